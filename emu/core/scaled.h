@@ -159,10 +159,15 @@ HU_FN void hu_shared_finish(const hu_scaler *s, hu_shared *b) {
   b->multiply = s->steps >= HU_STEPS_MULTIPLY;
   b->under = scale.kind == HU_KIND_NAN ? HU_UNDER_NAN : b->back.kind == HU_KIND_ZERO ? HU_UNDER_ZERO : HU_UNDER_SCALE;
   if (b->multiply && b->under == HU_UNDER_SCALE && b->back.kind == HU_KIND_FINITE) { /* read scales may be infinite */
-    int32_t apart = s->steps == HU_STEPS_RECIPROCAL && s->two;
-    hu_num one = apart ? s->tensor_code : hu_power_of_two(0), by = apart ? scale : b->back;
-    b->by = hu_step32(hu_quotient(0, one, by));
+    b->by = hu_step32(hu_quotient(0, hu_power_of_two(0), b->back));
   }
+}
+
+/* The factor of steps reciprocal with two levels, (1 / t) / s. */
+HU_OUTLINE hu_num hu_shared_reciprocal(const hu_scaler *s, uint32_t code) {
+  hu_num scale = hu_unpack(&s->scale, code);
+  scale.sig += scale.sig == 0; /* of a scale that is 0 or no number no element takes the factor */
+  return hu_step32(hu_quotient(0, s->tensor_code, scale));
 }
 
 /* The scale 2^e. */
@@ -180,7 +185,7 @@ HU_OUTLINE hu_shared hu_shared_of(const hu_scaler *s, uint32_t a, uint32_t nan) 
   memset(&b, 0, sizeof b);
   if (a < s->amin) a = s->amin;
   hu_num amax = hu_unpack32(a);
-  hu_num encode = hu_power_of_two(0);
+  hu_num by = hu_power_of_two(0); /* where it is not 1 / (s t) */
   if (nan) {
     b.code = s->scale.nan_code;
   } else if (a == 0) {
@@ -188,13 +193,14 @@ HU_OUTLINE hu_shared hu_shared_of(const hu_scaler *s, uint32_t a, uint32_t nan) 
   } else if (s->rule != HU_SCALE_RATIO) {
     return hu_shared_power(s, hu_scale_exponent(s, amax));
   } else if (s->steps == HU_STEPS_ENCODE && !s->two) {
-    encode = hu_step32_some(hu_quotient(0, s->top, amax));
-    b.code = hu_scale_code(s, hu_step32_some(hu_quotient(0, hu_power_of_two(0), encode)));
+    by = hu_step32_some(hu_quotient(0, s->top, amax));
+    b.code = hu_scale_code(s, hu_step32_some(hu_quotient(0, hu_power_of_two(0), by)));
   } else {
     b.code = hu_scale_code(s, hu_scale_ratio(s, amax));
+    if (s->steps == HU_STEPS_RECIPROCAL && s->two) by = hu_shared_reciprocal(s, b.code);
   }
   hu_shared_finish(s, &b);
-  if (s->steps == HU_STEPS_ENCODE && !s->two && a && b.under == HU_UNDER_SCALE) b.by = encode;
+  if (s->steps == (s->two ? HU_STEPS_RECIPROCAL : HU_STEPS_ENCODE) && a && b.under == HU_UNDER_SCALE) b.by = by;
   return b;
 }
 
