@@ -128,8 +128,8 @@ def hashed(item):
 
 
 def belongs_to_others(header, folders):
-    """Is it the public header of a subject of emu that is none of these folders? Checkers include some that the item's results
-    do not come from."""
+    """Is this the public header of a folder of emu that is not among `folders`? A checker includes such headers, too, though no
+    result of the item depends on them."""
     own = ROOT / 'emu' / header.stem
     return own.is_dir() and own.relative_to(ROOT).as_posix() not in folders
 

@@ -20,7 +20,7 @@ static int is_even(mpfr_t x) {
   return even;
 }
 
-/* To the neighbour that is an odd integer, of the two that an x which is none lies between. */
+/* Rounds x to odd: an integer stays, and any other x becomes the odd one of the two integers beside it. */
 static void to_odd_integer(mpfr_t x) {
   if (mpfr_integer_p(x)) return;
   int negative = mpfr_signbit(x);

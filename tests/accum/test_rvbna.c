@@ -260,7 +260,7 @@ static void exact_groups(void **state) {
     x.c = (hu_vector){&c, 1, 0, binary32};
     if (rnd == XCT) assert_int_equal(hu_dot(n, &want, binary32, &x, &exact, frm, NULL, NULL), HU_OK);
     assert_int_equal(hu_dot(n, &z, binary32, &x, &model, frm, NULL, NULL), HU_OK);
-    if (rnd == XCT && !(want << 1)) continue; /* the sign of an exact zero is that of a block, +0 */
+    if (rnd == XCT && !(want << 1)) continue; /* a block gives +0 where the exact sum is zero */
     if (z != want) fail_msg("%s, C %08x: %08x, not %08x", text, (unsigned)c, (unsigned)z, (unsigned)want);
   }
 }
