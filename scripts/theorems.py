@@ -111,7 +111,7 @@ def prove(build, theorem, hashed):
     """The theorem's row, None where it was not proved. Answers that came are kept in BUILD/theorems."""
     answers = build / 'theorems' / f'{theorem.name}-{hashed}.txt'
     answers.parent.mkdir(exist_ok=True)
-    command = [str(PROOF / 'run.sh'), str(build), theorem.program, 'run', '-j', str(os.cpu_count()), '--times', str(answers), '--resume',
+    command = [str(PROOF / 'run.sh'), str(build), theorem.program, 'run', '-j', str(len(os.sched_getaffinity(0))), '--times', str(answers), '--resume',
                theorem.queries]
     if theorem.program.startswith('function/'):
         command = [sys.executable, '-B', str(PROOF / theorem.program), str(ROOT), '--times', str(answers)]
