@@ -64,6 +64,7 @@ static hu_product_rounding any_product(t_random *r) {
   p.z_out = any_rounding(r);
   p.dx_out = any_rounding(r);
   p.dw_out = any_rounding(r);
+  p.by_window = (uint8_t)t_below(r, 2);
   return p;
 }
 
@@ -125,7 +126,7 @@ static image any_image(t_random *r) {
   return c;
 }
 
-enum { CONVOLUTIONS = 240 };
+enum { CONVOLUTIONS = 480 };
 static int convolutions_agree(void) {
   t_random r = {t_seed("train-convolutions", 71)};
   hu_engine with_patches = *hu_engine_cpu();
@@ -140,9 +141,9 @@ static int convolutions_agree(void) {
     good = s == HU_OK && one == other;
     if (!good) {
       printf(
-          "FAIL: %d: %zu x %zu x %zu, %zu outputs, kernel %zu, stride %zu, pad %zu, x %d, x_back %d, dx_out %d: %s\n",
+          "FAIL: %d: %zu x %zu x %zu, %zu outputs, kernel %zu, stride %zu, pad %zu, x %d, x_back %d, dx_out %d, by window %d: %s\n",
           i, c.height, c.width, c.channels, c.outputs, c.kernel, c.stride, c.pad, p.x.kind, p.x_back.kind,
-          p.dx_out.kind, hu_status_name(s));
+          p.dx_out.kind, p.by_window, hu_status_name(s));
     }
   }
   return good;

@@ -155,9 +155,9 @@ static void observer(void **state) {
   hu_net_free(net);
 }
 
-/* Roundings told of a pass over two images, whose patches a convolution rounds image by image, for dX the gifts of each
- * row of windows. */
-static int roundings_of_convolution(const char *operands, const char *dx, uint32_t threads) {
+/* Roundings told of a pass over two images. By windows, a convolution rounds patches image by image, and for dX the
+ * gifts of each row of windows; else X and dX as tensors. */
+static int roundings_of_convolution(const char *operands, const char *dx, int by_window, uint32_t threads) {
   hu_net *net = hu_net_new(2, threads);
   int x = hu_net_image(net, 4, 4, 1), h = hu_net_conv(net, x, 16, 3, 1, 1, 0);
   int y = hu_net_conv(net, hu_net_relu(net, h), 16, 3, 1, 1, 0);
@@ -165,6 +165,7 @@ static int roundings_of_convolution(const char *operands, const char *dx, uint32
   hu_product_rounding r = hu_product_rounding_plain();
   if (operands) r.x = r.x_back = rounding_of(operands);
   if (dx) r.dx_out = rounding_of(dx);
+  r.by_window = (uint8_t)by_window;
   assert_int_equal(hu_net_round_product(net, y, &r), HU_OK);
   assert_int_equal(hu_net_initialize(net, 1), HU_OK);
   float in[32];
@@ -182,17 +183,28 @@ static int roundings_of_convolution(const char *operands, const char *dx, uint32
   return s.roundings;
 }
 
+/* X once, which Z and dW share; dX once. */
+static void tensors_tell(void **state) {
+  (void)state;
+  for (uint32_t threads = 1; threads <= 2; threads++) {
+    int plain = roundings_of_convolution(NULL, NULL, 0, threads);
+    assert_int_equal(roundings_of_convolution("mxfp8_e4m3", NULL, 0, threads), plain + 1);
+    assert_int_equal(roundings_of_convolution("mxfp8_e4m3", "float8_e5m2", 0, threads), plain + 2);
+  }
+}
+
 static void loops_tell(void **state) {
   (void)state;
-  int plain = roundings_of_convolution(NULL, NULL, 1), silent = roundings_of_convolution("mxfp8_e4m3", NULL, 2);
+  int plain = roundings_of_convolution(NULL, NULL, 1, 1);
+  int silent = roundings_of_convolution("mxfp8_e4m3", NULL, 1, 2);
   if (hu_levels() & ~(uint32_t)HU_LEVEL_VECTOR) assert_int_equal(silent, plain);
   if (silent != plain) { /* an engine that makes patches: tensors of their own */
-    assert_int_equal(roundings_of_convolution("mxfp8_e4m3", NULL, 1), silent);
+    assert_int_equal(roundings_of_convolution("mxfp8_e4m3", NULL, 1, 1), silent);
     return;
   }
   /* Patches of each image for Z and for dW; what each row of windows of each image gives. */
-  assert_int_equal(roundings_of_convolution("mxfp8_e4m3", NULL, 1), plain + 2 * 2);
-  assert_int_equal(roundings_of_convolution(NULL, "float8_e5m2", 1), plain + 2 * 4);
+  assert_int_equal(roundings_of_convolution("mxfp8_e4m3", NULL, 1, 1), plain + 2 * 2);
+  assert_int_equal(roundings_of_convolution(NULL, "float8_e5m2", 1, 1), plain + 2 * 4);
 }
 
 /* ---- each product has an accumulation model of its own ---- */
@@ -288,7 +300,8 @@ static void models_of_other_formats(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(operands_once), cmocka_unit_test(observer),
-                                     cmocka_unit_test(loops_tell),    cmocka_unit_test(models),
+                                     cmocka_unit_test(loops_tell),    cmocka_unit_test(tensors_tell),
+                                     cmocka_unit_test(models),
                                      cmocka_unit_test(no_models),     cmocka_unit_test(models_of_other_formats)};
   return cmocka_run_group_tests_name("pass", tests, NULL, NULL);
 }

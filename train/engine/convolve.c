@@ -197,6 +197,12 @@ static void scatter_part(void *context, size_t image) {
   }
 }
 
+static void frames_part(void *context, size_t image) {
+  const call *k = context;
+  const shape *s = &k->s;
+  hu_frame_image(k->c, k->c->x + image * s->height * s->width * k->c->channels, k->c->framed + image * s->image);
+}
+
 /* ---- calls ---- */
 
 static void transpose_weights(const call *k, float *z) {
@@ -262,6 +268,8 @@ int hu_cpu_convolve(void *self, int what, const hu_convolution *c) {
     transpose_weights(&k, c->room);
     k.w = c->room;
     run(cpu, c->images, work, gifts_part, &k);
+  } else if (what == HU_CONVOLVE_FRAMES) {
+    run(cpu, c->images, c->images * s->image, frames_part, &k);
   } else {
     run(cpu, c->images, work, scatter_part, &k);
   }

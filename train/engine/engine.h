@@ -150,6 +150,7 @@ enum { HU_FUNCTION_EXP, HU_FUNCTION_LOG, HU_FUNCTION_TANH, HU_FUNCTION_SIGMOID, 
  *                                                               returns 0 if the rounding needs the patches themselves
  *   GIFTS            dz, w                    gifts             first half of IMAGES: gradients per window, a row each
  *   SCATTER          gifts                    dx                second half: adds them to the pixels
+ *   FRAMES           x                        framed            x with its border of zeros; there must be one
  *   BLOCKS           rounding                                   returns 1 if images' patches can be rounded some images
  *                                                               at a time
  *   RESULT_BLOCKS, WEIGHTS_BLOCKS                               as RESULT and WEIGHTS, from x rounded so, and counted
@@ -164,6 +165,7 @@ enum {
   HU_CONVOLVE_ROUND,
   HU_CONVOLVE_GIFTS,
   HU_CONVOLVE_SCATTER,
+  HU_CONVOLVE_FRAMES,
   HU_CONVOLVE_BLOCKS,
   HU_CONVOLVE_RESULT_BLOCKS,
   HU_CONVOLVE_WEIGHTS_BLOCKS

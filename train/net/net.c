@@ -290,6 +290,7 @@ hu_status hu_net_round_product(hu_net *net, int value, const hu_product_rounding
   if (r->hadamard && r->hadamard != 16 && r->hadamard != 32 && r->hadamard != 64 && r->hadamard != 128) {
     return HU_E_SHAPE;
   }
+  if (r->by_window > 1) return HU_E_TRAIN;
   for (int i = 0; i < net->operators; i++) {
     if (net->op[i].out != value || !net->op[i].kind->product) continue;
     net->op[i].rounding = *r;

@@ -15,6 +15,7 @@ static const char *const losses[] = {"default", "cross_entropy", "squared_error"
 static const char *const optimizers[] = {"sgd", "adamw", NULL};
 static const char *const penalties[] = {"none", "l2", "l2_half", "l1", NULL};
 static const char *const larcs[] = {"none", "clip", "scale", NULL};
+static const char *const places[] = {"tensors", "windows", NULL};
 static const char *const exempts[] = {"none", "first", "last", "both", NULL};
 static const char *const assignments[] = {"none", "high", "uniform", "operator", "operator'", "demote", NULL};
 static const char *const orders[] = {"largest", "smallest", "random", NULL};
@@ -139,6 +140,9 @@ static const hu_run_key keys[] = {
     SIZE(hadamard, "precision.hadamard", "0", blocks,
          "block of the Hadamard transform before dW: 0, 16, 32, 64 or 128"),
     COUNT(signs, "precision.signs", "0", 0, 0xFFFFFFFFu, "signs of the Hadamard transform: bit i for row i mod 32"),
+    WORD(by_window, "precision.convolution", "tensors", places,
+         "tensors: a convolution's X and dX are rounded as tensors, each pixel once; windows: in patches, and before "
+         "windows' contributions to dX are added"),
     WORD(exempt, "precision.exempt", "none", exempts, "products that stay in binary32: none, first, last or both"),
 
     OTHER(

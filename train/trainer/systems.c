@@ -18,8 +18,9 @@
 #define REST(accum) REST_OF(accum, "yes")
 #define REST_OF(accum, attention) \
   SUMS(accum), "precision.hadamard", "0", "precision.signs", "0", "precision.attention", attention
-#define SUMS(accum) \
-  "precision.accum", accum, "precision.z_accum", "", "precision.dx_accum", "", "precision.dw_accum", ""
+#define SUMS(accum)                                                                                     \
+  "precision.accum", accum, "precision.z_accum", "", "precision.dx_accum", "", "precision.dw_accum", "", \
+      "precision.convolution", "tensors"
 /* One format for X and W, another for dZ. */
 #define FORWARD_BACKWARD(f, b)                                                                         \
   "precision.x", f, "precision.w", f, "precision.dz", b, "precision.w_back", f, "precision.x_back", f, \

@@ -177,10 +177,16 @@ typedef struct hu_product_rounding {
                         (hadamard.h, HU_HADAMARD_ROOT): blocks of so many rows; rows behind the last whole block stay.
                         The product is the same up to roundings. Linear and conv only. */
   uint32_t signs;    /* bit i mod 32 set: the sign of row i of a block is inverted before */
+  uint8_t by_window; /* conv only. 0: x, x_back and dx_out round the images X and dX as tensors, each pixel once, dX
+                        after what the windows give to a pixel has been added in binary32; statistics are the image's,
+                        blocks lie along channels (with `hadamard`, x_back still rounds patches). 1: x and x_back round
+                        the patches, a number in each window that sees it, and dx_out what a window gives, before it is
+                        added. */
 } hu_product_rounding;
-/* All keep, fp32. */
+/* All keep, fp32, as tensors. */
 HU_API hu_product_rounding hu_product_rounding_plain(void);
-/* For the operator that makes `value`. HU_E_SHAPE: no product makes it; else the parts' own errors. */
+/* For the operator that makes `value`. HU_E_SHAPE: no product makes it, or `hadamard` is another number; HU_E_TRAIN:
+ * by_window is above 1; else the parts' own errors. */
 HU_API HU_MUST_CHECK hu_status hu_net_round_product(hu_net *net, int value, const hu_product_rounding *r);
 
 /* How a parameter's weight updates end, whatever the optimizer says (optimizer.h: update, mode): tensors of one net can

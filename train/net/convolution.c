@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* Convolutions: products of patches and weights. X is rounded as the tensor it is, each pixel once, and dX once, after
+ * what the windows give to a pixel has been added in binary32. */
+#include "train/net/convolution.h"
+
+#include <string.h>
+
+/* ---- shared with convolution_windows.c ---- */
+
+size_t hu_patch_size(const hu_net *net, const hu_operator *op) {
+  return op->n[HU_CONV_KERNEL] * op->n[HU_CONV_KERNEL] * net->value[op->in[0]].cols;
+}
+
+hu_task hu_windows(const hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *to,
+                       const float *from) {
+  const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
+  hu_task t = hu_task_of(rows, cols, to, from, NULL);
+  const size_t n[8] = {op->n[HU_CONV_KERNEL], op->n[HU_CONV_KERNEL], op->n[HU_CONV_STRIDE], op->n[HU_CONV_PAD],
+                       x->height,     x->width,      z->height,     z->width};
+  memcpy(t.n, n, sizeof n);
+  return t;
+}
+
+void hu_make_patches(hu_net *net, hu_operator *op, const float *x) {
+  hu_task t = hu_windows(net, op, net->value[op->out].rows, hu_patch_size(net, op), op->kept, x);
+  hu_do(net, HU_RUN_PATCHES, &t);
+  op->n[HU_CONV_KEPT] = HU_KEPT_PATCHES;
+}
+
+int hu_frames_fit(const hu_net *net, const hu_operator *op) {
+  const hu_value *x = &net->value[op->in[0]];
+  const size_t border = 2 * op->n[HU_CONV_PAD];
+  return net->batch * (x->height + border) * (x->width + border) * x->cols <= op->kept_size;
+}
+
+static void tell_rounding(void *const told[2], int ends) {
+  hu_tell((hu_net *)told[0], HU_PHASE_ROUNDING, (const hu_operator *)told[1], ends);
+}
+
+hu_convolution hu_convolution_of(hu_net *net, hu_operator *op) {
+  hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
+  hu_task t = hu_windows(net, op, 0, 0, NULL, NULL);
+  hu_convolution c;
+  memset(&c, 0, sizeof c);
+  memcpy(c.n, t.n, sizeof c.n);
+  c.images = net->batch;
+  c.channels = x->cols;
+  c.outputs = z->cols;
+  c.x = x->v;
+  c.z = z->v;
+  c.framed = op->n[HU_CONV_PAD] ? op->kept : x->v;
+  c.room = net->work[HU_ROOMS - 1];
+  c.tell = net->observer ? tell_rounding : NULL;
+  c.told[0] = net;
+  c.told[1] = op;
+  return c;
+}
+
+int hu_without_patches(hu_net *net, const hu_accum *accum, int what, const hu_convolution *c) {
+  if (net->fault != HU_OK || !net->engine->convolve || !hu_is_plain_fp32(accum)) return 0;
+  return net->engine->convolve(net->self, what, c);
+}
+
+/* ---- X and dX as tensors ---- */
+
+static hu_matrices operand(hu_net *net, hu_operator *op, const hu_rounding *r, unsigned part) {
+  const hu_value *x = &net->value[op->in[0]];
+  return hu_product_operand(net, op, x->rows, x->cols, x->v, r, &x->round, net->work[1], part);
+}
+
+/* X, rounded, as an engine without patches takes it. 0: it cannot. */
+static int takes_images(hu_net *net, hu_operator *op, const hu_accum *accum, const float *x, hu_convolution *c) {
+  *c = hu_convolution_of(net, op);
+  c->x = x;
+  if (!op->n[HU_CONV_PAD]) c->framed = (float *)x;
+  if (op->n[HU_CONV_PAD] && !hu_frames_fit(net, op)) return 0;
+  return hu_without_patches(net, accum, HU_CONVOLVE_POSSIBLE, c);
+}
+
+static hu_matrices patches_of(hu_operator *op, size_t in, hu_matrices x) {
+  x.data = op->kept;
+  x.ld = in;
+  return x;
+}
+
+static hu_status tensor_forward(hu_net *net, hu_operator *op) {
+  size_t in = hu_patch_size(net, op);
+  hu_matrices x = operand(net, op, &op->rounding.x, HU_PART_Z_X);
+  hu_convolution c;
+  if (takes_images(net, op, &op->rounding.z_accum, x.data, &c)) {
+    c.w = hu_weights_operand(net, op, in, &op->rounding.w, HU_PART_Z_W).data;
+    (void)hu_without_patches(net, &op->rounding.z_accum, HU_CONVOLVE_RESULT, &c);
+    op->n[HU_CONV_KEPT] = op->n[HU_CONV_PAD] ? HU_KEPT_TENSOR_FRAMES : HU_KEPT_NOTHING;
+    return hu_finish_forward(net, op);
+  }
+  hu_make_patches(net, op, x.data);
+  op->n[HU_CONV_KEPT] = HU_KEPT_TENSOR;
+  return hu_product_forward(net, op, in, patches_of(op, in, x));
+}
+
+static hu_status tensor_weights(hu_net *net, hu_operator *op) {
+  size_t in = hu_patch_size(net, op);
+  hu_matrices x = operand(net, op, &op->rounding.x_back, HU_PART_DW_X);
+  int same = hu_roundings_alike(&op->rounding.x, &op->rounding.x_back);
+  unsigned kept = same ? (unsigned)op->n[HU_CONV_KEPT] : HU_KEPT_NOTHING;
+  hu_convolution c;
+  if (takes_images(net, op, &op->rounding.dw_accum, x.data, &c)) {
+    if (op->n[HU_CONV_PAD] && kept != HU_KEPT_TENSOR_FRAMES) {
+      (void)hu_without_patches(net, &op->rounding.dw_accum, HU_CONVOLVE_FRAMES, &c);
+      op->n[HU_CONV_KEPT] = same ? HU_KEPT_TENSOR_FRAMES : HU_KEPT_NOTHING;
+    }
+    c.dz = hu_gradients_operand(net, op, &op->rounding.dz_w, net->work[2], HU_PART_DW_DZ).data;
+    c.dw = hu_gift_parameter(net, op->theta[0], net->work[0]);
+    (void)hu_without_patches(net, &op->rounding.dw_accum, HU_CONVOLVE_WEIGHTS, &c);
+    return hu_finish_weights(net, op, in, c.dw);
+  }
+  if (kept != HU_KEPT_TENSOR) {
+    hu_make_patches(net, op, x.data);
+    op->n[HU_CONV_KEPT] = same ? HU_KEPT_TENSOR : HU_KEPT_NOTHING;
+  }
+  return hu_product_weights(net, op, in, patches_of(op, in, x));
+}
+
+/* A Hadamard transform mixes rows of the product's operand, which are windows: patches of X as it is. */
+static hu_status transformed_weights(hu_net *net, hu_operator *op) {
+  const hu_value *x = &net->value[op->in[0]];
+  size_t in = hu_patch_size(net, op);
+  hu_make_patches(net, op, x->v);
+  op->n[HU_CONV_KEPT] = HU_KEPT_NOTHING;
+  return hu_product_weights(net, op, in,
+                            hu_product_operand(net, op, net->value[op->out].rows, in, op->kept, &op->rounding.x_back,
+                                               &x->round, net->work[1], HU_PART_DW_X));
+}
+
+static hu_status tensor_image(hu_net *net, hu_operator *op) {
+  const hu_value *x = &net->value[op->in[0]];
+  size_t in = hu_patch_size(net, op);
+  const hu_accum *accum = &op->rounding.dx_accum;
+  hu_convolution c = hu_convolution_of(net, op);
+  if (hu_without_patches(net, accum, HU_CONVOLVE_POSSIBLE, &c)) {
+    c.dx = hu_gift(net, op->in[0], net->work[0]);
+    c.dz = hu_gradients_operand(net, op, &op->rounding.dz, net->work[1], HU_PART_DX_DZ).data;
+    c.w = hu_weights_operand(net, op, in, &op->rounding.w_back, HU_PART_DX_W).data;
+    (void)hu_without_patches(net, accum, HU_CONVOLVE_IMAGES, &c);
+  } else {
+    hu_product_x(net, op, in, net->work[0]);
+    c.dx = hu_gift(net, op->in[0], net->work[1]);
+    hu_task t = hu_windows(net, op, x->rows, x->cols, c.dx, net->work[0]);
+    t.work = net->value[op->out].rows * in;
+    hu_do(net, HU_RUN_PATCHES_BACK, &t);
+  }
+  hu_status s = hu_round_product(net, op, x->rows, x->cols, c.dx, &op->rounding.dx_out, HU_PART_DX_OUT);
+  hu_give(net, op->in[0], c.dx);
+  return s == HU_OK ? hu_done(net) : s;
+}
+
+/* ---- the operator ---- */
+
+static hu_status conv_forward(hu_net *net, hu_operator *op) {
+  return op->rounding.by_window ? hu_windows_forward(net, op) : tensor_forward(net, op);
+}
+
+static hu_status conv_weights(hu_net *net, hu_operator *op) {
+  if (op->rounding.by_window) return hu_windows_weights(net, op);
+  return op->rounding.hadamard ? transformed_weights(net, op) : tensor_weights(net, op);
+}
+
+static hu_status conv_image(hu_net *net, hu_operator *op) {
+  return op->rounding.by_window ? hu_windows_image(net, op) : tensor_image(net, op);
+}
+
+static hu_status conv_backward(hu_net *net, hu_operator *op) {
+  net->rounded.there = 0; /* dZ is another one */
+  hu_status s = conv_weights(net, op);
+  return s == HU_OK && hu_wants_gradient(net, op->in[0]) ? conv_image(net, op) : s;
+}
+
+static const hu_operator_kind conv = {"conv", conv_forward, conv_backward, NULL, 1, 0, 1};
+
+int hu_net_conv(hu_net *net, int x, size_t outputs, size_t kernel, size_t stride, size_t pad, int bias) {
+  if (!hu_usable(net, x)) return -1;
+  hu_value v = net->value[x];
+  if (!v.height) return hu_refuse(net, HU_E_SHAPE, "conv: not an image");
+  if (kernel == 0 || stride == 0 || pad >= kernel || kernel > 1024) {
+    return hu_refuse(net, HU_E_SHAPE, "conv: kernel, stride or pad");
+  }
+  if (v.height + 2 * pad < kernel || v.width + 2 * pad < kernel) {
+    return hu_refuse(net, HU_E_SHAPE, "conv: the kernel is larger than the image");
+  }
+  size_t h = (v.height + 2 * pad - kernel) / stride + 1, w = (v.width + 2 * pad - kernel) / stride + 1;
+  size_t in, rows = net->batch * h * w, patches;
+  if (__builtin_mul_overflow(kernel * kernel, v.cols, &in) || __builtin_mul_overflow(rows, in, &patches)) {
+    return hu_refuse(net, HU_E_SHAPE, "conv: too many numbers in patches");
+  }
+  int z = hu_new_value(net, rows, outputs, h, w);
+  hu_operator *op = hu_new_operator(net, &conv, x, -1, z, patches);
+  if (!op) return -1;
+  op->n[HU_CONV_KERNEL] = kernel;
+  op->n[HU_CONV_STRIDE] = stride;
+  op->n[HU_CONV_PAD] = pad;
+  size_t kernel_room = (in + 15) * (outputs + 15); /* see hu_convolution */
+  if (hu_want_work(net, op->kept_size > kernel_room ? op->kept_size : kernel_room) != HU_OK)
+    return hu_refuse(net, HU_E_MEMORY, "conv: no memory for patches");
+  return hu_add_weights(net, op, in, outputs, bias);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* train/net/convolution.h - what convolution.c and convolution_windows.c share: the sizes of a convolution, its patches,
+ * and the calls of an engine that needs none. */
+#ifndef HALFULP_TRAIN_NET_CONVOLUTION_H
+#define HALFULP_TRAIN_NET_CONVOLUTION_H
+
+#include "train/net/product.h"
+
+/* Numbers that the operator has; KEPT: what `kept` holds. */
+enum { HU_CONV_KERNEL = 0, HU_CONV_STRIDE = 1, HU_CONV_PAD = 2, HU_CONV_KEPT = 3 };
+enum {
+  HU_KEPT_PATCHES = 0, /* as they are, or as op->rounded.by leaves them */
+  HU_KEPT_FRAMES = 1,  /* images with zeros around them, not rounded */
+  HU_KEPT_ROUNDED = 2, /* the same, rounded */
+  HU_KEPT_NOTHING = 3, /* neither patches nor images */
+  HU_KEPT_TENSOR = 4,  /* patches of X as the forward pass rounded it */
+  HU_KEPT_TENSOR_FRAMES = 5
+};
+
+/* Rows of W. */
+size_t hu_patch_size(const hu_net *net, const hu_operator *op);
+/* A kernel's task between the image x and the windows of z. */
+hu_task hu_windows(const hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *to, const float *from);
+/* kept = the patches of x. */
+void hu_make_patches(hu_net *net, hu_operator *op, const float *x);
+/* What an engine that needs no patches is told; without zeros around them images are as they are. */
+hu_convolution hu_convolution_of(hu_net *net, hu_operator *op);
+/* accum: of the product that this is for. 0: it needs patches. */
+int hu_without_patches(hu_net *net, const hu_accum *accum, int what, const hu_convolution *c);
+/* 1 if `kept` has room for images with the zeros around them. */
+int hu_frames_fit(const hu_net *net, const hu_operator *op);
+
+/* The passes with X rounded in patches, and dX before windows' contributions are added
+ * (hu_product_rounding.by_window). */
+hu_status hu_windows_forward(hu_net *net, hu_operator *op);
+hu_status hu_windows_weights(hu_net *net, hu_operator *op);
+hu_status hu_windows_image(hu_net *net, hu_operator *op);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* train/net/product.h - the three products of a layer with weights, as linear layers and convolutions share them. `in`
+ * is the number of rows of W. Operands are rounded into the rooms 1 (X; dZ of dX) and 2 (W; dZ of dW); room 0 is free
+ * for dX and has dW. */
+#ifndef HALFULP_TRAIN_NET_PRODUCT_H
+#define HALFULP_TRAIN_NET_PRODUCT_H
+
+#include "train/net/net.h"
+
+/* W and dZ as the product that `part` belongs to has them. */
+hu_matrices hu_weights_operand(hu_net *net, hu_operator *op, size_t in, const hu_rounding *r, unsigned part);
+hu_matrices hu_gradients_operand(hu_net *net, hu_operator *op, const hu_rounding *r, float *room, unsigned part);
+/* Z = X W for an X that is ready, and hu_finish_forward. */
+hu_status hu_product_forward(hu_net *net, hu_operator *op, size_t in, hu_matrices x);
+/* Z is the product: rounds it and adds the bias. */
+hu_status hu_finish_forward(hu_net *net, hu_operator *op);
+/* dx = dZ W^T, a row for each of Z, which the caller rounds. */
+void hu_product_x(hu_net *net, hu_operator *op, size_t in, float *dx);
+/* dW = X^T dZ for an X that is ready, and hu_finish_weights. */
+hu_status hu_product_weights(hu_net *net, hu_operator *op, size_t in, hu_matrices x);
+/* dw, from hu_gift_parameter, is the product: rounds it, gives it to W, and gives db. */
+hu_status hu_finish_weights(hu_net *net, hu_operator *op, size_t in, float *dw);
+/* W of in x outputs and the bias; the number of the result, or -1. */
+int hu_add_weights(hu_net *net, hu_operator *op, size_t in, size_t outputs, int bias);
+
+#endif
