@@ -111,16 +111,11 @@ int id_decide(id_search *s, id_decisions *z) {
   z->count = 0;
   for (int i = 0; i < ROUNDS && status == CLI_OK && s->set.count; i++) {
     hu_accum model = s->set.x[0], nearest;
-    id_set near = {0};
     int fell = 0;
     status = decide_all(s, &model, z, &fell);
     if (!fell || status != CLI_OK) break;
     id_decisions_free(z);
-    if (!id_set_add(&near, &model)) status = cli_fail(NULL, "not enough memory");
-    id_filter(s);
-    if (!s->set.count && status == CLI_OK) (void)id_repair(s, &near, &nearest);
-    id_set_free(&near);
-    if (status == CLI_OK) status = id_settle(s);
+    status = id_mend(s, &model, &nearest);
   }
   return status;
 }

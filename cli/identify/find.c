@@ -76,16 +76,22 @@ static int digits_of(const id_operand *d, uint64_t x) {
   return used;
 }
 
+int id_digits_seen(const id_search *s, int without_c) {
+  id_operand d = id_operand_of(s->box->shape.d);
+  int most = 0;
+  for (size_t i = 0; i < s->asked.count; i++) {
+    int used = digits_of(&d, id_get(&s->asked, ID_D, i, 0));
+    if (without_c && (id_get(&s->asked, ID_C, i, 0) & ~d.sign)) continue;
+    if (used > most) most = used;
+  }
+  return most;
+}
+
 /* With `parts` only answers to questions without C count, since C's addition has D's digits and a part's sum perhaps
  * fewer. Digits of wide sums are not seen in D, and are taken to be all. */
 static void read_digits(id_search *s, int parts) {
-  id_operand d = id_operand_of(s->box->shape.d);
-  s->space.least_digits = s->space.sum.m > s->box->shape.d.format.m ? s->space.sum.m : 0;
-  for (size_t i = 0; i < s->asked.count; i++) {
-    int used = digits_of(&d, id_get(&s->asked, ID_D, i, 0));
-    if (parts && (id_get(&s->asked, ID_C, i, 0) & ~d.sign)) continue;
-    if (used > s->space.least_digits) s->space.least_digits = used;
-  }
+  int wide = s->space.sum.m > s->box->shape.d.format.m ? s->space.sum.m : 0, seen = id_digits_seen(s, parts);
+  s->space.least_digits = seen > wide ? seen : wide;
 }
 
 enum { PAIRS = 16 };
@@ -154,6 +160,15 @@ int id_settle(id_search *s) {
   drop_doubles(s);
   simplest_first(s);
   return status;
+}
+
+int id_mend(id_search *s, const hu_accum *model, hu_accum *nearest) {
+  id_set near = {0};
+  if (!id_set_add(&near, model)) return cli_fail(NULL, "not enough memory");
+  id_filter(s);
+  if (!s->set.count) (void)id_repair(s, &near, nearest);
+  id_set_free(&near);
+  return s->set.count ? id_settle(s) : CLI_OK;
 }
 
 static int keep_set(id_set *kept, const id_set *set) {

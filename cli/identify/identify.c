@@ -104,18 +104,6 @@ static int verify_drawn(id_search *s, const hu_accum *model, uint64_t wanted, ui
   return status;
 }
 
-/* A question that the model fails is one more answer; what lies near the model may give it, too. */
-static int mend(id_search *s, hu_accum *model) {
-  id_set near = {0};
-  int status = CLI_OK;
-  if (!id_set_add(&near, model)) return cli_fail(NULL, "not enough memory");
-  id_filter(s);
-  if (!s->set.count) (void)id_repair(s, &near, model);
-  id_set_free(&near);
-  if (s->set.count) status = id_settle(s);
-  return status;
-}
-
 static int verify(id_search *s, const id_settings *t, id_result *z) {
   int status = CLI_OK;
   for (int i = 0; i < MENDINGS && status == CLI_OK && s->set.count; i++) {
@@ -130,7 +118,8 @@ static int verify(id_search *s, const id_settings *t, id_result *z) {
     if (status == CLI_OK && !failed) status = id_find_names(s, &z->model, &z->names, &failed);
     if (status != CLI_OK || !failed) break;
     if (s->log) fprintf(s->log, "verification: an answer is another one after %llu\n", (unsigned long long)z->verified);
-    status = mend(s, &z->model);
+    hu_accum refuted = z->model;
+    status = id_mend(s, &refuted, &z->model);
   }
   return status;
 }

@@ -65,6 +65,11 @@ int id_find_more(id_search *s);
 int id_find_again(id_search *s);
 /* The last stage again, after the set has changed. */
 int id_settle(id_search *s);
+/* Fraction digits that an answer uses at most; without_c: of answers to questions whose C is zero. */
+int id_digits_seen(const id_search *s, int without_c);
+/* An answer has refuted `model`, of the set: drops what it refutes; where nothing is left, takes models near this one
+ * that give all answers, and *nearest is the best of them. Then id_settle. The set may end empty. 0 or an exit code. */
+int id_mend(id_search *s, const hu_accum *model, hu_accum *nearest);
 /* The best of a failed search: candidates near `from` that give most answers, improved one parameter at a time until
  * nothing improves; 1: one gives every answer, and is the set. */
 int id_repair(id_search *s, const id_set *from, hu_accum *nearest);
