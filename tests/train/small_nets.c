@@ -20,7 +20,8 @@ typedef struct small_net {
   int labels;             /* 1: compared with labels, else with numbers */
   const char *values;     /* rounding of all values and gradients; NULL: keep */
   const char *parameters; /* of parameters and their gradients */
-  const char *operands;   /* of the operands of products, "left;right" with `turned` in the right one where it fits */
+  const char *operands;   /* of the operands of products, "left;right;results;keep": `turned` in the right one where it
+                             fits; of the results of products; a fourth part: convolutions round by windows */
   const char *accum;
   uint32_t hadamard;
   const char *rule; /* loss scale */
@@ -143,6 +144,10 @@ static const small_net nets[] = {
     {"lstm", lstm, 3, 0, 0, NULL, NULL, NULL, NULL, 0, "none", adamw},
     {"formats", image, 3, 0, 1, "float8_e5m2,sra:8", "bfloat16,srb:16", "float8_e4m3fn,sat=finite", NULL, 0,
      "backoff(scale_max=2^40,start=2^40)", stochastic},
+    {"image-s2fp8", image, 4, 0, 1, NULL, NULL, "s2fp8;s2fp8;s2fp8", NULL, 0, "none", momentum},
+    {"image-windows", image, 4, 0, 1, NULL, NULL, "s2fp8;s2fp8;s2fp8;keep", NULL, 0, "none", momentum},
+    {"image-mx", image, 4, 0, 1, NULL, NULL, "mxfp8_e4m3;mxfp8_e4m3,turned;float8_e5m2,sra:8", "seq2(binary32)", 16,
+     "none", adamw},
     {"mx", layers, 8, 0, 1, NULL, NULL, "mxfp8_e4m3;mxfp8_e4m3,turned", NULL, 0, "gradscaler(growth_interval=2)",
      kahan},
     {"nvfp4", layers, 16, 0, 1, "bfloat16", NULL, "nvfp4,sra:8;nvfp4,turned", NULL, 16, "none", fused},
@@ -169,20 +174,29 @@ static void mix(uint64_t *h, const void *bytes, size_t n) {
   for (size_t i = 0; i < n; i++) *h = (*h ^ b[i]) * 0x100000001B3u;
 }
 
+static hu_status read_operands(const char *text, hu_rounding *left, hu_rounding *right, hu_product_rounding *p) {
+  hu_rounding results = hu_rounding_keep(), windows, *const to[4] = {left, right, &results, &windows};
+  hu_status s = HU_OK;
+  size_t parts = 0;
+  while (text && *text && parts < 4 && s == HU_OK) {
+    char part[64];
+    size_t n = strcspn(text, ";");
+    snprintf(part, sizeof part, "%.*s", (int)n, text);
+    s = hu_rounding_parse(to[parts++], part, NULL);
+    text += n + (text[n] == ';');
+  }
+  if (parts == 1) *right = *left;
+  p->z_out = p->dx_out = p->dw_out = results;
+  p->by_window = parts == 4;
+  return s;
+}
+
 static hu_status roundings(hu_net *net, const small_net *c) {
   hu_rounding v = hu_rounding_keep(), p = v, left = v, right = v;
   hu_product_rounding product = hu_product_rounding_plain();
   hu_status s = c->values ? hu_rounding_parse(&v, c->values, NULL) : HU_OK;
   if (s == HU_OK && c->parameters) s = hu_rounding_parse(&p, c->parameters, NULL);
-  if (s == HU_OK && c->operands) {
-    char text[64];
-    size_t n = strcspn(c->operands, ";");
-    memcpy(text, c->operands, n);
-    text[n] = 0;
-    s = hu_rounding_parse(&left, text, NULL);
-    right = left;
-    if (s == HU_OK && c->operands[n]) s = hu_rounding_parse(&right, c->operands + n + 1, NULL);
-  }
+  if (s == HU_OK) s = read_operands(c->operands, &left, &right, &product);
   if (s == HU_OK && c->accum) s = hu_accum_parse(&product.z_accum, c->accum, NULL);
   product.dx_accum = product.dw_accum = product.z_accum;
   product.x = product.dz = product.w_back = left;

@@ -141,7 +141,8 @@ static int convolutions_agree(void) {
     good = s == HU_OK && one == other;
     if (!good) {
       printf(
-          "FAIL: %d: %zu x %zu x %zu, %zu outputs, kernel %zu, stride %zu, pad %zu, x %d, x_back %d, dx_out %d, by window %d: %s\n",
+          "FAIL: %d: %zu x %zu x %zu, %zu outputs, kernel %zu, stride %zu, pad %zu, x %d, x_back %d, dx_out %d, by "
+          "window %d: %s\n",
           i, c.height, c.width, c.channels, c.outputs, c.kernel, c.stride, c.pad, p.x.kind, p.x_back.kind,
           p.dx_out.kind, p.by_window, hu_status_name(s));
     }

@@ -299,9 +299,9 @@ static void models_of_other_formats(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(operands_once), cmocka_unit_test(observer),
-                                     cmocka_unit_test(loops_tell),    cmocka_unit_test(tensors_tell),
-                                     cmocka_unit_test(models),
-                                     cmocka_unit_test(no_models),     cmocka_unit_test(models_of_other_formats)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(operands_once),          cmocka_unit_test(observer), cmocka_unit_test(loops_tell),
+      cmocka_unit_test(tensors_tell),           cmocka_unit_test(models),   cmocka_unit_test(no_models),
+      cmocka_unit_test(models_of_other_formats)};
   return cmocka_run_group_tests_name("pass", tests, NULL, NULL);
 }

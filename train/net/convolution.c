@@ -11,12 +11,17 @@ size_t hu_patch_size(const hu_net *net, const hu_operator *op) {
   return op->n[HU_CONV_KERNEL] * op->n[HU_CONV_KERNEL] * net->value[op->in[0]].cols;
 }
 
-hu_task hu_windows(const hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *to,
-                       const float *from) {
+hu_task hu_windows(const hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *to, const float *from) {
   const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
   hu_task t = hu_task_of(rows, cols, to, from, NULL);
-  const size_t n[8] = {op->n[HU_CONV_KERNEL], op->n[HU_CONV_KERNEL], op->n[HU_CONV_STRIDE], op->n[HU_CONV_PAD],
-                       x->height,     x->width,      z->height,     z->width};
+  const size_t n[8] = {op->n[HU_CONV_KERNEL],
+                       op->n[HU_CONV_KERNEL],
+                       op->n[HU_CONV_STRIDE],
+                       op->n[HU_CONV_PAD],
+                       x->height,
+                       x->width,
+                       z->height,
+                       z->width};
   memcpy(t.n, n, sizeof n);
   return t;
 }

@@ -42,7 +42,8 @@ static int by_blocks(hu_net *net, hu_operator *op, const hu_rounding *r, unsigne
     c->dw = hu_gift_parameter(net, op->theta[0], net->work[0]);
   }
   int what = part == HU_PART_Z_X ? HU_CONVOLVE_RESULT_BLOCKS : HU_CONVOLVE_WEIGHTS_BLOCKS;
-  if (net->fault == HU_OK && !hu_without_patches(net, accum, what, c)) net->fault = HU_E_MEMORY; /* cannot be: checked */
+  if (net->fault == HU_OK && !hu_without_patches(net, accum, what, c))
+    net->fault = HU_E_MEMORY; /* cannot be: checked */
   return 1;
 }
 

@@ -18,7 +18,7 @@
 #define REST(accum) REST_OF(accum, "yes")
 #define REST_OF(accum, attention) \
   SUMS(accum), "precision.hadamard", "0", "precision.signs", "0", "precision.attention", attention
-#define SUMS(accum)                                                                                     \
+#define SUMS(accum)                                                                                      \
   "precision.accum", accum, "precision.z_accum", "", "precision.dx_accum", "", "precision.dw_accum", "", \
       "precision.convolution", "tensors"
 /* One format for X and W, another for dZ. */
