@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Convolutions as products of patches (docs/training.md section 3): a row of P for every window, in the order of
 samples, rows and columns; in a row the kernel's rows, its columns, the channels; zeros outside of the image."""
-from typing import Sequence, Tuple
+from typing import NamedTuple, Optional, Sequence, Tuple
 
 import torch
 import torch.nn.functional as F
 
 from .. import _abi as abi
+from . import _product, _records, _rounding
+from ._calls import Words
 
 
 def sizes(shape: Sequence[int], kernel, stride, padding, dilation) -> Tuple[int, int]:
@@ -55,3 +57,72 @@ def unpatch(p: torch.Tensor, shape: Sequence[int], kernel, stride, padding, dila
             part = parts[:, :, :, :, i, j].permute(1, 0, 4, 2, 3).reshape(n, channels, high, wide)
             framed[:, :, rows, cols] += part
     return framed[:, :, padding[0]:padding[0] + rows_x, padding[1]:padding[1] + cols_x].to(p.dtype).contiguous()
+
+
+# ---- X and dX rounded as tensors ----
+
+class Geometry(NamedTuple):
+    """What patches are made of."""
+    kernel: Sequence[int]
+    stride: Sequence[int]
+    padding: Sequence[int]
+    dilation: Sequence[int]
+    groups: int
+
+
+def _pixels(x: torch.Tensor) -> torch.Tensor:
+    """Rows of pixels, columns of channels."""
+    return x.permute(0, 2, 3, 1).reshape(-1, x.shape[1])
+
+
+def _image(m: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:
+    n, channels, high, wide = shape
+    return m.reshape(n, high, wide, channels).permute(0, 3, 1, 2)
+
+
+def rounded(x: torch.Tensor, r: _records.Rounding, down: bool, words: Words,
+            events: Optional[torch.Tensor]) -> torch.Tensor:
+    """x, rounded, in float32: each pixel once. Blocks and random words go along channels, or, down, along pixels."""
+    _rounding.check(r, x)
+    rows = _pixels(x.to(torch.float32))
+    rows = rows.t().contiguous() if down else rows.contiguous()
+    z = torch.empty_like(rows)
+    _rounding.into(z, rows, r, -1, words, events)
+    return _image(z.t() if down else z, x.shape)
+
+
+def inside(x: torch.Tensor, r: _records.Rounding) -> torch.Tensor:
+    """Which elements of x lie within the range that `rounded` rounds them into."""
+    return _image(_rounding.inside(_pixels(x), r, -1), x.shape)
+
+
+def _left(x, p: _records.Product, down: bool, geometry: Geometry, words: Words,
+          events) -> Tuple[torch.Tensor, bool]:
+    """Patches of x, and whether x has been rounded. As it is where nothing rounds it, or where the sum itself takes
+    scaled operands, whose blocks lie along its terms."""
+    ready = p.a.kind != _records.KEEP and p.sum.scaled is None and x.dtype != torch.float64
+    image = rounded(x, p.a, down, words, events) if ready else x
+    return patches(image, *geometry), ready
+
+
+def product(x, w, p: _records.Product, geometry: Geometry, words, events) -> torch.Tensor:
+    """Z: groups, windows, outputs of a group."""
+    left, ready = _left(x, p, False, geometry, words[0], None if events is None else events[0])
+    return _product.multiply(left, w, p, words, events, rounded=ready)
+
+
+def weights(x, g, p: _records.Product, geometry: Geometry, words, events) -> torch.Tensor:
+    """dW: groups, numbers of a patch, outputs of a group. g: groups, windows, outputs."""
+    left, ready = _left(x, p, True, geometry, words[0], None if events is None else events[0])
+    return _product.multiply(left.transpose(-1, -2), g, p, words, events, rounded=ready)
+
+
+def image(g, w, p: _records.Product, shape: Sequence[int], geometry: Geometry, words, events) -> torch.Tensor:
+    """dX, in g's type: what the windows give to a pixel is added in float32, and then the image is rounded."""
+    wide = torch.float64 if g.dtype == torch.float64 else torch.float32
+    gifts = p._replace(out=_records.rounding('keep')) if wide == torch.float32 else p
+    dp = _product.multiply(g, w.transpose(-1, -2), gifts, words, events, dtype=wide)
+    dx = unpatch(dp, shape, *geometry)
+    if p.out.kind != _records.KEEP and wide == torch.float32:
+        dx = rounded(dx, p.out, False, words[2], None if events is None else events[2])
+    return dx.to(g.dtype).contiguous()

@@ -74,9 +74,11 @@ def result(d: torch.Tensor, f, codes: bool) -> structs.hu_result:
 
 
 def multiply(a: torch.Tensor, b: torch.Tensor, p: _records.Product, words: Tuple[Words, Words, Words],
-             events: Optional[torch.Tensor]) -> torch.Tensor:
-    """D, of a's type. words: of the roundings of A, of B, of the sums and D. events: 3 x 10 counts, of A, B, D."""
-    batch, m, n, k = check(a, b)
+             events: Optional[torch.Tensor], rounded: bool = False, dtype: Optional[torch.dtype] = None) -> torch.Tensor:
+    """D, of b's type or of `dtype`, which is float32. words: of the roundings of A, of B, of the sums and D. events:
+    3 x 10 counts, of A, B, D. rounded: A has been rounded by p.a already, and is float32."""
+    batch, m, n, k = check(a, b.to(a.dtype) if rounded else b)
+    dtype = dtype or b.dtype
     counts = [None, None, None] if events is None else list(events.unbind())
     rows = _rows(a), _rows(b.transpose(-1, -2))
     if b.dim() == 2:  # one product of all rows
@@ -85,31 +87,35 @@ def multiply(a: torch.Tensor, b: torch.Tensor, p: _records.Product, words: Tuple
         batch_size = rows[0].shape[0] // m if m else 0
     if a.dtype == torch.float64:
         return _double(rows, (batch_size, m, n, k), p).view(*a.shape[:-1], n)
-    direct = p.out.kind == _records.KEEP and a.dtype in NARROW
+    direct = p.out.kind == _records.KEEP and dtype in NARROW
     plain = p.out.kind == _records.FORMAT and not p.out.special and p.out.preset is None
-    d = torch.empty((batch_size, m, n), dtype=a.dtype if direct else torch.float32, device=a.device)
+    d = torch.empty((batch_size, m, n), dtype=dtype if direct else torch.float32, device=a.device)
     if d.numel():
-        f = p.out.record.format if plain else _records.format_of(NARROW[a.dtype] if direct else 'binary32')
+        f = p.out.record.format if plain else _records.format_of(NARROW[dtype] if direct else 'binary32')
         mode = p.out.mode if plain else structs.hu_mode()
         if plain:
             _rounding.check(p.out, a)
-        run = _plain if p.sum.scaled is None else _scaled
-        run(d, result(d, f, direct), rows, (m, n, k), p, mode, words, counts)
+        z = result(d, f, direct)
+        if p.sum.scaled is None:
+            left = Operand(_simple(rows[0]), p.a.grid(), False) if rounded else operand(rows[0], p.a, words[0], counts[0])
+            _plain(d, z, left, rows[1], (m, n, k), p, mode, words, counts)
+        else:
+            _scaled(d, z, rows, (m, n, k), p, mode, words, counts)
         if not (direct or plain) and p.out.kind != _records.KEEP:
             whole = d.view(-1, n)
             _rounding.into(whole, whole, p.out, -1, words[2], counts[2])
     d = d.view(*a.shape[:-1], n)
-    return d if d.dtype == a.dtype else d.to(a.dtype)
+    return d if d.dtype == dtype else d.to(dtype)
 
 
 def _address(x: Optional[torch.Tensor]) -> Optional[int]:
     return None if x is None else x.data_ptr()
 
 
-def _plain(d, z, rows, shape, p, mode, words, counts) -> None:
+def _plain(d, z, a, right, shape, p, mode, words, counts) -> None:
     m, n, k = shape
     engine = _calls.engine(d.device)
-    a, b = operand(rows[0], p.a, words[0], counts[0]), operand(rows[1], p.b, words[1], counts[1])
+    b = operand(right, p.b, words[1], counts[1])
     try:
         for i in range(d.shape[0]):
             z.data = _memory.at(d, i * m * n)

@@ -195,8 +195,9 @@ def conv2d(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride=1, p
            recipe: Optional[RecipeLike] = None, *, stream: Optional[StreamLike] = None) -> Tensor:
     """A convolution as the product of patches and weights (docs/training.md section 3): x is (n, in, h, w), weight
     (out, in / groups, kh, kw). A sum takes the kernel's rows, its columns, the channels, in this order; zeros around
-    the image are among its products. `x` of the recipe rounds the patches. The gradient of x adds what the patches
-    give to a pixel in float32, in the order of the windows."""
+    the image are among its products. `x` of the recipe rounds the image, each pixel once, blocks along channels. The
+    gradient of x adds what the patches give to a pixel in float32, in the order of the windows, and then `dx` rounds
+    it. Recipe(convolution='windows') rounds the patches, and what they give, instead."""
     recipe = Recipe.of(recipe)
     return convolve(x, weight, bias, _pair(stride), _pair(padding), _pair(dilation), groups, recipe,
                     _words(recipe, stream), None, False)[0]
@@ -209,10 +210,12 @@ def convolve(x, weight, bias, stride, padding, dilation, groups, recipe, words, 
         raise abi.HalfulpValueError('conv2d: shapes {} and {} with {} groups do not go together'.format(
             tuple(x.shape), tuple(weight.shape), groups))
     high, wide = _convolution.sizes(x.shape, (kh, kw), stride, padding, dilation)
-    p = ops.patches(x, [kh, kw], stride, padding, dilation, groups)
     w = weight.permute(0, 2, 3, 1).reshape(groups, out // groups, kh * kw * channels).transpose(1, 2)
-    texts = recipe.texts()
-    z, events = ops.matmul(p, w, words, tap, *texts, recipe.gradient, ops.FORWARD, count)
+    texts, geometry = recipe.texts(), ([kh, kw], stride, padding, dilation, groups)
+    if recipe.convolution == 'tensors':
+        z, events = ops.convolution(x, w, words, tap, *texts, recipe.gradient, *geometry, count)
+    else:
+        z, events = ops.matmul(ops.patches(x, *geometry), w, words, tap, *texts, recipe.gradient, ops.FORWARD, count)
     z = z.permute(1, 0, 2).flatten(1)
     z = z if bias is None else ops.add_row(z, bias)
     return z.reshape(x.shape[0], high, wide, out).permute(0, 3, 1, 2).contiguous(), events

@@ -10,6 +10,7 @@ inside           which elements lie within the range that they are rounded into
 encode, decode   codes of a format
 scaled_encode, scaled_decode    codes, scales and second-level scale of a scaled tensor
 matmul           D = A B, operands and result rounded, under an accumulation model; events
+convolution      the product of a convolution, X and its gradient rounded as tensors; events
 patches, unpatch    the rows that a convolution is a product of, and back
 add_row          y + b for every row; b's gradient is a sum of columns with a stated order
 advance_         a module's stream as it is; its counter moves on
@@ -440,3 +441,79 @@ def _patches_backward(ctx, g):
 
 
 formula(patches, _patches_backward, _patches_setup)
+
+
+@operator('convolution(Tensor x, Tensor w, Tensor? stream, Tensor? tap, str product, str grad_x, str grad_w, '
+          'str gradient, SymInt[] kernel, SymInt[] stride, SymInt[] padding, SymInt[] dilation, SymInt groups, '
+          'bool count) -> (Tensor, Tensor)', gradient=True)
+def convolution(x: Tensor, w: Tensor, stream: Optional[Tensor], tap: Optional[Tensor], product: str, grad_x: str,
+                grad_w: str, gradient: str, kernel: List[int], stride_: List[int], padding: List[int],
+                dilation: List[int], groups: int, count: bool) -> Tuple[Tensor, Tensor]:
+    """w: groups, numbers of a patch, outputs of a group; the result: groups, windows, outputs of a group."""
+    _gradient(gradient)
+    drawn(stream, product, grad_x, grad_w)
+    events = counts(x, count, 3)
+    geometry = _convolution.Geometry(kernel, stride_, padding, dilation, groups)
+    z = _convolution.product(x, w, _records.product(product), geometry, _words_of(stream, FORWARD), _some(events))
+    return z, events
+
+
+def _words_of(stream: Optional[Tensor], uses: List[int]) -> Tuple[Words, Words, Words]:
+    return words(stream, uses[0]), words(stream, uses[1]), words(stream, uses[2])
+
+
+@fake(convolution)
+def _(x, w, stream, tap, product, grad_x, grad_w, gradient, kernel, stride_, padding, dilation, groups, count):
+    _gradient(gradient)
+    drawn(stream, product, grad_x, grad_w)
+    for text in (product, grad_x, grad_w):
+        _records.product(text)
+    high, wide = _convolution.sizes(x.shape, kernel, stride_, padding, dilation)
+    return x.new_empty((groups, x.shape[0] * high * wide, w.shape[-1])), counts(x, count, 3)
+
+
+def _convolution_setup(ctx, inputs, output):
+    x, w, stream, tap, product, grad_x, grad_w, gradient, *geometry, count = inputs
+    ctx.texts, ctx.geometry, ctx.tapped = (product, grad_x, grad_w, gradient), geometry, tap is not None
+    ctx.save_for_backward(x, w, stream)
+
+
+@operator('convolution_back(Tensor g, Tensor x, Tensor w, Tensor? stream, str product, str grad_x, str grad_w, '
+          'str gradient, SymInt[] kernel, SymInt[] stride, SymInt[] padding, SymInt[] dilation, SymInt groups, '
+          'bool of_x, bool of_w, bool count) -> (Tensor, Tensor, Tensor)')
+def convolution_back(g: Tensor, x: Tensor, w: Tensor, stream: Optional[Tensor], product: str, grad_x: str, grad_w: str,
+                     gradient: str, kernel: List[int], stride_: List[int], padding: List[int], dilation: List[int],
+                     groups: int, of_x: bool, of_w: bool, count: bool) -> Tuple[Tensor, Tensor, Tensor]:
+    """dX and dW, an empty tensor for one that is not asked for, and the events of both."""
+    geometry = _convolution.Geometry(kernel, stride_, padding, dilation, groups)
+    events_x, events_w = counts(g, count, 3), counts(g, count, 3)
+    dx, dw = g.new_empty(0), g.new_empty(0)
+    if of_x:
+        dx = _convolution.image(g, w, _records.product(grad_x), list(x.shape), geometry, _words_of(stream, GRAD_A),
+                                _some(events_x))
+    if of_w:
+        dw = _convolution.weights(x, g, _records.product(grad_w), geometry, _words_of(stream, GRAD_B), _some(events_w))
+    if gradient == 'zero_outside':
+        zero, texts = torch.zeros((), dtype=g.dtype, device=g.device), product.split('|')
+        if of_x:
+            dx = torch.where(_convolution.inside(x, _records.rounding(texts[0])), dx, zero)
+        if of_w:
+            dw = torch.where(inside(w.transpose(-1, -2), texts[1], -1).transpose(-1, -2), dw, zero)
+    return dx, dw, torch.cat([events_x, events_w])
+
+
+@fake(convolution_back)
+def _(g, x, w, stream, product, grad_x, grad_w, gradient, kernel, stride_, padding, dilation, groups, of_x, of_w, count):
+    events = counts(g, count, 6) if count else g.new_empty(0, dtype=torch.int64)
+    return g.new_empty(x.shape if of_x else (0,)), g.new_empty(w.shape if of_w else (0,)), events
+
+
+def _convolution_backward(ctx, g, _):
+    x, w, stream = ctx.saved_tensors
+    of_x, of_w = ctx.needs_input_grad[:2]
+    dx, dw, events = convolution_back(g.contiguous(), x, w, stream, *ctx.texts, *ctx.geometry, of_x, of_w, ctx.tapped)
+    tap = events.to('cpu', torch.float64) if ctx.tapped else None
+    return (dx if of_x else None, dw if of_w else None, None, tap) + (None,) * 10
+
+
+formula(convolution, _convolution_backward, _convolution_setup)

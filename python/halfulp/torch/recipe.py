@@ -32,6 +32,10 @@ class Recipe:
     gradient : str
         "straight_through": roundings of x and w count as the identity. "zero_outside": gradients of elements outside
         of the range that they were rounded into are exactly 0.
+    convolution : str
+        "tensors": a convolution's X and dX are rounded as tensors, each pixel once, blocks along channels; a sum that
+        takes scaled operands ("parts(...)" and the like) takes patches all the same. "windows": patches are rounded,
+        and what each window gives to dX.
     """
 
     x: str = 'keep'
@@ -48,9 +52,12 @@ class Recipe:
     x_dw: Optional[str] = None
     g_dw: Optional[str] = None
     gradient: str = 'straight_through'
+    convolution: str = 'tensors'
 
     def __post_init__(self) -> None:
         _gradient(self.gradient)
+        if self.convolution not in ('tensors', 'windows'):
+            raise abi.HalfulpValueError('convolution: {!r} is neither tensors nor windows'.format(self.convolution))
         for field in fields(self):
             value = getattr(self, field.name)
             if value is not None and not isinstance(value, str):

@@ -44,6 +44,14 @@ def test_quantize():
     ('matmul', (plain(2, 6, 40), plain(2, 40, 5), S, None) + P.texts() + (P.gradient, [0, 1, 6], False)),
     ('add_row', (plain(6, 4).requires_grad_(), plain(4).requires_grad_())),
     ('patches', (plain(2, 4, 7, 6).requires_grad_(), [3, 2], [2, 1], [1, 0], [1, 2], 2)),
+    ('convolution', (plain(2, 4, 7, 6).requires_grad_(), plain(2, 12, 5).requires_grad_(), S, None) + P.texts()
+     + (P.gradient, [3, 2], [2, 1], [1, 0], [1, 2], 2, True)),
+    ('convolution', (plain(2, 4, 7, 6), plain(2, 12, 5), S, None) + P.texts()
+     + (P.gradient, [3, 2], [2, 1], [1, 0], [1, 2], 2, False)),
+    ('convolution_back', (plain(2, 32, 5), plain(2, 4, 7, 6), plain(2, 12, 5), S) + P.texts()
+     + (P.gradient, [3, 2], [2, 1], [1, 0], [1, 2], 2, True, True, True)),
+    ('convolution_back', (plain(2, 32, 5), plain(2, 4, 7, 6), plain(2, 12, 5), S) + P.texts()
+     + (P.gradient, [3, 2], [2, 1], [1, 0], [1, 2], 2, True, False, False)),
     ('advance_', (ht.stream(7, 100), 1 << 36)),
     ('note_', (torch.zeros((3, 10), dtype=torch.int64), torch.ones((3, 10), dtype=torch.int64))),
     ('unpatch', (plain(2, 32, 12), [2, 4, 7, 6], [3, 2], [2, 1], [1, 0], [1, 2], 2)),

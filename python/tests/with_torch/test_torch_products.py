@@ -286,11 +286,113 @@ def test_convolutions(shape):
          torch.nn.functional.conv2d(qx.double(), qw.double(), None, **shape).float())
 
 
+def eighths(*shape, seed, below):
+    """Multiples of 1/8: all sums of products are exact in float32, in whatever order torch adds."""
+    g = torch.Generator().manual_seed(seed)
+    return torch.randint(-8 * below + 1, 8 * below, shape, generator=g).float() / 8
+
+
+SHAPES = [dict(), dict(stride=2, padding=1), dict(padding=(0, 2), dilation=(2, 1), groups=2)]
+TENSORS = ['float8_e5m2', 'float8_e4m3fn', 's2fp8', 'mxfp6_e2m3', 'fp8_tensor', 'bfloat16,rtz']
+
+
+@pytest.mark.parametrize('shape', SHAPES, ids=str)
+@pytest.mark.parametrize('text', TENSORS)
+def test_quantizers_around_torchs_own_convolution(shape, text):
+    """X, W and dX rounded as tensors: what Quantizers around torch's own layer make, to the bit where its sums are
+    exact (Cambier et al. 2020: truncation before and after every convolution)."""
+    groups = shape.get('groups', 1)
+    x, w = eighths(3, 4, 9, 8, seed=1, below=4), eighths(8, 4 // groups, 3, 2, seed=2, below=2)
+    a, b = x.clone().requires_grad_(), w.clone().requires_grad_()
+    z = ht.conv2d(a, b, None, **shape, recipe=ht.Recipe(x=text, dx=text))
+    qx = ht.quantize(x, text, dim=1).requires_grad_()
+    c = w.clone().requires_grad_()
+    y = torch.nn.functional.conv2d(qx, c, None, **shape)
+    g = eighths(*y.shape, seed=3, below=1)
+    exact = 's2fp8' not in text and 'tensor' not in text
+    if exact:
+        same(z.detach(), y.detach())
+    assert torch.allclose(z, y, atol=1e-4)
+    z.backward(g)
+    dx, dw = torch.autograd.grad(y, (qx, c), g)
+    if exact:
+        same(b.grad, torch.autograd.grad(torch.nn.functional.conv2d(ht.quantize(x, text, dim=1), c, None, **shape), c, g)[0])
+    assert torch.allclose(b.grad, dw, atol=1e-3)
+    d = x.clone().requires_grad_()
+    plain_dx = torch.autograd.grad(torch.nn.functional.conv2d(d, w, None, **shape), d, g)[0]
+    same(plain_dx, dx)  # exact: torch's own sums, too
+    same(a.grad, ht.quantize(plain_dx, text, dim=1))
+
+
+def test_tensors_of_convolutions_are_rounded_once():
+    """Each operand's own: X of Z, X of dW (blocks along pixels), dX; events counted once a pixel."""
+    x, w = plain(2, 5, 6, 4), plain(3, 5, 3, 3, seed=1)
+    recipe = ht.Recipe(x='mxfp8_e4m3', x_dw='s2fp8', w='bfloat16', g='float8_e5m2', dx='mxfp4', accum_dw='exact')
+    layer = ht.Conv2d(5, 3, 3, padding=1, bias=False, recipe=recipe, count=True)
+    layer.weight.data.copy_(w)
+    a = x.clone().requires_grad_()
+    z = layer(a)
+    g = plain(*z.shape, seed=8)
+    z.backward(g)
+    keep = ht.Recipe(w='bfloat16', g='float8_e5m2', accum_dw='exact')
+    same(z.detach(), ht.conv2d(ht.quantize(x, recipe.x, dim=1), w, padding=1, recipe=keep))
+    b = ht.quantize(x, recipe.x_dw).requires_grad_()
+    c = w.clone().requires_grad_()
+    ht.conv2d(b, c, padding=1, recipe=keep).backward(g)
+    same(layer.weight.grad, c.grad)
+    same(a.grad, ht.quantize(b.grad, recipe.dx, dim=1))
+    windows = ht.conv2d(a, w, padding=1, recipe=recipe.but(convolution='windows'))
+    assert not torch.equal(windows, z)
+    with pytest.raises(ValueError, match='neither tensors nor windows'):
+        ht.Recipe(convolution='patches')
+
+
+def test_shift_and_squeeze_of_an_image():
+    """Statistics count each pixel once: alpha and beta are the tensor's, and dX has what 8 bits hold."""
+    x = plain(2, 3, 6, 6) * torch.logspace(-6, 0, 6)
+    w = plain(4, 3, 3, 3, seed=1)
+    a = x.clone().requires_grad_()
+    z = ht.conv2d(a, w, recipe=ht.Recipe(x='s2fp8', dx='s2fp8'))
+    same(z.detach(), ht.conv2d(ht.quantize(x, 's2fp8'), w))
+    z.backward(plain(*z.shape, seed=5))
+    assert a.grad.abs().unique().numel() <= 124
+    b = x.clone().requires_grad_()
+    recipe = ht.Recipe(x='s2fp8', dx='s2fp8', convolution='windows')
+    ht.conv2d(b, w, recipe=recipe).backward(plain(*z.shape, seed=5))
+    assert b.grad.abs().unique().numel() > 124
+
+
+def test_stochastic_convolutions():
+    """Words along channels for Z and dX, along pixels for dW, each from its own child of the stream."""
+    import halfulp.torch._records as records
+    x, w, stream = plain(2, 3, 5, 4), plain(4, 3, 2, 2, seed=1), (99, 1 << 40)
+    recipe = ht.Recipe(x='bfloat16,sra:8', dx='float8_e5m2,sra:9')
+    a, b = x.clone().requires_grad_(), w.clone().requires_grad_()
+    z = ht.conv2d(a, b, recipe=recipe, stream=stream)
+    g = plain(*z.shape, seed=3)
+    z.backward(g)
+    child = [(records.child(stream[0], use), stream[1]) for use in range(9)]
+
+    def by_pixels(t, text, use, turned=False):
+        m = t.permute(0, 2, 3, 1).reshape(-1, t.shape[1])
+        m = ht.quantize((m.t() if turned else m).contiguous(), text, stream=child[use])
+        return (m.t() if turned else m).reshape(2, 5, 4, 3).permute(0, 3, 1, 2)
+
+    same(z.detach(), ht.conv2d(by_pixels(x, recipe.x, 0), w))
+    c, d = x.clone().requires_grad_(), w.clone().requires_grad_()
+    ht.conv2d(c, d).backward(g)
+    same(a.grad, by_pixels(c.grad, recipe.dx, 7).contiguous())
+    d.grad = None
+    ht.conv2d(by_pixels(x, recipe.x, 2, turned=True), d).backward(g)
+    same(b.grad, d.grad)
+
+
 def test_convolution_of_the_training_library():
     """The order of docs/training.md section 3: kernel rows, kernel columns, channels; patches' gradients added by
     windows."""
     x, w = plain(2, 3, 5, 5), plain(4, 3, 3, 3, seed=1)
-    recipe = ht.Recipe(x='mxfp8_e4m3', w='mxfp8_e4m3', w_dx='keep', accum='seq2(binary16,binary16)', accum_dx='fp32')
+    recipe = ht.Recipe(x='mxfp8_e4m3', w='mxfp8_e4m3', w_dx='keep', accum='seq2(binary16,binary16)', accum_dx='fp32',
+                       convolution='windows')
     framed = torch.nn.functional.pad(x, (1, 1, 1, 1)).permute(0, 2, 3, 1)
     p = torch.stack([framed[n, i:i + 3, j:j + 3].reshape(-1) for n in range(2) for i in range(5) for j in range(5)])
     rows = w.permute(0, 2, 3, 1).reshape(4, -1)
