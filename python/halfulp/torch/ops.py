@@ -496,9 +496,9 @@ def convolution_back(g: Tensor, x: Tensor, w: Tensor, stream: Optional[Tensor], 
     if gradient == 'zero_outside':
         zero, texts = torch.zeros((), dtype=g.dtype, device=g.device), product.split('|')
         if of_x:
-            dx = torch.where(_convolution.inside(x, _records.rounding(texts[0])), dx, zero)
+            dx = torch.where(_convolution.inside(x, _records.rounding(texts[0])), dx, zero).contiguous()
         if of_w:
-            dw = torch.where(inside(w.transpose(-1, -2), texts[1], -1).transpose(-1, -2), dw, zero)
+            dw = torch.where(inside(w.transpose(-1, -2), texts[1], -1).transpose(-1, -2), dw, zero).contiguous()
     return dx, dw, torch.cat([events_x, events_w])
 
 
