@@ -17,7 +17,8 @@
 enum { SETS_MAX = 64 };
 typedef struct experiment_state {
   int json, all, quick;
-  const char *data, *out, *threads;
+  const char *data, *out, *threads, *row;
+  size_t seeds;
   const char *pairs[2 * SETS_MAX + 3]; /* of --set and -j, up to a NULL */
   char *keys[SETS_MAX];                /* room of the keys in it */
   size_t sets;
@@ -26,7 +27,8 @@ typedef struct experiment_state {
   int printed; /* objects of a JSON list */
 } experiment_state;
 
-enum { KEY_DATA = CLI_KEY_FREE, KEY_SET, KEY_ALL, KEY_QUICK };
+enum { KEY_DATA = CLI_KEY_FREE, KEY_SET, KEY_ONLY, KEY_ALL, KEY_QUICK, KEY_SEEDS };
+enum { SEEDS = 3, SEEDS_MOST = 1000 };
 
 /* KEY=VALUE */
 static int add_set(experiment_state *s, const char *text) {
@@ -41,6 +43,16 @@ static int add_set(experiment_state *s, const char *text) {
   return CLI_OK;
 }
 
+static int read_seeds(experiment_state *s, const char *text) {
+  char *end;
+  errno = 0;
+  unsigned long n = strtoul(text, &end, 10);
+  if (errno || end == text || *end || *text == '-' || n < 1 || n > SEEDS_MOST)
+    return cli_fail(NULL, "--seeds: '%s' is no number from 1 to %d", text, SEEDS_MOST);
+  s->seeds = n;
+  return CLI_OK;
+}
+
 static int set(void *state, int key, const char *value) {
   experiment_state *s = state;
   if (key == CLI_KEY_JSON) s->json = 1;
@@ -49,6 +61,8 @@ static int set(void *state, int key, const char *value) {
   if (key == KEY_DATA) s->data = value;
   if (key == 'o') s->out = value;
   if (key == 'j') s->threads = value;
+  if (key == KEY_ONLY) s->row = value;
+  if (key == KEY_SEEDS) return read_seeds(s, value);
   return key == KEY_SET ? add_set(s, value) : CLI_OK;
 }
 
@@ -92,6 +106,8 @@ static const cli_option options[] = {
     {KEY_ALL, "all", NULL, "no NAME: run all of them; with --output each has a folder in OUT"},
     {KEY_QUICK, "quick", NULL, "with --all: those that `make check` runs"},
     {KEY_SET | CLI_REPEATS, "set", "KEY=VALUE", "in every run, after its own keys (halfulp train --keys lists them)"},
+    {KEY_ONLY, "only", "RUN", "--set in the run of this name alone, for example to see what a claim rests on"},
+    {KEY_SEEDS, "seeds", "N", "seeds 0 to N - 1 for every run; claims are judged on the means; default 3"},
     {'j', "threads", "N", "as --set run.threads=N: the result is the same for any number"},
     CLI_OPTION_JSON,
     {0}};
@@ -99,8 +115,9 @@ static const cli_command command = {
     "experiment",
     "[NAME]",
     "Run one experiment, or all, and judge it",
-    "Prints a line for each training run: mean loss of the training set and of the test set, accuracy on the test\n"
-    "set, steps skipped by the loss scale, share of the weight updates that were lost, and a digest of the weights,\n"
+    "Makes every run with several seeds; an experiment that has seeds of its own is run once. Prints a line for\n"
+    "each training run, means and standard deviations: loss of the training set and of the test set, accuracy on\n"
+    "the test set, steps skipped by the loss scale, share of the weight updates that were lost, and a digest of the weights,\n"
     "which is the same on every machine; then other tables, and the paper's claims with the numbers measured. Exits\n"
     "with 1 if one does not hold.",
     "  halfulp experiment bfloat16-updates --data . -j 2\n"
@@ -151,7 +168,8 @@ static int find_device(experiment_state *s) {
 }
 
 static int run_one(experiment_state *s, hu_experiment what, const char *folder) {
-  const hu_experiment_options how = {s->data ? s->data : cli_shipped("data", CLI_DIGITS), s->pairs, told, s, s->engine};
+  const hu_experiment_options how = {s->data ? s->data : cli_shipped("data", CLI_DIGITS), s->pairs, told, s, s->engine, s->seeds ? s->seeds : SEEDS,
+                                     s->row};
   char why[HU_DATA_WHY_MAX] = "";
   hu_experiment_report report;
   double start = progress_seconds();

@@ -107,6 +107,17 @@ static void number_cell(FILE *out, double x, const char *format) {
   text_cell(out, text);
 }
 
+/* A mean, and its deviation where there are several seeds. */
+static void mean_cell(FILE *out, const hu_experiment_row *row, double x, double deviation) {
+  char text[64];
+  if (row->seeds <= 1 || isnan(x)) {
+    number_cell(out, x, "%.4f");
+    return;
+  }
+  snprintf(text, sizeof text, "%.4f \xc2\xb1 %.4f", x, deviation);
+  text_cell(out, text);
+}
+
 static void head(FILE *out, const char *text) {
   fputs("<th scope=\"col\">", out);
   svg_escaped(out, text);
@@ -134,10 +145,10 @@ static void page_rows(FILE *out, const hu_experiment_report *r) {
     const hu_experiment_row *x = &r->row[i];
     fputs("<tr>", out);
     text_cell(out, x->name);
-    number_cell(out, x->loss, "%.4f");
-    number_cell(out, x->test_loss, "%.4f");
-    if (accuracy) number_cell(out, x->accuracy, "%.4f");
-    if (r2) number_cell(out, x->r2, "%.4f");
+    mean_cell(out, x, x->loss, x->loss_deviation);
+    mean_cell(out, x, x->test_loss, x->test_loss_deviation);
+    if (accuracy) mean_cell(out, x, x->accuracy, x->accuracy_deviation);
+    if (r2) mean_cell(out, x, x->r2, x->r2_deviation);
     number_cell(out, (double)x->steps, "%.0f");
     number_cell(out, (double)x->skipped, "%.0f");
     number_cell(out, x->lost, "%.3f");
@@ -148,8 +159,14 @@ static void page_rows(FILE *out, const hu_experiment_report *r) {
   fputs(
       "</tbody></table></div>\n<p class=\"soft\">Loss: mean over the training set at the end, without the factor on "
       "the loss. Lost: share of the weight updates that left the weight as it was. Weights: digest of their bits, "
-      "the same on every machine.</p>\n",
+      "the same on every machine.",
       out);
+  if (r->row[0].seeds > 1)
+    fprintf(out,
+            " Means and standard deviations of %zu seeds; steps, skipped, promoted and weights are those of the first "
+            "seed, and so are the drawings.",
+            r->row[0].seeds);
+  fputs("</p>\n", out);
 }
 
 static void page_table(FILE *out, const hu_experiment_table *t) {
@@ -239,7 +256,9 @@ static void csv_number(FILE *out, double x) {
 
 static void rows_csv(FILE *out, const void *what) {
   const hu_experiment_report *r = ((const experiment_result *)what)->report;
-  fputs("run,loss,test_loss,accuracy,r2,steps,skipped,lost,scale,low,promoted,digest\n", out);
+  fputs("run,loss,test_loss,accuracy,r2,steps,skipped,lost,scale,low,promoted,digest,seeds,loss_deviation,"
+        "test_loss_deviation,accuracy_deviation,r2_deviation\n",
+        out);
   for (size_t i = 0; i < r->rows; i++) {
     const hu_experiment_row *x = &r->row[i];
     csv_text(out, x->name);
@@ -251,7 +270,12 @@ static void rows_csv(FILE *out, const void *what) {
     csv_number(out, x->lost);
     csv_number(out, x->scale);
     csv_number(out, x->low);
-    fprintf(out, ",%zu,%016llx\n", x->promoted, (unsigned long long)x->digest);
+    fprintf(out, ",%zu,%016llx,%zu", x->promoted, (unsigned long long)x->digest, x->seeds);
+    csv_number(out, x->loss_deviation);
+    csv_number(out, x->test_loss_deviation);
+    csv_number(out, x->accuracy_deviation);
+    csv_number(out, x->r2_deviation);
+    fputc('\n', out);
   }
 }
 

@@ -38,13 +38,25 @@ static int name_width(const hu_experiment_report *r) {
   return (int)z;
 }
 
+/* A mean's deviation beside it, where there are several seeds. */
+static void deviation(const hu_experiment_row *row, double x) {
+  if (row->seeds > 1) cell(7, 4, x);
+}
+
+static void heading(const hu_experiment_report *r, int width, const char *text) {
+  printf(" %*s", width, text);
+  if (r->row[0].seeds > 1) printf(" %7s", "+-");
+}
+
 static void print_rows(const hu_experiment_report *r) {
   int accuracy = experiment_has(r, experiment_accuracy), r2 = experiment_has(r, experiment_r2);
   int low = experiment_has(r, experiment_low), width = name_width(r);
   if (!r->rows) return;
-  printf("%-*s %10s %10s", width, "run", "loss", "test loss");
-  if (accuracy) printf(" %8s", "accuracy");
-  if (r2) printf(" %8s", "R2");
+  printf("%-*s", width, "run");
+  heading(r, 10, "loss");
+  heading(r, 10, "test loss");
+  if (accuracy) heading(r, 8, "accuracy");
+  if (r2) heading(r, 8, "R2");
   printf(" %7s %7s", "skipped", "lost");
   if (low) printf(" %7s %8s", "low", "promoted");
   printf("  %-16s\n", "weights");
@@ -52,15 +64,22 @@ static void print_rows(const hu_experiment_report *r) {
     const hu_experiment_row *x = &r->row[i];
     printf("%-*s", width, x->name);
     cell(10, 4, x->loss);
+    deviation(x, x->loss_deviation);
     cell(10, 4, x->test_loss);
+    deviation(x, x->test_loss_deviation);
     if (accuracy) cell(8, 4, x->accuracy);
+    if (accuracy) deviation(x, x->accuracy_deviation);
     if (r2) cell(8, 4, x->r2);
+    if (r2) deviation(x, x->r2_deviation);
     printf(" %7llu", (unsigned long long)x->skipped);
     cell(7, 3, x->lost);
     if (low) cell(7, 3, x->low);
     if (low) printf(" %8zu", x->promoted);
     printf("  %016llx\n", (unsigned long long)x->digest);
   }
+  if (r->row[0].seeds > 1)
+    printf("\nmeans and standard deviations of %zu seeds; skipped%s and weights are those of the first seed\n",
+           r->row[0].seeds, low ? ", promoted" : "");
 }
 
 static void print_table(const hu_experiment_table *t) {
@@ -102,7 +121,8 @@ static void print_entry(const hu_experiment *e) {
   text_field("figure", e->figure);
   text_field("shows", e->shows);
   text_field("expected", e->expected);
-  printf(", \"seconds\": %u, \"runs\": %zu, \"quick\": %s", e->seconds, e->runs, e->quick ? "true" : "false");
+  printf(", \"seconds\": %u, \"runs\": %zu, \"quick\": %s, \"seeded\": %s", e->seconds, e->runs,
+         e->quick ? "true" : "false", e->seeded ? "true" : "false");
 }
 
 void experiment_list_json(void) {
@@ -126,6 +146,11 @@ static void json_row(const hu_experiment_row *x) {
   number_field("lost", x->lost);
   number_field("scale", x->scale);
   number_field("low", x->low);
+  printf(", \"seeds\": %zu", x->seeds);
+  number_field("loss_deviation", x->loss_deviation);
+  number_field("test_loss_deviation", x->test_loss_deviation);
+  number_field("accuracy_deviation", x->accuracy_deviation);
+  number_field("r2_deviation", x->r2_deviation);
   printf(", \"steps\": %llu, \"skipped\": %llu, \"promoted\": %zu, \"digest\": \"%016llx\"",
          (unsigned long long)x->steps, (unsigned long long)x->skipped, x->promoted, (unsigned long long)x->digest);
   if (x->keys) text_field("keys", x->keys);

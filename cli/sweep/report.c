@@ -206,12 +206,10 @@ static void words(FILE *out) {
   fputs(
       "<h2>Words</h2>\n<p>Accuracy: share of right answers on the test set at the end of the run, with all its "
       "roundings; a point is a hundredth. Low: share of elements of all tensors of a step that are in the low format, "
-      "as mean over the steps and at the end; promotions make it smaller. Stored: bytes of the tensors of a step in "
-      "the "
-      "formats in which they are kept (values, weights, the gradients of both, the state of the optimizer), mean over "
-      "the steps, over those of binary32. Operands that are rounded on their way into a product are not counted: a "
-      "system that rounds nothing else stores binary32. Skipped: steps left out by the loss scale. Recommended is, "
-      "among "
+      "as mean over the steps and at the end; promotions make it smaller. Stored: bytes of the tensors of a step as a "
+      "system stores them that computes with the codes of operands and results (values, weights, the gradients of "
+      "both, the state of the optimizer), mean over the steps, over those of binary32. Skipped: steps left out by the "
+      "loss scale. Recommended is, among "
       "the values whose mean over all seeds is not more than the accepted loss below that of binary32, the one that "
       "stores the fewest bytes; where the key does not change these, the most accurate one.</p>\n",
       out);

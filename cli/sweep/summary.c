@@ -79,20 +79,9 @@ static int is_better(const sweep_summary *z, const sweep_row *a, const sweep_row
 
 /* Can a key change which bytes are stored? With others they differ by promotions at most. */
 static int changes_bytes(const char *key) {
-  static const char *const sections[] = {"assignment.", "data.", "model."};
-  static const char *const keys[] = {"run.batch",
-                                     "precision.system",
-                                     "precision.values",
-                                     "precision.gradients",
-                                     "precision.parameters",
-                                     "precision.parameter_gradients",
-                                     "precision.embeddings",
-                                     "optimizer.kind",
-                                     "optimizer.momentum",
-                                     "optimizer.state",
-                                     "optimizer.weights",
-                                     "optimizer.update",
-                                     "optimizer.kahan"};
+  static const char *const sections[] = {"assignment.", "data.", "model.", "precision."};
+  static const char *const keys[] = {"run.batch",         "optimizer.kind",   "optimizer.momentum", "optimizer.state",
+                                     "optimizer.weights", "optimizer.update", "optimizer.kahan"};
   for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
     if (strncmp(key, sections[i], strlen(sections[i])) == 0) return 1;
   }
@@ -186,50 +175,6 @@ static void say_noise(const sweep_summary *z, char *text, size_t size) {
   snprintf(text, size, " Seeds of binary32 alone differ by %.2f points: more than the accepted loss.", range);
 }
 
-/* ---- values that round nothing but operands ---- */
-
-static int is_kept(const hu_trainer *t, const char *const *keys) {
-  for (; *keys; keys++) {
-    if (strcmp(hu_trainer_get(t, *keys), "keep") != 0) return 0;
-  }
-  return 1;
-}
-
-static int rounds_operands_alone(const sweep_row *r) {
-  static const char *const stored[] = {"precision.values", "precision.gradients", "precision.parameters",
-                                       "precision.parameter_gradients", NULL};
-  static const char *const operands[] = {
-      "precision.x", "precision.w", "precision.dz", "precision.w_back", "precision.x_back", "precision.dz_w", NULL};
-  const hu_trainer *t = r->run[0].trainer;
-  return strcmp(hu_trainer_get(t, "assignment.kind"), "none") == 0 && is_kept(t, stored) && !is_kept(t, operands);
-}
-
-enum { NAMED = 6 };
-
-/* " fp8, mxfp8, nvfp4 round only operands of products and store binary32; operands are not counted." */
-static void say_operands(const sweep_summary *z, char *text, size_t size) {
-  size_t count = 0, n = 0;
-  for (size_t i = 1; i < z->rows; i++) {
-    if (!rounds_operands_alone(&z->row[i])) continue;
-    if (count < NAMED && n < size) {
-      int more = snprintf(text + n, size - n, "%s%.60s", count ? ", " : " ", z->row[i].value);
-      n += more > 0 ? (size_t)more : 0;
-    }
-    count++;
-  }
-  if (!count || n >= size) return;
-  if (count > NAMED) {
-    int more = snprintf(text + n, size - n, " and %zu more", count - NAMED);
-    n += more > 0 ? (size_t)more : 0;
-  }
-  if (n < size)
-    snprintf(text + n, size - n,
-             count == 1 ? " rounds only operands of products and stores binary32: operands are not "
-                          "counted as stored bytes."
-                        : " round only operands of products and store binary32: operands are not "
-                          "counted as stored bytes.");
-}
-
 int sweep_summarize(sweep_summary *z, const sweep *s) {
   *z = (sweep_summary){.sweep = s, .measure = "accuracy", .rows = s->values + 1};
   z->row = calloc(z->rows, sizeof *z->row);
@@ -249,8 +194,6 @@ int sweep_summarize(sweep_summary *z, const sweep *s) {
   size_t n = cli_whole_text(z->text, strlen(z->text));
   z->text[n] = 0;
   say_noise(z, z->text + n, sizeof z->text - n);
-  n = strlen(z->text);
-  if (changes_bytes(s->key)) say_operands(z, z->text + n, sizeof z->text - n);
   z->text[cli_whole_text(z->text, strlen(z->text))] = 0;
   return CLI_OK;
 }

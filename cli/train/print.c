@@ -119,8 +119,8 @@ static void json_seen(FILE *out, const char *name, const double *seen) {
   fputs("},\n", out);
 }
 
-static void json_memory(FILE *out, hu_trainer_memory m) {
-  fputs("  \"memory\": {", out);
+static void json_memory(FILE *out, const char *name, hu_trainer_memory m) {
+  fprintf(out, "  \"%s\": {", name);
   json_number(out, "weights", m.weights);
   fputs(", ", out);
   json_number(out, "state", m.state);
@@ -128,7 +128,7 @@ static void json_memory(FILE *out, hu_trainer_memory m) {
   json_number(out, "values", m.values);
   fputs(", ", out);
   json_number(out, "gradients", m.gradients);
-  fputs("},\n  ", out);
+  fputs("},\n", out);
 }
 
 void train_json(FILE *out, const train_run *r, double seconds) {
@@ -148,7 +148,9 @@ void train_json(FILE *out, const train_run *r, double seconds) {
           (unsigned long long)z->underflow);
   json_number(out, "low", train_mean_low(r));
   fputs(",\n", out);
-  json_memory(out, hu_trainer_memory_of(r->t));
+  json_memory(out, "memory", hu_trainer_memory_of(r->t));
+  json_memory(out, "stored", hu_trainer_stored_of(r->t));
+  fputs("  ", out);
   json_number(out, "seconds", seconds);
   fprintf(out, ",\n  \"digest\": \"%016llx\"\n}\n", (unsigned long long)hu_trainer_digest(r->t));
 }

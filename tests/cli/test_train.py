@@ -349,6 +349,7 @@ class Left(TrainCase):
             "events": {"overflow": int, "underflow": int},
             "low": int,
             "memory": {"weights": int, "state": int, "values": int, "gradients": int},
+            "stored": {"weights": int, "state": int, "values": int, "gradients": int},
             "seconds": float,
             "digest": str,
         }

@@ -146,7 +146,7 @@ static const small_net nets[] = {
      "backoff(scale_max=2^40,start=2^40)", stochastic},
     {"image-s2fp8", image, 4, 0, 1, NULL, NULL, "s2fp8;s2fp8;s2fp8", NULL, 0, "none", momentum},
     {"image-windows", image, 4, 0, 1, NULL, NULL, "s2fp8;s2fp8;s2fp8;keep", NULL, 0, "none", momentum},
-    {"image-mx", image, 4, 0, 1, NULL, NULL, "mxfp8_e4m3;mxfp8_e4m3,turned;float8_e5m2,sra:8", "seq2(binary32)", 16,
+    {"image-mx", image, 4, 0, 1, NULL, NULL, "mxfp8_e4m3;mxfp8_e4m3,turned;float8_e5m2,sra:8", "seq(binary16)", 16,
      "none", adamw},
     {"mx", layers, 8, 0, 1, NULL, NULL, "mxfp8_e4m3;mxfp8_e4m3,turned", NULL, 0, "gradscaler(growth_interval=2)",
      kahan},

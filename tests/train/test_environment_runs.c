@@ -266,7 +266,7 @@ static int go_on(void *context, size_t done, size_t of, const hu_experiment_row 
 
 static void experiment(digest *d, const char *name) {
   const char *const pairs[] = {"run.steps", "2", NULL};
-  const hu_experiment_options how = {folder, pairs, go_on, NULL, NULL};
+  const hu_experiment_options how = {folder, pairs, go_on, NULL, NULL, 0, NULL};
   hu_experiment_report r;
   char why[HU_DATA_WHY_MAX] = "";
   if (hu_experiment_run(&r, name, &how, why) != HU_OK) fail_msg("%s: %s", name, why);
@@ -367,7 +367,7 @@ static int look(void *context, size_t done, size_t of, const hu_experiment_row *
 static void test_callback(void **state) {
   (void)state;
   const char *const pairs[] = {"run.steps", "1", NULL};
-  const hu_experiment_options how = {folder, pairs, look, NULL, NULL};
+  const hu_experiment_options how = {folder, pairs, look, NULL, NULL, 0, NULL};
   hu_experiment_report r;
   char why[HU_DATA_WHY_MAX];
   fesetround(FE_UPWARD);

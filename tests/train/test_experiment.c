@@ -70,7 +70,7 @@ static int whole(hu_experiment e, const hu_experiment_report *r) {
 
 static int run(hu_experiment e, const char *data, const char *threads, int write) {
   const char *const pairs[] = {"run.threads", threads, NULL};
-  const hu_experiment_options how = {data, pairs, NULL, NULL, NULL};
+  const hu_experiment_options how = {data, pairs, NULL, NULL, NULL, 0, NULL};
   hu_experiment_report r;
   char why[HU_DATA_WHY_MAX] = "";
   hu_status s = hu_experiment_run(&r, e.name, &how, why);
@@ -103,7 +103,7 @@ static int stop(void *context, size_t done, size_t of, const hu_experiment_row *
 
 static int refusals(const char *data) {
   static const char *const wrong[] = {"run.sed", "1", NULL}, *const brief[] = {"run.steps", "2", NULL};
-  hu_experiment_options how = {"/nonexistent", NULL, NULL, NULL, NULL};
+  hu_experiment_options how = {"/nonexistent", NULL, NULL, NULL, NULL, 0, NULL};
   hu_experiment_report r;
   size_t done = 0;
   char why[HU_DATA_WHY_MAX] = "";
@@ -126,7 +126,7 @@ static int refusals(const char *data) {
 /* Keys of the caller are set last; claims are judged all the same, and may fail. */
 static int brief_run(const char *data) {
   static const char *const pairs[] = {"run.steps", "3", NULL};
-  const hu_experiment_options how = {data, pairs, NULL, NULL, NULL};
+  const hu_experiment_options how = {data, pairs, NULL, NULL, NULL, 0, NULL};
   hu_experiment_report r;
   char why[HU_DATA_WHY_MAX] = "";
   if (hu_experiment_run(&r, "fp16-master-weights", &how, why) != HU_OK) {

@@ -52,7 +52,7 @@ void __wrap_free(void *p) {
 
 static void experiment(const char *name, int tables, int figures) {
   static const char *const pairs[] = {"run.steps", "2", NULL};
-  const hu_experiment_options how = {folder, pairs, NULL, NULL, NULL};
+  const hu_experiment_options how = {folder, pairs, NULL, NULL, NULL, 0, NULL};
   hu_experiment_report r;
   char why[HU_DATA_WHY_MAX] = "";
   if (hu_experiment_run(&r, name, &how, why) != HU_OK) fail_msg("%s: %s", name, why);
@@ -67,7 +67,7 @@ static int stop(void *context, size_t done, size_t of, const hu_experiment_row *
 
 static void experiments(void) {
   static const char *const pairs[] = {"run.steps", "2", NULL};
-  const hu_experiment_options how = {folder, pairs, stop, NULL, NULL};
+  const hu_experiment_options how = {folder, pairs, stop, NULL, NULL, 0, NULL};
   hu_experiment_report r;
   experiment("fp16-loss-scale", 0, 1);
   experiment("s2fp8", 0, 1);

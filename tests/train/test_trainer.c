@@ -296,7 +296,38 @@ static void test_memory(void **state) {
     hu_trainer_memory m = hu_trainer_memory_of(t);
     assert_true(m.weights == 4 * parameters && m.state == 4 * parameters && m.values == 4 * values);
     assert_true(m.gradients == 4 * (parameters + 1) + (narrow ? 2 : 4) * made);
+    hu_trainer_memory stored = hu_trainer_stored_of(t);
+    assert_memory_equal(&m, &stored, sizeof m);
     hu_trainer_free(t);
+  }
+}
+
+/* What the paper's system stores: a byte a number and two numbers a tensor for whatever products read or give. Two
+ * results, which a ReLU and the loss read, stay 4 bytes, as biases and their gradients do. */
+static void test_memory_of_systems(void **state) {
+  (void)state;
+  const double weights = 64 * 16 + 16 * 10, biases = 16 + 10, own = 8;
+  hu_trainer *t = with(PAIRS("model.net", "mlp(layers=1,units=16)", "run.batch", "32", "precision.system", "s2fp8"));
+  begin(t);
+  hu_trainer_memory m = hu_trainer_memory_of(t), stored = hu_trainer_stored_of(t);
+  assert_true(m.weights == 4 * (weights + biases) + weights + 2 * own);
+  assert_true(m.values == 32 * 64 + own + 4 * 32 * 16 + 32 * 16 + own + 4 * (32 * 10 + 1));
+  assert_true(m.gradients == 32 * (16 + 16 + 10) + 3 * own + 4 + weights + 2 * own + 4 * biases);
+  assert_true(stored.weights == 4 * (weights + biases) && stored.values == 4 * (32 * (64 + 16 + 16 + 10) + 1));
+  assert_true(stored.gradients == 4 * (32 * (16 + 16 + 10) + 1 + weights + biases));
+  assert_true(stored.state == m.state);
+  hu_trainer_free(t);
+  /* Results of convolutions, which a batch norm reads, are of the result's rounding; a transformer's attention counts
+   * with the wider of its operands. */
+  for (int narrow = 0; narrow < 2; narrow++) {
+    hu_trainer *c = with(PAIRS("model.net", "conv", "run.batch", "32"));
+    set(c, "precision.z_out", narrow ? "float8_e5m2" : "keep");
+    begin(c);
+    hu_trainer_memory seen = hu_trainer_memory_of(c);
+    stored = hu_trainer_stored_of(c);
+    assert_true(narrow ? seen.values < stored.values : seen.values == stored.values);
+    assert_true(seen.weights == stored.weights && seen.gradients == stored.gradients);
+    hu_trainer_free(c);
   }
 }
 
@@ -350,6 +381,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_layers),
                                      cmocka_unit_test(test_counted),
                                      cmocka_unit_test(test_memory),
+                                     cmocka_unit_test(test_memory_of_systems),
                                      cmocka_unit_test(test_names),
                                      cmocka_unit_test(test_exempt_cells),
                                      cmocka_unit_test(test_penalty_of_one_row),

@@ -30,14 +30,27 @@ static void cpu_close(void *self) {
   free(c);
 }
 
+enum { LINE = 64 }; /* bytes of a cache line */
+
+/* From the beginning of a cache line on: threads write panels of so many bytes by turns, and two that share a line
+ * would wait for each other. The pages of calloc are zero without being touched, so the block is taken from it; its
+ * address lies before the first line. */
 static void *cpu_allocate(void *self, size_t bytes) {
   (void)self;
-  return calloc(bytes ? bytes : 1, 1);
+  char *block = bytes > SIZE_MAX - LINE - sizeof block ? NULL : calloc(bytes + LINE + sizeof block, 1);
+  if (!block) return NULL;
+  char *z = block + sizeof block;
+  z += LINE - (uintptr_t)z % LINE;
+  memcpy(z - sizeof block, &block, sizeof block);
+  return z;
 }
 
 static void cpu_release(void *self, void *p) {
+  char *block;
   (void)self;
-  free(p);
+  if (!p) return;
+  memcpy(&block, (char *)p - sizeof block, sizeof block);
+  free(block);
 }
 
 static hu_status cpu_put(void *self, void *z, const void *x, size_t bytes) {

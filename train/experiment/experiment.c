@@ -23,6 +23,7 @@ hu_experiment hu_experiment_at(size_t i) {
   if (i >= PLANS) return z;
   z = plans[i]->shown;
   z.runs = plans[i]->count + plans[i]->own;
+  z.seeded = hu_plan_is_seeded(plans[i]);
   return z;
 }
 
@@ -35,18 +36,26 @@ static const hu_plan *plan_named(const char *name) {
   return NULL;
 }
 
+static int has_row(const hu_plan *plan, const char *name) {
+  for (size_t i = 0; i < plan->count; i++) {
+    if (strcmp(plan->trials[i].name, name) == 0) return 1;
+  }
+  return 0;
+}
+
 static HU_NOINLINE hu_status run_plan(hu_lab *lab) {
   const hu_plan *plan = lab->plan;
   hu_status s = HU_OK;
   for (size_t i = 0; i < plan->count && s == HU_OK; i++) s = hu_lab_try(lab, &plan->trials[i], NULL);
   if (s == HU_OK && plan->run) s = plan->run(lab);
+  if (s == HU_OK && hu_lab_seeds(lab) > 1) s = hu_lab_other_seeds(lab);
   if (s == HU_OK) plan->judge(lab);
   return s == HU_OK ? lab->status : s;
 }
 
 hu_status hu_experiment_run(hu_experiment_report *report, const char *name, const hu_experiment_options *how,
                             char *why) {
-  static const hu_experiment_options usual = {NULL, NULL, NULL, NULL, NULL};
+  static const hu_experiment_options usual = {NULL, NULL, NULL, NULL, NULL, 0, NULL};
   char ignored[HU_DATA_WHY_MAX];
   hu_lab lab;
   if (!report || !name) return HU_E_NULL;
@@ -57,6 +66,10 @@ hu_status hu_experiment_run(hu_experiment_report *report, const char *name, cons
   *lab.why = 0;
   lab.plan = plan_named(name);
   if (!lab.plan) return HU_E_NAME;
+  if (lab.how->row && !has_row(lab.plan, lab.how->row)) {
+    snprintf(lab.why, HU_DATA_WHY_MAX, "no run is called '%.64s'", lab.how->row);
+    return HU_E_NAME;
+  }
   lab.caller = hu_text_env_enter();
   hu_status s = run_plan(&lab);
   hu_text_env_leave(lab.caller);

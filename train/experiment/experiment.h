@@ -57,19 +57,31 @@ struct hu_lab {
   const char *data;
   char *why;        /* room for a sentence, never NULL */
   hu_status status; /* the first failure of a call that returns nothing */
+  size_t seed;      /* of the runs that are made now; 0: what their keys say */
+  size_t told;      /* runs that the caller has been told of */
   fenv_t caller;    /* his floating-point environment, which his callback has, too */
 };
 
 /* ---- for `run` ---- */
 
-/* A run of the plan's keys, these pairs and the caller's, begun. *t is to be freed, whatever is returned. */
-hu_status hu_lab_begin(hu_lab *lab, const char *const *pairs, hu_trainer **t);
+/* A run of the plan's keys, these pairs, those of the seed and the caller's (if they are for a row of that name), begun.
+ * *t is to be freed, whatever is returned. */
+hu_status hu_lab_begin(hu_lab *lab, const char *name, const char *const *pairs, hu_trainer **t);
 /* A trial; *row, if not NULL, is the number of its row. */
 hu_status hu_lab_try(hu_lab *lab, const hu_trial *trial, size_t *row);
 /* Room for a row, all NaN and 0; NULL: no memory (and lab->status says so). It moves with the next one. */
 hu_experiment_row *hu_lab_add_row(hu_lab *lab, const char *name);
 /* The last row is complete: tells the caller's callback. */
 hu_status hu_lab_tell(hu_lab *lab);
+
+/* ---- several seeds (seeds.c) ---- */
+
+/* 1: all runs of the plan are trainers', and none sets a seed. */
+int hu_plan_is_seeded(const hu_plan *plan);
+/* Seeds that this lab takes: 1 or more. */
+size_t hu_lab_seeds(const hu_lab *lab);
+/* After the trials of the first seed: those of the others, and means and deviations into the rows. */
+hu_status hu_lab_other_seeds(hu_lab *lab);
 
 /* ---- figures and tables: numbers, -1 after a failure; given -1 they do nothing ---- */
 

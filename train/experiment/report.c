@@ -32,6 +32,8 @@ hu_experiment_row *hu_lab_add_row(hu_lab *lab, const char *name) {
   name_it(z->name, sizeof z->name, name);
   z->loss = z->test_loss = z->accuracy = z->r2 = (double)NAN;
   z->lost = z->scale = z->low = (double)NAN;
+  z->seeds = 1;
+  z->loss_deviation = z->test_loss_deviation = z->accuracy_deviation = z->r2_deviation = (double)NAN;
   return z;
 }
 
@@ -207,12 +209,12 @@ void hu_experiment_report_free(hu_experiment_report *r) {
 hu_status hu_lab_tell(hu_lab *lab) {
   const hu_experiment_options *how = lab->how;
   const hu_plan *plan = lab->plan;
-  size_t done = lab->report.rows;
+  size_t done = ++lab->told, all = (plan->count + plan->own) * hu_lab_seeds(lab);
   if (!how->progress) return HU_OK;
   hu_text_env_leave(lab->caller);
-  int on = how->progress(how->context, done, plan->count + plan->own, &lab->report.row[done - 1]);
+  int on = how->progress(how->context, done, all, &lab->report.row[lab->report.rows - 1]);
   lab->caller = hu_text_env_enter();
   if (on) return HU_OK;
-  snprintf(lab->why, HU_DATA_WHY_MAX, "stopped after %zu of %zu runs", done, plan->count + plan->own);
+  snprintf(lab->why, HU_DATA_WHY_MAX, "stopped after %zu of %zu runs", done, all);
   return HU_E_TRAIN;
 }

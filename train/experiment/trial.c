@@ -76,11 +76,20 @@ static hu_status fill_row(hu_experiment_row *row, hu_trainer *t, const sums *z) 
   return keep_keys(row, t);
 }
 
-hu_status hu_lab_begin(hu_lab *lab, const char *const *pairs, hu_trainer **begun) {
+static hu_status set_seed(hu_lab *lab, hu_trainer *t) {
+  char text[24];
+  const char *const pairs[] = {"run.seed", text, "data.seed", text, NULL};
+  snprintf(text, sizeof text, "%zu", lab->seed);
+  return set_pairs(lab, t, pairs);
+}
+
+hu_status hu_lab_begin(hu_lab *lab, const char *name, const char *const *pairs, hu_trainer **begun) {
   hu_trainer *t = hu_trainer_new();
+  int meant = !lab->how->row || strcmp(lab->how->row, name) == 0;
   hu_status s = t ? set_pairs(lab, t, lab->plan->pairs) : HU_E_MEMORY;
   if (s == HU_OK) s = set_pairs(lab, t, pairs);
-  if (s == HU_OK) s = set_pairs(lab, t, lab->how->pairs);
+  if (s == HU_OK && lab->seed) s = set_seed(lab, t);
+  if (s == HU_OK && meant) s = set_pairs(lab, t, lab->how->pairs);
   if (s == HU_OK) s = hu_trainer_set_engine(t, lab->how->engine);
   if (s == HU_OK) s = hu_trainer_begin(t, lab->data, lab->why);
   *begun = t;
@@ -90,7 +99,7 @@ hu_status hu_lab_begin(hu_lab *lab, const char *const *pairs, hu_trainer **begun
 hu_status hu_lab_try(hu_lab *lab, const hu_trial *trial, size_t *number) {
   sums z;
   hu_trainer *t;
-  hu_status s = hu_lab_begin(lab, trial->pairs, &t);
+  hu_status s = hu_lab_begin(lab, trial->name, trial->pairs, &t);
   if (s == HU_OK) s = train(lab, trial, t, &z);
   hu_experiment_row *row = s == HU_OK ? hu_lab_add_row(lab, trial->name) : NULL;
   if (s == HU_OK) s = row ? fill_row(row, t, &z) : lab->status;

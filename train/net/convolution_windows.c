@@ -65,7 +65,7 @@ static int conv_without_patches(hu_net *net, hu_operator *op, size_t in) {
   return 1;
 }
 
-/* The patches in `kept`, as a product has them. */
+/* The patches in `kept`, rounded for a product. */
 static hu_matrices operand(hu_net *net, hu_operator *op, size_t in, const hu_rounding *r, unsigned part) {
   return hu_product_operand(net, op, net->value[op->out].rows, in, op->kept, r, &net->value[op->in[0]].round,
                             net->work[1], part);

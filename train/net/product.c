@@ -76,7 +76,7 @@ int hu_add_weights(hu_net *net, hu_operator *op, size_t in, size_t outputs, int 
 
 /* ---- rows ---- */
 
-/* X as a product has it. */
+/* X, rounded for a product. */
 static hu_matrices operand(hu_net *net, hu_operator *op, const hu_rounding *r, unsigned part) {
   const hu_value *x = &net->value[op->in[0]];
   return hu_product_operand(net, op, x->rows, x->cols, x->v, r, &x->round, net->work[1], part);

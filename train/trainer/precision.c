@@ -254,35 +254,3 @@ hu_status hu_choose_scale(hu_trainer *t) {
   }
   return s == HU_OK ? hu_first_weights(t) : s;
 }
-
-/* ---- memory ---- */
-
-/* Bytes of the formats that the optimizer keeps, without the weight itself. */
-static double state_bytes(const hu_optimizer *o) {
-  hu_optimizer plain = hu_optimizer_sgd(o->state);
-  plain.weight = o->weight;
-  plain.momentum = 0;
-  return (double)hu_optimizer_bytes(o) - (double)hu_optimizer_bytes(&plain);
-}
-
-static HU_NOINLINE hu_trainer_memory memory_of(const hu_trainer *t) {
-  hu_trainer_memory z = {0, 0, 0, 0};
-  if (!t || !t->net) return z;
-  for (int i = 0; i < t->net->values; i++) {
-    const hu_value *x = &t->net->value[i];
-    z.values += (double)hu_rounding_bits(x->rows, x->cols, &x->round) / 8;
-    if (x->made) z.gradients += (double)hu_rounding_bits(x->rows, x->cols, &x->round_back) / 8;
-  }
-  for (int i = 0; i < t->net->parameters; i++) {
-    const hu_parameter *p = &t->net->parameter[i];
-    hu_optimizer o = hu_optimizer_of(t->net, i, &t->optimizer);
-    double n = (double)p->rows * (double)p->cols, master = n * hu_limits_of(o.weight).width / 8;
-    double seen = (double)hu_rounding_bits(p->rows, p->cols, &p->round) / 8;
-    z.weights += master + (seen < master ? seen : 0); /* a copy for the operators, if it is another one */
-    z.state += n * state_bytes(&o);
-    z.gradients += (double)hu_rounding_bits(p->rows, p->cols, &p->round_back) / 8;
-  }
-  return z;
-}
-
-hu_trainer_memory hu_trainer_memory_of(const hu_trainer *t) { HU_ENV_RETURN(hu_trainer_memory, memory_of(t)); }

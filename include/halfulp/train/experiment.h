@@ -11,8 +11,8 @@
  *   }
  *
  * Each is a table of runs that differ in precision alone, claims about the table, and what was recorded on the way:
- * curves, histograms, tables of other things. Most runs are runs of a trainer (trainer.h), a set of keys each. Seeds
- * are fixed: all numbers and the digests of the weights are the same on every machine, for every number of threads, on
+ * curves, histograms, tables of other things. Most runs are runs of a trainer (trainer.h), a set of keys each, with
+ * one seed or several. Seeds are fixed: all numbers and the digests of the weights are the same on every machine, for every number of threads, on
  * both devices and in every floating-point environment of the caller's (train.h). What each shows, and where the scale
  * is too small to show it: docs/experiments.md. */
 #ifndef HALFULP_TRAIN_EXPERIMENT_H
@@ -39,6 +39,7 @@ typedef struct hu_experiment {
   unsigned seconds;     /* about how long it takes, on one core of the machine of bench/README.md */
   size_t runs;          /* rows that it will have */
   int quick;            /* 1: part of `make check` */
+  int seeded;           /* 1: it can be run with several seeds; 0: it has its own */
 } hu_experiment;
 /* The number of experiments; and one of them: i < hu_experiment_count(), else name is NULL. */
 HU_API size_t hu_experiment_count(void);         /* the number of experiments */
@@ -67,6 +68,10 @@ typedef struct hu_experiment_row {
   size_t promoted;  /* tensors promoted */
   uint64_t digest;  /* of the weights (hu_net_digest) */
   char *keys;       /* lines "key = value" that differ from the defaults, for `halfulp train`; NULL: no trainer's */
+  /* Over so many seeds: loss, test_loss, accuracy, r2, lost and low are means, and these are the standard deviations
+   * (n - 1) of the first four; NaN with one seed. Everything else is of the first seed. */
+  size_t seeds;
+  double loss_deviation, test_loss_deviation, accuracy_deviation, r2_deviation;
 } hu_experiment_row;
 
 /* What the paper says, judged. */
@@ -138,9 +143,14 @@ typedef struct hu_experiment_options {
   hu_experiment_progress *progress; /* may be NULL */
   void *context;
   const struct hu_engine *engine; /* of runs with "run.device", "cuda" (train/device.h); may be NULL */
+  size_t seeds;                   /* 0, 1: one. More: each run is made with run.seed and data.seed 0, 1, ... seeds - 1,
+                                     and the claims are judged on the means. An experiment that has seeds of its own, or
+                                     runs that are no trainer's, is run once (hu_experiment.seeded is 0). */
+  const char *row;                /* NULL; or the one run, by name, that `pairs` are set in */
 } hu_experiment_options;
 
-/* how: NULL: all zero. why: NULL, or room for HU_DATA_WHY_MAX bytes of data.h. HU_E_NAME: no such experiment; else as
+/* how: NULL: all zero. why: NULL, or room for HU_DATA_WHY_MAX bytes of data.h. HU_E_NAME: no such experiment, or no
+ * trial of the name `row`; else as
  * hu_trainer_set, hu_trainer_begin, hu_trainer_step; HU_E_MEMORY. *report is set on success, and is the caller's to
  * free. */
 HU_API HU_MUST_CHECK hu_status hu_experiment_run(hu_experiment_report *report, const char *name,

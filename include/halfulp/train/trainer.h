@@ -182,14 +182,22 @@ HU_API uint64_t hu_trainer_data_digest(const hu_trainer *t);
 HU_API hu_net *hu_trainer_net(const hu_trainer *t);
 /* hu_net_digest of it. */
 HU_API uint64_t hu_trainer_digest(const hu_trainer *t);
-/* Bytes of the tensors of a step, each element of values, weights and gradients counted with
- * the bits of its format, scales included, of the state with its storage (8, 16 or 32 bits): weights (master
- * weights, and the copy that operators see where it is narrower), optimizer state, values, gradients of values and
- * parameters. With shards these are the values and gradients of one; residuals of error feedback are not counted. */
+/* Bytes of the tensors of a step. weights: master weights, and the copy that operators see where it is narrower.
+ * state: the optimizer's, with its storage (8, 16 or 32 bits). values; gradients: of values and parameters. Each
+ * element counts with the bits of its format, scales included. With shards these are the values and gradients of one;
+ * residuals of error feedback are not counted. */
 typedef struct hu_trainer_memory {
   double weights, state, values, gradients;
 } hu_trainer_memory;
+/* As a system stores them that computes with the operands and results of its products as codes: a value whose readers
+ * are all products counts as X of dW, one that a product without bias makes as the result Z; the gradient of a value as
+ * dZ of the product that made it, or as dX of the only product that reads it; a parameter's copy as W, its gradient as
+ * dW. Of these and the tensor's own rounding the narrowest counts (Cambier et al. 2020: N bytes and two numbers for a
+ * tensor). Attention's scores and sums count with the wider of their two operands. */
 HU_API hu_trainer_memory hu_trainer_memory_of(const hu_trainer *t);
+/* As this library keeps them: tensors by their own roundings alone (precision.values, gradients, parameters ...),
+ * operands of products as the binary32 numbers that they are made from. */
+HU_API hu_trainer_memory hu_trainer_stored_of(const hu_trainer *t);
 
 /* ---- looking at tensors ---- */
 

@@ -34,7 +34,7 @@ class Recipe:
         of the range that they were rounded into are exactly 0.
     convolution : str
         "tensors": a convolution's X and dX are rounded as tensors, each pixel once, blocks along channels; a sum that
-        takes scaled operands ("parts(...)" and the like) takes patches all the same. "windows": patches are rounded,
+        takes scaled operands ("parts(...)" and the like) takes patches nevertheless. "windows": patches are rounded,
         and what each window gives to dX.
     """
 

@@ -39,7 +39,7 @@ static void judge_transformer(hu_lab *lab) {
 #define SOURCE "Zamirai et al., Revisiting BFloat16 Training (2021)", "tables 1 and 2, figures 3 and 5"
 const hu_plan hu_plan_adamw = {
     {"bfloat16-adamw", SOURCE, "with AdamW, too, only the last rounding of the weight update matters",
-     "the curve to nearest stalls; the others lie on each other", 2, 0, 1},
+     "the curve to nearest stalls; the others lie on each other", 2, 0, 1, 0},
     HU_PAIRS("model.net", "mlp(layers=2,units=64)", "optimizer.kind", "adamw", "optimizer.rate", "1e-4",
              "optimizer.beta2", "0.997", "run.batch", "32", "run.epochs", "60"),
     trials,
@@ -55,7 +55,7 @@ const hu_plan hu_plan_adamw = {
 const hu_plan hu_plan_adamw_transformer = {
     {"bfloat16-transformer", SOURCE,
      "a transformer loses accuracy in standard bfloat16 and regains it with either remedy",
-     "the curve to nearest stays above the others", 4, 0, 0},
+     "the curve to nearest stays above the others", 4, 0, 0, 0},
     HU_PAIRS("data.set", "text", "model.net", "transformer", "run.batch", "16", "run.steps", "400", "optimizer.kind",
              "adamw", "optimizer.rate", "1e-3", "optimizer.beta2", "0.99", "optimizer.eps", "1e-8"),
     trials,

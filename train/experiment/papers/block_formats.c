@@ -46,7 +46,7 @@ const hu_plan hu_plan_blocks = {
     {"block-formats",
      "Rouhani et al., Microscaling Data Formats (2023); NVIDIA, NVFP4 (2025); DeepSeek-V3 (2024); Sun et al. (2019)",
      "tables of training losses", "tensors with shared scales train in 8, 6 and 4 bits",
-     "8 bits on binary32's curve, 4 bits a little above it", 1, 0, 1},
+     "8 bits on binary32's curve, 4 bits a little above it", 1, 0, 1, 0},
     HU_PAIRS("model.net", "mlp(layers=2,units=128)", "optimizer.kind", "adamw", "optimizer.rate", "1e-3",
              "optimizer.eps", "1e-12", "run.batch", "64", "run.epochs", "10", "precision.exempt", "last"),
     trials,

@@ -41,7 +41,7 @@ const hu_plan hu_plan_accumulation = {
     {"accumulation", "Wang et al., Training Deep Neural Networks with 8-bit Floating Point Numbers (2018)",
      "chunk-based accumulation; sums of matrix units as in docs/accumulators.md",
      "long sums in a narrow format lose small products, unless they are taken in chunks",
-     "chunks and matrix units as binary32 sums; one by one in a narrow format worse", 45, 0, 0},
+     "chunks and matrix units as binary32 sums; one by one in a narrow format worse", 45, 0, 0, 0},
     HU_PAIRS("data.set", "gratings", "data.count", "1600", "model.net", "conv(channels=8/8)", "optimizer.rate", "0.1",
              "optimizer.momentum", "0.9", "run.batch", "100", "run.epochs", "8"),
     trials,

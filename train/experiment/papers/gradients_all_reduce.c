@@ -85,7 +85,7 @@ static hu_status add_gradients(const hu_trainer *t, gradients *z) {
 static hu_status look(hu_lab *lab, const char *ranks, const char *model, gradients *z) {
   hu_trainer *t;
   hu_status s =
-      hu_lab_begin(lab, HU_PAIRS("parallel.shards", ranks, "parallel.reduce", model, "optimizer.rate", "0"), &t);
+      hu_lab_begin(lab, "", HU_PAIRS("parallel.shards", ranks, "parallel.reduce", model, "optimizer.rate", "0"), &t);
   z->n = 0;
   for (int i = 0; i < BATCHES && s == HU_OK; i++) {
     s = hu_trainer_step(t, NULL);
@@ -247,7 +247,7 @@ const hu_plan hu_plan_all_reduce = {
     {"gradients-all-reduce", SOURCE, "the cost of a ring in few bits at 2 to 64 ranks, and what feedback gives back",
      "what the roundings of an all-reduce lose grows with the ranks, and comes back if it is kept for the next step",
      "bfloat16 trains as exact sums do; 8-bit wires do so with feedback of sums, small gradients with any feedback", 45,
-     0, 0},
+     0, 0, 0},
     HU_PAIRS(BASE),
     trials,
     WAYS *COUNTS,
@@ -341,7 +341,7 @@ const hu_plan hu_plan_feedback = {
     {"error-feedback", SOURCE, "8-bit wires at 8 ranks, three seeds",
      "gradients below a wire's smallest number are not lost if each rank keeps what its message lacks",
      "an E5M2 wire does not train on small gradients, with feedback it does; MXFP8 with feedback of sums is as exact",
-     5, 0, 1},
+     5, 0, 1, 0},
     HU_PAIRS(BASE, "parallel.shards", "8"),
     seeds,
     E_WAYS *SEEDS,

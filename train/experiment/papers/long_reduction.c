@@ -182,7 +182,7 @@ const hu_plan hu_plan_reduction = {
     {"long-reduction", "Wang et al., Training Deep Neural Networks with 8-bit Floating Point Numbers (2018)",
      "chunk-based accumulation", "the error of a long sum in 16 bits comes from its length, and chunks shorten it",
      "the error of one by one grows with the length, in chunks hardly; the best chunks are neither short nor long", 1,
-     0, 1},
+     0, 1, 0},
     NULL,
     NULL,
     0,

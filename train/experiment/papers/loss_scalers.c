@@ -61,7 +61,7 @@ const hu_plan hu_plan_scalers = {
     {"automatic-loss-scale", "OpenSeq2Seq, Mixed precision training; torch.amp.GradScaler",
      "page, section automatic loss scaling", "a scale that follows the gradients needs no tuning and costs few steps",
      "accuracies of binary32; the scale settles where the largest gradient is just below binary16's largest number", 1,
-     0, 1},
+     0, 1, 0},
     HU_PAIRS("model.net", "mlp(layers=2,units=64)", "optimizer.kind", "adamw", "optimizer.rate", "1e-3",
              "optimizer.eps", "1e-12", "run.batch", "64", "run.epochs", "15", "loss.power", "14"),
     trials,

@@ -29,7 +29,7 @@ static void judge_master(hu_lab *lab) {
 const hu_plan hu_plan_master_weights = {
     {"fp16-master-weights", "Micikevicius et al., Mixed Precision Training (ICLR 2018)", "section 3.1, figure 2a",
      "binary16 weights lose small updates; a binary32 master copy does not",
-     "the curve with master weights lies on binary32's, the one without stays above it", 1, 0, 1},
+     "the curve with master weights lies on binary32's, the one without stays above it", 1, 0, 1, 0},
     HU_PAIRS("model.net", "mlp(layers=1,units=64)", "optimizer.rate", "0.003", "run.batch", "32", "run.epochs", "150"),
     master_trials,
     sizeof master_trials / sizeof *master_trials,
@@ -91,7 +91,7 @@ const hu_plan hu_plan_loss_scale = {
     {"fp16-loss-scale", "Micikevicius et al., Mixed Precision Training (ICLR 2018)", "section 3.2, figure 3",
      "small gradients vanish in binary16 unless the loss is scaled",
      "without a scale training fails; with one, whichever, it is binary32's; the histogram has a long tail below 2^-24",
-     1, 0, 1},
+     1, 0, 1, 0},
     HU_PAIRS("model.net", "mlp(layers=2,units=64)", ADAM("1e-3"), "run.batch", "64", "run.epochs", "15", "loss.power",
              "17"),
     scale_trials,
@@ -145,7 +145,7 @@ static void judge_conv(hu_lab *lab) {
 const hu_plan hu_plan_conv_scale = {
     {"fp16-conv", "Micikevicius et al., Mixed Precision Training (ICLR 2018)", "sections 3.2 and 4.1, table 1",
      "a convolutional net trains in binary16 as in binary32, if the loss is scaled",
-     "without a scale gradients of convolutions are zero and nothing is learnt; with one the losses agree", 15, 0, 0},
+     "without a scale gradients of convolutions are zero and nothing is learnt; with one the losses agree", 15, 0, 0, 0},
     HU_PAIRS("data.set", "gratings", "model.net", "conv(channels=8/16/16)", ADAM("0.01"), "run.batch", "128",
              "run.epochs", "5", "loss.power", "11"),
     conv_trials,
@@ -187,7 +187,7 @@ static void judge_gru(hu_lab *lab) {
 const hu_plan hu_plan_gru_scale = {
     {"fp16-gru", "Micikevicius et al., Mixed Precision Training (ICLR 2018)", "sections 3.2, 4.3 and 4.5",
      "a recurrent net trains in binary16 as in binary32, if the loss is scaled",
-     "without a scale nothing is learnt; with one the losses agree", 2, 0, 1},
+     "without a scale nothing is learnt; with one the losses agree", 2, 0, 1, 0},
     HU_PAIRS("model.net", "gru", ADAM("1e-3"), "run.batch", "64", "run.epochs", "15", "loss.power", "16"),
     gru_trials,
     sizeof gru_trials / sizeof *gru_trials,

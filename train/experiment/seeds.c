@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* The trials of a plan with several seeds: what its rows were like on the mean, and how much they differed. */
+#include <math.h>
+#include <string.h>
+
+#include "train/experiment/experiment.h"
+
+static int sets_seed(const char *const *pairs) {
+  for (; pairs && pairs[0]; pairs += 2) {
+    if (strcmp(pairs[0], "run.seed") == 0 || strcmp(pairs[0], "data.seed") == 0) return 1;
+  }
+  return 0;
+}
+
+int hu_plan_is_seeded(const hu_plan *plan) {
+  int own = plan->run != NULL || plan->count == 0 || sets_seed(plan->pairs);
+  for (size_t i = 0; i < plan->count; i++) own |= sets_seed(plan->trials[i].pairs);
+  return !own;
+}
+
+size_t hu_lab_seeds(const hu_lab *lab) {
+  return lab->how->seeds > 1 && hu_plan_is_seeded(lab->plan) ? lab->how->seeds : 1;
+}
+
+/* Sums of a number and of the squares of its distance from the first seed's, which lose no digits as squares of large
+ * numbers would. */
+typedef struct spread {
+  double first, sum, squares;
+} spread;
+
+enum { LOSS, TEST_LOSS, ACCURACY, R2, LOST, LOW, NUMBERS };
+
+static double *number_of(hu_experiment_row *row, int which) {
+  double *const all[NUMBERS] = {&row->loss, &row->test_loss, &row->accuracy, &row->r2, &row->lost, &row->low};
+  return all[which];
+}
+
+static double *deviation_of(hu_experiment_row *row, int which) {
+  double *const all[NUMBERS] = {
+      &row->loss_deviation, &row->test_loss_deviation, &row->accuracy_deviation, &row->r2_deviation, NULL, NULL};
+  return all[which];
+}
+
+static void add(spread z[NUMBERS], hu_experiment_row *row) {
+  for (int i = 0; i < NUMBERS; i++) {
+    double far = *number_of(row, i) - z[i].first;
+    z[i].sum += far;
+    z[i].squares += far * far;
+  }
+}
+
+static void close_row(hu_experiment_row *row, const spread z[NUMBERS], size_t seeds) {
+  double n = (double)seeds;
+  row->seeds = seeds;
+  for (int i = 0; i < NUMBERS; i++) {
+    double *deviation = deviation_of(row, i), rest = z[i].squares - z[i].sum * z[i].sum / n;
+    *number_of(row, i) = z[i].first + z[i].sum / n;
+    if (deviation) *deviation = sqrt(rest > 0 || isnan(rest) ? rest / (n - 1) : 0);
+  }
+}
+
+/* A trial with the seeds from 1 on; its row of the first seed becomes that of all. */
+static hu_status try_again(hu_lab *lab, size_t i) {
+  spread z[NUMBERS];
+  memset(z, 0, sizeof z);
+  for (int k = 0; k < NUMBERS; k++) z[k].first = *number_of(&lab->report.row[i], k);
+  hu_status s = HU_OK;
+  for (size_t seed = 1; seed < hu_lab_seeds(lab) && s == HU_OK; seed++) {
+    hu_lab one = *lab;
+    memset(&one.report, 0, sizeof one.report);
+    one.seed = seed;
+    s = hu_lab_try(&one, &lab->plan->trials[i], NULL);
+    if (s == HU_OK) add(z, &one.report.row[0]);
+    lab->told = one.told;
+    lab->caller = one.caller;
+    hu_experiment_report_free(&one.report);
+  }
+  if (s == HU_OK) close_row(&lab->report.row[i], z, hu_lab_seeds(lab));
+  return s;
+}
+
+hu_status hu_lab_other_seeds(hu_lab *lab) {
+  hu_status s = HU_OK;
+  for (size_t i = 0; i < lab->plan->count && s == HU_OK; i++) s = try_again(lab, i);
+  return s;
+}
