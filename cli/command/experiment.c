@@ -117,7 +117,8 @@ static const cli_command command = {
     "Run one experiment, or all, and judge it",
     "Makes every run with several seeds; an experiment that has seeds of its own is run once. Prints a line for\n"
     "each training run, means and standard deviations: loss of the training set and of the test set, accuracy on\n"
-    "the test set, steps skipped by the loss scale, share of the weight updates that were lost, and a digest of the weights,\n"
+    "the test set, steps skipped by the loss scale, share of the weight updates that were lost, and a digest of the "
+    "weights,\n"
     "which is the same on every machine; then other tables, and the paper's claims with the numbers measured. Exits\n"
     "with 1 if one does not hold.",
     "  halfulp experiment bfloat16-updates --data . -j 2\n"
@@ -168,7 +169,12 @@ static int find_device(experiment_state *s) {
 }
 
 static int run_one(experiment_state *s, hu_experiment what, const char *folder) {
-  const hu_experiment_options how = {s->data ? s->data : cli_shipped("data", CLI_DIGITS), s->pairs, told, s, s->engine, s->seeds ? s->seeds : SEEDS,
+  const hu_experiment_options how = {s->data ? s->data : cli_shipped("data", CLI_DIGITS),
+                                     s->pairs,
+                                     told,
+                                     s,
+                                     s->engine,
+                                     s->seeds ? s->seeds : SEEDS,
                                      s->row};
   char why[HU_DATA_WHY_MAX] = "";
   hu_experiment_report report;

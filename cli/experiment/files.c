@@ -256,9 +256,10 @@ static void csv_number(FILE *out, double x) {
 
 static void rows_csv(FILE *out, const void *what) {
   const hu_experiment_report *r = ((const experiment_result *)what)->report;
-  fputs("run,loss,test_loss,accuracy,r2,steps,skipped,lost,scale,low,promoted,digest,seeds,loss_deviation,"
-        "test_loss_deviation,accuracy_deviation,r2_deviation\n",
-        out);
+  fputs(
+      "run,loss,test_loss,accuracy,r2,steps,skipped,lost,scale,low,promoted,digest,seeds,loss_deviation,"
+      "test_loss_deviation,accuracy_deviation,r2_deviation\n",
+      out);
   for (size_t i = 0; i < r->rows; i++) {
     const hu_experiment_row *x = &r->row[i];
     csv_text(out, x->name);

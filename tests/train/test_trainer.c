@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "halfulp/formats/ieee.h"
+#include "halfulp/scalar.h"
 #include "trainers.h"
 
 /* ---- beginning ---- */
@@ -331,6 +333,33 @@ static void test_memory_of_systems(void **state) {
   }
 }
 
+/* Gains and offsets of batch norms stay in binary32 beside weights in binary16, if the key says so. */
+static void test_norms_in_binary32(void **state) {
+  (void)state;
+  for (int stay = 0; stay < 2; stay++) {
+    hu_trainer *t = with(PAIRS("model.net", "conv", "run.batch", "32", "precision.system", "fp16"));
+    set(t, "precision.norms", stay ? "binary32" : "parameters");
+    begin(t);
+    hu_trainer_report r;
+    for (int i = 0; i < 3; i++) assert_int_equal(hu_trainer_step(t, &r), HU_OK);
+    hu_net *net = hu_trainer_net(t);
+    size_t gains = 0, weights = 0;
+    for (int i = 0; i < hu_net_parameters(net); i++) {
+      const char *name = hu_net_parameter_name(net, i);
+      hu_net_tensor x = hu_net_parameter(net, i);
+      int norm = strstr(name, "batch_norm") != NULL;
+      assert_true((x.forward.elements > 0) == !(stay && norm));
+      for (size_t k = 0; k < x.rows * x.cols; k++) {
+        int off_grid = hu_quantize(hu_binary16(), (hu_mode){0}, x.gradients[k], 0, NULL) != x.gradients[k];
+        *(norm ? &gains : &weights) += (size_t)off_grid;
+      }
+    }
+    assert_int_equal(weights, 0);
+    assert_true(stay ? gains > 0 : gains == 0);
+    hu_trainer_free(t);
+  }
+}
+
 /* ---- learning ---- */
 
 static void test_learns(void **state) {
@@ -382,6 +411,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_counted),
                                      cmocka_unit_test(test_memory),
                                      cmocka_unit_test(test_memory_of_systems),
+                                     cmocka_unit_test(test_norms_in_binary32),
                                      cmocka_unit_test(test_names),
                                      cmocka_unit_test(test_exempt_cells),
                                      cmocka_unit_test(test_penalty_of_one_row),

@@ -15,6 +15,7 @@ static const char *const losses[] = {"default", "cross_entropy", "squared_error"
 static const char *const optimizers[] = {"sgd", "adamw", NULL};
 static const char *const penalties[] = {"none", "l2", "l2_half", "l1", NULL};
 static const char *const larcs[] = {"none", "clip", "scale", NULL};
+static const char *const norms[] = {"parameters", "binary32", NULL};
 static const char *const places[] = {"tensors", "windows", NULL};
 static const char *const exempts[] = {"none", "first", "last", "both", NULL};
 static const char *const assignments[] = {"none", "high", "uniform", "operator", "operator'", "demote", NULL};
@@ -143,6 +144,10 @@ static const hu_run_key keys[] = {
     WORD(by_window, "precision.convolution", "tensors", places,
          "tensors: a convolution's X and dX are rounded as tensors, each pixel once; windows: in patches, and before "
          "windows' contributions to dX are added"),
+    WORD(norms, "precision.norms", "parameters", norms,
+         "parameters: gains and offsets of norms are rounded as all parameters; binary32: they and their gradients "
+         "stay, "
+         "as OpenSeq2Seq has it"),
     WORD(exempt, "precision.exempt", "none", exempts, "products that stay in binary32: none, first, last or both"),
 
     OTHER(

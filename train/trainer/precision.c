@@ -10,6 +10,16 @@
 
 /* ---- roundings of tensors ---- */
 
+/* Is the parameter a gain or an offset of a norm? */
+static int is_of_norm(const hu_net *net, int parameter) {
+  for (int i = 0; i < net->operators; i++) {
+    const hu_operator *op = &net->op[i];
+    int its = op->theta[0] == parameter || op->theta[1] == parameter;
+    if (its) return strcmp(op->kind->name, "batch_norm") == 0 || strcmp(op->kind->name, "layer_norm") == 0;
+  }
+  return 0;
+}
+
 static hu_status round_tensors(hu_trainer *t) {
   const hu_run_keys *k = &t->keys;
   hu_status s = HU_OK;
@@ -22,6 +32,7 @@ static hu_status round_tensors(hu_trainer *t) {
     if (strcmp(op->kind->name, "embedding") == 0) s = hu_net_round_value(t->net, op->out, &k->embeddings, NULL);
   }
   for (int i = 0; i < hu_net_parameters(t->net) && s == HU_OK; i++) {
+    if (k->norms && is_of_norm(t->net, i)) continue;
     s = hu_net_round_parameter(t->net, i, &k->parameters, &k->parameter_gradients);
   }
   return s;

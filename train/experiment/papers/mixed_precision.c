@@ -145,7 +145,8 @@ static void judge_conv(hu_lab *lab) {
 const hu_plan hu_plan_conv_scale = {
     {"fp16-conv", "Micikevicius et al., Mixed Precision Training (ICLR 2018)", "sections 3.2 and 4.1, table 1",
      "a convolutional net trains in binary16 as in binary32, if the loss is scaled",
-     "without a scale gradients of convolutions are zero and nothing is learnt; with one the losses agree", 15, 0, 0, 0},
+     "without a scale gradients of convolutions are zero and nothing is learnt; with one the losses agree", 15, 0, 0,
+     0},
     HU_PAIRS("data.set", "gratings", "model.net", "conv(channels=8/16/16)", ADAM("0.01"), "run.batch", "128",
              "run.epochs", "5", "loss.power", "11"),
     conv_trials,

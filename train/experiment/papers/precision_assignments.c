@@ -63,8 +63,8 @@ static const hu_trial digits_trials[TRIALS] = OF_INTERVAL("22");
 
 static void judge_digits(hu_lab *lab) {
   double least = hu_lab_least_accuracy(lab, 0, TRIALS);
-  hu_lab_claim(lab, least >= hu_lab_row(lab, EXACT)->accuracy - 0.03,
-               "all assignments: accuracy at least %.3f, within 3 points of binary32's %.3f", least,
+  hu_lab_claim(lab, least >= hu_lab_row(lab, EXACT)->accuracy - 0.01,
+               "all assignments: accuracy at least %.3f, within a point of binary32's %.3f", least,
                hu_lab_row(lab, EXACT)->accuracy);
   hu_lab_claim(lab,
                hu_lab_row(lab, PROMOTED)->low > hu_lab_row(lab, OPERATOR_PRIME)->low &&

@@ -39,6 +39,8 @@ static void judge(hu_lab *lab) {
                "FP8 E5M2 without a loss scale fails: accuracy below 0.5: %.3f", hu_lab_row(lab, 2)->accuracy);
   hu_lab_claim(lab, hu_lab_row(lab, 3)->loss < 1, "with a tuned loss scale FP8 E5M2 trains: loss %.4f",
                hu_lab_row(lab, 3)->loss);
+  hu_lab_claim(lab, fabs(s2fp8->loss - exact->loss) < fabs(hu_lab_row(lab, 5)->loss - exact->loss),
+               "the squeeze matters: a shift alone is farther from binary32's loss: %.4f", hu_lab_row(lab, 5)->loss);
 }
 
 const hu_plan hu_plan_s2fp8 = {

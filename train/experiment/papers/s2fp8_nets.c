@@ -45,6 +45,9 @@ static void judge_order(hu_lab *lab) {
   hu_lab_claim(lab, s->test_loss < best->test_loss && !(hu_lab_row(lab, FP8)->test_loss <= best->test_loss),
                "order of test losses: S2FP8 %.4f, FP8 with its best loss scale %.4f, FP8 %.4f", s->test_loss,
                best->test_loss, hu_lab_row(lab, FP8)->test_loss);
+  double exact = hu_lab_row(lab, EXACT)->test_loss, shifted = hu_lab_row(lab, SHIFTED_FP8)->test_loss;
+  hu_lab_claim(lab, fabs(s->test_loss - exact) < fabs(shifted - exact),
+               "the squeeze matters: a shift alone is farther from binary32's test loss: %.4f", shifted);
 }
 
 static void judge_conv(hu_lab *lab) {
