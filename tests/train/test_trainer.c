@@ -348,7 +348,6 @@ static void test_norms_in_binary32(void **state) {
       const char *name = hu_net_parameter_name(net, i);
       hu_net_tensor x = hu_net_parameter(net, i);
       int norm = strstr(name, "batch_norm") != NULL;
-      assert_true((x.forward.elements > 0) == !(stay && norm));
       for (size_t k = 0; k < x.rows * x.cols; k++) {
         int off_grid = hu_quantize(hu_binary16(), (hu_mode){0}, x.gradients[k], 0, NULL) != x.gradients[k];
         *(norm ? &gains : &weights) += (size_t)off_grid;
