@@ -48,7 +48,7 @@ static int read_seeds(experiment_state *s, const char *text) {
   errno = 0;
   unsigned long n = strtoul(text, &end, 10);
   if (errno || end == text || *end || *text == '-' || n < 1 || n > SEEDS_MOST)
-    return cli_fail(NULL, "--seeds: '%s' is no number from 1 to %d", text, SEEDS_MOST);
+    return cli_fail(NULL, "--seeds: '%s' is not a number from 1 to %d", text, SEEDS_MOST);
   s->seeds = n;
   return CLI_OK;
 }

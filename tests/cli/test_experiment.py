@@ -5,6 +5,7 @@ import csv
 import json
 import math
 import os
+import statistics
 import sys
 import xml.etree.ElementTree as tree
 
@@ -13,7 +14,7 @@ import support  # noqa: E402
 import test_train  # noqa: E402
 
 NUMBER, NONE = (int, float), type(None)
-LISTED = dict(id=str, source=str, figure=str, shows=str, expected=str, seconds=int, runs=int, quick=bool)
+LISTED = dict(id=str, source=str, figure=str, shows=str, expected=str, seconds=int, runs=int, quick=bool, seeded=bool)
 # Of the objects of `halfulp experiment --json`, as docs/experiments.md has them.
 FIELDS = {
     "": dict(LISTED, took=NUMBER, rows=list, claims=list, tables=list, figures=list),
@@ -26,6 +27,11 @@ FIELDS = {
         lost=(*NUMBER, NONE),
         scale=(*NUMBER, NONE),
         low=(*NUMBER, NONE),
+        seeds=int,
+        loss_deviation=(*NUMBER, NONE),
+        test_loss_deviation=(*NUMBER, NONE),
+        accuracy_deviation=(*NUMBER, NONE),
+        r2_deviation=(*NUMBER, NONE),
         steps=int,
         skipped=int,
         promoted=int,
@@ -91,6 +97,39 @@ class Experiments(support.Case):
         for fields in FIELDS.values():
             for name in fields:
                 self.assertIn("`%s`" % name, page)
+
+    def test_seeds(self):
+        """Means and deviations of three runs that each seed alone gives; digests are the first seed's."""
+        args = ["fp16-master-weights", "--data", support.DATA, "--set", "run.steps=20", "--json"]
+        alone = [
+            json.loads(self.ok("experiment", *args, "--seeds", "1", "--set", "run.seed=%d" % k, "--set", "data.seed=%d" % k, code=1))
+            for k in range(3)
+        ]
+        z = json.loads(self.ok("experiment", *args, code=1))
+        self.assertEqual([r["seeds"] for r in z["rows"]], [3] * 3)
+        for i, row in enumerate(z["rows"]):
+            for name in ("loss", "test_loss", "accuracy"):
+                x = [a["rows"][i][name] for a in alone]
+                self.assertAlmostEqual(row[name], statistics.mean(x), 12)
+                self.assertAlmostEqual(row[name + "_deviation"], statistics.stdev(x), 12)
+            self.assertIsNone(row["r2_deviation"])
+            self.assertEqual(row["digest"], alone[0]["rows"][i]["digest"])
+            self.assertIsNone(alone[0]["rows"][i]["loss_deviation"])
+        text = self.ok("experiment", *args[:-1], "--seeds", "2", code=1)
+        self.assertIn("means and standard deviations of 2 seeds", text)
+        self.assertIn(" +- ", text)
+        for wrong in ("0", "x", "-1", "1001", "2.5"):
+            self.bad("experiment", "s2fp8", "--seeds", wrong, says="--seeds: '%s'" % wrong)
+
+    def test_one_run_is_changed(self):
+        name = "binary16, no master weights"
+        args = ["fp16-master-weights", "--data", support.DATA, "--seeds", "1", "--json", "--set", "run.steps=20"]
+        plain = json.loads(self.ok("experiment", *args, code=1))["rows"]
+        one = json.loads(self.ok("experiment", *args, "--only", name))["rows"]  # the loss of a short run is high
+        self.assertEqual([r["steps"] for r in plain], [20] * 3)
+        self.assertEqual(one[2]["digest"], plain[2]["digest"])
+        self.assertGreater(one[0]["steps"], 20)
+        self.bad("experiment", "s2fp8", "--data", support.DATA, "--only", "nothing", says="no run is called 'nothing'")
 
     def test_short_options(self):
         for option in ("-o", "--output"):

@@ -64,8 +64,8 @@ struct hu_lab {
 
 /* ---- for `run` ---- */
 
-/* A run of the plan's keys, these pairs, those of the seed and the caller's (if they are for a row of that name), begun.
- * *t is to be freed, whatever is returned. */
+/* A run of the plan's keys, these pairs, those of the seed and the caller's (if they are for a row of that name),
+ * begun. *t is to be freed, whatever is returned. */
 hu_status hu_lab_begin(hu_lab *lab, const char *name, const char *const *pairs, hu_trainer **t);
 /* A trial; *row, if not NULL, is the number of its row. */
 hu_status hu_lab_try(hu_lab *lab, const hu_trial *trial, size_t *row);

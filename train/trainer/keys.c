@@ -145,9 +145,8 @@ static const hu_run_key keys[] = {
          "tensors: a convolution's X and dX are rounded as tensors, each pixel once; windows: in patches, and before "
          "windows' contributions to dX are added"),
     WORD(norms, "precision.norms", "parameters", norms,
-         "parameters: gains and offsets of norms are rounded as all parameters; binary32: they and their gradients "
-         "stay, "
-         "as OpenSeq2Seq has it"),
+         "parameters: gains and offsets of norms are rounded as all parameters; binary32: they and their gradients stay "
+         "(OpenSeq2Seq)"),
     WORD(exempt, "precision.exempt", "none", exempts, "products that stay in binary32: none, first, last or both"),
 
     OTHER(
