@@ -359,6 +359,26 @@ static void test_norms_in_binary32(void **state) {
   }
 }
 
+/* ---- rates ---- */
+
+/* Three drops, as the paper on S2FP8 trains (Cambier et al. 2020), and a rate that rises over the first steps. */
+static void test_schedule(void **state) {
+  (void)state;
+  hu_trainer *t = with(PAIRS("model.net", "linear", "run.batch", "256", "run.epochs", "10", "optimizer.rate", "0.5",
+                             "optimizer.schedule", "drop(0.4/0.6/0.9,0.25)", "optimizer.warmup", "8"));
+  begin(t);
+  uint64_t epoch = hu_trainer_steps_an_epoch(t);
+  while (!hu_trainer_done(t)) {
+    hu_trainer_report r;
+    uint64_t step = hu_trainer_at(t), at = step / epoch;
+    assert_int_equal(hu_trainer_step(t, &r), HU_OK);
+    double want = 0.5 * (at >= 4 ? 0.25 : 1) * (at >= 6 ? 0.25 : 1) * (at >= 9 ? 0.25 : 1);
+    if (step < 8) want *= (double)(step + 1) / 8;
+    assert_true(r.rate == want);
+  }
+  hu_trainer_free(t);
+}
+
 /* ---- learning ---- */
 
 static void test_learns(void **state) {
@@ -410,6 +430,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_counted),
                                      cmocka_unit_test(test_memory),
                                      cmocka_unit_test(test_memory_of_systems),
+                                     cmocka_unit_test(test_schedule),
                                      cmocka_unit_test(test_norms_in_binary32),
                                      cmocka_unit_test(test_names),
                                      cmocka_unit_test(test_exempt_cells),

@@ -78,6 +78,10 @@ static void test_refused(void **state) {
   refused("optimizer.state", "fp(11,20,0)", HU_E_CARRIER, "has values that binary32 does not have");
   refused("optimizer.update", "kahann", HU_E_TEXT, "neither a rounding mode (rne rna rnz rtz");
   refused("optimizer.schedule", "drop(2,0.1)", HU_E_TRAIN, "0 < at < 1");
+  refused("optimizer.schedule", "drop(0.5/0.5,0.1)", HU_E_TRAIN, "rising shares");
+  refused("optimizer.schedule", "drop(0.5/,0.1)", HU_E_TRAIN, "rising shares");
+  refused("optimizer.schedule", "drop(.1/.2/.3/.4/.5/.6/.7/.8/.9,0.1)", HU_E_TRAIN, "up to 8");
+  refused("optimizer.warmup", "-1", HU_E_TRAIN, "optimizer.warmup");
   refused("optimizer.schedule", "drop(0.5,0.1", HU_E_TRAIN, "0 < at < 1");
   refused("optimizer.schedule", "drop(", HU_E_TRAIN, "constant, cosine or drop(at,by)");
   refused("loss.scale", "static", HU_E_TEXT, "static(1024)");

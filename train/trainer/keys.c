@@ -102,7 +102,9 @@ static const hu_run_key keys[] = {
           "parameters that end with Kahan summation whatever optimizer.update says: names, commas between them"),
     OTHER(SCHEDULE, schedule, "optimizer.schedule", "constant",
           "constant; cosine: rate (1 + cos(pi epoch / epochs)) / 2; drop(at,by): rate times `by` from the share `at` "
-          "of the epochs on"),
+          "of the epochs on; drop(at/at/at,by): at each of up to 8 shares"),
+    COUNT(warmup, "optimizer.warmup", "0", 0, 0x1p53,
+          "steps in which the rate rises: that of the schedule times (step + 1) / warmup, steps from 0 on"),
 
     NUMBER(clip, "gradient.clip", "0", 0, 1e30, "largest global norm of the unscaled gradients; 0: any"),
     WORD(penalty, "gradient.penalty", "none", penalties,
@@ -144,9 +146,10 @@ static const hu_run_key keys[] = {
     WORD(by_window, "precision.convolution", "tensors", places,
          "tensors: a convolution's X and dX are rounded as tensors, each pixel once; windows: in patches, and before "
          "windows' contributions to dX are added"),
-    WORD(norms, "precision.norms", "parameters", norms,
-         "parameters: gains and offsets of norms are rounded as all parameters; binary32: they and their gradients stay "
-         "(OpenSeq2Seq)"),
+    WORD(
+        norms, "precision.norms", "parameters", norms,
+        "parameters: gains and offsets of norms are rounded as all parameters; binary32: they and their gradients stay "
+        "(OpenSeq2Seq)"),
     WORD(exempt, "precision.exempt", "none", exempts, "products that stay in binary32: none, first, last or both"),
 
     OTHER(

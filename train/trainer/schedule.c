@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Computes the learning rate of an epoch. */
+/* Computes the learning rate of an epoch, and of a step. */
 #include "halfulp/formats/ieee.h"
 #include "halfulp/function_n.h"
 #include "train/trainer/trainer.h"
@@ -17,5 +17,13 @@ double hu_rate_of(const hu_trainer *t, uint64_t epoch, uint64_t steps) {
   double epochs = (double)((steps + t->steps_an_epoch - 1) / t->steps_an_epoch);
   double part = (double)epoch / (epochs > 0 ? epochs : 1);
   if (k->schedule == SCHEDULE_COSINE) return k->rate * (0.5 * (1 + cosine(part)));
-  return k->schedule == SCHEDULE_DROP && part >= k->drop_at ? k->rate * k->drop_by : k->rate;
+  double rate = k->rate;
+  for (size_t i = 0; k->schedule == SCHEDULE_DROP && i < k->drops; i++) {
+    if (part >= k->drop_at[i]) rate *= k->drop_by;
+  }
+  return rate;
+}
+
+double hu_warm_rate(const hu_run_keys *k, uint64_t step, double rate) {
+  return step < k->warmup ? rate * ((double)(step + 1) / (double)k->warmup) : rate;
 }

@@ -208,7 +208,7 @@ static HU_NOINLINE hu_status step(hu_trainer *t, hu_trainer_report *report) {
   if (!t->net || t->failed) return HU_E_TRAIN;
   memset(r, 0, sizeof *r);
   t->failed = 1; /* until it has succeeded */
-  t->optimizer.rate = hu_rate_of(t, t->step / t->steps_an_epoch, t->steps);
+  t->optimizer.rate = hu_warm_rate(&t->keys, t->step, hu_rate_of(t, t->step / t->steps_an_epoch, t->steps));
   r->scale = t->scale.scale;
   r->rate = t->optimizer.rate;
   r->epoch = t->step / t->steps_an_epoch;

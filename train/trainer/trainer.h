@@ -23,6 +23,7 @@ enum {
 };
 enum { LOSS_DEFAULT, LOSS_CROSS_ENTROPY, LOSS_SQUARED_ERROR };
 enum { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_DROP };
+enum { DROPS_MOST = 8 };
 enum { EXEMPT_NONE = 0, EXEMPT_FIRST = 1, EXEMPT_LAST = 2, EXEMPT_BOTH = 3 };
 enum { FEEDBACK_NONE, FEEDBACK_OWN, FEEDBACK_SUM };
 enum { ASSIGN_NONE, ASSIGN_HIGH, ASSIGN_UNIFORM, ASSIGN_OPERATOR, ASSIGN_OPERATOR_PRIME, ASSIGN_DEMOTE };
@@ -44,7 +45,9 @@ typedef struct hu_run_keys {
   uint64_t loss, power, margin, largest; /* largest: 1: the scale is chosen from the largest gradient */
   hu_loss_rule rule;
   uint64_t optimizer, coupled, fused, kahan, schedule;
-  double rate, momentum, beta1, beta2, eps, decay, drop_at, drop_by;
+  double rate, momentum, beta1, beta2, eps, decay, drop_at[DROPS_MOST], drop_by;
+  size_t drops;
+  uint64_t warmup;
   hu_format state, weight;
   hu_mode update;
   const char *kahan_only, *layers;
@@ -217,6 +220,8 @@ hu_status hu_read_plan(hu_trainer *t, const char *text, char *why);
 
 /* The rate in an epoch (from 0) of a run of so many steps. */
 double hu_rate_of(const hu_trainer *t, uint64_t epoch, uint64_t steps);
+/* The rate of a step in an epoch of that rate: it rises over the first steps. */
+double hu_warm_rate(const hu_run_keys *k, uint64_t step, double rate);
 /* First weights as the optimizer keeps them. */
 hu_status hu_first_weights(hu_trainer *t);
 

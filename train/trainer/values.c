@@ -193,23 +193,40 @@ static hu_status read_update(const entry *e, hu_run_keys *z) {
   return HU_OK;
 }
 
-/* "drop(0.667,0.1)" */
-static int read_drop(const char *value, double *at, double *by) {
+/* "0.4/0.6/0.8" before the comma: shares of the epochs, each above the one before. Returns how many, or 0. */
+static size_t read_drops(const char *value, const char *comma, double at[DROPS_MOST]) {
+  for (size_t count = 0; count < DROPS_MOST; count++) {
+    size_t n = strcspn(value, "/,");
+    double before = count ? at[count - 1] : 0;
+    if (!hu_read_number(value, n, &at[count]) || !(at[count] > before && at[count] < 1)) return 0;
+    value += n;
+    if (value == comma) return count + 1;
+    value++;
+  }
+  return 0;
+}
+
+/* "drop(0.667,0.1)", "drop(0.4/0.6/0.8,0.1)" */
+static int read_drop(const char *value, hu_run_keys *z) {
   size_t n = strlen(value);
   const char *comma = strchr(value, ',');
   if (strncmp(value, "drop(", 5) != 0 || value[n - 1] != ')' || !comma) return 0;
-  if (!hu_read_number(value + 5, (size_t)(comma - value) - 5, at) || !(*at > 0 && *at < 1)) return 0;
-  return hu_read_number(comma + 1, n - (size_t)(comma - value) - 2, by) && *by > 0 && *by <= 1;
+  double at[DROPS_MOST] = {0}, by = 0;
+  size_t drops = read_drops(value + 5, comma, at);
+  if (!drops || !hu_read_number(comma + 1, n - (size_t)(comma - value) - 2, &by) || !(by > 0 && by <= 1)) return 0;
+  memcpy(z->drop_at, at, sizeof at);
+  z->drops = drops;
+  z->drop_by = by;
+  return 1;
 }
 
 static hu_status read_schedule(const entry *e, hu_run_keys *z) {
-  double at = 0, by = 0;
   int constant = strcmp(e->value, "constant") == 0, cosine = strcmp(e->value, "cosine") == 0;
-  if (!constant && !cosine && !read_drop(e->value, &at, &by))
-    return refuse(e, HU_E_TRAIN, "is not constant, cosine or drop(at,by), 0 < at < 1, 0 < by <= 1");
+  if (!constant && !cosine && !read_drop(e->value, z))
+    return refuse(
+        e, HU_E_TRAIN,
+        "is not constant, cosine or drop(at,by), 0 < at < 1, 0 < by <= 1; up to 8 rising shares with / between");
   z->schedule = constant ? SCHEDULE_CONSTANT : cosine ? SCHEDULE_COSINE : SCHEDULE_DROP;
-  z->drop_at = at;
-  z->drop_by = by;
   return HU_OK;
 }
 
