@@ -35,6 +35,7 @@ int hu_build_linear(hu_builder *b);
 int hu_build_mlp(hu_builder *b);
 int hu_build_conv(hu_builder *b);
 int hu_build_resnet(hu_builder *b);
+int hu_build_resnet4(hu_builder *b);
 int hu_build_squeezenet(hu_builder *b);
 int hu_build_gru(hu_builder *b);
 int hu_build_lstm(hu_builder *b);

@@ -70,6 +70,32 @@ int hu_build_resnet(hu_builder *b) {
   return add_answer(b, x);
 }
 
+/* Two layers of 3 x 3, or with `bottleneck` 1 x 1, 3 x 3 and 1 x 1 with four times the channels; the first has the
+ * stride. The shortcut is projected where its shape is another one. */
+static int add_deep_block(hu_builder *b, int x, size_t channels, size_t stride) {
+  size_t out = b->m->bottleneck ? 4 * channels : channels;
+  int z = hu_net_relu(b->net, add_conv(b, x, channels, b->m->bottleneck ? 1 : 3, stride));
+  if (b->m->bottleneck) z = hu_net_relu(b->net, add_conv(b, z, channels, 3, 1));
+  z = add_conv(b, z, out, b->m->bottleneck ? 1 : 3, 1);
+  if (stride > 1 || channels_of(b, x) != out) x = add_conv(b, x, out, 1, stride);
+  return hu_net_relu(b->net, hu_net_add(b->net, z, x));
+}
+
+int hu_build_resnet4(hu_builder *b) {
+  char part[HU_SCOPE_MAX];
+  int x = hu_net_relu(b->net, add_conv(b, image_of(b), hu_builder_channels(b, 64), 3, 1));
+  for (unsigned stage = 0; stage < HU_MODEL_STAGES_MAX && b->m->stages[stage]; stage++) {
+    size_t channels = hu_builder_channels(b, (size_t)64 << stage);
+    for (unsigned block = 1; block <= b->m->stages[stage]; block++) {
+      snprintf(part, sizeof part, "stage%u.block%u", stage + 1, block);
+      hu_enter(b, part);
+      x = add_deep_block(b, x, channels, stage && block == 1 ? 2 : 1);
+    }
+  }
+  hu_enter(b, "");
+  return add_answer(b, x);
+}
+
 /* ---- squeezed ---- */
 
 static int add_fire(hu_builder *b, unsigned number, int x, size_t squeeze, size_t expand, int bypass) {

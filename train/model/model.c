@@ -19,6 +19,7 @@ static const hu_text_key mlp_keys[] = {
     KEY(layers, 'i'), KEY(units, 'i'), {"activation", offsetof(hu_model, activation), 'c', activations}};
 static const hu_text_key conv_keys[] = {KEY(channels, 'l'), KEY(kernel, 'i'), KEY(width, 'd')};
 static const hu_text_key resnet_keys[] = {KEY(blocks, 'i'), KEY(width, 'd'), KEY(projection, 'w')};
+static const hu_text_key resnet4_keys[] = {KEY(stages, 'l'), KEY(width, 'd'), KEY(bottleneck, 'w')};
 static const hu_text_key squeezenet_keys[] = {KEY(width, 'd'), KEY(bypass, 'w')};
 static const hu_text_key gru_keys[] = {KEY(layers, 'i'), KEY(units, 'i')};
 static const hu_text_key lstm_keys[] = {KEY(layers, 'i'), KEY(units, 'i'), KEY(deviation, 'f')};
@@ -39,7 +40,8 @@ static const hu_model_kind kinds[HU_MODEL_KINDS] = {
     {"gru", NULL, KEYS(gru_keys), HU_WANTS_IMAGE, hu_build_gru},
     {"lstm", NULL, KEYS(lstm_keys), HU_WANTS_TOKENS, hu_build_lstm},
     {"transformer", NULL, KEYS(transformer_keys), HU_WANTS_TOKENS, hu_build_transformer},
-    {"ncf", NULL, KEYS(ncf_keys), HU_WANTS_PAIRS, hu_build_ncf}};
+    {"ncf", NULL, KEYS(ncf_keys), HU_WANTS_PAIRS, hu_build_ncf},
+    {"resnet4", "resnet18", KEYS(resnet4_keys), HU_WANTS_IMAGE, hu_build_resnet4}};
 
 const hu_model_kind *hu_model_kind_of(uint8_t kind) { return &kinds[kind]; }
 
@@ -47,8 +49,8 @@ hu_model hu_model_default(uint8_t kind) {
   static const struct {
     uint32_t layers, units;
     float deviation;
-  } usual[HU_MODEL_KINDS] = {{0, 0, 0},  {2, 64, 0},    {0, 0, 0},     {0, 0, 0},    {0, 0, 0},
-                             {1, 32, 0}, {1, 64, 0.1f}, {1, 32, 0.3f}, {3, 8, 0.01f}};
+  } usual[HU_MODEL_KINDS] = {{0, 0, 0},  {2, 64, 0},    {0, 0, 0},     {0, 0, 0},     {0, 0, 0},
+                             {1, 32, 0}, {1, 64, 0.1f}, {1, 32, 0.3f}, {3, 8, 0.01f}, {0, 0, 0}};
   hu_model m;
   memset(&m, 0, sizeof m);
   if (kind >= HU_MODEL_KINDS) return m;
@@ -61,7 +63,9 @@ hu_model hu_model_default(uint8_t kind) {
     m.channels[1] = m.channels[2] = 16;
     m.kernel = 3;
   }
-  if (kind == HU_MODEL_CONV || kind == HU_MODEL_RESNET || kind == HU_MODEL_SQUEEZENET) m.width = 1;
+  if (kind == HU_MODEL_CONV || kind == HU_MODEL_RESNET || kind == HU_MODEL_SQUEEZENET || kind == HU_MODEL_RESNET4)
+    m.width = 1;
+  for (size_t i = 0; i < 4 && kind == HU_MODEL_RESNET4; i++) m.stages[i] = 2;
   if (kind == HU_MODEL_RESNET) m.blocks = 3;
   if (kind == HU_MODEL_TRANSFORMER) {
     m.heads = 2;
@@ -88,7 +92,7 @@ static const char *wrong_key(const hu_model *m, const hu_text_key *k) {
                 {"width", DBL_MIN, 16, "width: not above 0 and up to 16"},
                 {"deviation", 0, 16, "deviation: not from 0 to 16"},
                 {"activation", 0, HU_ACTIVATION_TANH, "activation: unknown"},
-                {"", 0, 1, "nobias, projection, bypass: neither 0 nor 1"}};
+                {"", 0, 1, "nobias, projection, bypass, bottleneck: neither 0 nor 1"}};
   size_t i = 0;
   if (k->type == 'l') return NULL;
   while (limits[i].name[0] && (k->type == 'w' || strcmp(limits[i].name, k->name) != 0)) i++;
@@ -96,13 +100,20 @@ static const char *wrong_key(const hu_model *m, const hu_text_key *k) {
   return x >= limits[i].low && x <= limits[i].high ? NULL : limits[i].wrong;
 }
 
-static const char *wrong_channels(const uint32_t *c) {
-  int ended = 0;
-  if (c[0] == 0) return "channels: none";
-  for (size_t i = 0; i < HU_MODEL_CHANNELS_MAX; i++) {
-    if (c[i] > SIDE_MAX || (ended && c[i])) return "channels: not from 1 to 65536";
-    ended |= c[i] == 0;
+/* Numbers from 1 to `most`, at least one, then zeros. */
+static int is_list(const uint32_t x[HU_KEY_LIST], uint32_t most) {
+  int ended = 0, good = x[0] != 0;
+  for (size_t i = 0; i < HU_KEY_LIST; i++) {
+    good &= x[i] <= most && !(ended && x[i]);
+    ended |= x[i] == 0;
   }
+  return good;
+}
+
+static const char *wrong_list(const hu_model *m) {
+  if (m->kind == HU_MODEL_CONV && m->channels[0] == 0) return "channels: none";
+  if (m->kind == HU_MODEL_CONV && !is_list(m->channels, SIDE_MAX)) return "channels: not from 1 to 65536";
+  if (m->kind == HU_MODEL_RESNET4 && !is_list(m->stages, 100)) return "stages: not from 1 to 100 blocks each";
   return NULL;
 }
 
@@ -118,7 +129,7 @@ static const char *wrong(const hu_model *m) {
   if (m->kind == HU_MODEL_TRANSFORMER && m->activation == HU_ACTIVATION_TANH)
     return "activation: neither relu nor gelu";
   if (m->kind == HU_MODEL_NCF && m->layers > 16) return "layers: above 16";
-  return m->kind == HU_MODEL_CONV ? wrong_channels(m->channels) : NULL;
+  return wrong_list(m);
 }
 
 static int outside(size_t x, size_t most) { return x == 0 || x > most; }

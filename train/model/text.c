@@ -15,6 +15,17 @@ static int kind_named(const char *word, size_t n) {
   return -1;
 }
 
+/* Networks that have a name for other keys than their kind's usual ones. */
+static int is_named(hu_model *m, const char *word, size_t n) {
+  static const uint32_t stages[4] = {3, 4, 6, 3};
+  int deep = hu_same_word(word, n, "resnet50");
+  if (!deep && !hu_same_word(word, n, "resnet34")) return 0;
+  *m = hu_model_default(HU_MODEL_RESNET4);
+  memcpy(m->stages, stages, sizeof stages);
+  m->bottleneck = (uint8_t)deep;
+  return 1;
+}
+
 static hu_status unknown(const char *text, size_t n, char *why) {
   const char *names[HU_MODEL_KINDS + 1] = {NULL};
   char word[64], list[160], perhaps[HU_PERHAPS_MAX];
@@ -39,10 +50,13 @@ static hu_status read_keys(hu_model *m, const hu_model_kind *kind, const char *t
 static HU_NOINLINE hu_status read(hu_model *m, const char *text, size_t *where, char *why) {
   *where = 0;
   size_t word = strcspn(text, "("), all = strlen(text);
-  int kind = kind_named(text, word);
-  if (kind < 0) return unknown(text, word, why);
-  const hu_model_kind *known = hu_model_kind_of((uint8_t)kind);
-  hu_model z = hu_model_default((uint8_t)kind);
+  hu_model z;
+  if (!is_named(&z, text, word)) {
+    int kind = kind_named(text, word);
+    if (kind < 0) return unknown(text, word, why);
+    z = hu_model_default((uint8_t)kind);
+  }
+  const hu_model_kind *known = hu_model_kind_of(z.kind);
   if (word < all) {
     size_t off = 0;
     *where = all;

@@ -27,6 +27,9 @@
  *   resnet(blocks=3,width=1)            He et al. 2016, for 32 x 32 images: 6 blocks + 2 layers, so ResNet-20, which
  *                                       `resnet20` means, too; shortcuts are the paper's option A, with the word
  *                                       `projection` its option B
+ *   resnet4(stages=2/2/2/2,width=1)     He et al. 2016, section 4.1, so many blocks in each stage, with a first layer for
+ *                                       images of 32 x 32; `resnet18` means it, too. With the word `bottleneck` blocks
+ *                                       of three layers. `resnet34`: stages=3/4/6/3, `resnet50`: that and bottleneck
  *   squeezenet(width=1)                 Iandola et al. 2016, for 32 x 32 images, batch norm; word `bypass`: with its
  *                                       simple bypass
  *   gru(layers=1,units=32)              over the rows of an image; linear on the last state
@@ -62,7 +65,8 @@ enum {
   HU_MODEL_LSTM = 6,        /* lstm */
   HU_MODEL_TRANSFORMER = 7, /* transformer */
   HU_MODEL_NCF = 8,         /* ncf */
-  HU_MODEL_KINDS = 9        /* (count) */
+  HU_MODEL_RESNET4 = 9,     /* resnet4 */
+  HU_MODEL_KINDS = 10       /* (count) */
 };
 /* Functions between layers. */
 enum {
@@ -71,9 +75,10 @@ enum {
   HU_ACTIVATION_TANH = 2  /* tanh */
 };
 
-/* The most convolutions of `conv`. */
+/* The most convolutions of `conv`, the most stages of `resnet4`. */
 enum {
-  HU_MODEL_CHANNELS_MAX = 8 /* with them */
+  HU_MODEL_CHANNELS_MAX = 8, /* convolutions */
+  HU_MODEL_STAGES_MAX = 8    /* stages */
 };
 /* A network. Fields that a kind's text does not have are not looked at; hu_model_default leaves them 0. */
 typedef struct hu_model {
@@ -87,11 +92,14 @@ typedef struct hu_model {
   uint32_t channels[HU_MODEL_CHANNELS_MAX]; /* 1 ... 65536 each, as many as there are, then 0 */
   double width;                             /* above 0, up to 16 */
   float deviation;                          /* 0 ... 16 */
+  uint32_t stages[HU_MODEL_STAGES_MAX];     /* blocks of each stage, 1 ... 100, as many as there are, then 0 */
+  uint8_t bottleneck;                       /* the word of resnet4 */
 } hu_model;
 
 /* What the data are. Looked at:
  *   linear, mlp                height, width, channels (inputs are rows of all their numbers), outputs
- *   conv, resnet, squeezenet   height, width, channels, outputs; squeezenet: sides from 8 on
+ *   conv, resnet, resnet4, squeezenet
+ *                              height, width, channels, outputs; squeezenet: sides from 8 on
  *   gru                        height (steps), width, channels, outputs
  *   lstm, transformer          steps, vocabulary, outputs (vocabulary, or 0, which means that)
  *   ncf                        users, items, outputs: 1 for scores, 2 for labels 0 and 1
