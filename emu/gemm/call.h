@@ -52,6 +52,7 @@ struct hu_gemm_call {
   hu_stream stream;
   uint32_t threads;
   const hu_gemm_kernels *kernels;
+  hu_extensions extensions;
   const hu_accum *accum;
   int exact;          /* accum is `exact` */
   const void *way;    /* what the way that runs keeps of the call */
@@ -105,6 +106,7 @@ extern const hu_gemm_way hu_way_fp32;                                  /* fp32.c
 extern const hu_gemm_way hu_way_exact64, hu_way_brackets;              /* exact.c */
 extern const hu_gemm_way hu_way_wide;                                  /* exact_wide.c: any exact sum */
 extern const hu_gemm_way hu_way_seq, hu_way_seq_modes, hu_way_unfused; /* files of these names, in lanes */
+extern const hu_gemm_way hu_way_pairs;                                 /* pairs.c: VDPBF16PS */
 extern const hu_gemm_way hu_way_unit;                                  /* unit.c: block(...) in lanes */
 extern const hu_gemm_way hu_way_by_model;                              /* by_model.c: any model, value by value */
 

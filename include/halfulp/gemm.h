@@ -41,6 +41,9 @@
  *                                               F (F2) + log2 l at most about 48; l (2 l with mod4) at most 128.
  *                                               Every preset of NVIDIA's and AMD's units on matrices of codes is such
  *
+ * An instruction that is what a model says computes it where the CPU has it (array.h, HU_LEVEL_BF16): VDPBF16PS
+ * under intel.vdpbf16ps, by whatever name its block(...) goes, on operands of bfloat16.
+ *
  * Special operands:
  *
  *   all models  a NaN operand, infinity times zero, or infinities of both signs in a sum give NaN; an infinity
