@@ -103,6 +103,7 @@ typedef struct hu_gemm_way {
   int (*run)(hu_gemm_call *g, const hu_level *level, hu_events *events);
 } hu_gemm_way;
 extern const hu_gemm_way hu_way_fp32;                                  /* fp32.c */
+extern const hu_gemm_way hu_way_short;                                 /* exact_short.c: VNNI */
 extern const hu_gemm_way hu_way_exact64, hu_way_brackets;              /* exact.c */
 extern const hu_gemm_way hu_way_wide;                                  /* exact_wide.c: any exact sum */
 extern const hu_gemm_way hu_way_seq, hu_way_seq_modes, hu_way_unfused; /* files of these names, in lanes */
@@ -110,7 +111,9 @@ extern const hu_gemm_way hu_way_pairs;                                 /* pairs.
 extern const hu_gemm_way hu_way_unit;                                  /* unit.c: block(...) in lanes */
 extern const hu_gemm_way hu_way_by_model;                              /* by_model.c: any model, value by value */
 
-/* What ways share: exact_wide.c. The elements with open[i ldo + j] = 1 of the block at (i0, j0), in integers. */
+/* What ways share: exact.c. 1 if binary64 sums are exact, by the formats or by what is there. */
+int hu_gemm_fits_exact64(hu_gemm_call *g);
+/* exact_wide.c. The elements with open[i ldo + j] = 1 of the block at (i0, j0), in integers. */
 void hu_gemm_sum_open(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols, const uint8_t *open,
                       size_t ldo, hu_events *events);
 /* by_model.c: a block under any model. */

@@ -21,11 +21,9 @@
  *             losing its digits, and so becoming an infinity, when binary32 patterns are cut. */
 #include "emu/gemm/tiles/pairs.h"
 
-#include "emu/gemm/call.h"
+#include "emu/gemm/words.h"
 
-enum { MR = HU_GEMM_MR, NR = HU_GEMM32_NR, MB = HU_GEMM32_MB, NB = HU_GEMM32_NB, KC = HU_GEMM32_KC };
-/* Elements of a line of operands: those of a row of K, or across a block. */
-enum { LINE = NB > 2 * KC ? NB : 2 * KC };
+enum { KC = HU_PAIRS_KC };
 #define MINUS_ZERO 0x8000
 
 /* ---- the choice ---- */
@@ -58,78 +56,16 @@ static int serves(const hu_gemm_call *g) {
 
 /* ---- operands ---- */
 
-/* n elements of a stored row as codes, with one more behind them, up to the next group of 16. */
-static void read_line(const hu_gemm_call *g, const hu_matrix *x, size_t row, size_t column, size_t n, uint16_t last,
-                      uint16_t *z) {
-  _Alignas(64) float f[LINE + 16];
-  size_t whole = hu_up_to(n + 1, 16);
+/* As codes. */
+static void read_codes(const hu_gemm_call *g, const hu_matrix *x, size_t row, size_t column, size_t n, void *z) {
+  _Alignas(64) float f[NB + 16];
   if (x->size == 2 && hu_format_equal(x->format, hu_format_ieee(8, 7, 0))) {
-    memcpy(z, (const uint16_t *)x->data + row * x->ld + column, n * sizeof *z);
-  } else {
-    hu_gemm_read32(x, row, column, n, f);
-    memset(f + n, 0, (whole - n) * sizeof *f);
-    g->extensions.pairs->halves(whole, z, f);
-  }
-  memset(z + n, 0, (whole - n) * sizeof *z);
-  z[n] = last;
-}
-
-/* Where K runs along the stored rows: MR of them, those behind the last one as zeros, become columns of words. */
-static void pack_along(const hu_gemm_call *g, const hu_matrix *x, size_t row, size_t rows, size_t k0, size_t kc,
-                       uint16_t last, uint32_t *z, size_t ldz) {
-  _Alignas(64) uint16_t lines[MR][LINE + 32];
-  for (size_t r = 0; r < MR; r++) {
-    if (r < rows) {
-      read_line(g, x, row + r, k0, kc, last, lines[r]);
-    } else {
-      memset(lines[r], 0, sizeof lines[r]);
-    }
-  }
-  g->kernels->transpose32((kc + 1) / 2, (float *)(void *)z, ldz, (const float *)(const void *)lines, (LINE + 32) / 2);
-}
-
-/* Where it runs across them: rows k and k + 1 (behind the last one: `last`) of n elements become a line of words. */
-static void weave_rows(const hu_gemm_call *g, const hu_matrix *x, size_t k, size_t past, size_t column, size_t n,
-                       uint16_t last, uint32_t *z) {
-  _Alignas(64) uint16_t even[LINE + 32], odd[LINE + 32];
-  size_t whole = hu_up_to(n + 1, 16);
-  read_line(g, x, k, column, n, 0, even);
-  if (k + 1 < past) {
-    read_line(g, x, k + 1, column, n, 0, odd);
-  } else {
-    for (size_t i = 0; i < whole; i++) odd[i] = last;
-  }
-  g->extensions.pairs->weave(whole, z, even, odd);
-  memset(z + n, 0, (whole - n) * sizeof *z);
-}
-
-static void pack_a(const hu_gemm_call *g, size_t i0, size_t k0, size_t rows, size_t kc, uint32_t *z) {
-  _Alignas(64) uint32_t line[LINE + 32];
-  if (!g->a.transposed) {
-    for (size_t i = 0; i < rows; i += MR) {
-      pack_along(g, &g->a, i0 + i, hu_least(rows - i, MR), k0, kc, MINUS_ZERO, z + i * KC, MR);
-    }
+    memcpy(z, (const uint16_t *)x->data + row * x->ld + column, n * 2);
     return;
   }
-  for (size_t k = 0; k < kc; k += 2) {
-    weave_rows(g, &g->a, k0 + k, k0 + kc, i0, rows, MINUS_ZERO, line);
-    for (size_t i = 0; i < rows; i += MR) memcpy(z + i * KC + k / 2 * MR, line + i, MR * sizeof *z);
-  }
-}
-
-static void pack_b(const hu_gemm_call *g, size_t j0, size_t k0, size_t cols, size_t kc, uint32_t *z) {
-  _Alignas(64) uint32_t line[LINE + 32 + NR] = {0};
-  if (g->b.transposed) {
-    for (size_t j = 0; j < hu_up_to(cols, NR); j += MR) {
-      uint32_t *to = z + j / NR * (KC * NR) + j % NR;
-      pack_along(g, &g->b, j0 + j, j < cols ? hu_least(cols - j, MR) : 0, k0, kc, 0, to, NR);
-    }
-    return;
-  }
-  for (size_t k = 0; k < kc; k += 2) {
-    weave_rows(g, &g->b, k0 + k, k0 + kc, j0, cols, 0, line);
-    for (size_t j = 0; j < cols; j += NR) memcpy(z + j * KC + k / 2 * NR, line + j, NR * sizeof *z);
-  }
+  hu_gemm_read32(x, row, column, n, f);
+  memset(f + n, 0, 16 * sizeof *f);
+  g->extensions.pairs->halves(hu_up_to(n, 16), z, f);
 }
 
 /* ---- blocks of D ---- */
@@ -155,11 +91,12 @@ static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *ev
   _Alignas(64) float acc[MB * NB];
   _Alignas(64) uint32_t a[KC * MB], b[KC * NB];
   size_t rows = hu_least(g->m - i0, g->block_rows), cols = hu_least(g->n - j0, g->block_cols);
+  words_rule w = {2, KC, read_codes, g->extensions.pairs->weave};
   load_c(g, i0, j0, rows, cols, acc);
   for (size_t k0 = 0; k0 < g->k; k0 += 2 * KC) {
     size_t kc = hu_least(g->k - k0, 2 * KC);
-    pack_a(g, i0, k0, rows, kc, a);
-    pack_b(g, j0, k0, cols, kc, b);
+    pack_words_a(g, &w, i0, k0, rows, kc, MINUS_ZERO, a);
+    pack_words_b(g, &w, j0, k0, cols, kc, 0, b);
     g->extensions.pairs->multiply(hu_up_to(rows, MR), cols, (kc + 1) / 2, a, b, acc);
   }
   for (size_t i = 0; i < rows; i++) {

@@ -39,12 +39,14 @@ typedef struct hu_extension {
   const char *name;
   uint32_t bits;     /* HU_LEVEL_ bits: the level's and, above it, its own; one switched off: it is not used */
   int (*runs)(void); /* NULL: the compiler does not know the instructions, or the build leaves the level out */
-  const struct hu_pair_kernels *pairs; /* gemm/tiles/pairs.h; NULL: another's */
+  const struct hu_pair_kernels *pairs;   /* gemm/tiles/pairs.h; NULL: another's */
+  const struct hu_short_kernels *shorts; /* gemm/tiles/short.h; likewise */
 } hu_extension;
 
 /* The tables of all extensions that a call may use; NULL: none. exec may be NULL. */
 typedef struct hu_extensions {
   const struct hu_pair_kernels *pairs;
+  const struct hu_short_kernels *shorts;
 } hu_extensions;
 hu_extensions hu_extensions_for(const hu_exec *exec);
 /* Their own bits, for hu_levels(); the name of one of them, or NULL. */

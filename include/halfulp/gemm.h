@@ -41,8 +41,10 @@
  *                                               F (F2) + log2 l at most about 48; l (2 l with mod4) at most 128.
  *                                               Every preset of NVIDIA's and AMD's units on matrices of codes is such
  *
- * An instruction that is what a model says computes it where the CPU has it (array.h, HU_LEVEL_BF16): VDPBF16PS
- * under intel.vdpbf16ps, by whatever name its block(...) goes, on operands of bfloat16.
+ * An instruction that is what a model says computes it where the CPU has it (array.h): VDPBF16PS (HU_LEVEL_BF16) under
+ * intel.vdpbf16ps, by whatever name its block(...) goes, on operands of bfloat16; VPDPBUSD and VPDPWSSD (HU_LEVEL_VNNI)
+ * under exact, where the values of A and of B are integers of up to 8 bits (FP4, E2M3, int8) or 15 bits, by their
+ * formats or as they are there, times a power of two.
  *
  * Special operands:
  *

@@ -15,6 +15,7 @@
 #include "halfulp/accum.h"
 #include "halfulp/scalar.h"
 
+#include "tests/gemm/extension.h"
 #include "tests/gemm/models.h"
 
 #ifndef TEST_ROUNDS
@@ -29,30 +30,7 @@ static hu_accum model_named(const char *text) {
   return x;
 }
 
-/* The instruction, on one and three threads and in place, against what `off` leaves. */
-static void same(const problem *p, const char *model, uint32_t off) {
-  char text[PROBLEM_TEXT];
-  outcome want = problem_run(p, 1, off);
-  if (want.status != HU_OK) fail_msg("%s under %s: %s", problem_text(text, p), model, hu_status_name(want.status));
-  for (uint32_t threads = 1; threads <= 3; threads += 2) {
-    outcome got = problem_run(p, threads, 0);
-    for (size_t e = 0; e < p->m * p->n; e++) {
-      uint32_t x = outcome_element(p, &got, e / p->n, e % p->n), y = outcome_element(p, &want, e / p->n, e % p->n);
-      if (x != y) {
-        fail_msg("%s under %s: element %zu, %zu: %x, not %x", problem_text(text, p), model, e / p->n, e % p->n, x, y);
-      }
-    }
-    if (!outcome_same(&got, &want)) fail_msg("%s under %s: events or padding differ", problem_text(text, p), model);
-    free(got.d);
-    runs++;
-  }
-  if (problem_can_run_in_place(p)) {
-    outcome got = problem_run_in_place(p, 2, 0);
-    assert_true(outcome_same(&got, &want));
-    free(got.d);
-  }
-  free(want.d);
-}
+static void same(const problem *p, const char *model, uint32_t off) { problem_same_with(p, model, off, &runs); }
 
 /* Numbers of exponents low ... low + width, of few digits or all, with zeros and negatives of earlier ones. */
 static void refill(plain *x, t_random *r, int low, uint32_t width) {

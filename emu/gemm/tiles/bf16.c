@@ -4,6 +4,7 @@
 #include <immintrin.h>
 
 #include "emu/gemm/tiles/pairs.h"
+#include "emu/gemm/tiles/weave_x86.h"
 
 /* The compiler may not know them. */
 #if defined(__AVX512BF16__) || defined(HU_MODELLED_INSTRUCTIONS)
@@ -18,19 +19,11 @@ static void halves(size_t n, uint16_t *z, const float *x) {
   }
 }
 
-static void weave(size_t n, uint32_t *z, const uint16_t *even, const uint16_t *odd) {
-  for (size_t i = 0; i < n; i += 16) {
-    __m512i low = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)(even + i)));
-    __m512i high = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)(odd + i)));
-    _mm512_storeu_si512(z + i, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
-  }
-}
-
 /* Eight rows by nv vectors; the next tile's part of A and its accumulators are asked for meanwhile. */
 static inline __attribute__((always_inline)) void tile(size_t pairs, const int nv, const uint32_t *a, const uint32_t *b,
                                                        float *acc) {
   __m512 z[HU_GEMM_MR][3];
-  const uint32_t *next = a + HU_GEMM_MR * HU_GEMM32_KC;
+  const uint32_t *next = a + HU_GEMM_MR * HU_PAIRS_KC;
 #pragma GCC unroll 8
   for (int i = 0; i < HU_GEMM_MR; i++) {
 #pragma GCC unroll 3
@@ -60,9 +53,9 @@ static inline __attribute__((always_inline)) void tile(size_t pairs, const int n
 
 static void multiply(size_t rows, size_t cols, size_t pairs, const uint32_t *a, const uint32_t *b, float *acc) {
   for (size_t j = 0; j < cols; j += HU_GEMM32_NR) {
-    const uint32_t *y = b + j * HU_GEMM32_KC;
+    const uint32_t *y = b + j * HU_PAIRS_KC;
     for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
-      const uint32_t *x = a + i * HU_GEMM32_KC;
+      const uint32_t *x = a + i * HU_PAIRS_KC;
       float *z = acc + j * HU_GEMM32_MB + i * HU_GEMM32_NR;
       if (cols - j > 32) {
         tile(pairs, 3, x, y, z);
@@ -75,7 +68,7 @@ static void multiply(size_t rows, size_t cols, size_t pairs, const uint32_t *a, 
   }
 }
 
-static const hu_pair_kernels kernels = {halves, weave, multiply};
+static const hu_pair_kernels kernels = {halves, hu_weave_halves, multiply};
 
 #ifdef HU_MODELLED_INSTRUCTIONS
 static int runs(void) { return 1; }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/gemm/modelled/immintrin.h - what emu/gemm/tiles/bf16.c asks of the processor, in plain C. In place of the
- * compiler's header of this name (by -I), so that the kernels' own logic is tested on every machine. */
+/* tests/gemm/modelled/immintrin.h - what emu/gemm/tiles/bf16.c and vnni.c ask of the processor, in plain C. In place of
+ * the compiler's header of this name (by -I), so that the kernels' own logic is tested on every machine. */
 #ifndef HALFULP_TESTS_GEMM_MODELLED_IMMINTRIN_H
 #define HALFULP_TESTS_GEMM_MODELLED_IMMINTRIN_H
 
@@ -17,12 +17,17 @@
 typedef float __m512 __attribute__((vector_size(64)));
 typedef int64_t __m512i __attribute__((vector_size(64)));
 typedef int64_t __m256i __attribute__((vector_size(32)));
+typedef double __m512d __attribute__((vector_size(64)));
+typedef int64_t __m128i __attribute__((vector_size(16)));
 typedef int16_t __m512bh __attribute__((vector_size(64)));
 typedef uint16_t __mmask16;
 
 /* The lanes of a vector, for whom they are not floats. */
 typedef uint32_t model_words __attribute__((vector_size(64)));
+typedef int32_t model_integers __attribute__((vector_size(64)));
+typedef int32_t model_eight __attribute__((vector_size(32)));
 typedef uint16_t model_halves __attribute__((vector_size(32)));
+typedef uint8_t model_bytes __attribute__((vector_size(16)));
 
 #define _CMP_UNORD_Q 3
 #define _MM_HINT_T0 3
@@ -56,6 +61,22 @@ MODEL_FN __m256i _mm256_loadu_si256(const __m256i *p) {
 }
 
 MODEL_FN void _mm256_storeu_si256(__m256i *p, __m256i x) { memcpy(p, &x, sizeof x); }
+
+MODEL_FN __m128i _mm_loadu_si128(const __m128i *p) {
+  __m128i z;
+  memcpy(&z, p, sizeof z);
+  return z;
+}
+
+MODEL_FN void _mm_storeu_si128(__m128i *p, __m128i x) { memcpy(p, &x, sizeof x); }
+
+MODEL_FN __m512d _mm512_loadu_pd(const void *p) {
+  __m512d z;
+  memcpy(&z, p, sizeof z);
+  return z;
+}
+
+MODEL_FN void _mm512_storeu_pd(void *p, __m512d x) { memcpy(p, &x, sizeof x); }
 
 /* ---- words ---- */
 
@@ -92,6 +113,89 @@ MODEL_FN __m256i _mm512_cvtepi32_epi16(__m512i x) {
 MODEL_FN __m512i _mm512_cvtepu16_epi32(__m256i x) {
   model_words z = {0};
   for (int i = 0; i < 16; i++) z[i] = ((model_halves)x)[i];
+  return (__m512i)z;
+}
+
+MODEL_FN __m512i _mm512_setzero_si512(void) { return _mm512_set1_epi32(0); }
+MODEL_FN __m512i _mm512_and_si512(__m512i x, __m512i y) { return x & y; }
+MODEL_FN __m512i _mm512_add_epi32(__m512i x, __m512i y) { return (__m512i)((model_words)x + (model_words)y); }
+MODEL_FN __m512i _mm512_sub_epi32(__m512i x, __m512i y) { return (__m512i)((model_words)x - (model_words)y); }
+
+MODEL_FN __m512i _mm512_max_epu32(__m512i x, __m512i y) {
+  model_words z = (model_words)x, other = (model_words)y;
+  for (int i = 0; i < 16; i++) z[i] = other[i] > z[i] ? other[i] : z[i];
+  return (__m512i)z;
+}
+
+MODEL_FN __m512i _mm512_min_epu32(__m512i x, __m512i y) {
+  model_words z = (model_words)x, other = (model_words)y;
+  for (int i = 0; i < 16; i++) z[i] = other[i] < z[i] ? other[i] : z[i];
+  return (__m512i)z;
+}
+
+MODEL_FN __m128i _mm512_cvtepi32_epi8(__m512i x) {
+  model_bytes z = {0};
+  for (int i = 0; i < 16; i++) z[i] = (uint8_t)((model_words)x)[i];
+  return (__m128i)z;
+}
+
+MODEL_FN __m512i _mm512_cvtepu8_epi32(__m128i x) {
+  model_words z = {0};
+  for (int i = 0; i < 16; i++) z[i] = ((model_bytes)x)[i];
+  return (__m512i)z;
+}
+
+/* ---- numbers ---- */
+
+MODEL_FN __m512 _mm512_set1_ps(float x) {
+  __m512 z = {0};
+  for (int i = 0; i < 16; i++) z[i] = x;
+  return z;
+}
+
+MODEL_FN __m512d _mm512_set1_pd(double x) {
+  __m512d z = {0};
+  for (int i = 0; i < 8; i++) z[i] = x;
+  return z;
+}
+
+MODEL_FN __m512 _mm512_mul_ps(__m512 x, __m512 y) { return x * y; }
+MODEL_FN __m512d _mm512_mul_pd(__m512d x, __m512d y) { return x * y; }
+MODEL_FN __m512d _mm512_add_pd(__m512d x, __m512d y) { return x + y; }
+
+/* Of integers. */
+MODEL_FN __m512i _mm512_cvtps_epi32(__m512 x) {
+  model_integers z = {0};
+  for (int i = 0; i < 16; i++) z[i] = (int32_t)x[i];
+  return (__m512i)z;
+}
+
+MODEL_FN __m512d _mm512_cvtepi32_pd(__m256i x) {
+  __m512d z = {0};
+  for (int i = 0; i < 8; i++) z[i] = ((model_eight)x)[i];
+  return z;
+}
+
+/* ---- VPDPBUSD, VPDPWSSD ---- */
+
+/* Sums are signed: where one would pass 32 bits a sanitizer tells. */
+MODEL_FN __m512i _mm512_dpbusd_epi32(__m512i c, __m512i a, __m512i b) {
+  model_integers z = (model_integers)c;
+  for (int i = 0; i < 16; i++) {
+    for (int at = 0; at < 32; at += 8) {
+      z[i] += (int32_t)(((model_words)a)[i] >> at & 0xFF) * (int8_t)(((model_words)b)[i] >> at);
+    }
+  }
+  return (__m512i)z;
+}
+
+MODEL_FN __m512i _mm512_dpwssd_epi32(__m512i c, __m512i a, __m512i b) {
+  model_integers z = (model_integers)c;
+  for (int i = 0; i < 16; i++) {
+    for (int at = 0; at < 32; at += 16) {
+      z[i] += (int16_t)(((model_words)a)[i] >> at) * (int16_t)(((model_words)b)[i] >> at);
+    }
+  }
   return (__m512i)z;
 }
 
