@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/gemm/call.h - the record of one hu_gemm call: arguments checked, operands and result unfolded. Every file of this
- * folder includes it, and no other file does. */
+ * folder includes it; emu/scaled_gemm takes a few calls from it. */
 #ifndef HALFULP_EMU_GEMM_CALL_H
 #define HALFULP_EMU_GEMM_CALL_H
 
@@ -110,6 +110,21 @@ extern const hu_gemm_way hu_way_seq, hu_way_seq_modes, hu_way_unfused; /* files 
 extern const hu_gemm_way hu_way_pairs;                                 /* pairs.c: VDPBF16PS */
 extern const hu_gemm_way hu_way_unit;                                  /* unit.c: block(...) in lanes */
 extern const hu_gemm_way hu_way_by_model;                              /* by_model.c: any model, value by value */
+
+/* exact_short.c, for emu/scaled_gemm: the exact sums of products 0 ... every - 1, and so on, of each element, each
+ * rounded into binary32, to nearest; times their factors they are added to sum, one after another: part(i, j) by
+ * hu_short_join's operations. A is m x k, B k x n, sum m x n, contiguous; values are on their grids. */
+typedef struct hu_gemm_parts {
+  size_t m, n, k, every;
+  hu_operand a, b;
+  float *sum;
+  int twice, unfused;
+  /* The factors of some rows, and of all columns, for products from l on. */
+  void (*factors)(void *context, size_t row, size_t rows, size_t l, float *rows_of_a, float *columns_of_b);
+  void *context;
+} hu_gemm_parts;
+/* 0: the way does not serve, and sum is as it was. */
+int hu_gemm_short_parts(const hu_gemm_parts *p, const hu_exec *exec);
 
 /* What ways share: exact.c. 1 if binary64 sums are exact, by the formats or by what is there. */
 int hu_gemm_fits_exact64(hu_gemm_call *g);

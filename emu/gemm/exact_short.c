@@ -16,13 +16,16 @@
  * hu_gemm_zero_sign looks at them.
  *
  * Operands with infinities or NaN are not taken; a C with them is: nothing but C has them, and 0 + c has its kind. */
+#include "emu/base/float_env.h"
 #include "emu/core/bits.h"
 #include "emu/gemm/tiles/short.h"
 #include "emu/gemm/words.h"
 
 enum { KC = HU_SHORT_KC };
 enum { LONG_MB = 96 }; /* rows where sums are carried on */
-enum { LEAST_L = 32 }; /* products before a sum is carried on: below, other ways are as quick */
+/* Other ways are as quick where fewer products are added before a sum is carried on, or in all; and where a look at all
+ * values takes much of the time. */
+enum { LEAST_L = 32, LEAST_K = 128, LEAST_SIDE = 64 };
 
 /* Integers times 2^q, `most` at most. */
 typedef struct side {
@@ -77,22 +80,21 @@ static int side_of_range(side *z, const hu_matrix *x, uint32_t least, uint32_t m
   return 1;
 }
 
-/* By the values; a row that has too many digits ends the search. */
-static int side_of_values(side *z, const hu_short_kernels *kernels, const hu_matrix *x) {
+/* By the values of `rows` stored rows. */
+static int side_of_values(side *z, const hu_short_kernels *kernels, const hu_matrix *x, size_t rows) {
   enum { PIECE = 512 };
   _Alignas(64) float piece[PIECE + 16];
   uint32_t least = UINT32_MAX, most = 0;
-  size_t rows = hu_gemm_stored_rows(x), cols = hu_gemm_stored_cols(x);
-  for (size_t i = 0; i < rows; i++) {
+  size_t cols = hu_gemm_stored_cols(x);
+  for (size_t i = 0; i < hu_least(rows, hu_gemm_stored_rows(x)); i++) {
     for (size_t j = 0; j < cols; j += PIECE) {
       size_t some = hu_least(cols - j, PIECE);
       hu_gemm_read32(x, i, j, some, piece);
       memset(piece + some, 0, 16 * sizeof *piece);
       kernels->range(hu_up_to(some, 16), piece, &least, &most);
     }
-    if (!side_of_range(z, x, least, most)) return 0;
   }
-  return 1;
+  return side_of_range(z, x, least, most);
 }
 
 /* Is it worth a look at the values? Of few digits and in a range not much wider than halves have. */
@@ -101,12 +103,8 @@ static int is_small(const hu_matrix *x) {
   return x->carried && s->m <= 7 && s->emin - s->m >= -100 && s->emax <= 100 && s->emax - s->emin <= 40;
 }
 
-static int sides_of(short_way *w, const hu_gemm_call *g) {
-  if (!side_of_format(&w->a, &g->a) && !side_of_values(&w->a, w->kernels, &g->a)) return 0;
-  return side_of_format(&w->b, &g->b) || side_of_values(&w->b, w->kernels, &g->b);
-}
-
-static void set_lengths(short_way *w, const hu_gemm_call *g) {
+/* How long sums stay in 32 bits; 0 if that is not worth it. */
+static int set_lengths(short_way *w, const hu_gemm_call *g) {
   int unsigned_a = !g->a.spec.sign_mask;
   int bytes = w->b.most <= 127 && w->a.most <= (unsigned_a ? 255 : 127);
   uint64_t product = (uint64_t)w->a.most * w->b.most, limit = product ? 0x7FFFFFFF / product : HU_SHORT_BYTES;
@@ -116,6 +114,7 @@ static void set_lengths(short_way *w, const hu_gemm_call *g) {
   w->piece = hu_least(w->group * KC, limit / w->group * w->group);
   w->pieces = w->piece ? limit / w->piece : 0;
   w->unit = power(w->a.q + w->b.q);
+  return w->piece * w->pieces >= LEAST_L;
 }
 
 /* The scaled sums of products alone. */
@@ -124,12 +123,24 @@ static int products_fit(const short_way *w, size_t k) {
   return product == 0 || k <= ((uint64_t)1 << 53) / product;
 }
 
+/* By formats, else by values: first by those of some rows, as most matrices that do not fit show it there. */
+static int sides_fit(short_way *w, const hu_gemm_call *g) {
+  int a = side_of_format(&w->a, &g->a), b = side_of_format(&w->b, &g->b);
+  if (a && b) return set_lengths(w, g);
+  if (g->m < LEAST_SIDE || g->n < LEAST_SIDE) return 0;
+  for (int all = 0; all < 2; all++) {
+    size_t rows = all ? SIZE_MAX : 8;
+    if (!a && !side_of_values(&w->a, w->kernels, &g->a, rows)) return 0;
+    if (!b && !side_of_values(&w->b, w->kernels, &g->b, rows)) return 0;
+    if (!set_lengths(w, g)) return 0;
+  }
+  return 1;
+}
+
 static int choose(short_way *w, hu_gemm_call *g) {
   w->kernels = g->extensions.shorts;
-  if (!g->exact || !w->kernels || g->k == 0 || !is_small(&g->a) || !is_small(&g->b)) return 0;
-  if (!sides_of(w, g)) return 0;
-  set_lengths(w, g);
-  if (w->piece * w->pieces < LEAST_L || !products_fit(w, g->k)) return 0;
+  if (!g->exact || !w->kernels || g->k < LEAST_K || !is_small(&g->a) || !is_small(&g->b)) return 0;
+  if (!sides_fit(w, g) || !products_fit(w, g->k)) return 0;
   return !g->c.data || hu_gemm_fits_exact64(g);
 }
 
@@ -156,11 +167,22 @@ typedef struct block {
   size_t high; /* rows of a panel of sums */
 } block;
 
+/* The sums of a panel that are looked at: rows up to a whole tile. */
+static size_t panel_sums(const block *o) { return hu_up_to(o->rows, MR) * NR; }
+
+static void clear(const block *o, int32_t *acc) {
+  for (size_t j = 0; j < o->cols; j += NR) memset(acc + j * o->high, 0, panel_sums(o) * sizeof *acc);
+}
+
+static void carry_on(const short_way *w, const block *o, double *total, int32_t *acc) {
+  for (size_t j = 0; j < o->cols; j += NR) w->kernels->carry(panel_sums(o), total + j * o->high, acc + j * o->high);
+}
+
 /* acc = the sums of all products, or total, which is NULL if there is no need to carry them on, and acc = 0. */
 static void sum_block(const hu_gemm_call *g, const block *o, int32_t *acc, double *total) {
   _Alignas(64) uint32_t a[KC * MB], b[KC * NB];
   const short_way *w = g->way;
-  size_t rows = hu_up_to(o->rows, MR), sums = o->high * hu_up_to(o->cols, NR), step = w->piece, done = 0;
+  size_t rows = hu_up_to(o->rows, MR), step = w->piece, done = 0;
   words_rule how = {w->group, KC, read_one, w->group == 4 ? w->kernels->weave_bytes : w->kernels->weave_halves};
   for (size_t k0 = 0; k0 < g->k; k0 += step) {
     size_t kc = hu_least(g->k - k0, step), words = (kc + w->group - 1) / w->group;
@@ -172,7 +194,7 @@ static void sum_block(const hu_gemm_call *g, const block *o, int32_t *acc, doubl
       w->kernels->multiply_halves(rows, o->cols, words, a, b, acc, o->high);
     }
     if (total && (++done == w->pieces || k0 + step >= g->k)) {
-      w->kernels->carry(sums, total, acc);
+      carry_on(w, o, total, acc);
       done = 0;
     }
   }
@@ -214,7 +236,7 @@ static block block_at(const hu_gemm_call *g, size_t i0, size_t j0, size_t high) 
 static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
   _Alignas(64) int32_t acc[MB * NB];
   block o = block_at(g, i0, j0, MB);
-  memset(acc, 0, MB * hu_up_to(o.cols, NR) * sizeof *acc);
+  clear(&o, acc);
   sum_block(g, &o, acc, NULL);
   finish(g, &o, acc, NULL, events);
 }
@@ -223,12 +245,63 @@ static void run_long_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_event
   _Alignas(64) int32_t acc[LONG_MB * NB];
   _Alignas(64) double total[LONG_MB * NB];
   block o = block_at(g, i0, j0, LONG_MB);
-  size_t sums = LONG_MB * hu_up_to(o.cols, NR);
-  memset(acc, 0, sums * sizeof *acc);
-  memset(total, 0, sums * sizeof *total);
+  clear(&o, acc);
+  memset(total, 0, LONG_MB * hu_up_to(o.cols, NR) * sizeof *total);
   sum_block(g, &o, acc, total);
   finish(g, &o, acc, total, events);
 }
+
+/* ---- parts of sums, for products of scaled tensors ---- */
+
+/* The rows of one block. */
+static void run_parts(const hu_gemm_call *g, const block *o, const hu_gemm_parts *p) {
+  _Alignas(64) uint32_t a[KC * MB], b[KC * NB];
+  const short_way *w = g->way;
+  float row[MB], column[NB];
+  hu_short_join join = {row, column, (float)w->unit, p->twice, p->unfused};
+  size_t step = w->group * KC / p->every * p->every;
+  words_rule how = {w->group, KC, read_one, w->group == 4 ? w->kernels->weave_bytes : w->kernels->weave_halves};
+  for (size_t k0 = 0; k0 < g->k; k0 += step) {
+    size_t kc = hu_least(g->k - k0, step);
+    pack_words_a(g, &how, o->i0, k0, o->rows, kc, 0, a);
+    pack_words_b(g, &how, o->j0, k0, o->cols, kc, 0, b);
+    for (size_t l = 0; l < kc; l += p->every) {
+      size_t words = (hu_least(kc - l, p->every) + w->group - 1) / w->group, at = l / w->group;
+      p->factors(p->context, o->i0, o->rows, k0 + l, row, column);
+      w->kernels->add_part(w->group, o->rows, o->cols, words, a + at * MR, b + at * NR, w->offset, &join,
+                           p->sum + o->i0 * p->n);
+    }
+  }
+}
+
+/* A part is one exact sum, below 2^31 by set_lengths, that is rounded once into binary32, and then times 2^q, where
+ * |q| <= 90: a number of binary32, as the sum is 0 or at least 1. A zero is +0, as it is without C. The operations that
+ * follow are those of the lanes that join parts elsewhere (scaled_gemm/join.h), in their order. */
+int hu_gemm_short_parts(const hu_gemm_parts *p, const hu_exec *exec) {
+  short_way w;
+  hu_gemm_call g;
+  const hu_level *level = hu_level_for(exec);
+  g.extensions = hu_extensions_for(exec);
+  w.kernels = g.extensions.shorts;
+  if (!w.kernels || !level->gemm || p->n > NB || p->n == 0) return 0;
+  g.kernels = level->gemm;
+  hu_gemm_matrix(&g.a, &p->a, p->m, p->k, level, g.kernels);
+  hu_gemm_matrix(&g.b, &p->b, p->k, p->n, level, g.kernels);
+  if (!is_small(&g.a) || !is_small(&g.b) || !side_of_format(&w.a, &g.a) || !side_of_format(&w.b, &g.b)) return 0;
+  if (!set_lengths(&w, &g) || p->every > hu_least(w.piece * w.pieces, w.group * KC) || p->every % w.group) return 0;
+  if (w.a.q + w.b.q < -90 || w.a.q + w.b.q > 90) return 0;
+  g.k = p->k;
+  g.way = &w;
+  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+  for (size_t i = 0; i < p->m; i += MB) {
+    block o = {i, 0, hu_least(p->m - i, MB), p->n, 0};
+    run_parts(&g, &o, p);
+  }
+  hu_float_env_leave(saved);
+  return 1;
+}
+
+/* ---- the way ---- */
 
 static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
   short_way w;

@@ -61,7 +61,7 @@ static void random_problems(void **state) {
   t_random r = {t_seed("gemm short", 81)};
   for (int i = 0; i < TEST_ROUNDS; i++) {
     problem p;
-    draw(&p, &r, 1 + t_below(&r, 40), 1 + t_below(&r, 110), t_below(&r, t_below(&r, 4) ? 20 : 400));
+    draw(&p, &r, 1 + t_below(&r, 9), 1 + t_below(&r, 60), t_below(&r, 4) ? 128 + t_below(&r, 30) : t_below(&r, 400));
     same(&p, UINT32_MAX);
     problem_free(&p);
   }
@@ -73,29 +73,41 @@ static void random_problems(void **state) {
 static void ranges(void **state) {
   (void)state;
   t_random r = {t_seed("gemm short ranges", 82)};
-  for (int i = 0; i < TEST_ROUNDS; i++) {
+  for (int i = 0; i < TEST_ROUNDS / 5; i++) {
     problem p;
     int largest = (int)t_below(&r, 2);
-    draw(&p, &r, 1 + t_below(&r, 20), 1 + t_below(&r, 70), 1 + t_below(&r, t_below(&r, 3) ? 9 : 700));
+    draw(&p, &r, 64 + t_below(&r, 20), 64 + t_below(&r, 70), 128 + t_below(&r, t_below(&r, 3) ? 9 : 700));
     refill(&p.a, &r, 1 + t_below(&r, t_below(&r, 3) ? 90 : 254), largest);
     refill(&p.b, &r, 1 + t_below(&r, t_below(&r, 3) ? 90 : 254), largest);
     if (t_below(&r, 8) == 0) plain_spoil(t_below(&r, 2) ? &p.a : &p.b, &r);
     if (p.has_c && t_below(&r, 8) == 0) plain_spoil(&p.c, &r);
-    same(&p, UINT32_MAX);
+    same(&p, i % 20 ? HU_LEVEL_VNNI : UINT32_MAX);
     problem_free(&p);
   }
   print_message("gemm short: %lu runs agree\n", runs);
 }
 
-/* All products are zeros of known signs, and C is. */
+/* Every code is 0, of one sign where the format has two. */
+static void refill_zeros(plain *x, t_random *r) {
+  uint32_t code = x->format.negzero && t_below(r, 2) ? hu_limits_of(x->format).sign_mask : 0;
+  for (size_t i = 0; i < x->rows * x->columns; i++) x->code[i] = code;
+  plain_keep_layout(x, r, t_below(r, 3));
+}
+
+/* All products are zeros of one sign, or of both, and C is. */
 static void zeros(void **state) {
   (void)state;
   t_random r = {t_seed("gemm short zeros", 83)};
   for (int i = 0; i < TEST_ROUNDS / 4; i++) {
     problem p;
-    draw(&p, &r, 1 + t_below(&r, 9), 1 + t_below(&r, 30), 1 + t_below(&r, 6));
-    refill(&p.a, &r, i % 2 ? 0 : 1, 0);
-    refill(&p.b, &r, i % 4 ? 0 : 1, 0);
+    hu_format fc = named_format(i % 3 ? "bfloat16" : "float4_e2m1fn");
+    problem_draw(&p, &r, 1 + t_below(&r, 9), 1 + t_below(&r, 30), 128 + t_below(&r, 6),
+                 named_format(formats[t_below(&r, 4)]), named_format(formats[t_below(&r, 4)]), i % 4 ? &fc : NULL,
+                 named_format("binary32"), HU_ACCUM_EXACT);
+    if (i % 5 == 0) p.mode = t_mode(HU_RTN);
+    refill_zeros(&p.a, &r);
+    if (i % 2) refill_zeros(&p.b, &r);
+    if (i % 2 == 0) refill(&p.b, &r, 1, 0);
     if (p.has_c) refill(&p.c, &r, 0, 0);
     same(&p, UINT32_MAX);
     problem_free(&p);
@@ -111,14 +123,14 @@ static void specials(void **state) {
     problem p;
     hu_format f = named_format(i % 4 ? "float8_e5m2" : "float8_e4m3fnuz");
     hu_limits l = hu_limits_of(f);
-    problem_draw(&p, &r, 5, 20, 9, f, f, NULL, named_format("binary32"), HU_ACCUM_EXACT);
+    problem_draw(&p, &r, 65, 70, 129, f, f, NULL, named_format("binary32"), HU_ACCUM_EXACT);
     plain *x = i % 2 ? &p.a : &p.b;
     for (size_t e = 0; e < x->rows * x->columns; e++) {
       x->code[e] = t_below(&r, 3) == 0 ? 0 : i % 4 == 1 ? l.inf_code : l.nan_code;
     }
     plain_keep_layout(x, &r, 0);
     refill(i % 2 ? &p.b : &p.a, &r, 9, 0);
-    same(&p, UINT32_MAX);
+    same(&p, HU_LEVEL_VNNI);
     problem_free(&p);
   }
 }
@@ -127,8 +139,8 @@ static void specials(void **state) {
  * whose largest products fill 32 bits after 2 pieces, and in the midst of one. */
 static void beyond_blocks(void **state) {
   (void)state;
-  static const size_t shapes[][3] = {{270, 300, 9}, {5, 610, 333},   {530, 7, 260},
-                                     {3, 4, 70001}, {100, 50, 1100}, {98, 290, 530}};
+  static const size_t shapes[][3] = {{270, 300, 130}, {5, 610, 333},   {530, 7, 260},
+                                     {3, 4, 70001},   {100, 50, 1100}, {98, 290, 530}};
   static const char *const pairs[][2] = {{"float4_e2m1fn", "fp(1,6,-6):finite"},
                                          {"float8_e4m3fn", "float8_e4m3fn"},
                                          {"float6_e3m2fn", "uint8"},
@@ -157,13 +169,13 @@ static void bounds(void **state) {
   for (uint32_t a = 60; a < 120; a++) {
     problem p;
     hu_format f = named_format("float8_e4m3fn");
-    problem_draw(&p, &r, 3, 17, 1 + t_below(&r, 600), f, f, NULL, named_format("binary32"), HU_ACCUM_EXACT);
+    problem_draw(&p, &r, 64, 67, 128 + t_below(&r, 500), f, f, NULL, named_format("binary32"), HU_ACCUM_EXACT);
     for (size_t i = 0; i < p.m * p.k; i++) p.a.code[i] = a | (a % 2 ? 0x80 : 0);
     for (size_t i = 0; i < p.k * p.n; i++) p.b.code[i] = 60 + (a * 7 + 11) % 60;
     p.a.code[0] = p.b.code[0] = 1; /* the last place */
     plain_keep_layout(&p.a, &r, 0);
     plain_keep_layout(&p.b, &r, 0);
-    same(&p, UINT32_MAX);
+    same(&p, HU_LEVEL_VNNI);
     problem_free(&p);
   }
   print_message("gemm short: %lu runs agree\n", runs);

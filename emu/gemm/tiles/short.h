@@ -16,6 +16,14 @@
 #define HU_SHORT_KC 64 /* words */
 #define HU_SHORT_BYTES 32768
 
+/* With p = the part times unit: sum = fma(row(i) column(j), p, sum), or, `twice`, fma(column(j), p row(i), sum);
+ * unfused: the last product is rounded, too. Each operation is rounded to nearest. */
+typedef struct hu_short_join {
+  const float *row, *column;
+  float unit;
+  int twice, unfused;
+} hu_short_join;
+
 /* Arrays hold whole groups of 16 elements, which kernels read and write. */
 typedef struct hu_short_kernels {
   /* The least of *least and the binary32 magnitudes of n numbers that are not 0, as patterns; the largest of *most and
@@ -33,6 +41,10 @@ typedef struct hu_short_kernels {
   /* acc(i, j) += sum of a(i, k) b(k, j), both signed. */
   void (*multiply_halves)(size_t rows, size_t cols, size_t words, const uint32_t *a, const uint32_t *b, int32_t *acc,
                           size_t high);
+  /* sum(i, j) = what *join makes of the sum of such products, of bytes (group 4) or halves (2), in binary32; cols to a
+   * row. */
+  void (*add_part)(size_t group, size_t rows, size_t cols, size_t words, const uint32_t *a, const uint32_t *b,
+                   uint32_t offset, const hu_short_join *join, float *sum);
   /* total[i] += acc[i]; acc[i] = 0 */
   void (*carry)(size_t n, double *total, int32_t *acc);
   /* z[i] = x[i] scale */

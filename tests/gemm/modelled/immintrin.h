@@ -163,6 +163,35 @@ MODEL_FN __m512 _mm512_mul_ps(__m512 x, __m512 y) { return x * y; }
 MODEL_FN __m512d _mm512_mul_pd(__m512d x, __m512d y) { return x * y; }
 MODEL_FN __m512d _mm512_add_pd(__m512d x, __m512d y) { return x + y; }
 
+MODEL_FN __m512 _mm512_cvtepi32_ps(__m512i x) {
+  __m512 z = {0};
+  for (int i = 0; i < 16; i++) z[i] = (float)((model_integers)x)[i];
+  return z;
+}
+
+MODEL_FN void _mm512_mask_storeu_ps(void *p, __mmask16 mask, __m512 x) {
+  float *z = p;
+  for (int i = 0; i < 16; i++) {
+    if (mask >> i & 1) z[i] = x[i];
+  }
+}
+
+MODEL_FN __m512 _mm512_maskz_loadu_ps(__mmask16 mask, const void *p) {
+  const float *x = p;
+  __m512 z = {0};
+  for (int i = 0; i < 16; i++) {
+    if (mask >> i & 1) z[i] = x[i];
+  }
+  return z;
+}
+
+MODEL_FN __m512 _mm512_add_ps(__m512 x, __m512 y) { return x + y; }
+
+MODEL_FN __m512 _mm512_fmadd_ps(__m512 x, __m512 y, __m512 z) {
+  for (int i = 0; i < 16; i++) z[i] = fmaf(x[i], y[i], z[i]);
+  return z;
+}
+
 /* Of integers. */
 MODEL_FN __m512i _mm512_cvtps_epi32(__m512 x) {
   model_integers z = {0};
