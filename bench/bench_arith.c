@@ -71,10 +71,12 @@ static void row(job *j, const char *format, const char *mode, size_t n, int roun
   size_t levels = t_levels();
   unsigned size = hu_limits_of(j->f).storage / 8;
   j->bytes = n * size * (size_t)(operands[j->op] + 1) / 2; /* it reads and writes them */
-  for (size_t i = levels; i-- > 0;) ns[i] = time_one(j, t_levels_off(i), t_level_bit(i) ? n : n / 16, rounds, &copy);
+  for (size_t i = levels; i-- > bench_first();) {
+    ns[i] = time_one(j, t_levels_off(i), t_level_bit(i) ? n : n / 16, rounds, &copy);
+  }
   double copied = 1e9 * copy / (double)n;
   printf(csv ? "%s,%s,%s" : "%-6s %-16s %-6s", names[j->op], format, mode);
-  for (size_t i = 0; i < levels; i++) printf(csv ? ",%.3f" : " %8.3f", ns[i]);
+  for (size_t i = bench_first(); i < levels; i++) printf(csv ? ",%.3f" : " %8.3f", ns[i]);
   printf(csv ? ",%.3f\n" : " %8.3f\n", copied);
   fflush(stdout);
 }
@@ -107,7 +109,7 @@ int main(int argc, char **argv) {
     fill(*room[i], bytes, (uint64_t)i);
   }
   printf(csv ? "operation,format,mode" : "%-6s %-16s %-6s", "op", "format", "mode");
-  for (size_t i = 0; i < t_levels(); i++) printf(csv ? ",%s" : " %8s", t_level_name(i));
+  for (size_t i = bench_first(); i < t_levels(); i++) printf(csv ? ",%s" : " %8s", t_level_name(i));
   puts(csv ? ",memcpy" : "   memcpy  (ns per element; memcpy of as many bytes)");
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
     if (hu_format_find(&j.f, formats[i]) != HU_OK) return 2;

@@ -72,7 +72,7 @@ static void row(job *j, size_t k, int all, const char *format, int rounds) {
   printf("%-10s %-9s %-10s", functions[k].name, format, all ? "all codes" : "ordinary");
   fill(j, functions[k].positive, all);
   j->call = functions[k].call;
-  for (size_t level = 0; t_level_bit(level); level++) {
+  for (size_t level = bench_first(); t_level_bit(level); level++) {
     j->exec.levels_off = t_levels_off(level);
     bench_pair t = bench_against(run_function, run_memcpy, j, rounds, 1);
     if (j->status != HU_OK) exit(2);
@@ -100,7 +100,7 @@ int main(int argc, char **argv) {
   if (!j.x || !j.y || !j.z) return 2;
   printf("ns an element; levels %x; %zu elements into the operands' format, ties to even\n", hu_levels(), j.n);
   printf("%-10s %-9s %-10s", "function", "format", "operands");
-  for (size_t i = 0; t_level_bit(i); i++) printf(" %9s", t_level_name(i));
+  for (size_t i = bench_first(); t_level_bit(i); i++) printf(" %9s", t_level_name(i));
   puts("    memcpy");
   for (int f = 0; f < 2; f++) {
     j.f = f ? hu_bfloat16() : hu_binary16();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_gemm against OpenBLAS's sgemm and dgemm of the same size, single thread, run in turn.
  *
- *   bench_gemm [--size 1024] [--rounds 5] [--csv] [--level avx512|avx2|vector] [--only WAY] [--presets]
+ *   bench_gemm [--size 1024] [--rounds 5] [--csv] [--level vnni|bf16|avx512|avx2|vector] [--only WAY]
+ *              [--presets]
  *
  * --presets: the models of all matrix units whose operands hu_gemm takes, instead of the table below; --only: those
  * whose name begins so.
@@ -28,7 +29,9 @@
 enum { NORMAL, ANY };
 
 typedef struct row {
-  const char *way; /* an accumulation model, or the way `exact` takes: binary32, binary64, wide (brackets), integers */
+  /* An accumulation model, or the way `exact` takes: bytes and halves (with HU_LEVEL_VNNI alone), binary32 and binary64
+   * (without), wide (brackets), integers. */
+  const char *way;
   const char *fa, *fb, *fd;
   int a_codes, d_codes, b_turned, data;
   int dgemm; /* against dgemm, not sgemm */
@@ -47,6 +50,13 @@ static const row rows[] = {
     {"binary64", "float8_e4m3fn", "float8_e4m3fn", "float8_e4m3fn", 0, 1, 0, NORMAL, 1, 0.8, 0},
     {"binary64", "float8_e4m3fn", "float8_e4m3fn", "bfloat16", 1, 1, 1, NORMAL, 1, 0, 0},
     {"binary32", "float4_e2m1fn", "float4_e2m1fn", "bfloat16", 1, 1, 0, NORMAL, 0, 0, 0},
+    {"bytes", "float4_e2m1fn", "float4_e2m1fn", "binary32", 1, 0, 0, NORMAL, 0, 2, 0},
+    {"bytes", "float6_e2m3fn", "float6_e2m3fn", "binary32", 1, 0, 1, NORMAL, 0, 2, 0},
+    {"bytes", "fp(1,6,-6):finite", "fp(1,6,-6):finite", "binary32", 1, 0, 0, ANY, 0, 2, 0},
+    {"bytes", "fp(1,6,-6):finite", "fp(1,6,-6):finite", "binary32", 0, 0, 1, ANY, 0, 2, 0},
+    {"halves", "float6_e3m2fn", "float6_e3m2fn", "binary32", 1, 0, 0, ANY, 0, 0, 0},
+    {"halves", "float8_e4m3fn", "float8_e4m3fn", "binary32", 1, 0, 0, NORMAL, 0, 0.6, 0},
+    {"halves", "float8_e4m3fn", "float8_e4m3fn", "bfloat16", 0, 1, 1, NORMAL, 0, 0.6, 0},
     {"seq(bfloat16)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0.3, 0},
     {"seq(bfloat16)", "binary32", "binary32", "binary32", 0, 0, 0, NORMAL, 0, 0.3, 0},
     {"seq(binary16)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0.3, 0},
@@ -77,6 +87,8 @@ static const row rows[] = {
     {"amd.cdna2.bf16", "bfloat16", "bfloat16", "binary32", 1, 0, 0, NORMAL, 0, 0.03, 0},
     {"amd.cdna3.bf16.k4", "bfloat16", "bfloat16", "binary32", 1, 0, 0, NORMAL, 0, 0.03, 0},
     {"amd.cdna3.fp8", "float8_e4m3fnuz", "float8_e4m3fnuz", "binary32", 1, 0, 0, NORMAL, 0, 0.03, 0},
+    {"intel.vdpbf16ps", "bfloat16", "bfloat16", "binary32", 1, 0, 0, NORMAL, 0, 0.9, 0},
+    {"intel.vdpbf16ps", "bfloat16", "bfloat16", "bfloat16", 0, 1, 1, NORMAL, 0, 0.9, 0},
     {"seq(bfloat16,sra:8)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0.05, 0},
     {"seq(binary16,sra:13)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0.05, 0},
     {"seq(bfloat16,srb:8)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0.05, 0},
@@ -224,7 +236,10 @@ static void run_row(const row *r, job *j, int rounds, int csv) {
   if (hu_accum_is_scaled(&j->accum)) {
     fill_scales(&j->scales, j->n, j->accum.scaled ? j->d.format : j->accum.block.scale);
   }
+  uint32_t off = j->exec.levels_off;
+  if (!strncmp(r->way, "binary", 6)) j->exec.levels_off |= HU_LEVEL_VNNI;
   bench_pair t = bench_against(run_gemm, r->dgemm ? run_dgemm : run_sgemm, j, rounds, 1);
+  j->exec.levels_off = off;
   if (j->status != HU_OK) {
     fprintf(stderr, "bench_gemm: %s\n", hu_status_name(j->status));
     exit(1);
@@ -285,8 +300,8 @@ int main(int argc, char **argv) {
       only = argv[++i];
     } else {
       fprintf(stderr,
-              "usage: bench_gemm [--size 1024] [--rounds 5] [--csv] [--level avx512|avx2|vector] [--only WAY] "
-              "[--presets]\n");
+              "usage: bench_gemm [--size 1024] [--rounds 5] [--csv] [--level vnni|bf16|avx512|avx2|vector] "
+              "[--only WAY] [--presets]\n");
       return 2;
     }
   }

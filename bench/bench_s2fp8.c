@@ -116,7 +116,7 @@ int main(int argc, char **argv) {
   fill(j.x, j.n);
   memset(j.z, 0, j.n * 4);
   memset(j.codes, 0, j.n);
-  for (size_t i = 0; t_level_bit(i); i++) {
+  for (size_t i = bench_first(); t_level_bit(i); i++) {
     const char *name = t_level_name(i);
     if (o.level && strcmp(o.level, name)) continue;
     j.exec.levels_off = t_levels_off(i);

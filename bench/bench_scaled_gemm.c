@@ -2,7 +2,8 @@
 /* hu_scaled_gemm against hu_gemm's fp32 on binary32 values of the same size and, where there is one, OpenBLAS's sgemm;
  * single thread, run in turn.
  *
- *   bench_scaled_gemm [--size 1024] [--rounds 3] [--csv] [--level avx512|avx2|vector] [--only PART_OF_A_ROW] */
+ *   bench_scaled_gemm [--size 1024] [--rounds 3] [--csv] [--level vnni|bf16|avx512|avx2|vector]
+ *                     [--only PART_OF_A_ROW] */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,7 @@ static const row rows[] = {
     {"mxfp8_e4m3", "mxfp8_e4m3", NULL, HU_SCALED_DECODED, 0, "fp32", ""},
     {"mxfp8_e4m3", "mxfp8_e4m3", "mxfp8_e4m3", HU_SCALED_PARTS, HU_SCALED_FACTOR_EXACT, "exact", "fp32"},
     {"mxint8", "mxint8", NULL, HU_SCALED_PARTS, HU_SCALED_FACTOR_EXACT, "exact", "fp32"},
+    {"mxfp4", "mxfp4", NULL, HU_SCALED_PARTS, HU_SCALED_FACTOR_EXACT, "exact", "fp32"},
     {"nvfp4", "nvfp4", NULL, HU_SCALED_PARTS, HU_SCALED_FACTOR_ROUNDED, "exact", "fp32"},
     {"nvfp4", "nvfp4", NULL, HU_SCALED_PARTS, HU_SCALED_FACTOR_ALPHA, "exact", "fp32"},
     {"nvfp4", "nvfp4", NULL, HU_SCALED_UNIT, 0, "nv.blackwell.nvfp4.b16.ue4m3", ""},
@@ -195,9 +197,10 @@ int main(int argc, char **argv) {
     } else if (i + 1 < argc && !strcmp(argv[i], "--only")) {
       only = argv[++i];
     } else {
-      fprintf(
-          stderr,
-          "usage: bench_scaled_gemm [--size 1024] [--rounds 3] [--csv] [--level avx512|avx2|vector] [--only TEXT]\n");
+      fprintf(stderr,
+              "usage: bench_scaled_gemm [--size 1024] [--rounds 3] [--csv] [--level vnni|bf16|avx512|avx2|vector] "
+              "[--only TEXT]\n"
+              "[--only TEXT]\n");
       return 2;
     }
   }

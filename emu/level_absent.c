@@ -10,4 +10,8 @@ const hu_level HU_OF_LEVEL(hu_level) = {.name = HU_LEVEL_NAME, .bits = HU_LEVEL_
 #if HU_LEVEL_ID == 2
 extern const hu_level hu_level_vbmi;
 const hu_level hu_level_vbmi = {.name = "vbmi", .bits = HU_LEVEL_AVX512 | HU_LEVEL_VBMI};
+
+extern const hu_extension hu_extension_bf16, hu_extension_vnni;
+const hu_extension hu_extension_bf16 = {.name = "bf16", .bits = HU_LEVEL_AVX512 | HU_LEVEL_BF16};
+const hu_extension hu_extension_vnni = {.name = "vnni", .bits = HU_LEVEL_AVX512 | HU_LEVEL_VNNI};
 #endif

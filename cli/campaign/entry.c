@@ -52,8 +52,9 @@ static void processor(char name[128]) {
 /* The best level of this processor. */
 static const char *level(void) {
   const char *name = "core";
+  uint32_t levels = hu_levels() & ~(uint32_t)(HU_LEVEL_BF16 | HU_LEVEL_VNNI); /* which serve products alone */
   for (uint32_t bit = 1; bit; bit <<= 1)
-    if (hu_levels() & bit) name = hu_level_name(bit);
+    if (levels & bit) name = hu_level_name(bit);
   return name;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/gemm/call.h - the record of one hu_gemm call: arguments checked, operands and result unfolded. Every file of this
- * folder includes it, and no other file does. */
+ * folder includes it; emu/scaled_gemm takes a few calls from it. */
 #ifndef HALFULP_EMU_GEMM_CALL_H
 #define HALFULP_EMU_GEMM_CALL_H
 
@@ -52,6 +52,7 @@ struct hu_gemm_call {
   hu_stream stream;
   uint32_t threads;
   const hu_gemm_kernels *kernels;
+  hu_extensions extensions;
   const hu_accum *accum;
   int exact;          /* accum is `exact` */
   const void *way;    /* what the way that runs keeps of the call */
@@ -102,13 +103,32 @@ typedef struct hu_gemm_way {
   int (*run)(hu_gemm_call *g, const hu_level *level, hu_events *events);
 } hu_gemm_way;
 extern const hu_gemm_way hu_way_fp32;                                  /* fp32.c */
+extern const hu_gemm_way hu_way_short;                                 /* exact_short.c: VNNI */
 extern const hu_gemm_way hu_way_exact64, hu_way_brackets;              /* exact.c */
 extern const hu_gemm_way hu_way_wide;                                  /* exact_wide.c: any exact sum */
 extern const hu_gemm_way hu_way_seq, hu_way_seq_modes, hu_way_unfused; /* files of these names, in lanes */
+extern const hu_gemm_way hu_way_pairs;                                 /* pairs.c: VDPBF16PS */
 extern const hu_gemm_way hu_way_unit;                                  /* unit.c: block(...) in lanes */
 extern const hu_gemm_way hu_way_by_model;                              /* by_model.c: any model, value by value */
 
-/* What ways share: exact_wide.c. The elements with open[i ldo + j] = 1 of the block at (i0, j0), in integers. */
+/* exact_short.c, for emu/scaled_gemm: the exact sums of products 0 ... every - 1, and so on, of each element, each
+ * rounded into binary32, to nearest; times their factors they are added to sum, one after another: part(i, j) by
+ * hu_short_join's operations. A is m x k, B k x n, sum m x n, contiguous; values are on their grids. */
+typedef struct hu_gemm_parts {
+  size_t m, n, k, every;
+  hu_operand a, b;
+  float *sum;
+  int twice, unfused;
+  /* The factors of some rows, and of all columns, for products from l on. */
+  void (*factors)(void *context, size_t row, size_t rows, size_t l, float *rows_of_a, float *columns_of_b);
+  void *context;
+} hu_gemm_parts;
+/* 0: the way does not serve, and sum is as it was. */
+int hu_gemm_short_parts(const hu_gemm_parts *p, const hu_exec *exec);
+
+/* What ways share: exact.c. 1 if binary64 sums are exact, by the formats or by what is there. */
+int hu_gemm_fits_exact64(hu_gemm_call *g);
+/* exact_wide.c. The elements with open[i ldo + j] = 1 of the block at (i0, j0), in integers. */
 void hu_gemm_sum_open(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols, const uint8_t *open,
                       size_t ldo, hu_events *events);
 /* by_model.c: a block under any model. */

@@ -64,6 +64,12 @@ static int spans_fit64(const hu_gemm_call *g) {
   return low >= -1074 && top + 1 - low <= 53 && top + 1 <= 1023;
 }
 
+int hu_gemm_fits_exact64(hu_gemm_call *g) {
+  if (hu_gemm_exact64(g->k, g->a.format, g->b.format, g->c.data ? &g->c.format : NULL)) return 1;
+  hu_gemm_look(g);
+  return spans_fit64(g);
+}
+
 #define HU_REAL double
 #define HU_READ hu_gemm_read64
 #define HU_COPY g->kernels->widen
@@ -79,11 +85,7 @@ static int spans_fit64(const hu_gemm_call *g) {
 
 static int run_exact64(hu_gemm_call *g, const hu_level *level, hu_events *events) {
   (void)level;
-  if (!g->exact) return 0;
-  if (!hu_gemm_exact64(g->k, g->a.format, g->b.format, g->c.data ? &g->c.format : NULL)) {
-    hu_gemm_look(g);
-    if (!spans_fit64(g)) return 0;
-  }
+  if (!g->exact || !hu_gemm_fits_exact64(g)) return 0;
   hu_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
   hu_gemm_run(g, run_block, events);
   return 1;

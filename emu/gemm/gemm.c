@@ -37,9 +37,9 @@ static int on_grid(const hu_matrix *x, uint32_t threads) {
 /* ---- the ways ---- */
 
 /* The first that serves takes the call. Where the model is `exact`, they stand in the order of their cost. */
-static const hu_gemm_way *const ways[] = {&hu_way_fp32,      &hu_way_exact64, &hu_way_brackets,
-                                          &hu_way_wide,      &hu_way_seq,     &hu_way_unfused,
-                                          &hu_way_seq_modes, &hu_way_unit,    &hu_way_by_model};
+static const hu_gemm_way *const ways[] = {&hu_way_short, &hu_way_fp32, &hu_way_exact64, &hu_way_brackets,
+                                          &hu_way_wide,  &hu_way_seq,  &hu_way_unfused, &hu_way_seq_modes,
+                                          &hu_way_pairs, &hu_way_unit, &hu_way_by_model};
 
 static void run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -69,6 +69,7 @@ static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *d, cons
   g.k = k;
   g.threads = hu_exec_threads(exec);
   g.kernels = level->gemm ? level->gemm : &hu_gemm_portable;
+  g.extensions = hu_extensions_for(exec);
   hu_gemm_matrix(&g.a, a, m, k, level, g.kernels);
   hu_gemm_matrix(&g.b, b, k, n, level, g.kernels);
   hu_gemm_matrix(&g.c, c, m, n, level, g.kernels);

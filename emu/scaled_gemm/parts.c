@@ -4,6 +4,7 @@
  * runs are stored and each element is summed by emu/core/scaled_sum.h. */
 #include "emu/base/float_env.h"
 #include "emu/core/bits.h"
+#include "emu/gemm/call.h"
 #include "emu/scaled_gemm/tiles.h"
 
 /* ---- one run ---- */
@@ -42,12 +43,42 @@ static void make_table(const hu_scale_source *s, uint8_t factor, float *table) {
   }
 }
 
+/* A tile, for those who ask for factors of its rows. */
+typedef struct steps_tile {
+  const hu_tiles *g;
+  const hu_tile *z;
+} steps_tile;
+
+static void factors_at(void *context, size_t row, size_t rows, size_t l, float *a, float *b) {
+  const steps_tile *t = context;
+  const hu_scaled_sums *s = &t->g->sums;
+  steps_of(&s->a, s->factor, t->g->step_a, t->z->i + row, l, rows, a);
+  steps_of(&s->b, s->factor, t->g->step_b, t->z->j, l, t->z->cols, b);
+}
+
+/* All runs at once, where these are sums of short integers: runs of one length, which the last may not reach. */
+static int run_short(const hu_tiles *g, const hu_tile *z, float *sum) {
+  const hu_scaled_sums *s = &g->sums;
+  size_t every = s->k ? hu_scale_run_end(&s->a, &s->b, 0, s->k) : 0;
+  if (!every || g->t->sum.inside.kind != HU_ACCUM_EXACT) return 0;
+  if ((s->a.run_side < s->k && s->a.run_side % every) || (s->b.run_side < s->k && s->b.run_side % every)) return 0;
+  steps_tile t = {g, z};
+  hu_gemm_parts p = {
+      .m = z->rows, .n = z->cols, .k = s->k, .every = every, .sum = sum, .factors = factors_at, .context = &t};
+  p.a = hu_operand_from(&g->t->a.operand, z->i, 0);
+  p.b = hu_operand_from(&g->t->b.operand, 0, z->j);
+  p.twice = (g->how & HU_JOIN_TWICE) != 0;
+  p.unfused = (g->how & HU_JOIN_UNFUSED) != 0;
+  return hu_gemm_short_parts(&p, &g->exec);
+}
+
 static int run_steps(hu_tiles *g, const hu_tile *z) {
   float *part = (float *)(void *)z->work, *sum = part + HU_TILE_MOST, *a = sum + HU_TILE_MOST, *b = a + HU_TILE_MOST;
   const hu_scaled_sums *s = &g->sums;
   if (g->t->alpha) memset(sum, 0, z->rows * z->cols * sizeof *sum);
   if (!g->t->alpha && !hu_tile_read_c(g, z, sum)) return 0;
-  for (size_t l = 0, end; l < s->k; l = end) {
+  int done = run_short(g, z, sum);
+  for (size_t l = 0, end; l < s->k && !done; l = end) {
     end = hu_scale_run_end(&s->a, &s->b, l, s->k);
     if (!part_of(g, z, l, end, part)) return 0;
     steps_of(&s->a, s->factor, g->step_a, z->i, l, z->rows, a);

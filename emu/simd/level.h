@@ -33,4 +33,24 @@ typedef struct hu_level {
 /* The best level that this build has, this processor can run and the call allows; never NULL. exec may be NULL. */
 const hu_level *hu_level_for(const hu_exec *exec);
 
+/* Instructions that only some processors of a level have, for products of low precision. Each stands for itself: a
+ * processor may have any of them. */
+typedef struct hu_extension {
+  const char *name;
+  uint32_t bits;     /* HU_LEVEL_ bits: the level's and, above it, its own; one switched off: it is not used */
+  int (*runs)(void); /* NULL: the compiler does not know the instructions, or the build leaves the level out */
+  const struct hu_pair_kernels *pairs;   /* gemm/tiles/pairs.h; NULL: another's */
+  const struct hu_short_kernels *shorts; /* gemm/tiles/short.h; likewise */
+} hu_extension;
+
+/* The tables of all extensions that a call may use; NULL: none. exec may be NULL. */
+typedef struct hu_extensions {
+  const struct hu_pair_kernels *pairs;
+  const struct hu_short_kernels *shorts;
+} hu_extensions;
+hu_extensions hu_extensions_for(const hu_exec *exec);
+/* Their own bits, for hu_levels(); the name of one of them, or NULL. */
+uint32_t hu_extension_bits(void);
+const char *hu_extension_name(uint32_t level);
+
 #endif

@@ -29,7 +29,7 @@ enum { KNOWN = sizeof known / sizeof *known };
 static int is_there(size_t i) { return known[i].level->convert && known[i].runs(); }
 
 uint32_t hu_levels(void) {
-  uint32_t bits = 0;
+  uint32_t bits = hu_extension_bits();
   for (size_t i = 0; i < KNOWN; i++) bits |= is_there(i) ? known[i].level->bits : 0;
   return bits;
 }
@@ -48,5 +48,5 @@ const char *hu_level_name(uint32_t level) {
   for (size_t i = 0; i < KNOWN; i++) {
     if (level == (uint64_t)1 << (63 - hu_clz64(known[i].level->bits))) return known[i].level->name;
   }
-  return NULL;
+  return hu_extension_name(level);
 }

@@ -37,12 +37,14 @@ enum {
   HU_LEVEL_AVX2 = 1u << 1,   /* AVX2, FMA */
   HU_LEVEL_AVX512 = 1u << 2, /* AVX-512 F, BW, DQ, VL */
   HU_LEVEL_VBMI = 1u << 3,   /* AVX-512 VBMI, with the one before: off where that is */
-  HU_LEVEL_NEON = 1u << 4    /* NEON of 64-bit Arm processors */
+  HU_LEVEL_NEON = 1u << 4,   /* NEON of 64-bit Arm processors */
+  HU_LEVEL_BF16 = 1u << 5,   /* AVX512_BF16, with AVX-512: off where that is. VDPBF16PS, for its own model (gemm.h) */
+  HU_LEVEL_VNNI = 1u << 6    /* AVX512_VNNI, likewise: exact products of short integers (gemm.h) */
 };
 /* The levels that this library has and this processor can run. */
 HU_API uint32_t hu_levels(void);
-/* The name of one bit of hu_levels(): "vector", "avx2", "avx512", "vbmi", "neon"; NULL for what is no level of this
- * build. */
+/* The name of one bit of hu_levels(): "vector", "avx2", "avx512", "vbmi", "neon", "bf16", "vnni"; NULL for what is no
+ * level of this build. */
 HU_API const char *hu_level_name(uint32_t level);
 
 /* The most threads that a call uses. */

@@ -41,6 +41,11 @@
  *                                               F (F2) + log2 l at most about 48; l (2 l with mod4) at most 128.
  *                                               Every preset of NVIDIA's and AMD's units on matrices of codes is such
  *
+ * An instruction that is what a model says computes it where the CPU has it (array.h): VDPBF16PS (HU_LEVEL_BF16) under
+ * intel.vdpbf16ps, by whatever name its block(...) goes, on operands of bfloat16; VPDPBUSD and VPDPWSSD (HU_LEVEL_VNNI)
+ * under exact from k = 128 on, where the values of A and of B are integers of up to 8 bits (FP4, E2M3, int8) or 15
+ * bits, by their formats or as they are there, times a power of two; and in the exact parts of hu_scaled_gemm.
+ *
  * Special operands:
  *
  *   all models  a NaN operand, infinity times zero, or infinities of both signs in a sum give NaN; an infinity

@@ -27,9 +27,10 @@
  *   resnet(blocks=3,width=1)            He et al. 2016, for 32 x 32 images: 6 blocks + 2 layers, so ResNet-20, which
  *                                       `resnet20` means, too; shortcuts are the paper's option A, with the word
  *                                       `projection` its option B
- *   resnet4(stages=2/2/2/2,width=1)     He et al. 2016, section 4.1, so many blocks in each stage, with a first layer for
- *                                       images of 32 x 32; `resnet18` means it, too. With the word `bottleneck` blocks
- *                                       of three layers. `resnet34`: stages=3/4/6/3, `resnet50`: that and bottleneck
+ *   resnet4(stages=2/2/2/2,width=1)     He et al. 2016, section 4.1, so many blocks in each stage; the first layer is
+ *                                       that for images of 32 x 32; `resnet18` means it, too. With the word
+ *                                       `bottleneck` blocks of three layers. `resnet34`: stages=3/4/6/3, `resnet50`:
+ *                                       that and bottleneck
  *   squeezenet(width=1)                 Iandola et al. 2016, for 32 x 32 images, batch norm; word `bypass`: with its
  *                                       simple bypass
  *   gru(layers=1,units=32)              over the rows of an image; linear on the last state

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/* Exact sums of operands that are short integers times a power of two, in integers of 32 bits (tiles/short.h).
+ *
+ * The argument. Let every a be a 2^qa and every b be b 2^qb of integers |a| <= ma and |b| <= mb: of every value of the
+ * formats, or of the values that are there. They are bytes if mb <= 127 and ma <= 127, or a is not negative and at most
+ * 255 (offset 128 or 0 makes a + offset a number from 0 to 255); else halves, up to 2^15 - 1. The instructions multiply
+ * and add such integers without a rounding, and no sum of 32 bits overflows: after L products, L = HU_SHORT_BYTES or
+ * the largest with L ma mb < 2^31, it is carried on into binary64, so tiles/short.h's demand holds. Where K <= L the
+ * first sum is the whole one.
+ *
+ * Let q = qa + qb >= -200, and let K ma mb <= 2^53: sums in binary64 are integers of at most 2^53, times 2^q after the
+ * last step: exact. Where there is a C, the bound of exact.c is asked for, for products and C together, so that adding
+ * C is exact, too. What comes out is the sum that exact.c's ways have, with one exception:
+ * integers have no -0. With no C the first term is +0, and a zero sum is +0. With a C that is not -0 it is what IEEE
+ * 754 has for 0 + c, whatever signs the zeros among the products had. With C = -0 and a sum of 0 the products decide:
+ * hu_gemm_zero_sign looks at them.
+ *
+ * Operands with infinities or NaN are not taken; a C with them is: nothing but C has them, and 0 + c has its kind. */
+#include "emu/base/float_env.h"
+#include "emu/core/bits.h"
+#include "emu/gemm/tiles/short.h"
+#include "emu/gemm/words.h"
+
+enum { KC = HU_SHORT_KC };
+enum { LONG_MB = 96 }; /* rows where sums are carried on */
+/* Other ways are as quick where fewer products are added before a sum is carried on, or in all; and where a look at all
+ * values takes much of the time. */
+enum { LEAST_L = 32, LEAST_K = 128, LEAST_SIDE = 64 };
+
+/* Integers times 2^q, `most` at most. */
+typedef struct side {
+  int32_t q;
+  uint32_t most;
+  float scale; /* 2^-q */
+} side;
+
+/* What the way keeps of a call. */
+typedef struct short_way {
+  const hu_short_kernels *kernels;
+  side a, b;
+  uint32_t offset;      /* bytes: what is added to a */
+  size_t group;         /* 4: bytes, 2: halves */
+  size_t piece, pieces; /* products of a piece of K; pieces before the sums are carried on */
+  double unit;          /* 2^q of the products */
+} short_way;
+
+/* ---- the choice ---- */
+
+static double power(int32_t e) { return hu_double_of_bits((uint64_t)(e + 1023) << 52); }
+
+/* sig 2^exp in units of 2^q; 2^31 and more as 2^31. */
+static uint32_t units(uint64_t sig, int32_t exp, int32_t q) {
+  int32_t up = exp - q;
+  if (sig == 0) return 0;
+  return up > hu_clz64(sig) - 33 ? (uint32_t)1 << 31 : (uint32_t)(sig << up);
+}
+
+static void set_side(side *z, int32_t q, uint32_t most) {
+  z->q = q;
+  z->most = most;
+  z->scale = hu_float_of_bits(hu_power_bits(-q));
+}
+
+/* By the format: 0 if it may have values that are no such integers. */
+static int side_of_format(side *z, const hu_matrix *x) {
+  const hu_spec *s = &x->spec;
+  hu_num max = hu_unpack(s, s->max_code);
+  set_side(z, s->emin - s->m, units(max.sig, max.exp, s->emin - s->m));
+  return !s->has_inf && !s->has_nan && z->most <= 0x7FFF;
+}
+
+/* By the patterns of the least magnitude but 0 and of the largest; UINT32_MAX and 0: there is none. */
+static int side_of_range(side *z, const hu_matrix *x, uint32_t least, uint32_t most) {
+  if (most >= 0x7F800000) return 0;
+  if (most == 0) return set_side(z, 0, 0), 1;
+  int32_t low = (int32_t)(least >> 23) - 127, high = (int32_t)(most >> 23) - 127;
+  low = (low < x->spec.emin ? x->spec.emin : low) - x->spec.m;
+  if (high - low > 14) return 0;
+  set_side(z, low, ((most & 0x7FFFFF) | 0x800000) >> (23 - (high - low)));
+  return 1;
+}
+
+/* By the values of `rows` stored rows. */
+static int side_of_values(side *z, const hu_short_kernels *kernels, const hu_matrix *x, size_t rows) {
+  enum { PIECE = 512 };
+  _Alignas(64) float piece[PIECE + 16];
+  uint32_t least = UINT32_MAX, most = 0;
+  size_t cols = hu_gemm_stored_cols(x);
+  for (size_t i = 0; i < hu_least(rows, hu_gemm_stored_rows(x)); i++) {
+    for (size_t j = 0; j < cols; j += PIECE) {
+      size_t some = hu_least(cols - j, PIECE);
+      hu_gemm_read32(x, i, j, some, piece);
+      memset(piece + some, 0, 16 * sizeof *piece);
+      kernels->range(hu_up_to(some, 16), piece, &least, &most);
+    }
+  }
+  return side_of_range(z, x, least, most);
+}
+
+/* Is it worth a look at the values? Of few digits and in a range not much wider than halves have. */
+static int is_small(const hu_matrix *x) {
+  const hu_spec *s = &x->spec;
+  return x->carried && s->m <= 7 && s->emin - s->m >= -100 && s->emax <= 100 && s->emax - s->emin <= 40;
+}
+
+/* How long sums stay in 32 bits; 0 if that is not worth it. */
+static int set_lengths(short_way *w, const hu_gemm_call *g) {
+  int unsigned_a = !g->a.spec.sign_mask;
+  int bytes = w->b.most <= 127 && w->a.most <= (unsigned_a ? 255 : 127);
+  uint64_t product = (uint64_t)w->a.most * w->b.most, limit = product ? 0x7FFFFFFF / product : HU_SHORT_BYTES;
+  if (bytes || limit > HU_SHORT_BYTES) limit = HU_SHORT_BYTES;
+  w->group = bytes ? 4 : 2;
+  w->offset = bytes && !unsigned_a ? 128 : 0;
+  w->piece = hu_least(w->group * KC, limit / w->group * w->group);
+  w->pieces = w->piece ? limit / w->piece : 0;
+  w->unit = power(w->a.q + w->b.q);
+  return w->piece * w->pieces >= LEAST_L;
+}
+
+/* The scaled sums of products alone. */
+static int products_fit(const short_way *w, size_t k) {
+  uint64_t product = (uint64_t)w->a.most * w->b.most;
+  return product == 0 || k <= ((uint64_t)1 << 53) / product;
+}
+
+/* By formats, else by values: first by those of some rows, as most matrices that do not fit show it there. */
+static int sides_fit(short_way *w, const hu_gemm_call *g) {
+  int a = side_of_format(&w->a, &g->a), b = side_of_format(&w->b, &g->b);
+  if (a && b) return set_lengths(w, g);
+  if (g->m < LEAST_SIDE || g->n < LEAST_SIDE) return 0;
+  for (int all = 0; all < 2; all++) {
+    size_t rows = all ? SIZE_MAX : 8;
+    if (!a && !side_of_values(&w->a, w->kernels, &g->a, rows)) return 0;
+    if (!b && !side_of_values(&w->b, w->kernels, &g->b, rows)) return 0;
+    if (!set_lengths(w, g)) return 0;
+  }
+  return 1;
+}
+
+static int choose(short_way *w, hu_gemm_call *g) {
+  w->kernels = g->extensions.shorts;
+  if (!g->exact || !w->kernels || g->k < LEAST_K || !is_small(&g->a) || !is_small(&g->b)) return 0;
+  if (!sides_fit(w, g) || !products_fit(w, g->k)) return 0;
+  return !g->c.data || hu_gemm_fits_exact64(g);
+}
+
+/* ---- operands ---- */
+
+static void read_one(const hu_gemm_call *g, const hu_matrix *x, size_t row, size_t column, size_t n, void *z) {
+  _Alignas(64) float f[NB + 16];
+  const short_way *w = g->way;
+  const side *s = x == &g->a ? &w->a : &w->b;
+  size_t whole = hu_up_to(n, 16);
+  hu_gemm_read32(x, row, column, n, f);
+  memset(f + n, 0, 16 * sizeof *f);
+  if (w->group == 4) {
+    w->kernels->bytes(whole, z, f, s->scale, x == &g->a ? (int32_t)w->offset : 0);
+  } else {
+    w->kernels->halves(whole, z, f, s->scale);
+  }
+}
+
+/* ---- blocks of D ---- */
+
+typedef struct block {
+  size_t i0, j0, rows, cols;
+  size_t high; /* rows of a panel of sums */
+} block;
+
+/* The sums of a panel that are looked at: rows up to a whole tile. */
+static size_t panel_sums(const block *o) { return hu_up_to(o->rows, MR) * NR; }
+
+static void clear(const block *o, int32_t *acc) {
+  for (size_t j = 0; j < o->cols; j += NR) memset(acc + j * o->high, 0, panel_sums(o) * sizeof *acc);
+}
+
+static void carry_on(const short_way *w, const block *o, double *total, int32_t *acc) {
+  for (size_t j = 0; j < o->cols; j += NR) w->kernels->carry(panel_sums(o), total + j * o->high, acc + j * o->high);
+}
+
+/* acc = the sums of all products, or total, which is NULL if there is no need to carry them on, and acc = 0. */
+static void sum_block(const hu_gemm_call *g, const block *o, int32_t *acc, double *total) {
+  _Alignas(64) uint32_t a[KC * MB], b[KC * NB];
+  const short_way *w = g->way;
+  size_t rows = hu_up_to(o->rows, MR), step = w->piece, done = 0;
+  words_rule how = {w->group, KC, read_one, w->group == 4 ? w->kernels->weave_bytes : w->kernels->weave_halves};
+  for (size_t k0 = 0; k0 < g->k; k0 += step) {
+    size_t kc = hu_least(g->k - k0, step), words = (kc + w->group - 1) / w->group;
+    pack_words_a(g, &how, o->i0, k0, o->rows, kc, 0, a);
+    pack_words_b(g, &how, o->j0, k0, o->cols, kc, 0, b);
+    if (w->group == 4) {
+      w->kernels->multiply_bytes(rows, o->cols, words, a, b, w->offset, acc, o->high);
+    } else {
+      w->kernels->multiply_halves(rows, o->cols, words, a, b, acc, o->high);
+    }
+    if (total && (++done == w->pieces || k0 + step >= g->k)) {
+      carry_on(w, o, total, acc);
+      done = 0;
+    }
+  }
+}
+
+/* n sums of row i get their C. */
+static void add_c(const hu_gemm_call *g, size_t i, size_t j0, size_t n, double *sum) {
+  double c[NB];
+  if (!g->c.transposed) {
+    hu_gemm_read64(&g->c, i, j0, n, c);
+  } else {
+    for (size_t j = 0; j < n; j++) hu_gemm_read64(&g->c, j0 + j, i, 1, c + j);
+  }
+  for (size_t j = 0; j < n; j++) {
+    int open = sum[j] == 0 && hu_bits_of_double(c[j]) == (uint64_t)1 << 63;
+    sum[j] += c[j];
+    if (open && hu_gemm_zero_sign(g, i, j0 + j)) sum[j] = c[j];
+  }
+}
+
+static void finish(const hu_gemm_call *g, const block *o, const int32_t *acc, const double *total, hu_events *events) {
+  const short_way *w = g->way;
+  for (size_t i = 0; i < o->rows; i++) {
+    _Alignas(64) double row[NB];
+    for (size_t j = 0; j < o->cols; j += NR) {
+      if (!total) w->kernels->scale(NR, row + j, acc + j * o->high + i * NR, w->unit);
+      for (size_t l = 0; total && l < NR; l++) row[j + l] = total[j * o->high + i * NR + l] * w->unit;
+    }
+    if (g->c.data) add_c(g, o->i0 + i, o->j0, o->cols, row);
+    hu_gemm_finish64(g, o->i0 + i, o->j0, o->cols, row, events);
+  }
+}
+
+static block block_at(const hu_gemm_call *g, size_t i0, size_t j0, size_t high) {
+  block o = {i0, j0, hu_least(g->m - i0, g->block_rows), hu_least(g->n - j0, g->block_cols), high};
+  return o;
+}
+
+static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
+  _Alignas(64) int32_t acc[MB * NB];
+  block o = block_at(g, i0, j0, MB);
+  clear(&o, acc);
+  sum_block(g, &o, acc, NULL);
+  finish(g, &o, acc, NULL, events);
+}
+
+static void run_long_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
+  _Alignas(64) int32_t acc[LONG_MB * NB];
+  _Alignas(64) double total[LONG_MB * NB];
+  block o = block_at(g, i0, j0, LONG_MB);
+  clear(&o, acc);
+  memset(total, 0, LONG_MB * hu_up_to(o.cols, NR) * sizeof *total);
+  sum_block(g, &o, acc, total);
+  finish(g, &o, acc, total, events);
+}
+
+/* ---- parts of sums, for products of scaled tensors ---- */
+
+/* The rows of one block. */
+static void run_parts(const hu_gemm_call *g, const block *o, const hu_gemm_parts *p) {
+  _Alignas(64) uint32_t a[KC * MB], b[KC * NB];
+  const short_way *w = g->way;
+  float row[MB], column[NB];
+  hu_short_join join = {row, column, (float)w->unit, p->twice, p->unfused};
+  size_t step = w->group * KC / p->every * p->every;
+  words_rule how = {w->group, KC, read_one, w->group == 4 ? w->kernels->weave_bytes : w->kernels->weave_halves};
+  for (size_t k0 = 0; k0 < g->k; k0 += step) {
+    size_t kc = hu_least(g->k - k0, step);
+    pack_words_a(g, &how, o->i0, k0, o->rows, kc, 0, a);
+    pack_words_b(g, &how, o->j0, k0, o->cols, kc, 0, b);
+    for (size_t l = 0; l < kc; l += p->every) {
+      size_t words = (hu_least(kc - l, p->every) + w->group - 1) / w->group, at = l / w->group;
+      p->factors(p->context, o->i0, o->rows, k0 + l, row, column);
+      w->kernels->add_part(w->group, o->rows, o->cols, words, a + at * MR, b + at * NR, w->offset, &join,
+                           p->sum + o->i0 * p->n);
+    }
+  }
+}
+
+/* A part is one exact sum, below 2^31 by set_lengths, that is rounded once into binary32, and then times 2^q, where
+ * |q| <= 90: a number of binary32, as the sum is 0 or at least 1. A zero is +0, as it is without C. The operations that
+ * follow are those of the lanes that join parts elsewhere (scaled_gemm/join.h), in their order. */
+int hu_gemm_short_parts(const hu_gemm_parts *p, const hu_exec *exec) {
+  short_way w;
+  hu_gemm_call g;
+  const hu_level *level = hu_level_for(exec);
+  g.extensions = hu_extensions_for(exec);
+  w.kernels = g.extensions.shorts;
+  if (!w.kernels || !level->gemm || p->n > NB || p->n == 0) return 0;
+  g.kernels = level->gemm;
+  hu_gemm_matrix(&g.a, &p->a, p->m, p->k, level, g.kernels);
+  hu_gemm_matrix(&g.b, &p->b, p->k, p->n, level, g.kernels);
+  if (!is_small(&g.a) || !is_small(&g.b) || !side_of_format(&w.a, &g.a) || !side_of_format(&w.b, &g.b)) return 0;
+  if (!set_lengths(&w, &g) || p->every > hu_least(w.piece * w.pieces, w.group * KC) || p->every % w.group) return 0;
+  if (w.a.q + w.b.q < -90 || w.a.q + w.b.q > 90) return 0;
+  g.k = p->k;
+  g.way = &w;
+  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+  for (size_t i = 0; i < p->m; i += MB) {
+    block o = {i, 0, hu_least(p->m - i, MB), p->n, 0};
+    run_parts(&g, &o, p);
+  }
+  hu_float_env_leave(saved);
+  return 1;
+}
+
+/* ---- the way ---- */
+
+static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
+  short_way w;
+  (void)level;
+  if (!choose(&w, g)) return 0;
+  int whole = g->k <= w.piece * w.pieces;
+  g->way = &w;
+  hu_gemm_set_blocks(g, whole ? MB : LONG_MB, MR, NB, NR);
+  hu_gemm_run(g, whole ? run_block : run_long_block, events);
+  return 1;
+}
+
+const hu_gemm_way hu_way_short = {"short", run};

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/gemm/words.h - operands for kernels that take some neighbours of K at a time: a word of 32 bits holds two or four
+ * of them, the first in its low digits. Static, as in float_block.h: a way includes it. */
+#ifndef HALFULP_EMU_GEMM_WORDS_H
+#define HALFULP_EMU_GEMM_WORDS_H
+
+#include "emu/gemm/call.h"
+
+/* Blocks of D and pieces of K: at most so many rows, columns and words. Layouts are those of tiles/kernels.h, a word in
+ * place of a number; KC there is `words` here. */
+enum { MR = HU_GEMM_MR, NR = HU_GEMM32_NR, MB = HU_GEMM32_MB, NB = HU_GEMM32_NB };
+enum { WORDS_MOST = 80 };
+
+typedef struct words_rule {
+  size_t group; /* elements in a word: 2 of 16 bits, 4 of 8 */
+  size_t words; /* of a piece */
+  /* n elements of a stored row, into room for 64 more bytes. */
+  void (*read)(const hu_gemm_call *g, const hu_matrix *x, size_t row, size_t column, size_t n, void *z);
+  /* z[i] = the word of element i of `group` lines, which are so many bytes apart; n is a multiple of 16. */
+  void (*weave)(size_t n, uint32_t *z, const void *lines, size_t pitch);
+} words_rule;
+
+/* Bytes of a line: elements of 16 bits across a block, and what kernels touch behind them. */
+enum { LINE = 2 * NB + 128 };
+_Static_assert(LINE % 64 == 0 && 4 * WORDS_MOST <= 2 * NB && MB <= NB, "lines are short");
+
+static void fill(const words_rule *w, uint8_t *line, size_t from, size_t past, uint32_t element) {
+  for (size_t i = from; i < past; i++) {
+    uint16_t half = (uint16_t)element;
+    if (w->group == 4) line[i] = (uint8_t)element;
+    if (w->group == 2) memcpy(line + 2 * i, &half, 2);
+  }
+}
+
+/* Where K runs along the stored rows: MR of them, those behind the last one as zeros, become columns of words. */
+static void pack_along(const hu_gemm_call *g, const words_rule *w, const hu_matrix *x, size_t row, size_t rows,
+                       size_t k0, size_t kc, uint32_t lacking, uint32_t *z, size_t ldz) {
+  _Alignas(64) uint8_t lines[MR][LINE];
+  for (size_t r = 0; r < MR; r++) {
+    if (r < rows) {
+      w->read(g, x, row + r, k0, kc, lines[r]);
+      fill(w, lines[r], kc, hu_up_to(kc, w->group), lacking);
+    } else {
+      memset(lines[r], 0, sizeof lines[r]);
+    }
+  }
+  g->kernels->transpose32((kc + w->group - 1) / w->group, (float *)(void *)z, ldz, (const float *)(const void *)lines,
+                          LINE / 4);
+}
+
+/* Where it runs across them: rows k ... of n elements, those from `past` on of `lacking`, become a line of words. */
+static void weave_rows(const hu_gemm_call *g, const words_rule *w, const hu_matrix *x, size_t k, size_t past,
+                       size_t column, size_t n, uint32_t lacking, uint32_t *z) {
+  _Alignas(64) uint8_t lines[4][LINE];
+  size_t whole = hu_up_to(n, 16);
+  for (size_t i = 0; i < w->group; i++) {
+    size_t there = k + i < past ? n : 0;
+    if (there) w->read(g, x, k + i, column, n, lines[i]);
+    fill(w, lines[i], there, whole, there ? 0 : lacking);
+  }
+  w->weave(whole, z, lines, LINE);
+}
+
+/* kc elements of K from k0 on, at most group * words, of the rows from i0 on, or the columns from j0 on, into panels.
+ * Where the last word lacks elements, they are `lacking`. */
+static void pack_words_a(const hu_gemm_call *g, const words_rule *w, size_t i0, size_t k0, size_t rows, size_t kc,
+                         uint32_t lacking, uint32_t *z) {
+  _Alignas(64) uint32_t line[MB];
+  if (!g->a.transposed) {
+    for (size_t i = 0; i < rows; i += MR) {
+      pack_along(g, w, &g->a, i0 + i, hu_least(rows - i, MR), k0, kc, lacking, z + i * w->words, MR);
+    }
+    return;
+  }
+  for (size_t k = 0; k < kc; k += w->group) {
+    weave_rows(g, w, &g->a, k0 + k, k0 + kc, i0, rows, lacking, line);
+    for (size_t i = 0; i < rows; i += MR) memcpy(z + i * w->words + k / w->group * MR, line + i, MR * sizeof *z);
+  }
+}
+
+static void pack_words_b(const hu_gemm_call *g, const words_rule *w, size_t j0, size_t k0, size_t cols, size_t kc,
+                         uint32_t lacking, uint32_t *z) {
+  _Alignas(64) uint32_t line[NB] = {0};
+  if (g->b.transposed) {
+    for (size_t j = 0; j < hu_up_to(cols, NR); j += MR) {
+      uint32_t *to = z + j / NR * (w->words * NR) + j % NR;
+      pack_along(g, w, &g->b, j0 + j, j < cols ? hu_least(cols - j, MR) : 0, k0, kc, lacking, to, NR);
+    }
+    return;
+  }
+  for (size_t k = 0; k < kc; k += w->group) {
+    weave_rows(g, w, &g->b, k0 + k, k0 + kc, j0, cols, lacking, line);
+    for (size_t j = 0; j < cols; j += NR) memcpy(z + j * w->words + k / w->group * NR, line + j, NR * sizeof *z);
+  }
+}
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* Which extensions this build has and this processor can run. */
+#include "emu/core/port.h"
+#include "emu/simd/level.h"
+#include "emu/simd/of_level.h"
+
+#if HU_X86_LEVELS
+extern const hu_extension hu_extension_bf16, hu_extension_vnni;
+static const hu_extension *const known[] = {&hu_extension_bf16, &hu_extension_vnni};
+enum { KNOWN = sizeof known / sizeof *known };
+
+static int is_there(const hu_extension *x) { return x->runs && HU_RUNS_avx512 && x->runs(); }
+
+static uint32_t own_bit(const hu_extension *x) { return (uint32_t)((uint64_t)1 << (63 - hu_clz64(x->bits))); }
+
+hu_extensions hu_extensions_for(const hu_exec *exec) {
+  hu_extensions z = {NULL, NULL};
+  uint32_t off = exec ? exec->levels_off : 0;
+  for (size_t i = 0; i < KNOWN; i++) {
+    if ((known[i]->bits & off) || !is_there(known[i])) continue;
+    if (known[i]->pairs) z.pairs = known[i]->pairs;
+    if (known[i]->shorts) z.shorts = known[i]->shorts;
+  }
+  return z;
+}
+
+uint32_t hu_extension_bits(void) {
+  uint32_t bits = 0;
+  for (size_t i = 0; i < KNOWN; i++) bits |= is_there(known[i]) ? own_bit(known[i]) : 0;
+  return bits;
+}
+
+const char *hu_extension_name(uint32_t level) {
+  for (size_t i = 0; i < KNOWN; i++) {
+    if (level == own_bit(known[i])) return known[i]->name;
+  }
+  return NULL;
+}
+#else
+hu_extensions hu_extensions_for(const hu_exec *exec) {
+  hu_extensions none = {NULL, NULL};
+  (void)exec;
+  return none;
+}
+
+uint32_t hu_extension_bits(void) { return 0; }
+
+const char *hu_extension_name(uint32_t level) {
+  (void)level;
+  return NULL;
+}
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* hu_gemm's exact sums of short integers by the instructions for them: bytes and events of the element-by-element
+ * integers (all levels off), and of binary64 (HU_LEVEL_VNNI off) where there are many elements. gemm_short_modelled has
+ * the instructions in plain C. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "halfulp/scalar.h"
+
+#include "tests/gemm/extension.h"
+#include "tests/gemm/models.h"
+
+#ifndef TEST_ROUNDS
+#define TEST_ROUNDS 400
+#endif
+
+static unsigned long runs;
+
+static void same(const problem *p, uint32_t off) { problem_same_with(p, "exact", off, &runs); }
+
+/* Those whose products are taken whatever they hold, by their values, and never. */
+static const char *const formats[] = {
+    "float4_e2m1fn",   "float6_e2m3fn", "float6_e3m2fn",    "fp(1,6,-6):finite", "fp(1,7,-7):finite",
+    "uint8",           "uint4",         "float8_e4m3fn",    "float8_e5m2",       "float4_e3m0",
+    "float8_e4m3fnuz", "binary8p3se",   "bfloat16",         "binary8p5se",       "fp(2,5,-90)",
+    "uint1",           "float8_e3m4",   "fp(4,3,60):finite"};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+static hu_format format_at(t_random *r) { return named_format(formats[t_below(r, FORMATS)]); }
+
+/* Every magnitude at most `most` ulps of zero's binade above 0 ... or the largest; some zeros of either sign. */
+static void refill(plain *x, t_random *r, uint32_t most, int largest) {
+  hu_limits l = hu_limits_of(x->format);
+  if (most > l.max_code) most = l.max_code;
+  for (size_t i = 0; i < x->rows * x->columns; i++) {
+    uint32_t code = largest && t_below(r, 8) ? most : t_below(r, most + 1);
+    x->code[i] = code | (l.sign_mask && t_below(r, 2) && (code || x->format.negzero) ? l.sign_mask : 0);
+  }
+  plain_keep_layout(x, r, t_below(r, 3));
+}
+
+static void draw(problem *p, t_random *r, size_t m, size_t n, size_t k) {
+  static const char *const results[] = {"binary32", "binary32", "bfloat16", "binary16", "float8_e4m3fn", "uint8"};
+  static const char *const addends[] = {"binary32", "bfloat16", "float8_e5m2", "float4_e2m1fn", "fp(11,20,0)"};
+  hu_format fc = named_format(addends[t_below(r, 5)]);
+  problem_draw(p, r, m, n, k, format_at(r), format_at(r), t_below(r, 2) ? &fc : NULL,
+               named_format(results[t_below(r, 6)]), HU_ACCUM_EXACT);
+  if (t_below(r, 3) == 0) p->mode = t_mode(HU_RTN);
+}
+
+/* Codes of all kinds. */
+static void random_problems(void **state) {
+  (void)state;
+  t_random r = {t_seed("gemm short", 81)};
+  for (int i = 0; i < TEST_ROUNDS; i++) {
+    problem p;
+    draw(&p, &r, 1 + t_below(&r, 9), 1 + t_below(&r, 60), t_below(&r, 4) ? 128 + t_below(&r, 30) : t_below(&r, 400));
+    same(&p, UINT32_MAX);
+    problem_free(&p);
+  }
+  print_message("gemm short: %lu runs agree\n", runs);
+}
+
+/* Values in a range that halves hold in formats that are wider; with a special one now and then; the largest alone, so
+ * that sums come near their bounds. */
+static void ranges(void **state) {
+  (void)state;
+  t_random r = {t_seed("gemm short ranges", 82)};
+  for (int i = 0; i < TEST_ROUNDS / 5; i++) {
+    problem p;
+    int largest = (int)t_below(&r, 2);
+    draw(&p, &r, 64 + t_below(&r, 20), 64 + t_below(&r, 70), 128 + t_below(&r, t_below(&r, 3) ? 9 : 700));
+    refill(&p.a, &r, 1 + t_below(&r, t_below(&r, 3) ? 90 : 254), largest);
+    refill(&p.b, &r, 1 + t_below(&r, t_below(&r, 3) ? 90 : 254), largest);
+    if (t_below(&r, 8) == 0) plain_spoil(t_below(&r, 2) ? &p.a : &p.b, &r);
+    if (p.has_c && t_below(&r, 8) == 0) plain_spoil(&p.c, &r);
+    same(&p, i % 20 ? HU_LEVEL_VNNI : UINT32_MAX);
+    problem_free(&p);
+  }
+  print_message("gemm short: %lu runs agree\n", runs);
+}
+
+/* Every code is 0, of one sign where the format has two. */
+static void refill_zeros(plain *x, t_random *r) {
+  uint32_t code = x->format.negzero && t_below(r, 2) ? hu_limits_of(x->format).sign_mask : 0;
+  for (size_t i = 0; i < x->rows * x->columns; i++) x->code[i] = code;
+  plain_keep_layout(x, r, t_below(r, 3));
+}
+
+/* All products are zeros of one sign, or of both, and C is. */
+static void zeros(void **state) {
+  (void)state;
+  t_random r = {t_seed("gemm short zeros", 83)};
+  for (int i = 0; i < TEST_ROUNDS / 4; i++) {
+    problem p;
+    hu_format fc = named_format(i % 3 ? "bfloat16" : "float4_e2m1fn");
+    problem_draw(&p, &r, 1 + t_below(&r, 9), 1 + t_below(&r, 30), 128 + t_below(&r, 6),
+                 named_format(formats[t_below(&r, 4)]), named_format(formats[t_below(&r, 4)]), i % 4 ? &fc : NULL,
+                 named_format("binary32"), HU_ACCUM_EXACT);
+    if (i % 5 == 0) p.mode = t_mode(HU_RTN);
+    refill_zeros(&p.a, &r);
+    if (i % 2) refill_zeros(&p.b, &r);
+    if (i % 2 == 0) refill(&p.b, &r, 1, 0);
+    if (p.has_c) refill(&p.c, &r, 0, 0);
+    same(&p, UINT32_MAX);
+    problem_free(&p);
+  }
+  print_message("gemm short: %lu runs agree\n", runs);
+}
+
+/* Operands that hold nothing but infinities, or NaN, and zeros. */
+static void specials(void **state) {
+  (void)state;
+  t_random r = {t_seed("gemm short specials", 86)};
+  for (int i = 0; i < TEST_ROUNDS / 10; i++) {
+    problem p;
+    hu_format f = named_format(i % 4 ? "float8_e5m2" : "float8_e4m3fnuz");
+    hu_limits l = hu_limits_of(f);
+    problem_draw(&p, &r, 65, 70, 129, f, f, NULL, named_format("binary32"), HU_ACCUM_EXACT);
+    plain *x = i % 2 ? &p.a : &p.b;
+    for (size_t e = 0; e < x->rows * x->columns; e++) {
+      x->code[e] = t_below(&r, 3) == 0 ? 0 : i % 4 == 1 ? l.inf_code : l.nan_code;
+    }
+    plain_keep_layout(x, &r, 0);
+    refill(i % 2 ? &p.b : &p.a, &r, 9, 0);
+    same(&p, HU_LEVEL_VNNI);
+    problem_free(&p);
+  }
+}
+
+/* Larger than a block in each direction in turn; sums of so many products that they are carried on: of bytes, of halves
+ * whose largest products fill 32 bits after 2 pieces, and in the midst of one. */
+static void beyond_blocks(void **state) {
+  (void)state;
+  static const size_t shapes[][3] = {{270, 300, 130}, {5, 610, 333},   {530, 7, 260},
+                                     {3, 4, 70001},   {100, 50, 1100}, {98, 290, 530}};
+  static const char *const pairs[][2] = {{"float4_e2m1fn", "fp(1,6,-6):finite"},
+                                         {"float8_e4m3fn", "float8_e4m3fn"},
+                                         {"float6_e3m2fn", "uint8"},
+                                         {"uint8", "fp(1,6,-6):finite"}};
+  t_random r = {t_seed("gemm short beyond blocks", 84)};
+  for (int i = 0; i < 24; i++) {
+    problem p;
+    int q = i / 6;
+    hu_format fc = named_format("bfloat16");
+    problem_draw(&p, &r, shapes[i % 6][0], shapes[i % 6][1], shapes[i % 6][2], named_format(pairs[q][0]),
+                 named_format(pairs[q][1]), i % 5 == 0 ? &fc : NULL, named_format("binary32"), HU_ACCUM_EXACT);
+    refill(&p.a, &r, q == 1 ? 90 - 4 * (uint32_t)i / 6 : 255, 1);
+    refill(&p.b, &r, q == 1 ? 84 : 255, 1);
+    if (p.has_c) refill(&p.c, &r, 0x4380, 0);
+    same(&p, HU_LEVEL_VNNI);
+    if (i % 6 == 3) same(&p, UINT32_MAX);
+    problem_free(&p);
+  }
+  print_message("gemm short: %lu runs agree\n", runs);
+}
+
+/* Every magnitude of halves: one product each, and sums of the most that one may take before it is carried on. */
+static void bounds(void **state) {
+  (void)state;
+  t_random r = {t_seed("gemm short bounds", 85)};
+  for (uint32_t a = 60; a < 120; a++) {
+    problem p;
+    hu_format f = named_format("float8_e4m3fn");
+    problem_draw(&p, &r, 64, 67, 128 + t_below(&r, 500), f, f, NULL, named_format("binary32"), HU_ACCUM_EXACT);
+    for (size_t i = 0; i < p.m * p.k; i++) p.a.code[i] = a | (a % 2 ? 0x80 : 0);
+    for (size_t i = 0; i < p.k * p.n; i++) p.b.code[i] = 60 + (a * 7 + 11) % 60;
+    p.a.code[0] = p.b.code[0] = 1; /* the last place */
+    plain_keep_layout(&p.a, &r, 0);
+    plain_keep_layout(&p.b, &r, 0);
+    same(&p, HU_LEVEL_VNNI);
+    problem_free(&p);
+  }
+  print_message("gemm short: %lu runs agree\n", runs);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(random_problems), cmocka_unit_test(ranges),
+                                     cmocka_unit_test(zeros),           cmocka_unit_test(specials),
+                                     cmocka_unit_test(beyond_blocks),   cmocka_unit_test(bounds)};
+  print_message("gemm short: the instructions are %s\n", hu_levels() & HU_LEVEL_VNNI ? "there" : "not there");
+  return cmocka_run_group_tests_name("gemm short", tests, NULL, NULL);
+}
