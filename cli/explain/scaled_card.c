@@ -18,7 +18,8 @@ static const char *const rules[HU_SCALE_RULES][2] = {
     {"4over6_mae", "as ratio, or 1.5 times that, by the smaller sum of |error|"},
     {"4over6_mse", "as ratio, or 1.5 times that, by the smaller sum of squares"},
     {"4over6_mae_fast", "as 4over6_mae, the errors those of the scaled tensor"},
-    {"4over6_mse_fast", "as 4over6_mse, the errors those of the scaled tensor"}};
+    {"4over6_mse_fast", "as 4over6_mse, the errors those of the scaled tensor"},
+    {"sweep_mse", "of all scales the one with the smallest sum of squared errors"}};
 static const char *const steps[HU_STEPS_COUNT][2] = {{"exact", "exact quotients, one rounding per element"},
                                                      {"divide", "in binary32, with divisions"},
                                                      {"multiply", "in binary32, with reciprocals"},

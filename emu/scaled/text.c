@@ -19,7 +19,7 @@ enum {
   KEY_PAD,
   KEY_COUNT
 };
-enum { WORDS = 9, PIECE_MAX = 160 };
+enum { WORDS = 10, PIECE_MAX = 160 };
 
 /* In the order in which hu_scaling_text writes them. A name without '=' is a key without a value. */
 static const struct {
@@ -29,7 +29,8 @@ static const struct {
     {"scale=", {0}},
     {"block=", {0}},
     {"rule=",
-     {"floor", "ceil", "even", "rceil", "ratio", "4over6_mae", "4over6_mse", "4over6_mae_fast", "4over6_mse_fast"}},
+     {"floor", "ceil", "even", "rceil", "ratio", "4over6_mae", "4over6_mse", "4over6_mae_fast", "4over6_mse_fast",
+      "sweep_mse"}},
     {"round=", {0}},
     {"steps=", {"exact", "divide", "multiply", "encode", "reciprocal"}},
     {"tensor", {0}},

@@ -114,9 +114,9 @@ HU_DEVICE float hu_bounded(float y) { return fminf(y, __uint_as_float(HU_LARGEST
 HU_DEVICE void hu_scaled_begin(const hu_scaled_args &a, hu_scaled_tensor *t) {
   if (threadIdx.x == 0) {
     t->scaler = a.scaler;
+    t->four_six = a.four_six;
     if (a.scaler.two) {
       uint32_t amax = a.amax ? hu_given_amax(a.amax) : a.whole ? a.whole->amax : 0;
-      t->four_six = a.four_six;
       if (a.four_six.on)
         hu_four_six_tensor(&t->four_six, &t->scaler, amax);
       else

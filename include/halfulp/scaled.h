@@ -55,7 +55,11 @@ enum {
   HU_SCALE_4OVER6_MSE = 6,      /* 4over6_mse: by the sum of squares  (Transformer Engine; the paper) */
   HU_SCALE_4OVER6_MAE_FAST = 7, /* 4over6_mae_fast: of x S  (Transformer Engine's fast math of errors) */
   HU_SCALE_4OVER6_MSE_FAST = 8, /* 4over6_mse_fast */
-  HU_SCALE_RULES = 9            /* (count) */
+  /* sweep_mse: of all positive finite scales the one with the least sum of squared errors, of equal ones the smallest
+   * (docs/scaled.md section 4.2). Elements, scales and blocks as under 4over6; steps divide or multiply, with or
+   * without a second level.  (NVIDIA Model Optimizer) */
+  HU_SCALE_SWEEP_MSE = 9,
+  HU_SCALE_RULES = 10 /* (count) */
 };
 /* The second level, and the largest scale M_S that t leaves room for. */
 enum {
@@ -98,7 +102,7 @@ typedef struct hu_scaling {
   uint8_t rule;        /* HU_SCALE_ */
   uint8_t round;       /* HU_RNE ... HU_RAZ: of the scale, rule ratio; else 0 */
   uint8_t steps;       /* HU_STEPS_ */
-  uint8_t tensor;      /* HU_TENSOR_: is there a second-level scale t? rules ratio and 4over6 */
+  uint8_t tensor;      /* HU_TENSOR_: is there a second-level scale t? rules ratio, 4over6 and sweep_mse */
   uint8_t coding;      /* HU_CODING_ */
   uint8_t special;     /* HU_SPECIAL_ */
   uint8_t blank;       /* HU_BLANK_; text: zero= */
@@ -120,8 +124,8 @@ HU_API HU_MUST_CHECK hu_status hu_scaling_parse(hu_scaling *scaling, const char 
 HU_API size_t hu_scaling_text(char *text, size_t size, const hu_scaling *scaling);
 
 /* The named ones, entry 0 first: mxfp8_e4m3 mxfp8_e5m2 mxfp6_e3m2 mxfp6_e2m3 mxfp4 mxint8 nvfp4 nvfp4_torchao nvfp4_te
- * nvfp4_torchao18 nvfp4_4over6 nvfp4_te_4over6 nvfp4_te_4over6_448 msfp11 ... msfp16 hbfp4 hbfp6 hbfp8 hbfp12 tt_bfp8
- * tt_bfp4 tt_bfp2 fp8_tensor dsv3_1x128 dsv3_128x128 deepgemm_1x128 deepgemm_128x128. */
+ * nvfp4_torchao18 nvfp4_4over6 nvfp4_te_4over6 nvfp4_te_4over6_448 nvfp4_modelopt_mse msfp11 ... msfp16 hbfp4
+ * hbfp6 hbfp8 hbfp12 tt_bfp8 tt_bfp4 tt_bfp2 fp8_tensor dsv3_1x128 dsv3_128x128 deepgemm_1x128 deepgemm_128x128. */
 typedef struct hu_scaling_entry {
   const char *name, *source;
   const char *open; /* what the source leaves open and what was decided here, "" if nothing */

@@ -95,4 +95,19 @@ for rows in (1, 16):
                         BLOCK % (rows, '4over6_' + error + fast, 'multiply', 'tensor=256' if bound == 256 else 'tensor'), rows,
                         nvfp4_use_4over6=True, nvfp4_e4m3_max=bound, nvfp4_4over6_err_mode=error.upper(),
                         nvfp4_4over6_err_use_fast_math=bool(fast))
+
+# Row-scaled: each row has a second level of its own, which is what a row alone gets here.
+x = (rng.normal(size=(12, 512)) * np.exp2(rng.integers(-30, 30, (12, 1)))).astype(np.float32)
+for what, text, how in (('NVFP4', BLOCK % (1, 'ratio', 'encode', 'tensor'), {}),
+                        ('4over6', BLOCK % (1, '4over6_mae', 'multiply', 'tensor=256'),
+                         {'nvfp4_use_4over6': True, 'nvfp4_e4m3_max': 256, 'nvfp4_4over6_err_mode': 'MAE'})):
+    codes, scales = reference(torch.from_numpy(x), torch.from_numpy(x).abs().amax(1), 16, 1, pow_2_scales=False, eps=0.0,
+                              row_scaled_nvfp4=True, **how)
+    for i, row in enumerate(x):
+        ours, packed = run.encode(text, row[None]), codes[i].numpy()
+        there = np.stack([packed & 15, packed >> 4], axis=-1).ravel()
+        run.say('row-scaled %s, row %d' % (what, i), ours.ravel(), there, row, ours.ravel() == there)
+        same = np.load(run.path('z.scales.npy')).ravel() == scales[i].view(torch.uint8).numpy()
+        run.say('row-scaled %s, scales of row %d' % (what, i), same, same, same, same)
+    run.presets += 1
 run.done('Transformer Engine ' + importlib.metadata.version('transformer_engine'))

@@ -286,13 +286,17 @@ static uint32_t word_of(const model *m, size_t k) {
   return m->mode.bits ? hu_stream_word(m->stream, k) >> (32 - m->mode.bits) : 0;
 }
 
+static int is_sweep(const model *m) { return m->scaling.rule == HU_SCALE_SWEEP_MSE; }
+
 /* Every step is stored, so that no compiler takes two at once. */
 static float error_of(const model *m, const formats *f, const block *b, float S, size_t k) {
-  int rule = m->scaling.rule, fast = rule >= HU_SCALE_4OVER6_MAE_FAST;
+  int rule = m->scaling.rule, fast = rule == HU_SCALE_4OVER6_MAE_FAST || rule == HU_SCALE_4OVER6_MSE_FAST;
   uint32_t ignored;
   float p = (float)number_of(m, f, element_of(m, f, b, m->x[k], word_of(m, k), &ignored));
   volatile float y = p * (float)b->scale, x = m->x[k];
-  if (fast) {
+  if (is_sweep(m)) {
+    y = p * (float)b->d;
+  } else if (fast) {
     x = x * S;
   } else {
     y = y * f->all;
@@ -316,6 +320,26 @@ static float error_under(const model *m, const formats *f, const block *b, float
   return rows[0];
 }
 
+/* The first of all positive scales with the least error. */
+static uint32_t sweep(const model *m, const formats *f, block *b, float S) {
+  uint32_t best = 0;
+  float least = 0;
+  for (uint32_t code = 1; code <= f->scale.max_code; code++) {
+    block other = *b;
+    other.scale = value_of(m->scaling.scale, code);
+    other.d = product(m, other.scale);
+    other.by = rn(1 / (float)other.d);
+    float error = error_under(m, f, &other, S);
+    if (best && !(error < least)) continue;
+    best = code;
+    least = error;
+  }
+  b->scale = value_of(m->scaling.scale, best);
+  b->d = product(m, b->scale);
+  b->by = rn(1 / (float)b->d);
+  return best;
+}
+
 /* b: the scale that ratio gives, of this code; becomes the better one. */
 static uint32_t choose(const model *m, const formats *f, block *b, float S, double a, uint32_t code) {
   block four = *b;
@@ -325,6 +349,7 @@ static uint32_t choose(const model *m, const formats *f, block *b, float S, doub
   memcpy(&least, &amin, sizeof least);
   if (a < least) a = least;
   if (a == 0) return code;
+  if (is_sweep(m)) return sweep(m, f, b, S);
   mode.round = m->scaling.round;
   mode.saturate = HU_SAT_FINITE;
   volatile float y = rn(rn((float)a / (float)f->top) * S);
