@@ -27,7 +27,7 @@ static const cli_option options[] = {
 static const cli_command command = {
     "compare",
     "IN",
-    "Round an array (.npy) or the tensors of a model (.safetensors) into several formats, and compare",
+    "Round an array (.npy) or the tensors of a model (.safetensors, .gguf) into several formats, and compare",
     "Prints, for each tensor and format, the signal-to-quantization-noise ratio in dB, and for each format\n"
     "the bits per element (scales included), the largest error, the zeros and the overflows of all tensors.\n"
     "The tensors, the rounding and the errors are those of `halfulp quantize` with the same options; nothing\n"

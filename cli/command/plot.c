@@ -47,8 +47,8 @@ static int set(void *state, int key, const char *value) {
 static const cli_option options[] = {
     {'f' | CLI_REPEATS, "format", "FORMAT", "number format: a name (halfulp formats) or fp(e,m,b):suffixes"},
     {'o', "output", "OUT", "the drawing, an .svg file"},
-    {KEY_ARRAY, "array", "IN", "a float array, .npy or .safetensors: draw the histogram of its magnitudes"},
-    {KEY_TENSOR, "tensor", "NAME", ".safetensors: the tensor to draw; default: the only one of floats"},
+    {KEY_ARRAY, "array", "IN", "a float array, .npy, .safetensors or .gguf: draw the histogram of its magnitudes"},
+    {KEY_TENSOR, "tensor", "NAME", ".safetensors, .gguf: the tensor to draw; default: the only one of floats"},
     CLI_OPTIONS_ROUND,
     CLI_OPTIONS_STREAM,
     CLI_OPTION_JSON,
@@ -130,8 +130,9 @@ static int draw_with(void *state, const cli_source *source, size_t count) {
 
 static int draw_with_data(plot_asked *a) {
   cli_array x;
-  if (cli_ends(a->data, ".safetensors")) return cli_tensor_use(a->data, a->tensor, draw_with, a);
-  if (a->tensor) return cli_fail(a->data, "--tensor goes with a .safetensors file");
+  if (cli_ends(a->data, ".safetensors") || cli_ends(a->data, ".gguf"))
+    return cli_tensor_use(a->data, a->tensor, draw_with, a);
+  if (a->tensor) return cli_fail(a->data, "--tensor goes with a .safetensors or a .gguf file");
   if (cli_array_load(&x, a->data)) return CLI_BAD;
   const hu_format none = {0}; /* of an array of floats it does not matter */
   cli_source source = cli_array_source(&x, none);

@@ -80,7 +80,7 @@ static const cli_option options[] = {
 static const cli_command command = {
     "quantize",
     "IN OUT",
-    "Round an array (.npy) or the tensors of a model (.safetensors) into a format",
+    "Round an array (.npy) or the tensors of a model (.safetensors, .gguf) into a format",
     "FORMAT: a number format, a scaled one (mxfp8_e4m3, nvfp4, bfp(3,8,16), scaled(...)), s2fp8, or another\n"
     "number system (posit8, nf4, q(3.4), ...); or a preset, another program's conversion (halfulp presets),\n"
     "which says how to round, too. Scaled formats see an array as a matrix: the last axis is the\n"
@@ -101,7 +101,11 @@ static const cli_command command = {
     "copied; --include and --exclude choose by name, --any-rank adds those with fewer axes. Values keep\n"
     "their dtype (one more rounding, ties to even, where that is F16 or BF16 and lacks them; the report\n"
     "counts it). With --codes, NAME becomes NAME.codes, NAME.scales and NAME.tensor, which `halfulp decode`\n"
-    "reads (docs/files.md).",
+    "reads (docs/files.md).\n"
+    "\n"
+    ".gguf: the same tensors, into OUT.safetensors, or into OUT.gguf with the order, types and metadata of\n"
+    "IN.gguf. With --codes they become MXFP4 (-f ggml.mxfp4), NVFP4 (-f ggml.nvfp4), Q8_0, F16 or BF16, laid\n"
+    "out as ggml does; `halfulp decode` makes F32 of MXFP4, NVFP4, Q8_0 and Q4_0 (docs/files.md, section 7).",
     "  halfulp quantize -f float8_e4m3fn digits_weights.npy /tmp/w8.npy\n"
     "  halfulp quantize -f float8_e5m2 -r sra:16 --seed 7 --codes -j 2 --json digits_images.npy /tmp/x8.npy\n"
     "  halfulp quantize -f nvfp4 --codes digits_weights.npy /tmp/w4.safetensors\n"
@@ -121,7 +125,7 @@ static int from_array(const cli_quantize_state *s, const char *in, const char *o
                               : s->excludes ? "exclude"
                               : s->any_rank ? "any-rank"
                                             : NULL;
-  if (tensors_alone) return cli_fail(NULL, "--%s goes with a .safetensors file as OUT", tensors_alone);
+  if (tensors_alone) return cli_fail(NULL, "--%s goes with a .safetensors or a .gguf file as OUT", tensors_alone);
   if (s->device && cli_device_find(device)) return CLI_BAD;
   if (cli_array_load(&x, in)) return CLI_BAD;
   int status = x.info.kind == 'f'
@@ -134,12 +138,14 @@ static int from_array(const cli_quantize_state *s, const char *in, const char *o
 int cli_quantize_files(cli_quantize_state *s, const char *in, const char *out) {
   if (!s->target.kind) return cli_fail(NULL, "no format given; use -f FORMAT");
   if (cli_preset_mode(&s->numeric, &s->target)) return CLI_BAD;
-  if (cli_ends(out, ".safetensors")) return cli_quantize_tensors(s, in, out);
+  if (cli_ends(out, ".safetensors") || cli_ends(out, ".gguf")) return cli_quantize_tensors(s, in, out);
   if (cli_ends(in, ".safetensors")) return cli_fail(out, "a .safetensors file becomes a .safetensors file");
+  if (cli_ends(in, ".gguf")) return cli_fail(out, "a .gguf file becomes a .gguf or a .safetensors file");
   return from_array(s, in, out);
 }
 
 int cli_decode_files(cli_quantize_state *s, const char *in, const char *out) {
+  if (cli_ends(in, ".gguf")) return cli_decode_gguf(s, in, out);
   return cli_ends(in, ".safetensors") ? cli_decode_tensors(s, in, out) : cli_decode_array(s, in, out);
 }
 

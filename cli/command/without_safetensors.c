@@ -3,17 +3,24 @@
 #include "cli/quantize/compare.h"
 
 static int refuse(const char *file) {
-  return cli_fail(file,
-                  "this build reads no .safetensors: the library jansson was not found when it was configured "
-                  "(Debian: libjansson-dev)");
+  return cli_fail(
+      file,
+      "this build reads no .safetensors and no .gguf: the library jansson was not found when it was configured "
+      "(Debian: libjansson-dev)");
 }
 
 int cli_quantize_tensors(const cli_quantize_state *s, const char *in, const char *out) {
   (void)s;
-  return refuse(cli_ends(in, ".safetensors") ? in : out);
+  return refuse(cli_ends(in, ".safetensors") || cli_ends(in, ".gguf") ? in : out);
 }
 
 int cli_decode_tensors(const cli_quantize_state *s, const char *in, const char *out) {
+  (void)s;
+  (void)out;
+  return refuse(in);
+}
+
+int cli_decode_gguf(const cli_quantize_state *s, const char *in, const char *out) {
   (void)s;
   (void)out;
   return refuse(in);

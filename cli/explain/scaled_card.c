@@ -14,7 +14,12 @@ static const char *const rules[HU_SCALE_RULES][2] = {
     {"ceil", "2^(ceil(log2 amax) - emax of the elements)"},
     {"even", "floor, of amax rounded to the elements' digits, ties up"},
     {"rceil", "the least power of two with amax <= max of the elements times it"},
-    {"ratio", "amax / max of the elements, rounded into the scale's format"}};
+    {"ratio", "amax / max of the elements, rounded into the scale's format"},
+    {"4over6_mae", "as ratio, or 1.5 times that, by the smaller sum of |error|"},
+    {"4over6_mse", "as ratio, or 1.5 times that, by the smaller sum of squares"},
+    {"4over6_mae_fast", "as 4over6_mae, the errors those of the scaled tensor"},
+    {"4over6_mse_fast", "as 4over6_mse, the errors those of the scaled tensor"},
+    {"sweep_mse", "of all scales the one with the smallest sum of squared errors"}};
 static const char *const steps[HU_STEPS_COUNT][2] = {{"exact", "exact quotients, one rounding per element"},
                                                      {"divide", "in binary32, with divisions"},
                                                      {"multiply", "in binary32, with reciprocals"},
@@ -77,7 +82,9 @@ static void print_card(const hu_scaling *s, const char *given) {
   printf("  %-20s %s, %u bits, %s to %s\n", "scales", cli_format_name(scale, s->scale), (unsigned)c.width,
          DECIMAL(hu_decode64(s->scale, c.min_code)), DECIMAL(hu_decode64(s->scale, c.max_code)));
   printf("  %-20s %s x %s (rows x columns)%s\n", "block", rows, cols, s->pad ? "; the last ones are filled up" : "");
-  if (s->tensor) print_line("tensor", "a second scale for all blocks, binary32");
+  if (s->tensor)
+    print_line("tensor", s->tensor == HU_TENSOR_256 ? "a second scale for all blocks, binary32, for scales up to 256"
+                                                    : "a second scale for all blocks, binary32");
   if (bits_of(s) > 0)
     printf("  %-20s %s in whole blocks\n", "bits per element", ROUNDED(bits_of(s), 6));
   else

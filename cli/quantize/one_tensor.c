@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/quantize/tensors.h"
+#include "cli/quantize/gguf.h"
 #include "halfulp/formats/ieee.h"
 
 static int put(const tensors_work *w, const char *name, const void *data) {
@@ -135,6 +135,7 @@ static int put_packed(const tensors_work *w, const char *name, const cli_parts *
 static int put_parts(const tensors_work *w, const char *tensor, const cli_parts *parts) {
   int code = CLI_OK;
   if (tensors_native(&w->s->target) >= 0) return put(w, tensor, parts->part[0].data);
+  if (w->made) return gguf_put(w, tensor, parts);
   for (int i = 0; i < parts->count && code == CLI_OK; i++) {
     char *name = tensors_name(tensor, parts->part[i].suffix);
     if (!name) return CLI_BAD;

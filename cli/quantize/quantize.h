@@ -72,8 +72,11 @@ int cli_parts_spare(const char *out, const cli_parts *of_out, const char *in, co
 /* .npy to .npy (npy.c). */
 int cli_quantize_array(const cli_quantize_state *s, cli_array *x, const char *in, const char *path, const char *device);
 int cli_decode_array(const cli_quantize_state *s, const char *in, const char *out);
-/* .safetensors, or one array, to .safetensors, and back (tensors.c, tensors_decode.c). */
+/* .safetensors, .gguf or one array to .safetensors, .gguf to .gguf (tensors.c); .safetensors back
+ * (tensors_decode.c). */
 int cli_quantize_tensors(const cli_quantize_state *s, const char *in, const char *out);
 int cli_decode_tensors(const cli_quantize_state *s, const char *in, const char *out);
+/* .gguf to .gguf or .safetensors, its blocks to F32 (gguf_decode.c). */
+int cli_decode_gguf(const cli_quantize_state *s, const char *in, const char *out);
 
 #endif

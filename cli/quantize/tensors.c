@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Brings the tensors of a .safetensors file into a target: chooses tensors, names their results, and distributes them
- * over threads. */
-#include "cli/quantize/tensors.h"
+/* Brings the tensors of a .safetensors or .gguf file into a target: chooses tensors, names their results, and
+ * distributes them over threads. */
+#include "cli/quantize/gguf.h"
 
 #include <fnmatch.h>
 #include <pthread.h>
@@ -140,8 +140,21 @@ static int add_chosen(st_file *plan, const st_tensor *t, const cli_quantize_stat
   return native >= 0 ? st_add(plan, t->name, native, t->dims, t->shape) : add_parts(plan, t, s);
 }
 
+/* Blocks of GGUF are no dtype of .safetensors. */
+static int check_blocks(const tensors_input *in) {
+  char shown[ST_NAME_MAX];
+  for (size_t i = 0; in->gguf && i < in->gguf->count; i++) {
+    const gguf_tensor *t = &in->gguf->tensors[i];
+    if (t->type->dtype < 0)
+      return cli_fail(in->name, "tensor '%s' is %s, which .safetensors has not; `halfulp decode` it first",
+                      st_printable(shown, t->name), t->type->name);
+  }
+  return CLI_OK;
+}
+
 static int make_plan(st_file *plan, const tensors_input *in, const tensors_results *r) {
   int good = 1;
+  if (check_blocks(in)) return CLI_BAD;
   memset(plan, 0, sizeof *plan);
   for (size_t i = 0; i < in->file.entries && good; i++)
     good = st_set(plan, in->file.metadata[i].key, in->file.metadata[i].value);
@@ -201,28 +214,34 @@ static int work_all(crew *c, const char *doing, size_t total) {
   return c->code;
 }
 
-static int write_tensors(tensors_results *r, const tensors_input *in, st_file *plan) {
-  cli_output output;
-  size_t length, total = 0;
+static int write_header(cli_output *output, st_file *plan, gguf_file *made) {
+  size_t length;
+  if (made) return gguf_write_rest(output, made, plan);
   char *header = st_header(plan, &length);
-  if (!header) return cli_fail(r->out, "the header is too long, or a name in it is not UTF-8");
-  for (size_t i = 0; i < r->count; i++) total += r->list[i].tensor->size;
-  int code = cli_output_open(&output, r->out);
-  if (code == CLI_OK) {
-    crew c = {{r->asked, in, plan, &output, 1}, r, {0}, 0, 0, cli_output_at(&output, 0, header, length)};
-    code = work_all(&c, "quantize", total);
-    /* An error in a tensor has had its line; one in writing gets it here. */
-    int closed = cli_output_close(&output, code == CLI_OK || output.error);
-    if (code == CLI_OK) code = closed;
-  }
+  if (!header) return cli_fail(output->path, "the header is too long, or a name in it is not UTF-8");
+  int code = cli_output_at(output, 0, header, length);
   free(header);
   return code;
+}
+
+static int write_tensors(tensors_results *r, const tensors_input *in, st_file *plan, gguf_file *made) {
+  cli_output output;
+  size_t total = 0;
+  for (size_t i = 0; i < r->count; i++) total += r->list[i].tensor->size;
+  int code = cli_output_open(&output, r->out);
+  if (code != CLI_OK) return code;
+  code = write_header(&output, plan, made);
+  crew c = {{r->asked, in, plan, &output, 1, made}, r, {0}, 0, 0, code};
+  if (code == CLI_OK) code = work_all(&c, "quantize", total);
+  /* An error in a tensor has had its line; one in writing gets it here. */
+  int closed = cli_output_close(&output, code == CLI_OK || output.error);
+  return code == CLI_OK ? closed : code;
 }
 
 int tensors_measure(tensors_results *r, const tensors_input *in, const char *doing) {
   size_t total = 0;
   for (size_t i = 0; i < r->count; i++) total += r->list[i].tensor->size;
-  crew c = {{r->asked, in, &in->file, NULL, 1}, r, {0}, 0, 0, CLI_OK};
+  crew c = {{r->asked, in, &in->file, NULL, 1, NULL}, r, {0}, 0, 0, CLI_OK};
   return work_all(&c, doing, total);
 }
 
@@ -255,15 +274,18 @@ static int check_options(const cli_quantize_state *s, const char *in, const char
 int cli_quantize_tensors(const cli_quantize_state *s, const char *path, const char *out) {
   tensors_input in;
   st_file plan = {0};
+  gguf_file made = {0};
+  int blocks = cli_ends(out, ".gguf");
   if (check_options(s, path, out) || tensors_open(&in, path)) return CLI_BAD;
   tensors_results r = {in.name, out, s, NULL, 0, 0};
   int code = tensors_choose(&r, &in);
-  if (code == CLI_OK) code = make_plan(&plan, &in, &r);
-  if (code == CLI_OK) code = write_tensors(&r, &in, &plan);
+  if (code == CLI_OK) code = blocks ? gguf_plan(&made, &plan, &in, &r) : make_plan(&plan, &in, &r);
+  if (code == CLI_OK) code = write_tensors(&r, &in, &plan, blocks ? &made : NULL);
   if (code == CLI_OK && s->report) code = tensors_report(s->report, &r);
   if (code == CLI_OK && s->numeric.json) tensors_json(stdout, &r);
   if (code == CLI_OK && !s->numeric.json) tensors_print(stdout, &r);
   st_free(&plan);
+  gguf_free(&made);
   tensors_results_free(&r);
   tensors_close(&in);
   return code;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/quantize/tensors.h - the tensors of a .safetensors file on their way into a target, and what became of them. */
+/* cli/quantize/tensors.h - the tensors of a .safetensors or .gguf file on their way into a target, and what became of
+ * them. */
 #ifndef HALFULP_CLI_QUANTIZE_TENSORS_H
 #define HALFULP_CLI_QUANTIZE_TENSORS_H
 
 #include "cli/quantize/quantize.h"
+#include "cli/tensors/gguf.h"
 #include "cli/tensors/safetensors.h"
 
 /* Magnitudes by floor(log2 |x|), from 2^-160 to 2^159; what lies beyond counts at the ends. Most tensors have few. */
@@ -48,6 +50,7 @@ typedef struct tensors_input {
   cli_bytes bytes;
   cli_array array;
   int is_array;
+  gguf_file *gguf; /* what a .gguf file has beside; NULL: none */
 } tensors_input;
 int tensors_open(tensors_input *in, const char *path);
 void tensors_close(tensors_input *in);
@@ -101,8 +104,9 @@ typedef struct tensors_work {
   const cli_quantize_state *s;
   const tensors_input *in;
   const st_file *plan;
-  cli_output *output; /* NULL: nothing is written */
-  unsigned threads;   /* within a tensor */
+  cli_output *output;    /* NULL: nothing is written */
+  unsigned threads;      /* within a tensor */
+  const gguf_file *made; /* a .gguf file that is written, its tensors in the order of the plan; NULL: another */
 } tensors_work;
 int tensors_one(const tensors_work *w, tensors_result *r);
 

@@ -23,6 +23,25 @@ static int open_file(tensors_input *in, const char *path) {
   return CLI_OK;
 }
 
+static int open_gguf(tensors_input *in, const char *path) {
+  char error[ST_ERROR_MAX];
+  if (cli_bytes_read(&in->bytes, path)) return CLI_BAD;
+  const uint8_t *data = in->bytes.data;
+  size_t size = in->bytes.size;
+  int other = size < 4 || memcmp(data, "GGUF", 4) != 0;
+  in->gguf = cli_room(1, sizeof *in->gguf);
+  if (in->gguf && !gguf_parse(in->gguf, data, size, error)) {
+    const char *foreign = other ? cli_foreign(in->name, data, size) : NULL;
+    cli_fail(in->name, "not a GGUF file: %s%s%s", error, foreign ? "; " : "", foreign ? foreign : "");
+  } else if (in->gguf) {
+    in->data = data + in->gguf->data;
+    if (gguf_as_tensors(&in->file, in->gguf)) return CLI_OK;
+    cli_fail(in->name, "out of memory");
+  }
+  tensors_close(in);
+  return CLI_BAD;
+}
+
 /* The name of an array's one tensor: the file's, without folder and .npy. */
 static int add_array(tensors_input *in, const char *path) {
   const npy_info *info = &in->array.info;
@@ -57,12 +76,15 @@ static int open_array(tensors_input *in, const char *path) {
 int tensors_open(tensors_input *in, const char *path) {
   memset(in, 0, sizeof *in);
   in->name = strcmp(path, "-") ? path : "standard input";
+  if (cli_ends(path, ".gguf")) return open_gguf(in, path);
   in->is_array = !cli_ends(path, ".safetensors");
   return in->is_array ? open_array(in, path) : open_file(in, path);
 }
 
 void tensors_close(tensors_input *in) {
   st_free(&in->file);
+  if (in->gguf) gguf_free(in->gguf);
+  free(in->gguf);
   if (in->is_array)
     cli_array_free(&in->array);
   else

@@ -31,7 +31,7 @@ static int fail_npy(const cli_array *array, const char *error) {
   const cli_bytes *b = &array->bytes;
   if (b->size >= 6 && !memcmp(b->data, "\x93NUMPY", 6)) return cli_fail(array->name, "%s", error);
   const char *foreign = cli_foreign(array->name, b->data, b->size);
-  return cli_fail(array->name, "%s; %s", error, foreign ? foreign : ".npy and .safetensors files are read");
+  return cli_fail(array->name, "%s; %s", error, foreign ? foreign : ".npy, .safetensors and .gguf files are read");
 }
 
 int cli_array_load(cli_array *array, const char *path) {

@@ -39,7 +39,7 @@ static int is_safetensors(const uint8_t *bytes, size_t size) {
 const char *cli_foreign(const char *name, const uint8_t *bytes, size_t size) {
   if (size >= 6 && !memcmp(bytes, "\x93NUMPY", 6)) return "an .npy file, whose name is to end in .npy";
   if (size >= 4 && !memcmp(bytes, "GGUF", 4))
-    return "a GGUF file; gguf-py reads its tensors, and safetensors.numpy.save_file writes them";
+    return "a GGUF file, whose name is to end in .gguf";
   if (size >= 8 && !memcmp(bytes, "\x89HDF\r\n\x1a\n", 8))
     return "an HDF5 file; in Python: numpy.save('OUT.npy', h5py.File(FILE)['NAME'])";
   if (size >= 4 && !memcmp(bytes, "PK\3\4", 4)) {

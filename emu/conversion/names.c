@@ -19,7 +19,7 @@ static const struct {
     {"chop.", "pychop 0.6.2, NumPy backend, faithful to MATLAB's chop"},
     {"qtorch.", "qtorch 0.3.0, its C++ source for the CPU"},
     {"mx.", "microxcaling 7bc4195, once, by hand; by the tests its published formulas in NumPy"},
-    {"te.", "Transformer Engine d0067d0, its PyTorch references, once, by hand; by the tests its formulas in NumPy"},
+    {"te.", "Transformer Engine 2.20.2, its reference of NVFP4; its formulas; d0067d0, its references, once, by hand"},
     {"torchao.", "torchao 0.18.0, CPU"},
     {"ggml.", "gguf 0.19.0, llama.cpp's Python package"},
     {"riscv.", "the SoftFloat of riscv-isa-sim 55b4658, once, by hand: no test runs it"},

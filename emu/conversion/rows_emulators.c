@@ -103,6 +103,10 @@ const hu_conversion_row hu_conversion_rows_emulators[] = {
            "torchao 0.18, nvfp4_quantize with per_tensor_scale", "torchao keeps block scales at 2^-6 and above."),
     SCALED("ggml.mxfp4", E2M1_PLUS, "rnz/finite", MX(E2M1_PLUS, "floor"), "GGUF type MXFP4, quantize_row_mxfp4_ref",
            "Ties go toward zero, and no zero has a sign; amax below 2^-125 is out of its scales' range."),
+    SCALED("ggml.nvfp4", E2M1_PLUS, "rnz/finite",
+           "scaled(" E2M1_PLUS ";scale=ue4m3;block=1x16;rule=ratio;round=rna;zero=zero)",
+           "GGUF type NVFP4, quantize_row_nvfp4_ref",
+           "There amax / 6 from 256 on has the scale 448, and from 7.5 to 8 times 2^-9 the scale 7 times 2^-9."),
 
     {"riscv.e4m3", "float8_e4m3fn", "rne/none/canonical", "", 0, 0, 0, HU_NO_CODE, "",
      "conversions into OFP8 E4M3 that do not saturate, frm = rne",

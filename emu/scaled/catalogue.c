@@ -20,13 +20,19 @@
 #define NVFP4 "scaled(float4_e2m1fn;scale=ue4m3;block=1x16;rule=ratio;steps="
 #define NVFP4_OPEN \
   "Blocks whose scale rounds to zero (here all codes are zeros), infinities and NaN (the scale is NaN)."
+#define FOUR_SIX_OPEN                                                                                                \
+  "Infinities and NaN (the scale is NaN); blocks whose scale rounds to zero (here all codes are zeros); stochastic " \
+  "rounding, which Transformer Engine refuses here (both scales draw the same words)."
+#define FOUR_SIX_TE "NVIDIA Transformer Engine, common/cast/nvfp4/quantize_4over6_nvfp4.cuh (PR 2972, May 2026), "
+#define FOUR_SIX(rule, tensor) \
+  "scaled(float4_e2m1fn;scale=ue4m3;block=1x16;rule=4over6_" rule ";steps=multiply;" tensor ";zero=zero)"
+#define NVFP4_SWEEP "scaled(float4_e2m1fn;scale=ue4m3;block=1x16;rule=sweep_mse;steps=divide;tensor;zero=zero)"
 #define DSV3 "DeepSeek-V3 Technical Report (2024), section 3.3.2, and the inference kernels published with it"
 #define DSV3_OPEN "Blocks of zeros, which those kernels divide by zero (here scale 1; DeepGEMM: amin=0x38d1b717)."
 #define DSV3_TEXT(block) "scaled(float8_e4m3fn;scale=binary32;block=" block ";rule=ratio;steps=divide;zero=one)"
 #define DEEPGEMM \
   "DeepGEMM, per_token_cast_to_fp8 and per_block_cast_to_fp8 with UE8M0 scales: amax / 448 rounded up to 2^e"
-#define DEEPGEMM_TEXT(block) \
-  "scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=" block ";rule=rceil;amin=0x38d1b717)"
+#define DEEPGEMM_TEXT(block) "scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=" block ";rule=rceil;amin=0x38d1b717)"
 #define TT "Tenstorrent block floating point: 16 elements of a row share an exponent of 8 bits (tt-isa-documentation)"
 #define TT_OPEN "The rounding of the elements (here the call's), infinities and NaN (here as the mode has them)."
 
@@ -48,6 +54,17 @@ static const hu_scaling_entry entries[] = {
     {"nvfp4_torchao18", "PyTorch torchao 0.18, prototype mx_formats, nvfp4_quantize with two levels",
      NVFP4_OPEN " torchao keeps block scales at 2^-6 and above; here subnormal ones are used.",
      NVFP4 "reciprocal;tensor;zero=zero)"},
+    {"nvfp4_4over6", "Cook et al., Four Over Six (arXiv 2512.02010) and fouroversix of its authors, scale rule mse",
+     "The order in which errors are added (here that of Transformer Engine). " FOUR_SIX_OPEN,
+     FOUR_SIX("mse", "tensor=256")},
+    {"nvfp4_te_4over6", FOUR_SIX_TE "MAE, bound 256: the recipe's defaults", FOUR_SIX_OPEN,
+     FOUR_SIX("mae", "tensor=256")},
+    {"nvfp4_te_4over6_448", FOUR_SIX_TE "MAE, bound 448", FOUR_SIX_OPEN, FOUR_SIX("mae", "tensor")},
+    {"nvfp4_modelopt_mse",
+     "NVIDIA Model Optimizer 0.47, NVFP4MSECalibrator: all 126 scales of a block (fp8_scale_sweep)",
+     "The order of its sums (PyTorch's or a kernel's; here from the first element on), blocks of zeros (its scale "
+     "2^-9).",
+     NVFP4_SWEEP},
     {"msfp11", MSFP, MSFP_OPEN, "bfp(2,8,16)"},
     {"msfp12", MSFP, MSFP_OPEN, "bfp(3,8,16)"},
     {"msfp13", MSFP, MSFP_OPEN, "bfp(4,8,16)"},

@@ -2,6 +2,9 @@
 /* Checks descriptions of scaled tensors, and computes the sizes of a matrix under one. */
 #include "emu/core/scaled.h"
 #include "emu/scaled/call.h"
+#include "emu/core/four_six.h"
+#include "halfulp/formats/ocp.h"
+#include "halfulp/formats/other.h"
 
 static int is_binary32(hu_format f) { return hu_format_equal(f, hu_format_binary32()); }
 
@@ -30,7 +33,23 @@ static const char *wrong_scale(const hu_scaling *d) {
   return NULL;
 }
 
+static const char *wrong_four_six(const hu_scaling *d) {
+  int scale = hu_format_equal(d->scale, hu_ue4m3()) || hu_format_equal(d->scale, hu_float8_e4m3fn());
+  int sweep = d->rule == HU_SCALE_SWEEP_MSE, steps = d->steps == HU_STEPS_MULTIPLY;
+  if (!hu_format_equal(d->element, hu_float4_e2m1fn())) return "rule: 4over6 and sweep want elements float4_e2m1fn";
+  if (!scale) return "rule: 4over6 and sweep want scales ue4m3 or float8_e4m3fn";
+  if (!sweep && (!steps || !d->tensor)) return "rule: 4over6 wants steps multiply and a second level";
+  if (sweep && !steps && d->steps != HU_STEPS_DIVIDE) return "rule: sweep wants steps divide or multiply";
+  if (sweep && d->tensor == HU_TENSOR_256) return "tensor: 256 goes with the rules 4over6";
+  if (d->rows - 1u >= HU_FOUR_SIX_SIDE || d->cols - 1u >= HU_FOUR_SIX_SIDE) {
+    return "block: 4over6 and sweep want at most 16 rows and 16 columns";
+  }
+  return d->round > HU_RAZ ? "round: not a deterministic mode from rne to raz" : NULL;
+}
+
 static const char *wrong_rule(const hu_scaling *d) {
+  if (d->rule >= HU_SCALE_4OVER6_MAE) return wrong_four_six(d);
+  if (d->tensor == HU_TENSOR_256) return "tensor: 256 goes with the rules 4over6";
   if (d->rule != HU_SCALE_RATIO) {
     if (d->round) return "round: only rule ratio rounds its scales";
     if (d->steps) return "steps: powers of two want exact";
@@ -55,7 +74,7 @@ hu_status hu_scaling_check(const hu_scaling *d, const char **why) {
   if (d->rows > INT32_MAX || d->cols > INT32_MAX) wrong = "block: a side is more than 2147483647";
   if (d->rule >= HU_SCALE_RULES) wrong = "rule: unknown";
   if (d->steps >= HU_STEPS_COUNT) wrong = "steps: unknown";
-  if (d->tensor > 1 || d->pad > 1) wrong = "tensor, pad: neither 0 nor 1";
+  if (d->tensor > HU_TENSOR_256 || d->pad > 1) wrong = "tensor, pad: unknown";
   if (d->coding > HU_CODING_TWOS) wrong = "code: unknown";
   if (d->special > HU_SPECIAL_SATURATE) wrong = "special: unknown";
   if (d->blank > HU_BLANK_ZERO) wrong = "zero: unknown";

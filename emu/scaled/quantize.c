@@ -220,16 +220,20 @@ void hu_scaled_run(const hu_scaled_call *call) {
   g.counts = counts;
   g.tops = tops;
   g.scaler = hu_scaler_of(call->scaling, call->mode);
+  g.four_six = hu_four_six_of(&call->scaling, &g.scaler);
   int empty = call->rows == 0 || call->cols == 0;
   if (!empty) choose(&g);
   if (g.scaler.two) {
     uint32_t amax = call->amax ? hu_bits_of_float(*call->amax) & 0x7FFFFFFF : empty ? 0 : whole_amax(&g, &special);
-    hu_scaler_tensor(&g.scaler, amax);
+    if (g.four_six.on)
+      hu_four_six_tensor(&g.four_six, &g.scaler, amax);
+    else
+      hu_scaler_tensor(&g.scaler, amax);
     if (call->codes) *call->codes->tensor = hu_float_of_num(g.scaler.tensor);
   }
   if (empty) return;
   g.s = hu_scaled_shape_of(call->rows, call->cols, &call->scaling);
-  if (g.s.block_rows == 1 && g.s.block_cols == 1) {
+  if (g.s.block_rows == 1 && g.s.block_cols == 1 && !g.four_six.on) {
     run_one(&g);
     return;
   }

@@ -60,6 +60,14 @@ static hu_shared shared_of(const hu_scaled_work *g, hu_scaled_group *w, uint32_t
   return w->made[k];
 }
 
+/* The better scale of a block of finite elements. */
+static hu_shared better(const hu_scaled_work *g, const hu_scaled_place *p, uint32_t amax, const hu_shared *six) {
+  hu_four_six_block b = {hu_scaled_x(g, p->row, p->col), p->last - p->row, p->n, g->c.ldx, g->c.cols, 0, 0};
+  if (g->c.exec) b.key = g->c.exec->stream.key;
+  b.word = (g->c.exec ? g->c.exec->stream.counter : 0) + (uint64_t)p->row * g->c.cols + p->col;
+  return hu_four_six_choose(&g->four_six, &g->scaler, &b, amax, six);
+}
+
 static void add_stats(hu_scaled_stats *s, const hu_events *events) {
   s->saturated += events->saturated;
   s->to_zero += events->to_zero;
@@ -84,6 +92,7 @@ static void one_block(const hu_scaled_work *g, hu_scaled_group *w, size_t k, hu_
     }
   }
   hu_shared b = shared_of(g, w, amax, special && g->scaler.special == HU_SPECIAL_NAN);
+  if (g->four_six.on && w->top[k] < 0x7F800000 && (amax || g->scaler.amin)) b = better(g, &p, amax, &b);
   int way = hu_scaled_way(g, &b, w->top[k], &w->by[k], &w->back[k]);
   w->codes[k] = b.code;
   if (w->stats) start_stats(&w->stats[k], amax, b.code, special);
@@ -142,6 +151,7 @@ static int ratios_can(hu_scaled_work *g) {
   const hu_spec *f = &g->scaler.scale;
   hu_num one = hu_power_of_two(0);
   if (!g->kernels || g->scaler.rule != HU_SCALE_RATIO || g->scaler.steps == HU_STEPS_EXACT) return 0;
+  if (g->four_six.on) return 0;
   if (g->scaler.steps == HU_STEPS_ENCODE && !g->scaler.two) return 0;
   hu_num part = hu_step32(hu_product(0, g->scaler.tensor_code, hu_step32(hu_quotient(0, one, g->scaler.top))));
   g->part_factor = hu_float_of_num(part);

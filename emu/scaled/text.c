@@ -19,7 +19,7 @@ enum {
   KEY_PAD,
   KEY_COUNT
 };
-enum { WORDS = 5, PIECE_MAX = 160 };
+enum { WORDS = 10, PIECE_MAX = 160 };
 
 /* In the order in which hu_scaling_text writes them. A name without '=' is a key without a value. */
 static const struct {
@@ -28,7 +28,9 @@ static const struct {
 } keys[KEY_COUNT] = {
     {"scale=", {0}},
     {"block=", {0}},
-    {"rule=", {"floor", "ceil", "even", "rceil", "ratio", 0}},
+    {"rule=",
+     {"floor", "ceil", "even", "rceil", "ratio", "4over6_mae", "4over6_mse", "4over6_mae_fast", "4over6_mse_fast",
+      "sweep_mse"}},
     {"round=", {0}},
     {"steps=", {"exact", "divide", "multiply", "encode", "reciprocal"}},
     {"tensor", {0}},
@@ -127,6 +129,16 @@ static hu_status read_amin(reader *r, hu_scaling *d) {
   return HU_OK;
 }
 
+/* What may stand behind `tensor`. */
+static hu_status read_tensor(reader *r, hu_scaling *d) {
+  d->tensor = HU_TENSOR_MAX;
+  if (r->text[r->at] != '=') return HU_OK;
+  if (strncmp(r->text + r->at, "=256", 4) != 0) return HU_E_TEXT;
+  r->at += 4;
+  d->tensor = HU_TENSOR_256;
+  return HU_OK;
+}
+
 static hu_status read_word(reader *r, hu_scaling *d, unsigned key) {
   char piece[PIECE_MAX];
   size_t start = r->at;
@@ -165,6 +177,7 @@ static hu_status read_key(reader *r, hu_scaling *d, uint32_t *seen) {
     case KEY_BLOCK: return read_block(r, d);
     case KEY_ROUND: return read_round(r, d);
     case KEY_AMIN: return read_amin(r, d);
+    case KEY_TENSOR: return read_tensor(r, d);
     default: return read_word(r, d, key);
   }
 }
@@ -259,6 +272,8 @@ static void put_words(hu_writer *w, const hu_scaling *d) {
     put_key(w, key);
     if (key == KEY_AMIN)
       put_hex(w, d->amin);
+    else if (key == KEY_TENSOR)
+      hu_put(w, value == HU_TENSOR_256 ? "=256" : "");
     else if (keys[key].words[0])
       hu_put(w, keys[key].words[value]);
   }

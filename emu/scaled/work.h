@@ -23,6 +23,7 @@
 #include "emu/base/exec.h"
 #include "emu/core/bits.h"
 #include "emu/scaled/call.h"
+#include "emu/core/four_six.h"
 #include "emu/scaled/rows.h"
 #include "emu/scaled/strip.h"
 #include "emu/simd/convert.h"
@@ -38,6 +39,7 @@ typedef struct hu_scaled_work {
   hu_scaled_call c;
   hu_scaled_shape s;
   hu_scaler scaler;
+  hu_four_six four_six;
   hu_narrow narrow;
   hu_scaled_grid grid;
   const hu_kernels *kernels; /* NULL: the core for every element */

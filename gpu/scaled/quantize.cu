@@ -15,15 +15,26 @@ HU_DEVICE uint32_t hu_block_amax(const hu_scaled_args &a, uint32_t own) {
   return a.amax && !a.scaler.two ? hu_given_amax(a.amax) : own;
 }
 
+/* The better scale of a block whose elements are finite; one thread does it all. */
+static __device__ __noinline__ void hu_core_four_six(const hu_scaled_args &a, const hu_scaled_tensor &t,
+                                                     const hu_rect &r, uint32_t amax, hu_shared *b) {
+  hu_four_six_block block = {a.x + r.row * a.ldx + r.col, r.rows, r.cols, a.ldx, a.cols, a.stream.key, 0};
+  block.word = a.stream.counter + (uint64_t)r.row * a.cols + r.col;
+  *b = hu_four_six_choose(&t.four_six, &t.scaler, &block, amax, b);
+}
+
 /* The way, and in *b the shared scale where the core goes it; every thread of the team must come here. */
 template <int G>
-HU_DEVICE hu_element_way hu_block_way(const hu_scaled_args &a, const hu_scaled_tensor &t, uint32_t own,
-                                      uint64_t special, hu_shared *b) {
+HU_DEVICE hu_element_way hu_block_way(const hu_scaled_args &a, const hu_scaled_tensor &t, const hu_rect &r,
+                                      uint32_t own, uint64_t special, hu_shared *b) {
   uint32_t amax = hu_block_amax(a, own);
   hu_element_way w = hu_element_way_of(a, t, special ? 0x7F800000 : own, amax);
   if (w.kind == HU_ELEMENT_WAY_SHORT) return w;
   hu_team_wait<G>();
-  if (threadIdx.x % G == 0) hu_core_shared(&t.scaler, amax, special != 0, b);
+  if (threadIdx.x % G == 0) {
+    hu_core_shared(&t.scaler, amax, special != 0, b);
+    if (a.four_six.on && special == 0 && (amax || a.scaler.amin)) hu_core_four_six(a, t, r, amax, b);
+  }
   hu_team_wait<G>();
   w.code = b->code;
   return w;
@@ -65,7 +76,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1) hu_scaled_team_kernel(const __grid_co
     hu_rect r = hu_block_rect(a, p, q);
     uint32_t special, amax = hu_rect_amax<G>(a, r, &special, parts);
     hu_shared *b = &slots[threadIdx.x / G];
-    hu_element_way w = hu_block_way<G>(a, t, amax, special, b);
+    hu_element_way w = hu_block_way<G>(a, t, r, amax, special, b);
     if (threadIdx.x % G == 0) hu_block_store(a, p, q, w.code);
     hu_rect_counts n = hu_rect_elements<G>(a, t, r, w, b, &c);
     if (!a.stats) continue;
@@ -191,7 +202,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1)
     int first;
     hu_rect r = hu_piece_rect(a, s, i, &block, &first);
     const hu_top top = a.tops[block];
-    hu_element_way w = hu_block_way<HU_THREADS>(a, t, top.amax, top.special, &b);
+    hu_element_way w = hu_block_way<HU_THREADS>(a, t, r, top.amax, top.special, &b);
     if (first && threadIdx.x == 0) hu_block_store(a, block / a.block_cols, block % a.block_cols, w.code);
     hu_rect_counts n = hu_rect_elements<HU_THREADS>(a, t, r, w, &b, &c);
     if (!a.stats) continue;
@@ -290,7 +301,7 @@ static int hu_nearest_serves(const hu_spec *f, uint32_t round) {
 /* Can steps in binary32 make the scales? M and the scales must be binary32 numbers. */
 static int hu_ratios_serve(hu_scaled_args *a, const hu_scaling *d) {
   a->scale_is_binary32 = (uint8_t)hu_format_equal(d->scale, hu_format_binary32());
-  if (a->scaler.rule != HU_SCALE_RATIO || a->scaler.steps == HU_STEPS_EXACT) return 0;
+  if (a->scaler.rule != HU_SCALE_RATIO || a->scaler.steps == HU_STEPS_EXACT || a->four_six.on) return 0;
   return a->scale_is_binary32 || hu_narrow_of(&a->scale_narrow, &a->scaler.scale);
 }
 
@@ -338,6 +349,7 @@ void hu_scaled_args_of(hu_scaled_args *a, size_t rows, size_t cols, const hu_sca
   a->code_size = (uint32_t)n.code_bytes;
   a->scale_size = (uint32_t)n.scale_bytes;
   a->scaler = hu_scaler_of(*d, mode);
+  a->four_six = hu_four_six_of(d, &a->scaler);
   hu_element_limits(a);
   while (a->side_cols > (size_t)4 << a->span_log && a->span_log < 5) a->span_log++;
   a->carry = a->lanes ? hu_scale_carry(&a->scaler) : 0;

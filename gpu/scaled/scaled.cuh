@@ -20,7 +20,7 @@
 #ifndef HALFULP_GPU_SCALED_CUH
 #define HALFULP_GPU_SCALED_CUH
 
-#include "emu/core/scaled.h"
+#include "emu/core/four_six.h"
 #include "gpu/base/lanes.cuh"
 #include "gpu/base/map.cuh"
 #include "halfulp/device_scaled.h"
@@ -62,12 +62,14 @@ typedef struct hu_scaled_args {
   uint8_t span_log;             /* log2 of the lanes, four elements each, that a block has in quantize_rows.cu */
   uint8_t x_vectors, z_vectors; /* fours of elements from multiples of four on lie aligned */
   hu_scaler scaler;
+  hu_four_six four_six;
   hu_narrow narrow, scale_narrow;
 } hu_scaled_args;
 
 /* A scaler with its second level, and the same as binary32 numbers; in shared memory. */
 typedef struct hu_scaled_tensor {
   hu_scaler scaler;
+  hu_four_six four_six;
   float top, t, code, part; /* M; t; its encode scale; that times 1 / M */
 } hu_scaled_tensor;
 
@@ -112,8 +114,13 @@ HU_DEVICE float hu_bounded(float y) { return fminf(y, __uint_as_float(HU_LARGEST
 HU_DEVICE void hu_scaled_begin(const hu_scaled_args &a, hu_scaled_tensor *t) {
   if (threadIdx.x == 0) {
     t->scaler = a.scaler;
+    t->four_six = a.four_six;
     if (a.scaler.two) {
-      hu_scaler_tensor(&t->scaler, a.amax ? hu_given_amax(a.amax) : a.whole ? a.whole->amax : 0);
+      uint32_t amax = a.amax ? hu_given_amax(a.amax) : a.whole ? a.whole->amax : 0;
+      if (a.four_six.on)
+        hu_four_six_tensor(&t->four_six, &t->scaler, amax);
+      else
+        hu_scaler_tensor(&t->scaler, amax);
       if (a.tensor && blockIdx.x == 0) *a.tensor = hu_pack32(t->scaler.tensor);
     }
     if (a.ratios) {

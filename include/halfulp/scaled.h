@@ -23,7 +23,7 @@
  *
  *   scaling = preset | "bfp(" m "," e "," N ")" | "scaled(" format { ";" key } ")"
  *   key     = "scale=" format | "block=" side "x" side | "rule=" RULE | "round=" MODE | "steps=" STEPS | "tensor"
- *           | "code=twos" | "special=" SPECIAL | "zero=" ZERO | "amin=0x" 8 hexadecimal digits | "pad"
+ *           | "tensor=256" | "code=twos" | "special=" SPECIAL | "zero=" ZERO | "amin=0x" 8 hexadecimal digits | "pad"
  *   side    = 1 to 2^31 - 1, or "*": all of the matrix
  *
  * `scale`, `block` and `rule` must be there, a key stands once. The words are those behind the enumerators below.
@@ -48,7 +48,24 @@ enum {
   HU_SCALE_EVEN = 2,  /* even: floor of A rounded to m + 1 digits, ties up */
   HU_SCALE_RCEIL = 3, /* rceil: the least 2^e with A <= M 2^e: A / M rounded up  (CUDA, Blackwell) */
   HU_SCALE_RATIO = 4, /* ratio: A / M, or A / (M t), rounded into the scale format by `round`, beyond its range max */
-  HU_SCALE_RULES = 5  /* (count) */
+  /* Four Over Six of NVFP4: the scale that ratio gives, or one 1.5 times as large, under which A is about 4 and not 6,
+   * by the smaller error of the block; docs/scaled.md section 4.1 defines the sums. Elements float4_e2m1fn, scales
+   * ue4m3 or float8_e4m3fn, blocks of at most 16 rows and 16 columns, two levels, steps multiply. */
+  HU_SCALE_4OVER6_MAE = 5,      /* 4over6_mae: by the sum of |error|  (Transformer Engine) */
+  HU_SCALE_4OVER6_MSE = 6,      /* 4over6_mse: by the sum of squares  (Transformer Engine; the paper) */
+  HU_SCALE_4OVER6_MAE_FAST = 7, /* 4over6_mae_fast: of x S  (Transformer Engine's fast math of errors) */
+  HU_SCALE_4OVER6_MSE_FAST = 8, /* 4over6_mse_fast */
+  /* sweep_mse: of all positive finite scales the one with the least sum of squared errors, of equal ones the smallest
+   * (docs/scaled.md section 4.2). Elements, scales and blocks as under 4over6; steps divide or multiply, with or
+   * without a second level.  (NVIDIA Model Optimizer) */
+  HU_SCALE_SWEEP_MSE = 9,
+  HU_SCALE_RULES = 10 /* (count) */
+};
+/* The second level, and the largest scale M_S that t leaves room for. */
+enum {
+  HU_TENSOR_NONE = 0, /* there is none */
+  HU_TENSOR_MAX = 1,  /* tensor: M_S is the largest scale of the format */
+  HU_TENSOR_256 = 2   /* tensor=256: rules 4over6; scales up to 448 are left for A = 4 */
 };
 /* Where binary32 roundings happen; rules of powers of two require exact. docs/scaled.md section 4 has the formulas. */
 enum {
@@ -85,7 +102,7 @@ typedef struct hu_scaling {
   uint8_t rule;        /* HU_SCALE_ */
   uint8_t round;       /* HU_RNE ... HU_RAZ: of the scale, rule ratio; else 0 */
   uint8_t steps;       /* HU_STEPS_ */
-  uint8_t tensor;      /* 1: there is a second-level scale t; rule ratio */
+  uint8_t tensor;      /* HU_TENSOR_: is there a second-level scale t? rules ratio, 4over6 and sweep_mse */
   uint8_t coding;      /* HU_CODING_ */
   uint8_t special;     /* HU_SPECIAL_ */
   uint8_t blank;       /* HU_BLANK_; text: zero= */
@@ -107,8 +124,8 @@ HU_API HU_MUST_CHECK hu_status hu_scaling_parse(hu_scaling *scaling, const char 
 HU_API size_t hu_scaling_text(char *text, size_t size, const hu_scaling *scaling);
 
 /* The named ones, entry 0 first: mxfp8_e4m3 mxfp8_e5m2 mxfp6_e3m2 mxfp6_e2m3 mxfp4 mxint8 nvfp4 nvfp4_torchao nvfp4_te
- * nvfp4_torchao18 msfp11 ... msfp16 hbfp4 hbfp6 hbfp8 hbfp12 tt_bfp8 tt_bfp4 tt_bfp2 fp8_tensor dsv3_1x128
- * dsv3_128x128 deepgemm_1x128 deepgemm_128x128. */
+ * nvfp4_torchao18 nvfp4_4over6 nvfp4_te_4over6 nvfp4_te_4over6_448 nvfp4_modelopt_mse msfp11 ... msfp16 hbfp4
+ * hbfp6 hbfp8 hbfp12 tt_bfp8 tt_bfp4 tt_bfp2 fp8_tensor dsv3_1x128 dsv3_128x128 deepgemm_1x128 deepgemm_128x128. */
 typedef struct hu_scaling_entry {
   const char *name, *source;
   const char *open; /* what the source leaves open and what was decided here, "" if nothing */

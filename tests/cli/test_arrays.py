@@ -529,7 +529,7 @@ class Plot(Quantize):
         self.bad(*base, self.path("m.safetensors"), says=("'a.w' and 'b'", "--tensor NAME"))
         self.bad(*base, self.path("m.safetensors"), "--tensor", "c", says="no tensor is named 'c'")
         self.bad(*base, self.path("m.safetensors"), "--tensor", "n", says="'n' is I32")
-        self.bad(*base, self.path("x.npy"), "--tensor", "b", says="--tensor goes with a .safetensors file")
+        self.bad(*base, self.path("x.npy"), "--tensor", "b", says="--tensor goes with a .safetensors or a .gguf file")
         self.bad(*base[:-1], "--tensor", "b", says="--tensor goes with --array")
 
     def test_wrong_use(self):

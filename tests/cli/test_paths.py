@@ -388,19 +388,19 @@ class Foreign(support.Case):
             ("m.bin", b"PK\x03\x04" + bytes(30), ("a PyTorch file", "torch.load")),
             ("m.zip", b"PK\x03\x04" + bytes(30), ("a .zip archive; unpack it first",)),
             ("640", like_a_pickle, ("a .safetensors file",)),
-            ("p.dat", b"\x80\x04\x95.", (".npy and .safetensors files are read",)),
-            ("raw.bin", b"1 2 3\n", (".npy and .safetensors files are read",)),
+            ("p.dat", b"\x80\x04\x95.", (".npy, .safetensors and .gguf files are read",)),
+            ("raw.bin", b"1 2 3\n", (".npy, .safetensors and .gguf files are read",)),
             ("m.jit", b"PK\x03\x04" + bytes(30), ("torch.jit.load",)),
             ("m.npz", b"PK\x03\x04" + bytes(30), ("an .npz archive", "numpy.load")),
             ("m.h5", b"\x89HDF\r\n\x1a\n" + bytes(30), ("an HDF5 file", "h5py")),
-            ("m.gguf", b"GGUF" + bytes(30), ("a GGUF file",)),
+            ("m.ggml", b"GGUF" + bytes(30), ("a GGUF file", "to end in .gguf")),
             ("m.safetensors.index.json", b'{"weight_map": {}}', ("a list in JSON", ".safetensors files that it names")),
             (
                 "blob",
                 safetensors([("t", "F32", (1,), floats([1.0]))]),
                 ("a .safetensors file", "to end in .safetensors"),
             ),
-            ("m.txt", b"1 2 3\n", (".npy and .safetensors files are read",)),
+            ("m.txt", b"1 2 3\n", (".npy, .safetensors and .gguf files are read",)),
         ):
             path = self.write(name, data)
             self.bad(

@@ -108,7 +108,8 @@ class Scaled(support.Case):
         done = 0
         for fmt in (
             "mxfp8_e4m3", "mxfp8_e5m2", "mxfp6_e3m2", "mxfp6_e2m3", "mxfp4", "mxint8",
-            "nvfp4", "nvfp4_torchao", "nvfp4_te", "nvfp4_torchao18", "msfp11", "msfp12", "msfp13", "msfp14", "msfp15", "msfp16", "hbfp4",
+            "nvfp4", "nvfp4_torchao", "nvfp4_te", "nvfp4_torchao18", "nvfp4_4over6", "nvfp4_te_4over6",
+            "nvfp4_te_4over6_448", "nvfp4_modelopt_mse", "msfp11", "msfp12", "msfp13", "msfp14", "msfp15", "msfp16", "hbfp4",
             "hbfp6", "hbfp8", "hbfp12", "tt_bfp8", "tt_bfp4", "tt_bfp2", "fp8_tensor", "dsv3_1x128", "dsv3_128x128",
             "deepgemm_1x128", "deepgemm_128x128", "bfp(5,6,8)",
             "s2fp8", "s2fp8(float8_e4m3fn)", "posit8", "posit16", "lns8", "lns16", "nf4", "fp4_bnb", "int4",
@@ -116,6 +117,8 @@ class Scaled(support.Case):
             "scaled(float6_e2m3fn;scale=bfloat16;block=2x9;rule=ratio;round=raz;special=element;pad)",
             "scaled(bfloat16;scale=binary16;block=*x1;rule=ratio;zero=one)",
             "scaled(float4_e2m1fn;scale=float8_e8m0fnu;block=4x*;rule=rceil;amin=0x38d1b717)",
+            "scaled(float4_e2m1fn;scale=float8_e4m3fn;block=16x16;rule=4over6_mse_fast;steps=multiply;tensor)",
+            "scaled(float4_e2m1fn;scale=ue4m3;block=1x16;rule=sweep_mse;steps=multiply)",
         ):  # fmt: skip
             self.ok("quantize", "-f", fmt, x, self.path("z.npy"))
             self.ok("encode", "-f", fmt, x, self.path("c.npy"))

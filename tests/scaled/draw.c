@@ -34,6 +34,21 @@ static uint32_t random_side(t_random *r) {
   return sides[t_below(r, 13)];
 }
 
+/* Any of the rules that choose by errors, under any shape that they take. */
+static void make_four_six(t_random *r, hu_scaling *d) {
+  d->element = parsed("float4_e2m1fn");
+  d->scale = parsed(t_below(r, 4) ? "ue4m3" : "float8_e4m3fn");
+  d->rule = (uint8_t)(HU_SCALE_4OVER6_MAE + t_below(r, HU_SCALE_RULES - HU_SCALE_4OVER6_MAE));
+  d->steps = HU_STEPS_MULTIPLY;
+  if (d->rule == HU_SCALE_SWEEP_MSE && t_below(r, 2)) d->steps = HU_STEPS_DIVIDE;
+  d->round = t_below(r, 4) ? 0 : (uint8_t)t_below(r, HU_RAZ + 1);
+  d->tensor = (uint8_t)(HU_TENSOR_MAX + t_below(r, 2));
+  if (d->rule == HU_SCALE_SWEEP_MSE) d->tensor = (uint8_t)t_below(r, 2);
+  d->coding = HU_CODING_FORMAT;
+  d->rows = t_below(r, 2) ? 1 : 1 + t_below(r, 16);
+  d->cols = t_below(r, 2) ? 16 : 1 + t_below(r, 16);
+}
+
 hu_scaling random_scaling(t_random *r) {
   for (;;) {
     hu_scaling d;
@@ -50,6 +65,7 @@ hu_scaling random_scaling(t_random *r) {
     }
     d.rows = random_side(r);
     d.cols = random_side(r);
+    if (t_below(r, 10) == 0) make_four_six(r, &d);
     if (d.rule == HU_SCALE_RATIO) {
       d.steps = (uint8_t)t_below(r, HU_STEPS_COUNT);
       d.round = t_below(r, 2) ? 0 : (uint8_t)t_below(r, HU_RAZ + 1);

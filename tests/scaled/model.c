@@ -13,6 +13,7 @@ static const float largest = 0x1.fffffep127f;
 typedef struct formats {
   table element, scale;
   double top, top_scale; /* M, M_S */
+  float all;             /* A_T */
   int emax, low, high;   /* floor(log2 M), exponents of the powers of two that are scales */
   int width;
 } formats;
@@ -56,8 +57,10 @@ static formats formats_of(const hu_scaling *d) {
   must(table_make(&f.element, d->element) == HU_OK && table_make(&f.scale, d->scale) == HU_OK);
   f.top = value_of(d->element, f.element.max_code);
   f.top_scale = value_of(d->scale, f.scale.max_code);
+  f.all = 0;
   f.emax = exponent(f.top);
   f.high = exponent(f.top_scale);
+  if (d->tensor == HU_TENSOR_256) f.top_scale = 256;
   f.low = f.high;
   while (has_power(d->scale, f.low - 1)) f.low--;
   f.width = 1 + d->element.e + d->element.m;
@@ -188,6 +191,8 @@ static uint32_t ratio_code(const model *m, const formats *f, float a, float S, b
   return round_number(m->scaling.scale, mode, y, 0, &events);
 }
 
+static int is_ratio(const hu_scaling *d) { return d->rule >= HU_SCALE_RATIO; }
+
 static double product(const model *m, double scale) {
   if (m->scaling.steps == HU_STEPS_EXACT) return scale * m->tensor; /* exact: at most 24 + 24 digits */
   float z = (float)scale * m->tensor;
@@ -208,7 +213,7 @@ static uint32_t scale_of(const model *m, const formats *f, block *b, float S, do
   } else if (a == 0) {
     double s = d->blank == HU_BLANK_LOW ? ldexp(1, f->low) : d->blank == HU_BLANK_ONE ? 1 : 0;
     code = round_number(d->scale, rne, s, 0, &events);
-  } else if (d->rule == HU_SCALE_RATIO) {
+  } else if (is_ratio(d)) {
     code = ratio_code(m, f, (float)a, S, b);
   } else {
     code = round_number(d->scale, rne, ldexp(1, power_rule(m, f, a)), 0, &events);
@@ -241,7 +246,7 @@ static uint32_t element_of(const model *m, const formats *f, const block *b, flo
   } else if (b->d == 0) {
     code = round_number(d->element, mode, copysign(0, x), random, events);
     more |= HU_EVENT_INEXACT | HU_EVENT_UNDERFLOW | HU_EVENT_TO_ZERO;
-  } else if (d->rule != HU_SCALE_RATIO) {
+  } else if (!is_ratio(d)) {
     code = round_number(d->element, mode, ldexp(x, -exponent(b->d)), random, events);
   } else if (d->steps == HU_STEPS_EXACT) {
     code = round_quotient(&f->element, mode, x, b->scale, m->tensor, random, events);
@@ -275,6 +280,88 @@ static float value_under(const model *m, const formats *f, double scale, uint32_
   return z;
 }
 
+/* ---- section 4.1 ---- */
+
+static uint32_t word_of(const model *m, size_t k) {
+  return m->mode.bits ? hu_stream_word(m->stream, k) >> (32 - m->mode.bits) : 0;
+}
+
+static int is_sweep(const model *m) { return m->scaling.rule == HU_SCALE_SWEEP_MSE; }
+
+/* Every step is stored, so that no compiler takes two at once. */
+static float error_of(const model *m, const formats *f, const block *b, float S, size_t k) {
+  int rule = m->scaling.rule, fast = rule == HU_SCALE_4OVER6_MAE_FAST || rule == HU_SCALE_4OVER6_MSE_FAST;
+  uint32_t ignored;
+  float p = (float)number_of(m, f, element_of(m, f, b, m->x[k], word_of(m, k), &ignored));
+  volatile float y = p * (float)b->scale, x = m->x[k];
+  if (is_sweep(m)) {
+    y = p * (float)b->d;
+  } else if (fast) {
+    x = x * S;
+  } else {
+    y = y * f->all;
+    y = y / (float)(f->top * f->top_scale);
+  }
+  volatile float e = y - x;
+  if (rule == HU_SCALE_4OVER6_MAE || rule == HU_SCALE_4OVER6_MAE_FAST) return fabsf(e);
+  e = e * e;
+  return e;
+}
+
+/* The sums of rows first, then those of rows 8, 4, 2 and 1 apart. */
+static float error_under(const model *m, const formats *f, const block *b, float S) {
+  volatile float rows[16] = {0};
+  for (size_t i = b->r0; i < b->r1; i++) {
+    for (size_t j = b->c0; j < b->c1; j++) rows[i - b->r0] += error_of(m, f, b, S, i * m->cols + j);
+  }
+  for (int apart = 8; apart > 0; apart /= 2) {
+    for (int i = 0; i < apart; i++) rows[i] += rows[i + apart];
+  }
+  return rows[0];
+}
+
+/* The first of all positive scales with the least error. */
+static uint32_t sweep(const model *m, const formats *f, block *b, float S) {
+  uint32_t best = 0;
+  float least = 0;
+  for (uint32_t code = 1; code <= f->scale.max_code; code++) {
+    block other = *b;
+    other.scale = value_of(m->scaling.scale, code);
+    other.d = product(m, other.scale);
+    other.by = rn(1 / (float)other.d);
+    float error = error_under(m, f, &other, S);
+    if (best && !(error < least)) continue;
+    best = code;
+    least = error;
+  }
+  b->scale = value_of(m->scaling.scale, best);
+  b->d = product(m, b->scale);
+  b->by = rn(1 / (float)b->d);
+  return best;
+}
+
+/* b: the scale that ratio gives, of this code; becomes the better one. */
+static uint32_t choose(const model *m, const formats *f, block *b, float S, double a, uint32_t code) {
+  block four = *b;
+  hu_mode mode = {0};
+  uint32_t events, amin = m->scaling.amin;
+  float least;
+  memcpy(&least, &amin, sizeof least);
+  if (a < least) a = least;
+  if (a == 0) return code;
+  if (is_sweep(m)) return sweep(m, f, b, S);
+  mode.round = m->scaling.round;
+  mode.saturate = HU_SAT_FINITE;
+  volatile float y = rn(rn((float)a / (float)f->top) * S);
+  uint32_t larger = round_number(m->scaling.scale, mode, rn(y * 1.5f), 0, &events);
+  four.scale = value_of(m->scaling.scale, larger);
+  four.d = product(m, four.scale);
+  four.by = rn(1 / (float)four.d);
+  if (!(error_under(m, f, &four, S) < error_under(m, f, b, S))) return code;
+  *b = four;
+  return larger;
+}
+
 /* ---- the matrix ---- */
 
 static size_t side(uint32_t n, size_t all) { return n == 0 || n > all ? all : n; }
@@ -296,13 +383,14 @@ static void run_block(model *m, const formats *f, block *b, float S, size_t numb
   s->amax = (float)a;
   s->special = (uint64_t)special;
   if (m->amax && whole) a = *m->amax;
-  m->scales[number] = s->scale = scale_of(m, f, b, S, a, special);
+  s->scale = scale_of(m, f, b, S, a, special);
+  if (m->scaling.rule > HU_SCALE_RATIO && !special) s->scale = choose(m, f, b, S, a, s->scale);
+  m->scales[number] = s->scale;
   for (size_t i = b->r0; i < b->r1; i++) {
     for (size_t j = b->c0; j < b->c1; j++) {
       size_t k = i * m->cols + j;
-      uint32_t events, random = 0;
-      if (m->mode.bits) random = hu_stream_word(m->stream, k) >> (32 - m->mode.bits);
-      m->codes[k] = stored(m, f, element_of(m, f, b, m->x[k], random, &events));
+      uint32_t events;
+      m->codes[k] = stored(m, f, element_of(m, f, b, m->x[k], word_of(m, k), &events));
       hu_events_count(&m->events, events);
       s->saturated += (events & HU_EVENT_SATURATED) != 0;
       s->to_zero += (events & HU_EVENT_TO_ZERO) != 0;
@@ -319,7 +407,8 @@ void model_run(model *m) {
   float S = 1, a = (float)amax_of(m, &all, &special);
   memset(&m->events, 0, sizeof m->events);
   m->tensor = 1;
-  if (m->scaling.tensor) m->tensor = tensor_scale(m, &f, m->amax ? *m->amax : a, &S);
+  f.all = m->amax ? *m->amax : a;
+  if (m->scaling.tensor) m->tensor = tensor_scale(m, &f, f.all, &S);
   size_t down = count(m->rows, m->scaling.rows), across = count(m->cols, m->scaling.cols);
   for (size_t n = 0; n < down * across; n++) {
     block b = block_at(m, n / across, n % across);

@@ -70,6 +70,7 @@ static void test_texts(void **state) {
 static void test_wrong_texts(void **state) {
   (void)state;
 #define MX "scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=1x32;rule=floor"
+#define NV "scaled(float4_e2m1fn;scale=ue4m3;block="
   static const struct {
     const char *text;
     hu_status status;
@@ -103,6 +104,19 @@ static void test_wrong_texts(void **state) {
               {"scaled(e4m3fn;scale=ue4m3;block=1x32;rule=ratio;steps=encode)", HU_E_SCALING, 0},
               {"scaled(bfloat16;scale=binary32;block=1x32;rule=ratio;tensor)", HU_E_SCALING, 0},
               {"scaled(e4m3fn;scale=fp(5,0,0):finite,unsigned;block=1x32;rule=floor)", HU_E_SCALING, 0},
+              {NV "1x16;rule=4over6;steps=multiply;tensor)", HU_E_TEXT, 49},
+              {NV "1x16;rule=4over6_mse;steps=multiply;tensor=448)", HU_E_TEXT, 81},
+              {NV "1x16;rule=4over6_mse;steps=multiply)", HU_E_SCALING, 0},
+              {NV "1x16;rule=4over6_mse;tensor)", HU_E_SCALING, 0},
+              {NV "1x17;rule=4over6_mse;steps=multiply;tensor)", HU_E_SCALING, 0},
+              {NV "17x16;rule=4over6_mse;steps=multiply;tensor)", HU_E_SCALING, 0},
+              {NV "*x16;rule=4over6_mse;steps=multiply;tensor)", HU_E_SCALING, 0},
+              {NV "1x16;rule=sweep_mse;tensor)", HU_E_SCALING, 0},
+              {NV "1x16;rule=sweep_mse;steps=encode;tensor)", HU_E_SCALING, 0},
+              {NV "1x16;rule=sweep_mse;steps=divide;tensor=256)", HU_E_SCALING, 0},
+              {NV "1x16;rule=ratio;steps=multiply;tensor=256)", HU_E_SCALING, 0},
+              {"scaled(float6_e2m3fn;scale=ue4m3;block=1x16;rule=4over6_mse;steps=multiply;tensor)", HU_E_SCALING, 0},
+              {"scaled(float4_e2m1fn;scale=ue5m3;block=1x16;rule=4over6_mse;steps=multiply;tensor)", HU_E_SCALING, 0},
               {"bfp(3,8)", HU_E_TEXT, 7},
               {"bfp(0,8,16)", HU_E_TEXT, 4},
               {"bfp(3,11,16)", HU_E_TEXT, 6},
@@ -132,7 +146,7 @@ static void test_checks(void **state) {
     const char *why = NULL;
     if (i == 0) d.rule = HU_SCALE_RULES;
     if (i == 1) d.steps = HU_STEPS_COUNT;
-    if (i == 2) d.tensor = 2;
+    if (i == 2) d.tensor = 3;
     if (i == 3) d.pad = 2;
     if (i == 4) d.coding = 2;
     if (i == 5) d.special = 3;

@@ -76,6 +76,43 @@ static int test_ties(t_random *draw, t_random *r, int tensors) {
   return 0;
 }
 
+/* Blocks whose elements are near their largest, where the second scale is often the better one; both must come up. */
+static int test_four_six(t_random *draw, t_random *r, int tensors) {
+  static const char *const rules[] = {"mae", "mse", "mae_fast", "mse_fast"};
+  static float x[16 * 96];
+  static uint8_t codes[16 * 96], scales[96];
+  unsigned larger = 0, blocks = 0;
+  hu_mode rne = {0};
+  for (int i = 0; i < tensors; i++) {
+    hu_scaling d;
+    char text[HU_SCALING_TEXT_MAX];
+    snprintf(text, sizeof text, "scaled(float4_e2m1fn;scale=ue4m3;block=%s;rule=4over6_%s;steps=multiply;tensor%s)",
+             i % 3 ? "1x16" : "16x16", rules[i / 3 % 4], i % 2 ? "" : "=256");
+    if (hu_scaling_parse(&d, text, NULL) != HU_OK) return 1;
+    int narrow = (int)t_below(draw, 5), ties = t_below(draw, 3) == 0;
+    for (size_t k = 0; k < 16 * 96; k++) {
+      uint32_t field = 120 + t_below(draw, (uint32_t)narrow + 1), frac = t_next32(draw) & (ties ? 0x700000 : 0x7FFFFF);
+      x[k] = t_float(field << 23 | frac | (t_next32(draw) & 0x80000000));
+    }
+    const char *wrong = compare(r, 16, 96, x, &d, rne, NULL);
+    if (wrong) return report(wrong, &d, rne, 16, 96, x);
+    float tensor;
+    hu_scaled_sizes n = hu_scaled_sizes_of(16, 96, &d);
+    hu_scaled z = {codes, 96, scales, n.block_cols, &tensor};
+    if (hu_scaled_encode(16, 96, &z, x, 96, &d, rne, NULL, NULL, NULL, NULL) != HU_OK) return 1;
+    blocks += (unsigned)(n.block_rows * n.block_cols);
+    d.rule = HU_SCALE_RATIO;
+    d.tensor = HU_TENSOR_MAX;
+    static uint8_t six[96];
+    if (i % 2 == 0) continue; /* the other bound has another t */
+    hu_scaled y = {codes, 96, six, n.block_cols, &tensor};
+    if (hu_scaled_encode(16, 96, &y, x, 96, &d, rne, NULL, NULL, NULL, NULL) != HU_OK) return 1;
+    for (size_t k = 0; k < n.block_rows * n.block_cols; k++) larger += scales[k] != six[k];
+  }
+  printf("4over6: %u blocks, %u of a half of them under the larger scale\n", blocks, larger);
+  return larger < blocks / 20 || larger > blocks / 2;
+}
+
 static int test_random(t_random *draw, t_random *r, long cases) {
   static float x[ELEMENTS_MAX];
   uint64_t elements_seen = 0;
@@ -100,5 +137,5 @@ int main(int argc, char **argv) {
   long cases = argc > 1 ? strtol(argv[1], NULL, 10) : 2500;
   t_random draw = {t_seed("scaled", 1)}, places = {draw.state ^ 0x5555};
   t_random *r = argc > 2 && strcmp(argv[2], "core") == 0 ? NULL : &places;
-  return test_edges(r) || test_ties(&draw, r, 150) || test_random(&draw, r, cases);
+  return test_edges(r) || test_ties(&draw, r, 150) || test_four_six(&draw, r, 120) || test_random(&draw, r, cases);
 }

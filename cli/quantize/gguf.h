@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/quantize/gguf.h - the formats of GGUF: which type a target is, its blocks, and files of them in and out. */
+#ifndef HALFULP_CLI_QUANTIZE_GGUF_H
+#define HALFULP_CLI_QUANTIZE_GGUF_H
+
+#include "cli/quantize/tensors.h"
+#include "cli/tensors/gguf.h"
+
+/* The type whose codes and scales the target's are; NULL: there is none (gguf_blocks.c). */
+const gguf_type *gguf_type_of_target(const cli_target *target);
+/* Codes and scales into the blocks of the type; name: for error lines. 0, or an exit code after one: a scale is NaN,
+ * which the type does not have. */
+int gguf_pack(uint8_t *z, const gguf_type *type, const cli_parts *parts, const char *name);
+/* 1: numbers of the type are read. */
+int gguf_reads(const gguf_type *type);
+/* The numbers of `count` elements in whole blocks of a type that is read: the products of ggml. */
+void gguf_values(float *z, const gguf_type *type, const uint8_t *x, size_t count);
+
+/* What is to be written, into `made` (to be freed) and `plan`, which have the tensors in the same order: what is chosen
+ * in its new type, all else as it is. 0, or an exit code after an error line (gguf_plan.c). */
+int gguf_plan(gguf_file *made, st_file *plan, const tensors_input *in, const tensors_results *r);
+/* The same for a file whose blocks become F32. */
+int gguf_decode_plan(gguf_file *made, st_file *plan, const tensors_input *in);
+/* All bytes before the tensors and behind the last one. 0, or an exit code. */
+int gguf_write_rest(cli_output *output, gguf_file *made, st_file *plan);
+/* Codes of a tensor of the plan. */
+int gguf_put(const tensors_work *w, const char *name, const cli_parts *parts);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* Says what is written into a GGUF file: see gguf.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/quantize/gguf.h"
+
+/* All but the tensors. */
+static int start(gguf_file *made, const gguf_file *from) {
+  *made = *from;
+  made->count = 0;
+  made->tensors = cli_room(from->count, sizeof *made->tensors);
+  return made->tensors ? CLI_OK : CLI_BAD;
+}
+
+static int add_made(gguf_file *made, const gguf_tensor *from, const gguf_type *type, const char *out) {
+  char shown[ST_NAME_MAX];
+  gguf_tensor *t = &made->tensors[made->count];
+  st_printable(shown, from->name);
+  *t = *from;
+  t->type = type;
+  made->blocks |= type != from->type && type->dtype < 0;
+  t->name = strdup(from->name);
+  if (!t->name) return cli_fail(out, "out of memory");
+  made->count++;
+  if (t->shape[t->dims - 1] % type->block)
+    return cli_fail(out, "tensor '%s': rows of %zu are not whole blocks of %u, those of %s; leave it out by --exclude",
+                    shown, t->shape[t->dims - 1], type->block, type->name);
+  return gguf_size(t) ? CLI_OK : cli_fail(out, "tensor '%s': does not fit the address space", shown);
+}
+
+static int finish(gguf_file *made, st_file *plan, const char *out) {
+  gguf_layout(made);
+  return gguf_as_tensors(plan, made) ? CLI_OK : cli_fail(out, "out of memory");
+}
+
+static int fail_target(const tensors_results *r) {
+  char name[CLI_TARGET_MAX];
+  return cli_fail(
+      r->out,
+      "GGUF has no type for codes of %s; it has F32, F16, BF16, MXFP4 (ggml.mxfp4, mxfp4, and other elements "
+      "float4_e2m1fn in blocks of 1x32), NVFP4 (ggml.nvfp4; 1x16 without a scale of the tensor) and Q8_0",
+      cli_target_name(name, &r->asked->target));
+}
+
+/* The type that a tensor gets. */
+static const gguf_type *new_type(const gguf_tensor *t, const tensors_results *r, const gguf_type *codes) {
+  int narrow = t->type->id == GGUF_F16 || t->type->id == GGUF_BF16;
+  if (r->asked->codes) return codes;
+  return r->asked->widen && narrow ? gguf_type_of(GGUF_F32) : t->type;
+}
+
+int gguf_plan(gguf_file *made, st_file *plan, const tensors_input *in, const tensors_results *r) {
+  const gguf_type *codes = r->asked->codes ? gguf_type_of_target(&r->asked->target) : NULL;
+  if (!in->gguf) return cli_fail(r->out, "a .gguf file is made from a .gguf file, whose metadata it keeps");
+  if (r->asked->rows_out) return cli_fail(r->out, "--rows out: blocks of GGUF lie along the rows");
+  if (r->asked->codes && !codes) return fail_target(r);
+  int code = start(made, in->gguf);
+  for (size_t i = 0; i < r->count && code == CLI_OK; i++) {
+    const gguf_tensor *t = &in->gguf->tensors[i];
+    code = add_made(made, t, r->list[i].done ? new_type(t, r, codes) : t->type, r->out);
+  }
+  return code == CLI_OK ? finish(made, plan, r->out) : code;
+}
+
+int gguf_decode_plan(gguf_file *made, st_file *plan, const tensors_input *in) {
+  int code = start(made, in->gguf);
+  for (size_t i = 0; i < in->gguf->count && code == CLI_OK; i++) {
+    const gguf_tensor *t = &in->gguf->tensors[i];
+    code = add_made(made, t, gguf_reads(t->type) ? gguf_type_of(GGUF_F32) : t->type, in->name);
+  }
+  return code == CLI_OK ? finish(made, plan, in->name) : code;
+}
+
+int gguf_write_rest(cli_output *output, gguf_file *made, st_file *plan) {
+  size_t length, last = made->count ? made->tensors[made->count - 1].begin + made->tensors[made->count - 1].size : 0;
+  uint8_t *header = gguf_header(made, &length), *space = calloc(made->alignment, 1);
+  int code = header && space ? CLI_OK : cli_fail(output->path, "out of memory");
+  if (code == CLI_OK) code = cli_output_at(output, 0, header, length);
+  if (code == CLI_OK) code = cli_output_at(output, length + last, space, gguf_data_size(made) - last);
+  if (code == CLI_OK) plan->data = length;
+  free(header);
+  free(space);
+  return code;
+}
+
+int gguf_put(const tensors_work *w, const char *name, const cli_parts *parts) {
+  const st_tensor *t = st_find(w->plan, name);
+  char shown[ST_NAME_MAX], place[ST_NAME_MAX + 256];
+  uint8_t *blocks = cli_room(t->size, 1);
+  if (!blocks) return CLI_BAD;
+  snprintf(place, sizeof place, "%.240s: tensor '%s'", w->in->name, st_printable(shown, name));
+  int code = gguf_pack(blocks, w->made->tensors[t - w->plan->tensors].type, parts, place);
+  if (code == CLI_OK) code = cli_output_at(w->output, w->plan->data + t->begin, blocks, t->size);
+  free(blocks);
+  return code;
+}
