@@ -71,7 +71,7 @@ static const sabotage list[] = {
     {"block-formats", "MXFP8 E4M3", "optimizer.rate", "1e-9", CLAIM(0) | CLAIM(2)},
     {"block-formats", "MXFP4", "precision.x", "fp(2,0,0)", CLAIM(1)},
     {"accumulation", "FP8, sums in fp(6,9,0), chunks of 64", "precision.accum", "seq(fp(6,9,0))", CLAIM(0)},
-    {"accumulation", "FP8, sums in fp(6,9,0), one by one", "precision.accum", "fp32", CLAIM(1)},
+    {"accumulation", "FP8, sums in fp(6,9,0), one by one", "optimizer.rate", "1e-6", CLAIM(1)},
     {"accumulation", "FP8, chunks of 64, all layers", "precision.system", "binary32", CLAIM(2)},
     {"accumulation", "binary16, Ampere's sums in binary32", "optimizer.rate", "1e-6", CLAIM(3)},
     {"accumulation", "binary16, Volta's sums in binary16", "optimizer.rate", "1e-6", CLAIM(4)},
