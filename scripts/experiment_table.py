@@ -20,7 +20,7 @@ def table(experiments):
     for e in experiments:
         for row in e['rows'] if e['seeded'] else []:
             last = cell(row, 'accuracy') or cell(row, 'r2')
-            lines.append('| %s | %s | %s | %s | %s |' % (e['id'], row['name'], cell(row, 'loss'), cell(row, 'test_loss'), last))
+            lines.append('| %s | `%s` | %s | %s | %s |' % (e['id'], row['name'], cell(row, 'loss'), cell(row, 'test_loss'), last))
     return '\n'.join(lines) + '\n'
 
 
