@@ -27,7 +27,7 @@ typedef struct experiment_state {
   int printed; /* objects of a JSON list */
 } experiment_state;
 
-enum { KEY_DATA = CLI_KEY_FREE, KEY_SET, KEY_ONLY, KEY_ALL, KEY_QUICK, KEY_SEEDS };
+enum { KEY_DATA = CLI_KEY_FREE, KEY_SET, KEY_RUN, KEY_ALL, KEY_QUICK, KEY_SEEDS };
 enum { SEEDS = 3, SEEDS_MOST = 1000 };
 
 /* KEY=VALUE */
@@ -61,7 +61,7 @@ static int set(void *state, int key, const char *value) {
   if (key == KEY_DATA) s->data = value;
   if (key == 'o') s->out = value;
   if (key == 'j') s->threads = value;
-  if (key == KEY_ONLY) s->row = value;
+  if (key == KEY_RUN) s->row = value;
   if (key == KEY_SEEDS) return read_seeds(s, value);
   return key == KEY_SET ? add_set(s, value) : CLI_OK;
 }
@@ -106,7 +106,7 @@ static const cli_option options[] = {
     {KEY_ALL, "all", NULL, "no NAME: run all of them; with --output each has a folder in OUT"},
     {KEY_QUICK, "quick", NULL, "with --all: those that `make check` runs"},
     {KEY_SET | CLI_REPEATS, "set", "KEY=VALUE", "in every run, after its own keys (halfulp train --keys lists them)"},
-    {KEY_ONLY, "only", "RUN", "--set in the run of this name alone, for example to see what a claim rests on"},
+    {KEY_RUN, "run", "RUN", "--set in the run of this name alone, for example to see what a claim rests on"},
     {KEY_SEEDS, "seeds", "N", "seeds 0 to N - 1 for every run; claims are judged on the means; default 3"},
     {'j', "threads", "N", "as --set run.threads=N: the result is the same for any number"},
     CLI_OPTION_JSON,

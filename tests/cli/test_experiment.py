@@ -125,11 +125,11 @@ class Experiments(support.Case):
         name = "binary16, no master weights"
         args = ["fp16-master-weights", "--data", support.DATA, "--seeds", "1", "--json", "--set", "run.steps=20"]
         plain = json.loads(self.ok("experiment", *args, code=1))["rows"]
-        one = json.loads(self.ok("experiment", *args, "--only", name))["rows"]  # the loss of a short run is high
+        one = json.loads(self.ok("experiment", *args, "--run", name))["rows"]  # the loss of a short run is high
         self.assertEqual([r["steps"] for r in plain], [20] * 3)
         self.assertEqual(one[2]["digest"], plain[2]["digest"])
         self.assertGreater(one[0]["steps"], 20)
-        self.bad("experiment", "s2fp8", "--data", support.DATA, "--only", "nothing", says="no run is called 'nothing'")
+        self.bad("experiment", "s2fp8", "--data", support.DATA, "--run", "nothing", says="no run is called 'nothing'")
 
     def test_short_options(self):
         for option in ("-o", "--output"):
