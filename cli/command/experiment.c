@@ -107,7 +107,7 @@ static const cli_option options[] = {
     {KEY_QUICK, "quick", NULL, "with --all: those that `make check` runs"},
     {KEY_SET | CLI_REPEATS, "set", "KEY=VALUE", "in every run, after its own keys (halfulp train --keys lists them)"},
     {KEY_RUN, "run", "RUN", "--set in the run of this name alone, for example to see what a claim rests on"},
-    {KEY_SEEDS, "seeds", "N", "seeds 0 to N - 1 for every run; claims are judged on the means; default 3"},
+    {KEY_SEEDS, "seeds", "N", "so many seeds, 0 to N - 1, for every run; claims are judged on the means; default 3"},
     {'j', "threads", "N", "as --set run.threads=N: the result is the same for any number"},
     CLI_OPTION_JSON,
     {0}};

@@ -83,6 +83,7 @@ WORDS = {
     "resume": ("", "", "continue a run", r"continue"),
     "round": ("r", "MODE", "rounding mode", r"rne|rounding mode"),
     "rows": ("", "WHICH", "axis along which blocks lie", r"blocks lie along"),
+    "run": ("", "RUN", "the run that keys are set in", r"in the run of this name"),
     "sa": ("", "SA.npy", "scales of A", r"scales of A"),
     "samples": ("", "N", "random dot products", r"random dot products"),
     "saturate": ("s", "POLICY", "values beyond the range", r"default none finite propagate"),
