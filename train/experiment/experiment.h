@@ -74,7 +74,7 @@ hu_experiment_row *hu_lab_add_row(hu_lab *lab, const char *name);
 /* The last row is complete: tells the caller's callback. */
 hu_status hu_lab_tell(hu_lab *lab);
 
-/* ---- several seeds (seeds.c) ---- */
+/* ---- several seeds (plan.c, seeds.c) ---- */
 
 /* 1: all runs of the plan are trainers', and none sets a seed. */
 int hu_plan_is_seeded(const hu_plan *plan);

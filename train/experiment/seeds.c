@@ -5,23 +5,6 @@
 
 #include "train/experiment/experiment.h"
 
-static int sets_seed(const char *const *pairs) {
-  for (; pairs && pairs[0]; pairs += 2) {
-    if (strcmp(pairs[0], "run.seed") == 0 || strcmp(pairs[0], "data.seed") == 0) return 1;
-  }
-  return 0;
-}
-
-int hu_plan_is_seeded(const hu_plan *plan) {
-  int own = plan->run != NULL || plan->count == 0 || sets_seed(plan->pairs);
-  for (size_t i = 0; i < plan->count; i++) own |= sets_seed(plan->trials[i].pairs);
-  return !own;
-}
-
-size_t hu_lab_seeds(const hu_lab *lab) {
-  return lab->how->seeds > 1 && hu_plan_is_seeded(lab->plan) ? lab->how->seeds : 1;
-}
-
 /* Sums of a number and of the squares of its distance from the first seed's, which lose no digits as squares of large
  * numbers would. */
 typedef struct spread {

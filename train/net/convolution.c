@@ -3,69 +3,6 @@
  * what the windows give to a pixel has been added in binary32. */
 #include "train/net/convolution.h"
 
-#include <string.h>
-
-/* ---- shared with convolution_windows.c ---- */
-
-size_t hu_patch_size(const hu_net *net, const hu_operator *op) {
-  return op->n[HU_CONV_KERNEL] * op->n[HU_CONV_KERNEL] * net->value[op->in[0]].cols;
-}
-
-hu_task hu_windows(const hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *to, const float *from) {
-  const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
-  hu_task t = hu_task_of(rows, cols, to, from, NULL);
-  const size_t n[8] = {op->n[HU_CONV_KERNEL],
-                       op->n[HU_CONV_KERNEL],
-                       op->n[HU_CONV_STRIDE],
-                       op->n[HU_CONV_PAD],
-                       x->height,
-                       x->width,
-                       z->height,
-                       z->width};
-  memcpy(t.n, n, sizeof n);
-  return t;
-}
-
-void hu_make_patches(hu_net *net, hu_operator *op, const float *x) {
-  hu_task t = hu_windows(net, op, net->value[op->out].rows, hu_patch_size(net, op), op->kept, x);
-  hu_do(net, HU_RUN_PATCHES, &t);
-  op->n[HU_CONV_KEPT] = HU_KEPT_PATCHES;
-}
-
-int hu_frames_fit(const hu_net *net, const hu_operator *op) {
-  const hu_value *x = &net->value[op->in[0]];
-  const size_t border = 2 * op->n[HU_CONV_PAD];
-  return net->batch * (x->height + border) * (x->width + border) * x->cols <= op->kept_size;
-}
-
-static void tell_rounding(void *const told[2], int ends) {
-  hu_tell((hu_net *)told[0], HU_PHASE_ROUNDING, (const hu_operator *)told[1], ends);
-}
-
-hu_convolution hu_convolution_of(hu_net *net, hu_operator *op) {
-  hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
-  hu_task t = hu_windows(net, op, 0, 0, NULL, NULL);
-  hu_convolution c;
-  memset(&c, 0, sizeof c);
-  memcpy(c.n, t.n, sizeof c.n);
-  c.images = net->batch;
-  c.channels = x->cols;
-  c.outputs = z->cols;
-  c.x = x->v;
-  c.z = z->v;
-  c.framed = op->n[HU_CONV_PAD] ? op->kept : x->v;
-  c.room = net->work[HU_ROOMS - 1];
-  c.tell = net->observer ? tell_rounding : NULL;
-  c.told[0] = net;
-  c.told[1] = op;
-  return c;
-}
-
-int hu_without_patches(hu_net *net, const hu_accum *accum, int what, const hu_convolution *c) {
-  if (net->fault != HU_OK || !net->engine->convolve || !hu_is_plain_fp32(accum)) return 0;
-  return net->engine->convolve(net->self, what, c);
-}
-
 /* ---- X and dX as tensors ---- */
 
 static hu_matrices operand(hu_net *net, hu_operator *op, const hu_rounding *r, unsigned part) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* train/net/convolution.h - what convolution.c and convolution_windows.c share: the sizes of a convolution, its
- * patches, and the calls of an engine that needs none. */
+/* train/net/convolution.h - what convolution.c and convolution_windows.c share (patches.c): the sizes of a convolution,
+ * its patches, and the calls of an engine that needs none. And the passes of the second, which the first calls. */
 #ifndef HALFULP_TRAIN_NET_CONVOLUTION_H
 #define HALFULP_TRAIN_NET_CONVOLUTION_H
 
