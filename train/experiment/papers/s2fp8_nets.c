@@ -2,19 +2,7 @@
 /* Cambier et al., Shifted and Squeezed 8-bit Floating Point: a convolutional net, a transformer. */
 #include <math.h>
 
-#include "train/experiment/experiment.h"
-
-/* E5M2 with one scale a tensor that its largest number reaches the top with: a shift without a squeeze. */
-#define SHIFTED "scaled(float8_e5m2;scale=binary32;block=*x*;rule=ratio;steps=encode;special=element;zero=one)"
-#define SHIFT                                                                                                    \
-  {                                                                                                              \
-    "FP8 E5M2, shifted",                                                                                         \
-        HU_PAIRS("precision.system", "binary32", "precision.x", SHIFTED, "precision.w", SHIFTED, "precision.dz", \
-                 SHIFTED, "precision.w_back", SHIFTED, "precision.x_back", SHIFTED, "precision.dz_w", SHIFTED,   \
-                 "precision.z_out", SHIFTED, "precision.dx_out", SHIFTED, "precision.dw_out", SHIFTED,           \
-                 "precision.embeddings", SHIFTED),                                                               \
-        0                                                                                                        \
-  }
+#include "train/experiment/shifted.h"
 
 /* What both tables have. */
 enum { EXACT, FP8, FP8_100, FP8_1000, S2FP8, SHIFTED_FP8, TRIALS };
