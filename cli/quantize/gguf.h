@@ -6,7 +6,7 @@
 #include "cli/quantize/tensors.h"
 #include "cli/tensors/gguf.h"
 
-/* The type whose codes and scales the target's are; NULL: there is none (gguf_blocks.c). */
+/* The type whose codes and scales the target's are; NULL if no type has them (gguf_blocks.c). */
 const gguf_type *gguf_type_of_target(const cli_target *target);
 /* Codes and scales into the blocks of the type; name: for error lines. 0, or an exit code after one: a scale is NaN,
  * which the type does not have. */

@@ -34,7 +34,7 @@ typedef struct gguf_type {
 } gguf_type;
 /* NULL: unknown. */
 const gguf_type *gguf_type_of(uint32_t id);
-/* The type for a dtype of .safetensors; NULL: there is none. */
+/* The type for a dtype of .safetensors; NULL if GGUF has no such type. */
 const gguf_type *gguf_type_for(int dtype);
 
 typedef struct gguf_tensor {

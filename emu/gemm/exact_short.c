@@ -69,7 +69,7 @@ static int side_of_format(side *z, const hu_matrix *x) {
   return !s->has_inf && !s->has_nan && z->most <= 0x7FFF;
 }
 
-/* By the patterns of the least magnitude but 0 and of the largest; UINT32_MAX and 0: there is none. */
+/* By the patterns of the least magnitude but 0 and of the largest; UINT32_MAX and 0 where all are 0. */
 static int side_of_range(side *z, const hu_matrix *x, uint32_t least, uint32_t most) {
   if (most >= 0x7F800000) return 0;
   if (most == 0) return set_side(z, 0, 0), 1;

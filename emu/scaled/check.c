@@ -36,13 +36,13 @@ static const char *wrong_scale(const hu_scaling *d) {
 static const char *wrong_four_six(const hu_scaling *d) {
   int scale = hu_format_equal(d->scale, hu_ue4m3()) || hu_format_equal(d->scale, hu_float8_e4m3fn());
   int sweep = d->rule == HU_SCALE_SWEEP_MSE, steps = d->steps == HU_STEPS_MULTIPLY;
-  if (!hu_format_equal(d->element, hu_float4_e2m1fn())) return "rule: 4over6 and sweep want elements float4_e2m1fn";
-  if (!scale) return "rule: 4over6 and sweep want scales ue4m3 or float8_e4m3fn";
-  if (!sweep && (!steps || !d->tensor)) return "rule: 4over6 wants steps multiply and a second level";
-  if (sweep && !steps && d->steps != HU_STEPS_DIVIDE) return "rule: sweep wants steps divide or multiply";
+  if (!hu_format_equal(d->element, hu_float4_e2m1fn())) return "rule: 4over6 and sweep require elements float4_e2m1fn";
+  if (!scale) return "rule: 4over6 and sweep require scales ue4m3 or float8_e4m3fn";
+  if (!sweep && (!steps || !d->tensor)) return "rule: 4over6 requires steps multiply and a second level";
+  if (sweep && !steps && d->steps != HU_STEPS_DIVIDE) return "rule: sweep requires steps divide or multiply";
   if (sweep && d->tensor == HU_TENSOR_256) return "tensor: 256 goes with the rules 4over6";
   if (d->rows - 1u >= HU_FOUR_SIX_SIDE || d->cols - 1u >= HU_FOUR_SIX_SIDE) {
-    return "block: 4over6 and sweep want at most 16 rows and 16 columns";
+    return "block: 4over6 and sweep require at most 16 rows and 16 columns";
   }
   return d->round > HU_RAZ ? "round: not a deterministic mode from rne to raz" : NULL;
 }

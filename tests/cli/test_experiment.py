@@ -118,6 +118,8 @@ class Experiments(support.Case):
         text = self.ok("experiment", *args[:-1], "--seeds", "2", code=1)
         self.assertIn("means and standard deviations of 2 seeds", text)
         self.assertIn(" +- ", text)
+        one = json.loads(self.ok("experiment", *args, "--set", "run.seed=1", "--set", "data.seed=1", code=1))
+        self.assertEqual(one["rows"], alone[1]["rows"])  # a seed that is set is the only one
         for wrong in ("0", "x", "-1", "1001", "2.5"):
             self.bad("experiment", "s2fp8", "--seeds", wrong, says="--seeds: '%s'" % wrong)
 

@@ -18,5 +18,6 @@ int hu_plan_is_seeded(const hu_plan *plan) {
 }
 
 size_t hu_lab_seeds(const hu_lab *lab) {
-  return lab->how->seeds > 1 && hu_plan_is_seeded(lab->plan) ? lab->how->seeds : 1;
+  int chosen = sets_seed(lab->how->pairs); /* by the caller: runs with other seeds would be the same run again */
+  return lab->how->seeds > 1 && !chosen && hu_plan_is_seeded(lab->plan) ? lab->how->seeds : 1;
 }

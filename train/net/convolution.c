@@ -5,11 +5,6 @@
 
 /* ---- X and dX as tensors ---- */
 
-static hu_matrices operand(hu_net *net, hu_operator *op, const hu_rounding *r, unsigned part) {
-  const hu_value *x = &net->value[op->in[0]];
-  return hu_product_operand(net, op, x->rows, x->cols, x->v, r, &x->round, net->work[1], part);
-}
-
 /* X, rounded, as an engine without patches takes it. 0: it cannot. */
 static int takes_images(hu_net *net, hu_operator *op, const hu_accum *accum, const float *x, hu_convolution *c) {
   *c = hu_convolution_of(net, op);
@@ -27,7 +22,7 @@ static hu_matrices patches_of(hu_operator *op, size_t in, hu_matrices x) {
 
 static hu_status tensor_forward(hu_net *net, hu_operator *op) {
   size_t in = hu_patch_size(net, op);
-  hu_matrices x = operand(net, op, &op->rounding.x, HU_PART_Z_X);
+  hu_matrices x = hu_x_operand(net, op, &op->rounding.x, HU_PART_Z_X);
   hu_convolution c;
   if (takes_images(net, op, &op->rounding.z_accum, x.data, &c)) {
     c.w = hu_weights_operand(net, op, in, &op->rounding.w, HU_PART_Z_W).data;
@@ -42,7 +37,7 @@ static hu_status tensor_forward(hu_net *net, hu_operator *op) {
 
 static hu_status tensor_weights(hu_net *net, hu_operator *op) {
   size_t in = hu_patch_size(net, op);
-  hu_matrices x = operand(net, op, &op->rounding.x_back, HU_PART_DW_X);
+  hu_matrices x = hu_x_operand(net, op, &op->rounding.x_back, HU_PART_DW_X);
   int same = hu_roundings_alike(&op->rounding.x, &op->rounding.x_back);
   unsigned kept = same ? (unsigned)op->n[HU_CONV_KEPT] : HU_KEPT_NOTHING;
   hu_convolution c;

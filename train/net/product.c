@@ -12,6 +12,11 @@ static void multiply(hu_net *net, const hu_operator *op, unsigned part, size_t m
   hu_do_products(net, op, part, &p);
 }
 
+hu_matrices hu_x_operand(hu_net *net, hu_operator *op, const hu_rounding *r, unsigned part) {
+  const hu_value *x = &net->value[op->in[0]];
+  return hu_product_operand(net, op, x->rows, x->cols, x->v, r, &x->round, net->work[1], part);
+}
+
 hu_matrices hu_weights_operand(hu_net *net, hu_operator *op, size_t in, const hu_rounding *r, unsigned part) {
   const hu_parameter *w = &net->parameter[op->theta[0]];
   return hu_product_operand(net, op, in, w->cols, w->theta, r, &w->round, net->work[2], part);
@@ -77,19 +82,14 @@ int hu_add_weights(hu_net *net, hu_operator *op, size_t in, size_t outputs, int 
 /* ---- rows ---- */
 
 /* X, rounded for a product. */
-static hu_matrices operand(hu_net *net, hu_operator *op, const hu_rounding *r, unsigned part) {
-  const hu_value *x = &net->value[op->in[0]];
-  return hu_product_operand(net, op, x->rows, x->cols, x->v, r, &x->round, net->work[1], part);
-}
-
 static hu_status linear_forward(hu_net *net, hu_operator *op) {
-  return hu_product_forward(net, op, net->value[op->in[0]].cols, operand(net, op, &op->rounding.x, HU_PART_Z_X));
+  return hu_product_forward(net, op, net->value[op->in[0]].cols, hu_x_operand(net, op, &op->rounding.x, HU_PART_Z_X));
 }
 
 static hu_status linear_backward(hu_net *net, hu_operator *op) {
   hu_value *x = &net->value[op->in[0]];
   net->rounded.there = 0; /* dZ is another one */
-  hu_status s = hu_product_weights(net, op, x->cols, operand(net, op, &op->rounding.x_back, HU_PART_DW_X));
+  hu_status s = hu_product_weights(net, op, x->cols, hu_x_operand(net, op, &op->rounding.x_back, HU_PART_DW_X));
   if (s != HU_OK || !hu_wants_gradient(net, op->in[0])) return s;
   float *dx = hu_gift(net, op->in[0], net->work[0]);
   hu_product_x(net, op, x->cols, dx);

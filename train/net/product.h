@@ -7,6 +7,8 @@
 
 #include "train/net/net.h"
 
+/* The value that the layer reads, as the product that `part` belongs to has it. */
+hu_matrices hu_x_operand(hu_net *net, hu_operator *op, const hu_rounding *r, unsigned part);
 /* W and dZ as the product that `part` belongs to has them. */
 hu_matrices hu_weights_operand(hu_net *net, hu_operator *op, size_t in, const hu_rounding *r, unsigned part);
 hu_matrices hu_gradients_operand(hu_net *net, hu_operator *op, const hu_rounding *r, float *room, unsigned part);

@@ -145,7 +145,8 @@ typedef struct hu_experiment_options {
   const struct hu_engine *engine; /* of runs with "run.device", "cuda" (train/device.h); may be NULL */
   size_t seeds;                   /* 0, 1: one. More: each run is made with run.seed and data.seed 0, 1, ... seeds - 1,
                                      and the claims are judged on the means. An experiment that has seeds of its own, or
-                                     runs that are no trainer's, is run once (hu_experiment.seeded is 0). */
+                                     runs that are no trainer's, is run once (hu_experiment.seeded is 0), and so is one
+                                     whose `pairs` set a seed. */
   const char *row;                /* NULL; or the one run, by name, that `pairs` are set in */
 } hu_experiment_options;
 
