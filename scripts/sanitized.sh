@@ -6,9 +6,11 @@
 # `make check-exhaustive` has, kernels are those of this machine's level alone, and CUDA kernels on the processor (tests/ptx
 # checks every access of theirs) and numbers and vectors as texts through the command, a program start each (the fuzz tests read
 # the same texts), are left out. Products that vector kernels compute are compiled without sanitizers.
+# Every call of hu_round asks, before it rounds, what the proofs suppose of its operands (tests/proof/callers/supposed.h).
 set -euo pipefail
 folder=$1
-here=$(dirname "$0")
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(dirname "$here")
 # Ubuntu's clang brings its sanitizers along; elsewhere a clang that is there will do.
 "$here/setup.sh" clang libclang-rt-14-dev || "$here/setup.sh" clang || command -v clang > /dev/null
 if [ "$folder" = setup ]; then exit; fi
@@ -36,11 +38,14 @@ fi
 # functions and lines stay.
 if [ ! -f "$folder/build.ninja" ]; then
   mkdir -p "$folder"
+  # A list with commas: a folder's name may have a blank.
+  suppose="'-include','$root/tests/proof/callers/supposed.h','-I$root','-I$root/include','-D_GNU_SOURCE=','-Wno-macro-redefined'"
   CC=clang CXX=clang++ meson setup "$folder" -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled -Dbench=disabled -Dplanted=false \
-    "-Dlevels=$levels" -Doptimization=1 -Ddebug=true -Dc_args=-g1 -Dcpp_args=-g1 > "$folder/setup.log" || { cat "$folder/setup.log"; exit 1; }
+    "-Dlevels=$levels" -Doptimization=1 -Ddebug=true "-Dc_args=['-g1',$suppose]" -Dcpp_args=-g1 > "$folder/setup.log" || { cat "$folder/setup.log"; exit 1; }
 fi
 # shellcheck disable=SC2086
 ninja -C "$folder" $programs
+"$here/asks.sh" "$folder"
 # shellcheck disable=SC2086
 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
   meson test -C "$folder" --no-rebuild --print-errorlogs --num-processes "$(nproc)" -t 4 $tests
