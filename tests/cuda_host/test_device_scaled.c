@@ -211,12 +211,15 @@ static void presets(void **state) {
   static float x[ROWS * COLS];
   for (size_t i = 0; i < hu_scaling_count(); i++) {
     hu_scaling d = parsed(hu_scaling_at(i).name);
+    /* A sweep rounds a block for each of 126 scales: in a part of the cases a few rows do. */
+    const unsigned most = d.rule == HU_SCALE_SWEEP_MSE && t_part(100) < 100 ? 1 + t_part(ROWS) : ROWS;
     for (unsigned k = 0; k < 4; k++) {
       hu_mode mode = k == 3   ? t_stochastic(HU_SRA + (unsigned)i % 3, 1 + t_below(&r, 32))
                      : k == 2 ? t_mode(t_below(&r, T_DETERMINISTIC))
                               : t_mode(HU_RNE);
       ordinary(&r, ROWS * COLS, x, k == 1);
-      run(&r, d, mode, ROWS - k, k == 0 ? 1024 : COLS - t_below(&r, 60), x, k > 1);
+      const unsigned rows = most < ROWS ? most : ROWS - k;
+      run(&r, d, mode, rows, k == 0 ? 1024 : COLS - t_below(&r, 60), x, k > 1);
     }
   }
   print_message("%zu presets\n", hu_scaling_count());

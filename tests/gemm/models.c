@@ -52,11 +52,20 @@ void plain_spoil(plain *x, t_random *r) {
   plain_keep_layout(x, r, 0);
 }
 
+/* The levels that extend AVX-512 have kernels for some sums alone (test_gemm_pairs.c, test_gemm_short.c), and run those of
+ * AVX-512 for others. One problem in eight shows that, and so does each one of `exact`, which is among their own. */
+static int level_is_asked(uint32_t bit, const char *model, unsigned long runs) {
+  const uint32_t extensions = HU_LEVEL_BF16 | HU_LEVEL_VNNI;
+  return (bit & extensions) == 0 || strncmp(model, "exact", 5) == 0 || runs / 4 % 8 == 0;
+}
+
 void problem_same_at_levels(const problem *p, const char *model, unsigned long *runs) {
   char text[PROBLEM_TEXT];
   outcome first = problem_run(p, 1, UINT32_MAX);
   if (first.status != HU_OK) fail_msg("%s under %s: %s", problem_text(text, p), model, hu_status_name(first.status));
+  const unsigned long before = *runs;
   for (size_t i = 0; i < t_levels(); i++) {
+    if (!level_is_asked(t_level_bit(i), model, before)) continue;
     outcome o = problem_run(p, (uint32_t)i + 1, t_levels_off(i));
     for (size_t e = 0; e < p->m * p->n; e++) {
       uint32_t got = outcome_element(p, &o, e / p->n, e % p->n), want = outcome_element(p, &first, e / p->n, e % p->n);
