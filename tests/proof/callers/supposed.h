@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/proof/callers/supposed.h - asks at every call of hu_round what theorems P1, P2 and P4 suppose of its operands.
  *
- * The sanitizers' build includes this file ahead of each source (-include). From here on a call of hu_round goes through
- * hu_round_supposed. It stops the program where an operand lies outside of the theorems' domain, and names the call.
+ * The sanitizers' build includes this file ahead of each source (-include). From here on hu_round_supposed stands for
+ * hu_round. It stops the program where an operand lies outside of the theorems' domain, and names the call.
  * emu/core/round.h itself stays as it is, so that the theorems hold for what is compiled. Its own call of hu_round, in
  * hu_pack32, stands before the macro; hu_pack32 has a macro of its own. */
 #ifndef HALFULP_TESTS_PROOF_CALLERS_SUPPOSED_H
