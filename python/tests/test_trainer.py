@@ -128,6 +128,27 @@ def test_wrong_configurations():
         Trainer('nowhere.ini')
 
 
+def test_where_data_are(tmp_path, monkeypatch):
+    """In the folder, else what comes with halfulp in ./data; beside a configuration file; at a path of its own."""
+    monkeypatch.chdir(str(tmp_path))
+    with pytest.raises(ValueError, match='digits_images.npy'):
+        Trainer().begin()
+    (tmp_path / 'data').symlink_to(DATA)
+    (tmp_path / 'run.ini').write_text('[run]\nepochs = 1\n')
+    digests = {Trainer().data_digest, Trainer(folder=DATA).data_digest, Trainer(tmp_path / 'run.ini').data_digest,
+               Trainer({'data.path': 'data'}).data_digest, Trainer({'data.path': 'data'}, folder=tmp_path).data_digest,
+               Trainer({'data.raw': True}, {'data.raw': False}).data_digest}
+    assert len(digests) == 1 and len(digests.pop()) == 16
+    assert Trainer({'data.raw': True}).data_digest != Trainer().data_digest
+    os.mkdir(str(tmp_path / 'own'))
+    shutil.copy(str(DATA / 'digits_labels.npy'), str(tmp_path / 'own'))
+    np.save(str(tmp_path / 'own' / 'digits_images.npy'), np.load(str(DATA / 'digits_images.npy'))[::-1])
+    assert Trainer(folder='own').data_digest != Trainer().data_digest
+    text = Trainer({'data.set': 'text', 'model.net': 'lstm(units=4)', 'run.steps': 1, 'run.batch': 2})
+    text.step()
+    assert text.net.layers == ['embedding1', 'lstm1', 'linear1']
+
+
 ODD = ('\ufeff; a comment\n  # another\n[run]\nname: a = b ; c\n\n[optimizer] ; of steps\nkahan = linear1.weight,\n'
        '  ; in between\n\n\tlinear2.weight ; and so on\n  [x]\n[data]\nset = gratings\nsize=8\r\ncount =\t64\ntest=32\n'
        'path =\nlabels = ; nothing\n[run]\nepochs = 0\nseed = 1;2\n')

@@ -15,6 +15,6 @@ from .pieces import Assignment, Found, Layout, LossScaler, Optimizer, scale_of_g
 from .trainer import Log, Memory, Report, Seen, Trainer
 
 __all__ = [
-    'Assignment', 'Counts', 'Found', 'Key', 'Layout', 'Log', 'LossScaler', 'Memory', 'Net', 'NetView', 'Optimizer', 'Report',
-    'Seen', 'Tensor', 'Trainer', 'Update', 'keys', 'scale_of_gmax',
+    'Trainer', 'Report', 'Log', 'Seen', 'Memory', 'Key', 'keys', 'NetView', 'Net', 'Tensor', 'Counts', 'Update',
+    'LossScaler', 'Found', 'scale_of_gmax', 'Optimizer', 'Layout', 'Assignment',
 ]

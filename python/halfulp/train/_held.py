@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""C objects that Python owns: who frees them, and that one thread uses them at a time."""
+"""C objects that Python owns. Each is freed once, and one thread uses it at a time."""
 from __future__ import annotations
 
 import ctypes

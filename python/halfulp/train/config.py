@@ -57,7 +57,7 @@ def _key(row: s.hu_trainer_key) -> Key:
 
 
 def _text(key: str, value: Any) -> str:
-    """A value as a configuration file would have it."""
+    """The text of a value in a configuration file."""
     if isinstance(value, (bool, np.bool_)):
         return 'yes' if value else 'no'
     if isinstance(value, (int, np.integer)):
@@ -206,7 +206,7 @@ def _nearest(key: str) -> str:
 
 
 def no_such_key(where: str, key: str) -> abi.HalfulpError:
-    """The error for a key that there is not; it names the likely one."""
+    """The error for an unknown key; it names the likely one."""
     nearest = _nearest(key)
     hint = 'perhaps {} is meant'.format(nearest) if nearest else 'halfulp.train.keys() lists them'
     made = abi.HalfulpValueError('{}: {}: there is no such key; {} (HU_E_NAME)'.format(where or 'config', key, hint))

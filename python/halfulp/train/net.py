@@ -64,8 +64,8 @@ class NetView:
     what an operator made: "3.relu" is value 3, made by an operator of the kind `relu`; inputs, and zeros that a network
     begins with, are "0.input". (docs/training.md, section 3, has the kinds; attention is "scores", "softmax" and "mix".)
     All tensors are float32
-    matrices (rows, cols): rows of a value are those of the samples of a batch, one sample after another; images have a
-    row a pixel.
+    matrices (rows, cols): rows of a value are those of the samples of a batch, one sample after another; images have
+    one row per pixel.
 
     Arrays are copies unless ``copy=False``. Those are read-only views of the network's own memory: they change with it,
     and they keep that memory, also after `close`. HalfulpValueError: no tensor of that name; or the network is closed.
@@ -352,7 +352,7 @@ class Net(NetView):
             float32 numbers of each sample in the order of the model's sizes (height, width, channels), or tokens
             (batch, steps), or pairs of user and item (batch, 2).
         y : array (batch, ...)
-            Labels, whole numbers below `outputs`, one a row of the output; or targets, as large as the output.
+            Labels, whole numbers below `outputs`, one per row of the output; or targets, as large as the output.
         training : bool
             False: as in evaluation: running statistics, no dropout; a backward pass is not possible then.
 

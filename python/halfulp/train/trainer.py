@@ -123,8 +123,8 @@ class Trainer:
     config : dict or path, optional
         {"section.key": value} or {"section": {"key": value}}, or the path of a configuration file
         (docs/train-command.md, section 2). Values are texts, numbers, bools (yes and no), objects with a `text` such as
-        Format and Rounding, or lists of those, with commas between them. What is not set has its default; `keys` lists
-        all. "precision.system" is set first, wherever it stands.
+        Format and Rounding, or lists of those, which are joined by commas. A key that is not set has its default; the
+        function `keys` lists all. "precision.system" is set first, wherever it stands.
     changes : dict, optional
         Keys to be set after the configuration, as the option --set does: {"run.steps": 100}.
     folder : path, optional
@@ -137,8 +137,8 @@ class Trainer:
     it, or by `close`; ``run.device = cuda`` is not available from Python.
 
     HalfulpValueError: there is no such key (the error names a likely one), a value that a key does not take (the error
-    says what it takes), a key twice, or a line of the file that is none; the error names file and line. OSError: the
-    file cannot be read.
+    says what it takes), a key twice, or a line of the file that is neither a section nor a key. Where a file is wrong,
+    the error names its line. OSError: the file cannot be read.
     """
 
     def __init__(self, config: Config = None, changes: Optional[Mapping[str, Any]] = None, *,
@@ -206,10 +206,25 @@ class Trainer:
         with self._held as trainer:
             return getattr(abi.train(), name)(trainer)
 
-    steps = property(lambda self: self._number('hu_trainer_steps'), doc='Steps of the whole run.')
-    steps_an_epoch = property(lambda self: self._number('hu_trainer_steps_an_epoch'), doc='Steps of an epoch.')
-    at = property(lambda self: self._number('hu_trainer_at'), doc='Steps done so far.')
-    done = property(lambda self: bool(self._number('hu_trainer_done')), doc='Whether all steps are done.')
+    @property
+    def steps(self) -> int:
+        """Steps of the whole run."""
+        return self._number('hu_trainer_steps')
+
+    @property
+    def steps_an_epoch(self) -> int:
+        """Steps of an epoch."""
+        return self._number('hu_trainer_steps_an_epoch')
+
+    @property
+    def at(self) -> int:
+        """Steps done so far."""
+        return self._number('hu_trainer_at')
+
+    @property
+    def done(self) -> bool:
+        """Whether all steps are done."""
+        return bool(self._number('hu_trainer_done'))
 
     @property
     def net(self) -> NetView:
@@ -337,10 +352,15 @@ class Trainer:
             record = getattr(abi.train(), name)(trainer)
         return Memory(record.weights, record.state, record.values, record.gradients)
 
-    memory = property(lambda self: self._memory('hu_trainer_memory_of'),
-                      doc='Bytes as the described system stores its tensors, operands and results as codes.')
-    stored = property(lambda self: self._memory('hu_trainer_stored_of'),
-                      doc='Bytes by the roundings of the tensors alone, operands of products in binary32.')
+    @property
+    def memory(self) -> Memory:
+        """Bytes as a system stores them that keeps operands and results of products as codes (trainer.h)."""
+        return self._memory('hu_trainer_memory_of')
+
+    @property
+    def stored(self) -> Memory:
+        """Bytes by the roundings of the tensors alone, operands of products in binary32."""
+        return self._memory('hu_trainer_stored_of')
 
     # ---- stopping and continuing ----
 
@@ -400,7 +420,7 @@ class Trainer:
             abi.check(abi.train().hu_trainer_write(trainer, place, array.ctypes.data), 'state')
 
     def _same_keys(self, state: Mapping[str, str]) -> None:
-        """Another network is told by its key, not by a tensor that is missing. Lengths are looked at later."""
+        """The error for another network names its key, not a missing tensor. Lengths are compared later."""
         here = self.config
         for key in keys():
             there = state.get(key.name)
