@@ -146,7 +146,8 @@ TRAIN = {
 # The same library: models, nets and whole runs.
 TRAIN.update({
     'model_parse': 'pointer text pointer -> status',
-    'model_build': 'pointer pointer pointer pointer pointer -> status', 'model_feed': 'pointer pointer pointer -> status',
+    'model_build': 'pointer pointer pointer pointer pointer -> status',
+    'model_feed': 'pointer pointer pointer -> status',
     'net_new': 'size u32 -> pointer', 'net_free': 'pointer -> none', 'net_status': 'pointer pointer -> status',
     'net_cross_entropy': 'pointer int double -> int', 'net_squared_error': 'pointer int double -> int',
     'net_absolute_error': 'pointer int double -> int', 'net_parameter_name': 'pointer int -> text',

@@ -16,7 +16,7 @@ import pytest
 import halfulp
 from halfulp.train import Counts, Log, Report, Trainer, keys
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
+SOURCE = pathlib.Path(os.environ.get('HALFULP_SOURCE', pathlib.Path(__file__).resolve().parents[2]))
 EXAMPLES, DATA = SOURCE / 'examples' / 'train', SOURCE / 'data'
 SMALL = {'data.set': 'gratings', 'data.count': 96, 'data.test': 32, 'data.size': 8, 'run.batch': 16, 'run.epochs': 2,
          'model.net': 'conv(channels=4)', 'optimizer.momentum': 0.9, 'precision.system': 'bfloat16'}
@@ -113,7 +113,8 @@ def test_wrong_configurations():
             ({'optimizer.rate': None}, TypeError, 'optimizer.rate: .*NoneType'),
             ({'optimizer.rate': 1, 'optimizer': {'rate': 1}}, ValueError, 'optimizer.rate: given twice'),
             ({'precision.system': 'fp9'}, ValueError, "'fp9' is not one of binary32"),
-            ({'run.name': 'a\0b'}, ValueError, 'run.name'), ({3: 1}, TypeError, '3 is no key'), (5, TypeError, 'config')]:
+            ({'run.name': 'a\0b'}, ValueError, 'run.name'), ({3: 1}, TypeError, '3 is no key'),
+            (5, TypeError, 'config')]:
         with pytest.raises(kind, match=words):
             Trainer(config)
     for config, kind, words in [({'loss.kind': 'squared_error'}, ValueError, 'loss.kind: the data have no targets'),
@@ -150,7 +151,8 @@ def test_where_data_are(tmp_path, monkeypatch):
 
 
 ODD = ('\ufeff; a comment\n  # another\n[run]\nname: a = b ; c\n\n[optimizer] ; of steps\nkahan = linear1.weight,\n'
-       '  ; in between\n\n\tlinear2.weight ; and so on\n  [x]\n[data]\nset = gratings\nsize=8\r\ncount =\t64\ntest=32\n'
+       '  ; in between\n\n\tlinear2.weight ; and so on\n  [x]\n[data]\n  set = gratings\nsize=8\r\n'
+       'count =\t64\ntest=32\n'
        'path =\nlabels = ; nothing\n[run]\nepochs = 0\nseed = 1;2\n')
 
 
@@ -163,13 +165,15 @@ def test_a_file_of_all_kinds_of_lines(tmp_path):
     assert said.returncode == 0, said.stderr
     trainer = Trainer(path)
     assert trainer.config == Trainer(tmp_path / 'out' / 'config.ini').config
-    assert trainer.config['run.name'] == 'a = b' and trainer.config['optimizer.kahan'] == 'linear1.weight,linear2.weight'
+    assert trainer.config['run.name'] == 'a = b'
+    assert trainer.config['optimizer.kahan'] == 'linear1.weight,linear2.weight'
     assert trainer.config['data.size'] == '8' and trainer.config['run.epochs'] == '0'
 
 
 @pytest.mark.parametrize('text', [
     ODD, '[optimizer]\nrate = 1\nrate = 2\n', 'rate = 1\n', '[run]\n= 3\n', '[run]\nseed 3\n', '[run\nseed = 3\n',
-    '[run ;]\n', '[run]\nname =;x\n', '[run]\nseed = ;x\n', '[run]\nname = ' + 'x' * 190 + '\n', '[run]\nname = \x01\n', '[run]\nname = \xff\n',
+    '[run ;]\n', '[run]\nname =;x\n', '[run]\nseed = ;x\n', '[run]\nname = ' + 'x' * 190 + '\n', '[run]\nname = \x01\n',
+    '[run]\nname = \xff\n',
     '[optimizer]\nrate = abc\n', '[optimizer]\nrte = 1\n', '[run]\nx ; = 3\n', '[precision]\nx = s2fp8\nsystem = fp9\n',
     '[run]\nname = a\n  [b]\n[run]\nseed = x\n'])
 def test_wrong_files_have_the_commands_sentence(text, tmp_path):
@@ -193,7 +197,7 @@ def test_log():
     assert isinstance(log, Log) and log['step'].tolist() == [3, 5] and log.evaluations['step'].tolist() == [4]
     report = trainer.step()
     assert isinstance(report, Report) and report.step == trainer.at == 6 and report.taken is True
-    rest = trainer.run(evaluate_every=100)
+    rest = trainer.run(100, evaluate_every=100)
     assert rest['step'].tolist() == list(range(7, 13)) and rest.evaluations['step'].tolist() == [12] and trainer.done
     whole = trainer.log
     assert whole['step'].tolist() == [3, 5, 6] + list(range(7, 13))
@@ -356,8 +360,15 @@ def test_wrong_states(tmp_path):
         with pytest.raises(ValueError, match=words):
             trainer.load_state_dict(state)
         assert trainer.digest == at and trainer.at == 3
+    resume = trainer._resume
+    trainer._resume = lambda *_: signal.raise_signal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        trainer.load_state_dict(good)
+    trainer._resume = resume
+    assert trainer.digest == at and trainer.at == 3
     header = data[:8]
-    for text, words in [(b'', 'safetensors'), (data[:50], 'safetensors'), (header + b'x' * (len(data) - 8), 'JSON'),
+    for text, words in [(b'', 'not a safetensors file$'), (data[:50], 'not a safetensors file$'),
+                        (header + b'x' * (len(data) - 8), 'JSON'),
                         (data[:-4], 'is not a whole F32 matrix'),
                         (data.replace(b'halfulp trainer, 1', b'halfulp trainer, 2'), 'not a checkpoint')]:
         path.write_bytes(text)

@@ -60,12 +60,12 @@ class Update(NamedTuple):
 class NetView:
     """The tensors of a network, by name: `Trainer.net`, and the base of `Net`.
 
-    A parameter has the name that checkpoints and configurations have, "conv1.weight"; "conv1" is its layer. A value is
-    what an operator made: "3.relu" is value 3, made by an operator of the kind `relu`; inputs, and zeros that a network
-    begins with, are "0.input". (docs/training.md, section 3, has the kinds; attention is "scores", "softmax" and "mix".)
-    All tensors are float32
-    matrices (rows, cols): rows of a value are those of the samples of a batch, one sample after another; images have
-    one row per pixel.
+    A parameter has its name in checkpoints and configurations: "conv1.weight"; "conv1" is its layer. A value is what an
+    operator made: "3.relu" is value 3, made by an operator of the kind `relu`. Inputs, and zeros that a network begins
+    with, are "0.input". docs/training.md, section 3, has the kinds; attention is "scores", "softmax" and "mix".
+
+    All tensors are float32 matrices (rows, cols). A value has the rows of the samples of a batch, one sample after
+    another; images have one row per pixel.
 
     Arrays are copies unless ``copy=False``. Those are read-only views of the network's own memory: they change with it,
     and they keep that memory, also after `close`. HalfulpValueError: no tensor of that name; or the network is closed.
@@ -168,7 +168,7 @@ class NetView:
 _LOSSES = ('cross_entropy', 'squared_error', 'absolute_error')
 _OPERANDS = ('x', 'w', 'dz', 'w_back', 'x_back', 'dz_w', 'z_out', 'dx_out', 'dw_out')
 _MODELS = ('z_accum', 'dx_accum', 'dw_accum')
-_NUMBERS = ('hadamard', 'signs', 'by_window')
+_NUMBERS = {'hadamard': 128, 'signs': 2**32 - 1, 'by_window': 1}  # with the largest
 Names = Union[str, Sequence[str], None]
 
 
@@ -215,24 +215,25 @@ class Net(NetView):
         if not 0 <= seed < 2**64:
             raise abi.HalfulpValueError('seed: {} is not 0 to 2^64 - 1'.format(seed))
         abi.parse('model', model, library.hu_model_parse, record)
-        self._sizes, self._ends = _sizes_of(record, sizes), s.hu_model_ends()
-        self._batch, self._loss = batch, loss
+        self._ends, self._batch, self._loss = s.hu_model_ends(), batch, loss
         self._tokens = record.kind in (s.MODEL_LSTM, s.MODEL_TRANSFORMER, s.MODEL_NCF)
         held = Held('net', library.hu_net_new(batch, threads), library.hu_net_free)
         with held as net:
-            self._build(net, record, loss)
+            self._build(net, record, _sizes_of(sizes))
             abi.check(library.hu_net_initialize(net, seed), 'Net')
         super().__init__(held, lambda net: net)
 
-    def _build(self, net: int, record: s.hu_model, loss: str) -> None:
+    def _build(self, net: int, record: s.hu_model, sizes: s.hu_model_sizes) -> None:
         library, why = abi.train(), ctypes.c_char_p()
-        status = library.hu_model_build(net, abi.address(record), abi.address(self._sizes), abi.address(self._ends),
+        status = library.hu_model_build(net, abi.address(record), abi.address(sizes), abi.address(self._ends),
                                         ctypes.addressof(why))
         if status == s.OK:
-            getattr(library, 'hu_net_' + loss)(net, self._ends.output, 1.0)
+            getattr(library, 'hu_net_' + self._loss)(net, self._ends.output, 1.0)
             status = library.hu_net_status(net, ctypes.addressof(why))
         if status != s.OK:
             raise abi.told(status, b'model: ' + (why.value or b'it cannot be built'))
+        inputs = [library.hu_net_value(net, number) for number in self._ends.inputs[:self._ends.count]]
+        self._each = sum(x.rows * x.cols for x in inputs) // self._batch  # numbers that a sample has
 
     # ---- precision ----
 
@@ -257,13 +258,13 @@ class Net(NetView):
         names : str or list of str, optional
             Values, or patterns: "*.relu". Without it: all of them but tokens and the loss.
         """
-        usual = len(self.value_names) - 1
-        numbers = self._chosen(names, self.value_names, 'value')
+        numbers, first = self._chosen(names, self.value_names, 'value'), self._ends.count if self._tokens else 0
         if names is None:
-            numbers = [number for number in numbers if number < usual and not (self._tokens and number < self._ends.count)]
+            numbers = numbers[first:-1]
         self._round('hu_net_round_value', numbers, v, dv)
 
-    def round_parameters(self, theta: RoundingLike = 'keep', dtheta: RoundingLike = 'keep', names: Names = None) -> None:
+    def round_parameters(self, theta: RoundingLike = 'keep', dtheta: RoundingLike = 'keep',
+                         names: Names = None) -> None:
         """How the parameters that operators see, and their gradients, are rounded from now on.
 
         Parameters
@@ -310,15 +311,11 @@ class Net(NetView):
 
     def _numbers(self, x: Any) -> np.ndarray:
         """A batch of inputs as float32; numbers of tokens are exact there."""
-        sizes = self._sizes
-        each = 2 if sizes.users else sizes.steps or sizes.height * sizes.width * sizes.channels
-        numbers = np.asarray(x)
-        if self._tokens and numbers.dtype.kind in 'iu':
-            numbers = numbers.astype(np.float32)
-        numbers = np.ascontiguousarray(host.float32('x', x if numbers.dtype == np.asarray(x).dtype else numbers))
-        if numbers.ndim < 1 or numbers.shape[0] != self._batch or numbers.size != self._batch * each:
+        whole = self._tokens and np.asarray(x).dtype.kind in 'iu'
+        numbers = np.ascontiguousarray(np.asarray(x, np.float32) if whole else host.float32('x', x))
+        if numbers.shape[:1] != (self._batch,) or numbers.size != self._batch * self._each:
             raise abi.HalfulpValueError('x: shape {} instead of {} samples of {} numbers'.format(numbers.shape,
-                self._batch, each))
+                self._batch, self._each))
         return numbers
 
     def _compare(self, net: int, y: Any) -> None:
@@ -326,7 +323,7 @@ class Net(NetView):
         out = abi.train().hu_net_value(net, self._ends.output)
         if self._loss == 'cross_entropy':
             labels = np.asarray(y)
-            if labels.dtype.kind not in 'iu' or labels.size != out.rows or labels.shape[0] != self._batch:
+            if labels.dtype.kind not in 'iu' or labels.size != out.rows or labels.shape[:1] != (self._batch,):
                 raise abi.HalfulpValueError('y: {} of shape {} instead of {} whole numbers, labels'.format(labels.dtype,
                     labels.shape, out.rows))
             if labels.min() < 0 or labels.max() >= out.cols:
@@ -335,13 +332,18 @@ class Net(NetView):
             abi.check(abi.train().hu_net_labels(net, words.ctypes.data), 'y')
             return
         targets = np.ascontiguousarray(host.float32('y', y))
-        if targets.size != out.rows * out.cols or targets.shape[0] != self._batch:
+        if targets.size != out.rows * out.cols or targets.shape[:1] != (self._batch,):
             raise abi.HalfulpValueError('y: shape {} instead of {} rows of {} targets'.format(targets.shape, out.rows,
                 out.cols))
         abi.check(abi.train().hu_net_targets(net, targets.ctypes.data), 'y')
 
-    def _feed(self, net: int, x: np.ndarray) -> None:
-        abi.check(abi.train().hu_model_feed(net, abi.address(self._ends), x.ctypes.data), 'x')
+    def _pass(self, net: int, x: np.ndarray, training: bool) -> float:
+        """A pass over a batch; the loss."""
+        loss, library = ctypes.c_float(), abi.train()
+        abi.check(library.hu_model_feed(net, abi.address(self._ends), x.ctypes.data), 'x')
+        what = 'tokens are whole numbers below the size of their table' if self._tokens else ''
+        abi.check(library.hu_net_forward(net, int(training), ctypes.addressof(loss)), 'x', what)
+        return loss.value
 
     def forward(self, x: Any, y: Any, training: bool = True) -> float:
         """A pass over a batch; the loss, before its rounding.
@@ -358,19 +360,16 @@ class Net(NetView):
 
         HalfulpValueError: a shape, a label or a token that does not fit; then no pass was made.
         """
-        numbers, loss = self._numbers(x), ctypes.c_float()
+        numbers = self._numbers(x)
         with self._held as net:
             self._compare(net, y)
-            self._feed(net, numbers)
-            abi.check(abi.train().hu_net_forward(net, int(training), ctypes.addressof(loss)), 'forward')
-        return loss.value
+            return self._pass(net, numbers, training)
 
     def predict(self, x: Any) -> np.ndarray:
         """The output for a batch, in evaluation: float32 (rows, outputs), a copy."""
         numbers = self._numbers(x)
         with self._held as net:
-            self._feed(net, numbers)
-            abi.check(abi.train().hu_net_forward(net, 0, None), 'predict')
+            self._pass(net, numbers, False)
             return self.output
 
     @property
@@ -425,7 +424,7 @@ class Net(NetView):
         self.close()
 
 
-def _sizes_of(model: s.hu_model, sizes: Dict[str, int]) -> s.hu_model_sizes:
+def _sizes_of(sizes: Dict[str, int]) -> s.hu_model_sizes:
     names = [name for name, _ in s.hu_model_sizes._fields_]
     made = s.hu_model_sizes()
     for name, size in sizes.items():
@@ -437,8 +436,6 @@ def _sizes_of(model: s.hu_model, sizes: Dict[str, int]) -> s.hu_model_sizes:
     if any(name in sizes for name in names[:3]):
         for name in names[:3]:
             setattr(made, name, getattr(made, name) or 1)
-    if not made.outputs:
-        made.outputs = made.vocabulary
     return made
 
 
@@ -450,8 +447,10 @@ def _products_of(accum: AccumulatorLike, how: Dict[str, Any]) -> s.hu_product_ro
         if name in _OPERANDS:
             setattr(record, name, Rounding(value)._c)
         elif name in _NUMBERS:
+            if not 0 <= value <= _NUMBERS[name]:
+                raise abi.HalfulpValueError('{}: {} is not 0 to {}'.format(name, value, _NUMBERS[name]))
             setattr(record, name, value)
         elif name not in _MODELS:
             raise abi.HalfulpTypeError('round_products: there is no argument {!r}; there are {}'.format(name,
-                ', '.join(_OPERANDS + ('accum',) + _MODELS + _NUMBERS)))
+                ', '.join(_OPERANDS + ('accum',) + _MODELS + tuple(_NUMBERS))))
     return record

@@ -289,11 +289,11 @@ class Trainer:
         last = self.steps if steps is None else min(self.steps, self.at + steps)
         rows, seen = len(self._rows), len(self._seen)
         with _interrupts() as is_told:
-            while self.at < last and not self._one(last, every, evaluate_every, callback):
+            ends = False
+            while self.at < last and not ends:
+                ends = self._one(last, every, evaluate_every, callback)
                 if is_told():
                     raise KeyboardInterrupt
-            if is_told():
-                raise KeyboardInterrupt
         return Log(self._rows[rows:], self._seen[seen:])
 
     def _one(self, last: int, every: int, evaluate_every: Optional[int],
@@ -376,7 +376,8 @@ class Trainer:
             size = library.hu_trainer_state(trainer, None, 0) + 1
             text = ctypes.create_string_buffer(size)
             library.hu_trainer_state(trainer, ctypes.addressof(text), size)
-            tensors = {name: self._read(trainer, place, shape) for place, (name, shape) in enumerate(self._slots(trainer))}
+            slots = self._slots(trainer)
+            tensors = {name: self._read(trainer, place, shape) for place, (name, shape) in enumerate(slots)}
         return State(checkpoint.of_lines(text.value.decode()), tensors)._asdict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -398,7 +399,7 @@ class Trainer:
             try:
                 self._write(trainer, arrays)
                 self._resume(trainer, given.state)
-            except abi.HalfulpError:
+            except BaseException:  # Ctrl-C, too, leaves nothing half-done
                 self._write(trainer, [before['tensors'][name] for name, _ in slots])
                 raise
         self._rows = [row for row in self._rows if row.step <= self.at]
@@ -426,7 +427,7 @@ class Trainer:
             there = state.get(key.name)
             differs = there is not None and there != here[key.name] and key.name not in ('run.epochs', 'run.steps')
             if key.weights and differs:
-                raise abi.HalfulpValueError('state: it is one of another configuration: {} is {!r} there, {!r} here'.format(
+                raise abi.HalfulpValueError('state: that of another configuration: {} is {!r} there, {!r} here'.format(
                     key.name, there, here[key.name]))
 
     def _resume(self, trainer: int, state: Mapping[str, str]) -> None:
