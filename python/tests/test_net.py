@@ -275,7 +275,7 @@ def test_errors(random):
             (lambda: net.forward(x, np.stack([y, y], 1)), ValueError, 'y: '),
             (lambda: net.forward(np.float32(1), y), ValueError, 'x: shape'),
             (lambda: Net('mlp', batch=1, width=1, outputs=2).forward([[1.0]], 1), ValueError, 'y: '),
-           
+
             (lambda: net.forward(x.astype(np.float64), y), TypeError, 'float64'),
             (lambda: net.forward(x, y[:5]), ValueError, 'y: '),
             (lambda: net.forward(x, y + 4), ValueError, 'not 0 to 3'),
@@ -293,7 +293,7 @@ def test_errors(random):
             (lambda: net.round_products(y='keep'), TypeError, "'y'"),
             (lambda: net.round_products(hadamard=5), ValueError, '1.linear'),
             (lambda: net.round_products(by_window=256), ValueError, 'by_window'),
-            (lambda: Net('mlp', batch=1, width=9, users=1, steps=2, outputs=2).predict(x[:1, :2]), ValueError, '9 numbers'),
+            (lambda: Net('mlp', batch=1, width=9, users=1, outputs=2).predict(x[:1, :2]), ValueError, '9 numbers'),
             (lambda: net.round_products(accum='nothing'), ValueError, 'nothing')]:
         with pytest.raises(kind, match=words):
             call()

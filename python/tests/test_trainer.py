@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -361,10 +362,14 @@ def test_wrong_states(tmp_path):
             trainer.load_state_dict(state)
         assert trainer.digest == at and trainer.at == 3
     resume = trainer._resume
-    trainer._resume = lambda *_: signal.raise_signal(signal.SIGINT)
+
+    def press(*state):  # behind the last call of the library
+        trainer._resume = resume
+        resume(*state)
+        signal.raise_signal(signal.SIGINT)
+    trainer._resume = press
     with pytest.raises(KeyboardInterrupt):
         trainer.load_state_dict(good)
-    trainer._resume = resume
     assert trainer.digest == at and trainer.at == 3
     header = data[:8]
     for text, words in [(b'', 'not a safetensors file$'), (data[:50], 'not a safetensors file$'),
@@ -471,6 +476,14 @@ def test_memory_is_freed():
     assert not freed
     del memory
     assert freed == [4711]
+    trainer = Trainer(SMALL)
+    trainer.step()
+    view, real = trainer.net.gradients(copy=False)['conv1.weight'], weakref.ref(trainer._held._memory)
+    seen = view.tobytes()
+    del trainer
+    assert real() is not None and view.tobytes() == seen
+    del view
+    assert real() is None
     other = _held.Held('thing', 4712, freed.append)
     del other
     assert freed == [4711, 4712]

@@ -399,8 +399,10 @@ class Trainer:
             try:
                 self._write(trainer, arrays)
                 self._resume(trainer, given.state)
-            except BaseException:  # Ctrl-C, too, leaves nothing half-done
+            except BaseException as error:  # Ctrl-C, too, leaves nothing half-done
                 self._write(trainer, [before['tensors'][name] for name, _ in slots])
+                if not isinstance(error, abi.HalfulpError):  # which comes before the state is changed
+                    self._resume(trainer, before['state'])
                 raise
         self._rows = [row for row in self._rows if row.step <= self.at]
         self._seen = [row for row in self._seen if row[0] <= self.at]
