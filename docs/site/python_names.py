@@ -17,6 +17,8 @@ MODULES = [('halfulp', 'the package itself'), ('halfulp.codes', 'operations on c
            ('halfulp.number', 'other number systems'), ('halfulp.p3109', 'operations of IEEE P3109'),
            ('halfulp.train', 'training'), ('halfulp.torch', 'PyTorch'),
            ('halfulp.torch.distributed', 'processes of PyTorch')]
+# Those that give names of several files.
+FOLDERS = {'halfulp': '', 'halfulp.train': 'train/', 'halfulp.torch': 'torch/'}
 
 
 def tree(module):
@@ -163,8 +165,9 @@ def entry_html(full, signature, text, inside, level):
 
 def listed(module):
     """[(full name, module where it is, its definition)] of a page, in the order of its groups."""
-    folder, out = ('torch/', []) if module == 'halfulp.torch' else ('', [])
-    if module in ('halfulp', 'halfulp.torch'):
+    out = []
+    if module in FOLDERS:
+        folder = FOLDERS[module]
         path = PACKAGE / folder / '__init__.py'
         public = next(ast.literal_eval(n.value) for n in ast.parse(path.read_text(encoding='utf-8')).body
                       if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == '__all__')
@@ -234,7 +237,7 @@ def place(introduction, full):
 
 def page(module):
     """(body, entries)"""
-    path = PACKAGE / ('__init__.py' if module == 'halfulp' else 'torch/__init__.py' if module == 'halfulp.torch' else '/'.join(module.split('.')[1:]) + '.py')
+    path = PACKAGE / (FOLDERS[module] + '__init__.py' if module in FOLDERS else '/'.join(module.split('.')[1:]) + '.py')
     out = [docstring.as_html(ast.get_docstring(ast.parse(path.read_text(encoding='utf-8'))))]
     entries, groups = [], {}
     for full, where, what in listed(module):

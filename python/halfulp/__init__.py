@@ -14,7 +14,7 @@ IEEE P3109            halfulp.p3109: the operations of the draft, with its own s
 Scaled tensors        halfulp.scaled, Scaling, scalings
 Other number systems  halfulp.number, Number, numbers
 Whole tensors         hadamard, s2fp8_encode, round_tensor, Rounding
-Training              halfulp.train: LossScaler, Optimizer, Layout, Assignment
+Training              halfulp.train: Trainer, Net, LossScaler, Optimizer, Layout, Assignment
 
 What a call returns is defined in docs/numerics.md and in the C headers; docs/python.md begins with a problem.
 """

@@ -145,6 +145,17 @@ def error(status: int, argument: str = '', detail: str = '') -> HalfulpError:
     return made
 
 
+def told(status: int, sentence: bytes, otherwise: str = '') -> HalfulpError:
+    """The exception for a status that the library explains itself: its sentence, or, where there is none, the status's
+    text behind the words `otherwise`."""
+    if not sentence:
+        return error(status, otherwise)
+    name = main().hu_status_name(status).decode()
+    made = _KINDS.get(name, HalfulpValueError)('{} ({})'.format(sentence.decode(errors='replace'), name))
+    made.status = name
+    return made
+
+
 def check(status: int, argument: str = '', detail: str = '') -> None:
     """Nothing for HU_OK, else the exception."""
     if status != s.OK:

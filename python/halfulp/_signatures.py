@@ -143,6 +143,39 @@ TRAIN = {
     'assign_promote': 'pointer pointer pointer pointer ratio -> size',
 }
 
+# The same library: models, nets and whole runs.
+TRAIN.update({
+    'model_parse': 'pointer text pointer -> status',
+    'model_build': 'pointer pointer pointer pointer pointer -> status',
+    'model_feed': 'pointer pointer pointer -> status',
+    'net_new': 'size u32 -> pointer', 'net_free': 'pointer -> none', 'net_status': 'pointer pointer -> status',
+    'net_cross_entropy': 'pointer int double -> int', 'net_squared_error': 'pointer int double -> int',
+    'net_absolute_error': 'pointer int double -> int', 'net_parameter_name': 'pointer int -> text',
+    'net_values': 'pointer -> int', 'net_parameters': 'pointer -> int',
+    'net_round_value': 'pointer int pointer pointer -> status',
+    'net_round_parameter': 'pointer int pointer pointer -> status',
+    'net_round_product': 'pointer int pointer -> status', 'product_rounding_plain': '-> product_rounding',
+    'net_initialize': 'pointer u64 -> status', 'net_labels': 'pointer pointer -> status',
+    'net_targets': 'pointer pointer -> status', 'net_forward': 'pointer int pointer -> status',
+    'net_backward': 'pointer float -> status',
+    'net_update': 'pointer pointer pointer pointer pointer pointer -> status',
+    'net_value': 'pointer int -> net_tensor', 'net_parameter': 'pointer int -> net_tensor',
+    'net_set_parameter': 'pointer int pointer -> status', 'net_forget_counts': 'pointer -> none',
+    'net_product_counts': 'pointer int pointer -> int',
+    'net_digest': 'pointer -> u64', 'net_value_kind': 'pointer int -> text',
+    'trainer_key_count': '-> size', 'trainer_key_at': 'size -> trainer_key', 'trainer_new': '-> pointer',
+    'trainer_free': 'pointer -> none', 'trainer_set': 'pointer text text pointer -> status',
+    'trainer_get': 'pointer text -> text', 'trainer_begin': 'pointer text pointer -> status',
+    'trainer_step': 'pointer pointer -> status', 'trainer_steps': 'pointer -> u64',
+    'trainer_steps_an_epoch': 'pointer -> u64', 'trainer_at': 'pointer -> u64', 'trainer_done': 'pointer -> int',
+    'trainer_evaluate': 'pointer int pointer -> status', 'trainer_data_digest': 'pointer -> u64',
+    'trainer_net': 'pointer -> pointer', 'trainer_digest': 'pointer -> u64',
+    'trainer_memory_of': 'pointer -> trainer_memory', 'trainer_stored_of': 'pointer -> trainer_memory',
+    'trainer_tensor_count': 'pointer -> size', 'trainer_tensor_at': 'pointer size -> trainer_tensor',
+    'trainer_read': 'pointer size pointer -> status', 'trainer_write': 'pointer size pointer -> status',
+    'trainer_state': 'pointer pointer size -> size', 'trainer_resume': 'pointer text pointer -> status',
+})
+
 
 def declare(library: c.CDLL, table: dict) -> None:
     """Give the functions of a library their types. AttributeError: it lacks one, so it is another version."""

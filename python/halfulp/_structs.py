@@ -324,6 +324,58 @@ class hu_ratio(_Record):
     _fields_ = [('num', c.c_uint64), ('den', c.c_uint64)]
 
 
+class hu_product_rounding(_Record):
+    _fields_ = [(name, hu_rounding) for name in
+                ('x', 'w', 'dz', 'w_back', 'x_back', 'dz_w', 'z_out', 'dx_out', 'dw_out')
+                ] + [(name, hu_accum) for name in ('z_accum', 'dx_accum', 'dw_accum')
+                     ] + [('hadamard', c.c_uint32), ('signs', c.c_uint32), ('by_window', c.c_uint8)]
+
+
+class hu_net_tensor(_Record):
+    _fields_ = [('rows', c.c_size_t), ('cols', c.c_size_t), ('numbers', c.c_void_p), ('gradients', c.c_void_p),
+                ('forward', hu_rounding_counts), ('backward', hu_rounding_counts)]
+
+
+class hu_model(_Record):
+    _fields_ = [(name, c.c_uint8) for name in ('kind', 'activation', 'no_bias', 'projection', 'bypass')
+                ] + [(name, c.c_uint32) for name in ('layers', 'blocks', 'units', 'hidden', 'heads', 'kernel')
+                     ] + [('channels', c.c_uint32 * 8), ('width', c.c_double), ('deviation', c.c_float),
+                          ('stages', c.c_uint32 * 8), ('bottleneck', c.c_uint8)]
+
+
+class hu_model_sizes(_Record):
+    _fields_ = [(name, c.c_size_t) for name in
+                ('height', 'width', 'channels', 'steps', 'vocabulary', 'users', 'items', 'outputs')]
+
+
+class hu_model_ends(_Record):
+    _fields_ = [('inputs', c.c_int * 2), ('count', c.c_int), ('output', c.c_int)]
+
+
+class hu_trainer_key(_Record):
+    _fields_ = [(name, c.c_char_p) for name in ('name', 'by_default', 'what')
+                ] + [('weights', c.c_int), ('words', c.POINTER(c.c_char_p)), ('low', c.c_double), ('high', c.c_double)]
+
+
+class hu_trainer_report(_Record):
+    _fields_ = [('step', c.c_uint64), ('epoch', c.c_uint64), ('loss', c.c_double), ('rate', c.c_double),
+                ('scale', c.c_float), ('largest', c.c_float), ('norm', c.c_double), ('skipped', c.c_uint64),
+                ('taken', c.c_int), ('updates', hu_update_counts), ('forward', hu_rounding_counts),
+                ('backward', hu_rounding_counts), ('low', c.c_double), ('promoted', c.c_size_t)]
+
+
+class hu_trainer_seen(_Record):
+    _fields_ = [(name, c.c_double) for name in ('loss', 'accuracy', 'r2')]
+
+
+class hu_trainer_memory(_Record):
+    _fields_ = [(name, c.c_double) for name in ('weights', 'state', 'values', 'gradients')]
+
+
+class hu_trainer_tensor(_Record):
+    _fields_ = [('name', c.c_char_p), ('rows', c.c_size_t), ('cols', c.c_size_t)]
+
+
 RECORDS = {name: kind for name, kind in list(globals().items()) if name.startswith('hu_')}
 
 # ---- enumerators that this package uses ----
@@ -343,11 +395,16 @@ OVERFLOWS = ('inf', 'nan', 'max')
 NEGATIVES = ('nan', 'low', 'stop')
 ELEMENTS = ('code', 'binary64', 's8', 'u8', 's4', 'u4', 's32')
 VALUES, CODES = 0, 1
+ON_TRAINING, ON_TEST = 0, 1
+MODEL_LSTM, MODEL_TRANSFORMER, MODEL_NCF = 6, 7, 8
+DATA_WHY_MAX = 512
 CLASSES = ('nan', '-inf', '-normal', '-subnormal', '-0', '+0', '+subnormal', '+normal', '+inf')
 
 # What test_abi.py holds against the headers.
 ENUMERATORS = {
     'HU_OK': OK, 'HU_NO_CODE': NO_CODE, 'HU_THREADS_MAX': THREADS_MAX, 'HU_STORAGE_VALUES': VALUES, 'HU_STORAGE_CODES': CODES,
+    'HU_ON_TRAINING': ON_TRAINING, 'HU_ON_TEST': ON_TEST, 'HU_MODEL_LSTM': MODEL_LSTM,
+    'HU_MODEL_TRANSFORMER': MODEL_TRANSFORMER, 'HU_MODEL_NCF': MODEL_NCF, 'HU_DATA_WHY_MAX': DATA_WHY_MAX,
     'HU_LESS': -1, 'HU_EQUAL': 0, 'HU_GREATER': 1, 'HU_UNORDERED': 2,
 }
 _ROWS = {

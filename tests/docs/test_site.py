@@ -324,7 +324,8 @@ def test_python_names():
     """Every name of __all__ that is no module stands on its page, with a signature and a text."""
     site = build / 'docs' / 'html'
     count = 0
-    for module, file in (('halfulp', '__init__'), ('halfulp.torch', 'torch/__init__'), ('halfulp.torch.distributed', 'torch/distributed')):
+    for module, file in (('halfulp', '__init__'), ('halfulp.train', 'train/__init__'), ('halfulp.torch', 'torch/__init__'),
+                         ('halfulp.torch.distributed', 'torch/distributed')):
         text = (root / 'python/halfulp' / (file + '.py')).read_text(encoding='utf-8')
         public = ast.literal_eval(re.search(r'(?s)__all__ = (\[.*?\])', text)[1])
         page = (site / python_names.file_of(module)).read_text(encoding='utf-8')

@@ -20,6 +20,21 @@ static const hu_mode rne;
 
 static float half(uint32_t code) { return hu_decode(hu_binary16(), code); }
 
+/* Inputs may stand anywhere; an operator's value has its kind. */
+static void kinds(void **state) {
+  (void)state;
+  hu_net *net = hu_net_new(1, 1);
+  int x = hu_net_linear(net, hu_net_input(net, 1, 2), 3, 1), y = hu_net_input(net, 1, 3);
+  hu_net_squared_error(net, hu_net_add(net, x, y), 1);
+  const char *const wanted[] = {"", "linear", "", "add", "squared_error"};
+  assert_int_equal(hu_net_values(net), 5);
+  for (int i = 0; i < 5; i++) assert_string_equal(hu_net_value_kind(net, i), wanted[i]);
+  assert_null(hu_net_value_kind(net, -1));
+  assert_null(hu_net_value_kind(net, 5));
+  assert_null(hu_net_value_kind(NULL, 0));
+  hu_net_free(net);
+}
+
 /* y = x w, L = (y - t)^2 / 2, S = 1024, rate 2^-6, everything stored in binary16, master weights in binary32. */
 static void worked_step(void **state) {
   (void)state;
@@ -271,6 +286,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(worked_step),   cmocka_unit_test(same_bits),
                                      cmocka_unit_test(skipped_step),  cmocka_unit_test(overflow_is_counted),
                                      cmocka_unit_test(turned_blocks), cmocka_unit_test(texts),
-                                     cmocka_unit_test(misuse),        cmocka_unit_test(orders)};
+                                     cmocka_unit_test(misuse),        cmocka_unit_test(orders),
+                                     cmocka_unit_test(kinds)};
   return cmocka_run_group_tests_name("net", tests, NULL, NULL);
 }

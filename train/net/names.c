@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds parameters by name, and sets the first weights that a user asks for. */
+/* Finds parameters by name, says what makes a value, and sets the first weights that a user asks for. */
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +76,14 @@ int hu_net_parameter_named(const hu_net *net, const char *name) {
     if (strcmp(net->parameter[i].name, name) == 0) return i;
   }
   return -1;
+}
+
+const char *hu_net_value_kind(const hu_net *net, int value) {
+  if (!net || value < 0 || value >= net->values) return NULL;
+  for (int i = 0; i < net->operators; i++) {
+    if (net->op[i].out == value) return net->op[i].kind->name;
+  }
+  return "";
 }
 
 /* ---- first weights ---- */

@@ -7,11 +7,11 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 
 import numpy as np
 
-from . import _abi as abi
-from . import _structs as s
-from ._views import target
-from .format import Format, FormatLike
-from .mode import ModeLike, Stream, StreamLike, mode_of, stream_of
+from .. import _abi as abi
+from .. import _structs as s
+from .._views import target
+from ..format import Format, FormatLike
+from ..mode import ModeLike, Stream, StreamLike, mode_of, stream_of
 
 
 class Found(NamedTuple):

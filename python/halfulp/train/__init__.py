@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: MIT
+"""Training in low precision (libhalfulp-train; docs/training.md).
+
+    trainer = halfulp.train.Trainer({'data.set': 'digits', 'precision.system': 's2fp8'}, folder='data')
+    log = trainer.run(100)
+    trainer.net.gradients()['linear1.weight']
+
+Whole runs       Trainer: a configuration in, logs as arrays; keys lists what can be set
+Networks         Trainer.net: tensors by name; Net: a network on batches of your own
+Pieces           LossScaler, Optimizer, Layout, Assignment, for loops of your own
+"""
+from .config import Key, keys
+from .net import Counts, Net, NetView, Tensor, Update
+from .pieces import Assignment, Found, Layout, LossScaler, Optimizer, scale_of_gmax
+from .trainer import Log, Memory, Report, Seen, Trainer
+
+__all__ = [
+    'Trainer', 'Report', 'Log', 'Seen', 'Memory', 'Key', 'keys', 'NetView', 'Net', 'Tensor', 'Counts', 'Update',
+    'LossScaler', 'Found', 'scale_of_gmax', 'Optimizer', 'Layout', 'Assignment',
+]

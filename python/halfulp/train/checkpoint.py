@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""Checkpoints of training runs as safetensors files, those of `halfulp train` included (docs/train-command.md)."""
+from __future__ import annotations
+
+import json
+import os
+import struct
+import tempfile
+from typing import Any, Dict, List, Mapping, NamedTuple, Tuple
+
+import numpy as np
+
+from .. import _abi as abi
+
+_KIND = 'halfulp trainer, 1'
+_KINDS = (_KIND, 'halfulp training run, 1')  # the second: a checkpoint of the command
+_HEADER_MAX = 100_000_000  # bytes, as the safetensors library has it
+
+
+class State(NamedTuple):
+    """Everything that the next step of a run depends on."""
+
+    state: Dict[str, str]  # counters, loss scale, and the values of the keys that weights depend on
+    tensors: Dict[str, np.ndarray]  # float32 (rows, cols): weights, momenta, running statistics
+
+
+def _wrong(path: str, sentence: str) -> abi.HalfulpValueError:
+    return abi.HalfulpValueError('{}: {}'.format(path, sentence))
+
+
+def _header(state: State) -> bytes:
+    rows: Dict[str, Any] = {'__metadata__': {'kind': _KIND, 'state': json.dumps(state.state)}}
+    at = 0
+    for name, tensor in state.tensors.items():
+        rows[name] = {'dtype': 'F32', 'shape': list(tensor.shape), 'data_offsets': [at, at + tensor.size * 4]}
+        at += tensor.size * 4
+    text = json.dumps(rows).encode()
+    return text + b' ' * (-len(text) % 8)
+
+
+def write(path: str, state: State) -> None:
+    """Writes a checkpoint, which appears under its name complete or not at all. OSError: it cannot be written."""
+    header = _header(state)
+    folder = os.path.dirname(path) or '.'
+    number, draft = tempfile.mkstemp(prefix='.halfulp-', dir=folder)
+    try:
+        with os.fdopen(number, 'wb') as file:
+            file.write(struct.pack('<Q', len(header)) + header)
+            for tensor in state.tensors.values():
+                file.write(tensor.astype('<f4').tobytes())
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(draft, 0o666 & ~mask)
+        os.replace(draft, path)
+    except BaseException:
+        os.unlink(draft)
+        raise
+
+
+def _parts(path: str, data: bytes) -> Tuple[Dict[str, Any], bytes]:
+    """The header of a safetensors file, and the bytes of its tensors."""
+    length = struct.unpack('<Q', data[:8])[0] if len(data) >= 8 else _HEADER_MAX + 1
+    if length > _HEADER_MAX or 8 + length > len(data):
+        raise _wrong(path, 'not a safetensors file')
+    try:
+        header = json.loads(data[8:8 + length].decode())
+    except ValueError:
+        raise _wrong(path, 'not a safetensors file: its header is not JSON') from None
+    if not isinstance(header, dict):
+        raise _wrong(path, 'not a safetensors file: its header is not an object')
+    return header, data[8 + length:]
+
+
+def _tensor(path: str, name: str, row: Any, data: bytes) -> np.ndarray:
+    try:
+        kind, shape, (begin, end) = row['dtype'], tuple(row['shape']), row['data_offsets']
+        good = kind == 'F32' and len(shape) == 2 and all(type(n) is int and n >= 0 for n in (*shape, begin, end))
+        good = good and begin <= end <= len(data) and end - begin == 4 * shape[0] * shape[1]
+    except (KeyError, TypeError, ValueError):
+        good = False
+    if not good:
+        raise _wrong(path, 'tensor {!r} is not a whole F32 matrix'.format(name))
+    return np.frombuffer(data, '<f4', shape[0] * shape[1], begin).reshape(shape).astype(np.float32)
+
+
+def read(path: str) -> State:
+    """The state in a checkpoint of `Trainer.save` or of `halfulp train`.
+
+    OSError: the file cannot be read. HalfulpValueError: it is no such checkpoint.
+    """
+    with open(path, 'rb') as file:
+        header, data = _parts(path, file.read())
+    more = header.pop('__metadata__', None)
+    if not isinstance(more, dict) or more.get('kind') not in _KINDS:
+        raise _wrong(path, 'not a checkpoint of a training run')
+    try:
+        state = json.loads(more['state'])
+        texts = isinstance(state, dict) and all(isinstance(one, str) for one in state.values())
+    except (KeyError, TypeError, ValueError):
+        texts = False
+    if not texts:
+        raise _wrong(path, 'its state is not an object of texts')
+    return State(state, {name: _tensor(path, name, row, data) for name, row in header.items()})
+
+
+def of_lines(text: str) -> Dict[str, str]:
+    """The lines key=value of hu_trainer_state as a dict."""
+    pairs: List[Tuple[str, str, str]] = [line.partition('=') for line in text.splitlines()]  # type: ignore[misc]
+    return {key: value for key, _, value in pairs}
+
+
+def lines_of(state: Mapping[str, str]) -> str:
+    """And back."""
+    return ''.join('{}={}\n'.format(key, value) for key, value in state.items())

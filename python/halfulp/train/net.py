@@ -1,0 +1,456 @@
+# SPDX-License-Identifier: MIT
+"""Networks: their tensors by name, and networks of the papers on arrays of one's own (halfulp/train/net.h, model.h)."""
+from __future__ import annotations
+
+import ctypes
+import fnmatch
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from .. import _abi as abi
+from .. import _host as host
+from .. import _structs as s
+from ..accum import Accumulator, AccumulatorLike
+from ..scaling import Rounding, RoundingLike
+from ._held import Held
+from .pieces import LossScaler, Optimizer
+
+
+class Counts(NamedTuple):
+    """What roundings of tensors met: elements rounded, those above the largest number of their format, and events."""
+
+    elements: int
+    over: int
+    overflow: int
+    saturated: int
+    underflow: int
+    to_zero: int
+    subnormal: int
+    inexact: int
+    invalid: int
+    nan_in: int
+    inf_in: int
+    divide_by_zero: int
+
+
+def counts_of(record: s.hu_rounding_counts) -> Counts:
+    """The counts of a C record."""
+    events = [getattr(record.events, name) for name in Counts._fields[2:]]
+    return Counts(record.elements, record.over, *events)
+
+
+class Tensor(NamedTuple):
+    """A value or a parameter: matrices of one shape, and the counts of their roundings."""
+
+    numbers: np.ndarray  # float32 (rows, cols); of a parameter the master weights
+    gradient: np.ndarray  # float32 (rows, cols), rounded
+    forward: Counts  # of roundings of numbers
+    backward: Counts  # of roundings of gradients
+
+
+class Update(NamedTuple):
+    """What a step of the optimizer did."""
+
+    taken: bool  # False: an infinity or a NaN among the gradients; only the loss scale moved
+    moved: int  # weights with an update that is not zero
+    lost: int  # those of them that stayed as they were
+
+
+class NetView:
+    """The tensors of a network, by name: `Trainer.net`, and the base of `Net`.
+
+    A parameter has its name in checkpoints and configurations: "conv1.weight"; "conv1" is its layer. A value is what an
+    operator made: "3.relu" is value 3, made by an operator of the kind `relu`. Inputs, and zeros that a network begins
+    with, are "0.input". docs/training.md, section 3, has the kinds; attention is "scores", "softmax" and "mix".
+
+    All tensors are float32 matrices (rows, cols). A value has the rows of the samples of a batch, one sample after
+    another; images have one row per pixel.
+
+    Arrays are copies unless ``copy=False``. Those are read-only views of the network's own memory: they change with it,
+    and they keep that memory, also after `close`. HalfulpValueError: no tensor of that name; or the network is closed.
+    HalfulpError: another thread is using the network.
+    """
+
+    def __init__(self, held: Held, address: Callable[[int], int]) -> None:
+        self._held, self._address = held, address
+        with held as owner:
+            net, library = address(owner), abi.train()
+            kinds = [library.hu_net_value_kind(net, number).decode() for number in range(library.hu_net_values(net))]
+            self.value_names: List[str] = ['{}.{}'.format(number, kind or 'input') for number, kind in enumerate(kinds)]
+            self.parameter_names: List[str] = [library.hu_net_parameter_name(net, number).decode()
+                                               for number in range(library.hu_net_parameters(net))]
+
+    @property
+    def layers(self) -> List[str]:
+        """Names of the layers that have parameters, in order: "conv1" of "conv1.weight"."""
+        return list(dict.fromkeys(name.rpartition('.')[0] for name in self.parameter_names))
+
+    @property
+    def shapes(self) -> Dict[str, Tuple[int, int]]:
+        """Rows and columns of all values, then of all parameters."""
+        return {name: self._look(name)[:2] for name in self.value_names + self.parameter_names}
+
+    @property
+    def digest(self) -> str:
+        """16 hexadecimal digits: FNV-1a over the bits of all weights, as `halfulp train` prints it."""
+        with self._held as owner:
+            return '{:016x}'.format(abi.train().hu_net_digest(self._address(owner)))
+
+    def _number(self, name: str, names: Sequence[str], what: str) -> int:
+        if name not in names:
+            raise abi.HalfulpValueError('name: there is no {} {!r}; there are {}'.format(what, name, ', '.join(names)))
+        return names.index(name)
+
+    def _look(self, name: str, copy: Optional[bool] = None) -> Tuple[Any, ...]:
+        """(rows, cols), or with `copy` given (numbers, gradient, forward, backward)."""
+        of_value = name in self.value_names
+        number = self._number(name, self.value_names if of_value else self.parameter_names, 'value or parameter')
+        library = abi.train()
+        with self._held as owner:
+            x = (library.hu_net_value if of_value else library.hu_net_parameter)(self._address(owner), number)
+            if copy is None:
+                return x.rows, x.cols
+            both = [self._held.matrix(place, x.rows, x.cols, copy) for place in (x.numbers, x.gradients)]
+        return both[0], both[1], counts_of(x.forward), counts_of(x.backward)
+
+    def tensor(self, name: str, copy: bool = True) -> Tensor:
+        """One value or parameter, with its gradient. Counts are those since the step began; of a `Net` since it was
+        made, or since `forget_counts`."""
+        return Tensor(*self._look(name, copy))
+
+    def _all(self, names: Sequence[str], place: int, copy: bool) -> Dict[str, np.ndarray]:
+        return {name: self._look(name, copy)[place] for name in names}
+
+    def parameters(self, copy: bool = True) -> Dict[str, np.ndarray]:
+        """The master weights, as the optimizer keeps them, in binary32 or on the grid of a narrower format."""
+        return self._all(self.parameter_names, 0, copy)
+
+    def gradients(self, copy: bool = True) -> Dict[str, np.ndarray]:
+        """The gradients of the parameters. After a backward pass they have the factor of the loss scale; after a step
+        they are what the optimizer saw: without the factor, penalties added, clipped."""
+        return self._all(self.parameter_names, 1, copy)
+
+    def values(self, copy: bool = True) -> Dict[str, np.ndarray]:
+        """Inputs, results of operators and the loss, rounded, as the last pass left them; before it they mean nothing.
+        An evaluation is a pass, too."""
+        return self._all(self.value_names, 0, copy)
+
+    def value_gradients(self, copy: bool = True) -> Dict[str, np.ndarray]:
+        """Gradients of all values but inputs, rounded, with the factor of the loss scale."""
+        return self._all([name for name in self.value_names if not name.endswith('.input')], 1, copy)
+
+    def set_parameter(self, name: str, x: Any) -> None:
+        """Sets the master weights of a parameter; the optimizer's momenta stay.
+
+        Parameters
+        ----------
+        name : str
+            "conv1.weight".
+        x : array (rows, cols)
+            float32, or a type that float32 holds. Infinities and NaNs are taken; a NaN becomes 0x7FC00000. Numbers that
+            are not on the grid of the weights' format are rounded by the next step.
+        """
+        number = self._number(name, self.parameter_names, 'parameter')
+        numbers = np.array(host.float32('x', x), np.float32, order='C')
+        shape = self._look(name)
+        if numbers.shape != shape:
+            raise abi.HalfulpValueError('x: shape {} instead of {}, that of {}'.format(numbers.shape, shape, name))
+        numbers[np.isnan(numbers)] = np.nan
+        with self._held as owner:
+            abi.check(abi.train().hu_net_set_parameter(self._address(owner), number, numbers.ctypes.data), name)
+
+    def __repr__(self) -> str:
+        return '{}({} values, {} parameters)'.format(type(self).__name__, len(self.value_names),
+                                                     len(self.parameter_names))
+
+
+_LOSSES = ('cross_entropy', 'squared_error', 'absolute_error')
+_OPERANDS = ('x', 'w', 'dz', 'w_back', 'x_back', 'dz_w', 'z_out', 'dx_out', 'dw_out')
+_MODELS = ('z_accum', 'dx_accum', 'dw_accum')
+_NUMBERS = {'hadamard': 128, 'signs': 2**32 - 1, 'by_window': 1}  # with the largest
+Names = Union[str, Sequence[str], None]
+
+
+class Net(NetView):
+    """A network of the papers on batches of one's own, step by step, each tensor with a precision of its own.
+
+        net = Net('mlp(layers=1,units=32)', batch=64, width=64, outputs=10, seed=1)
+        net.round_values('float8_e4m3fn', 'float8_e5m2')
+        optimizer, scaler = Optimizer('sgd', rate=0.1), LossScaler('static(1024)')
+        for x, labels in batches:
+            loss = net.forward(x, labels)
+            net.backward(scaler.scale)
+            net.update(optimizer, scaler)
+
+    Parameters
+    ----------
+    model : str
+        A text of halfulp/train/model.h: "mlp(layers=2,units=64)", "conv(channels=8/16)", "resnet20", "gru", "lstm",
+        "transformer", "ncf", ...
+    batch : int
+        Samples of a batch.
+    loss : "cross_entropy", "squared_error" or "absolute_error"
+        The last operator, of weight 1 (net.h): a mean over the rows of the batch.
+    seed : int
+        Of first weights, and of random words of stochastic roundings, which depend on tensor and step.
+    threads : int
+        No bits depend on them.
+    **sizes : int
+        What the data are, as the model requires it: height, width, channels (1 each where only some are given); steps,
+        vocabulary; users, items; and outputs.
+
+    Every rounding is `keep` and every accumulation model `fp32` at first. A net is one thread's at a time.
+    HalfulpValueError: a model that does not exist or does not fit its sizes.
+    """
+
+    def __init__(self, model: str, *, batch: int, loss: str = 'cross_entropy', seed: int = 0, threads: int = 1,
+                 **sizes: int) -> None:
+        library, record = abi.train(), s.hu_model()
+        if loss not in _LOSSES:
+            raise abi.HalfulpValueError('loss: {!r} is not one of {}'.format(loss, ', '.join(_LOSSES)))
+        for argument, number, most in (('batch', batch, 2**32), ('threads', threads, s.THREADS_MAX)):
+            if not 1 <= number <= most:
+                raise abi.HalfulpValueError('{}: {} is not 1 to {}'.format(argument, number, most))
+        if not 0 <= seed < 2**64:
+            raise abi.HalfulpValueError('seed: {} is not 0 to 2^64 - 1'.format(seed))
+        abi.parse('model', model, library.hu_model_parse, record)
+        self._ends, self._batch, self._loss = s.hu_model_ends(), batch, loss
+        self._tokens = record.kind in (s.MODEL_LSTM, s.MODEL_TRANSFORMER, s.MODEL_NCF)
+        held = Held('net', library.hu_net_new(batch, threads), library.hu_net_free)
+        with held as net:
+            self._build(net, record, _sizes_of(sizes))
+            abi.check(library.hu_net_initialize(net, seed), 'Net')
+        super().__init__(held, lambda net: net)
+
+    def _build(self, net: int, record: s.hu_model, sizes: s.hu_model_sizes) -> None:
+        library, why = abi.train(), ctypes.c_char_p()
+        status = library.hu_model_build(net, abi.address(record), abi.address(sizes), abi.address(self._ends),
+                                        ctypes.addressof(why))
+        if status == s.OK:
+            getattr(library, 'hu_net_' + self._loss)(net, self._ends.output, 1.0)
+            status = library.hu_net_status(net, ctypes.addressof(why))
+        if status != s.OK:
+            raise abi.told(status, b'model: ' + (why.value or b'it cannot be built'))
+        inputs = [library.hu_net_value(net, number) for number in self._ends.inputs[:self._ends.count]]
+        self._each = sum(x.rows * x.cols for x in inputs) // self._batch  # numbers that a sample has
+
+    # ---- precision ----
+
+    def _chosen(self, names: Names, among: Sequence[str], what: str) -> List[int]:
+        """Numbers of the tensors that patterns name; None: all of them."""
+        found: List[int] = []
+        for pattern in ['*'] if names is None else [names] if isinstance(names, str) else names:
+            some = [place for place, name in enumerate(among) if fnmatch.fnmatchcase(name, pattern)]
+            if not some:
+                raise abi.HalfulpValueError('names: {!r} is no {}; there are {}'.format(pattern, what,
+                    ', '.join(among)))
+            found += some
+        return sorted(set(found))
+
+    def round_values(self, v: RoundingLike = 'keep', dv: RoundingLike = 'keep', names: Names = None) -> None:
+        """How values and their gradients are rounded from now on: a value after its operator, a gradient after its sum.
+
+        Parameters
+        ----------
+        v, dv : Rounding or str
+            "keep", "float8_e5m2,sra:16", "mxfp8_e4m3", ...
+        names : str or list of str, optional
+            Values, or patterns: "*.relu". Without it: all of them but tokens and the loss.
+        """
+        numbers, first = self._chosen(names, self.value_names, 'value'), self._ends.count if self._tokens else 0
+        if names is None:
+            numbers = numbers[first:-1]
+        self._round('hu_net_round_value', numbers, v, dv)
+
+    def round_parameters(self, theta: RoundingLike = 'keep', dtheta: RoundingLike = 'keep',
+                         names: Names = None) -> None:
+        """How the parameters that operators see, and their gradients, are rounded from now on.
+
+        Parameters
+        ----------
+        theta, dtheta : Rounding or str
+        names : str or list of str, optional
+            Parameters, or patterns: "*.weight". Without it: all of them.
+        """
+        self._round('hu_net_round_parameter', self._chosen(names, self.parameter_names, 'parameter'), theta, dtheta)
+
+    def _round(self, call: str, numbers: List[int], there: RoundingLike, back: RoundingLike) -> None:
+        two = [Rounding(there)._c, Rounding(back)._c]
+        with self._held as net:
+            for number in numbers:
+                abi.check(getattr(abi.train(), call)(net, number, abi.address(two[0]), abi.address(two[1])), call[3:])
+
+    def round_products(self, names: Names = None, *, accum: AccumulatorLike = 'fp32', **how: Any) -> None:
+        """How the three products of linear layers, convolutions and attention are computed from now on: Z = X W,
+        dX = dZ W^T and dW = X^T dZ. What is not given is `keep`, 0, or for the models `accum`.
+
+        Parameters
+        ----------
+        names : str or list of str, optional
+            Values that products make, or patterns: "*.conv". Without it: all of them.
+        x, w, dz, w_back, x_back, dz_w : Rounding or str
+            Of the operands of Z, of dX (dz, w_back) and of dW (x_back, dz_w).
+        z_out, dx_out, dw_out : Rounding or str
+            Of the results.
+        accum, z_accum, dx_accum, dw_accum : Accumulator or str
+            How sums are made; z_accum, dx_accum, dw_accum for one product each.
+        hadamard, signs, by_window : int
+            As in hu_product_rounding (net.h).
+        """
+        record = _products_of(accum, how)
+        with self._held as net:
+            counts = (s.hu_rounding_counts * 2)()
+            made = [name for number, name in enumerate(self.value_names)
+                    if abi.train().hu_net_product_counts(net, number, ctypes.addressof(counts))]
+            for place in self._chosen(names, made, 'value of a product'):
+                number = self.value_names.index(made[place])
+                abi.check(abi.train().hu_net_round_product(net, number, abi.address(record)), made[place])
+
+    # ---- steps ----
+
+    def _numbers(self, x: Any) -> np.ndarray:
+        """A batch of inputs as float32; numbers of tokens are exact there."""
+        whole = self._tokens and np.asarray(x).dtype.kind in 'iu'
+        numbers = np.ascontiguousarray(np.asarray(x, np.float32) if whole else host.float32('x', x))
+        if numbers.shape[:1] != (self._batch,) or numbers.size != self._batch * self._each:
+            raise abi.HalfulpValueError('x: shape {} instead of {} samples of {} numbers'.format(numbers.shape,
+                self._batch, self._each))
+        return numbers
+
+    def _compare(self, net: int, y: Any) -> None:
+        """Gives the loss its labels or targets."""
+        out = abi.train().hu_net_value(net, self._ends.output)
+        if self._loss == 'cross_entropy':
+            labels = np.asarray(y)
+            if labels.dtype.kind not in 'iu' or labels.size != out.rows or labels.shape[:1] != (self._batch,):
+                raise abi.HalfulpValueError('y: {} of shape {} instead of {} whole numbers, labels'.format(labels.dtype,
+                    labels.shape, out.rows))
+            if labels.min() < 0 or labels.max() >= out.cols:
+                raise abi.HalfulpValueError('y: a label that is not 0 to {}'.format(out.cols - 1))
+            words = np.ascontiguousarray(labels, np.uint32)
+            abi.check(abi.train().hu_net_labels(net, words.ctypes.data), 'y')
+            return
+        targets = np.ascontiguousarray(host.float32('y', y))
+        if targets.size != out.rows * out.cols or targets.shape[:1] != (self._batch,):
+            raise abi.HalfulpValueError('y: shape {} instead of {} rows of {} targets'.format(targets.shape, out.rows,
+                out.cols))
+        abi.check(abi.train().hu_net_targets(net, targets.ctypes.data), 'y')
+
+    def _pass(self, net: int, x: np.ndarray, training: bool) -> float:
+        """A pass over a batch; the loss."""
+        loss, library = ctypes.c_float(), abi.train()
+        abi.check(library.hu_model_feed(net, abi.address(self._ends), x.ctypes.data), 'x')
+        what = 'tokens are whole numbers below the size of their table' if self._tokens else ''
+        abi.check(library.hu_net_forward(net, int(training), ctypes.addressof(loss)), 'x', what)
+        return loss.value
+
+    def forward(self, x: Any, y: Any, training: bool = True) -> float:
+        """A pass over a batch; the loss, before its rounding.
+
+        Parameters
+        ----------
+        x : array (batch, ...)
+            float32 numbers of each sample in the order of the model's sizes (height, width, channels), or tokens
+            (batch, steps), or pairs of user and item (batch, 2).
+        y : array (batch, ...)
+            Labels, whole numbers below `outputs`, one per row of the output; or targets, as large as the output.
+        training : bool
+            False: as in evaluation: running statistics, no dropout; a backward pass is not possible then.
+
+        HalfulpValueError: a shape, a label or a token that does not fit; then no pass was made.
+        """
+        numbers = self._numbers(x)
+        with self._held as net:
+            self._compare(net, y)
+            return self._pass(net, numbers, training)
+
+    def predict(self, x: Any) -> np.ndarray:
+        """The output for a batch, in evaluation: float32 (rows, outputs), a copy."""
+        numbers = self._numbers(x)
+        with self._held as net:
+            self._pass(net, numbers, False)
+            return self.output
+
+    @property
+    def output(self) -> np.ndarray:
+        """What the last pass put out, without a softmax: float32 (rows, outputs), a copy."""
+        return self._look(self.value_names[self._ends.output], True)[0]
+
+    def backward(self, scale: float = 1.0) -> None:
+        """Gradients of `scale` times the loss of the pass before. HalfulpValueError: that was none of training."""
+        with self._held as net:
+            abi.check(abi.train().hu_net_backward(net, scale), 'backward')
+
+    def update(self, optimizer: Optimizer, scaler: Optional[LossScaler] = None) -> Update:
+        """A step of all parameters with the gradients of the last backward pass, times 1 / scale.
+
+        Parameters
+        ----------
+        optimizer : Optimizer
+            Its kind, formats, rounding and numbers. The net keeps momenta itself, and draws random words of its own
+            seed: the optimizer's arrays and stream are not used.
+        scaler : LossScaler, optional
+            It has the scale of the backward pass, says whether the step is taken, and moves. Without it: scale 1, and
+            every step is taken.
+
+        HalfulpValueError: there was no backward pass since the last update; nothing is changed then.
+        """
+        if not isinstance(optimizer, Optimizer):
+            raise abi.HalfulpTypeError('optimizer: give an Optimizer, not {}'.format(type(optimizer).__name__))
+        scaler = LossScaler('none') if scaler is None else scaler
+        counts, taken = s.hu_update_counts(), ctypes.c_int()
+        with self._held as net:
+            status = abi.train().hu_net_update(net, abi.address(optimizer._c), abi.address(scaler._rule),
+                                               abi.address(scaler._state), abi.address(counts),
+                                               ctypes.addressof(taken))
+        abi.check(status, 'update')
+        return Update(bool(taken.value), counts.moved, counts.lost)
+
+    def forget_counts(self) -> None:
+        """Sets the counts of all roundings to zero."""
+        with self._held as net:
+            abi.train().hu_net_forget_counts(net)
+
+    def close(self) -> None:
+        """Frees the net; read-only views keep its memory. Later calls raise HalfulpValueError. Without it the net is
+        freed when nothing refers to it."""
+        self._held.close()
+
+    def __enter__(self) -> 'Net':
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+def _sizes_of(sizes: Dict[str, int]) -> s.hu_model_sizes:
+    names = [name for name, _ in s.hu_model_sizes._fields_]
+    made = s.hu_model_sizes()
+    for name, size in sizes.items():
+        if name not in names:
+            raise abi.HalfulpTypeError('Net: there is no argument {!r}; sizes are {}'.format(name, ', '.join(names)))
+        if not 0 <= size <= 2**32:
+            raise abi.HalfulpValueError('{}: {} is not 0 to 2^32'.format(name, size))
+        setattr(made, name, size)
+    if any(name in sizes for name in names[:3]):
+        for name in names[:3]:
+            setattr(made, name, getattr(made, name) or 1)
+    return made
+
+
+def _products_of(accum: AccumulatorLike, how: Dict[str, Any]) -> s.hu_product_rounding:
+    record = abi.train().hu_product_rounding_plain()
+    for name in _MODELS:
+        setattr(record, name, Accumulator(how.get(name, accum))._c)
+    for name, value in how.items():
+        if name in _OPERANDS:
+            setattr(record, name, Rounding(value)._c)
+        elif name in _NUMBERS:
+            if not 0 <= value <= _NUMBERS[name]:
+                raise abi.HalfulpValueError('{}: {} is not 0 to {}'.format(name, value, _NUMBERS[name]))
+            setattr(record, name, value)
+        elif name not in _MODELS:
+            raise abi.HalfulpTypeError('round_products: there is no argument {!r}; there are {}'.format(name,
+                ', '.join(_OPERANDS + ('accum',) + _MODELS + tuple(_NUMBERS))))
+    return record
