@@ -292,7 +292,7 @@ class hu_loss_scale(_Record):
 class hu_optimizer(_Record):
     _fields_ = [('state', hu_format), ('weight', hu_format)
                 ] + [(name, c.c_uint8) for name in ('kind', 'update', 'coupled', 'fused')
-                     ] + [('mode', hu_mode)] + [(name, c.c_double) for name in
+                     ] + [('mode', hu_mode), ('nesterov', c.c_uint8)] + [(name, c.c_double) for name in
                                                 ('rate', 'momentum', 'beta1', 'beta2', 'eps', 'decay')]
 
 

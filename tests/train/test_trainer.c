@@ -36,6 +36,7 @@ static void test_not_begun(void **state) {
   not_begun(PAIRS("model.net", "transformer"), "model.net");
   not_begun(PAIRS("data.set", "text"), "model.net");
   not_begun(PAIRS("optimizer.kind", "adamw", "optimizer.state", "bfloat16"), "beta2");
+  not_begun(PAIRS("optimizer.kind", "adamw", "optimizer.nesterov", "yes"), "optimizer: nesterov");
   not_begun(PAIRS("optimizer.kahan", "nothing.weight"), "nothing.weight");
   not_begun(PAIRS("run.device", "cuda"), "run.device");
   not_begun(PAIRS("data.augment", "yes"), "data.augment");
@@ -87,6 +88,8 @@ static const char *const *const runs[] = {
           "optimizer.momentum", "0.9", "loss.scale", "gradscaler(growth_interval=4)", "assignment.promote", "0.001"),
     PAIRS("data.set", "ratings", "model.net", "ncf", "precision.system", "s2fp8", "data.implicit", "yes"),
     PAIRS("precision.system", "fp16", "loss.scale", "largest", "optimizer.schedule", "drop(0.5,0.1)"),
+    PAIRS("optimizer.nesterov", "yes", "optimizer.momentum", "0.9", "optimizer.state", "bfloat16", "optimizer.weights",
+          "bfloat16", "optimizer.update", "sra:16", "optimizer.kahan", "linear1.weight", "optimizer.rate", "0.01"),
 };
 enum { RUNS = sizeof runs / sizeof *runs, STEPS = 12, STOP = 7 };
 

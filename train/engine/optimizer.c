@@ -78,7 +78,14 @@ static void moving(job *j, float *z, float a, const float *y, float *room) {
   nearest(j, z, j->o->state);
 }
 
-/* u, or with `fused` m, into room[0] */
+/* Q(g + Q(momentum m)), of the new m: where Nesterov's momentum looks. */
+static const float *ahead(job *j, float *const room[4], const float *m, const float *g) {
+  does(j, HU_RUN_SCALE, room[2], m, NULL, j->momentum);
+  does(j, HU_RUN_ADD, room[1], g, room[2], 0);
+  return room[1];
+}
+
+/* u, or with `fused` d, into room[0] */
 static void sgd(job *j, float *const room[4], const hu_optimizer_arrays *x) {
   const float *g = x->g;
   if (j->decay != 0) {
@@ -87,7 +94,7 @@ static void sgd(job *j, float *const room[4], const hu_optimizer_arrays *x) {
   }
   if (x->m) {
     moving(j, x->m, j->momentum, g, room[2]);
-    g = x->m;
+    g = j->o->nesterov ? ahead(j, room, x->m, g) : x->m;
   }
   if (j->o->fused) {
     each(j, HU_RUN_COPY, room[0], g, NULL, 0);

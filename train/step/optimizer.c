@@ -50,6 +50,7 @@ static const char *wrong(const hu_optimizer *o) {
   if (o->update > HU_UPDATE_KAHAN) return "update: unknown";
   if (o->coupled > (o->kind == HU_ADAMW)) return "coupled: of AdamW alone";
   if (o->fused > (o->kind == HU_SGD && o->update == HU_UPDATE_ROUND)) return "fused: of SGD without Kahan terms alone";
+  if (o->nesterov > (o->kind == HU_SGD)) return "nesterov: of SGD alone";
   if (o->update == HU_UPDATE_KAHAN && (o->mode.round || o->mode.saturate || o->mode.tiny || o->mode.nan)) {
     return "mode: Kahan summation rounds to nearest even";
   }

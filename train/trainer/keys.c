@@ -93,6 +93,8 @@ static const hu_run_key keys[] = {
     NUMBER(eps, "optimizer.eps", "1e-8", 0, 1, "adamw: number that is added to the square root of the second moment"),
     NUMBER(decay, "optimizer.decay", "0", 0, 1, "weight decay"),
     WORD(coupled, "optimizer.coupled", "no", no_yes, "adamw: yes: decay goes into the gradient"),
+    WORD(nesterov, "optimizer.nesterov", "no", no_yes,
+         "sgd: yes: Nesterov's momentum: the update is of g + momentum m, not of m"),
     WORD(fused, "optimizer.fused", "no", no_yes, "sgd: yes: w - rate m with one rounding"),
     OTHER(FORMAT, state, "optimizer.state", "binary32", "format of momenta and of the optimizer's arithmetic"),
     OTHER(FORMAT, weight, "optimizer.weights", "binary32", "format of the weights that it keeps"),

@@ -144,7 +144,9 @@ static int number_of(const char *text, const char *name, double *z) {
 static int is_length(const char *key) { return strcmp(key, "run.epochs") == 0 || strcmp(key, "run.steps") == 0; }
 
 /* Keys that states of earlier versions have not, whose runs were what the default says. */
-static int is_later_key(const char *key) { return strncmp(key, "parallel.", 9) == 0; }
+static int is_later_key(const char *key) {
+  return strncmp(key, "parallel.", 9) == 0 || strcmp(key, "optimizer.nesterov") == 0;
+}
 
 static hu_status same_keys(const hu_trainer *t, const char *text, char *why) {
   char value[HU_LINE_MAX];

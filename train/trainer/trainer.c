@@ -114,6 +114,7 @@ static hu_optimizer optimizer_of(const hu_run_keys *k) {
   o.decay = k->decay;
   o.coupled = (uint8_t)k->coupled;
   o.fused = (uint8_t)k->fused;
+  o.nesterov = (uint8_t)k->nesterov;
   o.update = k->kahan ? HU_UPDATE_KAHAN : HU_UPDATE_ROUND;
   if (!k->kahan) o.mode = k->update;
   return o;

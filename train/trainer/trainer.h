@@ -44,7 +44,7 @@ typedef struct hu_run_keys {
   hu_model model;
   uint64_t loss, power, margin, largest; /* largest: 1: the scale is chosen from the largest gradient */
   hu_loss_rule rule;
-  uint64_t optimizer, coupled, fused, kahan, schedule;
+  uint64_t optimizer, coupled, nesterov, fused, kahan, schedule;
   double rate, momentum, beta1, beta2, eps, decay, drop_at[DROPS_MOST], drop_by;
   size_t drops;
   uint64_t warmup;

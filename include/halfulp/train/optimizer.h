@@ -15,7 +15,8 @@
  *
  *   SGD    g = Q(g + Q(decay w))            if decay is not 0
  *          m = Q(Q(momentum m) + g)         m = g if momentum is 0: then there is no array m
- *          u = Q(rate m)
+ *          d = m                            with `nesterov` d = Q(g + Q(momentum m)), m the new one; m = g: d = g
+ *          u = Q(rate d)
  *   AdamW  g = Q(g + Q(decay w))            if `coupled` (Adam with L2 regularisation)
  *          m = Q(Q(beta1 m) + Q((1 - beta1) g))
  *          v = Q(Q(beta2 v) + Q((1 - beta2) Q(g g)))
@@ -26,7 +27,9 @@
  *          Kahan   y = QW(-u - c);  s = QW(w + y);  d = QW(s - w);  c = QW(d - y);  w = s
  *
  * 1 - beta is computed in binary64 from the rounded beta, as is beta^t, by t multiplications. With `fused`, SGD ends
- * with w = w - rate m, one binary32 fused multiply-add, in place of u. state = weight = binary32 is the ordinary
+ * with w = w - rate d, one binary32 fused multiply-add, in place of u. `nesterov` is the momentum of Sutskever et al.,
+ * On the importance of initialization and momentum in deep learning (ICML 2013), in the form of torch.optim.SGD: the
+ * gradient is that at the weights, and the update looks one step of momentum ahead. state = weight = binary32 is the ordinary
  * optimizer of master weights; state narrow and weight binary32 the ablation "32-bit weights". Where 2p + 2 <= 24 for a
  * format of p digits (bfloat16, binary16, narrower ones) and no result is subnormal in binary32, the binary32 step in
  * between changes nothing: every Q is one rounding of the exact result of its operator.
@@ -62,8 +65,9 @@ typedef struct hu_optimizer {
   uint8_t kind;     /* HU_SGD, HU_ADAMW */
   uint8_t update;   /* HU_UPDATE_ */
   uint8_t coupled;  /* AdamW: 1: weight decay goes into the gradient */
-  uint8_t fused;    /* SGD, HU_UPDATE_ROUND: 1: w - rate m has one rounding */
+  uint8_t fused;    /* SGD, HU_UPDATE_ROUND: 1: w - rate d has one rounding */
   hu_mode mode;     /* of the last rounding; HU_UPDATE_KAHAN: all zero */
+  uint8_t nesterov; /* SGD: 1: Nesterov's momentum; nothing else than 0 where momentum is 0 */
   double rate, momentum, beta1, beta2, eps, decay;
 } hu_optimizer;
 
