@@ -90,6 +90,9 @@ static const char *const *const runs[] = {
     PAIRS("precision.system", "fp16", "loss.scale", "largest", "optimizer.schedule", "drop(0.5,0.1)"),
     PAIRS("optimizer.nesterov", "yes", "optimizer.momentum", "0.9", "optimizer.state", "bfloat16", "optimizer.weights",
           "bfloat16", "optimizer.update", "sra:16", "optimizer.kahan", "linear1.weight", "optimizer.rate", "0.01"),
+    PAIRS("data.set", "gratings", "data.count", "256", "data.test", "64", "model.net", "conv(channels=4/4)",
+          "run.batch", "16", "run.accumulate", "3", "precision.values", "bfloat16,sra:8", "run.epochs", "4"),
+    PAIRS("data.set", "text", "model.net", "lstm(units=8)", "run.batch", "2", "run.accumulate", "2", "run.steps", "20"),
 };
 enum { RUNS = sizeof runs / sizeof *runs, STEPS = 12, STOP = 7 };
 

@@ -44,7 +44,9 @@ static const char *const blocks[] = {"0", "16", "32", "64", "128", NULL};
 static const hu_run_key keys[] = {
     NOWHERE(TEXT, "run.name", "run", "what the run is called in reports"),
     COUNT(seed, "run.seed", "0", 0, 0x1p53, "first weights, order of the data, random words of roundings"),
-    COUNT(batch, "run.batch", "64", 1, WHOLE, "samples of a step"),
+    COUNT(batch, "run.batch", "64", 1, WHOLE, "samples of a batch, of which a step has run.accumulate"),
+    COUNT(accumulate, "run.accumulate", "1", 1, 65536,
+          "batches of a step, whose gradients are divided by this number and added up in binary32 before the update"),
     COUNT(epochs, "run.epochs", "10", 0, WHOLE, "passes over the training set"),
     COUNT(steps, "run.steps", "0", 0, 0x1p40, "steps; 0: run.epochs decides"),
     {{"run.threads", "1", "threads; 0: as many as there are processors, up to 256", 0, NULL, 0, 256},

@@ -145,7 +145,11 @@ static int is_length(const char *key) { return strcmp(key, "run.epochs") == 0 ||
 
 /* Keys that states of earlier versions have not, whose runs were what the default says. */
 static int is_later_key(const char *key) {
-  return strncmp(key, "parallel.", 9) == 0 || strcmp(key, "optimizer.nesterov") == 0;
+  static const char *const later[] = {"run.accumulate", "optimizer.nesterov"};
+  for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
+    if (strcmp(key, later[i]) == 0) return 1;
+  }
+  return strncmp(key, "parallel.", 9) == 0;
 }
 
 static hu_status same_keys(const hu_trainer *t, const char *text, char *why) {
@@ -235,7 +239,7 @@ static HU_NOINLINE hu_status resume(hu_trainer *t, const char *text, char *why) 
   s = same_rates(t, text, step, why);
   if (s != HU_OK) return s;
   if (!t->source.text) {
-    s = hu_batches_open(&order, t->source.training.count, t->keys.batch, state);
+    s = hu_batches_open(&order, t->source.training.count, t->samples, state);
     if (s != HU_OK) return hu_say(why, s, "position: %s", hu_status_text(s));
   }
   s = hu_read_plan(t, text, why);
