@@ -92,6 +92,8 @@ static const char *const *const runs[] = {
           "bfloat16", "optimizer.update", "sra:16", "optimizer.kahan", "linear1.weight", "optimizer.rate", "0.01"),
     PAIRS("data.set", "gratings", "data.count", "256", "data.test", "64", "model.net", "conv(channels=4/4)",
           "run.batch", "16", "run.accumulate", "3", "precision.values", "bfloat16,sra:8", "run.epochs", "4"),
+    PAIRS("precision.system", "fp8", "loss.scale", "exponential(start=16,every=2,scale_max=2^30)", "run.accumulate",
+          "2", "run.batch", "16"),
     PAIRS("data.set", "text", "model.net", "lstm(units=8)", "run.batch", "2", "run.accumulate", "2", "run.steps", "20"),
 };
 enum { RUNS = sizeof runs / sizeof *runs, STEPS = 12, STOP = 7 };

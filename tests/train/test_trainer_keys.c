@@ -90,6 +90,9 @@ static void test_refused(void **state) {
   refused("loss.scale", "bakoff", HU_E_NAME, "perhaps backoff is meant; this key takes largest, too");
   refused("loss.scale", "none(1)", HU_E_TEXT, "none has nothing behind it");
   refused("loss.scale", "backoff(scale=3)", HU_E_NAME, "backoff has no 'scale'; it takes scale_min, scale_max");
+  refused("loss.scale", "exponentail", HU_E_NAME, "gradscaler(...) and exponential(...); perhaps exponential is meant");
+  refused("loss.scale", "exponential(rate=2)", HU_E_NAME, "has no 'rate'; it takes start, factor, every, scale_max");
+  refused("loss.scale", "exponential(factor=0.5)", HU_E_TRAIN, "exponential: factor: below 1 or not finite");
   refused("loss.scale", "backoff(start=0)", HU_E_TRAIN, "the first scale: not a positive normal");
   refused("precision.values", "qwertyuiop", HU_E_NAME, "it takes keep, a format, a scaled format");
   refused("precision.values", "mxfp8", HU_E_NAME, "perhaps mxfp8_e4m3 or mxfp8_e5m2 is meant");

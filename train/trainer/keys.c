@@ -83,8 +83,8 @@ static const hu_run_key keys[] = {
     COUNT(power, "loss.power", "0", 0, 96,
           "the loss is multiplied by 2 to the minus this: a large batch seen in small parts"),
     OTHER(RULE, rule, "loss.scale", "none",
-          "rule of the loss scale: none, static(1024), backoff(...), logmax(...), gradscaler(...) (loss_scale.h), or "
-          "largest: static, chosen from the largest gradient of 8 batches before the first step"),
+          "rule of the loss scale: none, static(1024), backoff(...), logmax(...), gradscaler(...), exponential(...) "
+          "(loss_scale.h), or largest: static, chosen from the largest gradient of 8 batches before the first step"),
     COUNT(margin, "loss.margin", "1", 0, 32, "loss.scale = largest: binades left free"),
 
     WORD(optimizer, "optimizer.kind", "sgd", optimizers, "sgd or adamw"),
