@@ -29,10 +29,10 @@
  * 1 - beta is computed in binary64 from the rounded beta, as is beta^t, by t multiplications. With `fused`, SGD ends
  * with w = w - rate d, one binary32 fused multiply-add, in place of u. `nesterov` is the momentum of Sutskever et al.,
  * On the importance of initialization and momentum in deep learning (ICML 2013), in the form of torch.optim.SGD: the
- * gradient is that at the weights, and the update looks one step of momentum ahead. state = weight = binary32 is the ordinary
- * optimizer of master weights; state narrow and weight binary32 the ablation "32-bit weights". Where 2p + 2 <= 24 for a
- * format of p digits (bfloat16, binary16, narrower ones) and no result is subnormal in binary32, the binary32 step in
- * between changes nothing: every Q is one rounding of the exact result of its operator.
+ * gradient is that at the weights, and the update looks one step of momentum ahead. state = weight = binary32 is the
+ * ordinary optimizer of master weights; state narrow and weight binary32 the ablation "32-bit weights". Where 2p + 2 <=
+ * 24 for a format of p digits (bfloat16, binary16, narrower ones) and no result is subnormal in binary32, the binary32
+ * step in between changes nothing: every Q is one rounding of the exact result of its operator.
  *
  * Arrays are binary32 values on the grid of their format (not checked); what is not gets rounded with the first
  * operation. NaN results are 0x7FC00000. Element i draws word i of `stream` in the stochastic modes; take another
