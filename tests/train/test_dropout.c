@@ -157,6 +157,7 @@ static void against_words(void **state) {
   numbers(0.5, "mlp(layers=1,units=40,dropout=0.5)", "keep");
   numbers(0.1, "mlp(layers=1,units=40,dropout=0.1)", "bfloat16");
   numbers(0.3, "mlp(layers=1,units=40,activation=gelu,dropout=0.3)", "float8_e5m2");
+  numbers(0.99, "mlp(layers=1,units=40,dropout=0.99)", "keep"); /* binary32 has another 0.99 */
   numbers(0x1p-40, "mlp(layers=1,units=40,dropout=2^-40)", "keep");
 }
 
