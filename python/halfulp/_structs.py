@@ -373,7 +373,7 @@ _ROWS = {
     ('HU_HADAMARD_ALONG_ROWS', 'HU_HADAMARD_ALONG_COLUMNS'): ('rows', 'columns'),
     ('HU_HADAMARD_ROOT', 'HU_HADAMARD_POWER', 'HU_HADAMARD_SUM'): ('root', 'power', 'sum'),
     ('HU_HADAMARD_SIGNS_NONE', 'HU_HADAMARD_SIGNS_MASK', 'HU_HADAMARD_SIGNS_STREAM'): ('none', 'mask', 'stream'),
-    ('HU_SGD', 'HU_ADAMW'): ('sgd', 'adamw'),
+    ('HU_SGD', 'HU_ADAMW', 'HU_ADAGRAD'): ('sgd', 'adamw', 'adagrad'),
     ('HU_UPDATE_ROUND', 'HU_UPDATE_KAHAN'): ('round', 'kahan'),
     ('HU_DEMOTE_LARGEST', 'HU_DEMOTE_SMALLEST', 'HU_DEMOTE_RANDOM'): ('largest', 'smallest', 'random'),
 }

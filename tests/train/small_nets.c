@@ -139,6 +139,12 @@ static void nesterov(hu_optimizer *o) {
   o->nesterov = 1;
   o->decay = 0.02;
 }
+static void adagrad(hu_optimizer *o) {
+  *o = hu_optimizer_adagrad(bfloat16());
+  o->decay = 0.01;
+  o->mode.round = HU_SRA;
+  o->mode.bits = 16;
+}
 
 static const small_net nets[] = {
     {"image", image, 5, 0, 1, NULL, NULL, NULL, NULL, 0, "none", momentum},
@@ -167,7 +173,8 @@ static const small_net nets[] = {
     {"chunks", rows, 4, 0, 0, "binary16", "binary16", "binary16", "seq(binary16)", 0, "none", plain},
     {"chunks-text", text, 3, 1, 1, NULL, NULL, "bfloat16", "block(align,l=4,f=24,emin=-133,round=rtz,over=inf)", 0,
      "none", adamw},
-    {"nesterov", layers, 7, 0, 1, NULL, NULL, NULL, NULL, 0, "none", nesterov}};
+    {"nesterov", layers, 7, 0, 1, NULL, NULL, NULL, NULL, 0, "none", nesterov},
+    {"adagrad", layers, 7, 0, 1, NULL, NULL, NULL, NULL, 0, "none", adagrad}};
 
 size_t small_net_count(void) { return sizeof nets / sizeof *nets; }
 const char *small_net_name(size_t i) { return nets[i].name; }

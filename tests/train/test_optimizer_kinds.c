@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nesterov's momentum and what else an optimizer may be: against the formulas of optimizer.h in binary64, where every
+/* Nesterov's momentum and Adagrad: against the formulas of optimizer.h in binary64, where every
  * operator of bfloat16 numbers has one rounding; against the binary32 operators of torch; identities; what is refused.
  */
 #include <math.h>
@@ -45,6 +45,14 @@ static double sgd_update(const hu_optimizer *o, arrays *x, int i) {
   d = o->nesterov && o->momentum != 0 ? q(g + q(mu * m)) : m;
   if (o->momentum != 0) x->m[i] = (float)m;
   return o->fused ? d : q(q(o->rate) * d);
+}
+
+static double adagrad_update(const hu_optimizer *o, arrays *x, int i) {
+  double g = (double)x->g[i], w = (double)x->w[i];
+  if (o->decay != 0) g = q(g + q(q(o->decay) * w));
+  double v = q((double)x->v[i] + q(g * g));
+  x->v[i] = (float)v;
+  return q(q(o->rate) * q(g / q(q(sqrt(v)) + q(o->eps))));
 }
 
 static void end_update(const hu_optimizer *o, arrays *x, int i, double u, uint32_t word) {
@@ -184,6 +192,85 @@ static void nesterov_without_momentum(void **state) {
   }
 }
 
+/* ---- Adagrad ---- */
+
+static void adagrad_in_bfloat16(void **state) {
+  (void)state;
+  for (int how = 0; how < ENDINGS; how++) {
+    hu_optimizer o = ending(hu_optimizer_adagrad(hu_bfloat16()), how);
+    same_as_formulas(o, adagrad_update, 41);
+    o.decay = 0.01;
+    o.momentum = 0.9; /* is none of its numbers */
+    same_as_formulas(o, adagrad_update, 42);
+    o.eps = 0.5;
+    same_as_formulas(o, adagrad_update, 43);
+  }
+}
+
+/* torch.optim.Adagrad: sum = sum + g g; w = w - rate (g / (sqrt(sum) + eps)). */
+static void adagrad_in_binary32(void **state) {
+  (void)state;
+  static arrays x;
+  static float w[N], sum[N];
+  t_random r = {51};
+  hu_optimizer o = hu_optimizer_adagrad(hu_binary32());
+  hu_optimizer_time now = {0, 1, 1};
+  memset(&x, 0, sizeof x);
+  for (int t = 0; t < STEPS; t++) {
+    draw(&r, &x, t == 0);
+    if (t == 0) memcpy(w, x.w, sizeof w);
+    hu_optimizer_arrays a = {x.w, x.g, NULL, x.v, NULL};
+    hu_optimizer_tick(&now, &o);
+    assert_int_equal(hu_optimizer_step(N, &a, &o, &now, (hu_stream){0, 0}, NULL), HU_OK);
+    for (int i = 0; i < N; i++) {
+      volatile float square = x.g[i] * x.g[i];
+      sum[i] += square;
+      volatile float root = sqrtf(sum[i]);
+      volatile float d = root + 1e-10f;
+      volatile float u = x.g[i] / d;
+      volatile float step = 0.01f * u;
+      w[i] -= step;
+    }
+    assert_memory_equal(x.w, w, sizeof w);
+    assert_memory_equal(x.v, sum, sizeof sum);
+  }
+}
+
+/* Gradients 3 and 4 at rate 1 without eps: v = 9, 25; u = 1, 4/5. No gradient: u = 0 / eps, or NaN without eps. */
+static void adagrad_by_hand(void **state) {
+  (void)state;
+  hu_optimizer o = hu_optimizer_adagrad(hu_binary32());
+  hu_optimizer_time now = {1, 1, 1};
+  hu_update_counts counts = {0, 0};
+  float w[2] = {8, 5}, g[2] = {3, 0}, v[2] = {0, 0};
+  hu_optimizer_arrays a = {w, g, NULL, v, NULL};
+  o.rate = 1;
+  assert_int_equal(hu_optimizer_step(2, &a, &o, &now, (hu_stream){0, 0}, &counts), HU_OK);
+  assert_true(w[0] == 7 && v[0] == 9 && w[1] == 5 && v[1] == 0 && counts.moved == 1);
+  g[0] = -4;
+  assert_int_equal(hu_optimizer_step(2, &a, &o, &now, (hu_stream){0, 0}, NULL), HU_OK);
+  assert_true(w[0] == 7 + 0.8f && v[0] == 25);
+  o.eps = 0;
+  assert_int_equal(hu_optimizer_step(2, &a, &o, &now, (hu_stream){0, 0}, NULL), HU_OK);
+  assert_int_equal(t_bits32(w[1]), 0x7FC00000);
+  /* In bfloat16 the sum of squares of 1 ends at 256, where 1 is half of the last place. */
+  hu_optimizer narrow = hu_optimizer_adagrad(hu_bfloat16());
+  float one = 1, weight = 1, sum = 0;
+  hu_optimizer_arrays b = {&weight, &one, NULL, &sum, NULL};
+  for (int t = 0; t < 300; t++) assert_int_equal(hu_optimizer_step(1, &b, &narrow, &now, (hu_stream){0, 0}, NULL), HU_OK);
+  assert_true(sum == 256);
+}
+
+static void memory(void **state) {
+  (void)state;
+  hu_optimizer o = hu_optimizer_adagrad(hu_bfloat16());
+  assert_int_equal(hu_optimizer_bytes(&o), 4);
+  o.update = HU_UPDATE_KAHAN;
+  assert_int_equal(hu_optimizer_bytes(&o), 6);
+  o = nesterov(hu_binary32());
+  assert_int_equal(hu_optimizer_bytes(&o), 8);
+}
+
 /* ---- what is refused ---- */
 
 static void refused(hu_optimizer o, const char *word) {
@@ -200,11 +287,35 @@ static void misuse(void **state) {
   o = nesterov(hu_binary32());
   o.nesterov = 2;
   refused(o, "nesterov");
+  o = hu_optimizer_adagrad(hu_binary32());
+  assert_int_equal(hu_optimizer_check(&o, NULL), HU_OK);
+  o.nesterov = 1;
+  refused(o, "nesterov");
+  o = hu_optimizer_adagrad(hu_binary32());
+  o.eps = -1;
+  refused(o, "eps");
+  o.eps = 0;
+  o.fused = 1;
+  refused(o, "fused");
+  o.fused = 0;
+  o.coupled = 1;
+  refused(o, "coupled");
+  o.coupled = 0;
+  o.kind = 3;
+  refused(o, "kind");
+  o.kind = HU_ADAGRAD;
+  float w = 1, g = 1, v = 0, m = 0;
+  hu_optimizer_time now = {1, 1, 1};
+  hu_optimizer_arrays without = {&w, &g, NULL, NULL, NULL}, more = {&w, &g, &m, &v, NULL};
+  assert_int_equal(hu_optimizer_step(1, &without, &o, &now, (hu_stream){0, 0}, NULL), HU_E_NULL);
+  assert_int_equal(hu_optimizer_step(1, &more, &o, &now, (hu_stream){0, 0}, NULL), HU_E_NULL);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(nesterov_in_bfloat16), cmocka_unit_test(nesterov_in_binary32),
                                      cmocka_unit_test(nesterov_by_hand), cmocka_unit_test(nesterov_without_momentum),
+                                     cmocka_unit_test(adagrad_in_bfloat16), cmocka_unit_test(adagrad_in_binary32),
+                                     cmocka_unit_test(adagrad_by_hand), cmocka_unit_test(memory),
                                      cmocka_unit_test(misuse)};
   return cmocka_run_group_tests_name("kinds of optimizers", tests, NULL, NULL);
 }

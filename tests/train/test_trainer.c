@@ -37,6 +37,9 @@ static void test_not_begun(void **state) {
   not_begun(PAIRS("data.set", "text"), "model.net");
   not_begun(PAIRS("optimizer.kind", "adamw", "optimizer.state", "bfloat16"), "beta2");
   not_begun(PAIRS("optimizer.kind", "adamw", "optimizer.nesterov", "yes"), "optimizer: nesterov");
+  not_begun(PAIRS("optimizer.kind", "adagrad", "optimizer.nesterov", "yes"), "optimizer: nesterov");
+  not_begun(PAIRS("optimizer.kind", "adagrad", "optimizer.fused", "yes"), "optimizer: fused");
+  not_begun(PAIRS("optimizer.kind", "adagrad", "optimizer.coupled", "yes"), "optimizer: coupled");
   not_begun(PAIRS("optimizer.kahan", "nothing.weight"), "nothing.weight");
   not_begun(PAIRS("run.device", "cuda"), "run.device");
   not_begun(PAIRS("data.augment", "yes"), "data.augment");
@@ -92,6 +95,8 @@ static const char *const *const runs[] = {
           "bfloat16", "optimizer.update", "sra:16", "optimizer.kahan", "linear1.weight", "optimizer.rate", "0.01"),
     PAIRS("data.set", "gratings", "data.count", "256", "data.test", "64", "model.net", "conv(channels=4/4)",
           "run.batch", "16", "run.accumulate", "3", "precision.values", "bfloat16,sra:8", "run.epochs", "4"),
+    PAIRS("optimizer.kind", "adagrad", "optimizer.state", "bfloat16", "optimizer.weights", "bfloat16",
+          "optimizer.kahan", "linear1.weight", "optimizer.update", "sra:16", "optimizer.decay", "0.01"),
     PAIRS("model.net", "mlp(units=40,dropout=0.5)", "run.batch", "16", "run.accumulate", "2", "parallel.shards", "2"),
     PAIRS("data.set", "text", "model.net", "transformer(units=16,hidden=32,dropout=0.1)", "run.batch", "4", "run.steps",
           "20", "precision.system", "bfloat16"),

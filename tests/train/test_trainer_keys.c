@@ -67,6 +67,7 @@ static void test_refused(void **state) {
   refused("data.set", "digit", HU_E_TRAIN, "digits, gratings, text");
   refused("data.set", "digit", HU_E_TRAIN, "perhaps digits is meant");
   refused("data.raw", "maybe", HU_E_TRAIN, "not one of no, yes");
+  refused("optimizer.kind", "adagrd", HU_E_TRAIN, "not one of sgd, adamw, adagrad; perhaps adagrad is meant");
   refused("optimizer.rate", "-1", HU_E_TRAIN, "not a number from 0 to 1000000");
   refused("optimizer.rate", "nan", HU_E_TRAIN, "not a number from 0 to 1000000");
   refused("optimizer.momentum", "1", HU_E_TRAIN, "not a number from 0 to below 1");

@@ -125,6 +125,23 @@ static void adamw(job *j, float *const room[4], const hu_optimizer_arrays *x) {
   does(j, HU_RUN_SCALE, u, u, NULL, j->rate);
 }
 
+/* u into room[0] */
+static void adagrad(job *j, float *const room[4], const hu_optimizer_arrays *x) {
+  const float *g = x->g;
+  float *u = room[0], *d = room[2];
+  if (j->o->decay != 0) {
+    decayed(j, room[1], g, x->w, d);
+    g = room[1];
+  }
+  does(j, HU_RUN_TIMES, d, g, g, 0);
+  each(j, HU_RUN_ADD, x->v, x->v, d, 0);
+  nearest(j, x->v, j->o->state);
+  does(j, HU_RUN_ROOT, d, x->v, NULL, 0);
+  does(j, HU_RUN_PLUS, d, d, NULL, j->eps);
+  does(j, HU_RUN_DIVIDE, u, g, d, 0);
+  does(j, HU_RUN_SCALE, u, u, NULL, j->rate);
+}
+
 /* ---- the end of the update: u is in room[0] ---- */
 
 /* The new weights s take their place. */
@@ -164,6 +181,8 @@ hu_status hu_optimizer_step_on(const hu_engine *engine, void *self, size_t n, co
   job j = job_of(engine, self, n, o, now);
   if (o->kind == HU_ADAMW) {
     adamw(&j, room, x);
+  } else if (o->kind == HU_ADAGRAD) {
+    adagrad(&j, room, x);
   } else {
     sgd(&j, room, x);
   }

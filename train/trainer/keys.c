@@ -12,7 +12,7 @@ static const char *const devices[] = {"cpu", "cuda", NULL};
 static const char *const sets[] = {"digits",  "gratings", "text",  "least_squares", "teacher", "ratings",
                                    "cifar10", "cifar100", "mnist", "npy",           NULL};
 static const char *const losses[] = {"default", "cross_entropy", "squared_error", NULL};
-static const char *const optimizers[] = {"sgd", "adamw", NULL};
+static const char *const optimizers[] = {"sgd", "adamw", "adagrad", NULL};
 static const char *const penalties[] = {"none", "l2", "l2_half", "l1", NULL};
 static const char *const larcs[] = {"none", "clip", "scale", NULL};
 static const char *const norms[] = {"parameters", "binary32", NULL};
@@ -87,12 +87,13 @@ static const hu_run_key keys[] = {
           "(loss_scale.h), or largest: static, chosen from the largest gradient of 8 batches before the first step"),
     COUNT(margin, "loss.margin", "1", 0, 32, "loss.scale = largest: binades left free"),
 
-    WORD(optimizer, "optimizer.kind", "sgd", optimizers, "sgd or adamw"),
+    WORD(optimizer, "optimizer.kind", "sgd", optimizers, "sgd, adamw or adagrad"),
     NUMBER(rate, "optimizer.rate", "0.1", 0, 1e6, "learning rate"),
     FACTOR(momentum, "optimizer.momentum", "0", 0, 1, "sgd: factor of the momentum, below 1; 0: none"),
     FACTOR(beta1, "optimizer.beta1", "0.9", 0, 1, "adamw: factor of the first moment, below 1"),
     FACTOR(beta2, "optimizer.beta2", "0.999", 0, 1, "adamw: factor of the second moment, below 1"),
-    NUMBER(eps, "optimizer.eps", "1e-8", 0, 1, "adamw: number that is added to the square root of the second moment"),
+    NUMBER(eps, "optimizer.eps", "1e-8", 0, 1,
+           "number that is added to a square root: of the second moment (adamw), of the sum of squares (adagrad)"),
     NUMBER(decay, "optimizer.decay", "0", 0, 1, "weight decay"),
     WORD(coupled, "optimizer.coupled", "no", no_yes, "adamw: yes: decay goes into the gradient"),
     WORD(nesterov, "optimizer.nesterov", "no", no_yes,

@@ -7,6 +7,7 @@
 
 #include "train/environment.h"
 #include "train/net/net.h"
+#include "train/step/optimizer.h"
 #include "train/text/words.h"
 #include "train/trainer/trainer.h"
 
@@ -41,7 +42,7 @@ static hu_status add_residual(hu_trainer *t, const char *name, const hu_paramete
 }
 
 hu_status hu_list_state(hu_trainer *t) {
-  int adam = t->optimizer.kind == HU_ADAMW, momentum = adam || t->optimizer.momentum != 0;
+  int momentum = hu_optimizer_has_m(&t->optimizer), second = hu_optimizer_has_v(&t->optimizer);
   hu_status s = HU_OK;
   size_t first = 0;
   for (int i = 0; i < t->net->parameters && s == HU_OK; i++) {
@@ -50,7 +51,7 @@ hu_status hu_list_state(hu_trainer *t) {
     int kahan = hu_optimizer_of(t->net, i, &t->optimizer).update == HU_UPDATE_KAHAN;
     s = add_slot(t, name, "", p->rows, p->cols, p->master);
     if (s == HU_OK && momentum) s = add_slot(t, name, "momentum", p->rows, p->cols, p->m);
-    if (s == HU_OK && adam) s = add_slot(t, name, "second", p->rows, p->cols, p->second);
+    if (s == HU_OK && second) s = add_slot(t, name, "second", p->rows, p->cols, p->second);
     if (s == HU_OK && kahan) s = add_slot(t, name, "kahan", p->rows, p->cols, p->kahan);
     if (s == HU_OK && t->feedback.kept) s = add_residual(t, name, p, &first);
   }

@@ -104,7 +104,9 @@ hu_status hu_trainer_set_ranks(hu_trainer *t, const hu_trainer_ranks *ranks) {
 /* ---- beginning ---- */
 
 static hu_optimizer optimizer_of(const hu_run_keys *k) {
-  hu_optimizer o = k->optimizer == 1 ? hu_optimizer_adamw(k->state) : hu_optimizer_sgd(k->state);
+  hu_optimizer o = k->optimizer == HU_ADAMW     ? hu_optimizer_adamw(k->state)
+                   : k->optimizer == HU_ADAGRAD ? hu_optimizer_adagrad(k->state)
+                                                : hu_optimizer_sgd(k->state);
   o.weight = k->weight;
   o.rate = k->rate;
   o.momentum = k->momentum;
