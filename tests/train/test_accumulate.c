@@ -36,8 +36,8 @@ static void gathered_as(const char *count, const char *system, const char *scale
   size_t n = 0;
   memset(want, 0, sizeof want);
   memset(&first, 0, sizeof first);
-  hu_trainer *t = with(PAIRS(NET, "optimizer.rate", "0", "run.batch", "24", "precision.system", system, "loss.scale",
-                             scale));
+  hu_trainer *t =
+      with(PAIRS(NET, "optimizer.rate", "0", "run.batch", "24", "precision.system", system, "loss.scale", scale));
   begin(t);
   for (uint32_t m = 0; m < parts; m++) {
     assert_int_equal(hu_trainer_step(t, &r), HU_OK);
@@ -76,8 +76,8 @@ static uint64_t exact_run(const char *batch, const char *count, int b) {
   snprintf(gradients, sizeof gradients, "fp(3,2,%d),sat=finite", b);
   return digest_after(
       6, PAIRS("data.set", "least_squares", "model.net", "mlp(layers=1,units=8)", "run.batch", batch, "run.accumulate",
-               count, "precision.values", "fp(3,2,0),sat=finite", "precision.gradients", gradients, "optimizer.momentum",
-               "0.9", "optimizer.rate", "0.01"));
+               count, "precision.values", "fp(3,2,0),sat=finite", "precision.gradients", gradients,
+               "optimizer.momentum", "0.9", "optimizer.rate", "0.01"));
 }
 
 static void test_larger_batch(void **state) {
@@ -101,8 +101,9 @@ static void test_one(void **state) {
  * the sum of two halves has one rounding. Weights that are rounded at random are the same for both. */
 static void test_words(void **state) {
   (void)state;
-#define STOCHASTIC NET, "precision.values", "bfloat16,sra:8", "precision.gradients", "bfloat16,sra:8", \
-                   "precision.parameters", "bfloat16,sra:8", "precision.x", "float8_e4m3fn,sra:4"
+#define STOCHASTIC                                                                                            \
+  NET, "precision.values", "bfloat16,sra:8", "precision.gradients", "bfloat16,sra:8", "precision.parameters", \
+      "bfloat16,sra:8", "precision.x", "float8_e4m3fn,sra:4"
   hu_trainer *a = with(PAIRS(STOCHASTIC, "run.batch", "32", "run.accumulate", "2"));
   hu_trainer *b = with(PAIRS(STOCHASTIC, "run.batch", "64", "parallel.shards", "2"));
   begin(a), begin(b);
@@ -133,8 +134,9 @@ static size_t running_of(hu_trainer *t, float *z) {
 static void test_statistics(void **state) {
   (void)state;
   static float want[ROOM], got[ROOM];
-#define IMAGES "data.set", "gratings", "data.count", "200", "data.test", "70", "data.size", "8", "model.net", \
-               "conv(channels=4/8)", "run.batch", "20", "optimizer.rate", "0"
+#define IMAGES                                                                                                         \
+  "data.set", "gratings", "data.count", "200", "data.test", "70", "data.size", "8", "model.net", "conv(channels=4/8)", \
+      "run.batch", "20", "optimizer.rate", "0"
   hu_trainer *a = with(PAIRS(IMAGES)), *b = with(PAIRS(IMAGES, "run.accumulate", "3"));
   begin(a), begin(b);
   steps(a, 3), steps(b, 1);
@@ -148,8 +150,9 @@ static void test_statistics(void **state) {
 static void test_skipped(void **state) {
   (void)state;
   enum { PARTS = 3, N = 12 };
-#define OVERFLOWS NET, "run.batch", "16", "precision.parameter_gradients", "fp(4,3,4):finite,over=inf", "loss.scale", \
-                  "static(96)", "optimizer.rate", "0"
+#define OVERFLOWS                                                                                                   \
+  NET, "run.batch", "16", "precision.parameter_gradients", "fp(4,3,4):finite,over=inf", "loss.scale", "static(96)", \
+      "optimizer.rate", "0"
   hu_trainer *a = with(PAIRS(OVERFLOWS)), *b = with(PAIRS(OVERFLOWS, "run.accumulate", "3"));
   size_t taken = 0, alone = 0, mixed = 0;
   hu_trainer_report r;
@@ -182,9 +185,9 @@ static void test_processes(void **state) {
                               "ring(bfloat16)", "precision.values", "bfloat16,sra:8", "loss.scale", "largest"));
   (void)same_for(sizes, PAIRS(NET, "parallel.shards", "4", "run.batch", "16", "run.accumulate", "2", "parallel.reduce",
                               "ring(bfloat16)", "parallel.feedback", "own", "precision.system", "fp16"));
-  (void)same_for(sizes, PAIRS("data.set", "gratings", "data.count", "200", "data.test", "70", "data.size", "8",
-                              "model.net", "conv(channels=4/8)", "parallel.shards", "4", "run.batch", "16",
-                              "run.accumulate", "2"));
+  (void)same_for(sizes,
+                 PAIRS("data.set", "gratings", "data.count", "200", "data.test", "70", "data.size", "8", "model.net",
+                       "conv(channels=4/8)", "parallel.shards", "4", "run.batch", "16", "run.accumulate", "2"));
   (void)same_for(sizes, PAIRS("data.set", "gratings", "data.count", "200", "data.test", "70", "data.size", "8",
                               "model.net", "conv(channels=4/8)", "parallel.shards", "4", "run.batch", "16",
                               "run.accumulate", "2", "parallel.statistics", "batch"));
@@ -193,8 +196,9 @@ static void test_processes(void **state) {
 /* Sums of shards, joined once: with exact numbers two shards of four batches are eight batches. */
 static void test_shards(void **state) {
   (void)state;
-#define EXACT "data.set", "least_squares", "model.net", "mlp(layers=1,units=8)", "precision.values", \
-              "fp(3,2,0),sat=finite", "optimizer.rate", "0.01"
+#define EXACT                                                                                                    \
+  "data.set", "least_squares", "model.net", "mlp(layers=1,units=8)", "precision.values", "fp(3,2,0),sat=finite", \
+      "optimizer.rate", "0.01"
   uint64_t whole = digest_after(5, PAIRS(EXACT, "run.batch", "64", "precision.gradients", "fp(3,2,6),sat=finite"));
   /* A shard's loss has the factor 1/2, as half of the samples of its batch would have. */
   uint64_t both = digest_after(5, PAIRS(EXACT, "run.batch", "16", "run.accumulate", "4", "parallel.shards", "2",
@@ -206,8 +210,9 @@ static void test_threads(void **state) {
   (void)state;
   uint64_t one = 0;
   for (int threads = 1; threads <= 2; threads++) {
-    uint64_t z = digest_after(5, PAIRS("model.net", "mlp(layers=1,units=300)", "run.batch", "200", "run.accumulate", "2",
-                                       "precision.values", "bfloat16,sra:8", "run.threads", threads == 1 ? "1" : "2"));
+    uint64_t z =
+        digest_after(5, PAIRS("model.net", "mlp(layers=1,units=300)", "run.batch", "200", "run.accumulate", "2",
+                              "precision.values", "bfloat16,sra:8", "run.threads", threads == 1 ? "1" : "2"));
     if (threads == 1) one = z;
     assert_true(z == one);
   }
@@ -275,8 +280,8 @@ static void test_nesterov(void **state) {
   (void)state;
   uint64_t z[4];
   for (int i = 0; i < 4; i++)
-    z[i] = digest_after(4, PAIRS(NET, "optimizer.momentum", i < 2 ? "0" : "0.9", "optimizer.nesterov",
-                                 i % 2 ? "yes" : "no"));
+    z[i] = digest_after(
+        4, PAIRS(NET, "optimizer.momentum", i < 2 ? "0" : "0.9", "optimizer.nesterov", i % 2 ? "yes" : "no"));
   assert_true(z[0] == z[1] && z[2] != z[3] && z[2] != z[0]);
 }
 

@@ -63,7 +63,8 @@ static void places(void **state) {
       {"gru(layers=2,units=4,dropout=0.5)", "", 2},
       {"lstm(layers=2,units=4,dropout=0.5)", "embedding", 2},
       {"squeezenet(width=0.05,dropout=0.5)", "conv batch_norm relu max_pool", 1},
-      {"transformer(layers=2,units=4,hidden=4,dropout=0.1)", "embedding position dropout layer_norm linear", 1 + 2 * 2}};
+      {"transformer(layers=2,units=4,hidden=4,dropout=0.1)", "embedding position dropout layer_norm linear",
+       1 + 2 * 2}};
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     seen s;
     unsigned count = 0;
@@ -101,7 +102,8 @@ static float rounded(const hu_rounding *r, float x) {
 }
 
 /* The values are input, linear, relu, dropout, linear. Returns how many numbers became 0. */
-static size_t check_numbers(hu_net *net, uint64_t seed, uint64_t number, uint64_t step, double p, const hu_rounding *r) {
+static size_t check_numbers(hu_net *net, uint64_t seed, uint64_t number, uint64_t step, double p,
+                            const hu_rounding *r) {
   hu_net_tensor x = hu_net_value(net, 2), z = hu_net_value(net, 3);
   float f = (float)(1 / (1 - p));
   size_t zeros = 0;
@@ -165,8 +167,9 @@ static void against_words(void **state) {
 
 static void texts(void **state) {
   (void)state;
-  static const char *const same[] = {"mlp(dropout=0.5)",  "conv(channels=3,dropout=0.1)", "squeezenet(dropout=0.5)",
-                                     "gru(dropout=0.25)", "lstm(dropout=0.3)",            "transformer(dropout=0.1)"};
+  static const char *const same[] = {"mlp(dropout=0.5)",        "conv(channels=3,dropout=0.1)",
+                                     "squeezenet(dropout=0.5)", "gru(dropout=0.25)",
+                                     "lstm(dropout=0.3)",       "transformer(dropout=0.1)"};
   for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
     char text[HU_MODEL_TEXT_MAX];
     hu_model m = model_of(same[i]);
@@ -177,8 +180,8 @@ static void texts(void **state) {
   static const struct {
     const char *text;
     hu_status status;
-  } bad[] = {{"mlp(dropout=1)", HU_E_TRAIN},       {"mlp(dropout=-0.1)", HU_E_TRAIN}, {"mlp(dropout=x)", HU_E_TEXT},
-             {"linear(dropout=0.5)", HU_E_NAME},   {"ncf(dropout=0.5)", HU_E_NAME},   {"resnet(dropout=0.5)", HU_E_NAME},
+  } bad[] = {{"mlp(dropout=1)", HU_E_TRAIN},     {"mlp(dropout=-0.1)", HU_E_TRAIN}, {"mlp(dropout=x)", HU_E_TEXT},
+             {"linear(dropout=0.5)", HU_E_NAME}, {"ncf(dropout=0.5)", HU_E_NAME},   {"resnet(dropout=0.5)", HU_E_NAME},
              {"resnet4(dropout=0.5)", HU_E_NAME}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     hu_model m;

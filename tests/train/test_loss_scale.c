@@ -58,10 +58,10 @@ static void worked_sequences(void **state) {
       1,      1.26726009, 1.7762806, 2.38103447, 2.92502891, 3.67782122, 4.51290622, 5.38535763, 6.1906692, 6.6350782};
   static const double literal[STEPS] = {131072, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
   /* Steps 3 to 6 and 14 overflow on the way; powers of 3 are no powers of two, and 729 is not reached. */
-  static const double exponents[STEPS] = {16384, 16384, 32768, 32768, 32768, 65536,  65536,  65536,  131072, 131072,
-                                          131072, 262144, 262144, 262144, 524288, 524288, 524288, 1048576, 1048576, 1048576};
-  static const double threes[STEPS] = {1,  1,  1,  3,  3,   3,   3,   9,   9,   9,
-                                       9,  27, 27, 27, 27,  81,  81,  81,  81,  243};
+  static const double exponents[STEPS] = {16384,  16384,  32768,  32768,   32768,   65536,  65536,
+                                          65536,  131072, 131072, 131072,  262144,  262144, 262144,
+                                          524288, 524288, 524288, 1048576, 1048576, 1048576};
+  static const double threes[STEPS] = {1, 1, 1, 3, 3, 3, 3, 9, 9, 9, 9, 27, 27, 27, 27, 81, 81, 81, 81, 243};
   static const double limited[STEPS] = {3,   9,   27,  81,  243, 500, 500, 500, 500, 500,
                                         500, 500, 500, 500, 500, 500, 500, 500, 500, 500};
   trace("exponential(start=16384,every=3,scale_max=2^24)", exponents, 0);

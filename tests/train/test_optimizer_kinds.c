@@ -257,7 +257,8 @@ static void adagrad_by_hand(void **state) {
   hu_optimizer narrow = hu_optimizer_adagrad(hu_bfloat16());
   float one = 1, weight = 1, sum = 0;
   hu_optimizer_arrays b = {&weight, &one, NULL, &sum, NULL};
-  for (int t = 0; t < 300; t++) assert_int_equal(hu_optimizer_step(1, &b, &narrow, &now, (hu_stream){0, 0}, NULL), HU_OK);
+  for (int t = 0; t < 300; t++)
+    assert_int_equal(hu_optimizer_step(1, &b, &narrow, &now, (hu_stream){0, 0}, NULL), HU_OK);
   assert_true(sum == 256);
 }
 
@@ -312,10 +313,14 @@ static void misuse(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(nesterov_in_bfloat16), cmocka_unit_test(nesterov_in_binary32),
-                                     cmocka_unit_test(nesterov_by_hand), cmocka_unit_test(nesterov_without_momentum),
-                                     cmocka_unit_test(adagrad_in_bfloat16), cmocka_unit_test(adagrad_in_binary32),
-                                     cmocka_unit_test(adagrad_by_hand), cmocka_unit_test(memory),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(nesterov_in_bfloat16),
+                                     cmocka_unit_test(nesterov_in_binary32),
+                                     cmocka_unit_test(nesterov_by_hand),
+                                     cmocka_unit_test(nesterov_without_momentum),
+                                     cmocka_unit_test(adagrad_in_bfloat16),
+                                     cmocka_unit_test(adagrad_in_binary32),
+                                     cmocka_unit_test(adagrad_by_hand),
+                                     cmocka_unit_test(memory),
                                      cmocka_unit_test(misuse)};
   return cmocka_run_group_tests_name("kinds of optimizers", tests, NULL, NULL);
 }

@@ -15,11 +15,10 @@ static const char *const activations[] = {"relu", "gelu", "tanh", NULL};
   { #name, offsetof(hu_model, name), type, NULL }
 #define KEYS(a) a, sizeof(a) / sizeof *(a)
 static const hu_text_key linear_keys[] = {{"nobias", offsetof(hu_model, no_bias), 'w', NULL}};
-static const hu_text_key mlp_keys[] = {
-    KEY(layers, 'i'),
-    KEY(units, 'i'),
-    {"activation", offsetof(hu_model, activation), 'c', activations},
-    KEY(dropout, 'd')};
+static const hu_text_key mlp_keys[] = {KEY(layers, 'i'),
+                                       KEY(units, 'i'),
+                                       {"activation", offsetof(hu_model, activation), 'c', activations},
+                                       KEY(dropout, 'd')};
 static const hu_text_key conv_keys[] = {KEY(channels, 'l'), KEY(kernel, 'i'), KEY(width, 'd'), KEY(dropout, 'd')};
 static const hu_text_key resnet_keys[] = {KEY(blocks, 'i'), KEY(width, 'd'), KEY(projection, 'w')};
 static const hu_text_key resnet4_keys[] = {KEY(stages, 'l'), KEY(width, 'd'), KEY(bottleneck, 'w')};

@@ -41,9 +41,7 @@ hu_optimizer hu_optimizer_adagrad(hu_format f) {
   return o;
 }
 
-int hu_optimizer_has_m(const hu_optimizer *o) {
-  return o->kind == HU_ADAMW || (o->kind == HU_SGD && o->momentum != 0);
-}
+int hu_optimizer_has_m(const hu_optimizer *o) { return o->kind == HU_ADAMW || (o->kind == HU_SGD && o->momentum != 0); }
 
 int hu_optimizer_has_v(const hu_optimizer *o) { return o->kind != HU_SGD; }
 

@@ -87,14 +87,14 @@ typedef struct hu_trainer_source {
 
 /* The parts that the batch of a step is cut into, and which of them this process computes. */
 typedef struct hu_shards {
-  size_t count, first, own;    /* all; this process's: first ... first + own - 1 */
-  size_t gradients, running;   /* numbers of the gradients of all parameters, of all running statistics */
-  float *gradient;             /* own times as many, shard after shard; NULL where there is one pass a step */
-  float *of_batch;             /* gradients of a shard of one batch; NULL where a step has one batch */
-  float *statistic;            /* own times as many, shard after shard; NULL where count is 1, as what follows */
-  float *before;               /* running statistics before the step */
-  float *joined;               /* what a collective model gives */
-  const void **part;           /* of each own shard */
+  size_t count, first, own;  /* all; this process's: first ... first + own - 1 */
+  size_t gradients, running; /* numbers of the gradients of all parameters, of all running statistics */
+  float *gradient;           /* own times as many, shard after shard; NULL where there is one pass a step */
+  float *of_batch;           /* gradients of a shard of one batch; NULL where a step has one batch */
+  float *statistic;          /* own times as many, shard after shard; NULL where count is 1, as what follows */
+  float *before;             /* running statistics before the step */
+  float *joined;             /* what a collective model gives */
+  const void **part;         /* of each own shard */
   hu_net **net;   /* statistics of the whole batch: own ones, one a shard, of which the first is the trainer's */
   hu_whole whole; /* the same */
   float *loss;    /* of each of these nets */

@@ -63,10 +63,10 @@ extern "C" {
 
 /* Kinds of rules. */
 enum {
-  HU_LOSS_NONE = 0,      /* no scale */
-  HU_LOSS_STATIC = 1,    /* a constant */
-  HU_LOSS_BACKOFF = 2,   /* OpenSeq2Seq's Backoff */
-  HU_LOSS_LOGMAX = 3,    /* OpenSeq2Seq's LogMax */
+  HU_LOSS_NONE = 0,       /* no scale */
+  HU_LOSS_STATIC = 1,     /* a constant */
+  HU_LOSS_BACKOFF = 2,    /* OpenSeq2Seq's Backoff */
+  HU_LOSS_LOGMAX = 3,     /* OpenSeq2Seq's LogMax */
   HU_LOSS_GRADSCALER = 4, /* PyTorch's GradScaler */
   HU_LOSS_EXPONENTIAL = 5 /* grows by a factor every so many steps */
 };

@@ -40,8 +40,8 @@
  *
  * Adagrad is that of Duchi, Hazan, Singer, Adaptive subgradient methods (JMLR 2011), with diagonal matrices, as
  * torch.optim.Adagrad has it without a decay of the rate. v is the sum of the squares; in a narrow format it stops
- * growing where g g is less than half of the last place of v. A weight whose gradients have all been 0 has u = 0 / eps: +0, or
- * NaN where eps rounds to 0 in `state` (1e-10 does so in binary16).
+ * growing where g g is less than half of the last place of v. A weight whose gradients have all been 0 has u = 0 / eps:
+ * +0, or NaN where eps rounds to 0 in `state` (1e-10 does so in binary16).
  *
  * Arrays are binary32 values on the grid of their format (not checked); what is not gets rounded with the first
  * operation. NaN results are 0x7FC00000. Element i draws word i of `stream` in the stochastic modes; take another
