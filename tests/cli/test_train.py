@@ -171,7 +171,7 @@ class Refused(TrainCase):
             (
                 "model.net",
                 "mlp(layer=2)",
-                "mlp has no 'layer'; it takes layers, units, activation; perhaps layers is meant",
+                "mlp has no 'layer'; it takes layers, units, activation, dropout; perhaps layers is meant",
             ),
             ("precision.system", "fp7", "not one of binary32, fp16, bfloat16, fp8, fp8_e5m2, s2fp8"),
             ("precision.exempt", "all", "not one of none, first, last, both"),
