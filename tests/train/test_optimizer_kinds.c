@@ -207,7 +207,7 @@ static void adagrad_in_bfloat16(void **state) {
   }
 }
 
-/* torch.optim.Adagrad: sum = sum + g g; w = w - rate (g / (sqrt(sum) + eps)). */
+/* sum = sum + g g; w = w - rate (g / (sqrt(sum) + eps)), one binary32 operation after another. */
 static void adagrad_in_binary32(void **state) {
   (void)state;
   static arrays x;

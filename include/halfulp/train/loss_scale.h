@@ -30,12 +30,11 @@
  *                            after a bad step S backoff_factor; after growth_interval good ones in a row S
  *                            growth_factor, unless that is infinite (torch.amp.GradScaler)
  *   exponential(start=1,factor=2,every=1000,scale_max=16384)
- *                            after every `every` steps S factor, in binary32, up to scale_max: `start` times factor
- *                            to the number of `every` steps so far. A step with an infinity or a NaN is not taken,
- *                            but it counts, and it does not change S: the schedule is that of the number of steps
- *                            alone. (Cambier et al., Shifted and Squeezed 8-bit Floating Point, ICLR 2020, section
- *                            4.3 and table 3, "FP8+LS(exp)". The paper says neither first scale, growth nor limit,
- *                            and that it tried many: all four keys are ours.)
+ *                            after t steps S = start factor^floor(t / every), at most scale_max: one product, rounded
+ *                            to binary32, after every `every` steps. A step with an infinity or a NaN is not taken,
+ *                            but it counts as a step, and S does not change because of it. (Cambier et al., Shifted
+ *                            and Squeezed 8-bit Floating Point, ICLR 2020, section 4.3 and table 3, "FP8+LS(exp)".
+ *                            The paper says only that many schedules were tried; keys and defaults are ours.)
  *
  * Numbers are decimal ("1e-3", "0.5") or powers of two ("2^24"). The words backoff, logmax, lognormal are read in any
  * case.

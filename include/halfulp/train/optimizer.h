@@ -77,7 +77,7 @@ typedef struct hu_optimizer {
   uint8_t coupled;  /* AdamW: 1: weight decay goes into the gradient */
   uint8_t fused;    /* SGD, HU_UPDATE_ROUND: 1: w - rate d has one rounding */
   hu_mode mode;     /* of the last rounding; HU_UPDATE_KAHAN: all zero */
-  uint8_t nesterov; /* SGD: 1: Nesterov's momentum; nothing else than 0 where momentum is 0 */
+  uint8_t nesterov; /* SGD: 1: Nesterov's momentum; changes nothing where momentum is 0 */
   double rate, momentum, beta1, beta2, eps, decay;
 } hu_optimizer;
 

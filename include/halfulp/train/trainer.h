@@ -137,7 +137,8 @@ HU_API HU_MUST_CHECK hu_status hu_trainer_set_ranks(hu_trainer *t, const hu_trai
  *                  gradients of the parameters of batch m, after their own roundings and with the loss scale; rn is
  *                  binary32, ties to even. What follows sees g as it would see the gradients of one batch
  *   loss scale     is that of the step for all N batches, and its rule sees g: one infinity or NaN in a batch makes the
- *                  step one that is not taken. All N passes are made nevertheless
+ *                  step one that is not taken. All N passes are made nevertheless. loss.scale = largest looks at the
+ *                  gradients of each batch of 8 steps
  *   batch norms    running statistics follow the batches one after another: N times a step
  *   report         the loss is the mean over the batches, in binary64: added in their order from 0, then divided by N;
  *                  roundings are counted over all batches; `largest` and `norm` are those of g
