@@ -292,7 +292,7 @@ class hu_loss_scale(_Record):
 class hu_optimizer(_Record):
     _fields_ = [('state', hu_format), ('weight', hu_format)
                 ] + [(name, c.c_uint8) for name in ('kind', 'update', 'coupled', 'fused')
-                     ] + [('mode', hu_mode)] + [(name, c.c_double) for name in
+                     ] + [('mode', hu_mode), ('nesterov', c.c_uint8)] + [(name, c.c_double) for name in
                                                 ('rate', 'momentum', 'beta1', 'beta2', 'eps', 'decay')]
 
 
@@ -430,7 +430,7 @@ _ROWS = {
     ('HU_HADAMARD_ALONG_ROWS', 'HU_HADAMARD_ALONG_COLUMNS'): ('rows', 'columns'),
     ('HU_HADAMARD_ROOT', 'HU_HADAMARD_POWER', 'HU_HADAMARD_SUM'): ('root', 'power', 'sum'),
     ('HU_HADAMARD_SIGNS_NONE', 'HU_HADAMARD_SIGNS_MASK', 'HU_HADAMARD_SIGNS_STREAM'): ('none', 'mask', 'stream'),
-    ('HU_SGD', 'HU_ADAMW'): ('sgd', 'adamw'),
+    ('HU_SGD', 'HU_ADAMW', 'HU_ADAGRAD'): ('sgd', 'adamw', 'adagrad'),
     ('HU_UPDATE_ROUND', 'HU_UPDATE_KAHAN'): ('round', 'kahan'),
     ('HU_DEMOTE_LARGEST', 'HU_DEMOTE_SMALLEST', 'HU_DEMOTE_RANDOM'): ('largest', 'smallest', 'random'),
 }

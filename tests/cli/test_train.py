@@ -171,7 +171,7 @@ class Refused(TrainCase):
             (
                 "model.net",
                 "mlp(layer=2)",
-                "mlp has no 'layer'; it takes layers, units, activation; perhaps layers is meant",
+                "mlp has no 'layer'; it takes layers, units, activation, dropout; perhaps layers is meant",
             ),
             ("precision.system", "fp7", "not one of binary32, fp16, bfloat16, fp8, fp8_e5m2, s2fp8"),
             ("precision.exempt", "all", "not one of none, first, last, both"),
@@ -517,7 +517,7 @@ class Keys(TrainCase):
                 self.assertTrue(low <= float(k["default"]) <= high, k)
         self.assertEqual(keys["run.batch"]["range"], [1, 16777216])
         self.assertIs(type(keys["run.batch"]["range"][1]), int)
-        self.assertEqual(keys["optimizer.kind"]["values"], ["sgd", "adamw"])
+        self.assertEqual(keys["optimizer.kind"]["values"], ["sgd", "adamw", "adagrad"])
         self.assertEqual(keys["precision.system"]["values"][3:5], ["fp8", "fp8_e5m2"])
         self.assertNotIn("usual", self.ok("train", "--keys"))
 

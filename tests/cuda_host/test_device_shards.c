@@ -38,6 +38,15 @@ static void test_shards(void **state) {
                "tree(bfloat16,sra:16)", "precision.system", "fp16", "loss.scale", "backoff"));
 }
 
+/* Gradients of several batches are added up on the host; random words and weights' roundings are those of the CPU. */
+static void test_accumulated(void **state) {
+  (void)state;
+  same_on_device(1, PAIRS(IMAGES, "model.net", "conv(channels=4)", "run.accumulate", "2", "precision.values",
+                          "bfloat16,sra:8", "optimizer.nesterov", "yes", "optimizer.momentum", "0.5"));
+  same_on_device(2, PAIRS(IMAGES, "model.net", "conv(channels=4)", "run.accumulate", "2", "parallel.shards", "2",
+                          "precision.parameters", "bfloat16,sra:8"));
+}
+
 static void test_batches(void **state) {
   (void)state;
   same_on_device(
@@ -51,7 +60,8 @@ static void test_batches(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_shards), cmocka_unit_test(test_batches)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_shards), cmocka_unit_test(test_accumulated),
+                                     cmocka_unit_test(test_batches)};
   if (argc < 2) return 2;
   folder = argv[1];
   int skip = twin_skip("training on the device");

@@ -134,6 +134,17 @@ static void kahan_sgd(hu_optimizer *o) {
   *o = hu_optimizer_sgd(bfloat16());
   o->update = HU_UPDATE_KAHAN;
 }
+static void nesterov(hu_optimizer *o) {
+  kahan_sgd(o);
+  o->nesterov = 1;
+  o->decay = 0.02;
+}
+static void adagrad(hu_optimizer *o) {
+  *o = hu_optimizer_adagrad(bfloat16());
+  o->decay = 0.01;
+  o->mode.round = HU_SRA;
+  o->mode.bits = 16;
+}
 
 static const small_net nets[] = {
     {"image", image, 5, 0, 1, NULL, NULL, NULL, NULL, 0, "none", momentum},
@@ -161,7 +172,9 @@ static const small_net nets[] = {
      "seq(binary16)", 0, "backoff(scale_max=2^60,start=2^50)", plain},
     {"chunks", rows, 4, 0, 0, "binary16", "binary16", "binary16", "seq(binary16)", 0, "none", plain},
     {"chunks-text", text, 3, 1, 1, NULL, NULL, "bfloat16", "block(align,l=4,f=24,emin=-133,round=rtz,over=inf)", 0,
-     "none", adamw}};
+     "none", adamw},
+    {"nesterov", layers, 7, 0, 1, NULL, NULL, NULL, NULL, 0, "none", nesterov},
+    {"adagrad", layers, 7, 0, 1, NULL, NULL, NULL, NULL, 0, "none", adagrad}};
 
 size_t small_net_count(void) { return sizeof nets / sizeof *nets; }
 const char *small_net_name(size_t i) { return nets[i].name; }

@@ -31,7 +31,7 @@ static void copy(float *z, const float *x) { memcpy(z, x, COUNT * sizeof *z); }
 static void optimizer(digest *d, const hu_optimizer *o, const float *w, const float *g) {
   hu_optimizer_time now = {0, 1, 1};
   hu_update_counts counts = {0, 0};
-  int adam = o->kind == HU_ADAMW;
+  const int v = o->kind != HU_SGD, m = o->kind != HU_ADAGRAD;
   const char *why = NULL;
   hu_stream words = {5, 6};
   copy(room[0], w);
@@ -39,7 +39,8 @@ static void optimizer(digest *d, const hu_optimizer *o, const float *w, const fl
   memset(room[2], 0, sizeof room[2]);
   memset(room[3], 0, sizeof room[3]);
   add_word(d, (uint64_t)hu_optimizer_check(o, &why));
-  hu_optimizer_arrays x = {room[0], g, room[1], adam ? room[2] : NULL, o->update == HU_UPDATE_KAHAN ? room[3] : NULL};
+  hu_optimizer_arrays x = {room[0], g, m ? room[1] : NULL, v ? room[2] : NULL,
+                           o->update == HU_UPDATE_KAHAN ? room[3] : NULL};
   for (int i = 0; i < 3; i++) {
     hu_optimizer_tick(&now, o);
     add_word(d, (uint64_t)hu_optimizer_step(COUNT, &x, o, &now, words, &counts));
@@ -58,6 +59,12 @@ static void job_optimizers(digest *d) {
   optimizer(d, &o, normal, normal);
   optimizer(d, &o, small, small);
   o.fused = 1;
+  optimizer(d, &o, small, normal);
+  o.nesterov = 1;
+  optimizer(d, &o, normal, small);
+  o = hu_optimizer_adagrad(hu_binary32());
+  o.eps = 0x1p-140;
+  optimizer(d, &o, normal, small);
   optimizer(d, &o, small, normal);
   o = hu_optimizer_sgd(hu_bfloat16());
   o.weight = hu_binary32();
@@ -101,6 +108,7 @@ static void job_loss_scales(digest *d) {
   loss_scale(d, "logmax(overflow_std_dev=1e-320)"); /* equal to a usual number where subnormals are none */
   loss_scale(d, "gradscaler(init_scale=1e-37,growth_factor=1.3,backoff_factor=0.011,growth_interval=2)");
   loss_scale(d, "gradscaler(init_scale=0)");
+  loss_scale(d, "exponential(start=1e-37,factor=1.3,every=3,scale_max=2e-37)");
 }
 
 static void job_loss_rules(digest *d) {

@@ -239,6 +239,11 @@ static void job_run_nvfp4(digest *d) {
 static void job_run_chunks(digest *d) {
   whole_run(d, PAIRS("precision.system", "wang2018", "loss.scale", "static(1000)", "gradient.larc", "clip"));
 }
+static void job_run_accumulated(digest *d) {
+  whole_run(
+      d, PAIRS("run.batch", "5", "run.accumulate", "3", "model.net", "mlp(layers=1,units=9,dropout=0.3)", "loss.scale",
+               "exponential(start=0.3,factor=1.7,every=2)", "optimizer.nesterov", "yes", "optimizer.momentum", "0.7"));
+}
 static void job_run_assignment(digest *d) {
   whole_run(d, PAIRS("assignment.kind", "demote", "assignment.promote", "0.0001", "assignment.low_forward",
                      "fp(3,2,0):finite,sat=finite", "loss.scale", "logmax"));
@@ -295,10 +300,12 @@ static void job_experiments(digest *d) {
 
 static void test_jobs(void **state) {
   (void)state;
-  static const job jobs[] = {
-      JOB(model_build, 0),    JOB(net_building, 0),   JOB(net, 1),       JOB(run_plain, 1),      JOB(run_subnormal, 1),
-      JOB(run_fp16, 1),       JOB(run_bfloat16, 1),   JOB(run_s2fp8, 1), JOB(run_nvfp4, 1),      JOB(run_chunks, 1),
-      JOB(run_assignment, 1), JOB(run_regression, 0), JOB(run_text, 1),  JOB(run_tiny_scale, 0), JOB(experiments, 0)};
+  static const job jobs[] = {JOB(model_build, 0),    JOB(net_building, 0),    JOB(net, 1),
+                             JOB(run_plain, 1),      JOB(run_subnormal, 1),   JOB(run_fp16, 1),
+                             JOB(run_bfloat16, 1),   JOB(run_s2fp8, 1),       JOB(run_nvfp4, 1),
+                             JOB(run_chunks, 1),     JOB(run_accumulated, 1), JOB(run_assignment, 1),
+                             JOB(run_regression, 0), JOB(run_text, 1),        JOB(run_tiny_scale, 0),
+                             JOB(experiments, 0)};
   assert_int_equal(run_jobs(jobs, sizeof jobs / sizeof *jobs), 0);
 }
 

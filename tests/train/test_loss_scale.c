@@ -57,6 +57,16 @@ static void worked_sequences(void **state) {
       131072, 1,          1,         1,          1,          1,          1,          1,          1,         1,
       1,      1.26726009, 1.7762806, 2.38103447, 2.92502891, 3.67782122, 4.51290622, 5.38535763, 6.1906692, 6.6350782};
   static const double literal[STEPS] = {131072, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  /* Steps 3 to 6 and 14 overflow on the way; powers of 3 are no powers of two, and 729 is not reached. */
+  static const double exponents[STEPS] = {16384,  16384,  32768,  32768,   32768,   65536,  65536,
+                                          65536,  131072, 131072, 131072,  262144,  262144, 262144,
+                                          524288, 524288, 524288, 1048576, 1048576, 1048576};
+  static const double threes[STEPS] = {1, 1, 1, 3, 3, 3, 3, 9, 9, 9, 9, 27, 27, 27, 27, 81, 81, 81, 81, 243};
+  static const double limited[STEPS] = {3,   9,   27,  81,  243, 500, 500, 500, 500, 500,
+                                        500, 500, 500, 500, 500, 500, 500, 500, 500, 500};
+  trace("exponential(start=16384,every=3,scale_max=2^24)", exponents, 0);
+  trace("exponential(factor=3,every=4)", threes, 0);
+  trace("Exponential(factor=3,every=1,scale_max=500)", limited, 0);
   trace("backoff(step_window=4)", back, 0);
   trace("Backoff(scale_max=2^24,step_window=4,start=65536)", wide, 0);
   trace("gradscaler(growth_interval=4)", wide, 0);
@@ -145,6 +155,18 @@ static void laws(void **state) {
   assert_memory_equal(&s, &before, sizeof s);
   assert_int_equal(recovery("logmax"), 18);
   assert_int_equal(recovery("logmax(literal)"), 13939);
+  /* exponential: bad steps are not taken, and the schedule is the same; each product is rounded to binary32. */
+  r = rule_of("exponential(factor=1.1,every=10,scale_max=2^100)");
+  s = hu_loss_scale_start(&r);
+  float product = 1;
+  for (int t = 1; t <= 5000; t++) {
+    int is_bad = t % 7 == 0;
+    assert_int_equal(hu_loss_scale_update(&s, &r, is_bad ? bad : good), !is_bad);
+    if (t % 10 == 0) product = (float)((double)product * (double)1.1f);
+    assert_true(s.scale == fminf(product, 0x1p100f));
+  }
+  assert_int_equal(s.skipped, 5000 / 7);
+  assert_true(s.scale > 0x1p60f);
   /* What is not checked is always taken. */
   r = rule_of("static(1024,unchecked)");
   s = hu_loss_scale_start(&r);
@@ -191,6 +213,8 @@ static void texts(void **state) {
                                      "backoff(scale_max=16777216)",
                                      "logmax(scale_max=16777216,literal)",
                                      "logmax(scale_min=0.1,beta1=0.9)",
+                                     "exponential",
+                                     "exponential(start=0.5,factor=1.25,every=7,scale_max=129)",
                                      "gradscaler(growth_factor=1.5,backoff_factor=0.25)"};
   for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
     char text[HU_LOSS_RULE_TEXT_MAX];
@@ -223,7 +247,15 @@ static void texts(void **state) {
              {"logmax(literal=1)", HU_E_TEXT, 7},
              {"logmax(beta1=1)", HU_E_TRAIN, 0},
              {"logmax(beta3=1)", HU_E_NAME, 7},
-             {"gradscaler(growth_interval=x)", HU_E_TEXT, 27}};
+             {"gradscaler(growth_interval=x)", HU_E_TEXT, 27},
+             {"exponential(start=0)", HU_E_TRAIN, 0},
+             {"exponential(start=32768)", HU_E_TRAIN, 0},
+             {"exponential(scale_max=0.5)", HU_E_TRAIN, 0},
+             {"exponential(factor=0.5)", HU_E_TRAIN, 0},
+             {"exponential(every=0)", HU_E_TRAIN, 0},
+             {"exponential(every=1.5)", HU_E_TEXT, 18},
+             {"exponential(growth=2)", HU_E_NAME, 12},
+             {"exponential(2)", HU_E_NAME, 12}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     hu_loss_rule r, before;
     size_t where = 99;

@@ -36,6 +36,10 @@ static void test_not_begun(void **state) {
   not_begun(PAIRS("model.net", "transformer"), "model.net");
   not_begun(PAIRS("data.set", "text"), "model.net");
   not_begun(PAIRS("optimizer.kind", "adamw", "optimizer.state", "bfloat16"), "beta2");
+  not_begun(PAIRS("optimizer.kind", "adamw", "optimizer.nesterov", "yes"), "optimizer: nesterov");
+  not_begun(PAIRS("optimizer.kind", "adagrad", "optimizer.nesterov", "yes"), "optimizer: nesterov");
+  not_begun(PAIRS("optimizer.kind", "adagrad", "optimizer.fused", "yes"), "optimizer: fused");
+  not_begun(PAIRS("optimizer.kind", "adagrad", "optimizer.coupled", "yes"), "optimizer: coupled");
   not_begun(PAIRS("optimizer.kahan", "nothing.weight"), "nothing.weight");
   not_begun(PAIRS("run.device", "cuda"), "run.device");
   not_begun(PAIRS("data.augment", "yes"), "data.augment");
@@ -87,6 +91,18 @@ static const char *const *const runs[] = {
           "optimizer.momentum", "0.9", "loss.scale", "gradscaler(growth_interval=4)", "assignment.promote", "0.001"),
     PAIRS("data.set", "ratings", "model.net", "ncf", "precision.system", "s2fp8", "data.implicit", "yes"),
     PAIRS("precision.system", "fp16", "loss.scale", "largest", "optimizer.schedule", "drop(0.5,0.1)"),
+    PAIRS("optimizer.nesterov", "yes", "optimizer.momentum", "0.9", "optimizer.state", "bfloat16", "optimizer.weights",
+          "bfloat16", "optimizer.update", "sra:16", "optimizer.kahan", "linear1.weight", "optimizer.rate", "0.01"),
+    PAIRS("data.set", "gratings", "data.count", "256", "data.test", "64", "model.net", "conv(channels=4/4)",
+          "run.batch", "16", "run.accumulate", "3", "precision.values", "bfloat16,sra:8", "run.epochs", "4"),
+    PAIRS("optimizer.kind", "adagrad", "optimizer.state", "bfloat16", "optimizer.weights", "bfloat16",
+          "optimizer.kahan", "linear1.weight", "optimizer.update", "sra:16", "optimizer.decay", "0.01"),
+    PAIRS("model.net", "mlp(units=40,dropout=0.5)", "run.batch", "16", "run.accumulate", "2", "parallel.shards", "2"),
+    PAIRS("data.set", "text", "model.net", "transformer(units=16,hidden=32,dropout=0.1)", "run.batch", "4", "run.steps",
+          "20", "precision.system", "bfloat16"),
+    PAIRS("precision.system", "fp8", "loss.scale", "exponential(start=16,every=2,scale_max=2^30)", "run.accumulate",
+          "2", "run.batch", "16"),
+    PAIRS("data.set", "text", "model.net", "lstm(units=8)", "run.batch", "2", "run.accumulate", "2", "run.steps", "20"),
 };
 enum { RUNS = sizeof runs / sizeof *runs, STEPS = 12, STOP = 7 };
 

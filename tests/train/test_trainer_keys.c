@@ -67,6 +67,7 @@ static void test_refused(void **state) {
   refused("data.set", "digit", HU_E_TRAIN, "digits, gratings, text");
   refused("data.set", "digit", HU_E_TRAIN, "perhaps digits is meant");
   refused("data.raw", "maybe", HU_E_TRAIN, "not one of no, yes");
+  refused("optimizer.kind", "adagrd", HU_E_TRAIN, "not one of sgd, adamw, adagrad; perhaps adagrad is meant");
   refused("optimizer.rate", "-1", HU_E_TRAIN, "not a number from 0 to 1000000");
   refused("optimizer.rate", "nan", HU_E_TRAIN, "not a number from 0 to 1000000");
   refused("optimizer.momentum", "1", HU_E_TRAIN, "not a number from 0 to below 1");
@@ -90,6 +91,9 @@ static void test_refused(void **state) {
   refused("loss.scale", "bakoff", HU_E_NAME, "perhaps backoff is meant; this key takes largest, too");
   refused("loss.scale", "none(1)", HU_E_TEXT, "none has nothing behind it");
   refused("loss.scale", "backoff(scale=3)", HU_E_NAME, "backoff has no 'scale'; it takes scale_min, scale_max");
+  refused("loss.scale", "exponentail", HU_E_NAME, "gradscaler(...) and exponential(...); perhaps exponential is meant");
+  refused("loss.scale", "exponential(rate=2)", HU_E_NAME, "has no 'rate'; it takes start, factor, every, scale_max");
+  refused("loss.scale", "exponential(factor=0.5)", HU_E_TRAIN, "exponential: factor: below 1 or not finite");
   refused("loss.scale", "backoff(start=0)", HU_E_TRAIN, "the first scale: not a positive normal");
   refused("precision.values", "qwertyuiop", HU_E_NAME, "it takes keep, a format, a scaled format");
   refused("precision.values", "mxfp8", HU_E_NAME, "perhaps mxfp8_e4m3 or mxfp8_e5m2 is meant");

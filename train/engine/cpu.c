@@ -9,6 +9,7 @@
 #include "halfulp/function_n.h"
 #include "halfulp/gemm.h"
 #include "train/environment.h"
+#include "train/step/optimizer.h"
 
 /* Work below which threads cost more than they save: numbers looked at, function values,
  * weights. */
@@ -253,9 +254,8 @@ static hu_status cpu_compare(void *self, size_t n, const float *u, const float *
 enum { PIECE = 1024 };
 
 static hu_status check_arrays(const hu_optimizer_arrays *x, const hu_optimizer *o) {
-  int adam = o->kind == HU_ADAMW;
   if (!x || !x->w || !x->g) return HU_E_NULL;
-  if (!x->m != !(adam || o->momentum != 0) || !x->v != !adam) return HU_E_NULL;
+  if (!x->m != !hu_optimizer_has_m(o) || !x->v != !hu_optimizer_has_v(o)) return HU_E_NULL;
   return !x->c != !(o->update == HU_UPDATE_KAHAN) ? HU_E_NULL : HU_OK;
 }
 

@@ -78,7 +78,14 @@ static void moving(job *j, float *z, float a, const float *y, float *room) {
   nearest(j, z, j->o->state);
 }
 
-/* u, or with `fused` m, into room[0] */
+/* Q(g + Q(momentum m)), of the new m: where Nesterov's momentum looks. */
+static const float *ahead(job *j, float *const room[4], const float *m, const float *g) {
+  does(j, HU_RUN_SCALE, room[2], m, NULL, j->momentum);
+  does(j, HU_RUN_ADD, room[1], g, room[2], 0);
+  return room[1];
+}
+
+/* u, or with `fused` d, into room[0] */
 static void sgd(job *j, float *const room[4], const hu_optimizer_arrays *x) {
   const float *g = x->g;
   if (j->decay != 0) {
@@ -87,7 +94,7 @@ static void sgd(job *j, float *const room[4], const hu_optimizer_arrays *x) {
   }
   if (x->m) {
     moving(j, x->m, j->momentum, g, room[2]);
-    g = x->m;
+    g = j->o->nesterov ? ahead(j, room, x->m, g) : x->m;
   }
   if (j->o->fused) {
     each(j, HU_RUN_COPY, room[0], g, NULL, 0);
@@ -115,6 +122,23 @@ static void adamw(job *j, float *const room[4], const hu_optimizer_arrays *x) {
   does(j, HU_RUN_OVER, t, x->m, NULL, j->past1);
   does(j, HU_RUN_DIVIDE, u, t, d, 0);
   if (!j->o->coupled && j->decay != 0) decayed(j, u, u, x->w, d);
+  does(j, HU_RUN_SCALE, u, u, NULL, j->rate);
+}
+
+/* u into room[0] */
+static void adagrad(job *j, float *const room[4], const hu_optimizer_arrays *x) {
+  const float *g = x->g;
+  float *u = room[0], *d = room[2];
+  if (j->o->decay != 0) {
+    decayed(j, room[1], g, x->w, d);
+    g = room[1];
+  }
+  does(j, HU_RUN_TIMES, d, g, g, 0);
+  each(j, HU_RUN_ADD, x->v, x->v, d, 0);
+  nearest(j, x->v, j->o->state);
+  does(j, HU_RUN_ROOT, d, x->v, NULL, 0);
+  does(j, HU_RUN_PLUS, d, d, NULL, j->eps);
+  does(j, HU_RUN_DIVIDE, u, g, d, 0);
   does(j, HU_RUN_SCALE, u, u, NULL, j->rate);
 }
 
@@ -157,6 +181,8 @@ hu_status hu_optimizer_step_on(const hu_engine *engine, void *self, size_t n, co
   job j = job_of(engine, self, n, o, now);
   if (o->kind == HU_ADAMW) {
     adamw(&j, room, x);
+  } else if (o->kind == HU_ADAGRAD) {
+    adagrad(&j, room, x);
   } else {
     sgd(&j, room, x);
   }

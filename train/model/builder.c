@@ -38,3 +38,5 @@ int hu_activate(hu_builder *b, int x) {
   if (b->m->activation == HU_ACTIVATION_GELU) return hu_net_gelu(b->net, x);
   return b->m->activation == HU_ACTIVATION_TANH ? hu_net_tanh(b->net, x) : hu_net_relu(b->net, x);
 }
+
+int hu_drop(hu_builder *b, int x) { return b->m->dropout > 0 ? hu_net_dropout(b->net, x, b->m->dropout) : x; }

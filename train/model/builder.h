@@ -53,5 +53,7 @@ void hu_start_uniform(hu_builder *b, int p, size_t hidden);
 /* c channels times the model's width. */
 size_t hu_builder_channels(const hu_builder *b, size_t c);
 int hu_activate(hu_builder *b, int x);
+/* x behind the model's dropout; x itself where there is none. */
+int hu_drop(hu_builder *b, int x);
 
 #endif

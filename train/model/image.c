@@ -20,7 +20,7 @@ static int add_conv(hu_builder *b, int x, size_t channels, size_t kernel, size_t
 }
 
 static int add_answer(hu_builder *b, int x) {
-  return hu_net_linear(b->net, hu_net_global_average(b->net, x), b->sizes->outputs, 1);
+  return hu_net_linear(b->net, hu_drop(b, hu_net_global_average(b->net, x)), b->sizes->outputs, 1);
 }
 
 int hu_build_conv(hu_builder *b) {
@@ -125,5 +125,5 @@ int hu_build_squeezenet(hu_builder *b) {
     if (fires[i].pool) x = hu_net_max_pool(b->net, x, 2, 2);
   }
   hu_enter(b, "");
-  return hu_net_global_average(b->net, hu_net_conv(b->net, x, b->sizes->outputs, 1, 1, 0, 1));
+  return hu_net_global_average(b->net, hu_net_conv(b->net, hu_drop(b, x), b->sizes->outputs, 1, 1, 0, 1));
 }

@@ -15,20 +15,23 @@ static const char *const activations[] = {"relu", "gelu", "tanh", NULL};
   { #name, offsetof(hu_model, name), type, NULL }
 #define KEYS(a) a, sizeof(a) / sizeof *(a)
 static const hu_text_key linear_keys[] = {{"nobias", offsetof(hu_model, no_bias), 'w', NULL}};
-static const hu_text_key mlp_keys[] = {
-    KEY(layers, 'i'), KEY(units, 'i'), {"activation", offsetof(hu_model, activation), 'c', activations}};
-static const hu_text_key conv_keys[] = {KEY(channels, 'l'), KEY(kernel, 'i'), KEY(width, 'd')};
+static const hu_text_key mlp_keys[] = {KEY(layers, 'i'),
+                                       KEY(units, 'i'),
+                                       {"activation", offsetof(hu_model, activation), 'c', activations},
+                                       KEY(dropout, 'd')};
+static const hu_text_key conv_keys[] = {KEY(channels, 'l'), KEY(kernel, 'i'), KEY(width, 'd'), KEY(dropout, 'd')};
 static const hu_text_key resnet_keys[] = {KEY(blocks, 'i'), KEY(width, 'd'), KEY(projection, 'w')};
 static const hu_text_key resnet4_keys[] = {KEY(stages, 'l'), KEY(width, 'd'), KEY(bottleneck, 'w')};
-static const hu_text_key squeezenet_keys[] = {KEY(width, 'd'), KEY(bypass, 'w')};
-static const hu_text_key gru_keys[] = {KEY(layers, 'i'), KEY(units, 'i')};
-static const hu_text_key lstm_keys[] = {KEY(layers, 'i'), KEY(units, 'i'), KEY(deviation, 'f')};
+static const hu_text_key squeezenet_keys[] = {KEY(width, 'd'), KEY(bypass, 'w'), KEY(dropout, 'd')};
+static const hu_text_key gru_keys[] = {KEY(layers, 'i'), KEY(units, 'i'), KEY(dropout, 'd')};
+static const hu_text_key lstm_keys[] = {KEY(layers, 'i'), KEY(units, 'i'), KEY(deviation, 'f'), KEY(dropout, 'd')};
 static const hu_text_key transformer_keys[] = {KEY(layers, 'i'),
                                                KEY(units, 'i'),
                                                KEY(heads, 'i'),
                                                KEY(hidden, 'i'),
                                                {"activation", offsetof(hu_model, activation), 'c', activations},
-                                               KEY(deviation, 'f')};
+                                               KEY(deviation, 'f'),
+                                               KEY(dropout, 'd')};
 static const hu_text_key ncf_keys[] = {KEY(layers, 'i'), KEY(units, 'i'), KEY(deviation, 'f')};
 
 static const hu_model_kind kinds[HU_MODEL_KINDS] = {
@@ -91,6 +94,7 @@ static const char *wrong_key(const hu_model *m, const hu_text_key *k) {
                 {"kernel", 1, 15, "kernel: not from 1 to 15"},
                 {"width", DBL_MIN, 16, "width: not above 0 and up to 16"},
                 {"deviation", 0, 16, "deviation: not from 0 to 16"},
+                {"dropout", 0, 1 - DBL_EPSILON / 2, "dropout: not from 0 to below 1"},
                 {"activation", 0, HU_ACTIVATION_TANH, "activation: unknown"},
                 {"", 0, 1, "nobias, projection, bypass, bottleneck: neither 0 nor 1"}};
   size_t i = 0;

@@ -15,7 +15,7 @@ int hu_build_linear(hu_builder *b) { return hu_net_linear(b->net, row_of(b), b->
 
 int hu_build_mlp(hu_builder *b) {
   int x = row_of(b);
-  for (uint32_t i = 0; i < b->m->layers; i++) x = hu_activate(b, hu_net_linear(b->net, x, b->m->units, 1));
+  for (uint32_t i = 0; i < b->m->layers; i++) x = hu_drop(b, hu_activate(b, hu_net_linear(b->net, x, b->m->units, 1)));
   return hu_net_linear(b->net, x, b->sizes->outputs, 1);
 }
 
@@ -33,7 +33,7 @@ static int add_cells(hu_builder *b, int x, int last, int (*layer)(hu_net *, int,
 
 int hu_build_gru(hu_builder *b) {
   int x = b->ends->inputs[0] = hu_net_input(b->net, b->sizes->height, b->sizes->width * b->sizes->channels);
-  for (uint32_t i = 1; i <= b->m->layers; i++) x = add_cells(b, x, i == b->m->layers, hu_net_gru);
+  for (uint32_t i = 1; i <= b->m->layers; i++) x = hu_drop(b, add_cells(b, x, i == b->m->layers, hu_net_gru));
   return hu_net_linear(b->net, x, b->sizes->outputs, 1);
 }
 
@@ -52,22 +52,22 @@ static int tokens_of(hu_builder *b) {
 
 int hu_build_lstm(hu_builder *b) {
   int x = tokens_of(b);
-  for (uint32_t i = 0; i < b->m->layers; i++) x = add_cells(b, x, 0, hu_net_lstm);
+  for (uint32_t i = 0; i < b->m->layers; i++) x = hu_drop(b, add_cells(b, x, 0, hu_net_lstm));
   return hu_net_linear(b->net, x, b->sizes->vocabulary, 1);
 }
 
-/* h1 = h + Attn(LN h) Wo; h2 = h1 + W2 f(W1 LN h1 + b1) + b2. All matrices N(0, 1 / fan_in). */
+/* h1 = h + D(Attn(LN h) Wo); h2 = h1 + D(W2 f(W1 LN h1 + b1) + b2), D the dropout. All matrices N(0, 1 / fan_in). */
 static int add_transformer_block(hu_builder *b, int h) {
   const hu_model *m = b->m;
   hu_net *net = b->net;
   int x = hu_net_linear(net, hu_net_layer_norm(net, h), 3 * (size_t)m->units, 0);
   x = hu_net_linear(net, hu_net_attention(net, x, m->heads, 1), m->units, 0);
-  h = hu_net_add(net, h, x);
+  h = hu_net_add(net, h, hu_drop(b, x));
   x = hu_net_layer_norm(net, h);
   int p = hu_next(b);
   x = hu_activate(b, hu_net_linear(net, x, m->hidden, 1));
   if (x >= 0) hu_start_gain(b, p, 1, m->units);
-  return hu_net_add(net, h, hu_net_linear(net, x, m->units, 1));
+  return hu_net_add(net, h, hu_drop(b, hu_net_linear(net, x, m->units, 1)));
 }
 
 int hu_build_transformer(hu_builder *b) {
@@ -75,6 +75,7 @@ int hu_build_transformer(hu_builder *b) {
   int h = tokens_of(b), p = hu_next(b);
   h = hu_net_position(b->net, h);
   if (h >= 0) hu_start_deviation(b, p);
+  h = hu_drop(b, h);
   for (unsigned i = 1; i <= b->m->layers; i++) {
     snprintf(part, sizeof part, "block%u", i);
     hu_enter(b, part);

@@ -6,6 +6,7 @@
 #include "halfulp/train/data.h"
 #include "train/environment.h"
 #include "train/net/net.h"
+#include "train/step/optimizer.h"
 
 /* Where the engine counts. */
 static hu_rounding_counts *counts_of(const hu_net *net, hu_rounding_counts *own, hu_rounding_counts *seen) {
@@ -240,9 +241,8 @@ hu_optimizer hu_optimizer_of(const hu_net *net, int i, const hu_optimizer *o) {
 static void step_parameter(hu_net *net, int i, const hu_optimizer *all) {
   hu_parameter *p = &net->parameter[i];
   const hu_optimizer own = hu_optimizer_of(net, i, all), *o = &own;
-  int adam = o->kind == HU_ADAMW;
-  hu_optimizer_arrays x = {p->master, p->dtheta, adam || o->momentum != 0 ? p->m : NULL, adam ? p->second : NULL,
-                           o->update == HU_UPDATE_KAHAN ? p->kahan : NULL};
+  hu_optimizer_arrays x = {p->master, p->dtheta, hu_optimizer_has_m(o) ? p->m : NULL,
+                           hu_optimizer_has_v(o) ? p->second : NULL, o->update == HU_UPDATE_KAHAN ? p->kahan : NULL};
   hu_stream words = hu_net_words(net, HU_OF_UPDATE, (uint64_t)i);
   if (net->fault != HU_OK) return;
   size_t n = p->rows * p->cols;

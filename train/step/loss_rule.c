@@ -20,6 +20,8 @@ static const hu_text_key logmax_keys[] = {KEY("scale_min", low, 'f'),   KEY("sca
                                           KEY("start", start, 'f'),     KEY("literal", literal, 'w')};
 static const hu_text_key gradscaler_keys[] = {KEY("init_scale", start, 'f'), KEY("growth_factor", grow, 'f'),
                                               KEY("backoff_factor", shrink, 'f'), KEY("growth_interval", window, 'u')};
+static const hu_text_key exponential_keys[] = {KEY("start", start, 'f'), KEY("factor", grow, 'f'),
+                                               KEY("every", window, 'u'), KEY("scale_max", high, 'f')};
 static const hu_text_key static_keys[] = {KEY("", start, 'f'), KEY("unchecked", unchecked, 'w')};
 
 typedef struct rule_kind {
@@ -34,6 +36,7 @@ static const rule_kind kinds[] = {{"none", HU_LOSS_NONE, NULL, 0},
                                   {"backoff", HU_LOSS_BACKOFF, KEYS(backoff_keys)},
                                   {"logmax", HU_LOSS_LOGMAX, KEYS(logmax_keys)},
                                   {"gradscaler", HU_LOSS_GRADSCALER, KEYS(gradscaler_keys)},
+                                  {"exponential", HU_LOSS_EXPONENTIAL, KEYS(exponential_keys)},
                                   {"lognormal", HU_LOSS_LOGMAX, KEYS(logmax_keys)}};
 
 static hu_loss_rule defaults(uint8_t kind) {
@@ -60,6 +63,10 @@ static hu_loss_rule defaults(uint8_t kind) {
     r.shrink = 0.5f;
     r.window = 2000;
     r.start = 65536;
+  } else if (kind == HU_LOSS_EXPONENTIAL) {
+    r.high = 16384;
+    r.grow = 2;
+    r.window = 1000;
   }
   return r;
 }
@@ -73,8 +80,14 @@ static const char *wrong_limits(const hu_loss_rule *r) {
   return NULL;
 }
 
+static const char *wrong_growth(const hu_loss_rule *r) {
+  if (!(r->grow >= 1 && r->grow <= FLT_MAX)) return "factor: below 1 or not finite";
+  if (r->window == 0) return "every: 0";
+  return positive(r->high) && r->start <= r->high ? NULL : "scale_max: not finite, or below start";
+}
+
 static HU_NOINLINE const char *wrong(const hu_loss_rule *r) {
-  if (r->kind > HU_LOSS_GRADSCALER) return "kind: unknown";
+  if (r->kind > HU_LOSS_EXPONENTIAL) return "kind: unknown";
   if (!positive(r->start)) return "the first scale: not a positive normal binary32 number";
   if (r->unchecked > (r->kind == HU_LOSS_STATIC)) return "unchecked: only static knows it";
   if (r->literal > (r->kind == HU_LOSS_LOGMAX)) return "literal: only logmax knows it";
@@ -89,6 +102,7 @@ static HU_NOINLINE const char *wrong(const hu_loss_rule *r) {
     if (!(r->log_max >= -126 && r->log_max <= 127)) return "log_max: not within -126 and 127";
     if (!(r->deviations >= 0 && r->deviations <= FLT_MAX)) return "overflow_std_dev: negative or not finite";
   }
+  if (r->kind == HU_LOSS_EXPONENTIAL) return wrong_growth(r);
   return r->kind == HU_LOSS_BACKOFF || r->kind == HU_LOSS_LOGMAX ? wrong_limits(r) : NULL;
 }
 
@@ -122,12 +136,13 @@ static hu_status take_all(hu_loss_rule *r, const rule_kind *kind, const char *te
 }
 
 static hu_status unknown(const char *text, size_t n, char *why) {
-  static const char *const names[] = {"none", "static", "backoff", "logmax", "lognormal", "gradscaler", NULL};
+  static const char *const names[] = {"none",      "static",     "backoff",     "logmax",
+                                      "lognormal", "gradscaler", "exponential", NULL};
   char word[64], perhaps[HU_PERHAPS_MAX];
   snprintf(word, sizeof word, "%.*s", (int)(n < 63 ? n : 63), text);
   snprintf(why, HU_RULE_WHY_MAX,
-           "there is no rule '%s'; the rules are none, static(SCALE), backoff(...), logmax(...), lognormal(...) and "
-           "gradscaler(...)%s",
+           "there is no rule '%s'; the rules are none, static(SCALE), backoff(...), logmax(...), lognormal(...), "
+           "gradscaler(...) and exponential(...)%s",
            word, hu_perhaps(perhaps, word, names));
   return HU_E_NAME;
 }

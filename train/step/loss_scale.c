@@ -46,6 +46,12 @@ static void gradscaler(hu_loss_scale *s, const hu_loss_rule *rule, int bad) {
   }
 }
 
+/* By the number of steps alone: a bad one counts, too. */
+static void exponential(hu_loss_scale *s, const hu_loss_rule *rule) {
+  float more = s->scale * rule->grow;
+  if (s->iteration % rule->window == 0) s->scale = more < rule->high ? more : rule->high;
+}
+
 /* Logarithms of binary32 numbers lie within -149 and 128: 27 digits reach 2^-19 there. */
 static double log2_of(float x) {
   const hu_mode rne = {0};
@@ -86,6 +92,7 @@ static HU_NOINLINE int update(hu_loss_scale *s, const hu_loss_rule *rule, hu_gra
   s->skipped += !taken;
   if (rule->kind == HU_LOSS_BACKOFF) backoff(s, rule, found.bad);
   if (rule->kind == HU_LOSS_GRADSCALER) gradscaler(s, rule, found.bad);
+  if (rule->kind == HU_LOSS_EXPONENTIAL) exponential(s, rule);
   if (rule->kind == HU_LOSS_LOGMAX) logmax(s, rule, found);
   return taken;
 }

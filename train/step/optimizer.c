@@ -33,6 +33,18 @@ hu_optimizer hu_optimizer_adamw(hu_format f) {
   return o;
 }
 
+hu_optimizer hu_optimizer_adagrad(hu_format f) {
+  hu_optimizer o = usual(f);
+  o.kind = HU_ADAGRAD;
+  o.rate = 0.01;
+  o.eps = 1e-10;
+  return o;
+}
+
+int hu_optimizer_has_m(const hu_optimizer *o) { return o->kind == HU_ADAMW || (o->kind == HU_SGD && o->momentum != 0); }
+
+int hu_optimizer_has_v(const hu_optimizer *o) { return o->kind != HU_SGD; }
+
 /* ---- what is refused ---- */
 
 double hu_optimizer_scalar(const hu_optimizer *o, double x) {
@@ -46,10 +58,11 @@ static int forgets(const hu_optimizer *o, double x) { return x >= 0 && x < 1 && 
 static int some(double x) { return x >= 0 && x < INFINITY; }
 
 static const char *wrong(const hu_optimizer *o) {
-  if (o->kind > HU_ADAMW) return "kind: unknown";
+  if (o->kind > HU_ADAGRAD) return "kind: unknown";
   if (o->update > HU_UPDATE_KAHAN) return "update: unknown";
   if (o->coupled > (o->kind == HU_ADAMW)) return "coupled: of AdamW alone";
   if (o->fused > (o->kind == HU_SGD && o->update == HU_UPDATE_ROUND)) return "fused: of SGD without Kahan terms alone";
+  if (o->nesterov > (o->kind == HU_SGD)) return "nesterov: of SGD alone";
   if (o->update == HU_UPDATE_KAHAN && (o->mode.round || o->mode.saturate || o->mode.tiny || o->mode.nan)) {
     return "mode: Kahan summation rounds to nearest even";
   }
@@ -57,9 +70,10 @@ static const char *wrong(const hu_optimizer *o) {
   if (!some(o->decay)) return "decay: negative or not finite";
   if (o->kind == HU_SGD && !forgets(o, o->momentum)) return "momentum: not from 0 to below 1 in the state's format";
   if (o->kind == HU_SGD) return NULL;
+  if (!some(o->eps)) return "eps: negative or not finite";
+  if (o->kind == HU_ADAGRAD) return NULL;
   if (!forgets(o, o->beta1)) return "beta1: not from 0 to below 1 in the state's format";
   if (!forgets(o, o->beta2)) return "beta2: not from 0 to below 1 in the state's format";
-  if (!some(o->eps)) return "eps: negative or not finite";
   return NULL;
 }
 
@@ -95,6 +109,6 @@ void hu_optimizer_tick(hu_optimizer_time *now, const hu_optimizer *o) { HU_ENV_D
 size_t hu_optimizer_bytes(const hu_optimizer *o) {
   if (hu_optimizer_check(o, NULL) != HU_OK) return 0;
   size_t state = hu_limits_of(o->state).storage / 8, weight = hu_limits_of(o->weight).storage / 8;
-  size_t states = o->kind == HU_ADAMW ? 2 : o->momentum != 0;
+  size_t states = (size_t)(hu_optimizer_has_m(o) + hu_optimizer_has_v(o));
   return weight * (1 + (o->update == HU_UPDATE_KAHAN)) + state * states;
 }

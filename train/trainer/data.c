@@ -207,7 +207,7 @@ uint64_t hu_trainer_data_digest(const hu_trainer *t) {
 /* ---- batches ---- */
 
 hu_status hu_make_rooms(hu_trainer *t, char *why) {
-  size_t n = t->batch, all = t->keys.batch, shards = t->shards.count, numbers = 0;
+  size_t n = t->batch, all = t->samples, passes = all / n, numbers = 0;
   for (int i = 0; i < t->ends.count; i++) {
     hu_net_tensor x = hu_net_value(t->net, t->ends.inputs[i]);
     numbers += x.rows * x.cols;
@@ -225,9 +225,9 @@ hu_status hu_make_rooms(hu_trainer *t, char *why) {
   if (!t->source.text && !d->labels && rows * out.cols != n * d->targets) {
     return hu_say(why, HU_E_SHAPE, "model.net: has %zu outputs, and the data %zu targets", out.cols, d->targets);
   }
-  t->x = calloc(shards * numbers, sizeof *t->x);
-  t->y = calloc(shards * rows * out.cols, sizeof *t->y);
-  t->labels = calloc(shards * rows, sizeof *t->labels);
+  t->x = calloc(passes * numbers, sizeof *t->x);
+  t->y = calloc(passes * rows * out.cols, sizeof *t->y);
+  t->labels = calloc(passes * rows, sizeof *t->labels);
   t->index = calloc(all, sizeof *t->index);
   t->words = t->source.text ? calloc(all * (t->source.window + 1), sizeof *t->words) : t->words;
   if (!t->x || !t->y || !t->labels || !t->index || (t->source.text && !t->words)) return HU_E_MEMORY;
@@ -262,10 +262,10 @@ static hu_status gather_windows(hu_trainer *t, size_t n, size_t first, size_t co
 
 hu_status hu_draw_training(hu_trainer *t) {
   hu_stream words = hu_stream_of_use(t->keys.seed, HU_USE_WINDOWS);
-  if (t->source.text) return gather_windows(t, t->keys.batch, 0, t->source.split, hu_stream_child(words, t->step));
+  if (t->source.text) return gather_windows(t, t->samples, 0, t->source.split, hu_stream_child(words, t->step));
   const uint32_t *index = hu_batches_next(&t->order);
   hu_stream augment = hu_batches_stream(&t->order, HU_USE_AUGMENT);
-  return gather(t, &t->source.training, t->keys.batch, index, t->keys.augment ? &augment : NULL);
+  return gather(t, &t->source.training, t->samples, index, t->keys.augment ? &augment : NULL);
 }
 
 hu_status hu_feed_part(hu_trainer *t, hu_net *net, size_t part) {

@@ -12,7 +12,7 @@ static const char *const devices[] = {"cpu", "cuda", NULL};
 static const char *const sets[] = {"digits",  "gratings", "text",  "least_squares", "teacher", "ratings",
                                    "cifar10", "cifar100", "mnist", "npy",           NULL};
 static const char *const losses[] = {"default", "cross_entropy", "squared_error", NULL};
-static const char *const optimizers[] = {"sgd", "adamw", NULL};
+static const char *const optimizers[] = {"sgd", "adamw", "adagrad", NULL};
 static const char *const penalties[] = {"none", "l2", "l2_half", "l1", NULL};
 static const char *const larcs[] = {"none", "clip", "scale", NULL};
 static const char *const norms[] = {"parameters", "binary32", NULL};
@@ -44,7 +44,9 @@ static const char *const blocks[] = {"0", "16", "32", "64", "128", NULL};
 static const hu_run_key keys[] = {
     NOWHERE(TEXT, "run.name", "run", "what the run is called in reports"),
     COUNT(seed, "run.seed", "0", 0, 0x1p53, "first weights, order of the data, random words of roundings"),
-    COUNT(batch, "run.batch", "64", 1, WHOLE, "samples of a step"),
+    COUNT(batch, "run.batch", "64", 1, WHOLE, "samples of a batch, of which a step has run.accumulate"),
+    COUNT(accumulate, "run.accumulate", "1", 1, 65536,
+          "batches of a step, whose gradients are divided by this number and added up in binary32 before the update"),
     COUNT(epochs, "run.epochs", "10", 0, WHOLE, "passes over the training set"),
     COUNT(steps, "run.steps", "0", 0, 0x1p40, "steps; 0: run.epochs decides"),
     {{"run.threads", "1", "threads; 0: as many as there are processors, up to 256", 0, NULL, 0, 256},
@@ -81,18 +83,21 @@ static const hu_run_key keys[] = {
     COUNT(power, "loss.power", "0", 0, 96,
           "the loss is multiplied by 2 to the minus this: a large batch seen in small parts"),
     OTHER(RULE, rule, "loss.scale", "none",
-          "rule of the loss scale: none, static(1024), backoff(...), logmax(...), gradscaler(...) (loss_scale.h), or "
-          "largest: static, chosen from the largest gradient of 8 batches before the first step"),
+          "rule of the loss scale: none, static(1024), backoff(...), logmax(...), gradscaler(...), exponential(...) "
+          "(loss_scale.h), or largest: static, chosen from the largest gradient of 8 batches before the first step"),
     COUNT(margin, "loss.margin", "1", 0, 32, "loss.scale = largest: binades left free"),
 
-    WORD(optimizer, "optimizer.kind", "sgd", optimizers, "sgd or adamw"),
+    WORD(optimizer, "optimizer.kind", "sgd", optimizers, "sgd, adamw or adagrad"),
     NUMBER(rate, "optimizer.rate", "0.1", 0, 1e6, "learning rate"),
     FACTOR(momentum, "optimizer.momentum", "0", 0, 1, "sgd: factor of the momentum, below 1; 0: none"),
     FACTOR(beta1, "optimizer.beta1", "0.9", 0, 1, "adamw: factor of the first moment, below 1"),
     FACTOR(beta2, "optimizer.beta2", "0.999", 0, 1, "adamw: factor of the second moment, below 1"),
-    NUMBER(eps, "optimizer.eps", "1e-8", 0, 1, "adamw: number that is added to the square root of the second moment"),
+    NUMBER(eps, "optimizer.eps", "1e-8", 0, 1,
+           "number that is added to a square root: of the second moment (adamw), of the sum of squares (adagrad)"),
     NUMBER(decay, "optimizer.decay", "0", 0, 1, "weight decay"),
     WORD(coupled, "optimizer.coupled", "no", no_yes, "adamw: yes: decay goes into the gradient"),
+    WORD(nesterov, "optimizer.nesterov", "no", no_yes,
+         "sgd: yes: Nesterov's momentum: the update is of g + momentum m, not of m"),
     WORD(fused, "optimizer.fused", "no", no_yes, "sgd: yes: w - rate m with one rounding"),
     OTHER(FORMAT, state, "optimizer.state", "binary32", "format of momenta and of the optimizer's arithmetic"),
     OTHER(FORMAT, weight, "optimizer.weights", "binary32", "format of the weights that it keeps"),

@@ -137,6 +137,7 @@ static HU_NOINLINE hu_trainer_memory memory_of(const hu_trainer *t, const counts
     z.weights += master + (seen < master ? seen : 0); /* a copy for the operators, if it is another one */
     z.state += n * state_bytes(&o);
     z.gradients += by->weight_gradient(net, i, bits_of(p->rows, p->cols, &p->round_back)) / 8;
+    if (t->keys.accumulate > 1) z.gradients += n * (double)sizeof(float);
   }
   return z;
 }

@@ -261,7 +261,7 @@ hu_status hu_choose_scale(hu_trainer *t) {
   if (!t->source.text) {
     hu_batch_state start = {t->keys.seed, 0, 0};
     hu_batches_free(&t->order);
-    s = hu_batches_open(&t->order, t->source.training.count, t->keys.batch, start);
+    s = hu_batches_open(&t->order, t->source.training.count, t->samples, start);
   }
   return s == HU_OK ? hu_first_weights(t) : s;
 }

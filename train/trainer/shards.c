@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A step whose batch is cut into shards: each has gradients of its own, which a collective model joins. Which process
- * computes a shard changes nothing. */
+/* The passes of a step: of its batches, whose gradients are added up, and of the shards that each batch is cut into,
+ * whose gradients a collective model joins. Which process computes a shard changes nothing. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "halfulp/formats/ieee.h"
+#include "halfulp/train/gradient.h"
 #include "train/net/net.h"
 #include "train/trainer/trainer.h"
 
@@ -52,6 +53,7 @@ hu_status hu_open_shards(hu_trainer *t, char *why) {
     return hu_say(why, HU_E_TRAIN, "parallel.shards: %zu, and there are %zu processes: each takes at least one",
                   s->count, (size_t)ranks);
   t->batch = t->keys.batch / s->count;
+  t->samples = t->keys.batch * t->keys.accumulate;
   size_t each = s->count / ranks, more = s->count % ranks;
   s->first = rank * each + (rank < more ? rank : more);
   s->own = each + (rank < more);
@@ -60,23 +62,27 @@ hu_status hu_open_shards(hu_trainer *t, char *why) {
 
 hu_status hu_make_shards(hu_trainer *t) {
   hu_shards *s = &t->shards;
-  if (s->count == 1) return HU_OK;
+  if (s->count == 1 && t->keys.accumulate == 1) return HU_OK;
   s->gradients = gradient_numbers(t->net);
+  s->gradient = numbers(s->own * s->gradients);
+  if (t->keys.accumulate > 1) s->of_batch = numbers(s->gradients);
+  if (!s->gradient || (t->keys.accumulate > 1 && !s->of_batch)) return HU_E_MEMORY;
+  if (s->count == 1) return HU_OK;
   s->running = running_numbers(t->net);
   size_t larger = s->gradients > s->running ? s->gradients : s->running;
-  s->gradient = numbers(s->own * s->gradients);
   s->statistic = numbers(s->own * s->running);
   s->before = numbers(s->running);
   s->joined = numbers(larger);
   s->part = malloc(s->own * sizeof *s->part);
   s->told = calloc(told_numbers(t), sizeof *s->told);
-  return s->gradient && s->statistic && s->before && s->joined && s->part && s->told ? HU_OK : HU_E_MEMORY;
+  return s->statistic && s->before && s->joined && s->part && s->told ? HU_OK : HU_E_MEMORY;
 }
 
 void hu_close_shards(hu_trainer *t) {
   hu_shards *s = &t->shards;
   for (size_t k = 1; s->net && k < s->own; k++) hu_net_free(s->net[k]);
-  void *rooms[] = {(void *)s->net, s->loss, s->gradient, s->statistic, s->before, s->joined, (void *)s->part, s->told};
+  void *rooms[] = {(void *)s->net, s->loss,   s->gradient,     s->of_batch, s->statistic,
+                   s->before,      s->joined, (void *)s->part, s->told};
   for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) free(rooms[i]);
   memset(s, 0, sizeof *s);
 }
@@ -149,20 +155,38 @@ static void tell_overflows(const hu_trainer *t, const hu_net *net) {
   for (int i = 0; i < net->parameters && t->ranks.rank == 0; i++) z[net->values + i] += (double)net->parameter[i].over;
 }
 
+/* The gradients that own shard k leaves in a net; of several batches the sum so far. */
+static hu_status keep_gradients(hu_trainer *t, hu_net *net, size_t k) {
+  const hu_shards *s = &t->shards;
+  float *sum = s->gradient + k * s->gradients;
+  get_gradients(net, s->of_batch ? s->of_batch : sum);
+  hu_status status = hu_done(net);
+  if (status == HU_OK && s->of_batch)
+    hu_gradient_gather_n(s->gradients, sum, s->of_batch, (uint32_t)t->keys.accumulate);
+  return status;
+}
+
 /* What own shard k leaves in a net. */
 static hu_status keep_shard(hu_trainer *t, hu_net *net, size_t k, float loss, int largest) {
   hu_shards *s = &t->shards;
-  told_losses(s)[s->first + k] = (double)loss;
-  if (largest) told_largest(s)[s->first + k] = (double)largest_gradient(net, t->loss);
+  told_losses(s)[s->first + k] += (double)loss;
+  if (largest) {
+    double *z = &told_largest(s)[s->first + k];
+    *z = fmax(*z, (double)largest_gradient(net, t->loss));
+  }
   if (net->planned) tell_overflows(t, net);
-  get_gradients(net, s->gradient + k * s->gradients);
-  return hu_done(net);
+  return keep_gradients(t, net, k);
 }
 
-static hu_status pass_shard(hu_trainer *t, size_t k, float scale, int largest) {
+/* Which pass of the step is that of own shard k of a batch: the part of the samples, and the random words. */
+static size_t pass_number(const hu_trainer *t, size_t batch, size_t k) {
+  return batch * t->shards.count + t->shards.first + k;
+}
+
+static hu_status pass_shard(hu_trainer *t, size_t batch, size_t k, float scale, int largest) {
   hu_shards *s = &t->shards;
   float loss;
-  t->net->shard = s->first + k;
+  t->net->shard = pass_number(t, batch, k);
   put_running(t->net, s->before);
   hu_status status = hu_feed_part(t, t->net, t->net->shard);
   if (status == HU_OK) status = hu_net_forward(t->net, 1, &loss);
@@ -173,34 +197,32 @@ static hu_status pass_shard(hu_trainer *t, size_t k, float scale, int largest) {
 }
 
 /* One after another, from the last one to the first, so that what stays in the net of the first process is always that
- * of shard 0. The weights are rounded for the first of them alone. */
-static hu_status pass_own(hu_trainer *t, float scale, int largest) {
+ * of shard 0. The weights are rounded for the first pass of a step alone. */
+static hu_status pass_own(hu_trainer *t, size_t batch, float scale, int largest) {
   hu_shards *s = &t->shards;
   hu_status status = HU_OK;
   t->net->fault = HU_OK;
   get_running(t->net, s->before);
   for (size_t k = s->own; k-- > 0 && status == HU_OK;) {
-    status = pass_shard(t, k, scale, largest);
+    status = pass_shard(t, batch, k, scale, largest);
     t->net->same_weights = 1;
   }
-  t->net->same_weights = 0;
-  t->net->shard = 0;
   return status;
 }
 
 /* All at once, an operator at a time, each in a net of its own: batch norms have statistics of the whole batch. */
-static hu_status pass_together(hu_trainer *t, float scale, int largest) {
+static hu_status pass_together(hu_trainer *t, size_t batch, float scale, int largest) {
   hu_shards *s = &t->shards;
   hu_status status = HU_OK;
   for (size_t k = 0; k < s->own && status == HU_OK; k++) {
     if (k) hu_net_follow(s->net[k]);
-    s->net[k]->shard = s->first + k;
-    status = hu_feed_part(t, s->net[k], s->first + k);
+    s->net[k]->shard = pass_number(t, batch, k);
+    status = hu_feed_part(t, s->net[k], s->net[k]->shard);
   }
   if (status == HU_OK) status = hu_net_forward_all(s->net, s->own, 1, s->loss);
   if (status == HU_OK) status = hu_net_backward_all(s->net, s->own, scale);
   for (size_t k = 0; k < s->own && status == HU_OK; k++) status = keep_shard(t, s->net[k], k, s->loss[k], largest);
-  t->net->shard = 0;
+  t->net->same_weights = 1;
   return status;
 }
 
@@ -279,13 +301,17 @@ static hu_status tell(hu_trainer *t, hu_trainer_report *r) {
 
 static hu_status pass_shards(hu_trainer *t, float scale, hu_pass *p) {
   const hu_shards *s = &t->shards;
+  hu_status status = HU_OK;
   memset(s->told, 0, told_numbers(t) * sizeof *s->told);
-  hu_status status = s->net ? pass_together(t, scale, p->wants_largest) : pass_own(t, scale, p->wants_largest);
+  for (size_t m = 0; m < t->keys.accumulate && status == HU_OK; m++) {
+    status = s->net ? pass_together(t, m, scale, p->wants_largest) : pass_own(t, m, scale, p->wants_largest);
+    t->net->shard = 0;
+    if (status == HU_OK) status = join_running(t);
+  }
   if (status != HU_OK) return status;
   hu_count_tensors(t, &p->counted);
   status = tell(t, &p->counted);
   if (status == HU_OK) status = join_gradients(t, scale);
-  if (status == HU_OK) status = join_running(t);
   for (size_t i = 0; i < s->count; i++) {
     p->loss += told_losses(s)[i];
     p->largest = fmaxf(p->largest, (float)told_largest(s)[i]);
@@ -293,25 +319,41 @@ static hu_status pass_shards(hu_trainer *t, float scale, hu_pass *p) {
   return status;
 }
 
-static hu_status pass_whole(hu_trainer *t, float scale, hu_pass *p) {
+static hu_status pass_batch(hu_trainer *t, size_t batch, float scale, hu_pass *p) {
   float loss = 0;
-  hu_status status = hu_feed_part(t, t->net, 0);
+  t->net->shard = batch;
+  hu_status status = hu_feed_part(t, t->net, batch);
   if (status == HU_OK) status = hu_net_forward(t->net, 1, &loss);
   if (status == HU_OK) status = hu_net_backward(t->net, scale);
+  t->net->shard = 0;
+  t->net->same_weights = 1;
+  if (status != HU_OK) return status;
+  p->loss += (double)loss;
+  if (p->wants_largest) p->largest = fmaxf(p->largest, largest_gradient(t->net, t->loss));
+  return t->shards.of_batch ? keep_gradients(t, t->net, 0) : HU_OK;
+}
+
+/* Batches that are not cut into shards. */
+static hu_status pass_batches(hu_trainer *t, float scale, hu_pass *p) {
+  hu_status status = HU_OK;
+  for (size_t m = 0; m < t->keys.accumulate && status == HU_OK; m++) status = pass_batch(t, m, scale, p);
   if (status != HU_OK) return status;
   hu_count_tensors(t, &p->counted);
-  p->loss = (double)loss;
-  if (p->wants_largest) p->largest = largest_gradient(t->net, t->loss);
-  return HU_OK;
+  if (t->shards.of_batch) put_gradients(t->net, t->shards.gradient);
+  return hu_done(t->net);
 }
 
 hu_status hu_make_pass(hu_trainer *t, float scale, hu_pass *p) {
+  hu_shards *s = &t->shards;
   p->loss = 0;
   p->largest = 0;
   memset(&p->counted, 0, sizeof p->counted);
   hu_net_forget_counts(t->net);
-  for (size_t k = 1; t->shards.net && k < t->shards.own; k++) hu_net_forget_counts(t->shards.net[k]);
+  for (size_t k = 1; s->net && k < s->own; k++) hu_net_forget_counts(s->net[k]);
+  if (s->of_batch) memset(s->gradient, 0, s->own * s->gradients * sizeof *s->gradient);
   hu_status status = hu_draw_training(t);
-  if (status != HU_OK) return status;
-  return t->shards.count > 1 ? pass_shards(t, scale, p) : pass_whole(t, scale, p);
+  if (status == HU_OK) status = s->count > 1 ? pass_shards(t, scale, p) : pass_batches(t, scale, p);
+  t->net->same_weights = 0;
+  p->loss /= (double)t->keys.accumulate;
+  return status;
 }

@@ -7,6 +7,7 @@
 
 #include "train/environment.h"
 #include "train/net/net.h"
+#include "train/step/optimizer.h"
 #include "train/text/words.h"
 #include "train/trainer/trainer.h"
 
@@ -41,7 +42,7 @@ static hu_status add_residual(hu_trainer *t, const char *name, const hu_paramete
 }
 
 hu_status hu_list_state(hu_trainer *t) {
-  int adam = t->optimizer.kind == HU_ADAMW, momentum = adam || t->optimizer.momentum != 0;
+  int momentum = hu_optimizer_has_m(&t->optimizer), second = hu_optimizer_has_v(&t->optimizer);
   hu_status s = HU_OK;
   size_t first = 0;
   for (int i = 0; i < t->net->parameters && s == HU_OK; i++) {
@@ -50,7 +51,7 @@ hu_status hu_list_state(hu_trainer *t) {
     int kahan = hu_optimizer_of(t->net, i, &t->optimizer).update == HU_UPDATE_KAHAN;
     s = add_slot(t, name, "", p->rows, p->cols, p->master);
     if (s == HU_OK && momentum) s = add_slot(t, name, "momentum", p->rows, p->cols, p->m);
-    if (s == HU_OK && adam) s = add_slot(t, name, "second", p->rows, p->cols, p->second);
+    if (s == HU_OK && second) s = add_slot(t, name, "second", p->rows, p->cols, p->second);
     if (s == HU_OK && kahan) s = add_slot(t, name, "kahan", p->rows, p->cols, p->kahan);
     if (s == HU_OK && t->feedback.kept) s = add_residual(t, name, p, &first);
   }
@@ -144,7 +145,13 @@ static int number_of(const char *text, const char *name, double *z) {
 static int is_length(const char *key) { return strcmp(key, "run.epochs") == 0 || strcmp(key, "run.steps") == 0; }
 
 /* Keys that states of earlier versions have not, whose runs were what the default says. */
-static int is_later_key(const char *key) { return strncmp(key, "parallel.", 9) == 0; }
+static int is_later_key(const char *key) {
+  static const char *const later[] = {"run.accumulate", "optimizer.nesterov"};
+  for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
+    if (strcmp(key, later[i]) == 0) return 1;
+  }
+  return strncmp(key, "parallel.", 9) == 0;
+}
 
 static hu_status same_keys(const hu_trainer *t, const char *text, char *why) {
   char value[HU_LINE_MAX];
@@ -233,7 +240,7 @@ static HU_NOINLINE hu_status resume(hu_trainer *t, const char *text, char *why) 
   s = same_rates(t, text, step, why);
   if (s != HU_OK) return s;
   if (!t->source.text) {
-    s = hu_batches_open(&order, t->source.training.count, t->keys.batch, state);
+    s = hu_batches_open(&order, t->source.training.count, t->samples, state);
     if (s != HU_OK) return hu_say(why, s, "position: %s", hu_status_text(s));
   }
   s = hu_read_plan(t, text, why);

@@ -104,7 +104,9 @@ hu_status hu_trainer_set_ranks(hu_trainer *t, const hu_trainer_ranks *ranks) {
 /* ---- beginning ---- */
 
 static hu_optimizer optimizer_of(const hu_run_keys *k) {
-  hu_optimizer o = k->optimizer == 1 ? hu_optimizer_adamw(k->state) : hu_optimizer_sgd(k->state);
+  hu_optimizer o = k->optimizer == HU_ADAMW     ? hu_optimizer_adamw(k->state)
+                   : k->optimizer == HU_ADAGRAD ? hu_optimizer_adagrad(k->state)
+                                                : hu_optimizer_sgd(k->state);
   o.weight = k->weight;
   o.rate = k->rate;
   o.momentum = k->momentum;
@@ -114,6 +116,7 @@ static hu_optimizer optimizer_of(const hu_run_keys *k) {
   o.decay = k->decay;
   o.coupled = (uint8_t)k->coupled;
   o.fused = (uint8_t)k->fused;
+  o.nesterov = (uint8_t)k->nesterov;
   o.update = k->kahan ? HU_UPDATE_KAHAN : HU_UPDATE_ROUND;
   if (!k->kahan) o.mode = k->update;
   return o;
@@ -148,7 +151,7 @@ static hu_status set_rules(hu_trainer *t, char *why) {
 static void set_length(hu_trainer *t) {
   const hu_run_keys *k = &t->keys;
   size_t count = t->source.text ? t->source.split / t->source.window : t->source.training.count;
-  t->steps_an_epoch = count / k->batch;
+  t->steps_an_epoch = count / t->samples;
   t->steps = k->steps ? k->steps : k->epochs * t->steps_an_epoch;
 }
 
@@ -161,14 +164,18 @@ static HU_NOINLINE hu_status begin(hu_trainer *t, const char *folder, char *why)
   if (k->augment && k->set != SET_CIFAR10 && k->set != SET_CIFAR100) {
     return hu_say(why, HU_E_TRAIN, "data.augment: only of cifar10 and cifar100");
   }
+  if (k->accumulate > 1 && k->assignment != ASSIGN_NONE)
+    return hu_say(why, HU_E_TRAIN, "run.accumulate: above 1, and assignment.kind says what overflows in one batch");
   s = hu_open_shards(t, why);
   if (s == HU_OK) s = hu_open_source(t, folder, why);
   if (s == HU_OK) s = hu_build_nets(t, why);
   if (s != HU_OK) return s;
   set_length(t);
-  if (!t->steps_an_epoch) return hu_say(why, HU_E_SHAPE, "run.batch: more than the training set has");
+  if (!t->steps_an_epoch)
+    return hu_say(why, HU_E_SHAPE, "run.batch%s: more than the training set has",
+                  k->accumulate > 1 ? " times run.accumulate" : "");
   hu_batch_state start = {k->seed, 0, 0};
-  if (!t->source.text) s = hu_batches_open(&t->order, t->source.training.count, k->batch, start);
+  if (!t->source.text) s = hu_batches_open(&t->order, t->source.training.count, t->samples, start);
   if (s != HU_OK) return hu_say(why, s, "run.batch: %s", hu_status_text(s));
   t->begun = 1;
   s = hu_make_rooms(t, why);

@@ -36,7 +36,7 @@ typedef struct hu_own_accum {
 
 /* The values of keys, read. Texts are those of the trainer's table. */
 typedef struct hu_run_keys {
-  uint64_t seed, batch, epochs, steps, threads, device;
+  uint64_t seed, batch, accumulate, epochs, steps, threads, device;
   uint64_t set, count, test, size, classes, features, window, users, items, rank, implicit, raw, coarse, augment,
       data_seed;
   double deviation, noise;
@@ -44,7 +44,7 @@ typedef struct hu_run_keys {
   hu_model model;
   uint64_t loss, power, margin, largest; /* largest: 1: the scale is chosen from the largest gradient */
   hu_loss_rule rule;
-  uint64_t optimizer, coupled, fused, kahan, schedule;
+  uint64_t optimizer, coupled, nesterov, fused, kahan, schedule;
   double rate, momentum, beta1, beta2, eps, decay, drop_at[DROPS_MOST], drop_by;
   size_t drops;
   uint64_t warmup;
@@ -87,12 +87,14 @@ typedef struct hu_trainer_source {
 
 /* The parts that the batch of a step is cut into, and which of them this process computes. */
 typedef struct hu_shards {
-  size_t count, first, own;    /* all; this process's: first ... first + own - 1 */
-  size_t gradients, running;   /* numbers of the gradients of all parameters, of all running statistics */
-  float *gradient, *statistic; /* own times as many, shard after shard; NULL where count is 1, as what follows */
-  float *before;               /* running statistics before the step */
-  float *joined;               /* what a collective model gives */
-  const void **part;           /* of each own shard */
+  size_t count, first, own;  /* all; this process's: first ... first + own - 1 */
+  size_t gradients, running; /* numbers of the gradients of all parameters, of all running statistics */
+  float *gradient;           /* own times as many, shard after shard; NULL where there is one pass a step */
+  float *of_batch;           /* gradients of a shard of one batch; NULL where a step has one batch */
+  float *statistic;          /* own times as many, shard after shard; NULL where count is 1, as what follows */
+  float *before;             /* running statistics before the step */
+  float *joined;             /* what a collective model gives */
+  const void **part;         /* of each own shard */
   hu_net **net;   /* statistics of the whole batch: own ones, one a shard, of which the first is the trainer's */
   hu_whole whole; /* the same */
   float *loss;    /* of each of these nets */
@@ -117,6 +119,7 @@ struct hu_trainer {
   const hu_engine *engine; /* of run.device = cuda; NULL: none */
   hu_trainer_ranks ranks;  /* alone: 0 of 1 */
   size_t batch;            /* samples of a pass of the net: run.batch, or a shard of it */
+  size_t samples;          /* of a step */
   hu_shards shards;
   hu_feedback feedback;
   hu_net *net;
@@ -155,7 +158,7 @@ hu_status hu_open_source(hu_trainer *t, const char *folder, char *why);
 void hu_close_source(hu_trainer *t);
 /* Rooms for batches; sizes are known. */
 hu_status hu_make_rooms(hu_trainer *t, char *why);
-/* The batch of step t->step into the rooms; and a part of what is in them, t->batch samples, into a net. */
+/* The batches of step t->step into the rooms; and a part of what is in them, t->batch samples, into a net. */
 hu_status hu_draw_training(hu_trainer *t);
 hu_status hu_feed_part(hu_trainer *t, hu_net *net, size_t part);
 /* Batch b for looking, of the training or the test set; *n: how many of its examples count. Fails with HU_E_SHAPE
@@ -172,11 +175,11 @@ void hu_close_shards(hu_trainer *t);
 /* What a pass over a batch found. */
 typedef struct hu_pass {
   int wants_largest;
-  float largest; /* if it was asked for: the largest magnitude of gradients, of values and parameters of all shards */
-  double loss;   /* of the batch, with the factor of loss.power */
+  float largest; /* if it was asked for: the largest magnitude of gradients, of values and parameters of all passes */
+  double loss;   /* of the step, with the factor of loss.power */
   hu_trainer_report counted; /* forward and backward counts alone */
 } hu_pass;
-/* The batch of step t->step forward and backward; the gradients of the parameters are those of the whole batch. */
+/* The batches of step t->step forward and backward; the gradients of the parameters are those of the whole step. */
 hu_status hu_make_pass(hu_trainer *t, float scale, hu_pass *p);
 /* Adds the counts of all tensors to those of r (counts.c). */
 void hu_count_tensors(const hu_trainer *t, hu_trainer_report *r);

@@ -29,6 +29,12 @@
  *   gradscaler(init_scale=65536,growth_factor=2,backoff_factor=0.5,growth_interval=2000)
  *                            after a bad step S backoff_factor; after growth_interval good ones in a row S
  *                            growth_factor, unless that is infinite (torch.amp.GradScaler)
+ *   exponential(start=1,factor=2,every=1000,scale_max=16384)
+ *                            after t steps S = start factor^floor(t / every), at most scale_max: one product, rounded
+ *                            to binary32, after every `every` steps. A step with an infinity or a NaN is not taken,
+ *                            but it counts as a step, and S does not change because of it. (Cambier et al., Shifted
+ *                            and Squeezed 8-bit Floating Point, ICLR 2020, section 4.3 and table 3, "FP8+LS(exp)".
+ *                            The paper says only that many schedules were tried; keys and defaults are ours.)
  *
  * Numbers are decimal ("1e-3", "0.5") or powers of two ("2^24"). The words backoff, logmax, lognormal are read in any
  * case.
@@ -56,11 +62,12 @@ extern "C" {
 
 /* Kinds of rules. */
 enum {
-  HU_LOSS_NONE = 0,      /* no scale */
-  HU_LOSS_STATIC = 1,    /* a constant */
-  HU_LOSS_BACKOFF = 2,   /* OpenSeq2Seq's Backoff */
-  HU_LOSS_LOGMAX = 3,    /* OpenSeq2Seq's LogMax */
-  HU_LOSS_GRADSCALER = 4 /* PyTorch's GradScaler */
+  HU_LOSS_NONE = 0,       /* no scale */
+  HU_LOSS_STATIC = 1,     /* a constant */
+  HU_LOSS_BACKOFF = 2,    /* OpenSeq2Seq's Backoff */
+  HU_LOSS_LOGMAX = 3,     /* OpenSeq2Seq's LogMax */
+  HU_LOSS_GRADSCALER = 4, /* PyTorch's GradScaler */
+  HU_LOSS_EXPONENTIAL = 5 /* grows by a factor every so many steps */
 };
 
 /* How the scale of the loss is chosen. */
@@ -69,9 +76,10 @@ typedef struct hu_loss_rule {
   uint8_t unchecked;  /* static: 1: every step is taken */
   uint8_t literal;    /* logmax: as published */
   float start;        /* the first scale */
-  float low, high;    /* backoff, logmax: scale_min, scale_max; else 0 and 0 */
-  float grow, shrink; /* backoff: step_factor and 1 / step_factor; gradscaler: growth_factor, backoff_factor */
-  uint64_t window;    /* backoff: step_window; gradscaler: growth_interval */
+  float low, high;    /* backoff, logmax: scale_min, scale_max; exponential: 0 and scale_max; else 0 and 0 */
+  float grow, shrink; /* backoff: step_factor and 1 / step_factor; gradscaler: growth_factor, backoff_factor;
+                         exponential: factor and 0 */
+  uint64_t window;    /* backoff: step_window; gradscaler: growth_interval; exponential: every */
   double log_max, beta1, beta2, deviations; /* logmax; deviations: overflow_std_dev */
 } hu_loss_rule;
 

@@ -20,9 +20,9 @@
  * model without keys has no parentheses):
  *
  *   linear                              X W + b; word `nobias`: X W
- *   mlp(layers=2,units=64,activation=relu)
+ *   mlp(layers=2,units=64,activation=relu,dropout=0)
  *                                       hidden layers of so many units; relu, gelu or tanh
- *   conv(channels=8/16/16,kernel=3,width=1)
+ *   conv(channels=8/16/16,kernel=3,width=1,dropout=0)
  *                                       convolution, batch norm, ReLU for each; global average; linear
  *   resnet(blocks=3,width=1)            He et al. 2016, for 32 x 32 images: 6 blocks + 2 layers, so ResNet-20, which
  *                                       `resnet20` means, too; shortcuts are the paper's option A, with the word
@@ -31,19 +31,20 @@
  *                                       that for images of 32 x 32; `resnet18` means it, too. With the word
  *                                       `bottleneck` blocks of three layers. `resnet34`: stages=3/4/6/3, `resnet50`:
  *                                       that and bottleneck
- *   squeezenet(width=1)                 Iandola et al. 2016, for 32 x 32 images, batch norm; word `bypass`: with its
- *                                       simple bypass
- *   gru(layers=1,units=32)              over the rows of an image; linear on the last state
- *   lstm(layers=1,units=64,deviation=0.1)
+ *   squeezenet(width=1,dropout=0)       Iandola et al. 2016, for 32 x 32 images, batch norm; word `bypass`: with its
+ *                                       simple bypass; the paper has dropout=0.5
+ *   gru(layers=1,units=32,dropout=0)    over the rows of an image; linear on the last state
+ *   lstm(layers=1,units=64,deviation=0.1,dropout=0)
  *                                       language model: embedding, LSTM, linear at each step
- *   transformer(layers=1,units=32,heads=2,hidden=128,activation=relu,deviation=0.3)
+ *   transformer(layers=1,units=32,heads=2,hidden=128,activation=relu,deviation=0.3,dropout=0)
  *                                       language model: pre-norm, causal, trained positions
  *   ncf(layers=3,units=8,deviation=0.01)
  *                                       He et al. 2017, neural matrix factorisation of users and items
  *
  * `width` multiplies numbers of channels: c channels become floor(width c + 1/2), at least 1. `deviation` is that of
- * first embeddings (and positions). Numbers are decimal or "2^k". Errors: HU_E_TRAIN, a field out of its range;
- * HU_E_SHAPE, sizes that the model cannot have; both say which one and why. */
+ * first embeddings (and positions). `dropout` is the probability p of hu_net_dropout, whose layers docs/networks.md
+ * places in each model; with 0 there are none. Numbers are decimal or "2^k". Errors: HU_E_TRAIN, a field out of its
+ * range; HU_E_SHAPE, sizes that the model cannot have; both say which one and why. */
 #ifndef HALFULP_TRAIN_MODEL_H
 #define HALFULP_TRAIN_MODEL_H
 
@@ -95,6 +96,7 @@ typedef struct hu_model {
   float deviation;                          /* 0 ... 16 */
   uint32_t stages[HU_MODEL_STAGES_MAX];     /* blocks of each stage, 1 ... 100, as many as there are, then 0 */
   uint8_t bottleneck;                       /* the word of resnet4 */
+  double dropout;                           /* 0 ... below 1 */
 } hu_model;
 
 /* What the data are. Looked at:

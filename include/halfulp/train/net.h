@@ -91,7 +91,11 @@ HU_API int hu_net_concat(hu_net *net, size_t count, const int *values);  /* valu
 HU_API int hu_net_columns(hu_net *net, int x, size_t from, size_t cols); /* some columns of a value */
 /* Of each sample the sum of all numbers of `count` values: a row of one number a sample. */
 HU_API int hu_net_sum(hu_net *net, size_t count, const int *values);
-/* p of the numbers become 0, the others are divided by 1 - p, in training; nothing in evaluation. */
+/* Of each number x f, rounded as every value is: in training f is 0 with the probability floor(2^32 p) / 2^32, p from 0
+ * to below 1, and else 1 / (1 - p), rounded to binary32, so that the mean of x f is x; in evaluation f is 1. The
+ * gradient is times f, too. An infinity or a NaN times 0 is a NaN. Which f are 0 depends on the seed, the operator, the
+ * step and the place of the number alone (docs/training.md, sections 3 and 4). Srivastava et al., Dropout (JMLR 2014),
+ * scaled in training. */
 HU_API int hu_net_dropout(hu_net *net, int x, double p);
 /* ---- sequences: `rows` of a sample are steps of time ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/train/optimizer.h - SGD and AdamW in any format, and the three ways to end the weight update.
+/* halfulp/train/optimizer.h - SGD, AdamW and Adagrad in any format, and the three ways to end the weight update.
  *
  *   hu_optimizer o = hu_optimizer_adamw(hu_bfloat16());     // all state in bfloat16
  *   o.rate = 1e-3;
@@ -15,21 +15,33 @@
  *
  *   SGD    g = Q(g + Q(decay w))            if decay is not 0
  *          m = Q(Q(momentum m) + g)         m = g if momentum is 0: then there is no array m
- *          u = Q(rate m)
+ *          d = m                            with `nesterov` d = Q(g + Q(momentum m)), m the new one; m = g: d = g
+ *          u = Q(rate d)
  *   AdamW  g = Q(g + Q(decay w))            if `coupled` (Adam with L2 regularisation)
  *          m = Q(Q(beta1 m) + Q((1 - beta1) g))
  *          v = Q(Q(beta2 v) + Q((1 - beta2) Q(g g)))
  *          u = Q(Q(m / Q(1 - beta1^t)) / Q(Q(sqrt(Q(v / Q(1 - beta2^t)))) + eps))
  *          u = Q(u + Q(decay w))            unless `coupled`, if decay is not 0
  *          u = Q(rate u)
+ *   Adagrad:
+ *          g = Q(g + Q(decay w))            if decay is not 0
+ *          v = Q(v + Q(g g))
+ *          u = Q(rate Q(g / Q(Q(sqrt(v)) + eps)))
  *   then   round   w = the binary32 number w - u rounded into `weight` by `mode`: nearest, or stochastic
  *          Kahan   y = QW(-u - c);  s = QW(w + y);  d = QW(s - w);  c = QW(d - y);  w = s
  *
  * 1 - beta is computed in binary64 from the rounded beta, as is beta^t, by t multiplications. With `fused`, SGD ends
- * with w = w - rate m, one binary32 fused multiply-add, in place of u. state = weight = binary32 is the ordinary
- * optimizer of master weights; state narrow and weight binary32 the ablation "32-bit weights". Where 2p + 2 <= 24 for a
- * format of p digits (bfloat16, binary16, narrower ones) and no result is subnormal in binary32, the binary32 step in
- * between changes nothing: every Q is one rounding of the exact result of its operator.
+ * with w = w - rate d, one binary32 fused multiply-add, in place of u. `nesterov` is the momentum of Sutskever et al.,
+ * On the importance of initialization and momentum in deep learning (ICML 2013), in the form of torch.optim.SGD: the
+ * gradient is that at the weights, and the update looks one step of momentum ahead. state = weight = binary32 is the
+ * ordinary optimizer of master weights; state narrow and weight binary32 the ablation "32-bit weights". Where 2p + 2 <=
+ * 24 for a format of p digits (bfloat16, binary16, narrower ones) and no result is subnormal in binary32, the binary32
+ * step in between changes nothing: every Q is one rounding of the exact result of its operator.
+ *
+ * Adagrad is that of Duchi, Hazan, Singer, Adaptive subgradient methods (JMLR 2011), with diagonal matrices, as
+ * torch.optim.Adagrad has it without a decay of the rate. v is the sum of the squares; in a narrow format it stops
+ * growing where g g is less than half of the last place of v. A weight whose gradients have all been 0 has u = 0 / eps:
+ * +0, or NaN where eps rounds to 0 in `state` (1e-10 does so in binary16).
  *
  * Arrays are binary32 values on the grid of their format (not checked); what is not gets rounded with the first
  * operation. NaN results are 0x7FC00000. Element i draws word i of `stream` in the stochastic modes; take another
@@ -46,8 +58,9 @@ extern "C" {
 
 /* Kinds of optimizers. */
 enum {
-  HU_SGD = 0,  /* stochastic gradient descent, with momentum or without */
-  HU_ADAMW = 1 /* Adam with decoupled or coupled weight decay */
+  HU_SGD = 0,    /* stochastic gradient descent, with momentum or without */
+  HU_ADAMW = 1,  /* Adam with decoupled or coupled weight decay */
+  HU_ADAGRAD = 2 /* each weight's rate over the root of its squared gradients so far */
 };
 /* How a weight update ends. */
 enum {
@@ -59,11 +72,12 @@ enum {
 typedef struct hu_optimizer {
   hu_format state;  /* of momenta, second moments, and of every operator */
   hu_format weight; /* of weights and Kahan terms */
-  uint8_t kind;     /* HU_SGD, HU_ADAMW */
+  uint8_t kind;     /* HU_SGD, HU_ADAMW, HU_ADAGRAD */
   uint8_t update;   /* HU_UPDATE_ */
   uint8_t coupled;  /* AdamW: 1: weight decay goes into the gradient */
-  uint8_t fused;    /* SGD, HU_UPDATE_ROUND: 1: w - rate m has one rounding */
+  uint8_t fused;    /* SGD, HU_UPDATE_ROUND: 1: w - rate d has one rounding */
   hu_mode mode;     /* of the last rounding; HU_UPDATE_KAHAN: all zero */
+  uint8_t nesterov; /* SGD: 1: Nesterov's momentum; changes nothing where momentum is 0 */
   double rate, momentum, beta1, beta2, eps, decay;
 } hu_optimizer;
 
@@ -73,8 +87,8 @@ typedef struct hu_optimizer_time {
   double power1, power2;
 } hu_optimizer_time;
 
-/* One tensor's arrays, of equal length, that do not overlap. m: NULL for SGD without momentum; v: AdamW; c: Kahan;
- * else NULL. All but w and g are zero before the first step. */
+/* One tensor's arrays, of equal length, that do not overlap. m: NULL for SGD without momentum and for Adagrad;
+ * v: AdamW, Adagrad; c: Kahan; else NULL. All but w and g are zero before the first step. */
 typedef struct hu_optimizer_arrays {
   float *w;
   const float *g;
@@ -87,10 +101,11 @@ typedef struct hu_update_counts {
   uint64_t lost;  /* those of them that stayed as they were (Kahan: w; the update is kept in c) */
 } hu_update_counts;
 
-/* Rate 0.01, momentum 0.9; AdamW: rate 0.001, beta 0.9 and 0.999, eps 1e-8; no decay; weights in the same format,
- * rounded to nearest even. */
-HU_API hu_optimizer hu_optimizer_sgd(hu_format f);   /* gradient descent with momentum */
-HU_API hu_optimizer hu_optimizer_adamw(hu_format f); /* AdamW */
+/* Rate 0.01, momentum 0.9; AdamW: rate 0.001, beta 0.9 and 0.999, eps 1e-8; Adagrad: rate 0.01, eps 1e-10; no decay;
+ * weights in the same format, rounded to nearest even. */
+HU_API hu_optimizer hu_optimizer_sgd(hu_format f);     /* gradient descent with momentum */
+HU_API hu_optimizer hu_optimizer_adamw(hu_format f);   /* AdamW */
+HU_API hu_optimizer hu_optimizer_adagrad(hu_format f); /* Adagrad */
 /* HU_OK; HU_E_FORMAT or HU_E_CARRIER (a format that is invalid, or not within binary32), HU_E_MODE, or HU_E_TRAIN: a
  * number out of range, beta2 (beta1, momentum) that rounds to 1 in `state`, so that nothing would ever be forgotten.
  * Then *why, if why is not NULL, is a static sentence that names the field. */

@@ -125,6 +125,29 @@ typedef struct hu_trainer_ranks {
  * and size is above 1; HU_E_SHAPE: the run has begun, or rank is not from 0 to size - 1. */
 HU_API HU_MUST_CHECK hu_status hu_trainer_set_ranks(hu_trainer *t, const hu_trainer_ranks *ranks);
 
+/* ---- accumulated gradients ----
+ *
+ * With run.accumulate = N a step has N batches of run.batch samples each, and one update (OpenSeq2Seq's iter_size). Its
+ * samples are those of a step of one batch that is N times as large, in the same order: batch 0 has the first
+ * run.batch of them. An epoch has as many steps as that larger batch goes into the training set. Each batch is a pass
+ * of its own: its values, its gradients, the mean and the variance of its batch norms, and random words of its own:
+ * those that shard m of a run with shards has, for batch m. The weights are rounded once for all of them.
+ *
+ *   gradients      g = +0;  for m = 0 ... N - 1:  g = rn(g + rn(g_m / N)), as hu_gradient_gather_n does: g_m are the
+ *                  gradients of the parameters of batch m, after their own roundings and with the loss scale; rn is
+ *                  binary32, ties to even. What follows sees g as it would see the gradients of one batch
+ *   loss scale     is that of the step for all N batches, and its rule sees g: one infinity or NaN in a batch makes the
+ *                  step one that is not taken. All N passes are made nevertheless. loss.scale = largest looks at the
+ *                  gradients of each batch of 8 steps
+ *   batch norms    running statistics follow the batches one after another: N times a step
+ *   report         the loss is the mean over the batches, in binary64: added in their order from 0, then divided by N;
+ *                  roundings are counted over all batches; `largest` and `norm` are those of g
+ *
+ * A tensor that is looked at after the step is that of batch N - 1. With parallel.shards each batch is cut into shards.
+ * Shard k adds its own gradients up as above, random words being those of shard m S + k, and these sums are joined,
+ * once a step; running statistics are joined after each batch. With assignments (assignment.kind) N is 1: what
+ * overflows is said there of one batch. N = 1 is a run without accumulation, bit for bit. */
+
 /* ---- a run ---- */
 
 /* Loads or makes the data (files are looked for in `folder` unless their path is absolute), builds the net, draws first
@@ -136,7 +159,7 @@ HU_API HU_MUST_CHECK hu_status hu_trainer_begin(hu_trainer *t, const char *folde
 typedef struct hu_trainer_report {
   uint64_t step;  /* steps so far, this one counted */
   uint64_t epoch; /* from 0 */
-  double loss;    /* of the batch, without the factor of loss.power, before the step */
+  double loss;    /* of the batch, or the mean of its batches; without the factor of loss.power, before the step */
   double rate;    /* of the optimizer */
   float scale;    /* of the loss, in this step */
   float largest;  /* the largest magnitude among the gradients of parameters, unscaled; of the finite ones */
@@ -185,7 +208,7 @@ HU_API uint64_t hu_trainer_digest(const hu_trainer *t);
 /* Bytes of the tensors of a step. weights: master weights, and the copy that operators see where it is narrower.
  * state: the optimizer's, with its storage (8, 16 or 32 bits). values; gradients: of values and parameters. Each
  * element counts with the bits of its format, scales included. With shards these are the values and gradients of one;
- * residuals of error feedback are not counted. */
+ * residuals of error feedback are not counted. With run.accumulate above 1 `gradients` has their binary32 sums, too. */
 typedef struct hu_trainer_memory {
   double weights, state, values, gradients;
 } hu_trainer_memory;
@@ -212,9 +235,9 @@ HU_API void hu_exponents_of(size_t n, const float *x, uint64_t z[HU_EXPONENTS]);
 
 /* Everything that the next step depends on: tensors (binary32, by name) and a text. A run that is stopped after any
  * step and gone on with has the same weights as one that was not. Tensors: weights ("conv1.weight", the name of
- * hu_net_parameter_name), then "NAME.momentum", "NAME.second", "NAME.kahan" where the optimizer has them, with
- * parallel.feedback "NAME.residual" (own: those of the shards, one below the other), running statistics of
- * normalisations. Names are unique; shapes are rows x cols. */
+ * hu_net_parameter_name), then "NAME.momentum" and "NAME.second" (m and v of optimizer.h) and "NAME.kahan" where the
+ * optimizer has them, with parallel.feedback "NAME.residual" (own: those of the shards, one below the other), running
+ * statistics of normalisations. Names are unique; shapes are rows x cols. */
 typedef struct hu_trainer_tensor {
   const char *name; /* lives as long as the trainer */
   size_t rows, cols;

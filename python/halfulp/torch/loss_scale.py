@@ -21,7 +21,8 @@ class LossScaler:
     Parameters
     ----------
     rule : str
-        "none", "static(S)", "backoff(...)", "logmax(...)", "lognormal(...)", "gradscaler(...)".
+        "none", "static(S)", "backoff(...)", "logmax(...)", "lognormal(...)", "gradscaler(...)",
+        "exponential(...)".
     """
 
     _STATE = tuple(field[0] for field in structs.hu_loss_scale._fields_)

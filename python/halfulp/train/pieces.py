@@ -28,7 +28,7 @@ class LossScaler:
     ----------
     rule : str
         "none"; "static(1024)"; "backoff(scale_max=2^24,step_window=1000)", "logmax(...)" (OpenSeq2Seq);
-        "gradscaler(init_scale=65536)" (torch.amp.GradScaler).
+        "gradscaler(init_scale=65536)" (torch.amp.GradScaler); "exponential(factor=2,every=1000)".
 
     >>> scaler = LossScaler('gradscaler(init_scale=1024)')
     >>> found = scaler.unscale([np.float32([2048.0])])
