@@ -132,6 +132,7 @@ TRAIN = {
     'loss_scale_update': 'pointer pointer gradient_found -> int',
     'gradient_unscale_n': 'size pointer float pointer -> none', 'loss_scale_of_gmax': 'float float int -> float',
     'optimizer_sgd': 'format -> optimizer', 'optimizer_adamw': 'format -> optimizer',
+    'optimizer_adagrad': 'format -> optimizer',
     'optimizer_check': 'pointer pointer -> status', 'optimizer_tick': 'pointer pointer -> none',
     'optimizer_step': 'size pointer pointer pointer stream pointer -> status', 'optimizer_bytes': 'pointer -> size',
     'ratio_parse': 'pointer text -> status', 'ratio_usable': 'ratio -> int',

@@ -67,6 +67,31 @@ def test_adamw_going_on(random):
     np.testing.assert_allclose(a, x, rtol=1e-5, atol=1e-6)
 
 
+def test_nesterov_and_adagrad(random):
+    """Against the formulas in binary32, operation by operation; the state continues with the same bits."""
+    f = np.float32
+    w, g = random.standard_normal(100).astype(f), random.standard_normal((4, 100)).astype(f)
+    nesterov, adagrad = Optimizer(momentum=0.5, nesterov=True, rate=0.25), Optimizer('adagrad', rate=0.25)
+    one, two, wanted, other = w.copy(), w.copy(), w.copy(), w.copy()
+    m, v = np.zeros_like(w), np.zeros_like(w)
+    for step in g:
+        nesterov.step([one], [step])
+        m = f(0.5) * m + step
+        wanted -= f(0.25) * (step + f(0.5) * m)
+        adagrad.step([two], [step])
+        v = v + step * step
+        other -= f(0.25) * (step / (np.sqrt(v) + f(1e-10)))
+    assert (one == wanted).all() and (two == other).all()
+    assert list(adagrad.state_dict()['state'][0]) == ['v']
+    again, further = Optimizer('adagrad', rate=0.25), two.copy()
+    again.load_state_dict(adagrad.state_dict())
+    again.step([further], [g[0]])
+    adagrad.step([two], [g[0]])
+    assert (further == two).all() and (further != other).any()
+    with pytest.raises(ValueError, match='nesterov'):
+        Optimizer('adamw', nesterov=True)
+
+
 def test_stochastic_and_kahan(random):
     """Updates below half a unit: lost by rounding to nearest, kept by the two others."""
     w = np.ones(4000, np.float32)

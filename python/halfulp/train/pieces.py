@@ -92,14 +92,14 @@ def _contiguous(argument: str, array: Any) -> np.ndarray:
 
 
 class Optimizer:
-    """SGD or AdamW in any format, with three ways to end the weight update (halfulp/train/optimizer.h).
+    """SGD, AdamW or Adagrad in any format, with three ways to end the weight update (halfulp/train/optimizer.h).
 
     Zamirai et al., Revisiting BFloat16 Training: every operator rounds its result into `format`; only the last rounding
     of the weight changes between the variants.
 
     Parameters
     ----------
-    kind : "sgd" or "adamw"
+    kind : "sgd", "adamw" or "adagrad"
     format : Format or str
         Of momenta, second moments and every operator.
     weight : Format or str, optional
@@ -111,22 +111,24 @@ class Optimizer:
     stream : Stream or key, optional
         Step t and tensor number i draw from the key (stream.key + i), counter (stream.counter + t 2^32).
     rate, momentum, beta1, beta2, eps, decay : float
-        Defaults: 0.01 (AdamW 0.001), 0.9, 0.9, 0.999, 1e-8, 0.
-    coupled, fused : bool
-        AdamW: decay goes into the gradient; SGD: w - rate m has one rounding.
+        Defaults: 0.01 (AdamW 0.001), 0.9, 0.9, 0.999, 1e-8 (Adagrad 1e-10), 0.
+    coupled, fused, nesterov : bool
+        AdamW: decay goes into the gradient; SGD: the weight's last step has one rounding; SGD: the update is of
+        g + momentum m.
     """
 
     def __init__(self, kind: str = 'sgd', format: FormatLike = 'binary32', *, weight: Optional[FormatLike] = None,
                  update: str = 'round', mode: ModeLike = 'rne', stream: Optional[StreamLike] = None,
-                 coupled: bool = False, fused: bool = False, **numbers: float) -> None:
-        if kind not in ('sgd', 'adamw') or update not in ('round', 'kahan'):
-            raise abi.HalfulpValueError('kind {!r}, update {!r}: there are sgd, adamw; round, kahan'.format(kind,
-                update))
+                 coupled: bool = False, fused: bool = False, nesterov: bool = False, **numbers: float) -> None:
+        if kind not in ('sgd', 'adamw', 'adagrad') or update not in ('round', 'kahan'):
+            raise abi.HalfulpValueError('kind {!r}, update {!r}: there are sgd, adamw, adagrad; round, kahan'.format(
+                kind, update))
         library = abi.train()
         state = Format(format)
-        self._c = library.hu_optimizer_sgd(state._c) if kind == 'sgd' else library.hu_optimizer_adamw(state._c)
+        self._c = getattr(library, 'hu_optimizer_' + kind)(state._c)
         self._c.weight = (state if weight is None else Format(weight))._c
         self._c.update, self._c.coupled, self._c.fused = ('round', 'kahan').index(update), coupled, fused
+        self._c.nesterov = nesterov
         for name, value in numbers.items():
             if name not in ('rate', 'momentum', 'beta1', 'beta2', 'eps', 'decay'):
                 raise abi.HalfulpTypeError('Optimizer: there is no argument {!r}'.format(name))
@@ -159,7 +161,7 @@ class Optimizer:
         return abi.train().hu_optimizer_bytes(abi.address(self._c))
 
     def _state_names(self) -> List[str]:
-        names = ['m', 'v'] if self._c.kind == 1 else ['m'] if self._c.momentum != 0 else []
+        names = [['m'] if self._c.momentum != 0 else [], ['m', 'v'], ['v']][self._c.kind]
         return names + (['c'] if self._c.update == 1 else [])
 
     def step(self, weights: Sequence[np.ndarray], gradients: Sequence[np.ndarray]) -> None:
