@@ -38,8 +38,9 @@ fi
 # functions and lines stay.
 if [ ! -f "$folder/build.ninja" ]; then
   mkdir -p "$folder"
+  # gcc's macro for the sanitizer, which tests ask (t_runs of tests/support/support.h); clang has none.
   # A list with commas: a folder's name may have a blank.
-  suppose="'-include','$root/tests/proof/callers/supposed.h','-I$root','-I$root/include','-D_GNU_SOURCE=','-Wno-macro-redefined'"
+  suppose="'-D__SANITIZE_ADDRESS__=1','-include','$root/tests/proof/callers/supposed.h','-I$root','-I$root/include','-D_GNU_SOURCE=','-Wno-macro-redefined'"
   CC=clang CXX=clang++ meson setup "$folder" -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled -Dbench=disabled -Dplanted=false \
     "-Dlevels=$levels" -Doptimization=1 -Ddebug=true "-Dc_args=['-g1',$suppose]" -Dcpp_args=-g1 > "$folder/setup.log" || { cat "$folder/setup.log"; exit 1; }
 fi

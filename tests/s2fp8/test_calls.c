@@ -201,7 +201,7 @@ static void properties(void **state) {
   enum { N = 3000 };
   static float x[N + 500], y[N + 500], z[N + 500], w[N + 500];
   t_random r = {t_seed("s2fp8_properties", 3)};
-  for (int round = 0; round < 40; round++) {
+  for (unsigned round = 0; round < t_runs(40); round++) {
     hu_s2fp8_sums sums, other;
     hu_s2fp8_scale s, t;
     int shift = t_between(&r, -20, 20);
@@ -242,7 +242,7 @@ static void properties(void **state) {
 
 static void same_everywhere(void **state) {
   (void)state;
-  size_t n = ((size_t)1 << 22) + 12345;
+  size_t n = (size_t)t_runs((1 << 22) + 12345);
   float *x = malloc(n * 4), *z = malloc(n * 4 + 64), *w = malloc(n * 4);
   uint8_t *a = malloc(n), *b = malloc(n);
   assert_true(x && z && w && a && b);

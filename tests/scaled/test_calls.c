@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "tests/scaled/compare.h"
+#include "tests/support/levels.h"
 
 static hu_scaling parsed(const char *text) {
   hu_scaling d;
@@ -336,7 +337,7 @@ static void test_threads(void **state) {
   for (size_t i = 0; i < hu_scaling_count(); i++) {
     hu_scaling d = parsed(hu_scaling_at(i).name);
     hu_mode mode = i % 4 == 3 ? t_stochastic(HU_SRA, 1 + t_below(&r, 32)) : t_mode((unsigned)i % T_DETERMINISTIC);
-    hu_exec plain = {1, 7, {t_next64(&r), t_next64(&r)}};
+    hu_exec plain = {1, UINT32_MAX, {t_next64(&r), t_next64(&r)}};
     hu_scaled_sizes n = hu_scaled_sizes_of(ROWS, COLS, &d);
     float t[2] = {0, 0};
     for (size_t k = 0; k < ALL; k++) {
@@ -350,7 +351,7 @@ static void test_threads(void **state) {
       hu_scaled s = {codes[w], COLS, scales[w], n.block_cols, d.tensor ? &t[w] : NULL};
       if (run) {
         exec.threads = run;
-        exec.levels_off = run == 3 ? 6 : run == 4 ? 4 : 0;
+        exec.levels_off = run == 3 ? t_levels_off(t_levels() / 2) : run == 4 ? t_levels_off(t_levels() - 2) : 0;
       }
       assert_int_equal(
           hu_scaled_encode(ROWS, COLS, &s, x, COLS, &d, mode, NULL, run == 5 ? NULL : stats[w], &exec, &ev[0]), HU_OK);
