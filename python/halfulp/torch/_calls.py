@@ -63,7 +63,10 @@ class Words:
 
 
 class Engine:
-    """Calls of libhalfulp; `prefix` and what stands behind the arguments differ on a device."""
+    """Calls of libhalfulp; `prefix` and what stands behind the arguments differ on a device. `steps`: libhalfulp-train
+    makes the steps of optimizers on this memory."""
+
+    steps = False
 
     def _call(self, name: str, *arguments) -> None:
         raise NotImplementedError
@@ -123,6 +126,7 @@ class Engine:
 
 class Processor(Engine):
     device = torch.device('cpu')
+    steps = True
 
     def _call(self, name: str, *arguments) -> None:
         abi.check(getattr(main, 'hu_' + name)(*arguments), name)

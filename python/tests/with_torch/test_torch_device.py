@@ -3,11 +3,12 @@
 memory of the processor must give the bits of the processor's own calls. HALFULP_CUDA_ON_HOST names their library;
 the build makes it. On a machine with a device and a CUDA build of halfulp, real CUDA tensors are compared as well."""
 import contextlib
+import copy
 import ctypes
 import os
 
 import halfulp
-from torch_support import bits, ht, plain, pytest, torch  # first: it skips where there is no torch
+from torch_support import bits, ht, numbers, plain, pytest, torch  # first: it skips where there is no torch
 
 import halfulp.torch._calls as calls  # isort: skip
 from halfulp import _signatures as signatures
@@ -111,6 +112,62 @@ def test_products(both, recipe):
 def test_wide_products(both):
     both(lambda: (ht.matmul(plain(4, 20, dtype=torch.float64), plain(20, 5, dtype=torch.float64),
                             ht.Recipe(accum='fp64')),))
+
+
+OPTIMIZERS = {
+    'sgd binary32': lambda p: ht.SGD(p, lr=0.1, weight_decay=0.01),
+    'sgd nearest': lambda p: ht.SGD(p, lr=0.1, momentum=0, state='bfloat16'),
+    'sgd stochastic': lambda p: ht.SGD(p, lr=0.003, weight_decay=0.01, state='bfloat16', weight='bfloat16,sra:16', key=3),
+    'sgd kahan': lambda p: ht.SGD(p, lr=0.003, weight_decay=0.01, state='bfloat16', update='kahan'),
+    'sgd e5m2': lambda p: ht.SGD(p, lr=0.125, momentum=0.5, state='float8_e5m2', weight='binary16,rtz'),
+    'adamw binary32': lambda p: ht.AdamW(p, lr=0.01, weight_decay=0.1),
+    'adamw stochastic': lambda p: ht.AdamW(p, lr=0.003, betas=(0.9, 0.997), weight_decay=0.1, state='bfloat16',
+                                           weight='bfloat16,sra:16', key=5),
+    'adamw kahan': lambda p: ht.AdamW(p, lr=0.003, betas=(0.9, 0.997), weight_decay=0.1, coupled=True,
+                                      state='bfloat16', update='kahan'),
+}
+
+
+def stepped(make, device='cpu', steps=4):
+    """Weights, state and counts after some steps on gradients of many binades, infinities and NaN among them. The
+    first parameter has one element, the last none."""
+    torch.manual_seed(0)
+    params = [torch.nn.Parameter(x.to(device)) for x in (plain(1), plain(7, 30), torch.zeros(0, 3))]
+    optimizer = make(params)
+    for step in range(steps):
+        for i, p in enumerate(params):
+            p.grad = numbers(*p.shape, spread=30.0, seed=10 * step + i).to(device)
+        optimizer.step()
+    state = [x for p in params for _, x in sorted(optimizer.state[p].items()) if isinstance(x, torch.Tensor)]
+    assert 0 <= optimizer.lost < optimizer.moved <= steps * 211
+    return [x.detach().cpu() for x in params + state] + [torch.tensor([optimizer.moved, optimizer.lost])]
+
+
+@on_host
+@pytest.mark.parametrize('name', OPTIMIZERS)
+def test_optimizers(both, name):
+    both(lambda: stepped(OPTIMIZERS[name]))
+
+
+@on_host
+def test_optimizers_in_halves(both):
+    """A copy that was made after some steps continues with counts, state and words."""
+    def halves():
+        p = torch.nn.Parameter(plain(40))
+        optimizer = ht.SGD([p], lr=0.003, state='bfloat16', weight='bfloat16,sra:16', key=3)
+        for step in range(4):
+            p.grad = plain(40, seed=step)
+            optimizer.step()
+            p, optimizer = copy.deepcopy((p, optimizer))
+        return p.detach(), torch.tensor([optimizer.moved, optimizer.lost])
+    both(halves)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason='no CUDA device: CUDA tensors are not tested')
+@pytest.mark.parametrize('name', OPTIMIZERS)
+def test_cuda_optimizers(name):
+    for a, b in zip(stepped(OPTIMIZERS[name]), stepped(OPTIMIZERS[name], 'cuda')):
+        assert torch.equal(bits(a), bits(b))
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason='no CUDA device: CUDA tensors are not tested')
