@@ -110,14 +110,10 @@ class Hooks:
         self.model, self.visitor = model, visitor
         self.now: Optional[_Pass] = None
         self.handles: List[Any] = []
-        inside = {id(part) for whole in model.modules() if isinstance(whole, WHOLE)
-                  for part in whole.modules() if part is not whole}
         for name, module in model.named_modules():
-            if id(module) not in inside:
-                name = name or type(model).__name__
-                self.handles.append(module.register_forward_pre_hook(functools.partial(self._before, name),
-                                                                     with_kwargs=True))
-                self.handles.append(module.register_forward_hook(self._after, always_call=True))
+            before = functools.partial(self._before, name or type(model).__name__)
+            self.handles.append(module.register_forward_pre_hook(before, with_kwargs=True))
+            self.handles.append(module.register_forward_hook(self._after, always_call=True))
 
     def remove(self) -> None:
         """The model is as it was before."""
@@ -217,35 +213,25 @@ class Hooks:
 
     def _replace(self, frame: _Frame) -> None:
         """Rounded parameters take the places of parameters as long as the module runs. An attribute of an object comes
-        before what torch.nn.Module finds, and is no parameter."""
+        before what torch.nn.Module finds, and is no parameter; torch's cells look for it themselves."""
         parts = frame.module.modules() if isinstance(frame.module, WHOLE) else [frame.module]
         for part in parts:
             for name, p in part._parameters.items():
                 if p is not None and p.is_floating_point():
                     part.__dict__[name] = self._rounded(name, p, frame)
                     frame.replaced.append((part, name))
-        if isinstance(frame.module, nn.RNNBase):  # it keeps a list of its own
-            frame.module.__dict__['_flat_weights'] = [getattr(frame.module, name)
-                                                      for name in frame.module._flat_weights_names]
 
     def _rounded(self, name: str, p: Tensor, frame: _Frame) -> Tensor:
         if id(p) not in self.now.parameters:
             z = self.visitor.parameter(frame.owner, name, p)
             self.now.parameters[id(p)] = z
-            self._know_parameter(z)
+            self._know(z, None)
             frame.owns = True
         return self.now.parameters[id(p)]
-
-    def _know_parameter(self, z: Tensor) -> None:
-        some = self.now.some
-        self._know(z, None)
-        self.now.some = some
 
     def _put_back(self, frame: _Frame) -> None:
         for part, name in frame.replaced:
             part.__dict__.pop(name, None)
-        if isinstance(frame.module, nn.RNNBase) and frame.replaced:
-            frame.module._flat_weights = [getattr(frame.module, name) for name in frame.module._flat_weights_names]
 
 
 def _is_value(x: Any) -> bool:

@@ -85,6 +85,74 @@ def test_one_module_twice():
     same(grad, model.layer.weight.grad)
 
 
+class Parts(nn.Module):
+    """Modules that read a part of a value, other views of what functions made, and two values; a parameter of a module
+    that makes no value."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+        self.left, self.all, self.both = nn.Linear(2, 2), nn.Linear(8, 3), nn.Bilinear(2, 3, 4)
+
+    def forward(self, x):
+        y = self.inner(x).sin()
+        half, wide = y.chunk(2)[0], y.view(1, 8)
+        return self.both(self.left(half.reshape(1, 4)[:, 1:3]), self.all(wide))
+
+
+class Inner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.scale = nn.Linear(4, 4), nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+def test_views_and_parts():
+    model, x = Parts(), plain(2, 4)
+    plan = ht.assign(model, 'uniform', sample=x, **FORMATS)
+    assert described(plan) == [('input', 8, 0, False, None), ('inner.layer', 8, 0, True, 'inner.layer'),
+                               ('inner', 0, 0, False, 'inner'), ('left:input', 2, 2, False, None),
+                               ('left', 2, 3, True, 'left'), ('all:input', 8, 4, False, None),
+                               ('all', 3, 5, True, 'all'), ('both', 4, 4, True, 'both')]
+    assert [t.elements for t in plan.tensors if t.name == 'inner'] == [3, 3] and plan.outside == ()
+    model(x).sum().backward()
+    assert plan.step() == []
+
+
+def test_parts_of_values():
+    """The first half of a value is another one; a value in another shape is the same."""
+    class Halves(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.one, self.part = nn.ReLU(), nn.ReLU()
+
+        def forward(self, x):
+            return self.part(self.one(x).chunk(2)[0]), self.one(x.flatten())
+    plan = ht.assign(Halves(), 'uniform', sample=plain(2, 4), **FORMATS)
+    assert described(plan) == [('input', 8, 0, False, None), ('one', 8, 0, False, None),
+                               ('part:input', 4, 1, False, None), ('part', 4, 2, False, None),
+                               ('one#2', 8, 0, False, None)]
+
+
+def test_two_readers_of_what_functions_made():
+    """One reads it as it is, the other in another shape: that is another value, in every pass."""
+    class Readers(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.one, self.two = nn.ReLU(), nn.ReLU()
+
+        def forward(self, x):
+            y = x.sin()
+            return self.one(y), self.two(y.flatten())
+    model = Readers()
+    plan = ht.assign(model, 'uniform', sample=plain(2, 4), **FORMATS)
+    assert [row.name for row in plan.rows] == ['input', 'one:input', 'one', 'two:input', 'two']
+    one, two = model(plain(2, 4))
+    same(one.flatten(), two)
+
+
 class Names(nn.Module):
     def __init__(self):
         super().__init__()
@@ -121,7 +189,7 @@ def test_names_cells_attention():
     y = ht.quantize(twin.attention(x, x, x, need_weights=False)[0], 'bfloat16')
     same(made['y'].detach(), ht.quantize(twin.input(y), 'bfloat16').detach())
     same(made['states'][1].detach(), ht.quantize(c, 'bfloat16').detach())
-    same(model(tokens)['y'].detach(), copy.deepcopy(model)(tokens)['y'].detach())  # the cell has its list back
+    same(model(tokens)['y'].detach(), copy.deepcopy(model)(tokens)['y'].detach())
 
 
 def test_layers_of_this_package():
