@@ -92,16 +92,6 @@ def test_one_step(make, name, text):
     torch.testing.assert_close(fp32[0], exact[0], rtol=0.3, atol=float(exact[0].abs().max()) / 16)
 
 
-def test_plain_recipe_is_another():
-    """Its roundings change the step: all three products, and the look-ups."""
-    torch.manual_seed(0)
-    for make in (mlp, conv, tokens):
-        net, x = make()
-        for a, b in zip(step(ht.convert(net, ht.Recipe(accum='exact')), x)[2:], step(ht.convert(
-                net, ht.recipes.s2fp8().but(accum='exact')), x)[2:]):
-            assert a.dim() == 1 or not torch.equal(a, b)
-
-
 def test_embeddings():
     torch.manual_seed(0)
     net = nn.Sequential(nn.Embedding(9, 8, padding_idx=2), nn.Linear(8, 4))
