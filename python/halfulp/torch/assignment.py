@@ -345,8 +345,8 @@ class PrecisionAssignment(Visitor):
         return made
 
     def memory(self) -> Memory:
-        """Bits of all tensors of an iteration with the sample's sizes (hu_rounding_bits), as hu_precision_memory has
-        them: the paper's model aggregate."""
+        """Bits of all tensors of an iteration with the sample's sizes (hu_rounding_bits), as in hu_precision_memory:
+        the paper's model aggregate."""
         a, sums = self.assignment, [0, 0, 0, 0, 0]
 
         def add(at: int, candidate: _Candidate, shape: Sequence[int], low: int) -> None:
