@@ -15,8 +15,8 @@ from digits import digits
 
 import halfulp.torch as ht
 
-CLAIM = ('The paper: tensors that overflow ruin training with all tensors low; promoting them to fp(6,9,0) repairs it,\n'
-         'and nearly all tensors stay low.')
+CLAIM = ('The paper: tensors that overflow ruin training with all tensors low; promoting them to fp(6,9,0) repairs\n'
+         'it, and nearly all tensors stay low.')
 ASSIGNMENTS = [
     ('all high', dict(rule='high')),
     ('uniform', dict(rule='uniform')),

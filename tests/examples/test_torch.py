@@ -96,7 +96,7 @@ def main():
     calls = str(source / 'python' / 'tests' / 'with_torch' / 'test_torch_device.py')
     said = lines([python, '-m', 'pytest', '-q', '-rs', '-p', 'no:cacheprovider', calls],
                  dict(env, HALFULP_CUDA_ON_HOST=str(kernels)))
-    assert re.search(r'\b3[0-9] passed', said[-1]), said[-1]
+    assert re.search(r'\b[34][0-9] passed', said[-1]), said[-1]
 
 
 main()

@@ -36,7 +36,7 @@ from .events import events, reset_events  # noqa: E402
 from .loss_scale import LossScaler  # noqa: E402
 from .optim import SGD, AdamW, Rounded  # noqa: E402
 
-__all__ = ['EVENTS', 'AdamW', 'Conv2d', 'Embedding', 'Linear', 'LossScaler', 'MatMul', 'PrecisionAssignment', 'Quantizer',
-           'Recipe', 'Rounded', 'SGD', 'ScaledTensor', 'assign', 'conv2d', 'convert', 'decode', 'encode', 'events',
-           'inside', 'linear', 'matmul', 'quantize', 'quantize_', 'quantize_with_events', 'recipes', 'reset_events',
-           's2fp8', 'scaled_decode', 'scaled_encode', 'stream']
+__all__ = ['EVENTS', 'AdamW', 'Conv2d', 'Embedding', 'Linear', 'LossScaler', 'MatMul', 'PrecisionAssignment',
+           'Quantizer', 'Recipe', 'Rounded', 'SGD', 'ScaledTensor', 'assign', 'conv2d', 'convert', 'decode', 'encode',
+           'events', 'inside', 'linear', 'matmul', 'quantize', 'quantize_', 'quantize_with_events', 'recipes',
+           'reset_events', 's2fp8', 'scaled_decode', 'scaled_encode', 'stream']

@@ -4,9 +4,9 @@
 Hooks on all modules show each of these tensors to a visitor, once per pass, and put in its place what the visitor
 returns. A pass is one call of the whole model.
 
-    value       a floating-point tensor that enters or leaves a module. A tensor that has the numbers of an earlier value
-                (the same tensor, or a view of all of its elements) is that value. What functions compute between two
-                modules is seen where a module reads it, and is shown to that module alone as the visitor returns it.
+    value       a floating-point tensor that enters or leaves a module. A tensor that has the numbers of an earlier
+                value (the same tensor, or a view of all of its elements) is that value. What functions compute between
+                two modules is seen where a module reads it, and only modules read what the visitor makes of it.
     operator    what makes a value: a call of a module, or the functions in front of one. The model's first input is
                 value 0, which no operator makes.
     parameters  of an operator are those that its module owns itself, of torch.nn.MultiheadAttention those of its

@@ -3,8 +3,8 @@
 
 libhalfulp-train steps on memory of the CPU alone. Its formulas (halfulp/train/optimizer.h; Zamirai et al., Revisiting
 BFloat16 Training) are sequences of operators on arrays. `step` computes the same sequence as train/engine/optimizer.c:
-each operator is a call of libhalfulp-cuda in binary32, and each rounding is another, so that every bit is the CPU's. No
-call waits for the device.
+each operator is a call of libhalfulp-cuda in binary32, and each rounding is another, so that every bit is the CPU's.
+Nothing is read back from the device.
 """
 import ctypes
 from typing import Dict

@@ -80,7 +80,7 @@ class _Recorder(Visitor):
     """What a pass of the sample consists of."""
 
     def __init__(self, products: Tuple[Type[nn.Module], ...]) -> None:
-        self.products, self.outside = products, ()
+        self.products, self.outside, self.with_loss = products, (), False
         self._used: Set[int] = set()
         self.rows: List[_Row] = []
         self.places: Dict[str, int] = {}
@@ -110,8 +110,11 @@ class _Recorder(Visitor):
         """The pass is over; a loss of one number may follow."""
         if len(self.rows) < 2:
             raise abi.HalfulpValueError('assign: the sample went through no module that makes a floating-point tensor')
+        if loss and 'loss' in self.places:
+            raise abi.HalfulpValueError('loss: a module of the model has this name and makes a value')
         if loss:
             self._row('loss', (), Operator(None, None, None))
+        self.with_loss = loss
         self.outside = tuple(name for name, p in model.named_parameters() if id(p) not in self._used)
 
     def layout(self) -> Layout:
@@ -229,7 +232,7 @@ class PrecisionAssignment(Visitor):
         self.operators = {row.owner: i for i, row in enumerate(record.rows[1:]) if row.owner is not None}
         used = [(owner, name) for owner, some in record.parameters.items() for name, _ in some]
         self.numbers = {parameter: n for n, parameter in enumerate(used)}
-        self.outside = record.outside
+        self.outside, self.with_loss = record.outside, record.with_loss
         self.time = self.steps = self.promoted = self._low = 0
         self._forget()
         self.hooks = Hooks(model, self)
@@ -265,7 +268,7 @@ class PrecisionAssignment(Visitor):
 
     def loss(self, x: Tensor) -> Tensor:
         """A loss, of one number, as the last value of the pass that it was computed from."""
-        if self.rows[-1].name != 'loss':
+        if not self.with_loss:
             raise abi.HalfulpValueError('loss: it is no value of this assignment; assign(..., loss=True)')
         if x.numel() != 1:
             raise abi.HalfulpValueError('loss: one number is wanted, not {}'.format(x.numel()))

@@ -271,8 +271,9 @@ def test_promotion_as_halfulp_train(promote, theirs):
 def test_ratios_of_the_paper_network():
     """The network of docs/experiments.md, assignment-promotion, has the ratios that halfulp experiment prints."""
     model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 1))
-    for rule, more, ratio in (('uniform', {}, 0.916), ('demote', {'ratio': 1}, 0.916), ('demote', {'ratio': 0.5}, 0.453),
-                              ('op', {}, 0.259), ("op'", {}, 0.453), ('high', {}, 0)):
+    for rule, more, ratio in (('uniform', {}, 0.916), ('demote', {'ratio': 1}, 0.916),
+                              ('demote', {'ratio': 0.5}, 0.453), ('op', {}, 0.259), ("op'", {}, 0.453),
+                              ('high', {}, 0)):
         plan = ht.assign(model, rule, sample=torch.zeros(50, 8), loss=True, **more)
         assert round(plan.ratio, 3) == ratio
         plan.remove()

@@ -281,6 +281,12 @@ def test_loss_refused():
     with pytest.raises(ValueError, match=r'it is no value of this assignment; assign\(..., loss=True\)'):
         plan.loss(model(plain(3, 4)).sum())
     plan.remove()
+    named = nn.Sequential()
+    named.add_module('loss', nn.Linear(4, 1))
+    with pytest.raises(ValueError, match='loss: a module of the model has this name'):
+        ht.assign(named, sample=plain(3, 4), loss=True)
+    with pytest.raises(ValueError, match='it is no value of this assignment'):
+        ht.assign(named, sample=plain(3, 4)).loss(plain(1))
     plan = ht.assign(model, sample=plain(3, 4), loss=True)
     with pytest.raises(ValueError, match='loss: one number is wanted, not 6'):
         plan.loss(model(plain(3, 4)))

@@ -67,13 +67,14 @@ def test_roundings(both, rounding):
 
 
 @on_host
-@pytest.mark.parametrize('rounding', ['fp(4,3,4):finite,nan=keep', 'fp(5,2,0):finite,over=inf', 'fp(6,9,0):finite,rtz,over=inf',
-                                      'float8_e4m3fn,over=inf,sat=none', 'float8_e4m3fn,sra:8,over=inf,nan=keep',
-                                      'fp(4,3,0):finite,unsigned,over=inf', 'binary16,over=inf'])
+@pytest.mark.parametrize('rounding', [
+    'fp(4,3,4):finite,nan=keep', 'fp(5,2,0):finite,over=inf', 'fp(6,9,0):finite,rtz,over=inf',
+    'float8_e4m3fn,over=inf,sat=none', 'float8_e4m3fn,sra:8,over=inf,nan=keep', 'fp(4,3,0):finite,unsigned,over=inf',
+    'binary16,over=inf'])
 def test_what_formats_lack(both, rounding):
     """over=inf and nan=keep, with events, at the ends of the range and far beyond it."""
-    ends = torch.tensor([s * v * (1 + d) for v in (28.0, 30, 31, 32, 240, 448, 464, 480, 57344, 61440, 65504, 65520, 114688,
-                                                   122880, 4e9, 1e38) for d in (-2e-7, 0, 2e-7, 0.03) for s in (1, -1)])
+    near = (28.0, 30, 31, 32, 240, 448, 464, 480, 57344, 61440, 65504, 65520, 114688, 122880, 4e9, 1e38)
+    ends = torch.tensor([s * v * (1 + d) for v in near for d in (-2e-7, 0, 2e-7, 0.03) for s in (1, -1)])
     x = torch.cat([numbers(3000, spread=40.0), ends])
     for y in (x, x.view(2, -1).t(), x.bfloat16() if rounding.startswith('float8') else x[::3]):
         both(lambda: ht.quantize_with_events(y, rounding, stream=(3, 4)))
@@ -134,13 +135,15 @@ def test_assignments(both):
     def steps():
         torch.manual_seed(0)
         net = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3))
-        plan = ht.assign(net, 'uniform', sample=plain(5, 6), low='fp(4,3,4):finite,nan=keep,sra:8', promote='0.01', key=3)
+        plan = ht.assign(net, 'uniform', sample=plain(5, 6), low='fp(4,3,4):finite,nan=keep,sra:8', promote='0.01',
+                         key=3)
         made = []
         for step in range(4):
             y = net(plain(5, 6, seed=step) * 8.0 ** step)
             y.square().sum().backward()
             plan.step()
-            made += [y.detach()] + [p.grad.clone() for p in net.parameters()] + [torch.tensor(plan.assignment.v.tolist())]
+            made += [y.detach()] + [p.grad.clone() for p in net.parameters()]
+            made.append(torch.tensor(plan.assignment.v.tolist()))
         assert plan.promoted > 1
         return made
     both(steps)
@@ -149,7 +152,8 @@ def test_assignments(both):
 OPTIMIZERS = {
     'sgd binary32': lambda p: ht.SGD(p, lr=0.1, weight_decay=0.01),
     'sgd nearest': lambda p: ht.SGD(p, lr=0.1, momentum=0, state='bfloat16'),
-    'sgd stochastic': lambda p: ht.SGD(p, lr=0.003, weight_decay=0.01, state='bfloat16', weight='bfloat16,sra:16', key=3),
+    'sgd stochastic': lambda p: ht.SGD(p, lr=0.003, weight_decay=0.01, state='bfloat16', weight='bfloat16,sra:16',
+                                       key=3),
     'sgd kahan': lambda p: ht.SGD(p, lr=0.003, weight_decay=0.01, state='bfloat16', update='kahan'),
     'sgd e5m2': lambda p: ht.SGD(p, lr=0.125, momentum=0.5, state='float8_e5m2', weight='binary16,rtz'),
     'adamw binary32': lambda p: ht.AdamW(p, lr=0.01, weight_decay=0.1),
