@@ -103,11 +103,16 @@ class Hooks:
     One model has at most one of these. It sees calls of the whole model; calling a part alone is an error.
     """
 
+    # What torch.compile calls instead of looking inside; made when first needed, for it imports torch._dynamo.
+    eager: Tuple = ()
+
     def __init__(self, model: nn.Module, visitor: Visitor) -> None:
         if any(isinstance(getattr(getattr(hook, 'func', None), '__self__', None), Hooks)
                for hook in model._forward_pre_hooks.values()):
             raise RuntimeError('assign: the model has an assignment already; remove() ends it')
         self.model, self.visitor = model, visitor
+        if not Hooks.eager:
+            Hooks.eager = (torch.compiler.disable(Hooks._enter), torch.compiler.disable(Hooks._leave))
         self.now: Optional[_Pass] = None
         self.handles: List[Any] = []
         for name, module in model.named_modules():
@@ -124,6 +129,12 @@ class Hooks:
     # ---- calls of modules ----
 
     def _before(self, name: str, module: nn.Module, args: Tuple, kwargs: Dict[str, Any]) -> Tuple[Tuple, Dict]:
+        return Hooks.eager[0](self, name, module, args, kwargs)
+
+    def _after(self, module: nn.Module, args: Tuple, result: Any) -> Any:
+        return Hooks.eager[1](self, module, result)
+
+    def _enter(self, name: str, module: nn.Module, args: Tuple, kwargs: Dict[str, Any]) -> Tuple[Tuple, Dict]:
         if self.now is None:
             if module is not self.model:
                 raise RuntimeError('assign: module {!r} was called outside of a call of the model that has the '
@@ -139,7 +150,7 @@ class Hooks:
         self._replace(frame)
         return args, kwargs
 
-    def _after(self, module: nn.Module, args: Tuple, result: Any) -> Any:
+    def _leave(self, module: nn.Module, result: Any) -> Any:
         """Is called after failures as well, with the result None."""
         if self.now is None or not self.now.frames or self.now.frames[-1].module is not module:
             return None

@@ -6,6 +6,7 @@ import weakref
 
 from torch_support import ht, plain, pytest, same, torch  # first: it skips where there is no torch
 
+import torch.utils.checkpoint  # isort: skip
 from torch import nn
 
 F8, F16 = 'float8_e4m3fn', 'bfloat16'
@@ -239,6 +240,39 @@ def test_failures_leave_the_model_whole():
         ht.assign(model, sample=plain(3, 5))
     assert not model._forward_hooks and not model[1]._forward_pre_hooks
     same(model(plain(3, 4)).detach(), nn.Sequential(*model)(plain(3, 4)).detach())
+
+
+@pytest.mark.filterwarnings('error::pytest.PytestUnraisableExceptionWarning')
+def test_compiled_models():
+    """The modules are compiled one by one, without complaints; bits and promotion are those without torch.compile."""
+    made = []
+    for compiled in (False, True):
+        torch.manual_seed(0)
+        model = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 2))
+        plan = ht.assign(model, 'uniform', sample=plain(3, 4), promote=0.01)
+        call = torch.compile(model, backend='eager') if compiled else model
+        for step in range(3):
+            y = call(plain(3, 4, seed=step) * 8.0 ** step)
+            y.sum().backward()
+            made.append((y.detach(), model[0].weight.grad.clone(), plan.step()))
+    assert made[2][2] and [x[2] for x in made[:3]] == [x[2] for x in made[3:]]
+    for a, b in zip(made[:3], made[3:]):
+        same(a[0], b[0])
+        same(a[1], b[1])
+
+
+def test_checkpointing_is_refused():
+    class Again(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.part = nn.Linear(4, 4)
+
+        def forward(self, x):
+            return torch.utils.checkpoint.checkpoint(self.part, x, use_reentrant=False)
+    model = Again()
+    ht.assign(model, 'uniform', sample=plain(3, 4))
+    with pytest.raises(RuntimeError, match='outside of a call of the model'):
+        model(plain(3, 4)).sum().backward()
 
 
 class Branch(nn.Module):
