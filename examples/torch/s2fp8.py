@@ -48,6 +48,8 @@ def main():
     torch.set_num_threads(1)  # torch's own sums have the same order everywhere then, and small ones are faster
     data = digits(chosen.folder)
     print(CLAIM)
+    print('Here the loss is divided by {:g}. With --shrink 1, FP8 trains this small network as well.'.format(
+        1 / chosen.shrink))
     for name, recipe in SYSTEMS:
         right, zero = train(recipe, data, chosen.epochs, chosen.shrink)
         print('{:<29} right {:.3f}  gradients of the last layer that became zero {:.3f}'.format(name, right, zero))
