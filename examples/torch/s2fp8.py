@@ -4,7 +4,7 @@
     python s2fp8.py FOLDER [--epochs N]     FOLDER has digits_images.npy and digits_labels.npy
 
 Cambier et al., Shifted and Squeezed 8-bit Floating Point Format for Low-Precision Training of Deep Neural Networks
-(ICLR 2020), tables 1 to 4: one call places the truncations of its figure 4 around every layer. No loss scale is used.
+(ICLR 2020): one call places the truncations of its figure 4 around every layer. No loss scale is used.
 """
 import argparse
 import pathlib

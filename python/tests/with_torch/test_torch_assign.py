@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Assignments of precision: the algorithms of Lee et al. written out once more, the same roundings placed by hand, and
-models of many shapes."""
-import copy
-import ctypes
+"""Assignments of precision: the algorithms of Lee et al. written out once more, and the same roundings placed by hand."""
 from fractions import Fraction
 
 from torch_support import bits, ht, numbers, plain, pytest, same, torch  # first: it skips where there is no torch
@@ -19,7 +16,7 @@ HIGH, HIGH_BACK = 'fp(6,9,0):finite,nan=keep', 'fp(6,9,0):finite,over=inf,nan=ke
 # ---- the paper's algorithms, directly ----
 
 def by_operators(values, thetas, products, prime):
-    """Section 2.3's op and op': all products except for the first and the last."""
+    """The paper's op and op': all products except for the first and the last."""
     m = len(thetas)
     v, dv, theta, dtheta = [0] * (m + 1), [0] * (m + 1), [0] * m, [0] * m
     for i in [i for i in range(m) if products[i]][1:-1]:
