@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Loss scalers, optimizers and assignments, against NumPy that does the same by docs/training.md."""
+import pickle
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -148,6 +150,9 @@ def test_assignments():
         0, 200, 100]).sum()
               + (half.dtheta * [5000, 0, 200, 100]).sum())
     assert num / den == low / layout.elements and not half.dtheta[[0, 2, 3]].any()
+    twin = pickle.loads(pickle.dumps(half))
+    assert twin.layout is not layout and twin.ratio == half.ratio and Assignment(twin.layout, 'operator').ratio == \
+        Assignment(layout, 'operator').ratio
     before = half.theta.copy()
     assert half.promote([0] * 5, [5000, 0, 0, 0], '1/100') == int(before[0]) and half.theta[0] == 0
     for call in (lambda: Layout([1, 2], [1, 2], [1, 1]), lambda: Assignment(layout, 'none'),

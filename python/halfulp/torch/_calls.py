@@ -63,7 +63,10 @@ class Words:
 
 
 class Engine:
-    """Calls of libhalfulp; `prefix` and what stands behind the arguments differ on a device."""
+    """Calls of libhalfulp; `prefix` and what stands behind the arguments differ on a device. `steps`: libhalfulp-train
+    makes the steps of optimizers on this memory. `specials`: it rounds with over=inf and nan=keep there."""
+
+    steps = specials = False
 
     def _call(self, name: str, *arguments) -> None:
         raise NotImplementedError
@@ -123,6 +126,7 @@ class Engine:
 
 class Processor(Engine):
     device = torch.device('cpu')
+    steps = specials = True
 
     def _call(self, name: str, *arguments) -> None:
         abi.check(getattr(main, 'hu_' + name)(*arguments), name)
@@ -193,9 +197,6 @@ class Cuda(Engine):
 
     def preset(self, what: str, n, z, incz, x, incx, wide: bool, r, words: Words, events: Optional[int]) -> None:
         raise abi.error(-90, what, 'the preset {} works on tensors on the CPU'.format(r.text))
-
-    def with_specials(self, rows, cols, z, x, r, words: Words, events: Optional[int]) -> None:
-        raise abi.error(-90, 'quantize', 'over=inf and nan=keep work on tensors on the CPU')
 
     def scaled_quantize(self, rows, cols, z, ldz, x, ldx, scaling, mode, words: Words, events: Optional[int]) -> None:
         e, work = self.exec(words, 0), self.room(self.library.hu_device_scaled_work(rows, cols, ref(scaling)))

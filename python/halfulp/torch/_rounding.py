@@ -10,6 +10,7 @@ from . import _calls, _memory, _records
 from ._calls import Words
 
 NARROW = {torch.float16: 'binary16', torch.bfloat16: 'bfloat16'}
+_SATURATED, _INVALID = (_calls.EVENTS.index(name) for name in ('saturated', 'invalid'))
 TYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 
 
@@ -60,7 +61,9 @@ def into(z: torch.Tensor, x: torch.Tensor, r: _records.Rounding, dim: int, words
         return
     engine = _calls.engine(x.device)
     counts = None if events is None else events.data_ptr()
-    if r.kind == _records.SCALED:
+    if r.special and not engine.specials:
+        _with_specials(engine, z, x, r, words, events)
+    elif r.kind == _records.SCALED:
         _scaled(engine, z, x, r, dim, words, counts)
     elif r.kind == _records.S2FP8 or r.special:
         _whole(engine, z, x, r, words, counts)
@@ -94,6 +97,29 @@ def _whole(engine, z, x, r, words, counts) -> None:
         engine.with_specials(1, run.n, _memory.at(z), _memory.at(x), r, words, counts)
     else:
         engine.s2fp8(run.n, _memory.at(z), run.incz, _memory.at(x), run.incx, r.record.s2fp8, r.mode, words, counts)
+
+
+def _with_specials(engine, z, x, r, words, events) -> None:
+    """over=inf and nan=keep (halfulp/train/rounding.h) where no call has them: the format's rounding, and another into
+    the format with an exponent bit more, which tells what overflows: it has the same spacing there."""
+    source = x.contiguous()
+    made, size = torch.empty_like(source), source.numel()
+    engine.quantize(size, made.data_ptr(), 1, source.data_ptr(), 1, False, r, words,
+                    None if events is None else events.data_ptr())
+    good = torch.where(source.isnan(), torch.full_like(source, float('nan')), made)
+    if r.record.over_inf:
+        grid = r.grid()
+        if grid.e != r.record.format.e + 1:
+            raise abi.error(-90, 'quantize', 'over=inf of {!r} works on tensors on the CPU'.format(r.text))
+        free, e = torch.empty_like(source), engine.exec(words, size)
+        engine._call('quantize_n', size, free.data_ptr(), 1, source.data_ptr(), 1, grid, r.mode, _calls.ref(e), None)
+        over = free.abs() > r.high  # an infinity is one there, or its largest number
+        over = over if r.record.format.sign else over & (source > 0)
+        good = torch.where(over, torch.copysign(torch.full_like(source, float('inf')), source), good)
+        if events is not None:
+            events[_SATURATED] -= (over & made.isfinite()).sum()
+            events[_INVALID] -= (source.isinf() & over & made.isnan()).sum()
+    z.copy_(good)
 
 
 def blocks(x: torch.Tensor, r: _records.Rounding, dim: int):

@@ -8,7 +8,7 @@ from torch import nn
 from . import _records
 from ._stateful import Key, own_key
 from ._streams import TORCH
-from .layers import Conv2d, Layer, Linear
+from .layers import Conv2d, Embedding, Layer, Linear
 from .recipe import Recipe, RecipeLike
 
 Choice = Union[RecipeLike, Callable[[str, nn.Module], Optional[RecipeLike]]]
@@ -17,8 +17,8 @@ Choice = Union[RecipeLike, Callable[[str, nn.Module], Optional[RecipeLike]]]
 def convert(model: nn.Module, recipe: Choice, *, key: Key = None, skip: Union[str, Sequence[str]] = (),
             count: bool = False, inplace: bool = False) -> nn.Module:
     """The model with every torch.nn.Linear and torch.nn.Conv2d replaced by the layer of this package, with the same
-    parameters. A module that has several places in the model keeps them. Projections of torch.nn.MultiheadAttention
-    are no torch.nn.Linear and stay as they are.
+    parameters; so is every torch.nn.Embedding where the recipe rounds look-ups. A module that has several places in
+    the model keeps them. Projections of torch.nn.MultiheadAttention are no torch.nn.Linear and stay as they are.
 
     Parameters
     ----------
@@ -43,11 +43,11 @@ def convert(model: nn.Module, recipe: Choice, *, key: Key = None, skip: Union[st
     kept, made = {id(places[name]) for name in skip}, {}
     choose = _chooser(recipe)
     for name, module in model.named_modules():  # each once, whatever places it has
-        if type(module) in (nn.Linear, nn.Conv2d) and id(module) not in kept:
+        if type(module) in (nn.Linear, nn.Conv2d, nn.Embedding) and id(module) not in kept:
             wanted = choose(name, module)
-            if wanted is not None:
-                wanted = Recipe.of(wanted)
-                if wanted.stochastic and key is None:
+            wanted = None if wanted is None else Recipe.of(wanted)
+            if wanted is not None and (type(module) is not nn.Embedding or wanted.embedding != 'keep'):
+                if key is None and (wanted.stochastic or _records.rounding(wanted.embedding).stochastic):
                     key = own_key(None, True)
                 own = key if key is None or key == TORCH else _records.child(key, len(made))
                 made[id(module)] = _like(module, wanted, own, count)
@@ -82,6 +82,13 @@ def _chooser(recipe: Any) -> Callable[[str, nn.Module], Optional[RecipeLike]]:
 
 
 def _like(module: nn.Module, recipe: Recipe, key: Key, count: bool) -> nn.Module:
+    if type(module) is nn.Embedding:
+        made = Embedding(module.num_embeddings, module.embedding_dim, module.padding_idx, module.max_norm,
+                         module.norm_type, module.scale_grad_by_freq, module.sparse, device='meta',
+                         rounding=recipe.embedding, key=key, count=count)
+        made.weight = module.weight
+        made.train(module.training)
+        return made
     if type(module) is nn.Linear:
         made = Linear(module.in_features, module.out_features, module.bias is not None, device='meta', recipe=recipe,
                       key=key, count=count)

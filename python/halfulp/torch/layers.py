@@ -6,7 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from .. import _abi as abi
-from . import ops
+from . import _records, ops
+from ._records import text_of
 from ._stateful import Key, Stateful
 from .functional import convolve
 from .recipe import Recipe, RecipeLike
@@ -91,6 +92,39 @@ class Conv2d(Layer, nn.Conv2d):
 
     def extra_repr(self) -> str:
         return '{}, recipe={}'.format(nn.Conv2d.extra_repr(self), self.recipe)
+
+
+class Embedding(Stateful, nn.Embedding):
+    """torch.nn.Embedding whose look-ups are rounded; the gradient of its table is not.
+
+    Parameters
+    ----------
+    num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, device, dtype
+        As torch.nn.Embedding.
+    rounding : str, torch.dtype, halfulp.Format, ...
+        Of the looked-up rows, as one tensor.
+    key, count
+        As `Linear`; the one part of events is "out".
+    """
+
+    PARTS = ('out',)
+
+    def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: Optional[int] = None, max_norm=None,
+                 norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False, device=None,
+                 dtype=None, *, rounding='keep', key: Key = None, count: bool = False) -> None:
+        nn.Embedding.__init__(self, num_embeddings, embedding_dim, padding_idx, max_norm, norm_type,
+                              scale_grad_by_freq, sparse, device=device, dtype=dtype)
+        self.rounding = text_of(rounding)
+        self._begin(key, count, _records.rounding(self.rounding).stochastic)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        z, events = ops.quantize(nn.Embedding.forward(self, tokens), self.take(), None, self.rounding, 'keep', -1,
+                                 'straight_through', 0, -1, self.count)
+        self.note(events)
+        return z
+
+    def extra_repr(self) -> str:
+        return '{}, rounding={!r}'.format(nn.Embedding.extra_repr(self), self.rounding)
 
 
 class MatMul(Layer):

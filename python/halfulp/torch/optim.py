@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Optimizers whose weights and state are kept in narrow formats.
 
-`SGD`, `AdamW`: every operator rounded (halfulp/train/optimizer.h; Zamirai et al.), float32 parameters on the CPU.
+`SGD`, `AdamW`: every operator rounded (halfulp/train/optimizer.h; Zamirai et al.), float32 parameters on the CPU or on
+CUDA devices, where the bits are the same.
 `Rounded`: any optimizer of torch, with roundings around its step.
 """
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import torch
 from torch import Tensor
@@ -12,7 +13,7 @@ from torch.autograd.graph import increment_version
 
 from .. import _abi as abi
 from .. import _structs as structs
-from . import _calls, _records, _rounding, ops
+from . import _calls, _records, _rounding, _update, ops
 from ._calls import STEP, Words
 from ._records import text_of
 from ._stateful import own_key
@@ -47,14 +48,15 @@ class _Narrow(torch.optim.Optimizer):
     2^36 in its step t (from 0)."""
 
     KIND = ''
-    _OWN = ('state_format', 'weight_rounding', 'update', 'key', 'lost', 'moved')
+    _OWN = ('state_format', 'weight_rounding', 'update', 'key', '_counts', '_waiting')
 
     def __init__(self, params, options: Dict[str, Any], state, weight, update: str, key: Optional[int]) -> None:
         self.state_format, self.weight_rounding = text_of(state), text_of(
             weight if weight is not None else state)
         if update not in UPDATES:
             raise abi.HalfulpValueError('update: {!r} is none of {}'.format(update, ', '.join(UPDATES)))
-        self.update, self.lost, self.moved = update, 0, 0
+        self.update = update
+        self._counts, self._waiting = [0, 0], {}  # moved and lost; those that are still on their devices
         self.key = own_key(key, _records.rounding(self.weight_rounding).stochastic)
         super().__init__(params, options)  # which adds the groups
 
@@ -75,12 +77,23 @@ class _Narrow(torch.optim.Optimizer):
             increment_version(p)
 
     def __getstate__(self) -> Dict[str, Any]:
+        self._settled()
         return _with_own(self, super().__getstate__())
 
+    def _settled(self) -> List[int]:
+        """All counts so far. Where some are on a device, the CPU waits for it."""
+        for counts in self._waiting.values():
+            self._counts = [sum(pair) for pair in zip(self._counts, counts.tolist())]
+        self._waiting = {}
+        return self._counts
+
+    moved = property(lambda self: self._settled()[0], doc='Weights with an update so far.')
+    lost = property(lambda self: self._settled()[1], doc='Those of them that stayed as they were.')
+
     def _fits(self, p: Tensor) -> None:
-        if p.dtype != torch.float32 or p.device.type != 'cpu' or not p.is_contiguous():
-            raise abi.HalfulpTypeError('{}: contiguous float32 parameters on the CPU are wanted, not {} on {}'.format(
-                type(self).__name__, p.dtype, p.device))
+        if p.dtype != torch.float32 or p.device.type not in ('cpu', 'cuda') or not p.is_contiguous():
+            raise abi.HalfulpTypeError('{}: contiguous float32 parameters on the CPU or a CUDA device are wanted, not '
+                                       '{} on {}'.format(type(self).__name__, p.dtype, p.device))
 
     def _like(self, p: Tensor, name: str, x: Any) -> None:
         """State that was loaded may be another parameter's."""
@@ -89,8 +102,8 @@ class _Narrow(torch.optim.Optimizer):
                 type(self).__name__, name, tuple(p.shape),
                 'of shape {}'.format(tuple(x.shape)) if isinstance(x, Tensor) else 'missing'))
         if x.dtype != p.dtype or x.device != p.device or not x.is_contiguous():
-            raise abi.HalfulpTypeError('{}: the state {!r} is {} on {}, not contiguous float32 on the CPU'.format(
-                type(self).__name__, name, x.dtype, x.device))
+            raise abi.HalfulpTypeError('{}: the state {!r} is {} on {}, not contiguous float32 on {}'.format(
+                type(self).__name__, name, x.dtype, x.device, p.device))
 
     def _record(self, group: Dict[str, Any]) -> structs.hu_optimizer:
         weight = _records.rounding(self.weight_rounding)
@@ -136,17 +149,29 @@ class _Narrow(torch.optim.Optimizer):
             if there:
                 self._like(p, name, state.get(name))
         now = structs.hu_optimizer_time(state['t'], state['power1'], state['power2'])
-        words = structs.hu_stream(_records.child(self.key, number), state['t'] * STEP % (1 << 64))
+        words = Words(_records.child(self.key, number), state['t'] * STEP % (1 << 64))
         abi.train().hu_optimizer_tick(_calls.ref(now), _calls.ref(o))
-        arrays = structs.hu_optimizer_arrays(p.data_ptr(), g.data_ptr(),
-                                             *(state[name].data_ptr() if name in state else None
-                                                                          for name in ('m', 'v', 'c')))
-        counts = structs.hu_update_counts()
-        abi.check(abi.train().hu_optimizer_step(p.numel(), _calls.ref(arrays), _calls.ref(o), _calls.ref(now), words,
-                                                _calls.ref(counts)), type(self).__name__)
+        arrays = {name: state[name] for name, there in wanted.items() if there}
+        engine = _calls.engine(p.device)
+        if engine.steps:
+            self._counts = [sum(pair) for pair in zip(self._counts, self._on_cpu(p, g, arrays, o, now, words))]
+        else:
+            counts = _update.step(engine, o, now, p.data, g, arrays, words)
+            self._waiting[p.device] = self._waiting[p.device] + counts if p.device in self._waiting else counts
         increment_version(p)  # a graph that was made with the old values is out of date
         state.update(t=now.t, power1=now.power1, power2=now.power2)
-        self.moved, self.lost = self.moved + counts.moved, self.lost + counts.lost
+
+    def _on_cpu(self, p: Tensor, g: Tensor, arrays: Dict[str, Tensor], o: structs.hu_optimizer,
+                now: structs.hu_optimizer_time, words: Words) -> Tuple[int, int]:
+        """The step of libhalfulp-train; weights moved and lost. (A tensor without elements may have no address.)"""
+        if p.numel() == 0:
+            return 0, 0
+        places = (arrays[name].data_ptr() if name in arrays else None for name in ('m', 'v', 'c'))
+        record, counts = structs.hu_optimizer_arrays(p.data_ptr(), g.data_ptr(), *places), structs.hu_update_counts()
+        stream = structs.hu_stream(words.key, words.counter)
+        abi.check(abi.train().hu_optimizer_step(p.numel(), _calls.ref(record), _calls.ref(o), _calls.ref(now), stream,
+                                                _calls.ref(counts)), type(self).__name__)
+        return counts.moved, counts.lost
 
     def state_dict(self) -> Dict[str, Any]:
         return dict(super().state_dict(), halfulp={'key': self.key})
@@ -168,8 +193,8 @@ class SGD(_Narrow):
     Parameters
     ----------
     params
-        Parameters or groups of them; contiguous float32 on the CPU. They are rounded into `weight`, to nearest, at
-        once.
+        Parameters or groups of them; contiguous float32 on the CPU or on CUDA devices. They are rounded into `weight`,
+        to nearest, at once.
     lr, momentum, weight_decay : float
     state : str
         Format of momenta and of every operator. "binary32": only the weights are rounded.
@@ -184,7 +209,7 @@ class SGD(_Narrow):
     Attributes
     ----------
     moved, lost : int
-        Weights with an update so far, and those of them that stayed as they were.
+        Weights with an update so far, and those of them that stayed as they were. Reading them waits for a device.
     """
 
     KIND = 'sgd'

@@ -36,6 +36,9 @@ class Recipe:
         "tensors": a convolution's X and dX are rounded as tensors, each pixel once, blocks along channels; a sum that
         takes scaled operands ("parts(...)" and the like) takes patches nevertheless. "windows": patches are rounded,
         and what each window gives to dX.
+    embedding : str
+        Rounding of what torch.nn.Embedding looks up, in a model that `convert` makes. The gradient of the table is not
+        rounded: no product makes it.
     """
 
     x: str = 'keep'
@@ -53,6 +56,7 @@ class Recipe:
     g_dw: Optional[str] = None
     gradient: str = 'straight_through'
     convolution: str = 'tensors'
+    embedding: str = 'keep'
 
     def __post_init__(self) -> None:
         _gradient(self.gradient)
@@ -62,6 +66,7 @@ class Recipe:
             value = getattr(self, field.name)
             if value is not None and not isinstance(value, str):
                 object.__setattr__(self, field.name, _records.text_of(value))
+        _records.rounding(self.embedding)
         products = [self._product(name, text) for name, text in zip(('accum', 'accum_dx', 'accum_dw'), self.texts())]
         object.__setattr__(self, '_stochastic', any(product.stochastic for product in products))
 

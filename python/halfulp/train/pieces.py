@@ -241,6 +241,11 @@ class Layout:
         self._c = s.hu_layout(m, self._values, self._row)
         abi.check(abi.train().hu_layout_check(abi.address(self._c)), 'Layout')
 
+    def __reduce__(self):
+        rows = self._row[:]
+        return Layout, (self._values[:], [row.parameters for row in rows], [bool(row.product) for row in rows],
+                        [row.input for row in rows])
+
     operators = property(lambda self: self._c.operators, doc='How many operators there are.')
 
     @property

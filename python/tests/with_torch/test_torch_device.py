@@ -3,11 +3,12 @@
 memory of the processor must give the bits of the processor's own calls. HALFULP_CUDA_ON_HOST names their library;
 the build makes it. On a machine with a device and a CUDA build of halfulp, real CUDA tensors are compared as well."""
 import contextlib
+import copy
 import ctypes
 import os
 
 import halfulp
-from torch_support import bits, ht, plain, pytest, torch  # first: it skips where there is no torch
+from torch_support import bits, ht, numbers, plain, pytest, torch  # first: it skips where there is no torch
 
 import halfulp.torch._calls as calls  # isort: skip
 from halfulp import _signatures as signatures
@@ -66,6 +67,21 @@ def test_roundings(both, rounding):
 
 
 @on_host
+@pytest.mark.parametrize('rounding', [
+    'fp(4,3,4):finite,nan=keep', 'fp(5,2,0):finite,over=inf', 'fp(6,9,0):finite,rtz,over=inf',
+    'float8_e4m3fn,over=inf,sat=none', 'float8_e4m3fn,sra:8,over=inf,nan=keep', 'fp(4,3,0):finite,unsigned,over=inf',
+    'binary16,over=inf'])
+def test_what_formats_lack(both, rounding):
+    """over=inf and nan=keep, with events, at the ends of the range and far beyond it."""
+    near = (28.0, 30, 31, 32, 240, 448, 464, 480, 57344, 61440, 65504, 65520, 114688, 122880, 4e9, 1e38)
+    ends = torch.tensor([s * v * (1 + d) for v in near for d in (-2e-7, 0, 2e-7, 0.03) for s in (1, -1)])
+    x = torch.cat([numbers(3000, spread=40.0), ends])
+    for y in (x, x.view(2, -1).t(), x.bfloat16() if rounding.startswith('float8') else x[::3]):
+        both(lambda: ht.quantize_with_events(y, rounding, stream=(3, 4)))
+    both(lambda: (ht.quantize_(x.clone(), rounding, stream=6),))
+
+
+@on_host
 def test_presets_are_for_the_cpu(monkeypatch):
     """Those of formats; those of scaled formats are roundings as others are."""
     host, x = Host(), plain(6, 64)
@@ -111,6 +127,83 @@ def test_products(both, recipe):
 def test_wide_products(both):
     both(lambda: (ht.matmul(plain(4, 20, dtype=torch.float64), plain(20, 5, dtype=torch.float64),
                             ht.Recipe(accum='fp64')),))
+
+
+@on_host
+def test_assignments(both):
+    """Values, gradients, promotion and the words of a stochastic low format."""
+    def steps():
+        torch.manual_seed(0)
+        net = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3))
+        plan = ht.assign(net, 'uniform', sample=plain(5, 6), low='fp(4,3,4):finite,nan=keep,sra:8', promote='0.01',
+                         key=3)
+        made = []
+        for step in range(4):
+            y = net(plain(5, 6, seed=step) * 8.0 ** step)
+            y.square().sum().backward()
+            plan.step()
+            made += [y.detach()] + [p.grad.clone() for p in net.parameters()]
+            made.append(torch.tensor(plan.assignment.v.tolist()))
+        assert plan.promoted > 1
+        return made
+    both(steps)
+
+
+OPTIMIZERS = {
+    'sgd binary32': lambda p: ht.SGD(p, lr=0.1, weight_decay=0.01),
+    'sgd nearest': lambda p: ht.SGD(p, lr=0.1, momentum=0, state='bfloat16'),
+    'sgd stochastic': lambda p: ht.SGD(p, lr=0.003, weight_decay=0.01, state='bfloat16', weight='bfloat16,sra:16',
+                                       key=3),
+    'sgd kahan': lambda p: ht.SGD(p, lr=0.003, weight_decay=0.01, state='bfloat16', update='kahan'),
+    'sgd e5m2': lambda p: ht.SGD(p, lr=0.125, momentum=0.5, state='float8_e5m2', weight='binary16,rtz'),
+    'adamw binary32': lambda p: ht.AdamW(p, lr=0.01, weight_decay=0.1),
+    'adamw stochastic': lambda p: ht.AdamW(p, lr=0.003, betas=(0.9, 0.997), weight_decay=0.1, state='bfloat16',
+                                           weight='bfloat16,sra:16', key=5),
+    'adamw kahan': lambda p: ht.AdamW(p, lr=0.003, betas=(0.9, 0.997), weight_decay=0.1, coupled=True,
+                                      state='bfloat16', update='kahan'),
+}
+
+
+def stepped(make, device='cpu', steps=4):
+    """Weights, state and counts after some steps on gradients of many binades, infinities and NaN among them. The
+    first parameter has one element, the last none."""
+    torch.manual_seed(0)
+    params = [torch.nn.Parameter(x.to(device)) for x in (plain(1), plain(7, 30), torch.zeros(0, 3))]
+    optimizer = make(params)
+    for step in range(steps):
+        for i, p in enumerate(params):
+            p.grad = numbers(*p.shape, spread=30.0, seed=10 * step + i).to(device)
+        optimizer.step()
+    state = [x for p in params for _, x in sorted(optimizer.state[p].items()) if isinstance(x, torch.Tensor)]
+    assert 0 <= optimizer.lost < optimizer.moved <= steps * 211
+    return [x.detach().cpu() for x in params + state] + [torch.tensor([optimizer.moved, optimizer.lost])]
+
+
+@on_host
+@pytest.mark.parametrize('name', OPTIMIZERS)
+def test_optimizers(both, name):
+    both(lambda: stepped(OPTIMIZERS[name]))
+
+
+@on_host
+def test_optimizers_in_halves(both):
+    """A copy that was made after some steps continues with counts, state and words."""
+    def halves():
+        p = torch.nn.Parameter(plain(40))
+        optimizer = ht.SGD([p], lr=0.003, state='bfloat16', weight='bfloat16,sra:16', key=3)
+        for step in range(4):
+            p.grad = plain(40, seed=step)
+            optimizer.step()
+            p, optimizer = copy.deepcopy((p, optimizer))
+        return p.detach(), torch.tensor([optimizer.moved, optimizer.lost])
+    both(halves)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason='no CUDA device: CUDA tensors are not tested')
+@pytest.mark.parametrize('name', OPTIMIZERS)
+def test_cuda_optimizers(name):
+    for a, b in zip(stepped(OPTIMIZERS[name]), stepped(OPTIMIZERS[name], 'cuda')):
+        assert torch.equal(bits(a), bits(b))
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason='no CUDA device: CUDA tensors are not tested')
