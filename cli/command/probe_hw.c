@@ -1,23 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp probe-hw - the device's own matrix instructions against the models of them, bit for bit. */
+/* halfulp probe-hw - a device's or the CPU's own matrix instructions against the models of them, bit for bit. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/base/device.h"
 #include "cli/base/io.h"
+#include "cli/processor/processor.h"
 #include "cli/vectors/dot_line.h"
 #include "cli/verify/probe.h"
+#include "halfulp/scalar.h"
 
 #ifndef HU_CLI_GOLDEN
 #define HU_CLI_GOLDEN ""
 #endif
 
-enum { KEY_GOLDEN = CLI_KEY_FREE, KEY_SAMPLES, SHOWN_MAX = 5 };
+enum { KEY_GOLDEN = CLI_KEY_FREE, KEY_SAMPLES, KEY_DEVICE, SHOWN_MAX = 5 };
+
+/* Whose instructions: how one is found and run (halfulp/device.h). nan_kinds: 1: its NaN depend on the operands, and
+ * any one is as good as the model's. */
+typedef struct probe_source {
+  const char *what; /* as the output calls it */
+  hu_status (*at)(hu_device_mma *mma, size_t i);
+  hu_status (*run)(size_t i, size_t tiles, void *d, const void *a, const void *b, const void *c);
+  int nan_kinds;
+} probe_source;
+static const probe_source of_processor = {"processor", processor_mma_at, processor_mma_run, 1};
+static const probe_source of_device = {"device", hu_device_mma_at, hu_device_mma_run, 0};
 
 typedef struct probe_state {
   cli_numeric numeric;
   uint64_t count;
   const char *golden;
+  const probe_source *source;
 } probe_state;
 
 static int set(void *state, int key, const char *value) {
@@ -27,25 +42,33 @@ static int set(void *state, int key, const char *value) {
     s->golden = value;
     return CLI_OK;
   }
+  if (key == KEY_DEVICE) {
+    int cuda = 0, status = cli_device_read(&cuda, value);
+    s->source = cuda ? &of_device : &of_processor;
+    return status;
+  }
   return cli_set_numeric(&s->numeric, key, value) < 0 ? CLI_BAD : CLI_OK;
 }
 
 static const cli_option options[] = {
     {KEY_SAMPLES, "samples", "N", "random dot products per instruction, at least; default 100000"},
     {CLI_KEY_SEED, "seed", "K", "key of the random operands; default 0"},
+    {KEY_DEVICE, "device", "DEVICE", "cuda, or cpu: this machine's own; default cuda"},
     {KEY_GOLDEN, "golden", "FOLDER", "where mma/probes.txt is; default: the installed golden files"},
     CLI_OPTION_JSON,
     {0}};
 static const cli_command command = {
     "probe-hw",
     "[MODEL...]",
-    "Run the device's matrix instructions and compare them with their models",
-    "Every mma.sync and wgmma instruction of the CUDA device that a named model describes, or those whose model's\n"
-    "name contains a MODEL: the golden vectors of that model in every place of a tile, and random dot products with\n"
-    "exponents close, far apart, at both ends of the range, cancelling, and any patterns. Each result is compared\n"
-    "bit for bit with the model's. Differences are shown as lines for `halfulp mma`: A B C, then both results.",
+    "Run a GPU's or CPU's matrix instructions and compare them with their models",
+    "Every mma.sync and wgmma instruction of the CUDA device that a named model describes, or with --device cpu the\n"
+    "CPU's instructions that add up products; or those whose model's name contains a MODEL. Operands are the golden\n"
+    "vectors of that model in every place of a tile, and random dot products with exponents close, far apart, at both\n"
+    "ends of the range, cancelling, and any patterns. Each result is compared bit for bit with the model's; of a CPU\n"
+    "any NaN counts as equal. Differences are shown as lines for `halfulp mma`: A B C, then both results.",
     "  halfulp probe-hw\n"
-    "  halfulp probe-hw --samples 10000000 nv.hopper.e4m3",
+    "  halfulp probe-hw --samples 10000000 nv.hopper.e4m3\n"
+    "  halfulp probe-hw --device cpu",
     options,
     0,
     256,
@@ -58,7 +81,7 @@ static void print_codes(const uint8_t *x, size_t n, hu_element e) {
   for (size_t i = 0; i < n; i++) printf("%0*llx", (int)size * 2, (unsigned long long)cli_get_pattern(x, i, size));
 }
 
-static void tell(const probe_run *t, size_t tile, size_t i, size_t j, const uint8_t *model) {
+static void tell(const probe_run *t, const char *what, size_t tile, size_t i, size_t j, const uint8_t *model) {
   const hu_device_mma *x = &t->mma;
   size_t size = hu_element_size(x->a), wide = hu_element_size(x->c), at = (tile * x->m + i) * x->n + j;
   printf("    ");
@@ -67,16 +90,31 @@ static void tell(const probe_run *t, size_t tile, size_t i, size_t j, const uint
   print_codes(t->b + (tile * x->n + j) * x->k * size, x->k, x->b);
   putchar(' ');
   print_codes(t->c + at * wide, 1, x->c);
-  printf("  device ");
+  printf("  %s ", what);
   print_codes(t->d + at * wide, 1, x->c);
   printf(", model ");
   print_codes(model, 1, x->c);
   putchar('\n');
 }
 
+/* Is the pattern at x, of binary64 or of a format that binary32 holds, a NaN? */
+static int is_nan(const uint8_t *x, hu_element e) {
+  const uint64_t pattern = cli_get_pattern(x, 0, hu_element_size(e));
+  if (e.kind == HU_ELEMENT_BINARY64) return pattern << 1 > (uint64_t)0x7FF << 53;
+  return e.kind == HU_ELEMENT_CODE && isnan(hu_decode(e.format, (uint32_t)pattern));
+}
+
+static int agrees(const probe_run *t, const probe_source *source, size_t tile, size_t i, size_t j,
+                  const uint8_t *model) {
+  if (probe_same(t, tile, i, j, model)) return 1;
+  const hu_element e = t->mma.c;
+  const uint8_t *d = t->d + ((tile * t->mma.m + i) * t->mma.n + j) * hu_element_size(e);
+  return source->nan_kinds && is_nan(d, e) && is_nan(model, e);
+}
+
 /* Runs the tiles and compares every element. */
-static int run_tiles(probe_run *t) {
-  hu_status s = hu_device_mma_run(t->number, t->tiles, t->d, t->a, t->b, t->c);
+static int run_tiles(probe_run *t, const probe_source *source) {
+  hu_status s = source->run(t->number, t->tiles, t->d, t->a, t->b, t->c);
   if (s != HU_OK) return cli_fail_status(t->mma.instruction, s);
   for (size_t tile = 0; tile < t->tiles; tile++) {
     for (size_t i = 0; i < t->mma.m; i++) {
@@ -85,12 +123,40 @@ static int run_tiles(probe_run *t) {
         s = probe_model(t, tile, i, j, model);
         if (s != HU_OK) return cli_fail_status(t->mma.model, s);
         t->compared++;
-        if (probe_same(t, tile, i, j, model)) continue;
-        if (t->different++ < SHOWN_MAX && !t->quiet) tell(t, tile, i, j, model);
+        if (agrees(t, source, tile, i, j, model)) continue;
+        if (t->different++ < SHOWN_MAX && !t->quiet) tell(t, source->what, tile, i, j, model);
       }
     }
   }
   return CLI_OK;
+}
+
+/* A pattern of an element that has no format: any integer, every fourth one of 32 bits near the ends of its range;
+ * mostly a binary64 number near 1, in magnitude. */
+static uint64_t draw_pattern(hu_element e, hu_stream words, uint64_t i) {
+  const uint64_t x = (uint64_t)hu_stream_word(words, 2 * i) << 32 | hu_stream_word(words, 2 * i + 1);
+  const uint64_t field = 1023 - 32 + (x >> 52 & 63);
+  if (e.kind == HU_ELEMENT_BINARY64) return x % 8 ? (x & 0x800FFFFFFFFFFFFFu) | field << 52 : x;
+  if (e.kind == HU_ELEMENT_S32 && x >> 62 == 0) return 0x7FFF0000u + (x & 0x1FFFF);
+  return x & (UINT64_MAX >> (64 - 8 * hu_element_size(e)));
+}
+
+static void draw_patterns(uint8_t *x, size_t n, hu_element e, hu_stream words) {
+  for (size_t i = 0; i < n; i++) cli_put_pattern(x, i, hu_element_size(e), draw_pattern(e, words, i));
+}
+
+/* Operands of tile `tile`, the same for the same key and `at`. */
+static void draw(probe_run *t, size_t tile, uint64_t key, uint64_t at) {
+  const hu_device_mma *x = &t->mma;
+  if (x->a.kind == HU_ELEMENT_CODE) {
+    probe_draw(t, tile, key, at);
+    return;
+  }
+  const size_t of_a = x->m * x->k, of_b = x->n * x->k, of_c = x->m * x->n;
+  const hu_stream words[3] = {{key, 3 * at << 16}, {key, (3 * at + 1) << 16}, {key, (3 * at + 2) << 16}};
+  draw_patterns(t->a + tile * of_a * hu_element_size(x->a), of_a, x->a, words[0]);
+  draw_patterns(t->b + tile * of_b * hu_element_size(x->b), of_b, x->b, words[1]);
+  draw_patterns(t->c + tile * of_c * hu_element_size(x->c), of_c, x->c, words[2]);
 }
 
 static int run_random(probe_run *t, const probe_state *s) {
@@ -98,8 +164,8 @@ static int run_random(probe_run *t, const probe_state *s) {
   int status = CLI_OK;
   while (left && status == CLI_OK) {
     t->tiles = left < t->room ? (size_t)left : t->room;
-    for (size_t tile = 0; tile < t->tiles; tile++) probe_draw(t, tile, s->numeric.stream.key, done + tile);
-    status = run_tiles(t);
+    for (size_t tile = 0; tile < t->tiles; tile++) draw(t, tile, s->numeric.stream.key, done + tile);
+    status = run_tiles(t, s->source);
     done += t->tiles;
     left -= t->tiles;
   }
@@ -108,7 +174,7 @@ static int run_random(probe_run *t, const probe_state *s) {
 
 /* ---- golden vectors: each in all rows and columns of a tile, K after K ---- */
 
-static int run_line(probe_run *t, char *const *word) {
+static int run_line(probe_run *t, const probe_source *source, char *const *word) {
   const char *a = word[PROBE_A], *b = word[PROBE_B], *c_text = word[PROBE_C], *d = word[PROBE_D];
   size_t digits = hu_element_size(t->mma.a) * 2, wide = hu_element_size(t->mma.c), n = strlen(a) / digits;
   uint64_t c = strcmp(c_text, "-") ? strtoull(c_text, NULL, 16) : 0, want = strtoull(d, NULL, 16);
@@ -117,7 +183,7 @@ static int run_line(probe_run *t, char *const *word) {
   for (size_t e = 0; e < t->mma.m * t->mma.n; e++) cli_put_pattern(t->c, e, wide, c);
   for (size_t k0 = 0; k0 < n; k0 += t->mma.k) {
     probe_fill(t, a + k0 * digits, b + k0 * digits);
-    int status = run_tiles(t);
+    int status = run_tiles(t, source);
     if (status) return status;
     memcpy(t->c, t->d, t->mma.m * t->mma.n * wide);
   }
@@ -131,7 +197,7 @@ static int run_line(probe_run *t, char *const *word) {
   return CLI_OK;
 }
 
-static int run_golden(probe_run *t, const char *path) {
+static int run_golden(probe_run *t, const probe_source *source, const char *path) {
   cli_lines lines;
   char *word[PROBE_WORDS];
   int next, status = cli_lines_open(&lines, path);
@@ -143,7 +209,7 @@ static int run_golden(probe_run *t, const char *path) {
       if (cli_split(lines.line, word, PROBE_WORDS) != PROBE_WORDS)
         status = cli_lines_fail(&lines, "not a line of a golden file");
       else if (!strcmp(word[PROBE_MODEL], t->mma.model) && !strcmp(word[PROBE_SA], "-"))
-        status = run_line(t, word);
+        status = run_line(t, source, word);
     }
   }
   cli_lines_close(&lines);
@@ -160,7 +226,7 @@ static int wanted(const char *model, char **names, int count) {
 
 static int run_one(probe_run *t, const probe_state *s, const char *path) {
   int status = probe_run_start(t);
-  if (status == CLI_OK && path) status = run_golden(t, path);
+  if (status == CLI_OK && path) status = run_golden(t, s->source, path);
   uint64_t golden = t->compared;
   if (status == CLI_OK) status = run_random(t, s);
   if (status == CLI_OK && t->quiet) {
@@ -198,11 +264,15 @@ static void json_next(int shown, const char *device, const char *versions, const
 }
 
 int cli_probe_hw(int argc, char **argv) {
-  probe_state s = {.count = 100000};
+  probe_state s = {.count = 100000, .source = &of_device};
   char **names, name[CLI_DEVICE_MAX], versions[128] = "", path[4096];
   int count, shown = 0, differ = 0, status = cli_parse(&command, &s, argc, argv, &names, &count);
   if (status >= 0) return status;
-  if (!cli_device_ask(name)) return cli_fail("probe-hw", "%s", name);
+  if (s.source == &of_processor) {
+    processor_name(name);
+  } else if (!cli_device_ask(name)) {
+    return cli_fail("probe-hw", "%s", name);
+  }
   snprintf(path, sizeof path, "%s/mma/probes.txt", s.golden ? s.golden : HU_CLI_GOLDEN);
   FILE *there = fopen(path, "r");
   if (!there && s.golden) return cli_fail(path, "cannot be read");
@@ -211,15 +281,16 @@ int cli_probe_hw(int argc, char **argv) {
   status = CLI_OK;
   for (size_t i = 0; status == CLI_OK; i++) {
     probe_run t = {.number = i, .quiet = s.numeric.json};
-    hu_status next = hu_device_mma_at(&t.mma, i);
+    hu_status next = s.source->at(&t.mma, i);
     if (next == HU_E_NAME || (next == HU_E_DEVICE && i == 0)) break;
     if (next != HU_OK) return cli_fail_status("probe-hw", next);
     if (!wanted(t.mma.model, names, count)) continue;
-    hu_device_versions(versions, sizeof versions);
+    if (s.source == &of_device) hu_device_versions(versions, sizeof versions);
     if (s.numeric.json)
       json_next(shown, name, versions, there ? path : NULL);
     else if (!shown)
-      printf("device: %s%s%s\ngolden vectors: %s\n", name, *versions ? ", " : "", versions, there ? path : "none");
+      printf("%s: %s%s%s\ngolden vectors: %s\n", s.source->what, name, *versions ? ", " : "", versions,
+             there ? path : "none");
     shown++;
     status = run_one(&t, &s, there ? path : NULL);
     differ |= t.different || t.off_golden;

@@ -3,6 +3,8 @@
 
 import json
 import os
+import pathlib
+import platform
 import re
 import shutil
 import subprocess
@@ -106,6 +108,24 @@ class Verify(support.Case):
         r = support.run("probe-hw", "--samples", "128", "no.such.model")
         self.assertEqual((r.returncode, r.stdout), (2, b""))
         self.assertIn(b"halfulp: probe-hw: ", r.stderr)
+
+    def test_probe_processor(self):
+        """The instructions of this processor agree with their models; the same seed asks the same questions."""
+        here = json.loads(self.ok("probe-hw", "--device", "cpu", "--samples", "5000", "--json"))
+        self.assertIn("family" if platform.machine() in ("x86_64", "AMD64") else "processor", here["device"])
+        names = {row["instruction"]: row for row in here["instructions"]}
+        flags = pathlib.Path("/proc/cpuinfo").read_text().split() if os.path.exists("/proc/cpuinfo") else []
+        for instruction, flag in (("VFMADD231PS", "fma"), ("VDPBF16PS", "avx512_bf16"), ("VPDPBUSD", "avx512_vnni")):
+            self.assertEqual(instruction in names, flag in flags, instruction)
+        for row in names.values():
+            self.assertEqual((row["agrees"], row["differing"]), (True, 0), row)
+            self.assertGreaterEqual(row["random"], 5000)
+        print("%s: %s" % (here["device"], ", ".join(names)))
+        r = support.run("probe-hw", "--device", "cpu", "no.such.model")
+        self.assertEqual((r.returncode, r.stdout), (2, b""))
+        r = support.run("probe-hw", "--device", "tpu")
+        self.assertEqual((r.returncode, r.stdout), (2, b""))
+        self.assertIn(b"tpu", r.stderr)
 
     @unittest.skipUnless(HOSTRUN, "no host-run executable")
     def test_probe_host_run(self):

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/processor/processor.c - see processor.h. */
+#include "cli/processor/processor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "halfulp/accum.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <cpuid.h>
+
+static void name_of(char name[PROCESSOR_NAME_MAX]) {
+  unsigned word[12] = {0}, a = 0, b, c, d;
+  char brand[sizeof word + 1] = "";
+  for (unsigned i = 0; i < 3; i++) {
+    unsigned *z = word + 4 * i;
+    if (!__get_cpuid(0x80000002u + i, z, z + 1, z + 2, z + 3)) return;
+  }
+  memcpy(brand, word, sizeof word);
+  (void)__get_cpuid(1, &a, &b, &c, &d);
+  unsigned base = a >> 8 & 15, family = base + (base == 15 ? a >> 20 & 255 : 0);
+  unsigned model = (a >> 4 & 15) | (base == 6 || base == 15 ? a >> 12 & 0xF0 : 0);
+  snprintf(name, PROCESSOR_NAME_MAX, "%s, family %u, model %u, stepping %u", brand, family, model, a & 15);
+}
+#else
+static void name_of(char name[PROCESSOR_NAME_MAX]) { snprintf(name, PROCESSOR_NAME_MAX, "processor"); }
+#endif
+
+void processor_name(char name[PROCESSOR_NAME_MAX]) {
+  snprintf(name, PROCESSOR_NAME_MAX, "processor");
+  name_of(name);
+}
+
+/* Number i of those that are here. */
+static const processor_unit *unit_at(size_t i) {
+  const processor_unit *const lists[] = {processor_units_x86, processor_units_arm};
+  for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
+    for (const processor_unit *u = lists[l]; u->instruction; u++) {
+      if (u->has() && i-- == 0) return u;
+    }
+  }
+  return NULL;
+}
+
+hu_status processor_mma_at(hu_device_mma *mma, size_t i) {
+  const processor_unit *u = unit_at(i);
+  hu_accum_preset p;
+  if (!mma) return HU_E_NULL;
+  if (!u || hu_accum_preset_find(&p, u->model) != HU_OK) return HU_E_NAME;
+  memset(mma, 0, sizeof *mma);
+  snprintf(mma->model, sizeof mma->model, "%s", u->model);
+  snprintf(mma->instruction, sizeof mma->instruction, "%s", u->instruction);
+  mma->m = u->m;
+  mma->n = u->n;
+  mma->k = u->k;
+  mma->a = p.accum.a;
+  mma->b = p.accum.b;
+  mma->c = p.accum.c;
+  return HU_OK;
+}
+
+hu_status processor_mma_run(size_t i, size_t tiles, void *d, const void *a, const void *b, const void *c) {
+  const processor_unit *u = unit_at(i);
+  hu_device_mma x;
+  hu_status status = processor_mma_at(&x, i);
+  if (status != HU_OK) return status;
+  if (!d || !a || !b || !c) return HU_E_NULL;
+  const size_t of_a = u->m * u->k * hu_element_size(x.a), of_b = u->n * u->k * hu_element_size(x.b);
+  const size_t of_c = u->m * u->n * hu_element_size(x.c);
+  for (size_t t = 0; t < tiles; t++) {
+    u->run((char *)d + t * of_c, (const char *)a + t * of_a, (const char *)b + t * of_b, (const char *)c + t * of_c);
+  }
+  return HU_OK;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Instructions of x86-64. The Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, has each of them.
+ *
+ * A vector instruction is asked with one row of A in all of its lanes: lane j has column j of B and element j of C. */
+#include "cli/processor/processor.h"
+
+#include <string.h>
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <cpuid.h>
+#include <immintrin.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+static int has_fma(void) { return __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2"); }
+static int has_bf16(void) { return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512f"); }
+static int has_vnni(void) { return __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512f"); }
+
+/* The first `size` bytes of a row of A. */
+static int32_t word_of(const void *a) {
+  int32_t z;
+  memcpy(&z, a, sizeof z);
+  return z;
+}
+
+__attribute__((target("avx2,fma"))) static void fma_single(void *d, const void *a, const void *b, const void *c) {
+  float one;
+  memcpy(&one, a, sizeof one);
+  _mm256_storeu_ps(d, _mm256_fmadd_ps(_mm256_set1_ps(one), _mm256_loadu_ps(b), _mm256_loadu_ps(c)));
+}
+
+__attribute__((target("avx2,fma"))) static void fma_double(void *d, const void *a, const void *b, const void *c) {
+  double one;
+  memcpy(&one, a, sizeof one);
+  _mm256_storeu_pd(d, _mm256_fmadd_pd(_mm256_set1_pd(one), _mm256_loadu_pd(b), _mm256_loadu_pd(c)));
+}
+
+__attribute__((target("avx512f,avx512bf16"))) static void vdpbf16ps(void *d, const void *a, const void *b,
+                                                                    const void *c) {
+  __m512i x = _mm512_set1_epi32(word_of(a)), y = _mm512_loadu_si512(b);
+  _mm512_storeu_ps(d, _mm512_dpbf16_ps(_mm512_loadu_ps(c), (__m512bh)x, (__m512bh)y));
+}
+
+__attribute__((target("avx512f,avx512vnni"))) static void vpdpbusd(void *d, const void *a, const void *b,
+                                                                   const void *c) {
+  __m512i x = _mm512_set1_epi32(word_of(a)), y = _mm512_loadu_si512(b);
+  _mm512_storeu_si512(d, _mm512_dpbusd_epi32(_mm512_loadu_si512(c), x, y));
+}
+
+/* ---- AMX: tiles of 16 rows of 64 bytes, which Linux gives to programs that ask ---- */
+#ifdef __linux__
+
+enum { SIDE = 16, ROW = 64 };
+
+/* Leaf 7: AMX-BF16 is bit 22 of EDX, AMX-TILE bit 24, AMX-INT8 bit 25. */
+static int has_amx(void) {
+  enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 };
+  unsigned a, b, c, d, all = 1u << 22 | 1u << 24 | 1u << 25;
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || (d & all) != all) return 0;
+  return syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0;
+}
+
+typedef struct tile_shape {
+  uint8_t palette, start, zero[14];
+  uint16_t bytes[16];
+  uint8_t rows[16];
+} tile_shape;
+static const tile_shape tiles = {1, 0, {0}, {ROW, ROW, ROW}, {SIDE, SIDE, SIDE}};
+
+/* Row r of the tile of B has four bytes of each column: those that meet bytes 4 r ... 4 r + 3 of a row of A. */
+static void turned(uint32_t z[SIDE][SIDE], const void *b) {
+  uint32_t x[SIDE][SIDE];
+  memcpy(x, b, sizeof x);
+  for (int r = 0; r < SIDE; r++) {
+    for (int j = 0; j < SIDE; j++) z[r][j] = x[j][r];
+  }
+}
+
+/* The numbers of tiles are constants of the instruction. */
+#define AMX(name, instruction, features)                                                                \
+  __attribute__((target("amx-tile," features))) static void name(void *d, const void *a, const void *b, \
+                                                                 const void *c) {                       \
+    uint32_t y[SIDE][SIDE];                                                                             \
+    turned(y, b);                                                                                       \
+    _tile_loadconfig(&tiles);                                                                           \
+    _tile_loadd(0, c, ROW);                                                                             \
+    _tile_loadd(1, a, ROW);                                                                             \
+    _tile_loadd(2, y, ROW);                                                                             \
+    instruction(0, 1, 2);                                                                               \
+    _tile_stored(0, d, ROW);                                                                            \
+    _tile_release();                                                                                    \
+  }
+AMX(tdpbf16ps, _tile_dpbf16ps, "amx-bf16")
+AMX(tdpbssd, _tile_dpbssd, "amx-int8")
+AMX(tdpbusd, _tile_dpbusd, "amx-int8")
+#endif
+
+const processor_unit processor_units_x86[] = {{"VFMADD231PS", "fma.f32", 1, 8, 1, has_fma, fma_single},
+                                              {"VFMADD231PD", "fma.f64", 1, 4, 1, has_fma, fma_double},
+                                              {"VDPBF16PS", "intel.vdpbf16ps", 1, 16, 2, has_bf16, vdpbf16ps},
+                                              {"VPDPBUSD", "nv.turing.u8xs8.s32", 1, 16, 4, has_vnni, vpdpbusd},
+#ifdef __linux__
+                                              {"TDPBF16PS", "intel.tdpbf16ps", SIDE, SIDE, ROW / 2, has_amx, tdpbf16ps},
+                                              {"TDPBSSD", "nv.turing.s8.s32", SIDE, SIDE, ROW, has_amx, tdpbssd},
+                                              {"TDPBUSD", "nv.turing.u8xs8.s32", SIDE, SIDE, ROW, has_amx, tdpbusd},
+#endif
+                                              {NULL, NULL, 0, 0, 0, NULL, NULL}};
+#else
+const processor_unit processor_units_x86[] = {{NULL, NULL, 0, 0, 0, NULL, NULL}};
+#endif
