@@ -177,7 +177,7 @@ enum {
 };
 typedef struct hu_convolution {
   size_t n[8];                              /* the order of kernels_layers.h */
-  size_t images, channels, outputs, groups; /* of more than one group the processor has none */
+  size_t images, channels, outputs, groups; /* several groups: not possible on the processor */
   const float *x, *w, *dz;
   float *framed, *z, *dw, *dx, *room;
   const hu_rounding *rounding;

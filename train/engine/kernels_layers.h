@@ -165,8 +165,8 @@ HU_INSIDE void hu_grouped_next(hu_grouped *g, const size_t *n, size_t channels) 
   g->group++;
 }
 
-/* Row r of z: the pixels of window r of images a as `patches` has them, for each group of channels by itself, groups
- * side by side. */
+/* Row r of z: the pixels of window r of images a, like those of `patches`, but for each group of channels by itself;
+ * groups side by side. */
 HU_AT(groups) {
   const size_t *n = t->n, per = n[HU_DOWN] * n[HU_ACROSS];
   const size_t all = t->cols / (n[HU_HIGH] * n[HU_WIDE]), channels = all / n[HU_GROUPS];
