@@ -45,11 +45,11 @@
  *   ncf(layers=3,units=8,deviation=0.01)
  *                                       He et al. 2017, neural matrix factorisation of users and items
  *
- * `width` multiplies numbers of channels: c channels become floor(width c + 1/2), at least 1. (The last 1280 channels of
+ * `width` multiplies numbers of channels: c channels become floor(width c + 1/2), at least 1. (The last 1280 of
  * mobilenet2 never become fewer; shufflenet2 has those of its paper's table for 0.5, 1, 1.5 and 2: docs/networks.md.)
  * `deviation` is that of first embeddings (and positions). `dropout` is the probability p of hu_net_dropout, whose
- * layers docs/networks.md places in each model; with 0 there are none. Numbers are decimal or "2^k". Errors: HU_E_TRAIN,
- * a field out of its range; HU_E_SHAPE, sizes that the model cannot have; both say which one and why. */
+ * layers docs/networks.md places in each model; with 0 there are none. Numbers are decimal or "2^k". Errors:
+ * HU_E_TRAIN, a field out of its range; HU_E_SHAPE, sizes that the model cannot have; both say which one and why. */
 #ifndef HALFULP_TRAIN_MODEL_H
 #define HALFULP_TRAIN_MODEL_H
 
