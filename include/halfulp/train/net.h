@@ -75,8 +75,8 @@ HU_API int hu_net_linear(hu_net *net, int x, size_t outputs, int bias);
 HU_API int hu_net_conv(hu_net *net, int x, size_t outputs, size_t kernel, size_t stride, size_t pad, int bias);
 /* The same with the channels of the image and the outputs in so many groups, each of neighbours: the outputs of a group
  * see the channels of their own group alone, in a product of its own. W is (kernel kernel channels / groups) x outputs.
- * With one group it is hu_net_conv, with as many as channels a depthwise convolution. HU_E_SHAPE: `groups` is 0, or does
- * not divide both the channels and the outputs. Krizhevsky et al., ImageNet classification (2012); Sandler et al.,
+ * With one group it is hu_net_conv, with as many as channels a depthwise convolution. HU_E_SHAPE: `groups` is 0, or
+ * does not divide both the channels and the outputs. Krizhevsky et al., ImageNet classification (2012); Sandler et al.,
  * MobileNetV2 (2018). */
 HU_API int hu_net_conv_groups(hu_net *net, int x, size_t outputs, size_t kernel, size_t stride, size_t pad,
                               size_t groups, int bias);
@@ -184,8 +184,8 @@ HU_API HU_MUST_CHECK hu_status hu_net_round_parameter(hu_net *net, int parameter
  * dZ W^T, of dW = X^T dZ, rounded once more before each, and the results, before a bias is added to Z and before
  * gradients of several readers are added up. Blocks of scaled roundings lie along rows of these matrices, or columns
  * where the rounding is `turned`. Of attention's scores, K and dK are meant as they are stored: they are used as W^T
- * and dW^T. Groups of a convolution are products, too, but a rounding sees all of them: whole tensors, or the patches of
- * all groups side by side. Each product has an accumulation model of its own: a unit of 8-bit formats has one
+ * and dW^T. Groups of a convolution are products, too, but a rounding sees all of them: whole tensors, or the patches
+ * of all groups side by side. Each product has an accumulation model of its own: a unit of 8-bit formats has one
  * instruction per pair of formats, so that E4M3 forward and E5M2 backward are three of them. */
 typedef struct hu_product_rounding {
   hu_rounding x, w;         /* of Z = X W: X is rows x I, W is I x O */
