@@ -40,6 +40,19 @@ static int image(hu_net *net, int *result) {
   return x;
 }
 
+/* Groups of channels, as many as there are and fewer, whose order is changed between them. */
+static int groups(hu_net *net, int *result) {
+  int x = hu_net_image(net, 7, 6, 6), both[2];
+  int h = hu_net_relu6(net, hu_net_batch_norm(net, hu_net_conv_groups(net, x, 12, 3, 1, 1, 3, 1)));
+  both[0] = hu_net_columns(net, h, 0, 6);
+  both[1] = hu_net_conv_groups(net, hu_net_columns(net, h, 6, 6), 6, 3, 1, 1, 6, 0);
+  h = hu_net_shuffle(net, hu_net_concat(net, 2, both), 2);
+  h = hu_net_conv_groups(net, h, 20, 2, 2, 1, 4, 0);
+  *result = hu_net_linear(net, hu_net_global_average(net, h), CLASSES, 1);
+  hu_net_cross_entropy(net, *result, 1);
+  return x;
+}
+
 static int rows(hu_net *net, int *result) {
   int x = hu_net_input(net, 3, 20);
   int h = hu_net_dropout(net, hu_net_layer_norm(net, hu_net_linear(net, x, 33, 1)), 0.25);
@@ -174,7 +187,11 @@ static const small_net nets[] = {
     {"chunks-text", text, 3, 1, 1, NULL, NULL, "bfloat16", "block(align,l=4,f=24,emin=-133,round=rtz,over=inf)", 0,
      "none", adamw},
     {"nesterov", layers, 7, 0, 1, NULL, NULL, NULL, NULL, 0, "none", nesterov},
-    {"adagrad", layers, 7, 0, 1, NULL, NULL, NULL, NULL, 0, "none", adagrad}};
+    {"adagrad", layers, 7, 0, 1, NULL, NULL, NULL, NULL, 0, "none", adagrad},
+    {"groups", groups, 5, 0, 1, NULL, NULL, NULL, NULL, 0, "none", momentum},
+    {"groups-formats", groups, 4, 0, 1, "float8_e4m3fn,sra:8", "bfloat16", "s2fp8;mxfp8_e4m3,turned;float8_e5m2",
+     "seq(bfloat16,sra:8)", 16, "static(64)", adamw},
+    {"groups-windows", groups, 4, 0, 1, NULL, NULL, "s2fp8;s2fp8;float8_e5m2,sra:8;keep", NULL, 0, "none", momentum}};
 
 size_t small_net_count(void) { return sizeof nets / sizeof *nets; }
 const char *small_net_name(size_t i) { return nets[i].name; }

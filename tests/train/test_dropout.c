@@ -21,7 +21,7 @@
 /* ---- where it stands ---- */
 
 typedef struct seen {
-  char kinds[1024]; /* of the operators of a pass, in their order */
+  char kinds[2048]; /* of the operators of a pass, in their order */
   uint64_t number;  /* of the first dropout */
 } seen;
 
@@ -63,6 +63,7 @@ static void places(void **state) {
       {"gru(layers=2,units=4,dropout=0.5)", "", 2},
       {"lstm(layers=2,units=4,dropout=0.5)", "embedding", 2},
       {"squeezenet(width=0.05,dropout=0.5)", "conv batch_norm relu max_pool", 1},
+      {"mobilenet2(width=0.05,dropout=0.5)", "conv batch_norm relu6 conv batch_norm relu6 conv batch_norm conv", 1},
       {"transformer(layers=2,units=4,hidden=4,dropout=0.1)", "embedding position dropout layer_norm linear",
        1 + 2 * 2}};
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -76,6 +77,8 @@ static void places(void **state) {
   seen s;
   kinds_of("squeezenet(width=0.05,dropout=0.5)", &s);
   assert_non_null(strstr(s.kinds, "concat dropout conv average_pool cross_entropy")); /* behind fire9 */
+  kinds_of("mobilenet2(width=0.05,dropout=0.5)", &s);
+  assert_non_null(strstr(s.kinds, "conv batch_norm relu6 average_pool dropout linear cross_entropy"));
   kinds_of("transformer(layers=1,units=4,hidden=4,dropout=0.1)", &s);
   assert_non_null(strstr(s.kinds, "linear dropout add layer_norm linear relu linear dropout add layer_norm linear"));
   kinds_of("lstm(layers=1,units=4,dropout=0.5)", &s);

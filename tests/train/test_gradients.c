@@ -20,6 +20,7 @@ enum {
   BATCH,
   LAYER,
   RELU,
+  RELU6,
   GELU,
   TANH,
   SIGMOID,
@@ -27,6 +28,7 @@ enum {
   MULTIPLY,
   CONCAT,
   COLUMNS,
+  SHUFFLE,
   SUM,
   MAX_POOL,
   MEAN_POOL,
@@ -44,7 +46,8 @@ enum { B = 3 };
 
 /* A line of the network: what is done to value `x` (and `y`), with sizes. Value 0 is the input. embedding: n columns,
  * kernel tokens; attention: n heads, kernel: causal; cells: n units, kernel: only the last state; concat: of x, y, x, n
- * columns in all; columns: n from `kernel` on; sum: of x, y, x. */
+ * columns in all; columns: n from `kernel` on; sum: of x, y, x; conv: y groups, if not 0; shuffle:
+ * n groups. */
 typedef struct line {
   int what, x, y;
   size_t n, kernel, stride, pad;
@@ -88,6 +91,7 @@ static const double *pixel(const double *v, shape s, size_t pad, size_t sample, 
 
 static void model_conv(const line *l, shape from, shape to, const double *x, double *z, const double *w,
                        const double *b) {
+  size_t groups = l->y ? (size_t)l->y : 1, in = from.c / groups;
   for (size_t r = 0; r < rows_of(to); r++) {
     size_t sample = r / (to.h * to.w), row = r % (to.h * to.w) / to.w, col = r % to.w;
     for (size_t o = 0; o < to.c; o++) {
@@ -95,7 +99,7 @@ static void model_conv(const line *l, shape from, shape to, const double *x, dou
       for (size_t k = 0; k < l->kernel * l->kernel; k++) {
         const double *p =
             pixel(x, from, l->pad, sample, row * l->stride + k / l->kernel, col * l->stride + k % l->kernel);
-        for (size_t c = 0; p && c < from.c; c++) sum += p[c] * w[(k * from.c + c) * to.c + o];
+        for (size_t c = 0; p && c < in; c++) sum += p[o / (to.c / groups) * in + c] * w[(k * in + c) * to.c + o];
       }
       z[r * to.c + o] = sum;
     }
@@ -184,6 +188,7 @@ static void model_cells(const line *l, shape s, const double *x, double *z, doub
 
 static double model_point(int what, double x) {
   if (what == RELU) return x > 0 ? x : 0;
+  if (what == RELU6) return fmin(fmax(x, 0), 6);
   if (what == GELU) return x * 0.5 * erfc(-x / sqrt(2));
   if (what == TANH) return tanh(x);
   return 1 / (1 + exp(-x));
@@ -242,6 +247,8 @@ static double model_run(model *m) {
     if (l->what == CONCAT) model_concat(rows_of(to), x, from.c, m->value[l->y], m->shapes[l->y].c, z);
     for (size_t k = 0; l->what == COLUMNS && k < n; k++) z[k] = x[k / to.c * from.c + l->kernel + k % to.c];
     for (size_t k = 0; l->what == SUM && k < B; k++) z[k] = 0;
+    for (size_t k = 0; l->what == SHUFFLE && k < n; k++)
+      z[k] = x[k / to.c * to.c + k % l->n * (to.c / l->n) + k % to.c / l->n];
     if (l->what == SUM) model_sum(rows_of(from) * from.c, 2, x, z);
     if (l->what == SUM) model_sum(rows_of(m->shapes[l->y]) * m->shapes[l->y].c, 1, m->value[l->y], z);
     if (l->what == MAX_POOL || l->what == MEAN_POOL) model_pool(l, from, to, x, z);
@@ -259,10 +266,11 @@ static int add_line(hu_net *net, const line *l, shape from, const int *made) {
   int x = made[l->x], three[3] = {x, made[l->y], x};
   switch (l->what) {
     case LINEAR: return hu_net_linear(net, x, l->n, 1);
-    case CONV: return hu_net_conv(net, x, l->n, l->kernel, l->stride, l->pad, 1);
+    case CONV: return hu_net_conv_groups(net, x, l->n, l->kernel, l->stride, l->pad, l->y ? (size_t)l->y : 1, 1);
     case BATCH: return hu_net_batch_norm(net, x);
     case LAYER: return hu_net_layer_norm(net, x);
     case RELU: return hu_net_relu(net, x);
+    case RELU6: return hu_net_relu6(net, x);
     case GELU: return hu_net_gelu(net, x);
     case TANH: return hu_net_tanh(net, x);
     case SIGMOID: return hu_net_sigmoid(net, x);
@@ -270,6 +278,7 @@ static int add_line(hu_net *net, const line *l, shape from, const int *made) {
     case MULTIPLY: return hu_net_multiply(net, x, made[l->y]);
     case CONCAT: return hu_net_concat(net, 3, three);
     case COLUMNS: return hu_net_columns(net, x, l->kernel, l->n);
+    case SHUFFLE: return hu_net_shuffle(net, x, l->n);
     case SUM: return hu_net_sum(net, 3, three);
     case MAX_POOL: return hu_net_max_pool(net, x, l->kernel, l->stride);
     case MEAN_POOL:
@@ -497,6 +506,13 @@ static void images(void **state) {
         {ENTROPY, 3, 0, 0, 0, 0, 0});
   CHECK("average pool", image, {CONV, 0, 0, 3, 2, 1, 0}, {MEAN_POOL, 1, 0, 0, 2, 1, 0}, {LINEAR, 2, 0, 3, 0, 0, 0},
         {ENTROPY, 3, 0, 0, 0, 0, 0});
+  shape six = IMAGE(5, 4, 6);
+  CHECK("conv in groups", six, {CONV, 0, 2, 4, 3, 1, 1}, {TANH, 1, 0, 0, 0, 0, 0}, {CONV, 2, 2, 6, 2, 2, 0},
+        {ERROR, 3, 0, 0, 0, 0, 0});
+  CHECK("depthwise", six, {CONV, 0, 6, 6, 3, 1, 1}, {RELU6, 1, 0, 0, 0, 0, 0}, {CONV, 2, 0, 4, 1, 1, 0},
+        {CONV, 3, 4, 8, 3, 2, 1}, {ERROR, 4, 0, 0, 0, 0, 0});
+  CHECK("shuffle", six, {CONV, 0, 3, 6, 1, 1, 0}, {SHUFFLE, 1, 0, 3, 0, 0, 0}, {CONV, 2, 2, 4, 3, 1, 0},
+        {ERROR, 3, 0, 0, 0, 0, 0});
   shape square = IMAGE(5, 5, 2);
   CHECK("global average", square, {CONV, 0, 0, 4, 3, 1, 1}, {BATCH, 1, 0, 0, 0, 0, 0}, {GELU, 2, 0, 0, 0, 0, 0},
         {MEAN_POOL, 3, 0, 0, 5, 1, 0}, {LINEAR, 4, 0, 3, 0, 0, 0}, {ENTROPY, 5, 0, 0, 0, 0, 0});

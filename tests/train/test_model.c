@@ -17,6 +17,7 @@
 
 static const hu_model_sizes digits = {8, 8, 1, 0, 0, 0, 0, 10};
 static const hu_model_sizes small = {8, 8, 3, 0, 0, 0, 0, 10};
+static const hu_model_sizes thousand = {8, 8, 3, 0, 0, 0, 0, 1000};
 static const hu_model_sizes cifar = {32, 32, 3, 0, 0, 0, 0, 10};
 static const hu_model_sizes words = {0, 0, 0, 32, 76, 0, 0, 0};
 static const hu_model_sizes pairs = {0, 0, 0, 0, 0, 40, 60, 1};
@@ -84,6 +85,13 @@ static void counts(void **state) {
       {"resnet4(stages=1/1,width=0.25)", &digits,
        conv(3, 1, 16) + 2 * conv(3, 16, 16) + conv(3, 16, 32) + conv(3, 32, 32) + conv(1, 16, 32) + dense(32, 10), 1,
        10},
+      /* torchvision's, which has 1000 classes: 3504872; 1366792, 2278604, 3503624, 7393996. */
+      {"mobilenet2", &thousand, 3504872, 1, 1000},
+      {"mobilenet2", &small, 3504872 - 990 * 1281, 1, 10},
+      {"shufflenet2(width=0.5)", &thousand, 1366792, 1, 1000},
+      {"shufflenet2", &thousand, 2278604, 1, 1000},
+      {"shufflenet2(width=1.5)", &thousand, 3503624, 1, 1000},
+      {"shufflenet2(width=2)", &thousand, 7393996, 1, 1000},
       {"squeezenet", &small, squeezenet(3, 1), 1, 10},
       {"squeezenet(width=0.25,bypass)", &small, squeezenet(3, 4), 1, 10},
       {"gru", &digits, cell(3, 8, 32) + dense(32, 10), 1, 10},
@@ -168,6 +176,17 @@ static void names(void **state) {
                {"resnet50", "stage1.block1.conv4.weight", &cifar, 64, 256},
                {"resnet50", "stage4.block3.conv3.weight", &cifar, 512, 2048},
                {"resnet34", "stage3.block6.conv2.weight", &cifar, 2304, 256},
+               {"mobilenet2", "stage1.block1.conv1.weight", &small, 9, 32},
+               {"mobilenet2", "stage2.block1.conv1.weight", &small, 16, 96},
+               {"mobilenet2", "stage7.block1.conv2.weight", &small, 9, 960},
+               {"mobilenet2", "stage7.block1.conv3.weight", &small, 960, 320},
+               {"mobilenet2(width=0.25)", "conv2.weight", &small, 80, 1280},
+               {"mobilenet2(width=1.5)", "conv2.weight", &small, 480, 1920},
+               {"shufflenet2", "stage2.unit1.conv1.weight", &small, 9, 24},
+               {"shufflenet2", "stage2.unit1.conv2.weight", &small, 24, 58},
+               {"shufflenet2", "stage4.unit4.conv2.weight", &small, 9, 232},
+               {"shufflenet2(width=2)", "conv2.weight", &small, 976, 2048},
+               {"shufflenet2(width=0.1)", "stage3.unit8.conv3.weight", &small, 12, 12},
                {"squeezenet", "fire9.conv3.weight", &small, 576, 256},
                {"squeezenet", "conv2.bias", &small, 1, 10},
                {"gru(layers=2)", "gru2.weight_h", &digits, 32, 96},
@@ -276,10 +295,12 @@ static void first_weights(void **state) {
   } table[] = {{"mlp", "linear1.weight", &digits, 0.17678},                /* sqrt(2 / 64) */
                {"mlp(activation=tanh)", "linear1.weight", &digits, 0.125}, /* sqrt(1 / 64) */
                {"mlp", "linear3.weight", &digits, 0.125},
-               {"resnet", "stage3.block1.conv2.weight", &small, 0.058926}, /* sqrt(2 / (9 64)) */
-               {"squeezenet", "fire9.conv1.weight", &small, 0.0625},       /* sqrt(2 / 512) */
-               {"squeezenet", "conv2.weight", &small, 0.044194},           /* sqrt(1 / 512) */
-               {"gru", "gru1.weight_x", &digits, -0.17678},                /* 1 / sqrt(32) */
+               {"resnet", "stage3.block1.conv2.weight", &small, 0.058926},   /* sqrt(2 / (9 64)) */
+               {"mobilenet2", "stage7.block1.conv2.weight", &small, 0.4714}, /* sqrt(2 / 9) */
+               {"shufflenet2", "conv2.weight", &small, 0.065653},            /* sqrt(2 / 464) */
+               {"squeezenet", "fire9.conv1.weight", &small, 0.0625},         /* sqrt(2 / 512) */
+               {"squeezenet", "conv2.weight", &small, 0.044194},             /* sqrt(1 / 512) */
+               {"gru", "gru1.weight_x", &digits, -0.17678},                  /* 1 / sqrt(32) */
                {"gru", "gru1.weight_h", &digits, -0.17678},
                {"lstm", "lstm1.weight_h", &words, -0.125},
                {"lstm", "embedding1.weight", &words, 0.1},
@@ -355,6 +376,8 @@ static void texts(void **state) {
       {"resnet50(width=0.25)", "resnet4(stages=3/4/6/3,width=0.25,bottleneck)"},
       {"resnet(projection,width=0.25,blocks=9)", "resnet(blocks=9,width=0.25,projection)"},
       {"squeezenet(bypass,width=0.1)", "squeezenet(width=0.1,bypass)"},
+      {"MobileNet2(dropout=0.2,width=1)", "mobilenet2(dropout=0.2)"},
+      {"shufflenet2(width=0.5)", "shufflenet2(width=0.5)"},
       {"gru(units=33)", "gru(units=33)"},
       {"lstm(deviation=0.1,layers=3)", "lstm(layers=3)"},
       {"transformer(deviation=0.02,activation=gelu,hidden=64,heads=8,units=64,layers=6)",
@@ -416,6 +439,9 @@ static void bad_texts(void **state) {
              {"resnet4(stages=2/0/2)", HU_E_TEXT, 15},
              {"resnet50(blocks=3)", HU_E_NAME, 9},
              {"squeezenet(width=17)", HU_E_TRAIN, 0},
+             {"mobilenet2(width=0)", HU_E_TRAIN, 0},
+             {"mobilenet(width=1)", HU_E_NAME, 0},
+             {"shufflenet2(dropout=0.5)", HU_E_NAME, 12},
              {"lstm(deviation=-0.1)", HU_E_TRAIN, 0},
              {"transformer(heads=3)", HU_E_TRAIN, 0},
              {"transformer(activation=tanh)", HU_E_TRAIN, 0},

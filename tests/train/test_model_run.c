@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -333,6 +334,8 @@ static const struct {
              {"resnet20(width=0.125,projection)", &images, 0.01, 0x0FF05DA0877332A7},
              {"squeezenet(width=0.125)", &images, 0.01, 0x810528AECBB8FFD5},
              {"squeezenet(width=0.125,bypass)", &images, 0.01, 0x0AFA6AB65F0ABD17},
+             {"mobilenet2(width=0.1)", &images, 0.01, 0x4B309109B439370D},
+             {"shufflenet2(width=0.1)", &images, 0.01, 0xCC40781126398AF4},
              {"gru(units=16)", &images, 0.01, 0x6502EAA78035E7D4},
              {"gru(layers=2,units=16)", &images, 0.01, 0xB2DA82CAF499DED1},
              {"lstm(units=16)", &texts, 0.05, 0x2A308E0F94D047D6},
@@ -342,6 +345,64 @@ static const struct {
              {"ncf(layers=2,deviation=0.3)", &scores, 0.01, 0x3F6017E0DDBCBFE4},
              {"ncf", &likes, 0.01, 0x37434C393C5DB2D5}};
 enum { MODELS = sizeof table / sizeof *table };
+
+/* ---- what mobile networks are made of ---- */
+
+enum { SAMPLES = 2 };
+
+static size_t kinds_of(const hu_net *net, const char *kind) {
+  size_t n = 0;
+  for (int i = 0; i < hu_net_values(net); i++) n += strcmp(hu_net_value_kind(net, i), kind) == 0;
+  return n;
+}
+
+/* The sides and channels of images, each once where they change, of the values of one kind. */
+static void shapes_of(const hu_net *net, const char *kind, char *text, size_t size) {
+  size_t used = 0, rows = 0, cols = 0;
+  text[0] = 0;
+  for (int i = 0; i < hu_net_values(net); i++) {
+    hu_net_tensor t = hu_net_value(net, i);
+    if (strcmp(hu_net_value_kind(net, i), kind) != 0 || (t.rows == rows && t.cols == cols)) continue;
+    rows = t.rows;
+    cols = t.cols;
+    used += (size_t)snprintf(text + used, size - used, "%g:%zu ", sqrt((double)rows / SAMPLES), cols);
+    assert_true(used < size);
+  }
+}
+
+static void mobile_layers(void **state) {
+  (void)state;
+  const hu_model_sizes cifar = {32, 32, 3, 0, 0, 0, 0, 10};
+  static const struct {
+    const char *text, *kind;
+    size_t count;
+    const char *shapes; /* pixels a side, channels */
+  } parts[] = {{"mobilenet2", "conv", 52, NULL},
+               {"mobilenet2", "relu6", 35, "32:32 32:96 32:144 16:144 16:192 8:192 8:384 8:576 4:576 4:960 4:1280 "},
+               {"mobilenet2", "add", 10, "32:24 16:32 8:64 8:96 4:160 "},
+               {"mobilenet2", "relu", 0, ""},
+               {"mobilenet2", "dropout", 0, ""},
+               {"mobilenet2(dropout=0.2)", "dropout", 1, "1:1280 "},
+               {"shufflenet2", "conv", 56, NULL},
+               {"shufflenet2", "shuffle", 16, "16:116 8:232 4:464 "},
+               {"shufflenet2", "concat", 16, "16:116 8:232 4:464 "},
+               {"shufflenet2", "part", 26, "16:58 8:116 4:232 "},
+               {"shufflenet2", "relu", 37, "32:24 16:58 32:58 16:58 8:116 16:116 8:116 4:232 8:232 4:232 4:1024 "},
+               {"shufflenet2", "add", 0, ""}};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    char shapes[256];
+    hu_model_ends ends;
+    hu_net *net = net_of(parts[i].text, &cifar, SAMPLES, 1, &ends);
+    shapes_of(net, parts[i].kind, shapes, sizeof shapes);
+    if (kinds_of(net, parts[i].kind) != parts[i].count)
+      fail_msg("%s: %zu %s", parts[i].text, kinds_of(net, parts[i].kind), parts[i].kind);
+    if (parts[i].shapes && strcmp(shapes, parts[i].shapes) != 0)
+      fail_msg("%s: %s: %s", parts[i].text, parts[i].kind, shapes);
+    hu_net_free(net);
+  }
+}
+
+/* ---- all of them ---- */
 
 static void losses_fall(void **state) {
   (void)state;
@@ -372,7 +433,7 @@ static void threads_do_not_matter(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(shortcuts_pass_on), cmocka_unit_test(factors),
-                                     cmocka_unit_test(pre_norm), cmocka_unit_test(losses_fall),
-                                     cmocka_unit_test(threads_do_not_matter)};
+                                     cmocka_unit_test(pre_norm),          cmocka_unit_test(mobile_layers),
+                                     cmocka_unit_test(losses_fall),       cmocka_unit_test(threads_do_not_matter)};
   return cmocka_run_group_tests_name("models at work", tests, set_up, tear_down);
 }

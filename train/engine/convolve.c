@@ -244,7 +244,7 @@ int hu_cpu_convolve(void *self, int what, const hu_convolution *c) {
   const hu_cpu *cpu = self;
   call k = {cpu, c, shape_of(c), cpu->loops->tiles, c->w, c->dw, NULL, NULL};
   const shape *s = &k.s;
-  if (!k.tiles || s->broad > ROOM || s->deep > ROOM || s->across * PANEL > ROOM) return 0;
+  if (c->groups > 1 || !k.tiles || s->broad > ROOM || s->deep > ROOM || s->across * PANEL > ROOM) return 0;
   if (what == HU_CONVOLVE_POSSIBLE) return 1;
   if (what == HU_CONVOLVE_ROUND) return hu_cpu_round_image(cpu, c);
   if (what == HU_CONVOLVE_BLOCKS) return hu_cpu_blocks_possible(c);

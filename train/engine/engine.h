@@ -40,6 +40,8 @@ enum { HU_BY_NUMBER = 0, HU_BY_ROW = 1 };
   X(FUSED, fused, HU_BY_NUMBER)                     \
   X(RELU, relu, HU_BY_NUMBER)                       \
   X(RELU_BACK, relu_back, HU_BY_NUMBER)             \
+  X(RELU6, relu6, HU_BY_NUMBER)                     \
+  X(RELU6_BACK, relu6_back, HU_BY_NUMBER)           \
   X(GELU_PARTS, gelu_parts, HU_BY_NUMBER)           \
   X(GELU_BACK, gelu_back, HU_BY_NUMBER)             \
   X(TANH_BACK, tanh_back, HU_BY_NUMBER)             \
@@ -60,6 +62,9 @@ enum { HU_BY_NUMBER = 0, HU_BY_ROW = 1 };
   X(LAYER_BACK, layer_back, HU_BY_ROW)              \
   X(PATCHES, patches, HU_BY_NUMBER)                 \
   X(PATCHES_BACK, patches_back, HU_BY_NUMBER)       \
+  X(GROUPS, groups, HU_BY_NUMBER)                   \
+  X(GROUPS_BACK, groups_back, HU_BY_NUMBER)         \
+  X(SHUFFLE, shuffle, HU_BY_NUMBER)                 \
   X(MAX_POOL, max_pool, HU_BY_NUMBER)               \
   X(MAX_POOL_BACK, max_pool_back, HU_BY_NUMBER)     \
   X(MEAN_POOL, mean_pool, HU_BY_NUMBER)             \
@@ -95,7 +100,7 @@ typedef struct hu_task {
   float *z, *y, *w;                   /* results */
   const float *a, *b, *c, *d, *e, *f; /* operands */
   size_t ldz, lda;                    /* from one row to the next */
-  size_t n[8];                        /* sizes */
+  size_t n[9];                        /* sizes */
   float p;
   const uint32_t *labels;
   uint32_t *flag;
@@ -171,8 +176,8 @@ enum {
   HU_CONVOLVE_WEIGHTS_BLOCKS
 };
 typedef struct hu_convolution {
-  size_t n[8]; /* the order of kernels_layers.h */
-  size_t images, channels, outputs;
+  size_t n[8];                              /* the order of kernels_layers.h */
+  size_t images, channels, outputs, groups; /* several groups: not possible on the processor */
   const float *x, *w, *dz;
   float *framed, *z, *dw, *dx, *room;
   const hu_rounding *rounding;

@@ -75,6 +75,8 @@ HU_ONE(root, sqrtf(a[j]))
 HU_TWO_OPERANDS(fused, fmaf(t->p, a[j], b[j]))
 HU_ONE(relu, a[j] > 0 || a[j] != a[j] ? a[j] : 0)
 HU_TWO_OPERANDS(relu_back, a[j] > 0 ? b[j] : 0) /* a: what relu gave */
+HU_ONE(relu6, a[j] > 6 ? 6 : a[j] > 0 || a[j] != a[j] ? a[j] : 0)
+HU_TWO_OPERANDS(relu6_back, a[j] > 0 && a[j] < 6 ? b[j] : 0) /* a: what relu6 read */
 HU_TWO_OPERANDS(tanh_back, b[j] * (1 - a[j] * a[j]))
 HU_TWO_OPERANDS(sigmoid_back, b[j] * (a[j] * (1 - a[j])))
 /* The running mean of a. */

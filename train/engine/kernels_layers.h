@@ -56,8 +56,9 @@ HU_AT(layer_back) {
 /* ---- images ---- */
 
 /* n: of windows: pixels high, wide, step from one to the next, zeros around the image; of the image: height, width; of
- * the rows of windows: how many below, beside each other. */
+ * the rows of windows: how many below, beside each other; of the channels: how many groups. */
 enum { HU_HIGH = 0, HU_WIDE = 1, HU_STRIDE = 2, HU_PAD = 3, HU_HEIGHT = 4, HU_WIDTH = 5, HU_DOWN = 6, HU_ACROSS = 7 };
+enum { HU_GROUPS = 8 };
 
 /* Row r of z: the pixels of window r of images a, row by row, rows of `wide` pixels of cols / (high wide) channels. */
 HU_AT(patches) {
@@ -142,6 +143,73 @@ HU_INSIDE hu_seen hu_seen_of(size_t at, size_t pad, size_t kernel, size_t stride
 
 /* a: gradients of patches. */
 HU_WINDOWS(patches_back, t->a[(window * n[HU_HIGH] * n[HU_WIDE] + place) * cols + j + k])
+/* Where number j of a row of groups' patches comes from: a group's numbers side by side, in them pixel by pixel. */
+typedef struct hu_grouped {
+  size_t group, y, x, c; /* c: the channel in the group */
+} hu_grouped;
+
+HU_INSIDE hu_grouped hu_grouped_of(const size_t *n, size_t channels, size_t j) {
+  const size_t pixel = j / channels, pixels = n[HU_HIGH] * n[HU_WIDE];
+  hu_grouped g = {pixel / pixels, pixel % pixels / n[HU_WIDE], pixel % n[HU_WIDE], j % channels};
+  return g;
+}
+
+/* That of the next number; without divisions, which would cost more than the copy. */
+HU_INSIDE void hu_grouped_next(hu_grouped *g, const size_t *n, size_t channels) {
+  if (++g->c < channels) return;
+  g->c = 0;
+  if (++g->x < n[HU_WIDE]) return;
+  g->x = 0;
+  if (++g->y < n[HU_HIGH]) return;
+  g->y = 0;
+  g->group++;
+}
+
+/* Row r of z: the pixels of window r of images a, like those of `patches`, but for each group of channels by itself;
+ * groups side by side. */
+HU_AT(groups) {
+  const size_t *n = t->n, per = n[HU_DOWN] * n[HU_ACROSS];
+  const size_t all = t->cols / (n[HU_HIGH] * n[HU_WIDE]), channels = all / n[HU_GROUPS];
+  const size_t down = r % per / n[HU_ACROSS] * n[HU_STRIDE], across = r % n[HU_ACROSS] * n[HU_STRIDE];
+  const float *a = t->a + r / per * n[HU_HEIGHT] * n[HU_WIDTH] * all;
+  float *z = t->z + r * t->cols;
+  hu_grouped g = hu_grouped_of(n, channels, j0);
+  for (size_t j = j0; j < j1; j++) {
+    const size_t y = down + g.y - n[HU_PAD], x = across + g.x - n[HU_PAD]; /* outside: above all sides */
+    z[j] = y < n[HU_HEIGHT] && x < n[HU_WIDTH] ? a[(y * n[HU_WIDTH] + x) * all + g.group * channels + g.c] : 0;
+    hu_grouped_next(&g, n, channels);
+  }
+}
+
+/* As patches_back, of gradients a of groups' patches. */
+HU_AT(groups_back) {
+  const size_t *n = t->n, all = t->cols, channels = all / n[HU_GROUPS], pixels = n[HU_HIGH] * n[HU_WIDE];
+  const size_t image = r / (n[HU_HEIGHT] * n[HU_WIDTH]);
+  const size_t row = r / n[HU_WIDTH] % n[HU_HEIGHT], col = r % n[HU_WIDTH];
+  const hu_seen down = hu_seen_of(row, n[HU_PAD], n[HU_HIGH], n[HU_STRIDE], n[HU_DOWN]);
+  const hu_seen across = hu_seen_of(col, n[HU_PAD], n[HU_WIDE], n[HU_STRIDE], n[HU_ACROSS]);
+  for (size_t j = j0; j < j1; j++) {
+    const float *a = t->a + j / channels * channels * pixels + j % channels;
+    float s = 0;
+    for (size_t y = down.first; y < down.end; y++) {
+      for (size_t x = across.first; x < across.end; x++) {
+        const size_t window = (image * n[HU_DOWN] + y) * n[HU_ACROSS] + x;
+        const size_t high = row + n[HU_PAD] - y * n[HU_STRIDE], wide = col + n[HU_PAD] - x * n[HU_STRIDE];
+        s += a[window * pixels * all + (high * n[HU_WIDE] + wide) * channels];
+      }
+    }
+    t->z[r * all + j] = s;
+  }
+}
+
+/* Columns of a as a matrix of n[0] rows, which z has transposed. */
+HU_AT(shuffle) {
+  const size_t groups = t->n[0], each = t->cols / groups;
+  const float *a = t->a + r * t->cols;
+  float *z = t->z + r * t->cols;
+  HU_EACH_COLUMN z[j] = a[j % groups * each + j / groups];
+}
+
 /* a: gradients of windows; b: the places of the largest. */
 HU_WINDOWS(max_pool_back, t->b[window * cols + j + k] == (float)place ? t->a[window * cols + j + k] : 0)
 HU_WINDOWS(mean_pool_back, t->a[window * cols + j + k] * t->p)

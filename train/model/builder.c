@@ -40,3 +40,19 @@ int hu_activate(hu_builder *b, int x) {
 }
 
 int hu_drop(hu_builder *b, int x) { return b->m->dropout > 0 ? hu_net_dropout(b->net, x, b->m->dropout) : x; }
+
+int hu_image_of(hu_builder *b) {
+  return b->ends->inputs[0] = hu_net_image(b->net, b->sizes->height, b->sizes->width, b->sizes->channels);
+}
+
+size_t hu_channels_of(const hu_builder *b, int x) { return hu_net_value(b->net, x).cols; }
+
+int hu_add_conv(hu_builder *b, int x, size_t channels, size_t kernel, size_t stride, size_t groups) {
+  int p = hu_next(b), z = hu_net_conv_groups(b->net, x, channels, kernel, stride, kernel / 2, groups, 0);
+  if (z >= 0) hu_start_gain(b, p, 2, kernel * kernel * (hu_channels_of(b, x) / groups));
+  return hu_net_batch_norm(b->net, z);
+}
+
+int hu_add_answer(hu_builder *b, int x) {
+  return hu_net_linear(b->net, hu_drop(b, hu_net_global_average(b->net, x)), b->sizes->outputs, 1);
+}

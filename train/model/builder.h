@@ -37,6 +37,8 @@ int hu_build_conv(hu_builder *b);
 int hu_build_resnet(hu_builder *b);
 int hu_build_resnet4(hu_builder *b);
 int hu_build_squeezenet(hu_builder *b);
+int hu_build_mobilenet2(hu_builder *b);
+int hu_build_shufflenet2(hu_builder *b);
 int hu_build_gru(hu_builder *b);
 int hu_build_lstm(hu_builder *b);
 int hu_build_transformer(hu_builder *b);
@@ -55,5 +57,12 @@ size_t hu_builder_channels(const hu_builder *b, size_t c);
 int hu_activate(hu_builder *b, int x);
 /* x behind the model's dropout; x itself where there is none. */
 int hu_drop(hu_builder *b, int x);
+/* The input of images; and how many channels a value has. */
+int hu_image_of(hu_builder *b);
+size_t hu_channels_of(const hu_builder *b, int x);
+/* Convolution and batch norm; first weights for a ReLU, wherever it comes. */
+int hu_add_conv(hu_builder *b, int x, size_t channels, size_t kernel, size_t stride, size_t groups);
+/* The mean of the image, and the linear layer that answers. */
+int hu_add_answer(hu_builder *b, int x);
 
 #endif

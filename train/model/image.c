@@ -4,31 +4,17 @@
 
 #include "train/model/builder.h"
 
-static int image_of(hu_builder *b) {
-  return b->ends->inputs[0] = hu_net_image(b->net, b->sizes->height, b->sizes->width, b->sizes->channels);
-}
-
-static size_t channels_of(const hu_builder *b, int x) { return hu_net_value(b->net, x).cols; }
-
-/* Convolution and batch norm; first weights for a ReLU, wherever it comes. */
+/* Convolution and batch norm. */
 static int add_conv(hu_builder *b, int x, size_t channels, size_t kernel, size_t stride) {
-  int p = hu_next(b);
-  size_t fan_in = kernel * kernel * channels_of(b, x);
-  int z = hu_net_conv(b->net, x, channels, kernel, stride, kernel / 2, 0);
-  if (z >= 0) hu_start_gain(b, p, 2, fan_in);
-  return hu_net_batch_norm(b->net, z);
-}
-
-static int add_answer(hu_builder *b, int x) {
-  return hu_net_linear(b->net, hu_drop(b, hu_net_global_average(b->net, x)), b->sizes->outputs, 1);
+  return hu_add_conv(b, x, channels, kernel, stride, 1);
 }
 
 int hu_build_conv(hu_builder *b) {
-  int x = image_of(b);
+  int x = hu_image_of(b);
   for (size_t i = 0; i < HU_MODEL_CHANNELS_MAX && b->m->channels[i]; i++) {
     x = hu_net_relu(b->net, add_conv(b, x, hu_builder_channels(b, b->m->channels[i]), b->m->kernel, 1));
   }
-  return add_answer(b, x);
+  return hu_add_answer(b, x);
 }
 
 /* ---- residual ---- */
@@ -37,7 +23,7 @@ int hu_build_conv(hu_builder *b) {
  * `halved` counts how often the image has been halved by then. */
 static int add_padded(hu_builder *b, int x, size_t channels, unsigned halved) {
   int z = hu_net_average_pool(b->net, x, 1, 2);
-  size_t there = channels_of(b, z), height = b->sizes->height, width = b->sizes->width;
+  size_t there = hu_channels_of(b, z), height = b->sizes->height, width = b->sizes->width;
   if (z < 0 || channels == there) return z;
   for (unsigned i = 0; i < halved; i++) {
     height = (height + 1) / 2;
@@ -58,7 +44,7 @@ static int add_block(hu_builder *b, int x, size_t channels, unsigned halved) {
 
 int hu_build_resnet(hu_builder *b) {
   char part[HU_SCOPE_MAX];
-  int x = hu_net_relu(b->net, add_conv(b, image_of(b), hu_builder_channels(b, 16), 3, 1));
+  int x = hu_net_relu(b->net, add_conv(b, hu_image_of(b), hu_builder_channels(b, 16), 3, 1));
   for (unsigned stage = 1; stage <= 3; stage++) {
     for (unsigned block = 1; block <= b->m->blocks; block++) {
       snprintf(part, sizeof part, "stage%u.block%u", stage, block);
@@ -67,7 +53,7 @@ int hu_build_resnet(hu_builder *b) {
     }
   }
   hu_enter(b, "");
-  return add_answer(b, x);
+  return hu_add_answer(b, x);
 }
 
 /* Two layers of 3 x 3, or with `bottleneck` 1 x 1, 3 x 3 and 1 x 1 with four times the channels; the first has the
@@ -77,13 +63,13 @@ static int add_deep_block(hu_builder *b, int x, size_t channels, size_t stride) 
   int z = hu_net_relu(b->net, add_conv(b, x, channels, b->m->bottleneck ? 1 : 3, stride));
   if (b->m->bottleneck) z = hu_net_relu(b->net, add_conv(b, z, channels, 3, 1));
   z = add_conv(b, z, out, b->m->bottleneck ? 1 : 3, 1);
-  if (stride > 1 || channels_of(b, x) != out) x = add_conv(b, x, out, 1, stride);
+  if (stride > 1 || hu_channels_of(b, x) != out) x = add_conv(b, x, out, 1, stride);
   return hu_net_relu(b->net, hu_net_add(b->net, z, x));
 }
 
 int hu_build_resnet4(hu_builder *b) {
   char part[HU_SCOPE_MAX];
-  int x = hu_net_relu(b->net, add_conv(b, image_of(b), hu_builder_channels(b, 64), 3, 1));
+  int x = hu_net_relu(b->net, add_conv(b, hu_image_of(b), hu_builder_channels(b, 64), 3, 1));
   for (unsigned stage = 0; stage < HU_MODEL_STAGES_MAX && b->m->stages[stage]; stage++) {
     size_t channels = hu_builder_channels(b, (size_t)64 << stage);
     for (unsigned block = 1; block <= b->m->stages[stage]; block++) {
@@ -93,7 +79,7 @@ int hu_build_resnet4(hu_builder *b) {
     }
   }
   hu_enter(b, "");
-  return add_answer(b, x);
+  return hu_add_answer(b, x);
 }
 
 /* ---- squeezed ---- */
@@ -118,7 +104,7 @@ int hu_build_squeezenet(hu_builder *b) {
     int pool;
   } fires[] = {{16, 64, 0},  {16, 64, 0},  {32, 128, 1}, {32, 128, 0},
                {48, 192, 0}, {48, 192, 0}, {64, 256, 1}, {64, 256, 0}};
-  int x = hu_net_relu(b->net, add_conv(b, image_of(b), hu_builder_channels(b, 96), 3, 1));
+  int x = hu_net_relu(b->net, add_conv(b, hu_image_of(b), hu_builder_channels(b, 96), 3, 1));
   x = hu_net_max_pool(b->net, x, 2, 2);
   for (unsigned i = 0; i < sizeof fires / sizeof *fires; i++) {
     x = add_fire(b, i + 2, x, fires[i].squeeze, fires[i].expand, i % 2);

@@ -23,6 +23,8 @@ static const hu_text_key conv_keys[] = {KEY(channels, 'l'), KEY(kernel, 'i'), KE
 static const hu_text_key resnet_keys[] = {KEY(blocks, 'i'), KEY(width, 'd'), KEY(projection, 'w')};
 static const hu_text_key resnet4_keys[] = {KEY(stages, 'l'), KEY(width, 'd'), KEY(bottleneck, 'w')};
 static const hu_text_key squeezenet_keys[] = {KEY(width, 'd'), KEY(bypass, 'w'), KEY(dropout, 'd')};
+static const hu_text_key mobilenet2_keys[] = {KEY(width, 'd'), KEY(dropout, 'd')};
+static const hu_text_key shufflenet2_keys[] = {KEY(width, 'd')};
 static const hu_text_key gru_keys[] = {KEY(layers, 'i'), KEY(units, 'i'), KEY(dropout, 'd')};
 static const hu_text_key lstm_keys[] = {KEY(layers, 'i'), KEY(units, 'i'), KEY(deviation, 'f'), KEY(dropout, 'd')};
 static const hu_text_key transformer_keys[] = {KEY(layers, 'i'),
@@ -44,7 +46,9 @@ static const hu_model_kind kinds[HU_MODEL_KINDS] = {
     {"lstm", NULL, KEYS(lstm_keys), HU_WANTS_TOKENS, hu_build_lstm},
     {"transformer", NULL, KEYS(transformer_keys), HU_WANTS_TOKENS, hu_build_transformer},
     {"ncf", NULL, KEYS(ncf_keys), HU_WANTS_PAIRS, hu_build_ncf},
-    {"resnet4", "resnet18", KEYS(resnet4_keys), HU_WANTS_IMAGE, hu_build_resnet4}};
+    {"resnet4", "resnet18", KEYS(resnet4_keys), HU_WANTS_IMAGE, hu_build_resnet4},
+    {"mobilenet2", NULL, KEYS(mobilenet2_keys), HU_WANTS_IMAGE, hu_build_mobilenet2},
+    {"shufflenet2", NULL, KEYS(shufflenet2_keys), HU_WANTS_IMAGE, hu_build_shufflenet2}};
 
 const hu_model_kind *hu_model_kind_of(uint8_t kind) { return &kinds[kind]; }
 
@@ -52,8 +56,8 @@ hu_model hu_model_default(uint8_t kind) {
   static const struct {
     uint32_t layers, units;
     float deviation;
-  } usual[HU_MODEL_KINDS] = {{0, 0, 0},  {2, 64, 0},    {0, 0, 0},     {0, 0, 0},     {0, 0, 0},
-                             {1, 32, 0}, {1, 64, 0.1f}, {1, 32, 0.3f}, {3, 8, 0.01f}, {0, 0, 0}};
+  } usual[HU_MODEL_KINDS] = {{0, 0, 0},     {2, 64, 0},    {0, 0, 0},     {0, 0, 0}, {0, 0, 0}, {1, 32, 0},
+                             {1, 64, 0.1f}, {1, 32, 0.3f}, {3, 8, 0.01f}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
   hu_model m;
   memset(&m, 0, sizeof m);
   if (kind >= HU_MODEL_KINDS) return m;
@@ -66,8 +70,9 @@ hu_model hu_model_default(uint8_t kind) {
     m.channels[1] = m.channels[2] = 16;
     m.kernel = 3;
   }
-  if (kind == HU_MODEL_CONV || kind == HU_MODEL_RESNET || kind == HU_MODEL_SQUEEZENET || kind == HU_MODEL_RESNET4)
-    m.width = 1;
+  for (size_t i = 0; i < kinds[kind].count; i++) {
+    if (strcmp(kinds[kind].keys[i].name, "width") == 0) m.width = 1;
+  }
   for (size_t i = 0; i < 4 && kind == HU_MODEL_RESNET4; i++) m.stages[i] = 2;
   if (kind == HU_MODEL_RESNET) m.blocks = 3;
   if (kind == HU_MODEL_TRANSFORMER) {

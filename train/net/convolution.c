@@ -14,14 +14,14 @@ static int takes_images(hu_net *net, hu_operator *op, const hu_accum *accum, con
   return hu_without_patches(net, accum, HU_CONVOLVE_POSSIBLE, c);
 }
 
-static hu_matrices patches_of(hu_operator *op, size_t in, hu_matrices x) {
+static hu_matrices patches_of(const hu_net *net, hu_operator *op, hu_matrices x) {
   x.data = op->kept;
-  x.ld = in;
+  x.ld = hu_patch_size(net, op);
   return x;
 }
 
 static hu_status tensor_forward(hu_net *net, hu_operator *op) {
-  size_t in = hu_patch_size(net, op);
+  size_t in = hu_patch_part(net, op);
   hu_matrices x = hu_x_operand(net, op, &op->rounding.x, HU_PART_Z_X);
   hu_convolution c;
   if (takes_images(net, op, &op->rounding.z_accum, x.data, &c)) {
@@ -32,11 +32,11 @@ static hu_status tensor_forward(hu_net *net, hu_operator *op) {
   }
   hu_make_patches(net, op, x.data);
   op->n[HU_CONV_KEPT] = HU_KEPT_TENSOR;
-  return hu_product_forward(net, op, in, patches_of(op, in, x));
+  return hu_product_forward(net, op, in, patches_of(net, op, x));
 }
 
 static hu_status tensor_weights(hu_net *net, hu_operator *op) {
-  size_t in = hu_patch_size(net, op);
+  size_t in = hu_patch_part(net, op);
   hu_matrices x = hu_x_operand(net, op, &op->rounding.x_back, HU_PART_DW_X);
   int same = hu_roundings_alike(&op->rounding.x, &op->rounding.x_back);
   unsigned kept = same ? (unsigned)op->n[HU_CONV_KEPT] : HU_KEPT_NOTHING;
@@ -55,23 +55,23 @@ static hu_status tensor_weights(hu_net *net, hu_operator *op) {
     hu_make_patches(net, op, x.data);
     op->n[HU_CONV_KEPT] = same ? HU_KEPT_TENSOR : HU_KEPT_NOTHING;
   }
-  return hu_product_weights(net, op, in, patches_of(op, in, x));
+  return hu_product_weights(net, op, in, patches_of(net, op, x));
 }
 
 /* A Hadamard transform mixes rows of the product's operand, which are windows: patches of X as it is. */
 static hu_status transformed_weights(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]];
-  size_t in = hu_patch_size(net, op);
+  size_t in = hu_patch_part(net, op);
   hu_make_patches(net, op, x->v);
   op->n[HU_CONV_KEPT] = HU_KEPT_NOTHING;
   return hu_product_weights(net, op, in,
-                            hu_product_operand(net, op, net->value[op->out].rows, in, op->kept, &op->rounding.x_back,
-                                               &x->round, net->work[1], HU_PART_DW_X));
+                            hu_product_operand(net, op, net->value[op->out].rows, hu_patch_size(net, op), op->kept,
+                                               &op->rounding.x_back, &x->round, net->work[1], HU_PART_DW_X));
 }
 
 static hu_status tensor_image(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]];
-  size_t in = hu_patch_size(net, op);
+  size_t in = hu_patch_part(net, op);
   const hu_accum *accum = &op->rounding.dx_accum;
   hu_convolution c = hu_convolution_of(net, op);
   if (hu_without_patches(net, accum, HU_CONVOLVE_POSSIBLE, &c)) {
@@ -82,9 +82,7 @@ static hu_status tensor_image(hu_net *net, hu_operator *op) {
   } else {
     hu_product_x(net, op, in, net->work[0]);
     c.dx = hu_gift(net, op->in[0], net->work[1]);
-    hu_task t = hu_windows(net, op, x->rows, x->cols, c.dx, net->work[0]);
-    t.work = net->value[op->out].rows * in;
-    hu_do(net, HU_RUN_PATCHES_BACK, &t);
+    hu_add_windows(net, op, c.dx, net->work[0]);
   }
   hu_status s = hu_round_product(net, op, x->rows, x->cols, c.dx, &op->rounding.dx_out, HU_PART_DX_OUT);
   hu_give(net, op->in[0], c.dx);
@@ -114,16 +112,27 @@ static hu_status conv_backward(hu_net *net, hu_operator *op) {
 
 static const hu_operator_kind conv = {"conv", conv_forward, conv_backward, NULL, 1, 0, 1};
 
+/* What is wrong with the sizes of a convolution of v; NULL: nothing. */
+static const char *wrong_sizes(const hu_value *v, size_t outputs, size_t kernel, size_t stride, size_t pad,
+                               size_t groups) {
+  if (!v->height) return "conv: not an image";
+  if (kernel == 0 || stride == 0 || pad >= kernel || kernel > 1024) return "conv: kernel, stride or pad";
+  if (v->height + 2 * pad < kernel || v->width + 2 * pad < kernel) return "conv: the kernel is larger than the image";
+  if (groups == 0) return "conv: groups: none";
+  if (v->cols % groups != 0) return "conv: groups: no divisor of the image's channels";
+  return outputs % groups != 0 ? "conv: groups: no divisor of the outputs" : NULL;
+}
+
 int hu_net_conv(hu_net *net, int x, size_t outputs, size_t kernel, size_t stride, size_t pad, int bias) {
+  return hu_net_conv_groups(net, x, outputs, kernel, stride, pad, 1, bias);
+}
+
+int hu_net_conv_groups(hu_net *net, int x, size_t outputs, size_t kernel, size_t stride, size_t pad, size_t groups,
+                       int bias) {
   if (!hu_usable(net, x)) return -1;
   hu_value v = net->value[x];
-  if (!v.height) return hu_refuse(net, HU_E_SHAPE, "conv: not an image");
-  if (kernel == 0 || stride == 0 || pad >= kernel || kernel > 1024) {
-    return hu_refuse(net, HU_E_SHAPE, "conv: kernel, stride or pad");
-  }
-  if (v.height + 2 * pad < kernel || v.width + 2 * pad < kernel) {
-    return hu_refuse(net, HU_E_SHAPE, "conv: the kernel is larger than the image");
-  }
+  const char *wrong = wrong_sizes(&v, outputs, kernel, stride, pad, groups);
+  if (wrong) return hu_refuse(net, HU_E_SHAPE, wrong);
   size_t h = (v.height + 2 * pad - kernel) / stride + 1, w = (v.width + 2 * pad - kernel) / stride + 1;
   size_t in, rows = net->batch * h * w, patches;
   if (__builtin_mul_overflow(kernel * kernel, v.cols, &in) || __builtin_mul_overflow(rows, in, &patches)) {
@@ -135,8 +144,9 @@ int hu_net_conv(hu_net *net, int x, size_t outputs, size_t kernel, size_t stride
   op->n[HU_CONV_KERNEL] = kernel;
   op->n[HU_CONV_STRIDE] = stride;
   op->n[HU_CONV_PAD] = pad;
+  op->groups = groups;
   size_t kernel_room = (in + 15) * (outputs + 15); /* see hu_convolution */
   if (hu_want_work(net, op->kept_size > kernel_room ? op->kept_size : kernel_room) != HU_OK)
     return hu_refuse(net, HU_E_MEMORY, "conv: no memory for patches");
-  return hu_add_weights(net, op, in, outputs, bias);
+  return hu_add_weights(net, op, in / groups, outputs, bias);
 }

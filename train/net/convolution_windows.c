@@ -36,7 +36,7 @@ static int by_blocks(hu_net *net, hu_operator *op, const hu_rounding *r, unsigne
   const hu_accum *accum = hu_accum_of(op, part);
   if (!hu_without_patches(net, accum, HU_CONVOLVE_BLOCKS, c)) return 0;
   if (part == HU_PART_Z_X) {
-    c->w = hu_weights_operand(net, op, hu_patch_size(net, op), &op->rounding.w, HU_PART_Z_W).data;
+    c->w = hu_weights_operand(net, op, hu_patch_part(net, op), &op->rounding.w, HU_PART_Z_W).data;
   } else {
     c->dz = hu_gradients_operand(net, op, &op->rounding.dz_w, net->work[2], HU_PART_DW_DZ).data;
     c->dw = hu_gift_parameter(net, op->theta[0], net->work[0]);
@@ -66,16 +66,16 @@ static int conv_without_patches(hu_net *net, hu_operator *op, size_t in) {
 }
 
 /* The patches in `kept`, rounded for a product. */
-static hu_matrices operand(hu_net *net, hu_operator *op, size_t in, const hu_rounding *r, unsigned part) {
-  return hu_product_operand(net, op, net->value[op->out].rows, in, op->kept, r, &net->value[op->in[0]].round,
-                            net->work[1], part);
+static hu_matrices operand(hu_net *net, hu_operator *op, const hu_rounding *r, unsigned part) {
+  return hu_product_operand(net, op, net->value[op->out].rows, hu_patch_size(net, op), op->kept, r,
+                            &net->value[op->in[0]].round, net->work[1], part);
 }
 
 hu_status hu_windows_forward(hu_net *net, hu_operator *op) {
-  size_t in = hu_patch_size(net, op);
+  size_t in = hu_patch_part(net, op);
   if (conv_without_patches(net, op, in)) return hu_finish_forward(net, op);
   hu_make_patches(net, op, net->value[op->in[0]].v);
-  return hu_product_forward(net, op, in, operand(net, op, in, &op->rounding.x, HU_PART_Z_X));
+  return hu_product_forward(net, op, in, operand(net, op, &op->rounding.x, HU_PART_Z_X));
 }
 
 /* Do the framed images fit what dW needs? */
@@ -87,7 +87,7 @@ static int frames_serve(const hu_operator *op) {
 }
 
 hu_status hu_windows_weights(hu_net *net, hu_operator *op) {
-  size_t in = hu_patch_size(net, op);
+  size_t in = hu_patch_part(net, op);
   hu_convolution c = hu_convolution_of(net, op);
   const hu_accum *accum = &op->rounding.dw_accum;
   if (frames_serve(op)) {
@@ -106,7 +106,7 @@ hu_status hu_windows_weights(hu_net *net, hu_operator *op) {
   if (op->n[HU_CONV_KEPT] || hu_patches_spoilt(op, &op->rounding.x_back)) {
     hu_make_patches(net, op, net->value[op->in[0]].v);
   }
-  return hu_product_weights(net, op, in, operand(net, op, in, &op->rounding.x_back, HU_PART_DW_X));
+  return hu_product_weights(net, op, in, operand(net, op, &op->rounding.x_back, HU_PART_DW_X));
 }
 
 /* dX without patches; c can do so. */
@@ -133,18 +133,16 @@ static hu_status image_without_patches(hu_net *net, hu_operator *op, size_t in, 
 }
 
 hu_status hu_windows_image(hu_net *net, hu_operator *op) {
-  hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
-  size_t in = hu_patch_size(net, op);
+  size_t in = hu_patch_part(net, op);
   hu_convolution c = hu_convolution_of(net, op);
   if (hu_without_patches(net, &op->rounding.dx_accum, HU_CONVOLVE_POSSIBLE, &c)) {
     return image_without_patches(net, op, in, &c);
   }
   hu_product_x(net, op, in, net->work[0]);
-  hu_status s = hu_round_product(net, op, z->rows, in, net->work[0], &op->rounding.dx_out, HU_PART_DX_OUT);
+  hu_status s = hu_round_product(net, op, net->value[op->out].rows, hu_patch_size(net, op), net->work[0],
+                                 &op->rounding.dx_out, HU_PART_DX_OUT);
   float *dx = hu_gift(net, op->in[0], net->work[1]);
-  hu_task t = hu_windows(net, op, x->rows, x->cols, dx, net->work[0]);
-  t.work = z->rows * in;
-  hu_do(net, HU_RUN_PATCHES_BACK, &t);
+  hu_add_windows(net, op, dx, net->work[0]);
   hu_give(net, op->in[0], dx);
   return s == HU_OK ? hu_done(net) : s;
 }

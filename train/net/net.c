@@ -198,6 +198,7 @@ hu_operator *hu_new_operator(hu_net *net, const hu_operator_kind *kind, int x, i
   op->in[2] = -1;
   op->out = out;
   op->theta[0] = op->theta[1] = -1;
+  op->groups = 1;
   op->rounding = hu_product_rounding_plain();
   op->number = (uint64_t)net->operators;
   net->value[out].made = 1;

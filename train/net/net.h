@@ -73,6 +73,7 @@ typedef struct hu_operator {
   int *list;      /* values that it reads, where they are more; n[0] of them */
   int theta[2];   /* parameters, -1: none */
   size_t n[4];    /* sizes that the kind knows */
+  size_t groups;  /* of a convolution: each has products of its own; of all other operators 1 */
   double x;       /* a number that the kind knows */
   float *kept;    /* what the forward pass leaves for the backward one */
   size_t kept_size;

@@ -2,11 +2,14 @@
 /* The sizes of a convolution, its patches, and the calls of an engine that needs none. */
 #include <string.h>
 
+#include "train/engine/kernels_layers.h"
 #include "train/net/convolution.h"
 
 size_t hu_patch_size(const hu_net *net, const hu_operator *op) {
   return op->n[HU_CONV_KERNEL] * op->n[HU_CONV_KERNEL] * net->value[op->in[0]].cols;
 }
+
+size_t hu_patch_part(const hu_net *net, const hu_operator *op) { return hu_patch_size(net, op) / op->groups; }
 
 hu_task hu_windows(const hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *to, const float *from) {
   const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
@@ -20,13 +23,21 @@ hu_task hu_windows(const hu_net *net, const hu_operator *op, size_t rows, size_t
                        z->height,
                        z->width};
   memcpy(t.n, n, sizeof n);
+  t.n[HU_GROUPS] = op->groups;
   return t;
 }
 
 void hu_make_patches(hu_net *net, hu_operator *op, const float *x) {
   hu_task t = hu_windows(net, op, net->value[op->out].rows, hu_patch_size(net, op), op->kept, x);
-  hu_do(net, HU_RUN_PATCHES, &t);
+  hu_do(net, op->groups > 1 ? HU_RUN_GROUPS : HU_RUN_PATCHES, &t);
   op->n[HU_CONV_KEPT] = HU_KEPT_PATCHES;
+}
+
+void hu_add_windows(hu_net *net, hu_operator *op, float *dx, const float *patches) {
+  const hu_value *x = &net->value[op->in[0]];
+  hu_task t = hu_windows(net, op, x->rows, x->cols, dx, patches);
+  t.work = net->value[op->out].rows * hu_patch_size(net, op);
+  hu_do(net, op->groups > 1 ? HU_RUN_GROUPS_BACK : HU_RUN_PATCHES_BACK, &t);
 }
 
 int hu_frames_fit(const hu_net *net, const hu_operator *op) {
@@ -48,6 +59,7 @@ hu_convolution hu_convolution_of(hu_net *net, hu_operator *op) {
   c.images = net->batch;
   c.channels = x->cols;
   c.outputs = z->cols;
+  c.groups = op->groups;
   c.x = x->v;
   c.z = z->v;
   c.framed = op->n[HU_CONV_PAD] ? op->kept : x->v;

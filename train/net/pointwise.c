@@ -46,6 +46,18 @@ static hu_status relu_backward(hu_net *net, hu_operator *op) {
 
 static const hu_operator_kind relu = {"relu", relu_forward, relu_backward, NULL, 0, 0, 1};
 
+/* ---- ReLU6; the gradient from what was read: a rounding may leave 6, in a format without it, another number ---- */
+
+static hu_status relu6_forward(hu_net *net, hu_operator *op) {
+  return forward(net, op, HU_RUN_RELU6, net->value[op->in[0]].v, NULL);
+}
+
+static hu_status relu6_backward(hu_net *net, hu_operator *op) {
+  return backward(net, op, HU_RUN_RELU6_BACK, net->value[op->in[0]].v, net->value[op->out].dv);
+}
+
+static const hu_operator_kind relu6 = {"relu6", relu6_forward, relu6_backward, NULL, 0, 0, 1};
+
 /* ---- GELU ---- */
 
 static hu_status gelu_forward(hu_net *net, hu_operator *op) { return function(net, op, HU_FUNCTION_GELU); }
@@ -136,6 +148,12 @@ int hu_net_relu(hu_net *net, int x) {
   if (!hu_usable(net, x)) return -1;
   tell_weights(net, x);
   return add_alike(net, &relu, x, -1, 0, NULL);
+}
+
+int hu_net_relu6(hu_net *net, int x) {
+  if (!hu_usable(net, x)) return -1;
+  tell_weights(net, x);
+  return add_alike(net, &relu6, x, -1, 0, NULL);
 }
 
 int hu_net_gelu(hu_net *net, int x) {

@@ -4,11 +4,11 @@
 
 #include "halfulp/formats/ieee.h"
 
-/* z = a b in binary32, for the result `part`. */
+/* z = a b in binary32, m x k times k x n, for the result `part`: of each group, whose columns of z lie side by side. */
 static void multiply(hu_net *net, const hu_operator *op, unsigned part, size_t m, size_t n, size_t k, float *z,
                      hu_matrices a, hu_matrices b) {
-  hu_matrices d = {z, n, 0, 0, hu_binary32(), 0};
-  hu_products p = {m, n, k, 1, 1, d, a, b, hu_accum_of(op, part), {0, 0}};
+  hu_matrices d = {z, n * op->groups, 0, n, hu_binary32(), 0};
+  hu_products p = {m, n, k, 1, op->groups, d, a, b, hu_accum_of(op, part), {0, 0}};
   hu_do_products(net, op, part, &p);
 }
 
@@ -19,12 +19,16 @@ hu_matrices hu_x_operand(hu_net *net, hu_operator *op, const hu_rounding *r, uns
 
 hu_matrices hu_weights_operand(hu_net *net, hu_operator *op, size_t in, const hu_rounding *r, unsigned part) {
   const hu_parameter *w = &net->parameter[op->theta[0]];
-  return hu_product_operand(net, op, in, w->cols, w->theta, r, &w->round, net->work[2], part);
+  hu_matrices z = hu_product_operand(net, op, in, w->cols, w->theta, r, &w->round, net->work[2], part);
+  z.inner = w->cols / op->groups;
+  return z;
 }
 
 hu_matrices hu_gradients_operand(hu_net *net, hu_operator *op, const hu_rounding *r, float *room, unsigned part) {
   const hu_value *z = &net->value[op->out];
-  return hu_product_operand(net, op, z->rows, z->cols, z->dv, r, &z->round_back, room, part);
+  hu_matrices dz = hu_product_operand(net, op, z->rows, z->cols, z->dv, r, &z->round_back, room, part);
+  dz.inner = z->cols / op->groups;
+  return dz;
 }
 
 hu_status hu_finish_forward(hu_net *net, hu_operator *op) {
@@ -40,7 +44,8 @@ hu_status hu_finish_forward(hu_net *net, hu_operator *op) {
 hu_status hu_product_forward(hu_net *net, hu_operator *op, size_t in, hu_matrices x) {
   hu_value *z = &net->value[op->out];
   hu_matrices w = hu_weights_operand(net, op, in, &op->rounding.w, HU_PART_Z_W);
-  multiply(net, op, HU_PART_Z_OUT, z->rows, z->cols, in, z->v, x, w);
+  x.inner = in;
+  multiply(net, op, HU_PART_Z_OUT, z->rows, z->cols / op->groups, in, z->v, x, w);
   return hu_finish_forward(net, op);
 }
 
@@ -49,7 +54,7 @@ void hu_product_x(hu_net *net, hu_operator *op, size_t in, float *dx) {
   hu_matrices dz = hu_gradients_operand(net, op, &op->rounding.dz, net->work[1], HU_PART_DX_DZ);
   hu_matrices w = hu_weights_operand(net, op, in, &op->rounding.w_back, HU_PART_DX_W);
   w.transposed = 1;
-  multiply(net, op, HU_PART_DX_OUT, z->rows, in, z->cols, dx, dz, w);
+  multiply(net, op, HU_PART_DX_OUT, z->rows, in, z->cols / op->groups, dx, dz, w);
 }
 
 hu_status hu_finish_weights(hu_net *net, hu_operator *op, size_t in, float *dw) {
@@ -68,7 +73,8 @@ hu_status hu_product_weights(hu_net *net, hu_operator *op, size_t in, hu_matrice
   float *dw = hu_gift_parameter(net, op->theta[0], net->work[0]);
   hu_matrices dz = hu_gradients_operand(net, op, &op->rounding.dz_w, net->work[2], HU_PART_DW_DZ);
   x.transposed = 1;
-  multiply(net, op, HU_PART_DW_OUT, in, z->cols, z->rows, dw, x, dz);
+  x.inner = in;
+  multiply(net, op, HU_PART_DW_OUT, in, z->cols / op->groups, z->rows, dw, x, dz);
   return hu_finish_weights(net, op, in, dw);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* train/net/product.h - the three products of a layer with weights, as linear layers and convolutions share them. `in`
- * is the number of rows of W. Operands are rounded into the rooms 1 (X; dZ of dX) and 2 (W; dZ of dW); room 0 is free
- * for dX and has dW. */
+ * is the number of rows of W. Groups (op->groups) have their numbers side by side: of X and dX `in` columns each, of W,
+ * Z, dW and dZ as many columns as outputs; each group is a product of its own. Operands are rounded into the rooms 1
+ * (X; dZ of dX) and 2 (W; dZ of dW); room 0 is free for dX and has dW. */
 #ifndef HALFULP_TRAIN_NET_PRODUCT_H
 #define HALFULP_TRAIN_NET_PRODUCT_H
 

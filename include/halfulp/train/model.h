@@ -33,6 +33,10 @@
  *                                       that and bottleneck
  *   squeezenet(width=1,dropout=0)       Iandola et al. 2016, for 32 x 32 images, batch norm; word `bypass`: with its
  *                                       simple bypass; the paper has dropout=0.5
+ *   mobilenet2(width=1,dropout=0)       Sandler et al. 2018, table 2, for images of 32 x 32: the strides of the first
+ *                                       layer and of stage 2 are 1
+ *   shufflenet2(width=1)                Ma et al. 2018, table 5, for images of 32 x 32: the first layer has stride 1
+ *                                       and no max pool behind it
  *   gru(layers=1,units=32,dropout=0)    over the rows of an image; linear on the last state
  *   lstm(layers=1,units=64,deviation=0.1,dropout=0)
  *                                       language model: embedding, LSTM, linear at each step
@@ -41,10 +45,11 @@
  *   ncf(layers=3,units=8,deviation=0.01)
  *                                       He et al. 2017, neural matrix factorisation of users and items
  *
- * `width` multiplies numbers of channels: c channels become floor(width c + 1/2), at least 1. `deviation` is that of
- * first embeddings (and positions). `dropout` is the probability p of hu_net_dropout, whose layers docs/networks.md
- * places in each model; with 0 there are none. Numbers are decimal or "2^k". Errors: HU_E_TRAIN, a field out of its
- * range; HU_E_SHAPE, sizes that the model cannot have; both say which one and why. */
+ * `width` multiplies numbers of channels: c channels become floor(width c + 1/2), at least 1. (The last 1280 of
+ * mobilenet2 never become fewer; shufflenet2 has those of its paper's table for 0.5, 1, 1.5 and 2: docs/networks.md.)
+ * `deviation` is that of first embeddings (and positions). `dropout` is the probability p of hu_net_dropout, whose
+ * layers docs/networks.md places in each model; with 0 there are none. Numbers are decimal or "2^k". Errors:
+ * HU_E_TRAIN, a field out of its range; HU_E_SHAPE, sizes that the model cannot have; both say which one and why. */
 #ifndef HALFULP_TRAIN_MODEL_H
 #define HALFULP_TRAIN_MODEL_H
 
@@ -58,17 +63,19 @@ extern "C" {
 
 /* Kinds of models, by the names of their texts. */
 enum {
-  HU_MODEL_LINEAR = 0,      /* linear */
-  HU_MODEL_MLP = 1,         /* mlp */
-  HU_MODEL_CONV = 2,        /* conv */
-  HU_MODEL_RESNET = 3,      /* resnet */
-  HU_MODEL_SQUEEZENET = 4,  /* squeezenet */
-  HU_MODEL_GRU = 5,         /* gru */
-  HU_MODEL_LSTM = 6,        /* lstm */
-  HU_MODEL_TRANSFORMER = 7, /* transformer */
-  HU_MODEL_NCF = 8,         /* ncf */
-  HU_MODEL_RESNET4 = 9,     /* resnet4 */
-  HU_MODEL_KINDS = 10       /* (count) */
+  HU_MODEL_LINEAR = 0,       /* linear */
+  HU_MODEL_MLP = 1,          /* mlp */
+  HU_MODEL_CONV = 2,         /* conv */
+  HU_MODEL_RESNET = 3,       /* resnet */
+  HU_MODEL_SQUEEZENET = 4,   /* squeezenet */
+  HU_MODEL_GRU = 5,          /* gru */
+  HU_MODEL_LSTM = 6,         /* lstm */
+  HU_MODEL_TRANSFORMER = 7,  /* transformer */
+  HU_MODEL_NCF = 8,          /* ncf */
+  HU_MODEL_RESNET4 = 9,      /* resnet4 */
+  HU_MODEL_MOBILENET2 = 10,  /* mobilenet2 */
+  HU_MODEL_SHUFFLENET2 = 11, /* shufflenet2 */
+  HU_MODEL_KINDS = 12        /* (count) */
 };
 /* Functions between layers. */
 enum {
@@ -101,7 +108,7 @@ typedef struct hu_model {
 
 /* What the data are. Looked at:
  *   linear, mlp                height, width, channels (inputs are rows of all their numbers), outputs
- *   conv, resnet, resnet4, squeezenet
+ *   conv, resnet, resnet4, squeezenet, mobilenet2, shufflenet2
  *                              height, width, channels, outputs; squeezenet: sides from 8 on
  *   gru                        height (steps), width, channels, outputs
  *   lstm, transformer          steps, vocabulary, outputs (vocabulary, or 0, which means that)

@@ -73,12 +73,22 @@ HU_API int hu_net_linear(hu_net *net, int x, size_t outputs, int bias);
 /* The same over patches of kernel x kernel pixels, `pad` pixels of zeros around the image: W is (kernel kernel
  * channels) x outputs, patches row by row, pixel by pixel, channel by channel. */
 HU_API int hu_net_conv(hu_net *net, int x, size_t outputs, size_t kernel, size_t stride, size_t pad, int bias);
+/* The same with the channels of the image and the outputs in so many groups, each of neighbours: the outputs of a group
+ * see the channels of their own group alone, in a product of its own. W is (kernel kernel channels / groups) x outputs.
+ * With one group it is hu_net_conv, with as many as channels a depthwise convolution. HU_E_SHAPE: `groups` is 0, or
+ * does not divide both the channels and the outputs. Krizhevsky et al., ImageNet classification (2012); Sandler et al.,
+ * MobileNetV2 (2018). */
+HU_API int hu_net_conv_groups(hu_net *net, int x, size_t outputs, size_t kernel, size_t stride, size_t pad,
+                              size_t groups, int bias);
 /* g (x - mean) / sqrt(variance + 1e-5) + b. Batch: over all rows, a column at a time, with running statistics
  * (momentum 0.1) for evaluation; layer: over the columns of a row. */
 HU_API int hu_net_batch_norm(hu_net *net, int x); /* batch: statistics of a column over all rows */
 HU_API int hu_net_layer_norm(hu_net *net, int x); /* layer: statistics of a row */
-/* The function of each number; relu: the larger of it and 0; gelu: x Phi(x), not the approximation by tanh. */
+/* The function of each number; relu: the larger of it and 0; relu6: that, but at most 6; gelu: x Phi(x), not the
+ * approximation by tanh. A NaN stays one. Results are rounded as every value is, so that 6 stays 6 in each format that
+ * has it. */
 HU_API int hu_net_relu(hu_net *net, int x);    /* max(x, 0) */
+HU_API int hu_net_relu6(hu_net *net, int x);   /* min(max(x, 0), 6) */
 HU_API int hu_net_gelu(hu_net *net, int x);    /* x Phi(x) */
 HU_API int hu_net_tanh(hu_net *net, int x);    /* tanh(x) */
 HU_API int hu_net_sigmoid(hu_net *net, int x); /* 1 / (1 + e^-x) */
@@ -89,6 +99,11 @@ HU_API int hu_net_multiply(hu_net *net, int a, int b); /* a b */
  * from + 1 ... of a value. */
 HU_API int hu_net_concat(hu_net *net, size_t count, const int *values);  /* values side by side */
 HU_API int hu_net_columns(hu_net *net, int x, size_t from, size_t cols); /* some columns of a value */
+/* The columns of x in so many groups of neighbours, as rows of a matrix, which is transposed: the first column of each
+ * group, then the second of each ... Column i of group g of c columns becomes column i groups + g. Nothing is computed,
+ * and gradients go back to where their column was. HU_E_SHAPE: `groups` does not divide the columns. Zhang et al.,
+ * ShuffleNet (2018), figure 1. */
+HU_API int hu_net_shuffle(hu_net *net, int x, size_t groups);
 /* Of each sample the sum of all numbers of `count` values: a row of one number a sample. */
 HU_API int hu_net_sum(hu_net *net, size_t count, const int *values);
 /* Of each number x f, rounded as every value is: in training f is 0 with the probability floor(2^32 p) / 2^32, p from 0
@@ -169,8 +184,9 @@ HU_API HU_MUST_CHECK hu_status hu_net_round_parameter(hu_net *net, int parameter
  * dZ W^T, of dW = X^T dZ, rounded once more before each, and the results, before a bias is added to Z and before
  * gradients of several readers are added up. Blocks of scaled roundings lie along rows of these matrices, or columns
  * where the rounding is `turned`. Of attention's scores, K and dK are meant as they are stored: they are used as W^T
- * and dW^T. Each product has an accumulation model of its own: a unit of 8-bit formats has one instruction per pair of
- * formats, so that E4M3 forward and E5M2 backward are three of them. */
+ * and dW^T. Groups of a convolution are products, too, but a rounding sees all of them: whole tensors, or the patches
+ * of all groups side by side. Each product has an accumulation model of its own: a unit of 8-bit formats has one
+ * instruction per pair of formats, so that E4M3 forward and E5M2 backward are three of them. */
 typedef struct hu_product_rounding {
   hu_rounding x, w;         /* of Z = X W: X is rows x I, W is I x O */
   hu_rounding dz, w_back;   /* of dX = dZ W^T */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* The channel shuffle: a permutation of columns. */
+#include "train/net/net.h"
+
+/* z = the columns of x as a matrix of so many rows, transposed. */
+static void shuffle_columns(hu_net *net, const hu_value *like, size_t groups, float *z, const float *x) {
+  hu_task t = hu_task_of(like->rows, like->cols, z, x, NULL);
+  t.n[0] = groups;
+  hu_do(net, HU_RUN_SHUFFLE, &t);
+}
+
+static hu_status shuffle_forward(hu_net *net, hu_operator *op) {
+  const hu_value *z = &net->value[op->out];
+  shuffle_columns(net, z, op->n[0], z->v, net->value[op->in[0]].v);
+  return hu_done(net);
+}
+
+static hu_status shuffle_backward(hu_net *net, hu_operator *op) {
+  const hu_value *z = &net->value[op->out];
+  if (!hu_wants_gradient(net, op->in[0])) return HU_OK;
+  float *dx = hu_gift(net, op->in[0], net->work[0]);
+  shuffle_columns(net, z, z->cols / op->n[0], dx, z->dv); /* transposed back */
+  hu_give(net, op->in[0], dx);
+  return hu_done(net);
+}
+
+static const hu_operator_kind shuffle = {"shuffle", shuffle_forward, shuffle_backward, NULL, 0, 0, 1};
+
+int hu_net_shuffle(hu_net *net, int x, size_t groups) {
+  if (!hu_usable(net, x)) return -1;
+  hu_value v = net->value[x];
+  if (groups == 0 || v.cols % groups != 0)
+    return hu_refuse(net, HU_E_SHAPE, "shuffle: groups: no divisor of the columns");
+  int z = hu_new_value(net, v.rows, v.cols, v.height, v.width);
+  hu_operator *op = hu_new_operator(net, &shuffle, x, -1, z, 0);
+  if (!op) return -1;
+  op->n[0] = groups;
+  return z;
+}
