@@ -30,7 +30,7 @@ WORDS = {
     "count": ("", "", "number of cases alone", r"how many cases"),
     "counter": ("", "C", "first word of the random stream", r"random word C \+ i"),
     "data": ("", "FOLDER", "folder of data files", r"where (its|data|the data) files are"),
-    "device": ("", "DEVICE", "cpu or cuda", r"cuda.*default cpu"),
+    "device": ("", "DEVICE", "cpu or cuda", r"cuda.*default (cpu|cuda)"),
     "elements": ("", "N", "length of a row", r"elements of a row"),
     "evaluate": ("", "N", "epochs between evaluations", r"every N epochs"),
     "every": ("", "N", "steps between rows of the log", r"every N steps"),
