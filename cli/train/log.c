@@ -39,8 +39,13 @@ static const char *const log_names[LOG_COLUMNS] = {
     "low",
     "promoted",
 };
-static const char *const seen_names[SEEN_COLUMNS] = {"step",        "epochs",    "training_loss", "training_accuracy",
-                                                     "training_r2", "test_loss", "test_accuracy", "test_r2"};
+/* Those that every run has, and what a kind of run has besides. */
+#define SEEN_BY_ALL \
+  "step", "epochs", "training_loss", "training_accuracy", "training_r2", "test_loss", "test_accuracy", "test_r2"
+static const char *const seen_names[] = {SEEN_BY_ALL};
+static const char *const language_names[] = {SEEN_BY_ALL, "training_perplexity", "test_perplexity"};
+_Static_assert(sizeof seen_names == SEEN_COLUMNS * sizeof *seen_names, "columns of all runs");
+_Static_assert(sizeof language_names == SEEN_LANGUAGE_COLUMNS * sizeof *language_names, "of language models");
 
 char *train_path(const train_run *r, const char *name) {
   char *path = NULL;
@@ -49,10 +54,22 @@ char *train_path(const train_run *r, const char *name) {
   return NULL;
 }
 
+int train_is_language(const train_run *r) {
+  const char *set = hu_trainer_get(r->t, "data.set");
+  return strcmp(set, "text") == 0 || strcmp(set, "words") == 0;
+}
+
+static void start_seen(train_run *r, char *path) {
+  if (train_is_language(r))
+    table_start(&r->seen, language_names, SEEN_LANGUAGE_COLUMNS, path, NULL);
+  else
+    table_start(&r->seen, seen_names, SEEN_COLUMNS, path, NULL);
+}
+
 static int start(train_run *r) {
   char *log = train_path(r, "log.csv"), *json = train_path(r, "log.jsonl"), *seen = train_path(r, "evaluations.csv");
   table_start(&r->log, log_names, LOG_COLUMNS, log, json);
-  table_start(&r->seen, seen_names, SEEN_COLUMNS, seen, NULL);
+  start_seen(r, seen);
   return log && json && seen ? CLI_OK : CLI_BAD;
 }
 
@@ -131,17 +148,21 @@ int train_log_evaluation(train_run *r, int at_end) {
   hu_status s = hu_trainer_evaluate(r->t, HU_ON_TRAINING, &training);
   if (s == HU_OK) s = hu_trainer_evaluate(r->t, HU_ON_TEST, &test);
   if (s != HU_OK) return train_fail(r->config, s);
-  const double row[SEEN_COLUMNS] = {(double)at,    (double)at / (double)hu_trainer_steps_an_epoch(r->t),
-                                    training.loss, training.accuracy,
-                                    training.r2,   test.loss,
-                                    test.accuracy, test.r2};
+  double row[SEEN_MOST] = {(double)at,    (double)at / (double)hu_trainer_steps_an_epoch(r->t),
+                           training.loss, training.accuracy,
+                           training.r2,   test.loss,
+                           test.accuracy, test.r2};
+  if (train_is_language(r)) {
+    row[SEEN_TRAINING_PERPLEXITY] = training.perplexity;
+    row[SEEN_TEST_PERPLEXITY] = test.perplexity;
+  }
   r->totals.seen++;
   r->totals.end_seen = at_end;
   return train_speaks() ? table_add(&r->seen, row) : CLI_OK;
 }
 
 const double *train_last_seen(const train_run *r) {
-  return r->seen.rows ? r->seen.cells + (r->seen.rows - 1) * SEEN_COLUMNS : NULL;
+  return r->seen.rows ? r->seen.cells + (r->seen.rows - 1) * r->seen.columns : NULL;
 }
 
 /* Of what operators made: inputs have none that is computed, nor has the loss, which is the last value. */

@@ -72,9 +72,11 @@ double train_mean_low(const train_run *r) {
   return at ? r->totals.low / (double)at : 0;
 }
 
-static void print_seen(FILE *out, const char *what, const double *seen) {
+/* seen: loss, accuracy and R^2 of a set. perplexity: NULL, or that of a language model. */
+static void print_seen(FILE *out, const char *what, const double *seen, const double *perplexity) {
   fprintf(out, "%-12s loss %s", what, ROUNDED(seen[0], 6));
   if (isfinite(seen[1])) fprintf(out, ", accuracy %.4f", seen[1]);
+  if (perplexity) fprintf(out, ", perplexity %s", ROUNDED(*perplexity, 6));
   if (isfinite(seen[2])) fprintf(out, fabs(seen[2]) < 1e4 ? ", R^2 %.6f" : ", R^2 %.3g", seen[2]);
   fputc('\n', out);
 }
@@ -82,6 +84,7 @@ static void print_seen(FILE *out, const char *what, const double *seen) {
 void train_print(FILE *out, const train_run *r, double seconds) {
   const double *seen = train_last_seen(r);
   const train_totals *z = &r->totals;
+  int language = train_is_language(r);
   char folder[CLI_SHOWN_MAX];
   const char *const shown[] = {"model.net", "data.set", "precision.system", "assignment.kind"};
   fprintf(out, "%-12s %s", "run", hu_trainer_get(r->t, "run.name"));
@@ -90,8 +93,8 @@ void train_print(FILE *out, const train_run *r, double seconds) {
       fprintf(out, "%s%s", i ? ", " : ": ", hu_trainer_get(r->t, shown[i]));
   fprintf(out, "\n%-12s %llu, %llu skipped\n", "steps", (unsigned long long)hu_trainer_at(r->t),
           (unsigned long long)train_skipped(r));
-  if (seen) print_seen(out, "training", seen + SEEN_TRAINING_LOSS);
-  if (seen) print_seen(out, "test", seen + SEEN_TEST_LOSS);
+  if (seen) print_seen(out, "training", seen + SEEN_TRAINING_LOSS, language ? seen + SEEN_TRAINING_PERPLEXITY : NULL);
+  if (seen) print_seen(out, "test", seen + SEEN_TEST_LOSS, language ? seen + SEEN_TEST_PERPLEXITY : NULL);
   fprintf(out, "%-12s %llu weights moved, %llu updates of them lost (%.4f)\n", "updates",
           (unsigned long long)z->updates.moved, (unsigned long long)z->updates.lost,
           z->updates.moved ? (double)z->updates.lost / (double)z->updates.moved : 0);
@@ -108,7 +111,7 @@ static void json_number(FILE *out, const char *name, double x) {
   cli_json_known(out, x);
 }
 
-static void json_seen(FILE *out, const char *name, const double *seen) {
+static void json_seen(FILE *out, const char *name, const double *seen, const double *perplexity) {
   fprintf(out, "  \"%s\": {", name);
   fputs("\"loss\": ", out);
   cli_json_double(out, seen[0]); /* of a run that came to nothing "nan" */
@@ -116,6 +119,10 @@ static void json_seen(FILE *out, const char *name, const double *seen) {
   json_number(out, "accuracy", seen[1]);
   fputs(", ", out);
   json_number(out, "r2", seen[2]);
+  if (perplexity) {
+    fputs(", ", out);
+    json_number(out, "perplexity", *perplexity);
+  }
   fputs("},\n", out);
 }
 
@@ -134,14 +141,15 @@ static void json_memory(FILE *out, const char *name, hu_trainer_memory m) {
 void train_json(FILE *out, const train_run *r, double seconds) {
   const double *seen = train_last_seen(r);
   const train_totals *z = &r->totals;
+  int language = train_is_language(r);
   fputs("{\n  \"name\": ", out);
   cli_json_string(out, hu_trainer_get(r->t, "run.name"));
   fputs(",\n  \"folder\": ", out);
   cli_json_string(out, r->out);
   fprintf(out, ",\n  \"steps\": %llu, \"skipped\": %llu,\n", (unsigned long long)hu_trainer_at(r->t),
           (unsigned long long)train_skipped(r));
-  if (seen) json_seen(out, "training", seen + SEEN_TRAINING_LOSS);
-  if (seen) json_seen(out, "test", seen + SEEN_TEST_LOSS);
+  if (seen) json_seen(out, "training", seen + SEEN_TRAINING_LOSS, language ? seen + SEEN_TRAINING_PERPLEXITY : NULL);
+  if (seen) json_seen(out, "test", seen + SEEN_TEST_LOSS, language ? seen + SEEN_TEST_PERPLEXITY : NULL);
   fprintf(out, "  \"updates\": {\"moved\": %llu, \"lost\": %llu},\n", (unsigned long long)z->updates.moved,
           (unsigned long long)z->updates.lost);
   fprintf(out, "  \"events\": {\"overflow\": %llu, \"underflow\": %llu},\n  ", (unsigned long long)z->overflow,

@@ -35,7 +35,11 @@ enum {
   SEEN_TEST_LOSS,
   SEEN_TEST_ACCURACY,
   SEEN_TEST_R2,
-  SEEN_COLUMNS
+  SEEN_COLUMNS, /* of every run; then of language models */
+  SEEN_TRAINING_PERPLEXITY = SEEN_COLUMNS,
+  SEEN_TEST_PERPLEXITY,
+  SEEN_LANGUAGE_COLUMNS,
+  SEEN_MOST = SEEN_LANGUAGE_COLUMNS
 };
 
 /* Steps to a row of the log, epochs to an evaluation, if nothing else is asked for. */
@@ -118,7 +122,9 @@ int train_report(const train_run *r);
 /* Steps not taken; mean of the shares of low elements. */
 uint64_t train_skipped(const train_run *r);
 double train_mean_low(const train_run *r);
-/* The last evaluation, a row of SEEN_COLUMNS; NULL: none. */
+/* The last evaluation, a row of r->seen; NULL: none. */
 const double *train_last_seen(const train_run *r);
+/* 1: the run is of a language model, whose evaluations have a perplexity. */
+int train_is_language(const train_run *r);
 
 #endif

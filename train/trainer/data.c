@@ -100,6 +100,60 @@ static hu_status open_text(hu_trainer *t, const char *folder, char *why) {
   return hu_say(why, HU_E_DATA, "%s: the last tenth is shorter than a window of %zu bytes", path, t->source.window + 1);
 }
 
+/* The files of a run on words: for training, and the one that evaluations are on if there is one. */
+static hu_status load_words(hu_words *z, const hu_run_keys *k, const char *folder, char *why) {
+  const char *held = k->on_valid ? k->valid_file : k->test_file;
+  char(*path)[PATH_ROOM] = malloc(2 * sizeof *path);
+  if (!path) return HU_E_MEMORY;
+  const char *const paths[2] = {path[0], path[1]};
+  hu_status s = join(path[0], folder, k->path, "", why);
+  if (s == HU_OK) s = join(path[1], folder, held, "", why);
+  if (s == HU_OK) s = hu_words_load(z, paths, *held ? 2 : 1, (uint32_t)k->vocabulary, (int)k->by_count, why);
+  free(path);
+  return s;
+}
+
+static hu_status check_words(const hu_run_keys *k, char *why) {
+  const char *held = k->on_valid ? k->valid_file : k->test_file;
+  if (!*k->path) return hu_say(why, HU_E_TRAIN, "data.path: empty, and words want a file for training");
+  if (!*held && (*k->valid_file || *k->test_file))
+    return hu_say(why, HU_E_TRAIN, "data.evaluate: %s, and data.%s_file is empty", k->on_valid ? "valid" : "test",
+                  k->on_valid ? "valid" : "test");
+  if (k->vocabulary == 1 || k->vocabulary == 2)
+    return hu_say(why, HU_E_TRAIN, "data.vocabulary: %d: <eos>, <unk> and a word are 3; 0 keeps all",
+                  (int)k->vocabulary);
+  return HU_OK;
+}
+
+/* Evaluations need a batch of windows, each with the token behind it. */
+static hu_status check_parts(const hu_trainer *t, const hu_words *w, char *why) {
+  size_t window = t->keys.window;
+  if (w->parts[0] <= window)
+    return hu_say(why, HU_E_DATA, "%s: %zu words for training, and a window wants %zu", t->keys.path, w->parts[0],
+                  window + 1);
+  if ((w->parts[1] - 1) / window < t->batch)
+    return hu_say(why, HU_E_DATA, "data.set: %zu words for testing, and a batch of windows wants %zu", w->parts[1],
+                  t->batch * window + 1);
+  return HU_OK;
+}
+
+static hu_status open_words(hu_trainer *t, const char *folder, char *why) {
+  hu_words w;
+  hu_status s = check_words(&t->keys, why);
+  if (s == HU_OK) s = load_words(&w, &t->keys, folder, why);
+  if (s != HU_OK) return s;
+  s = check_parts(t, &w, why);
+  t->source.text = t->source.whole = 1;
+  t->source.split = w.parts[0];
+  t->source.window = t->keys.window;
+  t->source.tokens.count = w.count;
+  t->source.tokens.kinds = w.kinds;
+  t->source.tokens.tokens = w.tokens;
+  w.tokens = NULL;
+  hu_words_free(&w);
+  return s;
+}
+
 static hu_status open_least_squares(hu_trainer *t) {
   const hu_run_keys *k = &t->keys;
   hu_least_squares what = hu_least_squares_default();
@@ -156,6 +210,7 @@ hu_status hu_open_source(hu_trainer *t, const char *folder, char *why) {
     case SET_CIFAR10:
     case SET_CIFAR100: return open_cifar(t, folder, why);
     case SET_TEXT: return open_text(t, folder, why);
+    case SET_WORDS: return open_words(t, folder, why);
     case SET_LEAST_SQUARES: return open_least_squares(t);
     case SET_TEACHER: return open_teacher(t);
     case SET_GRATINGS: return open_gratings(t);
@@ -246,18 +301,38 @@ static hu_status gather(hu_trainer *t, const hu_data *d, size_t n, const uint32_
   return s;
 }
 
-/* n windows of one more token than steps: inputs all but the last, labels all but the first. */
-static hu_status gather_windows(hu_trainer *t, size_t n, size_t first, size_t count, hu_stream s) {
+/* t->words has n windows of one more token than steps: inputs all but the last, labels all but the first. */
+static void put_windows(hu_trainer *t, size_t n) {
   size_t w = t->source.window;
-  hu_status status = hu_text_windows(n, t->words, &t->source.tokens, first, count, w + 1, s);
-  if (status != HU_OK) return status;
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < w; j++) {
       t->x[i * w + j] = (float)t->words[i * (w + 1) + j];
       t->labels[i * w + j] = t->words[i * (w + 1) + j + 1];
     }
   }
-  return HU_OK;
+}
+
+/* n windows from random places. */
+static hu_status gather_windows(hu_trainer *t, size_t n, size_t first, size_t count, hu_stream s) {
+  hu_status status = hu_text_windows(n, t->words, &t->source.tokens, first, count, t->source.window + 1, s);
+  if (status == HU_OK) put_windows(t, n);
+  return status;
+}
+
+/* Windows of the test part, one behind the other. */
+static size_t test_windows(const hu_trainer *t) {
+  return (t->source.tokens.count - t->source.split - 1) / t->source.window;
+}
+
+/* Batch b of these, *n windows; behind the last one it is repeated. */
+static void gather_in_order(hu_trainer *t, size_t b, size_t *n) {
+  size_t w = t->source.window, all = test_windows(t), batch = t->batch;
+  if ((b + 1) * batch > all) *n = all - b * batch;
+  for (size_t i = 0; i < batch; i++) {
+    size_t at = b * batch + (i < *n ? i : *n - 1);
+    memcpy(t->words + i * (w + 1), t->source.tokens.tokens + t->source.split + at * w, (w + 1) * sizeof *t->words);
+  }
+  put_windows(t, batch);
 }
 
 hu_status hu_draw_training(hu_trainer *t) {
@@ -281,6 +356,7 @@ hu_status hu_feed_part(hu_trainer *t, hu_net *net, size_t part) {
 
 size_t hu_batches_to_see(const hu_trainer *t, int on) {
   const hu_data *d = on == HU_ON_TEST ? &t->source.test : &t->source.training;
+  if (t->source.whole && on == HU_ON_TEST) return (test_windows(t) + t->batch - 1) / t->batch;
   return t->source.text ? TEST_WINDOWS : (d->count + t->batch - 1) / t->batch;
 }
 
@@ -288,6 +364,10 @@ size_t hu_batches_to_see(const hu_trainer *t, int on) {
 static hu_status gather_to_see(hu_trainer *t, int on, size_t b, size_t *n) {
   size_t batch = t->batch;
   *n = batch;
+  if (t->source.whole && on == HU_ON_TEST) {
+    gather_in_order(t, b, n);
+    return HU_OK;
+  }
   if (t->source.text) {
     size_t first = on == HU_ON_TEST ? t->source.split : 0;
     size_t count = on == HU_ON_TEST ? t->source.tokens.count - t->source.split : t->source.split;

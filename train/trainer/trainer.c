@@ -8,6 +8,7 @@
 
 #include "train/environment.h"
 #include "train/net/net.h"
+#include "train/trainer/figures.h"
 
 /* ---- keys ---- */
 
@@ -335,6 +336,7 @@ static HU_NOINLINE hu_status evaluate(hu_trainer *t, int on, hu_trainer_seen *se
     for (size_t b = 0; b < hu_batches_to_see(t, on) && s == HU_OK; b++) s = tally_batch(t, on, b, labels, &z);
   if (s != HU_OK) return s;
   seen->loss = z.whole ? z.loss / (double)z.whole : (double)NAN;
+  seen->perplexity = t->source.text ? hu_exp_of_loss(seen->loss) : (double)NAN;
   seen->accuracy = labels ? z.right / z.rows : (double)NAN;
   seen->r2 = labels ? (double)NAN : 1 - z.squares / (z.sum_of_squares - z.sum * z.sum / z.rows);
   return HU_OK;

@@ -16,7 +16,7 @@
  * The caller's floating-point environment changes nothing (train.h).
  *
  * A call that makes a data set allocates it; *z is wholly written on success and untouched on an error. The caller
- * frees the record, with hu_data_free or hu_text_free. `why`, if not NULL, has room for HU_DATA_WHY_MAX bytes and gets
+ * frees the record, with the call that ends with _free. `why`, if not NULL, has room for HU_DATA_WHY_MAX bytes and gets
  * a sentence that names the file and the field ("train.bin: label of record 3: 12, not below 10") when a call that
  * reads files does not return HU_OK, and is untouched else. Errors of all calls: HU_E_NULL, HU_E_MEMORY, HU_E_SHAPE (a
  * size that makes no sense or does not fit); of calls that read files too: HU_E_FILE (cannot be opened or read),
@@ -88,6 +88,18 @@ typedef struct hu_text {
 /* Frees the arrays of a text and sets *z to all zero. */
 HU_API void hu_text_free(hu_text *z);
 
+/* Words as tokens: up to three parts, for training, validation and testing, one behind the other. */
+typedef struct hu_words {
+  size_t count;     /* tokens of all parts */
+  size_t parts[3];  /* tokens of each part; 0: there is no such part */
+  uint32_t *tokens; /* part 0 first; each below kinds */
+  uint32_t kinds;   /* words of the vocabulary: 2 ... 2^24 */
+  char **words;     /* words[token]: its bytes, and a 0 */
+} hu_words;
+
+/* Frees the arrays of a record and sets *z to all zero. */
+HU_API void hu_words_free(hu_words *z);
+
 /* ---- files; none of them may be compressed ---- */
 
 /* CIFAR-10, binary version: records of a label (0 ... 9) and 3 planes of 32 x 32 bytes, red, green, blue. CIFAR-100: a
@@ -112,6 +124,28 @@ HU_API HU_MUST_CHECK hu_status hu_data_load_npy(hu_data *z, const char *images, 
 HU_API HU_MUST_CHECK hu_status hu_data_load_digits(hu_data *z, const char *folder, int raw, char *why);
 /* Any file as text, byte for byte. */
 HU_API HU_MUST_CHECK hu_status hu_text_load(hu_text *z, const char *path, char *why);
+
+/* Files of words, as those of WikiText and of the Penn Treebank: one for each part, the first for training. A file
+ * alone is cut in two: of its n tokens the first 9 floor(n / 10) are for training, the others are part 1.
+ *
+ * A line ends with LF or with the end of a file that does not end with LF. Its words are the longest runs of bytes that
+ * are neither LF nor blanks (space, tab, vertical tab, form feed, CR). Bytes are not interpreted, so that UTF-8 stays
+ * what it is. A line gives its words in order, then the word "<eos>"; an empty line gives "<eos>" alone.
+ *
+ * The vocabulary is made from the training part alone. It always has "<eos>" and "<unk>", and these are the words that
+ * stand in the file, if they stand there. Order: the one that occurs first has the smaller number; "<eos>", then
+ * "<unk>" are last where the training part does not have them. by_count: the one that occurs more often has the smaller
+ * number, in the training part as it stands in the file; of two that occur equally often, the one that is first in the
+ * order above.
+ *
+ * most: 0, or 3 ... 2^24: the vocabulary has at most so many words. "<eos>", "<unk>" and the most - 2 most frequent
+ * others are kept, of equally frequent ones those that occur first; those kept are numbered by the same rule. Every
+ * word of any part that the vocabulary does not have becomes "<unk>".
+ *
+ * HU_E_DATA: a NUL byte, a word of more than 1024 bytes, more than 2^24 different words, a file alone of fewer than 10
+ * tokens. HU_E_SHAPE: files not 1 ... 3, most 1, 2 or above 2^24. */
+HU_API HU_MUST_CHECK hu_status hu_words_load(hu_words *z, const char *const *paths, size_t files, uint32_t most,
+                                             int by_count, char *why);
 
 /* ---- random numbers ---- */
 

@@ -194,8 +194,12 @@ typedef struct hu_trainer_seen {
   double loss;     /* mean over whole batches, without the factor of loss.power */
   double accuracy; /* share of right answers, of all examples; NaN where there are no classes */
   double r2; /* 1 - sum of squared errors / sum of squared deviations from the mean; NaN where there are classes */
+  double perplexity; /* e to the loss, of a language model (text, words); NaN of any other */
 } hu_trainer_seen;
-/* Evaluation: dropout off, running statistics. Changes nothing. (Text: a fixed set of windows.) */
+/* Evaluation: dropout off, running statistics. Changes nothing. What is seen is the whole set, and of text 8 batches of
+ * windows, whose places are always the same. The test set of words is seen whole: windows of data.window tokens, one
+ * behind the other from the first token on, as many as there are with one token behind them. Perplexity is a function
+ * of the loss alone, within 2 units in its last place (binary64), with the same bits on every machine. */
 HU_API HU_MUST_CHECK hu_status hu_trainer_evaluate(hu_trainer *t, int on, hu_trainer_seen *seen);
 
 /* A digest of the numbers, labels and tokens that the run reads (64 bits, FNV-1a over words of 64 bits), by which

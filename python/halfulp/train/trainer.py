@@ -46,6 +46,7 @@ class Seen(NamedTuple):
     loss: float  # mean over whole batches, without the factor of loss.power
     accuracy: float  # share of right answers; NaN where there are no classes
     r2: float  # 1 - squared errors / squared deviations from the mean; NaN where there are classes
+    perplexity: float = float('nan')  # e to the loss; NaN where the network is no language model
 
 
 class Memory(NamedTuple):
@@ -304,8 +305,8 @@ class Trainer:
         if wanted:
             self._rows.append(report)
         if evaluate_every and (report.step % evaluate_every == 0 or self.done):
-            self._seen.append((report.step, report.step / self.steps_an_epoch, *self.evaluate('train'),
-                               *self.evaluate('test')))
+            self._seen.append((report.step, report.step / self.steps_an_epoch, *self.evaluate('train')[:3],
+                               *self.evaluate('test')[:3]))
         ends = bool(callback(report)) if callback else False
         if ends and not wanted:
             self._rows.append(report)
@@ -332,7 +333,7 @@ class Trainer:
         with self._held as trainer:
             place = s.ON_TEST if on == 'test' else s.ON_TRAINING
             abi.check(abi.train().hu_trainer_evaluate(trainer, place, abi.address(record)), 'evaluate')
-        return Seen(record.loss, record.accuracy, record.r2)
+        return Seen(record.loss, record.accuracy, record.r2, record.perplexity)
 
     # ---- figures ----
 
