@@ -39,13 +39,6 @@ static const char *const log_names[LOG_COLUMNS] = {
     "low",
     "promoted",
 };
-/* Those that every run has, and what a kind of run has besides. */
-#define SEEN_BY_ALL \
-  "step", "epochs", "training_loss", "training_accuracy", "training_r2", "test_loss", "test_accuracy", "test_r2"
-static const char *const seen_names[] = {SEEN_BY_ALL};
-static const char *const language_names[] = {SEEN_BY_ALL, "training_perplexity", "test_perplexity"};
-_Static_assert(sizeof seen_names == SEEN_COLUMNS * sizeof *seen_names, "columns of all runs");
-_Static_assert(sizeof language_names == SEEN_LANGUAGE_COLUMNS * sizeof *language_names, "of language models");
 
 char *train_path(const train_run *r, const char *name) {
   char *path = NULL;
@@ -54,22 +47,11 @@ char *train_path(const train_run *r, const char *name) {
   return NULL;
 }
 
-int train_is_language(const train_run *r) {
-  const char *set = hu_trainer_get(r->t, "data.set");
-  return strcmp(set, "text") == 0 || strcmp(set, "words") == 0;
-}
-
-static void start_seen(train_run *r, char *path) {
-  if (train_is_language(r))
-    table_start(&r->seen, language_names, SEEN_LANGUAGE_COLUMNS, path, NULL);
-  else
-    table_start(&r->seen, seen_names, SEEN_COLUMNS, path, NULL);
-}
-
 static int start(train_run *r) {
   char *log = train_path(r, "log.csv"), *json = train_path(r, "log.jsonl"), *seen = train_path(r, "evaluations.csv");
   table_start(&r->log, log_names, LOG_COLUMNS, log, json);
-  start_seen(r, seen);
+  const train_seen_kind *kind = train_seen_kind_of(r);
+  table_start(&r->seen, kind->names, kind->columns, seen, NULL);
   return log && json && seen ? CLI_OK : CLI_BAD;
 }
 
@@ -148,14 +130,10 @@ int train_log_evaluation(train_run *r, int at_end) {
   hu_status s = hu_trainer_evaluate(r->t, HU_ON_TRAINING, &training);
   if (s == HU_OK) s = hu_trainer_evaluate(r->t, HU_ON_TEST, &test);
   if (s != HU_OK) return train_fail(r->config, s);
-  double row[SEEN_MOST] = {(double)at,    (double)at / (double)hu_trainer_steps_an_epoch(r->t),
-                           training.loss, training.accuracy,
-                           training.r2,   test.loss,
-                           test.accuracy, test.r2};
-  if (train_is_language(r)) {
-    row[SEEN_TRAINING_PERPLEXITY] = training.perplexity;
-    row[SEEN_TEST_PERPLEXITY] = test.perplexity;
-  }
+  double row[SEEN_MOST];
+  row[SEEN_STEP] = (double)at;
+  row[SEEN_EPOCHS] = (double)at / (double)hu_trainer_steps_an_epoch(r->t);
+  train_seen_row(r, row, &training, &test);
   r->totals.seen++;
   r->totals.end_seen = at_end;
   return train_speaks() ? table_add(&r->seen, row) : CLI_OK;

@@ -134,6 +134,16 @@ static void exponent_columns(FILE *out, const train_run *r) {
 
 /* ---- words and tables ---- */
 
+static void other_cards(FILE *out, const train_run *r, const double *seen) {
+  const train_seen_kind *kind = train_seen_kind_of(r);
+  char name[40];
+  for (size_t i = 0; i < kind->count; i++) {
+    if (isnan(seen[kind->figures[i].test])) continue;
+    snprintf(name, sizeof name, "%s, test", kind->figures[i].said);
+    page_card(out, name, "%s", ROUNDED(seen[kind->figures[i].test], 6));
+  }
+}
+
 static void cards(FILE *out, const train_run *r) {
   const double *seen = train_last_seen(r);
   hu_trainer_memory m = hu_trainer_memory_of(r->t);
@@ -145,7 +155,7 @@ static void cards(FILE *out, const train_run *r) {
   if (seen) page_card(out, "loss, test", "%s", ROUNDED(seen[SEEN_TEST_LOSS], 6));
   if (seen && isfinite(seen[SEEN_TEST_ACCURACY])) page_card(out, "accuracy, test", "%.4f", seen[SEEN_TEST_ACCURACY]);
   if (seen && isfinite(seen[SEEN_TEST_R2])) page_card(out, "R\xc2\xb2, test", "%.4f", seen[SEEN_TEST_R2]);
-  if (seen && train_is_language(r)) page_card(out, "perplexity, test", "%s", ROUNDED(seen[SEEN_TEST_PERPLEXITY], 6));
+  if (seen) other_cards(out, r, seen);
   page_card(out, "updates lost", "%.4f",
             r->totals.updates.moved ? (double)r->totals.updates.lost / (double)r->totals.updates.moved : 0);
   if (strcmp(hu_trainer_get(r->t, "assignment.kind"), "none") != 0)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""halfulp train on words: runs on small files in the form of the usual ones, their figures computed again, and what is
-refused."""
+"""halfulp train on words and on ratings: runs on small files in the form of the usual ones, their figures computed again,
+and what is refused."""
 
 import json
 import math
@@ -118,6 +118,90 @@ class Words(TrainCase):
     def test_net(self):
         """A network that is none of texts is refused."""
         self.refused(["model.net"], text=WORDS + "mlp")
+
+
+RATINGS = (
+    "[data]\nset = movielens\npath = ratings.dat\ncandidates = 20\nnegatives = 2\n[run]\nbatch = 64\nepochs = 20\n"
+    "[optimizer]\nkind = adamw\nrate = 0.02\n[model]\nnet = ncf(units=4,deviation=0.1)\n"
+)
+
+
+def ratings(seed):
+    """24 users of two tastes among 60 movies, whose ids have gaps."""
+    r = random.Random(seed)
+    lines = []
+    for user in range(1, 25):
+        for movie in r.sample(range(1, 61), 22):
+            if (user + movie) % 2 or r.random() < 0.1:
+                lines.append("%d::%d::%d::%d\n" % (10 * user, 7 * movie, r.randrange(1, 6), r.randrange(10**9)))
+    return "".join(lines).encode()
+
+
+class Ratings(TrainCase):
+    FIGURES = ["training_auc", "test_auc", "test_hit_rate_10", "test_ndcg_10"]
+
+    def setUp(self):
+        super().setUp()
+        self.write("ratings.dat", ratings(1))
+
+    def test_run(self):
+        text = self.train(RATINGS, name="a.ini")
+        got = json.loads(self.train(RATINGS, "--json", "--overwrite", name="a.ini"))
+        seen = self.rows("a.run/evaluations.csv")
+        self.assertEqual((len(seen), list(seen[0])[8:]), (20, self.FIGURES))
+        last = seen[-1]
+        self.assertEqual([got["training"]["auc"]] + [got["test"][n] for n in ("auc", "hit_rate_10", "ndcg_10")],
+                         [last[name] for name in self.FIGURES])
+        self.assertEqual(sorted(got["training"]), ["accuracy", "auc", "loss", "r2"])
+        # Users of two tastes are told apart: guesses have an AUC of 1/2 and a hit rate of 10 / 21.
+        self.assertGreater(min(last["training_auc"], last["test_auc"], last["test_hit_rate_10"]), 0.6)
+        self.assertLess(last["test_ndcg_10"], last["test_hit_rate_10"])
+        self.assertRegex(text, r"(?m)^test  .*, AUC 0\.\d+, HR@10 [\d.]+, NDCG@10 [\d.]+$")
+        self.assertRegex(text, r"(?m)^training  .*, AUC 0\.\d+$")
+        self.assertIn("HR@10, test", self.read("a.run/report.html").decode())
+        self.assertEqual(self.digest(RATINGS, "-j", "2", name="j.ini"), got["digest"])
+        self.train(RATINGS, "--set", "run.epochs=9", name="s.ini")
+        self.assertEqual(json.loads(self.train(RATINGS, "--json", "--resume", name="s.ini"))["digest"], got["digest"])
+        whole, resumed = self.files("j.run"), self.files("s.run")
+        self.assertEqual({n for n in whole if whole[n] != resumed[n]}, {"config.ini", "report.html"})
+
+    def test_seeds(self):
+        """run.seed draws negatives, data.seed candidates: the latter change no weight."""
+        runs = [json.loads(self.train(RATINGS, "--json", "--set", more, name="x%d.ini" % i))
+                for i, more in enumerate(("data.seed=0", "data.seed=1", "run.seed=1", "data.negatives=3"))]
+        self.assertEqual(runs[0]["digest"], runs[1]["digest"])
+        self.assertEqual(runs[0]["training"], runs[1]["training"])
+        self.assertNotEqual(runs[0]["test"]["auc"], runs[1]["test"]["auc"])
+        self.assertEqual(len({run["digest"] for run in runs}), 3)
+
+    def test_labels_of_made_ratings(self):
+        text = "[data]\nset = ratings\n[run]\nsteps = 2\n[model]\nnet = ncf\n"
+        got = json.loads(self.train(text, "--json", "--set", "data.implicit=yes"))
+        self.assertEqual(list(self.rows("x.run/evaluations.csv")[0])[8:], self.FIGURES[:2])
+        self.assertEqual(sorted(got["test"]), ["accuracy", "auc", "loss", "r2"])
+        got = json.loads(self.train(text, "--json", name="y.ini"))
+        self.assertEqual(sorted(got["test"]), ["accuracy", "loss", "r2"])
+
+    def test_refused(self):
+        good = b"1::1::5::0\n1::2::5::1\n"
+        for data, says in (
+            (b"", "size: the file is empty"),
+            (good + b"1::3::5\n", "line 3: fields between '::': 3, not 4"),
+            (good + b"1::x::5::2\n", "MovieID of line 3: not a whole number"),
+            (good + b"1::3::6::2\n", "Rating of line 3: not a whole number from 1 to 5"),
+            (good + b"0::3::5::2\n", "UserID of line 3: 0, and ids begin with 1"),
+            (good + b"1::\0::5::2\n", "MovieID of line 3: not a whole number"),
+            (good + b"1::" + b"9" * 10**6 + b"::5::2\n", "MovieID of line 3: not a whole number"),
+            (good + b"1::1::4::9\n", "MovieID of line 3: user 1 has rated movie 1 in line 1 too"),
+            (b"1::1::5::0\n", "UserID: no user has two ratings"),
+            (good, "candidates: user 1 has not rated 0 movies, fewer than 20"),
+        ):
+            self.write("ratings.dat", data)
+            before = self.left()
+            self.bad("train", self.config(RATINGS), says=says)
+            self.assertEqual(self.left(), sorted({*before, "x.ini"}))
+        os.unlink(self.path("ratings.dat"))
+        self.bad("train", self.config(RATINGS), says=["ratings.dat", "No such file"])
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@ hu_status hu_data_read_idx(hu_data *z, const hu_bytes *images, const hu_bytes *l
 hu_status hu_data_read_npy(hu_data *z, const hu_bytes *images, const hu_bytes *labels, uint32_t classes, float divisor,
                            char *why);
 hu_status hu_text_read(hu_text *z, const hu_bytes *file, char *why);
+hu_status hu_movielens_read(hu_movielens *z, const hu_bytes *file, char *why);
 hu_status hu_words_read(hu_words *z, const hu_bytes *files, size_t n, uint32_t most, int by_count, char *why);
 
 #endif

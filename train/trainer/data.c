@@ -154,6 +154,34 @@ static hu_status open_words(hu_trainer *t, const char *folder, char *why) {
   return s;
 }
 
+/* The words of an epoch's negatives. */
+static hu_stream negatives_of(const hu_trainer *t, uint64_t epoch) {
+  return hu_stream_child(hu_stream_of_use(t->keys.seed, HU_USE_NEGATIVES), epoch);
+}
+
+static hu_status open_movielens(hu_trainer *t, const char *folder, char *why) {
+  const hu_run_keys *k = &t->keys;
+  hu_movielens *m = &t->source.movielens;
+  char path[PATH_ROOM];
+  hu_status s = join(path, folder, *k->path ? k->path : "ratings.dat", "", why);
+  if (s == HU_OK) s = hu_movielens_load(m, path, why);
+  if (s != HU_OK) return s;
+  s = hu_movielens_training(&t->source.training, m, (uint32_t)k->negatives, negatives_of(t, 0));
+  if (s != HU_OK) return hu_say(why, s, "data.negatives: %s", hu_status_text(s));
+  t->source.group = k->candidates + 1;
+  return hu_movielens_test(&t->source.test, m, (uint32_t)k->candidates,
+                           hu_stream_of_use(k->data_seed, HU_USE_CANDIDATES), why);
+}
+
+/* The training set has the negatives of the epoch that the order of batches is in. */
+static hu_status draw_negatives(hu_trainer *t) {
+  hu_trainer_source *x = &t->source;
+  uint64_t epoch = t->order.state.epoch;
+  if (!x->movielens.item || x->drawn == epoch) return HU_OK;
+  x->drawn = epoch;
+  return hu_movielens_negatives(&x->training, &x->movielens, (uint32_t)t->keys.negatives, negatives_of(t, epoch));
+}
+
 static hu_status open_least_squares(hu_trainer *t) {
   const hu_run_keys *k = &t->keys;
   hu_least_squares what = hu_least_squares_default();
@@ -211,6 +239,7 @@ hu_status hu_open_source(hu_trainer *t, const char *folder, char *why) {
     case SET_CIFAR100: return open_cifar(t, folder, why);
     case SET_TEXT: return open_text(t, folder, why);
     case SET_WORDS: return open_words(t, folder, why);
+    case SET_MOVIELENS: return open_movielens(t, folder, why);
     case SET_LEAST_SQUARES: return open_least_squares(t);
     case SET_TEACHER: return open_teacher(t);
     case SET_GRATINGS: return open_gratings(t);
@@ -223,14 +252,15 @@ void hu_close_source(hu_trainer *t) {
   hu_data_free(&x->training);
   hu_data_free(&x->test);
   hu_text_free(&x->tokens);
+  hu_movielens_free(&x->movielens);
   memset(x, 0, sizeof *x);
 }
 
 hu_model_sizes hu_sizes_of_source(const hu_trainer *t) {
   const hu_trainer_source *x = &t->source;
   hu_model_sizes z = x->text ? hu_model_sizes_of_text(&x->tokens, x->window) : hu_model_sizes_of_data(&x->training);
-  z.users = t->keys.users;
-  z.items = t->keys.items;
+  z.users = x->movielens.item ? x->movielens.users : t->keys.users;
+  z.items = x->movielens.item ? x->movielens.items : t->keys.items;
   return z;
 }
 
@@ -256,7 +286,10 @@ uint64_t hu_trainer_data_digest(const hu_trainer *t) {
   if (!t || !t->begun) return 0;
   if (t->source.text)
     return digest(h, t->source.tokens.count * sizeof *t->source.tokens.tokens, t->source.tokens.tokens);
-  return digest_set(digest_set(h, &t->source.training), &t->source.test);
+  const hu_movielens *m = &t->source.movielens;
+  if (!m->item) return digest_set(digest_set(h, &t->source.training), &t->source.test);
+  h = digest(h, m->count * sizeof *m->item, m->item); /* the negatives change from epoch to epoch */
+  return digest_set(digest(h, (m->users + (size_t)1) * sizeof *m->first, m->first), &t->source.test);
 }
 
 /* ---- batches ---- */
@@ -340,6 +373,8 @@ hu_status hu_draw_training(hu_trainer *t) {
   if (t->source.text) return gather_windows(t, t->samples, 0, t->source.split, hu_stream_child(words, t->step));
   const uint32_t *index = hu_batches_next(&t->order);
   hu_stream augment = hu_batches_stream(&t->order, HU_USE_AUGMENT);
+  hu_status s = draw_negatives(t);
+  if (s != HU_OK) return s;
   return gather(t, &t->source.training, t->samples, index, t->keys.augment ? &augment : NULL);
 }
 
@@ -375,6 +410,8 @@ static hu_status gather_to_see(hu_trainer *t, int on, size_t b, size_t *n) {
     return gather_windows(t, batch, first, count, hu_stream_child(words, ((uint64_t)(on + 1) << 40) + b));
   }
   const hu_data *d = on == HU_ON_TEST ? &t->source.test : &t->source.training;
+  hu_status s = on == HU_ON_TEST ? HU_OK : draw_negatives(t);
+  if (s != HU_OK) return s;
   if ((b + 1) * batch > d->count) *n = d->count - b * batch;
   for (size_t i = 0; i < batch; i++) t->index[i] = (uint32_t)(i < *n ? b * batch + i : d->count - 1);
   return gather(t, d, batch, t->index, NULL);

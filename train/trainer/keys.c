@@ -9,8 +9,8 @@
 #define WHOLE (1 << 24)
 static const char *const no_yes[] = {"no", "yes", NULL};
 static const char *const devices[] = {"cpu", "cuda", NULL};
-static const char *const sets[] = {"digits",  "gratings", "text",  "least_squares", "teacher", "ratings",
-                                   "cifar10", "cifar100", "mnist", "npy",           "words",   NULL};
+static const char *const sets[] = {"digits",   "gratings", "text", "least_squares", "teacher",   "ratings", "cifar10",
+                                   "cifar100", "mnist",    "npy",  "words",         "movielens", NULL};
 static const char *const numberings[] = {"first", "count", NULL};
 static const char *const held[] = {"test", "valid", NULL};
 static const char *const losses[] = {"default", "cross_entropy", "squared_error", NULL};
@@ -57,10 +57,10 @@ static const hu_run_key keys[] = {
     {{"run.device", "cpu", "what computes: cpu or cuda", 0, devices, 0, 0}, HU_KEY_WORD, AT(device)},
 
     WORD(set, "data.set", "digits", sets,
-         "digits, gratings, text, least_squares, teacher, ratings, cifar10, cifar100, mnist, npy or words"),
+         "digits, gratings, text, least_squares, teacher, ratings, cifar10, cifar100, mnist, npy, words or movielens"),
     OTHER(TEXT, path, "data.path", "",
-          "file (text, npy: the inputs, words: for training) or folder (digits, cifar10, cifar100, mnist); empty: the "
-          "folder"),
+          "file (text, npy: the inputs, words: for training, movielens: ratings.dat) or folder (digits, cifar10, "
+          "cifar100, mnist); empty: the folder"),
     OTHER(TEXT, labels, "data.labels", "", "npy: file of the labels"),
     OTHER(TEXT, valid_file, "data.valid_file", "", "words: file for validation"),
     OTHER(TEXT, test_file, "data.test_file", "",
@@ -84,10 +84,14 @@ static const hu_run_key keys[] = {
     COUNT(items, "data.items", "80", 1, WHOLE, "ratings: items"),
     COUNT(rank, "data.rank", "4", 1, 256, "ratings: hidden features of users and items"),
     WORD(implicit, "data.implicit", "no", no_yes, "ratings: yes: labels 0 and 1 in place of scores"),
+    COUNT(negatives, "data.negatives", "4", 1, 65536,
+          "movielens: items without a rating a rating, drawn again in each epoch"),
+    COUNT(candidates, "data.candidates", "99", 1, 65536,
+          "movielens: items without a rating that each user's held-out item is ranked among"),
     WORD(raw, "data.raw", "no", no_yes, "digits: yes: pixels 0 to 16, not divided by 16"),
     WORD(coarse, "data.coarse", "no", no_yes, "cifar100: yes: the 20 coarse labels"),
     WORD(augment, "data.augment", "no", no_yes, "cifar10, cifar100: yes: padded by 4, cropped, mirrored"),
-    COUNT(data_seed, "data.seed", "0", 0, 0x1p53, "seed of generated data"),
+    COUNT(data_seed, "data.seed", "0", 0, 0x1p53, "seed of generated data, and of the candidates of movielens"),
 
     OTHER(MODEL, model, "model.net", "mlp(layers=2,units=64)", "the network: docs/networks.md"),
 

@@ -47,6 +47,9 @@ class Seen(NamedTuple):
     accuracy: float  # share of right answers; NaN where there are no classes
     r2: float  # 1 - squared errors / squared deviations from the mean; NaN where there are classes
     perplexity: float = float('nan')  # e to the loss; NaN where the network is no language model
+    auc: float = float('nan')  # labels 0 and 1: area under the ROC curve, equal scores count half; else NaN
+    hit: float = float('nan')  # test set of movielens: HR@10; else NaN
+    ndcg: float = float('nan')  # test set of movielens: NDCG@10; else NaN
 
 
 class Memory(NamedTuple):
@@ -333,7 +336,7 @@ class Trainer:
         with self._held as trainer:
             place = s.ON_TEST if on == 'test' else s.ON_TRAINING
             abi.check(abi.train().hu_trainer_evaluate(trainer, place, abi.address(record)), 'evaluate')
-        return Seen(record.loss, record.accuracy, record.r2, record.perplexity)
+        return Seen(*(getattr(record, name) for name in Seen._fields))
 
     # ---- figures ----
 
