@@ -119,6 +119,26 @@ class Words(TrainCase):
         """A network that is none of texts is refused."""
         self.refused(["model.net"], text=WORDS + "mlp")
 
+    def test_checkpoints_of_before(self):
+        """A checkpoint without the keys that came later is one of a run with their defaults."""
+        later = ["data.vocabulary", "data.numbering", "data.negatives", "data.candidates", "run.accumulate"]
+        text = "[data]\nset = gratings\ncount = 64\ntest = 64\n[run]\nsteps = 2\n"
+        self.train(text)
+        path = "x.run/checkpoint.safetensors"
+        tensors, metadata, order = support.parse_safetensors(self.read(path))
+        listed, state = [(n, *tensors[n]) for n in order], json.loads(metadata["state"])
+        self.assertLess(set(later), set(state))
+        more = ["--resume", "--json", "--set", "run.steps=4"]
+        for gone, says in (([*later, "optimizer.rate"], "optimizer.rate"), (later, None)):
+            left = {key: value for key, value in state.items() if key not in gone}
+            self.write(path, support.safetensors(listed, dict(metadata, state=json.dumps(left))))
+            if says:
+                self.bad("train", self.path("x.ini"), "--output", self.path("x.run"), *more, says=says)
+        other = [*more, "--set", "data.negatives=3", "--output", self.path("x.run")]
+        self.bad("train", self.path("x.ini"), *other, says=["data.negatives", "another configuration"])
+        got = json.loads(self.train(text, *more))
+        self.assertEqual(got["digest"], self.digest(text, "--set", "run.steps=4", name="y.ini"))
+
 
 RATINGS = (
     "[data]\nset = movielens\npath = ratings.dat\ncandidates = 20\nnegatives = 2\n[run]\nbatch = 64\nepochs = 20\n"

@@ -88,7 +88,8 @@ typedef struct hu_text {
 /* Frees the arrays of a text and sets *z to all zero. */
 HU_API void hu_text_free(hu_text *z);
 
-/* Words as tokens: up to three parts, for training, validation and testing, one behind the other. */
+/* Words as tokens: up to three parts, for training, validation and testing, one behind the other. As an argument of
+ * hu_text_windows and hu_model_sizes_of_text it is (hu_text){w.count, w.tokens, w.kinds, {0}}, which is not freed. */
 typedef struct hu_words {
   size_t count;     /* tokens of all parts */
   size_t parts[3];  /* tokens of each part; 0: there is no such part */
