@@ -231,6 +231,34 @@ static void test_random(void **state) {
   }
 }
 
+/* Any bytes: a sentence about the file, or tokens within the vocabulary. */
+static void test_bytes(void **state) {
+  (void)state;
+  t_random r = {t_seed("bytes", 2)};
+  unsigned taken = 0;
+  for (int round = 0; round < 3000; round++) {
+    size_t size = t_below(&r, 60);
+    uint8_t *data = malloc(size ? size : 1);
+    hu_words w;
+    assert_non_null(data);
+    for (size_t i = 0; i < size; i++)
+      data[i] = t_below(&r, 3) ? (uint8_t)t_below(&r, 256) : (uint8_t) " \n"[t_below(&r, 2)];
+    hu_bytes file = {"a", data, size};
+    t_fill_pattern(&w, sizeof w);
+    *why = 0;
+    if (hu_words_read(&w, &file, 1, t_below(&r, 2) ? 0 : 3, round % 2, why) == HU_OK) {
+      taken++;
+      assert_true(w.kinds >= 2 && w.count >= 10 && w.count <= size + 1);
+      for (size_t i = 0; i < w.count; i++) assert_true(w.tokens[i] < w.kinds);
+      hu_words_free(&w);
+    } else {
+      assert_true(strstr(why, "a: ") == why && t_is_pattern(&w, sizeof w));
+    }
+    free(data);
+  }
+  assert_true(taken > 300 && taken < 2700);
+}
+
 /* More words than the first room of the table has, all different: none is lost when it grows. */
 static void test_many(void **state) {
   (void)state;
@@ -322,9 +350,9 @@ static void test_evaluation(void **state) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_words),     cmocka_unit_test(test_kept),       cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_arguments), cmocka_unit_test(test_random),     cmocka_unit_test(test_many),
-      cmocka_unit_test(test_exp),       cmocka_unit_test(test_evaluation),
+      cmocka_unit_test(test_words),     cmocka_unit_test(test_kept),   cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_arguments), cmocka_unit_test(test_random), cmocka_unit_test(test_many),
+      cmocka_unit_test(test_bytes),     cmocka_unit_test(test_exp),    cmocka_unit_test(test_evaluation),
   };
   if (argc < 2) return 2;
   folder = argv[1];
