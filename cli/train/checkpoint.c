@@ -218,8 +218,8 @@ static int check_keys(const opened *o, const train_run *r) {
     const char *here = hu_trainer_get(r->t, k.name);
     const char *there = json_string_value(json_object_get(o->state, k.name));
     if (!k.weights || !strcmp(here, there ? there : "")) continue;
-    /* Checkpoints of earlier versions have no section of that name: their runs were as its defaults say. */
-    if (!there && !strncmp(k.name, "parallel.", 9) && !strcmp(here, k.by_default)) continue;
+    /* The trainer knows which keys checkpoints of earlier versions have not: their runs were as the defaults say. */
+    if (!there && !strcmp(here, k.by_default)) continue;
     if (!there) return cli_fail(o->path, "a checkpoint of another configuration: it has no %s", k.name);
     if (!strcmp(k.name, "run.epochs") || !strcmp(k.name, "run.steps")) continue;
     return cli_fail(

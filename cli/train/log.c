@@ -39,8 +39,6 @@ static const char *const log_names[LOG_COLUMNS] = {
     "low",
     "promoted",
 };
-static const char *const seen_names[SEEN_COLUMNS] = {"step",        "epochs",    "training_loss", "training_accuracy",
-                                                     "training_r2", "test_loss", "test_accuracy", "test_r2"};
 
 char *train_path(const train_run *r, const char *name) {
   char *path = NULL;
@@ -52,7 +50,8 @@ char *train_path(const train_run *r, const char *name) {
 static int start(train_run *r) {
   char *log = train_path(r, "log.csv"), *json = train_path(r, "log.jsonl"), *seen = train_path(r, "evaluations.csv");
   table_start(&r->log, log_names, LOG_COLUMNS, log, json);
-  table_start(&r->seen, seen_names, SEEN_COLUMNS, seen, NULL);
+  const train_seen_kind *kind = train_seen_kind_of(r);
+  table_start(&r->seen, kind->names, kind->columns, seen, NULL);
   return log && json && seen ? CLI_OK : CLI_BAD;
 }
 
@@ -131,17 +130,17 @@ int train_log_evaluation(train_run *r, int at_end) {
   hu_status s = hu_trainer_evaluate(r->t, HU_ON_TRAINING, &training);
   if (s == HU_OK) s = hu_trainer_evaluate(r->t, HU_ON_TEST, &test);
   if (s != HU_OK) return train_fail(r->config, s);
-  const double row[SEEN_COLUMNS] = {(double)at,    (double)at / (double)hu_trainer_steps_an_epoch(r->t),
-                                    training.loss, training.accuracy,
-                                    training.r2,   test.loss,
-                                    test.accuracy, test.r2};
+  double row[SEEN_MOST];
+  row[SEEN_STEP] = (double)at;
+  row[SEEN_EPOCHS] = (double)at / (double)hu_trainer_steps_an_epoch(r->t);
+  train_seen_row(r, row, &training, &test);
   r->totals.seen++;
   r->totals.end_seen = at_end;
   return train_speaks() ? table_add(&r->seen, row) : CLI_OK;
 }
 
 const double *train_last_seen(const train_run *r) {
-  return r->seen.rows ? r->seen.cells + (r->seen.rows - 1) * SEEN_COLUMNS : NULL;
+  return r->seen.rows ? r->seen.cells + (r->seen.rows - 1) * r->seen.columns : NULL;
 }
 
 /* Of what operators made: inputs have none that is computed, nor has the loss, which is the last value. */

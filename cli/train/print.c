@@ -72,10 +72,19 @@ double train_mean_low(const train_run *r) {
   return at ? r->totals.low / (double)at : 0;
 }
 
-static void print_seen(FILE *out, const char *what, const double *seen) {
+/* The column of a figure of the training set or of the test set; 0: it has none. */
+static size_t column_of(const train_figure *f, int test) { return test ? f->test : f->training; }
+
+static void print_seen(FILE *out, const train_run *r, const char *what, int test) {
+  const train_seen_kind *kind = train_seen_kind_of(r);
+  const double *row = train_last_seen(r), *seen = row + (test ? SEEN_TEST_LOSS : SEEN_TRAINING_LOSS);
   fprintf(out, "%-12s loss %s", what, ROUNDED(seen[0], 6));
   if (isfinite(seen[1])) fprintf(out, ", accuracy %.4f", seen[1]);
   if (isfinite(seen[2])) fprintf(out, fabs(seen[2]) < 1e4 ? ", R^2 %.6f" : ", R^2 %.3g", seen[2]);
+  for (size_t i = 0; i < kind->count; i++) {
+    size_t column = column_of(&kind->figures[i], test);
+    if (column && !isnan(row[column])) fprintf(out, ", %s %s", kind->figures[i].said, ROUNDED(row[column], 6));
+  }
   fputc('\n', out);
 }
 
@@ -90,8 +99,8 @@ void train_print(FILE *out, const train_run *r, double seconds) {
       fprintf(out, "%s%s", i ? ", " : ": ", hu_trainer_get(r->t, shown[i]));
   fprintf(out, "\n%-12s %llu, %llu skipped\n", "steps", (unsigned long long)hu_trainer_at(r->t),
           (unsigned long long)train_skipped(r));
-  if (seen) print_seen(out, "training", seen + SEEN_TRAINING_LOSS);
-  if (seen) print_seen(out, "test", seen + SEEN_TEST_LOSS);
+  if (seen) print_seen(out, r, "training", 0);
+  if (seen) print_seen(out, r, "test", 1);
   fprintf(out, "%-12s %llu weights moved, %llu updates of them lost (%.4f)\n", "updates",
           (unsigned long long)z->updates.moved, (unsigned long long)z->updates.lost,
           z->updates.moved ? (double)z->updates.lost / (double)z->updates.moved : 0);
@@ -108,7 +117,9 @@ static void json_number(FILE *out, const char *name, double x) {
   cli_json_known(out, x);
 }
 
-static void json_seen(FILE *out, const char *name, const double *seen) {
+static void json_seen(FILE *out, const train_run *r, const char *name, int test) {
+  const train_seen_kind *kind = train_seen_kind_of(r);
+  const double *row = train_last_seen(r), *seen = row + (test ? SEEN_TEST_LOSS : SEEN_TRAINING_LOSS);
   fprintf(out, "  \"%s\": {", name);
   fputs("\"loss\": ", out);
   cli_json_double(out, seen[0]); /* of a run that came to nothing "nan" */
@@ -116,6 +127,12 @@ static void json_seen(FILE *out, const char *name, const double *seen) {
   json_number(out, "accuracy", seen[1]);
   fputs(", ", out);
   json_number(out, "r2", seen[2]);
+  for (size_t i = 0; i < kind->count; i++) {
+    size_t column = column_of(&kind->figures[i], test);
+    if (!column) continue;
+    fputs(", ", out);
+    json_number(out, kind->figures[i].name, row[column]);
+  }
   fputs("},\n", out);
 }
 
@@ -140,8 +157,8 @@ void train_json(FILE *out, const train_run *r, double seconds) {
   cli_json_string(out, r->out);
   fprintf(out, ",\n  \"steps\": %llu, \"skipped\": %llu,\n", (unsigned long long)hu_trainer_at(r->t),
           (unsigned long long)train_skipped(r));
-  if (seen) json_seen(out, "training", seen + SEEN_TRAINING_LOSS);
-  if (seen) json_seen(out, "test", seen + SEEN_TEST_LOSS);
+  if (seen) json_seen(out, r, "training", 0);
+  if (seen) json_seen(out, r, "test", 1);
   fprintf(out, "  \"updates\": {\"moved\": %llu, \"lost\": %llu},\n", (unsigned long long)z->updates.moved,
           (unsigned long long)z->updates.lost);
   fprintf(out, "  \"events\": {\"overflow\": %llu, \"underflow\": %llu},\n  ", (unsigned long long)z->overflow,

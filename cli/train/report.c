@@ -134,6 +134,16 @@ static void exponent_columns(FILE *out, const train_run *r) {
 
 /* ---- words and tables ---- */
 
+static void other_cards(FILE *out, const train_run *r, const double *seen) {
+  const train_seen_kind *kind = train_seen_kind_of(r);
+  char name[40];
+  for (size_t i = 0; i < kind->count; i++) {
+    if (isnan(seen[kind->figures[i].test])) continue;
+    snprintf(name, sizeof name, "%s, test", kind->figures[i].said);
+    page_card(out, name, "%s", ROUNDED(seen[kind->figures[i].test], 6));
+  }
+}
+
 static void cards(FILE *out, const train_run *r) {
   const double *seen = train_last_seen(r);
   hu_trainer_memory m = hu_trainer_memory_of(r->t);
@@ -145,6 +155,7 @@ static void cards(FILE *out, const train_run *r) {
   if (seen) page_card(out, "loss, test", "%s", ROUNDED(seen[SEEN_TEST_LOSS], 6));
   if (seen && isfinite(seen[SEEN_TEST_ACCURACY])) page_card(out, "accuracy, test", "%.4f", seen[SEEN_TEST_ACCURACY]);
   if (seen && isfinite(seen[SEEN_TEST_R2])) page_card(out, "R\xc2\xb2, test", "%.4f", seen[SEEN_TEST_R2]);
+  if (seen) other_cards(out, r, seen);
   page_card(out, "updates lost", "%.4f",
             r->totals.updates.moved ? (double)r->totals.updates.lost / (double)r->totals.updates.moved : 0);
   if (strcmp(hu_trainer_get(r->t, "assignment.kind"), "none") != 0)
@@ -185,11 +196,11 @@ static void evaluations(FILE *out, const train_run *r) {
           "<h2 id=\"seen\">Evaluations</h2>\n<details><summary>%zu of them</summary><div class=\"wide\">"
           "<table aria-labelledby=\"seen\"><thead><tr>",
           r->seen.rows);
-  for (size_t i = 0; i < SEEN_COLUMNS; i++) fprintf(out, "<th scope=\"col\">%s</th>", r->seen.names[i]);
+  for (size_t i = 0; i < r->seen.columns; i++) fprintf(out, "<th scope=\"col\">%s</th>", r->seen.names[i]);
   fputs("</tr></thead><tbody>\n", out);
   for (size_t i = 0; i < r->seen.rows; i++) {
     fputs("<tr>", out);
-    for (size_t j = 0; j < SEEN_COLUMNS; j++) number_cell(out, r->seen.cells[i * SEEN_COLUMNS + j]);
+    for (size_t j = 0; j < r->seen.columns; j++) number_cell(out, r->seen.cells[i * r->seen.columns + j]);
     fputs("</tr>\n", out);
   }
   fputs("</tbody></table></div></details>\n", out);

@@ -3,6 +3,8 @@
 #ifndef HALFULP_CLI_TRAIN_TRAIN_H
 #define HALFULP_CLI_TRAIN_TRAIN_H
 
+#include <stdio.h>
+
 #include "cli/base/progress.h"
 #include "cli/base/table.h"
 #include "halfulp/train/trainer.h"
@@ -35,7 +37,17 @@ enum {
   SEEN_TEST_LOSS,
   SEEN_TEST_ACCURACY,
   SEEN_TEST_R2,
-  SEEN_COLUMNS
+  SEEN_COLUMNS, /* of every run; then of language models */
+  SEEN_TRAINING_PERPLEXITY = SEEN_COLUMNS,
+  SEEN_TEST_PERPLEXITY,
+  SEEN_LANGUAGE_COLUMNS,
+  SEEN_TRAINING_AUC = SEEN_COLUMNS, /* of pairs of users and items with labels */
+  SEEN_TEST_AUC,
+  SEEN_PAIR_COLUMNS,
+  SEEN_TEST_HIT = SEEN_PAIR_COLUMNS, /* of those that are ranked, too */
+  SEEN_TEST_NDCG,
+  SEEN_RANKED_COLUMNS,
+  SEEN_MOST = SEEN_RANKED_COLUMNS
 };
 
 /* Steps to a row of the log, epochs to an evaluation, if nothing else is asked for. */
@@ -118,7 +130,23 @@ int train_report(const train_run *r);
 /* Steps not taken; mean of the shares of low elements. */
 uint64_t train_skipped(const train_run *r);
 double train_mean_low(const train_run *r);
-/* The last evaluation, a row of SEEN_COLUMNS; NULL: none. */
+/* The last evaluation, a row of r->seen; NULL: none. */
 const double *train_last_seen(const train_run *r);
+/* A figure that not every run has: its name in JSON, in sentences, and its columns; 0: the training set has none. */
+typedef struct train_figure {
+  const char *name, *said;
+  size_t training, test;
+} train_figure;
+/* The columns of a run's evaluations, and its figures of this kind (figures.c). */
+typedef struct train_seen_kind {
+  const char *const *names;
+  size_t columns;
+  const train_figure *figures;
+  size_t count;
+} train_seen_kind;
+const train_seen_kind *train_seen_kind_of(const train_run *r);
+/* What evaluations found, in its columns. */
+void train_seen_row(const train_run *r, double row[SEEN_MOST], const hu_trainer_seen *training,
+                    const hu_trainer_seen *test);
 
 #endif

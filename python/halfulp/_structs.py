@@ -365,7 +365,7 @@ class hu_trainer_report(_Record):
 
 
 class hu_trainer_seen(_Record):
-    _fields_ = [(name, c.c_double) for name in ('loss', 'accuracy', 'r2')]
+    _fields_ = [(name, c.c_double) for name in ('loss', 'accuracy', 'r2', 'perplexity', 'auc', 'hit', 'ndcg')]
 
 
 class hu_trainer_memory(_Record):

@@ -189,6 +189,40 @@ def test_wrong_files_have_the_commands_sentence(text, tmp_path):
     assert str(error.value).startswith(sentence), (str(error.value), sentence)
 
 
+# Sets whose evaluations have more columns: texts, and pairs of users and items.
+FIGURES = {
+    'text': ({'data.path': DATA / 'xz_file_format.txt', 'model.net': 'lstm(units=8)', 'run.batch': 4},
+             ['training_perplexity', 'test_perplexity']),
+    'words': ({'data.path': DATA / 'xz_file_format.txt', 'model.net': 'lstm(units=8)', 'run.batch': 4,
+               'data.vocabulary': 50}, ['training_perplexity', 'test_perplexity']),
+    'ratings': ({'data.implicit': 'yes', 'model.net': 'ncf'}, ['training_auc', 'test_auc']),
+    'movielens': ({'data.candidates': 12, 'model.net': 'ncf', 'run.batch': 16},
+                  ['training_auc', 'test_auc', 'test_hit_rate_10', 'test_ndcg_10']),
+}
+
+
+@pytest.mark.parametrize('name', sorted(FIGURES))
+def test_figures_of_evaluations(name, tmp_path):
+    pairs, columns = FIGURES[name]
+    rows = ['{}::{}::{}::{}\n'.format(u, 1 + (u * u + 3 * i) % 40, 1 + i % 5, i) for u in range(1, 9) for i in range(12)]
+    (tmp_path / 'ratings.dat').write_text(''.join(rows))
+    config = dict({key: str(value) for key, value in pairs.items()}, **{'data.set': name, 'run.steps': '4'})
+    (tmp_path / 'x.ini').write_text('')
+    sets = [word for key, value in config.items() for word in ('--set', '{}={}'.format(key, value))]
+    said = called('train', tmp_path / 'x.ini', *sets, '-q', '-o', tmp_path / 'out')
+    assert said.returncode == 0, said.stderr
+    trainer = Trainer(config, folder=tmp_path)
+    log = trainer.run(evaluate_every=100)
+    seen = table(tmp_path / 'out' / 'evaluations.csv')
+    assert list(seen) == list(log.evaluations) and list(seen)[8:] == columns
+    for column in seen:
+        np.testing.assert_array_equal(log.evaluations[column], seen[column], column)
+        assert column not in columns or not np.isnan(seen[column]).any()
+    assert trainer.log.evaluations.keys() == log.evaluations.keys()
+    test = trainer.evaluate('test')
+    assert [test.hit, test.ndcg] == [seen[name][-1] for name in columns[2:]] or np.isnan([test.hit, test.ndcg]).all()
+
+
 # ---- steps and logs ----
 
 

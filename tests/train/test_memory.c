@@ -99,6 +99,10 @@ static void runs(void) {
   RUN(1, "data.set", "ratings", "model.net", "ncf", "optimizer.update", "kahan");
   RUN(1, "parallel.shards", "4", "parallel.reduce", "ring(bfloat16)", "parallel.feedback", "own");
   RUN(1, "parallel.shards", "4", "parallel.reduce", "ring(bfloat16)", "parallel.feedback", "sum");
+  RUN(1, "data.set", "words", "data.path", "xz_file_format.txt", "data.vocabulary", "50", "model.net", "lstm(units=8)",
+      "run.batch", "2");
+  RUN(0, "data.set", "words", "data.path", "xz_file_format.txt", "run.batch", "4096");
+  RUN(0, "data.set", "movielens", "data.path", "xz_file_format.txt", "model.net", "ncf");
   RUN(0, "data.set", "gratings", "loss.kind", "squared_error");
   RUN(0, "data.path", "nowhere");
   RUN(0, "precision.layers", "nothing");

@@ -69,6 +69,14 @@ hu_status hu_bytes_read(hu_bytes *z, const char *path, char *why) {
   return HU_OK;
 }
 
+hu_status hu_bytes_check_plain(const hu_bytes *file, char *why) {
+  if (file->size == 0) return hu_data_wrong(why, HU_E_DATA, file->name, "size: the file is empty");
+  if (file->size > 2 && file->data[0] == 0x1F && file->data[1] == 0x8B) {
+    return hu_data_wrong(why, HU_E_DATA, file->name, "content: compressed by gzip; unpack it first");
+  }
+  return HU_OK;
+}
+
 void hu_bytes_free(hu_bytes *z) {
   free((void *)(uintptr_t)z->data);
   memset(z, 0, sizeof *z);

@@ -16,6 +16,8 @@ typedef struct hu_bytes {
 /* The whole file; name is the path. */
 hu_status hu_bytes_read(hu_bytes *z, const char *path, char *why);
 void hu_bytes_free(hu_bytes *z);
+/* HU_E_DATA: the file is empty, or compressed by gzip. */
+hu_status hu_bytes_check_plain(const hu_bytes *file, char *why);
 
 /* "name: sentence" into why if it is not NULL, a long name's end alone; returns s. */
 __attribute__((format(printf, 4, 5))) hu_status hu_data_wrong(char *why, hu_status s, const char *name,
@@ -41,5 +43,7 @@ hu_status hu_data_read_idx(hu_data *z, const hu_bytes *images, const hu_bytes *l
 hu_status hu_data_read_npy(hu_data *z, const hu_bytes *images, const hu_bytes *labels, uint32_t classes, float divisor,
                            char *why);
 hu_status hu_text_read(hu_text *z, const hu_bytes *file, char *why);
+hu_status hu_movielens_read(hu_movielens *z, const hu_bytes *file, char *why);
+hu_status hu_words_read(hu_words *z, const hu_bytes *files, size_t n, uint32_t most, int by_count, char *why);
 
 #endif

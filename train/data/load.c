@@ -20,14 +20,6 @@ static hu_status make(hu_data *z, const char *name, size_t count, const size_t s
   return s;
 }
 
-static hu_status check_plain(const hu_bytes *file, char *why) {
-  if (file->size == 0) return hu_data_wrong(why, HU_E_DATA, file->name, "size: the file is empty");
-  if (file->size > 2 && file->data[0] == 0x1F && file->data[1] == 0x8B) {
-    return hu_data_wrong(why, HU_E_DATA, file->name, "content: compressed by gzip; unpack it first");
-  }
-  return HU_OK;
-}
-
 static float unit(uint8_t byte) { return (float)byte / 255.0f; }
 
 /* ---- CIFAR ---- */
@@ -48,7 +40,7 @@ static hu_status check_record(const hu_bytes *file, size_t i, const uint8_t *rec
 }
 
 static hu_status check_cifar(const hu_bytes *file, size_t size, unsigned classes, char *why) {
-  hu_status s = check_plain(file, why);
+  hu_status s = hu_bytes_check_plain(file, why);
   if (s != HU_OK) return s;
   if (file->size % size) {
     return hu_data_wrong(why, HU_E_DATA, file->name, "size: %zu bytes are not a multiple of a record's %zu", file->size,
@@ -118,7 +110,7 @@ static uint32_t big32(const uint8_t *b) {
 static hu_status check_idx(const hu_bytes *file, unsigned dims, size_t *sizes, char *why) {
   static const char *const fields[] = {"count", "rows", "columns"};
   size_t header = 4 + 4 * (size_t)dims, want = 1;
-  hu_status s = check_plain(file, why);
+  hu_status s = hu_bytes_check_plain(file, why);
   if (s != HU_OK) return s;
   if (file->size < 4 || big32(file->data) != 0x800 + dims) {
     return hu_data_wrong(why, HU_E_DATA, file->name, "magic: not 0x%08x (unsigned bytes in %u dimension%s)",
@@ -191,7 +183,7 @@ hu_status hu_data_load_idx(hu_data *z, const char *images, const char *labels, u
 
 static hu_status parse(npy_info *info, const hu_bytes *file, char *why) {
   char error[NPY_ERROR_MAX];
-  hu_status s = check_plain(file, why);
+  hu_status s = hu_bytes_check_plain(file, why);
   if (s != HU_OK) return s;
   return npy_parse(info, file->data, file->size, error) ? HU_OK
                                                         : hu_data_wrong(why, HU_E_DATA, file->name, "%s", error);

@@ -100,6 +100,88 @@ static hu_status open_text(hu_trainer *t, const char *folder, char *why) {
   return hu_say(why, HU_E_DATA, "%s: the last tenth is shorter than a window of %zu bytes", path, t->source.window + 1);
 }
 
+/* The files of a run on words: for training, and the one that evaluations are on if there is one. */
+static hu_status load_words(hu_words *z, const hu_run_keys *k, const char *folder, char *why) {
+  const char *held = k->on_valid ? k->valid_file : k->test_file;
+  char(*path)[PATH_ROOM] = malloc(2 * sizeof *path);
+  if (!path) return HU_E_MEMORY;
+  const char *const paths[2] = {path[0], path[1]};
+  hu_status s = join(path[0], folder, k->path, "", why);
+  if (s == HU_OK) s = join(path[1], folder, held, "", why);
+  if (s == HU_OK) s = hu_words_load(z, paths, *held ? 2 : 1, (uint32_t)k->vocabulary, (int)k->by_count, why);
+  free(path);
+  return s;
+}
+
+static hu_status check_words(const hu_run_keys *k, char *why) {
+  const char *held = k->on_valid ? k->valid_file : k->test_file;
+  if (!*k->path) return hu_say(why, HU_E_TRAIN, "data.path: empty, and words want a file for training");
+  if (!*held && (*k->valid_file || *k->test_file))
+    return hu_say(why, HU_E_TRAIN, "data.evaluate: %s, and data.%s_file is empty", k->on_valid ? "valid" : "test",
+                  k->on_valid ? "valid" : "test");
+  if (k->vocabulary == 1 || k->vocabulary == 2)
+    return hu_say(why, HU_E_TRAIN, "data.vocabulary: %d: <eos>, <unk> and a word are 3; 0 keeps all",
+                  (int)k->vocabulary);
+  return HU_OK;
+}
+
+/* Evaluations need a batch of windows, each with the token behind it. */
+static hu_status check_parts(const hu_trainer *t, const hu_words *w, char *why) {
+  size_t window = t->keys.window;
+  if (w->parts[0] <= window)
+    return hu_say(why, HU_E_DATA, "%s: %zu words for training, and a window wants %zu", t->keys.path, w->parts[0],
+                  window + 1);
+  if ((w->parts[1] - 1) / window < t->batch)
+    return hu_say(why, HU_E_DATA, "data.set: %zu words for testing, and a batch of windows wants %zu", w->parts[1],
+                  t->batch * window + 1);
+  return HU_OK;
+}
+
+static hu_status open_words(hu_trainer *t, const char *folder, char *why) {
+  hu_words w;
+  hu_status s = check_words(&t->keys, why);
+  if (s == HU_OK) s = load_words(&w, &t->keys, folder, why);
+  if (s != HU_OK) return s;
+  s = check_parts(t, &w, why);
+  t->source.text = t->source.whole = 1;
+  t->source.split = w.parts[0];
+  t->source.window = t->keys.window;
+  t->source.tokens.count = w.count;
+  t->source.tokens.kinds = w.kinds;
+  t->source.tokens.tokens = w.tokens;
+  w.tokens = NULL;
+  hu_words_free(&w);
+  return s;
+}
+
+/* The words of an epoch's negatives. */
+static hu_stream negatives_of(const hu_trainer *t, uint64_t epoch) {
+  return hu_stream_child(hu_stream_of_use(t->keys.seed, HU_USE_NEGATIVES), epoch);
+}
+
+static hu_status open_movielens(hu_trainer *t, const char *folder, char *why) {
+  const hu_run_keys *k = &t->keys;
+  hu_movielens *m = &t->source.movielens;
+  char path[PATH_ROOM];
+  hu_status s = join(path, folder, *k->path ? k->path : "ratings.dat", "", why);
+  if (s == HU_OK) s = hu_movielens_load(m, path, why);
+  if (s != HU_OK) return s;
+  s = hu_movielens_training(&t->source.training, m, (uint32_t)k->negatives, negatives_of(t, 0));
+  if (s != HU_OK) return hu_say(why, s, "data.negatives: %s", hu_status_text(s));
+  t->source.group = k->candidates + 1;
+  return hu_movielens_test(&t->source.test, m, (uint32_t)k->candidates,
+                           hu_stream_of_use(k->data_seed, HU_USE_CANDIDATES), why);
+}
+
+/* The training set has the negatives of the epoch that the order of batches is in. */
+static hu_status draw_negatives(hu_trainer *t) {
+  hu_trainer_source *x = &t->source;
+  uint64_t epoch = t->order.state.epoch;
+  if (!x->movielens.item || x->drawn == epoch) return HU_OK;
+  x->drawn = epoch;
+  return hu_movielens_negatives(&x->training, &x->movielens, (uint32_t)t->keys.negatives, negatives_of(t, epoch));
+}
+
 static hu_status open_least_squares(hu_trainer *t) {
   const hu_run_keys *k = &t->keys;
   hu_least_squares what = hu_least_squares_default();
@@ -156,6 +238,8 @@ hu_status hu_open_source(hu_trainer *t, const char *folder, char *why) {
     case SET_CIFAR10:
     case SET_CIFAR100: return open_cifar(t, folder, why);
     case SET_TEXT: return open_text(t, folder, why);
+    case SET_WORDS: return open_words(t, folder, why);
+    case SET_MOVIELENS: return open_movielens(t, folder, why);
     case SET_LEAST_SQUARES: return open_least_squares(t);
     case SET_TEACHER: return open_teacher(t);
     case SET_GRATINGS: return open_gratings(t);
@@ -168,14 +252,15 @@ void hu_close_source(hu_trainer *t) {
   hu_data_free(&x->training);
   hu_data_free(&x->test);
   hu_text_free(&x->tokens);
+  hu_movielens_free(&x->movielens);
   memset(x, 0, sizeof *x);
 }
 
 hu_model_sizes hu_sizes_of_source(const hu_trainer *t) {
   const hu_trainer_source *x = &t->source;
   hu_model_sizes z = x->text ? hu_model_sizes_of_text(&x->tokens, x->window) : hu_model_sizes_of_data(&x->training);
-  z.users = t->keys.users;
-  z.items = t->keys.items;
+  z.users = x->movielens.item ? x->movielens.users : t->keys.users;
+  z.items = x->movielens.item ? x->movielens.items : t->keys.items;
   return z;
 }
 
@@ -201,7 +286,10 @@ uint64_t hu_trainer_data_digest(const hu_trainer *t) {
   if (!t || !t->begun) return 0;
   if (t->source.text)
     return digest(h, t->source.tokens.count * sizeof *t->source.tokens.tokens, t->source.tokens.tokens);
-  return digest_set(digest_set(h, &t->source.training), &t->source.test);
+  const hu_movielens *m = &t->source.movielens;
+  if (!m->item) return digest_set(digest_set(h, &t->source.training), &t->source.test);
+  h = digest(h, m->count * sizeof *m->item, m->item); /* the negatives change from epoch to epoch */
+  return digest_set(digest(h, (m->users + (size_t)1) * sizeof *m->first, m->first), &t->source.test);
 }
 
 /* ---- batches ---- */
@@ -246,18 +334,38 @@ static hu_status gather(hu_trainer *t, const hu_data *d, size_t n, const uint32_
   return s;
 }
 
-/* n windows of one more token than steps: inputs all but the last, labels all but the first. */
-static hu_status gather_windows(hu_trainer *t, size_t n, size_t first, size_t count, hu_stream s) {
+/* t->words has n windows of one more token than steps: inputs all but the last, labels all but the first. */
+static void put_windows(hu_trainer *t, size_t n) {
   size_t w = t->source.window;
-  hu_status status = hu_text_windows(n, t->words, &t->source.tokens, first, count, w + 1, s);
-  if (status != HU_OK) return status;
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < w; j++) {
       t->x[i * w + j] = (float)t->words[i * (w + 1) + j];
       t->labels[i * w + j] = t->words[i * (w + 1) + j + 1];
     }
   }
-  return HU_OK;
+}
+
+/* n windows from random places. */
+static hu_status gather_windows(hu_trainer *t, size_t n, size_t first, size_t count, hu_stream s) {
+  hu_status status = hu_text_windows(n, t->words, &t->source.tokens, first, count, t->source.window + 1, s);
+  if (status == HU_OK) put_windows(t, n);
+  return status;
+}
+
+/* Windows of the test part, one behind the other. */
+static size_t test_windows(const hu_trainer *t) {
+  return (t->source.tokens.count - t->source.split - 1) / t->source.window;
+}
+
+/* Batch b of these, *n windows; behind the last one it is repeated. */
+static void gather_in_order(hu_trainer *t, size_t b, size_t *n) {
+  size_t w = t->source.window, all = test_windows(t), batch = t->batch;
+  if ((b + 1) * batch > all) *n = all - b * batch;
+  for (size_t i = 0; i < batch; i++) {
+    size_t at = b * batch + (i < *n ? i : *n - 1);
+    memcpy(t->words + i * (w + 1), t->source.tokens.tokens + t->source.split + at * w, (w + 1) * sizeof *t->words);
+  }
+  put_windows(t, batch);
 }
 
 hu_status hu_draw_training(hu_trainer *t) {
@@ -265,6 +373,8 @@ hu_status hu_draw_training(hu_trainer *t) {
   if (t->source.text) return gather_windows(t, t->samples, 0, t->source.split, hu_stream_child(words, t->step));
   const uint32_t *index = hu_batches_next(&t->order);
   hu_stream augment = hu_batches_stream(&t->order, HU_USE_AUGMENT);
+  hu_status s = draw_negatives(t);
+  if (s != HU_OK) return s;
   return gather(t, &t->source.training, t->samples, index, t->keys.augment ? &augment : NULL);
 }
 
@@ -281,6 +391,7 @@ hu_status hu_feed_part(hu_trainer *t, hu_net *net, size_t part) {
 
 size_t hu_batches_to_see(const hu_trainer *t, int on) {
   const hu_data *d = on == HU_ON_TEST ? &t->source.test : &t->source.training;
+  if (t->source.whole && on == HU_ON_TEST) return (test_windows(t) + t->batch - 1) / t->batch;
   return t->source.text ? TEST_WINDOWS : (d->count + t->batch - 1) / t->batch;
 }
 
@@ -288,6 +399,10 @@ size_t hu_batches_to_see(const hu_trainer *t, int on) {
 static hu_status gather_to_see(hu_trainer *t, int on, size_t b, size_t *n) {
   size_t batch = t->batch;
   *n = batch;
+  if (t->source.whole && on == HU_ON_TEST) {
+    gather_in_order(t, b, n);
+    return HU_OK;
+  }
   if (t->source.text) {
     size_t first = on == HU_ON_TEST ? t->source.split : 0;
     size_t count = on == HU_ON_TEST ? t->source.tokens.count - t->source.split : t->source.split;
@@ -295,6 +410,8 @@ static hu_status gather_to_see(hu_trainer *t, int on, size_t b, size_t *n) {
     return gather_windows(t, batch, first, count, hu_stream_child(words, ((uint64_t)(on + 1) << 40) + b));
   }
   const hu_data *d = on == HU_ON_TEST ? &t->source.test : &t->source.training;
+  hu_status s = on == HU_ON_TEST ? HU_OK : draw_negatives(t);
+  if (s != HU_OK) return s;
   if ((b + 1) * batch > d->count) *n = d->count - b * batch;
   for (size_t i = 0; i < batch; i++) t->index[i] = (uint32_t)(i < *n ? b * batch + i : d->count - 1);
   return gather(t, d, batch, t->index, NULL);

@@ -8,6 +8,7 @@
 
 #include "train/environment.h"
 #include "train/net/net.h"
+#include "train/trainer/figures.h"
 
 /* ---- keys ---- */
 
@@ -251,6 +252,7 @@ uint64_t hu_trainer_digest(const hu_trainer *t) { return t ? hu_net_digest(t->ne
 typedef struct tally {
   double loss, right, rows, squares, sum, sum_of_squares;
   size_t whole;
+  double *score; /* of each example; NULL: not wanted */
 } tally;
 
 static void tally_labels(const hu_trainer *t, size_t n, tally *z) {
@@ -265,6 +267,15 @@ static void tally_labels(const hu_trainer *t, size_t n, tally *z) {
     z->right += best == t->labels[i];
   }
   z->rows += (double)rows;
+}
+
+/* Scores of batch b. */
+static void keep_scores(const hu_trainer *t, size_t b, size_t n, double *score) {
+  hu_net_tensor out = hu_net_value(t->net, t->ends.output);
+  for (size_t i = 0; i < n; i++) {
+    const float *y = out.numbers + i * out.cols;
+    score[b * t->batch + i] = (double)y[1] - (double)y[0];
+  }
 }
 
 static void tally_targets(const hu_trainer *t, size_t n, tally *z) {
@@ -289,6 +300,7 @@ static hu_status tally_batch(hu_trainer *t, int on, size_t b, int labels, tally 
     z->loss += ldexp((double)loss * (double)t->shards.count, (int)t->keys.power);
     z->whole++;
   }
+  if (z->score) keep_scores(t, b, n, z->score);
   if (labels) {
     tally_labels(t, n, z);
   } else {
@@ -306,7 +318,7 @@ static hu_status tally_shared(hu_trainer *t, int on, tally *z) {
   if (!told) return HU_E_MEMORY;
   hu_status s = HU_OK;
   for (size_t b = (size_t)t->ranks.rank; b < batches && s == HU_OK; b += size) {
-    tally one = {0};
+    tally one = {.score = z->score};
     s = tally_batch(t, on, b, 1, &one);
     const double of_batch[TELL] = {one.loss, (double)one.whole, one.right, one.rows};
     memcpy(told + b * TELL, of_batch, sizeof of_batch);
@@ -322,19 +334,46 @@ static hu_status tally_shared(hu_trainer *t, int on, tally *z) {
   return s;
 }
 
-static HU_NOINLINE hu_status evaluate(hu_trainer *t, int on, hu_trainer_seen *seen) {
-  tally z;
+/* The examples of a set of two classes; NULL: it has others. */
+static const hu_data *pairs_to_see(const hu_trainer *t, int on) {
+  const hu_data *d = on == HU_ON_TEST ? &t->source.test : &t->source.training;
+  return !t->source.text && d->labels && d->classes == 2 ? d : NULL;
+}
+
+static hu_status rank(const hu_trainer *t, int on, double *score, hu_trainer_seen *seen) {
+  const hu_data *d = pairs_to_see(t, on);
+  hu_status s = t->ranks.size > 1 ? t->ranks.sum(t->ranks.context, d->count, score) : HU_OK;
+  if (s == HU_OK) s = hu_auc(d->count, score, d->labels, &seen->auc);
+  if (s == HU_OK && on == HU_ON_TEST && t->source.group)
+    hu_rank_groups(d->count / t->source.group, t->source.group, score, &seen->hit, &seen->ndcg);
+  return s;
+}
+
+static hu_status tally_all(hu_trainer *t, int on, int labels, tally *z) {
   hu_status s = HU_OK;
+  if (labels && t->ranks.size > 1) return tally_shared(t, on, z);
+  for (size_t b = 0; b < hu_batches_to_see(t, on) && s == HU_OK; b++) s = tally_batch(t, on, b, labels, z);
+  return s;
+}
+
+static HU_NOINLINE hu_status evaluate(hu_trainer *t, int on, hu_trainer_seen *seen) {
+  const double none = (double)NAN;
+  tally z;
+  hu_trainer_seen ranked = {none, none, none, none, none, none, none};
   if (!t || !seen) return HU_E_NULL;
   if (!t->net || on < HU_ON_TRAINING || on > HU_ON_TEST) return HU_E_TRAIN;
   memset(&z, 0, sizeof z);
   int labels = t->source.text || t->source.training.labels;
-  if (labels && t->ranks.size > 1)
-    s = tally_shared(t, on, &z);
-  else
-    for (size_t b = 0; b < hu_batches_to_see(t, on) && s == HU_OK; b++) s = tally_batch(t, on, b, labels, &z);
+  const hu_data *pairs = pairs_to_see(t, on);
+  if (pairs) z.score = calloc(pairs->count, sizeof *z.score);
+  if (pairs && !z.score) return HU_E_MEMORY;
+  hu_status s = tally_all(t, on, labels, &z);
+  if (s == HU_OK && pairs) s = rank(t, on, z.score, &ranked);
+  free(z.score);
   if (s != HU_OK) return s;
+  *seen = ranked;
   seen->loss = z.whole ? z.loss / (double)z.whole : (double)NAN;
+  seen->perplexity = t->source.text ? hu_exp_of_loss(seen->loss) : (double)NAN;
   seen->accuracy = labels ? z.right / z.rows : (double)NAN;
   seen->r2 = labels ? (double)NAN : 1 - z.squares / (z.sum_of_squares - z.sum * z.sum / z.rows);
   return HU_OK;

@@ -19,7 +19,9 @@ enum {
   SET_CIFAR10,
   SET_CIFAR100,
   SET_MNIST,
-  SET_NPY
+  SET_NPY,
+  SET_WORDS,
+  SET_MOVIELENS
 };
 enum { LOSS_DEFAULT, LOSS_CROSS_ENTROPY, LOSS_SQUARED_ERROR };
 enum { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_DROP };
@@ -40,7 +42,9 @@ typedef struct hu_run_keys {
   uint64_t set, count, test, size, classes, features, window, users, items, rank, implicit, raw, coarse, augment,
       data_seed;
   double deviation, noise;
-  const char *path, *labels;
+  uint64_t vocabulary, by_count, on_valid; /* by_count: 1: tokens by their number; on_valid: 1: evaluations are on it */
+  uint64_t negatives, candidates;
+  const char *path, *labels, *valid_file, *test_file;
   hu_model model;
   uint64_t loss, power, margin, largest; /* largest: 1: the scale is chosen from the largest gradient */
   hu_loss_rule rule;
@@ -79,10 +83,14 @@ const char *const *hu_system_names(void);
 /* Where batches come from. */
 typedef struct hu_trainer_source {
   int text;
+  int whole;              /* text: evaluations on the test set see all of it, not windows of random places */
   hu_data training, test; /* unless text */
-  hu_text tokens;
-  size_t split; /* text: tokens for training */
+  hu_text tokens;         /* of words: kinds above 256, and no values */
+  size_t split;           /* text: tokens for training */
   size_t window;
+  hu_movielens movielens; /* item is NULL: another set */
+  uint64_t drawn;         /* movielens: the epoch whose negatives are in `training` */
+  size_t group; /* examples of the test set that are ranked with each other, the first one the positive; 0: none */
 } hu_trainer_source;
 
 /* The parts that the batch of a step is cut into, and which of them this process computes. */

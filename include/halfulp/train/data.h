@@ -16,7 +16,7 @@
  * The caller's floating-point environment changes nothing (train.h).
  *
  * A call that makes a data set allocates it; *z is wholly written on success and untouched on an error. The caller
- * frees the record, with hu_data_free or hu_text_free. `why`, if not NULL, has room for HU_DATA_WHY_MAX bytes and gets
+ * frees the record, with the call that ends with _free. `why`, if not NULL, has room for HU_DATA_WHY_MAX bytes and gets
  * a sentence that names the file and the field ("train.bin: label of record 3: 12, not below 10") when a call that
  * reads files does not return HU_OK, and is untouched else. Errors of all calls: HU_E_NULL, HU_E_MEMORY, HU_E_SHAPE (a
  * size that makes no sense or does not fit); of calls that read files too: HU_E_FILE (cannot be opened or read),
@@ -88,6 +88,33 @@ typedef struct hu_text {
 /* Frees the arrays of a text and sets *z to all zero. */
 HU_API void hu_text_free(hu_text *z);
 
+/* Words as tokens: up to three parts, for training, validation and testing, one behind the other. As an argument of
+ * hu_text_windows and hu_model_sizes_of_text it is (hu_text){w.count, w.tokens, w.kinds, {0}}, which is not freed. */
+typedef struct hu_words {
+  size_t count;     /* tokens of all parts */
+  size_t parts[3];  /* tokens of each part; 0: there is no such part */
+  uint32_t *tokens; /* part 0 first; each below kinds */
+  uint32_t kinds;   /* words of the vocabulary: 2 ... 2^24 */
+  char **words;     /* words[token]: its bytes, and a 0 */
+} hu_words;
+
+/* Frees the arrays of a record and sets *z to all zero. */
+HU_API void hu_words_free(hu_words *z);
+
+/* Ratings of movies by users. Users and movies have numbers from 0 on, in increasing order of their ids; movies are the
+ * items of models. */
+typedef struct hu_movielens {
+  size_t count;                  /* ratings, at least 2 */
+  uint32_t users, items, tested; /* up to 2^24; tested: users of whom a rating is held out */
+  uint32_t *user_ids, *item_ids; /* the id of each number */
+  size_t *first;  /* user u has ratings first[u] ... first[u + 1] - 1, in the order of the file's lines */
+  uint32_t *item; /* count */
+  size_t *held;   /* the rating of each user that is held out for testing; SIZE_MAX: none */
+} hu_movielens;
+
+/* Frees the arrays of a record and sets *z to all zero. */
+HU_API void hu_movielens_free(hu_movielens *z);
+
 /* ---- files; none of them may be compressed ---- */
 
 /* CIFAR-10, binary version: records of a label (0 ... 9) and 3 planes of 32 x 32 bytes, red, green, blue. CIFAR-100: a
@@ -113,22 +140,72 @@ HU_API HU_MUST_CHECK hu_status hu_data_load_digits(hu_data *z, const char *folde
 /* Any file as text, byte for byte. */
 HU_API HU_MUST_CHECK hu_status hu_text_load(hu_text *z, const char *path, char *why);
 
+/* Files of words, as those of WikiText and of the Penn Treebank: one for each part, the first for training. A file
+ * alone is cut in two: of its n tokens the first 9 floor(n / 10) are for training, the others are part 1.
+ *
+ * A line ends with LF or with the end of a file that does not end with LF. Its words are the longest runs of bytes that
+ * are neither LF nor blanks (space, tab, vertical tab, form feed, CR). Bytes are not interpreted, so that UTF-8 stays
+ * what it is. A line gives its words in order, then the word "<eos>"; an empty line gives "<eos>" alone.
+ *
+ * The vocabulary is made from the training part alone. It always has "<eos>" and "<unk>", and these are the words that
+ * stand in the file, if they stand there. Order: the one that occurs first has the smaller number; "<eos>", then
+ * "<unk>" are last where the training part does not have them. by_count: the one that occurs more often has the smaller
+ * number, in the training part as it stands in the file; of two that occur equally often, the one that is first in the
+ * order above.
+ *
+ * most: 0, or 3 ... 2^24: the vocabulary has at most so many words. "<eos>", "<unk>" and the most - 2 most frequent
+ * others are kept, of equally frequent ones those that occur first; those kept are numbered by the same rule. Every
+ * word of any part that the vocabulary does not have becomes "<unk>".
+ *
+ * HU_E_DATA: a NUL byte, a word of more than 1024 bytes, more than 2^24 different words, a file alone of fewer than 10
+ * tokens. HU_E_SHAPE: files not 1 ... 3, most 1, 2 or above 2^24. */
+HU_API HU_MUST_CHECK hu_status hu_words_load(hu_words *z, const char *const *paths, size_t files, uint32_t most,
+                                             int by_count, char *why);
+
+/* ratings.dat of MovieLens-1M (Harper, Konstan 2015): lines UserID::MovieID::Rating::Timestamp, each a whole decimal
+ * number: ids 1 ... 2^32 - 1, ratings 1 ... 5, seconds 0 ... 2^63 - 1. Lines end with LF or CR LF; the last one may end
+ * with the file. A rating says that the user has seen the movie; its stars are checked, and not kept.
+ *
+ * Of each user with two or more ratings the one of the latest time is held out; of several of that time the one of the
+ * last line. A user with one rating keeps it for training, and is not tested. HU_E_DATA too: an empty line, two
+ * ratings of a movie by one user, no user with two ratings, more than 2^24 users or movies. */
+HU_API HU_MUST_CHECK hu_status hu_movielens_load(hu_movielens *z, const char *path, char *why);
+/* Pairs for training as examples of two features, the user's and the item's number, of two classes. For each rating
+ * that is not held out, in the order of the record: the pair itself, with the label 1, then `negatives` pairs of its
+ * user with other items, with the label 0. Let the rating be number i of these. Its negatives are the first numbers
+ * below items, drawn from child i of s (hu_stream_below), that are no item of the user's ratings for training. So they
+ * may repeat, and may be what is held out, since training does not know it (He et al. 2017). HU_E_SHAPE: 2^32 pairs or
+ * more. */
+HU_API HU_MUST_CHECK hu_status hu_movielens_training(hu_data *z, const hu_movielens *x, uint32_t negatives,
+                                                     hu_stream s);
+/* The same pairs with the negatives of another stream, in place. HU_E_SHAPE: z is not of hu_movielens_training with the
+ * same x and negatives. */
+HU_API HU_MUST_CHECK hu_status hu_movielens_negatives(hu_data *z, const hu_movielens *x, uint32_t negatives,
+                                                      hu_stream s);
+/* Pairs for testing, 1 + candidates of each tested user u, users in order: what is held out, with the label 1, then the
+ * user with the first `candidates` different numbers below items, drawn from child u of s, that are no item of any of
+ * the user's ratings, with the label 0. HU_E_SHAPE: a tested user has fewer such items, or 2^32 pairs or more. */
+HU_API HU_MUST_CHECK hu_status hu_movielens_test(hu_data *z, const hu_movielens *x, uint32_t candidates, hu_stream s,
+                                                 char *why);
+
 /* ---- random numbers ---- */
 
 /* A stream of its own for each i: the key is words 2i and 2i + 1 of s (the low half first), the counter 0. */
 HU_API hu_stream hu_stream_child(hu_stream s, uint64_t i);
 /* Child `use` of the stream (seed, 0). Numbers from 64 on are free for other purposes. */
 enum {
-  HU_USE_ORDER = 0,    /* child e of it: the permutation of epoch e */
-  HU_USE_AUGMENT = 1,  /* crops and flips */
-  HU_USE_DATA = 2,     /* generators' inputs, labels, phases */
-  HU_USE_NOISE = 3,    /* generators' noise */
-  HU_USE_TRUTH = 4,    /* generators' own weights */
-  HU_USE_WEIGHTS = 5,  /* first weights */
-  HU_USE_WINDOWS = 6,  /* windows of text */
-  HU_USE_DROPOUT = 7,  /* numbers that dropout takes away */
-  HU_USE_ROUNDING = 8, /* stochastic roundings */
-  HU_USE_OTHER = 64    /* the first free one */
+  HU_USE_ORDER = 0,       /* child e of it: the permutation of epoch e */
+  HU_USE_AUGMENT = 1,     /* crops and flips */
+  HU_USE_DATA = 2,        /* generators' inputs, labels, phases */
+  HU_USE_NOISE = 3,       /* generators' noise */
+  HU_USE_TRUTH = 4,       /* generators' own weights */
+  HU_USE_WEIGHTS = 5,     /* first weights */
+  HU_USE_WINDOWS = 6,     /* windows of text */
+  HU_USE_DROPOUT = 7,     /* numbers that dropout takes away */
+  HU_USE_ROUNDING = 8,    /* stochastic roundings */
+  HU_USE_NEGATIVES = 9,   /* child e of it: negatives of epoch e */
+  HU_USE_CANDIDATES = 10, /* negatives that are ranked in tests */
+  HU_USE_OTHER = 64       /* the first free one */
 };
 HU_API hu_stream hu_stream_of_use(uint64_t seed, uint64_t use);
 /* A number from 0 ... n - 1, each with the same probability (n >= 1): takes words from *s, whose counter moves. */

@@ -194,8 +194,21 @@ typedef struct hu_trainer_seen {
   double loss;     /* mean over whole batches, without the factor of loss.power */
   double accuracy; /* share of right answers, of all examples; NaN where there are no classes */
   double r2; /* 1 - sum of squared errors / sum of squared deviations from the mean; NaN where there are classes */
+  double perplexity; /* e to the loss, of a language model (text, words); NaN of any other */
+  double auc;        /* labels of two classes: area under the ROC curve of all examples; else NaN */
+  double hit, ndcg;  /* the test set of movielens: HR@10 and NDCG@10; else NaN */
 } hu_trainer_seen;
-/* Evaluation: dropout off, running statistics. Changes nothing. (Text: a fixed set of windows.) */
+/* Evaluation: dropout off, running statistics. Changes nothing. What is seen is the whole set, and of text 8 batches of
+ * windows, whose places are always the same. The test set of words is seen whole: windows of data.window tokens, one
+ * behind the other from the first token on, as many as there are with one token behind them. Perplexity is a function
+ * of the loss alone, within 2 units in its last place (binary64), with the same bits on every machine.
+ *
+ * Where there are two classes, the score of an example is its output 1 minus its output 0, a binary64 difference. AUC
+ * is the share of pairs, of an example with label 1 and one with label 0, in which the former has the larger score; a
+ * pair of equal scores counts half. It is NaN where a score is NaN, or all labels are equal. In the test set of
+ * movielens (data.h) the rank of a user's held-out item is the number of the user's candidates whose score it does not
+ * exceed: an equal score stands against it. HR@10 is the share of tested users with a rank below 10; NDCG@10 the mean
+ * of 1 / log2(rank + 2) over all tested users, 0 for a rank of 10 or more (He et al. 2017). */
 HU_API HU_MUST_CHECK hu_status hu_trainer_evaluate(hu_trainer *t, int on, hu_trainer_seen *seen);
 
 /* A digest of the numbers, labels and tokens that the run reads (64 bits, FNV-1a over words of 64 bits), by which

@@ -46,6 +46,10 @@ class Seen(NamedTuple):
     loss: float  # mean over whole batches, without the factor of loss.power
     accuracy: float  # share of right answers; NaN where there are no classes
     r2: float  # 1 - squared errors / squared deviations from the mean; NaN where there are classes
+    perplexity: float = float('nan')  # e to the loss; NaN where the network is no language model
+    auc: float = float('nan')  # labels 0 and 1: area under the ROC curve, equal scores count half; else NaN
+    hit: float = float('nan')  # test set of movielens: HR@10; else NaN
+    ndcg: float = float('nan')  # test set of movielens: NDCG@10; else NaN
 
 
 class Memory(NamedTuple):
@@ -60,6 +64,18 @@ class Memory(NamedTuple):
 _TOTALS = ('step', 'epoch', 'taken', 'skipped', 'moved', 'lost', 'promoted')
 _SEEN = ('step', 'epochs', 'training_loss', 'training_accuracy', 'training_r2', 'test_loss', 'test_accuracy', 'test_r2')
 
+# What evaluations of some data sets have besides: the column, the set (0: training, 1: test), the field of `Seen`.
+_Besides = Tuple[Tuple[str, int, str], ...]
+_LANGUAGE: _Besides = (('training_perplexity', 0, 'perplexity'), ('test_perplexity', 1, 'perplexity'))
+_PAIRS: _Besides = (('training_auc', 0, 'auc'), ('test_auc', 1, 'auc'))
+_RANKED: _Besides = _PAIRS + (('test_hit_rate_10', 1, 'hit'), ('test_ndcg_10', 1, 'ndcg'))
+
+
+def _besides(config: Mapping[str, str]) -> _Besides:
+    if config['data.set'] == 'ratings' and config['data.implicit'] == 'yes':
+        return _PAIRS
+    return {'text': _LANGUAGE, 'words': _LANGUAGE, 'movielens': _RANKED}.get(config['data.set'], ())
+
 
 class Log(Dict[str, np.ndarray]):
     """The steps of a run as arrays, one number a row: ``log['loss']`` is float64 (rows,).
@@ -67,10 +83,11 @@ class Log(Dict[str, np.ndarray]):
     Columns are the fields of `Report`, with those of `Counts` behind "forward_" and "backward_" ("forward_overflow").
     Counts are int64, `taken` is bool, all others are float64. ``log.evaluations`` is a dict of the same kind, with the
     columns of evaluations.csv: step, epochs, training_loss, training_accuracy, training_r2, test_loss, test_accuracy,
-    test_r2.
+    test_r2; those of language models, and of pairs of users and items, are behind them.
     """
 
-    def __init__(self, reports: Sequence[Report] = (), seen: Sequence[Tuple[float, ...]] = ()) -> None:
+    def __init__(self, reports: Sequence[Report] = (), seen: Sequence[Tuple[float, ...]] = (),
+                 besides: _Besides = ()) -> None:
         super().__init__()
         for place, name in enumerate(Report._fields):
             column = [report[place] for report in reports]
@@ -82,7 +99,7 @@ class Log(Dict[str, np.ndarray]):
                 self[name] = np.array(column, kind)
         self.evaluations: Dict[str, np.ndarray] = {
             name: np.array([row[at] for row in seen], np.int64 if name == 'step' else np.float64)
-            for at, name in enumerate(_SEEN)}
+            for at, name in enumerate(_SEEN + tuple(column for column, _, _ in besides))}
 
 
 @contextmanager
@@ -153,6 +170,7 @@ class Trainer:
         self._net: Optional[NetView] = None
         self._rows: List[Report] = []
         self._seen: List[Tuple[float, ...]] = []
+        self._besides = _besides(self.config)
 
     def _set(self, entry: Entry) -> None:
         where = entry.where or 'config'
@@ -294,7 +312,7 @@ class Trainer:
                 ends = self._one(last, every, evaluate_every, callback)
                 if is_told():
                     raise KeyboardInterrupt
-        return Log(self._rows[rows:], self._seen[seen:])
+        return Log(self._rows[rows:], self._seen[seen:], self._besides)
 
     def _one(self, last: int, every: int, evaluate_every: Optional[int],
              callback: Optional[Callable[[Report], Any]]) -> bool:
@@ -304,8 +322,9 @@ class Trainer:
         if wanted:
             self._rows.append(report)
         if evaluate_every and (report.step % evaluate_every == 0 or self.done):
-            self._seen.append((report.step, report.step / self.steps_an_epoch, *self.evaluate('train'),
-                               *self.evaluate('test')))
+            seen = self.evaluate('train'), self.evaluate('test')
+            besides = [getattr(seen[at], field) for _, at, field in self._besides]
+            self._seen.append((report.step, report.step / self.steps_an_epoch, *seen[0][:3], *seen[1][:3], *besides))
         ends = bool(callback(report)) if callback else False
         if ends and not wanted:
             self._rows.append(report)
@@ -314,7 +333,7 @@ class Trainer:
     @property
     def log(self) -> Log:
         """The rows of all steps and evaluations that `step` and `run` have recorded so far."""
-        return Log(self._rows, self._seen)
+        return Log(self._rows, self._seen, self._besides)
 
     def evaluate(self, on: str = 'test') -> Seen:
         """Loss and accuracy (or R^2) of the test set, or of the training set.
@@ -332,7 +351,7 @@ class Trainer:
         with self._held as trainer:
             place = s.ON_TEST if on == 'test' else s.ON_TRAINING
             abi.check(abi.train().hu_trainer_evaluate(trainer, place, abi.address(record)), 'evaluate')
-        return Seen(record.loss, record.accuracy, record.r2)
+        return Seen(*(getattr(record, name) for name in Seen._fields))
 
     # ---- figures ----
 
