@@ -98,7 +98,7 @@ typedef struct hu_words {
   char **words;     /* words[token]: its bytes, and a 0 */
 } hu_words;
 
-/* Frees the arrays of a record and sets *z to all zero. */
+/* Frees the arrays of words and sets *z to all zero. */
 HU_API void hu_words_free(hu_words *z);
 
 /* Ratings of movies by users. Users and movies have numbers from 0 on, in increasing order of their ids; movies are the
@@ -112,7 +112,7 @@ typedef struct hu_movielens {
   size_t *held;   /* the rating of each user that is held out for testing; SIZE_MAX: none */
 } hu_movielens;
 
-/* Frees the arrays of a record and sets *z to all zero. */
+/* Frees the arrays of ratings and sets *z to all zero. */
 HU_API void hu_movielens_free(hu_movielens *z);
 
 /* ---- files; none of them may be compressed ---- */
