@@ -16,7 +16,7 @@ INDEX = 'page_python_names.html'
 MODULES = [('halfulp', 'the package itself'), ('halfulp.codes', 'operations on codes'), ('halfulp.scaled', 'scaled tensors'),
            ('halfulp.number', 'other number systems'), ('halfulp.p3109', 'operations of IEEE P3109'),
            ('halfulp.train', 'training'), ('halfulp.torch', 'PyTorch'),
-           ('halfulp.torch.distributed', 'processes of PyTorch')]
+           ('halfulp.torch.distributed', 'processes of PyTorch'), ('halfulp.torch.recipes', 'recipes of papers for PyTorch')]
 # Those that give names of several files.
 FOLDERS = {'halfulp': '', 'halfulp.train': 'train/', 'halfulp.torch': 'torch/'}
 

@@ -325,13 +325,13 @@ def test_python_names():
     site = build / 'docs' / 'html'
     count = 0
     for module, file in (('halfulp', '__init__'), ('halfulp.train', 'train/__init__'), ('halfulp.torch', 'torch/__init__'),
-                         ('halfulp.torch.distributed', 'torch/distributed')):
+                         ('halfulp.torch.distributed', 'torch/distributed'), ('halfulp.torch.recipes', 'torch/recipes')):
         text = (root / 'python/halfulp' / (file + '.py')).read_text(encoding='utf-8')
         public = ast.literal_eval(re.search(r'(?s)__all__ = (\[.*?\])', text)[1])
         page = (site / python_names.file_of(module)).read_text(encoding='utf-8')
         for name in public:
-            if 'halfulp.' + name in dict(python_names.MODULES):
-                assert (site / python_names.file_of('halfulp.' + name)).is_file(), name
+            if module + '.' + name in dict(python_names.MODULES):
+                assert (site / python_names.file_of(module + '.' + name)).is_file(), name
                 continue
             if name == 'EVENTS':
                 continue  # a tuple
