@@ -37,6 +37,9 @@ extern "C" {
 __attribute__((always_inline)) hu_status hu_format_check(hu_format f, const char **axis);
 #include "emu/format/format.c"
 }
+#include "gpu/scaled/scaled.cuh"
+// Called in two places, and long: clang would leave it a call.
+static __attribute__((always_inline)) void hu_element_limits(hu_scaled_args *a);
 #include "gpu/scaled/quantize.cu"
 
 #include "given.h"

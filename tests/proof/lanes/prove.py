@@ -13,7 +13,7 @@ from zero import chosen  # noqa: E402
 
 EVERY_RUN = ('L1/codes/m=3', 'L2/codes/m=3', 'L2/values/m=3', 'L3/codes-rtn-m=3',
              'L4/codes/m=3', 'L5/beyond-codes/m=3', 'L5/below-codes/m=3', 'L5/checks/m=3', 'L6/quick/sra-m=3', 'L7/decode_slowly/m=3',
-             'L7/decode_plain1/m=3', 'L7/decode_plain2/m=3',)
+             'L7/decode_plain1/m=3', 'L7/decode_plain2/m=3', 'L10/nearest_codes/m=1')
 
 # Planted faults of tests/fault/lanes.txt, and the query that each makes satisfiable.
 FAULTS = {500: 'L1/codes/m=3', 501: 'L1/codes/m=3', 502: 'L1/codes/m=0', 503: 'L1/codes/m=3', 504: 'L2/codes/m=3', 505: 'L2/codes/m=3',
