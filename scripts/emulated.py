@@ -57,6 +57,7 @@ def run(build, wrapper, test):
 
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
+    subprocess.run(['ninja', '-C', build, '--quiet', 'build.ninja'], check=True)  # the tests of the sources as they are now
     tests = chosen(build, sys.argv[2:])
     targets = sorted({os.path.relpath(t['cmd'][0], build) for t in tests})
     print('building {} programs'.format(len(targets)), flush=True)
