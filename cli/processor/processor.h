@@ -12,7 +12,7 @@ typedef struct processor_unit {
   const char *instruction; /* as its maker's manual calls it */
   const char *model;       /* the preset's name */
   uint32_t m, n, k;
-  int (*has)(void); /* 1: this processor has it, and the system lets a program use it */
+  int (*has)(void); /* 1: this CPU can execute it, and the system allows that */
   void (*run)(void *d, const void *a, const void *b, const void *c);
 } processor_unit;
 

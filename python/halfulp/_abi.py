@@ -146,8 +146,8 @@ def error(status: int, argument: str = '', detail: str = '') -> HalfulpError:
 
 
 def told(status: int, sentence: bytes, otherwise: str = '') -> HalfulpError:
-    """The exception for a status that the library explains itself: its sentence, or, where there is none, the status's
-    text behind the words `otherwise`."""
+    """The exception for a status with the library's own sentence about it; without a sentence the exception has the
+    status's text behind the words `otherwise`."""
     if not sentence:
         return error(status, otherwise)
     name = main().hu_status_name(status).decode()

@@ -16,15 +16,6 @@
 enum { ROOM = 8192 };
 #define NET "model.net", "mlp(layers=2,units=32)"
 
-static uint64_t digest_after(size_t n, const char *const *pairs) {
-  hu_trainer *t = with(pairs);
-  begin(t);
-  steps(t, n);
-  uint64_t z = hu_trainer_digest(t);
-  hu_trainer_free(t);
-  return z;
-}
-
 /* ---- the sum ---- */
 
 /* A run of one batch a step at rate 0 sees the batches of the first step one after another: its order is the same. */

@@ -476,14 +476,7 @@ static void test_epochs_differ(void **state) {
 
 static void carry(hu_trainer *to, hu_trainer *from) {
   char *text = state_of(from);
-  for (size_t i = 0; i < hu_trainer_tensor_count(from); i++) {
-    hu_trainer_tensor x = hu_trainer_tensor_at(from, i);
-    float *numbers = malloc(x.rows * x.cols * sizeof *numbers);
-    assert_non_null(numbers);
-    assert_int_equal(hu_trainer_read(from, i, numbers), HU_OK);
-    assert_int_equal(hu_trainer_write(to, i, numbers), HU_OK);
-    free(numbers);
-  }
+  carry_tensors(to, from);
   if (hu_trainer_resume(to, text, why) != HU_OK) fail_msg("%s", why);
   free(text);
 }

@@ -200,15 +200,6 @@ static void texts(void **state) {
 
 /* ---- runs ---- */
 
-static uint64_t digest_after(size_t n, const char *const *pairs) {
-  hu_trainer *t = with(pairs);
-  begin(t);
-  steps(t, n);
-  uint64_t z = hu_trainer_digest(t);
-  hu_trainer_free(t);
-  return z;
-}
-
 static void runs(void **state) {
   (void)state;
 #define LARGE(p) "model.net", "mlp(layers=2,units=300,dropout=" p ")", "run.batch", "256"

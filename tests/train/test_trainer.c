@@ -135,12 +135,8 @@ static void carry(hu_trainer *to, const hu_trainer *from) {
   for (size_t i = 0; i < hu_trainer_tensor_count(from); i++) {
     hu_trainer_tensor x = hu_trainer_tensor_at(from, i);
     for (size_t j = 0; j < i; j++) assert_string_not_equal(hu_trainer_tensor_at(from, j).name, x.name);
-    float *numbers = malloc(x.rows * x.cols * sizeof *numbers);
-    assert_non_null(numbers);
-    assert_int_equal(hu_trainer_read(from, i, numbers), HU_OK);
-    assert_int_equal(hu_trainer_write(to, i, numbers), HU_OK);
-    free(numbers);
   }
+  carry_tensors(to, from);
   *why = 0;
   if (hu_trainer_resume(to, text, why) != HU_OK) fail_msg("%s", why);
   free(text);

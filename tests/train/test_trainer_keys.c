@@ -13,16 +13,6 @@
 
 #include "trainers.h"
 
-/* The weights after so many steps. */
-static uint64_t digest_after(size_t n, const char *const *pairs) {
-  hu_trainer *t = with(pairs);
-  begin(t);
-  steps(t, n);
-  uint64_t z = hu_trainer_digest(t);
-  hu_trainer_free(t);
-  return z;
-}
-
 /* ---- keys ---- */
 
 static void test_keys(void **state) {

@@ -6,6 +6,7 @@
 #define HALFULP_TESTS_TRAIN_TRAINERS_H
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "halfulp/train/trainer.h"
@@ -36,6 +37,28 @@ static inline void begin(hu_trainer *t) {
 
 static inline void steps(hu_trainer *t, size_t n) {
   for (size_t i = 0; i < n; i++) assert_int_equal(hu_trainer_step(t, NULL), HU_OK);
+}
+
+/* The digest of the weights after so many steps of a new trainer. */
+static inline uint64_t digest_after(size_t n, const char *const *pairs) {
+  hu_trainer *t = with(pairs);
+  begin(t);
+  steps(t, n);
+  uint64_t z = hu_trainer_digest(t);
+  hu_trainer_free(t);
+  return z;
+}
+
+/* All tensors of a trainer, written into another one of the same keys. */
+static inline void carry_tensors(hu_trainer *to, const hu_trainer *from) {
+  for (size_t i = 0; i < hu_trainer_tensor_count(from); i++) {
+    hu_trainer_tensor x = hu_trainer_tensor_at(from, i);
+    float *numbers = malloc(x.rows * x.cols * sizeof *numbers);
+    assert_non_null(numbers);
+    assert_int_equal(hu_trainer_read(from, i, numbers), HU_OK);
+    assert_int_equal(hu_trainer_write(to, i, numbers), HU_OK);
+    free(numbers);
+  }
 }
 
 /* The gradients of all parameters, one after another; how many they are. */

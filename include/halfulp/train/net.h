@@ -85,8 +85,8 @@ HU_API int hu_net_conv_groups(hu_net *net, int x, size_t outputs, size_t kernel,
 HU_API int hu_net_batch_norm(hu_net *net, int x); /* batch: statistics of a column over all rows */
 HU_API int hu_net_layer_norm(hu_net *net, int x); /* layer: statistics of a row */
 /* The function of each number; relu: the larger of it and 0; relu6: that, but at most 6; gelu: x Phi(x), not the
- * approximation by tanh. A NaN stays one. Results are rounded as every value is, so that 6 stays 6 in each format that
- * has it. */
+ * approximation by tanh. A NaN stays one. Results are rounded as every value is, so that 6 stays 6 in each format
+ * whose numbers include it. */
 HU_API int hu_net_relu(hu_net *net, int x);    /* max(x, 0) */
 HU_API int hu_net_relu6(hu_net *net, int x);   /* min(max(x, 0), 6) */
 HU_API int hu_net_gelu(hu_net *net, int x);    /* x Phi(x) */

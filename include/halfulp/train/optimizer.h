@@ -38,8 +38,8 @@
  * 24 for a format of p digits (bfloat16, binary16, narrower ones) and no result is subnormal in binary32, the binary32
  * step in between changes nothing: every Q is one rounding of the exact result of its operator.
  *
- * Adagrad is that of Duchi, Hazan, Singer, Adaptive subgradient methods (JMLR 2011), with diagonal matrices, as
- * torch.optim.Adagrad has it without a decay of the rate. v is the sum of the squares; in a narrow format it stops
+ * Adagrad is that of Duchi, Hazan, Singer, Adaptive subgradient methods (JMLR 2011), with diagonal matrices:
+ * torch.optim.Adagrad with a decay of the rate of 0. v is the sum of the squares; in a narrow format it stops
  * growing where g g is less than half of the last place of v. A weight whose gradients have all been 0 has u = 0 / eps:
  * +0, or NaN where eps rounds to 0 in `state` (1e-10 does so in binary16).
  *

@@ -14,7 +14,7 @@ from .. import _abi as abi
 
 _KIND = 'halfulp trainer, 1'
 _KINDS = (_KIND, 'halfulp training run, 1')  # the second: a checkpoint of the command
-_HEADER_MAX = 100_000_000  # bytes, as the safetensors library has it
+_HEADER_MAX = 100_000_000  # bytes: the limit of the safetensors library
 
 
 class State(NamedTuple):

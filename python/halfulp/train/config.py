@@ -95,7 +95,7 @@ def _of_mapping(config: Mapping[str, Any]) -> List[Entry]:
 
 
 def _comment(text: str, start: int) -> int:
-    """Where a comment begins in a text: at a semicolon behind a blank; the text's length where there is none."""
+    """The place of a comment in a text, which is a semicolon behind a blank; without a comment the text's length."""
     found = re.search(r'[{}];'.format(_BLANKS), text[start:])
     return start + found.start() + 1 if found else len(text)
 
