@@ -176,7 +176,7 @@ static void test_as_defined(void **state) {
 
 /* ---- nothing is lost ---- */
 
-static uint64_t digest_after(size_t count, const char *const *pairs) {
+static uint64_t digest_without_residuals(size_t count, const char *const *pairs) {
   hu_trainer *t = with(pairs);
   begin(t);
   steps(t, count);
@@ -193,7 +193,8 @@ static uint64_t digest_after(size_t count, const char *const *pairs) {
 static void test_exact(void **state) {
   (void)state;
   const char *const inner = "hierarchical(4,exact,ring(bfloat16))";
-#define OF(model, kind) digest_after(5, PAIRS(NET, "parallel.shards", "8", "parallel.reduce", model, FEEDBACK, kind))
+#define OF(model, kind) \
+  digest_without_residuals(5, PAIRS(NET, "parallel.shards", "8", "parallel.reduce", model, FEEDBACK, kind))
 #define FEEDBACK "parallel.feedback"
   uint64_t none = OF("exact", "none");
   assert_true(OF("exact", "own") == none && OF("exact", "sum") == none);
