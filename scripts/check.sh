@@ -5,8 +5,9 @@
 set -u
 build=$1
 shift
-# The limits are those of an idle machine; a busy one takes longer.
-meson test -C "$build" --print-errorlogs --no-rebuild --num-processes "$(nproc)" -t 4 "$@"
+# The limits are those of an idle machine; a busy one takes longer. One more than there are CPUs: some tests wait for daemons,
+# ranks or a browser.
+meson test -C "$build" --print-errorlogs --no-rebuild --num-processes $(($(nproc) + 1)) -t 4 "$@"
 status=$?
 python3 "$(dirname "$0")/totals.py" "$build/meson-logs/testlog.json" || status=1
 grep -q '"name": "cuda", "value": "disabled"' "$build/meson-info/intro-buildoptions.json" 2>/dev/null && echo "CUDA: left out (disabled)"
