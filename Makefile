@@ -66,10 +66,11 @@ check-emulated:
 bench-setup:
 	@scripts/setup.sh libopenblas-dev
 
+# QUICK=1: minutes. RUNS=3 of each; ONLY="bench_array bench_gemm". A run that was stopped goes on.
 bench: bench-setup setup
 	@meson setup --reconfigure $(BUILD) > $(BUILD)/reconfigure.log || { cat $(BUILD)/reconfigure.log >&2; exit 1; }
 	@ninja -C $(BUILD) -j $(JOBS) --quiet
-	@scripts/bench.sh $(BUILD)
+	@QUICK='$(QUICK)' RUNS='$(RUNS)' ONLY='$(ONLY)' scripts/bench.sh $(BUILD)
 
 # The training engine against PyTorch on the CPU.
 THREADS ?= 1

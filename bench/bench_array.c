@@ -9,6 +9,7 @@
 #include "halfulp/halfulp.h"
 
 #include "bench/levels.h"
+#include "bench/table.h"
 #include "bench/timing.h"
 
 typedef struct job {
@@ -86,7 +87,9 @@ static void row(const settings *o, const char *level, const char *what, const ch
     exit(2);
   }
   if (o->csv) {
-    printf("%s,%s,%s,%zu,%.4g,%.4g,%.3f,%.2f\n", level, what, format, j->n, t.subject, t.reference, ratio, goal);
+    char name[96];
+    snprintf(name, sizeof name, "%s, %s", what, format);
+    bench_table_line(name, level, 1, reference == run_memcpy ? "time / memcpy" : "time / plain loop", ratio);
   } else {
     printf("%-8s %-36s %-16s %9.3f ms %9.3f ms  %6.2f  (goal %.2f)%s\n", level, what, format, 1e3 * t.subject,
            1e3 * t.reference, ratio, goal, ratio <= goal ? "" : "  *");
@@ -172,7 +175,7 @@ int main(int argc, char **argv) {
   static const double avx512[] = {1.10, 2.0, 1.3, 1.5, 1.2}, avx2[] = {1.15, 3.3, 1.6, 2.3, 1.3},
                       vector[] = {3, 9, 9, 9, 9};
   if (o.csv)
-    puts("level,operation,format,n,seconds,reference_seconds,ratio,goal");
+    bench_table_head();
   else
     printf("%-8s %-36s %-16s %12s %12s  %6s\n", "level", "operation (binary32, one thread)", "format", "time",
            "reference", "ratio");

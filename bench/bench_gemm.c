@@ -16,6 +16,7 @@
 #include "halfulp/halfulp.h"
 
 #include "bench/levels.h"
+#include "bench/table.h"
 #include "bench/timing.h"
 
 #ifndef HU_HAVE_OPENBLAS
@@ -123,6 +124,7 @@ typedef struct job {
   hu_exec exec;
   hu_events events;
   hu_status status;
+  const char *level;
   float *x32, *y32, *z32;
   double *x64, *y64, *z64;
 } job;
@@ -247,9 +249,11 @@ static void run_row(const row *r, job *j, int rounds, int csv) {
   double work = 2e-9 * (double)j->n * (double)j->n * (double)j->n;
   const char *storage = r->a_codes ? "codes" : "values", *data = r->data == NORMAL ? "normal" : "any";
   if (csv) {
-    printf("%s,%s,%s,%s,%s,%s,%s,%zu,%.6g,%.6g,%.4f,%g\n", r->way, r->fa, r->fb, r->fd, storage,
-           r->b_turned ? "nt" : "nn", data, j->n, t.subject, t.reference,
-           HU_HAVE_OPENBLAS ? t.reference / t.subject : 0, r->goal);
+    char name[256];
+    snprintf(name, sizeof name, "%s, %s x %s to %s, %s %s, %s", r->way, r->fa, r->fb, r->fd, storage,
+             r->b_turned ? "nt" : "nn", data);
+    if (HU_HAVE_OPENBLAS)
+      bench_table_line(name, j->level, 1, r->dgemm ? "speed / dgemm" : "speed / sgemm", t.reference / t.subject);
   } else {
     printf("%-36s %-14s x %-14s -> %-14s %-6s %-2s %-6s %8.1f", r->way, r->fa, r->fb, r->fd, storage,
            r->b_turned ? "nt" : "nn", data, work / t.subject);
@@ -285,6 +289,7 @@ int main(int argc, char **argv) {
   const char *only = NULL;
   memset(&j, 0, sizeof j);
   j.n = 1024;
+  j.level = t_level_name(0);
   for (int i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "--csv")) {
       csv = 1;
@@ -295,7 +300,8 @@ int main(int argc, char **argv) {
     } else if (i + 1 < argc && !strcmp(argv[i], "--rounds")) {
       rounds = atoi(argv[++i]);
     } else if (i + 1 < argc && !strcmp(argv[i], "--level")) {
-      j.exec.levels_off = bench_levels_off(argv[++i]);
+      j.level = argv[++i];
+      j.exec.levels_off = bench_levels_off(j.level);
     } else if (i + 1 < argc && !strcmp(argv[i], "--only")) {
       only = argv[++i];
     } else {
@@ -319,7 +325,7 @@ int main(int argc, char **argv) {
     j.y32[i] = (float)(j.y64[i] = normal(&seed));
   }
   if (csv) {
-    puts("way,a,b,d,storage,transposes,data,n,seconds,reference_seconds,ratio,goal");
+    bench_table_head();
   } else {
     printf("%-36s %-14s   %-14s    %-14s %-6s %-2s %-6s %8s %8s %7s\n", "way", "A", "B", "D", "A, B", "", "data",
            "GFlop/s", "BLAS", "ratio");

@@ -13,6 +13,7 @@
 
 #include "bench/levels.h"
 #include "bench/options.h"
+#include "bench/table.h"
 #include "bench/timing.h"
 
 enum { COLS = 4096 };
@@ -94,7 +95,13 @@ static void row(int csv, int rounds, const char *level, const char *name, const 
     exit(2);
   }
   if (csv) {
-    printf("%s,%s,%s,%.0f,%.4g,%.4g,%.3f,%.2f\n", level, name, what, n, t.subject, t.reference, ratio, goal);
+    const char *of = reference == run_copy         ? "time / memcpy"
+                     : reference == run_quantize_n ? "time / quantize_n"
+                     : reference == run_encode_n   ? "time / encode_n"
+                                                   : "time / decode_n";
+    char text[96];
+    snprintf(text, sizeof text, "%s, %s", what, name);
+    bench_table_line(text, level, 1, of, ratio);
   } else {
     printf("%-8s %-14s %-10s %9.3f ms %9.3f ms %7.2f  %6.2f ns an element", level, name, what, 1e3 * t.subject,
            1e3 * t.reference, ratio, 1e9 * t.subject / n);
@@ -152,6 +159,7 @@ int main(int argc, char **argv) {
   memset(j.z, 0, j.rows * COLS * 4);
   memset(j.codes, 0, j.rows * COLS * 4);
   memset(j.scales, 0, j.rows * COLS * 4);
+  if (o.csv) bench_table_head();
   for (size_t i = 0; t_level_bit(i); i++) {
     if (!bench_wants(o.level, i)) continue;
     j.exec.levels_off = t_levels_off(i);
