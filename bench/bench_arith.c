@@ -11,7 +11,7 @@
 
 #include "bench/levels.h"
 #include "bench/table.h"
-#include "bench/timing.h"
+#include "files/timing.h"
 
 typedef struct job {
   size_t n, bytes;

@@ -13,7 +13,7 @@
 
 #include "bench/levels.h"
 #include "bench/table.h"
-#include "bench/timing.h"
+#include "files/timing.h"
 
 typedef hu_status (*function_n)(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,
                                 hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events);

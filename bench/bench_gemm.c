@@ -17,7 +17,7 @@
 
 #include "bench/levels.h"
 #include "bench/table.h"
-#include "bench/timing.h"
+#include "files/timing.h"
 
 #ifndef HU_HAVE_OPENBLAS
 #define HU_HAVE_OPENBLAS 0

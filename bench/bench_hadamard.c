@@ -12,7 +12,7 @@
 
 #include "bench/levels.h"
 #include "bench/table.h"
-#include "bench/timing.h"
+#include "files/timing.h"
 
 enum { COLS = 4096 };
 

@@ -19,7 +19,7 @@ enum { COLUMNS = 2 };
 #endif
 
 #include "bench/table.h"
-#include "bench/timing.h"
+#include "files/timing.h"
 
 enum { COUNT = 1024, REPEAT = 100 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bench/table.h - the lines that every benchmark prints under --csv, one for each figure of a row. bench/measure.py reads
- * them, and bench/README.md says what the columns mean. */
+/* bench/table.h - the lines that every benchmark prints under --csv, one for each figure of a row. bench/measure.py
+ * reads them, and bench/README.md says what the columns mean. */
 #ifndef HALFULP_BENCH_TABLE_H
 #define HALFULP_BENCH_TABLE_H
 
