@@ -13,8 +13,8 @@ import sys
 import rows as table
 
 BEGIN, END = '<!-- Made by bench/tables.py: begin -->', '<!-- Made by bench/tables.py: end -->'
-TITLES = {'array': 'Conversions of arrays', 'scaled': 'Scaled tensors', 'gemm': 'Products', 'scaled_gemm': 'Products of scaled tensors',
-          'train': 'Steps of training'}
+TITLES = {'array': 'Goals of bench_array', 'scaled': 'Goals of bench_scaled', 'gemm': 'Goals of bench_gemm',
+          'scaled_gemm': 'Goals of bench_scaled_gemm', 'train': 'Goals of bench_train'}
 ABOUT = [('CPU', 'machine'), ('cores', 'cores'), ('features', 'flags'), ('compiler', 'compiler'), ('OpenBLAS', 'openblas'),
          ('measured', 'date'), ('commit', 'commit'), ('load while measured', 'load')]
 
@@ -71,7 +71,7 @@ def benchmark_table(machines, benchmark):
     if not keys:
         return []
     shown = [(m, rows) for m, rows in wanted if rows]
-    lines = [f'#### {TITLES.get(benchmark, benchmark)}', '', '| row | figure | goal | ' + ' | '.join(title(m) for m, _ in shown) + ' |',
+    lines = [f'### {TITLES.get(benchmark, benchmark)}', '', '| row | figure | goal | ' + ' | '.join(title(m) for m, _ in shown) + ' |',
              '|---' * (len(shown) + 3) + '|']
     for row, unit in keys:
         cells = [[r for r in rows if (r['row'], r['unit']) == (row, unit)] for _, rows in shown]
