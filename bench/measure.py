@@ -6,7 +6,7 @@
 A figure's best and worst are those of the runs. What a run has printed is kept in BUILD/bench/runs until all of it is
 done, so that the same command goes on after it was stopped. --only measures some programs again and leaves the other rows
 of the file as they are; each row says when it was measured. --quick takes smaller arrays and products, fewer rounds and
-one thread: about 6 minutes instead of an hour."""
+one thread: less than 10 minutes instead of an hour."""
 import argparse
 import collections
 import csv
@@ -32,6 +32,7 @@ PLAN = [('bench_array', '--log2 26 --rounds 5', '--log2 24 --rounds 4'),
         ('bench_gemm_shapes', '--rounds 9', '--rounds 3'),
         ('bench_gemm', '--rounds 3', '--size 512 --rounds 3'),
         ('bench_gemm', '--rounds 2 --level avx2', ''),
+        ('bench_gemm', '--presets --size 512 --rounds 2', '--presets --size 256 --rounds 2'),
         ('bench_scaled_gemm', '--rounds 3', '--size 512 --rounds 3'),
         ('bench_train', '--rounds 5', '--rounds 2'),
         ('bench_train', '--rounds 5 --threads CORES', '')]
@@ -140,24 +141,28 @@ def training_figures(text):
             yield row, 'best', threads, 'rounding / products', share[5] / share[2]
 
 
-def figures(program, text):
+def figures(benchmark, text):
     """(row, level, threads, unit, figure) of what a program printed."""
-    if program == 'bench_train':
+    if benchmark == 'train':
         yield from training_figures(text)
         return
     lines = text.splitlines()
     if not lines or lines[0] != 'row,level,threads,unit,figure':
-        raise table.Wrong(f'{program}: its first line is {lines[0] if lines else "missing"!r}, not "row,level,threads,unit,figure"')
+        raise table.Wrong(f'bench_{benchmark}: its first line is {lines[0] if lines else "missing"!r}, not "row,level,threads,unit,figure"')
     for line in csv.DictReader(lines):
         yield line['row'], line['level'], line['threads'], line['unit'], float(line['figure'])
+
+
+def benchmark_of(program, arguments):
+    return 'presets' if '--presets' in arguments else program.replace('bench_', '')
 
 
 def merge(all_runs, mark):
     """Rows with the best and the worst of the runs, in the order of the first one."""
     seen = collections.OrderedDict()
-    for program, text in all_runs:
-        for row, level, threads, unit, figure in figures(program, text) if text else ():
-            key = (program.replace('bench_', ''), row, level, threads, unit)
+    for benchmark, text in all_runs:
+        for row, level, threads, unit, figure in figures(benchmark, text) if text else ():
+            key = (benchmark, row, level, threads, unit)
             seen.setdefault(key, []).append(figure)
     made = []
     for key, values in seen.items():
@@ -199,7 +204,7 @@ def measure(options):
     for run in range(options.runs):
         for program, arguments in steps:
             print(f'bench: run {run + 1} of {options.runs}: {program} {arguments}', file=sys.stderr, flush=True)
-            printed.append((program, printed_by(options, program, arguments, run)))
+            printed.append((benchmark_of(program, arguments), printed_by(options, program, arguments, run)))
             loads.append(os.getloadavg()[0])
     today, commit = datetime.datetime.now(datetime.timezone.utc).date(), commit_of(table.HERE.parent)
     machine = dict(options.machine, cores=os.cpu_count(), date=today, compiler=first_line('cc', '--version'),

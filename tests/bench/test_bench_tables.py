@@ -196,8 +196,8 @@ class Measure(unittest.TestCase):
         self.program('bench_gemm', GEMM.replace('0.5', '2.5'))
         self.assertEqual(self.measure('--only', 'bench_gemm').returncode, 0)
         rows = self.results()[1]
-        self.assertEqual({key[0]: row['runs'] for key, row in rows.items()}, {'array': '1', 'train': '1', 'gemm': '3'})
-        self.assertEqual([row['best'] for key, row in rows.items() if key[0] == 'gemm'], [2.5])
+        self.assertEqual({key[0]: row['runs'] for key, row in rows.items()}, {'array': '1', 'train': '1', 'gemm': '3', 'presets': '3'})
+        self.assertEqual([row['best'] for key, row in rows.items() if key[0] in ('gemm', 'presets')], [2.5, 2.5])
 
     def test_wrong_output_and_an_empty_build_are_named(self):
         self.program('bench_gemm', '#!/bin/sh\necho something\n')
