@@ -47,12 +47,13 @@ enum {
 const speed_case *speed_case_at(size_t i);
 extern const speed_case speed_arrays[], speed_products[], speed_steps[]; /* each up to one without a name */
 
-/* What one case showed. ratio: time over the reference's, in the best and the worst of several runs; figure: in the
- * case's unit, the best. */
+/* What one case showed. figure: in the case's unit, the best; ratios: time over the reference's in each run, and of
+ * these the best and the worst. */
+enum { SPEED_RUNS = 3 };
 typedef struct speed_result {
-  double figure, best, worst;
+  double figure, best, worst, ratios[SPEED_RUNS];
 } speed_result;
-/* Three runs of a case, `seconds` in all with what prepares them, and a call of each kind in every run at least. */
+/* SPEED_RUNS runs of a case, `seconds` in all with what prepares them, and a call of each kind in every run at least. */
 hu_status speed_measure(speed_result *z, const speed_case *c, const speed_room *room, unsigned threads, double seconds);
 
 /* A generator for operands: the next number of a normal distribution, about, with deviation 1. */

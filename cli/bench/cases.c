@@ -3,8 +3,6 @@
 #include "cli/bench/bench.h"
 #include "files/timing.h"
 
-enum { RUNS = 3 };
-
 const speed_case *speed_case_at(size_t i) {
   static const speed_case *const lists[] = {speed_arrays, speed_products, speed_steps};
   for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
@@ -15,8 +13,9 @@ const speed_case *speed_case_at(size_t i) {
   return NULL;
 }
 
-static void keep(speed_result *z, const speed_case *c, bench_pair t, int first) {
-  double ratio = t.subject / t.reference;
+static void keep(speed_result *z, const speed_case *c, bench_pair t, int run) {
+  const int first = run == 0;
+  const double ratio = z->ratios[run] = t.subject / t.reference;
   double figure = c->unit[0] == 'G' ? c->count / t.subject : (c->unit[0] == 'n' ? 1e9 : 1e6) * t.subject / c->count;
   int better = c->unit[0] == 'G' ? figure > z->figure : figure < z->figure;
   if (first || better) z->figure = figure;
@@ -34,8 +33,8 @@ hu_status speed_measure(speed_result *z, const speed_case *c, const speed_room *
     c->subject(job);
     s = c->status(job);
   }
-  for (int i = 0; i < RUNS && s == HU_OK; i++) {
-    keep(z, c, bench_for(c->subject, c->reference_call, job, (end - bench_now()) / (RUNS - i)), i == 0);
+  for (int i = 0; i < SPEED_RUNS && s == HU_OK; i++) {
+    keep(z, c, bench_for(c->subject, c->reference_call, job, (end - bench_now()) / (SPEED_RUNS - i)), i);
     s = c->status(job);
   }
   c->close(job);

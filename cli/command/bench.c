@@ -115,7 +115,11 @@ static void print_json(const asked *s, const measured *z, size_t count, const ch
       cli_json_double(stdout, r->best);
       printf(", \"worst\": ");
       cli_json_double(stdout, r->worst);
-      printf("}");
+      for (int run = 0; run < SPEED_RUNS; run++) {
+        printf(run ? ", " : ", \"ratios\": [");
+        cli_json_double(stdout, r->ratios[run]);
+      }
+      printf("]}");
     }
   }
   puts("]}");

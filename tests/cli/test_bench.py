@@ -30,7 +30,7 @@ class Bench(support.Case):
             kind = ("memcpy", "ns") if r["name"] in ARRAYS else ("binary32", "GFlop/s") if r["name"] in PRODUCTS else ("binary32", "us")
             self.assertEqual((r["reference"], r["unit"]), kind, r)
             self.assertGreater(r["best"], 0.01, r)
-            self.assertGreaterEqual(r["worst"], r["best"], r)
+            self.assertEqual((len(r["ratios"]), min(r["ratios"]), max(r["ratios"])), (3, r["best"], r["worst"]), r)
             # An element takes longer than 2 ps; every call was made at least 3 times within the time.
             least, calls = {"ns": (0.002, 2**24 * 1e-9), "us": (10, 1e-6), "GFlop/s": (1e-3, None)}[r["unit"]]
             self.assertGreater(r["figure"], least, r)
@@ -38,6 +38,8 @@ class Bench(support.Case):
                 self.assertLess(3 * r["figure"] * calls, took, r)
             else:
                 self.assertLess(3 * 2e-9 * 512**3 / r["figure"], took, r)
+            if r["name"] == "kahan(bfloat16)":  # four roundings for each of binary32's
+                self.assertGreater(r["best"], 1, r)
 
     def test_table(self):
         lines = self.ok("bench", "--seconds", "1").splitlines()
