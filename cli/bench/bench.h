@@ -53,7 +53,7 @@ enum { SPEED_RUNS = 3 };
 typedef struct speed_result {
   double figure, best, worst, ratios[SPEED_RUNS];
 } speed_result;
-/* SPEED_RUNS runs of a case, `seconds` in all with what prepares them, and a call of each kind in every run at least. */
+/* SPEED_RUNS runs of a case, `seconds` in all with what prepares them; in every run a call of each kind at least. */
 hu_status speed_measure(speed_result *z, const speed_case *c, const speed_room *room, unsigned threads, double seconds);
 
 /* A generator for operands: the next number of a normal distribution, about, with deviation 1. */
