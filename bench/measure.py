@@ -30,10 +30,10 @@ PLAN = [('bench_array', '--log2 26 --rounds 5', '--log2 24 --rounds 4'),
         ('bench_number', '--log2 20 --rounds 2', '--log2 16 --rounds 2'),
         ('bench_s2fp8', '--log2 26 --rounds 3', '--log2 24 --rounds 2'),
         ('bench_gemm_shapes', '--rounds 9', '--rounds 3'),
-        ('bench_gemm', '--rounds 3', '--size 512 --rounds 3'),
+        ('bench_gemm', '--rounds 3', '--size 512 --rounds 9'),
         ('bench_gemm', '--rounds 2 --level avx2', ''),
-        ('bench_gemm', '--presets --size 512 --rounds 2', '--presets --size 256 --rounds 2'),
-        ('bench_scaled_gemm', '--rounds 3', '--size 512 --rounds 3'),
+        ('bench_gemm', '--presets --size 512 --rounds 2', '--presets --size 256 --rounds 5'),
+        ('bench_scaled_gemm', '--rounds 3', '--size 512 --rounds 9'),
         ('bench_train', '--rounds 5', '--rounds 2'),
         ('bench_train', '--rounds 5 --threads CORES', '')]
 LONGEST_S = 1800  # one run of one program

@@ -175,7 +175,7 @@ class Measure(unittest.TestCase):
         self.program('bench_gemm', '#!/bin/sh\nexit 3\n')
         z = self.measure()
         self.assertEqual(z.returncode, 1)
-        self.assertIn('bench_gemm --size 512 --rounds 3: exit code 3', z.stderr)
+        self.assertIn('bench_gemm --size 512 --rounds 9: exit code 3', z.stderr)
         self.assertFalse((self.at / 'intel-6-143.csv').exists())
         self.program('bench_gemm', GEMM)
         self.assertEqual(self.measure().returncode, 0)
