@@ -66,10 +66,12 @@ check-emulated:
 bench-setup:
 	@scripts/setup.sh libopenblas-dev
 
+# QUICK=1: minutes. RUNS=3 of each; ONLY="bench_array bench_gemm". A run that was stopped goes on. Builds the benchmarks alone.
 bench: bench-setup setup
 	@meson setup --reconfigure $(BUILD) > $(BUILD)/reconfigure.log || { cat $(BUILD)/reconfigure.log >&2; exit 1; }
-	@ninja -C $(BUILD) -j $(JOBS) --quiet
-	@scripts/bench.sh $(BUILD)
+	@ninja -C $(BUILD) -j $(JOBS) --quiet $$(ninja -C $(BUILD) -t targets all | \
+	  sed -n 's!^\(bench/bench_[a-z0-9_]*\): c_LINKER$$!\1!p' | grep -v two_files)
+	@QUICK='$(QUICK)' RUNS='$(RUNS)' ONLY='$(ONLY)' scripts/bench.sh $(BUILD)
 
 # The training engine against PyTorch on the CPU.
 THREADS ?= 1

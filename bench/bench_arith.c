@@ -10,7 +10,8 @@
 #include "halfulp/halfulp.h"
 
 #include "bench/levels.h"
-#include "bench/timing.h"
+#include "bench/table.h"
+#include "files/timing.h"
 
 typedef struct job {
   size_t n, bytes;
@@ -75,9 +76,15 @@ static void row(job *j, const char *format, const char *mode, size_t n, int roun
     ns[i] = time_one(j, t_levels_off(i), t_level_bit(i) ? n : n / 16, rounds, &copy);
   }
   double copied = 1e9 * copy / (double)n;
-  printf(csv ? "%s,%s,%s" : "%-6s %-16s %-6s", names[j->op], format, mode);
-  for (size_t i = bench_first(); i < levels; i++) printf(csv ? ",%.3f" : " %8.3f", ns[i]);
-  printf(csv ? ",%.3f\n" : " %8.3f\n", copied);
+  if (csv) {
+    char name[96];
+    snprintf(name, sizeof name, "%s, %s, %s", names[j->op], mode, format);
+    for (size_t i = bench_first(); i < levels; i++) bench_table_line(name, t_level_name(i), 1, "ns", ns[i]);
+    return;
+  }
+  printf("%-6s %-16s %-6s", names[j->op], format, mode);
+  for (size_t i = bench_first(); i < levels; i++) printf(" %8.3f", ns[i]);
+  printf(" %8.3f\n", copied);
   fflush(stdout);
 }
 
@@ -108,9 +115,13 @@ int main(int argc, char **argv) {
     }
     fill(*room[i], bytes, (uint64_t)i);
   }
-  printf(csv ? "operation,format,mode" : "%-6s %-16s %-6s", "op", "format", "mode");
-  for (size_t i = bench_first(); i < t_levels(); i++) printf(csv ? ",%s" : " %8s", t_level_name(i));
-  puts(csv ? ",memcpy" : "   memcpy  (ns per element; memcpy of as many bytes)");
+  if (csv) {
+    bench_table_head();
+  } else {
+    printf("%-6s %-16s %-6s", "op", "format", "mode");
+    for (size_t i = bench_first(); i < t_levels(); i++) printf(" %8s", t_level_name(i));
+    puts("   memcpy  (ns per element; memcpy of as many bytes)");
+  }
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
     if (hu_format_find(&j.f, formats[i]) != HU_OK) return 2;
     memset(&j.mode, 0, sizeof j.mode);

@@ -9,7 +9,8 @@
 #include "halfulp/halfulp.h"
 
 #include "bench/levels.h"
-#include "bench/timing.h"
+#include "bench/table.h"
+#include "files/timing.h"
 
 typedef struct job {
   size_t n;
@@ -77,7 +78,7 @@ typedef struct settings {
 } settings;
 
 static void row(const settings *o, const char *level, const char *what, const char *format, job *j,
-                void (*subject)(void *), void (*reference)(void *), double goal) {
+                void (*subject)(void *), void (*reference)(void *)) {
   int repeat = j->n < ((size_t)1 << 20) ? 200 : 1;
   bench_pair t = bench_against(subject, reference, j, repeat > 1 ? 3 * o->rounds : o->rounds, repeat);
   double ratio = t.subject / t.reference;
@@ -86,15 +87,17 @@ static void row(const settings *o, const char *level, const char *what, const ch
     exit(2);
   }
   if (o->csv) {
-    printf("%s,%s,%s,%zu,%.4g,%.4g,%.3f,%.2f\n", level, what, format, j->n, t.subject, t.reference, ratio, goal);
+    char name[96];
+    snprintf(name, sizeof name, "%s, %s", what, format);
+    bench_table_line(name, level, 1, reference == run_memcpy ? "time / memcpy" : "time / plain loop", ratio);
   } else {
-    printf("%-8s %-36s %-16s %9.3f ms %9.3f ms  %6.2f  (goal %.2f)%s\n", level, what, format, 1e3 * t.subject,
-           1e3 * t.reference, ratio, goal, ratio <= goal ? "" : "  *");
+    printf("%-8s %-36s %-16s %9.3f ms %9.3f ms  %6.2f\n", level, what, format, 1e3 * t.subject, 1e3 * t.reference,
+           ratio);
   }
   fflush(stdout);
 }
 
-static void level_rows(const settings *o, const char *level, uint32_t off, size_t big, job *j, const double goal[5]) {
+static void level_rows(const settings *o, const char *level, uint32_t off, size_t big, job *j) {
   static const char *formats[] = {"float8_e4m3fn", "float8_e5m2", "bfloat16"};
   hu_mode rne = {0}, sr = {0};
   sr.round = HU_SRA;
@@ -106,35 +109,35 @@ static void level_rows(const settings *o, const char *level, uint32_t off, size_
     hu_limits l = hu_limits_of(j->f);
     j->n = big;
     fill(j->x, big, l.emin, l.emax);
-    row(o, level, "grid values, rne", formats[i], j, run_quantize, run_memcpy, goal[0]);
+    row(o, level, "grid values, rne", formats[i], j, run_quantize, run_memcpy);
     j->mode.round = HU_RTO;
-    row(o, level, "grid values, rto", formats[i], j, run_quantize, run_memcpy, goal[0]);
+    row(o, level, "grid values, rto", formats[i], j, run_quantize, run_memcpy);
     j->mode.round = HU_RTN;
-    row(o, level, "grid values, rtn", formats[i], j, run_quantize, run_memcpy, goal[0]);
+    row(o, level, "grid values, rtn", formats[i], j, run_quantize, run_memcpy);
     j->mode = rne;
     j->n = 1 << 16;
-    row(o, level, "grid values, rne, 2^16 in L2", formats[i], j, run_quantize, run_memcpy, goal[1]);
+    row(o, level, "grid values, rne, 2^16 in L2", formats[i], j, run_quantize, run_memcpy);
     j->n = big;
     fill(j->x, big, l.emin < -120 ? -126 : l.emin - 6, l.emin < -120 ? -125 : l.emin + 3);
     if (l.emin < -120) /* subnormal in binary32 too */
       for (size_t k = 0; k < big; k++) j->x[k] *= 0x1p-4f;
-    row(o, level, "grid values, rne, many subnormal", formats[i], j, run_quantize, run_memcpy, goal[0]);
+    row(o, level, "grid values, rne, many subnormal", formats[i], j, run_quantize, run_memcpy);
     j->mode.round = HU_RTP;
-    row(o, level, "grid values, rtp, many subnormal", formats[i], j, run_quantize, run_memcpy, goal[0]);
+    row(o, level, "grid values, rtp, many subnormal", formats[i], j, run_quantize, run_memcpy);
     j->mode.round = HU_RTO;
-    row(o, level, "grid values, rto, many subnormal", formats[i], j, run_quantize, run_memcpy, goal[0]);
+    row(o, level, "grid values, rto, many subnormal", formats[i], j, run_quantize, run_memcpy);
     if (l.emin >= -120) {
       j->mode = sr;
-      row(o, level, "grid values, sra:32, many subnormal", formats[i], j, run_quantize, run_memcpy, goal[3]);
+      row(o, level, "grid values, sra:32, many subnormal", formats[i], j, run_quantize, run_memcpy);
     }
     j->mode = rne;
     fill(j->x, big, l.emin, l.emax);
     if (l.storage == 8) {
-      row(o, level, "8-bit codes, rne", formats[i], j, run_encode, run_narrow, goal[2]);
-      row(o, level, "decode 8-bit codes", formats[i], j, run_decode, run_widen, goal[4]);
+      row(o, level, "8-bit codes, rne", formats[i], j, run_encode, run_narrow);
+      row(o, level, "decode 8-bit codes", formats[i], j, run_decode, run_widen);
     }
     j->mode = sr;
-    row(o, level, "grid values, sra:32, Philox", formats[i], j, run_quantize, run_memcpy, goal[3]);
+    row(o, level, "grid values, sra:32, Philox", formats[i], j, run_quantize, run_memcpy);
     j->mode = rne;
   }
 }
@@ -168,18 +171,14 @@ int main(int argc, char **argv) {
   }
   memset(j.z, 1, big * 4);
   memset(j.codes, 1, big);
-  /* Goals: grid, grid in L2, encode, stochastic, decode (time over the reference's). */
-  static const double avx512[] = {1.10, 2.0, 1.3, 1.5, 1.2}, avx2[] = {1.15, 3.3, 1.6, 2.3, 1.3},
-                      vector[] = {3, 9, 9, 9, 9};
   if (o.csv)
-    puts("level,operation,format,n,seconds,reference_seconds,ratio,goal");
+    bench_table_head();
   else
     printf("%-8s %-36s %-16s %12s %12s  %6s\n", "level", "operation (binary32, one thread)", "format", "time",
            "reference", "ratio");
   for (size_t i = 0; t_level_bit(i); i++) {
     const char *name = t_level_name(i);
-    const double *goals = !strcmp(name, "avx512") ? avx512 : strcmp(name, "vector") ? avx2 : vector;
-    if (bench_wants(only, i)) level_rows(&o, name, t_levels_off(i), big, &j, goals);
+    if (bench_wants(only, i)) level_rows(&o, name, t_levels_off(i), big, &j);
   }
   free(j.x);
   free(j.z);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Elementary functions over arrays beside memcpy of the same bytes, ns an element, single thread, every kernel level.
  *
- *   bench_function [--log2 18] [--rounds 7]
+ *   bench_function [--log2 18] [--rounds 7] [--csv]
  *
  * Operands: the values of the format nearest to numbers drawn between -8 and 8 (their magnitudes where a function
  * requires none below 0), and all codes in turn, special ones, overflows and all. */
@@ -12,7 +12,8 @@
 #include "halfulp/halfulp.h"
 
 #include "bench/levels.h"
-#include "bench/timing.h"
+#include "bench/table.h"
+#include "files/timing.h"
 
 typedef hu_status (*function_n)(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,
                                 hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events);
@@ -67,9 +68,11 @@ static void fill(job *j, int positive, int all) {
   }
 }
 
-static void row(job *j, size_t k, int all, const char *format, int rounds) {
+static void row(job *j, size_t k, int all, const char *format, int rounds, int csv) {
   double copy = 1e30;
-  printf("%-10s %-9s %-10s", functions[k].name, format, all ? "all codes" : "ordinary");
+  char name[96];
+  snprintf(name, sizeof name, "%s, %s, %s", functions[k].name, all ? "all codes" : "ordinary", format);
+  if (!csv) printf("%-10s %-9s %-10s", functions[k].name, format, all ? "all codes" : "ordinary");
   fill(j, functions[k].positive, all);
   j->call = functions[k].call;
   for (size_t level = bench_first(); t_level_bit(level); level++) {
@@ -77,20 +80,31 @@ static void row(job *j, size_t k, int all, const char *format, int rounds) {
     bench_pair t = bench_against(run_function, run_memcpy, j, rounds, 1);
     if (j->status != HU_OK) exit(2);
     if (t.reference < copy) copy = t.reference;
-    printf(" %9.2f", 1e9 * t.subject / (double)j->n);
+    double ns = 1e9 * t.subject / (double)j->n;
+    if (csv)
+      bench_table_line(name, t_level_name(level), 1, "ns", ns);
+    else
+      printf(" %9.2f", ns);
   }
-  printf(" %9.3f\n", 1e9 * copy / (double)j->n);
+  if (!csv) printf(" %9.3f\n", 1e9 * copy / (double)j->n);
   fflush(stdout);
 }
 
 int main(int argc, char **argv) {
-  int bits = 18, rounds = 7;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (!strcmp(argv[i], "--log2")) bits = atoi(argv[i + 1]);
-    if (!strcmp(argv[i], "--rounds")) rounds = atoi(argv[i + 1]);
+  int bits = 18, rounds = 7, csv = 0;
+  for (int i = 1; i < argc; i++) {
+    int more = i + 1 < argc;
+    if (!strcmp(argv[i], "--csv"))
+      csv = 1;
+    else if (more && !strcmp(argv[i], "--log2"))
+      bits = atoi(argv[++i]);
+    else if (more && !strcmp(argv[i], "--rounds"))
+      rounds = atoi(argv[++i]);
+    else
+      bits = 0;
   }
   if (bits < 4 || bits > 28 || rounds < 1) {
-    fprintf(stderr, "usage: %s [--log2 4..28] [--rounds N]\n", argv[0]);
+    fprintf(stderr, "usage: %s [--log2 4..28] [--rounds N] [--csv]\n", argv[0]);
     return 2;
   }
   job j = {(size_t)1 << bits, NULL, NULL, NULL, hu_binary16(), {0}, NULL, HU_OK};
@@ -98,14 +112,18 @@ int main(int argc, char **argv) {
   j.y = malloc(2 * j.n);
   j.z = malloc(2 * j.n);
   if (!j.x || !j.y || !j.z) return 2;
-  printf("ns an element; levels %x; %zu elements into the operands' format, ties to even\n", hu_levels(), j.n);
-  printf("%-10s %-9s %-10s", "function", "format", "operands");
-  for (size_t i = bench_first(); t_level_bit(i); i++) printf(" %9s", t_level_name(i));
-  puts("    memcpy");
+  if (csv) {
+    bench_table_head();
+  } else {
+    printf("ns an element; levels %x; %zu elements into the operands' format, ties to even\n", hu_levels(), j.n);
+    printf("%-10s %-9s %-10s", "function", "format", "operands");
+    for (size_t i = bench_first(); t_level_bit(i); i++) printf(" %9s", t_level_name(i));
+    puts("    memcpy");
+  }
   for (int f = 0; f < 2; f++) {
     j.f = f ? hu_bfloat16() : hu_binary16();
     for (size_t k = 0; k < sizeof functions / sizeof functions[0]; k++)
-      for (int all = 0; all < 2; all++) row(&j, k, all, f ? "bfloat16" : "binary16", rounds);
+      for (int all = 0; all < 2; all++) row(&j, k, all, f ? "bfloat16" : "binary16", rounds, csv);
   }
   free(j.x);
   free(j.y);

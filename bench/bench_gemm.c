@@ -16,7 +16,8 @@
 #include "halfulp/halfulp.h"
 
 #include "bench/levels.h"
-#include "bench/timing.h"
+#include "bench/table.h"
+#include "files/timing.h"
 
 #ifndef HU_HAVE_OPENBLAS
 #define HU_HAVE_OPENBLAS 0
@@ -34,84 +35,83 @@ typedef struct row {
   const char *way;
   const char *fa, *fb, *fd;
   int a_codes, d_codes, b_turned, data;
-  int dgemm; /* against dgemm, not sgemm */
-  double goal;
+  int dgemm;      /* against dgemm, not sgemm */
   int stochastic; /* 32 random bits: no bracket is narrow enough */
 } row;
 
 static const row rows[] = {
-    {"fp32", "binary32", "binary32", "binary32", 0, 0, 0, NORMAL, 0, 0.9, 0},
-    {"fp32", "binary32", "binary32", "binary32", 0, 0, 1, NORMAL, 0, 0, 0},
-    {"fp32", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0.9, 0},
-    {"fp32", "bfloat16", "bfloat16", "bfloat16", 1, 1, 0, NORMAL, 0, 0, 0},
-    {"fp32", "float8_e4m3fn", "float8_e4m3fn", "float8_e4m3fn", 0, 1, 0, NORMAL, 0, 0.9, 0},
-    {"fp32", "float8_e4m3fn", "float8_e4m3fn", "float8_e4m3fn", 1, 1, 0, NORMAL, 0, 0, 0},
-    {"binary64", "float8_e4m3fn", "float8_e4m3fn", "binary32", 0, 0, 0, NORMAL, 1, 0.8, 0},
-    {"binary64", "float8_e4m3fn", "float8_e4m3fn", "float8_e4m3fn", 0, 1, 0, NORMAL, 1, 0.8, 0},
-    {"binary64", "float8_e4m3fn", "float8_e4m3fn", "bfloat16", 1, 1, 1, NORMAL, 1, 0, 0},
-    {"binary32", "float4_e2m1fn", "float4_e2m1fn", "bfloat16", 1, 1, 0, NORMAL, 0, 0, 0},
-    {"bytes", "float4_e2m1fn", "float4_e2m1fn", "binary32", 1, 0, 0, NORMAL, 0, 2, 0},
-    {"bytes", "float6_e2m3fn", "float6_e2m3fn", "binary32", 1, 0, 1, NORMAL, 0, 2, 0},
-    {"bytes", "fp(1,6,-6):finite", "fp(1,6,-6):finite", "binary32", 1, 0, 0, ANY, 0, 2, 0},
-    {"bytes", "fp(1,6,-6):finite", "fp(1,6,-6):finite", "binary32", 0, 0, 1, ANY, 0, 2, 0},
-    {"halves", "float6_e3m2fn", "float6_e3m2fn", "binary32", 1, 0, 0, ANY, 0, 0, 0},
-    {"halves", "float8_e4m3fn", "float8_e4m3fn", "binary32", 1, 0, 0, NORMAL, 0, 0.6, 0},
-    {"halves", "float8_e4m3fn", "float8_e4m3fn", "bfloat16", 0, 1, 1, NORMAL, 0, 0.6, 0},
-    {"seq(bfloat16)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0.3, 0},
-    {"seq(bfloat16)", "binary32", "binary32", "binary32", 0, 0, 0, NORMAL, 0, 0.3, 0},
-    {"seq(binary16)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0.3, 0},
-    {"seq(binary16)", "float8_e4m3fn", "float8_e4m3fn", "binary16", 0, 1, 0, NORMAL, 0, 0.3, 0},
-    {"seq(float8_e5m2)", "float8_e5m2", "float8_e5m2", "float8_e5m2", 0, 1, 0, NORMAL, 0, 0.15, 0},
-    {"seq(fp(6,9,0))", "fp(6,9,0)", "fp(6,9,0)", "fp(6,9,0)", 0, 1, 0, NORMAL, 0, 0.15, 0},
-    {"seq2(bfloat16)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0.1, 0},
-    {"seq2(binary16)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0.1, 0},
-    {"seq2(float8_e5m2,binary16)", "float8_e5m2", "float8_e5m2", "binary16", 0, 1, 0, NORMAL, 0, 0.1, 0},
-    {"chunk(64,fp(6,9,0),fp(6,9,0))", "float8_e5m2", "float8_e5m2", "fp(6,9,0)", 0, 1, 0, NORMAL, 0, 0.1, 0},
-    {"chunk(64,bfloat16,binary32)", "bfloat16", "bfloat16", "binary32", 0, 0, 0, NORMAL, 0, 0.1, 0},
-    {"promote(128,seq2(binary16),binary32)", "float8_e4m3fn", "float8_e4m3fn", "binary32", 0, 0, 0, NORMAL, 0, 0.1, 0},
-    {"kahan(bfloat16)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0.08, 0},
-    {"kahan(binary16)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0.08, 0},
-    {"neumaier(bfloat16)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0, 0},
-    {"nv.volta.f16.f16", "binary16", "binary16", "binary16", 1, 0, 0, NORMAL, 0, 0.03, 0},
-    {"nv.ampere.tf32.f32", "binary32", "binary32", "binary32", 1, 0, 0, NORMAL, 0, 0.03, 0},
-    {"nv.hopper.f16.f32", "binary16", "binary16", "binary32", 1, 0, 0, NORMAL, 0, 0.03, 0},
-    {"nv.hopper.e4m3.f32.wgmma", "float8_e4m3fn", "float8_e4m3fn", "binary32", 1, 0, 0, NORMAL, 0, 0.03, 0},
+    {"fp32", "binary32", "binary32", "binary32", 0, 0, 0, NORMAL, 0, 0},
+    {"fp32", "binary32", "binary32", "binary32", 0, 0, 1, NORMAL, 0, 0},
+    {"fp32", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0},
+    {"fp32", "bfloat16", "bfloat16", "bfloat16", 1, 1, 0, NORMAL, 0, 0},
+    {"fp32", "float8_e4m3fn", "float8_e4m3fn", "float8_e4m3fn", 0, 1, 0, NORMAL, 0, 0},
+    {"fp32", "float8_e4m3fn", "float8_e4m3fn", "float8_e4m3fn", 1, 1, 0, NORMAL, 0, 0},
+    {"binary64", "float8_e4m3fn", "float8_e4m3fn", "binary32", 0, 0, 0, NORMAL, 1, 0},
+    {"binary64", "float8_e4m3fn", "float8_e4m3fn", "float8_e4m3fn", 0, 1, 0, NORMAL, 1, 0},
+    {"binary64", "float8_e4m3fn", "float8_e4m3fn", "bfloat16", 1, 1, 1, NORMAL, 1, 0},
+    {"binary32", "float4_e2m1fn", "float4_e2m1fn", "bfloat16", 1, 1, 0, NORMAL, 0, 0},
+    {"bytes", "float4_e2m1fn", "float4_e2m1fn", "binary32", 1, 0, 0, NORMAL, 0, 0},
+    {"bytes", "float6_e2m3fn", "float6_e2m3fn", "binary32", 1, 0, 1, NORMAL, 0, 0},
+    {"bytes", "fp(1,6,-6):finite", "fp(1,6,-6):finite", "binary32", 1, 0, 0, ANY, 0, 0},
+    {"bytes", "fp(1,6,-6):finite", "fp(1,6,-6):finite", "binary32", 0, 0, 1, ANY, 0, 0},
+    {"halves", "float6_e3m2fn", "float6_e3m2fn", "binary32", 1, 0, 0, ANY, 0, 0},
+    {"halves", "float8_e4m3fn", "float8_e4m3fn", "binary32", 1, 0, 0, NORMAL, 0, 0},
+    {"halves", "float8_e4m3fn", "float8_e4m3fn", "bfloat16", 0, 1, 1, NORMAL, 0, 0},
+    {"seq(bfloat16)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0},
+    {"seq(bfloat16)", "binary32", "binary32", "binary32", 0, 0, 0, NORMAL, 0, 0},
+    {"seq(binary16)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0},
+    {"seq(binary16)", "float8_e4m3fn", "float8_e4m3fn", "binary16", 0, 1, 0, NORMAL, 0, 0},
+    {"seq(float8_e5m2)", "float8_e5m2", "float8_e5m2", "float8_e5m2", 0, 1, 0, NORMAL, 0, 0},
+    {"seq(fp(6,9,0))", "fp(6,9,0)", "fp(6,9,0)", "fp(6,9,0)", 0, 1, 0, NORMAL, 0, 0},
+    {"seq2(bfloat16)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0},
+    {"seq2(binary16)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0},
+    {"seq2(float8_e5m2,binary16)", "float8_e5m2", "float8_e5m2", "binary16", 0, 1, 0, NORMAL, 0, 0},
+    {"chunk(64,fp(6,9,0),fp(6,9,0))", "float8_e5m2", "float8_e5m2", "fp(6,9,0)", 0, 1, 0, NORMAL, 0, 0},
+    {"chunk(64,bfloat16,binary32)", "bfloat16", "bfloat16", "binary32", 0, 0, 0, NORMAL, 0, 0},
+    {"promote(128,seq2(binary16),binary32)", "float8_e4m3fn", "float8_e4m3fn", "binary32", 0, 0, 0, NORMAL, 0, 0},
+    {"kahan(bfloat16)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0},
+    {"kahan(binary16)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0},
+    {"neumaier(bfloat16)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0},
+    {"nv.volta.f16.f16", "binary16", "binary16", "binary16", 1, 0, 0, NORMAL, 0, 0},
+    {"nv.ampere.tf32.f32", "binary32", "binary32", "binary32", 1, 0, 0, NORMAL, 0, 0},
+    {"nv.hopper.f16.f32", "binary16", "binary16", "binary32", 1, 0, 0, NORMAL, 0, 0},
+    {"nv.hopper.e4m3.f32.wgmma", "float8_e4m3fn", "float8_e4m3fn", "binary32", 1, 0, 0, NORMAL, 0, 0},
     {"promote(128,nv.hopper.e4m3.f32.wgmma,binary32)", "float8_e4m3fn", "float8_e4m3fn", "binary32", 1, 0, 0, NORMAL, 0,
-     0.03, 0},
+     0},
     {"promote(128,nv.hopper.e4m3.f32.wgmma,binary32,scaled)", "float8_e4m3fn", "float8_e4m3fn", "binary32", 1, 0, 0,
-     NORMAL, 0, 0.03, 0},
-    {"nv.hopper.e4m3.f32.mma", "float8_e4m3fn", "float8_e4m3fn", "binary32", 1, 0, 0, NORMAL, 0, 0.03, 0},
-    {"nv.blackwell.mxfp8.e4m3", "float8_e4m3fn", "float8_e4m3fn", "binary32", 1, 0, 0, NORMAL, 0, 0.03, 0},
-    {"nv.blackwell.nvfp4.b16.ue4m3", "float4_e2m1fn", "float4_e2m1fn", "binary32", 1, 0, 0, NORMAL, 0, 0.03, 0},
-    {"amd.cdna1.bf16", "bfloat16", "bfloat16", "binary32", 1, 0, 0, NORMAL, 0, 0.03, 0},
-    {"amd.cdna2.bf16", "bfloat16", "bfloat16", "binary32", 1, 0, 0, NORMAL, 0, 0.03, 0},
-    {"amd.cdna3.bf16.k4", "bfloat16", "bfloat16", "binary32", 1, 0, 0, NORMAL, 0, 0.03, 0},
-    {"amd.cdna3.fp8", "float8_e4m3fnuz", "float8_e4m3fnuz", "binary32", 1, 0, 0, NORMAL, 0, 0.03, 0},
-    {"intel.vdpbf16ps", "bfloat16", "bfloat16", "binary32", 1, 0, 0, NORMAL, 0, 0.9, 0},
-    {"intel.vdpbf16ps", "bfloat16", "bfloat16", "bfloat16", 0, 1, 1, NORMAL, 0, 0.9, 0},
-    {"seq(bfloat16,sra:8)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0.05, 0},
-    {"seq(binary16,sra:13)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0.05, 0},
-    {"seq(bfloat16,srb:8)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0.05, 0},
-    {"seq(bfloat16,src:8)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0.05, 0},
-    {"seq2(bfloat16,sra:8)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0.05, 0},
-    {"seq2(binary16,rtz)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0.05, 0},
-    {"seq(bfloat16,rtz)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0.15, 0},
-    {"seq(binary16,rtz)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0.15, 0},
-    {"seq(binary16,rtp)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0.15, 0},
-    {"seq(binary16,rna)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0.15, 0},
-    {"seq(binary16,rto)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0.15, 0},
-    {"wide", "binary32", "binary32", "binary32", 0, 0, 0, NORMAL, 0, 0.02, 0},
-    {"wide", "bfloat16", "bfloat16", "bfloat16", 1, 1, 0, NORMAL, 0, 0.02, 0},
-    {"wide", "binary16", "float8_e5m2", "binary32", 1, 0, 0, NORMAL, 0, 0.02, 0},
-    {"wide", "binary32", "binary32", "binary32", 0, 0, 0, ANY, 0, 0.02, 0},
-    {"wide", "bfloat16", "bfloat16", "bfloat16", 1, 1, 0, ANY, 0, 0.02, 0},
-    {"wide", "binary16", "float8_e5m2", "binary32", 1, 0, 0, ANY, 0, 0.02, 0},
-    {"integers", "binary32", "binary32", "binary32", 0, 0, 0, NORMAL, 0, 0.02, 1},
-    {"integers", "bfloat16", "bfloat16", "bfloat16", 1, 1, 0, NORMAL, 0, 0.02, 1},
-    {"integers", "binary32", "binary32", "binary32", 0, 0, 0, ANY, 0, 0.02, 1},
-    {"integers", "bfloat16", "bfloat16", "bfloat16", 1, 1, 0, ANY, 0, 0.02, 1},
-    {"integers", "fp(7,24,0)", "fp(7,24,0)", "binary32", 1, 0, 0, ANY, 0, 0.02, 1},
-    {"integers", "fp(11,20,0)", "fp(11,20,0)", "binary32", 1, 0, 0, ANY, 0, 0.02, 1},
+     NORMAL, 0, 0},
+    {"nv.hopper.e4m3.f32.mma", "float8_e4m3fn", "float8_e4m3fn", "binary32", 1, 0, 0, NORMAL, 0, 0},
+    {"nv.blackwell.mxfp8.e4m3", "float8_e4m3fn", "float8_e4m3fn", "binary32", 1, 0, 0, NORMAL, 0, 0},
+    {"nv.blackwell.nvfp4.b16.ue4m3", "float4_e2m1fn", "float4_e2m1fn", "binary32", 1, 0, 0, NORMAL, 0, 0},
+    {"amd.cdna1.bf16", "bfloat16", "bfloat16", "binary32", 1, 0, 0, NORMAL, 0, 0},
+    {"amd.cdna2.bf16", "bfloat16", "bfloat16", "binary32", 1, 0, 0, NORMAL, 0, 0},
+    {"amd.cdna3.bf16.k4", "bfloat16", "bfloat16", "binary32", 1, 0, 0, NORMAL, 0, 0},
+    {"amd.cdna3.fp8", "float8_e4m3fnuz", "float8_e4m3fnuz", "binary32", 1, 0, 0, NORMAL, 0, 0},
+    {"intel.vdpbf16ps", "bfloat16", "bfloat16", "binary32", 1, 0, 0, NORMAL, 0, 0},
+    {"intel.vdpbf16ps", "bfloat16", "bfloat16", "bfloat16", 0, 1, 1, NORMAL, 0, 0},
+    {"seq(bfloat16,sra:8)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0},
+    {"seq(binary16,sra:13)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0},
+    {"seq(bfloat16,srb:8)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0},
+    {"seq(bfloat16,src:8)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0},
+    {"seq2(bfloat16,sra:8)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0},
+    {"seq2(binary16,rtz)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0},
+    {"seq(bfloat16,rtz)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0},
+    {"seq(binary16,rtz)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0},
+    {"seq(binary16,rtp)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0},
+    {"seq(binary16,rna)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0},
+    {"seq(binary16,rto)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0},
+    {"wide", "binary32", "binary32", "binary32", 0, 0, 0, NORMAL, 0, 0},
+    {"wide", "bfloat16", "bfloat16", "bfloat16", 1, 1, 0, NORMAL, 0, 0},
+    {"wide", "binary16", "float8_e5m2", "binary32", 1, 0, 0, NORMAL, 0, 0},
+    {"wide", "binary32", "binary32", "binary32", 0, 0, 0, ANY, 0, 0},
+    {"wide", "bfloat16", "bfloat16", "bfloat16", 1, 1, 0, ANY, 0, 0},
+    {"wide", "binary16", "float8_e5m2", "binary32", 1, 0, 0, ANY, 0, 0},
+    {"integers", "binary32", "binary32", "binary32", 0, 0, 0, NORMAL, 0, 1},
+    {"integers", "bfloat16", "bfloat16", "bfloat16", 1, 1, 0, NORMAL, 0, 1},
+    {"integers", "binary32", "binary32", "binary32", 0, 0, 0, ANY, 0, 1},
+    {"integers", "bfloat16", "bfloat16", "bfloat16", 1, 1, 0, ANY, 0, 1},
+    {"integers", "fp(7,24,0)", "fp(7,24,0)", "binary32", 1, 0, 0, ANY, 0, 1},
+    {"integers", "fp(11,20,0)", "fp(11,20,0)", "binary32", 1, 0, 0, ANY, 0, 1},
 };
 
 typedef struct job {
@@ -123,6 +123,7 @@ typedef struct job {
   hu_exec exec;
   hu_events events;
   hu_status status;
+  const char *level;
   float *x32, *y32, *z32;
   double *x64, *y64, *z64;
 } job;
@@ -247,14 +248,16 @@ static void run_row(const row *r, job *j, int rounds, int csv) {
   double work = 2e-9 * (double)j->n * (double)j->n * (double)j->n;
   const char *storage = r->a_codes ? "codes" : "values", *data = r->data == NORMAL ? "normal" : "any";
   if (csv) {
-    printf("%s,%s,%s,%s,%s,%s,%s,%zu,%.6g,%.6g,%.4f,%g\n", r->way, r->fa, r->fb, r->fd, storage,
-           r->b_turned ? "nt" : "nn", data, j->n, t.subject, t.reference,
-           HU_HAVE_OPENBLAS ? t.reference / t.subject : 0, r->goal);
+    char name[256];
+    snprintf(name, sizeof name, "%s, %s x %s to %s, %s %s, %s", r->way, r->fa, r->fb, r->fd, storage,
+             r->b_turned ? "nt" : "nn", data);
+    if (HU_HAVE_OPENBLAS)
+      bench_table_line(name, j->level, 1, r->dgemm ? "speed / dgemm" : "speed / sgemm", t.reference / t.subject);
   } else {
     printf("%-36s %-14s x %-14s -> %-14s %-6s %-2s %-6s %8.1f", r->way, r->fa, r->fb, r->fd, storage,
            r->b_turned ? "nt" : "nn", data, work / t.subject);
-    if (HU_HAVE_OPENBLAS) printf(" %8.1f %7.3f", work / t.reference, t.reference / t.subject);
-    if (r->goal > 0) printf("  of %s, goal %g", r->dgemm ? "dgemm" : "sgemm", r->goal);
+    if (HU_HAVE_OPENBLAS)
+      printf(" %8.1f %7.3f of %s", work / t.reference, t.reference / t.subject, r->dgemm ? "dgemm" : "sgemm");
     putchar('\n');
   }
   fflush(stdout);
@@ -274,7 +277,7 @@ static void run_presets(job *j, int rounds, int csv, const char *only) {
     hu_format_text(fa, sizeof fa, p.a.format);
     hu_format_text(fb, sizeof fb, p.b.format);
     hu_format_text(fd, sizeof fd, p.c.format);
-    row r = {p.name, fa, fb, fd, 1, 1, 0, NORMAL, 0, 0.03, 0};
+    row r = {p.name, fa, fb, fd, 1, 1, 0, NORMAL, 0, 0};
     run_row(&r, j, rounds, csv);
   }
 }
@@ -285,6 +288,7 @@ int main(int argc, char **argv) {
   const char *only = NULL;
   memset(&j, 0, sizeof j);
   j.n = 1024;
+  j.level = t_level_name(0);
   for (int i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "--csv")) {
       csv = 1;
@@ -295,7 +299,8 @@ int main(int argc, char **argv) {
     } else if (i + 1 < argc && !strcmp(argv[i], "--rounds")) {
       rounds = atoi(argv[++i]);
     } else if (i + 1 < argc && !strcmp(argv[i], "--level")) {
-      j.exec.levels_off = bench_levels_off(argv[++i]);
+      j.level = argv[++i];
+      j.exec.levels_off = bench_levels_off(j.level);
     } else if (i + 1 < argc && !strcmp(argv[i], "--only")) {
       only = argv[++i];
     } else {
@@ -319,7 +324,7 @@ int main(int argc, char **argv) {
     j.y32[i] = (float)(j.y64[i] = normal(&seed));
   }
   if (csv) {
-    puts("way,a,b,d,storage,transposes,data,n,seconds,reference_seconds,ratio,goal");
+    bench_table_head();
   } else {
     printf("%-36s %-14s   %-14s    %-14s %-6s %-2s %-6s %8s %8s %7s\n", "way", "A", "B", "D", "A, B", "", "data",
            "GFlop/s", "BLAS", "ratio");

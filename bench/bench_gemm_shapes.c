@@ -11,8 +11,10 @@
 
 #include "halfulp/halfulp.h"
 
+#include "bench/levels.h"
 #include "bench/options.h"
-#include "bench/timing.h"
+#include "bench/table.h"
+#include "files/timing.h"
 
 #ifndef HU_HAVE_OPENBLAS
 #define HU_HAVE_OPENBLAS 0
@@ -127,8 +129,9 @@ static void row(const shape *s, const bench_options *o) {
   }
   double ratio = t.subject / t.reference;
   if (o->csv) {
-    printf("\"%s\",%zu,%zu,%zu,%d,%d,%.5g,%.5g,%.3f\n", s->net, s->m, s->n, s->k, s->a_turned, s->b_turned, t.subject,
-           t.reference, ratio);
+    char name[96];
+    snprintf(name, sizeof name, "%s, %zu x %zu over %zu", s->net, s->m, s->n, s->k);
+    bench_table_line(name, t_level_name(0), 1, "time / sgemm", ratio);
   } else {
     printf("  %-22s %5zu x %3zu over %5zu %c%c %9.2f us  sgemm %9.2f us %6.2f%s\n", s->net, s->m, s->n, s->k,
            s->a_turned ? 't' : 'n', s->b_turned ? 't' : 'n', 1e6 * t.subject, 1e6 * t.reference, ratio,
@@ -143,8 +146,9 @@ static void row(const shape *s, const bench_options *o) {
 int main(int argc, char **argv) {
   bench_options o = bench_options_of(argc, argv, "bench_gemm_shapes");
   if (o.bad) return 2;
+  if (o.csv) bench_table_head();
   if (!HU_HAVE_OPENBLAS) {
-    printf("bench_gemm_shapes: built without OpenBLAS, nothing to compare with\n");
+    fprintf(stderr, "bench_gemm_shapes: built without OpenBLAS, nothing to compare with\n");
     return 0;
   }
   if (!o.csv) printf("products of networks, binary32, time over sgemm's (no goal; the step as a whole has one)\n");

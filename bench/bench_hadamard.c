@@ -11,7 +11,8 @@
 #include "halfulp/halfulp.h"
 
 #include "bench/levels.h"
-#include "bench/timing.h"
+#include "bench/table.h"
+#include "files/timing.h"
 
 enum { COLS = 4096 };
 
@@ -41,7 +42,9 @@ static void row(int csv, int rounds, const char *level, const char *what, job *j
     exit(2);
   }
   if (csv) {
-    printf("%s,%s,%u,%.0f,%.4g,%.4g,%.3f\n", level, what, (unsigned)j->transform.n, n, t.subject, t.reference, ratio);
+    char name[96];
+    snprintf(name, sizeof name, "%s, blocks of %u", what, (unsigned)j->transform.n);
+    bench_table_line(name, level, 1, "time / memcpy", ratio);
   } else {
     printf("%-8s %-28s %3u %9.3f ms  memcpy %9.3f ms %7.2f  %6.2f ns an element\n", level, what,
            (unsigned)j->transform.n, 1e3 * t.subject, 1e3 * t.reference, ratio, 1e9 * t.subject / n);
@@ -95,6 +98,7 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < j.rows * COLS; i++) j.x[i] = (float)(i * 2654435761u % 65521) - 32760;
   memset(j.z, 0, j.rows * COLS * sizeof *j.z);
   j.exec.stream.key = 1;
+  if (csv) bench_table_head();
   for (size_t i = 0; t_level_bit(i); i++) {
     if (!bench_wants(only, i)) continue;
     j.exec.levels_off = t_levels_off(i);

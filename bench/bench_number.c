@@ -12,7 +12,8 @@
 #include "halfulp/halfulp.h"
 
 #include "bench/levels.h"
-#include "bench/timing.h"
+#include "bench/table.h"
+#include "files/timing.h"
 
 typedef struct job {
   size_t n;
@@ -56,7 +57,9 @@ static void row(int csv, int rounds, const char *level, const char *name, const 
     exit(2);
   }
   if (csv) {
-    printf("%s,%s,%s,%.0f,%.4g,%.4g\n", level, name, what, n, t.subject, t.reference);
+    char text[96];
+    snprintf(text, sizeof text, "%s, %s", what, name);
+    bench_table_line(text, level, 1, "ns", 1e9 * t.subject / n);
   } else {
     printf("%-8s %-14s %-9s %9.2f ns an element  (to 8-bit floats %5.2f)\n", level, name, what, 1e9 * t.subject / n,
            1e9 * t.reference / n);
@@ -99,6 +102,7 @@ int main(int argc, char **argv) {
   if (!j.x || !j.z || !j.codes) return 2;
   for (size_t i = 0; i < most; i++) j.x[i] = (float)(i * 2654435761u % 65521 + 1) / 32760 - 1;
   memset(j.codes, 0, most * sizeof *j.x);
+  if (csv) bench_table_head();
   for (size_t i = 0; i < t_levels(); i++) {
     if (!bench_wants(only, i)) continue;
     j.exec.levels_off = t_levels_off(i);

@@ -15,7 +15,8 @@
 
 #include "bench/levels.h"
 #include "bench/options.h"
-#include "bench/timing.h"
+#include "bench/table.h"
+#include "files/timing.h"
 
 typedef struct job {
   size_t n;
@@ -94,7 +95,9 @@ static void row(int csv, int rounds, const char *level, const char *what, job *j
     exit(2);
   }
   if (csv) {
-    printf("%s,%s,%zu,%.4g,%.4g,%.4g\n", level, what, j->n, best, t.reference, c.reference);
+    bench_table_line(what, level, 1, "time / quantize_n", best / t.reference);
+    bench_table_line(what, level, 1, "time / memcpy", best / c.reference);
+    bench_table_line(what, level, 1, "ns", 1e9 * best / (double)j->n);
   } else {
     printf("%-8s %-10s %9.3f ms  quantize_n %9.3f ms %6.2f  memcpy %9.3f ms %6.2f  %6.2f ns an element\n", level, what,
            1e3 * best, 1e3 * t.reference, best / t.reference, 1e3 * c.reference, best / c.reference,
@@ -116,6 +119,7 @@ int main(int argc, char **argv) {
   fill(j.x, j.n);
   memset(j.z, 0, j.n * 4);
   memset(j.codes, 0, j.n);
+  if (o.csv) bench_table_head();
   for (size_t i = bench_first(); t_level_bit(i); i++) {
     const char *name = t_level_name(i);
     if (o.level && strcmp(o.level, name)) continue;

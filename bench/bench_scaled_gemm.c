@@ -12,7 +12,8 @@
 #include "halfulp/halfulp.h"
 
 #include "bench/levels.h"
-#include "bench/timing.h"
+#include "bench/table.h"
+#include "files/timing.h"
 
 #ifndef HU_HAVE_OPENBLAS
 #define HU_HAVE_OPENBLAS 0
@@ -52,6 +53,7 @@ static const char *const factors[] = {"exact", "rounded", "twice", "alpha"};
 
 typedef struct job {
   size_t n, bytes;
+  const char *level;
   hu_scaled_operand a, b;
   hu_scaled_result d;
   hu_scaled_sum sum;
@@ -132,6 +134,18 @@ static hu_scaled_operand encoded(size_t n, hu_scaling *d, const char *text, cons
   return z;
 }
 
+static void table_lines(const job *j, const row *r, double of_fp32, double of_sgemm) {
+  char name[256];
+  int at = snprintf(name, sizeof name, "%s x %s to %s, %s", r->a, r->b, r->d ? r->d : "binary32", ways[r->way]);
+  size_t left = sizeof name - (size_t)at;
+  if (r->way == HU_SCALED_PARTS)
+    snprintf(name + at, left, ", %s inside, %s across, factors %s", r->inside, r->across, factors[r->factor]);
+  else
+    snprintf(name + at, left, ", %s", r->inside);
+  bench_table_line(name, j->level, 1, "speed / fp32", of_fp32);
+  if (HU_HAVE_OPENBLAS) bench_table_line(name, j->level, 1, "speed / sgemm", of_sgemm);
+}
+
 static void run_row(job *j, const row *r, int rounds, int csv) {
   hu_accum inside, across;
   j->a = encoded(j->n, &j->sa, r->a, j->x, 0);
@@ -157,12 +171,14 @@ static void run_row(job *j, const row *r, int rounds, int csv) {
   bench_pair own = bench_against(run_scaled, run_fp32, j, rounds, 1), blas = {0, 0};
   must(j->status);
   if (HU_HAVE_OPENBLAS) blas = bench_against(run_scaled, run_sgemm, j, rounds, 1);
-  printf(
-      csv ? "%s,%s,%s,%s,%s,%s,%s,%.4f,%.3f,%.3f\n" : "%-12s %-12s %-10s %-7s %-7s %-48s %-14s %8.1f ms %7.3f %7.3f\n",
-      r->a, r->b, r->d ? r->d : "binary32", ways[r->way], r->way ? "" : factors[r->factor], r->inside, r->across,
-      own.subject * (csv ? 1 : 1e3), own.reference / own.subject,
-      HU_HAVE_OPENBLAS ? blas.reference / blas.subject : 0.0);
-  fflush(stdout);
+  double of_fp32 = own.reference / own.subject, of_sgemm = HU_HAVE_OPENBLAS ? blas.reference / blas.subject : 0.0;
+  if (csv) {
+    table_lines(j, r, of_fp32, of_sgemm);
+  } else {
+    printf("%-12s %-12s %-10s %-7s %-7s %-48s %-14s %8.1f ms %7.3f %7.3f\n", r->a, r->b, r->d ? r->d : "binary32",
+           ways[r->way], r->way ? "" : factors[r->factor], r->inside, r->across, own.subject * 1e3, of_fp32, of_sgemm);
+    fflush(stdout);
+  }
   drop(&j->a.scaled);
   drop(&j->b.scaled);
   if (r->d) drop(&j->d.scaled);
@@ -185,6 +201,7 @@ int main(int argc, char **argv) {
   const char *only = "";
   memset(&j, 0, sizeof j);
   j.n = 1024;
+  j.level = t_level_name(0);
   for (int i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "--csv")) {
       csv = 1;
@@ -193,7 +210,8 @@ int main(int argc, char **argv) {
     } else if (i + 1 < argc && !strcmp(argv[i], "--rounds")) {
       rounds = atoi(argv[++i]);
     } else if (i + 1 < argc && !strcmp(argv[i], "--level")) {
-      j.exec.levels_off = bench_levels_off(argv[++i]);
+      j.level = argv[++i];
+      j.exec.levels_off = bench_levels_off(j.level);
     } else if (i + 1 < argc && !strcmp(argv[i], "--only")) {
       only = argv[++i];
     } else {
@@ -213,7 +231,7 @@ int main(int argc, char **argv) {
     j.x[i] = (float)normal(&seed);
     j.y[i] = (float)normal(&seed);
   }
-  if (csv) puts("a,b,d,way,factor,inside,across,seconds,speed_of_fp32,speed_of_sgemm");
+  if (csv) bench_table_head();
   if (!csv) printf("%zu^3, one thread; speed over hu_gemm fp32 and over OpenBLAS sgemm\n", j.n);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char text[256];

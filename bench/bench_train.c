@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/timing.h"
 #include "bench/train_nets.h"
+#include "files/timing.h"
 
 typedef struct options {
   int csv, rounds, plain, bad;

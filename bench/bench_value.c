@@ -2,7 +2,7 @@
 /* What one call costs that computes one value: the calls of scalar.h and arith.h beside the functions of core.h, in
  * nanoseconds, single thread. Built a second time on the two files, without core.h: bench_value_two_files.
  *
- *   bench_value [--rounds 9]
+ *   bench_value [--rounds 9] [--csv]
  *
  * Operands: 1024 codes each, numbers from 1/2 to 4 of either sign. Calls do not wait for each other's results. */
 #include <stdio.h>
@@ -18,7 +18,8 @@ enum { COLUMNS = 1 };
 enum { COLUMNS = 2 };
 #endif
 
-#include "bench/timing.h"
+#include "bench/table.h"
+#include "files/timing.h"
 
 enum { COUNT = 1024, REPEAT = 100 };
 
@@ -112,22 +113,37 @@ static int fill(job *j, const char *in, const char *out) {
   return 1;
 }
 
+static void table_lines(size_t i, double call, double core) {
+  char name[96];
+  snprintf(name, sizeof name, "%s, %s to %s", rows[i].name, rows[i].in, rows[i].out);
+  bench_table_line(name, "call", 1, "ns", call);
+  if (rows[i].call[1]) bench_table_line(name, "core.h", 1, "ns", core);
+}
+
 int main(int argc, char **argv) {
   static job j;
   static volatile uint32_t sink;
-  int rounds = argc == 3 && !strcmp(argv[1], "--rounds") ? atoi(argv[2]) : argc == 1 ? 9 : 0;
+  int csv = argc > 1 && !strcmp(argv[argc - 1], "--csv"), left = argc - csv;
+  int rounds = left == 3 && !strcmp(argv[1], "--rounds") ? atoi(argv[2]) : left == 1 ? 9 : 0;
   if (rounds < 1) {
-    fprintf(stderr, "usage: bench_value [--rounds N]\n");
+    fprintf(stderr, "usage: bench_value [--rounds N] [--csv]\n");
     return 2;
   }
-  printf("%-10s %-14s %-14s %8s%s\n", "call", "operands", "result", "call, ns", COLUMNS > 1 ? "  core.h, ns" : "");
+  if (csv)
+    bench_table_head();
+  else
+    printf("%-10s %-14s %-14s %8s%s\n", "call", "operands", "result", "call, ns", COLUMNS > 1 ? "  core.h, ns" : "");
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     if (!fill(&j, rows[i].in, rows[i].out)) return 1;
     void (*reference)(void *) = rows[i].call[1] ? rows[i].call[1] : rows[i].call[0];
     bench_pair t = bench_against(rows[i].call[0], reference, &j, rounds, REPEAT);
-    printf("%-10s %-14s %-14s %8.1f", rows[i].name, rows[i].in, rows[i].out, 1e9 * t.subject / COUNT);
-    if (rows[i].call[1]) printf("  %10.1f", 1e9 * t.reference / COUNT);
-    printf("\n");
+    if (csv) {
+      table_lines(i, 1e9 * t.subject / COUNT, 1e9 * t.reference / COUNT);
+    } else {
+      printf("%-10s %-14s %-14s %8.1f", rows[i].name, rows[i].in, rows[i].out, 1e9 * t.subject / COUNT);
+      if (rows[i].call[1]) printf("  %10.1f", 1e9 * t.reference / COUNT);
+      printf("\n");
+    }
     sink = j.sum;
   }
   (void)sink;

@@ -45,6 +45,7 @@ static const entry table[] = {
     {"verify", cli_verify, "self-test of this build on this machine"},
     {"campaign", cli_campaign, "a long list of checks on many processes, with a ledger"},
     {"probe-hw", cli_probe_hw, "the device's matrix instructions against their models"},
+    {"bench", cli_bench, "what this machine does with the library, in twenty seconds"},
 };
 enum { TABLE_SIZE = sizeof table / sizeof table[0] };
 

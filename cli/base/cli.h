@@ -159,6 +159,7 @@ int cli_encode(int argc, char **argv);
 int cli_decode(int argc, char **argv);
 int cli_explain(int argc, char **argv);
 int cli_quantize(int argc, char **argv);
+int cli_bench(int argc, char **argv);
 int cli_campaign(int argc, char **argv);
 int cli_collective(int argc, char **argv);
 int cli_compare(int argc, char **argv);

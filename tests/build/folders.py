@@ -16,7 +16,7 @@ FROM_EMU = ['emu/core/*', 'emu/base/exec.h', 'emu/base/array_extent.h', 'emu/acc
             'emu/arith/function_quick.h', 'emu/arith/function_polynomials.h', 'emu/s2fp8/polynomial.h', 'emu/scaled_gemm/plan.h']
 TRAINING = ['text', 'data', 'step', 'engine', 'net', 'precision', 'model', 'trainer', 'experiment']
 COMMAND = ['base', 'accum', 'draw', 'tensors', 'target', 'explain', 'quantize', 'plot', 'vectors', 'proof', 'verify', 'campaign', 'train', 'sweep',
-           'experiment', 'question', 'box', 'processor', 'identify', 'command']
+           'experiment', 'question', 'box', 'processor', 'bench', 'identify', 'command']
 # What stands against the order, file by file: the one header that compiles loops for a level.
 UPWARD = {'train/engine/loops.h': ['emu/simd/of_level.h']}
 
@@ -33,7 +33,7 @@ def rules():
         'include/halfulp/train': PUBLIC,
         'formats': PUBLIC,
         'files': ['files/*'],
-        'bench': PUBLIC + ['bench/*', 'tests/support/levels.h'],
+        'bench': PUBLIC + ['bench/*', 'files/*', 'tests/support/levels.h'],
         'emu': PUBLIC + [f'emu/{one}/*' for one in ['core'] + LIBRARY],  # level_table.c knows all families
         'emu/core': CORE_TYPES + ['emu/core/*'],
         'emu/oracle': ['halfulp/%s.h' % name for name in ('format', 'mode', 'number', 'status', 'oracle')] + ['emu/oracle/*'],

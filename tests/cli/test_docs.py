@@ -13,7 +13,7 @@ sys.dont_write_bytecode = True
 import support  # noqa: E402
 
 COMMANDS = ("formats", "presets", "info", "encode", "decode", "explain", "quantize", "gemm", "train", "experiments", "experiment", "models", "mma",
-            "identify", "distinguish", "diff", "plot", "sweep", "vectors", "check-vectors", "testfloat", "verify", "probe-hw")
+            "identify", "distinguish", "diff", "plot", "sweep", "vectors", "check-vectors", "testfloat", "verify", "probe-hw", "bench")
 MAN = os.environ["HALFULP_MAN"]
 
 

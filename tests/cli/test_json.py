@@ -207,6 +207,7 @@ class Json(support.Case):
 
     def test_runs(self):
         self.holds("verify", "verify", "--only", "world", "-f", "float4_e2m1fn")
+        self.holds("bench", "bench", "--seconds", "1")
         if os.environ["HALFULP_TRAIN"] != "1":
             return
         self.holds("train --keys", "train", "--keys")

@@ -54,6 +54,7 @@ class Quiet(support.Case):
             "testfloat": (["f16_add"], "3C00 3C01\n"),
             "verify": (["--only", "golden", "--golden", os.environ["HALFULP_GOLDEN"], "--list"], ""),
             "probe-hw": (["no.such.model"], ""),
+            "bench": (["--seconds", "0"], ""),
         }
 
     def identity(self):

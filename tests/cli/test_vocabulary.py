@@ -90,6 +90,7 @@ WORDS = {
     "sb": ("", "SB.npy", "scales of B", r"scales of B"),
     "scale": ("", "FORMAT", "format of scales", r"takes scales"),
     "scaled": ("", "", "list of scaled formats", r"scaled formats"),
+    "seconds": ("", "S", "how long is measured", r"how long to measure"),
     "seed": ("", "K", "key of the random numbers", r"key of the random"),
     "seeds": ("", "N", "seeds of the runs", r"so many seeds"),
     "set": ("", "KEY=VALUE", "key of the configuration", r"section\.key=value|in every run|key of the configuration"),

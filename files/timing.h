@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* bench/timing.h - seconds, and the best of several runs of two things in turn. */
-#ifndef HALFULP_BENCH_TIMING_H
-#define HALFULP_BENCH_TIMING_H
+/* files/timing.h - seconds, and the best of several runs of two things in turn; for bench/ and `halfulp bench`. */
+#ifndef HALFULP_FILES_TIMING_H
+#define HALFULP_FILES_TIMING_H
 
 #include <time.h>
 
@@ -28,6 +28,18 @@ static inline bench_pair bench_against(void (*subject)(void *), void (*reference
     double t2 = bench_now();
     if ((t1 - t0) / repeat < best.reference) best.reference = (t1 - t0) / repeat;
     if ((t2 - t1) / repeat < best.subject) best.subject = (t2 - t1) / repeat;
+  }
+  return best;
+}
+
+/* The same for as long as `seconds` last, a round at least. */
+static inline bench_pair bench_for(void (*subject)(void *), void (*reference)(void *), void *context, double seconds) {
+  double end = bench_now() + seconds;
+  bench_pair best = bench_against(subject, reference, context, 1, 1);
+  while (bench_now() < end) {
+    bench_pair one = bench_against(subject, reference, context, 1, 1);
+    if (one.subject < best.subject) best.subject = one.subject;
+    if (one.reference < best.reference) best.reference = one.reference;
   }
   return best;
 }

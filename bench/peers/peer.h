@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* bench/peers/peer.h - what an adapter to another library tells the driver: which calls it has, as cases that halfulp
+ * has as well. */
+#ifndef HALFULP_BENCH_PEERS_PEER_H
+#define HALFULP_BENCH_PEERS_PEER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What halfulp does in a case. PEER_QUANTIZE: binary32 numbers to binary32 numbers that the format has. The others:
+ * arithmetic on codes of binary16 or binary32, or binary32 numbers into codes of binary16. */
+enum { PEER_QUANTIZE, PEER_ENCODE, PEER_ADD, PEER_MUL, PEER_DIV, PEER_SQRT, PEER_FMA };
+
+typedef struct peer_case {
+  const char *name;   /* as the table calls it */
+  int op;             /* PEER_ */
+  const char *format; /* halfulp's text of the format */
+  const char *round;  /* "rne", "rna", "rtz", "rtp", "rtn", "rto", or "sra:23": random, only the time is compared */
+  int saturate;       /* 1: overflow gives the largest number */
+  int number;         /* for the adapter */
+} peer_case;
+
+/* Up to one without a name. */
+extern const peer_case peer_cases[];
+/* The other library's results z of n elements; the arrays have the elements that the case reads. */
+void peer_run(const peer_case *c, size_t n, void *z, const void *x, const void *y, const void *w);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""Writes the part of bench/README.md that shows the machines of bench/results/*.csv side by side.
+
+  python3 bench/tables.py [--check] [--readme README.md] [--results FOLDER]
+
+Rows are those with a goal. A cell has the best and the worst figure of the runs, level by level; bold ones miss the goal
+with their best. --check writes nothing and fails if the page is not what the files make."""
+import argparse
+import collections
+import pathlib
+import sys
+
+import rows as table
+
+BEGIN, END = '<!-- Made by bench/tables.py: begin -->', '<!-- Made by bench/tables.py: end -->'
+TITLES = {'array': 'Goals of bench_array', 'scaled': 'Goals of bench_scaled', 'gemm': 'Goals of bench_gemm',
+          'scaled_gemm': 'Goals of bench_scaled_gemm', 'train': 'Goals of bench_train'}
+ABOUT = [('CPU', 'machine'), ('cores', 'cores'), ('features', 'flags'), ('compiler', 'compiler'), ('OpenBLAS', 'openblas'),
+         ('measured', 'date'), ('commit', 'commit'), ('load while measured', 'load')]
+
+
+def figure(value):
+    """Three digits at most; enough to see a ratio."""
+    return f'{value:.3f}' if value < 0.1 else f'{value:.2f}' if value < 10 else f'{value:.3g}'
+
+
+def span(row):
+    best, worst = figure(row['best']), figure(row['worst'])
+    text = best if best == worst else f'{best} to {worst}'
+    return f'**{text}**' if row['met'] == 'no' else text
+
+
+def title(machine):
+    return f'{machine["vendor"]}-{machine["family"]}-{machine["model"]}'
+
+
+def row_name(name):
+    return name.replace('|', '\\|')
+
+
+def escape(name):
+    """Names hold stars and brackets of Markdown in no other way than as text."""
+    return f'`{row_name(name)}`'
+
+
+def cell(found):
+    return '; '.join(f'{"" if row["level"] == "best" else row["level"] + " "}{span(row)}'
+                     + (f' ({row["threads"]} threads)' if row['threads'] != '1' else '') for row in found) or '-'
+
+
+def goals_of(found):
+    """Goals level by level; one number where they agree."""
+    goals = collections.OrderedDict((row['level'], row['goal']) for row in found)
+    if len(set(goals.values())) == 1:
+        return next(iter(goals.values()))
+    return '; '.join(f'{level} {goal}' for level, goal in goals.items())
+
+
+def machines_table(machines):
+    lines = ['| machine | ' + ' | '.join(title(m) for m, _ in machines) + ' |', '|---' * (len(machines) + 1) + '|']
+    for name, key in ABOUT:
+        lines.append(f'| {name} | ' + ' | '.join(row_name(m.get(key, '-')) for m, _ in machines) + ' |')
+    missed = [(sum(r['met'] == 'no' for r in rows), sum(r['met'] != '' for r in rows)) for _, rows in machines]
+    lines.append('| goals missed | ' + ' | '.join(f'{a} of {b}' for a, b in missed) + ' |')
+    return lines
+
+
+def benchmark_table(machines, benchmark):
+    wanted = [(m, [r for r in rows if r['benchmark'] == benchmark and r['met']]) for m, rows in machines]
+    keys = list(collections.OrderedDict.fromkeys((r['row'], r['unit']) for _, rows in wanted for r in rows))
+    if not keys:
+        return []
+    shown = [(m, rows) for m, rows in wanted if rows]
+    lines = [f'### {TITLES.get(benchmark, benchmark)}', '', '| row | figure | goal | ' + ' | '.join(title(m) for m, _ in shown) + ' |',
+             '|---' * (len(shown) + 3) + '|']
+    for row, unit in keys:
+        cells = [[r for r in rows if (r['row'], r['unit']) == (row, unit)] for _, rows in shown]
+        goals = goals_of([r for found in cells for r in found])
+        lines.append(f'| {escape(row)} | {unit} | {goals} | ' + ' | '.join(cell(found) for found in cells) + ' |')
+    return lines + ['']
+
+
+def made(folder, goals):
+    machines = []
+    for path in sorted(folder.glob('*.csv')):
+        machine, rows = table.read_results(path)
+        if path.stem != title(machine):
+            raise table.Wrong(f'{path}: its lines before the table are of {title(machine)}')
+        table.judge(rows, goals, machine['flags'].split())
+        machines.append((machine, rows))
+    if not machines:
+        raise table.Wrong(f'{folder}: no results in it')
+    order = collections.OrderedDict.fromkeys(list(TITLES) + [r['benchmark'] for _, rows in machines for r in rows])
+    lines = machines_table(machines) + ['']
+    for benchmark in order:
+        if benchmark == 'presets':
+            continue  # hundreds of rows
+        lines += benchmark_table(machines, benchmark)
+    return '\n'.join([BEGIN, ''] + lines + [END])
+
+
+def put_into(path, text):
+    """The page with its generated part replaced."""
+    page = path.read_text()
+    if page.count(BEGIN) != 1 or page.count(END) != 1 or page.index(END) < page.index(BEGIN):
+        raise table.Wrong(f'{path}: the lines "{BEGIN}" and "{END}" do not stand there once each, in this order')
+    return page[:page.index(BEGIN)] + text + page[page.index(END) + len(END):]
+
+
+def main():
+    words = argparse.ArgumentParser(prog='tables.py')
+    words.add_argument('--check', action='store_true')
+    words.add_argument('--readme', type=pathlib.Path, default=table.HERE / 'README.md')
+    words.add_argument('--results', type=pathlib.Path, default=table.HERE / 'results')
+    options = words.parse_args()
+    try:
+        page = put_into(options.readme, made(options.results, table.read_goals()))
+        if options.check and page != options.readme.read_text():
+            raise table.Wrong(f'{options.readme}: is not what the results make; run `python3 bench/tables.py`')
+        if not options.check:
+            options.readme.write_text(page)
+    except (table.Wrong, OSError) as wrong:
+        sys.exit(f'tables: {wrong}')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/bench/bench.h - what `halfulp bench` measures: calls of the library, each beside a plain one in turn. */
+#ifndef HALFULP_CLI_BENCH_BENCH_H
+#define HALFULP_CLI_BENCH_BENCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "halfulp/array.h"
+#include "halfulp/mode.h"
+#include "halfulp/status.h"
+
+/* Arrays of SPEED_ELEMENTS, which all cases share, since filling them takes longer than a call: x has the numbers of
+ * speed_normal, the others are zero at first. */
+typedef struct speed_room {
+  float *x, *z;
+  void *codes, *scales; /* a byte for each element; for every 16th */
+} speed_room;
+/* HU_E_MEMORY: free it all the same. */
+hu_status speed_room_make(speed_room *room);
+void speed_room_free(speed_room *room);
+
+/* What a call needs; every kind of case has its own. */
+typedef struct speed_job speed_job;
+
+/* One case. prepare: operands, for `threads` threads; on failure a status, and close is still to be called.
+ * subject and reference take the job; what they returned first that was not HU_OK is in its status. */
+typedef struct speed_case {
+  const char *name;
+  const char *reference; /* as the table calls it */
+  const char *unit;      /* "ns": an element's time; "GFlop/s": of products; "us": a step's time */
+  double count;          /* elements, or operations in 10^9, of a call; 1 for a step */
+  hu_status (*prepare)(speed_job **job, const struct speed_case *self, const speed_room *room, unsigned threads);
+  void (*subject)(void *job);
+  void (*reference_call)(void *job);
+  hu_status (*status)(const speed_job *job);
+  void (*close)(speed_job *job);
+  const char *format, *text; /* what prepare reads: a format, scaling or model; a mode */
+} speed_case;
+
+enum {
+  SPEED_ELEMENTS = 1 << 24, /* of an array, 64 MiB of binary32: beyond the caches of most machines */
+  SPEED_SIDE = 512          /* of matrices */
+};
+
+/* Number i of all cases, NULL: there are not so many. */
+const speed_case *speed_case_at(size_t i);
+extern const speed_case speed_arrays[], speed_products[], speed_steps[]; /* each up to one without a name */
+
+/* What one case showed. figure: in the case's unit, the best; ratios: time over the reference's in each run, and of
+ * these the best and the worst. */
+enum { SPEED_RUNS = 3 };
+typedef struct speed_result {
+  double figure, best, worst, ratios[SPEED_RUNS];
+} speed_result;
+/* SPEED_RUNS runs of a case, `seconds` in all with what prepares them; in every run a call of each kind at least. */
+hu_status speed_measure(speed_result *z, const speed_case *c, const speed_room *room, unsigned threads, double seconds);
+
+/* A generator for operands: the next number of a normal distribution, about, with deviation 1. */
+float speed_normal(uint64_t *state);
+
+#endif

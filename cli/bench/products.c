@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/bench - products of matrices under models, beside hu_gemm's own binary32 of the same size. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/bench/bench.h"
+#include "halfulp/halfulp.h"
+
+struct speed_job {
+  float *a, *b, *d;
+  hu_format f;
+  hu_accum accum;
+  hu_exec exec;
+  hu_status status;
+};
+
+static hu_status of(const speed_job *j) { return j->status; }
+
+static void drop(speed_job *j) {
+  if (!j) return;
+  free(j->a);
+  free(j->b);
+  free(j->d);
+  free(j);
+}
+
+/* D = A B of values of format f. */
+static void multiply(speed_job *j, hu_format f, const hu_accum *accum) {
+  const size_t n = SPEED_SIDE;
+  const hu_mode rne = {0};
+  hu_operand a = {j->a, n, f, HU_STORAGE_VALUES, 0}, b = {j->b, n, f, HU_STORAGE_VALUES, 0};
+  hu_result d = {j->d, n, hu_binary32(), HU_STORAGE_VALUES};
+  hu_status s = hu_gemm(n, n, n, &d, &a, &b, NULL, accum, rne, &j->exec, NULL);
+  if (s != HU_OK) j->status = s;
+}
+
+static void subject(void *p) {
+  speed_job *j = p;
+  multiply(j, j->f, &j->accum);
+}
+
+static void plain(void *p) {
+  hu_accum fp32;
+  memset(&fp32, 0, sizeof fp32);
+  fp32.kind = HU_ACCUM_FP32;
+  multiply(p, hu_binary32(), &fp32);
+}
+
+/* Both calls read the same values, which format f has. */
+static hu_status fill(speed_job *j) {
+  const size_t n = (size_t)SPEED_SIDE * SPEED_SIDE;
+  const hu_mode rne = {0};
+  uint64_t state = 2;
+  for (size_t i = 0; i < n; i++) {
+    j->a[i] = speed_normal(&state);
+    j->b[i] = speed_normal(&state);
+  }
+  hu_status s = hu_quantize_n(n, j->a, 1, j->a, 1, j->f, rne, NULL, NULL);
+  return s == HU_OK ? hu_quantize_n(n, j->b, 1, j->b, 1, j->f, rne, NULL, NULL) : s;
+}
+
+static hu_status prepare(speed_job **z, const speed_case *c, const speed_room *room, unsigned threads) {
+  (void)room;
+  const size_t bytes = (size_t)SPEED_SIDE * SPEED_SIDE * sizeof(float);
+  speed_job *j = *z = calloc(1, sizeof *j);
+  if (!j) return HU_E_MEMORY;
+  j->a = malloc(bytes);
+  j->b = malloc(bytes);
+  j->d = malloc(bytes);
+  if (!j->a || !j->b || !j->d) return HU_E_MEMORY;
+  j->exec.threads = threads;
+  hu_status s = hu_format_parse(&j->f, c->format, NULL);
+  if (s == HU_OK) s = hu_accum_parse(&j->accum, c->text, NULL);
+  return s == HU_OK ? fill(j) : s;
+}
+
+#define OPERATIONS (2e-9 * SPEED_SIDE * SPEED_SIDE * SPEED_SIDE)
+#define PRODUCT(text, format) \
+  { text, "binary32", "GFlop/s", OPERATIONS, prepare, subject, plain, of, drop, format, text }
+const speed_case speed_products[] = {PRODUCT("seq(bfloat16)", "bfloat16"),
+                                     PRODUCT("kahan(bfloat16)", "bfloat16"),
+                                     PRODUCT("nv.hopper.e4m3.f32.wgmma", "float8_e4m3fn"),
+                                     {0}};

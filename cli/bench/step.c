@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/bench - a step of training with the operands and results of its products in a format, beside a step in binary32:
+ * a batch fed, forward, backward, update. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/bench/bench.h"
+#include "halfulp/halfulp.h"
+#include "halfulp/train.h"
+
+enum { BATCH = 128, INPUTS = 784, UNITS = 256, CLASSES = 10 };
+
+typedef struct trainee {
+  hu_net *net;
+  int input;
+} trainee;
+
+struct speed_job {
+  trainee low, plain;
+  float *x;
+  uint32_t *labels;
+  hu_optimizer optimizer;
+  hu_loss_rule rule;
+  hu_loss_scale scale;
+  hu_status status;
+};
+
+static hu_status of(const speed_job *j) { return j->status; }
+
+static void drop(speed_job *j) {
+  if (!j) return;
+  hu_net_free(j->low.net);
+  hu_net_free(j->plain.net);
+  free(j->x);
+  free(j->labels);
+  free(j);
+}
+
+static void step(speed_job *j, trainee *t) {
+  hu_loss_scale scale = j->scale;
+  hu_status s = hu_net_feed(t->net, t->input, j->x);
+  if (s == HU_OK) s = hu_net_labels(t->net, j->labels);
+  if (s == HU_OK) s = hu_net_forward(t->net, 1, NULL);
+  if (s == HU_OK) s = hu_net_backward(t->net, scale.scale);
+  if (s == HU_OK) s = hu_net_update(t->net, &j->optimizer, &j->rule, &scale, NULL, NULL);
+  if (s != HU_OK) j->status = s;
+}
+
+static void subject(void *p) {
+  speed_job *j = p;
+  step(j, &j->low);
+}
+
+static void plain(void *p) {
+  speed_job *j = p;
+  step(j, &j->plain);
+}
+
+/* Every operand and result of a product into the format. */
+static hu_status round_products(hu_net *net, const char *format) {
+  hu_product_rounding r = hu_product_rounding_plain();
+  hu_rounding into = hu_rounding_keep();
+  hu_status s = hu_rounding_parse(&into, format, NULL);
+  r.x = r.w = r.x_back = r.w_back = r.dz = r.dz_w = r.z_out = r.dx_out = r.dw_out = into;
+  for (int i = 0; i < hu_net_values(net) && s == HU_OK; i++) {
+    s = hu_net_round_product(net, i, &r);
+    if (s == HU_E_SHAPE) s = HU_OK; /* no product makes that value */
+  }
+  return s;
+}
+
+/* format NULL: binary32. */
+static hu_status open(trainee *t, const char *format, unsigned threads) {
+  t->net = hu_net_new(BATCH, threads);
+  if (!t->net) return HU_E_MEMORY;
+  int x = t->input = hu_net_input(t->net, 1, INPUTS);
+  x = hu_net_relu(t->net, hu_net_linear(t->net, x, UNITS, 1));
+  x = hu_net_linear(t->net, x, CLASSES, 1);
+  hu_status s = hu_net_cross_entropy(t->net, x, 1) < 0 ? hu_net_status(t->net, NULL) : HU_OK;
+  if (s == HU_OK && format) s = round_products(t->net, format);
+  return s == HU_OK ? hu_net_initialize(t->net, 1) : s;
+}
+
+/* A batch of noise: what a step costs does not depend on what there is to learn. The rate is small, so that all steps
+ * have numbers alike. */
+static hu_status prepare(speed_job **z, const speed_case *c, const speed_room *room, unsigned threads) {
+  (void)room;
+  uint64_t state = 3;
+  speed_job *j = *z = calloc(1, sizeof *j);
+  if (!j) return HU_E_MEMORY;
+  j->x = malloc(BATCH * INPUTS * sizeof *j->x);
+  j->labels = malloc(BATCH * sizeof *j->labels);
+  if (!j->x || !j->labels) return HU_E_MEMORY;
+  for (size_t i = 0; i < BATCH * INPUTS; i++) j->x[i] = speed_normal(&state);
+  for (uint32_t i = 0; i < BATCH; i++) j->labels[i] = i % CLASSES;
+  j->optimizer = hu_optimizer_sgd(hu_binary32());
+  j->optimizer.rate = 1e-6;
+  hu_status s = hu_loss_rule_parse(&j->rule, "static(1024)", NULL);
+  j->scale = hu_loss_scale_start(&j->rule);
+  if (s == HU_OK) s = open(&j->low, c->format, threads);
+  return s == HU_OK ? open(&j->plain, NULL, threads) : s;
+}
+
+#define STEP(name, format) \
+  { name, "binary32", "us", 1, prepare, subject, plain, of, drop, format, NULL }
+const speed_case speed_steps[] = {STEP("training step, products in s2fp8", "s2fp8"),
+                                  STEP("training step, products in float8_e5m2", "float8_e5m2"),
+                                  {0}};

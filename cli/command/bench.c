@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp bench - what this machine does with the library, in some twenty seconds. */
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/numbers.h"
+#include "cli/bench/bench.h"
+#include "cli/processor/processor.h"
+#include "files/timing.h"
+
+enum { KEY_SECONDS = CLI_KEY_FREE, CASES_MAX = 32, SECONDS = 20, SECONDS_MAX = 3600 };
+
+typedef struct asked {
+  cli_numeric numeric;
+  uint64_t seconds;
+  unsigned counts[2]; /* numbers of threads */
+  int kinds;
+} asked;
+
+static int set(void *state, int key, const char *value) {
+  asked *s = state;
+  if (key == KEY_SECONDS) return cli_read_u64(&s->seconds, "--seconds", value, 1, SECONDS_MAX);
+  return cli_set_numeric(&s->numeric, key, value) < 0 ? CLI_BAD : CLI_OK;
+}
+
+static const cli_option options[] = {
+    {KEY_SECONDS, "seconds", "S", "how long to measure in all, 1 to 3600; default 20"}, CLI_OPTION_JSON, {0}};
+static const cli_command command = {
+    "bench",
+    "",
+    "Measure what this machine does with the library",
+    "Arrays of 2^24 numbers into formats and back, products of 512 x 512 matrices under accumulation models, and a\n"
+    "step of training, each with one thread and with one for every CPU. Each call is measured in turn with a plain\n"
+    "one: memcpy of the same array by one thread, or the library's own binary32 product or step with as many\n"
+    "threads. The table has the time of an element (ns) or of a step (us), or the speed of a product (GFlop/s), and\n"
+    "the time divided by that of the plain call, in the best and in the worst of three runs. Other work on the\n"
+    "machine makes them differ. bench/README.md in the sources has many more rows, and their goals.",
+    "  halfulp bench --seconds 5\n"
+    "  halfulp bench --seconds 5 --json",
+    options,
+    0,
+    0,
+    set};
+
+/* ---- the machine ---- */
+
+/* The best level in use, and those that add to it. */
+static void level_names(char *text, size_t size) {
+  *text = '\0';
+  for (uint32_t bit = (uint32_t)1 << 31; bit; bit >>= 1) {
+    if (!(hu_levels() & bit)) continue;
+    size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%s", used ? " " : "", hu_level_name(bit));
+  }
+}
+
+/* ---- results ---- */
+
+typedef struct measured {
+  const speed_case *of;
+  speed_result at[2]; /* for each number of threads */
+} measured;
+
+static int measure_all(measured *z, size_t *count, const speed_room *room, const asked *s, double end) {
+  size_t cases = 0;
+  while (speed_case_at(cases)) cases++;
+  size_t left = cases * (size_t)s->kinds;
+  for (*count = 0; *count < cases && *count < CASES_MAX; ++*count) {
+    z[*count].of = speed_case_at(*count);
+    for (int k = 0; k < s->kinds; k++, left--) {
+      hu_status status =
+          speed_measure(&z[*count].at[k], z[*count].of, room, s->counts[k], (end - bench_now()) / (double)left);
+      if (status != HU_OK) return cli_fail("bench", "%s: %s", z[*count].of->name, hu_status_text(status));
+    }
+  }
+  return CLI_OK;
+}
+
+static void print_table(const asked *s, const measured *z, size_t count, const char *machine, const char *levels) {
+  printf("processor: %s\nlevels: %s\n\n%-41s", machine, levels, "");
+  for (int k = 0; k < s->kinds; k++) {
+    char title[40];
+    snprintf(title, sizeof title, "%u threads", s->counts[k]);
+    printf(k + 1 < s->kinds ? "  %-30s" : "  %s", s->counts[k] == 1 ? "one thread" : title);
+  }
+  puts("");
+  for (size_t i = 0; i < count; i++) {
+    const speed_case *c = z[i].of;
+    if (i == 0 || strcmp(c->reference, z[i - 1].of->reference) != 0) printf("time over %s's:\n", c->reference);
+    printf("  %-39s", c->name);
+    for (int k = 0; k < s->kinds; k++) {
+      const speed_result *r = &z[i].at[k];
+      const int digits = r->figure < 10 ? 2 : r->figure < 100 ? 1 : 0;
+      printf("  %7.*f %-7s %5.2f to %5.2f%s", digits, r->figure, c->unit, r->best, r->worst,
+             k + 1 < s->kinds ? "    " : "\n");
+    }
+  }
+}
+
+static void print_json(const asked *s, const measured *z, size_t count, const char *machine, const char *levels) {
+  printf("{\"processor\": ");
+  cli_json_string(stdout, machine);
+  printf(", \"levels\": ");
+  cli_json_string(stdout, levels);
+  printf(", \"seconds\": %u, \"elements\": %d, \"side\": %d, \"rows\": [", (unsigned)s->seconds, SPEED_ELEMENTS,
+         SPEED_SIDE);
+  for (size_t i = 0; i < count; i++) {
+    for (int k = 0; k < s->kinds; k++) {
+      const speed_result *r = &z[i].at[k];
+      printf(i || k ? ", {\"name\": " : "{\"name\": ");
+      cli_json_string(stdout, z[i].of->name);
+      printf(", \"threads\": %u, \"unit\": \"%s\", \"figure\": ", s->counts[k], z[i].of->unit);
+      cli_json_double(stdout, r->figure);
+      printf(", \"reference\": \"%s\", \"best\": ", z[i].of->reference);
+      cli_json_double(stdout, r->best);
+      printf(", \"worst\": ");
+      cli_json_double(stdout, r->worst);
+      for (int run = 0; run < SPEED_RUNS; run++) {
+        printf(run ? ", " : ", \"ratios\": [");
+        cli_json_double(stdout, r->ratios[run]);
+      }
+      printf("]}");
+    }
+  }
+  puts("]}");
+}
+
+int cli_bench(int argc, char **argv) {
+  asked s = {0};
+  measured z[CASES_MAX] = {0};
+  char **operands, machine[PROCESSOR_NAME_MAX], levels[128];
+  size_t cases = 0;
+  int count, status;
+  s.seconds = SECONDS;
+  status = cli_parse(&command, &s, argc, argv, &operands, &count);
+  if (status >= 0) return status;
+  unsigned all = cli_processors(256);
+  s.counts[s.kinds++] = 1;
+  if (all > 1) s.counts[s.kinds++] = all;
+  processor_name(machine);
+  level_names(levels, sizeof levels);
+  const double end = bench_now() + (double)s.seconds;
+  speed_room room = {0};
+  status = speed_room_make(&room) == HU_OK ? measure_all(z, &cases, &room, &s, end)
+                                           : cli_fail("bench", "no memory for arrays of %d numbers", SPEED_ELEMENTS);
+  speed_room_free(&room);
+  if (status) return CLI_BAD;
+  (s.numeric.json ? print_json : print_table)(&s, z, cases, machine, levels);
+  return CLI_OK;
+}
