@@ -33,7 +33,7 @@ static int prepare(void **state) {
 
 static void job_model_build(digest *d) {
   hu_model m = hu_model_default(HU_MODEL_CONV);
-  hu_model_sizes sizes = {9, 9, 2, 0, 0, 0, 0, 5};
+  hu_model_sizes sizes = {.height = 9, .width = 9, .channels = 2, .outputs = 5};
   hu_model_ends ends;
   m.width = 0.35;
   hu_net *net = hu_net_new(3, 1);
