@@ -29,6 +29,12 @@ NOT_SHIPPED = {
     "lstm-wikitext2.ini": {
         "wikitext-2/wiki.%s.tokens" % part: b" the cat <unk> a dog \n \n" * 200 for part in ("train", "valid", "test")
     },
+    "bert-wikitext2.ini": {
+        "wikitext-2/wiki.%s.tokens" % part: b" the cat <unk> a dog \n \n" * 200 for part in ("train", "valid", "test")
+    },
+    "seq2seq-parallel.ini": {
+        "iwslt15/%s.%s" % (part, language): b"a b c\nb b\n" * 40 for part in ("train", "tst2012") for language in ("en", "vi")
+    },
     "ncf-movielens.ini": {
         "ratings.dat": b"".join(
             b"%d::%d::%d::%d\n" % (user, 1 + (9 * user + 17 * i) % 180, 1 + i % 5, i) for user in range(1, 21) for i in range(9)

@@ -56,10 +56,10 @@ static void multiply(hu_net *net, const hu_operator *op, unsigned part, const hu
   hu_do_products(net, op, part, &p);
 }
 
-/* op->x: what scores are multiplied by; 1: by nothing. */
+/* op->x: 0: scores are multiplied by 1 / sqrt(columns of a head); 1: by nothing. */
 static void shrink(hu_net *net, const hu_operator *op, size_t n, float *z, const float *x) {
   if (op->x != 1) {
-    hu_do_each(net, HU_RUN_SCALE, n, z, x, NULL, (float)op->x);
+    hu_do_each(net, HU_RUN_SCALE, n, z, x, NULL, (float)(1 / sqrt((double)op->n[HEAD])));
   } else if (z != x) {
     hu_do_each(net, HU_RUN_COPY, n, z, x, NULL, 0);
   }
@@ -269,7 +269,7 @@ static int add_shares(hu_net *net, int a, int causal, int lengths, const size_t 
 static int add_attention(hu_net *net, int x, int kv, int causal, int lengths, const size_t n[4]) {
   size_t rows = net->value[x].rows, d = n[HEADS] * n[HEAD];
   hu_value from = net->value[kv < 0 ? x : kv];
-  int a = add_scores(net, &scores, x, kv, n, (double)(float)(1 / sqrt((double)n[HEAD])));
+  int a = add_scores(net, &scores, x, kv, n, 0);
   int p = a < 0 ? -1 : add_shares(net, a, causal, lengths, n);
   if (p < 0) return -1;
   int z = hu_new_value(net, rows, d, 0, 0);

@@ -197,6 +197,7 @@ typedef struct hu_trainer_seen {
   double perplexity; /* e to the loss, of a language model (text, words); NaN of any other */
   double auc;        /* labels of two classes: area under the ROC curve of all examples; else NaN */
   double hit, ndcg;  /* the test set of movielens: HR@10 and NDCG@10; else NaN */
+  double bleu;       /* the test set of parallel text: BLEU from 0 to 100; else NaN */
 } hu_trainer_seen;
 /* Evaluation: dropout off, running statistics. Changes nothing. What is seen is the whole set, and of text 8 batches of
  * windows, whose places are always the same. The test set of words is seen whole: windows of data.window tokens, one
