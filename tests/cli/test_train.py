@@ -33,7 +33,7 @@ NOT_SHIPPED = {
         "wikitext-2/wiki.%s.tokens" % part: b" the cat <unk> a dog \n \n" * 200 for part in ("train", "valid", "test")
     },
     "seq2seq-parallel.ini": {
-        "iwslt15/%s.%s" % (part, language): b"a b c\nb b\n" * 40 for part in ("train", "tst2012") for language in ("en", "vi")
+        "iwslt15/%s.%s" % (part, language): b"a b c\nb b\n" * 10 for part in ("train", "tst2012") for language in ("en", "vi")
     },
     "ncf-movielens.ini": {
         "ratings.dat": b"".join(

@@ -316,6 +316,49 @@ static void test_evaluation(void **state) {
   hu_trainer_free(t);
 }
 
+/* Word by word, a pass each: the same translations. */
+static void test_greedy(void **state) {
+  (void)state;
+  enum { W = 8, N = 7 };
+  hu_trainer *t = begun(PAIRS(PARALLEL, "run.batch", "7"));
+  const hu_parallel *p = &t->source.parallel;
+  hu_trainer_seen seen;
+  hu_bleu bleu;
+  memset(&bleu, 0, sizeof bleu);
+  steps(t, 150);
+  assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &seen), HU_OK);
+  for (size_t b = 0, n; b < hu_batches_to_see(t, HU_ON_TEST); b++) {
+    float x[N * (2 * W + 1)];
+    uint32_t text[N][W], labels[W];
+    size_t words[N] = {0};
+    int done[N] = {0};
+    assert_int_equal(hu_feed_to_see(t, HU_ON_TEST, b, &n), HU_OK);
+    memcpy(x, t->x, sizeof x);
+    for (size_t i = 0; i < N * W; i++) x[i / W * (2 * W + 1) + W + 1 + i % W] = (float)p->end;
+    for (size_t j = 0; j < W; j++) {
+      assert_int_equal(hu_model_feed(t->net, &t->ends, x), HU_OK);
+      assert_int_equal(hu_net_forward(t->net, 0, NULL), HU_OK);
+      hu_net_tensor z = hu_net_value(t->net, t->ends.output);
+      for (size_t i = 0; i < N; i++) {
+        const float *y = z.numbers + (i * W + j) * z.cols;
+        uint32_t best = 0;
+        for (uint32_t c = 0; c < z.cols; c++) best = y[c] > y[best] ? c : best;
+        done[i] |= best == p->end;
+        if (done[i]) continue;
+        text[i][words[i]++] = best;
+        if (j + 1 < W) x[i * (2 * W + 1) + W + 2 + j] = (float)best;
+      }
+    }
+    for (size_t i = 0; i < n; i++) {
+      size_t others = hu_parallel_labels(p, t->source.test.x + (N * b + i) * (2 * W + 1), labels) - 1;
+      hu_bleu_add(&bleu, words[i], text[i], others, labels);
+    }
+  }
+  print_message("BLEU %.4f\n", seen.bleu);
+  assert_true(seen.bleu > 1 && seen.bleu < 99 && seen.bleu == hu_bleu_of(&bleu));
+  hu_trainer_free(t);
+}
+
 /* What is learnt is translated; a run that is stopped goes on as if it had not been. */
 static void test_learns(void **state) {
   (void)state;
@@ -417,10 +460,10 @@ static void test_masks(void **state) {
 int main(int argc, char **argv) {
   if (argc < 2) return 1;
   folder = argv[1];
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_examples),     cmocka_unit_test(test_cut),
-                                     cmocka_unit_test(test_refused),      cmocka_unit_test(test_bleu_by_hand),
-                                     cmocka_unit_test(test_bleu_of_many), cmocka_unit_test(test_parts_of_a_step),
-                                     cmocka_unit_test(test_evaluation),   cmocka_unit_test(test_learns),
-                                     cmocka_unit_test(test_refused_runs), cmocka_unit_test(test_masks)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_examples),     cmocka_unit_test(test_cut),          cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_bleu_by_hand), cmocka_unit_test(test_bleu_of_many), cmocka_unit_test(test_parts_of_a_step),
+      cmocka_unit_test(test_evaluation),   cmocka_unit_test(test_greedy),       cmocka_unit_test(test_learns),
+      cmocka_unit_test(test_refused_runs), cmocka_unit_test(test_masks)};
   return cmocka_run_group_tests_name("parallel text", tests, make_files, remove_files);
 }

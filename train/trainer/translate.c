@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Translates the test sentences of parallel text, word by word, and compares them with the ones of the file. */
+/* Translates the test sentences of parallel text and compares them with the ones of the file. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,13 +77,21 @@ static hu_status open_draft(draft *d, const hu_trainer *t) {
   return d->x && d->text && d->labels && d->words && d->done ? HU_OK : HU_E_MEMORY;
 }
 
-/* The sources of the batch in t->x, and of the targets nothing but the end that they begin with. */
+/* The end, the first n words of a text, and ends. */
+static void give_words(draft *d, size_t i, float end) {
+  float *given = d->x + i * d->each + d->window + 1;
+  given[0] = end;
+  for (size_t j = 1; j < d->window; j++) given[j] = j <= d->words[i] ? (float)d->text[i * d->window + j - 1] : end;
+}
+
+/* The sources of the batch in t->x, and no words yet. */
 static void begin_draft(draft *d, const hu_trainer *t, size_t n) {
   memcpy(d->x, t->x, d->batch * d->each * sizeof *d->x);
+  for (size_t i = 0; i < d->batch * d->window; i++) d->text[i] = UINT32_MAX;
   for (size_t i = 0; i < d->batch; i++) {
     d->words[i] = 0;
     d->done[i] = i >= n;
-    for (size_t j = 0; j < d->window; j++) d->x[i * d->each + d->window + 1 + j] = (float)t->source.parallel.end;
+    give_words(d, i, (float)t->source.parallel.end);
   }
 }
 
@@ -93,16 +101,32 @@ static uint32_t first_largest(size_t n, const float *x) {
   return (uint32_t)best;
 }
 
-/* Word j of each sentence that goes on; returns how many do. */
-static size_t add_words(draft *d, const hu_trainer *t, size_t j) {
+/* Answers of a sentence from word `first` on, up to the end; returns whether one is another than before. */
+static int answer(draft *d, size_t i, size_t first, uint32_t end, hu_net_tensor out) {
+  uint32_t *text = d->text + i * d->window, word = 0;
+  int changed = 0;
+  size_t j = first;
+  for (; j < d->window; j++) {
+    word = first_largest(out.cols, out.numbers + (i * d->window + j) * out.cols);
+    changed |= text[j] != word;
+    text[j] = word;
+    if (word == end) break;
+  }
+  d->words[i] = j;
+  return changed;
+}
+
+/* The network was given all the words that it had answered before. An answer depends on the words before it alone, so
+ * that word number `pass` is final now, and all of them are where none has changed. Returns how many sentences are left.
+ */
+static size_t look_at_answers(draft *d, const hu_trainer *t, size_t pass) {
   hu_net_tensor out = hu_net_value(t->net, t->ends.output);
+  const uint32_t end = t->source.parallel.end;
   size_t left = 0;
   for (size_t i = 0; i < d->batch && out.numbers; i++) {
     if (d->done[i]) continue;
-    uint32_t word = first_largest(out.cols, out.numbers + (i * d->window + j) * out.cols);
-    d->done[i] = word == t->source.parallel.end || j + 1 == d->window;
-    if (word != t->source.parallel.end) d->text[i * d->window + d->words[i]++] = word;
-    if (!d->done[i]) d->x[i * d->each + d->window + 2 + j] = (float)word;
+    d->done[i] = !answer(d, i, pass, end, out) || d->words[i] <= pass;
+    give_words(d, i, (float)end);
     left += !d->done[i];
   }
   return left;
@@ -123,10 +147,10 @@ static hu_status translate_batch(hu_trainer *t, draft *d, size_t b, hu_bleu *ble
   hu_status s = hu_feed_to_see(t, HU_ON_TEST, b, &n);
   if (s != HU_OK) return s;
   begin_draft(d, t, n);
-  for (size_t j = 0, left = n; j < d->window && left && s == HU_OK; j++) {
+  for (size_t pass = 0, left = n; pass < d->window && left && s == HU_OK; pass++) {
     s = hu_model_feed(t->net, &t->ends, d->x);
     if (s == HU_OK) s = hu_net_forward(t->net, 0, NULL);
-    if (s == HU_OK) left = add_words(d, t, j);
+    if (s == HU_OK) left = look_at_answers(d, t, pass);
   }
   if (s == HU_OK) judge(d, t, n, bleu);
   return s;
