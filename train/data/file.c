@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "train/data/watch.h"
+
 hu_status hu_data_wrong(char *why, hu_status s, const char *name, const char *format, ...) {
   enum { NAME_MAX_SHOWN = 240 };
   size_t n = strlen(name);
@@ -65,8 +67,14 @@ hu_status hu_bytes_read(hu_bytes *z, const char *path, char *why) {
   fclose(file);
   if (!data && wrong) return hu_data_wrong(why, HU_E_FILE, path, "%s", strerror(wrong));
   if (!data) return hu_data_wrong(why, HU_E_MEMORY, path, "out of memory");
-  *z = (hu_bytes){path, data, size};
-  return HU_OK;
+  hu_bytes b = {path, data, size};
+  hu_status s = hu_file_was_read(&b, why);
+  if (s == HU_OK) {
+    *z = b;
+  } else {
+    hu_bytes_free(&b);
+  }
+  return s;
 }
 
 hu_status hu_bytes_check_plain(const hu_bytes *file, char *why) {

@@ -263,7 +263,7 @@ static hu_status open_clicks(hu_trainer *t, char *why) {
   return s == HU_OK ? s : hu_say(why, s, "data.features, data.categories, data.vocabulary: %s", hu_status_text(s));
 }
 
-hu_status hu_open_source(hu_trainer *t, const char *folder, char *why) {
+static hu_status open_set(hu_trainer *t, const char *folder, char *why) {
   switch (t->keys.set) {
     case SET_DIGITS: return open_digits(t, folder, why);
     case SET_NPY: return open_npy(t, folder, why);
@@ -283,7 +283,35 @@ hu_status hu_open_source(hu_trainer *t, const char *folder, char *why) {
   }
 }
 
+/* As many files as there are digests. */
+static hu_status check_files(const hu_trainer *t, char *why) {
+  size_t wanted = (size_t)hu_checksums_of(t->keys.checksum), there = t->files.count;
+  if (wanted <= there) return HU_OK;
+  return hu_say(why, HU_E_TRAIN, "data.checksum: %zu digests, and the run reads %zu files", wanted, there);
+}
+
+hu_status hu_open_source(hu_trainer *t, const char *folder, char *why) {
+  t->files.wanted = t->keys.checksum;
+  hu_watch_files(&t->files);
+  hu_status s = open_set(t, folder, why);
+  hu_watch_files(NULL);
+  return s == HU_OK ? check_files(t, why) : s;
+}
+
+size_t hu_trainer_file_count(const hu_trainer *t) { return t ? t->files.count : 0; }
+
+hu_trainer_file hu_trainer_file_at(const hu_trainer *t, size_t i) {
+  hu_trainer_file z = {NULL, 0, NULL};
+  if (i >= hu_trainer_file_count(t)) return z;
+  const hu_file_seen *x = &t->files.file[i];
+  z.path = x->path;
+  z.bytes = x->size;
+  z.sha256 = x->sha256;
+  return z;
+}
+
 void hu_close_source(hu_trainer *t) {
+  hu_watch_free(&t->files);
   hu_trainer_source *x = &t->source;
   hu_data_free(&x->training);
   hu_data_free(&x->test);

@@ -101,6 +101,12 @@ static const hu_run_key keys[] = {
           "movielens: pairs with label 0 beside each rating, drawn again in each epoch"),
     COUNT(candidates, "data.candidates", "99", 1, 65536,
           "movielens: movies that a user has not rated, among which the one that is held out is ranked"),
+    {{"data.checksum", "",
+      "sha256:HEX: the digest that the data file must have; several, with commas between them: those of the files in "
+      "the order in which a run reads and prints them; -: any; empty: none is checked",
+      0, NULL, 0, 0},
+     HU_KEY_CHECKSUM,
+     AT(checksum)},
     WORD(raw, "data.raw", "no", no_yes, "digits: yes: pixels 0 to 16, not divided by 16"),
     WORD(coarse, "data.coarse", "no", no_yes, "cifar100: yes: the 20 coarse labels"),
     WORD(augment, "data.augment", "no", no_yes, "cifar10, cifar100: yes: padded by 4, cropped, mirrored"),

@@ -7,6 +7,7 @@
 #include "halfulp/train/model.h"
 #include "halfulp/train/precision.h"
 #include "halfulp/train/trainer.h"
+#include "train/data/watch.h"
 #include "train/net/net.h"
 
 enum {
@@ -48,6 +49,7 @@ typedef struct hu_run_keys {
   uint64_t vocabulary, by_count, on_valid; /* by_count: 1: tokens by their number; on_valid: 1: evaluations are on it */
   uint64_t negatives, candidates;
   const char *path, *labels, *valid_file, *test_file, *target, *valid_target, *test_target;
+  const char *checksum;
   uint64_t categories, translate; /* translate: 1: evaluations of parallel text have a BLEU */
   hu_model model;
   uint64_t loss, power, margin, largest; /* largest: 1: the scale is chosen from the largest gradient */
@@ -127,6 +129,7 @@ struct hu_trainer {
   char **value; /* as set, one a key */
   hu_run_keys keys;
   int begun;
+  hu_file_watch files; /* that the run has read */
   int failed; /* 1: a step failed half-way */
   hu_trainer_source source;
   const hu_engine *engine; /* of run.device = cuda; NULL: none */

@@ -117,8 +117,7 @@ static int answer(draft *d, size_t i, size_t first, uint32_t end, hu_net_tensor 
 }
 
 /* The network was given all the words that it had answered before. An answer depends on the words before it alone, so
- * that word number `pass` is final now, and all of them are where none has changed. Returns how many sentences are left.
- */
+ * that word number `pass` is final now, and all of them are where none has changed. Returns how many are left. */
 static size_t look_at_answers(draft *d, const hu_trainer *t, size_t pass) {
   hu_net_tensor out = hu_net_value(t->net, t->ends.output);
   const uint32_t end = t->source.parallel.end;

@@ -212,6 +212,14 @@ typedef struct hu_trainer_seen {
  * of 1 / log2(rank + 2) over all tested users, 0 for a rank of 10 or more (He et al. 2017). */
 HU_API HU_MUST_CHECK hu_status hu_trainer_evaluate(hu_trainer *t, int on, hu_trainer_seen *seen);
 
+/* Files that the run has read, in order: what the key data.checksum compares with. */
+typedef struct hu_trainer_file {
+  const char *path; /* lives as long as the run */
+  size_t bytes;
+  const char *sha256; /* 64 small hexadecimal digits: FIPS 180-4; lives as long as the run */
+} hu_trainer_file;
+HU_API size_t hu_trainer_file_count(const hu_trainer *t);                 /* the number of files; 0: it has not begun */
+HU_API hu_trainer_file hu_trainer_file_at(const hu_trainer *t, size_t i); /* file i; all zero where there is none */
 /* A digest of the numbers, labels and tokens that the run reads (64 bits, FNV-1a over words of 64 bits), by which
  * processes tell that they have the same data; 0 before hu_trainer_begin. */
 HU_API uint64_t hu_trainer_data_digest(const hu_trainer *t);
