@@ -24,8 +24,8 @@ typedef struct hu_file_watch {
 long hu_checksums_of(const char *text);
 /* From here on the files that hu_bytes_read reads in this thread are noted; NULL: no longer. */
 void hu_watch_files(hu_file_watch *w);
-/* A file was read. HU_OK where files are not noted. HU_E_DATA: its digest is another one than is wanted, or there is none
- * for it though there are some for others. */
+/* A file was read. HU_OK where files are not noted. HU_E_DATA: its digest is not the one that is wanted, or none is
+ * given for it though there are some for others. */
 hu_status hu_file_was_read(const hu_bytes *file, char *why);
 void hu_watch_free(hu_file_watch *w);
 
