@@ -170,10 +170,12 @@ enum { HU_LINE_MAX = 8192 };
 int hu_state_line(const char *text, const char *name, char z[HU_LINE_MAX]);
 int hu_state_count(const char *text, const char *name, uint64_t *z);
 
-/* ---- data (data.c) ---- */
+/* ---- paths (path.c) ---- */
 /* folder/path/name; path and name may be empty, an absolute path stands alone. */
 enum { HU_PATH_ROOM = 4096 };
 hu_status hu_path_of(char z[HU_PATH_ROOM], const char *folder, const char *path, const char *name, char *why);
+
+/* ---- data (data.c) ---- */
 hu_status hu_open_source(hu_trainer *t, const char *folder, char *why);
 void hu_close_source(hu_trainer *t);
 /* Rooms for batches; sizes are known. */
