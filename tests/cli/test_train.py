@@ -367,9 +367,11 @@ class Left(TrainCase):
             "low": int,
             "memory": {"weights": int, "state": int, "values": int, "gradients": int},
             "stored": {"weights": int, "state": int, "values": int, "gradients": int},
+            "data": list,
             "seconds": float,
             "digest": str,
         }
+        self.assertEqual(got["data"], [])
         self.check_types(got, fields)
         numbers = 64 * 64 + 64 + 64 * 64 + 64 + 64 * 10 + 10
         self.assertEqual(got["memory"]["weights"], numbers * 6)  # 4 bytes, and 2 for the copy

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "tests/support/support.h"
-#include "tests/train/trainers.h"
+#include "tests/train/processes.h"
 #include "train/data/file.h"
 #include "train/trainer/bleu.h"
 #include "train/trainer/trainer.h"
@@ -388,6 +388,23 @@ static void test_learns(void **state) {
   hu_trainer_free(t);
 }
 
+/* Any number of processes has the same weights, figures and translations. */
+static void test_processes(void **state) {
+  (void)state;
+  const char *const *const runs[2] = {PAIRS(PARALLEL, "parallel.shards", "6"),
+                                      PAIRS("data.set", "words", "data.path", "source", "data.window", "6", "run.batch",
+                                            "6", "model.net", "bert(units=8,hidden=16)", "parallel.shards", "3")};
+  folder = files;
+  for (int k = 0; k < 2; k++) {
+    seat alone, seats[3];
+    train_on(1, &alone, runs[k]);
+    train_on(3, seats, runs[k]);
+    for (int i = 0; i < 3; i++) same_seats(&seats[i], &alone);
+    for (int i = 0; i < 3; i++) free(seats[i].state);
+    free(alone.state);
+  }
+}
+
 static void no_run(hu_status status, const char *sentence, const char *const *pairs) {
   folder = files;
   hu_trainer *t = with(pairs);
@@ -463,7 +480,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_examples),     cmocka_unit_test(test_cut),          cmocka_unit_test(test_refused),
       cmocka_unit_test(test_bleu_by_hand), cmocka_unit_test(test_bleu_of_many), cmocka_unit_test(test_parts_of_a_step),
-      cmocka_unit_test(test_evaluation),   cmocka_unit_test(test_greedy),       cmocka_unit_test(test_learns),
-      cmocka_unit_test(test_refused_runs), cmocka_unit_test(test_masks)};
+      cmocka_unit_test(test_evaluation),   cmocka_unit_test(test_greedy),       cmocka_unit_test(test_processes),
+      cmocka_unit_test(test_learns),       cmocka_unit_test(test_refused_runs), cmocka_unit_test(test_masks)};
   return cmocka_run_group_tests_name("parallel text", tests, make_files, remove_files);
 }
