@@ -238,7 +238,8 @@ typedef struct hu_trainer_memory {
  * are all products counts as X of dW, one that a product without bias makes as the result Z; the gradient of a value as
  * dZ of the product that made it, or as dX of the only product that reads it; a parameter's copy as W, its gradient as
  * dW. Of these and the tensor's own rounding the narrowest counts (Cambier et al. 2020: N bytes and two numbers for a
- * tensor). Attention's scores and sums count with the wider of their two operands. */
+ * tensor). Attention's scores and sums count with the wider of their two operands. All are 0 where there is no memory
+ * to count. */
 HU_API hu_trainer_memory hu_trainer_memory_of(const hu_trainer *t);
 /* As this library keeps them: tensors by their own roundings alone (precision.values, gradients, parameters ...),
  * operands of products as the binary32 numbers that they are made from. */
