@@ -108,6 +108,8 @@ void train_print(FILE *out, const train_run *r, double seconds) {
           (unsigned long long)z->underflow);
   if (strcmp(hu_trainer_get(r->t, "assignment.kind"), "none") != 0)
     fprintf(out, "%-12s %.4f of the elements, mean of the steps\n", "low", train_mean_low(r));
+  if (hu_trainer_left_out(r->t))
+    fprintf(out, "%-12s %zu pairs for training, longer than data.window\n", "left out", hu_trainer_left_out(r->t));
   for (size_t i = 0; i < hu_trainer_file_count(r->t); i++) {
     hu_trainer_file f = hu_trainer_file_at(r->t, i);
     fprintf(out, "%-12s sha256:%s %s\n", i ? "" : "data", f.sha256, cli_shown(folder, f.path));
@@ -160,7 +162,7 @@ static void json_files(FILE *out, const train_run *r) {
     cli_json_string(out, f.path);
     fprintf(out, ", \"bytes\": %zu, \"sha256\": \"%s\"}", f.bytes, f.sha256);
   }
-  fputs("],\n", out);
+  fprintf(out, "],\n  \"left_out\": %zu,\n", hu_trainer_left_out(r->t));
 }
 
 void train_json(FILE *out, const train_run *r, double seconds) {

@@ -368,6 +368,7 @@ class Left(TrainCase):
             "memory": {"weights": int, "state": int, "values": int, "gradients": int},
             "stored": {"weights": int, "state": int, "values": int, "gradients": int},
             "data": list,
+            "left_out": int,
             "seconds": float,
             "digest": str,
         }

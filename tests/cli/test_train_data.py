@@ -256,6 +256,14 @@ class Parallel(TrainCase):
         silent = json.loads(self.train(PARALLEL, "--json", "--set", "data.translate=no", name="n.ini"))
         self.assertEqual((silent["digest"], silent["test"]["bleu"]), (got["digest"], None))
 
+    def test_left_out(self):
+        text = PARALLEL.replace("window = 6", "window = 4\ntest_file = u\ntest_target = u")
+        self.write("u", b"a b\n" * 20)
+        long = sum(len(line.split()) > 3 for line in self.read("s.txt").split(b"\n"))
+        self.assertGreater(long, 9)
+        self.assertIn("left out     %d pairs for training" % long, self.train(text))
+        self.assertEqual(json.loads(self.train(text, "--json", "--overwrite"))["left_out"], long)
+
     def test_checksums(self):
         """Digests are those of hashlib; the wanted ones are accepted, others refused before anything is written."""
         files = {name: hashlib.sha256(self.read(name)).hexdigest() for name in ("s.txt", "t.txt")}

@@ -122,7 +122,7 @@ hu_status hu_net_labels(hu_net *net, const uint32_t *labels) {
     counted += !none;
   }
   if (!counted) return HU_E_SHAPE;
-  net->counted = (double)counted;
+  net->counted = net->op[net->operators - 1].kind == &entropy ? (double)counted : 0; /* others have targets */
   return net->engine->put(net->self, net->labels, labels, x->rows * sizeof *labels);
 }
 

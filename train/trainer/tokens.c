@@ -46,6 +46,8 @@ hu_status hu_open_parallel(hu_trainer *t, const char *folder, char *why) {
   return HU_OK;
 }
 
+size_t hu_trainer_left_out(const hu_trainer *t) { return t ? t->source.parallel.left_out : 0; }
+
 /* The labels of n examples that are in t->x. */
 void hu_label_pairs(hu_trainer *t, size_t n) {
   const hu_parallel *p = &t->source.parallel;
