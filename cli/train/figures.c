@@ -8,12 +8,15 @@
   "step", "epochs", "training_loss", "training_accuracy", "training_r2", "test_loss", "test_accuracy", "test_r2"
 static const char *const names[] = {SEEN_BY_ALL};
 static const char *const language_names[] = {SEEN_BY_ALL, "training_perplexity", "test_perplexity"};
+static const char *const parallel_names[] = {SEEN_BY_ALL, "training_perplexity", "test_perplexity", "test_bleu"};
 static const char *const pair_names[] = {SEEN_BY_ALL, "training_auc", "test_auc", "test_hit_rate_10", "test_ndcg_10"};
 _Static_assert(sizeof names == SEEN_COLUMNS * sizeof *names, "columns of all runs");
 _Static_assert(sizeof language_names == SEEN_LANGUAGE_COLUMNS * sizeof *names, "columns of language models");
+_Static_assert(sizeof parallel_names == SEEN_PARALLEL_COLUMNS * sizeof *names, "columns of parallel text");
 _Static_assert(sizeof pair_names == SEEN_RANKED_COLUMNS * sizeof *names, "columns of pairs of users and items");
 
-static const train_figure language[] = {{"perplexity", "perplexity", SEEN_TRAINING_PERPLEXITY, SEEN_TEST_PERPLEXITY}};
+static const train_figure language[] = {{"perplexity", "perplexity", SEEN_TRAINING_PERPLEXITY, SEEN_TEST_PERPLEXITY},
+                                        {"bleu", "BLEU", 0, SEEN_TEST_BLEU}};
 static const train_figure pairs[] = {{"auc", "AUC", SEEN_TRAINING_AUC, SEEN_TEST_AUC},
                                      {"hit_rate_10", "HR@10", 0, SEEN_TEST_HIT},
                                      {"ndcg_10", "NDCG@10", 0, SEEN_TEST_NDCG}};
@@ -23,12 +26,15 @@ static const train_seen_kind kinds[] = {
     {language_names, SEEN_LANGUAGE_COLUMNS, language, 1},
     {pair_names, SEEN_PAIR_COLUMNS, pairs, 1},
     {pair_names, SEEN_RANKED_COLUMNS, pairs, 3},
+    {parallel_names, SEEN_PARALLEL_COLUMNS, language, 2},
 };
 
 const train_seen_kind *train_seen_kind_of(const train_run *r) {
   const char *set = hu_trainer_get(r->t, "data.set");
   if (strcmp(set, "text") == 0 || strcmp(set, "words") == 0) return &kinds[1];
   if (strcmp(set, "movielens") == 0) return &kinds[3];
+  if (strcmp(set, "parallel") == 0) return &kinds[4];
+  if (strcmp(set, "criteo") == 0 || strcmp(set, "clicks") == 0) return &kinds[2];
   int labels = strcmp(set, "ratings") == 0 && strcmp(hu_trainer_get(r->t, "data.implicit"), "yes") == 0;
   return &kinds[labels ? 2 : 0];
 }
@@ -45,6 +51,7 @@ void train_seen_row(const train_run *r, double row[SEEN_MOST], const hu_trainer_
   if (kind->figures == language) {
     row[SEEN_TRAINING_PERPLEXITY] = training->perplexity;
     row[SEEN_TEST_PERPLEXITY] = test->perplexity;
+    if (kind->count > 1) row[SEEN_TEST_BLEU] = test->bleu;
   }
   if (kind->figures == pairs) {
     row[SEEN_TRAINING_AUC] = training->auc;

@@ -108,6 +108,12 @@ void train_print(FILE *out, const train_run *r, double seconds) {
           (unsigned long long)z->underflow);
   if (strcmp(hu_trainer_get(r->t, "assignment.kind"), "none") != 0)
     fprintf(out, "%-12s %.4f of the elements, mean of the steps\n", "low", train_mean_low(r));
+  if (hu_trainer_left_out(r->t))
+    fprintf(out, "%-12s %zu pairs for training, longer than data.window\n", "left out", hu_trainer_left_out(r->t));
+  for (size_t i = 0; i < hu_trainer_file_count(r->t); i++) {
+    hu_trainer_file f = hu_trainer_file_at(r->t, i);
+    fprintf(out, "%-12s sha256:%s %s\n", i ? "" : "data", f.sha256, cli_shown(folder, f.path));
+  }
   fprintf(out, "%-12s %016llx\n", "digest", (unsigned long long)hu_trainer_digest(r->t));
   fprintf(out, "%-12s %.1f s\n%-12s %s\n", "time", seconds, "files", cli_shown(folder, r->out));
 }
@@ -148,6 +154,17 @@ static void json_memory(FILE *out, const char *name, hu_trainer_memory m) {
   fputs("},\n", out);
 }
 
+static void json_files(FILE *out, const train_run *r) {
+  fputs("  \"data\": [", out);
+  for (size_t i = 0; i < hu_trainer_file_count(r->t); i++) {
+    hu_trainer_file f = hu_trainer_file_at(r->t, i);
+    fputs(i ? ",\n    {\"path\": " : "\n    {\"path\": ", out);
+    cli_json_string(out, f.path);
+    fprintf(out, ", \"bytes\": %zu, \"sha256\": \"%s\"}", f.bytes, f.sha256);
+  }
+  fprintf(out, "],\n  \"left_out\": %zu,\n", hu_trainer_left_out(r->t));
+}
+
 void train_json(FILE *out, const train_run *r, double seconds) {
   const double *seen = train_last_seen(r);
   const train_totals *z = &r->totals;
@@ -167,6 +184,7 @@ void train_json(FILE *out, const train_run *r, double seconds) {
   fputs(",\n", out);
   json_memory(out, "memory", hu_trainer_memory_of(r->t));
   json_memory(out, "stored", hu_trainer_stored_of(r->t));
+  json_files(out, r);
   fputs("  ", out);
   json_number(out, "seconds", seconds);
   fprintf(out, ",\n  \"digest\": \"%016llx\"\n}\n", (unsigned long long)hu_trainer_digest(r->t));

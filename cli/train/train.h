@@ -41,7 +41,9 @@ enum {
   SEEN_TRAINING_PERPLEXITY = SEEN_COLUMNS,
   SEEN_TEST_PERPLEXITY,
   SEEN_LANGUAGE_COLUMNS,
-  SEEN_TRAINING_AUC = SEEN_COLUMNS, /* of pairs of users and items with labels */
+  SEEN_TEST_BLEU = SEEN_LANGUAGE_COLUMNS, /* of parallel text, too */
+  SEEN_PARALLEL_COLUMNS,
+  SEEN_TRAINING_AUC = SEEN_COLUMNS, /* of two classes */
   SEEN_TEST_AUC,
   SEEN_PAIR_COLUMNS,
   SEEN_TEST_HIT = SEEN_PAIR_COLUMNS, /* of those that are ranked, too */

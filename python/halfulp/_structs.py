@@ -340,16 +340,18 @@ class hu_model(_Record):
     _fields_ = [(name, c.c_uint8) for name in ('kind', 'activation', 'no_bias', 'projection', 'bypass')
                 ] + [(name, c.c_uint32) for name in ('layers', 'blocks', 'units', 'hidden', 'heads', 'kernel')
                      ] + [('channels', c.c_uint32 * 8), ('width', c.c_double), ('deviation', c.c_float),
-                          ('stages', c.c_uint32 * 8), ('bottleneck', c.c_uint8), ('dropout', c.c_double)]
+                          ('stages', c.c_uint32 * 8), ('bottleneck', c.c_uint8), ('dropout', c.c_double),
+                          ('bottom', c.c_uint32 * 8), ('top', c.c_uint32 * 8)]
 
 
 class hu_model_sizes(_Record):
     _fields_ = [(name, c.c_size_t) for name in
-                ('height', 'width', 'channels', 'steps', 'vocabulary', 'users', 'items', 'outputs')]
+                ('height', 'width', 'channels', 'steps', 'vocabulary', 'users', 'items', 'outputs',
+                 'source_vocabulary', 'dense', 'categories')]
 
 
 class hu_model_ends(_Record):
-    _fields_ = [('inputs', c.c_int * 2), ('count', c.c_int), ('output', c.c_int)]
+    _fields_ = [('inputs', c.c_int * 4), ('count', c.c_int), ('output', c.c_int)]
 
 
 class hu_trainer_key(_Record):
@@ -365,7 +367,7 @@ class hu_trainer_report(_Record):
 
 
 class hu_trainer_seen(_Record):
-    _fields_ = [(name, c.c_double) for name in ('loss', 'accuracy', 'r2', 'perplexity', 'auc', 'hit', 'ndcg')]
+    _fields_ = [(name, c.c_double) for name in ('loss', 'accuracy', 'r2', 'perplexity', 'auc', 'hit', 'ndcg', 'bleu')]
 
 
 class hu_trainer_memory(_Record):

@@ -2,6 +2,7 @@
 """halfulp train on words and on ratings: runs on small files in the form of the usual ones, their figures computed again,
 and what is refused."""
 
+import hashlib
 import json
 import math
 import os
@@ -222,6 +223,108 @@ class Ratings(TrainCase):
             self.assertEqual(self.left(), sorted({*before, "x.ini"}))
         os.unlink(self.path("ratings.dat"))
         self.bad("train", self.config(RATINGS), says=["ratings.dat", "No such file"])
+
+
+PARALLEL = (
+    "[data]\nset = parallel\npath = s.txt\ntarget = t.txt\nwindow = 6\n[run]\nbatch = 16\nsteps = 40\n"
+    "[optimizer]\nkind = adamw\nrate = 0.01\n[model]\nnet = seq2seq(units=16,hidden=32)\n"
+)
+
+
+class Parallel(TrainCase):
+    def setUp(self):
+        super().setUp()
+        r = random.Random(5)
+        lines = [[r.choice("abcd") for _ in range(r.randrange(1, 6))] for _ in range(160)]
+        self.write("s.txt", "".join(" ".join(line) + "\n" for line in lines).encode())
+        self.write("t.txt", "".join(" ".join(line).upper() + "\n" for line in lines).encode())
+
+    def test_run(self):
+        """Perplexity and BLEU in every place; a longer run from a checkpoint and more threads change no bit."""
+        text = self.train(PARALLEL, name="a.ini")
+        got = json.loads(self.train(PARALLEL, "--json", "--overwrite", name="a.ini"))
+        seen = self.rows("a.run/evaluations.csv")
+        self.assertEqual(list(seen[0])[8:], ["training_perplexity", "test_perplexity", "test_bleu"])
+        self.assertEqual(got["test"]["bleu"], seen[-1]["test_bleu"])
+        self.assertEqual(sorted(got["training"]), ["accuracy", "loss", "perplexity", "r2"])
+        self.assertGreater(got["test"]["bleu"], 5)  # single words are soon known
+        self.assertRegex(text, r"(?m)^test  .*, perplexity [\d.]+, BLEU [\d.]+$")
+        self.assertIn("BLEU, test", self.read("a.run/report.html").decode())
+        self.assertEqual(self.digest(PARALLEL, "-j", "2", name="j.ini"), got["digest"])
+        self.train(PARALLEL, "--set", "run.steps=17", name="r.ini")
+        self.assertEqual(json.loads(self.train(PARALLEL, "--json", "--resume", name="r.ini"))["digest"], got["digest"])
+        silent = json.loads(self.train(PARALLEL, "--json", "--set", "data.translate=no", name="n.ini"))
+        self.assertEqual((silent["digest"], silent["test"]["bleu"]), (got["digest"], None))
+
+    def test_left_out(self):
+        text = PARALLEL.replace("window = 6", "window = 4\ntest_file = u\ntest_target = u")
+        self.write("u", b"a b\n" * 20)
+        long = sum(len(line.split()) > 3 for line in self.read("s.txt").split(b"\n"))
+        self.assertGreater(long, 9)
+        self.assertIn("left out     %d pairs for training" % long, self.train(text))
+        self.assertEqual(json.loads(self.train(text, "--json", "--overwrite"))["left_out"], long)
+
+    def test_checksums(self):
+        """Digests are those of hashlib; the wanted ones are accepted, others refused before anything is written."""
+        files = {name: hashlib.sha256(self.read(name)).hexdigest() for name in ("s.txt", "t.txt")}
+        got = json.loads(self.train(PARALLEL, "--json", "--set", "run.steps=1"))
+        self.assertEqual([(os.path.basename(f["path"]), f["bytes"], f["sha256"]) for f in got["data"]],
+                         [(name, len(self.read(name)), sum) for name, sum in files.items()])
+        wanted = "[data]\nchecksum = sha256:%s,\n  sha256:%s\n" % tuple(files.values())
+        text = self.train(PARALLEL.replace("[data]\n", wanted), "--set", "run.steps=1", name="y.ini")
+        for name, sum in files.items():
+            self.assertRegex(text, "(?m)^(data)?  +sha256:%s .*%s$" % (sum, name))
+        before = self.left()
+        for value, says in (
+            ("-,sha256:" + files["s.txt"], ["t.txt: SHA-256 is " + files["t.txt"], "wants " + files["s.txt"]]),
+            ("sha256:" + files["s.txt"], ["t.txt: data.checksum: 1 digests"]),
+            ("-,-,-", ["data.checksum: 3 digests, and the run reads 2 files"]),
+            ("sha256:12", ["data.checksum: 'sha256:12' is not sha256: and 64 hexadecimal digits"]),
+        ):
+            self.bad("train", self.config(PARALLEL, "z.ini"), "--set", "data.checksum=" + value, says=says)
+            self.assertEqual(self.left(), sorted({*before, "z.ini"}))
+
+    def test_refused(self):
+        for data, says in (
+            (b"A\n" * 159, "t.txt: lines: 159, and "),
+            (b"", "t.txt: size: the file is empty"),
+            (b"A\n" * 159 + b"x <eos>", "word of line 160: <eos>, which ends every line"),
+            (b"A\n" * 150 + b"A B C D E F\n" * 10, "s.txt (from line 145 on): line 7: more than 5 words"),
+            (b"A\0\n" * 160, "word of line 1: has a NUL byte"),
+        ):
+            self.write("t.txt", data)
+            before = self.left()
+            self.bad("train", self.config(PARALLEL), says=says)
+            self.assertEqual(self.left(), sorted({*before, "x.ini"}))
+
+
+class Clicks(TrainCase):
+    MADE = "[data]\nset = clicks\ncount = 300\n[run]\nsteps = 8\n[model]\nnet = dlrm(units=4,bottom=8,top=8)\n"
+
+    def test_made(self):
+        got = json.loads(self.train(self.MADE, "--json", "--set", "precision.system=s2fp8"))
+        self.assertEqual(list(self.rows("x.run/evaluations.csv")[0])[8:], ["training_auc", "test_auc"])
+        self.assertEqual(sorted(got["test"]), ["accuracy", "auc", "loss", "r2"])
+
+    def test_criteo(self):
+        line = "\t".join(["%d"] + ["3"] * 13 + ["68fd1e64"] * 26) + "\n"
+        text = self.MADE.replace("clicks", "criteo\npath = day\nvocabulary = 50")
+        self.write("day", "".join(line % (i % 2) for i in range(200)).encode())
+        got = json.loads(self.train(text, "--json"))
+        self.assertEqual(got["test"]["auc"], 0.5)  # all lines are alike
+        self.bad("train", self.config(text, "v.ini"), "--set", "data.vocabulary=1", says="data.vocabulary: 1, and criteo")
+        self.write("day", (line % 1 + line % 2).encode())
+        self.bad("train", self.config(text, "w.ini"), says="day: label of line 2: neither 0 nor 1")
+
+
+class Masked(TrainCase):
+    def test_run(self):
+        self.write("train.tokens", sentences(1, 80))
+        text = "[data]\nset = words\npath = train.tokens\nwindow = 7\n[run]\nbatch = 3\nsteps = 20\n[model]\nnet = bert(units=8)\n"
+        got = json.loads(self.train(text, "--json"))
+        self.assertEqual(sorted(got["test"]), ["accuracy", "loss", "perplexity", "r2"])
+        self.assertEqual(self.digest(text, "-j", "2", name="j.ini"), got["digest"])
+        self.bad("train", self.config(text, "d.ini"), "--set", "data.set=teacher", says="model.net: steps: not from 1")
 
 
 if __name__ == "__main__":

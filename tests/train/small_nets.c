@@ -17,7 +17,7 @@ typedef struct small_net {
   int (*build)(hu_net *net, int *result);
   size_t batch;
   int tokens;             /* 1: the input has token numbers */
-  int labels;             /* 1: compared with labels, else with numbers */
+  int labels;             /* 1: compared with labels, 2: two of three rows with labels; else with numbers */
   const char *values;     /* rounding of all values and gradients; NULL: keep */
   const char *parameters; /* of parameters and their gradients */
   const char *operands;   /* of the operands of products, "left;right;results;keep": `turned` in the right one where it
@@ -73,6 +73,32 @@ static int text_of(hu_net *net, int *result, int causal) {
 }
 static int text(hu_net *net, int *result) { return text_of(net, result, 1); }
 static int all_text(hu_net *net, int *result) { return text_of(net, result, 0); }
+
+/* Encoder and decoder: two sequences of tokens, the lengths of the first one between them. */
+static int across(hu_net *net, int *result) {
+  int x = hu_net_input(net, 6, 1), n = hu_net_input(net, 1, 1), y = hu_net_input(net, 4, 1);
+  int h = hu_net_position(net, hu_net_embedding(net, x, TOKENS, 8));
+  h = hu_net_add(net, h, hu_net_attention_masked(net, hu_net_linear(net, h, 24, 1), 2, 0, n));
+  int kv = hu_net_linear(net, hu_net_layer_norm(net, h), 16, 1);
+  h = hu_net_position(net, hu_net_embedding(net, y, TOKENS, 8));
+  h = hu_net_add(net, h, hu_net_attention_masked(net, hu_net_linear(net, h, 24, 1), 2, 1, -1));
+  h = hu_net_add(net, h, hu_net_attention_across(net, hu_net_linear(net, h, 8, 1), kv, 2, n));
+  *result = hu_net_linear(net, h, TOKENS, 1);
+  hu_net_cross_entropy(net, *result, 1);
+  return x;
+}
+
+/* Rows of two values and products of all pairs of them. */
+static int interactions(hu_net *net, int *result) {
+  int x = hu_net_input(net, 1, 20), both[2];
+  both[0] = hu_net_relu(net, hu_net_linear(net, x, 6, 1));
+  both[1] = hu_net_columns(net, hu_net_linear(net, x, 12, 1), 3, 6);
+  int rows = hu_net_stack_rows(net, 2, both), three[2] = {rows, both[1]};
+  both[1] = hu_net_interactions(net, hu_net_stack_rows(net, 2, three));
+  *result = hu_net_linear(net, hu_net_concat(net, 2, both), 2, 1);
+  hu_net_cross_entropy(net, *result, 1);
+  return x;
+}
 
 static int gru(hu_net *net, int *result) {
   int x = hu_net_input(net, 4, 1);
@@ -191,7 +217,13 @@ static const small_net nets[] = {
     {"groups", groups, 5, 0, 1, NULL, NULL, NULL, NULL, 0, "none", momentum},
     {"groups-formats", groups, 4, 0, 1, "float8_e4m3fn,sra:8", "bfloat16", "s2fp8;mxfp8_e4m3,turned;float8_e5m2",
      "seq(bfloat16,sra:8)", 16, "static(64)", adamw},
-    {"groups-windows", groups, 4, 0, 1, NULL, NULL, "s2fp8;s2fp8;float8_e5m2,sra:8;keep", NULL, 0, "none", momentum}};
+    {"groups-windows", groups, 4, 0, 1, NULL, NULL, "s2fp8;s2fp8;float8_e5m2,sra:8;keep", NULL, 0, "none", momentum},
+    {"across", across, 4, 1, 2, NULL, NULL, NULL, NULL, 0, "none", adamw},
+    {"across-formats", across, 3, 1, 2, "bfloat16", "bfloat16", "s2fp8;mxfp8_e4m3,turned;float8_e5m2,sra:8",
+     "seq(bfloat16,sra:8)", 0, "static(64)", stochastic},
+    {"interactions", interactions, 5, 0, 1, NULL, NULL, NULL, NULL, 0, "none", adagrad},
+    {"interactions-formats", interactions, 4, 0, 1, "bfloat16", NULL, "float8_e4m3fn,sat=finite;float8_e5m2;bfloat16",
+     "seq(binary16)", 0, "backoff(scale_max=2^20,start=2^20)", plain}};
 
 size_t small_net_count(void) { return sizeof nets / sizeof *nets; }
 const char *small_net_name(size_t i) { return nets[i].name; }
@@ -254,7 +286,13 @@ static hu_status feed(hu_net *net, const small_net *c, int x, int result, t_rand
   }
   for (size_t i = 0; s == HU_OK && i < m; i++) targets[i] = (float)t_between(r, -9, 9) / 8;
   for (size_t i = 0; s == HU_OK && i < out.rows; i++) labels[i] = t_below(r, (uint32_t)out.cols);
+  for (size_t i = 1; s == HU_OK && c->labels == 2 && i < out.rows; i += 3) labels[i] = HU_LABEL_NONE;
   if (s == HU_OK) s = hu_net_feed(net, x, numbers);
+  for (int i = x + 1; s == HU_OK && c->labels == 2 && !*hu_net_value_kind(net, i); i++) {
+    in = hu_net_value(net, i); /* the other inputs of two sequences follow the first one; none is larger */
+    for (size_t k = 0; k < in.rows; k++) numbers[k] = (float)t_below(r, TOKENS);
+    s = hu_net_feed(net, i, numbers);
+  }
   if (s == HU_OK) s = c->labels ? hu_net_labels(net, labels) : hu_net_targets(net, targets);
   free(numbers);
   free(targets);

@@ -33,8 +33,8 @@ static void look(void *context, const hu_net_phase *phase, int ends) {
   snprintf(s->kinds + n, sizeof s->kinds - n, "%s%s", n ? " " : "", phase->kind);
 }
 
-static const hu_model_sizes image = {8, 8, 1, 0, 0, 0, 0, 10};
-static const hu_model_sizes words = {0, 0, 0, 3, 7, 0, 0, 0};
+static const hu_model_sizes image = {.height = 8, .width = 8, .channels = 1, .outputs = 10};
+static const hu_model_sizes words = {.steps = 3, .vocabulary = 7};
 
 static void kinds_of(const char *text, seen *s) {
   const int tokens = strncmp(text, "lstm", 4) == 0 || strncmp(text, "transformer", 11) == 0;

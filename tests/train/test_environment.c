@@ -335,6 +335,20 @@ static void write_dark_digits(void) {
   (void)file_of("digits_labels.npy", labels_of, sizeof labels_of);
 }
 
+static void job_clicks(digest *d) {
+  static const char line[] =
+      "1\t0\t1\t-2\t\t1000000\t6\t7\t8\t9\t10\t11\t12\t987654321987654321\t68fd1e64\t\tff\t1\t2\t3\t4\t5\t6\t7"
+      "\t8\t9\ta\tb\tc\td\te\tf\t10\t11\t12\t13\t14\t15\t16\t17\n";
+  hu_data x;
+  hu_clicks a = hu_clicks_default();
+  a.count = 200;
+  add_data(d, hu_data_clicks(&x, 5, &a, 3), &x);
+  a.noise = 0x1p-140f;
+  add_data(d, hu_data_clicks(&x, 5, &a, 3), &x);
+  add_data(d, hu_data_load_criteo(&x, file_of("day", line, sizeof line - 1), 50, NULL), &x);
+  remove("day");
+}
+
 static void job_digits(digest *d) {
   hu_data x;
   write_dark_digits();
@@ -454,13 +468,13 @@ static void job_order(digest *d) {
 
 static void test_jobs(void **state) {
   (void)state;
-  static const job jobs[] = {JOB(optimizers, 1),    JOB(loss_scales, 0), JOB(loss_rules, 0),  JOB(unscale, 0),
-                             JOB(scale_of_gmax, 0), JOB(penalties, 0),   JOB(gradients, 0),   JOB(squares, 0),
-                             JOB(gather, 0),        JOB(roundings, 0),   JOB(exponents, 0),   JOB(random_numbers, 0),
-                             JOB(first_weights, 0), JOB(generators, 0),  JOB(gratings, 0),    JOB(teacher, 0),
-                             JOB(ratings, 0),       JOB(normalise, 0),   JOB(digits, 0),      JOB(npy, 0),
-                             JOB(images, 0),        JOB(models, 0),      JOB(model_check, 0), JOB(keys, 0),
-                             JOB(records, 0),       JOB(order, 0)};
+  static const job jobs[] = {JOB(optimizers, 1),    JOB(loss_scales, 0), JOB(loss_rules, 0), JOB(unscale, 0),
+                             JOB(scale_of_gmax, 0), JOB(penalties, 0),   JOB(gradients, 0),  JOB(squares, 0),
+                             JOB(gather, 0),        JOB(roundings, 0),   JOB(exponents, 0),  JOB(random_numbers, 0),
+                             JOB(first_weights, 0), JOB(generators, 0),  JOB(gratings, 0),   JOB(teacher, 0),
+                             JOB(ratings, 0),       JOB(clicks, 0),      JOB(normalise, 0),  JOB(digits, 0),
+                             JOB(npy, 0),           JOB(images, 0),      JOB(models, 0),     JOB(model_check, 0),
+                             JOB(keys, 0),          JOB(records, 0),     JOB(order, 0)};
   make_numbers();
   assert_int_equal(run_jobs(jobs, sizeof jobs / sizeof *jobs), 0);
 }

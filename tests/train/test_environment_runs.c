@@ -33,7 +33,7 @@ static int prepare(void **state) {
 
 static void job_model_build(digest *d) {
   hu_model m = hu_model_default(HU_MODEL_CONV);
-  hu_model_sizes sizes = {9, 9, 2, 0, 0, 0, 0, 5};
+  hu_model_sizes sizes = {.height = 9, .width = 9, .channels = 2, .outputs = 5};
   hu_model_ends ends;
   m.width = 0.35;
   hu_net *net = hu_net_new(3, 1);
@@ -88,6 +88,7 @@ static small_net make_net(uint32_t threads) {
   int y = hu_net_gelu(z.net, hu_net_batch_norm(z.net, hu_net_conv(z.net, z.in, 5, 3, 1, 1, 1)));
   y = hu_net_dropout(z.net, hu_net_max_pool(z.net, y, 2, 2), 0.3);
   y = hu_net_attention(z.net, hu_net_linear(z.net, y, 12, 1), 2, 1);
+  y = hu_net_attention_across(z.net, y, hu_net_linear(z.net, y, 8, 1), 2, -1);
   z.loss = hu_net_cross_entropy(z.net, hu_net_linear(z.net, y, 3, 1), 0.7);
   hu_product_rounding r = hu_product_rounding_plain();
   r.x = r.w = r.dz = r.w_back = r.x_back = r.dz_w = narrow;

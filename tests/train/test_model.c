@@ -15,12 +15,12 @@
 #include "tests/support/support.h"
 #include "tests/train/models.h"
 
-static const hu_model_sizes digits = {8, 8, 1, 0, 0, 0, 0, 10};
-static const hu_model_sizes small = {8, 8, 3, 0, 0, 0, 0, 10};
-static const hu_model_sizes thousand = {8, 8, 3, 0, 0, 0, 0, 1000};
-static const hu_model_sizes cifar = {32, 32, 3, 0, 0, 0, 0, 10};
-static const hu_model_sizes words = {0, 0, 0, 32, 76, 0, 0, 0};
-static const hu_model_sizes pairs = {0, 0, 0, 0, 0, 40, 60, 1};
+static const hu_model_sizes digits = {.height = 8, .width = 8, .channels = 1, .outputs = 10};
+static const hu_model_sizes small = {.height = 8, .width = 8, .channels = 3, .outputs = 10};
+static const hu_model_sizes thousand = {.height = 8, .width = 8, .channels = 3, .outputs = 1000};
+static const hu_model_sizes cifar = {.height = 32, .width = 32, .channels = 3, .outputs = 10};
+static const hu_model_sizes words = {.steps = 32, .vocabulary = 76};
+static const hu_model_sizes pairs = {.users = 40, .items = 60, .outputs = 1};
 
 enum { BATCH = 2 };
 
@@ -382,7 +382,12 @@ static void texts(void **state) {
       {"lstm(deviation=0.1,layers=3)", "lstm(layers=3)"},
       {"transformer(deviation=0.02,activation=gelu,hidden=64,heads=8,units=64,layers=6)",
        "transformer(layers=6,units=64,heads=8,hidden=64,activation=gelu,deviation=0.02)"},
-      {"ncf(deviation=0.1)", "ncf(deviation=0.1)"}};
+      {"ncf(deviation=0.1)", "ncf(deviation=0.1)"},
+      {"seq2seq(heads=4,activation=relu,layers=2)", "seq2seq(layers=2,heads=4)"},
+      {"bert(activation=gelu,deviation=0.02)", "bert"},
+      {"bert(activation=relu)", "bert(activation=relu)"},
+      {"dlrm(top=64/32,bottom=512/256/64,units=32)", "dlrm(units=32,bottom=512/256/64)"},
+      {"dlrm(bottom=1/2/3/4/5/6/7/8)", "dlrm(bottom=1/2/3/4/5/6/7/8)"}};
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
     char text[HU_MODEL_TEXT_MAX], part[8];
     hu_model m = model_of(good[i][0]);
@@ -445,7 +450,13 @@ static void bad_texts(void **state) {
              {"lstm(deviation=-0.1)", HU_E_TRAIN, 0},
              {"transformer(heads=3)", HU_E_TRAIN, 0},
              {"transformer(activation=tanh)", HU_E_TRAIN, 0},
-             {"ncf(layers=17)", HU_E_TRAIN, 0}};
+             {"ncf(layers=17)", HU_E_TRAIN, 0},
+             {"seq2seq(units=9)", HU_E_TRAIN, 0},
+             {"seq2seq(window=9)", HU_E_NAME, 8},
+             {"bert(activation=tanh)", HU_E_TRAIN, 0},
+             {"dlrm(bottom=)", HU_E_TEXT, 12},
+             {"dlrm(top=65537)", HU_E_TRAIN, 0},
+             {"dlrm(layers=2)", HU_E_NAME, 5}};
   hu_model m = model_of("gru"), before = m;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     size_t where = 99;
@@ -491,21 +502,28 @@ static void refused_sizes(void **state) {
   static const struct {
     const char *text, *names;
     hu_model_sizes sizes;
-  } bad[] = {{"linear", "height", {0, 8, 1, 0, 0, 0, 0, 10}},
-             {"mlp", "width", {8, 0, 1, 0, 0, 0, 0, 10}},
-             {"conv", "channels", {8, 8, 0, 0, 0, 0, 0, 10}},
-             {"gru", "height", {65537, 8, 1, 0, 0, 0, 0, 10}},
-             {"linear", "2^24", {65536, 65536, 65536, 0, 0, 0, 0, 10}},
-             {"linear", "outputs", {8, 8, 1, 0, 0, 0, 0, 0}},
-             {"linear", "outputs", {8, 8, 1, 0, 0, 0, 0, 65537}},
-             {"squeezenet", "below 8", {7, 8, 1, 0, 0, 0, 0, 10}},
-             {"lstm", "steps", {0, 0, 0, 0, 76, 0, 0, 0}},
-             {"transformer", "vocabulary", {0, 0, 0, 8, 0, 0, 0, 0}},
-             {"lstm", "vocabulary", {0, 0, 0, 8, (1 << 24) + 1, 0, 0, 0}},
-             {"transformer", "outputs", {0, 0, 0, 8, 76, 0, 0, 75}},
-             {"ncf", "users", {0, 0, 0, 0, 0, 0, 3, 1}},
-             {"ncf", "items", {0, 0, 0, 0, 0, 3, (1 << 24) + 1, 1}},
-             {"ncf", "outputs", {0, 0, 0, 0, 0, 3, 3, 0}}};
+  } bad[] = {{"linear", "height", {.width = 8, .channels = 1, .outputs = 10}},
+             {"mlp", "width", {.height = 8, .channels = 1, .outputs = 10}},
+             {"conv", "channels", {.height = 8, .width = 8, .outputs = 10}},
+             {"gru", "height", {.height = 65537, .width = 8, .channels = 1, .outputs = 10}},
+             {"linear", "2^24", {.height = 65536, .width = 65536, .channels = 65536, .outputs = 10}},
+             {"linear", "outputs", {.height = 8, .width = 8, .channels = 1}},
+             {"linear", "outputs", {.height = 8, .width = 8, .channels = 1, .outputs = 65537}},
+             {"squeezenet", "below 8", {.height = 7, .width = 8, .channels = 1, .outputs = 10}},
+             {"lstm", "steps", {.vocabulary = 76}},
+             {"transformer", "vocabulary", {.steps = 8}},
+             {"lstm", "vocabulary", {.steps = 8, .vocabulary = (1 << 24) + 1}},
+             {"transformer", "outputs", {.steps = 8, .vocabulary = 76, .outputs = 75}},
+             {"ncf", "users", {.items = 3, .outputs = 1}},
+             {"ncf", "items", {.users = 3, .items = (1 << 24) + 1, .outputs = 1}},
+             {"ncf", "outputs", {.users = 3, .items = 3}},
+             {"seq2seq", "source_vocabulary", {.steps = 4, .vocabulary = 9}},
+             {"seq2seq", "vocabulary", {.steps = 4, .source_vocabulary = 9}},
+             {"bert", "mask", {.steps = 4, .vocabulary = 1 << 24}},
+             {"dlrm", "dense", {.categories = 4, .vocabulary = 9, .outputs = 2}},
+             {"dlrm", "categories", {.dense = 4, .categories = 4096, .vocabulary = 9, .outputs = 2}},
+             {"dlrm", "vocabulary", {.dense = 4, .categories = 3, .outputs = 2}},
+             {"dlrm", "outputs", {.dense = 4, .categories = 3, .vocabulary = 9}}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     const char *why = "";
     hu_model m = model_of(bad[i].text);
@@ -526,11 +544,11 @@ static void refused_by_the_net(void **state) {
   (void)state;
   const char *why = "";
   hu_model m = model_of("lstm(units=2)");
-  hu_model_sizes s = {0, 0, 0, 2000, 3, 0, 0, 0};
+  hu_model_sizes s = {.steps = 3, .vocabulary = 3};
   hu_model_ends ends = {{5, 6}, 7, 8};
-  hu_net *net = hu_net_new(1, 1);
+  hu_net *net = hu_net_new((size_t)1 << 45, 1);
   assert_int_equal(hu_model_build(net, &m, &s, &ends, &why), HU_E_SHAPE);
-  assert_non_null(strstr(why, "too many"));
+  assert_non_null(strstr(why, "too large"));
   assert_int_equal(ends.output, 8);
   s.steps = 2;
   assert_int_equal(hu_model_build(net, &m, &s, &ends, &why), HU_E_SHAPE); /* the net keeps its error */

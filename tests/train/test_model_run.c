@@ -14,59 +14,18 @@
 #include "halfulp/formats/ieee.h"
 #include "halfulp/train.h"
 #include "tests/support/support.h"
-#include "tests/train/models.h"
+#include "tests/train/reference.h"
 
 /* ---- what is computed ---- */
 
 enum { MOST = 4096 };
-
-static const float *theta(const hu_net *net, const char *name) {
-  int p = hu_net_parameter_named(net, name);
-  if (p < 0) fail_msg("no parameter %s", name);
-  return hu_net_parameter(net, p).numbers;
-}
-
-/* Every parameter gets numbers of its own that matter: no bias is left at 0, no gain at 1. */
-static void fill(hu_net *net, uint64_t seed) {
-  t_random random = {seed};
-  for (int p = 0; p < hu_net_parameters(net); p++) {
-    hu_net_tensor t = hu_net_parameter(net, p);
-    for (size_t i = 0; i < t.rows * t.cols; i++) {
-      t.numbers[i] = ((float)t_below(&random, 2001) - 1000) / (1000 * sqrtf((float)t.rows + 1));
-    }
-  }
-}
-
-/* z = x w + b; b NULL: none */
-static void dense(size_t rows, size_t in, size_t out, const double *x, const float *w, const float *b, double *z) {
-  for (size_t r = 0; r < rows; r++) {
-    for (size_t j = 0; j < out; j++) {
-      double sum = b ? (double)b[j] : 0;
-      for (size_t k = 0; k < in; k++) sum += x[r * in + k] * (double)w[k * out + j];
-      z[r * out + j] = sum;
-    }
-  }
-}
-
-static void rectify(size_t n, double *x) {
-  for (size_t i = 0; i < n; i++) x[i] = fmax(x[i], 0);
-}
-
-static void close_to(const char *what, const hu_net *net, int value, const double *want) {
-  hu_net_tensor t = hu_net_value(net, value);
-  for (size_t i = 0; i < t.rows * t.cols; i++) {
-    if (!(fabs((double)t.numbers[i] - want[i]) < 2e-5 * (1 + fabs(want[i])))) {
-      fail_msg("%s: number %zu: %g, not %g", what, i, (double)t.numbers[i], want[i]);
-    }
-  }
-}
 
 /* Evaluation with all convolutions 0 but the first, which sees the pixel in the middle alone: blocks pass on what
  * they get, every second pixel of it in stages 2 and 3, and channels from 4 on are zeros. */
 static void shortcuts_pass_on(void **state) {
   (void)state;
   enum { SIDE = 11, C = 4, B = 2 };
-  const hu_model_sizes sizes = {SIDE, SIDE, 3, 0, 0, 0, 0, 5};
+  const hu_model_sizes sizes = {.height = SIDE, .width = SIDE, .channels = 3, .outputs = 5};
   static float x[B * SIDE * SIDE * 3];
   double mean[B * 4 * C] = {0}, want[B * 5];
   hu_model_ends ends;
@@ -107,7 +66,7 @@ static void shortcuts_pass_on(void **state) {
 static void factors(void **state) {
   (void)state;
   enum { B = 6, F = 3, USERS = 5, ITEMS = 7 };
-  const hu_model_sizes sizes = {0, 0, 0, 0, 0, USERS, ITEMS, 2};
+  const hu_model_sizes sizes = {.users = USERS, .items = ITEMS, .outputs = 2};
   float x[B][2];
   double both[B][2 * F], pair[4 * F], h[2 * F], want[B * 2];
   hu_model_ends ends;
@@ -141,19 +100,6 @@ static void factors(void **state) {
   hu_net_free(net);
 }
 
-enum { T = 5, D = 4, HEADS = 2, FORWARD = 7, V = 6 };
-
-static void norm(const double *x, const float *g, const float *b, double *z) {
-  for (size_t r = 0; r < T; r++) {
-    double mean = 0, variance = 0;
-    for (size_t j = 0; j < D; j++) mean += x[r * D + j] / D;
-    for (size_t j = 0; j < D; j++) variance += pow(x[r * D + j] - mean, 2) / D;
-    for (size_t j = 0; j < D; j++) {
-      z[r * D + j] = (double)g[j] * (x[r * D + j] - mean) / sqrt(variance + 1e-5) + (double)b[j];
-    }
-  }
-}
-
 static void attend(const double *qkv, double *z) {
   enum { H = D / HEADS };
   for (size_t head = 0; head < HEADS; head++) {
@@ -176,14 +122,10 @@ static void attend(const double *qkv, double *z) {
   }
 }
 
-static void add(size_t n, double *x, const double *y) {
-  for (size_t i = 0; i < n; i++) x[i] += y[i];
-}
-
 /* h1 = h0 + Attn(LN h0) Wo; h2 = h1 + W2 relu(W1 LN h1 + b1) + b2, twice; logits = LN(h) Wout + bout. */
 static void pre_norm(void **state) {
   (void)state;
-  const hu_model_sizes sizes = {0, 0, 0, T, V, 0, 0, 0};
+  const hu_model_sizes sizes = {.steps = T, .vocabulary = V};
   static const float x[T] = {3, 0, 5, 5, 1};
   double h[T * D], n[T * D], a[T * D], wide[T * 3 * D], f[T * FORWARD], want[T * V];
   hu_model_ends ends;
@@ -258,7 +200,7 @@ static int set_up(void **state) {
   scores.sizes.users = likes.sizes.users = what.users;
   scores.sizes.items = likes.sizes.items = what.items;
   /* Windows of i^2 mod 7. */
-  hu_model_sizes sizes = {0, 0, 0, WINDOW, TOKENS, 0, 0, TOKENS};
+  hu_model_sizes sizes = {.steps = WINDOW, .vocabulary = TOKENS, .outputs = TOKENS};
   texts.sizes = sizes;
   texts.x = room(BATCH * WINDOW);
   texts.labels = room(BATCH * WINDOW);
@@ -372,7 +314,7 @@ static void shapes_of(const hu_net *net, const char *kind, char *text, size_t si
 
 static void mobile_layers(void **state) {
   (void)state;
-  const hu_model_sizes cifar = {32, 32, 3, 0, 0, 0, 0, 10};
+  const hu_model_sizes cifar = {.height = 32, .width = 32, .channels = 3, .outputs = 10};
   static const struct {
     const char *text, *kind;
     size_t count;

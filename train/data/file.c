@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads whole files into memory, allocates, and makes sentences about what is wrong with a file. */
+/* Reads whole files into memory, and allocates. */
 #include "train/data/file.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-hu_status hu_data_wrong(char *why, hu_status s, const char *name, const char *format, ...) {
-  enum { NAME_MAX_SHOWN = 240 };
-  size_t n = strlen(name);
-  va_list args;
-  if (!why) return s;
-  const char *end = n > NAME_MAX_SHOWN ? name + (n - NAME_MAX_SHOWN) : name;
-  int at = snprintf(why, HU_DATA_WHY_MAX, "%s%s: ", end == name ? "" : "...", end);
-  va_start(args, format);
-  vsnprintf(why + at, HU_DATA_WHY_MAX - (size_t)at, format, args);
-  va_end(args);
-  return s;
-}
+#include "train/data/watch.h"
 
 int hu_size_product(size_t *z, size_t a, size_t b) {
   if (b && a > SIZE_MAX / 2 / b) return 0;
@@ -65,8 +53,14 @@ hu_status hu_bytes_read(hu_bytes *z, const char *path, char *why) {
   fclose(file);
   if (!data && wrong) return hu_data_wrong(why, HU_E_FILE, path, "%s", strerror(wrong));
   if (!data) return hu_data_wrong(why, HU_E_MEMORY, path, "out of memory");
-  *z = (hu_bytes){path, data, size};
-  return HU_OK;
+  hu_bytes b = {path, data, size};
+  hu_status s = hu_file_was_read(&b, why);
+  if (s == HU_OK) {
+    *z = b;
+  } else {
+    hu_bytes_free(&b);
+  }
+  return s;
 }
 
 hu_status hu_bytes_check_plain(const hu_bytes *file, char *why) {

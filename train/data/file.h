@@ -45,5 +45,10 @@ hu_status hu_data_read_npy(hu_data *z, const hu_bytes *images, const hu_bytes *l
 hu_status hu_text_read(hu_text *z, const hu_bytes *file, char *why);
 hu_status hu_movielens_read(hu_movielens *z, const hu_bytes *file, char *why);
 hu_status hu_words_read(hu_words *z, const hu_bytes *files, size_t n, uint32_t most, int by_count, char *why);
+hu_status hu_parallel_read(hu_parallel *z, const hu_bytes *source, const hu_bytes *target, size_t n, size_t window,
+                           uint32_t most, int by_count, char *why);
+hu_status hu_criteo_read(hu_data *z, const hu_bytes *file, uint32_t rows, char *why);
+/* HU_E_SHAPE: no size that a vocabulary can be cut to. */
+hu_status hu_words_check_most(uint32_t most, char *why);
 
 #endif

@@ -269,13 +269,17 @@ hu_status hu_words_read(hu_words *z, const hu_bytes *files, size_t n, uint32_t m
   return s;
 }
 
+hu_status hu_words_check_most(uint32_t most, char *why) {
+  if (most != 1 && most != 2 && most <= KINDS_MOST) return HU_OK;
+  return hu_data_wrong(why, HU_E_SHAPE, "words", "most: %u, neither 0 nor from 3 to %d", most, KINDS_MOST);
+}
+
 hu_status hu_words_load(hu_words *z, const char *const *paths, size_t files, uint32_t most, int by_count, char *why) {
   hu_bytes file[PARTS] = {{NULL, NULL, 0}};
   hu_status s = HU_OK;
   if (!z || !paths) return hu_data_wrong(why, HU_E_NULL, "words", "z, paths: NULL");
   if (files == 0 || files > PARTS) return hu_data_wrong(why, HU_E_SHAPE, "words", "files: %zu, not 1 to 3", files);
-  if (most == 1 || most == 2 || most > KINDS_MOST)
-    return hu_data_wrong(why, HU_E_SHAPE, "words", "most: %u, neither 0 nor from 3 to %d", most, KINDS_MOST);
+  if (hu_words_check_most(most, why) != HU_OK) return HU_E_SHAPE;
   for (size_t i = 0; i < files && s == HU_OK; i++) s = hu_bytes_read(&file[i], paths[i], why);
   if (s == HU_OK) s = hu_words_read(z, file, files, most, by_count, why);
   for (size_t i = 0; i < PARTS; i++) hu_bytes_free(&file[i]);

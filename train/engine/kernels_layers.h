@@ -254,8 +254,14 @@ HU_AT(mean_pool) {
 
 /* ---- softmax and losses ---- */
 
-/* How many columns of row r count: all, or (n[0]) those up to its step of n[1]. */
-HU_INSIDE size_t hu_columns_of(const hu_task *t, size_t r) { return t->n[0] ? r % t->n[1] + 1 : t->cols; }
+/* How many columns of row r count: all, or (n[0]) those up to its step of n[1], and (c) no more than the number c has
+ * for its sample of n[2] rows. */
+HU_INSIDE size_t hu_columns_of(const hu_task *t, size_t r) {
+  const size_t n = t->n[0] ? r % t->n[1] + 1 : t->cols;
+  if (!t->c) return n;
+  const float most = t->c[r / t->n[2]];
+  return !(most < (float)n) ? n : most > 0 ? (size_t)most : 0;
+}
 
 /* Row a less its largest number; 0 behind. */
 HU_AT(less_top) {
@@ -288,18 +294,25 @@ HU_AT(shares_back) {
   HU_EACH_COLUMN z[j] = a[j] * (b[j] - sum);
 }
 
-/* Logarithms a less the number at the label of row j of b, n[0] columns. One row. */
+/* Logarithms a less the number at the label of row j of b, n[0] columns; 0 without a label. One row. */
 HU_AT(entropy) {
   (void)r;
-  for (size_t j = j0; j < j1; j++) t->z[j] = t->a[j] - t->b[j * t->n[0] + t->labels[j]];
+  for (size_t j = j0; j < j1; j++) {
+    const uint32_t label = t->labels[j];
+    t->z[j] = label == HU_LABEL_NONE ? 0 : t->a[j] - t->b[j * t->n[0] + label];
+  }
 }
 
-/* Of shares a; b[0]: the loss's gradient. */
+/* Of shares a; b[0]: the loss's gradient. Without a label all are 0. */
 HU_AT(entropy_back) {
   const size_t at = r * t->cols, label = t->labels[r];
   const float *a = t->a + at, by = t->b[0] * t->p;
   float *z = t->z + at;
-  HU_EACH_COLUMN z[j] = (j == label ? a[j] - 1 : a[j]) * by;
+  if (label == HU_LABEL_NONE) {
+    HU_EACH_COLUMN z[j] = 0;
+  } else {
+    HU_EACH_COLUMN z[j] = (j == label ? a[j] - 1 : a[j]) * by;
+  }
 }
 
 /* z = a - b, and y what the loss makes of it. */

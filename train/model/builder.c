@@ -41,6 +41,24 @@ int hu_activate(hu_builder *b, int x) {
 
 int hu_drop(hu_builder *b, int x) { return b->m->dropout > 0 ? hu_net_dropout(b->net, x, b->m->dropout) : x; }
 
+int hu_add_embedding(hu_builder *b, int x, size_t kinds, size_t cols) {
+  int p = hu_next(b), z = hu_net_embedding(b->net, x, kinds, cols);
+  if (z >= 0) hu_start_deviation(b, p);
+  return z;
+}
+
+int hu_add_positions(hu_builder *b, int h) {
+  int p = hu_next(b), z = hu_net_position(b->net, h);
+  if (z >= 0) hu_start_deviation(b, p);
+  return z;
+}
+
+int hu_add_dense(hu_builder *b, int x) {
+  int p = hu_next(b), z = hu_activate(b, hu_net_linear(b->net, x, b->m->hidden, 1));
+  if (z >= 0) hu_start_gain(b, p, 1, hu_channels_of(b, x));
+  return hu_net_linear(b->net, z, b->m->units, 1);
+}
+
 int hu_image_of(hu_builder *b) {
   return b->ends->inputs[0] = hu_net_image(b->net, b->sizes->height, b->sizes->width, b->sizes->channels);
 }

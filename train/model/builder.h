@@ -16,7 +16,7 @@ typedef struct hu_builder {
 } hu_builder;
 
 /* Which of the sizes a kind needs. */
-enum { HU_WANTS_IMAGE = 1, HU_WANTS_TOKENS = 2, HU_WANTS_PAIRS = 4 };
+enum { HU_WANTS_IMAGE = 1, HU_WANTS_TOKENS = 2, HU_WANTS_PAIRS = 4, HU_WANTS_SOURCE = 8, HU_WANTS_FEATURES = 16 };
 
 typedef struct hu_model_kind {
   const char *name, *alias; /* NULL: none */
@@ -43,6 +43,9 @@ int hu_build_gru(hu_builder *b);
 int hu_build_lstm(hu_builder *b);
 int hu_build_transformer(hu_builder *b);
 int hu_build_ncf(hu_builder *b);
+int hu_build_seq2seq(hu_builder *b);
+int hu_build_bert(hu_builder *b);
+int hu_build_dlrm(hu_builder *b);
 
 /* Layers from here on are of this part of the model; "": of the model itself. */
 void hu_enter(hu_builder *b, const char *part);
@@ -57,6 +60,11 @@ size_t hu_builder_channels(const hu_builder *b, size_t c);
 int hu_activate(hu_builder *b, int x);
 /* x behind the model's dropout; x itself where there is none. */
 int hu_drop(hu_builder *b, int x);
+/* Rows of trained numbers of the model's deviation, one a token of input x; and a trained offset of each step. */
+int hu_add_embedding(hu_builder *b, int x, size_t kinds, size_t cols);
+int hu_add_positions(hu_builder *b, int h);
+/* Two linear layers with the model's function between them; the first has `hidden` columns, from N(0, 1 / fan_in). */
+int hu_add_dense(hu_builder *b, int x);
 /* The input of images; and how many channels a value has. */
 int hu_image_of(hu_builder *b);
 size_t hu_channels_of(const hu_builder *b, int x);

@@ -34,6 +34,7 @@ static const hu_text_key transformer_keys[] = {KEY(layers, 'i'),
                                                {"activation", offsetof(hu_model, activation), 'c', activations},
                                                KEY(deviation, 'f'),
                                                KEY(dropout, 'd')};
+static const hu_text_key dlrm_keys[] = {KEY(units, 'i'), KEY(bottom, 'l'), KEY(top, 'l'), KEY(deviation, 'f')};
 static const hu_text_key ncf_keys[] = {KEY(layers, 'i'), KEY(units, 'i'), KEY(deviation, 'f')};
 
 static const hu_model_kind kinds[HU_MODEL_KINDS] = {
@@ -48,7 +49,10 @@ static const hu_model_kind kinds[HU_MODEL_KINDS] = {
     {"ncf", NULL, KEYS(ncf_keys), HU_WANTS_PAIRS, hu_build_ncf},
     {"resnet4", "resnet18", KEYS(resnet4_keys), HU_WANTS_IMAGE, hu_build_resnet4},
     {"mobilenet2", NULL, KEYS(mobilenet2_keys), HU_WANTS_IMAGE, hu_build_mobilenet2},
-    {"shufflenet2", NULL, KEYS(shufflenet2_keys), HU_WANTS_IMAGE, hu_build_shufflenet2}};
+    {"shufflenet2", NULL, KEYS(shufflenet2_keys), HU_WANTS_IMAGE, hu_build_shufflenet2},
+    {"seq2seq", NULL, KEYS(transformer_keys), HU_WANTS_TOKENS | HU_WANTS_SOURCE, hu_build_seq2seq},
+    {"bert", NULL, KEYS(transformer_keys), HU_WANTS_TOKENS, hu_build_bert},
+    {"dlrm", NULL, KEYS(dlrm_keys), HU_WANTS_FEATURES, hu_build_dlrm}};
 
 const hu_model_kind *hu_model_kind_of(uint8_t kind) { return &kinds[kind]; }
 
@@ -56,8 +60,9 @@ hu_model hu_model_default(uint8_t kind) {
   static const struct {
     uint32_t layers, units;
     float deviation;
-  } usual[HU_MODEL_KINDS] = {{0, 0, 0},     {2, 64, 0},    {0, 0, 0},     {0, 0, 0}, {0, 0, 0}, {1, 32, 0},
-                             {1, 64, 0.1f}, {1, 32, 0.3f}, {3, 8, 0.01f}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+  } usual[HU_MODEL_KINDS] = {{0, 0, 0},  {2, 64, 0},    {0, 0, 0},     {0, 0, 0},      {0, 0, 0},
+                             {1, 32, 0}, {1, 64, 0.1f}, {1, 32, 0.3f}, {3, 8, 0.01f},  {0, 0, 0},
+                             {0, 0, 0},  {0, 0, 0},     {1, 32, 0.3f}, {1, 32, 0.02f}, {0, 16, 0.1f}};
   hu_model m;
   memset(&m, 0, sizeof m);
   if (kind >= HU_MODEL_KINDS) return m;
@@ -75,16 +80,21 @@ hu_model hu_model_default(uint8_t kind) {
   }
   for (size_t i = 0; i < 4 && kind == HU_MODEL_RESNET4; i++) m.stages[i] = 2;
   if (kind == HU_MODEL_RESNET) m.blocks = 3;
-  if (kind == HU_MODEL_TRANSFORMER) {
+  if (kind == HU_MODEL_TRANSFORMER || kind == HU_MODEL_SEQ2SEQ || kind == HU_MODEL_BERT) {
     m.heads = 2;
     m.hidden = 128;
+  }
+  if (kind == HU_MODEL_BERT) m.activation = HU_ACTIVATION_GELU;
+  if (kind == HU_MODEL_DLRM) {
+    m.bottom[0] = m.top[0] = 64;
+    m.bottom[1] = m.top[1] = 32;
   }
   return m;
 }
 
 /* ---- limits ---- */
 
-enum { SIDE_MAX = 65536, NUMBERS_MAX = 1 << 24 };
+enum { SIDE_MAX = 65536, NUMBERS_MAX = 1 << 24, ROWS_MAX = 4095 };
 
 static const char *wrong_key(const hu_model *m, const hu_text_key *k) {
   static const struct {
@@ -123,6 +133,8 @@ static const char *wrong_list(const hu_model *m) {
   if (m->kind == HU_MODEL_CONV && m->channels[0] == 0) return "channels: none";
   if (m->kind == HU_MODEL_CONV && !is_list(m->channels, SIDE_MAX)) return "channels: not from 1 to 65536";
   if (m->kind == HU_MODEL_RESNET4 && !is_list(m->stages, 100)) return "stages: not from 1 to 100 blocks each";
+  if (m->kind == HU_MODEL_DLRM && !is_list(m->bottom, SIDE_MAX)) return "bottom: not from 1 to 65536 units each";
+  if (m->kind == HU_MODEL_DLRM && !is_list(m->top, SIDE_MAX)) return "top: not from 1 to 65536 units each";
   return NULL;
 }
 
@@ -134,9 +146,9 @@ static const char *wrong(const hu_model *m) {
     if (what) return what;
   }
   if (m->kind == HU_MODEL_CONV && m->kernel % 2 == 0) return "kernel: not odd";
-  if (m->kind == HU_MODEL_TRANSFORMER && m->units % m->heads != 0) return "heads: no divisor of units";
-  if (m->kind == HU_MODEL_TRANSFORMER && m->activation == HU_ACTIVATION_TANH)
-    return "activation: neither relu nor gelu";
+  int attends = m->kind == HU_MODEL_TRANSFORMER || m->kind == HU_MODEL_SEQ2SEQ || m->kind == HU_MODEL_BERT;
+  if (attends && m->units % m->heads != 0) return "heads: no divisor of units";
+  if (attends && m->activation == HU_ACTIVATION_TANH) return "activation: neither relu nor gelu";
   if (m->kind == HU_MODEL_NCF && m->layers > 16) return "layers: above 16";
   return wrong_list(m);
 }
@@ -156,7 +168,15 @@ static const char *wrong_sizes(const hu_model *m, const hu_model_sizes *s) {
   if (wants & HU_WANTS_TOKENS) {
     if (outside(s->steps, SIDE_MAX)) return "steps: not from 1 to 65536";
     if (outside(s->vocabulary, NUMBERS_MAX)) return "vocabulary: not from 1 to 2^24";
+    if (m->kind == HU_MODEL_BERT && s->vocabulary == NUMBERS_MAX) return "vocabulary: 2^24, and the mask is one more";
+    if ((wants & HU_WANTS_SOURCE) && outside(s->source_vocabulary, NUMBERS_MAX))
+      return "source_vocabulary: not from 1 to 2^24";
     return s->outputs && s->outputs != s->vocabulary ? "outputs: neither the vocabulary nor 0" : NULL;
+  }
+  if (wants & HU_WANTS_FEATURES) {
+    if (outside(s->dense, ROWS_MAX)) return "dense: not from 1 to 4095";
+    if (outside(s->categories, ROWS_MAX)) return "categories: not from 1 to 4095";
+    if (outside(s->vocabulary, NUMBERS_MAX)) return "vocabulary: not from 1 to 2^24";
   }
   if (wants & HU_WANTS_PAIRS) {
     if (outside(s->users, NUMBERS_MAX)) return "users: not from 1 to 2^24";
@@ -207,7 +227,7 @@ hu_model_sizes hu_model_sizes_of_text(const hu_text *x, size_t steps) {
 
 static HU_NOINLINE hu_status build(hu_net *net, const hu_model *m, const hu_model_sizes *sizes, hu_model_ends *ends,
                                    const char **why) {
-  hu_model_ends z = {{-1, -1}, 1, -1};
+  hu_model_ends z = {{-1, -1, -1, -1}, 1, -1};
   if (!net || !m || !sizes || !ends) return HU_E_NULL;
   hu_status s = hu_model_check(m, sizes, why);
   if (s == HU_OK) s = hu_net_status(net, why);
@@ -227,20 +247,34 @@ hu_status hu_model_build(hu_net *net, const hu_model *m, const hu_model_sizes *s
 
 /* ---- feeding ---- */
 
+/* Numbers from `from` on of every sample's `all`, n of them, for one input. */
+static hu_status feed_part(hu_net *net, int input, size_t samples, size_t n, size_t from, size_t all, const float *x) {
+  float *part = malloc(samples * n * sizeof *part);
+  if (!part) return HU_E_MEMORY;
+  for (size_t i = 0; i < samples; i++) memcpy(part + i * n, x + i * all + from, n * sizeof *part);
+  hu_status s = hu_net_feed(net, input, part);
+  free(part);
+  return s;
+}
+
 hu_status hu_model_feed(hu_net *net, const hu_model_ends *ends, const float *x) {
+  enum { MOST = sizeof ends->inputs / sizeof *ends->inputs };
+  size_t numbers[MOST], all = 0, samples = SIZE_MAX; /* one of several inputs has a row a sample */
   if (!net || !ends || !x) return HU_E_NULL;
   if (ends->count == 1) return hu_net_feed(net, ends->inputs[0], x);
-  size_t count = (size_t)ends->count;
-  if (ends->count != 2) return HU_E_SHAPE;
-  for (size_t k = 0; k < count; k++) {
+  if (ends->count < 1 || ends->count > MOST) return HU_E_SHAPE;
+  for (int k = 0; k < ends->count; k++) {
     hu_net_tensor t = hu_net_value(net, ends->inputs[k]);
-    if (!t.numbers || t.cols != 1) return HU_E_SHAPE;
-    float *column = malloc(t.rows * sizeof *column);
-    if (!column) return HU_E_MEMORY;
-    for (size_t i = 0; i < t.rows; i++) column[i] = x[i * count + k];
-    hu_status s = hu_net_feed(net, ends->inputs[k], column);
-    free(column);
-    if (s != HU_OK) return s;
+    if (!t.numbers) return HU_E_SHAPE;
+    if (t.rows < samples) samples = t.rows;
+    numbers[k] = t.rows * t.cols;
   }
-  return HU_OK;
+  for (int k = 0; k < ends->count; k++) all += numbers[k] / samples;
+  hu_status s = HU_OK;
+  for (size_t k = 0, from = 0; k < (size_t)ends->count && s == HU_OK; k++) {
+    size_t n = numbers[k] / samples;
+    s = feed_part(net, ends->inputs[k], samples, n, from, all, x);
+    from += n;
+  }
+  return s;
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Builds models of rows, steps, tokens and pairs. */
-#include <stdio.h>
-
 #include "train/model/builder.h"
 
 /* ---- rows ---- */
@@ -39,15 +37,9 @@ int hu_build_gru(hu_builder *b) {
 
 /* ---- tokens ---- */
 
-static int add_embedding(hu_builder *b, int x, size_t kinds, size_t cols) {
-  int p = hu_next(b), z = hu_net_embedding(b->net, x, kinds, cols);
-  if (z >= 0) hu_start_deviation(b, p);
-  return z;
-}
-
 static int tokens_of(hu_builder *b) {
   int x = b->ends->inputs[0] = hu_net_input(b->net, b->sizes->steps, 1);
-  return add_embedding(b, x, b->sizes->vocabulary, b->m->units);
+  return hu_add_embedding(b, x, b->sizes->vocabulary, b->m->units);
 }
 
 int hu_build_lstm(hu_builder *b) {
@@ -56,41 +48,12 @@ int hu_build_lstm(hu_builder *b) {
   return hu_net_linear(b->net, x, b->sizes->vocabulary, 1);
 }
 
-/* h1 = h + D(Attn(LN h) Wo); h2 = h1 + D(W2 f(W1 LN h1 + b1) + b2), D the dropout. All matrices N(0, 1 / fan_in). */
-static int add_transformer_block(hu_builder *b, int h) {
-  const hu_model *m = b->m;
-  hu_net *net = b->net;
-  int x = hu_net_linear(net, hu_net_layer_norm(net, h), 3 * (size_t)m->units, 0);
-  x = hu_net_linear(net, hu_net_attention(net, x, m->heads, 1), m->units, 0);
-  h = hu_net_add(net, h, hu_drop(b, x));
-  x = hu_net_layer_norm(net, h);
-  int p = hu_next(b);
-  x = hu_activate(b, hu_net_linear(net, x, m->hidden, 1));
-  if (x >= 0) hu_start_gain(b, p, 1, m->units);
-  return hu_net_add(net, h, hu_drop(b, hu_net_linear(net, x, m->units, 1)));
-}
-
-int hu_build_transformer(hu_builder *b) {
-  char part[HU_SCOPE_MAX];
-  int h = tokens_of(b), p = hu_next(b);
-  h = hu_net_position(b->net, h);
-  if (h >= 0) hu_start_deviation(b, p);
-  h = hu_drop(b, h);
-  for (unsigned i = 1; i <= b->m->layers; i++) {
-    snprintf(part, sizeof part, "block%u", i);
-    hu_enter(b, part);
-    h = add_transformer_block(b, h);
-  }
-  hu_enter(b, "");
-  return hu_net_linear(b->net, hu_net_layer_norm(b->net, h), b->sizes->vocabulary, 1);
-}
-
 /* ---- pairs ---- */
 
 /* Embeddings of both inputs, of so many columns. */
 static void add_pair(hu_builder *b, size_t cols, int pair[2]) {
-  pair[0] = add_embedding(b, b->ends->inputs[0], b->sizes->users, cols);
-  pair[1] = add_embedding(b, b->ends->inputs[1], b->sizes->items, cols);
+  pair[0] = hu_add_embedding(b, b->ends->inputs[0], b->sizes->users, cols);
+  pair[1] = hu_add_embedding(b, b->ends->inputs[1], b->sizes->items, cols);
 }
 
 int hu_build_ncf(hu_builder *b) {
@@ -109,4 +72,32 @@ int hu_build_ncf(hu_builder *b) {
   }
   hu_enter(b, "");
   return hu_net_linear(b->net, hu_net_concat(b->net, 2, both), b->sizes->outputs, 1);
+}
+
+/* ---- dense features and categories ---- */
+
+/* Layers of a list, up to its 0, a ReLU behind each. */
+static int add_layers(hu_builder *b, int x, const uint32_t units[HU_MODEL_UNITS_MAX]) {
+  for (size_t i = 0; i < HU_MODEL_UNITS_MAX && units[i]; i++)
+    x = hu_net_relu(b->net, hu_net_linear(b->net, x, units[i], 1));
+  return x;
+}
+
+int hu_build_dlrm(hu_builder *b) {
+  const hu_model_sizes *s = b->sizes;
+  int both[2];
+  b->ends->count = 2;
+  b->ends->inputs[0] = hu_net_input(b->net, 1, s->dense);
+  b->ends->inputs[1] = hu_net_input(b->net, s->categories, 1);
+  hu_enter(b, "bottom");
+  int x = add_layers(b, b->ends->inputs[0], b->m->bottom);
+  both[0] = x = hu_net_relu(b->net, hu_net_linear(b->net, x, b->m->units, 1));
+  hu_enter(b, "");
+  both[1] = hu_add_embedding(b, b->ends->inputs[1], s->vocabulary, b->m->units);
+  both[1] = hu_net_interactions(b->net, hu_net_stack_rows(b->net, 2, both));
+  both[0] = x;
+  hu_enter(b, "top");
+  x = add_layers(b, hu_net_concat(b->net, 2, both), b->m->top);
+  hu_enter(b, "");
+  return hu_net_linear(b->net, x, s->outputs, 1);
 }

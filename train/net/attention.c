@@ -7,7 +7,25 @@
 #include "halfulp/formats/ieee.h"
 #include "train/net/net.h"
 
-enum { HEADS = 0, STEPS = 1, HEAD = 2 }; /* HEAD: columns of a head */
+/* HEAD: columns of a head; KEYS: steps of a sample's keys and values, whose queries have STEPS. */
+enum { HEADS = 0, STEPS = 1, HEAD = 2, KEYS = 3 };
+
+/* Where operands are: queries, and after them keys and values, in three parts of the columns of one value; or queries
+ * alone, and keys and values in parts of another one. */
+typedef struct place {
+  int value;
+  size_t part;
+} place;
+
+static place queries_of(const hu_operator *op) { return (place){op->in[0], 0}; }
+
+static place keys_of(const hu_operator *op) { return op->in[1] < 0 ? (place){op->in[0], 1} : (place){op->in[1], 0}; }
+
+/* Of the operator that sums values, whose in[0] are the shares. */
+static place values_of(const hu_net *net, const hu_operator *op) {
+  size_t d = op->n[HEADS] * op->n[HEAD];
+  return (place){op->in[1], net->value[op->in[1]].cols / d - 1};
+}
 
 /* Columns part d ... of x into z, rows x d, and back. */
 static void take_columns(hu_net *net, const hu_value *x, const float *from, size_t d, size_t part, float *z) {
@@ -18,16 +36,16 @@ static void put_columns(hu_net *net, const hu_value *x, const float *from, size_
   hu_do_copy(net, x->rows, d, z + part * d, x->cols, from, d);
 }
 
-/* The heads' matrices in rows x d, and in rows x steps scores; on the grid f. */
-static hu_matrices heads_of(const hu_operator *op, float *x, hu_format f, int transposed) {
+/* The heads' matrices in rows x d, so many rows a sample, and in rows x keys scores; on the grid f. */
+static hu_matrices heads_of(const hu_operator *op, size_t rows, float *x, hu_format f, int transposed) {
   size_t d = op->n[HEADS] * op->n[HEAD];
-  hu_matrices m = {x, d, op->n[STEPS] * d, op->n[HEAD], f, transposed};
+  hu_matrices m = {x, d, rows * d, op->n[HEAD], f, transposed};
   return m;
 }
 
 static hu_matrices scores_of(const hu_operator *op, float *x, hu_format f, int transposed) {
-  size_t t = op->n[STEPS];
-  hu_matrices m = {x, t, op->n[HEADS] * t * t, t * t, f, transposed};
+  size_t all = op->n[STEPS] * op->n[KEYS];
+  hu_matrices m = {x, op->n[KEYS], op->n[HEADS] * all, all, f, transposed};
   return m;
 }
 
@@ -38,25 +56,34 @@ static void multiply(hu_net *net, const hu_operator *op, unsigned part, const hu
   hu_do_products(net, op, part, &p);
 }
 
-static float shrink(const hu_operator *op) { return (float)(1 / sqrt((double)op->n[HEAD])); }
+/* op->x: 0: scores are multiplied by 1 / sqrt(columns of a head); 1: by nothing. */
+static void shrink(hu_net *net, const hu_operator *op, size_t n, float *z, const float *x) {
+  if (op->x != 1) {
+    hu_do_each(net, HU_RUN_SCALE, n, z, x, NULL, (float)(1 / sqrt((double)op->n[HEAD])));
+  } else if (z != x) {
+    hu_do_each(net, HU_RUN_COPY, n, z, x, NULL, 0);
+  }
+}
 
 /* ---- scores: rows (sample, head, step), a column a step ---- */
 
 static hu_status scores_forward(hu_net *net, hu_operator *op) {
-  const hu_value *x = &net->value[op->in[0]];
+  const place at = queries_of(op), of = keys_of(op);
+  const hu_value *x = &net->value[at.value], *y = &net->value[of.value];
   hu_value *z = &net->value[op->out];
-  size_t t = op->n[STEPS], h = op->n[HEAD], d = op->n[HEADS] * h;
+  size_t h = op->n[HEAD], d = op->n[HEADS] * h;
   float *q = net->work[0], *k = net->work[1];
   hu_format fq = hu_operand_grid(op, HU_PART_Z_X, &op->rounding.x, &x->round);
-  hu_format fk = hu_operand_grid(op, HU_PART_Z_W, &op->rounding.w, &x->round);
-  take_columns(net, x, x->v, d, 0, q);
-  take_columns(net, x, x->v, d, 1, k);
+  hu_format fk = hu_operand_grid(op, HU_PART_Z_W, &op->rounding.w, &y->round);
+  take_columns(net, x, x->v, d, at.part, q);
+  take_columns(net, y, y->v, d, of.part, k);
   (void)hu_round_product(net, op, x->rows, d, q, &op->rounding.x, HU_PART_Z_X);
-  (void)hu_round_product(net, op, x->rows, d, k, &op->rounding.w, HU_PART_Z_W);
-  multiply(net, op, HU_PART_Z_OUT, &op->rounding.z_accum, t, t, h, scores_of(op, z->v, hu_binary32(), 0),
-           heads_of(op, q, fq, 0), heads_of(op, k, fk, 1));
+  (void)hu_round_product(net, op, y->rows, d, k, &op->rounding.w, HU_PART_Z_W);
+  multiply(net, op, HU_PART_Z_OUT, &op->rounding.z_accum, op->n[STEPS], op->n[KEYS], h,
+           scores_of(op, z->v, hu_binary32(), 0), heads_of(op, op->n[STEPS], q, fq, 0),
+           heads_of(op, op->n[KEYS], k, fk, 1));
   (void)hu_round_product(net, op, z->rows, z->cols, z->v, &op->rounding.z_out, HU_PART_Z_OUT);
-  hu_do_each(net, HU_RUN_SCALE, z->rows * z->cols, z->v, z->v, NULL, shrink(op));
+  shrink(net, op, z->rows * z->cols, z->v, z->v);
   return hu_done(net);
 }
 
@@ -68,42 +95,67 @@ static hu_accum swapped(const hu_accum *accum) {
   return z;
 }
 
-/* dQ = (dS by) K, dK = (dS by)^T Q. */
+/* which: 0: dQ = (dS by) K, 1: dK = (dS by)^T Q; rows x d, into `part`. */
+static void scores_part(hu_net *net, hu_operator *op, unsigned which, float *part) {
+  const place to = which ? keys_of(op) : queries_of(op), from = which ? queries_of(op) : keys_of(op);
+  const hu_value *x = &net->value[from.value], *y = &net->value[to.value], *z = &net->value[op->out];
+  size_t h = op->n[HEAD], d = op->n[HEADS] * h, rows = op->n[which ? KEYS : STEPS], along = op->n[which ? STEPS : KEYS];
+  float *ds = net->work[0], *other = net->work[1];
+  const hu_rounding *left = which ? &op->rounding.dz_w : &op->rounding.dz;
+  const hu_rounding *right = which ? &op->rounding.x_back : &op->rounding.w_back;
+  const hu_rounding scaled = hu_rounding_keep(), *before = op->x == 1 ? &z->round_back : &scaled;
+  hu_format f = hu_operand_grid(op, which ? HU_PART_DW_DZ : HU_PART_DX_DZ, left, before);
+  hu_format g = hu_operand_grid(op, which ? HU_PART_DW_X : HU_PART_DX_W, right, &x->round);
+  const hu_accum accum = which ? swapped(&op->rounding.dw_accum) : op->rounding.dx_accum;
+  shrink(net, op, z->rows * z->cols, ds, z->dv);
+  take_columns(net, x, x->v, d, from.part, other);
+  (void)hu_round_product(net, op, z->rows, z->cols, ds, left, which ? HU_PART_DW_DZ : HU_PART_DX_DZ);
+  (void)hu_round_product(net, op, x->rows, d, other, right, which ? HU_PART_DW_X : HU_PART_DX_W);
+  multiply(net, op, which ? HU_PART_DW_OUT : HU_PART_DX_OUT, &accum, rows, h, along,
+           heads_of(op, rows, part, hu_binary32(), 0), scores_of(op, ds, f, (int)which),
+           heads_of(op, along, other, g, 0));
+  const hu_rounding *out = which ? &op->rounding.dw_out : &op->rounding.dx_out;
+  (void)hu_round_product(net, op, y->rows, d, part, out, which ? HU_PART_DW_OUT : HU_PART_DX_OUT);
+}
+
+/* Gradients in one value become one gift; an input gets none. */
 static hu_status scores_backward(hu_net *net, hu_operator *op) {
-  const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
-  size_t t = op->n[STEPS], h = op->n[HEAD], d = op->n[HEADS] * h;
-  float *ds = net->work[0], *other = net->work[1], *part = net->work[2], *dx = op->kept;
-  hu_do_fill(net, x->rows * x->cols, dx, 0);
-  for (size_t which = 0; which < 2; which++) {
-    const hu_rounding *left = which ? &op->rounding.dz_w : &op->rounding.dz;
-    const hu_rounding *right = which ? &op->rounding.x_back : &op->rounding.w_back, keep = hu_rounding_keep();
-    hu_format f = hu_operand_grid(op, which ? HU_PART_DW_DZ : HU_PART_DX_DZ, left, &keep);
-    hu_format g = hu_operand_grid(op, which ? HU_PART_DW_X : HU_PART_DX_W, right, &x->round);
-    const hu_accum accum = which ? swapped(&op->rounding.dw_accum) : op->rounding.dx_accum;
-    hu_do_each(net, HU_RUN_SCALE, z->rows * z->cols, ds, z->dv, NULL, shrink(op));
-    take_columns(net, x, x->v, d, 1 - which, other);
-    (void)hu_round_product(net, op, z->rows, z->cols, ds, left, which ? HU_PART_DW_DZ : HU_PART_DX_DZ);
-    (void)hu_round_product(net, op, x->rows, d, other, right, which ? HU_PART_DW_X : HU_PART_DX_W);
-    multiply(net, op, which ? HU_PART_DW_OUT : HU_PART_DX_OUT, &accum, t, h, t, heads_of(op, part, hu_binary32(), 0),
-             scores_of(op, ds, f, (int)which), heads_of(op, other, g, 0));
-    const hu_rounding *out = which ? &op->rounding.dw_out : &op->rounding.dx_out;
-    (void)hu_round_product(net, op, x->rows, d, part, out, which ? HU_PART_DW_OUT : HU_PART_DX_OUT);
-    put_columns(net, x, part, d, which, dx);
+  size_t d = op->n[HEADS] * op->n[HEAD];
+  float *part = net->work[2], *dx = op->kept;
+  for (unsigned which = 0; which < 2; which++) {
+    const place to = which ? keys_of(op) : queries_of(op);
+    const hu_value *x = &net->value[to.value];
+    int again = which && op->in[1] < 0, last = which || op->in[1] >= 0;
+    if (!hu_wants_gradient(net, to.value)) continue;
+    if (!again) hu_do_fill(net, x->rows * x->cols, dx, 0);
+    scores_part(net, op, which, part);
+    put_columns(net, x, part, d, to.part, dx);
+    if (last) hu_give(net, to.value, dx);
   }
-  hu_give(net, op->in[0], dx);
   return hu_done(net);
 }
 
 static const hu_operator_kind scores = {"scores", scores_forward, scores_backward, NULL, 1, 0, 1};
 
-/* ---- softmax along rows; n[0]: causal, n[1]: rows of a head ---- */
+/* Rows of a sample with each other; one head, nothing multiplied. */
+static const hu_operator_kind gram = {"gram", scores_forward, scores_backward, NULL, 1, 0, 1};
+
+/* ---- softmax along rows; n[0]: causal, n[1]: rows of a head, n[2]: of a sample; in[1]: how many columns count ---- */
+
+static hu_task softmax_task(const hu_net *net, const hu_operator *op, float *z) {
+  const hu_value *x = &net->value[op->in[0]];
+  hu_task t = hu_task_of(x->rows, x->cols, z, x->v, NULL);
+  t.n[0] = op->n[0];
+  t.n[1] = op->n[1];
+  t.n[2] = op->n[2];
+  t.c = op->in[1] < 0 ? NULL : net->value[op->in[1]].v;
+  return t;
+}
 
 static hu_status softmax_forward(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]];
   float *z = net->value[op->out].v;
-  hu_task t = hu_task_of(x->rows, x->cols, z, x->v, NULL);
-  t.n[0] = op->n[0];
-  t.n[1] = op->n[1];
+  hu_task t = softmax_task(net, op, z);
   hu_do(net, HU_RUN_LESS_TOP, &t);
   hu_do_function(net, HU_FUNCTION_EXP, x->rows * x->cols, z, z);
   hu_do(net, HU_RUN_SHARES, &t);
@@ -125,55 +177,62 @@ static const hu_operator_kind softmax = {"softmax", softmax_forward, softmax_bac
 /* ---- sums of values: in[0] the scores, in[1] the matrix with the values ---- */
 
 static hu_status mix_forward(hu_net *net, hu_operator *op) {
-  const hu_value *p = &net->value[op->in[0]], *x = &net->value[op->in[1]];
+  const place of = values_of(net, op);
+  const hu_value *p = &net->value[op->in[0]], *x = &net->value[of.value];
   hu_value *z = &net->value[op->out];
-  size_t t = op->n[STEPS], h = op->n[HEAD], d = op->n[HEADS] * h;
+  size_t h = op->n[HEAD], d = op->n[HEADS] * h;
   float *a = net->work[0], *v = net->work[1];
   hu_format f = hu_operand_grid(op, HU_PART_Z_X, &op->rounding.x, &p->round);
   hu_format g = hu_operand_grid(op, HU_PART_Z_W, &op->rounding.w, &x->round);
   hu_do_each(net, HU_RUN_COPY, p->rows * p->cols, a, p->v, NULL, 0);
-  take_columns(net, x, x->v, d, 2, v);
+  take_columns(net, x, x->v, d, of.part, v);
   (void)hu_round_product(net, op, p->rows, p->cols, a, &op->rounding.x, HU_PART_Z_X);
   (void)hu_round_product(net, op, x->rows, d, v, &op->rounding.w, HU_PART_Z_W);
-  multiply(net, op, HU_PART_Z_OUT, &op->rounding.z_accum, t, h, t, heads_of(op, z->v, hu_binary32(), 0),
-           scores_of(op, a, f, 0), heads_of(op, v, g, 0));
+  multiply(net, op, HU_PART_Z_OUT, &op->rounding.z_accum, op->n[STEPS], h, op->n[KEYS],
+           heads_of(op, op->n[STEPS], z->v, hu_binary32(), 0), scores_of(op, a, f, 0),
+           heads_of(op, op->n[KEYS], v, g, 0));
   return hu_round_product(net, op, z->rows, d, z->v, &op->rounding.z_out, HU_PART_Z_OUT);
 }
 
 /* dV = P^T dO. */
 static void give_values(hu_net *net, hu_operator *op) {
-  const hu_value *p = &net->value[op->in[0]], *x = &net->value[op->in[1]], *z = &net->value[op->out];
-  size_t t = op->n[STEPS], h = op->n[HEAD], d = op->n[HEADS] * h;
+  const place of = values_of(net, op);
+  const hu_value *p = &net->value[op->in[0]], *x = &net->value[of.value], *z = &net->value[op->out];
+  size_t h = op->n[HEAD], d = op->n[HEADS] * h;
   float *dz = net->work[0], *other = net->work[1], *part = net->work[2], *dx = op->kept;
+  if (!hu_wants_gradient(net, of.value)) return;
   hu_format f = hu_operand_grid(op, HU_PART_DW_X, &op->rounding.x_back, &p->round);
   hu_format g = hu_operand_grid(op, HU_PART_DW_DZ, &op->rounding.dz_w, &z->round_back);
   hu_do_each(net, HU_RUN_COPY, z->rows * d, dz, z->dv, NULL, 0);
   hu_do_each(net, HU_RUN_COPY, p->rows * p->cols, other, p->v, NULL, 0);
   (void)hu_round_product(net, op, z->rows, d, dz, &op->rounding.dz_w, HU_PART_DW_DZ);
   (void)hu_round_product(net, op, p->rows, p->cols, other, &op->rounding.x_back, HU_PART_DW_X);
-  multiply(net, op, HU_PART_DW_OUT, &op->rounding.dw_accum, t, h, t, heads_of(op, part, hu_binary32(), 0),
-           scores_of(op, other, f, 1), heads_of(op, dz, g, 0));
+  multiply(net, op, HU_PART_DW_OUT, &op->rounding.dw_accum, op->n[KEYS], h, op->n[STEPS],
+           heads_of(op, op->n[KEYS], part, hu_binary32(), 0), scores_of(op, other, f, 1),
+           heads_of(op, op->n[STEPS], dz, g, 0));
   (void)hu_round_product(net, op, x->rows, d, part, &op->rounding.dw_out, HU_PART_DW_OUT);
   hu_do_fill(net, x->rows * x->cols, dx, 0);
-  put_columns(net, x, part, d, 2, dx);
-  hu_give(net, op->in[1], dx);
+  put_columns(net, x, part, d, of.part, dx);
+  hu_give(net, of.value, dx);
 }
 
 /* dV, then dP = dO V^T. */
 static hu_status mix_backward(hu_net *net, hu_operator *op) {
-  const hu_value *p = &net->value[op->in[0]], *x = &net->value[op->in[1]], *z = &net->value[op->out];
-  size_t t = op->n[STEPS], h = op->n[HEAD], d = op->n[HEADS] * h;
+  const place of = values_of(net, op);
+  const hu_value *p = &net->value[op->in[0]], *x = &net->value[of.value], *z = &net->value[op->out];
+  size_t h = op->n[HEAD], d = op->n[HEADS] * h;
   float *dz = net->work[0], *other = net->work[1];
   give_values(net, op);
   float *dp = hu_gift(net, op->in[0], net->work[2]);
   hu_format f = hu_operand_grid(op, HU_PART_DX_DZ, &op->rounding.dz, &z->round_back);
   hu_format g = hu_operand_grid(op, HU_PART_DX_W, &op->rounding.w_back, &x->round);
   hu_do_each(net, HU_RUN_COPY, z->rows * d, dz, z->dv, NULL, 0);
-  take_columns(net, x, x->v, d, 2, other);
+  take_columns(net, x, x->v, d, of.part, other);
   (void)hu_round_product(net, op, z->rows, d, dz, &op->rounding.dz, HU_PART_DX_DZ);
   (void)hu_round_product(net, op, x->rows, d, other, &op->rounding.w_back, HU_PART_DX_W);
-  multiply(net, op, HU_PART_DX_OUT, &op->rounding.dx_accum, t, t, h, scores_of(op, dp, hu_binary32(), 0),
-           heads_of(op, dz, f, 0), heads_of(op, other, g, 1));
+  multiply(net, op, HU_PART_DX_OUT, &op->rounding.dx_accum, op->n[STEPS], op->n[KEYS], h,
+           scores_of(op, dp, hu_binary32(), 0), heads_of(op, op->n[STEPS], dz, f, 0),
+           heads_of(op, op->n[KEYS], other, g, 1));
   (void)hu_round_product(net, op, p->rows, p->cols, dp, &op->rounding.dx_out, HU_PART_DX_OUT);
   hu_give(net, op->in[0], dp);
   return hu_done(net);
@@ -183,26 +242,81 @@ static const hu_operator_kind mix = {"mix", mix_forward, mix_backward, NULL, 1, 
 
 /* ---- building ---- */
 
+/* kv: -1: x has queries, keys and values. The larger of both values is what gradients need room for. */
+static int add_scores(hu_net *net, const hu_operator_kind *kind, int x, int kv, const size_t n[4], double by) {
+  hu_value v = net->value[x], w = net->value[kv < 0 ? x : kv];
+  size_t one = v.rows * v.cols, other = w.rows * w.cols;
+  int a = hu_new_value(net, net->batch * n[HEADS] * n[STEPS], n[KEYS], 0, 0);
+  hu_operator *op = hu_new_operator(net, kind, x, kv, a, one > other ? one : other);
+  if (!op) return -1;
+  memcpy(op->n, n, sizeof op->n);
+  op->x = by;
+  return a;
+}
+
+static int add_shares(hu_net *net, int a, int causal, int lengths, const size_t n[4]) {
+  hu_value v = net->value[a];
+  int p = hu_new_value(net, v.rows, v.cols, 0, 0);
+  hu_operator *op = hu_new_operator(net, &softmax, a, lengths, p, 0);
+  if (!op) return -1;
+  op->n[0] = (size_t)(causal != 0);
+  op->n[1] = n[STEPS];
+  op->n[2] = n[HEADS] * n[STEPS];
+  if (lengths >= 0) net->value[lengths].tokens = 1;
+  return p;
+}
+
+static int add_attention(hu_net *net, int x, int kv, int causal, int lengths, const size_t n[4]) {
+  size_t rows = net->value[x].rows, d = n[HEADS] * n[HEAD];
+  hu_value from = net->value[kv < 0 ? x : kv];
+  int a = add_scores(net, &scores, x, kv, n, 0);
+  int p = a < 0 ? -1 : add_shares(net, a, causal, lengths, n);
+  if (p < 0) return -1;
+  int z = hu_new_value(net, rows, d, 0, 0);
+  hu_operator *op = hu_new_operator(net, &mix, p, kv < 0 ? x : kv, z, from.rows * from.cols);
+  if (!op) return -1;
+  memcpy(op->n, n, sizeof op->n);
+  return z;
+}
+
+/* 1 without lengths, or if they are one number a sample. */
+static int are_lengths(hu_net *net, int lengths) {
+  if (lengths < 0) return net->status == HU_OK;
+  if (!hu_usable(net, lengths)) return 0;
+  hu_value v = net->value[lengths];
+  if (v.made || v.rows != net->batch || v.cols != 1)
+    hu_refuse(net, HU_E_SHAPE, "attention: lengths are not an input of one number a sample");
+  return net->status == HU_OK;
+}
+
 int hu_net_attention(hu_net *net, int x, size_t heads, int causal) {
-  if (!hu_usable(net, x)) return -1;
+  return hu_net_attention_masked(net, x, heads, causal, -1);
+}
+
+int hu_net_attention_masked(hu_net *net, int x, size_t heads, int causal, int lengths) {
+  if (!hu_usable(net, x) || !are_lengths(net, lengths)) return -1;
   hu_value v = net->value[x];
   size_t t = v.rows / net->batch, d = v.cols / 3;
   if (!v.made) return hu_refuse(net, HU_E_SHAPE, "attention: of an input");
   if (v.cols % 3 || heads == 0 || d % heads)
     return hu_refuse(net, HU_E_SHAPE, "attention: columns are not 3 d, d of heads");
-  size_t n[4] = {heads, t, d / heads, 0};
-  int a = hu_new_value(net, net->batch * heads * t, t, 0, 0);
-  hu_operator *op = hu_new_operator(net, &scores, x, -1, a, v.rows * v.cols);
-  if (!op) return -1;
-  memcpy(op->n, n, sizeof n);
-  int p = hu_new_value(net, net->batch * heads * t, t, 0, 0);
-  op = hu_new_operator(net, &softmax, a, -1, p, 0);
-  if (!op) return -1;
-  op->n[0] = (size_t)(causal != 0);
-  op->n[1] = t;
-  int z = hu_new_value(net, v.rows, d, 0, 0);
-  op = hu_new_operator(net, &mix, p, x, z, v.rows * v.cols);
-  if (!op) return -1;
-  memcpy(op->n, n, sizeof n);
-  return z;
+  const size_t n[4] = {heads, t, d / heads, t};
+  return add_attention(net, x, -1, causal, lengths, n);
+}
+
+int hu_net_attention_across(hu_net *net, int queries, int memory, size_t heads, int lengths) {
+  if (!hu_usable(net, queries) || !hu_usable(net, memory) || !are_lengths(net, lengths)) return -1;
+  hu_value q = net->value[queries], m = net->value[memory];
+  size_t d = q.cols;
+  if (!q.made || !m.made) return hu_refuse(net, HU_E_SHAPE, "attention: of an input");
+  if (m.cols != 2 * d || heads == 0 || d % heads)
+    return hu_refuse(net, HU_E_SHAPE, "attention: columns are not d and 2 d, d of heads");
+  const size_t n[4] = {heads, q.rows / net->batch, d / heads, m.rows / net->batch};
+  return add_attention(net, queries, memory, 0, lengths, n);
+}
+
+int hu_add_gram(hu_net *net, int x) {
+  hu_value v = net->value[x];
+  const size_t rows = v.rows / net->batch, n[4] = {1, rows, v.cols, rows};
+  return add_scores(net, &gram, x, x, n, 1);
 }

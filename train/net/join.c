@@ -7,8 +7,7 @@
 
 static size_t numbers(const hu_value *x) { return x->rows * x->cols; }
 
-/* The operator that reads all of a list, which it keeps a copy of. */
-static int add_list(hu_net *net, const hu_operator_kind *kind, size_t count, const int *values, int out) {
+int hu_add_list(hu_net *net, const hu_operator_kind *kind, size_t count, const int *values, int out) {
   hu_operator *op = hu_new_operator(net, kind, values[0], -1, out, 0);
   if (!op) return -1;
   op->list = malloc(count * sizeof *values);
@@ -18,8 +17,7 @@ static int add_list(hu_net *net, const hu_operator_kind *kind, size_t count, con
   return out;
 }
 
-/* 1 if there are some, and all are values of this net. */
-static int all_usable(hu_net *net, size_t count, const int *values) {
+int hu_all_usable(hu_net *net, size_t count, const int *values) {
   if (!net || net->status != HU_OK) return 0;
   if (!values || count == 0 || count > HU_TENSORS_MAX) {
     hu_refuse(net, HU_E_SHAPE, "a list of no values, or of too many");
@@ -59,7 +57,7 @@ static hu_status concat_backward(hu_net *net, hu_operator *op) {
 static const hu_operator_kind concat = {"concat", concat_forward, concat_backward, NULL, 0, 0, 1};
 
 int hu_net_concat(hu_net *net, size_t count, const int *values) {
-  if (!all_usable(net, count, values)) return -1;
+  if (!hu_all_usable(net, count, values)) return -1;
   hu_value first = net->value[values[0]];
   size_t cols = 0;
   for (size_t k = 0; k < count; k++) {
@@ -69,7 +67,7 @@ int hu_net_concat(hu_net *net, size_t count, const int *values) {
     }
     cols += x->cols;
   }
-  return add_list(net, &concat, count, values, hu_new_value(net, first.rows, cols, first.height, first.width));
+  return hu_add_list(net, &concat, count, values, hu_new_value(net, first.rows, cols, first.height, first.width));
 }
 
 /* ---- products of two values ---- */
@@ -134,6 +132,6 @@ static hu_status sum_backward(hu_net *net, hu_operator *op) {
 static const hu_operator_kind sum = {"sum", sum_forward, sum_backward, NULL, 0, 0, 1};
 
 int hu_net_sum(hu_net *net, size_t count, const int *values) {
-  if (!all_usable(net, count, values)) return -1;
-  return add_list(net, &sum, count, values, hu_new_value(net, net->batch, 1, 0, 0));
+  if (!hu_all_usable(net, count, values)) return -1;
+  return hu_add_list(net, &sum, count, values, hu_new_value(net, net->batch, 1, 0, 0));
 }

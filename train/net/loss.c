@@ -5,7 +5,7 @@
 
 /* weight / R, rounded once to binary32. */
 static float share(const hu_net *net, const hu_operator *op) {
-  return (float)(op->x / (double)net->value[op->in[0]].rows);
+  return (float)(op->x / (net->counted > 0 ? net->counted : (double)net->value[op->in[0]].rows));
 }
 
 /* The loss: the sum of n numbers times p. */
@@ -115,9 +115,21 @@ hu_status hu_net_labels(hu_net *net, const uint32_t *labels) {
   if (!net || !labels) return HU_E_NULL;
   const hu_value *x = compared(net);
   if (net->status != HU_OK || !x) return net->status != HU_OK ? net->status : HU_E_TRAIN;
+  size_t counted = 0;
   for (size_t i = 0; i < x->rows; i++) {
-    if (labels[i] >= x->cols) return HU_E_SHAPE;
+    int none = labels[i] == HU_LABEL_NONE;
+    if (!none && labels[i] >= x->cols) return HU_E_SHAPE;
+    counted += !none;
   }
+  if (!counted) return HU_E_SHAPE;
+  net->counted = net->op[net->operators - 1].kind == &entropy ? (double)counted : 0; /* others have targets */
+  return net->engine->put(net->self, net->labels, labels, x->rows * sizeof *labels);
+}
+
+hu_status hu_net_labels_among(hu_net *net, const uint32_t *labels, double counted) {
+  const hu_value *x = compared(net);
+  if (net->status != HU_OK || !x) return net->status != HU_OK ? net->status : HU_E_TRAIN;
+  net->counted = counted;
   return net->engine->put(net->self, net->labels, labels, x->rows * sizeof *labels);
 }
 

@@ -16,15 +16,22 @@ static void release(const hu_net *net, void *p) {
   if (p) net->engine->release(net->self, p);
 }
 
+/* The table with room for one more than count: itself, or a larger one in its place. NULL: no memory, and the table is
+ * as it was. */
+static void *with_row(void *table, int *room, int count, size_t size) {
+  if (count < *room) return table;
+  int more = *room ? 2 * *room : 64;
+  void *z = realloc(table, (size_t)more * size);
+  if (z) *room = more;
+  return z;
+}
+
 static int has_rooms(hu_net *net) {
-  net->value = calloc(HU_TENSORS_MAX, sizeof *net->value);
-  net->parameter = calloc(HU_TENSORS_MAX, sizeof *net->parameter);
-  net->op = calloc(HU_TENSORS_MAX, sizeof *net->op);
   net->loss = zeros(net, 1, sizeof *net->loss);
   net->flag = zeros(net, 1, sizeof *net->flag);
   net->found = zeros(net, 1, sizeof *net->found);
   net->updates = zeros(net, 1, sizeof *net->updates);
-  return net->value && net->parameter && net->op && net->loss && net->flag && net->found && net->updates;
+  return net->loss && net->flag && net->found && net->updates;
 }
 
 /* first: NULL, or whose engine it takes. */
@@ -93,6 +100,7 @@ static void free_tensors(hu_net *net) {
     size_t own = net->first ? 2 : sizeof all / sizeof *all;
     for (size_t k = 0; k < own; k++) release(net, all[k]);
     free_shown(p->shown);
+    free(p->name);
   }
 }
 
@@ -136,6 +144,9 @@ int hu_new_value(hu_net *net, size_t rows, size_t cols, size_t height, size_t wi
     return hu_refuse(net, HU_E_SHAPE, "the result is too large");
   }
   if (net->values == HU_TENSORS_MAX) return hu_refuse(net, HU_E_SHAPE, "too many values");
+  hu_value *all = with_row(net->value, &net->rooms[0], net->values, sizeof *net->value);
+  if (!all) return hu_refuse(net, HU_E_MEMORY, "no memory for the result");
+  net->value = all;
   hu_value *x = &net->value[net->values];
   memset(x, 0, sizeof *x);
   x->rows = rows;
@@ -165,8 +176,16 @@ int hu_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t 
   size_t n;
   if (__builtin_mul_overflow(rows, cols, &n)) return hu_refuse(net, HU_E_SHAPE, "parameters: too many");
   if (net->parameters == HU_TENSORS_MAX) return hu_refuse(net, HU_E_SHAPE, "too many parameters");
+  hu_parameter *table = with_row(net->parameter, &net->rooms[1], net->parameters, sizeof *net->parameter);
+  char *name = calloc(1, HU_PARAMETER_NAME_MAX);
+  if (table) net->parameter = table;
+  if (!table || !name) {
+    free(name);
+    return hu_refuse(net, HU_E_MEMORY, "no memory for parameters");
+  }
   hu_parameter *p = &net->parameter[net->parameters];
   memset(p, 0, sizeof *p);
+  p->name = name;
   p->rows = rows;
   p->cols = cols;
   p->start = start;
@@ -190,6 +209,12 @@ hu_operator *hu_new_operator(hu_net *net, const hu_operator_kind *kind, int x, i
     hu_refuse(net, HU_E_DEVICE, "this kind of operator computes on the processor only");
     return NULL;
   }
+  hu_operator *all = with_row(net->op, &net->rooms[2], net->operators, sizeof *net->op);
+  if (!all) {
+    hu_refuse(net, HU_E_MEMORY, "no memory for an operator");
+    return NULL;
+  }
+  net->op = all;
   hu_operator *op = &net->op[net->operators];
   memset(op, 0, sizeof *op);
   op->kind = kind;

@@ -47,7 +47,7 @@ typedef struct hu_parameter {
   int own_update;     /* 1: updates end with `update` and `mode` instead of as the optimizer says */
   uint8_t update;
   hu_mode mode;
-  char name[HU_PARAMETER_NAME_MAX];
+  char *name; /* HU_PARAMETER_NAME_MAX of them, which stay where they are */
 } hu_parameter;
 
 enum { HU_DRAWN_USUAL = 0, HU_DRAWN_NORMAL = 1, HU_DRAWN_UNIFORM = 2 };
@@ -84,7 +84,7 @@ typedef struct hu_operator {
   uint64_t number;              /* of the operator */
 } hu_operator;
 
-enum { HU_TENSORS_MAX = 4096, HU_ROOMS = 4 };
+enum { HU_TENSORS_MAX = 1 << 22, HU_ROOMS = 4 };
 
 /* Statistics of the batch that all nets of a pass, here and in other processes, have together: of net->passes times as
  * many rows as a net has. */
@@ -109,10 +109,12 @@ struct hu_net {
   hu_parameter *parameter;
   hu_operator *op;
   int values, parameters, operators;
+  int rooms[3]; /* of these three tables, which grow and may move while a net is built */
   float *work[HU_ROOMS]; /* rooms for tensors on the way, work_size numbers each; the last one is hu_do_columns's */
   size_t work_size;
   hu_rounded rounded; /* dZ of the product whose gradient is being made */
   uint32_t *labels;
+  double counted; /* rows that the loss divides by; 0: all */
   float *targets;
   float *loss;               /* before its rounding */
   uint32_t *flag;            /* for a kernel to set */
@@ -146,6 +148,12 @@ int hu_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t 
 void hu_name_parameters(hu_net *net, const char *kind, int first, const char *parts);
 /* A new operator that reads x (and y), made by its kind; NULL and the error. `kept` numbers are its own. */
 hu_operator *hu_new_operator(hu_net *net, const hu_operator_kind *kind, int x, int y, int out, size_t kept);
+/* The operator that makes `out` of a list of values, which it keeps a copy of; -1 and the error. And 1 if the list has
+ * some, and all are values of this net. */
+int hu_add_list(hu_net *net, const hu_operator_kind *kind, size_t count, const int *values, int out);
+int hu_all_usable(hu_net *net, size_t count, const int *values);
+/* X X^T of the rows X of each sample, a product as attention's scores are one. */
+int hu_add_gram(hu_net *net, int x);
 /* X W + b with parameters that are there (bias -1: none), maybe those of another operator, too. */
 int hu_linear_of(hu_net *net, int x, int weights, int bias);
 /* The accumulation model of the product that a part (HU_PART_) belongs to. */
@@ -213,6 +221,10 @@ void hu_do_each(hu_net *net, int kernel, size_t n, float *z, const float *a, con
 /* z = the column sums of rows x cols terms, by one of HU_RUN_COLUMNS...; b, c are the kernel's operands. */
 void hu_do_columns(hu_net *net, int kernel, size_t rows, size_t cols, float *z, const float *a, const float *b,
                    const float *c);
+
+/* hu_net_labels of labels that are right, which may all be HU_LABEL_NONE; the loss divides by `counted`: the rows with
+ * a label of a whole step over the number of its passes, where the net sees a part of the step. */
+hu_status hu_net_labels_among(hu_net *net, const uint32_t *labels, double counted);
 
 /* ---- running ---- */
 

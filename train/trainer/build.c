@@ -17,7 +17,7 @@ static uint32_t threads_of(const hu_run_keys *k) {
 static hu_status add_layers(hu_trainer *t, hu_net *net, hu_model_ends *ends, int *loss, char *why) {
   hu_run_keys *k = &t->keys;
   const char *said = NULL;
-  int labels = t->source.text || t->source.training.labels != NULL;
+  int labels = hu_has_labels(t);
   hu_model_sizes sizes = hu_sizes_of_source(t);
   hu_status s = hu_model_build(net, &k->model, &sizes, ends, &said);
   if (s != HU_OK) return hu_say(why, s, "model.net: %s", said ? said : hu_status_text(s));

@@ -6,14 +6,7 @@
 
 #include "train/trainer/trainer.h"
 
-enum { PATH_ROOM = 4096, TEST_WINDOWS = 8 };
-
-/* folder/path/name; path and name may be empty, an absolute path stands alone. */
-static hu_status join(char z[PATH_ROOM], const char *folder, const char *path, const char *name, char *why) {
-  const char *first = *path == '/' ? "" : folder, *gap = *path == '/' || !*path ? "" : "/", *end = *name ? "/" : "";
-  int n = snprintf(z, PATH_ROOM, "%s%s%s%s%s", first, gap, path, end, name);
-  return n > 0 && n < PATH_ROOM ? HU_OK : hu_say(why, HU_E_FILE, "data.path: too long");
-}
+enum { TEST_WINDOWS = 8 };
 
 /* ---- sets ---- */
 
@@ -33,34 +26,34 @@ static hu_status split(hu_trainer *t, hu_data *all) {
 }
 
 static hu_status open_digits(hu_trainer *t, const char *folder, char *why) {
-  char path[PATH_ROOM];
+  char path[HU_PATH_ROOM];
   hu_data all;
-  hu_status s = join(path, folder, t->keys.path, "", why);
+  hu_status s = hu_path_of(path, folder, t->keys.path, "", why);
   if (s == HU_OK) s = hu_data_load_digits(&all, path, (int)t->keys.raw, why);
   return s == HU_OK ? split(t, &all) : s;
 }
 
 static hu_status open_npy(hu_trainer *t, const char *folder, char *why) {
   const hu_run_keys *k = &t->keys;
-  char images[PATH_ROOM], labels[PATH_ROOM];
+  char images[HU_PATH_ROOM], labels[HU_PATH_ROOM];
   hu_data all;
   if (!*k->path || !*k->labels) return hu_say(why, HU_E_TRAIN, "data.path, data.labels: npy wants both");
-  hu_status s = join(images, folder, k->path, "", why);
-  if (s == HU_OK) s = join(labels, folder, k->labels, "", why);
+  hu_status s = hu_path_of(images, folder, k->path, "", why);
+  if (s == HU_OK) s = hu_path_of(labels, folder, k->labels, "", why);
   if (s == HU_OK) s = hu_data_load_npy(&all, images, labels, (uint32_t)k->classes, 1, why);
   return s == HU_OK ? split(t, &all) : s;
 }
 
 static hu_status open_mnist_part(hu_data *z, const hu_trainer *t, const char *folder, const char *part, char *why) {
-  char images[PATH_ROOM], labels[PATH_ROOM], name[64];
+  char images[HU_PATH_ROOM], labels[HU_PATH_ROOM], name[64];
   snprintf(name, sizeof name, "%s-images-idx3-ubyte", part);
-  hu_status s = join(images, folder, t->keys.path, name, why);
+  hu_status s = hu_path_of(images, folder, t->keys.path, name, why);
   snprintf(name, sizeof name, "%s-labels-idx1-ubyte", part);
-  if (s == HU_OK) s = join(labels, folder, t->keys.path, name, why);
+  if (s == HU_OK) s = hu_path_of(labels, folder, t->keys.path, name, why);
   return s == HU_OK ? hu_data_load_idx(z, images, labels, 10, 0, why) : s;
 }
 
-static hu_status load_cifar(hu_data *z, const hu_trainer *t, size_t files, char path[][PATH_ROOM], char *why) {
+static hu_status load_cifar(hu_data *z, const hu_trainer *t, size_t files, char path[][HU_PATH_ROOM], char *why) {
   const float mean10[] = HU_CIFAR10_MEAN, deviation10[] = HU_CIFAR10_DEVIATION;
   const float mean100[] = HU_CIFAR100_MEAN, deviation100[] = HU_CIFAR100_DEVIATION;
   const char *paths[5];
@@ -73,15 +66,15 @@ static hu_status load_cifar(hu_data *z, const hu_trainer *t, size_t files, char 
 }
 
 static hu_status open_cifar(hu_trainer *t, const char *folder, char *why) {
-  char(*path)[PATH_ROOM] = malloc(5 * sizeof *path), name[32];
+  char(*path)[HU_PATH_ROOM] = malloc(5 * sizeof *path), name[32];
   size_t files = t->keys.set == SET_CIFAR10 ? 5 : 1;
   hu_status s = path ? HU_OK : HU_E_MEMORY;
   for (size_t i = 0; i < files && s == HU_OK; i++) {
     snprintf(name, sizeof name, files == 5 ? "data_batch_%zu.bin" : "train.bin", i + 1);
-    s = join(path[i], folder, t->keys.path, name, why);
+    s = hu_path_of(path[i], folder, t->keys.path, name, why);
   }
   if (s == HU_OK) s = load_cifar(&t->source.training, t, files, path, why);
-  if (s == HU_OK) s = join(path[0], folder, t->keys.path, files == 5 ? "test_batch.bin" : "test.bin", why);
+  if (s == HU_OK) s = hu_path_of(path[0], folder, t->keys.path, files == 5 ? "test_batch.bin" : "test.bin", why);
   if (s == HU_OK) s = load_cifar(&t->source.test, t, 1, path, why);
   free(path);
   return s;
@@ -89,8 +82,8 @@ static hu_status open_cifar(hu_trainer *t, const char *folder, char *why) {
 
 static hu_status open_text(hu_trainer *t, const char *folder, char *why) {
   const hu_run_keys *k = &t->keys;
-  char path[PATH_ROOM];
-  hu_status s = join(path, folder, *k->path ? k->path : "xz_file_format.txt", "", why);
+  char path[HU_PATH_ROOM];
+  hu_status s = hu_path_of(path, folder, *k->path ? k->path : "xz_file_format.txt", "", why);
   if (s == HU_OK) s = hu_text_load(&t->source.tokens, path, why);
   if (s != HU_OK) return s;
   t->source.text = 1;
@@ -103,11 +96,11 @@ static hu_status open_text(hu_trainer *t, const char *folder, char *why) {
 /* The files of a run on words: for training, and the one that evaluations are on if there is one. */
 static hu_status load_words(hu_words *z, const hu_run_keys *k, const char *folder, char *why) {
   const char *held = k->on_valid ? k->valid_file : k->test_file;
-  char(*path)[PATH_ROOM] = malloc(2 * sizeof *path);
+  char(*path)[HU_PATH_ROOM] = malloc(2 * sizeof *path);
   if (!path) return HU_E_MEMORY;
   const char *const paths[2] = {path[0], path[1]};
-  hu_status s = join(path[0], folder, k->path, "", why);
-  if (s == HU_OK) s = join(path[1], folder, held, "", why);
+  hu_status s = hu_path_of(path[0], folder, k->path, "", why);
+  if (s == HU_OK) s = hu_path_of(path[1], folder, held, "", why);
   if (s == HU_OK) s = hu_words_load(z, paths, *held ? 2 : 1, (uint32_t)k->vocabulary, (int)k->by_count, why);
   free(path);
   return s;
@@ -162,8 +155,8 @@ static hu_stream negatives_of(const hu_trainer *t, uint64_t epoch) {
 static hu_status open_movielens(hu_trainer *t, const char *folder, char *why) {
   const hu_run_keys *k = &t->keys;
   hu_movielens *m = &t->source.movielens;
-  char path[PATH_ROOM];
-  hu_status s = join(path, folder, *k->path ? k->path : "ratings.dat", "", why);
+  char path[HU_PATH_ROOM];
+  hu_status s = hu_path_of(path, folder, *k->path ? k->path : "ratings.dat", "", why);
   if (s == HU_OK) s = hu_movielens_load(m, path, why);
   if (s != HU_OK) return s;
   s = hu_movielens_training(&t->source.training, m, (uint32_t)k->negatives, negatives_of(t, 0));
@@ -230,7 +223,41 @@ static hu_status open_mnist(hu_trainer *t, const char *folder, char *why) {
   return s == HU_OK ? open_mnist_part(&t->source.test, t, folder, "t10k", why) : s;
 }
 
-hu_status hu_open_source(hu_trainer *t, const char *folder, char *why) {
+/* The file for training, and the one for testing; without one the last tenth of the lines. */
+static hu_status open_criteo(hu_trainer *t, const char *folder, char *why) {
+  enum { ROWS_MOST = 645277 };
+  const hu_run_keys *k = &t->keys;
+  const uint32_t rows = (uint32_t)k->vocabulary;
+  char path[HU_PATH_ROOM];
+  hu_data all;
+  if (!*k->path) return hu_say(why, HU_E_TRAIN, "data.path: empty, and criteo wants a file");
+  if (rows < 2 || rows > ROWS_MOST)
+    return hu_say(why, HU_E_TRAIN, "data.vocabulary: %u, and criteo wants rows of each category, from 2 to %d", rows,
+                  ROWS_MOST);
+  hu_status s = hu_path_of(path, folder, k->path, "", why);
+  if (s == HU_OK) s = hu_data_load_criteo(*k->test_file ? &t->source.training : &all, path, rows, why);
+  if (s != HU_OK || !*k->test_file) {
+    if (s != HU_OK) return s;
+    if (all.count >= 10) return cut(t, &all, all.count / 10 * 9);
+    hu_data_free(&all);
+    return hu_say(why, HU_E_DATA, "%s: fewer than 10 lines, and the last tenth is for testing", path);
+  }
+  s = hu_path_of(path, folder, k->test_file, "", why);
+  return s == HU_OK ? hu_data_load_criteo(&t->source.test, path, rows, why) : s;
+}
+
+static size_t rows_of_clicks(const hu_run_keys *k) { return k->vocabulary ? k->vocabulary : hu_clicks_default().rows; }
+
+static hu_status open_clicks(hu_trainer *t, char *why) {
+  const hu_run_keys *k = &t->keys;
+  hu_clicks what = {k->count, k->features, k->categories, rows_of_clicks(k), k->rank, (float)k->noise};
+  hu_status s = hu_data_clicks(&t->source.training, 0, &what, k->data_seed);
+  what.count = k->test;
+  if (s == HU_OK) s = hu_data_clicks(&t->source.test, k->count, &what, k->data_seed);
+  return s == HU_OK ? s : hu_say(why, s, "data.features, data.categories, data.vocabulary: %s", hu_status_text(s));
+}
+
+static hu_status open_set(hu_trainer *t, const char *folder, char *why) {
   switch (t->keys.set) {
     case SET_DIGITS: return open_digits(t, folder, why);
     case SET_NPY: return open_npy(t, folder, why);
@@ -240,6 +267,9 @@ hu_status hu_open_source(hu_trainer *t, const char *folder, char *why) {
     case SET_TEXT: return open_text(t, folder, why);
     case SET_WORDS: return open_words(t, folder, why);
     case SET_MOVIELENS: return open_movielens(t, folder, why);
+    case SET_PARALLEL: return hu_open_parallel(t, folder, why);
+    case SET_CRITEO: return open_criteo(t, folder, why);
+    case SET_CLICKS: return open_clicks(t, why);
     case SET_LEAST_SQUARES: return open_least_squares(t);
     case SET_TEACHER: return open_teacher(t);
     case SET_GRATINGS: return open_gratings(t);
@@ -247,13 +277,60 @@ hu_status hu_open_source(hu_trainer *t, const char *folder, char *why) {
   }
 }
 
+/* As many files as there are digests. */
+static hu_status check_files(const hu_trainer *t, char *why) {
+  size_t wanted = (size_t)hu_checksums_of(t->keys.checksum), there = t->files.count;
+  if (wanted <= there) return HU_OK;
+  return hu_say(why, HU_E_TRAIN, "data.checksum: %zu digests, and the run reads %zu files", wanted, there);
+}
+
+hu_status hu_open_source(hu_trainer *t, const char *folder, char *why) {
+  t->files.wanted = t->keys.checksum;
+  hu_watch_files(&t->files);
+  hu_status s = open_set(t, folder, why);
+  hu_watch_files(NULL);
+  return s == HU_OK ? check_files(t, why) : s;
+}
+
+size_t hu_trainer_file_count(const hu_trainer *t) { return t ? t->files.count : 0; }
+
+hu_trainer_file hu_trainer_file_at(const hu_trainer *t, size_t i) {
+  hu_trainer_file z = {NULL, 0, NULL};
+  if (i >= hu_trainer_file_count(t)) return z;
+  const hu_file_seen *x = &t->files.file[i];
+  z.path = x->path;
+  z.bytes = x->size;
+  z.sha256 = x->sha256;
+  return z;
+}
+
 void hu_close_source(hu_trainer *t) {
+  hu_watch_free(&t->files);
   hu_trainer_source *x = &t->source;
   hu_data_free(&x->training);
   hu_data_free(&x->test);
   hu_text_free(&x->tokens);
   hu_movielens_free(&x->movielens);
+  hu_parallel_free(&x->parallel);
   memset(x, 0, sizeof *x);
+}
+
+static void set_parallel_sizes(hu_model_sizes *z, const hu_parallel *x) {
+  if (!x->window) return;
+  z->height = z->width = z->channels = 0;
+  z->steps = x->window;
+  z->source_vocabulary = x->source_kinds;
+  z->vocabulary = z->outputs = x->target_kinds;
+}
+
+static void set_click_sizes(hu_model_sizes *z, const hu_trainer *t) {
+  enum { CRITEO_DENSE = 13, CRITEO_CATEGORIES = 26 };
+  const hu_run_keys *k = &t->keys;
+  int made = k->set == SET_CLICKS;
+  if (!made && k->set != SET_CRITEO) return;
+  z->dense = made ? k->features : CRITEO_DENSE;
+  z->categories = made ? k->categories : CRITEO_CATEGORIES;
+  z->vocabulary = z->categories * (made ? rows_of_clicks(k) : k->vocabulary);
 }
 
 hu_model_sizes hu_sizes_of_source(const hu_trainer *t) {
@@ -261,6 +338,8 @@ hu_model_sizes hu_sizes_of_source(const hu_trainer *t) {
   hu_model_sizes z = x->text ? hu_model_sizes_of_text(&x->tokens, x->window) : hu_model_sizes_of_data(&x->training);
   z.users = x->movielens.item ? x->movielens.users : t->keys.users;
   z.items = x->movielens.item ? x->movielens.items : t->keys.items;
+  set_parallel_sizes(&z, &x->parallel);
+  set_click_sizes(&z, t);
   return z;
 }
 
@@ -310,7 +389,7 @@ hu_status hu_make_rooms(hu_trainer *t, char *why) {
   if (!t->source.text && d->labels && (rows != n || out.cols < d->classes)) {
     return hu_say(why, HU_E_SHAPE, "model.net: has %zu outputs, and the data %u classes", out.cols, d->classes);
   }
-  if (!t->source.text && !d->labels && rows * out.cols != n * d->targets) {
+  if (!hu_has_labels(t) && rows * out.cols != n * d->targets) {
     return hu_say(why, HU_E_SHAPE, "model.net: has %zu outputs, and the data %zu targets", out.cols, d->targets);
   }
   t->x = calloc(passes * numbers, sizeof *t->x);
@@ -324,7 +403,8 @@ hu_status hu_make_rooms(hu_trainer *t, char *why) {
 
 /* n examples into the rooms. */
 static hu_status gather(hu_trainer *t, const hu_data *d, size_t n, const uint32_t *index, const hu_stream *augment) {
-  hu_data_gather(d, n, index, t->x, d->labels ? t->labels : NULL, d->labels ? NULL : t->y);
+  hu_data_gather(d, n, index, t->x, d->labels ? t->labels : NULL, d->targets ? t->y : NULL);
+  if (t->source.parallel.window) hu_label_pairs(t, n);
   if (!augment) return HU_OK;
   float *whole = malloc(n * hu_data_features(d) * sizeof *whole);
   if (!whole) return HU_E_MEMORY;
@@ -334,8 +414,9 @@ static hu_status gather(hu_trainer *t, const hu_data *d, size_t n, const uint32_
   return s;
 }
 
-/* t->words has n windows of one more token than steps: inputs all but the last, labels all but the first. */
-static void put_windows(hu_trainer *t, size_t n) {
+/* t->words has n windows of one more token than steps: inputs all but the last, labels all but the first; of a masked
+ * language model, labels are those that `masks` choose. */
+static hu_status put_windows(hu_trainer *t, size_t n, hu_stream masks) {
   size_t w = t->source.window;
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < w; j++) {
@@ -343,14 +424,19 @@ static void put_windows(hu_trainer *t, size_t n) {
       t->labels[i * w + j] = t->words[i * (w + 1) + j + 1];
     }
   }
+  return hu_has_some_labels(t) ? hu_mask_windows(t, n, masks) : HU_OK;
 }
 
-/* n windows from random places. */
-static hu_status gather_windows(hu_trainer *t, size_t n, size_t first, size_t count, hu_stream s) {
-  hu_status status = hu_text_windows(n, t->words, &t->source.tokens, first, count, t->source.window + 1, s);
-  if (status == HU_OK) put_windows(t, n);
-  return status;
+/* n windows from random places: those of batch `number` of a seed. */
+static hu_status gather_windows(hu_trainer *t, size_t n, size_t first, size_t count, uint64_t seed, uint64_t number) {
+  hu_stream places = hu_stream_child(hu_stream_of_use(seed, HU_USE_WINDOWS), number);
+  hu_stream masks = hu_stream_child(hu_stream_of_use(seed, HU_USE_MASK), number);
+  hu_status s = hu_text_windows(n, t->words, &t->source.tokens, first, count, t->source.window + 1, places);
+  return s == HU_OK ? put_windows(t, n, masks) : s;
 }
+
+/* The number of batch b of an evaluation, whose seed is 0. */
+static uint64_t number_to_see(int on, size_t b) { return ((uint64_t)(on + 1) << 40) + b; }
 
 /* Windows of the test part, one behind the other. */
 static size_t test_windows(const hu_trainer *t) {
@@ -358,19 +444,18 @@ static size_t test_windows(const hu_trainer *t) {
 }
 
 /* Batch b of these, *n windows; behind the last one it is repeated. */
-static void gather_in_order(hu_trainer *t, size_t b, size_t *n) {
+static hu_status gather_in_order(hu_trainer *t, size_t b, size_t *n) {
   size_t w = t->source.window, all = test_windows(t), batch = t->batch;
   if ((b + 1) * batch > all) *n = all - b * batch;
   for (size_t i = 0; i < batch; i++) {
     size_t at = b * batch + (i < *n ? i : *n - 1);
     memcpy(t->words + i * (w + 1), t->source.tokens.tokens + t->source.split + at * w, (w + 1) * sizeof *t->words);
   }
-  put_windows(t, batch);
+  return put_windows(t, batch, hu_stream_child(hu_stream_of_use(0, HU_USE_MASK), number_to_see(HU_ON_TEST, b)));
 }
 
-hu_status hu_draw_training(hu_trainer *t) {
-  hu_stream words = hu_stream_of_use(t->keys.seed, HU_USE_WINDOWS);
-  if (t->source.text) return gather_windows(t, t->samples, 0, t->source.split, hu_stream_child(words, t->step));
+static hu_status draw_training(hu_trainer *t) {
+  if (t->source.text) return gather_windows(t, t->samples, 0, t->source.split, t->keys.seed, t->step);
   const uint32_t *index = hu_batches_next(&t->order);
   hu_stream augment = hu_batches_stream(&t->order, HU_USE_AUGMENT);
   hu_status s = draw_negatives(t);
@@ -378,36 +463,40 @@ hu_status hu_draw_training(hu_trainer *t) {
   return gather(t, &t->source.training, t->samples, index, t->keys.augment ? &augment : NULL);
 }
 
+hu_status hu_draw_training(hu_trainer *t) {
+  hu_status s = draw_training(t);
+  if (s == HU_OK) hu_count_labels(t, t->samples, t->samples);
+  return s;
+}
+
 hu_status hu_feed_part(hu_trainer *t, hu_net *net, size_t part) {
   const hu_data *d = &t->source.training;
-  int labels = t->source.text || d->labels;
   size_t numbers = t->source.text ? t->source.window : hu_data_features(d);
   hu_net_tensor out = hu_net_value(t->net, t->ends.output);
   hu_status s = hu_model_feed(net, &t->ends, t->x + part * t->batch * numbers);
   if (s != HU_OK) return s;
-  return labels ? hu_net_labels(net, t->labels + part * out.rows)
-                : hu_net_targets(net, t->y + part * out.rows * out.cols);
+  if (hu_has_some_labels(t)) return hu_net_labels_among(net, t->labels + part * out.rows, t->counted);
+  return hu_has_labels(t) ? hu_net_labels(net, t->labels + part * out.rows)
+                          : hu_net_targets(net, t->y + part * out.rows * out.cols);
 }
 
 size_t hu_batches_to_see(const hu_trainer *t, int on) {
   const hu_data *d = on == HU_ON_TEST ? &t->source.test : &t->source.training;
   if (t->source.whole && on == HU_ON_TEST) return (test_windows(t) + t->batch - 1) / t->batch;
-  return t->source.text ? TEST_WINDOWS : (d->count + t->batch - 1) / t->batch;
+  size_t all = (d->count + t->batch - 1) / t->batch;
+  if (t->source.parallel.window && on == HU_ON_TRAINING) return all < TEST_WINDOWS ? all : TEST_WINDOWS;
+  return t->source.text ? TEST_WINDOWS : all;
 }
 
 /* Batch b of the set into the rooms. */
 static hu_status gather_to_see(hu_trainer *t, int on, size_t b, size_t *n) {
   size_t batch = t->batch;
   *n = batch;
-  if (t->source.whole && on == HU_ON_TEST) {
-    gather_in_order(t, b, n);
-    return HU_OK;
-  }
+  if (t->source.whole && on == HU_ON_TEST) return gather_in_order(t, b, n);
   if (t->source.text) {
     size_t first = on == HU_ON_TEST ? t->source.split : 0;
     size_t count = on == HU_ON_TEST ? t->source.tokens.count - t->source.split : t->source.split;
-    hu_stream words = hu_stream_of_use(0, HU_USE_WINDOWS);
-    return gather_windows(t, batch, first, count, hu_stream_child(words, ((uint64_t)(on + 1) << 40) + b));
+    return gather_windows(t, batch, first, count, 0, number_to_see(on, b));
   }
   const hu_data *d = on == HU_ON_TEST ? &t->source.test : &t->source.training;
   hu_status s = on == HU_ON_TEST ? HU_OK : draw_negatives(t);
@@ -419,5 +508,6 @@ static hu_status gather_to_see(hu_trainer *t, int on, size_t b, size_t *n) {
 
 hu_status hu_feed_to_see(hu_trainer *t, int on, size_t b, size_t *n) {
   hu_status s = gather_to_see(t, on, b, n);
+  if (s == HU_OK) hu_count_labels(t, t->batch, *n);
   return s == HU_OK ? hu_feed_part(t, t->net, 0) : s;
 }

@@ -9,8 +9,9 @@
 #define WHOLE (1 << 24)
 static const char *const no_yes[] = {"no", "yes", NULL};
 static const char *const devices[] = {"cpu", "cuda", NULL};
-static const char *const sets[] = {"digits",   "gratings", "text", "least_squares", "teacher",   "ratings", "cifar10",
-                                   "cifar100", "mnist",    "npy",  "words",         "movielens", NULL};
+static const char *const sets[] = {"digits",   "gratings", "text", "least_squares", "teacher",   "ratings",  "cifar10",
+                                   "cifar100", "mnist",    "npy",  "words",         "movielens", "parallel", "criteo",
+                                   "clicks",   NULL};
 static const char *const numberings[] = {"first", "count", NULL};
 static const char *const held[] = {"test", "valid", NULL};
 static const char *const losses[] = {"default", "cross_entropy", "squared_error", NULL};
@@ -57,37 +58,55 @@ static const hu_run_key keys[] = {
     {{"run.device", "cpu", "what computes: cpu or cuda", 0, devices, 0, 0}, HU_KEY_WORD, AT(device)},
 
     WORD(set, "data.set", "digits", sets,
-         "digits, gratings, text, least_squares, teacher, ratings, cifar10, cifar100, mnist, npy, words or movielens"),
+         "digits, gratings, text, least_squares, teacher, ratings, cifar10, cifar100, mnist, npy, words, movielens, "
+         "parallel, criteo or clicks"),
     OTHER(TEXT, path, "data.path", "",
-          "file (text, npy: the inputs, words: for training, movielens: ratings.dat) or folder (digits, cifar10, "
-          "cifar100, mnist); empty: the folder"),
+          "file (text, npy: the inputs, words: for training, parallel: sentences for training, movielens: ratings.dat, "
+          "criteo: for training) or folder (digits, cifar10, cifar100, mnist); empty: the folder"),
+    OTHER(TEXT, target, "data.target", "", "parallel: file of the translations of data.path, line by line"),
     OTHER(TEXT, labels, "data.labels", "", "npy: file of the labels"),
-    OTHER(TEXT, valid_file, "data.valid_file", "", "words: file for validation"),
+    OTHER(TEXT, valid_file, "data.valid_file", "", "words, parallel: file for validation"),
+    OTHER(TEXT, valid_target, "data.valid_target", "", "parallel: translations of data.valid_file"),
     OTHER(TEXT, test_file, "data.test_file", "",
-          "words: file for testing; empty, as data.valid_file: the last tenth of data.path is for testing"),
-    {{"data.evaluate", "test", "words: the file that is the test set of evaluations: test or valid", 0, held, 0, 0},
+          "words, parallel, criteo: file for testing; empty, as data.valid_file: the last tenth of data.path is for "
+          "testing"),
+    OTHER(TEXT, test_target, "data.test_target", "", "parallel: translations of data.test_file"),
+    {{"data.evaluate", "test", "words, parallel: the file that is the test set of evaluations: test or valid", 0, held,
+      0, 0},
      HU_KEY_WORD,
      AT(on_valid)},
     COUNT(vocabulary, "data.vocabulary", "0", 0, WHOLE,
-          "words: how many words are kept, <eos> and <unk> among them; 0: all of the training part"),
+          "words, parallel (of each language): how many words are kept, <eos> and <unk> among them; 0: all of the "
+          "training part; criteo, clicks: rows of each category (clicks, 0: 50)"),
+    {{"data.translate", "yes", "parallel: yes: evaluations translate the test sentences and give a BLEU", 0, no_yes, 0,
+      0},
+     HU_KEY_WORD,
+     AT(translate)},
     WORD(by_count, "data.numbering", "first", numberings,
-         "words: order of the vocabulary: first (by first occurrence) or count (the most frequent first)"),
+         "words, parallel: order of the vocabulary: first (by first occurrence) or count (the most frequent first)"),
     COUNT(count, "data.count", "2000", 1, WHOLE, "generated sets: examples for training"),
     COUNT(test, "data.test", "500", 1, WHOLE, "generated sets: examples for testing"),
     COUNT(size, "data.size", "16", 4, 256, "gratings: pixels of a side"),
     COUNT(classes, "data.classes", "10", 2, 65536, "gratings, npy: classes"),
-    COUNT(features, "data.features", "10", 1, 65536, "least_squares, teacher: features"),
-    COUNT(window, "data.window", "32", 1, 65536, "text, words: tokens of a sample"),
+    COUNT(features, "data.features", "10", 1, 65536, "least_squares, teacher: features; clicks: dense ones"),
+    COUNT(categories, "data.categories", "6", 1, 4095, "clicks: categories of an example"),
+    COUNT(window, "data.window", "32", 1, 65536, "text, words: tokens of a sample; parallel: the most of a sentence"),
     NUMBER(deviation, "data.deviation", "25", 1e-6, 1e6, "teacher: standard deviation of the targets"),
-    NUMBER(noise, "data.noise", "0.5", 0, 1e6, "least_squares, ratings: standard deviation of the noise"),
+    NUMBER(noise, "data.noise", "0.5", 0, 1e6, "least_squares, ratings, clicks: standard deviation of the noise"),
     COUNT(users, "data.users", "100", 1, WHOLE, "ratings: users"),
     COUNT(items, "data.items", "80", 1, WHOLE, "ratings: items"),
-    COUNT(rank, "data.rank", "4", 1, 256, "ratings: hidden features of users and items"),
+    COUNT(rank, "data.rank", "4", 1, 256, "ratings, clicks: hidden features of users and items, of categories"),
     WORD(implicit, "data.implicit", "no", no_yes, "ratings: yes: labels 0 and 1 in place of scores"),
     COUNT(negatives, "data.negatives", "4", 1, 65536,
           "movielens: pairs with label 0 beside each rating, drawn again in each epoch"),
     COUNT(candidates, "data.candidates", "99", 1, 65536,
           "movielens: movies that a user has not rated, among which the one that is held out is ranked"),
+    {{"data.checksum", "",
+      "sha256:HEX: the digest that the data file must have; several, with commas between them: those of the files in "
+      "the order in which a run reads and prints them; -: any; empty: none is checked",
+      0, NULL, 0, 0},
+     HU_KEY_CHECKSUM,
+     AT(checksum)},
     WORD(raw, "data.raw", "no", no_yes, "digits: yes: pixels 0 to 16, not divided by 16"),
     WORD(coarse, "data.coarse", "no", no_yes, "cifar100: yes: the 20 coarse labels"),
     WORD(augment, "data.augment", "no", no_yes, "cifar10, cifar100: yes: padded by 4, cropped, mirrored"),

@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* Bytes of the tensors of a step: as this library keeps them, and as the system stores them that the keys describe. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "train/environment.h"
 #include "train/net/net.h"
 #include "train/trainer/trainer.h"
 
+/* Operators by the values that they read: those that read value i are op[first[i]] ... op[first[i + 1] - 1], in order,
+ * each as often as it reads it. made_by[i]: the one that makes value i; -1: an input. */
+typedef struct readers {
+  const hu_net *net;
+  size_t *first;
+  int *op, *made_by;
+} readers;
+
 /* How a tensor's bits are counted: `bits` of it by the rounding that it has. */
-typedef double count(const hu_net *net, int i, double bits);
+typedef double count(const readers *r, int i, double bits);
 
 static double bits_of(size_t rows, size_t cols, const hu_rounding *r) {
   return (double)hu_rounding_bits(rows, cols, r);
@@ -14,55 +25,85 @@ static double bits_of(size_t rows, size_t cols, const hu_rounding *r) {
 static double larger(double x, double y) { return x > y ? x : y; }
 static double smaller(double x, double y) { return x < y ? x : y; }
 
-/* ---- codes of operands ---- */
+/* ---- who reads what ---- */
 
-/* How often op reads a value. */
-static int reads(const hu_operator *op, int value) {
-  int times = 0;
-  for (int k = 0; k < 3; k++) times += op->in[k] == value;
-  for (size_t k = 0; op->list && k < op->n[0]; k++) times += op->list[k] == value;
-  return times;
+static void close_readers(readers *r) {
+  free(r->first);
+  free(r->op);
+  free(r->made_by);
 }
+
+static void note(readers *r, int op, int value) {
+  if (value < 0) return;
+  if (r->op) r->op[r->first[value]] = op;
+  r->first[value]++;
+}
+
+/* The first time the readers of value i are counted in first[i], then they go to op[first[i]] on. */
+static void note_all(readers *r) {
+  for (int i = 0; i < r->net->operators; i++) {
+    const hu_operator *op = &r->net->op[i];
+    for (int k = 0; k < 3; k++) note(r, i, op->in[k]);
+    for (size_t k = 0; op->list && k < op->n[0]; k++) note(r, i, op->list[k]);
+    r->made_by[op->out] = i;
+  }
+}
+
+/* 0: no memory. */
+static int open_readers(readers *r, const hu_net *net) {
+  size_t values = (size_t)net->values, at = 0;
+  *r = (readers){net, calloc(values + 2, sizeof *r->first), NULL, calloc(values + 1, sizeof *r->made_by)};
+  if (!r->first || !r->made_by) return 0;
+  for (size_t i = 0; i < values; i++) r->made_by[i] = -1;
+  note_all(r);
+  for (size_t i = 0; i <= values; i++) {
+    size_t n = r->first[i];
+    r->first[i] = at;
+    at += n;
+  }
+  r->op = calloc(at + 1, sizeof *r->op);
+  if (!r->op) return 0;
+  note_all(r); /* which moves first[i] to where first[i + 1] was */
+  memmove(r->first + 1, r->first, (values + 1) * sizeof *r->first);
+  r->first[0] = 0;
+  return 1;
+}
+
+/* ---- codes of operands ---- */
 
 /* A product by a parameter has X and W apart; those of attention take both from values. */
 static int by_weights(const hu_operator *op) { return op->kind->product && op->theta[0] >= 0; }
 
 /* A value whose readers are all products is stored as the operand that dW needs; one that a product without bias makes
  * is a number of the result's rounding. */
-static double value_bits(const hu_net *net, int value, double bits) {
-  const hu_value *x = &net->value[value];
+static double value_bits(const readers *r, int value, double bits) {
+  const hu_value *x = &r->net->value[value];
+  const hu_operator *maker = r->made_by[value] < 0 ? NULL : &r->net->op[r->made_by[value]];
   double widest = 0;
-  int readers = 0, products = 0;
-  for (int i = 0; i < net->operators; i++) {
-    const hu_operator *op = &net->op[i];
-    if (by_weights(op) && op->out == value && op->theta[1] < 0) {
-      bits = smaller(bits, bits_of(x->rows, x->cols, &op->rounding.z_out));
-    }
-    if (!reads(op, value)) continue;
-    readers++;
-    products += op->kind->product;
+  size_t all = r->first[value + 1] - r->first[value], products = 0;
+  if (maker && by_weights(maker) && maker->theta[1] < 0) {
+    bits = smaller(bits, bits_of(x->rows, x->cols, &maker->rounding.z_out));
+  }
+  for (size_t k = r->first[value]; k < r->first[value + 1]; k++) {
+    const hu_operator *op = &r->net->op[r->op[k]];
+    products += op->kind->product != 0;
     widest = larger(widest, bits_of(x->rows, x->cols, &op->rounding.x_back));
     if (!by_weights(op)) widest = larger(widest, bits_of(x->rows, x->cols, &op->rounding.w_back));
   }
-  return readers && products == readers ? smaller(bits, widest) : bits;
+  return all && products == all ? smaller(bits, widest) : bits;
 }
 
 /* A gradient is stored as the operand dZ of the product that made its value, or as the dX that its only reader gave. */
-static double gradient_bits(const hu_net *net, int value, double bits) {
-  const hu_value *x = &net->value[value];
-  const hu_operator *reader = NULL;
-  int times = 0;
-  for (int i = 0; i < net->operators; i++) {
-    const hu_operator *op = &net->op[i];
-    int here = reads(op, value);
-    times += here;
-    if (here) reader = op;
-    if (op->out != value || !op->kind->product) continue;
-    bits = smaller(bits,
-                   larger(bits_of(x->rows, x->cols, &op->rounding.dz), bits_of(x->rows, x->cols, &op->rounding.dz_w)));
+static double gradient_bits(const readers *r, int value, double bits) {
+  const hu_value *x = &r->net->value[value];
+  const hu_operator *maker = r->made_by[value] < 0 ? NULL : &r->net->op[r->made_by[value]];
+  if (maker && maker->kind->product) {
+    bits = smaller(
+        bits, larger(bits_of(x->rows, x->cols, &maker->rounding.dz), bits_of(x->rows, x->cols, &maker->rounding.dz_w)));
   }
-  int given = times == 1 && by_weights(reader);
-  return given ? smaller(bits, bits_of(x->rows, x->cols, &reader->rounding.dx_out)) : bits;
+  if (r->first[value + 1] - r->first[value] != 1) return bits;
+  const hu_operator *reader = &r->net->op[r->op[r->first[value]]];
+  return by_weights(reader) ? smaller(bits, bits_of(x->rows, x->cols, &reader->rounding.dx_out)) : bits;
 }
 
 /* Products that read a parameter, or NULL where something else does, too; *times: how many. */
@@ -80,7 +121,8 @@ static const hu_operator *product_of(const hu_net *net, int parameter, int *time
 }
 
 /* The copy of the weights that operators see: all products of a parameter round it alike. */
-static double weight_bits(const hu_net *net, int parameter, double bits) {
+static double weight_bits(const readers *r, int parameter, double bits) {
+  const hu_net *net = r->net;
   const hu_parameter *p = &net->parameter[parameter];
   int times;
   const hu_operator *op = product_of(net, parameter, &times);
@@ -90,15 +132,16 @@ static double weight_bits(const hu_net *net, int parameter, double bits) {
 }
 
 /* dW of a parameter that one product has. */
-static double weight_gradient_bits(const hu_net *net, int parameter, double bits) {
+static double weight_gradient_bits(const readers *r, int parameter, double bits) {
+  const hu_net *net = r->net;
   const hu_parameter *p = &net->parameter[parameter];
   int times;
   const hu_operator *op = product_of(net, parameter, &times);
   return op && times == 1 ? smaller(bits, bits_of(p->rows, p->cols, &op->rounding.dw_out)) : bits;
 }
 
-static double as_it_is(const hu_net *net, int i, double bits) {
-  (void)net;
+static double as_it_is(const readers *r, int i, double bits) {
+  (void)r;
   (void)i;
   return bits;
 }
@@ -122,23 +165,29 @@ static double state_bytes(const hu_optimizer *o) {
 
 static HU_NOINLINE hu_trainer_memory memory_of(const hu_trainer *t, const counts *by) {
   hu_trainer_memory z = {0, 0, 0, 0};
+  readers r;
   if (!t || !t->net) return z;
   const hu_net *net = t->net;
+  if (!open_readers(&r, net)) {
+    close_readers(&r);
+    return z;
+  }
   for (int i = 0; i < net->values; i++) {
     const hu_value *x = &net->value[i];
-    z.values += by->value(net, i, bits_of(x->rows, x->cols, &x->round)) / 8;
-    if (x->made) z.gradients += by->gradient(net, i, bits_of(x->rows, x->cols, &x->round_back)) / 8;
+    z.values += by->value(&r, i, bits_of(x->rows, x->cols, &x->round)) / 8;
+    if (x->made) z.gradients += by->gradient(&r, i, bits_of(x->rows, x->cols, &x->round_back)) / 8;
   }
   for (int i = 0; i < net->parameters; i++) {
     const hu_parameter *p = &net->parameter[i];
     hu_optimizer o = hu_optimizer_of(net, i, &t->optimizer);
     double n = (double)p->rows * (double)p->cols, master = n * hu_limits_of(o.weight).width / 8;
-    double seen = by->weight(net, i, bits_of(p->rows, p->cols, &p->round)) / 8;
+    double seen = by->weight(&r, i, bits_of(p->rows, p->cols, &p->round)) / 8;
     z.weights += master + (seen < master ? seen : 0); /* a copy for the operators, if it is another one */
     z.state += n * state_bytes(&o);
-    z.gradients += by->weight_gradient(net, i, bits_of(p->rows, p->cols, &p->round_back)) / 8;
+    z.gradients += by->weight_gradient(&r, i, bits_of(p->rows, p->cols, &p->round_back)) / 8;
     if (t->keys.accumulate > 1) z.gradients += n * (double)sizeof(float);
   }
+  close_readers(&r);
   return z;
 }
 

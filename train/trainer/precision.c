@@ -73,7 +73,8 @@ static hu_product_rounding product_of(const hu_run_keys *k, const hu_operator *o
                            (uint32_t)k->hadamard,
                            (uint32_t)k->signs,
                            (uint8_t)k->by_window};
-  if (strcmp(op->kind->name, "scores") == 0) { /* W is K^T; K and dK are stored */
+  int gram = strcmp(op->kind->name, "gram") == 0;
+  if (gram || strcmp(op->kind->name, "scores") == 0) { /* W is K^T; K and dK are stored */
     r.dw_out.turned = r.dw_out.kind == HU_ROUND_SCALED ? !r.dw_out.turned : 0;
     r.w.turned = r.w.kind == HU_ROUND_SCALED ? !r.w.turned : 0;
     r.w_back.turned = r.w_back.kind == HU_ROUND_SCALED ? !r.w_back.turned : 0;
@@ -106,6 +107,7 @@ static int is_rounded(const hu_trainer *t, int i, int first, int last) {
   if ((k->exempt & EXEMPT_FIRST) && same_layer(t, i, first)) return 0;
   if ((k->exempt & EXEMPT_LAST) && same_layer(t, i, last)) return 0;
   if (is_attention(op)) return k->attention && !*k->layers;
+  if (op->theta[0] < 0) return !*k->layers; /* a product of two values */
   return !*k->layers || is_listed(k->layers, hu_net_parameter_name(t->net, op->theta[0]));
 }
 

@@ -251,7 +251,7 @@ uint64_t hu_trainer_digest(const hu_trainer *t) { return t ? hu_net_digest(t->ne
 
 typedef struct tally {
   double loss, right, rows, squares, sum, sum_of_squares;
-  size_t whole;
+  double whole;  /* batches that the loss is of; where some rows have no label, rows */
   double *score; /* of each example; NULL: not wanted */
 } tally;
 
@@ -261,12 +261,13 @@ static void tally_labels(const hu_trainer *t, size_t n, tally *z) {
   for (size_t i = 0; i < rows; i++) {
     const float *y = out.numbers + i * out.cols;
     size_t best = 0;
+    if (t->labels[i] == HU_LABEL_NONE) continue;
+    z->rows++;
     for (size_t j = 1; j < out.cols; j++) {
       if (y[j] > y[best]) best = j;
     }
     z->right += best == t->labels[i];
   }
-  z->rows += (double)rows;
 }
 
 /* Scores of batch b. */
@@ -296,8 +297,12 @@ static hu_status tally_batch(hu_trainer *t, int on, size_t b, int labels, tally 
   hu_status s = hu_feed_to_see(t, on, b, &n);
   if (s == HU_OK) s = hu_net_forward(t->net, 0, &loss);
   if (s != HU_OK) return s;
-  if (n == t->batch) {
-    z->loss += ldexp((double)loss * (double)t->shards.count, (int)t->keys.power);
+  double mean = ldexp((double)loss * (double)t->shards.count, (int)t->keys.power);
+  if (hu_has_some_labels(t)) {
+    z->loss += mean * t->counted;
+    z->whole += t->counted;
+  } else if (n == t->batch) {
+    z->loss += mean;
     z->whole++;
   }
   if (z->score) keep_scores(t, b, n, z->score);
@@ -320,13 +325,13 @@ static hu_status tally_shared(hu_trainer *t, int on, tally *z) {
   for (size_t b = (size_t)t->ranks.rank; b < batches && s == HU_OK; b += size) {
     tally one = {.score = z->score};
     s = tally_batch(t, on, b, 1, &one);
-    const double of_batch[TELL] = {one.loss, (double)one.whole, one.right, one.rows};
+    const double of_batch[TELL] = {one.loss, one.whole, one.right, one.rows};
     memcpy(told + b * TELL, of_batch, sizeof of_batch);
   }
   if (s == HU_OK) s = t->ranks.sum(t->ranks.context, batches * TELL, told);
   for (size_t b = 0; b < batches; b++) {
     z->loss += told[b * TELL];
-    z->whole += (size_t)told[b * TELL + 1];
+    z->whole += told[b * TELL + 1];
     z->right += told[b * TELL + 2];
     z->rows += told[b * TELL + 3];
   }
@@ -359,21 +364,22 @@ static hu_status tally_all(hu_trainer *t, int on, int labels, tally *z) {
 static HU_NOINLINE hu_status evaluate(hu_trainer *t, int on, hu_trainer_seen *seen) {
   const double none = (double)NAN;
   tally z;
-  hu_trainer_seen ranked = {none, none, none, none, none, none, none};
+  hu_trainer_seen ranked = {none, none, none, none, none, none, none, none};
   if (!t || !seen) return HU_E_NULL;
   if (!t->net || on < HU_ON_TRAINING || on > HU_ON_TEST) return HU_E_TRAIN;
   memset(&z, 0, sizeof z);
-  int labels = t->source.text || t->source.training.labels;
+  int labels = hu_has_labels(t), sentences = t->source.parallel.window != 0;
   const hu_data *pairs = pairs_to_see(t, on);
   if (pairs) z.score = calloc(pairs->count, sizeof *z.score);
   if (pairs && !z.score) return HU_E_MEMORY;
   hu_status s = tally_all(t, on, labels, &z);
   if (s == HU_OK && pairs) s = rank(t, on, z.score, &ranked);
   free(z.score);
+  if (s == HU_OK && sentences && on == HU_ON_TEST && t->keys.translate) s = hu_translate(t, &ranked.bleu);
   if (s != HU_OK) return s;
   *seen = ranked;
-  seen->loss = z.whole ? z.loss / (double)z.whole : (double)NAN;
-  seen->perplexity = t->source.text ? hu_exp_of_loss(seen->loss) : (double)NAN;
+  seen->loss = z.whole > 0 ? z.loss / z.whole : none;
+  seen->perplexity = t->source.text || sentences ? hu_exp_of_loss(seen->loss) : (double)NAN;
   seen->accuracy = labels ? z.right / z.rows : (double)NAN;
   seen->r2 = labels ? (double)NAN : 1 - z.squares / (z.sum_of_squares - z.sum * z.sum / z.rows);
   return HU_OK;

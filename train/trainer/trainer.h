@@ -7,6 +7,7 @@
 #include "halfulp/train/model.h"
 #include "halfulp/train/precision.h"
 #include "halfulp/train/trainer.h"
+#include "train/data/watch.h"
 #include "train/net/net.h"
 
 enum {
@@ -21,7 +22,10 @@ enum {
   SET_MNIST,
   SET_NPY,
   SET_WORDS,
-  SET_MOVIELENS
+  SET_MOVIELENS,
+  SET_PARALLEL,
+  SET_CRITEO,
+  SET_CLICKS
 };
 enum { LOSS_DEFAULT, LOSS_CROSS_ENTROPY, LOSS_SQUARED_ERROR };
 enum { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_DROP };
@@ -44,7 +48,9 @@ typedef struct hu_run_keys {
   double deviation, noise;
   uint64_t vocabulary, by_count, on_valid; /* by_count: 1: tokens by their number; on_valid: 1: evaluations are on it */
   uint64_t negatives, candidates;
-  const char *path, *labels, *valid_file, *test_file;
+  const char *path, *labels, *valid_file, *test_file, *target, *valid_target, *test_target;
+  const char *checksum;
+  uint64_t categories, translate; /* translate: 1: evaluations of parallel text have a BLEU */
   hu_model model;
   uint64_t loss, power, margin, largest; /* largest: 1: the scale is chosen from the largest gradient */
   hu_loss_rule rule;
@@ -89,6 +95,7 @@ typedef struct hu_trainer_source {
   size_t split;           /* text: tokens for training */
   size_t window;
   hu_movielens movielens; /* item is NULL: another set */
+  hu_parallel parallel;   /* window is 0: another set; its pairs are in `training` and `test` */
   uint64_t drawn;         /* movielens: the epoch whose negatives are in `training` */
   size_t group; /* examples of the test set that are ranked with each other, the first one the positive; 0: none */
 } hu_trainer_source;
@@ -122,6 +129,7 @@ struct hu_trainer {
   char **value; /* as set, one a key */
   hu_run_keys keys;
   int begun;
+  hu_file_watch files; /* that the run has read */
   int failed; /* 1: a step failed half-way */
   hu_trainer_source source;
   const hu_engine *engine; /* of run.device = cuda; NULL: none */
@@ -144,6 +152,7 @@ struct hu_trainer {
   /* rooms of a batch */
   float *x, *y;
   uint32_t *labels, *index, *words;
+  double counted;       /* where some rows have no label: how many of the labels in the room are there, a pass */
   struct hu_slot *slot; /* the tensors that are its state */
   size_t slots;
 };
@@ -161,6 +170,11 @@ enum { HU_LINE_MAX = 8192 };
 int hu_state_line(const char *text, const char *name, char z[HU_LINE_MAX]);
 int hu_state_count(const char *text, const char *name, uint64_t *z);
 
+/* ---- paths (path.c) ---- */
+/* folder/path/name; path and name may be empty, an absolute path stands alone. */
+enum { HU_PATH_ROOM = 4096 };
+hu_status hu_path_of(char z[HU_PATH_ROOM], const char *folder, const char *path, const char *name, char *why);
+
 /* ---- data (data.c) ---- */
 hu_status hu_open_source(hu_trainer *t, const char *folder, char *why);
 void hu_close_source(hu_trainer *t);
@@ -174,6 +188,20 @@ hu_status hu_feed_part(hu_trainer *t, hu_net *net, size_t part);
 size_t hu_batches_to_see(const hu_trainer *t, int on);
 hu_status hu_feed_to_see(hu_trainer *t, int on, size_t b, size_t *n);
 hu_model_sizes hu_sizes_of_source(const hu_trainer *t);
+
+/* ---- rows without labels (tokens.c) ---- */
+hu_status hu_open_parallel(hu_trainer *t, const char *folder, char *why);
+/* The labels of n pairs of sentences in the room of inputs. */
+void hu_label_pairs(hu_trainer *t, size_t n);
+/* Of n windows in the rooms some tokens are masked; what is asked for gets labels. Window i draws from child i. */
+hu_status hu_mask_windows(hu_trainer *t, size_t n, hu_stream words);
+/* 1 if all rows of the output have labels, or some; 1 if only some have. */
+int hu_has_labels(const hu_trainer *t);
+int hu_has_some_labels(const hu_trainer *t);
+/* t->counted for so many samples in the rooms, of which the first `counted` keep their labels. */
+void hu_count_labels(hu_trainer *t, size_t samples, size_t counted);
+/* BLEU of the greedy translations of all test sentences (translate.c). */
+hu_status hu_translate(hu_trainer *t, double *z);
 
 /* ---- shards (shards.c) ---- */
 /* Which shards there are, before the net is built; rooms for them, afterwards. */

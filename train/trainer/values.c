@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "halfulp/formats/ieee.h"
+#include "train/data/watch.h"
 #include "train/model/builder.h"
 #include "train/step/loss_rule.h"
 #include "train/text/words.h"
@@ -220,6 +221,12 @@ static int read_drop(const char *value, hu_run_keys *z) {
   return 1;
 }
 
+static hu_status read_checksum(const entry *e) {
+  if (hu_checksums_of(e->value) >= 0) return HU_OK;
+  return refuse(e, HU_E_TRAIN,
+                "is not sha256: and 64 hexadecimal digits, nor -, nor several of them with commas between");
+}
+
 static hu_status read_schedule(const entry *e, hu_run_keys *z) {
   int constant = strcmp(e->value, "constant") == 0, cosine = strcmp(e->value, "cosine") == 0;
   if (!constant && !cosine && !read_drop(e->value, z))
@@ -253,6 +260,11 @@ hu_status hu_read_key(hu_run_keys *z, size_t i, const char *value, char *why) {
     case HU_KEY_SCHEDULE: return read_schedule(&e, z);
     case HU_KEY_RATIO: return read_ratio(&e, at);
     case HU_KEY_SYSTEM: return read_system(&e);
+    case HU_KEY_CHECKSUM: {
+      hu_status s = read_checksum(&e);
+      if (s != HU_OK) return s;
+      break;
+    }
     case HU_KEY_TEXT: break;
   }
   if (at) *(const char **)at = value;

@@ -101,6 +101,22 @@ typedef struct hu_words {
 /* Frees the arrays of words and sets *z to all zero. */
 HU_API void hu_words_free(hu_words *z);
 
+/* Pairs of sentences as examples of 2 window + 1 features, tokens below 2^24 among them, without labels or targets: the
+ * tokens of the source, the number of these that are no padding, and the tokens of the target that are given. */
+typedef struct hu_parallel {
+  hu_data training, test;
+  size_t window;                       /* tokens of a sentence with "<eos>", and with padding */
+  uint32_t source_kinds, target_kinds; /* words of the vocabularies */
+  uint32_t end, unknown;               /* "<eos>" and "<unk>" of the target */
+  size_t left_out;                     /* pairs for training that have more tokens than a window */
+} hu_parallel;
+
+/* Frees the arrays of pairs and sets *z to all zero. */
+HU_API void hu_parallel_free(hu_parallel *z);
+/* What follows the given tokens of an example, `window` labels: the words of the target, "<eos>", then 2^32 - 1, which
+ * is HU_LABEL_NONE of net.h. Returns how many are others than that. */
+HU_API size_t hu_parallel_labels(const hu_parallel *x, const float *example, uint32_t *labels);
+
 /* Ratings of movies by users. Users and movies have numbers from 0 on, in increasing order of their ids; movies are the
  * items of models. */
 typedef struct hu_movielens {
@@ -162,6 +178,29 @@ HU_API HU_MUST_CHECK hu_status hu_text_load(hu_text *z, const char *path, char *
 HU_API HU_MUST_CHECK hu_status hu_words_load(hu_words *z, const char *const *paths, size_t files, uint32_t most,
                                              int by_count, char *why);
 
+/* Parallel text: a file of sentences and one of their translations, line by line, for training, and maybe two for
+ * testing (files: 1 or 2 of each language). Lines and words are those of hu_words_load, each language with a vocabulary
+ * of its own. Files of one part alone are cut: of its n pairs the first 9 floor(n / 10) are for training, the others
+ * for testing.
+ *
+ * A sentence has its words and "<eos>", at most `window` tokens (2 ... 65536). A pair for training with a longer one is
+ * left out, which `left_out` counts; a pair for testing with a longer one is an error. Behind a sentence, the source is
+ * padded with "<eos>". The given tokens of a target are "<eos>", its words, and padding: what a decoder knows when it
+ * is asked for each next word. An empty line is a sentence of "<eos>" alone.
+ *
+ * HU_E_DATA: files of different numbers of lines, an empty file, the word "<eos>" in one, fewer than 10 lines in a part
+ * alone, no pair that fits, and the errors of hu_words_load. */
+HU_API HU_MUST_CHECK hu_status hu_parallel_load(hu_parallel *z, const char *const *source, const char *const *target,
+                                                size_t files, size_t window, uint32_t most, int by_count, char *why);
+
+/* Clicks in the format of Criteo's Kaggle and Terabyte data sets: lines of 40 fields between tabs, a label 0 or 1, 13
+ * whole numbers, 26 categories of up to 8 hexadecimal digits; all but the label may be empty. Lines end with LF or CR
+ * LF. An example has 39 features and one of two classes: for each number x the binary32 logarithm ln(rnd32(1 + x)), +0
+ * where x is negative or missing; for field f = 0 ... 25 the token f rows + 1 + (c mod (rows - 1)) of its category c,
+ * or f rows where it is missing (Naumov et al. 2019 bound the rows of their tables in the same way). HU_E_SHAPE: rows
+ * not from 2 to 645277. */
+HU_API HU_MUST_CHECK hu_status hu_data_load_criteo(hu_data *z, const char *path, uint32_t rows, char *why);
+
 /* ratings.dat of MovieLens-1M (Harper, Konstan 2015): lines UserID::MovieID::Rating::Timestamp, each a whole decimal
  * number: ids 1 ... 2^32 - 1, ratings 1 ... 5, seconds 0 ... 2^63 - 1. Lines end with LF or CR LF; the last one may end
  * with the file. A rating says that the user has seen the movie; its stars are checked, and not kept.
@@ -205,6 +244,7 @@ enum {
   HU_USE_ROUNDING = 8,    /* stochastic roundings */
   HU_USE_NEGATIVES = 9,   /* child e of it: negatives of epoch e */
   HU_USE_CANDIDATES = 10, /* negatives that are ranked in tests */
+  HU_USE_MASK = 11,       /* tokens that a masked language model is asked for */
   HU_USE_OTHER = 64       /* the first free one */
 };
 HU_API hu_stream hu_stream_of_use(uint64_t seed, uint64_t use);
@@ -271,6 +311,19 @@ typedef struct hu_ratings {
 HU_API hu_ratings hu_ratings_default(void); /* the defaults of hu_ratings */
 HU_API HU_MUST_CHECK hu_status hu_data_ratings(hu_data *z, uint64_t first, const hu_ratings *what,
                                                uint64_t seed); /* a set of ratings */
+
+/* Clicks: example i, counted from `first`, has dense features N(0, 1), then categories, each one of `rows` tokens of
+ * its own (that of field f from f rows on), and the label 1 where a score is above 0. The score is the sum of weights
+ * times dense features, of weights of the tokens, and of products of hidden rows of `rank` numbers of all pairs of
+ * tokens, plus N(0, noise^2). Examples are the same whatever first and count. dense and categories 1 ... 4095, rows
+ * categories up to 2^24, rank 1 ... 256. */
+typedef struct hu_clicks {
+  size_t count, dense, categories, rows, rank; /* 4000, 8, 6, 50, 4 */
+  float noise;                                 /* 0.5 */
+} hu_clicks;
+HU_API hu_clicks hu_clicks_default(void); /* the defaults of hu_clicks */
+HU_API HU_MUST_CHECK hu_status hu_data_clicks(hu_data *z, uint64_t first, const hu_clicks *what,
+                                              uint64_t seed); /* a set of clicks */
 
 /* ---- batches ---- */
 

@@ -44,6 +44,16 @@
  *                                       language model: pre-norm, causal, trained positions
  *   ncf(layers=3,units=8,deviation=0.01)
  *                                       He et al. 2017, neural matrix factorisation of users and items
+ *   seq2seq(layers=1,units=32,heads=2,hidden=128,activation=relu,deviation=0.3,dropout=0)
+ *                                       Vaswani et al. 2017, encoder and decoder of `layers` each, pre-norm, trained
+ *                                       positions; padding of the source has no part in attention
+ *   bert(layers=1,units=32,heads=2,hidden=128,activation=gelu,deviation=0.02,dropout=0)
+ *                                       Devlin et al. 2019, masked language model of one segment: post-norm, every
+ *                                       step sees all others; token number `vocabulary` is the mask
+ *   dlrm(units=16,bottom=64/32,top=64/32,deviation=0.1)
+ *                                       Naumov et al. 2019: layers of the dense features (and one of `units` behind
+ *                                       them), embeddings of `units` columns, products of all pairs, layers to the
+ *                                       answer
  *
  * `width` multiplies numbers of channels: c channels become floor(width c + 1/2), at least 1. (The last 1280 of
  * mobilenet2 never become fewer; shufflenet2 has those of its paper's table for 0.5, 1, 1.5 and 2: docs/networks.md.)
@@ -75,7 +85,10 @@ enum {
   HU_MODEL_RESNET4 = 9,      /* resnet4 */
   HU_MODEL_MOBILENET2 = 10,  /* mobilenet2 */
   HU_MODEL_SHUFFLENET2 = 11, /* shufflenet2 */
-  HU_MODEL_KINDS = 12        /* (count) */
+  HU_MODEL_SEQ2SEQ = 12,     /* seq2seq */
+  HU_MODEL_BERT = 13,        /* bert */
+  HU_MODEL_DLRM = 14,        /* dlrm */
+  HU_MODEL_KINDS = 15        /* (count) */
 };
 /* Functions between layers. */
 enum {
@@ -84,15 +97,16 @@ enum {
   HU_ACTIVATION_TANH = 2  /* tanh */
 };
 
-/* The most convolutions of `conv`, the most stages of `resnet4`. */
+/* The most convolutions of `conv`, the most stages of `resnet4`, the most layers in a list of `dlrm`. */
 enum {
   HU_MODEL_CHANNELS_MAX = 8, /* convolutions */
-  HU_MODEL_STAGES_MAX = 8    /* stages */
+  HU_MODEL_STAGES_MAX = 8,   /* stages */
+  HU_MODEL_UNITS_MAX = 8     /* layers */
 };
 /* A network. Fields that a kind's text does not have are not looked at; hu_model_default leaves them 0. */
 typedef struct hu_model {
   uint8_t kind;                             /* HU_MODEL_ */
-  uint8_t activation;                       /* HU_ACTIVATION_; transformer: not tanh */
+  uint8_t activation;                       /* HU_ACTIVATION_; transformer, seq2seq, bert: not tanh */
   uint8_t no_bias, projection, bypass;      /* the words of linear, resnet, squeezenet */
   uint32_t layers, blocks;                  /* 1 ... 64; 1 ... 100 */
   uint32_t units, hidden;                   /* 1 ... 65536 */
@@ -104,6 +118,8 @@ typedef struct hu_model {
   uint32_t stages[HU_MODEL_STAGES_MAX];     /* blocks of each stage, 1 ... 100, as many as there are, then 0 */
   uint8_t bottleneck;                       /* the word of resnet4 */
   double dropout;                           /* 0 ... below 1 */
+  uint32_t bottom[HU_MODEL_UNITS_MAX];      /* units of layers, 1 ... 65536 each, as many as there are, then 0 */
+  uint32_t top[HU_MODEL_UNITS_MAX];         /* the same */
 } hu_model;
 
 /* What the data are. Looked at:
@@ -113,12 +129,19 @@ typedef struct hu_model {
  *   gru                        height (steps), width, channels, outputs
  *   lstm, transformer          steps, vocabulary, outputs (vocabulary, or 0, which means that)
  *   ncf                        users, items, outputs: 1 for scores, 2 for labels 0 and 1
- * Sides, channels, steps and outputs are 1 ... 65536; vocabulary, users, items 1 ... 2^24. */
+ *   seq2seq                    steps (of source and target), source_vocabulary, vocabulary, outputs as of transformer
+ *   bert                       steps, vocabulary, outputs as of transformer
+ *   dlrm                       dense, categories (features of each kind), vocabulary (rows of all categories together),
+ *                              outputs
+ * Sides, channels, steps and outputs are 1 ... 65536; vocabularies, users, items 1 ... 2^24 (bert: below 2^24); dense
+ * and categories are 1 ... 4095. */
 typedef struct hu_model_sizes {
   size_t height, width, channels;
   size_t steps, vocabulary;
   size_t users, items;
   size_t outputs;
+  size_t source_vocabulary;
+  size_t dense, categories;
 } hu_model_sizes;
 
 /* Of a data set: its images or features, and outputs = classes, or targets. Of a text: windows of steps + 1 tokens, of
@@ -143,7 +166,8 @@ HU_API size_t hu_model_text(char *text, size_t size, const hu_model *m);
 
 /* Where a model begins and ends. */
 typedef struct hu_model_ends {
-  int inputs[2]; /* values; ncf: users, items (one column each) */
+  int inputs[4]; /* values; ncf: users, items (one column each); seq2seq: source tokens, the number of them that are
+                    no padding, target tokens that are given; dlrm: dense features, categories */
   int count;     /* of inputs */
   int output;    /* rows of logits, scores, ...; no function after the last linear layer */
 } hu_model_ends;
@@ -153,7 +177,8 @@ typedef struct hu_model_ends {
  * sentence (*why lives as long as the net). */
 HU_API HU_MUST_CHECK hu_status hu_model_build(hu_net *net, const hu_model *m, const hu_model_sizes *sizes,
                                               hu_model_ends *ends, const char **why);
-/* hu_net_feed for all inputs: x is a batch as hu_data_gather makes it; for two inputs a row of two numbers a sample. */
+/* hu_net_feed for all inputs: x is a batch as hu_data_gather makes it: of each sample the numbers of the first input,
+ * then those of the next one. */
 HU_API HU_MUST_CHECK hu_status hu_model_feed(hu_net *net, const hu_model_ends *ends, const float *x);
 
 #ifdef __cplusplus

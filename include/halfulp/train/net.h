@@ -99,6 +99,13 @@ HU_API int hu_net_multiply(hu_net *net, int a, int b); /* a b */
  * from + 1 ... of a value. */
 HU_API int hu_net_concat(hu_net *net, size_t count, const int *values);  /* values side by side */
 HU_API int hu_net_columns(hu_net *net, int x, size_t from, size_t cols); /* some columns of a value */
+/* Values of the same columns below each other: of each sample the rows of the first one, then those of the next one. */
+HU_API int hu_net_stack_rows(hu_net *net, size_t count, const int *values);
+/* Dot products of all pairs of different rows of a sample: one row with (1, 0), (2, 0), (2, 1), (3, 0) ..., the numbers
+ * of both rows, from 0 on. Two operators: X X^T of the sample's rows X, a product (hu_net_round_product: its operands
+ * are X and X), and what of it lies below the diagonal. HU_E_SHAPE: fewer than 2 rows a sample or more than 4096, or an
+ * input. Naumov et al., Deep Learning Recommendation Model for Personalization and Recommendation Systems (2019). */
+HU_API int hu_net_interactions(hu_net *net, int x);
 /* The columns of x in so many groups of neighbours, as rows of a matrix, which is transposed: the first column of each
  * group, then the second of each ... Column i of group g of c columns becomes column i groups + g. Nothing is computed,
  * and gradients go back to where their column was. HU_E_SHAPE: `groups` does not divide the columns. Zhang et al.,
@@ -123,6 +130,17 @@ HU_API int hu_net_position(hu_net *net, int x);
  * has d. Three operators: scores Q K^T / sqrt(d / heads) (a product), softmax along rows (causal: of the columns up to
  * the row's own step), scores times V (a product). */
 HU_API int hu_net_attention(hu_net *net, int x, size_t heads, int causal);
+/* The same where the steps of samples have different lengths: `lengths` is an input of one number a sample, a row of
+ * one column, and shares are of the columns below that number alone (causal: and up to the row's step); the others are
+ * +0. A number above the steps, or a NaN, means all of them; one below 1 none, and then all of a sample's shares are
+ * +0. -1: no lengths, which is hu_net_attention. Vaswani et al., Attention is all you need (2017): the mask of padding.
+ */
+HU_API int hu_net_attention_masked(hu_net *net, int x, size_t heads, int causal, int lengths);
+/* Attention across two sequences: `queries` has d columns, `memory` 2 d, keys and then values, with as many steps as it
+ * has; the result has the rows of `queries` and d columns. `lengths` are of `memory`, or -1. The three operators are
+ * those of hu_net_attention, whose gradients go to dV of `memory`, then to the queries, then to the keys. HU_E_SHAPE:
+ * an input instead of a value, or columns that are not d and 2 d. Vaswani et al. (2017), section 3.2.3. */
+HU_API int hu_net_attention_across(hu_net *net, int queries, int memory, size_t heads, int lengths);
 /* One layer of `units` gated recurrent units or long short-term memory cells from a state of zeros; the result is the
  * last state h (`last`), or those of all steps. Each step is two linear operators, of the step's row and of h, with
  * parameters that all steps share, and a cell (docs/training.md section 3). Weights N(0, 1 / fan_in) at first. */
@@ -221,7 +239,10 @@ HU_API HU_MUST_CHECK hu_status hu_net_update_parameter(hu_net *net, int paramete
 HU_API HU_MUST_CHECK hu_status hu_net_initialize(hu_net *net, uint64_t seed);
 /* Copies a batch of an input in: batch x rows x cols numbers. The next call is a forward pass. */
 HU_API HU_MUST_CHECK hu_status hu_net_feed(hu_net *net, int input, const float *x);
-/* What the loss compares with: batch x rows labels, or batch x rows x cols targets. */
+/* What the loss compares with: batch x rows labels, or batch x rows x cols targets. A row with the label HU_LABEL_NONE
+ * has no part in the loss: its term and its gradient are +0, and R counts the other rows alone (padding; tokens that a
+ * language model is not asked for). HU_E_SHAPE: a label that is no column, or no row with a label. */
+#define HU_LABEL_NONE 0xFFFFFFFFu
 HU_API HU_MUST_CHECK hu_status hu_net_labels(hu_net *net, const uint32_t *labels); /* labels, for cross entropy */
 HU_API HU_MUST_CHECK hu_status hu_net_targets(hu_net *net,
                                               const float *targets); /* targets, for squared and absolute errors */

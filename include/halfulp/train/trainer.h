@@ -191,12 +191,14 @@ enum {
 };
 /* What an evaluation found. */
 typedef struct hu_trainer_seen {
-  double loss;     /* mean over whole batches, without the factor of loss.power */
+  double loss;     /* mean over whole batches, without the factor of loss.power; of parallel text and of masked language
+                      models over all words that are asked for */
   double accuracy; /* share of right answers, of all examples; NaN where there are no classes */
   double r2; /* 1 - sum of squared errors / sum of squared deviations from the mean; NaN where there are classes */
-  double perplexity; /* e to the loss, of a language model (text, words); NaN of any other */
+  double perplexity; /* e to the loss, of a language model (text, words, parallel); NaN of any other */
   double auc;        /* labels of two classes: area under the ROC curve of all examples; else NaN */
   double hit, ndcg;  /* the test set of movielens: HR@10 and NDCG@10; else NaN */
+  double bleu;       /* the test set of parallel text: BLEU from 0 to 100; else NaN */
 } hu_trainer_seen;
 /* Evaluation: dropout off, running statistics. Changes nothing. What is seen is the whole set, and of text 8 batches of
  * windows, whose places are always the same. The test set of words is seen whole: windows of data.window tokens, one
@@ -208,9 +210,22 @@ typedef struct hu_trainer_seen {
  * pair of equal scores counts half. It is NaN where a score is NaN, or all labels are equal. In the test set of
  * movielens (data.h) the rank of a user's held-out item is the number of the user's candidates whose score it does not
  * exceed: an equal score stands against it. HR@10 is the share of tested users with a rank below 10; NDCG@10 the mean
- * of 1 / log2(rank + 2) over all tested users, 0 for a rank of 10 or more (He et al. 2017). */
+ * of 1 / log2(rank + 2) over all tested users, 0 for a rank of 10 or more (He et al. 2017).
+ *
+ * Of parallel text the training set is seen in up to 8 batches, the first ones. Its BLEU is that of greedy translations
+ * of all test sentences (docs/training-data.md, section 6; data.translate = no: NaN). */
 HU_API HU_MUST_CHECK hu_status hu_trainer_evaluate(hu_trainer *t, int on, hu_trainer_seen *seen);
 
+/* Files that the run has read, in order: what the key data.checksum compares with. */
+typedef struct hu_trainer_file {
+  const char *path; /* lives as long as the run */
+  size_t bytes;
+  const char *sha256; /* 64 small hexadecimal digits: FIPS 180-4; lives as long as the run */
+} hu_trainer_file;
+HU_API size_t hu_trainer_file_count(const hu_trainer *t);                 /* the number of files; 0: it has not begun */
+HU_API hu_trainer_file hu_trainer_file_at(const hu_trainer *t, size_t i); /* file i; all zero where there is none */
+/* Pairs of sentences for training that data.set = parallel has left out, because they are longer than data.window. */
+HU_API size_t hu_trainer_left_out(const hu_trainer *t);
 /* A digest of the numbers, labels and tokens that the run reads (64 bits, FNV-1a over words of 64 bits), by which
  * processes tell that they have the same data; 0 before hu_trainer_begin. */
 HU_API uint64_t hu_trainer_data_digest(const hu_trainer *t);
@@ -229,7 +244,8 @@ typedef struct hu_trainer_memory {
  * are all products counts as X of dW, one that a product without bias makes as the result Z; the gradient of a value as
  * dZ of the product that made it, or as dX of the only product that reads it; a parameter's copy as W, its gradient as
  * dW. Of these and the tensor's own rounding the narrowest counts (Cambier et al. 2020: N bytes and two numbers for a
- * tensor). Attention's scores and sums count with the wider of their two operands. */
+ * tensor). Attention's scores and sums count with the wider of their two operands. All are 0 where there is no memory
+ * to count. */
 HU_API hu_trainer_memory hu_trainer_memory_of(const hu_trainer *t);
 /* As this library keeps them: tensors by their own roundings alone (precision.values, gradients, parameters ...),
  * operands of products as the binary32 numbers that they are made from. */

@@ -50,6 +50,7 @@ class Seen(NamedTuple):
     auc: float = float('nan')  # labels 0 and 1: area under the ROC curve, equal scores count half; else NaN
     hit: float = float('nan')  # test set of movielens: HR@10; else NaN
     ndcg: float = float('nan')  # test set of movielens: NDCG@10; else NaN
+    bleu: float = float('nan')  # test set of parallel: BLEU, 0 to 100; else NaN, as with data.translate = no
 
 
 class Memory(NamedTuple):
@@ -67,6 +68,7 @@ _SEEN = ('step', 'epochs', 'training_loss', 'training_accuracy', 'training_r2', 
 # What evaluations of some data sets have besides: the column, the set (0: training, 1: test), the field of `Seen`.
 _Besides = Tuple[Tuple[str, int, str], ...]
 _LANGUAGE: _Besides = (('training_perplexity', 0, 'perplexity'), ('test_perplexity', 1, 'perplexity'))
+_PARALLEL: _Besides = _LANGUAGE + (('test_bleu', 1, 'bleu'),)
 _PAIRS: _Besides = (('training_auc', 0, 'auc'), ('test_auc', 1, 'auc'))
 _RANKED: _Besides = _PAIRS + (('test_hit_rate_10', 1, 'hit'), ('test_ndcg_10', 1, 'ndcg'))
 
@@ -74,7 +76,8 @@ _RANKED: _Besides = _PAIRS + (('test_hit_rate_10', 1, 'hit'), ('test_ndcg_10', 1
 def _besides(config: Mapping[str, str]) -> _Besides:
     if config['data.set'] == 'ratings' and config['data.implicit'] == 'yes':
         return _PAIRS
-    return {'text': _LANGUAGE, 'words': _LANGUAGE, 'movielens': _RANKED}.get(config['data.set'], ())
+    return {'text': _LANGUAGE, 'words': _LANGUAGE, 'parallel': _PARALLEL, 'movielens': _RANKED, 'criteo': _PAIRS,
+            'clicks': _PAIRS}.get(config['data.set'], ())
 
 
 class Log(Dict[str, np.ndarray]):

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Puts the paths of data files together. */
+#include <stdio.h>
+
+#include "train/trainer/trainer.h"
+
+hu_status hu_path_of(char z[HU_PATH_ROOM], const char *folder, const char *path, const char *name, char *why) {
+  const char *first = *path == '/' ? "" : folder, *gap = *path == '/' || !*path ? "" : "/", *end = *name ? "/" : "";
+  int n = snprintf(z, HU_PATH_ROOM, "%s%s%s%s%s", first, gap, path, end, name);
+  return n > 0 && n < HU_PATH_ROOM ? HU_OK : hu_say(why, HU_E_FILE, "data.path: too long");
+}
