@@ -121,13 +121,13 @@ static int check_key(const sweep *s, const hu_trainer *t) {
 /* ---- what is there ---- */
 
 /* The first key in which the file's run is another one; NULL: it is this one. *was: the file's value, NULL: none. */
-static const char *other_key(const sweep_file *f, const hu_trainer *t, const char **was) {
-  *was = sweep_file_get(f, "halfulp");
+static const char *other_key(const cli_pairs *f, const hu_trainer *t, const char **was) {
+  *was = cli_pairs_get(f, "halfulp");
   if (!*was || strcmp(*was, HU_VERSION_STRING) != 0) return "halfulp";
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     hu_trainer_key k = hu_trainer_key_at(i);
     if (!k.weights) continue;
-    *was = sweep_file_get(f, k.name);
+    *was = cli_pairs_get(f, k.name);
     if (!*was || strcmp(*was, hu_trainer_get(t, k.name)) != 0) return k.name;
   }
   return NULL;
@@ -145,18 +145,18 @@ int sweep_is_own(const sweep *s, const sweep_run *r) {
 }
 
 static int look_for(const sweep *s, sweep_run *r) {
-  sweep_file f;
+  cli_pairs f;
   const char *was, *name = NULL;
   if (!sweep_is_own(s, r) && r->state == SWEEP_TO_DO) r->state = SWEEP_ELSEWHERE;
   if (s->fresh && sweep_is_own(s, r) && unlink(r->path) && errno != ENOENT)
     return cli_fail(r->path, "cannot remove: %s", strerror(errno));
-  if (!sweep_file_read(&f, r->path)) return CLI_OK;
+  if (!cli_pairs_read(&f, r->path)) return CLI_OK;
   if (sweep_file_result(&f, &r->result)) {
     name = other_key(&f, r->trainer, &was);
     if (!name) r->state = SWEEP_DONE;
   }
   int status = name ? refuse_file(r, name, was) : CLI_OK;
-  sweep_file_free(&f);
+  cli_pairs_free(&f);
   return status;
 }
 

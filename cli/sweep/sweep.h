@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "cli/base/config.h"
+#include "cli/sweep/pairs.h"
 #include "halfulp/train/trainer.h"
 
 /* What the folder has at the end, beside the runs. */
@@ -106,21 +107,9 @@ enum { SWEEP_WHY_MAX = 512 };
  * call it together, and the first of them writes the file. */
 int sweep_do(const sweep *s, sweep_run *r, sweep_shared *at, long parent, char why[SWEEP_WHY_MAX]);
 
-typedef struct sweep_pair {
-  char *name, *text;
-} sweep_pair;
-typedef struct sweep_file {
-  sweep_pair *pair;
-  size_t pairs;
-} sweep_file;
 int sweep_file_write(const sweep *s, const sweep_run *r);
-/* 1: read; 0: no file, or none of ours. */
-int sweep_file_read(sweep_file *f, const char *path);
-void sweep_file_free(sweep_file *f);
-/* NULL: nothing of that name. */
-const char *sweep_file_get(const sweep_file *f, const char *name);
 /* 0: something is missing. */
-int sweep_file_result(const sweep_file *f, sweep_result *z);
+int sweep_file_result(const cli_pairs *f, sweep_result *z);
 
 /* ---- processes (jobs.c) ---- */
 

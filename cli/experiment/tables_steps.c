@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Steps of the papers' networks as they were measured, with one thread, on the machine of bench/README.md (CPU time): for the
+ * estimates in examples/train/papers and docs/experiments.md. `halfulp experiment --paper P --table T --budget TIME`
+ * measures the steps of the machine that it runs on. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/experiment/tables.h"
+
+typedef struct measured {
+  const char *cell; /* the beginning of its name: the first line that fits counts */
+  double seconds;
+} measured;
+
+static const measured steps[] = {
+    {"s2fp8-table1-resnet20-fp32", 0.493},
+    {"s2fp8-table1-resnet20-s2fp8", 0.522},
+    {"s2fp8-table1-resnet20-fp8", 0.532},
+    {"s2fp8-tablea2-resnet20", 0.53},
+    {"s2fp8-table1-resnet34-fp32", 25.3},
+    {"s2fp8-table4-ncf-fp32", 0.0024},
+    {"s2fp8-table4-ncf-s2fp8", 0.00266},
+    {"s2fp8-table4-ncf-fp8", 0.00249},
+    {"s2fp8-tablea2-ncf", 0.00262},
+    {"openseq2seq-page-resnet20-fp32", 0.554},
+    {"openseq2seq-page", 0.542},
+    {"bfloat16-table1-resnet18-fp32", 13.3},
+    {"bfloat16-table2-resnet18-fp32", 13.3},
+    {"bfloat16-table1-resnet18", 12.6},
+    {"bfloat16-table2-resnet18-standard", 12.6},
+    {"bfloat16-table2-resnet18-stochastic", 12.3},
+    {"bfloat16-table2-resnet18-kahan", 12.8},
+    {"assignments-figure4-squeezenet-0.25-cifar100-fp32", 0.125},
+    {"assignments-figure4-squeezenet-0.25", 0.14},
+    {"assignments-figure4-squeezenet-cifar10-fp32", 0.916},
+    {"assignments-figure4-squeezenet-cifar100-fp32", 0.916},
+    {"assignments-figure4-squeezenet", 0.948},
+    {"assignments-figure5-squeezenet", 0.948},
+    {"assignments-figure6-squeezenet", 0.948},
+    {"assignments-figure4-shufflenet2-0.25-cifar100-fp32", 0.674},
+    {"assignments-figure4-shufflenet2-0.25", 0.779},
+    {"assignments-figure4-shufflenet2-cifar10-fp32", 2.98},
+    {"assignments-figure4-shufflenet2-cifar100-fp32", 2.98},
+    {"assignments-figure4-shufflenet2", 3.06},
+    {"assignments-figure5-shufflenet2", 3.06},
+    {"assignments-figure6-shufflenet2", 3.06},
+    {"assignments-figure4-mobilenet2-0.25-cifar100-fp32", 2.34},
+    {"assignments-figure4-mobilenet2-0.25", 2.65},
+    {"assignments-figure4-mobilenet2-cifar10-fp32", 12.9},
+    {"assignments-figure4-mobilenet2-cifar100-fp32", 12.9},
+    {"assignments-figure4-mobilenet2", 12.8},
+    {"assignments-figure5-mobilenet2", 12.8},
+    {"assignments-figure6-mobilenet2", 12.8},
+    {"assignments-figure4-resnet18-0.25-cifar100-fp32", 0.445},
+    {"assignments-figure4-resnet18-0.25", 0.428},
+    {"assignments-figure4-resnet18-cifar10-fp32", 13.3},
+    {"assignments-figure4-resnet18-cifar100-fp32", 13.3},
+    {"assignments-figure4-resnet18", 11.3},
+    {"assignments-figure5-resnet18", 11.3},
+    {"assignments-figure6-resnet18", 11.3},
+};
+
+double table_step_seconds(const table_cell *x) {
+  char name[TABLE_NAME_MAX];
+  table_cell_name(name, x);
+  for (size_t i = 0; i < TABLE_COUNT(steps); i++) {
+    if (strncmp(name, steps[i].cell, strlen(steps[i].cell)) == 0) return steps[i].seconds;
+  }
+  return (double)NAN;
+}
