@@ -70,6 +70,18 @@ int sweep_read_seeds(sweep *s, const char *text);
 /* 1: all values are numbers. */
 int sweep_is_numeric(const sweep *s);
 
+/* ---- several kinds of assignments in one sweep (assignments.c) ---- */
+
+/* A key that stands for those of a kind, a ratio, an order and promotion. Its values: "uniform", "operator",
+ * "operator'", "high" (as published, nothing is promoted); "0.4": demotion to that ratio, with the file's order and
+ * promotion; "smallest:0.4": with this order. */
+#define SWEEP_ASSIGNMENT "assignment"
+int sweep_has_assignments(const sweep *s);
+int sweep_is_number(const char *value);
+/* 1: values of the sweep set this key. */
+int sweep_varies(const sweep *s, const char *key);
+int sweep_set_assignment(hu_trainer *t, const char *value);
+
 /* ---- the runs (plan.c) ---- */
 
 /* All runs with their keys and the names of their files. */
