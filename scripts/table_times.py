@@ -14,8 +14,10 @@ CORES = (1, 16, 64)
 
 
 def days(seconds):
-    """As text: hours below two days."""
+    """As text: hours below two days, minutes below two hours."""
     hours = seconds / 3600
+    if hours < 2:
+        return '%.2g min' % (60 * hours)
     return '%.2g h' % hours if hours < 10 else '%.0f h' % hours if hours < 48 else '%.0f days' % (hours / 24)
 
 

@@ -289,7 +289,7 @@ int cli_experiment(int argc, char **argv) {
       if (status == CLI_OK) status = run_table(&state);
     } else if (is_of_table(&state)) {
       status =
-          cli_fail(NULL, "experiment: --table, --row, --budget, --stand-in, --configs and --overwrite want --paper");
+          cli_fail(NULL, "experiment: --table, --row, --budget, --stand-in, --configs and --overwrite require --paper");
     } else if (state.all == (count == 1)) {
       status = cli_fail(NULL, "experiment: either NAME or --all");
     } else if (state.quick && !state.all) {

@@ -72,11 +72,11 @@ static int check(const budget_how *how) {
   const paper_table *t = find_table(how);
   if (!has_paper(how->paper)) return no_paper(how->paper);
   if (how->table && !t) return no_table(how);
-  if (!t && how->row) return cli_fail(NULL, "experiment: --row wants --table");
-  if (!t && how->seconds > 0) return cli_fail(NULL, "experiment: --budget wants --table");
+  if (!t && how->row) return cli_fail(NULL, "experiment: --row requires --table");
+  if (!t && how->seconds > 0) return cli_fail(NULL, "experiment: --budget requires --table");
   if (t && !has_row(how, t)) return no_row(how, t);
   if (!(how->seconds > 0) && (how->stand_in || how->out || how->overwrite || how->data))
-    return cli_fail(NULL, "experiment: --data, --output, --overwrite and --stand-in of a table want --budget");
+    return cli_fail(NULL, "experiment: --data, --output, --overwrite and --stand-in of a table require --budget");
   return CLI_OK;
 }
 
@@ -139,7 +139,7 @@ static void tell_stop(const budget *b, int stopped) {
     done += b->run[i].done != 0;
     all += b->row[b->run[i].row].steps != 0;
   }
-  cli_note("stopped by %s with %zu of %zu runs done; the same command goes on", strsignal(stopped), done, all);
+  cli_note("stopped by %s with %zu of %zu runs done; the same command continues", strsignal(stopped), done, all);
 }
 
 static int show_all(const budget *b) {

@@ -39,7 +39,7 @@ typedef struct budget_run {
   table_cell cell;
   size_t row;
   double step[BUDGET_WIDTHS], begin[BUDGET_WIDTHS]; /* seconds at each width */
-  double full_seconds;                              /* of the run as the paper has it; NaN */
+  double full_seconds;                              /* at the paper's size; NaN */
   int done;
   double figure, test_loss, seconds;
   char measure[32];

@@ -17,7 +17,7 @@ const double budget_parts[BUDGET_WIDTHS] = {1, 0.5, 0.25};
 
 /* ---- times ---- */
 
-/* The steps of the run as the paper has it. */
+/* The steps of the run at the paper's size. */
 static int count_steps(const budget *b, const budget_run *r, budget_row *row) {
   hu_trainer *t = budget_begin(b, &r->cell, &(budget_size){.part = 1});
   if (!t) return CLI_BAD;

@@ -92,7 +92,7 @@ const paper_table table_openseq2seq = {
   TABLE_PAIRS("run.batch", "128", "run.epochs", "200", "optimizer.rate", "0.1", "optimizer.momentum", "0.9", \
               "optimizer.decay", "5e-4", "optimizer.schedule", "cosine")
 #define RECIPE_CHOSEN                                                                                     \
-  "The paper takes the recipe of a public repository; this is the usual one for CIFAR-10: 200 epochs, a " \
+  "The paper takes the recipe of a public repository; this is the common one for CIFAR-10: 200 epochs, a " \
   "cosine, decay 5e-4. The paper has means and deviations of three seeds."
 
 static const table_column bf16_1_columns[] = {

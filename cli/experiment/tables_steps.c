@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps of the papers' networks as they were measured, with one thread, on the machine of bench/README.md (CPU time): for the
- * estimates in examples/train/papers and docs/experiments.md. `halfulp experiment --paper P --table T --budget TIME`
+/* Steps of the papers' networks as they were measured, with one thread, on the machine of bench/README.md (CPU time):
+ * for the estimates in examples/train/papers and docs/experiments.md. With --budget, `halfulp experiment --paper`
  * measures the steps of the machine that it runs on. */
 #include <math.h>
 #include <string.h>
@@ -18,12 +18,20 @@ static const measured steps[] = {
     {"s2fp8-table1-resnet20-fp8", 0.532},
     {"s2fp8-tablea2-resnet20", 0.53},
     {"s2fp8-table1-resnet34-fp32", 25.3},
+    {"s2fp8-table1-resnet34-s2fp8", 26.6},
+    {"s2fp8-table1-resnet34-fp8", 24.9},
+    {"s2fp8-table1-resnet50-fp32", 25.9},
+    {"s2fp8-table1-resnet50-s2fp8", 27.4},
+    {"s2fp8-table1-resnet50-fp8", 28},
+    {"s2fp8-tablea2-resnet50", 28.5},
     {"s2fp8-table4-ncf-fp32", 0.0024},
     {"s2fp8-table4-ncf-s2fp8", 0.00266},
     {"s2fp8-table4-ncf-fp8", 0.00249},
     {"s2fp8-tablea2-ncf", 0.00262},
     {"openseq2seq-page-resnet20-fp32", 0.554},
     {"openseq2seq-page", 0.542},
+    {"fp16-table1-resnet50-fp32", 50.5},
+    {"fp16-table1-resnet50-mixed", 51.1},
     {"bfloat16-table1-resnet18-fp32", 13.3},
     {"bfloat16-table2-resnet18-fp32", 13.3},
     {"bfloat16-table1-resnet18", 12.6},

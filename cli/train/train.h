@@ -61,11 +61,21 @@ typedef struct train_totals {
   uint64_t samples; /* steps whose gradients are counted: the rows of log.csv */
   uint64_t seen;    /* rows of evaluations.csv */
   uint64_t gradients[HU_EXPONENTS];
+  uint64_t weight_gradients[HU_EXPONENTS]; /* of parameters, as the optimizer sees them */
   /* What only the end of the run asked for, and a longer run does not have: 0 or 1 of these rows, and the gradients of
    * that one, which are not among those above. */
   uint64_t end_samples, end_seen;
-  uint64_t end_gradients[HU_EXPONENTS];
+  uint64_t end_gradients[HU_EXPONENTS], end_weight_gradients[HU_EXPONENTS];
 } train_totals;
+
+/* A tensor of --follow (tensors.h). */
+typedef struct followed {
+  const char *name;
+  int tensor, gradient;
+  int seen;                            /* 1: in a step of this command */
+  uint64_t exponents[2][HU_EXPONENTS]; /* of X, and shifted and squeezed, in the last step of the log */
+} followed;
+enum { TRAIN_OVERFLOWS = 5 };
 
 typedef struct train_run {
   hu_trainer *t;
@@ -79,7 +89,10 @@ typedef struct train_run {
   int lock; /* the open folder; -1: not yet */
   const char **sets;
   size_t set_count;
-  table log, seen;
+  table log, seen, over, followed;
+  followed *follow; /* of --follow */
+  size_t follows;
+  char **follow_names; /* columns of `followed` */
   train_totals totals;
   hu_trainer_report last; /* of the last step; step 0: none has been done */
   progress bar;
@@ -103,12 +116,14 @@ int train_log_sync(const train_run *r);
 int train_log_step(train_run *r, const hu_trainer_report *report);
 /* The net seen now; a row of evaluations.csv. at_end: only the end of the run asks for it. */
 int train_log_evaluation(train_run *r, int at_end);
-/* exponents.csv: what hu_exponents_of counts, of gradients and of the weights as they are now. */
+/* exponents.csv: what hu_exponents_of counts, of gradients of values and of weights, and of the weights as they are
+ * now. */
 int train_log_exponents(const train_run *r);
 /* Adds the gradients of all values that have some: of neither inputs nor the loss. at_end: as above. */
 void train_sample_gradients(train_run *r, int at_end);
 /* All that were added. */
 void train_gradients(const train_run *r, uint64_t z[HU_EXPONENTS]);
+void train_weight_gradients(const train_run *r, uint64_t z[HU_EXPONENTS]);
 void train_weights(const train_run *r, uint64_t z[HU_EXPONENTS]);
 
 /* checkpoint.safetensors (checkpoint.c). Refused: one of another configuration, naming the key; the length of the

@@ -43,6 +43,7 @@ WORDS = {
     "fc": ("", "FORMAT", "format of C", r"C\b"),
     "fd": ("", "FORMAT", "format of the result D", r"format of D|format of the result|elements of C and D|format of C and of the result"),
     "first": ("n", "N", "differences shown", r"differences to print|first N differing"),
+    "follow": ("", "TENSOR", "tensor that is followed", r"in each row of the log"),
     "format": ("f", "FORMAT", "number format", r"format"),
     "function": ("", "NAME", "function of a library", r"its name"),
     "gemm": ("", "", "the box multiplies matrices", r"multiplies matrices"),
