@@ -156,7 +156,7 @@ static const cli_command command = {
     "  halfulp experiment s2fp8 --data . --output /tmp/s2fp8 --json\n"
     "  halfulp experiment long-reduction --output /tmp/reduction\n"
     "  halfulp experiment --paper s2fp8 --table 1\n"
-    "  halfulp experiment --paper s2fp8 --table 1 --budget 30m --data ~/sets -j 2",
+    "  halfulp experiment --paper s2fp8 --table 4 --budget 20s --stand-in --output /tmp/ncf.table",
     options,
     0,
     1,

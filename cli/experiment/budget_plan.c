@@ -154,13 +154,17 @@ static int cut_row(const budget *b, budget_row *row, double share) {
 /* Each row has an equal share of what is left by those before it. */
 static int cut_rows(budget *b) {
   double planned = 0;
-  for (size_t i = 0; i < b->rows; i++) {
+  progress bar;
+  int status = CLI_OK;
+  progress_start(&bar, "timing steps", b->rows);
+  for (size_t i = 0; i < b->rows && status == CLI_OK; i++) {
+    progress_at(&bar, i);
     double left = b->how->seconds - (progress_seconds() - b->started) - planned;
-    int status = cut_row(b, &b->row[i], left / (double)(b->rows - i));
-    if (status != CLI_OK) return status;
+    status = cut_row(b, &b->row[i], left / (double)(b->rows - i));
     planned += b->row[i].seconds;
   }
-  return CLI_OK;
+  progress_end(&bar);
+  return status;
 }
 
 /* ---- the plan's file ---- */
@@ -266,7 +270,6 @@ int budget_plan(budget *b) {
   int found = b->how->overwrite ? 0 : read_plan(b, path), status = found < 0 ? CLI_BAD : CLI_OK;
   b->fresh = !found;
   if (!found) {
-    if (!cli_quiet()) cli_note("timing steps of %s, %s", b->table->paper, b->table->place);
     status = cut_rows(b);
     if (status == CLI_OK) status = cli_text_write(path, print_plan, b);
   }

@@ -134,7 +134,7 @@ class Sweep(SweepCase):
         self.assertIn("(varied)", self.read("o/report.html").decode())
         self.bad(*self.args("q", "--key", "assignment", values="uniform,operatr"), says=["assignment.kind", "operatr", "operator"])
         self.bad(*self.args("q", "--key", "assignment", values="1.5"), says=["assignment.ratio", "1.5"])
-        self.bad(*self.args("q", "--key", "assignment", values="first:0.5"), says=["assignment.order", "first:0.5"])
+        self.bad(*self.args("q", "--key", "assignment", values="first:0.5"), says=["assignment.order", "'first'"])
 
     def swept(self, key, values, *more):
         """A sweep without an assignment: its summary, and what it prints."""
@@ -233,7 +233,7 @@ class Sweep(SweepCase):
             ),
         }
         with open(os.path.join(os.environ["HALFULP_DOCS"], "sweep.md"), encoding="utf-8") as f:
-            page = f.read().split("## 6. JSON")[1]
+            page = f.read().split("## 7. JSON")[1]
         for part, (types, objects) in fields.items():
             for x in objects:
                 self.assertEqual(set(x), set(types), part)
