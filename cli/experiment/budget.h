@@ -28,6 +28,7 @@ typedef struct budget_how {
 typedef struct budget_row {
   const table_row *row;
   double part;         /* of the paper's width */
+  size_t width;        /* its number in budget_parts, as it was timed */
   uint64_t steps;      /* of each run; 0: none */
   uint64_t full_steps; /* of the paper's; 0: not timed */
   uint64_t an_epoch;

@@ -133,25 +133,32 @@ static int time_others(const budget *b, const budget_row *row, size_t width) {
   return status;
 }
 
-static int cut_row(const budget *b, budget_row *row, double share) {
-  size_t n, w = 0;
-  int status = count_steps(b, first_run(b, row, &n), row);
-  if (status == CLI_OK) status = find_width(b, row, share, &w);
-  if (status == CLI_OK) status = time_others(b, row, w);
-  if (status != CLI_OK || try_epochs(b, row, w, share)) return status;
-  uint64_t steps = fitting(b, row, w, share);
-  if (steps >= BUDGET_STEPS_LEAST) {
-    keep(b, row, w, steps);
-    return CLI_OK;
-  }
+/* As many epochs as fit into this share, or steps; or why there are none. */
+static void fit_row(const budget *b, budget_row *row, double share) {
   char need[TABLE_TIME_MAX], have[TABLE_TIME_MAX];
+  row->left[0] = 0;
+  if (try_epochs(b, row, row->width, share)) return;
+  uint64_t steps = fitting(b, row, row->width, share);
+  if (steps >= BUDGET_STEPS_LEAST) {
+    keep(b, row, row->width, steps);
+    return;
+  }
   snprintf(row->left, sizeof row->left, "%d steps of each run take %s, and its share of the budget is %s",
-           BUDGET_STEPS_LEAST, table_time(need, row_seconds(b, row, w, BUDGET_STEPS_LEAST)),
+           BUDGET_STEPS_LEAST, table_time(need, row_seconds(b, row, row->width, BUDGET_STEPS_LEAST)),
            table_time(have, fmax(share, 0)));
-  return CLI_OK;
 }
 
-/* Each row has an equal share of what is left by those before it. */
+static int cut_row(const budget *b, budget_row *row, double share) {
+  size_t n;
+  int status = count_steps(b, first_run(b, row, &n), row);
+  if (status == CLI_OK) status = find_width(b, row, share, &row->width);
+  if (status == CLI_OK) status = time_others(b, row, row->width);
+  if (status == CLI_OK) fit_row(b, row, share);
+  return status;
+}
+
+/* Each row has an equal share of what is left by those before it. Then rows that are left out, from the first one on,
+ * have all that is left in the end. */
 static int cut_rows(budget *b) {
   double planned = 0;
   progress bar;
@@ -162,6 +169,15 @@ static int cut_rows(budget *b) {
     double left = b->how->seconds - (progress_seconds() - b->started) - planned;
     status = cut_row(b, &b->row[i], left / (double)(b->rows - i));
     planned += b->row[i].seconds;
+  }
+  for (size_t i = 0; i < b->rows && status == CLI_OK; i++) {
+    budget_row *row = &b->row[i];
+    char said[BUDGET_LEFT_MAX]; /* of its share: this stands where the rest is too little, too */
+    memcpy(said, row->left, sizeof said);
+    if (!*said) continue;
+    fit_row(b, row, b->how->seconds - (progress_seconds() - b->started) - planned);
+    if (*row->left) memcpy(row->left, said, sizeof said);
+    planned += row->seconds;
   }
   progress_end(&bar);
   return status;
