@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/base/numbers.h"
@@ -82,26 +81,4 @@ const char *table_time(char text[TABLE_TIME_MAX], double seconds) {
   while (seconds / units[i].seconds >= units[i].below) i++;
   snprintf(text, TABLE_TIME_MAX, "%s %s", ROUNDED(seconds / units[i].seconds, 2), units[i].unit);
   return text;
-}
-
-/* ---- full size ---- */
-
-typedef struct sizes {
-  unsigned long long batch, epochs;
-} sizes;
-
-static int read_size(void *context, const char *key, const char *value) {
-  sizes *z = context;
-  if (strcmp(key, "run.batch") == 0) z->batch = strtoull(value, NULL, 10);
-  if (strcmp(key, "run.epochs") == 0) z->epochs = strtoull(value, NULL, 10);
-  return 0;
-}
-
-table_size table_full_size(const table_cell *x) {
-  sizes z = {1, 0};
-  const table_data *d = x->row->data;
-  (void)table_cell_keys(x, 0, 1, read_size, &z);
-  double steps = (double)(d->count / z.batch * z.epochs), step = table_step_seconds(x);
-  double seen = ceil((double)d->test / (double)z.batch) * TABLE_SEEING;
-  return (table_size){steps, (steps + seen) * step, z.batch, z.epochs};
 }

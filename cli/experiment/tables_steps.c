@@ -3,6 +3,7 @@
  * for the estimates in examples/train/papers and docs/experiments.md. With --budget, `halfulp experiment --paper`
  * measures the steps of the machine that it runs on. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/experiment/tables.h"
@@ -12,7 +13,7 @@ typedef struct measured {
   double seconds;
 } measured;
 
-static const measured steps[] = {
+static const measured recorded[] = {
     {"s2fp8-table1-resnet20-fp32", 0.493},
     {"s2fp8-table1-resnet20-s2fp8", 0.522},
     {"s2fp8-table1-resnet20-fp8", 0.532},
@@ -71,8 +72,30 @@ static const measured steps[] = {
 double table_step_seconds(const table_cell *x) {
   char name[TABLE_NAME_MAX];
   table_cell_name(name, x);
-  for (size_t i = 0; i < TABLE_COUNT(steps); i++) {
-    if (strncmp(name, steps[i].cell, strlen(steps[i].cell)) == 0) return steps[i].seconds;
+  for (size_t i = 0; i < TABLE_COUNT(recorded); i++) {
+    if (strncmp(name, recorded[i].cell, strlen(recorded[i].cell)) == 0) return recorded[i].seconds;
   }
   return (double)NAN;
+}
+
+/* ---- full size ---- */
+
+typedef struct sizes {
+  unsigned long long batch, epochs;
+} sizes;
+
+static int read_size(void *context, const char *key, const char *value) {
+  sizes *z = context;
+  if (strcmp(key, "run.batch") == 0) z->batch = strtoull(value, NULL, 10);
+  if (strcmp(key, "run.epochs") == 0) z->epochs = strtoull(value, NULL, 10);
+  return 0;
+}
+
+table_size table_full_size(const table_cell *x) {
+  sizes z = {1, 0};
+  const table_data *d = x->row->data;
+  (void)table_cell_keys(x, 0, 1, read_size, &z);
+  double steps = (double)(d->count / z.batch * z.epochs), step = table_step_seconds(x);
+  double seen = ceil((double)d->test / (double)z.batch) * TABLE_SEEING;
+  return (table_size){steps, (steps + seen) * step, z.batch, z.epochs};
 }

@@ -41,13 +41,6 @@ static const char *const log_names[LOG_COLUMNS] = {
     "promoted",
 };
 
-char *train_path(const train_run *r, const char *name) {
-  char *path = NULL;
-  if (asprintf(&path, "%s/%s", r->out, name) >= 0) return path;
-  cli_fail(r->out, "out of memory");
-  return NULL;
-}
-
 static const char *const over_names[OVER_COLUMNS] = {"step",     "share_1",  "share_2",  "share_3",
                                                      "share_4",  "share_5",  "tensor_1", "tensor_2",
                                                      "tensor_3", "tensor_4", "tensor_5"};

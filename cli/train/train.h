@@ -104,7 +104,7 @@ typedef struct train_run {
 /* Steps to the end, or up to an interrupt: *stopped gets the signal, 0 if there was none (run.c). */
 int train_steps(train_run *r, int *stopped);
 
-/* Paths of the files in the folder; to be freed, NULL after an error line. */
+/* Paths of the files in the folder (path.c); to be freed, NULL after an error line. */
 char *train_path(const train_run *r, const char *name);
 /* The two tables of the run; fresh ones, or those of an earlier one up to step `at`, refused where rows are missing
  * that its checkpoint counts. Where that was its end, and is not the end of this run, what only the end asked for is
