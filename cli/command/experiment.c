@@ -10,6 +10,7 @@
 #include "cli/base/progress.h"
 #include "cli/base/shipped.h"
 #include "cli/experiment/experiment.h"
+#include "cli/experiment/budget.h"
 #include "files/suggest.h"
 #include "halfulp/train/data.h"
 #include "halfulp/train/net.h"
@@ -18,6 +19,8 @@ enum { SETS_MAX = 64 };
 typedef struct experiment_state {
   int json, all, quick;
   const char *data, *out, *threads, *row;
+  budget_how table;    /* of --paper */
+  const char *configs; /* folder */
   size_t seeds;
   const char *pairs[2 * SETS_MAX + 3]; /* of --set and -j, up to a NULL */
   char *keys[SETS_MAX];                /* room of the keys in it */
@@ -27,7 +30,21 @@ typedef struct experiment_state {
   int printed; /* objects of a JSON list */
 } experiment_state;
 
-enum { KEY_DATA = CLI_KEY_FREE, KEY_SET, KEY_RUN, KEY_ALL, KEY_QUICK, KEY_SEEDS };
+enum {
+  KEY_DATA = CLI_KEY_FREE,
+  KEY_SET,
+  KEY_RUN,
+  KEY_ALL,
+  KEY_QUICK,
+  KEY_SEEDS,
+  KEY_PAPER,
+  KEY_TABLE,
+  KEY_ROW,
+  KEY_BUDGET,
+  KEY_STAND_IN,
+  KEY_CONFIGS,
+  KEY_OVERWRITE
+};
 enum { SEEDS = 3, SEEDS_MOST = 1000 };
 
 /* KEY=VALUE */
@@ -62,6 +79,13 @@ static int set(void *state, int key, const char *value) {
   if (key == 'o') s->out = value;
   if (key == 'j') s->threads = value;
   if (key == KEY_RUN) s->row = value;
+  if (key == KEY_PAPER) s->table.paper = value;
+  if (key == KEY_TABLE) s->table.table = value;
+  if (key == KEY_ROW) s->table.row = value;
+  if (key == KEY_STAND_IN) s->table.stand_in = 1;
+  if (key == KEY_OVERWRITE) s->table.overwrite = 1;
+  if (key == KEY_BUDGET) return budget_read_time(&s->table.seconds, value);
+  if (key == KEY_CONFIGS) s->configs = value;
   if (key == KEY_SEEDS) return read_seeds(s, value);
   return key == KEY_SET ? add_set(s, value) : CLI_OK;
 }
@@ -108,6 +132,13 @@ static const cli_option options[] = {
     {KEY_SET | CLI_REPEATS, "set", "KEY=VALUE", "in every run, after its own keys (halfulp train --keys lists them)"},
     {KEY_RUN, "run", "RUN", "--set in the run of this name alone, for example to see what a claim rests on"},
     {KEY_SEEDS, "seeds", "N", "so many seeds, 0 to N - 1, for every run; claims are judged on the means; default 3"},
+    {KEY_PAPER, "paper", "PAPER", "no NAME: list the tables of a paper; with --table and --budget run one"},
+    {KEY_TABLE, "table", "TABLE", "one of them: 1, A2, figure4"},
+    {KEY_ROW, "row", "ROW", "one row of the table, by its name in files: resnet20"},
+    {KEY_BUDGET, "budget", "TIME", "run what of the table fits into this time: 90s, 30m, 12h, 3d"},
+    {KEY_STAND_IN, "stand-in", NULL, "with --budget: generated data in place of the paper's"},
+    {KEY_CONFIGS, "configs", "FOLDER", "with --paper: write a configuration for every cell of its tables"},
+    {KEY_OVERWRITE, "overwrite", NULL, "with --budget: start again, whatever results are in OUT"},
     {'j', "threads", "N", "as --set run.threads=N: the result is the same for any number"},
     CLI_OPTION_JSON,
     {0}};
@@ -123,7 +154,9 @@ static const cli_command command = {
     "with 1 if one does not hold.",
     "  halfulp experiment bfloat16-updates --data . -j 2\n"
     "  halfulp experiment s2fp8 --data . --output /tmp/s2fp8 --json\n"
-    "  halfulp experiment long-reduction --output /tmp/reduction",
+    "  halfulp experiment long-reduction --output /tmp/reduction\n"
+    "  halfulp experiment --paper s2fp8 --table 1\n"
+    "  halfulp experiment --paper s2fp8 --table 4 --budget 20s --stand-in --output /tmp/ncf.table",
     options,
     0,
     1,
@@ -219,6 +252,27 @@ static int run_named(experiment_state *s, const char *name) {
   return cli_fail(NULL, "no experiment '%s'%s", name, suggest_end(end, &near, "`halfulp experiments` lists them"));
 }
 
+/* ---- a paper's table ---- */
+
+static int is_of_table(const experiment_state *s) {
+  const budget_how *how = &s->table;
+  return how->table || how->row || how->seconds > 0 || how->stand_in || how->overwrite || s->configs;
+}
+
+static int run_table(experiment_state *s) {
+  budget_how how = s->table;
+  how.data = s->data;
+  how.out = s->out;
+  how.threads = s->threads;
+  how.pairs = s->pairs;
+  how.engine = s->engine;
+  how.json = s->json;
+  if (!s->configs) return budget_command(&how);
+  if (how.table || how.row || how.seconds > 0 || how.stand_in || how.overwrite)
+    return cli_fail(NULL, "experiment: --configs is for all tables of a paper");
+  return budget_write_configs(s->configs, &how);
+}
+
 int cli_experiment(int argc, char **argv) {
   experiment_state state = {0};
   char **operands;
@@ -228,7 +282,15 @@ int cli_experiment(int argc, char **argv) {
       state.pairs[2 * state.sets] = "run.threads";
       state.pairs[2 * state.sets + 1] = state.threads;
     }
-    if (state.all == (count == 1)) {
+    if (state.table.paper) {
+      status = count || state.all || state.quick || state.row || state.seeds
+                   ? cli_fail(NULL, "experiment: --paper stands without NAME, --all, --quick, --run and --seeds")
+                   : find_device(&state);
+      if (status == CLI_OK) status = run_table(&state);
+    } else if (is_of_table(&state)) {
+      status =
+          cli_fail(NULL, "experiment: --table, --row, --budget, --stand-in, --configs and --overwrite require --paper");
+    } else if (state.all == (count == 1)) {
       status = cli_fail(NULL, "experiment: either NAME or --all");
     } else if (state.quick && !state.all) {
       status = cli_fail(NULL, "experiment: --quick is for --all");

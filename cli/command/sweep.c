@@ -98,7 +98,7 @@ static int set(void *state, int key, const char *value) {
 }
 
 static const cli_option options[] = {
-    {KEY_KEY, "key", "KEY", "the key that is varied; default assignment.ratio"},
+    {KEY_KEY, "key", "KEY", "the key that is varied; assignment: all kinds of them; default assignment.ratio"},
     {KEY_VALUES, "values", "LIST", "its values; 0,0.1,...,1 counts; semicolons where a value has commas"},
     {KEY_SEEDS, "seeds", "N", "so many seeds, from 0; or a list: 3,7 or 3, ; default 3"},
     {KEY_JOBS, "jobs", "N", "training runs at once, each a process; default 0: one per processor"},
@@ -248,7 +248,8 @@ static int work(sweep *s) {
 static int run_sweep(sweep *s, int json) {
   const campaign_ranks *ranks = campaign_ranks_get();
   int status = ranks->rank ? CLI_OK : check(s, json);
-  if (!s->values && status == CLI_OK) status = sweep_read_values(s, "0,0.1,...,1");
+  if (!s->values && status == CLI_OK)
+    status = sweep_read_values(s, sweep_has_assignments(s) ? "uniform,operator,operator',0,0.1,...,1" : "0,0.1,...,1");
   if (!s->seeds && status == CLI_OK) status = sweep_read_seeds(s, "3");
   status = ranks->largest(status);
   if (status == CLI_OK) status = plan_together(s, json);

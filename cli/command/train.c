@@ -16,11 +16,22 @@
 #include "cli/base/progress.h"
 #include "cli/train/data_folder.h"
 #include "cli/train/ranks.h"
+#include "cli/train/tensors.h"
 #include "cli/train/train.h"
 #include "halfulp/train/device.h"
 #include "halfulp/version.h"
 
-enum { KEY_DATA = CLI_KEY_FREE, KEY_SET, KEY_RESUME, KEY_OVERWRITE, KEY_EVERY, KEY_CHECKPOINT, KEY_EVALUATE, KEY_KEYS };
+enum {
+  KEY_DATA = CLI_KEY_FREE,
+  KEY_SET,
+  KEY_RESUME,
+  KEY_OVERWRITE,
+  KEY_EVERY,
+  KEY_CHECKPOINT,
+  KEY_EVALUATE,
+  KEY_FOLLOW,
+  KEY_KEYS
+};
 static const cli_option options[] = {
     {'o', "output", "OUT", "folder where its files go; default: CONFIG's name with .run for its suffix"},
     {KEY_DATA, "data", "FOLDER",
@@ -33,6 +44,8 @@ static const cli_option options[] = {
     {KEY_CHECKPOINT, "checkpoint", "N", "a checkpoint every N steps, 0: at the end only; default: after each epoch"},
     {KEY_EVALUATE, "evaluate", "N",
      "training and test set are looked at every N epochs, 0: at the end only; default 1"},
+    {KEY_FOLLOW | CLI_REPEATS, "follow", "TENSOR",
+     "mu, m, alpha, beta and overflows of this tensor in each row of the log: linear1.weight, 3, 3.gradient"},
     {'j', "threads", "N", "as --set run.threads=N: the result is the same for any number"},
     {KEY_KEYS, "keys", NULL, "no run: print all keys with their defaults and what they say"},
     CLI_OPTION_JSON,
@@ -46,6 +59,17 @@ static int add_set(train_run *r, const char *text) {
   return CLI_OK;
 }
 
+static int add_followed(train_run *r, const char *name) {
+  followed *more = realloc(r->follow, (r->follows + 1) * sizeof *more);
+  if (!more) return cli_fail(NULL, "out of memory");
+  r->follow = more;
+  for (size_t i = 0; i < r->follows; i++) {
+    if (strcmp(more[i].name, name) == 0) return cli_fail(NULL, "--follow: %s is given twice", name);
+  }
+  more[r->follows++] = (followed){.name = name, .tensor = -1};
+  return CLI_OK;
+}
+
 static int set(void *state, int key, const char *value) {
   train_run *r = state;
   switch (key) {
@@ -53,6 +77,7 @@ static int set(void *state, int key, const char *value) {
     case 'j': r->threads = value; return CLI_OK;
     case KEY_DATA: r->data = value; return CLI_OK;
     case KEY_SET: return add_set(r, value);
+    case KEY_FOLLOW: return add_followed(r, value);
     case KEY_RESUME: r->resume = 1; return CLI_OK;
     case KEY_OVERWRITE: r->overwrite = 1; return CLI_OK;
     case KEY_EVERY: return cli_read_u64(&r->every, "--every", value, 1, UINT64_C(1) << 40);
@@ -160,7 +185,8 @@ static int check_folder(const train_run *r) {
 
 /* What an earlier run left: at no time does a checkpoint stand beside another run's log. */
 static int clear_folder(const train_run *r) {
-  static const char *const names[] = {"checkpoint.safetensors", "report.html", "exponents.csv"};
+  static const char *const names[] = {"checkpoint.safetensors", "report.html", "exponents.csv", "followed.csv",
+                                      "followed-exponents.csv"};
   int status = CLI_OK;
   for (size_t i = 0; i < sizeof names / sizeof names[0] && status == CLI_OK; i++) {
     char *path = train_path(r, names[i]);
@@ -223,7 +249,8 @@ static int prepare(train_run *r) {
   int status = configure(r);
   hu_status s = status == CLI_OK ? hu_trainer_set_ranks(r->t, &train_ranks_get()->trainer) : HU_OK;
   if (s != HU_OK) return cli_fail_status(r->config, s);
-  return status == CLI_OK ? begin(r) : status;
+  if (status == CLI_OK) status = begin(r);
+  return status == CLI_OK ? train_tensors_find(r) : status;
 }
 
 /* What decides which steps the processes meet at besides their own. */
@@ -264,6 +291,7 @@ static int run(train_run *r, int *stopped) {
   if (status == CLI_OK) status = train_steps(r, stopped);
   if (!train_speaks()) return status;
   if (status == CLI_OK) status = train_log_exponents(r);
+  if (status == CLI_OK) status = train_tensors_exponents(r);
   if (status == CLI_OK) status = train_report(r);
   if (status == CLI_OK) say(r, *stopped, progress_seconds() - start);
   return status;
@@ -297,6 +325,9 @@ int cli_train(int argc, char **argv) {
   hu_trainer_free(r.t);
   table_free(&r.log);
   table_free(&r.seen);
+  table_free(&r.over);
+  table_free(&r.followed);
+  train_tensors_free(&r);
   free(r.sets);
   free(out);
   if (status != CLI_OK || !stopped) return status;

@@ -82,7 +82,8 @@ static void draw_marks(svg *s, const columns *c, const exponent_mark *marks, siz
     if (marks[i].exponent < c->low || marks[i].exponent > c->high) continue;
     double x = at(c, marks[i].exponent);
     svg_line(s, x, TOP - 18, x, FOOT, c->p->ink, 1);
-    svg_text(s, x + 4, TOP - 8, 11, SVG_START, c->p->ink, "", marks[i].name);
+    int left = x + 4 + 6 * (double)strlen(marks[i].name) > RIGHT; /* of the line, where there is no room behind it */
+    svg_text(s, left ? x - 4 : x + 4, TOP - 8, 11, left ? SVG_END : SVG_START, c->p->ink, "", marks[i].name);
   }
 }
 

@@ -128,7 +128,7 @@ static char *read_said(job *j, int status) {
 static void finish(jobs *z, job *j) {
   char name[SWEEP_NAME_MAX];
   int status = 0;
-  sweep_file f;
+  cli_pairs f;
   sweep_run *r = j->run;
   close(j->from);
   while (waitpid(j->pid, &status, 0) < 0 && errno == EINTR) continue;
@@ -136,9 +136,9 @@ static void finish(jobs *z, job *j) {
   r->state = SWEEP_TO_DO;
   /* A run that was stopped just after it had written its file is done, too. */
   int ended = stopped || (WIFEXITED(status) && WEXITSTATUS(status) == CLI_OK);
-  if (ended && sweep_file_read(&f, r->path)) {
+  if (ended && cli_pairs_read(&f, r->path)) {
     if (sweep_file_result(&f, &r->result)) r->state = SWEEP_DONE;
-    sweep_file_free(&f);
+    cli_pairs_free(&f);
   }
   if (r->state == SWEEP_DONE || stopped) return;
   r->state = SWEEP_FAILED;

@@ -130,10 +130,7 @@ int sweep_read_values(sweep *s, const char *text) {
 
 int sweep_is_numeric(const sweep *s) {
   for (size_t i = 0; i < s->values; i++) {
-    char *end;
-    hu_ratio r;
-    strtod(s->value[i], &end);
-    if (*end && hu_ratio_parse(&r, s->value[i]) != HU_OK) return 0;
+    if (!sweep_is_number(s->value[i])) return 0;
   }
   return 1;
 }

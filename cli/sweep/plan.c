@@ -46,7 +46,7 @@ static uint32_t hash_of(const char *text) {
 static char *path_of(const sweep *s, const sweep_run *r) {
   enum { SHOWN = 40 };
   char name[SHOWN + 16] = "", *path;
-  const char *part = strrchr(s->key, '.');
+  const char *dot = strrchr(s->key, '.'), *part = dot ? dot + 1 : s->key;
   size_t n = 0;
   int whole = 1;
   for (const char *p = r->value; p && *p; p++) {
@@ -56,7 +56,7 @@ static char *path_of(const sweep *s, const sweep_run *r) {
   }
   name[n] = 0;
   if (!whole) snprintf(name + n, sizeof name - n, "-%08x", hash_of(r->value));
-  int length = asprintf(&path, "%s/runs/%s%s%s-seed%llu.json", s->out, r->value ? part + 1 : "baseline",
+  int length = asprintf(&path, "%s/runs/%s%s%s-seed%llu.json", s->out, r->value ? part : "baseline",
                         r->value ? "-" : "", name, (unsigned long long)r->seed);
   return length < 0 ? NULL : path;
 }
@@ -74,6 +74,7 @@ static int set_run(const sweep *s, hu_trainer *t, const sweep_run *r) {
   char seed[24];
   snprintf(seed, sizeof seed, "%llu", (unsigned long long)r->seed);
   if (set_key(t, "--seeds", "run.seed", seed)) return CLI_BAD;
+  if (r->value && sweep_has_assignments(s)) return sweep_set_assignment(t, r->value);
   if (r->value) return set_key(t, "--values", s->key, r->value);
   for (size_t i = 0; i < sizeof baseline / sizeof *baseline; i++) {
     if (set_key(t, NULL, baseline[i][0], baseline[i][1])) return CLI_BAD;
@@ -106,6 +107,7 @@ static int depends_on(const char *key) {
 /* Is it a key, and one that the runs depend on? What precision.system sets they do. */
 static int check_key(const sweep *s, const hu_trainer *t) {
   const char *kind = hu_trainer_get(t, "assignment.kind");
+  if (sweep_has_assignments(s)) return CLI_OK;
   if (!hu_trainer_get(t, s->key)) {
     const char *nearest = config_nearest(s->key);
     return nearest ? cli_fail("--key", "%s: there is no such key; perhaps %s is meant", s->key, nearest)
@@ -121,13 +123,13 @@ static int check_key(const sweep *s, const hu_trainer *t) {
 /* ---- what is there ---- */
 
 /* The first key in which the file's run is another one; NULL: it is this one. *was: the file's value, NULL: none. */
-static const char *other_key(const sweep_file *f, const hu_trainer *t, const char **was) {
-  *was = sweep_file_get(f, "halfulp");
+static const char *other_key(const cli_pairs *f, const hu_trainer *t, const char **was) {
+  *was = cli_pairs_get(f, "halfulp");
   if (!*was || strcmp(*was, HU_VERSION_STRING) != 0) return "halfulp";
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     hu_trainer_key k = hu_trainer_key_at(i);
     if (!k.weights) continue;
-    *was = sweep_file_get(f, k.name);
+    *was = cli_pairs_get(f, k.name);
     if (!*was || strcmp(*was, hu_trainer_get(t, k.name)) != 0) return k.name;
   }
   return NULL;
@@ -145,18 +147,18 @@ int sweep_is_own(const sweep *s, const sweep_run *r) {
 }
 
 static int look_for(const sweep *s, sweep_run *r) {
-  sweep_file f;
+  cli_pairs f;
   const char *was, *name = NULL;
   if (!sweep_is_own(s, r) && r->state == SWEEP_TO_DO) r->state = SWEEP_ELSEWHERE;
   if (s->fresh && sweep_is_own(s, r) && unlink(r->path) && errno != ENOENT)
     return cli_fail(r->path, "cannot remove: %s", strerror(errno));
-  if (!sweep_file_read(&f, r->path)) return CLI_OK;
+  if (!cli_pairs_read(&f, r->path)) return CLI_OK;
   if (sweep_file_result(&f, &r->result)) {
     name = other_key(&f, r->trainer, &was);
     if (!name) r->state = SWEEP_DONE;
   }
   int status = name ? refuse_file(r, name, was) : CLI_OK;
-  sweep_file_free(&f);
+  cli_pairs_free(&f);
   return status;
 }
 

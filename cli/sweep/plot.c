@@ -209,14 +209,25 @@ static int is_drawn(const plot *p, const sweep_row *r) {
   return r->done && isfinite(r->accuracy) && isfinite(x_of(p, r));
 }
 
+/* A line joins values that are numbers; of assignments it passes by the others. */
+static int is_lined(const plot *p) { return sweep_is_numeric(p->z->sweep) || sweep_has_assignments(p->z->sweep); }
+
+static int is_other(const plot *p, const sweep_row *r) {
+  return sweep_has_assignments(p->z->sweep) && !sweep_is_number(r->value);
+}
+
+static void diamond(plot *p, double x, double y) {
+  fprintf(p->s.out, "<path d=\"M%.2f %.2f l6.5 6.5 l-6.5 6.5 l-6.5 -6.5 z\" fill=\"%s\"/>\n", x, y - 6.5, p->c->ink);
+}
+
 /* From value to value in their order, where they are numbers. */
 static void draw_mean_line(plot *p) {
   int pen = 0, any = 0;
-  if (!sweep_is_numeric(p->z->sweep)) return;
+  if (!is_lined(p)) return;
   fputs("<path d=\"", p->s.out);
   for (size_t i = 1; i < p->z->rows; i++) {
     const sweep_row *r = &p->z->row[i];
-    if (!is_drawn(p, r)) continue;
+    if (!is_drawn(p, r) || is_other(p, r)) continue;
     if (is_below(p, r->accuracy)) {
       pen = 0;
       continue;
@@ -238,6 +249,8 @@ static void draw_mean(plot *p, const sweep_row *r) {
   }
   if (is_below(p, r->accuracy)) {
     triangle(p, x, p->c->mean, "");
+  } else if (is_other(p, r)) {
+    diamond(p, x, y);
   } else {
     circle(p, x, y, 5, p->c->mean, "");
   }
@@ -268,7 +281,10 @@ static void names_at(const plot *p, size_t at, char *said, char text[NAMES_MAX])
     last = i;
     count++;
   }
-  if (count < 3 || last - at + 1 != count || !sweep_is_numeric(p->z->sweep)) return;
+  if (count < 3 || last - at + 1 != count) return;
+  for (size_t i = at; i <= last; i++) {
+    if (!sweep_is_number(row[i].value)) return;
+  }
   n = add_name(text, 0, "", row[at].value);
   add_name(text, n, " \xe2\x80\xa6 ", row[last].value);
 }
@@ -324,7 +340,7 @@ static void put_name(plot *p, const box *b, const place *at, double x, double y,
 /* At the first place that is free; over a seed's point only if there is no other one. */
 static void draw_name(plot *p, const sweep_row *r, const char *text, boxes *taken, const boxes *seeds) {
   place places[PLACES];
-  size_t count = places_of(places, sweep_is_numeric(p->z->sweep));
+  size_t count = places_of(places, is_lined(p));
   double half = 3.7 * (double)strlen(text), x = across(p, x_of(p, r)), y = down(p, r->accuracy);
   for (size_t i = 0; i < 2 * count; i++) {
     const place *at = &places[i % count];

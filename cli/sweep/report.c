@@ -156,7 +156,7 @@ static void keys(FILE *out, const sweep_summary *z) {
     if (strcmp(k.name, "run.seed") == 0 || strcmp(value, k.by_default) == 0) continue;
     fputs("<tr>", out);
     text_cell(out, k.name);
-    text_cell(out, strcmp(k.name, z->sweep->key) == 0 ? "(varied)" : value);
+    text_cell(out, sweep_varies(z->sweep, k.name) ? "(varied)" : value);
     fputs("</tr>\n", out);
   }
   fputs(foot, out);

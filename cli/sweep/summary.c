@@ -79,7 +79,7 @@ static int is_better(const sweep_summary *z, const sweep_row *a, const sweep_row
 
 /* Can a key change which bytes are stored? With others they differ by promotions at most. */
 static int changes_bytes(const char *key) {
-  static const char *const sections[] = {"assignment.", "data.", "model.", "precision."};
+  static const char *const sections[] = {"assignment", "data.", "model.", "precision."};
   static const char *const keys[] = {"run.batch",         "optimizer.kind",   "optimizer.momentum", "optimizer.state",
                                      "optimizer.weights", "optimizer.update", "optimizer.kahan"};
   for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "cli/base/config.h"
+#include "cli/sweep/pairs.h"
 #include "halfulp/train/trainer.h"
 
 /* What the folder has at the end, beside the runs. */
@@ -69,6 +70,18 @@ int sweep_read_seeds(sweep *s, const char *text);
 /* 1: all values are numbers. */
 int sweep_is_numeric(const sweep *s);
 
+/* ---- several kinds of assignments in one sweep (assignments.c) ---- */
+
+/* A key that stands for those of a kind, a ratio, an order and promotion. Its values: "uniform", "operator",
+ * "operator'", "high" (as published, nothing is promoted); "0.4": demotion to that ratio, with the file's order and
+ * promotion; "smallest:0.4": with this order. */
+#define SWEEP_ASSIGNMENT "assignment"
+int sweep_has_assignments(const sweep *s);
+int sweep_is_number(const char *value);
+/* 1: values of the sweep set this key. */
+int sweep_varies(const sweep *s, const char *key);
+int sweep_set_assignment(hu_trainer *t, const char *value);
+
 /* ---- the runs (plan.c) ---- */
 
 /* All runs with their keys and the names of their files. */
@@ -106,21 +119,9 @@ enum { SWEEP_WHY_MAX = 512 };
  * call it together, and the first of them writes the file. */
 int sweep_do(const sweep *s, sweep_run *r, sweep_shared *at, long parent, char why[SWEEP_WHY_MAX]);
 
-typedef struct sweep_pair {
-  char *name, *text;
-} sweep_pair;
-typedef struct sweep_file {
-  sweep_pair *pair;
-  size_t pairs;
-} sweep_file;
 int sweep_file_write(const sweep *s, const sweep_run *r);
-/* 1: read; 0: no file, or none of ours. */
-int sweep_file_read(sweep_file *f, const char *path);
-void sweep_file_free(sweep_file *f);
-/* NULL: nothing of that name. */
-const char *sweep_file_get(const sweep_file *f, const char *name);
 /* 0: something is missing. */
-int sweep_file_result(const sweep_file *f, sweep_result *z);
+int sweep_file_result(const cli_pairs *f, sweep_result *z);
 
 /* ---- processes (jobs.c) ---- */
 

@@ -74,14 +74,15 @@ static char *totals_text(const train_run *r) {
   const train_totals *z = &r->totals;
   char low[64];
   snprintf(low, sizeof low, "%a", z->low); /* exact; a sum that goes on has the same bits */
-  json_t *object =
-      json_pack("{s:I,s:I,s:I,s:s,s:I,s:I,s:I,s:I,s:o}", "steps", (json_int_t)hu_trainer_steps(r->t), "moved",
-                (json_int_t)z->updates.moved, "lost", (json_int_t)z->updates.lost, "low", low, "overflow",
-                (json_int_t)z->overflow, "underflow", (json_int_t)z->underflow, "samples", (json_int_t)z->samples,
-                "evaluations", (json_int_t)z->seen, "gradients", json_of_counts(z->gradients));
+  json_t *object = json_pack("{s:I,s:I,s:I,s:s,s:I,s:I,s:I,s:I,s:o,s:o}", "steps", (json_int_t)hu_trainer_steps(r->t),
+                             "moved", (json_int_t)z->updates.moved, "lost", (json_int_t)z->updates.lost, "low", low,
+                             "overflow", (json_int_t)z->overflow, "underflow", (json_int_t)z->underflow, "samples",
+                             (json_int_t)z->samples, "evaluations", (json_int_t)z->seen, "gradients",
+                             json_of_counts(z->gradients), "weight_gradients", json_of_counts(z->weight_gradients));
   if (object && (z->end_samples || z->end_seen)) {
-    json_t *end = json_pack("{s:I,s:I,s:o}", "samples", (json_int_t)z->end_samples, "evaluations",
-                            (json_int_t)z->end_seen, "gradients", json_of_counts(z->end_gradients));
+    json_t *end = json_pack("{s:I,s:I,s:o,s:o}", "samples", (json_int_t)z->end_samples, "evaluations",
+                            (json_int_t)z->end_seen, "gradients", json_of_counts(z->end_gradients), "weight_gradients",
+                            json_of_counts(z->end_weight_gradients));
     if (json_object_set_new(object, "end", end)) {
       json_decref(object);
       object = NULL;
@@ -100,22 +101,25 @@ static int read_counts(uint64_t counts[HU_EXPONENTS], const json_t *list) {
 
 static int read_end(train_totals *z, json_t *end) {
   json_int_t samples, seen;
-  json_t *list;
+  json_t *list, *weights;
   if (!end) return 1;
-  if (json_unpack(end, "{s:I,s:I,s:o}", "samples", &samples, "evaluations", &seen, "gradients", &list)) return 0;
+  if (json_unpack(end, "{s:I,s:I,s:o,s:o}", "samples", &samples, "evaluations", &seen, "gradients", &list,
+                  "weight_gradients", &weights))
+    return 0;
   if (samples < 0 || samples > 1 || seen < 0 || seen > 1) return 0;
   z->end_samples = (uint64_t)samples;
   z->end_seen = (uint64_t)seen;
-  return z->end_samples <= z->samples && z->end_seen <= z->seen && read_counts(z->end_gradients, list);
+  return z->end_samples <= z->samples && z->end_seen <= z->seen && read_counts(z->end_gradients, list) &&
+         read_counts(z->end_weight_gradients, weights);
 }
 
 static int read_totals(train_totals *z, const char *text) {
   json_int_t moved, lost, overflow, underflow, samples, seen;
   const char *low;
-  json_t *exponents, *object = text ? json_loads(text, 0, NULL) : NULL;
-  int good = object && !json_unpack(object, "{s:I,s:I,s:s,s:I,s:I,s:I,s:I,s:o}", "moved", &moved, "lost", &lost, "low",
-                                    &low, "overflow", &overflow, "underflow", &underflow, "samples", &samples,
-                                    "evaluations", &seen, "gradients", &exponents);
+  json_t *exponents, *weights, *object = text ? json_loads(text, 0, NULL) : NULL;
+  int good = object && !json_unpack(object, "{s:I,s:I,s:s,s:I,s:I,s:I,s:I,s:o,s:o}", "moved", &moved, "lost", &lost,
+                                    "low", &low, "overflow", &overflow, "underflow", &underflow, "samples", &samples,
+                                    "evaluations", &seen, "gradients", &exponents, "weight_gradients", &weights);
   if (good) {
     *z = (train_totals){.updates = {(uint64_t)moved, (uint64_t)lost},
                         .low = strtod(low, NULL),
@@ -123,7 +127,8 @@ static int read_totals(train_totals *z, const char *text) {
                         .underflow = (uint64_t)underflow,
                         .samples = (uint64_t)samples,
                         .seen = (uint64_t)seen};
-    good = read_counts(z->gradients, exponents) && read_end(z, json_object_get(object, "end"));
+    good = read_counts(z->gradients, exponents) && read_counts(z->weight_gradients, weights) &&
+           read_end(z, json_object_get(object, "end"));
   }
   json_decref(object);
   return good;

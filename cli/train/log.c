@@ -7,6 +7,7 @@
 #include "cli/base/cli.h"
 #include "cli/base/io.h"
 #include "cli/train/ranks.h"
+#include "cli/train/tensors.h"
 #include "cli/train/train.h"
 
 static const char *const log_names[LOG_COLUMNS] = {
@@ -40,11 +41,17 @@ static const char *const log_names[LOG_COLUMNS] = {
     "promoted",
 };
 
-char *train_path(const train_run *r, const char *name) {
-  char *path = NULL;
-  if (asprintf(&path, "%s/%s", r->out, name) >= 0) return path;
-  cli_fail(r->out, "out of memory");
-  return NULL;
+static const char *const over_names[OVER_COLUMNS] = {"step",     "share_1",  "share_2",  "share_3",
+                                                     "share_4",  "share_5",  "tensor_1", "tensor_2",
+                                                     "tensor_3", "tensor_4", "tensor_5"};
+
+/* Those of single tensors; the second one only where there are some. */
+static int start_tensors(train_run *r) {
+  char *over = train_path(r, "overflows.csv"), *path = r->follows ? train_path(r, "followed.csv") : NULL;
+  table_start(&r->over, over_names, OVER_COLUMNS, over, NULL);
+  table_start(&r->followed, (const char *const *)r->follow_names, 1 + FOLLOW_COLUMNS * r->follows, path, NULL);
+  if (!over || (r->follows && !path)) return CLI_BAD;
+  return train_tensors_list(r);
 }
 
 static int start(train_run *r) {
@@ -52,12 +59,14 @@ static int start(train_run *r) {
   table_start(&r->log, log_names, LOG_COLUMNS, log, json);
   const train_seen_kind *kind = train_seen_kind_of(r);
   table_start(&r->seen, kind->names, kind->columns, seen, NULL);
-  return log && json && seen ? CLI_OK : CLI_BAD;
+  return log && json && seen ? start_tensors(r) : CLI_BAD;
 }
 
 int train_log_begin(train_run *r) {
   int status = start(r);
   if (status == CLI_OK) status = table_create(&r->log);
+  if (status == CLI_OK) status = table_create(&r->over);
+  if (status == CLI_OK && r->follows) status = table_create(&r->followed);
   return status == CLI_OK ? table_create(&r->seen) : status;
 }
 
@@ -76,6 +85,7 @@ static void forget_end(train_totals *z) {
   z->seen -= z->end_seen;
   z->end_samples = z->end_seen = 0;
   memset(z->end_gradients, 0, sizeof z->end_gradients);
+  memset(z->end_weight_gradients, 0, sizeof z->end_weight_gradients);
 }
 
 int train_log_resume(train_run *r, uint64_t at) {
@@ -84,13 +94,19 @@ int train_log_resume(train_run *r, uint64_t at) {
   double log_to = (double)at - (more && z->end_samples ? 1 : 0), seen_to = (double)at - (more && z->end_seen ? 1 : 0);
   if (more) forget_end(z);
   if (status == CLI_OK) status = resume_table(&r->log, log_to, z->samples);
+  if (status == CLI_OK) status = resume_table(&r->over, log_to, z->samples);
+  if (status == CLI_OK && r->follows) status = resume_table(&r->followed, log_to, z->samples);
   if (status == CLI_OK) status = resume_table(&r->seen, seen_to, z->seen);
   if (status == CLI_OK) status = table_rewrite(&r->log);
+  if (status == CLI_OK) status = table_rewrite(&r->over);
+  if (status == CLI_OK && r->follows) status = table_rewrite(&r->followed);
   return status == CLI_OK ? table_rewrite(&r->seen) : status;
 }
 
 int train_log_sync(const train_run *r) {
   int status = table_sync(&r->log);
+  if (status == CLI_OK) status = table_sync(&r->over);
+  if (status == CLI_OK && r->follows) status = table_sync(&r->followed);
   return status == CLI_OK ? table_sync(&r->seen) : status;
 }
 
@@ -121,7 +137,8 @@ int train_log_step(train_run *r, const hu_trainer_report *report) {
   put_counts(row + LOG_BACKWARD, &report->backward);
   row[LOG_LOW] = report->low;
   row[LOG_PROMOTED] = (double)report->promoted;
-  return table_add(&r->log, row);
+  int status = table_add(&r->log, row);
+  return status == CLI_OK ? train_tensors_step(r, row[LOG_STEP]) : status;
 }
 
 int train_log_evaluation(train_run *r, int at_end) {
@@ -151,12 +168,21 @@ void train_sample_gradients(train_run *r, int at_end) {
     hu_net_tensor x = hu_net_value(net, i);
     if (x.gradients && x.backward.elements) hu_exponents_of(x.rows * x.cols, x.gradients, z);
   }
+  uint64_t *w = at_end ? r->totals.end_weight_gradients : r->totals.weight_gradients;
+  for (int i = 0; i < hu_net_parameters(net); i++) {
+    hu_net_tensor x = hu_net_parameter(net, i);
+    if (x.gradients) hu_exponents_of(x.rows * x.cols, x.gradients, w);
+  }
   r->totals.samples++;
   r->totals.end_samples = at_end;
 }
 
 void train_gradients(const train_run *r, uint64_t z[HU_EXPONENTS]) {
   for (int i = 0; i < HU_EXPONENTS; i++) z[i] = r->totals.gradients[i] + r->totals.end_gradients[i];
+}
+
+void train_weight_gradients(const train_run *r, uint64_t z[HU_EXPONENTS]) {
+  for (int i = 0; i < HU_EXPONENTS; i++) z[i] = r->totals.weight_gradients[i] + r->totals.end_weight_gradients[i];
 }
 
 void train_weights(const train_run *r, uint64_t z[HU_EXPONENTS]) {
@@ -171,10 +197,11 @@ void train_weights(const train_run *r, uint64_t z[HU_EXPONENTS]) {
 /* "zero", -149 ... 127, "not_finite": all of them, so that files can be joined line by line. */
 static void print_exponents(FILE *out, const void *what) {
   const train_run *r = what;
-  uint64_t weights[HU_EXPONENTS], gradients[HU_EXPONENTS];
+  uint64_t weights[HU_EXPONENTS], gradients[HU_EXPONENTS], of_weights[HU_EXPONENTS];
   train_weights(r, weights);
   train_gradients(r, gradients);
-  fputs("exponent,gradients,weights\n", out);
+  train_weight_gradients(r, of_weights);
+  fputs("exponent,gradients,weights,weight_gradients\n", out);
   for (int i = 0; i < HU_EXPONENTS; i++) {
     if (i == 0)
       fputs("zero", out);
@@ -182,7 +209,8 @@ static void print_exponents(FILE *out, const void *what) {
       fputs("not_finite", out);
     else
       fprintf(out, "%d", i - 150);
-    fprintf(out, ",%llu,%llu\n", (unsigned long long)gradients[i], (unsigned long long)weights[i]);
+    fprintf(out, ",%llu,%llu,%llu\n", (unsigned long long)gradients[i], (unsigned long long)weights[i],
+            (unsigned long long)of_weights[i]);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "cli/base/numbers.h"
 #include "cli/draw/curves.h"
 #include "cli/draw/page.h"
+#include "cli/train/tensors.h"
 #include "cli/train/train.h"
 #include "halfulp/version.h"
 
@@ -115,19 +116,23 @@ static void events(FILE *out, const train_run *r) {
 }
 
 static void exponent_columns(FILE *out, const train_run *r) {
-  uint64_t weights[HU_EXPONENTS], gradients[HU_EXPONENTS];
+  uint64_t weights[HU_EXPONENTS], gradients[HU_EXPONENTS], of_weights[HU_EXPONENTS];
   train_weights(r, weights);
   train_gradients(r, gradients);
-  const exponents sets[] = {{"gradients of values, loss scale included", gradients}, {"weights", weights}};
+  train_weight_gradients(r, of_weights);
+  const exponents sets[] = {
+      {"gradients of values, scaled", gradients}, {"weights", weights}, {"gradients of weights", of_weights}};
   static const exponent_mark marks[] = {{-24, "binary16: smallest"}, {-14, "smallest normal"}};
   fputs("<h2>Exponents of gradients and weights</h2>\n", out);
   exponents_draw(
       out, "exponents", "Exponents of gradients and weights",
-      "Two columns for zero and for each power of two: shares of the gradients of values, and of the weights.", sets, 2,
-      marks, 2);
+      "Three columns for zero and for each power of two: shares of the gradients of values, of the weights, and of "
+      "their gradients.",
+      sets, 3, marks, 2);
   fprintf(out,
-          "<p class=\"soft\">Gradients of all values in the %llu steps of the log, as they were computed and rounded; "
-          "weights at the end. What is not zero and below 2<sup>\xe2\x88\x92"
+          "<p class=\"soft\">Gradients of all values in the %llu steps of the log, with the loss scale, as they were "
+          "computed and rounded; gradients of weights as the optimizer sees them; weights at the end. What is not zero "
+          "and below 2<sup>\xe2\x88\x92"
           "25</sup> is zero in binary16.</p>\n",
           (unsigned long long)r->totals.samples);
 }
@@ -230,6 +235,7 @@ static void page(FILE *out, const void *what) {
   scales(out, r);
   events(out, r);
   exponent_columns(out, r);
+  train_tensors_report(out, r);
   keys(out, r);
   evaluations(out, r);
   page_close(out, "");

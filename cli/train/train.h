@@ -63,11 +63,21 @@ typedef struct train_totals {
   uint64_t samples; /* steps whose gradients are counted: the rows of log.csv */
   uint64_t seen;    /* rows of evaluations.csv */
   uint64_t gradients[HU_EXPONENTS];
+  uint64_t weight_gradients[HU_EXPONENTS]; /* of parameters, as the optimizer sees them */
   /* What only the end of the run asked for, and a longer run does not have: 0 or 1 of these rows, and the gradients of
    * that one, which are not among those above. */
   uint64_t end_samples, end_seen;
-  uint64_t end_gradients[HU_EXPONENTS];
+  uint64_t end_gradients[HU_EXPONENTS], end_weight_gradients[HU_EXPONENTS];
 } train_totals;
+
+/* A tensor of --follow (tensors.h). */
+typedef struct followed {
+  const char *name;
+  int tensor, gradient;
+  int seen;                            /* 1: in a step of this command */
+  uint64_t exponents[2][HU_EXPONENTS]; /* of X, and shifted and squeezed, in the last step of the log */
+} followed;
+enum { TRAIN_OVERFLOWS = 5 };
 
 typedef struct train_run {
   hu_trainer *t;
@@ -81,7 +91,10 @@ typedef struct train_run {
   int lock; /* the open folder; -1: not yet */
   const char **sets;
   size_t set_count;
-  table log, seen;
+  table log, seen, over, followed;
+  followed *follow; /* of --follow */
+  size_t follows;
+  char **follow_names; /* columns of `followed` */
   train_totals totals;
   hu_trainer_report last; /* of the last step; step 0: none has been done */
   progress bar;
@@ -93,7 +106,7 @@ typedef struct train_run {
 /* Steps to the end, or up to an interrupt: *stopped gets the signal, 0 if there was none (run.c). */
 int train_steps(train_run *r, int *stopped);
 
-/* Paths of the files in the folder; to be freed, NULL after an error line. */
+/* Paths of the files in the folder (path.c); to be freed, NULL after an error line. */
 char *train_path(const train_run *r, const char *name);
 /* The two tables of the run; fresh ones, or those of an earlier one up to step `at`, refused where rows are missing
  * that its checkpoint counts. Where that was its end, and is not the end of this run, what only the end asked for is
@@ -105,12 +118,14 @@ int train_log_sync(const train_run *r);
 int train_log_step(train_run *r, const hu_trainer_report *report);
 /* The net seen now; a row of evaluations.csv. at_end: only the end of the run asks for it. */
 int train_log_evaluation(train_run *r, int at_end);
-/* exponents.csv: what hu_exponents_of counts, of gradients and of the weights as they are now. */
+/* exponents.csv: what hu_exponents_of counts, of gradients of values and of weights, and of the weights as they are
+ * now. */
 int train_log_exponents(const train_run *r);
 /* Adds the gradients of all values that have some: of neither inputs nor the loss. at_end: as above. */
 void train_sample_gradients(train_run *r, int at_end);
 /* All that were added. */
 void train_gradients(const train_run *r, uint64_t z[HU_EXPONENTS]);
+void train_weight_gradients(const train_run *r, uint64_t z[HU_EXPONENTS]);
 void train_weights(const train_run *r, uint64_t z[HU_EXPONENTS]);
 
 /* checkpoint.safetensors (checkpoint.c). Refused: one of another configuration, naming the key; the length of the

@@ -213,6 +213,9 @@ class Json(support.Case):
         self.holds("train --keys", "train", "--keys")
         self.holds("experiments", "experiments")
         self.holds("experiment", "experiment", "long-reduction")
+        self.holds("experiment --paper", "experiment", "--paper", "s2fp8")
+        self.holds("experiment --budget", "experiment", "--paper", "s2fp8", "--table", "4", "--budget", "5m", "--stand-in", "--set",
+                   "run.steps=2", "--output", self.path("b"))
         config = self.write("x.ini", b"[data]\nset = teacher\n[model]\nnet = linear\n[run]\nsteps = 2\n")
         self.holds("train", "train", config)
         # A run that comes to nothing has a loss that is no number, and says so.

@@ -18,13 +18,14 @@ REPEATED = {
     "plot": {"--format"},
     "quantize": {"--include", "--exclude"},
     "encode": {"--include", "--exclude"},
-    "train": {"--set"},
+    "train": {"--set", "--follow"},
     "sweep": {"--set"},
     "experiment": {"--set"},
     "verify": {"--format", "--only"},
 }
 # An argument that each option takes the first time.
 ARGUMENTS = {
+    "TIME": "30m",
     "FORMAT": "bfloat16",
     "MODE": "rne",
     "POLICY": "none",

@@ -112,6 +112,30 @@ class Sweep(SweepCase):
         self.assertEqual((z["recommended"], z["text"][:18]), (None, "None recommended: "))
         self.assertIn("The nearest, optimizer.rate = 1000, is ", z["text"])
 
+    def test_assignments(self):
+        """Kinds and ratios in one sweep: each value is the run that its keys say, and a line joins the ratios alone."""
+        values = "uniform,operator',0.5,smallest:0.5,1"
+        z = json.loads(self.ok(*self.args("o", "--key", "assignment", "--json", values=values)))
+        self.assertEqual([r["value"] for r in z["rows"]], [None, *values.split(",")])
+        keys = {r["value"]: r["keys"] for r in self.runs("o").values()}
+        for value, kind, ratio, order, promote in (("uniform", "uniform", "1", "largest", "1"), ("operator'", "operator'", "1", "largest", "1"),
+                                                   ("0.5", "demote", "0.5", "largest", "0.01"), ("smallest:0.5", "demote", "0.5", "smallest", "0.01")):
+            got = tuple(keys[value]["assignment." + name] for name in ("kind", "ratio", "order", "promote"))
+            self.assertEqual(got, (kind, ratio, order, promote))
+        by_ratio = json.loads(self.ok(*self.args("p", "--json", values="0.5,1")))
+        digests = {r["value"]: [x["digest"] for x in r["runs"]] for r in z["rows"]}
+        for row in by_ratio["rows"]:
+            self.assertEqual([x["digest"] for x in row["runs"]], digests[row["value"]])
+        self.assertGreaterEqual(len({tuple(d) for d in digests.values()}), 5)  # uniform is 1 where nothing overflows
+        plot = self.read("o/plot.svg").decode()
+        self.assertEqual(plot.count("l6.5 6.5"), 3)  # uniform, operator', and the other order
+        path = [line for line in plot.split("\n") if "stroke-linejoin" in line and line.startswith("<path")][0]
+        self.assertEqual(path.count(" L"), 1)
+        self.assertIn("(varied)", self.read("o/report.html").decode())
+        self.bad(*self.args("q", "--key", "assignment", values="uniform,operatr"), says=["assignment.kind", "operatr", "operator"])
+        self.bad(*self.args("q", "--key", "assignment", values="1.5"), says=["assignment.ratio", "1.5"])
+        self.bad(*self.args("q", "--key", "assignment", values="first:0.5"), says=["assignment.order", "'first'"])
+
     def swept(self, key, values, *more):
         """A sweep without an assignment: its summary, and what it prints."""
         plain = ["--set", "assignment.kind=none", "--set", "loss.scale=none", "--loss", "100"]
@@ -209,7 +233,7 @@ class Sweep(SweepCase):
             ),
         }
         with open(os.path.join(os.environ["HALFULP_DOCS"], "sweep.md"), encoding="utf-8") as f:
-            page = f.read().split("## 6. JSON")[1]
+            page = f.read().split("## 7. JSON")[1]
         for part, (types, objects) in fields.items():
             for x in objects:
                 self.assertEqual(set(x), set(types), part)

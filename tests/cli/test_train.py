@@ -22,7 +22,9 @@ FILES = [
     "exponents.csv",
     "log.csv",
     "log.jsonl",
+    "overflows.csv",
     "report.html",
+    "tensors.csv",
 ]
 # Examples whose data do not come with halfulp, and what stands for these.
 NOT_SHIPPED = {
@@ -442,6 +444,86 @@ class Left(TrainCase):
         self.assertEqual(sum(int(x[1]) for x in lines[1:]), self.sampled(SMALL) * 2)
         self.assertEqual(self.sampled(SMALL + "[model]\nnet = linear\n"), 16 * 10)
         self.assertEqual(self.sampled(SMALL + "[model]\nnet = mlp(layers=1,units=7)\n"), 16 * (7 + 7 + 10))
+
+        # Gradients of weights: each weight in two steps. They are without the loss scale, those of values with it.
+        self.assertEqual(sum(int(x[3]) for x in lines[1:]), 2 * sum(want.values()))
+        self.train(SMALL, "--every", "4", "--set", "loss.scale=static(256)", name="scaled.ini")
+        scaled = [line.split(",") for line in self.read("scaled.run/exponents.csv").decode().splitlines()]
+        self.assertEqual([x[2:] for x in scaled], [x[2:] for x in lines])
+        self.assertEqual([x[1] for x in scaled[10:-9]], [x[1] for x in lines[2:-17]])
+
+    # A task whose output and loss lie beyond the low format.
+    WIDE = ("[data]\nset = teacher\nfeatures = 8\n[model]\nnet = mlp(layers=2,units=8)\n[run]\nbatch = 50\nsteps = 12\n"
+            "[optimizer]\nrate = 3e-4\n[assignment]\nkind = demote\nratio = 1\npromote = 1\n")
+
+    def table(self, path):
+        head, *rows = [line.split(",") for line in self.read(path).decode().splitlines()]
+        return [dict(zip(head, row)) for row in rows]
+
+    def test_overflows(self):
+        """The five largest shares, with the numbers of their tensors; a tensor that is followed has the same share."""
+        self.train(self.WIDE, "--every", "3", "--follow", "6", "--follow", "1", "--follow", "0.gradient")
+        tensors = self.table("x.run/tensors.csv")
+        self.assertEqual([t["number"] for t in tensors], [str(i) for i in range(len(tensors))])
+        self.assertEqual([t["kind"] for t in tensors][:3] + [tensors[-1]["name"]], ["input", "linear", "relu", "linear3.bias"])
+        rows, followed = self.table("x.run/overflows.csv"), self.table("x.run/followed.csv")
+        self.assertEqual([r["step"] for r in rows], ["3", "6", "9", "12"])
+        seen = 0
+        for row, one in zip(rows, followed):
+            shares = [float(row["share_%d" % k]) for k in range(1, 6)]
+            self.assertEqual(shares, sorted(shares, reverse=True))
+            for k, share in enumerate(shares, 1):
+                self.assertEqual(row["tensor_%d" % k] == "", share == 0)
+            self.assertEqual(row["tensor_1"], "6")  # the loss
+            by_tensor = {row["tensor_%d" % k]: row["share_%d" % k] for k in range(1, 6)}
+            self.assertEqual(by_tensor.get("6", "0"), one["6 over"])
+            seen += float(one["6 over"]) > 0
+            self.assertEqual(one["0.gradient over"], "")  # of an input, which is not rounded
+        self.assertGreater(seen, 0)
+        page = Page(self.read("x.run/report.html").decode())
+        for title in ("Overflows of single tensors", "6: mean and largest logarithm", "6: alpha and beta", "6: zeros and overflows",
+                      "1: exponents before and after the squeeze"):
+            self.assertIn(title, page.titles)
+
+    def test_followed(self):
+        """Of the weights at the end, from those of the checkpoint: eqs. 1 to 4 of Cambier et al."""
+        self.train(SMALL, "--every", "5", "--follow", "linear1.weight", "--follow", "linear1.weight.gradient")
+        tensors, _, _ = support.parse_safetensors(self.read("x.run/checkpoint.safetensors"))
+        x = [v for (v,) in struct.iter_unpack("<f", tensors["linear1.weight"][2])]
+        logs = [math.log2(abs(v)) for v in x if v]
+        mu, m = math.fsum(logs) / len(logs), max(logs)
+        alpha, beta = 15 / (m - mu), -15 * mu / (m - mu)
+        rows = self.table("x.run/followed.csv")
+        self.assertEqual([r["step"] for r in rows], ["5", "8"])
+        for name, want in (("mu", mu), ("m", m), ("alpha", alpha), ("beta", beta)):
+            self.assertAlmostEqual(float(rows[-1]["linear1.weight " + name]), want, 5)
+        self.assertEqual(float(rows[-1]["linear1.weight zeros"]), 1 - len(logs) / len(x))
+        counts = self.table("x.run/followed-exponents.csv")
+        for column, e in (("linear1.weight", [math.floor(v) for v in logs]),
+                          ("linear1.weight shifted", [math.floor(alpha * v + beta) for v in logs])):
+            got = {c["exponent"]: int(c[column]) for c in counts if c[column] != "0"}
+            self.assertLessEqual(sum(abs(got.get(str(k), 0) - e.count(k)) for k in range(-149, 128)), 4)  # at powers of two
+            self.assertEqual(sum(got.values()), len(x))
+        self.assertGreater(float(rows[0]["linear1.weight.gradient alpha"]), 0)
+
+    def test_followed_and_resumed(self):
+        names = ("overflows.csv", "followed.csv", "exponents.csv", "followed-exponents.csv", "tensors.csv")
+        follow = ["--every", "2", "--follow", "5", "--follow", "linear1.weight.gradient"]
+        self.train(self.WIDE, *follow)
+        whole = [self.read("x.run/" + name) for name in names]
+        shutil.rmtree(self.path("x.run"))
+        self.train(self.WIDE, *follow, "--set", "run.steps=7")
+        self.ok("train", self.path("x.ini"), "--data", support.DATA, *follow, "--resume")
+        self.assertEqual([self.read("x.run/" + name) for name in names], whole)
+        self.bad("train", self.path("x.ini"), "--data", support.DATA, "--every", "2", "--follow", "4", "--resume", "--set", "run.steps=20",
+                 says="followed.csv")
+
+    def test_follow_is_refused(self):
+        config = self.write("y.ini", SMALL.encode())
+        for name in ("linear9.weight", "99", "-1", "", "x.gradient", "1x", "3.gradients"):
+            self.bad("train", config, "--data", support.DATA, "--follow", name, says=("--follow", "no tensor '%s'" % name, "linear1.weight"))
+        self.bad("train", config, "--follow", "1", "--follow", "1", says="--follow: 1 is given twice")
+        self.assertFalse(os.path.exists(self.path("y.run")))
 
     def sampled(self, text):
         """Gradients counted in one step."""

@@ -274,7 +274,7 @@ class Stopped(TrainCase):
         self.run_whole("a.run", "--overwrite")
         got = self.files("a.run")
         self.assertEqual(set(got), set(want))
-        for name in want:
+        for name in set(want) - {"overflows.csv", "tensors.csv"}:  # nothing overflows, and the net is the same
             self.assertNotEqual(got[name], want[name], name)
         # Not even then what no run wrote.
         self.write("config.ini", b"mine")

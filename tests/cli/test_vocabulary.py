@@ -22,11 +22,13 @@ WORDS = {
     "beside": ("", "FILE", "report of a box that is asked beside", r"reads standard output"),
     "bits32": ("", "", "operands as binary32 patterns", r"binary32 operand"),
     "bits64": ("", "", "operands as binary64 patterns", r"binary64 operand"),
+    "budget": ("", "TIME", "time that a table may take", r"fits into this time"),
     "cases": ("", "N", "lines that there must be", r"must be N lines"),
     "check": ("", "", "judge instead of answering", r"judge lines"),
     "checkpoint": ("", "N", "steps between checkpoints", r"checkpoint every N steps"),
     "codes": ("", "", "codes in place of values", r"write (D as )?codes|operands are patterns in hex"),
     "complete": ("", "", "all generated lines must be there", r"all of them"),
+    "configs": ("", "FOLDER", "configurations of a paper", r"a configuration for every cell"),
     "count": ("", "", "number of cases alone", r"how many cases"),
     "counter": ("", "C", "first word of the random stream", r"random word C \+ i"),
     "data": ("", "FOLDER", "folder of data files", r"where (its|data|the data) files are"),
@@ -41,6 +43,7 @@ WORDS = {
     "fc": ("", "FORMAT", "format of C", r"C\b"),
     "fd": ("", "FORMAT", "format of the result D", r"format of D|format of the result|elements of C and D|format of C and of the result"),
     "first": ("n", "N", "differences shown", r"differences to print|first N differing"),
+    "follow": ("", "TENSOR", "tensor that is followed", r"in each row of the log"),
     "format": ("f", "FORMAT", "number format", r"format"),
     "function": ("", "NAME", "function of a library", r"its name"),
     "gemm": ("", "", "the box multiplies matrices", r"multiplies matrices"),
@@ -73,6 +76,7 @@ WORDS = {
     "open": ("", "", "link to the playground", r"link to the playground"),
     "output": ("o", "OUT", "where the result goes", r"the same as the second operand|the result D|write the sums|the drawing|folder where|report that --merge"),
     "p3109": ("", "", "the draft standard IEEE P3109", r"of IEEE P3109"),
+    "paper": ("", "PAPER", "paper whose tables are run", r"tables of a paper"),
     "overwrite": ("", "", "an earlier run is lost", r"start again"),
     "quick": ("", "", "quick experiments alone", r"with --all"),
     "quiet": ("q", "", "errors alone on standard error", r"errors only"),
@@ -82,6 +86,7 @@ WORDS = {
     "report": ("", "FILE.html", "page of tables and drawings", r"stands alone"),
     "resume": ("", "", "continue a run", r"continue"),
     "round": ("r", "MODE", "rounding mode", r"rne|rounding mode"),
+    "row": ("", "ROW", "row of a paper's table", r"one row of the table"),
     "rows": ("", "WHICH", "axis along which blocks lie", r"blocks lie along"),
     "run": ("", "RUN", "the run that keys are set in", r"in the run of this name"),
     "sa": ("", "SA.npy", "scales of A", r"scales of A"),
@@ -98,6 +103,7 @@ WORDS = {
     "share": ("", "N", "products that share a scale", r"share a scale"),
     "sources": ("", "FILE", "digests of sources", r"digest of the sources"),
     "status": ("", "", "what is done and what is left", r"what is left"),
+    "stand-in": ("", "", "generated data in place of a paper's", r"in place of the paper's"),
     "strict": ("", "", "operands off the grid are errors", r"is an error"),
     "sums": ("", "", "numbers are added, not products", r"adds the numbers"),
     "table": ("t", "", "every code", r"every code"),
@@ -116,6 +122,8 @@ WORDS = {
     "without-c": ("", "", "C is left out", r"C is \+0|takes no C"),
     "words": ("", "", "a field of random digits", r"a field more .*(random words|a random word)"),
 }
+# A name that is the usual word for two things, which no command has both of.
+HOMONYMS = {("experiment", "table"): ("", "TABLE", "table of a paper", r"one of them")}
 # What the version before called them.
 OLD = {
     ("quantize", "--jobs"): "--threads",
@@ -157,7 +165,7 @@ class Vocabulary(support.Case):
         for command, options in self.tables().items():
             for letter, name, argument, text in options:
                 self.assertIn(name, WORDS, "%s: a new word: %s" % (command, text))
-                short, value, meaning, says = WORDS[name]
+                short, value, meaning, says = HOMONYMS.get((command, name), WORDS[name])
                 self.assertEqual(argument, value, (command, name, meaning))
                 self.assertRegex(text, says, (command, name, meaning))
                 if letter:

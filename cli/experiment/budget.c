@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* The tables of a paper: lists them, or runs one within a budget. See budget.h. */
+#include "cli/experiment/budget.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/io.h"
+#include "cli/base/progress.h"
+
+/* ---- what is asked for ---- */
+
+/* The names that there are, as "a, b, c": of papers; of a paper's tables; of a table's rows. */
+static void put_name(char *text, size_t size, const char *name) {
+  size_t n = strlen(text);
+  snprintf(text + n, size - n, "%s%s", n ? ", " : "", name);
+}
+
+static int no_paper(const char *paper) {
+  char names[400] = "";
+  for (size_t i = 0; i < table_count(); i++) {
+    if (!i || strcmp(table_at(i)->paper, table_at(i - 1)->paper) != 0)
+      put_name(names, sizeof names, table_at(i)->paper);
+  }
+  return cli_fail(NULL, "--paper: there is no '%s'; papers are %s", paper, names);
+}
+
+static int no_table(const budget_how *how) {
+  char names[400] = "";
+  for (size_t i = 0; i < table_count(); i++) {
+    if (strcmp(table_at(i)->paper, how->paper) == 0) put_name(names, sizeof names, table_at(i)->name);
+  }
+  return cli_fail(NULL, "--table: %s has no '%s'; it has %s", how->paper, how->table, names);
+}
+
+static int no_row(const budget_how *how, const paper_table *t) {
+  char names[800] = "";
+  for (size_t i = 0; i < t->rows; i++) put_name(names, sizeof names, t->row[i].slug);
+  return cli_fail(NULL, "--row: %s of %s has no '%s'; it has %s", t->place, how->paper, how->row,
+                  *names ? names : "none");
+}
+
+static int has_paper(const char *paper) {
+  for (size_t i = 0; i < table_count(); i++) {
+    if (strcmp(table_at(i)->paper, paper) == 0) return 1;
+  }
+  return 0;
+}
+
+static const paper_table *find_table(const budget_how *how) {
+  for (size_t i = 0; i < table_count(); i++) {
+    const paper_table *t = table_at(i);
+    if (how->table && strcmp(t->paper, how->paper) == 0 && strcmp(t->name, how->table) == 0) return t;
+  }
+  return NULL;
+}
+
+static int has_row(const budget_how *how, const paper_table *t) {
+  for (size_t i = 0; how->row && i < t->rows; i++) {
+    if (strcmp(t->row[i].slug, how->row) == 0) return 1;
+  }
+  return !how->row;
+}
+
+static int check(const budget_how *how) {
+  const paper_table *t = find_table(how);
+  if (!has_paper(how->paper)) return no_paper(how->paper);
+  if (how->table && !t) return no_table(how);
+  if (!t && how->row) return cli_fail(NULL, "experiment: --row requires --table");
+  if (!t && how->seconds > 0) return cli_fail(NULL, "experiment: --budget requires --table");
+  if (t && !has_row(how, t)) return no_row(how, t);
+  if (!(how->seconds > 0) && (how->stand_in || how->out || how->overwrite || how->data))
+    return cli_fail(NULL, "experiment: --data, --output, --overwrite and --stand-in of a table require --budget");
+  return CLI_OK;
+}
+
+int budget_write_configs(const char *folder, const budget_how *how) {
+  return has_paper(how->paper) ? table_write_configs(folder, how->paper) : no_paper(how->paper);
+}
+
+static void list(const budget_how *how) {
+  int first = 1;
+  if (how->json) {
+    budget_print_list_json(how);
+    return;
+  }
+  for (size_t i = 0; i < table_count(); i++) {
+    const paper_table *t = table_at(i);
+    if (strcmp(t->paper, how->paper) != 0 || (how->table && strcmp(t->name, how->table) != 0)) continue;
+    if (!first) putchar('\n');
+    budget_print_list(t, how);
+    first = 0;
+  }
+}
+
+/* ---- a budget ---- */
+
+static int make_rooms(budget *b) {
+  const paper_table *t = b->table;
+  b->row = calloc(t->rows + 1, sizeof *b->row);
+  b->run = calloc(t->rows * t->columns + 1, sizeof *b->run);
+  if (!b->row || !b->run) return cli_fail(NULL, "out of memory");
+  for (size_t i = 0; i < t->rows; i++) {
+    if (b->how->row && strcmp(b->how->row, t->row[i].slug) != 0) continue;
+    b->row[b->rows] = (budget_row){.row = &t->row[i], .part = 1};
+    for (size_t k = 0; k < t->columns; k++) {
+      if (!table_has(t, &t->row[i], k)) continue;
+      budget_run *r = &b->run[b->runs++];
+      r->cell = (table_cell){t, &t->row[i], &t->column[k]};
+      r->row = b->rows;
+      r->full_seconds = (double)NAN;
+      for (size_t w = 0; w < BUDGET_WIDTHS; w++) r->step[w] = r->begin[w] = (double)NAN;
+    }
+    b->rows++;
+  }
+  return b->rows ? CLI_OK
+                 : cli_fail(NULL, "%s of %s: %s: %s", t->place, t->paper, t->left_out[0].what, t->left_out[0].why);
+}
+
+static int open_folder(budget *b) {
+  int n = b->how->out ? asprintf(&b->folder, "%s", b->how->out)
+                      : asprintf(&b->folder, "%s-%s.table", b->table->paper, b->table->name);
+  if (n < 0) return cli_fail(NULL, "out of memory");
+  if (mkdir(b->folder, 0777) != 0 && errno != EEXIST) return cli_fail(b->folder, "%s", strerror(errno));
+  int status = cli_folder_lock(&b->lock, b->folder, "experiment");
+  if (status == CLI_OK) (void)cli_folder_clean(b->lock);
+  return status;
+}
+
+static void tell_stop(const budget *b, int stopped) {
+  size_t done = 0, all = 0;
+  for (size_t i = 0; i < b->runs; i++) {
+    done += b->run[i].done != 0;
+    all += b->row[b->run[i].row].steps != 0;
+  }
+  cli_note("stopped by %s with %zu of %zu runs done; the same command continues", strsignal(stopped), done, all);
+}
+
+static int show_all(const budget *b) {
+  char *path = NULL;
+  int status = budget_write_csv(b);
+  if (status == CLI_OK && asprintf(&path, "%s/table.json", b->folder) < 0) status = cli_fail(NULL, "out of memory");
+  if (status == CLI_OK) status = cli_text_write(path, budget_print_json, b);
+  free(path);
+  if (status != CLI_OK) return status;
+  if (b->how->json) {
+    budget_print_json(stdout, b);
+  } else {
+    budget_print(stdout, b);
+  }
+  return CLI_OK;
+}
+
+static int run(budget *b, int *stopped) {
+  int status = make_rooms(b);
+  if (status == CLI_OK) status = budget_find_data(b);
+  if (status == CLI_OK) status = open_folder(b);
+  if (status == CLI_OK) status = budget_plan(b);
+  if (status == CLI_OK) status = budget_do(b, stopped);
+  if (status == CLI_OK && *stopped) tell_stop(b, *stopped);
+  return status == CLI_OK && !*stopped ? show_all(b) : status;
+}
+
+int budget_command(const budget_how *how) {
+  budget b = {.how = how, .lock = -1, .started = progress_seconds()};
+  int status = check(how), stopped = 0;
+  if (status != CLI_OK) return status;
+  if (!(how->seconds > 0)) {
+    list(how);
+    return CLI_OK;
+  }
+  b.table = find_table(how);
+  status = run(&b, &stopped);
+  if (b.lock >= 0) close(b.lock);
+  free(b.folder);
+  free(b.row);
+  free(b.run);
+  if (stopped) raise(stopped); /* takes its usual effect */
+  return status;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/experiment/budget.h - `halfulp experiment --paper P --table T`: the runs of a paper's table within a budget of
+ * time. Steps are timed, the runs are cut to fit, and what was cut is said.
+ *
+ * What is cut, in this order: epochs, down to a tenth of the paper's; the width of the networks, to a half and a
+ * quarter; epochs, down to one; steps, down to BUDGET_STEPS_LEAST; whole rows, from the last one on. All runs of a row
+ * are cut alike. Rates drop at the same shares of a run. */
+#ifndef HALFULP_CLI_EXPERIMENT_BUDGET_H
+#define HALFULP_CLI_EXPERIMENT_BUDGET_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cli/experiment/tables.h"
+
+enum { BUDGET_STEPS_LEAST = 20, BUDGET_WIDTHS = 3, BUDGET_LEFT_MAX = 200 };
+
+/* What the command line says. */
+typedef struct budget_how {
+  const char *paper, *table, *row; /* row: its name in files; NULL: all */
+  double seconds;                  /* 0: none is given, and nothing is run */
+  const char *data, *out, *threads;
+  const char *const *pairs; /* of --set: key, value, ... NULL */
+  const hu_engine *engine;
+  int stand_in, json, overwrite;
+} budget_how;
+
+typedef struct budget_row {
+  const table_row *row;
+  double part;         /* of the paper's width */
+  size_t width;        /* its number in budget_parts, as it was timed */
+  uint64_t steps;      /* of each run; 0: none */
+  uint64_t full_steps; /* of the paper's; 0: not timed */
+  uint64_t an_epoch;
+  double seconds;             /* of all of its runs, as planned */
+  char left[BUDGET_LEFT_MAX]; /* why it is not run; "" */
+} budget_row;
+
+typedef struct budget_run {
+  table_cell cell;
+  size_t row;
+  double step[BUDGET_WIDTHS], begin[BUDGET_WIDTHS]; /* seconds at each width */
+  double full_seconds;                              /* at the paper's size; NaN */
+  int done;
+  double figure, test_loss, seconds;
+  char measure[32];
+  uint64_t steps, skipped, digest;
+} budget_run;
+
+typedef struct budget {
+  const budget_how *how;
+  const paper_table *table;
+  char *folder; /* of the results */
+  int lock;
+  int fresh; /* 1: the plan was made now, and results of another one do not count */
+  budget_row *row;
+  size_t rows;
+  budget_run *run; /* row by row */
+  size_t runs;
+  double started;
+} budget;
+
+/* 0, or an exit code after an error line, each. */
+
+/* The command. */
+int budget_command(const budget_how *how);
+/* The configurations of a paper's tables into a folder. */
+int budget_write_configs(const char *folder, const budget_how *how);
+/* "90s", "30m", "12h", "3d". */
+int budget_read_time(double *seconds, const char *text);
+
+/* How a run is cut. */
+typedef struct budget_size {
+  double part;               /* of the width */
+  uint64_t steps;            /* so many; 0: the paper's */
+  uint64_t an_epoch;         /* steps of an epoch, where steps is not 0 */
+  unsigned long long divide; /* the batch is divided by this, where it is large enough; 0: it is not */
+} budget_size;
+/* A trainer with the keys of a run, begun (budget_trainer.c). NULL after an error line. */
+hu_trainer *budget_begin(const budget *b, const table_cell *x, const budget_size *size);
+/* The configuration of a run as it is made, a file that `halfulp train` takes. */
+int budget_write_config(const budget *b, const budget_run *r);
+/* Are the files there that the rows need? */
+int budget_find_data(const budget *b);
+
+/* Times steps and decides what is cut (budget_plan.c); or reads what was decided before. */
+int budget_plan(budget *b);
+extern const double budget_parts[BUDGET_WIDTHS];
+
+/* Makes the runs that have no result yet (budget_run.c). *stopped: the signal that ended it, 0 for none. */
+int budget_do(budget *b, int *stopped);
+
+/* What standard output gets, and table.csv (budget_print.c). */
+void budget_print_list(const paper_table *t, const budget_how *how);
+void budget_print_list_json(const budget_how *how);
+void budget_print(FILE *out, const budget *b);
+void budget_print_json(FILE *out, const void *budget);
+int budget_write_csv(const budget *b);
+
+#endif

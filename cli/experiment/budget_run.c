@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* The runs of a table, one file of results each, and what an interrupt does: see budget.h. */
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/io.h"
+#include "cli/base/numbers.h"
+#include "cli/sweep/pairs.h"
+#include "cli/base/progress.h"
+#include "cli/experiment/budget.h"
+
+/* ---- interrupts ---- */
+
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+enum { SIGNALS = TABLE_COUNT(signals) };
+static volatile sig_atomic_t told; /* the signal that came first */
+
+static void hear(int which) {
+  if (!told) told = which;
+}
+
+/* Ignored ones stay ignored. */
+static void hear_signals(struct sigaction before[SIGNALS]) {
+  struct sigaction ours;
+  memset(&ours, 0, sizeof ours);
+  ours.sa_handler = hear;
+  ours.sa_flags = SA_RESTART;
+  sigemptyset(&ours.sa_mask);
+  told = 0;
+  for (int i = 0; i < SIGNALS; i++) {
+    sigaction(signals[i], NULL, &before[i]);
+    if (before[i].sa_handler != SIG_IGN) sigaction(signals[i], &ours, NULL);
+  }
+}
+
+static void leave_signals(const struct sigaction before[SIGNALS]) {
+  for (int i = 0; i < SIGNALS; i++) sigaction(signals[i], &before[i], NULL);
+}
+
+/* ---- a result's file ---- */
+
+static char *result_path(const budget *b, const budget_run *r) {
+  char name[TABLE_NAME_MAX], *path = NULL;
+  if (asprintf(&path, "%s/%s.json", b->folder, table_cell_name(name, &r->cell)) >= 0) return path;
+  cli_fail(NULL, "out of memory");
+  return NULL;
+}
+
+static void put_text(FILE *out, const char *name, const char *text) {
+  fprintf(out, "  \"%s\": ", name);
+  cli_json_string(out, text);
+  fputs(",\n", out);
+}
+
+static void put_number(FILE *out, const char *name, double x) {
+  fprintf(out, "  \"%s\": ", name);
+  cli_json_known(out, x);
+  fputs(",\n", out);
+}
+
+static void print_result(FILE *out, const void *what) {
+  const budget_run *r = what;
+  char name[TABLE_NAME_MAX];
+  fputs("{\n", out);
+  put_text(out, "name", table_cell_name(name, &r->cell));
+  put_text(out, "row", r->cell.row->name);
+  put_text(out, "column", r->cell.column->name);
+  put_text(out, "paper_figure", table_cell_figure(&r->cell));
+  put_number(out, "figure", r->figure);
+  put_text(out, "measure", r->measure);
+  put_number(out, "test_loss", r->test_loss);
+  put_number(out, "seconds", r->seconds);
+  fprintf(out, "  \"steps\": %llu,\n  \"skipped\": %llu,\n  \"digest\": \"%016llx\"\n}\n", (unsigned long long)r->steps,
+          (unsigned long long)r->skipped, (unsigned long long)r->digest);
+}
+
+/* A run whose file is there is done. */
+static int read_result(const budget *b, budget_run *r) {
+  char *path = result_path(b, r);
+  cli_pairs f;
+  if (!path) return CLI_BAD;
+  if (!b->fresh && cli_pairs_read(&f, path)) {
+    const char *measure = cli_pairs_get(&f, "measure");
+    r->done = measure && cli_pairs_number(&f, "figure", &r->figure) &&
+              cli_pairs_number(&f, "test_loss", &r->test_loss) && cli_pairs_number(&f, "seconds", &r->seconds) &&
+              cli_pairs_whole(&f, "steps", 10, &r->steps) && cli_pairs_whole(&f, "skipped", 10, &r->skipped) &&
+              cli_pairs_whole(&f, "digest", 16, &r->digest) && r->steps == b->row[r->row].steps;
+    if (r->done) snprintf(r->measure, sizeof r->measure, "%s", measure);
+    cli_pairs_free(&f);
+  }
+  free(path);
+  return CLI_OK;
+}
+
+static int write_result(const budget *b, const budget_run *r) {
+  char *path = result_path(b, r);
+  int status = path ? cli_text_write(path, print_result, r) : CLI_BAD;
+  free(path);
+  return status;
+}
+
+/* ---- a run ---- */
+
+/* As the paper has it; what the data do not have is another figure, which is named. */
+static void take_figure(budget_run *r, const hu_trainer_seen *seen) {
+  const char *measure = "R2";
+  r->figure = seen->r2;
+  if (isfinite(seen->hit)) {
+    measure = "HR@10";
+    r->figure = seen->hit;
+  } else if (isfinite(seen->auc)) {
+    measure = "AUC";
+    r->figure = seen->auc;
+  } else if (!isnan(seen->accuracy)) {
+    measure = "accuracy, %";
+    r->figure = 100 * seen->accuracy;
+  }
+  snprintf(r->measure, sizeof r->measure, "%s", measure);
+  r->test_loss = seen->loss;
+}
+
+typedef struct shown {
+  progress bar;
+  char note[200];
+  uint64_t before; /* steps of the runs that are done */
+} shown;
+
+static void show(shown *z, const budget_run *r, const hu_trainer_report *x, uint64_t of) {
+  snprintf(z->note, sizeof z->note, "%s, %s  step %llu/%llu  loss %s", r->cell.row->name, r->cell.column->name,
+           (unsigned long long)x->step, (unsigned long long)of, ROUNDED(x->loss, 4));
+  progress_at(&z->bar, z->before + x->step);
+}
+
+/* *ended: 1 where no signal came in between. */
+static int do_run(const budget *b, budget_run *r, shown *z, int *ended) {
+  const budget_row *row = &b->row[r->row];
+  double start = progress_seconds();
+  const budget_size size = {row->part, row->steps == row->full_steps ? 0 : row->steps, row->an_epoch, 0};
+  hu_trainer_report report = {0};
+  hu_trainer_seen seen;
+  hu_trainer *t = budget_begin(b, &r->cell, &size);
+  hu_status s = HU_OK;
+  if (!t) return CLI_BAD;
+  while (s == HU_OK && !told && !hu_trainer_done(t)) {
+    s = hu_trainer_step(t, &report);
+    if (s == HU_OK) show(z, r, &report, row->steps);
+  }
+  *ended = !told;
+  if (s == HU_OK && *ended) s = hu_trainer_evaluate(t, HU_ON_TEST, &seen);
+  if (s == HU_OK && *ended) {
+    take_figure(r, &seen);
+    r->steps = report.step;
+    r->skipped = report.skipped;
+    r->digest = hu_trainer_digest(t);
+    r->seconds = progress_seconds() - start;
+    r->done = 1;
+  }
+  hu_trainer_free(t);
+  if (s != HU_OK) return cli_fail_status(r->cell.row->name, s);
+  return *ended ? write_result(b, r) : CLI_OK;
+}
+
+static uint64_t steps_of(const budget *b, int done) {
+  uint64_t n = 0;
+  for (size_t i = 0; i < b->runs; i++) n += b->run[i].done || !done ? b->row[b->run[i].row].steps : 0;
+  return n;
+}
+
+int budget_do(budget *b, int *stopped) {
+  struct sigaction before[SIGNALS];
+  shown z = {.before = 0};
+  int status = CLI_OK, ended = 1;
+  for (size_t i = 0; i < b->runs && status == CLI_OK; i++) status = read_result(b, &b->run[i]);
+  z.before = steps_of(b, 1);
+  hear_signals(before);
+  progress_start(&z.bar, b->table->place, steps_of(b, 0));
+  z.bar.note = z.note;
+  z.bar.first = z.before;
+  for (size_t i = 0; i < b->runs && status == CLI_OK && ended; i++) {
+    budget_run *r = &b->run[i];
+    if (r->done || !b->row[r->row].steps) continue;
+    status = budget_write_config(b, r);
+    if (status == CLI_OK) status = do_run(b, r, &z, &ended);
+    z.before += b->row[r->row].steps;
+  }
+  progress_end(&z.bar);
+  *stopped = ended ? 0 : told;
+  leave_signals(before);
+  return status;
+}

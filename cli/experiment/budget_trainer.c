@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* The keys of a run of a table, its data and its trainer: see budget.h. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/io.h"
+#include "cli/base/shipped.h"
+#include "cli/experiment/budget.h"
+
+static const char *data_folder(const budget *b) {
+  return b->how->data ? b->how->data : b->how->stand_in ? cli_shipped("data", CLI_DIGITS) : "data";
+}
+
+/* ---- files of the user's ---- */
+
+static int sets(const budget *b, const char *key) {
+  for (const char *const *p = b->how->pairs; p && p[0]; p += 2) {
+    if (strcmp(p[0], key) == 0) return 1;
+  }
+  return 0;
+}
+
+static int find_files(const budget *b, const table_data *d) {
+  char path[4096];
+  for (const char *const *file = d->files; *file; file++) {
+    int n = snprintf(path, sizeof path, "%s/%s/%s", data_folder(b), d->folder, *file);
+    if (n < 0 || (size_t)n >= sizeof path) return cli_fail(data_folder(b), "too long a name");
+    if (access(path, R_OK) == 0) continue;
+    return cli_fail(path,
+                    "is missing: %s is to be had from %s; unpack it and name the folder above %s with --data. With "
+                    "--stand-in the table is run on other data: %s",
+                    d->name, d->from, d->folder, d->stand_in_is);
+  }
+  return CLI_OK;
+}
+
+int budget_find_data(const budget *b) {
+  int status = CLI_OK;
+  if (b->how->stand_in || sets(b, "data.path") || sets(b, "data.set")) return CLI_OK;
+  for (size_t i = 0; i < b->rows && status == CLI_OK; i++) status = find_files(b, b->row[i].row->data);
+  return status;
+}
+
+/* ---- keys ---- */
+
+typedef struct taker {
+  int (*set)(void *context, const char *key, const char *value);
+  void *context;
+} taker;
+
+/* Those of the cell, of what is cut, and the user's. */
+static int all_keys(const budget *b, const table_cell *x, const budget_size *size, taker to) {
+  char text[24];
+  int status = table_cell_keys(x, b->how->stand_in, size->part, to.set, to.context);
+  for (const char *const *p = b->how->pairs; p && p[0] && !status; p += 2) status = to.set(to.context, p[0], p[1]);
+  if (status || !size->steps) return status;
+  uint64_t steps = size->steps, an_epoch = size->an_epoch;
+  int whole = an_epoch && steps % an_epoch == 0;
+  snprintf(text, sizeof text, "%llu", (unsigned long long)(whole ? steps / an_epoch : steps));
+  return to.set(to.context, whole ? "run.epochs" : "run.steps", text);
+}
+
+static int set_key(void *context, const char *key, const char *value) {
+  char why[HU_DATA_WHY_MAX] = "";
+  hu_status s = hu_trainer_set(context, key, value, why);
+  return s == HU_OK ? CLI_OK : cli_fail(NULL, "%s", *why ? why : hu_status_text(s));
+}
+
+/* A smaller batch, for timing. */
+static int divide_batch(hu_trainer *t, unsigned long long by) {
+  char text[24];
+  unsigned long long batch = strtoull(hu_trainer_get(t, "run.batch"), NULL, 10);
+  if (by < 2 || batch < 2 * by) return CLI_OK;
+  snprintf(text, sizeof text, "%llu", batch / by);
+  return set_key(t, "run.batch", text);
+}
+
+hu_trainer *budget_begin(const budget *b, const table_cell *x, const budget_size *size) {
+  char why[HU_DATA_WHY_MAX] = "", name[TABLE_NAME_MAX];
+  hu_trainer *t = hu_trainer_new();
+  int status = t ? all_keys(b, x, size, (taker){set_key, t}) : cli_fail(NULL, "out of memory");
+  if (status == CLI_OK) status = divide_batch(t, size->divide);
+  if (status == CLI_OK && b->how->threads) status = set_key(t, "run.threads", b->how->threads);
+  if (status == CLI_OK) {
+    hu_status s = hu_trainer_set_engine(t, b->how->engine);
+    if (s == HU_OK) s = hu_trainer_begin(t, data_folder(b), why);
+    if (s != HU_OK) status = cli_fail(NULL, "%s: %s", table_cell_name(name, x), *why ? why : hu_status_text(s));
+  }
+  if (status == CLI_OK) return t;
+  hu_trainer_free(t);
+  return NULL;
+}
+
+/* ---- the configuration of a run ---- */
+
+typedef struct as_run {
+  const budget *b;
+  const budget_run *r;
+} as_run;
+
+static void print_as_run(FILE *out, const void *what) {
+  const as_run *x = what;
+  const budget_row *row = &x->b->row[x->r->row];
+  table_keys z = {.count = 0};
+  char name[TABLE_NAME_MAX];
+  fprintf(out, "; As it was run by `halfulp experiment --paper %s --table %s`%s.\n", x->b->table->paper,
+          x->b->table->name, x->b->how->stand_in ? " --stand-in: the data are not the paper's" : "");
+  (void)table_keys_add(&z, "run.name", table_cell_name(name, &x->r->cell));
+  char epochs[24];
+  if (!all_keys(x->b, &x->r->cell, &(budget_size){.part = row->part}, (taker){table_keys_add, &z}) &&
+      row->steps != row->full_steps) {
+    int whole = row->steps % row->an_epoch == 0;
+    snprintf(epochs, sizeof epochs, "%llu", (unsigned long long)(whole ? row->steps / row->an_epoch : row->steps));
+    (void)table_keys_add(&z, whole ? "run.epochs" : "run.steps", epochs);
+  }
+  table_keys_print(out, &z);
+}
+
+int budget_write_config(const budget *b, const budget_run *r) {
+  char path[4096], name[TABLE_NAME_MAX];
+  const as_run x = {b, r};
+  int n = snprintf(path, sizeof path, "%s/%s.ini", b->folder, table_cell_name(name, &r->cell));
+  if (n < 0 || (size_t)n >= sizeof path) return cli_fail(b->folder, "too long a name");
+  return cli_text_write(path, print_as_run, &x);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Looks into the tables of the papers: see tables.h. */
+#include "cli/experiment/tables.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "cli/base/numbers.h"
+
+static const paper_table *const tables[] = {
+    &table_fp16_1,     &table_fp16_2,        &table_fp16_3,        &table_openseq2seq,  &table_s2fp8_1,
+    &table_s2fp8_2,    &table_s2fp8_3,       &table_s2fp8_4,       &table_s2fp8_a2,     &table_bfloat16_1,
+    &table_bfloat16_2, &table_assignments_4, &table_assignments_5, &table_assignments_6};
+
+size_t table_count(void) { return TABLE_COUNT(tables); }
+const paper_table *table_at(size_t i) { return tables[i]; }
+
+int table_has(const paper_table *t, const table_row *row, size_t column) {
+  return column < t->columns && row->figure[column] != NULL;
+}
+
+const char *table_cell_figure(const table_cell *x) { return x->row->figure[x->column - x->table->column]; }
+
+/* "table1", "figure4", "page": what has a letter stands alone, but for tables of an appendix. */
+const char *table_cell_name(char text[TABLE_NAME_MAX], const table_cell *x) {
+  const char *name = x->table->name;
+  const char *word = strlen(name) < 3 ? "table" : "";
+  snprintf(text, TABLE_NAME_MAX, "%s-%s%s-%s-%s", x->table->paper, word, name, x->row->slug, x->column->slug);
+  for (char *p = text; *p; p++) *p = (char)tolower((unsigned char)*p);
+  return text;
+}
+
+int table_has_width(const table_row *row) { return strstr(row->net, "%s") != NULL; }
+
+const char *table_net(char text[TABLE_NET_MAX], const table_row *row, double part) {
+  const char *at = strstr(row->net, "%s");
+  if (!at) {
+    snprintf(text, TABLE_NET_MAX, "%s", row->net);
+  } else {
+    snprintf(text, TABLE_NET_MAX, "%.*s%s%s", (int)(at - row->net), row->net, DECIMAL(row->width * part), at + 2);
+  }
+  return text;
+}
+
+typedef struct setter {
+  int (*set)(void *context, const char *key, const char *value);
+  void *context;
+} setter;
+
+static int set_pairs(const setter *s, const char *const *pairs) {
+  int status = 0;
+  for (; pairs && pairs[0] && !status; pairs += 2) status = s->set(s->context, pairs[0], pairs[1]);
+  return status;
+}
+
+int table_cell_keys(const table_cell *x, int stand_in, double part,
+                    int (*set)(void *context, const char *key, const char *value), void *context) {
+  char net[TABLE_NET_MAX];
+  const setter s = {set, context};
+  const char *const model[] = {"model.net", table_net(net, x->row, part), NULL};
+  const char *const *all[] = {x->row->data->pairs, model,
+                              x->table->pairs,     x->row->pairs,
+                              x->column->pairs,    stand_in ? x->row->data->stand_in : NULL};
+  int status = 0;
+  for (size_t i = 0; i < TABLE_COUNT(all) && !status; i++) status = set_pairs(&s, all[i]);
+  return status;
+}
+
+const char *table_unit(const table_row *row) { return row->data->figure == TABLE_ACCURACY ? " %" : ""; }
+const char *table_measure(const table_row *row) {
+  return row->data->figure == TABLE_ACCURACY ? "accuracy on the test set" : "HR@10";
+}
+
+const char *table_time(char text[TABLE_TIME_MAX], double seconds) {
+  static const struct {
+    double seconds, below;
+    const char *unit;
+  } units[] = {{1, 120, "s"}, {60, 120, "min"}, {3600, 72, "h"}, {86400, INFINITY, "days"}};
+  size_t i = 0;
+  while (seconds / units[i].seconds >= units[i].below) i++;
+  snprintf(text, TABLE_TIME_MAX, "%s %s", ROUNDED(seconds / units[i].seconds, 2), units[i].unit);
+  return text;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes the configuration files of examples/train/papers: see tables.h. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/io.h"
+#include "cli/base/numbers.h"
+#include "cli/experiment/tables.h"
+
+enum { WIDTH = 116 };
+
+/* Sentences as lines of a comment. */
+static void comment(FILE *out, const char *text) {
+  while (*text) {
+    size_t n = strlen(text);
+    if (n > WIDTH) {
+      n = WIDTH;
+      while (n && text[n] != ' ') n--;
+    }
+    fprintf(out, "; %.*s\n", (int)n, text);
+    text += n + (text[n] == ' ');
+  }
+}
+
+static void say_figure(char *text, size_t size, const table_cell *x) {
+  const char *figure = table_cell_figure(x);
+  if (*figure) {
+    snprintf(text, size, "Row %s, column %s: the paper has %s%s (%s).", x->row->name, x->column->name, figure,
+             table_unit(x->row), table_measure(x->row));
+  } else {
+    snprintf(text, size, "%s, %s: the paper prints no figure (%s).", x->row->name, x->column->name,
+             table_measure(x->row));
+  }
+}
+
+static void say_data(char *text, size_t size, const table_cell *x) {
+  const table_data *d = x->row->data;
+  snprintf(text, size,
+           "Data: %s, %s, as its archive unpacks: the folder %s beside this file, or in the folder that --data names. "
+           "They are no part of halfulp.",
+           d->name, d->from, d->folder);
+}
+
+static void say_time(char *text, size_t size, const table_cell *x) {
+  table_size z = table_full_size(x);
+  char time[TABLE_TIME_MAX];
+  int n = snprintf(text, size, "Full size: %.0f steps of %llu samples. ", z.steps, z.batch);
+  if (isfinite(z.seconds))
+    snprintf(text + n, size - (size_t)n,
+             "About %s with one thread of the CPU of bench/README.md, estimated from a measured step of %s s.",
+             table_time(time, z.seconds), ROUNDED(table_step_seconds(x), 2));
+}
+
+static void head(FILE *out, const table_cell *x) {
+  char text[1200];
+  const paper_table *t = x->table;
+  snprintf(text, sizeof text, "%s, %s: %s.", t->source, t->place, t->title);
+  comment(out, text);
+  say_figure(text, sizeof text, x);
+  comment(out, text);
+  if (t->other_data) {
+    snprintf(text, sizeof text, "Other data: %s.", t->other_data);
+    comment(out, text);
+  }
+  say_data(text, sizeof text, x);
+  comment(out, text);
+  say_time(text, sizeof text, x);
+  comment(out, text);
+  if (t->chosen) comment(out, t->chosen);
+  snprintf(text, sizeof text, "`halfulp experiment --paper %s --configs FOLDER` writes this file.", t->paper);
+  comment(out, text);
+}
+
+int table_keys_add(void *context, const char *key, const char *value) {
+  table_keys *z = context;
+  size_t i = 0;
+  while (i < z->count && strcmp(z->key[i], key) != 0) i++;
+  if (i == TABLE_KEYS_MAX) return 1;
+  z->count += i == z->count;
+  z->key[i] = key;
+  z->value[i] = value;
+  if (strcmp(key, "model.net") == 0) { /* a text of the caller's stack */
+    snprintf(z->net, sizeof z->net, "%s", value);
+    z->value[i] = z->net;
+  }
+  return 0;
+}
+
+static int same_section(const char *a, const char *b) {
+  size_t n = strcspn(a, ".");
+  return n == strcspn(b, ".") && strncmp(a, b, n) == 0;
+}
+
+/* All keys of a section together, where its first one stands. */
+void table_keys_print(FILE *out, const table_keys *z) {
+  for (size_t i = 0; i < z->count; i++) {
+    size_t first = 0;
+    while (!same_section(z->key[first], z->key[i])) first++;
+    if (first < i) continue;
+    fprintf(out, "\n[%.*s]\n", (int)strcspn(z->key[i], "."), z->key[i]);
+    for (size_t k = i; k < z->count; k++) {
+      if (same_section(z->key[i], z->key[k])) fprintf(out, "%s = %s\n", strchr(z->key[k], '.') + 1, z->value[k]);
+    }
+  }
+}
+
+void table_print_config(FILE *out, const void *cell) {
+  const table_cell *x = cell;
+  char name[TABLE_NAME_MAX];
+  table_keys z = {.count = 0};
+  head(out, x);
+  (void)table_keys_add(&z, "run.name", table_cell_name(name, x));
+  (void)table_cell_keys(x, 0, 1, table_keys_add, &z);
+  table_keys_print(out, &z);
+}
+
+/* ---- all of a paper ---- */
+
+static int make_folder(const char *path) {
+  if (mkdir(path, 0777) == 0 || errno == EEXIST) return CLI_OK;
+  return cli_fail(path, "%s", strerror(errno));
+}
+
+/* FOLDER, and the folders of a row's files in it, one in the other. */
+static int make_folders(const char *folder, const char *inner) {
+  char path[4096];
+  int status = make_folder(folder);
+  for (const char *end = inner; status == CLI_OK && *end;) {
+    end += strcspn(end, "/");
+    snprintf(path, sizeof path, "%s/%.*s", folder, (int)(end - inner), inner);
+    status = make_folder(path);
+    end += *end == '/';
+  }
+  return status;
+}
+
+static int write_cell(const char *folder, const table_cell *x) {
+  char path[4096], name[TABLE_NAME_MAX];
+  const char *inner = x->row->folder ? x->row->folder : x->table->paper;
+  int status = make_folders(folder, inner);
+  int n = snprintf(path, sizeof path, "%s/%s/%s.ini", folder, inner, table_cell_name(name, x));
+  if (status == CLI_OK && (n < 0 || (size_t)n >= sizeof path)) status = cli_fail(folder, "too long a name");
+  return status == CLI_OK ? cli_text_write(path, table_print_config, x) : status;
+}
+
+int table_write_configs(const char *folder, const char *paper) {
+  int status = CLI_OK;
+  for (size_t i = 0; i < table_count(); i++) {
+    const paper_table *t = table_at(i);
+    for (size_t k = 0; k < t->rows * t->columns && status == CLI_OK; k++) {
+      const table_cell x = {t, &t->row[k / t->columns], &t->column[k % t->columns]};
+      if (strcmp(t->paper, paper) == 0 && table_has(t, x.row, k % t->columns)) status = write_cell(folder, &x);
+    }
+  }
+  return status;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* The tables of Cambier et al., Shifted and Squeezed 8-bit Floating Point: see tables.h. */
+#include "cli/experiment/tables.h"
+
+#define SOURCE "Cambier et al., Shifted and Squeezed 8-bit Floating Point (ICLR 2020)"
+#define RESNET20 "ResNet-20", "resnet20", "resnet(blocks=3,width=%s)", 1, &table_cifar10
+#define RESNET34 "ResNet-34", "resnet34", "resnet4(stages=3/4/6/3,width=%s)", 1, &table_cifar10
+#define RESNET50 "ResNet-50", "resnet50", "resnet4(stages=3/4/6/3,bottleneck,width=%s)", 1, &table_cifar10
+
+static const table_column table1_columns[] = {
+    {"FP32", "fp32", TABLE_PAIRS("precision.system", "binary32")},
+    {"S2FP8", "s2fp8", TABLE_PAIRS("precision.system", "s2fp8")},
+    {"FP8", "fp8", TABLE_PAIRS("precision.system", "fp8_e5m2")},
+    {"FP8+LS(100)", "fp8-ls100", TABLE_PAIRS("precision.system", "fp8_e5m2", "loss.scale", "static(100,unchecked)")}};
+static const table_row table1_rows[] = {
+    {RESNET20, NULL, NULL, {"91.5", "91.1", "17.9", "91.1"}},
+    {RESNET34, NULL, NULL, {"92.5", "92.0", "13.5", "92.0"}},
+    {RESNET50, NULL, NULL, {"93.0", "93.2", "11.5", "92.9"}},
+};
+#define IMAGES                                                                                               \
+  TABLE_PAIRS("run.batch", "128", "run.epochs", "250", "optimizer.rate", "0.1", "optimizer.momentum", "0.9", \
+              "optimizer.decay", "1e-4", "optimizer.schedule", "drop(0.4/0.6/0.8,0.1)")
+#define IMAGES_CHOSEN                                                                                              \
+  "The paper names no weight decay; 1e-4 is that of He et al. (2016). ResNet-34 and -50 are the networks of four " \
+  "stages with a first layer for images of 32 x 32."
+
+const paper_table table_s2fp8_1 = {"s2fp8",
+                                   "1",
+                                   SOURCE,
+                                   "table 1",
+                                   "ResNets on CIFAR-10, trained in FP8 with and without a loss scale, and in S2FP8",
+                                   IMAGES_CHOSEN,
+                                   NULL,
+                                   IMAGES,
+                                   table1_columns,
+                                   TABLE_COUNT(table1_columns),
+                                   table1_rows,
+                                   TABLE_COUNT(table1_rows),
+                                   NULL,
+                                   0};
+
+static const table_left_out table2_left_out[] = {
+    {"ResNet-18 and ResNet-50 on ImageNet1k", "there is no loader of ILSVRC12"}};
+const paper_table table_s2fp8_2 = {
+    "s2fp8", "2",  SOURCE, "table 2",       "ResNets on ImageNet1k",     NULL, NULL, NULL, NULL,
+    0,       NULL, 0,      table2_left_out, TABLE_COUNT(table2_left_out)};
+
+static const table_left_out table3_left_out[] = {
+    {"Transformer tiny, English to Vietnamese", "there is no encoder with a decoder, and no BLEU, yet"}};
+const paper_table table_s2fp8_3 = {
+    "s2fp8", "3",  SOURCE, "table 3",       "a small Transformer that translates", NULL, NULL, NULL, NULL,
+    0,       NULL, 0,      table3_left_out, TABLE_COUNT(table3_left_out)};
+
+#define NCF "NCF", "ncf", "ncf(layers=3,units=8)", 1, &table_movielens
+#define PAIRS_NCF \
+  TABLE_PAIRS("run.batch", "1024", "run.epochs", "20", "optimizer.kind", "adamw", "optimizer.rate", "0.0005")
+static const table_row table4_rows[] = {{NCF, NULL, NULL, {"0.666", "0.663", "0.633"}}};
+const paper_table table_s2fp8_4 = {
+    "s2fp8",
+    "4",
+    SOURCE,
+    "table 4",
+    "neural collaborative filtering on MovieLens 1M",
+    "Layers, negatives and candidates are those of He et al. (2017); 1024 is taken for the batch of all four GPUs.",
+    NULL,
+    PAIRS_NCF,
+    table1_columns,
+    3,
+    table4_rows,
+    TABLE_COUNT(table4_rows),
+    NULL,
+    0};
+
+/* Operands and results of products in bfloat16, as FP8 and S2FP8 are placed. */
+static const table_column tableA2_columns[] = {
+    {"BF16", "bf16",
+     TABLE_PAIRS("precision.system", "binary32", "precision.x", "bfloat16", "precision.w", "bfloat16", "precision.dz",
+                 "bfloat16", "precision.w_back", "bfloat16", "precision.x_back", "bfloat16", "precision.dz_w",
+                 "bfloat16", "precision.z_out", "bfloat16", "precision.dx_out", "bfloat16", "precision.dw_out",
+                 "bfloat16")}};
+static const table_row tableA2_rows[] = {
+    {RESNET20, IMAGES, NULL, {"91.7"}}, {RESNET50, IMAGES, NULL, {"93.2"}}, {NCF, PAIRS_NCF, NULL, {"0.653"}}};
+static const table_left_out tableA2_left_out[] = {
+    {"columns FP32, FP8, FP8 with tuning, S2FP8", "they are those of tables 1 to 4"},
+    {"ResNet-50 on ImageNet", "there is no loader of ILSVRC12"},
+    {"Transformer-tiny", "there is no encoder with a decoder, and no BLEU, yet"}};
+const paper_table table_s2fp8_a2 = {"s2fp8",
+                                    "A2",
+                                    SOURCE,
+                                    "table A2",
+                                    "the same networks with products in bfloat16; accuracy, of NCF the hit rate",
+                                    IMAGES_CHOSEN,
+                                    NULL,
+                                    NULL,
+                                    tableA2_columns,
+                                    TABLE_COUNT(tableA2_columns),
+                                    tableA2_rows,
+                                    TABLE_COUNT(tableA2_rows),
+                                    tableA2_left_out,
+                                    TABLE_COUNT(tableA2_left_out)};

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* Which tensors overflow, and those that are followed: see tensors.h. */
+#include "cli/train/tensors.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/io.h"
+#include "halfulp/s2fp8.h"
+
+/* ---- by name ---- */
+
+/* Values have their numbers, parameters those behind them. */
+static hu_net_tensor tensor_at(const hu_net *net, int i) {
+  int values = hu_net_values(net);
+  return i < values ? hu_net_value(net, i) : hu_net_parameter(net, i - values);
+}
+
+static int all_tensors(const hu_net *net) { return hu_net_values(net) + hu_net_parameters(net); }
+
+/* "linear1.weight", "3"; -1: there is none. */
+static int number_of(const hu_net *net, const char *name) {
+  char *end;
+  if (*name >= '0' && *name <= '9') {
+    long i = strtol(name, &end, 10);
+    return !*end && i < hu_net_values(net) ? (int)i : -1;
+  }
+  int i = hu_net_parameter_named(net, name);
+  return i < 0 ? -1 : hu_net_values(net) + i;
+}
+
+static int find_followed(const hu_net *net, followed *f) {
+  static const char end[] = ".gradient";
+  char name[HU_PARAMETER_NAME_MAX + sizeof end];
+  size_t length = strlen(f->name), cut = sizeof end - 1;
+  f->gradient = length > cut && strcmp(f->name + length - cut, end) == 0;
+  snprintf(name, sizeof name, "%.*s", (int)(f->gradient ? length - cut : length), f->name);
+  f->tensor = length < sizeof name ? number_of(net, name) : -1;
+  if (f->tensor >= 0) return CLI_OK;
+  return cli_fail("--follow",
+                  "the net has no tensor '%s': values are 0 to %d, parameters for example %s; .gradient "
+                  "behind either is its gradient",
+                  f->name, hu_net_values(net) - 1, hu_net_parameters(net) ? hu_net_parameter_name(net, 0) : "(none)");
+}
+
+static const char *const follow_columns[FOLLOW_COLUMNS] = {"mu", "m", "alpha", "beta", "zeros", "over"};
+
+/* "step", then "linear1.weight mu" and so on; to be freed. */
+static int name_columns(train_run *r) {
+  size_t n = 1 + FOLLOW_COLUMNS * r->follows;
+  r->follow_names = calloc(n, sizeof *r->follow_names);
+  if (!r->follow_names) return cli_fail(NULL, "out of memory");
+  for (size_t i = 0; i < n; i++) {
+    const char *tensor = i ? r->follow[(i - 1) / FOLLOW_COLUMNS].name : "step";
+    int made = i ? asprintf(&r->follow_names[i], "%s %s", tensor, follow_columns[(i - 1) % FOLLOW_COLUMNS])
+                 : asprintf(&r->follow_names[i], "%s", tensor);
+    if (made < 0) {
+      r->follow_names[i] = NULL;
+      return cli_fail(NULL, "out of memory");
+    }
+  }
+  return CLI_OK;
+}
+
+int train_tensors_find(train_run *r) {
+  int status = name_columns(r);
+  for (size_t i = 0; i < r->follows && status == CLI_OK; i++)
+    status = find_followed(hu_trainer_net(r->t), &r->follow[i]);
+  return status;
+}
+
+void train_tensors_free(train_run *r) {
+  for (size_t i = 0; r->follow_names && i < 1 + FOLLOW_COLUMNS * r->follows; i++) free(r->follow_names[i]);
+  free(r->follow_names);
+  free(r->follow);
+}
+
+static void print_list(FILE *out, const void *what) {
+  const hu_net *net = hu_trainer_net(((const train_run *)what)->t);
+  int values = hu_net_values(net);
+  fputs("number,name,kind,rows,cols\n", out);
+  for (int i = 0; i < all_tensors(net); i++) {
+    hu_net_tensor x = tensor_at(net, i);
+    if (i < values) {
+      const char *kind = hu_net_value_kind(net, i);
+      fprintf(out, "%d,%d,%s", i, i, kind && *kind ? kind : "input");
+    } else {
+      fprintf(out, "%d,%s,parameter", i, hu_net_parameter_name(net, i - values));
+    }
+    fprintf(out, ",%zu,%zu\n", x.rows, x.cols);
+  }
+}
+
+int train_tensors_list(const train_run *r) {
+  char *path = train_path(r, "tensors.csv");
+  int status = path ? cli_text_write(path, print_list, r) : CLI_BAD;
+  free(path);
+  return status;
+}
+
+/* ---- a step ---- */
+
+static double share(double part, double of) { return of > 0 ? part / of : 0; }
+
+/* The tensors with the largest shares of overflows in their forward roundings; equal ones in their order. */
+static int add_overflows(train_run *r, double step) {
+  const hu_net *net = hu_trainer_net(r->t);
+  double row[OVER_COLUMNS];
+  row[OVER_STEP] = step;
+  for (int k = 0; k < TRAIN_OVERFLOWS; k++) {
+    row[OVER_SHARE + k] = 0;
+    row[OVER_TENSOR + k] = (double)NAN;
+  }
+  for (int i = 0; i < all_tensors(net); i++) {
+    hu_net_tensor x = tensor_at(net, i);
+    double s = share((double)x.forward.over, (double)x.forward.elements);
+    int k = TRAIN_OVERFLOWS;
+    for (; k > 0 && s > row[OVER_SHARE + k - 1]; k--) {
+      if (k == TRAIN_OVERFLOWS) continue;
+      row[OVER_SHARE + k] = row[OVER_SHARE + k - 1];
+      row[OVER_TENSOR + k] = row[OVER_TENSOR + k - 1];
+    }
+    if (k == TRAIN_OVERFLOWS) continue;
+    row[OVER_SHARE + k] = s;
+    row[OVER_TENSOR + k] = i;
+  }
+  return table_add(&r->over, row);
+}
+
+/* Exponents of Y = 2^beta |X|^alpha. */
+static void count_shifted(uint64_t z[HU_EXPONENTS], size_t n, const float *x, const hu_s2fp8_scale *scale) {
+  for (size_t i = 0; i < n; i++) {
+    if (x[i] == 0) {
+      z[0]++;
+    } else if (!isfinite(x[i])) {
+      z[HU_EXPONENTS - 1]++;
+    } else {
+      double e = floor((double)scale->alpha * ((double)hu_s2fp8_log2(x[i]) * HU_S2FP8_UNIT) + (double)scale->beta);
+      z[150 + (int)fmin(fmax(e, -149), 127)]++;
+    }
+  }
+}
+
+static int look_at(const hu_net *net, followed *f, double cells[FOLLOW_COLUMNS]) {
+  const hu_net_tensor x = tensor_at(net, f->tensor);
+  const float *numbers = f->gradient ? x.gradients : x.numbers;
+  const hu_rounding_counts *counts = f->gradient ? &x.backward : &x.forward;
+  size_t n = x.rows * x.cols;
+  hu_s2fp8 kind;
+  hu_s2fp8_sums sums;
+  hu_s2fp8_scale scale;
+  for (int i = 0; i < FOLLOW_COLUMNS; i++) cells[i] = (double)NAN;
+  memset(f->exponents, 0, sizeof f->exponents);
+  if (!numbers) return CLI_OK; /* what has no gradient */
+  memset(&sums, 0, sizeof sums);
+  hu_status s = hu_s2fp8_parse(&kind, "s2fp8", NULL);
+  if (s == HU_OK) s = hu_s2fp8_sum_n(n, numbers, 1, &sums, NULL);
+  if (s == HU_OK) s = hu_s2fp8_scale_of(&scale, &sums, &kind);
+  if (s != HU_OK) return cli_fail_status("--follow", s);
+  hu_exponents_of(n, numbers, f->exponents[0]);
+  count_shifted(f->exponents[1], n, numbers, &scale);
+  f->seen = 1;
+  cells[FOLLOW_MU] = (double)scale.mu * HU_S2FP8_UNIT;
+  cells[FOLLOW_M] = (double)scale.m * HU_S2FP8_UNIT;
+  cells[FOLLOW_ALPHA] = (double)scale.alpha;
+  cells[FOLLOW_BETA] = (double)scale.beta;
+  cells[FOLLOW_ZEROS] = share((double)f->exponents[0][0], (double)n);
+  if (counts->elements) cells[FOLLOW_OVER] = share((double)counts->over, (double)counts->elements);
+  return CLI_OK;
+}
+
+int train_tensors_step(train_run *r, double step) {
+  int status = add_overflows(r, step);
+  if (!r->follows || status != CLI_OK) return status;
+  double *row = calloc(1 + FOLLOW_COLUMNS * r->follows, sizeof *row);
+  if (!row) return cli_fail(NULL, "out of memory");
+  row[0] = step;
+  for (size_t i = 0; i < r->follows && status == CLI_OK; i++)
+    status = look_at(hu_trainer_net(r->t), &r->follow[i], row + 1 + FOLLOW_COLUMNS * i);
+  if (status == CLI_OK) status = table_add(&r->followed, row);
+  free(row);
+  return status;
+}
+
+/* ---- exponents ---- */
+
+static void print_exponents(FILE *out, const void *what) {
+  const train_run *r = what;
+  fputs("exponent", out);
+  for (size_t i = 0; i < r->follows; i++) fprintf(out, ",%s,%s shifted", r->follow[i].name, r->follow[i].name);
+  fputc('\n', out);
+  for (int e = 0; e < HU_EXPONENTS; e++) {
+    if (e == 0)
+      fputs("zero", out);
+    else if (e == HU_EXPONENTS - 1)
+      fputs("not_finite", out);
+    else
+      fprintf(out, "%d", e - 150);
+    for (size_t i = 0; i < r->follows; i++)
+      fprintf(out, ",%llu,%llu", (unsigned long long)r->follow[i].exponents[0][e],
+              (unsigned long long)r->follow[i].exponents[1][e]);
+    fputc('\n', out);
+  }
+}
+
+int train_tensors_exponents(const train_run *r) {
+  int seen = 0;
+  for (size_t i = 0; i < r->follows; i++) seen |= r->follow[i].seen;
+  if (!seen) return CLI_OK;
+  char *path = train_path(r, "followed-exponents.csv");
+  int status = path ? cli_text_write(path, print_exponents, r) : CLI_BAD;
+  free(path);
+  return status;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/train/tensors.h - single tensors of a run of `halfulp train`: which of them overflow most in each step of the
+ * log, and those that --follow names. See train.h. */
+#ifndef HALFULP_CLI_TRAIN_TENSORS_H
+#define HALFULP_CLI_TRAIN_TENSORS_H
+
+#include "cli/train/train.h"
+
+/* Columns of overflows.csv: the step, the largest shares, and the numbers of their tensors in tensors.csv. */
+enum {
+  OVER_STEP,
+  OVER_SHARE,
+  OVER_TENSOR = OVER_SHARE + TRAIN_OVERFLOWS,
+  OVER_COLUMNS = OVER_TENSOR + TRAIN_OVERFLOWS
+};
+/* Columns of followed.csv for each tensor, behind the step: S2FP8's mean and largest log2, its shift and squeeze;
+ * shares of zeros, and of elements above the largest number in the rounding of this tensor. */
+enum { FOLLOW_MU, FOLLOW_M, FOLLOW_ALPHA, FOLLOW_BETA, FOLLOW_ZEROS, FOLLOW_OVER, FOLLOW_COLUMNS };
+
+/* 0, or an exit code after an error line, each. */
+
+/* The tensors of --follow, by name, and the tables' heads; a name that the run does not have is an error. */
+int train_tensors_find(train_run *r);
+void train_tensors_free(train_run *r);
+/* tensors.csv: number, name, kind, rows and columns of values, then of parameters. */
+int train_tensors_list(const train_run *r);
+/* A row of both tables; and the exponents of the followed tensors, which those of the row before lose. */
+int train_tensors_step(train_run *r, double step);
+/* followed-exponents.csv, where this command made a step and something is followed. */
+int train_tensors_exponents(const train_run *r);
+/* What the report has of them. */
+void train_tensors_report(FILE *out, const train_run *r);
+
+#endif

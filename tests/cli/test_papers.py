@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: MIT
+"""The tables of the papers: the configurations of examples/train/papers, and halfulp experiment --paper."""
+
+import csv
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+import support  # noqa: E402
+import test_json  # noqa: E402
+
+PAPERS = pathlib.Path(os.environ["HALFULP_EXAMPLES"]) / "papers"
+NAMES = ("fp16", "openseq2seq", "s2fp8", "bfloat16", "assignments")
+EVERY = os.environ["HALFULP_EXHAUSTIVE"] == "1"
+# A table made small: a linear layer, three short epochs.
+SMALL = ["--set", "model.net=linear", "--set", "data.count=64", "--set", "data.test=32", "--set", "data.size=8", "--set", "run.batch=16"]
+
+
+class Papers(support.Case):
+    # ---- data of the papers' forms, as small as they can be ----
+
+    def cifar(self):
+        r = random.Random(1)
+        for name, files, labels in (("cifar-10-batches-bin", ["data_batch_%d" % i for i in range(1, 6)] + ["test_batch"], 1),
+                                    ("cifar-100-binary", ["train", "test"], 2)):
+            os.makedirs(self.path(name), exist_ok=True)
+            for one in files:
+                records = b"".join(bytes(r.randrange(10) for _ in range(labels)) + r.randbytes(3072) for _ in range(4))
+                self.write(os.path.join(name, one + ".bin"), records)
+
+    def movielens(self):
+        os.makedirs(self.path("ml-1m"), exist_ok=True)
+        lines = ["%d::%d::5::%d" % (user, movie, movie) for user in range(1, 131) for movie in (user, user % 130 + 1)]
+        self.write("ml-1m/ratings.dat", ("\n".join(lines) + "\n").encode())
+
+    # ---- the files ----
+
+    def test_files_are_those_of_the_tables(self):
+        for paper in NAMES:
+            self.ok("experiment", "--paper", paper, "--configs", self.path("made"))
+        made = {p.relative_to(self.path("made")): p.read_bytes() for p in pathlib.Path(self.path("made")).rglob("*.ini")}
+        kept = {p.relative_to(PAPERS): p.read_bytes() for p in PAPERS.rglob("*.ini")}
+        self.assertEqual(sorted(made), sorted(kept))
+        self.assertGreater(len(made), 100)
+        for path, text in made.items():
+            self.assertEqual(text, kept[path], path)
+            head = [line for line in text.decode().split("\n") if line.startswith("; ")]
+            self.assertIn("Full size: ", "\n".join(head), path)
+            self.assertIn("estimated from a measured step", " ".join(line[2:] for line in head), path)
+            self.assertLessEqual(max(map(len, text.decode().split("\n"))), 120, path)
+
+    def some_files(self):
+        """Each network with each precision of its table would take long: each row, and each column, once."""
+        files = sorted(PAPERS.rglob("*.ini"))
+        if EVERY:
+            return files
+        seen, some = set(), []
+        for path in files:
+            text = path.read_text()
+            keys = text[text.index("\n[run]"):]
+            net = [line for line in keys.split("\n") if line.startswith("net = ")][0]
+            for part in (net, keys.replace(net, "").replace(path.stem, "")):
+                if part not in seen:
+                    some.append(path)
+                seen.add(part)
+        return sorted(set(some))
+
+    def test_files_run(self):
+        self.cifar()
+        self.movielens()
+        files = self.some_files()
+        for path in files:
+            text = self.ok("train", str(path), "--data", self.folder.name, "--set", "run.steps=1", "--set", "run.batch=2", "-o",
+                           self.path("run"), "--overwrite", "--evaluate", "0", "--json")
+            self.assertEqual(json.loads(text)["steps"], 1, path)
+        self.assertGreater(len(files), 30)
+
+    # ---- lists ----
+
+    def test_lists(self):
+        cells = 0
+        for paper in NAMES:
+            tables = json.loads(self.ok("experiment", "--paper", paper, "--json"))
+            self.assertIsNone(test_json.wrong(tables, test_json.SCHEMA["experiment --paper"]))
+            text = self.ok("experiment", "--paper", paper)
+            for table in tables:
+                self.assertIn(table["title"], text)
+                for out in table["left_out"]:
+                    self.assertIn(out["why"], text)
+                for run in table["runs"]:
+                    self.assertIn(run["paper_figure"] or "drawn", text)
+                    self.assertGreater(run["full_seconds"], 0, run["name"])
+                    self.assertTrue(list(PAPERS.rglob(run["name"] + ".ini")), run["name"])
+                    cells += 1
+        self.assertEqual(cells, len(list(PAPERS.rglob("*.ini"))))
+        one = json.loads(self.ok("experiment", "--paper", "s2fp8", "--table", "1", "--row", "resnet34", "--json"))
+        self.assertEqual([r["paper_figure"] for r in one[0]["runs"]], ["92.5", "92.0", "13.5", "92.0"])
+
+    def test_refused(self):
+        self.bad("experiment", "--paper", "s2fp", says="papers are fp16, openseq2seq, s2fp8, bfloat16, assignments")
+        self.bad("experiment", "--paper", "s2fp8", "--table", "5", says="it has 1, 2, 3, 4, A2")
+        self.bad("experiment", "--paper", "s2fp8", "--table", "1", "--row", "resnet", says="it has resnet20, resnet34, resnet50")
+        self.bad("experiment", "--paper", "s2fp8", "--budget", "1m", says="--budget requires --table")
+        self.bad("experiment", "--paper", "s2fp8", "--table", "2", "--budget", "1m", says="there is no loader of ILSVRC12")
+        self.bad("experiment", "--table", "1", says="require --paper")
+        self.bad("experiment", "s2fp8", "--paper", "s2fp8", says="--paper stands without NAME")
+        self.bad("experiment", "--paper", "s2fp8", "--seeds", "2", says="--seeds")
+        self.bad("experiment", "--paper", "s2fp8", "--table", "1", "--stand-in", says="require --budget")
+        for time_text in ("", "5", "m", "-1m", "0s", "1y", "1mm", "nanm", "infd"):
+            self.bad("experiment", "--paper", "s2fp8", "--table", "1", "--budget", time_text, says="--budget: '%s'" % time_text)
+        self.assertEqual(self.left(), [])
+
+    def test_missing_data(self):
+        self.cifar()
+        os.remove(self.path("cifar-10-batches-bin/data_batch_4.bin"))
+        self.bad("experiment", "--paper", "s2fp8", "--table", "1", "--budget", "5s", "--data", self.folder.name, "-o", self.path("t"),
+                 says=("cifar-10-batches-bin/data_batch_4.bin", "is missing", "https://www.cs.toronto.edu/~kriz/cifar.html",
+                       "--data", "--stand-in"))
+        self.bad("experiment", "--paper", "s2fp8", "--table", "4", "--budget", "5s", "--data", self.folder.name, "-o", self.path("t"),
+                 says=("ml-1m/ratings.dat", "https://grouplens.org/"))
+        self.assertFalse(os.path.exists(self.path("t")))
+
+    # ---- budgets ----
+
+    def table(self, *more, code=0, paper="s2fp8", table="1"):
+        return self.ok("experiment", "--paper", paper, "--table", table, *more, "-o", self.path("t"), code=code)
+
+    def test_whole(self):
+        """What fits is run whole; each result is that of `halfulp train` with the file that stands beside it."""
+        args = ["--row", "resnet20", "--budget", "5m", "--stand-in", *SMALL, "--set", "run.epochs=3"]
+        made = json.loads(self.table(*args, "--json"))
+        self.assertIsNone(test_json.wrong(made, test_json.SCHEMA["experiment --budget"]))
+        self.assertEqual([r["paper_figure"] for r in made["runs"]], ["91.5", "91.1", "17.9", "91.1"])
+        self.assertTrue(made["stand_in"])
+        for run in made["runs"]:
+            self.assertEqual((run["steps"], run["full_steps"], run["width"], run["measure"]), (12, 12, 1, "accuracy, %"))
+            again = json.loads(self.ok("train", self.path("t/%s.ini" % run["name"]), "--data", support.DATA, "-o", self.path("run"),
+                                       "--overwrite", "--json"))
+            self.assertEqual((again["digest"], again["steps"]), (run["digest"], 12))
+            self.assertEqual(100 * again["test"]["accuracy"], run["figure"])
+        with open(self.path("t/table.csv"), encoding="utf-8", newline="") as f:
+            rows = list(csv.DictReader(f))
+        self.assertEqual([r["digest"] for r in rows], [r["digest"] for r in made["runs"]])
+        text = self.table(*args)
+        self.assertIn("THE DATA ARE NOT THE PAPER'S: 2000 generated gratings", text)
+        self.assertIn("all steps", text)
+        self.assertNotIn("Cut to", text)
+
+    def test_cut(self):
+        """Half of the time is spent, more or less, on fewer epochs, in all runs of a row alike; what is cut is said."""
+        args = ["--row", "resnet20", "--budget", "4s", "--stand-in", *SMALL, "--set", "run.epochs=1000000"]
+        start = time.time()
+        made = json.loads(self.table(*args, "--json"))
+        self.assertLess(time.time() - start, 60)
+        steps = {r["steps"] for r in made["runs"]}
+        self.assertEqual(len(steps), 1)
+        self.assertLess(0, min(steps))
+        self.assertLess(max(steps), 4000000)
+        for run in made["runs"]:
+            self.assertEqual(run["full_steps"], 4000000)
+            self.assertEqual(run["width"], 0.25)
+            self.assertGreater(run["full_seconds"], 4)
+            self.assertIsNotNone(run["figure"])
+        text = self.table(*args)
+        self.assertIn("Cut to 4 s, in this order: epochs to a tenth, width to a half and a quarter, epochs to one, steps, rows", text)
+        self.assertRegex(text, r"width x 0.25,  \d+ of 1000000 epochs")
+
+    def test_rows_are_left_out(self):
+        made = json.loads(self.table("--budget", "1s", "--stand-in", "--row", "resnet50", "--json", "--set", "run.batch=512"))
+        for run in made["runs"]:
+            self.assertRegex(run["left_out"], r"^20 steps of each run take .*, and its share of the budget is ")
+            self.assertIsNone(run["figure"])
+            self.assertIsNone(run["steps"])
+            self.assertGreater(run["full_seconds"], 1)
+
+    def test_the_rest_of_a_budget(self):
+        """All rows are alike here, so that each has the same share; a plan's times stay within the budget."""
+        made = json.loads(self.table("--budget", "20s", "--stand-in", *SMALL, "--set", "run.epochs=1000000", "--json"))
+        self.assertEqual(len({r["row"] for r in made["runs"] if r["figure"] is not None}), 3)
+        plan = json.loads(self.read("t/plan.json"))
+        planned = sum(plan[row + ".seconds"] for row in ("resnet20", "resnet34", "resnet50"))
+        self.assertGreater(planned, 5)
+        self.assertLess(planned, 20)
+
+    def test_papers_data(self):
+        """Data in the paper's form: no word of other data."""
+        self.cifar()
+        text = self.table("--row", "resnet20", "--budget", "5m", "--data", self.folder.name, "--set", "model.net=linear", "--set",
+                          "run.batch=4", "--set", "run.epochs=2")
+        self.assertNotIn("NOT THE PAPER'S", text)
+        self.assertEqual(text.count("all steps"), 4)
+        text = self.ok("experiment", "--paper", "fp16", "--table", "1", "--budget", "5m", "--data", self.folder.name, "--set",
+                       "model.net=linear", "--set", "run.batch=4", "--set", "run.epochs=1", "-o", self.path("u"))
+        self.assertIn("OTHER DATA: CIFAR-10 stands for ILSVRC12", text)
+
+    def test_hit_rate(self):
+        self.movielens()
+        made = json.loads(self.table("--budget", "5m", "--data", self.folder.name, "--set", "run.epochs=2", "--set", "run.batch=64",
+                                     "--json", table="4"))
+        self.assertEqual({r["measure"] for r in made["runs"]}, {"HR@10"})
+        for run in made["runs"]:
+            self.assertLessEqual(0, run["figure"])
+            self.assertLessEqual(run["figure"], 1)
+        made = json.loads(self.ok("experiment", "--paper", "s2fp8", "--table", "4", "--budget", "5m", "--stand-in", "--set",
+                                  "run.epochs=1", "--set", "data.count=2000", "--json", "-o", self.path("u")))
+        self.assertEqual({r["measure"] for r in made["runs"]}, {"AUC"})  # the paper has no AUC, and the data no hit rate
+
+    # ---- going on ----
+
+    def wait_for(self, path, process):
+        for _ in range(1000):
+            if os.path.exists(path):
+                return
+            self.assertIsNone(process.poll())
+            time.sleep(0.05)
+        self.fail("no " + path)
+
+    def test_interrupt(self):
+        """A run that was finished is kept, and the plan: the same command ends with the table of one that was not stopped."""
+        args = ["--row", "resnet20", "--budget", "1d", "--stand-in", *SMALL, "--set", "run.epochs=4000"]
+        command = [support.HALFULP, "experiment", "--paper", "s2fp8", "--table", "1", *args, "-o", self.path("t")]
+        first, last = (self.path("t/s2fp8-table1-resnet20-%s.json" % name) for name in ("fp32", "fp8-ls100"))
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.wait_for(first, process)
+        process.send_signal(signal.SIGINT)
+        out, error = process.communicate(timeout=100)
+        self.assertEqual((process.returncode, out), (-signal.SIGINT, b""))
+        self.assertRegex(error.decode(), r"stopped by Interrupt with [123] of 4 runs done; the same command continues")
+        self.assertFalse(os.path.exists(last))
+        self.assertFalse(os.path.exists(self.path("t/table.csv")))
+        kept, plan = self.read(first), self.read("t/plan.json")
+        self.assertNotIn(b"another", error)
+        made = json.loads(self.table(*args, "--json"))
+        self.assertEqual((self.read(first), self.read("t/plan.json")), (kept, plan))
+        whole = json.loads(self.ok("experiment", "--paper", "s2fp8", "--table", "1", *args, "-o", self.path("u"), "--json"))
+        self.assertEqual([r["digest"] for r in made["runs"]], [r["digest"] for r in whole["runs"]])
+        self.assertEqual(json.loads(kept)["digest"], made["runs"][0]["digest"])
+
+    def test_another_table_in_the_folder(self):
+        args = ["--row", "resnet20", "--stand-in", *SMALL, "--set", "run.epochs=1"]
+        self.table("--budget", "5m", *args)
+        plan = self.read("t/plan.json")
+        for other in (["--budget", "6m", *args], ["--budget", "5m", *args, "--set", "run.seed=1"]):
+            self.bad("experiment", "--paper", "s2fp8", "--table", "1", *other, "-o", self.path("t"),
+                     says=("plan.json", "is of another table or budget", "--overwrite"))
+        self.assertEqual(self.read("t/plan.json"), plan)
+        self.table("--budget", "6m", *args, "--overwrite")
+        self.assertNotEqual(self.read("t/plan.json"), plan)
+        # A plan that is damaged is none, and results that may be of another one are made again.
+        first = "t/s2fp8-table1-resnet20-fp32.json"
+        good = json.loads(self.read(first))
+        self.write(first, json.dumps(dict(good, digest="1" * 16), indent=2).encode())
+        self.write("t/plan.json", plan[:200])
+        self.table("--budget", "6m", *args)
+        self.assertEqual(json.loads(self.read(first))["digest"], good["digest"])
+
+    def test_progress(self):
+        shown, _ = support.on_terminal([support.HALFULP, "experiment", "--paper", "s2fp8", "--table", "1", "--row", "resnet20", "--budget",
+                                        "1d", "--stand-in", *SMALL, "--set", "run.epochs=2500", "-o", self.path("t")])
+        self.assertIn(b"ResNet-20, ", shown)
+        self.assertIn(b"step ", shown)
+
+
+if __name__ == "__main__":
+    support.main()
