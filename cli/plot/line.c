@@ -75,7 +75,7 @@ static void draw_system_ticks(drawing *d) {
     values[count++] = hu_number_decode64(n, hu_number_encode64(n, rne, ldexp(1, k), 0, NULL));
   }
   for (size_t i = 0; i < count; i++)
-    if (isnan(values[i])) values[i] = -1;
+    if (!isfinite(values[i])) values[i] = -1; /* infinities have no place, as negative values have none */
   qsort(values, count, sizeof *values, ascending);
   for (size_t i = 0; i < count; i++) draw_value(d, values[i], &last);
   free(values);
