@@ -79,11 +79,27 @@ int cli_is_name(const char *name, unsigned taken) {
          (taken & CLI_NAMES_PRESETS && hu_conversion_find(&conversion, name) == HU_OK);
 }
 
+const char *cli_ggml_name(size_t i) {
+  static const char *const names[] = {"ggml.q4_0", "ggml.q4_1", "ggml.q5_0", "ggml.q5_1", "ggml.q8_0"};
+  return i < sizeof names / sizeof *names ? names[i] : NULL;
+}
+
+/* "blocks of ggml ..." of their names; 0: not one of them. */
+static int say_ggml(char text[SUGGEST_MAX], const char *name) {
+  for (size_t i = 0; cli_ggml_name(i); i++) {
+    if (strcmp(cli_ggml_name(i), name)) continue;
+    snprintf(text, SUGGEST_MAX, "blocks of ggml, of whole arrays, which quantize, encode, decode and compare take");
+    return 1;
+  }
+  return 0;
+}
+
 int cli_other_meaning(char text[SUGGEST_MAX], const char *name, unsigned taken) {
   char element[CLI_NAME_MAX];
   hu_conversion conversion;
   hu_format f;
   *text = 0;
+  if (say_ggml(text, name)) return 1;
   if (!(taken & CLI_NAMES_SCALED) && is_scaling(&f, name))
     snprintf(text, SUGGEST_MAX,
              "a scaled format of whole arrays, which quantize, encode and decode take; its elements are %s",
@@ -157,8 +173,10 @@ int cli_fail_name(const char *label, const char *text, size_t n, unsigned taken)
 int cli_fail_preset_name(const char *name) {
   char end[SUGGEST_MAX];
   suggest s;
+  if (say_ggml(end, name)) return cli_fail(NULL, "'%s': %s", name, end);
   suggest_start(&s, name);
   for (size_t i = 0; i < hu_conversion_count(); i++) suggest_offer(&s, hu_conversion_at(i).name);
+  for (size_t i = 0; cli_ggml_name(i); i++) suggest_offer(&s, cli_ggml_name(i));
   return cli_fail(NULL, "preset '%s': no such name%s", name, suggest_end(end, &s, "`halfulp presets` lists them"));
 }
 

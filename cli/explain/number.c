@@ -5,7 +5,7 @@
 #include <string.h>
 
 static int is_system_text(const char *text) {
-  static const char *const words[] = {"posit(", "lns(", "q(", "uq(", "table("};
+  static const char *const words[] = {"posit(", "takum(", "takum_linear(", "lns(", "q(", "uq(", "table("};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (!strncmp(text, words[i], strlen(words[i]))) return 1;
   return 0;
@@ -40,7 +40,8 @@ const char *cli_system_name(char text[CLI_NAME_MAX], hu_number n, const char *gi
 }
 
 const char *cli_system_kind(hu_number n) {
-  static const char *const words[HU_NUMBER_KINDS] = {"float", "posit", "lns", "fixed", "table"};
+  static const char *const words[HU_NUMBER_KINDS] = {"float", "posit",        "lns",   "fixed",
+                                                     "table", "takum_linear", "takum", "hifloat8"};
   return n.kind < HU_NUMBER_KINDS ? words[n.kind] : "?";
 }
 
@@ -57,6 +58,15 @@ const char *cli_system_line(char text[CLI_NAME_MAX], hu_number n) {
     case HU_NUMBER_FIXED:
       snprintf(text, CLI_NAME_MAX, "%s times 2^-%u, beyond the range %s",
                n.sign ? "two's complement integers" : "integers from 0", f, n.overflow ? "wrapped" : "saturated");
+      break;
+    case HU_NUMBER_TAKUM_LINEAR:
+      snprintf(text, CLI_NAME_MAX, "exponent of 0 to 7 bits, fraction; two's complement");
+      break;
+    case HU_NUMBER_TAKUM:
+      snprintf(text, CLI_NAME_MAX, "a logarithm to base sqrt(e), 0 to 7 bits before the point; two's complement");
+      break;
+    case HU_NUMBER_HIFLOAT8:
+      snprintf(text, CLI_NAME_MAX, "exponent of 0 to 4 bits, 1 to 3 behind the point; powers of 2 below 2^-15");
       break;
     default: snprintf(text, CLI_NAME_MAX, "%u values, one a code", n.count); break;
   }

@@ -13,7 +13,7 @@
 int cli_read_system(hu_number *z, const char *text, float room[HU_TABLE_MAX]);
 /* The name given, or the catalogue's, or the text, shortened where it is long. */
 const char *cli_system_name(char text[CLI_NAME_MAX], hu_number n, const char *given);
-/* "posit", "lns", "fixed", "table". */
+/* "posit", "lns", "fixed", "table", "takum_linear", "takum", "hifloat8". */
 const char *cli_system_kind(hu_number n);
 /* What its values are, in a line. */
 const char *cli_system_line(char text[CLI_NAME_MAX], hu_number n);

@@ -29,11 +29,16 @@ static const char *ties_of(hu_number n) {
   return words[n.ties % 4];
 }
 
+/* With a NaR, and rounded on the bit string. */
+static int is_string(hu_number n) {
+  return n.kind == HU_NUMBER_POSIT || n.kind == HU_NUMBER_TAKUM_LINEAR || n.kind == HU_NUMBER_TAKUM;
+}
+
 static void print_rounding(hu_number n) {
   static const char *const posit = "of the bit string; never to zero, never beyond max";
   static const char *const lns = "of the logarithm";
   static const char *const fixed = "as IEEE 754's";
-  const char *how = n.kind == HU_NUMBER_POSIT ? posit : n.kind == HU_NUMBER_LNS ? lns : fixed;
+  const char *how = is_string(n) ? posit : n.kind == HU_NUMBER_LNS ? lns : fixed;
   printf("  %-20s %s\n", "rounding", n.kind == HU_NUMBER_TABLE ? ties_of(n) : how);
 }
 
@@ -58,7 +63,7 @@ static void print_card(hu_number n, const char *given) {
   uint32_t one = hu_number_encode64(n, rne, 1.0, 0, NULL);
   if (hu_number_decode64(n, one) == 1.0) print_code("one", n, one);
   if (l.has_zero) print_code("zero", n, l.zero_code);
-  if (l.has_nan) print_code(n.kind == HU_NUMBER_POSIT ? "NaR" : "NaN", n, l.nan_code);
+  if (l.has_nan) print_code(is_string(n) ? "NaR" : "NaN", n, l.nan_code);
   if (!l.has_zero) printf("  %-20s none\n", "zero");
   if (!l.has_nan) printf("  %-20s none\n", "NaN");
   printf("  %-20s %s\n", "exact in binary64", l.exact64 ? "yes" : "no: values are irrational, shown to nearest");

@@ -83,7 +83,8 @@ static void print_neighbour(const context *c, const char *label, uint32_t code) 
 }
 
 static const char *unit_of(hu_number n) {
-  return n.kind == HU_NUMBER_POSIT ? "of the bit string" : n.kind == HU_NUMBER_LNS ? "of the logarithm" : "of the step";
+  int string = n.kind == HU_NUMBER_POSIT || n.kind == HU_NUMBER_TAKUM_LINEAR || n.kind == HU_NUMBER_TAKUM;
+  return string ? "of the bit string" : n.kind == HU_NUMBER_LNS ? "of the logarithm" : "of the step";
 }
 
 static void print_neighbours(const context *c) {

@@ -75,7 +75,7 @@ static void draw_system_ticks(drawing *d) {
     values[count++] = hu_number_decode64(n, hu_number_encode64(n, rne, ldexp(1, k), 0, NULL));
   }
   for (size_t i = 0; i < count; i++)
-    if (isnan(values[i])) values[i] = -1;
+    if (!isfinite(values[i])) values[i] = -1; /* infinities have no place, as negative values have none */
   qsort(values, count, sizeof *values, ascending);
   for (size_t i = 0; i < count; i++) draw_value(d, values[i], &last);
   free(values);
@@ -207,8 +207,14 @@ static void draw_row(drawing *d, double y, int class, const char *name, const ch
   svg_text(&d->out, PLOT_LEFT + 830, y, 13, SVG_END, PLOT_INK, "", text);
 }
 
+/* Then nothing becomes zero either. */
+static int has_nar(hu_number n) {
+  return n.kind == HU_NUMBER_POSIT || n.kind == HU_NUMBER_TAKUM_LINEAR || n.kind == HU_NUMBER_TAKUM;
+}
+
 static int symmetric(const drawing *d) {
-  return !d->state->other || d->state->system.kind == HU_NUMBER_POSIT || d->state->system.kind == HU_NUMBER_LNS;
+  uint8_t kind = d->state->system.kind;
+  return !d->state->other || kind == HU_NUMBER_POSIT || kind == HU_NUMBER_LNS || kind > HU_NUMBER_TABLE;
 }
 
 static const char *values_of(const drawing *d) {
@@ -252,7 +258,8 @@ static void draw_table(drawing *d, double y, hu_mode mode) {
 /* How many codes have positive values. */
 static uint32_t positive_values(hu_number n, hu_number_limits l) {
   uint32_t count = 0;
-  if (n.kind == HU_NUMBER_POSIT || n.kind == HU_NUMBER_FIXED) return l.max_code;
+  if (n.kind == HU_NUMBER_HIFLOAT8) return 126; /* of the 127 codes above zero one is the infinity */
+  if (n.kind != HU_NUMBER_LNS && n.kind != HU_NUMBER_TABLE) return l.max_code;
   if (n.kind == HU_NUMBER_LNS) return ((uint32_t)1 << (l.width - 1)) - (l.has_zero ? 1 : 0);
   for (uint32_t c = 0; c < n.count; c++) count += n.table[c] > 0;
   return count;
@@ -300,8 +307,8 @@ static void describe_system(drawing *d) {
   snprintf(line, sizeof line, "%.60s%s \u00b7 %u bits: %s", text, strlen(text) > 60 ? "..." : "", (unsigned)l.width,
            cli_system_line(kind, n));
   svg_text(&d->out, PLOT_LEFT, 63, 13, SVG_START, PLOT_GREY, "", line);
-  snprintf(line, sizeof line, "zero: %s \u00b7 %s: %s", l.has_zero ? "one" : "none",
-           n.kind == HU_NUMBER_POSIT ? "NaR" : "NaN", l.has_nan ? "yes" : "none");
+  snprintf(line, sizeof line, "zero: %s \u00b7 %s: %s", l.has_zero ? "one" : "none", has_nar(n) ? "NaR" : "NaN",
+           l.has_nan ? "yes" : "none");
   svg_text(&d->out, PLOT_LEFT, 83, 13, SVG_START, PLOT_GREY, "", line);
 }
 
@@ -328,7 +335,7 @@ static int as_format(drawing *d) {
   memset(&d->l, 0, sizeof d->l);
   d->f.e = 1;
   d->f.sign = l.low < 0;
-  d->f.zero = n.kind != HU_NUMBER_POSIT && l.has_zero ? HU_ZERO_FIELD : HU_ZERO_NONE;
+  d->f.zero = !has_nar(n) && l.has_zero ? HU_ZERO_FIELD : HU_ZERO_NONE;
   if (!(l.min > 0)) return 1;
   d->l.max = l.max;
   d->l.min = d->l.min_normal = l.min;

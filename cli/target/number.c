@@ -6,7 +6,7 @@
 #include "cli/target/target.h"
 
 static int claims(const char *text) {
-  static const char *const begins[] = {"posit(", "lns(", "q(", "uq(", "table("};
+  static const char *const begins[] = {"posit(", "takum(", "takum_linear(", "lns(", "q(", "uq(", "table("};
   hu_number x;
   for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
     if (!strncmp(text, begins[i], strlen(begins[i]))) return 1;

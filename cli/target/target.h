@@ -25,6 +25,7 @@ typedef struct cli_target {
   hu_s2fp8 s2fp8;           /* of a shifted and squeezed one */
   hu_number number;         /* of another number system */
   hu_conversion conversion; /* of a preset */
+  uint32_t ggml;            /* of a block of ggml, its type in GGUF */
   int has_mode;             /* 1: the preset says how to round, and what not */
   float table[HU_TABLE_MAX];
 } cli_target;
@@ -91,7 +92,8 @@ struct cli_target_kind {
   hu_status (*pack)(uint8_t *z, const cli_parts *x, const cli_target *target);
   hu_status (*unpack)(const cli_parts *z, const uint8_t *x, const cli_target *target);
 };
-extern const cli_target_kind cli_kind_format, cli_kind_conversion, cli_kind_scaled, cli_kind_s2fp8, cli_kind_number;
+extern const cli_target_kind cli_kind_format, cli_kind_conversion, cli_kind_scaled, cli_kind_s2fp8, cli_kind_number,
+    cli_kind_ggml;
 
 /* 0, or an exit code after an error line. */
 int cli_target_read(cli_target *target, const char *text);

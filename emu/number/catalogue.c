@@ -2,6 +2,7 @@
 /* The catalogue of number systems beside floating point, and the values of the named tables. */
 #include <string.h>
 
+#include "emu/number/dynamic.h"
 #include "halfulp/number.h"
 
 #define NF4                                                                                           \
@@ -72,7 +73,14 @@ static const float af4_values[16] = {-1.0f,        -0.69441008f, -0.51243739f, -
 #define EARLY "Gustafson, Yonemoto, Beating floating point at its own game (2017); SoftPosit"
 #define UNIVERSAL "Logarithmic numbers in two's complement, as lns of the Universal library codes them"
 #define LNS_OPEN "How the bits are split; underflow (here to zero, nearest in the logarithm)."
+#define TAKUM "Hunhold, Beating posits at their own game: takum arithmetic (2024)"
+#define TAKUM_OPEN "Rounding other than to nearest; here on the bit string, with the ends of the text."
+#define HIF8 "Luo et al., Ascend HiFloat8 format for deep learning (2024); en_dtypes 0.0.4"
+#define HIF8_OPEN "Modes beside ties away (rna), which is the text's. Its hybrid rounding has no mode of its own."
 #define QLORA "Dettmers et al., QLoRA (NeurIPS 2023), appendix E; bitsandbytes, NF4"
+#define DYNAMIC \
+  "Dettmers et al., 8-bit optimizers via block-wise quantization (2022); bitsandbytes 0.50.2, create_dynamic_map"
+#define DYNAMIC_OPEN "Ties; here to the lower value. Its kernels for GPUs and CPUs differ there."
 #define INTEGER "Integers in two's complement"
 #define INTEGER_OPEN "The rounding direction (here the mode's) and what lies beyond the range (here the ends)."
 #define CMSIS "Arm CMSIS-DSP, fractional types"
@@ -80,7 +88,9 @@ static const float af4_values[16] = {-1.0f,        -0.69441008f, -0.51243739f, -
 /* Tables have one; the others are built by the constructors of the header. */
 typedef struct named_row {
   const char *name, *source, *open;
-  uint8_t kind, width, part, rule; /* part: es, f, n or the count; rule: coding or ties */
+  uint8_t kind, width;
+  uint16_t part; /* es, f, n or the count */
+  uint8_t rule;  /* coding or ties */
   const float *values;
 } named_row;
 
@@ -91,6 +101,13 @@ static const named_row rows[] = {
     {"posit8_es0", EARLY, STANDARD_OPEN, HU_NUMBER_POSIT, 8, 0, 0, NULL},
     {"posit16_es1", EARLY, STANDARD_OPEN, HU_NUMBER_POSIT, 16, 1, 0, NULL},
     {"posit32_es2", EARLY, STANDARD_OPEN, HU_NUMBER_POSIT, 32, 2, 0, NULL},
+    {"takum8", TAKUM, TAKUM_OPEN, HU_NUMBER_TAKUM, 8, 0, 0, NULL},
+    {"takum16", TAKUM, TAKUM_OPEN, HU_NUMBER_TAKUM, 16, 0, 0, NULL},
+    {"takum32", TAKUM, TAKUM_OPEN, HU_NUMBER_TAKUM, 32, 0, 0, NULL},
+    {"takum_linear8", TAKUM, TAKUM_OPEN, HU_NUMBER_TAKUM_LINEAR, 8, 0, 0, NULL},
+    {"takum_linear16", TAKUM, TAKUM_OPEN, HU_NUMBER_TAKUM_LINEAR, 16, 0, 0, NULL},
+    {"takum_linear32", TAKUM, TAKUM_OPEN, HU_NUMBER_TAKUM_LINEAR, 32, 0, 0, NULL},
+    {"hifloat8", HIF8, HIF8_OPEN, HU_NUMBER_HIFLOAT8, 8, 0, 0, NULL},
     {"lns8", UNIVERSAL, LNS_OPEN, HU_NUMBER_LNS, 8, 3, HU_LNS_TWOS, NULL},
     {"lns8_madam", "Zhao et al., LNS-Madam: low-precision training in logarithmic number system (2022)",
      "Zero, which has no code (here the smallest value). The scale is the caller's.", HU_NUMBER_LNS, 8, 3,
@@ -106,6 +123,8 @@ static const named_row rows[] = {
      HU_TIES_GIVEN, fp4_values},
     {"af4", "Yoshida, NF4 isn't information theoretically optimal (and that's good) (2023), block size 64",
      "Ties; here to the lower value.", HU_NUMBER_TABLE, 0, 16, HU_TIES_LOW, af4_values},
+    {"dynamic8_bnb", DYNAMIC, DYNAMIC_OPEN, HU_NUMBER_TABLE, 0, 256, HU_TIES_LOW, dynamic8_values},
+    {"udynamic8_bnb", DYNAMIC, DYNAMIC_OPEN, HU_NUMBER_TABLE, 0, 256, HU_TIES_LOW, udynamic8_values},
     {"int4", INTEGER, INTEGER_OPEN, HU_NUMBER_FIXED, 4, 0, 0, NULL},
     {"int8", INTEGER, INTEGER_OPEN, HU_NUMBER_FIXED, 8, 0, 0, NULL},
     {"int16", INTEGER, INTEGER_OPEN, HU_NUMBER_FIXED, 16, 0, 0, NULL},
@@ -130,6 +149,9 @@ hu_number_entry hu_number_at(size_t i) {
   switch (r->kind) {
     case HU_NUMBER_POSIT: e.number = hu_number_posit(r->width, r->part); break;
     case HU_NUMBER_LNS: e.number = hu_number_lns(r->width, r->part, r->rule); break;
+    case HU_NUMBER_TAKUM_LINEAR:
+    case HU_NUMBER_TAKUM: e.number = hu_number_takum(r->width, r->kind == HU_NUMBER_TAKUM_LINEAR); break;
+    case HU_NUMBER_HIFLOAT8: e.number = hu_number_hifloat8(); break;
     case HU_NUMBER_TABLE: e.number = hu_number_table(r->part, r->values, r->rule); break;
     default: e.number = hu_number_fixed(1, r->width - 1u - r->part, r->part, HU_FIXED_SATURATE);
   }

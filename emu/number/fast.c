@@ -12,6 +12,7 @@
 
 #include "emu/base/float_env.h"
 #include "emu/core/lane_constants.h"
+#include "emu/number/tapered.h"
 
 /* ---- constants ---- */
 
@@ -50,7 +51,7 @@ static int posit_in_lanes(const hu_number_spec *s) {
 /* ---- one element, and counts ---- */
 
 static uint32_t encode_one(const hu_number_spec *s, uint32_t u, hu_events *events) {
-  uint32_t own, code = hu_number_round(s, hu_quantity_of(hu_unpack32(u)), 0, &own);
+  uint32_t own, code = hu_any_round(s, hu_quantity_of(hu_unpack32(u)), 0, &own);
   hu_events_count(events, own);
   return code;
 }
@@ -190,8 +191,8 @@ static void decode_binade(const hu_number_fast *f, const hu_number_spec *s, size
 
 uint64_t hu_number_fast_value64(const hu_number_fast *f, uint32_t code) {
   const hu_number_spec *s = f->to ? f->to : f->from;
-  hu_quantity q = hu_number_unpack(s, code);
-  if (f->decode != HU_NUMBER_BINADE || !q.power) return hu_quantity_pack64(q);
+  hu_quantity q = hu_any_unpack(s, code);
+  if (f->decode != HU_NUMBER_BINADE || !q.power) return hu_any_pack64(q);
   uint32_t j = (uint32_t)q.k & (((uint32_t)1 << s->fraction) - 1);
   int64_t e = hu_power_exponent(q.k, s->fraction);
   return (f->bits[j] + ((uint64_t)e << 52)) | (uint64_t)q.x.sign << 63;
@@ -246,12 +247,12 @@ static int encode_way(hu_number_fast *f, const hu_number_spec *s, size_t n) {
 /* What is written for every code of s. */
 static void find_values(hu_number_fast *f, const hu_number_spec *s, unsigned values) {
   for (uint32_t c = 0; c < 256; c++) {
-    hu_quantity q = hu_number_unpack(s, c);
+    hu_quantity q = hu_any_unpack(s, c);
     f->events[c] = 0;
     if (f->to && !values) {
-      f->bits[c] = hu_number_round(f->to, q, 0, &f->events[c]);
+      f->bits[c] = hu_any_round(f->to, q, 0, &f->events[c]);
     } else {
-      f->bits[c] = values == 64 ? hu_quantity_pack64(q) : hu_quantity_pack32(q);
+      f->bits[c] = values == 64 ? hu_any_pack64(q) : hu_any_pack32(q);
     }
   }
 }
@@ -310,6 +311,6 @@ void hu_number_fast_decode(const hu_number_fast *f, size_t n, uint32_t *z, const
   } else if (f->decode == HU_NUMBER_TABLE_OF_CODES) {
     for (size_t i = 0; i < n; i++) z[i] = (uint32_t)f->bits[x[i] & 0xFF];
   } else {
-    for (size_t i = 0; i < n; i++) z[i] = hu_quantity_pack32(hu_number_unpack(s, x[i]));
+    for (size_t i = 0; i < n; i++) z[i] = hu_any_pack32(hu_any_unpack(s, x[i]));
   }
 }

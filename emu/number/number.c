@@ -3,6 +3,7 @@
  * decoding. */
 #include "emu/core/bits.h"
 #include "emu/number/call.h"
+#include "emu/number/tapered.h"
 #include "halfulp/scalar.h"
 
 /* ---- records ---- */
@@ -43,6 +44,12 @@ hu_number hu_number_fixed(int is_signed, unsigned m, unsigned n, unsigned overfl
   z.overflow = byte(overflow);
   return z;
 }
+
+hu_number hu_number_takum(unsigned n, int linear) {
+  return of_kind(linear ? HU_NUMBER_TAKUM_LINEAR : HU_NUMBER_TAKUM, n);
+}
+
+hu_number hu_number_hifloat8(void) { return of_kind(HU_NUMBER_HIFLOAT8, 8); }
 
 hu_number hu_number_table(size_t count, const float *values, unsigned ties) {
   hu_number z = of_kind(HU_NUMBER_TABLE, 0);
@@ -153,6 +160,9 @@ hu_status hu_number_check(hu_number n, const char **why) {
     case HU_NUMBER_LNS: wrong = wrong_lns(n); break;
     case HU_NUMBER_FIXED: wrong = wrong_fixed(n); break;
     case HU_NUMBER_TABLE: wrong = wrong_table(n); break;
+    case HU_NUMBER_TAKUM_LINEAR:
+    case HU_NUMBER_TAKUM: wrong = n.width < 8 || n.width > 32 ? "n: not 8 to 32" : NULL; break;
+    case HU_NUMBER_HIFLOAT8: wrong = n.width != 8 ? "width: not 8" : NULL; break;
     default: wrong = "kind: unknown";
   }
   if (!wrong && (!same_fields(n, stripped(n)) || (n.table && n.kind != HU_NUMBER_TABLE))) {
@@ -173,12 +183,14 @@ int hu_number_equal(hu_number a, hu_number b) {
 
 void hu_number_unfold(hu_number_spec *s, hu_number n, hu_mode mode) {
   uint32_t values[HU_TABLE_MAX];
-  if (n.kind == HU_NUMBER_TABLE) memcpy(values, n.table, hu_table_length(n) * sizeof *values);
-  hu_number_spec_make(s, n, values, mode);
+  int table = n.kind == HU_NUMBER_TABLE;
+  if (table) memcpy(values, n.table, hu_table_length(n) * sizeof *values);
+  hu_number_spec_make(s, n, table ? values : NULL, mode);
+  if (hu_is_tapered(n.kind)) hu_tapered_spec(s, mode);
 }
 
 static double value_of(const hu_number_spec *s, uint32_t code) {
-  return hu_double_of_bits(hu_quantity_pack64(hu_number_unpack(s, code)));
+  return hu_double_of_bits(hu_any_pack64(hu_any_unpack(s, code)));
 }
 
 /* Of the smallest positive value, where there is one. */
@@ -226,7 +238,7 @@ hu_number_limits hu_number_limits_of(hu_number n) {
   if (n.kind == HU_NUMBER_FLOAT) limits_of_float(&l, n.format);
   if (!l.has_zero) l.zero_code = HU_NO_CODE;
   if (!l.has_nan) l.nan_code = HU_NO_CODE;
-  l.exact64 = n.kind != HU_NUMBER_LNS || n.fraction == 0;
+  l.exact64 = n.kind != HU_NUMBER_TAKUM && (n.kind != HU_NUMBER_LNS || n.fraction == 0);
   l.max = value_of(&s, l.max_code);
   l.low = value_of(&s, l.low_code);
   l.min = l.min_code == HU_NO_CODE ? 0 : value_of(&s, l.min_code);
@@ -248,7 +260,7 @@ static uint32_t round_into(hu_number z, hu_mode mode, hu_quantity q, uint32_t ra
   uint32_t ignored;
   hu_number_spec s;
   hu_number_unfold(&s, z, mode);
-  return hu_number_round(&s, q, random, events ? events : &ignored);
+  return hu_any_round(&s, q, random, events ? events : &ignored);
 }
 
 uint32_t hu_number_encode(hu_number z, hu_mode mode, float x, uint32_t random, uint32_t *events) {
@@ -266,7 +278,7 @@ uint32_t hu_number_convert(hu_number z, hu_mode mode, hu_number fx, uint32_t x, 
   hu_number_spec s;
   if (refused(z, mode) || refused(fx, rne)) return misuse(events);
   hu_number_unfold(&s, fx, rne);
-  return round_into(z, mode, hu_number_unpack(&s, x), random, events);
+  return round_into(z, mode, hu_any_unpack(&s, x), random, events);
 }
 
 double hu_number_decode64(hu_number f, uint32_t code) {
@@ -282,5 +294,5 @@ float hu_number_decode(hu_number f, uint32_t code) {
   hu_number_spec s;
   if (refused(f, rne)) return hu_float_of_bits(0x7FC00000);
   hu_number_unfold(&s, f, rne);
-  return hu_float_of_bits(hu_quantity_pack32(hu_number_unpack(&s, code)));
+  return hu_float_of_bits(hu_any_pack32(hu_any_unpack(&s, code)));
 }

@@ -9,6 +9,7 @@
 #include "emu/core/stream.h"
 #include "emu/number/call.h"
 #include "emu/number/fast.h"
+#include "emu/number/tapered.h"
 #include "emu/simd/level.h"
 
 enum { PART_MIN = 1 << 12 };
@@ -38,7 +39,7 @@ typedef struct conversion {
 static hu_quantity load(const conversion *c, size_t i) {
   const uint8_t *x = c->x + (ptrdiff_t)i * c->ex.stride * (ptrdiff_t)c->ex.size;
   uint64_t u;
-  if (c->ex.kind == CODES) return hu_number_unpack(&c->source, hu_load_code(x, c->ex.size));
+  if (c->ex.kind == CODES) return hu_any_unpack(&c->source, hu_load_code(x, c->ex.size));
   if (c->ex.kind == VALUES32) return hu_quantity_of(hu_unpack32(hu_load_code(x, 4)));
   memcpy(&u, x, sizeof u);
   return hu_quantity_of(hu_unpack64(u));
@@ -46,9 +47,9 @@ static hu_quantity load(const conversion *c, size_t i) {
 
 static void store_value(const conversion *c, uint8_t *z, hu_quantity q) {
   if (c->ez.kind == VALUES32) {
-    hu_store_code(z, 4, hu_quantity_pack32(q));
+    hu_store_code(z, 4, hu_any_pack32(q));
   } else {
-    uint64_t u = hu_quantity_pack64(q);
+    uint64_t u = hu_any_pack64(q);
     memcpy(z, &u, sizeof u);
   }
 }
@@ -61,12 +62,12 @@ static void run_one(const conversion *c, size_t i, uint32_t bits, hu_events *cou
     return;
   }
   uint32_t events, random = bits ? hu_stream_at(c->stream.key, c->stream.counter + i) >> (32 - bits) : 0;
-  uint32_t code = hu_number_round(&c->spec, q, random, &events);
+  uint32_t code = hu_any_round(&c->spec, q, random, &events);
   hu_events_count(counts, events);
   if (c->ez.kind == CODES) {
     hu_store_code(z, c->ez.size, code);
   } else {
-    store_value(c, z, hu_number_unpack(&c->spec, code));
+    store_value(c, z, hu_any_unpack(&c->spec, code));
   }
 }
 

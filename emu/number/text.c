@@ -211,6 +211,13 @@ static int read_kind(hu_number *z, reader *r, float *room) {
     if (word >= 0) *z = hu_number_lns((unsigned)a, (unsigned)b, (unsigned)word);
     return word >= 0;
   }
+  int linear = take(r, "takum_linear(");
+  if (linear || take(r, "takum(")) {
+    a = small_number(r);
+    if (a < 0 || !take(r, ")") || r->text[r->at]) return 0;
+    *z = hu_number_takum((unsigned)a, linear);
+    return 1;
+  }
   int is_signed = take(r, "q(");
   if (is_signed || take(r, "uq(")) {
     if (!two_numbers(r, &a, ".", &b)) return 0;
@@ -304,6 +311,13 @@ size_t hu_number_text(char *text, size_t size, hu_number n) {
       put_two(&w, n.sign ? "q(" : "uq(", n.width - n.sign - n.fraction, ".", n.fraction);
       put_word(&w, ":", overflows, n.overflow);
       break;
+    case HU_NUMBER_TAKUM_LINEAR:
+    case HU_NUMBER_TAKUM:
+      hu_put(&w, n.kind == HU_NUMBER_TAKUM ? "takum(" : "takum_linear(");
+      hu_put_number(&w, n.width);
+      hu_put(&w, ")");
+      break;
+    case HU_NUMBER_HIFLOAT8: hu_put(&w, "hifloat8"); break;
     default: put_table(&w, n);
   }
   return hu_put_end(&w);

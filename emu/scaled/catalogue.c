@@ -27,6 +27,12 @@
 #define FOUR_SIX(rule, tensor) \
   "scaled(float4_e2m1fn;scale=ue4m3;block=1x16;rule=4over6_" rule ";steps=multiply;" tensor ";zero=zero)"
 #define NVFP4_SWEEP "scaled(float4_e2m1fn;scale=ue4m3;block=1x16;rule=sweep_mse;steps=divide;tensor;zero=zero)"
+#define NVINT(name) \
+  "Four Over Six's authors, fouroversix, data type " name " (compute_nv_scale_factors at 00e7033), arXiv 2603.28765"
+#define NVINT_OPEN \
+  "The lowest code of two's complement, which it does not produce; infinities and NaN (the scale is NaN)."
+#define NVINT_TEXT(element) \
+  "scaled(" element ":finite,nonegzero;scale=ue4m3;block=1x16;rule=ratio;steps=multiply;tensor;code=twos;zero=zero)"
 #define DSV3 "DeepSeek-V3 Technical Report (2024), section 3.3.2, and the inference kernels published with it"
 #define DSV3_OPEN "Blocks of zeros, which those kernels divide by zero (here scale 1; DeepGEMM: amin=0x38d1b717)."
 #define DSV3_TEXT(block) "scaled(float8_e4m3fn;scale=binary32;block=" block ";rule=ratio;steps=divide;zero=one)"
@@ -65,6 +71,8 @@ static const hu_scaling_entry entries[] = {
      "The order of its sums (PyTorch's or a kernel's; here from the first element on), blocks of zeros (its scale "
      "2^-9).",
      NVFP4_SWEEP},
+    {"nvint4", NVINT("nvint4"), NVINT_OPEN, NVINT_TEXT("fp(0,3,-2)")},
+    {"nvint6", NVINT("nvint6"), NVINT_OPEN, NVINT_TEXT("fp(0,5,-4)")},
     {"msfp11", MSFP, MSFP_OPEN, "bfp(2,8,16)"},
     {"msfp12", MSFP, MSFP_OPEN, "bfp(3,8,16)"},
     {"msfp13", MSFP, MSFP_OPEN, "bfp(4,8,16)"},

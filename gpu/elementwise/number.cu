@@ -101,6 +101,7 @@ static const hu_mode hu_number_rne = {0, 0, 0, 0, 0, 0, {0, 0}};
 static hu_status hu_number_unfolded(hu_number_spec *s, hu_number n, hu_mode mode) {
   uint32_t values[HU_TABLE_MAX];
   hu_status st = hu_number_check(n, NULL);
+  if (st == HU_OK && n.kind > HU_NUMBER_TABLE) st = HU_E_NUMBER; /* takums and HiFloat8 are the CPU's */
   if (st == HU_OK) st = hu_mode_check(mode);
   if (st != HU_OK) return st;
   if (n.kind == HU_NUMBER_TABLE) memcpy(values, n.table, hu_table_length(n) * sizeof *values);

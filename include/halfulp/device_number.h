@@ -4,7 +4,7 @@
  * The rules of device.h hold (`exec` NULL: stream (0, 0)). A number system is a record on the host, and so is the table
  * that it points to: the table is read before the call returns. Codes of up to 8 bits are decoded and converted (except
  * in stochastic modes) by a table that every thread block makes. Everything else is computed by the integer code of
- * emu/core/number.h, one thread per element. */
+ * emu/core/number.h, one thread per element. Takums and HiFloat8 are not here: HU_E_NUMBER. */
 #ifndef HALFULP_DEVICE_NUMBER_H
 #define HALFULP_DEVICE_NUMBER_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/number.h - compute with number systems beside floating point: posits, logarithmic numbers, fixed point,
- * tables of values.
+/* halfulp/number.h - compute with number systems beside floating point: posits, takums, HiFloat8, logarithmic numbers,
+ * fixed point, tables of values.
  *
  *   hu_number p;
  *   if (hu_number_parse(&p, "posit16", NULL, NULL) != HU_OK) ...
@@ -15,6 +15,8 @@
  *   lns     a sign and a logarithm to base 2 with f fraction bits: (-1)^s 2^(k / 2^f), w bits in all
  *   fixed   q(m.n): a two's complement integer of 1 + m + n bits times 2^-n; uq(m.n): of m + n bits, not negative
  *   table   code i stands for the i-th of up to 256 binary32 values, in any order
+ *   takum   takum(n), 8 to 32 bits: e^(l / 2) with a sign, l of tapered precision; takum_linear(n): (1 + m) 2^c
+ *   hifloat8  8 bits, 1 to 3 of them behind the point, 0 below 2^-15; zero, infinities and NaN
  *
  * Every operation takes an exact real number (or an infinity, or a NaN) and rounds it ONCE onto the grid of the result:
  *
@@ -27,21 +29,26 @@
  *           the smallest k it is zero (modes away from zero: the smallest value), in systems without zero the smallest
  *           value; above the largest k the largest.
  *   table   between the two neighbours among the values; stochastic modes by their distances. Beyond the ends, the end.
+ *   takum   as posit: the endless bit string is cut, and no real number that is not 0 becomes 0 or NaR
+ *   hifloat8  between the two neighbours among the values; mode `rna` is the rounding of its paper. Beyond the largest
+ *           one as in a format with infinities
  *
  * All modes of mode.h have a meaning for all kinds. An infinite operand becomes the end of its sign under the
  * saturation policy `finite`, and the NaN of a kind that has one (NaR) under `none` and `propagate`; the default is
- * `none` for posits and `finite` for the others. A NaN becomes the NaN or NaR, or else what the mode's NaN policy says.
+ * `none` for posits, takums and HiFloat8, whose infinities stay, and `finite` for the others. A NaN becomes the NaN or
+ * NaR, or else what the mode's NaN policy says.
  *
  * Text, both ways (hu_number_parse, hu_number_text); no blanks:
  *
  *   number  = name | any text of hu_format_parse | "posit(" n "," es ")" | "lns(" w "," f ")" [ ":" coding ]
+ *           | "takum(" n ")" | "takum_linear(" n ")" | "hifloat8"
  *           | [ "u" ] "q(" m "." n ")" [ ":" overflow ] | "table(" value { "," value } ")" [ ":ties=" ties ]
  *   coding  = "twos" | "offset" | "unsigned"       overflow = "saturate" | "wrap"
  *   ties    = "even" | "low" | "low32" | "given": then the second half of the values are the limits
  *   value   = a decimal number of up to 40 digits, e.g. -0.5250730514526367 or 1e-3, rounded to binary32, ties to even
  *           | "0x" 8 hexadecimal digits, a binary32 pattern
  *
- * Takum numbers are not here. */
+ * The calls of oracle.h and device_number.h do not take takums and HiFloat8: HU_E_NUMBER. */
 #ifndef HALFULP_NUMBER_H
 #define HALFULP_NUMBER_H
 
@@ -55,12 +62,15 @@ extern "C" {
 
 /* Kinds of number systems. */
 enum {
-  HU_NUMBER_FLOAT = 0, /* a hu_format */
-  HU_NUMBER_POSIT = 1, /* posit(n,es) */
-  HU_NUMBER_LNS = 2,   /* lns(w,f) */
-  HU_NUMBER_FIXED = 3, /* q(m.n), uq(m.n) */
-  HU_NUMBER_TABLE = 4, /* table(...) */
-  HU_NUMBER_KINDS = 5  /* (count) */
+  HU_NUMBER_FLOAT = 0,        /* a hu_format */
+  HU_NUMBER_POSIT = 1,        /* posit(n,es) */
+  HU_NUMBER_LNS = 2,          /* lns(w,f) */
+  HU_NUMBER_FIXED = 3,        /* q(m.n), uq(m.n) */
+  HU_NUMBER_TABLE = 4,        /* table(...) */
+  HU_NUMBER_TAKUM_LINEAR = 5, /* takum_linear(n) */
+  HU_NUMBER_TAKUM = 6,        /* takum(n), the logarithmic one */
+  HU_NUMBER_HIFLOAT8 = 7,     /* hifloat8 */
+  HU_NUMBER_KINDS = 8         /* (count) */
 };
 /* Where k stands in the w - 1 bits below the sign of a logarithmic number, and which codes are special. */
 enum {
@@ -89,7 +99,7 @@ enum {
 /* A number system. Fields of other kinds are 0. */
 typedef struct hu_number {
   uint8_t kind;       /* HU_NUMBER_ */
-  uint8_t width;      /* posit n, lns w, fixed: the bits of a code. float, table: 0 */
+  uint8_t width;      /* posit and takum n, lns w, fixed: the bits of a code; hifloat8: 8. float, table: 0 */
   uint8_t es;         /* posit: exponent bits */
   uint8_t fraction;   /* lns f, fixed n: fraction bits */
   uint8_t sign;       /* fixed: 1 signed, 0 unsigned */
@@ -107,12 +117,15 @@ HU_API hu_number hu_number_posit(unsigned n, unsigned es);               /* posi
 HU_API hu_number hu_number_lns(unsigned w, unsigned f, unsigned coding); /* a logarithmic number system */
 /* q(m.n) (signed, 1 + m + n bits) or uq(m.n) (m + n bits). Some write the sign among the m: Arm's Q1.15 is q(0.15). */
 HU_API hu_number hu_number_fixed(int is_signed, unsigned m, unsigned n, unsigned overflow);
+HU_API hu_number hu_number_takum(unsigned n, int linear); /* takum_linear(n), or the logarithmic takum(n) */
+HU_API hu_number hu_number_hifloat8(void);                /* HiFloat8 */
 /* Of values, and with ties given their limits behind them; the caller's array. */
 HU_API hu_number hu_number_table(size_t count, const float *values, unsigned ties);
 
 /* HU_OK; HU_E_FORMAT (float: hu_format_check refuses it), HU_E_NUMBER; then, if why is not NULL, *why is a static
  * sentence that begins with the wrong part. Beside the ranges above:
  *   lns     w 3..32, f <= w - 2; all |k / 2^f| at most 512: w - f at most 11 (unsigned: 10)
+ *   takum   n 8..32; hifloat8: width 8
  *   fixed   1 to 32 bits, signed ones at least 2; m and n up to 32
  *   table   values finite or NaN (which is then the table's NaN), at least one of them finite; ties given: at most half
  *           of HU_TABLE_MAX, and every limit looked at is not below its value and below the next larger one */
@@ -129,7 +142,7 @@ typedef struct hu_number_limits {
   uint32_t min_code; /* of the smallest positive one; HU_NO_CODE if there is none */
   uint32_t zero_code, nan_code;
   uint32_t has_zero, has_nan; /* (a code may equal HU_NO_CODE, so ask these) */
-  uint32_t exact64;           /* 1 if binary64 holds every value; else lns with f > 0 */
+  uint32_t exact64;           /* 1 if binary64 holds every value; else lns with f > 0, or takum */
   double max, low, min;       /* values of the codes above as hu_number_decode64 gives them */
 } hu_number_limits;
 /* All zero for a number that is not valid. */
@@ -148,8 +161,9 @@ HU_API HU_MUST_CHECK hu_status hu_number_parse(hu_number *z, const char *text, f
 HU_API size_t hu_number_text(char *text, size_t size, hu_number x);
 
 /* The catalogue, entry 0 first: posit8 posit16 posit32 (es = 2), posit8_es0 posit16_es1 posit32_es2 (as they were
- * before the standard), lns8 lns8_madam lns16 logfixpoint16 lns32, nf4 nf4_bnb fp4_bnb af4, int4 int8 int16 int32, q7
- * q15 q31, s15_16. Floating-point formats have their own (hu_format_at). */
+ * before the standard), takum8 takum16 takum32, takum_linear8 takum_linear16 takum_linear32, hifloat8, lns8 lns8_madam
+ * lns16 logfixpoint16 lns32, nf4 nf4_bnb fp4_bnb af4, dynamic8_bnb udynamic8_bnb, int4 int8 int16 int32, q7 q15 q31,
+ * s15_16. Floating-point formats have their own (hu_format_at). */
 typedef struct hu_number_entry {
   const char *name, *source;
   const char *open; /* what the source leaves open and what was decided here, "" if nothing */
@@ -173,8 +187,8 @@ HU_API uint32_t hu_number_encode64(hu_number z, hu_mode mode, double x, uint32_t
 /* The code in z of the value of code x of fx: one rounding, whatever the two kinds, irrational values included. */
 HU_API uint32_t hu_number_convert(hu_number z, hu_mode mode, hu_number fx, uint32_t x, uint32_t random,
                                   uint32_t *events);
-/* The value of a code; exact, except for lns, whose irrational values are rounded to nearest (limits: exact64). NaN,
- * NaR and codes of a table beyond its last value: 0x7FF8000000000000. */
+/* The value of a code; exact, except for lns and takum, whose irrational values are rounded to nearest (limits:
+ * exact64). NaN, NaR and codes of a table beyond its last value: 0x7FF8000000000000. */
 HU_API double hu_number_decode64(hu_number f, uint32_t code);
 /* The same, the value itself rounded once to binary32, ties to even, IEEE overflow and underflow. */
 HU_API float hu_number_decode(hu_number f, uint32_t code);

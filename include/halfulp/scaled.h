@@ -124,8 +124,9 @@ HU_API HU_MUST_CHECK hu_status hu_scaling_parse(hu_scaling *scaling, const char 
 HU_API size_t hu_scaling_text(char *text, size_t size, const hu_scaling *scaling);
 
 /* The named ones, entry 0 first: mxfp8_e4m3 mxfp8_e5m2 mxfp6_e3m2 mxfp6_e2m3 mxfp4 mxint8 nvfp4 nvfp4_torchao nvfp4_te
- * nvfp4_torchao18 nvfp4_4over6 nvfp4_te_4over6 nvfp4_te_4over6_448 nvfp4_modelopt_mse msfp11 ... msfp16 hbfp4
- * hbfp6 hbfp8 hbfp12 tt_bfp8 tt_bfp4 tt_bfp2 fp8_tensor dsv3_1x128 dsv3_128x128 deepgemm_1x128 deepgemm_128x128. */
+ * nvfp4_torchao18 nvfp4_4over6 nvfp4_te_4over6 nvfp4_te_4over6_448 nvfp4_modelopt_mse nvint4 nvint6 msfp11 ... msfp16
+ * hbfp4 hbfp6 hbfp8 hbfp12 tt_bfp8 tt_bfp4 tt_bfp2 fp8_tensor dsv3_1x128 dsv3_128x128 deepgemm_1x128
+ * deepgemm_128x128. */
 typedef struct hu_scaling_entry {
   const char *name, *source;
   const char *open; /* what the source leaves open and what was decided here, "" if nothing */

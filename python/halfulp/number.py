@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Number systems beside floating point: posits, logarithmic numbers, fixed point, tables (halfulp/number.h;
+"""Number systems beside floating point: posits, takums, HiFloat8, logarithmic numbers, fixed point, tables (halfulp/number.h;
 docs/numbers.md).
 
     halfulp.number.quantize(x, 'posit16')
@@ -34,8 +34,8 @@ class Number:
     Parameters
     ----------
     text : str, Format or dtype
-        "posit16" (Standard for Posit Arithmetic, 2022), "posit(12,1)", "lns(8,3)", "q(3.4)", "uq(0.8)", "nf4",
-        "table(0,0.5,1)", or any text of a Format. The grammar and the catalogue are in halfulp/number.h.
+        "posit16" (Standard for Posit Arithmetic, 2022), "posit(12,1)", "takum16", "takum_linear(12)", "hifloat8",
+        "lns(8,3)", "q(3.4)", "uq(0.8)", "nf4", "table(0,0.5,1)", or any text of a Format. The grammar and the catalogue are in halfulp/number.h.
     """
 
     __slots__ = ('_c', '_room', '_limits')

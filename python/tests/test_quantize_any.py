@@ -28,7 +28,7 @@ def test_shifted_and_squeezed(random):
     np.testing.assert_array_equal(halfulp.quantize(x, 's2fp8', 'rtz'), halfulp.s2fp8_encode(x, mode='rtz').decode())
 
 
-@pytest.mark.parametrize('text', ['posit8', 'q(3.4)', 'nf4', 'lns(8,3)'])
+@pytest.mark.parametrize('text', ['posit8', 'q(3.4)', 'nf4', 'lns(8,3)', 'takum16', 'takum_linear(12)', 'hifloat8', 'dynamic8_bnb'])
 @pytest.mark.parametrize('kind', [np.float32, np.float64])
 def test_number_systems(random, text, kind):
     x = matrix(random).astype(kind)

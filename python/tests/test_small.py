@@ -48,7 +48,7 @@ def test_the_same_bits(random, general, kind, text, mode):
              general('convert', codes, 'float8_e5m2', mode or 'rne', of=format))
 
 
-@pytest.mark.parametrize('text', ['posit8', 'nf4', 'lns8', 'q(3.4)', 'nvfp4', 'mxfp8_e4m3', 'msfp12', 'dsv3_128x128'])
+@pytest.mark.parametrize('text', ['posit8', 'nf4', 'lns8', 'takum8', 'hifloat8', 'q(3.4)', 'nvfp4', 'mxfp8_e4m3', 'msfp12', 'dsv3_128x128'])
 @pytest.mark.parametrize('mode', MODES)
 def test_systems_and_scales(random, general, text, mode):
     for shape in ((10, 20), (200,), (2, 5, 20), (20, 1)):

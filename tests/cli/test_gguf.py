@@ -9,9 +9,10 @@ sys.dont_write_bytecode = True
 import support  # noqa: E402
 from support import floats, parse_safetensors  # noqa: E402
 
-F32, F16, Q4_0, Q8_0, Q4_K, I32, BF16, MXFP4, NVFP4 = 0, 1, 2, 8, 12, 26, 30, 39, 40
-SIZES = {F32: (1, 4), F16: (1, 2), Q4_0: (32, 18), Q8_0: (32, 34), Q4_K: (256, 144), I32: (1, 4), BF16: (1, 2), MXFP4: (32, 17),
-         NVFP4: (64, 36)}  # fmt: skip
+F32, F16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, I32, BF16, TQ2_0, MXFP4, NVFP4 = 0, 1, 2, 3, 6, 7, 8, 26, 30, 35, 39, 40
+Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL, IQ4_XS = 10, 11, 12, 13, 14, 20, 23
+SIZES = {F32: (1, 4), F16: (1, 2), Q4_0: (32, 18), Q8_0: (32, 34), I32: (1, 4), BF16: (1, 2), MXFP4: (32, 17),
+         NVFP4: (64, 36), Q4_1: (32, 20), Q5_0: (32, 22), Q5_1: (32, 24), TQ2_0: (256, 66)}  # fmt: skip
 E2M1 = (0, 0.5, 1, 1.5, 2, 3, 4, 6)
 
 
@@ -215,7 +216,7 @@ class Gguf(support.Case):
         values.append(entry("lists", 9, u32(9) + u64(2) + u32(8) + u64(2) + string("x") + string("yz") + u32(7) + u64(1) + b"\0"))
         for alignment in (1, 8, 32, 256):
             metadata = values + [entry("general.alignment", 4, u32(alignment))]
-            tensors = [("\u00fc.w", (2, 1, 3, 2), F32, floats(range(12))), ("i", (5,), I32, pattern(20)), ("k", (1, 256), Q4_K, pattern(144))]
+            tensors = [("\u00fc.w", (2, 1, 3, 2), F32, floats(range(12))), ("i", (5,), I32, pattern(20)), ("k", (1, 256), TQ2_0, pattern(66))]
             data = gguf(tensors, metadata, alignment)
             self.write("x.gguf", data)
             self.ok("decode", self.path("x.gguf"), self.path("o.gguf"))
@@ -272,6 +273,113 @@ class Gguf(support.Case):
             self.assertEqual(got[name][2], tensors[name][2])
             self.assertEqual(list(struct.unpack("<%df" % len(want), got[name][2])), want)
 
+    def decoded(self, kind, block):
+        """The values of one block."""
+        count = 32 if kind in (Q4_1, Q5_0, Q5_1, IQ4_NL) else 256
+        self.write("x.gguf", gguf([("w", (count,), kind, block)]))
+        self.ok("decode", self.path("x.gguf"), self.path("o.gguf"))
+        content = parse(self.read("o.gguf"))[0]["w"][2]
+        return list(struct.unpack("<%df" % count, content))
+
+    def test_blocks_of_256(self):
+        """In ggml's own order of loops; the scales are powers of two times small numbers, so that all is exact."""
+        half, x = struct.pack("<e", 0.25), pattern(300)
+        two = half + struct.pack("<e", -0.5)
+        scales, qs, y, step = x[:16], x[16:80], [], 0
+        for n in range(0, 64, 32):
+            for shift in (0, 2, 4, 6):
+                for begin in (n, n + 16):
+                    d, m = 0.25 * (scales[step] & 15), -0.5 * (scales[step] >> 4)
+                    y += [d * (q >> shift & 3) - m for q in qs[begin : begin + 16]]
+                    step += 1
+        self.assertEqual(self.decoded(Q2_K, scales + qs + two), y)
+
+        mask, qs, packed, y, step, bit = x[:32], x[32:96], x[96:108], [], 0, 1
+        whole = [packed[i] & 15 | (packed[8 + i % 4] >> i // 4 * 2 & 3) << 4 for i in range(8)]
+        whole += [packed[i] >> 4 | (packed[8 + i % 4] >> (i // 4 + 2) * 2 & 3) << 4 for i in range(8)]
+        for n in range(0, 64, 32):
+            for shift in (0, 2, 4, 6):
+                for begin in (0, 16):
+                    d = 0.25 * (whole[step] - 32)
+                    y += [d * ((qs[n + k] >> shift & 3) - (0 if mask[k] & bit else 4)) for k in range(begin, begin + 16)]
+                    step += 1
+                bit <<= 1
+        self.assertEqual(self.decoded(Q3_K, mask + qs + packed + half), y)
+
+        packed, fifth = x[:12], x[12:44]
+        pairs = [(packed[j] & 63, packed[j + 4] & 63) for j in range(4)]
+        pairs += [(packed[j + 4] & 15 | packed[j - 4] >> 6 << 4, packed[j + 4] >> 4 | packed[j] >> 6 << 4) for j in range(4, 8)]
+        for kind in (Q4_K, Q5_K):
+            qs, y, bit = x[44:172], [], 1
+            for j in range(8):
+                part = [q >> j % 2 * 4 & 15 for q in qs[j // 2 * 32 : j // 2 * 32 + 32]]
+                if kind == Q5_K:
+                    part = [p + (16 if fifth[k] & bit else 0) for k, p in enumerate(part)]
+                y += [0.25 * pairs[j][0] * p + 0.5 * pairs[j][1] for p in part]
+                bit <<= 1
+            self.assertEqual(self.decoded(kind, two + packed + (fifth if kind == Q5_K else b"") + qs), y)
+
+        low, high, scales, y = x[:128], x[128:192], [b - 256 * (b > 127) for b in x[192:208]], [0] * 256
+        for n in (0, 1):
+            for k in range(32):
+                a, b, h = low[64 * n + k], low[64 * n + k + 32], high[32 * n + k]
+                for i, q in enumerate((a & 15 | (h & 3) << 4, b & 15 | (h >> 2 & 3) << 4, a >> 4 | (h >> 4 & 3) << 4, b >> 4 | h >> 6 << 4)):
+                    y[128 * n + 32 * i + k] = 0.25 * scales[8 * n + 2 * i + k // 16] * (q - 32)
+        self.assertEqual(self.decoded(Q6_K, x[:208] + half), y)
+
+    def test_short_blocks(self):
+        half, x = struct.pack("<e", 0.25), pattern(40)
+        least = struct.pack("<e", -3.5)
+        four = [b & 15 for b in x[:16]] + [b >> 4 for b in x[:16]]
+        fifth = int.from_bytes(x[16:20], "little")
+        five = [c | (fifth >> i & 1) << 4 for i, c in enumerate(four)]
+        self.assertEqual(self.decoded(Q4_1, half + least + x[:16]), [0.25 * c - 3.5 for c in four])
+        self.assertEqual(self.decoded(Q5_0, half + x[16:20] + x[:16]), [0.25 * (c - 16) for c in five])
+        self.assertEqual(self.decoded(Q5_1, half + least + x[16:20] + x[:16]), [0.25 * c - 3.5 for c in five])
+        table = (-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113)
+        self.assertEqual(self.decoded(IQ4_NL, half + x[:16]), [0.25 * table[c] for c in four])
+        high, low, y = int.from_bytes(x[:2], "little"), x[2:6], []
+        qs = pattern(128)[::-1]
+        for i in range(8):
+            scale = 0.25 * ((low[i // 2] >> i % 2 * 4 & 15 | (high >> 2 * i & 3) << 4) - 32)
+            part = qs[16 * i : 16 * i + 16]
+            y += [scale * table[b & 15] for b in part] + [scale * table[b >> 4] for b in part]
+        self.assertEqual(self.decoded(IQ4_XS, half + x[:2] + low + qs), y)
+
+    def test_blocks_of_ggml(self):
+        """By its reference: what is exact here can be written down."""
+        x = [(i % 16 - 8) * 0.5 for i in range(32)]  # -4 comes first: d = 0.5
+        self.write("x.gguf", gguf([("w", (1, 32), F32, floats(x))]))
+        half = struct.pack("<e", 0.5)
+        packed = bytes(j | j << 4 for j in range(16))
+        for name, kind, want in (("q4_0", Q4_0, half + packed), ("q5_0", Q5_0, None), ("q8_0", Q8_0, None),
+                                 ("q4_1", Q4_1, half + struct.pack("<e", -4) + packed)):  # fmt: skip
+            self.ok("quantize", "-f", "ggml." + name, "--codes", self.path("x.gguf"), self.path("o.gguf"))
+            got = parse(self.read("o.gguf"))[0]["w"]
+            self.assertEqual(got[1], kind)
+            if want:
+                self.assertEqual(got[2], want)
+            self.ok("decode", self.path("o.gguf"), self.path("v.gguf"))
+            self.ok("quantize", "-f", "ggml." + name, self.path("x.gguf"), self.path("u.gguf"))
+            self.assertEqual(parse(self.read("v.gguf"))[0], parse(self.read("u.gguf"))[0])
+        self.ok("quantize", "-f", "ggml.q5_1", "--codes", self.path("x.gguf"), self.path("o.gguf"))
+        d = 7.5 / 31
+        codes = [int((v + 4) * (1 / d) + 0.5) for v in x]
+        block = parse(self.read("o.gguf"))[0]["w"][2]
+        self.assertEqual(block[:4], struct.pack("<ee", d, -4))
+        self.assertEqual(block[4:8], sum((c >> 4) << i for i, c in enumerate(codes)).to_bytes(4, "little"))
+        self.assertEqual(block[8:], bytes(codes[j] & 15 | (codes[j + 16] & 15) << 4 for j in range(16)))
+        for content, says in ((floats([math.inf] + [1] * 31), "element 0 is not finite"),
+                              (floats([1] * 31 + [math.nan]), "element 31 is not finite")):  # fmt: skip
+            self.write("y.gguf", gguf([("w", (1, 32), F32, content)]))
+            self.bad("quantize", "-f", "ggml.q4_0", "--codes", self.path("y.gguf"), self.path("n.gguf"), says=says)
+        self.write("y.gguf", gguf([("w", (2, 16), F32, floats(range(32)))]))
+        self.bad("quantize", "-f", "ggml.q8_0", self.path("y.gguf"), self.path("n.gguf"), says="rows of 16 are not whole blocks of 32")
+        self.bad("quantize", "-f", "ggml.q8_0", "-r", "rtz", self.path("x.gguf"), self.path("n.gguf"), says="do not go with the preset")
+        self.bad("info", "ggml.q8_0", says="blocks of ggml")
+        self.bad("presets", "ggml.q8_0", says="blocks of ggml")
+        self.bad("quantize", "-f", "ggml.q8_1", self.path("x.gguf"), self.path("n.gguf"), says="is meant")
+
     def test_values_keep_types(self):
         """Without --codes, the types stay; --widen makes F32; bytes are those of the same tensors in .safetensors."""
         content = [("a", (4, 32), F32, floats([i / 7 - 9 for i in range(128)])), ("h", (2, 64), F16, struct.pack("<128e", *[i / 8 for i in range(128)])),
@@ -305,7 +413,7 @@ class Gguf(support.Case):
         infinite = floats([float("inf")] + [1] * 63)
         self.write("x.gguf", gguf([("w", (2, 64), F32, infinite * 2), ("m", (2, 32), MXFP4, pattern(34))]))
         self.write("short.gguf", gguf([("w", (2, 48), F32, floats([1] * 96))]))
-        self.write("k.gguf", gguf([("k", (1, 256), Q4_K, pattern(144))]))
+        self.write("k.gguf", gguf([("k", (1, 256), TQ2_0, pattern(66))]))
         self.write("x.safetensors", support.safetensors([("w", "F32", (2, 64), floats([1] * 128))]))
         x, o = self.path("x.gguf"), self.path("o.gguf")
         before = self.left()
@@ -322,7 +430,7 @@ class Gguf(support.Case):
             (("quantize", "-f", "mxfp4", self.path("k.gguf"), o), ("no tensor to round",)),
             (("decode", "-f", "mxfp4", x, o), ("leave -f out",)),
             (("decode", x, self.path("o.npy")), ("a .gguf or a .safetensors file",)),
-            (("decode", self.path("k.gguf"), self.path("o.safetensors")), ("tensor 'k': Q4_K is not read",)),
+            (("decode", self.path("k.gguf"), self.path("o.safetensors")), ("tensor 'k': TQ2_0 is not read",)),
             (("decode", x, x), ("is the same file as the input",)),
             (("decode", self.path("none.gguf"), o), ("none.gguf",)),
         ):

@@ -109,7 +109,7 @@ class Scaled(support.Case):
         for fmt in (
             "mxfp8_e4m3", "mxfp8_e5m2", "mxfp6_e3m2", "mxfp6_e2m3", "mxfp4", "mxint8",
             "nvfp4", "nvfp4_torchao", "nvfp4_te", "nvfp4_torchao18", "nvfp4_4over6", "nvfp4_te_4over6",
-            "nvfp4_te_4over6_448", "nvfp4_modelopt_mse", "msfp11", "msfp12", "msfp13", "msfp14", "msfp15", "msfp16", "hbfp4",
+            "nvfp4_te_4over6_448", "nvfp4_modelopt_mse", "nvint4", "nvint6", "msfp11", "msfp12", "msfp13", "msfp14", "msfp15", "msfp16", "hbfp4",
             "hbfp6", "hbfp8", "hbfp12", "tt_bfp8", "tt_bfp4", "tt_bfp2", "fp8_tensor", "dsv3_1x128", "dsv3_128x128",
             "deepgemm_1x128", "deepgemm_128x128", "bfp(5,6,8)",
             "s2fp8", "s2fp8(float8_e4m3fn)", "posit8", "posit16", "lns8", "lns16", "nf4", "fp4_bnb", "int4",

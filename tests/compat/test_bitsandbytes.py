@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""NF4 and FP4 of bitsandbytes on a CPU: every code's value, and codes but where its nearest value in binary32 and the thresholds of
-its CUDA kernels part (docs/numbers.md)."""
+"""NF4, FP4 and the dynamic maps of bitsandbytes on a CPU: every code's value, and codes but where its nearest value in binary32 and
+the thresholds of its CUDA kernels part (docs/numbers.md)."""
 import sys
 
 sys.dont_write_bytecode = True
@@ -34,5 +34,20 @@ for kind in ('nf4', 'fp4'):
     good = (values[here] == values[there]) | beside
     if run.say(preset, here.ravel(), there.ravel(), x.ravel(), good.ravel()):
         print('%s: %d operands, %d of them beside a limit' % (preset, x.size, beside.sum()))
+    run.presets += 1
+# The dynamic maps of 8 bits. Its CPU kernel looks codes up in a table of steps, so that they are nearest up to 2^-15; halfulp's are
+# the nearest ones.
+for preset, signed in (('dynamic8_bnb', True), ('udynamic8_bnb', False)):
+    code = functional.create_dynamic_map(signed=signed)
+    codes, values = run.values(preset, 8)
+    run.say('values of ' + preset, values.astype(np.float32), code.numpy(), codes, values.astype(np.float32) == code.numpy())
+    x = np.concatenate([rng.uniform(-1 if signed else 0, 1, 255000), rng.uniform(-1, 1, 255000) * 10.0**rng.integers(-8, 1, 255000)])
+    x = np.concatenate([np.ones((2000, 1)), x.reshape(2000, 255)], axis=1).astype(np.float32)
+    there = functional.quantize_blockwise(torch.from_numpy(x), code=code, blocksize=256)[0].numpy().reshape(x.shape)
+    here = run.encode(preset, x).reshape(x.shape)
+    distance = np.abs(values[here] - x)
+    good = (distance <= np.abs(values[there] - x)) & (np.abs(values[there] - x) - distance <= 2.0**-15)
+    if run.say(preset, here.ravel(), there.ravel(), x.ravel(), good.ravel()):
+        print('%s: %d operands, %d of them with another code there' % (preset, x.size, (here != there).sum()))
     run.presets += 1
 run.done('bitsandbytes ' + bnb.__version__)

@@ -78,4 +78,23 @@ for name, top in (('e4m3', 448), ('e5m2', 57344)):
     run.presets += 1
     if run.say('te.mxfp8_' + name, ours.ravel(), there.ravel(), x.ravel(), (ours == there).ravel()) and good:
         print('te.mxfp8_%s: %d elements and %d scales, equal codes' % (name, x.size, scales.size))
+# Integers under NVFP4's scales, as fouroversix's compute_nv_scale_factors has them.
+for name, top in (('nvint4', 7), ('nvint6', 31)):
+    for seed in (14, 15):
+        x = matrix(seed) if seed == 14 else np.random.default_rng(15).normal(size=(ROWS, COLS)).astype(f32)
+        blocks = x.reshape(ROWS, -1, 16)
+        most = np.abs(x).max()
+        encode = f32(top * 448) / most
+        scales = run.encode('ue4m3', (np.abs(blocks).max(2) / f32(top) * encode).ravel()).reshape(ROWS, -1)
+        s = run.values('ue4m3', 7)[1].astype(f32)[scales][:, :, None]
+        decode = f32(1) / encode
+        there = np.where(s == 0, f32(0), np.clip(np.rint(blocks * (f32(1) / (decode * s))), -top, top)).reshape(x.shape)
+        ours, ours_scales = codes(name, x)
+        bits = 4 if name == 'nvint4' else 6
+        signed = ours.astype(np.int64) - ((ours >> (bits - 1)).astype(np.int64) << bits)
+        good = run.say(name + ', scales', ours_scales.ravel(), scales.ravel(), scales.ravel(), (ours_scales == scales).ravel())
+        if run.say(name, signed.ravel(), there.ravel(), x.ravel(), (signed == there).ravel()) and good:
+            print('%s: %d elements and %d scales, equal' % (name, x.size, scales.size))
+        run.say(name + ', tensor', [np.load(run.path('z.tensor.npy'))], [decode], [most], np.array([np.load(run.path('z.tensor.npy')) == decode]))
+    run.presets += 1
 run.done('NumPy ' + np.__version__)

@@ -79,6 +79,10 @@ def read(name):
     return {t.name: (t.tensor_type, t.data) for t in r.tensors}
 
 
+def read_blocks(name):
+    return {t.name: (t.tensor_type, t.data) for t in gguf.GGUFReader(run.path(name)).tensors}
+
+
 def rows(scale, shape):
     z = (rng.normal(size=shape) * scale).astype(np.float32)
     return z[(np.frexp(np.abs(z.reshape(len(z), -1, 32)).max(axis=2))[0] < 1 - 2.0**-20).all(axis=1)]
@@ -125,6 +129,42 @@ run.halfulp('decode', run.path('q.gguf'), run.path('d.gguf'))
 for key, (kind, data) in read('d.gguf').items():
     there = quants.dequantize(*files[key])
     run.say('values of ' + key, data.ravel(), there.ravel(), there.ravel(), (data.reshape(there.shape).view(np.uint32) == there.view(np.uint32)).ravel())
+
+# Blocks of 32 that ggml's reference fills, both ways: every byte. Some blocks are all zero, of one number, or tiny.
+wild = (rng.normal(size=(600, 256)) * np.exp2(rng.integers(-30, 14, (600, 1)))).astype(np.float32)
+wild[::7, :64] = 0
+wild[1::7, 32:96] = np.float32(0.3)
+wild[2::7, :32] = np.abs(wild[2::7, :32])
+wild[3::7, 96:128] = rng.integers(-8, 8, wild[3::7, 96:128].shape)
+write('w.gguf', {'w': (wild, None)})
+for kind in ('Q4_0', 'Q4_1', 'Q5_0', 'Q5_1', 'Q8_0'):
+    text, of = 'ggml.' + kind.lower(), gguf.GGMLQuantizationType[kind]
+    run.halfulp('quantize', '-f', text, '--codes', run.path('w.gguf'), run.path('o.gguf'))
+    run.halfulp('decode', run.path('o.gguf'), run.path('d.gguf'))
+    run.halfulp('quantize', '-f', text, run.path('w.gguf'), run.path('v.gguf'))
+    there = quants.quantize(wild, of)
+    here = read_blocks('o.gguf')['w'][1].reshape(there.shape)
+    if run.say('blocks of ' + kind, here.ravel(), there.ravel(), there.ravel(), (here == there).ravel()):
+        print('%s: %d blocks, every byte' % (text, wild.size / 32))
+    for name in ('d.gguf', 'v.gguf'):
+        values_of, of_package = read_blocks(name)['w'][1].reshape(wild.shape), quants.dequantize(there, of)
+        same = values_of.view(np.uint32) == of_package.view(np.uint32)
+        run.say('values of %s in %s' % (kind, name), values_of.ravel(), of_package.ravel(), wild.ravel(), same.ravel())
+    run.presets += 1
+
+# Any bytes of the types that are only read, with scales of all kinds, infinities and NaN among them.
+only_read = {kind: gguf.GGMLQuantizationType[kind] for kind in ('Q2_K', 'Q3_K', 'Q4_K', 'Q5_K', 'Q6_K', 'IQ4_NL', 'IQ4_XS', 'Q4_1', 'Q5_0', 'Q5_1')}
+files = {}
+for kind, of in only_read.items():
+    block, size = gguf.GGML_QUANT_SIZES[of]
+    files[kind] = (rng.integers(0, 256, (2000, size)).astype(np.uint8), of)
+write('k.gguf', files)
+run.halfulp('decode', run.path('k.gguf'), run.path('d.gguf'))
+for kind, (number, data) in read_blocks('d.gguf').items():
+    there = quants.dequantize(*files[kind])
+    same = (data.reshape(there.shape).view(np.uint32) == there.view(np.uint32)) | (np.isnan(data.reshape(there.shape)) & np.isnan(there))
+    if run.say('values of ' + kind, data.ravel(), there.ravel(), there.ravel(), same.ravel()):
+        print('%s: %d values' % (kind, there.size))
 
 # Whatever codes halfulp chooses, the package reads the values that halfulp does.
 for text in (Q8_0_TEXT, 'mxfp4', 'scaled(float4_e2m1fn;scale=ue4m3;block=1x16;rule=ratio;zero=zero)'):

@@ -147,7 +147,7 @@ static void catalogue(void **state) {
   size_t elements = 0;
   for (size_t i = 0; i < hu_number_count(); i++) {
     hu_number f = hu_number_at(i).number;
-    int slow = f.kind == HU_NUMBER_LNS && f.fraction > 8;
+    int slow = (f.kind == HU_NUMBER_LNS && f.fraction > 8) || f.kind == HU_NUMBER_TAKUM;
     size_t n = fill_operands(&r, f);
     tame(n);
     unsigned step = f.kind == HU_NUMBER_LNS && f.fraction > 3 ? 5 : 1; /* the core takes a microsecond for each */

@@ -39,6 +39,7 @@ static void test_decode(void **state) {
   t_random r = {t_seed("number-decode", 1)};
   for (size_t i = part; i < hu_number_count(); i += of) {
     hu_number n = hu_number_at(i).number;
+    if (n.kind > HU_NUMBER_TABLE) continue; /* which the oracle does not have: test_tapered.c */
     if (hu_number_limits_of(n).width <= 16) decode_all(n, &codes);
     for (int k = 0; k < 2000; k++) assert_true(same_decode(n, t_next32(&r)));
   }

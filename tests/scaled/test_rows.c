@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* Second levels of rows (halfulp/scaled_rows.h): each row against hu_scaled_encode of that row; decoding and
+ * quantizing against encoding; stochastic modes, given amax, padding; what is refused leaves everything as it is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "halfulp/scaled_rows.h"
+#include "tests/support/support.h"
+
+enum { ROWS = 7, COLS = 70, LD = 75, BLOCKS = 9, LDS = 10 };
+static const char *const texts[] = {"nvfp4",
+                                    "nvfp4_te",
+                                    "nvfp4_torchao18",
+                                    "nvfp4_te_4over6",
+                                    "nvint4",
+                                    "nvfp4_modelopt_mse",
+                                    "scaled(float6_e2m3fn;scale=bfloat16;block=1x8;rule=ratio;steps=exact;tensor)"};
+
+static hu_scaling scaling_of(const char *text) {
+  hu_scaling d;
+  assert_int_equal(hu_scaling_parse(&d, text, NULL), HU_OK);
+  return d;
+}
+
+typedef struct tensor {
+  uint16_t scales[ROWS * LDS];
+  float t[ROWS];
+  uint8_t codes[ROWS * LD];
+  hu_scaled z;
+} tensor;
+
+static void clear(tensor *a) {
+  memset(a, 0, sizeof *a);
+  a->z.codes = a->codes;
+  a->z.ld = LD;
+  a->z.scales = a->scales;
+  a->z.lds = LDS;
+}
+
+static void fill(t_random *r, float *x) {
+  for (size_t i = 0; i < ROWS; i++) {
+    float size = t_float((uint32_t)t_between(r, 90, 160) << 23);
+    for (size_t j = 0; j < LD; j++) x[i * LD + j] = i == 3 ? 0 : size * (float)t_between(r, -1000, 1000) / 256;
+  }
+}
+
+static size_t blocks_of(const hu_scaling *d) { return hu_scaled_sizes_of(ROWS, COLS, d).block_cols; }
+
+/* Row i by a call of its own. */
+static void one_row(tensor *a, hu_events *events, const float *x, size_t i, const hu_scaling *d, hu_mode mode,
+                    const float *amax, hu_exec exec) {
+  size_t bytes = hu_scaled_sizes_of(1, COLS, d).scale_bytes;
+  hu_scaled row = {a->codes + i * LD, LD, (uint8_t *)a->scales + i * LDS * bytes, LDS, a->t + i};
+  exec.stream.counter += i * COLS;
+  assert_int_equal(hu_scaled_encode(1, COLS, &row, x + i * LD, LD, d, mode, amax, NULL, &exec, events), HU_OK);
+}
+
+static void check(t_random *r, const hu_scaling *d, hu_mode mode, int with_amax) {
+  static tensor here, there;
+  float x[ROWS * LD], y[ROWS * LD], v[ROWS * LD], amax[ROWS];
+  hu_scaled_stats stats[ROWS * BLOCKS], again[ROWS * BLOCKS];
+  hu_events a = {0}, b = {0}, c = {0};
+  hu_exec exec = {1 + t_below(r, 3), 0, {t_next64(r), t_next64(r) >> 8}};
+  const float *given = with_amax ? amax : NULL;
+  fill(r, x);
+  for (size_t i = 0; i < ROWS; i++) amax[i] = (float)(i + 1);
+  memset(y, 0, sizeof y);
+  memset(v, 0, sizeof v);
+  clear(&here);
+  clear(&there);
+  assert_int_equal(hu_scaled_rows_encode(ROWS, COLS, &here.z, here.t, x, LD, d, mode, given, stats, &exec, &a), HU_OK);
+  for (size_t i = 0; i < ROWS; i++) one_row(&there, &b, x, i, d, mode, given ? amax + i : NULL, exec);
+  assert_memory_equal(here.codes, there.codes, sizeof here.codes);
+  assert_memory_equal(here.scales, there.scales, sizeof here.scales);
+  assert_memory_equal(here.t, there.t, sizeof here.t);
+  assert_true(t_same_events(&a, &b));
+  assert_int_equal(hu_scaled_rows_decode(ROWS, COLS, y, LD, &here.z, here.t, d, &exec), HU_OK);
+  assert_int_equal(hu_scaled_rows_quantize(ROWS, COLS, v, LD, x, LD, d, mode, given, again, &exec, &c), HU_OK);
+  for (size_t i = 0; i < ROWS * LD; i++) assert_true(i % LD >= COLS ? v[i] == 0 : t_same32(y[i], v[i]));
+  assert_true(t_same_events(&a, &c));
+  for (size_t i = 0; i < ROWS * blocks_of(d); i++) assert_int_equal(stats[i].scale, again[i].scale);
+  assert_true(stats[3 * blocks_of(d)].amax == 0);
+}
+
+static void test_rows(void **state) {
+  (void)state;
+  t_random r = {t_seed("scaled-rows", 5)};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    hu_scaling d = scaling_of(texts[i]);
+    hu_mode rne = {0};
+    check(&r, &d, rne, 0);
+    check(&r, &d, rne, 1);
+    check(&r, &d, t_stochastic(HU_SRA, 12), 0);
+  }
+}
+
+/* The rows have second levels of their own: those of different size differ, and differ from the tensor's. */
+static void test_levels(void **state) {
+  (void)state;
+  hu_scaling d = scaling_of("nvfp4");
+  hu_mode rne = {0};
+  static tensor a;
+  float x[2 * LD], whole;
+  for (size_t j = 0; j < LD; j++) x[j] = 1, x[LD + j] = 2688;
+  clear(&a);
+  assert_int_equal(hu_scaled_rows_encode(2, COLS, &a.z, a.t, x, LD, &d, rne, NULL, NULL, NULL, NULL), HU_OK);
+  assert_true(a.t[1] == 1 && a.t[0] == 1 / 2688.0f);
+  a.z.tensor = &whole;
+  assert_int_equal(hu_scaled_encode(2, COLS, &a.z, x, LD, &d, rne, NULL, NULL, NULL, NULL), HU_OK);
+  assert_true(whole == 1);
+}
+
+static void test_refused(void **state) {
+  (void)state;
+  hu_mode rne = {0}, bad = {0};
+  hu_scaling d = scaling_of("nvfp4"), none = scaling_of("mxfp4"), tiles = d, wrong = d;
+  static tensor a, untouched;
+  float x[ROWS * LD], y[ROWS * LD], amax[ROWS] = {1, 2, -1, 0, 0, 0, 0};
+  t_random r = {1};
+  fill(&r, x);
+  clear(&a);
+  memcpy(&untouched, &a, sizeof a);
+  tiles.rows = 16;
+  wrong.steps = 99;
+  bad.round = 99;
+#define ENCODE(z, t, d, mode, amax) hu_scaled_rows_encode(ROWS, COLS, z, t, x, LD, d, mode, amax, NULL, NULL, NULL)
+  assert_int_equal(ENCODE(&a.z, a.t, &none, rne, NULL), HU_E_SCALING);
+  assert_int_equal(ENCODE(&a.z, a.t, &tiles, rne, NULL), HU_E_SCALING);
+  assert_int_equal(ENCODE(&a.z, a.t, &wrong, rne, NULL), HU_E_SCALING);
+  assert_int_equal(ENCODE(&a.z, a.t, NULL, rne, NULL), HU_E_NULL);
+  assert_int_equal(ENCODE(NULL, a.t, &d, rne, NULL), HU_E_NULL);
+  assert_int_equal(ENCODE(&a.z, NULL, &d, rne, NULL), HU_E_NULL);
+  assert_int_equal(ENCODE(&a.z, a.t, &d, bad, NULL), HU_E_MODE);
+  assert_int_equal(ENCODE(&a.z, a.t, &d, rne, amax), HU_E_SCALING);
+  assert_int_equal(ENCODE(&a.z, x + ROWS * LD - ROWS, &d, rne, NULL), HU_E_OVERLAP);
+  assert_int_equal(ENCODE(&a.z, (float *)(void *)a.scales, &d, rne, NULL), HU_E_OVERLAP);
+  assert_memory_equal(&a, &untouched, sizeof a);
+  assert_int_equal(hu_scaled_rows_decode(ROWS, COLS, y, LD, &a.z, y, &d, NULL), HU_E_OVERLAP);
+  assert_int_equal(hu_scaled_rows_decode(ROWS, COLS, y, LD, NULL, a.t, &d, NULL), HU_E_NULL);
+  assert_int_equal(hu_scaled_rows_decode(ROWS, COLS, y, LD, &a.z, NULL, &d, NULL), HU_E_NULL);
+  assert_int_equal(hu_scaled_rows_quantize(ROWS, COLS, y, LD, x, LD, &none, rne, NULL, NULL, NULL, NULL), HU_E_SCALING);
+  assert_int_equal(hu_scaled_rows_quantize(ROWS, COLS, y, LD, x, LD, &d, rne, amax, NULL, NULL, NULL), HU_E_SCALING);
+  assert_int_equal(hu_scaled_rows_encode(0, COLS, &a.z, a.t, x, LD, &d, rne, NULL, NULL, NULL, NULL), HU_OK);
+  assert_memory_equal(&a, &untouched, sizeof a);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_levels),
+                                     cmocka_unit_test(test_refused)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
