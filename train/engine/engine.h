@@ -177,7 +177,8 @@ enum {
 };
 typedef struct hu_convolution {
   size_t n[8];                              /* the order of kernels_layers.h */
-  size_t images, channels, outputs, groups; /* several groups: not possible on the processor */
+  size_t images, channels, outputs, groups; /* several groups: possible with one channel and one output each, 16 or
+                                            * more, and then POSSIBLE, RESULT, WEIGHTS, FRAMES and IMAGES (no rounding) */
   const float *x, *w, *dz;
   float *framed, *z, *dw, *dx, *room;
   const hu_rounding *rounding;

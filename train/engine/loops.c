@@ -2,6 +2,7 @@
 /* Kernels as loops, compiled once a level. */
 #include "train/engine/loops.h"
 
+#include "train/engine/depthwise.h"
 #include "train/engine/kernels_layers.h"
 #include "train/engine/product_tile.h"
 
@@ -13,4 +14,5 @@
 HU_KERNELS(HU_LOOP)
 
 #define HU_LOOP_OF(NAME, name, by) run_##name,
-const hu_loops HU_OF_LEVEL(hu_loops) = {HU_LEVEL_BIT, {HU_KERNELS(HU_LOOP_OF)}, HU_PRODUCT_LOOP, HU_TILE_LOOP};
+const hu_loops HU_OF_LEVEL(hu_loops) = {
+    HU_LEVEL_BIT, {HU_KERNELS(HU_LOOP_OF)}, HU_PRODUCT_LOOP, HU_TILE_LOOP, HU_DEPTHWISE_LOOPS};

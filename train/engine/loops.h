@@ -18,11 +18,19 @@ typedef void hu_product_loop(const hu_products *p, float *z, const float *a, con
 typedef void hu_tile_loop(size_t rows, size_t k, float *z, size_t ldz, const float *a, size_t down, size_t along,
                           const float *b, size_t ldb);
 
+/* Convolutions of groups of one channel and one output, 16 channels or more: Z or dX of an image, dW of 16 channels from
+ * number `part` on. Of the engine's hu_convolution: RESULT (framed before it), IMAGES, WEIGHTS. */
+typedef void hu_depthwise_loop(const hu_convolution *c, size_t part);
+typedef struct hu_depthwise_loops {
+  hu_depthwise_loop *result, *weights, *images; /* NULL: no fused multiply-add here */
+} hu_depthwise_loops;
+
 typedef struct hu_loops {
   uint32_t level; /* HU_LEVEL_ */
   hu_kernel_loop *kernel[HU_RUN_KERNELS];
   hu_product_loop *product; /* NULL: no fused multiply-add here */
   hu_tile_loop *tiles;      /* the same */
+  hu_depthwise_loops depthwise;
 } hu_loops;
 
 #define HU_LOOPS_DECLARE(name) extern const hu_loops hu_loops_##name;

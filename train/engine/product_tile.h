@@ -9,6 +9,7 @@
 #include "train/engine/loops.h"
 
 #if defined(__AVX512F__) || (defined(__AVX2__) && defined(__FMA__)) || HU_LEVEL_ID == 3
+#define HU_HAVE_TILES
 #define HU_PRODUCT_LOOP product_rows
 #define HU_TILE_LOOP tile_rows
 #if HU_LEVEL_ID == 3
@@ -35,6 +36,14 @@ static inline __attribute__((always_inline)) sums sums_fma(float a, sums b, sums
   sums s = {_mm512_fmadd_ps(_mm512_set1_ps(a), b.v, c.v)};
   return s;
 }
+static inline __attribute__((always_inline)) sums sums_of_products(sums a, sums b, sums c) {
+  sums s = {_mm512_fmadd_ps(a.v, b.v, c.v)};
+  return s;
+}
+static inline __attribute__((always_inline)) sums sums_add(sums a, sums b) {
+  sums s = {_mm512_add_ps(a.v, b.v)};
+  return s;
+}
 #elif HU_LEVEL_ID == 3
 enum { FOURS = 1 };
 typedef struct sums {
@@ -50,6 +59,14 @@ static inline __attribute__((always_inline)) void sums_store(float *z, sums s) {
 static inline __attribute__((always_inline)) sums sums_fma(float a, sums b, sums c) {
   for (size_t i = 0; i < 4; i++) c.v[i] = vfmaq_n_f32(c.v[i], b.v[i], a);
   return c;
+}
+static inline __attribute__((always_inline)) sums sums_of_products(sums a, sums b, sums c) {
+  for (size_t i = 0; i < 4; i++) c.v[i] = vfmaq_f32(c.v[i], a.v[i], b.v[i]);
+  return c;
+}
+static inline __attribute__((always_inline)) sums sums_add(sums a, sums b) {
+  for (size_t i = 0; i < 4; i++) a.v[i] = vaddq_f32(a.v[i], b.v[i]);
+  return a;
 }
 #else
 enum { FOURS = 1 };
@@ -67,6 +84,14 @@ static inline __attribute__((always_inline)) void sums_store(float *z, sums s) {
 static inline __attribute__((always_inline)) sums sums_fma(float a, sums b, sums c) {
   __m256 x = _mm256_set1_ps(a);
   sums s = {_mm256_fmadd_ps(x, b.v, c.v), _mm256_fmadd_ps(x, b.w, c.w)};
+  return s;
+}
+static inline __attribute__((always_inline)) sums sums_of_products(sums a, sums b, sums c) {
+  sums s = {_mm256_fmadd_ps(a.v, b.v, c.v), _mm256_fmadd_ps(a.w, b.w, c.w)};
+  return s;
+}
+static inline __attribute__((always_inline)) sums sums_add(sums a, sums b) {
+  sums s = {_mm256_add_ps(a.v, b.v), _mm256_add_ps(a.w, b.w)};
   return s;
 }
 #endif
