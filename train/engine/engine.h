@@ -223,6 +223,9 @@ struct hu_engine {
   /* HU_CONVOLVE_ without patches, the bits those of patches and products. 1: done, or possible; 0: not of these sizes.
    * NULL: never. */
   int (*convolve)(void *self, int what, const hu_convolution *c);
+  /* Z = the sum of `count` products in order, of the same Z, each whole before it is added; begun: the first is added to
+   * what Z holds. 1: done; 0: not of these. NULL: never. */
+  int (*sum_products)(void *self, size_t count, const hu_products *p, int begun);
 };
 
 /* The processor; never NULL. */
