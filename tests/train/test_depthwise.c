@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Convolutions of groups of one channel and one output: with and without patches, the same bits at every level, with one
- * thread and with two. */
+/* Convolutions of groups of one channel and one output: with and without patches, the same bits at every level, with
+ * one thread and with two. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The products of the processor's engine, and sums of products: bit for bit chains of fma, at every level, with one
- * thread and with two. Weights of several operators: the same gradients with sums at the end of the pass and without. */
+/* The products of the CPU's engine, and sums of products: bit for bit chains of fma, at every level, with one thread
+ * and with two. Weights of several operators: the same gradients with sums at the end of the pass and without. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -95,8 +95,7 @@ static void depthwise_weights(const hu_convolution *c, size_t j) {
   }
 }
 
-/* dX of one pixel: what the windows of `down` and `across` give to it, in order from +0, each product rounded by itself.
- */
+/* dX of one pixel: what the windows of `down` and `across` give to it, in order from +0, each product rounded alone. */
 static void pixel_of_windows(const hu_convolution *c, size_t image, size_t row, size_t col, hu_seen down,
                              hu_seen across, float *dx) {
   const size_t *n = c->n, channels = c->channels;

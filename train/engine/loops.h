@@ -15,8 +15,8 @@ typedef struct hu_range {
   size_t i0, i1, j0, j1;
 } hu_range;
 
-/* Part of one product of binary32 numbers under `fp32`, of pointers to its matrices: fma in increasing k from +0. NaN of
- * any pattern: whoever stores the result makes it one. */
+/* Part of one product of binary32 numbers under `fp32`, of pointers to its matrices: fma in increasing k from +0. NaN
+ * of any pattern: whoever stores the result makes it one. */
 typedef void hu_product_loop(const hu_products *p, float *z, const float *a, const float *b, const hu_range *of);
 
 /* Columns j ... j + 15 of the sum of products in order (hu_engine.sum_products), whose sums stay in registers. left:
@@ -39,8 +39,8 @@ typedef struct hu_sum_loops {
 typedef void hu_tile_loop(size_t rows, size_t k, float *z, size_t ldz, const float *a, size_t down, size_t along,
                           const float *b, size_t ldb);
 
-/* Convolutions of groups of one channel and one output, 16 channels or more: Z or dX of an image, dW of 16 channels from
- * number `part` on. Of the engine's hu_convolution: RESULT (framed before it), IMAGES, WEIGHTS. */
+/* Convolutions of groups of one channel and one output, 16 channels or more: Z or dX of an image, dW of 16 channels
+ * from number `part` on. Of the engine's hu_convolution: RESULT (framed before it), IMAGES, WEIGHTS. */
 typedef void hu_depthwise_loop(const hu_convolution *c, size_t part);
 typedef struct hu_depthwise_loops {
   hu_depthwise_loop *result, *weights, *images; /* NULL: no fused multiply-add here */

@@ -19,8 +19,6 @@
 #endif
 #include <string.h>
 
-#include "emu/gemm/tiles/transpose_x86.h"
-
 enum { PANEL = 16, DEEP = 256, BLOCK = 240, SHALLOW = 64 };
 
 /* A panel's row, and what a tile holds of one. */
@@ -195,14 +193,34 @@ static void narrow_tiles(int how, size_t rows, size_t wide, size_t k, float *z, 
   }
 }
 
-static void pack(const hu_matrices *m, size_t k, size_t wide, float *panel, const float *b) {
-  if (wide < PANEL) memset(panel, 0, k * PANEL * sizeof *panel);
-#if HU_X86_LEVELS
-  for (size_t j = 0; m->transposed && wide == PANEL && j < PANEL; j += 8) {
-    hu_transpose32(k, panel + j, PANEL, b + j * m->ld, m->ld);
+/* Columns of 16 rows of x beside each other: a panel of a transposed operand. */
+static void pack_transposed(size_t k, float *panel, const float *x, size_t ldx) {
+  size_t p = 0;
+#if HU_LEVEL_ID != 3
+  for (; p + 4 <= k; p += 4) {
+    for (size_t j = 0; j < PANEL; j += 4) {
+      const float *from = x + j * ldx + p;
+      __m128 a = _mm_loadu_ps(from), b = _mm_loadu_ps(from + ldx);
+      __m128 c = _mm_loadu_ps(from + 2 * ldx), d = _mm_loadu_ps(from + 3 * ldx);
+      _MM_TRANSPOSE4_PS(a, b, c, d);
+      _mm_storeu_ps(panel + p * PANEL + j, a);
+      _mm_storeu_ps(panel + (p + 1) * PANEL + j, b);
+      _mm_storeu_ps(panel + (p + 2) * PANEL + j, c);
+      _mm_storeu_ps(panel + (p + 3) * PANEL + j, d);
+    }
   }
-  if (m->transposed && wide == PANEL) return;
 #endif
+  for (; p < k; p++) {
+    for (size_t j = 0; j < PANEL; j++) panel[p * PANEL + j] = x[j * ldx + p];
+  }
+}
+
+static void pack(const hu_matrices *m, size_t k, size_t wide, float *panel, const float *b) {
+  if (m->transposed && wide == PANEL) {
+    pack_transposed(k, panel, b, m->ld);
+    return;
+  }
+  if (wide < PANEL) memset(panel, 0, k * PANEL * sizeof *panel);
   if (!m->transposed) {
     for (size_t p = 0; p < k; p++) memcpy(panel + p * PANEL, b + p * m->ld, wide * sizeof *panel);
     return;

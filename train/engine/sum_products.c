@@ -8,7 +8,7 @@
 
 enum { PANEL = 16 };
 
-/* Left operands as hu_product_sum has them. */
+/* Left operands in the order of hu_product_sum. */
 static void pack_left(const hu_product_sum *c, size_t rows, float *z) {
   const size_t m = c->p->m;
   for (size_t from = 0; from < m; from += rows) {
