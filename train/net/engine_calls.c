@@ -87,7 +87,6 @@ float *hu_gift(hu_net *net, int value, float *room) {
 
 float *hu_gift_parameter(hu_net *net, int parameter, float *room) {
   hu_parameter *p = &net->parameter[parameter];
-  hu_give_postponed(net, parameter);
   return p->gradient ? room : p->dtheta;
 }
 

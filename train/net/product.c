@@ -90,6 +90,7 @@ static hu_products weights_of(hu_net *net, hu_operator *op, size_t in, float *dw
 }
 
 hu_status hu_product_weights(hu_net *net, hu_operator *op, size_t in, hu_matrices x) {
+  hu_give_postponed(net, op->theta[0]);
   float *dw = hu_gift_parameter(net, op->theta[0], net->work[0]);
   hu_matrices dz = hu_gradients_operand(net, op, &op->rounding.dz_w, net->work[2], HU_PART_DW_DZ);
   hu_products p = weights_of(net, op, in, dw, x, dz);
