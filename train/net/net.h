@@ -229,8 +229,8 @@ float *hu_gift_parameter(hu_net *net, int parameter, float *room);
 /* The numbers go to the dv of a value, the first time as they are, then added. */
 void hu_give(hu_net *net, int value, const float *x);
 void hu_give_parameter(hu_net *net, int parameter, const float *x);
-/* The gradients that operators with the same weights left for later (product.c), in the order in which they came: before
- * any other gradient is given to a parameter that they may share. */
+/* The gradients that operators with the same weights left for later (product.c), in the order in which they came. Comes
+ * before any other gradient is given to a parameter that they may share. */
 void hu_give_postponed(hu_net *net, int parameter);
 /* 1 if the gradient of a value is needed: it was computed from something. */
 int hu_wants_gradient(const hu_net *net, int value);
