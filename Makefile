@@ -76,9 +76,9 @@ bench: bench-setup setup
 # The training engine against PyTorch on the CPU.
 THREADS ?= 1
 bench-torch: setup
-	@scripts/setup.sh python3-torch
+	@scripts/python_env.sh $(BUILD) torch
 	@ninja -C $(BUILD) -j $(JOBS) --quiet bench/bench_train
-	@/usr/bin/python3 bench/compare_torch.py $(BUILD) --threads $(THREADS)
+	@$(BUILD)/venv/bin/python bench/compare_torch.py $(BUILD) --threads $(THREADS)
 
 gpu-check:
 	@scripts/gpu-check.sh

@@ -8,14 +8,16 @@
 
 #include "halfulp/halfulp.h"
 #include "halfulp/train.h"
+#include "halfulp/train/model.h"
 
 typedef struct bench_network {
   const char *name, *what;
-  int (*build)(hu_net *net, int *input); /* the logits */
+  int (*build)(hu_net *net, int *input); /* the logits; NULL: as `model` says */
   size_t batch, inputs, labels;          /* numbers and labels a sample */
   uint32_t classes;
   uint32_t tokens; /* 0: inputs are normal numbers; else whole ones below */
   uint8_t adam;
+  const char *model; /* halfulp/train/model.h: of tokens, or of images of 32 x 32 x 3 */
 } bench_network;
 
 static inline int bench_mlp(hu_net *net, int x, size_t units) {
@@ -53,12 +55,41 @@ static inline int bench_rows(hu_net *net, int *input) {
   return hu_net_linear(net, hu_net_gru(net, *input = hu_net_input(net, 8, 8), 32, 1), 10, 1);
 }
 
+/* The logits of a network; -1: net has the error. */
+static inline int bench_logits(const bench_network *n, hu_net *net, int *input) {
+  hu_model m;
+  hu_model_ends ends;
+  hu_model_sizes sizes;
+  if (n->build) return n->build(net, input);
+  memset(&sizes, 0, sizeof sizes);
+  sizes.outputs = n->classes;
+  if (n->tokens) {
+    sizes.steps = n->inputs;
+    sizes.vocabulary = n->tokens;
+  } else {
+    sizes.height = sizes.width = 32;
+    sizes.channels = 3;
+  }
+  if (hu_model_parse(&m, n->model, NULL) != HU_OK) return -1;
+  if (hu_model_build(net, &m, &sizes, &ends, NULL) != HU_OK) return -1;
+  *input = ends.inputs[0];
+  return ends.output;
+}
+
+/* The last ones have the sizes of the papers. */
 static const bench_network bench_networks[] = {
-    {"digits", "MLP 64-64-64-10, batch 64", bench_digits, 64, 64, 1, 10, 0, 0},
-    {"mlp", "MLP 784-512-512-10, batch 128", bench_large, 128, 784, 1, 10, 0, 0},
-    {"conv", "conv 1-8-16-16, batch norm, 16x16 pixels, batch 128", bench_images, 128, 256, 1, 10, 0, 0},
-    {"transformer", "one block, d 32, 2 heads, 32 tokens, batch 16", bench_text, 16, 32, 32, 76, 76, 1},
-    {"gru", "GRU of 32 units, 8 steps of 8 numbers, batch 64", bench_rows, 64, 64, 1, 10, 0, 0}};
+    {"digits", "MLP 64-64-64-10, batch 64", bench_digits, 64, 64, 1, 10, 0, 0, NULL},
+    {"mlp", "MLP 784-512-512-10, batch 128", bench_large, 128, 784, 1, 10, 0, 0, NULL},
+    {"conv", "conv 1-8-16-16, batch norm, 16x16 pixels, batch 128", bench_images, 128, 256, 1, 10, 0, 0, NULL},
+    {"transformer", "one block, d 32, 2 heads, 32 tokens, batch 16", bench_text, 16, 32, 32, 76, 76, 1, NULL},
+    {"gru", "GRU of 32 units, 8 steps of 8 numbers, batch 64", bench_rows, 64, 64, 1, 10, 0, 0, NULL},
+    {"resnet20", "ResNet-20, 32x32x3 pixels, batch 128", NULL, 128, 3072, 1, 10, 0, 0, "resnet20"},
+    {"squeezenet", "SqueezeNet, 32x32x3 pixels, batch 128", NULL, 128, 3072, 1, 10, 0, 0, "squeezenet"},
+    {"mobilenet2", "MobileNet v2, 32x32x3 pixels, batch 16", NULL, 16, 3072, 1, 10, 0, 0, "mobilenet2"},
+    {"lstm650", "LSTM 2 x 650, 10000 words, 35 steps, batch 20", NULL, 20, 35, 35, 10000, 10000, 0,
+     "lstm(layers=2,units=650)"},
+    {"transformer128", "transformer 2 x 128/512, 4 heads, 8000 words, 64 tokens, batch 64", NULL, 64, 64, 64, 8000,
+     8000, 1, "transformer(layers=2,units=128,heads=4,hidden=512)"}};
 enum { BENCH_NETWORKS = sizeof bench_networks / sizeof *bench_networks };
 
 /* Roundings as text; NULL: keep. */

@@ -5,9 +5,12 @@
 
 #include <time.h>
 
+/* What bench_now reads; CLOCK_PROCESS_CPUTIME_ID leaves out what other programs take, and is good for one thread. */
+static clockid_t bench_clock = CLOCK_MONOTONIC;
+
 static inline double bench_now(void) {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(bench_clock, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 

@@ -214,6 +214,7 @@ static const hu_engine engine_of_device = {"cuda",
                                            device_unscale,
                                            device_compare,
                                            NULL,
+                                           NULL,
                                            NULL};
 
 hu_status hu_engine_device(const hu_engine **engine) {

@@ -213,14 +213,6 @@ static void transpose_weights(const call *k, float *z) {
   }
 }
 
-static void run(const hu_cpu *cpu, size_t parts, size_t work, void (*part)(void *context, size_t part), call *k) {
-  if (work >= HU_CPU_PRODUCTS_MIN) {
-    hu_cpu_run(cpu, parts, part, k);
-  } else {
-    for (size_t i = 0; i < parts; i++) part(k, i);
-  }
-}
-
 static void give_images(const hu_cpu *cpu, size_t work, call *k) {
   const hu_convolution *c = k->c;
   hu_rounding_counts *apart = NULL;
@@ -231,7 +223,7 @@ static void give_images(const hu_cpu *cpu, size_t work, call *k) {
   }
   transpose_weights(k, c->room);
   k->w = c->room;
-  run(cpu, c->images, k->rounding && !apart ? 0 : work, images_part, k);
+  hu_cpu_run_work(cpu, c->images, k->rounding && !apart ? 0 : work, images_part, k);
   for (size_t i = 0; apart && i < c->images; i++) {
     c->counts->over += apart[i].over;
     hu_events_add(&c->counts->events, &apart[i].events);
@@ -244,8 +236,11 @@ int hu_cpu_convolve(void *self, int what, const hu_convolution *c) {
   const hu_cpu *cpu = self;
   call k = {cpu, c, shape_of(c), cpu->loops->tiles, c->w, c->dw, NULL, NULL};
   const shape *s = &k.s;
-  if (c->groups > 1 || !k.tiles || s->broad > ROOM || s->deep > ROOM || s->across * PANEL > ROOM) return 0;
+  int depthwise = c->groups > 1;
+  if (depthwise && !hu_cpu_depthwise_possible(cpu, c)) return 0;
+  if (!k.tiles || (!depthwise && (s->broad > ROOM || s->deep > ROOM || s->across * PANEL > ROOM))) return 0;
   if (what == HU_CONVOLVE_POSSIBLE) return 1;
+  if (depthwise && what != HU_CONVOLVE_FRAMES) return hu_cpu_depthwise(cpu, what, c);
   if (what == HU_CONVOLVE_ROUND) return hu_cpu_round_image(cpu, c);
   if (what == HU_CONVOLVE_BLOCKS) return hu_cpu_blocks_possible(c);
   if (what >= HU_CONVOLVE_RESULT_BLOCKS) return hu_cpu_convolve_blocks(cpu, what, c);
@@ -255,10 +250,10 @@ int hu_cpu_convolve(void *self, int what, const hu_convolution *c) {
       broaden(s->area, s->outputs, c->room, s->broad, c->w, s->outputs);
       k.w = c->room;
     }
-    run(cpu, c->images, work, result_part, &k);
+    hu_cpu_run_work(cpu, c->images, work, result_part, &k);
   } else if (what == HU_CONVOLVE_WEIGHTS) {
     if (s->broad != s->outputs) k.dw = c->room;
-    run(cpu, c->n[HU_HIGH] * s->broad / PANEL, work, weights_part, &k);
+    hu_cpu_run_work(cpu, c->n[HU_HIGH] * s->broad / PANEL, work, weights_part, &k);
     for (size_t p = 0; k.dw != c->dw && p < s->area; p++) {
       memcpy(c->dw + p * s->outputs, k.dw + p * s->broad, s->outputs * sizeof *k.dw);
     }
@@ -267,11 +262,11 @@ int hu_cpu_convolve(void *self, int what, const hu_convolution *c) {
   } else if (what == HU_CONVOLVE_GIFTS) {
     transpose_weights(&k, c->room);
     k.w = c->room;
-    run(cpu, c->images, work, gifts_part, &k);
+    hu_cpu_run_work(cpu, c->images, work, gifts_part, &k);
   } else if (what == HU_CONVOLVE_FRAMES) {
-    run(cpu, c->images, c->images * s->image, frames_part, &k);
+    hu_cpu_run_work(cpu, c->images, c->images * s->image, frames_part, &k);
   } else {
-    run(cpu, c->images, work, scatter_part, &k);
+    hu_cpu_run_work(cpu, c->images, work, scatter_part, &k);
   }
   return 1;
 }

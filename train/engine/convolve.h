@@ -13,10 +13,22 @@ void hu_frame_image(const hu_convolution *c, const float *x, float *z);
 static inline void hu_cpu_tell(const hu_cpu *cpu, const hu_convolution *c, int ends) {
   if (c->tell && cpu->threads <= 1) c->tell(c->told, ends);
 }
+/* hu_cpu_run, in this thread alone where there is little work. */
+static inline void hu_cpu_run_work(const hu_cpu *cpu, size_t parts, size_t work,
+                                   void (*part)(void *context, size_t part), void *context) {
+  if (work >= HU_CPU_PRODUCTS_MIN) {
+    hu_cpu_run(cpu, parts, part, context);
+  } else {
+    for (size_t i = 0; i < parts; i++) part(context, i);
+  }
+}
 /* HU_CONVOLVE_ROUND. */
 int hu_cpu_round_image(const hu_cpu *cpu, const hu_convolution *c);
 /* HU_CONVOLVE_BLOCKS; HU_CONVOLVE_RESULT_BLOCKS and HU_CONVOLVE_WEIGHTS_BLOCKS. */
 int hu_cpu_blocks_possible(const hu_convolution *c);
 int hu_cpu_convolve_blocks(const hu_cpu *cpu, int what, const hu_convolution *c);
+/* Groups of one channel and one output: POSSIBLE; RESULT, WEIGHTS, IMAGES without a rounding, else 0. */
+int hu_cpu_depthwise_possible(const hu_cpu *cpu, const hu_convolution *c);
+int hu_cpu_depthwise(const hu_cpu *cpu, int what, const hu_convolution *c);
 
 #endif

@@ -117,7 +117,8 @@ typedef struct product_call {
   const hu_cpu *cpu;
   const hu_products *p;
   uint32_t threads; /* of a call of hu_gemm */
-  size_t part;      /* many: products; one: rows */
+  size_t part;      /* many: products; one: rows, or (across) columns */
+  int across;
   hu_status status[HU_THREADS_MAX + 1];
 } product_call;
 
@@ -143,44 +144,68 @@ static float *matrix(const hu_matrices *m, size_t i, size_t inner) {
 static void some_products(void *context, size_t part) {
   product_call *c = context;
   const hu_products *p = c->p;
+  const hu_range whole = {0, p->m, 0, p->n};
   size_t all = p->outer * p->inner, from = part * c->part, to = all - from < c->part ? all : from + c->part;
   int quick = c->cpu->loops->product && hu_is_plain_fp32(p->accum);
   for (size_t i = from; i < to && c->status[part] == HU_OK; i++) {
     float *z = matrix(&p->z, i, p->inner);
     const float *a = matrix(&p->a, i, p->inner), *b = matrix(&p->b, i, p->inner);
     if (quick) {
-      c->cpu->loops->product(p, z, a, b, 0, p->m);
+      c->cpu->loops->product(p, z, a, b, &whole);
     } else {
       c->status[part] = by_library(c, i, z, a, b);
     }
   }
 }
 
-static void some_rows(void *context, size_t part) {
+/* Some rows of a product, or some columns. */
+static void some_of_one(void *context, size_t part) {
   const product_call *c = context;
   const hu_products *p = c->p;
-  size_t from = part * c->part, to = p->m - from < c->part ? p->m : from + c->part;
-  c->cpu->loops->product(p, p->z.data, p->a.data, p->b.data, from, to);
+  hu_range of = {0, p->m, 0, p->n};
+  size_t all = c->across ? p->n : p->m, from = part * c->part, to = all - from < c->part ? all : from + c->part;
+  *(c->across ? &of.j0 : &of.i0) = from;
+  *(c->across ? &of.j1 : &of.i1) = to;
+  c->cpu->loops->product(p, p->z.data, p->a.data, p->b.data, &of);
 }
 
-/* Large matrices require panels of both operands, which hu_gemm makes. */
-static int is_slender(const hu_products *p) { return p->m <= 128 || p->n <= 128 || p->k <= 128; }
+static int has_loop(const hu_cpu *c, const hu_products *p) {
+  return c->loops->product && hu_is_plain_fp32(p->accum) && p->outer * p->inner == 1;
+}
 
-static hu_status cpu_products(void *self, const hu_products *p) {
-  const hu_cpu *c = self;
+static product_call product_call_of(const hu_cpu *c, const hu_products *p) {
   product_call call;
-  size_t all = p->outer * p->inner, work = p->m * p->n * p->k * all, parts = 1;
   memset(&call, 0, sizeof call);
   call.cpu = c;
   call.p = p;
   call.threads = 1;
-  if (c->crew && work >= HU_CPU_PRODUCTS_MIN) parts = c->threads < HU_THREADS_MAX ? c->threads : HU_THREADS_MAX;
+  return call;
+}
+
+static size_t parts_of(const hu_cpu *c, const hu_products *p) {
+  size_t work = p->m * p->n * p->k * p->outer * p->inner;
+  if (!c->crew || work < HU_CPU_PRODUCTS_MIN) return 1;
+  return c->threads < HU_THREADS_MAX ? c->threads : HU_THREADS_MAX;
+}
+
+/* One product by its loop; few rows are not divided, whole lines of columns are. */
+static void one_product(const hu_cpu *c, const hu_products *p) {
+  product_call call = product_call_of(c, p);
+  size_t parts = parts_of(c, p);
+  call.across = p->m < 48 * parts && p->n > p->m;
+  size_t all = call.across ? p->n : p->m, least = call.across ? 16 : 12;
+  call.part = (all / parts / least + 1) * least;
+  hu_cpu_run(c, (all + call.part - 1) / call.part, some_of_one, &call);
+}
+
+static hu_status cpu_products(void *self, const hu_products *p) {
+  const hu_cpu *c = self;
+  size_t all = p->outer * p->inner, parts = parts_of(c, p);
+  product_call call = product_call_of(c, p);
   if (all == 1) {
     call.threads = (uint32_t)parts;
-    int quick = c->loops->product && hu_is_plain_fp32(p->accum) && is_slender(p);
-    if (!quick) return by_library(&call, 0, p->z.data, p->a.data, p->b.data);
-    call.part = (p->m / parts / 12 + 1) * 12;
-    hu_cpu_run(c, (p->m + call.part - 1) / call.part, some_rows, &call);
+    if (!has_loop(c, p)) return by_library(&call, 0, p->z.data, p->a.data, p->b.data);
+    one_product(c, p);
     return HU_OK;
   }
   call.part = (all + parts - 1) / parts;
@@ -333,9 +358,9 @@ static hu_status cpu_step(void *self, size_t n, const hu_optimizer_arrays *x, co
   return HU_OK;
 }
 
-static const hu_engine cpu = {"cpu",        1,         cpu_open,       cpu_close,     cpu_allocate,
-                              cpu_release,  cpu_put,   cpu_put,        cpu_run,       cpu_products,
-                              cpu_function, cpu_round, cpu_quantize,   cpu_transform, cpu_unscale,
-                              cpu_compare,  cpu_step,  hu_cpu_convolve};
+static const hu_engine cpu = {
+    "cpu",       1,           cpu_open,     cpu_close,       cpu_allocate,       cpu_release,  cpu_put,
+    cpu_put,     cpu_run,     cpu_products, cpu_function,    cpu_round,          cpu_quantize, cpu_transform,
+    cpu_unscale, cpu_compare, cpu_step,     hu_cpu_convolve, hu_cpu_sum_products};
 
 const hu_engine *hu_engine_cpu(void) { return &cpu; }

@@ -25,6 +25,8 @@ extern uint32_t hu_cpu_levels_off;
 hu_cpu hu_cpu_alone(void);
 /* work(context, part) for all parts, beside each other; in this thread if there is only one. */
 void hu_cpu_run(const hu_cpu *cpu, size_t parts, void (*work)(void *context, size_t part), void *context);
+/* hu_engine.sum_products: sum_products.c. */
+int hu_cpu_sum_products(void *self, size_t count, const hu_products *p, int begun);
 /* hu_engine.convolve: convolve.c. */
 int hu_cpu_convolve(void *self, int what, const hu_convolution *c);
 

@@ -176,8 +176,9 @@ enum {
   HU_CONVOLVE_WEIGHTS_BLOCKS
 };
 typedef struct hu_convolution {
-  size_t n[8];                              /* the order of kernels_layers.h */
-  size_t images, channels, outputs, groups; /* several groups: not possible on the processor */
+  size_t n[8]; /* the order of kernels_layers.h */
+  size_t images, channels, outputs;
+  size_t groups; /* several: possible from 16 on, of one channel and one output each */
   const float *x, *w, *dz;
   float *framed, *z, *dw, *dx, *room;
   const hu_rounding *rounding;
@@ -222,6 +223,9 @@ struct hu_engine {
   /* HU_CONVOLVE_ without patches, the bits those of patches and products. 1: done, or possible; 0: not of these sizes.
    * NULL: never. */
   int (*convolve)(void *self, int what, const hu_convolution *c);
+  /* Z = the sum of `count` products in order, of the same Z, each whole before it is added; begun: the first is added
+   * to what Z holds. 1: done; 0: not of these. NULL: never. */
+  int (*sum_products)(void *self, size_t count, const hu_products *p, int begun);
 };
 
 /* The processor; never NULL. */

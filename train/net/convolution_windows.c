@@ -8,6 +8,11 @@
 
 #include "train/step/rounding.h"
 
+/* The engine has a single group's convolutions with what is rounded in windows. */
+static int possible(hu_net *net, const hu_operator *op, const hu_accum *accum, const hu_convolution *c) {
+  return op->groups == 1 && hu_without_patches(net, accum, HU_CONVOLVE_POSSIBLE, c);
+}
+
 /* The image rounded once, into `kept` or where frames are put around it, and its patches' counts; 0: it needs them. */
 static int round_image(hu_net *net, hu_operator *op, hu_convolution *c) {
   hu_rounded *x = &op->rounded;
@@ -53,7 +58,7 @@ static int conv_without_patches(hu_net *net, hu_operator *op, size_t in) {
   const hu_accum *accum = &op->rounding.z_accum;
   int plain = op->rounding.x.kind == HU_ROUND_KEEP;
   op->n[HU_CONV_KEPT] = 0;
-  if (!hu_frames_fit(net, op) || !hu_without_patches(net, accum, HU_CONVOLVE_POSSIBLE, &c)) return 0;
+  if (!hu_frames_fit(net, op) || !possible(net, op, accum, &c)) return 0;
   if (!plain && by_blocks(net, op, &op->rounding.x, HU_PART_Z_X, &c)) {
     op->n[HU_CONV_KEPT] = HU_KEPT_NOTHING;
     return 1;
@@ -99,7 +104,7 @@ hu_status hu_windows_weights(hu_net *net, hu_operator *op) {
     if (hu_without_patches(net, accum, HU_CONVOLVE_WEIGHTS, &c)) return hu_finish_weights(net, op, in, c.dw);
     if (net->fault != HU_OK) return hu_done(net);
   }
-  if (!op->rounding.hadamard && hu_frames_fit(net, op) && hu_without_patches(net, accum, HU_CONVOLVE_POSSIBLE, &c) &&
+  if (!op->rounding.hadamard && hu_frames_fit(net, op) && possible(net, op, accum, &c) &&
       by_blocks(net, op, &op->rounding.x_back, HU_PART_DW_X, &c)) {
     return hu_finish_weights(net, op, in, c.dw);
   }
@@ -135,7 +140,7 @@ static hu_status image_without_patches(hu_net *net, hu_operator *op, size_t in, 
 hu_status hu_windows_image(hu_net *net, hu_operator *op) {
   size_t in = hu_patch_part(net, op);
   hu_convolution c = hu_convolution_of(net, op);
-  if (hu_without_patches(net, &op->rounding.dx_accum, HU_CONVOLVE_POSSIBLE, &c)) {
+  if (possible(net, op, &op->rounding.dx_accum, &c)) {
     return image_without_patches(net, op, in, &c);
   }
   hu_product_x(net, op, in, net->work[0]);

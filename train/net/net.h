@@ -44,6 +44,7 @@ typedef struct hu_parameter {
   size_t hidden;   /* of HU_DRAWN_UNIFORM */
   int gradient;
   hu_rounded rounded; /* theta, in this pass */
+  int postponed;      /* 1: operators have not given their gradients yet (hu_give_postponed) */
   int own_update;     /* 1: updates end with `update` and `mode` instead of as the optimizer says */
   uint8_t update;
   hu_mode mode;
@@ -82,6 +83,7 @@ typedef struct hu_operator {
   hu_rounding_counts *seen;     /* the same, where the engine's memory is not the host's */
   hu_rounded rounded;           /* X of the product, in this pass */
   uint64_t number;              /* of the operator */
+  int shares, postponed;        /* linear: others have its weights, too; their gradient is still to be given */
 } hu_operator;
 
 enum { HU_TENSORS_MAX = 1 << 22, HU_ROOMS = 4 };
@@ -239,6 +241,9 @@ float *hu_gift_parameter(hu_net *net, int parameter, float *room);
 /* The numbers go to the dv of a value, the first time as they are, then added. */
 void hu_give(hu_net *net, int value, const float *x);
 void hu_give_parameter(hu_net *net, int parameter, const float *x);
+/* The gradients that operators with the same weights left for later (product.c), in the order in which they came. Comes
+ * before any other gradient is given to a parameter that they may share. */
+void hu_give_postponed(hu_net *net, int parameter);
 /* 1 if the gradient of a value is needed: it was computed from something. */
 int hu_wants_gradient(const hu_net *net, int value);
 /* Tells the observer that a phase of op (NULL: of none) begins or ends. */
@@ -260,7 +265,7 @@ enum {
   HU_OF_UPDATE = 4,
   HU_OF_PRODUCT = 5,
   HU_OF_DROPOUT = 6,
-  HU_OF_SUM = 7, /* inside sums of products */
+  HU_OF_SUM = 7,    /* inside sums of products */
   HU_OF_JOIN = 8,   /* the gradients of shards become those of the batch */
   HU_OF_MESSAGE = 9 /* the gradients of a shard become what travels */
 };

@@ -2,13 +2,21 @@
 /* Matrix products: the three of a layer with weights, and the bias. */
 #include "train/net/product.h"
 
+#include <stdlib.h>
+
 #include "halfulp/formats/ieee.h"
 
 /* z = a b in binary32, m x k times k x n, for the result `part`: of each group, whose columns of z lie side by side. */
-static void multiply(hu_net *net, const hu_operator *op, unsigned part, size_t m, size_t n, size_t k, float *z,
-                     hu_matrices a, hu_matrices b) {
+static hu_products products_of(const hu_operator *op, unsigned part, size_t m, size_t n, size_t k, float *z,
+                               hu_matrices a, hu_matrices b) {
   hu_matrices d = {z, n * op->groups, 0, n, hu_binary32(), 0};
   hu_products p = {m, n, k, 1, op->groups, d, a, b, hu_accum_of(op, part), {0, 0}};
+  return p;
+}
+
+static void multiply(hu_net *net, const hu_operator *op, unsigned part, size_t m, size_t n, size_t k, float *z,
+                     hu_matrices a, hu_matrices b) {
+  hu_products p = products_of(op, part, m, n, k, z, a, b);
   hu_do_products(net, op, part, &p);
 }
 
@@ -57,25 +65,97 @@ void hu_product_x(hu_net *net, hu_operator *op, size_t in, float *dx) {
   multiply(net, op, HU_PART_DX_OUT, z->rows, in, z->cols / op->groups, dx, dz, w);
 }
 
+static hu_status give_bias(hu_net *net, hu_operator *op) {
+  const hu_value *z = &net->value[op->out];
+  if (op->theta[1] < 0) return hu_done(net);
+  float *db = hu_gift_parameter(net, op->theta[1], net->work[0]);
+  hu_do_columns(net, HU_RUN_COLUMNS, z->rows, z->cols, db, z->dv, NULL, NULL);
+  hu_give_parameter(net, op->theta[1], db);
+  return hu_done(net);
+}
+
 hu_status hu_finish_weights(hu_net *net, hu_operator *op, size_t in, float *dw) {
   hu_value *z = &net->value[op->out];
   hu_status s = hu_round_product(net, op, in, z->cols, dw, &op->rounding.dw_out, HU_PART_DW_OUT);
   hu_give_parameter(net, op->theta[0], dw);
-  if (op->theta[1] < 0) return s;
-  float *db = hu_gift_parameter(net, op->theta[1], net->work[0]);
-  hu_do_columns(net, HU_RUN_COLUMNS, z->rows, z->cols, db, z->dv, NULL, NULL);
-  hu_give_parameter(net, op->theta[1], db);
-  return s == HU_OK ? hu_done(net) : s;
+  return s == HU_OK ? give_bias(net, op) : s;
+}
+
+/* The product that makes dW. */
+static hu_products weights_of(hu_net *net, hu_operator *op, size_t in, float *dw, hu_matrices x, hu_matrices dz) {
+  const hu_value *z = &net->value[op->out];
+  x.transposed = 1;
+  x.inner = in;
+  return products_of(op, HU_PART_DW_OUT, in, z->cols / op->groups, z->rows, dw, x, dz);
 }
 
 hu_status hu_product_weights(hu_net *net, hu_operator *op, size_t in, hu_matrices x) {
-  const hu_value *z = &net->value[op->out];
+  hu_give_postponed(net, op->theta[0]);
   float *dw = hu_gift_parameter(net, op->theta[0], net->work[0]);
   hu_matrices dz = hu_gradients_operand(net, op, &op->rounding.dz_w, net->work[2], HU_PART_DW_DZ);
-  x.transposed = 1;
-  x.inner = in;
-  multiply(net, op, HU_PART_DW_OUT, in, z->cols / op->groups, z->rows, dw, x, dz);
+  hu_products p = weights_of(net, op, in, dw, x, dz);
+  hu_do_products(net, op, HU_PART_DW_OUT, &p);
   return hu_finish_weights(net, op, in, dw);
+}
+
+/* ---- weights of several operators: their gradients are summed at the end of the pass, where nothing rounds them or
+ * their operands, so that an engine reads and writes the sum once ---- */
+
+static int is_kept(const hu_rounding *r) { return r->kind == HU_ROUND_KEEP; }
+
+/* X and dZ stay as they are until the end of the pass. */
+static int postponed(hu_net *net, hu_operator *op) {
+  const hu_product_rounding *r = &op->rounding;
+  if (!op->shares || !net->engine->sum_products || r->hadamard || !hu_is_plain_fp32(&r->dw_accum)) return 0;
+  op->postponed = is_kept(&r->x_back) && is_kept(&r->dz_w) && is_kept(&r->dw_out);
+  if (op->postponed) net->parameter[op->theta[0]].postponed = 1;
+  return op->postponed;
+}
+
+static hu_products postponed_product(hu_net *net, hu_operator *op) {
+  const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
+  hu_matrices a = {x->v, x->cols, 0, 0, hu_binary32(), 0}, b = {z->dv, z->cols, 0, 0, hu_binary32(), 0};
+  return weights_of(net, op, x->cols, net->parameter[op->theta[0]].dtheta, a, b);
+}
+
+/* One after another, as they come. */
+static void give_each(hu_net *net, size_t count, hu_products *p, const int *ops) {
+  for (size_t i = 0; i < count; i++) {
+    const hu_operator *op = &net->op[ops[i]];
+    float *dw = hu_gift_parameter(net, op->theta[0], net->work[0]);
+    p[i].z.data = dw;
+    hu_do_products(net, op, HU_PART_DW_OUT, &p[i]);
+    hu_give_parameter(net, op->theta[0], dw);
+  }
+}
+
+void hu_give_postponed(hu_net *net, int parameter) {
+  hu_parameter *w = &net->parameter[parameter];
+  size_t count = 0;
+  if (!w->postponed) return;
+  w->postponed = 0;
+  hu_products *p = malloc((size_t)net->operators * sizeof *p);
+  int *ops = malloc((size_t)net->operators * sizeof *ops);
+  for (int i = net->operators; i-- > 0 && p && ops;) {
+    hu_operator *op = &net->op[i];
+    if (!op->postponed || op->theta[0] != parameter) continue;
+    op->postponed = 0;
+    ops[count] = i;
+    p[count++] = postponed_product(net, op);
+  }
+  if (!p || !ops) net->fault = HU_E_MEMORY;
+  if (net->fault == HU_OK) {
+    hu_operator *op = &net->op[ops[count - 1]];
+    hu_tell(net, HU_PHASE_BACKWARD, op, 0);
+    if (net->engine->sum_products(net->self, count, p, w->gradient)) {
+      w->gradient = 1;
+    } else {
+      give_each(net, count, p, ops);
+    }
+    hu_tell(net, HU_PHASE_BACKWARD, op, 1);
+  }
+  free(p);
+  free(ops);
 }
 
 int hu_add_weights(hu_net *net, hu_operator *op, size_t in, size_t outputs, int bias) {
@@ -95,7 +175,9 @@ static hu_status linear_forward(hu_net *net, hu_operator *op) {
 static hu_status linear_backward(hu_net *net, hu_operator *op) {
   hu_value *x = &net->value[op->in[0]];
   net->rounded.there = 0; /* dZ is another one */
-  hu_status s = hu_product_weights(net, op, x->cols, hu_x_operand(net, op, &op->rounding.x_back, HU_PART_DW_X));
+  hu_status s = postponed(net, op)
+                    ? give_bias(net, op)
+                    : hu_product_weights(net, op, x->cols, hu_x_operand(net, op, &op->rounding.x_back, HU_PART_DW_X));
   if (s != HU_OK || !hu_wants_gradient(net, op->in[0])) return s;
   float *dx = hu_gift(net, op->in[0], net->work[0]);
   hu_product_x(net, op, x->cols, dx);
@@ -114,6 +196,9 @@ int hu_linear_of(hu_net *net, int x, int weights, int bias) {
   if (!op) return -1;
   op->theta[0] = weights;
   op->theta[1] = bias;
+  for (int i = 0; i < net->operators - 1; i++) {
+    if (net->op[i].kind == &linear && net->op[i].theta[0] == weights) op->shares = net->op[i].shares = 1;
+  }
   return z;
 }
 

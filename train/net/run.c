@@ -169,6 +169,7 @@ static void round_gradient(hu_net *net, const hu_operator *op) {
 static void round_parameter_gradients(hu_net *net) {
   for (int i = 0; i < net->parameters; i++) {
     hu_parameter *p = &net->parameter[i];
+    hu_give_postponed(net, i);
     if (!p->gradient) hu_do_fill(net, p->rows * p->cols, p->dtheta, 0);
     hu_rounding_counts *counts = counts_of(net, &p->counts_back, back_of(p->seen));
     hu_round_of(net, NULL, p->rows, p->cols, p->dtheta, p->dtheta, &p->round_back, HU_OF_PARAMETER_GRADIENT,
@@ -178,7 +179,8 @@ static void round_parameter_gradients(hu_net *net) {
 
 static hu_status begin_backward(hu_net *net, float scale) {
   for (int i = 0; i < net->values; i++) net->value[i].gradient = 0;
-  for (int i = 0; i < net->parameters; i++) net->parameter[i].gradient = 0;
+  for (int i = 0; i < net->parameters; i++) net->parameter[i].gradient = net->parameter[i].postponed = 0;
+  for (int i = 0; i < net->operators; i++) net->op[i].postponed = 0;
   net->fault = HU_OK;
   hu_value *loss = &net->value[net->op[net->operators - 1].out];
   hu_do_put(net, loss->dv, &scale, sizeof scale);

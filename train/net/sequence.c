@@ -30,6 +30,7 @@ static hu_status embedding_forward(hu_net *net, hu_operator *op) {
 static hu_status embedding_backward(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
   const hu_parameter *w = &net->parameter[op->theta[0]];
+  hu_give_postponed(net, op->theta[0]);
   float *sum = hu_gift_parameter(net, op->theta[0], net->work[0]);
   hu_do_fill(net, w->rows * w->cols, sum, 0);
   hu_task t = hu_task_of(1, w->cols, sum, x->v, z->dv);

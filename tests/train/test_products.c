@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* The products of the CPU's engine, and sums of products: bit for bit chains of fma, at every level, with one thread
+ * and with two. Weights of several operators: the same gradients with sums at the end of the pass and without. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "halfulp/array.h"
+#include "halfulp/formats/ieee.h"
+#include "halfulp/gemm.h"
+#include "tests/support/levels.h"
+#include "tests/support/support.h"
+#include "train/engine/cpu.h"
+#include "train/net/net.h"
+
+typedef struct sizes {
+  size_t m, n, k;
+} sizes;
+
+/* Sides at the edges of tiles (4, 12, 16, 20, 24, 48), of blocks of k (256) and of rows (240), with strides behind. */
+static const sizes products[] = {{1, 1, 1},     {20, 16, 5},   {20, 33, 300}, {23, 160, 40},
+                                 {19, 48, 257}, {24, 31, 64},  {12, 16, 256}, {13, 17, 512},
+                                 {245, 40, 70}, {250, 16, 3},  {7, 5, 0},     {4, 200, 600},
+                                 {30, 999, 50}, {200, 96, 80}, {3, 400, 500}, {300, 130, 65}};
+
+enum { BEHIND = 3, MOST = 1 << 18 };
+static float a[MOST], b[MOST], z[MOST], want[MOST];
+
+enum { USUAL = 0, SPECIAL = 1, TINY = 2 }; /* TINY: every product of 2^-100 and -2^-100 becomes -0 */
+
+static void draw(float *x, uint64_t seed, int how) {
+  static const float specials[] = {INFINITY, 0x1p-149f, -0x1p-130f, -0.0f, 0x1p127f};
+  t_random random = {seed};
+  for (size_t i = 0; i < MOST; i++) {
+    x[i] = ldexpf((float)t_between(&random, -9999, 9999), t_between(&random, -20, -10));
+    if (how == SPECIAL && t_below(&random, 50) == 0) x[i] = specials[t_below(&random, 5)];
+    if (how == TINY) x[i] = x == a ? 0x1p-100f : -0x1p-100f;
+  }
+}
+
+/* Product of sizes whose matrices have a few numbers behind each row. */
+static hu_products product_of(const sizes *s, const hu_accum *accum, int ta, int tb) {
+  hu_matrices of_z = {z, s->n + BEHIND, 0, 0, hu_binary32(), 0};
+  hu_matrices of_a = {a, (ta ? s->m : s->k) + BEHIND, 0, 0, hu_binary32(), ta};
+  hu_matrices of_b = {b, (tb ? s->k : s->n) + BEHIND, 0, 0, hu_binary32(), tb};
+  hu_products p = {s->m, s->n, s->k, 1, 1, of_z, of_a, of_b, accum, {0, 0}};
+  return p;
+}
+
+static float number(const hu_matrices *m, size_t i, size_t j) {
+  return m->data[m->transposed ? j * m->ld + i : i * m->ld + j];
+}
+
+static float chain(const hu_products *p, size_t i, size_t j) {
+  float s = 0;
+  for (size_t k = 0; k < p->k; k++) s = fmaf(number(&p->a, i, k), number(&p->b, k, j), s);
+  return s;
+}
+
+/* Equal bits; of NaN any pattern, which no product decides. What is behind rows of Z is untouched. */
+static void assert_result(const hu_products *p) {
+  for (size_t i = 0; i < p->m; i++) {
+    for (size_t j = 0; j < p->z.ld && i * p->z.ld + j < MOST; j++) {
+      const float *x = &p->z.data[i * p->z.ld + j], *y = &want[i * p->z.ld + j];
+      if (isnan(*y) ? isnan(*x) : memcmp(x, y, sizeof *x) == 0) continue;
+      fail_msg("%zu x %zu, k %zu: (%zu, %zu) is %a, not %a", p->m, p->n, p->k, i, j, (double)*x, (double)*y);
+    }
+  }
+}
+
+static void fill(float *x) {
+  for (size_t i = 0; i < MOST; i++) x[i] = (float)(i % 1000) - 500;
+}
+
+/* f for each level and number of threads. */
+static void for_engines(void (*f)(const hu_engine *e, void *self, const void *context), const void *context) {
+  for (size_t level = 0; level < t_levels(); level++) {
+    for (uint32_t threads = 1; threads <= 3; threads++) {
+      const hu_engine *e = hu_engine_cpu();
+      void *self;
+      hu_cpu_levels_off = t_levels_off(level);
+      assert_int_equal(e->open(&self, threads), HU_OK);
+      f(e, self, context);
+      e->close(self);
+      hu_cpu_levels_off = 0;
+    }
+  }
+}
+
+static void multiply(const hu_engine *e, void *self, const void *context) {
+  const hu_products *p = context;
+  fill(z);
+  assert_int_equal(e->products(self, p), HU_OK);
+  assert_result(p);
+}
+
+static hu_accum fp32(void) {
+  hu_accum accum;
+  assert_int_equal(hu_accum_parse(&accum, "fp32", NULL), HU_OK);
+  return accum;
+}
+
+static void products_are_chains(void **state) {
+  (void)state;
+  hu_accum accum = fp32();
+  for (size_t i = 0; i < 4 * (sizeof products / sizeof *products); i++) {
+    hu_products p = product_of(&products[i / 4], &accum, i & 1, i >> 1 & 1);
+    draw(a, i, (int)(i % 5 % 3));
+    draw(b, i + 1000, (int)(i % 5 % 3));
+    fill(want);
+    for (size_t r = 0; r < p.m; r++) {
+      for (size_t c = 0; c < p.n; c++) want[r * p.z.ld + c] = chain(&p, r, c);
+    }
+    for_engines(multiply, &p);
+  }
+}
+
+/* ---- sums of products ---- */
+
+enum { TERMS = 37 };
+
+typedef struct terms {
+  hu_products p[TERMS];
+  size_t count;
+  int begun;
+} terms;
+
+static void add(const hu_engine *e, void *self, const void *context) {
+  const terms *t = context;
+  const hu_cpu *c = self;
+  fill(z);
+  int done = e->sum_products(self, t->count, t->p, t->begun);
+  assert_int_equal(done, c->loops->product != NULL);
+  if (done) assert_result(t->p);
+}
+
+/* Term i is of numbers from another place on. */
+static terms terms_of(const sizes *s, size_t count, int begun, const hu_accum *accum) {
+  terms t;
+  t.count = count;
+  t.begun = begun;
+  for (size_t i = 0; i < count; i++) {
+    sizes own = {s->m, s->n, s->k + i % 3};
+    t.p[i] = product_of(&own, accum, 1, 0);
+    t.p[i].a.data += 7 * i;
+    t.p[i].b.data += 11 * i;
+  }
+  return t;
+}
+
+static void sums_are_chains_added(void **state) {
+  (void)state;
+  static const sizes each[] = {{1, 1, 1}, {12, 16, 20}, {13, 33, 4}, {50, 130, 20}, {24, 40, 200}, {5, 15, 510}};
+  hu_accum accum = fp32();
+  for (size_t i = 0; i < 6 * (sizeof each / sizeof *each); i++) {
+    static const size_t counts[] = {1, 2, TERMS};
+    terms t = terms_of(&each[i / 6], counts[i % 3], i / 3 % 2, &accum);
+    draw(a, i, (int)(i % 5 % 3));
+    draw(b, i + 1000, (int)(i % 5 % 3));
+    fill(want);
+    for (size_t r = 0; r < t.p->m; r++) {
+      for (size_t c = 0; c < t.p->n; c++) {
+        float *y = &want[r * t.p->z.ld + c];
+        for (size_t k = 0; k < t.count; k++) *y = k || t.begun ? *y + chain(&t.p[k], r, c) : chain(&t.p[k], r, c);
+      }
+    }
+    for_engines(add, &t);
+  }
+}
+
+static void other_sums(void **state) {
+  (void)state;
+  const hu_engine *e = hu_engine_cpu();
+  hu_cpu cpu = hu_cpu_alone();
+  hu_accum accum = fp32(), narrow;
+  const sizes s = {4, 4, 4}, deep = {4, 4, 4096}, none = {4, 4, 0};
+  assert_int_equal(hu_accum_parse(&narrow, "seq(bfloat16)", NULL), HU_OK);
+  const hu_products bad[] = {product_of(&s, &accum, 1, 1), product_of(&deep, &accum, 1, 0),
+                             product_of(&none, &accum, 1, 0), product_of(&s, &narrow, 1, 0)};
+  for (size_t i = 0; i < 4; i++) assert_int_equal(e->sum_products(&cpu, 1, &bad[i], 0), 0);
+  assert_int_equal(e->sum_products(&cpu, 0, bad, 0), 0);
+}
+
+/* ---- weights of several operators ---- */
+
+enum { BATCH = 20, STEPS = 6, COLS = 24, UNITS = 40, SETTINGS = 5 };
+
+/* Roundings of the products of cells: none, of the result of dW, of dZ of some steps, a model, transformed. */
+static void set_products(hu_net *net, unsigned setting) {
+  hu_rounding r;
+  assert_int_equal(hu_rounding_parse(&r, "float8_e5m2", NULL), HU_OK);
+  for (int i = 0; i < hu_net_values(net) && setting; i++) {
+    hu_product_rounding p = hu_product_rounding_plain();
+    if (setting == 1) p.dw_out = r;
+    if (setting == 2 && i % 4 == 1) p.dz_w = r;
+    if (setting == 3) assert_int_equal(hu_accum_parse(&p.dw_accum, "seq2(binary32)", NULL), HU_OK);
+    if (setting == 4) p.hadamard = 16;
+    if (hu_net_round_product(net, i, &p) != HU_OK) continue; /* no product makes it */
+  }
+}
+
+/* The gradients of all parameters, after two passes. */
+static size_t gradients(const hu_engine *engine, int lstm, uint32_t threads, unsigned setting, float *to) {
+  static float x[BATCH * STEPS * COLS];
+  uint32_t labels[BATCH];
+  hu_net *net = hu_net_new_on(engine, BATCH, threads);
+  int in = hu_net_input(net, STEPS, COLS);
+  int h = lstm ? hu_net_lstm(net, in, UNITS, 1) : hu_net_gru(net, in, UNITS, 1);
+  assert_true(hu_net_cross_entropy(net, hu_net_linear(net, h, 10, 1), 1) >= 0);
+  set_products(net, setting);
+  assert_int_equal(hu_net_initialize(net, 3), HU_OK);
+  memcpy(x, b, sizeof x);
+  for (uint32_t i = 0; i < BATCH; i++) labels[i] = i % 10;
+  for (int pass = 0; pass < 2; pass++) {
+    assert_int_equal(hu_net_feed(net, in, x), HU_OK);
+    assert_int_equal(hu_net_labels(net, labels), HU_OK);
+    assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
+    assert_int_equal(hu_net_backward(net, 8), HU_OK);
+    for (size_t i = 0; i < BATCH * STEPS * COLS; i++) x[i] *= -0.5f;
+  }
+  size_t n = 0;
+  for (int i = 0; i < hu_net_parameters(net); i++) {
+    hu_net_tensor w = hu_net_parameter(net, i);
+    memcpy(to + n, w.gradients, w.rows * w.cols * sizeof *to);
+    n += w.rows * w.cols;
+  }
+  hu_net_free(net);
+  return n;
+}
+
+static size_t sums_made;
+static int counted(void *self, size_t count, const hu_products *p, int begun) {
+  int done = hu_engine_cpu()->sum_products(self, count, p, begun);
+  sums_made += done && count > 1;
+  return done;
+}
+static int refused(void *self, size_t count, const hu_products *p, int begun) {
+  (void)self, (void)count, (void)p, (void)begun;
+  return 0;
+}
+
+static void gradients_of_shared_weights(void **state) {
+  (void)state;
+  hu_engine without = *hu_engine_cpu(), with = without, refuses = without;
+  without.sum_products = NULL;
+  with.sum_products = counted;
+  refuses.sum_products = refused;
+  draw(b, 77, USUAL);
+  for (unsigned setting = 0; setting < SETTINGS; setting++) {
+    for (int lstm = 0; lstm < 2; lstm++) {
+      for (size_t level = 0; level < t_levels(); level++) {
+        hu_cpu_levels_off = t_levels_off(level);
+        int has = hu_cpu_alone().loops->product != NULL;
+        size_t n = gradients(&without, lstm, 1, setting, want);
+        for (uint32_t threads = 1; threads <= 2; threads++) {
+          sums_made = 0;
+          assert_int_equal(gradients(&with, lstm, threads, setting, z), n);
+          assert_memory_equal(z, want, n * sizeof *z);
+          if (setting == 0 || setting == 2) assert_true(!sums_made == !has);
+          if (setting == 1 || setting >= 3) assert_int_equal(sums_made, 0);
+          assert_int_equal(gradients(&refuses, lstm, threads, setting, z), n);
+          assert_memory_equal(z, want, n * sizeof *z);
+        }
+      }
+      hu_cpu_levels_off = 0;
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(products_are_chains), cmocka_unit_test(sums_are_chains_added),
+                                     cmocka_unit_test(other_sums), cmocka_unit_test(gradients_of_shared_weights)};
+  return cmocka_run_group_tests_name("products", tests, NULL, NULL);
+}

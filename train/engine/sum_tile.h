@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* train/engine/sum_tile.h - the sum of products of the same sizes, a tile at a time: each product is one chain of fused
+ * multiply-adds, and is added to the sum when it is whole. Both are in registers. */
+#ifndef HALFULP_TRAIN_ENGINE_SUM_TILE_H
+#define HALFULP_TRAIN_ENGINE_SUM_TILE_H
+
+#include "train/engine/product_tile.h"
+
+#if defined(HU_HAVE_TILES)
+#define HU_SUM_LOOPS \
+  { TALL, sum_panel }
+
+/* Columns j ... of the right operands, one product below the other, zeros behind the last column. */
+static void pack_right(const hu_product_sum *c, size_t j, size_t wide, float *panel) {
+  for (size_t i = 0; i < c->count; i++) {
+    const hu_matrices *b = &c->p[i].b;
+    for (size_t p = 0; p < c->p[i].k; p++, panel += PANEL) {
+      if (wide < PANEL) memset(panel, 0, PANEL * sizeof *panel);
+      memcpy(panel, b->data + p * b->ld + j, wide * sizeof *panel);
+    }
+  }
+}
+
+/* z: TALL x 16 numbers. */
+static void sum_tile(const hu_product_sum *c, const float *a, const float *b, float *z, size_t ldz) {
+  static const float zeros[PANEL];
+  sums all[TALL];
+  for (size_t r = 0; r < TALL; r++) all[r] = sums_load(c->begun ? z + r * ldz : zeros);
+  for (size_t i = 0; i < c->count; i++) {
+    sums s[TALL];
+    for (size_t r = 0; r < TALL; r++) s[r] = sums_load(zeros);
+    for (size_t p = 0; p < c->p[i].k; p++, a += TALL, b += PANEL) {
+      const sums row = sums_load(b);
+      for (size_t r = 0; r < TALL; r++) s[r] = sums_fma(a[r], row, s[r]);
+    }
+    /* Not 0 + s, which is another zero than s = -0. */
+    const int first = i == 0 && !c->begun;
+    for (size_t r = 0; r < TALL; r++) all[r] = first ? s[r] : sums_add(all[r], s[r]);
+  }
+  for (size_t r = 0; r < TALL; r++) sums_store(z + r * ldz, all[r]);
+}
+
+/* A tile at the edge of Z. */
+static void edge_tile(const hu_product_sum *c, size_t rows, size_t wide, const float *a, const float *b, float *z,
+                      size_t ldz) {
+  float room[TALL * PANEL];
+  memset(room, 0, sizeof room);
+  for (size_t r = 0; r < rows; r++) memcpy(room + r * PANEL, z + r * ldz, wide * sizeof *room);
+  sum_tile(c, a, b, room, PANEL);
+  for (size_t r = 0; r < rows; r++) memcpy(z + r * ldz, room + r * PANEL, wide * sizeof *room);
+}
+
+static void sum_panel(const hu_product_sum *c, size_t j) {
+  float panel[HU_SUM_DEEP * PANEL];
+  const hu_products *p = c->p;
+  size_t wide = p->n - j < PANEL ? p->n - j : PANEL;
+  pack_right(c, j, wide, panel);
+  for (size_t i = 0; i < p->m; i += TALL) {
+    const float *a = c->left + i * c->deep;
+    float *z = p->z.data + i * p->z.ld + j;
+    if (p->m - i >= TALL && wide == PANEL) {
+      sum_tile(c, a, panel, z, p->z.ld);
+    } else {
+      edge_tile(c, p->m - i < TALL ? p->m - i : TALL, wide, a, panel, z, p->z.ld);
+    }
+  }
+}
+
+#else
+#define HU_SUM_LOOPS \
+  { 0, NULL }
+#endif
+#endif
