@@ -227,6 +227,8 @@ def main():
         measure(options)
     except (table.Wrong, OSError) as wrong:
         sys.exit(f'bench: {wrong}')
+    except KeyboardInterrupt:
+        sys.exit('bench: stopped; the same command continues')
 
 
 if __name__ == '__main__':

@@ -101,8 +101,8 @@ static const table_column bf16_1_columns[] = {
     {"Standard 16-bit & 32-bit weights", "weights32",
      TABLE_PAIRS("precision.system", "bfloat16", "optimizer.state", "bfloat16")}};
 static const table_row bf16_1_rows[] = {{RESNET18, {"95.45 +- 0.07", "94.23 +- 0.12", "95.40 +- 0.05"}}};
-static const table_left_out bf16_1_left_out[] = {{"DLRM on Kaggle", "there is no such network yet"},
-                                                 {"BERT-Base on MNLI", "there is no such network yet"}};
+static const table_left_out bf16_1_left_out[] = {{"DLRM on Kaggle", "the table has no row for it yet"},
+                                                 {"BERT-Base on MNLI", "there is no loader of MNLI"}};
 const paper_table table_bfloat16_1 = {"bfloat16",
                                       "1",
                                       BF16_SOURCE,
@@ -123,8 +123,8 @@ static const table_column bf16_2_columns[] = {
 static const table_row bf16_2_rows[] = {
     {RESNET18, {"95.45 +- 0.07", "95.33 +- 0.08", "95.36 +- 0.07", "94.23 +- 0.12"}}};
 static const table_left_out bf16_2_left_out[] = {{"ResNet-50 on ImageNet", "there is no loader of ILSVRC12"},
-                                                 {"DLRM on Kaggle and Terabyte", "there is no such network yet"},
-                                                 {"BERT on MNLI and Wiki103", "there is no such network yet"},
+                                                 {"DLRM on Kaggle and Terabyte", "the table has no row for it yet"},
+                                                 {"BERT on MNLI and Wiki103", "there is no loader of MNLI, and no row for Wiki103 yet"},
                                                  {"DeepSpeech2 on LibriSpeech", "there is no CTC loss"}};
 const paper_table table_bfloat16_2 = {"bfloat16",
                                       "2",
