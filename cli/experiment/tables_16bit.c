@@ -124,7 +124,7 @@ static const table_row bf16_2_rows[] = {
     {RESNET18, {"95.45 +- 0.07", "95.33 +- 0.08", "95.36 +- 0.07", "94.23 +- 0.12"}}};
 static const table_left_out bf16_2_left_out[] = {{"ResNet-50 on ImageNet", "there is no loader of ILSVRC12"},
                                                  {"DLRM on Kaggle and Terabyte", "the table has no row for it yet"},
-                                                 {"BERT on MNLI and Wiki103", "there is no loader of MNLI, and no row yet"},
+                                                 {"BERT on MNLI and Wiki103", "there is no loader of MNLI, no row yet"},
                                                  {"DeepSpeech2 on LibriSpeech", "there is no CTC loss"}};
 const paper_table table_bfloat16_2 = {"bfloat16",
                                       "2",
