@@ -264,8 +264,9 @@ hu_status hu_model_feed(hu_net *net, const hu_model_ends *ends, const float *x) 
   if (ends->count == 1) return hu_net_feed(net, ends->inputs[0], x);
   if (ends->count < 1 || ends->count > MOST) return HU_E_SHAPE;
   for (int k = 0; k < ends->count; k++) {
+    const char *made_by = hu_net_value_kind(net, ends->inputs[k]);
     hu_net_tensor t = hu_net_value(net, ends->inputs[k]);
-    if (!t.numbers) return HU_E_SHAPE;
+    if (!t.numbers || !made_by || *made_by) return HU_E_SHAPE; /* before x is read: "" is an input */
     if (t.rows < samples) samples = t.rows;
     numbers[k] = t.rows * t.cols;
   }
