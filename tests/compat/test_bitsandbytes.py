@@ -36,11 +36,13 @@ for kind in ('nf4', 'fp4'):
         print('%s: %d operands, %d of them beside a limit' % (preset, x.size, beside.sum()))
     run.presets += 1
 # The dynamic maps of 8 bits. Its CPU kernel looks codes up in a table of steps, so that they are nearest up to 2^-15; halfulp's are
-# the nearest ones.
+# the nearest ones. Its values come from torch.linspace, whose last bits are others without vector instructions.
+SLACK = 2 if torch.backends.cpu.get_cpu_capability() == 'DEFAULT' else 0
 for preset, signed in (('dynamic8_bnb', True), ('udynamic8_bnb', False)):
     code = functional.create_dynamic_map(signed=signed)
     codes, values = run.values(preset, 8)
-    run.say('values of ' + preset, values.astype(np.float32), code.numpy(), codes, values.astype(np.float32) == code.numpy())
+    here = values.astype(np.float32)
+    run.say('values of ' + preset, here, code.numpy(), codes, np.abs(here - code.numpy()) <= SLACK * np.spacing(np.abs(here)))
     x = np.concatenate([rng.uniform(-1 if signed else 0, 1, 255000), rng.uniform(-1, 1, 255000) * 10.0**rng.integers(-8, 1, 255000)])
     x = np.concatenate([np.ones((2000, 1)), x.reshape(2000, 255)], axis=1).astype(np.float32)
     there = functional.quantize_blockwise(torch.from_numpy(x), code=code, blocksize=256)[0].numpy().reshape(x.shape)
