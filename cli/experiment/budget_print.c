@@ -9,6 +9,7 @@
 #include "cli/base/numbers.h"
 #include "cli/base/progress.h"
 #include "cli/experiment/budget.h"
+#include "cli/experiment/csv.h"
 
 /* ---- for reading ---- */
 
@@ -230,21 +231,6 @@ void budget_print_json(FILE *out, const void *what) {
 }
 
 /* ---- table.csv ---- */
-
-/* A text in quotes, which are doubled within. */
-static void csv_text(FILE *out, const char *text) {
-  fputc('"', out);
-  for (; *text; text++) {
-    if (*text == '"') fputc('"', out);
-    fputc(*text, out);
-  }
-  fputc('"', out);
-}
-
-static void csv_number(FILE *out, double x) {
-  fputc(',', out);
-  if (!isnan(x)) fputs(DECIMAL(x), out);
-}
 
 static void print_csv(FILE *out, const void *what) {
   const budget *b = what;

@@ -1,44 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The runs of a table, one file of results each, and what an interrupt does: see budget.h. */
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/base/cli.h"
 #include "cli/base/io.h"
 #include "cli/base/numbers.h"
-#include "cli/sweep/pairs.h"
 #include "cli/base/progress.h"
 #include "cli/experiment/budget.h"
-
-/* ---- interrupts ---- */
-
-static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-enum { SIGNALS = TABLE_COUNT(signals) };
-static volatile sig_atomic_t told; /* the signal that came first */
-
-static void hear(int which) {
-  if (!told) told = which;
-}
-
-/* Ignored ones stay ignored. */
-static void hear_signals(struct sigaction before[SIGNALS]) {
-  struct sigaction ours;
-  memset(&ours, 0, sizeof ours);
-  ours.sa_handler = hear;
-  ours.sa_flags = SA_RESTART;
-  sigemptyset(&ours.sa_mask);
-  told = 0;
-  for (int i = 0; i < SIGNALS; i++) {
-    sigaction(signals[i], NULL, &before[i]);
-    if (before[i].sa_handler != SIG_IGN) sigaction(signals[i], &ours, NULL);
-  }
-}
-
-static void leave_signals(const struct sigaction before[SIGNALS]) {
-  for (int i = 0; i < SIGNALS; i++) sigaction(signals[i], &before[i], NULL);
-}
+#include "cli/sweep/pairs.h"
+#include "cli/train/interrupt.h"
 
 /* ---- a result's file ---- */
 
@@ -144,11 +116,11 @@ static int do_run(const budget *b, budget_run *r, shown *z, int *ended) {
   hu_trainer *t = budget_begin(b, &r->cell, &size);
   hu_status s = HU_OK;
   if (!t) return CLI_BAD;
-  while (s == HU_OK && !told && !hu_trainer_done(t)) {
+  while (s == HU_OK && !interrupt_told() && !hu_trainer_done(t)) {
     s = hu_trainer_step(t, &report);
     if (s == HU_OK) show(z, r, &report, row->steps);
   }
-  *ended = !told;
+  *ended = !interrupt_told();
   if (s == HU_OK && *ended) s = hu_trainer_evaluate(t, HU_ON_TEST, &seen);
   if (s == HU_OK && *ended) {
     take_figure(r, &seen);
@@ -170,12 +142,12 @@ static uint64_t steps_of(const budget *b, int done) {
 }
 
 int budget_do(budget *b, int *stopped) {
-  struct sigaction before[SIGNALS];
+  interrupt before;
   shown z = {.before = 0};
   int status = CLI_OK, ended = 1;
   for (size_t i = 0; i < b->runs && status == CLI_OK; i++) status = read_result(b, &b->run[i]);
   z.before = steps_of(b, 1);
-  hear_signals(before);
+  interrupt_begin(&before);
   progress_start(&z.bar, b->table->place, steps_of(b, 0));
   z.bar.note = z.note;
   z.bar.first = z.before;
@@ -187,7 +159,7 @@ int budget_do(budget *b, int *stopped) {
     z.before += b->row[r->row].steps;
   }
   progress_end(&z.bar);
-  *stopped = ended ? 0 : told;
-  leave_signals(before);
+  *stopped = ended ? 0 : interrupt_told();
+  interrupt_end(&before);
   return status;
 }

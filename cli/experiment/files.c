@@ -11,6 +11,7 @@
 #include "cli/base/numbers.h"
 #include "cli/draw/curves.h"
 #include "cli/draw/page.h"
+#include "cli/experiment/csv.h"
 #include "cli/experiment/experiment.h"
 #include "halfulp/train/trainer.h"
 #include "halfulp/version.h"
@@ -238,21 +239,6 @@ static void page(FILE *out, const void *what) {
 }
 
 /* ---- numbers ---- */
-
-/* A text in CSV: in quotes, which are doubled within. */
-static void csv_text(FILE *out, const char *text) {
-  fputc('"', out);
-  for (; *text; text++) {
-    if (*text == '"') fputc('"', out);
-    fputc(*text, out);
-  }
-  fputc('"', out);
-}
-
-static void csv_number(FILE *out, double x) {
-  fputc(',', out);
-  if (!isnan(x)) fputs(DECIMAL(x), out);
-}
 
 static void rows_csv(FILE *out, const void *what) {
   const hu_experiment_report *r = ((const experiment_result *)what)->report;

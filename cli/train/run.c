@@ -1,41 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The steps of a training run, its log and checkpoints on the way, and what an interrupt does. See train.h. */
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/base/cli.h"
 #include "cli/base/numbers.h"
+#include "cli/train/interrupt.h"
 #include "cli/train/ranks.h"
 #include "cli/train/train.h"
-
-/* ---- interrupts ---- */
-
-static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-enum { SIGNALS = sizeof signals / sizeof signals[0] };
-static volatile sig_atomic_t told; /* the signal that came first */
-
-static void hear(int which) {
-  if (!told) told = which;
-}
-
-/* Ignored ones stay ignored. */
-static void hear_signals(struct sigaction before[SIGNALS]) {
-  struct sigaction ours;
-  memset(&ours, 0, sizeof ours);
-  ours.sa_handler = hear;
-  ours.sa_flags = SA_RESTART;
-  sigemptyset(&ours.sa_mask);
-  told = 0;
-  for (int i = 0; i < SIGNALS; i++) {
-    sigaction(signals[i], NULL, &before[i]);
-    if (before[i].sa_handler != SIG_IGN) sigaction(signals[i], &ours, NULL);
-  }
-}
-
-static void leave_signals(const struct sigaction before[SIGNALS]) {
-  for (int i = 0; i < SIGNALS; i++) sigaction(signals[i], &before[i], NULL);
-}
 
 /* ---- a step ---- */
 
@@ -101,16 +73,16 @@ static int do_step(train_run *r) {
 
 /* What one process was told, or could not do, holds for all of them from the same step on. */
 static int do_step_together(train_run *r, int *stop) {
-  int status = do_step(r), both[2] = {told, status};
+  int status = do_step(r), both[2] = {interrupt_told(), status};
   train_largest_two(both);
   *stop = both[0];
   return both[1];
 }
 
 int train_steps(train_run *r, int *stopped) {
-  struct sigaction before[SIGNALS];
+  interrupt before;
   int status = CLI_OK, stop = 0;
-  hear_signals(before);
+  interrupt_begin(&before);
   if (train_speaks()) progress_start(&r->bar, "train", hu_trainer_steps(r->t));
   r->bar.note = r->note;
   r->bar.first = hu_trainer_at(r->t);
@@ -125,6 +97,6 @@ int train_steps(train_run *r, int *stopped) {
   if (status == CLI_OK && hu_trainer_done(r->t) && !train_largest(r->seen.rows > 0))
     status = train_log_evaluation(r, 1);
   if (status == CLI_OK && train_speaks() && (*stopped || !hu_trainer_steps(r->t))) status = train_checkpoint(r);
-  leave_signals(before);
+  interrupt_end(&before);
   return status;
 }

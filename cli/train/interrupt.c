@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* See interrupt.h. */
+#include "cli/train/interrupt.h"
+
+#include <string.h>
+
+static const int signals[INTERRUPT_SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
+static volatile sig_atomic_t told;
+
+static void hear(int which) {
+  if (!told) told = which;
+}
+
+void interrupt_begin(interrupt *z) {
+  struct sigaction ours;
+  memset(&ours, 0, sizeof ours);
+  ours.sa_handler = hear;
+  ours.sa_flags = SA_RESTART;
+  sigemptyset(&ours.sa_mask);
+  told = 0;
+  for (int i = 0; i < INTERRUPT_SIGNALS; i++) {
+    sigaction(signals[i], NULL, &z->before[i]);
+    if (z->before[i].sa_handler != SIG_IGN) sigaction(signals[i], &ours, NULL);
+  }
+}
+
+int interrupt_told(void) { return told; }
+
+void interrupt_end(const interrupt *z) {
+  for (int i = 0; i < INTERRUPT_SIGNALS; i++) sigaction(signals[i], &z->before[i], NULL);
+}
