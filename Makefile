@@ -96,20 +96,20 @@ install: all
 MACHINES ?= x86_64 aarch64
 wheel:
 	@scripts/setup.sh $(SETUP_PACKAGES) python3-venv
-	@JOBS=$(JOBS) scripts/wheels.sh $(BUILD) $(MACHINES)
+	@JOBS=$(JOBS) scripts/packages/wheels.sh $(BUILD) $(MACHINES)
 
 # The Debian packages: $(BUILD)/deb/*.deb.
 deb:
-	@JOBS=$(JOBS) scripts/deb.sh $(BUILD)/deb
+	@JOBS=$(JOBS) scripts/packages/deb.sh $(BUILD)/deb
 
 # Whether programs that are linked with the stored version (packaging/abi) or the last tag run with this one. UPDATE=1 stores this one.
 abi-check:
 	@scripts/setup.sh abigail-tools gcc libgmp-dev libmpfr-dev
-	@JOBS=$(JOBS) scripts/abi.py $(BUILD) $(if $(UPDATE),--update,--tag)
+	@JOBS=$(JOBS) scripts/packages/abi.py $(BUILD) $(if $(UPDATE),--update,--tag)
 
 # Whether two builds, in other folders, give the same packages and wheels.
 reproducible:
-	@scripts/packages_check.sh $(BUILD) reproducible
+	@scripts/packages/check.sh $(BUILD) reproducible
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-exhaustive $(BUILD)-exhaustive-sanitize $(BUILD)-mutants $(BUILD)-aarch64 $(BUILD)-riscv64

@@ -19,14 +19,14 @@ tests="kernels arrays stream decisions format-catalogue format-check format-text
   cli-safetensors cli-wrong_safetensors cli-report cli-long_work accum-gemm_models scaled-calls s2fp8-calls s2fp8-near
   conversion-presets conversion-digests core-header hpp dpi number-calls hadamard-golden
   train-assignment train-data train-data_made train-engine train-gradient train-gradients train-knapsack train-loss_scale train-model
-  train-model_run train-net train-optimizer train-precision train-promotion train-rounding train-trainer"
+  train-model_run train-model_texts train-net train-optimizer train-precision train-promotion train-rounding train-trainer"
 programs=$(echo cli/halfulp tests/cli/libfault.so tests/cli/clean_folder tests/fault/test-fault-0 \
   tests/array/test-{kernels,arrays,stream,decisions} tests/format/test-format-{catalogue,check,text,words} \
   tests/gemm/test_gemm{,_levels,_oracle} tests/golden/test_golden_{files,replay,sums} \
   tests/fuzz/replay_{npy,format,line,safetensors} tests/accum/test_accum_gemm_models tests/scaled/test_scaled_calls \
   tests/s2fp8/test_s2fp8_{calls,near} tests/conversion/test_conversion_{presets,digests} tests/core/test_{core_header,hpp} \
   tests/dpi/test_dpi tests/number/test_number_calls tests/hadamard/test_hadamard_golden \
-  tests/train/test_train_{assignment,data,data_made,engine,gradient,gradients,knapsack,loss_scale,model,model_run,net,optimizer} \
+  tests/train/test_train_{assignment,data,data_made,engine,gradient,gradients,knapsack,loss_scale,model,model_run,model_texts,net,optimizer} \
   tests/train/test_train_{precision,promotion,rounding,trainer})
 levels=native
 if [ "${2:-}" = all ]; then

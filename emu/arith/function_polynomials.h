@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/arith/function_polynomials.h - written by scripts/function_polynomials.py; not to be edited. */
+/* emu/arith/function_polynomials.h - written by scripts/made/function_polynomials.py; not to be edited. */
 #ifndef HALFULP_EMU_ARITH_FUNCTION_POLYNOMIALS_H
 #define HALFULP_EMU_ARITH_FUNCTION_POLYNOMIALS_H
 

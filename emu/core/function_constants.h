@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/core/function_constants.h - written by scripts/function_constants.py; not to be edited.
+/* emu/core/function_constants.h - written by scripts/made/function_constants.py; not to be edited.
  *
  * hu_constant_digit(which, i): the i-th 32 bits of the fraction (i = 0 the highest) of a constant below 2, cut off
  * after HU_CONSTANT_DIGITS of them; its integer part is 1 for those from HU_CONSTANT_ONE on. hu_two_over_pi_digit: of

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/s2fp8/polynomial.h - written by scripts/s2fp8_polynomial.py; not to be edited.
+/* emu/s2fp8/polynomial.h - written by scripts/made/s2fp8_polynomial.py; not to be edited.
  *
  * log2 m in units of 2^-40 for 1 <= m < 2: with i the first four digits behind the point and r = m factor[i] - 1, exact
  * and less than 0.030303 in magnitude, it is whole[i] + (part[i] + r hu_polynomial_s2(r)). */

@@ -11,7 +11,7 @@ import xml.etree.ElementTree as tree
 
 sys.dont_write_bytecode = True
 import support  # noqa: E402
-import test_train  # noqa: E402
+from page import Page  # noqa: E402
 
 NUMBER, NONE = (int, float), type(None)
 LISTED = dict(id=str, source=str, figure=str, shows=str, expected=str, seconds=int, runs=int, quick=bool, seeded=bool)
@@ -203,7 +203,7 @@ class Experiments(support.Case):
         self.check_drawings(folder, made["figures"])
         with open(os.path.join(folder, "report.html"), encoding="utf-8") as f:
             text = f.read()
-        page = test_train.Page(text)
+        page = Page(text)
         self.assertEqual((len(page.ids), page.links), (len(set(page.ids)), []))
         for figure in made["figures"]:
             self.assertIn(figure["title"], page.titles)

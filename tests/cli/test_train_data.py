@@ -11,7 +11,7 @@ import sys
 
 sys.dont_write_bytecode = True
 import support  # noqa: E402
-from test_train import TrainCase  # noqa: E402
+from train_case import TrainCase  # noqa: E402
 
 WORDS = (
     "[data]\nset = words\npath = train.tokens\nvalid_file = valid.tokens\ntest_file = test.tokens\nwindow = 5\n"

@@ -12,7 +12,7 @@ import time
 
 sys.dont_write_bytecode = True
 import support  # noqa: E402
-from test_train import FILES, TrainCase  # noqa: E402
+from train_case import FILES, TrainCase  # noqa: E402
 
 # (how it is started, its program) of each MPI library that the tests were built with.
 LAUNCHERS = [one.split("=") for one in os.environ.get("HALFULP_MPIS", "").split(":") if one]

@@ -16,7 +16,7 @@ import time
 
 sys.dont_write_bytecode = True
 import support  # noqa: E402
-from test_train import SMALL, TrainCase  # noqa: E402
+from train_case import SMALL, TrainCase  # noqa: E402
 
 DIGITS = "[data]\nset = digits\n"
 RUNS = {

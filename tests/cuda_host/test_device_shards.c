@@ -7,7 +7,7 @@
 #include "tests/cuda_host/twin.h"
 
 #include "halfulp/train/device.h"
-#include "tests/train/processes.h"
+#include "tests/train/trainer/processes.h"
 
 static const hu_engine *device;
 

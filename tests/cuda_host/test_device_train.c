@@ -9,7 +9,7 @@
 
 #include "halfulp/formats/ieee.h"
 #include "halfulp/train/device.h"
-#include "tests/train/small_nets.h"
+#include "tests/train/net/small_nets.h"
 
 static const hu_engine *device;
 static const char *golden;

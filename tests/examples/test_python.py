@@ -55,7 +55,7 @@ def base():
 
 def wheel(env):
     """Made as a user's `pip install .` makes it, but that the libraries are there already."""
-    run([SOURCE / 'scripts' / 'wheel.sh', BUILD, WORK / 'wheel'], env=env)
+    run([SOURCE / 'scripts' / 'packages' / 'wheel.sh', BUILD, WORK / 'wheel'], env=env)
     made, = (WORK / 'wheel').glob('*.whl')
     assert made.name.endswith('-py3-none-linux_{}.whl'.format(os.uname().machine)), made.name
     return made

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """No public symbol of packaging/abi is gone from the libraries of this build. (Forms of functions and records:
-scripts/abi.py.)
+scripts/packages/abi.py.)
 
 usage: test_abi.py ROOT LIBRARY..."""
 import pathlib
@@ -28,7 +28,7 @@ def main(root, *libraries):
         assert len(STORED.findall(stored)) > (0 if 'cuda' in name else 1), name + ': an empty description'
         missing = gone(stored, library)
         if missing:
-            sys.exit('%s: gone from the binary interface: %s\nIf that is meant: scripts/abi.py BUILD --update, and a line in NEWS.md.'
+            sys.exit('%s: gone from the binary interface: %s\nIf that is meant: scripts/packages/abi.py BUILD --update, and a line in NEWS.md.'
                      % (name, ', '.join(missing)))
         assert gone(stored + "<elf-symbol name='hu_was_here'", library) == ['hu_was_here'], 'this test cannot fail'
         print('%s: %d symbols, all here; %d new' % (name, len(set(STORED.findall(stored))), len(exported(library)) - len(set(STORED.findall(stored)))))

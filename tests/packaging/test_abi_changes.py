@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""scripts/abi.py goes red for what breaks programs, and only for that: on copies of the oracle's library with a
+"""scripts/packages/abi.py goes red for what breaks programs, and only for that: on copies of the oracle's library with a
 function renamed, with one argument more, and as it stands.
 
 usage: test_abi_changes.py ROOT FOLDER        77 where abidiff is missing"""
@@ -12,7 +12,7 @@ import sys
 
 
 def judged(root, copy, folder):
-    done = subprocess.run([sys.executable, '-B', str(root / 'scripts/abi.py'), str(folder), '--source', str(copy), '--library', 'libhalfulp-oracle'],
+    done = subprocess.run([sys.executable, '-B', str(root / 'scripts/packages/abi.py'), str(folder), '--source', str(copy), '--library', 'libhalfulp-oracle'],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return done.returncode, done.stdout
 

@@ -17,7 +17,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 RECIPES = ('debian/rules', 'packaging/conda-forge/recipe.yaml', 'packaging/spack/packages/halfulp/package.py',
            'packaging/vcpkg/halfulp/portfile.cmake', 'packaging/homebrew/halfulp.rb', 'packaging/nix/default.nix', 'pyproject.toml',
-           'scripts/wheels.sh')
+           'scripts/packages/wheels.sh')
 VERSIONS = {
     'CITATION.cff': r'^version: (\S+)$',
     'debian/changelog': r'\Ahalfulp \(([\d.]+)\)',
@@ -81,7 +81,7 @@ def check(root, tools):
     reads('nix-instantiate', RECIPES[5], '--parse', RECIPES[5])
     reads('ruby', RECIPES[4], '-c', RECIPES[4])
     for script in ['debian/halfulp.install', *sorted(str(path.relative_to(root)) for path in (root / 'debian/tests').iterdir() if path.name != 'control'),
-                   *('scripts/%s.sh' % one for one in ('deb', 'wheels', 'try_wheels', 'reproducible', 'packages_check', 'packaging_lint'))]:
+                   *('scripts/packages/%s.sh' % one for one in ('deb', 'wheels', 'try_wheels', 'reproducible', 'check', 'packaging_lint'))]:
         reads('sh', script, '-n', script)
         if not (root / script).stat().st_mode & 0o100:
             said.append(script + ': cannot be run')

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+/* Small networks: what each is made of, some steps, one number. */
+#include "tests/train/net/small_nets.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "halfulp/formats/ieee.h"
+#include "tests/support/support.h"
+
+enum { STEPS = 3, TOKENS = 7, CLASSES = 5 };
+
+typedef struct small_net {
+  const char *name;
+  /* Adds the operators: the input's number; *result: what the loss reads. */
+  int (*build)(hu_net *net, int *result);
+  size_t batch;
+  int tokens;             /* 1: the input has token numbers */
+  int labels;             /* 1: compared with labels, 2: two of three rows with labels; else with numbers */
+  const char *values;     /* rounding of all values and gradients; NULL: keep */
+  const char *parameters; /* of parameters and their gradients */
+  const char *operands;   /* of the operands of products, "left;right;results;keep": `turned` in the right one where it
+                             fits; of the results of products; a fourth part: convolutions round by windows */
+  const char *accum;
+  uint32_t hadamard;
+  const char *rule; /* loss scale */
+  void (*optimizer)(hu_optimizer *o);
+} small_net;
+
+/* ---- networks ---- */
+
+static int image(hu_net *net, int *result) {
+  int x = hu_net_image(net, 9, 7, 2);
+  int h = hu_net_relu(net, hu_net_batch_norm(net, hu_net_conv(net, x, 9, 3, 1, 1, 1)));
+  h = hu_net_max_pool(net, hu_net_add(net, h, hu_net_gelu(net, hu_net_conv(net, h, 9, 3, 1, 1, 0))), 3, 2);
+  h = hu_net_average_pool(net, hu_net_tanh(net, hu_net_conv(net, h, 17, 2, 1, 0, 1)), 2, 1);
+  *result = hu_net_linear(net, hu_net_global_average(net, h), CLASSES, 1);
+  hu_net_cross_entropy(net, *result, 1);
+  return x;
+}
+
+/* Groups of channels, as many as there are and fewer, whose order is changed between them. */
+static int groups(hu_net *net, int *result) {
+  int x = hu_net_image(net, 7, 6, 6), both[2];
+  int h = hu_net_relu6(net, hu_net_batch_norm(net, hu_net_conv_groups(net, x, 12, 3, 1, 1, 3, 1)));
+  both[0] = hu_net_columns(net, h, 0, 6);
+  both[1] = hu_net_conv_groups(net, hu_net_columns(net, h, 6, 6), 6, 3, 1, 1, 6, 0);
+  h = hu_net_shuffle(net, hu_net_concat(net, 2, both), 2);
+  h = hu_net_conv_groups(net, h, 20, 2, 2, 1, 4, 0);
+  *result = hu_net_linear(net, hu_net_global_average(net, h), CLASSES, 1);
+  hu_net_cross_entropy(net, *result, 1);
+  return x;
+}
+
+static int rows(hu_net *net, int *result) {
+  int x = hu_net_input(net, 3, 20);
+  int h = hu_net_dropout(net, hu_net_layer_norm(net, hu_net_linear(net, x, 33, 1)), 0.25);
+  int y = hu_net_sigmoid(net, hu_net_linear(net, h, 33, 0));
+  *result = hu_net_tanh(net, hu_net_add(net, h, y));
+  hu_net_squared_error(net, *result, 0.5);
+  return x;
+}
+
+static int text_of(hu_net *net, int *result, int causal) {
+  int x = hu_net_input(net, 6, 1);
+  int h = hu_net_position(net, hu_net_embedding(net, x, TOKENS, 8));
+  int a = hu_net_attention(net, hu_net_linear(net, hu_net_layer_norm(net, h), 24, 1), 2, causal);
+  h = hu_net_add(net, h, hu_net_linear(net, a, 8, 1));
+  *result = hu_net_linear(net, h, TOKENS, 1);
+  hu_net_cross_entropy(net, *result, 2);
+  return x;
+}
+static int text(hu_net *net, int *result) { return text_of(net, result, 1); }
+static int all_text(hu_net *net, int *result) { return text_of(net, result, 0); }
+
+/* Encoder and decoder: two sequences of tokens, the lengths of the first one between them. */
+static int across(hu_net *net, int *result) {
+  int x = hu_net_input(net, 6, 1), n = hu_net_input(net, 1, 1), y = hu_net_input(net, 4, 1);
+  int h = hu_net_position(net, hu_net_embedding(net, x, TOKENS, 8));
+  h = hu_net_add(net, h, hu_net_attention_masked(net, hu_net_linear(net, h, 24, 1), 2, 0, n));
+  int kv = hu_net_linear(net, hu_net_layer_norm(net, h), 16, 1);
+  h = hu_net_position(net, hu_net_embedding(net, y, TOKENS, 8));
+  h = hu_net_add(net, h, hu_net_attention_masked(net, hu_net_linear(net, h, 24, 1), 2, 1, -1));
+  h = hu_net_add(net, h, hu_net_attention_across(net, hu_net_linear(net, h, 8, 1), kv, 2, n));
+  *result = hu_net_linear(net, h, TOKENS, 1);
+  hu_net_cross_entropy(net, *result, 1);
+  return x;
+}
+
+/* Rows of two values and products of all pairs of them. */
+static int interactions(hu_net *net, int *result) {
+  int x = hu_net_input(net, 1, 20), both[2];
+  both[0] = hu_net_relu(net, hu_net_linear(net, x, 6, 1));
+  both[1] = hu_net_columns(net, hu_net_linear(net, x, 12, 1), 3, 6);
+  int rows = hu_net_stack_rows(net, 2, both), three[2] = {rows, both[1]};
+  both[1] = hu_net_interactions(net, hu_net_stack_rows(net, 2, three));
+  *result = hu_net_linear(net, hu_net_concat(net, 2, both), 2, 1);
+  hu_net_cross_entropy(net, *result, 1);
+  return x;
+}
+
+static int gru(hu_net *net, int *result) {
+  int x = hu_net_input(net, 4, 1);
+  int h = hu_net_gru(net, hu_net_gru(net, hu_net_embedding(net, x, TOKENS, 5), 6, 0), 6, 1);
+  *result = hu_net_linear(net, h, CLASSES, 1);
+  hu_net_cross_entropy(net, *result, 1);
+  return x;
+}
+
+static int lstm(hu_net *net, int *result) {
+  int x = hu_net_input(net, 4, 3);
+  int h = hu_net_lstm(net, hu_net_lstm(net, x, 5, 0), 6, 1);
+  *result = hu_net_linear(net, h, 2, 1);
+  hu_net_squared_error(net, *result, 1);
+  return x;
+}
+
+/* Halves that meet again in every way. */
+static int joined(hu_net *net, int *result) {
+  int x = hu_net_input(net, 1, 12), both[2], last[2];
+  both[0] = hu_net_linear(net, x, 9, 1);
+  both[1] = hu_net_tanh(net, hu_net_linear(net, x, 9, 0));
+  int h = hu_net_concat(net, 2, both);
+  last[0] = hu_net_multiply(net, hu_net_columns(net, h, 2, 9), both[1]);
+  last[1] = hu_net_linear(net, h, 3, 1);
+  *result = hu_net_sum(net, 2, last);
+  hu_net_absolute_error(net, *result, 1);
+  return x;
+}
+
+static int layers(hu_net *net, int *result) {
+  int x = hu_net_input(net, 1, 32);
+  int h = hu_net_relu(net, hu_net_linear(net, x, 48, 1));
+  *result = hu_net_linear(net, hu_net_relu(net, hu_net_linear(net, h, 32, 1)), CLASSES, 1);
+  hu_net_cross_entropy(net, *result, 1);
+  return x;
+}
+
+/* ---- optimizers ---- */
+
+static hu_format bfloat16(void) { return hu_format_ieee(8, 7, 0); }
+
+static void momentum(hu_optimizer *o) {
+  *o = hu_optimizer_sgd(hu_binary32());
+  o->decay = 0.01;
+}
+static void plain(hu_optimizer *o) {
+  *o = hu_optimizer_sgd(hu_binary32());
+  o->momentum = 0;
+}
+static void fused(hu_optimizer *o) {
+  *o = hu_optimizer_sgd(bfloat16());
+  o->fused = 1;
+}
+static void stochastic(hu_optimizer *o) {
+  *o = hu_optimizer_sgd(bfloat16());
+  o->mode.round = HU_SRA;
+  o->mode.bits = 16;
+}
+static void adamw(hu_optimizer *o) {
+  *o = hu_optimizer_adamw(hu_binary32());
+  o->decay = 0.1;
+}
+static void kahan(hu_optimizer *o) {
+  *o = hu_optimizer_adamw(bfloat16());
+  o->beta2 = 0.99;
+  o->coupled = 1;
+  o->decay = 0.05;
+  o->update = HU_UPDATE_KAHAN;
+}
+static void kahan_sgd(hu_optimizer *o) {
+  *o = hu_optimizer_sgd(bfloat16());
+  o->update = HU_UPDATE_KAHAN;
+}
+static void nesterov(hu_optimizer *o) {
+  kahan_sgd(o);
+  o->nesterov = 1;
+  o->decay = 0.02;
+}
+static void adagrad(hu_optimizer *o) {
+  *o = hu_optimizer_adagrad(bfloat16());
+  o->decay = 0.01;
+  o->mode.round = HU_SRA;
+  o->mode.bits = 16;
+}
+
+static const small_net nets[] = {
+    {"image", image, 5, 0, 1, NULL, NULL, NULL, NULL, 0, "none", momentum},
+    {"rows", rows, 7, 0, 0, NULL, NULL, NULL, NULL, 0, "static(128)", adamw},
+    {"text", text, 4, 1, 1, NULL, NULL, NULL, NULL, 0, "none", adamw},
+    {"text-all", all_text, 4, 1, 1, "bfloat16", NULL, NULL, NULL, 0, "none", plain},
+    {"gru", gru, 3, 1, 1, NULL, NULL, NULL, NULL, 0, "none", momentum},
+    {"lstm", lstm, 3, 0, 0, NULL, NULL, NULL, NULL, 0, "none", adamw},
+    {"formats", image, 3, 0, 1, "float8_e5m2,sra:8", "bfloat16,srb:16", "float8_e4m3fn,sat=finite", NULL, 0,
+     "backoff(scale_max=2^40,start=2^40)", stochastic},
+    {"image-s2fp8", image, 4, 0, 1, NULL, NULL, "s2fp8;s2fp8;s2fp8", NULL, 0, "none", momentum},
+    {"image-windows", image, 4, 0, 1, NULL, NULL, "s2fp8;s2fp8;s2fp8;keep", NULL, 0, "none", momentum},
+    {"image-mx", image, 4, 0, 1, NULL, NULL, "mxfp8_e4m3;mxfp8_e4m3,turned;float8_e5m2,sra:8", "seq(binary16)", 16,
+     "none", adamw},
+    {"mx", layers, 8, 0, 1, NULL, NULL, "mxfp8_e4m3;mxfp8_e4m3,turned", NULL, 0, "gradscaler(growth_interval=2)",
+     kahan},
+    {"nvfp4", layers, 16, 0, 1, "bfloat16", NULL, "nvfp4,sra:8;nvfp4,turned", NULL, 16, "none", fused},
+    {"s2fp8", layers, 6, 0, 1, "s2fp8", "s2fp8", "s2fp8", NULL, 0, "none", kahan_sgd},
+    {"numbers", layers, 6, 0, 1, "posit16", "lns(16,8)", "posit8", NULL, 0, "logmax(scale_max=2^24,start=1024)",
+     momentum},
+    {"joined", joined, 9, 0, 0, NULL, NULL, NULL, NULL, 0, "none", momentum},
+    {"over-inf", layers, 9, 0, 1, "float8_e4m3fn,over=inf,sra:4", "fp(5,2,0):finite,over=inf", NULL, NULL, 0,
+     "backoff(scale_max=2^60,start=2^60)", plain},
+    {"nan-keep", layers, 9, 0, 1, "fp(4,3,4):finite,nan=keep", "fp(6,9,0):finite,over=inf", "fp(5,2,0):finite,over=inf",
+     "seq(binary16)", 0, "backoff(scale_max=2^60,start=2^50)", plain},
+    {"chunks", rows, 4, 0, 0, "binary16", "binary16", "binary16", "seq(binary16)", 0, "none", plain},
+    {"chunks-text", text, 3, 1, 1, NULL, NULL, "bfloat16", "block(align,l=4,f=24,emin=-133,round=rtz,over=inf)", 0,
+     "none", adamw},
+    {"nesterov", layers, 7, 0, 1, NULL, NULL, NULL, NULL, 0, "none", nesterov},
+    {"adagrad", layers, 7, 0, 1, NULL, NULL, NULL, NULL, 0, "none", adagrad},
+    {"groups", groups, 5, 0, 1, NULL, NULL, NULL, NULL, 0, "none", momentum},
+    {"groups-formats", groups, 4, 0, 1, "float8_e4m3fn,sra:8", "bfloat16", "s2fp8;mxfp8_e4m3,turned;float8_e5m2",
+     "seq(bfloat16,sra:8)", 16, "static(64)", adamw},
+    {"groups-windows", groups, 4, 0, 1, NULL, NULL, "s2fp8;s2fp8;float8_e5m2,sra:8;keep", NULL, 0, "none", momentum},
+    {"across", across, 4, 1, 2, NULL, NULL, NULL, NULL, 0, "none", adamw},
+    {"across-formats", across, 3, 1, 2, "bfloat16", "bfloat16", "s2fp8;mxfp8_e4m3,turned;float8_e5m2,sra:8",
+     "seq(bfloat16,sra:8)", 0, "static(64)", stochastic},
+    {"interactions", interactions, 5, 0, 1, NULL, NULL, NULL, NULL, 0, "none", adagrad},
+    {"interactions-formats", interactions, 4, 0, 1, "bfloat16", NULL, "float8_e4m3fn,sat=finite;float8_e5m2;bfloat16",
+     "seq(binary16)", 0, "backoff(scale_max=2^20,start=2^20)", plain}};
+
+size_t small_net_count(void) { return sizeof nets / sizeof *nets; }
+const char *small_net_name(size_t i) { return nets[i].name; }
+
+/* ---- a run ---- */
+
+/* FNV-1a. */
+static void mix(uint64_t *h, const void *bytes, size_t n) {
+  const unsigned char *b = bytes;
+  for (size_t i = 0; i < n; i++) *h = (*h ^ b[i]) * 0x100000001B3u;
+}
+
+static hu_status read_operands(const char *text, hu_rounding *left, hu_rounding *right, hu_product_rounding *p) {
+  hu_rounding results = hu_rounding_keep(), windows, *const to[4] = {left, right, &results, &windows};
+  hu_status s = HU_OK;
+  size_t parts = 0;
+  while (text && *text && parts < 4 && s == HU_OK) {
+    char part[64];
+    size_t n = strcspn(text, ";");
+    snprintf(part, sizeof part, "%.*s", (int)n, text);
+    s = hu_rounding_parse(to[parts++], part, NULL);
+    text += n + (text[n] == ';');
+  }
+  if (parts == 1) *right = *left;
+  p->z_out = p->dx_out = p->dw_out = results;
+  p->by_window = parts == 4;
+  return s;
+}
+
+static hu_status roundings(hu_net *net, const small_net *c) {
+  hu_rounding v = hu_rounding_keep(), p = v, left = v, right = v;
+  hu_product_rounding product = hu_product_rounding_plain();
+  hu_status s = c->values ? hu_rounding_parse(&v, c->values, NULL) : HU_OK;
+  if (s == HU_OK && c->parameters) s = hu_rounding_parse(&p, c->parameters, NULL);
+  if (s == HU_OK) s = read_operands(c->operands, &left, &right, &product);
+  if (s == HU_OK && c->accum) s = hu_accum_parse(&product.z_accum, c->accum, NULL);
+  product.dx_accum = product.dw_accum = product.z_accum;
+  product.x = product.dz = product.w_back = left;
+  product.w = product.x_back = product.dz_w = right;
+  product.hadamard = c->hadamard;
+  product.signs = 0xD7E8u;
+  for (int i = c->tokens; i + 1 < hu_net_values(net) && s == HU_OK; i++) {
+    s = hu_net_round_value(net, i, &v, &v);
+    hu_status is_product = hu_net_round_product(net, i, &product);
+    if (is_product != HU_OK && is_product != HU_E_SHAPE) s = is_product;
+  }
+  for (int i = 0; i < hu_net_parameters(net) && s == HU_OK; i++) s = hu_net_round_parameter(net, i, &p, &p);
+  return s;
+}
+
+/* Numbers that depend on nothing but the step. */
+static hu_status feed(hu_net *net, const small_net *c, int x, int result, t_random *r) {
+  hu_net_tensor in = hu_net_value(net, x), out = hu_net_value(net, result);
+  size_t n = in.rows * in.cols, m = out.rows * out.cols;
+  float *numbers = calloc(n, sizeof *numbers), *targets = calloc(m, sizeof *targets);
+  uint32_t *labels = calloc(out.rows, sizeof *labels);
+  hu_status s = numbers && targets && labels ? HU_OK : HU_E_MEMORY;
+  for (size_t i = 0; s == HU_OK && i < n; i++) {
+    numbers[i] = c->tokens ? (float)t_below(r, TOKENS) : (float)t_between(r, -40, 40) / 16;
+  }
+  for (size_t i = 0; s == HU_OK && i < m; i++) targets[i] = (float)t_between(r, -9, 9) / 8;
+  for (size_t i = 0; s == HU_OK && i < out.rows; i++) labels[i] = t_below(r, (uint32_t)out.cols);
+  for (size_t i = 1; s == HU_OK && c->labels == 2 && i < out.rows; i += 3) labels[i] = HU_LABEL_NONE;
+  if (s == HU_OK) s = hu_net_feed(net, x, numbers);
+  for (int i = x + 1; s == HU_OK && c->labels == 2 && !*hu_net_value_kind(net, i); i++) {
+    in = hu_net_value(net, i); /* the other inputs of two sequences follow the first one; none is larger */
+    for (size_t k = 0; k < in.rows; k++) numbers[k] = (float)t_below(r, TOKENS);
+    s = hu_net_feed(net, i, numbers);
+  }
+  if (s == HU_OK) s = c->labels ? hu_net_labels(net, labels) : hu_net_targets(net, targets);
+  free(numbers);
+  free(targets);
+  free(labels);
+  return s;
+}
+
+static void look(const hu_net *net, uint64_t *h) {
+  for (int i = 0; i < hu_net_values(net) + hu_net_parameters(net); i++) {
+    int values = hu_net_values(net);
+    hu_net_tensor t = i < values ? hu_net_value(net, i) : hu_net_parameter(net, i - values);
+    mix(h, t.numbers, t.rows * t.cols * sizeof *t.numbers);
+    mix(h, t.gradients, t.rows * t.cols * sizeof *t.gradients);
+    mix(h, &t.forward, sizeof t.forward);
+    mix(h, &t.backward, sizeof t.backward);
+  }
+}
+
+static hu_status steps(hu_net *net, const small_net *c, int x, int result, uint64_t *h) {
+  t_random r = {17};
+  hu_optimizer o;
+  hu_loss_rule rule;
+  hu_update_counts counts = {0, 0};
+  hu_status s = hu_loss_rule_parse(&rule, c->rule, NULL);
+  if (s != HU_OK) return s;
+  hu_loss_scale scale = hu_loss_scale_start(&rule);
+  c->optimizer(&o);
+  for (int t = 0; t < STEPS && s == HU_OK; t++) {
+    float loss = 0;
+    int taken = 0;
+    s = feed(net, c, x, result, &r);
+    if (s == HU_OK) s = hu_net_forward(net, 1, &loss);
+    if (s == HU_OK) s = hu_net_backward(net, scale.scale);
+    if (s == HU_OK) s = hu_net_update(net, &o, &rule, &scale, &counts, &taken);
+    mix(h, &loss, sizeof loss);
+    mix(h, &taken, sizeof taken);
+    mix(h, &scale.scale, sizeof scale.scale);
+    if (s == HU_OK) look(net, h);
+  }
+  mix(h, &counts, sizeof counts);
+  float loss = 0;
+  if (s == HU_OK) s = hu_net_forward(net, 0, &loss);
+  mix(h, &loss, sizeof loss);
+  if (s == HU_OK) look(net, h);
+  return s;
+}
+
+hu_status small_net_run(size_t i, const hu_engine *engine, uint32_t threads, size_t times, uint64_t *digest) {
+  const small_net *c = &nets[i];
+  int result = -1;
+  *digest = 0xCBF29CE484222325u;
+  hu_net *net = hu_net_new_on(engine, c->batch * times, threads);
+  if (!net) return HU_E_MEMORY;
+  int x = c->build(net, &result);
+  hu_status s = hu_net_status(net, NULL);
+  if (s == HU_OK) s = roundings(net, c);
+  if (s == HU_OK) s = hu_net_initialize(net, 3);
+  if (s == HU_OK) s = steps(net, c, x, result, digest);
+  hu_net_free(net);
+  return s;
+}
+
+/* 1 if the line is one of the file's. */
+static int stands_in(FILE *golden, const char *line) {
+  char there[128];
+  rewind(golden);
+  while (fgets(there, sizeof there, golden)) {
+    there[strcspn(there, "\n")] = 0;
+    if (strcmp(there, line) == 0) return 1;
+  }
+  return 0;
+}
+
+int small_nets_are_golden(const hu_engine *engine, uint32_t threads, const char *path) {
+  FILE *golden = path ? fopen(path, "r") : NULL;
+  int good = 1;
+  if (path && !golden) {
+    printf("FAIL: %s: cannot be read\n", path);
+    return 0;
+  }
+  for (size_t i = 0; i < small_net_count(); i++) {
+    uint64_t digest;
+    char line[128];
+    hu_status s = small_net_run(i, engine, threads, 1, &digest);
+    snprintf(line, sizeof line, "%s %016llx", small_net_name(i), (unsigned long long)digest);
+    int same = s == HU_OK && (!golden || stands_in(golden, line));
+    if (same) printf("%s\n", line);
+    if (!same) printf("FAIL: %s: %s\n", line, s == HU_OK ? "not in the golden file" : hu_status_name(s));
+    good &= same;
+  }
+  if (golden) fclose(golden);
+  return good;
+}

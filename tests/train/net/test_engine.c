@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* Small networks of every kind on the processor: the digests of the golden file; large batches, of which threads take
+ * parts, with one thread and with several; convolutions with patches and without.
+ *
+ *   test_engine GOLDEN     or, to write the golden file:  test_engine > GOLDEN */
+#include <stdio.h>
+
+#include "halfulp/formats/ieee.h"
+#include "tests/support/support.h"
+#include "tests/train/net/small_nets.h"
+#include "train/engine/engine.h"
+
+/* Large enough that kernels, products and roundings are divided. */
+enum { TIMES = 160 };
+
+static int threads_agree(size_t i) {
+  static const uint32_t threads[] = {2, 5};
+  uint64_t one, digest;
+  hu_status s = small_net_run(i, NULL, 1, TIMES, &one);
+  int good = s == HU_OK;
+  for (size_t k = 0; k < sizeof threads / sizeof *threads && good; k++) {
+    s = small_net_run(i, NULL, threads[k], TIMES, &digest);
+    good = s == HU_OK && digest == one;
+    if (!good) printf("FAIL: %s: %u threads: %s\n", small_net_name(i), threads[k], hu_status_name(s));
+  }
+  return good;
+}
+
+/* ---- convolutions with patches and without ---- */
+
+typedef struct image {
+  size_t height, width, channels, outputs, kernel, stride, pad, batch;
+} image;
+
+/* Those that a number's own, statistics of the patches, blocks and random words make; over and under the ranges. */
+static const char *const roundings[] = {"keep",
+                                        "keep",
+                                        "float8_e5m2",
+                                        "fp(4,3,4):finite,over=inf",
+                                        "s2fp8",
+                                        "s2fp8(float8_e4m3fn;target=5),rtz",
+                                        "float8_e4m3fn,rtp,sat=finite",
+                                        "fp(3,1,2):finite,nan=keep",
+                                        "posit(8,1)",
+                                        "mxfp8_e4m3",
+                                        "float8_e5m2,sra:8",
+                                        "bfloat16"};
+
+static hu_rounding any_rounding(t_random *r) {
+  hu_rounding z;
+  const char *text = roundings[t_below(r, sizeof roundings / sizeof *roundings)];
+  if (hu_rounding_parse(&z, text, NULL) == HU_OK) return z;
+  printf("FAIL: %s is no rounding\n", text);
+  return hu_rounding_keep();
+}
+
+static hu_product_rounding any_product(t_random *r) {
+  hu_product_rounding p = hu_product_rounding_plain();
+  p.x = any_rounding(r);
+  p.x_back = t_below(r, 3) ? p.x : any_rounding(r);
+  p.w = p.w_back = any_rounding(r);
+  p.dz = any_rounding(r);
+  p.dz_w = t_below(r, 2) ? p.dz : any_rounding(r);
+  p.z_out = any_rounding(r);
+  p.dx_out = any_rounding(r);
+  p.dw_out = any_rounding(r);
+  p.by_window = (uint8_t)t_below(r, 2);
+  return p;
+}
+
+static uint64_t mixed(uint64_t digest, const void *data, size_t n) {
+  for (size_t i = 0; i < n; i++) digest = (digest ^ ((const uint8_t *)data)[i]) * 0x100000001B3u;
+  return digest;
+}
+
+/* Numbers as images have them after a ReLU, large and small ones among them, now and then a NaN or an infinity. */
+static void draw_numbers(t_random *r, float *x, size_t n) {
+  int special = t_below(r, 6) == 0;
+  for (size_t i = 0; i < n; i++) {
+    x[i] = (float)t_between(r, -99, 99) / 64;
+    if (t_below(r, 3) == 0) x[i] = 0;
+    if (t_below(r, 20) == 0) x[i] *= t_float((uint32_t)t_between(r, 127 - 20, 127 + 20) << 23);
+    if (special && t_below(r, 400) == 0) x[i] = t_float(0x7F800000 + t_below(r, 3));
+  }
+}
+
+/* Two convolutions, so that both kinds of gradients are wanted; the digest of values and gradients after a step, of
+ * parameters, of the image between and of what was counted. */
+static hu_status convolve(const image *c, const hu_product_rounding *p, const hu_engine *engine, uint32_t threads,
+                          uint64_t seed, uint64_t *digest) {
+  static float numbers[1 << 19];
+  t_random r = {seed};
+  hu_net *net = hu_net_new_on(engine, c->batch, threads);
+  int x = hu_net_image(net, c->height, c->width, 2);
+  int h = hu_net_conv(net, x, c->channels, 1, 1, 0, 0);
+  int z = hu_net_conv(net, h, c->outputs, c->kernel, c->stride, c->pad, 1);
+  hu_net_squared_error(net, z, 1);
+  hu_status s = hu_net_status(net, NULL);
+  if (s == HU_OK) s = hu_net_round_product(net, z, p);
+  if (s == HU_OK) s = hu_net_initialize(net, 1);
+  draw_numbers(&r, numbers, c->batch << 13); /* as many as the result has at most */
+  if (s == HU_OK) s = hu_net_feed(net, x, numbers);
+  if (s == HU_OK) s = hu_net_targets(net, numbers);
+  if (s == HU_OK) s = hu_net_forward(net, 1, NULL);
+  if (s == HU_OK) s = hu_net_backward(net, 1);
+  *digest = 0;
+  for (int i = 0; i < 2 + hu_net_parameters(net) && s == HU_OK; i++) {
+    hu_net_tensor t = i < 2 ? hu_net_value(net, i ? z : h) : hu_net_parameter(net, i - 2);
+    *digest = mixed(*digest, t.numbers, t.rows * t.cols * sizeof *t.numbers);
+    *digest = mixed(*digest, t.gradients, t.rows * t.cols * sizeof *t.gradients);
+  }
+  hu_rounding_counts counts[2];
+  if (s == HU_OK && hu_net_product_counts(net, z, counts)) *digest = mixed(*digest, counts, sizeof counts);
+  hu_net_free(net);
+  return s;
+}
+
+static image any_image(t_random *r) {
+  image c = {
+      1 + t_below(r, 12), 1 + t_below(r, 12), 1 + t_below(r, 20), 1 + t_below(r, 36), 1 + t_below(r, 4), 0, 0, 0};
+  c.batch = t_below(r, 8) ? 6 : 48; /* many: threads take parts */
+  c.stride = 1 + t_below(r, 3);
+  c.pad = t_below(r, (uint32_t)c.kernel);
+  while (c.height + 2 * c.pad < c.kernel) c.height++;
+  while (c.width + 2 * c.pad < c.kernel) c.width++;
+  return c;
+}
+
+enum { CONVOLUTIONS = 480 };
+static int convolutions_agree(void) {
+  t_random r = {t_seed("train-convolutions", 71)};
+  hu_engine with_patches = *hu_engine_cpu();
+  int good = 1;
+  with_patches.convolve = NULL;
+  for (int i = 0; i < CONVOLUTIONS && good; i++) {
+    image c = any_image(&r);
+    hu_product_rounding p = i % 8 ? any_product(&r) : hu_product_rounding_plain();
+    uint64_t one = 0, other = 0, seed = t_next64(&r);
+    hu_status s = convolve(&c, &p, &with_patches, 1, seed, &one);
+    if (s == HU_OK) s = convolve(&c, &p, NULL, i % 2 && c.batch == 6 ? 1 : 3, seed, &other);
+    good = s == HU_OK && one == other;
+    if (!good) {
+      printf(
+          "FAIL: %d: %zu x %zu x %zu, %zu outputs, kernel %zu, stride %zu, pad %zu, x %d, x_back %d, dx_out %d, by "
+          "window %d: %s\n",
+          i, c.height, c.width, c.channels, c.outputs, c.kernel, c.stride, c.pad, p.x.kind, p.x_back.kind,
+          p.dx_out.kind, p.by_window, hu_status_name(s));
+    }
+  }
+  return good;
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) {
+    printf("# Digests of small networks' steps: network, digest.\n");
+    return !small_nets_are_golden(NULL, 1, NULL);
+  }
+  int good = small_nets_are_golden(NULL, 1, argv[1]) & small_nets_are_golden(NULL, 3, argv[1]);
+  for (size_t i = 0; i < small_net_count(); i++) good &= threads_agree(i);
+  good &= convolutions_agree();
+  printf("%zu networks, %d convolutions, %s\n", small_net_count(), CONVOLUTIONS,
+         good ? "all as they should be" : "some differ");
+  return !good;
+}

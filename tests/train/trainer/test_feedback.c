@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+/* Error feedback: messages and residuals against the definition of halfulp/train/trainer.h, and the same run for any
+ * number of processes, stopped and gone on with by another number. */
+#define _GNU_SOURCE /* barriers of threads */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/train/trainer/processes.h"
+
+#define NET "model.net", "mlp(layers=2,units=32)"
+enum { ROOM = 8192, SHARDS = 8 };
+
+/* ---- the definition, anew ---- */
+
+static float own[2 * SHARDS][ROOM]; /* of steps 0 and 1, shard after shard */
+
+/* At rate 0 a run of batches of 8 sees the shards of batches of 64 one after another. */
+static size_t see_shards(void) {
+  size_t n = 0;
+  hu_trainer *t = with(PAIRS(NET, "optimizer.rate", "0", "run.batch", "8", "loss.power", "3"));
+  begin(t);
+  for (size_t k = 0; k < (size_t)2 * SHARDS; k++) {
+    steps(t, 1);
+    n = gradients_of(t, own[k]);
+  }
+  assert_true(n > 3000 && n < ROOM);
+  hu_trainer_free(t);
+  return n;
+}
+
+/* 1 where a ring of so many participants has a chunk that begins with i. */
+static int chunk_begins(size_t i, size_t n, size_t count) {
+  size_t begin = 0;
+  for (size_t c = 0; c < count && begin < i; c++) begin += n / count + (c < n % count);
+  return count > 1 && begin == i;
+}
+
+/* 1 where a piece of the model begins with i: every ring of it has its chunks, that of a smaller last group, too. */
+static int piece_begins(const hu_collective *c, size_t i, size_t n) {
+  size_t group = c->group ? c->group : SHARDS, groups = (SHARDS + group - 1) / group;
+  int base = c->base.kind == HU_COLLECTIVE_RING, outer = c->outer.kind == HU_COLLECTIVE_RING;
+  return i % 512 == 0 || (base && (chunk_begins(i, n, group) || chunk_begins(i, n, SHARDS % group))) ||
+         (outer && chunk_begins(i, n, groups));
+}
+
+/* Random words of a step: 8 of the join, 9 of a shard's message. */
+static hu_stream words_of(size_t step, uint64_t of, uint64_t shard) {
+  hu_stream words = hu_stream_child(hu_stream_of_use(0, HU_USE_ROUNDING), of << 32);
+  if (shard) words = hu_stream_child(words, shard);
+  words.counter += (uint64_t)step << 36;
+  return words;
+}
+
+/* z = x as it travels, scaled wires in the pieces of the model. */
+static void as_message(const hu_collective *c, size_t n, float *z, const float *x, hu_stream words) {
+  const hu_collective_base *b = &c->base;
+  hu_mode mode = b->mode;
+  hu_exec exec = {1, 0, words};
+  if (b->wired) mode.saturate = HU_SAT_DEFAULT;
+  if (b->wired != HU_COLLECTIVE_WIRE_SCALED) {
+    hu_format f = b->wired ? b->wire : b->sum;
+    assert_int_equal(hu_quantize_n(n, z, 1, x, 1, f, mode, &exec, NULL), HU_OK);
+    return;
+  }
+  for (size_t i = 0, end; i < n; i = end) {
+    end = i + 1;
+    while (end < n && !piece_begins(c, end, n)) end++;
+    exec.stream.counter = words.counter + i;
+    assert_int_equal(hu_scaled_quantize(1, end - i, z + i, n, x + i, n, &b->scaling, mode, NULL, NULL, &exec, NULL),
+                     HU_OK);
+  }
+}
+
+static float left(float a, float m, float inverse) {
+  float e = (a - m) * inverse;
+  return isfinite(e) ? e : 0;
+}
+
+/* The shards' numbers `step` under the model, scaled by s, into z; residuals e as they are afterwards. */
+static void join_by_hand(const hu_collective *c, int one, size_t step, size_t n, float s, float (*e)[ROOM], float *z) {
+  static float m[SHARDS][ROOM], x[ROOM];
+  const void *part[SHARDS];
+  hu_collective exact;
+  hu_mode rne;
+  hu_exec exec = {1, 0, words_of(step, 8, 0)};
+  memset(&rne, 0, sizeof rne);
+  memset(&exact, 0, sizeof exact);
+  for (size_t k = 0; k < SHARDS; k++) {
+    for (size_t i = 0; i < n; i++) {
+      float a = s * own[step * SHARDS + k][i];
+      x[i] = one && k > 0 ? a : a + s * e[k][i];
+    }
+    memcpy(m[k], x, sizeof x);
+    if (!one) as_message(c, n, m[k], x, words_of(step, 9, k));
+    for (size_t i = 0; i < n && !one; i++) e[k][i] = left(x[i], m[k][i], 1 / s);
+    part[k] = m[k];
+  }
+  assert_int_equal(hu_collective_reduce(SHARDS, n, z, hu_binary32(), part, c, rne, &exec, NULL), HU_OK);
+  assert_int_equal(hu_collective_reduce(SHARDS, n, x, hu_binary32(), part, &exact, rne, NULL, NULL), HU_OK);
+  for (size_t i = 0; i < n && one; i++) e[0][i] = left(x[i], z[i], 1 / s);
+}
+
+/* ---- residuals of a run ---- */
+
+/* All of them: residual k of `count` into z[k]. Returns the numbers of one. */
+static size_t residuals_of(const hu_trainer *t, size_t count, float (*z)[ROOM]) {
+  static float all[SHARDS * ROOM];
+  size_t n = 0;
+  for (size_t i = 0; i < hu_trainer_tensor_count(t); i++) {
+    hu_trainer_tensor x = hu_trainer_tensor_at(t, i);
+    if (!strstr(x.name, ".residual")) continue;
+    size_t each = x.rows * x.cols / count;
+    assert_int_equal(x.rows % count, 0);
+    assert_int_equal(hu_trainer_read(t, i, all), HU_OK);
+    for (size_t k = 0; k < count; k++) memcpy(z[k] + n, all + k * each, each * sizeof **z);
+    n += each;
+  }
+  return n;
+}
+
+static float e[SHARDS][ROOM], got[SHARDS][ROOM];
+
+/* Two steps, of which the second has twice the loss scale of the first. */
+static void as_defined(const char *model, const char *kind) {
+  int one = strcmp(kind, "sum") == 0;
+  size_t count = one ? 1 : SHARDS, n = see_shards(), lost = 0;
+  hu_collective c;
+  static float want[ROOM], z[ROOM];
+  memset(e, 0, sizeof e);
+  assert_int_equal(hu_collective_parse(&c, model, NULL), HU_OK);
+  hu_trainer *t =
+      with(PAIRS(NET, "optimizer.rate", "0", "run.batch", "64", "parallel.shards", "8", "parallel.reduce", model,
+                 "parallel.feedback", kind, "loss.scale", "gradscaler(init_scale=64,growth_interval=1)"));
+  begin(t);
+  for (size_t step = 0; step < 2; step++) {
+    float s = step ? 128 : 64;
+    steps(t, 1);
+    join_by_hand(&c, one, step, n, s, e, want);
+    for (size_t i = 0; i < n; i++) want[i] *= 1 / s;
+    assert_int_equal(gradients_of(t, z), n);
+    assert_memory_equal(z, want, n * sizeof *z);
+    assert_int_equal(residuals_of(t, count, got), n);
+    for (size_t k = 0; k < count; k++) {
+      for (size_t i = 0; i < n; i++) lost += got[k][i] != 0;
+      assert_memory_equal(got[k], e[k], n * sizeof *z);
+    }
+  }
+  assert_true(lost > n / 4); /* something was kept */
+  hu_trainer_free(t);
+}
+
+static void test_as_defined(void **state) {
+  (void)state;
+  const char *const models[] = {"ring(bfloat16)",
+                                "tree(binary32,wire=float8_e5m2)",
+                                "pairwise(float8_e4m3fn,rtz,sat=finite)",
+                                "ring(binary32,wire=mxfp8_e4m3)",
+                                "doubling(bfloat16,wire=nvfp4)",
+                                "tree(binary32,sat=none,wire=fp(4,3,9):fn)",
+                                "ring(bfloat16,sra:8)",
+                                "ring(bfloat16,sra:8,wire=mxfp8_e4m3)",
+                                "hierarchical(2,ring(binary32,wire=mxfp8_e4m3),ring(bfloat16))",
+                                "hierarchical(3,ring(binary32,wire=mxfp8_e4m3),ring(bfloat16))"};
+  for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+    as_defined(models[i], "own");
+    as_defined(models[i], "sum");
+  }
+}
+
+/* ---- nothing is lost ---- */
+
+static uint64_t digest_without_residuals(size_t count, const char *const *pairs) {
+  hu_trainer *t = with(pairs);
+  begin(t);
+  steps(t, count);
+  for (size_t k = 0; k < 2 && strcmp(hu_trainer_get(t, "parallel.feedback"), "none") != 0; k++) {
+    size_t residuals = strcmp(hu_trainer_get(t, "parallel.feedback"), "own") == 0 ? SHARDS : 1;
+    size_t n = residuals_of(t, residuals, got);
+    for (size_t i = 0; i < n; i++) assert_true(got[k % residuals][i] == 0);
+  }
+  uint64_t z = hu_trainer_digest(t);
+  hu_trainer_free(t);
+  return z;
+}
+
+static void test_exact(void **state) {
+  (void)state;
+  const char *const inner = "hierarchical(4,exact,ring(bfloat16))";
+#define OF(model, kind) \
+  digest_without_residuals(5, PAIRS(NET, "parallel.shards", "8", "parallel.reduce", model, FEEDBACK, kind))
+#define FEEDBACK "parallel.feedback"
+  uint64_t none = OF("exact", "none");
+  assert_true(OF("exact", "own") == none && OF("exact", "sum") == none);
+  assert_true(OF(inner, "own") == OF(inner, "none")); /* groups get what shards have, as it is */
+  hu_trainer *t = with(PAIRS(NET, FEEDBACK, "own", "parallel.reduce", "ring(bfloat16)"));
+  begin(t); /* one shard: nothing is joined */
+  assert_int_equal(residuals_of(t, 1, got), 0);
+  hu_trainer_free(t);
+}
+
+/* A step that overflows is not taken, and residuals stay; they are finite whatever happens. */
+static void stay_sane(const char *kind, const char *rule, size_t least) {
+  static float before[SHARDS][ROOM];
+  size_t count = strcmp(kind, "own") == 0 ? SHARDS : 1, skipped = 0, taken = 0;
+  hu_trainer_report r;
+  hu_trainer *t = with(PAIRS(NET, "parallel.shards", "8", "parallel.reduce", "ring(binary32,wire=float8_e5m2)",
+                             "parallel.feedback", kind, "loss.scale", rule));
+  begin(t);
+  for (int step = 0; step < 60; step++) {
+    size_t n = residuals_of(t, count, before);
+    assert_int_equal(hu_trainer_step(t, &r), HU_OK);
+    residuals_of(t, count, got);
+    for (size_t k = 0; k < count; k++) {
+      for (size_t i = 0; i < n; i++) assert_true(isfinite(got[k][i]));
+      if (!r.taken) assert_memory_equal(got[k], before[k], n * sizeof **got);
+    }
+    if (r.taken && least) assert_true(memcmp(got[0], before[0], n * sizeof **got) != 0);
+    skipped += !r.taken;
+    taken += (size_t)r.taken;
+  }
+  assert_true(skipped >= least && taken > 20);
+  hu_trainer_free(t);
+}
+
+static void test_skipped(void **state) {
+  (void)state;
+  const char *const grows = "backoff(start=65536,scale_max=16777216,step_window=3)";
+  stay_sane("own", grows, 5);
+  stay_sane("sum", grows, 5);
+  stay_sane("own", "static(16777216,unchecked)", 0); /* infinities, and then NaNs, are taken */
+  stay_sane("sum", "static(16777216,unchecked)", 0);
+}
+
+/* ---- processes, checkpoints ---- */
+
+/* A part of a run on one of several processes. */
+typedef struct leg {
+  seat at; /* the first field: join and sum are given it */
+  size_t first, past;
+  float **tensor; /* from which it goes on, and which process 0 leaves; NULL: from the beginning */
+  char *text;
+} leg;
+
+/* Whatever there was before. */
+static void load(hu_trainer *t, const leg *l) {
+  steps(t, 1);
+  for (size_t i = 0; i < hu_trainer_tensor_count(t); i++) assert_int_equal(hu_trainer_write(t, i, l->tensor[i]), HU_OK);
+  assert_int_equal(hu_trainer_resume(t, l->text, why), HU_OK);
+}
+
+static void save(const hu_trainer *t, leg *l) {
+  l->tensor = calloc(hu_trainer_tensor_count(t), sizeof *l->tensor);
+  for (size_t i = 0; i < hu_trainer_tensor_count(t); i++) {
+    hu_trainer_tensor x = hu_trainer_tensor_at(t, i);
+    l->tensor[i] = calloc(x.rows * x.cols, sizeof **l->tensor);
+    assert_int_equal(hu_trainer_read(t, i, l->tensor[i]), HU_OK);
+  }
+  l->text = state_of(t);
+}
+
+static size_t a_residual(const hu_trainer *t) {
+  size_t i = 0;
+  while (i < hu_trainer_tensor_count(t) && !strstr(hu_trainer_tensor_at(t, i).name, ".residual")) i++;
+  assert_true(i < hu_trainer_tensor_count(t));
+  return i;
+}
+
+static void *run_leg(void *context) {
+  leg *l = context;
+  static float room[RANKS_MAX][SHARDS * ROOM];
+  int several = l->at.ranks.size > 1, first = l->at.ranks.rank == 0;
+  float *z = room[l->at.ranks.rank];
+  hu_trainer *t = with(l->at.pairs);
+  int one = strcmp(hu_trainer_get(t, "parallel.feedback"), "sum") == 0;
+  if (several) assert_int_equal(hu_trainer_set_ranks(t, &l->at.ranks), HU_OK);
+  begin(t);
+  if (l->tensor) load(t, l);
+  size_t i = a_residual(t), n = hu_trainer_tensor_at(t, i).rows * hu_trainer_tensor_at(t, i).cols;
+  if (first) assert_int_equal(hu_trainer_read(t, i, z), HU_OK);
+  if (first && l->tensor) assert_memory_equal(z, l->tensor[i], n * sizeof *z);
+  steps(t, l->past - l->first);
+  assert_int_equal(hu_trainer_read(t, i, z), several && !one ? HU_E_TRAIN : HU_OK);
+  assert_int_equal(hu_trainer_collect(t), HU_OK);
+  assert_int_equal(hu_trainer_read(t, i, z), first || one ? HU_OK : HU_E_TRAIN);
+  if (first) save(t, l);
+  l->at.digest = hu_trainer_digest(t);
+  hu_trainer_free(t);
+  return NULL;
+}
+
+/* Steps up to `past` on so many processes, going on from a part of the run, or from the beginning: process 0's. */
+static leg run_on(int size, const char *const *pairs, const leg *from, size_t past) {
+  leg legs[RANKS_MAX];
+  meeting m;
+  pthread_t thread[RANKS_MAX];
+  memset(legs, 0, sizeof legs);
+  pthread_barrier_init(&m.barrier, NULL, (unsigned)size);
+  for (int r = 0; r < size; r++) {
+    if (from) legs[r] = *from;
+    legs[r].first = from ? from->past : 0;
+    legs[r].past = past;
+    legs[r].at.pairs = pairs;
+    legs[r].at.m = &m;
+    legs[r].at.ranks = (hu_trainer_ranks){r, size, &legs[r].at, join, sum};
+    assert_int_equal(pthread_create(&thread[r], NULL, run_leg, &legs[r]), 0);
+  }
+  for (int r = 0; r < size; r++) pthread_join(thread[r], NULL);
+  pthread_barrier_destroy(&m.barrier);
+  for (int r = 1; r < size; r++) assert_true(legs[r].at.digest == legs[0].at.digest);
+  return legs[0];
+}
+
+static size_t tensors_of(const char *const *pairs, size_t sizes[64]) {
+  hu_trainer *t = with(pairs);
+  begin(t);
+  size_t count = hu_trainer_tensor_count(t);
+  assert_true(count < 64);
+  for (size_t i = 0; i < count; i++) sizes[i] = hu_trainer_tensor_at(t, i).rows * hu_trainer_tensor_at(t, i).cols;
+  hu_trainer_free(t);
+  return count;
+}
+
+static void same_legs(const char *const *pairs, const leg *a, const leg *b) {
+  size_t sizes[64], count = tensors_of(pairs, sizes);
+  assert_true(a->at.digest == b->at.digest);
+  assert_string_equal(a->text, b->text);
+  for (size_t i = 0; i < count; i++) assert_memory_equal(a->tensor[i], b->tensor[i], sizes[i] * sizeof(float));
+}
+
+static void free_leg(const char *const *pairs, leg *l) {
+  size_t sizes[64], count = tensors_of(pairs, sizes);
+  for (size_t i = 0; i < count; i++) free(l->tensor[i]);
+  free(l->tensor);
+  free(l->text);
+}
+
+/* Five steps, and three and two, of which each part has a number of processes of its own. */
+static void same_for_any(const char *const *pairs) {
+  static const int counts[][2] = {{1, 1}, {2, 3}, {3, 1}, {8, 2}, {1, 8}};
+  leg whole = run_on(1, pairs, NULL, 5);
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    leg one = run_on(counts[i][0], pairs, NULL, 5);
+    same_legs(pairs, &whole, &one);
+    free_leg(pairs, &one);
+    one = run_on(counts[i][0], pairs, NULL, 3);
+    leg other = run_on(counts[i][1], pairs, &one, 5);
+    same_legs(pairs, &whole, &other);
+    free_leg(pairs, &one);
+    free_leg(pairs, &other);
+  }
+  free_leg(pairs, &whole);
+}
+
+static void test_same_for_any(void **state) {
+  (void)state;
+#define RUN(model, kind) NET, "parallel.shards", "8", "parallel.reduce", model, FEEDBACK, kind
+  same_for_any(PAIRS(RUN("ring(binary32,wire=float8_e5m2)", "own"), "loss.scale", "backoff"));
+  same_for_any(PAIRS(RUN("ring(bfloat16,sra:8,wire=mxfp8_e4m3)", "own"), "optimizer.momentum", "0.9"));
+  same_for_any(PAIRS(RUN("tree(bfloat16,wire=float8_e4m3fn)", "sum"), "loss.scale", "static(64)"));
+}
+
+/* ---- what is refused ---- */
+
+static void test_refused(void **state) {
+  (void)state;
+  static float z[SHARDS * ROOM];
+  hu_trainer *t = with(PAIRS(RUN("ring(bfloat16)", "own")));
+  assert_int_equal(hu_trainer_collect(NULL), HU_E_NULL);
+  assert_int_equal(hu_trainer_collect(t), HU_E_TRAIN);
+  assert_int_equal(hu_trainer_set(t, FEEDBACK, "yes", why), HU_E_TRAIN);
+  assert_non_null(strstr(why, FEEDBACK));
+  begin(t);
+  steps(t, 1);
+  size_t i = a_residual(t);
+  assert_int_equal(hu_trainer_collect(t), HU_OK);
+  assert_int_equal(hu_trainer_read(t, i, got[0]), HU_OK);
+  z[1] = INFINITY;
+  assert_int_equal(hu_trainer_write(t, i, z), HU_E_TRAIN);
+  assert_int_equal(hu_trainer_read(t, i, z), HU_OK);
+  assert_memory_equal(z, got[0], 64 * sizeof *z);
+  hu_trainer_free(t);
+}
+
+int main(int argc, char **argv) {
+  folder = argc > 1 ? argv[1] : "data";
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_as_defined), cmocka_unit_test(test_exact),
+                                     cmocka_unit_test(test_skipped), cmocka_unit_test(test_same_for_any),
+                                     cmocka_unit_test(test_refused)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
