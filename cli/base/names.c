@@ -80,7 +80,8 @@ int cli_is_name(const char *name, unsigned taken) {
 }
 
 const char *cli_ggml_name(size_t i) {
-  static const char *const names[] = {"ggml.q4_0", "ggml.q4_1", "ggml.q5_0", "ggml.q5_1", "ggml.q8_0"};
+  static const char *const names[] = {"ggml.q4_0", "ggml.q4_1", "ggml.q5_0", "ggml.q5_1", "ggml.q8_0",   "ggml.q2_k",
+                                      "ggml.q3_k", "ggml.q4_k", "ggml.q5_k", "ggml.q6_k", "ggml.iq4_nl", "ggml.iq4_xs"};
   return i < sizeof names / sizeof *names ? names[i] : NULL;
 }
 

@@ -31,7 +31,7 @@ int cli_fail_name(const char *label, const char *text, size_t n, unsigned taken)
 /* The same for the names of conversions and for parts of names of accumulation models. */
 int cli_fail_preset_name(const char *name);
 int cli_fail_model_name(const char *part);
-/* The names of ggml's blocks of 32 (cli/target/ggml.c), from 0 on; NULL: there are no more. */
+/* The names of ggml's blocks (cli/target/ggml.c), from 0 on; NULL: there are no more. */
 const char *cli_ggml_name(size_t i);
 
 #endif

@@ -269,7 +269,7 @@ static const cli_command decode_command = {
     "different sets are refused), OUT.npy gets float32 or float64; or IN.safetensors was written with --codes, which "
     "says the format (no -f),\n"
     "and OUT.safetensors gets the tensors in the dtypes they had, OUT.npy the only one; or IN.gguf says its\n"
-    "types (no -f): MXFP4, NVFP4, Q8_0 and Q4_0 become F32 in OUT.gguf or OUT.safetensors.",
+    "types (no -f): MXFP4, NVFP4, Q4_0 to Q6_K, IQ4 and Q8_0 become F32 in OUT.gguf or OUT.safetensors.",
     "  halfulp decode -f float8_e4m3fn 7e 0x01\n  echo 7e | halfulp decode -f float8_e4m3fn\n  halfulp info "
     "float4_e2m1fn --table | cut -d' ' -f1 | halfulp "
     "decode -f float4_e2m1fn",

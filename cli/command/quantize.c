@@ -105,8 +105,8 @@ static const cli_command command = {
     "\n"
     ".gguf: the same tensors, into OUT.safetensors, or into OUT.gguf with the order, types and metadata of\n"
     "IN.gguf. With --codes they become MXFP4 (-f ggml.mxfp4), NVFP4 (-f ggml.nvfp4), Q4_0, Q4_1, Q5_0, Q5_1,\n"
-    "Q8_0 (-f ggml.q4_0 and so on), F16 or BF16, laid out as ggml does; `halfulp decode` makes F32 of these and\n"
-    "of Q2_K to Q6_K, IQ4_NL and IQ4_XS (docs/files.md, section 7).",
+    "Q8_0 (-f ggml.q4_0 and so on), Q2_K to Q6_K (-f ggml.q2_k ...), IQ4_NL, IQ4_XS (-f ggml.iq4_nl ...), F16\n"
+    "or BF16, laid out as ggml does; `halfulp decode` makes F32 of these (docs/files.md, section 7).",
     "  halfulp quantize -f float8_e4m3fn digits_weights.npy /tmp/w8.npy\n"
     "  halfulp quantize -f float8_e5m2 -r sra:16 --seed 7 --codes -j 2 --json digits_images.npy /tmp/x8.npy\n"
     "  halfulp quantize -f nvfp4 --codes digits_weights.npy /tmp/w4.safetensors\n"

@@ -11,6 +11,9 @@ const gguf_type *gguf_type_of_target(const cli_target *target);
 /* Codes and scales into the blocks of the type; name: for error lines. 0, or an exit code after one: a scale is NaN,
  * which the type does not have. */
 int gguf_pack(uint8_t *z, const gguf_type *type, const cli_parts *parts, const char *name);
+/* The same for block number i of types with codes of groups, and of IQ4_NL (gguf_groups.c); 1: it is one of them. */
+int gguf_has_groups(const gguf_type *type);
+void gguf_pack_groups(uint8_t *z, const gguf_type *type, const cli_parts *parts, size_t i);
 /* 1: numbers of the type are read. */
 int gguf_reads(const gguf_type *type);
 /* The numbers of `count` elements in whole blocks of a type that is read: the products of ggml. */

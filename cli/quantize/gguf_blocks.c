@@ -113,7 +113,9 @@ int gguf_pack(uint8_t *z, const gguf_type *type, const cli_parts *parts, const c
   int halves = parts->part[1].size == 2;
   const void *scales = parts->part[1].data, *mins = parts->count > 2 ? parts->part[2].data : NULL;
   for (size_t i = 0; i < blocks; i++, z += type->bytes, codes += type->block) {
-    if (halves)
+    if (gguf_has_groups(type))
+      gguf_pack_groups(z, type, parts, i);
+    else if (halves)
       pack_whole(z, type->id, codes, scales, mins, i);
     else
       pack_block(z, type->id, codes, scales, i);

@@ -40,7 +40,7 @@ static int fail_target(const tensors_results *r) {
       r->out,
       "GGUF has no type for codes of %s; it has F32, F16, BF16, MXFP4 (ggml.mxfp4, mxfp4, and other elements "
       "float4_e2m1fn in blocks of 1x32), NVFP4 (ggml.nvfp4; 1x16 without a scale of the tensor), and ggml.q4_0, "
-      "ggml.q4_1, ggml.q5_0, ggml.q5_1 and ggml.q8_0",
+      "ggml.q4_1, ggml.q5_0, ggml.q5_1, ggml.q8_0, ggml.q2_k to ggml.q6_k, ggml.iq4_nl and ggml.iq4_xs",
       cli_target_name(name, &r->asked->target));
 }
 

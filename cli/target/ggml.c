@@ -1,35 +1,51 @@
 /* SPDX-License-Identifier: MIT */
-/* The blocks of 32 of ggml as targets: Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, by the steps of its quantize_row_*_ref, as gguf
- * 0.19.0 (llama.cpp's Python package) has them, too. Every step is one operation of binary32; the scale d and the
- * minimum are stored in binary16, but the codes come from d as it was before that.
+/* The blocks of ggml as targets. Q2_K to Q6_K, IQ4_NL and IQ4_XS are those of ggml_search.c. Q4_0, Q4_1, Q5_0, Q5_1 and
+ * Q8_0 have 32 numbers and come by the steps of its quantize_row_*_ref, as gguf 0.19.0 (llama.cpp's Python package) has
+ * them, too. Every step is one operation of binary32; the scale d and the minimum are stored in binary16, but the codes
+ * come from d as it was before that.
  *
  *   Q4_0, Q5_0   d = v / -8, v / -16, v the first of the largest magnitude; code = trunc(x (1 / d) + 8.5), 16.5
  *   Q4_1, Q5_1   d = (max - min) / 15, 31;                                  code = trunc((x - min) (1 / d) + 0.5)
  *   Q8_0         d = amax / 127;                                            code = x (1 / d), ties away from zero
  *
  * 1 / d is 0 where d is. Blocks with an infinity or a NaN are refused, for C says nothing about their codes. Where
- * 1 / d or x - min is infinite, which C leaves open, too, the code is that of 0, or 0 with a minimum. */
+ * 1 / d or x - min is infinite, which C leaves open, too, the code is that of 0, or 0 with a minimum.
+ *
+ * A number is d (code - offset), plus the minimum; with groups d s (code - offset), less dmin m, where s and m are the
+ * scale and the minimum of its group, from left to right. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/base/names.h"
+#include "cli/target/ggml.h"
 #include "cli/target/target.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/scalar.h"
 
+/* Parts: with a minimum MINS is there, too; those of groups follow. */
 enum { CODES, SCALES, MINS, BLOCK = 32 };
 
-/* offset: the code of 0; most: the highest code; -1 / divisor: that of d. */
+/* offset: the code of 0; most: the highest code; -1 / divisor: that of d. group: numbers with a scale of their own; 0:
+ * there are none. group_offset: the stored scale of 0; -1: it is in two's complement. */
 typedef struct kind {
   uint32_t type; /* of GGUF */
-  unsigned bits;
+  unsigned bits, block;
   int with_min, offset, most;
   float divisor;
+  unsigned group;
+  int group_offset;
 } kind;
 static const kind kinds[] = {
-    {2, 4, 0, 8, 15, -8}, {3, 4, 1, 0, 15, 15}, {6, 5, 0, 16, 31, -16}, {7, 5, 1, 0, 31, 31}, {8, 8, 0, 0, 127, 127}};
+    {2, 4, 32, 0, 8, 15, -8, 0, 0},     {3, 4, 32, 1, 0, 15, 15, 0, 0},   {6, 5, 32, 0, 16, 31, -16, 0, 0},
+    {7, 5, 32, 1, 0, 31, 31, 0, 0},     {8, 8, 32, 0, 0, 127, 127, 0, 0}, {10, 2, 256, 1, 0, 3, 0, 16, 0},
+    {11, 3, 256, 0, 4, 7, 0, 16, 32},   {12, 4, 256, 1, 0, 15, 0, 32, 0}, {13, 5, 256, 1, 0, 31, 0, 32, 0},
+    {14, 6, 256, 0, 32, 63, 0, 16, -1}, {20, 4, 32, 0, 0, 15, 0, 0, 0},   {23, 4, 256, 0, 0, 15, 0, 32, 32},
+};
 enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static int is_searched(const kind *k) { return k->divisor == 0; }
+static int is_uneven(const kind *k) { return is_searched(k) && k->offset == 0 && !k->with_min; }
 
 /* As cli_ggml_name lists them. */
 static const kind *kind_named(const char *text) {
@@ -70,12 +86,18 @@ static int fits(const cli_target *target, unsigned size) {
 
 static void layout(cli_parts *parts, const cli_target *target, size_t rows, size_t cols) {
   const kind *k = kind_of(target);
-  size_t blocks = (cols + BLOCK - 1) / BLOCK;
+  size_t blocks = (cols + k->block - 1) / k->block, groups = k->group ? (cols + k->group - 1) / k->group : 0;
+  double group_bits = k->type == 14 ? 8 : k->type == 10 ? 4 : 6;
+  int each = k->with_min ? 2 : 1;
   cli_codes_layout(parts, k->bits, 8, rows, cols);
   parts->part[SCALES] = (cli_part){"scales", 'u', 2, 2, rows, blocks, NULL};
   parts->part[MINS] = (cli_part){"mins", 'u', 2, 2, rows, blocks, NULL};
-  parts->count = k->with_min ? 3 : 2;
-  parts->bits += 16.0 * (k->with_min ? 2 : 1) * (double)rows * (double)blocks;
+  parts->count = 1 + each;
+  if (groups) {
+    parts->part[parts->count++] = (cli_part){"group_scales", 'u', 1, 2, rows, groups, NULL};
+    if (k->with_min) parts->part[parts->count++] = (cli_part){"group_mins", 'u', 1, 2, rows, groups, NULL};
+  }
+  parts->bits += each * (double)rows * (16.0 * (double)blocks + group_bits * (double)groups);
 }
 
 /* ---- a block ---- */
@@ -119,20 +141,59 @@ static void encode_block(const kind *k, uint8_t *codes, uint16_t *scale, uint16_
 
 static float value_of(const kind *k, uint8_t code, float d, float min) {
   if (k->with_min) return d * (float)(code & k->most) + min;
+  if (is_uneven(k)) return d * (float)cli_ggml_uneven[code & 15];
   return d * (float)(k->bits == 8 ? (int8_t)code : (code & k->most) - k->offset);
+}
+
+static float half_value(const uint16_t *codes, size_t i) { return hu_decode(hu_binary16(), codes[i]); }
+
+/* The scale of element i, with that of its group. */
+static float scale_of(const kind *k, const cli_parts *x, size_t i) {
+  float d = half_value(x->part[SCALES].data, i / k->block);
+  if (!k->group) return d;
+  const uint8_t *groups = x->part[k->with_min ? 3 : 2].data;
+  uint8_t u = groups[i / k->group];
+  return d * (float)(k->group_offset < 0 ? (int8_t)u : u - k->group_offset);
+}
+
+/* What is added to it: the minimum, or less that of its group. */
+static float min_of(const kind *k, const cli_parts *x, size_t i) {
+  if (!k->with_min) return 0;
+  float min = half_value(x->part[MINS].data, i / k->block);
+  if (!k->group) return min;
+  const uint8_t *groups = x->part[4].data;
+  return -(min * (float)groups[i / k->group]);
 }
 
 /* ---- arrays ---- */
 
 static int check_columns(const kind *k, const cli_job *job) {
-  if (job->cols % BLOCK == 0) return CLI_OK;
-  return cli_fail(job->name, "rows of %zu are not whole blocks of 32, those of %s", job->cols, name_of(k));
+  if (job->cols % k->block == 0) return CLI_OK;
+  return cli_fail(job->name, "rows of %zu are not whole blocks of %u, those of %s", job->cols, k->block, name_of(k));
 }
 
 static int check_finite(const kind *k, const cli_job *job, const float *x) {
   for (size_t i = 0; i < job->rows * job->cols; i++)
     if (!isfinite(x[i]))
       return cli_fail(job->name, "element %zu is not finite, and %s has no codes for that", i, name_of(k));
+  return CLI_OK;
+}
+
+/* Block number i, of a kind that is searched for. The sums of its squares may be beyond binary32, and the scale no
+ * number. 0 or an exit code. */
+static int encode_searched(const kind *k, const cli_parts *z, size_t i, const float *x, const char *name) {
+  cli_ggml_block block;
+  cli_ggml_search(&block, k->type, x);
+  if ((block.d & 0x7FFF) > 0x7C00)
+    return cli_fail(name, "from element %zu on: %s has no scale for numbers whose cubes are beyond binary32",
+                    k->block * i, name_of(k));
+  memcpy((uint8_t *)z->part[CODES].data + k->block * i, block.codes, k->block);
+  ((uint16_t *)z->part[SCALES].data)[i] = block.d;
+  if (k->with_min) ((uint16_t *)z->part[MINS].data)[i] = block.dmin;
+  if (!k->group) return CLI_OK;
+  size_t groups = k->block / k->group;
+  memcpy((uint8_t *)z->part[k->with_min ? 3 : 2].data + groups * i, block.scales, groups);
+  if (k->with_min) memcpy((uint8_t *)z->part[4].data + groups * i, block.mins, groups);
   return CLI_OK;
 }
 
@@ -145,8 +206,12 @@ static int encode(const cli_parts *z, const cli_target *target, cli_job *job) {
   int code = check_finite(k, job, x);
   uint16_t *scales = z->part[SCALES].data, *mins = k->with_min ? z->part[MINS].data : NULL;
   uint8_t *codes = z->part[CODES].data;
-  for (size_t i = 0; code == CLI_OK && i < job->rows * job->cols / BLOCK; i++)
-    encode_block(k, codes + BLOCK * i, scales + i, mins ? mins + i : NULL, x + BLOCK * i);
+  for (size_t i = 0; code == CLI_OK && i < job->rows * job->cols / k->block; i++) {
+    if (is_searched(k))
+      code = encode_searched(k, z, i, x + k->block * i, job->name);
+    else
+      encode_block(k, codes + BLOCK * i, scales + i, mins ? mins + i : NULL, x + BLOCK * i);
+  }
   free(owned);
   return code;
 }
@@ -154,12 +219,10 @@ static int encode(const cli_parts *z, const cli_target *target, cli_job *job) {
 static int decode(void *z, unsigned size, const cli_parts *x, const cli_target *target, const cli_job *job) {
   const kind *k = kind_of(target);
   const uint8_t *codes = x->part[CODES].data;
-  const uint16_t *scales = x->part[SCALES].data, *mins = k->with_min ? x->part[MINS].data : NULL;
   float *y = z;
   if (check_columns(k, job)) return CLI_BAD;
   for (size_t i = 0; i < job->rows * job->cols; i++) {
-    float d = hu_decode(hu_binary16(), scales[i / BLOCK]), min = mins ? hu_decode(hu_binary16(), mins[i / BLOCK]) : 0;
-    float v = value_of(k, codes[i], d, min);
+    float v = value_of(k, codes[i], scale_of(k, x, i), min_of(k, x, i));
     y[i] = v != v ? hu_decode(hu_binary16(), 0x7E00) : v;
   }
   if (size == 8) cli_widen(z, job->rows * job->cols);

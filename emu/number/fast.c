@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See fast.h.
  *
- *   lanes           posits and fixed point: emu/number/lanes.h
+ *   lanes           posits, takums, HiFloat8 and fixed point: emu/number/lanes.h
  *   places          tables of few values: the code is a step function of binary32 operands in their order. Its steps
  *                   are found by bisection with the core, once a call; a table's value and a step between two values
  *                   are all there is between neighbours
@@ -228,16 +228,67 @@ static void encode_binade(const hu_number_fast *f, size_t n, uint32_t *z, const 
   add_counts(events, &counts);
 }
 
+/* ---- lanes ---- */
+
+static int is_takum(const hu_number_spec *s) { return s->kind == HU_NUMBER_TAKUM || s->kind == HU_NUMBER_TAKUM_LINEAR; }
+
+/* The codes of all places, the last of which is beyond the range. */
+static void find_hif8_codes(hu_number_lane *c, const hu_number_spec *s) {
+  for (uint32_t sign = 0; sign < 2; sign++) {
+    uint32_t events = 0, beyond = hu_hif8_beyond(s, sign, &events);
+    c->codes[sign << 7] = 0;
+    for (int32_t place = 1; place < HU_HIF8_INF_PLACE; place++)
+      c->codes[(uint32_t)place | sign << 7] = (uint8_t)(hu_hif8_code(place) | sign << 7);
+    c->codes[HU_HIF8_INF_PLACE | sign << 7] = (uint8_t)beyond;
+    c->stops[sign] = events & HU_EVENT_SATURATED ? ~(uint64_t)0 : 0;
+  }
+}
+
+static uint64_t encode_lanes(const hu_number_fast *f, size_t n, uint32_t *z, const uint32_t *x,
+                             hu_lane_counts *counts) {
+  const hu_number_lanes *lanes = f->lanes;
+  switch (f->to->kind) {
+    case HU_NUMBER_POSIT: return lanes->posit(&f->constants, n, z, x, counts);
+    case HU_NUMBER_TAKUM_LINEAR: return lanes->takum[1](&f->constants, n, z, x, counts);
+    case HU_NUMBER_HIFLOAT8: return lanes->hif8(&f->constants, n, z, x, counts);
+    case HU_NUMBER_TAKUM: break;
+    default: return lanes->fixed(&f->constants, n, z, x, counts);
+  }
+  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+  uint64_t left = lanes->takum[0](&f->constants, n, z, x, counts);
+  hu_float_env_leave(saved);
+  return left;
+}
+
+static void decode_lanes(const hu_number_fast *f, const hu_number_spec *s, size_t n, uint32_t *z, const uint32_t *x) {
+  const hu_number_lanes *lanes = f->lanes;
+  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+  if (is_takum(s)) {
+    lanes->takum_values[s->kind == HU_NUMBER_TAKUM_LINEAR](&f->back, n, z, x);
+  } else {
+    (s->kind == HU_NUMBER_POSIT ? lanes->posit_values : lanes->fixed_values)(&f->back, n, z, x);
+  }
+  hu_float_env_leave(saved);
+  for (size_t i = 0; is_takum(s) && i < n; i++) {
+    if (HU_UNLIKELY(z[i] == HU_LANE_LEFT)) z[i] = hu_any_pack32(hu_any_unpack(s, x[i]));
+  }
+}
+
 /* ---- ways ---- */
 
-static uint32_t cost_of(const hu_number_spec *s) { /* elements that a search for steps has to be worth */
+static uint32_t cost_of(const hu_number_spec *s) { /* elements that a search for steps or codes has to be worth */
+  if (s->kind == HU_NUMBER_HIFLOAT8) return 512;
   return s->kind == HU_NUMBER_TABLE ? 64u * s->count : 4u << s->fraction;
 }
 
 static int encode_way(hu_number_fast *f, const hu_number_spec *s, size_t n) {
   if (s->f.round >= HU_SRA) return HU_NUMBER_ONE;
-  if (posit_in_lanes(s) || s->kind == HU_NUMBER_FIXED) return HU_NUMBER_LANES;
+  if (posit_in_lanes(s) || is_takum(s) || s->kind == HU_NUMBER_FIXED) return HU_NUMBER_LANES;
   if (n < cost_of(s)) return HU_NUMBER_ONE;
+  if (s->kind == HU_NUMBER_HIFLOAT8) {
+    find_hif8_codes(&f->constants, s);
+    return HU_NUMBER_LANES;
+  }
   if (s->kind == HU_NUMBER_TABLE) return find_steps(f, s) ? HU_NUMBER_PLACES : HU_NUMBER_ONE;
   if (s->kind != HU_NUMBER_LNS || s->fraction < 1 || s->fraction > 8) return HU_NUMBER_ONE;
   find_fractions(f, s);
@@ -264,6 +315,10 @@ static int decode_way(hu_number_fast *f, const hu_number_spec *s, size_t n, unsi
   }
   if (values != 32) return HU_NUMBER_ONE;
   if (posit_in_lanes(s) && s->width <= 25) return HU_NUMBER_LANES;
+  if (is_takum(s)) { /* a table of codes is quicker */
+    return (s->width > 8 || n < 512) && (s->kind == HU_NUMBER_TAKUM || s->width <= 28) ? HU_NUMBER_LANES
+                                                                                       : HU_NUMBER_ONE;
+  }
   return s->kind == HU_NUMBER_FIXED ? HU_NUMBER_LANES : HU_NUMBER_ONE;
 }
 
@@ -292,8 +347,7 @@ void hu_number_fast_encode(const hu_number_fast *f, size_t n, uint32_t *z, const
     encode_places(f, n, z, x, events);
   } else if (f->encode == HU_NUMBER_BINADE) {
     encode_binade(f, n, z, x, events);
-  } else if (f->encode == HU_NUMBER_LANES &&
-             !(f->to->kind == HU_NUMBER_POSIT ? f->lanes->posit : f->lanes->fixed)(&f->constants, n, z, x, &counts)) {
+  } else if (f->encode == HU_NUMBER_LANES && !encode_lanes(f, n, z, x, &counts)) {
     add_counts(events, &counts);
   } else {
     for (size_t i = 0; i < n; i++) z[i] = encode_one(f->to, x[i], events);
@@ -303,9 +357,7 @@ void hu_number_fast_encode(const hu_number_fast *f, size_t n, uint32_t *z, const
 void hu_number_fast_decode(const hu_number_fast *f, size_t n, uint32_t *z, const uint32_t *x) {
   const hu_number_spec *s = f->to ? f->to : f->from;
   if (f->decode == HU_NUMBER_LANES) {
-    hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
-    (s->kind == HU_NUMBER_POSIT ? f->lanes->posit_values : f->lanes->fixed_values)(&f->back, n, z, x);
-    hu_float_env_leave(saved);
+    decode_lanes(f, s, n, z, x);
   } else if (f->decode == HU_NUMBER_BINADE) {
     decode_binade(f, s, n, z, x);
   } else if (f->decode == HU_NUMBER_TABLE_OF_CODES) {

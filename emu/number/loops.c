@@ -14,6 +14,7 @@
 enum { W = HU_LEVEL_BYTES / 8 };
 typedef uint64_t wide __attribute__((vector_size(HU_LEVEL_BYTES)));
 typedef uint32_t narrow __attribute__((vector_size(HU_LEVEL_BYTES / 2)));
+typedef double real __attribute__((vector_size(HU_LEVEL_BYTES)));
 #define MASK(c) ((wide)(c))
 #define WIDE(x) __builtin_convertvector(x, wide)
 #define NARROW(x) __builtin_convertvector(x, narrow)
@@ -22,6 +23,7 @@ static inline uint64_t lane(wide x, size_t i) { return x[i]; }
 enum { W = 1 };
 typedef uint64_t wide;
 typedef uint32_t narrow;
+typedef double real;
 #define MASK(c) (0 - (uint64_t)(c))
 #define WIDE(x) ((uint64_t)(x))
 #define NARROW(x) ((uint32_t)(x))
@@ -106,6 +108,8 @@ HU_FN narrow fixed_of(const hu_number_lane *c, wide u, tally *t) {
   return NARROW(picked(beyond & ~wrap, end, code));
 }
 
+#include "emu/number/tapered_lanes.h"
+
 /* What is left of a piece is filled up with zeros, which raise no event. */
 #define ENCODE(name, code_of)                                                                 \
   static uint64_t name(const hu_number_lane *given, size_t n, uint32_t *z, const uint32_t *x, \
@@ -131,6 +135,15 @@ HU_FN narrow fixed_of(const hu_number_lane *c, wide u, tally *t) {
 
 ENCODE(encode_posit, posits_of)
 ENCODE(encode_fixed, fixed_of)
+ENCODE(encode_takum_linear, takums_linear_of)
+ENCODE(encode_takum, takums_of)
+ENCODE(find_hif8_places, hif8_places_of)
+
+static uint64_t encode_hif8(const hu_number_lane *c, size_t n, uint32_t *z, const uint32_t *x, hu_lane_counts *counts) {
+  uint64_t left = find_hif8_places(c, n, z, x, counts);
+  for (size_t i = 0; i < n; i++) z[i] = c->codes[z[i] & 0xFF];
+  return left;
+}
 
 static void find_places(const hu_number_lane *restrict c, size_t n, uint32_t *restrict z, const uint32_t *restrict x) {
   for (size_t i = 0; i < n; i++) z[i] = 0;
@@ -174,5 +187,13 @@ static void values_of_fixed(const hu_number_lane *restrict c, size_t n, uint32_t
   }
 }
 
-const hu_number_lanes HU_OF_LEVEL(hu_number_lanes) = {encode_posit, encode_fixed, find_places, values_of_posit,
-                                                      values_of_fixed};
+const hu_number_lanes HU_OF_LEVEL(hu_number_lanes) = {
+    .posit = encode_posit,
+    .fixed = encode_fixed,
+    .takum = {encode_takum, encode_takum_linear},
+    .hif8 = encode_hif8,
+    .places = find_places,
+    .posit_values = values_of_posit,
+    .fixed_values = values_of_fixed,
+    .takum_values = {values_of_takum, values_of_takum_linear},
+};

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """GGUF files made by hand: what is wrong is refused, naming the file and the field; blocks are laid out as ggml has them."""
 
+import hashlib
 import math
 import struct
 import sys
@@ -13,6 +14,17 @@ F32, F16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, I32, BF16, TQ2_0, MXFP4, NVFP4 = 0, 1, 2
 Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL, IQ4_XS = 10, 11, 12, 13, 14, 20, 23
 SIZES = {F32: (1, 4), F16: (1, 2), Q4_0: (32, 18), Q8_0: (32, 34), I32: (1, 4), BF16: (1, 2), MXFP4: (32, 17),
          NVFP4: (64, 36), Q4_1: (32, 20), Q5_0: (32, 22), Q5_1: (32, 24), TQ2_0: (256, 66)}  # fmt: skip
+SIZES.update({Q2_K: (256, 84), Q3_K: (256, 110), Q4_K: (256, 144), Q5_K: (256, 176), Q6_K: (256, 210), IQ4_NL: (32, 18), IQ4_XS: (256, 136)})
+# Type, bytes and numbers of a block, and the first half of the SHA-256 digest of what ggml makes of the operands of the test.
+SEARCHED = {
+    "q2_k": (Q2_K, 84, 256, "92f4ce4e7a5df508"),
+    "q3_k": (Q3_K, 110, 256, "527340768c0f96ce"),
+    "q4_k": (Q4_K, 144, 256, "78898c6aad60d033"),
+    "q5_k": (Q5_K, 176, 256, "1acc54012ba05122"),
+    "q6_k": (Q6_K, 210, 256, "a6d97002dc5a2f38"),
+    "iq4_nl": (IQ4_NL, 18, 32, "ced699525f5dd146"),
+    "iq4_xs": (IQ4_XS, 136, 256, "2e630dfcd5cd5f6d"),
+}
 E2M1 = (0, 0.5, 1, 1.5, 2, 3, 4, 6)
 
 
@@ -379,6 +391,35 @@ class Gguf(support.Case):
         self.bad("info", "ggml.q8_0", says="blocks of ggml")
         self.bad("presets", "ggml.q8_0", says="blocks of ggml")
         self.bad("quantize", "-f", "ggml.q8_1", self.path("x.gguf"), self.path("n.gguf"), says="is meant")
+
+    def test_searched_blocks_of_ggml(self):
+        """Bytes as ggml 0.10.1 fills them, compiled as ISO C says (tests/compat/test_ggml.py compares many more): digests, and both ways."""
+        x, state = [], 1
+        for i in range(8 * 512):
+            state = state * 1103515245 + 12345 & 0x7FFFFFFF
+            a, b = state >> 8 & 0xFFFF, state >> 24 & 7 if i < 2048 else 3
+            x.append((a - 32768) * 2.0 ** (b - 20 - i // 512) if i % 97 else 0.0)
+        x[256:512] = [0.0] * 256
+        x[600:640] = [0.25] * 40
+        numbers = (-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113)
+        x[3840:3872] = [v / 2 for pair in zip(numbers, numbers[1:]) for v in (2 * pair[0], sum(pair))] + [113, 0]  # ties of IQ4
+        self.write("x.gguf", gguf([("w", (8, 512), F32, floats(x))]))
+        for name, (kind, size, block, digest) in SEARCHED.items():
+            self.ok("quantize", "-f", "ggml." + name, "--codes", self.path("x.gguf"), self.path("o.gguf"))
+            _, got, content = parse(self.read("o.gguf"))[0]["w"]
+            self.assertEqual((got, len(content)), (kind, len(x) // block * size))
+            self.assertEqual(hashlib.sha256(content).hexdigest()[:16], digest, name)
+            self.ok("decode", self.path("o.gguf"), self.path("v.gguf"))
+            self.ok("quantize", "-f", "ggml." + name, self.path("x.gguf"), self.path("u.gguf"))
+            self.assertEqual(parse(self.read("v.gguf"))[0], parse(self.read("u.gguf"))[0])
+            self.ok("quantize", "-f", "ggml." + name, "--codes", self.path("x.gguf"), self.path("o.safetensors"))
+            self.ok("decode", self.path("o.safetensors"), self.path("v.safetensors"))
+            self.assertEqual(parse_safetensors(self.read("v.safetensors"))[0]["w"][2], parse(self.read("u.gguf"))[0]["w"][2])
+        self.write("y.gguf", gguf([("w", (1, 128), F32, floats([1] * 128))]))
+        self.bad("quantize", "-f", "ggml.q4_k", self.path("y.gguf"), self.path("n.gguf"), says="rows of 128 are not whole blocks of 256, those of ggml.q4_k")
+        self.write("y.gguf", gguf([("w", (1, 64), F32, floats([1] * 32 + [1e30] * 32))]))
+        self.bad("quantize", "-f", "ggml.iq4_nl", self.path("y.gguf"), self.path("n.gguf"), says="from element 32 on: ggml.iq4_nl has no scale")
+        self.bad("info", "ggml.q6_k", says="blocks of ggml")
 
     def test_values_keep_types(self):
         """Without --codes, the types stay; --widen makes F32; bytes are those of the same tensors in .safetensors."""

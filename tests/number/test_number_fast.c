@@ -162,6 +162,13 @@ static void catalogue(void **state) {
   print_message("%zu elements, at every level\n", elements);
 }
 
+/* Every step-th of the operands, where the core takes long. */
+static size_t thin_out(size_t n, size_t step) {
+  size_t left = 0;
+  for (size_t i = 0; i < n; i += step) operands[left++] = operands[i];
+  return left;
+}
+
 /* Corners by name: zeros at the ends of a table, of both signs, alone; limits given; ends of widths. */
 static void corners(void **state) {
   (void)state;
@@ -185,6 +192,15 @@ static void corners(void **state) {
                                       "lns(10,8):unsigned",
                                       "lns(3,1)",
                                       "lns(4,0)",
+                                      "takum(8)",
+                                      "takum(9)",
+                                      "takum(13)",
+                                      "takum(32)",
+                                      "takum_linear(8)",
+                                      "takum_linear(11)",
+                                      "takum_linear(28)",
+                                      "takum_linear(29)",
+                                      "takum_linear(32)",
                                       "q(0.31):wrap",
                                       "uq(0.32)",
                                       "uq(32.0):wrap",
@@ -196,6 +212,7 @@ static void corners(void **state) {
     hu_number f;
     if (hu_number_parse(&f, texts[i], room, NULL) != HU_OK) fail_msg("%s", texts[i]);
     size_t n = fill_operands(&r, f);
+    if (f.kind == HU_NUMBER_TAKUM) n = thin_out(n, 1 + n / 1600);
     tame(n);
     for (unsigned round = 0; round < T_DETERMINISTIC; round++) {
       from_binary32(f, t_policy(t_mode(round), t_below(&r, 4), 0, t_below(&r, 3)), n);
@@ -216,6 +233,7 @@ static void random_systems(void **state) {
       if (kind < 3) f[k] = hu_number_fixed((int)t_below(&r, 2), t_below(&r, w), t_below(&r, w), t_below(&r, 2));
       if (kind == 3) f[k] = hu_number_lns(w, t_below(&r, w < 9 ? w : 9), t_below(&r, 3));
       if (kind == 4) f[k] = hu_number_float(t_random_format(&r, 2, 32));
+      if (kind == 6) f[k] = t_below(&r, 4) ? hu_number_takum(w, 1) : hu_number_hifloat8();
       if (kind == 5) {
         size_t count = 1 + t_below(&r, t_below(&r, 2) ? 16 : 256);
         for (size_t j = 0; j < count; j++) {

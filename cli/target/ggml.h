@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/target/ggml.h - the blocks of ggml whose scales are searched for: Q2_K to Q6_K, IQ4_NL and IQ4_XS. */
+#ifndef HALFULP_CLI_TARGET_GGML_H
+#define HALFULP_CLI_TARGET_GGML_H
+
+#include <stdint.h>
+
+/* A block: codes, the binary16 codes of its scale d and of the scale of its minima, and scales and minima of groups of
+ * 16 or 32 numbers as they are stored (Q6_K: in two's complement). IQ4_NL has codes and d alone. */
+typedef struct cli_ggml_block {
+  uint8_t codes[256], scales[16], mins[16];
+  uint16_t d, dmin;
+} cli_ggml_block;
+
+/* What ggml's quantizer makes of the numbers of one block, which are finite, without an importance matrix. type: that
+ * of GGUF. */
+void cli_ggml_search(cli_ggml_block *z, uint32_t type, const float *x);
+
+/* The 16 numbers of IQ4_NL and IQ4_XS. */
+extern const int8_t cli_ggml_uneven[16];
+
+#endif
