@@ -14,6 +14,9 @@
  * there. */
 typedef int (*hu_function_lane)(size_t n, uint64_t *z, uint64_t *left, const uint32_t *x);
 
+/* The same for x[i]^y[i]. */
+typedef int (*hu_function_pair)(size_t n, uint64_t *z, uint64_t *left, const uint32_t *x, const uint32_t *y);
+
 /* What that stands for rounded to binary32, ties to even: patterns; left[i], all bits set, also where the result is
  * below 2^-126 and not 0, whose events the core finds. Adds to *inexact those that are not left. Returns 1 if some are
  * left. */
@@ -23,6 +26,7 @@ typedef int (*hu_function_nearest32)(size_t n, uint32_t *z, uint32_t *left, cons
 enum { HU_FUNCTION_LANES = 14 };
 typedef struct hu_function_kernels {
   hu_function_lane lane[HU_FUNCTION_LANES]; /* by HU_OP_ - HU_OP_FUNCTION, those of one operand; NULL: not here */
+  hu_function_pair pow;
   hu_function_nearest32 nearest32;
 } hu_function_kernels;
 extern const hu_function_kernels HU_OF_LEVEL(hu_function_kernels);

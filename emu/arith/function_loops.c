@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* function_lanes.h as loops over function_quick.h, which compilers turn into lanes; compiled once a level. */
 #include "emu/arith/function_lanes.h"
+#include "emu/arith/function_large.h"
+#include "emu/arith/function_power.h"
 #include "emu/arith/function_quick.h"
 #include "emu/simd/of_level.h"
 
@@ -40,14 +42,53 @@ LANES(log1p, hu_quick_log1p(x), LANES_NOWHERE, 0)
 LANES(tanh, hu_quick_tanh(x), LANES_NOWHERE, 0)
 LANES(erf, hu_quick_erf(x), LANES_NOWHERE, 0)
 LANES(reciprocal, hu_quick_reciprocal(x), LANES_NOWHERE, 0)
-LANES(sin, hu_quick_sin(x, 0), LANES_NOWHERE, 0)
-LANES(cos, hu_quick_sin(x, 1), LANES_NOWHERE, 0)
+LANES(small_sin, hu_quick_sin(x, 0), LANES_NOWHERE, 0)
+LANES(small_cos, hu_quick_sin(x, 1), LANES_NOWHERE, 0)
 /* The processor's own root, not a call of libm's: what is left without it goes to emu/arith/function_call.h. */
 #if defined(__NO_MATH_ERRNO__) && (HU_X86 || defined(__aarch64__))
 LANES(rsqrt, hu_quick_decided(1 / __builtin_sqrt(x), x > 0), LANES_NOWHERE, 0)
 #else
 #define lanes_rsqrt NULL
 #endif
+
+/* Over what these left: large angles, whose table is looked at only in pieces that have some. */
+HU_FN int large_angles(size_t n, uint64_t *restrict z, uint64_t *restrict left, const uint32_t *restrict u,
+                       uint64_t cosine) {
+  uint64_t any = 0, large = 0;
+  for (size_t i = 0; i < n; i++) large |= hu_is_large(u[i]);
+  if (!large) return 1;
+  for (size_t i = 0; i < n; i++) {
+    hu_quick_result q = hu_quick_large_sin(u[i], cosine);
+    z[i] |= q.bits & (0 - q.known); /* 0 where something is left */
+    left[i] &= ~q.known;
+    any |= left[i];
+  }
+  return any != 0;
+}
+
+static int lanes_sin(size_t n, uint64_t *z, uint64_t *left, const uint32_t *u) {
+  return lanes_small_sin(n, z, left, u) && large_angles(n, z, left, u, 0);
+}
+
+static int lanes_cos(size_t n, uint64_t *z, uint64_t *left, const uint32_t *u) {
+  return lanes_small_cos(n, z, left, u) && large_angles(n, z, left, u, 1);
+}
+
+static int lanes_pow(size_t n, uint64_t *restrict z, uint64_t *restrict left, const uint32_t *restrict u,
+                     const uint32_t *restrict v) {
+  uint64_t any = 0;
+  for (size_t i = 0; i < n; i++) {
+    float x, y;
+    memcpy(&x, u + i, sizeof x);
+    memcpy(&y, v + i, sizeof y);
+    hu_quick_result q = hu_quick_power(x, y, LANES_TINY);
+    uint64_t known = q.known & ((q.bits & ~LANES_SIGN) - LANES_LARGE) >> 63;
+    z[i] = q.bits & (0 - known);
+    left[i] = known ^ 1;
+    any |= known ^ 1;
+  }
+  return any != 0;
+}
 
 /* The patterns have a last digit that is 1 wherever digits of the result follow it: one rounding. */
 static int nearest32(size_t n, uint32_t *restrict z, uint32_t *restrict left, const uint64_t *restrict wide,
@@ -70,4 +111,5 @@ static int nearest32(size_t n, uint32_t *restrict z, uint32_t *restrict left, co
 const hu_function_kernels HU_OF_LEVEL(hu_function_kernels) = {
     {lanes_exp, lanes_exp2, lanes_expm1, lanes_log, lanes_log2, lanes_log1p, lanes_tanh, lanes_sigmoid, lanes_erf,
      lanes_gelu, lanes_rsqrt, lanes_reciprocal, lanes_sin, lanes_cos},
+    lanes_pow,
     nearest32};

@@ -16,6 +16,8 @@
 #include "emu/base/exec.h"
 #include "emu/base/float_env.h"
 #include "emu/base/threads.h"
+#include "emu/core/bits.h"
+#include "emu/core/function.h"
 #include "emu/core/lane_constants.h"
 #include "emu/core/stream.h"
 #include "emu/simd/convert.h"
@@ -31,11 +33,13 @@ typedef struct run {
   int raw[3];                /* 1: the operand's codes are binary32 patterns */
   const hu_kernels *kernels; /* NULL: the core for every element */
   const hu_wide_arith *wide;
-  hu_function_lane function;       /* NULL: no elementary function, or none in lanes */
+  hu_function_lane function;       /* NULL: no elementary function of one operand, or none in lanes */
+  hu_function_pair pair;           /* the same of two */
   hu_function_nearest32 nearest32; /* NULL: the kernels round; else lanes do, into binary32 */
   hu_stream stream;
   int stochastic;
-  /* What every operation on a NaN gives but the extremes that prefer numbers, and the root of a number below 0. */
+  /* What every operation on a NaN gives but pow and the extremes that prefer numbers, and what has no result: the root
+   * of a number below 0. */
   uint32_t nan, nan_events, no_root, no_root_events;
   hu_events *counts; /* one a part */
 } run;
@@ -142,9 +146,16 @@ static int choose(int32_t op, size_t n, piece *p) {
   return any != 0;
 }
 
+static int is_function(const run *c) { return c->function || c->pair; }
+
+static int to_wide(const run *c, size_t n, piece *p) {
+  if (c->pair) return c->pair(n, p->wide, p->wide_left, p->x[0], p->x[1]);
+  return c->function(n, p->wide, p->wide_left, p->x[0]);
+}
+
 /* Functions leave what lies beyond binary32. */
 static int call_function(const run *c, size_t n, piece *p) {
-  int left = c->function(n, p->wide, p->wide_left, p->x[0]);
+  int left = to_wide(c, n, p);
   (void)c->kernels->to_odd(n, p->odd, p->wide);
   for (size_t i = 0; left && i < n; i++) p->left[i] = (uint32_t)p->wide_left[i];
   return left;
@@ -152,7 +163,7 @@ static int call_function(const run *c, size_t n, piece *p) {
 
 static int compute(const run *c, size_t n, piece *p) {
   const hu_wide_arith *w = c->wide;
-  if (c->function) return call_function(c, n, p);
+  if (is_function(c)) return call_function(c, n, p);
   uint32_t down = c->spec.round == HU_RTN;
   switch (c->call.op) {
     case HU_OP_ADD: return w->add(n, p->odd, p->left, p->x[0], p->x[1], down);
@@ -165,7 +176,7 @@ static int compute(const run *c, size_t n, piece *p) {
   }
 }
 
-/* Is an operand NaN and none infinite, which would be an event more? */
+/* Is an operand NaN and none infinite, which would be an event more? For operations that NaN passes through. */
 static int is_nan(const run *c, const piece *p, size_t i) {
   int nan = 0, infinite = 0;
   for (int k = 0; k < c->call.operands; k++) {
@@ -176,22 +187,49 @@ static int is_nan(const run *c, const piece *p, size_t i) {
   return nan && !infinite;
 }
 
+static int is_normal_or_subnormal(uint32_t u) { return (u & 0x7FFFFFFF) - 1 < 0x7F7FFFFF; }
+
+/* A root of a number below 0, or its power by no integer. */
+static int is_invalid(const run *c, const piece *p, size_t i) {
+  uint32_t x = p->x[0][i], y = p->x[1][i];
+  if (!(x >> 31) || !is_normal_or_subnormal(x)) return 0;
+  if (c->call.op == HU_OP_SQRT) return 1;
+  return c->call.op == HU_OP_POW && is_normal_or_subnormal(y) && hu_integer_kind(hu_unpack32(y)) == 0;
+}
+
+/* A power of finite numbers above 2^200, and so beyond all formats that the lanes serve: with 2^k <= |x| < 2^(k+1), if
+ * 2^(k y) and 2^((k+1) y) are. */
+static int is_beyond(const run *c, const piece *p, size_t i) {
+  uint32_t x = p->x[0][i] & 0x7FFFFFFF;
+  if (c->call.op != HU_OP_POW || !is_normal_or_subnormal(x) || !is_normal_or_subnormal(p->x[1][i])) return 0;
+  double y = (double)hu_float_of_bits(p->x[1][i]), k = hu_exponent(hu_unpack32(x));
+  return k * y > 200 && (k + 1) * y > 200;
+}
+
+static uint32_t beyond_sign(const piece *p, size_t i) {
+  return p->x[0][i] >> 31 && hu_integer_kind(hu_unpack32(p->x[1][i])) == 1;
+}
+
 /* From the patterns, for the result may have been written over the operands already. */
 static void redo(const run *c, const piece *p, size_t first, size_t i, hu_events *counts) {
   hu_num x[3] = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}};
   uint32_t events, code;
-  int prefers_numbers = c->call.op == HU_OP_MINIMUM_NUMBER || c->call.op == HU_OP_MAXIMUM_NUMBER;
+  int prefers_numbers =
+      c->call.op == HU_OP_MINIMUM_NUMBER || c->call.op == HU_OP_MAXIMUM_NUMBER || c->call.op == HU_OP_POW;
   if (!prefers_numbers && is_nan(c, p, i)) {
     code = c->nan;
     events = c->nan_events;
-  } else if (c->call.op == HU_OP_SQRT && p->x[0][i] > 0x80000000u && p->x[0][i] < 0xFF800000u) {
+  } else if (is_invalid(c, p, i)) {
     code = c->no_root;
     events = c->no_root_events;
+  } else if (is_beyond(c, p, i)) {
+    hu_num z = hu_beyond_all(beyond_sign(p, i));
+    code = hu_arith_round(&c->spec, z, 0, 0, random_at(c, first + i), &events);
   } else {
     for (int k = 0; k < c->call.operands; k++) x[k] = hu_unpack32(p->x[k][i]);
     uint32_t r = random_at(c, first + i);
-    code = c->function ? hu_function_code(&c->spec, c->call.op, x[0], x[1], r, &events)
-                       : hu_arith_one(&c->spec, c->call.op, x[0], x[1], x[2], r, &events);
+    code = is_function(c) ? hu_function_code(&c->spec, c->call.op, x[0], x[1], r, &events)
+                          : hu_arith_one(&c->spec, c->call.op, x[0], x[1], x[2], r, &events);
   }
   store_code(c, first + i, code);
   hu_events_count(counts, events);
@@ -219,7 +257,7 @@ static void round_piece(const run *c, size_t first, size_t n, piece *p, hu_event
 static int nearest32(const run *c, size_t first, size_t n, piece *p, hu_events *counts) {
   int direct = c->call.result.stride == 1;
   uint32_t *out = direct ? (uint32_t *)(void *)z_at(c, first) : p->out;
-  (void)c->function(n, p->wide, p->wide_left, p->x[0]);
+  (void)to_wide(c, n, p);
   int left = c->nearest32(n, out, p->left, p->wide, p->wide_left, &counts->inexact);
   for (size_t i = 0; !direct && i < n; i++) memcpy(z_at(c, first + i), out + i, sizeof *out);
   return left;
@@ -266,7 +304,7 @@ static void run_part(void *context, size_t part) {
 static int lanes_can(run *c) {
   hu_format binary32 = hu_format_binary32();
   int extreme = c->call.op >= HU_OP_MINIMUM && c->call.op <= HU_OP_MAXIMUM_NUMBER;
-  if (!c->function && (c->call.op >= HU_OP_ROUNDED || (c->call.op == HU_OP_SQRT && !c->wide->sqrt))) return 0;
+  if (!is_function(c) && (c->call.op >= HU_OP_ROUNDED || (c->call.op == HU_OP_SQRT && !c->wide->sqrt))) return 0;
   if (c->spec.zero == HU_ZERO_NONE) return 0; /* there +0 would have an event */
   int narrow = hu_narrow_of(&c->narrow, &c->spec) && (extreme || hu_odd_is_enough(&c->spec));
   if (narrow) c->nearest32 = NULL;
@@ -286,7 +324,7 @@ static hu_function_lane function_for(const hu_level *level, int32_t op) {
 
 /* Of functions into binary32, ties to even. */
 static hu_function_nearest32 nearest32_for(const hu_level *level, const run *c) {
-  if (!c->function || c->call.mode.round != HU_RNE || !hu_format_equal(c->call.result.format, hu_format_binary32()))
+  if (!is_function(c) || c->call.mode.round != HU_RNE || !hu_format_equal(c->call.result.format, hu_format_binary32()))
     return NULL;
   return level->function ? level->function->nearest32 : NULL;
 }
@@ -308,6 +346,7 @@ void hu_arith_run(const hu_arith_call *call, const hu_exec *exec, hu_events *eve
   c.kernels = level->convert;
   c.wide = level->wide;
   c.function = function_for(level, call->op);
+  c.pair = call->op == HU_OP_POW && level->function ? level->function->pow : NULL;
   c.nearest32 = nearest32_for(level, &c);
   if (c.kernels && (!c.wide || !lanes_can(&c))) c.kernels = NULL;
   c.stream = hu_exec_stream(exec);

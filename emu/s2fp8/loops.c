@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* lanes.h for levels whose lanes compilers find by themselves; compiled once for each of them. */
 #include "emu/s2fp8/lanes_common.h"
+#include "emu/s2fp8/stretch.h"
 #include "emu/s2fp8/table_from_product.h"
 #include "emu/simd/of_level.h"
 
-enum { STRETCH = 64 };
-
+#if HU_LEVEL_ID == 1
+#include "emu/s2fp8/sum_avx2.h"
+#else
 /* Logarithms of STRETCH normal patterns: whole units in z, and where they are not known in left. */
 static uint64_t logs(const uint32_t *a, int64_t *z, uint64_t *left) {
   static const double factors[16] = {HU_S2_FACTORS}, wholes[16] = {HU_S2_WHOLES}, parts[16] = {HU_S2_PARTS};
@@ -69,6 +71,7 @@ static void sum(size_t n, const uint32_t *x, hu_s2_part *z) {
   for (; n >= STRETCH; n -= STRETCH, x += STRETCH) sum_stretch(x, z);
   for (; n; n--, x++) sum_one(*x, z);
 }
+#endif
 
 /* ---- codes ---- */
 
@@ -133,9 +136,7 @@ HU_FN void run(const hu_s2_search *s, size_t n, void *z, const uint32_t *x, int 
 
 static uint32_t most_of(const hu_s2_search *s) { return s->most[0] > s->most[1] ? s->most[0] : s->most[1]; }
 
-static void quantize(const hu_s2_search *s, const hu_s2_tree *tree, size_t n, uint32_t *z, const uint32_t *x,
-                     int bypass, hu_events *events) {
-  (void)tree, (void)bypass;
+static void quantize_each(const hu_s2_search *s, size_t n, uint32_t *z, const uint32_t *x, hu_events *events) {
   switch (most_of(s)) {
     case 0:
     case 1: run(s, n, z, x, 0, 1, events); break;
@@ -144,15 +145,69 @@ static void quantize(const hu_s2_search *s, const hu_s2_tree *tree, size_t n, ui
   }
 }
 
-static void encode(const hu_s2_search *s, const hu_s2_tree *tree, size_t n, uint8_t *z, const uint32_t *x,
-                   hu_events *events) {
-  (void)tree;
+static void encode_each(const hu_s2_search *s, size_t n, uint8_t *z, const uint32_t *x, hu_events *events) {
   switch (most_of(s)) {
     case 0:
     case 1: run(s, n, z, x, 1, 1, events); break;
     case 2: run(s, n, z, x, 1, 2, events); break;
     default: run(s, n, z, x, 1, most_of(s), events); break;
   }
+}
+
+/* Whole stretches; how many elements they have is returned. */
+HU_FN size_t quantize_stretches(const stretches *t, size_t n, uint32_t *z, const uint32_t *x, uint32_t most,
+                                hu_events *events) {
+  int32_t a[STRETCH], bucket[STRETCH];
+  uint32_t minus[STRETCH];
+  below b = {0};
+  size_t i = 0;
+  for (; n - i >= STRETCH; i += STRETCH) {
+    if (HU_UNLIKELY(look_at_stretch(t, x + i, a, bucket, minus, &b))) {
+      quantize_each(t->search, STRETCH, z + i, x + i, events);
+    } else {
+      stretch_of_values(t, z + i, a, bucket, minus, most);
+    }
+  }
+  end_stretches(&b, events);
+  return i;
+}
+
+HU_FN size_t encode_stretches(const stretches *t, size_t n, uint8_t *z, const uint32_t *x, uint32_t most,
+                              hu_events *events) {
+  int32_t a[STRETCH], bucket[STRETCH];
+  uint32_t minus[STRETCH];
+  below b = {0};
+  size_t i = 0;
+  for (; n - i >= STRETCH; i += STRETCH) {
+    if (HU_UNLIKELY(look_at_stretch(t, x + i, a, bucket, minus, &b))) {
+      encode_each(t->search, STRETCH, z + i, x + i, events);
+    } else {
+      stretch_of_codes(t, z + i, a, bucket, minus, most);
+    }
+  }
+  end_stretches(&b, events);
+  return i;
+}
+
+static void quantize(const hu_s2_search *s, const hu_s2_tree *tree, size_t n, uint32_t *z, const uint32_t *x,
+                     int bypass, hu_events *events) {
+  stretches t;
+  size_t done = 0;
+  (void)bypass;
+  if (n >= STRETCH && make_stretches(&t, s, tree)) {
+    done = most_of(s) <= 1 ? quantize_stretches(&t, n, z, x, 1, events) : quantize_stretches(&t, n, z, x, 2, events);
+  }
+  quantize_each(s, n - done, z + done, x + done, events);
+}
+
+static void encode(const hu_s2_search *s, const hu_s2_tree *tree, size_t n, uint8_t *z, const uint32_t *x,
+                   hu_events *events) {
+  stretches t;
+  size_t done = 0;
+  if (n >= STRETCH && make_stretches(&t, s, tree)) {
+    done = most_of(s) <= 1 ? encode_stretches(&t, n, z, x, 1, events) : encode_stretches(&t, n, z, x, 2, events);
+  }
+  encode_each(s, n - done, z + done, x + done, events);
 }
 
 /* ---- without exact statistics ---- */

@@ -7,6 +7,9 @@
 #include <fenv.h>
 #include <stdlib.h>
 
+#include "emu/arith/function_lanes.h"
+#include "emu/core/arith.h"
+#include "emu/simd/level.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/ocp.h"
 #include "halfulp/scalar.h"
@@ -180,6 +183,122 @@ static void test_binary32(void **state) {
   print_message("%d elements\n", 3 * COUNT * HU_ORACLE_POW);
 }
 
+/* ---- powers and large angles: what lanes compute by themselves ---- */
+
+/* Exponents with results of few digits, of either sign, far beyond the range, and special ones. */
+static const double powers[] = {0,    -0.0,  1,    2,    3,     -1,     -2,    0.5,     -0.5,     1.5,
+                                4,    -3,    7,    0.25, 127,   -128,   255,   0x1p20,  0x1p40,   0x1p55,
+                                1e30, -1e30, 1e-3, -0.1, 1e-30, 0.3333, -0.75, 1 / 0.0, -1 / 0.0, 0.0 / 0.0};
+enum { POWERS = sizeof powers / sizeof *powers };
+
+/* The same call at every level as without one. */
+static void same_at_levels(int function, size_t n, fn_array z, const fn_array *x, hu_mode mode, void *want) {
+  hu_exec exec = {2, UINT32_MAX, {function, 5}};
+  hu_events counted = {0}, events;
+  const size_t bytes = n * hu_limits_of(z.format).storage / 8;
+  assert_int_equal(fn_array_call(function, n, z, x, mode, &exec, &counted), HU_OK);
+  memcpy(want, z.data, bytes);
+  for (size_t level = 0; level < t_levels(); level++) {
+    exec.levels_off = t_levels_off(level);
+    memset(&events, 0, sizeof events);
+    assert_int_equal(fn_array_call(function, n, z, x, mode, &exec, &events), HU_OK);
+    if (memcmp(want, z.data, bytes) != 0 || !t_same_events(&events, &counted))
+      fail_msg("%s, levels off %x: not as the core", fn_table[function].name, t_levels_off(level));
+  }
+}
+
+/* All codes of a 16-bit format to some powers: into it, in any mode, and into binary32. */
+static void test_powers(void **state) {
+  (void)state;
+  static uint16_t x[65536], y[65536];
+  static uint32_t z[65536], want[65536];
+  t_random r = {t_seed("function_powers", 75)};
+  for (uint32_t i = 0; i < 65536; i++) x[i] = (uint16_t)(i * 40503u);
+  for (int k = 0; k < (HU_EXHAUSTIVE ? 40 : 8); k++) {
+    hu_format f = k & 1 ? hu_bfloat16() : hu_binary16(), into = k & 2 ? f : hu_binary32();
+    hu_mode mode = k % 4 == 3 ? t_random_mode(&r) : t_mode(HU_RNE);
+    if (mode.bits > 5) mode.bits = 5;
+    for (size_t i = 0; i < 65536; i++) {
+      double v = t_below(&r, 2) ? powers[t_below(&r, POWERS)] : t_below(&r, 1 << 16) * 0x1p-12 - 8;
+      y[i] = (uint16_t)hu_encode64(f, t_mode(HU_RNE), v, 0, NULL);
+    }
+    fn_array operands[2] = {{x, 1, f}, {y, 1, f}};
+    same_at_levels(HU_ORACLE_POW, 65536, (fn_array){z, 1, into}, operands, mode, want);
+  }
+}
+
+/* Binary32: results in the range, of few digits, and at its ends. */
+static void test_powers_of_binary32(void **state) {
+  (void)state;
+  enum { COUNT = HU_EXHAUSTIVE ? 4000000 : 200000 };
+  static uint32_t x[COUNT], y[COUNT], z[COUNT], want[COUNT];
+  t_random r = {t_seed("function_powers_32", 76)};
+  for (size_t i = 0; i < COUNT; i++) {
+    unsigned what = t_below(&r, 6);
+    float base = (float)(1 + t_below(&r, 1u << (1 + t_below(&r, 24)))), power = (float)powers[t_below(&r, POWERS)];
+    x[i] = t_next32(&r);
+    y[i] = t_next32(&r);
+    if (what & 1) x[i] = (x[i] & 0x807FFFFF) | (uint32_t)t_between(&r, 127 - 20, 127 + 20) << 23;
+    if (what & 2) y[i] = (y[i] & 0x807FFFFF) | (uint32_t)t_between(&r, 127 - 8, 127 + 7) << 23;
+    if (what > 3) x[i] = t_bits32(what == 4 ? base : base * base * 0x1p-6f) | (t_below(&r, 4) == 0) << 31;
+    if (what > 3) y[i] = t_bits32(power);
+  }
+  fn_array operands[2] = {{x, 1, hu_binary32()}, {y, 1, hu_binary32()}};
+  same_at_levels(HU_ORACLE_POW, COUNT, (fn_array){z, 1, hu_binary32()}, operands, t_mode(HU_RNE), want);
+  same_at_levels(HU_ORACLE_POW, COUNT, (fn_array){z, 1, hu_bfloat16()}, operands, t_mode(HU_RTZ), want);
+}
+
+/* Angles from 2^20 on; among them the nearest ones to multiples of pi/2, by the continued fractions of 2^e 2/pi. */
+static void test_large_angles(void **state) {
+  (void)state;
+  static const uint32_t hardest[] = {0x6F79BE45, 0x50A3E87F, 0x6FF9BE45, 0x5123E87F, 0x7079BE45, 0x6A1976F1, 0x53B146A6,
+                                     0x65898498, 0x51A3E87F, 0x77584625, 0x4C2332E9, 0x6C55DA58, 0x70F9BE45, 0x6A9976F1,
+                                     0x5C07BCD0, 0x543146A6, 0x66098498, 0x5223E87F, 0x723FA09A, 0x4A2562AE, 0x77D84625,
+                                     0x642E0733, 0x4E13D4A5, 0x7EBDCDA0, 0x4CA332E9, 0x6CD5DA58, 0x7179BE45, 0x6B1976F1,
+                                     0x5C87BCD0, 0x54B146A6, 0x66898498, 0x5FE4112C, 0x52A3E87F, 0x72BFA09A, 0x79407F54,
+                                     0x6946E3BB, 0x62EC1B4A, 0x4AA562AE, 0x56787577, 0x78584625, 0x64AE0733, 0x61D3B126,
+                                     0x7452DE59, 0x4E93D4A5, 0x4D2332E9, 0x78A8B883, 0x6D55DA58, 0x71F9BE45};
+  enum { HARDEST = sizeof hardest / sizeof *hardest, COUNT = HU_EXHAUSTIVE ? 4000000 : 100000 };
+  static uint32_t x[COUNT], z[COUNT], want[COUNT];
+  t_random r = {t_seed("function_large_angles", 77)};
+  for (size_t i = 0; i < COUNT; i++) {
+    uint32_t near = hardest[t_below(&r, HARDEST)] + t_below(&r, 5) - 2;
+    uint32_t any = (t_next32(&r) & 0x807FFFFF) | (uint32_t)t_between(&r, 127 + 19, 255) << 23;
+    x[i] = t_below(&r, 8) ? any : near | t_below(&r, 2) << 31;
+  }
+  for (size_t i = 0; i < HARDEST; i++) x[i] = hardest[i];
+  fn_array operand = {x, 1, hu_binary32()};
+  for (int k = 0; k < 4; k++) {
+    fn_array to = {z, 1, k & 1 ? hu_binary16() : hu_binary32()};
+    same_at_levels(k & 2 ? HU_ORACLE_COS : HU_ORACLE_SIN, COUNT, to, &operand, t_mode(HU_RNE), want);
+  }
+}
+
+/* How many ordinary operands the lanes of the best level leave to the core. */
+static void test_left(void **state) {
+  (void)state;
+  enum { COUNT = 1 << 16, ROUNDS = 16 };
+  static uint32_t x[COUNT], y[COUNT];
+  static uint64_t wide[COUNT], left[COUNT];
+  t_random r = {t_seed("function_left", 78)};
+  const hu_function_kernels *lanes = hu_level_for(NULL)->function;
+  uint64_t powers_left = 0, angles_left = 0;
+  for (int k = 0; lanes && k < ROUNDS; k++) {
+    for (size_t i = 0; i < COUNT; i++) {
+      x[i] = (t_next32(&r) & 0x7FFFFF) | (uint32_t)t_between(&r, 127 - 8, 127 + 7) << 23;
+      y[i] = (t_next32(&r) & 0x807FFFFF) | (uint32_t)t_between(&r, 127 - 8, 127 + 3) << 23;
+    }
+    (void)lanes->pow(COUNT, wide, left, x, y);
+    for (size_t i = 0; i < COUNT; i++) powers_left += left[i];
+    for (size_t i = 0; i < COUNT; i++) x[i] = (x[i] & 0x7FFFFF) | (uint32_t)t_between(&r, 127 + 20, 254) << 23;
+    (void)lanes->lane[HU_OP_SIN - HU_OP_FUNCTION](COUNT, wide, left, x);
+    for (size_t i = 0; i < COUNT; i++) angles_left += left[i];
+  }
+  print_message("left of %d: %llu powers, %llu sines of large angles\n", COUNT * ROUNDS,
+                (unsigned long long)powers_left, (unsigned long long)angles_left);
+  assert_true(powers_left < COUNT * ROUNDS / 1000 && angles_left < COUNT * ROUNDS / 1000);
+}
+
 /* The caller's direction of rounding is no matter, and stays what it is. */
 static void test_surroundings(void **state) {
   (void)state;
@@ -237,8 +356,14 @@ static void test_errors(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_jobs), cmocka_unit_test(test_levels),
-                                     cmocka_unit_test(test_binary32), cmocka_unit_test(test_surroundings),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_jobs),
+                                     cmocka_unit_test(test_levels),
+                                     cmocka_unit_test(test_binary32),
+                                     cmocka_unit_test(test_powers),
+                                     cmocka_unit_test(test_powers_of_binary32),
+                                     cmocka_unit_test(test_large_angles),
+                                     cmocka_unit_test(test_left),
+                                     cmocka_unit_test(test_surroundings),
                                      cmocka_unit_test(test_errors)};
   return cmocka_run_group_tests_name("elementary functions over arrays", tests, NULL, NULL);
 }

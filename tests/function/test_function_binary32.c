@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* exp2, log2, exp and log into binary32, ties to even, over very many operands (-Dexhaustive=true: over all of them).
+/* exp2, log2, exp, log, sin and cos into binary32, ties to even, over very many operands (-Dexhaustive=true: all of
+ * them).
  *
  * The judge is the C library's binary64 function: where its value, a few units of the last place to either side, rounds
  * to one binary32 number, that number is right; the other operands, and all special ones, go to the oracle. That it
@@ -26,18 +27,22 @@ typedef struct judged {
 } judged;
 
 static const judged functions[] = {
-    {HU_ORACLE_EXP2, exp2, mpfr_exp2, hu_exp2_n, 100000000},
-    {HU_ORACLE_LOG2, log2, mpfr_log2, hu_log2_n, 100000000},
-    {HU_ORACLE_EXP, exp, mpfr_exp, hu_exp_n, 10000000},
-    {HU_ORACLE_LOG, log, mpfr_log, hu_log_n, 10000000},
+    {HU_ORACLE_EXP2, exp2, mpfr_exp2, hu_exp2_n, 100000000}, {HU_ORACLE_LOG2, log2, mpfr_log2, hu_log2_n, 100000000},
+    {HU_ORACLE_EXP, exp, mpfr_exp, hu_exp_n, 10000000},      {HU_ORACLE_LOG, log, mpfr_log, hu_log_n, 10000000},
+    {HU_ORACLE_SIN, sin, mpfr_sin, hu_sin_n, 5000000},       {HU_ORACLE_COS, cos, mpfr_cos, hu_cos_n, 5000000},
 };
 enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
 
 static int is_exponential(int function) { return function == HU_ORACLE_EXP || function == HU_ORACLE_EXP2; }
 
-/* An operand with something to compute. */
+static int is_circular(int function) { return function == HU_ORACLE_SIN || function == HU_ORACLE_COS; }
+
+static int takes_negatives(int function) { return is_exponential(function) || is_circular(function); }
+
+/* An operand with something to compute; half of the angles are from 2^20 on. */
 static uint32_t draw(int function, t_random *r) {
   uint32_t code = t_next32(r);
+  if (is_circular(function)) return (code & 0x807FFFFF) | (uint32_t)t_between(r, t_below(r, 2) ? 147 : 101, 254) << 23;
   if (!is_exponential(function)) return code & 0x7FFFFFFF;
   return (code & 0x807FFFFF) | (uint32_t)t_between(r, 127 - 26, 127 + 7) << 23;
 }
@@ -57,7 +62,7 @@ static uint32_t code_of(float x) {
 /* The right code, if the C library can tell. */
 static int judge(const judged *f, uint32_t code, uint32_t *want) {
   float x = value_of(code);
-  if (!isfinite(x) || x == 0 || (x < 0 && !is_exponential(f->function))) return 0;
+  if (!isfinite(x) || x == 0 || (x < 0 && !takes_negatives(f->function))) return 0;
   double y = f->near(x), low = y - fabs(y) * margin, high = y + fabs(y) * margin;
   if (isinf(y)) low = high = y; /* beyond binary64's range, so beyond binary32's */
   *want = code_of((float)low);
@@ -136,7 +141,7 @@ static void test_all(void **state) {
     const judged *f = &functions[i];
     uint64_t asked = 0;
     for (uint64_t first = 0; first < (uint64_t)1 << 32; first += BATCH) {
-      int dull = isnan(value_of((uint32_t)first)) || (first >> 31 && !is_exponential(f->function));
+      int dull = isnan(value_of((uint32_t)first)) || (first >> 31 && !takes_negatives(f->function));
       for (size_t k = 0; k < BATCH; k++) x[k] = (uint32_t)first + (uint32_t)k;
       asked += check_batch(f, dull ? 1 : BATCH, x);
     }

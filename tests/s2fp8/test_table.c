@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables made quickly against tables made entry by entry, in integers: scales at random and such as tensors have, whose
- * largest element is a pattern; every level. */
+ * largest element is a pattern; every level. And elements looked up in tables, at every bound, against the core. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +78,64 @@ static void tables(void **state) {
   assert_true(quick > 3000);
 }
 
+/* ---- elements at every bound ---- */
+
+enum { ELEMENTS = 3000 };
+
+/* Elements at bounds and beside them, of either sign; with `beyond` those of the limit, too, and special ones. */
+static void fill_at_bounds(t_random *r, const hu_s2 *map, const hu_s2_table *t, int beyond, float *x) {
+  const uint32_t limit = t->bound[0][map->spec.max_code + 1];
+  for (size_t i = 0; i < ELEMENTS; i++) {
+    uint32_t c = 1 + t_below(r, map->spec.max_code), u = t->bound[0][c] + t_below(r, 3) - 1;
+    if (t_below(r, 8) == 0) u = t->tiny[0] + t_below(r, 3) - 1;
+    if (t_below(r, 8) == 0) u = t->exact[c] < HU_S2_NEVER ? t->exact[c] : 0;
+    if (t_below(r, 16) == 0) u = t_below(r, 2) ? 0 : t_below(r, t->bound[0][1]);
+    if (u >= limit) u = limit - 1;
+    if (beyond && t_below(r, 300) == 0) u = t_below(r, 2) ? limit + t_below(r, 2) : 0x7F800000 + t_below(r, 2);
+    x[i] = t_float(u | t_below(r, 2) << 31);
+  }
+}
+
+static void same_as_core(const hu_s2 *map, const float *x, size_t n, size_t size, const char *name) {
+  static uint8_t want[4 * ELEMENTS], got[4 * ELEMENTS];
+  hu_exec exec = {1, UINT32_MAX, {0, 0}};
+  hu_events counted = {0}, events;
+  const size_t bytes = n * (size ? size : 4);
+  hu_s2_run(n, want, 1, size, x, 1, map, &exec, &counted);
+  for (size_t level = 0; level < t_levels(); level++) {
+    exec.levels_off = t_levels_off(level);
+    memset(&events, 0, sizeof events);
+    hu_s2_run(n, got, 1, size, x, 1, map, &exec, &events);
+    if (memcmp(want, got, bytes) || !t_same_events(&counted, &events))
+      fail_msg("%s, %zu elements, levels off %#x: not as the core", name, n, (unsigned)exec.levels_off);
+  }
+}
+
+static void at_every_bound(void **state) {
+  (void)state;
+  static float x[ELEMENTS];
+  static const char *const others[] = {"s2fp8(float8_e4m3fn)",       "s2fp8(fp(2,5,0):fn)",
+                                       "s2fp8(fp(6,1,0);target=20)", "s2fp8(fp(4,0,0):finite)",
+                                       "s2fp8(float8_e5m2fnuz)",     "s2fp8(ue4m3)"};
+  t_random r = {t_seed("s2fp8_at_bounds", 92)};
+  for (unsigned k = 0; k < t_runs(300); k++) {
+    hu_s2fp8 kind;
+    hu_s2_table t;
+    const char *name = k % 2 ? others[t_below(&r, 6)] : kinds[t_below(&r, KINDS)];
+    assert_int_equal(hu_s2fp8_parse(&kind, name, NULL), HU_OK);
+    hu_s2 map = draw(&r, &kind);
+    if (t_below(&r, 3) == 0) map.spec.round = (uint8_t)t_below(&r, T_DETERMINISTIC);
+    if (!hu_s2_may_table(&map.spec)) continue;
+    memset(&t, 0, sizeof t);
+    for (uint32_t i = 0; i < 2 * HU_S2_CODES; i++) hu_s2_fill_entry(&t, &map, i);
+    fill_at_bounds(&r, &map, &t, (int)t_below(&r, 2), x);
+    const size_t n = ELEMENTS - t_below(&r, 100);
+    same_as_core(&map, x, n, 0, name);
+    same_as_core(&map, x, n, hu_code_bytes(kind.element), name);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest all[] = {cmocka_unit_test(tables)};
+  const struct CMUnitTest all[] = {cmocka_unit_test(tables), cmocka_unit_test(at_every_bound)};
   return cmocka_run_group_tests(all, NULL, NULL);
 }
