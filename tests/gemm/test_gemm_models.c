@@ -162,6 +162,36 @@ static void beside_the_grid(void **state) {
   print_message("gemm models beside the grid: %lu runs agree\n", runs);
 }
 
+/* One product that is a number of F, and C of 24 digits about half a step of F there: what is rounded to binary32 first,
+ * to nearest, becomes a tie. */
+static void long_addends(void **state) {
+  (void)state;
+  t_random r = {t_seed("gemm models long addends", 76)};
+  unsigned long runs = 0;
+  for (unsigned i = 0; i < REPEAT * MODELS * MODES; i++) {
+    problem p;
+    char model[200];
+    const char *name = sums[t_below(&r, 5)];
+    hu_format f = named_format(name), x = named_format("fp(8,11,0)"), fc = named_format("binary32");
+    int m = f.m, base = (int)t_below(&r, 5);
+    size_t k = 1 + t_below(&r, 3);
+    problem_draw(&p, &r, 8, 40, k, x, x, &fc, f, HU_ACCUM_EXACT);
+    for (size_t e = 0; e < 8 * k; e++) plain_set(&p.a, e, e % k ? 0 : power_of_two(base));
+    for (size_t e = 0; e < 40 * k; e++) plain_set(&p.b, e, 1 + power_of_two(-m) * (double)t_below(&r, 1u << m));
+    for (size_t e = 0; e < 8 * 40; e++) {
+      plain_set(&p.c, e, power_of_two(base - m - 1) * (1 + power_of_two(-23) * (double)t_below(&r, 3)));
+      if (t_below(&r, 2)) p.c.code[e] |= 0x80000000u;
+    }
+    plain *all[] = {&p.a, &p.b, &p.c};
+    for (size_t q = 0; q < 3; q++) plain_store_again(all[q], &r, 0, 0, 0);
+    write_model(model, i, name, name, modes[t_below(&r, 2) ? 0 : t_below(&r, MODES)], &r);
+    set_model(&p, model);
+    problem_same_at_levels(&p, model, &runs);
+    problem_free(&p);
+  }
+  print_message("gemm models, long addends: %lu runs agree\n", runs);
+}
+
 /* Zeros of both signs, and sums that cancel. */
 static void zeros(void **state) {
   (void)state;
@@ -241,7 +271,8 @@ static void beyond_blocks(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(many), cmocka_unit_test(beside_the_grid), cmocka_unit_test(zeros),
-                                     cmocka_unit_test(counters), cmocka_unit_test(beyond_blocks)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(many),         cmocka_unit_test(beside_the_grid),
+                                     cmocka_unit_test(long_addends), cmocka_unit_test(zeros),
+                                     cmocka_unit_test(counters),     cmocka_unit_test(beyond_blocks)};
   return cmocka_run_group_tests_name("gemm models", tests, NULL, NULL);
 }
