@@ -28,12 +28,6 @@ STEP_FN int way_of(const hu_step_grid *q, const int round) {
 
 STEP_FN seq_f sum_by(const int way, seq_f x, seq_f y) { return way == STEP_ODD ? mode_odd_sum(x, y) : seq_add(x, y); }
 
-/* What a step is made of, a vector each; words: NULL, or where their random words stand. */
-typedef struct step_terms {
-  seq_f a, b, c;
-  const uint32_t *words;
-} step_terms;
-
 STEP_FN seq_u words_at(const int round, const uint32_t *words) {
   if (round < HU_SRA) return seq_each(0);
   seq_u z;
@@ -59,95 +53,24 @@ STEP_FN seq_f rounded_low(const hu_step_grid *q, const mode_lanes *v, const int 
   return signed_zeros(q, seq_value(z));
 }
 
-/* The lanes of `open`, a bit each, of z, in integers. */
-static seq_f by_integers(const hu_step_grid *q, int what, uint32_t open, const step_terms *x, seq_f z) {
-  float a[SEQ_LANES], b[SEQ_LANES], c[SEQ_LANES], out[SEQ_LANES];
-  seq_store(a, x->a);
-  seq_store(b, x->b);
-  seq_store(c, x->c);
-  seq_store(out, z);
-  for (size_t i = 0; open; i++, open >>= 1) {
-    if (open & 1) out[i] = q->lane(q, what, a[i], b[i], c[i], x->words ? x->words[i] : 0);
-  }
-  return seq_load(out);
+/* Where the terms of a step stand: a of products and fused steps is one number, *x, else a vector. */
+typedef struct step_places {
+  const float *x, *y;
+  const uint32_t *words;
+  float *z;
+} step_places;
+
+STEP_FN step_places places_at(const step_places *p, const int what, size_t j) {
+  step_places z = *p;
+  if (what == HU_STEP_SUM) z.x += j;
+  z.y += j;
+  if (z.words) z.words += j;
+  z.z += j;
+  return z;
 }
 
-/* A vector with lanes that the pattern alone does not serve. */
-HU_NOINLINE static void careful(const hu_step_grid *q, const mode_lanes *v, int round, int way, int what,
-                                const float *t, const float *terms, const uint32_t *words, float *z) {
-  const step_terms x = {seq_load(terms), seq_load(terms + SEQ_LANES), seq_load(terms + 2 * SEQ_LANES), words};
-  seq_f y = rounded_low(q, v, round, way, seq_load(t), words_at(round, words));
-  seq_u size = seq_and(seq_bits(seq_load(t)), seq_each(0x7FFFFFFFu));
-  uint32_t open = seq_which_from(size, seq_plus(v->floor, v->span));
-  seq_store(z, open ? by_integers(q, what, open, &x, y) : y);
-}
-
-/* STEP_SIDE vectors of sums t of the terms x, rounded into z. */
-STEP_FN void finish(const hu_step_grid *q, const mode_lanes *v, const int round, const int way, const int what,
-                    const seq_f *t, const step_terms *x, float *z) {
-  seq_u above[STEP_SIDE];
-  uint32_t open[STEP_SIDE], any = 0;
-  EACH_ONE {
-    seq_u size = seq_and(seq_bits(t[r]), seq_each(0x7FFFFFFFu));
-    above[r] = seq_if_zero(size, seq_each(0), seq_minus(size, v->floor));
-    open[r] = seq_which_from(above[r], v->span);
-    any |= open[r];
-  }
-  EACH_ONE {
-    seq_f y = mode_rounded(v, round, t[r], words_at(round, x[r].words));
-    seq_store(z + r * SEQ_LANES, q->sign ? y : signed_zeros(q, y));
-  }
-  if (HU_LIKELY(!any)) return;
-  for (size_t r = 0; r < STEP_SIDE; r++) {
-    float sum[SEQ_LANES], terms[3 * SEQ_LANES];
-    if (!open[r]) continue;
-    seq_store(sum, t[r]);
-    seq_store(terms, x[r].a);
-    seq_store(terms + SEQ_LANES, x[r].b);
-    seq_store(terms + 2 * SEQ_LANES, x[r].c);
-    careful(q, v, round, way, what, sum, terms, x[r].words, z + r * SEQ_LANES);
-  }
-}
-
-/* ---- the steps, each in every mode ---- */
-
-STEP_FN void add_by(const hu_step_grid *q, const int round, const int way, size_t rows, size_t cols, int minus,
-                    float *z, const float *x, const float *y, const uint32_t *words) {
-  const mode_lanes v = lanes_of(&q->to, round);
-  const seq_u flip = seq_each(minus ? 0x80000000u : 0);
-  for (size_t i = 0; i < rows * HU_STEP_COLS; i += HU_STEP_COLS) {
-    for (size_t j = i; j < i + cols; j += 16) {
-      step_terms terms[STEP_SIDE];
-      seq_f t[STEP_SIDE];
-      EACH_ONE {
-        size_t at = j + r * SEQ_LANES;
-        terms[r].a = terms[r].c = seq_load(x + at);
-        terms[r].b = seq_value(wide_xor(seq_bits(seq_load(y + at)), flip));
-        terms[r].words = words ? words + at : NULL;
-        t[r] = sum_by(way, terms[r].a, terms[r].b);
-      }
-      finish(q, &v, round, way, HU_STEP_SUM, t, terms, z + j);
-    }
-  }
-}
-
-/* Products are exact: what rounds is their sum with 2^emin, never `near`. */
-STEP_FN void multiply_by(const hu_step_grid *q, const int round, const int way, size_t rows, size_t cols, float *z,
-                         const float *a, const float *b, const uint32_t *words) {
-  const mode_lanes v = lanes_of(&q->to, round);
-  for (size_t i = 0; i < rows; i++) {
-    for (size_t j = 0; j < cols; j += 16) {
-      step_terms terms[STEP_SIDE];
-      seq_f t[STEP_SIDE];
-      EACH_ONE {
-        terms[r].a = terms[r].c = seq_all(a[i]);
-        terms[r].b = seq_load(b + j + r * SEQ_LANES);
-        terms[r].words = words ? words + i * HU_STEP_COLS + j + r * SEQ_LANES : NULL;
-        t[r] = seq_mul(terms[r].a, terms[r].b);
-      }
-      finish(q, &v, round, way, HU_STEP_PRODUCT, t, terms, z + i * HU_STEP_COLS + j);
-    }
-  }
+STEP_FN seq_f first_of(const step_places *p, const int what) {
+  return what == HU_STEP_SUM ? seq_load(p->x) : seq_all(*p->x);
 }
 
 STEP_FN seq_f fused_by(const int way, seq_f a, seq_f b, seq_f c) {
@@ -158,23 +81,96 @@ STEP_FN seq_f fused_by(const int way, seq_f a, seq_f b, seq_f c) {
 #endif
 }
 
+/* t of one vector. flip: of the sign of y in sums. */
+STEP_FN seq_f step_of(const step_places *p, const int what, const int way, seq_u flip) {
+  seq_f a = first_of(p, what), b = seq_load(p->y);
+  if (what == HU_STEP_PRODUCT) return seq_mul(a, b);
+  if (what == HU_STEP_FUSED) return fused_by(way, a, b, seq_load(p->z));
+  return sum_by(way, a, seq_value(wide_xor(seq_bits(b), flip)));
+}
+
+/* The lanes of `open`, a bit each, of z, in integers. */
+static seq_f by_integers(const hu_step_grid *q, const step_places *p, int what, seq_u flip, uint32_t open, seq_f z) {
+  float a[SEQ_LANES], b[SEQ_LANES], out[SEQ_LANES];
+  seq_store(a, first_of(p, what));
+  seq_store(b, seq_value(wide_xor(seq_bits(seq_load(p->y)), flip)));
+  seq_store(out, z);
+  for (size_t i = 0; open; i++, open >>= 1) {
+    if (open & 1) out[i] = q->lane(q, what, a[i], b[i], p->z[i], p->words ? p->words[i] : 0);
+  }
+  return seq_load(out);
+}
+
+/* 16 places with lanes that the pattern alone does not serve. */
+HU_NOINLINE static void careful(const hu_step_grid *q, const mode_lanes *v, int round, int way, int what, seq_u flip,
+                                const step_places *group) {
+  for (size_t r = 0; r < STEP_SIDE; r++) {
+    const step_places p = places_at(group, what, r * SEQ_LANES);
+    seq_f t = step_of(&p, what, way, flip), z = rounded_low(q, v, round, way, t, words_at(round, p.words));
+    uint32_t open = seq_which_from(seq_and(seq_bits(t), seq_each(0x7FFFFFFFu)), seq_plus(v->floor, v->span));
+    seq_store(p.z, open ? by_integers(q, &p, what, flip, open, z) : z);
+  }
+}
+
+/* One row. The inner loop has no calls: they would cost it registers. It ends before places that are not for it. kept:
+ * the same as v. */
+STEP_FN void row_by(const hu_step_grid *q, const mode_lanes *v, const mode_lanes *kept, const int round, const int way,
+                    const int what, size_t cols, seq_u flip, const step_places *row) {
+  const int has_minus = q->sign != 0;
+  for (size_t j = 0; j < cols; j += 16) {
+    for (; j < cols; j += 16) {
+      seq_f t[STEP_SIDE];
+      seq_u most = seq_each(0);
+      EACH_ONE {
+        const step_places p = places_at(row, what, j + r * SEQ_LANES);
+        t[r] = step_of(&p, what, way, flip);
+        seq_u size = seq_and(seq_bits(t[r]), seq_each(0x7FFFFFFFu));
+        seq_u above = seq_if_zero(size, size, seq_minus(size, v->floor));
+        most = r ? seq_most(most, above) : above;
+      }
+      if (HU_UNLIKELY(seq_which_from(most, v->span))) break;
+      EACH_ONE {
+        const step_places p = places_at(row, what, j + r * SEQ_LANES);
+        seq_f z = mode_rounded(v, round, t[r], words_at(round, p.words));
+        seq_store(p.z, has_minus ? z : signed_zeros(q, z));
+      }
+    }
+    if (j >= cols) return;
+    const step_places group = places_at(row, what, j);
+    careful(q, kept, round, way, what, flip, &group);
+  }
+}
+
+/* ---- the steps, each in every mode ---- */
+
+STEP_FN void add_by(const hu_step_grid *q, const int round, const int way, size_t rows, size_t cols, int minus,
+                    float *z, const float *x, const float *y, const uint32_t *words) {
+  const mode_lanes v = lanes_of(&q->to, round), kept = v;
+  const seq_u flip = seq_each(minus ? 0x80000000u : 0);
+  for (size_t i = 0; i < rows * HU_STEP_COLS; i += HU_STEP_COLS) {
+    const step_places row = {x + i, y + i, round < HU_SRA ? NULL : words + i, z + i};
+    row_by(q, &v, &kept, round, way, HU_STEP_SUM, cols, flip, &row);
+  }
+}
+
+/* Products are exact: what rounds is their sum with 2^emin, never `near`. */
+STEP_FN void multiply_by(const hu_step_grid *q, const int round, const int way, size_t rows, size_t cols, float *z,
+                         const float *a, const float *b, const uint32_t *words) {
+  const mode_lanes v = lanes_of(&q->to, round), kept = v;
+  for (size_t i = 0; i < rows; i++) {
+    const size_t at = i * HU_STEP_COLS;
+    const step_places row = {a + i, b, round < HU_SRA ? NULL : words + at, z + at};
+    row_by(q, &v, &kept, round, way, HU_STEP_PRODUCT, cols, seq_each(0), &row);
+  }
+}
+
 STEP_FN void fuse_by(const hu_step_grid *q, const int round, const int way, size_t rows, size_t cols, float *z,
                      const float *a, const float *b, const uint32_t *words) {
-  const mode_lanes v = lanes_of(&q->to, round);
+  const mode_lanes v = lanes_of(&q->to, round), kept = v;
   for (size_t i = 0; i < rows; i++) {
-    for (size_t j = 0; j < cols; j += 16) {
-      step_terms terms[STEP_SIDE];
-      seq_f t[STEP_SIDE];
-      float *to = z + i * HU_STEP_COLS + j;
-      EACH_ONE {
-        terms[r].a = seq_all(a[i]);
-        terms[r].b = seq_load(b + j + r * SEQ_LANES);
-        terms[r].c = seq_load(to + r * SEQ_LANES);
-        terms[r].words = words ? words + i * HU_STEP_COLS + j + r * SEQ_LANES : NULL;
-        t[r] = fused_by(way, terms[r].a, terms[r].b, terms[r].c);
-      }
-      finish(q, &v, round, way, HU_STEP_FUSED, t, terms, to);
-    }
+    const size_t at = i * HU_STEP_COLS;
+    const step_places row = {a + i, b, round < HU_SRA ? NULL : words + at, z + at};
+    row_by(q, &v, &kept, round, way, HU_STEP_FUSED, cols, seq_each(0), &row);
   }
 }
 

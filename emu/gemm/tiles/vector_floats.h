@@ -40,6 +40,7 @@ SEQ_OP seq_u vector_below(seq_u x, seq_u y) {
   return (seq_u)((hu_ilane)(x ^ half) < (hu_ilane)(y ^ half));
 }
 SEQ_OP seq_u seq_least(seq_u x, seq_u y) { return hu_mask_sel(vector_below(x, y), x, y); }
+SEQ_OP seq_u seq_most(seq_u x, seq_u y) { return hu_mask_sel(vector_below(x, y), y, x); }
 SEQ_OP seq_u seq_if_zero(seq_u x, seq_u yes, seq_u no) { return hu_mask_sel((seq_u)(x == HU_ALL(0)), yes, no); }
 SEQ_OP seq_f seq_if_larger(seq_f x, seq_f y, seq_f yes, seq_f no) {
   const seq_u size = HU_ALL(0x7FFFFFFFu);
