@@ -33,6 +33,9 @@
 #define PRODUCTS                                                                                   \
   .gemm = &HU_OF_LEVEL(hu_gemm), .seq = &HU_OF_LEVEL(hu_seq), .seq_modes = &HU_OF_LEVEL(hu_modes), \
   .unfused = &HU_OF_LEVEL(hu_unfused), .unit = &HU_OF_LEVEL(hu_unit), .join = &HU_OF_LEVEL(hu_scaled_join)
+#elif HU_LANES_HERE
+static const hu_modes_kernels without_fused = {NULL, &HU_OF_LEVEL(hu_steps)};
+#define PRODUCTS .seq_modes = &without_fused
 #else
 #define PRODUCTS .gemm = NULL
 #endif

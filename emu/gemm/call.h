@@ -54,8 +54,11 @@ struct hu_gemm_call {
   const hu_gemm_kernels *kernels;
   hu_extensions extensions;
   const hu_accum *accum;
-  int exact;          /* accum is `exact` */
-  const void *way;    /* what the way that runs keeps of the call */
+  int exact;       /* accum is `exact` */
+  const void *way; /* what the way that runs keeps of the call */
+  /* Computes D by the first way that serves: for ways that multiply parts of the operands. */
+  void (*run)(hu_gemm_call *g, const hu_level *level, hu_events *events);
+  const hu_level *level;
   hu_span sa, sb, sc; /* once hu_gemm_look has been asked: looked is 1 */
   int looked;
   size_t block_rows, block_cols, across;
@@ -109,6 +112,7 @@ extern const hu_gemm_way hu_way_wide;                                  /* exact_
 extern const hu_gemm_way hu_way_seq, hu_way_seq_modes, hu_way_unfused; /* files of these names, in lanes */
 extern const hu_gemm_way hu_way_pairs;                                 /* pairs.c: VDPBF16PS */
 extern const hu_gemm_way hu_way_unit;                                  /* unit.c: block(...) in lanes */
+extern const hu_gemm_way hu_way_slices, hu_way_steps;                  /* steps/: what the ways above leave, in lanes */
 extern const hu_gemm_way hu_way_by_model;                              /* by_model.c: any model, value by value */
 
 /* exact_short.c, for emu/scaled_gemm: the exact sums of products 0 ... every - 1, and so on, of each element, each

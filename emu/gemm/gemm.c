@@ -37,9 +37,10 @@ static int on_grid(const hu_matrix *x, uint32_t threads) {
 /* ---- the ways ---- */
 
 /* The first that serves takes the call. Where the model is `exact`, they stand in the order of their cost. */
-static const hu_gemm_way *const ways[] = {&hu_way_short, &hu_way_fp32, &hu_way_exact64, &hu_way_brackets,
-                                          &hu_way_wide,  &hu_way_seq,  &hu_way_unfused, &hu_way_seq_modes,
-                                          &hu_way_pairs, &hu_way_unit, &hu_way_by_model};
+static const hu_gemm_way *const ways[] = {&hu_way_short,   &hu_way_fp32, &hu_way_exact64, &hu_way_brackets,
+                                          &hu_way_wide,    &hu_way_seq,  &hu_way_unfused, &hu_way_seq_modes,
+                                          &hu_way_pairs,   &hu_way_unit, &hu_way_slices,  &hu_way_steps,
+                                          &hu_way_by_model};
 
 static void run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -80,6 +81,8 @@ static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *d, cons
   g.accum = accum;
   g.exact = accum->kind == HU_ACCUM_EXACT;
   g.looked = 0;
+  g.run = run;
+  g.level = level;
   g.stream = hu_exec_stream(exec);
   hu_gemm_set_result(&g, d, mode, level);
   hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);

@@ -34,11 +34,12 @@ static int digits_suffice(const hu_spec *f) {
   }
 }
 
-/* 1 if lanes can round to it. */
-static int grid_of(hu_mode_grid *z, hu_format format, hu_mode mode) {
+int hu_mode_grid_of(hu_mode_grid *z, hu_format format, hu_mode mode) {
+  memset(z, 0, sizeof *z);
   z->grid = hu_grid_of(format, mode);
   const hu_spec *f = &z->grid.spec;
-  if (!hu_lanes_round_into(f, 23) || !f->fits_binary32 || !digits_suffice(f)) return 0;
+  const int single = f->round == HU_RNE && f->m == 23 && f->emin == -126;
+  if (!hu_lanes_round_into(f, 23) || !f->fits_binary32 || !(single || digits_suffice(f))) return 0;
   z->floor = hu_power_bits(f->emin);
   z->span = (uint32_t)(f->emax - f->emin) << 23;
   z->d = (uint32_t)(23 - f->m);
@@ -65,13 +66,14 @@ static int choose(modes_way *w, hu_gemm_call *g, const hu_level *level) {
   const hu_accum *x = g->accum;
   hu_modes *q = &w->modes;
   w->kernels = level->seq_modes;
-  if (!w->kernels || !hu_gemm_is_bare(g)) return 0;
+  if (!w->kernels || !w->kernels->tile || !hu_gemm_is_bare(g)) return 0;
   memset(q, 0, sizeof *q);
   q->unfused = x->kind == HU_ACCUM_SEQ2;
   if ((x->kind != HU_ACCUM_SEQ && !q->unfused) || x->promote || x->slices) return 0;
   if (x->mode.round == HU_RNE || g->k == 0) return 0;
   if (!g->a.carried || !g->b.carried || (g->c.data && !g->c.carried)) return 0;
-  if (!grid_of(&q->sum, x->sum, x->mode) || !grid_of(&q->product, q->unfused ? x->product : x->sum, x->mode)) return 0;
+  if (!hu_mode_grid_of(&q->sum, x->sum, x->mode)) return 0;
+  if (!hu_mode_grid_of(&q->product, q->unfused ? x->product : x->sum, x->mode)) return 0;
   q->key = g->stream.key;
   q->lane = step_in_integers;
   return !q->unfused || products_are_exact(g);

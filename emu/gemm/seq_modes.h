@@ -19,20 +19,13 @@
  * caller has looked), and rounded onto P's grid in the same way; then x = acc + 1 v.
  *
  * Random words are those of docs/numerics.md section 11.3: element e's block 1 + k / 4 has those of steps 4 (k / 4) to
- * 4 (k / 4) + 3; seq2: block 1 + k / 2 those of two steps, of products and sums in turn. The first two rounds of Philox
- * mostly depend on e or k alone. */
+ * 4 (k / 4) + 3; seq2: block 1 + k / 2 those of two steps, of products and sums in turn. */
 #ifndef HALFULP_EMU_GEMM_SEQ_MODES_H
 #define HALFULP_EMU_GEMM_SEQ_MODES_H
 
-#include "emu/core/accum_step.h"
 #include "emu/gemm/tiles/kernels.h"
-
-typedef struct hu_mode_grid {
-  hu_grid grid;         /* the format and the mode */
-  uint32_t floor, span; /* the pattern of 2^emin; what that of 2^emax is above it */
-  uint32_t d;           /* 23 - m */
-  uint32_t keep, half;  /* stochastic: digits of the addend that count; half of the last of them */
-} hu_mode_grid;
+#include "emu/gemm/tiles/rounding.h"
+#include "emu/gemm/tiles/steps.h"
 
 typedef struct hu_modes hu_modes;
 struct hu_modes {
@@ -43,11 +36,15 @@ struct hu_modes {
   float (*lane)(const hu_modes *q, float a, float b, float acc, uint64_t element, uint64_t k);
 };
 
+/* seq_modes.c. 1 if binary32 lanes can round to the format in the mode; ties to even, too. */
+int hu_mode_grid_of(hu_mode_grid *z, hu_format format, hu_mode mode);
+
 typedef struct hu_modes_kernels {
   /* One tile of HU_GEMM_MR x HU_GEMM32_NR through the steps k ... k + kc - 1, k a multiple of 4; layouts as fma32's.
-   * Element (i, j) is number element + i n + j. */
+   * Element (i, j) is number element + i n + j. NULL on levels without fused multiply-adds. */
   void (*tile)(const hu_modes *q, size_t rows, size_t cols, size_t kc, const float *a, const float *b, float *acc,
                uint64_t element, uint64_t n, uint64_t k);
+  const hu_step_kernels *steps; /* of every level */
 } hu_modes_kernels;
 
 extern const hu_modes_kernels HU_OF_LEVEL(hu_modes);

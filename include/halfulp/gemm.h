@@ -37,9 +37,17 @@
  *   seq2, chunk, kahan, neumaier, and           formats of 2 to 11 digits, each no finer than the one it is added to;
  *   promotions of them but chunk,               all but seq: operands of together at most 24 digits
  *   ties to even
+ *   pairwise, strided, and chunk, kahan,        formats and modes as for seq2 in other modes, and binary32 in ties to
+ *   neumaier, promotions of seq, seq2, fp32     even; operands of together at most 24 digits, except under promotions
+ *   and all of these, any mode                  of seq and fp32
+ *   splitk(S,M)                                 what M asks for; M's sums within binary32, of at most 22 digits or in
+ *                                               binary32
  *   block(...), alone, in promote or splitk     formats of any digits; modes but RNA, RNZ, RAZ and the stochastic ones;
  *                                               F (F2) + log2 l at most about 48; l (2 l with mod4) at most 128.
  *                                               Every preset of NVIDIA's and AMD's units on matrices of codes is such
+ *
+ * On processors whose level has no fused multiply-adds (HU_LEVEL_VECTOR), the lanes of pairwise serve seq, seq2 and
+ * fp32, too, all with operands of together at most 24 digits, and block(...) goes element by element.
  *
  * An instruction that is what a model says computes it where the CPU has it (array.h): VDPBF16PS (HU_LEVEL_BF16) under
  * intel.vdpbf16ps, by whatever name its block(...) goes, on operands of bfloat16; VPDPBUSD and VPDPWSSD (HU_LEVEL_VNNI)
@@ -72,7 +80,7 @@
  *   HU_E_GRID                   a binary32 operand that is not a value of its format; -0 is one only if the format
  *                               has -0
  *
- * No allocation; up to 512 KiB of stack in the calling thread and in each further one. */
+ * No allocation; up to 512 KiB of stack in the calling thread and in each further one, 704 KiB under splitk. */
 #ifndef HALFULP_GEMM_H
 #define HALFULP_GEMM_H
 

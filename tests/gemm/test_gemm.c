@@ -469,7 +469,7 @@ static void edges(void **state) {
 
 /* ---- stack ---- */
 
-enum { STACK = 2 << 20, PROMISED = 512 << 10 };
+enum { STACK = 2 << 20, PROMISED = 512 << 10, PROMISED_SLICES = 704 << 10 };
 
 /* Binary64 sums; brackets, of which some stay open; integers by digits and by bins; fp32. */
 static void *run_all(void *context) {
@@ -484,8 +484,28 @@ static void *run_all(void *context) {
   return context;
 }
 
-static void stack(void **state) {
-  (void)state;
+static void *run_models(void *context, const char *const *texts) {
+  call *t = context;
+  t->a.format = t->b.format = hu_float8_e4m3fn();
+  for (; *texts; texts++) {
+    if (hu_accum_parse(&t->accum, *texts, NULL) != HU_OK || go(t) != HU_OK) return NULL;
+  }
+  return context;
+}
+
+static void *run_steps(void *context) {
+  static const char *const texts[] = {"pairwise(bfloat16)", "kahan(bfloat16,sra:8)", NULL};
+  return run_models(context, texts);
+}
+
+static void *run_slices(void *context) {
+  static const char *const texts[] = {"splitk(2,fp32)", "splitk(2,seq(bfloat16))", "splitk(2,pairwise(bfloat16))",
+                                      NULL};
+  return run_models(context, texts);
+}
+
+/* Bytes of stack that the calls of `run` take. */
+static size_t stack_of(void *(*run)(void *context)) {
   call t;
   pthread_attr_t attributes;
   pthread_t thread;
@@ -496,20 +516,28 @@ static void stack(void **state) {
   t_fill_pattern(memory, STACK);
   assert_int_equal(pthread_attr_init(&attributes), 0);
   assert_int_equal(pthread_attr_setstack(&attributes, memory, STACK), 0);
-  assert_int_equal(pthread_create(&thread, &attributes, run_all, &t), 0);
+  assert_int_equal(pthread_create(&thread, &attributes, run, &t), 0);
   assert_int_equal(pthread_join(thread, &result), 0);
   pthread_attr_destroy(&attributes);
   assert_ptr_equal(result, &t);
   size_t unused = 0;
   while (unused + 16 <= STACK && t_is_pattern((uint8_t *)memory + unused, 16)) unused += 16;
-  print_message("gemm stack: %zu bytes of %d\n", STACK - unused, PROMISED);
-  assert_true(unused > 0);
-#if HU_SANITIZED
   free(memory);
+  assert_true(unused > 0);
+  return STACK - unused;
+}
+
+static void stack(void **state) {
+  (void)state;
+  size_t all = stack_of(run_all), steps = stack_of(run_steps), slices = stack_of(run_slices);
+  print_message("gemm stack: %zu and %zu bytes of %d, splitk %zu of %d\n", all, steps, PROMISED, slices,
+                PROMISED_SLICES);
+#if HU_SANITIZED
   skip(); /* red zones around every array are not the library's */
 #endif
-  assert_true(STACK - unused <= PROMISED);
-  free(memory);
+  assert_true(all <= PROMISED);
+  assert_true(steps <= PROMISED);
+  assert_true(slices <= PROMISED_SLICES);
 }
 
 int main(void) {

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/gemm/tiles/rounding_lanes.h - rounds the patterns of binary32 lanes onto the grid of a format in any mode (the
+ * argument stands in emu/gemm/seq_modes.h), and sums to odd in the processor's own arithmetic. For kernels, on the
+ * hooks that emu/gemm/seq_lanes.c describes. */
+#ifndef HALFULP_EMU_GEMM_TILES_ROUNDING_LANES_H
+#define HALFULP_EMU_GEMM_TILES_ROUNDING_LANES_H
+
+#include "emu/core/lane_constants.h"
+#include "emu/gemm/tiles/rounding.h"
+
+#define MODE_FN static inline __attribute__((always_inline, unused))
+
+MODE_FN int rounds_to_odd(const int round) {
+  return round == HU_RNE || round == HU_RNZ || round == HU_RAZ || round == HU_RTO || round == HU_SRC;
+}
+
+/* The direction that the processor has to round in, for sums toward it and for those to odd. */
+MODE_FN uint32_t mode_direction(const int round) {
+  if (rounds_to_odd(round) || round == HU_RTP) return HU_LANE_UP;
+  return round == HU_RTN ? HU_LANE_DOWN : HU_LANE_ZERO;
+}
+
+/* Hides from the compiler how a vector was made: it may think that all rounding is to nearest, where -(-x - y) would be
+ * x + y. */
+#if defined(__x86_64__) || defined(__i386__)
+#define MODE_HIDE(v) __asm__("" : "+x"(v))
+#elif defined(__aarch64__)
+#define MODE_HIDE(v) __asm__("" : "+w"(v))
+#else
+#define MODE_HIDE(v) __asm__("" : "+m"(v))
+#endif
+
+MODE_FN seq_f mode_negated(seq_f x) {
+  seq_u u = wide_xor(seq_bits(x), seq_each(0x80000000u));
+  MODE_HIDE(u);
+  return seq_value(u);
+}
+
+/* To odd, of a number rounded up and down. Either both are that number, or neighbours, of which the last digits are 0
+ * and 1: the one with 1 is the lesser in magnitude, with that digit set. Where the number is below the least one in
+ * magnitude, one of the two is a zero, and the sign is that of the other; of an exact zero it is that of `up`, as the
+ * lesser of the patterns +0 and -0 is +0. */
+MODE_FN seq_f mode_odd_of(seq_f up, seq_f down) {
+  seq_u u = seq_bits(up), v = seq_bits(down);
+  return seq_value(seq_or_and(seq_least(u, v), seq_or_and(u, v, seq_each(0xFFFFFFFFu)), seq_each(1)));
+}
+
+/* x + y to odd. But for AVX-512, whose instructions name a direction, the processor rounds up, and what it makes of the
+ * negated sum is the sum rounded down, negated. */
+MODE_FN seq_f mode_odd_sum(seq_f x, seq_f y) {
+#if HU_LEVEL_ID == 2
+  return seq_odd(seq_all(1), x, y);
+#else
+  return mode_odd_of(seq_add(x, y), mode_negated(seq_sub(mode_negated(x), y)));
+#endif
+}
+
+#if HU_LEVEL_FMA
+/* a b + c to odd, likewise. */
+MODE_FN seq_f mode_odd_fma(seq_f a, seq_f b, seq_f c) {
+#if HU_LEVEL_ID == 2
+  return seq_odd(a, b, c);
+#else
+  return mode_odd_of(seq_fma(a, b, c), mode_negated(seq_fnma(a, b, mode_negated(c))));
+#endif
+}
+#endif
+
+/* What rounding needs, made once a tile: calls would have it loaded again each time. */
+typedef struct mode_lanes {
+  seq_u floor, span, kept, keep, add, half, one;
+  uint32_t d, bits, last;
+} mode_lanes;
+
+MODE_FN mode_lanes lanes_of(const hu_mode_grid *q, const int round) {
+  const uint32_t below = ((uint32_t)1 << q->d) - 1;
+  mode_lanes z;
+  z.floor = seq_each(q->floor);
+  z.span = seq_each(q->span);
+  z.kept = seq_each(~below);
+  z.keep = seq_each(q->keep);
+  z.add = seq_each(q->d ? hu_addend_of((uint32_t)round, (int32_t)q->d).base[round == HU_RTN] : 0);
+  z.half = seq_each(round == HU_SRC ? q->half - 1 : q->half);
+  z.one = seq_each(q->d != 0);
+  z.d = q->d;
+  z.bits = q->grid.spec.bits;
+  z.last = q->half;
+  return z;
+}
+
+/* What is added to the pattern u before its lowest d digits are dropped (hu_quick_add of emu/simd/round.h). */
+MODE_FN seq_u addend(const mode_lanes *v, const int round, seq_u u, seq_u random) {
+  if (round == HU_RNE) return seq_plus(v->add, seq_and(seq_down(u, v->d), v->one));
+  if (round == HU_RTP) return seq_and_not(v->add, seq_negative(u));
+  if (round == HU_RTN) return seq_and(v->add, seq_negative(u));
+  if (round == HU_RTO) { /* up if the last digit kept is 0 */
+    seq_u last = seq_and(seq_down(u, v->d), seq_each(1));
+    return seq_and(v->add, seq_minus(last, seq_each(1)));
+  }
+  if (round < HU_SRA) return v->add;
+  seq_u add = seq_and(seq_down(random, 32 - v->d), v->keep);
+  if (round == HU_SRB) return seq_plus(add, v->half);
+  if (round == HU_SRA || v->last == 0) return add;
+  /* C: the fraction first rounded to N digits, ties to even. */
+  seq_u even = seq_down(seq_and(u, seq_each(v->last << 1)), v->d - v->bits);
+  return seq_plus(add, seq_minus(seq_and(seq_plus(seq_plus(u, v->half), even), v->keep), u));
+}
+
+MODE_FN seq_f mode_rounded(const mode_lanes *v, const int round, seq_f t, seq_u random) {
+  seq_u u = seq_bits(t);
+  if (round == HU_RTZ) return seq_value(seq_and(u, v->kept));
+  return seq_value(seq_and(seq_plus(u, addend(v, round, u, random)), v->kept));
+}
+
+/* |t| above 2^emin, as a pattern: from the span on, without a sign, the integers serve. */
+MODE_FN seq_u above_floor(const mode_lanes *v, seq_f t) {
+  return seq_minus(seq_and(seq_bits(t), seq_each(0x7FFFFFFFu)), v->floor);
+}
+
+#endif
