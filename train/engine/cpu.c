@@ -60,6 +60,12 @@ static hu_status cpu_put(void *self, void *z, const void *x, size_t bytes) {
   return HU_OK;
 }
 
+/* Numbers of a part, in whole pieces, for at most as many parts as there are threads. */
+static size_t part_size(const hu_cpu *c, size_t n, size_t piece) {
+  size_t threads = c->threads < HU_THREADS_MAX ? c->threads : HU_THREADS_MAX;
+  return (n / threads / piece + 1) * piece;
+}
+
 /* Threads for a call of the library. */
 static hu_exec exec_of(const hu_cpu *c, size_t work, size_t least, hu_stream words) {
   hu_exec e;
@@ -221,29 +227,95 @@ static hu_status cpu_products(void *self, const hu_products *p) {
 typedef hu_status function_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,
                              hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events);
 
+typedef struct function_call {
+  function_n *function;
+  float *z;
+  const float *x;
+  size_t n, part;
+  uint32_t levels_off;
+  hu_status status[HU_THREADS_MAX];
+} function_call;
+
+static void function_part(void *context, size_t part) {
+  function_call *c = context;
+  const hu_mode rne = {0};
+  hu_exec e;
+  memset(&e, 0, sizeof e);
+  e.threads = 1;
+  e.levels_off = c->levels_off;
+  size_t at = part * c->part, n = c->n - at < c->part ? c->n - at : c->part;
+  c->status[part] = c->function(n, c->z + at, 1, hu_binary32(), c->x + at, 1, hu_binary32(), rne, &e, NULL);
+}
+
+/* Numbers one at a time, by the crew: the library would start threads for each call. */
 static hu_status cpu_function(void *self, int which, size_t n, float *z, const float *x) {
   static function_n *const functions[] = {hu_exp_n, hu_log_n, hu_tanh_n, hu_sigmoid_n, hu_erf_n, hu_gelu_n};
-  const hu_mode rne = {0};
-  const hu_stream none = {0, 0};
-  hu_exec e = exec_of(self, n, VALUES_MIN, none);
-  return functions[which](n, z, 1, hu_binary32(), x, 1, hu_binary32(), rne, &e, NULL);
+  const hu_cpu *c = self;
+  function_call call;
+  memset(&call, 0, sizeof call);
+  call.function = functions[which];
+  call.z = z;
+  call.x = x;
+  call.n = n;
+  call.part = !c->crew || n < VALUES_MIN ? n + !n : part_size(c, n, 1024);
+  call.levels_off = c->levels_off;
+  size_t parts = (n + call.part - 1) / call.part;
+  hu_cpu_run(c, parts, function_part, &call);
+  for (size_t i = 0; i < parts; i++) {
+    if (call.status[i] != HU_OK) return call.status[i];
+  }
+  return HU_OK;
+}
+
+/* ---- numbers that stay as they are, but for NaN, of which there is one ---- */
+
+enum { LOOK = 1024 };
+
+typedef struct keep_call {
+  const hu_loops *loops;
+  float *x;
+  size_t n, part;
+} keep_call;
+
+/* Reads alone, unless there is a NaN. Magnitudes are compared as whole numbers, in lanes. */
+static void keep_part(void *context, size_t part) {
+  const keep_call *c = context;
+  size_t from = part * c->part, end = c->n - from < c->part ? c->n : from + c->part;
+  for (size_t at = from; at < end; at += LOOK) {
+    float *x = c->x + at;
+    size_t n = end - at < LOOK ? end - at : LOOK;
+    int32_t nan = 0, u;
+    for (size_t i = 0; i < n; i++) {
+      memcpy(&u, &x[i], sizeof u);
+      nan |= (u & 0x7FFFFFFF) > 0x7F800000;
+    }
+    if (!nan) continue;
+    hu_task t = hu_task_of(1, n, x, x, NULL);
+    c->loops->kernel[HU_RUN_KEEP](&t, 0, 1, 0, n);
+  }
+}
+
+static hu_status keep(const hu_cpu *c, size_t n, float *z, const float *x) {
+  if (z != x) {
+    hu_task t = hu_task_of(1, n, z, x, NULL);
+    return cpu_run((void *)(uintptr_t)c, HU_RUN_KEEP, &t);
+  }
+  keep_call call = {c->loops, z, n, !c->crew || n < NUMBERS_MIN ? n + !n : part_size(c, n, LOOK)};
+  hu_cpu_run(c, (n + call.part - 1) / call.part, keep_part, &call);
+  return HU_OK;
 }
 
 static hu_status cpu_round(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r,
                            hu_stream words, hu_rounding_counts *counts) {
   hu_exec e = exec_of(self, rows * cols, NUMBERS_MIN, words);
   if (r->kind != HU_ROUND_KEEP) return hu_rounding_apply(rows, cols, z, x, r, &e, counts);
-  hu_task t = hu_task_of(1, rows * cols, z, x, NULL);
   if (counts) counts->elements += rows * cols;
-  return cpu_run(self, HU_RUN_KEEP, &t);
+  return keep(self, rows * cols, z, x);
 }
 
 static hu_status cpu_quantize(void *self, size_t n, float *x, hu_format f, hu_mode mode, hu_stream words) {
-  if (hu_format_equal(f, hu_binary32()) && !mode.saturate && !mode.tiny && !mode.nan) {
-    /* Every number is one of the format. */
-    hu_task t = hu_task_of(1, n, x, x, NULL);
-    return cpu_run(self, HU_RUN_KEEP, &t);
-  }
+  /* Every number is one of the format. */
+  if (hu_format_equal(f, hu_binary32()) && !mode.saturate && !mode.tiny && !mode.nan) return keep(self, n, x, x);
   hu_exec e = exec_of(self, n, NUMBERS_MIN, words);
   return hu_quantize_n(n, x, 1, x, 1, f, mode, &e, NULL);
 }
@@ -255,9 +327,32 @@ static hu_status cpu_transform(void *self, size_t rows, size_t cols, float *z, c
   return hu_hadamard_forward(rows, cols, z, cols, x, cols, transform, &e);
 }
 
+typedef struct unscale_call {
+  float *g, scale;
+  size_t n, part;
+  hu_gradient_found found[HU_THREADS_MAX];
+} unscale_call;
+
+static void unscale_part(void *context, size_t part) {
+  unscale_call *c = context;
+  size_t at = part * c->part, n = c->n - at < c->part ? c->n - at : c->part;
+  hu_gradient_unscale_n(n, c->g + at, c->scale, &c->found[part]);
+}
+
+/* A maximum and a flag, the same in any order. */
 static hu_status cpu_unscale(void *self, size_t n, float *g, float scale, hu_gradient_found *found) {
-  (void)self;
-  hu_gradient_unscale_n(n, g, scale, found);
+  const hu_cpu *c = self;
+  if (!c->crew || n < NUMBERS_MIN) {
+    hu_gradient_unscale_n(n, g, scale, found);
+    return HU_OK;
+  }
+  unscale_call call = {g, scale, n, part_size(c, n, 1024), {{0, 0}}};
+  size_t parts = (n + call.part - 1) / call.part;
+  hu_cpu_run(c, parts, unscale_part, &call);
+  for (size_t i = 0; i < parts; i++) {
+    if (call.found[i].amax > found->amax) found->amax = call.found[i].amax;
+    found->bad |= call.found[i].bad;
+  }
   return HU_OK;
 }
 
@@ -341,13 +436,12 @@ static hu_status cpu_step(void *self, size_t n, const hu_optimizer_arrays *x, co
   if (!c->crew || n < STEPS_MIN) return hu_optimizer_step(n, x, o, now, words, counts);
   step_call call;
   memset(&call, 0, sizeof call);
-  size_t threads = c->threads < HU_THREADS_MAX ? c->threads : HU_THREADS_MAX;
   call.x = x;
   call.o = o;
   call.now = now;
   call.words = words;
   call.n = n;
-  call.part = (n / threads / 1024 + 1) * 1024;
+  call.part = part_size(c, n, 1024);
   size_t parts = (n + call.part - 1) / call.part;
   hu_cpu_run(c, parts, step_part, &call);
   for (size_t i = 0; i < parts; i++) {

@@ -92,6 +92,7 @@ float *hu_gift_parameter(hu_net *net, int parameter, float *room) {
 
 void hu_give(hu_net *net, int value, const float *x) {
   hu_value *v = &net->value[value];
+  if (!v->gradient) v->minus = HU_MINUS_ANY;
   give(net, &v->gradient, v->rows * v->cols, v->dv, x);
 }
 

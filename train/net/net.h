@@ -26,7 +26,11 @@ typedef struct hu_value {
   int made;                 /* 1: by an operator */
   int tokens;               /* 1: an embedding reads it: names, not numbers */
   int gradient;             /* 1: dv holds what readers have given so far */
+  int minus;                /* where dv may hold -0: HU_MINUS_, or the number of a part (sequence.c) */
 } hu_value;
+
+/* Anywhere; nowhere. From HU_MINUS_PART on: where part number minus - HU_MINUS_PART of the net's operators lies. */
+enum { HU_MINUS_ANY = 0, HU_MINUS_NONE = 1, HU_MINUS_PART = 2 };
 
 typedef struct hu_parameter {
   size_t rows, cols;

@@ -103,13 +103,68 @@ static hu_status part_forward(hu_net *net, hu_operator *op) {
   return hu_done(net);
 }
 
+/* What a part gives to x is its dz, and +0 at all other numbers. Adding +0 changes nothing but -0, which becomes +0. A
+ * sum is -0 only where both of its terms are. So it is enough to know where dv of x may hold -0 (x->minus), and each
+ * step of a long sequence touches its own row, not all of them. */
+static int number_of(const hu_net *net, const hu_operator *op) { return (int)(op - net->op); }
+
+/* 1: the numbers of both parts of one value are the same; 1: none is in both. */
+static int same_part(const hu_net *net, const hu_operator *a, const hu_operator *b) {
+  const hu_value *y = &net->value[a->out], *z = &net->value[b->out];
+  return y->rows == z->rows && y->cols == z->cols && a->n[STEP] == b->n[STEP] && a->n[FROM] == b->n[FROM];
+}
+
+static int apart(const hu_net *net, const hu_operator *a, const hu_operator *b) {
+  const hu_value *y = &net->value[a->out], *z = &net->value[b->out];
+  int rows = y->rows == z->rows && a->n[STEP] != b->n[STEP];
+  return rows || a->n[FROM] + y->cols <= b->n[FROM] || b->n[FROM] + z->cols <= a->n[FROM];
+}
+
+/* dv + 0 for the numbers of a part; for all numbers but those. */
+static void add_zero(hu_net *net, hu_value *x, const hu_operator *op) {
+  const hu_value *z = &net->value[op->out];
+  float *room = net->work[0], *at = x->dv + part_start(x, op);
+  hu_do_copy(net, z->rows, z->cols, room, z->cols, at, part_step(x, z));
+  hu_do_each(net, HU_RUN_PLUS, z->rows * z->cols, room, room, NULL, 0);
+  hu_do_copy(net, z->rows, z->cols, at, part_step(x, z), room, z->cols);
+}
+
+static void add_zero_elsewhere(hu_net *net, hu_value *x, const hu_operator *op) {
+  const hu_value *z = &net->value[op->out];
+  float *room = net->work[0], *at = x->dv + part_start(x, op);
+  hu_do_copy(net, z->rows, z->cols, room, z->cols, at, part_step(x, z));
+  hu_do_each(net, HU_RUN_PLUS, x->rows * x->cols, x->dv, x->dv, NULL, 0);
+  hu_do_copy(net, z->rows, z->cols, at, part_step(x, z), room, z->cols);
+}
+
+/* Makes +0 of every -0 outside of the part, and says where there may be others afterwards. */
+static void settle_zeros(hu_net *net, hu_value *x, const hu_operator *op) {
+  const hu_operator *other = x->minus >= HU_MINUS_PART ? &net->op[x->minus - HU_MINUS_PART] : NULL;
+  if (x->minus == HU_MINUS_NONE || (other && same_part(net, op, other))) return;
+  if (other && apart(net, op, other)) {
+    add_zero(net, x, other);
+    x->minus = HU_MINUS_NONE;
+    return;
+  }
+  add_zero_elsewhere(net, x, op);
+  x->minus = HU_MINUS_PART + number_of(net, op);
+}
+
 static hu_status part_backward(hu_net *net, hu_operator *op) {
-  const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
+  hu_value *x = &net->value[op->in[0]];
+  const hu_value *z = &net->value[op->out];
   if (!hu_wants_gradient(net, op->in[0])) return HU_OK;
-  float *dx = hu_gift(net, op->in[0], net->work[0]);
-  hu_do_fill(net, x->rows * x->cols, dx, 0);
-  hu_do_copy(net, z->rows, z->cols, dx + part_start(x, op), part_step(x, z), z->dv, z->cols);
-  hu_give(net, op->in[0], dx);
+  if (!x->gradient) {
+    hu_do_fill(net, x->rows * x->cols, x->dv, 0);
+    hu_do_copy(net, z->rows, z->cols, x->dv + part_start(x, op), part_step(x, z), z->dv, z->cols);
+    hu_give(net, op->in[0], x->dv);
+    x->minus = HU_MINUS_PART + number_of(net, op);
+    return hu_done(net);
+  }
+  settle_zeros(net, x, op);
+  hu_task t = hu_task_of(z->rows, z->cols, x->dv + part_start(x, op), z->dv, NULL);
+  t.ldz = part_step(x, z);
+  hu_do(net, HU_RUN_ACCUMULATE, &t);
   return hu_done(net);
 }
 

@@ -101,18 +101,24 @@ int hu_loss_scale_update(hu_loss_scale *s, const hu_loss_rule *rule, hu_gradient
   HU_ENV_RETURN(int, update(s, rule, found));
 }
 
+/* Magnitudes as whole numbers, in the order of their bits, which compilers put into lanes. */
 static HU_NOINLINE void unscale(size_t n, float *g, float scale, hu_gradient_found *found) {
-  float back = 1 / scale, top = found->amax;
-  unsigned bad = found->bad;
+  const int32_t infinity = 0x7F800000;
+  float back = 1 / scale, top;
+  int32_t most = 0, bad = 0;
   for (size_t i = 0; i < n; i++) {
-    g[i] *= back;
-    float a = fabsf(g[i]);
-    int finite = a <= FLT_MAX;
-    bad |= !finite;
-    if (finite && a > top) top = a;
+    float x = g[i] * back;
+    int32_t a;
+    memcpy(&a, &x, sizeof a);
+    a &= 0x7FFFFFFF;
+    g[i] = x;
+    bad |= a >= infinity;
+    a = a >= infinity ? 0 : a;
+    most = a > most ? a : most;
   }
-  found->amax = top;
-  found->bad = (uint8_t)bad;
+  memcpy(&top, &most, sizeof top);
+  if (top > found->amax) found->amax = top;
+  found->bad |= (uint8_t)bad;
 }
 
 void hu_gradient_unscale_n(size_t n, float *g, float scale, hu_gradient_found *found) {
