@@ -266,7 +266,7 @@ class hu_conversion_entry(_Record):
 class hu_rounding(_Record):
     _fields_ = [(name, c.c_uint8) for name in ('kind', 'turned', 'over_inf', 'keep_nan')
                 ] + [('mode', hu_mode), ('format', hu_format), ('scaling', hu_scaling), ('s2fp8', hu_s2fp8),
-                     ('number', hu_number)]
+                     ('number', hu_number), ('amax', c.c_float)]
 
 
 class hu_rounding_counts(_Record):

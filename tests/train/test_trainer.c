@@ -103,6 +103,11 @@ static const char *const *const runs[] = {
     PAIRS("precision.system", "fp8", "loss.scale", "exponential(start=16,every=2,scale_max=2^30)", "run.accumulate",
           "2", "run.batch", "16"),
     PAIRS("data.set", "text", "model.net", "lstm(units=8)", "run.batch", "2", "run.accumulate", "2", "run.steps", "20"),
+    PAIRS("precision.system", "fp8_delayed", "precision.history", "3", "loss.scale",
+          "exponential(start=2^20,every=2,scale_max=2^60)", "optimizer.momentum", "0.9"),
+    PAIRS("data.set", "text", "model.net", "transformer(units=16,hidden=32)", "run.batch", "4", "run.steps", "20",
+          "precision.system", "fp8_delayed", "precision.attention", "yes", "precision.history_takes", "most_recent",
+          "precision.history_margin", "1", "parallel.shards", "2"),
 };
 enum { RUNS = sizeof runs / sizeof *runs, STEPS = 12, STOP = 7 };
 

@@ -29,7 +29,10 @@ static void round_part(hu_net *net, hu_operator *op, size_t rows, size_t cols, f
 
 hu_status hu_round_product(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *x, const hu_rounding *r,
                            unsigned part) {
-  if (r->kind != HU_ROUND_KEEP) round_part(net, op, rows, cols, x, x, r, part, hu_counts_of_part(net, op, part));
+  hu_rounding given;
+  if (r->kind == HU_ROUND_KEEP) return hu_done(net);
+  r = hu_delayed_rounding(net, op, rows * cols, x, r, part, &given);
+  round_part(net, op, rows, cols, x, x, r, part, hu_counts_of_part(net, op, part));
   return hu_done(net);
 }
 
@@ -71,7 +74,7 @@ static float *place_in(hu_net *net, hu_rounded *slot, const hu_operator *op, siz
 
 hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t cols, const float *x,
                                const hu_rounding *r, const hu_rounding *before, float *room, unsigned part) {
-  hu_rounding exact = hu_rounding_keep();
+  hu_rounding exact = hu_rounding_keep(), given;
   int transformed = op->rounding.hadamard && (part == HU_PART_DW_X || part == HU_PART_DW_DZ);
   hu_matrices z = {(float *)x, cols, 0, 0, hu_operand_grid(op, part, r, transformed ? &exact : before), 0};
   if (transformed) {
@@ -81,6 +84,7 @@ hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t
   if (r->kind == HU_ROUND_KEEP) return z;
   hu_rounded *slot = transformed ? NULL : slot_of(net, op, r, part);
   hu_rounding_counts *counts = hu_counts_of_part(net, op, part);
+  r = hu_delayed_rounding(net, op, rows * cols, x, r, part, &given);
   if (slot && slot->there && hu_roundings_alike(&slot->by, r)) {
     hu_add_counts(counts, &slot->counts);
     z.data = slot->numbers;
@@ -106,6 +110,7 @@ int hu_patches_spoilt(const hu_operator *op, const hu_rounding *r) {
 void hu_forget_operands(hu_net *net) {
   for (int i = 0; i < net->operators; i++) net->op[i].rounded.there = 0;
   for (int i = 0; i < net->parameters; i++) net->parameter[i].rounded.there = 0;
+  hu_delayed_begin(net);
 }
 
 void hu_free_operands(hu_net *net) {

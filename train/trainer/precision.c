@@ -140,6 +140,25 @@ static const char *accum_key(const hu_run_keys *k, unsigned part) {
   return k->dw_accum.own ? "dw_accum" : "accum";
 }
 
+/* Delayed scaling of the product that makes a value, in the net and in those beside it. */
+static hu_status delay_product(const hu_trainer *t, int value, char *why) {
+  const hu_run_keys *k = &t->keys;
+  const hu_delayed d = {(uint32_t)k->history, (uint8_t)k->takes, (uint8_t)k->margin_of_history};
+  const hu_shards *shards = &t->shards;
+  hu_status s = hu_net_delay_product(t->net, value, &d);
+  for (size_t i = 1; shards->net && i < shards->own && s == HU_OK; i++)
+    s = hu_net_delay_product(shards->net[i], value, &d);
+  if (s == HU_E_SCALING)
+    return hu_say(why, s,
+                  "precision.history: wants operands with one scale, of one level and the rule ratio (fp8_tensor): "
+                  "precision.x, w, dz, w_back, x_back, dz_w, or precision.system = fp8_delayed");
+  if (s == HU_E_TRAIN)
+    return hu_say(why, s,
+                  "precision.history: wants operands with one scale (precision.system = fp8_delayed), without "
+                  "precision.hadamard and without precision.convolution = windows");
+  return s == HU_OK ? s : hu_say(why, s, "precision.history: %s", hu_status_text(s));
+}
+
 static hu_status round_products(hu_trainer *t, char *why) {
   int first = -1, last = -1;
   for (int i = 0; i < t->net->operators; i++) {
@@ -154,8 +173,10 @@ static hu_status round_products(hu_trainer *t, char *why) {
     if (!op->kind->product || !is_rounded(t, i, first, last)) continue;
     hu_product_rounding r = product_of(&t->keys, op);
     s = hu_net_round_product(t->net, op->out, &r);
+    if (s != HU_OK) return hu_say(why, s, "precision: a product's roundings or accumulation: %s", hu_status_text(s));
+    if (t->keys.history) s = delay_product(t, op->out, why);
   }
-  return s == HU_OK ? HU_OK : hu_say(why, s, "precision: a product's roundings or accumulation: %s", hu_status_text(s));
+  return s;
 }
 
 /* ---- operands that models do not take ---- */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* precision.system: what the papers' systems round where, as values of keys. Sources: Micikevicius et al. 2018 (fp16),
  * Zamirai et al. 2021 (bfloat16), Micikevicius et al. 2022 (fp8, without its scales), Cambier et al. 2020 (fp8_e5m2,
- * s2fp8), Transformer Engine's current scaling (fp8_tensor),
- * OCP Microscaling 2023 (mx*), NVIDIA 2025 (nvfp4), DeepSeek-V3 2024 (dsv3), Sun et al. 2019 (hfp8), Wang et al. 2018
- * (wang2018). */
+ * s2fp8), Transformer Engine's current scaling (fp8_tensor) and delayed scaling (fp8_delayed), OCP Microscaling 2023
+ * (mx*), NVIDIA 2025 (nvfp4), DeepSeek-V3 2024 (dsv3), Sun et al. 2019 (hfp8), Wang et al. 2018 (wang2018). */
 #include <stddef.h>
 #include <string.h>
 
@@ -18,7 +17,9 @@
 #define REST(accum) REST_OF(accum, "yes")
 #define REST_OF(accum, attention) \
   SUMS(accum), "precision.hadamard", "0", "precision.signs", "0", "precision.attention", attention
-#define SUMS(accum)                                                                                      \
+#define SUMS(accum) \
+  OWN_SUMS(accum), "precision.history", "0", "precision.history_takes", "max", "precision.history_margin", "0"
+#define OWN_SUMS(accum)                                                                                  \
   "precision.accum", accum, "precision.z_accum", "", "precision.dx_accum", "", "precision.dw_accum", "", \
       "precision.convolution", "tensors"
 /* One format for X and W, another for dZ. */
@@ -50,6 +51,23 @@ static const char *const mxfp6_pairs[] = {PLAIN, BLOCKS("mxfp6_e3m2"), REST("fp3
 static const char *const mxfp4_pairs[] = {PLAIN, BLOCKS("mxfp4"), REST("fp32"), NULL};
 /* Whole-tensor scales: one of the tensor's largest number. */
 static const char *const tensor_pairs[] = {PLAIN, FORWARD_BACKWARD("fp8_tensor", E5M2_TENSOR), REST("fp32"), NULL};
+/* The same, of the largest numbers of earlier steps: DelayedScaling with what it has where nothing is said. */
+static const char *const delayed_pairs[] = {PLAIN,
+                                            FORWARD_BACKWARD("fp8_tensor", E5M2_TENSOR),
+                                            OWN_SUMS("fp32"),
+                                            "precision.history",
+                                            "1024",
+                                            "precision.history_takes",
+                                            "max",
+                                            "precision.history_margin",
+                                            "0",
+                                            "precision.hadamard",
+                                            "0",
+                                            "precision.signs",
+                                            "0",
+                                            "precision.attention",
+                                            "no",
+                                            NULL};
 /* Weights in tiles, the same numbers forward and backward; gradients stochastically; dW behind a transform. */
 static const char *const nvfp4_pairs[] = {PLAIN,
                                           "precision.x",
@@ -92,12 +110,12 @@ static const char *const wang_pairs[] = {PLAIN, OPERANDS("fp(5,2,0)"), REST("chu
 
 /* In the order of the names. */
 static const char *const *const systems[] = {binary32_pairs, fp16_pairs,   bfloat16_pairs, fp8_pairs,   fp8_e5m2_pairs,
-                                             s2fp8_pairs,    tensor_pairs, mxfp8_pairs,    mxfp6_pairs, mxfp4_pairs,
-                                             nvfp4_pairs,    dsv3_pairs,   hfp8_pairs,     wang_pairs};
+                                             s2fp8_pairs,    tensor_pairs, delayed_pairs,  mxfp8_pairs, mxfp6_pairs,
+                                             mxfp4_pairs,    nvfp4_pairs,  dsv3_pairs,     hfp8_pairs,  wang_pairs};
 enum { SYSTEMS = sizeof systems / sizeof *systems };
-static const char *const names[SYSTEMS + 1] = {"binary32", "fp16",       "bfloat16", "fp8",      "fp8_e5m2",
-                                               "s2fp8",    "fp8_tensor", "mxfp8",    "mxfp6",    "mxfp4",
-                                               "nvfp4",    "dsv3",       "hfp8",     "wang2018", NULL};
+static const char *const names[SYSTEMS + 1] = {"binary32",   "fp16",        "bfloat16", "fp8",   "fp8_e5m2", "s2fp8",
+                                               "fp8_tensor", "fp8_delayed", "mxfp8",    "mxfp6", "mxfp4",    "nvfp4",
+                                               "dsv3",       "hfp8",        "wang2018", NULL};
 
 const char *const *hu_system_names(void) { return names; }
 

@@ -187,6 +187,7 @@ static HU_NOINLINE hu_status begin(hu_trainer *t, const char *folder, char *why)
   t->rule = k->rule;
   if (s == HU_OK && k->largest) s = hu_choose_scale(t);
   if (s == HU_OK) s = hu_set_precision(t, why);
+  if (s == HU_OK) s = hu_make_told(t);
   if (s == HU_OK) s = hu_list_state(t);
   t->scale = hu_loss_scale_start(&t->rule);
   return s;

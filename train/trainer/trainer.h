@@ -67,6 +67,7 @@ typedef struct hu_run_keys {
   hu_rounding x, w, dz, w_back, x_back, dz_w, z_out, dx_out, dw_out;
   hu_accum accum;
   hu_own_accum z_accum, dx_accum, dw_accum;
+  uint64_t history, takes, margin_of_history;
   uint64_t hadamard, signs, by_window, norms, exempt, attention; /* norms: 1: their parameters stay in binary32 */
   uint64_t assignment, order, keep_high;
   hu_ratio ratio, limit;
@@ -207,6 +208,8 @@ hu_status hu_translate(hu_trainer *t, double *z);
 /* Which shards there are, before the net is built; rooms for them, afterwards. */
 hu_status hu_open_shards(hu_trainer *t, char *why);
 hu_status hu_make_shards(hu_trainer *t);
+/* The room for what processes tell each other: anew when more is to be told. */
+hu_status hu_make_told(hu_trainer *t);
 void hu_close_shards(hu_trainer *t);
 /* What a pass over a batch found. */
 typedef struct hu_pass {
