@@ -293,7 +293,8 @@ class hu_optimizer(_Record):
     _fields_ = [('state', hu_format), ('weight', hu_format)
                 ] + [(name, c.c_uint8) for name in ('kind', 'update', 'coupled', 'fused')
                      ] + [('mode', hu_mode), ('nesterov', c.c_uint8)] + [(name, c.c_double) for name in
-                                                ('rate', 'momentum', 'beta1', 'beta2', 'eps', 'decay')]
+                                                ('rate', 'momentum', 'beta1', 'beta2', 'eps', 'decay')
+                                                ] + [('mode_decay', hu_mode), ('mode_momentum', hu_mode)]
 
 
 class hu_optimizer_time(_Record):

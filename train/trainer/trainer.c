@@ -120,6 +120,8 @@ static hu_optimizer optimizer_of(const hu_run_keys *k) {
   o.nesterov = (uint8_t)k->nesterov;
   o.update = k->kahan ? HU_UPDATE_KAHAN : HU_UPDATE_ROUND;
   if (!k->kahan) o.mode = k->update;
+  o.mode_decay = k->decay_mode;
+  o.mode_momentum = k->momentum_mode;
   return o;
 }
 

@@ -59,7 +59,7 @@ typedef struct hu_run_keys {
   size_t drops;
   uint64_t warmup;
   hu_format state, weight;
-  hu_mode update;
+  hu_mode update, decay_mode, momentum_mode;
   const char *kahan_only, *layers;
   uint64_t penalty, literal, larc;
   double clip, lambda, eta;
@@ -131,7 +131,7 @@ struct hu_trainer {
   hu_run_keys keys;
   int begun;
   hu_file_watch files; /* that the run has read */
-  int failed; /* 1: a step failed half-way */
+  int failed;          /* 1: a step failed half-way */
   hu_trainer_source source;
   const hu_engine *engine; /* of run.device = cuda; NULL: none */
   hu_trainer_ranks ranks;  /* alone: 0 of 1 */
