@@ -174,6 +174,8 @@ const hu_accum *hu_accum_of(const hu_operator *op, unsigned part);
 /* The grid on which a rounding leaves numbers that were on that of `before`, of an operand (HU_PART_): what models of
  * narrow units need; binary32 for fp32, which need not. */
 hu_format hu_operand_grid(const hu_operator *op, unsigned part, const hu_rounding *r, const hu_rounding *before);
+/* The rounding r of an operand, or under `twice` that of the forward pass where r keeps what that has left. */
+const hu_rounding *hu_last_rounding(const hu_operator *op, unsigned part, const hu_rounding *r);
 /* Operand or result `part` (docs/training.md section 4) of the products of an operator rounded in place. */
 hu_status hu_round_product(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *x, const hu_rounding *r,
                            unsigned part);

@@ -165,7 +165,7 @@ static const hu_run_key keys[] = {
         SYSTEM, "precision.system", "binary32",
         "sets the keys below, as a paper or a library defines them: binary32, fp16, bfloat16, fp8 (E4M3 forward, "
         "E5M2 for gradients, no scales), fp8_e5m2 (E5M2 in both directions), s2fp8, fp8_tensor, fp8_delayed, mxfp8, "
-        "mxfp6, mxfp4, nvfp4, dsv3, hfp8 or wang2018"),
+        "mxfp6, mxfp4, nvfp4, dsv3, hfp8, wang2018 or tetrajet"),
     OTHER(ROUNDING, values, "precision.values", "keep", "rounding of every value, after its operator"),
     OTHER(ROUNDING, gradients, "precision.gradients", "keep", "rounding of the gradient of every value"),
     OTHER(ROUNDING, parameters, "precision.parameters", "keep", "rounding of the parameters that operators see"),
@@ -187,6 +187,9 @@ static const hu_run_key keys[] = {
     OTHER(OWN_ACCUM, z_accum, "precision.z_accum", "", "accumulation model of Z = X W; empty: precision.accum"),
     OTHER(OWN_ACCUM, dx_accum, "precision.dx_accum", "", "accumulation model of dX = dZ W^T; empty: precision.accum"),
     OTHER(OWN_ACCUM, dw_accum, "precision.dw_accum", "", "accumulation model of dW = X^T dZ; empty: precision.accum"),
+    WORD(twice, "precision.twice", "no", no_yes,
+         "yes: W of dX and X of dW are rounded from what precision.w and precision.x have left of them (double "
+         "quantization)"),
     COUNT(
         history, "precision.history", "0", 0, 65536,
         "delayed scaling: steps whose largest numbers decide the scales of operands that have one scale (fp8_tensor); "

@@ -72,7 +72,8 @@ static hu_product_rounding product_of(const hu_run_keys *k, const hu_operator *o
                            accum_of(k, &k->dw_accum),
                            (uint32_t)k->hadamard,
                            (uint32_t)k->signs,
-                           (uint8_t)k->by_window};
+                           (uint8_t)k->by_window,
+                           (uint8_t)k->twice};
   int gram = strcmp(op->kind->name, "gram") == 0;
   if (gram || strcmp(op->kind->name, "scores") == 0) { /* W is K^T; K and dK are stored */
     r.dw_out.turned = r.dw_out.kind == HU_ROUND_SCALED ? !r.dw_out.turned : 0;

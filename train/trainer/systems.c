@@ -2,7 +2,8 @@
 /* precision.system: what the papers' systems round where, as values of keys. Sources: Micikevicius et al. 2018 (fp16),
  * Zamirai et al. 2021 (bfloat16), Micikevicius et al. 2022 (fp8, without its scales), Cambier et al. 2020 (fp8_e5m2,
  * s2fp8), Transformer Engine's current scaling (fp8_tensor) and delayed scaling (fp8_delayed), OCP Microscaling 2023
- * (mx*), NVIDIA 2025 (nvfp4), DeepSeek-V3 2024 (dsv3), Sun et al. 2019 (hfp8), Wang et al. 2018 (wang2018). */
+ * (mx*), NVIDIA 2025 (nvfp4), DeepSeek-V3 2024 (dsv3), Sun et al. 2019 (hfp8), Wang et al. 2018 (wang2018),
+ * Chen et al. 2025 (tetrajet, without Q-EMA and Q-Ramping). */
 #include <stddef.h>
 #include <string.h>
 
@@ -17,7 +18,8 @@
 #define REST(accum) REST_OF(accum, "yes")
 #define REST_OF(accum, attention) \
   SUMS(accum), "precision.hadamard", "0", "precision.signs", "0", "precision.attention", attention
-#define SUMS(accum) \
+#define SUMS(accum) ONCE_SUMS(accum), "precision.twice", "no"
+#define ONCE_SUMS(accum) \
   OWN_SUMS(accum), "precision.history", "0", "precision.history_takes", "max", "precision.history_margin", "0"
 #define OWN_SUMS(accum)                                                                                  \
   "precision.accum", accum, "precision.z_accum", "", "precision.dx_accum", "", "precision.dw_accum", "", \
@@ -61,6 +63,8 @@ static const char *const delayed_pairs[] = {PLAIN,
                                             "max",
                                             "precision.history_margin",
                                             "0",
+                                            "precision.twice",
+                                            "no",
                                             "precision.hadamard",
                                             "0",
                                             "precision.signs",
@@ -108,14 +112,41 @@ static const char *const dsv3_pairs[] = {PLAIN,
 static const char *const hfp8_pairs[] = {PLAIN, FORWARD_BACKWARD("fp(4,3,4):finite", "fp(5,2,0)"), REST("fp32"), NULL};
 static const char *const wang_pairs[] = {PLAIN, OPERANDS("fp(5,2,0)"), REST("chunk(64,fp(6,9,0),fp(6,9,0))"), NULL};
 
+/* Forward to nearest, backward stochastically; W of dX and X of dW from what the forward pass has left. */
+#define TETRAJET "scaled(float4_e2m1fn;scale=float8_e8m0fnu;block=1x32;rule=rceil)"
+static const char *const tetrajet_pairs[] = {PLAIN,
+                                             "precision.x",
+                                             TETRAJET,
+                                             "precision.w",
+                                             TETRAJET ",turned",
+                                             "precision.dz",
+                                             TETRAJET ",sra:16",
+                                             "precision.w_back",
+                                             TETRAJET ",sra:16",
+                                             "precision.x_back",
+                                             TETRAJET ",sra:16,turned",
+                                             "precision.dz_w",
+                                             TETRAJET ",sra:16,turned",
+                                             ONCE_SUMS("fp32"),
+                                             "precision.twice",
+                                             "yes",
+                                             "precision.hadamard",
+                                             "0",
+                                             "precision.signs",
+                                             "0",
+                                             "precision.attention",
+                                             "no",
+                                             NULL};
+
 /* In the order of the names. */
-static const char *const *const systems[] = {binary32_pairs, fp16_pairs,   bfloat16_pairs, fp8_pairs,   fp8_e5m2_pairs,
-                                             s2fp8_pairs,    tensor_pairs, delayed_pairs,  mxfp8_pairs, mxfp6_pairs,
-                                             mxfp4_pairs,    nvfp4_pairs,  dsv3_pairs,     hfp8_pairs,  wang_pairs};
+static const char *const *const systems[] = {binary32_pairs, fp16_pairs,  bfloat16_pairs, fp8_pairs,
+                                             fp8_e5m2_pairs, s2fp8_pairs, tensor_pairs,   delayed_pairs,
+                                             mxfp8_pairs,    mxfp6_pairs, mxfp4_pairs,    nvfp4_pairs,
+                                             dsv3_pairs,     hfp8_pairs,  wang_pairs,     tetrajet_pairs};
 enum { SYSTEMS = sizeof systems / sizeof *systems };
-static const char *const names[SYSTEMS + 1] = {"binary32",   "fp16",        "bfloat16", "fp8",   "fp8_e5m2", "s2fp8",
-                                               "fp8_tensor", "fp8_delayed", "mxfp8",    "mxfp6", "mxfp4",    "nvfp4",
-                                               "dsv3",       "hfp8",        "wang2018", NULL};
+static const char *const names[SYSTEMS + 1] = {"binary32",   "fp16",        "bfloat16", "fp8",      "fp8_e5m2", "s2fp8",
+                                               "fp8_tensor", "fp8_delayed", "mxfp8",    "mxfp6",    "mxfp4",    "nvfp4",
+                                               "dsv3",       "hfp8",        "wang2018", "tetrajet", NULL};
 
 const char *const *hu_system_names(void) { return names; }
 

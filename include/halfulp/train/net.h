@@ -220,11 +220,14 @@ typedef struct hu_product_rounding {
                         blocks lie along channels (with `hadamard`, x_back still rounds patches). 1: x and x_back round
                         the patches, a number in each window that sees it, and dx_out what a window gives, before it is
                         added. */
+  uint8_t twice; /* 0: w_back and x_back round W and X; 1: what w and x have made of them, with the same words (double
+                        quantization: TetraJet, Chen et al. 2025, arXiv 2502.20853, and its code, QLinear.py). Not with hadamard, nor
+                        with by_window of a conv. */
 } hu_product_rounding;
 /* All keep, fp32, as tensors. */
 HU_API hu_product_rounding hu_product_rounding_plain(void);
 /* For the operator that makes `value`. HU_E_SHAPE: no product makes it, or `hadamard` is another number; HU_E_TRAIN:
- * by_window is above 1; else the parts' own errors. */
+ * by_window or twice is above 1, or twice does not go with another field; else the parts' own errors. */
 HU_API HU_MUST_CHECK hu_status hu_net_round_product(hu_net *net, int value, const hu_product_rounding *r);
 
 /* Delayed scaling (NVIDIA Transformer Engine: recipe DelayedScaling, common/recipe/delayed_scaling.cu): the scale of an
