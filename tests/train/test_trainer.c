@@ -108,6 +108,8 @@ static const char *const *const runs[] = {
           "optimizer.weights", "fp(6,9,0)", "optimizer.update", "sra:16", "optimizer.round_decay", "sra:16",
           "optimizer.round_momentum", "sra:16", "optimizer.momentum", "0.9", "optimizer.decay", "1e-4", "loss.scale",
           "static(1024)"),
+    PAIRS("precision.system", "nvfp4", "precision.until", "5", "precision.after", "forward", "run.batch", "32"),
+    PAIRS("precision.system", "fp4_all_the_way", "precision.until", "9", "precision.after", "backward"),
     PAIRS("precision.system", "tetrajet", "precision.exempt", "first", "run.batch", "32"),
     PAIRS("data.set", "gratings", "data.count", "64", "data.test", "16", "model.net", "conv(channels=4/8)", "run.batch",
           "16", "precision.system", "mxfp6", "precision.twice", "yes", "run.epochs", "4"),

@@ -25,6 +25,7 @@ static const char *const assignments[] = {"none", "high", "uniform", "operator",
 static const char *const orders[] = {"largest", "smallest", "random", NULL};
 static const char *const feedbacks[] = {"none", "own", "sum", NULL};
 static const char *const statistics[] = {"shard", "batch", NULL};
+static const char *const afters[] = {"forward", "backward", "both", NULL};
 static const char *const amaxes[] = {"max", "most_recent", NULL};
 static const char *const blocks[] = {"0", "16", "32", "64", "128", NULL};
 
@@ -165,7 +166,7 @@ static const hu_run_key keys[] = {
         SYSTEM, "precision.system", "binary32",
         "sets the keys below, as a paper or a library defines them: binary32, fp16, bfloat16, fp8 (E4M3 forward, "
         "E5M2 for gradients, no scales), fp8_e5m2 (E5M2 in both directions), s2fp8, fp8_tensor, fp8_delayed, mxfp8, "
-        "mxfp6, mxfp4, nvfp4, dsv3, hfp8, wang2018 or tetrajet"),
+        "mxfp6, mxfp4, nvfp4, dsv3, hfp8, wang2018, tetrajet or fp4_all_the_way"),
     OTHER(ROUNDING, values, "precision.values", "keep", "rounding of every value, after its operator"),
     OTHER(ROUNDING, gradients, "precision.gradients", "keep", "rounding of the gradient of every value"),
     OTHER(ROUNDING, parameters, "precision.parameters", "keep", "rounding of the parameters that operators see"),
@@ -187,6 +188,12 @@ static const hu_run_key keys[] = {
     OTHER(OWN_ACCUM, z_accum, "precision.z_accum", "", "accumulation model of Z = X W; empty: precision.accum"),
     OTHER(OWN_ACCUM, dx_accum, "precision.dx_accum", "", "accumulation model of dX = dZ W^T; empty: precision.accum"),
     OTHER(OWN_ACCUM, dw_accum, "precision.dw_accum", "", "accumulation model of dW = X^T dZ; empty: precision.accum"),
+    COUNT(
+        until, "precision.until", "0", 0, 0x1p53,
+        "steps in which products are rounded; from then on those of precision.after are not; 0: all steps of the run"),
+    WORD(after, "precision.after", "both", afters,
+         "precision.until: products whose operands and results are no longer rounded: forward (Z = X W), backward (dX "
+         "and dW) or both"),
     WORD(twice, "precision.twice", "no", no_yes,
          "yes: W of dX and X of dW are rounded from what precision.w and precision.x have left of them (double "
          "quantization)"),

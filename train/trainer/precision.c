@@ -160,7 +160,17 @@ static hu_status delay_product(const hu_trainer *t, int value, char *why) {
   return s == HU_OK ? s : hu_say(why, s, "precision.history: %s", hu_status_text(s));
 }
 
-static hu_status round_products(hu_trainer *t, char *why) {
+/* What stays of the roundings from step precision.until on. A transform before dW serves its roundings alone. */
+static void leave(hu_product_rounding *r, uint64_t after) {
+  const hu_rounding keep = hu_rounding_keep();
+  if (after != AFTER_BACKWARD) r->x = r->w = r->z_out = keep;
+  if (after == AFTER_FORWARD) return;
+  r->dz = r->w_back = r->x_back = r->dz_w = r->dx_out = r->dw_out = keep;
+  r->hadamard = 0;
+}
+
+/* late: as from step precision.until on. */
+static hu_status round_products(hu_trainer *t, int late, char *why) {
   int first = -1, last = -1;
   for (int i = 0; i < t->net->operators; i++) {
     if (!t->net->op[i].kind->product) continue;
@@ -173,6 +183,7 @@ static hu_status round_products(hu_trainer *t, char *why) {
     const hu_operator *op = &t->net->op[i];
     if (!op->kind->product || !is_rounded(t, i, first, last)) continue;
     hu_product_rounding r = product_of(&t->keys, op);
+    if (late) leave(&r, t->keys.after);
     s = hu_net_round_product(t->net, op->out, &r);
     if (s != HU_OK) return hu_say(why, s, "precision: a product's roundings or accumulation: %s", hu_status_text(s));
     if (t->keys.history) s = delay_product(t, op->out, why);
@@ -245,14 +256,35 @@ static hu_status choose_updates(hu_trainer *t, char *why) {
   return HU_OK;
 }
 
+/* The roundings of the last steps, tried before the first one. */
+static hu_status check_late(hu_trainer *t, char *why) {
+  if (!t->keys.until) return HU_OK;
+  if (t->keys.history) return hu_say(why, HU_E_TRAIN, "precision.until: above 0, and precision.history, too");
+  hu_status s = round_products(t, 1, why);
+  if (s == HU_OK && check_products(t, NULL) != HU_OK)
+    s = hu_say(
+        why, HU_E_TRAIN,
+        "precision.until: operands are not rounded at the end, and an accumulation model (precision.accum, z_accum, "
+        "dx_accum, dw_accum) takes no such numbers");
+  return s == HU_OK ? round_products(t, 0, why) : s;
+}
+
+hu_status hu_set_products(hu_trainer *t) {
+  int late = t->keys.until && t->step >= t->keys.until;
+  if (late == t->late) return HU_OK;
+  t->late = late;
+  return round_products(t, late, NULL);
+}
+
 hu_status hu_set_precision(hu_trainer *t, char *why) {
   hu_status s = round_tensors(t);
   if (s != HU_OK) return hu_say(why, s, "precision: %s", hu_status_text(s));
-  s = round_products(t, why);
+  s = round_products(t, 0, why);
   if (s == HU_OK) s = choose_updates(t, why);
   if (s == HU_OK) s = hu_start_plan(t, why);
   if (s == HU_OK) s = check_products(t, why);
-  return s == HU_OK ? hu_check_promoted(t, check_products, why) : s;
+  if (s == HU_OK) s = hu_check_promoted(t, check_products, why);
+  return s == HU_OK ? check_late(t, why) : s;
 }
 
 /* ---- the loss scale from the largest gradient ---- */

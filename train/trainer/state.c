@@ -168,11 +168,11 @@ static int is_length(const char *key) { return strcmp(key, "run.epochs") == 0 ||
 
 /* Keys that states of earlier versions have not, whose runs were what the default says. */
 static int is_later_key(const char *key) {
-  static const char *const later[] = {"run.accumulate",          "optimizer.nesterov",       "data.vocabulary",
-                                      "data.numbering",          "data.negatives",           "data.candidates",
-                                      "data.categories",         "precision.history",        "precision.twice",
-                                      "optimizer.round_decay",   "optimizer.round_momentum", "precision.history_takes",
-                                      "precision.history_margin"};
+  static const char *const later[] = {
+      "run.accumulate",           "optimizer.nesterov",      "data.vocabulary",         "data.numbering",
+      "data.negatives",           "data.candidates",         "data.categories",         "precision.history",
+      "precision.until",          "precision.after",         "precision.twice",         "optimizer.round_decay",
+      "optimizer.round_momentum", "precision.history_takes", "precision.history_margin"};
   for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
     if (strcmp(key, later[i]) == 0) return 1;
   }
@@ -284,7 +284,7 @@ static HU_NOINLINE hu_status resume(hu_trainer *t, const char *text, char *why) 
   t->scale = scale;
   t->net->step = net_step;
   t->net->time = time_after(time, &t->optimizer);
-  return HU_OK;
+  return hu_set_products(t);
 }
 
 hu_status hu_trainer_resume(hu_trainer *t, const char *text, char *why) {

@@ -3,7 +3,8 @@
  * Zamirai et al. 2021 (bfloat16), Micikevicius et al. 2022 (fp8, without its scales), Cambier et al. 2020 (fp8_e5m2,
  * s2fp8), Transformer Engine's current scaling (fp8_tensor) and delayed scaling (fp8_delayed), OCP Microscaling 2023
  * (mx*), NVIDIA 2025 (nvfp4), DeepSeek-V3 2024 (dsv3), Sun et al. 2019 (hfp8), Wang et al. 2018 (wang2018),
- * Chen et al. 2025 (tetrajet, without Q-EMA and Q-Ramping). */
+ * Chen et al. 2025 (tetrajet, without Q-EMA and Q-Ramping), Chmiel et al. 2025
+ * (fp4_all_the_way). */
 #include <stddef.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@
   OWN_SUMS(accum), "precision.history", "0", "precision.history_takes", "max", "precision.history_margin", "0"
 #define OWN_SUMS(accum)                                                                                  \
   "precision.accum", accum, "precision.z_accum", "", "precision.dx_accum", "", "precision.dw_accum", "", \
-      "precision.convolution", "tensors"
+      "precision.convolution", "tensors", "precision.until", "0", "precision.after", "both"
 /* One format for X and W, another for dZ. */
 #define FORWARD_BACKWARD(f, b)                                                                         \
   "precision.x", f, "precision.w", f, "precision.dz", b, "precision.w_back", f, "precision.x_back", f, \
@@ -138,15 +139,34 @@ static const char *const tetrajet_pairs[] = {PLAIN,
                                              "no",
                                              NULL};
 
+/* NVFP4 without a scale of the tensor. Weights to nearest in both passes; dZ in both products, and X of dW,
+ * stochastically. */
+#define ONE_LEVEL "scaled(float4_e2m1fn;scale=ue4m3;block=1x16;rule=ratio;zero=zero)"
+static const char *const chmiel_pairs[] = {PLAIN,
+                                           "precision.x",
+                                           ONE_LEVEL,
+                                           "precision.w",
+                                           ONE_LEVEL ",turned",
+                                           "precision.dz",
+                                           ONE_LEVEL ",sra:16",
+                                           "precision.w_back",
+                                           ONE_LEVEL,
+                                           "precision.x_back",
+                                           ONE_LEVEL ",sra:16,turned",
+                                           "precision.dz_w",
+                                           ONE_LEVEL ",sra:16,turned",
+                                           REST_OF("fp32", "no"),
+                                           NULL};
+
 /* In the order of the names. */
-static const char *const *const systems[] = {binary32_pairs, fp16_pairs,  bfloat16_pairs, fp8_pairs,
-                                             fp8_e5m2_pairs, s2fp8_pairs, tensor_pairs,   delayed_pairs,
-                                             mxfp8_pairs,    mxfp6_pairs, mxfp4_pairs,    nvfp4_pairs,
-                                             dsv3_pairs,     hfp8_pairs,  wang_pairs,     tetrajet_pairs};
+static const char *const *const systems[] = {binary32_pairs, fp16_pairs,   bfloat16_pairs, fp8_pairs,   fp8_e5m2_pairs,
+                                             s2fp8_pairs,    tensor_pairs, delayed_pairs,  mxfp8_pairs, mxfp6_pairs,
+                                             mxfp4_pairs,    nvfp4_pairs,  dsv3_pairs,     hfp8_pairs,  wang_pairs,
+                                             tetrajet_pairs, chmiel_pairs};
 enum { SYSTEMS = sizeof systems / sizeof *systems };
-static const char *const names[SYSTEMS + 1] = {"binary32",   "fp16",        "bfloat16", "fp8",      "fp8_e5m2", "s2fp8",
-                                               "fp8_tensor", "fp8_delayed", "mxfp8",    "mxfp6",    "mxfp4",    "nvfp4",
-                                               "dsv3",       "hfp8",        "wang2018", "tetrajet", NULL};
+static const char *const names[SYSTEMS + 1] = {
+    "binary32", "fp16",  "bfloat16", "fp8",  "fp8_e5m2", "s2fp8",    "fp8_tensor", "fp8_delayed",     "mxfp8",
+    "mxfp6",    "mxfp4", "nvfp4",    "dsv3", "hfp8",     "wang2018", "tetrajet",   "fp4_all_the_way", NULL};
 
 const char *const *hu_system_names(void) { return names; }
 

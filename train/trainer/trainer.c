@@ -231,8 +231,10 @@ static HU_NOINLINE hu_status step(hu_trainer *t, hu_trainer_report *report) {
   if (s == HU_OK) s = hu_net_update_with(t->net, &t->optimizer, &t->rule, &t->scale, &t->rules, &r->updates, &r->taken);
   if (s != HU_OK) return s;
   if (r->taken) hu_keep_feedback(t);
-  t->failed = 0;
   t->step++;
+  s = hu_set_products(t); /* as the next step, and whoever looks before it, has them */
+  if (s != HU_OK) return s;
+  t->failed = 0;
   r->step = t->step;
   r->loss = ldexp(pass.loss, (int)t->keys.power);
   r->skipped = t->scale.skipped;

@@ -31,6 +31,7 @@ enum { LOSS_DEFAULT, LOSS_CROSS_ENTROPY, LOSS_SQUARED_ERROR };
 enum { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_DROP };
 enum { DROPS_MOST = 8 };
 enum { EXEMPT_NONE = 0, EXEMPT_FIRST = 1, EXEMPT_LAST = 2, EXEMPT_BOTH = 3 };
+enum { AFTER_FORWARD, AFTER_BACKWARD, AFTER_BOTH };
 enum { FEEDBACK_NONE, FEEDBACK_OWN, FEEDBACK_SUM };
 enum { ASSIGN_NONE, ASSIGN_HIGH, ASSIGN_UNIFORM, ASSIGN_OPERATOR, ASSIGN_OPERATOR_PRIME, ASSIGN_DEMOTE };
 
@@ -67,6 +68,7 @@ typedef struct hu_run_keys {
   hu_rounding x, w, dz, w_back, x_back, dz_w, z_out, dx_out, dw_out;
   hu_accum accum;
   hu_own_accum z_accum, dx_accum, dw_accum;
+  uint64_t until, after; /* after: AFTER_ */
   uint64_t twice, history, takes, margin_of_history;
   uint64_t hadamard, signs, by_window, norms, exempt, attention; /* norms: 1: their parameters stay in binary32 */
   uint64_t assignment, order, keep_high;
@@ -132,6 +134,7 @@ struct hu_trainer {
   int begun;
   hu_file_watch files; /* that the run has read */
   int failed;          /* 1: a step failed half-way */
+  int late;            /* 1: products are rounded as from step precision.until on */
   hu_trainer_source source;
   const hu_engine *engine; /* of run.device = cuda; NULL: none */
   hu_trainer_ranks ranks;  /* alone: 0 of 1 */
@@ -246,6 +249,8 @@ hu_status hu_build_nets(hu_trainer *t, char *why);
 
 /* ---- precision (precision.c) ---- */
 hu_status hu_set_precision(hu_trainer *t, char *why);
+/* The products are rounded as in step t->step. */
+hu_status hu_set_products(hu_trainer *t);
 /* loss.scale = largest: gradients of some batches in binary32, then the first weights again. */
 hu_status hu_choose_scale(hu_trainer *t);
 

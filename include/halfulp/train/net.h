@@ -221,8 +221,8 @@ typedef struct hu_product_rounding {
                         the patches, a number in each window that sees it, and dx_out what a window gives, before it is
                         added. */
   uint8_t twice; /* 0: w_back and x_back round W and X; 1: what w and x have made of them, with the same words (double
-                        quantization: TetraJet, Chen et al. 2025, arXiv 2502.20853, and its code, QLinear.py). Not with hadamard, nor
-                        with by_window of a conv. */
+                        quantization: TetraJet, Chen et al. 2025, arXiv 2502.20853, and its code, QLinear.py). Not with
+                        hadamard, nor with by_window of a conv. */
 } hu_product_rounding;
 /* All keep, fp32, as tensors. */
 HU_API hu_product_rounding hu_product_rounding_plain(void);
