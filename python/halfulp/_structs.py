@@ -266,7 +266,7 @@ class hu_conversion_entry(_Record):
 class hu_rounding(_Record):
     _fields_ = [(name, c.c_uint8) for name in ('kind', 'turned', 'over_inf', 'keep_nan')
                 ] + [('mode', hu_mode), ('format', hu_format), ('scaling', hu_scaling), ('s2fp8', hu_s2fp8),
-                     ('number', hu_number)]
+                     ('number', hu_number), ('amax', c.c_float)]
 
 
 class hu_rounding_counts(_Record):
@@ -293,7 +293,8 @@ class hu_optimizer(_Record):
     _fields_ = [('state', hu_format), ('weight', hu_format)
                 ] + [(name, c.c_uint8) for name in ('kind', 'update', 'coupled', 'fused')
                      ] + [('mode', hu_mode), ('nesterov', c.c_uint8)] + [(name, c.c_double) for name in
-                                                ('rate', 'momentum', 'beta1', 'beta2', 'eps', 'decay')]
+                                                ('rate', 'momentum', 'beta1', 'beta2', 'eps', 'decay')
+                                                ] + [('mode_decay', hu_mode), ('mode_momentum', hu_mode)]
 
 
 class hu_optimizer_time(_Record):
@@ -328,7 +329,7 @@ class hu_product_rounding(_Record):
     _fields_ = [(name, hu_rounding) for name in
                 ('x', 'w', 'dz', 'w_back', 'x_back', 'dz_w', 'z_out', 'dx_out', 'dw_out')
                 ] + [(name, hu_accum) for name in ('z_accum', 'dx_accum', 'dw_accum')
-                     ] + [('hadamard', c.c_uint32), ('signs', c.c_uint32), ('by_window', c.c_uint8)]
+                     ] + [('hadamard', c.c_uint32), ('signs', c.c_uint32), ('by_window', c.c_uint8), ('twice', c.c_uint8)]
 
 
 class hu_net_tensor(_Record):

@@ -38,6 +38,23 @@ static void test_shards(void **state) {
                "tree(bfloat16,sra:16)", "precision.system", "fp16", "loss.scale", "backoff"));
 }
 
+/* Scales of earlier steps: what the device finds largest is what the CPU does. */
+static void test_delayed(void **state) {
+  (void)state;
+  same_on_device(2, PAIRS(IMAGES, "model.net", "conv(channels=4)", "parallel.shards", "2", "precision.system",
+                          "fp8_delayed", "precision.history", "2"));
+  same_on_device(1, PAIRS("model.net", "mlp(layers=1,units=16)", "run.batch", "12", "precision.system", "fp8_delayed",
+                          "precision.history_takes", "most_recent", "precision.history_margin", "1"));
+}
+
+/* Operands rounded twice, the second time stochastically. */
+static void test_twice(void **state) {
+  (void)state;
+  same_on_device(1, PAIRS("model.net", "mlp(layers=1,units=16)", "run.batch", "12", "precision.system", "tetrajet"));
+  same_on_device(1, PAIRS(IMAGES, "model.net", "conv(channels=4)", "precision.system", "tetrajet", "precision.x",
+                          "bfloat16,sra:4", "precision.x_back", "keep"));
+}
+
 /* Gradients of several batches are added up on the host; random words and weights' roundings are those of the CPU. */
 static void test_accumulated(void **state) {
   (void)state;
@@ -60,7 +77,8 @@ static void test_batches(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_shards), cmocka_unit_test(test_accumulated),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_shards), cmocka_unit_test(test_delayed),
+                                     cmocka_unit_test(test_twice), cmocka_unit_test(test_accumulated),
                                      cmocka_unit_test(test_batches)};
   if (argc < 2) return 2;
   folder = argv[1];

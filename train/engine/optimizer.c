@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "halfulp/formats/ieee.h"
+#include "halfulp/train/data.h"
 #include "train/engine/engine.h"
 #include "train/step/optimizer.h"
 
@@ -11,6 +12,7 @@ typedef struct job {
   const hu_optimizer *o;
   float rate, momentum, decay, beta1, beta2, less1, less2, past1, past2, eps;
   int state_is_binary32;
+  hu_stream words;
   const hu_engine *engine;
   void *self;
   size_t n;
@@ -65,17 +67,31 @@ static void does(job *j, int kernel, float *z, const float *a, const float *b, f
   q(j, z);
 }
 
-/* z = Q(x + Q(decay w)) */
-static void decayed(job *j, float *z, const float *x, const float *w, float *room) {
-  does(j, HU_RUN_SCALE, room, w, NULL, j->decay);
-  does(j, HU_RUN_ADD, z, x, room, 0);
+/* D and M, whose words are streams of their own: a child of the key alone, so that a piece of a tensor, which begins at
+ * another counter, has the words that it has in the whole. */
+enum { WORDS_OF_DECAY = 1, WORDS_OF_MOMENTUM = 2 };
+
+static void by_mode(job *j, float *x, hu_mode mode, uint64_t child) {
+  hu_stream words = {j->words.key, 0};
+  words = hu_stream_child(words, child);
+  words.counter += j->words.counter;
+  rounded(j, x, j->o->state, mode, words);
 }
 
-/* z = Q(Q(a z) + y) */
-static void moving(job *j, float *z, float a, const float *y, float *room) {
+/* z = D(x + Q(decay w)) */
+static void decayed(job *j, float *z, const float *x, const float *w, float *room) {
+  does(j, HU_RUN_SCALE, room, w, NULL, j->decay);
+  each(j, HU_RUN_ADD, z, x, room, 0);
+  const hu_mode mode = j->o->mode_decay;
+  int done = j->state_is_binary32 && !mode.saturate && !mode.tiny && !mode.nan;
+  if (!done) by_mode(j, z, mode, WORDS_OF_DECAY);
+}
+
+/* z = Q(Q(a z) + y), by a mode */
+static void moving(job *j, float *z, float a, const float *y, float *room, hu_mode mode) {
   does(j, HU_RUN_SCALE, room, z, NULL, a);
   each(j, HU_RUN_ADD, z, room, y, 0);
-  nearest(j, z, j->o->state);
+  by_mode(j, z, mode, WORDS_OF_MOMENTUM);
 }
 
 /* Q(g + Q(momentum m)), of the new m: where Nesterov's momentum looks. */
@@ -93,7 +109,7 @@ static void sgd(job *j, float *const room[4], const hu_optimizer_arrays *x) {
     g = room[1];
   }
   if (x->m) {
-    moving(j, x->m, j->momentum, g, room[2]);
+    moving(j, x->m, j->momentum, g, room[2], j->o->mode_momentum);
     g = j->o->nesterov ? ahead(j, room, x->m, g) : x->m;
   }
   if (j->o->fused) {
@@ -112,10 +128,10 @@ static void adamw(job *j, float *const room[4], const hu_optimizer_arrays *x) {
     g = room[3];
   }
   does(j, HU_RUN_SCALE, t, g, NULL, j->less1);
-  moving(j, x->m, j->beta1, t, d);
+  moving(j, x->m, j->beta1, t, d, j->o->mode_momentum);
   does(j, HU_RUN_TIMES, t, g, g, 0);
   does(j, HU_RUN_SCALE, t, t, NULL, j->less2);
-  moving(j, x->v, j->beta2, t, d);
+  moving(j, x->v, j->beta2, t, d, j->o->mode_momentum);
   does(j, HU_RUN_OVER, d, x->v, NULL, j->past2);
   does(j, HU_RUN_ROOT, d, d, NULL, 0);
   does(j, HU_RUN_PLUS, d, d, NULL, j->eps);
@@ -179,6 +195,7 @@ hu_status hu_optimizer_step_on(const hu_engine *engine, void *self, size_t n, co
                                const hu_optimizer *o, const hu_optimizer_time *now, hu_stream words,
                                float *const room[4], hu_update_counts *counts) {
   job j = job_of(engine, self, n, o, now);
+  j.words = words;
   if (o->kind == HU_ADAMW) {
     adamw(&j, room, x);
   } else if (o->kind == HU_ADAGRAD) {

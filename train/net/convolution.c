@@ -38,7 +38,7 @@ static hu_status tensor_forward(hu_net *net, hu_operator *op) {
 static hu_status tensor_weights(hu_net *net, hu_operator *op) {
   size_t in = hu_patch_part(net, op);
   hu_matrices x = hu_x_operand(net, op, &op->rounding.x_back, HU_PART_DW_X);
-  int same = hu_roundings_alike(&op->rounding.x, &op->rounding.x_back);
+  int same = !op->rounding.twice && hu_roundings_alike(&op->rounding.x, &op->rounding.x_back);
   unsigned kept = same ? (unsigned)op->n[HU_CONV_KEPT] : HU_KEPT_NOTHING;
   hu_convolution c;
   if (takes_images(net, op, &op->rounding.dw_accum, x.data, &c)) {

@@ -111,6 +111,7 @@ void hu_net_free(hu_net *net) {
   for (int i = 0; i < net->operators; i++) {
     release(net, net->op[i].kept);
     release(net, net->op[i].seen);
+    hu_delayed_free(net, &net->op[i]);
     free(net->op[i].list);
   }
   for (int i = 0; i < HU_ROOMS; i++) release(net, net->work[i]);
@@ -316,9 +317,11 @@ hu_status hu_net_round_product(hu_net *net, int value, const hu_product_rounding
   if (r->hadamard && r->hadamard != 16 && r->hadamard != 32 && r->hadamard != 64 && r->hadamard != 128) {
     return HU_E_SHAPE;
   }
-  if (r->by_window > 1) return HU_E_TRAIN;
+  if (r->by_window > 1 || r->twice > 1 || (r->twice && r->hadamard)) return HU_E_TRAIN;
   for (int i = 0; i < net->operators; i++) {
     if (net->op[i].out != value || !net->op[i].kind->product) continue;
+    if (r->twice && r->by_window && strcmp(net->op[i].kind->name, "conv") == 0) return HU_E_TRAIN;
+    hu_delayed_free(net, &net->op[i]);
     net->op[i].rounding = *r;
     return HU_OK;
   }

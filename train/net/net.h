@@ -72,6 +72,16 @@ typedef struct hu_operator_kind {
   int anywhere; /* 1: computes by calls of the engine alone; 0: looks at numbers, on the host only */
 } hu_operator_kind;
 
+/* Delayed scaling of a product's operands: X, W, dZ. */
+enum { HU_DELAYED_OF = 3 };
+typedef struct hu_delay {
+  hu_delayed rule;
+  float *state;                  /* records, one after another; NULL: those of net->first */
+  hu_gradient_found *found;      /* of passes since the last look; in the engine's memory */
+  uint8_t looked[HU_DELAYED_OF]; /* 1: in this pass */
+  float amax[HU_DELAYED_OF];     /* of the step so far, as far as it was looked at */
+} hu_delay;
+
 typedef struct hu_operator {
   const hu_operator_kind *kind;
   int in[3], out; /* values, -1: none */
@@ -83,6 +93,7 @@ typedef struct hu_operator {
   float *kept;    /* what the forward pass leaves for the backward one */
   size_t kept_size;
   hu_product_rounding rounding;
+  hu_delay *delay;              /* NULL: scales of operands are their own */
   hu_rounding_counts counts[2]; /* of roundings of operands and results of products, forward and backward */
   hu_rounding_counts *seen;     /* the same, where the engine's memory is not the host's */
   hu_rounded rounded;           /* X of the product, in this pass */
@@ -115,7 +126,7 @@ struct hu_net {
   hu_parameter *parameter;
   hu_operator *op;
   int values, parameters, operators;
-  int rooms[3]; /* of these three tables, which grow and may move while a net is built */
+  int rooms[3];          /* of these three tables, which grow and may move while a net is built */
   float *work[HU_ROOMS]; /* rooms for tensors on the way, work_size numbers each; the last one is hu_do_columns's */
   size_t work_size;
   hu_rounded rounded; /* dZ of the product whose gradient is being made */
@@ -167,6 +178,8 @@ const hu_accum *hu_accum_of(const hu_operator *op, unsigned part);
 /* The grid on which a rounding leaves numbers that were on that of `before`, of an operand (HU_PART_): what models of
  * narrow units need; binary32 for fp32, which need not. */
 hu_format hu_operand_grid(const hu_operator *op, unsigned part, const hu_rounding *r, const hu_rounding *before);
+/* The rounding r of an operand, or under `twice` that of the forward pass where r keeps what that has left. */
+const hu_rounding *hu_last_rounding(const hu_operator *op, unsigned part, const hu_rounding *r);
 /* Operand or result `part` (docs/training.md section 4) of the products of an operator rounded in place. */
 hu_status hu_round_product(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *x, const hu_rounding *r,
                            unsigned part);
@@ -196,6 +209,20 @@ hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t
 int hu_roundings_alike(const hu_rounding *a, const hu_rounding *b);
 /* Where the roundings of a part are counted. */
 hu_rounding_counts *hu_counts_of_part(const hu_net *net, hu_operator *op, unsigned part);
+/* The rounding r of operand `part` (HU_PART_), n numbers x that are not rounded yet, with the amax in force where its
+ * scale is delayed, in *given; else r itself. A pass for training notes how large they are. */
+const hu_rounding *hu_delayed_rounding(hu_net *net, hu_operator *op, size_t n, const float *x, const hu_rounding *r,
+                                       unsigned part, hu_rounding *given);
+/* How many records the products of a net have; and their amaxes of the step so far: z[i] = max(z[i], that of record i),
+ * which the net forgets; and back into the net. */
+size_t hu_delayed_records(const hu_net *net);
+hu_status hu_delayed_take(hu_net *net, double *z);
+void hu_delayed_put(hu_net *net, const double *x);
+/* A pass begins; a step ends; all records become 0; nothing is delayed any more. */
+void hu_delayed_begin(hu_net *net);
+hu_status hu_delayed_step(hu_net *net);
+void hu_delayed_forget(hu_net *net);
+void hu_delayed_free(hu_net *net, hu_operator *op);
 /* 1 if patches were rounded in place, for another rounding than r. */
 int hu_patches_spoilt(const hu_operator *op, const hu_rounding *r);
 /* What operands were rounded to is forgotten: a pass begins. And the memory for it given back. */

@@ -27,9 +27,38 @@ static void round_part(hu_net *net, hu_operator *op, size_t rows, size_t cols, f
   hu_round_of(net, op, rows, cols, z, x, r, HU_OF_PRODUCT, op->number << 4 | part, counts);
 }
 
+/* Under `twice`, of W and X of the backward products: the rounding of the forward pass, which comes first, and the part
+ * that has its words; NULL: none comes first. */
+static const hu_rounding *first_rounding(const hu_operator *op, unsigned part, unsigned *first) {
+  if (!op->rounding.twice || (part != HU_PART_DW_X && part != HU_PART_DX_W)) return NULL;
+  const hu_rounding *r = part == HU_PART_DW_X ? &op->rounding.x : &op->rounding.w;
+  *first = part == HU_PART_DW_X ? HU_PART_Z_X : HU_PART_Z_W;
+  return r->kind == HU_ROUND_KEEP ? NULL : r;
+}
+
+/* The forward pass has counted it. */
+static void round_first(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
+                        const hu_rounding *r, unsigned first) {
+  hu_rounding given;
+  r = hu_delayed_rounding(net, op, rows * cols, x, r, first, &given);
+  round_part(net, op, rows, cols, z, x, r, first, NULL);
+}
+
+const hu_rounding *hu_last_rounding(const hu_operator *op, unsigned part, const hu_rounding *r) {
+  unsigned ignored;
+  const hu_rounding *first = r->kind == HU_ROUND_KEEP ? first_rounding(op, part, &ignored) : NULL;
+  return first ? first : r;
+}
+
 hu_status hu_round_product(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *x, const hu_rounding *r,
                            unsigned part) {
-  if (r->kind != HU_ROUND_KEEP) round_part(net, op, rows, cols, x, x, r, part, hu_counts_of_part(net, op, part));
+  hu_rounding given;
+  unsigned part_of_first = part;
+  const hu_rounding *first = first_rounding(op, part, &part_of_first);
+  if (first) round_first(net, op, rows, cols, x, x, first, part_of_first);
+  if (r->kind == HU_ROUND_KEEP) return hu_done(net);
+  r = hu_delayed_rounding(net, op, rows * cols, x, r, part, &given);
+  round_part(net, op, rows, cols, x, x, r, part, hu_counts_of_part(net, op, part));
   return hu_done(net);
 }
 
@@ -71,16 +100,23 @@ static float *place_in(hu_net *net, hu_rounded *slot, const hu_operator *op, siz
 
 hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t cols, const float *x,
                                const hu_rounding *r, const hu_rounding *before, float *room, unsigned part) {
-  hu_rounding exact = hu_rounding_keep();
+  hu_rounding exact = hu_rounding_keep(), given;
   int transformed = op->rounding.hadamard && (part == HU_PART_DW_X || part == HU_PART_DW_DZ);
   hu_matrices z = {(float *)x, cols, 0, 0, hu_operand_grid(op, part, r, transformed ? &exact : before), 0};
   if (transformed) {
     transform(net, op, rows, cols, room, x);
     z.data = room;
   }
+  unsigned part_of_first = part;
+  const hu_rounding *first = first_rounding(op, part, &part_of_first);
+  if (first) {
+    round_first(net, op, rows, cols, room, x, first, part_of_first);
+    z.data = room;
+  }
   if (r->kind == HU_ROUND_KEEP) return z;
-  hu_rounded *slot = transformed ? NULL : slot_of(net, op, r, part);
+  hu_rounded *slot = transformed || first ? NULL : slot_of(net, op, r, part);
   hu_rounding_counts *counts = hu_counts_of_part(net, op, part);
+  r = hu_delayed_rounding(net, op, rows * cols, z.data, r, part, &given);
   if (slot && slot->there && hu_roundings_alike(&slot->by, r)) {
     hu_add_counts(counts, &slot->counts);
     z.data = slot->numbers;
@@ -106,6 +142,7 @@ int hu_patches_spoilt(const hu_operator *op, const hu_rounding *r) {
 void hu_forget_operands(hu_net *net) {
   for (int i = 0; i < net->operators; i++) net->op[i].rounded.there = 0;
   for (int i = 0; i < net->parameters; i++) net->parameter[i].rounded.there = 0;
+  hu_delayed_begin(net);
 }
 
 void hu_free_operands(hu_net *net) {
@@ -137,6 +174,7 @@ static hu_format grid_left(const hu_rounding *r) {
 }
 
 hu_format hu_operand_grid(const hu_operator *op, unsigned part, const hu_rounding *r, const hu_rounding *before) {
+  r = hu_last_rounding(op, part, r);
   const hu_rounding *last = r->kind == HU_ROUND_KEEP ? before : r;
   int known = !hu_is_plain_fp32(hu_accum_of(op, part)) && last->kind == HU_ROUND_FORMAT;
   return known ? grid_left(last) : hu_binary32();

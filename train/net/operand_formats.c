@@ -13,8 +13,8 @@ static const hu_rounding *own_of(const hu_operator *op, unsigned part) {
     case HU_PART_Z_X: return &r->x;
     case HU_PART_Z_W: return &r->w;
     case HU_PART_DX_DZ: return &r->dz;
-    case HU_PART_DX_W: return &r->w_back;
-    case HU_PART_DW_X: return &r->x_back;
+    case HU_PART_DX_W: return hu_last_rounding(op, part, &r->w_back);
+    case HU_PART_DW_X: return hu_last_rounding(op, part, &r->x_back);
     default: return &r->dz_w;
   }
 }

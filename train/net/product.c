@@ -107,7 +107,7 @@ static int is_kept(const hu_rounding *r) { return r->kind == HU_ROUND_KEEP; }
 static int postponed(hu_net *net, hu_operator *op) {
   const hu_product_rounding *r = &op->rounding;
   if (!op->shares || !net->engine->sum_products || r->hadamard || !hu_is_plain_fp32(&r->dw_accum)) return 0;
-  op->postponed = is_kept(&r->x_back) && is_kept(&r->dz_w) && is_kept(&r->dw_out);
+  op->postponed = is_kept(hu_last_rounding(op, HU_PART_DW_X, &r->x_back)) && is_kept(&r->dz_w) && is_kept(&r->dw_out);
   if (op->postponed) net->parameter[op->theta[0]].postponed = 1;
   return op->postponed;
 }

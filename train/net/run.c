@@ -79,6 +79,7 @@ static HU_NOINLINE hu_status initialize(hu_net *net, uint64_t seed) {
   memset(&net->time, 0, sizeof net->time);
   net->time.power1 = net->time.power2 = 1;
   hu_status s = net->fault = HU_OK;
+  hu_delayed_forget(net);
   for (int i = 0; i < net->parameters && s == HU_OK; i++) s = start_parameter(net, i);
   for (int i = 0; i < net->operators; i++) {
     if (net->op[i].kind->start) net->op[i].kind->start(net, &net->op[i]);
@@ -286,6 +287,7 @@ static HU_NOINLINE hu_status update(hu_net *net, const hu_optimizer *o, const hu
     s = step(net, o, counts);
   }
   net->step++;
+  if (s == HU_OK) s = hu_delayed_step(net);
   hu_tell(net, HU_PHASE_UPDATE, NULL, 1);
   if (taken) *taken = go;
   return s;

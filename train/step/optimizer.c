@@ -57,15 +57,18 @@ static int forgets(const hu_optimizer *o, double x) { return x >= 0 && x < 1 && 
 
 static int some(double x) { return x >= 0 && x < INFINITY; }
 
+static int is_nearest(hu_mode m) { return !m.round && !m.saturate && !m.tiny && !m.nan; }
+
 static const char *wrong(const hu_optimizer *o) {
   if (o->kind > HU_ADAGRAD) return "kind: unknown";
   if (o->update > HU_UPDATE_KAHAN) return "update: unknown";
   if (o->coupled > (o->kind == HU_ADAMW)) return "coupled: of AdamW alone";
   if (o->fused > (o->kind == HU_SGD && o->update == HU_UPDATE_ROUND)) return "fused: of SGD without Kahan terms alone";
   if (o->nesterov > (o->kind == HU_SGD)) return "nesterov: of SGD alone";
-  if (o->update == HU_UPDATE_KAHAN && (o->mode.round || o->mode.saturate || o->mode.tiny || o->mode.nan)) {
+  if (o->update == HU_UPDATE_KAHAN && !is_nearest(o->mode)) {
     return "mode: Kahan summation rounds to nearest even";
   }
+  if (o->kind != HU_SGD && !is_nearest(o->mode_momentum)) return "mode_momentum: of SGD alone";
   if (!some(o->rate)) return "rate: negative or not finite";
   if (!some(o->decay)) return "decay: negative or not finite";
   if (o->kind == HU_SGD && !forgets(o, o->momentum)) return "momentum: not from 0 to below 1 in the state's format";
@@ -89,6 +92,8 @@ static HU_NOINLINE hu_status check(const hu_optimizer *o, const char **why) {
   if (!hu_format_fits_binary32(o->state) || !hu_format_fits_binary32(o->weight)) return HU_E_CARRIER;
   *why = "mode: unknown";
   if (hu_mode_check(o->mode) != HU_OK) return HU_E_MODE;
+  *why = "mode_decay, mode_momentum: unknown";
+  if (hu_mode_check(o->mode_decay) != HU_OK || hu_mode_check(o->mode_momentum) != HU_OK) return HU_E_MODE;
   const char *what = wrong(o);
   if (what) *why = what;
   return what ? HU_E_TRAIN : HU_OK;

@@ -28,6 +28,7 @@ hu_status hu_rounding_check(const hu_rounding *r) {
   if (s != HU_OK) return s;
   if (r->over_inf > 1 || r->keep_nan > 1) return HU_E_TRAIN;
   if ((r->over_inf || r->keep_nan) && (r->kind != HU_ROUND_FORMAT || r->mode.nan)) return HU_E_TRAIN;
+  if (!(r->amax >= 0 && r->amax < INFINITY) || (r->amax != 0 && r->kind != HU_ROUND_SCALED)) return HU_E_TRAIN;
   if (r->kind == HU_ROUND_KEEP) return HU_OK;
   if (r->kind == HU_ROUND_SCALED) return hu_scaling_check(&r->scaling, NULL);
   if (r->kind == HU_ROUND_S2FP8) return hu_s2fp8_check(&r->s2fp8, NULL);
@@ -153,7 +154,8 @@ static hu_scaling scaling_of(const hu_rounding *r) {
 static hu_status into_scaled(size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r,
                              const hu_exec *exec, hu_events *events) {
   hu_scaling d = scaling_of(r);
-  return hu_scaled_quantize(rows, cols, z, cols, x, cols, &d, r->mode, NULL, NULL, exec, events);
+  return hu_scaled_quantize(rows, cols, z, cols, x, cols, &d, r->mode, r->amax != 0 ? &r->amax : NULL, NULL, exec,
+                            events);
 }
 
 static HU_NOINLINE hu_status apply(size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r,

@@ -25,6 +25,8 @@ static const char *const assignments[] = {"none", "high", "uniform", "operator",
 static const char *const orders[] = {"largest", "smallest", "random", NULL};
 static const char *const feedbacks[] = {"none", "own", "sum", NULL};
 static const char *const statistics[] = {"shard", "batch", NULL};
+static const char *const afters[] = {"forward", "backward", "both", NULL};
+static const char *const amaxes[] = {"max", "most_recent", NULL};
 static const char *const blocks[] = {"0", "16", "32", "64", "128", NULL};
 
 /* A field of hu_run_keys, a name, the default; then what the value may be; a sentence. */
@@ -139,6 +141,10 @@ static const hu_run_key keys[] = {
     OTHER(FORMAT, weight, "optimizer.weights", "binary32", "format of the weights that it keeps"),
     OTHER(UPDATE, update, "optimizer.update", "rne",
           "end of the weight update: a rounding mode (rne, sra:16, ...) or kahan"),
+    OTHER(MODE, decay_mode, "optimizer.round_decay", "rne",
+          "rounding mode of the addition of the weight decay, into optimizer.state"),
+    OTHER(MODE, momentum_mode, "optimizer.round_momentum", "rne",
+          "sgd: rounding mode of the addition of the momentum, into optimizer.state"),
     OTHER(TEXT, kahan_only, "optimizer.kahan", "",
           "parameters that end with Kahan summation whatever optimizer.update says: names, commas between them"),
     OTHER(SCHEDULE, schedule, "optimizer.schedule", "constant",
@@ -156,10 +162,11 @@ static const hu_run_key keys[] = {
     WORD(larc, "gradient.larc", "none", larcs, "layer-wise rates: none, clip or scale"),
     NUMBER(eta, "gradient.eta", "0.001", 0, 1e6, "eta of LARC"),
 
-    NOWHERE(SYSTEM, "precision.system", "binary32",
-            "sets the keys below, as a paper or a library defines them: binary32, fp16, bfloat16, fp8 (E4M3 forward, "
-            "E5M2 for gradients, no scales), fp8_e5m2 (E5M2 in both directions), s2fp8, fp8_tensor, mxfp8, mxfp6, "
-            "mxfp4, nvfp4, dsv3, hfp8 or wang2018"),
+    NOWHERE(
+        SYSTEM, "precision.system", "binary32",
+        "sets the keys below, as a paper or a library defines them: binary32, fp16, bfloat16, fp8 (E4M3 forward, "
+        "E5M2 for gradients, no scales), fp8_e5m2 (E5M2 in both directions), s2fp8, fp8_tensor, fp8_delayed, mxfp8, "
+        "mxfp6, mxfp4, nvfp4, dsv3, hfp8, wang2018, tetrajet or fp4_all_the_way"),
     OTHER(ROUNDING, values, "precision.values", "keep", "rounding of every value, after its operator"),
     OTHER(ROUNDING, gradients, "precision.gradients", "keep", "rounding of the gradient of every value"),
     OTHER(ROUNDING, parameters, "precision.parameters", "keep", "rounding of the parameters that operators see"),
@@ -181,6 +188,22 @@ static const hu_run_key keys[] = {
     OTHER(OWN_ACCUM, z_accum, "precision.z_accum", "", "accumulation model of Z = X W; empty: precision.accum"),
     OTHER(OWN_ACCUM, dx_accum, "precision.dx_accum", "", "accumulation model of dX = dZ W^T; empty: precision.accum"),
     OTHER(OWN_ACCUM, dw_accum, "precision.dw_accum", "", "accumulation model of dW = X^T dZ; empty: precision.accum"),
+    COUNT(
+        until, "precision.until", "0", 0, 0x1p53,
+        "steps in which products are rounded; from then on those of precision.after are not; 0: all steps of the run"),
+    WORD(after, "precision.after", "both", afters,
+         "precision.until: products whose operands and results are no longer rounded: forward (Z = X W), backward (dX "
+         "and dW) or both"),
+    WORD(twice, "precision.twice", "no", no_yes,
+         "yes: W of dX and X of dW are rounded from what precision.w and precision.x have left of them (double "
+         "quantization)"),
+    COUNT(
+        history, "precision.history", "0", 0, 65536,
+        "delayed scaling: steps whose largest numbers decide the scales of operands that have one scale (fp8_tensor); "
+        "0: each operand's own numbers do (current scaling)"),
+    WORD(takes, "precision.history_takes", "max", amaxes,
+         "delayed scaling: max (the largest number of the history) or most_recent (of the last step)"),
+    COUNT(margin_of_history, "precision.history_margin", "0", 0, 64, "delayed scaling: binades left free"),
     SIZE(hadamard, "precision.hadamard", "0", blocks,
          "block of the Hadamard transform before dW: 0, 16, 32, 64 or 128"),
     COUNT(signs, "precision.signs", "0", 0, 0xFFFFFFFFu, "signs of the Hadamard transform: bit i for row i mod 32"),

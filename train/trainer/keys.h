@@ -17,6 +17,7 @@ typedef enum hu_key_kind {
   HU_KEY_RULE,       /* the loss scale: `rule` and `largest` */
   HU_KEY_FORMAT,     /* hu_format within binary32 */
   HU_KEY_UPDATE,     /* the end of the weight update: `update` and `kahan` */
+  HU_KEY_MODE,       /* hu_mode: a rounding direction alone */
   HU_KEY_ROUNDING,   /* hu_rounding */
   HU_KEY_ACCUM,      /* hu_accum */
   HU_KEY_OWN_ACCUM,  /* hu_own_accum */

@@ -72,7 +72,8 @@ static hu_product_rounding product_of(const hu_run_keys *k, const hu_operator *o
                            accum_of(k, &k->dw_accum),
                            (uint32_t)k->hadamard,
                            (uint32_t)k->signs,
-                           (uint8_t)k->by_window};
+                           (uint8_t)k->by_window,
+                           (uint8_t)k->twice};
   int gram = strcmp(op->kind->name, "gram") == 0;
   if (gram || strcmp(op->kind->name, "scores") == 0) { /* W is K^T; K and dK are stored */
     r.dw_out.turned = r.dw_out.kind == HU_ROUND_SCALED ? !r.dw_out.turned : 0;
@@ -140,7 +141,36 @@ static const char *accum_key(const hu_run_keys *k, unsigned part) {
   return k->dw_accum.own ? "dw_accum" : "accum";
 }
 
-static hu_status round_products(hu_trainer *t, char *why) {
+/* Delayed scaling of the product that makes a value, in the net and in those beside it. */
+static hu_status delay_product(const hu_trainer *t, int value, char *why) {
+  const hu_run_keys *k = &t->keys;
+  const hu_delayed d = {(uint32_t)k->history, (uint8_t)k->takes, (uint8_t)k->margin_of_history};
+  const hu_shards *shards = &t->shards;
+  hu_status s = hu_net_delay_product(t->net, value, &d);
+  for (size_t i = 1; shards->net && i < shards->own && s == HU_OK; i++)
+    s = hu_net_delay_product(shards->net[i], value, &d);
+  if (s == HU_E_SCALING)
+    return hu_say(why, s,
+                  "precision.history: wants operands with one scale, of one level and the rule ratio (fp8_tensor): "
+                  "precision.x, w, dz, w_back, x_back, dz_w, or precision.system = fp8_delayed");
+  if (s == HU_E_TRAIN)
+    return hu_say(why, s,
+                  "precision.history: wants operands with one scale (precision.system = fp8_delayed), without "
+                  "precision.hadamard and without precision.convolution = windows");
+  return s == HU_OK ? s : hu_say(why, s, "precision.history: %s", hu_status_text(s));
+}
+
+/* What stays of the roundings from step precision.until on. A transform before dW serves its roundings alone. */
+static void leave(hu_product_rounding *r, uint64_t after) {
+  const hu_rounding keep = hu_rounding_keep();
+  if (after != AFTER_BACKWARD) r->x = r->w = r->z_out = keep;
+  if (after == AFTER_FORWARD) return;
+  r->dz = r->w_back = r->x_back = r->dz_w = r->dx_out = r->dw_out = keep;
+  r->hadamard = 0;
+}
+
+/* late: as from step precision.until on. */
+static hu_status round_products(hu_trainer *t, int late, char *why) {
   int first = -1, last = -1;
   for (int i = 0; i < t->net->operators; i++) {
     if (!t->net->op[i].kind->product) continue;
@@ -153,9 +183,12 @@ static hu_status round_products(hu_trainer *t, char *why) {
     const hu_operator *op = &t->net->op[i];
     if (!op->kind->product || !is_rounded(t, i, first, last)) continue;
     hu_product_rounding r = product_of(&t->keys, op);
+    if (late) leave(&r, t->keys.after);
     s = hu_net_round_product(t->net, op->out, &r);
+    if (s != HU_OK) return hu_say(why, s, "precision: a product's roundings or accumulation: %s", hu_status_text(s));
+    if (t->keys.history) s = delay_product(t, op->out, why);
   }
-  return s == HU_OK ? HU_OK : hu_say(why, s, "precision: a product's roundings or accumulation: %s", hu_status_text(s));
+  return s;
 }
 
 /* ---- operands that models do not take ---- */
@@ -223,14 +256,35 @@ static hu_status choose_updates(hu_trainer *t, char *why) {
   return HU_OK;
 }
 
+/* The roundings of the last steps, tried before the first one. */
+static hu_status check_late(hu_trainer *t, char *why) {
+  if (!t->keys.until) return HU_OK;
+  if (t->keys.history) return hu_say(why, HU_E_TRAIN, "precision.until: above 0, and precision.history, too");
+  hu_status s = round_products(t, 1, why);
+  if (s == HU_OK && check_products(t, NULL) != HU_OK)
+    s = hu_say(
+        why, HU_E_TRAIN,
+        "precision.until: operands are not rounded at the end, and an accumulation model (precision.accum, z_accum, "
+        "dx_accum, dw_accum) takes no such numbers");
+  return s == HU_OK ? round_products(t, 0, why) : s;
+}
+
+hu_status hu_set_products(hu_trainer *t) {
+  int late = t->keys.until && t->step >= t->keys.until;
+  if (late == t->late) return HU_OK;
+  t->late = late;
+  return round_products(t, late, NULL);
+}
+
 hu_status hu_set_precision(hu_trainer *t, char *why) {
   hu_status s = round_tensors(t);
   if (s != HU_OK) return hu_say(why, s, "precision: %s", hu_status_text(s));
-  s = round_products(t, why);
+  s = round_products(t, 0, why);
   if (s == HU_OK) s = choose_updates(t, why);
   if (s == HU_OK) s = hu_start_plan(t, why);
   if (s == HU_OK) s = check_products(t, why);
-  return s == HU_OK ? hu_check_promoted(t, check_products, why) : s;
+  if (s == HU_OK) s = hu_check_promoted(t, check_products, why);
+  return s == HU_OK ? check_late(t, why) : s;
 }
 
 /* ---- the loss scale from the largest gradient ---- */

@@ -24,13 +24,14 @@ static size_t running_numbers(const hu_net *net) {
   return all;
 }
 
-/* What processes tell each other after a pass: of each shard the loss and the largest gradient, of each tensor what
- * overflowed, and the counts of the roundings. */
+/* What processes tell each other after a pass: of each shard the loss, the largest gradient and the amaxes of delayed
+ * scaling, of each tensor what overflowed, and the counts of the roundings. */
 enum { COUNTS = sizeof(hu_rounding_counts) / sizeof(uint64_t) };
 _Static_assert(sizeof(hu_rounding_counts) == COUNTS * sizeof(uint64_t), "counts are whole numbers of 64 bits");
 
 static size_t told_numbers(const hu_trainer *t) {
-  return 2 * t->shards.count + (size_t)t->net->values + (size_t)t->net->parameters + 2 * COUNTS;
+  return (2 + hu_delayed_records(t->net)) * t->shards.count + (size_t)t->net->values + (size_t)t->net->parameters +
+         2 * COUNTS;
 }
 
 static double *told_losses(const hu_shards *s) { return s->told; }
@@ -38,6 +39,9 @@ static double *told_largest(const hu_shards *s) { return s->told + s->count; }
 static double *told_overflows(const hu_shards *s) { return s->told + 2 * s->count; }
 static double *told_counts(const hu_trainer *t) {
   return told_overflows(&t->shards) + t->net->values + t->net->parameters;
+}
+static double *told_amaxes(const hu_trainer *t, size_t shard) {
+  return told_counts(t) + 2 * COUNTS + shard * hu_delayed_records(t->net);
 }
 
 static float *numbers(size_t n) { return malloc((n ? n : 1) * sizeof(float)); }
@@ -74,8 +78,15 @@ hu_status hu_make_shards(hu_trainer *t) {
   s->before = numbers(s->running);
   s->joined = numbers(larger);
   s->part = malloc(s->own * sizeof *s->part);
+  return s->statistic && s->before && s->joined && s->part ? hu_make_told(t) : HU_E_MEMORY;
+}
+
+hu_status hu_make_told(hu_trainer *t) {
+  hu_shards *s = &t->shards;
+  if (s->count == 1) return HU_OK;
+  free(s->told);
   s->told = calloc(told_numbers(t), sizeof *s->told);
-  return s->statistic && s->before && s->joined && s->part && s->told ? HU_OK : HU_E_MEMORY;
+  return s->told ? HU_OK : HU_E_MEMORY;
 }
 
 void hu_close_shards(hu_trainer *t) {
@@ -175,7 +186,8 @@ static hu_status keep_shard(hu_trainer *t, hu_net *net, size_t k, float loss, in
     *z = fmax(*z, (double)largest_gradient(net, t->loss));
   }
   if (net->planned) tell_overflows(t, net);
-  return keep_gradients(t, net, k);
+  hu_status status = hu_delayed_take(net, told_amaxes(t, s->first + k));
+  return status == HU_OK ? keep_gradients(t, net, k) : status;
 }
 
 /* Which pass of the step is that of own shard k of a batch: the part of the samples, and the random words. */
@@ -282,6 +294,17 @@ static void take_counts(hu_rounding_counts *z, const double *x) {
   memcpy(z, u, sizeof u);
 }
 
+/* Each process has the largest numbers of all shards. */
+static void put_amaxes(const hu_trainer *t) {
+  size_t n = hu_delayed_records(t->net);
+  double *z = told_amaxes(t, 0);
+  for (size_t k = 1; k < t->shards.count; k++) {
+    const double *x = told_amaxes(t, k);
+    for (size_t i = 0; i < n; i++) z[i] = fmax(z[i], x[i]);
+  }
+  hu_delayed_put(t->net, z);
+}
+
 /* What every process needs of the others' shards; one process has them all. */
 static hu_status tell(hu_trainer *t, hu_trainer_report *r) {
   double *counts = told_counts(t);
@@ -293,6 +316,7 @@ static hu_status tell(hu_trainer *t, hu_trainer_report *r) {
   }
   take_counts(&r->forward, counts);
   take_counts(&r->backward, counts + COUNTS);
+  put_amaxes(t);
   const double *over = told_overflows(&t->shards);
   for (int i = 0; i < t->net->values; i++) t->net->value[i].over = (uint64_t)over[i];
   for (int i = 0; i < t->net->parameters; i++) t->net->parameter[i].over = (uint64_t)over[t->net->values + i];

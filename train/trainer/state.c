@@ -16,6 +16,7 @@ typedef struct hu_slot {
   char name[HU_PARAMETER_NAME_MAX + 16]; /* a parameter's, ".momentum" */
   size_t rows, cols;
   float *numbers; /* in the engine's memory; NULL: residuals */
+  float *host;    /* in the host's memory, in place of numbers: records of delayed scaling */
   size_t first;   /* residuals: the first of the parameter's numbers among all gradients */
 } hu_slot;
 
@@ -30,6 +31,7 @@ static hu_status add_slot(hu_trainer *t, const char *name, const char *part, siz
   s->rows = rows;
   s->cols = cols;
   s->numbers = numbers;
+  s->host = NULL;
   s->first = 0;
   return HU_OK;
 }
@@ -38,6 +40,17 @@ static hu_status add_residual(hu_trainer *t, const char *name, const hu_paramete
   hu_status s = add_slot(t, name, "residual", t->feedback.residuals * p->rows, p->cols, NULL);
   if (s == HU_OK) t->slot[t->slots - 1].first = *first;
   *first += p->rows * p->cols;
+  return s;
+}
+
+/* What delayed scaling remembers of a product: the rows of X, W and dZ. A product may have no weights, and so no name;
+ * the number of the value that it makes is its own. */
+static hu_status add_records(hu_trainer *t, const hu_operator *op) {
+  char name[32];
+  if (!op->delay) return HU_OK;
+  snprintf(name, sizeof name, "product%d", op->out);
+  hu_status s = add_slot(t, name, "amax", HU_DELAYED_OF, 1 + (size_t)op->delay->rule.history, NULL);
+  if (s == HU_OK) t->slot[t->slots - 1].host = op->delay->state;
   return s;
 }
 
@@ -64,6 +77,7 @@ hu_status hu_list_state(hu_trainer *t) {
     *strrchr(name, '.') = 0;
     s = add_slot(t, name, "running", 2, n / 2, running);
   }
+  for (int i = 0; i < t->net->operators && s == HU_OK; i++) s = add_records(t, &t->net->op[i]);
   return s;
 }
 
@@ -80,6 +94,10 @@ hu_status hu_trainer_read(const hu_trainer *t, size_t i, float *numbers) {
   if (!t || !numbers) return HU_E_NULL;
   if (i >= t->slots) return HU_E_SHAPE;
   const hu_slot *s = &t->slot[i];
+  if (s->host) {
+    memcpy(numbers, s->host, s->rows * s->cols * sizeof *numbers);
+    return HU_OK;
+  }
   if (!s->numbers) return hu_read_residual(t, s->first, s->rows * s->cols / t->feedback.residuals, numbers);
   t->net->fault = HU_OK;
   hu_do_get(t->net, numbers, s->numbers, s->rows * s->cols * sizeof *numbers);
@@ -90,6 +108,10 @@ hu_status hu_trainer_write(hu_trainer *t, size_t i, const float *numbers) {
   if (!t || !numbers) return HU_E_NULL;
   if (i >= t->slots) return HU_E_SHAPE;
   const hu_slot *s = &t->slot[i];
+  if (s->host) {
+    memcpy(s->host, numbers, s->rows * s->cols * sizeof *numbers);
+    return HU_OK;
+  }
   if (!s->numbers) return hu_write_residual(t, s->first, s->rows * s->cols / t->feedback.residuals, numbers);
   t->net->fault = HU_OK;
   hu_do_put(t->net, s->numbers, numbers, s->rows * s->cols * sizeof *numbers);
@@ -146,8 +168,11 @@ static int is_length(const char *key) { return strcmp(key, "run.epochs") == 0 ||
 
 /* Keys that states of earlier versions have not, whose runs were what the default says. */
 static int is_later_key(const char *key) {
-  static const char *const later[] = {"run.accumulate", "optimizer.nesterov", "data.vocabulary", "data.numbering",
-                                      "data.negatives", "data.candidates",    "data.categories"};
+  static const char *const later[] = {
+      "run.accumulate",           "optimizer.nesterov",      "data.vocabulary",         "data.numbering",
+      "data.negatives",           "data.candidates",         "data.categories",         "precision.history",
+      "precision.until",          "precision.after",         "precision.twice",         "optimizer.round_decay",
+      "optimizer.round_momentum", "precision.history_takes", "precision.history_margin"};
   for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
     if (strcmp(key, later[i]) == 0) return 1;
   }
@@ -259,7 +284,7 @@ static HU_NOINLINE hu_status resume(hu_trainer *t, const char *text, char *why) 
   t->scale = scale;
   t->net->step = net_step;
   t->net->time = time_after(time, &t->optimizer);
-  return HU_OK;
+  return hu_set_products(t);
 }
 
 hu_status hu_trainer_resume(hu_trainer *t, const char *text, char *why) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* precision.system: what the papers' systems round where, as values of keys. Sources: Micikevicius et al. 2018 (fp16),
  * Zamirai et al. 2021 (bfloat16), Micikevicius et al. 2022 (fp8, without its scales), Cambier et al. 2020 (fp8_e5m2,
- * s2fp8), Transformer Engine's current scaling (fp8_tensor),
- * OCP Microscaling 2023 (mx*), NVIDIA 2025 (nvfp4), DeepSeek-V3 2024 (dsv3), Sun et al. 2019 (hfp8), Wang et al. 2018
- * (wang2018). */
+ * s2fp8), Transformer Engine's current scaling (fp8_tensor) and delayed scaling (fp8_delayed), OCP Microscaling 2023
+ * (mx*), NVIDIA 2025 (nvfp4), DeepSeek-V3 2024 (dsv3), Sun et al. 2019 (hfp8), Wang et al. 2018 (wang2018),
+ * Chen et al. 2025 (tetrajet, without Q-EMA and Q-Ramping), Chmiel et al. 2025
+ * (fp4_all_the_way). */
 #include <stddef.h>
 #include <string.h>
 
@@ -18,9 +19,12 @@
 #define REST(accum) REST_OF(accum, "yes")
 #define REST_OF(accum, attention) \
   SUMS(accum), "precision.hadamard", "0", "precision.signs", "0", "precision.attention", attention
-#define SUMS(accum)                                                                                      \
+#define SUMS(accum) ONCE_SUMS(accum), "precision.twice", "no"
+#define ONCE_SUMS(accum) \
+  OWN_SUMS(accum), "precision.history", "0", "precision.history_takes", "max", "precision.history_margin", "0"
+#define OWN_SUMS(accum)                                                                                  \
   "precision.accum", accum, "precision.z_accum", "", "precision.dx_accum", "", "precision.dw_accum", "", \
-      "precision.convolution", "tensors"
+      "precision.convolution", "tensors", "precision.until", "0", "precision.after", "both"
 /* One format for X and W, another for dZ. */
 #define FORWARD_BACKWARD(f, b)                                                                         \
   "precision.x", f, "precision.w", f, "precision.dz", b, "precision.w_back", f, "precision.x_back", f, \
@@ -50,6 +54,25 @@ static const char *const mxfp6_pairs[] = {PLAIN, BLOCKS("mxfp6_e3m2"), REST("fp3
 static const char *const mxfp4_pairs[] = {PLAIN, BLOCKS("mxfp4"), REST("fp32"), NULL};
 /* Whole-tensor scales: one of the tensor's largest number. */
 static const char *const tensor_pairs[] = {PLAIN, FORWARD_BACKWARD("fp8_tensor", E5M2_TENSOR), REST("fp32"), NULL};
+/* The same, of the largest numbers of earlier steps: DelayedScaling with what it has where nothing is said. */
+static const char *const delayed_pairs[] = {PLAIN,
+                                            FORWARD_BACKWARD("fp8_tensor", E5M2_TENSOR),
+                                            OWN_SUMS("fp32"),
+                                            "precision.history",
+                                            "1024",
+                                            "precision.history_takes",
+                                            "max",
+                                            "precision.history_margin",
+                                            "0",
+                                            "precision.twice",
+                                            "no",
+                                            "precision.hadamard",
+                                            "0",
+                                            "precision.signs",
+                                            "0",
+                                            "precision.attention",
+                                            "no",
+                                            NULL};
 /* Weights in tiles, the same numbers forward and backward; gradients stochastically; dW behind a transform. */
 static const char *const nvfp4_pairs[] = {PLAIN,
                                           "precision.x",
@@ -90,14 +113,60 @@ static const char *const dsv3_pairs[] = {PLAIN,
 static const char *const hfp8_pairs[] = {PLAIN, FORWARD_BACKWARD("fp(4,3,4):finite", "fp(5,2,0)"), REST("fp32"), NULL};
 static const char *const wang_pairs[] = {PLAIN, OPERANDS("fp(5,2,0)"), REST("chunk(64,fp(6,9,0),fp(6,9,0))"), NULL};
 
+/* Forward to nearest, backward stochastically; W of dX and X of dW from what the forward pass has left. */
+#define TETRAJET "scaled(float4_e2m1fn;scale=float8_e8m0fnu;block=1x32;rule=rceil)"
+static const char *const tetrajet_pairs[] = {PLAIN,
+                                             "precision.x",
+                                             TETRAJET,
+                                             "precision.w",
+                                             TETRAJET ",turned",
+                                             "precision.dz",
+                                             TETRAJET ",sra:16",
+                                             "precision.w_back",
+                                             TETRAJET ",sra:16",
+                                             "precision.x_back",
+                                             TETRAJET ",sra:16,turned",
+                                             "precision.dz_w",
+                                             TETRAJET ",sra:16,turned",
+                                             ONCE_SUMS("fp32"),
+                                             "precision.twice",
+                                             "yes",
+                                             "precision.hadamard",
+                                             "0",
+                                             "precision.signs",
+                                             "0",
+                                             "precision.attention",
+                                             "no",
+                                             NULL};
+
+/* NVFP4 without a scale of the tensor. Weights to nearest in both passes; dZ in both products, and X of dW,
+ * stochastically. */
+#define ONE_LEVEL "scaled(float4_e2m1fn;scale=ue4m3;block=1x16;rule=ratio;zero=zero)"
+static const char *const chmiel_pairs[] = {PLAIN,
+                                           "precision.x",
+                                           ONE_LEVEL,
+                                           "precision.w",
+                                           ONE_LEVEL ",turned",
+                                           "precision.dz",
+                                           ONE_LEVEL ",sra:16",
+                                           "precision.w_back",
+                                           ONE_LEVEL,
+                                           "precision.x_back",
+                                           ONE_LEVEL ",sra:16,turned",
+                                           "precision.dz_w",
+                                           ONE_LEVEL ",sra:16,turned",
+                                           REST_OF("fp32", "no"),
+                                           NULL};
+
 /* In the order of the names. */
 static const char *const *const systems[] = {binary32_pairs, fp16_pairs,   bfloat16_pairs, fp8_pairs,   fp8_e5m2_pairs,
-                                             s2fp8_pairs,    tensor_pairs, mxfp8_pairs,    mxfp6_pairs, mxfp4_pairs,
-                                             nvfp4_pairs,    dsv3_pairs,   hfp8_pairs,     wang_pairs};
+                                             s2fp8_pairs,    tensor_pairs, delayed_pairs,  mxfp8_pairs, mxfp6_pairs,
+                                             mxfp4_pairs,    nvfp4_pairs,  dsv3_pairs,     hfp8_pairs,  wang_pairs,
+                                             tetrajet_pairs, chmiel_pairs};
 enum { SYSTEMS = sizeof systems / sizeof *systems };
-static const char *const names[SYSTEMS + 1] = {"binary32", "fp16",       "bfloat16", "fp8",      "fp8_e5m2",
-                                               "s2fp8",    "fp8_tensor", "mxfp8",    "mxfp6",    "mxfp4",
-                                               "nvfp4",    "dsv3",       "hfp8",     "wang2018", NULL};
+static const char *const names[SYSTEMS + 1] = {
+    "binary32", "fp16",  "bfloat16", "fp8",  "fp8_e5m2", "s2fp8",    "fp8_tensor", "fp8_delayed",     "mxfp8",
+    "mxfp6",    "mxfp4", "nvfp4",    "dsv3", "hfp8",     "wang2018", "tetrajet",   "fp4_all_the_way", NULL};
 
 const char *const *hu_system_names(void) { return names; }
 

@@ -120,6 +120,8 @@ static hu_optimizer optimizer_of(const hu_run_keys *k) {
   o.nesterov = (uint8_t)k->nesterov;
   o.update = k->kahan ? HU_UPDATE_KAHAN : HU_UPDATE_ROUND;
   if (!k->kahan) o.mode = k->update;
+  o.mode_decay = k->decay_mode;
+  o.mode_momentum = k->momentum_mode;
   return o;
 }
 
@@ -187,6 +189,7 @@ static HU_NOINLINE hu_status begin(hu_trainer *t, const char *folder, char *why)
   t->rule = k->rule;
   if (s == HU_OK && k->largest) s = hu_choose_scale(t);
   if (s == HU_OK) s = hu_set_precision(t, why);
+  if (s == HU_OK) s = hu_make_told(t);
   if (s == HU_OK) s = hu_list_state(t);
   t->scale = hu_loss_scale_start(&t->rule);
   return s;
@@ -228,8 +231,10 @@ static HU_NOINLINE hu_status step(hu_trainer *t, hu_trainer_report *report) {
   if (s == HU_OK) s = hu_net_update_with(t->net, &t->optimizer, &t->rule, &t->scale, &t->rules, &r->updates, &r->taken);
   if (s != HU_OK) return s;
   if (r->taken) hu_keep_feedback(t);
-  t->failed = 0;
   t->step++;
+  s = hu_set_products(t); /* as the next step, and whoever looks before it, has them */
+  if (s != HU_OK) return s;
+  t->failed = 0;
   r->step = t->step;
   r->loss = ldexp(pass.loss, (int)t->keys.power);
   r->skipped = t->scale.skipped;

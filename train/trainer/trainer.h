@@ -31,6 +31,7 @@ enum { LOSS_DEFAULT, LOSS_CROSS_ENTROPY, LOSS_SQUARED_ERROR };
 enum { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_DROP };
 enum { DROPS_MOST = 8 };
 enum { EXEMPT_NONE = 0, EXEMPT_FIRST = 1, EXEMPT_LAST = 2, EXEMPT_BOTH = 3 };
+enum { AFTER_FORWARD, AFTER_BACKWARD, AFTER_BOTH };
 enum { FEEDBACK_NONE, FEEDBACK_OWN, FEEDBACK_SUM };
 enum { ASSIGN_NONE, ASSIGN_HIGH, ASSIGN_UNIFORM, ASSIGN_OPERATOR, ASSIGN_OPERATOR_PRIME, ASSIGN_DEMOTE };
 
@@ -59,7 +60,7 @@ typedef struct hu_run_keys {
   size_t drops;
   uint64_t warmup;
   hu_format state, weight;
-  hu_mode update;
+  hu_mode update, decay_mode, momentum_mode;
   const char *kahan_only, *layers;
   uint64_t penalty, literal, larc;
   double clip, lambda, eta;
@@ -67,6 +68,8 @@ typedef struct hu_run_keys {
   hu_rounding x, w, dz, w_back, x_back, dz_w, z_out, dx_out, dw_out;
   hu_accum accum;
   hu_own_accum z_accum, dx_accum, dw_accum;
+  uint64_t until, after; /* after: AFTER_ */
+  uint64_t twice, history, takes, margin_of_history;
   uint64_t hadamard, signs, by_window, norms, exempt, attention; /* norms: 1: their parameters stay in binary32 */
   uint64_t assignment, order, keep_high;
   hu_ratio ratio, limit;
@@ -130,7 +133,8 @@ struct hu_trainer {
   hu_run_keys keys;
   int begun;
   hu_file_watch files; /* that the run has read */
-  int failed; /* 1: a step failed half-way */
+  int failed;          /* 1: a step failed half-way */
+  int late;            /* 1: products are rounded as from step precision.until on */
   hu_trainer_source source;
   const hu_engine *engine; /* of run.device = cuda; NULL: none */
   hu_trainer_ranks ranks;  /* alone: 0 of 1 */
@@ -207,6 +211,8 @@ hu_status hu_translate(hu_trainer *t, double *z);
 /* Which shards there are, before the net is built; rooms for them, afterwards. */
 hu_status hu_open_shards(hu_trainer *t, char *why);
 hu_status hu_make_shards(hu_trainer *t);
+/* The room for what processes tell each other: anew when more is to be told. */
+hu_status hu_make_told(hu_trainer *t);
 void hu_close_shards(hu_trainer *t);
 /* What a pass over a batch found. */
 typedef struct hu_pass {
@@ -243,6 +249,8 @@ hu_status hu_build_nets(hu_trainer *t, char *why);
 
 /* ---- precision (precision.c) ---- */
 hu_status hu_set_precision(hu_trainer *t, char *why);
+/* The products are rounded as in step t->step. */
+hu_status hu_set_products(hu_trainer *t);
 /* loss.scale = largest: gradients of some batches in binary32, then the first weights again. */
 hu_status hu_choose_scale(hu_trainer *t);
 

@@ -194,6 +194,14 @@ static hu_status read_update(const entry *e, hu_run_keys *z) {
   return HU_OK;
 }
 
+static hu_status read_mode(const entry *e, hu_mode *z) {
+  hu_mode mode = {0};
+  hu_status s = hu_mode_round_parse(&mode, e->value);
+  if (s != HU_OK) return refuse(e, s, "is no rounding mode (" HU_ROUND_TEXTS ")");
+  *z = mode;
+  return HU_OK;
+}
+
 /* "0.4/0.6/0.8" before the comma: shares of the epochs, each above the one before. Returns how many, or 0. */
 static size_t read_drops(const char *value, const char *comma, double at[DROPS_MOST]) {
   for (size_t count = 0; count < DROPS_MOST; count++) {
@@ -253,6 +261,7 @@ hu_status hu_read_key(hu_run_keys *z, size_t i, const char *value, char *why) {
     case HU_KEY_RULE: return read_rule(&e, z);
     case HU_KEY_FORMAT: return read_format(&e, at);
     case HU_KEY_UPDATE: return read_update(&e, z);
+    case HU_KEY_MODE: return read_mode(&e, at);
     case HU_KEY_ROUNDING: return read_rounding(&e, at);
     case HU_KEY_ACCUM: return read_accum(&e, at);
     case HU_KEY_OWN_ACCUM: return read_own_accum(&e, at);

@@ -220,12 +220,54 @@ typedef struct hu_product_rounding {
                         blocks lie along channels (with `hadamard`, x_back still rounds patches). 1: x and x_back round
                         the patches, a number in each window that sees it, and dx_out what a window gives, before it is
                         added. */
+  uint8_t twice; /* 0: w_back and x_back round W and X; 1: what w and x have made of them, with the same words (double
+                        quantization: TetraJet, Chen et al. 2025, arXiv 2502.20853, and its code, QLinear.py). Not with
+                        hadamard, nor with by_window of a conv. */
 } hu_product_rounding;
 /* All keep, fp32, as tensors. */
 HU_API hu_product_rounding hu_product_rounding_plain(void);
 /* For the operator that makes `value`. HU_E_SHAPE: no product makes it, or `hadamard` is another number; HU_E_TRAIN:
- * by_window is above 1; else the parts' own errors. */
+ * by_window or twice is above 1, or twice does not go with another field; else the parts' own errors. */
 HU_API HU_MUST_CHECK hu_status hu_net_round_product(hu_net *net, int value, const hu_product_rounding *r);
+
+/* Delayed scaling (NVIDIA Transformer Engine: recipe DelayedScaling, common/recipe/delayed_scaling.cu): the scale of an
+ * operand comes from the largest magnitudes of earlier steps, so that it is known before the operand is. Of each
+ * product there are three records, of X, W and dZ, with an amax in force and the amaxes of the last `history` steps,
+ * all 0 at first. A rounding of an operand (x and x_back; w and w_back; dz and dz_w) that is a scaled tensor with one
+ * block, `*x*`, one level and the rule ratio takes
+ *
+ *   A = min(2^margin amax in force, binary32's largest number), and M, the element's largest number, so that the
+ *       scale is 1, while none is in force
+ *
+ * in place of the tensor's own amax; so its scale is M / A, and a number above A saturates. Other roundings of operands
+ * stay as they are. When hu_net_update ends a step, taken or not, each record takes the amax of the step:
+ *
+ *   a       the largest magnitude of the numbers of all passes for training since the step before, as they were before
+ *           their rounding; an infinity if there is an infinity or a NaN among them; 0 if there was none
+ *   f       the largest of a and the history - 1 amaxes before it (HU_AMAX_MAX), or a itself (HU_AMAX_RECENT)
+ *   amax in force = f, if f is finite and not 0; else it stays
+ *
+ * So an infinity keeps the scale as it is until it has left the history. A pass uses what earlier steps have left and
+ * never its own numbers; evaluation uses it, too, and records nothing. (Transformer Engine's kernels leave a NaN out of
+ * the maximum, and do not limit A but the scale; hu_scaled_quantize limits that in the same way.) */
+enum {
+  HU_AMAX_MAX = 0,   /* max: the largest of the history */
+  HU_AMAX_RECENT = 1 /* most_recent: that of the last step */
+};
+typedef struct hu_delayed {
+  uint32_t history; /* steps that are remembered: 1 to 65536; 0: scales are the tensors' own (current scaling) */
+  uint8_t takes;    /* HU_AMAX_ */
+  uint8_t margin;   /* binades that are left free: up to 64 */
+} hu_delayed;
+/* For the operator that makes `value`, after hu_net_round_product, whose next call ends it; records begin again.
+ * HU_E_SHAPE: no product makes it; HU_E_TRAIN: a number out of range, no operand with one scale, `hadamard`, or
+ * `by_window` of a convolution; HU_E_SCALING: an operand with several scales, two levels or another rule; HU_E_MEMORY.
+ * hu_net_initialize forgets all records. */
+HU_API HU_MUST_CHECK hu_status hu_net_delay_product(hu_net *net, int value, const hu_delayed *d);
+/* The record of X (0), W (1) or dZ (2) of the product that makes `value`: 1 + history numbers, the amax in force (0:
+ * none), then those of the steps, the last one first. They are the net's own, to be read, or written to continue a run.
+ * NULL: there is none. */
+HU_API float *hu_net_delayed_record(const hu_net *net, int value, int of);
 
 /* How a parameter's weight updates end, whatever the optimizer says (optimizer.h: update, mode): tensors of one net can
  * differ, as in Zamirai et al., figure 4. HU_E_SHAPE: no such parameter; HU_E_MODE, HU_E_TRAIN: as hu_optimizer_check.

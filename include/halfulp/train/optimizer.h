@@ -13,22 +13,28 @@
  * ties to even, then rounded into `state` to nearest even; QW: the same into `weight`; and all of the scalars rounded
  * into `state` first, once:
  *
- *   SGD    g = Q(g + Q(decay w))            if decay is not 0
- *          m = Q(Q(momentum m) + g)         m = g if momentum is 0: then there is no array m
+ *   SGD    g = D(g + Q(decay w))            if decay is not 0
+ *          m = M(Q(momentum m) + g)         m = g if momentum is 0: then there is no array m
  *          d = m                            with `nesterov` d = Q(g + Q(momentum m)), m the new one; m = g: d = g
  *          u = Q(rate d)
- *   AdamW  g = Q(g + Q(decay w))            if `coupled` (Adam with L2 regularisation)
+ *   AdamW  g = D(g + Q(decay w))            if `coupled` (Adam with L2 regularisation)
  *          m = Q(Q(beta1 m) + Q((1 - beta1) g))
  *          v = Q(Q(beta2 v) + Q((1 - beta2) Q(g g)))
  *          u = Q(Q(m / Q(1 - beta1^t)) / Q(Q(sqrt(Q(v / Q(1 - beta2^t)))) + eps))
- *          u = Q(u + Q(decay w))            unless `coupled`, if decay is not 0
+ *          u = D(u + Q(decay w))            unless `coupled`, if decay is not 0
  *          u = Q(rate u)
  *   Adagrad:
- *          g = Q(g + Q(decay w))            if decay is not 0
+ *          g = D(g + Q(decay w))            if decay is not 0
  *          v = Q(v + Q(g g))
  *          u = Q(rate Q(g / Q(Q(sqrt(v)) + eps)))
  *   then   round   w = the binary32 number w - u rounded into `weight` by `mode`: nearest, or stochastic
  *          Kahan   y = QW(-u - c);  s = QW(w + y);  d = QW(s - w);  c = QW(d - y);  w = s
+ *
+ * D and M are Q with another last rounding, into `state` by `mode_decay` and by `mode_momentum`; where these are all
+ * zero, that is nearest even, which is Q. So all three additions of an update can round stochastically, as in Wang et
+ * al., Training Deep Neural Networks with 8-bit Floating Point Numbers (NeurIPS 2018), where state = weight =
+ * fp(6,9,0): L2 regularisation, momentum and weight update are three AXPYs there. The products inside them are rounded
+ * to nearest; the paper does not say how.
  *
  * 1 - beta is computed in binary64 from the rounded beta, as is beta^t, by t multiplications. With `fused`, SGD ends
  * with w = w - rate d, one binary32 fused multiply-add, in place of u. `nesterov` is the momentum of Sutskever et al.,
@@ -44,8 +50,10 @@
  * +0, or NaN where eps rounds to 0 in `state` (1e-10 does so in binary16).
  *
  * Arrays are binary32 values on the grid of their format (not checked); what is not gets rounded with the first
- * operation. NaN results are 0x7FC00000. Element i draws word i of `stream` in the stochastic modes; take another
- * counter or key for every tensor and step. The caller's floating-point environment changes nothing (train.h). */
+ * operation. NaN results are 0x7FC00000. Element i draws word i of `stream` in the stochastic modes of the last
+ * rounding, and word i of the streams of D and M, which are children 1 and 2 (hu_stream_child) of (stream.key, 0) with
+ * stream.counter added to their counters; take another counter or key for every tensor and step. The caller's
+ * floating-point environment changes nothing (train.h). */
 #ifndef HALFULP_TRAIN_OPTIMIZER_H
 #define HALFULP_TRAIN_OPTIMIZER_H
 
@@ -79,6 +87,8 @@ typedef struct hu_optimizer {
   hu_mode mode;     /* of the last rounding; HU_UPDATE_KAHAN: all zero */
   uint8_t nesterov; /* SGD: 1: Nesterov's momentum; changes nothing where momentum is 0 */
   double rate, momentum, beta1, beta2, eps, decay;
+  hu_mode mode_decay;    /* of the addition of the decay */
+  hu_mode mode_momentum; /* SGD: of the addition of the momentum; else all zero */
 } hu_optimizer;
 
 /* Steps so far, and beta1^t, beta2^t. Before the first step: {0, 1, 1}. */

@@ -48,6 +48,8 @@ typedef struct hu_rounding {
   hu_scaling scaling; /* HU_ROUND_SCALED */
   hu_s2fp8 s2fp8;     /* HU_ROUND_S2FP8: with statistics of the tensor itself */
   hu_number number;   /* HU_ROUND_NUMBER: values rounded to binary32 where it lacks them */
+  float amax;         /* HU_ROUND_SCALED: 0, or the amax in place of the tensor's own (hu_scaled_quantize: the scaling
+                         has to take one); no text has it */
 } hu_rounding;
 
 /* What tensors rounded were like. Counts are added. */
@@ -62,7 +64,8 @@ typedef struct hu_rounding_counts {
 HU_API hu_rounding hu_rounding_keep(void);                        /* keeps every number */
 HU_API hu_rounding hu_rounding_format(hu_format f, hu_mode mode); /* rounds into f by a mode */
 /* HU_OK, or what the parts' own checks return; HU_E_CARRIER: a format beyond binary32; HU_E_TRAIN: an unknown kind, or
- * over_inf or keep_nan of another kind than HU_ROUND_FORMAT or with a policy for NaN. */
+ * over_inf or keep_nan of another kind than HU_ROUND_FORMAT or with a policy for NaN, or an amax of another kind than
+ * HU_ROUND_SCALED, negative or not finite. hu_rounding_apply: HU_E_SCALING: an amax that the scaling does not take. */
 HU_API HU_MUST_CHECK hu_status hu_rounding_check(const hu_rounding *r);
 /* z = x rounded, rows x cols, both contiguous; z may be x. keep: x itself, NaN as 0x7FC00000, as everywhere. exec as in
  * array.h: stochastic modes draw word i cols + j of its stream for element (i, j), of stream (0, 0) where exec is NULL.

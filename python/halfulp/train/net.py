@@ -168,7 +168,7 @@ class NetView:
 _LOSSES = ('cross_entropy', 'squared_error', 'absolute_error')
 _OPERANDS = ('x', 'w', 'dz', 'w_back', 'x_back', 'dz_w', 'z_out', 'dx_out', 'dw_out')
 _MODELS = ('z_accum', 'dx_accum', 'dw_accum')
-_NUMBERS = {'hadamard': 128, 'signs': 2**32 - 1, 'by_window': 1}  # with the largest
+_NUMBERS = {'hadamard': 128, 'signs': 2**32 - 1, 'by_window': 1, 'twice': 1}  # with the largest
 Names = Union[str, Sequence[str], None]
 
 
@@ -295,7 +295,7 @@ class Net(NetView):
             Of the results.
         accum, z_accum, dx_accum, dw_accum : Accumulator or str
             How sums are made; z_accum, dx_accum, dw_accum for one product each.
-        hadamard, signs, by_window : int
+        hadamard, signs, by_window, twice : int
             As in hu_product_rounding (net.h).
         """
         record = _products_of(accum, how)

@@ -28,6 +28,7 @@ static void test_same_for_any(void **state) {
   same_for_any(PAIRS(NET, "parallel.shards", "4", "loss.scale", "largest", "precision.gradients", "float8_e5m2",
                      "precision.parameter_gradients", "float8_e5m2"));
   same_for_any(PAIRS(NET, "parallel.shards", "4", "precision.system", "s2fp8"));
+  same_for_any(PAIRS(NET, "parallel.shards", "4", "precision.system", "fp8_delayed", "precision.history", "2"));
   same_for_any(PAIRS(NET, "parallel.shards", "6", "run.batch", "48", "assignment.kind", "demote", "assignment.promote",
                      "0.0001"));
   same_for_any(PAIRS("data.set", "gratings", "data.count", "200", "data.test", "70", "model.net", "conv(channels=4/8)",

@@ -37,6 +37,7 @@ static void test_not_begun(void **state) {
   not_begun(PAIRS("data.set", "text"), "model.net");
   not_begun(PAIRS("optimizer.kind", "adamw", "optimizer.state", "bfloat16"), "beta2");
   not_begun(PAIRS("optimizer.kind", "adamw", "optimizer.nesterov", "yes"), "optimizer: nesterov");
+  not_begun(PAIRS("optimizer.kind", "adamw", "optimizer.round_momentum", "sra:8"), "optimizer: mode_momentum");
   not_begun(PAIRS("optimizer.kind", "adagrad", "optimizer.nesterov", "yes"), "optimizer: nesterov");
   not_begun(PAIRS("optimizer.kind", "adagrad", "optimizer.fused", "yes"), "optimizer: fused");
   not_begun(PAIRS("optimizer.kind", "adagrad", "optimizer.coupled", "yes"), "optimizer: coupled");
@@ -103,6 +104,20 @@ static const char *const *const runs[] = {
     PAIRS("precision.system", "fp8", "loss.scale", "exponential(start=16,every=2,scale_max=2^30)", "run.accumulate",
           "2", "run.batch", "16"),
     PAIRS("data.set", "text", "model.net", "lstm(units=8)", "run.batch", "2", "run.accumulate", "2", "run.steps", "20"),
+    PAIRS("model.net", "mlp(layers=1,units=300)", "precision.system", "wang2018", "optimizer.state", "fp(6,9,0)",
+          "optimizer.weights", "fp(6,9,0)", "optimizer.update", "sra:16", "optimizer.round_decay", "sra:16",
+          "optimizer.round_momentum", "sra:16", "optimizer.momentum", "0.9", "optimizer.decay", "1e-4", "loss.scale",
+          "static(1024)"),
+    PAIRS("precision.system", "nvfp4", "precision.until", "5", "precision.after", "forward", "run.batch", "32"),
+    PAIRS("precision.system", "fp4_all_the_way", "precision.until", "9", "precision.after", "backward"),
+    PAIRS("precision.system", "tetrajet", "precision.exempt", "first", "run.batch", "32"),
+    PAIRS("data.set", "gratings", "data.count", "64", "data.test", "16", "model.net", "conv(channels=4/8)", "run.batch",
+          "16", "precision.system", "mxfp6", "precision.twice", "yes", "run.epochs", "4"),
+    PAIRS("precision.system", "fp8_delayed", "precision.history", "3", "loss.scale",
+          "exponential(start=2^20,every=2,scale_max=2^60)", "optimizer.momentum", "0.9"),
+    PAIRS("data.set", "text", "model.net", "transformer(units=16,hidden=32)", "run.batch", "4", "run.steps", "20",
+          "precision.system", "fp8_delayed", "precision.attention", "yes", "precision.history_takes", "most_recent",
+          "precision.history_margin", "1", "parallel.shards", "2"),
 };
 enum { RUNS = sizeof runs / sizeof *runs, STEPS = 12, STOP = 7 };
 
@@ -193,6 +208,19 @@ static void test_evaluate(void **state) {
   }
   assert_int_equal(hu_trainer_digest(a), hu_trainer_digest(b));
   hu_trainer_free(a), hu_trainer_free(b);
+}
+
+/* Each addition of an update has its own key. */
+static void test_rounded_additions(void **state) {
+  (void)state;
+  static const char *const modes[4][2] = {{"rne", "rne"}, {"sra:16", "rne"}, {"rne", "sra:16"}, {"sra:16", "sra:16"}};
+  uint64_t digest[4];
+  for (int i = 0; i < 4; i++) {
+    digest[i] = digest_after(3, PAIRS("model.net", "mlp(layers=1,units=16)", "optimizer.state", "bfloat16",
+                                      "optimizer.momentum", "0.9", "optimizer.decay", "0.01", "optimizer.round_decay",
+                                      modes[i][0], "optimizer.round_momentum", modes[i][1]));
+    for (int k = 0; k < i; k++) assert_true(digest[i] != digest[k]);
+  }
 }
 
 /* ---- precision.layers, precision.exempt ---- */
@@ -432,25 +460,17 @@ static void test_exponents(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_not_begun),
-                                     cmocka_unit_test(test_begun_again),
-                                     cmocka_unit_test(test_threads),
-                                     cmocka_unit_test(test_resume),
-                                     cmocka_unit_test(test_evaluate),
-                                     cmocka_unit_test(test_resume_refused),
-                                     cmocka_unit_test(test_layers),
-                                     cmocka_unit_test(test_counted),
-                                     cmocka_unit_test(test_memory),
-                                     cmocka_unit_test(test_memory_of_systems),
-                                     cmocka_unit_test(test_schedule),
-                                     cmocka_unit_test(test_norms_in_binary32),
-                                     cmocka_unit_test(test_names),
-                                     cmocka_unit_test(test_exempt_cells),
-                                     cmocka_unit_test(test_penalty_of_one_row),
-                                     cmocka_unit_test(test_largest),
-                                     cmocka_unit_test(test_learns),
-                                     cmocka_unit_test(test_regression),
-                                     cmocka_unit_test(test_exponents)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_not_begun),         cmocka_unit_test(test_begun_again),
+      cmocka_unit_test(test_threads),           cmocka_unit_test(test_resume),
+      cmocka_unit_test(test_evaluate),          cmocka_unit_test(test_rounded_additions),
+      cmocka_unit_test(test_resume_refused),    cmocka_unit_test(test_layers),
+      cmocka_unit_test(test_counted),           cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_memory_of_systems), cmocka_unit_test(test_schedule),
+      cmocka_unit_test(test_norms_in_binary32), cmocka_unit_test(test_names),
+      cmocka_unit_test(test_exempt_cells),      cmocka_unit_test(test_penalty_of_one_row),
+      cmocka_unit_test(test_largest),           cmocka_unit_test(test_learns),
+      cmocka_unit_test(test_regression),        cmocka_unit_test(test_exponents)};
   folder = argc > 1 ? argv[1] : "data";
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* Delayed scaling in a network: steps of a linear layer computed here once more, number by number, with records of its
+ * own; what is refused; records of shards.
+ *
+ *   test_delayed FOLDER_OF_DATA */
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "halfulp/formats/ieee.h"
+#include "halfulp/formats/ocp.h"
+#include "halfulp/scalar.h"
+#include "halfulp/train/net.h"
+#include "tests/support/support.h"
+#include "tests/train/trainer/trainers.h"
+
+#define E5M2 "scaled(float8_e5m2;scale=binary32;block=*x*;rule=ratio;steps=encode;special=element;zero=one)"
+
+static hu_product_rounding hybrid(void) {
+  hu_product_rounding p = hu_product_rounding_plain();
+  assert_int_equal(hu_rounding_parse(&p.x, "fp8_tensor", NULL), HU_OK);
+  assert_int_equal(hu_rounding_parse(&p.dz, E5M2, NULL), HU_OK);
+  p.w = p.w_back = p.x_back = p.x;
+  p.dz_w = p.dz;
+  return p;
+}
+
+/* ---- the same, computed here ---- */
+
+enum { BATCH = 4, IN = 6, OUT = 3, HISTORY = 3, PASSES = 9, COUNT = HISTORY + 1 };
+
+/* What Transformer Engine keeps of one tensor: the scale is M / (amax 2^margin), 1 before there is an amax. */
+typedef struct record {
+  float amax, of_step[PASSES];
+  int steps;
+} record;
+
+static float largest(size_t n, const float *x) {
+  float z = 0;
+  for (size_t i = 0; i < n; i++) z = isfinite(x[i]) ? fmaxf(z, fabsf(x[i])) : INFINITY;
+  return z;
+}
+
+/* z = cast(x s) / s, saturated. */
+static void operand(size_t n, float *z, const float *x, const record *r, hu_format f, int margin) {
+  const hu_mode rne = {0}, limit = t_policy(rne, HU_SAT_FINITE, 0, 0);
+  volatile float max = hu_format_equal(f, hu_float8_e4m3fn()) ? 448 : 57344;
+  volatile float s = r->amax > 0 ? max / ldexpf(r->amax, margin) : 1, back = 1 / s;
+  for (size_t i = 0; i < n; i++) {
+    volatile float y = x[i] * s, code = hu_quantize(f, limit, y, 0, NULL), value = code * back;
+    z[i] = value;
+  }
+}
+
+/* After its use the amax of the step goes in, and one comes out; of an infinity, or of zeros, the last one stays. */
+static void end_step(record *r, float amax, int takes) {
+  float f = amax;
+  r->of_step[r->steps++] = amax;
+  for (int i = r->steps - 1; i >= 0 && i > r->steps - 1 - HISTORY && takes == HU_AMAX_MAX; i--)
+    f = fmaxf(f, r->of_step[i]);
+  if (f > 0 && isfinite(f)) r->amax = f;
+}
+
+/* z (m x n) = the chain of fused multiply-adds over k; sides transposed by their strides. */
+static void product(size_t m, size_t n, size_t k, float *z, const float *a, size_t ai, size_t ak, const float *b,
+                    size_t bk, size_t bj) {
+  for (size_t i = 0; i < m; i++) {
+    for (size_t j = 0; j < n; j++) {
+      float sum = 0;
+      for (size_t l = 0; l < k; l++) sum = fmaf(a[i * ai + l * ak], b[l * bk + j * bj], sum);
+      z[i * n + j] = sum;
+    }
+  }
+}
+
+static void same(const char *what, int step, size_t n, const float *z, const float *want) {
+  for (size_t i = 0; i < n; i++) {
+    if (t_bits32(z[i]) != t_bits32(want[i]))
+      fail_msg("%s, step %d, number %zu: %a, not %a", what, step, i, (double)z[i], (double)want[i]);
+  }
+}
+
+static void same_record(const hu_net *net, int value, int of, const record *r) {
+  const float *z = hu_net_delayed_record(net, value, of);
+  assert_non_null(z);
+  float want[COUNT] = {r->amax};
+  for (int i = 0; i < HISTORY && i < r->steps; i++) want[1 + i] = r->of_step[r->steps - 1 - i];
+  same("record", r->steps, COUNT, z, want);
+}
+
+/* The net: h = x + theta, so that there is a dX, y = h W, squares. */
+typedef struct layer {
+  hu_net *net;
+  int x, h, y, margin, takes;
+  record of[3];
+} layer;
+
+static layer layer_of(int takes, int margin) {
+  const hu_product_rounding p = hybrid();
+  const hu_delayed d = {HISTORY, (uint8_t)takes, (uint8_t)margin};
+  layer c;
+  memset(&c, 0, sizeof c);
+  c.net = hu_net_new(BATCH, 1);
+  c.margin = margin;
+  c.takes = takes;
+  c.x = hu_net_input(c.net, 1, IN);
+  c.h = hu_net_position(c.net, c.x);
+  c.y = hu_net_linear(c.net, c.h, OUT, 0);
+  (void)hu_net_squared_error(c.net, c.y, 1);
+  assert_int_equal(hu_net_round_product(c.net, c.y, &p), HU_OK);
+  assert_int_equal(hu_net_delay_product(c.net, c.y, &d), HU_OK);
+  assert_int_equal(hu_net_initialize(c.net, 5), HU_OK);
+  return c;
+}
+
+static void pass(layer *c, const float *x, const float *targets, int training) {
+  assert_int_equal(hu_net_feed(c->net, c->x, x), HU_OK);
+  assert_int_equal(hu_net_targets(c->net, targets), HU_OK);
+  assert_int_equal(hu_net_forward(c->net, training, NULL), HU_OK);
+  if (training) assert_int_equal(hu_net_backward(c->net, 1), HU_OK);
+}
+
+/* Z, dX and dW of the pass that was made, by the records as they are. */
+static void check_pass(const layer *c, int step, const float *w) {
+  const float *h = hu_net_value(c->net, c->h).numbers, *dz = hu_net_value(c->net, c->y).gradients;
+  float hr[BATCH * IN], wr[IN * OUT], dzr[BATCH * OUT], z[BATCH * OUT], dx[BATCH * IN], dw[IN * OUT];
+  operand(BATCH * IN, hr, h, &c->of[0], hu_float8_e4m3fn(), c->margin);
+  operand(IN * OUT, wr, w, &c->of[1], hu_float8_e4m3fn(), c->margin);
+  operand(BATCH * OUT, dzr, dz, &c->of[2], hu_float8_e5m2(), c->margin);
+  product(BATCH, OUT, IN, z, hr, IN, 1, wr, OUT, 1);
+  product(BATCH, IN, OUT, dx, dzr, OUT, 1, wr, 1, OUT);
+  product(IN, OUT, BATCH, dw, hr, 1, IN, dzr, OUT, 1);
+  same("Z", step, BATCH * OUT, hu_net_value(c->net, c->y).numbers, z);
+  same("dX", step, BATCH * IN, hu_net_value(c->net, c->h).gradients, dx);
+  same("dW", step, IN * OUT, hu_net_parameter(c->net, 1).gradients, dw);
+}
+
+/* Sizes that rise, fall, are 0 and infinite; margins; both ways to choose. Before each step something larger is
+ * evaluated, which no record sees. */
+static void steps_of(int takes, int margin) {
+  static const float sizes[PASSES] = {1, 8, 0.5f, 0, INFINITY, 0.25f, 0.125f, 3, 0x1p-140f};
+  layer c = layer_of(takes, margin);
+  t_random r = {t_seed("delayed", 11)};
+  hu_loss_rule rule;
+  assert_int_equal(hu_loss_rule_parse(&rule, "none", NULL), HU_OK);
+  hu_loss_scale scale = hu_loss_scale_start(&rule);
+  hu_optimizer o = hu_optimizer_sgd(hu_binary32());
+  o.momentum = 0;
+  o.rate = 1e-3;
+  for (int step = 0; step < PASSES; step++) {
+    float x[BATCH * IN], more[BATCH * IN], targets[BATCH * OUT], w[IN * OUT], theta[IN] = {0}, amax[3];
+    for (int i = 0; i < BATCH * IN; i++) {
+      x[i] = (isfinite(sizes[step]) ? sizes[step] : 2) * ((float)t_below(&r, 2001) / 1000 - 1);
+      more[i] = 1000 + x[i];
+    }
+    if (!isfinite(sizes[step])) x[7] = INFINITY;
+    for (int i = 0; i < BATCH * OUT; i++) targets[i] = sizes[step] == 0 ? 0 : (float)t_between(&r, -9, 9);
+    assert_int_equal(hu_net_set_parameter(c.net, 0, theta), HU_OK); /* zeros stay zeros */
+    pass(&c, more, targets, 0);
+    memcpy(w, hu_net_parameter(c.net, 1).numbers, sizeof w);
+    pass(&c, x, targets, 1);
+    check_pass(&c, step, w);
+    amax[0] = largest(BATCH * IN, x);
+    amax[1] = largest(IN * OUT, w);
+    amax[2] = largest(BATCH * OUT, hu_net_value(c.net, c.y).gradients);
+    assert_int_equal(hu_net_update(c.net, &o, &rule, &scale, NULL, NULL), HU_OK);
+    for (int k = 0; k < 3; k++) {
+      end_step(&c.of[k], amax[k], takes);
+      same_record(c.net, c.y, k, &c.of[k]);
+    }
+  }
+  assert_int_equal(hu_net_initialize(c.net, 5), HU_OK);
+  record none;
+  memset(&none, 0, sizeof none);
+  for (int k = 0; k < 3; k++) same_record(c.net, c.y, k, &none);
+  hu_net_free(c.net);
+}
+
+static void test_steps(void **state) {
+  (void)state;
+  for (int margin = 0; margin < 4; margin += 3) {
+    steps_of(HU_AMAX_MAX, margin);
+    steps_of(HU_AMAX_RECENT, margin);
+  }
+}
+
+/* ---- refused ---- */
+
+static void test_refused(void **state) {
+  (void)state;
+  hu_net *net = hu_net_new(2, 1);
+  int x = hu_net_image(net, 4, 4, 2), c = hu_net_conv(net, x, 3, 3, 1, 0, 0), y = hu_net_linear(net, c, 2, 1);
+  hu_delayed d = {4, HU_AMAX_MAX, 0};
+  hu_product_rounding p = hu_product_rounding_plain();
+  assert_int_equal(hu_net_delay_product(net, x, &d), HU_E_SHAPE);
+  assert_int_equal(hu_net_delay_product(net, y, NULL), HU_E_NULL);
+  assert_int_equal(hu_net_delay_product(NULL, y, &d), HU_E_NULL);
+  assert_int_equal(hu_net_delay_product(net, y, &d), HU_E_TRAIN); /* no operand has a scale */
+  p = hybrid();
+  assert_int_equal(hu_net_round_product(net, y, &p), HU_OK);
+  const hu_delayed wrong[3] = {{65537, 0, 0}, {4, 2, 0}, {4, 0, 65}};
+  for (int i = 0; i < 3; i++) assert_int_equal(hu_net_delay_product(net, y, &wrong[i]), HU_E_TRAIN);
+  assert_null(hu_net_delayed_record(net, y, 0));
+  assert_int_equal(hu_net_delay_product(net, y, &d), HU_OK);
+  assert_non_null(hu_net_delayed_record(net, y, 2));
+  assert_null(hu_net_delayed_record(net, y, 3));
+  assert_int_equal(hu_net_round_product(net, y, &p), HU_OK); /* ends it */
+  assert_null(hu_net_delayed_record(net, y, 0));
+  assert_int_equal(hu_rounding_parse(&p.w, "mxfp8_e4m3", NULL), HU_OK);
+  assert_int_equal(hu_net_round_product(net, y, &p), HU_OK);
+  assert_int_equal(hu_net_delay_product(net, y, &d), HU_E_SCALING);
+  p = hybrid();
+  p.hadamard = 16;
+  assert_int_equal(hu_net_round_product(net, y, &p), HU_OK);
+  assert_int_equal(hu_net_delay_product(net, y, &d), HU_E_TRAIN);
+  p.hadamard = 0;
+  p.by_window = 1;
+  assert_int_equal(hu_net_round_product(net, c, &p), HU_OK);
+  assert_int_equal(hu_net_delay_product(net, c, &d), HU_E_TRAIN);
+  /* An amax is of scaled tensors, and of those that take one. */
+  hu_rounding r = hu_rounding_format(hu_binary16(), (hu_mode){0});
+  float one = 1;
+  r.amax = 1;
+  assert_int_equal(hu_rounding_check(&r), HU_E_TRAIN);
+  p.x.amax = -1;
+  assert_int_equal(hu_rounding_check(&p.x), HU_E_TRAIN);
+  assert_int_equal(hu_rounding_parse(&r, "mxfp4", NULL), HU_OK);
+  r.amax = 1;
+  assert_int_equal(hu_rounding_apply(1, 1, &one, &one, &r, NULL, NULL), HU_E_SCALING);
+  hu_net_free(net);
+}
+
+static void not_begun(const char *const *pairs, const char *part) {
+  hu_trainer *t = with(pairs);
+  *why = 0;
+  if (hu_trainer_begin(t, folder, why) == HU_OK || !strstr(why, part)) fail_msg("'%s', not '%s'", why, part);
+  hu_trainer_free(t);
+}
+
+static void test_refused_keys(void **state) {
+  (void)state;
+  not_begun(PAIRS("precision.history", "4"), "precision.history: wants operands with one scale");
+  not_begun(PAIRS("precision.system", "mxfp8", "precision.history", "4"), "of one level and the rule ratio");
+  not_begun(PAIRS("precision.system", "fp8_delayed", "precision.hadamard", "16"), "precision.hadamard");
+  not_begun(PAIRS("data.set", "gratings", "data.count", "32", "data.test", "8", "run.batch", "8", "model.net",
+                  "conv(channels=4)", "precision.system", "fp8_delayed", "precision.convolution", "windows"),
+            "precision.convolution");
+}
+
+/* ---- shards ---- */
+
+/* Records are of the whole batch, however it is cut, and of all batches of a step. */
+static void test_shards(void **state) {
+  (void)state;
+  static const char *const cut[4][3] = {
+      {"1", "shard", "1"}, {"4", "shard", "1"}, {"4", "batch", "1"}, {"2", "shard", "2"}};
+  float first[4][3][2];
+  for (int i = 0; i < 4; i++) {
+    hu_trainer *t = with(PAIRS("model.net", "mlp(layers=1,units=16)", "precision.system", "fp8_delayed",
+                               "precision.history", "5", "parallel.shards", cut[i][0], "parallel.statistics", cut[i][1],
+                               "run.accumulate", cut[i][2], "run.batch", i == 3 ? "16" : "32", "data.raw", "yes"));
+    begin(t);
+    int y = 0;
+    while (!hu_net_product_counts(hu_trainer_net(t), y, (hu_rounding_counts[2]){{0}, {0}})) y++;
+    steps(t, 1);
+    for (int k = 0; k < 3; k++) {
+      const float *z = hu_net_delayed_record(hu_trainer_net(t), y, k);
+      memcpy(first[i][k], z, sizeof first[i][k]);
+      assert_true(z[0] > 0 && z[0] == z[1] && z[2] == 0);
+    }
+    assert_true(first[i][0][1] == 16); /* pixels of a batch: 0 to 16 */
+    for (int k = 0; k < (i == 3 ? 2 : 3); k++) assert_memory_equal(first[i][k], first[0][k], sizeof first[i][k]);
+    hu_trainer_free(t);
+  }
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_steps), cmocka_unit_test(test_refused),
+                                     cmocka_unit_test(test_refused_keys), cmocka_unit_test(test_shards)};
+  if (argc < 2) return 2;
+  folder = argv[1];
+  return cmocka_run_group_tests_name("delayed scaling", tests, NULL, NULL);
+}

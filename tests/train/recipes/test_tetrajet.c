@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* Double quantization, and TetraJet's six roundings (Chen et al. 2025, arXiv 2502.20853; its code's QLinear.py): steps
+ * of a linear layer computed here once more in binary64, with an MXFP4 of its own; what is refused. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "halfulp/formats/ieee.h"
+#include "halfulp/train/data.h"
+#include "halfulp/train/net.h"
+#include "tests/support/support.h"
+
+#define MXFP4 "scaled(float4_e2m1fn;scale=float8_e8m0fnu;block=1x32;rule=rceil)"
+
+enum { BATCH = 40, IN = 36, OUT = 34, SEED = 5, STEPS = 3, LONGEST = BATCH * IN };
+
+/* Operands by their numbers in docs/training.md, section 4. */
+enum { Z_X = 0, Z_W = 1, DW_X = 2, DW_DZ = 3, DX_DZ = 4, DX_W = 5 };
+
+/* ---- MXFP4 ---- */
+
+/* y of the grid of E2M1, 0, 0.5, 1, 1.5, 2, 3, 4, 6, by 16 random bits, or (word NULL) to nearest, ties to even. */
+static double on_grid(double x, const uint32_t *word) {
+  static const double grid[8] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+  double y = fabs(x);
+  int low = 0;
+  while (low < 6 && grid[low + 1] <= y) low++;
+  double f = (y - grid[low]) / (grid[low + 1] - grid[low]);
+  int up = word ? floor(f * 65536) + (double)(*word >> 16) >= 65536 : f > 0.5 || (f == 0.5 && low % 2);
+  return copysign(grid[low + up], x);
+}
+
+/* A block of n numbers `step` apart from number `at` on: the least 2^e with the largest <= 6 2^e. */
+static void block(size_t at, size_t step, size_t n, float *z, const float *x, const hu_stream *words) {
+  double largest = 0, scale = ldexp(1, -127);
+  for (size_t i = 0; i < n; i++) largest = fmax(largest, fabs((double)x[at + i * step]));
+  while (largest > 6 * scale) scale *= 2;
+  for (size_t i = 0; i < n; i++) {
+    size_t k = at + i * step;
+    uint32_t word = words ? hu_stream_word(*words, k) : 0;
+    z[k] = (float)(on_grid((double)x[k] / scale, words ? &word : NULL) * scale);
+  }
+}
+
+/* down: blocks lie along columns. */
+static void mxfp4(size_t rows, size_t cols, float *z, const float *x, int down, const hu_stream *words) {
+  size_t lines = down ? cols : rows, length = down ? rows : cols, step = down ? cols : 1;
+  for (size_t l = 0; l < lines; l++) {
+    for (size_t i = 0; i < length; i += 32) {
+      size_t n = length - i < 32 ? length - i : 32;
+      block((down ? l : l * cols) + i * step, step, n, z, x, words);
+    }
+  }
+}
+
+/* The words of operand `part` of operator `number` in a step. */
+static hu_stream words_of(uint64_t number, uint64_t part, uint64_t step) {
+  hu_stream s = hu_stream_child(hu_stream_of_use(SEED, HU_USE_ROUNDING), 5ull << 32 | (16 * number + part));
+  s.counter += step << 36;
+  return s;
+}
+
+/* z (m x n): the chain of fused multiply-adds over k; sides transposed by their strides. */
+static void product(size_t m, size_t n, size_t k, float *z, const float *a, size_t ai, size_t ak, const float *b,
+                    size_t bk, size_t bj) {
+  for (size_t i = 0; i < m; i++) {
+    for (size_t j = 0; j < n; j++) {
+      float sum = 0;
+      for (size_t l = 0; l < k; l++) sum = fmaf(a[i * ai + l * ak], b[l * bk + j * bj], sum);
+      z[i * n + j] = sum;
+    }
+  }
+}
+
+static void same(const char *what, uint64_t step, size_t n, const float *z, const float *want) {
+  for (size_t i = 0; i < n; i++) {
+    if (t_bits32(z[i]) != t_bits32(want[i]))
+      fail_msg("%s, step %d, number %zu: %a, not %a", what, (int)step, i, (double)z[i], (double)want[i]);
+  }
+}
+
+/* ---- the layer: h = x + theta, y = h W ---- */
+
+typedef struct layer {
+  hu_net *net;
+  int x, h, y;
+} layer;
+
+static hu_rounding rounding(const char *text) {
+  hu_rounding r;
+  assert_int_equal(hu_rounding_parse(&r, text, NULL), HU_OK);
+  return r;
+}
+
+static hu_product_rounding tetrajet(void) {
+  hu_product_rounding p = hu_product_rounding_plain();
+  p.x = rounding(MXFP4);
+  p.w = rounding(MXFP4 ",turned");
+  p.dz = p.w_back = rounding(MXFP4 ",sra:16");
+  p.dz_w = p.x_back = rounding(MXFP4 ",sra:16,turned");
+  p.twice = 1;
+  return p;
+}
+
+static layer layer_of(const hu_product_rounding *p) {
+  layer c = {hu_net_new(BATCH, 1), 0, 0, 0};
+  c.x = hu_net_input(c.net, 1, IN);
+  c.h = hu_net_position(c.net, c.x);
+  c.y = hu_net_linear(c.net, c.h, OUT, 0);
+  (void)hu_net_squared_error(c.net, c.y, 1);
+  assert_int_equal(hu_net_round_product(c.net, c.y, p), HU_OK);
+  assert_int_equal(hu_net_initialize(c.net, SEED), HU_OK);
+  return c;
+}
+
+static void pass(layer *c, t_random *r) {
+  static float x[BATCH * IN], targets[BATCH * OUT];
+  for (int i = 0; i < BATCH * IN; i++) x[i] = ldexpf((float)t_between(r, -999, 999), -(int)t_below(r, 12));
+  for (int i = 0; i < BATCH * OUT; i++) targets[i] = (float)t_between(r, -99, 99);
+  assert_int_equal(hu_net_feed(c->net, c->x, x), HU_OK);
+  assert_int_equal(hu_net_targets(c->net, targets), HU_OK);
+  assert_int_equal(hu_net_forward(c->net, 1, NULL), HU_OK);
+  assert_int_equal(hu_net_backward(c->net, 1), HU_OK);
+}
+
+static void step(layer *c) {
+  hu_loss_rule rule;
+  assert_int_equal(hu_loss_rule_parse(&rule, "none", NULL), HU_OK);
+  hu_loss_scale scale = hu_loss_scale_start(&rule);
+  hu_optimizer o = hu_optimizer_sgd(hu_binary32());
+  o.rate = 1e-4;
+  assert_int_equal(hu_net_update(c->net, &o, &rule, &scale, NULL, NULL), HU_OK);
+}
+
+static void test_tetrajet(void **state) {
+  (void)state;
+  static float w[IN * OUT], xr[LONGEST], wr[IN * OUT], xb[LONGEST], wb[IN * OUT], dzr[BATCH * OUT], dzb[BATCH * OUT];
+  static float z[BATCH * OUT], dx[BATCH * IN], dw[IN * OUT];
+  const hu_product_rounding p = tetrajet();
+  layer c = layer_of(&p);
+  t_random r = {t_seed("tetrajet", 3)};
+  const uint64_t number = 1; /* of the linear operator: the position is 0 */
+  for (uint64_t t = 0; t < STEPS; t++) {
+    memcpy(w, hu_net_parameter(c.net, 1).numbers, sizeof w);
+    pass(&c, &r);
+    const float *h = hu_net_value(c.net, c.h).numbers, *dz = hu_net_value(c.net, c.y).gradients;
+    hu_stream of_x = words_of(number, DW_X, t), of_w = words_of(number, DX_W, t);
+    hu_stream of_dz = words_of(number, DX_DZ, t), of_dzw = words_of(number, DW_DZ, t);
+    mxfp4(BATCH, IN, xr, h, 0, NULL);       /* Q1 */
+    mxfp4(IN, OUT, wr, w, 1, NULL);         /* Q2 */
+    mxfp4(BATCH, OUT, dzr, dz, 0, &of_dz);  /* Q3 */
+    mxfp4(IN, OUT, wb, wr, 0, &of_w);       /* Q4: of what Q2 has left */
+    mxfp4(BATCH, OUT, dzb, dz, 1, &of_dzw); /* Q5 */
+    mxfp4(BATCH, IN, xb, xr, 1, &of_x);     /* Q6: of what Q1 has left */
+    product(BATCH, OUT, IN, z, xr, IN, 1, wr, OUT, 1);
+    product(BATCH, IN, OUT, dx, dzr, OUT, 1, wb, 1, OUT);
+    product(IN, OUT, BATCH, dw, xb, 1, IN, dzb, OUT, 1);
+    same("Z", t, BATCH * OUT, hu_net_value(c.net, c.y).numbers, z);
+    same("dX", t, BATCH * IN, hu_net_value(c.net, c.h).gradients, dx);
+    same("dW", t, IN * OUT, hu_net_parameter(c.net, 1).gradients, dw);
+    step(&c);
+  }
+  hu_net_free(c.net);
+}
+
+/* What is kept is what the forward pass had, random words and all; and counted once. */
+static void test_kept(void **state) {
+  (void)state;
+  static float w[IN * OUT], xr[LONGEST], wr[IN * OUT], z[BATCH * OUT], dx[BATCH * IN], dw[IN * OUT];
+  hu_product_rounding p = hu_product_rounding_plain();
+  p.x = rounding(MXFP4 ",sra:16");
+  p.w = rounding(MXFP4 ",sra:16,turned");
+  p.twice = 1;
+  layer c = layer_of(&p);
+  t_random r = {t_seed("tetrajet", 4)};
+  for (uint64_t t = 0; t < STEPS; t++) {
+    hu_rounding_counts counts[2];
+    memcpy(w, hu_net_parameter(c.net, 1).numbers, sizeof w);
+    hu_net_forget_counts(c.net);
+    pass(&c, &r);
+    const float *h = hu_net_value(c.net, c.h).numbers, *dz = hu_net_value(c.net, c.y).gradients;
+    hu_stream of_x = words_of(1, Z_X, t), of_w = words_of(1, Z_W, t);
+    mxfp4(BATCH, IN, xr, h, 0, &of_x);
+    mxfp4(IN, OUT, wr, w, 1, &of_w);
+    product(BATCH, OUT, IN, z, xr, IN, 1, wr, OUT, 1);
+    product(BATCH, IN, OUT, dx, dz, OUT, 1, wr, 1, OUT);
+    product(IN, OUT, BATCH, dw, xr, 1, IN, dz, OUT, 1);
+    same("Z", t, BATCH * OUT, hu_net_value(c.net, c.y).numbers, z);
+    same("dX", t, BATCH * IN, hu_net_value(c.net, c.h).gradients, dx);
+    same("dW", t, IN * OUT, hu_net_parameter(c.net, 1).gradients, dw);
+    assert_true(hu_net_product_counts(c.net, c.y, counts));
+    assert_int_equal(counts[0].elements, BATCH * IN + IN * OUT);
+    assert_int_equal(counts[1].elements, 0);
+    step(&c);
+  }
+  hu_net_free(c.net);
+}
+
+/* A rounding that rounds its own numbers once more: s2fp8, whose statistics are others then. What a pass keeps of one
+ * product is not what the next one wants, although the two roundings are alike. */
+static void twice(size_t rows, size_t cols, float *once, float *z, const float *x) {
+  const hu_rounding r = rounding("s2fp8");
+  assert_int_equal(hu_rounding_apply(rows, cols, once, x, &r, NULL, NULL), HU_OK);
+  assert_int_equal(hu_rounding_apply(rows, cols, z, once, &r, NULL, NULL), HU_OK);
+  assert_true(memcmp(once, z, rows * cols * sizeof *z) != 0);
+}
+
+static hu_product_rounding squeezed(void) {
+  hu_product_rounding p = hu_product_rounding_plain();
+  p.x = p.x_back = p.w = p.w_back = rounding("s2fp8");
+  p.twice = 1;
+  return p;
+}
+
+static void test_alike(void **state) {
+  (void)state;
+  static float w[IN * OUT], xr[LONGEST], wr[IN * OUT], xb[LONGEST], wb[IN * OUT];
+  static float z[BATCH * OUT], dx[BATCH * IN], dw[IN * OUT];
+  const hu_product_rounding p = squeezed();
+  layer c = layer_of(&p);
+  t_random r = {t_seed("tetrajet", 5)};
+  memcpy(w, hu_net_parameter(c.net, 1).numbers, sizeof w);
+  pass(&c, &r);
+  const float *h = hu_net_value(c.net, c.h).numbers, *dz = hu_net_value(c.net, c.y).gradients;
+  twice(BATCH, IN, xr, xb, h);
+  twice(IN, OUT, wr, wb, w);
+  product(BATCH, OUT, IN, z, xr, IN, 1, wr, OUT, 1);
+  product(BATCH, IN, OUT, dx, dz, OUT, 1, wb, 1, OUT);
+  product(IN, OUT, BATCH, dw, xb, 1, IN, dz, OUT, 1);
+  same("Z", 0, BATCH * OUT, hu_net_value(c.net, c.y).numbers, z);
+  same("dX", 0, BATCH * IN, hu_net_value(c.net, c.h).gradients, dx);
+  same("dW", 0, IN * OUT, hu_net_parameter(c.net, 1).gradients, dw);
+  hu_net_free(c.net);
+}
+
+/* With a kernel of one pixel a convolution is a linear layer of the pixels. */
+static void test_convolution(void **state) {
+  (void)state;
+  enum { SIDE = 3, CHANNELS = 5, OUTPUTS = 4, PIXELS = SIDE * SIDE, COUNT = 2 * PIXELS * CHANNELS };
+  const char *const accums[2] = {"fp32", "seq(binary32)"}; /* without patches, and with them */
+  float x[COUNT], targets[2 * PIXELS * OUTPUTS], gradients[2][CHANNELS * OUTPUTS], values[2][2 * PIXELS * OUTPUTS];
+  t_random r = {t_seed("tetrajet", 6)};
+  for (int i = 0; i < COUNT; i++) x[i] = (float)t_between(&r, -99, 99) / 16;
+  for (int i = 0; i < 2 * PIXELS * OUTPUTS; i++) targets[i] = (float)t_between(&r, -9, 9);
+  for (int a = 0; a < 2; a++) {
+    hu_product_rounding p = squeezed();
+    assert_int_equal(hu_accum_parse(&p.z_accum, accums[a], NULL), HU_OK);
+    p.dx_accum = p.dw_accum = p.z_accum;
+    for (int k = 0; k < 2; k++) {
+      hu_net *net = hu_net_new(2, 1);
+      int in = k ? hu_net_input(net, PIXELS, CHANNELS) : hu_net_image(net, SIDE, SIDE, CHANNELS);
+      int y = k ? hu_net_linear(net, in, OUTPUTS, 0) : hu_net_conv(net, in, OUTPUTS, 1, 1, 0, 0);
+      (void)hu_net_squared_error(net, y, 1);
+      assert_int_equal(hu_net_round_product(net, y, &p), HU_OK);
+      assert_int_equal(hu_net_initialize(net, SEED), HU_OK);
+      assert_int_equal(hu_net_feed(net, in, x), HU_OK);
+      assert_int_equal(hu_net_targets(net, targets), HU_OK);
+      assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
+      assert_int_equal(hu_net_backward(net, 1), HU_OK);
+      memcpy(gradients[k], hu_net_parameter(net, 0).gradients, sizeof gradients[k]);
+      memcpy(values[k], hu_net_value(net, y).numbers, sizeof values[k]);
+      hu_net_free(net);
+    }
+    assert_memory_equal(values[0], values[1], sizeof values[0]);
+    assert_memory_equal(gradients[0], gradients[1], sizeof gradients[0]);
+  }
+}
+
+/* Steps of a cell share their weights, whose gradients a pass may put off: not while X is a rounded one. In a format,
+ * whose numbers round to themselves, once and twice are one. */
+static void test_cells(void **state) {
+  (void)state;
+  enum { TIME = 5, COLS = 3, UNITS = 4, SAMPLES = 6 };
+  float x[SAMPLES * TIME * COLS], targets[SAMPLES * UNITS], gradients[2][COLS * 3 * UNITS];
+  t_random r = {t_seed("tetrajet", 7)};
+  for (int i = 0; i < SAMPLES * TIME * COLS; i++) x[i] = (float)t_between(&r, -999, 999) / 512;
+  for (int i = 0; i < SAMPLES * UNITS; i++) targets[i] = (float)t_between(&r, -9, 9);
+  for (int k = 0; k < 2; k++) {
+    hu_net *net = hu_net_new(SAMPLES, 1);
+    hu_product_rounding p = hu_product_rounding_plain();
+    hu_rounding_counts counts[2];
+    p.x = rounding("fp(4,2,0)");
+    if (k) p.x_back = p.x;
+    p.twice = (uint8_t)!k;
+    int in = hu_net_input(net, TIME, COLS), y = hu_net_gru(net, in, UNITS, 1);
+    (void)hu_net_squared_error(net, y, 1);
+    for (int v = 0; v < hu_net_values(net); v++) {
+      if (hu_net_product_counts(net, v, counts)) assert_int_equal(hu_net_round_product(net, v, &p), HU_OK);
+    }
+    assert_int_equal(hu_net_initialize(net, SEED), HU_OK);
+    assert_int_equal(hu_net_feed(net, in, x), HU_OK);
+    assert_int_equal(hu_net_targets(net, targets), HU_OK);
+    assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
+    assert_int_equal(hu_net_backward(net, 1), HU_OK);
+    assert_int_equal(hu_net_parameter(net, 0).rows * hu_net_parameter(net, 0).cols, COLS * 3 * UNITS);
+    memcpy(gradients[k], hu_net_parameter(net, 0).gradients, sizeof gradients[k]);
+    hu_net_free(net);
+  }
+  assert_memory_equal(gradients[0], gradients[1], sizeof gradients[0]);
+}
+
+static void test_refused(void **state) {
+  (void)state;
+  hu_net *net = hu_net_new(2, 1);
+  int x = hu_net_image(net, 4, 4, 2), c = hu_net_conv(net, x, 3, 3, 1, 0, 0), y = hu_net_linear(net, c, 2, 1);
+  hu_product_rounding p = tetrajet();
+  p.twice = 2;
+  assert_int_equal(hu_net_round_product(net, y, &p), HU_E_TRAIN);
+  p.twice = 1;
+  p.hadamard = 16;
+  assert_int_equal(hu_net_round_product(net, y, &p), HU_E_TRAIN);
+  p.hadamard = 0;
+  p.by_window = 1;
+  assert_int_equal(hu_net_round_product(net, y, &p), HU_OK);
+  assert_int_equal(hu_net_round_product(net, c, &p), HU_E_TRAIN);
+  hu_net_free(net);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_tetrajet), cmocka_unit_test(test_kept),
+                                     cmocka_unit_test(test_alike),    cmocka_unit_test(test_convolution),
+                                     cmocka_unit_test(test_cells),    cmocka_unit_test(test_refused)};
+  return cmocka_run_group_tests_name("TetraJet", tests, NULL, NULL);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Delayed scaling: scales of operands from the largest magnitudes of earlier steps. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "halfulp/scalar.h"
+#include "train/net/net.h"
+
+enum { X = 0, W = 1, DZ = 2, HISTORY_MAX = 65536, MARGIN_MAX = 64 };
+
+/* What an operand is a rounding of. */
+static unsigned tensor_of(unsigned part) {
+  if (part == HU_PART_Z_X || part == HU_PART_DW_X) return X;
+  return part == HU_PART_Z_W || part == HU_PART_DX_W ? W : DZ;
+}
+
+static size_t record_size(const hu_delay *d) { return 1 + (size_t)d->rule.history; }
+
+/* Record `of` of an operator: of a net beside another one, that one's. */
+static float *record_of(const hu_net *net, const hu_operator *op, unsigned of) {
+  const hu_delay *d = net->first ? net->first->op[op->number].delay : op->delay;
+  return d ? d->state + of * record_size(d) : NULL;
+}
+
+/* ---- what is delayed ---- */
+
+/* One scale for the whole tensor, that its amax alone decides. */
+static int has_one_scale(const hu_rounding *r) {
+  return !r->scaling.rows && !r->scaling.cols && !r->scaling.tensor && r->scaling.rule == HU_SCALE_RATIO;
+}
+
+static hu_status check(const hu_operator *op, const hu_delayed *d) {
+  const hu_product_rounding *r = &op->rounding;
+  const hu_rounding *operands[] = {&r->x, &r->w, &r->dz, &r->w_back, &r->x_back, &r->dz_w};
+  size_t delayed = 0;
+  if (d->history > HISTORY_MAX || d->takes > HU_AMAX_RECENT || d->margin > MARGIN_MAX) return HU_E_TRAIN;
+  for (size_t i = 0; i < sizeof operands / sizeof *operands; i++) {
+    if (operands[i]->kind != HU_ROUND_SCALED) continue;
+    if (!has_one_scale(operands[i])) return HU_E_SCALING;
+    delayed++;
+  }
+  return !delayed || r->hadamard || (r->by_window && strcmp(op->kind->name, "conv") == 0) ? HU_E_TRAIN : HU_OK;
+}
+
+void hu_delayed_free(hu_net *net, hu_operator *op) {
+  if (!op->delay) return;
+  if (op->delay->found) net->engine->release(net->self, op->delay->found);
+  free(op->delay->state);
+  free(op->delay);
+  op->delay = NULL;
+}
+
+static hu_status delay(hu_net *net, hu_operator *op, const hu_delayed *rule) {
+  hu_delayed_free(net, op);
+  if (!rule->history) return HU_OK;
+  hu_status s = check(net->first ? &net->first->op[op->number] : op, rule); /* whose roundings it takes */
+  if (s != HU_OK) return s;
+  hu_delay *d = op->delay = calloc(1, sizeof *d);
+  if (!d) return HU_E_MEMORY;
+  d->rule = *rule;
+  d->found = net->engine->allocate(net->self, HU_DELAYED_OF * sizeof *d->found);
+  if (!net->first) d->state = calloc(HU_DELAYED_OF * record_size(d), sizeof *d->state);
+  if (d->found && (net->first || d->state)) return HU_OK;
+  hu_delayed_free(net, op);
+  return HU_E_MEMORY;
+}
+
+/* The product that makes a value; NULL: none. */
+static hu_operator *product_of(const hu_net *net, int value) {
+  for (int i = 0; i < net->operators; i++) {
+    if (net->op[i].out == value && net->op[i].kind->product) return &net->op[i];
+  }
+  return NULL;
+}
+
+hu_status hu_net_delay_product(hu_net *net, int value, const hu_delayed *d) {
+  if (!net || !d) return HU_E_NULL;
+  hu_operator *op = product_of(net, value);
+  return op ? delay(net, op, d) : HU_E_SHAPE;
+}
+
+float *hu_net_delayed_record(const hu_net *net, int value, int of) {
+  const hu_operator *op = net && of >= 0 && of < HU_DELAYED_OF ? product_of(net, value) : NULL;
+  return op && op->delay ? record_of(net, op, (unsigned)of) : NULL;
+}
+
+/* ---- in a pass ---- */
+
+void hu_delayed_begin(hu_net *net) {
+  for (int i = 0; i < net->operators; i++) {
+    hu_delay *d = net->op[i].delay;
+    if (d) memset(d->looked, 0, sizeof d->looked);
+  }
+}
+
+/* Times 1, which changes no number: the engines' search for the largest gradient. */
+static void note(hu_net *net, hu_delay *d, unsigned of, size_t n, const float *x) {
+  if (!net->training || d->looked[of] || net->fault != HU_OK) return;
+  d->looked[of] = 1;
+  net->fault = net->engine->unscale(net->self, n, (float *)(uintptr_t)x, 1, d->found + of);
+}
+
+const hu_rounding *hu_delayed_rounding(hu_net *net, hu_operator *op, size_t n, const float *x, const hu_rounding *r,
+                                       unsigned part, hu_rounding *given) {
+  hu_delay *d = op->delay;
+  if (!d || part > HU_PART_DX_W || r->kind != HU_ROUND_SCALED) return r;
+  unsigned of = tensor_of(part);
+  note(net, d, of, n, x);
+  float amax = *record_of(net, op, of);
+  memcpy(given, r, sizeof *given); /* padding, too, which hu_roundings_alike sees */
+  given->amax = amax > 0 ? fminf(ldexpf(amax, d->rule.margin), FLT_MAX) : (float)hu_limits_of(r->scaling.element).max;
+  return given;
+}
+
+/* ---- a step ---- */
+
+/* found, of the engine's memory, into amax. */
+static void look(hu_net *net, hu_delay *d) {
+  hu_gradient_found found[HU_DELAYED_OF], none[HU_DELAYED_OF];
+  memset(found, 0, sizeof found);
+  memset(none, 0, sizeof none);
+  hu_do_get(net, found, d->found, sizeof found);
+  hu_do_put(net, d->found, none, sizeof none);
+  for (int k = 0; k < HU_DELAYED_OF; k++) d->amax[k] = fmaxf(d->amax[k], found[k].bad ? INFINITY : found[k].amax);
+}
+
+size_t hu_delayed_records(const hu_net *net) {
+  size_t n = 0;
+  for (int i = 0; i < net->operators; i++) n += net->op[i].delay ? HU_DELAYED_OF : 0;
+  return n;
+}
+
+hu_status hu_delayed_take(hu_net *net, double *z) {
+  for (int i = 0; i < net->operators; i++) {
+    hu_delay *d = net->op[i].delay;
+    if (!d) continue;
+    look(net, d);
+    for (int k = 0; k < HU_DELAYED_OF; k++, z++) *z = fmax(*z, (double)d->amax[k]);
+    memset(d->amax, 0, sizeof d->amax);
+  }
+  return hu_done(net);
+}
+
+void hu_delayed_put(hu_net *net, const double *x) {
+  for (int i = 0; i < net->operators; i++) {
+    hu_delay *d = net->op[i].delay;
+    for (int k = 0; d && k < HU_DELAYED_OF; k++) d->amax[k] = (float)*x++;
+  }
+}
+
+/* The amax of a step into a record. */
+static void remember(float *record, const hu_delayed *rule, float amax) {
+  float *history = record + 1, f = amax;
+  memmove(history + 1, history, (rule->history - 1) * sizeof *history);
+  history[0] = amax;
+  for (uint32_t i = 1; i < rule->history && rule->takes == HU_AMAX_MAX; i++) f = fmaxf(f, history[i]);
+  if (f > 0 && f < INFINITY) record[0] = f;
+}
+
+hu_status hu_delayed_step(hu_net *net) {
+  for (int i = 0; i < net->operators; i++) {
+    hu_delay *d = net->op[i].delay;
+    if (!d) continue;
+    look(net, d);
+    for (unsigned k = 0; k < HU_DELAYED_OF; k++) remember(record_of(net, &net->op[i], k), &d->rule, d->amax[k]);
+    memset(d->amax, 0, sizeof d->amax);
+  }
+  return hu_done(net);
+}
+
+void hu_delayed_forget(hu_net *net) {
+  for (int i = 0; i < net->operators; i++) {
+    hu_delay *d = net->op[i].delay;
+    if (!d) continue;
+    look(net, d);
+    memset(d->amax, 0, sizeof d->amax);
+    if (d->state) memset(d->state, 0, HU_DELAYED_OF * record_size(d) * sizeof *d->state);
+  }
+}
