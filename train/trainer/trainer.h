@@ -104,8 +104,9 @@ typedef struct hu_trainer_source {
 typedef struct hu_shards {
   size_t count, first, own;  /* all; this process's: first ... first + own - 1 */
   size_t gradients, running; /* numbers of the gradients of all parameters, of all running statistics */
-  float *gradient;           /* own times as many, shard after shard; NULL where there is one pass a step */
+  float *gradient;           /* own times as many, shard after shard; NULL where count is 1 */
   float *of_batch;           /* gradients of a shard of one batch; NULL where a step has one batch */
+  float *sum;                /* in the engine's memory: of the batches' gradients, where count is 1; else NULL */
   float *statistic;          /* own times as many, shard after shard; NULL where count is 1, as what follows */
   float *before;             /* running statistics before the step */
   float *joined;             /* what a collective model gives */
@@ -130,7 +131,7 @@ struct hu_trainer {
   hu_run_keys keys;
   int begun;
   hu_file_watch files; /* that the run has read */
-  int failed; /* 1: a step failed half-way */
+  int failed;          /* 1: a step failed half-way */
   hu_trainer_source source;
   const hu_engine *engine; /* of run.device = cuda; NULL: none */
   hu_trainer_ranks ranks;  /* alone: 0 of 1 */
