@@ -4,7 +4,7 @@
 
 #include "halfulp/device.h"
 
-#include <cuda_runtime.h>
+#include <cuda_runtime_api.h>
 #include <stdio.h>
 
 /* What matrix instructions compute is what ptxas made of them: its version belongs to the result. */
@@ -44,6 +44,21 @@ hu_status hu_memory_put(void *device, const void *host, size_t n) {
 
 hu_status hu_memory_get(void *host, const void *device, size_t n) {
   return n ? status_of(cudaMemcpy(host, device, n, cudaMemcpyDeviceToHost)) : HU_OK;
+}
+
+void *hu_memory_locked(size_t n) {
+  void *p = NULL;
+  if (cudaMallocHost(&p, n ? n : 1) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return NULL;
+  }
+  return p;
+}
+
+void hu_memory_unlock(void *p) { (void)cudaFreeHost(p); }
+
+hu_status hu_memory_send(void *device, const void *locked, size_t n) {
+  return n ? status_of(cudaMemcpyAsync(device, locked, n, cudaMemcpyHostToDevice, NULL)) : HU_OK;
 }
 
 hu_status hu_memory_wait(void) { return status_of(cudaDeviceSynchronize()); }

@@ -20,12 +20,12 @@ HU_DEVICE uint32_t hu_accum_element(const hu_gemm_args &g, const hu_accum_args &
   return hu_accum_store(g, m, i, j, hu_accum_sum(&m.plan, &in, g.k, hu_accum_start(g, m.c, i, j), &d));
 }
 
-HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hu_gemm_model_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_accum_args m) {
+/* The tiles of a product that block `block` of `blocks` computes. */
+HU_DEVICE void hu_model_tiles(const hu_gemm_args &g, const hu_accum_args &m, unsigned block, unsigned blocks) {
   size_t down = (g.m + HU_ACCUM_SIDE - 1) / HU_ACCUM_SIDE, across = (g.n + HU_ACCUM_SIDE - 1) / HU_ACCUM_SIDE;
   hu_counts c;
   hu_counts_clear(&c);
-  for (size_t tile = blockIdx.x; tile < down * across; tile += gridDim.x) {
+  for (size_t tile = block; tile < down * across; tile += blocks) {
     size_t i = tile / across * HU_ACCUM_SIDE + threadIdx.x / HU_ACCUM_SIDE;
     size_t j = tile % across * HU_ACCUM_SIDE + threadIdx.x % HU_ACCUM_SIDE;
     if (i >= g.m || j >= g.n) continue;
@@ -38,11 +38,35 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1)
   }
 }
 
+HU_KERNEL __launch_bounds__(HU_THREADS, 1)
+    hu_gemm_model_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_accum_args m) {
+  hu_model_tiles(g, m, blockIdx.x, gridDim.x);
+}
+
 hu_status hu_gemm_launch_model(const hu_gemm_args *g, const hu_accum_args *m, void *stream) {
   size_t down = (g->m - 1) / HU_ACCUM_SIDE + 1, across = (g->n - 1) / HU_ACCUM_SIDE + 1;
   size_t tiles = across > SIZE_MAX / down ? SIZE_MAX : down * across;
   HU_LAUNCH(hu_gemm_model_kernel, hu_grid_size(tiles, 64), 0, stream, *g, *m);
   return hu_launched();
+}
+
+/* ---- many products ---- */
+
+HU_KERNEL __launch_bounds__(HU_THREADS, 1)
+    hu_gemm_model_batch_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_accum_args m,
+                               const __grid_constant__ hu_gemm_range r) {
+  __shared__ hu_gemm_args own;
+  hu_gemm_pick(&own, g, r);
+  hu_model_tiles(own, m, blockIdx.x % r.blocks, r.blocks);
+}
+
+hu_status hu_gemm_launch_model_batch(const hu_gemm_args *g, const hu_accum_args *m, const hu_gemm_batch *batch,
+                                     void *stream) {
+  size_t down = (g->m - 1) / HU_ACCUM_SIDE + 1, across = (g->n - 1) / HU_ACCUM_SIDE + 1;
+  size_t tiles = across > SIZE_MAX / down ? SIZE_MAX : down * across;
+  return hu_gemm_each_range(batch, hu_grid_size(tiles, 64), [=](const hu_gemm_range &r, uint32_t blocks) {
+    HU_LAUNCH(hu_gemm_model_batch_kernel, blocks, 0, stream, *g, *m, r);
+  });
 }
 
 /* ---- products with scales ---- */

@@ -30,6 +30,27 @@ hu_status hu_gemm_launch_fp32(const hu_gemm_args *g, void *stream) {
   return hu_gemm_start_fp32<8, hu_rule_fma<float>>(g, stream);
 }
 
+/* ---- many products: tiles of 64 x 64, since heads are small ---- */
+
+HU_KERNEL __launch_bounds__(HU_THREADS, 3)
+    hu_gemm_fp32_batch_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_gemm_range r) {
+  typedef hu_rule_fma<float> rule;
+  __shared__ __align__(16) float buffer[hu_device_tile<float, 4, rule>::shared];
+  __shared__ float table_a[256], table_b[256];
+  __shared__ unsigned long long sums[HU_EVENT_KINDS];
+  __shared__ hu_gemm_args own;
+  hu_gemm_pick(&own, g, r);
+  hu_gemm_tile<float, 4>(own, rule(), buffer, table_a, table_b, sums, NULL, blockIdx.x % r.blocks);
+}
+
+hu_status hu_gemm_launch_fp32_batch(const hu_gemm_args *g, const hu_gemm_batch *batch, void *stream) {
+  unsigned tiles = hu_tile_count(g, 64);
+  if (!tiles) return HU_E_SHAPE;
+  return hu_gemm_each_range(batch, tiles, [=](const hu_gemm_range &r, uint32_t blocks) {
+    HU_LAUNCH(hu_gemm_fp32_batch_kernel, blocks, 0, stream, *g, r);
+  });
+}
+
 /* With 8 x 8 sums a thread has no registers left for the products. */
 hu_status hu_gemm_launch_rounded(const hu_gemm_args *g, void *stream) {
   return hu_gemm_start_fp32<4, hu_rule_rounded>(g, stream);

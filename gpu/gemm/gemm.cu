@@ -163,6 +163,30 @@ hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const
   return hu_gemm_launch_model(&g, &model, stream);
 }
 
+static uint8_t steps_by_four(const size_t step[2]) { return step[0] % 4 == 0 && step[1] % 4 == 0; }
+
+static int is_value(uint8_t storage) { return storage == HU_STORAGE_VALUES; }
+
+hu_status hu_device_gemm_batch(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
+                               const hu_operand *b, const hu_gemm_batch *batch, const hu_accum *accum, hu_stream words,
+                               void *stream) {
+  hu_status s = hu_gemm_check(m, n, k, d, a, b, NULL, NULL, NULL, accum, plain);
+  if (s != HU_OK || m == 0 || n == 0 || batch->outer == 0 || batch->inner == 0) return s;
+  if (!is_value(d->storage) || !is_value(a->storage) || !is_value(b->storage)) return HU_E_FORMAT;
+  hu_exec exec;
+  hu_gemm_args g;
+  hu_accum_args model;
+  memset(&exec, 0, sizeof exec);
+  exec.stream = words;
+  fill(&g, m, n, k, d, a, b, NULL, plain, &exec, NULL);
+  g.a.quads = g.a.quads && steps_by_four(batch->a);
+  g.b.quads = g.b.quads && steps_by_four(batch->b);
+  if (hu_gemm_choose_way(k, a->format, b->format, NULL, accum) == HU_GEMM_WAY_FP32)
+    return hu_gemm_launch_fp32_batch(&g, batch, stream);
+  plan_model(&model, k, a, b, NULL, accum);
+  return hu_gemm_launch_model_batch(&g, &model, batch, stream);
+}
+
 hu_status hu_device_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
                                 const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
                                 const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events,

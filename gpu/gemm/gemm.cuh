@@ -5,6 +5,7 @@
 
 #include "emu/core/round.h"
 #include "gpu/base/map.cuh"
+#include "gpu/base/batch.h"
 #include "halfulp/gemm.h"
 
 /* One matrix as a kernel sees it. Lines are rows of A, C and D but columns of B: element (line, p) of A and B, p along
@@ -47,6 +48,47 @@ HU_DEVICE uint32_t hu_matrix_raw(const hu_device_matrix &x, size_t at) {
 HU_DEVICE hu_num hu_matrix_num(const hu_device_matrix &x, size_t line, size_t p) {
   uint32_t raw = hu_matrix_raw(x, line * x.line_step + p * x.step);
   return x.size ? hu_unpack(&x.spec, raw) : hu_unpack32(raw);
+}
+
+/* ---- products of a batch ---- */
+
+/* Which products a launch computes: from `first` on, `blocks` blocks each. */
+typedef struct hu_gemm_range {
+  hu_gemm_batch batch;
+  uint64_t first;
+  uint32_t blocks;
+} hu_gemm_range;
+
+/* What this block's product is, in shared memory: kernels then read it as they read what they are given. Every thread
+ * of the block must come here. */
+HU_DEVICE void hu_gemm_pick(hu_gemm_args *own, const hu_gemm_args &g, const hu_gemm_range &r) {
+  if (threadIdx.x == 0) {
+    const uint64_t product = r.first + blockIdx.x / r.blocks;
+    const size_t o = product / r.batch.inner, i = product % r.batch.inner;
+    *own = g;
+    own->a.data = (const uint32_t *)g.a.data + o * r.batch.a[0] + i * r.batch.a[1];
+    own->b.data = (const uint32_t *)g.b.data + o * r.batch.b[0] + i * r.batch.b[1];
+    own->d = (uint32_t *)g.d + o * r.batch.d[0] + i * r.batch.d[1];
+    if (r.batch.own_words) {
+      const uint64_t low = hu_word(g.stream, 2 * product), high = hu_word(g.stream, 2 * product + 1);
+      own->stream.key = high << 32 | low;
+      own->stream.counter = 0;
+    }
+  }
+  __syncthreads();
+}
+
+/* Calls launch(range, products) until all products are computed: a grid has at most 2^31 - 1 blocks. blocks: of one
+ * product. */
+template <class Launch>
+static inline hu_status hu_gemm_each_range(const hu_gemm_batch *batch, uint32_t blocks, Launch launch) {
+  const uint64_t all = (uint64_t)batch->outer * batch->inner, most = 0x7FFFFFFFu / blocks;
+  hu_gemm_range r = {*batch, 0, blocks};
+  for (; r.first < all; r.first += most) {
+    const uint64_t left = all - r.first;
+    launch(r, (uint32_t)((left < most ? left : most) * blocks));
+  }
+  return hu_launched();
 }
 
 /* ---- what a sum is made of ---- */
@@ -109,6 +151,7 @@ static __device__ __noinline__ uint32_t hu_gemm_store(const hu_gemm_args &g, siz
 /* ---- the kernels, by file ---- */
 
 hu_status hu_gemm_launch_fp32(const hu_gemm_args *g, void *stream);
+hu_status hu_gemm_launch_fp32_batch(const hu_gemm_args *g, const hu_gemm_batch *batch, void *stream);
 hu_status hu_gemm_launch_rounded(const hu_gemm_args *g, void *stream);
 hu_status hu_gemm_launch_exact32(const hu_gemm_args *g, void *stream);
 hu_status hu_gemm_launch_exact64(const hu_gemm_args *g, void *stream);
@@ -127,6 +170,8 @@ hu_status hu_gemm_launch_blocks(const hu_gemm_args *g, const struct hu_accum_arg
 int hu_gemm_align_serves(const struct hu_accum_args *m);
 hu_status hu_gemm_launch_align(const hu_gemm_args *g, const struct hu_accum_args *m, void *stream);
 hu_status hu_gemm_launch_model(const hu_gemm_args *g, const struct hu_accum_args *m, void *stream);
+hu_status hu_gemm_launch_model_batch(const hu_gemm_args *g, const struct hu_accum_args *m, const hu_gemm_batch *batch,
+                                     void *stream);
 hu_status hu_gemm_launch_scaled(const hu_gemm_args *g, const struct hu_accum_args *m, const struct hu_accum_scales *s,
                                 void *stream);
 

@@ -334,7 +334,7 @@ HU_DEVICE void hu_tile_place(size_t index, size_t rows, size_t cols, size_t *row
 
 template <class T, int R, class Rule>
 HU_DEVICE void hu_gemm_tile(const hu_gemm_args &g, const Rule &rule, T *buffer, T *table_a, T *table_b,
-                            unsigned long long *sums, uint32_t *marks = NULL) {
+                            unsigned long long *sums, uint32_t *marks = NULL, unsigned block = blockIdx.x) {
   hu_device_tile<T, R, Rule> tile(rule);
   tile.marks = marks;
   if (marks) {
@@ -344,7 +344,7 @@ HU_DEVICE void hu_gemm_tile(const hu_gemm_args &g, const Rule &rule, T *buffer, 
   if (g.a.size == 1) table_a[threadIdx.x] = tile.wide(g.a, threadIdx.x);
   if (g.b.size == 1) table_b[threadIdx.x] = tile.wide(g.b, threadIdx.x);
   __syncthreads();
-  hu_tile_place(blockIdx.x, rows, cols, &row, &col);
+  hu_tile_place(block, rows, cols, &row, &col);
   tile.buffer = buffer;
   tile.table_a = table_a;
   tile.table_b = table_b;

@@ -2,22 +2,32 @@
 /* gpu/train/engine.c - a CUDA device as an engine: the table of train/engine/engine.h by the device calls of
  * libhalfulp-cuda.
  *
- * Everything goes through the default stream, in order; `get` waits for it. What the calls need as work, masks and the
- * statistics of a tensor among it, is in one room, which grows. */
+ * Everything goes through the default stream, in order. `get` waits for it; `put` does not, unless much is to be put:
+ * the bytes are copied into locked memory of the host, from which the device fetches them when it gets there. What the
+ * calls need as work, the statistics of a tensor among it, is in one room, which grows: a step allocates nothing that
+ * the step before it had. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gpu/base/memory.h"
+#include "gpu/base/batch.h"
 #include "gpu/train/kernels.h"
 #include "halfulp/device_number.h"
 #include "halfulp/device_scaled.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/train/device.h"
 
+/* Room for the batches and tables of some steps; what is larger gains nothing by a second copy. */
+enum { STAGE = 1 << 20, STAGED_MOST = STAGE / 4, STAGE_STEP = 16 };
+
 typedef struct device {
   void *room;
   size_t bytes;
+  uint8_t *stage;                    /* locked memory of the host; NULL: none yet */
+  size_t staged;                     /* bytes of it that copies may still be made from */
+  uint8_t mask[HU_HADAMARD_MAX / 8]; /* of the transform before, which is there, too */
+  void *mask_there;
 } device;
 
 static hu_status device_open(void **self, uint32_t threads) {
@@ -28,6 +38,12 @@ static hu_status device_open(void **self, uint32_t threads) {
 
 static void device_close(void *self) {
   device *d = self;
+  if (d->stage) {
+    hu_status s = hu_memory_wait(); /* copies may still be made from it */
+    (void)s;
+    hu_memory_unlock(d->stage);
+  }
+  if (d->mask_there) hu_memory_free(d->mask_there);
   if (d->room) hu_memory_free(d->room);
   free(d);
 }
@@ -45,15 +61,34 @@ static void device_release(void *self, void *p) {
   hu_memory_free(p);
 }
 
+/* A place for so many bytes, from which no copy is still to be made; NULL: the device failed. */
+static uint8_t *stage_for(device *d, size_t bytes) {
+  if (d->staged + bytes > STAGE) {
+    if (hu_memory_wait() != HU_OK) return NULL;
+    d->staged = 0;
+  }
+  uint8_t *z = d->stage + d->staged;
+  d->staged += (bytes + STAGE_STEP - 1) / STAGE_STEP * STAGE_STEP;
+  return z;
+}
+
 static hu_status device_put(void *self, void *z, const void *host, size_t bytes) {
-  (void)self;
-  return hu_memory_put(z, host, bytes);
+  device *d = self;
+  if (bytes == 0) return HU_OK;
+  if (bytes <= STAGED_MOST && !d->stage) d->stage = hu_memory_locked(STAGE);
+  if (bytes > STAGED_MOST || !d->stage) return hu_memory_put(z, host, bytes);
+  uint8_t *from = stage_for(d, bytes);
+  if (!from) return HU_E_CUDA;
+  memcpy(from, host, bytes);
+  return hu_memory_send(z, from, bytes);
 }
 
 /* Copies on the default stream wait for what is before them in it, and say what went wrong there. */
 static hu_status device_get(void *self, void *host, const void *x, size_t bytes) {
-  (void)self;
-  return hu_memory_get(host, x, bytes);
+  device *d = self;
+  hu_status s = hu_memory_get(host, x, bytes);
+  if (s == HU_OK && bytes) d->staged = 0;
+  return s;
 }
 
 static hu_status device_run(void *self, int kernel, const hu_task *t) {
@@ -79,21 +114,24 @@ static hu_exec exec_of(hu_stream words) {
 
 /* ---- products ---- */
 
-static float *matrix(const hu_matrices *m, size_t i, size_t k) { return m->data + i * m->outer + k * m->inner; }
-
+/* Many products in one launch. Their random words are those of hu_words_of_product. */
 static hu_status device_products(void *self, const hu_products *p) {
   const hu_mode rne = {0};
-  hu_status s = HU_OK;
+  hu_result d = {p->z.data, p->z.ld, hu_binary32(), HU_STORAGE_VALUES};
+  hu_operand a = {p->a.data, p->a.ld, p->a.format, HU_STORAGE_VALUES, (uint8_t)p->a.transposed};
+  hu_operand b = {p->b.data, p->b.ld, p->b.format, HU_STORAGE_VALUES, (uint8_t)p->b.transposed};
   (void)self;
-  for (size_t i = 0; i < p->outer * p->inner && s == HU_OK; i++) {
-    size_t outer = i / p->inner, inner = i % p->inner;
-    hu_result d = {matrix(&p->z, outer, inner), p->z.ld, hu_binary32(), HU_STORAGE_VALUES};
-    hu_operand a = {matrix(&p->a, outer, inner), p->a.ld, p->a.format, HU_STORAGE_VALUES, (uint8_t)p->a.transposed};
-    hu_operand b = {matrix(&p->b, outer, inner), p->b.ld, p->b.format, HU_STORAGE_VALUES, (uint8_t)p->b.transposed};
-    hu_exec e = exec_of(hu_words_of_product(p, i));
-    s = hu_device_gemm(p->m, p->n, p->k, &d, &a, &b, NULL, p->accum, rne, &e, NULL, NULL);
+  if (p->outer * p->inner == 1) {
+    hu_exec e = exec_of(p->words);
+    return hu_device_gemm(p->m, p->n, p->k, &d, &a, &b, NULL, p->accum, rne, &e, NULL, NULL);
   }
-  return s;
+  hu_gemm_batch batch = {p->outer,
+                         p->inner,
+                         {p->z.outer, p->z.inner},
+                         {p->a.outer, p->a.inner},
+                         {p->b.outer, p->b.inner},
+                         p->accum->mode.bits != 0};
+  return hu_device_gemm_batch(p->m, p->n, p->k, &d, &a, &b, &batch, p->accum, p->words, NULL);
 }
 
 /* ---- arrays ---- */
@@ -181,11 +219,15 @@ static hu_status device_transform(void *self, size_t rows, size_t cols, float *z
                                   const hu_hadamard *transform) {
   device *d = self;
   hu_hadamard t = *transform;
-  size_t bytes = HU_HADAMARD_MAX / 8;
-  hu_status s = want_room(d, bytes);
-  if (s == HU_OK) s = hu_memory_put(d->room, transform->mask, bytes);
+  hu_status s = HU_OK;
+  if (!d->mask_there || memcmp(d->mask, transform->mask, sizeof d->mask) != 0) {
+    if (!d->mask_there) d->mask_there = hu_memory_new(sizeof d->mask);
+    if (!d->mask_there) return HU_E_MEMORY;
+    memcpy(d->mask, transform->mask, sizeof d->mask);
+    s = device_put(d, d->mask_there, d->mask, sizeof d->mask);
+  }
   if (s != HU_OK) return s;
-  t.mask = d->room;
+  t.mask = d->mask_there;
   return hu_device_hadamard_forward(rows, cols, z, cols, x, cols, &t, NULL, NULL);
 }
 
@@ -198,6 +240,28 @@ static hu_status device_compare(void *self, size_t n, const float *u, const floa
                                 hu_update_counts *counts) {
   (void)self;
   return hu_train_compare(n, u, before, after, counts);
+}
+
+static hu_status device_squares(void *self, size_t count, hu_squares *x) {
+  device *d = self;
+  size_t bytes = count * sizeof *x;
+  hu_status s = want_room(d, bytes);
+  if (s == HU_OK) s = device_put(d, d->room, x, bytes);
+  if (s == HU_OK) s = hu_train_squares(count, d->room);
+  return s == HU_OK ? device_get(d, x, d->room, bytes) : s;
+}
+
+static hu_status device_judge(void *self, size_t rows, size_t cols, const float *x, const uint32_t *labels,
+                              hu_answers *answers) {
+  device *d = self;
+  hu_answers some = {0, 0};
+  hu_status s = want_room(d, sizeof some);
+  if (s == HU_OK) s = hu_train_zero(d->room, sizeof some);
+  if (s == HU_OK) s = hu_train_judge(rows, cols, x, labels, d->room);
+  if (s == HU_OK) s = device_get(d, &some, d->room, sizeof some);
+  answers->asked += some.asked;
+  answers->right += some.right;
+  return s;
 }
 
 static const hu_engine engine_of_device = {"cuda",
@@ -218,7 +282,9 @@ static const hu_engine engine_of_device = {"cuda",
                                            device_compare,
                                            NULL,
                                            NULL,
-                                           NULL};
+                                           NULL,
+                                           device_squares,
+                                           device_judge};
 
 hu_status hu_engine_device(const hu_engine **engine) {
   if (!engine) return HU_E_NULL;

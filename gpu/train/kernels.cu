@@ -80,6 +80,59 @@ hu_status hu_train_compare(size_t n, const float *u, const float *before, const 
   return hu_launched();
 }
 
+enum { HU_SQUARES_LANES = 16, HU_SQUARES_AHEAD = 8 };
+
+/* An array a warp. hu_gradient_squares_n adds number i to partial sum i mod 16, in order: here lane i mod 16 has that
+ * sum, and loads several numbers before it adds the first. Then come the sums k and k + 8, 4, 2, 1. Squares of binary32
+ * numbers are exact in binary64, so that each addition is its one rounding. */
+HU_KERNEL __launch_bounds__(HU_THREADS) hu_train_squares_kernel(size_t count, hu_squares *x) {
+  const size_t warps = (size_t)gridDim.x * (HU_THREADS / 32);
+  const unsigned lane = threadIdx.x & 31;
+  for (size_t i = (size_t)blockIdx.x * (HU_THREADS / 32) + threadIdx.x / 32; i < count; i += warps) {
+    const size_t n = x[i].n, ahead = HU_SQUARES_LANES * HU_SQUARES_AHEAD;
+    const float *a = x[i].x;
+    double sum = 0;
+    size_t k = lane;
+    for (; lane < HU_SQUARES_LANES && k + ahead - HU_SQUARES_LANES < n; k += ahead) {
+      double v[HU_SQUARES_AHEAD];
+#pragma unroll
+      for (int j = 0; j < HU_SQUARES_AHEAD; j++) v[j] = (double)a[k + j * HU_SQUARES_LANES];
+#pragma unroll
+      for (int j = 0; j < HU_SQUARES_AHEAD; j++) sum += v[j] * v[j];
+    }
+    for (; lane < HU_SQUARES_LANES && k < n; k += HU_SQUARES_LANES) {
+      const double v = (double)a[k];
+      sum += v * v;
+    }
+    __syncwarp();
+    for (unsigned half = HU_SQUARES_LANES / 2; half; half /= 2) sum += __shfl_down_sync(HU_ALL_LANES, sum, half);
+    if (lane == 0) x[i].sum = sum;
+  }
+}
+
+hu_status hu_train_squares(size_t count, hu_squares *x) {
+  HU_LAUNCH(hu_train_squares_kernel, hu_grid_size(count / (HU_THREADS / 32) + 1, 16), 0, NULL, count, x);
+  return hu_launched();
+}
+
+HU_KERNEL __launch_bounds__(HU_THREADS)
+    hu_train_judge_kernel(size_t rows, size_t cols, const float *x, const uint32_t *labels, hu_answers *answers) {
+  const size_t step = (size_t)gridDim.x * HU_THREADS;
+  unsigned asked = 0, right = 0;
+  for (size_t r = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; r < rows; r += step) {
+    if (labels[r] == HU_LABEL_NONE) continue;
+    asked++;
+    right += hu_first_largest(cols, x + r * cols) == labels[r];
+  }
+  hu_train_add(&answers->asked, asked);
+  hu_train_add(&answers->right, right);
+}
+
+hu_status hu_train_judge(size_t rows, size_t cols, const float *x, const uint32_t *labels, hu_answers *answers) {
+  HU_LAUNCH(hu_train_judge_kernel, grid_of(rows), 0, NULL, rows, cols, x, labels, answers);
+  return hu_launched();
+}
+
 HU_KERNEL __launch_bounds__(HU_THREADS)
     hu_train_count_kernel(size_t n, const float *x, float max, hu_rounding_counts *counts) {
   const size_t first = (size_t)blockIdx.x * HU_THREADS + threadIdx.x, step = (size_t)gridDim.x * HU_THREADS;

@@ -18,6 +18,10 @@ hu_status hu_train_zero(void *x, size_t n);
 hu_status hu_train_unscale(size_t n, float *g, float back, hu_gradient_found *found);
 /* Adds how many u are not 0, and where of those before and after are equal. */
 hu_status hu_train_compare(size_t n, const float *u, const float *before, const float *after, hu_update_counts *counts);
+/* The sum of squares of each array, into the table. */
+hu_status hu_train_squares(size_t count, hu_squares *x);
+/* Adds the answers in rows of x. */
+hu_status hu_train_judge(size_t rows, size_t cols, const float *x, const uint32_t *labels, hu_answers *answers);
 /* Adds n elements, and how many finite ones are of larger magnitude than max. */
 hu_status hu_train_count(size_t n, const float *x, float max, hu_rounding_counts *counts);
 /* over=inf and nan=keep of rounding.h: what z, which `before` was rounded to, is instead; events, which may be NULL, of

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/cuda_host/host_order.h - what a test sets of a host run: the order in which threads and blocks get their turn,
- * the streams that it expects, the errors that the runtime has. With HU_HOST_DEVICE=none, driver or old in the
- * environment there is no device, no driver, one too old. */
+ * the streams that it expects, the errors that the runtime has, and when work is done; and how many calls there were.
+ * With HU_HOST_DEVICE=none, driver or old in the environment there is no device, no driver, one too old. */
 #ifndef HALFULP_TESTS_CUDA_HOST_HOST_ORDER_H
 #define HALFULP_TESTS_CUDA_HOST_HOST_ORDER_H
 
@@ -20,6 +20,20 @@ void *hu_host_stream(void);
 void hu_host_expect(void *stream);
 /* How many kernels were launched. */
 uint64_t hu_host_launches(void);
+
+/* 1: what a program need not wait for (kernels, cudaMemset, cudaMemcpyAsync) is done in order when it waits, and no
+ * sooner; 0: at once. So a program that reads a result, or changes the source of a copy, before it has waited gets
+ * another result than it should. What is left is done by this call. */
+void hu_host_queue(int on);
+
+/* Calls of the runtime. A copy by cudaMemcpy counts as a wait, too: the program goes on when it is done. */
+typedef struct hu_host_calls {
+  uint64_t launches, waits, allocations;
+  uint64_t copies_in, copies_out; /* to the device, from it */
+  uint64_t bytes_in, bytes_out, largest_in, largest_out;
+} hu_host_calls;
+/* Those since the last call of this. */
+hu_host_calls hu_host_counted(void);
 
 /* What cudaGetLastError is to say next, as a program's own mistake leaves it: of a stream not ready, a code of
  * cudaError. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/cuda_host/host_run.cpp - fibers, barriers, exchanges and the few runtime calls behind include/cuda_runtime.h.
  * */
-#include "cuda_runtime.h"
+#include "cuda_runtime_api.h"
 
 #include "tests/cuda_host/host_order.h"
 
@@ -198,6 +198,36 @@ cudaError_t last = cudaSuccess, refusal = cudaSuccess;
 uint64_t launches, streams;
 bool expecting;
 void *expected;
+hu_host_calls calls;
+std::vector<std::function<void()>> queue; /* in the order of the calls */
+bool queued;
+
+/* What a stream would do on its own. */
+void in_order(const std::function<void()> &work) {
+  if (queued) {
+    queue.push_back(work);
+  } else {
+    work();
+  }
+}
+
+void finish(void) {
+  for (const std::function<void()> &work : queue) work();
+  queue.clear();
+}
+
+void wait(void) {
+  calls.waits++;
+  finish();
+}
+
+void count_copy(size_t n, cudaMemcpyKind kind) {
+  bool in = kind == cudaMemcpyHostToDevice;
+  uint64_t &largest = in ? calls.largest_in : calls.largest_out;
+  (in ? calls.copies_in : calls.copies_out)++;
+  (in ? calls.bytes_in : calls.bytes_out) += n;
+  if (n > largest) largest = n;
+}
 
 /* The last error is what it was before, or this one. */
 cudaError_t said(cudaError_t e) {
@@ -220,13 +250,19 @@ void *hu_host_stream(void) {
   return expected;
 }
 uint64_t hu_host_launches(void) { return launches; }
+void hu_host_queue(int on) {
+  finish();
+  queued = on;
+}
+hu_host_calls hu_host_counted(void) {
+  hu_host_calls z = calls;
+  calls = {};
+  return z;
+}
 void hu_host_stale(int error) { last = (cudaError_t)error; }
 void hu_host_refuse(int error) { refusal = (cudaError_t)error; }
 
-cudaError_t hu_host_launch(unsigned grid, unsigned block, cudaStream_t stream, const std::function<void()> &kernel) {
-  launches++;
-  if (expecting && stream != expected) stop("a kernel on another stream than the call was given");
-  if (refusal != cudaSuccess) return said(refusal);
+static void run_grid(unsigned grid, unsigned block, const std::function<void()> &kernel) {
   uint64_t state = the.seed;
   prepare(block);
   std::vector<unsigned> blocks(grid);
@@ -240,6 +276,14 @@ cudaError_t hu_host_launch(unsigned grid, unsigned block, cudaStream_t stream, c
     blockIdx = dim3{blocks[i], 0, 0};
     run_block(&state);
   }
+}
+
+cudaError_t hu_host_launch(unsigned grid, unsigned block, cudaStream_t stream, const std::function<void()> &kernel) {
+  launches++;
+  calls.launches++;
+  if (expecting && stream != expected) stop("a kernel on another stream than the call was given");
+  if (refusal != cudaSuccess) return said(refusal);
+  in_order([=]() { run_grid(grid, block, kernel); });
   return cudaSuccess;
 }
 
@@ -315,23 +359,41 @@ uint32_t hu_host_fma_pair(int brain, uint32_t a, uint32_t b, uint32_t c) {
 /* ---- the runtime: device memory is memory ---- */
 
 cudaError_t cudaMalloc(void **p, size_t n) {
+  calls.allocations++;
   *p = malloc(n ? n : 1);
   return *p ? cudaSuccess : cudaErrorMemoryAllocation;
 }
+/* Waits, as a device's does. */
 cudaError_t cudaFree(void *p) {
+  if (p) wait();
   free(p);
   return cudaSuccess;
 }
-cudaError_t cudaMemcpy(void *z, const void *x, size_t n, cudaMemcpyKind) {
+cudaError_t cudaMallocHost(void **p, size_t n) { return cudaMalloc(p, n); }
+cudaError_t cudaFreeHost(void *p) { return cudaFree(p); }
+cudaError_t cudaMemcpy(void *z, const void *x, size_t n, cudaMemcpyKind kind) {
+  count_copy(n, kind);
+  wait();
   if (n) memcpy(z, x, n);
   return cudaSuccess;
 }
-cudaError_t cudaMemset(void *z, int v, size_t n) {
-  if (n) memset(z, v, n);
+cudaError_t cudaMemcpyAsync(void *z, const void *x, size_t n, cudaMemcpyKind kind, cudaStream_t) {
+  count_copy(n, kind);
+  if (n) in_order([=]() { memcpy(z, x, n); });
   return cudaSuccess;
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaDeviceSynchronize(void) { return cudaSuccess; }
+cudaError_t cudaMemset(void *z, int v, size_t n) {
+  if (n) in_order([=]() { memset(z, v, n); });
+  return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t) {
+  wait();
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSynchronize(void) {
+  wait();
+  return cudaSuccess;
+}
 cudaError_t cudaGetLastError(void) {
   cudaError_t e = last;
   last = cudaSuccess;

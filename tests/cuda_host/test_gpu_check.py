@@ -205,7 +205,7 @@ class Programs(unittest.TestCase):
         everything = json.loads((BUILD / 'meson-info/intro-tests.json').read_text())
         found = [t['cmd'][0] for t in everything if any(s.endswith(':' + SUITE) for s in t['suite'])]
         if SUITE == 'cuda':
-            found = [path for path in found if '/test_host_' in path and not path.endswith(('_events', '_order', '_runtime'))]
+            found = [path for path in found if '/test_host_' in path and not path.endswith(('_events', '_order', '_runtime', '_steps'))]
         return {os.path.relpath(path, BUILD) for path in found}
 
     def target(self):

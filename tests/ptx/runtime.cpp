@@ -171,6 +171,18 @@ cudaError_t cudaFree(void *p) {
   return cudaSuccess;
 }
 
+/* Page-locked memory of the host is memory of the host. */
+cudaError_t cudaMallocHost(void **p, size_t n) {
+  Hold h(lock());
+  if (not_captured() != cudaSuccess) return last;
+  *p = malloc(n ? n : 1);
+  return *p ? cudaSuccess : said(cudaErrorMemoryAllocation);
+}
+cudaError_t cudaFreeHost(void *p) {
+  free(p);
+  return cudaSuccess;
+}
+
 static bool on_device(const void *p, size_t n) {
   const Range *r = range_of((uint64_t)p);
   return (uint64_t)p >= r->begin && (uint64_t)p + n <= r->end && r->begin;

@@ -8,6 +8,7 @@
 #include "halfulp/formats/ieee.h"
 #include "halfulp/function_n.h"
 #include "halfulp/gemm.h"
+#include "train/engine/kernels.h"
 #include "train/environment.h"
 #include "train/step/optimizer.h"
 
@@ -452,9 +453,20 @@ static hu_status cpu_step(void *self, size_t n, const hu_optimizer_arrays *x, co
   return HU_OK;
 }
 
+static hu_status cpu_judge(void *self, size_t rows, size_t cols, const float *x, const uint32_t *labels,
+                           hu_answers *answers) {
+  (void)self;
+  for (size_t i = 0; i < rows; i++) {
+    if (labels[i] == HU_LABEL_NONE) continue;
+    answers->asked++;
+    answers->right += hu_first_largest(cols, x + i * cols) == labels[i];
+  }
+  return HU_OK;
+}
+
 static const hu_engine cpu = {
-    "cpu",       1,           cpu_open,     cpu_close,       cpu_allocate,       cpu_release,  cpu_put,
-    cpu_put,     cpu_run,     cpu_products, cpu_function,    cpu_round,          cpu_quantize, cpu_transform,
-    cpu_unscale, cpu_compare, cpu_step,     hu_cpu_convolve, hu_cpu_sum_products};
+    "cpu",       1,           cpu_open,     cpu_close,       cpu_allocate,        cpu_release,  cpu_put,
+    cpu_put,     cpu_run,     cpu_products, cpu_function,    cpu_round,           cpu_quantize, cpu_transform,
+    cpu_unscale, cpu_compare, cpu_step,     hu_cpu_convolve, hu_cpu_sum_products, NULL,         cpu_judge};
 
 const hu_engine *hu_engine_cpu(void) { return &cpu; }

@@ -30,6 +30,7 @@ enum { HU_BY_NUMBER = 0, HU_BY_ROW = 1 };
   X(ACCUMULATE, accumulate, HU_BY_NUMBER)           \
   X(ADD_ROW, add_row, HU_BY_NUMBER)                 \
   X(SCALE, scale, HU_BY_NUMBER)                     \
+  X(SIGN, sign, HU_BY_NUMBER)                       \
   X(TIMES, times, HU_BY_NUMBER)                     \
   X(PLUS, plus, HU_BY_NUMBER)                       \
   X(MINUS, minus, HU_BY_NUMBER)                     \
@@ -189,6 +190,18 @@ typedef struct hu_convolution {
   void *told[2];
 } hu_convolution;
 
+/* An array, and the sum of its squares by hu_gradient_squares_n. */
+typedef struct hu_squares {
+  size_t n;
+  const float *x;
+  double sum;
+} hu_squares;
+
+/* Answers of a classifier. */
+typedef struct hu_answers {
+  uint64_t asked, right; /* rows with a label, rows whose label is their first largest number */
+} hu_answers;
+
 /* self: what `open` made. Pointers are into the engine's memory unless said otherwise. */
 struct hu_engine {
   const char *name;
@@ -198,7 +211,8 @@ struct hu_engine {
   /* Zeros; NULL: no memory. */
   void *(*allocate)(void *self, size_t bytes);
   void (*release)(void *self, void *p);
-  /* From and to the host; done when they return. */
+  /* From and to the host. The host's bytes may change when `put` returns, and are there when `get` does; `put` need not
+   * wait until they have arrived. */
   hu_status (*put)(void *self, void *z, const void *host, size_t bytes);
   hu_status (*get)(void *self, void *host, const void *x, size_t bytes);
   hu_status (*run)(void *self, int kernel, const hu_task *t);
@@ -226,6 +240,10 @@ struct hu_engine {
   /* Z = the sum of `count` products in order, of the same Z, each whole before it is added; begun: the first is added
    * to what Z holds. 1: done; 0: not of these. NULL: never. */
   int (*sum_products)(void *self, size_t count, const hu_products *p, int begun);
+  /* The sums of so many arrays; the table is the host's. NULL: the arrays are the host's, too. */
+  hu_status (*squares)(void *self, size_t count, hu_squares *x);
+  /* Adds the answers in rows of x, with the label of each; `answers` is the host's. */
+  hu_status (*judge)(void *self, size_t rows, size_t cols, const float *x, const uint32_t *labels, hu_answers *answers);
 };
 
 /* The processor; never NULL. */

@@ -65,6 +65,7 @@ HU_INSIDE float hu_canonical(float x) {
 HU_ONE(keep, hu_canonical(a[j]))
 HU_TWO_OPERANDS(add, a[j] + b[j])
 HU_ONE_BY(scale, a[j] * p)
+HU_ONE_BY(sign, a[j] > 0 ? p : a[j] < 0 ? -p : 0)
 HU_TWO_OPERANDS(times, a[j] * b[j])
 HU_ONE_BY(plus, a[j] + p)
 HU_TWO_OPERANDS(minus, a[j] - b[j])
@@ -135,6 +136,15 @@ HU_AT(gelu_back) {
 HU_AT(mask) {
   (void)r;
   for (size_t j = j0; j < j1; j++) t->z[j] = HU_TRAIN_WORD(t->words, j) < t->below ? 0 : t->p;
+}
+
+/* The place of the first largest of n numbers; a NaN is larger than none, and none is larger than it. */
+HU_INSIDE size_t hu_first_largest(size_t n, const float *x) {
+  size_t best = 0;
+  for (size_t j = 1; j < n; j++) {
+    if (x[j] > x[best]) best = j;
+  }
+  return best;
 }
 
 /* ---- sums ---- */

@@ -357,9 +357,10 @@ HU_AT(tokens) {
   }
 }
 
-/* Row r of z is row a[r] of b. */
+/* Row r of z is row a[r] of b, which has n[0] rows; the first one where a[r] is no number of a row. */
 HU_AT(gather) {
-  const float *b = t->b + (size_t)t->a[r] * t->cols;
+  const float token = t->a[r];
+  const float *b = t->b + (token >= 0 && token < (float)t->n[0] ? (size_t)token : 0) * t->cols;
   float *z = t->z + r * t->cols;
   HU_EACH_COLUMN z[j] = b[j];
 }

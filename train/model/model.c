@@ -6,6 +6,7 @@
 
 #include "train/environment.h"
 #include "train/model/builder.h"
+#include "train/net/net.h"
 
 /* ---- kinds ---- */
 
@@ -265,10 +266,10 @@ hu_status hu_model_feed(hu_net *net, const hu_model_ends *ends, const float *x) 
   if (ends->count < 1 || ends->count > MOST) return HU_E_SHAPE;
   for (int k = 0; k < ends->count; k++) {
     const char *made_by = hu_net_value_kind(net, ends->inputs[k]);
-    hu_net_tensor t = hu_net_value(net, ends->inputs[k]);
-    if (!t.numbers || !made_by || *made_by) return HU_E_SHAPE; /* before x is read: "" is an input */
-    if (t.rows < samples) samples = t.rows;
-    numbers[k] = t.rows * t.cols;
+    size_t rows = hu_net_rows(net, ends->inputs[k]);
+    if (!made_by || *made_by) return HU_E_SHAPE; /* before x is read: "" is an input */
+    if (rows < samples) samples = rows;
+    numbers[k] = rows * hu_net_cols(net, ends->inputs[k]);
   }
   for (int k = 0; k < ends->count; k++) all += numbers[k] / samples;
   hu_status s = HU_OK;

@@ -10,10 +10,10 @@ static float share(const hu_net *net, const hu_operator *op) {
 
 /* The loss: the sum of n numbers times p. */
 static hu_status set_loss(hu_net *net, hu_operator *op, size_t n, const float *x, float p) {
-  hu_task t = hu_task_of(1, n, net->loss, x, NULL);
+  hu_task t = hu_task_of(1, n, &net->outcome->loss, x, NULL);
   t.p = p;
   hu_do(net, HU_RUN_SUM_ROWS, &t);
-  hu_do_each(net, HU_RUN_COPY, 1, net->value[op->out].v, net->loss, NULL, 0);
+  hu_do_each(net, HU_RUN_COPY, 1, net->value[op->out].v, &net->outcome->loss, NULL, 0);
   return hu_done(net);
 }
 
@@ -131,6 +131,11 @@ hu_status hu_net_labels_among(hu_net *net, const uint32_t *labels, double counte
   if (net->status != HU_OK || !x) return net->status != HU_OK ? net->status : HU_E_TRAIN;
   net->counted = counted;
   return net->engine->put(net->self, net->labels, labels, x->rows * sizeof *labels);
+}
+
+hu_status hu_net_judge(hu_net *net, int value, size_t rows, hu_answers *answers) {
+  const hu_value *x = &net->value[value];
+  return net->engine->judge(net->self, rows, x->cols, x->v, net->labels, answers);
 }
 
 hu_status hu_net_targets(hu_net *net, const float *targets) {

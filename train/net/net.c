@@ -27,11 +27,10 @@ static void *with_row(void *table, int *room, int count, size_t size) {
 }
 
 static int has_rooms(hu_net *net) {
-  net->loss = zeros(net, 1, sizeof *net->loss);
-  net->flag = zeros(net, 1, sizeof *net->flag);
+  net->outcome = zeros(net, 1, sizeof *net->outcome);
   net->found = zeros(net, 1, sizeof *net->found);
   net->updates = zeros(net, 1, sizeof *net->updates);
-  return net->loss && net->flag && net->found && net->updates;
+  return net->outcome && net->found && net->updates;
 }
 
 /* first: NULL, or whose engine it takes. */
@@ -90,14 +89,14 @@ static void free_shown(float *shown[2]) {
 static void free_tensors(hu_net *net) {
   for (int i = 0; i < net->values; i++) {
     hu_value *x = &net->value[i];
-    void *all[] = {x->v, x->dv, x->seen};
+    void *all[] = {x->v, x->dv};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) release(net, all[k]);
     free_shown(x->shown);
   }
   for (int i = 0; i < net->parameters; i++) {
     hu_parameter *p = &net->parameter[i];
-    void *all[] = {p->dtheta, p->seen, p->master, p->theta, p->m, p->second, p->kahan};
-    size_t own = net->first ? 2 : sizeof all / sizeof *all;
+    void *all[] = {p->dtheta, p->master, p->theta, p->m, p->second, p->kahan};
+    size_t own = net->first ? 1 : sizeof all / sizeof *all;
     for (size_t k = 0; k < own; k++) release(net, all[k]);
     free_shown(p->shown);
     free(p->name);
@@ -110,12 +109,12 @@ void hu_net_free(hu_net *net) {
   free_tensors(net);
   for (int i = 0; i < net->operators; i++) {
     release(net, net->op[i].kept);
-    release(net, net->op[i].seen);
     hu_delayed_free(net, &net->op[i]);
     free(net->op[i].list);
   }
   for (int i = 0; i < HU_ROOMS; i++) release(net, net->work[i]);
-  void *all[] = {net->labels, net->targets, net->loss, net->flag, net->found, net->updates};
+  hu_tally_free(net);
+  void *all[] = {net->labels, net->targets, net->outcome, net->found, net->updates};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) release(net, all[k]);
   if (!net->first) net->engine->close(net->self);
   free(net->value);
@@ -131,12 +130,6 @@ hu_status hu_net_status(const hu_net *net, const char **why) {
 }
 
 static float *numbers(const hu_net *net, size_t n) { return zeros(net, n, sizeof(float)); }
-
-/* Where an engine with a memory of its own counts; 0: no memory. */
-static int has_seen(const hu_net *net, hu_rounding_counts **seen) {
-  if (!net->engine->on_host) *seen = zeros(net, 2, sizeof **seen);
-  return net->engine->on_host || *seen;
-}
 
 int hu_new_value(hu_net *net, size_t rows, size_t cols, size_t height, size_t width) {
   size_t n;
@@ -157,7 +150,7 @@ int hu_new_value(hu_net *net, size_t rows, size_t cols, size_t height, size_t wi
   x->v = numbers(net, n);
   x->dv = numbers(net, n);
   net->values++;
-  if (!x->v || !x->dv || !has_seen(net, &x->seen) || hu_want_work(net, n) != HU_OK) {
+  if (!x->v || !x->dv || !hu_tally_add(net, &x->seen) || hu_want_work(net, n) != HU_OK) {
     return hu_refuse(net, HU_E_MEMORY, "no memory for the result");
   }
   return net->values - 1;
@@ -194,7 +187,7 @@ int hu_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t 
   p->dtheta = numbers(net, n);
   int all = has_weights(net, p, n, net->first ? &net->first->parameter[net->parameters] : NULL);
   net->parameters++;
-  if (!all || !p->dtheta || !has_seen(net, &p->seen) || hu_want_work(net, n) != HU_OK) {
+  if (!all || !p->dtheta || !hu_tally_add(net, &p->seen) || hu_want_work(net, n) != HU_OK) {
     return hu_refuse(net, HU_E_MEMORY, "no memory for parameters");
   }
   return net->parameters - 1;
@@ -231,7 +224,7 @@ hu_operator *hu_new_operator(hu_net *net, const hu_operator_kind *kind, int x, i
   op->kept_size = kept;
   op->kept = kept ? numbers(net, kept) : NULL;
   net->operators++;
-  if ((kept && !op->kept) || (kind->product && !has_seen(net, &op->seen))) {
+  if ((kept && !op->kept) || (kind->product && !hu_tally_add(net, &op->seen))) {
     hu_refuse(net, HU_E_MEMORY, "no memory for what the gradient needs");
     return NULL;
   }
@@ -377,6 +370,26 @@ hu_net_tensor hu_net_value(const hu_net *net, int value) {
   return tensor(net, x->rows, x->cols, x->v, x->dv, x->shown, x->seen, x->counts, x->counts_back);
 }
 
+static const hu_value *value_of(const hu_net *net, int value) {
+  return net && value >= 0 && value < net->values ? &net->value[value] : NULL;
+}
+
+size_t hu_net_rows(const hu_net *net, int value) {
+  const hu_value *x = value_of(net, value);
+  return x ? x->rows : 0;
+}
+
+size_t hu_net_cols(const hu_net *net, int value) {
+  const hu_value *x = value_of(net, value);
+  return x ? x->cols : 0;
+}
+
+const float *hu_net_numbers(const hu_net *net, int value) {
+  if (!value_of(net, value)) return NULL;
+  hu_value *x = &net->value[value];
+  return look(net, x->rows * x->cols, x->v, &x->shown[0]);
+}
+
 hu_net_tensor hu_net_parameter(const hu_net *net, int parameter) {
   hu_net_tensor none;
   memset(&none, 0, sizeof none);
@@ -393,13 +406,6 @@ hu_status hu_net_set_parameter(hu_net *net, int parameter, const float *x) {
   return net->engine->put(net->self, p->master, x, p->rows * p->cols * sizeof *x);
 }
 
-static void forget(const hu_net *net, hu_rounding_counts *seen) {
-  hu_rounding_counts none[2];
-  memset(none, 0, sizeof none);
-  hu_status s = seen ? net->engine->put(net->self, seen, none, sizeof none) : HU_OK;
-  (void)s; /* what is wrong with an engine, its next call tells */
-}
-
 void hu_net_forget_counts(hu_net *net) {
   hu_rounding_counts none;
   memset(&none, 0, sizeof none);
@@ -407,17 +413,13 @@ void hu_net_forget_counts(hu_net *net) {
   for (int i = 0; i < net->values; i++) {
     net->value[i].counts = net->value[i].counts_back = none;
     net->value[i].over_seen = 0;
-    forget(net, net->value[i].seen);
   }
   for (int i = 0; i < net->parameters; i++) {
     net->parameter[i].counts = net->parameter[i].counts_back = none;
     net->parameter[i].over_seen = 0;
-    forget(net, net->parameter[i].seen);
   }
-  for (int i = 0; i < net->operators; i++) {
-    net->op[i].counts[0] = net->op[i].counts[1] = none;
-    forget(net, net->op[i].seen);
-  }
+  for (int i = 0; i < net->operators; i++) net->op[i].counts[0] = net->op[i].counts[1] = none;
+  hu_tally_forget(net);
 }
 
 int hu_net_product_counts(const hu_net *net, int value, hu_rounding_counts counts[2]) {

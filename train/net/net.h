@@ -20,7 +20,7 @@ typedef struct hu_value {
   float *v, *dv;        /* as all numbers here in the engine's memory */
   hu_rounding round, round_back;
   hu_rounding_counts counts, counts_back;
-  hu_rounding_counts *seen; /* both, where the engine's memory is not the host's */
+  hu_rounding_counts *seen; /* both, where the engine's memory is not the host's (hu_tally) */
   uint64_t over, over_seen; /* of counts, in the last pass alone; what counts had before it */
   float *shown[2];          /* copies of v, dv for whoever looks, where the engine's memory is not the host's */
   int made;                 /* 1: by an operator */
@@ -111,6 +111,18 @@ typedef struct hu_whole {
   void *context;
 } hu_whole;
 
+/* Counts of all tensors and products, two each, where the engine's memory is not the host's. */
+typedef struct hu_tally {
+  hu_rounding_counts *there, *here; /* in the engine's memory; as it was when it was read last */
+  size_t room, used;                /* in twos */
+} hu_tally;
+
+/* What a pass leaves beside its tensors, side by side: one copy brings it to the host. */
+typedef struct hu_outcome {
+  float loss;    /* before its rounding */
+  uint32_t flag; /* 1: some token is not one of its vocabulary */
+} hu_outcome;
+
 struct hu_net {
   size_t batch;
   uint32_t threads;
@@ -133,8 +145,9 @@ struct hu_net {
   uint32_t *labels;
   double counted; /* rows that the loss divides by; 0: all */
   float *targets;
-  float *loss;               /* before its rounding */
-  uint32_t *flag;            /* for a kernel to set */
+  hu_outcome *outcome;
+  hu_tally tally;
+  int has_tokens;            /* 1: kernels of this pass set the outcome's flag, which is read at its end */
   hu_gradient_found *found;  /* of a step */
   hu_update_counts *updates; /* of a step */
   hu_status fault;           /* of the pass: the first call of the engine that failed */
@@ -147,6 +160,27 @@ struct hu_net {
   hu_net_observer *observer;
   void *observer_context;
 };
+
+/* ---- counts in the engine's memory; where it is the host's, these do nothing ---- */
+
+/* Two counts more, zeros, for a tensor or a product that is in its table; 0: no memory. */
+int hu_tally_add(hu_net *net, hu_rounding_counts **seen);
+void hu_tally_free(hu_net *net);
+/* All are 0. */
+void hu_tally_forget(hu_net *net);
+/* All come to the host, where hu_tally_of finds those of a tensor. */
+void hu_tally_read(hu_net *net);
+const hu_rounding_counts *hu_tally_of(const hu_net *net, const hu_rounding_counts *seen);
+
+/* ---- looking at one thing alone ---- */
+
+/* Rows and columns of a value; 0 of none. Unlike hu_net_value it brings nothing to the host. */
+size_t hu_net_rows(const hu_net *net, int value);
+size_t hu_net_cols(const hu_net *net, int value);
+/* Its numbers alone, those of hu_net_value; NULL: none, no memory, or the engine failed. */
+const float *hu_net_numbers(const hu_net *net, int value);
+/* Adds the answers in the first rows of a value, whose labels are those of the net. */
+hu_status hu_net_judge(hu_net *net, int value, size_t rows, hu_answers *answers);
 
 /* ---- building ---- */
 

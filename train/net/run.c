@@ -101,15 +101,16 @@ static void round_parameters(hu_net *net) {
 
 /* What overflowed in this pass: counts since the end of the one before. */
 static void note_over(hu_net *net) {
+  hu_tally_read(net);
   for (int i = 0; i < net->values; i++) {
     hu_value *x = &net->value[i];
-    if (!net->engine->on_host) hu_do_get(net, &x->counts, x->seen, sizeof x->counts);
+    if (x->seen) x->counts = *hu_tally_of(net, x->seen);
     x->over = x->counts.over - x->over_seen;
     x->over_seen = x->counts.over;
   }
   for (int i = 0; i < net->parameters; i++) {
     hu_parameter *p = &net->parameter[i];
-    if (!net->engine->on_host) hu_do_get(net, &p->counts, p->seen, sizeof p->counts);
+    if (p->seen) p->counts = *hu_tally_of(net, p->seen);
     p->over = p->counts.over - p->over_seen;
     p->over_seen = p->counts.over;
   }
@@ -119,6 +120,7 @@ static hu_status begin_forward(hu_net *net, int training) {
   net->training = training;
   net->trained = 0;
   net->fault = HU_OK;
+  net->has_tokens = 0;
   hu_forget_operands(net);
   if (!net->same_weights && !net->first) round_parameters(net);
   return hu_done(net);
@@ -133,9 +135,12 @@ static hu_status forward_operator(hu_net *net, hu_operator *op) {
 }
 
 static hu_status end_forward(hu_net *net, float *loss) {
+  hu_outcome outcome = {0, 0};
   if (net->planned) note_over(net);
-  if (loss) hu_do_get(net, loss, net->loss, sizeof *loss);
-  return hu_done(net);
+  if (loss || net->has_tokens) hu_do_get(net, &outcome, net->outcome, sizeof outcome);
+  if (hu_done(net) != HU_OK) return hu_done(net);
+  if (loss) *loss = outcome.loss;
+  return outcome.flag ? HU_E_SHAPE : HU_OK;
 }
 
 hu_status hu_net_forward_all(hu_net *const *nets, size_t count, int training, float *loss) {

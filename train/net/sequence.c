@@ -6,16 +6,18 @@
 
 /* ---- tokens ---- */
 
-/* The flag comes from the engine's memory: a network with an embedding waits for it once a step. */
+/* 1 if all are tokens, or if that is not known yet: where the flag is in a memory that is not the host's, the end of
+ * the pass reads it with the loss. Until then a wrong one counts as token 0. */
 static int are_tokens(hu_net *net, const hu_value *x, size_t vocabulary) {
   uint32_t wrong = 0;
-  hu_do_put(net, net->flag, &wrong, sizeof wrong);
+  uint32_t *flag = &net->outcome->flag;
+  if (!net->has_tokens) hu_do_put(net, flag, &wrong, sizeof wrong);
+  net->has_tokens = 1;
   hu_task t = hu_task_of(1, x->rows, NULL, x->v, NULL);
   t.n[0] = vocabulary;
-  t.flag = net->flag;
+  t.flag = flag;
   hu_do(net, HU_RUN_TOKENS, &t);
-  hu_do_get(net, &wrong, net->flag, sizeof wrong);
-  return !wrong;
+  return !net->engine->on_host || !*flag;
 }
 
 static hu_status embedding_forward(hu_net *net, hu_operator *op) {
@@ -23,6 +25,7 @@ static hu_status embedding_forward(hu_net *net, hu_operator *op) {
   const hu_parameter *w = &net->parameter[op->theta[0]];
   if (!are_tokens(net, x, w->rows)) return HU_E_SHAPE;
   hu_task t = hu_task_of(z->rows, z->cols, z->v, x->v, w->theta);
+  t.n[0] = w->rows;
   hu_do(net, HU_RUN_GATHER, &t);
   return hu_done(net);
 }

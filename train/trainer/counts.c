@@ -3,17 +3,18 @@
 #include "train/net/net.h"
 #include "train/trainer/trainer.h"
 
-/* Forward (NULL: not counted here) and backward counts of a tensor, which may be in a device's memory: `seen`. */
-static void count_tensor(hu_net *net, hu_trainer_report *r, const hu_rounding_counts *forward,
+/* Forward (NULL: not counted here) and backward counts of a tensor; `seen`: where an engine's memory has them, else
+ * NULL. */
+static void count_tensor(const hu_net *net, hu_trainer_report *r, const hu_rounding_counts *forward,
                          const hu_rounding_counts *backward, const hu_rounding_counts *seen) {
-  hu_rounding_counts both[2] = {forward ? *forward : *backward, *backward};
-  if (!net->engine->on_host) hu_do_get(net, both, seen, sizeof both);
-  if (forward) hu_add_counts(&r->forward, &both[0]);
-  hu_add_counts(&r->backward, &both[1]);
+  const hu_rounding_counts *both = seen ? hu_tally_of(net, seen) : NULL;
+  if (forward) hu_add_counts(&r->forward, both ? &both[0] : forward);
+  hu_add_counts(&r->backward, both ? &both[1] : backward);
 }
 
 /* weights: 1: those of the parameters are counted here. */
 static void count_net(hu_net *net, int weights, hu_trainer_report *r) {
+  hu_tally_read(net);
   for (int i = 0; i < net->values; i++) {
     const hu_value *x = &net->value[i];
     count_tensor(net, r, &x->counts, &x->counts_back, x->seen);

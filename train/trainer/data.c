@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "train/net/net.h"
 #include "train/trainer/trainer.h"
 
 enum { TEST_WINDOWS = 8 };
@@ -376,24 +377,23 @@ uint64_t hu_trainer_data_digest(const hu_trainer *t) {
 hu_status hu_make_rooms(hu_trainer *t, char *why) {
   size_t n = t->batch, all = t->samples, passes = all / n, numbers = 0;
   for (int i = 0; i < t->ends.count; i++) {
-    hu_net_tensor x = hu_net_value(t->net, t->ends.inputs[i]);
-    numbers += x.rows * x.cols;
+    int x = t->ends.inputs[i];
+    numbers += hu_net_rows(t->net, x) * hu_net_cols(t->net, x);
   }
-  hu_net_tensor out = hu_net_value(t->net, t->ends.output);
-  size_t rows = out.rows;
+  size_t rows = hu_net_rows(t->net, t->ends.output), cols = hu_net_cols(t->net, t->ends.output);
   const hu_data *d = &t->source.training;
   if (!t->source.text && numbers != n * hu_data_features(d)) {
     return hu_say(why, HU_E_SHAPE, "model.net: reads %zu numbers a sample, and the data have %zu", numbers / n,
                   hu_data_features(d));
   }
-  if (!t->source.text && d->labels && (rows != n || out.cols < d->classes)) {
-    return hu_say(why, HU_E_SHAPE, "model.net: has %zu outputs, and the data %u classes", out.cols, d->classes);
+  if (!t->source.text && d->labels && (rows != n || cols < d->classes)) {
+    return hu_say(why, HU_E_SHAPE, "model.net: has %zu outputs, and the data %u classes", cols, d->classes);
   }
-  if (!hu_has_labels(t) && rows * out.cols != n * d->targets) {
-    return hu_say(why, HU_E_SHAPE, "model.net: has %zu outputs, and the data %zu targets", out.cols, d->targets);
+  if (!hu_has_labels(t) && rows * cols != n * d->targets) {
+    return hu_say(why, HU_E_SHAPE, "model.net: has %zu outputs, and the data %zu targets", cols, d->targets);
   }
   t->x = calloc(passes * numbers, sizeof *t->x);
-  t->y = calloc(passes * rows * out.cols, sizeof *t->y);
+  t->y = calloc(passes * rows * cols, sizeof *t->y);
   t->labels = calloc(passes * rows, sizeof *t->labels);
   t->index = calloc(all, sizeof *t->index);
   t->words = t->source.text ? calloc(all * (t->source.window + 1), sizeof *t->words) : t->words;
@@ -472,12 +472,12 @@ hu_status hu_draw_training(hu_trainer *t) {
 hu_status hu_feed_part(hu_trainer *t, hu_net *net, size_t part) {
   const hu_data *d = &t->source.training;
   size_t numbers = t->source.text ? t->source.window : hu_data_features(d);
-  hu_net_tensor out = hu_net_value(t->net, t->ends.output);
+  size_t rows = hu_net_rows(t->net, t->ends.output), cols = hu_net_cols(t->net, t->ends.output);
   hu_status s = hu_model_feed(net, &t->ends, t->x + part * t->batch * numbers);
   if (s != HU_OK) return s;
-  if (hu_has_some_labels(t)) return hu_net_labels_among(net, t->labels + part * out.rows, t->counted);
-  return hu_has_labels(t) ? hu_net_labels(net, t->labels + part * out.rows)
-                          : hu_net_targets(net, t->y + part * out.rows * out.cols);
+  if (hu_has_some_labels(t)) return hu_net_labels_among(net, t->labels + part * rows, t->counted);
+  return hu_has_labels(t) ? hu_net_labels(net, t->labels + part * rows)
+                          : hu_net_targets(net, t->y + part * rows * cols);
 }
 
 size_t hu_batches_to_see(const hu_trainer *t, int on) {

@@ -68,10 +68,13 @@ hu_status hu_make_shards(hu_trainer *t) {
   hu_shards *s = &t->shards;
   if (s->count == 1 && t->keys.accumulate == 1) return HU_OK;
   s->gradients = gradient_numbers(t->net);
+  if (s->count == 1) {
+    s->sum = t->net->engine->allocate(t->net->self, s->gradients * sizeof *s->sum);
+    return s->sum ? HU_OK : HU_E_MEMORY;
+  }
   s->gradient = numbers(s->own * s->gradients);
   if (t->keys.accumulate > 1) s->of_batch = numbers(s->gradients);
   if (!s->gradient || (t->keys.accumulate > 1 && !s->of_batch)) return HU_E_MEMORY;
-  if (s->count == 1) return HU_OK;
   s->running = running_numbers(t->net);
   size_t larger = s->gradients > s->running ? s->gradients : s->running;
   s->statistic = numbers(s->own * s->running);
@@ -92,6 +95,7 @@ hu_status hu_make_told(hu_trainer *t) {
 void hu_close_shards(hu_trainer *t) {
   hu_shards *s = &t->shards;
   for (size_t k = 1; s->net && k < s->own; k++) hu_net_free(s->net[k]);
+  if (s->sum) t->net->engine->release(t->net->self, s->sum);
   void *rooms[] = {(void *)s->net, s->loss,   s->gradient,     s->of_batch, s->statistic,
                    s->before,      s->joined, (void *)s->part, s->told};
   for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) free(rooms[i]);
@@ -343,6 +347,28 @@ static hu_status pass_shards(hu_trainer *t, float scale, hu_pass *p) {
   return status;
 }
 
+/* sum = rn(sum + rn(g / batches)) for the gradients of one more batch of the step, as hu_gradient_gather_n; in the
+ * engine's memory. */
+static void add_batch(hu_trainer *t, hu_net *net) {
+  float *sum = t->shards.sum, *part = net->work[0];
+  for (int i = 0; i < net->parameters; i++) {
+    size_t n = net->parameter[i].rows * net->parameter[i].cols;
+    hu_do_each(net, HU_RUN_OVER, n, part, net->parameter[i].dtheta, NULL, (float)t->keys.accumulate);
+    hu_do_each(net, HU_RUN_ACCUMULATE, n, sum, part, NULL, 0);
+    sum += n;
+  }
+}
+
+/* What was added up becomes the gradients. */
+static void take_sum(hu_trainer *t, hu_net *net) {
+  const float *sum = t->shards.sum;
+  for (int i = 0; i < net->parameters; i++) {
+    size_t n = net->parameter[i].rows * net->parameter[i].cols;
+    hu_do_each(net, HU_RUN_COPY, n, net->parameter[i].dtheta, sum, NULL, 0);
+    sum += n;
+  }
+}
+
 static hu_status pass_batch(hu_trainer *t, size_t batch, float scale, hu_pass *p) {
   float loss = 0;
   t->net->shard = batch;
@@ -354,16 +380,19 @@ static hu_status pass_batch(hu_trainer *t, size_t batch, float scale, hu_pass *p
   if (status != HU_OK) return status;
   p->loss += (double)loss;
   if (p->wants_largest) p->largest = fmaxf(p->largest, largest_gradient(t->net, t->loss));
-  return t->shards.of_batch ? keep_gradients(t, t->net, 0) : HU_OK;
+  if (t->shards.sum) add_batch(t, t->net);
+  return hu_done(t->net);
 }
 
 /* Batches that are not cut into shards. */
 static hu_status pass_batches(hu_trainer *t, float scale, hu_pass *p) {
   hu_status status = HU_OK;
+  t->net->fault = HU_OK;
+  if (t->shards.sum) hu_do_fill(t->net, t->shards.gradients, t->shards.sum, 0);
   for (size_t m = 0; m < t->keys.accumulate && status == HU_OK; m++) status = pass_batch(t, m, scale, p);
   if (status != HU_OK) return status;
   hu_count_tensors(t, &p->counted);
-  if (t->shards.of_batch) put_gradients(t->net, t->shards.gradient);
+  if (t->shards.sum) take_sum(t, t->net);
   return hu_done(t->net);
 }
 

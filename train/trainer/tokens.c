@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "train/net/net.h"
 #include "train/trainer/trainer.h"
 
 /* ---- pairs of sentences ---- */
@@ -98,8 +99,7 @@ int hu_has_labels(const hu_trainer *t) {
 }
 
 void hu_count_labels(hu_trainer *t, size_t samples, size_t counted) {
-  hu_net_tensor out = hu_net_value(t->net, t->ends.output);
-  size_t each = out.rows / t->batch, n = 0;
+  size_t each = hu_net_rows(t->net, t->ends.output) / t->batch, n = 0;
   if (!hu_has_some_labels(t)) return;
   for (size_t i = counted * each; i < samples * each; i++) t->labels[i] = HU_LABEL_NONE;
   for (size_t i = 0; i < counted * each; i++) n += t->labels[i] != HU_LABEL_NONE;

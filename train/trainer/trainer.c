@@ -260,40 +260,40 @@ typedef struct tally {
   double *score; /* of each example; NULL: not wanted */
 } tally;
 
-static void tally_labels(const hu_trainer *t, size_t n, tally *z) {
-  hu_net_tensor out = hu_net_value(t->net, t->ends.output);
-  size_t rows = out.rows / t->batch * n;
-  for (size_t i = 0; i < rows; i++) {
-    const float *y = out.numbers + i * out.cols;
-    size_t best = 0;
-    if (t->labels[i] == HU_LABEL_NONE) continue;
-    z->rows++;
-    for (size_t j = 1; j < out.cols; j++) {
-      if (y[j] > y[best]) best = j;
-    }
-    z->right += best == t->labels[i];
-  }
+/* Where the labels are: what the net answers need not come here. */
+static hu_status tally_labels(const hu_trainer *t, size_t n, tally *z) {
+  hu_answers answers = {0, 0};
+  size_t rows = hu_net_rows(t->net, t->ends.output) / t->batch * n;
+  hu_status s = hu_net_judge(t->net, t->ends.output, rows, &answers);
+  z->rows += (double)answers.asked;
+  z->right += (double)answers.right;
+  return s;
 }
 
 /* Scores of batch b. */
-static void keep_scores(const hu_trainer *t, size_t b, size_t n, double *score) {
-  hu_net_tensor out = hu_net_value(t->net, t->ends.output);
+static hu_status keep_scores(const hu_trainer *t, size_t b, size_t n, double *score) {
+  const float *out = hu_net_numbers(t->net, t->ends.output);
+  size_t cols = hu_net_cols(t->net, t->ends.output);
+  if (!out) return HU_E_MEMORY;
   for (size_t i = 0; i < n; i++) {
-    const float *y = out.numbers + i * out.cols;
+    const float *y = out + i * cols;
     score[b * t->batch + i] = (double)y[1] - (double)y[0];
   }
+  return HU_OK;
 }
 
-static void tally_targets(const hu_trainer *t, size_t n, tally *z) {
-  hu_net_tensor out = hu_net_value(t->net, t->ends.output);
-  size_t count = out.rows * out.cols / t->batch * n;
+static hu_status tally_targets(const hu_trainer *t, size_t n, tally *z) {
+  const float *out = hu_net_numbers(t->net, t->ends.output);
+  size_t count = hu_net_rows(t->net, t->ends.output) * hu_net_cols(t->net, t->ends.output) / t->batch * n;
+  if (!out) return HU_E_MEMORY;
   for (size_t i = 0; i < count; i++) {
-    double y = (double)t->y[i], error = (double)out.numbers[i] - y;
+    double y = (double)t->y[i], error = (double)out[i] - y;
     z->squares += error * error;
     z->sum += y;
     z->sum_of_squares += y * y;
   }
   z->rows += (double)count;
+  return HU_OK;
 }
 
 static hu_status tally_batch(hu_trainer *t, int on, size_t b, int labels, tally *z) {
@@ -310,13 +310,9 @@ static hu_status tally_batch(hu_trainer *t, int on, size_t b, int labels, tally 
     z->loss += mean;
     z->whole++;
   }
-  if (z->score) keep_scores(t, b, n, z->score);
-  if (labels) {
-    tally_labels(t, n, z);
-  } else {
-    tally_targets(t, n, z);
-  }
-  return HU_OK;
+  if (z->score) s = keep_scores(t, b, n, z->score);
+  if (s != HU_OK) return s;
+  return labels ? tally_labels(t, n, z) : tally_targets(t, n, z);
 }
 
 /* Processes take every size-th batch each; of every batch they tell its loss, whether it is whole, and its answers, so

@@ -107,8 +107,9 @@ typedef struct hu_trainer_source {
 typedef struct hu_shards {
   size_t count, first, own;  /* all; this process's: first ... first + own - 1 */
   size_t gradients, running; /* numbers of the gradients of all parameters, of all running statistics */
-  float *gradient;           /* own times as many, shard after shard; NULL where there is one pass a step */
+  float *gradient;           /* own times as many, shard after shard; NULL where count is 1 */
   float *of_batch;           /* gradients of a shard of one batch; NULL where a step has one batch */
+  float *sum;                /* in the engine's memory: of the batches' gradients, where count is 1; else NULL */
   float *statistic;          /* own times as many, shard after shard; NULL where count is 1, as what follows */
   float *before;             /* running statistics before the step */
   float *joined;             /* what a collective model gives */

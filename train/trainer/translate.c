@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "train/net/net.h"
 #include "train/trainer/bleu.h"
 #include "train/trainer/trainer.h"
 
@@ -102,12 +103,12 @@ static uint32_t first_largest(size_t n, const float *x) {
 }
 
 /* Answers of a sentence from word `first` on, up to the end; returns whether one is another than before. */
-static int answer(draft *d, size_t i, size_t first, uint32_t end, hu_net_tensor out) {
+static int answer(draft *d, size_t i, size_t first, uint32_t end, size_t cols, const float *out) {
   uint32_t *text = d->text + i * d->window, word = 0;
   int changed = 0;
   size_t j = first;
   for (; j < d->window; j++) {
-    word = first_largest(out.cols, out.numbers + (i * d->window + j) * out.cols);
+    word = first_largest(cols, out + (i * d->window + j) * cols);
     changed |= text[j] != word;
     text[j] = word;
     if (word == end) break;
@@ -119,12 +120,13 @@ static int answer(draft *d, size_t i, size_t first, uint32_t end, hu_net_tensor 
 /* The network was given all the words that it had answered before. An answer depends on the words before it alone, so
  * that word number `pass` is final now, and all of them are where none has changed. Returns how many are left. */
 static size_t look_at_answers(draft *d, const hu_trainer *t, size_t pass) {
-  hu_net_tensor out = hu_net_value(t->net, t->ends.output);
+  const float *out = hu_net_numbers(t->net, t->ends.output);
+  const size_t cols = hu_net_cols(t->net, t->ends.output);
   const uint32_t end = t->source.parallel.end;
   size_t left = 0;
-  for (size_t i = 0; i < d->batch && out.numbers; i++) {
+  for (size_t i = 0; i < d->batch && out; i++) {
     if (d->done[i]) continue;
-    d->done[i] = !answer(d, i, pass, end, out) || d->words[i] <= pass;
+    d->done[i] = !answer(d, i, pass, end, cols, out) || d->words[i] <= pass;
     give_words(d, i, (float)end);
     left += !d->done[i];
   }

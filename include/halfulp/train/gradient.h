@@ -94,7 +94,7 @@ HU_API HU_MUST_CHECK hu_status hu_penalty_check(const hu_penalty *penalty,
 /* Steps 1 to 4 for all tensors of a model. rate: that of the optimizer, which LARC uses. found as in
  * loss_scale.h: amax after step 1, what was bad after step 1 or 2. norms may be NULL. Rules NULL: steps 1 and 2 alone.
  * Errors, with nothing changed: HU_E_NULL (g, or w that is wanted), HU_E_TRAIN (a rule, a penalty, a scale that is not
- * positive and finite, a rate that is not where LARC clips). */
+ * positive and finite, a rate that is not where LARC clips), HU_E_MEMORY. */
 HU_API HU_MUST_CHECK hu_status hu_gradient_prepare(size_t tensors, const hu_gradient_tensor *x,
                                                    const hu_gradient_rules *rules, float scale, double rate,
                                                    hu_gradient_found *found, hu_gradient_norms *norms);

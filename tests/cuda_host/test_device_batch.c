@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Many products in one call (gpu/base/batch.h) against hu_gemm product by product: under binary32 sums, units, exact
+ * and stochastic sums; heads side by side and one behind the other, transposes, sizes around the tiles' edges. Bytes
+ * between the results stay as they are. */
+#include "tests/cuda_host/twin.h"
+
+#include "gpu/base/batch.h"
+#include "halfulp/formats/ieee.h"
+
+typedef struct test_case {
+  size_t m, n, k, outer, inner;
+  int a_transposed, b_transposed;
+  hu_format format; /* on whose grid operands are */
+  hu_accum accum;
+} test_case;
+
+/* Matrices of so many rows and columns: those of `inner` side by side in rows, or each by itself. */
+typedef struct many {
+  twin bytes;
+  size_t ld, step[2];
+} many;
+
+static many draw_many(t_random *r, const test_case *t, size_t rows, size_t cols, int transposed) {
+  size_t height = transposed ? cols : rows, width = transposed ? rows : cols;
+  size_t more = t_below(r, 2) ? t_below(r, 5) : 0;
+  many z;
+  int beside = (int)t_below(r, 2);
+  z.ld = (beside ? t->inner * width : width) + more;
+  z.step[1] = beside ? width : height * z.ld;
+  z.step[0] = beside ? height * z.ld : t->inner * height * z.ld;
+  size_t n = t->outer * z.step[0] + 8;
+  z.bytes = twin_new(n * sizeof(float));
+  for (size_t i = 0; i < n; i++) {
+    float x = hu_quantize(t->format, t_mode(0), (float)((double)(int32_t)t_next32(r) / 0x1p30), 0, NULL);
+    memcpy(z.bytes.host + i * sizeof x, &x, sizeof x);
+  }
+  twin_put(&z.bytes);
+  return z;
+}
+
+static hu_operand operand_of(const many *x, const void *at, hu_format f, int transposed) {
+  hu_operand z = {at, x->ld, f, HU_STORAGE_VALUES, (uint8_t)transposed};
+  return z;
+}
+
+static float *place_of(const many *x, size_t o, size_t i) {
+  return (float *)(void *)x->bytes.host + o * x->step[0] + i * x->step[1];
+}
+
+/* The words of product i, as batch.h has them. */
+static hu_stream words_of(hu_stream words, int own, size_t i) {
+  uint64_t low = hu_stream_word(words, 2 * i), high = hu_stream_word(words, 2 * i + 1);
+  hu_stream z = {high << 32 | low, 0};
+  return own ? z : words;
+}
+
+static void run_case(t_random *r, const test_case *t, const char *name) {
+  many d = draw_many(r, t, t->m, t->n, 0);
+  many a = draw_many(r, t, t->m, t->k, t->a_transposed), b = draw_many(r, t, t->k, t->n, t->b_transposed);
+  hu_stream words = {t_next64(r), t_next32(r)};
+  int own = t->accum.mode.bits != 0;
+  hu_gemm_batch batch = {t->outer,     t->inner, {d.step[0], d.step[1]}, {a.step[0], a.step[1]}, {b.step[0], b.step[1]},
+                         (uint32_t)own};
+  for (size_t i = 0; i < t->outer * t->inner; i++) {
+    size_t o = i / t->inner, k = i % t->inner;
+    hu_result z = {place_of(&d, o, k), d.ld, hu_binary32(), HU_STORAGE_VALUES};
+    hu_operand x = operand_of(&a, place_of(&a, o, k), t->format, t->a_transposed);
+    hu_operand y = operand_of(&b, place_of(&b, o, k), t->format, t->b_transposed);
+    hu_exec exec = {1, 0, words_of(words, own, i)};
+    assert_int_equal(hu_gemm(t->m, t->n, t->k, &z, &x, &y, NULL, &t->accum, t_mode(0), &exec, NULL), HU_OK);
+  }
+  hu_result z = {d.bytes.device, d.ld, hu_binary32(), HU_STORAGE_VALUES};
+  hu_operand x = operand_of(&a, a.bytes.device, t->format, t->a_transposed);
+  hu_operand y = operand_of(&b, b.bytes.device, t->format, t->b_transposed);
+  assert_int_equal(hu_device_gemm_batch(t->m, t->n, t->k, &z, &x, &y, &batch, &t->accum, words, twin_stream()), HU_OK);
+  if (twin_differs(&d.bytes) != d.bytes.bytes)
+    fail_msg("%s: %zu x %zu products of %zu x %zu x %zu: byte %zu", name, t->outer, t->inner, t->m, t->n, t->k,
+             twin_differs(&d.bytes));
+  twin_free(&d.bytes);
+  twin_free(&a.bytes);
+  twin_free(&b.bytes);
+}
+
+static void test_products(void **state) {
+  (void)state;
+  static const struct {
+    const char *accum, *format;
+  } kinds[] = {{"fp32", "binary32"},
+               {"fp32", "bfloat16"},
+               {"nv.hopper.f16.f32", "binary16"},
+               {"seq(bfloat16,sra:8)", "bfloat16"},
+               {"exact", "float8_e4m3fn"},
+               {"pairwise(binary16)", "binary16"}};
+  static const size_t sizes[][5] = {{1, 1, 1, 1, 2},   {3, 5, 7, 2, 3},    {16, 8, 8, 3, 4},  {8, 16, 4, 1, 5},
+                                    {65, 66, 9, 2, 2}, {64, 64, 16, 1, 3}, {17, 1, 33, 1, 9}, {4, 4, 0, 2, 2}};
+  t_random r = {t_seed("batch", 23)};
+  size_t cases = 0;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+      const size_t *n = sizes[k];
+      test_case t = {n[0], n[1], n[2], n[3], n[4], (int)t_below(&r, 2), (int)t_below(&r, 2), hu_binary32(), {0}};
+      assert_int_equal(hu_format_find(&t.format, kinds[i].format), HU_OK);
+      assert_int_equal(hu_accum_parse(&t.accum, kinds[i].accum, NULL), HU_OK);
+      run_case(&r, &t, kinds[i].accum);
+      cases++;
+    }
+  }
+  twin_default_stream();
+  print_message("%zu batches of products\n", cases);
+}
+
+/* What is no product of values is refused, and none is no error. */
+static void test_refused(void **state) {
+  (void)state;
+  float *room = hu_memory_new(64);
+  hu_accum accum;
+  hu_stream words = {0, 0};
+  hu_gemm_batch batch = {1, 2, {1, 1}, {1, 1}, {1, 1}, 0};
+  assert_int_equal(hu_accum_parse(&accum, "fp32", NULL), HU_OK);
+  hu_result d = {room, 1, hu_binary32(), HU_STORAGE_VALUES};
+  hu_operand a = {room + 4, 1, hu_binary32(), HU_STORAGE_VALUES, 0},
+             b = {room + 8, 1, hu_binary32(), HU_STORAGE_VALUES, 0};
+  hu_operand codes = {room + 8, 1, hu_binary16(), HU_STORAGE_CODES, 0};
+  assert_int_equal(hu_device_gemm_batch(1, 1, 1, &d, &a, &codes, &batch, &accum, words, NULL), HU_E_FORMAT);
+  assert_int_equal(hu_device_gemm_batch(1, 1, 1, &d, NULL, &b, &batch, &accum, words, NULL), HU_E_NULL);
+  assert_int_equal(hu_device_gemm_batch(0, 1, 1, &d, &a, &b, &batch, &accum, words, NULL), HU_OK);
+  batch.outer = 0;
+  assert_int_equal(hu_device_gemm_batch(1, 1, 1, &d, &a, &b, &batch, &accum, words, NULL), HU_OK);
+  hu_memory_free(room);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_products), cmocka_unit_test(test_refused)};
+  int skip = twin_skip("many products at once");
+  return skip ? skip : cmocka_run_group_tests(tests, NULL, NULL);
+}

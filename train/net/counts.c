@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts of roundings in an engine's memory that is not the host's: one block for all tensors of a net, so that one
+ * copy brings them all. */
+#include <stdlib.h>
+
+#include "train/net/net.h"
+
+enum { PAIR = 2, FIRST_ROOM = 128 }; /* counts of a tensor: forward and backward */
+
+static size_t bytes_of(size_t pairs) { return pairs * PAIR * sizeof(hu_rounding_counts); }
+
+static void move(hu_rounding_counts **seen, const hu_rounding_counts *from, hu_rounding_counts *to) {
+  if (*seen) *seen = to + (*seen - from);
+}
+
+/* All that point into the block point into another one. */
+static void move_all(hu_net *net, hu_rounding_counts *to) {
+  const hu_rounding_counts *from = net->tally.there;
+  for (int i = 0; i < net->values; i++) move(&net->value[i].seen, from, to);
+  for (int i = 0; i < net->parameters; i++) move(&net->parameter[i].seen, from, to);
+  for (int i = 0; i < net->operators; i++) move(&net->op[i].seen, from, to);
+}
+
+/* A larger block with what was counted so far; 0: no memory, and nothing has changed. */
+static int grow(hu_net *net) {
+  hu_tally *t = &net->tally;
+  size_t room = t->room ? 2 * t->room : FIRST_ROOM;
+  hu_rounding_counts *there = net->engine->allocate(net->self, bytes_of(room));
+  hu_rounding_counts *here = realloc(t->here, bytes_of(room));
+  if (here) t->here = here;
+  int done = there && here;
+  if (done && t->used) {
+    done = net->engine->get(net->self, here, t->there, bytes_of(t->used)) == HU_OK &&
+           net->engine->put(net->self, there, here, bytes_of(t->used)) == HU_OK;
+  }
+  if (!done) {
+    if (there) net->engine->release(net->self, there);
+    return 0;
+  }
+  move_all(net, there);
+  if (t->there) net->engine->release(net->self, t->there);
+  t->there = there;
+  t->room = room;
+  return 1;
+}
+
+int hu_tally_add(hu_net *net, hu_rounding_counts **seen) {
+  hu_tally *t = &net->tally;
+  if (net->engine->on_host) return 1;
+  if (t->used == t->room && !grow(net)) return 0;
+  *seen = t->there + PAIR * t->used++;
+  return 1;
+}
+
+void hu_tally_free(hu_net *net) {
+  if (net->tally.there) net->engine->release(net->self, net->tally.there);
+  free(net->tally.here);
+}
+
+void hu_tally_forget(hu_net *net) {
+  const hu_tally *t = &net->tally;
+  if (!t->used) return;
+  /* +0 has the pattern of the integer 0. */
+  hu_task task = hu_task_of(1, bytes_of(t->used) / sizeof(float), (float *)(void *)t->there, NULL, NULL);
+  hu_status s = net->engine->run(net->self, HU_RUN_FILL, &task);
+  (void)s; /* what is wrong with an engine, its next call tells */
+}
+
+void hu_tally_read(hu_net *net) {
+  if (net->tally.used) hu_do_get(net, net->tally.here, net->tally.there, bytes_of(net->tally.used));
+}
+
+const hu_rounding_counts *hu_tally_of(const hu_net *net, const hu_rounding_counts *seen) {
+  return net->tally.here + (seen - net->tally.there);
+}
