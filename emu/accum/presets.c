@@ -141,6 +141,8 @@ static int pair_exists(const pairing *p, unsigned i, unsigned j) {
 #define AGREES "MMA-Sim (c785138) agrees on 2,000 sums (tests/golden/hw); " PTX
 #define AMDISA "AMD Instinct instruction set manuals, MFMA"
 #define INTEL "Intel Software Developer's Manual"
+#define BOCHS "Bochs (bochs-emu/Bochs 2523d31, avx10_2_misc.cc), which gives Intel's sentence on rounding and flushing"
+#define BOCHS_ACE "Bochs (bochs-emu/Bochs 63cec9d, amx_top.cc), after ACE v1, section 14"
 #define RISCV "RISC-V ISA manual (260dd93), Bulk Normalization Algorithm; Zvdota and Zvbdota, draft 1.0"
 #define ARM "Arm Architecture Reference Manual, BFDotAdd"
 
@@ -347,6 +349,11 @@ static const row rows[] = {
      "AMX-BF16 TDPBF16PS, rows of 64 bytes", "HW", INTEL "; 400,128 results of a Xeon agree, NaN patterns apart"},
     {"intel.tdpfp16ps", P_F16, 1, "", F32, 32, "block(lanes,l=32,daz=sign,ftz=tiny,as=binary32)",
      "AMX-FP16 TDPFP16PS, rows of 64 bytes", "DOC", INTEL},
+    {"intel.vdpphps", P_F16, 1, "", F32, 2, "block(chain,l=2,order=down,daz=sign,ftz=tiny,as=binary32)",
+     "AVX10.2 VDPPHPS, one lane", "SIM", BOCHS},
+    {"x86.ace.top2bf16ps", P_BF16, 1, "", F32, 2, "block(tree,l=2,daz=sign,ftz=tiny)", "ACE TOP2BF16PS, one element",
+     "SIM", BOCHS_ACE},
+    {"x86.ace.top4b.", P_INT8, 0, ".s32", S32, 4, "int32", "ACE TOP4BUUD to TOP4BSSD, one element", "SIM", BOCHS_ACE},
     {"arm.bfdot", P_BF16, 1, "", F32, 2, "block(tree,l=2,daz=sign,ftz=before,round=rto,over=inf)",
      "BFDOT, FEAT_EBF16 absent or FPCR.EBF = 0", "DOC", ARM},
     {"arm.bfdot.ebf16", P_BF16, 1, "", F32, 2, "block(tree,l=2,products=exact)", "BFDOT, FPCR.EBF = 1, no flushing",
