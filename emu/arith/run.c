@@ -189,12 +189,18 @@ static int is_nan(const run *c, const piece *p, size_t i) {
 
 static int is_normal_or_subnormal(uint32_t u) { return (u & 0x7FFFFFFF) - 1 < 0x7F7FFFFF; }
 
+/* Has such a number digits behind the point? */
+static int has_fraction(uint32_t u) {
+  uint32_t exponent = u >> 23 & 0xFF;
+  return exponent < 127 || (exponent < 150 && (u & 0x7FFFFFu >> (exponent - 127)));
+}
+
 /* A root of a number below 0, or its power by no integer. */
 static int is_invalid(const run *c, const piece *p, size_t i) {
   uint32_t x = p->x[0][i], y = p->x[1][i];
   if (!(x >> 31) || !is_normal_or_subnormal(x)) return 0;
   if (c->call.op == HU_OP_SQRT) return 1;
-  return c->call.op == HU_OP_POW && is_normal_or_subnormal(y) && hu_integer_kind(hu_unpack32(y)) == 0;
+  return c->call.op == HU_OP_POW && is_normal_or_subnormal(y) && has_fraction(y);
 }
 
 /* A power of finite numbers above 2^200, and so beyond all formats that the lanes serve: with 2^k <= |x| < 2^(k+1), if
