@@ -106,7 +106,7 @@ static const row rows[] = {
     {"kahan(bfloat16,rtz)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0},
     {"kahan(bfloat16,sra:8)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0},
     {"neumaier(binary16,rto)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0},
-    {"chunk(64,float8_e5m2,binary16,rtz)", "float8_e5m2", "float8_e5m2", "binary16", 0, 1, 0, NORMAL, 0, 0},
+    {"chunk(128,float8_e5m2,binary16,rtz)", "float8_e5m2", "float8_e5m2", "binary16", 0, 1, 0, NORMAL, 0, 0},
     {"promote(128,seq(bfloat16,rtz),binary32)", "bfloat16", "bfloat16", "binary32", 0, 0, 0, NORMAL, 0, 0},
     {"promote(128,seq(bfloat16,sra:8),binary32)", "bfloat16", "bfloat16", "binary32", 0, 0, 0, NORMAL, 0, 0},
     {"promote(128,fp32,bfloat16)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0},

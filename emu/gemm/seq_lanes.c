@@ -16,7 +16,11 @@
  *                                u
  */
 #include "emu/gemm/seq.h"
+
+#include "emu/base/float_env.h"
 #include "emu/simd/lanes.h"
+
+#include "emu/gemm/tiles/rounding_lanes.h"
 
 #define SEQ_FN static inline __attribute__((always_inline))
 #define SEQ_ROWS HU_GEMM_MR
@@ -91,13 +95,26 @@ SEQ_FN void step(const int variant, seq_state *q, seq_f *acc, seq_u *last, const
   }
 }
 
-/* SEQ_TESTED rows by rounding to odd, from and to `acc`, a vector each. Apart, as it is seldom called. 0: gave up. */
+/* t of one step of SEQ_TESTED rows, to odd, from and to `acc`, a vector each; the processor rounds up. Not inline, or
+ * the compiler could move it from between the settings of the direction. */
+HU_NOINLINE static void to_odd(const float *a, const float *b, float *acc) {
+  for (size_t i = 0; i < SEQ_TESTED * SEQ_LANES; i += SEQ_LANES) {
+    seq_store(acc + i, mode_odd_fma(seq_all(a[i / SEQ_LANES]), seq_load(b), seq_load(acc + i)));
+  }
+}
+
+/* One step of SEQ_TESTED rows like those of the variant ODD. Apart, as it is seldom called. 0: gave up. */
 HU_NOINLINE static int mend(const hu_seq *q, const float *a, const float *b, float *acc) {
   seq_state s = state_of(q);
-  seq_f z[SEQ_TESTED];
-  for (size_t i = 0; i < SEQ_TESTED; i++) z[i] = seq_load(acc + i * SEQ_LANES);
-  for (size_t i = 0; i < SEQ_TESTED; i += SEQ_SIDE) step(HU_SEQ_ODD, &s, z + i, s.last, a + i, seq_load(b));
-  for (size_t i = 0; i < SEQ_TESTED; i++) seq_store(acc + i * SEQ_LANES, z[i]);
+  hu_float_env saved = hu_float_env_enter(HU_LANE_UP);
+  to_odd(a, b, acc);
+  hu_float_env_leave(saved);
+  for (size_t i = 0; i < SEQ_TESTED * SEQ_LANES; i += SEQ_LANES) {
+    seq_f t = seq_load(acc + i);
+    seq_u e = seq_max(field_of(t, 0), s.floor);
+    s.most = seq_max(s.most, e);
+    seq_store(acc + i, seq_value(seq_or_and(seq_bits(round_by_anchor(&s, t, e, 0)), seq_bits(t), s.sign)));
+  }
   return !seq_any_from(s.most, q->top, SEQ_LANES);
 }
 

@@ -162,8 +162,8 @@ static void beside_the_grid(void **state) {
   print_message("gemm models beside the grid: %lu runs agree\n", runs);
 }
 
-/* One product that is a number of F, and C of 24 digits about half a step of F there: what is rounded to binary32 first,
- * to nearest, becomes a tie. */
+/* One product that is a number of F, and C of 24 digits about half a step of F there: what is rounded to binary32
+ * first, to nearest, becomes a tie. */
 static void long_addends(void **state) {
   (void)state;
   t_random r = {t_seed("gemm models long addends", 76)};

@@ -27,9 +27,9 @@ static float in_integers(const hu_step_grid *q, int what, float a, float b, floa
   d.words = &digits;
   d.count = 1;
   hu_num x = hu_unpack32(hu_bits_of_float(a)), y = hu_unpack32(hu_bits_of_float(b)), z;
-  if (what == HU_STEP_PRODUCT) {
+  if (what == HU_STEPS_PRODUCT) {
     z = hu_grid_mul(g, x, y, &d);
-  } else if (what == HU_STEP_SUM) {
+  } else if (what == HU_STEPS_SUM) {
     z = hu_grid_add(g, x, y, &d);
   } else {
     z = hu_grid_fma(g, x, y, hu_unpack32(hu_bits_of_float(c)), &d);

@@ -43,7 +43,7 @@
 #define HU_STEP_COLS 96
 #define HU_STEP_PLANE (HU_STEP_ROWS * HU_STEP_COLS)
 
-enum { HU_STEP_PRODUCT, HU_STEP_SUM, HU_STEP_FUSED };
+enum { HU_STEPS_PRODUCT, HU_STEPS_SUM, HU_STEPS_FUSED };
 
 typedef struct hu_step_grid hu_step_grid;
 struct hu_step_grid {

@@ -62,7 +62,7 @@ typedef struct step_places {
 
 STEP_FN step_places places_at(const step_places *p, const int what, size_t j) {
   step_places z = *p;
-  if (what == HU_STEP_SUM) z.x += j;
+  if (what == HU_STEPS_SUM) z.x += j;
   z.y += j;
   if (z.words) z.words += j;
   z.z += j;
@@ -70,7 +70,7 @@ STEP_FN step_places places_at(const step_places *p, const int what, size_t j) {
 }
 
 STEP_FN seq_f first_of(const step_places *p, const int what) {
-  return what == HU_STEP_SUM ? seq_load(p->x) : seq_all(*p->x);
+  return what == HU_STEPS_SUM ? seq_load(p->x) : seq_all(*p->x);
 }
 
 STEP_FN seq_f fused_by(const int way, seq_f a, seq_f b, seq_f c) {
@@ -84,8 +84,8 @@ STEP_FN seq_f fused_by(const int way, seq_f a, seq_f b, seq_f c) {
 /* t of one vector. flip: of the sign of y in sums. */
 STEP_FN seq_f step_of(const step_places *p, const int what, const int way, seq_u flip) {
   seq_f a = first_of(p, what), b = seq_load(p->y);
-  if (what == HU_STEP_PRODUCT) return seq_mul(a, b);
-  if (what == HU_STEP_FUSED) return fused_by(way, a, b, seq_load(p->z));
+  if (what == HU_STEPS_PRODUCT) return seq_mul(a, b);
+  if (what == HU_STEPS_FUSED) return fused_by(way, a, b, seq_load(p->z));
   return sum_by(way, a, seq_value(wide_xor(seq_bits(b), flip)));
 }
 
@@ -149,7 +149,7 @@ STEP_FN void add_by(const hu_step_grid *q, const int round, const int way, size_
   const seq_u flip = seq_each(minus ? 0x80000000u : 0);
   for (size_t i = 0; i < rows * HU_STEP_COLS; i += HU_STEP_COLS) {
     const step_places row = {x + i, y + i, round < HU_SRA ? NULL : words + i, z + i};
-    row_by(q, &v, &kept, round, way, HU_STEP_SUM, cols, flip, &row);
+    row_by(q, &v, &kept, round, way, HU_STEPS_SUM, cols, flip, &row);
   }
 }
 
@@ -160,7 +160,7 @@ STEP_FN void multiply_by(const hu_step_grid *q, const int round, const int way, 
   for (size_t i = 0; i < rows; i++) {
     const size_t at = i * HU_STEP_COLS;
     const step_places row = {a + i, b, round < HU_SRA ? NULL : words + at, z + at};
-    row_by(q, &v, &kept, round, way, HU_STEP_PRODUCT, cols, seq_each(0), &row);
+    row_by(q, &v, &kept, round, way, HU_STEPS_PRODUCT, cols, seq_each(0), &row);
   }
 }
 
@@ -170,7 +170,7 @@ STEP_FN void fuse_by(const hu_step_grid *q, const int round, const int way, size
   for (size_t i = 0; i < rows; i++) {
     const size_t at = i * HU_STEP_COLS;
     const step_places row = {a + i, b, round < HU_SRA ? NULL : words + at, z + at};
-    row_by(q, &v, &kept, round, way, HU_STEP_FUSED, cols, seq_each(0), &row);
+    row_by(q, &v, &kept, round, way, HU_STEPS_FUSED, cols, seq_each(0), &row);
   }
 }
 
