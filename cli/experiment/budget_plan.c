@@ -65,7 +65,7 @@ static budget_run *first_run(const budget *b, const budget_row *row, size_t *cou
 static double steps_to_see(const budget *b, const table_cell *x) {
   enum { STAND_IN = 500, BATCH = 128 };
   double test = b->how->stand_in ? STAND_IN : (double)x->row->data->test;
-  return ceil(test / BATCH) * TABLE_SEEING;
+  return ceil(test / BATCH) * table_seeing(x->row);
 }
 
 /* Of a run with one step more, and of nothing but what each run needs. */

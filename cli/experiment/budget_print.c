@@ -36,6 +36,10 @@ static void print_head(FILE *out, const paper_table *t) {
   if (t->other_data) fprintf(out, "OTHER DATA: %s.\n", t->other_data);
 }
 
+static void print_chosen(FILE *out, const table_row *row) {
+  if (row->chosen) fprintf(out, "%s: %s\n", row->name, row->chosen);
+}
+
 static void print_left_out(FILE *out, const paper_table *t) {
   for (size_t i = 0; i < t->left_outs; i++) fprintf(out, "not here: %s: %s\n", t->left_out[i].what, t->left_out[i].why);
 }
@@ -54,6 +58,9 @@ void budget_print_list(const paper_table *t, const budget_how *how) {
     table_size z = table_full_size(&x);
     print_names(stdout, &x);
     printf("%12.0f  %s\n", z.steps, isfinite(z.seconds) ? table_time(time, z.seconds) : "not measured");
+  }
+  for (size_t i = 0; i < t->rows; i++) {
+    if (is_row(how, &t->row[i])) print_chosen(stdout, &t->row[i]);
   }
   print_left_out(stdout, t);
 }
@@ -78,11 +85,17 @@ static void print_cut(FILE *out, const budget *b, const budget_run *r) {
   fprintf(out, ", %s", r->done ? table_time(time, r->seconds) : "not run");
 }
 
+/* Of each data set once. */
 static void print_data(FILE *out, const budget *b) {
-  if (!b->how->stand_in) return;
-  fprintf(out,
-          "THE DATA ARE NOT THE PAPER'S: %s. The paper's figures are of %s; ours are not to be compared with them.\n",
-          b->row[0].row->data->stand_in_is, b->row[0].row->data->name);
+  for (size_t i = 0; b->how->stand_in && i < b->rows; i++) {
+    const table_data *d = b->row[i].row->data;
+    size_t k = 0;
+    while (b->row[k].row->data != d) k++;
+    if (k < i) continue;
+    fprintf(out,
+            "THE DATA ARE NOT THE PAPER'S: %s. The paper's figures are of %s; ours are not to be compared with them.\n",
+            d->stand_in_is, d->name);
+  }
 }
 
 static int is_cut(const budget *b) {
@@ -113,6 +126,7 @@ void budget_print(FILE *out, const budget *b) {
     print_cut(out, b, r);
     fputc('\n', out);
   }
+  for (size_t i = 0; i < b->rows; i++) print_chosen(out, b->row[i].row);
   print_left_out(out, t);
 }
 
@@ -168,6 +182,7 @@ static void json_cell(FILE *out, const table_cell *x, int first) {
   text_field(out, "column", x->column->name);
   text_field(out, "paper_figure", *table_cell_figure(x) ? table_cell_figure(x) : NULL);
   text_field(out, "paper_measure", table_measure(x->row));
+  text_field(out, "row_chosen", x->row->chosen);
 }
 
 static void json_listed(FILE *out, const paper_table *t, const budget_how *how) {

@@ -78,19 +78,22 @@ static int write_result(const budget *b, const budget_run *r) {
 
 /* As the paper has it; what the data do not have is another figure, which is named. */
 static void take_figure(budget_run *r, const hu_trainer_seen *seen) {
-  const char *measure = "R2";
-  r->figure = seen->r2;
-  if (isfinite(seen->hit)) {
-    measure = "HR@10";
-    r->figure = seen->hit;
-  } else if (isfinite(seen->auc)) {
-    measure = "AUC";
-    r->figure = seen->auc;
-  } else if (!isnan(seen->accuracy)) {
-    measure = "accuracy, %";
-    r->figure = 100 * seen->accuracy;
-  }
-  snprintf(r->measure, sizeof r->measure, "%s", measure);
+  const int paper = r->cell.row->data->figure;
+  const struct {
+    const char *measure;
+    double figure;
+    int here;
+  } all[] = {{"BLEU", seen->bleu, isfinite(seen->bleu)},
+             {"perplexity", seen->perplexity, paper == TABLE_PERPLEXITY && !isnan(seen->perplexity)},
+             {"HR@10", seen->hit, isfinite(seen->hit)},
+             {"AUC, %", 100 * seen->auc, paper == TABLE_AUC && isfinite(seen->auc)},
+             {"AUC", seen->auc, isfinite(seen->auc)},
+             {"accuracy, %", 100 * seen->accuracy, !isnan(seen->accuracy)},
+             {"R2", seen->r2, 1}};
+  size_t i = 0;
+  while (!all[i].here) i++;
+  r->figure = all[i].figure;
+  snprintf(r->measure, sizeof r->measure, "%s", all[i].measure);
   r->test_loss = seen->loss;
 }
 

@@ -17,7 +17,7 @@
   (const char *const[]) { __VA_ARGS__, NULL }
 
 /* What the figures of a table are. */
-enum { TABLE_ACCURACY, TABLE_HIT_RATE };
+enum { TABLE_ACCURACY, TABLE_HIT_RATE, TABLE_AUC, TABLE_BLEU, TABLE_PERPLEXITY };
 
 /* Files that the user has to have, and generated data that stand in for them. */
 typedef struct table_data {
@@ -32,6 +32,7 @@ typedef struct table_data {
   const char *stand_in_is;        /* what the stand-in is, in words */
 } table_data;
 extern const table_data table_cifar10, table_cifar100, table_movielens;
+extern const table_data table_iwslt, table_kaggle, table_terabyte, table_wiki103;
 
 typedef struct table_column {
   const char *name, *slug;
@@ -48,6 +49,7 @@ typedef struct table_row {
   const char *folder; /* of its configurations, under examples/train/papers; NULL: the paper's id */
   /* What the paper prints, as text; "": it draws the cell and prints no figure; NULL: there is no such cell. */
   const char *figure[TABLE_COLUMNS];
+  const char *chosen; /* as a table's, of this row alone */
 } table_row;
 
 /* What a paper has and this is not, and why. */
@@ -96,16 +98,19 @@ const char *table_net(char text[TABLE_NET_MAX], const table_row *row, double par
 int table_has_width(const table_row *row);
 /* Seconds of a step at the paper's size with one thread, measured once (tables_steps.c); NaN: not measured. */
 double table_step_seconds(const table_cell *x);
+/* 1: that was not measured, but follows from the numbers of multiplications and of weights. */
+int table_step_is_counted(const table_cell *x);
 
-/* What an evaluation of a batch costs, in steps of training. */
-#define TABLE_SEEING 0.4
+/* What an evaluation of a batch costs, in steps of training: a pass, and of translations about as many passes as a
+ * sentence has words. */
+double table_seeing(const table_row *row);
 
 /* Calls set(context, key, value) for all keys of a cell, in order; stops at the first answer that is not 0, and returns
  * it. */
 int table_cell_keys(const table_cell *x, int stand_in, double part,
                     int (*set)(void *context, const char *key, const char *value), void *context);
 
-/* "%", or "" where figures are shares. What a figure is: "accuracy". */
+/* " %", or "" where figures are no percentages. What a figure is: "accuracy on the test set". */
 const char *table_unit(const table_row *row);
 const char *table_measure(const table_row *row);
 
@@ -139,7 +144,8 @@ int table_write_configs(const char *folder, const char *paper);
 
 /* ---- the tables ---- */
 
-extern const paper_table table_fp16_1, table_fp16_2, table_fp16_3, table_openseq2seq;
+extern const paper_table table_fp16_1, table_fp16_2, table_fp16_3, table_fp16_f4, table_fp16_f5, table_fp16_f6;
+extern const paper_table table_openseq2seq;
 extern const paper_table table_s2fp8_1, table_s2fp8_2, table_s2fp8_3, table_s2fp8_4, table_s2fp8_a2;
 extern const paper_table table_bfloat16_1, table_bfloat16_2;
 extern const paper_table table_assignments_4, table_assignments_5, table_assignments_6;

@@ -34,10 +34,10 @@ static const table_column columns4[] = {
 #define DRAWN8 \
   { "", "", "", "", "", "", "", "" }
 #define THREE(name, slug, net)                                                                                        \
-  {name " on CIFAR-10", slug "-cifar10", net, 1, &table_cifar10, NULL, "assignments/" slug, DRAWN8},                  \
-      {name " on CIFAR-100", slug "-cifar100", net, 1, &table_cifar100, NULL, "assignments/" slug, DRAWN8}, {         \
+  {name " on CIFAR-10", slug "-cifar10", net, 1, &table_cifar10, NULL, "assignments/" slug, DRAWN8, NULL},            \
+      {name " on CIFAR-100", slug "-cifar100", net, 1, &table_cifar100, NULL, "assignments/" slug, DRAWN8, NULL}, {   \
     name " of width 0.25 on CIFAR-100", slug "-0.25-cifar100", net, 0.25, &table_cifar100, NULL, "assignments/" slug, \
-        DRAWN8                                                                                                        \
+        DRAWN8, NULL                                                                                                  \
   }
 static const table_row rows4[] = {
     THREE("SqueezeNet", "squeezenet", SQUEEZENET), THREE("ShuffleNet-v2", "shufflenet2", SHUFFLENET),
@@ -69,7 +69,7 @@ static const table_column columns5[] = {
 #define DRAWN4 \
   { "", "", "", "" }
 #define ONE5(name, slug, net) \
-  { name " on CIFAR-100", slug "-cifar100", net, 1, &table_cifar100, NULL, "assignments/" slug, DRAWN4 }
+  { name " on CIFAR-100", slug "-cifar100", net, 1, &table_cifar100, NULL, "assignments/" slug, DRAWN4, NULL }
 static const table_row rows5[] = {
     ONE5("SqueezeNet", "squeezenet", SQUEEZENET), ONE5("ShuffleNet-v2", "shufflenet2", SHUFFLENET),
     ONE5("MobileNet-v2", "mobilenet2", MOBILENET), ONE5("ResNet-18", "resnet18", RESNET18)};
@@ -97,7 +97,7 @@ static const table_column columns6[] = {
 #define DRAWN2 \
   { "", "" }
 #define ONE6(name, slug, net) \
-  { name " on CIFAR-10", slug "-cifar10", net, 1, &table_cifar10, NULL, "assignments/" slug, DRAWN2 }
+  { name " on CIFAR-10", slug "-cifar10", net, 1, &table_cifar10, NULL, "assignments/" slug, DRAWN2, NULL }
 static const table_row rows6[] = {
     ONE6("SqueezeNet", "squeezenet", SQUEEZENET), ONE6("ShuffleNet-v2", "shufflenet2", SHUFFLENET),
     ONE6("MobileNet-v2", "mobilenet2", MOBILENET), ONE6("ResNet-18", "resnet18", RESNET18)};

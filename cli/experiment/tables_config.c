@@ -50,8 +50,9 @@ static void say_time(char *text, size_t size, const table_cell *x) {
   int n = snprintf(text, size, "Full size: %.0f steps of %llu samples. ", z.steps, z.batch);
   if (isfinite(z.seconds))
     snprintf(text + n, size - (size_t)n,
-             "About %s with one thread of the CPU of bench/README.md, estimated from a measured step of %s s.",
-             table_time(time, z.seconds), ROUNDED(table_step_seconds(x), 2));
+             "About %s with one thread of the CPU of bench/README.md, estimated from a %s step of %s s.",
+             table_time(time, z.seconds), table_step_is_counted(x) ? "counted, not measured," : "measured",
+             ROUNDED(table_step_seconds(x), 2));
 }
 
 static void head(FILE *out, const table_cell *x) {
@@ -70,6 +71,7 @@ static void head(FILE *out, const table_cell *x) {
   say_time(text, sizeof text, x);
   comment(out, text);
   if (t->chosen) comment(out, t->chosen);
+  if (x->row->chosen) comment(out, x->row->chosen);
   snprintf(text, sizeof text, "`halfulp experiment --paper %s --configs FOLDER` writes this file.", t->paper);
   comment(out, text);
 }

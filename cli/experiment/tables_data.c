@@ -54,3 +54,77 @@ const table_data table_movielens = {
     TABLE_PAIRS("data.set", "ratings", "data.path", "", "data.implicit", "yes", "data.users", "600", "data.items",
                 "400", "data.count", "50000", "data.test", "5000"),
     "50000 generated ratings of 600 users and 400 items, and 5000 for testing; they have an AUC and no hit rate"};
+
+/* ---- text ---- */
+
+static const char *const iwslt_files[] = {"train.en", "train.vi", "tst2013.en", "tst2013.vi", NULL};
+static const char *const wiki103_files[] = {"wiki.train.tokens", "wiki.valid.tokens", NULL};
+
+/* 133317 pairs for training; 1268 are tst2013. 17191 is the vocabulary of the prepared English side. */
+const table_data table_iwslt = {
+    "IWSLT'15, English and Vietnamese, as Luong and Manning prepared it",
+    "iwslt15",
+    iwslt_files,
+    "https://nlp.stanford.edu/projects/nmt/",
+    TABLE_PAIRS("data.set", "parallel", "data.path", "iwslt15/train.en", "data.target", "iwslt15/train.vi",
+                "data.test_file", "iwslt15/tst2013.en", "data.test_target", "iwslt15/tst2013.vi", "data.window", "128",
+                "data.vocabulary", "17191"),
+    133317,
+    1268,
+    TABLE_BLEU,
+    TABLE_PAIRS("data.path", "xz_file_format.txt", "data.target", "xz_file_format.txt", "data.test_file", "",
+                "data.test_target", "", "data.window", "32"),
+    "the lines of xz_file_format.txt as sentences and as their translations; the last tenth for testing"};
+
+/* 103227021 tokens and 217646 for validation, in windows of 128. */
+const table_data table_wiki103 = {
+    "WikiText-103 (its form of words)",
+    "wikitext-103",
+    wiki103_files,
+    "Merity et al., Pointer Sentinel Mixture Models (2016)",
+    TABLE_PAIRS("data.set", "words", "data.path", "wikitext-103/wiki.train.tokens", "data.valid_file",
+                "wikitext-103/wiki.valid.tokens", "data.evaluate", "valid", "data.window", "128", "data.vocabulary",
+                "30000"),
+    103227021 / 128,
+    217646 / 128,
+    TABLE_PERPLEXITY,
+    TABLE_PAIRS("data.path", "xz_file_format.txt", "data.valid_file", "", "data.evaluate", "test", "data.window", "32"),
+    "the words of xz_file_format.txt, the last tenth for testing"};
+
+/* ---- clicks ---- */
+
+static const char *const kaggle_files[] = {"train.txt", NULL};
+static const char *const terabyte_files[] = {"train.txt", "test.txt", NULL};
+
+#define CLICKS                                                                                                       \
+  TABLE_PAIRS("data.set", "clicks", "data.path", "", "data.test_file", "", "data.features", "13", "data.categories", \
+              "26", "data.vocabulary", "100", "data.count", "20000", "data.test", "2000")
+#define CLICKS_ARE \
+  "20000 generated clicks of 13 numbers and 26 categories of 100 rows, and 2000 for testing; its tables are smaller"
+
+/* 45840617 lines, of which the last tenth is for testing. */
+const table_data table_kaggle = {
+    "Criteo's Kaggle data (Display Advertising Challenge)",
+    "criteo-kaggle",
+    kaggle_files,
+    "https://ailab.criteo.com/",
+    TABLE_PAIRS("data.set", "criteo", "data.path", "criteo-kaggle/train.txt", "data.vocabulary", "645277"),
+    41256555,
+    4584062,
+    TABLE_AUC,
+    CLICKS,
+    CLICKS_ARE};
+
+/* Days 0 to 22, one file; day 23. */
+const table_data table_terabyte = {
+    "Criteo's Terabyte data (days 0 to 22 in one file train.txt, day 23 as test.txt)",
+    "criteo-terabyte",
+    terabyte_files,
+    "https://ailab.criteo.com/",
+    TABLE_PAIRS("data.set", "criteo", "data.path", "criteo-terabyte/train.txt", "data.test_file",
+                "criteo-terabyte/test.txt", "data.vocabulary", "645277"),
+    4195197692,
+    178274637,
+    TABLE_AUC,
+    CLICKS,
+    CLICKS_ARE};
