@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The device calls and the CUDA runtime, on the CPU: whose errors a call reports, why there is no device. */
+/* The device calls and the CUDA runtime, on the CPU: whose errors a call reports, why there is no device, and what is
+ * done when something waits for it. */
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,7 +15,7 @@
 enum { INVALID_VALUE = 1, NO_DEVICE = 100, NOT_READY = 600 };
 
 static hu_status quantize(float *z) {
-  const float x[3] = {1, 0.3f, -7};
+  static const float x[3] = {1, 0.3f, -7};
   return hu_device_quantize_n(3, z, 1, x, 1, hu_binary16(), t_mode(0), NULL, NULL, NULL);
 }
 
@@ -95,8 +96,37 @@ static void streams(void **state) {
   assert_int_equal(quantize(z), HU_OK);
 }
 
+/* Queued work is done by a wait, no sooner: what is read before is what was there, and a copy takes what its source has
+ * become by then. */
+static void queued(void **state) {
+  (void)state;
+  float z[3] = {0, 0, 0}, *locked = hu_memory_locked(sizeof *locked);
+  assert_non_null(locked);
+  hu_host_queue(1);
+  (void)hu_host_counted();
+  assert_int_equal(quantize(z), HU_OK);
+  assert_true(z[0] == 0);
+  assert_int_equal(hu_memory_wait(), HU_OK);
+  assert_true(z[0] == 1);
+  *locked = 5;
+  assert_int_equal(hu_memory_send(z, locked, sizeof *locked), HU_OK);
+  assert_true(z[0] == 1);
+  *locked = 6;
+  float back = 0;
+  assert_int_equal(hu_memory_get(&back, z, sizeof back), HU_OK);
+  assert_true(z[0] == 6 && back == 6);
+  hu_host_calls c = hu_host_counted();
+  assert_true(c.launches == 1 && c.waits == 2 && c.allocations == 0);
+  assert_true(c.copies_in == 1 && c.copies_out == 1 && c.bytes_in == sizeof back && c.largest_out == sizeof back);
+  assert_int_equal(quantize(z), HU_OK);
+  hu_host_queue(0);
+  assert_true(z[0] == 1);
+  hu_memory_unlock(locked);
+  assert_int_equal(hu_host_counted().waits, 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(errors_of_others), cmocka_unit_test(errors_of_ours),
-                                     cmocka_unit_test(no_device), cmocka_unit_test(streams)};
+                                     cmocka_unit_test(no_device), cmocka_unit_test(streams), cmocka_unit_test(queued)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

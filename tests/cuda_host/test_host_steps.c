@@ -53,7 +53,8 @@ KEYS(fp16, "precision.system", "fp16", "loss.scale", "backoff");
 KEYS(s2fp8, "precision.system", "s2fp8");
 KEYS(stochastic, "precision.system", "bfloat16", "optimizer.weights", "bfloat16", "optimizer.update", "sra:16",
      "optimizer.state", "binary32");
-KEYS(kahan, "precision.system", "bfloat16", "optimizer.weights", "bfloat16", "optimizer.update", "kahan");
+KEYS(kahan, "precision.system", "bfloat16", "optimizer.weights", "bfloat16", "optimizer.update", "kahan", "loss.scale",
+     "largest");
 KEYS(rules, "precision.system", "fp16", "loss.scale", "backoff", "gradient.clip", "0.01", "gradient.penalty", "l2",
      "gradient.lambda", "0.001", "gradient.literal", "yes", "gradient.larc", "clip");
 KEYS(summed, "run.accumulate", "2", "gradient.clip", "0.01", "gradient.penalty", "l1");

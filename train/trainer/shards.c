@@ -150,8 +150,26 @@ static float larger(float largest, size_t n, const float *x) {
   return largest;
 }
 
-static float largest_gradient(const hu_net *net, int loss) {
+/* The same by an engine whose memory is not the host's: gradients divided by 1 stay what they are, and the largest one
+ * is found on the way. */
+static float largest_there(hu_net *net, int loss) {
+  hu_gradient_found found = {0, 0};
+  hu_do_put(net, net->found, &found, sizeof found);
+  for (int i = 0; i < loss && net->fault == HU_OK; i++) {
+    const hu_value *x = &net->value[i];
+    net->fault = net->engine->unscale(net->self, x->rows * x->cols, x->dv, 1, net->found);
+  }
+  for (int i = 0; i < net->parameters && net->fault == HU_OK; i++) {
+    const hu_parameter *p = &net->parameter[i];
+    net->fault = net->engine->unscale(net->self, p->rows * p->cols, p->dtheta, 1, net->found);
+  }
+  hu_do_get(net, &found, net->found, sizeof found);
+  return found.amax;
+}
+
+static float largest_gradient(hu_net *net, int loss) {
   float z = 0;
+  if (!net->engine->on_host) return largest_there(net, loss);
   for (int i = 0; i < loss; i++) {
     hu_net_tensor x = hu_net_value(net, i);
     z = larger(z, x.rows * x.cols, x.gradients);
