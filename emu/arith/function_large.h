@@ -11,9 +11,9 @@
  *   s first - k is a multiple of 2^-27 below 1: exact; its sum with s second is `high` + `low` exactly (Knuth).
  *   s third    at most 2^-32, within 2^-32 u twice, for the rounding of third and of the product.
  *   low + s third is at most 2^-31 and rounded by 2^-31 u; high + that is rounded by u of itself.
- * So the remainder f = s T - k is within 2^-83 + u |f|. By the table's header |f| is at least 2^-30: it is within 2 u of
- * itself. r = f pi/2 has two roundings more: 2^-51. |r| is below (1/2 + 2^-28) pi/2, r^2 below the polynomials' 0.617.
- * As in hu_quick_sin the results are within 2^-48 of themselves, where the test supposes 2^-44. */
+ * So the remainder f = s T - k is within 2^-83 + u |f|. By the table's header |f| is at least 2^-30, so that f is
+ * within 2 u of itself. r = f pi/2 has two roundings more: 2^-51. |r| is below (1/2 + 2^-28) pi/2, and r^2 is in the
+ * polynomials' range. As in hu_quick_sin the results are within 2^-48 of themselves, where the test supposes 2^-44. */
 #ifndef HALFULP_EMU_ARITH_FUNCTION_LARGE_H
 #define HALFULP_EMU_ARITH_FUNCTION_LARGE_H
 

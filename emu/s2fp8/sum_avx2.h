@@ -5,8 +5,9 @@
  * The logarithm and its bound are those of emu/s2fp8/lanes_common.h: log2 m is whole + s, and the nearest integer of s
  * is taken only where s is within S2_SURE of it. What a significand's first four digits select stands in one row of a
  * table, and each element loads its row, because AVX2 selects among sixteen binary64 numbers no faster. The integers
- * `whole` are added one by one beside the lanes. An element that is no normal number counts as 1, whose logarithm comes
- * out as 0: its whole and its s cancel. */
+ * `whole` are added one by one beside the lanes. The lanes compute the logarithm of every element's digits behind a
+ * leading 1. For a zero that is the logarithm of 1, which comes out as 0: its whole and its s cancel. Subnormal
+ * numbers, infinities and NaN are seldom, and what was added for them is taken back. */
 #ifndef HALFULP_EMU_S2FP8_SUM_AVX2_H
 #define HALFULP_EMU_S2FP8_SUM_AVX2_H
 
@@ -43,11 +44,13 @@ HU_FN __m256d two_rows(const log_row *x, const log_row *y) {
   return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(&x->factor)), _mm_loadu_pd(&y->factor), 1);
 }
 
-/* Adds up four significands with rows at these bytes of the table. The lanes that may be wrong are returned. */
-HU_FN uint32_t add_logs(adding *t, const log_row *rows, const uint32_t *at, __m128 m) {
+/* Adds up the logarithms of four elements' significands m. The lanes that may be wrong are returned. */
+HU_FN uint32_t add_logs(adding *t, const log_row *rows, const uint32_t *x, __m128 m) {
   const __m256d one = _mm256_set1_pd(1), magic = _mm256_set1_pd(S2_MAGIC), sure = _mm256_set1_pd(S2_SURE);
   const log_row *row[4];
-  for (int i = 0; i < 4; i++) row[i] = (const log_row *)(const void *)((const uint8_t *)rows + at[i]);
+  for (int i = 0; i < 4; i++) {
+    row[i] = (const log_row *)(const void *)((const uint8_t *)rows + (x[i] >> LOG_ROW_SHIFT & LOG_ROW_MASK));
+  }
   for (int i = 0; i < 4; i++) t->wholes += (uint64_t)row[i]->whole;
   const __m256d even = two_rows(row[0], row[2]), odd = two_rows(row[1], row[3]);
   const __m256d factor = _mm256_unpacklo_pd(even, odd), part = _mm256_unpackhi_pd(even, odd);
@@ -64,15 +67,19 @@ HU_FN uint32_t add_logs(adding *t, const log_row *rows, const uint32_t *at, __m1
   return (uint32_t)_mm256_movemask_pd(unknown);
 }
 
-/* Of eight elements: normal numbers whose logarithms are unknown, of which `whole` is added already, and then what is
- * neither normal nor zero. */
+/* Of eight elements: lanes whose logarithms are unknown, of which `whole` is added already; and what is neither normal
+ * nor zero, for which the logarithm of its digits was added. */
 static HU_NOINLINE void add_left(const log_row *rows, uint32_t unknown, uint32_t others, const uint32_t *x,
                                  hu_s2_part *z) {
   for (; unknown; unknown &= unknown - 1) {
     const uint32_t m = x[__builtin_ctz(unknown)] & 0x7FFFFF;
     z->sum += hu_s2_log2(m | 0x3F800000) - rows[m >> 19].whole;
   }
-  for (; others; others &= others - 1) sum_one(x[__builtin_ctz(others)], z);
+  for (; others; others &= others - 1) {
+    const uint32_t u = x[__builtin_ctz(others)];
+    z->sum -= hu_s2_log2((u & 0x7FFFFF) | 0x3F800000);
+    sum_one(u, z);
+  }
 }
 
 /* Eight elements. */
@@ -82,12 +89,9 @@ HU_FN void add_elements(adding *t, const log_row *rows, const uint32_t *x, hu_s2
       _mm256_and_si256(_mm256_loadu_si256((const __m256i *)(const void *)x), _mm256_set1_epi32(0x7FFFFFFF));
   const __m256i normal = _mm256_and_si256(_mm256_cmpgt_epi32(a, low), _mm256_cmpgt_epi32(beyond, a));
   const __m256i b = _mm256_and_si256(a, normal);
-  const __m256 m = _mm256_castsi256_ps(_mm256_or_si256(_mm256_and_si256(b, low), _mm256_set1_epi32(0x3F800000)));
-  uint32_t at[8];
-  _mm256_storeu_si256((__m256i *)(void *)at,
-                      _mm256_and_si256(_mm256_srli_epi32(b, LOG_ROW_SHIFT), _mm256_set1_epi32(LOG_ROW_MASK)));
-  uint32_t unknown = add_logs(t, rows, at, _mm256_castps256_ps128(m));
-  unknown |= add_logs(t, rows, at + 4, _mm256_extractf128_ps(m, 1)) << 4;
+  const __m256 m = _mm256_castsi256_ps(_mm256_or_si256(_mm256_and_si256(a, low), _mm256_set1_epi32(0x3F800000)));
+  uint32_t unknown = add_logs(t, rows, x, _mm256_castps256_ps128(m));
+  unknown |= add_logs(t, rows, x + 4, _mm256_extractf128_ps(m, 1)) << 4;
   t->exponents = _mm256_add_epi32(t->exponents, _mm256_srli_epi32(b, 23));
   t->count = _mm256_sub_epi32(t->count, normal);
   t->top = _mm256_max_epi32(t->top, b);
