@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/arith/function_angles.h - written by scripts/function_angles.py; not to be edited.
+/* emu/arith/function_angles.h - written by scripts/made/function_angles.py; not to be edited.
  *
  * 2^e 2/pi less a multiple of 4 as a sum of three numbers: a multiple of 2^-27 up to 2, a multiple of 2^-55 up to
  * 2^-28, and the rest to nearest, up to 2^-56. For 0 < s < 2^24 no s 2^e 2/pi is nearer to an integer than

@@ -14,7 +14,7 @@
 
 #include "halfulp/train/device.h"
 #include "tests/cuda_host/host_order.h"
-#include "tests/train/trainers.h"
+#include "tests/train/trainer/trainers.h"
 
 static const hu_engine *device;
 
@@ -58,6 +58,7 @@ KEYS(kahan, "precision.system", "bfloat16", "optimizer.weights", "bfloat16", "op
 KEYS(rules, "precision.system", "fp16", "loss.scale", "backoff", "gradient.clip", "0.01", "gradient.penalty", "l2",
      "gradient.lambda", "0.001", "gradient.literal", "yes", "gradient.larc", "clip");
 KEYS(summed, "run.accumulate", "2", "gradient.clip", "0.01", "gradient.penalty", "l1");
+KEYS(delayed, "precision.system", "fp8_delayed", "precision.history", "2");
 KEYS(sums, "precision.accum", "seq(bfloat16,sra:8)", "gradient.larc", "scale", "gradient.eta", "0.01");
 static const keys systems[] = {{"binary32", binary32},
                                {"fp16, loss scaling", fp16},
@@ -66,6 +67,7 @@ static const keys systems[] = {{"binary32", binary32},
                                {"bfloat16, Kahan", kahan},
                                {"fp16, clipping, L2, LARC", rules},
                                {"two batches, L1, clipping", summed},
+                               {"fp8, delayed scaling", delayed},
                                {"stochastic sums, LARC", sums}};
 enum {
   NETWORKS = sizeof networks / sizeof *networks,

@@ -16,7 +16,8 @@ static unsigned tensor_of(unsigned part) {
   return part == HU_PART_Z_W || part == HU_PART_DX_W ? W : DZ;
 }
 
-static size_t record_size(const hu_delay *d) { return 1 + (size_t)d->rule.history; }
+static size_t record_size_of(const hu_delayed *rule) { return 1 + (size_t)rule->history; }
+static size_t record_size(const hu_delay *d) { return record_size_of(&d->rule); }
 
 /* Record `of` of an operator: of a net beside another one, that one's. */
 static float *record_of(const hu_net *net, const hu_operator *op, unsigned of) {
@@ -44,27 +45,72 @@ static hu_status check(const hu_operator *op, const hu_delayed *d) {
   return !delayed || r->hadamard || (r->by_window && strcmp(op->kind->name, "conv") == 0) ? HU_E_TRAIN : HU_OK;
 }
 
-void hu_delayed_free(hu_net *net, hu_operator *op) {
+void hu_delayed_free(hu_operator *op) {
   if (!op->delay) return;
-  if (op->delay->found) net->engine->release(net->self, op->delay->found);
   free(op->delay->state);
   free(op->delay);
   op->delay = NULL;
 }
 
+/* ---- what passes find, of all operators in one block, so that a look is one copy ---- */
+
+static size_t found_bytes(size_t operators) { return operators * HU_DELAYED_OF * sizeof(hu_gradient_found); }
+
+void hu_delayed_end(hu_net *net) {
+  if (net->amaxes.there) net->engine->release(net->self, net->amaxes.there);
+  free(net->amaxes.here);
+  memset(&net->amaxes, 0, sizeof net->amaxes);
+}
+
+/* What was found goes to the operators, and the block is zeros again. */
+static void look(hu_net *net) {
+  const hu_amaxes *a = &net->amaxes;
+  if (!a->room) return;
+  hu_do_get(net, a->here, a->there, found_bytes(a->room));
+  hu_do_put(net, a->there, a->here + HU_DELAYED_OF * a->room, found_bytes(a->room));
+  for (size_t i = 0; i < a->room; i++) {
+    hu_delay *d = net->op[i].delay;
+    const hu_gradient_found *found = a->here + HU_DELAYED_OF * i;
+    for (int k = 0; d && k < HU_DELAYED_OF; k++)
+      d->amax[k] = fmaxf(d->amax[k], found[k].bad ? INFINITY : found[k].amax);
+  }
+}
+
+/* Room for all operators that the net has; 0: no memory, and nothing has changed. */
+static int want_amaxes(hu_net *net) {
+  size_t room = (size_t)net->operators;
+  if (room <= net->amaxes.room) return 1;
+  look(net);
+  hu_gradient_found *there = net->engine->allocate(net->self, found_bytes(room)), *here = calloc(2, found_bytes(room));
+  if (!there || !here) {
+    if (there) net->engine->release(net->self, there);
+    free(here);
+    return 0;
+  }
+  hu_delayed_end(net);
+  net->amaxes.there = there;
+  net->amaxes.here = here;
+  net->amaxes.room = room;
+  hu_do_put(net, there, here, found_bytes(room));
+  return 1;
+}
+
+/* ---- which products are delayed ---- */
+
 static hu_status delay(hu_net *net, hu_operator *op, const hu_delayed *rule) {
-  hu_delayed_free(net, op);
+  hu_delayed_free(op);
   if (!rule->history) return HU_OK;
   hu_status s = check(net->first ? &net->first->op[op->number] : op, rule); /* whose roundings it takes */
   if (s != HU_OK) return s;
-  hu_delay *d = op->delay = calloc(1, sizeof *d);
-  if (!d) return HU_E_MEMORY;
+  hu_delay *d = want_amaxes(net) ? calloc(1, sizeof *d) : NULL;
+  if (d && !net->first) d->state = calloc(HU_DELAYED_OF * record_size_of(rule), sizeof *d->state);
+  if (!d || (!net->first && !d->state)) {
+    free(d);
+    return HU_E_MEMORY;
+  }
   d->rule = *rule;
-  d->found = net->engine->allocate(net->self, HU_DELAYED_OF * sizeof *d->found);
-  if (!net->first) d->state = calloc(HU_DELAYED_OF * record_size(d), sizeof *d->state);
-  if (d->found && (net->first || d->state)) return HU_OK;
-  hu_delayed_free(net, op);
-  return HU_E_MEMORY;
+  op->delay = d;
+  return HU_OK;
 }
 
 /* The product that makes a value; NULL: none. */
@@ -96,10 +142,12 @@ void hu_delayed_begin(hu_net *net) {
 }
 
 /* Times 1, which changes no number: the engines' search for the largest gradient. */
-static void note(hu_net *net, hu_delay *d, unsigned of, size_t n, const float *x) {
+static void note(hu_net *net, const hu_operator *op, unsigned of, size_t n, const float *x) {
+  hu_delay *d = op->delay;
   if (!net->training || d->looked[of] || net->fault != HU_OK) return;
   d->looked[of] = 1;
-  net->fault = net->engine->unscale(net->self, n, (float *)(uintptr_t)x, 1, d->found + of);
+  hu_gradient_found *found = net->amaxes.there + HU_DELAYED_OF * op->number + of;
+  net->fault = net->engine->unscale(net->self, n, (float *)(uintptr_t)x, 1, found);
 }
 
 const hu_rounding *hu_delayed_rounding(hu_net *net, hu_operator *op, size_t n, const float *x, const hu_rounding *r,
@@ -107,7 +155,7 @@ const hu_rounding *hu_delayed_rounding(hu_net *net, hu_operator *op, size_t n, c
   hu_delay *d = op->delay;
   if (!d || part > HU_PART_DX_W || r->kind != HU_ROUND_SCALED) return r;
   unsigned of = tensor_of(part);
-  note(net, d, of, n, x);
+  note(net, op, of, n, x);
   float amax = *record_of(net, op, of);
   memcpy(given, r, sizeof *given); /* padding, too, which hu_roundings_alike sees */
   given->amax = amax > 0 ? fminf(ldexpf(amax, d->rule.margin), FLT_MAX) : (float)hu_limits_of(r->scaling.element).max;
@@ -116,16 +164,6 @@ const hu_rounding *hu_delayed_rounding(hu_net *net, hu_operator *op, size_t n, c
 
 /* ---- a step ---- */
 
-/* found, of the engine's memory, into amax. */
-static void look(hu_net *net, hu_delay *d) {
-  hu_gradient_found found[HU_DELAYED_OF], none[HU_DELAYED_OF];
-  memset(found, 0, sizeof found);
-  memset(none, 0, sizeof none);
-  hu_do_get(net, found, d->found, sizeof found);
-  hu_do_put(net, d->found, none, sizeof none);
-  for (int k = 0; k < HU_DELAYED_OF; k++) d->amax[k] = fmaxf(d->amax[k], found[k].bad ? INFINITY : found[k].amax);
-}
-
 size_t hu_delayed_records(const hu_net *net) {
   size_t n = 0;
   for (int i = 0; i < net->operators; i++) n += net->op[i].delay ? HU_DELAYED_OF : 0;
@@ -133,10 +171,10 @@ size_t hu_delayed_records(const hu_net *net) {
 }
 
 hu_status hu_delayed_take(hu_net *net, double *z) {
+  look(net);
   for (int i = 0; i < net->operators; i++) {
     hu_delay *d = net->op[i].delay;
     if (!d) continue;
-    look(net, d);
     for (int k = 0; k < HU_DELAYED_OF; k++, z++) *z = fmax(*z, (double)d->amax[k]);
     memset(d->amax, 0, sizeof d->amax);
   }
@@ -160,10 +198,10 @@ static void remember(float *record, const hu_delayed *rule, float amax) {
 }
 
 hu_status hu_delayed_step(hu_net *net) {
+  look(net);
   for (int i = 0; i < net->operators; i++) {
     hu_delay *d = net->op[i].delay;
     if (!d) continue;
-    look(net, d);
     for (unsigned k = 0; k < HU_DELAYED_OF; k++) remember(record_of(net, &net->op[i], k), &d->rule, d->amax[k]);
     memset(d->amax, 0, sizeof d->amax);
   }
@@ -171,10 +209,10 @@ hu_status hu_delayed_step(hu_net *net) {
 }
 
 void hu_delayed_forget(hu_net *net) {
+  look(net);
   for (int i = 0; i < net->operators; i++) {
     hu_delay *d = net->op[i].delay;
     if (!d) continue;
-    look(net, d);
     memset(d->amax, 0, sizeof d->amax);
     if (d->state) memset(d->state, 0, HU_DELAYED_OF * record_size(d) * sizeof *d->state);
   }

@@ -109,11 +109,12 @@ void hu_net_free(hu_net *net) {
   free_tensors(net);
   for (int i = 0; i < net->operators; i++) {
     release(net, net->op[i].kept);
-    hu_delayed_free(net, &net->op[i]);
+    hu_delayed_free(&net->op[i]);
     free(net->op[i].list);
   }
   for (int i = 0; i < HU_ROOMS; i++) release(net, net->work[i]);
   hu_tally_free(net);
+  hu_delayed_end(net);
   void *all[] = {net->labels, net->targets, net->outcome, net->found, net->updates};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) release(net, all[k]);
   if (!net->first) net->engine->close(net->self);
@@ -314,7 +315,7 @@ hu_status hu_net_round_product(hu_net *net, int value, const hu_product_rounding
   for (int i = 0; i < net->operators; i++) {
     if (net->op[i].out != value || !net->op[i].kind->product) continue;
     if (r->twice && r->by_window && strcmp(net->op[i].kind->name, "conv") == 0) return HU_E_TRAIN;
-    hu_delayed_free(net, &net->op[i]);
+    hu_delayed_free(&net->op[i]);
     net->op[i].rounding = *r;
     return HU_OK;
   }

@@ -77,7 +77,6 @@ enum { HU_DELAYED_OF = 3 };
 typedef struct hu_delay {
   hu_delayed rule;
   float *state;                  /* records, one after another; NULL: those of net->first */
-  hu_gradient_found *found;      /* of passes since the last look; in the engine's memory */
   uint8_t looked[HU_DELAYED_OF]; /* 1: in this pass */
   float amax[HU_DELAYED_OF];     /* of the step so far, as far as it was looked at */
 } hu_delay;
@@ -117,6 +116,12 @@ typedef struct hu_tally {
   size_t room, used;                /* in twos */
 } hu_tally;
 
+/* What delayed operands of all operators reach in passes since the last look, HU_DELAYED_OF for each of them. */
+typedef struct hu_amaxes {
+  hu_gradient_found *there, *here; /* in the engine's memory; as it was at the last look, and behind it as many zeros */
+  size_t room;                     /* operators */
+} hu_amaxes;
+
 /* What a pass leaves beside its tensors, side by side: one copy brings it to the host. */
 typedef struct hu_outcome {
   float loss;    /* before its rounding */
@@ -147,6 +152,7 @@ struct hu_net {
   float *targets;
   hu_outcome *outcome;
   hu_tally tally;
+  hu_amaxes amaxes;
   int has_tokens;            /* 1: kernels of this pass set the outcome's flag, which is read at its end */
   hu_gradient_found *found;  /* of a step */
   hu_update_counts *updates; /* of a step */
@@ -252,11 +258,12 @@ const hu_rounding *hu_delayed_rounding(hu_net *net, hu_operator *op, size_t n, c
 size_t hu_delayed_records(const hu_net *net);
 hu_status hu_delayed_take(hu_net *net, double *z);
 void hu_delayed_put(hu_net *net, const double *x);
-/* A pass begins; a step ends; all records become 0; nothing is delayed any more. */
+/* A pass begins; a step ends; all records become 0; nothing of an operator is delayed any more; the net ends. */
 void hu_delayed_begin(hu_net *net);
 hu_status hu_delayed_step(hu_net *net);
 void hu_delayed_forget(hu_net *net);
-void hu_delayed_free(hu_net *net, hu_operator *op);
+void hu_delayed_free(hu_operator *op);
+void hu_delayed_end(hu_net *net);
 /* 1 if patches were rounded in place, for another rounding than r. */
 int hu_patches_spoilt(const hu_operator *op, const hu_rounding *r);
 /* What operands were rounded to is forgotten: a pass begins. And the memory for it given back. */

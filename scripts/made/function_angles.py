@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Writes emu/arith/function_angles.h: what 2/pi is modulo 4, times each power of two that large binary32 numbers have.
 
-usage: scripts/function_angles.py > emu/arith/function_angles.h      (needs the Python package mpmath)
+usage: scripts/made/function_angles.py > emu/arith/function_angles.h      (needs the Python package mpmath)
 
 A binary32 number from 2^20 on is s 2^e with an integer s of 24 digits and -3 <= e <= 104. The three numbers of e have
 29, 28 and 53 digits, and their sum is 2^e 2/pi less a multiple of 4. The least remainder comes from continued fractions:
@@ -37,7 +37,7 @@ def least(e):
 
 worst = min(least(e) for e in range(FIRST, LAST + 1))
 print(f"""/* SPDX-License-Identifier: MIT */
-/* emu/arith/function_angles.h - written by scripts/function_angles.py; not to be edited.
+/* emu/arith/function_angles.h - written by scripts/made/function_angles.py; not to be edited.
  *
  * 2^e 2/pi less a multiple of 4 as a sum of three numbers: a multiple of 2^-27 up to 2, a multiple of 2^-55 up to
  * 2^-28, and the rest to nearest, up to 2^-56. For 0 < s < 2^24 no s 2^e 2/pi is nearer to an integer than
