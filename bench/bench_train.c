@@ -23,7 +23,7 @@ typedef struct options {
 
 typedef struct trainee {
   hu_net *net;
-  int input;
+  hu_model_ends ends;
   float *x;
   uint32_t *labels;
   hu_optimizer optimizer;
@@ -33,7 +33,7 @@ typedef struct trainee {
 } trainee;
 
 static void step(trainee *t) {
-  hu_status s = hu_net_feed(t->net, t->input, t->x);
+  hu_status s = hu_model_feed(t->net, &t->ends, t->x);
   if (s == HU_OK) s = hu_net_labels(t->net, t->labels);
   if (s == HU_OK) s = hu_net_forward(t->net, 1, NULL);
   if (s == HU_OK) s = hu_net_backward(t->net, t->scale.scale);
@@ -46,19 +46,36 @@ static uint32_t next(uint64_t *state) {
   return (uint32_t)(*state >> 32);
 }
 
+/* A normal number, or a token. */
+static float number_of(const bench_input *input, uint64_t *state) {
+  float sum = 0;
+  if (input->tokens) return (float)(input->from + next(state) % input->tokens);
+  for (int k = 0; k < 12; k++) sum += (float)(next(state) >> 8) * 0x1p-24f;
+  return sum - 6;
+}
+
+static size_t numbers_of(const bench_network *n) {
+  size_t sum = 0;
+  for (int i = 0; i < BENCH_INPUTS; i++) sum += n->input[i].numbers;
+  return sum;
+}
+
 /* A batch of noise: what a step costs does not depend on what there is to learn. */
 static hu_status fill(trainee *t, const bench_network *n) {
-  size_t count = n->batch * n->inputs, labels = n->batch * n->labels;
+  size_t labels = n->batch * n->labels;
   uint64_t state = 1;
-  t->x = malloc(count * sizeof *t->x);
+  float *x = t->x = malloc(n->batch * numbers_of(n) * sizeof *t->x);
   t->labels = malloc(labels * sizeof *t->labels);
   if (!t->x || !t->labels) return HU_E_MEMORY;
-  for (size_t i = 0; i < count; i++) {
-    float sum = 0;
-    for (int k = 0; k < 12; k++) sum += (float)(next(&state) >> 8) * 0x1p-24f;
-    t->x[i] = n->tokens ? (float)(next(&state) % n->tokens) : sum - 6;
+  for (size_t b = 0; b < n->batch; b++) {
+    for (int i = 0; i < BENCH_INPUTS; i++) {
+      for (size_t k = 0; k < n->input[i].numbers; k++) *x++ = number_of(&n->input[i], &state);
+    }
   }
-  for (size_t i = 0; i < labels; i++) t->labels[i] = next(&state) % n->classes;
+  for (size_t i = 0; i < labels; i++) {
+    uint32_t label = next(&state) % n->classes;
+    t->labels[i] = n->every && i % n->every ? HU_LABEL_NONE : label;
+  }
   return HU_OK;
 }
 
@@ -67,10 +84,13 @@ static hu_status open(trainee *t, const bench_network *n, const bench_precision 
   memset(t, 0, sizeof *t);
   t->net = hu_net_new(n->batch, threads);
   if (!t->net) return HU_E_MEMORY;
-  int loss = hu_net_cross_entropy(t->net, bench_logits(n, t->net, &t->input), 1);
-  hu_status s = loss < 0 ? hu_net_status(t->net, NULL) : bench_set(t->net, p);
+  int built = bench_ends(n, t->net, &t->ends);
+  int loss = built ? hu_net_cross_entropy(t->net, t->ends.output, 1) : -1;
+  hu_status s = loss >= 0 ? bench_set(t->net, p) : built ? hu_net_status(t->net, NULL) : HU_E_TRAIN;
   const hu_rounding keep = hu_rounding_keep();
-  if (s == HU_OK && n->tokens) s = hu_net_round_value(t->net, t->input, &keep, &keep);
+  for (int i = 0; i < t->ends.count && s == HU_OK; i++) {
+    if (n->input[i].tokens) s = hu_net_round_value(t->net, t->ends.inputs[i], &keep, &keep);
+  }
   if (s == HU_OK) s = hu_net_initialize(t->net, 1);
   if (s == HU_OK) s = fill(t, n);
   t->optimizer = n->adam ? hu_optimizer_adamw(hu_binary32()) : hu_optimizer_sgd(hu_binary32());

@@ -28,206 +28,28 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import torch  # noqa: E402  (after the number of threads is settled)
 from torch import nn  # noqa: E402
+from torch_networks import NETWORKS  # noqa: E402
 
 GOAL = 1.2  # of PyTorch's time
 LOW_GOAL = 1.6  # of the engine's own time in binary32
 LOW = {"FP8": "float8_e5m2, products", "S2FP8": "S2FP8, products"}  # as bench/train_nets.h names them
 
 
-class Block(nn.Module):
-    """One transformer block, before it the embedding, behind it the logits."""
-
-    def __init__(self, tokens=76, width=32, heads=2, steps=32, hidden=128):
-        super().__init__()
-        self.heads = heads
-        self.embedding = nn.Embedding(tokens, width)
-        self.position = nn.Parameter(torch.zeros(steps, width))
-        self.norm = nn.ModuleList(nn.LayerNorm(width) for _ in range(3))
-        self.qkv = nn.Linear(width, 3 * width, bias=False)
-        self.out = nn.Linear(width, width, bias=False)
-        self.wide = nn.Sequential(nn.Linear(width, hidden), nn.ReLU(), nn.Linear(hidden, width))
-        self.logits = nn.Linear(width, tokens)
-        self.register_buffer("hidden", torch.ones(steps, steps).triu(1).bool())
-
-    def attention(self, x):
-        batch, steps, width = x.shape
-        q, k, v = (t.view(batch, steps, self.heads, -1).transpose(1, 2) for t in self.qkv(x).chunk(3, dim=-1))
-        scores = q @ k.transpose(-1, -2) * (width // self.heads) ** -0.5
-        p = scores.masked_fill(self.hidden, float("-inf")).softmax(-1)
-        return self.out((p @ v).transpose(1, 2).reshape(batch, steps, width))
-
-    def forward(self, x):
-        h = self.embedding(x) + self.position
-        h = h + self.attention(self.norm[0](h))
-        h = h + self.wide(self.norm[1](h))
-        return self.logits(self.norm[2](h)).flatten(0, 1)
-
-
-class Transformer(nn.Module):
-    """Two blocks as above, whose layers have other sizes."""
-
-    def __init__(self, tokens=8000, width=128, heads=4, hidden=512, steps=64):
-        super().__init__()
-        self.embedding = nn.Embedding(tokens, width)
-        self.position = nn.Parameter(torch.zeros(steps, width))
-        self.blocks = nn.ModuleList(Block(1, width, heads, steps, hidden) for _ in range(2))
-        self.norm = nn.LayerNorm(width)
-        self.logits = nn.Linear(width, tokens)
-
-    def forward(self, x):
-        h = self.embedding(x) + self.position
-        for block in self.blocks:
-            h = h + block.attention(block.norm[0](h))
-            h = h + block.wide(block.norm[1](h))
-        return self.logits(self.norm(h)).flatten(0, 1)
-
-
-class Words(nn.Module):
-    """A language model of two layers of LSTM cells."""
-
-    def __init__(self, tokens=10000, units=650):
-        super().__init__()
-        self.embedding = nn.Embedding(tokens, units)
-        self.cells = nn.LSTM(units, units, 2, batch_first=True)
-        self.logits = nn.Linear(units, tokens)
-
-    def forward(self, x):
-        return self.logits(self.cells(self.embedding(x))[0]).flatten(0, 1)
-
-
-class Rows(nn.Module):
-    """A GRU over the rows of a digit; its last state decides."""
-
-    def __init__(self):
-        super().__init__()
-        self.gru = nn.GRU(8, 32, batch_first=True)
-        self.logits = nn.Linear(32, 10)
-
-    def forward(self, x):
-        return self.logits(self.gru(x)[1][0])
-
-
-def perceptron(inputs, units):
-    return nn.Sequential(nn.Linear(inputs, units), nn.ReLU(), nn.Linear(units, units), nn.ReLU(), nn.Linear(units, 10))
-
-
-def images():
-    layers, channels = [], 1
-    for outputs in (8, 16, 16):
-        layers += [nn.Conv2d(channels, outputs, 3, padding=1, bias=False), nn.BatchNorm2d(outputs), nn.ReLU()]
-        channels = outputs
-    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, 10))
-
-
-def layer(inputs, outputs, kernel, stride=1, groups=1):
-    """A convolution and its batch norm."""
-    convolution = nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, groups=groups, bias=False)
-    return [convolution, nn.BatchNorm2d(outputs)]
-
-
-class Residual(nn.Module):
-    """ResNet-20's block; its shortcut has every second pixel and channels of zeros."""
-
-    def __init__(self, inputs, outputs, stride):
-        super().__init__()
-        self.zeros, self.stride = outputs - inputs, stride
-        self.way = nn.Sequential(*layer(inputs, outputs, 3, stride), nn.ReLU(), *layer(outputs, outputs, 3))
-
-    def forward(self, x):
-        short = nn.functional.pad(x[:, :, :: self.stride, :: self.stride], (0, 0, 0, 0, 0, self.zeros))
-        return torch.relu(self.way(x) + short)
-
-
-def resnet20():
-    layers, channels = [*layer(3, 16, 3), nn.ReLU()], 16
-    for stage in range(3):
-        for block in range(3):
-            outputs = 16 << stage
-            layers.append(Residual(channels, outputs, 2 if stage and not block else 1))
-            channels = outputs
-    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10))
-
-
-class Fire(nn.Module):
-    """SqueezeNet's module."""
-
-    def __init__(self, inputs, squeeze, expand):
-        super().__init__()
-        self.squeeze = nn.Sequential(*layer(inputs, squeeze, 1), nn.ReLU())
-        self.pixels = nn.Sequential(*layer(squeeze, expand, 1), nn.ReLU())
-        self.windows = nn.Sequential(*layer(squeeze, expand, 3), nn.ReLU())
-
-    def forward(self, x):
-        x = self.squeeze(x)
-        return torch.cat([self.pixels(x), self.windows(x)], 1)
-
-
-def squeezenet():
-    layers, channels = [*layer(3, 96, 3), nn.ReLU(), nn.MaxPool2d(2)], 96
-    for squeeze, expand, pool in ((16, 64, 0), (16, 64, 0), (32, 128, 1), (32, 128, 0),
-                                  (48, 192, 0), (48, 192, 0), (64, 256, 1), (64, 256, 0)):
-        layers += [Fire(channels, squeeze, expand)] + [nn.MaxPool2d(2)] * pool
-        channels = 2 * expand
-    return nn.Sequential(*layers, nn.Conv2d(channels, 10, 1), nn.AdaptiveAvgPool2d(1), nn.Flatten())
-
-
-class Inverted(nn.Module):
-    """MobileNet v2's block."""
-
-    def __init__(self, inputs, expand, outputs, stride):
-        super().__init__()
-        wide = expand * inputs
-        layers = [*layer(inputs, wide, 1), nn.ReLU6()] if expand > 1 else []
-        self.way = nn.Sequential(*layers, *layer(wide, wide, 3, stride, wide), nn.ReLU6(), *layer(wide, outputs, 1))
-        self.short = stride == 1 and inputs == outputs
-
-    def forward(self, x):
-        return self.way(x) + x if self.short else self.way(x)
-
-
-def mobilenet2():
-    layers, channels = [*layer(3, 32, 3), nn.ReLU6()], 32
-    for expand, outputs, blocks, stride in ((1, 16, 1, 1), (6, 24, 2, 1), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1),
-                                            (6, 160, 3, 2), (6, 320, 1, 1)):
-        for block in range(blocks):
-            layers.append(Inverted(channels, expand, outputs, 1 if block else stride))
-            channels = outputs
-    layers += [*layer(channels, 1280, 1), nn.ReLU6(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(1280, 10)]
-    return nn.Sequential(*layers)
-
-
-# name: network, inputs, labels, classes, tokens (0: inputs are numbers); as bench/train_nets.h has them
-NETWORKS = {
-    "digits": (lambda: perceptron(64, 64), (64, 64), 64, 10, 0),
-    "mlp": (lambda: perceptron(784, 512), (128, 784), 128, 10, 0),
-    "conv": (images, (128, 1, 16, 16), 128, 10, 0),
-    "transformer": (Block, (16, 32), 16 * 32, 76, 76),
-    "gru": (Rows, (64, 8, 8), 64, 10, 0),
-    "resnet20": (resnet20, (128, 3, 32, 32), 128, 10, 0),
-    "squeezenet": (squeezenet, (128, 3, 32, 32), 128, 10, 0),
-    "mobilenet2": (mobilenet2, (16, 3, 32, 32), 16, 10, 0),
-    "lstm650": (Words, (20, 35), 20 * 35, 10000, 10000),
-    "transformer128": (Transformer, (64, 64), 64 * 64, 8000, 8000),
-}
-ADAM = ("transformer", "transformer128")
-
-
 def torch_step(name):
     """A call that makes one step."""
-    make, shape, labels, classes, tokens = NETWORKS[name]
+    network = NETWORKS[name]
     torch.manual_seed(1)
-    net = make()
-    x = torch.randint(0, tokens, shape) if tokens else torch.randn(shape)
-    y = torch.randint(0, classes, (labels,))
+    net = network.make()
+    x, y = network.batch()
     loss = nn.CrossEntropyLoss()
-    if name in ADAM:
+    if network.adam:
         optimizer = torch.optim.AdamW(net.parameters(), lr=1e-6, weight_decay=0)
     else:
         optimizer = torch.optim.SGD(net.parameters(), lr=1e-6, momentum=0.9)
 
     def step():
         optimizer.zero_grad()
-        loss(net(x), y).backward()
+        loss(net(*x), y).backward()
         optimizer.step()
 
     for _ in range(2):

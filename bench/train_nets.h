@@ -10,12 +10,21 @@
 #include "halfulp/train.h"
 #include "halfulp/train/model.h"
 
+/* Numbers of a sample: normal ones, or (tokens) whole ones from `from` on, so many different ones. */
+typedef struct bench_input {
+  size_t numbers;
+  uint32_t tokens, from;
+} bench_input;
+enum { BENCH_INPUTS = 3 };
+
 typedef struct bench_network {
   const char *name, *what;
   int (*build)(hu_net *net, int *input); /* the logits; NULL: as `model` says */
-  size_t batch, inputs, labels;          /* numbers and labels a sample */
+  size_t batch;
+  bench_input input[BENCH_INPUTS];
+  size_t labels;  /* a sample */
+  uint32_t every; /* only each so many-th row has a label; 0: all have */
   uint32_t classes;
-  uint32_t tokens; /* 0: inputs are normal numbers; else whole ones below */
   uint8_t adam;
   const char *model; /* halfulp/train/model.h: of tokens, or of images of 32 x 32 x 3 */
 } bench_network;
@@ -55,41 +64,108 @@ static inline int bench_rows(hu_net *net, int *input) {
   return hu_net_linear(net, hu_net_gru(net, *input = hu_net_input(net, 8, 8), 32, 1), 10, 1);
 }
 
-/* The logits of a network; -1: net has the error. */
-static inline int bench_logits(const bench_network *n, hu_net *net, int *input) {
-  hu_model m;
-  hu_model_ends ends;
+/* What the data are: tokens, dense features and categories, or images of 32 x 32 x 3. */
+static inline hu_model_sizes bench_sizes(const bench_network *n, const hu_model *m) {
   hu_model_sizes sizes;
-  if (n->build) return n->build(net, input);
   memset(&sizes, 0, sizeof sizes);
   sizes.outputs = n->classes;
-  if (n->tokens) {
-    sizes.steps = n->inputs;
-    sizes.vocabulary = n->tokens;
+  if (m->kind == HU_MODEL_DLRM) {
+    sizes.dense = n->input[0].numbers;
+    sizes.categories = n->input[1].numbers;
+    sizes.vocabulary = n->input[1].tokens;
+  } else if (n->input[0].tokens) {
+    sizes.steps = n->input[0].numbers;
+    sizes.vocabulary = n->classes;
+    sizes.source_vocabulary = n->input[0].tokens;
   } else {
     sizes.height = sizes.width = 32;
     sizes.channels = 3;
   }
-  if (hu_model_parse(&m, n->model, NULL) != HU_OK) return -1;
-  if (hu_model_build(net, &m, &sizes, &ends, NULL) != HU_OK) return -1;
-  *input = ends.inputs[0];
-  return ends.output;
+  return sizes;
 }
 
-/* The last ones have the sizes of the papers. */
+/* Where a network begins and ends; 0: net has the error. */
+static inline int bench_ends(const bench_network *n, hu_net *net, hu_model_ends *ends) {
+  hu_model m;
+  memset(ends, 0, sizeof *ends);
+  ends->count = 1;
+  if (n->build) return (ends->output = n->build(net, &ends->inputs[0])) >= 0;
+  if (hu_model_parse(&m, n->model, NULL) != HU_OK) return 0;
+  hu_model_sizes sizes = bench_sizes(n, &m);
+  return hu_model_build(net, &m, &sizes, ends, NULL) == HU_OK;
+}
+
+/* The last ones have the sizes of the papers: `seq2seq` is the tiny Transformer of Cambier et al. (2020), section 4.3,
+ * `bert` the smallest of Turc et al. (2019), `dlrm` the one that its authors have for Kaggle's clicks, with smaller
+ * tables. */
 static const bench_network bench_networks[] = {
-    {"digits", "MLP 64-64-64-10, batch 64", bench_digits, 64, 64, 1, 10, 0, 0, NULL},
-    {"mlp", "MLP 784-512-512-10, batch 128", bench_large, 128, 784, 1, 10, 0, 0, NULL},
-    {"conv", "conv 1-8-16-16, batch norm, 16x16 pixels, batch 128", bench_images, 128, 256, 1, 10, 0, 0, NULL},
-    {"transformer", "one block, d 32, 2 heads, 32 tokens, batch 16", bench_text, 16, 32, 32, 76, 76, 1, NULL},
-    {"gru", "GRU of 32 units, 8 steps of 8 numbers, batch 64", bench_rows, 64, 64, 1, 10, 0, 0, NULL},
-    {"resnet20", "ResNet-20, 32x32x3 pixels, batch 128", NULL, 128, 3072, 1, 10, 0, 0, "resnet20"},
-    {"squeezenet", "SqueezeNet, 32x32x3 pixels, batch 128", NULL, 128, 3072, 1, 10, 0, 0, "squeezenet"},
-    {"mobilenet2", "MobileNet v2, 32x32x3 pixels, batch 16", NULL, 16, 3072, 1, 10, 0, 0, "mobilenet2"},
-    {"lstm650", "LSTM 2 x 650, 10000 words, 35 steps, batch 20", NULL, 20, 35, 35, 10000, 10000, 0,
+    {"digits", "MLP 64-64-64-10, batch 64", bench_digits, 64, {{64, 0, 0}}, 1, 0, 10, 0, NULL},
+    {"mlp", "MLP 784-512-512-10, batch 128", bench_large, 128, {{784, 0, 0}}, 1, 0, 10, 0, NULL},
+    {"conv",
+     "conv 1-8-16-16, batch norm, 16x16 pixels, batch 128",
+     bench_images,
+     128,
+     {{256, 0, 0}},
+     1,
+     0,
+     10,
+     0,
+     NULL},
+    {"transformer", "one block, d 32, 2 heads, 32 tokens, batch 16", bench_text, 16, {{32, 76, 0}}, 32, 0, 76, 1, NULL},
+    {"gru", "GRU of 32 units, 8 steps of 8 numbers, batch 64", bench_rows, 64, {{64, 0, 0}}, 1, 0, 10, 0, NULL},
+    {"resnet20", "ResNet-20, 32x32x3 pixels, batch 128", NULL, 128, {{3072, 0, 0}}, 1, 0, 10, 0, "resnet20"},
+    {"squeezenet", "SqueezeNet, 32x32x3 pixels, batch 128", NULL, 128, {{3072, 0, 0}}, 1, 0, 10, 0, "squeezenet"},
+    {"mobilenet2", "MobileNet v2, 32x32x3 pixels, batch 16", NULL, 16, {{3072, 0, 0}}, 1, 0, 10, 0, "mobilenet2"},
+    {"lstm650",
+     "LSTM 2 x 650, 10000 words, 35 steps, batch 20",
+     NULL,
+     20,
+     {{35, 10000, 0}},
+     35,
+     0,
+     10000,
+     0,
      "lstm(layers=2,units=650)"},
-    {"transformer128", "transformer 2 x 128/512, 4 heads, 8000 words, 64 tokens, batch 64", NULL, 64, 64, 64, 8000,
-     8000, 1, "transformer(layers=2,units=128,heads=4,hidden=512)"}};
+    {"transformer128",
+     "transformer 2 x 128/512, 4 heads, 8000 words, 64 tokens, batch 64",
+     NULL,
+     64,
+     {{64, 8000, 0}},
+     64,
+     0,
+     8000,
+     1,
+     "transformer(layers=2,units=128,heads=4,hidden=512)"},
+    {"seq2seq",
+     "encoder and decoder of 2 x 128/512, 4 heads, 8000 words each, 32 tokens, batch 64",
+     NULL,
+     64,
+     {{32, 8000, 0}, {1, 32, 1}, {32, 8000, 0}},
+     32,
+     0,
+     8000,
+     1,
+     "seq2seq(layers=2,units=128,heads=4,hidden=512)"},
+    {"bert",
+     "BERT 2 x 128/512, 2 heads, 8000 words, 64 tokens, a label each 7th, batch 64",
+     NULL,
+     64,
+     {{64, 8000, 0}},
+     64,
+     7,
+     8000,
+     1,
+     "bert(layers=2,units=128,heads=2,hidden=512)"},
+    {"dlrm",
+     "DLRM 13-512-256-64-16, 26 categories of 1000, 512-256-2, batch 128",
+     NULL,
+     128,
+     {{13, 0, 0}, {26, 26000, 0}},
+     1,
+     0,
+     2,
+     0,
+     "dlrm(units=16,bottom=512/256/64,top=512/256)"}};
 enum { BENCH_NETWORKS = sizeof bench_networks / sizeof *bench_networks };
 
 /* Roundings as text; NULL: keep. */
