@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs whose batch is cut into shards on the device, alone and beside a process on the CPU: what the CPU alone has,
- * with statistics of shards and of whole batches.
+/* Runs on the device, alone and, where their batch is cut into shards, beside a process on the CPU: what the CPU alone
+ * has, with statistics of shards and of whole batches, and with rules for gradients.
  *
  *   test_device_shards FOLDER_OF_DATA */
 #define _GNU_SOURCE /* barriers of threads */
@@ -55,13 +55,24 @@ static void test_twice(void **state) {
                           "bfloat16,sra:4", "precision.x_back", "keep"));
 }
 
-/* Gradients of several batches are added up on the host; random words and weights' roundings are those of the CPU. */
+/* Gradients of several batches are added up by the engine, those of shards on the host; random words and weights'
+ * roundings are those of the CPU. */
 static void test_accumulated(void **state) {
   (void)state;
   same_on_device(1, PAIRS(IMAGES, "model.net", "conv(channels=4)", "run.accumulate", "2", "precision.values",
                           "bfloat16,sra:8", "optimizer.nesterov", "yes", "optimizer.momentum", "0.5"));
   same_on_device(2, PAIRS(IMAGES, "model.net", "conv(channels=4)", "run.accumulate", "2", "parallel.shards", "2",
                           "precision.parameters", "bfloat16,sra:8"));
+}
+
+/* Penalties, norms and layer-wise rates. */
+static void test_rules(void **state) {
+  (void)state;
+  same_on_device(1, PAIRS(IMAGES, "model.net", "conv(channels=4)", "gradient.clip", "0.01", "gradient.penalty", "l1",
+                          "gradient.lambda", "0.001", "gradient.larc", "scale", "gradient.eta", "0.5"));
+  same_on_device(
+      1, PAIRS(IMAGES, "model.net", "mlp(layers=1,units=40)", "gradient.penalty", "l2_half", "gradient.literal", "yes",
+               "precision.system", "fp16", "loss.scale", "backoff", "gradient.larc", "clip", "gradient.eta", "0.01"));
 }
 
 static void test_batches(void **state) {
@@ -79,7 +90,7 @@ static void test_batches(void **state) {
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_shards), cmocka_unit_test(test_delayed),
                                      cmocka_unit_test(test_twice), cmocka_unit_test(test_accumulated),
-                                     cmocka_unit_test(test_batches)};
+                                     cmocka_unit_test(test_rules), cmocka_unit_test(test_batches)};
   if (argc < 2) return 2;
   folder = argv[1];
   int skip = twin_skip("training on the device");
