@@ -258,6 +258,37 @@ def test_models(model, sizes, x, rows, random):
             net.predict(numbers + 1000)
 
 
+@pytest.mark.parametrize('model, sizes, inputs, rows', [
+    ('seq2seq(units=4,heads=2,hidden=8)', {'steps': 5, 'source_vocabulary': 7, 'vocabulary': 6},
+     [(0, 7, 5), (1, 6, 1), (0, 6, 5)], 5),
+    ('bert(units=4,heads=2,hidden=8)', {'steps': 5, 'vocabulary': 6}, [(0, 6, 5)], 5),
+    ('dlrm(bottom=4,top=4)', {'dense': 3, 'categories': 2, 'vocabulary': 9, 'outputs': 2},
+     [(None, None, 3), (0, 9, 2)], 1)])
+def test_models_of_names(model, sizes, inputs, rows, random):
+    """Inputs of several kinds side by side. Without names, tokens are not rounded and dense numbers are; rows without a
+    label have no part in the loss."""
+    net = Net(model, batch=4, seed=2, **sizes)
+    parts = [random.normal(size=(4, n)) if high is None else random.integers(low, high, (4, n)) for low, high, n in inputs]
+    x = np.concatenate(parts, axis=1).astype(np.float32)
+    labels = random.integers(0, 2, (4, rows) if rows > 1 else 4)
+    net.round_values('float4_e2m1fn')  # which has no 5
+    net.forward(x, labels)
+    names = [name for name in net.value_names if name.endswith('.input')]
+    for name, part, (low, _, _) in zip(names, parts, inputs):
+        wanted = part.astype(np.float32) if low is not None else halfulp.quantize(part.astype(np.float32), 'float4_e2m1fn')
+        np.testing.assert_array_equal(net.values()[name].reshape(part.shape), wanted)
+    some = labels.copy()
+    some[0] = -1
+    left = net.forward(x, some)
+    logits = net.output.reshape(4, rows, -1)[1:].astype(float)
+    terms = np.log(np.exp(logits).sum(axis=2)) - np.take_along_axis(logits, labels.reshape(4, rows, 1)[1:], 2)[..., 0]
+    assert abs(left - terms.mean()) < 1e-5 and left != net.forward(x, labels)
+    with pytest.raises(ValueError, match='y: .*-1'):
+        net.forward(x, labels - 3)
+    with pytest.raises(ValueError, match='y: no row'):
+        net.forward(x, np.full_like(labels, -1))
+
+
 def test_errors(random):
     net, (x, y) = small(), batch(random)
     square, digest = small('squared_error'), net.digest

@@ -168,6 +168,8 @@ class NetView:
 _LOSSES = ('cross_entropy', 'squared_error', 'absolute_error')
 _OPERANDS = ('x', 'w', 'dz', 'w_back', 'x_back', 'dz_w', 'z_out', 'dx_out', 'dw_out')
 _MODELS = ('z_accum', 'dx_accum', 'dw_accum')
+# The first input that has tokens, users, ...: names of things, as all inputs after it.
+_TOKENS_FROM = {s.MODEL_LSTM: 0, s.MODEL_TRANSFORMER: 0, s.MODEL_NCF: 0, s.MODEL_SEQ2SEQ: 0, s.MODEL_BERT: 0, s.MODEL_DLRM: 1}
 _NUMBERS = {'hadamard': 128, 'signs': 2**32 - 1, 'by_window': 1, 'twice': 1}  # with the largest
 Names = Union[str, Sequence[str], None]
 
@@ -216,7 +218,7 @@ class Net(NetView):
             raise abi.HalfulpValueError('seed: {} is not 0 to 2^64 - 1'.format(seed))
         abi.parse('model', model, library.hu_model_parse, record)
         self._ends, self._batch, self._loss = s.hu_model_ends(), batch, loss
-        self._tokens = record.kind in (s.MODEL_LSTM, s.MODEL_TRANSFORMER, s.MODEL_NCF)
+        self._kind = record.kind
         held = Held('net', library.hu_net_new(batch, threads), library.hu_net_free)
         with held as net:
             self._build(net, record, _sizes_of(sizes))
@@ -233,6 +235,7 @@ class Net(NetView):
         if status != s.OK:
             raise abi.told(status, b'model: ' + (why.value or b'it cannot be built'))
         inputs = [library.hu_net_value(net, number) for number in self._ends.inputs[:self._ends.count]]
+        self._tokens = self._ends.inputs[_TOKENS_FROM.get(self._kind, self._ends.count):self._ends.count]  # values
         self._each = sum(x.rows * x.cols for x in inputs) // self._batch  # numbers that a sample has
 
     # ---- precision ----
@@ -258,9 +261,9 @@ class Net(NetView):
         names : str or list of str, optional
             Values, or patterns: "*.relu". Without it: all of them but tokens and the loss.
         """
-        numbers, first = self._chosen(names, self.value_names, 'value'), self._ends.count if self._tokens else 0
+        numbers = self._chosen(names, self.value_names, 'value')
         if names is None:
-            numbers = numbers[first:-1]
+            numbers = [number for number in numbers[:-1] if number not in self._tokens]
         self._round('hu_net_round_value', numbers, v, dv)
 
     def round_parameters(self, theta: RoundingLike = 'keep', dtheta: RoundingLike = 'keep',
@@ -326,9 +329,11 @@ class Net(NetView):
             if labels.dtype.kind not in 'iu' or labels.size != out.rows or labels.shape[:1] != (self._batch,):
                 raise abi.HalfulpValueError('y: {} of shape {} instead of {} whole numbers, labels'.format(labels.dtype,
                     labels.shape, out.rows))
-            if labels.min() < 0 or labels.max() >= out.cols:
-                raise abi.HalfulpValueError('y: a label that is not 0 to {}'.format(out.cols - 1))
-            words = np.ascontiguousarray(labels, np.uint32)
+            if labels.min() < -1 or labels.max() >= out.cols:
+                raise abi.HalfulpValueError('y: a label that is not 0 to {}, nor -1 for none'.format(out.cols - 1))
+            if labels.max() < 0:
+                raise abi.HalfulpValueError('y: no row has a label')
+            words = np.where(labels < 0, s.LABEL_NONE, labels).astype(np.uint32)
             abi.check(abi.train().hu_net_labels(net, words.ctypes.data), 'y')
             return
         targets = np.ascontiguousarray(host.float32('y', y))
@@ -352,9 +357,11 @@ class Net(NetView):
         ----------
         x : array (batch, ...)
             float32 numbers of each sample in the order of the model's sizes (height, width, channels), or tokens
-            (batch, steps), or pairs of user and item (batch, 2).
+            (batch, steps), or pairs of user and item (batch, 2). seq2seq: the source's tokens, how many of them are no
+            padding, and the target's tokens, side by side (batch, 2 steps + 1). dlrm: dense numbers, then categories.
         y : array (batch, ...)
-            Labels, whole numbers below `outputs`, one per row of the output; or targets, as large as the output.
+            Labels, whole numbers below `outputs`, one per row of the output, and -1 for a row that the loss leaves out
+            (padding, words that are not asked for); or targets, as large as the output.
         training : bool
             False: as in evaluation: running statistics, no dropout; a backward pass is not possible then.
 
