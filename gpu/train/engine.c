@@ -163,7 +163,7 @@ static hu_status into_scaled(device *d, size_t rows, size_t cols, float *z, cons
   size_t work = (hu_device_scaled_work(rows, cols, &kind) + 15) / 16 * 16;
   hu_status s = want_room(d, work + sizeof r->amax);
   float *amax = r->amax != 0 && s == HU_OK ? (float *)(void *)((uint8_t *)d->room + work) : NULL;
-  if (amax) s = hu_memory_put(amax, &r->amax, sizeof *amax);
+  if (amax) s = device_put(d, amax, &r->amax, sizeof *amax);
   if (s != HU_OK) return s;
   return hu_device_scaled_quantize(rows, cols, z, cols, x, cols, &kind, r->mode, amax, NULL, e, events, d->room, NULL);
 }

@@ -244,7 +244,7 @@ class Papers(support.Case):
             args = ["--row", row, "--budget", "5m", "--set", "model.net=" + net, "--set", "run.batch=16", "--set", "run.steps=1",
                     "--json", "--overwrite"]
             for data in (["--data", self.folder.name, "--set", "data.window=8", "--set", "data.vocabulary=50"],
-                         ["--stand-in", "--set", "data.count=200", "--set", "data.test=40"]):
+                         ["--stand-in", "--data", support.DATA, "--set", "data.count=200", "--set", "data.test=40"]):
                 made = json.loads(self.table(*args, *data, paper=paper, table=table))
                 self.assertIsNone(test_json.wrong(made, test_json.SCHEMA["experiment --budget"]))
                 self.assertEqual({run["measure"] for run in made["runs"]}, {measure}, (row, data))

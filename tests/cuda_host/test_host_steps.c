@@ -148,7 +148,10 @@ static void test_steps(void **state) {
       if (c->waits > WAITS_MOST || c->allocations)
         fail_msg("%s, %s: a step waits %" PRIu64 " times and allocates %" PRIu64 " times", networks[i].name,
                  systems[k].name, c->waits, c->allocations);
-      assert_true(z.evaluation.waits <= WAITS_A_BATCH * batches_seen[i]);
+      /* The first evaluation may want a larger room, and giving the smaller one back waits. */
+      if (z.evaluation.waits > WAITS_A_BATCH * batches_seen[i] + z.evaluation.allocations)
+        fail_msg("%s, %s: an evaluation of %zu batches waits %" PRIu64 " times", networks[i].name, systems[k].name,
+                 batches_seen[i], z.evaluation.waits);
       most = c->waits > most ? c->waits : most;
       clipped += k == RULES && z.report[0].norm > 0.01;
     }
