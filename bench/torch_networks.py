@@ -318,7 +318,7 @@ class Network:
         self.adam, self.every, self.model, self.sizes = adam, every, model, sizes
 
     def batch(self, samples=None, seed=1):
-        """Inputs and labels; a row without a label has -100, as nn.CrossEntropyLoss has it."""
+        """Inputs and labels; a row without a label gets -100, which nn.CrossEntropyLoss ignores."""
         made, samples = torch.Generator().manual_seed(seed), samples or self.samples
         x = [part.batch(samples, made) for part in self.inputs]
         y = torch.randint(0, self.classes, (samples * self.labels,), generator=made)

@@ -74,7 +74,8 @@ static void codes_of(const grid *g, uint8_t *codes, const float *x, float invers
   for (int i = 0; i < g->n; i++) codes[i] = (uint8_t)within(0, nearest(inverse * (x[i] - min)), g->most);
 }
 
-/* The scale and the minimum of least squares for given codes; 0: there is none. */
+/* Computes the scale and the minimum of least squares for given codes; returns 0 where there is no
+ * solution. */
 static int fitted(const grid *g, const float *x, const float *w, const uint8_t *codes, float sum_w, float sum_x,
                   float *scale, float *min) {
   float l = 0, l2 = 0, xl = 0;
@@ -215,7 +216,8 @@ static float search_scale(uint8_t *codes, const float *x, int most) {
   return scale;
 }
 
-/* One code after the other to where the scale of least squares has it, if that is better: up to five times. */
+/* Moves one code after the other to the integer that is nearest under the scale of least squares, where this makes the
+ * error smaller; goes through the group up to five times. */
 static void improve(int *l, sums *s, const float *x) {
   for (int round = 0, changed = 1; round < 5 && changed; round++) {
     changed = 0;

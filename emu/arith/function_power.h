@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/arith/function_power.h - x^y of two binary32 numbers in lanes: hu_quick_pow, and what it leaves to its caller.
  *
- * hu_quick_pow wants x > 0 other than 1 and y other than 0, and cannot decide a result of few digits, which lies on the
+ * hu_quick_pow needs x > 0 other than 1 and y other than 0, and cannot decide a result of few digits, which lies on the
  * middle that its test keeps away from. Of these the common ones are found here:
  *   y = 0          1, by definition.
  *   x = 2^k        2^(k y) where k y is an integer; k y is exact, for k has 8 digits and y 24. So 1^y is 1.

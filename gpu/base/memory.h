@@ -17,8 +17,8 @@ HU_API void hu_memory_free(void *p);
 /* Host to device and back; each waits until it is done. */
 HU_API HU_MUST_CHECK hu_status hu_memory_put(void *device, const void *host, size_t n);
 HU_API HU_MUST_CHECK hu_status hu_memory_get(void *host, const void *device, size_t n);
-/* n bytes of host memory from which copies to the device are made while the program goes on (page-locked); NULL if
- * there is none left. */
+/* Allocates n bytes of page-locked host memory, from which the device copies while the program continues; returns NULL
+ * if the memory does not suffice. */
 HU_API void *hu_memory_locked(size_t n);
 HU_API void hu_memory_unlock(void *p);
 /* From locked host memory to the device, on the default stream. Returns at once: the bytes must stay as they are until
