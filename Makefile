@@ -112,4 +112,4 @@ reproducible:
 	@scripts/packages/check.sh $(BUILD) reproducible
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-exhaustive $(BUILD)-exhaustive-sanitize $(BUILD)-mutants $(BUILD)-aarch64 $(BUILD)-riscv64
+	rm -rf $(BUILD) $(BUILD)-exhaustive $(BUILD)-exhaustive-sanitize $(BUILD)-exhaustive-clang $(BUILD)-mutants $(BUILD)-aarch64 $(BUILD)-riscv64

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs the exhaustive campaign of a build folder (-Dexhaustive=true), then its other tests, then most tests under sanitizers. One
+# Runs the exhaustive campaign of a build folder (-Dexhaustive=true), then its other tests, then most tests under sanitizers, and the quick ones by clang. One
 # process a processor where there is MPI, else one after the other. BUILD/campaign.txt keeps what is done: the same command
 # continues after an interrupt.
 set -u
@@ -30,4 +30,5 @@ print("\n".join(test["name"] for test in json.load(sys.stdin) if test["name"] no
 # shellcheck disable=SC2086
 "$here/check.sh" "$build" $rest || status=1
 "$here/sanitized.sh" "$build-sanitize" all || status=1
+"$here/clang.sh" "$build-clang" all || status=1
 exit $status
