@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The site in a browser: every page at 1400 or 390 pixels, the first ones at both and dark, too, without overflow, error or
+"""The site in a browser: pages at 1400 or 390 pixels, the first ones at both and dark, too, without overflow, error or
 broken link; the search finds what newcomers type; blocks are copied, pages follow one another, contents follow the reader; all
 by keyboard.
 
-usage: test_site_browser.py SOURCE_ROOT BUILD_ROOT     exit code 77: no Chromium, Selenium, or what makes the site"""
+usage: test_site_browser.py SOURCE_ROOT BUILD_ROOT some|all     exit code 77: no Chromium, Selenium, or what makes the site
+some: the first pages and of the others every eighth, and no playground, which has a test of its own"""
 import functools
 import http.server
 import importlib.util
@@ -22,7 +23,7 @@ sys.dont_write_bytecode = True
 DEBIAN = '/usr/bin/python3'  # which has the packages of Debian where another Python comes first
 if importlib.util.find_spec('selenium') is None and sys.executable != DEBIAN and os.path.exists(DEBIAN) and not os.environ.get('HALFULP_TRIED'):
     os.execve(DEBIAN, [DEBIAN, '-B'] + sys.argv, dict(os.environ, HALFULP_TRIED='1'))
-root, build = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+root, build, everything = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3] == 'all'
 sys.path[:0] = [str(root / 'docs' / 'site'), str(root / 'tests' / 'docs')]
 import pages       # noqa: E402
 import site_needs  # noqa: E402
@@ -68,8 +69,6 @@ return {
     return h.textContent.trim() && !(h.id && a && a.getAttribute('href') === '#' + h.id);
   }).map(function (h) { return h.textContent; }),
   titles: all('h1').length,
-  next: (document.querySelector('a[rel="next"]') || { getAttribute: function () { return null; } }).getAttribute('href'),
-  prev: (document.querySelector('a[rel="prev"]') || { getAttribute: function () { return null; } }).getAttribute('href'),
   copies: [document.querySelectorAll('.code:not(.output) > pre').length, document.querySelectorAll('.code > .copy').length],
   pictures: all('img').filter(function (i) { return i.complete && !i.naturalWidth; }).map(function (i) { return i.src; })
 };"""
@@ -160,7 +159,7 @@ class Browser:
 
 def made():
     command = [sys.executable, '-B', str(root / 'docs/site/build.py'), str(SITE.parent)]
-    if shutil.which('emcc'):
+    if everything and shutil.which('emcc'):
         playground = SITE.parent / 'playground'
         subprocess.run([sys.executable, '-B', str(root / 'docs/playground/build.py'), str(playground)], check=True)
         command += ['--extra', str(playground)]
@@ -171,9 +170,12 @@ def made():
 
 def test_every_page(browser):
     """Loads each once; the sizes and colours change under it."""
-    seen, wrong = {}, []
+    seen, wrong, paths = {}, [], sorted(SITE.glob('*.html'))
+    assert len(paths) > 200, len(paths)
     browser.view(WIDTHS[0])
-    for path in sorted(SITE.glob('*.html')):
+    for i, path in enumerate(paths):
+        if not everything and path.name not in FIRST and i % 8:
+            continue
         browser.open(path.name)
         seen[path.name] = look = browser.run(LOOK)
         # The pages share their rules, too: of the others each has one width, and its neighbours have the other one.
@@ -190,12 +192,10 @@ def test_every_page(browser):
             wrong += ['%s: a heading without a link to itself: %s' % (path.name, h) for h in look['bare']]
             wrong += [] if look['titles'] == 1 else ['%s: %d titles' % (path.name, look['titles'])]
             wrong += [] if look['copies'][0] == look['copies'][1] else ['%s: blocks and buttons to copy: %s' % (path.name, look['copies'])]
-    assert len(seen) > 200, len(seen)
     links = broken_links(seen)
     wrong += links[0]
     assert not wrong, '\n'.join(wrong[:40])
-    print('%d pages at %s pixels: %d links' % (len(seen), WIDTHS, links[1]))
-    return seen
+    print('%d of %d pages at %s pixels: %d links' % (len(seen), len(paths), WIDTHS, links[1]))
 
 
 def broken_links(seen):
@@ -243,17 +243,24 @@ def test_faults_are_seen(browser):
     print('faults are seen')
 
 
-def test_one_behind_the_other(seen):
+def turned(name):
+    """The pages that a page names as before and behind it."""
+    tags = re.findall(r'<a [^>]*rel="(next|prev)"[^>]*>', text := (SITE / name).read_text(encoding='utf-8'))
+    assert len(tags) == len(set(tags)), name
+    found = {rel: re.search(r'<a (?=[^>]*rel="%s")[^>]*href="([^"]*)"' % rel, text)[1] for rel in tags}
+    return found.get('prev'), found.get('next')
+
+
+def test_one_behind_the_other():
     """The chain of the pages is complete, in the order of pages.txt."""
     order = [pages.label(path) + '.html' for path in pages.on_site(root)]
-    name, walked = 'index.html', []
+    name, before, walked = 'index.html', None, []
     while name:
         walked.append(name)
         assert len(walked) <= len(order) + 1, walked
-        behind = seen[name]['next']
-        assert behind is None or seen[behind]['prev'] == name, (name, behind)
-        name = behind
-    assert seen['index.html']['prev'] is None
+        prev, behind = turned(name)
+        assert prev == before, (name, prev, before)
+        name, before = behind, name
     assert walked == order, (walked, order)
     print('%d pages one behind the other' % len(walked))
 
@@ -427,9 +434,9 @@ def main():
     print('the site is made: %.0f s' % (time.time() - begin))
     browser = Browser()
     try:
-        seen = test_every_page(browser)
-        print('every page: %.0f s' % (time.time() - begin))
-        test_one_behind_the_other(seen)
+        test_every_page(browser)
+        print('pages: %.0f s' % (time.time() - begin))
+        test_one_behind_the_other()
         for test in (test_faults_are_seen, test_two_screens, test_search, test_search_by_keyboard, test_copy, test_contents_follow,
                      test_narrow, test_focus_and_colours):
             test(browser)

@@ -37,8 +37,9 @@ found = [c for c in ('gcc', 'clang') if shutil.which(c)]
 with tempfile.TemporaryDirectory() as scratch:
     for compiler in found:
         threads = compiler == found[-1]  # each way once
-        made_object, exe = os.path.join(scratch, 'halfulp.o'), os.path.join(scratch, 'digests')
-        run(compiler, '-std=c11', *([] if threads else ['-DHALFULP_NO_THREADS']), *strict, '-O0', '-c',
+        made_object, exe = os.path.join(scratch, compiler + '.o'), os.path.join(scratch, 'digests')
+        # gcc warns of more when it optimises, clang does not.
+        run(compiler, '-std=c11', *([] if threads else ['-DHALFULP_NO_THREADS']), *strict, '-O1' if compiler == 'gcc' else '-O0', '-c',
             os.path.join(folder, 'halfulp.c'), '-o', made_object)
         run(compiler, '-std=c11', *strict, '-DHU_USE_ONE_FILE', '-I' + folder, '-I' + source, str(program), made_object, '-o', exe,
             *(['-pthread'] if threads else []))
@@ -46,9 +47,6 @@ with tempfile.TemporaryDirectory() as scratch:
         others = needs(made_object) - libc - {'_GLOBAL_OFFSET_TABLE_'}
         assert others == ({'pthread_create', 'pthread_join'} if threads else set()), f'{compiler}: wants {sorted(others)}'
         print(f'{compiler}, with{"" if threads else "out"} threads: the same digests, nothing but libc')
-    # gcc warns of more when it optimises, clang does not. Without threads, since -O0 above had them or has them in the other compiler.
-    run(found[0], '-std=c11', *strict, '-O2', '-DHALFULP_NO_THREADS', '-c', os.path.join(folder, 'halfulp.c'), '-o',
-        os.path.join(scratch, 'strict.o'))
     # The inline core: alone without any library, and beside halfulp.h in either order.
     alone = ('int main(void) { hu_format f = hu_format_like(); hu_mode m = hu_rne(); hu_core c = hu_core_of(f, m);\n'
              '  return hu_core_encode(&c, 448.0f, 0, NULL) != 0x7E || hu_core_decode(&c, 0x38) != 1.0f; }\n')
@@ -61,7 +59,7 @@ with tempfile.TemporaryDirectory() as scratch:
                 continue
             user, exe = os.path.join(scratch, 'core.' + suffix), os.path.join(scratch, 'core')
             pathlib.Path(user).write_text(''.join(f'#include "{h}"\n' for h in headers) + made + alone)
-            library = [os.path.join(scratch, 'strict.o')] if len(headers) > 1 else []
+            library = [os.path.join(scratch, found[0] + '.o'), '-pthread'] if len(headers) > 1 else []
             run(compiler, '-std=' + standard, *strict, '-O1', '-I' + folder, user, *library, '-o', exe)
             run(exe)
     refused = [(c, f, 'without -ffast-math') for c in found for f in ('-ffast-math', '-ffinite-math-only')]

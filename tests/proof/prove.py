@@ -6,6 +6,7 @@
     prove.py run [OPTION...] [NAME...]       NAME may hold * and ?; all of them without one
 
     --quick            only those of every `make check`
+    --every N          of these, in the order of their names, one of N
     -j N               so many side by side (1)
     --solver S         bitwuzla (the default), z3 or cvc5
     --limit SECONDS    what takes longer is unknown, and a failure
@@ -80,7 +81,8 @@ def run(given):
     if what:
         print(f'left out: {what}')
         return 77
-    asked = sorted(queries.chosen(given.names, given.quick), key=lambda q: -q.seconds)
+    asked = sorted(queries.chosen(given.names, given.quick), key=lambda q: q.name)[::given.every]
+    asked.sort(key=lambda q: -q.seconds)
     chosen = len(asked)
     if given.resume:
         answers = known(given.times)
@@ -112,6 +114,7 @@ def main():
     parser.add_argument('what', choices=['list', 'run'])
     parser.add_argument('names', nargs='*')
     parser.add_argument('--quick', action='store_true')
+    parser.add_argument('--every', type=int, default=1)
     parser.add_argument('-j', type=int, default=1)
     parser.add_argument('--solver', choices=solve.SOLVERS, default='bitwuzla')
     parser.add_argument('--limit', type=float)
@@ -121,6 +124,8 @@ def main():
     given = parser.parse_intermixed_args()
     if given.resume and not given.times:
         parser.error('--resume requires --times')
+    if given.every < 1:
+        parser.error('--every requires a number from 1 on')
     try:
         if given.what == 'run':
             return run(given)
