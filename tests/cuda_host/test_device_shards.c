@@ -55,6 +55,14 @@ static void test_twice(void **state) {
                           "bfloat16,sra:4", "precision.x_back", "keep"));
 }
 
+/* Quartet's layers: transforms with ragged ends, scales of blocks, masks. */
+static void test_quartet(void **state) {
+  (void)state;
+  same_on_device(1, PAIRS("model.net", "mlp(layers=2,units=40)", "run.batch", "36", "precision.system", "quartet"));
+  same_on_device(2, PAIRS("model.net", "mlp(layers=1,units=70)", "run.batch", "80", "precision.system", "quartet",
+                          "precision.quartet", "stochastic", "parallel.shards", "2"));
+}
+
 /* Gradients of several batches are added up by the engine, those of shards on the host; random words and weights'
  * roundings are those of the CPU. */
 static void test_accumulated(void **state) {
@@ -88,9 +96,10 @@ static void test_batches(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_shards), cmocka_unit_test(test_delayed),
-                                     cmocka_unit_test(test_twice), cmocka_unit_test(test_accumulated),
-                                     cmocka_unit_test(test_rules), cmocka_unit_test(test_batches)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_shards),      cmocka_unit_test(test_delayed),
+                                     cmocka_unit_test(test_twice),       cmocka_unit_test(test_quartet),
+                                     cmocka_unit_test(test_accumulated), cmocka_unit_test(test_rules),
+                                     cmocka_unit_test(test_batches)};
   if (argc < 2) return 2;
   folder = argv[1];
   int skip = twin_skip("training on the device");

@@ -214,4 +214,75 @@ HU_COLUMNS(columns_spread, (t->a[at + k] - t->c[j + k]) * (t->a[at + k] - t->c[j
 HU_COLUMNS(columns_gain, t->a[at + k] * t->c[j + k])
 HU_COLUMNS(columns_both, t->a[at + k] * t->c[j + k] * t->b[at + k])
 
+/* ---- blocks of n[2] numbers that share a power of two, as train/net/quartet.c has them: side by side in a row, or
+ * (n[0]) one above the other in a column; the last one of a row or column may be shorter ---- */
+
+HU_INSIDE float hu_power_below(float x) { /* of a normal number, the largest power of two that is not above it */
+  uint32_t u;
+  memcpy(&u, &x, sizeof u);
+  u &= 0x7F800000u;
+  memcpy(&x, &u, sizeof x);
+  return x;
+}
+
+/* By the standard deviation times p, a margin added; of n numbers `step` apart, sums from the first one on. */
+HU_INSIDE float hu_scale_by_deviation(const float *x, size_t step, size_t n, float p) {
+  float sum = 0, squares = 0;
+  for (size_t i = 0; i < n; i++) {
+    sum += x[i * step];
+    squares += x[i * step] * x[i * step];
+  }
+  const float count = (float)n, mean = sum / count, variance = squares / count - mean * mean;
+  if (variance != variance) return INFINITY;
+  return hu_power_below(p * (variance >= 0 ? sqrtf(variance) : 1) + 1e-8f);
+}
+
+/* A quarter of the power of two of the largest magnitude, at least 2^-127. */
+HU_INSIDE float hu_scale_by_largest(const float *x, size_t step, size_t n) {
+  float largest = 0;
+  for (size_t i = 0; i < n; i++) {
+    const float size = fabsf(x[i * step]);
+    if (!(size <= largest)) largest = size;
+  }
+  if (!(largest <= 0x1.fffffep127f)) return INFINITY;
+  const float scale = hu_power_below(largest) * 0.25f;
+  return scale > 0x1p-127f ? scale : 0x1p-127f;
+}
+
+/* z: the scale of each block of a, whose rows are lda apart: n[1] numbers along the axis. p: as above; 0: by the
+ * largest. Infinity where an infinity or a NaN is in the block, or sums are beyond the range. */
+HU_AT(block_scales) {
+  const size_t down = t->n[0], size = t->n[2], step = down ? t->lda : 1;
+  for (size_t j = j0; j < j1; j++) {
+    const size_t before = (down ? r : j) * size, n = t->n[1] - before < size ? t->n[1] - before : size;
+    const float *x = t->a + (down ? before * t->lda + j : r * t->lda + before);
+    t->z[r * t->cols + j] = t->p > 0 ? hu_scale_by_deviation(x, step, n, t->p) : hu_scale_by_largest(x, step, n);
+  }
+}
+
+/* b: the scale of the block that number (r, j) is in; n[3] of them side by side. */
+HU_INSIDE float hu_block_scale(const hu_task *t, size_t r, size_t j) {
+  return t->b[t->n[0] ? r / t->n[2] * t->n[3] + j : r * t->n[3] + j / t->n[2]];
+}
+
+HU_AT(block_over) {
+  for (size_t j = j0; j < j1; j++) t->z[r * t->cols + j] = t->a[r * t->cols + j] * t->p / hu_block_scale(t, r, j);
+}
+
+/* NaN in a block whose scale is infinity. */
+HU_AT(block_times) {
+  for (size_t j = j0; j < j1; j++) {
+    const float scale = hu_block_scale(t, r, j);
+    t->z[r * t->cols + j] = hu_canonical(scale <= 0x1.fffffep127f ? t->a[r * t->cols + j] * scale : NAN);
+  }
+}
+
+/* c where a over its block's scale is of smaller magnitude than p, else +0. */
+HU_AT(block_within) {
+  for (size_t j = j0; j < j1; j++) {
+    const size_t at = r * t->cols + j;
+    t->z[at] = fabsf(t->a[at] / hu_block_scale(t, r, j)) < t->p ? t->c[at] : 0;
+  }
+}
+
 #endif

@@ -233,7 +233,8 @@ enum {
   HU_PART_DX_W = 5,
   HU_PART_Z_OUT = 6,
   HU_PART_DX_OUT = 7,
-  HU_PART_DW_OUT = 8
+  HU_PART_DW_OUT = 8,
+  HU_PART_SIGNS = 9
 };
 /* 1 if an operand (HU_PART_) is a tensor as that was rounded: nothing rounds or transforms it before its product. */
 int hu_operand_is_tensor(const hu_net *net, const hu_operator *op, unsigned part);

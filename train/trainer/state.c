@@ -169,10 +169,10 @@ static int is_length(const char *key) { return strcmp(key, "run.epochs") == 0 ||
 /* Keys that states of earlier versions have not, whose runs were what the default says. */
 static int is_later_key(const char *key) {
   static const char *const later[] = {
-      "run.accumulate",           "optimizer.nesterov",      "data.vocabulary",         "data.numbering",
-      "data.negatives",           "data.candidates",         "data.categories",         "precision.history",
-      "precision.until",          "precision.after",         "precision.twice",         "optimizer.round_decay",
-      "optimizer.round_momentum", "precision.history_takes", "precision.history_margin"};
+      "run.accumulate",           "optimizer.nesterov",      "data.vocabulary",          "data.numbering",
+      "data.negatives",           "data.candidates",         "data.categories",          "precision.history",
+      "precision.until",          "precision.after",         "precision.twice",          "optimizer.round_decay",
+      "optimizer.round_momentum", "precision.history_takes", "precision.history_margin", "precision.quartet"};
   for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
     if (strcmp(key, later[i]) == 0) return 1;
   }

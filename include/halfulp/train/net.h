@@ -220,14 +220,48 @@ typedef struct hu_product_rounding {
                         blocks lie along channels (with `hadamard`, x_back still rounds patches). 1: x and x_back round
                         the patches, a number in each window that sees it, and dx_out what a window gives, before it is
                         added. */
-  uint8_t twice; /* 0: w_back and x_back round W and X; 1: what w and x have made of them, with the same words (double
+  uint8_t twice;   /* 0: w_back and x_back round W and X; 1: what w and x have made of them, with the same words (double
                         quantization: TetraJet, Chen et al. 2025, arXiv 2502.20853, and its code, QLinear.py). Not with
                         hadamard, nor with by_window of a conv. */
+  uint8_t quartet; /* HU_QUARTET_: linear only; not with hadamard or twice, and x to dz_w keep */
 } hu_product_rounding;
+/* Quartet (Castro et al. 2025-2026, arXiv 2505.14669, Algorithm 1 in appendix A.1 of version 4, whose lines are in
+ * brackets; the scales are those of the authors' code, mxfp4_triton.py): a linear layer all of whose products have
+ * MXFP4 operands.
+ *
+ *   forward   X_h = H(X), W_h = H(W) along I [2]; (X_q, M_x) = quest(X_h), (W_q, M_w) = quest(W_h) [3, 4];
+ *             Z = X_q W_q [5]
+ *   dX        G = range(H(S dZ)), V = range(H(S W_q^T)) along O [3, 4]; dX = 16/9 H((G V^T) M_x) along I [5, 6]
+ *   dW        G = range(H(S dZ)), Y = range(H(S X_q)) along the rows of dZ [7, 8]; dW = 16/9 H((Y^T G) M_w) along I
+ *             [9, 10]
+ *
+ * H is the transform of hadamard.h, n = 32, HU_HADAMARD_ROOT, of blocks of 32 numbers along the axis that the product
+ * sums over (I columns of X, O columns of Z). S are 32 random signs, the same for all blocks of a pass and for dX and
+ * dW: word 0 of part 9 of the operator's products (docs/training.md, section 4). Numbers behind the last whole block of
+ * 32 stay as they are, and are a shorter block of the scales. Blocks of scales are those 32 numbers, and a scale s is a
+ * power of two from 2^-127 to 2^127, all operations IEEE 754 binary32, ties to even, in the order written:
+ *
+ *   quest(x)  s = the power of two at or below p d + 1e-8, p = binary32(2.92247856 / 6), d = sqrt(v), v = the sum of
+ *             x x over n, minus m m, m = the sum of x over n, both sums from the first number on; d = 1 if v < 0;
+ *             x_q = s E2M1(x / s), nearest, ties to even, at most 6; M = 1 where |x / s| < 6, else 0
+ *   range(x)  s = a quarter of the power of two at or below the largest |x|; x_q = s E2M1(0.75 x / s), which is at most
+ *             6, nearest (HU_QUARTET_NEAREST) or by 16 random bits, sra:16 (HU_QUARTET_STOCHASTIC)
+ *
+ * A block with an infinity or a NaN, or whose sums are beyond the range, is NaN as a whole. Products are made by
+ * z_accum, dx_accum, dw_accum; z_out rounds Z, dx_out and dw_out round dX and dW as they are above. The bias has the
+ * gradient of dZ itself. Version 1 of the paper and the repository's main_setup.sh round stochastically in the backward
+ * pass, and version 4 to nearest (its section 4.3 says why). The authors' Triton code breaks ties toward zero, and the
+ * instruction of their kernels for Blackwell (section 4.4) to even: cvt.rn. */
+enum {
+  HU_QUARTET_NONE = 0,      /* not this */
+  HU_QUARTET_NEAREST = 1,   /* version 4 */
+  HU_QUARTET_STOCHASTIC = 2 /* earlier versions: range() rounds stochastically */
+};
 /* All keep, fp32, as tensors. */
 HU_API hu_product_rounding hu_product_rounding_plain(void);
 /* For the operator that makes `value`. HU_E_SHAPE: no product makes it, or `hadamard` is another number; HU_E_TRAIN:
- * by_window or twice is above 1, or twice does not go with another field; else the parts' own errors. */
+ * by_window or twice is above 1, quartet above 2, or twice or quartet does not go with another field or with the kind
+ * of the operator; else the parts' own errors. */
 HU_API HU_MUST_CHECK hu_status hu_net_round_product(hu_net *net, int value, const hu_product_rounding *r);
 
 /* Delayed scaling (NVIDIA Transformer Engine: recipe DelayedScaling, common/recipe/delayed_scaling.cu): the scale of an
