@@ -53,6 +53,8 @@ static void test_twice(void **state) {
   same_on_device(1, PAIRS("model.net", "mlp(layers=1,units=16)", "run.batch", "12", "precision.system", "tetrajet"));
   same_on_device(1, PAIRS(IMAGES, "model.net", "conv(channels=4)", "precision.system", "tetrajet", "precision.x",
                           "bfloat16,sra:4", "precision.x_back", "keep"));
+  same_on_device(2, PAIRS("model.net", "mlp(layers=1,units=40)", "run.batch", "32", "precision.system", "tetrajet",
+                          "precision.w_average", "0.75", "parallel.shards", "2"));
 }
 
 /* Quartet's layers: transforms with ragged ends, scales of blocks, masks. */

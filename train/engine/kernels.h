@@ -214,8 +214,8 @@ HU_COLUMNS(columns_spread, (t->a[at + k] - t->c[j + k]) * (t->a[at + k] - t->c[j
 HU_COLUMNS(columns_gain, t->a[at + k] * t->c[j + k])
 HU_COLUMNS(columns_both, t->a[at + k] * t->c[j + k] * t->b[at + k])
 
-/* ---- blocks of n[2] numbers that share a power of two, as train/net/quartet.c has them: side by side in a row, or
- * (n[0]) one above the other in a column; the last one of a row or column may be shorter ---- */
+/* ---- blocks of n[2] numbers that share a power of two, as train/net/quartet.c and average.c have them: side by side
+ * in a row, or (n[0]) one above the other in a column; the last one of a row or column may be shorter ---- */
 
 HU_INSIDE float hu_power_below(float x) { /* of a normal number, the largest power of two that is not above it */
   uint32_t u;
@@ -237,26 +237,30 @@ HU_INSIDE float hu_scale_by_deviation(const float *x, size_t step, size_t n, flo
   return hu_power_below(p * (variance >= 0 ? sqrtf(variance) : 1) + 1e-8f);
 }
 
-/* A quarter of the power of two of the largest magnitude, at least 2^-127. */
-HU_INSIDE float hu_scale_by_largest(const float *x, size_t step, size_t n) {
+/* A quarter of the power of two of the largest magnitude, at least 2^-127; or (up) the least power of two that is at
+ * least a sixth of that magnitude: the quarter, or the half. */
+HU_INSIDE float hu_scale_by_largest(const float *x, size_t step, size_t n, int up) {
   float largest = 0;
   for (size_t i = 0; i < n; i++) {
     const float size = fabsf(x[i * step]);
     if (!(size <= largest)) largest = size;
   }
   if (!(largest <= 0x1.fffffep127f)) return INFINITY;
-  const float scale = hu_power_below(largest) * 0.25f;
-  return scale > 0x1p-127f ? scale : 0x1p-127f;
+  float scale = hu_power_below(largest) * 0.25f;
+  if (!(scale > 0x1p-127f)) scale = 0x1p-127f;
+  return up && largest > 6 * scale ? 2 * scale : scale;
 }
 
 /* z: the scale of each block of a, whose rows are lda apart: n[1] numbers along the axis. p: as above; 0: by the
- * largest. Infinity where an infinity or a NaN is in the block, or sums are beyond the range. */
+ * largest; below 0: by the largest, up. Infinity where an infinity or a NaN is in the block, or sums are beyond the
+ * range. */
 HU_AT(block_scales) {
   const size_t down = t->n[0], size = t->n[2], step = down ? t->lda : 1;
   for (size_t j = j0; j < j1; j++) {
     const size_t before = (down ? r : j) * size, n = t->n[1] - before < size ? t->n[1] - before : size;
     const float *x = t->a + (down ? before * t->lda + j : r * t->lda + before);
-    t->z[r * t->cols + j] = t->p > 0 ? hu_scale_by_deviation(x, step, n, t->p) : hu_scale_by_largest(x, step, n);
+    t->z[r * t->cols + j] =
+        t->p > 0 ? hu_scale_by_deviation(x, step, n, t->p) : hu_scale_by_largest(x, step, n, t->p < 0);
   }
 }
 
@@ -282,6 +286,29 @@ HU_AT(block_within) {
   for (size_t j = j0; j < j1; j++) {
     const size_t at = r * t->cols + j;
     t->z[at] = fabsf(t->a[at] / hu_block_scale(t, r, j)) < t->p ? t->c[at] : 0;
+  }
+}
+
+/* x on the grid of E2M1, 0 to 6, and of its two neighbours there the one that is nearer to e: the upper one from the
+ * middle on. */
+HU_INSIDE float hu_toward(float x, float e) {
+  const float unit = x < 2 ? 0.5f : x < 4 ? 1 : 2;
+  const float low = x < 1   ? (x < 0.5f ? 0 : 0.5f)
+                    : x < 2 ? (x < 1.5f ? 1 : 1.5f)
+                    : x < 4 ? (x < 3 ? 2 : 3)
+                    : x < 6 ? 4
+                            : 6;
+  const float y = e >= low + unit / 2 ? low + unit : low;
+  return y < 6 ? y : 6;
+}
+
+/* a in its block's scale, rounded toward c, the sign of a kept; +0 where a is 0. */
+HU_AT(block_toward) {
+  for (size_t j = j0; j < j1; j++) {
+    const size_t at = r * t->cols + j;
+    const float a = t->a[at], c = t->c[at], scale = hu_block_scale(t, r, j);
+    const float y = hu_toward(fabsf(a) / scale, (a < 0 ? -c : c) / scale) * scale;
+    t->z[at] = scale <= 0x1.fffffep127f ? (a < 0 ? -y : a > 0 ? y : 0) : hu_canonical(NAN);
   }
 }
 

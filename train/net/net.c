@@ -98,6 +98,7 @@ static void free_tensors(hu_net *net) {
     void *all[] = {p->dtheta, p->master, p->theta, p->m, p->second, p->kahan};
     size_t own = net->first ? 1 : sizeof all / sizeof *all;
     for (size_t k = 0; k < own; k++) release(net, all[k]);
+    release(net, p->average);
     free_shown(p->shown);
     free(p->name);
   }
@@ -326,6 +327,8 @@ hu_status hu_net_round_product(hu_net *net, int value, const hu_product_rounding
     if (net->op[i].out != value || !net->op[i].kind->product) continue;
     if (r->twice && r->by_window && strcmp(net->op[i].kind->name, "conv") == 0) return HU_E_TRAIN;
     if (r->quartet && strcmp(net->op[i].kind->name, "linear") != 0) return HU_E_TRAIN;
+    s = hu_average_begin(net, &net->op[i], r);
+    if (s != HU_OK) return s;
     hu_delayed_free(&net->op[i]);
     net->op[i].rounding = *r;
     return HU_OK;

@@ -198,6 +198,8 @@ static const hu_run_key keys[] = {
     WORD(twice, "precision.twice", "no", no_yes,
          "yes: W of dX and X of dW are rounded from what precision.w and precision.x have left of them (double "
          "quantization)"),
+    FACTOR(w_average, "precision.w_average", "0", 0, 1,
+           "Q-EMA: decay of the moving average that W is rounded toward (0.998, say), below 1; 0: none"),
     WORD(quartet, "precision.quartet", "none", quartets,
          "nearest or stochastic: linear layers by Quartet's algorithm, gradients rounded in that way (version 4 of the "
          "paper, earlier ones); the operands' keys stay keep"),

@@ -205,6 +205,7 @@ static HU_NOINLINE hu_trainer_memory memory_of(const hu_trainer *t, const counts
     double seen = by->weight(&r, i, bits_of(p->rows, p->cols, &p->round)) / 8;
     z.weights += master + (seen < master ? seen : 0); /* a copy for the operators, if it is another one */
     z.state += n * state_bytes(&o);
+    if (p->average) z.state += n * (double)sizeof(float);
     z.gradients += by->weight_gradient(&r, i, bits_of(p->rows, p->cols, &p->round_back)) / 8;
     if (t->keys.accumulate > 1) z.gradients += n * (double)sizeof(float);
   }

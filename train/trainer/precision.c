@@ -74,7 +74,8 @@ static hu_product_rounding product_of(const hu_run_keys *k, const hu_operator *o
                            (uint32_t)k->signs,
                            (uint8_t)k->by_window,
                            (uint8_t)k->twice,
-                           (uint8_t)(strcmp(op->kind->name, "linear") == 0 ? k->quartet : 0)};
+                           (uint8_t)(strcmp(op->kind->name, "linear") == 0 ? k->quartet : 0),
+                           op->theta[0] >= 0 ? (float)k->w_average : 0};
   int gram = strcmp(op->kind->name, "gram") == 0;
   if (gram || strcmp(op->kind->name, "scores") == 0) { /* W is K^T; K and dK are stored */
     r.dw_out.turned = r.dw_out.kind == HU_ROUND_SCALED ? !r.dw_out.turned : 0;
@@ -164,7 +165,10 @@ static hu_status delay_product(const hu_trainer *t, int value, char *why) {
 /* What stays of the roundings from step precision.until on. A transform before dW serves its roundings alone. */
 static void leave(hu_product_rounding *r, uint64_t after) {
   const hu_rounding keep = hu_rounding_keep();
-  if (after != AFTER_BACKWARD) r->x = r->w = r->z_out = keep;
+  if (after != AFTER_BACKWARD) {
+    r->x = r->w = r->z_out = keep;
+    r->w_average = 0;
+  }
   if (after == AFTER_FORWARD) return;
   r->dz = r->w_back = r->x_back = r->dz_w = r->dx_out = r->dw_out = keep;
   r->hadamard = 0;
@@ -201,6 +205,10 @@ static hu_status round_products(hu_trainer *t, int late, char *why) {
     hu_product_rounding r = product_of(&t->keys, op);
     if (late) leave(&r, t->keys.after);
     s = hu_net_round_product(t->net, op->out, &r);
+    if (s == HU_E_TRAIN && r.w_average > 0)
+      return hu_say(why, s,
+                    "precision.w_average: wants precision.w = scaled(float4_e2m1fn;scale=float8_e8m0fnu;block=1x32;"
+                    "rule=rceil), turned or not, and precision.twice = yes (precision.system = tetrajet)");
     if (s != HU_OK) return hu_say(why, s, "precision: a product's roundings or accumulation: %s", hu_status_text(s));
     if (t->keys.history) s = delay_product(t, op->out, why);
   }

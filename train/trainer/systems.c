@@ -3,7 +3,7 @@
  * Zamirai et al. 2021 (bfloat16), Micikevicius et al. 2022 (fp8, without its scales), Cambier et al. 2020 (fp8_e5m2,
  * s2fp8), Transformer Engine's current scaling (fp8_tensor) and delayed scaling (fp8_delayed), OCP Microscaling 2023
  * (mx*), NVIDIA 2025 (nvfp4), DeepSeek-V3 2024 (dsv3), Sun et al. 2019 (hfp8), Wang et al. 2018 (wang2018),
- * Chen et al. 2025 (tetrajet, without Q-EMA and Q-Ramping), Chmiel et al. 2025 (fp4_all_the_way), Castro et al. 2025
+ * Chen et al. 2025 (tetrajet; Q-EMA is another key), Chmiel et al. 2025 (fp4_all_the_way), Castro et al. 2025
  * (quartet: version 4 of 2026, whose backward pass rounds to nearest). */
 #include <stddef.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 #define REST_OF(accum, attention) \
   SUMS(accum), "precision.hadamard", "0", "precision.signs", "0", "precision.attention", attention
 #define SUMS(accum) ONCE_SUMS(accum), "precision.twice", "no"
-#define ONCE_SUMS(accum) OWN_SUMS(accum), OWN_SCALES, "precision.quartet", "none"
+#define ONCE_SUMS(accum) OWN_SUMS(accum), OWN_SCALES, "precision.quartet", "none", "precision.w_average", "0"
 #define OWN_SCALES "precision.history", "0", "precision.history_takes", "max", "precision.history_margin", "0"
 #define OWN_SUMS(accum)                                                                                  \
   "precision.accum", accum, "precision.z_accum", "", "precision.dx_accum", "", "precision.dw_accum", "", \
@@ -66,6 +66,8 @@ static const char *const delayed_pairs[] = {PLAIN,
                                             "0",
                                             "precision.quartet",
                                             "none",
+                                            "precision.w_average",
+                                            "0",
                                             "precision.twice",
                                             "no",
                                             "precision.hadamard",
@@ -167,6 +169,8 @@ static const char *const quartet_pairs[] = {PLAIN,
                                             OWN_SCALES,
                                             "precision.quartet",
                                             "nearest",
+                                            "precision.w_average",
+                                            "0",
                                             "precision.twice",
                                             "no",
                                             "precision.hadamard",

@@ -224,7 +224,25 @@ typedef struct hu_product_rounding {
                         quantization: TetraJet, Chen et al. 2025, arXiv 2502.20853, and its code, QLinear.py). Not with
                         hadamard, nor with by_window of a conv. */
   uint8_t quartet; /* HU_QUARTET_: linear only; not with hadamard or twice, and x to dz_w keep */
+  float w_average; /* 0; or the decay of the moving average of W that decides between neighbours (below); less than 1 */
 } hu_product_rounding;
+/* Q-EMA (Chen et al. 2025, arXiv 2502.20853, section 5; its code: QLinear.py, engine.py and the quantizer with EMA): a
+ * weight that oscillates between two codes stays with the one that its moving average is nearer to. E is as large as
+ * the master weights, which it equals before the first update, and after each one, taken or not, in binary32:
+ *
+ *   E = d E + c W    d = w_average, c = binary32(1 - d), each product and the sum rounded
+ *
+ * The forward product (and the backward one, by `twice`) takes in place of W rounded to nearest, from the 11th step on:
+ *
+ *   sign(W) s toward(|W| / s, sign(W) E / s), s the block's scale, that of W's largest magnitude by rceil
+ *   toward(x, e) = the largest number l <= x of E2M1 if e is below the middle of l and the next larger one, l + u, else
+ *   l + u; u = 1/2, 1, 2 from 0, 2, 4 on; at most 6. +0 where W is 0.
+ *
+ * w has to be scaled(float4_e2m1fn;scale=float8_e8m0fnu;block=1x32;rule=rceil), turned or not, and twice 1. The events
+ * that are counted are those of W to nearest. Layers that share W have one E, with the decay that was set last. E is
+ * state of a run, as momenta are. */
+enum { HU_AVERAGE_AFTER = 10 };
+
 /* Quartet (Castro et al. 2025-2026, arXiv 2505.14669, Algorithm 1 in appendix A.1 of version 4, whose lines are in
  * brackets; the scales are those of the authors' code, mxfp4_triton.py): a linear layer all of whose products have
  * MXFP4 operands.
@@ -260,8 +278,8 @@ enum {
 /* All keep, fp32, as tensors. */
 HU_API hu_product_rounding hu_product_rounding_plain(void);
 /* For the operator that makes `value`. HU_E_SHAPE: no product makes it, or `hadamard` is another number; HU_E_TRAIN:
- * by_window or twice is above 1, quartet above 2, or twice or quartet does not go with another field or with the kind
- * of the operator; else the parts' own errors. */
+ * by_window or twice is above 1, quartet above 2, w_average is not from 0 to below 1, or one of them does not go with
+ * another field or with the kind of the operator; HU_E_MEMORY; else the parts' own errors. */
 HU_API HU_MUST_CHECK hu_status hu_net_round_product(hu_net *net, int value, const hu_product_rounding *r);
 
 /* Delayed scaling (NVIDIA Transformer Engine: recipe DelayedScaling, common/recipe/delayed_scaling.cu): the scale of an
