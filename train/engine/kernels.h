@@ -264,30 +264,17 @@ HU_AT(block_scales) {
   }
 }
 
-/* b: the scale of the block that number (r, j) is in; n[3] of them side by side. */
-HU_INSIDE float hu_block_scale(const hu_task *t, size_t r, size_t j) {
-  return t->b[t->n[0] ? r / t->n[2] * t->n[3] + j : r * t->n[3] + j / t->n[2]];
-}
-
-HU_AT(block_over) {
-  for (size_t j = j0; j < j1; j++) t->z[r * t->cols + j] = t->a[r * t->cols + j] * t->p / hu_block_scale(t, r, j);
-}
+/* What the kernels below make of one number a (and c) in a block of this scale, with p. */
+HU_INSIDE float hu_over_scale(float a, float c, float scale, float p) { return (void)c, a * p / scale; }
 
 /* NaN in a block whose scale is infinity. */
-HU_AT(block_times) {
-  for (size_t j = j0; j < j1; j++) {
-    const float scale = hu_block_scale(t, r, j);
-    t->z[r * t->cols + j] = hu_canonical(scale <= 0x1.fffffep127f ? t->a[r * t->cols + j] * scale : NAN);
-  }
+HU_INSIDE float hu_times_scale(float a, float c, float scale, float p) {
+  (void)c, (void)p;
+  return hu_canonical(scale <= 0x1.fffffep127f ? a * scale : NAN);
 }
 
-/* c where a over its block's scale is of smaller magnitude than p, else +0. */
-HU_AT(block_within) {
-  for (size_t j = j0; j < j1; j++) {
-    const size_t at = r * t->cols + j;
-    t->z[at] = fabsf(t->a[at] / hu_block_scale(t, r, j)) < t->p ? t->c[at] : 0;
-  }
-}
+/* c where a over the scale is of smaller magnitude than p, else +0. */
+HU_INSIDE float hu_within_scale(float a, float c, float scale, float p) { return fabsf(a / scale) < p ? c : 0; }
 
 /* x on the grid of E2M1, 0 to 6, and of its two neighbours there the one that is nearer to e: the upper one from the
  * middle on. */
@@ -302,14 +289,35 @@ HU_INSIDE float hu_toward(float x, float e) {
   return y < 6 ? y : 6;
 }
 
-/* a in its block's scale, rounded toward c, the sign of a kept; +0 where a is 0. */
-HU_AT(block_toward) {
-  for (size_t j = j0; j < j1; j++) {
-    const size_t at = r * t->cols + j;
-    const float a = t->a[at], c = t->c[at], scale = hu_block_scale(t, r, j);
-    const float y = hu_toward(fabsf(a) / scale, (a < 0 ? -c : c) / scale) * scale;
-    t->z[at] = scale <= 0x1.fffffep127f ? (a < 0 ? -y : a > 0 ? y : 0) : hu_canonical(NAN);
-  }
+/* a in its scale, rounded toward c, the sign of a kept; +0 where a is 0. */
+HU_INSIDE float hu_toward_in_scale(float a, float c, float scale, float p) {
+  const float y = hu_toward(fabsf(a) / scale, (a < 0 ? -c : c) / scale) * scale;
+  (void)p;
+  return scale <= 0x1.fffffep127f ? (a < 0 ? -y : a > 0 ? y : 0) : hu_canonical(NAN);
 }
+
+/* z of a and c, with the scales b of their blocks, n[3] of them side by side. */
+#define HU_BY_BLOCKS(name, of)                                                             \
+  HU_AT(name) {                                                                            \
+    const size_t at = r * t->cols, size = t->n[2];                                         \
+    const float *b = t->b + (t->n[0] ? r / size : r) * t->n[3];                            \
+    const float *a = t->a + at, *c = (t->c ? t->c : t->a) + at;                            \
+    const float p = t->p;                                                                  \
+    float *z = t->z + at;                                                                  \
+    if (t->n[0]) {                                                                         \
+      HU_EACH_COLUMN z[j] = of(a[j], c[j], b[j], p);                                       \
+      return;                                                                              \
+    }                                                                                      \
+    for (size_t begin = j0, end; begin < j1; begin = end) {                                \
+      const float scale = b[begin / size];                                                 \
+      end = (begin / size + 1) * size < j1 ? (begin / size + 1) * size : j1;               \
+      HU_INDEPENDENT for (size_t j = begin; j < end; j++) z[j] = of(a[j], c[j], scale, p); \
+    }                                                                                      \
+  }
+
+HU_BY_BLOCKS(block_over, hu_over_scale)
+HU_BY_BLOCKS(block_times, hu_times_scale)
+HU_BY_BLOCKS(block_within, hu_within_scale)
+HU_BY_BLOCKS(block_toward, hu_toward_in_scale)
 
 #endif
