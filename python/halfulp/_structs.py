@@ -329,7 +329,8 @@ class hu_product_rounding(_Record):
     _fields_ = [(name, hu_rounding) for name in
                 ('x', 'w', 'dz', 'w_back', 'x_back', 'dz_w', 'z_out', 'dx_out', 'dw_out')
                 ] + [(name, hu_accum) for name in ('z_accum', 'dx_accum', 'dw_accum')
-                     ] + [('hadamard', c.c_uint32), ('signs', c.c_uint32), ('by_window', c.c_uint8), ('twice', c.c_uint8)]
+                     ] + [('hadamard', c.c_uint32), ('signs', c.c_uint32), ('by_window', c.c_uint8), ('twice', c.c_uint8),
+                           ('quartet', c.c_uint8), ('w_average', c.c_float)]
 
 
 class hu_net_tensor(_Record):

@@ -216,6 +216,8 @@ def test_roundings(random):
     first = halfulp.gemm(halfulp.quantize(x, 'bfloat16'), weights, accum='seq(bfloat16)')
     net.predict(x)
     np.testing.assert_array_equal(net.values()['1.linear'], first + net.parameters()['linear1.bias'])
+    net.round_products(quartet=1)
+    assert not np.array_equal(net.predict(x), plain)
     net.round_products()
     np.testing.assert_array_equal(net.predict(x), plain)
 
@@ -326,6 +328,9 @@ def test_errors(random):
             (lambda: net.round_products(y='keep'), TypeError, "'y'"),
             (lambda: net.round_products(hadamard=5), ValueError, '1.linear'),
             (lambda: net.round_products(by_window=256), ValueError, 'by_window'),
+            (lambda: net.round_products(quartet=3), ValueError, 'quartet'),
+            (lambda: net.round_products(quartet=1, x='bfloat16'), ValueError, '1.linear'),
+            (lambda: net.round_products(w_average=0.5), ValueError, '1.linear'),
             (lambda: Net('mlp', batch=1, width=9, users=1, outputs=2).predict(x[:1, :2]), ValueError, '9 numbers'),
             (lambda: net.round_products(accum='nothing'), ValueError, 'nothing')]:
         with pytest.raises(kind, match=words):

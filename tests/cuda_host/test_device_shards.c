@@ -53,6 +53,16 @@ static void test_twice(void **state) {
   same_on_device(1, PAIRS("model.net", "mlp(layers=1,units=16)", "run.batch", "12", "precision.system", "tetrajet"));
   same_on_device(1, PAIRS(IMAGES, "model.net", "conv(channels=4)", "precision.system", "tetrajet", "precision.x",
                           "bfloat16,sra:4", "precision.x_back", "keep"));
+  same_on_device(2, PAIRS("model.net", "mlp(layers=1,units=40)", "run.batch", "32", "precision.system", "tetrajet",
+                          "precision.w_average", "0.75", "parallel.shards", "2"));
+}
+
+/* Quartet's layers: transforms with ragged ends, scales of blocks, masks. */
+static void test_quartet(void **state) {
+  (void)state;
+  same_on_device(1, PAIRS("model.net", "mlp(layers=2,units=40)", "run.batch", "36", "precision.system", "quartet"));
+  same_on_device(2, PAIRS("model.net", "mlp(layers=1,units=70)", "run.batch", "80", "precision.system", "quartet",
+                          "precision.quartet", "stochastic", "parallel.shards", "2"));
 }
 
 /* Gradients of several batches are added up by the engine, those of shards on the host; random words and weights'
@@ -88,9 +98,10 @@ static void test_batches(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_shards), cmocka_unit_test(test_delayed),
-                                     cmocka_unit_test(test_twice), cmocka_unit_test(test_accumulated),
-                                     cmocka_unit_test(test_rules), cmocka_unit_test(test_batches)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_shards),      cmocka_unit_test(test_delayed),
+                                     cmocka_unit_test(test_twice),       cmocka_unit_test(test_quartet),
+                                     cmocka_unit_test(test_accumulated), cmocka_unit_test(test_rules),
+                                     cmocka_unit_test(test_batches)};
   if (argc < 2) return 2;
   folder = argv[1];
   int skip = twin_skip("training on the device");

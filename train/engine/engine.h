@@ -89,7 +89,12 @@ enum { HU_BY_NUMBER = 0, HU_BY_ROW = 1 };
   X(LSTM_GATES, lstm_gates, HU_BY_NUMBER)           \
   X(LSTM_CELL, lstm_cell, HU_BY_NUMBER)             \
   X(LSTM_STATE, lstm_state, HU_BY_NUMBER)           \
-  X(LSTM_BACK, lstm_back, HU_BY_NUMBER)
+  X(LSTM_BACK, lstm_back, HU_BY_NUMBER)             \
+  X(BLOCK_SCALES, block_scales, HU_BY_NUMBER)       \
+  X(BLOCK_OVER, block_over, HU_BY_NUMBER)           \
+  X(BLOCK_TIMES, block_times, HU_BY_NUMBER)         \
+  X(BLOCK_WITHIN, block_within, HU_BY_NUMBER)       \
+  X(BLOCK_TOWARD, block_toward, HU_BY_NUMBER)
 
 #define HU_KERNEL_NUMBER(NAME, name, by) HU_RUN_##NAME,
 enum { HU_KERNELS(HU_KERNEL_NUMBER) HU_RUN_KERNELS };

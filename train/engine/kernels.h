@@ -214,4 +214,110 @@ HU_COLUMNS(columns_spread, (t->a[at + k] - t->c[j + k]) * (t->a[at + k] - t->c[j
 HU_COLUMNS(columns_gain, t->a[at + k] * t->c[j + k])
 HU_COLUMNS(columns_both, t->a[at + k] * t->c[j + k] * t->b[at + k])
 
+/* ---- blocks of n[2] numbers that share a power of two, as train/net/quartet.c and average.c have them: side by side
+ * in a row, or (n[0]) one above the other in a column; the last one of a row or column may be shorter ---- */
+
+HU_INSIDE float hu_power_below(float x) { /* of a normal number, the largest power of two that is not above it */
+  uint32_t u;
+  memcpy(&u, &x, sizeof u);
+  u &= 0x7F800000u;
+  memcpy(&x, &u, sizeof x);
+  return x;
+}
+
+/* By the standard deviation times p, a margin added; of n numbers `step` apart, sums from the first one on. */
+HU_INSIDE float hu_scale_by_deviation(const float *x, size_t step, size_t n, float p) {
+  float sum = 0, squares = 0;
+  for (size_t i = 0; i < n; i++) {
+    sum += x[i * step];
+    squares += x[i * step] * x[i * step];
+  }
+  const float count = (float)n, mean = sum / count, variance = squares / count - mean * mean;
+  if (variance != variance) return INFINITY;
+  return hu_power_below(p * (variance >= 0 ? sqrtf(variance) : 1) + 1e-8f);
+}
+
+/* A quarter of the power of two of the largest magnitude, at least 2^-127; or (up) the least power of two that is at
+ * least a sixth of that magnitude: the quarter, or the half. */
+HU_INSIDE float hu_scale_by_largest(const float *x, size_t step, size_t n, int up) {
+  float largest = 0;
+  for (size_t i = 0; i < n; i++) {
+    const float size = fabsf(x[i * step]);
+    if (!(size <= largest)) largest = size;
+  }
+  if (!(largest <= 0x1.fffffep127f)) return INFINITY;
+  float scale = hu_power_below(largest) * 0.25f;
+  if (!(scale > 0x1p-127f)) scale = 0x1p-127f;
+  return up && largest > 6 * scale ? 2 * scale : scale;
+}
+
+/* z: the scale of each block of a, whose rows are lda apart: n[1] numbers along the axis. p: as above; 0: by the
+ * largest; below 0: by the largest, up. Infinity where an infinity or a NaN is in the block, or sums are beyond the
+ * range. */
+HU_AT(block_scales) {
+  const size_t down = t->n[0], size = t->n[2], step = down ? t->lda : 1;
+  for (size_t j = j0; j < j1; j++) {
+    const size_t before = (down ? r : j) * size, n = t->n[1] - before < size ? t->n[1] - before : size;
+    const float *x = t->a + (down ? before * t->lda + j : r * t->lda + before);
+    t->z[r * t->cols + j] =
+        t->p > 0 ? hu_scale_by_deviation(x, step, n, t->p) : hu_scale_by_largest(x, step, n, t->p < 0);
+  }
+}
+
+/* What the kernels below make of one number a (and c) in a block of this scale, with p. */
+HU_INSIDE float hu_over_scale(float a, float c, float scale, float p) { return (void)c, a * p / scale; }
+
+/* NaN in a block whose scale is infinity. */
+HU_INSIDE float hu_times_scale(float a, float c, float scale, float p) {
+  (void)c, (void)p;
+  return hu_canonical(scale <= 0x1.fffffep127f ? a * scale : NAN);
+}
+
+/* c where a over the scale is of smaller magnitude than p, else +0. */
+HU_INSIDE float hu_within_scale(float a, float c, float scale, float p) { return fabsf(a / scale) < p ? c : 0; }
+
+/* x on the grid of E2M1, 0 to 6, and of its two neighbours there the one that is nearer to e: the upper one from the
+ * middle on. */
+HU_INSIDE float hu_toward(float x, float e) {
+  const float unit = x < 2 ? 0.5f : x < 4 ? 1 : 2;
+  const float low = x < 1   ? (x < 0.5f ? 0 : 0.5f)
+                    : x < 2 ? (x < 1.5f ? 1 : 1.5f)
+                    : x < 4 ? (x < 3 ? 2 : 3)
+                    : x < 6 ? 4
+                            : 6;
+  const float y = e >= low + unit / 2 ? low + unit : low;
+  return y < 6 ? y : 6;
+}
+
+/* a in its scale, rounded toward c, the sign of a kept; +0 where a is 0. */
+HU_INSIDE float hu_toward_in_scale(float a, float c, float scale, float p) {
+  const float y = hu_toward(fabsf(a) / scale, (a < 0 ? -c : c) / scale) * scale;
+  (void)p;
+  return scale <= 0x1.fffffep127f ? (a < 0 ? -y : a > 0 ? y : 0) : hu_canonical(NAN);
+}
+
+/* z of a and c, with the scales b of their blocks, n[3] of them side by side. */
+#define HU_BY_BLOCKS(name, of)                                                             \
+  HU_AT(name) {                                                                            \
+    const size_t at = r * t->cols, size = t->n[2];                                         \
+    const float *b = t->b + (t->n[0] ? r / size : r) * t->n[3];                            \
+    const float *a = t->a + at, *c = (t->c ? t->c : t->a) + at;                            \
+    const float p = t->p;                                                                  \
+    float *z = t->z + at;                                                                  \
+    if (t->n[0]) {                                                                         \
+      HU_EACH_COLUMN z[j] = of(a[j], c[j], b[j], p);                                       \
+      return;                                                                              \
+    }                                                                                      \
+    for (size_t begin = j0, end; begin < j1; begin = end) {                                \
+      const float scale = b[begin / size];                                                 \
+      end = (begin / size + 1) * size < j1 ? (begin / size + 1) * size : j1;               \
+      HU_INDEPENDENT for (size_t j = begin; j < end; j++) z[j] = of(a[j], c[j], scale, p); \
+    }                                                                                      \
+  }
+
+HU_BY_BLOCKS(block_over, hu_over_scale)
+HU_BY_BLOCKS(block_times, hu_times_scale)
+HU_BY_BLOCKS(block_within, hu_within_scale)
+HU_BY_BLOCKS(block_toward, hu_toward_in_scale)
+
 #endif

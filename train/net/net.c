@@ -98,6 +98,7 @@ static void free_tensors(hu_net *net) {
     void *all[] = {p->dtheta, p->master, p->theta, p->m, p->second, p->kahan};
     size_t own = net->first ? 1 : sizeof all / sizeof *all;
     for (size_t k = 0; k < own; k++) release(net, all[k]);
+    release(net, p->average);
     free_shown(p->shown);
     free(p->name);
   }
@@ -296,6 +297,15 @@ hu_status hu_net_round_parameter(hu_net *net, int parameter, const hu_rounding *
   return set_both(&net->parameter[parameter].round, theta, &net->parameter[parameter].round_back, dtheta);
 }
 
+/* Quartet's layer goes with the other fields. */
+static int quartet_allowed(const hu_product_rounding *r) {
+  const hu_rounding *all[] = {&r->x, &r->w, &r->dz, &r->w_back, &r->x_back, &r->dz_w};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    if (all[i]->kind != HU_ROUND_KEEP) return 0;
+  }
+  return r->quartet <= HU_QUARTET_STOCHASTIC && !r->hadamard && !r->twice;
+}
+
 hu_status hu_net_round_product(hu_net *net, int value, const hu_product_rounding *r) {
   if (!net || !r) return HU_E_NULL;
   const hu_rounding *all[] = {&r->x,    &r->w,     &r->dz,     &r->w_back, &r->x_back,
@@ -312,9 +322,13 @@ hu_status hu_net_round_product(hu_net *net, int value, const hu_product_rounding
     return HU_E_SHAPE;
   }
   if (r->by_window > 1 || r->twice > 1 || (r->twice && r->hadamard)) return HU_E_TRAIN;
+  if (r->quartet && !quartet_allowed(r)) return HU_E_TRAIN;
   for (int i = 0; i < net->operators; i++) {
     if (net->op[i].out != value || !net->op[i].kind->product) continue;
     if (r->twice && r->by_window && strcmp(net->op[i].kind->name, "conv") == 0) return HU_E_TRAIN;
+    if (r->quartet && strcmp(net->op[i].kind->name, "linear") != 0) return HU_E_TRAIN;
+    s = hu_average_begin(net, &net->op[i], r);
+    if (s != HU_OK) return s;
     hu_delayed_free(&net->op[i]);
     net->op[i].rounding = *r;
     return HU_OK;

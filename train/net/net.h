@@ -49,6 +49,8 @@ typedef struct hu_parameter {
   int gradient;
   hu_rounded rounded; /* theta, in this pass */
   int postponed;      /* 1: operators have not given their gradients yet (hu_give_postponed) */
+  float *average;     /* as master: its moving average; NULL: none, or that of the first net */
+  float decay;        /* of average */
   int own_update;     /* 1: updates end with `update` and `mode` instead of as the optimizer says */
   uint8_t update;
   hu_mode mode;
@@ -233,7 +235,8 @@ enum {
   HU_PART_DX_W = 5,
   HU_PART_Z_OUT = 6,
   HU_PART_DX_OUT = 7,
-  HU_PART_DW_OUT = 8
+  HU_PART_DW_OUT = 8,
+  HU_PART_SIGNS = 9
 };
 /* 1 if an operand (HU_PART_) is a tensor as that was rounded: nothing rounds or transforms it before its product. */
 int hu_operand_is_tensor(const hu_net *net, const hu_operator *op, unsigned part);
@@ -264,6 +267,14 @@ hu_status hu_delayed_step(hu_net *net);
 void hu_delayed_forget(hu_net *net);
 void hu_delayed_free(hu_operator *op);
 void hu_delayed_end(hu_net *net);
+/* Q-EMA: what w_average wants of the other fields and the operator; then room for the average of its W, which is W.
+ * HU_E_TRAIN, HU_E_MEMORY. */
+hu_status hu_average_begin(hu_net *net, const hu_operator *op, const hu_product_rounding *r);
+/* An update is about to be made, and was made. */
+void hu_average_start(hu_net *net);
+void hu_average_step(hu_net *net);
+/* z, W of an operator rounded to nearest, becomes what its average decides, where it does. */
+void hu_average_choose(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *z, const float *w);
 /* 1 if patches were rounded in place, for another rounding than r. */
 int hu_patches_spoilt(const hu_operator *op, const hu_rounding *r);
 /* What operands were rounded to is forgotten: a pass begins. And the memory for it given back. */

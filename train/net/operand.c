@@ -36,12 +36,19 @@ static const hu_rounding *first_rounding(const hu_operator *op, unsigned part, u
   return r->kind == HU_ROUND_KEEP ? NULL : r;
 }
 
+/* The same, and W of Z toward its average. */
+static void round_operand(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
+                          const hu_rounding *r, unsigned part, hu_rounding_counts *counts) {
+  round_part(net, op, rows, cols, z, x, r, part, counts);
+  if (part == HU_PART_Z_W) hu_average_choose(net, op, rows, cols, z, x);
+}
+
 /* The forward pass has counted it. */
 static void round_first(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
                         const hu_rounding *r, unsigned first) {
   hu_rounding given;
   r = hu_delayed_rounding(net, op, rows * cols, x, r, first, &given);
-  round_part(net, op, rows, cols, z, x, r, first, NULL);
+  round_operand(net, op, rows, cols, z, x, r, first, NULL);
 }
 
 const hu_rounding *hu_last_rounding(const hu_operator *op, unsigned part, const hu_rounding *r) {
@@ -124,7 +131,7 @@ hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t
   }
   float *place = slot ? place_in(net, slot, op, rows * cols, x) : NULL, *to = place ? place : room;
   if (place) memset(&slot->counts, 0, sizeof slot->counts);
-  round_part(net, op, rows, cols, to, z.data, r, part, place ? &slot->counts : counts);
+  round_operand(net, op, rows, cols, to, z.data, r, part, place ? &slot->counts : counts);
   z.data = to;
   if (!place) return z;
   hu_add_counts(counts, &slot->counts);

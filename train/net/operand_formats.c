@@ -35,12 +35,14 @@ static int is_transformed(const hu_operator *op, unsigned part) {
 
 int hu_operand_is_tensor(const hu_net *net, const hu_operator *op, unsigned part) {
   hu_rounding keep;
+  if (op->rounding.quartet) return 0;
   if (own_of(op, part)->kind != HU_ROUND_KEEP || is_transformed(op, part)) return 0;
   return before_of(net, op, part, &keep) != &keep;
 }
 
 static hu_format format_of(const hu_net *net, const hu_operator *op, unsigned part) {
   hu_rounding keep = hu_rounding_keep();
+  if (op->rounding.quartet) return hu_binary32(); /* a number of E2M1 times a scale */
   return hu_operand_grid(op, part, own_of(op, part),
                          is_transformed(op, part) ? &keep : before_of(net, op, part, &keep));
 }

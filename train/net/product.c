@@ -14,8 +14,8 @@ static hu_products products_of(const hu_operator *op, unsigned part, size_t m, s
   return p;
 }
 
-static void multiply(hu_net *net, const hu_operator *op, unsigned part, size_t m, size_t n, size_t k, float *z,
-                     hu_matrices a, hu_matrices b) {
+void hu_multiply(hu_net *net, const hu_operator *op, unsigned part, size_t m, size_t n, size_t k, float *z,
+                 hu_matrices a, hu_matrices b) {
   hu_products p = products_of(op, part, m, n, k, z, a, b);
   hu_do_products(net, op, part, &p);
 }
@@ -53,7 +53,7 @@ hu_status hu_product_forward(hu_net *net, hu_operator *op, size_t in, hu_matrice
   hu_value *z = &net->value[op->out];
   hu_matrices w = hu_weights_operand(net, op, in, &op->rounding.w, HU_PART_Z_W);
   x.inner = in;
-  multiply(net, op, HU_PART_Z_OUT, z->rows, z->cols / op->groups, in, z->v, x, w);
+  hu_multiply(net, op, HU_PART_Z_OUT, z->rows, z->cols / op->groups, in, z->v, x, w);
   return hu_finish_forward(net, op);
 }
 
@@ -62,10 +62,10 @@ void hu_product_x(hu_net *net, hu_operator *op, size_t in, float *dx) {
   hu_matrices dz = hu_gradients_operand(net, op, &op->rounding.dz, net->work[1], HU_PART_DX_DZ);
   hu_matrices w = hu_weights_operand(net, op, in, &op->rounding.w_back, HU_PART_DX_W);
   w.transposed = 1;
-  multiply(net, op, HU_PART_DX_OUT, z->rows, in, z->cols / op->groups, dx, dz, w);
+  hu_multiply(net, op, HU_PART_DX_OUT, z->rows, in, z->cols / op->groups, dx, dz, w);
 }
 
-static hu_status give_bias(hu_net *net, hu_operator *op) {
+hu_status hu_give_bias(hu_net *net, hu_operator *op) {
   const hu_value *z = &net->value[op->out];
   if (op->theta[1] < 0) return hu_done(net);
   float *db = hu_gift_parameter(net, op->theta[1], net->work[0]);
@@ -78,7 +78,7 @@ hu_status hu_finish_weights(hu_net *net, hu_operator *op, size_t in, float *dw) 
   hu_value *z = &net->value[op->out];
   hu_status s = hu_round_product(net, op, in, z->cols, dw, &op->rounding.dw_out, HU_PART_DW_OUT);
   hu_give_parameter(net, op->theta[0], dw);
-  return s == HU_OK ? give_bias(net, op) : s;
+  return s == HU_OK ? hu_give_bias(net, op) : s;
 }
 
 /* The product that makes dW. */
@@ -104,7 +104,7 @@ hu_status hu_product_weights(hu_net *net, hu_operator *op, size_t in, hu_matrice
 static int is_kept(const hu_rounding *r) { return r->kind == HU_ROUND_KEEP; }
 
 /* X and dZ stay as they are until the end of the pass. */
-static int postponed(hu_net *net, hu_operator *op) {
+int hu_postponed(hu_net *net, hu_operator *op) {
   const hu_product_rounding *r = &op->rounding;
   if (!op->shares || !net->engine->sum_products || r->hadamard || !hu_is_plain_fp32(&r->dw_accum)) return 0;
   op->postponed = is_kept(hu_last_rounding(op, HU_PART_DW_X, &r->x_back)) && is_kept(&r->dz_w) && is_kept(&r->dw_out);
@@ -163,49 +163,4 @@ int hu_add_weights(hu_net *net, hu_operator *op, size_t in, size_t outputs, int 
   if (bias && op->theta[0] >= 0) op->theta[1] = hu_new_parameter(net, 1, outputs, 0, 0);
   hu_name_parameters(net, op->kind->name, op->theta[0], "weight bias");
   return net->status == HU_OK ? op->out : -1;
-}
-
-/* ---- rows ---- */
-
-/* X, rounded for a product. */
-static hu_status linear_forward(hu_net *net, hu_operator *op) {
-  return hu_product_forward(net, op, net->value[op->in[0]].cols, hu_x_operand(net, op, &op->rounding.x, HU_PART_Z_X));
-}
-
-static hu_status linear_backward(hu_net *net, hu_operator *op) {
-  hu_value *x = &net->value[op->in[0]];
-  net->rounded.there = 0; /* dZ is another one */
-  hu_status s = postponed(net, op)
-                    ? give_bias(net, op)
-                    : hu_product_weights(net, op, x->cols, hu_x_operand(net, op, &op->rounding.x_back, HU_PART_DW_X));
-  if (s != HU_OK || !hu_wants_gradient(net, op->in[0])) return s;
-  float *dx = hu_gift(net, op->in[0], net->work[0]);
-  hu_product_x(net, op, x->cols, dx);
-  s = hu_round_product(net, op, x->rows, x->cols, dx, &op->rounding.dx_out, HU_PART_DX_OUT);
-  hu_give(net, op->in[0], dx);
-  return s == HU_OK ? hu_done(net) : s;
-}
-
-static const hu_operator_kind linear = {"linear", linear_forward, linear_backward, NULL, 1, 0, 1};
-
-int hu_linear_of(hu_net *net, int x, int weights, int bias) {
-  if (!hu_usable(net, x) || weights < 0) return -1;
-  hu_value v = net->value[x];
-  int z = hu_new_value(net, v.rows, net->parameter[weights].cols, v.height, v.width);
-  hu_operator *op = hu_new_operator(net, &linear, x, -1, z, 0);
-  if (!op) return -1;
-  op->theta[0] = weights;
-  op->theta[1] = bias;
-  for (int i = 0; i < net->operators - 1; i++) {
-    if (net->op[i].kind == &linear && net->op[i].theta[0] == weights) op->shares = net->op[i].shares = 1;
-  }
-  return z;
-}
-
-int hu_net_linear(hu_net *net, int x, size_t outputs, int bias) {
-  if (!hu_usable(net, x)) return -1;
-  int weights = hu_new_parameter(net, net->value[x].cols, outputs, 0, net->value[x].cols);
-  int offset = bias && weights >= 0 ? hu_new_parameter(net, 1, outputs, 0, 0) : -1;
-  hu_name_parameters(net, "linear", weights, "weight bias");
-  return net->status == HU_OK ? hu_linear_of(net, x, weights, offset) : -1;
 }

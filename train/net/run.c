@@ -287,10 +287,12 @@ static HU_NOINLINE hu_status update(hu_net *net, const hu_optimizer *o, const hu
   if (with) with->found = found;
   net->trained = 0;
   int go = hu_loss_scale_update(scale, rule, found);
+  hu_average_start(net);
   if (go) {
     hu_optimizer_tick(&net->time, o);
     s = step(net, o, counts);
   }
+  hu_average_step(net);
   net->step++;
   if (s == HU_OK) s = hu_delayed_step(net);
   hu_tell(net, HU_PHASE_UPDATE, NULL, 1);

@@ -26,6 +26,7 @@ static const char *const orders[] = {"largest", "smallest", "random", NULL};
 static const char *const feedbacks[] = {"none", "own", "sum", NULL};
 static const char *const statistics[] = {"shard", "batch", NULL};
 static const char *const afters[] = {"forward", "backward", "both", NULL};
+static const char *const quartets[] = {"none", "nearest", "stochastic", NULL};
 static const char *const amaxes[] = {"max", "most_recent", NULL};
 static const char *const blocks[] = {"0", "16", "32", "64", "128", NULL};
 
@@ -166,7 +167,7 @@ static const hu_run_key keys[] = {
         SYSTEM, "precision.system", "binary32",
         "sets the keys below, as a paper or a library defines them: binary32, fp16, bfloat16, fp8 (E4M3 forward, "
         "E5M2 for gradients, no scales), fp8_e5m2 (E5M2 in both directions), s2fp8, fp8_tensor, fp8_delayed, mxfp8, "
-        "mxfp6, mxfp4, nvfp4, dsv3, hfp8, wang2018, tetrajet or fp4_all_the_way"),
+        "mxfp6, mxfp4, nvfp4, dsv3, hfp8, wang2018, tetrajet, fp4_all_the_way or quartet"),
     OTHER(ROUNDING, values, "precision.values", "keep", "rounding of every value, after its operator"),
     OTHER(ROUNDING, gradients, "precision.gradients", "keep", "rounding of the gradient of every value"),
     OTHER(ROUNDING, parameters, "precision.parameters", "keep", "rounding of the parameters that operators see"),
@@ -197,6 +198,11 @@ static const hu_run_key keys[] = {
     WORD(twice, "precision.twice", "no", no_yes,
          "yes: W of dX and X of dW are rounded from what precision.w and precision.x have left of them (double "
          "quantization)"),
+    FACTOR(w_average, "precision.w_average", "0", 0, 1,
+           "Q-EMA: decay of the moving average that W is rounded toward (0.998, say), below 1; 0: none"),
+    WORD(quartet, "precision.quartet", "none", quartets,
+         "nearest or stochastic: linear layers by Quartet's algorithm, gradients rounded in that way (version 4 of the "
+         "paper, earlier ones); the operands' keys stay keep"),
     COUNT(
         history, "precision.history", "0", 0, 65536,
         "delayed scaling: steps whose largest numbers decide the scales of operands that have one scale (fp8_tensor); "

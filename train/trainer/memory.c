@@ -74,6 +74,29 @@ static int open_readers(readers *r, const hu_net *net) {
 /* A product by a parameter has X and W apart; those of attention take both from values. */
 static int by_weights(const hu_operator *op) { return op->kind->product && op->theta[0] >= 0; }
 
+/* Codes of E2M1, a scale of 8 bits for each block along the axis, and (masked) a bit that says what was clipped. */
+static double quartet_bits(size_t rows, size_t cols, int down, int masked) {
+  size_t blocks = down ? (rows + 31) / 32 * cols : rows * ((cols + 31) / 32);
+  return (double)rows * (double)cols * (4 + masked) + 8 * (double)blocks;
+}
+
+/* X and W are those of the forward pass, with masks; dZ is rounded in both directions. */
+static double x_bits(const hu_operator *op, size_t rows, size_t cols) {
+  return op->rounding.quartet ? quartet_bits(rows, cols, 0, 1) : bits_of(rows, cols, &op->rounding.x_back);
+}
+
+static double w_bits(const hu_operator *op, size_t rows, size_t cols) {
+  const hu_product_rounding *r = &op->rounding;
+  if (r->quartet) return quartet_bits(rows, cols, 1, 1);
+  return larger(bits_of(rows, cols, &r->w), bits_of(rows, cols, &r->w_back));
+}
+
+static double dz_bits(const hu_operator *op, size_t rows, size_t cols) {
+  const hu_product_rounding *r = &op->rounding;
+  if (r->quartet) return larger(quartet_bits(rows, cols, 0, 0), quartet_bits(rows, cols, 1, 0));
+  return larger(bits_of(rows, cols, &r->dz), bits_of(rows, cols, &r->dz_w));
+}
+
 /* A value whose readers are all products is stored as the operand that dW needs; one that a product without bias makes
  * is a number of the result's rounding. */
 static double value_bits(const readers *r, int value, double bits) {
@@ -87,7 +110,7 @@ static double value_bits(const readers *r, int value, double bits) {
   for (size_t k = r->first[value]; k < r->first[value + 1]; k++) {
     const hu_operator *op = &r->net->op[r->op[k]];
     products += op->kind->product != 0;
-    widest = larger(widest, bits_of(x->rows, x->cols, &op->rounding.x_back));
+    widest = larger(widest, x_bits(op, x->rows, x->cols));
     if (!by_weights(op)) widest = larger(widest, bits_of(x->rows, x->cols, &op->rounding.w_back));
   }
   return all && products == all ? smaller(bits, widest) : bits;
@@ -98,8 +121,7 @@ static double gradient_bits(const readers *r, int value, double bits) {
   const hu_value *x = &r->net->value[value];
   const hu_operator *maker = r->made_by[value] < 0 ? NULL : &r->net->op[r->made_by[value]];
   if (maker && maker->kind->product) {
-    bits = smaller(
-        bits, larger(bits_of(x->rows, x->cols, &maker->rounding.dz), bits_of(x->rows, x->cols, &maker->rounding.dz_w)));
+    bits = smaller(bits, dz_bits(maker, x->rows, x->cols));
   }
   if (r->first[value + 1] - r->first[value] != 1) return bits;
   const hu_operator *reader = &r->net->op[r->op[r->first[value]]];
@@ -127,8 +149,7 @@ static double weight_bits(const readers *r, int parameter, double bits) {
   int times;
   const hu_operator *op = product_of(net, parameter, &times);
   if (!op) return bits;
-  return smaller(bits,
-                 larger(bits_of(p->rows, p->cols, &op->rounding.w), bits_of(p->rows, p->cols, &op->rounding.w_back)));
+  return smaller(bits, w_bits(op, p->rows, p->cols));
 }
 
 /* dW of a parameter that one product has. */
@@ -184,6 +205,7 @@ static HU_NOINLINE hu_trainer_memory memory_of(const hu_trainer *t, const counts
     double seen = by->weight(&r, i, bits_of(p->rows, p->cols, &p->round)) / 8;
     z.weights += master + (seen < master ? seen : 0); /* a copy for the operators, if it is another one */
     z.state += n * state_bytes(&o);
+    if (p->average) z.state += n * (double)sizeof(float);
     z.gradients += by->weight_gradient(&r, i, bits_of(p->rows, p->cols, &p->round_back)) / 8;
     if (t->keys.accumulate > 1) z.gradients += n * (double)sizeof(float);
   }

@@ -73,7 +73,9 @@ static hu_product_rounding product_of(const hu_run_keys *k, const hu_operator *o
                            (uint32_t)k->hadamard,
                            (uint32_t)k->signs,
                            (uint8_t)k->by_window,
-                           (uint8_t)k->twice};
+                           (uint8_t)k->twice,
+                           (uint8_t)(strcmp(op->kind->name, "linear") == 0 ? k->quartet : 0),
+                           op->theta[0] >= 0 ? (float)k->w_average : 0};
   int gram = strcmp(op->kind->name, "gram") == 0;
   if (gram || strcmp(op->kind->name, "scores") == 0) { /* W is K^T; K and dK are stored */
     r.dw_out.turned = r.dw_out.kind == HU_ROUND_SCALED ? !r.dw_out.turned : 0;
@@ -163,10 +165,28 @@ static hu_status delay_product(const hu_trainer *t, int value, char *why) {
 /* What stays of the roundings from step precision.until on. A transform before dW serves its roundings alone. */
 static void leave(hu_product_rounding *r, uint64_t after) {
   const hu_rounding keep = hu_rounding_keep();
-  if (after != AFTER_BACKWARD) r->x = r->w = r->z_out = keep;
+  if (after != AFTER_BACKWARD) {
+    r->x = r->w = r->z_out = keep;
+    r->w_average = 0;
+  }
   if (after == AFTER_FORWARD) return;
   r->dz = r->w_back = r->x_back = r->dz_w = r->dx_out = r->dw_out = keep;
   r->hadamard = 0;
+  r->quartet = HU_QUARTET_NONE; /* after = both: check_late */
+}
+
+/* Quartet's layer rounds all operands by itself. */
+static hu_status check_quartet(const hu_trainer *t, char *why) {
+  const hu_run_keys *k = &t->keys;
+  const hu_rounding *operands[] = {&k->x, &k->w, &k->x_back, &k->dz_w, &k->dz, &k->w_back}; /* as operand_key */
+  if (!k->quartet) return HU_OK;
+  for (unsigned i = 0; i < sizeof operands / sizeof *operands; i++) {
+    if (operands[i]->kind != HU_ROUND_KEEP)
+      return hu_say(why, HU_E_TRAIN, "precision.quartet: rounds all operands, and precision.%s does, too",
+                    operand_key(i));
+  }
+  const char *other = k->hadamard ? "hadamard" : k->twice ? "twice" : k->history ? "history" : NULL;
+  return other ? hu_say(why, HU_E_TRAIN, "precision.quartet: does not go with precision.%s", other) : HU_OK;
 }
 
 /* late: as from step precision.until on. */
@@ -185,6 +205,10 @@ static hu_status round_products(hu_trainer *t, int late, char *why) {
     hu_product_rounding r = product_of(&t->keys, op);
     if (late) leave(&r, t->keys.after);
     s = hu_net_round_product(t->net, op->out, &r);
+    if (s == HU_E_TRAIN && r.w_average > 0)
+      return hu_say(why, s,
+                    "precision.w_average: wants precision.w = scaled(float4_e2m1fn;scale=float8_e8m0fnu;block=1x32;"
+                    "rule=rceil), turned or not, and precision.twice = yes (precision.system = tetrajet)");
     if (s != HU_OK) return hu_say(why, s, "precision: a product's roundings or accumulation: %s", hu_status_text(s));
     if (t->keys.history) s = delay_product(t, op->out, why);
   }
@@ -260,6 +284,8 @@ static hu_status choose_updates(hu_trainer *t, char *why) {
 static hu_status check_late(hu_trainer *t, char *why) {
   if (!t->keys.until) return HU_OK;
   if (t->keys.history) return hu_say(why, HU_E_TRAIN, "precision.until: above 0, and precision.history, too");
+  if (t->keys.quartet && t->keys.after != AFTER_BOTH)
+    return hu_say(why, HU_E_TRAIN, "precision.after: with precision.quartet it is both");
   hu_status s = round_products(t, 1, why);
   if (s == HU_OK && check_products(t, NULL) != HU_OK)
     s = hu_say(
@@ -279,7 +305,8 @@ hu_status hu_set_products(hu_trainer *t) {
 hu_status hu_set_precision(hu_trainer *t, char *why) {
   hu_status s = round_tensors(t);
   if (s != HU_OK) return hu_say(why, s, "precision: %s", hu_status_text(s));
-  s = round_products(t, 0, why);
+  s = check_quartet(t, why);
+  if (s == HU_OK) s = round_products(t, 0, why);
   if (s == HU_OK) s = choose_updates(t, why);
   if (s == HU_OK) s = hu_start_plan(t, why);
   if (s == HU_OK) s = check_products(t, why);

@@ -66,6 +66,7 @@ hu_status hu_list_state(hu_trainer *t) {
     if (s == HU_OK && momentum) s = add_slot(t, name, "momentum", p->rows, p->cols, p->m);
     if (s == HU_OK && second) s = add_slot(t, name, "second", p->rows, p->cols, p->second);
     if (s == HU_OK && kahan) s = add_slot(t, name, "kahan", p->rows, p->cols, p->kahan);
+    if (s == HU_OK && p->average) s = add_slot(t, name, "average", p->rows, p->cols, p->average);
     if (s == HU_OK && t->feedback.kept) s = add_residual(t, name, p, &first);
   }
   for (int i = 0; i < t->net->operators && s == HU_OK; i++) {
@@ -168,11 +169,12 @@ static int is_length(const char *key) { return strcmp(key, "run.epochs") == 0 ||
 
 /* Keys that states of earlier versions have not, whose runs were what the default says. */
 static int is_later_key(const char *key) {
-  static const char *const later[] = {
-      "run.accumulate",           "optimizer.nesterov",      "data.vocabulary",         "data.numbering",
-      "data.negatives",           "data.candidates",         "data.categories",         "precision.history",
-      "precision.until",          "precision.after",         "precision.twice",         "optimizer.round_decay",
-      "optimizer.round_momentum", "precision.history_takes", "precision.history_margin"};
+  static const char *const later[] = {"run.accumulate",           "optimizer.nesterov",      "data.vocabulary",
+                                      "data.numbering",           "data.negatives",          "data.candidates",
+                                      "data.categories",          "precision.history",       "precision.until",
+                                      "precision.after",          "precision.twice",         "optimizer.round_decay",
+                                      "optimizer.round_momentum", "precision.history_takes", "precision.history_margin",
+                                      "precision.quartet",        "precision.w_average"};
   for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
     if (strcmp(key, later[i]) == 0) return 1;
   }

@@ -3,8 +3,8 @@
  * Zamirai et al. 2021 (bfloat16), Micikevicius et al. 2022 (fp8, without its scales), Cambier et al. 2020 (fp8_e5m2,
  * s2fp8), Transformer Engine's current scaling (fp8_tensor) and delayed scaling (fp8_delayed), OCP Microscaling 2023
  * (mx*), NVIDIA 2025 (nvfp4), DeepSeek-V3 2024 (dsv3), Sun et al. 2019 (hfp8), Wang et al. 2018 (wang2018),
- * Chen et al. 2025 (tetrajet, without Q-EMA and Q-Ramping), Chmiel et al. 2025
- * (fp4_all_the_way). */
+ * Chen et al. 2025 (tetrajet; Q-EMA is another key), Chmiel et al. 2025 (fp4_all_the_way), Castro et al. 2025
+ * (quartet: version 4 of 2026, whose backward pass rounds to nearest). */
 #include <stddef.h>
 #include <string.h>
 
@@ -20,8 +20,8 @@
 #define REST_OF(accum, attention) \
   SUMS(accum), "precision.hadamard", "0", "precision.signs", "0", "precision.attention", attention
 #define SUMS(accum) ONCE_SUMS(accum), "precision.twice", "no"
-#define ONCE_SUMS(accum) \
-  OWN_SUMS(accum), "precision.history", "0", "precision.history_takes", "max", "precision.history_margin", "0"
+#define ONCE_SUMS(accum) OWN_SUMS(accum), OWN_SCALES, "precision.quartet", "none", "precision.w_average", "0"
+#define OWN_SCALES "precision.history", "0", "precision.history_takes", "max", "precision.history_margin", "0"
 #define OWN_SUMS(accum)                                                                                  \
   "precision.accum", accum, "precision.z_accum", "", "precision.dx_accum", "", "precision.dw_accum", "", \
       "precision.convolution", "tensors", "precision.until", "0", "precision.after", "both"
@@ -63,6 +63,10 @@ static const char *const delayed_pairs[] = {PLAIN,
                                             "precision.history_takes",
                                             "max",
                                             "precision.history_margin",
+                                            "0",
+                                            "precision.quartet",
+                                            "none",
+                                            "precision.w_average",
                                             "0",
                                             "precision.twice",
                                             "no",
@@ -158,15 +162,34 @@ static const char *const chmiel_pairs[] = {PLAIN,
                                            REST_OF("fp32", "no"),
                                            NULL};
 
+/* Linear layers alone, all three products of them. */
+static const char *const quartet_pairs[] = {PLAIN,
+                                            OPERANDS("keep"),
+                                            OWN_SUMS("fp32"),
+                                            OWN_SCALES,
+                                            "precision.quartet",
+                                            "nearest",
+                                            "precision.w_average",
+                                            "0",
+                                            "precision.twice",
+                                            "no",
+                                            "precision.hadamard",
+                                            "0",
+                                            "precision.signs",
+                                            "0",
+                                            "precision.attention",
+                                            "no",
+                                            NULL};
+
 /* In the order of the names. */
 static const char *const *const systems[] = {binary32_pairs, fp16_pairs,   bfloat16_pairs, fp8_pairs,   fp8_e5m2_pairs,
                                              s2fp8_pairs,    tensor_pairs, delayed_pairs,  mxfp8_pairs, mxfp6_pairs,
                                              mxfp4_pairs,    nvfp4_pairs,  dsv3_pairs,     hfp8_pairs,  wang_pairs,
-                                             tetrajet_pairs, chmiel_pairs};
+                                             tetrajet_pairs, chmiel_pairs, quartet_pairs};
 enum { SYSTEMS = sizeof systems / sizeof *systems };
 static const char *const names[SYSTEMS + 1] = {
-    "binary32", "fp16",  "bfloat16", "fp8",  "fp8_e5m2", "s2fp8",    "fp8_tensor", "fp8_delayed",     "mxfp8",
-    "mxfp6",    "mxfp4", "nvfp4",    "dsv3", "hfp8",     "wang2018", "tetrajet",   "fp4_all_the_way", NULL};
+    "binary32", "fp16",  "bfloat16", "fp8",  "fp8_e5m2", "s2fp8",    "fp8_tensor",      "fp8_delayed", "mxfp8", "mxfp6",
+    "mxfp4",    "nvfp4", "dsv3",     "hfp8", "wang2018", "tetrajet", "fp4_all_the_way", "quartet",     NULL};
 
 const char *const *hu_system_names(void) { return names; }
 

@@ -70,6 +70,8 @@ typedef struct hu_run_keys {
   hu_own_accum z_accum, dx_accum, dw_accum;
   uint64_t until, after; /* after: AFTER_ */
   uint64_t twice, history, takes, margin_of_history;
+  uint64_t quartet; /* HU_QUARTET_ */
+  double w_average;
   uint64_t hadamard, signs, by_window, norms, exempt, attention; /* norms: 1: their parameters stay in binary32 */
   uint64_t assignment, order, keep_high;
   hu_ratio ratio, limit;

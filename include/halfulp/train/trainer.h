@@ -265,8 +265,8 @@ HU_API void hu_exponents_of(size_t n, const float *x, uint64_t z[HU_EXPONENTS]);
 /* Everything that the next step depends on: tensors (binary32, by name) and a text. A run that is stopped after any
  * step and gone on with has the same weights as one that was not. Tensors: weights ("conv1.weight", the name of
  * hu_net_parameter_name), then "NAME.momentum" and "NAME.second" (m and v of optimizer.h) and "NAME.kahan" where the
- * optimizer has them, with parallel.feedback "NAME.residual" (own: those of the shards, one below the other), running
- * statistics of normalisations. Names are unique; shapes are rows x cols. */
+ * optimizer has them, "NAME.average" with precision.w_average, "NAME.residual" with parallel.feedback (own: those of
+ * the shards, one below the other), running statistics of normalisations. Names are unique; shapes are rows x cols. */
 typedef struct hu_trainer_tensor {
   const char *name; /* lives as long as the trainer */
   size_t rows, cols;

@@ -170,7 +170,7 @@ _OPERANDS = ('x', 'w', 'dz', 'w_back', 'x_back', 'dz_w', 'z_out', 'dx_out', 'dw_
 _MODELS = ('z_accum', 'dx_accum', 'dw_accum')
 # The first input that has tokens, users, ...: names of things, as all inputs after it.
 _TOKENS_FROM = {s.MODEL_LSTM: 0, s.MODEL_TRANSFORMER: 0, s.MODEL_NCF: 0, s.MODEL_SEQ2SEQ: 0, s.MODEL_BERT: 0, s.MODEL_DLRM: 1}
-_NUMBERS = {'hadamard': 128, 'signs': 2**32 - 1, 'by_window': 1, 'twice': 1}  # with the largest
+_NUMBERS = {'hadamard': 128, 'signs': 2**32 - 1, 'by_window': 1, 'twice': 1, 'quartet': 2, 'w_average': 1}  # with the largest
 Names = Union[str, Sequence[str], None]
 
 
@@ -298,7 +298,7 @@ class Net(NetView):
             Of the results.
         accum, z_accum, dx_accum, dw_accum : Accumulator or str
             How sums are made; z_accum, dx_accum, dw_accum for one product each.
-        hadamard, signs, by_window, twice : int
+        hadamard, signs, by_window, twice, quartet, w_average : number
             As in hu_product_rounding (net.h).
         """
         record = _products_of(accum, how)

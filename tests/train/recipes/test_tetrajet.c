@@ -128,14 +128,16 @@ static void pass(layer *c, t_random *r) {
   assert_int_equal(hu_net_backward(c->net, 1), HU_OK);
 }
 
-static void step(layer *c) {
+static void step_by(layer *c, double rate) {
   hu_loss_rule rule;
   assert_int_equal(hu_loss_rule_parse(&rule, "none", NULL), HU_OK);
   hu_loss_scale scale = hu_loss_scale_start(&rule);
   hu_optimizer o = hu_optimizer_sgd(hu_binary32());
-  o.rate = 1e-4;
+  o.rate = rate;
   assert_int_equal(hu_net_update(c->net, &o, &rule, &scale, NULL, NULL), HU_OK);
 }
+
+static void step(layer *c) { step_by(c, 1e-4); }
 
 static void test_tetrajet(void **state) {
   (void)state;
@@ -166,6 +168,93 @@ static void test_tetrajet(void **state) {
     step(&c);
   }
   hu_net_free(c.net);
+}
+
+/* ---- Q-EMA (section 5 of the paper; the code's quantizer with EMA) ---- */
+
+/* The neighbour of w in its block's scale that is nearer to e; blocks lie along columns. */
+static void toward(size_t rows, size_t cols, float *z, const float *w, const float *e) {
+  static const double grid[9] = {0, 0.5, 1, 1.5, 2, 3, 4, 6, 8};
+  for (size_t k = 0; k < rows * cols; k++) {
+    size_t first = k / cols / 32 * 32, end = first + 32 < rows ? first + 32 : rows;
+    double largest = 0, scale = ldexp(1, -127), x, a;
+    for (size_t i = first; i < end; i++) largest = fmax(largest, fabs((double)w[i * cols + k % cols]));
+    while (largest > 6 * scale) scale *= 2;
+    x = fabs((double)w[k]) / scale;
+    a = (w[k] < 0 ? -(double)e[k] : (double)e[k]) / scale;
+    int low = 0;
+    while (low < 7 && grid[low + 1] <= x) low++;
+    if (a >= (grid[low] + grid[low + 1]) / 2) low++;
+    z[k] = w[k] == 0 ? 0 : (float)copysign(fmin(grid[low], 6) * scale, (double)w[k]);
+  }
+}
+
+static void test_average(void **state) {
+  (void)state;
+  enum { RUN = HU_AVERAGE_AFTER + 5 };
+  static float w[IN * OUT], e[IN * OUT], xr[LONGEST], wr[IN * OUT], near[IN * OUT], wb[IN * OUT], dzr[BATCH * OUT];
+  static float z[BATCH * OUT], dx[BATCH * IN];
+  const float decay = 0.9f, rest = 1 - decay;
+  hu_product_rounding p = tetrajet();
+  p.w_average = decay;
+  layer c = layer_of(&p);
+  t_random r = {t_seed("tetrajet", 8)};
+  size_t moved = 0;
+  for (uint64_t t = 0; t < RUN; t++) {
+    memcpy(w, hu_net_parameter(c.net, 1).numbers, sizeof w);
+    for (size_t i = 0; i < IN * OUT; i++) {
+      float a = decay * e[i], b = rest * w[i];
+      e[i] = t ? a + b : w[i];
+    }
+    pass(&c, &r);
+    const float *h = hu_net_value(c.net, c.h).numbers, *dz = hu_net_value(c.net, c.y).gradients;
+    hu_stream of_w = words_of(1, DX_W, t), of_dz = words_of(1, DX_DZ, t);
+    mxfp4(BATCH, IN, xr, h, 0, NULL);
+    mxfp4(IN, OUT, near, w, 1, NULL);
+    if (t < HU_AVERAGE_AFTER) memcpy(wr, near, sizeof wr);
+    if (t >= HU_AVERAGE_AFTER) toward(IN, OUT, wr, w, e);
+    for (size_t i = 0; i < IN * OUT; i++) moved += near[i] != wr[i];
+    mxfp4(BATCH, OUT, dzr, dz, 0, &of_dz);
+    mxfp4(IN, OUT, wb, wr, 0, &of_w);
+    product(BATCH, OUT, IN, z, xr, IN, 1, wr, OUT, 1);
+    product(BATCH, IN, OUT, dx, dzr, OUT, 1, wb, 1, OUT);
+    same("Z", t, BATCH * OUT, hu_net_value(c.net, c.y).numbers, z);
+    same("dX", t, BATCH * IN, hu_net_value(c.net, c.h).gradients, dx);
+    step_by(&c, 1e-6);
+  }
+  assert_true(moved > 20);
+  hu_net_free(c.net);
+}
+
+/* A weight on the grid goes up to the next number where the average is beyond the middle; 6 is the last one. */
+static void test_neighbours(void **state) {
+  (void)state;
+  const float w[8] = {6, 3, -3, 0.25f, -0.25f, 0, 6, 1}, e[8] = {9, 3.5f, -3.4f, -1, -0.3f, 5, 1, 1.25f};
+  const float want[8] = {6, 4, -3, 0, -0.5f, 0, 6, 1.5f};
+  hu_product_rounding p = tetrajet();
+  p.w_average = 0.5f;
+  hu_net *net = hu_net_new(8, 1);
+  int x = hu_net_input(net, 1, 8), y = hu_net_linear(net, x, 1, 0);
+  (void)hu_net_squared_error(net, y, 1);
+  assert_int_equal(hu_net_round_product(net, y, &p), HU_OK);
+  assert_int_equal(hu_net_initialize(net, SEED), HU_OK);
+  layer c = {net, x, x, y};
+  float eye[64] = {0}, none[8] = {0}, before[8];
+  for (int i = 0; i < 8; i++) eye[9 * i] = 1;
+  assert_int_equal(hu_net_feed(net, x, eye), HU_OK);
+  assert_int_equal(hu_net_targets(net, none), HU_OK);
+  /* An average of e: W is 2 e - E, so that E = E / 2 + W / 2 is e. SGD moves W little; it is set anew each time. */
+  for (int t = 0; t <= HU_AVERAGE_AFTER; t++) {
+    assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
+    if (t == HU_AVERAGE_AFTER) break;
+    assert_int_equal(hu_net_backward(net, 0), HU_OK);
+    assert_int_equal(hu_net_set_parameter(net, 0, e), HU_OK);
+    step(&c);
+    assert_int_equal(hu_net_set_parameter(net, 0, t == HU_AVERAGE_AFTER - 1 ? w : e), HU_OK);
+  }
+  memcpy(before, hu_net_value(net, y).numbers, sizeof before);
+  same("Z", HU_AVERAGE_AFTER, 8, before, want);
+  hu_net_free(net);
 }
 
 /* What is kept is what the forward pass had, random words and all; and counted once. */
@@ -315,6 +404,20 @@ static void test_refused(void **state) {
   p.hadamard = 16;
   assert_int_equal(hu_net_round_product(net, y, &p), HU_E_TRAIN);
   p.hadamard = 0;
+  p.w_average = 1;
+  assert_int_equal(hu_net_round_product(net, y, &p), HU_E_TRAIN);
+  p.w_average = -0.5f;
+  assert_int_equal(hu_net_round_product(net, y, &p), HU_E_TRAIN);
+  p.w_average = 0.5f;
+  assert_int_equal(hu_net_round_product(net, y, &p), HU_OK);
+  p.twice = 0;
+  assert_int_equal(hu_net_round_product(net, y, &p), HU_E_TRAIN);
+  p.twice = 1;
+  p.w.mode.round = HU_RNA;
+  assert_int_equal(hu_net_round_product(net, y, &p), HU_E_TRAIN);
+  p.w = rounding("mxfp4,turned");
+  assert_int_equal(hu_net_round_product(net, y, &p), HU_E_TRAIN);
+  p = tetrajet();
   p.by_window = 1;
   assert_int_equal(hu_net_round_product(net, y, &p), HU_OK);
   assert_int_equal(hu_net_round_product(net, c, &p), HU_E_TRAIN);
@@ -322,8 +425,9 @@ static void test_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_tetrajet), cmocka_unit_test(test_kept),
-                                     cmocka_unit_test(test_alike),    cmocka_unit_test(test_convolution),
-                                     cmocka_unit_test(test_cells),    cmocka_unit_test(test_refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_tetrajet),   cmocka_unit_test(test_average),
+                                     cmocka_unit_test(test_neighbours), cmocka_unit_test(test_kept),
+                                     cmocka_unit_test(test_alike),      cmocka_unit_test(test_convolution),
+                                     cmocka_unit_test(test_cells),      cmocka_unit_test(test_refused)};
   return cmocka_run_group_tests_name("TetraJet", tests, NULL, NULL);
 }

@@ -111,6 +111,11 @@ static const char *const *const runs[] = {
     PAIRS("precision.system", "nvfp4", "precision.until", "5", "precision.after", "forward", "run.batch", "32"),
     PAIRS("precision.system", "fp4_all_the_way", "precision.until", "9", "precision.after", "backward"),
     PAIRS("precision.system", "tetrajet", "precision.exempt", "first", "run.batch", "32"),
+    PAIRS("precision.system", "tetrajet", "precision.w_average", "0.9", "optimizer.momentum", "0.9", "run.batch", "48"),
+    PAIRS("data.set", "gratings", "data.count", "64", "data.test", "16", "model.net", "conv(channels=4/8)", "run.batch",
+          "16", "precision.system", "tetrajet", "precision.w_average", "0.5", "run.epochs", "4", "precision.until",
+          "14"),
+    PAIRS("precision.system", "quartet", "precision.quartet", "stochastic", "run.batch", "40", "precision.until", "9"),
     PAIRS("data.set", "gratings", "data.count", "64", "data.test", "16", "model.net", "conv(channels=4/8)", "run.batch",
           "16", "precision.system", "mxfp6", "precision.twice", "yes", "run.epochs", "4"),
     PAIRS("precision.system", "fp8_delayed", "precision.history", "3", "loss.scale",
@@ -373,6 +378,20 @@ static void test_memory_of_systems(void **state) {
   }
 }
 
+/* Quartet's X and W: 4 bits and one of the mask, a byte for each block of 32 along the reduction; its dZ without masks,
+ * blocks in both directions. */
+static void test_memory_of_quartet(void **state) {
+  (void)state;
+  const double weights = 64 * 16 + 16 * 10, biases = 16 + 10;
+  hu_trainer *t = with(PAIRS("model.net", "mlp(layers=1,units=16)", "run.batch", "32", "precision.system", "quartet"));
+  begin(t);
+  hu_trainer_memory m = hu_trainer_memory_of(t);
+  assert_true(m.weights == 4 * (weights + biases) + (5 * 64 * 16 / 8 + 2 * 16) + (5 * 16 * 10 / 8 + 10));
+  assert_true(m.values == (5 * 32 * 64 / 8 + 32 * 2) + 4 * 32 * 16 + (5 * 32 * 16 / 8 + 32) + 4 * (32 * 10 + 1));
+  assert_true(m.gradients == (32 * 16 / 2 + 32) + 4 * 32 * 16 + (32 * 10 / 2 + 32) + 4 * (1 + weights + biases));
+  hu_trainer_free(t);
+}
+
 /* Gains and offsets of batch norms stay in binary32 beside weights in binary16, if the key says so. */
 static void test_norms_in_binary32(void **state) {
   (void)state;
@@ -460,17 +479,27 @@ static void test_exponents(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_not_begun),         cmocka_unit_test(test_begun_again),
-      cmocka_unit_test(test_threads),           cmocka_unit_test(test_resume),
-      cmocka_unit_test(test_evaluate),          cmocka_unit_test(test_rounded_additions),
-      cmocka_unit_test(test_resume_refused),    cmocka_unit_test(test_layers),
-      cmocka_unit_test(test_counted),           cmocka_unit_test(test_memory),
-      cmocka_unit_test(test_memory_of_systems), cmocka_unit_test(test_schedule),
-      cmocka_unit_test(test_norms_in_binary32), cmocka_unit_test(test_names),
-      cmocka_unit_test(test_exempt_cells),      cmocka_unit_test(test_penalty_of_one_row),
-      cmocka_unit_test(test_largest),           cmocka_unit_test(test_learns),
-      cmocka_unit_test(test_regression),        cmocka_unit_test(test_exponents)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_not_begun),
+                                     cmocka_unit_test(test_begun_again),
+                                     cmocka_unit_test(test_threads),
+                                     cmocka_unit_test(test_resume),
+                                     cmocka_unit_test(test_evaluate),
+                                     cmocka_unit_test(test_rounded_additions),
+                                     cmocka_unit_test(test_resume_refused),
+                                     cmocka_unit_test(test_layers),
+                                     cmocka_unit_test(test_counted),
+                                     cmocka_unit_test(test_memory),
+                                     cmocka_unit_test(test_memory_of_systems),
+                                     cmocka_unit_test(test_memory_of_quartet),
+                                     cmocka_unit_test(test_schedule),
+                                     cmocka_unit_test(test_norms_in_binary32),
+                                     cmocka_unit_test(test_names),
+                                     cmocka_unit_test(test_exempt_cells),
+                                     cmocka_unit_test(test_penalty_of_one_row),
+                                     cmocka_unit_test(test_largest),
+                                     cmocka_unit_test(test_learns),
+                                     cmocka_unit_test(test_regression),
+                                     cmocka_unit_test(test_exponents)};
   folder = argc > 1 ? argv[1] : "data";
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

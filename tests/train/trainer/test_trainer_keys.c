@@ -172,9 +172,9 @@ static void test_refused_unchanged(void **state) {
 
 static void test_system(void **state) {
   (void)state;
-  const char *const systems[] = {"binary32",   "fp16",        "bfloat16", "fp8",      "fp8_e5m2",       "s2fp8",
-                                 "fp8_tensor", "fp8_delayed", "mxfp8",    "mxfp6",    "mxfp4",          "nvfp4",
-                                 "dsv3",       "hfp8",        "wang2018", "tetrajet", "fp4_all_the_way"};
+  const char *const systems[] = {"binary32",   "fp16",        "bfloat16", "fp8",      "fp8_e5m2",        "s2fp8",
+                                 "fp8_tensor", "fp8_delayed", "mxfp8",    "mxfp6",    "mxfp4",           "nvfp4",
+                                 "dsv3",       "hfp8",        "wang2018", "tetrajet", "fp4_all_the_way", "quartet"};
   hu_trainer *t = hu_trainer_new();
   size_t count = sizeof systems / sizeof *systems, key = 0;
   while (strcmp(hu_trainer_key_at(key).name, "precision.system") != 0) key++;

@@ -96,6 +96,15 @@ static void not_begun(const char *const *pairs, const char *part) {
 static void test_refused(void **state) {
   (void)state;
   not_begun(PAIRS("precision.system", "fp8_delayed", "precision.until", "4"), "precision.until: above 0, and");
+  not_begun(PAIRS("precision.system", "quartet", "precision.until", "4", "precision.after", "forward"),
+            "precision.after: with precision.quartet it is both");
+  not_begun(PAIRS("precision.system", "quartet", "precision.dz_w", "bfloat16"),
+            "precision.quartet: rounds all operands, and precision.dz_w does, too");
+  not_begun(PAIRS("precision.system", "quartet", "precision.hadamard", "32"),
+            "precision.quartet: does not go with precision.hadamard");
+  not_begun(PAIRS("precision.system", "mxfp4", "precision.w_average", "0.5"),
+            "precision.w_average: wants precision.w =");
+  not_begun(PAIRS("precision.system", "tetrajet", "precision.quartet", "nearest"), "precision.quartet: rounds all");
   not_begun(PAIRS("precision.system", "fp8", "precision.z_accum", "nv.hopper.e4m3.f32.wgmma", "precision.until", "4"),
             "precision.until: operands are not rounded at the end");
   hu_trainer *t = with(PAIRS("precision.system", "fp8", "precision.z_accum", "nv.hopper.e4m3.f32.wgmma",
