@@ -84,6 +84,7 @@ static void turned(uint32_t z[SIDE][SIDE], const void *b) {
                                                                  const void *c) {                       \
     uint32_t y[SIDE][SIDE];                                                                             \
     turned(y, b);                                                                                       \
+    __asm__ volatile("" ::: "memory"); /* gcc 12 does not say that a tile is loaded from memory */      \
     _tile_loadconfig(&tiles);                                                                           \
     _tile_loadd(0, c, ROW);                                                                             \
     _tile_loadd(1, a, ROW);                                                                             \
