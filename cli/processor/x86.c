@@ -62,6 +62,12 @@ static int has_amx(void) {
   return syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0;
 }
 
+/* Bit 21 of EAX of leaf 7, subleaf 1. */
+static int has_amx_fp16(void) {
+  unsigned a, b, c, d;
+  return has_amx() && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 21 & 1);
+}
+
 typedef struct tile_shape {
   uint8_t palette, start, zero[14];
   uint16_t bytes[16];
@@ -94,20 +100,25 @@ static void turned(uint32_t z[SIDE][SIDE], const void *b) {
     _tile_release();                                                                                    \
   }
 AMX(tdpbf16ps, _tile_dpbf16ps, "amx-bf16")
+/* Of tiles 0, 1 and 2; as bytes, for compilers that do not know it. */
+#define BYTES_TDPFP16PS(z, x, y) __asm__ volatile(".byte 0xc4, 0xe2, 0x6b, 0x5c, 0xc1")
+AMX(tdpfp16ps, BYTES_TDPFP16PS, "amx-bf16")
 AMX(tdpbssd, _tile_dpbssd, "amx-int8")
 AMX(tdpbusd, _tile_dpbusd, "amx-int8")
 #endif
 
-const processor_unit processor_units_x86[] = {{"VFMADD231PS", "fma.f32", 1, 8, 1, has_fma, fma_single},
-                                              {"VFMADD231PD", "fma.f64", 1, 4, 1, has_fma, fma_double},
-                                              {"VDPBF16PS", "intel.vdpbf16ps", 1, 16, 2, has_bf16, vdpbf16ps},
-                                              {"VPDPBUSD", "nv.turing.u8xs8.s32", 1, 16, 4, has_vnni, vpdpbusd},
+const processor_unit processor_units_x86[] = {
+    {"VFMADD231PS", "fma.f32", 1, 8, 1, has_fma, fma_single},
+    {"VFMADD231PD", "fma.f64", 1, 4, 1, has_fma, fma_double},
+    {"VDPBF16PS", "intel.vdpbf16ps", 1, 16, 2, has_bf16, vdpbf16ps},
+    {"VPDPBUSD", "nv.turing.u8xs8.s32", 1, 16, 4, has_vnni, vpdpbusd},
 #ifdef __linux__
-                                              {"TDPBF16PS", "intel.tdpbf16ps", SIDE, SIDE, ROW / 2, has_amx, tdpbf16ps},
-                                              {"TDPBSSD", "nv.turing.s8.s32", SIDE, SIDE, ROW, has_amx, tdpbssd},
-                                              {"TDPBUSD", "nv.turing.u8xs8.s32", SIDE, SIDE, ROW, has_amx, tdpbusd},
+    {"TDPBF16PS", "intel.tdpbf16ps", SIDE, SIDE, ROW / 2, has_amx, tdpbf16ps},
+    {"TDPFP16PS", "intel.tdpfp16ps", SIDE, SIDE, ROW / 2, has_amx_fp16, tdpfp16ps},
+    {"TDPBSSD", "nv.turing.s8.s32", SIDE, SIDE, ROW, has_amx, tdpbssd},
+    {"TDPBUSD", "nv.turing.u8xs8.s32", SIDE, SIDE, ROW, has_amx, tdpbusd},
 #endif
-                                              {NULL, NULL, 0, 0, 0, NULL, NULL}};
+    {NULL, NULL, 0, 0, 0, NULL, NULL}};
 #else
 const processor_unit processor_units_x86[] = {{NULL, NULL, 0, 0, 0, NULL, NULL}};
 #endif

@@ -116,10 +116,11 @@ HU_AMX_INLINE void hu_amx_tiles(const hu_amx_block *o, const int kind, size_t i,
   if (down && across) _tile_stored(3, z3, pitch);
 }
 
-/* The sums of a block, whose rows, columns and words are taken up to whole tiles. Macros of compilers do not say that a
- * load of a tile reads memory: what was stored before is there when this is called, which is not inlined. */
+/* The sums of a block, whose rows, columns and words are taken up to whole tiles. gcc 12's macros do not say that a
+ * tile is loaded from memory: what was stored before has to be there. */
 HU_AMX_INLINE void hu_amx_multiply(const hu_amx_block *o, const int kind) {
   const size_t last = (o->cols - 1) / HU_AMX_SIDE;
+  __asm__ volatile("" ::: "memory");
   _tile_loadconfig(&hu_amx_whole);
   for (size_t t = 0; t <= last; t += 2) {
     for (size_t i = 0; i < o->rows; i += 2 * (size_t)HU_AMX_SIDE) {
