@@ -49,6 +49,24 @@ __attribute__((target("avx512f,avx512vnni"))) static void vpdpbusd(void *d, cons
   _mm512_storeu_si512(d, _mm512_dpbusd_epi32(_mm512_loadu_si512(c), x, y));
 }
 
+/* Bit 23 of EDX of leaf 7. */
+static int has_fp16(void) {
+  unsigned a, b, c, d;
+  return __builtin_cpu_supports("avx512f") && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 23 & 1);
+}
+
+/* VFMADD213PH ZMM0, ZMM1, ZMM2: ZMM0 = ZMM1 ZMM0 + ZMM2; as bytes, for compilers that do not know it. */
+static void fma_half(void *d, const void *a, const void *b, const void *c) {
+  uint16_t x[32];
+  for (int i = 0; i < 32; i++) memcpy(x + i, a, sizeof *x);
+  __asm__ volatile(
+      "vmovdqu64 (%0), %%zmm0\n\tvmovdqu64 (%1), %%zmm1\n\tvmovdqu64 (%2), %%zmm2\n\t"
+      ".byte 0x62, 0xf6, 0x75, 0x48, 0xa8, 0xc2\n\tvmovdqu64 %%zmm0, (%3)\n\tvzeroupper"
+      :
+      : "r"(x), "r"(b), "r"(c), "r"(d)
+      : "xmm0", "xmm1", "xmm2", "memory");
+}
+
 /* ---- AMX: tiles of 16 rows of 64 bytes, which Linux gives to programs that ask ---- */
 #ifdef __linux__
 
@@ -110,6 +128,7 @@ AMX(tdpbusd, _tile_dpbusd, "amx-int8")
 const processor_unit processor_units_x86[] = {
     {"VFMADD231PS", "fma.f32", 1, 8, 1, has_fma, fma_single},
     {"VFMADD231PD", "fma.f64", 1, 4, 1, has_fma, fma_double},
+    {"VFMADD213PH", "fma.f16", 1, 32, 1, has_fp16, fma_half},
     {"VDPBF16PS", "intel.vdpbf16ps", 1, 16, 2, has_bf16, vdpbf16ps},
     {"VPDPBUSD", "nv.turing.u8xs8.s32", 1, 16, 4, has_vnni, vpdpbusd},
 #ifdef __linux__
