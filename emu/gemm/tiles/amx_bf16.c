@@ -21,7 +21,11 @@ static void multiply(size_t rows, size_t cols, size_t pairs, const uint32_t *a, 
 
 static const hu_pair_kernels kernels = {hu_bfloat16_codes, hu_weave_halves, multiply, HU_AMX_SIDE, HU_AMX_SIDE, 1};
 #if defined(HU_UNCONFIRMED_UNITS) || defined(HU_MODELLED_INSTRUCTIONS)
-static int runs(void) { return hu_amx_permitted(HU_AMX_BF16); }
+static int ask(void) { return hu_amx_permitted(HU_AMX_BF16); }
+static int runs(void) {
+  static int answer;
+  return hu_ask_once(&answer, ask);
+}
 #define KERNELS .runs = runs, .pair_tiles = &kernels
 #else
 #define KERNELS .runs = NULL, .pair_tiles = &kernels

@@ -33,7 +33,11 @@ static void multiply_bytes(size_t rows, size_t cols, size_t words, const uint32_
 
 static const hu_byte_tiles kernels = {multiply_bytes};
 #if defined(HU_UNCONFIRMED_UNITS) || defined(HU_MODELLED_INSTRUCTIONS)
-static int runs(void) { return hu_amx_permitted(HU_AMX_INT8); }
+static int ask(void) { return hu_amx_permitted(HU_AMX_INT8); }
+static int runs(void) {
+  static int answer;
+  return hu_ask_once(&answer, ask);
+}
 #define KERNELS .runs = runs, .byte_tiles = &kernels
 #else
 #define KERNELS .runs = NULL, .byte_tiles = &kernels

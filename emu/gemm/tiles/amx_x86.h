@@ -13,30 +13,21 @@
 
 #include <immintrin.h>
 
+#include "emu/gemm/tiles/features_x86.h"
 #include "emu/gemm/tiles/kernels.h"
 
+/* 1 if the processor has AMX-TILE and the feature (a bit of EDX of leaf 7), and the kernel lets this process use
+ * them. */
 #ifdef HU_MODELLED_INSTRUCTIONS
-static inline int hu_amx_permitted(unsigned feature) { return feature != 0; }
+static inline int hu_amx_permitted(unsigned feature) { return hu_has_leaf7(feature); }
 #elif defined(__linux__)
-#include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* 1 if the processor has AMX-TILE and the feature (a bit of EDX of leaf 7), and the kernel lets this process use them.
- * The answer is kept: threads that ask at the same time get the same. */
 static inline int hu_amx_permitted(unsigned feature) {
   enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18, AMX_TILE = 24 };
-  static int answer; /* 0: not asked */
-  int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
-  if (!known) {
-    unsigned a, b, c, d, all = 1u << AMX_TILE | feature;
-    known = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & all) == all &&
-                    syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0
-                ? 1
-                : -1;
-    __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
-  }
-  return known > 0;
+  return hu_has_leaf7(1u << AMX_TILE | feature) &&
+         syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0;
 }
 #else
 static inline int hu_amx_permitted(unsigned feature) {

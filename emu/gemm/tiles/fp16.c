@@ -5,6 +5,7 @@
  * `unconfirmed_units` asks for it. */
 #include <immintrin.h>
 
+#include "emu/gemm/tiles/features_x86.h"
 #include "emu/gemm/tiles/half.h"
 #include "halfulp/gemm.h"
 
@@ -105,15 +106,12 @@ static void multiply(uint32_t round, size_t rows, size_t cols, size_t kc, const 
 }
 
 static const hu_half_kernels kernels = {narrow, widen, multiply};
-#if defined(HU_MODELLED_INSTRUCTIONS)
-static int runs(void) { return 1; }
-#define KERNELS .runs = runs, .halves = &kernels
-#elif defined(HU_UNCONFIRMED_UNITS)
-/* Bit 23 of EDX of leaf 7; the system keeps the registers of AVX-512, which the level asks for. */
-#include <cpuid.h>
+#if defined(HU_UNCONFIRMED_UNITS) || defined(HU_MODELLED_INSTRUCTIONS)
+/* Bit 23; the system keeps the registers of AVX-512, which the level asks for. */
+static int ask(void) { return hu_has_leaf7(1u << 23); }
 static int runs(void) {
-  unsigned a, b, c, d;
-  return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 23 & 1);
+  static int answer;
+  return hu_ask_once(&answer, ask);
 }
 #define KERNELS .runs = runs, .halves = &kernels
 #else
