@@ -36,7 +36,7 @@ tests="gemm_pairs gemm_short gemm_parts gemm_half gemm_levels gemm_seq gemm_mode
   echo "## tests"
   for test in $tests; do
     if meson test -C "$build" --no-rebuild -v "$test" > "$log" 2>&1; then
-      echo "$test: $(grep -q ' OK ' "$log" && echo passed || echo left out)"
+      echo "$test: $(grep -qE '^ *[0-9]+/[0-9]+ .* OK ' "$log" && echo passed || echo left out)"
     else
       echo "$test: failed"
       status=1
