@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_gemm against OpenBLAS's sgemm and dgemm of the same size, single thread, run in turn.
  *
- *   bench_gemm [--size 1024] [--rounds 5] [--csv] [--level vnni|bf16|avx512|avx2|vector] [--only WAY]
+ *   bench_gemm [--size 1024] [--rounds 5] [--csv] [--level amx_int8|amx_bf16|vnni|bf16|avx512|avx2|vector] [--only WAY]
  *              [--presets]
  *
  * --presets: the models of all matrix units whose operands hu_gemm takes, instead of the table below; --only: those
@@ -89,6 +89,7 @@ static const row rows[] = {
     {"amd.cdna3.fp8", "float8_e4m3fnuz", "float8_e4m3fnuz", "binary32", 1, 0, 0, NORMAL, 0, 0},
     {"intel.vdpbf16ps", "bfloat16", "bfloat16", "binary32", 1, 0, 0, NORMAL, 0, 0},
     {"intel.vdpbf16ps", "bfloat16", "bfloat16", "bfloat16", 0, 1, 1, NORMAL, 0, 0},
+    {"intel.tdpbf16ps", "bfloat16", "bfloat16", "binary32", 1, 0, 0, NORMAL, 0, 0},
     {"seq(bfloat16,sra:8)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0},
     {"seq(binary16,sra:13)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0},
     {"seq(bfloat16,srb:8)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0},
@@ -319,8 +320,8 @@ int main(int argc, char **argv) {
       only = argv[++i];
     } else {
       fprintf(stderr,
-              "usage: bench_gemm [--size 1024] [--rounds 5] [--csv] [--level vnni|bf16|avx512|avx2|vector] "
-              "[--only WAY] [--presets]\n");
+              "usage: bench_gemm [--size 1024] [--rounds 5] [--csv] [--only WAY] [--presets]\n"
+              "                  [--level amx_int8|amx_bf16|vnni|bf16|avx512|avx2|vector]\n");
       return 2;
     }
   }

@@ -3,6 +3,7 @@
  * it. */
 #include "emu/simd/level.h"
 #include "emu/simd/of_level.h"
+#include "halfulp/gemm.h"
 
 extern const hu_level HU_OF_LEVEL(hu_level);
 const hu_level HU_OF_LEVEL(hu_level) = {.name = HU_LEVEL_NAME, .bits = HU_LEVEL_BIT};
@@ -11,7 +12,12 @@ const hu_level HU_OF_LEVEL(hu_level) = {.name = HU_LEVEL_NAME, .bits = HU_LEVEL_
 extern const hu_level hu_level_vbmi;
 const hu_level hu_level_vbmi = {.name = "vbmi", .bits = HU_LEVEL_AVX512 | HU_LEVEL_VBMI};
 
-extern const hu_extension hu_extension_bf16, hu_extension_vnni;
+extern const hu_extension hu_extension_bf16, hu_extension_vnni, hu_extension_amx_bf16, hu_extension_amx_int8,
+    hu_extension_fp16;
 const hu_extension hu_extension_bf16 = {.name = "bf16", .bits = HU_LEVEL_AVX512 | HU_LEVEL_BF16};
 const hu_extension hu_extension_vnni = {.name = "vnni", .bits = HU_LEVEL_AVX512 | HU_LEVEL_VNNI};
+const hu_extension hu_extension_amx_bf16 = {.name = "amx_bf16", .bits = HU_LEVEL_AVX512 | HU_LEVEL_AMX_BF16};
+const hu_extension hu_extension_amx_int8 = {.name = "amx_int8",
+                                            .bits = HU_LEVEL_AVX512 | HU_LEVEL_VNNI | HU_LEVEL_AMX_INT8};
+const hu_extension hu_extension_fp16 = {.name = "fp16", .bits = HU_LEVEL_AVX512 | HU_LEVEL_FP16};
 #endif

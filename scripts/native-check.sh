@@ -3,8 +3,11 @@
 # usage: native-check.sh BUILD [RECORD]
 # Checks what halfulp has of this CPU's own units, in about ten minutes: its instructions against their models, 10^6
 # results each (`halfulp probe-hw --device cpu`), and the tests of kernels that run on such instructions at all levels.
-# BUILD is a finished build folder. What came out is written to RECORD, by default
-# tests/golden/hw/processor-FAMILY-MODEL-YYYY-MM-DD.txt, for a commit. Exit code 1: something differs or fails.
+# BUILD is a finished build folder. On a CPU whose units no record has yet (tests/golden/hw), set it up with
+# -Dunconfirmed_units=true: without that option its kernels for them are off. With -Dbench=enabled, too, the script
+# measures the products that run on these units.
+# What came out is written to RECORD, by default tests/golden/hw/processor-FAMILY-MODEL-YYYY-MM-DD.txt, for a commit;
+# times, which are no facts about numbers, into BUILD/native-check-times.csv. Exit code 1: something differs or fails.
 set -uo pipefail
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -14,8 +17,11 @@ kind=$(echo "$name" | sed -n 's/.*family \([0-9]*\), model \([0-9]*\).*/\1-\2/p'
 record=${2:-$here/tests/golden/hw/processor-${kind:-$(uname -m)}-$(date +%F).txt}
 features=$(grep -m 1 -E '^(flags|Features)' /proc/cpuinfo | tr ' ' '\n' |
   grep -E '^(avx|fma|f16c|amx|bf16|fphp|asimd|i8mm|sve|fp8|f8)' | sort -u | tr '\n' ' ')
+option=$(meson introspect --buildoptions "$build" |
+  python3 -c 'import json, sys; print(*[o["value"] for o in json.load(sys.stdin) if o["name"] == "unconfirmed_units"])')
+log=$build/native-check.log
 status=0
-tests="gemm_pairs gemm_short gemm_parts gemm_levels kernels cross-processor proof-hooks"
+tests="gemm_pairs gemm_short gemm_parts gemm_half gemm_levels gemm_seq gemm_models kernels cross-processor proof-hooks"
 {
   echo "# The units of a processor, by scripts/native-check.sh."
   echo "processor: $name"
@@ -23,19 +29,29 @@ tests="gemm_pairs gemm_short gemm_parts gemm_levels kernels cross-processor proo
   echo "version: $("$halfulp" --version | head -1)"
   echo "commit: $(git -C "$here" rev-parse --short HEAD 2> /dev/null || echo unknown)"
   echo "date: $(date +%F)"
+  echo "unconfirmed_units: $option"
   echo "## instructions against their models"
-  "$halfulp" probe-hw --device cpu --samples 1000000 || status=1
+  "$halfulp" probe-hw --device cpu --samples 1000000 --golden "$here/tests/golden" |
+    sed "s|^golden vectors: $here/|golden vectors: |" || status=1
   echo "## tests"
   for test in $tests; do
-    if meson test -C "$build" --no-rebuild "$test" > "$build/native-check.log" 2>&1; then
-      echo "$test: $(grep -q ' OK ' "$build/native-check.log" && echo passed || echo left out)"
+    if meson test -C "$build" --no-rebuild -v "$test" > "$log" 2>&1; then
+      echo "$test: $(grep -qE '^ *[0-9]+/[0-9]+ .* OK ' "$log" && echo passed || echo left out)"
     else
       echo "$test: failed"
       status=1
     fi
+    # Which units the kernels of this build have here.
+    grep -hoE 'gemm [a-z]+: .*(is|are|tiles) (there|not there|too|not).*' "$log" | sort -u | sed 's/^/  /'
   done
   echo "result: $([ "$status" = 0 ] && echo passed || echo failed)"
 } > "$record.part"
 mv "$record.part" "$record"
 cat "$record"
+if [ -x "$build/bench/bench_gemm" ]; then
+  for way in bytes halves intel. 'seq(binary16)'; do
+    OPENBLAS_NUM_THREADS=1 "$build/bench/bench_gemm" --csv --only "$way"
+  done | awk '!seen[$0]++' > "$build/native-check-times.csv"
+  cat "$build/native-check-times.csv"
+fi
 grep -q '^result: passed$' "$record"

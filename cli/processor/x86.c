@@ -49,6 +49,24 @@ __attribute__((target("avx512f,avx512vnni"))) static void vpdpbusd(void *d, cons
   _mm512_storeu_si512(d, _mm512_dpbusd_epi32(_mm512_loadu_si512(c), x, y));
 }
 
+/* Bit 23 of EDX of leaf 7. */
+static int has_fp16(void) {
+  unsigned a, b, c, d;
+  return __builtin_cpu_supports("avx512f") && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 23 & 1);
+}
+
+/* VFMADD213PH ZMM0, ZMM1, ZMM2: ZMM0 = ZMM1 ZMM0 + ZMM2; as bytes, for compilers that do not know it. */
+static void fma_half(void *d, const void *a, const void *b, const void *c) {
+  uint16_t x[32];
+  for (int i = 0; i < 32; i++) memcpy(x + i, a, sizeof *x);
+  __asm__ volatile(
+      "vmovdqu64 (%0), %%zmm0\n\tvmovdqu64 (%1), %%zmm1\n\tvmovdqu64 (%2), %%zmm2\n\t"
+      ".byte 0x62, 0xf6, 0x75, 0x48, 0xa8, 0xc2\n\tvmovdqu64 %%zmm0, (%3)\n\tvzeroupper"
+      :
+      : "r"(x), "r"(b), "r"(c), "r"(d)
+      : "xmm0", "xmm1", "xmm2", "memory");
+}
+
 /* ---- AMX: tiles of 16 rows of 64 bytes, which Linux gives to programs that ask ---- */
 #ifdef __linux__
 
@@ -60,6 +78,12 @@ static int has_amx(void) {
   unsigned a, b, c, d, all = 1u << 22 | 1u << 24 | 1u << 25;
   if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || (d & all) != all) return 0;
   return syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0;
+}
+
+/* Bit 21 of EAX of leaf 7, subleaf 1. */
+static int has_amx_fp16(void) {
+  unsigned a, b, c, d;
+  return has_amx() && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 21 & 1);
 }
 
 typedef struct tile_shape {
@@ -84,6 +108,7 @@ static void turned(uint32_t z[SIDE][SIDE], const void *b) {
                                                                  const void *c) {                       \
     uint32_t y[SIDE][SIDE];                                                                             \
     turned(y, b);                                                                                       \
+    __asm__ volatile("" ::: "memory"); /* gcc 12 does not say that a tile is loaded from memory */      \
     _tile_loadconfig(&tiles);                                                                           \
     _tile_loadd(0, c, ROW);                                                                             \
     _tile_loadd(1, a, ROW);                                                                             \
@@ -93,20 +118,26 @@ static void turned(uint32_t z[SIDE][SIDE], const void *b) {
     _tile_release();                                                                                    \
   }
 AMX(tdpbf16ps, _tile_dpbf16ps, "amx-bf16")
+/* Of tiles 0, 1 and 2; as bytes, for compilers that do not know it. */
+#define BYTES_TDPFP16PS(z, x, y) __asm__ volatile(".byte 0xc4, 0xe2, 0x6b, 0x5c, 0xc1")
+AMX(tdpfp16ps, BYTES_TDPFP16PS, "amx-bf16")
 AMX(tdpbssd, _tile_dpbssd, "amx-int8")
 AMX(tdpbusd, _tile_dpbusd, "amx-int8")
 #endif
 
-const processor_unit processor_units_x86[] = {{"VFMADD231PS", "fma.f32", 1, 8, 1, has_fma, fma_single},
-                                              {"VFMADD231PD", "fma.f64", 1, 4, 1, has_fma, fma_double},
-                                              {"VDPBF16PS", "intel.vdpbf16ps", 1, 16, 2, has_bf16, vdpbf16ps},
-                                              {"VPDPBUSD", "nv.turing.u8xs8.s32", 1, 16, 4, has_vnni, vpdpbusd},
+const processor_unit processor_units_x86[] = {
+    {"VFMADD231PS", "fma.f32", 1, 8, 1, has_fma, fma_single},
+    {"VFMADD231PD", "fma.f64", 1, 4, 1, has_fma, fma_double},
+    {"VFMADD213PH", "fma.f16", 1, 32, 1, has_fp16, fma_half},
+    {"VDPBF16PS", "intel.vdpbf16ps", 1, 16, 2, has_bf16, vdpbf16ps},
+    {"VPDPBUSD", "nv.turing.u8xs8.s32", 1, 16, 4, has_vnni, vpdpbusd},
 #ifdef __linux__
-                                              {"TDPBF16PS", "intel.tdpbf16ps", SIDE, SIDE, ROW / 2, has_amx, tdpbf16ps},
-                                              {"TDPBSSD", "nv.turing.s8.s32", SIDE, SIDE, ROW, has_amx, tdpbssd},
-                                              {"TDPBUSD", "nv.turing.u8xs8.s32", SIDE, SIDE, ROW, has_amx, tdpbusd},
+    {"TDPBF16PS", "intel.tdpbf16ps", SIDE, SIDE, ROW / 2, has_amx, tdpbf16ps},
+    {"TDPFP16PS", "intel.tdpfp16ps", SIDE, SIDE, ROW / 2, has_amx_fp16, tdpfp16ps},
+    {"TDPBSSD", "nv.turing.s8.s32", SIDE, SIDE, ROW, has_amx, tdpbssd},
+    {"TDPBUSD", "nv.turing.u8xs8.s32", SIDE, SIDE, ROW, has_amx, tdpbusd},
 #endif
-                                              {NULL, NULL, 0, 0, 0, NULL, NULL}};
+    {NULL, NULL, 0, 0, 0, NULL, NULL}};
 #else
 const processor_unit processor_units_x86[] = {{NULL, NULL, 0, 0, 0, NULL, NULL}};
 #endif

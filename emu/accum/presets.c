@@ -367,6 +367,8 @@ static const row rows[] = {
     ZVDOTA("8", 8, "26"),
     ZVDOTA("16", 16, "27"),
     ZVDOTA("32", 32, "28"),
+    {"fma.f16", P_F16, 1, "", F16, 1, "seq(binary16)", "a chain of IEEE 754 fused multiply-adds", "DOC",
+     "IEEE 754-2019 clause 5.4.1"},
     {"fma.f32", P_F32, 1, "", F32, 1, "seq(binary32)", "a chain of IEEE 754 fused multiply-adds", "DOC",
      "IEEE 754-2019 clause 5.4.1"},
     {"fma.f64", P_F64, 1, "", F64, 1, "fp64", "a chain of IEEE 754 fused multiply-adds", "DOC",

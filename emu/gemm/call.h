@@ -106,11 +106,12 @@ typedef struct hu_gemm_way {
   int (*run)(hu_gemm_call *g, const hu_level *level, hu_events *events);
 } hu_gemm_way;
 extern const hu_gemm_way hu_way_fp32;                                  /* fp32.c */
-extern const hu_gemm_way hu_way_short;                                 /* exact_short.c: VNNI */
+extern const hu_gemm_way hu_way_short;                                 /* exact_short.c: VNNI, AMX */
 extern const hu_gemm_way hu_way_exact64, hu_way_brackets;              /* exact.c */
 extern const hu_gemm_way hu_way_wide;                                  /* exact_wide.c: any exact sum */
+extern const hu_gemm_way hu_way_half;                                  /* steps/half.c: AVX512-FP16 */
 extern const hu_gemm_way hu_way_seq, hu_way_seq_modes, hu_way_unfused; /* files of these names, in lanes */
-extern const hu_gemm_way hu_way_pairs;                                 /* pairs.c: VDPBF16PS */
+extern const hu_gemm_way hu_way_pairs;                                 /* pairs.c: VDPBF16PS, AMX */
 extern const hu_gemm_way hu_way_unit;                                  /* unit.c: block(...) in lanes */
 extern const hu_gemm_way hu_way_slices, hu_way_steps;                  /* steps/: what the ways above leave, in lanes */
 extern const hu_gemm_way hu_way_by_model;                              /* by_model.c: any model, value by value */

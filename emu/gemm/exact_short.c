@@ -6,7 +6,8 @@
  * 255 (offset 128 or 0 makes a + offset a number from 0 to 255); else halves, up to 2^15 - 1. The instructions multiply
  * and add such integers without a rounding, and no sum of 32 bits overflows: after L products, L = HU_SHORT_BYTES or
  * the largest with L ma mb < 2^31, it is carried on into binary64, so tiles/short.h's demand holds. Where K <= L the
- * first sum is the whole one.
+ * first sum is the whole one. Tiles of bytes take signed numbers as they are, without the offset, so that their sums
+ * are smaller still; what K lacks of whole tiles are zeros.
  *
  * Let q = qa + qb >= -200, and let K ma mb <= 2^53: sums in binary64 are integers of at most 2^53, times 2^q after the
  * last step: exact. Where there is a C, the bound of exact.c is asked for, for products and C together, so that adding
@@ -23,6 +24,7 @@
 
 enum { KC = HU_SHORT_KC };
 enum { LONG_MB = 96 }; /* rows where sums are carried on */
+_Static_assert(MB % HU_SHORT_TILE == 0 && LONG_MB % HU_SHORT_TILE == 0 && KC % HU_SHORT_TILE == 0, "whole tiles");
 /* Other ways are as quick where fewer products are added before a sum is carried on, or in all; and where a look at all
  * values takes much of the time. */
 enum { LEAST_L = 32, LEAST_K = 128, LEAST_SIDE = 64 };
@@ -37,7 +39,9 @@ typedef struct side {
 /* What the way keeps of a call. */
 typedef struct short_way {
   const hu_short_kernels *kernels;
+  const hu_byte_tiles *tiles; /* NULL: none, or elements are no bytes */
   side a, b;
+  int unsigned_a;       /* no a is negative, by its format */
   uint32_t offset;      /* bytes: what is added to a */
   size_t group;         /* 4: bytes, 2: halves */
   size_t piece, pieces; /* products of a piece of K; pieces before the sums are carried on */
@@ -105,12 +109,13 @@ static int is_small(const hu_matrix *x) {
 
 /* How long sums stay in 32 bits; 0 if that is not worth it. */
 static int set_lengths(short_way *w, const hu_gemm_call *g) {
-  int unsigned_a = !g->a.spec.sign_mask;
-  int bytes = w->b.most <= 127 && w->a.most <= (unsigned_a ? 255 : 127);
+  w->unsigned_a = !g->a.spec.sign_mask;
+  int bytes = w->b.most <= 127 && w->a.most <= (w->unsigned_a ? 255 : 127);
   uint64_t product = (uint64_t)w->a.most * w->b.most, limit = product ? 0x7FFFFFFF / product : HU_SHORT_BYTES;
   if (bytes || limit > HU_SHORT_BYTES) limit = HU_SHORT_BYTES;
   w->group = bytes ? 4 : 2;
-  w->offset = bytes && !unsigned_a ? 128 : 0;
+  if (!bytes) w->tiles = NULL;
+  w->offset = bytes && !w->unsigned_a && !w->tiles ? 128 : 0;
   w->piece = hu_least(w->group * KC, limit / w->group * w->group);
   w->pieces = w->piece ? limit / w->piece : 0;
   w->unit = power(w->a.q + w->b.q);
@@ -139,6 +144,7 @@ static int sides_fit(short_way *w, const hu_gemm_call *g) {
 
 static int choose(short_way *w, hu_gemm_call *g) {
   w->kernels = g->extensions.shorts;
+  w->tiles = g->extensions.byte_tiles;
   if (!g->exact || !w->kernels || g->k < LEAST_K || !is_small(&g->a) || !is_small(&g->b)) return 0;
   if (!sides_fit(w, g) || !products_fit(w, g->k)) return 0;
   return !g->c.data || hu_gemm_fits_exact64(g);
@@ -164,11 +170,12 @@ static void read_one(const hu_gemm_call *g, const hu_matrix *x, size_t row, size
 
 typedef struct block {
   size_t i0, j0, rows, cols;
-  size_t high; /* rows of a panel of sums */
+  size_t high;  /* rows of a panel of sums */
+  size_t whole; /* rows up to a whole tile */
 } block;
 
-/* The sums of a panel that are looked at: rows up to a whole tile. */
-static size_t panel_sums(const block *o) { return hu_up_to(o->rows, MR) * NR; }
+/* The sums of a panel that are looked at. */
+static size_t panel_sums(const block *o) { return o->whole * NR; }
 
 static void clear(const block *o, int32_t *acc) {
   for (size_t j = 0; j < o->cols; j += NR) memset(acc + j * o->high, 0, panel_sums(o) * sizeof *acc);
@@ -178,21 +185,34 @@ static void carry_on(const short_way *w, const block *o, double *total, int32_t 
   for (size_t j = 0; j < o->cols; j += NR) w->kernels->carry(panel_sums(o), total + j * o->high, acc + j * o->high);
 }
 
+/* acc += the sums of kc products. */
+static void add_piece(const hu_gemm_call *g, const block *o, size_t k0, size_t kc, int32_t *acc) {
+  _Alignas(64) uint32_t a[KC * MB + 16], b[KC * NB];
+  const short_way *w = g->way;
+  words_rule how = {w->group, KC, w->tiles ? HU_SHORT_TILE : 1, read_one,
+                    w->group == 4 ? w->kernels->weave_bytes : w->kernels->weave_halves};
+  size_t words = in_steps(&how, kc) / w->group;
+  if (w->tiles) {
+    pack_word_rows(g, &how, o->i0, k0, o->rows, kc, 0, HU_SHORT_TILE, a);
+  } else {
+    pack_words_a(g, &how, o->i0, k0, o->rows, kc, 0, a);
+  }
+  pack_words_b(g, &how, o->j0, k0, o->cols, kc, 0, b);
+  if (w->tiles) {
+    w->tiles->multiply_bytes(o->whole, o->cols, words, a, b, w->unsigned_a, acc, o->high);
+  } else if (w->group == 4) {
+    w->kernels->multiply_bytes(o->whole, o->cols, words, a, b, w->offset, acc, o->high);
+  } else {
+    w->kernels->multiply_halves(o->whole, o->cols, words, a, b, acc, o->high);
+  }
+}
+
 /* acc = the sums of all products, or total, which is NULL if there is no need to carry them on, and acc = 0. */
 static void sum_block(const hu_gemm_call *g, const block *o, int32_t *acc, double *total) {
-  _Alignas(64) uint32_t a[KC * MB], b[KC * NB];
   const short_way *w = g->way;
-  size_t rows = hu_up_to(o->rows, MR), step = w->piece, done = 0;
-  words_rule how = {w->group, KC, read_one, w->group == 4 ? w->kernels->weave_bytes : w->kernels->weave_halves};
+  size_t step = w->piece, done = 0;
   for (size_t k0 = 0; k0 < g->k; k0 += step) {
-    size_t kc = hu_least(g->k - k0, step), words = (kc + w->group - 1) / w->group;
-    pack_words_a(g, &how, o->i0, k0, o->rows, kc, 0, a);
-    pack_words_b(g, &how, o->j0, k0, o->cols, kc, 0, b);
-    if (w->group == 4) {
-      w->kernels->multiply_bytes(rows, o->cols, words, a, b, w->offset, acc, o->high);
-    } else {
-      w->kernels->multiply_halves(rows, o->cols, words, a, b, acc, o->high);
-    }
+    add_piece(g, o, k0, hu_least(g->k - k0, step), acc);
     if (total && (++done == w->pieces || k0 + step >= g->k)) {
       carry_on(w, o, total, acc);
       done = 0;
@@ -229,7 +249,9 @@ static void finish(const hu_gemm_call *g, const block *o, const int32_t *acc, co
 }
 
 static block block_at(const hu_gemm_call *g, size_t i0, size_t j0, size_t high) {
-  block o = {i0, j0, hu_least(g->m - i0, g->block_rows), hu_least(g->n - j0, g->block_cols), high};
+  const short_way *w = g->way;
+  size_t rows = hu_least(g->m - i0, g->block_rows), cols = hu_least(g->n - j0, g->block_cols);
+  block o = {i0, j0, rows, cols, high, hu_up_to(rows, w->tiles ? HU_SHORT_TILE : MR)};
   return o;
 }
 
@@ -260,7 +282,7 @@ static void run_parts(const hu_gemm_call *g, const block *o, const hu_gemm_parts
   float row[MB], column[NB];
   hu_short_join join = {row, column, (float)w->unit, p->twice, p->unfused};
   size_t step = w->group * KC / p->every * p->every;
-  words_rule how = {w->group, KC, read_one, w->group == 4 ? w->kernels->weave_bytes : w->kernels->weave_halves};
+  words_rule how = {w->group, KC, 1, read_one, w->group == 4 ? w->kernels->weave_bytes : w->kernels->weave_halves};
   for (size_t k0 = 0; k0 < g->k; k0 += step) {
     size_t kc = hu_least(g->k - k0, step);
     pack_words_a(g, &how, o->i0, k0, o->rows, kc, 0, a);
@@ -283,6 +305,7 @@ int hu_gemm_short_parts(const hu_gemm_parts *p, const hu_exec *exec) {
   const hu_level *level = hu_level_for(exec);
   g.extensions = hu_extensions_for(exec);
   w.kernels = g.extensions.shorts;
+  w.tiles = NULL;
   if (!w.kernels || !level->gemm || p->n > NB || p->n == 0) return 0;
   g.kernels = level->gemm;
   hu_gemm_matrix(&g.a, &p->a, p->m, p->k, level, g.kernels);
@@ -294,7 +317,7 @@ int hu_gemm_short_parts(const hu_gemm_parts *p, const hu_exec *exec) {
   g.way = &w;
   hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
   for (size_t i = 0; i < p->m; i += MB) {
-    block o = {i, 0, hu_least(p->m - i, MB), p->n, 0};
+    block o = {i, 0, hu_least(p->m - i, MB), p->n, 0, 0};
     run_parts(&g, &o, p);
   }
   hu_float_env_leave(saved);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/float_block.h - one block of D in a floating accumulator: pack, multiply, finish. Written once for binary32
- * and binary64; the including file must define HU_REAL, HU_READ, HU_COPY, HU_SPREAD and HU_TRANSPOSE (kernels from
- * binary32), HU_FINISH, HU_TILE_KERNEL and HU_NR, HU_MB, HU_NB, HU_KC. */
+/* emu/gemm/float_block.h - one block of D in a floating accumulator: pack, multiply, finish. Written once for
+ * binary32, binary64 and codes of binary16; the including file must define HU_REAL, HU_READ, HU_COPY, HU_SPREAD and
+ * HU_TRANSPOSE (kernels from binary32), HU_FINISH, HU_TILE_KERNEL and HU_NR, HU_MB, HU_NB, HU_KC. */
 
 /* HU_GEMM_MR stored rows from `row` on (those past `rows` are zeros), `n` elements from `column` on, become columns:
  * z[c ldz + r]. */

@@ -14,6 +14,7 @@ enum { WORDS_MOST = 80 };
 typedef struct words_rule {
   size_t group; /* elements in a word: 2 of 16 bits, 4 of 8 */
   size_t words; /* of a piece */
+  size_t step;  /* pieces come up to a multiple of so many words; what they lack is filled up */
   /* n elements of a stored row, into room for 64 more bytes. */
   void (*read)(const hu_gemm_call *g, const hu_matrix *x, size_t row, size_t column, size_t n, void *z);
   /* z[i] = the word of element i of `group` lines, which are so many bytes apart; n is a multiple of 16. */
@@ -33,18 +34,21 @@ static void fill(const words_rule *w, uint8_t *line, size_t from, size_t past, u
 }
 
 /* Where K runs along the stored rows: MR of them, those behind the last one as zeros, become columns of words. */
+/* kc elements, up to whole steps. */
+static size_t in_steps(const words_rule *w, size_t kc) { return hu_up_to(kc, w->group * w->step); }
+
 static void pack_along(const hu_gemm_call *g, const words_rule *w, const hu_matrix *x, size_t row, size_t rows,
                        size_t k0, size_t kc, uint32_t lacking, uint32_t *z, size_t ldz) {
   _Alignas(64) uint8_t lines[MR][LINE];
   for (size_t r = 0; r < MR; r++) {
     if (r < rows) {
       w->read(g, x, row + r, k0, kc, lines[r]);
-      fill(w, lines[r], kc, hu_up_to(kc, w->group), lacking);
+      fill(w, lines[r], kc, in_steps(w, kc), lacking);
     } else {
       memset(lines[r], 0, sizeof lines[r]);
     }
   }
-  g->kernels->transpose32((kc + w->group - 1) / w->group, (float *)(void *)z, ldz, (const float *)(const void *)lines,
+  g->kernels->transpose32(in_steps(w, kc) / w->group, (float *)(void *)z, ldz, (const float *)(const void *)lines,
                           LINE / 4);
 }
 
@@ -62,7 +66,7 @@ static void weave_rows(const hu_gemm_call *g, const words_rule *w, const hu_matr
 }
 
 /* kc elements of K from k0 on, at most group * words, of the rows from i0 on, or the columns from j0 on, into panels.
- * Where the last word lacks elements, they are `lacking`. */
+ * Elements that the last words lack are `lacking`. */
 static void pack_words_a(const hu_gemm_call *g, const words_rule *w, size_t i0, size_t k0, size_t rows, size_t kc,
                          uint32_t lacking, uint32_t *z) {
   _Alignas(64) uint32_t line[MB];
@@ -72,10 +76,30 @@ static void pack_words_a(const hu_gemm_call *g, const words_rule *w, size_t i0, 
     }
     return;
   }
-  for (size_t k = 0; k < kc; k += w->group) {
+  for (size_t k = 0; k < in_steps(w, kc); k += w->group) {
     weave_rows(g, w, &g->a, k0 + k, k0 + kc, i0, rows, lacking, line);
     for (size_t i = 0; i < rows; i += MR) memcpy(z + i * w->words + k / w->group * MR, line + i, MR * sizeof *z);
   }
+}
+
+/* The rows, and zeros up to a multiple of `high` rows, one after another: word p of row i at i words + p, where `words`
+ * is a multiple of MR. Room for 64 more bytes is behind them. */
+static void pack_word_rows(const hu_gemm_call *g, const words_rule *w, size_t i0, size_t k0, size_t rows, size_t kc,
+                           uint32_t lacking, size_t high, uint32_t *z) {
+  _Alignas(64) uint32_t lines[MR][MB];
+  size_t words = in_steps(w, kc) / w->group;
+  for (size_t i = 0; i < rows && !g->a.transposed; i++) {
+    uint8_t *row = (uint8_t *)(z + i * w->words);
+    w->read(g, &g->a, i0 + i, k0, kc, row);
+    fill(w, row, kc, in_steps(w, kc), lacking);
+  }
+  for (size_t p = 0; p < words && g->a.transposed; p += MR) {
+    for (size_t l = 0; l < MR; l++) {
+      weave_rows(g, w, &g->a, k0 + (p + l) * w->group, k0 + kc, i0, rows, lacking, lines[l]);
+    }
+    g->kernels->transpose32(rows, (float *)(void *)(z + p), w->words, (const float *)(const void *)lines, MB);
+  }
+  memset(z + rows * w->words, 0, (hu_up_to(rows, high) - rows) * w->words * sizeof *z);
 }
 
 static void pack_words_b(const hu_gemm_call *g, const words_rule *w, size_t j0, size_t k0, size_t cols, size_t kc,
@@ -88,7 +112,7 @@ static void pack_words_b(const hu_gemm_call *g, const words_rule *w, size_t j0, 
     }
     return;
   }
-  for (size_t k = 0; k < kc; k += w->group) {
+  for (size_t k = 0; k < in_steps(w, kc); k += w->group) {
     weave_rows(g, w, &g->b, k0 + k, k0 + kc, j0, cols, lacking, line);
     for (size_t j = 0; j < cols; j += NR) memcpy(z + j * w->words + k / w->group * NR, line + j, NR * sizeof *z);
   }

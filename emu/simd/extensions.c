@@ -5,8 +5,10 @@
 #include "emu/simd/of_level.h"
 
 #if HU_X86_LEVELS
-extern const hu_extension hu_extension_bf16, hu_extension_vnni;
-static const hu_extension *const known[] = {&hu_extension_bf16, &hu_extension_vnni};
+extern const hu_extension hu_extension_bf16, hu_extension_vnni, hu_extension_amx_bf16, hu_extension_amx_int8,
+    hu_extension_fp16;
+static const hu_extension *const known[] = {&hu_extension_bf16, &hu_extension_vnni, &hu_extension_amx_bf16,
+                                            &hu_extension_amx_int8, &hu_extension_fp16};
 enum { KNOWN = sizeof known / sizeof *known };
 
 static int is_there(const hu_extension *x) { return x->runs && HU_RUNS_avx512 && x->runs(); }
@@ -14,12 +16,15 @@ static int is_there(const hu_extension *x) { return x->runs && HU_RUNS_avx512 &&
 static uint32_t own_bit(const hu_extension *x) { return (uint32_t)((uint64_t)1 << (63 - hu_clz64(x->bits))); }
 
 hu_extensions hu_extensions_for(const hu_exec *exec) {
-  hu_extensions z = {NULL, NULL};
+  hu_extensions z = {NULL, NULL, NULL, NULL, NULL};
   uint32_t off = exec ? exec->levels_off : 0;
   for (size_t i = 0; i < KNOWN; i++) {
     if ((known[i]->bits & off) || !is_there(known[i])) continue;
     if (known[i]->pairs) z.pairs = known[i]->pairs;
+    if (known[i]->pair_tiles) z.pair_tiles = known[i]->pair_tiles;
     if (known[i]->shorts) z.shorts = known[i]->shorts;
+    if (known[i]->halves) z.halves = known[i]->halves;
+    if (known[i]->byte_tiles) z.byte_tiles = known[i]->byte_tiles;
   }
   return z;
 }
@@ -38,7 +43,7 @@ const char *hu_extension_name(uint32_t level) {
 }
 #else
 hu_extensions hu_extensions_for(const hu_exec *exec) {
-  hu_extensions none = {NULL, NULL};
+  hu_extensions none = {NULL, NULL, NULL, NULL, NULL};
   (void)exec;
   return none;
 }

@@ -37,16 +37,23 @@ const hu_level *hu_level_for(const hu_exec *exec);
  * processor may have any of them. */
 typedef struct hu_extension {
   const char *name;
-  uint32_t bits;     /* HU_LEVEL_ bits: the level's and, above it, its own; one switched off: it is not used */
-  int (*runs)(void); /* NULL: the compiler does not know the instructions, or the build leaves the level out */
-  const struct hu_pair_kernels *pairs;   /* gemm/tiles/pairs.h; NULL: another's */
-  const struct hu_short_kernels *shorts; /* gemm/tiles/short.h; likewise */
+  uint32_t bits; /* HU_LEVEL_ bits: the level's and, above it, its own; one switched off: it is not used */
+  /* NULL: the compiler does not know the instructions, the build leaves the level out, or no run on a processor that
+   * has them is recorded yet and Meson's option `unconfirmed_units` does not ask for them. */
+  int (*runs)(void);
+  const struct hu_pair_kernels *pairs;      /* gemm/tiles/pairs.h; NULL: another's */
+  const struct hu_pair_kernels *pair_tiles; /* the same header; likewise */
+  const struct hu_short_kernels *shorts;    /* gemm/tiles/short.h; likewise */
+  const struct hu_byte_tiles *byte_tiles;   /* the same header; likewise */
+  const struct hu_half_kernels *halves;     /* gemm/tiles/half.h; likewise */
 } hu_extension;
 
 /* The tables of all extensions that a call may use; NULL: none. exec may be NULL. */
 typedef struct hu_extensions {
-  const struct hu_pair_kernels *pairs;
+  const struct hu_pair_kernels *pairs, *pair_tiles;
   const struct hu_short_kernels *shorts;
+  const struct hu_byte_tiles *byte_tiles;
+  const struct hu_half_kernels *halves;
 } hu_extensions;
 hu_extensions hu_extensions_for(const hu_exec *exec);
 /* Their own bits, for hu_levels(); the name of one of them, or NULL. */

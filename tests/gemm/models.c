@@ -55,7 +55,7 @@ void plain_spoil(plain *x, t_random *r) {
 /* The levels that extend AVX-512 have kernels for some sums alone (test_gemm_pairs.c, test_gemm_short.c). For others
  * they run AVX-512's. One problem in eight shows that, and so does each one of `exact`, which is among their own. */
 static int level_is_asked(uint32_t bit, const char *model, unsigned long runs) {
-  const uint32_t extensions = HU_LEVEL_BF16 | HU_LEVEL_VNNI;
+  const uint32_t extensions = HU_LEVEL_BF16 | HU_LEVEL_VNNI | HU_LEVEL_AMX_BF16 | HU_LEVEL_AMX_INT8 | HU_LEVEL_FP16;
   return (bit & extensions) == 0 || strncmp(model, "exact", 5) == 0 || runs / 4 % 8 == 0;
 }
 

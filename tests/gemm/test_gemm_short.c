@@ -17,20 +17,45 @@
 #include "tests/gemm/extension.h"
 #include "tests/gemm/models.h"
 
+#ifdef TEST_MODELLED
+#include "tests/gemm/modelled/tiles.h"
+#endif
+
 #ifndef TEST_ROUNDS
 #define TEST_ROUNDS 400
 #endif
 
 static unsigned long runs;
 
-static void same(const problem *p, uint32_t off) { problem_same_with(p, "exact", off, &runs); }
+/* With all instructions and, where there are tiles, without these. */
+static void same(const problem *p, uint32_t off) {
+  problem_same_with(p, "exact", off, &runs);
+  if (hu_levels() & HU_LEVEL_AMX_INT8) problem_same_with(p, "exact", HU_LEVEL_AMX_INT8, &runs);
+#ifdef TEST_MODELLED
+  assert_int_equal(model_tiles_in_use(), 0);
+#endif
+}
 
 /* Those whose products are taken whatever they hold, by their values, and never. */
-static const char *const formats[] = {
-    "float4_e2m1fn",   "float6_e2m3fn", "float6_e3m2fn",    "fp(1,6,-6):finite", "fp(1,7,-7):finite",
-    "uint8",           "uint4",         "float8_e4m3fn",    "float8_e5m2",       "float4_e3m0",
-    "float8_e4m3fnuz", "binary8p3se",   "bfloat16",         "binary8p5se",       "fp(2,5,-90)",
-    "uint1",           "float8_e3m4",   "fp(4,3,60):finite"};
+static const char *const formats[] = {"float4_e2m1fn",
+                                      "float6_e2m3fn",
+                                      "float6_e3m2fn",
+                                      "fp(1,6,-6):finite",
+                                      "fp(1,7,-7):finite",
+                                      "uint8",
+                                      "uint4",
+                                      "float8_e4m3fn",
+                                      "float8_e5m2",
+                                      "float4_e3m0",
+                                      "float8_e4m3fnuz",
+                                      "binary8p3se",
+                                      "bfloat16",
+                                      "binary8p5se",
+                                      "fp(2,5,-90)",
+                                      "uint1",
+                                      "fp(1,7,-7):unsigned,finite",
+                                      "float8_e3m4",
+                                      "fp(4,3,60):finite"};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 static hu_format format_at(t_random *r) { return named_format(formats[t_below(r, FORMATS)]); }
@@ -144,7 +169,7 @@ static void beyond_blocks(void **state) {
   static const char *const pairs[][2] = {{"float4_e2m1fn", "fp(1,6,-6):finite"},
                                          {"float8_e4m3fn", "float8_e4m3fn"},
                                          {"float6_e3m2fn", "uint8"},
-                                         {"uint8", "fp(1,6,-6):finite"}};
+                                         {"fp(1,7,-7):unsigned,finite", "fp(1,6,-6):finite"}};
   t_random r = {t_seed("gemm short beyond blocks", 84)};
   for (int i = 0; i < 24; i++) {
     problem p;
@@ -181,10 +206,22 @@ static void bounds(void **state) {
   print_message("gemm short: %lu runs agree\n", runs);
 }
 
+#ifdef TEST_MODELLED
+/* The products above have gone through tiles. */
+static void tiles_ran(void **state) {
+  (void)state;
+  assert_true(model_tiles_set_up() > 100);
+}
+#define MODELLED , cmocka_unit_test(tiles_ran)
+#else
+#define MODELLED
+#endif
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(random_problems), cmocka_unit_test(ranges),
                                      cmocka_unit_test(zeros),           cmocka_unit_test(specials),
-                                     cmocka_unit_test(beyond_blocks),   cmocka_unit_test(bounds)};
-  print_message("gemm short: the instructions are %s\n", hu_levels() & HU_LEVEL_VNNI ? "there" : "not there");
+                                     cmocka_unit_test(beyond_blocks),   cmocka_unit_test(bounds) MODELLED};
+  print_message("gemm short: the instructions are %s, tiles %s\n", hu_levels() & HU_LEVEL_VNNI ? "there" : "not there",
+                hu_levels() & HU_LEVEL_AMX_INT8 ? "too" : "not");
   return cmocka_run_group_tests_name("gemm short", tests, NULL, NULL);
 }

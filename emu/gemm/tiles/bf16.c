@@ -9,16 +9,6 @@
 /* The compiler may not know them. */
 #if defined(__AVX512BF16__) || defined(HU_MODELLED_INSTRUCTIONS)
 
-static void halves(size_t n, uint16_t *z, const float *x) {
-  const __m512i quiet = _mm512_set1_epi32(0x400000);
-  for (size_t i = 0; i < n; i += 16) {
-    __m512 v = _mm512_loadu_ps(x + i);
-    __m512i u = _mm512_castps_si512(v);
-    u = _mm512_mask_or_epi32(u, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), u, quiet);
-    _mm256_storeu_si256((__m256i *)(void *)(z + i), _mm512_cvtepi32_epi16(_mm512_srli_epi32(u, 16)));
-  }
-}
-
 /* Eight rows by nv vectors; the next tile's part of A and its accumulators are asked for meanwhile. */
 static inline __attribute__((always_inline)) void tile(size_t pairs, const int nv, const uint32_t *a, const uint32_t *b,
                                                        float *acc) {
@@ -68,7 +58,7 @@ static void multiply(size_t rows, size_t cols, size_t pairs, const uint32_t *a, 
   }
 }
 
-static const hu_pair_kernels kernels = {halves, hu_weave_halves, multiply};
+static const hu_pair_kernels kernels = {hu_bfloat16_codes, hu_weave_halves, multiply, 1, HU_GEMM_MR, 0};
 
 #ifdef HU_MODELLED_INSTRUCTIONS
 static int runs(void) { return 1; }

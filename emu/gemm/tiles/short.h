@@ -51,6 +51,15 @@ typedef struct hu_short_kernels {
   void (*scale)(size_t n, double *z, const int32_t *x, double scale);
 } hu_short_kernels;
 
-extern const hu_extension hu_extension_vnni;
+/* Beside them: products of bytes by tiles, which take 16 rows, 16 columns and 16 words at a time. */
+#define HU_SHORT_TILE 16
+typedef struct hu_byte_tiles {
+  /* acc(i, j) += sum of a(i, k) b(k, j), b signed, a likewise or from 0 to 255. A is row-major: word p of row i at
+   * i HU_SHORT_KC + p. rows and words are multiples of HU_SHORT_TILE. */
+  void (*multiply_bytes)(size_t rows, size_t cols, size_t words, const uint32_t *a, const uint32_t *b, int unsigned_a,
+                         int32_t *acc, size_t high);
+} hu_byte_tiles;
+
+extern const hu_extension hu_extension_vnni, hu_extension_amx_int8;
 
 #endif

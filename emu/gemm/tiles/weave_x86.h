@@ -1,11 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/tiles/weave_x86.h - lines of short elements become a line of words, sixteen at a time (emu/gemm/words.h). */
+/* emu/gemm/tiles/weave_x86.h - numbers become bfloat16 codes, and lines of short elements a line of words, sixteen at a
+ * time (emu/gemm/words.h). */
 #ifndef HALFULP_EMU_GEMM_TILES_WEAVE_X86_H
 #define HALFULP_EMU_GEMM_TILES_WEAVE_X86_H
 
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* The bfloat16 codes of n binary32 numbers that are values of it; NaN stays NaN. n is a multiple of 16. */
+static inline void hu_bfloat16_codes(size_t n, uint16_t *z, const float *x) {
+  const __m512i quiet = _mm512_set1_epi32(0x400000);
+  for (size_t i = 0; i < n; i += 16) {
+    __m512 v = _mm512_loadu_ps(x + i);
+    __m512i u = _mm512_castps_si512(v);
+    u = _mm512_mask_or_epi32(u, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), u, quiet);
+    _mm256_storeu_si256((__m256i *)(void *)(z + i), _mm512_cvtepi32_epi16(_mm512_srli_epi32(u, 16)));
+  }
+}
 
 static inline __m512i hu_sixteen_halves(const uint8_t *p) {
   return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)p));

@@ -1,20 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/simd/extensions.c for kernels whose instructions are modelled in C (immintrin.h beside this): every processor has
  * them, and they require no level. */
+#include "emu/gemm/tiles/half.h"
 #include "emu/gemm/tiles/pairs.h"
 #include "emu/gemm/tiles/short.h"
 #include "emu/simd/level.h"
+#include "halfulp/gemm.h"
 
 hu_extensions hu_extensions_for(const hu_exec *exec) {
-  hu_extensions z = {NULL, NULL};
+  hu_extensions z = {NULL, NULL, NULL, NULL, NULL};
   uint32_t off = exec ? exec->levels_off : 0;
   if (!(off & HU_LEVEL_BF16)) z.pairs = hu_extension_bf16.pairs;
+  if (!(off & HU_LEVEL_AMX_BF16)) z.pair_tiles = hu_extension_amx_bf16.pair_tiles;
   if (!(off & HU_LEVEL_VNNI)) z.shorts = hu_extension_vnni.shorts;
+  if (!(off & (HU_LEVEL_VNNI | HU_LEVEL_AMX_INT8))) z.byte_tiles = hu_extension_amx_int8.byte_tiles;
+  if (!(off & HU_LEVEL_FP16)) z.halves = hu_extension_fp16.halves;
   return z;
 }
 
-uint32_t hu_extension_bits(void) { return HU_LEVEL_BF16 | HU_LEVEL_VNNI; }
+static const hu_extension *const known[] = {&hu_extension_bf16, &hu_extension_vnni, &hu_extension_amx_bf16,
+                                            &hu_extension_amx_int8, &hu_extension_fp16};
+static const uint32_t own[] = {HU_LEVEL_BF16, HU_LEVEL_VNNI, HU_LEVEL_AMX_BF16, HU_LEVEL_AMX_INT8, HU_LEVEL_FP16};
+
+uint32_t hu_extension_bits(void) { return own[0] | own[1] | own[2] | own[3] | own[4]; }
 
 const char *hu_extension_name(uint32_t level) {
-  return level == HU_LEVEL_BF16 ? "bf16" : level == HU_LEVEL_VNNI ? "vnni" : NULL;
+  for (int i = 0; i < 5; i++) {
+    if (level == own[i]) return known[i]->name;
+  }
+  return NULL;
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/gemm/modelled/immintrin.h - what emu/gemm/tiles/bf16.c and vnni.c ask of the processor, in plain C. In place of
- * the compiler's header of this name (by -I), so that the kernels' own logic is tested on every machine. */
+/* tests/gemm/modelled/immintrin.h - what emu/gemm/tiles/bf16.c, vnni.c and their neighbours ask of the processor, in
+ * plain C. In place of the compiler's header of this name (by -I), so that the kernels' own logic is tested on every
+ * machine. */
 #ifndef HALFULP_TESTS_GEMM_MODELLED_IMMINTRIN_H
 #define HALFULP_TESTS_GEMM_MODELLED_IMMINTRIN_H
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "tests/gemm/modelled/halves.h"
+#include "tests/gemm/modelled/tiles.h"
 
 #define HU_MODELLED_INSTRUCTIONS 1
 
@@ -20,6 +24,7 @@ typedef int64_t __m256i __attribute__((vector_size(32)));
 typedef double __m512d __attribute__((vector_size(64)));
 typedef int64_t __m128i __attribute__((vector_size(16)));
 typedef int16_t __m512bh __attribute__((vector_size(64)));
+typedef uint16_t __m512h __attribute__((vector_size(64)));
 typedef uint16_t __mmask16;
 
 /* The lanes of a vector, for whom they are not floats. */
@@ -202,6 +207,40 @@ MODEL_FN __m512i _mm512_cvtps_epi32(__m512 x) {
 MODEL_FN __m512d _mm512_cvtepi32_pd(__m256i x) {
   __m512d z = {0};
   for (int i = 0; i < 8; i++) z[i] = ((model_eight)x)[i];
+  return z;
+}
+
+/* ---- binary16 ---- */
+
+MODEL_FN __m512h _mm512_loadu_ph(const void *p) {
+  __m512h z;
+  memcpy(&z, p, sizeof z);
+  return z;
+}
+
+MODEL_FN void _mm512_storeu_ph(void *p, __m512h x) { memcpy(p, &x, sizeof x); }
+MODEL_FN __m512h _mm512_castsi512_ph(__m512i x) { return (__m512h)x; }
+
+MODEL_FN __m512h _mm512_fmadd_round_ph(__m512h a, __m512h b, __m512h c, int round) {
+  uint16_t x[4][32];
+  memcpy(x[1], &a, 64);
+  memcpy(x[2], &b, 64);
+  memcpy(x[3], &c, 64);
+  model_fmadd_halves(x[0], x[1], x[2], x[3], round);
+  return _mm512_loadu_ph(x[0]);
+}
+
+/* Of values of binary16. */
+MODEL_FN __m256i _mm512_cvtps_ph(__m512 x, int round) {
+  model_halves z = {0};
+  (void)round;
+  for (int i = 0; i < 16; i++) z[i] = model_half_of(x[i]);
+  return (__m256i)z;
+}
+
+MODEL_FN __m512 _mm512_cvtph_ps(__m256i x) {
+  __m512 z = {0};
+  for (int i = 0; i < 16; i++) z[i] = model_float_of_half(((model_halves)x)[i]);
   return z;
 }
 

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* hu_gemm under seq(binary16) in ties to even, toward zero, positive and negative, by the processor's fused
+ * multiply-adds of binary16 (tiles/half.h).
+ *
+ * The argument. A step of the model is one rounding of a b + acc into binary16 by the mode (docs/numerics.md, section
+ * 11), where a and b are values of any formats. Where binary16 has them all, a b + acc is IEEE 754's
+ * fusedMultiplyAdd of binary16 in that rounding direction, and VFMADD...PH is that operation (Intel's AVX512-FP16
+ * architecture specification, document 347407): the direction stands in the instruction, which also suppresses
+ * exceptions, subnormal numbers are operands and results whatever MXCSR says of others, and overflow is IEEE 754's. So
+ * is the model's, as the sum's format is binary16 with infinities and the mode does not saturate. An exact zero has the
+ * sign of IEEE 754 in both. Steps follow one another in the order of K, and between pieces of K a sum waits as the code
+ * that it is. What is left are three ends:
+ *
+ *   no C     the sum starts from +0, as the model's does.
+ *   NaN      a sum is NaN in the lane if and only if it is one in the model, by IEEE 754's rules. Its digits are the
+ *            processor's, and hu_gemm_finish32 looks at none of them.
+ *   events   are those of the last rounding, of the sum into D, which is the library's own (halfulp/gemm.h). */
+#include "emu/core/bits.h"
+#include "emu/gemm/call.h"
+#include "emu/gemm/tiles/half.h"
+
+/* What the way keeps of a call. */
+typedef struct half_way {
+  const hu_half_kernels *kernels;
+  uint32_t round;
+} half_way;
+
+/* ---- the choice ---- */
+
+static int is_binary16(const hu_spec *s) {
+  return hu_spec_is_plain(s) && s->negzero && s->m == 10 && s->emin == -14 && s->max_code == 0x7BFF && s->has_inf &&
+         s->has_nan && s->saturate == HU_SAT_NONE;
+}
+
+/* Does binary16 have every value of x? */
+static int within(const hu_matrix *x) {
+  const hu_spec *s = &x->spec;
+  return x->carried && s->m <= 10 && s->emin - s->m >= -24 && s->emax <= 15;
+}
+
+static int choose(half_way *w, const hu_gemm_call *g) {
+  const hu_accum *x = g->accum;
+  w->kernels = g->extensions.halves;
+  if (!w->kernels || !hu_gemm_is_bare(g) || g->k == 0) return 0;
+  if (x->kind != HU_ACCUM_SEQ || x->promote || x->slices) return 0;
+  hu_spec f = hu_spec_of(x->sum, x->mode);
+  w->round = f.round;
+  if (f.round != HU_RNE && f.round != HU_RTZ && f.round != HU_RTP && f.round != HU_RTN) return 0;
+  return is_binary16(&f) && within(&g->a) && within(&g->b) && (!g->c.data || within(&g->c));
+}
+
+/* ---- operands ---- */
+
+/* n codes of binary32 values, without reading or writing beyond them. */
+static void narrow(const hu_gemm_call *g, size_t n, uint16_t *z, const float *x) {
+  const half_way *w = g->way;
+  size_t whole = n / 16 * 16;
+  float rest[16] = {0};
+  uint16_t codes[16];
+  w->kernels->narrow(whole, z, x);
+  if (whole == n) return;
+  memcpy(rest, x + whole, (n - whole) * sizeof *x);
+  w->kernels->narrow(16, codes, rest);
+  memcpy(z + whole, codes, (n - whole) * sizeof *z);
+}
+
+static void read_codes(const hu_gemm_call *g, const hu_matrix *x, size_t row, size_t column, size_t n, uint16_t *z) {
+  float values[HU_HALF_NB];
+  if (x->size == 2 && hu_format_equal(x->format, hu_format_ieee(5, 10, 0))) {
+    memcpy(z, (const uint16_t *)x->data + row * x->ld + column, n * sizeof *z);
+    return;
+  }
+  hu_gemm_read32(x, row, column, n, values);
+  narrow(g, n, z, values);
+}
+
+/* HU_GEMM_MR rows of values, ldx apart, become columns of codes: z[c ldz + r] is that of x[r ldx + c], c < n. */
+static void transpose_codes(const hu_gemm_call *g, size_t n, uint16_t *z, size_t ldz, const float *x, size_t ldx) {
+  uint16_t line[HU_HALF_KC];
+  for (size_t r = 0; r < HU_GEMM_MR; r++) {
+    narrow(g, n, line, x + r * ldx);
+    for (size_t c = 0; c < n; c++) z[c * ldz + r] = line[c];
+  }
+}
+
+/* One row of B into whole panels. */
+static void spread_codes(const hu_gemm_call *g, size_t panels, uint16_t *z, const float *x) {
+  for (size_t p = 0; p < panels; p++) narrow(g, HU_HALF_NR, z + p * HU_HALF_KC * HU_HALF_NR, x + p * HU_HALF_NR);
+}
+
+/* ---- blocks of D ---- */
+
+static void finish(const hu_gemm_call *g, size_t i, size_t j0, size_t n, const uint16_t *sum, hu_events *events) {
+  const half_way *w = g->way;
+  float values[HU_HALF_NB];
+  w->kernels->widen(hu_up_to(n, 16), values, sum);
+  hu_gemm_finish32(g, i, j0, n, values, events);
+}
+
+#define HU_REAL uint16_t
+#define HU_READ(x, row, column, n, z) read_codes(g, x, row, column, n, z)
+#define HU_COPY(n, z, x) narrow(g, n, z, x)
+#define HU_SPREAD(panels, z, x) spread_codes(g, panels, z, x)
+#define HU_TRANSPOSE(n, z, ldz, x, ldx) transpose_codes(g, n, z, ldz, x, ldx)
+#define HU_FINISH finish
+#define HU_TILE_KERNEL(padded, cols, kc, a, b, acc, fresh, ahead) \
+  ((const half_way *)g->way)->kernels->multiply(((const half_way *)g->way)->round, padded, cols, kc, a, b, acc, fresh)
+#define HU_NR HU_HALF_NR
+#define HU_MB HU_HALF_MB
+#define HU_NB HU_HALF_NB
+#define HU_KC HU_HALF_KC
+#include "emu/gemm/float_block.h"
+
+static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
+  half_way w;
+  (void)level;
+  if (!choose(&w, g)) return 0;
+  g->way = &w;
+  hu_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
+  hu_gemm_run(g, run_block, events);
+  return 1;
+}
+
+const hu_gemm_way hu_way_half = {"half", run};

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* hu_gemm under seq(binary16) by the processor's multiply-adds of binary16: bytes and events of the element-by-element
+ * integers (all levels off), and of the lanes (HU_LEVEL_FP16 off) where there are many elements. Where the processor
+ * has no such instruction, the lanes are compared alone; gemm_half_modelled has it in plain C. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "halfulp/accum.h"
+#include "halfulp/scalar.h"
+
+#include "tests/gemm/extension.h"
+#include "tests/gemm/models.h"
+
+#ifdef TEST_MODELLED
+#include "tests/gemm/modelled/halves.h"
+#endif
+
+#ifndef TEST_ROUNDS
+#define TEST_ROUNDS 400
+#endif
+
+static unsigned long runs;
+
+static const char *const models[] = {"seq(binary16)", "seq(binary16,rtz)", "seq(binary16,rtp)", "seq(binary16,rtn)"};
+/* Those that binary16 holds, and others. */
+static const char *const operands[] = {"binary16", "binary16", "float8_e5m2", "float8_e4m3fn", "fp(4,7,0)",
+                                       "uint8",    "bfloat16", "fp(5,10,1)",  "fp(5,11,0)",    "fp(5,9,-1)"};
+enum { MODELS = 4, HELD = 6, OPERANDS = sizeof operands / sizeof *operands };
+
+static hu_accum model_named(const char *text) {
+  hu_accum x;
+  assert_int_equal(hu_accum_parse(&x, text, NULL), HU_OK);
+  return x;
+}
+
+static void same(const problem *p, const char *model, uint32_t off) { problem_same_with(p, model, off, &runs); }
+
+static void draw(problem *p, t_random *r, const char *model, size_t m, size_t n, size_t k, uint32_t some) {
+  static const char *const results[] = {"binary16", "binary32", "bfloat16", "float8_e4m3fn"};
+  hu_format fa = named_format(operands[t_below(r, some)]), fb = named_format(operands[t_below(r, some)]),
+            fc = named_format(operands[t_below(r, some)]);
+  problem_draw(p, r, m, n, k, fa, fb, t_below(r, 2) ? &fc : NULL, named_format(results[t_below(r, 4)]), HU_ACCUM_EXACT);
+  p->accum = hu_accum_any(model_named(model));
+}
+
+/* Codes of all kinds, infinities and NaN among them. */
+static void random_problems(void **state) {
+  (void)state;
+  t_random r = {t_seed("gemm half", 171)};
+  for (int i = 0; i < TEST_ROUNDS; i++) {
+    const char *model = models[i % MODELS];
+    problem p;
+    draw(&p, &r, model, 1 + t_below(&r, 30), 1 + t_below(&r, 110), t_below(&r, t_below(&r, 4) ? 20 : 300), OPERANDS);
+    same(&p, model, UINT32_MAX);
+    problem_free(&p);
+  }
+  print_message("gemm half: %lu runs agree\n", runs);
+}
+
+/* Sums among the subnormal numbers, at the upper end, of numbers far apart, and cancelling. */
+static void ends(void **state) {
+  (void)state;
+  static const int at[][3] = {{-12, -12, -24}, {-8, -7, -15}, {-14, 0, -14}, {7, 8, 15},
+                              {7, 7, 14},      {-10, 4, -6},  {0, 0, 0},     {-4, -3, 3}};
+  t_random r = {t_seed("gemm half ends", 172)};
+  for (int i = 0; i < TEST_ROUNDS; i++) {
+    const int *e = at[i / MODELS % 8];
+    const char *model = models[i % MODELS];
+    problem p;
+    draw(&p, &r, model, 1 + t_below(&r, 20), 1 + t_below(&r, 70), 1 + t_below(&r, t_below(&r, 3) ? 5 : 60), 2);
+    plain_refill(&p.a, &r, e[0] - 2, 1 + t_below(&r, 5));
+    plain_refill(&p.b, &r, e[1] - 2, 1 + t_below(&r, 5));
+    if (p.has_c) plain_refill(&p.c, &r, e[2] - 2, 1 + t_below(&r, 4));
+    if (t_below(&r, 6) == 0) plain_spoil(t_below(&r, 2) ? &p.a : &p.b, &r);
+    same(&p, model, UINT32_MAX);
+    problem_free(&p);
+  }
+  print_message("gemm half: %lu runs agree\n", runs);
+}
+
+/* Larger than a block in each direction in turn, and pieces of K; all layouts. */
+static void beyond_blocks(void **state) {
+  (void)state;
+  static const size_t shapes[][3] = {{270, 100, 9}, {5, 610, 83}, {40, 580, 3}, {3, 4, 401}};
+  t_random r = {t_seed("gemm half beyond blocks", 173)};
+  for (int i = 0; i < 16; i++) {
+    const char *model = models[i / 4];
+    problem p;
+    draw(&p, &r, model, shapes[i % 4][0], shapes[i % 4][1], shapes[i % 4][2], HELD);
+    plain_refill(&p.a, &r, -6, 7);
+    plain_refill(&p.b, &r, -6, 7);
+    same(&p, model, HU_LEVEL_FP16);
+    problem_free(&p);
+  }
+  print_message("gemm half: %lu runs agree\n", runs);
+}
+
+/* Models one key apart from it. */
+static void neighbours(void **state) {
+  (void)state;
+  static const char *const texts[] = {"seq(binary16,rna)",
+                                      "seq(binary16,rto)",
+                                      "seq(binary16,rne,sat=finite)",
+                                      "seq(binary16,sra:8)",
+                                      "seq(fp(5,9,0))",
+                                      "seq(fp(5,10,1))",
+                                      "seq(fp(5,10,0):finite)",
+                                      "seq2(binary16,binary16)",
+                                      "seq(bfloat16)",
+                                      "promote(6,seq(binary16),binary32)",
+                                      "splitk(3,seq(binary16))",
+                                      "chunk(4,binary16,binary16)",
+                                      "kahan(binary16)"};
+  enum { TEXTS = sizeof texts / sizeof *texts };
+  t_random r = {t_seed("gemm half neighbours", 174)};
+  for (unsigned i = 0; i < TEXTS * 8; i++) {
+    const char *text = texts[i % TEXTS];
+    problem p;
+    draw(&p, &r, "seq(binary16)", 9, 40, t_below(&r, 30), HELD);
+    p.accum = model_named(text);
+    if (t_below(&r, 2)) {
+      plain_refill(&p.a, &r, 4, 4);
+      plain_refill(&p.b, &r, 4, 4);
+    }
+    same(&p, text, UINT32_MAX);
+    problem_free(&p);
+  }
+  print_message("gemm half: %lu runs agree\n", runs);
+}
+
+#ifdef TEST_MODELLED
+/* The products above have gone through the instruction. */
+static void instruction_ran(void **state) {
+  (void)state;
+  assert_true(model_halves_added() > 1000000);
+}
+#define MODELLED , cmocka_unit_test(instruction_ran)
+#else
+#define MODELLED
+#endif
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(random_problems), cmocka_unit_test(ends),
+                                     cmocka_unit_test(beyond_blocks), cmocka_unit_test(neighbours) MODELLED};
+  print_message("gemm half: seq(binary16): the instruction is %s\n",
+                hu_levels() & HU_LEVEL_FP16 ? "there" : "not there");
+  return cmocka_run_group_tests_name("gemm half", tests, NULL, NULL);
+}
