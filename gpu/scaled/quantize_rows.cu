@@ -159,10 +159,11 @@ HU_DEVICE void hu_row_strip(const hu_scaled_args &a, const hu_row_constants &q, 
       hu_row_store<Value, Whole>(a, p, u, x[u], codes);
     } else if (hu_row_may_add(a, w)) {
       hu_words(a.stream, (uint64_t)row * a.cols + p.col + u * HU_VECTOR, words);
-      uint32_t shift = w.low - q.low;
-      uint32_t codes = powers
-                           ? hu_row_nearest<Value, true, true>(q, false, shift, w.by, w.back, top[u], &x[u], words, r)
-                           : hu_row_nearest<Value, false, true>(q, false, 0, w.by, w.back, top[u], &x[u], words, r);
+      const hu_row_constants here = hu_row_constants_of(a); /* registers are few */
+      uint32_t shift = w.low - here.low;
+      uint32_t codes =
+          powers ? hu_row_nearest<Value, true, true>(here, false, shift, w.by, w.back, top[u], &x[u], words, r)
+                 : hu_row_nearest<Value, false, true>(here, false, 0, w.by, w.back, top[u], &x[u], words, r);
       hu_row_store<Value, Whole>(a, p, u, x[u], codes);
     } else {
       uint64_t number = (uint64_t)row * a.cols + p.col + u * HU_VECTOR;
