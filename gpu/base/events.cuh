@@ -14,6 +14,29 @@ typedef struct hu_tally {
   uint32_t low, high, last;
 } hu_tally;
 
+/* *n += One where a and b, of which neither is NaN, differ; where a < b. A comparison and an addition under it. */
+template <uint32_t One>
+HU_DEVICE void hu_add_if_differ(uint32_t *n, float a, float b) {
+#if defined(__CUDA_ARCH__)
+  asm("{\n\t.reg .pred p;\n\tsetp.neu.f32 p, %1, %2;\n\t@p add.u32 %0, %0, %3;\n\t}"
+      : "+r"(*n)
+      : "f"(a), "f"(b), "n"(One));
+#else
+  if (a != b) *n += One;
+#endif
+}
+
+template <uint32_t One>
+HU_DEVICE void hu_add_if_below(uint32_t *n, uint32_t a, uint32_t b) {
+#if defined(__CUDA_ARCH__)
+  asm("{\n\t.reg .pred p;\n\tsetp.lt.u32 p, %1, %2;\n\t@p add.u32 %0, %0, %3;\n\t}"
+      : "+r"(*n)
+      : "r"(a), "r"(b), "n"(One));
+#else
+  if (a < b) *n += One;
+#endif
+}
+
 /* A thread's totals stay far below 2^32: the grid grows with the work. */
 typedef struct hu_counts {
   hu_tally some;
@@ -65,11 +88,12 @@ HU_DEVICE void hu_counts_add(hu_counts *c, uint32_t events) {
  */
 HU_DEVICE void hu_counts_flush(hu_counts *c, hu_events *events, unsigned long long sums[HU_EVENT_KINDS]) {
   unsigned int *part = (unsigned int *)(void *)sums;
-  hu_counts_add_up(c);
+  if (c->since) hu_counts_add_up(c);
   if (threadIdx.x < 2 * HU_EVENT_KINDS) part[threadIdx.x] = 0;
   __syncthreads();
 #pragma unroll
   for (int i = 0; i < HU_EVENT_KINDS; i++) {
+    if (c->total[i] == 0) continue;
     uint32_t low = c->total[i] & 0xFFFF, high = c->total[i] >> 16;
     if (low) atomicAdd(&part[2 * i], low);
     if (high) atomicAdd(&part[2 * i + 1], high);

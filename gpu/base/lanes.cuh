@@ -63,6 +63,12 @@ HU_DEVICE uint32_t hu_nearest_added(uint32_t low, int32_t d0, uint32_t spare, ui
   return s - anchor + (above >> d0);
 }
 
+/* A byte of each of four words; selector: of __byte_perm for two of them, 0x0040 for the lowest bytes, 0x0073 for the
+ * highest. */
+HU_DEVICE uint32_t hu_join_bytes(const uint32_t v[4], uint32_t selector) {
+  return __byte_perm(__byte_perm(v[0], v[1], selector), __byte_perm(v[2], v[3], selector), 0x5410);
+}
+
 HU_DEVICE uint32_t hu_lanes_events(const hu_lanes_result &r) {
   return (r.overflow & HU_EVENT_OVERFLOW) | (r.saturated & HU_EVENT_SATURATED) | (r.underflow & HU_EVENT_UNDERFLOW) |
          (r.to_zero & HU_EVENT_TO_ZERO) | (r.subnormal & HU_EVENT_SUBNORMAL) | (r.inexact & HU_EVENT_INEXACT) |

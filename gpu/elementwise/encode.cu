@@ -76,16 +76,27 @@ struct hu_encode_lanes {
   }
 };
 
+/* hu_map_launch with fewer blocks: a thread adds up its counts at the end. */
+template <class Out, bool Value, int Way, bool Counted>
+static hu_status hu_nearest_start(const hu_nearest_op<Out, Value, Way, Counted> &op, size_t n, Out *z, ptrdiff_t incz,
+                                  const uint32_t *x, ptrdiff_t incx, void *stream) {
+  hu_map_extent e = hu_map_extent_of(n, z, incz, x, incx);
+  uint64_t pieces = e.groups / (HU_THREADS * op.unroll) + 1, singles = (n - e.groups * 4) / HU_THREADS + 1;
+  auto kernel = hu_map_kernel<hu_nearest_op<Out, Value, Way, Counted>, Out, uint32_t>;
+  HU_LAUNCH(kernel, hu_grid_size(pieces > singles ? pieces : singles, 8), 0, stream, op, e, z, x);
+  return hu_launched();
+}
+
 template <class Out, bool Value, int Way>
 static hu_status hu_nearest_launch(const hu_nearest_constants &k, const hu_narrow &t, size_t n, Out *z, ptrdiff_t incz,
                                    const float *x, ptrdiff_t incx, const hu_exec *exec, hu_events *events,
                                    void *stream) {
   if (events) {
     hu_nearest_op<Out, Value, Way, true> op = {k, t, hu_exec_stream(exec), events};
-    return hu_map_launch(op, n, z, incz, (const uint32_t *)x, incx, stream);
+    return hu_nearest_start(op, n, z, incz, (const uint32_t *)x, incx, stream);
   }
   hu_nearest_op<Out, Value, Way, false> op = {k, t, hu_exec_stream(exec), NULL};
-  return hu_map_launch(op, n, z, incz, (const uint32_t *)x, incx, stream);
+  return hu_nearest_start(op, n, z, incz, (const uint32_t *)x, incx, stream);
 }
 
 template <class To, bool Value>

@@ -30,6 +30,9 @@ typedef struct hu_nearest_constants {
   uint32_t value, code; /* of an overflow, without the sign */
   uint32_t spare;       /* 32 less the digits of R */
   uint32_t keep;        /* R's digits that tininess after rounding looks at; 0: before */
+  uint32_t digits;      /* R's digits among the fraction's */
+  uint32_t first;       /* the code of 2^emin */
+  uint32_t beyond_code; /* in each byte 127 less the largest number's code */
   uint32_t d0, sign_shift, saturates;
 } hu_nearest_constants;
 
@@ -49,6 +52,9 @@ static inline int hu_nearest_of(hu_nearest_constants *k, const hu_narrow *t) {
   k->code = t->from_overflow & ~t->sign_code;
   k->spare = 32u - t->bits;
   k->keep = random && t->tiny == HU_TINY_AFTER ? t->stochastic_keep : 0;
+  k->digits = t->bits < (uint32_t)t->d0 ? k->mask & ~(((uint32_t)1 << ((uint32_t)t->d0 - t->bits)) - 1) : k->mask;
+  k->first = (uint32_t)1 << t->m;
+  k->beyond_code = (127 - t->max_code) * 0x01010101u;
   k->d0 = (uint32_t)t->d0;
   k->sign_shift = (uint32_t)t->sign_shift;
   k->saturates = (t->events_overflow & HU_EVENT_SATURATED) != 0;
@@ -66,6 +72,7 @@ template <class Out, bool Value, int Way, bool Counted>
 struct hu_nearest_op {
   static const int unroll = Way == HU_WAY_STOCHASTIC ? 2 : 4;
   static const uint32_t stochastic = Way == HU_WAY_STOCHASTIC;
+  static const bool bytes = !Value && sizeof(Out) == 1; /* codes of one byte, joined four at a time */
   hu_nearest_constants k;
   hu_narrow t; /* for the elements that are left */
   hu_stream stream;
@@ -77,7 +84,7 @@ struct hu_nearest_op {
     return (Out)(uint32_t)z;
   }
 
-  /* The magnitude a <= beyond rounded, below 2^31 also where it overflows; and its code. */
+  /* The magnitude a <= beyond rounded, below 2^31 also where it overflows; and its code, or a word that ends in it. */
   __device__ __forceinline__ uint32_t rounded(uint32_t a, uint32_t word, uint32_t *code) const {
     if (Way == HU_WAY_PATTERN) {
       uint32_t r = (a + k.half + (a >> k.d0 & 1)) & ~k.mask;
@@ -91,19 +98,44 @@ struct hu_nearest_op {
     }
     uint32_t field = hu_mask_larger(a & 0x7F800000, k.bottom), anchor = field + k.up;
     float base = __uint_as_float(anchor), sum = __fadd_rn(__uint_as_float(a), base);
-    *code = __float_as_uint(sum) - anchor + ((field - k.bottom) >> k.d0);
+    /* The lower 23 digits of the anchor are zeros: a code of one byte needs no difference. */
+    *code = __float_as_uint(sum) - (bytes ? 0 : anchor) + ((field - k.bottom) >> k.d0);
     return __float_as_uint(__fsub_rn(sum, base));
   }
 
-  /* Events but inexact of a vector with elements below 2^emin; r: a rounded. */
+  /* Four magnitudes from 2^emin on with R added: in the pattern, whose last digits are zeros where R has more. */
+  __device__ __forceinline__ void added(const uint32_t a[4], const uint32_t words[4], uint32_t r[4],
+                                        uint32_t code[4]) const {
+    uint32_t first = k.first - (k.bottom >> k.d0);
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      uint32_t sum = a[i] + (words[i] >> (32 - k.d0) & k.digits);
+      code[i] = (sum >> k.d0) + first;
+      r[i] = sum & ~k.mask;
+    }
+  }
+
+  /* Events of a vector with elements below 2^emin; r: a rounded; codes: of one byte, joined. */
   __device__ __forceinline__ void count_small(const uint32_t a[4], const uint32_t r[4], const uint32_t words[4],
-                                              hu_counts *c) const {
+                                              uint32_t codes, uint32_t least, hu_counts *c) const {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
       uint32_t probe = Way == HU_WAY_STOCHASTIC ? a[i] + ((words[i] >> (32 - k.d0)) & k.keep) : a[i];
-      c->total[2] += r[i] != a[i] && probe < k.not_tiny;
-      c->total[3] += r[i] == 0 && a[i] != 0;
-      c->total[4] += r[i] != 0 && r[i] < k.bottom;
+      uint32_t differs = r[i] ^ a[i], inexact = differs < 1 ? differs : 1;
+      c->total[5] += inexact;
+      if (probe < k.not_tiny) c->total[2] += inexact;
+      if (bytes) continue;
+      hu_add_if_below<1>(&c->total[3], r[i], a[i] < 1 ? a[i] : 1);
+      hu_add_if_below<1>(&c->total[4], r[i] - 1, k.bottom - 1);
+    }
+    if (!bytes) return;
+    uint32_t some = (codes + 0x7F7F7F7F) & 0x80808080;
+    uint32_t below = ~(codes + (0x80 - k.first) * 0x01010101u);
+    c->total[4] += (uint32_t)__popc(some & below);
+    c->total[3] += 4 - (uint32_t)__popc(some);
+    if (least == 0) { /* zeros have not become zero */
+#pragma unroll
+      for (int i = 0; i < 4; i++) c->total[3] -= a[i] == 0;
     }
   }
 
@@ -119,7 +151,7 @@ struct hu_nearest_op {
   }
 
   __device__ __forceinline__ int quick(const uint32_t x[4], const uint32_t words[4], Out z[4], hu_counts *c) const {
-    uint32_t a[4], r[4], most = 0, least = 0xFFFFFFFF;
+    uint32_t a[4], r[4], code[4], most = 0, least = 0xFFFFFFFF;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
       a[i] = x[i] & 0x7FFFFFFF;
@@ -131,18 +163,41 @@ struct hu_nearest_op {
 #pragma unroll
       for (int i = 0; i < 4; i++) a[i] = a[i] < k.beyond ? a[i] : k.beyond;
     }
+    if (Way == HU_WAY_STOCHASTIC && least >= k.bottom) {
+      added(a, words, r, code);
+    } else {
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      uint32_t code, sign = x[i] & 0x80000000u;
-      r[i] = rounded(a[i], words[i], &code);
-      if (Counted) c->total[5] += r[i] != a[i]; /* inexact */
-      if (Value)
-        z[i] = (Out)((r[i] > k.hi ? k.value : r[i]) | sign);
-      else
-        z[i] = (Out)((code < k.code ? code : k.code) | sign >> k.sign_shift);
+      for (int i = 0; i < 4; i++) r[i] = rounded(a[i], words[i], &code[i]);
     }
-    if (Counted && least < k.bottom) count_small(a, r, words, c);
-    if (Counted && most > k.hi) count_large(a, r, c);
+    uint32_t codes = bytes ? hu_join_bytes(code, 0x0040) : 0;
+    if (Counted && least < k.bottom) {
+      count_small(a, r, words, codes, least, c);
+    } else if (Counted) {
+#pragma unroll
+      for (int i = 0; i < 4; i++) /* inexact */
+        hu_add_if_differ<1>(&c->total[5], __uint_as_float(r[i]), __uint_as_float(a[i]));
+    }
+    /* A code of one byte that is beyond the largest one's, at most 127, by one. */
+    if (bytes ? ((codes + k.beyond_code) & 0x80808080) != 0 : most > k.hi) {
+      if (Counted) count_large(a, r, c);
+#pragma unroll
+      for (int i = 0; i < 4; i++) {
+        if (r[i] > k.hi) r[i] = k.value;
+        if (bytes) code[i] &= 0xFF;
+        if (code[i] > k.code) code[i] = k.code;
+      }
+      if (bytes) codes = hu_join_bytes(code, 0x0040);
+    }
+    if constexpr (bytes) {
+      codes |= (hu_join_bytes(x, 0x0073) & 0x80808080) >> (k.sign_shift - 24);
+      memcpy(z, &codes, 4);
+    } else {
+#pragma unroll
+      for (int i = 0; i < 4; i++) {
+        uint32_t sign = x[i] & 0x80000000u;
+        z[i] = (Out)(Value ? r[i] | sign : code[i] | sign >> k.sign_shift);
+      }
+    }
     return 1;
   }
 

@@ -122,16 +122,17 @@ HU_DEVICE hu_element_way hu_row_way(const hu_scaled_args &a, int powers, uint32_
 }
 
 template <bool Value, bool Nearest, bool Powers, bool Whole>
-HU_DEVICE void hu_row_strip(const hu_scaled_args &a, hu_row_memory *k, size_t row, size_t col,
-                            hu_four<uint32_t> x[HU_STRIP_VECTORS], hu_row_counts *r, hu_counts *c) {
+HU_DEVICE void hu_row_strip(const hu_scaled_args &a, const hu_row_constants &q, hu_row_memory *k, size_t row,
+                            size_t col, hu_four<uint32_t> x[HU_STRIP_VECTORS], hu_row_counts *r, hu_counts *c) {
   uint32_t lane = threadIdx.x & 31, log = a.span_log, special = 0;
   const int powers = Nearest ? Powers : a.scaler.steps == HU_STEPS_EXACT;
   uint32_t top[HU_STRIP_VECTORS];
   const hu_row_place p = hu_row_place_of<Value>(a, row, col);
 #pragma unroll
   for (int u = 0; u < HU_STRIP_VECTORS; u++) {
-    top[u] = hu_larger_magnitude(
-        hu_larger_magnitude(hu_larger_magnitude(hu_larger_magnitude(0, x[u].v[0]), x[u].v[1]), x[u].v[2]), x[u].v[3]);
+    top[u] = x[u].v[0] & 0x7FFFFFFF;
+#pragma unroll
+    for (int i = 1; i < 4; i++) top[u] = hu_larger_magnitude(top[u], x[u].v[i]);
   }
   hu_row_tops(1u << log, top);
 #pragma unroll
@@ -153,12 +154,16 @@ HU_DEVICE void hu_row_strip(const hu_scaled_args &a, hu_row_memory *k, size_t ro
     if (Nearest && w.kind == HU_ELEMENT_WAY_CORE) {
       hu_row_left<Value>(a, k, top[u], row, p.col + u * HU_VECTOR);
     } else if (Nearest) {
-      uint32_t codes = hu_row_nearest<Value, Powers, false>(a, w, top[u], &x[u], words, r);
+      uint32_t shift = Powers ? w.low - q.low : 0;
+      uint32_t codes = hu_row_nearest<Value, Powers, false>(q, q.counted, shift, w.by, w.back, top[u], &x[u], words, r);
       hu_row_store<Value, Whole>(a, p, u, x[u], codes);
     } else if (hu_row_may_add(a, w)) {
       hu_words(a.stream, (uint64_t)row * a.cols + p.col + u * HU_VECTOR, words);
-      uint32_t codes = powers ? hu_row_nearest<Value, true, true>(a, w, top[u], &x[u], words, r)
-                              : hu_row_nearest<Value, false, true>(a, w, top[u], &x[u], words, r);
+      const hu_row_constants here = hu_row_constants_of(a); /* registers are few */
+      uint32_t shift = w.low - here.low;
+      uint32_t codes =
+          powers ? hu_row_nearest<Value, true, true>(here, false, shift, w.by, w.back, top[u], &x[u], words, r)
+                 : hu_row_nearest<Value, false, true>(here, false, 0, w.by, w.back, top[u], &x[u], words, r);
       hu_row_store<Value, Whole>(a, p, u, x[u], codes);
     } else {
       uint64_t number = (uint64_t)row * a.cols + p.col + u * HU_VECTOR;
@@ -208,6 +213,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS, HU_ROWS_BLOCKS)
   hu_row_counts r;
   hu_counts c;
   hu_row_begin(a, &k, &r, &c);
+  const hu_row_constants q = hu_row_constants_of(a);
   hu_row_strips s;
   s.across = (a.cols - 1) / HU_ROW_STRIP + 1;
   s.all = s.across * a.rows;
@@ -226,9 +232,9 @@ HU_KERNEL __launch_bounds__(HU_THREADS, HU_ROWS_BLOCKS)
       hu_row_fetch<Value>(a, next_row, next_col, next);
     }
     if (hu_row_whole(a, col)) {
-      hu_row_strip<Value, Nearest, Powers, true>(a, &k, row, col, x, &r, &c);
+      hu_row_strip<Value, Nearest, Powers, true>(a, q, &k, row, col, x, &r, &c);
     } else {
-      hu_row_strip<Value, Nearest, Powers, false>(a, &k, row, col, x, &r, &c);
+      hu_row_strip<Value, Nearest, Powers, false>(a, q, &k, row, col, x, &r, &c);
     }
     if (Nearest && a.events && ++r.strips == 60) hu_row_counts_add_up(&r, k.sums);
     row = next_row;
@@ -246,7 +252,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS, HU_ROWS_BLOCKS)
 int hu_scaled_rows_serves(const hu_scaled_args *a) {
   int sides =
       a->side_rows == 1 && (a->side_cols == 16 || a->side_cols == 32 || a->side_cols == 64 || a->side_cols == 128);
-  return sides && a->lanes && !a->stats && !a->tops && a->code_size == 1 &&
+  return sides && a->lanes && !a->stats && !a->tops && a->code_size == 1 && a->top >= a->low &&
          (a->scaler.rule != HU_SCALE_RATIO || a->ratios);
 }
 

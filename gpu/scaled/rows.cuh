@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/scaled/rows.cuh - what the kernels of blocks along rows share: four neighbours of a block rounded to nearest, or
- * with R added; their events, counted in bytes; and the ones that are left to emu/core/scaled.h. */
+ * with R added; their events, counted in bytes; and the ones that are left to emu/core/scaled.h.
+ *
+ * Elements are limited to the largest number before they are rounded, so that codes need no limit after it. An element
+ * takes some nine instructions in hu_row_rounded and two for its sign and its byte. Events: two for inexact; small and
+ * overflowing elements are counted where a vector of four has one, which four joined codes and the block's largest
+ * element tell. A small one is at most the code of 2^emin, and one that overflows is at least hu_row_constants.over. */
 #ifndef HALFULP_GPU_ROWS_CUH
 #define HALFULP_GPU_ROWS_CUH
 
@@ -18,6 +23,10 @@ HU_DEVICE uint32_t hu_bytes_sum(uint32_t v) {
   return (v + (v >> 16)) & 0xFFFF;
 }
 
+HU_DEVICE void hu_row_counts_clear(hu_row_counts *r) {
+  r->inexact = r->underflow = r->to_zero = r->subnormal = r->overflow = r->strips = 0;
+}
+
 /* sums: of the block of threads, in shared memory. */
 HU_DEVICE void hu_row_counts_add_up(hu_row_counts *r, unsigned long long sums[HU_EVENT_KINDS]) {
   uint32_t counts[6];
@@ -29,7 +38,7 @@ HU_DEVICE void hu_row_counts_add_up(hu_row_counts *r, unsigned long long sums[HU
 #pragma unroll
   for (int i = 0; i < 6; i++)
     if (counts[i]) atomicAdd(&sums[i], (unsigned long long)counts[i]);
-  r->inexact = r->underflow = r->to_zero = r->subnormal = r->overflow = r->strips = 0;
+  hu_row_counts_clear(r);
 }
 
 /* The counts of all threads of the block, added to *events. Every thread of the block must come here. */
@@ -40,23 +49,106 @@ HU_DEVICE void hu_row_counts_flush(hu_row_counts *r, hu_events *events, unsigned
     atomicAdd((unsigned long long *)events + threadIdx.x, sums[threadIdx.x]);
 }
 
-/* The bytes number `byte` of four words. */
-HU_DEVICE uint32_t hu_join_bytes(const uint32_t v[4], uint32_t selector) {
-  return __byte_perm(__byte_perm(v[0], v[1], selector), __byte_perm(v[2], v[3], selector), 0x5410);
-}
-
 /* ---- the four elements of a lane ---- */
 
-/* codes: limited, without signs. inexact, small (below not_tiny), beyond (the range): bytes of 0 and 1. */
-HU_DEVICE void hu_row_count(const hu_scaled_args &a, uint32_t codes, uint32_t inexact, uint32_t small, uint32_t beyond,
-                            hu_row_counts *r) {
-  uint32_t some = (codes + 0x7F7F7F7F) >> 7 & 0x01010101;
-  uint32_t normal = (codes + (0x80u - (1u << a.narrow.m)) * 0x01010101u) >> 7 & 0x01010101;
-  r->inexact += inexact;
-  r->underflow += inexact & small & ~beyond;
+/* What rounds elements, in registers: parameters are fetched anew after every call of a function. */
+typedef struct hu_row_constants {
+  uint32_t low, up;     /* the pattern of 2^emin; from an element's field to that of its anchor */
+  uint32_t top, over;   /* of the largest number; of the least that is rounded beyond it */
+  uint32_t not_tiny;    /* of the least number that is not tiny */
+  int32_t d0;           /* digits of the fraction that the format does not have */
+  uint32_t spare, keep; /* 32 less the digits of R; R's digits among d0 */
+  uint32_t first;       /* the code of 2^emin */
+  uint32_t sign_shift;  /* of signs in the highest bit of a byte */
+  uint32_t twos;        /* of codes in two's complement: twice the sign's mask; else 0 */
+  uint32_t negzero, divides, counted;
+} hu_row_constants;
+
+HU_DEVICE hu_row_constants hu_row_constants_of(const hu_scaled_args &a) {
+  hu_row_constants k;
+  const hu_spec *f = &a.scaler.element;
+  uint32_t bits = a.narrow.bits, d0 = (uint32_t)a.narrow.d0;
+  k.low = a.low;
+  k.up = d0 << 23;
+  k.top = a.top;
+  k.over = a.top + (1u << (d0 - 1)) + (f->max_code & 1 ? 0 : 1); /* a tie goes to an even code */
+  k.not_tiny = a.not_tiny;
+  k.d0 = a.narrow.d0;
+  k.spare = 32 - bits;
+  k.keep = bits < d0 ? (1u << d0) - (1u << (d0 - bits)) : 0xFFFFFFFFu;
+  k.first = 1u << a.narrow.m;
+  k.sign_shift = (uint32_t)a.narrow.sign_shift % 8;
+  k.twos = a.scaler.coding == HU_CODING_TWOS ? f->sign_mask << 1 : 0;
+  k.negzero = f->negzero;
+  k.divides = a.scaler.steps == HU_STEPS_DIVIDE;
+  k.counted = a.events != NULL;
+  return k;
+}
+
+/* The magnitude y, at most the largest number, rounded to nearest, ties to even, as hu_nearest does it. Returns a word
+ * whose lowest byte is the code: the 23 lower digits of the anchor, which hu_nearest takes off, are zeros. */
+HU_DEVICE uint32_t hu_row_rounded(const hu_row_constants &k, uint32_t low, float y, float *value) {
+  int32_t up = (int32_t)(__float_as_uint(y) & 0x7F800000) - (int32_t)low;
+  uint32_t above = up > 0 ? (uint32_t)up : 0;
+  float anchor = __uint_as_float(above + (low + k.up)), sum = __fadd_rn(y, anchor);
+  *value = __fsub_rn(sum, anchor);
+  return __float_as_uint(sum) + (above >> k.d0);
+}
+
+/* The same with R added, of four. Where none is subnormal, R's digits are added in the pattern: those below its last
+ * digit meet zeros, and the largest number, whose fraction is zero, stays. */
+HU_DEVICE void hu_row_added(const hu_row_constants &k, uint32_t low, const uint32_t y[4], const uint32_t words[4],
+                            uint32_t code[4], float value[4]) {
+  uint32_t least = 0xFFFFFFFF;
+#pragma unroll
+  for (int i = 0; i < 4; i++) least = y[i] < least ? y[i] : least;
+  if (least >= low) {
+    uint32_t more = k.first - (low >> k.d0), mask = ~((1u << k.d0) - 1);
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      uint32_t r = y[i] + (words[i] >> (32 - k.d0) & k.keep);
+      code[i] = (r >> k.d0) + more;
+      value[i] = __uint_as_float(r & mask);
+    }
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < 4; i++) code[i] = hu_nearest_added(low, k.d0, k.spare, y[i], words[i], &value[i]);
+}
+
+/* Of four elements whose codes are joined in a word: those that are small, where one is at most the code of 2^emin.
+ * inexact: bytes of 0 and 1. */
+HU_DEVICE void hu_row_count_small(const hu_row_constants &k, uint32_t shift, uint32_t codes, uint32_t inexact,
+                                  const float y[4], hu_row_counts *r) {
+  if (((codes + (0x7F - k.first) * 0x01010101u) & 0x80808080) == 0x80808080) return;
+  uint32_t some = (codes + 0x7F7F7F7F) >> 7 & 0x01010101, small = 0;
+  uint32_t normal = (codes + (0x80 - k.first) * 0x01010101u) >> 7 & 0x01010101;
+  uint32_t below = k.not_tiny + shift;
+  hu_add_if_below<0x1>(&small, __float_as_uint(y[0]), below);
+  hu_add_if_below<0x100>(&small, __float_as_uint(y[1]), below);
+  hu_add_if_below<0x10000>(&small, __float_as_uint(y[2]), below);
+  hu_add_if_below<0x1000000>(&small, __float_as_uint(y[3]), below);
+  r->underflow += inexact & small;
   r->to_zero += inexact & ~some;
-  r->subnormal += some & ~normal & ~beyond;
-  r->overflow += beyond;
+  r->subnormal += some & ~normal;
+}
+
+/* Events of four magnitudes y and their values, none of y above `largest`. */
+HU_DEVICE void hu_row_count(const hu_row_constants &k, uint32_t shift, uint32_t largest, uint32_t codes,
+                            const float y[4], const float value[4], hu_row_counts *r) {
+  uint32_t before = r->inexact, over = k.over + shift;
+  hu_add_if_differ<0x1>(&r->inexact, y[0], value[0]);
+  hu_add_if_differ<0x100>(&r->inexact, y[1], value[1]);
+  hu_add_if_differ<0x10000>(&r->inexact, y[2], value[2]);
+  hu_add_if_differ<0x1000000>(&r->inexact, y[3], value[3]);
+  hu_row_count_small(k, shift, codes, r->inexact - before, y, r);
+  if (largest < over) return;
+  uint32_t within = 0;
+  hu_add_if_below<0x1>(&within, __float_as_uint(y[0]), over);
+  hu_add_if_below<0x100>(&within, __float_as_uint(y[1]), over);
+  hu_add_if_below<0x10000>(&within, __float_as_uint(y[2]), over);
+  hu_add_if_below<0x1000000>(&within, __float_as_uint(y[3]), over);
+  r->overflow += 0x01010101 - within;
 }
 
 /* May R be added in hu_nearest_added under this block's scale? Sums are finite, and 2^32 over a step is a number. */
@@ -66,67 +158,63 @@ HU_DEVICE bool hu_row_may_add(const hu_scaled_args &a, const hu_element_way &w) 
          largest + (uint32_t)a.narrow.d0 <= 252;
 }
 
-/* Ties to even; Added: R added, without events. top: of the block. */
+/* The signs of words beside codes in bytes. */
+HU_DEVICE uint32_t hu_row_join(const hu_row_constants &k, uint32_t codes, const uint32_t signs[4]) {
+  uint32_t top = hu_join_bytes(signs, 0x0073) & 0x80808080;
+  if (!k.negzero) top &= codes + 0x7F7F7F7F;
+  return codes | top >> k.sign_shift;
+}
+
+/* Four neighbours of a block: under the scale 2^e, with shift e in the exponent field (Powers), or x by, or x / by.
+ * Ties to even; Added: R added, without events. top: at least their magnitudes. Returns codes joined, or makes values
+ * of x, times `back`. */
 template <bool Value, bool Powers, bool Added>
-HU_DEVICE uint32_t hu_row_nearest(const hu_scaled_args &a, const hu_element_way &w, uint32_t top, hu_four<uint32_t> *x,
-                                  const uint32_t words[4], hu_row_counts *r) {
-  const hu_spec *f = &a.scaler.element;
-  uint32_t low = w.low, shift = low - a.low, limit = a.top + shift, small_below = a.not_tiny + shift;
-  uint32_t code[4], y[4], inexact = 0, small = 0, beyond = 0;
-  float value[4];
-  if (!Powers && a.scaler.steps == HU_STEPS_DIVIDE) {
+HU_DEVICE uint32_t hu_row_nearest(const hu_row_constants &k, bool counted, uint32_t shift, float by, float back,
+                                  uint32_t top, hu_four<uint32_t> *x, const uint32_t words[4], hu_row_counts *r) {
+  uint32_t low = k.low + shift, code[4], limit = k.top + shift;
+  float y[4], value[4], largest = __uint_as_float(top);
+  if (!Powers && k.divides) {
 #pragma unroll
-    for (int i = 0; i < 4; i++) y[i] = hu_quotient_of(a, x->v[i], w.by);
+    for (int i = 0; i < 4; i++) y[i] = hu_bounded(__fdiv_rn(fabsf(__uint_as_float(x->v[i])), by));
+    largest = __uint_as_float(HU_LARGEST32);
   } else {
 #pragma unroll
-    for (int i = 0; i < 4; i++) y[i] = Powers ? x->v[i] : __float_as_uint(__fmul_rn(__uint_as_float(x->v[i]), w.by));
+    for (int i = 0; i < 4; i++) {
+      y[i] = fabsf(__uint_as_float(x->v[i]));
+      if (!Powers) y[i] = __fmul_rn(y[i], by);
+    }
+    if (!Powers && !Added && counted) largest = __fmul_rn(largest, by);
   }
   if (Added) {
-    uint32_t most = limit + (1u << a.narrow.d0), spare = 32u - a.narrow.bits;
+    uint32_t limited[4];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      uint32_t m = y[i] & 0x7FFFFFFF;
-      code[i] = hu_nearest_added(low, a.narrow.d0, spare, m < most ? m : most, words[i], &value[i]);
+      limited[i] = Powers ? x->v[i] & 0x7FFFFFFF : __float_as_uint(y[i]);
+      limited[i] = limited[i] < limit ? limited[i] : limit;
     }
+    hu_row_added(k, low, limited, words, code, value);
   } else {
 #pragma unroll
-    for (int i = 0; i < 4; i++) code[i] = hu_nearest(low, a.narrow.d0, y[i], &value[i]);
+    for (int i = 0; i < 4; i++) code[i] = hu_row_rounded(k, low, fminf(y[i], __uint_as_float(limit)), &value[i]);
   }
-  if (!Added && a.events) {
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-      if (value[i] != fabsf(__uint_as_float(y[i]))) inexact += 1u << (8 * i);
-      if ((y[i] & 0x7FFFFFFF) < small_below) small += 1u << (8 * i);
-    }
-    if (Powers ? top > limit : 1) {
-#pragma unroll
-      for (int i = 0; i < 4; i++)
-        if (code[i] > f->max_code) beyond += 1u << (8 * i);
-      inexact |= beyond;
-    }
-  }
-#pragma unroll
-  for (int i = 0; i < 4; i++) code[i] = code[i] < f->max_code ? code[i] : f->max_code;
-  if (!Added && a.events) hu_row_count(a, hu_join_bytes(code, 0x0040), inexact, small, beyond, r);
+  uint32_t codes = hu_join_bytes(code, 0x0040);
+  if (!Added && counted) hu_row_count(k, shift, __float_as_uint(largest), codes, y, value, r);
   if (Value) {
-    float largest = __uint_as_float(limit);
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      uint32_t sign = code[i] || f->negzero ? y[i] & 0x80000000 : 0;
-      float v = __uint_as_float(__float_as_uint(fminf(value[i], largest)) | sign);
-      x->v[i] = __float_as_uint(Powers ? v : __fmul_rn(v, w.back));
+      uint32_t sign = value[i] != 0 || k.negzero ? x->v[i] & 0x80000000 : 0;
+      float v = __uint_as_float(__float_as_uint(value[i]) | sign);
+      x->v[i] = __float_as_uint(Powers ? v : __fmul_rn(v, back));
     }
     return 0;
   }
-  if (a.scaler.coding == HU_CODING_TWOS) {
+  if (!k.twos) return hu_row_join(k, codes, x->v);
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-      if ((int32_t)y[i] < 0 && code[i]) code[i] = (f->sign_mask << 1) - code[i];
-    return hu_join_bytes(code, 0x0040);
+  for (int i = 0; i < 4; i++) {
+    uint32_t c = code[i] & 0xFF;
+    code[i] = (int32_t)x->v[i] < 0 && c ? k.twos - c : c;
   }
-  uint32_t codes = hu_join_bytes(code, 0x0040), signs = hu_join_bytes(y, 0x0073) & 0x80808080;
-  if (!f->negzero) signs &= codes + 0x7F7F7F7F;
-  return codes | signs >> a.narrow.sign_shift % 8;
+  return hu_join_bytes(code, 0x0040);
 }
 
 /* ---- one element after another ---- */
@@ -140,7 +228,7 @@ typedef struct hu_row_memory {
 
 /* Every thread of the block must come here. */
 HU_DEVICE void hu_row_begin(const hu_scaled_args &a, hu_row_memory *k, hu_row_counts *r, hu_counts *c) {
-  r->inexact = r->underflow = r->to_zero = r->subnormal = r->overflow = r->strips = 0;
+  hu_row_counts_clear(r);
   hu_counts_clear(c);
   if (threadIdx.x < HU_EVENT_KINDS) k->sums[threadIdx.x] = 0;
   hu_scaled_begin(a, &k->t);

@@ -359,6 +359,57 @@ static void long_row(void **state) {
   free(x);
 }
 
+/* Numbers of few digits, some a step of binary32 off: exact ones, ties, and what is beside them. Blocks of 32 of one
+ * order of magnitude, some of zeros or with specials. */
+static void few_digits(t_random *r, size_t n, float *x, unsigned lowest, unsigned highest) {
+  for (size_t i = 0; i < n; i += 32) {
+    int order = t_between(r, (int)lowest, (int)highest);
+    unsigned digits = 2 + t_below(r, 5), kind = t_below(r, 12);
+    for (size_t j = i; j < i + 32; j++) {
+      int e = order - (int)t_below(r, t_below(r, 4) ? 6 : 20);
+      uint32_t u = (uint32_t)(e < 0 ? 0 : e) << 23 | (t_next32(r) & 0x007FFFFF & ~(0x7FFFFFu >> digits));
+      u += t_below(r, 4) == 0 ? t_below(r, 3) - 1 : 0;
+      x[j] = kind == 0 ? 0 : t_float((u & 0x7FFFFFFF) | (t_next32(r) & 0x80000000));
+      if (kind == 1 && t_below(r, 32) == 0) x[j] = t_float(0x7F800000 | t_below(r, 2));
+    }
+  }
+}
+
+/* Rows that lie one after another, for the kernels of 8 and of 512 neighbours: the edges of ranges, every number of
+ * random digits, both kinds of tininess, scales near the ends of theirs. */
+static void neighbours(void **state) {
+  (void)state;
+  static const char *const formats[] = {"mxfp8_e4m3",
+                                        "mxfp8_e5m2",
+                                        "mxfp6_e2m3",
+                                        "mxfp4",
+                                        "mxint8",
+                                        "nvfp4_te",
+                                        "scaled(float6_e2m3fn;scale=float8_e8m0fnu;rule=rceil;block=1x16)",
+                                        "scaled(fp(4,3,9):finite;scale=float8_e8m0fnu;rule=rceil;block=1x64)"};
+  enum { COLS = 2048 };
+  t_random r = {t_seed("device_scaled_neighbours", 58)};
+  static float x[COLS];
+  unsigned n = t_part(64) > 8 ? t_part(64) : 8;
+  for (unsigned k = 0; k < n * (sizeof formats / sizeof *formats); k++) {
+    hu_mode mode = k / 8 % 2 ? t_stochastic(HU_SRA, 1 + k / 16 % 32) : t_mode(HU_RNE);
+    if (k / 8 % 4 == 2) mode.tiny = HU_TINY_BEFORE;
+    problem p = problem_new(&r, parsed(formats[k % 8]), mode, 1, COLS, 0);
+    p.stats = 0;
+    p.events = k / 8 % 8 < 6;
+    if (mode.round == HU_SRA) p.events = k / 8 % 8 == 7;
+    if (k / 8 % 3) p.exec.stream.counter &= ~(uint64_t)3;
+    if (k / 8 % 5 == 4)
+      few_digits(&r, COLS, x, 0, 254);
+    else
+      few_digits(&r, COLS, x, 100, 140);
+    set_x(&p, x);
+    encode(&p);
+    quantize(&p, 0);
+    problem_free(&p);
+  }
+}
+
 static void golden_files(void **state) {
   static const char *const files[] = {"scaled/model.txt", "scaled/published.txt"};
   for (size_t i = 0; i < 2; i++) {
@@ -506,6 +557,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(layouts),
                                      cmocka_unit_test_prestate(golden_files, folder),
                                      cmocka_unit_test(long_row),
+                                     cmocka_unit_test(neighbours),
                                      cmocka_unit_test(refusals),
                                      cmocka_unit_test(sizes),
                                      cmocka_unit_test(empty)};
