@@ -202,9 +202,10 @@ static void other_sums(void **state) {
 
 /* ---- weights of several operators ---- */
 
-enum { BATCH = 20, STEPS = 6, COLS = 24, UNITS = 40, SETTINGS = 5 };
+enum { BATCH = 20, STEPS = 6, COLS = 24, UNITS = 40, SETTINGS = 5, INTO_BINARY32 = 5 };
 
-/* Roundings of the products of cells: none, of the result of dW, of dZ of some steps, a model, transformed. */
+/* Roundings of the products of cells: none, of the result of dW, of dZ of some steps, a model, transformed; of X into
+ * binary32, which it is. */
 static void set_products(hu_net *net, unsigned setting) {
   hu_rounding r;
   assert_int_equal(hu_rounding_parse(&r, "float8_e5m2", NULL), HU_OK);
@@ -214,6 +215,7 @@ static void set_products(hu_net *net, unsigned setting) {
     if (setting == 2 && i % 4 == 1) p.dz_w = r;
     if (setting == 3) assert_int_equal(hu_accum_parse(&p.dw_accum, "seq2(binary32)", NULL), HU_OK);
     if (setting == 4) p.hadamard = 16;
+    if (setting == INTO_BINARY32) assert_int_equal(hu_rounding_parse(&p.x, "binary32", NULL), HU_OK);
     if (hu_net_round_product(net, i, &p) != HU_OK) continue; /* no product makes it */
   }
 }
@@ -286,8 +288,35 @@ static void gradients_of_shared_weights(void **state) {
   }
 }
 
+/* ---- forward products of all steps ---- */
+
+static size_t rows_together;
+static hu_status watched(void *self, const hu_products *p) {
+  if (p->k == COLS && p->n >= 3 * UNITS && !p->b.transposed && p->m % STEPS == 0) rows_together += p->m;
+  return hu_engine_cpu()->products(self, p);
+}
+
+/* Products for all steps of some samples, where nothing rounds X for each step, and the same bits. */
+static void steps_at_once(void **state) {
+  (void)state;
+  hu_engine engine = *hu_engine_cpu();
+  engine.products = watched;
+  draw(b, 78, USUAL);
+  for (int lstm = 0; lstm < 2; lstm++) {
+    for (uint32_t threads = 1; threads <= 2; threads++) {
+      rows_together = 0;
+      size_t n = gradients(&engine, lstm, threads, INTO_BINARY32, want);
+      assert_int_equal(rows_together, 0);
+      assert_int_equal(gradients(&engine, lstm, threads, 0, z), n);
+      assert_int_equal(rows_together, 2 * BATCH * STEPS); /* two passes */
+      assert_memory_equal(z, want, n * sizeof *z);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(products_are_chains), cmocka_unit_test(sums_are_chains_added),
-                                     cmocka_unit_test(other_sums), cmocka_unit_test(gradients_of_shared_weights)};
+                                     cmocka_unit_test(other_sums), cmocka_unit_test(gradients_of_shared_weights),
+                                     cmocka_unit_test(steps_at_once)};
   return cmocka_run_group_tests_name("products", tests, NULL, NULL);
 }
