@@ -22,6 +22,8 @@ static hu_status cpu_open(void **self, uint32_t threads) {
   *c = hu_cpu_alone();
   c->threads = threads;
   c->crew = hu_crew_new(threads);
+  if (threads > HU_THREADS_MAX) threads = HU_THREADS_MAX;
+  c->rooms = calloc((size_t)threads * HU_PRODUCT_ROOM, sizeof *c->rooms); /* none: products pack nothing */
   *self = c;
   return HU_OK;
 }
@@ -29,6 +31,7 @@ static hu_status cpu_open(void **self, uint32_t threads) {
 static void cpu_close(void *self) {
   hu_cpu *c = self;
   hu_crew_free(c->crew);
+  free(c->rooms);
   free(c);
 }
 
@@ -148,6 +151,8 @@ static float *matrix(const hu_matrices *m, size_t i, size_t inner) {
   return m->data + i / inner * m->outer + i % inner * m->inner;
 }
 
+static float *room_of(const hu_cpu *c, size_t part) { return c->rooms ? c->rooms + part * HU_PRODUCT_ROOM : NULL; }
+
 static void some_products(void *context, size_t part) {
   product_call *c = context;
   const hu_products *p = c->p;
@@ -158,7 +163,7 @@ static void some_products(void *context, size_t part) {
     float *z = matrix(&p->z, i, p->inner);
     const float *a = matrix(&p->a, i, p->inner), *b = matrix(&p->b, i, p->inner);
     if (quick) {
-      c->cpu->loops->product(p, z, a, b, &whole);
+      c->cpu->loops->product(p, z, a, b, &whole, room_of(c->cpu, part));
     } else {
       c->status[part] = by_library(c, i, z, a, b);
     }
@@ -173,7 +178,7 @@ static void some_of_one(void *context, size_t part) {
   size_t all = c->across ? p->n : p->m, from = part * c->part, to = all - from < c->part ? all : from + c->part;
   *(c->across ? &of.j0 : &of.i0) = from;
   *(c->across ? &of.j1 : &of.i1) = to;
-  c->cpu->loops->product(p, p->z.data, p->a.data, p->b.data, &of);
+  c->cpu->loops->product(p, p->z.data, p->a.data, p->b.data, &of, room_of(c->cpu, part));
 }
 
 static int has_loop(const hu_cpu *c, const hu_products *p) {

@@ -16,6 +16,7 @@ typedef struct hu_cpu {
   hu_crew *crew;
   const hu_loops *loops;
   uint32_t levels_off; /* of the library's calls, and of the loops */
+  float *rooms;        /* HU_PRODUCT_ROOM numbers for each thread, whose pages are there once it writes them; or NULL */
 } hu_cpu;
 
 /* HU_LEVEL_ bits (array.h) that what is opened from here on does not use; 0. For tests: no bits depend on it. */

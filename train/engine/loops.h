@@ -16,8 +16,11 @@ typedef struct hu_range {
 } hu_range;
 
 /* Part of one product of binary32 numbers under `fp32`, of pointers to its matrices: fma in increasing k from +0. NaN
- * of any pattern: whoever stores the result makes it one. */
-typedef void hu_product_loop(const hu_products *p, float *z, const float *a, const float *b, const hu_range *of);
+ * of any pattern: whoever stores the result makes it one. room: HU_PRODUCT_ROOM numbers for some of A in the order in
+ * which tiles read it, or NULL; no bits depend on it. */
+enum { HU_PRODUCT_DEEP = 256, HU_PRODUCT_BLOCK = 240, HU_PRODUCT_ROOM = HU_PRODUCT_DEEP * HU_PRODUCT_BLOCK };
+typedef void hu_product_loop(const hu_products *p, float *z, const float *a, const float *b, const hu_range *of,
+                             float *room);
 
 /* Columns j ... j + 15 of the sum of products in order (hu_engine.sum_products), whose sums stay in registers. left:
  * their left operands, hu_sum_loops.rows rows of Z after another, a column of those of all products after the other,

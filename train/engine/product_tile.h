@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* train/engine/product_tile.h - products of small matrices, and of very long ones with few columns: a tile of rows x 16
- * sums in registers, each one chain of fused multiply-adds, the model `fp32`. Rows of B lie beside each other in a
- * panel, packed where B is transposed, its last columns do not fill one or many rows read it. Each block of k but the
- * first continues the sums that Z holds. */
+/* train/engine/product_tile.h - products of matrices: a tile of rows x 16 sums in registers, each one chain of fused
+ * multiply-adds in increasing k, the model `fp32`. Rows of B lie beside each other in a panel, packed where B is
+ * transposed, its last columns do not fill one or enough rows read it. A is packed in the order of the tiles where many
+ * panels meet it. Each block of k but the first continues the sums that Z holds. So neither the height of a tile nor
+ * packing changes the order in which a number of Z is summed. */
 #ifndef HALFULP_TRAIN_ENGINE_PRODUCT_TILE_H
 #define HALFULP_TRAIN_ENGINE_PRODUCT_TILE_H
 
@@ -19,11 +20,11 @@
 #endif
 #include <string.h>
 
-enum { PANEL = 16, DEEP = 256, BLOCK = 240, SHALLOW = 64 };
+enum { PANEL = 16, DEEP = HU_PRODUCT_DEEP, BLOCK = HU_PRODUCT_BLOCK, SHALLOW = 64 };
 
 /* A panel's row, and what a tile holds of one. */
 #if defined(__AVX512F__)
-enum { FOURS = 3, FOURS_MOST = 5 };
+enum { TALL = 12, TALLEST = 20, GROUP = 4 };
 typedef struct sums {
   __m512 v;
 } sums;
@@ -45,7 +46,7 @@ static inline __attribute__((always_inline)) sums sums_add(sums a, sums b) {
   return s;
 }
 #elif HU_LEVEL_ID == 3
-enum { FOURS = 1, FOURS_MOST = 1 };
+enum { TALL = 4, TALLEST = 4, GROUP = 4 };
 typedef struct sums {
   float32x4_t v[4];
 } sums;
@@ -69,7 +70,7 @@ static inline __attribute__((always_inline)) sums sums_add(sums a, sums b) {
   return a;
 }
 #else
-enum { FOURS = 1, FOURS_MOST = 1 };
+enum { TALL = 6, TALLEST = 6, GROUP = 3 };
 typedef struct sums {
   __m256 v, w;
 } sums;
@@ -96,69 +97,76 @@ static inline __attribute__((always_inline)) sums sums_add(sums a, sums b) {
 }
 #endif
 
-enum { TALL = 4 * FOURS };
-
 /* A tile's sums go on from what Z holds, or begin at +0. */
 enum { GO_ON = 0, BEGIN = 1 };
 
-/* Where A's numbers are: (i, p) at a + i down + p along. */
+/* Where A's numbers are: (i, p) of a tile at a + i down + p along; along 0: as many as the tile has rows. The next
+ * tile's are at a + next times its rows. */
 typedef struct left {
   const float *a;
-  size_t down, along;
+  size_t down, along, next;
 } left;
 
-/* Adds k products to each sum of four times `fours` rows of Z, 16 columns. Rows of A are reached from every fourth one,
- * so that their addresses stay in registers. */
-static inline __attribute__((always_inline)) void tile(size_t fours, int how, size_t k, float *z, size_t ldz, left a,
+/* Adds k products to each sum of `rows` rows of Z, a constant, and 16 columns. Rows of A are reached from every
+ * GROUPth one, so that their addresses stay in registers. */
+static inline __attribute__((always_inline)) void tile(size_t rows, int how, size_t k, float *z, size_t ldz, left a,
                                                        const float *b, size_t ldb) {
-  sums s[4 * FOURS_MOST];
-  const float *x[FOURS_MOST];
+  enum { GROUPS = (TALLEST + GROUP - 1) / GROUP };
+  sums s[TALLEST];
+  const float *x[GROUPS];
   static const float zeros[PANEL];
-  const size_t down = a.down, thrice = 3 * a.down;
-  for (size_t i = 0; i < 4 * fours; i++) s[i] = sums_load(how == GO_ON ? z + i * ldz : zeros);
-  for (size_t i = 0; i < fours; i++) x[i] = a.a + 4 * i * down;
+  const size_t from[4] = {0, a.down, 2 * a.down, 3 * a.down};
+  for (size_t i = 0; i < rows; i++) s[i] = sums_load(how == GO_ON ? z + i * ldz : zeros);
+  for (size_t i = 0; i < rows; i += GROUP) x[i / GROUP] = a.a + i * a.down;
   for (size_t p = 0; p < k; p++) {
     const sums row = sums_load(b);
-    if (fours == FOURS_MOST && FOURS_MOST > FOURS) __builtin_prefetch(b + 24 * ldb);
-    for (size_t i = 0; i < fours; i++) {
-      s[4 * i] = sums_fma(x[i][0], row, s[4 * i]);
-      s[4 * i + 1] = sums_fma(x[i][down], row, s[4 * i + 1]);
-      s[4 * i + 2] = sums_fma(x[i][2 * down], row, s[4 * i + 2]);
-      s[4 * i + 3] = sums_fma(x[i][thrice], row, s[4 * i + 3]);
-      x[i] += a.along;
-    }
+    if (TALLEST > TALL && rows == TALLEST) __builtin_prefetch(b + 24 * ldb);
+    for (size_t i = 0; i < rows; i++) s[i] = sums_fma(x[i / GROUP][from[i % GROUP]], row, s[i]);
+    for (size_t i = 0; i < rows; i += GROUP) x[i / GROUP] += a.along;
     b += ldb;
   }
-  for (size_t i = 0; i < 4 * fours; i++) sums_store(z + i * ldz, s[i]);
+  for (size_t i = 0; i < rows; i++) sums_store(z + i * ldz, s[i]);
 }
 
-static inline __attribute__((always_inline)) void last_row(int how, size_t k, float *z, left a, const float *b,
-                                                           size_t ldb) {
-  static const float zeros[PANEL];
-  sums s = sums_load(how == GO_ON ? z : zeros);
-  for (size_t p = 0; p < k; p++) s = sums_fma(a.a[p * a.along], sums_load(b + p * ldb), s);
-  sums_store(z, s);
+/* Rows of the first tile of so many. */
+static inline size_t height(size_t rows) {
+#if HU_LEVEL_ID == 1
+  /* Few rows have too few sums to keep two multipliers busy: the last two tiles share theirs. */
+  return rows >= 2 * TALL ? TALL : rows > TALL ? (rows + 1) / 2 : rows;
+#else
+  if (TALLEST > TALL && rows >= TALLEST && rows < 2 * TALL) return TALLEST; /* so few read B once */
+  return rows >= TALL ? TALL : rows >= 4 ? 4 : 1;
+#endif
 }
 
 static inline __attribute__((always_inline)) void tiles_of(int how, size_t rows, size_t k, float *z, size_t ldz, left a,
                                                            const float *b, size_t ldb) {
-#define HU_TILE(fours)                      \
-  {                                         \
-    tile(fours, how, k, z, ldz, a, b, ldb); \
-    z += 4 * (fours)*ldz;                   \
-    a.a += 4 * (fours)*a.down;              \
-    rows -= 4 * (fours);                    \
+#define HU_TILE(tall)                        \
+  case tall: {                               \
+    tile(tall, how, k, z, ldz, own, b, ldb); \
+    break;                                   \
   }
-  /* So few rows read B once. */
-  if (FOURS_MOST > FOURS && rows >= 4 * FOURS_MOST && rows < 2 * TALL) HU_TILE(FOURS_MOST)
-  while (rows >= TALL) HU_TILE(FOURS)
-  while (rows >= 4) HU_TILE(1)
+  while (rows) {
+    const size_t tall = height(rows);
+    const left own = {a.a, a.down, a.along ? a.along : tall, a.next};
+    switch (tall) {
+#if HU_LEVEL_ID == 1
+      HU_TILE(6)
+      HU_TILE(5)
+      HU_TILE(3)
+      HU_TILE(2)
+#elif defined(__AVX512F__)
+      HU_TILE(20)
+      HU_TILE(12)
+#endif
+      HU_TILE(4)
+      HU_TILE(1)
+    }
+    z += tall * ldz;
+    a.a += tall * a.next;
+    rows -= tall;
+  }
 #undef HU_TILE
-  for (; rows; rows--) {
-    last_row(how, k, z, a, b, ldb);
-    z += ldz;
-    a.a += a.down;
-  }
 }
 
 static HU_NOINLINE void tiles(size_t rows, size_t k, float *z, size_t ldz, left a, const float *b, size_t ldb) {
@@ -176,18 +184,18 @@ static HU_NOINLINE void tiles_that(int how, size_t rows, size_t k, float *z, siz
 
 static void tile_rows(size_t rows, size_t k, float *z, size_t ldz, const float *a, size_t down, size_t along,
                       const float *b, size_t ldb) {
-  left from = {a, down, along};
+  left from = {a, down, along, down};
   tiles(rows, k, z, ldz, from, b, ldb);
 }
 
 /* Tiles that fewer than 16 columns of Z belong to. */
 static void narrow_tiles(int how, size_t rows, size_t wide, size_t k, float *z, size_t ldz, left a, const float *b) {
-  float room[TALL * PANEL];
-  for (size_t i = 0; i < rows; i += TALL) {
-    size_t n = rows - i < TALL ? rows - i : TALL;
+  float room[TALLEST * PANEL];
+  for (size_t i = 0, n; i < rows; i += n) {
+    n = height(rows - i);
     memset(room, 0, sizeof room);
     for (size_t r = 0; how != BEGIN && r < n; r++) memcpy(room + r * PANEL, z + (i + r) * ldz, wide * sizeof *room);
-    left from = {a.a + i * a.down, a.down, a.along};
+    left from = {a.a + i * a.next, a.down, a.along, a.next};
     tiles_that(how, n, k, room, PANEL, from, b, PANEL);
     for (size_t r = 0; r < n; r++) memcpy(z + (i + r) * ldz, room + r * PANEL, wide * sizeof *room);
   }
@@ -220,6 +228,10 @@ static void pack(const hu_matrices *m, size_t k, size_t wide, float *panel, cons
     pack_transposed(k, panel, b, m->ld);
     return;
   }
+  if (!m->transposed && wide == PANEL) {
+    for (size_t p = 0; p < k; p++) sums_store(panel + p * PANEL, sums_load(b + p * m->ld));
+    return;
+  }
   if (wide < PANEL) memset(panel, 0, k * PANEL * sizeof *panel);
   if (!m->transposed) {
     for (size_t p = 0; p < k; p++) memcpy(panel + p * PANEL, b + p * m->ld, wide * sizeof *panel);
@@ -230,20 +242,36 @@ static void pack(const hu_matrices *m, size_t k, size_t wide, float *panel, cons
   }
 }
 
-enum { PACKED_ROWS = 200 }; /* from so many on a panel is read often enough to lie side by side */
+/* Rows of A, a tile below the other, columns of each one after another. */
+static left pack_left(size_t rows, size_t k, float *room, left a) {
+  left z = {room, 1, 0, k};
+  for (size_t i = 0, n; i < rows; i += n, room += n * k) {
+    n = height(rows - i);
+    const float *x = a.a + i * a.down;
+    for (size_t r = 0; r < n; r++) {
+      for (size_t p = 0; p < k; p++) room[p * n + r] = x[r * a.down + p * a.along];
+    }
+  }
+  return z;
+}
 
-/* Rows of Z that stay in the second-level cache, columns j0 ... j1 - 1. */
-static void block(const hu_products *p, size_t rows, size_t j0, size_t j1, float *z, left from, const float *b) {
+/* From so many rows on a panel is read often enough to be packed; from so many columns on, A. */
+enum { PACKED_ROWS = HU_LEVEL_ID == 1 ? 12 : 200, PACKED_COLUMNS = 2000 };
+
+/* Rows of Z that stay in the second-level cache, columns j0 ... j1 - 1. room: A is packed there; NULL: it is not. */
+static void block(const hu_products *p, size_t rows, size_t j0, size_t j1, float *z, left from, const float *b,
+                  float *room) {
   float panel[DEEP * PANEL];
   for (size_t at = 0; at < p->k || at == 0; at += DEEP) {
     size_t k = p->k - at < DEEP ? p->k - at : DEEP;
     int how = at ? GO_ON : BEGIN;
+    left part = {from.a + at * from.along, from.down, from.along, from.next};
+    if (room) part = pack_left(rows, k, room, part);
     for (size_t j = j0; j < j1; j += PANEL) {
       size_t wide = j1 - j < PANEL ? j1 - j : PANEL;
       const float *first = p->b.transposed ? b + j * p->b.ld + at : b + at * p->b.ld + j;
       int packed = p->b.transposed || wide < PANEL || rows >= PACKED_ROWS;
       if (packed) pack(&p->b, k, wide, panel, first);
-      left part = {from.a + at * from.along, from.down, from.along};
       if (wide < PANEL) {
         narrow_tiles(how, rows, wide, k, z + j, p->z.ld, part, panel);
       } else {
@@ -253,13 +281,15 @@ static void block(const hu_products *p, size_t rows, size_t j0, size_t j1, float
   }
 }
 
-static void product_part(const hu_products *p, float *z, const float *a, const float *b, const hu_range *of) {
-  left from = {a, p->a.transposed ? 1 : p->a.ld, p->a.transposed ? p->a.ld : 1};
+static void product_part(const hu_products *p, float *z, const float *a, const float *b, const hu_range *of,
+                         float *room) {
+  left from = {a, p->a.transposed ? 1 : p->a.ld, p->a.transposed ? p->a.ld : 1, p->a.transposed ? 1 : p->a.ld};
   const size_t most = p->k <= SHALLOW && !p->b.transposed ? TALL : BLOCK; /* Z alone is large: its rows as they lie */
+  if (of->j1 - of->j0 < PACKED_COLUMNS) room = NULL;
   for (size_t i = of->i0, rows; i < of->i1; i += rows) {
     rows = of->i1 - i < most ? of->i1 - i : most;
-    left part = {from.a + i * from.down, from.down, from.along};
-    block(p, rows, of->j0, of->j1, z + i * p->z.ld, part, b);
+    left part = {from.a + i * from.down, from.down, from.along, from.next};
+    block(p, rows, of->j0, of->j1, z + i * p->z.ld, part, b, rows > TALLEST ? room : NULL);
   }
 }
 

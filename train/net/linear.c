@@ -1,9 +1,59 @@
 /* SPDX-License-Identifier: MIT */
 /* Linear layers: their passes, by the products that all layers with weights share, or (`quartet`) by their own. */
+#include "halfulp/formats/ieee.h"
 #include "train/net/product.h"
+
+static const hu_operator_kind linear;
+
+/* A layer of cells multiplies each step's row of X by the same weights. Where nothing rounds those operands, the first
+ * step computes the products of all steps as one, which reads the weights once: each number of Z has the terms that it
+ * has by itself, in the same order. The value X; -1: this product has to be made alone. */
+static int steps_together(const hu_net *net, const hu_operator *op, size_t *step) {
+  const hu_product_rounding *r = &op->rounding;
+  int usual = op->kind == &linear && op->shares && !r->quartet && hu_is_kept(&r->x) && hu_is_kept(&r->w);
+  return usual && hu_is_plain_fp32(&r->z_accum) && net->engine->on_host ? hu_step_of(net, op, step) : -1;
+}
+
+/* Samples from ... from + count - 1, whose products with the weights are in `room`, of X as it lies: all operators from
+ * the first one on that have a step of X get theirs. NULL: they are counted. */
+static size_t each_step(hu_net *net, hu_operator *first, int x, const float *room, size_t from, size_t count) {
+  size_t steps = 0, step;
+  for (hu_operator *op = first; op < net->op + net->operators; op++) {
+    if (op->theta[0] != first->theta[0] || steps_together(net, op, &step) != x) continue;
+    const hu_value *z = &net->value[op->out];
+    size_t all = net->value[x].rows / z->rows;
+    steps++;
+    if (!room) continue;
+    hu_do_copy(net, count, z->cols, z->v + from * z->cols, z->cols, room + step * z->cols, all * z->cols);
+    op->ahead = 1;
+  }
+  return steps;
+}
+
+/* 1: the product is there. As many samples as a room has space for are multiplied at once. */
+static int comes_with_others(hu_net *net, hu_operator *op) {
+  size_t step;
+  int of = op->ahead ? -1 : steps_together(net, op, &step);
+  if (of < 0) return op->ahead;
+  const hu_value *x = &net->value[of], *z = &net->value[op->out];
+  const hu_parameter *w = &net->parameter[op->theta[0]];
+  size_t samples = z->rows, steps = x->rows / samples, most = net->work_size / w->cols / steps;
+  if (!most || each_step(net, op, of, NULL, 0, 0) != steps) return 0;
+  for (size_t at = 0; at < samples; at += most) {
+    size_t count = samples - at < most ? samples - at : most;
+    hu_matrices a = {x->v + at * steps * x->cols, x->cols, 0, 0, hu_binary32(), 0};
+    hu_matrices b = {w->theta, w->cols, 0, 0, hu_binary32(), 0};
+    hu_multiply(net, op, HU_PART_Z_OUT, count * steps, w->cols, x->cols, net->work[0], a, b);
+    each_step(net, op, of, net->work[0], at, count);
+  }
+  return 1;
+}
+
+/* ---- passes ---- */
 
 static hu_status linear_forward(hu_net *net, hu_operator *op) {
   if (op->rounding.quartet) return hu_quartet_forward(net, op);
+  if (comes_with_others(net, op)) return hu_finish_forward(net, op);
   return hu_product_forward(net, op, net->value[op->in[0]].cols, hu_x_operand(net, op, &op->rounding.x, HU_PART_Z_X));
 }
 

@@ -100,6 +100,7 @@ typedef struct hu_operator {
   hu_rounded rounded;           /* X of the product, in this pass */
   uint64_t number;              /* of the operator */
   int shares, postponed;        /* linear: others have its weights, too; their gradient is still to be given */
+  int ahead;                    /* linear: the product of this pass is there already */
 } hu_operator;
 
 enum { HU_TENSORS_MAX = 1 << 22, HU_ROOMS = 4 };
@@ -213,6 +214,9 @@ int hu_add_list(hu_net *net, const hu_operator_kind *kind, size_t count, const i
 int hu_all_usable(hu_net *net, size_t count, const int *values);
 /* X X^T of the rows X of each sample, a product as attention's scores are one. */
 int hu_add_gram(hu_net *net, int x);
+/* The value whose row `*step` of each sample, all columns, is what a linear of a layer of cells reads, not rounded once
+ * more; -1: it reads something else. */
+int hu_step_of(const hu_net *net, const hu_operator *reader, size_t *step);
 /* X W + b with parameters that are there (bias -1: none), maybe those of another operator, too. */
 int hu_linear_of(hu_net *net, int x, int weights, int bias);
 /* The accumulation model of the product that a part (HU_PART_) belongs to. */

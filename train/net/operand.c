@@ -147,7 +147,7 @@ int hu_patches_spoilt(const hu_operator *op, const hu_rounding *r) {
 }
 
 void hu_forget_operands(hu_net *net) {
-  for (int i = 0; i < net->operators; i++) net->op[i].rounded.there = 0;
+  for (int i = 0; i < net->operators; i++) net->op[i].rounded.there = net->op[i].ahead = 0;
   for (int i = 0; i < net->parameters; i++) net->parameter[i].rounded.there = 0;
   hu_delayed_begin(net);
 }

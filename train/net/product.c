@@ -101,13 +101,12 @@ hu_status hu_product_weights(hu_net *net, hu_operator *op, size_t in, hu_matrice
 /* ---- weights of several operators: their gradients are summed at the end of the pass, where nothing rounds them or
  * their operands, so that an engine reads and writes the sum once ---- */
 
-static int is_kept(const hu_rounding *r) { return r->kind == HU_ROUND_KEEP; }
-
 /* X and dZ stay as they are until the end of the pass. */
 int hu_postponed(hu_net *net, hu_operator *op) {
   const hu_product_rounding *r = &op->rounding;
   if (!op->shares || !net->engine->sum_products || r->hadamard || !hu_is_plain_fp32(&r->dw_accum)) return 0;
-  op->postponed = is_kept(hu_last_rounding(op, HU_PART_DW_X, &r->x_back)) && is_kept(&r->dz_w) && is_kept(&r->dw_out);
+  op->postponed =
+      hu_is_kept(hu_last_rounding(op, HU_PART_DW_X, &r->x_back)) && hu_is_kept(&r->dz_w) && hu_is_kept(&r->dw_out);
   if (op->postponed) net->parameter[op->theta[0]].postponed = 1;
   return op->postponed;
 }

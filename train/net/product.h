@@ -8,6 +8,8 @@
 
 #include "train/net/net.h"
 
+/* Does it leave all numbers as they are? */
+static inline int hu_is_kept(const hu_rounding *r) { return r->kind == HU_ROUND_KEEP; }
 /* The value that the layer reads, as the product that `part` belongs to has it. */
 hu_matrices hu_x_operand(hu_net *net, hu_operator *op, const hu_rounding *r, unsigned part);
 /* W and dZ as the product that `part` belongs to has them. */

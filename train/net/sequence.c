@@ -173,6 +173,17 @@ static hu_status part_backward(hu_net *net, hu_operator *op) {
 
 static const hu_operator_kind part = {"part", part_forward, part_backward, NULL, 0, 0, 1};
 
+int hu_step_of(const hu_net *net, const hu_operator *reader, size_t *step) {
+  for (int back = 1; back <= 2 && back <= number_of(net, reader); back++) {
+    const hu_operator *op = reader - back;
+    if (op->kind != &part || op->out != reader->in[0]) continue;
+    const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
+    *step = op->n[STEP];
+    return z->cols == x->cols && z->rows < x->rows && z->round.kind == HU_ROUND_KEEP ? op->in[0] : -1;
+  }
+  return -1;
+}
+
 static int add_part(hu_net *net, int x, size_t rows, size_t step, size_t from, size_t cols) {
   if (x < 0) return -1;
   int z = hu_new_value(net, rows, cols, 0, 0);

@@ -23,21 +23,24 @@ typedef struct sizes {
   size_t m, n, k;
 } sizes;
 
-/* Sides at the edges of tiles (4, 12, 16, 20, 24, 48), of blocks of k (256) and of rows (240), with strides behind. */
-static const sizes products[] = {{1, 1, 1},     {20, 16, 5},   {20, 33, 300}, {23, 160, 40},
-                                 {19, 48, 257}, {24, 31, 64},  {12, 16, 256}, {13, 17, 512},
-                                 {245, 40, 70}, {250, 16, 3},  {7, 5, 0},     {4, 200, 600},
-                                 {30, 999, 50}, {200, 96, 80}, {3, 400, 500}, {300, 130, 65}};
+/* Sides at the edges of tiles (4, 6, 12, 16, 20, 24, 48), of blocks of k (256) and of rows (240), with strides behind;
+ * each remainder of rows over 6; so many columns (2000) that A is packed. */
+static const sizes products[] = {{1, 1, 1},       {20, 16, 5},   {20, 33, 300}, {23, 160, 40}, {19, 48, 257},
+                                 {24, 31, 64},    {12, 16, 256}, {13, 17, 512}, {245, 40, 70}, {250, 16, 3},
+                                 {7, 5, 0},       {4, 200, 600}, {30, 999, 50}, {200, 96, 80}, {3, 400, 500},
+                                 {300, 130, 65},  {8, 64, 30},   {9, 64, 30},   {10, 64, 30},  {11, 64, 30},
+                                 {22, 2001, 257}, {31, 2001, 4}};
 
-enum { BEHIND = 3, MOST = 1 << 18 };
+enum { BEHIND = 3, MOST = 1 << 19 };
 static float a[MOST], b[MOST], z[MOST], want[MOST];
+static size_t used = MOST / 2; /* numbers of each that a test looks at */
 
 enum { USUAL = 0, SPECIAL = 1, TINY = 2 }; /* TINY: every product of 2^-100 and -2^-100 becomes -0 */
 
 static void draw(float *x, uint64_t seed, int how) {
   static const float specials[] = {INFINITY, 0x1p-149f, -0x1p-130f, -0.0f, 0x1p127f};
   t_random random = {seed};
-  for (size_t i = 0; i < MOST; i++) {
+  for (size_t i = 0; i < used; i++) {
     x[i] = ldexpf((float)t_between(&random, -9999, 9999), t_between(&random, -20, -10));
     if (how == SPECIAL && t_below(&random, 50) == 0) x[i] = specials[t_below(&random, 5)];
     if (how == TINY) x[i] = x == a ? 0x1p-100f : -0x1p-100f;
@@ -53,6 +56,13 @@ static hu_products product_of(const sizes *s, const hu_accum *accum, int ta, int
   return p;
 }
 
+/* At least as many as the largest of the three matrices has, whichever is transposed. */
+static size_t numbers_of(const sizes *s) {
+  size_t m = s->m + BEHIND, n = s->n + BEHIND, k = s->k + BEHIND, most = m * n;
+  if (most < m * k) most = m * k;
+  return most < k * n ? k * n : most;
+}
+
 static float number(const hu_matrices *m, size_t i, size_t j) {
   return m->data[m->transposed ? j * m->ld + i : i * m->ld + j];
 }
@@ -66,7 +76,7 @@ static float chain(const hu_products *p, size_t i, size_t j) {
 /* Equal bits; of NaN any pattern, which no product decides. What is behind rows of Z is untouched. */
 static void assert_result(const hu_products *p) {
   for (size_t i = 0; i < p->m; i++) {
-    for (size_t j = 0; j < p->z.ld && i * p->z.ld + j < MOST; j++) {
+    for (size_t j = 0; j < p->z.ld && i * p->z.ld + j < used; j++) {
       const float *x = &p->z.data[i * p->z.ld + j], *y = &want[i * p->z.ld + j];
       if (isnan(*y) ? isnan(*x) : memcmp(x, y, sizeof *x) == 0) continue;
       fail_msg("%zu x %zu, k %zu: (%zu, %zu) is %a, not %a", p->m, p->n, p->k, i, j, (double)*x, (double)*y);
@@ -75,7 +85,7 @@ static void assert_result(const hu_products *p) {
 }
 
 static void fill(float *x) {
-  for (size_t i = 0; i < MOST; i++) x[i] = (float)(i % 1000) - 500;
+  for (size_t i = 0; i < used; i++) x[i] = (float)(i % 1000) - 500;
 }
 
 /* f for each level and number of threads. */
@@ -111,6 +121,8 @@ static void products_are_chains(void **state) {
   hu_accum accum = fp32();
   for (size_t i = 0; i < 4 * (sizeof products / sizeof *products); i++) {
     hu_products p = product_of(&products[i / 4], &accum, i & 1, i >> 1 & 1);
+    used = numbers_of(&products[i / 4]);
+    assert_true(used <= MOST);
     draw(a, i, (int)(i % 5 % 3));
     draw(b, i + 1000, (int)(i % 5 % 3));
     fill(want);
@@ -119,6 +131,7 @@ static void products_are_chains(void **state) {
     }
     for_engines(multiply, &p);
   }
+  used = MOST / 2;
 }
 
 /* ---- sums of products ---- */
@@ -189,9 +202,10 @@ static void other_sums(void **state) {
 
 /* ---- weights of several operators ---- */
 
-enum { BATCH = 20, STEPS = 6, COLS = 24, UNITS = 40, SETTINGS = 5 };
+enum { BATCH = 20, STEPS = 6, COLS = 24, UNITS = 40, SETTINGS = 5, INTO_BINARY32 = 5 };
 
-/* Roundings of the products of cells: none, of the result of dW, of dZ of some steps, a model, transformed. */
+/* Roundings of the products of cells: none, of the result of dW, of dZ of some steps, a model, transformed; of X into
+ * binary32, which it is. */
 static void set_products(hu_net *net, unsigned setting) {
   hu_rounding r;
   assert_int_equal(hu_rounding_parse(&r, "float8_e5m2", NULL), HU_OK);
@@ -201,6 +215,7 @@ static void set_products(hu_net *net, unsigned setting) {
     if (setting == 2 && i % 4 == 1) p.dz_w = r;
     if (setting == 3) assert_int_equal(hu_accum_parse(&p.dw_accum, "seq2(binary32)", NULL), HU_OK);
     if (setting == 4) p.hadamard = 16;
+    if (setting == INTO_BINARY32) assert_int_equal(hu_rounding_parse(&p.x, "binary32", NULL), HU_OK);
     if (hu_net_round_product(net, i, &p) != HU_OK) continue; /* no product makes it */
   }
 }
@@ -273,8 +288,35 @@ static void gradients_of_shared_weights(void **state) {
   }
 }
 
+/* ---- forward products of all steps ---- */
+
+static size_t rows_together;
+static hu_status watched(void *self, const hu_products *p) {
+  if (p->k == COLS && p->n >= 3 * UNITS && !p->b.transposed && p->m % STEPS == 0) rows_together += p->m;
+  return hu_engine_cpu()->products(self, p);
+}
+
+/* Products for all steps of some samples, where nothing rounds X for each step, and the same bits. */
+static void steps_at_once(void **state) {
+  (void)state;
+  hu_engine engine = *hu_engine_cpu();
+  engine.products = watched;
+  draw(b, 78, USUAL);
+  for (int lstm = 0; lstm < 2; lstm++) {
+    for (uint32_t threads = 1; threads <= 2; threads++) {
+      rows_together = 0;
+      size_t n = gradients(&engine, lstm, threads, INTO_BINARY32, want);
+      assert_int_equal(rows_together, 0);
+      assert_int_equal(gradients(&engine, lstm, threads, 0, z), n);
+      assert_int_equal(rows_together, 2 * BATCH * STEPS); /* two passes */
+      assert_memory_equal(z, want, n * sizeof *z);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(products_are_chains), cmocka_unit_test(sums_are_chains_added),
-                                     cmocka_unit_test(other_sums), cmocka_unit_test(gradients_of_shared_weights)};
+                                     cmocka_unit_test(other_sums), cmocka_unit_test(gradients_of_shared_weights),
+                                     cmocka_unit_test(steps_at_once)};
   return cmocka_run_group_tests_name("products", tests, NULL, NULL);
 }
