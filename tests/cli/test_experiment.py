@@ -277,6 +277,8 @@ class Experiments(support.Case):
             text = "".join(root.itertext())
             for s in f["series"]:
                 self.assertIn(s["name"], text)
+            if f["name"] == "exponents":
+                self.assertRegex(text, "2\u2212[0-9]+")  # powers of two at the axis
             drawn = "rect" if f["name"] == "exponents" else "polyline"
             self.assertGreaterEqual(len(list(root.iter(SVG + drawn))), len(f["series"]), f["name"])
 

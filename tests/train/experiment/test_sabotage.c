@@ -23,6 +23,7 @@ static const sabotage list[] = {
     /* mixed precision */
     {"fp16-master-weights", "binary16, binary32 master weights", "optimizer.weights", "binary16", CLAIM(0)},
     {"fp16-master-weights", "binary16, no master weights", "optimizer.weights", "binary32", CLAIM(1) | CLAIM(2)},
+    {"fp16-master-weights", "binary16, binary32 master weights", "precision.values", "keep", CLAIM(3)},
     {"fp16-loss-scale", "binary16, scale 1", "loss.scale", "static(2^8)", CLAIM(0) | CLAIM(4)},
     {"fp16-loss-scale", "binary16, scale 2^8", "loss.scale", "none", CLAIM(1)},
     {"fp16-loss-scale", "binary16, scale from the largest gradient", "loss.scale", "static(2^40)", CLAIM(2)},
