@@ -2,7 +2,6 @@
 /* The list of experiments, and how one is run. */
 #include "train/experiment/experiment.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "train/environment.h"
@@ -43,14 +42,9 @@ static int has_row(const hu_plan *plan, const char *name) {
   return 0;
 }
 
-hu_status hu_lab_no_run(hu_lab *lab) {
-  snprintf(lab->why, HU_DATA_WHY_MAX, "no run is called '%.64s'", lab->how->row);
-  return HU_E_NAME;
-}
-
 static HU_NOINLINE hu_status run_plan(hu_lab *lab) {
   const hu_plan *plan = lab->plan;
-  hu_status s = hu_watch_check(lab);
+  hu_status s = hu_lab_check(lab);
   for (size_t i = 0; i < plan->count && s == HU_OK; i++) s = hu_lab_try(lab, &plan->trials[i], NULL);
   if (s == HU_OK && plan->run) s = plan->run(lab);
   if (s == HU_OK && hu_lab_seeds(lab) > 1) s = hu_lab_other_seeds(lab);

@@ -68,6 +68,8 @@ struct hu_lab {
 /* A run of the plan's keys, these pairs, those of the seed and the caller's (if they are for a row of that name),
  * begun. *t is to be freed, whatever is returned. */
 hu_status hu_lab_begin(hu_lab *lab, const char *name, const char *const *pairs, hu_trainer **t);
+/* Before the first trial: hu_watch_check of each one whose statistics are recorded. */
+hu_status hu_lab_check(hu_lab *lab);
 /* A trial; *row, if not NULL, is the number of its row. */
 hu_status hu_lab_try(hu_lab *lab, const hu_trial *trial, size_t *row);
 /* Room for a row, all NaN and 0; NULL: no memory (and lab->status says so). It moves with the next one. */
@@ -135,8 +137,8 @@ hu_status hu_watch_begin(hu_watcher *w, hu_lab *lab, const hu_trial *trial);
 /* After each step. */
 hu_status hu_watch_step(hu_watcher *w, hu_trainer *t, const hu_trainer_report *r);
 void hu_watch_end(hu_watcher *w);
-/* Before the first run: HU_E_NAME, and `why` names the net and its parameters, if a net lacks a tensor of the plan. */
-hu_status hu_watch_check(hu_lab *lab);
+/* HU_E_NAME, and `why` names the net and its parameters: the net of t, begun, lacks a tensor of the plan. */
+hu_status hu_watch_check(hu_lab *lab, hu_trainer *t);
 
 /* ---- the plans, by paper ---- */
 

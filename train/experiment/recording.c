@@ -117,19 +117,11 @@ static hu_status refuse_net(hu_lab *lab, hu_trainer *t, const char *tensor) {
   return HU_E_NAME;
 }
 
-hu_status hu_watch_check(hu_lab *lab) {
-  const hu_plan *plan = lab->plan;
-  hu_status s = HU_OK;
-  for (size_t i = 0; plan->tensors && i < plan->count && s == HU_OK; i++) {
-    hu_trainer *t = NULL;
-    if (!((plan->trials[i].watch | plan->watch) & HU_WATCH_STATISTICS)) continue;
-    s = hu_lab_begin(lab, plan->trials[i].name, plan->trials[i].pairs, &t);
-    for (const char *const *x = plan->tensors; *x && s == HU_OK; x++) {
-      if (!find_watched(hu_trainer_net(t), *x).numbers) s = refuse_net(lab, t, *x);
-    }
-    hu_trainer_free(t);
+hu_status hu_watch_check(hu_lab *lab, hu_trainer *t) {
+  for (const char *const *x = lab->plan->tensors; x && *x; x++) {
+    if (!find_watched(hu_trainer_net(t), *x).numbers) return refuse_net(lab, t, *x);
   }
-  return s;
+  return HU_OK;
 }
 
 /* Two series in a figure of a row and a tensor; two figures. */
