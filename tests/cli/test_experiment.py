@@ -142,6 +142,52 @@ class Experiments(support.Case):
         for command in ("train", "sweep", "experiment"):
             self.assertRegex(self.ok(command, "--help"), r"(?m)^  -o, --output OUT  ", command)
 
+    def test_a_watched_tensor_follows_the_net(self):
+        """A net without the plan's tensor: the last of its kind; none of its kind: refused before the first run."""
+        args = ["experiment", "s2fp8-conv", "--data", support.DATA, "--seeds", "1", "--set", "run.steps=2",
+                "--set", "data.count=128", "--set", "data.test=50"]
+        made = json.loads(self.ok(*args, "--json", "--set", "model.net=resnet(blocks=1,width=0.25)", code=1))
+        self.assertEqual(
+            [f["name"] for f in made["figures"]][1:],
+            [
+                "%s-stage3-block1-conv2-weight%s" % (words, end)
+                for end in ("", "-gradient")
+                for words in ("logarithms", "shift-squeeze")
+            ],
+        )
+        self.assertIn("S2FP8: stage3.block1.conv2.weight.gradient", [f["title"] for f in made["figures"]])
+        r = support.run(*args, "--set", "model.net=mlp", "-o", self.path("none"))
+        self.assertEqual((r.returncode, r.stdout), (2, b""))
+        for word in (b"model.net = mlp ", b"'conv2.weight'", b"linear1.weight, linear1.bias, linear2.weight"):
+            self.assertIn(word, r.stderr)
+        self.assertFalse(os.path.exists(self.path("none")))
+
+    def test_runs_without_a_trainer(self):
+        """A key changes one run of them, and no other; what no trainer takes is refused."""
+        args = ["experiment", "long-reduction", "--json"]
+        plain = json.loads(self.ok(*args))["tables"]
+        made = json.loads(self.ok(*args, "--run", "binary32", "--set", "precision.accum=seq2(fp(6,9,0))", code=1))
+        for a, b in zip(plain, made["tables"]):
+            for old, row in zip(a["rows"], b["rows"]):
+                wanted = a["rows"][0]["cells"] if row["name"] == "binary32" else old["cells"]
+                self.assertEqual(row["cells"], wanted, row["name"])
+        self.assertEqual([c["holds"] for c in made["claims"]], [True, True, False, True, True])
+        self.bad("experiment", "update-memory", "--run", "nothing", says="no run is called 'nothing'")
+        self.bad("experiment", "update-memory", "--set", "optimizer.update=up", says="optimizer.update: 'up' is neither")
+        self.bad("experiment", "long-reduction", "--set", "run.sed=1", says="run.sed: no such key")
+
+    def test_means_of_own_seeds(self):
+        """Experiments with seeds of their own print mean and deviation in their tables."""
+        for name, steps in (("least-squares", 2500), ("update-memory", 0), ("error-feedback", 20)):
+            args = ["experiment", name, "--data", support.DATA, "--json", "--set", "run.steps=%d" % steps]
+            text = support.run(*args).stdout
+            tables = json.loads(text)["tables"]
+            self.assertEqual(tables[0]["columns"], ["seed 0", "seed 1", "seed 2", "mean", "deviation"], name)
+            for row in tables[0]["rows"]:
+                seeds, mean, deviation = row["cells"][:3], row["cells"][3], row["cells"][4]
+                self.assertAlmostEqual(statistics.mean(seeds) / mean, 1, 12, name)
+                self.assertAlmostEqual(statistics.stdev(seeds) / deviation, 1, 9, name)
+
     def test_refused(self):
         self.bad("experiment", "nothing", says="no experiment 'nothing'; `halfulp experiments` lists them")
         self.bad("experiment", "long-reductoin", says="no experiment 'long-reductoin'; perhaps long-reduction is meant")
@@ -231,6 +277,8 @@ class Experiments(support.Case):
             text = "".join(root.itertext())
             for s in f["series"]:
                 self.assertIn(s["name"], text)
+            if f["name"] == "exponents":
+                self.assertRegex(text, "2\u2212[0-9]+")  # powers of two at the axis
             drawn = "rect" if f["name"] == "exponents" else "polyline"
             self.assertGreaterEqual(len(list(root.iter(SVG + drawn))), len(f["series"]), f["name"])
 

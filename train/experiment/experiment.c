@@ -2,7 +2,6 @@
 /* The list of experiments, and how one is run. */
 #include "train/experiment/experiment.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "train/environment.h"
@@ -45,7 +44,7 @@ static int has_row(const hu_plan *plan, const char *name) {
 
 static HU_NOINLINE hu_status run_plan(hu_lab *lab) {
   const hu_plan *plan = lab->plan;
-  hu_status s = HU_OK;
+  hu_status s = hu_lab_check(lab);
   for (size_t i = 0; i < plan->count && s == HU_OK; i++) s = hu_lab_try(lab, &plan->trials[i], NULL);
   if (s == HU_OK && plan->run) s = plan->run(lab);
   if (s == HU_OK && hu_lab_seeds(lab) > 1) s = hu_lab_other_seeds(lab);
@@ -66,10 +65,7 @@ hu_status hu_experiment_run(hu_experiment_report *report, const char *name, cons
   *lab.why = 0;
   lab.plan = plan_named(name);
   if (!lab.plan) return HU_E_NAME;
-  if (lab.how->row && !has_row(lab.plan, lab.how->row)) {
-    snprintf(lab.why, HU_DATA_WHY_MAX, "no run is called '%.64s'", lab.how->row);
-    return HU_E_NAME;
-  }
+  if (lab.how->row && lab.plan->count && !has_row(lab.plan, lab.how->row)) return hu_lab_no_run(&lab);
   lab.caller = hu_text_env_enter();
   hu_status s = run_plan(&lab);
   hu_text_env_leave(lab.caller);

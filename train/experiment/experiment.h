@@ -43,7 +43,8 @@ typedef struct hu_plan {
   unsigned watch;
   size_t epochs; /* between two evaluations; 0: 1 */
   size_t steps;  /* between two readings of the others, which the first and the last step have besides; 0: 1 */
-  /* up to a NULL: "linear1.weight", or "linear1.weight.gradient"; or values by number, "3", "3.gradient" */
+  /* up to a NULL: "linear1.weight", or "linear1.weight.gradient"; or values by number, "3", "3.gradient". In a net that
+   * has no parameter of that name, the last one of the same kind is meant: of "conv2.weight" the last convolution's */
   const char *const *tensors;
   hu_status (*run)(hu_lab *lab); /* NULL, or what is done after the trials */
   size_t own;                    /* rows that it makes */
@@ -67,21 +68,33 @@ struct hu_lab {
 /* A run of the plan's keys, these pairs, those of the seed and the caller's (if they are for a row of that name),
  * begun. *t is to be freed, whatever is returned. */
 hu_status hu_lab_begin(hu_lab *lab, const char *name, const char *const *pairs, hu_trainer **t);
+/* Before the first trial: hu_watch_check of each one whose statistics are recorded. */
+hu_status hu_lab_check(hu_lab *lab);
 /* A trial; *row, if not NULL, is the number of its row. */
 hu_status hu_lab_try(hu_lab *lab, const hu_trial *trial, size_t *row);
 /* Room for a row, all NaN and 0; NULL: no memory (and lab->status says so). It moves with the next one. */
 hu_experiment_row *hu_lab_add_row(hu_lab *lab, const char *name);
+/* The runs of a plan without trainers, names up to a NULL. HU_E_NAME and so on: the caller means another run, or sets a
+ * key that no trainer has. */
+hu_status hu_lab_own_runs(hu_lab *lab, const char *const *names);
+/* What the caller sets a key to in such a run (hu_experiment_options.pairs and row); usual, if he does not. */
+const char *hu_lab_value(const hu_lab *lab, const char *run, const char *key, const char *usual);
+/* HU_E_NAME; says that no run has the caller's name. */
+hu_status hu_lab_no_run(hu_lab *lab);
 /* The last row is complete: tells the caller's callback. */
 hu_status hu_lab_tell(hu_lab *lab);
 
 /* ---- several seeds (plan.c, seeds.c) ---- */
 
-/* 1: all runs of the plan are trainers', and none sets a seed. */
+/* 1: all rows of the plan are trials, and none sets a seed. What `run` measures besides is of the first seed. */
 int hu_plan_is_seeded(const hu_plan *plan);
 /* Seeds that this lab takes: 1 or more. */
 size_t hu_lab_seeds(const hu_lab *lab);
 /* After the trials of the first seed: those of the others, and means and deviations into the rows. */
 hu_status hu_lab_other_seeds(hu_lab *lab);
+
+/* A row of a table with a column for each of n seeds (2 to 8), one for the mean, one for the deviation (n - 1). */
+void hu_lab_seeds_row(hu_lab *lab, int table, const char *name, const double *x, size_t n);
 
 /* ---- figures and tables: numbers, -1 after a failure; given -1 they do nothing ---- */
 
@@ -124,6 +137,8 @@ hu_status hu_watch_begin(hu_watcher *w, hu_lab *lab, const hu_trial *trial);
 /* After each step. */
 hu_status hu_watch_step(hu_watcher *w, hu_trainer *t, const hu_trainer_report *r);
 void hu_watch_end(hu_watcher *w);
+/* HU_E_NAME, and `why` names the net and its parameters: the net of t, begun, lacks a tensor of the plan. */
+hu_status hu_watch_check(hu_lab *lab, hu_trainer *t);
 
 /* ---- the plans, by paper ---- */
 

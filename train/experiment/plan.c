@@ -12,7 +12,7 @@ static int sets_seed(const char *const *pairs) {
 }
 
 int hu_plan_is_seeded(const hu_plan *plan) {
-  int own = plan->run != NULL || plan->count == 0 || sets_seed(plan->pairs);
+  int own = plan->own || plan->count == 0 || sets_seed(plan->pairs);
   for (size_t i = 0; i < plan->count; i++) own |= sets_seed(plan->trials[i].pairs);
   return !own;
 }

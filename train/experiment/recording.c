@@ -39,18 +39,89 @@ static void put(hu_watcher *w, int i, double x, double y) { hu_lab_point(w->lab,
 
 /* ---- statistics of tensors, those of S2FP8 ---- */
 
-/* A parameter by its name, a value by its number, or the gradient of either. NULL: there is none. */
-static const float *numbers_of(const hu_net *net, const char *text, size_t *n) {
-  static const char end[] = ".gradient";
+static const char of_gradient[] = ".gradient";
+
+/* The text without ".gradient" at its end; 1: it had that. */
+static int without_gradient(const char *text, char z[HU_PARAMETER_NAME_MAX]) {
+  size_t length = strlen(text), cut = sizeof of_gradient - 1;
+  int gradient = length > cut && strcmp(text + length - cut, of_gradient) == 0;
+  snprintf(z, HU_PARAMETER_NAME_MAX, "%.*s", (int)(gradient ? length - cut : length), text);
+  return gradient;
+}
+
+/* "conv" and "weight" of "stage3.block3.conv2.weight": the layer's kind (no scope, no number) and the part. */
+static void kind_of(const char *name, char kind[HU_PARAMETER_NAME_MAX], const char **part) {
+  const char *dot = strrchr(name, '.'), *from = name;
+  *part = dot ? dot + 1 : "";
+  for (const char *p = name; dot && p < dot; p++) {
+    if (*p == '.') from = p + 1;
+  }
+  snprintf(kind, HU_PARAMETER_NAME_MAX, "%.*s", dot ? (int)(dot - from) : HU_PARAMETER_NAME_MAX - 1, from);
+  kind[strcspn(kind, "0123456789")] = 0;
+}
+
+/* The parameter of that name; in a net that has none, the last one of the same kind of layer and the same part. */
+static int parameter_for(const hu_net *net, const char *name) {
+  char kind[HU_PARAMETER_NAME_MAX], other[HU_PARAMETER_NAME_MAX];
+  const char *part, *others;
+  int i = hu_net_parameter_named(net, name);
+  if (i >= 0) return i;
+  kind_of(name, kind, &part);
+  for (i = hu_net_parameters(net); i-- > 0;) {
+    kind_of(hu_net_parameter_name(net, i), other, &others);
+    if (strcmp(kind, other) == 0 && strcmp(part, others) == 0) return i;
+  }
+  return -1;
+}
+
+/* A tensor of a net, under the name that it has there. */
+typedef struct watched {
+  char name[HU_PARAMETER_NAME_MAX + sizeof of_gradient];
+  const float *numbers; /* NULL: there is none */
+  size_t n;
+} watched;
+
+/* A parameter by its name (parameter_for), a value by its number, or the gradient of either. */
+static watched find_watched(const hu_net *net, const char *text) {
   char name[HU_PARAMETER_NAME_MAX];
-  size_t length = strlen(text), cut = sizeof end - 1;
-  int gradient = length > cut && strcmp(text + length - cut, end) == 0;
-  snprintf(name, sizeof name, "%.*s", (int)(gradient ? length - cut : length), text);
-  int value = *name >= '0' && *name <= '9', i = value ? atoi(name) : hu_net_parameter_named(net, name);
-  if (i < 0) return NULL;
+  watched z = {"", NULL, 0};
+  int gradient = without_gradient(text, name), value = *name >= '0' && *name <= '9';
+  int i = value ? atoi(name) : parameter_for(net, name);
+  if (i < 0 || (value && i >= hu_net_values(net))) return z;
   hu_net_tensor x = value ? hu_net_value(net, i) : hu_net_parameter(net, i);
-  *n = x.rows * x.cols;
-  return gradient ? x.gradients : x.numbers;
+  snprintf(z.name, sizeof z.name, "%s%s", value ? name : hu_net_parameter_name(net, i), gradient ? of_gradient : "");
+  z.numbers = gradient ? x.gradients : x.numbers;
+  z.n = x.rows * x.cols;
+  return z;
+}
+
+/* ", "-separated names of the parameters, as many as there is room for. */
+static void list_parameters(const hu_net *net, char *text, size_t size) {
+  size_t used = 0;
+  *text = 0;
+  for (int i = 0; i < hu_net_parameters(net); i++) {
+    const char *name = hu_net_parameter_name(net, i);
+    if (used + strlen(name) + sizeof ", ..." > size) {
+      snprintf(text + used, size - used, "%s...", i ? ", " : "");
+      return;
+    }
+    used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", name);
+  }
+}
+
+static hu_status refuse_net(hu_lab *lab, hu_trainer *t, const char *tensor) {
+  char there[HU_DATA_WHY_MAX / 2];
+  list_parameters(hu_trainer_net(t), there, sizeof there);
+  snprintf(lab->why, HU_DATA_WHY_MAX, "model.net = %.60s has no layer of the kind of '%.40s', which %s watches: %s",
+           hu_trainer_get(t, "model.net"), tensor, lab->plan->shown.name, there);
+  return HU_E_NAME;
+}
+
+hu_status hu_watch_check(hu_lab *lab, hu_trainer *t) {
+  for (const char *const *x = lab->plan->tensors; x && *x; x++) {
+    if (!find_watched(hu_trainer_net(t), *x).numbers) return refuse_net(lab, t, *x);
+  }
+  return HU_OK;
 }
 
 /* Two series in a figure of a row and a tensor; two figures. */
@@ -58,7 +129,9 @@ static void put_pair(hu_watcher *w, const char *tensor, int which, double x, dou
   static const char *const names[2][2] = {{"mean of log2, mu", "largest log2, m"}, {"alpha", "beta"}};
   static const char *const words[2] = {"logarithms", "shift-squeeze"};
   char name[HU_EXPERIMENT_NAME_MAX], title[2 * HU_EXPERIMENT_NAME_MAX];
-  size_t n = (size_t)snprintf(name, sizeof name, "%s-%.30s", words[which], tensor);
+  size_t room = sizeof name - sizeof "shift-squeeze-", length = strlen(tensor);
+  const char *end = tensor + (length > room ? length - room : 0); /* the end of a long name tells a gradient */
+  size_t n = (size_t)snprintf(name, sizeof name, "%s-%s", words[which], end);
   for (size_t i = 0; i < n && i < sizeof name; i++) {
     if (name[i] == '.' || name[i] == '_') name[i] = '-';
   }
@@ -70,22 +143,18 @@ static void put_pair(hu_watcher *w, const char *tensor, int which, double x, dou
 }
 
 static hu_status put_statistics(hu_watcher *w, const hu_net *net, const char *tensor, double x) {
-  size_t n;
   hu_s2fp8 kind;
   hu_s2fp8_sums sums;
   hu_s2fp8_scale scale;
-  const float *numbers = numbers_of(net, tensor, &n);
-  if (!numbers) {
-    snprintf(w->lab->why, HU_DATA_WHY_MAX, "no tensor '%s' to watch", tensor);
-    return HU_E_NAME;
-  }
+  watched z = find_watched(net, tensor);
+  if (!z.numbers) return HU_E_NAME; /* hu_watch_check has refused such a net */
   memset(&sums, 0, sizeof sums);
   hu_status s = hu_s2fp8_parse(&kind, "s2fp8", NULL);
-  if (s == HU_OK) s = hu_s2fp8_sum_n(n, numbers, 1, &sums, NULL);
+  if (s == HU_OK) s = hu_s2fp8_sum_n(z.n, z.numbers, 1, &sums, NULL);
   if (s == HU_OK) s = hu_s2fp8_scale_of(&scale, &sums, &kind);
   if (s != HU_OK) return s;
-  put_pair(w, tensor, 0, x, (double)scale.mu * HU_S2FP8_UNIT, (double)scale.m * HU_S2FP8_UNIT);
-  put_pair(w, tensor, 1, x, (double)scale.alpha, (double)scale.beta);
+  put_pair(w, z.name, 0, x, (double)scale.mu * HU_S2FP8_UNIT, (double)scale.m * HU_S2FP8_UNIT);
+  put_pair(w, z.name, 1, x, (double)scale.alpha, (double)scale.beta);
   return w->lab->status;
 }
 

@@ -42,6 +42,20 @@ static void close_row(hu_experiment_row *row, const spread z[NUMBERS], size_t se
   }
 }
 
+void hu_lab_seeds_row(hu_lab *lab, int table, const char *name, const double *x, size_t n) {
+  enum { MOST = 8 };
+  double cells[MOST + 2], sum = 0, squares = 0;
+  if (n > MOST) n = MOST;
+  for (size_t i = 0; i < n; i++) {
+    cells[i] = x[i];
+    sum += x[i] / (double)n;
+  }
+  for (size_t i = 0; i < n; i++) squares += (x[i] - sum) * (x[i] - sum);
+  cells[n] = sum;
+  cells[n + 1] = sqrt(squares / (double)(n - 1));
+  hu_lab_table_row(lab, table, name, cells);
+}
+
 /* A trial with the seeds from 1 on; its row of the first seed becomes that of all. */
 static hu_status try_again(hu_lab *lab, size_t i) {
   spread z[NUMBERS];

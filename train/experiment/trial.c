@@ -96,6 +96,48 @@ hu_status hu_lab_begin(hu_lab *lab, const char *name, const char *const *pairs, 
   return s;
 }
 
+/* ---- runs that are no trainer's ---- */
+
+hu_status hu_lab_no_run(hu_lab *lab) {
+  snprintf(lab->why, HU_DATA_WHY_MAX, "no run is called '%.64s'", lab->how->row);
+  return HU_E_NAME;
+}
+
+hu_status hu_lab_own_runs(hu_lab *lab, const char *const *names) {
+  hu_trainer *t = hu_trainer_new(); /* knows the keys, and which values they take */
+  hu_status s = t ? set_pairs(lab, t, lab->how->pairs) : HU_E_MEMORY;
+  hu_trainer_free(t);
+  if (s != HU_OK || !lab->how->row) return s;
+  for (; *names; names++) {
+    if (strcmp(*names, lab->how->row) == 0) return HU_OK;
+  }
+  return hu_lab_no_run(lab);
+}
+
+const char *hu_lab_value(const hu_lab *lab, const char *run, const char *key, const char *usual) {
+  const char *const *pairs = lab->how->pairs;
+  if (lab->how->row && strcmp(lab->how->row, run) != 0) return usual;
+  for (; pairs && pairs[0] && pairs[1]; pairs += 2) {
+    if (strcmp(pairs[0], key) == 0) usual = pairs[1]; /* the last one counts, as in a trainer */
+  }
+  return usual;
+}
+
+/* ---- trials ---- */
+
+hu_status hu_lab_check(hu_lab *lab) {
+  const hu_plan *plan = lab->plan;
+  hu_status s = HU_OK;
+  for (size_t i = 0; plan->tensors && i < plan->count && s == HU_OK; i++) {
+    hu_trainer *t = NULL;
+    if (!((plan->trials[i].watch | plan->watch) & HU_WATCH_STATISTICS)) continue;
+    s = hu_lab_begin(lab, plan->trials[i].name, plan->trials[i].pairs, &t);
+    if (s == HU_OK) s = hu_watch_check(lab, t);
+    hu_trainer_free(t);
+  }
+  return s;
+}
+
 hu_status hu_lab_try(hu_lab *lab, const hu_trial *trial, size_t *number) {
   sums z;
   hu_trainer *t;

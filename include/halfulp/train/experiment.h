@@ -145,15 +145,17 @@ typedef struct hu_experiment_options {
   const struct hu_engine *engine; /* of runs with "run.device", "cuda" (train/device.h); may be NULL */
   size_t seeds;                   /* 0, 1: one. More: each run is made with run.seed and data.seed 0, 1, ... seeds - 1,
                                      and the claims are judged on the means. An experiment that has seeds of its own, or
-                                     runs that are no trainer's, is run once (hu_experiment.seeded is 0), and so is one
+                                     rows that are no trainer's, is run once (hu_experiment.seeded is 0), and so is one
                                      whose `pairs` set a seed. */
-  const char *row;                /* NULL; or the one run, by name, that `pairs` are set in */
+  const char *row;                /* NULL; or the one run, by name, that `pairs` are set in. Two experiments have no
+                                     trainer: update-memory takes optimizer.update in a run, and long-reduction takes
+                                     precision.accum in a row of its tables; other keys change nothing there. */
 } hu_experiment_options;
 
 /* how: NULL: all zero. why: NULL, or room for HU_DATA_WHY_MAX bytes of data.h. HU_E_NAME: no such experiment, or no
- * trial of the name `row`; else as
- * hu_trainer_set, hu_trainer_begin, hu_trainer_step; HU_E_MEMORY. *report is set on success, and is the caller's to
- * free. */
+ * trial of the name `row`, or a network without a layer of the kind whose statistics the experiment draws, before the
+ * first run; else as hu_trainer_set, hu_trainer_begin, hu_trainer_step; HU_E_MEMORY. *report is set on success, and is
+ * the caller's to free. */
 HU_API HU_MUST_CHECK hu_status hu_experiment_run(hu_experiment_report *report, const char *name,
                                                  const hu_experiment_options *how, char *why);
 

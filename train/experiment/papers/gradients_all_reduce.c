@@ -300,14 +300,14 @@ static void ratios(const hu_lab *lab, size_t way, double *least, double *most) {
 }
 
 static void show_seeds(hu_lab *lab) {
-  static const char *const cols[SEEDS + 1] = {"seed 0", "seed 1", "seed 2", NULL};
+  static const char *const cols[SEEDS + 3] = {"seed 0", "seed 1", "seed 2", "mean", "deviation", NULL};
   int table = hu_lab_table(lab, "Loss at the end, by seeds", cols);
   for (size_t w = 0; w < E_WAYS; w++) {
     char name[HU_EXPERIMENT_NAME_MAX];
     double loss[SEEDS];
     name_of_way(lab, w, name);
     for (size_t seed = 0; seed < SEEDS; seed++) loss[seed] = of_seed(lab, w, seed);
-    hu_lab_table_row(lab, table, name, loss);
+    hu_lab_seeds_row(lab, table, name, loss, SEEDS);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "halfulp/formats/ieee.h"
 #include "train/experiment/experiment.h"
@@ -60,9 +61,26 @@ static void keep_first_seed(hu_lab *lab) {
   }
 }
 
+#define SEED_COLUMNS \
+  (const char *const[]) { "seed 0", "seed 1", "seed 2", "mean", "deviation", NULL }
+
+static void show_seeds(hu_lab *lab) {
+  static const char seed_of_name[] = ", seed 0";
+  int table = hu_lab_table(lab, "Mean loss of the last 2000 steps, by seeds", SEED_COLUMNS);
+  for (int kind = 0; kind < KINDS; kind++) {
+    const char *name = hu_lab_row(lab, (size_t)kind)->name;
+    char text[HU_EXPERIMENT_NAME_MAX];
+    double loss[SEEDS];
+    snprintf(text, sizeof text, "%.*s", (int)(strlen(name) - (sizeof seed_of_name - 1)), name);
+    for (int seed = 0; seed < SEEDS; seed++) loss[seed] = tail(lab, kind, seed);
+    hu_lab_seeds_row(lab, table, text, loss, SEEDS);
+  }
+}
+
 static void judge(hu_lab *lab) {
   double least, largest;
   int ordered = 1;
+  show_seeds(lab);
   ratios(lab, UPDATE, &least, &largest);
   hu_lab_claim(lab, least >= 5,
                "only the weight update to nearest: loss at least 5 times binary32's: %.1f to %.1f times", least,
@@ -105,8 +123,25 @@ typedef struct halves {
   hu_data data;
 } halves;
 
-static hu_status build(halves *h, size_t with_kahan) {
-  const hu_mode rne = {0}, random = {.round = HU_SRA, .bits = 16};
+/* In rows: first of one seed, in the order of memory. */
+static const char *const runs[SETS * CHOICES + 1] = {"weights 1.0x, seed 0", "weights 1.5x, seed 0",
+                                                     "weights 2.0x, seed 0", "weights 1.0x, seed 1",
+                                                     "weights 1.5x, seed 1", "weights 2.0x, seed 1",
+                                                     "weights 1.0x, seed 2", "weights 1.5x, seed 2",
+                                                     "weights 2.0x, seed 2", NULL};
+
+/* How the update of a weight ends: a rounding mode or kahan, as the key optimizer.update of a trainer. */
+static hu_status set_update(halves *h, int weight, const char *text) {
+  hu_mode mode = {0};
+  int kahan = strcmp(text, "kahan") == 0;
+  hu_status s = kahan ? HU_OK : hu_mode_round_parse(&mode, text);
+  if (s != HU_OK) return s;
+  return hu_net_update_parameter(h->net, weight, kahan ? HU_UPDATE_KAHAN : HU_UPDATE_ROUND, mode);
+}
+
+/* The weights before number with_kahan have Kahan terms; `set`, if not NULL, is how all updates end. */
+static hu_status build(halves *h, size_t with_kahan, const char *set) {
+  const hu_mode rne = {0};
   hu_rounding r = hu_rounding_format(hu_bfloat16(), rne), keep = hu_rounding_keep();
   h->net = hu_net_new(1, 1);
   if (!h->net) return HU_E_MEMORY;
@@ -117,11 +152,8 @@ static hu_status build(halves *h, size_t with_kahan) {
   hu_status s = hu_net_status(h->net, NULL);
   for (int i = 0; i < h->loss && s == HU_OK; i++) s = hu_net_round_value(h->net, i, &r, &r);
   for (int i = 0; i < PARTS && s == HU_OK; i++) {
-    int kahan = (size_t)i < with_kahan;
     s = hu_net_round_parameter(h->net, i, &keep, &r);
-    if (s == HU_OK) {
-      s = hu_net_update_parameter(h->net, i, kahan ? HU_UPDATE_KAHAN : HU_UPDATE_ROUND, kahan ? rne : random);
-    }
+    if (s == HU_OK) s = set_update(h, i, set ? set : (size_t)i < with_kahan ? "kahan" : "sra:16");
   }
   return s;
 }
@@ -176,17 +208,16 @@ static hu_status train(halves *h, uint64_t seed, hu_experiment_row *row) {
 
 static hu_status run_mix(hu_lab *lab) {
   hu_least_squares what = hu_least_squares_default();
-  hu_status s = HU_OK;
+  hu_status s = hu_lab_own_runs(lab, runs);
   for (uint64_t seed = 0; seed < SETS && s == HU_OK; seed++) {
     for (size_t kahan = 0; kahan < CHOICES && s == HU_OK; kahan++) {
       halves h;
-      char name[HU_EXPERIMENT_NAME_MAX];
-      snprintf(name, sizeof name, "weights %.1fx, seed %d", 1 + (double)kahan / PARTS, (int)seed);
+      const char *name = runs[seed * CHOICES + kahan];
       hu_experiment_row *row = hu_lab_add_row(lab, name);
       if (!row) return lab->status;
       s = hu_data_least_squares(&h.data, NULL, &what, seed);
       if (s != HU_OK) return s;
-      s = build(&h, kahan);
+      s = build(&h, kahan, hu_lab_value(lab, name, "optimizer.update", NULL));
       if (s == HU_OK) s = train(&h, seed, row);
       hu_net_free(h.net);
       hu_data_free(&h.data);
@@ -194,6 +225,17 @@ static hu_status run_mix(hu_lab *lab) {
     }
   }
   return s;
+}
+
+static void show_mix(hu_lab *lab) {
+  int table = hu_lab_table(lab, "Mean loss of the last 2000 steps, by seeds", SEED_COLUMNS);
+  for (size_t k = 0; k < CHOICES; k++) {
+    char name[HU_EXPERIMENT_NAME_MAX];
+    double loss[SETS];
+    snprintf(name, sizeof name, "weights %.1fx", 1 + (double)k / PARTS);
+    for (size_t seed = 0; seed < SETS; seed++) loss[seed] = hu_lab_row(lab, seed * CHOICES + k)->loss;
+    hu_lab_seeds_row(lab, table, name, loss, SETS);
+  }
 }
 
 static void judge_mix(hu_lab *lab) {
@@ -210,6 +252,7 @@ static void judge_mix(hu_lab *lab) {
       falls &= k == 0 || loss < hu_lab_row(lab, seed * CHOICES + k - 1)->loss;
     }
   }
+  show_mix(lab);
   hu_lab_claim(lab, falls, "for each seed: the more weights have Kahan terms, the lower the loss");
 }
 

@@ -68,7 +68,7 @@ static hu_status error_at(operands *o, size_t k, const char *model, double *erro
 /* ---- what is measured ---- */
 
 typedef struct way {
-  const char *name, *model;
+  const char *name, *model; /* the model unless the caller sets precision.accum in the run of that name */
 } way;
 enum { ONE_BY_ONE, CHUNKED, PAIRS, COMPENSATED, HOPPER, PROMOTED, BINARY32, WAYS };
 static const way ways[WAYS] = {{"one by one", "seq2(fp(6,9,0))"},
@@ -78,6 +78,20 @@ static const way ways[WAYS] = {{"one by one", "seq2(fp(6,9,0))"},
                                {"Hopper's FP8 unit", "nv.hopper.e5m2.f32.wgmma"},
                                {"the same, promoted every 128", "promote(128,nv.hopper.e5m2.f32.wgmma,binary32)"},
                                {"binary32", "fp32"}};
+
+static const char *const runs[] = {"one by one",
+                                   "chunks of 8",
+                                   "chunks of 64",
+                                   "pairwise",
+                                   "Kahan",
+                                   "Hopper's FP8 unit",
+                                   "the same, promoted every 128",
+                                   "binary32",
+                                   NULL};
+
+static const char *model_of(const hu_lab *lab, const char *name, const char *usual) {
+  return hu_lab_value(lab, name, "precision.accum", usual);
+}
 
 static hu_status by_length(hu_lab *lab, operands *o, double errors[WAYS]) {
   static const char *const cols[] = {"error at K = 512", "2048", "8192", "32768", NULL};
@@ -90,7 +104,7 @@ static hu_status by_length(hu_lab *lab, operands *o, double errors[WAYS]) {
     size_t n = 0;
     int series = hu_lab_series(lab, figure, ways[i].name);
     for (size_t k = 128; k <= LONGEST; k *= 2) {
-      hu_status s = error_at(o, k, ways[i].model, &errors[i]);
+      hu_status s = error_at(o, k, model_of(lab, ways[i].name, ways[i].model), &errors[i]);
       if (s != HU_OK) return s;
       hu_lab_point(lab, figure, series, (double)k, errors[i]);
       if (k == 512 || k == 2048 || k == 8192 || k == LONGEST) cells[n++] = errors[i];
@@ -122,7 +136,7 @@ static hu_status without_mean(hu_lab *lab, operands *o, double errors[WAYS]) {
   int table = hu_lab_table(lab, "The same where the mean of dZ is 0", cols);
   hu_status s = make(o, 0);
   for (size_t i = 0; i < WAYS && s == HU_OK; i++) {
-    s = error_at(o, LONGEST, ways[i].model, &errors[i]);
+    s = error_at(o, LONGEST, model_of(lab, ways[i].name, ways[i].model), &errors[i]);
     if (s == HU_OK) hu_lab_table_row(lab, table, ways[i].name, &errors[i]);
   }
   return s == HU_OK ? lab->status : s;
@@ -137,7 +151,7 @@ static hu_status ones(hu_lab *lab, operands *o, double sums[3][3]) {
   int table = hu_lab_table(lab, "So many ones, added up in fp(6,9,0)", cols);
   for (size_t i = 0; i < 3; i++) {
     hu_accum a;
-    hu_status s = hu_accum_parse(&a, models[i], NULL);
+    hu_status s = hu_accum_parse(&a, model_of(lab, names[i], models[i]), NULL);
     for (size_t j = 0; j < 3 && s == HU_OK; j++) {
       float z;
       hu_operand x = {o->ones, LONGEST, o->fp8, HU_STORAGE_VALUES, 0}, y = {o->ones, 1, o->fp8, HU_STORAGE_VALUES, 0};
@@ -154,7 +168,8 @@ static hu_status ones(hu_lab *lab, operands *o, double sums[3][3]) {
 static hu_status run(hu_lab *lab) {
   double errors[WAYS], level[WAYS], sums[3][3];
   operands *o = malloc(sizeof *o);
-  hu_status s = o ? make(o, 0.25f) : HU_E_MEMORY;
+  hu_status s = o ? hu_lab_own_runs(lab, runs) : HU_E_MEMORY;
+  if (s == HU_OK) s = make(o, 0.25f);
   if (s == HU_OK) s = by_length(lab, o, errors);
   if (s == HU_OK) s = by_chunk(lab, o);
   if (s == HU_OK) s = without_mean(lab, o, level);

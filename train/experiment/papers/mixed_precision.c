@@ -17,6 +17,28 @@ static const hu_trial master_trials[] = {
               "optimizer.weights", "binary16"),
      0}};
 
+/* Of a trial, counted from its tensors and their formats. */
+static hu_trainer_memory memory_of(hu_lab *lab, size_t trial) {
+  hu_trainer_memory z = {0, 0, 0, 0};
+  hu_trainer *t;
+  hu_status s = hu_lab_begin(lab, master_trials[trial].name, master_trials[trial].pairs, &t);
+  if (s == HU_OK) z = hu_trainer_memory_of(t);
+  hu_trainer_free(t);
+  if (lab->status == HU_OK) lab->status = s;
+  return z;
+}
+
+/* The paper's section 3.1: weights and a binary32 copy of them are half as much again. All the rest is half, except the
+ * loss, which stays in binary32. */
+static void judge_memory(hu_lab *lab) {
+  hu_trainer_memory exact = memory_of(lab, 0), half = memory_of(lab, 1);
+  double weights = half.weights / exact.weights, values = half.values / exact.values;
+  double gradients = half.gradients / exact.gradients;
+  hu_lab_claim(lab, weights == 1.5 && values <= 0.51 && gradients <= 0.51,
+               "memory beside binary32's: weights with their binary32 copy %.2f times, values %.2f, gradients %.2f",
+               weights, values, gradients);
+}
+
 static void judge_master(hu_lab *lab) {
   hu_lab_claim(lab, hu_lab_near(lab, 1, 0, 0.005),
                "with master weights the loss, %.4f, is within 0.5 %% of binary32's, %.4f", LOSS_OF(1), LOSS_OF(0));
@@ -24,6 +46,7 @@ static void judge_master(hu_lab *lab) {
                LOSS_OF(2), LOSS_OF(2) / LOSS_OF(0));
   hu_lab_claim(lab, hu_lab_row(lab, 2)->lost > 0.5, "without, more than half of the updates are lost: %.3f",
                hu_lab_row(lab, 2)->lost);
+  judge_memory(lab);
 }
 
 const hu_plan hu_plan_master_weights = {
