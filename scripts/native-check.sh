@@ -4,7 +4,8 @@
 # Checks what halfulp has of this CPU's own units, in about ten minutes: its instructions against their models, 10^6
 # results each (`halfulp probe-hw --device cpu`), and the tests of kernels that run on such instructions at all levels.
 # BUILD is a finished build folder. What came out is written to RECORD, by default
-# tests/golden/hw/processor-FAMILY-MODEL-YYYY-MM-DD.txt, for a commit. Exit code 1: something differs or fails.
+# tests/golden/hw/processor-FAMILY-MODEL-YYYY-MM-DD.txt, for a commit. HU_WHO says who runs it. Exit code 1: something
+# differs or fails.
 set -uo pipefail
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -22,6 +23,7 @@ tests="gemm_pairs gemm_short gemm_parts gemm_levels kernels cross-processor proo
   echo "features: $features"
   echo "version: $("$halfulp" --version | head -1)"
   echo "commit: $(git -C "$here" rev-parse --short HEAD 2> /dev/null || echo unknown)"
+  echo "who: ${HU_WHO:-not said}"
   echo "date: $(date +%F)"
   echo "## instructions against their models"
   "$halfulp" probe-hw --device cpu --samples 1000000 || status=1
