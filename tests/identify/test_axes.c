@@ -22,6 +22,7 @@ static const char *const models[] = {
     "block(chain,l=8,order=down,as=bfloat16,out=binary32)",
     "seq(binary32)",
     "promote(16,seq(binary16),binary32)",
+    "block(exact,l=8,c=last,out=fp(8,23,0):flush)",
 };
 
 static void set_and_read(void **state) {
@@ -58,11 +59,13 @@ static void set_and_read(void **state) {
  * `exact` nor seq has. */
 static void simplest(void **state) {
   (void)state;
-  static const char *const pairs[][2] = {{"block(exact,l=8)", "exact"},
-                                         {"block(exact,l=1)", "seq(binary32)"},
-                                         {"block(exact,l=8,c=last)", "block(exact,l=8,c=last)"},
-                                         {"block(exact,l=1,c=last)", "block(exact,l=1,c=last)"},
-                                         {"block(exact,l=4)", "block(exact,l=4)"}};
+  static const char *const pairs[][2] = {
+      {"block(exact,l=8)", "exact"},
+      {"block(exact,l=1)", "seq(binary32)"},
+      {"block(exact,l=8,c=last)", "block(exact,l=8,c=last)"},
+      {"block(exact,l=1,c=last)", "block(exact,l=1,c=last)"},
+      {"block(exact,l=8,out=fp(8,23,0):flush)", "block(exact,l=8,out=fp(8,23,0):flush)"},
+      {"block(exact,l=4)", "block(exact,l=4)"}};
   id_shape shape = {.n = 8};
   shape.a.format = shape.b.format = hu_float8_e4m3fn();
   shape.d.format = hu_binary32();
