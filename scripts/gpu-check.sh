@@ -15,6 +15,7 @@
 #                libcmocka0; pkgconf, pkgconf-bin and libpkgconf3; meson. From: apt-get download NAME...
 #   HU_PROBES    random dot products of each matrix instruction (200000)
 #   HU_STRIDE    every HU_STRIDE-th input of the digests only (1: all; the golden file also has 4096 and 4099)
+#   HU_WHO       who runs it, for the record: a name or a project
 #   HU_LIMITS    limits in seconds other than the usual, by stage, of a test by its name: "bench=60 tests=30 cuda-device-gemm=200"
 set -eu
 cd "$(dirname "$0")/.."

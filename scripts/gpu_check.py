@@ -244,6 +244,7 @@ class Check:
                        'clock: ' + smi('clocks.max.sm') + ' at most',
                        'nvcc: ' + (last_line('nvcc', '--version') or 'none'),
                        'compiler: ' + (first_line('cc', '--version') or 'none'), f'halfulp: {version}, {commit}',
+                       'who: ' + setting('HU_WHO', 'not said'),
                        'date: ' + datetime.datetime.now(datetime.timezone.utc).strftime('%Y-%m-%dT%H:%MZ')]
         self.write()
 

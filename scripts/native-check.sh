@@ -7,7 +7,8 @@
 # -Dunconfirmed_units=true: without that option its kernels for them are off. With -Dbench=enabled, too, the script
 # measures the products that run on these units.
 # What came out is written to RECORD, by default tests/golden/hw/processor-FAMILY-MODEL-YYYY-MM-DD.txt, for a commit;
-# times, which are no facts about numbers, into BUILD/native-check-times.csv. Exit code 1: something differs or fails.
+# times, which are no facts about numbers, into BUILD/native-check-times.csv. HU_WHO says who runs it. Exit code 1:
+# something differs or fails.
 set -uo pipefail
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -28,6 +29,7 @@ tests="gemm_pairs gemm_short gemm_parts gemm_half gemm_levels gemm_seq gemm_mode
   echo "features: $features"
   echo "version: $("$halfulp" --version | head -1)"
   echo "commit: $(git -C "$here" rev-parse --short HEAD 2> /dev/null || echo unknown)"
+  echo "who: ${HU_WHO:-not said}"
   echo "date: $(date +%F)"
   echo "unconfirmed_units: $option"
   echo "## instructions against their models"

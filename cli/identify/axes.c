@@ -81,6 +81,11 @@ static int has_length(const hu_accum *x) {
   return x->block.rule != HU_BLOCK_CHAIN || x->block.order != HU_BLOCK_ORDER_UP;
 }
 
+/* An exact block flushes where its format does. */
+static int can_flush(const hu_accum *x) {
+  return is_block(x, EXACT) && x->sum.e && x->sum.zero == HU_ZERO_FIELD && x->sum.subnormal != HU_SUBNORMAL_NONE;
+}
+
 static int has_axis(int i, const hu_accum *x) {
   switch (i) {
     case ID_AXIS_IN: return is_block(x, ALL & ~GROUPS);
@@ -102,8 +107,8 @@ static int has_axis(int i, const hu_accum *x) {
     case ID_AXIS_GROUP: return is_block(x, GROUPS);
     case ID_AXIS_WRAP: return x->promote || x->slices;
     case ID_AXIS_EMIN: return is_block(x, ALIGN | GROUPS);
-    case ID_AXIS_DAZ:
-    case ID_AXIS_FTZ: return is_block(x, STEPPING);
+    case ID_AXIS_DAZ: return is_block(x, STEPPING);
+    case ID_AXIS_FTZ: return is_block(x, STEPPING) || can_flush(x);
     case ID_AXIS_ZERO: return is_block(x, ALIGN | GROUPS);
     default: return is_block(x, ALL) && x->sum.inf != HU_INF_NONE;
   }
@@ -192,7 +197,7 @@ static void put_all(values *v, const id_space *s, int i, const hu_accum *x) {
     case ID_AXIS_EMIN: put_range(v, s->lowest, id_operand_of(s->shape->d).emax); break;
     case ID_AXIS_AS: put_range(v, 0, AS_NAMES - 1); break;
     case ID_AXIS_DAZ: put_range(v, 0, 2); break;
-    case ID_AXIS_FTZ: put_range(v, 0, 3); break;
+    case ID_AXIS_FTZ: put_range(v, 0, is_block(x, EXACT) ? 1 : 3); break;
     case ID_AXIS_ZERO: put_range(v, 0, has_underflow(s)); break;
     case ID_AXIS_OVER: put_range(v, 0, 1); break;
     case ID_AXIS_SAT:
@@ -232,7 +237,7 @@ int id_axis_get(const id_space *s, int i, const hu_accum *x) {
     case ID_AXIS_EMIN: return b->emin;
     case ID_AXIS_AS: return as_value(b->as);
     case ID_AXIS_DAZ: return b->daz;
-    case ID_AXIS_FTZ: return b->ftz;
+    case ID_AXIS_FTZ: return is_block(x, EXACT) ? x->sum.subnormal == HU_SUBNORMAL_FLUSH : b->ftz;
     case ID_AXIS_ZERO: return b->zero;
     case ID_AXIS_OVER: return b->over;
     case ID_AXIS_SAT: return x->mode.saturate;
@@ -280,7 +285,12 @@ void id_axis_set(const id_space *s, int i, hu_accum *x, int value) {
     case ID_AXIS_EMIN: b->emin = (int16_t)value; break;
     case ID_AXIS_AS: b->as = as_format(value); break;
     case ID_AXIS_DAZ: b->daz = (uint8_t)value; break;
-    case ID_AXIS_FTZ: b->ftz = (uint8_t)value; break;
+    case ID_AXIS_FTZ:
+      if (is_block(x, EXACT))
+        x->sum.subnormal = value ? HU_SUBNORMAL_FLUSH : HU_SUBNORMAL_GRADUAL;
+      else
+        b->ftz = (uint8_t)value;
+      break;
     case ID_AXIS_ZERO: b->zero = (uint8_t)value; break;
     case ID_AXIS_OVER: b->over = (uint8_t)value; break;
     case ID_AXIS_SAT: x->mode.saturate = (uint8_t)value; break;

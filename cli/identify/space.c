@@ -128,7 +128,7 @@ size_t id_bases(const id_space *s, int parts, hu_accum z[ID_BASES_MOST]) {
 
 static int is_plain_block(const hu_accum *x) {
   hu_block b = x->block;
-  return !b.daz && !b.ftz && !b.zero && !b.over && !b.input && !b.order && !b.as.e && !b.as.m;
+  return !b.daz && !b.ftz && !b.zero && !b.over && !b.input && !b.order && !b.join && !b.as.e && !b.as.m;
 }
 
 hu_accum id_simplest(const id_space *s, hu_accum x) {

@@ -143,8 +143,14 @@ static int pair_exists(const pairing *p, unsigned i, unsigned j) {
 #define INTEL "Intel Software Developer's Manual"
 #define BOCHS "Bochs (bochs-emu/Bochs 2523d31, avx10_2_misc.cc), which gives Intel's sentence on rounding and flushing"
 #define BOCHS_ACE "Bochs (bochs-emu/Bochs 63cec9d, amx_top.cc), after ACE v1, section 14"
+#define ISE                                                                                                        \
+  "Intel ISE 319433, chapter 3, TDPBF8PS, by the header of LLVM (amxfp8intrin.h), GCC's test (f561460) and Bochs " \
+  "(amx.cc)"
 #define RISCV "RISC-V ISA manual (260dd93), Bulk Normalization Algorithm; Zvdota and Zvbdota, draft 1.0"
 #define ARM "Arm Architecture Reference Manual, BFDotAdd"
+#define ARM_FP8 \
+  "Arm Architecture Reference Manual, A1.5.5 (summary of FP8 instruction behaviors) and the instruction's page"
+#define FPMR ", FPMR.LSCALE and OSM = 0"
 
 typedef struct row {
   const char *head; /* the name is head, the pair unless it is hidden, tail */
@@ -351,6 +357,8 @@ static const row rows[] = {
      "AMX-FP16 TDPFP16PS, rows of 64 bytes", "DOC", INTEL},
     {"intel.vdpphps", P_F16, 1, "", F32, 2, "block(chain,l=2,order=down,daz=sign,ftz=tiny,as=binary32)",
      "AVX10.2 VDPPHPS, one lane", "SIM", BOCHS},
+    {"intel.tdpf8ps.", P_FP8, 0, "", F32, 64, "block(exact,l=64,c=last,out=fp(8,23,0):flush)",
+     "AMX-FP8 TDPBF8PS, TDPBHF8PS, TDPHBF8PS, TDPHF8PS, rows of 64 bytes", "SIM", ISE},
     {"x86.ace.top2bf16ps", P_BF16, 1, "", F32, 2, "block(tree,l=2,daz=sign,ftz=tiny)", "ACE TOP2BF16PS, one element",
      "SIM", BOCHS_ACE},
     {"x86.ace.top4b.", P_INT8, 0, ".s32", S32, 4, "int32", "ACE TOP4BUUD to TOP4BSSD, one element", "SIM", BOCHS_ACE},
@@ -362,6 +370,12 @@ static const row rows[] = {
      "BFMMLA, FEAT_EBF16 absent or FPCR.EBF = 0", "DOC", ARM},
     {"arm.bfmmla.ebf16", P_BF16, 1, "", F32, 4, "block(tree,l=2,products=exact)", "BFMMLA, FPCR.EBF = 1, no flushing",
      "DOC", ARM},
+    {"arm.fmlal.", P_FP8, 0, "", F16, 1, "seq(binary16)", "FMLALB, FMLALT of FP8" FPMR, "DOC", ARM_FP8},
+    {"arm.fmlall.", P_FP8, 0, "", F32, 1, "seq(binary32)", "FMLALLBB to FMLALLTT of FP8" FPMR, "DOC", ARM_FP8},
+    {"arm.fdot.", P_FP8, 0, ".f16", F16, 2, "block(exact,l=2,out=binary16)", "FDOT of two FP8" FPMR, "DOC", ARM_FP8},
+    {"arm.fdot.", P_FP8, 0, ".f32", F32, 4, "block(exact,l=4)", "FDOT of four FP8" FPMR, "DOC", ARM_FP8},
+    {"arm.fmmla.", P_FP8, 0, ".f16", F16, 4, "block(exact,l=4,out=binary16)", "FMMLA of FP8" FPMR, "DOC", ARM_FP8},
+    {"arm.fmmla.", P_FP8, 0, ".f32", F32, 8, "block(exact,l=8)", "FMMLA of FP8" FPMR, "DOC", ARM_FP8},
     ZVDOTA("2", 2, "24"),
     ZVDOTA("4", 4, "25"),
     ZVDOTA("8", 8, "26"),

@@ -125,19 +125,35 @@ static void top4b(void **state) {
     }
 }
 
-/* VCVTBIASPH2BF8 and VCVTBIASPH2BF8S, all binary16 numbers and biases, which are added to the 8 digits that are cut. */
+/* The code of E5M2: the bias is added to the 8 digits that are cut. */
+static uint32_t biased_bf8(uint32_t a, uint32_t bias) { return (a & 0x7FFF) == 0x7C00 ? a >> 8 : (a + bias) >> 8; }
+
+/* The code of E4M3 by the steps of Intel's AVX10.2 specification (361050, section 5.1): 7 bits of the bias are added to
+ * the 7 digits that are cut; below 2^-6 all 8 are added below the last digit that E4M3 has there. */
+static uint32_t biased_hf8(uint32_t a, uint32_t bias) {
+  uint32_t sign = (a & 0x8000) >> 8, e = a >> 10 & 31, m = a & 0x3FF, moved = (a & 0x7FFF) + (bias >> 1);
+  if (e == 31 || moved >= (23 << 10 | 0x380)) return sign | 0x7F;
+  if (e == 0) return sign | (m + (bias << 7)) >> 15;
+  if (moved >> 10 > 8) return sign | ((moved >> 7) - 64);
+  return sign | ((m | 0x400) + (bias << (8 - e))) >> (9 - e) >> 7;
+}
+
+/* VCVTBIASPH2BF8, VCVTBIASPH2HF8 and the same with S, which gives the largest number in place of infinity and NaN: all
+ * binary16 numbers and biases. */
 static void biased_conversions(void **state) {
   (void)state;
+  const hu_format bf8 = hu_float8_e5m2(), hf8 = hu_float8_e4m3fn();
   hu_mode plain = t_stochastic(HU_SRA, 8), saturating = plain;
+  plain.saturate = HU_SAT_NONE;
   saturating.saturate = HU_SAT_FINITE;
   for (uint32_t a = 0; a < 0x10000; a++) {
-    uint32_t infinite = (a & 0x7FFF) == 0x7C00;
     if ((a & 0x7FFF) > 0x7C00) continue;
+    float x = hu_decode(hu_binary16(), a);
     for (uint32_t bias = 0; bias < 256; bias++) {
-      uint32_t want = infinite ? a >> 8 : (a + bias) >> 8, most = (want & 0x7F) == 0x7C ? want - 1 : want;
-      float x = hu_decode(hu_binary16(), a);
-      if (hu_encode(hu_float8_e5m2(), plain, x, bias, NULL) != want ||
-          hu_encode(hu_float8_e5m2(), saturating, x, bias, NULL) != most)
+      uint32_t b = biased_bf8(a, bias), h = biased_hf8(a, bias);
+      if (hu_encode(bf8, plain, x, bias, NULL) != b || hu_encode(hf8, plain, x, bias, NULL) != h ||
+          hu_encode(bf8, saturating, x, bias, NULL) != ((b & 0x7F) == 0x7C ? b - 1 : b) ||
+          hu_encode(hf8, saturating, x, bias, NULL) != ((h & 0x7F) == 0x7F ? h - 1 : h))
         fail_msg("%04x with %u", (unsigned)a, (unsigned)bias);
     }
   }

@@ -87,10 +87,11 @@ class Dry(unittest.TestCase):
         return (self.out / (name + '.txt')).read_text()
 
     def test_all_pass(self):
-        run = self.check(PREBUILT=str(self.pack('test_good')))
+        run = self.check(PREBUILT=str(self.pack('test_good')), HU_WHO='a project')
         self.assertEqual(run.returncode, 0, run.stdout)
         summary = self.read('summary')
         self.assertIn('chip: NVIDIA H200', summary)
+        self.assertIn('\nwho: a project\n', summary)
         self.assertIn('\nresult: passed\n', summary)
         order = [line.split(':')[0] for line in summary.split('## stages\n')[1].splitlines()]
         self.assertEqual(order, ['programs', 'probe', 'tests', 'digests', 'bench', 'verify', 'identify', 'result'])
@@ -188,7 +189,7 @@ class Dry(unittest.TestCase):
         run = self.check(PREBUILT=str(pack), OUT=None)
         self.assertEqual(run.returncode, 0, run.stdout)
         text = next((self.tree / 'tests/golden/hw').glob('NVIDIA-H200-*.txt')).read_text()
-        for words in ('chip: NVIDIA H200', '## tests', '12 cases', '## probe', '## digests', '## identify', '0123456789abcdef'):
+        for words in ('chip: NVIDIA H200', 'who: not said', '## tests', '12 cases', '## probe', '## digests', '## identify', '0123456789abcdef'):
             self.assertIn(words, text)
         self.assertTrue(text.endswith('result: passed\n'))
         self.assertIn('4000 GB/s', next((self.tree / 'bench/results').glob('*-times.txt')).read_text())
