@@ -291,7 +291,7 @@ HU_INSIDE float hu_toward(float x, float e) {
 
 /* a in its scale, rounded toward c, the sign of a kept; +0 where a is 0. */
 HU_INSIDE float hu_toward_in_scale(float a, float c, float scale, float p) {
-  const float y = hu_toward(fabsf(a) / scale, (a < 0 ? -c : c) / scale) * scale;
+  const float e = c / scale, y = hu_toward(fabsf(a) / scale, a < 0 ? -e : e) * scale;
   (void)p;
   return scale <= 0x1.fffffep127f ? (a < 0 ? -y : a > 0 ? y : 0) : hu_canonical(NAN);
 }

@@ -1,9 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* Linear layers: their passes, by the products that all layers with weights share, or (`quartet`) by their own. */
+#include <string.h>
+
 #include "halfulp/formats/ieee.h"
 #include "train/net/product.h"
 
 static const hu_operator_kind linear;
+
+/* The value whose row `*step` of each sample, all columns, is what a linear of a layer of cells reads, not rounded once
+ * more; -1: it reads something else. Such a part is made for the operator, one or two before it. */
+static int step_of(const hu_net *net, const hu_operator *reader, size_t *step) {
+  for (int back = 1; back <= 2 && back <= reader - net->op; back++) {
+    const hu_operator *op = reader - back;
+    if (strcmp(op->kind->name, "part") != 0 || op->out != reader->in[0]) continue;
+    const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
+    *step = op->n[HU_N_STEP];
+    return z->cols == x->cols && z->rows < x->rows && z->round.kind == HU_ROUND_KEEP ? op->in[0] : -1;
+  }
+  return -1;
+}
 
 /* A layer of cells multiplies each step's row of X by the same weights. Where nothing rounds those operands, the first
  * step computes the products of all steps as one, which reads the weights once: each number of Z has the terms that it
@@ -11,7 +26,7 @@ static const hu_operator_kind linear;
 static int steps_together(const hu_net *net, const hu_operator *op, size_t *step) {
   const hu_product_rounding *r = &op->rounding;
   int usual = op->kind == &linear && op->shares && !r->quartet && hu_is_kept(&r->x) && hu_is_kept(&r->w);
-  return usual && hu_is_plain_fp32(&r->z_accum) && net->engine->on_host ? hu_step_of(net, op, step) : -1;
+  return usual && hu_is_plain_fp32(&r->z_accum) && net->engine->on_host ? step_of(net, op, step) : -1;
 }
 
 /* Samples from ... from + count - 1, whose products with the weights are in `room`, of X as it lies: all operators from

@@ -214,9 +214,8 @@ int hu_add_list(hu_net *net, const hu_operator_kind *kind, size_t count, const i
 int hu_all_usable(hu_net *net, size_t count, const int *values);
 /* X X^T of the rows X of each sample, a product as attention's scores are one. */
 int hu_add_gram(hu_net *net, int x);
-/* The value whose row `*step` of each sample, all columns, is what a linear of a layer of cells reads, not rounded once
- * more; -1: it reads something else. */
-int hu_step_of(const hu_net *net, const hu_operator *reader, size_t *step);
+/* Of an operator "part": which of its n have the step of each sample, and the first column. */
+enum { HU_N_STEP = 0, HU_N_FROM = 1 };
 /* X W + b with parameters that are there (bias -1: none), maybe those of another operator, too. */
 int hu_linear_of(hu_net *net, int x, int weights, int bias);
 /* The accumulation model of the product that a part (HU_PART_) belongs to. */

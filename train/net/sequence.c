@@ -93,7 +93,7 @@ int hu_net_position(hu_net *net, int x) {
 
 /* ---- parts: row `step` of each sample, or columns from ... from + cols - 1 ---- */
 
-enum { STEP = 0, FROM = 1 };
+enum { STEP = HU_N_STEP, FROM = HU_N_FROM };
 
 /* From one row of the part to the next in x. */
 static size_t part_step(const hu_value *x, const hu_value *z) { return x->rows / z->rows * x->cols; }
@@ -172,17 +172,6 @@ static hu_status part_backward(hu_net *net, hu_operator *op) {
 }
 
 static const hu_operator_kind part = {"part", part_forward, part_backward, NULL, 0, 0, 1};
-
-int hu_step_of(const hu_net *net, const hu_operator *reader, size_t *step) {
-  for (int back = 1; back <= 2 && back <= number_of(net, reader); back++) {
-    const hu_operator *op = reader - back;
-    if (op->kind != &part || op->out != reader->in[0]) continue;
-    const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
-    *step = op->n[STEP];
-    return z->cols == x->cols && z->rows < x->rows && z->round.kind == HU_ROUND_KEEP ? op->in[0] : -1;
-  }
-  return -1;
-}
 
 static int add_part(hu_net *net, int x, size_t rows, size_t step, size_t from, size_t cols) {
   if (x < 0) return -1;
