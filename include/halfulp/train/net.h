@@ -241,7 +241,9 @@ typedef struct hu_product_rounding {
  * w has to be scaled(float4_e2m1fn;scale=float8_e8m0fnu;block=1x32;rule=rceil), turned or not, and twice 1. The events
  * that are counted are those of W to nearest. Layers that share W have one E, with the decay that was set last. E is
  * state of a run, as momenta are. */
-enum { HU_AVERAGE_AFTER = 10 };
+enum {
+  HU_AVERAGE_AFTER = 10 /* steps round to nearest before the average decides */
+};
 
 /* Quartet (Castro et al. 2025-2026, arXiv 2505.14669, Algorithm 1 in appendix A.1 of version 4, whose lines are in
  * brackets; the scales are those of the authors' code, mxfp4_triton.py): a linear layer all of whose products have
