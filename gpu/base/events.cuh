@@ -40,7 +40,7 @@ HU_DEVICE void hu_add_if_below(uint32_t *n, uint32_t a, uint32_t b) {
 /* A thread's totals stay far below 2^32: the grid grows with the work. */
 typedef struct hu_counts {
   hu_tally some;
-  uint32_t since; /* elements in `some` */
+  uint32_t since; /* elements in `some`; 0: nothing. Who adds to `some` alone sets it before hu_counts_flush */
   uint32_t total[HU_EVENT_KINDS];
 } hu_counts;
 
