@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: clang.sh FOLDER [all]
-# clang reads every source without a warning, and the tests of deprecated calls compile as they must, in FOLDER. With `all`, which
-# `make check-exhaustive` has, it compiles the library with -O2, every automatic variable filled with NaN, so that a value which
-# nothing has written shows, and the quick tests pass under a German locale. (The sanitizers' build is clang's, too.)
+# clang reads every source without a warning, in FOLDER. With `all`, which `make check-exhaustive` has, it compiles the library with
+# -O2, every automatic variable filled with NaN, so that a value which nothing has written shows, and the quick tests pass under a
+# German locale, those of deprecated calls among them. (The sanitizers' build is clang's, too.)
 set -euo pipefail
 folder=$1
 here=$(cd "$(dirname "$0")" && pwd)
@@ -13,11 +13,11 @@ test -f "$folder/build.ninja" || CC=clang CXX=clang++ meson setup "$folder" -Dwe
   -Doptimization=2 -Dc_args=-ftrivial-auto-var-init=pattern -Dcpp_args=-ftrivial-auto-var-init=pattern > "$folder/setup.log" ||
   { cat "$folder/setup.log"; exit 1; }
 python3 -B "$here/compiler_reads.py" "$folder"
-# Of the tests of what is built those that compile; the others look at the same texts again.
-meson test -C "$folder" --print-errorlogs -t 4 deprecated-c deprecated-cpp deprecated-train
 if [ "${2:-}" = all ]; then
   mkdir -p "$folder/locale"
   localedef -i de_DE -f UTF-8 "$folder/locale/de_DE.UTF-8"
   LOCPATH="$(cd "$folder" && pwd)/locale" LC_ALL=de_DE.UTF-8 \
     meson test -C "$folder" --print-errorlogs --suite unit --no-suite cuda --num-processes "$(nproc)" -t 4
+  # Of the tests of what is built those that compile; the others look at the same texts again.
+  meson test -C "$folder" --print-errorlogs -t 4 deprecated-c deprecated-cpp deprecated-train
 fi

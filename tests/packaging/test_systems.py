@@ -5,7 +5,7 @@ libhalfulp, the kernels once for each level that is given, and the two files (on
 there is no C library here: headers/ declares what the library calls, and nothing is linked. For Windows the two
 files become a program, which Wine runs: its digests are this machine's.
 
-usage: test_systems.py apple|apple-arm64|windows ROOT ONE_FILE_FOLDER DIGESTS FILE... [--level NAME FLAGS FILE...]...
+usage: test_systems.py apple|windows ROOT ONE_FILE_FOLDER DIGESTS FILE... [--level NAME FLAGS FILE...]...
 Ends with 77 where the compiler is missing."""
 import concurrent.futures
 import os
@@ -48,12 +48,10 @@ def compile_all(jobs):
                 raise
 
 
-def apple(machine, root, one_file, sources, levels):
+def apple(root, one_file, sources, levels):
     clang = shutil.which('clang') or skip('no clang here (Debian: clang)')
     common = [clang, *STRICT, '-ffreestanding', '-nostdlibinc', '-isystem', str(HERE / 'headers'), '-I' + root, '-I' + root + '/include']
     for target, names in APPLE.items():
-        if not target.startswith(machine):
-            continue
         jobs = [[*common, '--target=' + target, '-fsyntax-only', file] for file in sources]
         for name in (one for one in names if one in levels):
             flags, files = levels[name]
@@ -94,8 +92,8 @@ def main(system, root, one_file, digests, *rest):
     sources, *parts = split_at(rest, '--level')
     levels = {part[0]: (part[1].split(), part[2:]) for part in parts}
     assert len(sources) > 50 and all(pathlib.Path(file).is_file() for file in sources), 'these are not the files of the library'
-    if system.startswith('apple'):
-        apple(system[len('apple-'):], root, one_file, sources, levels)
+    if system == 'apple':
+        apple(root, one_file, sources, levels)
     else:
         windows(root, one_file, digests, sources)
 
