@@ -40,8 +40,8 @@ typedef struct number {
   uint64_t m;
 } number;
 
-/* A pattern of `width` bits with an exponent field of `e` bits, as IEEE 754 has it; E4M3 (e = 4) has numbers in the
- * last binade, but one NaN, and no infinity. */
+/* A pattern of `width` bits with an exponent field of `e` bits, read by IEEE 754's encoding. E4M3 (e = 4) differs from
+ * it: its largest exponent field is that of numbers, but for one NaN, and there is no infinity. */
 static number read_pattern(uint32_t bits, int width, int e) {
   int m = width - 1 - e, bias = (1 << (e - 1)) - 1;
   uint32_t field = bits >> m & ((1u << e) - 1), low = bits & ((1u << m) - 1);
