@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The wheel of the Python package: made from this build's libraries, installed in an environment of its own, tried.
 
-    test_python.py SOURCE_ROOT BUILD_ROOT
+    test_python.py SOURCE_ROOT BUILD_ROOT quick|all      quick: without the tests that are marked as long
 
 examples/python runs as a user runs it, and python/tests against what was installed.
 """
@@ -110,6 +110,8 @@ def main():
     for script in sorted((SOURCE / 'examples' / 'python').glob('*.py')):
         print(run([python, script], env=env, cwd=str(WORK)), end='')
         say(script.name, start)
+    if sys.argv[3] == 'quick':
+        env['HALFULP_QUICK'] = '1'
     said = run([python, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', '-rs', '--durations=5',
                 SOURCE / 'python' / 'tests'], env=env, cwd=str(WORK))
     print(said)

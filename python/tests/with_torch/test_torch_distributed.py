@@ -81,7 +81,7 @@ def words(index, step):
     return halfulp.Stream(child(STREAM[0], index), STREAM[1]).after(step << 36)
 
 
-@pytest.mark.parametrize('world', [1, 2, 3, 4])
+@pytest.mark.parametrize('world', [2, *(pytest.param(world, marks=pytest.mark.long) for world in (1, 3, 4))])
 def test_hook_is_all_reduce(world):
     every = processes.run(world, hooked, CASES)
     for number, (reduce, dtype, more) in enumerate(CASES):
@@ -154,7 +154,7 @@ def alone():
     return processes.run(1, trained, SHARDS)[0]
 
 
-@pytest.mark.parametrize('world', [2, 4])
+@pytest.mark.parametrize('world', [2, pytest.param(4, marks=pytest.mark.long)])
 def test_shards_give_the_same_weights(alone, world):
     """The whole state: weights, running statistics, streams."""
     for one in processes.run(world, trained, SHARDS):
@@ -263,6 +263,7 @@ def left(rank, world, ways):
     return made
 
 
+@pytest.mark.long
 def test_a_loop_that_is_left_is_no_step():
     """Weights, running statistics and streams are those of a run without it, for any number of processes."""
     ways = ['', 'break', 'exception', 'no backward', 'largest', '_join_buffers', 'held']

@@ -60,7 +60,11 @@ def ours_of(x):
     return np.concatenate([part.numpy().astype(np.float32).reshape(SAMPLES, -1) for part in rows], 1)
 
 
-@pytest.mark.parametrize('name', list(torch_networks.NETWORKS))
+LONG = ('lstm650', 'mobilenet2', 'seq2seq', 'squeezenet')
+
+
+@pytest.mark.parametrize('name', [pytest.param(name, marks=pytest.mark.long) if name in LONG else name
+                                  for name in torch_networks.NETWORKS])
 def test_one_step_is_the_same(name):
     network = torch_networks.NETWORKS[name]
     torch.manual_seed(2)

@@ -100,6 +100,7 @@ def test_compiled_traced():
     compare('aot_eager')
 
 
+@pytest.mark.long
 def test_compiled_for_any_batch():
     compare('aot_eager', dynamic=True)
 

@@ -15,6 +15,7 @@ def test_halfulp_alone_does_not_import_torch():
     assert said.stdout.strip() == 'False'
 
 
+@pytest.mark.long
 def test_the_first_call_is_quick():
     """torch._dynamo, two seconds of imports, is for programs that compile."""
     import subprocess

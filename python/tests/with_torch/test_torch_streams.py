@@ -209,7 +209,8 @@ def way(name, net):
     return lambda x: checkpoint(net, x, use_reentrant=name == 'reentrant')
 
 
-@pytest.mark.parametrize('name', ['not reentrant', 'reentrant', 'compiled', 'around compiled'])
+@pytest.mark.parametrize('name', ['not reentrant', 'reentrant', 'compiled',
+                                  pytest.param('around compiled', marks=pytest.mark.long)])
 def test_checkpointing(name):
     """With the words of torch's generator bits and counts are those without checkpointing; a module that cannot repeat
     its words says so. (A compiler may keep the words instead: PyTorch 2.4 does.)"""

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* What a copy of a large array costs by the order of its addresses and by the kind of its loads and stores, against
+ * memcpy of the same array: the measurement behind the loops of emu/simd/loop.h.
+ *
+ *   bench_streams [--log2 26] [--rounds 5] [--csv] [--level avx512|avx2]
+ *
+ * Linear loops go from the first byte to the last. Loops of several streams walk blocks of as many pages of 4 KiB side
+ * by side: 64 or 256 bytes of the first page, as many of the second, and so on. "around the caches" are stores that ask
+ * for no line of the array (MOVNTPS); "asked ahead" are lines that the loop asks for (PREFETCHT0) 512 bytes before it
+ * reads them. The ratio is time over memcpy's time. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/options.h"
+#include "bench/table.h"
+#include "files/timing.h"
+
+enum { PAGE = 4096 };
+
+typedef struct job {
+  uint8_t *x, *z;
+  size_t bytes; /* whole blocks of pages */
+  void (*copy)(uint8_t *z, const uint8_t *x, size_t bytes, size_t streams, size_t chunk);
+  size_t streams, chunk;
+} job;
+
+static void run_copy(void *p) {
+  job *j = p;
+  j->copy(j->z, j->x, j->bytes, j->streams, j->chunk);
+}
+
+static void run_memcpy(void *p) {
+  job *j = p;
+  memcpy(j->z, j->x, j->bytes);
+}
+
+#if defined __x86_64__
+#include <immintrin.h>
+
+/* The order of addresses is the same for each kind of loads and stores; STEP copies 64 bytes from x + at to z + at. */
+#define IN_ORDER(STEP)                                              \
+  for (size_t block = 0; block < bytes; block += streams * PAGE) {  \
+    for (size_t within = 0; within < PAGE; within += chunk) {       \
+      for (size_t s = 0; s < streams; s++) {                        \
+        size_t first = block + s * PAGE + within;                   \
+        for (size_t at = first; at < first + chunk; at += 64) STEP; \
+      }                                                             \
+    }                                                               \
+  }
+
+#define TARGET(WHICH) __attribute__((target(WHICH)))
+
+static inline TARGET("avx2") void step32(uint8_t *z, const uint8_t *x, int around, int ahead) {
+  if (ahead) _mm_prefetch((const char *)x + 512, _MM_HINT_T0);
+  __m256 a = _mm256_loadu_ps((const float *)(const void *)x),
+         b = _mm256_loadu_ps((const float *)(const void *)(x + 32));
+  if (around) {
+    _mm256_stream_ps((float *)(void *)z, a);
+    _mm256_stream_ps((float *)(void *)(z + 32), b);
+  } else {
+    _mm256_storeu_ps((float *)(void *)z, a);
+    _mm256_storeu_ps((float *)(void *)(z + 32), b);
+  }
+}
+
+static inline TARGET("avx512f") void step64(uint8_t *z, const uint8_t *x, int around, int ahead) {
+  if (ahead) _mm_prefetch((const char *)x + 512, _MM_HINT_T0);
+  __m512 a = _mm512_loadu_ps(x);
+  if (around) {
+    _mm512_stream_ps((float *)(void *)z, a);
+  } else {
+    _mm512_storeu_ps(z, a);
+  }
+}
+
+#define COPY(NAME, WHICH, STEP, AROUND, AHEAD)                                                               \
+  static TARGET(WHICH) void NAME(uint8_t *z, const uint8_t *x, size_t bytes, size_t streams, size_t chunk) { \
+    IN_ORDER(STEP(z + at, x + at, AROUND, AHEAD))                                                            \
+    _mm_sfence();                                                                                            \
+  }
+COPY(avx2_plain, "avx2", step32, 0, 0)
+COPY(avx2_ahead, "avx2", step32, 0, 1)
+COPY(avx2_around, "avx2", step32, 1, 0)
+COPY(avx2_around_ahead, "avx2", step32, 1, 1)
+COPY(avx512_plain, "avx512f", step64, 0, 0)
+COPY(avx512_ahead, "avx512f", step64, 0, 1)
+COPY(avx512_around, "avx512f", step64, 1, 0)
+COPY(avx512_around_ahead, "avx512f", step64, 1, 1)
+
+typedef struct way {
+  const char *name;
+  void (*avx2)(uint8_t *, const uint8_t *, size_t, size_t, size_t);
+  void (*avx512)(uint8_t *, const uint8_t *, size_t, size_t, size_t);
+} way;
+static const way ways[] = {{"stores", avx2_plain, avx512_plain},
+                           {"stores, asked ahead", avx2_ahead, avx512_ahead},
+                           {"stores around the caches", avx2_around, avx512_around},
+                           {"stores around the caches, asked ahead", avx2_around_ahead, avx512_around_ahead}};
+
+static int has_avx2(void) { return __builtin_cpu_supports("avx2"); }
+static int has_avx512(void) { return __builtin_cpu_supports("avx512f"); }
+
+static void row(const bench_options *o, const char *level, const char *name, job *j) {
+  bench_pair t = bench_against(run_copy, run_memcpy, j, o->rounds, 1);
+  double ratio = t.subject / t.reference;
+  char text[96];
+  if (j->streams == 1) {
+    snprintf(text, sizeof text, "linear, %s", name);
+  } else {
+    snprintf(text, sizeof text, "%zu streams of %zu bytes, %s", j->streams, j->chunk, name);
+  }
+  if (memcmp(j->z, j->x, j->bytes) != 0) {
+    fprintf(stderr, "bench_streams: %s: the copy differs\n", text);
+    exit(2);
+  }
+  if (o->csv) {
+    bench_table_line(text, level, 1, "time / memcpy", ratio);
+  } else {
+    printf("%-8s %-64s %9.3f ms  memcpy %9.3f ms %7.2f\n", level, text, 1e3 * t.subject, 1e3 * t.reference, ratio);
+  }
+  fflush(stdout);
+}
+
+static void level_rows(const bench_options *o, const char *level, job *j) {
+  static const size_t orders[][2] = {{1, PAGE}, {2, 64}, {2, 256}, {4, 64}, {4, 256}, {4, 1024}, {8, 64}, {8, 256}};
+  int wide = level[3] == '5';
+  for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+      j->copy = wide ? ways[w].avx512 : ways[w].avx2;
+      j->streams = orders[i][0];
+      j->chunk = orders[i][1];
+      memset(j->z, 0, j->bytes);
+      row(o, level, ways[w].name, j);
+    }
+  }
+}
+
+int main(int argc, char **argv) {
+  bench_options o = bench_options_of(argc, argv, "bench_streams");
+  if (o.bad) return 2;
+  job j = {0};
+  j.bytes = (size_t)4 << (o.log2 > 14 ? o.log2 : 14);
+  j.x = aligned_alloc(PAGE, j.bytes + PAGE); /* what is asked for ahead of the end */
+  j.z = aligned_alloc(PAGE, j.bytes + PAGE);
+  if (!j.x || !j.z) {
+    fprintf(stderr, "bench_streams: no memory for twice %zu bytes\n", j.bytes);
+    return 2;
+  }
+  for (size_t i = 0; i < j.bytes; i++) j.x[i] = (uint8_t)(i * 2654435761u >> 13);
+  if (o.csv) bench_table_head();
+  if (has_avx512() && (!o.level || !strcmp(o.level, "avx512"))) level_rows(&o, "avx512", &j);
+  if (has_avx2() && (!o.level || !strcmp(o.level, "avx2"))) level_rows(&o, "avx2", &j);
+  free(j.x);
+  free(j.z);
+  return 0;
+}
+#else
+int main(int argc, char **argv) {
+  bench_options o = bench_options_of(argc, argv, "bench_streams");
+  if (o.bad) return 2;
+  fprintf(stderr, "bench_streams: these loops are written for x86-64 alone\n");
+  return o.csv ? (bench_table_head(), 0) : 0;
+}
+#endif
