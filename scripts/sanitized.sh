@@ -27,8 +27,11 @@ programs=$(echo cli/halfulp tests/cli/libfault.so tests/cli/clean_folder tests/f
   tests/dpi/test_dpi tests/number/test_number_calls tests/hadamard/test_hadamard_golden \
   tests/train/test_train_{data,data_made,gradients,model,model_run,model_texts,net,precision,trainer})
 levels=native
+# Fewer cases of random tests, but in the long run.
+export HU_TEST_COUNT=40
 if [ "${2:-}" = all ]; then
   levels=all
+  unset HU_TEST_COUNT
   tests="$tests cli-check_vectors cli-scaled core-header hpp s2fp8-calls cuda-host-arrays cuda-host-errors cuda-host-gemm cuda-host-hadamard
     train-assignment train-engine train-gradient train-knapsack train-loss_scale train-optimizer train-promotion train-rounding"
   programs="$programs cli/halfulp-hostrun $(echo tests/cuda_host/test_host_{arrays,errors,gemm,hadamard} tests/core/test_{core_header,hpp} \

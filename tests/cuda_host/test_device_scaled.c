@@ -391,18 +391,19 @@ static void neighbours(void **state) {
   t_random r = {t_seed("device_scaled_neighbours", 58)};
   static float x[COLS];
   unsigned n = t_part(64) > 8 ? t_part(64) : 8;
+  size_t cols = n > 8 ? COLS : COLS / 2; /* under the interpreter of PTX */
   for (unsigned k = 0; k < n * (sizeof formats / sizeof *formats); k++) {
     hu_mode mode = k / 8 % 2 ? t_stochastic(HU_SRA, 1 + k / 16 % 32) : t_mode(HU_RNE);
     if (k / 8 % 4 == 2) mode.tiny = HU_TINY_BEFORE;
-    problem p = problem_new(&r, parsed(formats[k % 8]), mode, 1, COLS, 0);
+    problem p = problem_new(&r, parsed(formats[k % 8]), mode, 1, cols, 0);
     p.stats = 0;
     p.events = k / 8 % 8 < 6;
     if (mode.round == HU_SRA) p.events = k / 8 % 8 == 7;
     if (k / 8 % 3) p.exec.stream.counter &= ~(uint64_t)3;
     if (k / 8 % 5 == 4)
-      few_digits(&r, COLS, x, 0, 254);
+      few_digits(&r, cols, x, 0, 254);
     else
-      few_digits(&r, COLS, x, 100, 140);
+      few_digits(&r, cols, x, 100, 140);
     set_x(&p, x);
     encode(&p);
     quantize(&p, 0);

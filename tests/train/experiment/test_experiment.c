@@ -4,7 +4,8 @@
  *   test_experiment quick DATA GOLDEN     those that are quick;  all: every one
  *   test_experiment write DATA > GOLDEN   writes the golden file
  *
- * The golden file is of one thread; of the quick ones the second is run with three, of all every second one. */
+ * The golden file is of one thread; of the quick ones the second is run with three, of all every second one. Of the
+ * quick ones every third runs with one seed, and its claims, which are about means, are not judged. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +69,7 @@ static int whole(hu_experiment e, const hu_experiment_report *r) {
   return good;
 }
 
-/* Digests are those of the first seed, claims those of the means. */
+/* Digests are those of the first seed, claims those of the means over several. */
 static int run(hu_experiment e, const char *data, const char *threads, size_t seeds, int write) {
   const char *const pairs[] = {"run.threads", threads, NULL};
   const hu_experiment_options how = {data, pairs, NULL, NULL, NULL, seeds, NULL};
@@ -86,8 +87,9 @@ static int run(hu_experiment e, const char *data, const char *threads, size_t se
   } else {
     good &= compare(e.name, &r);
     for (size_t k = 0; k < r.claims; k++) {
-      printf("%s: %s: %s\n", r.claim[k].holds ? "holds" : "FAIL", e.name, r.claim[k].text);
-      good &= r.claim[k].holds;
+      int bad = seeds > 1 && !r.claim[k].holds;
+      printf("%s: %s: %s\n", bad ? "FAIL" : r.claim[k].holds ? "holds" : "fails", e.name, r.claim[k].text);
+      good &= !bad;
     }
   }
   fflush(stdout);
@@ -155,7 +157,8 @@ int main(int argc, char **argv) {
     hu_experiment e = hu_experiment_at(i);
     if (!all && !e.quick) continue;
     int three = all ? i % 2 == 1 : i == 1;
-    good &= run(e, argv[2], three && !write ? "3" : "1", write ? 1 : 3, write);
+    size_t seeds = write || (!all && i % 3 == 2) ? 1 : 3;
+    good &= run(e, argv[2], three && !write ? "3" : "1", seeds, write);
   }
   return good ? 0 : 1;
 }
