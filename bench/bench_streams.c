@@ -154,7 +154,8 @@ int main(int argc, char **argv) {
   int avx2 = has_avx2() && (!o.level || !strcmp(o.level, "avx2"));
   if (avx512) level_rows(&o, "avx512", &j);
   if (avx2) level_rows(&o, "avx2", &j);
-  if (!avx512 && !avx2) fprintf(stderr, "bench_streams: this CPU has no such level; these loops are for avx512 and avx2\n");
+  if (!avx512 && !avx2)
+    fprintf(stderr, "bench_streams: this CPU has no such level; these loops are for avx512 and avx2\n");
   free(j.x);
   free(j.z);
   return avx512 || avx2 || !o.level ? 0 : 2;
