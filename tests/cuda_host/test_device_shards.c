@@ -55,6 +55,9 @@ static void test_twice(void **state) {
                           "bfloat16,sra:4", "precision.x_back", "keep"));
   same_on_device(2, PAIRS("model.net", "mlp(layers=1,units=40)", "run.batch", "32", "precision.system", "tetrajet",
                           "precision.w_average", "0.75", "parallel.shards", "2"));
+  same_on_device(1, PAIRS("model.net", "mlp(layers=1,units=16)", "run.batch", "400", "precision.system", "tetrajet",
+                          "optimizer.kind", "adamw", "optimizer.ramping", "2", "optimizer.ramping_ratio", "0.5",
+                          "optimizer.ramping_steps", "2"));
 }
 
 /* Quartet's layers: transforms with ragged ends, scales of blocks, masks. */

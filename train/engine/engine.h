@@ -94,7 +94,10 @@ enum { HU_BY_NUMBER = 0, HU_BY_ROW = 1 };
   X(BLOCK_OVER, block_over, HU_BY_NUMBER)           \
   X(BLOCK_TIMES, block_times, HU_BY_NUMBER)         \
   X(BLOCK_WITHIN, block_within, HU_BY_NUMBER)       \
-  X(BLOCK_TOWARD, block_toward, HU_BY_NUMBER)
+  X(BLOCK_TOWARD, block_toward, HU_BY_NUMBER)       \
+  X(DUE, due, HU_BY_NUMBER)                         \
+  X(DUE_TIMES, due_times, HU_BY_NUMBER)             \
+  X(DUE_TAKE, due_take, HU_BY_NUMBER)
 
 #define HU_KERNEL_NUMBER(NAME, name, by) HU_RUN_##NAME,
 enum { HU_KERNELS(HU_KERNEL_NUMBER) HU_RUN_KERNELS };
@@ -259,6 +262,21 @@ const hu_engine *hu_engine_cpu(void);
 hu_status hu_optimizer_step_on(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *x,
                                const hu_optimizer *o, const hu_optimizer_time *now, hu_stream words,
                                float *const room[4], hu_update_counts *counts);
+
+/* Q-Ramping (halfulp/train/trainer.h): a period for each weight of a tensor. Arrays of n numbers in the engine's
+ * memory; all but sum and mean are whole numbers below 2^23. */
+typedef struct hu_ramping {
+  float *period; /* from 1 on; NULL: there is no ramping */
+  float *steps;  /* since the weight's last update */
+  float *sum;    /* of its gradients in these */
+  float *due;    /* of the step in hand: `steps` where the weight is updated, else 0 */
+  float *mean;   /* of the step in hand: sum / steps where the weight is updated, else 0 */
+  int off;       /* 1: steps are ordinary ones, and none of the arrays changes */
+} hu_ramping;
+/* The same for AdamW with periods. HU_E_TRAIN: another optimizer. */
+hu_status hu_optimizer_step_ramped(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *x,
+                                   const hu_optimizer *o, const hu_optimizer_time *now, hu_stream words,
+                                   float *const room[4], const hu_ramping *r, hu_update_counts *counts);
 
 static inline hu_task hu_task_of(size_t rows, size_t cols, float *z, const float *a, const float *b) {
   hu_task t;

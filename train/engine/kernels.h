@@ -132,6 +132,23 @@ HU_AT(gelu_back) {
   }
 }
 
+/* Of whole numbers below 2^23, a counted steps and a period b: z = a where b divides a, else 0; y = c / a there, else
+ * 0. The quotient is below 2^23, so that the sum rounds it to a whole number. Where b divides a it is one, and exact;
+ * where b does not, no whole number times b is a, and a product beyond 2^24, which may be rounded, is larger than a. */
+HU_AT(due) {
+  const size_t at = r * t->cols;
+  const float *a = t->a + at, *b = t->b + at, *c = t->c + at;
+  float *z = t->z + at, *y = t->y + at;
+  HU_EACH_COLUMN {
+    float steps = a[j], whole = (steps / b[j] + 0x1p23f) - 0x1p23f, due = whole * b[j] == steps ? steps : 0;
+    z[j] = due;
+    y[j] = due > 0 ? c[j] / due : 0;
+  }
+}
+
+HU_TWO_OPERANDS(due_times, b[j] > 0 ? a[j] * b[j] : 0)
+HU_TWO_OPERANDS(due_take, b[j] > 0 ? a[j] : z[j])
+
 /* 0 where word i is less than `below`, else p. One row. */
 HU_AT(mask) {
   (void)r;

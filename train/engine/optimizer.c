@@ -13,6 +13,7 @@ typedef struct job {
   float rate, momentum, decay, beta1, beta2, less1, less2, past1, past2, eps;
   int state_is_binary32;
   hu_stream words;
+  const float *due; /* by how much each update is multiplied, 0: none is made; NULL: all are made as they are */
   const hu_engine *engine;
   void *self;
   size_t n;
@@ -87,11 +88,13 @@ static void decayed(job *j, float *z, const float *x, const float *w, float *roo
   if (!done) by_mode(j, z, mode, WORDS_OF_DECAY);
 }
 
-/* z = Q(Q(a z) + y), by a mode */
+/* z = Q(Q(a z) + y), by a mode; where no update is made z stays. */
 static void moving(job *j, float *z, float a, const float *y, float *room, hu_mode mode) {
+  float *sum = j->due ? room : z;
   does(j, HU_RUN_SCALE, room, z, NULL, a);
-  each(j, HU_RUN_ADD, z, room, y, 0);
-  by_mode(j, z, mode, WORDS_OF_MOMENTUM);
+  each(j, HU_RUN_ADD, sum, room, y, 0);
+  by_mode(j, sum, mode, WORDS_OF_MOMENTUM);
+  if (j->due) each(j, HU_RUN_DUE_TAKE, z, room, j->due, 0);
 }
 
 /* Q(g + Q(momentum m)), of the new m: where Nesterov's momentum looks. */
@@ -137,6 +140,7 @@ static void adamw(job *j, float *const room[4], const hu_optimizer_arrays *x) {
   does(j, HU_RUN_PLUS, d, d, NULL, j->eps);
   does(j, HU_RUN_OVER, t, x->m, NULL, j->past1);
   does(j, HU_RUN_DIVIDE, u, t, d, 0);
+  if (j->due) does(j, HU_RUN_DUE_TIMES, u, u, j->due, 0);
   if (!j->o->coupled && j->decay != 0) decayed(j, u, u, x->w, d);
   does(j, HU_RUN_SCALE, u, u, NULL, j->rate);
 }
@@ -191,22 +195,51 @@ static void kahan(job *j, float *w, float *c, float *const room[4], hu_update_co
   finish_update(j, w, u, s, counts);
 }
 
+/* The weights and their state from the numbers of j. */
+static void make_step(job *j, const hu_optimizer_arrays *x, hu_stream words, float *const room[4],
+                      hu_update_counts *counts) {
+  j->words = words;
+  if (j->o->kind == HU_ADAMW) {
+    adamw(j, room, x);
+  } else if (j->o->kind == HU_ADAGRAD) {
+    adagrad(j, room, x);
+  } else {
+    sgd(j, room, x);
+  }
+  if (j->o->update == HU_UPDATE_KAHAN) {
+    kahan(j, x->w, x->c, room, counts);
+  } else {
+    subtract(j, x->w, room, words, counts);
+  }
+}
+
 hu_status hu_optimizer_step_on(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *x,
                                const hu_optimizer *o, const hu_optimizer_time *now, hu_stream words,
                                float *const room[4], hu_update_counts *counts) {
   job j = job_of(engine, self, n, o, now);
-  j.words = words;
-  if (o->kind == HU_ADAMW) {
-    adamw(&j, room, x);
-  } else if (o->kind == HU_ADAGRAD) {
-    adagrad(&j, room, x);
-  } else {
-    sgd(&j, room, x);
-  }
-  if (o->update == HU_UPDATE_KAHAN) {
-    kahan(&j, x->w, x->c, room, counts);
-  } else {
-    subtract(&j, x->w, room, words, counts);
-  }
+  make_step(&j, x, words, room, counts);
+  return j.status;
+}
+
+/* ---- with a period for each weight ---- */
+
+hu_status hu_optimizer_step_ramped(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *x,
+                                   const hu_optimizer *o, const hu_optimizer_time *now, hu_stream words,
+                                   float *const room[4], const hu_ramping *r, hu_update_counts *counts) {
+  job j = job_of(engine, self, n, o, now);
+  hu_task due = hu_task_of(1, n, r->due, r->steps, r->period);
+  hu_optimizer_arrays with = *x;
+  if (o->kind != HU_ADAMW) return HU_E_TRAIN;
+  each(&j, HU_RUN_PLUS, r->steps, r->steps, NULL, 1);
+  each(&j, HU_RUN_ADD, r->sum, r->sum, x->g, 0);
+  due.c = r->sum;
+  due.y = r->mean;
+  if (j.status == HU_OK) j.status = engine->run(self, HU_RUN_DUE, &due);
+  j.due = r->due;
+  with.g = r->mean;
+  make_step(&j, &with, words, room, counts);
+  each(&j, HU_RUN_FILL, room[0], NULL, NULL, 0);
+  each(&j, HU_RUN_DUE_TAKE, r->sum, room[0], r->due, 0);
+  each(&j, HU_RUN_DUE_TAKE, r->steps, room[0], r->due, 0);
   return j.status;
 }

@@ -98,6 +98,8 @@ static void free_tensors(hu_net *net) {
     void *all[] = {p->dtheta, p->master, p->theta, p->m, p->second, p->kahan};
     size_t own = net->first ? 1 : sizeof all / sizeof *all;
     for (size_t k = 0; k < own; k++) release(net, all[k]);
+    void *ramping[] = {p->ramping.period, p->ramping.steps, p->ramping.sum, p->ramping.due, p->ramping.mean};
+    for (size_t k = 0; k < sizeof ramping / sizeof *ramping; k++) release(net, ramping[k]);
     release(net, p->average);
     free_shown(p->shown);
     free(p->name);

@@ -51,6 +51,7 @@ typedef struct hu_parameter {
   int postponed;      /* 1: operators have not given their gradients yet (hu_give_postponed) */
   float *average;     /* as master: its moving average; NULL: none, or that of the first net */
   float decay;        /* of average */
+  hu_ramping ramping; /* of its updates; a trainer's, which makes its arrays (train/trainer/ramping.c) */
   int own_update;     /* 1: updates end with `update` and `mode` instead of as the optimizer says */
   uint8_t update;
   hu_mode mode;

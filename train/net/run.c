@@ -254,6 +254,11 @@ static void step_parameter(hu_net *net, int i, const hu_optimizer *all) {
   hu_stream words = hu_net_words(net, HU_OF_UPDATE, (uint64_t)i);
   if (net->fault != HU_OK) return;
   size_t n = p->rows * p->cols;
+  if (p->ramping.period && !p->ramping.off) {
+    net->fault = hu_optimizer_step_ramped(net->engine, net->self, n, &x, o, &net->time, words, net->work, &p->ramping,
+                                          net->updates);
+    return;
+  }
   net->fault = net->engine->step
                    ? net->engine->step(net->self, n, &x, o, &net->time, words, net->updates)
                    : hu_optimizer_step_on(net->engine, net->self, n, &x, o, &net->time, words, net->work, net->updates);

@@ -153,6 +153,13 @@ static const hu_run_key keys[] = {
           "of the epochs on; drop(at/at/at,by): at each of up to 8 shares"),
     COUNT(warmup, "optimizer.warmup", "0", 0, 0x1p53,
           "steps in which the rate rises: that of the schedule times (step + 1) / warmup, steps from 0 on"),
+    COUNT(ramping, "optimizer.ramping", "0", 0, 4096,
+          "Q-Ramping, of adamw: by how many steps the period of a weight grows with each multiple of "
+          "optimizer.ramping_ratio that its oscillation reaches (4, say); 0: all weights are updated in each step"),
+    NUMBER(ramping_ratio, "optimizer.ramping_ratio", "16", 1e-6, 1e6,
+           "Q-Ramping: how many times as far as W the rounded W has to move for one more optimizer.ramping steps"),
+    COUNT(ramping_steps, "optimizer.ramping_steps", "30", 1, 65536,
+          "Q-Ramping: trial steps, behind a first one, in which these distances are measured, in each epoch"),
 
     NUMBER(clip, "gradient.clip", "0", 0, 1e30, "largest global norm of the unscaled gradients; 0: any"),
     WORD(penalty, "gradient.penalty", "none", penalties,

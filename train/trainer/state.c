@@ -43,6 +43,14 @@ static hu_status add_residual(hu_trainer *t, const char *name, const hu_paramete
   return s;
 }
 
+/* What Q-Ramping remembers of a tensor of weights. */
+static hu_status add_ramping(hu_trainer *t, const char *name, const hu_parameter *p) {
+  hu_status s = add_slot(t, name, "period", p->rows, p->cols, p->ramping.period);
+  if (s == HU_OK) s = add_slot(t, name, "waiting", p->rows, p->cols, p->ramping.steps);
+  if (s == HU_OK) s = add_slot(t, name, "gradients", p->rows, p->cols, p->ramping.sum);
+  return s;
+}
+
 /* What delayed scaling remembers of a product: the rows of X, W and dZ. A product may have no weights, and so no name;
  * the number of the value that it makes is its own. */
 static hu_status add_records(hu_trainer *t, const hu_operator *op) {
@@ -67,6 +75,7 @@ hu_status hu_list_state(hu_trainer *t) {
     if (s == HU_OK && second) s = add_slot(t, name, "second", p->rows, p->cols, p->second);
     if (s == HU_OK && kahan) s = add_slot(t, name, "kahan", p->rows, p->cols, p->kahan);
     if (s == HU_OK && p->average) s = add_slot(t, name, "average", p->rows, p->cols, p->average);
+    if (s == HU_OK && p->ramping.period) s = add_ramping(t, name, p);
     if (s == HU_OK && t->feedback.kept) s = add_residual(t, name, p, &first);
   }
   for (int i = 0; i < t->net->operators && s == HU_OK; i++) {
@@ -169,12 +178,12 @@ static int is_length(const char *key) { return strcmp(key, "run.epochs") == 0 ||
 
 /* Keys that states of earlier versions have not, whose runs were what the default says. */
 static int is_later_key(const char *key) {
-  static const char *const later[] = {"run.accumulate",           "optimizer.nesterov",      "data.vocabulary",
-                                      "data.numbering",           "data.negatives",          "data.candidates",
-                                      "data.categories",          "precision.history",       "precision.until",
-                                      "precision.after",          "precision.twice",         "optimizer.round_decay",
-                                      "optimizer.round_momentum", "precision.history_takes", "precision.history_margin",
-                                      "precision.quartet",        "precision.w_average"};
+  static const char *const later[] = {
+      "run.accumulate",           "optimizer.nesterov",      "data.vocabulary",          "data.numbering",
+      "data.negatives",           "data.candidates",         "data.categories",          "precision.history",
+      "precision.until",          "precision.after",         "precision.twice",          "optimizer.round_decay",
+      "optimizer.round_momentum", "precision.history_takes", "precision.history_margin", "precision.quartet",
+      "precision.w_average",      "optimizer.ramping",       "optimizer.ramping_ratio",  "optimizer.ramping_steps"};
   for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
     if (strcmp(key, later[i]) == 0) return 1;
   }

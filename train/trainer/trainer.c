@@ -60,6 +60,7 @@ static void end_run(hu_trainer *t) {
   if (t->begun && !t->source.text) hu_batches_free(&t->order);
   hu_close_source(t);
   hu_close_feedback(t);
+  hu_close_ramping(t);
   hu_close_shards(t);
   hu_precision_free(t->plan);
   hu_net_free(t->net);
@@ -189,6 +190,7 @@ static HU_NOINLINE hu_status begin(hu_trainer *t, const char *folder, char *why)
   t->rule = k->rule;
   if (s == HU_OK && k->largest) s = hu_choose_scale(t);
   if (s == HU_OK) s = hu_set_precision(t, why);
+  if (s == HU_OK) s = hu_make_ramping(t, why);
   if (s == HU_OK) s = hu_make_told(t);
   if (s == HU_OK) s = hu_list_state(t);
   t->scale = hu_loss_scale_start(&t->rule);
@@ -212,14 +214,12 @@ hu_status hu_trainer_begin(hu_trainer *t, const char *folder, char *why) {
 
 /* ---- a step ---- */
 
-static HU_NOINLINE hu_status step(hu_trainer *t, hu_trainer_report *report) {
-  hu_trainer_report ignored, *r = report ? report : &ignored;
+/* One step, with the rate of an epoch. */
+static hu_status make_step(hu_trainer *t, uint64_t epoch, hu_trainer_report *r) {
   hu_pass pass = {0};
-  if (!t) return HU_E_NULL;
-  if (!t->net || t->failed) return HU_E_TRAIN;
   memset(r, 0, sizeof *r);
   t->failed = 1; /* until it has succeeded */
-  t->optimizer.rate = hu_warm_rate(&t->keys, t->step, hu_rate_of(t, t->step / t->steps_an_epoch, t->steps));
+  t->optimizer.rate = hu_warm_rate(&t->keys, t->step, hu_rate_of(t, epoch, t->steps));
   r->scale = t->scale.scale;
   r->rate = t->optimizer.rate;
   r->epoch = t->step / t->steps_an_epoch;
@@ -241,6 +241,27 @@ static HU_NOINLINE hu_status step(hu_trainer *t, hu_trainer_report *report) {
   r->norm = t->rules.norms.norm;
   r->largest = t->rules.found.amax;
   return HU_OK;
+}
+
+/* Trial steps of an epoch, which all have its rate. */
+static hu_status try_steps(hu_trainer *t, uint64_t epoch) {
+  hu_trainer_report ignored;
+  hu_status s = hu_begin_trial(t);
+  for (uint64_t i = 0; i <= t->keys.ramping_steps && s == HU_OK; i++) {
+    s = make_step(t, epoch, &ignored);
+    if (s == HU_OK) s = hu_look_at_trial(t);
+  }
+  return s == HU_OK ? hu_end_trial(t) : s;
+}
+
+static HU_NOINLINE hu_status step(hu_trainer *t, hu_trainer_report *report) {
+  hu_trainer_report ignored;
+  if (!t) return HU_E_NULL;
+  if (!t->net || t->failed) return HU_E_TRAIN;
+  uint64_t epoch = t->step / t->steps_an_epoch;
+  t->failed = 1; /* until it has succeeded */
+  hu_status s = hu_wants_trial(t) ? try_steps(t, epoch) : HU_OK;
+  return s == HU_OK ? make_step(t, epoch, report ? report : &ignored) : s;
 }
 
 hu_status hu_trainer_step(hu_trainer *t, hu_trainer_report *report) { HU_ENV_RETURN(hu_status, step(t, report)); }

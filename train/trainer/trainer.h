@@ -59,6 +59,8 @@ typedef struct hu_run_keys {
   double rate, momentum, beta1, beta2, eps, decay, drop_at[DROPS_MOST], drop_by;
   size_t drops;
   uint64_t warmup;
+  uint64_t ramping, ramping_steps;
+  double ramping_ratio;
   hu_format state, weight;
   hu_mode update, decay_mode, momentum_mode;
   const char *kahan_only, *layers;
@@ -131,6 +133,15 @@ typedef struct hu_feedback {
   int stale;                    /* 1: a step has changed what `whole` has */
 } hu_feedback;
 
+/* Q-Ramping: the trial steps of an epoch. */
+typedef struct hu_trial {
+  struct hu_watched *watched; /* tensors of weights */
+  size_t count;               /* 0: there is no ramping */
+  float *state;               /* of the run before the trial: tensors, and a text */
+  char *text;
+  uint64_t steps; /* made so far */
+} hu_trial;
+
 struct hu_trainer {
   char **value; /* as set, one a key */
   hu_run_keys keys;
@@ -145,6 +156,7 @@ struct hu_trainer {
   size_t samples;          /* of a step */
   hu_shards shards;
   hu_feedback feedback;
+  hu_trial trial;
   hu_net *net;
   hu_precision *plan; /* NULL: no assignment */
   hu_model_ends ends;
@@ -274,6 +286,17 @@ double hu_rate_of(const hu_trainer *t, uint64_t epoch, uint64_t steps);
 double hu_warm_rate(const hu_run_keys *k, uint64_t step, double rate);
 /* First weights as the optimizer keeps them. */
 hu_status hu_first_weights(hu_trainer *t);
+
+/* ---- Q-Ramping (ramping.c) ---- */
+/* Periods of 1 for the weights of rounded products, whose roundings are set; nothing without the key. */
+hu_status hu_make_ramping(hu_trainer *t, char *why);
+void hu_close_ramping(hu_trainer *t);
+/* 1: an epoch begins: before its first step a trial is made. It begins, looks at the weights after each of its steps,
+ * and ends: then the run's state is as it was, and periods are those of the epoch. */
+int hu_wants_trial(const hu_trainer *t);
+hu_status hu_begin_trial(hu_trainer *t);
+hu_status hu_look_at_trial(hu_trainer *t);
+hu_status hu_end_trial(hu_trainer *t);
 
 /* ---- state (state.c) ---- */
 hu_status hu_list_state(hu_trainer *t);

@@ -260,13 +260,41 @@ enum {
 };
 HU_API void hu_exponents_of(size_t n, const float *x, uint64_t z[HU_EXPONENTS]);
 
+/* ---- Q-Ramping ---- */
+
+/* With optimizer.ramping above 0 (Chen et al. 2025, arXiv 2502.20853, section 6; its code: update_BSRamping_period,
+ * AdamW_BS_Ramping), weights whose rounded value oscillates are updated once in several steps, by the mean of their
+ * gradients and with a rate that is as many times as large. Each weight of a matrix W that precision.w rounds has a
+ * period, which a trial finds before the first step of each epoch: the T + 1 steps, T = optimizer.ramping_steps, that
+ * would come next without ramping, all with the rate of this epoch (and optimizer.warmup), which are undone afterwards.
+ * With w(i) the weight and q(i) the weight rounded by precision.w, both after step i of these, in binary32:
+ *
+ *   D = sum of |w(i) - w(i - 1)|, R = sum of |q(i) - q(i - 1)|, i from 1 to T, in this order from 0 on
+ *   period = K floor((R / optimizer.ramping_ratio) / (D + 1e-8)) + 1, K = optimizer.ramping
+ *
+ * where floor is that of the exact quotient of two binary32 numbers; at most the number of steps of an epoch and 2^22;
+ * 1 where D or R is NaN. A step that is taken does the following to each of these weights, in binary32 and with
+ * the words of optimizer.h, s and n being 0 at first:
+ *
+ *   n = n + 1;  s = s + g
+ *   due, where the period divides n:  AdamW with s / n in place of g, and u = Q(n u) behind u's quotient, before a
+ *                                     decay that is not coupled is added to it; then n = s = 0
+ *   else:                             m and v stay, and u = 0 in its place
+ *
+ * A new period keeps s and n. The t of beta^t counts all steps. All other parameters have ordinary steps. The authors'
+ * code makes its trials with batches of their own, and leaves out a tensor's gradient that is not finite, which is
+ * added here; its constants are 4, 16 and 30. HU_E_TRAIN of hu_trainer_begin: an optimizer that is not AdamW, no W that
+ * is rounded, a precision.w with random bits, or ramping together with assignment.kind, parallel.feedback or
+ * precision.history. */
+
 /* ---- stopping and resuming ---- */
 
 /* Everything that the next step depends on: tensors (binary32, by name) and a text. A run that is stopped after any
  * step and gone on with has the same weights as one that was not. Tensors: weights ("conv1.weight", the name of
  * hu_net_parameter_name), then "NAME.momentum" and "NAME.second" (m and v of optimizer.h) and "NAME.kahan" where the
- * optimizer has them, "NAME.average" with precision.w_average, "NAME.residual" with parallel.feedback (own: those of
- * the shards, one below the other), running statistics of normalisations. Names are unique; shapes are rows x cols. */
+ * optimizer has them, "NAME.average" with precision.w_average, "NAME.period", "NAME.waiting" (n) and
+ * "NAME.gradients" (s) with optimizer.ramping, "NAME.residual" with parallel.feedback (own: those of the shards, one
+ * below the other), running statistics of normalisations. Names are unique; shapes are rows x cols. */
 typedef struct hu_trainer_tensor {
   const char *name; /* lives as long as the trainer */
   size_t rows, cols;

@@ -116,6 +116,8 @@ static const char *const *const runs[] = {
           "16", "precision.system", "tetrajet", "precision.w_average", "0.5", "run.epochs", "4", "precision.until",
           "14"),
     PAIRS("precision.system", "quartet", "precision.quartet", "stochastic", "run.batch", "40", "precision.until", "9"),
+    PAIRS("precision.system", "tetrajet", "optimizer.kind", "adamw", "optimizer.rate", "0.01", "run.batch", "256",
+          "optimizer.ramping", "2", "optimizer.ramping_ratio", "1", "optimizer.ramping_steps", "5", "run.epochs", "4"),
     PAIRS("data.set", "gratings", "data.count", "64", "data.test", "16", "model.net", "conv(channels=4/8)", "run.batch",
           "16", "precision.system", "mxfp6", "precision.twice", "yes", "run.epochs", "4"),
     PAIRS("precision.system", "fp8_delayed", "precision.history", "3", "loss.scale",
