@@ -8,6 +8,8 @@
 #include "cli/base/cli.h"
 #include "halfulp/accum.h"
 #include "halfulp/conversion.h"
+#include "halfulp/formats/other.h"
+#include "halfulp/hif4.h"
 #include "halfulp/number.h"
 #include "halfulp/s2fp8.h"
 #include "halfulp/scaled.h"
@@ -51,6 +53,11 @@ static int is_format(const char *name) {
 static int is_scaling(hu_format *element, const char *name) {
   hu_scaling scaling;
   hu_s2fp8 s2fp8;
+  hu_hif4 hif4;
+  if (hu_hif4_parse(&hif4, name, NULL) == HU_OK) {
+    *element = hu_float4_e1m2();
+    return 1;
+  }
   if (hu_s2fp8_parse(&s2fp8, name, NULL) == HU_OK) {
     *element = s2fp8.element;
     return 1;
@@ -124,6 +131,7 @@ static void offer_all(suggest *s, unsigned taken) {
   }
   for (size_t i = 0; taken & CLI_NAMES_NUMBERS && i < hu_number_count(); i++) suggest_offer(s, hu_number_at(i).name);
   for (size_t i = 0; taken & CLI_NAMES_SCALED && i < hu_scaling_count(); i++) suggest_offer(s, hu_scaling_at(i).name);
+  for (size_t i = 0; taken & CLI_NAMES_SCALED && i < hu_hif4_count(); i++) suggest_offer(s, hu_hif4_at(i).name);
   if (taken & CLI_NAMES_SCALED) suggest_offer(s, "s2fp8");
   for (size_t i = 0; taken & CLI_NAMES_PRESETS && i < hu_conversion_count(); i++)
     suggest_offer(s, hu_conversion_at(i).name);

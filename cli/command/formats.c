@@ -5,6 +5,7 @@
 #include "cli/base/cli.h"
 #include "cli/base/numbers.h"
 #include "cli/explain/number.h"
+#include "halfulp/hif4.h"
 #include "halfulp/number.h"
 #include "halfulp/scaled.h"
 
@@ -116,6 +117,10 @@ static void list_scaled(formats_state *s) {
     if (!is_asked(s, entry.name, "")) continue;
     if (hu_scaling_parse(&scaling, entry.text, NULL) == HU_OK) hu_scaling_text(text, sizeof text, &scaling);
     print_named(s, entry.name, text, entry.source, entry.open, s->shown++ == 0);
+  }
+  for (size_t i = 0; i < hu_hif4_count(); i++) {
+    hu_hif4_entry entry = hu_hif4_at(i);
+    if (is_asked(s, entry.name, "")) print_named(s, entry.name, entry.text, entry.source, "", s->shown++ == 0);
   }
 }
 

@@ -5,6 +5,7 @@
 #include "cli/base/cli.h"
 #include "cli/base/names.h"
 #include "cli/base/numbers.h"
+#include "cli/explain/hif4_card.h"
 #include "cli/explain/number.h"
 #include "cli/explain/s2fp8_card.h"
 #include "cli/explain/scaled_card.h"
@@ -33,9 +34,10 @@ static const cli_command command = {
     "FORMAT",
     "Print the card of a format or another number system: every axis, limits, special codes",
     "Of a scaled format the card has elements, scales, blocks, bits per element, and how a scale is made;\n"
-    "of s2fp8 the two statistics of a tensor and how codes are made of them.",
+    "of s2fp8 the two statistics of a tensor and how codes are made of them; of hifloat4 the bytes of a block\n"
+    "and the choices on which its sources differ.",
     "  halfulp info float8_e4m3fn\n  halfulp info 'fp(4,3,4):finite' --table\n  halfulp info bfloat16 --json\n  "
-    "halfulp info posit16\n  halfulp info nvfp4\n  halfulp info s2fp8",
+    "halfulp info posit16\n  halfulp info nvfp4\n  halfulp info s2fp8\n  halfulp info hifloat4",
     options,
     1,
     1,
@@ -203,7 +205,8 @@ int cli_info(int argc, char **argv) {
   hu_format f;
   int count, status = cli_parse(&command, &state, argc, argv, &operands, &count);
   if (status >= 0) return status;
-  if (!state.table && (cli_scaled_card(operands[0], state.json) || cli_s2fp8_card(operands[0], state.json)))
+  if (!state.table && (cli_scaled_card(operands[0], state.json) || cli_s2fp8_card(operands[0], state.json) ||
+                       cli_hif4_card(operands[0], state.json)))
     return CLI_OK;
   int other = cli_read_system(&system, operands[0], room);
   if (other < 0 || (!other && cli_read_format_or(&f, operands[0], CLI_NAMES_NUMBERS))) return CLI_BAD;

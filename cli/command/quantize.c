@@ -81,8 +81,8 @@ static const cli_command command = {
     "quantize",
     "IN OUT",
     "Round an array (.npy) or the tensors of a model (.safetensors, .gguf) into a format",
-    "FORMAT: a number format, a scaled one (mxfp8_e4m3, nvfp4, bfp(3,8,16), scaled(...)), s2fp8, or another\n"
-    "number system (posit8, nf4, q(3.4), ...); or a preset, another program's conversion (halfulp presets),\n"
+    "FORMAT: a number format, a scaled one (mxfp8_e4m3, nvfp4, bfp(3,8,16), scaled(...)), s2fp8, hifloat4, or\n"
+    "another number system (posit8, nf4, q(3.4), ...); or a preset, another program's conversion (halfulp presets),\n"
     "which says how to round, too. Scaled formats see an array as a matrix: the last axis is the\n"
     "row, all others count the rows. With --rows out the first axis counts them, and the weights of a\n"
     "convolution have the blocks of halfulp.torch's Conv2d.\n"

@@ -38,7 +38,7 @@ const gguf_type *gguf_type_of_target(const cli_target *target) {
   int native = tensors_native(target);
   if (target->kind == &cli_kind_ggml) return gguf_type_of(target->ggml);
   if (native >= 0) return gguf_type_for(native);
-  return target->kind == &cli_kind_scaled ? gguf_type_of(type_of_scaling(&target->scaling)) : NULL;
+  return target->kind == &cli_kind_scaled && !target->by_rows ? gguf_type_of(type_of_scaling(&target->scaling)) : NULL;
 }
 
 /* ---- into blocks ---- */

@@ -11,7 +11,7 @@
 #include "cli/target/preset_names.h"
 
 /* The first that claims a text reads it; the last claims all. */
-static const cli_target_kind *const kinds[] = {&cli_kind_ggml,  &cli_kind_conversion, &cli_kind_scaled,
+static const cli_target_kind *const kinds[] = {&cli_kind_ggml,  &cli_kind_conversion, &cli_kind_scaled, &cli_kind_hif4,
                                                &cli_kind_s2fp8, &cli_kind_number,     &cli_kind_format};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 

@@ -9,7 +9,7 @@
 #include "halfulp/scalar.h"
 
 static int claims(const char *text) {
-  if (!strncmp(text, "scaled(", 7) || !strncmp(text, "bfp(", 4)) return 1;
+  if (!strncmp(text, "scaled(", 7) || !strncmp(text, "bfp(", 4) || !strncmp(text, "rows(", 5)) return 1;
   for (size_t i = 0; i < hu_scaling_count(); i++)
     if (!strcmp(text, hu_scaling_at(i).name)) return 1;
   return 0;
@@ -17,17 +17,25 @@ static int claims(const char *text) {
 
 static int read_text(cli_target *target, const char *text) {
   size_t where = 0;
-  hu_status status = hu_scaling_parse(&target->scaling, text, &where);
+  target->by_rows = !strncmp(text, "rows(", 5);
+  hu_status status = target->by_rows ? hu_scaled_rows_parse(&target->scaling, text, &where)
+                                     : hu_scaling_parse(&target->scaling, text, &where);
+  if (status == HU_E_SCALING && target->by_rows)
+    return cli_fail(NULL, "format '%s': rows(...) requires a scale of the tensor, and blocks of one row", text);
   return cli_target_fail(text, status, where);
 }
 
 static void text_of(char text[CLI_TARGET_MAX], const cli_target *target) {
-  hu_scaling_text(text, CLI_TARGET_MAX, &target->scaling);
+  if (target->by_rows)
+    hu_scaled_rows_text(text, CLI_TARGET_MAX, &target->scaling);
+  else
+    hu_scaling_text(text, CLI_TARGET_MAX, &target->scaling);
 }
 
 static int check(const cli_target *target, const cli_job *job) {
   const hu_scaling *s = &target->scaling;
   char text[CLI_TARGET_MAX];
+  if (job->amax && target->by_rows) return cli_fail(NULL, "--amax: rows(...) takes the numbers of each row");
   if (!job->amax || s->tensor || (!s->rows && !s->cols)) return CLI_OK;
   return cli_fail(NULL, "--amax: %s has neither a scale of the tensor nor the whole tensor as its block",
                   cli_target_name(text, target));
@@ -45,13 +53,14 @@ static void layout(cli_parts *parts, const cli_target *target, size_t rows, size
   parts->part[0] = (cli_part){"codes", 'u', (uint8_t)sizes.code_bytes, 2, rows, cols, NULL};
   parts->part[1] = (cli_part){
       "scales", binary32 ? 'f' : 'u', (uint8_t)sizes.scale_bytes, 2, sizes.block_rows, sizes.block_cols, NULL};
-  parts->part[2] = (cli_part){"tensor", 'f', 4, 0, 1, 1, NULL};
+  parts->part[2] =
+      target->by_rows ? (cli_part){"tensor", 'f', 4, 2, rows, 1, NULL} : (cli_part){"tensor", 'f', 4, 0, 1, 1, NULL};
   parts->count = s->tensor ? 3 : 2;
   parts->width = hu_limits_of(s->element).width;
   parts->packed_row = sizes.packed_row;
   parts->packed_rows = sizes.packed_row ? sizes.packed / sizes.packed_row : 0;
-  parts->bits =
-      8.0 * ((double)(parts->width <= 8 ? sizes.packed : sizes.codes) + (double)sizes.scales) + (s->tensor ? 32 : 0);
+  parts->bits = 8.0 * ((double)(parts->width <= 8 ? sizes.packed : sizes.codes) + (double)sizes.scales) +
+                (s->tensor ? 32 * (double)parts->part[2].rows : 0);
 }
 
 static hu_scaled place_of(const cli_parts *p) {
@@ -108,23 +117,30 @@ static void end_transpose(void *z, void *made, size_t rows, cli_transpose transp
   free(made);
 }
 
-static hu_status encode_rows(const cli_parts *parts, const float *x, const hu_scaling *s, cli_job *job,
+static hu_status encode_rows(const cli_parts *parts, const float *x, const cli_target *target, cli_job *job,
                              hu_scaled_stats *stats) {
+  const hu_scaling *s = &target->scaling;
   const cli_part *codes = &parts->part[0];
   hu_scaled place = place_of(parts);
   place.codes = begin_transpose(codes->data, job->rows, job->transpose, codes->size);
   if (!place.codes) return HU_E_MEMORY;
-  hu_status status = hu_scaled_encode(job->rows, job->cols, &place, x, job->cols, s, job->mode, job->amax, stats,
-                                      &job->exec, &job->events);
+  hu_status status = target->by_rows ? hu_scaled_rows_encode(job->rows, job->cols, &place, place.tensor, x, job->cols,
+                                                             s, job->mode, NULL, stats, &job->exec, &job->events)
+                                     : hu_scaled_encode(job->rows, job->cols, &place, x, job->cols, s, job->mode,
+                                                        job->amax, stats, &job->exec, &job->events);
   end_transpose(codes->data, place.codes, job->rows, job->transpose, codes->size, status == HU_OK);
   return status;
 }
 
-static hu_status quantize_rows(float *z, const float *x, const hu_scaling *s, cli_job *job, hu_scaled_stats *stats) {
+static hu_status quantize_rows(float *z, const float *x, const cli_target *target, cli_job *job,
+                               hu_scaled_stats *stats) {
+  const hu_scaling *s = &target->scaling;
   float *made = begin_transpose(z, job->rows, job->transpose, sizeof *z);
   if (!made) return HU_E_MEMORY;
-  hu_status status = hu_scaled_quantize(job->rows, job->cols, made, job->cols, x, job->cols, s, job->mode, job->amax,
-                                        stats, &job->exec, &job->events);
+  hu_status status = target->by_rows ? hu_scaled_rows_quantize(job->rows, job->cols, made, job->cols, x, job->cols, s,
+                                                               job->mode, NULL, stats, &job->exec, &job->events)
+                                     : hu_scaled_quantize(job->rows, job->cols, made, job->cols, x, job->cols, s,
+                                                          job->mode, job->amax, stats, &job->exec, &job->events);
   end_transpose(z, made, job->rows, job->transpose, sizeof *z, status == HU_OK);
   return status;
 }
@@ -140,7 +156,7 @@ static int run(float *z, const cli_parts *parts, const cli_target *target, cli_j
   hu_scaled_stats *stats = cli_room(blocks, sizeof *stats);
   const float *own = stats ? cli_job_floats(&owned, job) : NULL;
   const float *x = own ? transposed(&room, own, job->rows, job->transpose, sizeof *own) : NULL;
-  if (x) status = parts ? encode_rows(parts, x, s, job, stats) : quantize_rows(z, x, s, job, stats);
+  if (x) status = parts ? encode_rows(parts, x, target, job, stats) : quantize_rows(z, x, target, job, stats);
   int code = !own ? CLI_BAD : status == HU_OK ? CLI_OK : cli_fail_status(job->name, status);
   if (code == CLI_OK) job->blocks = sum_up(stats, blocks, s->scale);
   free(room);
@@ -164,7 +180,10 @@ static int decode(void *z, unsigned size, const cli_parts *x, const cli_target *
   int there = transposed(&room, place.codes, job->rows, job->transpose, x->part[0].size) != NULL;
   if (room) place.codes = room;
   if (made && there)
-    status = hu_scaled_decode(job->rows, job->cols, made, job->cols, &place, &target->scaling, &job->exec);
+    status = target->by_rows
+                 ? hu_scaled_rows_decode(job->rows, job->cols, made, job->cols, &place, place.tensor, &target->scaling,
+                                         &job->exec)
+                 : hu_scaled_decode(job->rows, job->cols, made, job->cols, &place, &target->scaling, &job->exec);
   if (made) end_transpose(z, made, job->rows, job->transpose, sizeof(float), status == HU_OK);
   free(room);
   if (status != HU_OK) return cli_fail_status(job->name, status);

@@ -10,9 +10,11 @@
 #include "cli/base/cli.h"
 #include "cli/tensors/array.h"
 #include "halfulp/conversion.h"
+#include "halfulp/hif4.h"
 #include "halfulp/number.h"
 #include "halfulp/s2fp8.h"
 #include "halfulp/scaled.h"
+#include "halfulp/scaled_rows.h"
 
 enum { CLI_TARGET_MAX = 3072 };
 
@@ -22,7 +24,9 @@ typedef struct cli_target {
   const char *given;        /* the text of -f */
   hu_format format;         /* of a plain format */
   hu_scaling scaling;       /* of a scaled one */
+  int by_rows;              /* 1: each row has a second level of its own */
   hu_s2fp8 s2fp8;           /* of a shifted and squeezed one */
+  hu_hif4 hif4;             /* of HiFloat4 */
   hu_number number;         /* of another number system */
   hu_conversion conversion; /* of a preset */
   uint32_t ggml;            /* of a block of ggml, its type in GGUF */
@@ -93,7 +97,7 @@ struct cli_target_kind {
   hu_status (*unpack)(const cli_parts *z, const uint8_t *x, const cli_target *target);
 };
 extern const cli_target_kind cli_kind_format, cli_kind_conversion, cli_kind_scaled, cli_kind_s2fp8, cli_kind_number,
-    cli_kind_ggml;
+    cli_kind_ggml, cli_kind_hif4;
 
 /* 0, or an exit code after an error line. */
 int cli_target_read(cli_target *target, const char *text);

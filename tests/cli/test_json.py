@@ -138,6 +138,8 @@ class Json(support.Case):
             self.assertEqual(self.holds("info", "info", f)["kind"], "scaled")
         for f in ("s2fp8", "s2fp8(binary16;target=3;special=element)"):
             self.assertEqual(self.holds("info", "info", f)["kind"], "s2fp8")
+        for f in ("hifloat4", "hifloat4_cann", "hifloat4(ties=away;low=nan)"):
+            self.assertEqual(self.holds("info", "info", f)["kind"], "hifloat4")
         for f in ("float4_e2m1fn", "float8_e5m2", "posit8", "nf4"):
             self.holds("info --table", "info", f, "--table")
         for f in ("float8_e4m3fn", "float8_e4m3", "ue4m3", "dlfloat16", "posit8", "nf4", "int8", "binary32"):

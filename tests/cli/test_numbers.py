@@ -83,6 +83,7 @@ class Numbers(support.Case):
             ("nvfp4", "a scaled format of whole arrays, which quantize, encode and decode take; its elements are float4_e"),
             ("mxfp8_e4m3", "a scaled format"),
             ("s2fp8", "a scaled format"),
+            ("hifloat4", "a scaled format"),
             ("NVFP4", "a scaled format"),
             ("nv.hopper.e4m3.f32.wgmma", "an accumulation model"),
             ("fp8", several), ("e4m3", several), ("fp4", several), ("E4M3", several), ("bf8", several), ("FP8", several),
@@ -90,7 +91,7 @@ class Numbers(support.Case):
             ("bfloat61", "no such name; perhaps bfloat16 is meant"),
             ("xyzzy", "no such name; `halfulp formats` lists them"),
         ):
-            whole = ("info", name, "--table") if name in ("nvfp4", "mxfp8_e4m3", "s2fp8") else ("info", name)  # which has their cards
+            whole = ("info", name, "--table") if name in ("nvfp4", "mxfp8_e4m3", "s2fp8", "hifloat4") else ("info", name)  # which has their cards
             for args in (whole, ("plot", "-f", name, "-o", "x.svg"), ("explain", "-f", name, "1"),
                          ("gemm", "a.npy", "b.npy", "--fa", name), ("verify", "--format", name)):
                 self.bad(*args, says="format '%s': %s" % (name, says))

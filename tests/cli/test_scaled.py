@@ -112,13 +112,15 @@ class Scaled(support.Case):
             "nvfp4_te_4over6_448", "nvfp4_modelopt_mse", "nvint4", "nvint6", "msfp11", "msfp12", "msfp13", "msfp14", "msfp15", "msfp16", "hbfp4",
             "hbfp6", "hbfp8", "hbfp12", "tt_bfp8", "tt_bfp4", "tt_bfp2", "fp8_tensor", "dsv3_1x128", "dsv3_128x128",
             "deepgemm_1x128", "deepgemm_128x128", "bfp(5,6,8)",
-            "s2fp8", "s2fp8(float8_e4m3fn)", "posit8", "posit16", "lns8", "lns16", "nf4", "fp4_bnb", "int4",
+            "s2fp8", "s2fp8(float8_e4m3fn)", "hifloat4", "hifloat4_hifx", "hifloat4(low=least;high=nan)",
+            "posit8", "posit16", "lns8", "lns16", "nf4", "fp4_bnb", "int4",
             "q(3.4)", "uq(2.5):wrap", "table(-1,0,0.5,2)",
             "scaled(float6_e2m3fn;scale=bfloat16;block=2x9;rule=ratio;round=raz;special=element;pad)",
             "scaled(bfloat16;scale=binary16;block=*x1;rule=ratio;zero=one)",
             "scaled(float4_e2m1fn;scale=float8_e8m0fnu;block=4x*;rule=rceil;amin=0x38d1b717)",
             "scaled(float4_e2m1fn;scale=float8_e4m3fn;block=16x16;rule=4over6_mse_fast;steps=multiply;tensor)",
             "scaled(float4_e2m1fn;scale=ue4m3;block=1x16;rule=sweep_mse;steps=multiply)",
+            "rows(nvfp4_te)", "rows(nvfp4_4over6)",
         ):  # fmt: skip
             self.ok("quantize", "-f", fmt, x, self.path("z.npy"))
             self.ok("encode", "-f", fmt, x, self.path("c.npy"))
@@ -163,6 +165,10 @@ class Scaled(support.Case):
             self.assertEqual((card["id"], card["text"]), (e["id"], e["text"]))
             self.assertEqual(json.loads(self.ok("info", e["text"], "--json"))["text"], e["text"])
             done = json.loads(self.ok("quantize", "--json", "-f", e["id"], x, self.path("z.npy")))
+            if card["kind"] == "hifloat4":
+                self.assertEqual(done["bits_per_element"], card["bits_per_element"])
+                self.assertIn(e["source"], self.ok("info", e["id"]))
+                continue
             whole = side % (card["rows"] or 1) == 0 and side % (card["cols"] or 1) == 0
             self.assertTrue(whole, e["id"])
             if card["bits_per_element"] is not None:
@@ -415,6 +421,50 @@ class Scaled(support.Case):
         self.bad("quantize", "-f", "posit(33,2)", x, self.path("z.npy"), says="format 'posit(33,2)'")
         self.bad("quantize", "-f", "table(1,", x, self.path("z.npy"), says="something is missing at the end")
         self.bad("encode", "-f", "nf4", stdin="1\n", says="'nf4' is for arrays")
+
+    def test_rows(self):
+        """Each row is what it is as a matrix of its own; t is a column."""
+        values = self.numbers(3 * 40)
+        x = self.put("x.npy", values, (3, 40))
+        self.ok("quantize", "-f", "rows(nvfp4_te)", "--codes", x, self.path("c.npy"))
+        codes, scales, tensor = self.get("c.npy"), self.get("c.scales.npy"), self.get("c.tensor.npy")
+        self.assertEqual((tensor[0], tensor[1]), ("<f4", (3, 1)))
+        for i in range(3):
+            self.put("y.npy", values[40 * i : 40 * i + 40], (1, 40))
+            self.ok("quantize", "-f", "nvfp4_te", "--codes", self.path("y.npy"), self.path("r.npy"))
+            self.assertEqual(self.get("r.npy")[2], codes[2][40 * i : 40 * i + 40])
+            self.assertEqual(self.get("r.scales.npy")[2], scales[2][3 * i : 3 * i + 3])
+            self.assertEqual(self.get("r.tensor.npy")[2], tensor[2][i : i + 1])
+        self.bad("quantize", "-f", "rows(mxfp4)", x, self.path("z.npy"), says="requires a scale of the tensor")
+        self.bad("quantize", "-f", "rows(nvfp4_te)", "--amax", "1", x, self.path("z.npy"), says="--amax: rows(...)")
+
+    def test_hifloat4(self):
+        """Values by what docs/scaled.md says of the bytes; the codes are those of a block that is easy to tell."""
+        values = [7.0, -3.5, 1.0, 0.5, 0.0, -0.125, 3.0, 2.0] + [0.25] * 62 + [-6.5] * 30
+        x = self.put("x.npy", values, (1, 100))
+        self.ok("quantize", "-f", "hifloat4", "--codes", x, self.path("c.npy"))
+        self.ok("quantize", "-f", "hifloat4", x, self.path("z.npy"))
+        descr, shape, codes = self.get("c.npy")
+        self.assertEqual((descr, shape), ("|u1", (1, 100)))
+        descr, shape, scales = self.get("c.scales.npy")
+        self.assertEqual((descr, shape), ("<u4", (1, 2)))
+        # 7 is 4 times 7/4: both bits of its groups are set, and s = 1; the second group of 4 has 3, which is 2 times 3/2.
+        self.assertEqual(scales[0], 48 * 4 | 1 << 8 | 1 << 16)
+        self.assertEqual(codes[:8], (7, 8 | 4, 1, 0, 0, 8, 6, 4))
+        want = []
+        for i, code in enumerate(codes):
+            word = scales[i // 64]
+            s = math.ldexp(1 + (word & 3) / 4, (word >> 2 & 63) - 48)
+            twos = (word >> 8 + i % 64 // 8 & 1) + (word >> 16 + i % 64 // 4 & 1)
+            want.append(math.copysign(s * 2**twos * (code & 7) / 4, -(code & 8) or 1))
+        self.assertEqual(self.get("z.npy")[2], tuple(want))
+        self.ok("decode", "-f", "hifloat4", self.path("c.npy"), self.path("d.npy"))
+        self.assertEqual(self.read("d.npy"), self.read("z.npy"))
+        self.bad("quantize", "-f", "hifloat4(ties=odd)", x, self.path("z.npy"), says="format 'hifloat4(ties=odd)'")
+        self.bad("quantize", "-f", "hifloat4", "-r", "rtz", x, self.path("z.npy"), says="do not go with the preset")
+        self.bad("quantize", "-f", "hifloat4", "--amax", "1", x, self.path("z.npy"), says="--amax: hifloat4")
+        self.assertIn("float4_e1m2", self.ok("info", "hifloat4_cann"))
+        self.assertIn("hifloat4_hifx", self.ok("formats", "--scaled"))
 
     def test_wrong_use(self):
         x = self.put("x.npy", [1.0] * 4)

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,8 +151,68 @@ static void test_refused(void **state) {
   assert_memory_equal(&a, &untouched, sizeof a);
 }
 
+/* ---- texts ---- */
+
+static void test_texts(void **state) {
+  (void)state;
+  char text[HU_SCALED_ROWS_TEXT_MAX], plain[HU_SCALING_TEXT_MAX];
+  size_t some = 0;
+  for (size_t i = 0; i < hu_scaling_count(); i++) {
+    char given[HU_SCALED_ROWS_TEXT_MAX];
+    hu_scaling d, again;
+    assert_int_equal(hu_scaling_parse(&d, hu_scaling_at(i).name, NULL), HU_OK);
+    snprintf(given, sizeof given, "rows(%s)", hu_scaling_at(i).name);
+    size_t where = 99, n = hu_scaled_rows_text(text, sizeof text, &d);
+    memset(&again, 1, sizeof again);
+    hu_status s = hu_scaled_rows_parse(&again, given, &where);
+    if (!d.tensor || d.rows != 1) {
+      assert_true(s == HU_E_SCALING && where == 5 && n == 0);
+      continue;
+    }
+    some++;
+    assert_int_equal(s, HU_OK);
+    assert_memory_equal(&again, &d, sizeof d);
+    assert_true(n == strlen(text) && n < sizeof text);
+    assert_int_equal(hu_scaling_text(plain, sizeof plain, &d) + 6, n);
+    assert_int_equal(hu_scaled_rows_parse(&again, text, NULL), HU_OK);
+    assert_memory_equal(&again, &d, sizeof d);
+    assert_int_equal(hu_scaled_rows_text(NULL, 0, &d), n);
+  }
+  assert_true(some >= 8);
+}
+
+static void test_wrong_texts(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    hu_status status;
+    size_t where;
+  } wrong[] = {{"nvfp4", HU_E_TEXT, 0},
+               {"", HU_E_TEXT, 0},
+               {"rows(", HU_E_TEXT, 5},
+               {"rows()", HU_E_TEXT, 5},
+               {"rows(nvfp4", HU_E_TEXT, 10},
+               {"rows(nvfp5)", HU_E_NAME, 5},
+               {"rows(mxfp4)", HU_E_SCALING, 5},
+               {"rows(scaled(float4_e2m1fn;scale=ue4m3;block=1x16;rule=ratios))", HU_E_TEXT, 54},
+               {"rows(rows(nvfp4))", HU_E_TEXT, 5},
+               {"rows(nvfp4))", HU_E_TEXT, 5}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    hu_scaling d;
+    size_t where = 99;
+    memset(&d, 7, sizeof d);
+    hu_status s = hu_scaled_rows_parse(&d, wrong[i].text, &where);
+    if (s != wrong[i].status || where != wrong[i].where)
+      fail_msg("'%s': %s at %zu, not %zu", wrong[i].text, hu_status_text(s), where, wrong[i].where);
+    assert_int_equal(d.rule, 7);
+  }
+  assert_int_equal(hu_scaled_rows_parse(NULL, "rows(nvfp4)", NULL), HU_E_NULL);
+  assert_int_equal(hu_scaled_rows_text(NULL, 0, NULL), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_levels),
-                                     cmocka_unit_test(test_refused)};
+                                     cmocka_unit_test(test_refused), cmocka_unit_test(test_texts),
+                                     cmocka_unit_test(test_wrong_texts)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Texts of scaled tensors with a second level for each row. The grammar stands in halfulp/scaled_rows.h. */
+#include <string.h>
+
+#include "emu/base/text.h"
+#include "halfulp/scaled_rows.h"
+
+#define BEFORE "rows("
+
+static hu_status wrong(size_t *where, size_t at, hu_status s) {
+  if (where) *where = at;
+  return s;
+}
+
+static int has_rows(const hu_scaling *d) { return d->tensor != HU_TENSOR_NONE && d->rows == 1; }
+
+hu_status hu_scaled_rows_parse(hu_scaling *scaling, const char *text, size_t *where) {
+  char inner[HU_SCALING_TEXT_MAX * 2];
+  hu_scaling d;
+  size_t before = strlen(BEFORE), length, at = 0;
+  if (!scaling || !text) return HU_E_NULL;
+  length = strlen(text);
+  if (strncmp(text, BEFORE, before) != 0) return wrong(where, 0, HU_E_TEXT);
+  if (length <= before || text[length - 1] != ')') return wrong(where, length, HU_E_TEXT);
+  size_t n = length - before - 1;
+  if (n >= sizeof inner) return wrong(where, before, HU_E_TEXT); /* longer than any text of a scaling */
+  memcpy(inner, text + before, n);
+  inner[n] = 0;
+  hu_status s = hu_scaling_parse(&d, inner, &at);
+  if (s == HU_OK && !has_rows(&d)) s = HU_E_SCALING;
+  if (s != HU_OK) return wrong(where, before + at, s);
+  *scaling = d;
+  return HU_OK;
+}
+
+size_t hu_scaled_rows_text(char *text, size_t size, const hu_scaling *scaling) {
+  char inner[HU_SCALING_TEXT_MAX];
+  hu_writer w = {text, text ? size : 0, 0};
+  if (!scaling || !has_rows(scaling) || !hu_scaling_text(inner, sizeof inner, scaling)) return 0;
+  hu_put(&w, BEFORE);
+  hu_put(&w, inner);
+  hu_put(&w, ")");
+  return hu_put_end(&w);
+}
