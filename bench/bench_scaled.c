@@ -124,6 +124,8 @@ static void level_rows(int csv, int rounds, const char *level, job *j) {
                   {"nvfp4", NULL},
                   {"nvfp4_te", NULL},
                   {"nvfp4_torchao", NULL},
+                  {"nvfp4_4over6", NULL},
+                  {"nvfp4_modelopt_mse", NULL},
                   {"msfp12", NULL},
                   {"dsv3_1x128", NULL},
                   {"dsv3_128x128", NULL},

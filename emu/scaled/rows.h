@@ -10,6 +10,19 @@
 #include "emu/simd/of_level.h"
 enum { HU_SPREAD = 16 };
 
+/* A block whose elements are tried under several scales (emu/core/four_six.h): rows x cols patterns of finite numbers,
+ * up to 16 each. The error of element x under a scale with the numbers by and back is |v - u| or its square,
+ *
+ *   P = x by (divide: x / by) to nearest in E2M1, at most 6;  v = P back, with of_ratio (v amax) / both;  u = x factor
+ *
+ * each step in binary32, to nearest; an error is the sum over rows, in a tree, of sums from the first column on. */
+typedef struct hu_scaled_trial {
+  const uint32_t *x;
+  size_t rows, cols, ldx;
+  float factor, amax, both;
+  uint8_t divide, squares, of_ratio;
+} hu_scaled_trial;
+
 /* n elements in blocks of `side`, the last one maybe shorter; each array of the blocks has one entry a block.
  * Floats are patterns. */
 typedef struct hu_scaled_lanes {
@@ -29,6 +42,8 @@ typedef struct hu_scaled_lanes {
   void (*over_bounded)(size_t n, size_t side, uint32_t *z, const uint32_t *x, const uint32_t *by);
   /* z = each block's x, `side` times: n elements, and up to HU_SPREAD more that do not matter. */
   void (*spread)(size_t n, size_t side, uint32_t *z, const uint32_t *x);
+  /* z = the errors under n scales; all three arrays have room for HU_SPREAD more, which do not matter. */
+  void (*errors)(const hu_scaled_trial *t, size_t n, uint32_t *z, const uint32_t *by, const uint32_t *back);
 } hu_scaled_lanes;
 extern const hu_scaled_lanes HU_OF_LEVEL(hu_scaled_lanes);
 

@@ -157,7 +157,69 @@ static void spread(size_t n, size_t side, uint32_t *z, const uint32_t *x) {
   }
 }
 
-const hu_scaled_lanes HU_OF_LEVEL(hu_scaled_lanes) = {look,  look_down,     shift,        shift_back,
-                                                      times, times_bounded, over_bounded, spread};
+/* ---- errors of several scales, one in a lane ---- */
+
+static inline vfloats float_of(vints v) { return (vfloats)v; }
+
+/* y to nearest in E2M1, ties to even, at most 6: steps of 1/2 below 2, of 1 below 4, of 2 from there on. Adding
+ * 1.5 2^23 steps rounds to a step, and that number of them is even. Patterns of magnitudes are ordered as numbers. */
+static inline vfloats to_e2m1(vfloats y) {
+  vints u = (vints)y, a = u & 0x7FFFFFFF, below = a < 0x40C00000;
+  a = (a & below) | (0x40C00000 & ~below);
+  vints far = 0x4BC00000 - ((a < 0x40000000) & 0x800000) - ((a < 0x40800000) & 0x800000);
+  vfloats p = (float_of(a) + float_of(far)) - float_of(far);
+  return float_of((vints)p | (u & ~0x7FFFFFFF));
+}
+
+HU_LANE_FN vfloats error_of(const hu_scaled_trial *t, uint32_t x, vfloats by, vfloats back, int divide, int squares,
+                            int of_ratio) {
+  const vfloats f = (vfloats){0} + FLOAT(x);
+  vfloats v = to_e2m1(divide ? f / by : f * by) * back;
+  if (of_ratio) v = (v * t->amax) / t->both;
+  v = float_of((vints)(v - f * t->factor) & 0x7FFFFFFF);
+  return squares ? v * v : v;
+}
+
+HU_LANE_FN vfloats errors_of(const hu_scaled_trial *t, vfloats by, vfloats back, int divide, int squares,
+                             int of_ratio) {
+  enum { SIDE = 16 };
+  vfloats row[SIDE];
+  for (size_t i = 0; i < t->rows; i++) {
+    const uint32_t *x = t->x + i * t->ldx;
+    vfloats sum = {0};
+    for (size_t j = 0; j < t->cols; j++) sum += error_of(t, x[j], by, back, divide, squares, of_ratio);
+    row[i] = sum;
+  }
+  if (t->rows == 1) return row[0];
+  for (size_t i = t->rows; i < SIDE; i++) row[i] = (vfloats){0};
+  for (size_t half = SIDE / 2; half; half /= 2) {
+    for (size_t i = 0; i < half; i++) row[i] += row[i + half];
+  }
+  return row[0];
+}
+
+#define ERRORS(name, divide, squares, of_ratio)                                                                       \
+  static void name(const hu_scaled_trial *t, size_t n, uint32_t *z, const uint32_t *by, const uint32_t *back) {       \
+    for (size_t i = 0; i < n; i += W)                                                                                 \
+      store(z + i, (vints)errors_of(t, float_of(load(by + i)), float_of(load(back + i)), divide, squares, of_ratio)); \
+  }
+ERRORS(errors_times, 0, 1, 0)
+ERRORS(errors_over, 1, 1, 0)
+ERRORS(errors_ratio, 0, 0, 1)
+ERRORS(squares_ratio, 0, 1, 1)
+ERRORS(errors_plain, 0, 0, 0)
+
+static HU_NOINLINE void errors(const hu_scaled_trial *t, size_t n, uint32_t *z, const uint32_t *by,
+                               const uint32_t *back) {
+  if (t->divide)
+    errors_over(t, n, z, by, back);
+  else if (t->of_ratio)
+    (t->squares ? squares_ratio : errors_ratio)(t, n, z, by, back);
+  else
+    (t->squares ? errors_times : errors_plain)(t, n, z, by, back);
+}
+
+const hu_scaled_lanes HU_OF_LEVEL(hu_scaled_lanes) = {look,          look_down,    shift,  shift_back, times,
+                                                      times_bounded, over_bounded, spread, errors};
 
 #endif

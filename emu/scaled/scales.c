@@ -65,7 +65,7 @@ static hu_shared better(const hu_scaled_work *g, const hu_scaled_place *p, uint3
   hu_four_six_block b = {hu_scaled_x(g, p->row, p->col), p->last - p->row, p->n, g->c.ldx, g->c.cols, 0, 0};
   if (g->c.exec) b.key = g->c.exec->stream.key;
   b.word = (g->c.exec ? g->c.exec->stream.counter : 0) + (uint64_t)p->row * g->c.cols + p->col;
-  return hu_four_six_choose(&g->four_six, &g->scaler, &b, amax, six);
+  return hu_scaled_choose(g, &b, amax, six);
 }
 
 static void add_stats(hu_scaled_stats *s, const hu_events *events) {
@@ -229,6 +229,7 @@ static void ratios(const hu_scaled_work *g, hu_scaled_group *w, hu_events *count
 void hu_scaled_scales_plan(hu_scaled_work *g) {
   g->has_powers = powers_can(g);
   g->ratios = ratios_can(g);
+  hu_scaled_choice_plan(g);
 }
 
 void hu_scaled_group_start(hu_scaled_group *w) {

@@ -30,7 +30,8 @@
 
 enum {
   HU_GROUP = HU_STRIP, /* blocks of a group at most */
-  HU_POWERS_KEPT = 16
+  HU_POWERS_KEPT = 16,
+  HU_CHOICE_CODES = 128 /* positive scales that are tried at most */
 };
 /* Ways besides those of emu/scaled/strip.h: through emu/core/scaled.h, and done already. */
 enum { HU_BY_CORE = 3, HU_DONE = 4 };
@@ -49,6 +50,10 @@ typedef struct hu_scaled_work {
   int has_powers;
   int ratios, scale_is_binary32; /* scales by lanes, a group at a time */
   hu_narrow scale_narrow;
+  int choice;            /* 1: lanes make the errors of 4over6 and sweep_mse */
+  hu_scaled_trial trial; /* what all of these have in common */
+  /* sweep_mse: of the scales 1, 2, ... */
+  uint32_t choice_by[HU_CHOICE_CODES + HU_SPREAD], choice_back[HU_CHOICE_CODES + HU_SPREAD];
   float part_factor;     /* steps encode: what amax is multiplied by */
   size_t across, groups; /* blocks in a group, groups side by side */
   size_t together;    /* rows of a group that has whole rows, the blocks of each behind those of the one before; or 0 */
@@ -114,6 +119,13 @@ void hu_scaled_look(const hu_scaled_work *g, size_t n, size_t side, const uint32
 uint32_t hu_scaled_limited_top(const hu_scaled_work *g, size_t n, const uint32_t *x, uint32_t top, uint64_t *special);
 /* The way for the elements of a block of finite elements up to top, and the numbers for it. */
 int hu_scaled_way(const hu_scaled_work *g, const hu_shared *b, uint32_t top, uint32_t *by, uint32_t *back);
+
+/* ---- emu/scaled/choice.c ---- */
+
+/* Whether lanes make the errors by which scales are chosen, and what they need; the tensor's amax is known. */
+void hu_scaled_choice_plan(hu_scaled_work *g);
+/* hu_four_six_choose, for a block of finite elements. */
+hu_shared hu_scaled_choose(const hu_scaled_work *g, const hu_four_six_block *b, uint32_t amax, const hu_shared *six);
 
 /* ---- emu/scaled/elements.c ---- */
 
