@@ -13,7 +13,7 @@ Sums                  gemm, gemm_errors, dot, Accumulator, Watch, models, model;
 IEEE P3109            halfulp.p3109: the operations of the draft, with its own semantics
 Scaled tensors        halfulp.scaled, Scaling, scalings
 Other number systems  halfulp.number, Number, numbers
-Whole tensors         hadamard, s2fp8_encode, round_tensor, Rounding
+Whole tensors         hadamard, s2fp8_encode, hifloat4_encode, round_tensor, Rounding
 Training              halfulp.train: Trainer, Net, LossScaler, Optimizer, Layout, Assignment
 
 What a call returns is defined in docs/numerics.md and in the C headers; docs/python.md begins with a problem.
@@ -35,7 +35,7 @@ from .identification import Identified, identify
 from .mode import Mode, Stream
 from .number import Number, numbers
 from .scaling import Rounding, Scaling, scalings
-from .transform import S2FP8Tensor, hadamard, round_tensor, s2fp8_encode
+from .transform import HiFloat4Tensor, S2FP8Tensor, hadamard, hifloat4_encode, round_tensor, s2fp8_encode
 
 # halfulp.format('bfloat16') as halfulp.model(...) and halfulp.preset(...); the modules of these names can be imported
 # from as ever. Not in __all__: `format` is a function of Python, too.
@@ -44,10 +44,10 @@ format, mode, scaling = Format, Mode, Scaling
 __version__ = '0.1.0'
 __all__ = [
     'Accumulator', 'Collective', 'Compared', 'Comparison', 'Events', 'ExactSum', 'Format', 'HalfulpDeviceError', 'HalfulpError', 'HalfulpMemoryError',
-    'HalfulpTypeError', 'HalfulpValueError', 'Identified', 'Mode', 'Model', 'Number', 'Preset', 'Rounding', 'S2FP8Tensor',
+    'HalfulpTypeError', 'HalfulpValueError', 'HiFloat4Tensor', 'Identified', 'Mode', 'Model', 'Number', 'Preset', 'Rounding', 'S2FP8Tensor',
     'Scaling', 'Stream', 'SumError', 'SumErrors', 'Watch', 'add', 'all_reduce', 'as_codes', 'as_ml_dtypes', 'codes', 'compare', 'convert', 'cos', 'decode',
     'device_available', 'div', 'dot', 'encode', 'erf', 'exp', 'exp2', 'expm1', 'fma', 'formats', 'gelu', 'gemm', 'gemm_errors',
-    'hadamard', 'identify', 'levels', 'log', 'log1p', 'log2', 'maximum', 'maximum_number', 'minimum', 'minimum_number', 'model',
+    'hadamard', 'hifloat4_encode', 'identify', 'levels', 'log', 'log1p', 'log2', 'maximum', 'maximum_number', 'minimum', 'minimum_number', 'model',
     'models', 'mul', 'number', 'numbers', 'p3109', 'pack', 'pow', 'preset', 'presets', 'quantize', 'reciprocal',
     'round_tensor', 'rsqrt', 's2fp8_encode', 'scaled', 'scalings', 'sigmoid', 'sin', 'sqrt', 'sub', 'tanh', 'train',
     'unpack',

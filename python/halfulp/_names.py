@@ -15,6 +15,7 @@ _KINDS: Dict[str, Tuple[str, str]] = {
     'format': ('a format', 'halfulp.quantize and halfulp.encode take it'),
     'scaling': ('a scaled format', 'halfulp.quantize, halfulp.scaled.encode and halfulp.round_tensor take it'),
     's2fp8': ('a shifted and squeezed format', 'halfulp.quantize, halfulp.s2fp8_encode and halfulp.round_tensor take it'),
+    'hif4': ('a kind of HiFloat4', 'halfulp.quantize and halfulp.hifloat4_encode take it'),
     'number': ('a number system', 'halfulp.quantize, halfulp.number.encode and halfulp.round_tensor take it'),
     'preset': ("a preset of another program's conversion", 'halfulp.quantize and halfulp.encode take it'),
     'scaled preset': ("a preset of another program's scaled format",
@@ -57,6 +58,7 @@ def _kinds(raw: bytes) -> List[str]:
         ('format', _parses(library.hu_format_parse, s.hu_format(), raw)),
         ('scaling', _parses(library.hu_scaling_parse, s.hu_scaling(), raw)),
         ('s2fp8', _parses(library.hu_s2fp8_parse, s.hu_s2fp8(), raw)),
+        ('hif4', _parses(library.hu_hif4_parse, s.hu_hif4(), raw)),
         ('number', _parses(library.hu_number_parse, s.hu_number(), raw, ctypes.addressof(room))),
         ('accum', _parses(library.hu_accum_parse, s.hu_accum(), raw)),
         ('mode', library.hu_mode_round_parse(ctypes.byref(s.hu_mode()), raw) == s.OK))

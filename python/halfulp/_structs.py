@@ -211,7 +211,11 @@ class hu_scaled_sum(_Record):
                 ('across', hu_accum)]
 
 
-# ---- s2fp8.h, hadamard.h, number.h ----
+# ---- hif4.h, s2fp8.h, hadamard.h, number.h ----
+class hu_hif4(_Record):
+    _fields_ = [('ties', c.c_uint8), ('low', c.c_uint8), ('high', c.c_uint8), ('products', c.c_uint8)]
+
+
 class hu_s2fp8(_Record):
     _fields_ = [('element', hu_format), ('target', c.c_uint16), ('special', c.c_uint8), ('reserved', c.c_uint8)]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a text names that an array can be rounded into: a format, a scaled format, S2FP8 or another number system."""
+"""What a text names that an array can be rounded into: a format, a scaled one, S2FP8, HiFloat4, a number."""
 from __future__ import annotations
 
 import ctypes
@@ -17,7 +17,7 @@ from .format import Format
 from .number import Number
 from .scaling import Rounding, Scaling
 
-Target = Union[Format, Scaling, Number, str]  # a text: S2FP8
+Target = Union[Format, Scaling, Number, str]  # a text: S2FP8, HiFloat4
 
 
 @functools.lru_cache(maxsize=1024)
@@ -28,6 +28,8 @@ def _of_text(text: str) -> Target:
     if library.hu_scaling_parse(ctypes.byref(s.hu_scaling()), raw, None) == s.OK:
         return Scaling(text)
     if library.hu_s2fp8_parse(ctypes.byref(s.hu_s2fp8()), raw, None) == s.OK:
+        return text
+    if library.hu_hif4_parse(ctypes.byref(s.hu_hif4()), raw, None) == s.OK:
         return text
     room = (ctypes.c_float * 256)()
     if library.hu_number_parse(ctypes.byref(s.hu_number()), raw, ctypes.addressof(room), None) == s.OK:
@@ -63,6 +65,12 @@ def _rows(x: Any) -> Tuple[np.ndarray, Tuple[int, ...]]:
     return np.ascontiguousarray(full).reshape(rows, cols), full.shape
 
 
+def _hifloat4(x: np.ndarray, kind: str, mode: Any, options: Any) -> np.ndarray:
+    if mode != 'rne':
+        raise abi.HalfulpValueError('mode: {} says itself how it rounds'.format(kind))
+    return transform.hifloat4_encode(x, kind, events=options.get('events')).decode()
+
+
 def quantize_whole(x: Any, kind: Target, mode: Any, out: Any, options: Any) -> Any:
     """x rounded into a target that is no floating-point format; scales are those of its last axis."""
     if isinstance(kind, Number):
@@ -70,6 +78,8 @@ def quantize_whole(x: Any, kind: Target, mode: Any, out: Any, options: Any) -> A
     full, shape = _rows(x)
     if isinstance(kind, Scaling):
         made = scaled.quantize(full, kind, mode, **options).reshape(shape)
+    elif kind.startswith('hifloat4'):
+        made = _hifloat4(full, kind, mode, options).reshape(shape)
     else:
         made = transform.s2fp8_encode(full, kind, mode, **options).decode(options.get('threads', 1)).reshape(shape)
     if out is None:

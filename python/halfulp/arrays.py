@@ -68,9 +68,9 @@ def quantize(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike]
     x : array of float16, bfloat16, float32 or float64, any shape and strides
     format : Format, str or dtype; Scaling, Number; Preset or its name
         Every text that the command takes: a floating-point format ("float8_e4m3fn"), a scaled format ("nvfp4",
-        "mxfp8_e4m3"), "s2fp8", another number system ("posit8"), a preset ("torch.float8_e4m3fn", "mx.mxfp4").
+        "mxfp8_e4m3"), "s2fp8", "hifloat4", another number system ("posit8"), a preset ("torch.float8_e4m3fn", "mx.mxfp4").
         The finite values of a floating-point format must all be values of x's type; HalfulpValueError (HU_E_CARRIER)
-        otherwise. Blocks of a scaled format lie along the last axis; for scaled formats and S2FP8 x is float32, or is
+        otherwise. Blocks of a scaled format lie along the last axis; for these, S2FP8 and HiFloat4 x is float32, or is
         float16 or bfloat16 and the result is float32.
     mode : Mode or str, optional
         The rounding ("rne", "rtz", "sra:8", ...; see `Mode`): "rne" without it; none may stand beside a preset.

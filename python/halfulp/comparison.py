@@ -108,6 +108,8 @@ def _bits(kind: Target, shape: Tuple[int, ...]) -> float:
         codes = sizes.packed if kind.element.width <= 8 else sizes.codes
         return 8 * (codes + sizes.scales) + 32 * kind.two_level
     if isinstance(kind, str):
+        if kind.startswith('hifloat4'):
+            return _codes(4, 8, rows, cols) + 32 * rows * -(-cols // 64)
         return _codes(8, 8, rows, cols) + 64  # S2FP8: two numbers of 32 bits, alpha and beta
     return _codes(kind.width, kind.storage, rows, cols)
 

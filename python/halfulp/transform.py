@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is done to whole tensors before or instead of rounding: Hadamard transforms, S2FP8, roundings by text."""
+"""What is done to whole tensors before or instead of rounding: Hadamard transforms, S2FP8, HiFloat4, texts."""
 from __future__ import annotations
 
 import ctypes
@@ -124,6 +124,60 @@ def s2fp8_encode(x: Any, kind: str = 's2fp8', mode: ModeLike = 'rne', *, scale: 
                                         abi.address(found), way.mode._c, abi.address(way.exec), way.counts),
                                         's2fp8_encode')
     return S2FP8Tensor(made, found.mu, found.m, found.alpha, found.beta, kind)
+
+
+class HiFloat4Tensor(NamedTuple):
+    """HiFloat4: codes, and four bytes for each block of 64 of them (halfulp/hif4.h; docs/scaled.md section 10).
+
+    codes : array of uint8, the shape of the values
+    scales : array of uint8, with the blocks of the last axis and 4 in its place
+    """
+
+    codes: np.ndarray
+    scales: np.ndarray
+    kind: str
+
+    def decode(self) -> np.ndarray:
+        """The values: float32 of the codes' shape."""
+        codes, scales = np.ascontiguousarray(self.codes), np.ascontiguousarray(self.scales)
+        rows, cols = _rows_of(codes)
+        blocks = -(-cols // 64)
+        if scales.shape != codes.shape[:-1] + (blocks, 4):
+            raise abi.HalfulpValueError('scales: shape {} does not fit codes of shape {}'.format(scales.shape,
+                                                                                                codes.shape))
+        made = np.empty(codes.shape, np.float32)
+        abi.check(abi.main().hu_hif4_decode(rows, cols, made.ctypes.data, cols, codes.ctypes.data, cols,
+                                            scales.ctypes.data, blocks), 'decode')
+        return made
+
+
+def _rows_of(x: np.ndarray) -> Tuple[int, int]:
+    cols = x.shape[-1]
+    return (x.size // cols if cols else 0), cols
+
+
+@with_options('events')
+def hifloat4_encode(x: Any, kind: str = 'hifloat4', **options: Unpack[Options]) -> HiFloat4Tensor:
+    """x in HiFloat4, blocks of 64 along the last axis (Huawei; halfulp/hif4.h).
+
+    Parameters
+    ----------
+    x : array of one axis or more
+    kind : str
+        "hifloat4", "hifloat4_cann", "hifloat4_hifx", or "hifloat4(ties=away;low=nan)" with the keys that differ.
+    """
+    record, way = s.hu_hif4(), host_how('rne', options, 'hifloat4_encode')
+    abi.parse('kind', kind, abi.main().hu_hif4_parse, record)
+    full = float32('x', x)
+    if full.ndim == 0:
+        raise abi.HalfulpValueError('x: a number alone has no blocks')
+    full = np.ascontiguousarray(full)
+    rows, cols = _rows_of(full)
+    blocks = -(-cols // 64)
+    codes, scales = np.empty(full.shape, np.uint8), np.empty(full.shape[:-1] + (blocks, 4), np.uint8)
+    abi.check(abi.main().hu_hif4_encode(rows, cols, codes.ctypes.data, cols, scales.ctypes.data, blocks,
+                                        full.ctypes.data, cols, abi.address(record), way.counts), 'hifloat4_encode')
+    return HiFloat4Tensor(codes, scales, kind)
 
 
 @with_options('stream', 'events', 'threads')
