@@ -56,21 +56,61 @@ static void print_operations(int of_blocks) {
   }
 }
 
-static const char *const rounding[] = {"NearestTiesToEven", "NearestTiesToAway", "TowardZero",
-                                       "TowardPositive",    "TowardNegative",    "ToOdd",
-                                       "StochasticA",       "StochasticB",       "StochasticC"};
-static const char *const saturation[] = {"SatNone", "SatFinite", "SatPropagate"};
-enum { ROUNDING = sizeof rounding / sizeof *rounding, DETERMINISTIC = 6, STOCHASTIC_BITS = 32 };
+/* A word of the draft, and what it is here. What is declared is what hu_p3109_projection_check lets through. */
+typedef struct draft_word {
+  const char *name;
+  hu_mode mode;
+} draft_word;
+
+static const draft_word rounding[] = {{"NearestTiesToEven", {.round = HU_RNE}},
+                                      {"NearestTiesToAway", {.round = HU_RNA}},
+                                      {"TowardZero", {.round = HU_RTZ}},
+                                      {"TowardPositive", {.round = HU_RTP}},
+                                      {"TowardNegative", {.round = HU_RTN}},
+                                      {"ToOdd", {.round = HU_RTO}},
+                                      {"StochasticA", {.round = HU_SRA, .bits = 1}},
+                                      {"StochasticB", {.round = HU_SRB, .bits = 1}},
+                                      {"StochasticC", {.round = HU_SRC, .bits = 1}}},
+                        saturation[] = {{"SatNone", {.saturate = HU_SAT_NONE}},
+                                        {"SatFinite", {.saturate = HU_SAT_FINITE}},
+                                        {"SatPropagate", {.saturate = HU_SAT_PROPAGATE}}};
+enum { ROUNDING = sizeof rounding / sizeof *rounding, SATURATION = sizeof saturation / sizeof *saturation };
+
+static int is_here(hu_mode mode) {
+  hu_p3109_projection rho = {mode, HU_P3109_V4_0};
+  return hu_p3109_projection_check(rho) == HU_OK;
+}
+
+/* The most random bits of a stochastic rounding, one of those above. */
+static unsigned most_bits(hu_mode mode) {
+  while (mode.bits < UINT8_MAX) {
+    mode.bits++;
+    if (!is_here(mode)) return mode.bits - 1u;
+  }
+  return UINT8_MAX;
+}
+
+static void print_words(const draft_word *words, int count, const char *quote) {
+  const char *between = "";
+  for (int i = 0; i < count; i++) {
+    if (!is_here(words[i].mode)) continue;
+    printf("%s%s%s%s", between, quote, words[i].name, quote);
+    between = ", ";
+  }
+}
 
 static void print_configuration(void) {
   static const char *const reductions[] = {"BlockReduceAdd", "BlockReduceMultiply", "BlockDotProduct"};
   static const char *const conversions[] = {"ConvertFromBlock", "ConvertToBlock", "ConvertToBlockMaxAbsFinite"};
   printf("\nExact:\n  - IEEE754: [binary32, binary64]\n  - Projections:\n      - Rounding:\n");
   for (int i = 0; i < ROUNDING; i++) {
-    printf("          - %s%s\n", rounding[i], i < DETERMINISTIC ? "" : ":");
-    if (i >= DETERMINISTIC) printf("              - bits: ( [1..%d] )\n", STOCHASTIC_BITS);
+    if (!is_here(rounding[i].mode)) continue;
+    printf("          - %s%s\n", rounding[i].name, rounding[i].mode.bits ? ":" : "");
+    if (rounding[i].mode.bits) printf("              - bits: ( [1..%u] )\n", most_bits(rounding[i].mode));
   }
-  printf("      - Saturation: [ %s, %s, %s ]\n", saturation[0], saturation[1], saturation[2]);
+  printf("      - Saturation: [ ");
+  print_words(saturation, SATURATION, "");
+  printf(" ]\n");
   printf("  - BlockSizes:\n      - supported:\n          elements: ( [1..%d] )\n", HU_P3109_BLOCK_MAX);
   printf("  - Operations:\n");
   print_operations(0);
@@ -102,17 +142,13 @@ static void print_profiles(void) {
   }
 }
 
-static void print_words(const char *name, const char *const *words, int count) {
-  printf(", \"%s\": [", name);
-  for (int i = 0; i < count; i++) printf("%s\"%s\"", i ? ", " : "", words[i]);
-  putchar(']');
-}
-
 static void print_json(void) {
   printf("{\"draft\": \"IEEE P3109 v4.0\", \"version\": \"%s\"", HU_VERSION_STRING);
-  print_words("rounding", rounding, ROUNDING);
-  print_words("saturation", saturation, sizeof saturation / sizeof *saturation);
-  printf(", \"operations\": [");
+  printf(", \"rounding\": [");
+  print_words(rounding, ROUNDING, "\"");
+  printf("], \"random_bits\": [1, %u], \"saturation\": [", most_bits(rounding[ROUNDING - 1].mode));
+  print_words(saturation, SATURATION, "\"");
+  printf("], \"kappa_approximate\": [], \"operations\": [");
   for (int op = 0; op < HU_P3109_COUNT; op++) {
     hu_p3109_operation o = hu_p3109_at(op);
     printf("%s\n  {\"operation\": \"%s\", \"group\": \"%s\", \"operands\": %d, \"block\": %s}", op ? "," : "", o.name,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints the values of all codes of formats. A line has a code, a blank, and the value as float.hex() of Python has it.
  *
- * usage: print_tables NAME...      a format's table ends with an empty line; exit code 2: no such format */
+ * usage: print_tables FORMAT...    a table ends with an empty line; exit code 2: no such format */
 #include <math.h>
 #include <stdio.h>
 
@@ -23,7 +23,7 @@ static void print_value(uint32_t code, double value) {
 int main(int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
     hu_format f;
-    if (hu_format_find(&f, argv[i]) != HU_OK) {
+    if (hu_format_parse(&f, argv[i], NULL) != HU_OK) {
       fprintf(stderr, "print_tables: no format %s\n", argv[i]);
       return 2;
     }
