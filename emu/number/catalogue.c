@@ -78,6 +78,7 @@ static const float af4_values[16] = {-1.0f,        -0.69441008f, -0.51243739f, -
 #define HIF8 "Luo et al., Ascend HiFloat8 format for deep learning (2024); en_dtypes 0.0.4"
 #define HIF8_OPEN "Modes beside ties away (rna), which is the text's. Its hybrid rounding has no mode of its own."
 #define QLORA "Dettmers et al., QLoRA (NeurIPS 2023), appendix E; bitsandbytes, NF4"
+#define BNB_CPU "bitsandbytes 0.50.2, quantize_4bit on a CPU: limits are means of two values in binary32"
 #define DYNAMIC \
   "Dettmers et al., 8-bit optimizers via block-wise quantization (2022); bitsandbytes 0.50.2, create_dynamic_map"
 #define DYNAMIC_OPEN "Ties; here to the lower value. Its kernels for GPUs and CPUs differ there."
@@ -121,6 +122,9 @@ static const named_row rows[] = {
     {"nf4_bnb", QLORA, "", HU_NUMBER_TABLE, 0, 16, HU_TIES_GIVEN, nf4_bnb_values},
     {"fp4_bnb", "bitsandbytes, FP4", "-0, which becomes code 0 there and code 8 here.", HU_NUMBER_TABLE, 0, 16,
      HU_TIES_GIVEN, fp4_values},
+    {"nf4_bnb_cpu", BNB_CPU, "", HU_NUMBER_TABLE, 0, 16, HU_TIES_LOW32, nf4_values},
+    {"fp4_bnb_cpu", BNB_CPU, "The code of 0, which is 0 or 8 there.", HU_NUMBER_TABLE, 0, 16, HU_TIES_LOW32,
+     fp4_values},
     {"af4", "Yoshida, NF4 isn't information theoretically optimal (and that's good) (2023), block size 64",
      "Ties; here to the lower value.", HU_NUMBER_TABLE, 0, 16, HU_TIES_LOW, af4_values},
     {"dynamic8_bnb", DYNAMIC, DYNAMIC_OPEN, HU_NUMBER_TABLE, 0, 256, HU_TIES_LOW, dynamic8_values},

@@ -162,8 +162,8 @@ HU_API size_t hu_number_text(char *text, size_t size, hu_number x);
 
 /* The catalogue, entry 0 first: posit8 posit16 posit32 (es = 2), posit8_es0 posit16_es1 posit32_es2 (as they were
  * before the standard), takum8 takum16 takum32, takum_linear8 takum_linear16 takum_linear32, hifloat8, lns8 lns8_madam
- * lns16 logfixpoint16 lns32, nf4 nf4_bnb fp4_bnb af4, dynamic8_bnb udynamic8_bnb, int4 int8 int16 int32, q7 q15 q31,
- * s15_16. Floating-point formats have their own (hu_format_at). */
+ * lns16 logfixpoint16 lns32, nf4 nf4_bnb fp4_bnb nf4_bnb_cpu fp4_bnb_cpu af4, dynamic8_bnb udynamic8_bnb, int4 int8
+ * int16 int32, q7 q15 q31, s15_16. Floating-point formats have their own (hu_format_at). */
 typedef struct hu_number_entry {
   const char *name, *source;
   const char *open; /* what the source leaves open and what was decided here, "" if nothing */

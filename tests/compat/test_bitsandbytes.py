@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""NF4, FP4 and the dynamic maps of bitsandbytes on a CPU: every code's value, and codes but where its nearest value in binary32 and
-the thresholds of its CUDA kernels part (docs/numbers.md)."""
+"""NF4, FP4 and the dynamic maps of bitsandbytes on a CPU: every code's value; codes by its limits on a CPU, and by those of its CUDA
+kernels but where the two part (docs/numbers.md)."""
 import sys
 
 sys.dont_write_bytecode = True
@@ -20,21 +20,31 @@ def quantized(x, kind):
 
 
 for kind in ('nf4', 'fp4'):
-    preset = kind + '_bnb' if kind == 'fp4' else kind
+    preset = kind + '_bnb_cpu'
     codes, values = run.values(preset, 4)
     x = rng.uniform(-1, 1, (4000, SIZE)).astype(np.float32)
+    middle = np.unique(values)
+    middle = ((middle[1:] + middle[:-1]) / 2).astype(np.float32)
+    near = np.concatenate([middle, np.nextafter(middle, np.float32(2)), np.nextafter(middle, np.float32(-2))])
+    x[0, 1:1 + len(near)] = near
+    x[1, 1:17] = values
     x[:, 0] = 1
-    there, table = quantized(x, kind)
+    codes_there, table = quantized(x, kind)
     run.say('values of ' + preset, values.astype(np.float32), table, codes, values.astype(np.float32) == table)
     here = run.encode(preset, x).reshape(x.shape)
-    middle = np.sort(values)
-    middle = (middle[1:] + middle[:-1]) / 2
-    apart = np.abs(x[..., None] - middle).min(axis=-1)
-    beside = apart < 2.0**-8 if kind == 'fp4' else apart < 2.0**-20
-    good = (values[here] == values[there]) | beside
-    if run.say(preset, here.ravel(), there.ravel(), x.ravel(), good.ravel()):
-        print('%s: %d operands, %d of them beside a limit' % (preset, x.size, beside.sum()))
+    # Either code of 0 is right where there are two.
+    good = (here == codes_there) | (values[here] == 0) & (values[codes_there] == 0) & (kind == 'fp4')
+    if run.say(preset, here.ravel(), codes_there.ravel(), x.ravel(), good.ravel()):
+        print('%s: %d operands, equal codes, the limits and what is beside them among them' % (preset, x.size))
     run.presets += 1
+    # The limits of the CUDA kernels, and of NF4 the exact ones, are not the same, but near.
+    beside = np.abs(x[..., None] - middle).min(axis=-1) < (2.0**-8 if kind == 'fp4' else 2.0**-20)
+    for other in (kind + '_bnb', kind)[:2 if kind == 'nf4' else 1]:
+        here = run.encode(other, x).reshape(x.shape)
+        apart = values[here] != values[codes_there]
+        if run.say(other, here.ravel(), codes_there.ravel(), x.ravel(), (~apart | beside).ravel()):
+            print('%s: %d operands, %d of them with another code there, all beside a limit' % (other, x.size, apart.sum()))
+        run.presets += 1
 # The dynamic maps of 8 bits. Its CPU kernel looks codes up in a table of steps, so that they are nearest up to 2^-15; halfulp's are
 # the nearest ones. Its values come from torch.linspace, whose last bits are others without vector instructions.
 SLACK = 2 if torch.backends.cpu.get_cpu_capability() == 'DEFAULT' else 0

@@ -69,7 +69,7 @@ def theirs(x, rows, **how):
 
 
 def compare(what, text, rows, **how):
-    """Blocks under scales of zero are left out: the codes differ there (docs/compatibility.md), all values are 0."""
+    """Blocks under scales of zero are left out: zero_scales() has them."""
     blocks = larger = 0
     for x in tensors():
         x = x.astype(np.float32)
@@ -86,7 +86,31 @@ def compare(what, text, rows, **how):
     print('%s: %d blocks, equal scales and codes%s' % (what, blocks, '' if larger else ', as without'))
 
 
+def zero_scales(what, text, rows):
+    """Blocks so small that their scale rounds to 0. The values of both are 0. Codes are +0 and -0 here, and there those of x times the
+    largest binary32 number: 6 and -6, but of what is below 2^-125. An operand of -0 is +0 there, under any scale
+    (docs/compatibility.md)."""
+    x = (rng.normal(size=(128, 256)) * np.exp2(rng.integers(-40, -20, (128, 1)))).astype(np.float32)
+    x[:16], x[-1, -1] = 0, 2.0**10
+    x[16:32] *= np.float32(2.0**-98)
+    x[-2:, :3], x[-1, -3:-1] = -0.0, -0.0
+    scales, there = theirs(x, rows)
+    ours = run.encode(text, x)
+    same = run.say(what + ', scales', np.load(run.path('z.scales.npy')).ravel(), scales.ravel(), scales.ravel(),
+                   (np.load(run.path('z.scales.npy')) == scales).ravel())
+    under = np.repeat(np.repeat(scales == 0, rows, 0), 16, 1)
+    largest = np.finfo(np.float32).max
+    run.say(what + ', codes here', ours[under], there[under], x[under], ours[under] == np.where(np.signbit(x[under]), 8, 0))
+    minus_zero = (x == 0) & np.signbit(x)
+    recipe = np.where(minus_zero, 0, run.encode('ocp.fp4_e2m1', (x * largest).astype(np.float32)))
+    run.say(what + ', codes there', recipe[under], there[under], x[under], recipe[under] == there[under])
+    run.differ(what + ', -0', (ours[minus_zero] == 8).all() and (there[minus_zero] == 0).all() and (minus_zero & ~under).any(), minus_zero.sum())
+    run.differ(what + ', blocks whose scale is 0', same and (there[under] != ours[under]).mean() > 0.5 and (~under).any(), int(under.sum()))
+    run.presets += 1
+
+
 for rows in (1, 16):
+    zero_scales('NVFP4 %dx16' % rows, BLOCK % (rows, 'ratio', 'encode', 'tensor'), rows)
     compare('NVFP4 %dx16' % rows, BLOCK % (rows, 'ratio', 'encode', 'tensor'), rows)
     for error in ('mae', 'mse'):
         for fast in ('', '_fast'):
