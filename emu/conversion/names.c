@@ -22,6 +22,7 @@ static const struct {
     {"te.", "Transformer Engine 2.20.2, its reference of NVFP4; its formulas; d0067d0, its references, once, by hand"},
     {"torchao.", "torchao 0.18.0, CPU"},
     {"ggml.", "gguf 0.19.0, llama.cpp's Python package"},
+    {"riscv.e5m2", "the text of the RISC-V ISA manual, zvfofp8min.adoc at 37f5304"},
     {"riscv.", "the SoftFloat of riscv-isa-sim 55b4658, once, by hand: no test runs it"},
 };
 

@@ -18,6 +18,7 @@
 #define TENSOR(element) "scaled(" element ";scale=binary32;block=*x*;rule=ratio;steps=encode;special=element;zero=one)"
 
 #define OFP8 "OFP8 v1.0, conversions"
+#define NAN7F "Every NaN is 0x7F."
 #define MX1 "OCP MX v1.0, section 6.3"
 #define OCPMX(name, element) SCALED("ocp." name, element, "rne", MX(element, "floor"), MX1, "")
 
@@ -113,5 +114,7 @@ const hu_conversion_row hu_conversion_rows_emulators[] = {
      "Every NaN is 0x7F, that of a negative overflow too. An infinity is invalid here and raises no flag there."},
     {"riscv.e4m3.sat", "float8_e4m3fn", "rne/finite/canonical", "", 0, 0, 0, HU_NO_CODE, "",
      "conversions into OFP8 E4M3 that saturate, frm = rne", "NaN gives 0x7F."},
+    PLAIN("riscv.e5m2", "float8_e5m2", "rne/none", "Zvfofp8min 0.9, conversions into OFP8 E5M2, frm = rne", NAN7F),
+    PLAIN("riscv.e5m2.sat", "float8_e5m2", "rne/finite", "Zvfofp8min 0.9, the same with .sat", NAN7F),
 };
 const size_t hu_conversion_emulators = sizeof hu_conversion_rows_emulators / sizeof *hu_conversion_rows_emulators;
