@@ -30,8 +30,8 @@
 enum { NORMAL, ANY };
 
 typedef struct row {
-  /* An accumulation model, or the way `exact` takes: bytes and halves (with HU_LEVEL_VNNI alone), binary32 and binary64
-   * (without), wide (brackets), integers. */
+  /* An accumulation model, or the way `exact` takes: bytes and halves (with HU_LEVEL_VNNI, HU_LEVEL_AVX_VNNI or
+   * HU_LEVEL_MADD), binary32 and binary64 (without), wide (brackets), integers. */
   const char *way;
   const char *fa, *fb, *fd;
   int a_codes, d_codes, b_turned, data;
@@ -253,7 +253,7 @@ static void run_row(const row *r, job *j, int rounds, int csv) {
     fill_scales(&j->scales, j->n, j->accum.scaled ? j->d.format : j->accum.block.scale);
   }
   uint32_t off = j->exec.levels_off;
-  if (!strncmp(r->way, "binary", 6)) j->exec.levels_off |= HU_LEVEL_VNNI;
+  if (!strncmp(r->way, "binary", 6)) j->exec.levels_off |= HU_LEVEL_VNNI | HU_LEVEL_AVX_VNNI | HU_LEVEL_MADD;
   bench_pair t = bench_against(run_gemm, r->dgemm ? run_dgemm : run_sgemm, j, rounds, 1);
   j->exec.levels_off = off;
   if (j->status != HU_OK) {

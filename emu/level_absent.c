@@ -8,6 +8,17 @@
 extern const hu_level HU_OF_LEVEL(hu_level);
 const hu_level HU_OF_LEVEL(hu_level) = {.name = HU_LEVEL_NAME, .bits = HU_LEVEL_BIT};
 
+#if HU_LEVEL_ID == 1
+extern const hu_extension hu_extension_madd, hu_extension_avx_vnni;
+const hu_extension hu_extension_madd = {.name = "madd", .bits = HU_LEVEL_AVX2 | HU_LEVEL_MADD};
+const hu_extension hu_extension_avx_vnni = {.name = "avx_vnni", .bits = HU_LEVEL_AVX2 | HU_LEVEL_AVX_VNNI};
+#endif
+
+#if HU_LEVEL_ID == 3
+extern const hu_extension hu_extension_fp16_neon;
+const hu_extension hu_extension_fp16_neon = {.name = "fp16", .bits = HU_LEVEL_NEON | HU_LEVEL_FP16};
+#endif
+
 #if HU_LEVEL_ID == 2
 extern const hu_level hu_level_vbmi;
 const hu_level hu_level_vbmi = {.name = "vbmi", .bits = HU_LEVEL_AVX512 | HU_LEVEL_VBMI};

@@ -65,7 +65,10 @@ static const cli_command command = {
     "CPU's instructions that add up products; or those whose model's name contains a MODEL. Operands are the golden\n"
     "vectors of that model in every place of a tile, and random dot products with exponents close, far apart, at both\n"
     "ends of the range, cancelling, and any patterns. Each result is compared bit for bit with the model's; of a CPU\n"
-    "any NaN counts as equal. Differences are shown as lines for `halfulp mma`: A B C, then both results.",
+    "any NaN counts as equal. Differences are shown as lines for `halfulp mma`: A B C, then both results.\n\n"
+    "With --device cpu come the CPU's conversions of binary16, under the names binary16.values (all codes), "
+    "binary16.rne\n"
+    "and other modes, and sums of two products of 16 bits, s16.pairs.",
     "  halfulp probe-hw\n"
     "  halfulp probe-hw --samples 10000000 nv.hopper.e4m3\n"
     "  halfulp probe-hw --device cpu",
@@ -245,6 +248,20 @@ static int run_one(probe_run *t, const probe_state *s, const char *path) {
   return status;
 }
 
+/* One that no preset models. */
+static void run_check(const processor_check *x, processor_tally *t) {
+  x->run(t);
+  if (t->quiet) {
+    printf("{\"id\": \"%s\", \"instruction\": \"%s\", \"agrees\": %s, \"golden_vectors\": 0, ", x->id, x->instruction,
+           t->different ? "false" : "true");
+    printf("\"golden_places\": 0, \"random\": %llu, \"differing\": %llu}", (unsigned long long)t->compared,
+           (unsigned long long)t->different);
+  } else {
+    printf("%-30s %-20s %s: %llu results, %llu differ\n", x->id, x->instruction, t->different ? "DIFFERS" : "agrees",
+           (unsigned long long)t->compared, (unsigned long long)t->different);
+  }
+}
+
 /* What stands before an instruction's object: the head of it all, or a comma. */
 static void json_next(int shown, const char *device, const char *versions, const char *path) {
   if (shown) {
@@ -261,6 +278,16 @@ static void json_next(int shown, const char *device, const char *versions, const
   else
     printf("null");
   printf(", \"instructions\": [\n ");
+}
+
+/* Before each line, or object: what the whole output begins with. */
+static void begin(int shown, const probe_state *s, const char *name, const char *versions, const char *path) {
+  if (s->numeric.json) {
+    json_next(shown, name, versions, path);
+  } else if (!shown) {
+    printf("%s: %s%s%s\ngolden vectors: %s\n", s->source->what, name, *versions ? ", " : "", versions,
+           path ? path : "none");
+  }
 }
 
 int cli_probe_hw(int argc, char **argv) {
@@ -286,17 +313,20 @@ int cli_probe_hw(int argc, char **argv) {
     if (next != HU_OK) return cli_fail_status("probe-hw", next);
     if (!wanted(t.mma.model, names, count)) continue;
     if (s.source == &of_device) hu_device_versions(versions, sizeof versions);
-    if (s.numeric.json)
-      json_next(shown, name, versions, there ? path : NULL);
-    else if (!shown)
-      printf("%s: %s%s%s\ngolden vectors: %s\n", s.source->what, name, *versions ? ", " : "", versions,
-             there ? path : "none");
-    shown++;
+    begin(shown++, &s, name, versions, there ? path : NULL);
     status = run_one(&t, &s, there ? path : NULL);
     differ |= t.different || t.off_golden;
   }
+  const processor_check *check;
+  for (size_t i = 0; status == CLI_OK && s.source == &of_processor && (check = processor_check_at(i)); i++) {
+    processor_tally t = {.count = s.count, .key = s.numeric.stream.key, .quiet = s.numeric.json};
+    if (!wanted(check->id, names, count)) continue;
+    begin(shown++, &s, name, versions, there ? path : NULL);
+    run_check(check, &t);
+    differ |= t.different > 0;
+  }
   if (shown && s.numeric.json) printf("\n]}\n");
   if (status != CLI_OK) return status;
-  if (!shown) return cli_fail("probe-hw", "%s has no matrix instruction of such a model", name);
+  if (!shown) return cli_fail("probe-hw", "%s has no instruction of such a model", name);
   return differ ? CLI_DIFFERENT : CLI_OK;
 }

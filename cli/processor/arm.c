@@ -58,6 +58,27 @@ const processor_unit processor_units_arm[] = {{"FMLA .4S", "fma.f32", 1, 4, 1, h
                                               {"BFDOT", "arm.bfdot", 1, 4, 2, has_bf16, bfdot},
                                               {"BFMMLA", "arm.bfmmla", 2, 2, 4, has_bf16, bfmmla},
                                               {NULL, NULL, 0, 0, 0, NULL, NULL}};
+
+/* ---- conversions of binary16, in the mode that FPCR names: ties to even in a program that has not changed it ---- */
+
+static void fcvtl(float *z, const uint16_t *x) {
+  for (int i = 0; i < PROCESSOR_LANES; i += 4) {
+    __asm__("ldr d0, [%1]\n\tfcvtl v0.4s, v0.4h\n\tstr q0, [%0]" : : "r"(z + i), "r"(x + i) : "v0", "memory");
+  }
+}
+static void check_fcvtl(processor_tally *t) { processor_check_widen(t, fcvtl); }
+
+static void fcvtn(uint16_t *z, const float *x) {
+  for (int i = 0; i < PROCESSOR_LANES; i += 4) {
+    __asm__("ldr q0, [%1]\n\tfcvtn v0.4h, v0.4s\n\tstr d0, [%0]" : : "r"(z + i), "r"(x + i) : "v0", "memory");
+  }
+}
+static void check_fcvtn(processor_tally *t) { processor_check_narrow(t, HU_RNE, fcvtn); }
+
+const processor_check processor_checks_arm[] = {{"FCVTL", "binary16.values", has_fma, check_fcvtl},
+                                                {"FCVTN", "binary16.rne", has_fma, check_fcvtn},
+                                                {NULL, NULL, NULL, NULL}};
 #else
 const processor_unit processor_units_arm[] = {{NULL, NULL, 0, 0, 0, NULL, NULL}};
+const processor_check processor_checks_arm[] = {{NULL, NULL, NULL, NULL}};
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/processor/processor.h - instructions of the processor at hand that add up products, and the presets that model
- * them. They are asked as those of a device are (halfulp/device.h): tiles of A, B, C and D. */
+ * them: they are asked as those of a device are (halfulp/device.h), tiles of A, B, C and D. And instructions that no
+ * preset models: each has a check of its own. */
 #ifndef HALFULP_CLI_PROCESSOR_PROCESSOR_H
 #define HALFULP_CLI_PROCESSOR_PROCESSOR_H
 
@@ -18,6 +19,30 @@ typedef struct processor_unit {
 
 /* Those that this program was compiled for, up to one without a name. */
 extern const processor_unit processor_units_x86[], processor_units_arm[];
+
+/* What a check is asked for, and what it finds. quiet: differences are not shown. */
+typedef struct processor_tally {
+  uint64_t count, key; /* at least so many random operands; theirs */
+  int quiet;
+  uint64_t compared, different;
+} processor_tally;
+typedef struct processor_check {
+  const char *instruction;
+  const char *id; /* what it computes: "binary16.rne" converts into binary16 in that mode */
+  int (*has)(void);
+  void (*run)(processor_tally *t);
+} processor_check;
+extern const processor_check processor_checks_x86[], processor_checks_arm[];
+
+/* checks.c. Number i of those that this processor has; NULL: there are not so many. */
+const processor_check *processor_check_at(size_t i);
+/* An instruction takes so many numbers: all 2^16 codes of binary16 against hu_decode; binary32 numbers against
+ * hu_encode in a mode of rounding, HU_RNE ...; c[i] plus two products of signed halves of 16 bits, modulo 2^32. Any NaN
+ * counts as equal to any other. */
+enum { PROCESSOR_LANES = 8 };
+void processor_check_widen(processor_tally *t, void (*widen)(float *z, const uint16_t *x));
+void processor_check_narrow(processor_tally *t, uint32_t round, void (*narrow)(uint16_t *z, const float *x));
+void processor_check_pairs(processor_tally *t, void (*add)(uint32_t *c, const uint32_t *a, const uint32_t *b));
 
 enum { PROCESSOR_NAME_MAX = 160 };
 /* Maker and kind of the processor, with family, model and stepping where it says them. */

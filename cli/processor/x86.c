@@ -49,6 +49,33 @@ __attribute__((target("avx512f,avx512vnni"))) static void vpdpbusd(void *d, cons
   _mm512_storeu_si512(d, _mm512_dpbusd_epi32(_mm512_loadu_si512(c), x, y));
 }
 
+/* ---- AVX-VNNI: bit 4 of EAX of leaf 7, subleaf 1; as bytes, for compilers that do not know it ---- */
+
+static int has_avx_vnni(void) {
+  unsigned a, b, c, d;
+  return __builtin_cpu_supports("avx2") && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
+}
+
+/* YMM0 += what YMM1 and YMM2 have, in place of the number at z. */
+#define AVX_VNNI(name, opcode)                                                           \
+  static void name(void *z, const void *x, const void *y) {                              \
+    __asm__ volatile(                                                                    \
+        "vmovdqu (%0), %%ymm0\n\tvmovdqu (%1), %%ymm1\n\tvmovdqu (%2), %%ymm2\n\t"       \
+        ".byte 0xc4, 0xe2, 0x75, " opcode ", 0xc2\n\tvmovdqu %%ymm0, (%0)\n\tvzeroupper" \
+        :                                                                                \
+        : "r"(z), "r"(x), "r"(y)                                                         \
+        : "xmm0", "xmm1", "xmm2", "memory");                                             \
+  }
+AVX_VNNI(vex_vpdpbusd, "0x50")
+AVX_VNNI(vex_vpdpwssd, "0x52")
+
+static void vpdpbusd_of_256(void *d, const void *a, const void *b, const void *c) {
+  int32_t x[8];
+  for (int i = 0; i < 8; i++) x[i] = word_of(a);
+  memmove(d, c, sizeof x);
+  vex_vpdpbusd(d, x, b);
+}
+
 /* Bit 23 of EDX of leaf 7. */
 static int has_fp16(void) {
   unsigned a, b, c, d;
@@ -131,6 +158,7 @@ const processor_unit processor_units_x86[] = {
     {"VFMADD213PH", "fma.f16", 1, 32, 1, has_fp16, fma_half},
     {"VDPBF16PS", "intel.vdpbf16ps", 1, 16, 2, has_bf16, vdpbf16ps},
     {"VPDPBUSD", "nv.turing.u8xs8.s32", 1, 16, 4, has_vnni, vpdpbusd},
+    {"VPDPBUSD (VEX)", "nv.turing.u8xs8.s32", 1, 8, 4, has_avx_vnni, vpdpbusd_of_256},
 #ifdef __linux__
     {"TDPBF16PS", "intel.tdpbf16ps", SIDE, SIDE, ROW / 2, has_amx, tdpbf16ps},
     {"TDPFP16PS", "intel.tdpfp16ps", SIDE, SIDE, ROW / 2, has_amx_fp16, tdpfp16ps},
@@ -138,6 +166,60 @@ const processor_unit processor_units_x86[] = {
     {"TDPBUSD", "nv.turing.u8xs8.s32", SIDE, SIDE, ROW, has_amx, tdpbusd},
 #endif
     {NULL, NULL, 0, 0, 0, NULL, NULL}};
+
+/* ---- conversions, and products of 16 bits ---- */
+
+/* The compiler's own question does not know F16C everywhere: bit 29 of ECX of leaf 1. */
+static int has_f16c(void) {
+  unsigned a, b, c, d;
+  return __builtin_cpu_supports("avx") && __get_cpuid(1, &a, &b, &c, &d) && (c >> 29 & 1);
+}
+
+__attribute__((target("avx,f16c"))) static void vcvtph2ps(float *z, const uint16_t *x) {
+  _mm256_storeu_ps(z, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)x)));
+}
+static void check_vcvtph2ps(processor_tally *t) { processor_check_widen(t, vcvtph2ps); }
+
+/* The mode is a constant of the instruction. */
+#define VCVTPS2PH(mode, round, constant)                                                          \
+  __attribute__((target("avx,f16c"))) static void vcvtps2ph_##mode(uint16_t *z, const float *x) { \
+    _mm_storeu_si128((__m128i *)(void *)z, _mm256_cvtps_ph(_mm256_loadu_ps(x), (constant)));      \
+  }                                                                                               \
+  static void check_vcvtps2ph_##mode(processor_tally *t) { processor_check_narrow(t, round, vcvtps2ph_##mode); }
+VCVTPS2PH(rne, HU_RNE, _MM_FROUND_TO_NEAREST_INT)
+VCVTPS2PH(rtn, HU_RTN, _MM_FROUND_TO_NEG_INF)
+VCVTPS2PH(rtp, HU_RTP, _MM_FROUND_TO_POS_INF)
+VCVTPS2PH(rtz, HU_RTZ, _MM_FROUND_TO_ZERO)
+
+__attribute__((target("avx512f,avx512vnni"))) static void vpdpwssd(uint32_t *c, const uint32_t *a, const uint32_t *b) {
+  const __mmask16 eight = 0xFF;
+  __m512i x = _mm512_maskz_loadu_epi32(eight, a), y = _mm512_maskz_loadu_epi32(eight, b);
+  _mm512_mask_storeu_epi32(c, eight, _mm512_dpwssd_epi32(_mm512_maskz_loadu_epi32(eight, c), x, y));
+}
+static void check_vpdpwssd(processor_tally *t) { processor_check_pairs(t, vpdpwssd); }
+static void vpdpwssd_of_256(uint32_t *c, const uint32_t *a, const uint32_t *b) { vex_vpdpwssd(c, a, b); }
+static void check_vpdpwssd_of_256(processor_tally *t) { processor_check_pairs(t, vpdpwssd_of_256); }
+
+/* AVX2's two steps of it. */
+__attribute__((target("avx2"))) static void vpmaddwd(uint32_t *c, const uint32_t *a, const uint32_t *b) {
+  const __m256i x = _mm256_loadu_si256((const __m256i *)(const void *)a),
+                y = _mm256_loadu_si256((const __m256i *)(const void *)b),
+                z = _mm256_loadu_si256((const __m256i *)(const void *)c);
+  _mm256_storeu_si256((__m256i *)(void *)c, _mm256_add_epi32(z, _mm256_madd_epi16(x, y)));
+}
+static void check_vpmaddwd(processor_tally *t) { processor_check_pairs(t, vpmaddwd); }
+static int has_avx2(void) { return __builtin_cpu_supports("avx2") != 0; }
+
+const processor_check processor_checks_x86[] = {{"VCVTPH2PS", "binary16.values", has_f16c, check_vcvtph2ps},
+                                                {"VCVTPS2PH", "binary16.rne", has_f16c, check_vcvtps2ph_rne},
+                                                {"VCVTPS2PH", "binary16.rtz", has_f16c, check_vcvtps2ph_rtz},
+                                                {"VCVTPS2PH", "binary16.rtp", has_f16c, check_vcvtps2ph_rtp},
+                                                {"VCVTPS2PH", "binary16.rtn", has_f16c, check_vcvtps2ph_rtn},
+                                                {"VPMADDWD", "s16.pairs", has_avx2, check_vpmaddwd},
+                                                {"VPDPWSSD", "s16.pairs", has_vnni, check_vpdpwssd},
+                                                {"VPDPWSSD (VEX)", "s16.pairs", has_avx_vnni, check_vpdpwssd_of_256},
+                                                {NULL, NULL, NULL, NULL}};
 #else
 const processor_unit processor_units_x86[] = {{NULL, NULL, 0, 0, 0, NULL, NULL}};
+const processor_check processor_checks_x86[] = {{NULL, NULL, NULL, NULL}};
 #endif

@@ -3,11 +3,12 @@
  *
  * The argument. Let every a be a 2^qa and every b be b 2^qb of integers |a| <= ma and |b| <= mb: of every value of the
  * formats, or of the values that are there. They are bytes if mb <= 127 and ma <= 127, or a is not negative and at most
- * 255 (offset 128 or 0 makes a + offset a number from 0 to 255); else halves, up to 2^15 - 1. The instructions multiply
+ * 255 (offset ma or 0 makes a + offset a number from 0 to 255); else halves, up to 2^15 - 1. The instructions multiply
  * and add such integers without a rounding, and no sum of 32 bits overflows: after L products, L = HU_SHORT_BYTES or
  * the largest with L ma mb < 2^31, it is carried on into binary64, so tiles/short.h's demand holds. Where K <= L the
  * first sum is the whole one. Tiles of bytes take signed numbers as they are, without the offset, so that their sums
- * are smaller still; what K lacks of whole tiles are zeros.
+ * are smaller still; what K lacks of whole tiles are zeros. Kernels that add up bytes in 16 bits first do that over R
+ * words, of two products in each sum: R is the largest number with 2 R (ma + offset) mb < 2^15.
  *
  * Let q = qa + qb >= -200, and let K ma mb <= 2^53: sums in binary64 are integers of at most 2^53, times 2^q after the
  * last step: exact. Where there is a C, the bound of exact.c is asked for, for products and C together, so that adding
@@ -27,7 +28,7 @@ enum { LONG_MB = 96 }; /* rows where sums are carried on */
 _Static_assert(MB % HU_SHORT_TILE == 0 && LONG_MB % HU_SHORT_TILE == 0 && KC % HU_SHORT_TILE == 0, "whole tiles");
 /* Other ways are as quick where fewer products are added before a sum is carried on, or in all; and where a look at all
  * values takes much of the time. */
-enum { LEAST_L = 32, LEAST_K = 128, LEAST_SIDE = 64 };
+enum { LEAST_L = 32, LEAST_K = 128, LEAST_SIDE = 64, LEAST_RUN = 8 };
 
 /* Integers times 2^q, `most` at most. */
 typedef struct side {
@@ -42,7 +43,7 @@ typedef struct short_way {
   const hu_byte_tiles *tiles; /* NULL: none, or elements are no bytes */
   side a, b;
   int unsigned_a;       /* no a is negative, by its format */
-  uint32_t offset;      /* bytes: what is added to a */
+  hu_byte_rule rule;    /* bytes: what is added to a, and R */
   size_t group;         /* 4: bytes, 2: halves */
   size_t piece, pieces; /* products of a piece of K; pieces before the sums are carried on */
   double unit;          /* 2^q of the products */
@@ -101,21 +102,31 @@ static int side_of_values(side *z, const hu_short_kernels *kernels, const hu_mat
   return side_of_range(z, x, least, most);
 }
 
-/* Is it worth a look at the values? Of few digits and in a range not much wider than halves have. */
+/* Is it worth a look at the values? Of few digits (uint8 has 8) and in a range not much wider than halves have. */
 static int is_small(const hu_matrix *x) {
   const hu_spec *s = &x->spec;
-  return x->carried && s->m <= 7 && s->emin - s->m >= -100 && s->emax <= 100 && s->emax - s->emin <= 40;
+  return x->carried && s->m <= 8 && s->emin - s->m >= -100 && s->emax <= 100 && s->emax - s->emin <= 40;
+}
+
+/* R of bytes with this offset; 0: less than is worth it. */
+static size_t run_of(const short_way *w, uint32_t offset) {
+  uint32_t pair = 2 * (w->a.most + offset) * w->b.most;
+  if (!w->kernels->pairs || pair == 0) return KC;
+  return 0x7FFF / pair < LEAST_RUN ? 0 : hu_least(0x7FFF / pair, KC);
 }
 
 /* How long sums stay in 32 bits; 0 if that is not worth it. */
 static int set_lengths(short_way *w, const hu_gemm_call *g) {
   w->unsigned_a = !g->a.spec.sign_mask;
   int bytes = w->b.most <= 127 && w->a.most <= (w->unsigned_a ? 255 : 127);
+  uint32_t offset = w->unsigned_a || w->tiles ? 0 : w->a.most;
+  w->rule.run = bytes ? run_of(w, offset) : 0;
+  bytes = w->rule.run > 0;
   uint64_t product = (uint64_t)w->a.most * w->b.most, limit = product ? 0x7FFFFFFF / product : HU_SHORT_BYTES;
   if (bytes || limit > HU_SHORT_BYTES) limit = HU_SHORT_BYTES;
   w->group = bytes ? 4 : 2;
   if (!bytes) w->tiles = NULL;
-  w->offset = bytes && !w->unsigned_a && !w->tiles ? 128 : 0;
+  w->rule.offset = bytes ? offset : 0;
   w->piece = hu_least(w->group * KC, limit / w->group * w->group);
   w->pieces = w->piece ? limit / w->piece : 0;
   w->unit = power(w->a.q + w->b.q);
@@ -160,7 +171,7 @@ static void read_one(const hu_gemm_call *g, const hu_matrix *x, size_t row, size
   hu_gemm_read32(x, row, column, n, f);
   memset(f + n, 0, 16 * sizeof *f);
   if (w->group == 4) {
-    w->kernels->bytes(whole, z, f, s->scale, x == &g->a ? (int32_t)w->offset : 0);
+    w->kernels->bytes(whole, z, f, s->scale, x == &g->a ? (int32_t)w->rule.offset : 0);
   } else {
     w->kernels->halves(whole, z, f, s->scale);
   }
@@ -201,7 +212,7 @@ static void add_piece(const hu_gemm_call *g, const block *o, size_t k0, size_t k
   if (w->tiles) {
     w->tiles->multiply_bytes(o->whole, o->cols, words, a, b, w->unsigned_a, acc, o->high);
   } else if (w->group == 4) {
-    w->kernels->multiply_bytes(o->whole, o->cols, words, a, b, w->offset, acc, o->high);
+    w->kernels->multiply_bytes(o->whole, o->cols, words, a, b, &w->rule, acc, o->high);
   } else {
     w->kernels->multiply_halves(o->whole, o->cols, words, a, b, acc, o->high);
   }
@@ -277,23 +288,38 @@ static void run_long_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_event
 
 /* The rows of one block. */
 static void run_parts(const hu_gemm_call *g, const block *o, const hu_gemm_parts *p) {
-  _Alignas(64) uint32_t a[KC * MB], b[KC * NB];
+  _Alignas(64) uint32_t a[KC * MB + 16], b[KC * NB];
   const short_way *w = g->way;
   float row[MB], column[NB];
   hu_short_join join = {row, column, (float)w->unit, p->twice, p->unfused};
   size_t step = w->group * KC / p->every * p->every;
-  words_rule how = {w->group, KC, 1, read_one, w->group == 4 ? w->kernels->weave_bytes : w->kernels->weave_halves};
+  words_rule how = {w->group, KC, w->tiles ? p->every / w->group : 1, read_one,
+                    w->group == 4 ? w->kernels->weave_bytes : w->kernels->weave_halves};
   for (size_t k0 = 0; k0 < g->k; k0 += step) {
     size_t kc = hu_least(g->k - k0, step);
-    pack_words_a(g, &how, o->i0, k0, o->rows, kc, 0, a);
+    if (w->tiles) {
+      pack_word_rows(g, &how, o->i0, k0, o->rows, kc, 0, HU_SHORT_TILE, a);
+    } else {
+      pack_words_a(g, &how, o->i0, k0, o->rows, kc, 0, a);
+    }
     pack_words_b(g, &how, o->j0, k0, o->cols, kc, 0, b);
     for (size_t l = 0; l < kc; l += p->every) {
       size_t words = (hu_least(kc - l, p->every) + w->group - 1) / w->group, at = l / w->group;
       p->factors(p->context, o->i0, o->rows, k0 + l, row, column);
-      w->kernels->add_part(w->group, o->rows, o->cols, words, a + at * MR, b + at * NR, w->offset, &join,
+      if (w->tiles) {
+        w->tiles->add_part(o->rows, o->cols, how.step, a + at, b + at * NR, w->unsigned_a, &join,
+                           p->sum + o->i0 * p->n);
+        continue;
+      }
+      w->kernels->add_part(w->group, o->rows, o->cols, words, a + at * MR, b + at * NR, &w->rule, &join,
                            p->sum + o->i0 * p->n);
     }
   }
+}
+
+/* Tiles hold the words of such a part, or a part is some whole tiles. */
+static int words_fit_tiles(size_t every) {
+  return every % 4 == 0 && (every / 4 <= HU_SHORT_TILE || every / 4 % HU_SHORT_TILE == 0);
 }
 
 /* A part is one exact sum, below 2^31 by set_lengths, that is rounded once into binary32, and then times 2^q, where
@@ -305,7 +331,7 @@ int hu_gemm_short_parts(const hu_gemm_parts *p, const hu_exec *exec) {
   const hu_level *level = hu_level_for(exec);
   g.extensions = hu_extensions_for(exec);
   w.kernels = g.extensions.shorts;
-  w.tiles = NULL;
+  w.tiles = words_fit_tiles(p->every) ? g.extensions.byte_tiles : NULL;
   if (!w.kernels || !level->gemm || p->n > NB || p->n == 0) return 0;
   g.kernels = level->gemm;
   hu_gemm_matrix(&g.a, &p->a, p->m, p->k, level, g.kernels);

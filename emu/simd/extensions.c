@@ -3,17 +3,31 @@
 #include "emu/core/port.h"
 #include "emu/simd/level.h"
 #include "emu/simd/of_level.h"
+#include "halfulp/gemm.h"
 
+/* A later one's table is taken in place of an earlier one's. */
 #if HU_X86_LEVELS
-extern const hu_extension hu_extension_bf16, hu_extension_vnni, hu_extension_amx_bf16, hu_extension_amx_int8,
-    hu_extension_fp16;
-static const hu_extension *const known[] = {&hu_extension_bf16, &hu_extension_vnni, &hu_extension_amx_bf16,
-                                            &hu_extension_amx_int8, &hu_extension_fp16};
+extern const hu_extension hu_extension_madd, hu_extension_avx_vnni, hu_extension_bf16, hu_extension_vnni,
+    hu_extension_amx_bf16, hu_extension_amx_int8, hu_extension_fp16;
+static const hu_extension *const known[] = {&hu_extension_madd, &hu_extension_avx_vnni, &hu_extension_bf16,
+                                            &hu_extension_vnni, &hu_extension_amx_bf16, &hu_extension_amx_int8,
+                                            &hu_extension_fp16};
+static int has_level(const hu_extension *x) { return x->bits & HU_LEVEL_AVX512 ? HU_RUNS_avx512 : HU_RUNS_avx2; }
+#elif HU_ARM_LEVELS
+extern const hu_extension hu_extension_fp16_neon;
+static const hu_extension *const known[] = {&hu_extension_fp16_neon};
+static int has_level(const hu_extension *x) { return (x->bits & HU_LEVEL_NEON) && HU_RUNS_neon; }
+#endif
+
+#if HU_X86_LEVELS || HU_ARM_LEVELS
 enum { KNOWN = sizeof known / sizeof *known };
 
-static int is_there(const hu_extension *x) { return x->runs && HU_RUNS_avx512 && x->runs(); }
+static int is_there(const hu_extension *x) { return x->runs && has_level(x) && x->runs(); }
 
-static uint32_t own_bit(const hu_extension *x) { return (uint32_t)((uint64_t)1 << (63 - hu_clz64(x->bits))); }
+/* 0: it is a switch alone. */
+static uint32_t own_bit(const hu_extension *x) {
+  return (uint32_t)((uint64_t)1 << (63 - hu_clz64(x->bits))) & ~(uint32_t)HU_LEVEL_MADD;
+}
 
 hu_extensions hu_extensions_for(const hu_exec *exec) {
   hu_extensions z = {NULL, NULL, NULL, NULL, NULL};
@@ -37,7 +51,7 @@ uint32_t hu_extension_bits(void) {
 
 const char *hu_extension_name(uint32_t level) {
   for (size_t i = 0; i < KNOWN; i++) {
-    if (level == own_bit(known[i])) return known[i]->name;
+    if (level && level == own_bit(known[i])) return known[i]->name;
   }
   return NULL;
 }

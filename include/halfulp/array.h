@@ -45,7 +45,7 @@ enum {
 /* The levels that this library has and this processor can run. */
 HU_API uint32_t hu_levels(void);
 /* The name of one bit of hu_levels(): "vector", "avx2", "avx512", "vbmi", "neon", "bf16", "vnni", "amx_bf16",
- * "amx_int8", "fp16"; NULL for what is no level of this build. */
+ * "amx_int8", "fp16", "avx_vnni"; NULL for what is no level of this build. */
 HU_API const char *hu_level_name(uint32_t level);
 
 /* The most threads that a call uses. */

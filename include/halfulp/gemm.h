@@ -50,10 +50,11 @@
  * fp32, too, all with operands of together at most 24 digits, and block(...) goes element by element.
  *
  * An instruction that is what a model says computes it where the CPU has it (array.h): VDPBF16PS (HU_LEVEL_BF16) under
- * intel.vdpbf16ps, by whatever name its block(...) goes, on operands of bfloat16; VPDPBUSD and VPDPWSSD (HU_LEVEL_VNNI)
- * under exact from k = 128 on, where the values of A and of B are integers of up to 8 bits (FP4, E2M3, int8) or 15
- * bits, by their formats or as they are there, times a power of two; and in the exact parts of hu_scaled_gemm. A
- * library that was built with Meson's option `unconfirmed_units` has more (below).
+ * intel.vdpbf16ps, by whatever name its block(...) goes, on operands of bfloat16. VPDPBUSD and VPDPWSSD
+ * (HU_LEVEL_VNNI), or else AVX2's VPMADDUBSW and VPMADDWD (HU_LEVEL_MADD), compute exact products from k = 128 on,
+ * where the values of A and of B are integers of up to 8 bits (FP4, E2M3, int8) or 15 bits, by their formats or as they
+ * are there, times a power of two; and the exact parts of hu_scaled_gemm. A library that was built with Meson's option
+ * `unconfirmed_units` has more (below).
  *
  * Special operands:
  *
@@ -92,19 +93,24 @@
 extern "C" {
 #endif
 
-/* Further bits of hu_levels(), of units for products without a recorded run on a CPU (tests/golden/hw): tests have them
- * in plain C alone. A library has them if Meson's option `unconfirmed_units` was set when it was built, and the CPU and
- * its kernel have them. They take the same switches as all levels, hu_exec.levels_off.
+/* Further switches of hu_exec.levels_off. HU_LEVEL_MADD is no bit of hu_levels(), since every CPU of HU_LEVEL_AVX2 has
+ * its instructions. The others are bits of it, of units for products without a recorded run on a CPU (tests/golden/hw):
+ * tests have them in plain C alone. A library has them if Meson's option `unconfirmed_units` was set when it was built,
+ * and the CPU and its kernel have them.
  *
  * Tiles of AMX are given to a process that asks: the first call that could use them, hu_levels() among these, asks
  * Linux (arch_prctl, ARCH_REQ_XCOMP_PERM) for the whole process. A refusal leaves the level out. A call sets up the
  * tiles in each of its threads and gives them up before it returns. */
 enum {
-  HU_LEVEL_AMX_BF16 = 1u << 7, /* AMX-BF16, with AVX-512: TDPBF16PS, for its own model intel.tdpbf16ps */
-  HU_LEVEL_AMX_INT8 = 1u << 8, /* AMX-INT8, with AVX512_VNNI: off where that is. TDPBSSD and TDPBUSD, for what VPDPBUSD
-                                  computes but the parts of hu_scaled_gemm */
-  HU_LEVEL_FP16 = 1u << 9 /* AVX512-FP16, with AVX-512: its fused multiply-adds, for seq(binary16) in the modes RNE,
-                                  RTZ, RTP and RTN, of operands that binary16 holds */
+  HU_LEVEL_AMX_BF16 = 1u << 7,  /* AMX-BF16, with AVX-512: TDPBF16PS, for its own model intel.tdpbf16ps */
+  HU_LEVEL_AMX_INT8 = 1u << 8,  /* AMX-INT8, with AVX512_VNNI: off where that is. TDPBSSD and TDPBUSD, for what VPDPBUSD
+                                  computes */
+  HU_LEVEL_FP16 = 1u << 9,      /* AVX512-FP16, with AVX-512, and Arm's FEAT_FP16, with NEON: fused multiply-adds, for
+                                  seq(binary16) in the modes RNE, RTZ, RTP and RTN, of operands that binary16 holds */
+  HU_LEVEL_AVX_VNNI = 1u << 10, /* AVX-VNNI, with AVX2: off where that is. VPDPBUSD and VPDPWSSD in 256 bits, where
+                                  HU_LEVEL_VNNI is not there */
+  HU_LEVEL_MADD = 1u << 11 /* AVX2's VPMADDWD and VPMADDUBSW, off where AVX2 is: exact products of short integers where
+                                  neither of the two is there */
 };
 
 /* How a matrix is stored. */

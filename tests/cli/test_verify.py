@@ -114,10 +114,18 @@ class Verify(support.Case):
         here = json.loads(self.ok("probe-hw", "--device", "cpu", "--samples", "5000", "--json"))
         self.assertIn("family" if platform.machine() in ("x86_64", "AMD64") else "processor", here["device"])
         names = {row["instruction"]: row for row in here["instructions"]}
+        ids = [(row["instruction"], row["id"]) for row in here["instructions"]]
+        self.assertEqual(len(set(ids)), len(ids))
         flags = pathlib.Path("/proc/cpuinfo").read_text().split() if os.path.exists("/proc/cpuinfo") else []
-        for instruction, flag in (("VFMADD231PS", "fma"), ("VDPBF16PS", "avx512_bf16"), ("VPDPBUSD", "avx512_vnni")):
+        for instruction, flag in (("VFMADD231PS", "fma"), ("VDPBF16PS", "avx512_bf16"), ("VPDPBUSD", "avx512_vnni"),
+                                  ("VCVTPH2PS", "f16c"), ("VCVTPS2PH", "f16c"), ("VPMADDWD", "avx2"),
+                                  ("VPDPWSSD", "avx512_vnni"), ("VPDPWSSD (VEX)", "avx_vnni")):
             self.assertEqual(instruction in names, flag in flags, instruction)
-        for row in names.values():
+        if "f16c" in flags:
+            modes = [name for instruction, name in ids if instruction == "VCVTPS2PH"]
+            self.assertEqual(modes, ["binary16.rne", "binary16.rtz", "binary16.rtp", "binary16.rtn"])
+            self.assertEqual(names["VCVTPH2PS"]["random"], 65536)
+        for row in here["instructions"]:
             self.assertEqual((row["agrees"], row["differing"]), (True, 0), row)
             self.assertGreaterEqual(row["random"], 5000)
         print("%s: %s" % (here["device"], ", ".join(names)))

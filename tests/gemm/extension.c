@@ -10,26 +10,54 @@
 
 #include <cmocka.h>
 
-void problem_same_with(const problem *p, const char *model, uint32_t off, unsigned long *runs) {
+#include "tests/gemm/models.h"
+
+/* On so many threads. */
+static void same_on(const problem *p, const char *model, uint32_t threads, uint32_t without, const outcome *want) {
+  char text[PROBLEM_TEXT];
+  outcome got = problem_run(p, threads, without);
+  for (size_t e = 0; e < p->m * p->n; e++) {
+    uint32_t x = outcome_element(p, &got, e / p->n, e % p->n), y = outcome_element(p, want, e / p->n, e % p->n);
+    if (x != y) {
+      fail_msg("%s under %s without levels %x: element %zu, %zu: %x, not %x", problem_text(text, p), model, without,
+               e / p->n, e % p->n, x, y);
+    }
+  }
+  if (!outcome_same(&got, want)) {
+    fail_msg("%s under %s without levels %x: events or padding differ", problem_text(text, p), model, without);
+  }
+  free(got.d);
+}
+
+void problem_same_without(const problem *p, const char *model, const uint32_t *without, size_t n, uint32_t off,
+                          unsigned long *runs) {
   char text[PROBLEM_TEXT];
   outcome want = problem_run(p, 1, off);
   if (want.status != HU_OK) fail_msg("%s under %s: %s", problem_text(text, p), model, hu_status_name(want.status));
-  for (uint32_t threads = 1; threads <= 3; threads += 2) {
-    outcome got = problem_run(p, threads, 0);
-    for (size_t e = 0; e < p->m * p->n; e++) {
-      uint32_t x = outcome_element(p, &got, e / p->n, e % p->n), y = outcome_element(p, &want, e / p->n, e % p->n);
-      if (x != y) {
-        fail_msg("%s under %s: element %zu, %zu: %x, not %x", problem_text(text, p), model, e / p->n, e % p->n, x, y);
-      }
-    }
-    if (!outcome_same(&got, &want)) fail_msg("%s under %s: events or padding differ", problem_text(text, p), model);
-    free(got.d);
-    ++*runs;
-  }
-  if (problem_can_run_in_place(p)) {
-    outcome got = problem_run_in_place(p, 2, 0);
+  for (size_t i = 0; i < n; i++) {
+    same_on(p, model, 1, without[i], &want);
+    same_on(p, model, 3, without[i], &want);
+    *runs += 2;
+    if (!problem_can_run_in_place(p)) continue;
+    outcome got = problem_run_in_place(p, 2, without[i]);
     assert_true(outcome_same(&got, &want));
     free(got.d);
   }
   free(want.d);
+}
+
+void problem_same_with(const problem *p, const char *model, uint32_t off, unsigned long *runs) {
+  const uint32_t nothing = 0;
+  problem_same_without(p, model, &nothing, 1, off, runs);
+}
+
+void extension_neighbours(const extension_texts *x, t_random *r) {
+  for (size_t i = 0; i < x->n * x->rounds; i++) {
+    const char *text = x->text[i % x->n];
+    problem p;
+    x->draw(&p, r, i / x->n);
+    p.accum = named_model(text);
+    x->same(&p, text, UINT32_MAX);
+    problem_free(&p);
+  }
 }

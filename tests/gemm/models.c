@@ -21,6 +21,12 @@ hu_format named_format(const char *name) {
   return f;
 }
 
+hu_accum named_model(const char *text) {
+  hu_accum x;
+  assert_int_equal(hu_accum_parse(&x, text, NULL), HU_OK);
+  return x;
+}
+
 void plain_refill(plain *x, t_random *r, int centre, uint32_t width) {
   hu_limits l = hu_limits_of(x->format);
   hu_mode mode = t_mode(HU_RTZ);

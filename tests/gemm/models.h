@@ -7,6 +7,7 @@
 #include "tests/gemm/problem.h"
 
 hu_format named_format(const char *name);
+hu_accum named_model(const char *text);
 double power_of_two(int e);
 /* Code number `at`: v, which the format should have. */
 void plain_set(plain *x, size_t at, double v);

@@ -34,12 +34,6 @@ static const char *const operands[] = {"binary16", "binary16", "float8_e5m2", "f
                                        "uint8",    "bfloat16", "fp(5,10,1)",  "fp(5,11,0)",    "fp(5,9,-1)"};
 enum { MODELS = 4, HELD = 6, OPERANDS = sizeof operands / sizeof *operands };
 
-static hu_accum model_named(const char *text) {
-  hu_accum x;
-  assert_int_equal(hu_accum_parse(&x, text, NULL), HU_OK);
-  return x;
-}
-
 static void same(const problem *p, const char *model, uint32_t off) { problem_same_with(p, model, off, &runs); }
 
 static void draw(problem *p, t_random *r, const char *model, size_t m, size_t n, size_t k, uint32_t some) {
@@ -47,7 +41,7 @@ static void draw(problem *p, t_random *r, const char *model, size_t m, size_t n,
   hu_format fa = named_format(operands[t_below(r, some)]), fb = named_format(operands[t_below(r, some)]),
             fc = named_format(operands[t_below(r, some)]);
   problem_draw(p, r, m, n, k, fa, fb, t_below(r, 2) ? &fc : NULL, named_format(results[t_below(r, 4)]), HU_ACCUM_EXACT);
-  p->accum = hu_accum_any(model_named(model));
+  p->accum = hu_accum_any(named_model(model));
 }
 
 /* Codes of all kinds, infinities and NaN among them. */
@@ -102,6 +96,15 @@ static void beyond_blocks(void **state) {
   print_message("gemm half: %lu runs agree\n", runs);
 }
 
+static void draw_neighbour(problem *p, t_random *r, size_t i) {
+  (void)i;
+  draw(p, r, "seq(binary16)", 9, 40, t_below(r, 30), HELD);
+  if (t_below(r, 2)) {
+    plain_refill(&p->a, r, 4, 4);
+    plain_refill(&p->b, r, 4, 4);
+  }
+}
+
 /* Models one key apart from it. */
 static void neighbours(void **state) {
   (void)state;
@@ -118,37 +121,16 @@ static void neighbours(void **state) {
                                       "splitk(3,seq(binary16))",
                                       "chunk(4,binary16,binary16)",
                                       "kahan(binary16)"};
-  enum { TEXTS = sizeof texts / sizeof *texts };
   t_random r = {t_seed("gemm half neighbours", 174)};
-  for (unsigned i = 0; i < TEXTS * 8; i++) {
-    const char *text = texts[i % TEXTS];
-    problem p;
-    draw(&p, &r, "seq(binary16)", 9, 40, t_below(&r, 30), HELD);
-    p.accum = model_named(text);
-    if (t_below(&r, 2)) {
-      plain_refill(&p.a, &r, 4, 4);
-      plain_refill(&p.b, &r, 4, 4);
-    }
-    same(&p, text, UINT32_MAX);
-    problem_free(&p);
-  }
+  extension_neighbours(&(extension_texts){texts, sizeof texts / sizeof *texts, 8, draw_neighbour, same}, &r);
   print_message("gemm half: %lu runs agree\n", runs);
 }
 
-#ifdef TEST_MODELLED
-/* The products above have gone through the instruction. */
-static void instruction_ran(void **state) {
-  (void)state;
-  assert_true(model_halves_added() > 1000000);
-}
-#define MODELLED , cmocka_unit_test(instruction_ran)
-#else
-#define MODELLED
-#endif
+EXTENSION_RAN(model_halves_added, 1000000)
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(random_problems), cmocka_unit_test(ends),
-                                     cmocka_unit_test(beyond_blocks), cmocka_unit_test(neighbours) MODELLED};
+                                     cmocka_unit_test(beyond_blocks), cmocka_unit_test(neighbours) EXTENSION_RAN_CASE};
   print_message("gemm half: seq(binary16): the instruction is %s\n",
                 hu_levels() & HU_LEVEL_FP16 ? "there" : "not there");
   return cmocka_run_group_tests_name("gemm half", tests, NULL, NULL);

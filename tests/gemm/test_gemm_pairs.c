@@ -36,12 +36,6 @@ typedef struct unit {
 static const unit units[] = {{"intel.vdpbf16ps", HU_LEVEL_BF16}, {"intel.tdpbf16ps", HU_LEVEL_AMX_BF16}};
 enum { UNITS = 2 };
 
-static hu_accum model_named(const char *text) {
-  hu_accum x;
-  assert_int_equal(hu_accum_parse(&x, text, NULL), HU_OK);
-  return x;
-}
-
 /* No tile is left in a thread. */
 static void same(const problem *p, const char *model, uint32_t off) {
   problem_same_with(p, model, off, &runs);
@@ -80,7 +74,7 @@ static void draw(problem *p, t_random *r, const char *model, size_t m, size_t n,
   static const char *const addends[] = {"binary32", "binary32", "bfloat16", "float8_e5m2"};
   hu_format f = named_format("bfloat16"), fc = named_format(addends[t_below(r, 4)]);
   problem_draw(p, r, m, n, k, f, f, t_below(r, 3) ? &fc : NULL, named_format(results[t_below(r, 5)]), HU_ACCUM_EXACT);
-  p->accum = hu_accum_any(model_named(model));
+  p->accum = hu_accum_any(named_model(model));
 }
 
 /* Codes of all kinds, infinities and NaN among them. */
@@ -146,7 +140,7 @@ static void steps(void **state) {
     problem p;
     int e = i % 2 ? -63 : -20 + (int)t_below(&r, 40), spread = 1 + (int)t_below(&r, 30);
     problem_draw(&p, &r, 256, 288, 1 + (size_t)i % 3, f, f, &fc, fc, HU_ACCUM_EXACT);
-    p.accum = model_named(u->model);
+    p.accum = named_model(u->model);
     refill(&p.a, &r, e, (uint32_t)spread);
     refill(&p.b, &r, e - (i % 4 == 1 ? spread : 0), (uint32_t)spread);
     refill_c(&p.c, &r, 2 * e + (int)t_below(&r, 24) - 12);
@@ -173,7 +167,22 @@ static void nan_digits(void **state) {
   }
 }
 
-/* Models one key apart from them, and operands of other formats. */
+/* Operands of other formats, too. */
+static void draw_neighbour(problem *p, t_random *r, size_t i) {
+  static const char *const operands[] = {"bfloat16", "bfloat16", "fp(8,7,0):finite", "float8_e5m2", "fp(6,9,0)"};
+  uint32_t some = i % 2 ? 3 : 5;
+  hu_format fa = named_format(operands[t_below(r, some)]), fb = named_format(operands[t_below(r, some)]),
+            fc = named_format("binary32");
+  problem_draw(p, r, 9, 40, t_below(r, t_below(r, 2) ? 20 : 80), fa, fb, t_below(r, 2) ? &fc : NULL, fc,
+               HU_ACCUM_EXACT);
+  if (t_below(r, 2)) {
+    refill(&p->a, r, hu_limits_of(fa).emin - 1, 3);
+    refill(&p->b, r, -2, 3);
+    if (p->has_c) refill_c(&p->c, r, hu_limits_of(fa).emin);
+  }
+}
+
+/* Models one key apart from them. */
 static void neighbours(void **state) {
   (void)state;
   static const char *const texts[] = {"block(chain,l=2,daz=sign,ftz=tiny)",
@@ -204,44 +213,17 @@ static void neighbours(void **state) {
                                       "promote(34,block(lanes,l=32,daz=sign,ftz=tiny),binary32)",
                                       "splitk(3,block(lanes,l=32,daz=sign,ftz=tiny))",
                                       "any(intel.tdpbf16ps)"};
-  enum { TEXTS = sizeof texts / sizeof *texts };
-  static const char *const operands[] = {"bfloat16", "bfloat16", "fp(8,7,0):finite", "float8_e5m2", "fp(6,9,0)"};
   t_random r = {t_seed("gemm pairs neighbours", 76)};
-  for (unsigned i = 0; i < TEXTS * 16; i++) {
-    const char *text = texts[i % TEXTS];
-    uint32_t some = i / TEXTS % 2 ? 3 : 5;
-    hu_format fa = named_format(operands[t_below(&r, some)]), fb = named_format(operands[t_below(&r, some)]),
-              fc = named_format("binary32");
-    problem p;
-    problem_draw(&p, &r, 9, 40, t_below(&r, t_below(&r, 2) ? 20 : 80), fa, fb, t_below(&r, 2) ? &fc : NULL, fc,
-                 HU_ACCUM_EXACT);
-    p.accum = model_named(text);
-    if (t_below(&r, 2)) {
-      refill(&p.a, &r, hu_limits_of(fa).emin - 1, 3);
-      refill(&p.b, &r, -2, 3);
-      if (p.has_c) refill_c(&p.c, &r, hu_limits_of(fa).emin);
-    }
-    same(&p, text, UINT32_MAX);
-    problem_free(&p);
-  }
+  extension_neighbours(&(extension_texts){texts, sizeof texts / sizeof *texts, 16, draw_neighbour, same}, &r);
   print_message("gemm pairs: %lu runs agree\n", runs);
 }
 
-#ifdef TEST_MODELLED
-/* The products above have gone through tiles. */
-static void tiles_ran(void **state) {
-  (void)state;
-  assert_true(model_tiles_set_up() > 100);
-}
-#define MODELLED , cmocka_unit_test(tiles_ran)
-#else
-#define MODELLED
-#endif
+EXTENSION_RAN(model_tiles_set_up, 100)
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(random_problems), cmocka_unit_test(ends),
-                                     cmocka_unit_test(beyond_blocks),   cmocka_unit_test(steps),
-                                     cmocka_unit_test(nan_digits),      cmocka_unit_test(neighbours) MODELLED};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(random_problems), cmocka_unit_test(ends),       cmocka_unit_test(beyond_blocks),
+      cmocka_unit_test(steps),           cmocka_unit_test(nan_digits), cmocka_unit_test(neighbours) EXTENSION_RAN_CASE};
   for (int i = 0; i < UNITS; i++) {
     print_message("gemm pairs: %s: the instruction is %s\n", units[i].model,
                   hu_levels() & units[i].level ? "there" : "not there");

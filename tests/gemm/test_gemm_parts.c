@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_scaled_gemm by parts of exact sums of short integers: bytes and events of one thread without the instructions for
- * them (HU_LEVEL_VNNI off), and of the element-by-element integers (all levels off). */
+ * them (SHORT_LEVELS off), and of the element-by-element integers (all levels off). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,11 +14,19 @@
 #include "halfulp/scaled_gemm.h"
 #include "halfulp/scalar.h"
 
+#include "tests/gemm/extension.h"
 #include "tests/support/support.h"
+
+#ifdef TEST_MODELLED
+#include "tests/gemm/modelled/immintrin.h"
+#endif
 
 #ifndef TEST_ROUNDS
 #define TEST_ROUNDS 400
 #endif
+
+/* All kernels of short integers. */
+#define SHORT_LEVELS (HU_LEVEL_VNNI | HU_LEVEL_AVX_VNNI | HU_LEVEL_MADD)
 
 /* A scaled matrix, as it is stored. */
 typedef struct tensor {
@@ -105,15 +113,20 @@ static void compare(const call *p, const char *what, uint32_t off) {
   float *want = room(p->m * p->n * 4), *got = room(p->m * p->n * 4);
   hu_events wanted, events;
   run(p, 1, off, want, &wanted);
-  for (uint32_t threads = 1; threads <= 3; threads += 2) {
-    run(p, threads, 0, got, &events);
+  /* The best kernels, then the others. */
+  static const uint32_t without[] = {0, 0, HU_LEVEL_AMX_INT8, HU_LEVEL_VNNI, HU_LEVEL_VNNI | HU_LEVEL_AVX_VNNI};
+  for (uint32_t l = 0; l < sizeof without / sizeof *without; l++) {
+    run(p, l == 1 ? 3 : 1, without[l], got, &events);
     for (size_t i = 0; i < p->m * p->n; i++) {
       if (t_bits32(got[i]) != t_bits32(want[i]))
-        fail_msg("%s, %zu x %zu x %zu, factor %u: element %zu, %zu: %x, not %x", what, p->m, p->n, p->k, p->sum.factor,
-                 i / p->n, i % p->n, t_bits32(got[i]), t_bits32(want[i]));
+        fail_msg("%s, %zu x %zu x %zu, factor %u, without levels %x: element %zu, %zu: %x, not %x", what, p->m, p->n,
+                 p->k, p->sum.factor, without[l], i / p->n, i % p->n, t_bits32(got[i]), t_bits32(want[i]));
     }
     assert_true(t_same_events(&events, &wanted));
   }
+#ifdef TEST_MODELLED
+  assert_int_equal(model_tiles_in_use(), 0);
+#endif
   free(want);
   free(got);
 }
@@ -174,13 +187,16 @@ static void tiles(void **state) {
     const size_t *s = shapes[i / PAIRS];
     call p;
     draw(&p, &r, i, s[0], s[1], s[2]);
-    compare(&p, pairs[i % PAIRS][0], HU_LEVEL_VNNI);
+    compare(&p, pairs[i % PAIRS][0], SHORT_LEVELS);
     finish(&p);
   }
 }
 
+EXTENSION_RAN(model_tiles_set_up, 100)
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(small_products), cmocka_unit_test(tiles)};
-  print_message("gemm parts: the instructions are %s\n", hu_levels() & HU_LEVEL_VNNI ? "there" : "not there");
+  const struct CMUnitTest tests[] = {cmocka_unit_test(small_products), cmocka_unit_test(tiles) EXTENSION_RAN_CASE};
+  print_message("gemm parts: AVX512_VNNI is %s, AVX-VNNI is %s\n", hu_levels() & HU_LEVEL_VNNI ? "there" : "not there",
+                hu_levels() & HU_LEVEL_AVX_VNNI ? "there" : "not there");
   return cmocka_run_group_tests_name("gemm parts", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_gemm's exact sums of short integers by the instructions for them: bytes and events of the element-by-element
- * integers (all levels off), and of binary64 (HU_LEVEL_VNNI off) where there are many elements. gemm_short_modelled has
+ * integers (all levels off), and of binary64 (SHORT_LEVELS off) where there are many elements. gemm_short_modelled has
  * the instructions in plain C. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #include "tests/gemm/models.h"
 
 #ifdef TEST_MODELLED
-#include "tests/gemm/modelled/tiles.h"
+#include "tests/gemm/modelled/immintrin.h"
 #endif
 
 #ifndef TEST_ROUNDS
@@ -27,10 +27,20 @@
 
 static unsigned long runs;
 
-/* With all instructions and, where there are tiles, without these. */
+/* All kernels of short integers. */
+#define SHORT_LEVELS (HU_LEVEL_VNNI | HU_LEVEL_AVX_VNNI | HU_LEVEL_MADD)
+
+/* With all instructions; then without those that are there, the best first. */
 static void same(const problem *p, uint32_t off) {
-  problem_same_with(p, "exact", off, &runs);
-  if (hu_levels() & HU_LEVEL_AMX_INT8) problem_same_with(p, "exact", HU_LEVEL_AMX_INT8, &runs);
+  static const uint32_t best[] = {HU_LEVEL_AMX_INT8, HU_LEVEL_VNNI, HU_LEVEL_AVX_VNNI};
+  uint32_t without[4] = {0};
+  size_t n = 1;
+  for (size_t i = 0; i < 3; i++) {
+    if (!(hu_levels() & best[i])) continue;
+    without[n] = without[n - 1] | best[i];
+    n++;
+  }
+  problem_same_without(p, "exact", without, n, off, &runs);
 #ifdef TEST_MODELLED
   assert_int_equal(model_tiles_in_use(), 0);
 #endif
@@ -106,7 +116,7 @@ static void ranges(void **state) {
     refill(&p.b, &r, 1 + t_below(&r, t_below(&r, 3) ? 90 : 254), largest);
     if (t_below(&r, 8) == 0) plain_spoil(t_below(&r, 2) ? &p.a : &p.b, &r);
     if (p.has_c && t_below(&r, 8) == 0) plain_spoil(&p.c, &r);
-    same(&p, i % 20 ? HU_LEVEL_VNNI : UINT32_MAX);
+    same(&p, i % 20 ? SHORT_LEVELS : UINT32_MAX);
     problem_free(&p);
   }
   print_message("gemm short: %lu runs agree\n", runs);
@@ -155,7 +165,7 @@ static void specials(void **state) {
     }
     plain_keep_layout(x, &r, 0);
     refill(i % 2 ? &p.b : &p.a, &r, 9, 0);
-    same(&p, HU_LEVEL_VNNI);
+    same(&p, SHORT_LEVELS);
     problem_free(&p);
   }
 }
@@ -180,7 +190,7 @@ static void beyond_blocks(void **state) {
     refill(&p.a, &r, q == 1 ? 90 - 4 * (uint32_t)i / 6 : 255, 1);
     refill(&p.b, &r, q == 1 ? 84 : 255, 1);
     if (p.has_c) refill(&p.c, &r, 0x4380, 0);
-    same(&p, HU_LEVEL_VNNI);
+    same(&p, SHORT_LEVELS);
     if (i % 6 == 3) same(&p, UINT32_MAX);
     problem_free(&p);
   }
@@ -200,28 +210,54 @@ static void bounds(void **state) {
     p.a.code[0] = p.b.code[0] = 1; /* the last place */
     plain_keep_layout(&p.a, &r, 0);
     plain_keep_layout(&p.b, &r, 0);
-    same(&p, HU_LEVEL_VNNI);
+    same(&p, SHORT_LEVELS);
+    problem_free(&p);
+  }
+  print_message("gemm short: %lu runs agree\n", runs);
+}
+
+/* All bytes are the largest of their format, of one sign each: sums in 16 bits come as near to their end as they may. */
+static void byte_bounds(void **state) {
+  (void)state;
+  static const char *const of[] = {"float4_e2m1fn", "fp(1,3,-3):finite", "fp(1,4,-4):finite", "fp(1,5,-5):finite",
+                                   "uint4"};
+  t_random r = {t_seed("gemm short byte bounds", 87)};
+  for (int i = 0; i < 50; i++) {
+    problem p;
+    hu_format fa = named_format(of[i / 5 % 5]), fb = named_format(of[i % 5]);
+    problem_draw(&p, &r, 9, 30, 300, fa, fb, NULL, named_format("binary32"), HU_ACCUM_EXACT);
+    for (size_t e = 0; e < p.m * p.k; e++) p.a.code[e] = hu_limits_of(fa).max_code;
+    for (size_t e = 0; e < p.k * p.n; e++) {
+      p.b.code[e] = hu_limits_of(fb).max_code | (i / 25 ? hu_limits_of(fb).sign_mask : 0);
+    }
+    plain_keep_layout(&p.a, &r, 0);
+    plain_keep_layout(&p.b, &r, 0);
+    same(&p, UINT32_MAX);
     problem_free(&p);
   }
   print_message("gemm short: %lu runs agree\n", runs);
 }
 
 #ifdef TEST_MODELLED
-/* The products above have gone through tiles. */
-static void tiles_ran(void **state) {
-  (void)state;
-  assert_true(model_tiles_set_up() > 100);
+/* The less of what tiles did and of what AVX-VNNI did. */
+static long instructions(void) {
+  long tiles = model_tiles_set_up(), sums = model_vex_sums() / 1000;
+  return tiles < sums ? tiles : sums;
 }
-#define MODELLED , cmocka_unit_test(tiles_ran)
-#else
-#define MODELLED
 #endif
+EXTENSION_RAN(instructions, 100)
+
+static const char *there(uint32_t level) { return hu_levels() & level ? "there" : "not there"; }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(random_problems), cmocka_unit_test(ranges),
-                                     cmocka_unit_test(zeros),           cmocka_unit_test(specials),
-                                     cmocka_unit_test(beyond_blocks),   cmocka_unit_test(bounds) MODELLED};
-  print_message("gemm short: the instructions are %s, tiles %s\n", hu_levels() & HU_LEVEL_VNNI ? "there" : "not there",
-                hu_levels() & HU_LEVEL_AMX_INT8 ? "too" : "not");
+  const struct CMUnitTest tests[] = {cmocka_unit_test(random_problems),
+                                     cmocka_unit_test(ranges),
+                                     cmocka_unit_test(zeros),
+                                     cmocka_unit_test(specials),
+                                     cmocka_unit_test(beyond_blocks),
+                                     cmocka_unit_test(bounds),
+                                     cmocka_unit_test(byte_bounds) EXTENSION_RAN_CASE};
+  print_message("gemm short: AVX512_VNNI is %s, AMX is %s, AVX-VNNI is %s\n", there(HU_LEVEL_VNNI),
+                there(HU_LEVEL_AMX_INT8), there(HU_LEVEL_AVX_VNNI));
   return cmocka_run_group_tests_name("gemm short", tests, NULL, NULL);
 }

@@ -7,7 +7,9 @@
  * fusedMultiplyAdd of binary16 in that rounding direction, and VFMADD...PH is that operation (Intel's AVX512-FP16
  * architecture specification, document 347407): the direction stands in the instruction, which also suppresses
  * exceptions, subnormal numbers are operands and results whatever MXCSR says of others, and overflow is IEEE 754's. So
- * is the model's, as the sum's format is binary16 with infinities and the mode does not saturate. An exact zero has the
+ * is the model's, as the sum's format is binary16 with infinities and the mode does not saturate. Arm's FMLA of halves
+ * is it, too, where FPCR has the direction, FZ16 = 0 and AH = 0 (FEAT_FP16; Arm Architecture Reference Manual,
+ * FPMulAdd): subnormal numbers are not flushed, and exceptions only set flags of FPSR. An exact zero has the
  * sign of IEEE 754 in both. Steps follow one another in the order of K, and between pieces of K a sum waits as the code
  * that it is. What is left are three ends:
  *

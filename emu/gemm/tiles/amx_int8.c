@@ -20,6 +20,7 @@ enum { OF_SIGNED, OF_UNSIGNED };
     }                             \
   } while (0)
 #include "emu/gemm/tiles/amx_x86.h"
+#include "emu/gemm/tiles/join_x86.h"
 
 static void multiply_bytes(size_t rows, size_t cols, size_t words, const uint32_t *a, const uint32_t *b, int unsigned_a,
                            int32_t *acc, size_t high) {
@@ -31,7 +32,69 @@ static void multiply_bytes(size_t rows, size_t cols, size_t words, const uint32_
   }
 }
 
-static const hu_byte_tiles kernels = {multiply_bytes};
+/* ---- parts: tiles 0 to 2 are sums of 16 rows and up to 48 columns, 3 is A, 4 to 6 are B ---- */
+
+/* Tiles of A and of B hold `words` words of K, at most 16. */
+static void set_up(size_t words) {
+  hu_amx_shape shape = hu_amx_whole;
+  shape.bytes[3] = (uint16_t)(4 * words);
+  for (size_t t = 4; t <= 6; t++) shape.rows[t] = (uint8_t)words;
+  __asm__ volatile("" ::: "memory");
+  _tile_loadconfig(&shape);
+}
+
+/* The sums of 16 rows; `across`: how many columns of tiles there are. */
+HU_AMX_INLINE void part_tiles(const int kind, size_t words, const int across, const uint32_t *a, const uint32_t *b,
+                              int32_t *part) {
+  const long a_pitch = HU_SHORT_KC * 4, pitch = HU_GEMM32_NR * 4;
+  (void)kind;
+  _tile_zero(0);
+  if (across > 1) _tile_zero(1);
+  if (across > 2) _tile_zero(2);
+  for (size_t p = 0; p < words; p += HU_AMX_SIDE, b += HU_AMX_SIDE * HU_GEMM32_NR) {
+    _tile_loadd(3, a + p, a_pitch);
+    _tile_loadd(4, b, pitch);
+    HU_AMX_DOT(kind, 0, 3, 4);
+    if (across > 1) _tile_loadd(5, b + HU_AMX_SIDE, pitch);
+    if (across > 1) HU_AMX_DOT(kind, 1, 3, 5);
+    if (across > 2) _tile_loadd(6, b + 2 * HU_AMX_SIDE, pitch);
+    if (across > 2) HU_AMX_DOT(kind, 2, 3, 6);
+  }
+  _tile_stored(0, part, pitch);
+  if (across > 1) _tile_stored(1, part + HU_AMX_SIDE, pitch);
+  if (across > 2) _tile_stored(2, part + 2 * HU_AMX_SIDE, pitch);
+}
+
+HU_AMX_INLINE void add_parts(const int kind, size_t rows, size_t cols, size_t words, const uint32_t *a,
+                             const uint32_t *b, const hu_short_join *join, float *sum) {
+  _Alignas(64) int32_t part[HU_AMX_SIDE * HU_GEMM32_NR];
+  set_up(words < HU_AMX_SIDE ? words : HU_AMX_SIDE);
+  for (size_t j = 0; j < cols; j += HU_GEMM32_NR) {
+    const size_t across = (cols - j + HU_AMX_SIDE - 1) / HU_AMX_SIDE;
+    for (size_t i = 0; i < rows; i += HU_AMX_SIDE) {
+      const hu_corner c = {sum + i * cols + j, rows - i, cols - j, cols, join->row + i, join->column + j, join};
+      part_tiles(kind, words, across > 2 ? 3 : (int)across, a + i * HU_SHORT_KC, b + j * HU_SHORT_KC, part);
+      __asm__ volatile("" ::: "memory");
+      for (int r = 0; r < HU_AMX_SIDE && (size_t)r < c.rows; r++) {
+        for (int v = 0; v < 3 && (size_t)v < across; v++) {
+          hu_join_row(&c, r, v, _mm512_loadu_si512(part + r * HU_GEMM32_NR + v * HU_AMX_SIDE));
+        }
+      }
+    }
+  }
+  _tile_release();
+}
+
+static void add_part(size_t rows, size_t cols, size_t words, const uint32_t *a, const uint32_t *b, int unsigned_a,
+                     const hu_short_join *join, float *sum) {
+  if (!unsigned_a) {
+    add_parts(OF_SIGNED, rows, cols, words, a, b, join, sum);
+  } else {
+    add_parts(OF_UNSIGNED, rows, cols, words, a, b, join, sum);
+  }
+}
+
+static const hu_byte_tiles kernels = {multiply_bytes, add_part};
 #if defined(HU_UNCONFIRMED_UNITS) || defined(HU_MODELLED_INSTRUCTIONS)
 static int ask(void) { return hu_amx_permitted(HU_AMX_INT8); }
 static int runs(void) {

@@ -6,6 +6,7 @@
 
 #ifdef HU_MODELLED_INSTRUCTIONS
 static inline int hu_has_leaf7(unsigned bits) { return bits != 0; }
+static inline int hu_has_leaf7_1(unsigned bits) { return bits != 0; }
 #else
 #include <cpuid.h>
 
@@ -13,6 +14,12 @@ static inline int hu_has_leaf7(unsigned bits) { return bits != 0; }
 static inline int hu_has_leaf7(unsigned bits) {
   unsigned a, b, c, d;
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & bits) == bits;
+}
+
+/* All these bits of EAX of its subleaf 1? */
+static inline int hu_has_leaf7_1(unsigned bits) {
+  unsigned a, b, c, d;
+  return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & bits) == bits;
 }
 #endif
 

@@ -22,6 +22,6 @@ typedef struct hu_half_kernels {
                    uint16_t *acc, int fresh);
 } hu_half_kernels;
 
-extern const hu_extension hu_extension_fp16;
+extern const hu_extension hu_extension_fp16, hu_extension_fp16_neon;
 
 #endif

@@ -5,8 +5,9 @@
  *
  * No sum leaves them: the caller sees to it that, over all products that a sum takes before it is carried on, the
  * magnitudes of the products of halves add up to less than 2^31, and that bytes are at most HU_SHORT_BYTES. With these
- * many each term of a sum, |b| <= 127 times a + offset <= 255 or offset <= 128, is below 2^15, and there are two for
- * each product: together below 2^31, whatever their order. */
+ * many each term of a sum, |b| <= 127 times a + offset <= 255 or offset <= 127, is below 2^15, and there are two for
+ * each product: together below 2^31, whatever their order. Where kernels have `pairs`, 2 run (a + offset) |b| is below
+ * 2^15, too. */
 #ifndef HALFULP_EMU_GEMM_TILES_SHORT_H
 #define HALFULP_EMU_GEMM_TILES_SHORT_H
 
@@ -15,6 +16,13 @@
 
 #define HU_SHORT_KC 64 /* words */
 #define HU_SHORT_BYTES 32768
+
+/* Bytes of A have `offset` added, so that they are from 0 to 255. Kernels with `pairs` add up in 16 bits over `run`
+ * words. */
+typedef struct hu_byte_rule {
+  uint32_t offset;
+  size_t run;
+} hu_byte_rule;
 
 /* With p = the part times unit: sum = fma(row(i) column(j), p, sum), or, `twice`, fma(column(j), p row(i), sum);
  * unfused: the last product is rounded, too. Each operation is rounded to nearest. */
@@ -36,19 +44,20 @@ typedef struct hu_short_kernels {
   void (*weave_bytes)(size_t n, uint32_t *z, const void *lines, size_t pitch);
   void (*weave_halves)(size_t n, uint32_t *z, const void *lines, size_t pitch);
   /* acc(i, j) += sum of (a(i, k) - offset) b(k, j), a from 0 to 255, b signed; acc has panels of `high` rows. */
-  void (*multiply_bytes)(size_t rows, size_t cols, size_t words, const uint32_t *a, const uint32_t *b, uint32_t offset,
-                         int32_t *acc, size_t high);
+  void (*multiply_bytes)(size_t rows, size_t cols, size_t words, const uint32_t *a, const uint32_t *b,
+                         const hu_byte_rule *rule, int32_t *acc, size_t high);
   /* acc(i, j) += sum of a(i, k) b(k, j), both signed. */
   void (*multiply_halves)(size_t rows, size_t cols, size_t words, const uint32_t *a, const uint32_t *b, int32_t *acc,
                           size_t high);
   /* sum(i, j) = what *join makes of the sum of such products, of bytes (group 4) or halves (2), in binary32; cols to a
    * row. */
   void (*add_part)(size_t group, size_t rows, size_t cols, size_t words, const uint32_t *a, const uint32_t *b,
-                   uint32_t offset, const hu_short_join *join, float *sum);
+                   const hu_byte_rule *rule, const hu_short_join *join, float *sum);
   /* total[i] += acc[i]; acc[i] = 0 */
   void (*carry)(size_t n, double *total, int32_t *acc);
   /* z[i] = x[i] scale */
   void (*scale)(size_t n, double *z, const int32_t *x, double scale);
+  int pairs; /* 1: sums of bytes are formed in 16 bits first */
 } hu_short_kernels;
 
 /* Beside them: products of bytes by tiles, which take 16 rows, 16 columns and 16 words at a time. */
@@ -58,8 +67,12 @@ typedef struct hu_byte_tiles {
    * i HU_SHORT_KC + p. rows and words are multiples of HU_SHORT_TILE. */
   void (*multiply_bytes)(size_t rows, size_t cols, size_t words, const uint32_t *a, const uint32_t *b, int unsigned_a,
                          int32_t *acc, size_t high);
+  /* sum(i, j) = what *join makes of the sum of such products, as above; A row-major, and of any number of rows; words
+   * are at most HU_SHORT_TILE, or a multiple of it. */
+  void (*add_part)(size_t rows, size_t cols, size_t words, const uint32_t *a, const uint32_t *b, int unsigned_a,
+                   const hu_short_join *join, float *sum);
 } hu_byte_tiles;
 
-extern const hu_extension hu_extension_vnni, hu_extension_amx_int8;
+extern const hu_extension hu_extension_madd, hu_extension_avx_vnni, hu_extension_vnni, hu_extension_amx_int8;
 
 #endif

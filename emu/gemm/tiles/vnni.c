@@ -3,6 +3,7 @@
  * test compiles this file a second time with a header in place of the compiler's that models the instructions in C. */
 #include <immintrin.h>
 
+#include "emu/gemm/tiles/join_x86.h"
 #include "emu/gemm/tiles/short.h"
 #include "emu/gemm/tiles/weave_x86.h"
 
@@ -122,8 +123,8 @@ static inline __attribute__((always_inline)) void multiply(const int of_bytes, s
 }
 
 static void multiply_bytes(size_t rows, size_t cols, size_t words, const uint32_t *a, const uint32_t *b,
-                           uint32_t offset, int32_t *acc, size_t high) {
-  multiply(1, rows, cols, words, a, b, offset, acc, high);
+                           const hu_byte_rule *rule, int32_t *acc, size_t high) {
+  multiply(1, rows, cols, words, a, b, rule->offset, acc, high);
 }
 
 static void multiply_halves(size_t rows, size_t cols, size_t words, const uint32_t *a, const uint32_t *b, int32_t *acc,
@@ -133,34 +134,10 @@ static void multiply_halves(size_t rows, size_t cols, size_t words, const uint32
 
 /* ---- parts ---- */
 
-/* Where a tile of a part goes: rows and columns that are there, cols to a row. */
-typedef struct corner {
-  float *sum;
-  size_t rows, left, cols;
-  const float *row, *column;
-  const hu_short_join *join;
-} corner;
-
-static inline __attribute__((always_inline)) void join_row(const corner *c, const int i, const int v, __m512i part) {
-  size_t left = c->left > 16 * (size_t)v ? c->left - 16 * (size_t)v : 0;
-  __mmask16 there = (__mmask16)(left < 16 ? (1u << left) - 1 : 0xFFFF);
-  float *at = c->sum + (size_t)i * c->cols + 16 * (size_t)v;
-  __m512 sum = _mm512_maskz_loadu_ps(there, at),
-         p = _mm512_mul_ps(_mm512_cvtepi32_ps(part), _mm512_set1_ps(c->join->unit));
-  __m512 row = _mm512_set1_ps(c->row[i]), column = _mm512_maskz_loadu_ps(there, c->column + 16 * v);
-  if (c->join->twice) {
-    p = _mm512_mul_ps(p, row);
-  } else {
-    column = _mm512_mul_ps(row, column);
-  }
-  sum = c->join->unfused ? _mm512_add_ps(sum, _mm512_mul_ps(column, p)) : _mm512_fmadd_ps(column, p, sum);
-  _mm512_mask_storeu_ps(at, there, sum);
-}
-
 /* Sums from nothing. */
 static inline __attribute__((always_inline)) void part_tile(const int of_bytes, size_t words, const int nv,
                                                             const uint32_t *a, const uint32_t *b, const __m512i less[3],
-                                                            const corner *c) {
+                                                            const hu_corner *c) {
   __m512i z[HU_GEMM_MR][3];
 #pragma GCC unroll 8
   for (int i = 0; i < HU_GEMM_MR; i++) {
@@ -174,7 +151,7 @@ static inline __attribute__((always_inline)) void part_tile(const int of_bytes, 
   for (int i = 0; i < HU_GEMM_MR; i++) {
     if ((size_t)i >= c->rows) break;
 #pragma GCC unroll 3
-    for (int v = 0; v < nv; v++) join_row(c, i, v, z[i][v]);
+    for (int v = 0; v < nv; v++) hu_join_row(c, i, v, z[i][v]);
   }
 }
 
@@ -187,7 +164,7 @@ static inline __attribute__((always_inline)) void add_parts(const int of_bytes, 
     if (of_bytes) offsets(words, y, offset, less);
     for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
       const uint32_t *x = a + i * HU_SHORT_KC;
-      corner c = {sum + i * cols + j, rows - i, cols - j, cols, join->row + i, join->column + j, join};
+      hu_corner c = {sum + i * cols + j, rows - i, cols - j, cols, join->row + i, join->column + j, join};
       if (cols - j > 32) {
         part_tile(of_bytes, words, 3, x, y, less, &c);
       } else if (cols - j > 16) {
@@ -200,9 +177,9 @@ static inline __attribute__((always_inline)) void add_parts(const int of_bytes, 
 }
 
 static void add_part(size_t group, size_t rows, size_t cols, size_t words, const uint32_t *a, const uint32_t *b,
-                     uint32_t offset, const hu_short_join *join, float *sum) {
+                     const hu_byte_rule *rule, const hu_short_join *join, float *sum) {
   if (group == 4) {
-    add_parts(1, rows, cols, words, a, b, offset, join, sum);
+    add_parts(1, rows, cols, words, a, b, rule->offset, join, sum);
   } else {
     add_parts(0, rows, cols, words, a, b, 0, join, sum);
   }
@@ -227,8 +204,8 @@ static void scale(size_t n, double *z, const int32_t *x, double by) {
   for (size_t i = 0; i < n; i += 8) _mm512_storeu_pd(z + i, _mm512_mul_pd(eight(x + i), _mm512_set1_pd(by)));
 }
 
-static const hu_short_kernels kernels = {range,          bytes,           halves,   hu_weave_bytes, hu_weave_halves,
-                                         multiply_bytes, multiply_halves, add_part, carry,          scale};
+static const hu_short_kernels kernels = {
+    range, bytes, halves, hu_weave_bytes, hu_weave_halves, multiply_bytes, multiply_halves, add_part, carry, scale, 0};
 
 #ifdef HU_MODELLED_INSTRUCTIONS
 static int runs(void) { return 1; }

@@ -7,25 +7,38 @@
 #include "emu/simd/level.h"
 #include "halfulp/gemm.h"
 
+long model_vex_sums(void);
+extern long model_vex_count;
+long model_vex_count;
+long model_vex_sums(void) { return __atomic_load_n(&model_vex_count, __ATOMIC_RELAXED); }
+
 hu_extensions hu_extensions_for(const hu_exec *exec) {
   hu_extensions z = {NULL, NULL, NULL, NULL, NULL};
   uint32_t off = exec ? exec->levels_off : 0;
   if (!(off & HU_LEVEL_BF16)) z.pairs = hu_extension_bf16.pairs;
   if (!(off & HU_LEVEL_AMX_BF16)) z.pair_tiles = hu_extension_amx_bf16.pair_tiles;
+  if (!(off & HU_LEVEL_MADD)) z.shorts = hu_extension_madd.shorts;
+  if (!(off & HU_LEVEL_AVX_VNNI)) z.shorts = hu_extension_avx_vnni.shorts;
   if (!(off & HU_LEVEL_VNNI)) z.shorts = hu_extension_vnni.shorts;
   if (!(off & (HU_LEVEL_VNNI | HU_LEVEL_AMX_INT8))) z.byte_tiles = hu_extension_amx_int8.byte_tiles;
   if (!(off & HU_LEVEL_FP16)) z.halves = hu_extension_fp16.halves;
   return z;
 }
 
-static const hu_extension *const known[] = {&hu_extension_bf16, &hu_extension_vnni, &hu_extension_amx_bf16,
-                                            &hu_extension_amx_int8, &hu_extension_fp16};
-static const uint32_t own[] = {HU_LEVEL_BF16, HU_LEVEL_VNNI, HU_LEVEL_AMX_BF16, HU_LEVEL_AMX_INT8, HU_LEVEL_FP16};
+static const hu_extension *const known[] = {&hu_extension_bf16,     &hu_extension_vnni, &hu_extension_amx_bf16,
+                                            &hu_extension_amx_int8, &hu_extension_fp16, &hu_extension_avx_vnni};
+static const uint32_t own[] = {HU_LEVEL_BF16,     HU_LEVEL_VNNI, HU_LEVEL_AMX_BF16,
+                               HU_LEVEL_AMX_INT8, HU_LEVEL_FP16, HU_LEVEL_AVX_VNNI};
+enum { KNOWN = sizeof own / sizeof *own };
 
-uint32_t hu_extension_bits(void) { return own[0] | own[1] | own[2] | own[3] | own[4]; }
+uint32_t hu_extension_bits(void) {
+  uint32_t bits = 0;
+  for (int i = 0; i < KNOWN; i++) bits |= own[i];
+  return bits;
+}
 
 const char *hu_extension_name(uint32_t level) {
-  for (int i = 0; i < 5; i++) {
+  for (int i = 0; i < KNOWN; i++) {
     if (level == own[i]) return known[i]->name;
   }
   return NULL;

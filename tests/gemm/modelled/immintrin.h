@@ -300,4 +300,6 @@ MODEL_FN __m512 _mm512_dpbf16_ps(__m512 c, __m512bh a, __m512bh b) {
   return c;
 }
 
+#include "tests/gemm/modelled/avx2.h"
+
 #endif

@@ -66,6 +66,11 @@ void model_load_tile(int z, const void *base, ptrdiff_t stride) {
   }
 }
 
+void model_zero_tile(int z) {
+  demand_tile(z);
+  memset(tiles.row[z], 0, sizeof tiles.row[z]);
+}
+
 void model_store_tile(int x, void *base, ptrdiff_t stride) {
   demand_tile(x);
   for (int r = 0; r < tiles.rows[x]; r++) {

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/processor/checks.c - instructions that no preset models, each against the library's scalar functions or integers
+ * of C. */
+#include "cli/processor/processor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "halfulp/scalar.h"
+
+enum { SHOWN_MAX = 5, EIGHT = PROCESSOR_LANES };
+
+const processor_check *processor_check_at(size_t i) {
+  const processor_check *const lists[] = {processor_checks_x86, processor_checks_arm};
+  for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
+    for (const processor_check *x = lists[l]; x->instruction; x++) {
+      if (x->has() && i-- == 0) return x;
+    }
+  }
+  return NULL;
+}
+
+/* One result of `digits` digits; `from`: what was asked. */
+static void compare(processor_tally *t, uint64_t from, uint32_t got, uint32_t want, int digits) {
+  t->compared++;
+  if (got == want) return;
+  if (t->different++ < SHOWN_MAX && !t->quiet) {
+    printf("    %llx  processor %0*x, library %0*x\n", (unsigned long long)from, digits, got, digits, want);
+  }
+}
+
+/* ---- conversions ---- */
+
+/* All NaN are one: which digits stay is the processor's matter. */
+static uint32_t one_nan(uint32_t x, uint32_t infinity, uint32_t sign) {
+  return (x & ~sign) > infinity ? infinity + 1 : x;
+}
+
+static uint32_t bits_of(float x) {
+  uint32_t u;
+  memcpy(&u, &x, sizeof u);
+  return u;
+}
+
+void processor_check_widen(processor_tally *t, void (*widen)(float *z, const uint16_t *x)) {
+  const hu_format f = hu_format_ieee(5, 10, 0);
+  for (uint32_t code = 0; code < 0x10000; code += EIGHT) {
+    uint16_t x[EIGHT];
+    float z[EIGHT];
+    for (uint32_t i = 0; i < EIGHT; i++) x[i] = (uint16_t)(code + i);
+    widen(z, x);
+    for (uint32_t i = 0; i < EIGHT; i++) {
+      const uint32_t want = bits_of(hu_decode(f, code + i)), infinity = 0x7F800000, sign = 0x80000000;
+      compare(t, code + i, one_nan(bits_of(z[i]), infinity, sign), one_nan(want, infinity, sign), 8);
+    }
+  }
+}
+
+/* A number of any exponent, or of those that binary16 has and some below them; of all digits, or of few, so that it is
+ * half way between two codes or one itself. */
+static float drawn(uint32_t u, uint32_t v) {
+  enum { LOWEST = 127 - 26, EXPONENTS = 43 };
+  uint32_t z = v % 4 ? (u & 0x807FFFFFu) | (LOWEST + u % EXPONENTS) << 23 : u;
+  if (v >> 2 & 1) z &= 0xFFFFFFFFu << (v >> 3 & 15);
+  float x;
+  memcpy(&x, &z, sizeof x);
+  return x;
+}
+
+void processor_check_narrow(processor_tally *t, uint32_t round, void (*narrow)(uint16_t *z, const float *x)) {
+  const hu_format f = hu_format_ieee(5, 10, 0);
+  const hu_stream words = {t->key, (uint64_t)1 << 60};
+  hu_mode mode = {.round = (uint8_t)round};
+  for (uint64_t done = 0; done < t->count; done += EIGHT) {
+    float x[EIGHT];
+    uint16_t z[EIGHT];
+    for (uint32_t i = 0; i < EIGHT; i++) {
+      x[i] = drawn(hu_stream_word(words, 2 * (done + i)), hu_stream_word(words, 2 * (done + i) + 1));
+    }
+    narrow(z, x);
+    for (uint32_t i = 0; i < EIGHT; i++) {
+      const uint32_t want = hu_encode(f, mode, x[i], 0, NULL);
+      compare(t, bits_of(x[i]), one_nan(z[i], 0x7C00, 0x8000), one_nan(want, 0x7C00, 0x8000), 4);
+    }
+  }
+}
+
+/* ---- sums of two products of 16 bits ---- */
+
+static int16_t half_at(uint32_t word, int at) {
+  const int32_t x = (int32_t)(word >> 16 * at & 0xFFFF);
+  return (int16_t)(x >= 0x8000 ? x - 0x10000 : x);
+}
+
+/* Modulo 2^32: a sum does not saturate. */
+static uint32_t two_products(uint32_t c, uint32_t a, uint32_t b) {
+  const int64_t sum = (int64_t)half_at(a, 0) * half_at(b, 0) + (int64_t)half_at(a, 1) * half_at(b, 1);
+  return c + (uint32_t)(uint64_t)sum;
+}
+
+/* Every fourth half is at an end of its range. */
+static uint32_t drawn_halves(uint32_t u) {
+  static const uint16_t ends[] = {0x8000, 0x7FFF, 0x8001, 0xFFFF};
+  return u % 4 ? u : (uint32_t)ends[u >> 8 & 3] << 16 | ends[u >> 10 & 3];
+}
+
+void processor_check_pairs(processor_tally *t, void (*add)(uint32_t *c, const uint32_t *a, const uint32_t *b)) {
+  const hu_stream words = {t->key, (uint64_t)1 << 61};
+  for (uint64_t done = 0; done < t->count; done += EIGHT) {
+    uint32_t a[EIGHT], b[EIGHT], c[EIGHT], z[EIGHT];
+    for (uint32_t i = 0; i < EIGHT; i++) {
+      a[i] = drawn_halves(hu_stream_word(words, 3 * (done + i)));
+      b[i] = drawn_halves(hu_stream_word(words, 3 * (done + i) + 1));
+      c[i] = z[i] = hu_stream_word(words, 3 * (done + i) + 2);
+    }
+    add(z, a, b);
+    for (uint32_t i = 0; i < EIGHT; i++) {
+      compare(t, (uint64_t)a[i] << 32 | b[i], z[i], two_products(c[i], a[i], b[i]), 8);
+    }
+  }
+}

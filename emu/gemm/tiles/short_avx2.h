@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/gemm/tiles/short_avx2.h - short.h in vectors of 256 bits: tiles of 4 rows by three vectors, 12 accumulators in
+ * registers. An extension includes it and has before that:
+ *
+ *   HU_SHORT_PAIRS          1: sums of bytes are formed in 16 bits, of two products each, for at most hu_byte_rule.run
+ *                           words, and then widened; 0: in 32 bits, of four products
+ *   add_bytes, add_halves   (z, x, y): z plus the products of x, unsigned bytes or signed halves, and y, both signed */
+#ifndef HALFULP_EMU_GEMM_TILES_SHORT_AVX2_H
+#define HALFULP_EMU_GEMM_TILES_SHORT_AVX2_H
+
+#include "emu/gemm/tiles/short.h"
+
+enum { MR = HU_GEMM_MR, NR = HU_GEMM32_NR, KC = HU_SHORT_KC, TALL = 4, WIDE = 24, LANES = 8 };
+_Static_assert(MR % TALL == 0 && NR % WIDE == 0, "panels are whole tiles");
+
+static inline __m256i load(const void *p) { return _mm256_loadu_si256((const __m256i *)p); }
+static inline void store(void *p, __m256i x) { _mm256_storeu_si256((__m256i *)p, x); }
+
+/* ---- packing ---- */
+
+/* Zero less one is larger than all magnitudes less one. */
+static void range(size_t n, const float *x, uint32_t *least, uint32_t *most) {
+  const __m256i size = _mm256_set1_epi32(0x7FFFFFFF), one = _mm256_set1_epi32(1);
+  __m256i low = _mm256_set1_epi32((int)(*least - 1)), high = _mm256_set1_epi32((int)*most);
+  uint32_t each[2][LANES];
+  for (size_t i = 0; i < n; i += LANES) {
+    __m256i u = _mm256_and_si256(load(x + i), size);
+    high = _mm256_max_epu32(high, u);
+    low = _mm256_min_epu32(low, _mm256_sub_epi32(u, one));
+  }
+  store(each[0], low);
+  store(each[1], high);
+  for (size_t i = 0; i < LANES; i++) {
+    *least = each[0][i] + 1 < *least ? each[0][i] + 1 : *least;
+    *most = each[1][i] > *most ? each[1][i] : *most;
+  }
+}
+
+/* Eight integers that binary32 holds. */
+static inline __m256i integers(const float *x, float scale) {
+  return _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x), _mm256_set1_ps(scale)));
+}
+
+/* Sixteen words of at most 16 bits become halves; the instruction takes them by half vectors. */
+static inline __m256i sixteen_halves(__m256i x, __m256i y) {
+  return _mm256_permute4x64_epi64(_mm256_packus_epi32(x, y), 0xD8);
+}
+
+static void bytes(size_t n, uint8_t *z, const float *x, float scale, int32_t offset) {
+  const __m256i more = _mm256_set1_epi32(offset), byte = _mm256_set1_epi32(0xFF);
+  for (size_t i = 0; i < n; i += 16) {
+    __m256i u = _mm256_and_si256(_mm256_add_epi32(integers(x + i, scale), more), byte);
+    __m256i v = _mm256_and_si256(_mm256_add_epi32(integers(x + i + LANES, scale), more), byte);
+    __m256i both = sixteen_halves(u, v);
+    __m128i low = _mm256_castsi256_si128(both), high = _mm256_extracti128_si256(both, 1);
+    _mm_storeu_si128((__m128i *)(void *)(z + i), _mm_packus_epi16(low, high));
+  }
+}
+
+static void halves(size_t n, uint16_t *z, const float *x, float scale) {
+  const __m256i half = _mm256_set1_epi32(0xFFFF);
+  for (size_t i = 0; i < n; i += 16) {
+    __m256i u = _mm256_and_si256(integers(x + i, scale), half);
+    __m256i v = _mm256_and_si256(integers(x + i + LANES, scale), half);
+    store(z + i, sixteen_halves(u, v));
+  }
+}
+
+static inline __m256i eight_halves(const uint8_t *p) {
+  return _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
+}
+
+static void weave_halves(size_t n, uint32_t *z, const void *lines, size_t pitch) {
+  const uint8_t *p = lines;
+  for (size_t i = 0; i < n; i += LANES, p += 16) {
+    store(z + i, _mm256_or_si256(eight_halves(p), _mm256_slli_epi32(eight_halves(p + pitch), 16)));
+  }
+}
+
+static inline __m256i eight_bytes(const uint8_t *p) {
+  return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p));
+}
+
+static void weave_bytes(size_t n, uint32_t *z, const void *lines, size_t pitch) {
+  const uint8_t *p = lines;
+  for (size_t i = 0; i < n; i += LANES, p += 8) {
+    __m256i low = _mm256_or_si256(eight_bytes(p), _mm256_slli_epi32(eight_bytes(p + pitch), 8));
+    __m256i high = _mm256_slli_epi32(eight_bytes(p + 3 * pitch), 8);
+    high = _mm256_or_si256(eight_bytes(p + 2 * pitch), high);
+    store(z + i, _mm256_or_si256(low, _mm256_slli_epi32(high, 16)));
+  }
+}
+
+/* ---- tiles ---- */
+
+#define HU_SHORT_INLINE static inline __attribute__((always_inline))
+
+HU_SHORT_INLINE void clear(__m256i z[TALL][3]) {
+#pragma GCC unroll 4
+  for (int i = 0; i < TALL; i++) {
+#pragma GCC unroll 3
+    for (int v = 0; v < 3; v++) z[i][v] = _mm256_setzero_si256();
+  }
+}
+
+/* The compiler finishes this row of sums before it goes on: gcc would form the products of all rows first, and has too
+ * few registers for them. */
+#ifdef HU_MODELLED_INSTRUCTIONS
+#define HU_SHORT_ROW_DONE(z)
+#else
+#define HU_SHORT_ROW_DONE(z) __asm__("" : "+x"((z)[0]), "+x"((z)[1]), "+x"((z)[2]))
+#endif
+
+HU_SHORT_INLINE void add_words(const int of_bytes, size_t words, const uint32_t *a, const uint32_t *b,
+                               __m256i z[TALL][3]) {
+  for (; words; words--, a += MR, b += NR) {
+    const __m256i y[3] = {load(b), load(b + LANES), load(b + 2 * LANES)};
+#pragma GCC unroll 4
+    for (int i = 0; i < TALL; i++) {
+      const __m256i x = _mm256_set1_epi32((int)a[i]);
+#pragma GCC unroll 3
+      for (int v = 0; v < 3; v++) z[i][v] = of_bytes ? add_bytes(z[i][v], x, y[v]) : add_halves(z[i][v], x, y[v]);
+      HU_SHORT_ROW_DONE(z[i]);
+    }
+  }
+}
+
+/* z = the sums of a tile, in 32 bits. */
+HU_SHORT_INLINE void sum_words(const int of_bytes, size_t words, size_t run, const uint32_t *a, const uint32_t *b,
+                               __m256i z[TALL][3]) {
+  const __m256i one = _mm256_set1_epi16(1);
+  clear(z);
+  if (!of_bytes || !HU_SHORT_PAIRS) {
+    add_words(of_bytes, words, a, b, z);
+    return;
+  }
+  while (words) {
+    const size_t some = words < run ? words : run;
+    __m256i part[TALL][3];
+    clear(part);
+    add_words(1, some, a, b, part);
+#pragma GCC unroll 4
+    for (int i = 0; i < TALL; i++) {
+#pragma GCC unroll 3
+      for (int v = 0; v < 3; v++) z[i][v] = _mm256_add_epi32(z[i][v], _mm256_madd_epi16(part[i][v], one));
+    }
+    a += some * MR;
+    b += some * NR;
+    words -= some;
+  }
+}
+
+/* offset times the sums of 24 columns: what the sums of bytes have too much. 16 bits hold the sums of two of every four
+ * bytes of a column. */
+_Static_assert(2 * KC * 128 <= 0x7FFF, "16 bits hold the sums of columns");
+static inline void offsets(size_t words, const uint32_t *b, uint32_t offset, __m256i z[3]) {
+  const __m256i ones = _mm256_set1_epi8(1), one = _mm256_set1_epi16(1), times = _mm256_set1_epi32((int)offset);
+  for (int v = 0; v < 3; v++) z[v] = _mm256_setzero_si256();
+  if (offset == 0) return;
+  for (; words; words--, b += NR) {
+    for (int v = 0; v < 3; v++) z[v] = _mm256_add_epi16(z[v], _mm256_maddubs_epi16(ones, load(b + LANES * v)));
+  }
+  for (int v = 0; v < 3; v++) z[v] = _mm256_mullo_epi32(_mm256_madd_epi16(z[v], one), times);
+}
+
+/* Where the tile of rows i ... of A begins, where that of columns j ... of B or of sums. */
+static inline const uint32_t *at_row(const uint32_t *a, size_t i) { return a + i / MR * (MR * KC) + i % MR; }
+static inline size_t at_column(size_t j, size_t high) { return j / NR * (NR * high) + j % NR; }
+
+HU_SHORT_INLINE void multiply(const int of_bytes, size_t rows, size_t cols, size_t words, const uint32_t *a,
+                              const uint32_t *b, const hu_byte_rule *rule, int32_t *acc, size_t high) {
+  const size_t run = of_bytes ? rule->run : 0;
+  for (size_t j = 0; j < cols; j += WIDE) {
+    const uint32_t *y = b + at_column(j, KC);
+    __m256i z[TALL][3], less[3];
+    offsets(words, y, of_bytes ? rule->offset : 0, less);
+    for (size_t i = 0; i < rows; i += TALL) {
+      int32_t *to = acc + at_column(j, high) + i * NR;
+      sum_words(of_bytes, words, run, at_row(a, i), y, z);
+#pragma GCC unroll 4
+      for (int r = 0; r < TALL; r++) {
+#pragma GCC unroll 3
+        for (int v = 0; v < 3; v++) {
+          int32_t *at = to + r * NR + LANES * v;
+          store(at, _mm256_add_epi32(load(at), _mm256_sub_epi32(z[r][v], less[v])));
+        }
+      }
+    }
+  }
+}
+
+static void multiply_bytes(size_t rows, size_t cols, size_t words, const uint32_t *a, const uint32_t *b,
+                           const hu_byte_rule *rule, int32_t *acc, size_t high) {
+  multiply(1, rows, cols, words, a, b, rule, acc, high);
+}
+
+static void multiply_halves(size_t rows, size_t cols, size_t words, const uint32_t *a, const uint32_t *b, int32_t *acc,
+                            size_t high) {
+  multiply(0, rows, cols, words, a, b, NULL, acc, high);
+}
+
+/* ---- parts ---- */
+
+/* Where a vector of a part goes: `left` columns are there. */
+typedef struct place {
+  float *sum;
+  size_t left;
+  float row;
+  const float *column;
+  const hu_short_join *join;
+} place;
+
+static inline void join_vector(const place *p, __m256i part) {
+  const __m256i there = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)(p->left < LANES ? p->left : LANES)),
+                                           _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  __m256 sum = _mm256_maskload_ps(p->sum, there), column = _mm256_maskload_ps(p->column, there);
+  __m256 x = _mm256_mul_ps(_mm256_cvtepi32_ps(part), _mm256_set1_ps(p->join->unit)), row = _mm256_set1_ps(p->row);
+  if (p->join->twice) {
+    x = _mm256_mul_ps(x, row);
+  } else {
+    column = _mm256_mul_ps(row, column);
+  }
+  sum = p->join->unfused ? _mm256_add_ps(sum, _mm256_mul_ps(column, x)) : _mm256_fmadd_ps(column, x, sum);
+  _mm256_maskstore_ps(p->sum, there, sum);
+}
+
+HU_SHORT_INLINE void add_parts(const int of_bytes, size_t rows, size_t cols, size_t words, const uint32_t *a,
+                               const uint32_t *b, const hu_byte_rule *rule, const hu_short_join *join, float *sum) {
+  const size_t run = of_bytes ? rule->run : 0;
+  for (size_t j = 0; j < cols; j += WIDE) {
+    const uint32_t *y = b + at_column(j, KC);
+    __m256i z[TALL][3], less[3];
+    offsets(words, y, of_bytes ? rule->offset : 0, less);
+    for (size_t i = 0; i < rows; i += TALL) {
+      sum_words(of_bytes, words, run, at_row(a, i), y, z);
+      for (size_t r = 0; r < TALL && i + r < rows; r++) {
+        for (size_t v = 0; v < 3 && j + LANES * v < cols; v++) {
+          const size_t column = j + LANES * v;
+          const place p = {sum + (i + r) * cols + column, cols - column, join->row[i + r], join->column + column, join};
+          join_vector(&p, _mm256_sub_epi32(z[r][v], less[v]));
+        }
+      }
+    }
+  }
+}
+
+static void add_part(size_t group, size_t rows, size_t cols, size_t words, const uint32_t *a, const uint32_t *b,
+                     const hu_byte_rule *rule, const hu_short_join *join, float *sum) {
+  if (group == 4) {
+    add_parts(1, rows, cols, words, a, b, rule, join, sum);
+  } else {
+    add_parts(0, rows, cols, words, a, b, NULL, join, sum);
+  }
+}
+
+/* ---- sums ---- */
+
+static inline __m256d four(const int32_t *x) {
+  return _mm256_cvtepi32_pd(_mm_loadu_si128((const __m128i *)(const void *)x));
+}
+
+static void carry(size_t n, double *total, int32_t *acc) {
+  for (size_t i = 0; i < n; i += LANES) {
+    for (size_t l = i; l < i + LANES; l += 4) {
+      _mm256_storeu_pd(total + l, _mm256_add_pd(_mm256_loadu_pd(total + l), four(acc + l)));
+    }
+    store(acc + i, _mm256_setzero_si256());
+  }
+}
+
+static void scale(size_t n, double *z, const int32_t *x, double by) {
+  for (size_t i = 0; i < n; i += 4) _mm256_storeu_pd(z + i, _mm256_mul_pd(four(x + i), _mm256_set1_pd(by)));
+}
+
+static const hu_short_kernels kernels = {range,           bytes,    halves, weave_bytes, weave_halves,  multiply_bytes,
+                                         multiply_halves, add_part, carry,  scale,       HU_SHORT_PAIRS};
+
+#endif
