@@ -216,7 +216,8 @@ static void bounds(void **state) {
   print_message("gemm short: %lu runs agree\n", runs);
 }
 
-/* All bytes are the largest of their format, of one sign each: sums in 16 bits come as near to their end as they may. */
+/* All bytes are the largest of their format, of one sign each: sums in 16 bits come as near to their end as they
+ * may. */
 static void byte_bounds(void **state) {
   (void)state;
   static const char *const of[] = {"float4_e2m1fn", "fp(1,3,-3):finite", "fp(1,4,-4):finite", "fp(1,5,-5):finite",
