@@ -106,7 +106,7 @@ typedef struct hu_gemm_way {
   int (*run)(hu_gemm_call *g, const hu_level *level, hu_events *events);
 } hu_gemm_way;
 extern const hu_gemm_way hu_way_fp32;                                  /* fp32.c */
-extern const hu_gemm_way hu_way_short;                                 /* exact_short.c: VNNI, AMX */
+extern const hu_gemm_way hu_way_short, hu_way_digits;                  /* short/: AVX2, VNNI, AMX */
 extern const hu_gemm_way hu_way_exact64, hu_way_brackets;              /* exact.c */
 extern const hu_gemm_way hu_way_wide;                                  /* exact_wide.c: any exact sum */
 extern const hu_gemm_way hu_way_half;                                  /* steps/half.c: AVX512-FP16 */
@@ -116,8 +116,8 @@ extern const hu_gemm_way hu_way_unit;                                  /* unit.c
 extern const hu_gemm_way hu_way_slices, hu_way_steps;                  /* steps/: what the ways above leave, in lanes */
 extern const hu_gemm_way hu_way_by_model;                              /* by_model.c: any model, value by value */
 
-/* exact_short.c, for emu/scaled_gemm: the exact sums of products 0 ... every - 1, and so on, of each element, each
- * rounded into binary32, to nearest; times their factors they are added to sum, one after another: part(i, j) by
+/* short/exact_short.c, for emu/scaled_gemm: the exact sums of products 0 ... every - 1, and so on, of each element,
+ * each rounded into binary32, to nearest; times their factors they are added to sum, one after another: part(i, j) by
  * hu_short_join's operations. A is m x k, B k x n, sum m x n, contiguous; values are on their grids. */
 typedef struct hu_gemm_parts {
   size_t m, n, k, every;

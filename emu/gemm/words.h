@@ -67,8 +67,8 @@ static void weave_rows(const hu_gemm_call *g, const words_rule *w, const hu_matr
 
 /* kc elements of K from k0 on, at most group * words, of the rows from i0 on, or the columns from j0 on, into panels.
  * Elements that the last words lack are `lacking`. */
-static void pack_words_a(const hu_gemm_call *g, const words_rule *w, size_t i0, size_t k0, size_t rows, size_t kc,
-                         uint32_t lacking, uint32_t *z) {
+static inline void pack_words_a(const hu_gemm_call *g, const words_rule *w, size_t i0, size_t k0, size_t rows,
+                                size_t kc, uint32_t lacking, uint32_t *z) {
   _Alignas(64) uint32_t line[MB];
   if (!g->a.transposed) {
     for (size_t i = 0; i < rows; i += MR) {

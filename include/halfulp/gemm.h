@@ -104,7 +104,8 @@ extern "C" {
 enum {
   HU_LEVEL_AMX_BF16 = 1u << 7,  /* AMX-BF16, with AVX-512: TDPBF16PS, for its own model intel.tdpbf16ps */
   HU_LEVEL_AMX_INT8 = 1u << 8,  /* AMX-INT8, with AVX512_VNNI: off where that is. TDPBSSD and TDPBUSD, for what VPDPBUSD
-                                  computes */
+                                  computes, and, in digits of 7 bits, for exact products of integers of up to 21 (E4M3,
+                                  E5M2 over some binades) */
   HU_LEVEL_FP16 = 1u << 9,      /* AVX512-FP16, with AVX-512, and Arm's FEAT_FP16, with NEON: fused multiply-adds, for
                                   seq(binary16) in the modes RNE, RTZ, RTP and RTN, of operands that binary16 holds */
   HU_LEVEL_AVX_VNNI = 1u << 10, /* AVX-VNNI, with AVX2: off where that is. VPDPBUSD and VPDPWSSD in 256 bits, where

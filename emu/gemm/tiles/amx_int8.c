@@ -94,7 +94,18 @@ static void add_part(size_t rows, size_t cols, size_t words, const uint32_t *a, 
   }
 }
 
-static const hu_byte_tiles kernels = {multiply_bytes, add_part};
+static void digit(size_t n, uint8_t *z, const float *x, float scale, uint32_t from) {
+  const __m512i low = _mm512_set1_epi32((int)from), seven = _mm512_set1_epi32(127);
+  for (size_t i = 0; i < n; i += 16) {
+    __m512i u = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x + i), _mm512_set1_ps(scale)));
+    __m512i size = _mm512_and_si512(_mm512_srlv_epi32(_mm512_abs_epi32(u), low), seven);
+    __m512i minus = _mm512_srai_epi32(u, 31);
+    size = _mm512_sub_epi32(_mm512_xor_si512(size, minus), minus);
+    _mm_storeu_si128((__m128i *)(void *)(z + i), _mm512_cvtepi32_epi8(size));
+  }
+}
+
+static const hu_byte_tiles kernels = {multiply_bytes, add_part, digit};
 #if defined(HU_UNCONFIRMED_UNITS) || defined(HU_MODELLED_INSTRUCTIONS)
 static int ask(void) { return hu_amx_permitted(HU_AMX_INT8); }
 static int runs(void) {

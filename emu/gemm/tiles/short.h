@@ -71,6 +71,8 @@ typedef struct hu_byte_tiles {
    * are at most HU_SHORT_TILE, or a multiple of it. */
   void (*add_part)(size_t rows, size_t cols, size_t words, const uint32_t *a, const uint32_t *b, int unsigned_a,
                    const hu_short_join *join, float *sum);
+  /* z[i] = seven digits of the integer x[i] scale, from number `from` on, with its sign; n is a multiple of 16. */
+  void (*digit)(size_t n, uint8_t *z, const float *x, float scale, uint32_t from);
 } hu_byte_tiles;
 
 extern const hu_extension hu_extension_madd, hu_extension_avx_vnni, hu_extension_vnni, hu_extension_amx_int8;

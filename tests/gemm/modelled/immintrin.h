@@ -126,6 +126,22 @@ MODEL_FN __m512i _mm512_and_si512(__m512i x, __m512i y) { return x & y; }
 MODEL_FN __m512i _mm512_add_epi32(__m512i x, __m512i y) { return (__m512i)((model_words)x + (model_words)y); }
 MODEL_FN __m512i _mm512_sub_epi32(__m512i x, __m512i y) { return (__m512i)((model_words)x - (model_words)y); }
 
+MODEL_FN __m512i _mm512_xor_si512(__m512i x, __m512i y) { return x ^ y; }
+MODEL_FN __m512i _mm512_srai_epi32(__m512i x, unsigned n) { return (__m512i)((model_integers)x >> n); }
+
+/* 0 for a count from 32 on. */
+MODEL_FN __m512i _mm512_srlv_epi32(__m512i x, __m512i n) {
+  model_words z = (model_words)x, count = (model_words)n;
+  for (int i = 0; i < 16; i++) z[i] = count[i] < 32 ? z[i] >> count[i] : 0;
+  return (__m512i)z;
+}
+
+MODEL_FN __m512i _mm512_abs_epi32(__m512i x) {
+  model_words z = (model_words)x;
+  for (int i = 0; i < 16; i++) z[i] = z[i] >> 31 ? 0u - z[i] : z[i];
+  return (__m512i)z;
+}
+
 MODEL_FN __m512i _mm512_max_epu32(__m512i x, __m512i y) {
   model_words z = (model_words)x, other = (model_words)y;
   for (int i = 0; i < 16; i++) z[i] = other[i] > z[i] ? other[i] : z[i];

@@ -20,7 +20,7 @@
  * Operands with infinities or NaN are not taken; a C with them is: nothing but C has them, and 0 + c has its kind. */
 #include "emu/base/float_env.h"
 #include "emu/core/bits.h"
-#include "emu/gemm/tiles/short.h"
+#include "emu/gemm/short/side.h"
 #include "emu/gemm/words.h"
 
 enum { KC = HU_SHORT_KC };
@@ -28,20 +28,14 @@ enum { LONG_MB = 96 }; /* rows where sums are carried on */
 _Static_assert(MB % HU_SHORT_TILE == 0 && LONG_MB % HU_SHORT_TILE == 0 && KC % HU_SHORT_TILE == 0, "whole tiles");
 /* Other ways are as quick where fewer products are added before a sum is carried on, or in all; and where a look at all
  * values takes much of the time. */
-enum { LEAST_L = 32, LEAST_K = 128, LEAST_SIDE = 64, LEAST_RUN = 8 };
-
-/* Integers times 2^q, `most` at most. */
-typedef struct side {
-  int32_t q;
-  uint32_t most;
-  float scale; /* 2^-q */
-} side;
+enum { LEAST_L = 32, LEAST_RUN = 8 };
+enum { HALF = 15 }; /* digits of halves */
 
 /* What the way keeps of a call. */
 typedef struct short_way {
   const hu_short_kernels *kernels;
   const hu_byte_tiles *tiles; /* NULL: none, or elements are no bytes */
-  side a, b;
+  hu_side a, b;
   int unsigned_a;       /* no a is negative, by its format */
   hu_byte_rule rule;    /* bytes: what is added to a, and R */
   size_t group;         /* 4: bytes, 2: halves */
@@ -50,63 +44,6 @@ typedef struct short_way {
 } short_way;
 
 /* ---- the choice ---- */
-
-static double power(int32_t e) { return hu_double_of_bits((uint64_t)(e + 1023) << 52); }
-
-/* sig 2^exp in units of 2^q; 2^31 and more as 2^31. */
-static uint32_t units(uint64_t sig, int32_t exp, int32_t q) {
-  int32_t up = exp - q;
-  if (sig == 0) return 0;
-  return up > hu_clz64(sig) - 33 ? (uint32_t)1 << 31 : (uint32_t)(sig << up);
-}
-
-static void set_side(side *z, int32_t q, uint32_t most) {
-  z->q = q;
-  z->most = most;
-  z->scale = hu_float_of_bits(hu_power_bits(-q));
-}
-
-/* By the format: 0 if it may have values that are no such integers. */
-static int side_of_format(side *z, const hu_matrix *x) {
-  const hu_spec *s = &x->spec;
-  hu_num max = hu_unpack(s, s->max_code);
-  set_side(z, s->emin - s->m, units(max.sig, max.exp, s->emin - s->m));
-  return !s->has_inf && !s->has_nan && z->most <= 0x7FFF;
-}
-
-/* By the patterns of the least magnitude but 0 and of the largest; UINT32_MAX and 0 where all are 0. */
-static int side_of_range(side *z, const hu_matrix *x, uint32_t least, uint32_t most) {
-  if (most >= 0x7F800000) return 0;
-  if (most == 0) return set_side(z, 0, 0), 1;
-  int32_t low = (int32_t)(least >> 23) - 127, high = (int32_t)(most >> 23) - 127;
-  low = (low < x->spec.emin ? x->spec.emin : low) - x->spec.m;
-  if (high - low > 14) return 0;
-  set_side(z, low, ((most & 0x7FFFFF) | 0x800000) >> (23 - (high - low)));
-  return 1;
-}
-
-/* By the values of `rows` stored rows. */
-static int side_of_values(side *z, const hu_short_kernels *kernels, const hu_matrix *x, size_t rows) {
-  enum { PIECE = 512 };
-  _Alignas(64) float piece[PIECE + 16];
-  uint32_t least = UINT32_MAX, most = 0;
-  size_t cols = hu_gemm_stored_cols(x);
-  for (size_t i = 0; i < hu_least(rows, hu_gemm_stored_rows(x)); i++) {
-    for (size_t j = 0; j < cols; j += PIECE) {
-      size_t some = hu_least(cols - j, PIECE);
-      hu_gemm_read32(x, i, j, some, piece);
-      memset(piece + some, 0, 16 * sizeof *piece);
-      kernels->range(hu_up_to(some, 16), piece, &least, &most);
-    }
-  }
-  return side_of_range(z, x, least, most);
-}
-
-/* Is it worth a look at the values? Of few digits (uint8 has 8) and in a range not much wider than halves have. */
-static int is_small(const hu_matrix *x) {
-  const hu_spec *s = &x->spec;
-  return x->carried && s->m <= 8 && s->emin - s->m >= -100 && s->emax <= 100 && s->emax - s->emin <= 40;
-}
 
 /* R of bytes with this offset; 0: less than is worth it. */
 static size_t run_of(const short_way *w, uint32_t offset) {
@@ -129,25 +66,19 @@ static int set_lengths(short_way *w, const hu_gemm_call *g) {
   w->rule.offset = bytes ? offset : 0;
   w->piece = hu_least(w->group * KC, limit / w->group * w->group);
   w->pieces = w->piece ? limit / w->piece : 0;
-  w->unit = power(w->a.q + w->b.q);
+  w->unit = hu_side_unit(&w->a, &w->b);
   return w->piece * w->pieces >= LEAST_L;
-}
-
-/* The scaled sums of products alone. */
-static int products_fit(const short_way *w, size_t k) {
-  uint64_t product = (uint64_t)w->a.most * w->b.most;
-  return product == 0 || k <= ((uint64_t)1 << 53) / product;
 }
 
 /* By formats, else by values: first by those of some rows, as most matrices that do not fit show it there. */
 static int sides_fit(short_way *w, const hu_gemm_call *g) {
-  int a = side_of_format(&w->a, &g->a), b = side_of_format(&w->b, &g->b);
+  int a = hu_side_of_format(&w->a, &g->a, HALF), b = hu_side_of_format(&w->b, &g->b, HALF);
   if (a && b) return set_lengths(w, g);
-  if (g->m < LEAST_SIDE || g->n < LEAST_SIDE) return 0;
+  if (g->m < HU_SHORT_LEAST_SIDE || g->n < HU_SHORT_LEAST_SIDE) return 0;
   for (int all = 0; all < 2; all++) {
     size_t rows = all ? SIZE_MAX : 8;
-    if (!a && !side_of_values(&w->a, w->kernels, &g->a, rows)) return 0;
-    if (!b && !side_of_values(&w->b, w->kernels, &g->b, rows)) return 0;
+    if (!a && !hu_side_of_values(&w->a, w->kernels, &g->a, rows, HALF)) return 0;
+    if (!b && !hu_side_of_values(&w->b, w->kernels, &g->b, rows, HALF)) return 0;
     if (!set_lengths(w, g)) return 0;
   }
   return 1;
@@ -156,8 +87,9 @@ static int sides_fit(short_way *w, const hu_gemm_call *g) {
 static int choose(short_way *w, hu_gemm_call *g) {
   w->kernels = g->extensions.shorts;
   w->tiles = g->extensions.byte_tiles;
-  if (!g->exact || !w->kernels || g->k < LEAST_K || !is_small(&g->a) || !is_small(&g->b)) return 0;
-  if (!sides_fit(w, g) || !products_fit(w, g->k)) return 0;
+  if (!g->exact || !w->kernels || g->k < HU_SHORT_LEAST_K || !hu_side_is_small(&g->a) || !hu_side_is_small(&g->b))
+    return 0;
+  if (!sides_fit(w, g) || !hu_sides_fit(&w->a, &w->b, g->k)) return 0;
   return !g->c.data || hu_gemm_fits_exact64(g);
 }
 
@@ -166,7 +98,7 @@ static int choose(short_way *w, hu_gemm_call *g) {
 static void read_one(const hu_gemm_call *g, const hu_matrix *x, size_t row, size_t column, size_t n, void *z) {
   _Alignas(64) float f[NB + 16];
   const short_way *w = g->way;
-  const side *s = x == &g->a ? &w->a : &w->b;
+  const hu_side *s = x == &g->a ? &w->a : &w->b;
   size_t whole = hu_up_to(n, 16);
   hu_gemm_read32(x, row, column, n, f);
   memset(f + n, 0, 16 * sizeof *f);
@@ -231,21 +163,6 @@ static void sum_block(const hu_gemm_call *g, const block *o, int32_t *acc, doubl
   }
 }
 
-/* n sums of row i get their C. */
-static void add_c(const hu_gemm_call *g, size_t i, size_t j0, size_t n, double *sum) {
-  double c[NB];
-  if (!g->c.transposed) {
-    hu_gemm_read64(&g->c, i, j0, n, c);
-  } else {
-    for (size_t j = 0; j < n; j++) hu_gemm_read64(&g->c, j0 + j, i, 1, c + j);
-  }
-  for (size_t j = 0; j < n; j++) {
-    int open = sum[j] == 0 && hu_bits_of_double(c[j]) == (uint64_t)1 << 63;
-    sum[j] += c[j];
-    if (open && hu_gemm_zero_sign(g, i, j0 + j)) sum[j] = c[j];
-  }
-}
-
 static void finish(const hu_gemm_call *g, const block *o, const int32_t *acc, const double *total, hu_events *events) {
   const short_way *w = g->way;
   for (size_t i = 0; i < o->rows; i++) {
@@ -254,7 +171,7 @@ static void finish(const hu_gemm_call *g, const block *o, const int32_t *acc, co
       if (!total) w->kernels->scale(NR, row + j, acc + j * o->high + i * NR, w->unit);
       for (size_t l = 0; total && l < NR; l++) row[j + l] = total[j * o->high + i * NR + l] * w->unit;
     }
-    if (g->c.data) add_c(g, o->i0 + i, o->j0, o->cols, row);
+    if (g->c.data) hu_short_add_c(g, o->i0 + i, o->j0, o->cols, row);
     hu_gemm_finish64(g, o->i0 + i, o->j0, o->cols, row, events);
   }
 }
@@ -336,7 +253,9 @@ int hu_gemm_short_parts(const hu_gemm_parts *p, const hu_exec *exec) {
   g.kernels = level->gemm;
   hu_gemm_matrix(&g.a, &p->a, p->m, p->k, level, g.kernels);
   hu_gemm_matrix(&g.b, &p->b, p->k, p->n, level, g.kernels);
-  if (!is_small(&g.a) || !is_small(&g.b) || !side_of_format(&w.a, &g.a) || !side_of_format(&w.b, &g.b)) return 0;
+  if (!hu_side_is_small(&g.a) || !hu_side_is_small(&g.b) || !hu_side_of_format(&w.a, &g.a, HALF) ||
+      !hu_side_of_format(&w.b, &g.b, HALF))
+    return 0;
   if (!set_lengths(&w, &g) || p->every > hu_least(w.piece * w.pieces, w.group * KC) || p->every % w.group) return 0;
   if (w.a.q + w.b.q < -90 || w.a.q + w.b.q > 90) return 0;
   g.k = p->k;
