@@ -10,16 +10,6 @@
 
 enum { SHOWN_MAX = 5, EIGHT = PROCESSOR_LANES };
 
-const processor_check *processor_check_at(size_t i) {
-  const processor_check *const lists[] = {processor_checks_x86, processor_checks_arm};
-  for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
-    for (const processor_check *x = lists[l]; x->instruction; x++) {
-      if (x->has() && i-- == 0) return x;
-    }
-  }
-  return NULL;
-}
-
 /* One result of `digits` digits; `from`: what was asked. */
 static void compare(processor_tally *t, uint64_t from, uint32_t got, uint32_t want, int digits) {
   t->compared++;

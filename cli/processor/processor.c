@@ -73,3 +73,13 @@ hu_status processor_mma_run(size_t i, size_t tiles, void *d, const void *a, cons
   }
   return HU_OK;
 }
+
+const processor_check *processor_check_at(size_t i) {
+  const processor_check *const lists[] = {processor_checks_x86, processor_checks_arm};
+  for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
+    for (const processor_check *x = lists[l]; x->instruction; x++) {
+      if (x->has() && i-- == 0) return x;
+    }
+  }
+  return NULL;
+}

@@ -34,9 +34,9 @@ typedef struct processor_check {
 } processor_check;
 extern const processor_check processor_checks_x86[], processor_checks_arm[];
 
-/* checks.c. Number i of those that this processor has; NULL: there are not so many. */
+/* Number i of those that this processor has; NULL: there are not so many. */
 const processor_check *processor_check_at(size_t i);
-/* An instruction takes so many numbers: all 2^16 codes of binary16 against hu_decode; binary32 numbers against
+/* checks.c. An instruction takes so many numbers: all 2^16 codes of binary16 against hu_decode; binary32 numbers against
  * hu_encode in a mode of rounding, HU_RNE ...; c[i] plus two products of signed halves of 16 bits, modulo 2^32. Any NaN
  * counts as equal to any other. */
 enum { PROCESSOR_LANES = 8 };
