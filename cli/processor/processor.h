@@ -36,9 +36,9 @@ extern const processor_check processor_checks_x86[], processor_checks_arm[];
 
 /* Number i of those that this processor has; NULL: there are not so many. */
 const processor_check *processor_check_at(size_t i);
-/* checks.c. An instruction takes so many numbers: all 2^16 codes of binary16 against hu_decode; binary32 numbers against
- * hu_encode in a mode of rounding, HU_RNE ...; c[i] plus two products of signed halves of 16 bits, modulo 2^32. Any NaN
- * counts as equal to any other. */
+/* checks.c. An instruction takes so many numbers: all 2^16 codes of binary16 against hu_decode; binary32 numbers
+ * against hu_encode in a mode of rounding, HU_RNE ...; c[i] plus two products of signed halves of 16 bits, modulo 2^32.
+ * Any NaN counts as equal to any other. */
 enum { PROCESSOR_LANES = 8 };
 void processor_check_widen(processor_tally *t, void (*widen)(float *z, const uint16_t *x));
 void processor_check_narrow(processor_tally *t, uint32_t round, void (*narrow)(uint16_t *z, const float *x));
