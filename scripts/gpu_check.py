@@ -30,6 +30,9 @@ LIMITS = {'build': 1200, 'probe': 120, 'tests': 90, 'digests': 180, 'bench': 240
 TOOLS = {'halfulp': 'cli/halfulp', 'hu-digest': 'gpu/hu-digest', 'bench_device': 'gpu/bench_device',
          'identify-device': 'tests/cuda_host/identify-device.so', 'identify-cublas': 'tests/cuda_host/identify-cublas.so'}
 AT_ONCE = 4  # tests on the one device
+# What the build is set up with, beside the architecture and lite_tests.
+OPTIONS = ['-Dcuda=enabled', '-Dtests=enabled', '-Dbench=disabled', '-Doracle=disabled', '-Dplanted=false', '-Dwerror_cuda=false']
+TARGET = 'gpu-check'
 PARTS = {'cuda-device-models': '20'}  # percent of the cases: all of them take minutes, one thread an element
 # Functions of examples/identify: FUNCTION, format of A and B, of C and D, products of a question (two instructions, or some steps of
 # a kernel), more options.
@@ -97,6 +100,11 @@ def last_line(*command):
     except OSError:
         return ''
     return next((line for line in reversed(lines) if line), '')
+
+
+def setup_command(build, arch, lite):
+    """What sets a build folder up as for a device of this compute capability; lite: without cmocka."""
+    return ['meson', 'setup', str(build), *OPTIONS, f'-Dlite_tests={str(lite).lower()}', f'-Dgpu_archs={arch}']
 
 
 # ---- programs: {"tools": {NAME: PATH}, "tests": [{"name", "command"}]} ----
@@ -263,12 +271,11 @@ class Check:
             self.lines.append(f'prebuilt programs: left, {why}')
         lite = subprocess.run('pkg-config --exists cmocka', shell=True, stderr=subprocess.DEVNULL).returncode != 0
         arch = setting('HU_ARCH', smi('compute_cap').replace('.', '')) or '90'
-        setup = ['meson', 'setup', self.build, '-Dcuda=enabled', '-Dtests=enabled', f'-Dlite_tests={str(lite).lower()}', '-Dbench=disabled',
-                 '-Doracle=disabled', '-Dplanted=false', '-Dwerror_cuda=false', f'-Dgpu_archs={arch}']
+        setup = setup_command(self.build, arch, lite)
         with self.file('build') as out:
             there = os.path.exists(os.path.join(self.build, 'build.ninja'))
             wrong = '' if there else execute(setup, limit('build'), out)
-            wrong = wrong or execute(['ninja', '-C', self.build, '-k', '0', 'gpu-check'], limit('build'), out)
+            wrong = wrong or execute(['ninja', '-C', self.build, '-k', '0', TARGET], limit('build'), out)
         try:
             self.programs = programs_of_build(self.build)
         except (OSError, ValueError):

@@ -15,6 +15,8 @@ import tempfile
 import unittest
 
 SOURCE, BUILD, SUITE, DIGEST, HOSTRUN = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), *sys.argv[3:6]
+sys.path.insert(0, str(SOURCE / 'scripts'))
+import gpu_check  # noqa: E402
 
 SMI = '''case "$1" in *name*) echo "NVIDIA H200";; *compute_cap*) echo 9.0;; *) echo 570.1;; esac'''
 PROGRAMS = {
@@ -200,21 +202,44 @@ class Dry(unittest.TestCase):
         self.assertFalse(self.out.exists())
 
 
+def tests_of(build):
+    """The tests that need the target; without CUDA their twins on the CPU. Not those of the run on the CPU itself, which have none."""
+    everything = json.loads((build / 'meson-info/intro-tests.json').read_text())
+    found = [t['cmd'][0] for t in everything if any(s.endswith(':' + SUITE) for s in t['suite'])]
+    if SUITE == 'cuda':
+        found = [path for path in found if '/test_host_' in path and not path.endswith(('_events', '_order', '_runtime', '_steps'))]
+    return {os.path.relpath(path, build) for path in found}
+
+
+def target_of(build):
+    """What the target builds."""
+    query = subprocess.run(['ninja', '-C', str(build), '-t', 'query', gpu_check.TARGET], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return {line.strip(' |') for line in query.split('input:')[1].split('outputs:')[0].splitlines()[1:]}
+
+
+@unittest.skipUnless(SUITE == 'gpu', 'the build has no nvcc')
+class Build(unittest.TestCase):
+    def test_what_the_script_builds(self):
+        """The script's own options and target, of a machine without cmocka: set up, every file that the target needs is there or is
+        made, and so is every test of the device. Nothing is compiled: `ptx-gpu-check` does it in make check-exhaustive."""
+        with tempfile.TemporaryDirectory() as folder:
+            build = pathlib.Path(folder) / 'build'
+            env = dict(os.environ, PATH=os.environ['PATH'] + ':/usr/local/cuda/bin')
+            for command in (gpu_check.setup_command(build, '90', True), ['ninja', '-C', str(build), '-n', gpu_check.TARGET]):
+                run = subprocess.run(command, cwd=SOURCE, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                self.assertEqual(run.returncode, 0, run.stdout[-3000:])
+            tests, made = tests_of(build), gpu_check.programs_of_build(build)
+            self.assertGreater(len(tests), 14)
+            self.assertEqual(sorted(tests - target_of(build)), [])
+            self.assertGreaterEqual(len(made['tests']), len(tests))
+            for path in gpu_check.TOOLS.values():
+                if 'cublas' not in path: # built where cuBLAS is found
+                    self.assertIn(path, target_of(build))
+
+
 class Programs(unittest.TestCase):
-    def tests(self):
-        """Those that need the target; without CUDA their twins on the CPU. Not those of the run on the CPU itself, which have none."""
-        everything = json.loads((BUILD / 'meson-info/intro-tests.json').read_text())
-        found = [t['cmd'][0] for t in everything if any(s.endswith(':' + SUITE) for s in t['suite'])]
-        if SUITE == 'cuda':
-            found = [path for path in found if '/test_host_' in path and not path.endswith(('_events', '_order', '_runtime', '_steps'))]
-        return {os.path.relpath(path, BUILD) for path in found}
-
-    def target(self):
-        query = subprocess.run(['ninja', '-C', str(BUILD), '-t', 'query', 'gpu-check'], stdout=subprocess.PIPE, text=True, check=True).stdout
-        return {line.strip(' |') for line in query.split('input:')[1].split('outputs:')[0].splitlines()[1:]}
-
     def test_target_covers_the_tests(self):
-        tests, target = self.tests(), self.target()
+        tests, target = tests_of(BUILD), target_of(BUILD)
         self.assertGreater(len(tests), 14)
         self.assertEqual(sorted(tests - target), [])
         tools = ['cli/halfulp-hostrun', 'gpu/hu-digest-host']
