@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/gemm/blocks.cu - block(...) of the rules align, late, exact, tree, chain and lanes in binary64, two elements of D
- * a thread: the steps are emu/gemm/unit_steps.h, which the CPU's lanes compile, too.
+/* gpu/gemm/blocks.cu - block(...) in binary64, two elements of D a thread: the steps are emu/gemm/unit_steps.h, which
+ * the CPU's lanes compile, too.
  *
- * A block of threads has 32 x 16 elements, and slabs of 32 products in shared memory: their values and powers, in the
- * order of the steps. A sum that is no number at the end stands for an element that emu/core/accum.h computes, as on
- * the CPU.
+ * A block of threads has 32 x 16 elements, and slabs of 32 products in shared memory, of 64 for the rule groups: their
+ * values and powers, in the order of the steps; with scales, times them. A sum that is no number at the end stands for
+ * an element that emu/core/accum.h computes, as on the CPU.
  *
  * A product takes 10 to 20 operations of binary64, of which a multiprocessor of compute capability 9.0 starts 64 a
- * clock; 132 of them at 1.98 GHz start 1.7 10^13, so that 2 TFLOP/s is what they allow. */
+ * clock; 132 of them at 1.98 GHz start 1.7 10^13, so that 2 TFLOP/s is what they allow. With loads, places and reading,
+ * which takes some 200 instructions for an element of a slab and as many for its scale, 48 / 512 of them a product, it
+ * is 48 instructions in all for align (61 with scales of MX, 50 for groups), 128 a clock: 2.1 to 2.7 products, 1.1 to
+ * 1.4 TFLOP/s. Memory is no limit: a slab has 48 elements for 512 products. */
 #include "emu/gemm/unit_plan.h"
 #include "gpu/gemm/by_model.cuh"
 
 #define HU_UNIT_MB 32
 #define HU_UNIT_NB 16
 #define HU_UNIT_NR 16
-#define HU_UNIT_KC 33 /* a pitch without bank conflicts; 32 products */
+#define HU_UNIT_KC hu_pitch /* of each of the two namespaces below */
 #define BLK_FN HU_DEVICE
 #define BLK_ROWS 2
 #undef HU_UNROLL
@@ -59,12 +62,40 @@ HU_DEVICE blk_d blk_odd_sum(blk_d x, blk_d y) {
   return blk_value(apart ? u - 1 : u + 1);
 }
 
-namespace hu_steps { /* whose names are short */
+/* Names of the steps are short. A pitch of 33 for 32 products is without bank conflicts. */
+namespace hu_steps {
+enum { hu_pitch = 33 };
 #include "emu/gemm/unit_steps.h"
-}
+}  // namespace hu_steps
 
-enum { HU_BLOCKS_ROWS = HU_UNIT_MB, HU_BLOCKS_COLS = HU_UNIT_NB, HU_BLOCKS_DEPTH = 32 };
-enum { HU_BLOCKS_A = HU_UNIT_MB * HU_UNIT_KC, HU_BLOCKS_B = HU_UNIT_NB * HU_UNIT_KC };
+/* Once more for 64 products: slabs of 64 are all that the 48 KB of a block hold. */
+#undef HALFULP_EMU_GEMM_UNIT_STEPS_H
+namespace hu_steps_64 {
+enum { hu_pitch = 64 };
+#include "emu/gemm/unit_steps.h"
+}  // namespace hu_steps_64
+
+enum { HU_BLOCKS_ROWS = HU_UNIT_MB, HU_BLOCKS_COLS = HU_UNIT_NB };
+
+/* Slabs of 32 products: the rules but groups. Of 64: groups, as blocks of NVFP4 have as many. */
+template <int Depth>
+struct hu_blocks_slab {
+  static constexpr int pitch = hu_steps::hu_pitch;
+  template <int Kind>
+  static __device__ __forceinline__ void run(const hu_unit_plan &q, size_t count, const double *a, const double *b,
+                                             double (&c)[BLK_ROWS]) {
+    hu_steps::run_steps(Kind, q.cut, &q, count, a, b, c);
+  }
+};
+template <>
+struct hu_blocks_slab<64> {
+  static constexpr int pitch = hu_steps_64::hu_pitch;
+  template <int Kind>
+  static __device__ __forceinline__ void run(const hu_unit_plan &q, size_t count, const double *a, const double *b,
+                                             double (&c)[BLK_ROWS]) {
+    hu_steps_64::run_steps(Kind, q.cut, &q, count, a, b, c);
+  }
+};
 
 /* The product of a slab that position t of the steps has; count or more: none. */
 HU_DEVICE int hu_blocks_at(const hu_block &o, int t, int count) {
@@ -82,21 +113,44 @@ static __device__ __noinline__ void hu_blocks_put(const hu_source &s, const uint
   *power = blk_value((uint64_t)(e + 1023) << 52);
 }
 
-/* A slab of Lines lines, `padded` positions; line l at z + l `pitch`, position t at t `next` from there. */
-template <int Lines>
-HU_DEVICE void hu_blocks_fill(const hu_device_matrix &x, const hu_source &source, const hu_block &o, double *z,
-                              int powers, int pitch, int next, size_t line0, size_t lines, size_t p0, int count,
-                              int padded) {
-  size_t size = x.size ? x.size : 4;
+/* An element of a slab times its scale. align: its power, too. groups: a product that is not zero has its scales'
+ * power. */
+HU_DEVICE void hu_blocks_scale(const hu_block &o, const hu_source &s, const uint8_t *at, double *value, double *power) {
+  double v, p;
+  hu_blocks_put(s, at, &v, &p);
+  *value *= v;
+  *power = o.rule == HU_BLOCK_GROUPS ? (*power > 0 ? p : 0) : *power * p;
+}
+
+/* One side of a product: its operand, and its scales if there are some. */
+typedef struct hu_blocks_side {
+  const hu_device_matrix &x, &scales;
+  const hu_source &source, &scale_source;
+  size_t lines;
+} hu_blocks_side;
+
+HU_DEVICE const uint8_t *hu_blocks_address(const hu_device_matrix &x, size_t line, size_t p) {
+  return (const uint8_t *)x.data + (line * x.line_step + p * x.step) * (x.size ? x.size : 4);
+}
+
+/* A slab of Lines lines, `padded` positions of Depth; line l at z + l `pitch`, position t at t `next` from there. */
+template <int Lines, int Depth>
+HU_DEVICE void hu_blocks_fill(const hu_blocks_side &side, const hu_block &o, double *z, int pitch, int next,
+                              size_t line0, size_t p0, int count, int padded) {
+  const int powers = Lines * hu_blocks_slab<Depth>::pitch, along = side.x.along;
+  const size_t first = o.every ? p0 / o.every : 0;
+  const int past = o.every ? (int)(p0 % o.every) : 0;
 #pragma unroll 1
-  for (int i = (int)threadIdx.x; i < Lines * HU_BLOCKS_DEPTH; i += HU_THREADS) {
-    int line = x.along ? i / HU_BLOCKS_DEPTH : i % Lines, t = x.along ? i % HU_BLOCKS_DEPTH : i / Lines;
+  for (int i = (int)threadIdx.x; i < Lines * Depth; i += HU_THREADS) {
+    int line = along ? i / Depth : i % Lines, t = along ? i % Depth : i / Lines;
     if (t >= padded) continue;
     int p = hu_blocks_at(o, t, count), to = line * pitch + t * next;
     z[to] = z[powers + to] = 0;
-    if (line0 + line >= lines || p >= count) continue;
-    size_t at = (line0 + line) * x.line_step + (p0 + p) * x.step;
-    hu_blocks_put(source, (const uint8_t *)x.data + at * size, &z[to], &z[powers + to]);
+    if (line0 + line >= side.lines || p >= count) continue;
+    hu_blocks_put(side.source, hu_blocks_address(side.x, line0 + line, p0 + p), &z[to], &z[powers + to]);
+    if (!o.every) continue;
+    hu_blocks_scale(o, side.scale_source, hu_blocks_address(side.scales, line0 + line, first + (past + p) / o.every),
+                    &z[to], &z[powers + to]);
   }
 }
 
@@ -109,24 +163,28 @@ HU_DEVICE double hu_blocks_start(const hu_gemm_args &g, const hu_accum_args &m, 
   return c;
 }
 
-static __device__ __noinline__ hu_num hu_blocks_left(const hu_gemm_args &g, const hu_accum_args &m, size_t i,
-                                                     size_t j) {
-  hu_lines in = hu_lines_of(g, i, j);
+static __device__ __noinline__ hu_num hu_blocks_left(const hu_gemm_args &g, const hu_accum_args &m,
+                                                     const hu_accum_scales &s, size_t i, size_t j) {
+  hu_lines in = hu_scaled_lines_of(g, s, i, j);
   hu_draw d = hu_accum_draw(g, i, j);
   return hu_accum_sum(&m.plan, &in, g.k, hu_accum_start(g, m.c, i, j), &d);
 }
 
 /* The last rounding of a sum; its events. */
-HU_DEVICE uint32_t hu_blocks_store(const hu_gemm_args &g, const hu_accum_args &m, size_t i, size_t j, double c) {
-  return hu_accum_store(g, m, i, j, c - c == 0 ? hu_unpack64(blk_bits(c)) : hu_blocks_left(g, m, i, j));
+HU_DEVICE uint32_t hu_blocks_store(const hu_gemm_args &g, const hu_accum_args &m, const hu_accum_scales &s, size_t i,
+                                   size_t j, double c) {
+  hu_num x = c - c == 0 ? hu_unpack64(blk_bits(c)) : hu_blocks_left(g, m, s, i, j);
+  return hu_scaled_store(g, m, s, i, j, x);
 }
 
-template <int Kind>
+template <int Kind, int Depth>
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
     hu_gemm_blocks_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_accum_args m,
-                          const __grid_constant__ hu_unit_plan q) {
-  __shared__ double a[2 * HU_BLOCKS_A], b[2 * HU_BLOCKS_B];
+                          const __grid_constant__ hu_accum_scales s, const __grid_constant__ hu_unit_plan q) {
+  constexpr int pitch = hu_blocks_slab<Depth>::pitch;
+  __shared__ double a[2 * HU_BLOCKS_ROWS * pitch], b[2 * HU_BLOCKS_COLS * pitch];
   const hu_block &o = m.plan.model.block;
+  const hu_blocks_side sa = {g.a, s.a, m.plan.a, m.plan.sa, g.m}, sb = {g.b, s.b, m.plan.b, m.plan.sb, g.n};
   size_t down = (g.m + HU_BLOCKS_ROWS - 1) / HU_BLOCKS_ROWS, across = (g.n + HU_BLOCKS_COLS - 1) / HU_BLOCKS_COLS;
   int y = (int)threadIdx.x / HU_BLOCKS_COLS * BLK_ROWS, x = (int)threadIdx.x % HU_BLOCKS_COLS;
   int step = (int)q.length * q.halves;
@@ -137,48 +195,67 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1)
     double c[BLK_ROWS];
 #pragma unroll
     for (int r = 0; r < BLK_ROWS; r++) c[r] = i + r < g.m && j < g.n ? hu_blocks_start(g, m, q, i + r, j) : 0;
-    for (size_t p0 = 0; p0 < g.k; p0 += HU_BLOCKS_DEPTH) {
-      int count = g.k - p0 < HU_BLOCKS_DEPTH ? (int)(g.k - p0) : (int)HU_BLOCKS_DEPTH;
+    for (size_t p0 = 0; p0 < g.k; p0 += Depth) {
+      int count = g.k - p0 < Depth ? (int)(g.k - p0) : Depth;
       int padded = o.rule >= HU_BLOCK_CHAIN ? count : (count + step - 1) / step * step;
       __syncthreads();
-      hu_blocks_fill<HU_BLOCKS_ROWS>(g.a, m.plan.a, o, a, HU_BLOCKS_A, HU_UNIT_KC, 1, row0, g.m, p0, count, padded);
-      hu_blocks_fill<HU_BLOCKS_COLS>(g.b, m.plan.b, o, b, HU_BLOCKS_B, 1, HU_UNIT_NR, col0, g.n, p0, count, padded);
+      hu_blocks_fill<HU_BLOCKS_ROWS, Depth>(sa, o, a, pitch, 1, row0, p0, count, padded);
+      hu_blocks_fill<HU_BLOCKS_COLS, Depth>(sb, o, b, 1, HU_UNIT_NR, col0, p0, count, padded);
       __syncthreads();
       /* Rows beyond the matrix take what lies there, and are not stored. */
-      if (i < g.m && j < g.n) hu_steps::run_steps(Kind, q.cut, &q, (size_t)padded, a + y * HU_UNIT_KC, b + x, c);
+      if (i < g.m && j < g.n) hu_blocks_slab<Depth>::template run<Kind>(q, (size_t)padded, a + y * pitch, b + x, c);
     }
 #pragma unroll 1
     for (int r = 0; r < BLK_ROWS && i + r < g.m && j < g.n; r++) {
       double v = r == 0 ? c[0] : c[1];
-      uint32_t events = hu_blocks_store(g, m, i + r, j, v);
+      uint32_t events = hu_blocks_store(g, m, s, i + r, j, v);
       if (g.events) hu_counts_add(&counts, events);
     }
   }
-  if (g.events) {
-    __shared__ unsigned long long sums[HU_EVENT_KINDS];
-    hu_counts_flush(&counts, g.events, sums);
+  if (g.events) { /* with 64 products, shared memory has no room for more than slabs */
+    __syncthreads();
+    hu_counts_flush(&counts, g.events, (unsigned long long *)(void *)a);
   }
 }
 
-int hu_gemm_blocks_plan(hu_unit_plan *q, const hu_gemm_args *g, const hu_accum_args *m) {
-  const hu_accum &x = m->plan.model;
-  const hu_block &o = x.block;
-  if (x.kind != HU_ACCUM_BLOCK || o.rule == HU_BLOCK_GROUPS || o.every || x.promote || x.slices || g->k == 0) return 0;
-  if (HU_BLOCKS_DEPTH % ((uint32_t)o.length << (o.order == HU_BLOCK_ORDER_MOD4))) return 0;
-  if (!hu_unit_in_reach(m->plan.a.emin) || !hu_unit_in_reach(m->plan.b.emin)) return 0;
-  if (g->c.present && !g->c.spec.fits_binary32) return 0;
-  return hu_unit_plan_of(q, &g->a.spec, &g->b.spec, &x, HU_BLOCKS_DEPTH);
+/* Products with their scales are well inside binary64's range, and less than 2^1000 apart, so that no cut loses a sign;
+ * scales have no infinities. */
+static int hu_blocks_scales_fit(const hu_gemm_args *g, const hu_accum_scales *s) {
+  const hu_spec *specs[4] = {&g->a.spec, &g->b.spec, &s->a.spec, &s->b.spec};
+  int32_t low = 0, high = 0;
+  for (int i = 0; i < 4; i++) {
+    const hu_spec *f = specs[i];
+    if (!f->fits_binary32 || (i > 1 && f->has_inf)) return 0;
+    low += f->emin - f->m;
+    high += hu_exponent(hu_unpack(f, f->max_code)) + 1;
+  }
+  return low >= -600 && high <= 550 && high - low <= 1000;
 }
 
-hu_status hu_gemm_launch_blocks(const hu_gemm_args *g, const hu_accum_args *m, const hu_unit_plan *q, void *stream) {
+int hu_gemm_blocks_plan(hu_unit_plan *q, const hu_gemm_args *g, const hu_accum_args *m, const hu_accum_scales *s) {
+  const hu_accum &x = m->plan.model;
+  const hu_block &o = x.block;
+  if (x.kind != HU_ACCUM_BLOCK || x.promote || x.slices || g->k == 0) return 0;
+  if (o.every ? !s || !hu_blocks_scales_fit(g, s) : o.rule == HU_BLOCK_GROUPS) return 0;
+  const uint32_t depth = o.rule == HU_BLOCK_GROUPS ? 64 : 32;
+  if (depth % ((uint32_t)o.length << (o.order == HU_BLOCK_ORDER_MOD4))) return 0;
+  if (!hu_unit_in_reach(m->plan.a.emin) || !hu_unit_in_reach(m->plan.b.emin)) return 0;
+  if (g->c.present && !g->c.spec.fits_binary32) return 0;
+  return hu_unit_plan_of(q, &g->a.spec, &g->b.spec, &x, (int)depth);
+}
+
+hu_status hu_gemm_launch_blocks(const hu_gemm_args *g, const hu_accum_args *m, const hu_accum_scales *s,
+                                const hu_unit_plan *q, void *stream) {
   size_t down = (g->m - 1) / HU_BLOCKS_ROWS + 1, across = (g->n - 1) / HU_BLOCKS_COLS + 1;
   size_t tiles = across > SIZE_MAX / down ? SIZE_MAX : down * across;
-  auto kernel = hu_gemm_blocks_kernel<hu_steps::BLK_ALIGN>;
-  if (q->rule == HU_BLOCK_LATE) kernel = hu_gemm_blocks_kernel<hu_steps::BLK_LATE>;
-  if (q->rule == HU_BLOCK_EXACT) kernel = hu_gemm_blocks_kernel<hu_steps::BLK_EXACT>;
-  if (q->rule == HU_BLOCK_TREE) kernel = hu_gemm_blocks_kernel<hu_steps::BLK_TREE>;
-  if (q->rule == HU_BLOCK_CHAIN) kernel = hu_gemm_blocks_kernel<hu_steps::BLK_CHAIN>;
-  if (q->rule == HU_BLOCK_LANES) kernel = hu_gemm_blocks_kernel<hu_steps::BLK_PAIR>;
-  HU_LAUNCH(kernel, hu_grid_size(tiles, 64), 0, stream, *g, *m, *q);
+  auto kernel = hu_gemm_blocks_kernel<hu_steps::BLK_ALIGN, 32>;
+  hu_accum_scales none = {};
+  if (q->rule == HU_BLOCK_GROUPS) kernel = hu_gemm_blocks_kernel<hu_steps_64::BLK_GROUPS, 64>;
+  if (q->rule == HU_BLOCK_LATE) kernel = hu_gemm_blocks_kernel<hu_steps::BLK_LATE, 32>;
+  if (q->rule == HU_BLOCK_EXACT) kernel = hu_gemm_blocks_kernel<hu_steps::BLK_EXACT, 32>;
+  if (q->rule == HU_BLOCK_TREE) kernel = hu_gemm_blocks_kernel<hu_steps::BLK_TREE, 32>;
+  if (q->rule == HU_BLOCK_CHAIN) kernel = hu_gemm_blocks_kernel<hu_steps::BLK_CHAIN, 32>;
+  if (q->rule == HU_BLOCK_LANES) kernel = hu_gemm_blocks_kernel<hu_steps::BLK_PAIR, 32>;
+  HU_LAUNCH(kernel, hu_grid_size(tiles, 64), 0, stream, *g, *m, s ? *s : none, *q);
   return hu_launched();
 }

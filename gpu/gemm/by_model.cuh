@@ -37,6 +37,16 @@ HU_DEVICE hu_lines hu_lines_of(const hu_gemm_args &g, size_t i, size_t j) {
   return in;
 }
 
+/* Likewise with scales, if there are some. */
+HU_DEVICE hu_lines hu_scaled_lines_of(const hu_gemm_args &g, const hu_accum_scales &s, size_t i, size_t j) {
+  hu_lines in = hu_lines_of(g, i, j);
+  if (s.count) {
+    in.sa = hu_line_of(s.a, i);
+    in.sb = hu_line_of(s.b, j);
+  }
+  return in;
+}
+
 /* C where the sum of element (i, j) begins. */
 HU_DEVICE hu_num hu_accum_start(const hu_gemm_args &g, const hu_source &c, size_t i, size_t j) {
   if (!g.c.present) return hu_num_special(HU_KIND_ZERO, 0);
@@ -61,6 +71,19 @@ HU_DEVICE uint32_t hu_accum_store(const hu_gemm_args &g, const hu_accum_args &m,
     hu_lines in = hu_lines_of(g, i, j);
     made = hu_accum_start(g, m.c, i, j).kind != HU_KIND_NAN && !hu_line_has_nan(&m.plan.a, &in.a, g.k) &&
            !hu_line_has_nan(&m.plan.b, &in.b, g.k);
+  }
+  return hu_gemm_store(g, i, j, x, made);
+}
+
+/* Likewise with scales, if there are some: their NaN are operands, too. */
+HU_DEVICE uint32_t hu_scaled_store(const hu_gemm_args &g, const hu_accum_args &m, const hu_accum_scales &s, size_t i,
+                                   size_t j, hu_num x) {
+  uint32_t made = 0;
+  if (x.kind == HU_KIND_NAN) {
+    hu_lines in = hu_scaled_lines_of(g, s, i, j);
+    made = hu_accum_start(g, m.c, i, j).kind != HU_KIND_NAN && !hu_line_has_nan(&m.plan.a, &in.a, g.k) &&
+           !hu_line_has_nan(&m.plan.b, &in.b, g.k) && !hu_line_has_nan(&m.plan.sa, &in.sa, s.count) &&
+           !hu_line_has_nan(&m.plan.sb, &in.sb, s.count);
   }
   return hu_gemm_store(g, i, j, x, made);
 }

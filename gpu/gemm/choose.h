@@ -15,7 +15,8 @@ enum {
   HU_GEMM_WAY_FP32 = 1,     /* fused multiply-adds in binary32 */
   HU_GEMM_WAY_EXACT64 = 2,  /* exact, sums in binary64 */
   HU_GEMM_WAY_WIDE = 3,     /* exact, wide integers */
-  HU_GEMM_WAY_EXACT32 = 4   /* exact, sums in binary32 */
+  HU_GEMM_WAY_EXACT32 = 4,  /* exact, sums in binary32 */
+  HU_GEMM_WAY_BYTES = 5     /* exact, products of bytes */
 };
 
 /* fc: NULL, absent. All arguments are valid. */

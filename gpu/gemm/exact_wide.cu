@@ -4,7 +4,12 @@
  * Limb q has weight 2^(low + 32 q) and sits in lane q / SLOTS as a signed 64-bit number. Lanes read and multiply 32
  * terms at a time; then each term goes round, and every lane adds to its limbs the 32 bits of the product that belong
  * there. A limb takes 2^30 such pieces without overflow; carries move up after that many terms and at the end.
- * Integers: any order gives the same sum. */
+ * Integers: any order gives the same sum.
+ *
+ * Limit. A term takes its turn in all 32 lanes: three words by shuffles, and their piece shifted and added, some 35
+ * instructions of the warp in all, 1140 of lanes by count. A multiprocessor of compute capability 9.0 starts 128 a
+ * clock: 0.11 products, with 132 multiprocessors at 1.98 GHz 59 GFLOP/s. No use of this text can reach 100. Memory is
+ * no limit: each operand is read once an element of D, from the caches, 4 bytes for 1140 instructions. */
 #include "gpu/gemm/gemm.cuh"
 
 template <int SLOTS>

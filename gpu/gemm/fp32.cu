@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/gemm/fp32.cu - sums in binary32, k ascending from C: the model `fp32`, by fused multiply-adds, and
- * `seq2(binary32,binary32)`, whose products are rounded first. */
+ * `seq2(binary32,binary32)`, whose products are rounded first.
+ *
+ * Limit, in the machine code for compute capability 9.0. A slab of 8 products of binary32 values takes 690
+ * instructions of a thread: 512 multiply-adds, 32 vector loads from shared memory, the rest to fetch the next slab:
+ * 1.35 a product. A multiprocessor starts 128 lanes a clock: 95 products; 132 multiprocessors at 1.98 GHz: 50 TFLOP/s,
+ * of 67 that the FP32 pipe alone would allow. Rounded products take two operations each, and a thread has 16 sums,
+ * which share loads less: 4.5 instructions a product by count, 15 TFLOP/s. Memory is no limit: a slab has 256 elements
+ * for 16384 products, 1/16 byte a product of binary32 values, 1.6 TB/s from the second-level cache at 50 TFLOP/s. */
 #include "gpu/gemm/tile.cuh"
 
 struct hu_rule_rounded : hu_rule_fma<float> {

@@ -8,6 +8,7 @@
 #include "gpu/base/check.h"
 #include "gpu/gemm/choose.h"
 #include "gpu/gemm/seq.h"
+#include "gpu/gemm/unfused.h"
 #include "halfulp/device_scaled.h"
 
 static const hu_mode plain = {0, 0, 0, 0, 0, 0, {0, 0}};
@@ -145,6 +146,7 @@ hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const
     case HU_GEMM_WAY_FP32: return hu_gemm_launch_fp32(&g, stream);
     case HU_GEMM_WAY_EXACT32: return hu_gemm_launch_exact32(&g, stream);
     case HU_GEMM_WAY_EXACT64: return hu_gemm_launch_exact64(&g, stream);
+    case HU_GEMM_WAY_BYTES: return hu_gemm_launch_bytes(&g, stream);
     case HU_GEMM_WAY_WIDE: {
       int32_t bits = sum_bits(k, a->format, b->format, fc, &g.low);
       return hu_gemm_launch_wide(&g, bits, stream);
@@ -157,8 +159,10 @@ hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const
   plan_model(&model, k, a, b, c, accum);
   hu_seq_args q;
   if (hu_seq_plan(&q, a->format, b->format, fc, accum)) return hu_gemm_launch_seq(&g, &model, &q, stream);
+  hu_unfused_args v;
+  if (hu_unfused_plan(&v, k, a->format, b->format, fc, accum)) return hu_gemm_launch_unfused(&g, &model, &v, stream);
   hu_unit_plan u;
-  if (hu_gemm_blocks_plan(&u, &g, &model)) return hu_gemm_launch_blocks(&g, &model, &u, stream);
+  if (hu_gemm_blocks_plan(&u, &g, &model, NULL)) return hu_gemm_launch_blocks(&g, &model, NULL, &u, stream);
   if (hu_gemm_align_serves(&model)) return hu_gemm_launch_align(&g, &model, stream);
   return hu_gemm_launch_model(&g, &model, stream);
 }
@@ -206,5 +210,7 @@ hu_status hu_device_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *d
   scales.b = matrix_of(sb, sb->transposed);
   uint64_t every = accum->scaled ? accum->promote : accum->block.every;
   scales.count = k / every + (k % every != 0);
+  hu_unit_plan u;
+  if (hu_gemm_blocks_plan(&u, &g, &model, &scales)) return hu_gemm_launch_blocks(&g, &model, &scales, &u, stream);
   return hu_gemm_launch_scaled(&g, &model, &scales, stream);
 }

@@ -155,6 +155,7 @@ hu_status hu_gemm_launch_fp32_batch(const hu_gemm_args *g, const hu_gemm_batch *
 hu_status hu_gemm_launch_rounded(const hu_gemm_args *g, void *stream);
 hu_status hu_gemm_launch_exact32(const hu_gemm_args *g, void *stream);
 hu_status hu_gemm_launch_exact64(const hu_gemm_args *g, void *stream);
+hu_status hu_gemm_launch_bytes(const hu_gemm_args *g, void *stream);
 hu_status hu_gemm_launch_wide(const hu_gemm_args *g, int32_t bits,
                               void *stream); /* bits: of the widest sum, sign included */
 struct hu_accum_args;                        /* by_model.cuh */
@@ -162,11 +163,15 @@ struct hu_accum_scales;                      /* by_model.cuh */
 struct hu_seq_args;                          /* seq.h */
 hu_status hu_gemm_launch_seq(const hu_gemm_args *g, const struct hu_accum_args *m, const struct hu_seq_args *q,
                              void *stream);
+struct hu_unfused_args; /* unfused.h */
+hu_status hu_gemm_launch_unfused(const hu_gemm_args *g, const struct hu_accum_args *m, const struct hu_unfused_args *q,
+                                 void *stream);
 hu_status hu_gemm_launch_half(const hu_gemm_args *g, const hu_spec *f, int brain, void *stream);
-/* 1 if hu_gemm_launch_blocks takes the model: its plan. */
-int hu_gemm_blocks_plan(struct hu_unit_plan *q, const hu_gemm_args *g, const struct hu_accum_args *m);
-hu_status hu_gemm_launch_blocks(const hu_gemm_args *g, const struct hu_accum_args *m, const struct hu_unit_plan *q,
-                                void *stream);
+/* 1 if hu_gemm_launch_blocks takes the model: its plan. s: NULL, no scales. */
+int hu_gemm_blocks_plan(struct hu_unit_plan *q, const hu_gemm_args *g, const struct hu_accum_args *m,
+                        const struct hu_accum_scales *s);
+hu_status hu_gemm_launch_blocks(const hu_gemm_args *g, const struct hu_accum_args *m, const struct hu_accum_scales *s,
+                                const struct hu_unit_plan *q, void *stream);
 int hu_gemm_align_serves(const struct hu_accum_args *m);
 hu_status hu_gemm_launch_align(const hu_gemm_args *g, const struct hu_accum_args *m, void *stream);
 hu_status hu_gemm_launch_model(const hu_gemm_args *g, const struct hu_accum_args *m, void *stream);

@@ -8,7 +8,9 @@
  * policy of F's overflow must be infinity. Compute capability 8.0 has both.
  *
  * A product costs half an instruction of a pipe that starts 128 lanes a clock and multiprocessor on compute capability
- * 9.0 (CUDA C++ Programming Guide: 256 results of half2 instructions): 256 products a clock. */
+ * 9.0 (CUDA C++ Programming Guide: 256 results of half2 instructions): 256 products a clock. With loads and places, a
+ * slab of 8 takes 610 instructions of a thread for 512 products in the machine code, so that issue allows 107 a clock;
+ * with 132 multiprocessors at 1.98 GHz 57 TFLOP/s. Memory is no limit: a slab has 256 codes for 16384 products. */
 #include "gpu/gemm/by_model.cuh"
 
 #if !defined(HU_HOST_LAUNCH)

@@ -3,6 +3,8 @@
  * edges, special values, in place; whole buffers and events are compared. */
 #include "tests/cuda_host/twin.h"
 
+#include "gpu/gemm/choose.h"
+
 typedef struct matrix {
   twin bytes;
   size_t at, ld, rows, cols; /* as stored */
@@ -13,11 +15,13 @@ static size_t size_of(hu_format f, uint8_t storage) {
   return storage == HU_STORAGE_VALUES ? sizeof(float) : hu_limits_of(f).storage / 8;
 }
 
-/* A code of f: any (1), one of the lowest binade (2), or one near one (0), so that sums neither overflow nor drown. */
+/* A code of f: any (1), one of the lowest binade (2), the largest one (3), or one near one (0), so that sums neither
+ * overflow nor drown. */
 static uint32_t draw_code(t_random *r, hu_format f, int wild) {
   hu_limits l = hu_limits_of(f);
   uint32_t code = t_next32(r);
   if (wild == 2) return (code & ((1u << t_between(r, 1, f.m)) - 1)) | (t_below(r, 2) ? 0 : l.sign_mask);
+  if (wild == 3) return l.max_code;
   if (wild && t_below(r, 4) == 0) {
     uint32_t special[4] = {0, l.sign_mask, l.has_nan && t_below(r, 8) == 0 ? l.nan_code : l.max_code,
                            l.inf_code != HU_NO_CODE ? l.inf_code : l.min_code};
@@ -191,6 +195,38 @@ static void exact_in_binary64(void **state) {
   }
 }
 
+/* Formats whose sums are wider than binary64, and whose numbers have few enough digits for products of bytes; and sums
+ * of more terms than 32 bits hold, of the largest numbers. */
+static void exact_in_bytes(void **state) {
+  static const char *const usual[] = {"float8_e5m2", "binary16", "float8_e5m2fnuz", "fp(5,12,0)", "float8_e4m3fn"};
+  t_random r = {t_seed("exact_in_bytes", 34)};
+  unsigned cases = 0;
+  (void)state;
+  while (cases < t_part(60)) {
+    test_case t = draw_case(&r, HU_ACCUM_EXACT);
+    for (int i = 0; i < 2; i++) {
+      t.f[i] = t_random_format(&r, 2, 20);
+      if (t_below(&r, 2)) assert_int_equal(hu_format_parse(&t.f[i], usual[t_below(&r, 5)], NULL), HU_OK);
+      t.storage[i] =
+          (uint8_t)(hu_format_fits_binary32(t.f[i]) && t_below(&r, 2) ? HU_STORAGE_VALUES : HU_STORAGE_CODES);
+    }
+    t.m = t_below(&r, 50);
+    t.n = t_below(&r, 50);
+    t.k = t_below(&r, 4) ? t_below(&r, 80) : t_below(&r, 3);
+    if (hu_gemm_choose_way(t.k, t.f[0], t.f[1], t.with_c ? &t.f[2] : NULL, &t.accum) != HU_GEMM_WAY_BYTES) continue;
+    run_case(&r, &t);
+    cases++;
+  }
+  test_case t = draw_case(&r, HU_ACCUM_EXACT);
+  t.f[0] = t.f[1] = hu_format_ieee(2, 28, 0);
+  t.storage[0] = t.storage[1] = HU_STORAGE_CODES;
+  t.m = t.n = 1;
+  t.k = 40000;
+  t.wild = 3;
+  assert_int_equal(hu_gemm_choose_way(t.k, t.f[0], t.f[1], NULL, &t.accum), HU_GEMM_WAY_BYTES);
+  run_case(&r, &t);
+}
+
 /* The widest sums there are: every slot of the wide integer. */
 static void widest_formats(void **state) {
   (void)state;
@@ -252,7 +288,7 @@ static void on_host_arrays(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(fp32_model),     cmocka_unit_test(exact_model),    cmocka_unit_test(exact_in_binary64),
-      cmocka_unit_test(widest_formats), cmocka_unit_test(on_host_arrays),
+      cmocka_unit_test(exact_in_bytes), cmocka_unit_test(widest_formats), cmocka_unit_test(on_host_arrays),
   };
   int skip = twin_skip("device matrix products");
   return skip ? skip : cmocka_run_group_tests(tests, NULL, NULL);

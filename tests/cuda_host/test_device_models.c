@@ -4,6 +4,8 @@
 #include "tests/cuda_host/twin.h"
 
 #include "gpu/gemm/seq.h"
+#include "gpu/gemm/unfused.h"
+#include "halfulp/device_scaled.h"
 #include "tests/accum/draws.h"
 
 enum { MOST = 40, TERMS = 48 };
@@ -192,29 +194,57 @@ static void matrix_put(const matrix *z, size_t i, size_t j, uint64_t code) {
   dot_store(z->bytes.host, at, z->size, code);
 }
 
-static void draw_matrices(dot *x, t_random *r, const matrix *a, const matrix *b, const matrix *c) {
-  x->n = a->cols;
-  for (size_t i = 0; i < a->rows; i++) {
+/* The operands of a product; those of models without scales have no columns of sa, no rows of sb. */
+typedef struct operands {
+  matrix a, b, c, sa, sb;
+} operands;
+
+static void draw_matrices(dot *x, t_random *r, const operands *in) {
+  const matrix *all[] = {&in->a, &in->b, &in->c, &in->sa, &in->sb};
+  x->n = in->a.cols;
+  for (size_t i = 0; i < in->a.rows; i++) {
     draw_operands(x, r);
-    for (size_t k = 0; k < x->n; k++) matrix_put(a, i, k, x->at[k]);
+    for (size_t k = 0; k < x->n; k++) matrix_put(&in->a, i, k, x->at[k]);
+    for (size_t k = 0; k < in->sa.cols; k++) matrix_put(&in->sa, i, k, x->sa[k]);
   }
-  for (size_t j = 0; j < b->cols; j++) {
+  for (size_t j = 0; j < in->b.cols; j++) {
     draw_operands(x, r);
-    for (size_t k = 0; k < x->n; k++) matrix_put(b, k, j, x->bt[k]);
-    for (size_t i = 0; i < a->rows; i++) matrix_put(c, i, j, i % 3 ? x->ct : x->ct / 2);
+    for (size_t k = 0; k < x->n; k++) matrix_put(&in->b, k, j, x->bt[k]);
+    for (size_t k = 0; k < in->sb.rows; k++) matrix_put(&in->sb, k, j, x->sb[k]);
+    for (size_t i = 0; i < in->a.rows; i++) matrix_put(&in->c, i, j, i % 3 ? x->ct : x->ct / 2);
   }
-  twin_put(&a->bytes);
-  twin_put(&b->bytes);
-  twin_put(&c->bytes);
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) twin_put(&all[i]->bytes);
+}
+
+static hu_status call_product(int on_device, const dot *x, const operands *in, const hu_result *d, int with_c,
+                              const hu_exec *exec, hu_events *events) {
+#define SIDE(t) (on_device ? &in->t.device : &in->t.cpu)
+  const hu_operand *a = SIDE(a), *b = SIDE(b), *c = with_c ? SIDE(c) : NULL, *sa = SIDE(sa), *sb = SIDE(sb);
+#undef SIDE
+  size_t m = in->a.rows, n = in->b.cols, k = in->a.cols;
+  if (!hu_accum_is_scaled(&x->accum)) {
+    return on_device ? hu_device_gemm(m, n, k, d, a, b, c, &x->accum, x->mode, exec, events, twin_stream())
+                     : hu_gemm(m, n, k, d, a, b, c, &x->accum, x->mode, exec, events);
+  }
+  return on_device ? hu_device_gemm_scaled(m, n, k, d, a, b, c, sa, sb, &x->accum, x->mode, exec, events, twin_stream())
+                   : hu_gemm_scaled(m, n, k, d, a, b, c, sa, sb, &x->accum, x->mode, exec, events);
 }
 
 static void run_product(dot *x, t_random *r, size_t m, size_t n, size_t k, hu_format fd) {
-  int in_place = t_below(r, 4) == 0, with_c = in_place || t_below(r, 4);
-  matrix a = matrix_new(r, m, k, x->a.format, 0), b = matrix_new(r, k, n, x->b.format, 0);
-  matrix c = matrix_new(r, m, n, x->c.format, in_place), d = matrix_new(r, m, n, fd, 1);
-  draw_matrices(x, r, &a, &b, &c);
+  int in_place = t_below(r, 4) == 0, with_c = in_place || t_below(r, 4), scaled = hu_accum_is_scaled(&x->accum);
+  size_t every = x->accum.scaled ? x->accum.promote : x->accum.block.every,
+         scales = scaled ? (k + every - 1) / every : 0;
+  hu_format fs = scaled ? x->scale : x->a.format;
+  operands in;
+  in.a = matrix_new(r, m, k, x->a.format, 0);
+  in.b = matrix_new(r, k, n, x->b.format, 0);
+  in.c = matrix_new(r, m, n, x->c.format, in_place);
+  in.sa = matrix_new(r, m, scales, fs, !scaled);
+  in.sb = matrix_new(r, scales, n, fs, !scaled);
+  matrix d = matrix_new(r, m, n, fd, 1);
+  draw_matrices(x, r, &in);
   twin_put(&d.bytes);
-  const matrix *out = in_place ? &c : &d;
+  const matrix *out = in_place ? &in.c : &d;
   twin e = events_new();
   hu_result cpu = {out->bytes.host, out->cpu.ld, out->cpu.format, out->cpu.storage}, device = cpu;
   device.data = out->bytes.device;
@@ -222,18 +252,13 @@ static void run_product(dot *x, t_random *r, size_t m, size_t n, size_t k, hu_fo
   memset(&exec, 0, sizeof exec);
   exec.stream.key = x->key;
   exec.stream.counter = x->element;
-  hu_status s[2] = {hu_gemm(m, n, k, &cpu, &a.cpu, &b.cpu, with_c ? &c.cpu : NULL, &x->accum, x->mode, &exec,
-                            (hu_events *)(void *)e.host),
-                    hu_device_gemm(m, n, k, &device, &a.device, &b.device, with_c ? &c.device : NULL, &x->accum,
-                                   x->mode, &exec, (hu_events *)(void *)e.device, twin_stream())};
+  hu_status s[2] = {call_product(0, x, &in, &cpu, with_c, &exec, (hu_events *)(void *)e.host),
+                    call_product(1, x, &in, &device, with_c, &exec, (hu_events *)(void *)e.device)};
   if (s[0] != HU_OK || s[1] != HU_OK) fail_msg("%s, %s: %s", hu_status_name(s[0]), hu_status_name(s[1]), dot_text(x));
   expect_same(&out->bytes, "product", x);
   expect_events(&e, x);
-  twin_free(&a.bytes);
-  twin_free(&b.bytes);
-  twin_free(&c.bytes);
-  twin_free(&d.bytes);
-  twin_free(&e);
+  twin *all[] = {&in.a.bytes, &in.b.bytes, &in.c.bytes, &in.sa.bytes, &in.sb.bytes, &d.bytes, &e};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) twin_free(all[i]);
 }
 
 static void gemm_models(void **state) {
@@ -242,7 +267,7 @@ static void gemm_models(void **state) {
   unsigned long done = 0;
   (void)state;
   for (unsigned i = 0; done < t_part(1500); i++) {
-    if (!draw_usable(&x, &r, i) || x.a.kind || x.b.kind || x.c.kind || hu_accum_is_scaled(&x.accum)) continue;
+    if (!draw_usable(&x, &r, i) || x.a.kind || x.b.kind || x.c.kind) continue;
     hu_format fd = t_below(&r, 2) ? x.c.format : t_random_format(&r, 2, 16);
     run_product(&x, &r, 1 + t_below(&r, 20), 1 + t_below(&r, 20), t_below(&r, TERMS), fd);
     done++;
@@ -259,8 +284,9 @@ static void gemm_presets(void **state) {
     hu_accum_preset p;
     assert_int_equal(hu_accum_preset_at(&p, i), HU_OK);
     draw_preset(&x, &p);
-    if (p.a.kind || p.c.kind || hu_accum_is_scaled(&p.accum)) continue;
+    if (p.a.kind || p.c.kind) continue;
     run_product(&x, &r, 17, 19, 2 * p.k, p.c.format);
+    if (hu_accum_is_scaled(&p.accum)) run_product(&x, &r, 40, 18, 2 * p.k + p.k / 2, p.c.format);
     done++;
   }
   assert_true(done > 100);
@@ -327,6 +353,65 @@ static void half_pairs(void **state) {
   }
   codes_only = 0;
   print_message("120 products of matrices under seq(binary16) and seq(bfloat16)\n");
+}
+
+/* Models that round each product before they add it, where binary64 or the device's binary32 serve
+ * (gpu/gemm/unfused.h), and beside it; parts and trees of any length, among them more than one slab. */
+static hu_format unfused_format(t_random *r) {
+  static const char *const usual[] = {"binary32",      "binary16",    "bfloat16",   "float8_e4m3fn",   "float8_e5m2",
+                                      "dlfloat16",     "fp(6,9,0)",   "fp(5,15,0)", "float8_e4m3fnuz", "fp(8,20,0)",
+                                      "float6_e3m2fn", "float8_e3m4", "fp(3,1,90)", "fp(8,23,-8)",     "fp(4,1,-60)"};
+  hu_format f;
+  if (t_below(r, 3) == 0 || hu_format_parse(&f, usual[t_below(r, sizeof usual / sizeof usual[0])], NULL) != HU_OK)
+    return t_below(r, 2) ? hu_format_ieee(8, 23, 0) : t_random_format(r, 3, 16);
+  return f;
+}
+
+static void draw_unfused(dot *x, t_random *r, uint32_t kind) {
+  hu_accum *m = &x->accum;
+  do draw_model(x, r, kind, 0);
+  while (hu_accum_is_scaled(m));
+  m->slices = 0;
+  m->sum = m->product = unfused_format(r);
+  if (kind != HU_ACCUM_SEQ2 && kind != HU_ACCUM_CHUNK) memset(&m->product, 0, sizeof m->product);
+  if (m->product.m && t_below(r, 3) == 0) m->product = unfused_format(r);
+  if (m->promote && t_below(r, 3)) m->promoted = hu_format_ieee(8, 23, 0);
+  if (m->promote || m->length) {
+    uint32_t length = (uint32_t)t_between(r, 1, t_below(r, 3) ? 20 : 70);
+    if (m->promote) m->promote = length;
+    if (m->length) m->length = length;
+  }
+  memset(&m->mode, 0, sizeof m->mode);
+  if (t_below(r, 4) == 0) m->mode.saturate = (uint8_t)t_below(r, HU_SAT_PROPAGATE + 1);
+  if (t_below(r, 16) == 0) m->mode.round = HU_RTZ;
+  if (t_below(r, 8)) x->c.format = m->promote ? m->promoted : m->sum;
+  if (t_below(r, 2)) x->a.format = x->b.format = m->sum;
+}
+
+static void unfused_models(void **state) {
+  static const uint32_t kinds[] = {HU_ACCUM_SEQ2,    HU_ACCUM_CHUNK, HU_ACCUM_PAIRWISE,
+                                   HU_ACCUM_STRIDED, HU_ACCUM_KAHAN, HU_ACCUM_NEUMAIER};
+  enum { KINDS = sizeof kinds / sizeof kinds[0] };
+  static dot x;
+  t_random r = {t_seed("unfused_models", 47)};
+  unsigned long done = 0, served = 0, single = 0;
+  (void)state;
+  for (unsigned i = 0; done < t_part(600); i++) {
+    draw_unfused(&x, &r, kinds[i % KINDS]);
+    if (hu_accum_check(&x.accum) != HU_OK) continue;
+    hu_unfused_args q;
+    size_t most = done % 30 == 0 ? 40 : 12, k = t_below(&r, done % 5 ? 40 : 150);
+    if (hu_unfused_plan(&q, k, x.a.format, x.b.format, &x.c.format, &x.accum)) {
+      served++;
+      single += q.single;
+    }
+    run_product(&x, &r, 1 + t_below(&r, (uint32_t)most), 1 + t_below(&r, (uint32_t)most), k,
+                t_below(&r, 2) ? x.c.format : hu_format_ieee(8, 23, 0));
+    done++;
+  }
+  print_message("%lu products of matrices under unfused models, %lu of them served, %lu in binary32\n", done, served,
+                single);
+  assert_true(3 * served > done && 40 * single > done);
 }
 
 /* block(align,cut=trunc), where products in binary32 serve, and beside it. */
@@ -414,9 +499,9 @@ static void dot_errors(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(dot_models),   cmocka_unit_test(dot_presets), cmocka_unit_test(gemm_models),
-      cmocka_unit_test(gemm_presets), cmocka_unit_test(seq_formats), cmocka_unit_test(half_pairs),
-      cmocka_unit_test(align_blocks), cmocka_unit_test(dot_errors),
+      cmocka_unit_test(dot_models),   cmocka_unit_test(dot_presets),    cmocka_unit_test(gemm_models),
+      cmocka_unit_test(gemm_presets), cmocka_unit_test(seq_formats),    cmocka_unit_test(half_pairs),
+      cmocka_unit_test(align_blocks), cmocka_unit_test(unfused_models), cmocka_unit_test(dot_errors),
   };
   int skip = twin_skip("device models");
   return skip ? skip : cmocka_run_group_tests(tests, NULL, NULL);

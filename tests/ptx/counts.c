@@ -10,7 +10,7 @@
 #include "gpu/base/memory.h"
 #include "halfulp/device_scaled.h"
 
-enum { SIDE = 512, COUNT = SIDE * SIDE / 2, DEPTH = 256, EDGE = 128 };
+enum { SIDE = 512, COUNT = SIDE * SIDE / 2, DEPTH = 256, EDGE = 128, FEW = 32 };
 
 static hu_mode plain_mode(void) {
   hu_mode m;
@@ -110,41 +110,82 @@ static hu_status run_scaled(const scaled_case *t) {
   return s == HU_OK ? hu_device_scaled_decode(rows, cols, z, cols, &q, &d, NULL, NULL) : s;
 }
 
+/* FEW rows and columns for kernels that take hundreds of instructions. */
 typedef struct product_case {
   const char *name, *model, *format;
+  size_t edge;
 } product_case;
 
 static const product_case products[] = {
-    {"gemm fp32 of e4m3fn", "fp32", "float8_e4m3fn"},      {"gemm fp32 of binary16", "fp32", "binary16"},
-    {"gemm seq(binary16)", "seq(binary16)", "binary16"},   {"gemm seq(fp(6,9,0))", "seq(fp(6,9,0))", "binary16"},
-    {"gemm seq2(binary32)", "seq2(binary32)", "binary16"}, {"gemm nv.hopper.f16.f32", "nv.hopper.f16.f32", "binary16"},
-    {"gemm amd.cdna3.f16", "amd.cdna3.f16", "binary16"}};
+    {"gemm fp32 of e4m3fn", "fp32", "float8_e4m3fn", EDGE},
+    {"gemm fp32 of binary16", "fp32", "binary16", EDGE},
+    {"gemm exact of e2m1fn", "exact", "float4_e2m1fn", EDGE},
+    {"gemm exact of e4m3fn", "exact", "float8_e4m3fn", EDGE},
+    {"gemm exact of e5m2", "exact", "float8_e5m2", EDGE},
+    {"gemm exact of binary16", "exact", "binary16", EDGE},
+    {"gemm exact of bfloat16", "exact", "bfloat16", FEW},
+    {"gemm seq(binary16)", "seq(binary16)", "binary16", EDGE},
+    {"gemm seq(fp(6,9,0))", "seq(fp(6,9,0))", "binary16", EDGE},
+    {"gemm seq2(binary32)", "seq2(binary32)", "binary16", EDGE},
+    {"gemm seq2(binary16)", "seq2(binary16)", "binary16", EDGE},
+    {"gemm chunk(64,binary16,binary32)", "chunk(64,binary16,binary32)", "float8_e5m2", EDGE},
+    {"gemm pairwise(binary32)", "pairwise(binary32)", "binary16", EDGE},
+    {"gemm pairwise(binary16)", "pairwise(binary16)", "binary16", EDGE},
+    {"gemm strided(binary32)", "strided(binary32)", "binary16", EDGE},
+    {"gemm kahan(binary32)", "kahan(binary32)", "binary16", EDGE},
+    {"gemm kahan(binary16)", "kahan(binary16)", "binary16", EDGE},
+    {"gemm neumaier(bfloat16)", "neumaier(bfloat16)", "bfloat16", EDGE},
+    {"gemm nv.hopper.f16.f32", "nv.hopper.f16.f32", "binary16", EDGE},
+    {"gemm amd.cdna3.f16", "amd.cdna3.f16", "binary16", EDGE},
+    {"gemm nv.blackwell.mxfp8.e4m3", "nv.blackwell.mxfp8.e4m3", "float8_e4m3fn", EDGE},
+    {"gemm nv.blackwell.nvfp4", "nv.blackwell.nvfp4.b16.ue4m3", "float4_e2m1fn", EDGE},
+    {"gemm block(align), sra", "block(align,l=16,f=25,emin=-133,round=sra:8)", "binary16", EDGE},
+    {"gemm seq(dlfloat16)", "seq(dlfloat16)", "binary16", FEW}};
+
+/* `bytes` bytes of a value on the device. */
+static void *filled(size_t bytes, int value) {
+  void *x = malloc(bytes + 1), *p = room(bytes + 1);
+  if (!x || hu_memory_put(p, memset(x, value, bytes + 1), bytes + 1) != HU_OK) exit(2);
+  free(x);
+  return p;
+}
+
+static hu_status multiply(const hu_accum *accum, size_t edge, const hu_result *d, const hu_operand *a,
+                          const hu_operand *b) {
+  if (!hu_accum_is_scaled(accum))
+    return hu_device_gemm(edge, edge, DEPTH, d, a, b, NULL, accum, plain_mode(), NULL, NULL, NULL);
+  size_t count = DEPTH / accum->block.every;
+  void *ones = filled(edge * count, accum->block.scale.m ? 0x38 : 0x7F);
+  hu_operand sa = {ones, count, accum->block.scale, HU_STORAGE_CODES, 0}, sb = sa;
+  sb.ld = edge;
+  return hu_device_gemm_scaled(edge, edge, DEPTH, d, a, b, NULL, &sa, &sb, accum, plain_mode(), NULL, NULL, NULL);
+}
 
 static hu_status run_product(const product_case *t) {
   hu_format f;
   hu_accum accum;
+  const size_t edge = t->edge, elements = edge * DEPTH;
   hu_status s = hu_format_find(&f, t->format);
   if (s == HU_OK) s = hu_accum_parse(&accum, t->model, NULL);
-  float *x = values(EDGE * DEPTH, 1), *d = room(EDGE * EDGE * sizeof *d);
-  void *a = room(EDGE * DEPTH * 4), *b = room(EDGE * DEPTH * 4);
-  uint16_t *codes = calloc(EDGE * DEPTH, sizeof *codes);
-  if (s != HU_OK || !codes || !x) return s;
-  /* Codes of numbers between 1/2 and 2, in any format here. */
-  int storage = hu_limits_of(f).storage, m = storage == 8 ? 3 : 10;
-  for (size_t i = 0; i < EDGE * DEPTH; i++) {
-    uint32_t e = storage == 8 ? 6 : 14, code = (e << m) + (uint32_t)(i * 2654435761u >> 20) % (2u << m);
-    if (storage == 8)
+  float *d = room(edge * edge * sizeof *d);
+  void *a = room(elements * 4), *b = room(elements * 4);
+  uint16_t *codes = calloc(elements, sizeof *codes);
+  if (s != HU_OK || !codes) return s;
+  /* Codes of numbers between 1/2 and 2. */
+  hu_limits l = hu_limits_of(f);
+  for (size_t i = 0; i < elements; i++) {
+    uint32_t code = ((uint32_t)(l.bias - 1) << f.m) + (uint32_t)(i * 2654435761u >> 20) % (2u << f.m);
+    if (l.storage == 8)
       ((uint8_t *)codes)[i] = (uint8_t)code;
     else
       codes[i] = (uint16_t)code;
   }
-  s = hu_memory_put(a, codes, EDGE * DEPTH * (size_t)storage / 8);
-  if (s == HU_OK) s = hu_memory_put(b, codes, EDGE * DEPTH * (size_t)storage / 8);
+  s = hu_memory_put(a, codes, elements * l.storage / 8);
+  if (s == HU_OK) s = hu_memory_put(b, codes, elements * l.storage / 8);
   free(codes);
-  hu_operand aa = {a, DEPTH, f, HU_STORAGE_CODES, 0}, bb = {b, EDGE, f, HU_STORAGE_CODES, 0};
-  hu_result dd = {d, EDGE, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
-  return s == HU_OK ? hu_device_gemm(EDGE, EDGE, DEPTH, &dd, &aa, &bb, NULL, &accum, plain_mode(), NULL, NULL, NULL)
-                    : s;
+  hu_operand aa = {a, DEPTH, f, HU_STORAGE_CODES, 0}, bb = {b, edge, f, HU_STORAGE_CODES, 0};
+  hu_result dd = {d, edge, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
+  return s == HU_OK ? multiply(&accum, edge, &dd, &aa, &bb) : s;
 }
 
 int main(int argc, char **argv) {
@@ -158,7 +199,7 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < sizeof products / sizeof products[0]; i++) {
     if (strcmp(name, products[i].name) != 0) continue;
     s = run_product(&products[i]);
-    count = (size_t)EDGE * EDGE * DEPTH;
+    count = products[i].edge * products[i].edge * DEPTH;
   }
   if (s == HU_OK) s = hu_memory_wait();
   if (s != HU_OK) fprintf(stderr, "ptx_counts: %s: %s\n", name, hu_status_text(s));

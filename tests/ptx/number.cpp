@@ -184,6 +184,17 @@ void bfi(Warp &w, const Instruction &i, uint32_t lanes) {
   });
 }
 
+/* d = c + the products of four signed bytes. */
+void dp4a(Warp &w, const Instruction &i, uint32_t lanes) {
+  uint32_t *d = w.to<uint32_t>(i.r[0]);
+  const uint32_t *a = w.from<uint32_t>(i.r[1]), *b = w.from<uint32_t>(i.r[2]), *c = w.from<uint32_t>(i.r[3]);
+  each(lanes, [=](int l) {
+    uint32_t z = c[l];
+    for (int n = 0; n < 32; n += 8) z += (uint32_t)((int8_t)(a[l] >> n) * (int8_t)(b[l] >> n));
+    d[l] = z;
+  });
+}
+
 void prmt(Warp &w, const Instruction &i, uint32_t lanes) {
   uint32_t *d = w.to<uint32_t>(i.r[0]);
   const uint32_t *a = w.from<uint32_t>(i.r[1]), *b = w.from<uint32_t>(i.r[2]), *c = w.from<uint32_t>(i.r[3]);
@@ -446,6 +457,7 @@ Run run_of_words(const Words &op) {
   const std::string &name = op[0];
   if (name == "prmt" && op.size() == 2) return prmt;
   if (name == "lop3" && op.size() == 2) return lop3;
+  if (name == "dp4a" && op.size() == 3 && op[1] == "s32" && op[2] == "s32") return dp4a;
   if (name == "shf" && op.size() == 4) {
     if (op[1] == "l") return op[2] == "clamp" ? shf<true, true> : shf<true, false>;
     return op[2] == "clamp" ? shf<false, true> : shf<false, false>;

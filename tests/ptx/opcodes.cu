@@ -86,6 +86,10 @@ CASE(mul_wide_u32, "mul.wide.u32 %0, %1, %2;", l, uint64_t, r, uint32_t, r, uint
 CASE(mul_wide_s32, "mul.wide.s32 %0, %1, %2;", l, int64_t, r, int32_t, r, int32_t, r, int32_t, (int64_t)a *b)
 CASE32(mad_lo_u32, "mad.lo.u32 %0, %1, %2, %3;", a *b + c)
 CASE64(mad_lo_u64, "mad.lo.u64 %0, %1, %2, %3;", a *b + c)
+CASE32(dp4a_s32, "dp4a.s32.s32 %0, %1, %2, %3;",
+       c + (uint32_t)((int8_t)a * (int8_t)b) + (uint32_t)((int8_t)(a >> 8) * (int8_t)(b >> 8)) +
+           (uint32_t)((int8_t)(a >> 16) * (int8_t)(b >> 16)) +
+           (uint32_t)((int32_t)a >> 24) * (uint32_t)((int32_t)b >> 24))
 CASE32(mad_hi_u32, "mad.hi.u32 %0, %1, %2, %3;", (((uint64_t)a * b) >> 32) + c)
 CASE(mad_wide_u32, "mad.wide.u32 %0, %1, %2, %3;", l, uint64_t, r, uint32_t, r, uint32_t, l, uint64_t,
      (uint64_t)a *b + c)

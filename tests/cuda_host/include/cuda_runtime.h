@@ -159,6 +159,12 @@ static inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   for (unsigned i = 0; i < 4; i++) z |= (unsigned)(bytes >> (8 * (selector >> (4 * i) & 7)) & 0xFF) << (8 * i);
   return z;
 }
+/* c + the sum of the products of four signed bytes. */
+static inline int __dp4a(int a, int b, int c) {
+  unsigned z = (unsigned)c;
+  for (int i = 0; i < 32; i += 8) z += (unsigned)((int8_t)(a >> i) * (int8_t)(b >> i));
+  return (int)z;
+}
 static inline float __uint_as_float(unsigned u) { return hu_host_cast<float>(u); }
 static inline unsigned __float_as_uint(float x) { return (unsigned)hu_host_bits(x); }
 static inline double __longlong_as_double(long long u) { return hu_host_cast<double>((uint64_t)u); }
