@@ -101,6 +101,8 @@ static void runs(void) {
   RUN(1, "parallel.shards", "4", "parallel.reduce", "ring(bfloat16)", "parallel.feedback", "sum");
   RUN(1, "data.set", "words", "data.path", "xz_file_format.txt", "data.vocabulary", "50", "model.net", "lstm(units=8)",
       "run.batch", "2");
+  RUN(1, "precision.system", "tetrajet", "optimizer.kind", "adamw", "optimizer.ramping", "4");
+  RUN(0, "precision.system", "tetrajet", "optimizer.ramping", "4");
   RUN(0, "data.set", "words", "data.path", "xz_file_format.txt", "run.batch", "4096");
   RUN(0, "data.set", "movielens", "data.path", "xz_file_format.txt", "model.net", "ncf");
   RUN(0, "data.set", "gratings", "loss.kind", "squared_error");
