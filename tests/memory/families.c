@@ -308,6 +308,25 @@ static void others(void) {
   }
 }
 
+static void hifloat4(void) {
+  static float x[M * DEPTH], z[M * DEPTH];
+  static uint8_t codes[M * DEPTH], bytes[M * HU_HIF4_SCALE * 3];
+  hu_events e = {0};
+  draw(x, M * DEPTH, 7);
+  for (size_t i = 0; i < hu_hif4_count(); i++) {
+    hu_hif4 kind;
+    CALL(hu_hif4_parse(&kind, hu_hif4_at(i).name, NULL));
+    CALL(hu_hif4_encode(M, DEPTH, codes, DEPTH, bytes, 3, x, DEPTH, &kind, &e));
+    add(codes, sizeof codes);
+    add(bytes, sizeof bytes);
+    CALL(hu_hif4_decode(M, DEPTH, z, DEPTH, codes, DEPTH, bytes, 3));
+    add(z, sizeof z);
+    CALL(hu_hif4_quantize(M, DEPTH, z, DEPTH, x, DEPTH, &kind, &e));
+    add(z, sizeof z);
+    add(&e, sizeof e);
+  }
+}
+
 static uint64_t all(int fill, uint32_t levels_off) {
   fill_byte = fill;
   exec.levels_off = levels_off;
@@ -320,6 +339,7 @@ static uint64_t all(int fill, uint32_t levels_off) {
   products();
   units();
   scaled();
+  hifloat4();
   others();
   return digest;
 }
