@@ -12,7 +12,7 @@
 #include "halfulp/hif4.h"
 #include "halfulp/number.h"
 #include "halfulp/s2fp8.h"
-#include "halfulp/scaled.h"
+#include "halfulp/scaled_rows.h"
 
 enum { NAME_MAX_SHOWN = 96 };
 
@@ -62,7 +62,7 @@ static int is_scaling(hu_format *element, const char *name) {
     *element = s2fp8.element;
     return 1;
   }
-  if (hu_scaling_parse(&scaling, name, NULL) != HU_OK) return 0;
+  if (hu_scaling_parse(&scaling, name, NULL) != HU_OK && hu_scaled_rows_parse(&scaling, name, NULL) != HU_OK) return 0;
   *element = scaling.element;
   return 1;
 }

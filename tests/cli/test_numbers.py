@@ -84,6 +84,7 @@ class Numbers(support.Case):
             ("mxfp8_e4m3", "a scaled format"),
             ("s2fp8", "a scaled format"),
             ("hifloat4", "a scaled format"),
+            ("rows(nvfp4_te)", "a scaled format of whole arrays"),
             ("NVFP4", "a scaled format"),
             ("nv.hopper.e4m3.f32.wgmma", "an accumulation model"),
             ("fp8", several), ("e4m3", several), ("fp4", several), ("E4M3", several), ("bf8", several), ("FP8", several),
