@@ -220,8 +220,12 @@ static void exact_in_bytes(void **state) {
   test_case t = draw_case(&r, HU_ACCUM_EXACT);
   t.f[0] = t.f[1] = hu_format_ieee(2, 28, 0);
   t.storage[0] = t.storage[1] = HU_STORAGE_CODES;
+  memset(&t.mode, 0, sizeof t.mode);
+  t.f[3] = hu_format_ieee(8, 23, 0); /* what a sum loses by passing 2^31 is 2^-16 of the result */
+  t.storage[3] = HU_STORAGE_VALUES;
+  t.with_c = t.in_place = 0;
   t.m = t.n = 1;
-  t.k = 40000;
+  t.k = 60000;
   t.wild = 3;
   assert_int_equal(hu_gemm_choose_way(t.k, t.f[0], t.f[1], NULL, &t.accum), HU_GEMM_WAY_BYTES);
   run_case(&r, &t);
