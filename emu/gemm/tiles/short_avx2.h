@@ -8,6 +8,8 @@
 #ifndef HALFULP_EMU_GEMM_TILES_SHORT_AVX2_H
 #define HALFULP_EMU_GEMM_TILES_SHORT_AVX2_H
 
+#include <string.h>
+
 #include "emu/gemm/tiles/short.h"
 
 enum { MR = HU_GEMM_MR, NR = HU_GEMM32_NR, KC = HU_SHORT_KC, TALL = 4, WIDE = 24, LANES = 8 };
@@ -103,14 +105,6 @@ HU_SHORT_INLINE void clear(__m256i z[TALL][3]) {
   }
 }
 
-/* The compiler finishes this row of sums before it goes on: gcc would form the products of all rows first, and has too
- * few registers for them. */
-#ifdef HU_MODELLED_INSTRUCTIONS
-#define HU_SHORT_ROW_DONE(z)
-#else
-#define HU_SHORT_ROW_DONE(z) __asm__("" : "+x"((z)[0]), "+x"((z)[1]), "+x"((z)[2]))
-#endif
-
 HU_SHORT_INLINE void add_words(const int of_bytes, size_t words, const uint32_t *a, const uint32_t *b,
                                __m256i z[TALL][3]) {
   for (; words; words--, a += MR, b += NR) {
@@ -120,33 +114,62 @@ HU_SHORT_INLINE void add_words(const int of_bytes, size_t words, const uint32_t 
       const __m256i x = _mm256_set1_epi32((int)a[i]);
 #pragma GCC unroll 3
       for (int v = 0; v < 3; v++) z[i][v] = of_bytes ? add_bytes(z[i][v], x, y[v]) : add_halves(z[i][v], x, y[v]);
-      HU_SHORT_ROW_DONE(z[i]);
     }
   }
 }
 
-/* z = the sums of a tile, in 32 bits. */
-HU_SHORT_INLINE void sum_words(const int of_bytes, size_t words, size_t run, const uint32_t *a, const uint32_t *b,
-                               __m256i z[TALL][3]) {
+/* z = the sums of a tile, in 32 bits. They are formed in an array of their own, which the compiler keeps in
+ * registers. */
+HU_SHORT_INLINE void sum_once(const int of_bytes, size_t words, const uint32_t *a, const uint32_t *b,
+                              __m256i z[TALL][3]) {
+  __m256i sum[TALL][3];
+  clear(sum);
+  add_words(of_bytes, words, a, b, sum);
+  memcpy(z, sum, sizeof sum);
+}
+
+HU_SHORT_INLINE void sum_pairs(size_t words, size_t run, const uint32_t *a, const uint32_t *b, __m256i z[TALL][3]) {
   const __m256i one = _mm256_set1_epi16(1);
   clear(z);
-  if (!of_bytes || !HU_SHORT_PAIRS) {
-    add_words(of_bytes, words, a, b, z);
-    return;
-  }
-  while (words) {
-    const size_t some = words < run ? words : run;
-    __m256i part[TALL][3];
-    clear(part);
-    add_words(1, some, a, b, part);
+  for (size_t some; words; a += some * MR, b += some * NR, words -= some) {
+    __m256i pair[TALL][3];
+    some = run < words ? run : words;
+    clear(pair);
+    add_words(1, some, a, b, pair);
 #pragma GCC unroll 4
     for (int i = 0; i < TALL; i++) {
 #pragma GCC unroll 3
-      for (int v = 0; v < 3; v++) z[i][v] = _mm256_add_epi32(z[i][v], _mm256_madd_epi16(part[i][v], one));
+      for (int v = 0; v < 3; v++) z[i][v] = _mm256_add_epi32(z[i][v], _mm256_madd_epi16(pair[i][v], one));
     }
-    a += some * MR;
-    b += some * NR;
-    words -= some;
+  }
+}
+
+/* gcc's elimination of partial redundancies forms all products before the first sum, and has too few registers for
+ * them. These functions are not inlined: they have no floating-point operation whose options would change, too. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define HU_SHORT_TILE_SUM static __attribute__((noinline, optimize("no-tree-pre")))
+#else
+#define HU_SHORT_TILE_SUM static __attribute__((noinline))
+#endif
+
+HU_SHORT_TILE_SUM void sum_bytes(size_t words, size_t run, const uint32_t *a, const uint32_t *b, __m256i z[TALL][3]) {
+  if (HU_SHORT_PAIRS) {
+    sum_pairs(words, run, a, b, z);
+  } else {
+    sum_once(1, words, a, b, z);
+  }
+}
+
+HU_SHORT_TILE_SUM void sum_halves(size_t words, const uint32_t *a, const uint32_t *b, __m256i z[TALL][3]) {
+  sum_once(0, words, a, b, z);
+}
+
+static inline void sum_tile(const int of_bytes, size_t words, size_t run, const uint32_t *a, const uint32_t *b,
+                            __m256i z[TALL][3]) {
+  if (of_bytes) {
+    sum_bytes(words, run, a, b, z);
+  } else {
+    sum_halves(words, a, b, z);
   }
 }
 
@@ -176,7 +199,7 @@ HU_SHORT_INLINE void multiply(const int of_bytes, size_t rows, size_t cols, size
     offsets(words, y, of_bytes ? rule->offset : 0, less);
     for (size_t i = 0; i < rows; i += TALL) {
       int32_t *to = acc + at_column(j, high) + i * NR;
-      sum_words(of_bytes, words, run, at_row(a, i), y, z);
+      sum_tile(of_bytes, words, run, at_row(a, i), y, z);
 #pragma GCC unroll 4
       for (int r = 0; r < TALL; r++) {
 #pragma GCC unroll 3
@@ -232,7 +255,7 @@ HU_SHORT_INLINE void add_parts(const int of_bytes, size_t rows, size_t cols, siz
     __m256i z[TALL][3], less[3];
     offsets(words, y, of_bytes ? rule->offset : 0, less);
     for (size_t i = 0; i < rows; i += TALL) {
-      sum_words(of_bytes, words, run, at_row(a, i), y, z);
+      sum_tile(of_bytes, words, run, at_row(a, i), y, z);
       for (size_t r = 0; r < TALL && i + r < rows; r++) {
         for (size_t v = 0; v < 3 && j + LANES * v < cols; v++) {
           const size_t column = j + LANES * v;
