@@ -233,18 +233,25 @@ typedef struct place {
   const hu_short_join *join;
 } place;
 
-static inline void join_vector(const place *p, __m256i part) {
-  const __m256i there = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)(p->left < LANES ? p->left : LANES)),
-                                           _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-  __m256 sum = _mm256_maskload_ps(p->sum, there), column = _mm256_maskload_ps(p->column, there);
+static inline __m256 joined(const place *p, __m256 sum, __m256 column, __m256i part) {
   __m256 x = _mm256_mul_ps(_mm256_cvtepi32_ps(part), _mm256_set1_ps(p->join->unit)), row = _mm256_set1_ps(p->row);
   if (p->join->twice) {
     x = _mm256_mul_ps(x, row);
   } else {
     column = _mm256_mul_ps(row, column);
   }
-  sum = p->join->unfused ? _mm256_add_ps(sum, _mm256_mul_ps(column, x)) : _mm256_fmadd_ps(column, x, sum);
-  _mm256_maskstore_ps(p->sum, there, sum);
+  return p->join->unfused ? _mm256_add_ps(sum, _mm256_mul_ps(column, x)) : _mm256_fmadd_ps(column, x, sum);
+}
+
+/* Stores with a mask are slow on some processors: only the last columns have one. */
+static inline void join_vector(const place *p, __m256i part) {
+  if (p->left >= LANES) {
+    _mm256_storeu_ps(p->sum, joined(p, _mm256_loadu_ps(p->sum), _mm256_loadu_ps(p->column), part));
+    return;
+  }
+  const __m256i there = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)p->left), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  __m256 sum = _mm256_maskload_ps(p->sum, there), column = _mm256_maskload_ps(p->column, there);
+  _mm256_maskstore_ps(p->sum, there, joined(p, sum, column, part));
 }
 
 HU_SHORT_INLINE void add_parts(const int of_bytes, size_t rows, size_t cols, size_t words, const uint32_t *a,

@@ -25,6 +25,8 @@ MODEL_FN __m256 _mm256_loadu_ps(const void *p) {
   return z;
 }
 
+MODEL_FN void _mm256_storeu_ps(void *p, __m256 x) { memcpy(p, &x, sizeof x); }
+
 MODEL_FN __m256d _mm256_loadu_pd(const void *p) {
   __m256d z;
   memcpy(&z, p, sizeof z);
