@@ -40,7 +40,7 @@ HU_DEVICE void hu_add_if_below(uint32_t *n, uint32_t a, uint32_t b) {
 /* A thread's totals stay far below 2^32: the grid grows with the work. */
 typedef struct hu_counts {
   hu_tally some;
-  uint32_t since; /* elements in `some`; 0: nothing. Who adds to `some` alone sets it before hu_counts_flush */
+  uint32_t since; /* elements that hu_counts_add has added to `some` */
   uint32_t total[HU_EVENT_KINDS];
 } hu_counts;
 
@@ -82,13 +82,13 @@ HU_DEVICE void hu_counts_add(hu_counts *c, uint32_t events) {
   if (++c->since == 255) hu_counts_add_up(c);
 }
 
-/* Adds the counts of all threads of the block to *events. Every thread of the block must come here; `sums` is
- * shared. Each thread adds its own, low 16 digits and the rest apart, which stay below 2^32 for 256 threads: after
- * calls that diverge the lanes of a warp need not be together, and a sum over the warp would miss those that are not.
- */
+/* Adds the counts of all threads of the block to *events, also what was added to c->some alone. Every thread of the
+ * block must come here; `sums` is shared. Each thread adds its own, low 16 digits and the rest apart, which stay below
+ * 2^32 for 256 threads: after calls that diverge the lanes of a warp need not be together, and a sum over the warp
+ * would miss those that are not. */
 HU_DEVICE void hu_counts_flush(hu_counts *c, hu_events *events, unsigned long long sums[HU_EVENT_KINDS]) {
   unsigned int *part = (unsigned int *)(void *)sums;
-  if (c->since) hu_counts_add_up(c);
+  hu_counts_add_up(c);
   if (threadIdx.x < 2 * HU_EVENT_KINDS) part[threadIdx.x] = 0;
   __syncthreads();
 #pragma unroll

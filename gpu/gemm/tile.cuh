@@ -356,7 +356,6 @@ HU_DEVICE void hu_gemm_tile(const hu_gemm_args &g, const Rule &rule, T *buffer, 
   hu_counts_clear(&c);
   tile.finish(g, &c.some);
   if (marks) tile.close(g, &c.some);
-  c.since = 1;
   if (g.events) hu_counts_flush(&c, g.events, sums);
 }
 
