@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/scaled/decode.cu - decodes scaled tensors: one product in binary32 where the scale (times the tensor's) is a
  * binary32 number and elements are, too, for rounding that product is the one rounding; else emu/core/scaled.h. Values
- * of 8-bit codes and of 8-bit scales come from tables that every block of threads makes with the core. */
+ * of 8-bit codes and of 8-bit scales come from tables that every block of threads makes with the core.
+ *
+ * Bound: an element takes some 30 instructions under scales of 8 bits, 64 to 68 under binary32 ones, so that a
+ * multiprocessor, which starts 128 in a clock, decodes 4.2 or 2. Memory moves 16 bytes in that clock, 3.2 elements of 5
+ * bytes: it is the bound of the first, issue slots are that of the second. */
 #include "emu/scaled/check.h"
 #include "gpu/scaled/scaled.cuh"
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/scaled/pack.cu - codes of scaled tensors to the packed layout and back, row by row: a thread moves eight codes,
- * which are `width` bytes. */
+ * which are `width` bytes.
+ *
+ * Bound: a code of 4 bits takes some 26 instructions, with the division that finds its row once for eight, so that a
+ * multiprocessor, which starts 128 in a clock, moves 4.9. Memory moves 16 bytes in that clock, 10.7 codes of 1.5 bytes:
+ * issue slots are the bound. */
 #include "emu/scaled/check.h"
 #include "emu/core/port.h"
 #include "gpu/base/launch.cuh"

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/scaled/quantize.cu - encodes scaled tensors with blocks of any shape: a team of 1, 32 or 256 threads has a block
- * and looks at it twice, the second time in the caches. Blocks of more than HU_TEAM_MOST elements are shared out over
- * the device in pieces, in two kernels: their amax, then their elements; so is the tensor's amax. The largest of
- * patterns needs no order, counts neither: same bits on every run. */
+/* gpu/scaled/quantize.cu - encodes scaled tensors with blocks of any shape, where no kernel beside this file does: a
+ * team of 1, 32 or 256 threads has a block and looks at it twice, the second time in the caches. Blocks of more than
+ * HU_TEAM_MOST elements are shared out over the device in pieces, in two kernels: their amax, then their elements; so
+ * is the tensor's amax. The largest of patterns needs no order, counts neither: same bits on every run.
+ *
+ * Bound: an element takes some 109 instructions in blocks of 32x32, 163 in those of 8x1 (docs/device.md), so that a
+ * multiprocessor, which starts 128 in a clock, makes 1.2 or 0.8. Memory moves 16 bytes in that clock, 3.2 elements of 5
+ * bytes: issue slots are the bound. The amax of neighbours takes 201 instructions for 16 of them, 10 in a clock; memory
+ * allows 4 of 4 bytes, and is the bound. */
 #include "emu/scaled/check.h"
 #include "gpu/base/check.h"
 #include "gpu/scaled/rect.cuh"
@@ -10,10 +15,6 @@
 #define HU_PIECE ((size_t)1 << 13)
 
 /* ---- a block ---- */
-
-HU_DEVICE uint32_t hu_block_amax(const hu_scaled_args &a, uint32_t own) {
-  return a.amax && !a.scaler.two ? hu_given_amax(a.amax) : own;
-}
 
 /* The better scale of a block whose elements are finite; one thread does it all. */
 static __device__ __noinline__ void hu_core_four_six(const hu_scaled_args &a, const hu_scaled_tensor &t,
@@ -38,25 +39,6 @@ HU_DEVICE hu_element_way hu_block_way(const hu_scaled_args &a, const hu_scaled_t
   hu_team_wait<G>();
   w.code = b->code;
   return w;
-}
-
-HU_DEVICE void hu_block_store(const hu_scaled_args &a, size_t p, size_t q, uint32_t code) {
-  if (a.scales) hu_code_put(a.scales, a.scale_size, p * a.lds + q, code);
-}
-
-HU_DEVICE hu_rect hu_block_rect(const hu_scaled_args &a, size_t p, size_t q) {
-  hu_rect r;
-  r.row = p * a.side_rows;
-  r.col = q * a.side_cols;
-  r.rows = (uint32_t)(a.rows - r.row < a.side_rows ? a.rows - r.row : a.side_rows);
-  r.cols = (uint32_t)(a.cols - r.col < a.side_cols ? a.cols - r.col : a.side_cols);
-  return r;
-}
-
-HU_DEVICE void hu_stats_begin(hu_scaled_stats *s, uint32_t amax, uint32_t code, uint64_t special) {
-  s->amax = __uint_as_float(amax);
-  s->scale = code;
-  s->special = special;
 }
 
 /* ---- blocks of at most HU_TEAM_MOST elements ---- */
@@ -255,7 +237,7 @@ static hu_status hu_scaled_teams(const hu_scaled_args *a, void *stream) {
   if (elements <= 8 || a->side_cols == 1) {
     auto kernel = hu_scaled_team_kernel<1>;
     HU_LAUNCH(kernel, hu_grid_size(blocks / HU_THREADS + 1, 4), 0, stream, *a);
-  } else if (elements <= 2048) {
+  } else if (elements <= HU_TEAM_WARP) {
     auto kernel = hu_scaled_team_kernel<32>;
     HU_LAUNCH(kernel, hu_grid_size(blocks / (HU_THREADS / 32) + 1, 4), 0, stream, *a);
   } else {
@@ -280,10 +262,13 @@ static hu_status hu_scaled_launch(hu_scaled_args *a, void *stream) {
   if (s != HU_OK) return s;
   if (hu_scaled_eights_serves(a)) return hu_scaled_eights_launch(a, stream);
   if (hu_scaled_rows_serves(a)) return hu_scaled_rows_launch(a, stream);
-  if (!a->tops) return hu_scaled_teams(a, stream);
+  int tiles = hu_scaled_tiles_serves(a);
+  if (tiles && !hu_scaled_tiles_look(a)) a->tops = NULL;
+  if (!a->tops) return tiles ? hu_scaled_tiles_launch(a, stream) : hu_scaled_teams(a, stream);
   s = hu_scaled_clear(a->tops, blocks, a->stats, a->stats ? blocks : 0, stream);
   if (s == HU_OK) s = hu_scaled_launch_look(a, a->tops, stream);
   if (s != HU_OK) return s;
+  if (tiles) return hu_scaled_tiles_launch(a, stream);
   hu_pieces pieces = hu_pieces_of(a->side_rows, a->side_cols);
   HU_LAUNCH(hu_scaled_pieces_kernel, hu_grid_size(blocks * pieces.down * pieces.across, 4), 0, stream, *a, pieces);
   return hu_launched();
@@ -351,7 +336,6 @@ void hu_scaled_args_of(hu_scaled_args *a, size_t rows, size_t cols, const hu_sca
   a->scaler = hu_scaler_of(*d, mode);
   a->four_six = hu_four_six_of(d, &a->scaler);
   hu_element_limits(a);
-  while (a->side_cols > (size_t)4 << a->span_log && a->span_log < 5) a->span_log++;
   a->carry = a->lanes ? hu_scale_carry(&a->scaler) : 0;
   a->blank = d->blank == HU_BLANK_ZERO
                  ? 0
@@ -409,6 +393,7 @@ static void hu_scaled_set(hu_scaled_args *a, const float *x, size_t ldx, const h
   }
   if (hu_in_pieces(a)) a->tops = work;
   hu_scaled_flatten(a);
+  while (a->side_cols > (size_t)4 << a->span_log && a->span_log < 5) a->span_log++;
   if (a->events) a->added = 0;
   a->x_vectors = (uint8_t)hu_scaled_vectors(a->x, a->ldx, a->rows, 4);
   a->z_vectors =

@@ -165,7 +165,7 @@ static __device__ __noinline__ void hu_eight_unusual(const hu_scaled_args &a, hu
     const hu_row_constants q = hu_row_constants_of(a);
     const hu_eight_words stream = hu_eight_words_of(a.stream);
     codes = hu_eight_codes<Added, true>(q, stream, w.low - q.low, top, g, e, &r);
-    if (!Added && a.events) hu_row_counts_add_up(&r, k->sums);
+    if (!Added && a.events) hu_row_counts_add_up(&r, &k->sums);
   } else {
     codes.x = hu_row_singly<false>(a, k, w, top, 8 * g, 4, &e.x[0], &none);
     codes.y = hu_row_singly<false>(a, k, w, top, 8 * g + 4, 4, &e.x[1], &none);
@@ -209,9 +209,9 @@ HU_KERNEL __launch_bounds__(HU_THREADS, HU_EIGHTS_BLOCKS)
           hu_eight_codes<Added, Counted>(q, stream, (uint32_t)(field - s.base) << 23, top, g, e[i], &r);
       *(hu_eight_bytes *)(void *)(a.codes + 8 * g) = codes;
     }
-    if (Counted && ++r.strips == 120 / HU_EIGHTS_AHEAD) hu_row_counts_add_up(&r, k.sums);
+    if (Counted && ++r.strips == 120 / HU_EIGHTS_AHEAD) hu_row_counts_add_up(&r, &k.sums);
   }
-  if (a.events) hu_row_counts_flush(&r, a.events, k.sums);
+  if (a.events) hu_row_counts_flush(&r, a.events, &k.sums);
 }
 
 int hu_scaled_eights_serves(const hu_scaled_args *a) {

@@ -7,12 +7,38 @@
 #include "gpu/scaled/scaled.cuh"
 
 #define HU_TEAM_MOST ((size_t)1 << 14)
+#define HU_TEAM_WARP ((size_t)1 << 11) /* what a team of a warp has at most */
 
 /* Part of a block, at most HU_TEAM_MOST elements, none where there is nothing. */
 typedef struct hu_rect {
   size_t row, col;
   uint32_t rows, cols;
 } hu_rect;
+
+/* ---- a block ---- */
+
+HU_DEVICE uint32_t hu_block_amax(const hu_scaled_args &a, uint32_t own) {
+  return a.amax && !a.scaler.two ? hu_given_amax(a.amax) : own;
+}
+
+HU_DEVICE void hu_block_store(const hu_scaled_args &a, size_t p, size_t q, uint32_t code) {
+  if (a.scales) hu_code_put(a.scales, a.scale_size, p * a.lds + q, code);
+}
+
+HU_DEVICE hu_rect hu_block_rect(const hu_scaled_args &a, size_t p, size_t q) {
+  hu_rect r;
+  r.row = p * a.side_rows;
+  r.col = q * a.side_cols;
+  r.rows = (uint32_t)(a.rows - r.row < a.side_rows ? a.rows - r.row : a.side_rows);
+  r.cols = (uint32_t)(a.cols - r.col < a.side_cols ? a.cols - r.col : a.side_cols);
+  return r;
+}
+
+HU_DEVICE void hu_stats_begin(hu_scaled_stats *s, uint32_t amax, uint32_t code, uint64_t special) {
+  s->amax = __uint_as_float(amax);
+  s->scale = code;
+  s->special = special;
+}
 
 /* ---- teams ---- */
 

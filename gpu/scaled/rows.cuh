@@ -27,8 +27,14 @@ HU_DEVICE void hu_row_counts_clear(hu_row_counts *r) {
   r->inexact = r->underflow = r->to_zero = r->subnormal = r->overflow = r->strips = 0;
 }
 
-/* sums: of the block of threads, in shared memory. */
-HU_DEVICE void hu_row_counts_add_up(hu_row_counts *r, unsigned long long sums[HU_EVENT_KINDS]) {
+/* The counts of a block of threads, in shared memory: 32 bits each, which one instruction adds to, where 64 bits take a
+ * loop in which the threads wait for each other. 2^32 elements for one block would be 16 GiB for each of the grid. */
+typedef struct hu_row_sums {
+  unsigned int of[HU_EVENT_KINDS];
+} hu_row_sums;
+
+/* Each thread adds its own: after calls the lanes of a warp need not be together (gpu/base/events.cuh). */
+HU_DEVICE void hu_row_counts_add_up(hu_row_counts *r, hu_row_sums *sums) {
   uint32_t counts[6];
   counts[0] = counts[1] = hu_bytes_sum(r->overflow);
   counts[2] = hu_bytes_sum(r->underflow);
@@ -37,16 +43,16 @@ HU_DEVICE void hu_row_counts_add_up(hu_row_counts *r, unsigned long long sums[HU
   counts[5] = hu_bytes_sum(r->inexact);
 #pragma unroll
   for (int i = 0; i < 6; i++)
-    if (counts[i]) atomicAdd(&sums[i], (unsigned long long)counts[i]);
+    if (counts[i]) atomicAdd(&sums->of[i], counts[i]);
   hu_row_counts_clear(r);
 }
 
 /* The counts of all threads of the block, added to *events. Every thread of the block must come here. */
-HU_DEVICE void hu_row_counts_flush(hu_row_counts *r, hu_events *events, unsigned long long sums[HU_EVENT_KINDS]) {
+HU_DEVICE void hu_row_counts_flush(hu_row_counts *r, hu_events *events, hu_row_sums *sums) {
   hu_row_counts_add_up(r, sums);
   __syncthreads();
-  if (threadIdx.x < HU_EVENT_KINDS && sums[threadIdx.x])
-    atomicAdd((unsigned long long *)events + threadIdx.x, sums[threadIdx.x]);
+  if (threadIdx.x < HU_EVENT_KINDS && sums->of[threadIdx.x])
+    atomicAdd((unsigned long long *)events + threadIdx.x, (unsigned long long)sums->of[threadIdx.x]);
 }
 
 /* ---- the four elements of a lane ---- */
@@ -222,7 +228,7 @@ HU_DEVICE uint32_t hu_row_nearest(const hu_row_constants &k, bool counted, uint3
 /* A block's shared memory: with sums of events, and a place for a shared scale for each thread. */
 typedef struct hu_row_memory {
   hu_scaled_tensor t;
-  unsigned long long sums[HU_EVENT_KINDS];
+  hu_row_sums sums;
   hu_shared shared[HU_THREADS];
 } hu_row_memory;
 
@@ -230,7 +236,7 @@ typedef struct hu_row_memory {
 HU_DEVICE void hu_row_begin(const hu_scaled_args &a, hu_row_memory *k, hu_row_counts *r, hu_counts *c) {
   hu_row_counts_clear(r);
   hu_counts_clear(c);
-  if (threadIdx.x < HU_EVENT_KINDS) k->sums[threadIdx.x] = 0;
+  if (threadIdx.x < HU_EVENT_KINDS) k->sums.of[threadIdx.x] = 0;
   hu_scaled_begin(a, &k->t);
 }
 
@@ -254,7 +260,7 @@ static __device__ __noinline__ void hu_row_left(const hu_scaled_args &a, hu_row_
     } else {
       a.codes[row * a.ld + col] = (uint8_t)z;
     }
-    for (uint32_t e = a.events ? (uint32_t)(z >> 32) : 0; e; e &= e - 1) atomicAdd(&k->sums[__ffs((int)e) - 1], 1ull);
+    for (uint32_t e = a.events ? (uint32_t)(z >> 32) : 0; e; e &= e - 1) atomicAdd(&k->sums.of[__ffs((int)e) - 1], 1u);
   }
 }
 

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/scaled/s2fp8.cu - shifted and squeezed tensors: sums of logarithms; tables made by one block; elements looked up
- * in them, one read and one write. Sums are integers, so the order in which blocks add does not affect the result. */
+ * in them, one read and one write. Sums are integers, so the order in which blocks add does not affect the result.
+ *
+ * Bound, from the machine code for compute capability 9.0, whose multiprocessor starts 128 instructions in a clock, 64
+ * of binary64, and on an H200 moves 16 bytes: a logarithm takes 344 for four elements, 86 each, of which 65 are run and
+ * 26 are of binary64, 2.0 in a clock; memory allows 4 of 4 bytes: issue slots are the bound. Looking up takes 141 with
+ * the tables of a call on 2^16 elements, 0.9; memory allows 3.2 of 5 bytes. A code of 8 bits is decoded in 174 for 16,
+ * 11 each: there memory is the bound. */
 #include "emu/s2fp8/kind.h"
 #include "emu/core/s2fp8_table.h"
 #include "emu/s2fp8/polynomial.h"

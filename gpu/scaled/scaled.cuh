@@ -160,7 +160,9 @@ HU_DEVICE void hu_element_way_power(const hu_scaled_args &a, uint32_t top, uint3
   w->kind = HU_ELEMENT_WAY_SHORT;
 }
 
-/* The steps of hu_scale_ratio, then s, d, and what elements are divided by or multiplied with. */
+/* The steps of hu_scale_ratio, then s, d, and what elements are divided by or multiplied with. Any: also for scale
+ * formats that neither are binary32 nor are rounded to by hu_nearest, which takes a call. */
+template <bool Any>
 HU_DEVICE void hu_element_way_ratio(const hu_scaled_args &a, const hu_scaled_tensor &t, uint32_t top, uint32_t amax,
                                     hu_element_way *w) {
   float y = __uint_as_float(amax), least = __uint_as_float(1);
@@ -179,7 +181,7 @@ HU_DEVICE void hu_element_way_ratio(const hu_scaled_args &a, const hu_scaled_ten
   if (a.scale_nearest) {
     uint32_t most = w->code < a.scale_top ? w->code : a.scale_top;
     w->code = hu_nearest(a.scale_low, a.scale_narrow.d0, most, &y);
-  } else if (!a.scale_is_binary32) {
+  } else if (Any && !a.scale_is_binary32) {
     uint64_t z = hu_scale_rounded(a.scale_narrow, w->code);
     w->code = (uint32_t)(z >> 32);
     y = __uint_as_float((uint32_t)z);
@@ -199,6 +201,7 @@ HU_DEVICE void hu_element_way_ratio(const hu_scaled_args &a, const hu_scaled_ten
 
 /* The way of a block whose largest magnitude pattern is `top` (infinity where there are specials) and whose scale comes
  * from amax; HU_ELEMENT_WAY_CORE: it is not a short one, and its scale is left to emu/core/scaled.h. */
+template <bool Any = true>
 HU_DEVICE hu_element_way hu_element_way_of(const hu_scaled_args &a, const hu_scaled_tensor &t, uint32_t top,
                                            uint32_t amax) {
   hu_element_way w;
@@ -214,7 +217,7 @@ HU_DEVICE hu_element_way hu_element_way_of(const hu_scaled_args &a, const hu_sca
   } else if (a.scaler.rule != HU_SCALE_RATIO) {
     hu_element_way_power(a, top, amax, &w);
   } else if (a.ratios) {
-    hu_element_way_ratio(a, t, top, amax, &w);
+    hu_element_way_ratio<Any>(a, t, top, amax, &w);
   }
   return w;
 }
@@ -310,14 +313,18 @@ HU_DEVICE uint32_t hu_limited(const hu_scaled_args &a, uint32_t x) {
 
 /* ---- a call's arguments ---- */
 
-/* Rows of whole blocks, one after another, are one row. */
+/* Rows of whole blocks, one after another, are one row; so are those of one block. */
 static inline void hu_scaled_flatten(hu_scaled_args *a) {
-  if (a->side_rows != 1 || a->cols % a->side_cols) return;
+  int one = a->block_rows == 1 && a->block_cols == 1;
+  if (!one && (a->side_rows != 1 || a->cols % a->side_cols)) return;
   if ((a->x && a->ldx != a->cols) || (a->z && a->ldz != a->cols)) return;
-  if (a->codes && (a->ld != a->cols || a->lds != a->block_cols)) return;
+  if (a->codes && (a->ld != a->cols || (!one && a->lds != a->block_cols))) return;
   a->cols *= a->rows;
-  a->block_cols *= a->rows;
-  a->rows = a->block_rows = 1;
+  if (one)
+    a->side_cols = a->cols;
+  else
+    a->block_cols *= a->rows;
+  a->rows = a->side_rows = a->block_rows = 1;
 }
 
 static inline int hu_scaled_vectors(const void *p, size_t ld, size_t rows, size_t size) {
@@ -332,6 +339,10 @@ hu_status hu_scaled_eights_launch(const hu_scaled_args *a, void *stream);
 /* 1 if hu_scaled_rows_launch takes the call. */
 int hu_scaled_rows_serves(const hu_scaled_args *a);
 hu_status hu_scaled_rows_launch(const hu_scaled_args *a, void *stream);
+/* 1 if hu_scaled_tiles_launch takes the call; whether a->tops has to be found before. */
+int hu_scaled_tiles_serves(const hu_scaled_args *a);
+int hu_scaled_tiles_look(const hu_scaled_args *a);
+hu_status hu_scaled_tiles_launch(const hu_scaled_args *a, void *stream);
 /* Everything of an args but the pointers of one call; shared by making and reading. */
 void hu_scaled_args_of(hu_scaled_args *a, size_t rows, size_t cols, const hu_scaling *scaling, hu_mode mode);
 

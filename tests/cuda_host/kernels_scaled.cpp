@@ -4,4 +4,5 @@
 #include "gpu/scaled/pack.cu"
 #include "gpu/scaled/quantize.cu"
 #include "gpu/scaled/quantize_rows.cu"
+#include "gpu/scaled/quantize_tiles.cu"
 #include "gpu/scaled/quantize_eights.cu"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs one call on some 2^17 elements, or on one product of matrices, by the interpreter, which counts its instructions
- * (HU_PTX_COUNTS). Prints the elements, or the products of elements.
+/* Runs one call on up to 2^17 elements, or on one product of matrices, by the interpreter, which counts its
+ * instructions (HU_PTX_COUNTS). Prints the elements, or the products of elements.
  *
  * usage: ptx_counts CASE     exit code 2: no such case, or the call failed */
 #include <stdio.h>
@@ -9,17 +9,17 @@
 
 #include "gpu/base/memory.h"
 #include "halfulp/device_scaled.h"
+#include "tests/ptx/counts.h"
 
 enum { SIDE = 512, COUNT = SIDE * SIDE / 2, DEPTH = 256, EDGE = 128, FEW = 32 };
 
-static hu_mode plain_mode(void) {
+hu_mode plain_mode(void) {
   hu_mode m;
   memset(&m, 0, sizeof m);
   return m;
 }
 
-/* Values like a layer's weights: sums of four uniform numbers, with the given factor. */
-static void *values(size_t n, float factor) {
+void *values(size_t n, float factor) {
   float *x = malloc(n * sizeof *x);
   uint64_t s = 1;
   for (size_t i = 0; x && i < n; i++) {
@@ -34,35 +34,46 @@ static void *values(size_t n, float factor) {
   return p;
 }
 
-static void *room(size_t bytes) {
+void *room(size_t bytes) {
   void *p = hu_memory_new(bytes);
   if (!p) exit(2);
   return p;
 }
 
+hu_events *new_events(void) {
+  hu_events *events = room(sizeof *events), none;
+  memset(&none, 0, sizeof none);
+  if (hu_memory_put(events, &none, sizeof none) != HU_OK) exit(2);
+  return events;
+}
+
 typedef struct element_case {
   const char *name, *format;
   char what; /* q, e, d: quantize, encode, decode */
-  int events, stochastic;
+  int events;
+  unsigned round;
   float factor;
 } element_case;
 
-static const element_case elements[] = {
-    {"quantize e4m3fn", "float8_e4m3fn", 'q', 0, 0, 1}, {"quantize bfloat16", "bfloat16", 'q', 0, 0, 1},
-    {"encode e4m3fn", "float8_e4m3fn", 'e', 1, 0, 1},   {"encode e4m3fn small", "float8_e4m3fn", 'e', 1, 0, 0.017f},
-    {"encode binary16", "binary16", 'e', 1, 0, 1},      {"encode e4m3fn sra", "float8_e4m3fn", 'e', 0, 1, 1},
-    {"decode e4m3fn", "float8_e4m3fn", 'd', 0, 0, 1},   {"decode binary16", "binary16", 'd', 0, 0, 1},
-    {"decode bfloat16", "bfloat16", 'd', 0, 0, 1}};
+static const element_case elements[] = {{"quantize e4m3fn", "float8_e4m3fn", 'q', 0, HU_RNE, 1},
+                                        {"quantize bfloat16", "bfloat16", 'q', 0, HU_RNE, 1},
+                                        {"encode e4m3fn", "float8_e4m3fn", 'e', 1, HU_RNE, 1},
+                                        {"encode e4m3fn small", "float8_e4m3fn", 'e', 1, HU_RNE, 0.017f},
+                                        {"encode binary16", "binary16", 'e', 1, HU_RNE, 1},
+                                        {"encode e4m3fn sra", "float8_e4m3fn", 'e', 0, HU_SRA, 1},
+                                        {"encode e4m3fn rtz", "float8_e4m3fn", 'e', 1, HU_RTZ, 1},
+                                        {"decode e4m3fn", "float8_e4m3fn", 'd', 0, HU_RNE, 1},
+                                        {"decode binary16", "binary16", 'd', 0, HU_RNE, 1},
+                                        {"decode bfloat16", "bfloat16", 'd', 0, HU_RNE, 1}};
 
 static hu_status run_elements(const element_case *t) {
   hu_format f;
   hu_mode mode = plain_mode();
   hu_status s = hu_format_find(&f, t->format);
   float *x = values(COUNT, t->factor), *z = room(COUNT * sizeof *z);
-  hu_events *events = t->events ? room(sizeof *events) : NULL, none;
-  memset(&none, 0, sizeof none);
-  if (events && s == HU_OK) s = hu_memory_put(events, &none, sizeof none);
-  if (t->stochastic) mode.round = HU_SRA, mode.bits = 32;
+  hu_events *events = t->events ? new_events() : NULL;
+  mode.round = (uint8_t)t->round;
+  if (t->round == HU_SRA) mode.bits = 32;
   if (s != HU_OK) return s;
   if (t->what == 'q') return hu_device_quantize_n(COUNT, z, 1, x, 1, f, mode, NULL, events, NULL);
   if (t->what == 'e') return hu_device_encode_n(COUNT, z, 1, x, 1, f, mode, NULL, events, NULL);
@@ -73,37 +84,58 @@ static hu_status run_elements(const element_case *t) {
 
 typedef struct scaled_case {
   const char *name, *scaling;
-  char what; /* e, q, d */
+  char what; /* e, q, d; g: encode with the amax of the tensor given */
   int events, stochastic;
 } scaled_case;
 
-static const scaled_case scaled[] = {
-    {"encode mxfp8_e4m3", "mxfp8_e4m3", 'e', 0, 0},        {"encode mxfp4", "mxfp4", 'e', 0, 0},
-    {"encode mxfp8_e4m3 events", "mxfp8_e4m3", 'e', 1, 0}, {"encode mxfp8_e4m3 sra", "mxfp8_e4m3", 'e', 0, 1},
-    {"quantize mxfp8_e4m3", "mxfp8_e4m3", 'q', 0, 0},      {"encode nvfp4_te", "nvfp4_te", 'e', 0, 0},
-    {"encode dsv3_1x128", "dsv3_1x128", 'e', 0, 0},        {"encode dsv3_128x128", "dsv3_128x128", 'e', 0, 0},
-    {"decode mxfp8_e4m3", "mxfp8_e4m3", 'd', 0, 0},        {"decode dsv3_1x128", "dsv3_1x128", 'd', 0, 0}};
+#define COLUMNS_8 "scaled(float8_e4m3fn;scale=float8_e8m0fnu;rule=floor;block=8x1)"
+#define SQUARES_32 "scaled(float8_e4m3fn;scale=float8_e8m0fnu;rule=floor;block=32x32)"
+#define ROWS_4096 "scaled(float8_e4m3fn;scale=binary32;rule=ratio;steps=divide;block=1x4096)"
+
+static const scaled_case scaled[] = {{"encode mxfp8_e4m3", "mxfp8_e4m3", 'e', 0, 0},
+                                     {"encode mxfp4", "mxfp4", 'e', 0, 0},
+                                     {"encode mxfp8_e4m3 events", "mxfp8_e4m3", 'e', 1, 0},
+                                     {"encode mxfp8_e4m3 sra", "mxfp8_e4m3", 'e', 0, 1},
+                                     {"quantize mxfp8_e4m3", "mxfp8_e4m3", 'q', 0, 0},
+                                     {"encode nvfp4_te", "nvfp4_te", 'g', 0, 0},
+                                     {"encode nvfp4_te events", "nvfp4_te", 'g', 1, 0},
+                                     {"encode nvfp4_te sra", "nvfp4_te", 'g', 0, 1},
+                                     {"encode nvfp4_te, two reads", "nvfp4_te", 'e', 0, 0},
+                                     {"encode dsv3_1x128", "dsv3_1x128", 'e', 0, 0},
+                                     {"encode dsv3_128x128", "dsv3_128x128", 'e', 0, 0},
+                                     {"encode dsv3_128x128 events", "dsv3_128x128", 'e', 1, 0},
+                                     {"encode dsv3_128x128 sra", "dsv3_128x128", 'e', 0, 1},
+                                     {"quantize dsv3_128x128", "dsv3_128x128", 'q', 0, 0},
+                                     {"encode deepgemm_128x128", "deepgemm_128x128", 'e', 0, 0},
+                                     {"encode 1x4096", ROWS_4096, 'e', 0, 0},
+                                     {"encode fp8_tensor", "fp8_tensor", 'g', 0, 0},
+                                     {"encode fp8_tensor, two reads", "fp8_tensor", 'e', 0, 0},
+                                     {"encode 32x32", SQUARES_32, 'e', 0, 0},
+                                     {"encode 8x1", COLUMNS_8, 'e', 0, 0},
+                                     {"decode mxfp8_e4m3", "mxfp8_e4m3", 'd', 0, 0},
+                                     {"decode nvfp4_te", "nvfp4_te", 'd', 0, 0},
+                                     {"decode dsv3_1x128", "dsv3_1x128", 'd', 0, 0},
+                                     {"decode dsv3_128x128", "dsv3_128x128", 'd', 0, 0}};
 
 static hu_status run_scaled(const scaled_case *t) {
-  const size_t rows = SIDE / 2, cols = SIDE;
+  const int wide = strcmp(t->scaling, ROWS_4096) == 0;
+  const size_t rows = wide ? COUNT / 4096 : SIDE / 2, cols = wide ? 4096 : SIDE;
   hu_scaling d;
   hu_mode mode = plain_mode();
   hu_status s = hu_scaling_parse(&d, t->scaling, NULL);
   if (s != HU_OK) return s;
   hu_scaled_sizes sizes = hu_scaled_sizes_of(rows, cols, &d);
   float *x = values(COUNT, 1), *z = room(COUNT * sizeof *z), *amax = values(1, 1);
-  hu_events *events = t->events ? room(sizeof *events) : NULL, none;
-  memset(&none, 0, sizeof none);
-  if (events && hu_memory_put(events, &none, sizeof none) != HU_OK) return HU_E_CUDA;
+  hu_events *events = t->events ? new_events() : NULL;
   uint8_t *codes = room(sizes.codes), *scales = room(sizes.scales), *empty = calloc(1, sizes.codes + sizes.scales);
   hu_scaled q = {codes, cols, scales, sizes.block_cols, d.tensor ? room(sizeof(float)) : NULL};
   void *work = room(hu_device_scaled_work(rows, cols, &d) + 8);
   if (t->stochastic) mode.round = HU_SRA, mode.bits = 32;
   if (t->what == 'q')
     return hu_device_scaled_quantize(rows, cols, z, cols, x, cols, &d, mode, NULL, NULL, NULL, events, work, NULL);
-  if (t->what == 'e')
-    return hu_device_scaled_encode(rows, cols, &q, x, cols, &d, mode, d.tensor ? amax : NULL, NULL, NULL, events, work,
-                                   NULL);
+  if (t->what != 'd')
+    return hu_device_scaled_encode(rows, cols, &q, x, cols, &d, mode, t->what == 'g' ? amax : NULL, NULL, NULL, events,
+                                   work, NULL);
   s = empty ? hu_memory_put(codes, empty, sizes.codes) : HU_E_MEMORY;
   if (s == HU_OK) s = hu_memory_put(scales, empty, sizes.scales);
   free(empty);
@@ -201,6 +233,7 @@ int main(int argc, char **argv) {
     s = run_product(&products[i]);
     count = products[i].edge * products[i].edge * DEPTH;
   }
+  if (s == HU_E_NAME) s = run_other(name, &count);
   if (s == HU_OK) s = hu_memory_wait();
   if (s != HU_OK) fprintf(stderr, "ptx_counts: %s: %s\n", name, hu_status_text(s));
   printf("%zu\n", count);

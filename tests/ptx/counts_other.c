@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/ptx/counts_other.c - calls whose instructions are counted (counts.c): conversions, arithmetic and functions,
+ * number systems, packing, the Hadamard transform, S2FP8, exact sums, products of scaled tensors. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/base/memory.h"
+#include "halfulp/device.h"
+#include "halfulp/device_number.h"
+#include "halfulp/device_scaled.h"
+#include "halfulp/device_sum.h"
+#include "tests/ptx/counts.h"
+
+enum { MANY = 1 << 16, SOME = 1 << 14, FEW = 1 << 10, EDGE = 128, DEPTH = 256 };
+
+static hu_format named(const char *name) {
+  hu_format f;
+  if (hu_format_find(&f, name) != HU_OK) exit(2);
+  return f;
+}
+
+/* n codes of numbers of both signs, of most orders of magnitude but the highest. */
+static void *codes(size_t n, unsigned bits) {
+  const size_t size = bits / 8;
+  uint8_t *x = malloc(n * size);
+  uint64_t s = 1;
+  for (size_t i = 0; x && i < n * size; i++) {
+    s = s * 6364136223846793005u + 1442695040888963407u;
+    x[i] = (uint8_t)(s >> 56) & (i % size == size - 1 ? 0xB7 : 0xFF);
+  }
+  void *p = room(n * size);
+  if (!x || hu_memory_put(p, x, n * size) != HU_OK) exit(2);
+  free(x);
+  return p;
+}
+
+/* ---- elements ---- */
+
+static hu_status encode64(size_t n) {
+  double *x = malloc(n * sizeof *x);
+  void *p = room(n * sizeof *x);
+  for (size_t i = 0; x && i < n; i++) x[i] = ((double)(i * 2654435761u % 65536) - 32768) / 8192;
+  if (!x || hu_memory_put(p, x, n * sizeof *x) != HU_OK) return HU_E_MEMORY;
+  free(x);
+  return hu_device_encode64_n(n, room(n), 1, p, 1, named("float8_e4m3fn"), plain_mode(), NULL, new_events(), NULL);
+}
+
+static hu_status convert(size_t n) {
+  return hu_device_convert_n(n, room(n), 1, named("float8_e4m3fn"), codes(n, 16), 1, named("binary16"), plain_mode(),
+                             NULL, new_events(), NULL);
+}
+
+static hu_status add(size_t n) {
+  hu_format f = named("binary16");
+  return hu_device_add_n(n, room(2 * n), 1, f, codes(n, 16), 1, f, codes(n, 16), 1, f, plain_mode(), NULL, new_events(),
+                         NULL);
+}
+
+static hu_status multiply_add(size_t n) {
+  hu_format f = named("binary16");
+  void *x = codes(n, 16);
+  return hu_device_fma_n(n, room(2 * n), 1, f, x, 1, f, x, 1, f, x, 1, f, plain_mode(), NULL, new_events(), NULL);
+}
+
+static hu_status divide(size_t n) {
+  hu_format f = named("binary16");
+  void *x = codes(2 * n, 16);
+  return hu_device_div_n(n, room(2 * n), 1, f, x, 1, f, (uint16_t *)x + n, 1, f, plain_mode(), NULL, new_events(),
+                         NULL);
+}
+
+static hu_status exponential(size_t n) {
+  hu_format f = named("bfloat16");
+  return hu_device_exp_n(n, room(2 * n), 1, f, codes(n, 16), 1, f, plain_mode(), NULL, new_events(), NULL);
+}
+
+static hu_status posit_encode(size_t n) {
+  return hu_device_number_encode_n(n, room(2 * n), 1, values(n, 1), 1, hu_number_posit(16, 2), plain_mode(), NULL,
+                                   new_events(), NULL);
+}
+
+static hu_status posit_decode(size_t n) {
+  return hu_device_number_decode_n(n, room(4 * n), 1, codes(n, 8), 1, hu_number_posit(8, 2), NULL, NULL);
+}
+
+static hu_status pack(size_t n) { return hu_device_pack_n(n, room(n / 2), codes(n, 8), 4, NULL); }
+static hu_status unpack(size_t n) { return hu_device_unpack_n(n, room(n), codes(n / 2, 8), 4, NULL); }
+
+/* ---- scaled tensors ---- */
+
+static hu_scaling scaling_of(const char *text) {
+  hu_scaling d;
+  if (hu_scaling_parse(&d, text, NULL) != HU_OK) exit(2);
+  return d;
+}
+
+static hu_status scaled_pack(size_t n) {
+  hu_scaling d = scaling_of("mxfp4");
+  return hu_device_scaled_pack(n / 512, 512, room(n / 2), codes(n, 8), 512, &d, NULL);
+}
+
+static hu_status scaled_unpack(size_t n) {
+  hu_scaling d = scaling_of("mxfp4");
+  return hu_device_scaled_unpack(n / 512, 512, room(n), 512, codes(n / 2, 8), &d, NULL);
+}
+
+static hu_status hadamard(size_t n, unsigned axis) {
+  hu_hadamard h;
+  memset(&h, 0, sizeof h);
+  h.n = 32;
+  h.axis = (uint8_t)axis;
+  h.signs = HU_HADAMARD_SIGNS_STREAM;
+  return hu_device_hadamard_forward(n / 512, 512, room(4 * n), 512, values(n, 1), 512, &h, NULL, NULL);
+}
+
+static hu_status hadamard_rows(size_t n) { return hadamard(n, HU_HADAMARD_ALONG_ROWS); }
+static hu_status hadamard_columns(size_t n) { return hadamard(n, HU_HADAMARD_ALONG_COLUMNS); }
+
+/* Sums of nothing; and a scale in device memory. */
+static hu_s2fp8_sums *s2fp8_sums(void) {
+  hu_s2fp8_sums *sums = room(sizeof *sums), none;
+  memset(&none, 0, sizeof none);
+  if (hu_memory_put(sums, &none, sizeof none) != HU_OK) exit(2);
+  return sums;
+}
+
+static hu_s2fp8_scale *s2fp8_scale(const hu_s2fp8 *kind) {
+  hu_s2fp8_scale *scale = room(sizeof *scale), made;
+  if (hu_s2fp8_scale_from(&made, -((int64_t)3 << 38), (int64_t)1 << 40, kind) != HU_OK) exit(2);
+  if (hu_memory_put(scale, &made, sizeof made) != HU_OK) exit(2);
+  return scale;
+}
+
+static hu_status s2fp8_sum(size_t n) { return hu_device_s2fp8_sum_n(n, values(n, 1), 1, s2fp8_sums(), NULL); }
+
+static hu_status s2fp8_encode(size_t n) {
+  hu_s2fp8 kind = hu_s2fp8_of(named("float8_e5m2"));
+  return hu_device_s2fp8_encode_n(n, room(n), 1, values(n, 1), 1, &kind, s2fp8_scale(&kind), plain_mode(), NULL,
+                                  new_events(), room(HU_DEVICE_S2FP8_WORK), NULL);
+}
+
+static hu_status s2fp8_decode(size_t n) {
+  hu_s2fp8 kind = hu_s2fp8_of(named("float8_e5m2"));
+  return hu_device_s2fp8_decode_n(n, room(4 * n), 1, codes(n, 8), 1, &kind, s2fp8_scale(&kind), NULL,
+                                  room(HU_DEVICE_S2FP8_WORK), NULL);
+}
+
+static hu_scaled_operand scaled_operand(const hu_scaling *d, size_t rows, size_t cols) {
+  hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, d);
+  hu_scaled_operand z;
+  memset(&z, 0, sizeof z);
+  z.scaling = d;
+  z.scaled.codes = codes(rows * cols, 8);
+  z.scaled.ld = cols;
+  z.scaled.scales = values(n.scales / 4 + 1, 1);
+  z.scaled.lds = n.block_cols;
+  return z;
+}
+
+/* Runs of 128, a factor made in binary32 for each. */
+static hu_status scaled_product(size_t n) {
+  (void)n;
+  static hu_scaling rows, squares;
+  hu_accum fp32;
+  rows = scaling_of("dsv3_1x128");
+  squares = scaling_of("dsv3_128x128");
+  if (hu_accum_parse(&fp32, "fp32", NULL) != HU_OK) return HU_E_ACCUM;
+  hu_scaled_operand a = scaled_operand(&rows, EDGE, DEPTH), b = scaled_operand(&squares, DEPTH, EDGE);
+  hu_scaled_sum sum = hu_scaled_sum_parts(fp32, fp32, HU_SCALED_FACTOR_ROUNDED);
+  hu_scaled_result d;
+  memset(&d, 0, sizeof d);
+  d.plain.data = room(EDGE * EDGE * sizeof(float));
+  d.plain.ld = EDGE;
+  d.plain.format = hu_format_ieee(8, 23, 0);
+  d.plain.storage = HU_STORAGE_VALUES;
+  size_t bytes = hu_device_scaled_gemm_space(EDGE, EDGE, DEPTH, &d, &a, &b, NULL, &sum);
+  return hu_device_scaled_gemm(EDGE, EDGE, DEPTH, &d, &a, &b, NULL, &sum, plain_mode(), room(bytes + 64), bytes, NULL,
+                               new_events(), NULL);
+}
+
+/* ---- exact sums ---- */
+
+static uint64_t *sums_of(size_t n, hu_sum_range range) {
+  size_t bytes = n * (1 + range.words) * sizeof(uint64_t);
+  void *zeros = calloc(1, bytes);
+  uint64_t *sums = room(bytes);
+  if (!zeros || hu_memory_put(sums, zeros, bytes) != HU_OK) exit(2);
+  free(zeros);
+  return sums;
+}
+
+static hu_status sum_add(size_t n) {
+  hu_format f = named("bfloat16");
+  hu_sum_range range = hu_sum_range_of(f);
+  return hu_device_sum_add_n(n, sums_of(n, range), range, codes(n, 16), 1, f, NULL);
+}
+
+static hu_status sum_merge(size_t n) {
+  hu_sum_range range = hu_sum_range_of(named("bfloat16"));
+  return hu_device_sum_merge_n(n, sums_of(n, range), range, sums_of(n, range), NULL);
+}
+
+static hu_status sum_round(size_t n) {
+  hu_format f = named("bfloat16");
+  hu_sum_range range = hu_sum_range_of(f);
+  return hu_device_sum_round_n(n, room(2 * n), 1, f, sums_of(n, range), range, plain_mode(), NULL, new_events(), NULL);
+}
+
+static hu_status sum_total(size_t n) {
+  hu_sum *sum = room(sizeof *sum), none;
+  memset(&none, 0, sizeof none);
+  hu_status s = hu_memory_put(sum, &none, sizeof none);
+  return s == HU_OK ? hu_device_sum_add_all(sum, n, codes(n, 16), 1, named("bfloat16"), NULL) : s;
+}
+
+/* ---- all of them ---- */
+
+static const struct {
+  const char *name;
+  size_t count; /* fewer of what takes long */
+  hu_status (*run)(size_t n);
+} cases[] = {{"encode64 e4m3fn", SOME, encode64},
+             {"convert binary16 to e4m3fn", SOME, convert},
+             {"add binary16", SOME, add},
+             {"fma binary16", SOME, multiply_add},
+             {"div binary16", SOME, divide},
+             {"exp bfloat16", FEW, exponential},
+             {"encode posit16", SOME, posit_encode},
+             {"decode posit8", MANY, posit_decode},
+             {"pack 4 bits", MANY, pack},
+             {"unpack 4 bits", MANY, unpack},
+             {"pack mxfp4", MANY, scaled_pack},
+             {"unpack mxfp4", MANY, scaled_unpack},
+             {"hadamard rows of 32", MANY, hadamard_rows},
+             {"hadamard columns of 32", MANY, hadamard_columns},
+             {"s2fp8 sums", MANY, s2fp8_sum},
+             {"s2fp8 encode", MANY, s2fp8_encode},
+             {"s2fp8 decode", MANY, s2fp8_decode},
+             {"sum add bfloat16", SOME, sum_add},
+             {"sum merge bfloat16", SOME, sum_merge},
+             {"sum round bfloat16", SOME, sum_round},
+             {"sum total bfloat16", MANY, sum_total},
+             {"gemm scaled by parts", (size_t)EDGE *EDGE *DEPTH, scaled_product}};
+
+hu_status run_other(const char *name, size_t *count) {
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    if (strcmp(name, cases[i].name) != 0) continue;
+    *count = cases[i].count;
+    return cases[i].run(cases[i].count);
+  }
+  return HU_E_NAME;
+}
