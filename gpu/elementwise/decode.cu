@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/elementwise/decode.cu - codes to values. Eight-bit codes go through a table that each block makes with the core.
  * Wider ones whose values are plain (hu_plain_decode of emu/simd/round.h) take some eight instructions; infinities, NaN
- * and all other formats are decoded by the core. */
+ * and all other formats are decoded by the core.
+ *
+ * Bound, from the machine code for compute capability 9.0, whose multiprocessor starts 128 instructions in a clock and,
+ * on an H200, moves 16 bytes: 8-bit codes take 142 instructions for 16 elements, 9 each, 14 in a clock, and a load from
+ * shared memory each, of 32; memory allows 3.2 elements of 5 bytes, and is the bound. Plain 16-bit codes take 574 to
+ * 673 for 16, all branches included, 36 to 42 each, 3.0 to 3.6 in a clock; memory allows 2.7 of 6 bytes, and is the
+ * bound. */
 #include "emu/core/round.h"
 #include "gpu/base/check.h"
 #include "gpu/base/lanes.cuh"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/elementwise/encode64.cu - binary64 to grid values or codes. */
+/* gpu/elementwise/encode64.cu - binary64 to grid values or codes.
+ *
+ * Bound: an element takes some 270 instructions of emu/core/round.h, so that a multiprocessor, which starts 128 in a
+ * clock, rounds 0.48. Memory moves 16 bytes in that clock, 1.8 elements of 9 bytes: issue slots are the bound. */
 #include "gpu/base/check.h"
 #include "gpu/base/core_op.cuh"
 #include "halfulp/device.h"
