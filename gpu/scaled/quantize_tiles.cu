@@ -213,11 +213,18 @@ static __device__ __noinline__ hu_tile_done hu_tile_left(const hu_scaled_args &a
 
 /* ---- the kernel ---- */
 
-/* The block's statistics, from those of its tiles. Every thread of the block of threads must come here. */
+/* The block's statistics, from those of its tiles. Each thread adds its own: after calls the lanes of a warp need not
+ * be together (gpu/base/events.cuh). Every thread of the block of threads must come here. */
 HU_DEVICE void hu_tile_stats(const hu_scaled_args &a, const hu_tiling &s, uint32_t number, const hu_tile_done &d,
                              uint32_t *parts) {
-  uint32_t saturated = hu_team_sum<HU_THREADS>(d.saturated, parts), to_zero = hu_team_sum<HU_THREADS>(d.to_zero, parts);
+  __syncthreads();
+  if (threadIdx.x < 2) parts[threadIdx.x] = 0;
+  __syncthreads();
+  if (d.saturated) atomicAdd(&parts[0], d.saturated);
+  if (d.to_zero) atomicAdd(&parts[1], d.to_zero);
+  __syncthreads();
   if (threadIdx.x) return;
+  uint32_t saturated = parts[0], to_zero = parts[1];
   const hu_tile tile = hu_tile_of(a, s, number);
   hu_scaled_stats *z = &a.stats[tile.block];
   if (tile.in == 0) hu_stats_begin(z, d.amax, d.code, d.special);
