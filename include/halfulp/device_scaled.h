@@ -31,9 +31,9 @@ HU_API size_t hu_device_scaled_work(size_t rows, size_t cols, const hu_scaling *
  * The record of a scaled tensor is on the host, as are its leading dimensions; codes, scales, tensor and amax, stats,
  * events and plain arrays lie in device memory. The number behind amax is looked at by the kernels alone: its sign is
  * ignored, and what is not finite counts as binary32's largest number. amax may overlap nothing that is written.
- * Without amax a second level takes a first pass over x. Under the rules 4over6 and
- * sweep_mse one thread makes all scales and codes of a block, in integers: the same bits, at a small part of the other
- * rules' speed. */
+ * Without amax a second level takes a first pass over x, as do blocks of more than 16384 elements. Under the rules
+ * 4over6 and sweep_mse one thread makes all scales and codes of a block, in integers: the same bits, at a small part of
+ * the other rules' speed. */
 HU_API HU_MUST_CHECK hu_status hu_device_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const float *x,
                                                        size_t ldx, const hu_scaling *scaling, hu_mode mode,
                                                        const float *amax, hu_scaled_stats *stats, const hu_exec *exec,
