@@ -75,9 +75,11 @@ typedef struct hu_s2_lanes {
   void (*rough)(size_t n, const uint32_t *x, hu_s2_rough *z);
   /* The table of a tensor with such a product; 0: that does not decide it. */
   int (*near)(hu_s2_table *z, const hu_s2 *map, const hu_s2_rough *x);
-  /* Values' patterns of zeros and normal numbers up to z->exact of 2^target; adds; 1: done. NULL: none. */
+  /* Values' patterns of zeros and normal numbers up to z->exact of 2^target; adds; 1: done. 0: not by this table, and
+   * nothing is done. */
   int (*pass)(const hu_s2_table *t, const hu_s2_near *near, size_t n, uint32_t *z, const uint32_t *x,
               hu_s2_passed *counts);
+  uint32_t bypasses; /* 1: quantize does what `bypass` asks for */
 } hu_s2_lanes;
 extern const hu_s2_lanes HU_OF_LEVEL(hu_s2_lanes);
 

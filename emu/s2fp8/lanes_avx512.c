@@ -246,4 +246,4 @@ static void encode(const hu_s2_search *s, const hu_s2_tree *tree, size_t n, uint
   tally_end(&t, events);
 }
 
-const hu_s2_lanes hu_s2_lanes_avx512 = {powers, sum, quantize, encode, rough, near, pass};
+const hu_s2_lanes hu_s2_lanes_avx512 = {powers, sum, quantize, encode, rough, near, pass, 1};

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* lanes.h for levels whose lanes compilers find by themselves; compiled once for each of them. */
 #include "emu/s2fp8/lanes_common.h"
+#include "emu/s2fp8/records.h"
 #include "emu/s2fp8/stretch.h"
 #include "emu/s2fp8/table_from_product.h"
 #include "emu/simd/of_level.h"
 
 #if HU_LEVEL_ID == 1
+#include "emu/s2fp8/pass_avx2.h"
 #include "emu/s2fp8/sum_avx2.h"
 #else
 /* Logarithms of STRETCH normal patterns: whole units in z, and where they are not known in left. */
@@ -212,6 +214,7 @@ static void encode(const hu_s2_search *s, const hu_s2_tree *tree, size_t n, uint
 
 /* ---- without exact statistics ---- */
 
+#if HU_LEVEL_ID != 1
 enum { FACTORS = 16 };
 
 /* Of FACTORS elements. */
@@ -242,4 +245,20 @@ static void rough(size_t n, const uint32_t *x, hu_s2_rough *z) {
   hu_s2_rough_ends(z, FACTORS, product, (int32_t)exponents);
 }
 
-const hu_s2_lanes HU_OF_LEVEL(hu_s2_lanes) = {powers, sum, quantize, encode, rough, near, NULL};
+static void pass_lanes(const records *t, size_t n, uint32_t *z, const uint32_t *x, hu_s2_passed *counts) {
+  pass_each(t, n, z, x, counts);
+}
+#endif
+
+enum { COUNTED = 1 << 30 }; /* elements that lanes count in 32 digits */
+
+static int pass(const hu_s2_table *table, const hu_s2_near *near, size_t n, uint32_t *z, const uint32_t *x,
+                hu_s2_passed *counts) {
+  records t;
+  if (!make_records(&t, table, near)) return 0;
+  for (; n > COUNTED; n -= COUNTED, z += COUNTED, x += COUNTED) pass_lanes(&t, COUNTED, z, x, counts);
+  pass_lanes(&t, n, z, x, counts);
+  return 1;
+}
+
+const hu_s2_lanes HU_OF_LEVEL(hu_s2_lanes) = {powers, sum, quantize, encode, rough, near, pass, 0};

@@ -281,6 +281,7 @@ typedef struct nearly {
   hu_s2_near near;
   hu_s2_rough rough[HU_THREADS_MAX];
   hu_s2_passed counts[HU_THREADS_MAX];
+  int passed[HU_THREADS_MAX];
 } nearly;
 
 static void rough_add(hu_s2_rough *z, const hu_s2_rough *x) {
@@ -296,9 +297,9 @@ static void rough(const nearly *c, size_t n, const uint32_t *x, hu_s2_rough *z) 
   (c->bytes ? c->bytes->rough : c->lanes->rough)(n, x, z);
 }
 
-static void pass(const nearly *c, size_t n, uint32_t *z, const uint32_t *x, hu_s2_passed *counts) {
-  if (c->bytes && c->bytes->pass(c->table, &c->near, n, z, x, counts)) return;
-  c->lanes->pass(c->table, &c->near, n, z, x, counts);
+static int pass(const nearly *c, size_t n, uint32_t *z, const uint32_t *x, hu_s2_passed *counts) {
+  if (c->bytes && c->bytes->pass(c->table, &c->near, n, z, x, counts)) return 1;
+  return c->lanes->pass(c->table, &c->near, n, z, x, counts);
 }
 
 static void rough_part(void *context, size_t part) {
@@ -318,7 +319,7 @@ static void pass_part(void *context, size_t part) {
   nearly *c = context;
   size_t first = part * c->part, n = hu_least(c->part, c->n - first);
   hu_s2_passed counts = {0, 0, 0, 0};
-  pass(c, n, c->z + first, c->x + first, &counts);
+  c->passed[part] = pass(c, n, c->z + first, c->x + first, &counts);
   c->counts[part] = counts;
 }
 
@@ -406,17 +407,20 @@ int hu_s2_truncate(size_t n, float *z, const float *x, const hu_s2 *map, const h
   if (!found) return 0;
   uint32_t normal = table.bound[0][(uint32_t)1 << s->m];
   /* Tables of bytes are quicker through the caches than other ways around them. */
-  int around = n >= BYPASS_MIN && z != x && !c.bytes;
-  if (found == TABLE || !lanes->pass || table.tiny[0] < table.bound[0][1] || around) {
-    run_with(n, z, 1, 0, x, 1, map, &table, exec, events);
-    return 1;
+  int around = n >= BYPASS_MIN && z != x && !c.bytes && lanes->bypasses;
+  c.passed[0] = 0;
+  if (found == TABLE_FOR_A_PASS && table.tiny[0] >= table.bound[0][1] && !around) {
+    c.table = &table;
+    c.near.top = r.top;
+    c.near.normal = normal;
+    c.near.negzero = s->negzero;
+    hu_parallel(threads, parts, pass_part, &c);
   }
-  c.table = &table;
-  c.near.top = r.top;
-  c.near.normal = normal;
-  c.near.negzero = s->negzero;
-  hu_parallel(threads, parts, pass_part, &c);
-  end_pass(&c, parts, &r, events);
+  if (c.passed[0]) { /* all parts or none, since they have one table */
+    end_pass(&c, parts, &r, events);
+  } else {
+    run_with(n, z, 1, 0, x, 1, map, &table, exec, events);
+  }
   return 1;
 }
 
