@@ -9,12 +9,25 @@ void hu_parallel(uint32_t threads, size_t parts, void (*run)(void *context, size
   for (size_t part = 0; part < parts; part++) run(context, part);
 }
 
+const hu_helpers *hu_parallel_by(const hu_helpers *helpers) {
+  (void)helpers;
+  return NULL;
+}
+
 #else
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "halfulp/array.h"
+
+HU_OWN_OF_THREAD const hu_helpers *helpers_here;
+
+const hu_helpers *hu_parallel_by(const hu_helpers *helpers) {
+  const hu_helpers *before = helpers_here;
+  helpers_here = helpers;
+  return before;
+}
 
 typedef struct work {
   atomic_size_t next;
@@ -39,6 +52,12 @@ void hu_parallel(uint32_t threads, size_t parts, void (*run)(void *context, size
   if (wanted > parts) wanted = (uint32_t)parts;
   if (wanted <= 1) { /* small calls would notice the counter */
     for (size_t part = 0; part < parts; part++) run(context, part);
+    return;
+  }
+  if (helpers_here) {
+    const hu_helpers *helpers = hu_parallel_by(NULL); /* a part of theirs has no helpers of its own */
+    helpers->run(helpers->self, parts, run, context);
+    hu_parallel_by(helpers);
     return;
   }
   atomic_init(&w.next, 0);

@@ -17,8 +17,8 @@ FROM_EMU = ['emu/core/*', 'emu/base/exec.h', 'emu/base/array_extent.h', 'emu/acc
 TRAINING = ['text', 'data', 'step', 'engine', 'net', 'precision', 'model', 'trainer', 'experiment']
 COMMAND = ['base', 'accum', 'draw', 'tensors', 'target', 'explain', 'quantize', 'plot', 'vectors', 'proof', 'verify', 'campaign', 'train', 'sweep',
            'experiment', 'question', 'box', 'processor', 'bench', 'identify', 'command']
-# What stands against the order, file by file: the one header that compiles loops for a level.
-UPWARD = {'train/engine/loops.h': ['emu/simd/of_level.h']}
+# What stands against the order, file by file: the header that compiles loops for a level; the one that lends threads.
+UPWARD = {'train/engine/loops.h': ['emu/simd/of_level.h'], 'train/engine/cpu.h': ['emu/base/threads.h']}
 
 
 def left_of(folders, name, top):

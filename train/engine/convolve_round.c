@@ -154,6 +154,7 @@ int hu_cpu_round_image(const hu_cpu *cpu, const hu_convolution *c) {
   float *x = c->gathered;
   gather(&p, x, c->x, NULL);
   memset(&all, 0, sizeof all);
+  const hu_helpers *before = hu_cpu_lend(cpu);
   hu_status s = shared ? scale_of_patches(&p, x, &r->s2fp8, &exec, &scale) : HU_OK;
   for (size_t i = 0; i < p.classes && s == HU_OK; i++) {
     const seen_class *k = &p.list[i];
@@ -162,6 +163,7 @@ int hu_cpu_round_image(const hu_cpu *cpu, const hu_convolution *c) {
     if (k->times) s = round_class(k->n, x + k->first, r, &scale, &exec, &seen);
     add_times(&all, &seen, k->times);
   }
+  hu_cpu_take_back(before);
   if (s != HU_OK) return 0;
   all.elements = (uint64_t)c->images * c->n[HU_DOWN] * c->n[HU_ACROSS] * c->n[HU_HIGH] * c->n[HU_WIDE] * c->channels;
   gather(&p, x, NULL, c->rounded);

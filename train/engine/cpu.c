@@ -12,9 +12,12 @@
 #include "train/environment.h"
 #include "train/step/optimizer.h"
 
-/* Work below which threads cost more than they save: numbers looked at, function values,
- * weights. */
-enum { NUMBERS_MIN = 1 << 16, VALUES_MIN = 1 << 13, STEPS_MIN = 1 << 14 };
+/* Work below which threads cost more than they save: function values, weights. */
+enum { VALUES_MIN = 1 << 13, STEPS_MIN = 1 << 14 };
+
+static void run_for_library(void *crew, size_t parts, void (*part)(void *context, size_t part), void *context) {
+  hu_crew_run(crew, parts, part, context);
+}
 
 static hu_status cpu_open(void **self, uint32_t threads) {
   hu_cpu *c = malloc(sizeof *c);
@@ -22,6 +25,8 @@ static hu_status cpu_open(void **self, uint32_t threads) {
   *c = hu_cpu_alone();
   c->threads = threads;
   c->crew = hu_crew_new(threads);
+  c->helpers.run = run_for_library;
+  c->helpers.self = c->crew;
   if (threads > HU_THREADS_MAX) threads = HU_THREADS_MAX;
   c->rooms = calloc((size_t)threads * HU_PRODUCT_ROOM, sizeof *c->rooms); /* none: products pack nothing */
   *self = c;
@@ -64,22 +69,6 @@ static hu_status cpu_put(void *self, void *z, const void *x, size_t bytes) {
   return HU_OK;
 }
 
-/* Numbers of a part, in whole pieces, for at most as many parts as there are threads. */
-static size_t part_size(const hu_cpu *c, size_t n, size_t piece) {
-  size_t threads = c->threads < HU_THREADS_MAX ? c->threads : HU_THREADS_MAX;
-  return (n / threads / piece + 1) * piece;
-}
-
-/* Threads for a call of the library. */
-static hu_exec exec_of(const hu_cpu *c, size_t work, size_t least, hu_stream words) {
-  hu_exec e;
-  memset(&e, 0, sizeof e);
-  e.threads = work < least ? 1 : c->threads;
-  e.levels_off = c->levels_off;
-  e.stream = words;
-  return e;
-}
-
 /* ---- kernels ---- */
 
 typedef struct kernel_call {
@@ -106,11 +95,11 @@ static const uint8_t divided[HU_RUN_KERNELS] = {
 #undef HU_DIVIDED
 };
 
-static hu_status cpu_run(void *self, int kernel, const hu_task *t) {
+hu_status hu_cpu_loop(void *self, int kernel, const hu_task *t) {
   const hu_cpu *c = self;
   size_t work = t->work ? t->work : t->rows * t->cols;
   kernel_call call = {c->loops->kernel[kernel], t, t->rows < c->threads && divided[kernel] == HU_BY_NUMBER, 0};
-  if (!c->crew || work < NUMBERS_MIN || kernel == HU_RUN_TOKENS) {
+  if (!c->crew || work < HU_CPU_NUMBERS_MIN || kernel == HU_RUN_TOKENS) {
     call.loop(t, 0, t->rows, 0, t->cols);
     return HU_OK;
   }
@@ -210,13 +199,20 @@ static void one_product(const hu_cpu *c, const hu_products *p) {
   hu_cpu_run(c, (all + call.part - 1) / call.part, some_of_one, &call);
 }
 
+static hu_status one_by_library(const product_call *c) {
+  const hu_helpers *before = hu_cpu_lend(c->cpu);
+  hu_status s = by_library(c, 0, c->p->z.data, c->p->a.data, c->p->b.data);
+  hu_cpu_take_back(before);
+  return s;
+}
+
 static hu_status cpu_products(void *self, const hu_products *p) {
   const hu_cpu *c = self;
   size_t all = p->outer * p->inner, parts = parts_of(c, p);
   product_call call = product_call_of(c, p);
   if (all == 1) {
     call.threads = (uint32_t)parts;
-    if (!has_loop(c, p)) return by_library(&call, 0, p->z.data, p->a.data, p->b.data);
+    if (!has_loop(c, p)) return one_by_library(&call);
     one_product(c, p);
     return HU_OK;
   }
@@ -263,7 +259,7 @@ static hu_status cpu_function(void *self, int which, size_t n, float *z, const f
   call.z = z;
   call.x = x;
   call.n = n;
-  call.part = !c->crew || n < VALUES_MIN ? n + !n : part_size(c, n, 1024);
+  call.part = !c->crew || n < VALUES_MIN ? n + !n : hu_cpu_part_size(c, n, 1024);
   call.levels_off = c->levels_off;
   size_t parts = (n + call.part - 1) / call.part;
   hu_cpu_run(c, parts, function_part, &call);
@@ -273,64 +269,14 @@ static hu_status cpu_function(void *self, int which, size_t n, float *z, const f
   return HU_OK;
 }
 
-/* ---- numbers that stay as they are, but for NaN, of which there is one ---- */
-
-enum { LOOK = 1024 };
-
-typedef struct keep_call {
-  const hu_loops *loops;
-  float *x;
-  size_t n, part;
-} keep_call;
-
-/* Reads alone, unless there is a NaN. Magnitudes are compared as whole numbers, in lanes. */
-static void keep_part(void *context, size_t part) {
-  const keep_call *c = context;
-  size_t from = part * c->part, end = c->n - from < c->part ? c->n : from + c->part;
-  for (size_t at = from; at < end; at += LOOK) {
-    float *x = c->x + at;
-    size_t n = end - at < LOOK ? end - at : LOOK;
-    int32_t nan = 0, u;
-    for (size_t i = 0; i < n; i++) {
-      memcpy(&u, &x[i], sizeof u);
-      nan |= (u & 0x7FFFFFFF) > 0x7F800000;
-    }
-    if (!nan) continue;
-    hu_task t = hu_task_of(1, n, x, x, NULL);
-    c->loops->kernel[HU_RUN_KEEP](&t, 0, 1, 0, n);
-  }
-}
-
-static hu_status keep(const hu_cpu *c, size_t n, float *z, const float *x) {
-  if (z != x) {
-    hu_task t = hu_task_of(1, n, z, x, NULL);
-    return cpu_run((void *)(uintptr_t)c, HU_RUN_KEEP, &t);
-  }
-  keep_call call = {c->loops, z, n, !c->crew || n < NUMBERS_MIN ? n + !n : part_size(c, n, LOOK)};
-  hu_cpu_run(c, (n + call.part - 1) / call.part, keep_part, &call);
-  return HU_OK;
-}
-
-static hu_status cpu_round(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r,
-                           hu_stream words, hu_rounding_counts *counts) {
-  hu_exec e = exec_of(self, rows * cols, NUMBERS_MIN, words);
-  if (r->kind != HU_ROUND_KEEP) return hu_rounding_apply(rows, cols, z, x, r, &e, counts);
-  if (counts) counts->elements += rows * cols;
-  return keep(self, rows * cols, z, x);
-}
-
-static hu_status cpu_quantize(void *self, size_t n, float *x, hu_format f, hu_mode mode, hu_stream words) {
-  /* Every number is one of the format. */
-  if (hu_format_equal(f, hu_binary32()) && !mode.saturate && !mode.tiny && !mode.nan) return keep(self, n, x, x);
-  hu_exec e = exec_of(self, n, NUMBERS_MIN, words);
-  return hu_quantize_n(n, x, 1, x, 1, f, mode, &e, NULL);
-}
-
 static hu_status cpu_transform(void *self, size_t rows, size_t cols, float *z, const float *x,
                                const hu_hadamard *transform) {
   const hu_stream none = {0, 0};
-  hu_exec e = exec_of(self, rows * cols, NUMBERS_MIN, none);
-  return hu_hadamard_forward(rows, cols, z, cols, x, cols, transform, &e);
+  hu_exec e = hu_cpu_exec(self, rows * cols, HU_CPU_NUMBERS_MIN, none);
+  const hu_helpers *before = hu_cpu_lend(self);
+  hu_status s = hu_hadamard_forward(rows, cols, z, cols, x, cols, transform, &e);
+  hu_cpu_take_back(before);
+  return s;
 }
 
 typedef struct unscale_call {
@@ -348,11 +294,11 @@ static void unscale_part(void *context, size_t part) {
 /* A maximum and a flag, the same in any order. */
 static hu_status cpu_unscale(void *self, size_t n, float *g, float scale, hu_gradient_found *found) {
   const hu_cpu *c = self;
-  if (!c->crew || n < NUMBERS_MIN) {
+  if (!c->crew || n < HU_CPU_NUMBERS_MIN) {
     hu_gradient_unscale_n(n, g, scale, found);
     return HU_OK;
   }
-  unscale_call call = {g, scale, n, part_size(c, n, 1024), {{0, 0}}};
+  unscale_call call = {g, scale, n, hu_cpu_part_size(c, n, 1024), {{0, 0}}};
   size_t parts = (n + call.part - 1) / call.part;
   hu_cpu_run(c, parts, unscale_part, &call);
   for (size_t i = 0; i < parts; i++) {
@@ -447,7 +393,7 @@ static hu_status cpu_step(void *self, size_t n, const hu_optimizer_arrays *x, co
   call.now = now;
   call.words = words;
   call.n = n;
-  call.part = part_size(c, n, 1024);
+  call.part = hu_cpu_part_size(c, n, 1024);
   size_t parts = (n + call.part - 1) / call.part;
   hu_cpu_run(c, parts, step_part, &call);
   for (size_t i = 0; i < parts; i++) {
@@ -469,9 +415,26 @@ static hu_status cpu_judge(void *self, size_t rows, size_t cols, const float *x,
   return HU_OK;
 }
 
-static const hu_engine cpu = {
-    "cpu",       1,           cpu_open,     cpu_close,       cpu_allocate,        cpu_release,  cpu_put,
-    cpu_put,     cpu_run,     cpu_products, cpu_function,    cpu_round,           cpu_quantize, cpu_transform,
-    cpu_unscale, cpu_compare, cpu_step,     hu_cpu_convolve, hu_cpu_sum_products, NULL,         cpu_judge};
+static const hu_engine cpu = {"cpu",
+                              1,
+                              cpu_open,
+                              cpu_close,
+                              cpu_allocate,
+                              cpu_release,
+                              cpu_put,
+                              cpu_put,
+                              hu_cpu_loop,
+                              cpu_products,
+                              cpu_function,
+                              hu_cpu_round,
+                              hu_cpu_quantize,
+                              cpu_transform,
+                              cpu_unscale,
+                              cpu_compare,
+                              cpu_step,
+                              hu_cpu_convolve,
+                              hu_cpu_sum_products,
+                              NULL,
+                              cpu_judge};
 
 const hu_engine *hu_engine_cpu(void) { return &cpu; }

@@ -3,17 +3,19 @@
 #ifndef HALFULP_TRAIN_ENGINE_CPU_H
 #define HALFULP_TRAIN_ENGINE_CPU_H
 
+#include "emu/base/threads.h"
 #include "train/engine/crew.h"
 #include "train/engine/engine.h"
 #include "train/engine/loops.h"
 
-/* Products below which threads cost more than they save. */
-enum { HU_CPU_PRODUCTS_MIN = 1 << 20 };
+/* Work below which threads cost more than they save: products, numbers looked at. */
+enum { HU_CPU_PRODUCTS_MIN = 1 << 20, HU_CPU_NUMBERS_MIN = 1 << 16 };
 
 /* The `self` of hu_engine_cpu. */
 typedef struct hu_cpu {
   uint32_t threads;
   hu_crew *crew;
+  hu_helpers helpers; /* the crew, for calls of the library */
   const hu_loops *loops;
   uint32_t levels_off; /* of the library's calls, and of the loops */
   float *rooms;        /* HU_PRODUCT_ROOM numbers for each thread, whose pages are there once it writes them; or NULL */
@@ -26,6 +28,32 @@ extern uint32_t hu_cpu_levels_off;
 hu_cpu hu_cpu_alone(void);
 /* work(context, part) for all parts, beside each other; in this thread if there is only one. */
 void hu_cpu_run(const hu_cpu *cpu, size_t parts, void (*work)(void *context, size_t part), void *context);
+/* Calls of the library that this thread makes take the crew's threads, which wait already, in place of new ones, until
+ * hu_cpu_take_back gets what this returns. No work of hu_cpu_run may lend. */
+static inline const hu_helpers *hu_cpu_lend(const hu_cpu *cpu) {
+  return hu_parallel_by(cpu->crew ? &cpu->helpers : NULL);
+}
+static inline void hu_cpu_take_back(const hu_helpers *before) { (void)hu_parallel_by(before); }
+/* Numbers of a part, in whole pieces, for at most as many parts as there are threads. */
+static inline size_t hu_cpu_part_size(const hu_cpu *c, size_t n, size_t piece) {
+  size_t threads = c->threads < HU_THREADS_MAX ? c->threads : HU_THREADS_MAX;
+  return (n / threads / piece + 1) * piece;
+}
+/* Threads for a call of the library: one where the work is less than `least`. */
+static inline hu_exec hu_cpu_exec(const hu_cpu *c, size_t work, size_t least, hu_stream words) {
+  hu_exec e;
+  memset(&e, 0, sizeof e);
+  e.threads = work < least ? 1 : c->threads;
+  e.levels_off = c->levels_off;
+  e.stream = words;
+  return e;
+}
+/* hu_engine.run. */
+hu_status hu_cpu_loop(void *self, int kernel, const hu_task *t);
+/* hu_engine.round and hu_engine.quantize: roundings.c. */
+hu_status hu_cpu_round(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r,
+                       hu_stream words, hu_rounding_counts *counts);
+hu_status hu_cpu_quantize(void *self, size_t n, float *x, hu_format f, hu_mode mode, hu_stream words);
 /* hu_engine.sum_products: sum_products.c. */
 int hu_cpu_sum_products(void *self, size_t count, const hu_products *p, int begun);
 /* hu_engine.convolve: convolve.c. */

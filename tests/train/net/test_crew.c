@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls of the processor's engine that a crew of threads divides, against plain loops: numbers that stay as they are
- * but for NaN, gradients without their scale, elementary functions. Sizes lie on both sides of those from which it
- * divides. */
+ * but for NaN, gradients without their scale, elementary functions; roundings against the library's in one thread.
+ * Sizes lie on both sides of those from which it divides. And the threads that run what the library divides. */
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "emu/base/threads.h"
 #include "halfulp/function_n.h"
 #include "halfulp/formats/ieee.h"
 #include "tests/support/support.h"
@@ -104,6 +105,115 @@ static void check_function(const hu_engine *engine, void *self, size_t n, uint32
   compare("exp in place", n, threads, x);
 }
 
+/* Of numbers one at a time, with random words and without, and of tensors with statistics or scales. */
+static const char *const roundings[] = {"float8_e5m2",
+                                        "fp(4,3,4):finite,sra:16",
+                                        "float8_e4m3fn,rtp,over=inf,nan=keep",
+                                        "posit8",
+                                        "s2fp8",
+                                        "s2fp8,rtz",
+                                        "mxfp8_e4m3",
+                                        "nvfp4"};
+enum { ROUNDINGS = sizeof roundings / sizeof *roundings, COLS = 32 };
+
+static int usual; /* 1: normal numbers, as the quick ways of S2FP8 want them */
+static void fill_numbers(size_t n) {
+  fill(n, 1);
+  for (size_t i = 0; i < n && usual; i++) x[i] = t_float((t_bits32(x[i]) & 0x83FFFFFF) | 0x3C000000);
+}
+
+static void check_round(const hu_engine *engine, void *self, size_t n, uint32_t threads) {
+  const hu_stream words = {77, 12345};
+  const hu_exec one = {.stream = words};
+  size_t rows = n / COLS;
+  for (size_t k = 0; k < 2 * ROUNDINGS; k++) {
+    hu_rounding r;
+    hu_rounding_counts counts, expected;
+    memset(&counts, 0, sizeof counts);
+    memset(&expected, 0, sizeof expected);
+    assert_int_equal(hu_rounding_parse(&r, roundings[k / 2], NULL), HU_OK);
+    usual = k % 2;
+    fill_numbers(rows * COLS);
+    assert_int_equal(hu_rounding_apply(rows, COLS, want, x, &r, &one, &expected), HU_OK);
+    assert_int_equal(engine->round(self, rows, COLS, z, x, &r, words, &counts), HU_OK);
+    compare(roundings[k / 2], rows * COLS, threads, z);
+    assert_memory_equal(&counts, &expected, sizeof counts);
+    assert_int_equal(engine->round(self, rows, COLS, x, x, &r, words, NULL), HU_OK);
+    compare(roundings[k / 2], rows * COLS, threads, x);
+  }
+}
+
+/* ---- threads that run what the library divides ---- */
+
+enum { PARTS = 5 };
+typedef struct helped {
+  int turns, parts[PARTS], within;
+} helped;
+
+static void see_part(void *context, size_t part) {
+  helped *h = context;
+  h->parts[part]++;
+}
+
+/* A call within a part has threads of its own. */
+static void see_and_divide(void *context, size_t part) {
+  helped within = {0, {0}, 0};
+  see_part(context, part);
+  hu_parallel(1, PARTS, see_part, &within);
+  hu_parallel(2, 1, see_part, &within);
+  ((helped *)context)->within += within.parts[0];
+}
+
+static helped *helping;
+static void help(void *self, size_t parts, void (*part)(void *context, size_t part), void *context) {
+  assert_ptr_equal(self, helping);
+  helping->turns++;
+  assert_null(hu_parallel_by(NULL)); /* nobody helps the helpers */
+  for (size_t i = parts; i-- > 0;) part(context, i);
+}
+
+static void helpers(void **state) {
+  (void)state;
+  helped h = {0, {0}, 0};
+  const hu_helpers own = {help, &h};
+  helping = &h;
+  assert_null(hu_parallel_by(&own));
+  hu_parallel(3, PARTS, see_and_divide, &h);
+  assert_int_equal(h.turns, 1);
+  hu_parallel(1, PARTS, see_part, &h); /* for one thread: the calling one */
+  hu_parallel(3, 1, see_part, &h);
+  assert_int_equal(h.turns, 1);
+  assert_ptr_equal(hu_parallel_by(NULL), &own);
+  hu_parallel(2, PARTS, see_part, &h);
+  assert_int_equal(h.turns, 1);
+  for (int i = 0; i < PARTS; i++) assert_int_equal(h.parts[i], i ? 3 : 4);
+  assert_int_equal(h.within, 2 * PARTS);
+}
+
+/* What was set before a call of the engine is there after it. */
+static void lent(void **state) {
+  (void)state;
+  const hu_engine *engine = hu_engine_cpu();
+  const hu_mode rne = {0};
+  const hu_stream none = {0, 0};
+  hu_rounding r;
+  void *self;
+  assert_int_equal(engine->open(&self, 2), HU_OK);
+  assert_int_equal(hu_rounding_parse(&r, "s2fp8", NULL), HU_OK);
+  usual = 1;
+  fill_numbers(MOST);
+  assert_int_equal(engine->round(self, 1, MOST, z, x, &r, none, NULL), HU_OK);
+  assert_null(hu_parallel_by(NULL));
+  assert_int_equal(engine->quantize(self, MOST, z, hu_bfloat16(), rne, none), HU_OK);
+  assert_null(hu_parallel_by(NULL));
+  engine->close(self);
+}
+
+static void roundings_divided(void **state) {
+  (void)state;
+  each(check_round);
+}
+
 static void keep(void **state) {
   (void)state;
   each(check_keep);
@@ -121,6 +231,8 @@ static void functions(void **state) {
 
 int main(void) {
   numbers.state = t_seed("train-crew", 1);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(keep), cmocka_unit_test(unscale), cmocka_unit_test(functions)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(keep),      cmocka_unit_test(unscale),
+                                     cmocka_unit_test(functions), cmocka_unit_test(roundings_divided),
+                                     cmocka_unit_test(helpers),   cmocka_unit_test(lent)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

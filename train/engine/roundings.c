@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* Tensors rounded on the processor. Where each number is rounded by itself, threads of the crew take parts of the
+ * tensor and do all of a rounding's passes over their part. Where a rounding has scales or statistics, the library's
+ * calls divide the work, and the crew runs their parts. */
+#include <string.h>
+
+#include "halfulp/array.h"
+#include "halfulp/formats/ieee.h"
+#include "train/engine/cpu.h"
+
+/* Numbers below which threads cost more than they save; numbers that all passes of a rounding see before the next ones,
+ * so that they stay in the cache. */
+enum { ROUNDED_MIN = 1 << 15, ROUNDED_PIECE = 1 << 15 };
+
+/* ---- numbers that stay as they are, but for NaN, of which there is one ---- */
+
+enum { LOOK = 1024 };
+
+typedef struct keep_call {
+  const hu_loops *loops;
+  float *x;
+  size_t n, part;
+} keep_call;
+
+/* Reads alone, unless there is a NaN. Magnitudes are compared as whole numbers, in lanes. */
+static void keep_part(void *context, size_t part) {
+  const keep_call *c = context;
+  size_t from = part * c->part, end = c->n - from < c->part ? c->n : from + c->part;
+  for (size_t at = from; at < end; at += LOOK) {
+    float *x = c->x + at;
+    size_t n = end - at < LOOK ? end - at : LOOK;
+    int32_t nan = 0, u;
+    for (size_t i = 0; i < n; i++) {
+      memcpy(&u, &x[i], sizeof u);
+      nan |= (u & 0x7FFFFFFF) > 0x7F800000;
+    }
+    if (!nan) continue;
+    hu_task t = hu_task_of(1, n, x, x, NULL);
+    c->loops->kernel[HU_RUN_KEEP](&t, 0, 1, 0, n);
+  }
+}
+
+static hu_status keep(const hu_cpu *c, size_t n, float *z, const float *x) {
+  if (z != x) {
+    hu_task t = hu_task_of(1, n, z, x, NULL);
+    return hu_cpu_loop((void *)(uintptr_t)c, HU_RUN_KEEP, &t);
+  }
+  keep_call call = {c->loops, z, n, !c->crew || n < HU_CPU_NUMBERS_MIN ? n + !n : hu_cpu_part_size(c, n, LOOK)};
+  hu_cpu_run(c, (n + call.part - 1) / call.part, keep_part, &call);
+  return HU_OK;
+}
+
+/* ---- roundings ---- */
+
+typedef struct round_call {
+  const hu_rounding *r;
+  float *z;
+  const float *x;
+  size_t n, part;
+  hu_exec exec;
+  hu_rounding_counts counts[HU_THREADS_MAX];
+  hu_status status[HU_THREADS_MAX];
+} round_call;
+
+static void round_some(void *context, size_t part) {
+  round_call *c = context;
+  size_t from = part * c->part, end = c->n - from < c->part ? c->n : from + c->part;
+  hu_status s = HU_OK;
+  memset(&c->counts[part], 0, sizeof c->counts[part]);
+  for (size_t at = from; at < end && s == HU_OK; at += ROUNDED_PIECE) {
+    size_t n = end - at < ROUNDED_PIECE ? end - at : ROUNDED_PIECE;
+    hu_exec e = c->exec;
+    e.stream.counter += at;
+    s = hu_rounding_apply(1, n, c->z + at, c->x + at, c->r, &e, &c->counts[part]);
+  }
+  c->status[part] = s;
+}
+
+static void add_counts(hu_rounding_counts *sum, const hu_rounding_counts *x) {
+  sum->elements += x->elements;
+  sum->over += x->over;
+  hu_events_add(&sum->events, &x->events);
+}
+
+/* Numbers one at a time, number i with word i of the stream, by the crew. */
+static hu_status round_each(const hu_cpu *c, size_t n, float *z, const float *x, const hu_rounding *r, hu_stream words,
+                            hu_rounding_counts *counts) {
+  round_call call;
+  call.r = r;
+  call.z = z;
+  call.x = x;
+  call.n = n;
+  call.part = hu_cpu_part_size(c, n, 1024);
+  call.exec = hu_cpu_exec(c, 0, 1, words);
+  size_t parts = (n + call.part - 1) / call.part;
+  hu_cpu_run(c, parts, round_some, &call);
+  for (size_t i = 0; i < parts; i++) {
+    if (call.status[i] != HU_OK) return call.status[i];
+    if (counts) add_counts(counts, &call.counts[i]);
+  }
+  return HU_OK;
+}
+
+/* All numbers that a rounding sees at once, by calls of the library to which the crew is lent. */
+static hu_status round_together(const hu_cpu *c, size_t rows, size_t cols, float *z, const float *x,
+                                const hu_rounding *r, hu_stream words, hu_rounding_counts *counts) {
+  hu_exec e = hu_cpu_exec(c, rows * cols, ROUNDED_MIN, words);
+  const hu_helpers *before = hu_cpu_lend(c);
+  hu_status s = hu_rounding_apply(rows, cols, z, x, r, &e, counts);
+  hu_cpu_take_back(before);
+  return s;
+}
+
+hu_status hu_cpu_round(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r,
+                       hu_stream words, hu_rounding_counts *counts) {
+  const hu_cpu *c = self;
+  int alone = r->kind == HU_ROUND_FORMAT || r->kind == HU_ROUND_NUMBER;
+  if (r->kind != HU_ROUND_KEEP) {
+    return alone && rows * cols >= ROUNDED_MIN ? round_each(c, rows * cols, z, x, r, words, counts)
+                                               : round_together(c, rows, cols, z, x, r, words, counts);
+  }
+  if (counts) counts->elements += rows * cols;
+  return keep(self, rows * cols, z, x);
+}
+
+hu_status hu_cpu_quantize(void *self, size_t n, float *x, hu_format f, hu_mode mode, hu_stream words) {
+  /* Every number is one of the format. */
+  if (hu_format_equal(f, hu_binary32()) && !mode.saturate && !mode.tiny && !mode.nan) return keep(self, n, x, x);
+  hu_exec e = hu_cpu_exec(self, n, HU_CPU_NUMBERS_MIN, words);
+  const hu_helpers *before = hu_cpu_lend(self);
+  hu_status s = hu_quantize_n(n, x, 1, x, 1, f, mode, &e, NULL);
+  hu_cpu_take_back(before);
+  return s;
+}
