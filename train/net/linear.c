@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Linear layers: their passes, by the products that all layers with weights share, or (`quartet`) by their own. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "halfulp/formats/ieee.h"
@@ -7,17 +8,24 @@
 
 static const hu_operator_kind linear;
 
-/* The value whose row `*step` of each sample, all columns, is what a linear of a layer of cells reads, not rounded once
- * more; -1: it reads something else. Such a part is made for the operator, one or two before it. */
-static int step_of(const hu_net *net, const hu_operator *reader, size_t *step) {
-  for (int back = 1; back <= 2 && back <= reader - net->op; back++) {
-    const hu_operator *op = reader - back;
-    if (strcmp(op->kind->name, "part") != 0 || op->out != reader->in[0]) continue;
-    const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
-    *step = op->n[HU_N_STEP];
-    return z->cols == x->cols && z->rows < x->rows && z->round.kind == HU_ROUND_KEEP ? op->in[0] : -1;
+/* The part that a linear of a layer of cells reads, made for the operator, one or two before it; NULL: it reads
+ * something else. */
+static hu_operator *part_before(const hu_net *net, const hu_operator *reader) {
+  for (long back = 1; back <= 2 && back <= reader - net->op; back++) {
+    hu_operator *op = net->op + (reader - net->op) - back;
+    if (strcmp(op->kind->name, "part") == 0 && op->out == reader->in[0]) return op;
   }
-  return -1;
+  return NULL;
+}
+
+/* The value whose row `*step` of each sample, all columns, is what a linear of a layer of cells reads, not rounded once
+ * more; -1: it reads something else. */
+static int step_of(const hu_net *net, const hu_operator *reader, size_t *step) {
+  const hu_operator *op = part_before(net, reader);
+  if (!op) return -1;
+  const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
+  *step = op->n[HU_N_STEP];
+  return z->cols == x->cols && z->rows < x->rows && z->round.kind == HU_ROUND_KEEP ? op->in[0] : -1;
 }
 
 /* A layer of cells multiplies each step's row of X by the same weights. Where nothing rounds those operands, the first
@@ -64,6 +72,91 @@ static int comes_with_others(hu_net *net, hu_operator *op) {
   return 1;
 }
 
+/* ---- dX of all steps of a layer of cells ---- */
+
+/* What a step gives to its row of X does not go through the state, so no other step waits for it. Where nothing rounds
+ * the operands, dX or the row's gradient, the product of a step may be made when dZ of all steps is there, with those
+ * of the others: each number of dX has the terms that it has by itself, in the same order. The value X; -1: this
+ * product has to be made alone. */
+static int steps_together_back(const hu_net *net, const hu_operator *op, size_t *step) {
+  const hu_product_rounding *r = &op->rounding;
+  int kept = hu_is_kept(&r->dz) && hu_is_kept(hu_last_rounding(op, HU_PART_DX_W, &r->w_back)) && hu_is_kept(&r->dx_out);
+  int usual = op->kind == &linear && op->shares && !r->quartet && kept && hu_is_plain_fp32(&r->dx_accum);
+  if (!usual || !net->engine->on_host) return -1;
+  const hu_value *row = &net->value[op->in[0]];
+  return hu_is_kept(&row->round_back) && !row->gradient ? step_of(net, op, step) : -1;
+}
+
+/* The operators of a layer in the order of its steps, from that of the last step back. 0: they are not all there. */
+static int list_steps(hu_net *net, hu_operator *last, int x, size_t steps, hu_operator **list) {
+  size_t left = steps, step;
+  for (long i = last - net->op; left && i >= 0; i--) {
+    hu_operator *op = &net->op[i];
+    if (op->theta[0] != last->theta[0] || steps_together_back(net, op, &step) != x) continue;
+    if (step != left - 1) return 0;
+    list[--left] = op;
+  }
+  return !left;
+}
+
+/* Steps whose dZ, and whose dX, rooms have space for. */
+static size_t steps_at_once(const hu_net *net, const hu_operator *op) {
+  const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
+  return net->work_size / z->rows / (x->cols > z->cols ? x->cols : z->cols);
+}
+
+/* 1: the product for dX is made when the first step's turn comes. The last step decides for all. */
+static int comes_later(hu_net *net, hu_operator *op) {
+  size_t step;
+  int x = op->later ? -1 : steps_together_back(net, op, &step);
+  if (x < 0 || !steps_at_once(net, op)) return op->later;
+  size_t steps = net->value[x].rows / net->value[op->out].rows;
+  if (step != steps - 1) return 0;
+  hu_operator **list = malloc(steps * sizeof *list);
+  int all = list && list_steps(net, op, x, steps, list);
+  for (size_t t = 0; all && t < steps; t++) list[t]->later = 1;
+  free(list);
+  return all;
+}
+
+/* Steps first ... first + count - 1 of those that are listed, from the last one on: each row of X gets its gradient,
+ * and gives it to X unless its turn is still to come. */
+static void give_some_steps(hu_net *net, hu_operator *const *list, size_t first, size_t count) {
+  const hu_operator *op = list[0];
+  const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
+  const hu_parameter *w = &net->parameter[op->theta[0]];
+  size_t given = x->rows * x->cols, taken = z->rows * z->cols;
+  hu_matrices a = {net->work[1], z->cols, 0, 0, hu_binary32(), 0};
+  hu_matrices b = {w->theta, w->cols, 0, 0, hu_binary32(), 1};
+  for (size_t t = 0; t < count; t++)
+    hu_do_copy(net, 1, taken, net->work[1] + t * taken, taken, net->value[list[first + t]->out].dv, taken);
+  hu_multiply(net, op, HU_PART_DX_OUT, count * z->rows, x->cols, z->cols, net->work[2], a, b);
+  for (size_t t = count; t-- > 0;) {
+    int row = list[first + t]->in[0];
+    hu_do_copy(net, 1, given, net->value[row].dv, given, net->work[2] + t * given, given);
+    hu_give(net, row, net->value[row].dv);
+    if (first + t) hu_backward_after_turn(net, part_before(net, list[first + t]));
+  }
+}
+
+static hu_status give_all_steps(hu_net *net, hu_operator *op) {
+  size_t step, at_once = steps_at_once(net, op), steps = 0;
+  int x = step_of(net, op, &step);
+  if (step) return hu_done(net);
+  size_t left = net->value[x].rows / net->value[op->out].rows;
+  hu_operator **list = malloc(left * sizeof *list);
+  if (!list) return HU_E_MEMORY;
+  for (hu_operator *one = op; steps < left; one++) {
+    if (one->later && one->theta[0] == op->theta[0]) list[steps++] = one;
+  }
+  for (; left; left -= left < at_once ? left : at_once) {
+    size_t count = left < at_once ? left : at_once;
+    give_some_steps(net, list, left - count, count);
+  }
+  free(list);
+  return hu_done(net);
+}
+
 /* ---- passes ---- */
 
 static hu_status linear_forward(hu_net *net, hu_operator *op) {
@@ -80,6 +173,7 @@ static hu_status linear_backward(hu_net *net, hu_operator *op) {
                     ? hu_give_bias(net, op)
                     : hu_product_weights(net, op, x->cols, hu_x_operand(net, op, &op->rounding.x_back, HU_PART_DW_X));
   if (s != HU_OK || !hu_wants_gradient(net, op->in[0])) return s;
+  if (comes_later(net, op)) return give_all_steps(net, op);
   float *dx = hu_gift(net, op->in[0], net->work[0]);
   hu_product_x(net, op, x->cols, dx);
   s = hu_round_product(net, op, x->rows, x->cols, dx, &op->rounding.dx_out, HU_PART_DX_OUT);

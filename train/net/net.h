@@ -102,6 +102,7 @@ typedef struct hu_operator {
   uint64_t number;              /* of the operator */
   int shares, postponed;        /* linear: others have its weights, too; their gradient is still to be given */
   int ahead;                    /* linear: the product of this pass is there already */
+  int later;                    /* linear: dX of this pass is made with that of other steps */
 } hu_operator;
 
 enum { HU_TENSORS_MAX = 1 << 22, HU_ROOMS = 4 };
@@ -331,6 +332,9 @@ void hu_give_parameter(hu_net *net, int parameter, const float *x);
 /* The gradients that operators with the same weights left for later (product.c), in the order in which they came. Comes
  * before any other gradient is given to a parameter that they may share. */
 void hu_give_postponed(hu_net *net, int parameter);
+/* The backward pass of an operator, within that of one which stands before it. The gradient of its result, which was
+ * not there when its turn was, has come since. */
+void hu_backward_after_turn(hu_net *net, hu_operator *op);
 /* 1 if the gradient of a value is needed: it was computed from something. */
 int hu_wants_gradient(const hu_net *net, int value);
 /* Tells the observer that a phase of op (NULL: of none) begins or ends. */

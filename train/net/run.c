@@ -186,7 +186,7 @@ static void round_parameter_gradients(hu_net *net) {
 static hu_status begin_backward(hu_net *net, float scale) {
   for (int i = 0; i < net->values; i++) net->value[i].gradient = 0;
   for (int i = 0; i < net->parameters; i++) net->parameter[i].gradient = net->parameter[i].postponed = 0;
-  for (int i = 0; i < net->operators; i++) net->op[i].postponed = 0;
+  for (int i = 0; i < net->operators; i++) net->op[i].postponed = net->op[i].later = 0;
   net->fault = HU_OK;
   hu_value *loss = &net->value[net->op[net->operators - 1].out];
   hu_do_put(net, loss->dv, &scale, sizeof scale);
@@ -199,6 +199,12 @@ static hu_status backward_operator(hu_net *net, hu_operator *op) {
   hu_status s = op->kind->backward(net, op);
   hu_tell(net, HU_PHASE_BACKWARD, op, 1);
   return s;
+}
+
+void hu_backward_after_turn(hu_net *net, hu_operator *op) {
+  round_gradient(net, op);
+  hu_status s = op->kind->backward(net, op);
+  if (net->fault == HU_OK) net->fault = s;
 }
 
 static hu_status backward_operators(hu_net *const *nets, size_t count, int i) {

@@ -314,9 +314,102 @@ static void steps_at_once(void **state) {
   }
 }
 
+/* ---- dX of all steps ---- */
+
+enum { ROOM_OF_STEPS = 4, MOST_GRADIENTS = 1 << 20 };
+enum { PLAIN = 0, IN_PIECES = 1, DX_INTO_BINARY32 = 2, A_ROW_INTO_BINARY32 = 3, A_WEIGHT_INTO_BINARY32 = 4, WAYS = 5 };
+
+/* Roundings into binary32, which change nothing, of the results dX, of the gradient of a step's row, of W in the
+ * backward pass of a step; or rooms for some of the steps. */
+static void set_way(hu_net *net, unsigned way) {
+  hu_rounding into, keep = hu_rounding_keep();
+  int rows = 0, linears = 0;
+  size_t widest = 0;
+  assert_int_equal(hu_rounding_parse(&into, "binary32", NULL), HU_OK);
+  for (int i = 0; i < net->operators; i++) {
+    const hu_operator *op = &net->op[i];
+    hu_product_rounding p = hu_product_rounding_plain();
+    int is_row = strcmp(op->kind->name, "part") == 0 && op->n[HU_N_STEP] == STEPS / 2 && !rows;
+    if (way == A_ROW_INTO_BINARY32 && is_row) {
+      assert_int_equal(hu_net_round_value(net, op->out, &keep, &into), HU_OK);
+      rows++;
+    }
+    if (strcmp(op->kind->name, "linear") != 0) continue;
+    if (net->value[op->out].cols > widest) widest = net->value[op->out].cols;
+    if (way == DX_INTO_BINARY32) p.dx_out = into;
+    if (way == A_WEIGHT_INTO_BINARY32 && linears++ % 5 == 0) p.w_back = into;
+    assert_int_equal(hu_net_round_product(net, op->out, &p), HU_OK);
+  }
+  assert_int_equal(hu_want_work(net, STEPS * BATCH * 4 * UNITS), HU_OK);
+  if (way == IN_PIECES) net->work_size = ROOM_OF_STEPS * BATCH * widest;
+}
+
+/* Gradients of all values, and of how many numbers they were counted. */
+static size_t value_gradients(const hu_engine *engine, int lstm, uint32_t threads, unsigned way, float *to) {
+  uint32_t labels[BATCH * STEPS];
+  hu_net *net = hu_net_new_on(engine, BATCH, threads);
+  int in = hu_net_input(net, STEPS, COLS), h = in;
+  for (int layer = 0; layer < 2; layer++) h = lstm ? hu_net_lstm(net, h, UNITS, 0) : hu_net_gru(net, h, UNITS, 0);
+  assert_true(hu_net_cross_entropy(net, hu_net_linear(net, h, 10, 1), 1) >= 0);
+  assert_int_equal(hu_net_initialize(net, 5), HU_OK);
+  set_way(net, way);
+  for (uint32_t i = 0; i < BATCH * STEPS; i++) labels[i] = i % 10;
+  assert_int_equal(hu_net_feed(net, in, b), HU_OK);
+  assert_int_equal(hu_net_labels(net, labels), HU_OK);
+  assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
+  assert_int_equal(hu_net_backward(net, 8), HU_OK);
+  size_t n = 0;
+  for (int i = 0; i < hu_net_values(net); i++) {
+    hu_net_tensor x = hu_net_value(net, i);
+    assert_true(n + x.rows * x.cols < MOST_GRADIENTS);
+    memcpy(to + n, x.gradients, x.rows * x.cols * sizeof *to);
+    n += x.rows * x.cols;
+    to[n++] = (float)net->value[i].counts_back.elements;
+  }
+  hu_net_free(net);
+  return n;
+}
+
+static size_t rows_back, most_rows_back;
+static hu_status watched_back(void *self, const hu_products *p) {
+  int of_all = p->b.transposed && p->k >= 3 * UNITS && p->m > BATCH;
+  rows_back += of_all ? p->m : 0;
+  if (of_all && p->m > most_rows_back) most_rows_back = p->m;
+  return hu_engine_cpu()->products(self, p);
+}
+
+/* Each way has the gradients of steps by themselves, and makes of all steps, or some of them, at once what it may. */
+static void steps_at_once_back(void **state) {
+  static float expected[MOST_GRADIENTS], got[MOST_GRADIENTS];
+  (void)state;
+  hu_engine engine = *hu_engine_cpu();
+  engine.products = watched_back;
+  draw(b, 79, USUAL);
+  for (int lstm = 0; lstm < 2; lstm++) {
+    for (uint32_t threads = 1; threads <= 2; threads++) {
+      rows_back = most_rows_back = 0;
+      size_t n = value_gradients(&engine, lstm, threads, DX_INTO_BINARY32, expected);
+      assert_int_equal(rows_back, 0);
+      for (unsigned way = 0; way < WAYS; way++) {
+        size_t both = 2 * BATCH * STEPS, rows[WAYS] = {both, both, 0, both / 2, 0};
+        rows_back = most_rows_back = 0;
+        assert_int_equal(value_gradients(&engine, lstm, threads, way, got), n);
+        assert_int_equal(rows_back, rows[way]);
+        if (way == IN_PIECES) assert_int_equal(most_rows_back, ROOM_OF_STEPS * BATCH);
+        for (size_t i = 0; i < n; i++) {
+          if (memcmp(&got[i], &expected[i], sizeof *got) == 0) continue;
+          fail_msg("way %u, %s: number %zu is %a, not %a", way, lstm ? "lstm" : "gru", i, (double)got[i],
+                   (double)expected[i]);
+        }
+      }
+    }
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(products_are_chains), cmocka_unit_test(sums_are_chains_added),
-                                     cmocka_unit_test(other_sums), cmocka_unit_test(gradients_of_shared_weights),
-                                     cmocka_unit_test(steps_at_once)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(products_are_chains), cmocka_unit_test(sums_are_chains_added),
+      cmocka_unit_test(other_sums),          cmocka_unit_test(gradients_of_shared_weights),
+      cmocka_unit_test(steps_at_once),       cmocka_unit_test(steps_at_once_back)};
   return cmocka_run_group_tests_name("products", tests, NULL, NULL);
 }
