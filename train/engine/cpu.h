@@ -48,7 +48,7 @@ static inline hu_exec hu_cpu_exec(const hu_cpu *c, size_t work, size_t least, hu
   e.stream = words;
   return e;
 }
-/* hu_engine.run. */
+/* hu_engine.run: kernels.c. */
 hu_status hu_cpu_loop(void *self, int kernel, const hu_task *t);
 /* hu_engine.round and hu_engine.quantize: roundings.c. */
 hu_status hu_cpu_round(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r,
