@@ -62,15 +62,16 @@ static const struct {
     {"in", ALL & ~GROUPS, 0, "1 to 30",
      "trailing significand bits of A and B that are looked at, the rest are read as 0; default: all"},
     {"g", GROUPS, GROUPS, "1 to 4096, a divisor of l and of every", "products in a group, which are added exactly"},
-    {"every", ALIGN | GROUPS, GROUPS, "1 to 4096, with scale=", "products that share a scale"},
+    {"every", ALIGN | GROUPS | EXACT, GROUPS, "1 to 4096, with scale= (scaling=sum: a multiple of l)",
+     "products that share a scale"},
     {"cut", ALIGN | GROUPS, 0, "trunc, floor, rne, odd",
      "how the digits below 2^(E-f) are cut: toward zero, toward minus infinity, to nearest even, to odd; default "
      "trunc"},
     {"order", ALIGN | CHAIN, 0, "up, mod4 (chain: up, down)",
      "order of k in a block; mod4: of 2 l products those with k mod 4 = 0, 1 first; default up"},
-    {"c", ALIGN | EXACT, 0, "first, last",
+    {"c", ALIGN | EXACT | CHAIN, 0, "first, last",
      "C is among the terms that are added, or added to the block's result; default first"},
-    {"last", ALIGN | EXACT, 0, "rne, rna, rnz, rtz, rtp, rtn, raz, rto, with c=last",
+    {"last", ALIGN | EXACT | CHAIN, 0, "rne, rna, rnz, rtz, rtp, rtn, raz, rto, with c=last",
      "rounding of the addition of C; default rne"},
     {"daz", TREE | CHAIN | LANES, 0, "none, sign, plus",
      "subnormal operands and C are read as 0 of their sign, or these and all zeros as +0; default none"},
@@ -78,9 +79,13 @@ static const struct {
      "subnormal results become 0 of their sign: seen after rounding, when tiny, before rounding; default none"},
     {"products", TREE, 0, "rounded, exact (with l=2)",
      "products are rounded into out before the tree, or the two of them added exactly; default rounded"},
+    {"nan", ALL & ~GROUPS, 0, "cut, kept, with in=",
+     "a NaN whose digits that in= looks at are 0 is read without the others, or is a NaN; default cut"},
+    {"scaling", ALIGN | EXACT, 0, "terms, sum (exact: sum; with c=last and every=)",
+     "scales are applied to the products, or to the block's rounded sum before C is added; default terms"},
     {"as", ALL & ~GROUPS, 0, "a format",
      "operands are taken as values of this format, which holds theirs; default: their own"},
-    {"scale", ALIGN | GROUPS, GROUPS,
+    {"scale", ALIGN | GROUPS | EXACT, GROUPS,
      "an unsigned format without infinities, of m up to 3 (align: 0), with every=", "format of the scales of A and B"},
     {"acc", ALIGN | GROUPS | LATE, 0, "a format",
      "format of C: its smallest exponent takes part in E; default that of out"},
@@ -90,8 +95,9 @@ static const struct {
      "what becomes of sums beyond out's range; default: as the card of out says"},
     {"over", ALL, 0, "mode, inf (where out= has infinities)",
      "inf: overflow gives infinity in every mode; default mode: as the rounding mode says"},
-    {"zero", ALIGN | GROUPS, 0, "sign, plus",
-     "a sum other than 0 that is rounded to 0 gives 0 of its sign, or +0; default sign"}};
+    {"zero", ALIGN | GROUPS | EXACT, 0, "sign, plus (exact: sign, ieee)",
+     "a sum other than 0 that is rounded to 0 gives 0 of its sign, or +0; ieee: a sum of 0 has IEEE 754's sign, "
+     "otherwise it is +0; default sign"}};
 enum { KEYS = sizeof keys / sizeof keys[0], LINE = 512 };
 
 void cli_print_grammar(void) {

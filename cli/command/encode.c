@@ -60,6 +60,7 @@ static const cli_command encode_command = {
     "  echo 0x1.8p-10 | halfulp encode -f float8_e5m2 -r rtz -v\n"
     "  echo 3e9c0000 | halfulp encode -f bfloat16 --bits32\n"
     "  echo 0.3 ff | halfulp encode -f float8_e4m3fn -r sra:8 --words\n"
+    "  echo 1.125 80 | halfulp encode -f float8_e5m2 -r sra:8 --saturate none --words   # VCVTBIASPH2BF8, bias 80\n"
     "  echo 1000 | halfulp encode -f cuda.fp8_e4m3.nosat\n"
     "  halfulp encode -f mxfp4 digits_weights.npy /tmp/w4.npy",
     encode_options,

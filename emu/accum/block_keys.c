@@ -33,22 +33,24 @@ const hu_block_key hu_block_keys[HU_BLOCK_KEY_COUNT] = {
     {"big", LATE, 0, 1, 1023, NONE},
     {"in", ALL & ~GROUPS, 0, 1, 30, NONE},
     {"g", GROUPS, GROUPS, 1, 4096, NONE},
-    {"every", ALIGN | GROUPS, GROUPS, 1, 4096, NONE},
+    {"every", ALIGN | GROUPS | EXACT, GROUPS, 1, 4096, NONE},
     {"cut", ALIGN | GROUPS, 0, 0, 0, {"trunc", "floor", "rne", "odd"}},
     {"order", ALIGN | CHAIN, 0, 0, 0, {"up", "down", "mod4", NULL}},
-    {"c", ALIGN | EXACT, 0, 0, 0, {"first", "last", NULL, NULL}},
-    {"last", ALIGN | EXACT, 0, 0, 0, {"rne", "rna", "rnz", "rtz", "rtp", "rtn", "raz", "rto"}},
+    {"c", ALIGN | EXACT | CHAIN, 0, 0, 0, {"first", "last", NULL, NULL}},
+    {"last", ALIGN | EXACT | CHAIN, 0, 0, 0, {"rne", "rna", "rnz", "rtz", "rtp", "rtn", "raz", "rto"}},
     {"daz", STEPPING, 0, 0, 0, {"none", "sign", "plus", NULL}},
     {"ftz", STEPPING, 0, 0, 0, {"none", "after", "tiny", "before"}},
     {"products", TREE, 0, 0, 0, {"rounded", "exact", NULL, NULL}},
+    {"nan", ALL & ~GROUPS, 0, 0, 0, {"cut", "kept", NULL, NULL}},
+    {"scaling", ALIGN | EXACT, 0, 0, 0, {"terms", "sum", NULL, NULL}},
     {"as", ALL & ~GROUPS, 0, 0, 0, NONE},
-    {"scale", ALIGN | GROUPS, GROUPS, 0, 0, NONE},
+    {"scale", ALIGN | GROUPS | EXACT, GROUPS, 0, 0, NONE},
     {"acc", CUTTING, 0, 0, 0, NONE},
     {"out", ALL, 0, 0, 0, NONE},
     {"round", ALL, 0, 0, 0, NONE},
     {"sat", ALL, 0, 0, 0, NONE},
     {"over", ALL, 0, 0, 0, {"mode", "inf", NULL, NULL}},
-    {"zero", ALIGN | GROUPS, 0, 0, 0, {"sign", "plus", NULL, NULL}},
+    {"zero", ALIGN | GROUPS | EXACT, 0, 0, 0, {"sign", "plus", "ieee", NULL}},
 };
 
 int hu_key_get(const hu_block *b, unsigned key) {
@@ -70,6 +72,8 @@ int hu_key_get(const hu_block *b, unsigned key) {
     case HU_BLOCK_KEY_DAZ: return b->daz;
     case HU_BLOCK_KEY_FTZ: return b->ftz;
     case HU_BLOCK_KEY_PRODUCTS: return b->products;
+    case HU_BLOCK_KEY_NAN: return b->nan;
+    case HU_BLOCK_KEY_SCALING: return b->scaling;
     case HU_BLOCK_KEY_ZERO: return b->zero;
     default: return b->over;
   }
@@ -94,6 +98,8 @@ void hu_key_set(hu_block *b, unsigned key, int value) {
     case HU_BLOCK_KEY_DAZ: b->daz = (uint8_t)value; break;
     case HU_BLOCK_KEY_FTZ: b->ftz = (uint8_t)value; break;
     case HU_BLOCK_KEY_PRODUCTS: b->products = (uint8_t)value; break;
+    case HU_BLOCK_KEY_NAN: b->nan = (uint8_t)value; break;
+    case HU_BLOCK_KEY_SCALING: b->scaling = (uint8_t)value; break;
     case HU_BLOCK_KEY_ZERO: b->zero = (uint8_t)value; break;
     default: b->over = (uint8_t)value; break;
   }
@@ -105,10 +111,14 @@ static int is_absent(hu_format f) {
   return hu_format_equal(f, none);
 }
 
-/* Scales are unsigned, and their significands' products short: see hu_accum_usable. */
+/* Scales are unsigned, and their significands' products short: see hu_accum_usable. Those of a block's sum are one for
+ * a block, and C comes after them. */
 static unsigned scale_clash(const hu_accum *accum) {
   const hu_block *b = &accum->block;
+  if (b->scaling && (b->join != HU_BLOCK_JOIN_LAST || !b->every || b->order)) return HU_BLOCK_KEY_SCALING;
   if (is_absent(b->scale)) return b->every ? HU_BLOCK_KEY_EVERY : HU_BLOCK_KEY_COUNT;
+  if (b->scaling && b->every % b->length) return HU_BLOCK_KEY_EVERY;
+  if (b->rule == HU_BLOCK_EXACT && !b->scaling) return HU_BLOCK_KEY_SCALE;
   if (!b->every || b->scale.sign || b->scale.inf != HU_INF_NONE) return HU_BLOCK_KEY_SCALE;
   return b->scale.m > (b->rule == HU_BLOCK_ALIGN ? 0 : 3) ? HU_BLOCK_KEY_SCALE : HU_BLOCK_KEY_COUNT;
 }
@@ -120,6 +130,8 @@ unsigned hu_key_clash(const hu_accum *accum) {
   if (b->rule == HU_BLOCK_TREE && (b->length & (b->length - 1))) return HU_BLOCK_KEY_L;
   if (b->products && b->length != 2) return HU_BLOCK_KEY_PRODUCTS;
   if (b->last && b->join != HU_BLOCK_JOIN_LAST) return HU_BLOCK_KEY_LAST;
+  if (b->nan && !b->input) return HU_BLOCK_KEY_NAN;
+  if (b->zero && (b->zero == HU_BLOCK_ZERO_IEEE) != (b->rule == HU_BLOCK_EXACT)) return HU_BLOCK_KEY_ZERO;
   if (b->order == (b->rule == HU_BLOCK_CHAIN ? HU_BLOCK_ORDER_MOD4 : HU_BLOCK_ORDER_DOWN)) return HU_BLOCK_KEY_ORDER;
   if (b->order == HU_BLOCK_ORDER_MOD4 && b->length % 2) return HU_BLOCK_KEY_L;
   if (b->over && accum->sum.inf == HU_INF_NONE) return HU_BLOCK_KEY_OVER;

@@ -16,7 +16,7 @@ static int takes_steps(const hu_accum *x) {
   const hu_block *b = &x->block;
   if (x->promote || x->slices) return 0;
   if (x->kind == HU_ACCUM_SEQ || x->kind == HU_ACCUM_FP32) return 1;
-  if (x->kind != HU_ACCUM_BLOCK || b->order != HU_BLOCK_ORDER_UP) return 0;
+  if (x->kind != HU_ACCUM_BLOCK || b->order != HU_BLOCK_ORDER_UP || b->scaling) return 0;
   return b->rule == HU_BLOCK_ALIGN || b->rule == HU_BLOCK_EXACT;
 }
 

@@ -146,6 +146,9 @@ static int pair_exists(const pairing *p, unsigned i, unsigned j) {
 #define ISE                                                                                                        \
   "Intel ISE 319433, chapter 3, TDPBF8PS, by the header of LLVM (amxfp8intrin.h), GCC's test (f561460) and Bochs " \
   "(amx.cc)"
+#define TF32_TEXTS                                                                                                  \
+  "LLVM (amxtf32intrin.h), which has Intel's steps, and Rust (stdarch, amx.rs), which has a sentence on subnormal " \
+  "numbers; Bochs (df12ca4, amx.cc) reads subnormal operands and C as zeros: daz=sign"
 #define RISCV "RISC-V ISA manual (260dd93), Bulk Normalization Algorithm; Zvdota and Zvbdota, draft 1.0"
 #define ARM "Arm Architecture Reference Manual, BFDotAdd"
 #define ARM_FP8 \
@@ -359,6 +362,8 @@ static const row rows[] = {
      "AVX10.2 VDPPHPS, one lane", "SIM", BOCHS},
     {"intel.tdpf8ps.", P_FP8, 0, "", F32, 64, "block(exact,l=64,c=last,out=fp(8,23,0):flush)",
      "AMX-FP8 TDPBF8PS, TDPBHF8PS, TDPHBF8PS, TDPHF8PS, rows of 64 bytes", "SIM", ISE},
+    {"intel.tmmultf32ps", P_TF32, 1, "", F32, 16, "block(chain,l=16,in=10,c=last,ftz=tiny,nan=kept)",
+     "AMX-TF32 TMMULTF32PS, rows of 64 bytes", "OPEN", TF32_TEXTS},
     {"x86.ace.top2bf16ps", P_BF16, 1, "", F32, 2, "block(tree,l=2,daz=sign,ftz=tiny)", "ACE TOP2BF16PS, one element",
      "SIM", BOCHS_ACE},
     {"x86.ace.top4b.", P_INT8, 0, ".s32", S32, 4, "int32", "ACE TOP4BUUD to TOP4BSSD, one element", "SIM", BOCHS_ACE},

@@ -54,7 +54,7 @@ HU_STEP hu_term hu_term_at(const hu_accum_plan *p, const hu_lines *in, uint64_t 
   if (x.kind == HU_KIND_FINITE) {
     t.e = hu_later(hu_exponent(a), p->a.emin) + hu_later(hu_exponent(b), p->b.emin);
   }
-  if (p->model.block.every) {
+  if (p->model.block.every && p->model.block.scaling == HU_BLOCK_SCALING_TERMS) {
     hu_num sa, sb;
     hu_scales_at(p, in, k, &sa, &sb);
     if (t.kind == HU_KIND_FINITE && (sa.kind == HU_KIND_ZERO || sb.kind == HU_KIND_ZERO)) t.kind = HU_KIND_ZERO;
@@ -346,7 +346,9 @@ HU_STEP hu_num hu_block_exact(const hu_accum_plan *p, const hu_lines *in, const 
   hu_total s;
   hu_trace_whole_terms(p, in, b->first, hu_picks_end(b), c, d);
   hu_block_total(p, in, b, c, &s);
-  hu_num z = hu_grid_round(&p->sum, hu_total_value(&s), d);
+  hu_num x = hu_total_value(&s);
+  if (x.kind == HU_KIND_ZERO && p->model.block.zero) x = hu_total_zero(&s, hu_grid_down(&p->sum));
+  hu_num z = hu_grid_round(&p->sum, x, d);
   if (!hu_watched(d)) return z;
   hu_block_total(p, in, b, hu_num_special(HU_KIND_ZERO, 0), &s);
   hu_num t = hu_total_value(&s);
@@ -436,6 +438,13 @@ HU_FN hu_num hu_block_step(const hu_accum_plan *p, const hu_lines *in, const hu_
   }
 }
 
+/* The rounded sum s of the block that begins at product k, times its scales. */
+HU_FN hu_num hu_scaled_block(const hu_accum_plan *p, const hu_lines *in, uint64_t k, hu_num s, hu_draw *d) {
+  hu_num sa, sb;
+  hu_scales_at(p, in, k, &sa, &sb);
+  return hu_grid_mul(&p->join, hu_grid_mul(&p->join, sa, sb, d), s, d);
+}
+
 /* Products k0 ... k1-1 on top of c. */
 HU_FN hu_num hu_blocks(const hu_accum_plan *p, const hu_lines *in, uint64_t k0, uint64_t k1, hu_num c, hu_draw *d) {
   const hu_block *o = &p->model.block;
@@ -452,6 +461,7 @@ HU_FN hu_num hu_blocks(const hu_accum_plan *p, const hu_lines *in, uint64_t k0, 
       if (hu_is_traced(d)) hu_trace_begin(d->trace, HU_TRACE_BLOCK, k, past);
       s = hu_block_step(p, in, &b, s, d);
     }
+    if (o->scaling) s = hu_scaled_block(p, in, k, s, d);
     c = o->join == HU_BLOCK_JOIN_LAST ? hu_accumulate(&p->join, c, s, d) : s;
   }
   return c;

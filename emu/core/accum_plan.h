@@ -16,6 +16,7 @@ typedef struct hu_source {
   uint32_t cut;       /* trailing digits that are not looked at */
   uint8_t size, kind; /* bytes of an element; HU_STORED_ */
   uint8_t daz;        /* HU_BLOCK_DAZ_ */
+  uint8_t nan;        /* 1: a NaN is one with digits cut, too */
 } hu_source;
 
 /* Element k is at at + k step. */
@@ -67,6 +68,7 @@ HU_FN void hu_source_block(hu_source *s, const hu_block *b) {
   if (b->input && s->spec.m > b->input) s->cut = (uint32_t)(s->spec.m - b->input);
   if (b->as.sign || b->as.e || b->as.m) s->emin = hu_spec_of(b->as, hu_plain_mode()).emin;
   s->daz = b->daz;
+  s->nan = b->nan;
 }
 
 HU_FN hu_grid hu_grid_of(hu_format f, hu_mode mode) {
@@ -105,7 +107,7 @@ HU_FN hu_format hu_accum_result(const hu_accum *x) {
 }
 
 /* The format in which a block adds c last. */
-HU_FN hu_format hu_accum_joined(const hu_accum *x) { return x->block.rule == HU_BLOCK_EXACT ? x->sum : x->product; }
+HU_FN hu_format hu_accum_joined(const hu_accum *x) { return x->block.rule >= HU_BLOCK_EXACT ? x->sum : x->product; }
 
 /* The rest of the plan, where a, b (sa, sb) and the formats are valid. c: also where a block takes its own former
  * result for c. */
@@ -128,8 +130,9 @@ HU_FN void hu_plan_model(hu_accum_plan *p, const hu_accum *x, uint64_t n, const 
   last.round = x->block.last;
   p->join = hu_grid_of(hu_accum_joined(x), last);
   p->join.over = x->block.over && last.round == HU_RTO;
+  p->join.ftz = x->block.ftz;
   p->sum.over = x->block.over;
-  p->sum.plus = x->block.zero;
+  p->sum.plus = x->block.zero == HU_BLOCK_ZERO_PLUS;
   p->sum.ftz = x->block.ftz;
   if (x->block.rule == HU_BLOCK_EXACT) {
     hu_source back = hu_source_of(x->sum, HU_STORED_CODES, 4);
@@ -174,12 +177,15 @@ HU_STEP hu_num hu_source_read(const hu_source *s, const uint8_t *at) {
     x = hu_unpack64(u);
   } else if (s->kind == HU_STORED_VALUES) {
     x = hu_rescaled_to_grid(s, hu_unpack32(hu_load_code(at, 4)));
-    if (mask) { /* digits of a code, which may be that of a zero or an infinity without them */
+    if (mask && !(s->nan && x.kind == HU_KIND_NAN)) {
+      /* digits of a code, which may be that of a zero or an infinity without them */
       uint32_t events;
       x = hu_unpack(&s->spec, hu_round(&s->spec, x, 0, &events) & ~mask);
     }
   } else {
-    x = hu_unpack(&s->spec, hu_load_code(at, s->size) & ~mask);
+    uint32_t code = hu_load_code(at, s->size);
+    int32_t whole = s->nan && hu_unpack(&s->spec, code).kind == HU_KIND_NAN;
+    x = hu_unpack(&s->spec, whole ? code : code & ~mask);
   }
   return hu_flushed(s->daz, s->emin, x);
 }

@@ -28,6 +28,7 @@ typedef struct hu_matrix {
   uint8_t patterns;             /* 1: elements are binary32 patterns, values or codes of binary32 itself */
   uint8_t carried;              /* 1: binary32 holds every value */
   uint8_t transposed, values;
+  uint8_t nan_kept; /* 1: a NaN is one with digits unseen, too (block(...), nan=kept) */
 } hu_matrix;
 
 /* Where the finite non-zero elements of a matrix lie: multiples of 2^low, below 2^high in magnitude. */

@@ -50,10 +50,11 @@ static void run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
 
 /* ---- the call ---- */
 
-/* Trailing digits of x's codes that the model does not look at. */
-static uint32_t unseen_by(const hu_accum *accum, const hu_matrix *x) {
-  uint32_t seen = accum->block.input;
-  return seen && x->spec.m > seen ? ((uint32_t)1 << (x->spec.m - seen)) - 1 : 0;
+/* Sets which trailing digits of x's codes the model does not look at, and whether it does where they make a NaN. */
+static void set_unseen(hu_matrix *x, const hu_block *b) {
+  uint32_t seen = b->input;
+  x->unseen = seen && x->spec.m > seen ? ((uint32_t)1 << (x->spec.m - seen)) - 1 : 0;
+  x->nan_kept = b->nan;
 }
 
 /* sa, sb: NULL where the model has no scales. */
@@ -76,8 +77,8 @@ static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *d, cons
   hu_gemm_matrix(&g.c, c, m, n, level, g.kernels);
   hu_gemm_matrix(&g.scale_a, sa, m, hu_gemm_scales(accum, k), level, g.kernels);
   hu_gemm_matrix(&g.scale_b, sb, hu_gemm_scales(accum, k), n, level, g.kernels);
-  g.a.unseen = unseen_by(accum, &g.a);
-  g.b.unseen = unseen_by(accum, &g.b);
+  set_unseen(&g.a, &accum->block);
+  set_unseen(&g.b, &accum->block);
   g.accum = accum;
   g.exact = accum->kind == HU_ACCUM_EXACT;
   g.looked = 0;

@@ -158,6 +158,7 @@ static hu_span span_of(const hu_matrix *x) {
 static hu_num load_seen(const hu_matrix *x, const uint8_t *p) {
   uint32_t events, w = hu_load_code(p, x->size);
   int is_binary32 = x->spec.m == 23 && x->spec.emin == -126 && x->spec.has_inf;
+  if (x->nan_kept && load_code(x, w).kind == HU_KIND_NAN) return load_code(x, w);
   if (!x->unseen || !x->values || is_binary32) return load_code(x, w & ~x->unseen);
   return hu_unpack(&x->spec, hu_round(&x->spec, hu_unpack32(w), 0, &events) & ~x->unseen);
 }

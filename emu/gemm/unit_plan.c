@@ -61,6 +61,7 @@ static int rule_fits(const hu_spec *a, const hu_spec *b, const hu_accum *x, int 
   int32_t acc_emin = hu_spec_of(x->product, x->mode).emin;
   int steps = (int)o->length * (o->order == HU_BLOCK_ORDER_MOD4 ? 2 : 1);
   if (steps > most || (o->order == HU_BLOCK_ORDER_MOD4 && o->length % 2) || o->emin > 300) return 0;
+  if (o->scaling || o->zero == HU_BLOCK_ZERO_IEEE) return 0; /* which no step here does */
   switch (o->rule) {
     case HU_BLOCK_ALIGN:
     case HU_BLOCK_GROUPS:
@@ -101,10 +102,10 @@ int hu_unit_plan_of(hu_unit_plan *q, const hu_spec *a, const hu_spec *b, const h
   if (x->block.join == HU_BLOCK_JOIN_LAST) {
     hu_mode last = rne;
     last.round = x->block.last;
-    if (last.round == HU_RTN || !grid_of(&q->join, hu_accum_joined(x), last, 0)) return 0; /* as below */
+    if (last.round == HU_RTN || !grid_of(&q->join, hu_accum_joined(x), last, x->block.ftz)) return 0; /* as above */
   }
   if ((x->promote || x->slices) && !grid_of(&q->part, hu_accum_result(x), rne, 0)) return 0;
-  q->plus = x->block.zero;
+  q->plus = x->block.zero == HU_BLOCK_ZERO_PLUS;
   set_rule(q, x);
   return 1;
 }

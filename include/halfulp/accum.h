@@ -133,25 +133,41 @@ enum {
   HU_BLOCK_FTZ_BEFORE = 3 /* before: those that are below the smallest normal before rounding */
 };
 
-/* The sign of a zero that a sum other than zero is rounded to. A sum that is zero gives +0. */
+/* The signs of zeros. A sum that is zero gives +0, except under ieee. */
 enum {
-  HU_BLOCK_ZERO_SIGN = 0, /* sign: that of the sum */
-  HU_BLOCK_ZERO_PLUS = 1  /* plus: always +0 */
+  HU_BLOCK_ZERO_SIGN = 0, /* sign: a sum other than zero that is rounded to zero keeps its sign */
+  HU_BLOCK_ZERO_PLUS = 1, /* plus: such a sum gives +0 (align, groups) */
+  HU_BLOCK_ZERO_IEEE = 2 /* ieee: as sign, and a sum that is zero has the sign that its terms agree on, else + (- in the
+                             mode toward negative): IEEE 754 section 6.3 (exact) */
+};
+/* What a NaN is of which only digits are set that `in` does not look at. */
+enum {
+  HU_BLOCK_NAN_CUT = 0, /* cut: what the digits looked at say, an infinity in IEEE 754's formats */
+  HU_BLOCK_NAN_KEPT = 1 /* kept: a NaN */
+};
+/* What scales are applied to. */
+enum {
+  HU_BLOCK_SCALING_TERMS = 0, /* terms: to the products, or to the sums of groups, before they are aligned */
+  HU_BLOCK_SCALING_SUM = 1    /* sum: to the rounded sum of the block, before C is added to it */
 };
 
 /* The parameters of block(...). Keys with an asterisk must be given where they are allowed; the others are 0 by
  * default.
  *
- *   align   l* f* emin* cut order c last scale every in as acc   groups  l* f* emin* g* scale* every* cut acc
- *   late    l* f* f2* lanes far big in as acc                 exact   l* c last in as
- *   tree    l* daz ftz products in as                         chain   l* order daz ftz in as
- *   lanes   l* daz ftz in as                                  all     out round sat over
- *                                                            align, groups: zero */
+ *   align   l* f* emin* cut order c last scaling scale every in nan as acc zero
+ *   groups  l* f* emin* g* scale* every* cut acc zero
+ *   late    l* f* f2* lanes far big in nan as acc
+ *   exact   l* c last scaling scale every in nan as zero
+ *   tree    l* daz ftz products in nan as
+ *   chain   l* order c last daz ftz in nan as
+ *   lanes   l* daz ftz in nan as
+ *   all     out round sat over */
 typedef struct hu_block {
   uint8_t rule;
   uint8_t cut;      /* cut: what happens to the digits below the grid of an addend */
   uint8_t order;    /* order: of k; mod4: of 2 l products those with k mod 4 < 2 first, then the others */
-  uint8_t join;     /* c: last: from +0, and c is added to the block's result (of both, with mod4), rounded by `last` */
+  uint8_t join;     /* c: last: from +0, and c is added to the block's result (of both, with mod4), rounded by `last`;
+                       chain: that result is flushed as ftz says */
   uint8_t over;     /* over: inf (1): overflow is infinity in every mode; mode (0): as the mode says */
   uint8_t daz;      /* daz: subnormal operands and C read as zero of their sign; plus: these and zeros as +0 */
   uint8_t ftz;      /* ftz: subnormal results become zero: after rounding, when tiny, before rounding */
@@ -168,8 +184,11 @@ typedef struct hu_block {
   int16_t emin;     /* emin: the largest exponent is at least this, -4096 to 4096 */
   uint8_t zero;     /* zero: HU_BLOCK_ZERO_ */
   uint8_t last;     /* last: with c=last: HU_RNE ... HU_RTO, of the addition of c; to odd: overflow as `over` says */
-  hu_format as;     /* as: operands of A and B are first converted, exactly, into this format; all zero: none */
-  hu_format scale;  /* scale: format of the scales of A and of B; all zero: none */
+  uint8_t nan;      /* nan: HU_BLOCK_NAN_, with `in` */
+  uint8_t scaling;  /* scaling: HU_BLOCK_SCALING_; sum: with c=last, and l divides every; exact has scales only so */
+  uint8_t reserved[2]; /* 0 */
+  hu_format as;        /* as: operands of A and B are first converted, exactly, into this format; all zero: none */
+  hu_format scale;     /* scale: format of the scales of A and of B; all zero: none */
 } hu_block;
 
 /* An accumulation model. The all-zero record is `exact`. */
@@ -305,7 +324,8 @@ HU_API HU_MUST_CHECK hu_status hu_dot_words(size_t n, void *z, hu_element ez, co
  * These are the flags of RISC-V's bulk-normalised dot products, which raise no others (RISC-V Bulk Normalization
  * Algorithm, "IEEE 754 exception flags"). hu_dot_n's events are those of its last rounding instead. The arguments are
  * hu_dot's; errors: hu_dot's, HU_E_NULL without exceptions, and HU_E_ACCUM for a model or a mode that rounds
- * stochastically and for other models than fp32, seq and block(align,...) and block(exact,...) without order=mod4. */
+ * stochastically and for other models than fp32, seq and block(align,...) and block(exact,...) without order=mod4 and
+ * scaling=sum. */
 HU_API HU_MUST_CHECK hu_status hu_dot_exceptions(uint32_t *exceptions, size_t n, hu_element ez,
                                                  const hu_dot_operands *x, const hu_accum *accum, hu_mode mode);
 

@@ -102,7 +102,8 @@ class hu_block(_Record):
     _fields_ = [(name, c.c_uint8) for name in
                 ('rule', 'cut', 'order', 'join', 'over', 'daz', 'ftz', 'products', 'input', 'lanes')
                 ] + [(name, c.c_uint16) for name in ('length', 'kept', 'kept2', 'group', 'far', 'big', 'every')
-                     ] + [('emin', c.c_int16), ('zero', c.c_uint8), ('last', c.c_uint8), ('as', hu_format), ('scale', hu_format)]
+                     ] + [('emin', c.c_int16), ('zero', c.c_uint8), ('last', c.c_uint8), ('nan', c.c_uint8), ('scaling', c.c_uint8),
+                           ('reserved', c.c_uint8 * 2), ('as', hu_format), ('scale', hu_format)]
 
 
 class hu_element(_Record):

@@ -83,6 +83,27 @@ static void draw_against(dot *x, const fields *c, t_random *r) {
   x->ct = ((z ^ sign_of(x->c, c)) + (uint64_t)(int64_t)t_between(r, -2, 2)) & mask;
 }
 
+/* Perhaps one operand of A that is a NaN of IEEE 754's formats only by digits that the model does not look at. */
+static void draw_hidden_nan(dot *x, const fields *f, t_random *r) {
+  const hu_block *b = &x->accum.block;
+  if (!b->nan || !x->n || x->a.kind != HU_ELEMENT_CODE || x->a.format.m <= b->input || t_below(r, 8)) return;
+  uint32_t hidden = (uint32_t)1 << (x->a.format.m - b->input);
+  if (f->max + hidden >= f->sign) return;
+  uint64_t code = f->max + 2 + t_below(r, hidden - 1);
+  x->at[t_below(r, (uint32_t)x->n)] = code | (t_below(r, 2) ? f->sign : 0);
+}
+
+/* Perhaps products and C that are all zeros, most often of one sign. */
+static void draw_zeros(dot *x, const fields *fa, const fields *fb, const fields *fc, t_random *r) {
+  uint64_t minus = t_below(r, 2) ? sign_of(x->a, fa) : 0;
+  if (t_below(r, 4)) return;
+  for (size_t k = 0; k < x->n; k++) {
+    x->at[k] = t_below(r, 16) ? minus : minus ^ sign_of(x->a, fa);
+    x->bt[k] &= ~sign_of(x->b, fb);
+  }
+  x->ct = minus ? sign_of(x->c, fc) : 0;
+}
+
 void draw_operands(dot *x, t_random *r) {
   unsigned kind = t_below(r, SOME), other = t_below(r, 4) ? kind : t_below(r, SOME);
   int reach = t_below(r, 2) ? 2 : t_between(r, 1, 20), cancels = t_below(r, 3) == 0;
@@ -96,10 +117,12 @@ void draw_operands(dot *x, t_random *r) {
     x->at[k] = x->at[from] ^ sign_of(x->a, &fa);
     x->bt[k] = x->bt[from];
   }
+  draw_hidden_nan(x, &fa, r);
   draw_scales(x, r);
   x->has_c = t_below(r, 8) != 0;
   x->ct = draw_element(r, &fc, t_below(r, 2) ? kind : t_below(r, SOME), t_below(r, 2) ? reach : 2 * reach);
   if (t_below(r, 4) == 0) draw_against(x, &fc, r);
+  if (x->accum.block.zero == HU_BLOCK_ZERO_IEEE) draw_zeros(x, &fa, &fb, &fc, r);
 }
 
 /* ---- models ---- */
@@ -155,6 +178,17 @@ static void draw_join(t_random *r, hu_block *b) {
   if (b->join && t_below(r, 2)) b->last = (uint8_t)t_below(r, HU_RTO + 1);
 }
 
+/* Scales of the sums of blocks. */
+static void draw_sum_scales(t_random *r, hu_block *b) {
+  static const char *const formats[] = {"float8_e8m0fnu", "ue4m3", "fp(3,2,0):finite,unsigned",
+                                        "fp(5,0,0):fn,unsigned"};
+  if (b->order || b->every || t_below(r, 3)) return;
+  b->join = HU_BLOCK_JOIN_LAST;
+  b->scaling = HU_BLOCK_SCALING_SUM;
+  b->scale = parsed(formats[b->rule == HU_BLOCK_ALIGN ? 3 * t_below(r, 2) : t_below(r, 4)]);
+  b->every = (uint16_t)(b->length * t_between(r, 1, 3));
+}
+
 static void draw_cutting(dot *x, t_random *r, hu_block *b) {
   b->kept = (uint16_t)t_between(r, 0, t_below(r, 2) ? 40 : 26);
   x->accum.product = t_below(r, 3) ? hu_format_ieee(8, 23, 0) : small_format(r);
@@ -177,12 +211,14 @@ static void draw_cutting(dot *x, t_random *r, hu_block *b) {
   b->length = (uint16_t)(b->length + (b->order ? b->length % 2 : 0));
   draw_join(r, b);
   if (t_below(r, 3) == 0) draw_scale_format(b, r);
+  draw_sum_scales(r, b);
 }
 
 static void draw_stepping(t_random *r, hu_block *b) {
   b->daz = (uint8_t)t_below(r, 3);
   b->ftz = (uint8_t)t_below(r, 4);
   if (b->rule == HU_BLOCK_CHAIN) b->order = (uint8_t)t_below(r, 2);
+  if (b->rule == HU_BLOCK_CHAIN) draw_join(r, b);
   if (b->rule == HU_BLOCK_TREE) b->length = (uint16_t)(1 << t_below(r, 5));
   b->products = b->rule == HU_BLOCK_TREE && b->length == 2 && t_below(r, 2);
 }
@@ -195,10 +231,15 @@ static void draw_block(dot *x, t_random *r, uint8_t rule) {
   if (rule != HU_BLOCK_GROUPS && t_below(r, 4) == 0)
     b->as = t_below(r, 2) ? hu_format_ieee(8, 23, 0) : hu_format_ieee(5, 10, 0);
   if (rule <= HU_BLOCK_LATE) draw_cutting(x, r, b);
-  if (rule == HU_BLOCK_EXACT) draw_join(r, b);
+  b->nan = b->input && t_below(r, 2);
+  if (rule == HU_BLOCK_EXACT) {
+    draw_join(r, b);
+    draw_sum_scales(r, b);
+  }
   if (rule >= HU_BLOCK_TREE) draw_stepping(r, b);
   b->over = x->accum.sum.inf != HU_INF_NONE && t_below(r, 2);
   b->zero = rule <= HU_BLOCK_GROUPS && t_below(r, 2);
+  if (rule == HU_BLOCK_EXACT && t_below(r, 2)) b->zero = HU_BLOCK_ZERO_IEEE;
 }
 
 static void draw_outer(dot *x, t_random *r) {

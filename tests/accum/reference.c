@@ -336,13 +336,14 @@ static void start(engine *g, const dot *x) {
   if (x->scales) assert_int_equal(table_make(&g->ts, x->scale), HU_OK);
   g->sum = grid_of(sum, m->mode);
   g->sum.over = m->block.over;
-  g->sum.plus = m->block.zero;
+  g->sum.plus = m->block.zero == HU_BLOCK_ZERO_PLUS;
   g->sum.ftz = m->block.ftz;
   g->product = grid_of(m->product, m->mode);
   hu_mode last = rne;
   last.round = m->block.last;
-  g->join = grid_of(m->block.rule == HU_BLOCK_EXACT ? m->sum : m->product, last);
+  g->join = grid_of(m->block.rule == HU_BLOCK_ALIGN ? m->product : m->sum, last);
   g->join.over = m->block.over && last.round == HU_RTO;
+  g->join.ftz = m->block.rule == HU_BLOCK_CHAIN ? m->block.ftz : HU_BLOCK_FTZ_NONE;
   g->plain = grid_of(m->promote ? m->promoted : cuts ? m->product : sum, rne);
 }
 

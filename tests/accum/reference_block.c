@@ -61,7 +61,7 @@ static int scales_of(const engine *g, size_t k, int *e, real *value) {
 static void term_at(const engine *g, real *z, size_t k) {
   const hu_block *b = &g->x->accum.block;
   real_product(g, z, k);
-  if (b->every) {
+  if (b->every && b->scaling == HU_BLOCK_SCALING_TERMS) {
     real scale;
     int e;
     real_make(g, &scale);
@@ -260,12 +260,21 @@ static void exact_block(engine *g, const block *b, real *c) {
   real_make(g, &s);
   real_make(g, &products);
   real_make(g, &before);
-  int special = block_special(b, c, &s);
+  int special = block_special(b, c, &s), signs[2] = {c->negative == 0, c->negative != 0}, numbers = c->kind == FINITE;
+  for (size_t i = 0; i < b->count; i++) {
+    signs[b->term[i].negative != 0] = 1;
+    numbers |= b->term[i].kind == FINITE;
+  }
   for (size_t i = 0; !special && i < b->count; i++)
     if (b->term[i].kind == FINITE) real_accumulate(&products, &b->term[i]);
   real_copy(&before, c);
   if (!special) real_copy(&s, &products);
   if (!special && c->kind == FINITE) real_accumulate(&s, c);
+  if (!special && s.kind == ZERO && g->x->accum.block.zero == HU_BLOCK_ZERO_IEEE) {
+    /* IEEE 754 section 6.3, of terms that are zeros of one sign, or that cancel */
+    int agree = !numbers && !(signs[0] && signs[1]);
+    s.negative = agree ? signs[1] : g->sum.mode.round == HU_RTN;
+  }
   real_copy(c, &s);
   step_round(g, &g->sum, c);
   if (!special) watch_sum(g, &before, &products, c);
@@ -349,6 +358,22 @@ static void choose(const hu_block *o, block *b, size_t k, size_t k1, int half) {
     if (!mod4 || ((i - k) % 4 >= 2) == half) b->k[b->count++] = i;
 }
 
+/* The block that begins at k times its scales, both products rounded. */
+static void scale_sum(engine *g, size_t k, real *s) {
+  real a, b;
+  size_t j = k / g->x->accum.block.every;
+  real_make(g, &a);
+  real_make(g, &b);
+  real_from_code(&a, &g->ts, (uint32_t)g->x->sa[j]);
+  real_from_code(&b, &g->ts, (uint32_t)g->x->sb[j]);
+  real_multiply(&a, &a, &b);
+  step_round(g, &g->join, &a);
+  real_multiply(s, &a, s);
+  step_round(g, &g->join, s);
+  real_drop(&a);
+  real_drop(&b);
+}
+
 void reference_blocks(engine *g, size_t k0, size_t k1, real *c) {
   static block b;
   const hu_block *o = &g->x->accum.block;
@@ -365,6 +390,7 @@ void reference_blocks(engine *g, size_t k0, size_t k1, real *c) {
       choose(o, &b, k, k1, half);
       one_block(g, &b, &s);
     }
+    if (o->scaling) scale_sum(g, k, &s);
     if (o->join == HU_BLOCK_JOIN_LAST)
       join(g, &g->join, c, c, &s);
     else

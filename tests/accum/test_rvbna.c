@@ -14,6 +14,7 @@
 
 #include "halfulp/accum.h"
 #include "halfulp/arith.h"
+#include "halfulp/scalar.h"
 #include "tests/support/random.h"
 #include "tests/support/support.h"
 
@@ -75,9 +76,16 @@ static uint32_t to_odd(int64_t sum, int unit, flags *raised) {
   return sign | field << GOAL_M | ((uint32_t)kept & 0x7FFFFFu);
 }
 
-/* The algorithm: n products, no addend. */
+/* +-sum 2^unit in a mode of frm, which takes the place of the algorithm's rounding to odd; binary64 holds the sum. */
+static uint32_t in_mode(int64_t sum, int unit, hu_mode frm, flags *raised) {
+  uint32_t events = 0, z = hu_encode64(hu_format_ieee(8, 23, 0), frm, ldexp((double)sum, unit), 0, &events);
+  raised->overflow |= (events & HU_EVENT_OVERFLOW) != 0;
+  return sum ? z : 0;
+}
+
+/* The algorithm: n products, no addend. frm: NULL, or how its result is rounded instead of to odd. */
 static uint32_t bulk_normalised(int n, const encoding *ca, const encoding *cb, const uint32_t *a, const uint32_t *b,
-                                flags *raised) {
+                                const hu_mode *frm, flags *raised) {
   int guard = 0, reference[MOST], sign[MOST], highest = 0, nan = 0, invalid = 0, plus = 0, minus = 0;
   uint64_t sig[MOST];
   while (1 << guard < n) guard++;
@@ -107,7 +115,7 @@ static uint32_t bulk_normalised(int n, const encoding *ca, const encoding *cb, c
     sum += sign[i] ? -(int64_t)kept : (int64_t)kept;
   }
   int bias = (1 << (ca->e - 1)) - 1 + (1 << (cb->e - 1)) - 1;
-  return to_odd(sum, highest - bias - places, raised);
+  return frm ? in_mode(sum, highest - bias - places, *frm, raised) : to_odd(sum, highest - bias - places, raised);
 }
 
 /* vd + the sum, in one of the modes of frm, or to odd as the algorithm says it. */
@@ -146,9 +154,9 @@ static uint32_t draw_vd(t_random *r, int special) {
   return t_below(r, 2) ? any & 0xBFFFFFFFu : t_below(r, 2) ? any & 0x80000000u : any;
 }
 
-/* `count` dot products of 1 to 3 sets of n. */
-static void compare(const hu_accum *model, int n, const encoding *ca, const encoding *cb, uint8_t round, unsigned count,
-                    t_random *r) {
+/* `count` dot products of 1 to 3 sets of n, whose sums are rounded to odd, or by `frm`. */
+static void compare(const hu_accum *model, int n, const encoding *ca, const encoding *cb, const hu_mode *frm,
+                    uint8_t round, unsigned count, t_random *r) {
   const hu_element ez = element_of("binary32");
   for (unsigned i = 0; i < count; i++) {
     uint32_t a[3 * MOST], b[3 * MOST], vd, z, exceptions;
@@ -164,7 +172,7 @@ static void compare(const hu_accum *model, int n, const encoding *ca, const enco
       b8[k] = (uint8_t)b[k];
     }
     for (int s = 0; s < sets; s++)
-      vd = accumulate(vd, bulk_normalised(n, ca, cb, a + s * n, b + s * n, &raised), round, &raised);
+      vd = accumulate(vd, bulk_normalised(n, ca, cb, a + s * n, b + s * n, frm, &raised), round, &raised);
     hu_dot_operands x;
     memset(&x, 0, sizeof x);
     x.a = (hu_vector){ca->e + ca->m > 7 ? (void *)a16 : (void *)a8, 1, 0, element_of(ca->name)};
@@ -201,12 +209,13 @@ static void presets(void **state) {
       hu_accum_preset preset;
       snprintf(name, sizeof name, "riscv.zvdota.%s.n%d", short_names[p], n);
       assert_int_equal(hu_accum_preset_find(&preset, name), HU_OK);
-      compare(&preset.accum, n, pairs[p][0], pairs[p][1], HU_RTO, 4000, &r);
+      compare(&preset.accum, n, pairs[p][0], pairs[p][1], NULL, HU_RTO, 4000, &r);
     }
   }
 }
 
-/* The integrated matrix extension with psm=1, rnd=rto, by this algorithm: the last addition in the mode of frm. */
+/* The integrated matrix extension with psm=1 by this algorithm, rnd=rto and rnd=frm: the last addition in the mode of
+ * frm. */
 static void modes_of_frm(void **state) {
   static const char *const names[] = {"rne", "rtz", "rtn", "rtp", "rna"};
   static const uint8_t round[] = {HU_RNE, HU_RTZ, HU_RTN, HU_RTP, HU_RNA};
@@ -220,7 +229,12 @@ static void modes_of_frm(void **state) {
         snprintf(text, sizeof text, "block(align,l=%d,f=%d,emin=-4096,cut=odd,c=last,last=%s,round=rto,over=inf)",
                  1 << guard, 23 + guard, names[m]);
         assert_int_equal(hu_accum_parse(&model, text, NULL), HU_OK);
-        compare(&model, 1 << guard, pairs[p][0], pairs[p][1], round[m], 700, &r);
+        compare(&model, 1 << guard, pairs[p][0], pairs[p][1], NULL, round[m], 500, &r);
+        const hu_mode frm = {.round = round[m]};
+        snprintf(text, sizeof text, "block(align,l=%d,f=%d,emin=-4096,cut=odd,c=last,last=%s,round=%s)", 1 << guard,
+                 23 + guard, names[m], names[m]);
+        assert_int_equal(hu_accum_parse(&model, text, NULL), HU_OK);
+        compare(&model, 1 << guard, pairs[p][0], pairs[p][1], &frm, round[m], 300, &r);
       }
     }
   }
@@ -233,6 +247,7 @@ static void exact_groups(void **state) {
   enum { XCT, FRM, RTO, RNDS };
   const hu_element binary32 = element_of("binary32"), e5 = element_of("float8_e5m2");
   const hu_accum exact = {0};
+  long zeros = 0;
   (void)state;
   t_random r = {t_seed(__func__, 72)};
   for (unsigned i = 0; i < 20000; i++) {
@@ -246,7 +261,7 @@ static void exact_groups(void **state) {
       a[k] = (uint8_t)draw_code(&r, &e5m2, (int)special);
       b[k] = (uint8_t)draw_code(&r, &e5m2, (int)special);
     }
-    if (rnd == XCT) snprintf(text, sizeof text, "block(exact,l=%u,round=%s)", n, names[m]);
+    if (rnd == XCT) snprintf(text, sizeof text, "block(exact,l=%u,round=%s,zero=ieee)", n, names[m]);
     if (rnd == FRM) snprintf(text, sizeof text, "block(exact,l=%u,c=last,last=%s,round=%s)", n, names[m], names[m]);
     if (rnd == RTO) snprintf(text, sizeof text, "block(exact,l=%u,c=last,last=%s,round=rto)", n, names[m]);
     assert_int_equal(hu_accum_parse(&model, text, NULL), HU_OK);
@@ -260,13 +275,151 @@ static void exact_groups(void **state) {
     x.c = (hu_vector){&c, 1, 0, binary32};
     if (rnd == XCT) assert_int_equal(hu_dot(n, &want, binary32, &x, &exact, frm, NULL, NULL), HU_OK);
     assert_int_equal(hu_dot(n, &z, binary32, &x, &model, frm, NULL, NULL), HU_OK);
-    if (rnd == XCT && !(want << 1)) continue; /* a block gives +0 where the exact sum is zero */
     if (z != want) fail_msg("%s, C %08x: %08x, not %08x", text, (unsigned)c, (unsigned)z, (unsigned)want);
+    zeros += rnd == XCT && z == 0x80000000u;
   }
+  assert_true(zeros > 20);
+}
+
+/* rnd=xct where the sum of C and the products is zero: the sign by hand, of terms that are zeros and of terms that
+ * cancel. */
+static void zeros_by_hand(void **state) {
+  (void)state;
+  static const struct {
+    const char *round;
+    uint8_t a[2], b[2];
+    uint32_t c, want;
+  } rows[] = {
+      {"rtn", {0x3C, 0xBC}, {0x3C, 0x3C}, 0, 0x80000000},    /* 1 - 1 + 0 */
+      {"rtn", {0x3C, 0}, {0x3C, 0}, 0xBF800000, 0x80000000}, /* 1 + 0 - 1 */
+      {"rtn", {0, 0}, {0x3C, 0x3C}, 0, 0},                   /* zeros that agree */
+      {"rtn", {0x80, 0}, {0x3C, 0x3C}, 0, 0x80000000},       /* zeros that do not */
+      {"rne", {0x3C, 0xBC}, {0x3C, 0x3C}, 0, 0},
+      {"rne", {0x80, 0x80}, {0x3C, 0x3C}, 0x80000000, 0x80000000}, /* -0 - 0 - 0 */
+      {"rne", {0x80, 0}, {0x3C, 0x3C}, 0x80000000, 0},
+      {"rtp", {0x80, 0x80}, {0x3C, 0x3C}, 0x80000000, 0x80000000},
+  };
+  const hu_element binary32 = element_of("binary32"), e5 = element_of("float8_e5m2");
+  const hu_mode rne = {0};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    char text[80];
+    uint32_t z;
+    hu_accum model;
+    hu_dot_operands x;
+    for (int ieee = 0; ieee < 2; ieee++) {
+      snprintf(text, sizeof text, "block(exact,l=2,round=%s%s)", rows[i].round, ieee ? ",zero=ieee" : "");
+      assert_int_equal(hu_accum_parse(&model, text, NULL), HU_OK);
+      memset(&x, 0, sizeof x);
+      x.a = (hu_vector){rows[i].a, 1, 0, e5};
+      x.b = (hu_vector){rows[i].b, 1, 0, e5};
+      x.c = (hu_vector){&rows[i].c, 1, 0, binary32};
+      assert_int_equal(hu_dot(2, &z, binary32, &x, &model, rne, NULL, NULL), HU_OK);
+      if (z != (ieee ? rows[i].want : 0)) fail_msg("row %zu, %s: %08x", i, text, (unsigned)z);
+    }
+  }
+}
+
+/* ---- microscaled groups ---- */
+
+enum { SCALES = 3, SCALED_MOST = SCALES * 32 };
+
+/* The draft's fp_scaled_gemm for one element, C in binary32: per group of n products S, rounded as rnd says, times the
+ * rounded product of both scales, and that added to C; three roundings in the mode of frm. */
+static uint32_t scaled_groups_of(int bulk, unsigned n, unsigned bs, unsigned k, const encoding *c, const uint32_t *a,
+                                 const uint32_t *b, const uint8_t *sa, const uint8_t *sb, hu_mode frm, hu_mode rnd,
+                                 uint32_t acc) {
+  const hu_format f = hu_format_ieee(8, 23, 0), e8m0 = element_of("float8_e8m0fnu").format;
+  const hu_element binary32 = element_of("binary32"), element = element_of(c->name);
+  const hu_accum exact = {0};
+  for (unsigned first = 0; first < k; first += n) {
+    uint32_t s = 0, scale = hu_mul(f, frm, e8m0, sa[first / bs], e8m0, sb[first / bs], 0, NULL);
+    flags raised = {0, 0};
+    uint8_t a8[32], b8[32];
+    for (unsigned i = 0; i < n; i++) {
+      a8[i] = (uint8_t)a[first + i];
+      b8[i] = (uint8_t)b[first + i];
+    }
+    hu_dot_operands x;
+    memset(&x, 0, sizeof x);
+    x.a = (hu_vector){a8, 1, 0, element};
+    x.b = (hu_vector){b8, 1, 0, element};
+    assert_int_equal(hu_dot(n, &s, binary32, &x, &exact, rnd, NULL, NULL), HU_OK);
+    if (bulk) s = bulk_normalised((int)n, c, c, a + first, b + first, NULL, &raised);
+    if (!(s << 1)) s = 0; /* a sum of products that is zero is +0 here */
+    acc = hu_add(f, frm, f, acc, f, hu_mul(f, frm, f, scale, f, s, 0, NULL), 0, NULL);
+  }
+  return acc;
+}
+
+/* Scales near 1; far away, so that their product, or the scaled group, leaves binary32; NaN now and then. */
+static uint8_t draw_scale(t_random *r, unsigned kind) {
+  if (kind == 0) return (uint8_t)(120 + t_below(r, 15));
+  if (kind == 1) return (uint8_t)(t_below(r, 2) ? 200 + t_below(r, 55) : t_below(r, 50));
+  return (uint8_t)t_next32(r);
+}
+
+/* Few of the codes are special, since there are 96 to a sum. */
+static uint32_t draw_number(t_random *r, const encoding *c) {
+  uint32_t code = draw_code(r, c, 0);
+  factor f = take_apart(c, code);
+  return (f.nan || f.inf) && t_below(r, 100) ? code ^ 1u << c->m : code;
+}
+
+static void scaled_groups(void **state) {
+  static const uint8_t modes[] = {HU_RNE, HU_RTZ, HU_RTN, HU_RTP, HU_RNA};
+  static const char *const names[] = {"rne", "rtz", "rtn", "rtp", "rna"};
+  const hu_element binary32 = element_of("binary32"), scale = element_of("float8_e8m0fnu");
+  const hu_mode rne = {0};
+  long nans = 0, infinities = 0, zeros = 0, numbers = 0;
+  (void)state;
+  t_random r = {t_seed(__func__, 73)};
+  for (unsigned i = 0; i < 12000; i++) {
+    const encoding *c = i & 1 ? &e4m3 : &e5m2;
+    unsigned m = t_below(&r, 5), guard = t_below(&r, 5), n = 1u << guard, bs = t_below(&r, 2) ? 16 : 32,
+             bulk = t_below(&r, 2);
+    unsigned k = bs * SCALES, kind = t_below(&r, 8) ? t_below(&r, 2) : 2;
+    int rto = bulk || t_below(&r, 2);
+    uint32_t a[SCALED_MOST], b[SCALED_MOST], vd = draw_vd(&r, 0), z;
+    uint8_t a8[SCALED_MOST], b8[SCALED_MOST], sa[SCALES], sb[SCALES];
+    char text[200];
+    hu_accum model;
+    for (unsigned j = 0; j < k; j++) {
+      a8[j] = (uint8_t)(a[j] = draw_number(&r, c));
+      b8[j] = (uint8_t)(b[j] = draw_number(&r, c));
+    }
+    for (unsigned j = 0; j < SCALES; j++) sa[j] = draw_scale(&r, kind), sb[j] = draw_scale(&r, kind);
+    if (bulk)
+      snprintf(text, sizeof text,
+               "block(align,l=%u,f=%u,emin=-4096,every=%u,cut=odd,c=last,last=%s,scaling=sum,scale=float8_e8m0fnu,"
+               "round=rto,over=inf)",
+               n, 23 + guard, bs, names[m]);
+    else
+      snprintf(text, sizeof text, "block(exact,l=%u,every=%u,c=last,last=%s,scaling=sum,scale=float8_e8m0fnu,round=%s)",
+               n, bs, names[m], rto ? "rto" : names[m]);
+    assert_int_equal(hu_accum_parse(&model, text, NULL), HU_OK);
+    hu_mode frm = {.round = modes[m]}, rnd = {.round = rto ? HU_RTO : modes[m]};
+    uint32_t want = scaled_groups_of((int)bulk, n, bs, k, c, a, b, sa, sb, frm, rnd, vd);
+    hu_dot_operands x;
+    memset(&x, 0, sizeof x);
+    x.a = (hu_vector){a8, 1, 0, element_of(c->name)};
+    x.b = (hu_vector){b8, 1, 0, element_of(c->name)};
+    x.c = (hu_vector){&vd, 1, 0, binary32};
+    x.sa = (hu_vector){sa, 1, 0, scale};
+    x.sb = (hu_vector){sb, 1, 0, scale};
+    assert_int_equal(hu_dot(k, &z, binary32, &x, &model, rne, NULL, NULL), HU_OK);
+    if (z != want) fail_msg("%s, C %08x: %08x, not %08x", text, (unsigned)vd, (unsigned)z, (unsigned)want);
+    nans += (want & 0x7FFFFFFF) > 0x7F800000;
+    infinities += (want & 0x7FFFFFFF) == 0x7F800000;
+    zeros += want << 1 == 0;
+    numbers += (want & 0x7F800000) != 0x7F800000 && want << 1 != 0;
+  }
+  if (!(nans > 100 && infinities > 100 && zeros > 10 && numbers > 5000))
+    fail_msg("%ld NaNs, %ld infinities, %ld zeros, %ld numbers", nans, infinities, zeros, numbers);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(presets), cmocka_unit_test(modes_of_frm),
-                                     cmocka_unit_test(exact_groups)};
+                                     cmocka_unit_test(exact_groups), cmocka_unit_test(zeros_by_hand),
+                                     cmocka_unit_test(scaled_groups)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -437,6 +437,7 @@ static void align_blocks(void **state) {
     memset(&x.accum.promoted, 0, sizeof x.accum.promoted);
     memset(&b->scale, 0, sizeof b->scale);
     b->every = 0;
+    b->scaling = HU_BLOCK_SCALING_TERMS;
     b->cut = HU_BLOCK_CUT_TRUNC;
     b->length = (uint16_t)(1 << t_between(&r, b->order ? 1 : 0, 5));
     if (t_below(&r, 4)) b->kept = (uint16_t)t_between(&r, 8, 29);

@@ -143,9 +143,10 @@ static size_t draw_rule(t_random *r, char *z, size_t size) {
   static const char *const lates[] = {"", ",far=25", ",big=128", ",far=3,big=10"};
   static const char *const lanes[] = {"", ",lanes=2"};
   static const char *const ups[] = {"", ",order=down"};
+  static const char *const zeros[] = {"", "", ",zero=ieee"};
   static const unsigned kept[] = {0, 1, 7, 13, 23, 24, 25, 31, 40};
   unsigned l = 1 + t_below(r, t_below(r, 4) ? 16 : 64), f = kept[t_below(r, 9)], levels = t_below(r, 5);
-  const char *in = t_below(r, 6) ? "" : ",in=10";
+  const char *in = t_below(r, 6) ? "" : t_below(r, 2) ? ",in=10" : ",in=10,nan=kept";
   static const char *const every[] = {"", "", ",every=5,scale=float8_e8m0fnu", ",every=32,scale=float8_e8m0fnu",
                                       ",every=16,scale=fp(4,0,3):finite,unsigned"};
   static const char *const scales[] = {"float8_e8m0fnu", "ue4m3", "ue5m3", "fp(3,2,0):finite,unsigned"};
@@ -157,7 +158,8 @@ static size_t draw_rule(t_random *r, char *z, size_t size) {
                     -(int)t_below(r, 160), g, g * (1 + t_below(r, 4)), PICK(scales), PICK(cuts));
       return (size_t)at;
     case 0:
-      at = snprintf(z, size, "block(exact,l=%u%s%s", t_below(r, 4) ? 1 + t_below(r, 4) : l, PICK(joins), in);
+      at = snprintf(z, size, "block(exact,l=%u%s%s%s", t_below(r, 4) ? 1 + t_below(r, 4) : l, PICK(joins), in,
+                    PICK(zeros));
       return (size_t)at;
     case 1:
       at = snprintf(z, size, "block(late,l=%u,f=%u,f2=%u%s%s%s", l, f, f + t_below(r, 41 - f), PICK(lanes), PICK(lates),
@@ -169,7 +171,7 @@ static size_t draw_rule(t_random *r, char *z, size_t size) {
                : snprintf(z, size, "block(tree,l=%u%s%s%s", 1u << levels, PICK(daz), PICK(ftz), in);
       return (size_t)at;
     case 3:
-      at = snprintf(z, size, "block(chain,l=%u%s%s%s%s", l, PICK(ups), PICK(daz), PICK(ftz), in);
+      at = snprintf(z, size, "block(chain,l=%u%s%s%s%s%s", l, PICK(ups), PICK(joins), PICK(daz), PICK(ftz), in);
       return (size_t)at;
     case 4: at = snprintf(z, size, "block(lanes,l=%u%s%s%s", l, PICK(daz), PICK(ftz), in); return (size_t)at;
     default:
@@ -240,6 +242,7 @@ static void beyond_blocks(void **state) {
                                       "amd.cdna2.bf16",
                                       "intel.vdpbf16ps",
                                       "block(chain,l=24,out=binary16)",
+                                      "block(chain,l=16,in=10,c=last,ftz=tiny,nan=kept)",
                                       "intel.tdpbf16ps",
                                       "arm.bfdot"};
   t_random r = {t_seed("gemm block beyond", 63)};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Every preset as a black box, its name hidden: is an equal model found, with how many questions, in what time?
  *
- * usage: sweep VECTORS CHANGED PART...     presets whose names contain one of the PARTs, "" for all; with CHANGED > 0
- * so many models of each with one parameter changed, drawn, instead. Equality is looked at on VECTORS drawn vectors.
+ * usage: sweep VECTORS CHANGED PART...   presets whose names contain one of the PARTs, "" for all, but not those whose
+ * names contain the rest of a PART that begins with '-'; with CHANGED > 0 so many models of each with one parameter
+ * changed, drawn, instead. Equality is looked at on VECTORS drawn vectors.
  * The search verifies on as many, at most on 100,000 as the command does. Prints a line each: name, questions before
  * the verification, seconds of processor time, candidates left, verdict, model; with HU_IDENTIFY_STEPS set the steps of
  * each search on standard error. Exit code 1: a model was not found, or a wrong one. */
@@ -117,9 +118,14 @@ static int try_changed(const hu_accum_preset *p, size_t vectors, size_t count, i
 }
 
 static int is_wanted(const char *name, int count, char **part) {
-  for (int i = 0; i < count; i++)
-    if (strstr(name, part[i])) return 1;
-  return 0;
+  int wanted = 0;
+  for (int i = 0; i < count; i++) {
+    int but = part[i][0] == '-';
+    if (!strstr(name, part[i] + but)) continue;
+    if (but) return 0;
+    wanted = 1;
+  }
+  return wanted;
 }
 
 int main(int argc, char **argv) {
