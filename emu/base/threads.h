@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "halfulp/status.h"
+#include "emu/base/helpers.h"
 
 /* A static variable that each thread has for itself. */
 #if defined(HALFULP_NO_THREADS)
@@ -20,17 +20,5 @@
  * Parts must be independent: which thread runs which, and in what order, is not determined. Where a thread cannot be
  * started the others do its work. */
 void hu_parallel(uint32_t threads, size_t parts, void (*run)(void *context, size_t part), void *context);
-
-/* Threads that wait for work. run calls part(context, 0) ... part(context, parts - 1), each once, and returns when all
- * are done. */
-typedef struct hu_helpers {
-  void (*run)(void *self, size_t parts, void (*part)(void *context, size_t part), void *context);
-  void *self;
-} hu_helpers;
-
-/* From here on the helpers, which must stay where they are, run what hu_parallel divides among several threads when the
- * calling thread calls it; NULL: threads are started for it. What was set before is returned. Exported for the library
- * of training alone. */
-HU_API const hu_helpers *hu_parallel_by(const hu_helpers *helpers);
 
 #endif

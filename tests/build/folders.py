@@ -18,7 +18,7 @@ TRAINING = ['text', 'data', 'step', 'engine', 'net', 'precision', 'model', 'trai
 COMMAND = ['base', 'accum', 'draw', 'tensors', 'target', 'explain', 'quantize', 'plot', 'vectors', 'proof', 'verify', 'campaign', 'train', 'sweep',
            'experiment', 'question', 'box', 'processor', 'bench', 'identify', 'command']
 # What stands against the order, file by file: the header that compiles loops for a level; the one that lends threads.
-UPWARD = {'train/engine/loops.h': ['emu/simd/of_level.h'], 'train/engine/cpu.h': ['emu/base/threads.h']}
+UPWARD = {'train/engine/loops.h': ['emu/simd/of_level.h'], 'train/engine/cpu.h': ['emu/base/helpers.h']}
 
 
 def left_of(folders, name, top):

@@ -196,24 +196,24 @@ static hu_status multiply(const hu_accum *accum, size_t edge, const hu_result *d
 static hu_status run_product(const product_case *t) {
   hu_format f;
   hu_accum accum;
-  const size_t edge = t->edge, elements = edge * DEPTH;
+  const size_t edge = t->edge, size = edge * DEPTH;
   hu_status s = hu_format_find(&f, t->format);
   if (s == HU_OK) s = hu_accum_parse(&accum, t->model, NULL);
   float *d = room(edge * edge * sizeof *d);
-  void *a = room(elements * 4), *b = room(elements * 4);
-  uint16_t *codes = calloc(elements, sizeof *codes);
+  void *a = room(size * 4), *b = room(size * 4);
+  uint16_t *codes = calloc(size, sizeof *codes);
   if (s != HU_OK || !codes) return s;
   /* Codes of numbers between 1/2 and 2. */
   hu_limits l = hu_limits_of(f);
-  for (size_t i = 0; i < elements; i++) {
+  for (size_t i = 0; i < size; i++) {
     uint32_t code = ((uint32_t)(l.bias - 1) << f.m) + (uint32_t)(i * 2654435761u >> 20) % (2u << f.m);
     if (l.storage == 8)
       ((uint8_t *)codes)[i] = (uint8_t)code;
     else
       codes[i] = (uint16_t)code;
   }
-  s = hu_memory_put(a, codes, elements * l.storage / 8);
-  if (s == HU_OK) s = hu_memory_put(b, codes, elements * l.storage / 8);
+  s = hu_memory_put(a, codes, size * l.storage / 8);
+  if (s == HU_OK) s = hu_memory_put(b, codes, size * l.storage / 8);
   free(codes);
   hu_operand aa = {a, DEPTH, f, HU_STORAGE_CODES, 0}, bb = {b, edge, f, HU_STORAGE_CODES, 0};
   hu_result dd = {d, edge, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};

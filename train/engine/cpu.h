@@ -3,7 +3,7 @@
 #ifndef HALFULP_TRAIN_ENGINE_CPU_H
 #define HALFULP_TRAIN_ENGINE_CPU_H
 
-#include "emu/base/threads.h"
+#include "emu/base/helpers.h"
 #include "train/engine/crew.h"
 #include "train/engine/engine.h"
 #include "train/engine/loops.h"
