@@ -9,11 +9,6 @@ void hu_parallel(uint32_t threads, size_t parts, void (*run)(void *context, size
   for (size_t part = 0; part < parts; part++) run(context, part);
 }
 
-const hu_helpers *hu_parallel_by(const hu_helpers *helpers) {
-  (void)helpers;
-  return NULL;
-}
-
 #else
 
 #include <pthread.h>
@@ -21,13 +16,31 @@ const hu_helpers *hu_parallel_by(const hu_helpers *helpers) {
 
 #include "halfulp/array.h"
 
-HU_OWN_OF_THREAD const hu_helpers *helpers_here;
+#if defined(HU_LENDS_THREADS)
+static _Thread_local const hu_helpers *helpers_here;
 
 const hu_helpers *hu_parallel_by(const hu_helpers *helpers) {
   const hu_helpers *before = helpers_here;
   helpers_here = helpers;
   return before;
 }
+
+/* 1: helpers have run all parts. */
+static int helped(size_t parts, void (*run)(void *context, size_t part), void *context) {
+  const hu_helpers *helpers = hu_parallel_by(NULL); /* a part of theirs has no helpers of its own */
+  if (!helpers) return 0;
+  helpers->run(helpers->self, parts, run, context);
+  (void)hu_parallel_by(helpers);
+  return 1;
+}
+#else
+static int helped(size_t parts, void (*run)(void *context, size_t part), void *context) {
+  (void)parts;
+  (void)run;
+  (void)context;
+  return 0;
+}
+#endif
 
 typedef struct work {
   atomic_size_t next;
@@ -54,12 +67,7 @@ void hu_parallel(uint32_t threads, size_t parts, void (*run)(void *context, size
     for (size_t part = 0; part < parts; part++) run(context, part);
     return;
   }
-  if (helpers_here) {
-    const hu_helpers *helpers = hu_parallel_by(NULL); /* a part of theirs has no helpers of its own */
-    helpers->run(helpers->self, parts, run, context);
-    hu_parallel_by(helpers);
-    return;
-  }
+  if (helped(parts, run, context)) return;
   atomic_init(&w.next, 0);
   w.parts = parts;
   w.run = run;

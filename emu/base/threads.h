@@ -9,13 +9,6 @@
 
 #include "emu/base/helpers.h"
 
-/* A static variable that each thread has for itself. */
-#if defined(HALFULP_NO_THREADS)
-#define HU_OWN_OF_THREAD static
-#else
-#define HU_OWN_OF_THREAD static _Thread_local
-#endif
-
 /* Runs run(context, 0) ... run(context, parts - 1), each once, on up to `threads` threads (the calling one included).
  * Parts must be independent: which thread runs which, and in what order, is not determined. Where a thread cannot be
  * started the others do its work. */

@@ -3,7 +3,6 @@
 #include "halfulp/s2fp8.h"
 
 #include "emu/base/array_extent.h"
-#include "emu/base/threads.h"
 #include "emu/core/bits.h"
 #include "emu/s2fp8/run.h"
 
@@ -53,21 +52,8 @@ void hu_s2_make(hu_s2 *t, const hu_s2fp8 *kind, int64_t mu, int64_t m, hu_mode m
 
 /* ---- sums and scales ---- */
 
-/* Most calls have the kind of the call before: to check that again would take a tenth of the time of a small tensor.
- * Kinds of equal bytes are equal. */
-static hu_status check_kind(const hu_s2fp8 *kind) {
-  HU_OWN_OF_THREAD hu_s2fp8 right;
-  HU_OWN_OF_THREAD int known;
-  if (known && kind && memcmp(&right, kind, sizeof right) == 0) return HU_OK;
-  hu_status s = hu_s2fp8_check(kind, NULL);
-  if (s != HU_OK) return s;
-  memcpy(&right, kind, sizeof right);
-  known = 1;
-  return HU_OK;
-}
-
 hu_status hu_s2_check(const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode) {
-  hu_status s = check_kind(kind);
+  hu_status s = hu_s2fp8_check(kind, NULL);
   if (s == HU_OK) s = hu_mode_check(mode);
   if (s == HU_OK && scale && !hu_s2_scale_fits(scale->mu, scale->m)) s = HU_E_SCALING;
   return s;
