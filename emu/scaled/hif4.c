@@ -3,7 +3,6 @@
  * are exact in binary64 in whatever rounding direction the processor is. */
 #include "halfulp/hif4.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "emu/base/exec.h"
@@ -37,16 +36,20 @@ static double to_bfloat16(double x) {
 
 static double one_seventh(void) { return hu_decode64(hu_bfloat16(), 0x3E12); }
 
-static double value_of_scale(unsigned c) { return ldexp(4 + c % 4, (int)(c / 4) - BIAS - 2); }
+/* 2^e, which is normal here: libm's ldexp is not asked for, so that nobody must link it. */
+static double power_of_2(int e) { return hu_double_of_bits((uint64_t)(1023 + e) << 52); }
+
+static double value_of_scale(unsigned c) { return (4 + c % 4) * power_of_2((int)(c / 4) - BIAS - 2); }
 
 /* The code of S > 0 rounded to three digits: S = q 2^e, q from 4 to 8. */
 static unsigned code_of_scale(double s, const hu_hif4 *kind) {
-  int e;
   if (s < 0x1p-48) return kind->low == HU_HIF4_LOW_NAN ? NAN_SCALE : 0;
   if (s >= 0x1.ap15) return kind->high == HU_HIF4_HIGH_NAN ? NAN_SCALE : LAST_SCALE;
-  double scaled = frexp(s, &e) * 8, q = floor(scaled);
-  if (scaled - q > 0.5 || (scaled - q == 0.5 && (int)q % 2)) q++;
-  return (unsigned)(4 * (e - 1 + BIAS) + (int)q - 4); /* q = 8 is the next binade's first code */
+  int e = (int)(hu_bits_of_double(s) >> 52) - 1023;
+  double scaled = s * power_of_2(2 - e);
+  int q = (int)scaled;
+  if (scaled - q > 0.5 || (scaled - q == 0.5 && q % 2)) q++;
+  return (unsigned)(4 * (e + BIAS) + q - 4); /* q = 8 is the next binade's first code */
 }
 
 /* ---- a block ---- */
@@ -133,7 +136,7 @@ static uint8_t code_of(const block *b, const hu_hif4 *kind, size_t i, uint32_t *
   hu_mode mode = {0};
   mode.round = kind->ties == HU_HIF4_AWAY ? HU_RNA : HU_RNE;
   mode.saturate = HU_SAT_FINITE;
-  double p = ldexp(product(kind, y, b->inverse, 1), -eighth_bit(b->scale, i) - fourth_bit(b->scale, i));
+  double p = product(kind, y, b->inverse, 1) * power_of_2(-eighth_bit(b->scale, i) - fourth_bit(b->scale, i));
   return (uint8_t)hu_encode64(hu_float4_e1m2(), mode, p, 0, events);
 }
 
@@ -153,7 +156,7 @@ static void encode_block(block *b, size_t n, const float *x, const hu_hif4 *kind
 static float value_of(const uint8_t *scale, uint8_t code, size_t i) {
   if (scale[0] == NAN_SCALE) return hu_float_of_bits(0x7FC00000);
   double p = hu_decode64(hu_float4_e1m2(), code & 15);
-  return (float)ldexp(p * value_of_scale(scale[0]), eighth_bit(scale, i) + fourth_bit(scale, i));
+  return (float)(p * value_of_scale(scale[0]) * power_of_2(eighth_bit(scale, i) + fourth_bit(scale, i)));
 }
 
 /* ---- matrices ---- */
