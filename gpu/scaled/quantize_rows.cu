@@ -257,7 +257,8 @@ HU_KERNEL __launch_bounds__(HU_THREADS, HU_ROWS_BLOCKS)
 int hu_scaled_rows_serves(const hu_scaled_args *a) {
   int sides =
       a->side_rows == 1 && (a->side_cols == 16 || a->side_cols == 32 || a->side_cols == 64 || a->side_cols == 128);
-  return sides && a->lanes && !a->stats && !a->tops && a->code_size == 1 && a->top >= a->low &&
+  int own = !a->amax || a->scaler.two; /* a given amax that makes the only scale is not looked at here */
+  return sides && own && a->lanes && !a->stats && !a->tops && a->code_size == 1 && a->top >= a->low &&
          (a->scaler.rule != HU_SCALE_RATIO || a->ratios);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks of 2049 to 16384 elements, which are read once, and larger ones, against the CPU: squares, long rows, small
- * and large tensors, ragged edges; to nearest and with random digits; given amax, statistics, events; infinities and
- * NaN in one tile of a tensor and not in the others. */
+ * and large tensors, some as small as a block of rows, ragged edges; to nearest and with random digits; given amax,
+ * statistics, events; infinities and NaN in one tile of a tensor and not in the others. */
 #include "tests/cuda_host/scaled_problem.h"
 
 enum { MOST = 40000 };
@@ -22,6 +22,8 @@ static const struct {
               {"scaled(fp(2,5,15):finite;" RATIO "1x*)", 2, 16388},
               {"scaled(float8_e4m3fn;" E8M0 "*x*)", 51, 60},
               {"scaled(float8_e4m3fn;special=nan;" E8M0 "*x*)", 1, 32772},
+              {"fp8_tensor", 8, 16}, /* as long as a block of rows */
+              {"fp8_tensor", 1, 64},
               {"fp8_tensor", 64, 100},
               {"fp8_tensor", 140, 132}};
 
