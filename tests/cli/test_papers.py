@@ -224,13 +224,13 @@ class Papers(support.Case):
 
     def test_hit_rate(self):
         self.movielens()
-        made = json.loads(self.table("--budget", "5m", "--data", self.folder.name, "--set", "run.epochs=2", "--set", "run.batch=64",
+        made = json.loads(self.table("--budget", "12h", "--data", self.folder.name, "--set", "run.epochs=2", "--set", "run.batch=64",
                                      "--json", table="4"))
         self.assertEqual({r["measure"] for r in made["runs"]}, {"HR@10"})
         for run in made["runs"]:
             self.assertLessEqual(0, run["figure"])
             self.assertLessEqual(run["figure"], 1)
-        made = json.loads(self.ok("experiment", "--paper", "s2fp8", "--table", "4", "--budget", "5m", "--stand-in", "--set",
+        made = json.loads(self.ok("experiment", "--paper", "s2fp8", "--table", "4", "--budget", "12h", "--stand-in", "--set",
                                   "run.epochs=1", "--set", "data.count=2000", "--json", "-o", self.path("u")))
         self.assertEqual({r["measure"] for r in made["runs"]}, {"AUC"})  # the paper has no AUC, and the data no hit rate
 
@@ -241,7 +241,7 @@ class Papers(support.Case):
                 ("s2fp8", "3", "transformer", "seq2seq(layers=1,units=8,heads=2,hidden=8)", "BLEU"),
                 ("bfloat16", "1", "dlrm-kaggle", "dlrm(units=2,bottom=4,top=4)", "AUC, %"),
                 ("bfloat16", "2", "bert-wiki103", "bert(layers=1,units=8,heads=2,hidden=8)", "perplexity")):
-            args = ["--row", row, "--budget", "5m", "--set", "model.net=" + net, "--set", "run.batch=16", "--set", "run.steps=1",
+            args = ["--row", row, "--budget", "12h", "--set", "model.net=" + net, "--set", "run.batch=16", "--set", "run.steps=1",
                     "--json", "--overwrite"]
             for data in (["--data", self.folder.name, "--set", "data.window=8", "--set", "data.vocabulary=50"],
                          ["--stand-in", "--data", support.DATA, "--set", "data.count=200", "--set", "data.test=40"]):
