@@ -250,7 +250,7 @@ static void pass_lanes(const records *t, size_t n, uint32_t *z, const uint32_t *
 }
 #endif
 
-enum { COUNTED = 1 << 30 }; /* elements that lanes count in 32 digits */
+enum { COUNTED = 1 << 28 }; /* elements that lanes count in 32 digits */
 
 static int pass(const hu_s2_table *table, const hu_s2_near *near, size_t n, uint32_t *z, const uint32_t *x,
                 hu_s2_passed *counts) {
