@@ -36,7 +36,7 @@ static double to_bfloat16(double x) {
 
 static double one_seventh(void) { return hu_decode64(hu_bfloat16(), 0x3E12); }
 
-/* 2^e, which is normal here: libm's ldexp is not asked for, so that nobody must link it. */
+/* 2^e, which is normal here. libm's ldexp would have to be linked. */
 static double power_of_2(int e) { return hu_double_of_bits((uint64_t)(1023 + e) << 52); }
 
 static double value_of_scale(unsigned c) { return (4 + c % 4) * power_of_2((int)(c / 4) - BIAS - 2); }
