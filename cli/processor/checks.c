@@ -11,11 +11,11 @@
 enum { SHOWN_MAX = 5, EIGHT = PROCESSOR_LANES };
 
 /* One result of `digits` digits; `from`: what was asked. */
-static void compare(processor_tally *t, uint64_t from, uint32_t got, uint32_t want, int digits) {
+static void compare(processor_tally *t, uint64_t from, uint32_t got, uint32_t right, int digits) {
   t->compared++;
-  if (got == want) return;
+  if (got == right) return;
   if (t->different++ < SHOWN_MAX && !t->quiet) {
-    printf("    %llx  processor %0*x, library %0*x\n", (unsigned long long)from, digits, got, digits, want);
+    printf("    %llx  processor %0*x, library %0*x\n", (unsigned long long)from, digits, got, digits, right);
   }
 }
 
@@ -40,8 +40,8 @@ void processor_check_widen(processor_tally *t, void (*widen)(float *z, const uin
     for (uint32_t i = 0; i < EIGHT; i++) x[i] = (uint16_t)(code + i);
     widen(z, x);
     for (uint32_t i = 0; i < EIGHT; i++) {
-      const uint32_t want = bits_of(hu_decode(f, code + i)), infinity = 0x7F800000, sign = 0x80000000;
-      compare(t, code + i, one_nan(bits_of(z[i]), infinity, sign), one_nan(want, infinity, sign), 8);
+      const uint32_t right = bits_of(hu_decode(f, code + i)), infinity = 0x7F800000, sign = 0x80000000;
+      compare(t, code + i, one_nan(bits_of(z[i]), infinity, sign), one_nan(right, infinity, sign), 8);
     }
   }
 }
@@ -69,8 +69,8 @@ void processor_check_narrow(processor_tally *t, uint32_t round, void (*narrow)(u
     }
     narrow(z, x);
     for (uint32_t i = 0; i < EIGHT; i++) {
-      const uint32_t want = hu_encode(f, mode, x[i], 0, NULL);
-      compare(t, bits_of(x[i]), one_nan(z[i], 0x7C00, 0x8000), one_nan(want, 0x7C00, 0x8000), 4);
+      const uint32_t right = hu_encode(f, mode, x[i], 0, NULL);
+      compare(t, bits_of(x[i]), one_nan(z[i], 0x7C00, 0x8000), one_nan(right, 0x7C00, 0x8000), 4);
     }
   }
 }
