@@ -284,7 +284,8 @@ static const hu_engine engine_of_device = {"cuda",
                                            NULL,
                                            NULL,
                                            device_squares,
-                                           device_judge};
+                                           device_judge,
+                                           NULL};
 
 hu_status hu_engine_device(const hu_engine **engine) {
   if (!engine) return HU_E_NULL;

@@ -394,6 +394,7 @@ static const hu_engine cpu = {"cpu",
                               hu_cpu_convolve,
                               hu_cpu_sum_products,
                               NULL,
-                              cpu_judge};
+                              cpu_judge,
+                              hu_cpu_pack};
 
 const hu_engine *hu_engine_cpu(void) { return &cpu; }

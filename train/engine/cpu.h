@@ -56,6 +56,8 @@ hu_status hu_cpu_round(void *self, size_t rows, size_t cols, float *z, const flo
 hu_status hu_cpu_quantize(void *self, size_t n, float *x, hu_format f, hu_mode mode, hu_stream words);
 /* hu_engine.sum_products: sum_products.c. */
 int hu_cpu_sum_products(void *self, size_t count, const hu_products *p, int begun);
+/* hu_engine.pack: panels.c. */
+size_t hu_cpu_pack(void *self, const hu_matrices *b, size_t k, size_t n, float *z);
 /* hu_engine.convolve: convolve.c. */
 int hu_cpu_convolve(void *self, int what, const hu_convolution *c);
 

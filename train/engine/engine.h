@@ -131,7 +131,8 @@ typedef struct hu_products {
   size_t m, n, k, outer, inner;
   hu_matrices z, a, b;
   const hu_accum *accum;
-  hu_stream words; /* of a model that rounds stochastically; product i of several takes hu_words_of_product */
+  hu_stream words;     /* of a model that rounds stochastically; product i of several takes hu_words_of_product */
+  const float *panels; /* of one product: B as hu_engine.pack makes it, beside b; or NULL */
 } hu_products;
 
 /* Binary32 sums and nothing else: no formats that operands must have, no promotion, no slices. */
@@ -252,6 +253,10 @@ struct hu_engine {
   hu_status (*squares)(void *self, size_t count, hu_squares *x);
   /* Adds the answers in rows of x, with the label of each; `answers` is the host's. */
   hu_status (*judge)(void *self, size_t rows, size_t cols, const float *x, const uint32_t *labels, hu_answers *answers);
+  /* Writes B, k x n, to z in the order in which products read it, for those of few rows that multiply by it in turn
+   * (hu_products.panels); z is NULL: nothing is written. Returns how many numbers that are; 0: products read B alone.
+   * NULL: never. */
+  size_t (*pack)(void *self, const hu_matrices *b, size_t k, size_t n, float *z);
 };
 
 /* The processor; never NULL. */

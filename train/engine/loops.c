@@ -15,5 +15,5 @@
 HU_KERNELS(HU_LOOP)
 
 #define HU_LOOP_OF(NAME, name, by) run_##name,
-const hu_loops HU_OF_LEVEL(hu_loops) = {HU_LEVEL_BIT, {HU_KERNELS(HU_LOOP_OF)}, HU_PRODUCT_LOOP,
-                                        HU_TILE_LOOP, HU_DEPTHWISE_LOOPS,       HU_SUM_LOOPS};
+const hu_loops HU_OF_LEVEL(hu_loops) = {HU_LEVEL_BIT, {HU_KERNELS(HU_LOOP_OF)}, HU_PRODUCT_LOOP, HU_TILE_LOOP,
+                                        HU_PACK_LOOP, HU_DEPTHWISE_LOOPS,       HU_SUM_LOOPS};

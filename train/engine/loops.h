@@ -22,6 +22,10 @@ enum { HU_PRODUCT_DEEP = 256, HU_PRODUCT_BLOCK = 240, HU_PRODUCT_ROOM = HU_PRODU
 typedef void hu_product_loop(const hu_products *p, float *z, const float *a, const float *b, const hu_range *of,
                              float *room);
 
+/* Columns j ... j + 15 of B, k x n, into a panel of k rows; zeros beyond column n - 1. */
+enum { HU_PRODUCT_PANEL = 16 };
+typedef void hu_pack_loop(const hu_matrices *b, size_t k, size_t n, size_t j, float *panel);
+
 /* Columns j ... j + 15 of the sum of products in order (hu_engine.sum_products), whose sums stay in registers. left:
  * their left operands, hu_sum_loops.rows rows of Z after another, a column of those of all products after the other,
  * zeros below the last row. Not more than HU_SUM_DEEP columns. */
@@ -54,6 +58,7 @@ typedef struct hu_loops {
   hu_kernel_loop *kernel[HU_RUN_KERNELS];
   hu_product_loop *product; /* NULL: no fused multiply-add here */
   hu_tile_loop *tiles;      /* the same */
+  hu_pack_loop *pack;       /* the same */
   hu_depthwise_loops depthwise;
   hu_sum_loops sum;
 } hu_loops;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* train/engine/product_tile.h - products of matrices: a tile of rows x 16 sums in registers, each one chain of fused
  * multiply-adds in increasing k, the model `fp32`. Rows of B lie beside each other in a panel, packed where B is
- * transposed, its last columns do not fill one or enough rows read it. A is packed in the order of the tiles where many
- * panels meet it. Each block of k but the first continues the sums that Z holds. So neither the height of a tile nor
- * packing changes the order in which a number of Z is summed. */
+ * transposed, its last columns do not fill one or enough rows read it, unless a caller has all of B in panels. A is
+ * packed in the order of the tiles where many panels meet it. Each block of k but the first continues the sums that Z
+ * holds. So neither the height of a tile nor packing changes the order in which a number of Z is summed. */
 #ifndef HALFULP_TRAIN_ENGINE_PRODUCT_TILE_H
 #define HALFULP_TRAIN_ENGINE_PRODUCT_TILE_H
 
@@ -13,6 +13,7 @@
 #define HU_HAVE_TILES
 #define HU_PRODUCT_LOOP product_part
 #define HU_TILE_LOOP tile_rows
+#define HU_PACK_LOOP pack_panel
 #if HU_LEVEL_ID == 3
 #include <arm_neon.h>
 #else
@@ -20,7 +21,7 @@
 #endif
 #include <string.h>
 
-enum { PANEL = 16, DEEP = HU_PRODUCT_DEEP, BLOCK = HU_PRODUCT_BLOCK, SHALLOW = 64 };
+enum { PANEL = HU_PRODUCT_PANEL, DEEP = HU_PRODUCT_DEEP, BLOCK = HU_PRODUCT_BLOCK, SHALLOW = 64 };
 
 /* A panel's row, and what a tile holds of one. */
 #if defined(__AVX512F__)
@@ -139,6 +140,14 @@ static inline size_t height(size_t rows) {
 #endif
 }
 
+/* Sums of the next tile, whose first multiplications wait for them. */
+static inline __attribute__((always_inline)) void ask_for(size_t rows, const float *z, size_t ldz) {
+  for (size_t i = 0; i < rows; i++) {
+    __builtin_prefetch(z + i * ldz, 1);
+    __builtin_prefetch(z + i * ldz + PANEL - 1, 1);
+  }
+}
+
 static inline __attribute__((always_inline)) void tiles_of(int how, size_t rows, size_t k, float *z, size_t ldz, left a,
                                                            const float *b, size_t ldb) {
 #define HU_TILE(tall)                        \
@@ -149,6 +158,7 @@ static inline __attribute__((always_inline)) void tiles_of(int how, size_t rows,
   while (rows) {
     const size_t tall = height(rows);
     const left own = {a.a, a.down, a.along ? a.along : tall, a.next};
+    if (how == GO_ON) ask_for(rows - tall < tall ? rows - tall : tall, z + tall * ldz, ldz);
     switch (tall) {
 #if HU_LEVEL_ID == 1
       HU_TILE(6)
@@ -223,6 +233,7 @@ static void pack_transposed(size_t k, float *panel, const float *x, size_t ldx) 
   }
 }
 
+/* k rows and `wide` columns of m, from b on. */
 static void pack(const hu_matrices *m, size_t k, size_t wide, float *panel, const float *b) {
   if (m->transposed && wide == PANEL) {
     pack_transposed(k, panel, b, m->ld);
@@ -242,6 +253,10 @@ static void pack(const hu_matrices *m, size_t k, size_t wide, float *panel, cons
   }
 }
 
+static void pack_panel(const hu_matrices *b, size_t k, size_t n, size_t j, float *panel) {
+  pack(b, k, n - j < PANEL ? n - j : PANEL, panel, b->data + (b->transposed ? j * b->ld : j));
+}
+
 /* Rows of A, a tile below the other, columns of each one after another. */
 static left pack_left(size_t rows, size_t k, float *room, left a) {
   left z = {room, 1, 0, k};
@@ -258,6 +273,21 @@ static left pack_left(size_t rows, size_t k, float *room, left a) {
 /* From so many rows on a panel is read often enough to be packed; from so many columns on, A. */
 enum { PACKED_ROWS = HU_LEVEL_ID == 1 ? 12 : 200, PACKED_COLUMNS = 2000 };
 
+/* k rows of columns j ... j + wide - 1 of B from row `at` on, whose panel is made in `room` unless it is there already
+ * or few rows of Z read it. */
+static const float *panel_of(const hu_products *p, size_t rows, size_t at, size_t k, size_t j, size_t wide,
+                             const float *b, float *room, size_t *ld) {
+  const float *first = p->b.transposed ? b + j * p->b.ld + at : b + at * p->b.ld + j;
+  *ld = PANEL;
+  if (p->panels) return p->panels + j * p->k + at * PANEL;
+  if (p->b.transposed || wide < PANEL || rows >= PACKED_ROWS) {
+    pack(&p->b, k, wide, room, first);
+    return room;
+  }
+  *ld = p->b.ld;
+  return first;
+}
+
 /* Rows of Z that stay in the second-level cache, columns j0 ... j1 - 1. room: A is packed there; NULL: it is not. */
 static void block(const hu_products *p, size_t rows, size_t j0, size_t j1, float *z, left from, const float *b,
                   float *room) {
@@ -268,14 +298,12 @@ static void block(const hu_products *p, size_t rows, size_t j0, size_t j1, float
     left part = {from.a + at * from.along, from.down, from.along, from.next};
     if (room) part = pack_left(rows, k, room, part);
     for (size_t j = j0; j < j1; j += PANEL) {
-      size_t wide = j1 - j < PANEL ? j1 - j : PANEL;
-      const float *first = p->b.transposed ? b + j * p->b.ld + at : b + at * p->b.ld + j;
-      int packed = p->b.transposed || wide < PANEL || rows >= PACKED_ROWS;
-      if (packed) pack(&p->b, k, wide, panel, first);
+      size_t wide = j1 - j < PANEL ? j1 - j : PANEL, ld;
+      const float *first = panel_of(p, rows, at, k, j, wide, b, panel, &ld);
       if (wide < PANEL) {
-        narrow_tiles(how, rows, wide, k, z + j, p->z.ld, part, panel);
+        narrow_tiles(how, rows, wide, k, z + j, p->z.ld, part, first);
       } else {
-        tiles_that(how, rows, k, z + j, p->z.ld, part, packed ? panel : first, packed ? PANEL : p->b.ld);
+        tiles_that(how, rows, k, z + j, p->z.ld, part, first, ld);
       }
     }
   }
@@ -296,5 +324,6 @@ static void product_part(const hu_products *p, float *z, const float *a, const f
 #else
 #define HU_PRODUCT_LOOP NULL
 #define HU_TILE_LOOP NULL
+#define HU_PACK_LOOP NULL
 #endif
 #endif

@@ -6,7 +6,7 @@
 
 #include "train/engine/cpu.h"
 
-enum { PANEL = 16 };
+enum { PANEL = HU_PRODUCT_PANEL };
 
 /* Left operands in the order of hu_product_sum. */
 static void pack_left(const hu_product_sum *c, size_t rows, float *z) {

@@ -52,7 +52,7 @@ static hu_matrices scores_of(const hu_operator *op, float *x, hu_format f, int t
 /* One to a sample and head, for the result `part`. */
 static void multiply(hu_net *net, const hu_operator *op, unsigned part, const hu_accum *accum, size_t m, size_t n,
                      size_t k, hu_matrices z, hu_matrices a, hu_matrices b) {
-  hu_products p = {m, n, k, net->batch, op->n[HEADS], z, a, b, accum, {0, 0}};
+  hu_products p = {m, n, k, net->batch, op->n[HEADS], z, a, b, accum, {0, 0}, NULL};
   hu_do_products(net, op, part, &p);
 }
 

@@ -12,7 +12,16 @@ typedef struct hu_rounded {
   hu_rounding by;
   hu_rounding_counts counts;
   int there;
+  uint64_t made; /* how often numbers were rounded into `own` */
 } hu_rounded;
+
+/* Weights as hu_engine.pack makes them, for operators of this pass that multiply by the same. */
+typedef struct hu_panels {
+  float *own; /* the engine's memory */
+  size_t size;
+  const float *of; /* theta, or what it was rounded to at the time `made` of that; NULL: nothing is there */
+  uint64_t made;
+} hu_panels;
 
 typedef struct hu_value {
   size_t rows, cols;    /* of the whole batch */
@@ -47,12 +56,13 @@ typedef struct hu_parameter {
   float deviation; /* of HU_DRAWN_NORMAL */
   size_t hidden;   /* of HU_DRAWN_UNIFORM */
   int gradient;
-  hu_rounded rounded; /* theta, in this pass */
-  int postponed;      /* 1: operators have not given their gradients yet (hu_give_postponed) */
-  float *average;     /* as master: its moving average; NULL: none, or that of the first net */
-  float decay;        /* of average */
-  hu_ramping ramping; /* of its updates; a trainer's, which makes its arrays (train/trainer/ramping.c) */
-  int own_update;     /* 1: updates end with `update` and `mode` instead of as the optimizer says */
+  hu_rounded rounded;  /* theta, in this pass */
+  hu_panels panels[2]; /* of theta or `rounded`: as it is, transposed */
+  int postponed;       /* 1: operators have not given their gradients yet (hu_give_postponed) */
+  float *average;      /* as master: its moving average; NULL: none, or that of the first net */
+  float decay;         /* of average */
+  hu_ramping ramping;  /* of its updates; a trainer's, which makes its arrays (train/trainer/ramping.c) */
+  int own_update;      /* 1: updates end with `update` and `mode` instead of as the optimizer says */
   uint8_t update;
   hu_mode mode;
   char *name; /* HU_PARAMETER_NAME_MAX of them, which stay where they are */

@@ -96,6 +96,7 @@ static void give_back(hu_net *net, hu_rounded *slot) {
 /* A place for n numbers; patches are an operator's own, and rounded in place. NULL: no memory, which is no error. */
 static float *place_in(hu_net *net, hu_rounded *slot, const hu_operator *op, size_t n, const float *x) {
   slot->there = 0;
+  slot->made++;
   if (op->kept && x == op->kept) return op->kept;
   if (slot->size < n) {
     give_back(net, slot);
@@ -148,13 +149,24 @@ int hu_patches_spoilt(const hu_operator *op, const hu_rounding *r) {
 
 void hu_forget_operands(hu_net *net) {
   for (int i = 0; i < net->operators; i++) net->op[i].rounded.there = net->op[i].ahead = 0;
-  for (int i = 0; i < net->parameters; i++) net->parameter[i].rounded.there = 0;
+  for (int i = 0; i < net->parameters; i++) {
+    hu_parameter *p = &net->parameter[i];
+    p->rounded.there = 0;
+    p->panels[0].of = p->panels[1].of = NULL;
+  }
   hu_delayed_begin(net);
 }
 
 void hu_free_operands(hu_net *net) {
   for (int i = 0; i < net->operators; i++) give_back(net, &net->op[i].rounded);
-  for (int i = 0; i < net->parameters; i++) give_back(net, &net->parameter[i].rounded);
+  for (int i = 0; i < net->parameters; i++) {
+    hu_parameter *p = &net->parameter[i];
+    give_back(net, &p->rounded);
+    for (int k = 0; k < 2; k++) {
+      if (p->panels[k].own) net->engine->release(net->self, p->panels[k].own);
+      p->panels[k].own = NULL;
+    }
+  }
   give_back(net, &net->rounded);
 }
 

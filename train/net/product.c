@@ -10,7 +10,7 @@
 static hu_products products_of(const hu_operator *op, unsigned part, size_t m, size_t n, size_t k, float *z,
                                hu_matrices a, hu_matrices b) {
   hu_matrices d = {z, n * op->groups, 0, n, hu_binary32(), 0};
-  hu_products p = {m, n, k, 1, op->groups, d, a, b, hu_accum_of(op, part), {0, 0}};
+  hu_products p = {m, n, k, 1, op->groups, d, a, b, hu_accum_of(op, part), {0, 0}, NULL};
   return p;
 }
 
@@ -18,6 +18,41 @@ void hu_multiply(hu_net *net, const hu_operator *op, unsigned part, size_t m, si
                  hu_matrices a, hu_matrices b) {
   hu_products p = products_of(op, part, m, n, k, z, a, b);
   hu_do_products(net, op, part, &p);
+}
+
+/* ---- weights of several operators, such as the steps of time, in panels: made once a pass ---- */
+
+enum { FEW_ROWS = 240 }; /* more of them pay for panels of their own */
+
+static int worth_panels(const hu_net *net, const hu_operator *op, const hu_products *p) {
+  const hu_parameter *w = &net->parameter[op->theta[0]];
+  int stays = p->b.data == w->theta || (w->rounded.there && p->b.data == w->rounded.numbers);
+  int one = p->outer * p->inner == 1 && hu_is_plain_fp32(p->accum);
+  return op->shares && net->engine->pack && one && stays && p->m <= FEW_ROWS;
+}
+
+/* Those of W, p's right operand. NULL: it is read as it lies. */
+static const float *panels_of(hu_net *net, const hu_operator *op, const hu_products *p) {
+  hu_parameter *w = &net->parameter[op->theta[0]];
+  hu_panels *x = &w->panels[p->b.transposed];
+  if (!worth_panels(net, op, p)) return NULL;
+  if (x->of == p->b.data && x->made == w->rounded.made) return x->own;
+  size_t size = net->engine->pack(net->self, &p->b, p->k, p->n, NULL);
+  if (x->size < size) {
+    if (x->own) net->engine->release(net->self, x->own);
+    x->own = net->engine->allocate(net->self, size * sizeof *x->own);
+    x->size = x->own ? size : 0;
+  }
+  x->of = size && x->own ? p->b.data : NULL;
+  x->made = w->rounded.made;
+  if (x->of) net->engine->pack(net->self, &p->b, p->k, p->n, x->own);
+  return x->of ? x->own : NULL;
+}
+
+/* A product by W. */
+static void multiply_by_weights(hu_net *net, const hu_operator *op, unsigned part, hu_products *p) {
+  p->panels = panels_of(net, op, p);
+  hu_do_products(net, op, part, p);
 }
 
 hu_matrices hu_x_operand(hu_net *net, hu_operator *op, const hu_rounding *r, unsigned part) {
@@ -53,7 +88,8 @@ hu_status hu_product_forward(hu_net *net, hu_operator *op, size_t in, hu_matrice
   hu_value *z = &net->value[op->out];
   hu_matrices w = hu_weights_operand(net, op, in, &op->rounding.w, HU_PART_Z_W);
   x.inner = in;
-  hu_multiply(net, op, HU_PART_Z_OUT, z->rows, z->cols / op->groups, in, z->v, x, w);
+  hu_products p = products_of(op, HU_PART_Z_OUT, z->rows, z->cols / op->groups, in, z->v, x, w);
+  multiply_by_weights(net, op, HU_PART_Z_OUT, &p);
   return hu_finish_forward(net, op);
 }
 
@@ -62,7 +98,8 @@ void hu_product_x(hu_net *net, hu_operator *op, size_t in, float *dx) {
   hu_matrices dz = hu_gradients_operand(net, op, &op->rounding.dz, net->work[1], HU_PART_DX_DZ);
   hu_matrices w = hu_weights_operand(net, op, in, &op->rounding.w_back, HU_PART_DX_W);
   w.transposed = 1;
-  hu_multiply(net, op, HU_PART_DX_OUT, z->rows, in, z->cols / op->groups, dx, dz, w);
+  hu_products p = products_of(op, HU_PART_DX_OUT, z->rows, in, z->cols / op->groups, dx, dz, w);
+  multiply_by_weights(net, op, HU_PART_DX_OUT, &p);
 }
 
 hu_status hu_give_bias(hu_net *net, hu_operator *op) {

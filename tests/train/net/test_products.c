@@ -52,7 +52,7 @@ static hu_products product_of(const sizes *s, const hu_accum *accum, int ta, int
   hu_matrices of_z = {z, s->n + BEHIND, 0, 0, hu_binary32(), 0};
   hu_matrices of_a = {a, (ta ? s->m : s->k) + BEHIND, 0, 0, hu_binary32(), ta};
   hu_matrices of_b = {b, (tb ? s->k : s->n) + BEHIND, 0, 0, hu_binary32(), tb};
-  hu_products p = {s->m, s->n, s->k, 1, 1, of_z, of_a, of_b, accum, {0, 0}};
+  hu_products p = {s->m, s->n, s->k, 1, 1, of_z, of_a, of_b, accum, {0, 0}, NULL};
   return p;
 }
 
@@ -103,11 +103,30 @@ static void for_engines(void (*f)(const hu_engine *e, void *self, const void *co
   }
 }
 
+/* B in panels, which alone are read then. */
+static void multiply_panels(const hu_engine *e, void *self, hu_products p) {
+  static float panels[MOST], nothing[MOST];
+  size_t rows = (p.n + HU_PRODUCT_PANEL - 1) / HU_PRODUCT_PANEL * HU_PRODUCT_PANEL;
+  size_t size = e->pack(self, &p.b, p.k, p.n, NULL);
+  assert_int_equal(size, ((const hu_cpu *)self)->loops->product ? rows * p.k : 0);
+  if (!size) return;
+  assert_true(size < MOST);
+  panels[size] = 12;
+  assert_int_equal(e->pack(self, &p.b, p.k, p.n, panels), size);
+  assert_true(panels[size] == 12);
+  p.b.data = nothing;
+  p.panels = panels;
+  fill(z);
+  assert_int_equal(e->products(self, &p), HU_OK);
+  assert_result(&p);
+}
+
 static void multiply(const hu_engine *e, void *self, const void *context) {
   const hu_products *p = context;
   fill(z);
   assert_int_equal(e->products(self, p), HU_OK);
   assert_result(p);
+  multiply_panels(e, self, *p);
 }
 
 static hu_accum fp32(void) {
@@ -203,20 +222,30 @@ static void other_sums(void **state) {
 /* ---- weights of several operators ---- */
 
 enum { BATCH = 20, STEPS = 6, COLS = 24, UNITS = 40, SETTINGS = 5, INTO_BINARY32 = 5 };
+enum { W_ROUNDED = 6, W_TWO_WAYS = 7, W_AT_RANDOM = 8, W_MODEL = 9, W_BY_TURNS = 10 };
 
 /* Roundings of the products of cells: none, of the result of dW, of dZ of some steps, a model, transformed; of X into
- * binary32, which it is. */
+ * binary32, which it is; of W. */
 static void set_products(hu_net *net, unsigned setting) {
-  hu_rounding r;
+  hu_rounding r, other, random;
   assert_int_equal(hu_rounding_parse(&r, "float8_e5m2", NULL), HU_OK);
+  assert_int_equal(hu_rounding_parse(&other, "bfloat16", NULL), HU_OK);
+  int products_seen = 0;
+  random = r;
+  random.mode.round = HU_SRA;
+  random.mode.bits = 8;
   for (int i = 0; i < hu_net_values(net) && setting; i++) {
     hu_product_rounding p = hu_product_rounding_plain();
     if (setting == 1) p.dw_out = r;
     if (setting == 2 && i % 4 == 1) p.dz_w = r;
     if (setting == 3) assert_int_equal(hu_accum_parse(&p.dw_accum, "seq2(binary32)", NULL), HU_OK);
     if (setting == 4) p.hadamard = 16;
+    if (setting >= W_ROUNDED) p.w = p.w_back = setting == W_AT_RANDOM ? random : r;
+    if (setting == W_TWO_WAYS) p.w_back = other;
+    if (setting == W_BY_TURNS && products_seen / 2 % 2) p.w = p.w_back = other;
+    if (setting == W_MODEL) assert_int_equal(hu_accum_parse(&p.z_accum, "seq2(binary32)", NULL), HU_OK);
     if (setting == INTO_BINARY32) assert_int_equal(hu_rounding_parse(&p.x, "binary32", NULL), HU_OK);
-    if (hu_net_round_product(net, i, &p) != HU_OK) continue; /* no product makes it */
+    products_seen += hu_net_round_product(net, i, &p) == HU_OK; /* else no product makes it */
   }
 }
 
@@ -284,6 +313,47 @@ static void gradients_of_shared_weights(void **state) {
         }
       }
       hu_cpu_levels_off = 0;
+    }
+  }
+}
+
+/* ---- weights in panels ---- */
+
+enum { ANEW = 1000 }; /* more than a time a direction and weights */
+static size_t packed;
+static size_t watched_pack(void *self, const hu_matrices *m, size_t k, size_t n, float *to) {
+  packed += to != NULL;
+  return hu_engine_cpu()->pack(self, m, k, n, to);
+}
+
+/* The same bits from panels, which are made once a pass of the weights that several steps read as they are or as one
+ * rounding leaves them: of those of h for both directions, of those of x for a direction whose steps are not one
+ * product. */
+static void weights_in_panels(void **state) {
+  static const struct {
+    unsigned setting;
+    size_t packs; /* in two passes */
+  } cases[] = {{0, 4},           {INTO_BINARY32, 6}, {W_ROUNDED, 8},    {W_TWO_WAYS, 8},
+               {W_AT_RANDOM, 0}, {W_MODEL, 4},       {W_BY_TURNS, ANEW}};
+  (void)state;
+  hu_engine without = *hu_engine_cpu(), with = without;
+  int has = hu_cpu_alone().loops->product != NULL;
+  without.pack = NULL;
+  with.pack = watched_pack;
+  draw(b, 80, USUAL);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (int lstm = 0; lstm < 2; lstm++) {
+      size_t n = gradients(&without, lstm, 1, cases[i].setting, want);
+      for (uint32_t threads = 1; threads <= 2; threads++) {
+        packed = 0;
+        assert_int_equal(gradients(&with, lstm, threads, cases[i].setting, z), n);
+        assert_memory_equal(z, want, n * sizeof *z);
+        if (cases[i].packs == ANEW) {
+          assert_true(packed > 8 || !has);
+        } else {
+          assert_int_equal(packed, has ? cases[i].packs : 0);
+        }
+      }
     }
   }
 }
@@ -410,6 +480,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(products_are_chains), cmocka_unit_test(sums_are_chains_added),
       cmocka_unit_test(other_sums),          cmocka_unit_test(gradients_of_shared_weights),
-      cmocka_unit_test(steps_at_once),       cmocka_unit_test(steps_at_once_back)};
+      cmocka_unit_test(weights_in_panels),   cmocka_unit_test(steps_at_once),
+      cmocka_unit_test(steps_at_once_back)};
   return cmocka_run_group_tests_name("products", tests, NULL, NULL);
 }
