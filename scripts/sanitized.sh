@@ -46,7 +46,7 @@ if [ ! -f "$folder/build.ninja" ]; then
   # A list with commas: a folder's name may have a blank.
   # Every automatic variable begins with NaN, so that a value which nothing has written shows.
   suppose="'-ftrivial-auto-var-init=pattern','-fno-sanitize-recover=all','-D__SANITIZE_ADDRESS__=1','-include','$root/tests/proof/callers/supposed.h','-I$root','-I$root/include','-D_GNU_SOURCE=','-Wno-macro-redefined'"
-  CC=clang CXX=clang++ meson setup "$folder" -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled -Dbench=disabled -Dplanted=false \
+  CC=clang CXX=clang++ meson setup "$folder" -Dwerror=true -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled -Dbench=disabled -Dplanted=false \
     "-Dlevels=$levels" -Doptimization=1 -Ddebug=true "-Dc_args=['-g1',$suppose]" "-Dcpp_args=['-g1','-ftrivial-auto-var-init=pattern','-fno-sanitize-recover=all']" > "$folder/setup.log" || { cat "$folder/setup.log"; exit 1; }
 fi
 # shellcheck disable=SC2086
