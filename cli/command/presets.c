@@ -59,23 +59,33 @@ static void nan_text(char text[CLI_NAME_MAX], const hu_conversion *c, unsigned r
 }
 
 /* What a card has, line by line; "" where there is nothing to say. */
-enum { LINE_FORMAT, LINE_MODE, LINE_OPERAND, LINE_FIRST, LINE_NAN, LINE_NAN64, LINE_COUNT };
+enum { LINE_FORMAT, LINE_MODE, LINE_OPERAND, LINE_FIRST, LINE_NAN, LINE_NAN64, LINE_CODES, LINE_COUNT };
 typedef struct card_lines {
   char line[LINE_COUNT][CLI_NAME_MAX];
 } card_lines;
-static const char *const labels[LINE_COUNT] = {"format", "mode", "operand", "first", "nan", "nan64"};
+static const char *const labels[LINE_COUNT] = {"format", "mode", "operand", "first", "nan", "nan64", "codes"};
 
-static void fill(card_lines *card, const hu_conversion *c) {
+/* The step `first`, or the mode of the step `through` alone. */
+static void first_text(char text[CLI_NAME_MAX], const hu_conversion *c) {
   static const hu_format none;
   char name[CLI_NAME_MAX], mode[CLI_NAME_MAX];
+  cli_mode_name(mode, c->first_mode);
+  if (!hu_format_equal(c->first, none))
+    snprintf(text, CLI_NAME_MAX, "rounded into %.100s, %.40s", cli_format_name(name, c->first), mode);
+  else if (*c->through)
+    snprintf(text, CLI_NAME_MAX, "%.40s", mode);
+}
+
+static void fill(card_lines *card, const hu_conversion *c) {
   memset(card, 0, sizeof *card);
   cli_format_name(card->line[LINE_FORMAT], c->format);
   cli_mode_name(card->line[LINE_MODE], c->mode);
+  first_text(card->line[LINE_FIRST], c);
+  if (c->codes == HU_SCALED_CODES_RAISED)
+    snprintf(card->line[LINE_CODES], CLI_NAME_MAX,
+             "of x times the largest binary32 number where the scale is 0; -0 as +0");
   if (*c->scaling) return;
   operand_text(card->line[LINE_OPERAND], c->operand);
-  if (!hu_format_equal(c->first, none))
-    snprintf(card->line[LINE_FIRST], CLI_NAME_MAX, "rounded into %.100s, %.40s", cli_format_name(name, c->first),
-             cli_mode_name(mode, c->first_mode));
   nan_text(card->line[LINE_NAN], c, c->nan);
   if (c->nan64 != c->nan) nan_text(card->line[LINE_NAN64], c, c->nan64);
 }
@@ -89,9 +99,12 @@ static void print_json(const hu_conversion_entry *e, int first) {
     printf(", \"%s\": ", labels[i]);
     cli_json_string(stdout, card.line[i]);
   }
-  const char *const rest[][2] = {
-      {"scaling", e->conversion.scaling}, {"stands", e->stands}, {"tested", e->tested}, {"note", e->note}};
-  for (int i = 0; i < 4; i++) {
+  const char *const rest[][2] = {{"scaling", e->conversion.scaling},
+                                 {"through", e->conversion.through},
+                                 {"stands", e->stands},
+                                 {"tested", e->tested},
+                                 {"note", e->note}};
+  for (int i = 0; i < 5; i++) {
     printf(", \"%s\": ", rest[i][0]);
     cli_json_string(stdout, rest[i][1]);
   }
@@ -104,11 +117,12 @@ static void print_line(const char *label, const char *text) {
 
 static void print_card(const hu_conversion_entry *e) {
   card_lines card;
-  const char *const shown[] = {"format", "mode", "operand", "first", "NaN", "NaN, binary64"};
+  const char *const shown[] = {"format", "mode", "operand", "first", "NaN", "NaN, binary64", "codes"};
   fill(&card, &e->conversion);
   printf("%s\n", e->name);
   print_line("stands for", e->stands);
   for (int i = 0; i < LINE_COUNT; i++) print_line(shown[i], card.line[i]);
+  print_line("through", e->conversion.through);
   print_line("scaled tensor", e->conversion.scaling);
   print_line("held against", e->tested);
   print_line("note", e->note);

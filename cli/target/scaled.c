@@ -124,10 +124,16 @@ static hu_status encode_rows(const cli_parts *parts, const float *x, const cli_t
   hu_scaled place = place_of(parts);
   place.codes = begin_transpose(codes->data, job->rows, job->transpose, codes->size);
   if (!place.codes) return HU_E_MEMORY;
-  hu_status status = target->by_rows ? hu_scaled_rows_encode(job->rows, job->cols, &place, place.tensor, x, job->cols,
-                                                             s, job->mode, NULL, stats, &job->exec, &job->events)
-                                     : hu_scaled_encode(job->rows, job->cols, &place, x, job->cols, s, job->mode,
-                                                        job->amax, stats, &job->exec, &job->events);
+  hu_status status = HU_OK;
+  if (target->by_rows)
+    status = hu_scaled_rows_encode(job->rows, job->cols, &place, place.tensor, x, job->cols, s, job->mode, NULL, stats,
+                                   &job->exec, &job->events);
+  else if (target->has_mode)
+    status = hu_conversion_scaled_encode(job->rows, job->cols, &place, x, job->cols, &target->conversion, job->amax,
+                                         stats, &job->exec, &job->events);
+  else
+    status = hu_scaled_encode(job->rows, job->cols, &place, x, job->cols, s, job->mode, job->amax, stats, &job->exec,
+                              &job->events);
   end_transpose(codes->data, place.codes, job->rows, job->transpose, codes->size, status == HU_OK);
   return status;
 }
@@ -137,10 +143,16 @@ static hu_status quantize_rows(float *z, const float *x, const cli_target *targe
   const hu_scaling *s = &target->scaling;
   float *made = begin_transpose(z, job->rows, job->transpose, sizeof *z);
   if (!made) return HU_E_MEMORY;
-  hu_status status = target->by_rows ? hu_scaled_rows_quantize(job->rows, job->cols, made, job->cols, x, job->cols, s,
-                                                               job->mode, NULL, stats, &job->exec, &job->events)
-                                     : hu_scaled_quantize(job->rows, job->cols, made, job->cols, x, job->cols, s,
-                                                          job->mode, job->amax, stats, &job->exec, &job->events);
+  hu_status status = HU_OK;
+  if (target->by_rows)
+    status = hu_scaled_rows_quantize(job->rows, job->cols, made, job->cols, x, job->cols, s, job->mode, NULL, stats,
+                                     &job->exec, &job->events);
+  else if (target->has_mode)
+    status = hu_conversion_scaled_quantize(job->rows, job->cols, made, job->cols, x, job->cols, &target->conversion,
+                                           job->amax, stats, &job->exec, &job->events);
+  else
+    status = hu_scaled_quantize(job->rows, job->cols, made, job->cols, x, job->cols, s, job->mode, job->amax, stats,
+                                &job->exec, &job->events);
   end_transpose(z, made, job->rows, job->transpose, sizeof *z, status == HU_OK);
   return status;
 }

@@ -85,11 +85,29 @@ static hu_element type_element(unsigned type) {
 
 /* ---- pairings ---- */
 
-enum { ONE, EACH, NOT_FP8, WITH_FP6 }; /* A and B alike; every pair; but those of two 8-bit types; with a 6-bit type */
+/* A and B alike; every pair; but those of two 8-bit types; with a 6-bit type; with a signed byte; without s8 x u8 */
+enum { ONE, EACH, NOT_FP8, WITH_FP6, WITH_S8, NOT_S8XU8 };
 typedef struct pairing {
   uint8_t type[5], count, which;
 } pairing;
-enum { P_F16, P_BF16, P_TF32, P_XF32, P_F32, P_F64, P_FP8, P_F8F4, P_F8F6F4, P_E2M1, P_AMD8, P_INT8, P_INT4, P_S8 };
+enum {
+  P_F16,
+  P_BF16,
+  P_TF32,
+  P_XF32,
+  P_F32,
+  P_F64,
+  P_FP8,
+  P_F8F4,
+  P_F8F6F4,
+  P_E2M1,
+  P_AMD8,
+  P_INT8,
+  P_INT4,
+  P_S8,
+  P_SIGNED8,
+  P_MMLA8
+};
 static const pairing pairings[] = {
     {{F16, 0, 0, 0, 0}, 1, ONE},
     {{BF16, 0, 0, 0, 0}, 1, ONE},
@@ -105,12 +123,16 @@ static const pairing pairings[] = {
     {{S8, U8, 0, 0, 0}, 2, EACH},
     {{S4, U4, 0, 0, 0}, 2, EACH},
     {{S8, 0, 0, 0, 0}, 1, ONE},
+    {{S8, U8, 0, 0, 0}, 2, WITH_S8},
+    {{S8, U8, 0, 0, 0}, 2, NOT_S8XU8},
 };
 
 static int pair_exists(const pairing *p, unsigned i, unsigned j) {
   const uint8_t a = p->type[i], b = p->type[j];
   if (p->which == NOT_FP8) return a > E5M2 || b > E5M2;
   if (p->which == WITH_FP6) return a == E3M2 || a == E2M3 || b == E3M2 || b == E2M3;
+  if (p->which == WITH_S8) return a == S8 || b == S8;
+  if (p->which == NOT_S8XU8) return a == U8 || b == S8;
   return p->which == EACH || i == j;
 }
 
@@ -151,6 +173,7 @@ static int pair_exists(const pairing *p, unsigned i, unsigned j) {
   "numbers; Bochs (df12ca4, amx.cc) reads subnormal operands and C as zeros: daz=sign"
 #define RISCV "RISC-V ISA manual (260dd93), Bulk Normalization Algorithm; Zvdota and Zvbdota, draft 1.0"
 #define ARM "Arm Architecture Reference Manual, BFDotAdd"
+#define ARM_INT "Arm Architecture Reference Manual, the instruction's page"
 #define ARM_FP8 \
   "Arm Architecture Reference Manual, A1.5.5 (summary of FP8 instruction behaviors) and the instruction's page"
 #define FPMR ", FPMR.LSCALE and OSM = 0"
@@ -364,6 +387,13 @@ static const row rows[] = {
      "AMX-FP8 TDPBF8PS, TDPBHF8PS, TDPHBF8PS, TDPHF8PS, rows of 64 bytes", "SIM", ISE},
     {"intel.tmmultf32ps", P_TF32, 1, "", F32, 16, "block(chain,l=16,in=10,c=last,ftz=tiny,nan=kept)",
      "AMX-TF32 TMMULTF32PS, rows of 64 bytes", "OPEN", TF32_TEXTS},
+    {"intel.vpdpb.", P_INT8, 0, ".s32", S32, 4, "int32",
+     "VPDPBUSD of AVX512_VNNI and AVX-VNNI, VPDPBSSD, VPDPBSUD, VPDPBUUD of AVX-VNNI-INT8 and AVX10.2, one lane", "DOC",
+     INTEL},
+    {"intel.vpdpb.", P_SIGNED8, 0, ".s32.sat", S32, 4, "int32(sat,4)", "VPDPBUSDS, VPDPBSSDS, VPDPBSUDS, one lane",
+     "DOC", INTEL},
+    {"intel.tdpb.", P_INT8, 0, ".s32", S32, 64, "int32",
+     "AMX-INT8 TDPBSSD, TDPBSUD, TDPBUSD, TDPBUUD, rows of 64 bytes", "DOC", INTEL},
     {"x86.ace.top2bf16ps", P_BF16, 1, "", F32, 2, "block(tree,l=2,daz=sign,ftz=tiny)", "ACE TOP2BF16PS, one element",
      "SIM", BOCHS_ACE},
     {"x86.ace.top4b.", P_INT8, 0, ".s32", S32, 4, "int32", "ACE TOP4BUUD to TOP4BSSD, one element", "SIM", BOCHS_ACE},
@@ -375,6 +405,8 @@ static const row rows[] = {
      "BFMMLA, FEAT_EBF16 absent or FPCR.EBF = 0", "DOC", ARM},
     {"arm.bfmmla.ebf16", P_BF16, 1, "", F32, 4, "block(tree,l=2,products=exact)", "BFMMLA, FPCR.EBF = 1, no flushing",
      "DOC", ARM},
+    {"arm.dot.", P_INT8, 0, ".s32", S32, 4, "int32", "SDOT, UDOT, USDOT, SUDOT, one lane", "DOC", ARM_INT},
+    {"arm.mmla.", P_MMLA8, 0, ".s32", S32, 8, "int32", "SMMLA, UMMLA, USMMLA, one element", "DOC", ARM_INT},
     {"arm.fmlal.", P_FP8, 0, "", F16, 1, "seq(binary16)", "FMLALB, FMLALT of FP8" FPMR, "DOC", ARM_FP8},
     {"arm.fmlall.", P_FP8, 0, "", F32, 1, "seq(binary32)", "FMLALLBB to FMLALLTT of FP8" FPMR, "DOC", ARM_FP8},
     {"arm.fdot.", P_FP8, 0, ".f16", F16, 2, "block(exact,l=2,out=binary16)", "FDOT of two FP8" FPMR, "DOC", ARM_FP8},

@@ -6,6 +6,7 @@
 
 #include "emu/base/array_extent.h"
 #include "emu/base/exec.h"
+#include "emu/conversion/steps.h"
 #include "emu/core/bits.h"
 #include "emu/core/round.h"
 #include "halfulp/scalar.h"
@@ -15,10 +16,7 @@ enum { BLOCK = 256, OPERANDS = 2 * HU_OPERAND_NEGATIVE_NAN - 1 };
 static const uint64_t sign_of = (uint64_t)1 << 63, inf_of = (uint64_t)0x7FF << 52, quiet_of = (uint64_t)1 << 51;
 static const uint64_t normal32 = (uint64_t)(1023 - 126) << 52; /* 2^-126 */
 
-static int has_first(const hu_conversion *c) {
-  static const hu_format none;
-  return !hu_format_equal(c->first, none);
-}
+static int has_first(const hu_conversion *c) { return hu_conversion_has_first(c); }
 
 static uint32_t mask_of(hu_format f) { return UINT32_MAX >> (32 - ((uint32_t)f.sign + f.e + f.m)); }
 
@@ -30,13 +28,32 @@ static int nan_rule_fits(const hu_conversion *c, unsigned rule) {
          (c->format.nan == HU_NAN_IEEE || c->format.nan == HU_NAN_IEEE_ONES) && c->format.m;
 }
 
+/* Whether a matrix can go through this in stretches of its rows. */
+static int goes_by_rows(const hu_scaling *s) {
+  return s->rows == 1 && s->cols && s->cols <= HU_CONVERSION_COLS && !s->tensor;
+}
+
+/* The steps before the encoding of a scaled tensor, and what becomes of its codes. */
+static int steps_fit(const hu_conversion *c, const hu_scaling *s) {
+  hu_scaling through;
+  int first = has_first(c), has_through = hu_conversion_has_through(c);
+  if (c->codes > HU_SCALED_CODES_RAISED) return 0;
+  if (!first && !has_through) return 1;
+  if (c->codes || !goes_by_rows(s) || (first && !hu_format_fits_binary32(c->first))) return 0;
+  if (!has_through) return 1;
+  return hu_scaling_parse(&through, c->through, NULL) == HU_OK && goes_by_rows(&through) && through.cols == s->cols;
+}
+
 static int scaling_fits(const hu_conversion *c) {
   hu_scaling s;
   if (!c->scaling) return 0;
-  if (!*c->scaling) return 1;
-  if (c->operand || c->nan || c->nan64 || c->nan_made || has_first(c)) return 0;
-  return hu_scaling_parse(&s, c->scaling, NULL) == HU_OK && hu_format_equal(s.element, c->format);
+  if (!*c->scaling) return !hu_conversion_has_through(c) && !c->codes;
+  if (c->operand || c->nan || c->nan64 || c->nan_made) return 0;
+  return hu_scaling_parse(&s, c->scaling, NULL) == HU_OK && hu_format_equal(s.element, c->format) && steps_fit(c, &s);
 }
+
+/* Whether there is a step that first_mode belongs to. */
+static int rounds_first(const hu_conversion *c) { return has_first(c) || hu_conversion_has_through(c); }
 
 hu_status hu_conversion_check(const hu_conversion *c) {
   static const hu_mode zero;
@@ -44,7 +61,7 @@ hu_status hu_conversion_check(const hu_conversion *c) {
   if (hu_format_check(c->format, NULL) != HU_OK) return HU_E_FORMAT;
   if (has_first(c) && hu_format_check(c->first, NULL) != HU_OK) return HU_E_FORMAT;
   if (hu_mode_check(c->mode) != HU_OK || hu_mode_check(c->first_mode) != HU_OK) return HU_E_MODE;
-  if (has_first(c) ? c->first_mode.bits != 0 : memcmp(&c->first_mode, &zero, sizeof zero) != 0) return HU_E_MODE;
+  if (rounds_first(c) ? c->first_mode.bits != 0 : memcmp(&c->first_mode, &zero, sizeof zero) != 0) return HU_E_MODE;
   if (c->operand > OPERANDS || ((c->operand & HU_OPERAND_FLUSH) && !(c->operand & HU_OPERAND_BINARY32)))
     return HU_E_SCALING;
   int rules = nan_rule_fits(c, c->nan) && nan_rule_fits(c, c->nan64) && c->nan_made <= HU_NAN_MADE_CANONICAL;

@@ -24,16 +24,21 @@ static const struct {
     {"ggml.", "gguf 0.19.0, llama.cpp's Python package"},
     {"riscv.e5m2", "the text of the RISC-V ISA manual, zvfofp8min.adoc at 37f5304"},
     {"riscv.", "the SoftFloat of riscv-isa-sim 55b4658, once, by hand: no test runs it"},
+    {"intel.",
+     "the steps of that text, for every binary16 number, as a public model in Python (ref_avx10_b.py) has them"},
+    {"tt.", "the steps of that text; no device"},
 };
 
 static hu_conversion_row row_at(size_t i) {
   static const hu_conversion_row none;
   if (i < hu_conversion_casts) return hu_conversion_rows_casts[i];
   i -= hu_conversion_casts;
-  return i < hu_conversion_emulators ? hu_conversion_rows_emulators[i] : none;
+  if (i < hu_conversion_emulators) return hu_conversion_rows_emulators[i];
+  i -= hu_conversion_emulators;
+  return i < hu_conversion_units ? hu_conversion_rows_units[i] : none;
 }
 
-size_t hu_conversion_count(void) { return hu_conversion_casts + hu_conversion_emulators; }
+size_t hu_conversion_count(void) { return hu_conversion_casts + hu_conversion_emulators + hu_conversion_units; }
 
 /* "rne/finite": the text up to the slash, and what is behind it. */
 static const char *split(char head[HU_FORMAT_TEXT_MAX], const char *text) {
@@ -42,6 +47,16 @@ static const char *split(char head[HU_FORMAT_TEXT_MAX], const char *text) {
   memcpy(head, text, n);
   head[n] = 0;
   return slash ? slash + 1 : "";
+}
+
+static void put_more(hu_conversion *c, const char *name) {
+  c->through = "";
+  for (size_t i = 0; i < hu_conversion_more_count; i++) {
+    const hu_conversion_more *more = &hu_conversion_more_rows[i];
+    if (strcmp(more->name, name) != 0) continue;
+    c->through = more->through;
+    c->codes = more->codes;
+  }
 }
 
 /* The rows are right, which the tests look at; a wrong one would become a record that the check refuses. */
@@ -57,7 +72,7 @@ static hu_conversion record_of(const hu_conversion_row *row) {
   c.nan_made = strcmp(rest, "canonical") == 0;
   if (s == HU_OK && *row->first) {
     rest = split(head, row->first);
-    s = hu_format_parse(&c.first, head, NULL);
+    if (*head) s = hu_format_parse(&c.first, head, NULL);
     if (s == HU_OK) s = hu_mode_round_parse(&c.first_mode, rest);
   }
   c.operand = row->operand;
@@ -65,6 +80,7 @@ static hu_conversion record_of(const hu_conversion_row *row) {
   c.nan64 = row->nan64;
   c.nan_code = row->nan_code;
   c.scaling = row->scaling;
+  put_more(&c, row->name);
   return c;
 }
 
@@ -109,7 +125,7 @@ static hu_conversion qtorch_float(unsigned e, unsigned m) {
   c.first = hu_format_ieee(8, 23, (1 << (e - 1)) - 128);
   c.nan = c.nan64 = HU_NAN_BY_SIGN;
   c.nan_code = HU_NO_CODE;
-  c.scaling = "";
+  c.scaling = c.through = "";
   return c;
 }
 

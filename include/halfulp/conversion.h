@@ -25,6 +25,7 @@
 #include "halfulp/array.h"
 #include "halfulp/format.h"
 #include "halfulp/mode.h"
+#include "halfulp/scaled.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -56,25 +57,39 @@ enum {
   HU_NAN_MADE_CANONICAL = 1 /* the canonical code, positive */
 };
 
+/* What becomes of the codes of a scaled tensor afterwards. */
+enum {
+  HU_SCALED_CODES_OWN = 0,   /* nothing */
+  HU_SCALED_CODES_RAISED = 1 /* as Transformer Engine's reference writes them: the operand -0 gives code 0, and in a
+                                block whose scale is 0 each finite x gives the code of rn(x rn32max), where rn rounds
+                                into binary32, ties to even, and rn32max is 0x1.fffffep127 */
+};
+
+/* Columns of a block, at most, in presets of scaled tensors that have steps before their encoding. */
+enum { HU_CONVERSION_COLS = 512 };
+
 /* A conversion. */
 typedef struct hu_conversion {
   hu_format format;
   hu_mode mode;
-  hu_format first;    /* all zero: none */
-  hu_mode first_mode; /* deterministic; all zero without a first format */
-  uint8_t operand;    /* HU_OPERAND_ bits */
-  uint8_t nan;        /* HU_NAN_BY_: of binary32 operands */
-  uint8_t nan64;      /* of binary64 operands, which programs often take another way */
-  uint8_t nan_made;   /* HU_NAN_MADE_ */
-  uint32_t nan_code;  /* of by code and by sign; else of no meaning */
-  const char
-      *scaling; /* "", or the text of a scaled tensor (scaled.h) whose elements are rounded by `mode`: a preset for
-                          hu_scaled_encode; format is the elements' one, and the other fields say nothing more */
+  hu_format first;     /* all zero: none */
+  hu_mode first_mode;  /* deterministic; all zero without a first format */
+  uint8_t operand;     /* HU_OPERAND_ bits */
+  uint8_t nan;         /* HU_NAN_BY_: of binary32 operands */
+  uint8_t nan64;       /* of binary64 operands, which programs often take another way */
+  uint8_t nan_made;    /* HU_NAN_MADE_ */
+  uint32_t nan_code;   /* of by code and by sign; else of no meaning */
+  const char *scaling; /* "", or the text of a scaled tensor (scaled.h) whose elements are rounded by `mode`: a preset
+                          for hu_conversion_scaled_encode; format is the elements' one */
+  const char *through; /* "" or NULL, or the text of a scaled tensor whose values the elements become first */
+  uint8_t codes;       /* HU_SCALED_CODES_ */
 } hu_conversion;
 
 /* HU_OK; HU_E_NULL, HU_E_FORMAT (format or first), HU_E_MODE (either mode; a first one that is stochastic, or without a
- * first format), HU_E_SCALING (an operand bit, NaN rule or code that means nothing with this format; a text that
- * hu_scaling_parse refuses or whose element format is another). */
+ * first format and `through`), HU_E_SCALING (an operand bit, NaN rule or code that means nothing with this format; a
+ * text that hu_scaling_parse refuses or whose element format is another; `through` or `codes` without `scaling`; a
+ * first format or `through` with anything but blocks of one row, HU_CONVERSION_COLS columns at most and the same in
+ * both tensors, without a second level; `codes` beside these). */
 HU_API HU_MUST_CHECK hu_status hu_conversion_check(const hu_conversion *conversion);
 
 /* z[i] = the code that x[i] becomes; the value of that code. Arguments, strides, aliasing, events and errors are those
@@ -94,6 +109,30 @@ HU_API HU_MUST_CHECK hu_status hu_conversion_quantize64_n(size_t n, double *z, p
                                                           ptrdiff_t incx, const hu_conversion *conversion,
                                                           const hu_exec *exec,
                                                           hu_events *events); /* binary64 to values of the codes */
+
+/* z = x as the scaled tensor of a preset whose `scaling` is not "": its codes and scales, or their values. In this
+ * order, of which most presets have the third step alone:
+ *
+ *   first     every x becomes the value of `first` that it rounds to by first_mode
+ *   through   the matrix becomes the values of hu_scaled_quantize under the scaling `through`, by first_mode
+ *   scaling   hu_scaled_encode or hu_scaled_quantize, by `mode`
+ *   codes     what HU_SCALED_CODES_ says, which changes no value but the sign of zeros
+ *
+ * Arguments, overlaps, random words, events and errors are those of hu_scaled_encode and hu_scaled_quantize, which
+ * the third step calls; `amax`, `stats` and `events` belong to that step. Besides: errors of hu_conversion_check, and
+ * HU_E_SCALING for presets without a scaled tensor. Presets with a first step or a second one work on one thread. No
+ * allocation; up to 84 KiB of stack a thread. */
+HU_API HU_MUST_CHECK hu_status hu_conversion_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const float *x,
+                                                           size_t ldx, const hu_conversion *conversion,
+                                                           const float *amax, hu_scaled_stats *stats,
+                                                           const hu_exec *exec,
+                                                           hu_events *events); /* to codes and scales */
+HU_API HU_MUST_CHECK hu_status hu_conversion_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz,
+                                                             const float *x, size_t ldx,
+                                                             const hu_conversion *conversion, const float *amax,
+                                                             hu_scaled_stats *stats, const hu_exec *exec,
+                                                             hu_events *events); /* to their values */
+
 /* x as the last rounding sees it: after the first two steps; a NaN is one. What the check refuses gives NaN. */
 HU_API double hu_conversion_operand64(const hu_conversion *conversion, double x);
 /* One value; what the check refuses gives code 0 and the event invalid, as in scalar.h. */
@@ -103,7 +142,7 @@ HU_API uint32_t hu_conversion_encode64(const hu_conversion *conversion, double x
                                        uint32_t *events); /* a binary64 number to its code */
 
 /* The presets, in a fixed order, entry 0 first. Names are FAMILY.rest: cuda, torch, ml_dtypes, numpy, jax, ocp, onnx,
- * gfloat, chop, qtorch, mx, te, riscv. */
+ * gfloat, chop, qtorch, mx, te, torchao, ggml, riscv, intel, tt. */
 typedef struct hu_conversion_entry {
   const char *name;   /* "cuda.fp8_e4m3.satfinite" */
   const char *stands; /* for what, in that program's own words */

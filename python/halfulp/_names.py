@@ -19,7 +19,7 @@ _KINDS: Dict[str, Tuple[str, str]] = {
     'number': ('a number system', 'halfulp.quantize, halfulp.number.encode and halfulp.round_tensor take it'),
     'preset': ("a preset of another program's conversion", 'halfulp.quantize and halfulp.encode take it'),
     'scaled preset': ("a preset of another program's scaled format",
-                      'halfulp.scaled.encode(x, p.scaling, p.mode) does it, with p = halfulp.preset({!r})'),
+                      'halfulp.scaled.encode(x, p) does it, with p = halfulp.preset({!r})'),
     'accum': ('an accumulation model', 'accum= takes it'),
     'mode': ('a rounding mode', 'mode= takes it'),
     'rounding': ('a rounding of tensors', 'halfulp.round_tensor takes it; elsewhere a mode is an argument of its own'),

@@ -99,7 +99,11 @@ MAIN = {
     'number_limits_of': 'number -> number_limits', 'number_parse': 'pointer text pointer pointer -> status',
     'number_text': 'pointer size number -> size', 'number_count': '-> size', 'number_at': 'size -> number_entry',
     'number_id': 'number -> text', 'conversion_count': '-> size', 'conversion_at': 'size -> conversion_entry',
-    'conversion_find': 'pointer text -> status', 'decode64': 'format u32 -> double',
+    'conversion_find': 'pointer text -> status',
+    'conversion_scaled_encode': 'size size pointer pointer size pointer pointer pointer pointer pointer -> status',
+    'conversion_scaled_quantize':
+        'size size pointer size pointer size pointer pointer pointer pointer pointer -> status',
+    'decode64': 'format u32 -> double',
     'collective_parse': 'pointer text pointer -> status', 'collective_text': 'pointer size pointer -> size',
     'collective_reduce': 'size size pointer format pointer pointer mode pointer pointer -> status',
     'collective_reduce_part': 'size size size size pointer format pointer pointer mode pointer pointer -> status',

@@ -71,12 +71,12 @@ def _hifloat4(x: np.ndarray, kind: str, mode: Any, options: Any) -> np.ndarray:
     return transform.hifloat4_encode(x, kind, events=options.get('events')).decode()
 
 
-def quantize_whole(x: Any, kind: Target, mode: Any, out: Any, options: Any) -> Any:
+def quantize_whole(x: Any, kind: Union[Target, Preset], mode: Any, out: Any, options: Any) -> Any:
     """x rounded into a target that is no floating-point format; scales are those of its last axis."""
     if isinstance(kind, Number):
         return number.quantize(x, kind, mode, out=out, **options)
     full, shape = _rows(x)
-    if isinstance(kind, Scaling):
+    if isinstance(kind, (Scaling, Preset)):
         made = scaled.quantize(full, kind, mode, **options).reshape(shape)
     elif kind.startswith('hifloat4'):
         made = _hifloat4(full, kind, mode, options).reshape(shape)

@@ -24,7 +24,8 @@ _WIDE = {'float32': '', 'float64': '64'}
 class Preset(NamedTuple):
     """A conversion as another program does it; `halfulp.quantize` and `halfulp.encode` take it, or its name.
 
-    `scaling` is "" or the text of a scaled tensor: then ``halfulp.scaled.encode(x, p.scaling, p.mode)`` does it.
+    `scaling` is "" or the text of a scaled tensor: then ``halfulp.scaled.encode(x, p)`` does it. Most such presets are
+    ``halfulp.scaled.encode(x, p.scaling, p.mode)``; `has_steps` tells the others.
     """
 
     name: str
@@ -39,6 +40,12 @@ class Preset(NamedTuple):
     def record(self) -> s.hu_conversion:
         """The C library's record of it."""
         return _record(self.name)
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether a preset of a scaled tensor has steps before its encoding, or codes of its own after it."""
+        record = self.record
+        return bool(record.scaling) and bool(record.through or record.codes or record.first.e or record.first.m)
 
     def _call(self, what: str, n: int, z: int, incz: int, x: int, incx: int, dtype: str, way: How) -> None:
         call = getattr(abi.main(), 'hu_conversion_{}{}_n'.format(what, _WIDE[dtype]))
@@ -68,7 +75,8 @@ def _made(record: s.hu_conversion, name: str, stands: str = '', tested: str = ''
 
 
 def presets() -> List[Preset]:
-    """All presets: cuda, torch, ml_dtypes, numpy, jax, ocp, onnx, gfloat, chop, qtorch, mx, te, riscv."""
+    """All presets: cuda, torch, ml_dtypes, numpy, jax, ocp, onnx, gfloat, chop, qtorch, mx, te, torchao, ggml, riscv,
+    intel, tt."""
     library = abi.main()
     rows = (library.hu_conversion_at(i) for i in range(library.hu_conversion_count()))
     return [_made(row.conversion, *(text.decode() for text in (row.name, row.stands, row.tested, row.note)))
@@ -114,6 +122,6 @@ def preset_of(thing: Any, mode: Any, options: Mapping[str, Any]) -> Optional[Pre
         return None
     alone(thing, mode, options)
     if thing.scaling:
-        raise abi.HalfulpValueError('format: the preset {0} is a scaled tensor; halfulp.scaled.encode(x, p.scaling, '
-                                    'p.mode) with p = halfulp.preset({0!r})'.format(thing.name))
+        raise abi.HalfulpValueError('format: the preset {0} is a scaled tensor; halfulp.scaled.encode(x, p) with '
+                                    'p = halfulp.preset({0!r})'.format(thing.name))
     return thing

@@ -21,6 +21,7 @@ from . import _structs as s
 from ._host import amax_record, float32, float32_result, host_how, leading, matrix, rows_apart
 from ._views import code_types, dtype_of, format_and_type
 from .accum import Accumulator, AccumulatorLike, explained, with_words
+from .conversion import Preset
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike
 from .options import ON_HOST, Options, with_options
@@ -93,6 +94,19 @@ def _kind(scaling: ScalingLike) -> Scaling:
     return scaling if isinstance(scaling, Scaling) else Scaling(scaling)
 
 
+def _with_preset(scaling: Union[ScalingLike, Preset], mode: ModeLike) -> Tuple[Scaling, ModeLike, Optional[Preset]]:
+    """A preset says its mode itself."""
+    if not isinstance(scaling, Preset):
+        return _kind(scaling), mode, None
+    if not scaling.scaling:
+        raise abi.HalfulpValueError('scaling: the preset {} is no scaled tensor; halfulp.encode takes it'.format(
+            scaling.name))
+    if mode != 'rne' and mode is not scaling.mode:
+        raise abi.HalfulpValueError('mode: the preset {} says how it is rounded; nothing may stand beside it'.format(
+            scaling.name))
+    return Scaling(scaling.scaling), scaling.mode, scaling
+
+
 def _room(rows: int, cols: int, kind: Scaling, stats: bool) -> ScaledTensor:
     sizes = kind.sizes(rows, cols)
     blocks = (sizes.block_rows, sizes.block_cols)
@@ -103,25 +117,29 @@ def _room(rows: int, cols: int, kind: Scaling, stats: bool) -> ScaledTensor:
 
 
 @with_options(*ON_HOST)
-def encode(x: Any, scaling: ScalingLike, mode: ModeLike = 'rne', *, amax: Optional[float] = None, stats: bool = False,
+def encode(x: Any, scaling: Union[ScalingLike, Preset], mode: ModeLike = 'rne', *, amax: Optional[float] = None, stats: bool = False,
            **options: Unpack[Options]) -> ScaledTensor:
     """x in codes and scales.
 
     Parameters
     ----------
     x : array (rows, cols) or (cols,)
-    scaling : Scaling or str
+    scaling : Scaling or str; Preset
+        A preset of another program's scaled tensor (`halfulp.preset`) says its mode itself.
     amax : float, optional
         Instead of the tensor's own largest magnitude (delayed scaling): of the second level, or where a block is all.
     stats : bool
         Whether to say what happened in each block.
     """
-    kind, (full, _) = _kind(scaling), matrix('x', x)
+    kind, mode, given = _with_preset(scaling, mode)
+    full, _ = matrix('x', x)
     made, known = _room(full.shape[0], full.shape[1], kind, stats), amax_record(amax)
     way = host_how(mode, options, 'encode')
     record = made._record()
-    abi.check(abi.main().hu_scaled_encode(
-        *full.shape, abi.address(record), full.ctypes.data, leading(full), abi.address(kind._c), way.mode._c,
+    call = abi.main().hu_scaled_encode if given is None else abi.main().hu_conversion_scaled_encode
+    how = (abi.address(kind._c), way.mode._c) if given is None else (abi.address(given.record),)
+    abi.check(call(
+        *full.shape, abi.address(record), full.ctypes.data, leading(full), *how,
         None if known is None else known.ctypes.data, None if made.stats is None else made.stats.ctypes.data,
         abi.address(way.exec), way.counts), 'encode')
     return made
@@ -161,20 +179,23 @@ def _whole(x: ScaledTensor) -> None:
 
 
 @with_options(*ON_HOST)
-def quantize(x: Any, scaling: ScalingLike, mode: ModeLike = 'rne', *, amax: Optional[float] = None, out: Any = None,
+def quantize(x: Any, scaling: Union[ScalingLike, Preset], mode: ModeLike = 'rne', *, amax: Optional[float] = None, out: Any = None,
              **options: Unpack[Options]) -> Any:
     """The values that x has as a scaled tensor: `decode` of `encode` in one go, with the same bits and events.
 
     Parameters are those of `encode`; the result is float32 of x's shape, or `out`, which may be x.
     """
-    kind, (full, shape) = _kind(scaling), matrix('x', x)
+    kind, mode, given = _with_preset(scaling, mode)
+    full, shape = matrix('x', x)
     way, known = host_how(mode, options, 'quantize'), amax_record(amax)
     goal = float32_result(out, shape)
     rows, cols = full.shape
     two = goal.reshape(full.shape) if goal.ndim == 1 and goal.flags.c_contiguous else goal
     room = two if two.ndim == 2 and rows_apart(two) and _same_or_apart(two, full) else np.empty(full.shape, np.float32)
-    abi.check(abi.main().hu_scaled_quantize(
-        rows, cols, room.ctypes.data, leading(room), full.ctypes.data, leading(full), abi.address(kind._c), way.mode._c,
+    call = abi.main().hu_scaled_quantize if given is None else abi.main().hu_conversion_scaled_quantize
+    how = (abi.address(kind._c), way.mode._c) if given is None else (abi.address(given.record),)
+    abi.check(call(
+        rows, cols, room.ctypes.data, leading(room), full.ctypes.data, leading(full), *how,
         None if known is None else known.ctypes.data, None, abi.address(way.exec), way.counts), 'quantize')
     if room is not two:
         goal[...] = room.reshape(shape)

@@ -29,7 +29,7 @@ def formats(text):
     (formats, 'float8_e4m3fn,sra:8', 'halfulp.round_tensor takes it; elsewhere a mode is an argument of its own'),
     (formats, 'rtz', "'rtz' is a rounding mode: mode= takes it"),
     (formats, 'nv.hopper.e4m3.f32.wgmma', 'is an accumulation model: accum= takes it'),
-    (formats, 'mx.mxfp4', r"halfulp.scaled.encode\(x, p.scaling, p.mode\) with p = halfulp.preset\('mx.mxfp4'\)"),
+    (formats, 'mx.mxfp4', r"halfulp.scaled.encode\(x, p\) with p = halfulp.preset\('mx.mxfp4'\)"),
     (formats, 'E4M3', "format: 'E4M3' is ambiguous; one of float8_e4m3fn .*, float8_e4m3 "),
     (lambda text: halfulp.quantize(X, text), 'fp8', "format: 'fp8' is ambiguous; one of float8_e4m3fn, float8_e5m2 "),
     (lambda text: halfulp.round_tensor(X, text), 'fp8,rtz', "rounding: 'fp8' is ambiguous; one of float8_e4m3fn, "),

@@ -72,7 +72,24 @@ def test_scaled_presets(random):
     for row in rows:
         with pytest.raises(ValueError, match='scaled tensor'):
             halfulp.encode(x, row)
-        assert halfulp.scaled.encode(x, row.scaling, row.mode, stream=1).scaling.element == row.format
+        made = halfulp.scaled.encode(x, row)
+        assert made.scaling.element == row.format and made.scaling == halfulp.Scaling(row.scaling)
+        if not row.has_steps:
+            np.testing.assert_array_equal(made.codes, halfulp.scaled.encode(x, row.scaling, row.mode).codes)
+        values = made.decode()
+        np.testing.assert_array_equal(halfulp.scaled.quantize(x, row), values)
+        np.testing.assert_array_equal(halfulp.quantize(x, row.name), values)
+    assert sum(row.has_steps for row in rows) == 7
+    with pytest.raises(ValueError, match='nothing may stand beside it'):
+        halfulp.scaled.encode(x, rows[0], 'rtz')
+    with pytest.raises(ValueError, match='is no scaled tensor'):
+        halfulp.scaled.quantize(x, halfulp.preset('torch.bfloat16'))
+
+
+def test_two_step_packer():
+    """1.9921875 becomes 2 in E8M6, and the block's exponent with it; the codes are the packer's bytes."""
+    made = halfulp.scaled.encode(np.float32([[1.9921875, 1.2421875, 0.0390625, -0.001953125]]), halfulp.preset('tt.bfp8.packer'))
+    assert made.codes.tolist() == [[0x40, 0x28, 1, 0]] and made.scales.tolist() == [[128]]
 
 
 def test_refused():

@@ -40,10 +40,11 @@ def test_number_systems(random, text, kind):
     assert halfulp.quantize(0.3, text) == number.quantize(0.3, text)
 
 
-@pytest.mark.parametrize('name', ['mx.mxfp4', 'te.nvfp4'])
+@pytest.mark.parametrize('name', ['mx.mxfp4', 'te.nvfp4', 'tt.bfp4.packer'])
 def test_presets_of_scaled_formats(random, name):
     x, p = matrix(random), halfulp.preset(name)
-    want = scaled.quantize(x, p.scaling, p.mode)
+    want = scaled.quantize(x, p)
+    assert p.has_steps == (want != scaled.quantize(x, p.scaling, p.mode)).any()
     np.testing.assert_array_equal(halfulp.quantize(x, name), want)
     np.testing.assert_array_equal(halfulp.quantize(x, p), want)
     with pytest.raises(ValueError, match='nothing may stand beside it'):

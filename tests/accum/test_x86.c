@@ -2,8 +2,8 @@
 /* The presets of x86 that were written from an emulator's source or from the steps in a compiler's header,
  * intel.vdpphps, intel.tmmultf32ps and x86.ace.*, against these steps in binary32 of this machine: IEEE 754 operations
  * to nearest, whose operands and results are flushed by hand. A result is flushed if it would be below 2^-126 with an
- * unbounded exponent: the same operation 64 binades higher tells. And AVX10.2's conversions with a bias, which are
- * stochastic roundings with the caller's bits. */
+ * unbounded exponent: the same operation 64 binades higher tells. Dot products of bytes, Arm's too, in 64 bits. And
+ * AVX10.2's conversions between 16 and 8 bits, those with a bias among them. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "halfulp/accum.h"
+#include "halfulp/conversion.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/ocp.h"
 #include "halfulp/scalar.h"
@@ -198,63 +199,144 @@ static void tmmultf32ps_by_hand(void **state) {
   assert_int_equal(dot(&p, a, b, &c), 0x7F800000);
 }
 
-/* Four products of bytes of either kind; the sum wraps. */
-static void top4b(void **state) {
-  (void)state;
-  static const char *const names[2][2] = {{"x86.ace.top4b.u8.s32", "x86.ace.top4b.u8xs8.s32"},
-                                          {"x86.ace.top4b.s8xu8.s32", "x86.ace.top4b.s8.s32"}};
+/* ---- bytes ---- */
+
+enum { ROW_MAX = 64, BYTE_SUMS = 10000 };
+
+/* C plus the products of a row; a saturating instruction limits the sum once. */
+static uint32_t bytes_of(const uint8_t *x, const uint8_t *y, unsigned n, int sa, int sb, int saturates, uint32_t c) {
+  int64_t sum = (int32_t)c;
+  for (unsigned k = 0; k < n; k++) sum += (sa ? (int8_t)x[k] : x[k]) * (sb ? (int8_t)y[k] : y[k]);
+  if (saturates && sum > INT32_MAX) sum = INT32_MAX;
+  if (saturates && sum < INT32_MIN) sum = INT32_MIN;
+  return (uint32_t)sum;
+}
+
+static void bytes_under(t_random *r, const char *name, unsigned n, int sa, int sb, int saturates) {
+  hu_accum_preset p = preset_named(name);
+  int limited = 0;
+  assert_int_equal(p.k, n);
+  for (int i = 0; i < BYTE_SUMS; i++) {
+    uint8_t x[ROW_MAX], y[ROW_MAX];
+    uint32_t c = t_below(r, 2) ? t_next32(r) : 0x7FFFFFFFu + t_below(r, 0x2000) - 0x1000;
+    for (unsigned k = 0; k < n; k++) {
+      x[k] = (uint8_t)t_next32(r);
+      y[k] = (uint8_t)t_next32(r);
+    }
+    uint32_t want = bytes_of(x, y, n, sa, sb, saturates, c);
+    limited += want != bytes_of(x, y, n, sa, sb, 0, c);
+    uint32_t got = dot(&p, x, y, &c);
+    if (got != want) fail_msg("%s, C = %08x: %08x, not %08x", name, (unsigned)c, (unsigned)got, (unsigned)want);
+  }
+  assert_true(saturates ? limited > 300 : limited == 0);
+}
+
+/* Dot products of bytes of either kind, of Intel, of Arm, and ACE's; the sum wraps, but for those with `sat`. */
+static void bytes(void **state) {
+  static const struct {
+    const char *head, *tail;
+    unsigned n, pairs; /* bits: u8, u8 x s8, s8 x u8, s8 */
+  } rows[] = {{"x86.ace.top4b.", ".s32", 4, 15},   {"intel.vpdpb.", ".s32", 4, 15}, {"intel.tdpb.", ".s32", 64, 15},
+              {"intel.vpdpb.", ".s32.sat", 4, 14}, {"arm.dot.", ".s32", 4, 15},     {"arm.mmla.", ".s32", 8, 11}};
+  static const char *const pairs[4] = {"u8", "u8xs8", "s8xu8", "s8"};
   t_random r = {t_seed("accum-x86-bytes", 93)};
-  for (int sa = 0; sa < 2; sa++)
-    for (int sb = 0; sb < 2; sb++) {
-      hu_accum_preset p = preset_named(names[sa][sb]);
-      for (int i = 0; i < VECTORS / 10; i++) {
-        uint32_t a = t_next32(&r), b = t_next32(&r), c = t_next32(&r), want = c;
-        uint8_t x[4], y[4];
-        memcpy(x, &a, 4);
-        memcpy(y, &b, 4);
-        for (int k = 0; k < 4; k++) want += (uint32_t)((sa ? (int8_t)x[k] : x[k]) * (sb ? (int8_t)y[k] : y[k]));
-        assert_int_equal(dot(&p, x, y, &c), want);
-      }
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (int pair = 0; pair < 4; pair++) {
+      char name[48];
+      hu_accum_preset none;
+      snprintf(name, sizeof name, "%s%s%s", rows[i].head, pairs[pair], rows[i].tail);
+      if (rows[i].pairs >> pair & 1)
+        bytes_under(&r, name, rows[i].n, pair >> 1, pair & 1, strstr(name, ".sat") != NULL);
+      else
+        assert_int_equal(hu_accum_preset_find(&none, name), HU_E_NAME);
     }
 }
 
-/* The code of E5M2: the bias is added to the 8 digits that are cut. */
-static uint32_t biased_bf8(uint32_t a, uint32_t bias) { return (a & 0x7FFF) == 0x7C00 ? a >> 8 : (a + bias) >> 8; }
+/* ---- AVX10.2's conversions: the steps of Intel's specification (361050, sections 5.1 and 9), in integers ---- */
 
-/* The code of E4M3 by the steps of Intel's AVX10.2 specification (361050, section 5.1): 7 bits of the bias are added to
- * the 7 digits that are cut; below 2^-6 all 8 are added below the last digit that E4M3 has there. */
-static uint32_t biased_hf8(uint32_t a, uint32_t bias) {
+/* What is beyond the range: `high` where the instruction saturates, else `beyond`. */
+static uint32_t limited_code(uint32_t sign, int saturates, uint32_t high, uint32_t beyond) {
+  return sign | (saturates ? high : beyond);
+}
+
+/* The code of E5M2: the bias, or half of what is cut, is added to the 8 digits that are cut. */
+static uint32_t bf8_of(uint32_t a, int biased, uint32_t bias, int saturates) {
+  uint32_t sign = a >> 8 & 0x80, up = biased ? bias : 0x7F + (a >> 8 & 1);
+  if ((a & 0x7FFF) > 0x7C00) return a >> 8 | 2;
+  if ((a & 0x7FFF) == 0x7C00) return limited_code(sign, saturates, 0x7B, 0x7C);
+  uint32_t code = (a + up) >> 8;
+  return (code & 0x7F) == 0x7C ? limited_code(sign, saturates, 0x7B, 0x7C) : code;
+}
+
+/* The code of E4M3 with a bias: 7 bits of it are added to the 7 digits that are cut; below 2^-6 all 8 are added below
+ * the last digit that E4M3 has there. */
+static uint32_t biased_hf8(uint32_t a, uint32_t bias, int saturates) {
   uint32_t sign = (a & 0x8000) >> 8, e = a >> 10 & 31, m = a & 0x3FF, moved = (a & 0x7FFF) + (bias >> 1);
-  if (e == 31 || moved >= (23 << 10 | 0x380)) return sign | 0x7F;
+  if (moved >= (23 << 10 | 0x380)) return limited_code(sign, saturates, 0x7E, 0x7F);
   if (e == 0) return sign | (m + (bias << 7)) >> 15;
   if (moved >> 10 > 8) return sign | ((moved >> 7) - 64);
   return sign | ((m | 0x400) + (bias << (8 - e))) >> (9 - e) >> 7;
 }
 
-/* VCVTBIASPH2BF8, VCVTBIASPH2HF8 and the same with S, which gives the largest number in place of infinity and NaN: all
- * binary16 numbers and biases. */
-static void biased_conversions(void **state) {
-  (void)state;
-  const hu_format bf8 = hu_float8_e5m2(), hf8 = hu_float8_e4m3fn();
-  hu_mode plain = t_stochastic(HU_SRA, 8), saturating = plain;
-  plain.saturate = HU_SAT_NONE;
-  saturating.saturate = HU_SAT_FINITE;
+/* To nearest, ties to even: below 2^-6 the number is brought to E4M3's last digit there, what is lost sets the lowest
+ * bit. */
+static uint32_t nearest_hf8(uint32_t a, int saturates) {
+  uint32_t sign = (a & 0x8000) >> 8, e = a >> 10 & 31, m = a & 0x3FF;
+  if (e > 23 || (e == 23 && m > 0x340)) return limited_code(sign, saturates, 0x7E, 0x7F);
+  if (e > 8) return sign | ((((a & 0x7FFF) + 0x3F + (a >> 7 & 1)) >> 7) - 64);
+  uint32_t whole = e ? m | 0x400 : m << 1, shift = 9 - e, moved = whole >> shift;
+  moved |= (whole & ((1u << shift) - 1)) != 0;
+  return sign | (moved + 0x3F + (moved >> 7 & 1)) >> 7;
+}
+
+static uint32_t hf8_of(uint32_t a, int biased, uint32_t bias, int saturates) {
+  uint32_t sign = (a & 0x8000) >> 8;
+  if ((a & 0x7FFF) > 0x7C00) return sign | 0x7F;
+  if ((a & 0x7FFF) == 0x7C00) return limited_code(sign, saturates, 0x7E, 0x7F);
+  return biased ? biased_hf8(a, bias, saturates) : nearest_hf8(a, saturates);
+}
+
+/* A number or NaN of binary16 as binary32, with all its digits. */
+static float widened16(uint32_t a) {
+  if ((a & 0x7FFF) <= 0x7C00) return hu_decode(hu_binary16(), a);
+  return t_float((a & 0x8000) << 16 | 0x7F800000 | (a & 0x3FF) << 13);
+}
+
+/* One instruction: all numbers of binary16 under all biases, with NaN and infinities. */
+static void convert16(const char *name, uint32_t (*steps)(uint32_t, int, uint32_t, int)) {
+  hu_conversion c;
+  int biased = strstr(name, "bias") != NULL, saturates = name[strlen(name) - 1] == 's';
+  if (hu_conversion_find(&c, name) != HU_OK) fail_msg("no preset %s", name);
   for (uint32_t a = 0; a < 0x10000; a++) {
-    if ((a & 0x7FFF) > 0x7C00) continue;
-    float x = hu_decode(hu_binary16(), a);
-    for (uint32_t bias = 0; bias < 256; bias++) {
-      uint32_t b = biased_bf8(a, bias), h = biased_hf8(a, bias);
-      if (hu_encode(bf8, plain, x, bias, NULL) != b || hu_encode(hf8, plain, x, bias, NULL) != h ||
-          hu_encode(bf8, saturating, x, bias, NULL) != ((b & 0x7F) == 0x7C ? b - 1 : b) ||
-          hu_encode(hf8, saturating, x, bias, NULL) != ((h & 0x7F) == 0x7F ? h - 1 : h))
-        fail_msg("%04x with %u", (unsigned)a, (unsigned)bias);
+    int finite = (a & 0x7C00) != 0x7C00;
+    float x = widened16(a);
+    for (uint32_t bias = 0; bias < (biased ? 256 : 1); bias++) {
+      int whole = !finite || bias % 85 == 0; /* by the call, which has to prepare more */
+      uint32_t got = whole ? hu_conversion_encode(&c, x, bias, NULL) : hu_encode(c.format, c.mode, x, bias, NULL);
+      uint32_t want = steps(a, biased, bias, saturates);
+      if (got != want)
+        fail_msg("%s: %04x with %u gives %02x, not %02x", name, (unsigned)a, (unsigned)bias, (unsigned)got,
+                 (unsigned)want);
     }
   }
+}
+
+static void conversions(void **state) {
+  (void)state;
+  convert16("intel.vcvtph2bf8", bf8_of);
+  convert16("intel.vcvtph2bf8s", bf8_of);
+  convert16("intel.vcvtbiasph2bf8", bf8_of);
+  convert16("intel.vcvtbiasph2bf8s", bf8_of);
+  convert16("intel.vcvtph2hf8", hf8_of);
+  convert16("intel.vcvtph2hf8s", hf8_of);
+  convert16("intel.vcvtbiasph2hf8", hf8_of);
+  convert16("intel.vcvtbiasph2hf8s", hf8_of);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(vdpphps),     cmocka_unit_test(top2bf16ps),
                                      cmocka_unit_test(tmmultf32ps), cmocka_unit_test(tmmultf32ps_by_hand),
-                                     cmocka_unit_test(top4b),       cmocka_unit_test(biased_conversions)};
+                                     cmocka_unit_test(bytes),       cmocka_unit_test(conversions)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

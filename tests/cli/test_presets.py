@@ -17,7 +17,7 @@ class Presets(support.Case):
         self.assertGreater(len(entries), 90)
         self.assertEqual([line.split(" ")[0] for line in listed], [e["id"] for e in entries])
         families = {e["id"].split(".")[0] for e in entries}
-        wanted = "cuda torch ml_dtypes numpy jax ocp onnx gfloat chop qtorch mx te torchao ggml riscv"
+        wanted = "cuda torch ml_dtypes numpy jax ocp onnx gfloat chop qtorch mx te torchao ggml riscv intel tt"
         self.assertEqual(families, set(wanted.split()))
         for e in entries:
             self.assertTrue(e["format"] and e["mode"] and e["stands"] and e["tested"], e)
@@ -73,6 +73,27 @@ class Presets(support.Case):
         for name in ("%s.npy", "%s.scales.npy"):
             self.assertEqual(self.read(name % "a"), self.read(name % "b"))
         self.bad("encode", "-f", "mx.mxfp4", stdin="1\n", says="is for arrays")
+
+    def test_steps(self):
+        """Presets with steps before their scaled tensor, or with codes of their own."""
+        self.write("x.npy", support.npy("<f4", (1, 4), support.floats([1.9921875, 1.2421875, 0.0390625, -0.001953125], "<f")))
+        for preset, codes, scale in (("tt.bfp8.packer", "40280100", "80"), ("tt.bfp4.packer", "04020000", "80"), ("tt.bfp8.host", "7f500200", "7f")):
+            self.ok("encode", "-f", preset, self.path("x.npy"), self.path("z.npy"))
+            self.assertEqual(support.parse_npy(self.read("z.npy"))[3].hex(), codes, preset)
+            self.assertEqual(support.parse_npy(self.read("z.scales.npy"))[3].hex(), scale, preset)
+            self.ok("quantize", "-f", preset, self.path("x.npy"), self.path("v.npy"))
+            self.ok("decode", "-f", preset, self.path("z.npy"), self.path("w.npy"))
+            self.assertEqual(self.read("v.npy"), self.read("w.npy"))
+        card = self.ok("presets", "tt.bfp4.packer")
+        for text in ("rounded into fp(8,6,0)", "through", "scaled tensor"):
+            self.assertIn(text, card)
+        self.assertIn("the largest binary32 number", self.ok("presets", "te.nvfp4.reference"))
+
+    def test_bias(self):
+        lines = "1.125 7f\n1.125 80\n-1e5 0\n"
+        for preset, codes in (("intel.vcvtbiasph2bf8", "3c 3d fc"), ("intel.vcvtbiasph2bf8s", "3c 3d fb"), ("intel.vcvtbiasph2hf8", "39 39 ff")):
+            self.assertEqual(self.ok("encode", "-f", preset, "--words", stdin=lines).split(), codes.split(), preset)
+        self.assertEqual(self.ok("encode", "-f", "intel.vcvtph2hf8", stdin="1000\n"), "7f\n")
 
     def test_model(self):
         if os.environ["HALFULP_SAFETENSORS"] != "1":

@@ -104,6 +104,9 @@ def zero_scales(what, text, rows):
     minus_zero = (x == 0) & np.signbit(x)
     recipe = np.where(minus_zero, 0, run.encode('ocp.fp4_e2m1', (x * largest).astype(np.float32)))
     run.say(what + ', codes there', recipe[under], there[under], x[under], recipe[under] == there[under])
+    if rows == 1:
+        named = run.encode('te.nvfp4.reference', x)
+        run.say('te.nvfp4.reference', named.ravel(), there.ravel(), x.ravel(), (named == there).ravel())
     run.differ(what + ', -0', (ours[minus_zero] == 8).all() and (there[minus_zero] == 0).all() and (minus_zero & ~under).any(), minus_zero.sum())
     run.differ(what + ', blocks whose scale is 0', same and (there[under] != ours[under]).mean() > 0.5 and (~under).any(), int(under.sum()))
     run.presets += 1

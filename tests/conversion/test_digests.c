@@ -51,7 +51,7 @@ static int digests_of(uint64_t sums[2], const hu_conversion *c) {
     if (hu_scaling_parse(&s, c->scaling, NULL) != HU_OK) return 1;
     hu_scaled_sizes sizes = hu_scaled_sizes_of(ROWS, COLS, &s);
     hu_scaled out = {z, COLS, scales, sizes.block_cols, s.tensor ? &tensor : NULL};
-    if (hu_scaled_encode(ROWS, COLS, &out, matrix, COLS, &s, c->mode, NULL, NULL, NULL, NULL) != HU_OK) return 1;
+    if (hu_conversion_scaled_encode(ROWS, COLS, &out, matrix, COLS, c, NULL, NULL, NULL, NULL) != HU_OK) return 1;
     sums[0] = digest(z, ROWS * COLS, sizes.code_bytes);
     sums[1] = digest(scales, sizes.scales / sizes.scale_bytes, sizes.scale_bytes) ^ t_bits32(tensor);
     return 0;

@@ -29,7 +29,8 @@ static int same_record(const hu_conversion *a, const hu_conversion *b) {
   return hu_format_equal(a->format, b->format) && hu_format_equal(a->first, b->first) &&
          !memcmp(&a->mode, &b->mode, sizeof a->mode) && !memcmp(&a->first_mode, &b->first_mode, sizeof a->first_mode) &&
          a->operand == b->operand && a->nan == b->nan && a->nan64 == b->nan64 && a->nan_code == b->nan_code &&
-         a->nan_made == b->nan_made && !strcmp(a->scaling, b->scaling);
+         a->nan_made == b->nan_made && !strcmp(a->scaling, b->scaling) && !strcmp(a->through, b->through) &&
+         a->codes == b->codes;
 }
 
 static void test_every_preset(void **state) {
@@ -191,6 +192,12 @@ static void test_examples64(void **state) {
       {"riscv.e5m2.sat", -0x1p-40, 0x80},
       {"riscv.e4m3.sat", -1000, 0xFE},
       {"riscv.e4m3.sat", -HUGE_VAL, 0xFE},
+      {"intel.vcvtph2bf8", 61440, 0x7C},
+      {"intel.vcvtph2bf8s", -HUGE_VAL, 0xFB},
+      {"intel.vcvtph2hf8", -465, 0xFF},
+      {"intel.vcvtph2hf8s", 465, 0x7E},
+      {"intel.vcvtbiasph2bf8", 1.875, 0x3F},
+      {"intel.vcvt2ps2phx", 65520, 0x7C00},
   };
   (void)state;
   for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {
@@ -228,6 +235,10 @@ static void test_example_nans(void **state) {
       {"riscv.e4m3", 0xFFC00000, 0x7F},
       {"riscv.e5m2", 0xFFC00000, 0x7F},
       {"riscv.e5m2.sat", 0x7F800001, 0x7F},
+      {"intel.vcvtph2bf8", 0xFF802000, 0xFE},
+      {"intel.vcvtph2bf8s", 0x7FA00000, 0x7F},
+      {"intel.vcvtbiasph2hf8s", 0xFF800001, 0xFF},
+      {"intel.vcvt2ps2phx", 0x7F802000, 0x7E01},
   };
   (void)state;
   for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {
@@ -259,7 +270,7 @@ static uint32_t nan_of(const hu_conversion *c, unsigned rule, int negative, uint
 }
 
 /* `bits`: the operand as binary64; wide: it is one, not a binary32 number. */
-static uint32_t step_by_step(const hu_conversion *c, uint64_t bits, int wide, uint32_t *events) {
+static uint32_t step_by_step(const hu_conversion *c, uint64_t bits, int wide, uint32_t random, uint32_t *events) {
   const hu_mode rne = {0};
   double x = t_double(bits);
   int negative = (int)(bits >> 63), nan = isnan(x), none = hu_limits_of(c->first).width == 0;
@@ -277,7 +288,7 @@ static uint32_t step_by_step(const hu_conversion *c, uint64_t bits, int wide, ui
   if (made && !nan) digits = 0x8000000000000;
   if (nan || made) return nan_of(c, wide ? c->nan64 : c->nan, negative, digits, events);
   if (!none) x = hu_quantize64(c->first, c->first_mode, x, 0, NULL);
-  uint32_t code = hu_encode64(c->format, c->mode, x, 0, events), ignored;
+  uint32_t code = hu_encode64(c->format, c->mode, x, random, events), ignored;
   if (!c->nan_made || !isnan(hu_decode64(c->format, code))) return code;
   return hu_encode64(c->format, c->mode, NAN, 0, &ignored);
 }
@@ -325,17 +336,22 @@ static void test_one_value(void **state) {
     const hu_conversion *c = &e.conversion;
     if (*c->scaling) continue;
     for (int k = 0; k < OPERANDS; k++) {
-      uint32_t events = 0, model_events = 0, u32 = draw32(&r, c->format);
+      uint32_t events = 0, model_events = 0, word = t_next32(&r), u32 = draw32(&r, c->format);
       uint64_t u64 = draw64(&r, c->format);
-      uint32_t code = hu_conversion_encode(c, t_float(u32), 0, &events);
-      uint32_t model = step_by_step(c, wide_bits(u32), 0, &model_events);
+      uint32_t code = hu_conversion_encode(c, t_float(u32), word, &events);
+      uint32_t model = step_by_step(c, wide_bits(u32), 0, word, &model_events);
       if (code != model || events != model_events) fail_msg("%s: %08x gives %x, not %x", e.name, u32, code, model);
-      code = hu_conversion_encode64(c, t_double(u64), 0, &events);
-      model = step_by_step(c, u64, 1, &model_events);
+      code = hu_conversion_encode64(c, t_double(u64), word, &events);
+      model = step_by_step(c, u64, 1, word, &model_events);
       if (code != model || events != model_events)
         fail_msg("%s: %016llx gives %x, not %x", e.name, (unsigned long long)u64, code, model);
     }
   }
+}
+
+/* R of element k, where the mode draws. */
+static uint32_t word_of(const hu_conversion *c, hu_stream stream, int k) {
+  return c->mode.bits ? hu_stream_word(stream, (uint64_t)k) >> (32 - c->mode.bits) : 0;
 }
 
 /* Arrays: strides, more than a block, values, in place, events, two threads. */
@@ -359,11 +375,11 @@ static void test_arrays(void **state) {
       memcpy(&x64[k * STRIDE], &w, sizeof w);
     }
     assert_int_equal(hu_conversion_encode_n(BIG, z, 2, x32, STRIDE, c, &exec, &got), HU_OK);
-    assert_int_equal(hu_conversion_quantize_n(BIG, v32, 2, x32, STRIDE, c, NULL, NULL), HU_OK);
+    assert_int_equal(hu_conversion_quantize_n(BIG, v32, 2, x32, STRIDE, c, &exec, NULL), HU_OK);
     for (int k = 0; k < BIG; k++) {
       uint32_t events, u;
       memcpy(&u, &x32[k * STRIDE], sizeof u);
-      uint32_t code = step_by_step(c, wide_bits(u), 0, &events);
+      uint32_t code = step_by_step(c, wide_bits(u), 0, word_of(c, exec.stream, k), &events);
       hu_events_count(&sum, events);
       if (t_get(z, size, k * 2) != code) fail_msg("%s: element %d, %08x", e.name, k, u);
       assert_true(t_same32(v32[k * 2], hu_decode(c->format, code)));
@@ -372,10 +388,11 @@ static void test_arrays(void **state) {
     memset(&sum, 0, sizeof sum);
     memset(&got, 0, sizeof got);
     assert_int_equal(hu_conversion_encode64_n(BIG, z, 2, x64, STRIDE, c, &exec, &got), HU_OK);
-    assert_int_equal(hu_conversion_quantize64_n(BIG, v64, 2, x64, STRIDE, c, NULL, NULL), HU_OK);
-    assert_int_equal(hu_conversion_quantize_n(BIG, x32, STRIDE, x32, STRIDE, c, NULL, NULL), HU_OK);
+    assert_int_equal(hu_conversion_quantize64_n(BIG, v64, 2, x64, STRIDE, c, &exec, NULL), HU_OK);
+    assert_int_equal(hu_conversion_quantize_n(BIG, x32, STRIDE, x32, STRIDE, c, &exec, NULL), HU_OK);
     for (int k = 0; k < BIG; k++) {
-      uint32_t events, code = step_by_step(c, t_bits64(x64[k * STRIDE]), 1, &events);
+      uint32_t events, word = word_of(c, exec.stream, k);
+      uint32_t code = step_by_step(c, t_bits64(x64[k * STRIDE]), 1, word, &events);
       hu_events_count(&sum, events);
       if (t_get(z, size, k * 2) != code) fail_msg("%s: element %d, %a", e.name, k, x64[k * STRIDE]);
       assert_true(t_same64(v64[k * 2], hu_decode64(c->format, code)));

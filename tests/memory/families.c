@@ -105,6 +105,25 @@ static void arrays(void) {
   }
 }
 
+/* A preset of a scaled tensor, on x as a matrix of four rows. */
+static void scaled_conversion(const hu_conversion *c, const float *x) {
+  static float z[COUNT];
+  static uint32_t codes[COUNT], scales[COUNT];
+  const size_t cols = COUNT / 4;
+  float tensor = 0;
+  hu_scaled out = {codes, cols, scales, cols, &tensor};
+  hu_events e = {0};
+  memset(codes, 0, sizeof codes);
+  memset(scales, 0, sizeof scales);
+  CALL(hu_conversion_scaled_encode(4, cols, &out, x, cols, c, NULL, NULL, &exec, &e));
+  CALL(hu_conversion_scaled_quantize(4, cols, z, cols, x, cols, c, NULL, NULL, &exec, &e));
+  add(codes, sizeof codes);
+  add(scales, sizeof scales);
+  add(&tensor, sizeof tensor);
+  add(z, sizeof z);
+  add(&e, sizeof e);
+}
+
 static void conversions(void) {
   static float x[COUNT], z[COUNT];
   static uint32_t codes[COUNT];
@@ -113,7 +132,10 @@ static void conversions(void) {
     hu_conversion c;
     hu_events e = {0};
     done(hu_conversion_find(&c, hu_conversion_at(i).name));
-    if (*c.scaling) continue;
+    if (*c.scaling) {
+      scaled_conversion(&c, x);
+      continue;
+    }
     memset(codes, 0, sizeof codes);
     CALL(hu_conversion_encode_n(COUNT, codes, 1, x, 1, &c, &exec, &e));
     add(codes, sizeof codes);

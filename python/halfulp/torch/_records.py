@@ -135,6 +135,9 @@ def rounding(text: str) -> Rounding:
 
 def _of_preset(text: str, given: Preset) -> Rounding:
     mode = given.mode
+    if given.has_steps:
+        raise abi.HalfulpValueError('rounding: the preset {0} has steps of its own; halfulp.scaled.quantize(x, p) with '
+                                    'p = halfulp.preset({0!r})'.format(given.name))
     if given.scaling:
         full = '{},{},sat={}'.format(given.scaling, mode.round, mode.saturate)
         return Rounding(text, rounding(full).record)

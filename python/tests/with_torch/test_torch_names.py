@@ -49,7 +49,7 @@ def test_types_that_are_no_formats():
             ht.encode(x, torch.float4_e2m1fn_x2)
 
 
-@pytest.mark.parametrize('name', [p.name for p in halfulp.presets() if not p.scaling])
+@pytest.mark.parametrize('name', [p.name for p in halfulp.presets() if not p.scaling and not p.mode.stochastic])
 def test_presets(name):
     """As the package of arrays has them, in every type."""
     x = torch.cat([numbers(2000, spread=40), torch.tensor([460.0, 1e6, -1e6, 3e38, 1e-40, 0.0, -0.0])])
@@ -69,7 +69,24 @@ def test_presets(name):
     assert ht.quantize_with_events(x, name)[1].tolist() == list(events.as_dict().values())
 
 
-@pytest.mark.parametrize('name', [p.name for p in halfulp.presets() if p.scaling])
+@pytest.mark.parametrize('name', [p.name for p in halfulp.presets() if p.mode.stochastic])
+def test_presets_with_a_bias(name):
+    x = numbers(2000, spread=20)
+    for key in (7, 8):
+        got = ht.quantize(x, name, stream=(key, 3))
+        same(got, torch.from_numpy(halfulp.quantize(x.numpy(), name, stream=(key, 3))))
+    assert (got != ht.quantize(x, name, stream=(7, 3))).any()
+    with pytest.raises(ValueError, match='draws random words'):
+        ht.quantize(x, name)
+
+
+@pytest.mark.parametrize('name', [p.name for p in halfulp.presets() if p.scaling and p.has_steps])
+def test_presets_with_steps(name):
+    with pytest.raises(ValueError, match='has steps of its own'):
+        ht.quantize(plain(8, 64), name)
+
+
+@pytest.mark.parametrize('name', [p.name for p in halfulp.presets() if p.scaling and not p.has_steps])
 def test_scaled_presets(name):
     x, p = plain(8, 64), halfulp.preset(name)
     made = halfulp.scaled.encode(x.numpy(), p.scaling, p.mode)

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of conversions, third part: instructions of processors, the packers of matrix units, and quantizers with steps
+ * after or before their scaled tensor. */
+#include "emu/conversion/rows.h"
+#include "halfulp/conversion.h"
+
+#define CODE HU_NO_CODE
+#define SIGN HU_NAN_BY_SIGN
+#define QUIET HU_NAN_BY_QUIET
+
+/* ---- Intel ---- */
+#define AVX10 "AVX10.2 (Intel 361050, sections 5.1 and 9), "
+#define BF8_NAN "NaN keeps sign and leading digits, made quiet."
+#define HF8_NAN "NaN keeps its sign."
+#define BIAS \
+  " The low 8 bits of the random word are the bias, which is added below the last digit; then the sum is cut."
+#define BF8(name, round, sat, words, note) \
+  { "intel." name, "float8_e5m2", round "/" sat, "", 0, QUIET, QUIET, CODE, "", AVX10 words, BF8_NAN note }
+#define HF8(name, round, sat, words, note) \
+  { "intel." name, "float8_e4m3fn", round "/" sat, "", 0, SIGN, SIGN, CODE, "", AVX10 words, HF8_NAN note }
+
+/* ---- Tenstorrent: the byte of a scale is the shared exponent, a code is a sign and a magnitude ---- */
+#define BLOCK16 ";scale=fp(8,0,0):finite,unsigned,zero=none,nosub;block=1x16;rule=floor;special=element)"
+#define BFP(m) "fp(0," m ",0):finite,nonegzero"
+#define TT(m) "scaled(" BFP(m) BLOCK16
+#define TT_PACKER(name, m, round, note)                                                                        \
+  {                                                                                                            \
+    "tt." name ".packer", BFP(m), round "/finite", "fp(8,6,0):ieee,flush,nonegzero/rna", 0, 0, 0, CODE, TT(m), \
+        "tt-isa-documentation 411f264, Packers/FormatConversion.md, from FP32 or BF16 by E8M6, no stochastic " \
+        "rounding",                                                                                            \
+        note                                                                                                   \
+  }
+#define TT_HOST(name, m)                                                                                    \
+  {                                                                                                         \
+    "tt." name ".host", BFP(m), "rne/finite", "/rtz", 0, 0, 0, CODE, TT(m),                                 \
+        "tt-metal 034fc8c, blockfloat_common.cpp, convert_u32_to_bfp with 8 bits of exponent", TT_HOST_NOTE \
+  }
+#define TT_OPEN "Infinities, NaN and numbers next to 2^-126 are open there."
+#define TT_PACKER8 "Rounded twice, ties away: into E8M6, then by the shared exponent. " TT_OPEN
+#define TT_CUT "As tt.bfp8.packer, whose magnitudes are then cut. " TT_OPEN
+#define TT_HOST_NOTE                                                                                              \
+  "Digits below 2^-23 of the largest element's power of two are cut first; magnitudes saturate. Infinities, NaN " \
+  "and subnormal numbers are read as other numbers there."
+
+const hu_conversion_row hu_conversion_rows_units[] = {
+    BF8("vcvtph2bf8", "rne", "none", "VCVTPH2BF8, VCVT2PH2BF8", ""),
+    BF8("vcvtph2bf8s", "rne", "finite", "VCVTPH2BF8S, VCVT2PH2BF8S", " Infinities saturate."),
+    BF8("vcvtbiasph2bf8", "sra:8", "none", "VCVTBIASPH2BF8", BIAS),
+    BF8("vcvtbiasph2bf8s", "sra:8", "finite", "VCVTBIASPH2BF8S", BIAS),
+    HF8("vcvtph2hf8", "rne", "none", "VCVTPH2HF8, VCVT2PH2HF8", " Overflow and infinities give NaN."),
+    HF8("vcvtph2hf8s", "rne", "finite", "VCVTPH2HF8S, VCVT2PH2HF8S", " Infinities saturate."),
+    HF8("vcvtbiasph2hf8", "sra:8", "none", "VCVTBIASPH2HF8", BIAS),
+    HF8("vcvtbiasph2hf8s", "sra:8", "finite", "VCVTBIASPH2HF8S", BIAS),
+    {"intel.vcvt2ps2phx", "binary16", "rne/none", "", 0, QUIET, QUIET, CODE, "",
+     AVX10 "VCVT2PS2PHX, and VCVTPS2PH; MXCSR.RC to nearest, MXCSR.DAZ = 0", BF8_NAN},
+
+    {"te.nvfp4.reference", "float4_e2m1fn", "rne/finite", "", 0, 0, 0, CODE, "nvfp4_te",
+     "NVFP4BlockScaling in its PyTorch reference, without the Hadamard step",
+     "te.nvfp4 with that reference's codes of -0 and of blocks whose scale is 0, which are all read as zeros."},
+
+    TT_PACKER("bfp8", "7", "rna", TT_PACKER8),
+    TT_PACKER("bfp4", "3", "rtz", TT_CUT),
+    TT_PACKER("bfp2", "1", "rtz", TT_CUT),
+    TT_HOST("bfp8", "7"),
+    TT_HOST("bfp4", "3"),
+    TT_HOST("bfp2", "1"),
+};
+const size_t hu_conversion_units = sizeof hu_conversion_rows_units / sizeof *hu_conversion_rows_units;
+
+const hu_conversion_more hu_conversion_more_rows[] = {
+    {"te.nvfp4.reference", "", HU_SCALED_CODES_RAISED}, {"tt.bfp4.packer", TT("7"), HU_SCALED_CODES_OWN},
+    {"tt.bfp2.packer", TT("7"), HU_SCALED_CODES_OWN},   {"tt.bfp8.host", TT("24"), HU_SCALED_CODES_OWN},
+    {"tt.bfp4.host", TT("24"), HU_SCALED_CODES_OWN},    {"tt.bfp2.host", TT("24"), HU_SCALED_CODES_OWN},
+};
+const size_t hu_conversion_more_count = sizeof hu_conversion_more_rows / sizeof *hu_conversion_more_rows;

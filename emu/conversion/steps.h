@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/conversion/steps.h - which steps a preset has before its last rounding. */
+#ifndef HALFULP_EMU_CONVERSION_STEPS_H
+#define HALFULP_EMU_CONVERSION_STEPS_H
+
+#include "halfulp/conversion.h"
+
+static inline int hu_conversion_has_first(const hu_conversion *c) {
+  static const hu_format none;
+  return !hu_format_equal(c->first, none);
+}
+
+static inline int hu_conversion_has_through(const hu_conversion *c) { return c->through && *c->through; }
+
+#endif
