@@ -103,7 +103,7 @@ enum {
  *
  *   rule                NaN       below     above
  *   HU_INTEGER_RISCV    highest   lowest    highest    RISC-V's fcvt
- *   HU_INTEGER_ARM      0         lowest    highest    Arm's FCVT*S, FCVT*U
+ *   HU_INTEGER_ARM      0         lowest    highest    Arm's FCVT*S, FCVT*U; results of AVX10.2's VCVT*S
  *   HU_INTEGER_X86      the "integer indefinite" each time: lowest if signed, else highest (cvt*si, cvt*usi) */
 enum {
   HU_INTEGER_RISCV = 0, /* see above */

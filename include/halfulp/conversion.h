@@ -66,7 +66,7 @@ enum {
 };
 
 /* Columns of a block, at most, in presets of scaled tensors that have steps before their encoding. */
-enum { HU_CONVERSION_COLS = 512 };
+#define HU_CONVERSION_COLS 512
 
 /* A conversion. */
 typedef struct hu_conversion {
