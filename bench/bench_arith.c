@@ -72,18 +72,22 @@ static void row(job *j, const char *format, const char *mode, size_t n, int roun
   size_t levels = t_levels();
   unsigned size = hu_limits_of(j->f).storage / 8;
   j->bytes = n * size * (size_t)(operands[j->op] + 1) / 2; /* it reads and writes them */
-  for (size_t i = levels; i-- > bench_first();) {
-    ns[i] = time_one(j, t_levels_off(i), t_level_bit(i) ? n : n / 16, rounds, &copy);
+  for (size_t i = levels; i-- > 0;) {
+    if (bench_changes_arith(i)) ns[i] = time_one(j, t_levels_off(i), t_level_bit(i) ? n : n / 16, rounds, &copy);
   }
   double copied = 1e9 * copy / (double)n;
   if (csv) {
     char name[96];
     snprintf(name, sizeof name, "%s, %s, %s", names[j->op], mode, format);
-    for (size_t i = bench_first(); i < levels; i++) bench_table_line(name, t_level_name(i), 1, "ns", ns[i]);
+    for (size_t i = 0; i < levels; i++) {
+      if (bench_changes_arith(i)) bench_table_line(name, t_level_name(i), 1, "ns", ns[i]);
+    }
     return;
   }
   printf("%-6s %-16s %-6s", names[j->op], format, mode);
-  for (size_t i = bench_first(); i < levels; i++) printf(" %8.3f", ns[i]);
+  for (size_t i = 0; i < levels; i++) {
+    if (bench_changes_arith(i)) printf(" %8.3f", ns[i]);
+  }
   printf(" %8.3f\n", copied);
   fflush(stdout);
 }
@@ -119,7 +123,9 @@ int main(int argc, char **argv) {
     bench_table_head();
   } else {
     printf("%-6s %-16s %-6s", "op", "format", "mode");
-    for (size_t i = bench_first(); i < t_levels(); i++) printf(" %8s", t_level_name(i));
+    for (size_t i = 0; i < t_levels(); i++) {
+      if (bench_changes_arith(i)) printf(" %8s", t_level_name(i));
+    }
     puts("   memcpy  (ns per element; memcpy of as many bytes)");
   }
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {

@@ -7,16 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "halfulp/gemm.h"
 #include "tests/support/levels.h"
 
 enum { BENCH_LEVELS = 33 }; /* the most that t_levels() returns */
 
-/* The first level that is more than an extension for products, which changes no arrays. */
+/* The first level that is more than an extension for products. */
 static inline size_t bench_first(void) {
   size_t i = 0;
   while (t_level_bit(i) > HU_LEVEL_NEON) i++;
   return i;
 }
+
+/* Does level number i change arithmetic over arrays? Of the extensions for products, FP16 does. */
+static inline int bench_changes_arith(size_t i) { return i >= bench_first() || t_level_bit(i) == HU_LEVEL_FP16; }
 
 /* Is level number i one of those that --level (NULL: all) asks for? The extension VBMI changes S2FP8 alone, and is left
  * out elsewhere. */

@@ -5,7 +5,7 @@
 # results each (`halfulp probe-hw --device cpu`), and the tests of kernels that run on such instructions at all levels.
 # BUILD is a finished build folder. On a CPU whose units no record has yet (tests/golden/hw), set it up with
 # -Dunconfirmed_units=true: without that option its kernels for them are off. With -Dbench=enabled, too, the script
-# measures the products that run on these units.
+# measures what runs on these units: products, and arithmetic over arrays of binary16.
 # What came out is written to RECORD, by default tests/golden/hw/processor-FAMILY-MODEL-YYYY-MM-DD.txt, for a commit;
 # times, which are no facts about numbers, into BUILD/native-check-times.csv. HU_WHO says who runs it. Exit code 1:
 # something differs or fails.
@@ -22,7 +22,7 @@ option=$(meson introspect --buildoptions "$build" |
   python3 -c 'import json, sys; print(*[o["value"] for o in json.load(sys.stdin) if o["name"] == "unconfirmed_units"])')
 log=$build/native-check.log
 status=0
-tests="gemm_pairs gemm_short gemm_parts gemm_half gemm_levels gemm_seq gemm_models kernels cross-processor proof-hooks"
+tests="gemm_pairs gemm_short gemm_parts gemm_half arith-half gemm_levels gemm_seq gemm_models kernels cross-processor proof-hooks"
 {
   echo "# The units of a processor, by scripts/native-check.sh."
   echo "processor: $name"
@@ -44,16 +44,18 @@ tests="gemm_pairs gemm_short gemm_parts gemm_half gemm_levels gemm_seq gemm_mode
       status=1
     fi
     # Which units the kernels of this build have here.
-    grep -hoE 'gemm [a-z]+: .*(is|are|tiles) (there|not there|too|not).*' "$log" | sort -u | sed 's/^/  /'
+    grep -hoE '(gemm|arith) [a-z]+: .*(is|are|tiles) (there|not there|too|not).*' "$log" | sort -u | sed 's/^/  /'
   done
   echo "result: $([ "$status" = 0 ] && echo passed || echo failed)"
 } > "$record.part"
 mv "$record.part" "$record"
 cat "$record"
 if [ -x "$build/bench/bench_gemm" ]; then
-  for way in bytes halves intel. 'seq(binary16)'; do
+  for way in bytes halves intel. 'seq(binary16)' 'seq2(binary16)' 'kahan(binary16)' 'pairwise(binary16' 'chunk(64,binary16' \
+    'splitk(4,seq(binary16)'; do
     OPENBLAS_NUM_THREADS=1 "$build/bench/bench_gemm" --csv --only "$way"
   done | awk '!seen[$0]++' > "$build/native-check-times.csv"
+  "$build/bench/bench_arith" --csv | grep binary16 >> "$build/native-check-times.csv"
   cat "$build/native-check-times.csv"
 fi
 grep -q '^result: passed$' "$record"

@@ -12,6 +12,7 @@
 
 #include "emu/arith/function_call.h"
 #include "emu/arith/function_lanes.h"
+#include "emu/arith/halves.h"
 #include "emu/arith/wide.h"
 #include "emu/base/exec.h"
 #include "emu/base/float_env.h"
@@ -36,6 +37,7 @@ typedef struct run {
   hu_function_lane function;       /* NULL: no elementary function of one operand, or none in lanes */
   hu_function_pair pair;           /* the same of two */
   hu_function_nearest32 nearest32; /* NULL: the kernels round; else lanes do, into binary32 */
+  const hu_half_arith *halves;     /* the processor's own binary16, before all others; NULL: it does not serve */
   hu_stream stream;
   int stochastic;
   /* What every operation on a NaN gives but pow and the extremes that prefer numbers, and what has no result: the root
@@ -291,7 +293,9 @@ static void run_part(void *context, size_t part) {
   const run *c = context;
   size_t first = part * c->part, n = c->call.n - first < c->part ? c->call.n - first : c->part;
   hu_events counts = {0};
-  if (c->kernels) {
+  if (c->halves) {
+    hu_halves_run(c->halves, &c->call, &c->spec, first, n, &counts);
+  } else if (c->kernels) {
     hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
     run_lanes(c, first, n, &counts);
     hu_float_env_leave(saved);
@@ -355,6 +359,7 @@ void hu_arith_run(const hu_arith_call *call, const hu_exec *exec, hu_events *eve
   c.pair = call->op == HU_OP_POW && level->function ? level->function->pow : NULL;
   c.nearest32 = nearest32_for(level, &c);
   if (c.kernels && (!c.wide || !lanes_can(&c))) c.kernels = NULL;
+  c.halves = hu_halves_serve(call, &c.spec) ? hu_extensions_for(exec).half_arith : NULL;
   c.stream = hu_exec_stream(exec);
   c.counts = counts;
   c.part = hu_part_size(call->n, threads, PART_MIN);

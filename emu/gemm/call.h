@@ -110,7 +110,7 @@ extern const hu_gemm_way hu_way_fp32;                                  /* fp32.c
 extern const hu_gemm_way hu_way_short, hu_way_digits;                  /* short/: AVX2, VNNI, AMX */
 extern const hu_gemm_way hu_way_exact64, hu_way_brackets;              /* exact.c */
 extern const hu_gemm_way hu_way_wide;                                  /* exact_wide.c: any exact sum */
-extern const hu_gemm_way hu_way_half;                                  /* steps/half.c: AVX512-FP16 */
+extern const hu_gemm_way hu_way_half, hu_way_half_steps;               /* steps/: the CPU's own binary16 */
 extern const hu_gemm_way hu_way_seq, hu_way_seq_modes, hu_way_unfused; /* files of these names, in lanes */
 extern const hu_gemm_way hu_way_pairs;                                 /* pairs.c: VDPBF16PS, AMX */
 extern const hu_gemm_way hu_way_unit;                                  /* unit.c: block(...) in lanes */

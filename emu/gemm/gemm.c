@@ -37,10 +37,10 @@ static int on_grid(const hu_matrix *x, uint32_t threads) {
 /* ---- the ways ---- */
 
 /* The first that serves takes the call. Where the model is `exact`, they stand in the order of their cost. */
-static const hu_gemm_way *const ways[] = {&hu_way_digits,   &hu_way_short,     &hu_way_fp32,    &hu_way_exact64,
-                                          &hu_way_brackets, &hu_way_wide,      &hu_way_half,    &hu_way_seq,
-                                          &hu_way_unfused,  &hu_way_seq_modes, &hu_way_pairs,   &hu_way_unit,
-                                          &hu_way_slices,   &hu_way_steps,     &hu_way_by_model};
+static const hu_gemm_way *const ways[] = {&hu_way_digits,   &hu_way_short,   &hu_way_fp32,      &hu_way_exact64,
+                                          &hu_way_brackets, &hu_way_wide,    &hu_way_half,      &hu_way_half_steps,
+                                          &hu_way_seq,      &hu_way_unfused, &hu_way_seq_modes, &hu_way_pairs,
+                                          &hu_way_unit,     &hu_way_slices,  &hu_way_steps,     &hu_way_by_model};
 
 static void run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {

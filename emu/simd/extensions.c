@@ -30,7 +30,7 @@ static uint32_t own_bit(const hu_extension *x) {
 }
 
 hu_extensions hu_extensions_for(const hu_exec *exec) {
-  hu_extensions z = {NULL, NULL, NULL, NULL, NULL};
+  hu_extensions z = {NULL, NULL, NULL, NULL, NULL, NULL};
   uint32_t off = exec ? exec->levels_off : 0;
   for (size_t i = 0; i < KNOWN; i++) {
     if ((known[i]->bits & off) || !is_there(known[i])) continue;
@@ -38,6 +38,7 @@ hu_extensions hu_extensions_for(const hu_exec *exec) {
     if (known[i]->pair_tiles) z.pair_tiles = known[i]->pair_tiles;
     if (known[i]->shorts) z.shorts = known[i]->shorts;
     if (known[i]->halves) z.halves = known[i]->halves;
+    if (known[i]->half_arith) z.half_arith = known[i]->half_arith;
     if (known[i]->byte_tiles) z.byte_tiles = known[i]->byte_tiles;
   }
   return z;
@@ -57,7 +58,7 @@ const char *hu_extension_name(uint32_t level) {
 }
 #else
 hu_extensions hu_extensions_for(const hu_exec *exec) {
-  hu_extensions none = {NULL, NULL, NULL, NULL, NULL};
+  hu_extensions none = {NULL, NULL, NULL, NULL, NULL, NULL};
   (void)exec;
   return none;
 }

@@ -94,8 +94,8 @@ extern "C" {
 #endif
 
 /* Further switches of hu_exec.levels_off. HU_LEVEL_MADD is no bit of hu_levels(), since every CPU of HU_LEVEL_AVX2 has
- * its instructions. The others are bits of it, of units for products without a recorded run on a CPU (tests/golden/hw):
- * tests have them in plain C alone. A library has them if Meson's option `unconfirmed_units` was set when it was built,
+ * its instructions. The others are bits of it, of units without a recorded run on a CPU (tests/golden/hw): tests have
+ * them in plain C alone. A library has them if Meson's option `unconfirmed_units` was set when it was built,
  * and the CPU and its kernel have them.
  *
  * Tiles of AMX are given to a process that asks: the first call that could use them, hu_levels() among these, asks
@@ -106,8 +106,11 @@ enum {
   HU_LEVEL_AMX_INT8 = 1u << 8,  /* AMX-INT8, with AVX512_VNNI: off where that is. TDPBSSD and TDPBUSD, for what VPDPBUSD
                                   computes, and, in digits of 7 bits, for exact products of integers of up to 21 (E4M3,
                                   E5M2 over some binades) */
-  HU_LEVEL_FP16 = 1u << 9,      /* AVX512-FP16, with AVX-512, and Arm's FEAT_FP16, with NEON: fused multiply-adds, for
-                                  seq(binary16) in the modes RNE, RTZ, RTP and RTN, of operands that binary16 holds */
+  HU_LEVEL_FP16 = 1u << 9,      /* AVX512-FP16, with AVX-512, and Arm's FEAT_FP16, with NEON: operations on binary16 in
+                                  the modes RNE, RTZ, RTP and RTN. For seq, seq2, chunk, pairwise, strided, kahan and
+                                  neumaier whose sums and rounded products are binary16, and splitk of these, of
+                                  operands that binary16 holds; and for hu_add_n, hu_sub_n, hu_mul_n, hu_div_n,
+                                  hu_sqrt_n and hu_fma_n where all formats are binary16 (arith_n.h) */
   HU_LEVEL_AVX_VNNI = 1u << 10, /* AVX-VNNI, with AVX2: off where that is. VPDPBUSD and VPDPWSSD in 256 bits, where
                                   HU_LEVEL_VNNI is not there */
   HU_LEVEL_MADD = 1u << 11 /* AVX2's VPMADDWD and VPMADDUBSW, off where AVX2 is: exact products of short integers where

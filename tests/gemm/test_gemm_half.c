@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_gemm under seq(binary16) by the processor's multiply-adds of binary16: bytes and events of the element-by-element
- * integers (all levels off), and of the lanes (HU_LEVEL_FP16 off) where there are many elements. Where the processor
- * has no such instruction, the lanes are compared alone; gemm_half_modelled has it in plain C. */
+/* hu_gemm under seq(binary16), and under models whose products and sums are each rounded into binary16, by the
+ * processor's operations on it: bytes and events of the element-by-element integers (all levels off), and of the lanes
+ * (HU_LEVEL_FP16 off) where there are many elements. Where the processor has no such instructions, the lanes are
+ * compared alone; gemm_half_modelled has them in plain C. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,10 +30,41 @@
 static unsigned long runs;
 
 static const char *const models[] = {"seq(binary16)", "seq(binary16,rtz)", "seq(binary16,rtp)", "seq(binary16,rtn)"};
+/* Each kind in several modes. */
+static const char *const unfused[] = {"seq2(binary16,binary16)",
+                                      "kahan(binary16,rtz)",
+                                      "chunk(5,binary16,binary16,rtp)",
+                                      "neumaier(binary16,rtn)",
+                                      "kahan(binary16)",
+                                      "pairwise(binary16,rtz)",
+                                      "neumaier(binary16,rtp)",
+                                      "chunk(3,binary16,binary16,rtn)",
+                                      "neumaier(binary16)",
+                                      "strided(binary16,rtz)",
+                                      "kahan(binary16,rtp)",
+                                      "seq2(binary16,binary16,rtn)",
+                                      "chunk(7,binary16,binary16)",
+                                      "splitk(3,kahan(binary16,rtz))",
+                                      "pairwise(binary16,rtp)",
+                                      "kahan(binary16,rtn)",
+                                      "pairwise(binary16)",
+                                      "neumaier(binary16,rtz)",
+                                      "strided(binary16,rtp)",
+                                      "splitk(2,pairwise(binary16,rtn))",
+                                      "strided(binary16)",
+                                      "splitk(4,chunk(2,binary16,binary16,rtz))"};
 /* Those that binary16 holds, and others. */
 static const char *const operands[] = {"binary16", "binary16", "float8_e5m2", "float8_e4m3fn", "fp(4,7,0)",
                                        "uint8",    "bfloat16", "fp(5,10,1)",  "fp(5,11,0)",    "fp(5,9,-1)"};
-enum { MODELS = 4, HELD = 6, OPERANDS = sizeof operands / sizeof *operands };
+enum {
+  MODELS = 4,
+  UNFUSED = sizeof unfused / sizeof *unfused,
+  HELD = 6,
+  OPERANDS = sizeof operands / sizeof *operands
+};
+
+/* Of both lists in turn. */
+static const char *model_at(int i) { return i % 2 ? unfused[i / 2 % UNFUSED] : models[i / 2 % MODELS]; }
 
 static void same(const problem *p, const char *model, uint32_t off) { problem_same_with(p, model, off, &runs); }
 
@@ -49,7 +81,7 @@ static void random_problems(void **state) {
   (void)state;
   t_random r = {t_seed("gemm half", 171)};
   for (int i = 0; i < TEST_ROUNDS; i++) {
-    const char *model = models[i % MODELS];
+    const char *model = model_at(i);
     problem p;
     draw(&p, &r, model, 1 + t_below(&r, 30), 1 + t_below(&r, 110), t_below(&r, t_below(&r, 4) ? 20 : 300), OPERANDS);
     same(&p, model, UINT32_MAX);
@@ -65,8 +97,8 @@ static void ends(void **state) {
                               {7, 7, 14},      {-10, 4, -6},  {0, 0, 0},     {-4, -3, 3}};
   t_random r = {t_seed("gemm half ends", 172)};
   for (int i = 0; i < TEST_ROUNDS; i++) {
-    const int *e = at[i / MODELS % 8];
-    const char *model = models[i % MODELS];
+    const int *e = at[t_below(&r, 8)];
+    const char *model = model_at(i);
     problem p;
     draw(&p, &r, model, 1 + t_below(&r, 20), 1 + t_below(&r, 70), 1 + t_below(&r, t_below(&r, 3) ? 5 : 60), 2);
     plain_refill(&p.a, &r, e[0] - 2, 1 + t_below(&r, 5));
@@ -84,8 +116,8 @@ static void beyond_blocks(void **state) {
   (void)state;
   static const size_t shapes[][3] = {{270, 100, 9}, {5, 610, 83}, {40, 580, 3}, {3, 4, 401}};
   t_random r = {t_seed("gemm half beyond blocks", 173)};
-  for (int i = 0; i < 16; i++) {
-    const char *model = models[i / 4];
+  for (int i = 0; i < 4 * (MODELS + 4); i++) {
+    const char *model = i < 4 * MODELS ? models[i / 4] : unfused[i % UNFUSED];
     problem p;
     draw(&p, &r, model, shapes[i % 4][0], shapes[i % 4][1], shapes[i % 4][2], HELD);
     plain_refill(&p.a, &r, -6, 7);
@@ -115,23 +147,31 @@ static void neighbours(void **state) {
                                       "seq(fp(5,9,0))",
                                       "seq(fp(5,10,1))",
                                       "seq(fp(5,10,0):finite)",
-                                      "seq2(binary16,binary16)",
+                                      "seq2(binary16,binary32)",
+                                      "seq2(fp(5,9,0),binary16)",
+                                      "pairwise(binary16,rnz)",
+                                      "chunk(4,bfloat16,binary16)",
                                       "seq(bfloat16)",
                                       "promote(6,seq(binary16),binary32)",
                                       "splitk(3,seq(binary16))",
-                                      "chunk(4,binary16,binary16)",
-                                      "kahan(binary16)"};
+                                      "promote(6,kahan(binary16),binary32)",
+                                      "kahan(binary16,sra:8)",
+                                      "neumaier(binary16,rne,sat=finite)"};
   t_random r = {t_seed("gemm half neighbours", 174)};
   extension_neighbours(&(extension_texts){texts, sizeof texts / sizeof *texts, 8, draw_neighbour, same}, &r);
   print_message("gemm half: %lu runs agree\n", runs);
 }
 
-EXTENSION_RAN(model_halves_added, 1000000)
+#ifdef TEST_MODELLED
+static long least_of_both(void) {
+  return model_halves_added() < model_halves_operated() ? model_halves_added() : model_halves_operated();
+}
+#endif
+EXTENSION_RAN(least_of_both, 500000)
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(random_problems), cmocka_unit_test(ends),
                                      cmocka_unit_test(beyond_blocks), cmocka_unit_test(neighbours) EXTENSION_RAN_CASE};
-  print_message("gemm half: seq(binary16): the instruction is %s\n",
-                hu_levels() & HU_LEVEL_FP16 ? "there" : "not there");
+  print_message("gemm half: binary16: the instructions are %s\n", hu_levels() & HU_LEVEL_FP16 ? "there" : "not there");
   return cmocka_run_group_tests_name("gemm half", tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@
  *   events   are those of the last rounding, of the sum into D, which is the library's own (halfulp/gemm.h). */
 #include "emu/core/bits.h"
 #include "emu/gemm/call.h"
-#include "emu/gemm/tiles/half.h"
+#include "emu/gemm/steps/half.h"
 
 /* What the way keeps of a call. */
 typedef struct half_way {
@@ -29,15 +29,9 @@ typedef struct half_way {
 
 /* ---- the choice ---- */
 
-static int is_binary16(const hu_spec *s) {
-  return hu_spec_is_plain(s) && s->negzero && s->m == 10 && s->emin == -14 && s->max_code == 0x7BFF && s->has_inf &&
-         s->has_nan && s->saturate == HU_SAT_NONE;
-}
-
-/* Does binary16 have every value of x? */
-static int within(const hu_matrix *x) {
+int hu_half_holds(const hu_matrix *x) {
   const hu_spec *s = &x->spec;
-  return x->carried && s->m <= 10 && s->emin - s->m >= -24 && s->emax <= 15;
+  return !x->data || (x->carried && s->m <= 10 && s->emin - s->m >= -24 && s->emax <= 15);
 }
 
 static int choose(half_way *w, const hu_gemm_call *g) {
@@ -47,66 +41,66 @@ static int choose(half_way *w, const hu_gemm_call *g) {
   if (x->kind != HU_ACCUM_SEQ || x->promote || x->slices) return 0;
   hu_spec f = hu_spec_of(x->sum, x->mode);
   w->round = f.round;
-  if (f.round != HU_RNE && f.round != HU_RTZ && f.round != HU_RTP && f.round != HU_RTN) return 0;
-  return is_binary16(&f) && within(&g->a) && within(&g->b) && (!g->c.data || within(&g->c));
+  return hu_half_serves(&f) && hu_half_holds(&g->a) && hu_half_holds(&g->b) && hu_half_holds(&g->c);
 }
 
 /* ---- operands ---- */
 
-/* n codes of binary32 values, without reading or writing beyond them. */
-static void narrow(const hu_gemm_call *g, size_t n, uint16_t *z, const float *x) {
-  const half_way *w = g->way;
+void hu_half_narrow(const hu_half_kernels *kernels, size_t n, uint16_t *z, const float *x) {
   size_t whole = n / 16 * 16;
   float rest[16] = {0};
   uint16_t codes[16];
-  w->kernels->narrow(whole, z, x);
+  kernels->narrow(whole, z, x);
   if (whole == n) return;
   memcpy(rest, x + whole, (n - whole) * sizeof *x);
-  w->kernels->narrow(16, codes, rest);
+  kernels->narrow(16, codes, rest);
   memcpy(z + whole, codes, (n - whole) * sizeof *z);
 }
 
-static void read_codes(const hu_gemm_call *g, const hu_matrix *x, size_t row, size_t column, size_t n, uint16_t *z) {
+void hu_half_read(const hu_half_kernels *kernels, const hu_matrix *x, size_t row, size_t column, size_t n,
+                  uint16_t *z) {
   float values[HU_HALF_NB];
   if (x->size == 2 && hu_format_equal(x->format, hu_format_ieee(5, 10, 0))) {
     memcpy(z, (const uint16_t *)x->data + row * x->ld + column, n * sizeof *z);
     return;
   }
   hu_gemm_read32(x, row, column, n, values);
-  narrow(g, n, z, values);
+  hu_half_narrow(kernels, n, z, values);
 }
+
+static const hu_half_kernels *kernels_of(const hu_gemm_call *g) { return ((const half_way *)g->way)->kernels; }
 
 /* HU_GEMM_MR rows of values, ldx apart, become columns of codes: z[c ldz + r] is that of x[r ldx + c], c < n. */
 static void transpose_codes(const hu_gemm_call *g, size_t n, uint16_t *z, size_t ldz, const float *x, size_t ldx) {
   uint16_t line[HU_HALF_KC];
   for (size_t r = 0; r < HU_GEMM_MR; r++) {
-    narrow(g, n, line, x + r * ldx);
+    hu_half_narrow(kernels_of(g), n, line, x + r * ldx);
     for (size_t c = 0; c < n; c++) z[c * ldz + r] = line[c];
   }
 }
 
 /* One row of B into whole panels. */
 static void spread_codes(const hu_gemm_call *g, size_t panels, uint16_t *z, const float *x) {
-  for (size_t p = 0; p < panels; p++) narrow(g, HU_HALF_NR, z + p * HU_HALF_KC * HU_HALF_NR, x + p * HU_HALF_NR);
+  for (size_t p = 0; p < panels; p++)
+    hu_half_narrow(kernels_of(g), HU_HALF_NR, z + p * HU_HALF_KC * HU_HALF_NR, x + p * HU_HALF_NR);
 }
 
 /* ---- blocks of D ---- */
 
 static void finish(const hu_gemm_call *g, size_t i, size_t j0, size_t n, const uint16_t *sum, hu_events *events) {
-  const half_way *w = g->way;
   float values[HU_HALF_NB];
-  w->kernels->widen(hu_up_to(n, 16), values, sum);
+  kernels_of(g)->widen(hu_up_to(n, 16), values, sum);
   hu_gemm_finish32(g, i, j0, n, values, events);
 }
 
 #define HU_REAL uint16_t
-#define HU_READ(x, row, column, n, z) read_codes(g, x, row, column, n, z)
-#define HU_COPY(n, z, x) narrow(g, n, z, x)
+#define HU_READ(x, row, column, n, z) hu_half_read(kernels_of(g), x, row, column, n, z)
+#define HU_COPY(n, z, x) hu_half_narrow(kernels_of(g), n, z, x)
 #define HU_SPREAD(panels, z, x) spread_codes(g, panels, z, x)
 #define HU_TRANSPOSE(n, z, ldz, x, ldx) transpose_codes(g, n, z, ldz, x, ldx)
 #define HU_FINISH finish
 #define HU_TILE_KERNEL(padded, cols, kc, a, b, acc, fresh, ahead) \
-  ((const half_way *)g->way)->kernels->multiply(((const half_way *)g->way)->round, padded, cols, kc, a, b, acc, fresh)
+  kernels_of(g)->multiply(((const half_way *)g->way)->round, padded, cols, kc, a, b, acc, fresh)
 #define HU_NR HU_HALF_NR
 #define HU_MB HU_HALF_MB
 #define HU_NB HU_HALF_NB

@@ -94,6 +94,8 @@ static int choose(steps_way *w, hu_gemm_call *g, const hu_level *level) {
 
 /* ---- tiles ---- */
 
+typedef float steps_real;
+typedef hu_step_grid steps_grid;
 typedef struct steps_tile {
   const hu_gemm_call *g;
   const steps_way *w;
@@ -105,30 +107,6 @@ typedef struct steps_tile {
   uint32_t words[4 * PLANE];
   float level[DEPTH][PLANE];
 } steps_tile;
-
-static void fill(float *z) { memset(z, 0, PLANE * sizeof *z); }
-
-/* Elements (i, j) of x from (i0, j0) on: z[i di + j dj]. */
-static void unpack(const hu_matrix *x, size_t i0, size_t j0, size_t rows, size_t cols, float *z, size_t di, size_t dj) {
-  size_t outer = x->transposed ? cols : rows, inner = x->transposed ? rows : cols;
-  size_t far = x->transposed ? dj : di, step = x->transposed ? di : dj;
-  for (size_t i = 0; i < outer; i++) {
-    float line[COLS > KC ? COLS : KC];
-    hu_gemm_read32(x, (x->transposed ? j0 : i0) + i, x->transposed ? i0 : j0, inner, step == 1 ? z + i * far : line);
-    for (size_t j = 0; step != 1 && j < inner; j++) z[i * far + j * step] = line[j];
-  }
-}
-
-/* Where product k stands in the piece, which is unpacked first if it does not hold it. */
-static size_t piece_with(steps_tile *t, size_t k) {
-  const hu_gemm_call *g = t->g;
-  if (k - t->k0 < t->kc) return k - t->k0;
-  t->k0 = k;
-  t->kc = hu_least(g->k - k, t->most);
-  unpack(&g->a, t->i0, k, t->rows, t->kc, t->a, 1, ROWS);
-  unpack(&g->b, k, t->j0, t->kc, t->cols, t->b, COLS, 1);
-  return 0;
-}
 
 /* The random words of the next rounding, onto q. */
 static const uint32_t *next_words(steps_tile *t, const hu_step_grid *q) {
@@ -150,116 +128,30 @@ static void subtract(steps_tile *t, const hu_step_grid *q, float *z, const float
   t->w->kernels->add(q, t->rows, t->padded, 1, z, x, y, next_words(t, q));
 }
 
-static void multiply(steps_tile *t, const hu_step_grid *q, float *z, size_t k) {
-  size_t at = piece_with(t, k);
+static void multiply_at(steps_tile *t, const steps_grid *q, float *z, size_t at) {
   t->w->kernels->multiply(q, t->rows, t->padded, z, t->a + at * ROWS, t->b + at * COLS, next_words(t, q));
 }
+
+static void sort(const steps_tile *t, float *x, float *y) { t->w->kernels->sort(t->rows, t->padded, x, y); }
+
+static void read_row(const steps_tile *t, const hu_matrix *x, size_t row, size_t column, size_t n, float *z) {
+  (void)t;
+  hu_gemm_read32(x, row, column, n, z);
+}
+
+#include "emu/gemm/steps/models.h"
 
 static void fuse(steps_tile *t, const hu_step_grid *q, float *z, size_t k) {
   size_t at = piece_with(t, k);
   t->w->kernels->fuse(q, t->rows, t->padded, z, t->a + at * ROWS, t->b + at * COLS, next_words(t, q));
 }
 
-/* ---- models: the sums of products past - 1 ... k on top of s, in s ---- */
-
-static void seq2(steps_tile *t, const hu_step_grid *sum, size_t k, size_t past, float *s) {
-  for (; k < past; k++) {
-    multiply(t, &t->w->product, t->product, k);
-    add(t, sum, s, s, t->product);
-  }
-}
-
-static void chunks(steps_tile *t, size_t k, size_t past, float *s) {
-  for (size_t length = t->g->accum->length, end; k < past; k = end) {
-    end = k + hu_least(past - k, length);
-    fill(t->chunk);
-    seq2(t, &t->w->product, k, end, t->chunk);
-    add(t, &t->w->sum, s, s, t->chunk);
-  }
-}
-
-static void kahan(steps_tile *t, size_t k, size_t past, float *s) {
-  const hu_step_grid *q = &t->w->sum;
-  float *c = t->carry, *y = t->product, *sum = s, *next = t->first;
-  fill(c);
-  for (; k < past; k++) {
-    float *last = sum;
-    multiply(t, q, y, k);
-    subtract(t, q, y, y, c);
-    add(t, q, next, sum, y);
-    subtract(t, q, c, next, sum);
-    subtract(t, q, c, c, y);
-    sum = next;
-    next = last;
-  }
-  if (sum != s) memcpy(s, sum, PLANE * sizeof *s);
-}
-
-static void neumaier(steps_tile *t, size_t k, size_t past, float *s) {
-  const hu_step_grid *q = &t->w->sum;
-  float *c = t->carry, *v = t->product, *sum = s, *next = t->first;
-  fill(c);
-  for (; k < past; k++) {
-    float *error = sum;
-    multiply(t, q, v, k);
-    add(t, q, next, sum, v);
-    t->w->kernels->sort(t->rows, t->padded, sum, v);
-    subtract(t, q, error, sum, next);
-    add(t, q, error, error, v);
-    add(t, q, c, c, error);
-    sum = next;
-    next = error;
-  }
-  add(t, q, s, sum, c);
-}
-
-/* The tree over products k ... past - 1, in t->level[l]. */
-static void halves(steps_tile *t, size_t k, size_t past, size_t l) {
-  if (past - k == 1) {
-    multiply(t, &t->w->sum, t->level[l], k);
+static void base(steps_tile *t, size_t k, size_t past, float *s) {
+  if (t->g->accum->kind != HU_ACCUM_SEQ && t->g->accum->kind != HU_ACCUM_FP32) {
+    sum_by_model(t, k, past, s);
     return;
   }
-  size_t mid = k + (past - k) / 2;
-  halves(t, k, mid, l);
-  halves(t, mid, past, l + 1);
-  add(t, &t->w->sum, t->level[l], t->level[l], t->level[l + 1]);
-}
-
-/* That over products i, i + h, i + 2 h ... of `n` from k on; width: the power of two from n on. */
-static void strides(steps_tile *t, size_t k, size_t n, size_t width, size_t i, size_t h, size_t l) {
-  if (i >= n) {
-    fill(t->level[l]);
-  } else if (h >= width) {
-    multiply(t, &t->w->sum, t->level[l], k + i);
-  } else {
-    strides(t, k, n, width, i, 2 * h, l);
-    strides(t, k, n, width, i + h, 2 * h, l + 1);
-    add(t, &t->w->sum, t->level[l], t->level[l], t->level[l + 1]);
-  }
-}
-
-static void tree(steps_tile *t, size_t k, size_t past, float *s) {
-  size_t width = 1;
-  while (width < past - k) width *= 2;
-  if (t->g->accum->kind == HU_ACCUM_PAIRWISE) {
-    halves(t, k, past, 0);
-  } else {
-    strides(t, k, past - k, width, 0, 1, 0);
-  }
-  add(t, &t->w->sum, s, t->level[0], s);
-}
-
-static void base(steps_tile *t, size_t k, size_t past, float *s) {
-  switch (t->g->accum->kind) {
-    case HU_ACCUM_SEQ2: seq2(t, &t->w->sum, k, past, s); break;
-    case HU_ACCUM_CHUNK: chunks(t, k, past, s); break;
-    case HU_ACCUM_PAIRWISE:
-    case HU_ACCUM_STRIDED: tree(t, k, past, s); break;
-    case HU_ACCUM_KAHAN: kahan(t, k, past, s); break;
-    case HU_ACCUM_NEUMAIER: neumaier(t, k, past, s); break;
-    default:
-      for (; k < past; k++) fuse(t, &t->w->sum, s, k);
-  }
+  for (; k < past; k++) fuse(t, &t->w->sum, s, k);
 }
 
 static void promoted(steps_tile *t, size_t k, size_t past, float *s) {
@@ -302,7 +194,7 @@ static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *ev
   t.next = t.drawn = 0;
   memset(t.b, 0, sizeof t.b);
   fill(s);
-  if (g->c.data) unpack(&g->c, i0, j0, t.rows, t.cols, s, COLS, 1);
+  if (g->c.data) unpack(&t, &g->c, i0, j0, t.rows, t.cols, s, COLS, 1);
   if (g->accum->slices) {
     slices(&t, s);
   } else {

@@ -7,6 +7,7 @@
 
 #include "emu/gemm/tiles/features_x86.h"
 #include "emu/gemm/tiles/half.h"
+#include "emu/arith/half.h"
 #include "halfulp/gemm.h"
 
 /* The compiler may not know them. */
@@ -105,7 +106,26 @@ static void multiply(uint32_t round, size_t rows, size_t cols, size_t kc, const 
   }
 }
 
-static const hu_half_kernels kernels = {narrow, widen, multiply};
+static inline __attribute__((always_inline)) __m512h times(const uint32_t round, __m512h x, __m512h y) {
+  switch (round) {
+    case HU_RNE: return _mm512_mul_round_ph(x, y, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    case HU_RTZ: return _mm512_mul_round_ph(x, y, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+    case HU_RTP: return _mm512_mul_round_ph(x, y, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+    default: return _mm512_mul_round_ph(x, y, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+  }
+}
+
+static void outer(uint32_t round, size_t rows, size_t cols, uint16_t *z, size_t pitch, const uint16_t *a,
+                  const uint16_t *b) {
+  for (size_t i = 0; i < rows; i++) {
+    __m512h x = _mm512_castsi512_ph(_mm512_set1_epi32((int)(a[i] * 0x10001u)));
+    for (size_t j = 0; j < cols; j += LANES) {
+      _mm512_storeu_ph(z + i * pitch + j, times(round, x, _mm512_loadu_ph(b + j)));
+    }
+  }
+}
+
+static const hu_half_kernels kernels = {narrow, widen, multiply, outer};
 #if defined(HU_UNCONFIRMED_UNITS) || defined(HU_MODELLED_INSTRUCTIONS)
 /* Bit 23; the system keeps the registers of AVX-512, which the level asks for. */
 static int ask(void) { return hu_has_leaf7(1u << 23); }
@@ -113,9 +133,9 @@ static int runs(void) {
   static int answer;
   return hu_ask_once(&answer, ask);
 }
-#define KERNELS .runs = runs, .halves = &kernels
+#define KERNELS .runs = runs, .halves = &kernels, .half_arith = &hu_half_arith_fp16
 #else
-#define KERNELS .runs = NULL, .halves = &kernels
+#define KERNELS .runs = NULL, .halves = &kernels, .half_arith = &hu_half_arith_fp16
 #endif
 #else
 #define KERNELS .runs = NULL

@@ -5,6 +5,7 @@
  * It runs under an emulator in the tests for other machines. No run on a processor is recorded yet: Meson's option
  * `unconfirmed_units` asks for it. */
 #include "emu/gemm/tiles/half.h"
+#include "emu/arith/half.h"
 
 #include "emu/base/float_env.h"
 #include "halfulp/gemm.h"
@@ -67,14 +68,32 @@ static void multiply(uint32_t round, size_t rows, size_t cols, size_t kc, const 
   hu_float_env_leave(saved);
 }
 
-static const hu_half_kernels kernels = {narrow, widen, multiply};
+/* Not inlined: as block. */
+static __attribute__((noinline)) void outer_block(size_t rows, size_t cols, uint16_t *z, size_t pitch,
+                                                  const uint16_t *a, const uint16_t *b) {
+  for (size_t i = 0; i < rows; i++) {
+    const float16x8_t x = vreinterpretq_f16_u16(vdupq_n_u16(a[i]));
+    for (size_t j = 0; j < cols; j += LANES) {
+      vst1q_u16(z + i * pitch + j, vreinterpretq_u16_f16(vmulq_f16(x, load(b + j))));
+    }
+  }
+}
+
+static void outer(uint32_t round, size_t rows, size_t cols, uint16_t *z, size_t pitch, const uint16_t *a,
+                  const uint16_t *b) {
+  hu_float_env saved = hu_float_env_enter(hu_direction_of((int)round));
+  outer_block(rows, cols, z, pitch, a, b);
+  hu_float_env_leave(saved);
+}
+
+static const hu_half_kernels kernels = {narrow, widen, multiply, outer};
 #if defined(HU_UNCONFIRMED_UNITS) && defined(__linux__)
 #include <sys/auxv.h>
 /* HWCAP_ASIMDHP. */
 static int runs(void) { return (getauxval(AT_HWCAP) >> 10 & 1) != 0; }
-#define KERNELS .runs = runs, .halves = &kernels
+#define KERNELS .runs = runs, .halves = &kernels, .half_arith = &hu_half_arith_neon
 #else
-#define KERNELS .runs = NULL, .halves = &kernels
+#define KERNELS .runs = NULL, .halves = &kernels, .half_arith = &hu_half_arith_neon
 #endif
 #else
 #define KERNELS .runs = NULL

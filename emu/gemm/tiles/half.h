@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/tiles/half.h - the inner loops of seq(binary16) by fused multiply-adds of binary16. Layouts are those of
- * kernels.h with these sizes, codes of binary16 in place of numbers. */
+/* emu/gemm/tiles/half.h - the inner loops of seq(binary16) by fused multiply-adds of binary16, and products of models
+ * that round them. Layouts are those of kernels.h with these sizes, codes of binary16 in place of numbers. */
 #ifndef HALFULP_EMU_GEMM_TILES_HALF_H
 #define HALFULP_EMU_GEMM_TILES_HALF_H
 
@@ -20,6 +20,9 @@ typedef struct hu_half_kernels {
    * HU_RNE, HU_RTZ, HU_RTP or HU_RTN. fresh: acc holds nothing yet and counts as +0. */
   void (*multiply)(uint32_t round, size_t rows, size_t cols, size_t kc, const uint16_t *a, const uint16_t *b,
                    uint16_t *acc, int fresh);
+  /* z[i pitch + j] = a[i] b[j], rounded once into binary16; cols is a multiple of 32. */
+  void (*outer)(uint32_t round, size_t rows, size_t cols, uint16_t *z, size_t pitch, const uint16_t *a,
+                const uint16_t *b);
 } hu_half_kernels;
 
 extern const hu_extension hu_extension_fp16, hu_extension_fp16_neon;

@@ -13,7 +13,7 @@ long model_vex_count;
 long model_vex_sums(void) { return __atomic_load_n(&model_vex_count, __ATOMIC_RELAXED); }
 
 hu_extensions hu_extensions_for(const hu_exec *exec) {
-  hu_extensions z = {NULL, NULL, NULL, NULL, NULL};
+  hu_extensions z = {NULL, NULL, NULL, NULL, NULL, NULL};
   uint32_t off = exec ? exec->levels_off : 0;
   if (!(off & HU_LEVEL_BF16)) z.pairs = hu_extension_bf16.pairs;
   if (!(off & HU_LEVEL_AMX_BF16)) z.pair_tiles = hu_extension_amx_bf16.pair_tiles;
@@ -21,7 +21,10 @@ hu_extensions hu_extensions_for(const hu_exec *exec) {
   if (!(off & HU_LEVEL_AVX_VNNI)) z.shorts = hu_extension_avx_vnni.shorts;
   if (!(off & HU_LEVEL_VNNI)) z.shorts = hu_extension_vnni.shorts;
   if (!(off & (HU_LEVEL_VNNI | HU_LEVEL_AMX_INT8))) z.byte_tiles = hu_extension_amx_int8.byte_tiles;
-  if (!(off & HU_LEVEL_FP16)) z.halves = hu_extension_fp16.halves;
+  if (!(off & HU_LEVEL_FP16)) {
+    z.halves = hu_extension_fp16.halves;
+    z.half_arith = hu_extension_fp16.half_arith;
+  }
   return z;
 }
 

@@ -9,7 +9,8 @@
 
 __extension__ typedef __int128 integer;
 
-static long added;
+static long added, operated;
+long model_halves_operated(void) { return __atomic_load_n(&operated, __ATOMIC_RELAXED); }
 long model_halves_added(void) { return __atomic_load_n(&added, __ATOMIC_RELAXED); }
 
 static int is_nan(uint16_t x) { return (x & 0x7FFF) > 0x7C00; }
@@ -63,9 +64,56 @@ static uint16_t fused(uint16_t a, uint16_t b, uint16_t c, int round) {
   return (uint16_t)(minus << 15);
 }
 
-void model_fmadd_halves(uint16_t z[32], const uint16_t a[32], const uint16_t b[32], const uint16_t c[32], int round) {
-  for (int i = 0; i < 32; i++) z[i] = fused(a[i], b[i], c[i], round);
-  __atomic_add_fetch(&added, 32, __ATOMIC_RELAXED);
+/* a + b, or a - b: a fused step whose product, 1 a, is exact. */
+static uint16_t sum(uint16_t a, uint16_t b, int minus, int round) {
+  return fused(0x3C00, a, (uint16_t)(b ^ minus << 15), round);
+}
+
+/* The product with a zero of its own sign behind it: it is that product. */
+static uint16_t product(uint16_t a, uint16_t b, int round) {
+  return fused(a, b, (uint16_t)((sign_of(a) ^ sign_of(b)) << 15), round);
+}
+
+/* |x| in units of 2^-24: every number of binary16 is a multiple of it. */
+static integer units(uint16_t x) { return significand(x) << (power(x) + 24); }
+
+/* Quotients and roots are cut behind 2^-47; one unit more stands for the rest. No number of binary16 is closer than
+ * 2^-25 to another one, or to a point half way between two. */
+static uint16_t quotient(uint16_t a, uint16_t b, int round) {
+  int sign = sign_of(a) ^ sign_of(b), a_zero = (a & 0x7FFF) == 0, b_zero = (b & 0x7FFF) == 0;
+  if (is_nan(a) || is_nan(b) || (is_inf(a) && is_inf(b)) || (a_zero && b_zero)) return 0x7E00;
+  if (is_inf(a) || b_zero) return (uint16_t)(0x7C00 | sign << 15);
+  if (is_inf(b) || a_zero) return (uint16_t)(sign << 15);
+  integer over = units(a) << 47, q = over / units(b) * 2 + (over % units(b) != 0);
+  return rounded(sign ? -q : q, round);
+}
+
+static uint16_t root(uint16_t x, int round) {
+  if (is_nan(x) || (sign_of(x) && (x & 0x7FFF))) return 0x7E00;
+  if ((x & 0x7FFF) == 0 || is_inf(x)) return x;
+  integer square = units(x) << 70, z = 0;
+  for (int bit = 62; bit >= 0; bit--) {
+    integer more = z | (integer)1 << bit;
+    if (more * more <= square) z = more;
+  }
+  return rounded(z * 2 + (z * z != square), round);
+}
+
+static uint16_t operation(int op, uint16_t a, uint16_t b, uint16_t c, int round) {
+  switch (op) {
+    case MODEL_HALF_ADD: return sum(a, b, 0, round);
+    case MODEL_HALF_SUB: return sum(a, b, 1, round);
+    case MODEL_HALF_MUL: return product(a, b, round);
+    case MODEL_HALF_DIV: return quotient(a, b, round);
+    case MODEL_HALF_SQRT: return root(a, round);
+    default: return fused(a, b, c, round);
+  }
+}
+
+void model_operate_halves(int op, uint16_t z[32], const uint16_t a[32], const uint16_t b[32], const uint16_t c[32],
+                          int round) {
+  for (int i = 0; i < 32; i++) z[i] = operation(op, a[i], b[i], c[i], round);
+  __atomic_add_fetch(op == MODEL_HALF_FMA ? &added : &operated, 32, __ATOMIC_RELAXED);
 }
 
 float model_float_of_half(uint16_t x) {

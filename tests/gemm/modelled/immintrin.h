@@ -237,14 +237,24 @@ MODEL_FN __m512h _mm512_loadu_ph(const void *p) {
 MODEL_FN void _mm512_storeu_ph(void *p, __m512h x) { memcpy(p, &x, sizeof x); }
 MODEL_FN __m512h _mm512_castsi512_ph(__m512i x) { return (__m512h)x; }
 
-MODEL_FN __m512h _mm512_fmadd_round_ph(__m512h a, __m512h b, __m512h c, int round) {
+MODEL_FN __m512h model_halves_of(int op, __m512h a, __m512h b, __m512h c, int round) {
   uint16_t x[4][32];
   memcpy(x[1], &a, 64);
   memcpy(x[2], &b, 64);
   memcpy(x[3], &c, 64);
-  model_fmadd_halves(x[0], x[1], x[2], x[3], round);
+  model_operate_halves(op, x[0], x[1], x[2], x[3], round);
   return _mm512_loadu_ph(x[0]);
 }
+MODEL_FN __m512h _mm512_fmadd_round_ph(__m512h a, __m512h b, __m512h c, int round) {
+  return model_halves_of(MODEL_HALF_FMA, a, b, c, round);
+}
+#define MODEL_OF_TWO(name, op) \
+  MODEL_FN __m512h name(__m512h a, __m512h b, int round) { return model_halves_of(op, a, b, b, round); }
+MODEL_OF_TWO(_mm512_add_round_ph, MODEL_HALF_ADD)
+MODEL_OF_TWO(_mm512_sub_round_ph, MODEL_HALF_SUB)
+MODEL_OF_TWO(_mm512_mul_round_ph, MODEL_HALF_MUL)
+MODEL_OF_TWO(_mm512_div_round_ph, MODEL_HALF_DIV)
+MODEL_FN __m512h _mm512_sqrt_round_ph(__m512h x, int round) { return model_halves_of(MODEL_HALF_SQRT, x, x, x, round); }
 
 /* Of values of binary16. */
 MODEL_FN __m256i _mm512_cvtps_ph(__m512 x, int round) {
