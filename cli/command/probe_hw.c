@@ -66,9 +66,9 @@ static const cli_command command = {
     "vectors of that model in every place of a tile, and random dot products with exponents close, far apart, at both\n"
     "ends of the range, cancelling, and any patterns. Each result is compared bit for bit with the model's; of a CPU\n"
     "any NaN counts as equal. Differences are shown as lines for `halfulp mma`: A B C, then both results.\n\n"
-    "With --device cpu come the CPU's conversions of binary16, under the names binary16.values (all codes), "
-    "binary16.rne\n"
-    "and other modes, and sums of two products of 16 bits, s16.pairs.",
+    "With --device cpu come the CPU's conversions of binary16, under the names binary16.values (all codes),\n"
+    "binary16.rne and other modes, of Arm's 8-bit formats (float8_e4m3fn.values and .rne, float8_e5m2), and sums of\n"
+    "two products of 16 bits, s16.pairs.",
     "  halfulp probe-hw\n"
     "  halfulp probe-hw --samples 10000000 nv.hopper.e4m3\n"
     "  halfulp probe-hw --device cpu",

@@ -75,6 +75,66 @@ void processor_check_narrow(processor_tally *t, uint32_t round, void (*narrow)(u
   }
 }
 
+/* ---- 8-bit formats ---- */
+
+/* The first magnitude that may be a NaN, less one. */
+static uint32_t last_of(hu_format f) {
+  const hu_limits x = hu_limits_of(f);
+  return x.inf_code <= 0xFF ? x.inf_code : x.max_code;
+}
+
+void processor_check_widen8(processor_tally *t, hu_format f, void (*widen)(uint16_t *z, const uint8_t *x)) {
+  const hu_format half = hu_format_ieee(5, 10, 0);
+  const hu_mode rne = {0};
+  for (uint32_t code = 0; code < 0x100; code += EIGHT) {
+    uint8_t x[EIGHT];
+    uint16_t z[EIGHT];
+    for (uint32_t i = 0; i < EIGHT; i++) x[i] = (uint8_t)(code + i);
+    widen(z, x);
+    for (uint32_t i = 0; i < EIGHT; i++) {
+      const uint32_t right = hu_encode(half, rne, hu_decode(f, code + i), 0, NULL);
+      compare(t, code + i, one_nan(z[i], 0x7C00, 0x8000), one_nan(right, 0x7C00, 0x8000), 4);
+    }
+  }
+}
+
+/* What eight values should have become. */
+static void compare_bytes(processor_tally *t, hu_format f, const float *x, const uint8_t *z) {
+  const hu_mode to_infinity = {.round = HU_RNE, .saturate = HU_SAT_NONE};
+  for (uint32_t i = 0; i < EIGHT; i++) {
+    const uint32_t right = hu_encode(f, to_infinity, x[i], 0, NULL);
+    compare(t, bits_of(x[i]), one_nan(z[i], last_of(f), 0x80), one_nan(right, last_of(f), 0x80), 2);
+  }
+}
+
+void processor_check_narrow16(processor_tally *t, hu_format f, void (*narrow)(uint8_t *z, const uint16_t *x)) {
+  const hu_format half = hu_format_ieee(5, 10, 0);
+  for (uint32_t code = 0; code < 0x10000; code += EIGHT) {
+    uint16_t x[EIGHT];
+    float values[EIGHT];
+    uint8_t z[EIGHT];
+    for (uint32_t i = 0; i < EIGHT; i++) {
+      x[i] = (uint16_t)(code + i);
+      values[i] = hu_decode(half, code + i);
+    }
+    narrow(z, x);
+    compare_bytes(t, f, values, z);
+  }
+}
+
+void processor_check_narrow32(processor_tally *t, hu_format f, void (*narrow)(uint8_t *z, const float *x)) {
+  const hu_stream words = {t->key, (uint64_t)1 << 62};
+  for (uint64_t done = 0; done < t->count; done += EIGHT) {
+    float x[EIGHT];
+    uint8_t z[EIGHT];
+    for (uint32_t i = 0; i < EIGHT; i++) {
+      x[i] = drawn(hu_stream_word(words, 2 * (done + i)), hu_stream_word(words, 2 * (done + i) + 1));
+    }
+    narrow(z, x);
+    compare_bytes(t, f, x, z);
+  }
+}
+
 /* ---- sums of two products of 16 bits ---- */
 
 static int16_t half_at(uint32_t word, int at) {

@@ -34,7 +34,7 @@ void processor_name(char name[PROCESSOR_NAME_MAX]) {
 
 /* Number i of those that are here. */
 static const processor_unit *unit_at(size_t i) {
-  const processor_unit *const lists[] = {processor_units_x86, processor_units_arm};
+  const processor_unit *const lists[] = {processor_units_x86, processor_units_arm, processor_units_arm_fp8};
   for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
     for (const processor_unit *u = lists[l]; u->instruction; u++) {
       if (u->has() && i-- == 0) return u;
@@ -75,7 +75,7 @@ hu_status processor_mma_run(size_t i, size_t tiles, void *d, const void *a, cons
 }
 
 const processor_check *processor_check_at(size_t i) {
-  const processor_check *const lists[] = {processor_checks_x86, processor_checks_arm};
+  const processor_check *const lists[] = {processor_checks_x86, processor_checks_arm, processor_checks_arm_fp8};
   for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
     for (const processor_check *x = lists[l]; x->instruction; x++) {
       if (x->has() && i-- == 0) return x;

@@ -18,7 +18,7 @@ typedef struct processor_unit {
 } processor_unit;
 
 /* Those that this program was compiled for, up to one without a name. */
-extern const processor_unit processor_units_x86[], processor_units_arm[];
+extern const processor_unit processor_units_x86[], processor_units_arm[], processor_units_arm_fp8[];
 
 /* What a check is asked for, and what it finds. quiet: differences are not shown. */
 typedef struct processor_tally {
@@ -32,16 +32,20 @@ typedef struct processor_check {
   int (*has)(void);
   void (*run)(processor_tally *t);
 } processor_check;
-extern const processor_check processor_checks_x86[], processor_checks_arm[];
+extern const processor_check processor_checks_x86[], processor_checks_arm[], processor_checks_arm_fp8[];
 
 /* Number i of those that this processor has; NULL: there are not so many. */
 const processor_check *processor_check_at(size_t i);
 /* checks.c. An instruction takes so many numbers: all 2^16 codes of binary16 against hu_decode; binary32 numbers
  * against hu_encode in a mode of rounding, HU_RNE ...; c[i] plus two products of signed halves of 16 bits, modulo 2^32.
- * Any NaN counts as equal to any other. */
+ * Of an 8-bit format: all codes, to binary16; all codes of binary16 and binary32 numbers into it, in ties
+ * to even, where overflow gives an infinity or a NaN. Any NaN counts as equal to any other. */
 enum { PROCESSOR_LANES = 8 };
 void processor_check_widen(processor_tally *t, void (*widen)(float *z, const uint16_t *x));
 void processor_check_narrow(processor_tally *t, uint32_t round, void (*narrow)(uint16_t *z, const float *x));
+void processor_check_widen8(processor_tally *t, hu_format f, void (*widen)(uint16_t *z, const uint8_t *x));
+void processor_check_narrow16(processor_tally *t, hu_format f, void (*narrow)(uint8_t *z, const uint16_t *x));
+void processor_check_narrow32(processor_tally *t, hu_format f, void (*narrow)(uint8_t *z, const float *x));
 void processor_check_pairs(processor_tally *t, void (*add)(uint32_t *c, const uint32_t *a, const uint32_t *b));
 
 enum { PROCESSOR_NAME_MAX = 160 };
