@@ -25,6 +25,21 @@
 
 enum { HU_WAY_NONE = 0, HU_WAY_PATTERN = 1, HU_WAY_ANCHOR = 2, HU_WAY_STOCHASTIC = 3 };
 
+/* Where r, a result, is not the magnitude a: *inexact += 1, and *tiny += 1 if probe < bound. Two comparisons, and two
+ * additions under them. */
+HU_DEVICE void hu_nearest_count(uint32_t *inexact, uint32_t *tiny, uint32_t r, uint32_t a, uint32_t probe,
+                                uint32_t bound) {
+#if defined(__CUDA_ARCH__)
+  asm("{\n\t.reg .pred p;\n\tsetp.ne.u32 p, %2, %3;\n\t@p add.u32 %0, %0, 1;\n\t@p setp.lt.u32 p, %4, %5;\n\t"
+      "@p add.u32 %1, %1, 1;\n\t}"
+      : "+r"(*inexact), "+r"(*tiny)
+      : "r"(r), "r"(a), "r"(probe), "r"(bound));
+#else
+  *inexact += r != a;
+  *tiny += r != a && probe < bound;
+#endif
+}
+
 /* A hu_narrow as this operation needs it. */
 typedef struct hu_nearest_constants {
   uint32_t bottom;      /* the pattern of 2^emin */
@@ -128,9 +143,7 @@ struct hu_nearest_op {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
       uint32_t probe = Way == HU_WAY_STOCHASTIC ? a[i] + ((words[i] >> (32 - k.d0)) & k.keep) : a[i];
-      uint32_t differs = r[i] ^ a[i], inexact = differs < 1 ? differs : 1;
-      c->total[5] += inexact;
-      if (probe < k.not_tiny) c->total[2] += inexact;
+      hu_nearest_count(&c->total[5], &c->total[2], r[i], a[i], probe, k.not_tiny);
       if (bytes) continue;
       hu_add_if_below<1>(&c->total[3], r[i], a[i] < 1 ? a[i] : 1);
       hu_add_if_below<1>(&c->total[4], r[i] - 1, k.bottom - 1);

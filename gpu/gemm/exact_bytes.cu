@@ -1,37 +1,68 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/gemm/exact_bytes.cu - the model `exact` of formats whose numbers are integers of at most 42 bits times one power
- * of two, such as the 8-bit formats and binary16: products of signed bytes, four at a time (dp4a), where binary64 has
- * too few digits for the sums.
+ * of two, such as the 8-bit formats and binary16, by the device's matrix instructions for signed bytes
+ * (mma.m16n8k32.s32.s8.s8.s32). They also take codes of 8 bits whose sums binary64 would hold.
  *
  * A number is V 2^low, low = emin - m, V = sum of digit[d] 2^(7 d), each digit a signed byte of at most 127 with V's
  * sign; D digits hold 7 D bits. So a product is the sum of D^2 products of digits, and those with the same weight
  * 2^(7 w), w = d + e, go into one sum of 32 bits: at most D products for each k, each below 2^14, so that 2^14 terms of
  * k stay below D 2^28 < 2^31, D <= 6. After as many, and at the end, the sums go into a number of 128 bits: below
- * 2^84 for each k, it holds 2^43 of them. Integers: every order gives the same sum. C is added at the end, exactly
- * (hu_long_add keeps what a rounding sees). An infinity or a NaN counts as 0 in the sum and marks its row or column;
- * the marked elements, and zero sums, are decided by the kinds and signs of their terms.
+ * 2^84 for each k, it holds 2^43 of them. Integers: every order gives the same sum, also that of an instruction, which
+ * never saturates here. C is added at the end, exactly (hu_long_add keeps what a rounding sees). An infinity or a NaN
+ * counts as 0 in the sum and marks its row or column; the marked elements, and zero sums, are decided by the kinds and
+ * signs of their terms.
  *
- * Limit, in the machine code for compute capability 9.0. D = 6 (binary16): a step of four k takes 175 instructions of a
- * thread for 16 products, 144 of them dp4a, of which a multiprocessor starts 64 lanes a clock as of other
- * multiplications of integers, 24 loads from shared memory: 9 dp4a and 11 instructions a product. Making digits takes
- * some 140 instructions for an element of a slab, 64 / 1024 of them a product: 9, 20 in all, 128 a clock. So issue
- * allows 6.4 products and the multipliers 7.1; with 132 multiprocessors at 1.98 GHz 3.3 TFLOP/s. D = 5 (float8_e5m2):
- * 6.25 dp4a, 17 in all, 7.5 products, 3.9 TFLOP/s. Memory is no limit: a slab has 64 elements for 1024 products. Sums
- * that binary64 holds are not computed here: D = 3 (e4m3) would take 2.25 dp4a and 12 instructions, exact64.cu one of
- * FP64 and 1.7. */
+ * Codes of 8 bits are looked up in a table of digits in shared memory; codes of 16 bits with the sign on top and
+ * gradual subnormals become digits by shifts; all others go through hu_unpack.
+ *
+ * Limit, for compute capability 9.0. A slab of 32 k gives each of the eight warps 4096 products by D^2 instructions of
+ * the matrix unit and 6 D loads of their operands from shared memory, and each thread four elements of A and of B to
+ * make digits of. With all that, the PTX has 1.5 instructions a product with D = 3 (e4m3), 1.9 with D = 5 (e5m2), 4.6
+ * with D = 6 (binary16, whose digits take some 60 for an element), of which a multiprocessor starts 128 lanes a clock;
+ * and 530 for each element of D. The machine code has one IMMA.16832.S8.S8 for each matrix instruction, of which a
+ * multiprocessor of an H200 does one a clock (its 1979 TOPS of the data sheet): 9, 25 and 36 clocks a slab and warp, so
+ * that the unit would allow 455, 164 and 114 products a clock. Issue slots are the bound: 85, 67 and 28 products, with
+ * 132 multiprocessors at 1.98 GHz 44, 35 and 15 TFLOP/s. Memory is no limit: a slab has 1/16 element a product. */
 #include "gpu/gemm/gemm.cuh"
 
 #include "emu/core/accum_step.h"
 
 enum { HU_BYTES_SIDE = 32, HU_BYTES_QUADS = 8, HU_BYTES_OFTEN = 1 << 14 };
 enum { HU_BYTES_DEPTH = 4 * HU_BYTES_QUADS };
+/* The lanes of a warp read four quads of eight lines at once: with 8 words more than there are banks, each from a bank
+ * of its own. */
+enum { HU_BYTES_PITCH = HU_BYTES_SIDE + 8 };
 
 /* Digits of a slab: [digit][quad][line], a word has those of four neighbours along k. */
 template <int D>
 struct hu_bytes_slab {
-  uint32_t word[D][HU_BYTES_QUADS][HU_BYTES_SIDE + 1];
+  uint32_t word[D][HU_BYTES_QUADS][HU_BYTES_PITCH];
   uint32_t special; /* a bit for each line */
 };
+
+/* The digits of one number, a byte each, the lowest first. The highest byte is 1 for an infinity or a NaN. */
+template <int D>
+struct alignas(D > 3 ? 8 : 4) hu_bytes_digits {
+  static_assert(D == 3 || D == 5 || D == 6, "a byte is left for the mark");
+  static const int last = D > 3 ? 1 : 0;
+  uint32_t w[last + 1];
+};
+
+/* Four digits of v, below 2^28. */
+HU_DEVICE uint32_t hu_bytes_four(uint32_t v, bool minus) {
+  uint32_t x = (v & 0x3FFF) | (v & 0x0FFFC000) << 2;
+  x = (x & 0x007F007F) | (x & 0x3F803F80) << 1;
+  return minus ? (0x80808080 - x) ^ 0x80808080 : x; /* each byte negated: none borrows from the next */
+}
+
+template <int D>
+HU_DEVICE hu_bytes_digits<D> hu_bytes_digits_of(uint64_t v, bool minus, bool special) {
+  hu_bytes_digits<D> z;
+  z.w[0] = hu_bytes_four((uint32_t)v & 0x0FFFFFFF, minus);
+  if (D > 3) z.w[z.last] = hu_bytes_four((uint32_t)(v >> 28), minus);
+  z.w[z.last] |= special ? 1u << 24 : 0;
+  return z;
+}
 
 /* |x| / 2^low, an integer: where a binary32 pattern says it, its last digits are zeros. */
 HU_DEVICE uint64_t hu_bytes_integer(hu_num x, int32_t low) {
@@ -39,27 +70,163 @@ HU_DEVICE uint64_t hu_bytes_integer(hu_num x, int32_t low) {
   return x.exp >= low ? x.sig << (x.exp - low) : x.sig >> (low - x.exp);
 }
 
-/* Digits of element (line, p) go into byte p % 4 of its words. */
+/* Any code. Called, not inlined: it is long, and most codes do not come here. */
 template <int D>
-HU_DEVICE void hu_bytes_put(hu_bytes_slab<D> &z, hu_num x, int32_t low, int line, int p) {
-  uint64_t v = hu_bytes_integer(x, low);
+static __device__ __noinline__ hu_bytes_digits<D> hu_bytes_unpacked(const hu_device_matrix &x, int32_t low,
+                                                                    uint32_t raw) {
+  hu_num n = x.size ? hu_unpack(&x.spec, raw) : hu_unpack32(raw);
+  return hu_bytes_digits_of<D>(hu_bytes_integer(n, low), n.sign != 0, n.kind > HU_KIND_FINITE);
+}
+
+/* The digits of all codes of 8 bits, and of 0. */
+enum { HU_BYTES_CODES = 256, HU_BYTES_TABLE = HU_BYTES_CODES + 1 };
+
+template <int D>
+HU_DEVICE void hu_bytes_fill(hu_bytes_digits<D> *table, const hu_device_matrix &x, int32_t low) {
+  if (threadIdx.x == 0) table[HU_BYTES_CODES] = hu_bytes_digits_of<D>(0, false, false);
+  if (x.size == 1) table[threadIdx.x] = hu_bytes_unpacked<D>(x, low, threadIdx.x);
+}
+
+/* Four neighbours along k of a line, as they lie in memory. Those outside of the matrix, from number `in` on, are 0,
+ * and in place of a code of 8 bits HU_BYTES_CODES. */
+typedef struct hu_bytes_quad {
+  uint32_t raw[4];
+  uint32_t in;
+} hu_bytes_quad;
+
+/* The quad of a slab that this thread fetches: neighbouring threads have neighbours in memory. */
+HU_DEVICE void hu_bytes_place(const hu_device_matrix &x, int *line, int *quad) {
+  int t = (int)threadIdx.x;
+  *line = x.along ? t / HU_BYTES_QUADS : t % HU_BYTES_SIDE;
+  *quad = x.along ? t % HU_BYTES_QUADS : t / HU_BYTES_SIDE;
+}
+
+/* Where that quad of the next slab lies; and whether all of it is there wherever the slab is whole along k. */
+typedef struct hu_bytes_track {
+  const uint8_t *at;
+  bool inside;
+} hu_bytes_track;
+
+HU_DEVICE size_t hu_bytes_each(const hu_device_matrix &x) { return x.size ? x.size : sizeof(float); }
+
+HU_DEVICE hu_bytes_track hu_bytes_start(const hu_device_matrix &x, size_t line0, size_t lines) {
+  hu_bytes_track t;
+  int line, quad;
+  hu_bytes_place(x, &line, &quad);
+  size_t at = line0 + line;
+  t.at = (const uint8_t *)x.data + (at * x.line_step + 4 * quad * x.step) * hu_bytes_each(x);
+  t.inside = at < lines;
+  return t;
+}
+
+/* All four of them. */
+HU_DEVICE hu_bytes_quad hu_bytes_whole(const hu_device_matrix &x, const uint8_t *at) {
+  hu_bytes_quad z;
+  z.in = 4;
+  if (x.along && x.quads && x.size == 1) {
+    uint32_t four = *(const uint32_t *)(const void *)at;
 #pragma unroll
-  for (int d = 0; d < D; d++) {
-    int32_t digit = (int32_t)(v >> (7 * d) & 127);
-    ((int8_t *)&z.word[d][p / 4][line])[p % 4] = (int8_t)(x.sign ? -digit : digit);
+    for (int i = 0; i < 4; i++) z.raw[i] = four >> (8 * i) & 0xFF;
+  } else if (x.along && x.quads && x.size == 2) {
+    hu_four<uint16_t> four = *(const hu_four<uint16_t> *)(const void *)at;
+#pragma unroll
+    for (int i = 0; i < 4; i++) z.raw[i] = four.v[i];
+  } else if (x.size == 1) {
+#pragma unroll
+    for (size_t i = 0; i < 4; i++) z.raw[i] = at[i * x.step];
+  } else if (x.size == 2) {
+#pragma unroll
+    for (size_t i = 0; i < 4; i++) z.raw[i] = ((const uint16_t *)(const void *)at)[i * x.step];
+  } else {
+#pragma unroll
+    for (size_t i = 0; i < 4; i++) z.raw[i] = ((const uint32_t *)(const void *)at)[i * x.step];
   }
-  if (x.kind > HU_KIND_FINITE) atomicOr(&z.special, 1u << line);
+  return z;
+}
+
+HU_DEVICE hu_bytes_quad hu_bytes_fetch(const hu_device_matrix &x, hu_bytes_track &t, size_t line0, size_t lines,
+                                       size_t p0, size_t k) {
+  hu_bytes_quad z;
+  if (t.inside && p0 + HU_BYTES_DEPTH <= k) {
+    z = hu_bytes_whole(x, t.at);
+  } else {
+    int line, quad;
+    hu_bytes_place(x, &line, &quad);
+    size_t at = line0 + line, p = p0 + 4 * quad;
+    z.in = at >= lines || p >= k ? 0 : k - p < 4 ? (uint32_t)(k - p) : 4;
+#pragma unroll 1
+    for (uint32_t i = 0; i < 4; i++) {
+      uint32_t raw = x.size == 1 ? HU_BYTES_CODES : 0;
+      if (i < z.in) raw = hu_matrix_raw(x, at * x.line_step + (p + i) * x.step);
+#pragma unroll
+      for (uint32_t j = 0; j < 4; j++) z.raw[j] = i == j ? raw : z.raw[j];
+    }
+  }
+  t.at += HU_BYTES_DEPTH * x.step * hu_bytes_each(x);
+  return z;
+}
+
+/* Codes of 16 bits with x.plain: V is the fraction, with the leading digit in all binades but the lowest, shifted by
+ * the binade. False where a code is not one of a finite number. */
+template <int D>
+HU_DEVICE bool hu_bytes_shifted(const hu_device_matrix &x, const hu_bytes_quad &q, hu_bytes_digits<D> z[4]) {
+  uint32_t m = 23u - x.plain_shift, one = 1u << m;
+  bool finite = true;
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    uint32_t magnitude = q.raw[i] & x.plain_mask, field = magnitude >> m, part = magnitude & (one - 1);
+    finite = finite && magnitude <= x.plain_most;
+    uint64_t v = field ? (uint64_t)(part | one) << ((field - 1) & 63) : part;
+    z[i] = hu_bytes_digits_of<D>(v, (q.raw[i] & 0x8000) != 0, false);
+  }
+  return finite;
 }
 
 template <int D>
-HU_DEVICE void hu_bytes_fill(const hu_device_matrix &x, hu_bytes_slab<D> &z, int32_t low, size_t line0, size_t lines,
-                             size_t p0, size_t k) {
-#pragma unroll 1
-  for (int i = (int)threadIdx.x; i < HU_BYTES_SIDE * HU_BYTES_DEPTH; i += HU_THREADS) {
-    int line = x.along ? i / HU_BYTES_DEPTH : i % HU_BYTES_SIDE, p = x.along ? i % HU_BYTES_DEPTH : i / HU_BYTES_SIDE;
-    bool in = line0 + line < lines && p0 + p < k;
-    hu_bytes_put<D>(z, in ? hu_matrix_num(x, line0 + line, p0 + p) : hu_num_special(HU_KIND_ZERO, 0), low, line, p);
+HU_DEVICE void hu_bytes_convert(const hu_device_matrix &x, const hu_bytes_digits<D> *table, int32_t low,
+                                const hu_bytes_quad &q, hu_bytes_digits<D> z[4]) {
+  if (x.size == 1) {
+#pragma unroll
+    for (int i = 0; i < 4; i++) z[i] = table[q.raw[i]];
+    return;
   }
+  if (x.plain && hu_bytes_shifted<D>(x, q, z)) return;
+#pragma unroll 1
+  for (uint32_t i = 0; i < 4; i++) {
+    uint32_t raw = i == 0 ? q.raw[0] : i == 1 ? q.raw[1] : i == 2 ? q.raw[2] : q.raw[3];
+    hu_bytes_digits<D> v = hu_bytes_digits_of<D>(0, false, false);
+    if (i < q.in) v = hu_bytes_unpacked<D>(x, low, raw);
+#pragma unroll
+    for (uint32_t j = 0; j < 4; j++) z[j] = i == j ? v : z[j];
+  }
+}
+
+/* Bytes 2 h and 2 h + 1 of four words, each as a word. */
+HU_DEVICE void hu_bytes_turn(uint32_t a, uint32_t b, uint32_t c, uint32_t d, int h, uint32_t z[2]) {
+  uint32_t ab = __byte_perm(a, b, h ? 0x7362 : 0x5140), cd = __byte_perm(c, d, h ? 0x7362 : 0x5140);
+  z[0] = __byte_perm(ab, cd, 0x5410);
+  z[1] = __byte_perm(ab, cd, 0x7632);
+}
+
+/* A quad's digits into the slab. */
+template <int D>
+HU_DEVICE void hu_bytes_put(hu_bytes_slab<D> &z, const hu_device_matrix &x, const hu_bytes_digits<D> *table,
+                            int32_t low, const hu_bytes_quad &q) {
+  hu_bytes_digits<D> v[4];
+  int line, quad;
+  hu_bytes_place(x, &line, &quad);
+  hu_bytes_convert<D>(x, table, low, q, v);
+#pragma unroll
+  for (int pair = 0; 2 * pair < D; pair++) {
+    uint32_t turned[2];
+    int word = pair / 2;
+    hu_bytes_turn(v[0].w[word], v[1].w[word], v[2].w[word], v[3].w[word], pair % 2, turned);
+    z.word[2 * pair][quad][line] = turned[0];
+    if (2 * pair + 1 < D) z.word[2 * pair + 1][quad][line] = turned[1];
+  }
+  const int last = hu_bytes_digits<D>::last;
+  uint32_t marks = (v[0].w[last] | v[1].w[last] | v[2].w[last] | v[3].w[last]) >> 24;
+  if (marks) atomicOr(&z.special, 1u << line);
 }
 
 /* A signed number of 128 bits. */
@@ -116,76 +283,108 @@ HU_DEVICE uint32_t hu_bytes_store(const hu_gemm_args &g, size_t i, size_t j, hu_
 
 /* Adds the sums of 32 bits to those of 128, and empties them. */
 template <int D>
-HU_DEVICE void hu_bytes_settle(int32_t (&acc)[2][2][2 * D - 1], hu_wide_sum (&sum)[2][2]) {
+HU_DEVICE void hu_bytes_settle(int32_t (&acc)[2 * D - 1][4], hu_wide_sum (&sum)[4]) {
 #pragma unroll
-  for (int r = 0; r < 2; r++) {
+  for (int r = 0; r < 4; r++) {
 #pragma unroll
-    for (int c = 0; c < 2; c++) {
-#pragma unroll
-      for (int w = 0; w < 2 * D - 1; w++) {
-        hu_wide_sum_add(&sum[r][c], acc[r][c][w], 7 * w);
-        acc[r][c][w] = 0;
-      }
+    for (int w = 0; w < 2 * D - 1; w++) {
+      hu_wide_sum_add(&sum[r], acc[w][r], 7 * w);
+      acc[w][r] = 0;
     }
   }
 }
 
-/* The products of a slab. Thread (y, x) has rows y and y + 16, columns x and x + 16. */
-template <int D>
-HU_DEVICE void hu_bytes_products(const hu_bytes_slab<D> &a, const hu_bytes_slab<D> &b, int quads,
-                                 int32_t (&acc)[2][2][2 * D - 1]) {
-  int y = (int)threadIdx.x / 16, x = (int)threadIdx.x % 16;
-#pragma unroll 1
-  for (int q = 0; q < quads; q++) {
-    uint32_t u[2][D], v[2][D];
-#pragma unroll
-    for (int d = 0; d < D; d++) {
-#pragma unroll
-      for (int r = 0; r < 2; r++) {
-        u[r][d] = a.word[d][q][y + 16 * r];
-        v[r][d] = b.word[d][q][x + 16 * r];
-      }
-    }
-#pragma unroll
-    for (int d = 0; d < D; d++) {
-#pragma unroll
-      for (int e = 0; e < D; e++) {
-#pragma unroll
-        for (int r = 0; r < 4; r++)
-          acc[r / 2][r % 2][d + e] = __dp4a((int)u[r / 2][d], (int)v[r % 2][e], acc[r / 2][r % 2][d + e]);
-      }
-    }
-  }
+/* Row and column of the tile of sum r of this thread, r = 0 to 3: a warp has 16 rows and 8 columns, each lane those
+ * that the instruction's result gives it (PTX ISA, "Matrix Fragments for mma.m16n8k32"). */
+HU_DEVICE int hu_bytes_row(int r) {
+  int t = (int)threadIdx.x;
+  return t / 128 * 16 + t % 32 / 4 + r / 2 * 8;
+}
+HU_DEVICE int hu_bytes_column(int r) {
+  int t = (int)threadIdx.x;
+  return t / 32 % 4 * 8 + t % 4 * 2 + r % 2;
 }
 
+/* The products of a slab: 16 x 8 sums of 32 products each by one instruction for each pair of digits. */
 template <int D>
-HU_KERNEL __launch_bounds__(HU_THREADS, 2)
+HU_DEVICE void hu_bytes_products(const hu_bytes_slab<D> &a, const hu_bytes_slab<D> &b, int32_t (&acc)[2 * D - 1][4]) {
+#if defined(__CUDA_ARCH__)
+  int lane = (int)threadIdx.x % 32, quad = lane % 4, row = hu_bytes_row(0),
+      column = hu_bytes_column(0) / 8 * 8 + lane / 4;
+  uint32_t v[D][2];
+#pragma unroll
+  for (int e = 0; e < D; e++) {
+    v[e][0] = b.word[e][quad][column];
+    v[e][1] = b.word[e][quad + 4][column];
+  }
+#pragma unroll
+  for (int d = 0; d < D; d++) {
+    uint32_t u[4] = {a.word[d][quad][row], a.word[d][quad][row + 8], a.word[d][quad + 4][row],
+                     a.word[d][quad + 4][row + 8]};
+#pragma unroll
+    for (int e = 0; e < D; e++) {
+      int32_t(&c)[4] = acc[d + e];
+      asm volatile(
+          "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+          "%3};"
+          : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+          : "r"(u[0]), "r"(u[1]), "r"(u[2]), "r"(u[3]), "r"(v[e][0]), "r"(v[e][1]));
+    }
+  }
+#else
+  for (int r = 0; r < 4; r++) {
+    for (int i = 0; i < D * D * HU_BYTES_QUADS; i++) {
+      int d = i / HU_BYTES_QUADS / D, e = i / HU_BYTES_QUADS % D, q = i % HU_BYTES_QUADS;
+      int32_t &c = acc[d + e][r];
+      c = __dp4a((int)a.word[d][q][hu_bytes_row(r)], (int)b.word[e][q][hu_bytes_column(r)], c);
+    }
+  }
+#endif
+}
+
+/* Blocks of threads that a multiprocessor holds at once. With two ptxas spills for compute capability 10. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+#define HU_BYTES_BLOCKS (D == 3 ? 2 : 1)
+#else
+#define HU_BYTES_BLOCKS 2
+#endif
+
+template <int D>
+HU_KERNEL __launch_bounds__(HU_THREADS, HU_BYTES_BLOCKS)
     hu_gemm_bytes_kernel(const __grid_constant__ hu_gemm_args g, int32_t low_a, int32_t low_b) {
   __shared__ hu_bytes_slab<D> a, b;
+  __shared__ hu_bytes_digits<D> table_a[HU_BYTES_TABLE], table_b[HU_BYTES_TABLE];
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   size_t down = (g.m + HU_BYTES_SIDE - 1) / HU_BYTES_SIDE, across = (g.n + HU_BYTES_SIDE - 1) / HU_BYTES_SIDE;
   hu_counts counts;
   hu_counts_clear(&counts);
+  hu_bytes_fill<D>(table_a, g.a, low_a);
+  hu_bytes_fill<D>(table_b, g.b, low_b);
   for (size_t tile = blockIdx.x; tile < down * across; tile += gridDim.x) {
     size_t row0 = tile / across * HU_BYTES_SIDE, col0 = tile % across * HU_BYTES_SIDE;
-    int32_t acc[2][2][2 * D - 1] = {};
-    hu_wide_sum sum[2][2] = {};
+    int32_t acc[2 * D - 1][4] = {};
+    hu_wide_sum sum[4] = {};
+    hu_bytes_track ta = hu_bytes_start(g.a, row0, g.m), tb = hu_bytes_start(g.b, col0, g.n);
+    hu_bytes_quad qa = hu_bytes_fetch(g.a, ta, row0, g.m, 0, g.k), qb = hu_bytes_fetch(g.b, tb, col0, g.n, 0, g.k);
     __syncthreads();
     if (threadIdx.x == 0) a.special = b.special = 0;
     for (size_t p0 = 0; p0 < g.k; p0 += HU_BYTES_DEPTH) {
-      int quads = g.k - p0 < HU_BYTES_DEPTH ? (int)(g.k - p0 + 3) / 4 : (int)HU_BYTES_QUADS;
       __syncthreads();
-      hu_bytes_fill<D>(g.a, a, low_a, row0, g.m, p0, g.k);
-      hu_bytes_fill<D>(g.b, b, low_b, col0, g.n, p0, g.k);
+      hu_bytes_put<D>(a, g.a, table_a, low_a, qa);
+      hu_bytes_put<D>(b, g.b, table_b, low_b, qb);
       __syncthreads();
-      hu_bytes_products<D>(a, b, quads, acc);
+      if (p0 + HU_BYTES_DEPTH < g.k) { /* on their way while the products are made */
+        qa = hu_bytes_fetch(g.a, ta, row0, g.m, p0 + HU_BYTES_DEPTH, g.k);
+        qb = hu_bytes_fetch(g.b, tb, col0, g.n, p0 + HU_BYTES_DEPTH, g.k);
+      }
+      hu_bytes_products<D>(a, b, acc);
       if ((p0 + HU_BYTES_DEPTH) % HU_BYTES_OFTEN == 0) hu_bytes_settle<D>(acc, sum);
     }
     hu_bytes_settle<D>(acc, sum);
 #pragma unroll 1
     for (int e = 0; e < 4; e++) {
-      int y = (int)threadIdx.x / 16 + 16 * (e / 2), x = (int)threadIdx.x % 16 + 16 * (e % 2);
-      hu_wide_sum s = e == 0 ? sum[0][0] : e == 1 ? sum[0][1] : e == 2 ? sum[1][0] : sum[1][1];
+      int y = hu_bytes_row(e), x = hu_bytes_column(e);
+      hu_wide_sum s = e == 0 ? sum[0] : e == 1 ? sum[1] : e == 2 ? sum[2] : sum[3];
       bool special = g.k && ((a.special >> y & 1) || (b.special >> x & 1));
       if (row0 + y >= g.m || col0 + x >= g.n) continue;
       uint32_t events = hu_bytes_store(g, row0 + y, col0 + x, s, special);
@@ -195,14 +394,22 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 2)
   if (g.events) hu_counts_flush(&counts, g.events, sums);
 }
 
+/* Bits of the integers that numbers of the format are. */
+static inline int32_t hu_bytes_bits(const hu_spec &s) { return s.emax + 1 - (s.emin - s.m); }
+
+int hu_gemm_bytes_serve(const hu_gemm_args *g) {
+  return g->a.size == 1 && g->b.size == 1 && hu_bytes_bits(g->a.spec) <= 21 && hu_bytes_bits(g->b.spec) <= 21;
+}
+
 hu_status hu_gemm_launch_bytes(const hu_gemm_args *g, void *stream) {
   size_t down = (g->m - 1) / HU_BYTES_SIDE + 1, across = (g->n - 1) / HU_BYTES_SIDE + 1;
   size_t tiles = across > SIZE_MAX / down ? SIZE_MAX : down * across;
   int32_t low_a = g->a.spec.emin - g->a.spec.m, low_b = g->b.spec.emin - g->b.spec.m;
-  int32_t bits_a = g->a.spec.emax + 1 - low_a, bits_b = g->b.spec.emax + 1 - low_b;
+  int32_t bits_a = hu_bytes_bits(g->a.spec), bits_b = hu_bytes_bits(g->b.spec),
+          bits = bits_a > bits_b ? bits_a : bits_b;
   hu_gemm_args h = *g;
   h.low = low_a + low_b;
-  auto kernel = bits_a <= 35 && bits_b <= 35 ? hu_gemm_bytes_kernel<5> : hu_gemm_bytes_kernel<6>;
+  auto kernel = bits <= 21 ? hu_gemm_bytes_kernel<3> : bits <= 35 ? hu_gemm_bytes_kernel<5> : hu_gemm_bytes_kernel<6>;
   HU_LAUNCH(kernel, hu_grid_size(tiles, 64), 0, stream, h, low_a, low_b);
   return hu_launched();
 }

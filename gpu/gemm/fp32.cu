@@ -2,10 +2,11 @@
 /* gpu/gemm/fp32.cu - sums in binary32, k ascending from C: the model `fp32`, by fused multiply-adds, and
  * `seq2(binary32,binary32)`, whose products are rounded first.
  *
- * Limit, in the machine code for compute capability 9.0. A slab of 8 products of binary32 values takes 690
+ * Limit, in the machine code for compute capability 9.0. A slab of 8 products of binary32 values takes 641
  * instructions of a thread: 512 multiply-adds, 32 vector loads from shared memory, the rest to fetch the next slab:
- * 1.35 a product. A multiprocessor starts 128 lanes a clock: 95 products; 132 multiprocessors at 1.98 GHz: 50 TFLOP/s,
- * of 67 that the FP32 pipe alone would allow. Rounded products take two operations each, and a thread has 16 sums,
+ * 1.25 a product. A multiprocessor starts 128 lanes a clock: 102 products; 132 multiprocessors at 1.98 GHz: 53 TFLOP/s,
+ * of 67 that the FP32 pipe alone would allow. Codes of 8 bits take 19 more for each operand, codes of 16 bits 47: 1.33
+ * and 1.44 a product, 50 and 46 TFLOP/s. Rounded products take two operations each, and a thread has 16 sums,
  * which share loads less: 4.5 instructions a product by count, 15 TFLOP/s. Memory is no limit: a slab has 256 elements
  * for 16384 products, 1/16 byte a product of binary32 values, 1.6 TB/s from the second-level cache at 50 TFLOP/s. */
 #include "gpu/gemm/tile.cuh"
@@ -39,7 +40,8 @@ hu_status hu_gemm_launch_fp32(const hu_gemm_args *g, void *stream) {
 
 /* ---- many products: tiles of 64 x 64, since heads are small ---- */
 
-HU_KERNEL __launch_bounds__(HU_THREADS, 3)
+/* With three blocks at once ptxas spills, since the arguments are in shared memory. */
+HU_KERNEL __launch_bounds__(HU_THREADS, 2)
     hu_gemm_fp32_batch_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_gemm_range r) {
   typedef hu_rule_fma<float> rule;
   __shared__ __align__(16) float buffer[hu_device_tile<float, 4, rule>::shared];

@@ -145,7 +145,8 @@ hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const
   switch (hu_gemm_choose_way(k, a->format, b->format, fc, accum)) {
     case HU_GEMM_WAY_FP32: return hu_gemm_launch_fp32(&g, stream);
     case HU_GEMM_WAY_EXACT32: return hu_gemm_launch_exact32(&g, stream);
-    case HU_GEMM_WAY_EXACT64: return hu_gemm_launch_exact64(&g, stream);
+    case HU_GEMM_WAY_EXACT64:
+      return hu_gemm_bytes_serve(&g) ? hu_gemm_launch_bytes(&g, stream) : hu_gemm_launch_exact64(&g, stream);
     case HU_GEMM_WAY_BYTES: return hu_gemm_launch_bytes(&g, stream);
     case HU_GEMM_WAY_WIDE: {
       int32_t bits = sum_bits(k, a->format, b->format, fc, &g.low);

@@ -155,6 +155,8 @@ hu_status hu_gemm_launch_fp32_batch(const hu_gemm_args *g, const hu_gemm_batch *
 hu_status hu_gemm_launch_rounded(const hu_gemm_args *g, void *stream);
 hu_status hu_gemm_launch_exact32(const hu_gemm_args *g, void *stream);
 hu_status hu_gemm_launch_exact64(const hu_gemm_args *g, void *stream);
+/* 1 if codes of 8 bits of A and B have so few digits that this is faster than hu_gemm_launch_exact64. */
+int hu_gemm_bytes_serve(const hu_gemm_args *g);
 hu_status hu_gemm_launch_bytes(const hu_gemm_args *g, void *stream);
 hu_status hu_gemm_launch_wide(const hu_gemm_args *g, int32_t bits,
                               void *stream); /* bits: of the widest sum, sign included */

@@ -129,36 +129,66 @@ struct hu_device_tile {
     }
   }
 
-  static __device__ __forceinline__ quad fetch(const hu_device_matrix &x, const T *table, size_t line0,
-                                               size_t lines_all, size_t p0, size_t k) {
+  /* The address of this thread's four elements in the next slab, which moves on by one distance from slab to slab; and
+   * whether they may be loaded at once where the slab is whole along k. */
+  struct track {
+    const uint8_t *at;
+    bool whole;
+  };
+
+  static __device__ __forceinline__ size_t bytes(const hu_device_matrix &x) { return x.size ? x.size : sizeof(float); }
+
+  static __device__ __forceinline__ track start_of(const hu_device_matrix &x, size_t line0, size_t lines_all) {
+    int line, p;
+    track t;
+    place(x, &line, &p);
+    size_t l = line0 + line;
+    t.at = (const uint8_t *)x.data + (l * x.line_step + p * x.step) * bytes(x);
+    t.whole = x.quads && x.size <= 2 && (x.along ? l : l + 3) < lines_all;
+    return t;
+  }
+
+  static __device__ __forceinline__ quad four(const hu_device_matrix &x, const T *table, const void *at) {
+    quad q;
+    if (x.size == 0) {
+      hu_four<uint32_t> raw = *(const hu_four<uint32_t> *)at;
+#pragma unroll
+      for (int i = 0; i < 4; i++) q.v[i] = from_bits(raw.v[i]);
+    } else if (x.size == 1) {
+      hu_four<uint8_t> raw = *(const hu_four<uint8_t> *)at;
+#pragma unroll
+      for (int i = 0; i < 4; i++) q.v[i] = table[raw.v[i]];
+    } else {
+      hu_four<uint16_t> raw = *(const hu_four<uint16_t> *)at;
+      q = words(x, raw);
+    }
+    return q;
+  }
+
+  /* One after another, where some are outside or they do not lie together. */
+  static __device__ __forceinline__ quad singly(const hu_device_matrix &x, const T *table, size_t line0,
+                                                size_t lines_all, size_t p0, size_t k) {
     int line, p;
     quad q;
     place(x, &line, &p);
     size_t l = line0 + line, at = p0 + p, first = l * x.line_step + at * x.step;
-    bool inside = x.along ? l < lines_all && at + 3 < k : l + 3 < lines_all && at < k;
-    if (inside && x.quads && x.size == 0) {
-      hu_four<uint32_t> raw = *(const hu_four<uint32_t> *)((const uint32_t *)x.data + first);
 #pragma unroll
-      for (int i = 0; i < 4; i++) q.v[i] = from_bits(raw.v[i]);
-    } else if (inside && x.quads && x.size == 1) {
-      hu_four<uint8_t> raw = *(const hu_four<uint8_t> *)((const uint8_t *)x.data + first);
-#pragma unroll
-      for (int i = 0; i < 4; i++) q.v[i] = table[raw.v[i]];
-    } else if (inside && x.quads && x.size == 2) {
-      hu_four<uint16_t> raw = *(const hu_four<uint16_t> *)((const uint16_t *)x.data + first);
-      q = words(x, raw);
-    } else {
-#pragma unroll
-      for (int i = 0; i < 4; i++) q.v[i] = 0;
+    for (int i = 0; i < 4; i++) q.v[i] = 0;
 #pragma unroll 1
-      for (int i = 0; i < 4; i++) {
-        bool in = x.along ? l < lines_all && at + i < k : l + i < lines_all && at < k;
-        if (!in) break;
-        T v = value(x, table, hu_matrix_raw(x, first + i));
+    for (int i = 0; i < 4; i++) {
+      bool in = x.along ? l < lines_all && at + i < k : l + i < lines_all && at < k;
+      if (!in) break;
+      T v = value(x, table, hu_matrix_raw(x, first + i));
 #pragma unroll
-        for (int j = 0; j < 4; j++) q.v[j] = i == j ? v : q.v[j];
-      }
+      for (int j = 0; j < 4; j++) q.v[j] = i == j ? v : q.v[j];
     }
+    return q;
+  }
+
+  static __device__ __forceinline__ quad fetch(const hu_device_matrix &x, const T *table, track &t, size_t line0,
+                                               size_t lines_all, size_t p0, size_t k) {
+    quad q = t.whole && p0 + depth <= k ? four(x, table, t.at) : singly(x, table, line0, lines_all, p0, k);
+    t.at += depth * x.step * bytes(x);
     return q;
   }
 
@@ -195,16 +225,17 @@ struct hu_device_tile {
     T *a = buffer, *b = buffer + 2 * slab;
     int side = 0;
     if (g.k == 0) return;
-    keep(g.a, fetch(g.a, table_a, row0, g.m, 0, g.k), a, true);
-    keep(g.b, fetch(g.b, table_b, col0, g.n, 0, g.k), b, false);
+    track ta = start_of(g.a, row0, g.m), tb = start_of(g.b, col0, g.n);
+    keep(g.a, fetch(g.a, table_a, ta, row0, g.m, 0, g.k), a, true);
+    keep(g.b, fetch(g.b, table_b, tb, col0, g.n, 0, g.k), b, false);
     __syncthreads();
     for (size_t p = 0;; side ^= 1) {
       quad qa, qb;
       size_t next = p + depth;
       const T *sa = a + side * slab, *sb = b + side * slab;
       if (next < g.k) {
-        qa = fetch(g.a, table_a, row0, g.m, next, g.k);
-        qb = fetch(g.b, table_b, col0, g.n, next, g.k);
+        qa = fetch(g.a, table_a, ta, row0, g.m, next, g.k);
+        qb = fetch(g.b, table_b, tb, col0, g.n, next, g.k);
       }
       if (next <= g.k) {
 #pragma unroll

@@ -195,6 +195,26 @@ static void exact_in_binary64(void **state) {
   }
 }
 
+/* Codes of 8 bits whose sums binary64 holds, and which are multiplied as bytes nevertheless: several slabs and tiles,
+ * in any order in memory. */
+static void few_digits(t_random *r) {
+  static const char *const names[] = {"float8_e4m3fn", "float8_e4m3fnuz", "float8_e3m4", "fp(4,3,0)", "float4_e2m1fn"};
+  for (unsigned i = 0; i < t_part(20); i++) {
+    test_case t = draw_case(r, HU_ACCUM_EXACT);
+    for (int j = 0; j < 2; j++) {
+      assert_int_equal(hu_format_parse(&t.f[j], names[i < 4 ? 0 : t_below(r, 5)], NULL), HU_OK);
+      t.storage[j] = HU_STORAGE_CODES;
+    }
+    t.f[2] = t.f[0];
+    t.storage[2] = HU_STORAGE_CODES;
+    t.in_place = 0;
+    t.m = 1 + t_below(r, 70);
+    t.n = 1 + t_below(r, 70);
+    t.k = 1 + t_below(r, 140);
+    run_case(r, &t);
+  }
+}
+
 /* Formats whose sums are wider than binary64, and whose numbers have few enough digits for products of bytes; and sums
  * of more terms than 32 bits hold, of the largest numbers. */
 static void exact_in_bytes(void **state) {
@@ -217,6 +237,7 @@ static void exact_in_bytes(void **state) {
     run_case(&r, &t);
     cases++;
   }
+  few_digits(&r);
   test_case t = draw_case(&r, HU_ACCUM_EXACT);
   t.f[0] = t.f[1] = hu_format_ieee(2, 28, 0);
   t.storage[0] = t.storage[1] = HU_STORAGE_CODES;

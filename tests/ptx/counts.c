@@ -61,6 +61,7 @@ static const element_case elements[] = {{"quantize e4m3fn", "float8_e4m3fn", 'q'
                                         {"encode e4m3fn small", "float8_e4m3fn", 'e', 1, HU_RNE, 0.017f},
                                         {"encode binary16", "binary16", 'e', 1, HU_RNE, 1},
                                         {"encode e4m3fn sra", "float8_e4m3fn", 'e', 0, HU_SRA, 1},
+                                        {"encode e4m3fn sra, from word 1 on", "float8_e4m3fn", 'e', 0, HU_SRA, 1},
                                         {"encode e4m3fn rtz", "float8_e4m3fn", 'e', 1, HU_RTZ, 1},
                                         {"decode e4m3fn", "float8_e4m3fn", 'd', 0, HU_RNE, 1},
                                         {"decode binary16", "binary16", 'd', 0, HU_RNE, 1},
@@ -72,11 +73,15 @@ static hu_status run_elements(const element_case *t) {
   hu_status s = hu_format_find(&f, t->format);
   float *x = values(COUNT, t->factor), *z = room(COUNT * sizeof *z);
   hu_events *events = t->events ? new_events() : NULL;
+  hu_exec exec;
   mode.round = (uint8_t)t->round;
   if (t->round == HU_SRA) mode.bits = 32;
   if (s != HU_OK) return s;
   if (t->what == 'q') return hu_device_quantize_n(COUNT, z, 1, x, 1, f, mode, NULL, events, NULL);
-  if (t->what == 'e') return hu_device_encode_n(COUNT, z, 1, x, 1, f, mode, NULL, events, NULL);
+  /* Fours of elements that do not begin with a block of four random words. */
+  memset(&exec, 0, sizeof exec);
+  exec.stream.counter = strstr(t->name, "from word 1") != NULL;
+  if (t->what == 'e') return hu_device_encode_n(COUNT, z, 1, x, 1, f, mode, &exec, events, NULL);
   /* Decoded without being encoded: codes of finite numbers, which are most, are enough to count. */
   s = hu_memory_put(z, memset(calloc(COUNT, 4), 0x31, COUNT * 4), COUNT * 4);
   return s == HU_OK ? hu_device_decode_n(COUNT, x, 1, z, 1, f, NULL, NULL) : s;
@@ -142,19 +147,26 @@ static hu_status run_scaled(const scaled_case *t) {
   return s == HU_OK ? hu_device_scaled_decode(rows, cols, z, cols, &q, &d, NULL, NULL) : s;
 }
 
-/* FEW rows and columns for kernels that take hundreds of instructions. */
+/* FEW rows and columns for kernels that take hundreds of instructions. LARGE and DEEP: two tiles of 128 x 128, which a
+ * device of one multiprocessor (HU_PTX_SMS=1) takes as it takes those of 4096^3, and one that is split into tiles of
+ * 64 x 64 as those of 1024^3 are; four times as deep, so that loading and storing weigh less. */
+enum { LARGE = 1000, DEEP };
 typedef struct product_case {
   const char *name, *model, *format;
   size_t edge;
 } product_case;
 
 static const product_case products[] = {
-    {"gemm fp32 of e4m3fn", "fp32", "float8_e4m3fn", EDGE},
-    {"gemm fp32 of binary16", "fp32", "binary16", EDGE},
+    {"gemm fp32 of values, 4096^3", "fp32", "binary32", LARGE},
+    {"gemm fp32 of e4m3fn, 4096^3", "fp32", "float8_e4m3fn", LARGE},
+    {"gemm fp32 of binary16, 4096^3", "fp32", "binary16", LARGE},
+    {"gemm fp32 of values, 1024^3", "fp32", "binary32", DEEP},
+    {"gemm fp32 of e4m3fn, 1024^3", "fp32", "float8_e4m3fn", DEEP},
+    {"gemm fp32 of binary16, 1024^3", "fp32", "binary16", DEEP},
     {"gemm exact of e2m1fn", "exact", "float4_e2m1fn", EDGE},
-    {"gemm exact of e4m3fn", "exact", "float8_e4m3fn", EDGE},
-    {"gemm exact of e5m2", "exact", "float8_e5m2", EDGE},
-    {"gemm exact of binary16", "exact", "binary16", EDGE},
+    {"gemm exact of e4m3fn", "exact", "float8_e4m3fn", DEEP},
+    {"gemm exact of e5m2", "exact", "float8_e5m2", DEEP},
+    {"gemm exact of binary16", "exact", "binary16", DEEP},
     {"gemm exact of bfloat16", "exact", "bfloat16", FEW},
     {"gemm seq(binary16)", "seq(binary16)", "binary16", EDGE},
     {"gemm seq(fp(6,9,0))", "seq(fp(6,9,0))", "binary16", EDGE},
@@ -182,42 +194,53 @@ static void *filled(size_t bytes, int value) {
   return p;
 }
 
-static hu_status multiply(const hu_accum *accum, size_t edge, const hu_result *d, const hu_operand *a,
+/* Rows, columns and depth. */
+typedef struct product_shape {
+  size_t m, n, k;
+} product_shape;
+
+static product_shape shape_of(const product_case *t) {
+  product_shape usual = {t->edge, t->edge, DEPTH}, large = {2 * EDGE, EDGE, 4 * DEPTH}, deep = {EDGE, EDGE, 4 * DEPTH};
+  return t->edge == LARGE ? large : t->edge == DEEP ? deep : usual;
+}
+
+static hu_status multiply(const hu_accum *accum, product_shape p, const hu_result *d, const hu_operand *a,
                           const hu_operand *b) {
   if (!hu_accum_is_scaled(accum))
-    return hu_device_gemm(edge, edge, DEPTH, d, a, b, NULL, accum, plain_mode(), NULL, NULL, NULL);
-  size_t count = DEPTH / accum->block.every;
-  void *ones = filled(edge * count, accum->block.scale.m ? 0x38 : 0x7F);
+    return hu_device_gemm(p.m, p.n, p.k, d, a, b, NULL, accum, plain_mode(), NULL, NULL, NULL);
+  size_t count = p.k / accum->block.every;
+  void *ones = filled(p.m * count, accum->block.scale.m ? 0x38 : 0x7F);
   hu_operand sa = {ones, count, accum->block.scale, HU_STORAGE_CODES, 0}, sb = sa;
-  sb.ld = edge;
-  return hu_device_gemm_scaled(edge, edge, DEPTH, d, a, b, NULL, &sa, &sb, accum, plain_mode(), NULL, NULL, NULL);
+  sb.ld = p.n;
+  return hu_device_gemm_scaled(p.m, p.n, p.k, d, a, b, NULL, &sa, &sb, accum, plain_mode(), NULL, NULL, NULL);
+}
+
+/* Codes of numbers between 1/2 and 2, or these numbers where the format is binary32. */
+static void *codes_of(hu_format f, size_t count) {
+  hu_limits l = hu_limits_of(f);
+  const size_t bytes = l.storage / 8;
+  uint8_t *codes = calloc(count, bytes);
+  void *p = room(count * bytes);
+  for (size_t i = 0; codes && i < count; i++) {
+    uint32_t code = ((uint32_t)(l.bias - 1) << f.m) + (uint32_t)(i * 2654435761u >> 20) % (2u << f.m);
+    for (size_t k = 0; k < bytes; k++) codes[bytes * i + k] = (uint8_t)(code >> 8 * k);
+  }
+  if (!codes || hu_memory_put(p, codes, count * bytes) != HU_OK) exit(2);
+  free(codes);
+  return p;
 }
 
 static hu_status run_product(const product_case *t) {
   hu_format f;
   hu_accum accum;
-  const size_t edge = t->edge, size = edge * DEPTH;
+  const product_shape p = shape_of(t);
   hu_status s = hu_format_find(&f, t->format);
   if (s == HU_OK) s = hu_accum_parse(&accum, t->model, NULL);
-  float *d = room(edge * edge * sizeof *d);
-  void *a = room(size * 4), *b = room(size * 4);
-  uint16_t *codes = calloc(size, sizeof *codes);
-  if (s != HU_OK || !codes) return s;
-  /* Codes of numbers between 1/2 and 2. */
-  hu_limits l = hu_limits_of(f);
-  for (size_t i = 0; i < size; i++) {
-    uint32_t code = ((uint32_t)(l.bias - 1) << f.m) + (uint32_t)(i * 2654435761u >> 20) % (2u << f.m);
-    if (l.storage == 8)
-      ((uint8_t *)codes)[i] = (uint8_t)code;
-    else
-      codes[i] = (uint16_t)code;
-  }
-  s = hu_memory_put(a, codes, size * l.storage / 8);
-  if (s == HU_OK) s = hu_memory_put(b, codes, size * l.storage / 8);
-  free(codes);
-  hu_operand aa = {a, DEPTH, f, HU_STORAGE_CODES, 0}, bb = {b, edge, f, HU_STORAGE_CODES, 0};
-  hu_result dd = {d, edge, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
-  return s == HU_OK ? multiply(&accum, edge, &dd, &aa, &bb) : s;
+  if (s != HU_OK) return s;
+  const uint8_t storage = f.m == 23 ? HU_STORAGE_VALUES : HU_STORAGE_CODES;
+  hu_operand a = {codes_of(f, p.m * p.k), p.k, f, storage, 0}, b = {codes_of(f, p.k * p.n), p.n, f, storage, 0};
+  hu_result d = {room(p.m * p.n * sizeof(float)), p.n, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
+  return multiply(&accum, p, &d, &a, &b);
 }
 
 int main(int argc, char **argv) {
@@ -231,7 +254,8 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < sizeof products / sizeof products[0]; i++) {
     if (strcmp(name, products[i].name) != 0) continue;
     s = run_product(&products[i]);
-    count = products[i].edge * products[i].edge * DEPTH;
+    product_shape p = shape_of(&products[i]);
+    count = p.m * p.n * p.k;
   }
   if (s == HU_E_NAME) s = run_other(name, &count);
   if (s == HU_OK) s = hu_memory_wait();

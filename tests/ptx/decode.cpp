@@ -252,6 +252,19 @@ struct Decoder {
     if (!i.run) i.run = run_of_half(op);
   }
 
+  /* mma.sync: the registers of D, A, B and C one after another. */
+  void matrix(Instruction &i, const Words &op, const Words &o) {
+    i.run = run_of_matrix(op);
+    if (!i.run) return;
+    for (const std::string &group : o) {
+      if (group[0] != '{') bad("an operand that is not modelled, " + group);
+      uint8_t wide;
+      for (const std::string &name : operands_of(group.substr(1, group.size() - 2)))
+        i.moves.push_back(operand(name, 4, &wide));
+    }
+    if (i.moves.size() != 14) bad("other registers than the instruction has");
+  }
+
   void convert_address(Instruction &i, const Words &op, const Words &o) {
     bool to = op[1] == "to";
     const std::string &name = op[to ? 2 : 1];
@@ -296,7 +309,9 @@ struct Decoder {
       convert_address(i, op, o);
     } else if (name == "membar" || name == "fence") {
       i.run = run_of_flow(op.size() > 1 && op[1] == "proxy" ? "?" : "fence");
-    } else if (name != "mma" && name != "wgmma") {
+    } else if (name == "mma") {
+      matrix(i, op, o);
+    } else if (name != "wgmma") {
       plain(i, op, o);
     }
     if (!i.run) i.run = run_unknown();

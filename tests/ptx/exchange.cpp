@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/ptx/exchange.cpp - instructions of several lanes together: shfl, vote, redux, match, bar.warp. */
+/* tests/ptx/exchange.cpp - instructions of several lanes together: shfl, vote, redux, match, bar.warp, and the matrix
+ * instruction of signed bytes. */
 #include "tests/ptx/run.h"
 
 namespace {
@@ -151,6 +152,38 @@ void warp_sync(Warp &w, const Instruction &i, uint32_t lanes) {
   });
 }
 
+/* ---- mma.sync.aligned.m16n8k32 of signed bytes, sums modulo 2^32 ---- */
+
+/* Where registers have which elements: PTX ISA, "Matrix Fragments for mma.m16n8k32". */
+void mma_bytes(Warp &w, const Instruction &i, uint32_t lanes) {
+  if (w.alive != ~0u)
+    fault(w, i, __builtin_ctz(lanes), NOWHERE, "a matrix instruction in a warp of which lanes have ended");
+  if (lanes != ~0u) {
+    wait_here(w, lanes);
+    return;
+  }
+  int8_t a[16][32], b[8][32];
+  uint32_t c[16][8];
+  const auto word = [&](int n, int l) { return w.from<uint32_t>(i.moves[(size_t)n])[l]; };
+  for (int l = 0; l < LANES; l++) {
+    const int group = l / 4, t = l % 4;
+    for (int k = 0; k < 16; k++)
+      a[group + k / 4 % 2 * 8][4 * t + k / 8 * 16 + k % 4] = (int8_t)(word(4 + k / 4, l) >> k % 4 * 8);
+    for (int k = 0; k < 8; k++) b[group][4 * t + k / 4 * 16 + k % 4] = (int8_t)(word(8 + k / 4, l) >> k % 4 * 8);
+    for (int k = 0; k < 4; k++) c[group + k / 2 * 8][2 * t + k % 2] = word(10 + k, l);
+  }
+  for (int row = 0; row < 16; row++) {
+    for (int column = 0; column < 8; column++) {
+      int32_t sum = 0;
+      for (int k = 0; k < 32; k++) sum += a[row][k] * b[column][k];
+      c[row][column] += (uint32_t)sum;
+    }
+  }
+  for (int l = 0; l < LANES; l++) {
+    for (int k = 0; k < 4; k++) w.to<uint32_t>(i.moves[(size_t)k])[l] = c[l / 4 + k / 2 * 8][l % 4 * 2 + k % 2];
+  }
+}
+
 Run run_of_redux(const std::string &how, const std::string &type) {
   if (how == "add") return redux<uint32_t, Add>;
   if (how == "and") return redux<uint32_t, And>;
@@ -180,4 +213,9 @@ Run run_of_exchange(const Words &op) {
     return how == "all" ? vote<ALL> : how == "any" ? vote<ANY> : how == "uni" ? vote<UNI> : vote<BALLOT>;
   if (name == "redux") return run_of_redux(how, op[3]);
   return nullptr;
+}
+
+Run run_of_matrix(const Words &op) {
+  static const char *const bytes[] = {"mma", "sync", "aligned", "m16n8k32", "row", "col", "s32", "s8", "s8", "s32"};
+  return op == Words(bytes, bytes + 10) ? mma_bytes : nullptr;
 }

@@ -216,11 +216,55 @@ static void check_exchanges(void) {
   }
 }
 
+/* ---- the matrix instruction of signed bytes ---- */
+
+/* Elements of A, B and C that differ from place to place, the most negative byte among them. */
+static __host__ __device__ int byte_of(uint32_t line, uint32_t k, uint32_t salt) {
+  uint32_t x = (line * 32 + k + salt) * 2654435761u;
+  return (line + k) % 7 == 0 ? -128 : (int)(int8_t)(x >> 24);
+}
+static __host__ __device__ uint32_t start_of(uint32_t row, uint32_t column) { return 0x7FFFFF00u + 64 * row + column; }
+
+/* Lane 4 g + t has rows g and g + 8 of A and C, column g of B, columns 2 t and 2 t + 1 of C. */
+__global__ void matrix(uint32_t *z) {
+  const uint32_t l = threadIdx.x % 32, g = l / 4, t = l % 4;
+  uint32_t a[4] = {0, 0, 0, 0}, b[2] = {0, 0}, d[4], *p = z + EACH * threadIdx.x;
+  for (uint32_t i = 0; i < 4; i++) {
+    const uint32_t low = 4 * t + i, at = 8 * i;
+    a[0] |= (uint32_t)(uint8_t)byte_of(g, low, 0) << at;
+    a[1] |= (uint32_t)(uint8_t)byte_of(g + 8, low, 0) << at;
+    a[2] |= (uint32_t)(uint8_t)byte_of(g, low + 16, 0) << at;
+    a[3] |= (uint32_t)(uint8_t)byte_of(g + 8, low + 16, 0) << at;
+    b[0] |= (uint32_t)(uint8_t)byte_of(g, low, 9) << at;
+    b[1] |= (uint32_t)(uint8_t)byte_of(g, low + 16, 9) << at;
+    d[i] = start_of(g + i / 2 * 8, 2 * t + i % 2);
+  }
+  asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+               : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  for (uint32_t i = 0; i < 4; i++) p[i] = d[i];
+}
+
+static void check_matrix(void) {
+  Words w;
+  matrix<<<1, THREADS>>>(w.device);
+  w.get();
+  for (uint32_t t = 0; t < THREADS; t++) {
+    for (uint32_t i = 0; i < 4; i++) {
+      const uint32_t row = t % 32 / 4 + i / 2 * 8, column = t % 4 * 2 + i % 2;
+      uint32_t sum = start_of(row, column);
+      for (uint32_t k = 0; k < 32; k++) sum += (uint32_t)(byte_of(row, k, 0) * byte_of(column, k, 9));
+      check(w.host[t][i] == sum, "mma of signed bytes");
+    }
+  }
+}
+
 int check_groups(void) {
   check_widths();
   check_spaces();
   check_atomics();
   check_exchanges();
+  check_matrix();
   check(cudaGetLastError() == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess, "launches");
   return wrong;
 }

@@ -121,6 +121,26 @@ __global__ void is_freed(uint32_t *z) {
   z[threadIdx.x] = 1;
 }
 
+/* A matrix instruction that half of the warp does not come to; and one after lanes have ended. */
+__device__ static void multiply(uint32_t *z) {
+  uint32_t d[4] = {1, 2, 3, 4}, x = threadIdx.x;
+  asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%4,%4,%4}, {%4,%4}, {%0,%1,%2,%3};"
+               : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+               : "r"(x));
+  z[threadIdx.x] = d[0] + d[3];
+}
+template <bool RIGHT>
+__global__ void half_multiplies(uint32_t *z) {
+  if (RIGHT || threadIdx.x % 32 < 16) multiply(z);
+  __syncwarp();
+}
+template <bool RIGHT>
+__global__ void some_have_ended(uint32_t *z) {
+  if (!RIGHT && threadIdx.x % 32 > 28) return;
+  __syncthreads();
+  multiply(z);
+}
+
 static int answer(cudaError_t e, const char *what) {
   if (e != cudaSuccess) fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(e));
   return e == cudaSuccess ? 0 : 1;
@@ -157,6 +177,8 @@ int main(int argc, char **argv) {
   START(unwritten, z)
   START(other_barriers, z)
   START(is_freed, z)
+  START(half_multiplies, z)
+  START(some_have_ended, z)
   if (!known) {
     fprintf(stderr, "planted: no kernel %s\n", name);
     return 2;

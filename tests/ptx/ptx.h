@@ -48,7 +48,8 @@ struct Instruction {
   uint32_t line = 0;   /* of the PTX */
   int64_t imm = 0;
   const Function *callee = nullptr;
-  std::vector<uint32_t> moves;          /* of a call: from, to and rows of each argument, then those of the result */
+  std::vector<uint32_t> moves;          /* of a call: from, to and rows of each argument, then those of the result; of
+                                           mma.sync its registers */
   mutable const Range *range = nullptr; /* that the last access was to */
 };
 
@@ -112,6 +113,7 @@ Space space_of(const Words &op);
 Run run_of_memory(const Words &op, const Instruction &i);
 Run run_of_atomic(const Words &op);
 Run run_of_exchange(const Words &op);
+Run run_of_matrix(const Words &op);
 Run run_of_flow(const std::string &op);
 Run run_unknown();
 
