@@ -13,7 +13,8 @@ import sys
 import rows as table
 
 BEGIN, END = '<!-- Made by bench/tables.py: begin -->', '<!-- Made by bench/tables.py: end -->'
-TITLES = {'array': 'Goals of bench_array', 'scaled': 'Goals of bench_scaled', 'gemm': 'Goals of bench_gemm',
+TITLES = {'array': 'Goals of bench_array', 'arith': 'Goals of bench_arith', 's2fp8': 'Goals of bench_s2fp8',
+          'scaled': 'Goals of bench_scaled', 'gemm': 'Goals of bench_gemm',
           'scaled_gemm': 'Goals of bench_scaled_gemm', 'train': 'Goals of bench_train'}
 ABOUT = [('CPU', 'machine'), ('cores', 'cores'), ('features', 'flags'), ('compiler', 'compiler'), ('OpenBLAS', 'openblas'),
          ('measured', 'date'), ('commit', 'commit'), ('load while measured', 'load')]
