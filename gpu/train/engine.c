@@ -15,11 +15,14 @@
 #include "gpu/train/kernels.h"
 #include "halfulp/device_number.h"
 #include "halfulp/device_scaled.h"
+#include "halfulp/device_sum.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/train/device.h"
 
 /* Room for the batches and tables of some steps; what is larger gains nothing by a second copy. */
 enum { STAGE = 1 << 20, STAGED_MOST = STAGE / 4, STAGE_STEP = 16 };
+/* Sums of rows that are made at a time: their digits, 56 bytes each, stay in the device's cache. */
+enum { SUMS = 1 << 18 };
 
 typedef struct device {
   void *room;
@@ -251,6 +254,26 @@ static hu_status device_squares(void *self, size_t count, hu_squares *x) {
   return s == HU_OK ? device_get(d, x, d->room, bytes) : s;
 }
 
+/* Sums of so many numbers from x on, `ld` from one row to the next. */
+static hu_status sum_some(device *d, size_t rows, size_t ld, size_t n, float *z, const float *x) {
+  const hu_mode rne = {0};
+  const hu_format f = hu_binary32();
+  const hu_sum_range range = hu_sum_range_of(f);
+  uint64_t *sums = d->room;
+  hu_status s = hu_train_zero(sums, n * (1 + range.words) * sizeof *sums);
+  for (size_t k = 0; k < rows && s == HU_OK; k++) s = hu_device_sum_add_n(n, sums, range, x + k * ld, 1, f, NULL);
+  return s == HU_OK ? hu_device_sum_round_n(n, z, 1, f, sums, range, rne, NULL, NULL, NULL) : s;
+}
+
+static hu_status device_sum_rows(void *self, size_t rows, size_t n, float *z, const float *x) {
+  device *d = self;
+  size_t most = n < SUMS ? n : SUMS;
+  hu_status s = want_room(d, most * (1 + hu_sum_range_of(hu_binary32()).words) * sizeof(uint64_t));
+  for (size_t i = 0; i < n && s == HU_OK; i += most)
+    s = sum_some(d, rows, n, n - i < most ? n - i : most, z + i, x + i);
+  return s;
+}
+
 static hu_status device_judge(void *self, size_t rows, size_t cols, const float *x, const uint32_t *labels,
                               hu_answers *answers) {
   device *d = self;
@@ -284,6 +307,7 @@ static const hu_engine engine_of_device = {"cuda",
                                            NULL,
                                            NULL,
                                            device_squares,
+                                           device_sum_rows,
                                            device_judge,
                                            NULL};
 

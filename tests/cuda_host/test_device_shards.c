@@ -38,6 +38,15 @@ static void test_shards(void **state) {
                "tree(bfloat16,sra:16)", "precision.system", "fp16", "loss.scale", "backoff"));
 }
 
+/* Sums over shards with infinities and NaN among their terms, which a step takes where nothing looks. */
+static void test_infinite(void **state) {
+  (void)state;
+  same_on_device(1, PAIRS(IMAGES, "model.net", "conv(channels=4)", "parallel.shards", "4", "loss.scale",
+                          "static(2^127,unchecked)", "optimizer.rate", "1"));
+  same_on_device(1, PAIRS(IMAGES, "model.net", "mlp(layers=1,units=8)", "parallel.shards", "2", "loss.scale",
+                          "static(2^127)", "loss.power", "60"));
+}
+
 /* Scales of earlier steps: what the device finds largest is what the CPU does. */
 static void test_delayed(void **state) {
   (void)state;
@@ -68,14 +77,18 @@ static void test_quartet(void **state) {
                           "precision.quartet", "stochastic", "parallel.shards", "2"));
 }
 
-/* Gradients of several batches are added up by the engine, those of shards on the host; random words and weights'
- * roundings are those of the CPU. */
+/* Gradients of several batches are added up by the engine, of each shard alone; random words and weights' roundings are
+ * those of the CPU. */
 static void test_accumulated(void **state) {
   (void)state;
   same_on_device(1, PAIRS(IMAGES, "model.net", "conv(channels=4)", "run.accumulate", "2", "precision.values",
                           "bfloat16,sra:8", "optimizer.nesterov", "yes", "optimizer.momentum", "0.5"));
   same_on_device(2, PAIRS(IMAGES, "model.net", "conv(channels=4)", "run.accumulate", "2", "parallel.shards", "2",
                           "precision.parameters", "bfloat16,sra:8"));
+  same_on_device(2, PAIRS(IMAGES, "model.net", "conv(channels=4)", "run.accumulate", "2", "parallel.shards", "4",
+                          "parallel.reduce", "ring(bfloat16)", "parallel.feedback", "sum"));
+  same_on_device(1, PAIRS(IMAGES, "model.net", "mlp(layers=1,units=8)", "parallel.shards", "4", "parallel.reduce",
+                          "ring(binary32,wire=float8_e5m2)", "parallel.feedback", "own"));
 }
 
 /* Penalties, norms and layer-wise rates. */
@@ -101,10 +114,10 @@ static void test_batches(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_shards),      cmocka_unit_test(test_delayed),
-                                     cmocka_unit_test(test_twice),       cmocka_unit_test(test_quartet),
-                                     cmocka_unit_test(test_accumulated), cmocka_unit_test(test_rules),
-                                     cmocka_unit_test(test_batches)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_shards),  cmocka_unit_test(test_infinite),
+                                     cmocka_unit_test(test_delayed), cmocka_unit_test(test_twice),
+                                     cmocka_unit_test(test_quartet), cmocka_unit_test(test_accumulated),
+                                     cmocka_unit_test(test_rules),   cmocka_unit_test(test_batches)};
   if (argc < 2) return 2;
   folder = argv[1];
   int skip = twin_skip("training on the device");

@@ -43,13 +43,15 @@ KEYS(wide_mlp, IMAGES, "model.net", "mlp(layers=3,units=40)");
 KEYS(wide_resnet, IMAGES, "model.net", "resnet(blocks=3,width=0.25)");
 KEYS(wide_transformer, TEXT, "model.net", "transformer(layers=2,heads=4,units=24,hidden=24)");
 KEYS(wide_lstm, TEXT, "model.net", "lstm(layers=2,units=20)");
+KEYS(conv, IMAGES, "model.net", "conv(channels=4/4)");
+KEYS(wide_conv, IMAGES, "model.net", "conv(channels=6/6)");
 KEYS(one_head, TEXT, "model.net", "transformer(layers=2,heads=1,units=16,hidden=16)");
 static const keys networks[] = {{"MLP", mlp}, {"ResNet-20", resnet}, {"transformer", transformer}, {"LSTM", lstm}};
 static const keys wide_networks[] = {{"wide MLP", wide_mlp},
                                      {"wide ResNet-20", wide_resnet},
                                      {"wide transformer", wide_transformer},
                                      {"wide LSTM", wide_lstm}};
-static const size_t batches_seen[] = {3, 3, 8, 8};
+static const size_t batches_seen[] = {3, 3, 8, 8}; /* with shards as many for each of them, at most */
 
 KEYS(binary32, "precision.system", "binary32");
 KEYS(fp16, "precision.system", "fp16", "loss.scale", "backoff");
@@ -63,6 +65,10 @@ KEYS(rules, "precision.system", "fp16", "loss.scale", "backoff", "gradient.clip"
 KEYS(summed, "run.accumulate", "2", "gradient.clip", "0.01", "gradient.penalty", "l1");
 KEYS(delayed, "precision.system", "fp8_delayed", "precision.history", "2");
 KEYS(sums, "precision.accum", "seq(bfloat16,sra:8)", "gradient.larc", "scale", "gradient.eta", "0.01");
+KEYS(shards, "parallel.shards", "4");
+KEYS(summed_shards, "parallel.shards", "2", "run.accumulate", "2", "gradient.clip", "0.01");
+/* Its sums over shards are made on the host. */
+KEYS(ring, "parallel.shards", "4", "parallel.reduce", "ring(bfloat16)");
 static const keys systems[] = {{"binary32", binary32},
                                {"fp16, loss scaling", fp16},
                                {"s2fp8", s2fp8},
@@ -71,14 +77,19 @@ static const keys systems[] = {{"binary32", binary32},
                                {"fp16, clipping, L2, LARC", rules},
                                {"two batches, L1, clipping", summed},
                                {"fp8, delayed scaling", delayed},
-                               {"stochastic sums, LARC", sums}};
+                               {"stochastic sums, LARC", sums},
+                               {"four shards", shards},
+                               {"two shards of two batches, clipping", summed_shards}};
+static const keys in_a_ring = {"four shards in a ring", ring};
 enum {
   RESNET = 1,
   NETWORKS = sizeof networks / sizeof *networks,
   SYSTEMS = sizeof systems / sizeof *systems,
   RULES = 5,
   SUMMED = 6,
-  DELAYED = 7
+  DELAYED = 7,
+  STOCHASTIC_SUMS = 8,
+  SHARDS = 9
 };
 
 /* What a run tells. */
@@ -159,9 +170,10 @@ static void test_steps(void **state) {
         fail_msg("%s, %s: a step waits %" PRIu64 " times and allocates %" PRIu64 " times", networks[i].name,
                  systems[k].name, c->waits, c->allocations);
       /* The first evaluation may want a larger room, and giving the smaller one back waits. */
-      if (z.evaluation.waits > WAITS_A_BATCH * batches_seen[i] + z.evaluation.allocations)
+      size_t seen = batches_seen[i] * (k < SHARDS ? 1 : 4);
+      if (z.evaluation.waits > WAITS_A_BATCH * seen + z.evaluation.allocations)
         fail_msg("%s, %s: an evaluation of %zu batches waits %" PRIu64 " times", networks[i].name, systems[k].name,
-                 batches_seen[i], z.evaluation.waits);
+                 seen, z.evaluation.waits);
       most = c->waits > most ? c->waits : most;
       clipped += k == RULES && z.report[0].norm > 0.01;
     }
@@ -195,11 +207,37 @@ static void test_wide(void **state) {
 static void test_heads(void **state) {
   (void)state;
   static const keys one = {"one head", one_head};
-  static const size_t of[] = {0, SYSTEMS - 1};
+  static const size_t of[] = {0, STOCHASTIC_SUMS};
   for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
     told four = run(&networks[2], &systems[of[k]], device), alone = run(&one, &systems[of[k]], device);
     assert_int_equal(four.step.launches, alone.step.launches);
   }
+}
+
+/* Shards of a network with batch norms (norms: 1) or without. Under `exact` more weights change no copy. Another model
+ * is the host's: the gradients of all shards come in one copy, their sum goes back in one, and so do running
+ * statistics. */
+static void check_shards(const keys *net, const keys *wide, int norms) {
+  told exact = run(net, &systems[SHARDS], device), z = run(net, &in_a_ring, device), cpu = run(net, &in_a_ring, NULL);
+  told wider = run(wide, &systems[SHARDS], device);
+  uint64_t rows = norms ? 2 : 1, bytes = z.numbers * sizeof(float);
+  assert_true(wider.numbers > exact.numbers + exact.numbers / 4);
+  assert_true(exact.step.waits <= WAITS_MOST && exact.step.allocations == 0);
+  if (!same_copies(&exact.step, &wider.step)) fail_msg("%s, four shards: more weights, and other copies", net->name);
+  same_told(&z, &cpu);
+  assert_int_equal(z.step.waits, exact.step.waits + rows);
+  assert_int_equal(z.step.copies_in, exact.step.copies_in + rows);
+  assert_int_equal(z.step.copies_out, exact.step.copies_out + rows);
+  assert_true(z.step.bytes_in >= exact.step.bytes_in + bytes);
+  assert_true(z.step.bytes_out >= exact.step.bytes_out + 4 * bytes);
+}
+
+static void test_shards(void **state) {
+  static const keys small = {"conv", conv}, wide = {"wide conv", wide_conv};
+  (void)state;
+  check_shards(&networks[0], &wide_networks[0], 0);
+  check_shards(&small, &wide, 1);
+  if (all) check_shards(&networks[RESNET], &wide_networks[RESNET], 1);
 }
 
 /* Rows of the table in docs/device.md. */
@@ -214,7 +252,7 @@ static void print_table(void) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_steps), cmocka_unit_test(test_wide),
-                                     cmocka_unit_test(test_heads)};
+                                     cmocka_unit_test(test_heads), cmocka_unit_test(test_shards)};
   if (argc < 2) return 2;
   folder = argv[1];
   if (hu_engine_device(&device) != HU_OK) return 1;

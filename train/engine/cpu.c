@@ -394,6 +394,7 @@ static const hu_engine cpu = {"cpu",
                               hu_cpu_convolve,
                               hu_cpu_sum_products,
                               NULL,
+                              NULL,
                               cpu_judge,
                               hu_cpu_pack};
 

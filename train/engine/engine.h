@@ -251,6 +251,9 @@ struct hu_engine {
   int (*sum_products)(void *self, size_t count, const hu_products *p, int begun);
   /* The sums of so many arrays; the table is the host's. NULL: the arrays are the host's, too. */
   hu_status (*squares)(void *self, size_t count, hu_squares *x);
+  /* z[i] = the sum of the numbers i of so many rows of n, rounded once, with the bits of hu_sum_round. NULL: the host
+   * can read the rows. */
+  hu_status (*sum_rows)(void *self, size_t rows, size_t n, float *z, const float *x);
   /* Adds the answers in rows of x, with the label of each; `answers` is the host's. */
   hu_status (*judge)(void *self, size_t rows, size_t cols, const float *x, const uint32_t *labels, hu_answers *answers);
   /* Writes B, k x n, to z in the order in which products read it, for those of few rows that multiply by it in turn

@@ -90,7 +90,7 @@ static hu_stream words_of_shard(const hu_trainer *t, size_t shard) {
 static hu_status send_shard(hu_trainer *t, size_t k, float scale) {
   const hu_feedback *f = &t->feedback;
   const hu_collective *model = &t->keys.reduce;
-  float *g = t->shards.gradient + k * f->each, *next = f->next + k * f->each, inverse = 1 / scale;
+  float *g = t->shards.gradient.here + k * f->each, *next = f->next + k * f->each, inverse = 1 / scale;
   const float *kept = f->kept + k * f->each;
   hu_stream words = words_of_shard(t, f->first + k);
   for (size_t i = 0, end; i < f->each; i = end) {
@@ -125,7 +125,7 @@ hu_status hu_feed_back(hu_trainer *t, float scale) {
     for (size_t k = 0; k < f->own && s == HU_OK; k++) s = send_shard(t, k, scale);
     return s;
   }
-  for (size_t i = 0; i < f->each && t->shards.first == 0; i++) t->shards.gradient[i] += scale * f->kept[i];
+  for (size_t i = 0; i < f->each && t->shards.first == 0; i++) t->shards.gradient.here[i] += scale * f->kept[i];
   return s;
 }
 

@@ -44,8 +44,6 @@ static double *told_amaxes(const hu_trainer *t, size_t shard) {
   return told_counts(t) + 2 * COUNTS + shard * hu_delayed_records(t->net);
 }
 
-static float *numbers(size_t n) { return malloc((n ? n : 1) * sizeof(float)); }
-
 hu_status hu_open_shards(hu_trainer *t, char *why) {
   hu_shards *s = &t->shards;
   uint64_t ranks = (uint64_t)t->ranks.size, rank = (uint64_t)t->ranks.rank;
@@ -72,16 +70,9 @@ hu_status hu_make_shards(hu_trainer *t) {
     s->sum = t->net->engine->allocate(t->net->self, s->gradients * sizeof *s->sum);
     return s->sum ? HU_OK : HU_E_MEMORY;
   }
-  s->gradient = numbers(s->own * s->gradients);
-  if (t->keys.accumulate > 1) s->of_batch = numbers(s->gradients);
-  if (!s->gradient || (t->keys.accumulate > 1 && !s->of_batch)) return HU_E_MEMORY;
   s->running = running_numbers(t->net);
-  size_t larger = s->gradients > s->running ? s->gradients : s->running;
-  s->statistic = numbers(s->own * s->running);
-  s->before = numbers(s->running);
-  s->joined = numbers(larger);
-  s->part = malloc(s->own * sizeof *s->part);
-  return s->statistic && s->before && s->joined && s->part ? hu_make_told(t) : HU_E_MEMORY;
+  hu_status status = hu_make_kept(t);
+  return status == HU_OK ? hu_make_told(t) : status;
 }
 
 hu_status hu_make_told(hu_trainer *t) {
@@ -96,48 +87,11 @@ void hu_close_shards(hu_trainer *t) {
   hu_shards *s = &t->shards;
   for (size_t k = 1; s->net && k < s->own; k++) hu_net_free(s->net[k]);
   if (s->sum) t->net->engine->release(t->net->self, s->sum);
-  void *rooms[] = {(void *)s->net, s->loss,   s->gradient,     s->of_batch, s->statistic,
-                   s->before,      s->joined, (void *)s->part, s->told};
-  for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) free(rooms[i]);
+  hu_close_kept(t);
+  free((void *)s->net);
+  free(s->loss);
+  free(s->told);
   memset(s, 0, sizeof *s);
-}
-
-/* ---- tensors in and out of the net ---- */
-
-static void get_gradients(hu_net *net, float *z) {
-  for (int i = 0; i < net->parameters; i++) {
-    size_t n = net->parameter[i].rows * net->parameter[i].cols;
-    hu_do_get(net, z, net->parameter[i].dtheta, n * sizeof *z);
-    z += n;
-  }
-}
-
-static void put_gradients(hu_net *net, const float *x) {
-  for (int i = 0; i < net->parameters; i++) {
-    size_t n = net->parameter[i].rows * net->parameter[i].cols;
-    hu_do_put(net, net->parameter[i].dtheta, x, n * sizeof *x);
-    x += n;
-  }
-}
-
-static void get_running(hu_net *net, float *z) {
-  size_t n;
-  for (int i = 0; i < net->operators; i++) {
-    const float *running = hu_running_of(net, &net->op[i], &n);
-    if (!running) continue;
-    hu_do_get(net, z, running, n * sizeof *z);
-    z += n;
-  }
-}
-
-static void put_running(hu_net *net, const float *x) {
-  size_t n;
-  for (int i = 0; i < net->operators; i++) {
-    float *running = hu_running_of(net, &net->op[i], &n);
-    if (!running) continue;
-    hu_do_put(net, running, x, n * sizeof *x);
-    x += n;
-  }
 }
 
 /* ---- one shard ---- */
@@ -190,13 +144,13 @@ static void tell_overflows(const hu_trainer *t, const hu_net *net) {
 
 /* The gradients that own shard k leaves in a net; of several batches the sum so far. */
 static hu_status keep_gradients(hu_trainer *t, hu_net *net, size_t k) {
-  const hu_shards *s = &t->shards;
-  float *sum = s->gradient + k * s->gradients;
-  get_gradients(net, s->of_batch ? s->of_batch : sum);
-  hu_status status = hu_done(net);
-  if (status == HU_OK && s->of_batch)
-    hu_gradient_gather_n(s->gradients, sum, s->of_batch, (uint32_t)t->keys.accumulate);
-  return status;
+  float *row = t->shards.gradient.there + k * t->shards.gradients;
+  if (t->keys.accumulate > 1) {
+    hu_add_gradients(net, row, t->keys.accumulate);
+  } else {
+    hu_keep_gradients(net, row);
+  }
+  return hu_done(net);
 }
 
 /* What own shard k leaves in a net. */
@@ -221,12 +175,13 @@ static hu_status pass_shard(hu_trainer *t, size_t batch, size_t k, float scale, 
   hu_shards *s = &t->shards;
   float loss;
   t->net->shard = pass_number(t, batch, k);
-  put_running(t->net, s->before);
-  hu_status status = hu_feed_part(t, t->net, t->net->shard);
+  hu_take_running(t->net, s->before);
+  hu_status status = hu_done(t->net);
+  if (status == HU_OK) status = hu_feed_part(t, t->net, t->net->shard);
   if (status == HU_OK) status = hu_net_forward(t->net, 1, &loss);
   if (status == HU_OK) status = hu_net_backward(t->net, scale);
   if (status == HU_OK) status = keep_shard(t, t->net, k, loss, largest);
-  get_running(t->net, s->statistic + k * s->running);
+  hu_keep_running(t->net, s->statistic.there + k * s->running);
   return status == HU_OK ? hu_done(t->net) : status;
 }
 
@@ -236,7 +191,7 @@ static hu_status pass_own(hu_trainer *t, size_t batch, float scale, int largest)
   hu_shards *s = &t->shards;
   hu_status status = HU_OK;
   t->net->fault = HU_OK;
-  get_running(t->net, s->before);
+  hu_keep_running(t->net, s->before);
   for (size_t k = s->own; k-- > 0 && status == HU_OK;) {
     status = pass_shard(t, batch, k, scale, largest);
     t->net->same_weights = 1;
@@ -262,17 +217,6 @@ static hu_status pass_together(hu_trainer *t, size_t batch, float scale, int lar
 
 /* ---- all of them ---- */
 
-/* joined = the model's sum over all shards of n numbers each, of which `own` has this process's. */
-static hu_status join(hu_trainer *t, size_t n, const float *own, const hu_collective *model, hu_stream words) {
-  hu_shards *s = &t->shards;
-  hu_mode rne;
-  hu_exec exec = {t->net->threads, 0, words};
-  memset(&rne, 0, sizeof rne);
-  for (size_t k = 0; k < s->own; k++) s->part[k] = own + k * n;
-  if (t->ranks.join) return t->ranks.join(t->ranks.context, n, s->joined, s->own, s->part, model, &exec);
-  return hu_collective_reduce(s->own, n, s->joined, hu_binary32(), s->part, model, rne, &exec, NULL);
-}
-
 /* The mean of the running statistics that the shards have: their exact sum, rounded, over their number. */
 static hu_status join_running(hu_trainer *t) {
   hu_shards *s = &t->shards;
@@ -280,10 +224,12 @@ static hu_status join_running(hu_trainer *t) {
   hu_stream none = {0, 0};
   if (!s->running || s->net) return HU_OK; /* those of the whole batch are the same everywhere */
   memset(&exact, 0, sizeof exact);
-  hu_status status = join(t, s->running, s->statistic, &exact, none);
+  hu_bring(t, &s->statistic, s->own * s->running);
+  hu_status status = hu_done(t->net);
+  if (status == HU_OK) status = hu_join_shards(t, s->running, &s->statistic, &exact, none);
   if (status != HU_OK) return status;
-  for (size_t i = 0; i < s->running; i++) s->joined[i] /= (float)s->count;
-  put_running(t->net, s->joined);
+  hu_do_each(t->net, HU_RUN_OVER, s->running, s->joined.there, s->joined.there, NULL, (float)s->count);
+  hu_take_running(t->net, s->joined.there);
   return hu_done(t->net);
 }
 
@@ -292,15 +238,17 @@ static hu_status join_gradients(hu_trainer *t, float scale) {
   hu_stream words = hu_net_words(t->net, HU_OF_JOIN, 0);
   hu_collective exact;
   memset(&exact, 0, sizeof exact);
-  hu_status status = hu_feed_back(t, scale);
+  hu_bring(t, &s->gradient, s->own * s->gradients);
+  hu_status status = hu_done(t->net);
+  if (status == HU_OK) status = hu_feed_back(t, scale);
   if (status == HU_OK && hu_feedback_is_of_sums(t)) {
-    status = join(t, s->gradients, s->gradient, &exact, words);
-    if (status == HU_OK) hu_feedback_exact(t, s->joined);
+    status = hu_join_shards(t, s->gradients, &s->gradient, &exact, words);
+    if (status == HU_OK) hu_feedback_exact(t, s->joined.here);
   }
-  if (status == HU_OK) status = join(t, s->gradients, s->gradient, &t->keys.reduce, words);
+  if (status == HU_OK) status = hu_join_shards(t, s->gradients, &s->gradient, &t->keys.reduce, words);
   if (status != HU_OK) return status;
-  hu_feedback_joined(t, s->joined, scale);
-  put_gradients(t->net, s->joined);
+  hu_feedback_joined(t, s->joined.here, scale);
+  hu_take_gradients(t->net, s->joined.there);
   return hu_done(t->net);
 }
 
@@ -365,28 +313,6 @@ static hu_status pass_shards(hu_trainer *t, float scale, hu_pass *p) {
   return status;
 }
 
-/* sum = rn(sum + rn(g / batches)) for the gradients of one more batch of the step, as hu_gradient_gather_n; in the
- * engine's memory. */
-static void add_batch(hu_trainer *t, hu_net *net) {
-  float *sum = t->shards.sum, *part = net->work[0];
-  for (int i = 0; i < net->parameters; i++) {
-    size_t n = net->parameter[i].rows * net->parameter[i].cols;
-    hu_do_each(net, HU_RUN_OVER, n, part, net->parameter[i].dtheta, NULL, (float)t->keys.accumulate);
-    hu_do_each(net, HU_RUN_ACCUMULATE, n, sum, part, NULL, 0);
-    sum += n;
-  }
-}
-
-/* What was added up becomes the gradients. */
-static void take_sum(hu_trainer *t, hu_net *net) {
-  const float *sum = t->shards.sum;
-  for (int i = 0; i < net->parameters; i++) {
-    size_t n = net->parameter[i].rows * net->parameter[i].cols;
-    hu_do_each(net, HU_RUN_COPY, n, net->parameter[i].dtheta, sum, NULL, 0);
-    sum += n;
-  }
-}
-
 static hu_status pass_batch(hu_trainer *t, size_t batch, float scale, hu_pass *p) {
   float loss = 0;
   t->net->shard = batch;
@@ -398,7 +324,7 @@ static hu_status pass_batch(hu_trainer *t, size_t batch, float scale, hu_pass *p
   if (status != HU_OK) return status;
   p->loss += (double)loss;
   if (p->wants_largest) p->largest = fmaxf(p->largest, largest_gradient(t->net, t->loss));
-  if (t->shards.sum) add_batch(t, t->net);
+  if (t->shards.sum) hu_add_gradients(t->net, t->shards.sum, t->keys.accumulate);
   return hu_done(t->net);
 }
 
@@ -410,7 +336,7 @@ static hu_status pass_batches(hu_trainer *t, float scale, hu_pass *p) {
   for (size_t m = 0; m < t->keys.accumulate && status == HU_OK; m++) status = pass_batch(t, m, scale, p);
   if (status != HU_OK) return status;
   hu_count_tensors(t, &p->counted);
-  if (t->shards.sum) take_sum(t, t->net);
+  if (t->shards.sum) hu_take_gradients(t->net, t->shards.sum);
   return hu_done(t->net);
 }
 
@@ -421,8 +347,10 @@ hu_status hu_make_pass(hu_trainer *t, float scale, hu_pass *p) {
   memset(&p->counted, 0, sizeof p->counted);
   hu_net_forget_counts(t->net);
   for (size_t k = 1; s->net && k < s->own; k++) hu_net_forget_counts(s->net[k]);
-  if (s->of_batch) memset(s->gradient, 0, s->own * s->gradients * sizeof *s->gradient);
-  hu_status status = hu_draw_training(t);
+  t->net->fault = HU_OK;
+  if (s->count > 1 && t->keys.accumulate > 1) hu_do_fill(t->net, s->own * s->gradients, s->gradient.there, 0);
+  hu_status status = hu_done(t->net);
+  if (status == HU_OK) status = hu_draw_training(t);
   if (status == HU_OK) status = s->count > 1 ? pass_shards(t, scale, p) : pass_batches(t, scale, p);
   t->net->same_weights = 0;
   p->loss /= (double)t->keys.accumulate;

@@ -107,16 +107,22 @@ typedef struct hu_trainer_source {
   size_t group; /* examples of the test set that are ranked with each other, the first one the positive; 0: none */
 } hu_trainer_source;
 
+/* A row of numbers in the memory of the engine and in that of the host. They are the same where the engine is on the
+ * host; else `here` has a copy where sums over shards are made on the host, and is NULL where they are not. */
+typedef struct hu_kept {
+  float *there, *here;
+} hu_kept;
+
 /* The parts that the batch of a step is cut into, and which of them this process computes. */
 typedef struct hu_shards {
   size_t count, first, own;  /* all; this process's: first ... first + own - 1 */
   size_t gradients, running; /* numbers of the gradients of all parameters, of all running statistics */
-  float *gradient;           /* own times as many, shard after shard; NULL where count is 1 */
-  float *of_batch;           /* gradients of a shard of one batch; NULL where a step has one batch */
-  float *sum;                /* in the engine's memory: of the batches' gradients, where count is 1; else NULL */
-  float *statistic;          /* own times as many, shard after shard; NULL where count is 1, as what follows */
-  float *before;             /* running statistics before the step */
-  float *joined;             /* what a collective model gives */
+  int sums_here;             /* 1: sums over shards are made on the host */
+  hu_kept gradient;          /* own times as many, shard after shard; NULL where count is 1, as what follows */
+  hu_kept statistic;         /* the same of running statistics */
+  hu_kept joined;            /* a sum over all shards */
+  float *before;             /* in the engine's memory: running statistics before the step */
+  float *sum;                /* there: of the batches' gradients, where count is 1; else NULL */
   const void **part;         /* of each own shard */
   hu_net **net;   /* statistics of the whole batch: own ones, one a shard, of which the first is the trainer's */
   hu_whole whole; /* the same */
@@ -240,6 +246,22 @@ typedef struct hu_pass {
 hu_status hu_make_pass(hu_trainer *t, float scale, hu_pass *p);
 /* Adds the counts of all tensors to those of r (counts.c). */
 void hu_count_tensors(const hu_trainer *t, hu_trainer_report *r);
+
+/* ---- what shards leave (kept.c); rows are in the engine's memory ---- */
+/* Rooms: the sizes of rows are known, and there are several shards. */
+hu_status hu_make_kept(hu_trainer *t);
+void hu_close_kept(hu_trainer *t);
+/* Gradients of all parameters, running statistics: row = those of a net, and the other way. */
+void hu_keep_gradients(hu_net *net, float *row);
+void hu_take_gradients(hu_net *net, const float *row);
+void hu_keep_running(hu_net *net, float *row);
+void hu_take_running(hu_net *net, const float *row);
+/* row = rn(row + rn(g / batches)), as hu_gradient_gather_n. */
+void hu_add_gradients(hu_net *net, float *row, uint64_t batches);
+/* The n numbers of a row to the host, if sums are made there. */
+void hu_bring(hu_trainer *t, const hu_kept *x, size_t n);
+/* joined = the model's sum over all shards of n numbers each, of which `own` has this process's, brought. */
+hu_status hu_join_shards(hu_trainer *t, size_t n, const hu_kept *own, const hu_collective *model, hu_stream words);
 
 /* ---- error feedback (feedback.c) ---- */
 /* Rooms, all residuals 0; the shards have theirs. */

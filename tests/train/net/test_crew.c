@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls of the processor's engine that a crew of threads divides, against plain loops: numbers that stay as they are
  * but for NaN, gradients without their scale, elementary functions; roundings against the library's in one thread.
- * Sizes lie on both sides of those from which it divides. And the threads that run what the library divides. */
+ * Sizes lie on both sides of those from which it divides. And the threads that run what the library divides, and where
+ * its memory begins. */
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -229,10 +230,33 @@ static void functions(void **state) {
   each(check_function);
 }
 
+/* ---- memory ---- */
+
+/* Zeros from the beginning of a line of the cache on, so that threads that write parts of 64 bytes share none. */
+static void lines(void **state) {
+  (void)state;
+  enum { LINE = 64, BLOCKS = 64 };
+  const hu_engine *engine = hu_engine_cpu();
+  unsigned char *p[BLOCKS];
+  void *self;
+  assert_int_equal(engine->open(&self, 2), HU_OK);
+  for (size_t i = 0; i < BLOCKS; i++) {
+    size_t bytes = i < BLOCKS / 2 ? 4 * i + 4 : 4096 * i;
+    p[i] = engine->allocate(self, bytes);
+    assert_non_null(p[i]);
+    assert_int_equal((uintptr_t)p[i] % LINE, 0);
+    for (size_t k = 0; k < bytes; k++) assert_int_equal(p[i][k], 0);
+    memset(p[i], 0xFF, bytes);
+  }
+  for (size_t i = 0; i < BLOCKS; i++) engine->release(self, p[i]);
+  engine->close(self);
+}
+
 int main(void) {
   numbers.state = t_seed("train-crew", 1);
   const struct CMUnitTest tests[] = {cmocka_unit_test(keep),      cmocka_unit_test(unscale),
                                      cmocka_unit_test(functions), cmocka_unit_test(roundings_divided),
-                                     cmocka_unit_test(helpers),   cmocka_unit_test(lent)};
+                                     cmocka_unit_test(helpers),   cmocka_unit_test(lent),
+                                     cmocka_unit_test(lines)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
