@@ -285,7 +285,16 @@ class Experiments(support.Case):
     def test_tables(self):
         made = json.loads(self.ok("experiment", "long-reduction", "--json"))
         self.assertEqual(made["rows"], [])
-        ones = [t for t in made["tables"] if "ones" in t["title"]][0]
+        means, grown, level, ones = made["tables"]
+        for row in grown["rows"] + level["rows"]:
+            seeds, mean, deviation = row["cells"][:3], row["cells"][3], row["cells"][4]
+            self.assertAlmostEqual(statistics.mean(seeds), mean, 12, row["name"])
+            self.assertAlmostEqual(statistics.stdev(seeds), deviation, 12, row["name"])
+            self.assertEqual(len(set(seeds)), 3 if any(seeds) else 1, row["name"])
+        self.assertEqual([r["cells"][3] for r in grown["rows"]], [r["cells"][3] for r in means["rows"]])
+        for table, claim in ((grown, 0), (level, 1)):
+            for row in table["rows"][:2]:  # one by one, chunks of 64
+                self.assertIn("%.2e" % row["cells"][3], made["claims"][claim]["claim"])
         self.assertEqual(ones["columns"], ["4096", "8192", "16384"])
         self.assertEqual(ones["rows"][0]["cells"], [1024, 1024, 1024])
         text = self.ok("experiment", "long-reduction", "--output", self.path("r"))

@@ -86,7 +86,7 @@ hu_status hu_lab_tell(hu_lab *lab);
 
 /* ---- several seeds (plan.c, seeds.c) ---- */
 
-/* 1: all rows of the plan are trials, and none sets a seed. What `run` measures besides is of the first seed. */
+/* 1: all rows of the plan are trials, and none sets a seed. `run` sees to the seeds of what it measures besides. */
 int hu_plan_is_seeded(const hu_plan *plan);
 /* Seeds that this lab takes: 1 or more. */
 size_t hu_lab_seeds(const hu_lab *lab);

@@ -106,23 +106,45 @@ static double distance(const gradients *z, const gradients *whole) {
   return sqrt(errors / sums);
 }
 
-static hu_status measure(hu_lab *lab, gradients *whole, gradients *z, double errors[PARTS][COUNTS]) {
+/* Adds the errors with the seed of the lab to sums and to sums of squares. */
+static hu_status measure(hu_lab *lab, gradients *whole, gradients *z, double sums[PARTS][COUNTS],
+                         double squares[PARTS][COUNTS]) {
   hu_status s = look(lab, "1", "exact", whole);
-  int figure =
-      hu_lab_figure(lab, "errors", "Error of the joined gradients", "ranks", "relative error", HU_FIGURE_LINES);
-  int table = hu_lab_table(lab, "Error of the joined gradients, relative to those of whole batches, by ranks", counts);
-  hu_lab_axes(lab, figure, HU_AXIS_LOG2, HU_AXIS_LOG10);
   for (size_t i = 0; i < PARTS; i++) {
-    int series = hu_lab_series(lab, figure, parts[i].name);
     for (size_t c = 0; c < COUNTS && s == HU_OK; c++) {
       s = look(lab, counts[c], parts[i].model, z);
       if (s != HU_OK) return s;
-      errors[i][c] = distance(z, whole);
-      hu_lab_point(lab, figure, series, (double)(2 << c), errors[i][c]);
+      double error = distance(z, whole);
+      sums[i][c] += error;
+      squares[i][c] += error * error;
     }
-    hu_lab_table_row(lab, table, parts[i].name, errors[i]);
   }
-  return s == HU_OK ? lab->status : s;
+  return s;
+}
+
+/* Sums over n seeds become means; squares become deviations, n - 1. */
+static void close_sums(size_t n, double sums[PARTS][COUNTS], double squares[PARTS][COUNTS]) {
+  for (size_t i = 0; i < PARTS; i++) {
+    for (size_t c = 0; c < COUNTS; c++) {
+      sums[i][c] /= (double)n;
+      double rest = squares[i][c] - (double)n * sums[i][c] * sums[i][c];
+      squares[i][c] = sqrt(fmax(rest, 0) / (double)(n > 1 ? n - 1 : 1));
+    }
+  }
+}
+
+static void show_errors(hu_lab *lab, double errors[PARTS][COUNTS], double deviations[PARTS][COUNTS]) {
+  int figure =
+      hu_lab_figure(lab, "errors", "Error of the joined gradients", "ranks", "relative error", HU_FIGURE_LINES);
+  int table = hu_lab_table(lab, "Error of the joined gradients, relative to those of whole batches, by ranks", counts);
+  int spread = hu_lab_seeds(lab) > 1 ? hu_lab_table(lab, "Its standard deviation over the seeds", counts) : -1;
+  hu_lab_axes(lab, figure, HU_AXIS_LOG2, HU_AXIS_LOG10);
+  for (size_t i = 0; i < PARTS; i++) {
+    int series = hu_lab_series(lab, figure, parts[i].name);
+    for (size_t c = 0; c < COUNTS; c++) hu_lab_point(lab, figure, series, (double)(2 << c), errors[i][c]);
+    hu_lab_table_row(lab, table, parts[i].name, errors[i]);
+    hu_lab_table_row(lab, spread, parts[i].name, deviations[i]);
+  }
 }
 
 static double largest(const double x[COUNTS]) {
@@ -138,11 +160,18 @@ static int rises(const double x[COUNTS]) {
 }
 
 static hu_status run_errors(hu_lab *lab) {
-  double e[PARTS][COUNTS];
+  double e[PARTS][COUNTS] = {{0}}, deviations[PARTS][COUNTS] = {{0}};
   gradients *both = calloc(2, sizeof *both);
-  hu_status s = both ? measure(lab, &both[0], &both[1], e) : HU_E_MEMORY;
+  hu_status s = both ? HU_OK : HU_E_MEMORY;
+  for (size_t seed = 0; seed < hu_lab_seeds(lab) && s == HU_OK; seed++) {
+    lab->seed = seed;
+    s = measure(lab, &both[0], &both[1], e, deviations);
+  }
+  lab->seed = 0;
   free(both);
   if (s != HU_OK) return s;
+  close_sums(hu_lab_seeds(lab), e, deviations);
+  show_errors(lab, e, deviations);
   hu_lab_claim(lab, largest(e[ERROR_EXACT]) < 1e-6, "exact: the error is that of binary32 at all ranks, at most %.1e",
                largest(e[ERROR_EXACT]));
   hu_lab_claim(lab, rises(e[ERROR_SUMS]) && e[ERROR_SUMS][COUNTS - 1] >= 2 * e[ERROR_SUMS][0],

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One long reduction, as that of a gradient of weights, summed in many ways; and sums of ones, which are exact. */
+/* One long reduction, as that of a gradient of weights: numbers that are drawn with several seeds, summed in many ways;
+ * and sums of ones, which are exact. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include "halfulp/gemm.h"
 #include "train/experiment/experiment.h"
 
-enum { LONGEST = 32768, SIDE = 8 };
+enum { LONGEST = 32768, SIDE = 8, SEEDS = 3 };
 
 /* X is LONGEST x SIDE, not negative, dZ the same, of both signs. Both on the grid of fp(5,2,0). */
 typedef struct operands {
@@ -20,9 +21,9 @@ typedef struct operands {
 } operands;
 
 /* dZ's mean is a part of its deviation: 1/4 is what a direction that is being learnt looks like, sums grow. */
-static hu_status make(operands *o, float part) {
+static hu_status make(operands *o, float part, uint64_t seed) {
   const hu_mode rne = {0};
-  hu_stream s = hu_stream_of_use(0, HU_USE_DATA), t = hu_stream_of_use(0, HU_USE_NOISE);
+  hu_stream s = hu_stream_of_use(seed, HU_USE_DATA), t = hu_stream_of_use(seed, HU_USE_NOISE);
   hu_status status = hu_format_parse(&o->fp8, "fp(5,2,0)", NULL);
   hu_normal_n(LONGEST * SIDE, o->x, 1, s);
   hu_normal_n(LONGEST * SIDE, o->dz, 0x1p-7f, t);
@@ -93,23 +94,43 @@ static const char *model_of(const hu_lab *lab, const char *name, const char *usu
   return hu_lab_value(lab, name, "precision.accum", usual);
 }
 
-static hu_status by_length(hu_lab *lab, operands *o, double errors[WAYS]) {
-  static const char *const cols[] = {"error at K = 512", "2048", "8192", "32768", NULL};
+enum { LENGTHS = 4 };
+static const size_t lengths[LENGTHS] = {512, 2048, 8192, LONGEST};
+
+/* Errors of each way, by seed. */
+typedef struct errors {
+  double at[WAYS][LENGTHS][SEEDS]; /* of sums that grow */
+  double level[WAYS][SEEDS];       /* of the longest ones, where the mean of dZ is 0 */
+} errors;
+
+static double mean(const double x[SEEDS]) {
+  double z = 0;
+  for (size_t i = 0; i < SEEDS; i++) z += x[i] / SEEDS;
+  return z;
+}
+
+static hu_status by_length(hu_lab *lab, operands *o, size_t seed, errors *z) {
+  for (size_t i = 0; i < WAYS; i++) {
+    for (size_t l = 0; l < LENGTHS; l++) {
+      hu_status s = error_at(o, lengths[l], model_of(lab, ways[i].name, ways[i].model), &z->at[i][l][seed]);
+      if (s != HU_OK) return s;
+    }
+  }
+  return HU_OK;
+}
+
+static hu_status draw_lengths(hu_lab *lab, operands *o) {
   int figure = hu_lab_figure(lab, "reduction", "Error of a long sum of products", "length of the sum", "relative error",
                              HU_FIGURE_LINES);
-  int table = hu_lab_table(lab, "Relative error of X^T dZ, K products long, sums in fp(6,9,0) unless said", cols);
   hu_lab_axes(lab, figure, HU_AXIS_LOG2, HU_AXIS_LOG10);
   for (size_t i = 0; i < WAYS; i++) {
-    double cells[4];
-    size_t n = 0;
     int series = hu_lab_series(lab, figure, ways[i].name);
     for (size_t k = 128; k <= LONGEST; k *= 2) {
-      hu_status s = error_at(o, k, model_of(lab, ways[i].name, ways[i].model), &errors[i]);
+      double error;
+      hu_status s = error_at(o, k, model_of(lab, ways[i].name, ways[i].model), &error);
       if (s != HU_OK) return s;
-      hu_lab_point(lab, figure, series, (double)k, errors[i]);
-      if (k == 512 || k == 2048 || k == 8192 || k == LONGEST) cells[n++] = errors[i];
+      hu_lab_point(lab, figure, series, (double)k, error);
     }
-    hu_lab_table_row(lab, table, ways[i].name, cells);
   }
   return lab->status;
 }
@@ -131,15 +152,37 @@ static hu_status by_chunk(hu_lab *lab, operands *o) {
 }
 
 /* The same where sums do not grow. */
-static hu_status without_mean(hu_lab *lab, operands *o, double errors[WAYS]) {
-  static const char *const cols[] = {"error at K = 32768", NULL};
-  int table = hu_lab_table(lab, "The same where the mean of dZ is 0", cols);
-  hu_status s = make(o, 0);
-  for (size_t i = 0; i < WAYS && s == HU_OK; i++) {
-    s = error_at(o, LONGEST, model_of(lab, ways[i].name, ways[i].model), &errors[i]);
-    if (s == HU_OK) hu_lab_table_row(lab, table, ways[i].name, &errors[i]);
+static hu_status without_mean(hu_lab *lab, operands *o, size_t seed, errors *z) {
+  for (size_t i = 0; i < WAYS; i++) {
+    hu_status s = error_at(o, LONGEST, model_of(lab, ways[i].name, ways[i].model), &z->level[i][seed]);
+    if (s != HU_OK) return s;
   }
-  return s == HU_OK ? lab->status : s;
+  return HU_OK;
+}
+
+/* Drawings are of the first seed. */
+static hu_status of_seed(hu_lab *lab, operands *o, size_t seed, errors *z) {
+  hu_status s = make(o, 0.25f, seed);
+  if (s == HU_OK) s = by_length(lab, o, seed, z);
+  if (s == HU_OK && seed == 0) s = draw_lengths(lab, o);
+  if (s == HU_OK && seed == 0) s = by_chunk(lab, o);
+  if (s == HU_OK) s = make(o, 0, seed);
+  return s == HU_OK ? without_mean(lab, o, seed, z) : s;
+}
+
+static void show(hu_lab *lab, const errors *z) {
+  static const char *const by_k[] = {"error at K = 512", "2048", "8192", "32768", NULL};
+  static const char *const by_seed[] = {"seed 0", "seed 1", "seed 2", "mean", "deviation", NULL};
+  int means = hu_lab_table(lab, "Relative error of X^T dZ, K products long, sums in fp(6,9,0) unless said, mean", by_k);
+  int grown = hu_lab_table(lab, "The same at K = 32768, by seeds", by_seed);
+  int level = hu_lab_table(lab, "The same where the mean of dZ is 0", by_seed);
+  for (size_t i = 0; i < WAYS; i++) {
+    double cells[LENGTHS];
+    for (size_t l = 0; l < LENGTHS; l++) cells[l] = mean(z->at[i][l]);
+    hu_lab_table_row(lab, means, ways[i].name, cells);
+    hu_lab_seeds_row(lab, grown, ways[i].name, z->at[i][LENGTHS - 1], SEEDS);
+    hu_lab_seeds_row(lab, level, ways[i].name, z->level[i], SEEDS);
+  }
 }
 
 static hu_status ones(hu_lab *lab, operands *o, double sums[3][3]) {
@@ -165,29 +208,41 @@ static hu_status ones(hu_lab *lab, operands *o, double sums[3][3]) {
   return lab->status;
 }
 
-static hu_status run(hu_lab *lab) {
-  double errors[WAYS], level[WAYS], sums[3][3];
-  operands *o = malloc(sizeof *o);
-  hu_status s = o ? hu_lab_own_runs(lab, runs) : HU_E_MEMORY;
-  if (s == HU_OK) s = make(o, 0.25f);
-  if (s == HU_OK) s = by_length(lab, o, errors);
-  if (s == HU_OK) s = by_chunk(lab, o);
-  if (s == HU_OK) s = without_mean(lab, o, level);
-  if (s == HU_OK) s = ones(lab, o, sums);
-  free(o);
-  if (s != HU_OK) return s;
-  hu_lab_claim(lab, 5 * errors[CHUNKED] <= errors[ONE_BY_ONE],
+static void judge_errors(hu_lab *lab, const errors *z) {
+  double grown[WAYS], level[WAYS];
+  for (size_t i = 0; i < WAYS; i++) {
+    grown[i] = mean(z->at[i][LENGTHS - 1]);
+    level[i] = mean(z->level[i]);
+  }
+  hu_lab_claim(lab, 5 * grown[CHUNKED] <= grown[ONE_BY_ONE],
                "32768 products: chunks of 64 have at most a fifth of the error of one by one: %.2e and %.2e",
-               errors[CHUNKED], errors[ONE_BY_ONE]);
+               grown[CHUNKED], grown[ONE_BY_ONE]);
   hu_lab_claim(lab, 2 * level[CHUNKED] <= level[ONE_BY_ONE],
                "where the mean of dZ is 0, at most half of it: %.2e and %.2e", level[CHUNKED], level[ONE_BY_ONE]);
-  hu_lab_claim(lab, errors[BINARY32] < 1e-5, "in binary32 it is %.2e", errors[BINARY32]);
-  hu_lab_claim(lab, errors[PROMOTED] < errors[HOPPER],
-               "promotion every 128 products mends the 8-bit unit's sums: %.2e and %.2e", errors[PROMOTED],
-               errors[HOPPER]);
+  hu_lab_claim(lab, grown[BINARY32] < 1e-5, "in binary32 it is %.2e", grown[BINARY32]);
+  hu_lab_claim(lab, grown[PROMOTED] < grown[HOPPER],
+               "promotion every 128 products mends the 8-bit unit's sums: %.2e and %.2e", grown[PROMOTED],
+               grown[HOPPER]);
+}
+
+static void judge_ones(hu_lab *lab, double sums[3][3]) {
   hu_lab_claim(lab, sums[0][0] == 1024 && sums[0][2] == 1024 && sums[1][2] == 8192 && sums[2][2] == 16384,
                "ones: one by one stops at %g, 16384 of them in chunks of 8 at %g, in chunks of 64 are %g", sums[0][2],
                sums[1][2], sums[2][2]);
+}
+
+static hu_status run(hu_lab *lab) {
+  errors z = {{{{0}}}, {{0}}};
+  double sums[3][3];
+  operands *o = malloc(sizeof *o);
+  hu_status s = o ? hu_lab_own_runs(lab, runs) : HU_E_MEMORY;
+  for (size_t seed = 0; seed < SEEDS && s == HU_OK; seed++) s = of_seed(lab, o, seed, &z);
+  if (s == HU_OK) show(lab, &z);
+  if (s == HU_OK) s = ones(lab, o, sums);
+  free(o);
+  if (s != HU_OK) return s;
+  judge_errors(lab, &z);
+  judge_ones(lab, sums);
   return HU_OK;
 }
 
