@@ -17,6 +17,9 @@ import halfulp.torch as ht
 
 CLAIM = ('The paper: tensors that overflow ruin training with all tensors low; promoting them to fp(6,9,0) repairs\n'
          'it, and nearly all tensors stay low.')
+# The row that this is the small form of. The paper draws its runs and prints no figures.
+ROW = ('Its figures 6 and 17, SqueezeNet on CIFAR-10, with and without promotion. At that size, the row is\n'
+       '    halfulp experiment --paper assignments --table figure6 --row squeezenet-cifar10 --budget 7d')
 ASSIGNMENTS = [
     ('all high', dict(rule='high')),
     ('uniform', dict(rule='uniform')),
@@ -58,6 +61,7 @@ def main():
     x, labels, test_x, test_labels = digits(chosen.folder)
     data = (x.flatten(1), 10.0 * labels[:, None], test_x.flatten(1), 10.0 * test_labels[:, None])
     print(CLAIM)
+    print(ROW)
     for name, assignment in ASSIGNMENTS:
         right, plan = train(assignment, data, chosen.epochs)
         print('{:<29} R2 {:.3f}  low elements {:.3f}  promoted {}  aggregate {:.0f} kbit of {:.0f}'.format(
