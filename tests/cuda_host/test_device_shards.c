@@ -7,7 +7,9 @@
 #include "tests/cuda_host/twin.h"
 
 #include "halfulp/train/device.h"
+#include "halfulp/collective.h"
 #include "tests/train/trainer/processes.h"
+#include "train/engine/engine.h"
 
 static const hu_engine *device;
 
@@ -45,6 +47,36 @@ static void test_infinite(void **state) {
                           "static(2^127,unchecked)", "optimizer.rate", "1"));
   same_on_device(1, PAIRS(IMAGES, "model.net", "mlp(layers=1,units=8)", "parallel.shards", "2", "loss.scale",
                           "static(2^127)", "loss.power", "60"));
+}
+
+/* The engine's sums of rows of any numbers, more of them than it makes at a time: those of the collective model. */
+static void test_rows(void **state) {
+  (void)state;
+  enum { ROWS = 3, NUMBERS = (1 << 18) + 77, ALL = ROWS * NUMBERS };
+  float *x = malloc(ALL * sizeof *x), *got = malloc(NUMBERS * sizeof *got), *want = malloc(NUMBERS * sizeof *want);
+  t_random numbers = {t_seed("device-rows", 1)};
+  hu_collective exact;
+  hu_mode rne;
+  void *self;
+  assert_true(x && got && want);
+  memset(&exact, 0, sizeof exact);
+  memset(&rne, 0, sizeof rne);
+  for (size_t i = 0; i < ALL; i++) x[i] = t_float(t_next32(&numbers) & (i % 8 ? 0xFFFFFFFF : 0x87800000));
+  const void *const row[ROWS] = {x, x + NUMBERS, x + (size_t)2 * NUMBERS};
+  assert_int_equal(hu_collective_reduce(ROWS, NUMBERS, want, hu_binary32(), row, &exact, rne, NULL, NULL), HU_OK);
+  assert_int_equal(device->open(&self, 1), HU_OK);
+  float *there = device->allocate(self, ALL * sizeof *x), *sums = device->allocate(self, NUMBERS * sizeof *x);
+  assert_true(there && sums);
+  assert_int_equal(device->put(self, there, x, ALL * sizeof *x), HU_OK);
+  assert_int_equal(device->sum_rows(self, ROWS, NUMBERS, sums, there), HU_OK);
+  assert_int_equal(device->get(self, got, sums, NUMBERS * sizeof *got), HU_OK);
+  assert_memory_equal(got, want, NUMBERS * sizeof *got);
+  device->release(self, there);
+  device->release(self, sums);
+  device->close(self);
+  free(x);
+  free(got);
+  free(want);
 }
 
 /* Scales of earlier steps: what the device finds largest is what the CPU does. */
@@ -114,10 +146,10 @@ static void test_batches(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_shards),  cmocka_unit_test(test_infinite),
-                                     cmocka_unit_test(test_delayed), cmocka_unit_test(test_twice),
-                                     cmocka_unit_test(test_quartet), cmocka_unit_test(test_accumulated),
-                                     cmocka_unit_test(test_rules),   cmocka_unit_test(test_batches)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_shards),      cmocka_unit_test(test_infinite), cmocka_unit_test(test_rows),
+      cmocka_unit_test(test_delayed),     cmocka_unit_test(test_twice),    cmocka_unit_test(test_quartet),
+      cmocka_unit_test(test_accumulated), cmocka_unit_test(test_rules),    cmocka_unit_test(test_batches)};
   if (argc < 2) return 2;
   folder = argv[1];
   int skip = twin_skip("training on the device");

@@ -69,7 +69,7 @@ static const sabotage list[] = {
     {"assignment-promotion", "uniform", "assignment.kind", "high", CLAIM(0) | CLAIM(1)},
     {"assignment-promotion", "theirs, r = 1", "assignment.ratio", "0.5", CLAIM(2) | CLAIM(3)},
     {"assignment-promotion", "operator", "assignment.kind", "uniform", CLAIM(4)},
-    {"assignment-ratio", "uniform", "optimizer.rate", "1e-6", CLAIM(0)},
+    {"assignment-ratio", "uniform", "assignment.low_forward", "fp(4,1,4):finite,sat=finite", CLAIM(0)},
     {"assignment-ratio", "theirs, r = 1", "assignment.ratio", "0.1", CLAIM(1)},
     {"block-formats", "MXFP8 E4M3", "optimizer.rate", "1e-9", CLAIM(0) | CLAIM(2)},
     {"block-formats", "MXFP4", "precision.x", "fp(2,0,0)", CLAIM(1)},
