@@ -13,6 +13,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BENCH = ROOT / 'bench'
 sys.path.insert(0, str(BENCH))
+import limits  # noqa: E402
 import old_results  # noqa: E402
 import rows as table  # noqa: E402
 import tables  # noqa: E402
@@ -208,6 +209,29 @@ class Measure(unittest.TestCase):
         z = self.measure()
         self.assertEqual(z.returncode, 1)
         self.assertIn('no benchmarks in it; configure it with -Dbench=enabled', z.stderr)
+
+
+class Limits(unittest.TestCase):
+    LOOP = ['vmovups (%rdi),%zmm0', 'vfmadd213ps (%rsi){1to16},%zmm0,%zmm1', 'vbroadcastss 4(%rsi),%zmm2', 'vmulps %zmm2,%zmm0,%zmm3',
+            'vandps %zmm4,%zmm1,%zmm5', 'vfmadd213ps 8(%rsi){1to16},%zmm0,%zmm1', 'vfmadd213ps 12(%rsi){1to16},%zmm0,%zmm1',
+            'add $64,%rdi', 'cmp %rdi,%rax']
+
+    def test_an_inner_loop_is_counted_per_vector(self):
+        code = [(i, text) for i, text in enumerate(['nop'] + self.LOOP + ['jne 1 <tile+0x1>', 'jne 0 <tile>'])]
+        self.assertEqual(limits.inner_loops(code), [(1, 10)])
+        one, = limits.counted('tile', code)
+        self.assertEqual((one.fma, one.other, one.all), (1, 0.25, 2.5))
+        self.assertEqual((limits.two_ports(one), limits.four_pipes(one, 'avx512'), limits.four_pipes(one, 'avx2')), (0.8, 1, 1))
+
+    def test_a_loop_that_spreads_nothing_is_left_out(self):
+        code = [(i, text.replace('{1to16}', '')) for i, text in enumerate(self.LOOP + ['jne 0 <tile>'])]
+        self.assertEqual(list(limits.counted('tile', code)), [])
+
+    def test_a_build_without_the_level_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            z = run(BENCH / 'limits.py', folder)
+        self.assertNotEqual(z.returncode, 0)
+        self.assertIn('this build has no such level', z.stderr)
 
 
 if __name__ == '__main__':
