@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/train/kernels.cu - the kernels of train/engine/kernels.h, a thread a number or a row; and what is counted over
- * whole tensors, by integer sums and maxima, so that the order does not affect the result. */
+ * whole tensors, by integer sums and maxima, so that the order does not affect the result.
+ *
+ * Bound, from the machine code for compute capability 9.0. A number takes 11 to 83 instructions (most 16 to 36) where
+ * the task is one row, and 50 to 130 with a division of 64 bits where it has more, so that a multiprocessor, which
+ * starts 128 in a clock, treats 3.5 to 8 of most, or at most 2.5. Memory moves 16 bytes in that clock, 1.3 to 2 numbers
+ * with the 8 or 12 bytes of one or two operands and a result: it is the bound of single rows, issue slots are that of
+ * others. Rows, columns and windows are added up by one thread each in the order of the CPU, so that every addition
+ * waits for the one before. */
 #include "gpu/train/kernels.h"
 
 #include "emu/core/round.h"
