@@ -7,6 +7,7 @@
 """
 import atexit
 import fcntl
+import json
 import os
 import pathlib
 import shutil
@@ -35,7 +36,8 @@ class Staged:
         self.root.mkdir(parents=True, exist_ok=True)
         with open(self.root.parent / 'stage.lock', 'w') as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # tests run side by side
-            self._install()
+            if not self._is_current():
+                self._install()
         self.root = without_blanks(self.root)
         config = next(self.root.rglob('halfulp.pc'))
         self.libdir = config.parent.parent
@@ -43,6 +45,21 @@ class Staged:
         plain.pop('PKG_CONFIG_SYSROOT_DIR', None)
         said = subprocess.run(['pkg-config', '--variable=prefix', 'halfulp'], env=plain, check=True, stdout=subprocess.PIPE, text=True)
         self.prefix = pathlib.Path(str(self.root) + said.stdout.strip())
+
+    def _is_current(self):
+        """Whether all that the build installs is there, and nothing of it is newer: Meson would find the same, a second later."""
+        try:
+            installed = json.loads((self.build / 'meson-info' / 'intro-installed.json').read_text())
+        except FileNotFoundError:
+            return False
+        for source, place in installed.items():
+            copy = str(self.root) + place
+            if not os.path.lexists(copy):
+                return False
+            # Links of libraries have no source in the build.
+            if os.path.isabs(source) and (os.path.isdir(source) or os.lstat(source).st_mtime > os.lstat(copy).st_mtime):
+                return False
+        return len(installed) > 0
 
     def _install(self):
         # Only what changed since is copied; what a build no longer has would stay, so that a stage is made anew with its folder.
