@@ -111,7 +111,7 @@ if len(core) < 20 or list(files('emu/core/*.c')):
 with tempfile.TemporaryDirectory() as folder:
     source, assembly = pathlib.Path(folder) / 't.c', pathlib.Path(folder) / 't.s'
     source.write_text(text)
-    subprocess.run([compiler, '-std=c11', '-O2', '-fno-tree-vectorize', '-ffp-contract=off', f'-I{root}',
+    subprocess.run([compiler, '-std=c11', '-O1', '-fno-tree-vectorize', '-ffp-contract=off', f'-I{root}',
                     f'-I{root}/include', '-S', str(source), '-o', str(assembly)], check=True)
     lines = assembly.read_text().splitlines()
     # Whole-register moves copy structs; arithmetic and conversions are what must not be there.
