@@ -3,9 +3,10 @@
 # usage: sanitized.sh FOLDER [all]
 #        sanitized.sh setup          installs the compiler, which the other call does, too
 # Builds most tests with clang's address and undefined-behaviour sanitizers in FOLDER, and runs them. Without `all`, which
-# `make check-exhaustive` has, kernels are those of this machine's level alone, and CUDA kernels on the processor (tests/ptx
-# checks every access of theirs) and numbers and vectors as texts through the command, a program start each (the fuzz tests read
-# the same texts), are left out. Products that vector kernels compute are compiled without sanitizers.
+# `make check-exhaustive` has, kernels are those of this machine's level alone. Left out are then CUDA kernels on the processor
+# (tests/ptx checks every access of theirs), training of many steps (valgrind watches one in `make check`), products at every
+# level and under every model, and numbers and vectors as texts through the command, a program start each (the fuzz tests read
+# the same texts). Products that vector kernels compute are compiled without sanitizers.
 # Every call of hu_round asks, before it rounds, what the proofs suppose of its operands (tests/proof/callers/supposed.h).
 set -euo pipefail
 folder=$1
@@ -14,28 +15,30 @@ root=$(dirname "$here")
 # Ubuntu's clang brings its sanitizers along; elsewhere a clang that is there will do.
 "$here/setup.sh" clang libclang-rt-14-dev || "$here/setup.sh" clang || command -v clang > /dev/null
 if [ "$folder" = setup ]; then exit; fi
-tests="kernels arrays stream decisions format-catalogue format-check format-text format-words fault-0 gemm gemm_levels
+tests="kernels arrays stream decisions format-catalogue format-check format-text format-words fault-0 gemm
   golden-files golden-replay golden-sums fuzz-npy fuzz-format fuzz-line fuzz-safetensors cli-npy cli-arrays
-  cli-safetensors cli-wrong_safetensors cli-report cli-long_work accum-gemm_models scaled-calls s2fp8-near
+  cli-safetensors cli-wrong_safetensors cli-report cli-long_work scaled-calls s2fp8-near
   conversion-presets conversion-digests dpi number-calls hadamard-golden
-  train-data train-data_made train-gradients train-model train-model_run train-model_texts train-net train-precision train-trainer"
+  train-data train-data_made train-gradients train-model train-model_texts train-net train-precision"
 programs=$(echo cli/halfulp tests/cli/libfault.so tests/cli/clean_folder tests/fault/test-fault-0 \
   tests/array/test-{kernels,arrays,stream,decisions} tests/format/test-format-{catalogue,check,text,words} \
-  tests/gemm/test_gemm{,_levels,_oracle} tests/golden/test_golden_{files,replay,sums} \
-  tests/fuzz/replay_{npy,format,line,safetensors} tests/accum/test_accum_gemm_models tests/scaled/test_scaled_calls \
+  tests/gemm/test_gemm tests/golden/test_golden_{files,replay,sums} \
+  tests/fuzz/replay_{npy,format,line,safetensors} tests/scaled/test_scaled_calls \
   tests/s2fp8/test_s2fp8_near tests/conversion/test_conversion_{presets,digests} \
   tests/dpi/test_dpi tests/number/test_number_calls tests/hadamard/test_hadamard_golden \
-  tests/train/test_train_{data,data_made,gradients,model,model_run,model_texts,net,precision,trainer})
+  tests/train/test_train_{data,data_made,gradients,model,model_texts,net,precision})
 levels=native
 # Fewer cases of random tests, but in the long run.
 export HU_TEST_COUNT=40
 if [ "${2:-}" = all ]; then
   levels=all
   unset HU_TEST_COUNT
-  tests="$tests cli-check_vectors cli-scaled core-header hpp s2fp8-calls cuda-host-arrays cuda-host-errors cuda-host-gemm cuda-host-hadamard
-    train-assignment train-engine train-gradient train-knapsack train-loss_scale train-optimizer train-promotion train-rounding"
+  tests="$tests cli-check_vectors cli-scaled core-header hpp gemm_levels accum-gemm_models s2fp8-calls cuda-host-arrays cuda-host-errors
+    cuda-host-gemm cuda-host-hadamard train-assignment train-engine train-gradient train-knapsack train-loss_scale
+    train-model_run train-optimizer train-promotion train-rounding train-trainer"
   programs="$programs cli/halfulp-hostrun $(echo tests/cuda_host/test_host_{arrays,errors,gemm,hadamard} tests/core/test_{core_header,hpp} \
-    tests/s2fp8/test_s2fp8_calls tests/train/test_train_{assignment,engine,gradient,knapsack,loss_scale,optimizer,promotion,rounding})"
+    tests/gemm/test_gemm_levels tests/accum/test_accum_gemm_models \
+    tests/s2fp8/test_s2fp8_calls tests/train/test_train_{assignment,engine,gradient,knapsack,loss_scale,model_run,optimizer,promotion,rounding,trainer})"
 fi
 # -g1 leaves out the record of where each variable lives, with which a compiler takes much longer over code with sanitizers;
 # functions and lines stay. Code that ends the program at the first finding, as it does here, is compiled in two thirds of the time
