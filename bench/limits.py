@@ -97,6 +97,8 @@ def main():
     print(f'{"kernel":<16} {"loop":<12} {"fma":>6} {"other":>6} {"all":>6}  two ports  four pipes')
     for kernel in [given.kernel] if given.kernel else KERNELS:
         loops = [x for name, code in functions(archive, kernel).items() for x in counted(name, code)]
+        if not loops:
+            sys.exit(f'limits.py: {archive}: no loop of {kernel}')
         for x in sorted(loops, key=lambda x: x.fma + x.other):
             loop = f'{x.function[:6]}+{x.address:x}'
             print(f'{kernel:<16} {loop:<12} {x.fma:6.2f} {x.other:6.2f} {x.all:6.2f}  {two_ports(x):9.3f}  {four_pipes(x, given.level):10.3f}')

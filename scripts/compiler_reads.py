@@ -5,7 +5,9 @@ errors where the folder was set up so, in a tenth of the time that the build tak
 
 usage: compiler_reads.py BUILD [COMPILED]
 COMPILED is a build folder of the same compiler, set up with warnings as errors. What it has compiled with every definition,
-warning and instruction set of BUILD is not read again."""
+warning and instruction set of BUILD is not read again, unless the text or any header has changed since. What COMPILED has
+besides (macros, headers that each text includes first) may hide a missing include or declaration there; the build that uses
+these texts without them reports it."""
 import concurrent.futures
 import json
 import os
@@ -50,12 +52,21 @@ def deciding(entry):
     return {word for word in shlex.split(entry['command']) if DECIDES.match(word)}
 
 
+def latest_header(root):
+    """When the last header of the sources was written."""
+    ours = [pathlib.Path(root, name) for name in subprocess.run(['git', '-C', root, 'ls-files', '*.h', '*.hpp', '*.inc'],
+            stdout=subprocess.PIPE, text=True, check=False).stdout.split('\n') if name]
+    return max((path.stat().st_mtime for path in ours if path.is_file()), default=float('inf'))
+
+
 def compiled_in(folder):
-    """{source: the options of each time that it was compiled}; none where warnings are no errors."""
+    """{source: the options of each time that it was compiled}, of objects that are newer than the source and every header; none
+    where warnings are no errors."""
     found = {}
+    headers = latest_header(str(pathlib.Path(__file__).resolve().parent.parent))
     for entry in commands(folder):
-        words = deciding(entry)
-        if '-Werror' in words and os.path.exists(os.path.join(entry['directory'], entry['output'])):
+        words, made = deciding(entry), pathlib.Path(entry['directory'], entry['output'])
+        if '-Werror' in words and made.exists() and made.stat().st_mtime > max(headers, os.stat(source(entry)).st_mtime):
             found.setdefault(source(entry), []).append(words)
     return found
 

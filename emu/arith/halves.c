@@ -31,7 +31,7 @@ typedef struct halves {
 
 static size_t room_of(size_t n) { return (n + HU_HALF_STEP - 1) / HU_HALF_STEP * HU_HALF_STEP; }
 
-/* Elements behind n are 1, and so is every result of theirs but 2, without an event. */
+/* Elements behind n are 1: what becomes of them is 0, 1 or 2, exact, without an event. */
 static void load(const hu_codes *x, size_t first, size_t n, size_t room, uint16_t *z) {
   const uint16_t *from = (const uint16_t *)x->data + (ptrdiff_t)first * x->stride;
   if (x->stride == 1) {

@@ -24,9 +24,11 @@ static const struct {
     {"ggml.", "gguf 0.19.0, llama.cpp's Python package"},
     {"riscv.e5m2", "the text of the RISC-V ISA manual, zvfofp8min.adoc at 37f5304"},
     {"riscv.", "the SoftFloat of riscv-isa-sim 55b4658, once, by hand: no test runs it"},
+    {"intel.vcvt2ps2phx", "two numbers by hand, and itself (golden digests); no processor has run it"},
     {"intel.",
-     "the steps of that text, for every binary16 number, as a public model in Python (ref_avx10_b.py) has them"},
-    {"tt.", "the steps of that text; no device"},
+     "steps written from a public model in Python (ref_avx10_b.py), for every binary16 number; no processor has run "
+     "them"},
+    {"tt.", "integer steps written from Packers/FormatConversion.md and blockfloat_common.cpp; no device has run them"},
 };
 
 static hu_conversion_row row_at(size_t i) {

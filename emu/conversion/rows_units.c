@@ -12,8 +12,9 @@
 #define AVX10 "AVX10.2 (Intel 361050, sections 5.1 and 9), "
 #define BF8_NAN "NaN keeps sign and leading digits, made quiet."
 #define HF8_NAN "NaN keeps its sign."
-#define BIAS \
-  " The low 8 bits of the random word are the bias, which is added below the last digit; then the sum is cut."
+#define BIAS                                                                                                     \
+  " The bias is R of sra:8, added below the last digit; then the sum is cut. R is the operand of calls for one " \
+  "number and of --words, and the high 8 bits of an element's random word in calls for arrays."
 #define BF8(name, round, sat, words, note) \
   { "intel." name, "float8_e5m2", round "/" sat, "", 0, QUIET, QUIET, CODE, "", AVX10 words, BF8_NAN note }
 #define HF8(name, round, sat, words, note) \

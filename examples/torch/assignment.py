@@ -17,7 +17,7 @@ import halfulp.torch as ht
 
 CLAIM = ('The paper: tensors that overflow ruin training with all tensors low; promoting them to fp(6,9,0) repairs\n'
          'it, and nearly all tensors stay low.')
-# The row that this is the small form of. The paper draws its runs and prints no figures.
+# The row that this is the small form of. The paper draws its runs and gives no numbers.
 ROW = ('Its figures 6 and 17, SqueezeNet on CIFAR-10, with and without promotion. At that size, the row is\n'
        '    halfulp experiment --paper assignments --table figure6 --row squeezenet-cifar10 --budget 7d')
 ASSIGNMENTS = [

@@ -342,7 +342,8 @@ HU_DEVICE void hu_bytes_products(const hu_bytes_slab<D> &a, const hu_bytes_slab<
 #endif
 }
 
-/* Blocks of threads that a multiprocessor holds at once. With two ptxas spills for compute capability 10. */
+/* Blocks of threads that a multiprocessor holds at once. With two blocks ptxas would spill registers for compute
+ * capability 10.0. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
 #define HU_BYTES_BLOCKS (D == 3 ? 2 : 1)
 #else

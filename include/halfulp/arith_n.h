@@ -12,7 +12,8 @@
  * means stream (0, 0) for stochastic modes: the same words in every such call. Counts are added to `events` if it is
  * not NULL. No allocation. Errors: HU_E_FORMAT, HU_E_MODE, HU_E_NULL, HU_E_SHAPE, HU_E_ALIGN, HU_E_OVERLAP; results and
  * events are untouched then. Where HU_LEVEL_FP16 is there (gemm.h), the CPU's own operations compute hu_add_n,
- * hu_sub_n, hu_mul_n, hu_div_n, hu_sqrt_n and hu_fma_n of binary16. */
+ * hu_sub_n, hu_mul_n, hu_div_n, hu_sqrt_n and hu_fma_n where all formats are binary16 and the mode rounds to nearest
+ * even, toward zero, up or down, with the same results and events. */
 #ifndef HALFULP_ARITH_N_H
 #define HALFULP_ARITH_N_H
 

@@ -62,7 +62,8 @@ enum {
   HU_SCALED_CODES_OWN = 0,   /* nothing */
   HU_SCALED_CODES_RAISED = 1 /* as Transformer Engine's reference writes them: the operand -0 gives code 0, and in a
                                 block whose scale is 0 each finite x gives the code of rn(x rn32max), where rn rounds
-                                into binary32, ties to even, and rn32max is 0x1.fffffep127 */
+                                into binary32, ties to even, and rn32max is 0x1.fffffep127; stochastic modes
+                                have R = 0 for these codes */
 };
 
 /* Columns of a block, at most, in presets of scaled tensors that have steps before their encoding. */
@@ -120,7 +121,7 @@ HU_API HU_MUST_CHECK hu_status hu_conversion_quantize64_n(size_t n, double *z, p
  *
  * Arguments, overlaps, random words, events and errors are those of hu_scaled_encode and hu_scaled_quantize, which
  * the third step calls; `amax`, `stats` and `events` belong to that step. Besides: errors of hu_conversion_check, and
- * HU_E_SCALING for presets without a scaled tensor. Presets with a first step or a second one work on one thread. No
+ * HU_E_SCALING for presets without a scaled tensor. Presets with any step but the third work on one thread. No
  * allocation; up to 84 KiB of stack a thread. */
 HU_API HU_MUST_CHECK hu_status hu_conversion_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const float *x,
                                                            size_t ldx, const hu_conversion *conversion,

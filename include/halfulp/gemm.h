@@ -95,8 +95,8 @@ extern "C" {
 
 /* Further switches of hu_exec.levels_off. HU_LEVEL_MADD is no bit of hu_levels(), since every CPU of HU_LEVEL_AVX2 has
  * its instructions. The others are bits of it, of units without a recorded run on a CPU (tests/golden/hw): tests have
- * them in plain C alone. A library has them if Meson's option `unconfirmed_units` was set when it was built,
- * and the CPU and its kernel have them.
+ * those of x86 in plain C, and run those of Arm under an emulator. A library has them if Meson's option
+ * `unconfirmed_units` was set when it was built, and the CPU and its kernel have them.
  *
  * Tiles of AMX are given to a process that asks: the first call that could use them, hu_levels() among these, asks
  * Linux (arch_prctl, ARCH_REQ_XCOMP_PERM) for the whole process. A refusal leaves the level out. A call sets up the

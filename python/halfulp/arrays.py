@@ -55,7 +55,7 @@ def _quantize_whole(x: Any, other: Any, mode: Optional[ModeLike], out: Any, opti
     if preset is None:
         return quantize_whole(x, kind, 'rne' if mode is None else mode, out, options)
     alone(preset, mode, options)
-    return quantize_whole(x, preset, 'rne', out, options)
+    return quantize_whole(x, preset, None, out, options)
 
 
 @with_options()

@@ -12,7 +12,7 @@ the stream.
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from . import _structs as s
 from ._host import amax_record, float32, float32_result, host_how, leading, matrix, rows_apart
 from ._views import code_types, dtype_of, format_and_type
 from .accum import Accumulator, AccumulatorLike, explained, with_words
-from .conversion import Preset
+from .conversion import Preset, alone
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike
 from .options import ON_HOST, Options, with_options
@@ -94,16 +94,15 @@ def _kind(scaling: ScalingLike) -> Scaling:
     return scaling if isinstance(scaling, Scaling) else Scaling(scaling)
 
 
-def _with_preset(scaling: Union[ScalingLike, Preset], mode: ModeLike) -> Tuple[Scaling, ModeLike, Optional[Preset]]:
+def _with_preset(scaling: Union[ScalingLike, Preset], mode: Optional[ModeLike],
+                 options: Mapping[str, Any]) -> Tuple[Scaling, ModeLike, Optional[Preset]]:
     """A preset says its mode itself."""
     if not isinstance(scaling, Preset):
-        return _kind(scaling), mode, None
+        return _kind(scaling), 'rne' if mode is None else mode, None
     if not scaling.scaling:
         raise abi.HalfulpValueError('scaling: the preset {} is no scaled tensor; halfulp.encode takes it'.format(
             scaling.name))
-    if mode != 'rne' and mode is not scaling.mode:
-        raise abi.HalfulpValueError('mode: the preset {} says how it is rounded; nothing may stand beside it'.format(
-            scaling.name))
+    alone(scaling, mode, options)
     return Scaling(scaling.scaling), scaling.mode, scaling
 
 
@@ -117,8 +116,8 @@ def _room(rows: int, cols: int, kind: Scaling, stats: bool) -> ScaledTensor:
 
 
 @with_options(*ON_HOST)
-def encode(x: Any, scaling: Union[ScalingLike, Preset], mode: ModeLike = 'rne', *, amax: Optional[float] = None, stats: bool = False,
-           **options: Unpack[Options]) -> ScaledTensor:
+def encode(x: Any, scaling: Union[ScalingLike, Preset], mode: Optional[ModeLike] = None, *, amax: Optional[float] = None,
+           stats: bool = False, **options: Unpack[Options]) -> ScaledTensor:
     """x in codes and scales.
 
     Parameters
@@ -126,12 +125,14 @@ def encode(x: Any, scaling: Union[ScalingLike, Preset], mode: ModeLike = 'rne', 
     x : array (rows, cols) or (cols,)
     scaling : Scaling or str; Preset
         A preset of another program's scaled tensor (`halfulp.preset`) says its mode itself.
+    mode : optional
+        'rne' unless it is given. Nothing may stand beside a preset.
     amax : float, optional
         Instead of the tensor's own largest magnitude (delayed scaling): of the second level, or where a block is all.
     stats : bool
         Whether to say what happened in each block.
     """
-    kind, mode, given = _with_preset(scaling, mode)
+    kind, mode, given = _with_preset(scaling, mode, options)
     full, _ = matrix('x', x)
     made, known = _room(full.shape[0], full.shape[1], kind, stats), amax_record(amax)
     way = host_how(mode, options, 'encode')
@@ -179,13 +180,13 @@ def _whole(x: ScaledTensor) -> None:
 
 
 @with_options(*ON_HOST)
-def quantize(x: Any, scaling: Union[ScalingLike, Preset], mode: ModeLike = 'rne', *, amax: Optional[float] = None, out: Any = None,
-             **options: Unpack[Options]) -> Any:
+def quantize(x: Any, scaling: Union[ScalingLike, Preset], mode: Optional[ModeLike] = None, *, amax: Optional[float] = None,
+             out: Any = None, **options: Unpack[Options]) -> Any:
     """The values that x has as a scaled tensor: `decode` of `encode` in one go, with the same bits and events.
 
     Parameters are those of `encode`; the result is float32 of x's shape, or `out`, which may be x.
     """
-    kind, mode, given = _with_preset(scaling, mode)
+    kind, mode, given = _with_preset(scaling, mode, options)
     full, shape = matrix('x', x)
     way, known = host_how(mode, options, 'quantize'), amax_record(amax)
     goal = float32_result(out, shape)

@@ -82,6 +82,10 @@ def test_scaled_presets(random):
     assert sum(row.has_steps for row in rows) == 7
     with pytest.raises(ValueError, match='nothing may stand beside it'):
         halfulp.scaled.encode(x, rows[0], 'rtz')
+    for more in ({'mode': 'rne'}, {'saturate': 'none'}, {'nan': 'zero'}, {'tiny': 'after'}):
+        for call in (halfulp.scaled.encode, halfulp.scaled.quantize):
+            with pytest.raises(ValueError, match='nothing may stand beside it'):
+                call(x, rows[0], **more)
     with pytest.raises(ValueError, match='is no scaled tensor'):
         halfulp.scaled.quantize(x, halfulp.preset('torch.bfloat16'))
 

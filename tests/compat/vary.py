@@ -4,14 +4,14 @@ packages, so that what depends on the machine is found on one machine.
 
 usage: vary.py BUILD [NAME...]    runs tests/compat/test_NAME.py, all without a name, under each row of VARIANTS
 
-Any failure ends this with 1."""
+Any failure ends this with 1, and so does a run in which no test passed."""
 import os
 import pathlib
 import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-# What reads the variable, its values, and the tests whose packages it reaches. NumPy's are filled in by numpy_features().
+# A variable, its values, and the tests whose packages it reaches (None: all). NumPy's are filled in by numpy_features().
 VARIANTS = [
     ('XLA_FLAGS', ['--xla_cpu_max_isa=AVX2', '--xla_cpu_max_isa=AVX'], ['jax']),
     ('ATEN_CPU_CAPABILITY', ['avx2', 'default'], ['torch', 'torchao', 'te', 'bitsandbytes', 'gfloat']),
@@ -44,14 +44,18 @@ def main():
     own = build / 'venv' / 'bin' / 'python'
     python = os.environ.get('HALFULP_PYTHON') or (str(own) if own.exists() else sys.executable)
     names = sys.argv[2:] or sorted(p.stem[5:] for p in HERE.glob('test_*.py'))
-    failed = 0
+    failed = passed = 0
     for variable, values, reached in VARIANTS:
-        for value in values or (numpy_features(python) if variable == 'NPY_DISABLE_CPU_FEATURES' else []):
+        values = values or numpy_features(python)
+        if not values:
+            print('skipped %s: this CPU has none of what it takes away' % variable)
+        for value in values:
             for name in names if reached is None else [n for n in names if n in reached]:
                 verdict, last = run(python, build, name, {variable: value})
                 print('%-7s %s=%s %s: %s' % (verdict, variable, value, name, last), flush=True)
                 failed += verdict == 'FAILED'
-    sys.exit(1 if failed else 0)
+                passed += verdict == 'passed'
+    sys.exit(1 if failed or not passed else 0)
 
 
 main()

@@ -2,7 +2,7 @@
 /* emu/gemm/tiles/fp16_neon.c - half.h by FEAT_FP16 of 64-bit Arm: tiles of 8 rows by three vectors of 8 lanes, 24
  * accumulators in registers. FMLA rounds once, in the direction that FPCR names (Arm Architecture Reference Manual,
  * FPCR.RMode). The kernel sets FPCR to zeros but the direction: subnormal numbers are operands and results (FZ16 = 0).
- * It runs under an emulator in the tests for other machines. No run on a processor is recorded yet: Meson's option
+ * `make check-emulated` runs it under an emulator. No run on a processor is recorded yet: Meson's option
  * `unconfirmed_units` asks for it. */
 #include "emu/gemm/tiles/half.h"
 #include "emu/arith/half.h"
