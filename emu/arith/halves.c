@@ -61,8 +61,8 @@ static void run_piece(const hu_half_arith *kernels, const hu_arith_call *call, c
                       hu_events *events) {
   const size_t room = room_of(n);
   const int operands = call->operands;
-  hu_half_piece q = {call->op, s->round, s->tiny, room, {p->x[0], p->x[operands > 1], p->x[operands > 2 ? 2 : 0]},
-                     p->up, p->down, p->z, p->left};
+  hu_half_piece q = {call->op, s->round, s->tiny, room,   {p->x[0], p->x[operands > 1], p->x[operands > 2 ? 2 : 0]},
+                     p->up,    p->down,  p->z,    p->left};
   kernels->operate(call->op, HU_RTP, room, p->up, q.x);
   kernels->operate(call->op, HU_RTN, room, p->down, q.x);
   kernels->operate(call->op, s->round, room, p->z, q.x);
