@@ -140,8 +140,8 @@ hu_status hu_conversion_scaled_encode(size_t rows, size_t cols, const hu_scaled 
   return s;
 }
 
-/* The operands in the place of the values, where each -0 is +0: then their codes are those of raise_codes, but for
- * blocks under the scale 0, all of whose values are zeros of their operands' signs in both. */
+/* Copies the operands to the place of the values and makes +0 of each -0. Their codes are then those of raise_codes,
+ * except in blocks whose scale is 0. There both ways give the same values: zeros with the signs of the operands. */
 static hu_status drop_signs(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx, const preset *p,
                             const float *amax, const hu_scaled_stats *stats) {
   uint32_t given = amax ? pattern_of(*amax) : 0;

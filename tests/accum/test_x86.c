@@ -231,7 +231,8 @@ static void bytes_under(t_random *r, const char *name, unsigned n, int sa, int s
   assert_true(saturates ? limited > 300 : limited == 0);
 }
 
-/* Dot products of bytes of either kind, of Intel, of Arm, and ACE's; the sum wraps, but for those with `sat`. */
+/* Dot products of signed and unsigned bytes: Intel's, Arm's and ACE's. The sum wraps around, except in those with
+ * `sat`. */
 static void bytes(void **state) {
   static const struct {
     const char *head, *tail;
