@@ -14,11 +14,9 @@
 #include "emu/simd/level.h"
 
 enum {
-  PIECE = 1024,        /* elements of a buffered piece */
-  PART_MIN = 1 << 14,  /* elements that make a thread of their own worth while */
-  TABLE_MIN = 512,     /* elements that make a table worth while */
-  QUICK_MIN = 16,      /* the same where binary64 makes it */
-  BYPASS_MIN = 1 << 22 /* values from here on are written around the caches */
+  PIECE = 1024,       /* elements of a buffered piece */
+  PART_MIN = 1 << 14, /* elements that make a thread of their own worth while */
+  TABLE_MIN = 512     /* elements that make a table worth while where binary64 does not make it */
 };
 
 /* ---- sums ---- */
@@ -31,7 +29,7 @@ typedef struct summing {
   hu_s2fp8_sums *parts;
 } summing;
 
-static void add_sums(hu_s2fp8_sums *z, const hu_s2fp8_sums *x) {
+void hu_s2_add_sums(hu_s2fp8_sums *z, const hu_s2fp8_sums *x) {
   uint64_t low = z->low + x->low;
   z->high = (int64_t)((uint64_t)z->high + (uint64_t)x->high + (low < x->low));
   z->low = low;
@@ -42,7 +40,7 @@ static void add_sums(hu_s2fp8_sums *z, const hu_s2fp8_sums *x) {
 
 static void add_part(hu_s2fp8_sums *z, const hu_s2_part *p) {
   hu_s2fp8_sums x = {(uint64_t)p->sum, p->sum < 0 ? -1 : 0, p->count, p->special, p->top, 0};
-  add_sums(z, &x);
+  hu_s2_add_sums(z, &x);
 }
 
 static void sum_core(size_t n, const uint32_t *x, hu_s2_part *z) {
@@ -90,7 +88,7 @@ void hu_s2_sum_run(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums
   summing c = {n, hu_part_size(n, threads, PART_MIN), x, incx, hu_level_for(exec)->s2fp8, parts};
   size_t count = hu_parts(n, c.part);
   hu_parallel(threads, count, sum_part, &c);
-  for (size_t i = 0; i < count; i++) add_sums(sums, &parts[i]);
+  for (size_t i = 0; i < count; i++) hu_s2_add_sums(sums, &parts[i]);
 }
 
 /* ---- a table for a call ---- */
@@ -117,7 +115,7 @@ static void make_tree(hu_s2_tree *t, const hu_s2_search *s) {
   }
 }
 
-static void fill_table(hu_s2_table *z, const hu_s2 *map, const hu_s2_lanes *lanes) {
+void hu_s2_fill_table(hu_s2_table *z, const hu_s2 *map, const hu_s2_lanes *lanes) {
   if (hu_s2_may_be_quick(map)) {
     hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
     hu_s2_fill_quickly(z, map, lanes);
@@ -152,7 +150,7 @@ static void make_search(hu_s2_search *s, hu_s2_tree *tree, const hu_s2 *map, con
   if (known) {
     s->table = *known;
   } else {
-    fill_table(&s->table, map, lanes);
+    hu_s2_fill_table(&s->table, map, lanes);
   }
   hu_s2_search_start(s, map);
   fill_buckets(s, 0);
@@ -232,9 +230,8 @@ static void make_part(void *context, size_t part) {
   c->counts[part] = counts;
 }
 
-/* hu_s2_run with a table that is known, or NULL. */
-static void run_with(size_t n, void *z, ptrdiff_t incz, size_t size, const float *x, ptrdiff_t incx, const hu_s2 *map,
-                     const hu_s2_table *known, const hu_exec *exec, hu_events *events) {
+void hu_s2_run(size_t n, void *z, ptrdiff_t incz, size_t size, const float *x, ptrdiff_t incx, const hu_s2 *map,
+               const hu_s2_table *known, const hu_exec *exec, hu_events *events) {
   hu_events counts[HU_THREADS_MAX];
   hu_s2_search search;
   hu_s2_tree tree;
@@ -249,7 +246,7 @@ static void run_with(size_t n, void *z, ptrdiff_t incz, size_t size, const float
   c.incz = incz;
   c.incx = incx;
   c.map = map;
-  if (known || (n >= (hu_s2_may_be_quick(map) ? QUICK_MIN : TABLE_MIN) && hu_s2_may_table(&map->spec)))
+  if (known || (n >= (hu_s2_may_be_quick(map) ? HU_S2_QUICK_MIN : TABLE_MIN) && hu_s2_may_table(&map->spec)))
     c.lanes = hu_level_for(exec)->s2fp8;
   if (c.lanes) {
     make_search(&search, &tree, map, c.lanes, known);
@@ -257,171 +254,11 @@ static void run_with(size_t n, void *z, ptrdiff_t incz, size_t size, const float
     c.tree = &tree;
   }
   c.stream = hu_exec_stream(exec);
-  c.bypass = (const void *)z != (const void *)x && incz == 1 && incx == 1 && n >= BYPASS_MIN;
+  c.bypass = (const void *)z != (const void *)x && incz == 1 && incx == 1 && n >= HU_S2_BYPASS_MIN;
   c.counts = counts;
   size_t parts = hu_parts(n, c.part);
   hu_parallel(threads, parts, make_part, &c);
   for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &counts[i]);
-}
-
-void hu_s2_run(size_t n, void *z, ptrdiff_t incz, size_t size, const float *x, ptrdiff_t incx, const hu_s2 *map,
-               const hu_exec *exec, hu_events *events) {
-  run_with(n, z, incz, size, x, incx, map, NULL, exec, events);
-}
-
-/* ---- a tensor by its own statistics, without them where they do not matter ---- */
-
-typedef struct nearly {
-  size_t n, part;
-  uint32_t *z;
-  const uint32_t *x;
-  const hu_s2_lanes *lanes;
-  const hu_s2_bytes *bytes; /* NULL: none */
-  const hu_s2_table *table;
-  hu_s2_near near;
-  hu_s2_rough rough[HU_THREADS_MAX];
-  hu_s2_passed counts[HU_THREADS_MAX];
-  int passed[HU_THREADS_MAX];
-} nearly;
-
-static void rough_add(hu_s2_rough *z, const hu_s2_rough *x) {
-  z->sig *= x->sig;
-  z->exponent += x->exponent + (z->sig >= 2);
-  if (z->sig >= 2) z->sig *= 0.5;
-  z->count += x->count;
-  if (x->top > z->top) z->top = x->top;
-  z->odd |= x->odd;
-}
-
-static void rough(const nearly *c, size_t n, const uint32_t *x, hu_s2_rough *z) {
-  (c->bytes ? c->bytes->rough : c->lanes->rough)(n, x, z);
-}
-
-static int pass(const nearly *c, size_t n, uint32_t *z, const uint32_t *x, hu_s2_passed *counts) {
-  if (c->bytes && c->bytes->pass(c->table, &c->near, n, z, x, counts)) return 1;
-  return c->lanes->pass(c->table, &c->near, n, z, x, counts);
-}
-
-static void rough_part(void *context, size_t part) {
-  nearly *c = context;
-  hu_s2_rough sum = {1, 0, 0, 0, 0}, piece;
-  size_t first = part * c->part, end = first + hu_least(c->part, c->n - first);
-  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
-  for (; first < end && !sum.odd; first += HU_S2_ROUGH) {
-    rough(c, hu_least(end - first, HU_S2_ROUGH), c->x + first, &piece);
-    rough_add(&sum, &piece);
-  }
-  hu_float_env_leave(saved);
-  c->rough[part] = sum;
-}
-
-static void pass_part(void *context, size_t part) {
-  nearly *c = context;
-  size_t first = part * c->part, n = hu_least(c->part, c->n - first);
-  hu_s2_passed counts = {0, 0, 0, 0};
-  c->passed[part] = pass(c, n, c->z + first, c->x + first, &counts);
-  c->counts[part] = counts;
-}
-
-/* Are all numbers but zeros of this magnitude? */
-static int is_one_magnitude(size_t n, const uint32_t *x, uint32_t top) {
-  uint32_t others = 0;
-  for (size_t i = 0; i < n; i++) {
-    uint32_t a = x[i] & 0x7FFFFFFF;
-    others |= (uint32_t)(a != 0) & (uint32_t)(a != top);
-  }
-  return !others;
-}
-
-/* Such a tensor comes back unchanged and nothing happens to it. */
-static void copy(size_t n, uint32_t *z, const uint32_t *x, int negzero) {
-  if (negzero && z != x) memmove(z, x, n * sizeof *z);
-  for (size_t i = 0; !negzero && i < n; i++) z[i] = x[i] & 0x7FFFFFFF ? x[i] : 0;
-}
-
-static void end_pass(const nearly *c, size_t parts, const hu_s2_rough *r, hu_events *events) {
-  hu_events e = {0};
-  uint64_t zeros = c->n - r->count;
-  hu_s2_passed all = {0, 0, 0, 0};
-  for (size_t i = 0; i < parts; i++) {
-    all.none += c->counts[i].none;
-    all.low += c->counts[i].low;
-    all.tiny += c->counts[i].tiny;
-    all.tops += c->counts[i].tops;
-  }
-  e.to_zero = all.none - zeros;
-  e.subnormal = all.low - all.none;
-  e.underflow = all.tiny - zeros;
-  e.inexact = r->count - all.tops;
-  if (events) hu_events_add(events, &e);
-}
-
-/* The table by the statistics after all. Where something but the largest element comes out exact, that must be counted,
- * and such tensors are not for a pass; nor are those whose bounds are subnormal. */
-enum { NO_TABLE = 0, TABLE = 1, TABLE_FOR_A_PASS = 2 };
-static int by_statistics(hu_s2_table *table, const nearly *c, const hu_s2 *map, const hu_exec *exec) {
-  hu_s2fp8_sums sums = {0};
-  hu_s2 own = *map;
-  int64_t m;
-  uint32_t others = 0;
-  if (c->n < QUICK_MIN) return NO_TABLE;
-  hu_s2_sum_run(c->n, (const float *)(const void *)c->x, 1, &sums, exec);
-  hu_s2_moments(&own.mu, &m, sums.high, sums.low, sums.count, sums.top, map->target);
-  own.gap = m - own.mu;
-  if (!hu_s2_scale_fits(own.mu, m) || !hu_s2_may_be_quick(&own)) return NO_TABLE;
-  fill_table(table, &own, c->lanes);
-  for (uint32_t i = 0; i < HU_S2_CODES; i++) others += i != c->near.top_code && table->exact[i] != HU_S2_NEVER;
-  int exact = others || table->exact[c->near.top_code] != sums.top;
-  return exact || table->bound[0][1] < 0x800000 ? TABLE : TABLE_FOR_A_PASS;
-}
-
-int hu_s2_truncate(size_t n, float *z, const float *x, const hu_s2 *map, const hu_exec *exec, hu_events *events) {
-  const hu_spec *s = &map->spec;
-  const hu_s2_lanes *lanes = hu_level_for(exec)->s2fp8;
-  hu_s2_table table;
-  nearly c;
-  if (!lanes || s->round != HU_RNE || s->m > 4 || !hu_s2_may_table(s)) return 0;
-  uint32_t threads = hu_exec_threads(exec);
-  c.n = n;
-  c.part = hu_part_size(n, threads, PART_MIN);
-  c.z = (uint32_t *)(void *)z;
-  c.x = (const uint32_t *)(const void *)x;
-  c.lanes = lanes;
-  c.bytes = hu_level_for(exec)->s2fp8_bytes;
-  size_t parts = hu_parts(n, c.part);
-  memset(&c.rough[0], 0, sizeof c.rough[0]); /* n = 0 has no part */
-  hu_parallel(threads, parts, rough_part, &c);
-  hu_s2_rough r = c.rough[0];
-  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
-  for (size_t i = 1; i < parts; i++) rough_add(&r, &c.rough[i]);
-  int found = !r.odd && r.count && lanes->near(&table, map, &r) ? TABLE_FOR_A_PASS : NO_TABLE;
-  hu_float_env_leave(saved);
-  if (r.odd) return 0;
-  c.near.first_normal = (uint32_t)1 << s->m;
-  c.near.top_code = (uint32_t)(map->target - s->emin + 1) << s->m;
-  if (!found && is_one_magnitude(n, c.x, r.top)) {
-    copy(n, c.z, c.x, (int)s->negzero);
-    return 1;
-  }
-  if (!found) found = by_statistics(&table, &c, map, exec);
-  if (!found) return 0;
-  uint32_t normal = table.bound[0][(uint32_t)1 << s->m];
-  /* Tables of bytes are quicker through the caches than other ways around them. */
-  int around = n >= BYPASS_MIN && z != x && !c.bytes && lanes->bypasses;
-  c.passed[0] = 0;
-  if (found == TABLE_FOR_A_PASS && table.tiny[0] >= table.bound[0][1] && !around) {
-    c.table = &table;
-    c.near.top = r.top;
-    c.near.normal = normal;
-    c.near.negzero = s->negzero;
-    hu_parallel(threads, parts, pass_part, &c);
-  }
-  if (c.passed[0]) { /* all parts or none, since they have one table */
-    end_pass(&c, parts, &r, events);
-  } else {
-    run_with(n, z, 1, 0, x, 1, map, &table, exec, events);
-  }
-  return 1;
 }
 
 /* ---- back ---- */

@@ -143,7 +143,7 @@ hu_status hu_s2fp8_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, p
   if (s == HU_OK) s = check_arrays(n, z, code_size(kind), incz, x, sizeof *x, incx);
   if (s != HU_OK || n == 0) return s;
   hu_s2 map = hu_s2_of(kind, scale->mu, scale->m, mode);
-  hu_s2_run(n, z, incz, code_size(kind), x, incx, &map, exec, events);
+  hu_s2_run(n, z, incz, code_size(kind), x, incx, &map, NULL, exec, events);
   return HU_OK;
 }
 
@@ -163,8 +163,15 @@ hu_status hu_s2fp8_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x
   if (s == HU_OK) s = check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
   if (s != HU_OK || n == 0) return s;
   hu_s2 map = hu_s2_of(kind, scale->mu, scale->m, mode);
-  hu_s2_run(n, z, incz, 0, x, incx, &map, exec, events);
+  hu_s2_run(n, z, incz, 0, x, incx, &map, NULL, exec, events);
   return HU_OK;
+}
+
+/* From the sums of a tensor; its map with mu and gap. */
+static hu_status scale_from_sums(hu_s2 *map, int64_t *m, const hu_s2fp8_sums *seen) {
+  hu_s2_moments(&map->mu, m, seen->high, seen->low, seen->count, seen->top, map->target);
+  map->gap = *m - map->mu;
+  return hu_s2_scale_fits(map->mu, *m) ? HU_OK : HU_E_SCALING;
 }
 
 /* The calls above one after another; what they would check and work out again is known here. */
@@ -172,7 +179,7 @@ hu_status hu_s2fp8_truncate_n(size_t n, float *z, ptrdiff_t incz, const float *x
                               hu_mode mode, hu_s2fp8_sums *sums, hu_s2fp8_scale *scale, const hu_exec *exec,
                               hu_events *events) {
   hu_s2fp8_sums seen = {0};
-  int64_t mu, m;
+  int64_t m;
   hu_status s = hu_s2_check(kind, NULL, mode);
   if (s == HU_OK) s = check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
   if (s != HU_OK) return s;
@@ -180,12 +187,27 @@ hu_status hu_s2fp8_truncate_n(size_t n, float *z, ptrdiff_t incz, const float *x
   int plain = n && !sums && !scale && incz == 1 && incx == 1;
   if (plain && hu_s2_truncate(n, z, x, &map, exec, events)) return HU_OK;
   s = hu_s2fp8_sum_n(n, x, incx, &seen, exec);
+  if (s == HU_OK) s = scale_from_sums(&map, &m, &seen);
   if (s != HU_OK) return s;
-  hu_s2_moments(&mu, &m, seen.high, seen.low, seen.count, seen.top, map.target);
-  if (!hu_s2_scale_fits(mu, m)) return HU_E_SCALING;
-  map.mu = mu;
-  map.gap = m - mu;
-  if (n) hu_s2_run(n, z, incz, 0, x, incx, &map, exec, events);
+  if (n) hu_s2_run(n, z, incz, 0, x, incx, &map, NULL, exec, events);
   if (sums) *sums = seen;
-  return scale ? hu_s2fp8_scale_from(scale, mu, m, kind) : HU_OK;
+  return scale ? hu_s2fp8_scale_from(scale, map.mu, m, kind) : HU_OK;
+}
+
+hu_status hu_s2fp8_truncate_parts(size_t n, const hu_s2fp8_parts *parts, const hu_s2fp8 *kind, hu_mode mode,
+                                  hu_s2fp8_sums *sums, hu_s2fp8_scale *scale, const hu_exec *exec, hu_events *events) {
+  hu_s2fp8_sums seen = {0};
+  int64_t m;
+  hu_status s = hu_s2_check(kind, NULL, mode);
+  if (s != HU_OK) return s;
+  if (!parts || !parts->give || !parts->take) return HU_E_NULL;
+  if (!parts->part || n > PTRDIFF_MAX / sizeof(float)) return HU_E_SHAPE;
+  hu_s2 map = hu_s2_of(kind, 0, 0, mode);
+  if (n && !sums && !scale && hu_s2_truncate_parts(n, parts, &map, exec, events)) return HU_OK;
+  if (n) hu_s2_sum_parts(n, parts, &seen, exec);
+  s = scale_from_sums(&map, &m, &seen);
+  if (s != HU_OK) return s;
+  if (n) hu_s2_run_parts(n, parts, &map, exec, events);
+  if (sums) *sums = seen;
+  return scale ? hu_s2fp8_scale_from(scale, map.mu, m, kind) : HU_OK;
 }

@@ -101,11 +101,11 @@ static void same_as_core(const hu_s2 *map, const float *x, size_t n, size_t size
   hu_exec exec = {1, UINT32_MAX, {0, 0}};
   hu_events counted = {0}, events;
   const size_t bytes = n * (size ? size : 4);
-  hu_s2_run(n, want, 1, size, x, 1, map, &exec, &counted);
+  hu_s2_run(n, want, 1, size, x, 1, map, NULL, &exec, &counted);
   for (size_t level = 0; level < t_levels(); level++) {
     exec.levels_off = t_levels_off(level);
     memset(&events, 0, sizeof events);
-    hu_s2_run(n, got, 1, size, x, 1, map, &exec, &events);
+    hu_s2_run(n, got, 1, size, x, 1, map, NULL, &exec, &events);
     if (memcmp(want, got, bytes) || !t_same_events(&counted, &events))
       fail_msg("%s, %zu elements, levels off %#x: not as the core", name, n, (unsigned)exec.levels_off);
   }

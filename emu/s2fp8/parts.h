@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/s2fp8/parts.h - a tensor that is given in parts, in ranges of whole parts that threads take. */
+#ifndef HALFULP_EMU_S2FP8_PARTS_H
+#define HALFULP_EMU_S2FP8_PARTS_H
+
+#include "emu/base/exec.h"
+#include "halfulp/s2fp8.h"
+
+typedef struct hu_s2_ranges {
+  size_t n, size, count; /* elements of all, of a range (the last one has the rest); ranges, at most HU_THREADS_MAX */
+} hu_s2_ranges;
+
+static inline hu_s2_ranges hu_s2_ranges_of(size_t n, const hu_s2fp8_parts *of, const hu_exec *exec) {
+  size_t parts = hu_parts(n, of->part), each = hu_parts(parts, hu_exec_threads(exec));
+  size_t size = each * of->part;
+  hu_s2_ranges r = {n, size, hu_parts(n, size)};
+  return r;
+}
+
+static inline size_t hu_s2_range_end(const hu_s2_ranges *r, size_t range) {
+  return range + 1 < r->count ? (range + 1) * r->size : r->n;
+}
+
+/* Numbers that are taken at once: those of a buffer on the stack, and enough to pay for a table's records. */
+enum { HU_S2_STRETCH = 1 << 13 };
+
+#endif
