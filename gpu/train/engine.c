@@ -309,6 +309,7 @@ static const hu_engine engine_of_device = {"cuda",
                                            device_squares,
                                            device_sum_rows,
                                            device_judge,
+                                           NULL,
                                            NULL};
 
 hu_status hu_engine_device(const hu_engine **engine) {

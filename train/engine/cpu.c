@@ -37,6 +37,7 @@ static void cpu_close(void *self) {
   hu_cpu *c = self;
   hu_crew_free(c->crew);
   free(c->rooms);
+  free(c->panels);
   free(c);
 }
 
@@ -396,6 +397,7 @@ static const hu_engine cpu = {"cpu",
                               NULL,
                               NULL,
                               cpu_judge,
-                              hu_cpu_pack};
+                              hu_cpu_pack,
+                              hu_cpu_add_rounded};
 
 const hu_engine *hu_engine_cpu(void) { return &cpu; }

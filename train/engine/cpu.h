@@ -19,6 +19,8 @@ typedef struct hu_cpu {
   const hu_loops *loops;
   uint32_t levels_off; /* of the library's calls, and of the loops */
   float *rooms;        /* HU_PRODUCT_ROOM numbers for each thread, whose pages are there once it writes them; or NULL */
+  float *panels;       /* of a call in hand, kept for the next one */
+  size_t panels_size;
 } hu_cpu;
 
 /* HU_LEVEL_ bits (array.h) that what is opened from here on does not use; 0. For tests: no bits depend on it. */
@@ -58,6 +60,8 @@ hu_status hu_cpu_quantize(void *self, size_t n, float *x, hu_format f, hu_mode m
 int hu_cpu_sum_products(void *self, size_t count, const hu_products *p, int begun);
 /* hu_engine.pack: panels.c. */
 size_t hu_cpu_pack(void *self, const hu_matrices *b, size_t k, size_t n, float *z);
+/* hu_engine.add_rounded: rounded_products.c. */
+hu_status hu_cpu_add_rounded(void *self, const hu_rounded_product *c, int *done);
 /* hu_engine.convolve: convolve.c. */
 int hu_cpu_convolve(void *self, int what, const hu_convolution *c);
 

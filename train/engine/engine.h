@@ -206,6 +206,21 @@ typedef struct hu_squares {
   double sum;
 } hu_squares;
 
+/* A product that is added to a sum once it is rounded, as `products`, `round` and the kernel `accumulate` would do it
+ * one after another: Z, m x n, is rounded as a tensor, with word i n + j of `words` for number (i, j) (a rounding that
+ * keeps numbers does nothing and counts nothing), and number (i, j) is added to sum[i n + j]. p->z is contiguous; what
+ * it holds afterwards is not said. */
+typedef struct hu_rounded_product {
+  const hu_products *p;
+  const hu_rounding *rounding;
+  hu_stream words;
+  hu_rounding_counts *counts;
+  float *sum;
+  /* As in hu_convolution. */
+  void (*tell)(void *const told[2], int ends);
+  void *told[2];
+} hu_rounded_product;
+
 /* Answers of a classifier. */
 typedef struct hu_answers {
   uint64_t asked, right; /* rows with a label, rows whose label is their first largest number */
@@ -260,6 +275,8 @@ struct hu_engine {
    * (hu_products.panels); z is NULL: nothing is written. Returns how many numbers that are; 0: products read B alone.
    * NULL: never. */
   size_t (*pack)(void *self, const hu_matrices *b, size_t k, size_t n, float *z);
+  /* *done: 1; 0: not of these, and nothing has changed. NULL: never. */
+  hu_status (*add_rounded)(void *self, const hu_rounded_product *c, int *done);
 };
 
 /* The processor; never NULL. */

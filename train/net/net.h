@@ -349,6 +349,8 @@ void hu_backward_after_turn(hu_net *net, hu_operator *op);
 int hu_wants_gradient(const hu_net *net, int value);
 /* Tells the observer that a phase of op (NULL: of none) begins or ends. */
 void hu_tell(hu_net *net, unsigned phase, const hu_operator *op, int ends);
+/* Of an engine: told is the net and an operator. */
+void hu_tell_rounding(void *const told[2], int ends);
 /* hu_do_round on a tensor that belongs to op (NULL: an input, a parameter) with the words of (of, number) where it
  * draws any, the observer told. */
 void hu_round_of(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *z, const float *x,

@@ -19,6 +19,10 @@ void hu_tell(hu_net *net, unsigned phase, const hu_operator *op, int ends) {
   net->observer(net->observer_context, &p, ends);
 }
 
+void hu_tell_rounding(void *const told[2], int ends) {
+  hu_tell((hu_net *)told[0], HU_PHASE_ROUNDING, (const hu_operator *)told[1], ends);
+}
+
 void hu_round_of(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
                  const hu_rounding *r, unsigned of, uint64_t number, hu_rounding_counts *counts) {
   hu_stream words = {0, 0};

@@ -46,10 +46,6 @@ int hu_frames_fit(const hu_net *net, const hu_operator *op) {
   return net->batch * (x->height + border) * (x->width + border) * x->cols <= op->kept_size;
 }
 
-static void tell_rounding(void *const told[2], int ends) {
-  hu_tell((hu_net *)told[0], HU_PHASE_ROUNDING, (const hu_operator *)told[1], ends);
-}
-
 hu_convolution hu_convolution_of(hu_net *net, hu_operator *op) {
   hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
   hu_task t = hu_windows(net, op, 0, 0, NULL, NULL);
@@ -64,7 +60,7 @@ hu_convolution hu_convolution_of(hu_net *net, hu_operator *op) {
   c.z = z->v;
   c.framed = op->n[HU_CONV_PAD] ? op->kept : x->v;
   c.room = net->work[HU_ROOMS - 1];
-  c.tell = net->observer ? tell_rounding : NULL;
+  c.tell = net->observer ? hu_tell_rounding : NULL;
   c.told[0] = net;
   c.told[1] = op;
   return c;

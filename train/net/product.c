@@ -3,6 +3,7 @@
 #include "train/net/product.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "halfulp/formats/ieee.h"
 
@@ -126,11 +127,31 @@ static hu_products weights_of(hu_net *net, hu_operator *op, size_t in, float *dw
   return products_of(op, HU_PART_DW_OUT, in, z->cols / op->groups, z->rows, dw, x, dz);
 }
 
+/* The product rounded and given by the engine at once; 0: it is not. */
+static int give_rounded(hu_net *net, hu_operator *op, const hu_products *p) {
+  const hu_parameter *w = &net->parameter[op->theta[0]];
+  hu_rounded_product c;
+  int done = 0;
+  if (!w->gradient || !net->engine->add_rounded || net->fault != HU_OK) return 0;
+  memset(&c, 0, sizeof c);
+  c.p = p;
+  c.rounding = &op->rounding.dw_out;
+  if (c.rounding->mode.round >= HU_SRA) c.words = hu_net_words(net, HU_OF_PRODUCT, op->number << 4 | HU_PART_DW_OUT);
+  c.counts = hu_counts_of_part(net, op, HU_PART_DW_OUT);
+  c.sum = w->dtheta;
+  c.tell = net->observer ? hu_tell_rounding : NULL;
+  c.told[0] = net;
+  c.told[1] = op;
+  net->fault = net->engine->add_rounded(net->self, &c, &done);
+  return done;
+}
+
 hu_status hu_product_weights(hu_net *net, hu_operator *op, size_t in, hu_matrices x) {
   hu_give_postponed(net, op->theta[0]);
   float *dw = hu_gift_parameter(net, op->theta[0], net->work[0]);
   hu_matrices dz = hu_gradients_operand(net, op, &op->rounding.dz_w, net->work[2], HU_PART_DW_DZ);
   hu_products p = weights_of(net, op, in, dw, x, dz);
+  if (give_rounded(net, op, &p)) return hu_give_bias(net, op);
   hu_do_products(net, op, HU_PART_DW_OUT, &p);
   return hu_finish_weights(net, op, in, dw);
 }
