@@ -3,7 +3,7 @@
 """The registers and the shared memory that ptxas gave each kernel for compute capability 9.0, and how many blocks of 256 threads a
 multiprocessor holds with them. docs/device.md has the table; no kernel may hold fewer blocks, or take 8 registers more, than it says.
 
-usage: ptxas_registers.py PAGE REPORT...
+usage: ptxas_registers.py [--some] PAGE REPORT...       with --some: the rows of the files with a REPORT alone
        ptxas_registers.py --write PAGE REPORT...      writes the table into the page"""
 import os
 import pathlib
@@ -75,6 +75,12 @@ def told(page):
     return {cell[0]: cell[1:] for cell in cells}
 
 
+def of_files(page, paths):
+    """The page's rows of the files that have a report."""
+    names = ['`{}/{}`: '.format(*os.path.basename(path).rsplit('.', 1)[0].split('_', 1)) for path in paths if '_' in os.path.basename(path)]
+    return {name: cells for name, cells in page.items() if name.startswith(tuple(names))}
+
+
 def wrong(page, found):
     """Where the page and the reports disagree."""
     for name in sorted(set(page) ^ set(found)):
@@ -88,16 +94,16 @@ def wrong(page, found):
 
 
 def main():
-    write = sys.argv[1] == '--write'
-    path = pathlib.Path(sys.argv[2 if write else 1])
-    found = rows(kernels(sys.argv[3 if write else 2:]))
+    what = sys.argv[1] if sys.argv[1].startswith('--') else ''
+    name, *reports = sys.argv[2 if what else 1:]
+    path, found = pathlib.Path(name), rows(kernels(reports))
     page = path.read_text()
-    if write:
+    if what == '--write':
         lines = HEAD + [f'| {name} | {" | ".join(cells)} |' for name, cells in found.items()]
         before, _, rest = page.partition(BEGIN)
         path.write_text(before + BEGIN + '\n'.join(lines) + '\n' + END + rest.partition(END)[2])
         return 0
-    bad = list(wrong(told(page), found))
+    bad = list(wrong(of_files(told(page), reports) if what == '--some' else told(page), found))
     print('\n'.join(bad + [f'{len(found)} kernels, {len(bad)} unlike the table of {path.name}']))
     return 1 if bad or not found else 0
 
