@@ -4,9 +4,10 @@ the library's sources and those of `bits` again, runs them (other machines under
 build's own program printed.
 
 usage: machines.py SOURCE_ROOT BITS machines|all SOURCE... [--level MACHINE FLAGS SOURCE...]...    (exit 77 if nothing
-else is there). FLAGS: of a level of MACHINE, with commas between them; its kernels are for that machine alone.
-machines: aarch64, compiled with -O1, at its best level, of every 24 cases one; all: all cases, every level, -O2, riscv64, and this
-machine's other compilers.
+else is there). FLAGS: of a level of MACHINE, with commas between them; its kernels are for that machine alone. Those of the level
+`vector` are for every machine.
+machines: aarch64, compiled with -O1, at its best level (the other one is left out of the program), of every 24 cases one; all: all
+cases, every level, -O2, riscv64, and this machine's other compilers.
 """
 import concurrent.futures
 import os
@@ -27,12 +28,15 @@ OTHERS = [  # name, machine, compiler, what runs its programs
 QUICK = {'gcc -O1, aarch64': 24}
 
 
+ANY, VECTOR = '', 'vector'  # machines: one that a source is for, or any, with kernels of the level that all machines have
+
+
 def read_sources(words):
-    """A source, the machine that it is for ('': any) and its level's flags."""
-    sources, machine, flags = [], '', []
+    """A source, the machine that it is for and its level's flags."""
+    sources, machine, flags = [], ANY, []
     while words:
         if words[0] == '--level':
-            machine, flags, words = words[1], words[2].split(','), words[3:]
+            machine, flags, words = words[1], words[2].split(',') if words[2] else [], words[3:]
         else:
             sources.append((words[0], machine, flags))
             words = words[1:]
@@ -42,9 +46,11 @@ def read_sources(words):
 class Program:
     """`bits` for a machine, in a folder of its own, as objects and then linked."""
 
-    def __init__(self, folder, other, sources):
+    def __init__(self, folder, other, sources, absent):
+        """With an `absent` it has that source in place of the kernels of the level `vector`."""
         self.name, machine, self.compiler, self.runner = other
-        self.sources = [(source, extra) for source, where, extra in sources if where in ('', machine)]
+        self.sources = [(source, extra) for source, where, extra in sources if where in (ANY, machine, '' if absent else VECTOR)]
+        self.sources += [(absent, [])] if absent else []
         self.folder = pathlib.Path(folder, machine + str(OTHERS.index(other)))
         self.folder.mkdir()
         self.objects = [self.folder / f'{i}.o' for i in range(len(self.sources))]
@@ -103,7 +109,7 @@ def main():
             if not all(shutil.which(tool) for tool in [other[2][0]] + other[3]):
                 print(f'{other[0]}: not here')
                 continue
-            programs.append(Program(folder, other, sources))
+            programs.append(Program(folder, other, sources, None if everything else f'{root}/emu/level_absent.c'))
         compile_all(pool, programs, flags)
         commands = [('this build', [bits])] + [(one.name, one.link()) for one in programs]
         runs = []
