@@ -11,6 +11,7 @@
 #include "emu/s2fp8/lanes.h"
 #include "emu/scaled/rows.h"
 #include "emu/scaled/strip.h"
+#include "emu/scaled/values.h"
 #include "emu/scaled_gemm/join.h"
 #include "emu/simd/convert.h"
 #include "emu/simd/lanes.h"
@@ -24,7 +25,8 @@
 #if HU_LANES_HERE
 #define LANES                                                                                                      \
   .convert = &HU_OF_LEVEL(hu_kernels), .wide = &HU_OF_LEVEL(hu_wide), .hadamard = &HU_OF_LEVEL(hu_hadamard_lanes), \
-  .scaled_rows = &HU_OF_LEVEL(hu_scaled_lanes), .scaled_strips = &HU_OF_LEVEL(hu_scaled_strips)
+  .scaled_rows = &HU_OF_LEVEL(hu_scaled_lanes), .scaled_strips = &HU_OF_LEVEL(hu_scaled_strips),                   \
+  .scaled_values = &HU_OF_LEVEL(hu_scaled_values)
 #else
 #define LANES .convert = NULL
 #endif

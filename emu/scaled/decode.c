@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_scaled_decode after its checks: turns codes into values, a row of blocks at a time. The value of a code is scaled
  * by adding to its exponent or by one product in binary32, where that is the one rounding; else emu/core/scaled.h
- * computes it. */
+ * computes it. Codes of a byte go by the loops of emu/scaled/values.h as far as they are finite numbers. */
 #include "emu/base/exec.h"
 #include "emu/base/float_env.h"
 #include "emu/base/threads.h"
@@ -9,6 +9,7 @@
 #include "emu/scaled/call.h"
 #include "emu/scaled/rows.h"
 #include "emu/scaled/strip.h"
+#include "emu/scaled/values.h"
 #include "emu/simd/convert.h"
 #include "emu/simd/level.h"
 
@@ -24,6 +25,7 @@ typedef struct undo {
   const hu_kernels *kernels;
   const hu_scaled_lanes *lanes;
   const hu_scaled_strips *strips; /* NULL: kernels and lanes, one after another */
+  const hu_scaled_values *values; /* NULL: strips alone */
   size_t part;                    /* rows in a part */
 } undo;
 
@@ -142,12 +144,28 @@ static void undo_kernels(const undo *g, tile *t, size_t first, size_t past) {
   }
 }
 
-/* By strips. */
+/* Codes of whole blocks of `side`, `by` one a block. What `values` ends before, up to the end of its block, is for
+ * strips. */
+static void undo_values(const undo *g, int way, size_t n, size_t side, uint32_t *z, const uint8_t *x,
+                        const uint32_t *by) {
+  uint32_t own[HU_STRIP + HU_SPREAD];
+  for (size_t i = 0; i < n;) {
+    i += g->values->decode(&g->grid, way, n - i, side, z + i, x + i, by + i / side);
+    if (i == n) return;
+    size_t k = i / side, m = side == 1 ? hu_least(HU_SPREAD, n - i) : hu_least((k + 1) * side, n) - i;
+    if (side > 1) g->lanes->spread(m, m, own, by + k);
+    g->strips->decode(&g->grid, way, 1, m, z + i, x + i, side > 1 ? own : by + k);
+    i += m;
+  }
+}
+
+/* By strips, or what is quicker. */
 static void undo_strips(const undo *g, tile *t, size_t first, size_t past) {
   uint32_t spread[HU_STRIP + HU_SPREAD];
   size_t side = g->s.side_cols, at = first * side, end = hu_least(past * side, t->n), n = hu_least(end - at, HU_STRIP);
+  size_t each = g->values && side % HU_VALUES_SIDE == 0 ? hu_least(side, HU_STRIP) : 1;
   const uint32_t *by = t->by + first;
-  if (side > 1) {
+  if (side > 1 && each == 1) {
     g->lanes->spread(n, side, spread, by);
     by = spread;
   }
@@ -155,7 +173,11 @@ static void undo_strips(const undo *g, tile *t, size_t first, size_t past) {
     for (size_t i = at; i < end; i += n) { /* more than one turn: within one block */
       size_t col = t->col + i, m = hu_least(end - i, n);
       const uint8_t *x = code_at(g, row, col);
-      g->strips->decode(&g->grid, t->way[first], (int)g->s.code_size, m, z_at(g, row, col), x, by);
+      if (g->values) {
+        undo_values(g, t->way[first], m, each, z_at(g, row, col), x, by);
+      } else {
+        g->strips->decode(&g->grid, t->way[first], (int)g->s.code_size, m, z_at(g, row, col), x, by);
+      }
     }
   }
 }
@@ -227,6 +249,7 @@ static void choose(undo *g) {
   if (!g->lanes || !hu_narrow_of(&g->narrow, f) || !f->fits_binary32) return;
   if (f->emin - f->m < -126) return;
   if (hu_scaled_grid_of(&g->grid, &g->scaler)) g->strips = level->scaled_strips;
+  if (g->strips && hu_scaled_values_can(&g->grid, g->s.code_size)) g->values = level->scaled_values;
   if (g->scaler.coding != HU_CODING_TWOS || g->s.code_size == 1) g->kernels = level->convert;
 }
 

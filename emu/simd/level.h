@@ -19,6 +19,7 @@ typedef struct hu_level {
   const struct hu_number_lanes *number;         /* number/lanes.h */
   const struct hu_scaled_lanes *scaled_rows;    /* scaled/rows.h */
   const struct hu_scaled_strips *scaled_strips; /* scaled/strip.h */
+  const struct hu_scaled_values *scaled_values; /* scaled/values.h */
   const struct hu_s2_lanes *s2fp8;              /* s2fp8/lanes.h */
   const struct hu_s2_bytes *s2fp8_bytes;        /* the same header; NULL but for VBMI */
   /* Of levels with fused multiply-adds; NULL otherwise. */
