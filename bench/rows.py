@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The files of bench/results/*.csv and bench/goals.csv: what measure.py writes and tables.py shows.
+"""The files of bench/results/*.csv, bench/goals.csv and bench/limits.csv: what measure.py writes and tables.py shows.
 
 A results file begins with lines "# key: value" on the machine. Its rows are figures, and a figure is a ratio or a time:
 bench/README.md has the columns."""
@@ -10,6 +10,7 @@ import pathlib
 HERE = pathlib.Path(__file__).resolve().parent
 COLUMNS = ['benchmark', 'row', 'level', 'threads', 'unit', 'best', 'worst', 'runs', 'goal', 'met', 'from']
 GOAL_COLUMNS = ['benchmark', 'row', 'level', 'unit', 'goal', 'needs', 'source']
+LIMIT_COLUMNS = ['benchmark', 'row', 'level', 'machine', 'limit', 'why']
 # What the figures depend on, by the names of /proc/cpuinfo.
 FLAGS = ['fma', 'avx2', 'f16c', 'avx_vnni', 'avx512f', 'avx512bw', 'avx512vbmi', 'avx512_bf16', 'avx512_vnni', 'avx512_fp16',
          'amx_tile', 'amx_bf16', 'amx_int8', 'amx_fp16', 'asimd', 'asimdhp', 'asimddp', 'bf16', 'i8mm', 'sve', 'sve2']
@@ -79,6 +80,26 @@ def goal_of(goals, flags, benchmark, row, level, unit):
     if not found:
         return None
     return max(found) if more_is_better(unit) else min(found)
+
+
+def read_limits(path=HERE / 'limits.csv'):
+    """What bounds rows that miss their goals: patterns of rows, levels and machines, several of them with | between; the
+    limit, with a figure; what was tried."""
+    rows = read_csv(path, LIMIT_COLUMNS)
+    for row in rows:
+        empty = [field for field in LIMIT_COLUMNS if not row[field]]
+        if empty:
+            raise Wrong(f'{path}: line {row["line"]}: {empty[0]}: is empty')
+        if not any(c.isdigit() for c in row['limit']):
+            raise Wrong(f'{path}: line {row["line"]}: limit: has no figure')
+    return rows
+
+
+def bounds(limit, machine, row):
+    """Is this limit one of a machine's row?"""
+    def fits(field, text):
+        return any(fnmatch.fnmatchcase(text, one) for one in limit[field].split('|'))
+    return limit['benchmark'] == row['benchmark'] and fits('row', row['row']) and fits('level', row['level']) and fits('machine', machine)
 
 
 def judge(rows, goals, flags):

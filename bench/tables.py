@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Writes the part of bench/README.md that shows the machines of bench/results/*.csv side by side.
 
-  python3 bench/tables.py [--check] [--readme README.md] [--results FOLDER]
+  python3 bench/tables.py [--check] [--readme README.md] [--results FOLDER] [--limits limits.csv]
 
 Rows are those with a goal. A cell has the best and the worst figure of the runs, level by level; bold ones miss the goal
-with their best. --check writes nothing and fails if the page is not what the files make."""
+with their best. The last table has the lines of limits.csv. --check writes nothing, and fails if the page is not what the
+files make, if no line of limits.csv says what bounds a row that misses its goal, or if a line there has no such row;
+otherwise these are named and the page is written, so that a new machine has its tables at once."""
 import argparse
 import collections
 import pathlib
@@ -81,7 +83,35 @@ def benchmark_table(machines, benchmark):
     return lines + ['']
 
 
-def made(folder, goals):
+def without_limit(missed, limits, path):
+    """What is wrong with limits.csv: rows without a line of their own, lines without a row."""
+    for name, row in missed:
+        if not any(table.bounds(limit, name, row) for limit in limits):
+            yield (f'{path}: no line says what bounds "{row["row"]}" of {row["benchmark"]}, level {row["level"]}, '
+                   f'which misses its goal on {name} ({figure(row["best"])}, goal {row["goal"]})')
+    for limit in limits:
+        if not any(table.bounds(limit, name, row) for name, row in missed):
+            yield f'{path}: line {limit["line"]}: bounds no row that misses its goal'
+
+
+def limits_table(missed, limits):
+    """A line for each limit, with the rows that it bounds."""
+    lines = ['### Limits of the rows that miss their goals', '', '| rows | machines | figures | limit | why, and what was tried |', '|---' * 5 + '|']
+    for limit in limits:
+        found = [(name, row) for name, row in missed if table.bounds(limit, name, row)]
+        if not found:
+            continue
+        figures = [figure(x) for x in sorted(row['best'] for _, row in found)]
+        between = figures[0] if figures[0] == figures[-1] else f'{figures[0]} to {figures[-1]}'
+        names = '; '.join(escape(one) for one in limit['row'].split('|'))
+        levels = ' '.join(collections.OrderedDict.fromkeys(row['level'] for _, row in found))
+        lines.append(f'| {limit["benchmark"]}: {names} | {", ".join(sorted({name for name, _ in found}))}, {levels} | {len(found)}: {between} | '
+                     f'{row_name(limit["limit"])} | {row_name(limit["why"])} |')
+    return lines + ['']
+
+
+def made(folder, goals, limits, limits_path):
+    """The generated part, and what is wrong with limits.csv."""
     machines = []
     for path in sorted(folder.glob('*.csv')):
         machine, rows = table.read_results(path)
@@ -97,7 +127,9 @@ def made(folder, goals):
         if benchmark == 'presets':
             continue  # hundreds of rows
         lines += benchmark_table(machines, benchmark)
-    return '\n'.join([BEGIN, ''] + lines + [END])
+    missed = [(title(m), r) for m, rows in machines for r in rows if r['met'] == 'no']
+    lines += limits_table(missed, limits)
+    return '\n'.join([BEGIN, ''] + lines + [END]), list(without_limit(missed, limits, limits_path))
 
 
 def put_into(path, text):
@@ -112,14 +144,20 @@ def main():
     words = argparse.ArgumentParser(prog='tables.py')
     words.add_argument('--check', action='store_true')
     words.add_argument('--readme', type=pathlib.Path, default=table.HERE / 'README.md')
+    words.add_argument('--limits', type=pathlib.Path, default=table.HERE / 'limits.csv')
     words.add_argument('--results', type=pathlib.Path, default=table.HERE / 'results')
     options = words.parse_args()
     try:
-        page = put_into(options.readme, made(options.results, table.read_goals()))
+        limits = table.read_limits(options.limits)
+        text, open_rows = made(options.results, table.read_goals(), limits, options.limits)
+        page = put_into(options.readme, text)
         if options.check and page != options.readme.read_text():
             raise table.Wrong(f'{options.readme}: is not what the results make; run `python3 bench/tables.py`')
+        if options.check and open_rows:
+            raise table.Wrong('\n'.join(open_rows))
         if not options.check:
             options.readme.write_text(page)
+            print('\n'.join(open_rows), end='\n' * bool(open_rows), file=sys.stderr)
     except (table.Wrong, OSError) as wrong:
         sys.exit(f'tables: {wrong}')
 

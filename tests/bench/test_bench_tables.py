@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""bench/README.md's generated part, bench/goals.csv, and bench/measure.py over programs made up here."""
+"""bench/README.md's generated part, bench/goals.csv, bench/limits.csv, and bench/measure.py over programs made up here."""
 import os
 import pathlib
 import re
@@ -13,6 +13,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BENCH = ROOT / 'bench'
 sys.path.insert(0, str(BENCH))
+import instructions  # noqa: E402
 import limits  # noqa: E402
 import old_results  # noqa: E402
 import rows as table  # noqa: E402
@@ -106,6 +107,47 @@ class Page(unittest.TestCase):
             z = run(BENCH / 'tables.py', '--readme', page)
             self.assertEqual((z.returncode, page.read_text()), (1, 'text\n'))
             self.assertIn('page.md: the lines', z.stderr)
+
+
+class Bounds(unittest.TestCase):
+    """bench/limits.csv: each row that misses its goal has a line with a figure, and each line has such a row."""
+
+    def check(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / 'limits.csv'
+            path.write_text(text)
+            page = pathlib.Path(folder) / 'README.md'
+            shutil.copy(BENCH / 'README.md', page)
+            made = run(BENCH / 'tables.py', '--limits', path, '--readme', page)
+            return made, run(BENCH / 'tables.py', '--limits', path, '--readme', page, '--check')
+
+    def test_no_line_can_be_left_out(self):
+        head, *lines = (BENCH / 'limits.csv').read_text().splitlines(keepends=True)
+        for i in range(0, len(lines), 5):
+            made, checked = self.check(head + ''.join(lines[:i] + lines[i + 1:]))
+            self.assertEqual((made.returncode, checked.returncode), (0, 1), lines[i])
+            self.assertIn('no line says what bounds', made.stderr)
+            self.assertIn('no line says what bounds', checked.stderr)
+
+    def test_a_line_needs_a_row_that_misses_its_goal(self):
+        text = (BENCH / 'limits.csv').read_text()
+        made, checked = self.check(text + 'array,no such row,*,*,1 of it,nothing\n')
+        self.assertEqual((made.returncode, checked.returncode), (0, 1))
+        self.assertIn(f'line {len(text.splitlines()) + 1}: bounds no row that misses its goal', checked.stderr)
+
+    def test_a_limit_has_a_figure_and_no_field_is_empty(self):
+        head = ','.join(table.LIMIT_COLUMNS) + '\n'
+        for line, said in (('array,*,*,*,it is slow,tried', 'line 2: limit: has no figure'), ('array,*,*,*,1.2,', 'line 2: why: is empty'),
+                           ('array,*,*,*', 'line 2: not 6 fields')):
+            made, _ = self.check(head + line + '\n')
+            self.assertEqual(made.returncode, 1)
+            self.assertIn('limits.csv: ' + said, made.stderr)
+
+    def test_patterns(self):
+        limit = {'benchmark': 'gemm', 'row': 'seq(*,r??), *|nv.*', 'level': 'avx2|vnni', 'machine': 'amd-*'}
+        of = lambda row, level, machine: table.bounds(limit, machine, {'benchmark': 'gemm', 'row': row, 'level': level})  # noqa: E731
+        self.assertTrue(of('seq(binary16,rto), x', 'vnni', 'amd-25-17') and of('nv.volta', 'avx2', 'amd-25-1'))
+        self.assertFalse(of('seq(binary16), x', 'vnni', 'amd-25-17') or of('nv.volta', 'avx512', 'amd-25-1') or of('nv.volta', 'avx2', 'intel-6-106'))
 
 
 class Goals(unittest.TestCase):
@@ -226,6 +268,15 @@ class Limits(unittest.TestCase):
     def test_a_loop_that_spreads_nothing_is_left_out(self):
         code = [(i, text.replace('{1to16}', '')) for i, text in enumerate(self.LOOP + ['jne 0 <tile>'])]
         self.assertEqual(list(limits.counted('tile', code)), [])
+
+    def test_instructions_are_counted_within_the_call(self):
+        self.assertEqual([instructions.function_of(x) for x in ('quantize bfloat16 rne normal', 'scaled-decode mxfp4', 'scaled-decode_n mxfp4')],
+                         ['hu_quantize_n', 'hu_scaled_decode', 'hu_decode_n'])
+        self.assertEqual(instructions.collected('events: Ir\nsummary: 524288\nfn=1\ntotals: 524288\n'), 524288)
+        for text in ('events: Ir\nsummary: 0\ntotals: 0\n', 'events: Ir\n'):
+            self.assertRaises(ValueError, instructions.collected, text)
+        z = run(BENCH / 'instructions.py', 'build', 'no such row')
+        self.assertEqual((z.returncode, 'no row "no such row"' in z.stderr), (1, True))
 
     def test_a_build_without_the_level_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
