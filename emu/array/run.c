@@ -3,6 +3,7 @@
  * the core where no kernel can be used. */
 #include "emu/array/run.h"
 
+#include "emu/array/streams.h"
 #include "emu/base/exec.h"
 #include "emu/base/threads.h"
 #include "emu/core/bits.h"
@@ -25,6 +26,7 @@ typedef struct conversion {
   hu_spec spec, source;
   hu_narrow narrow, undo;    /* lane constants of the target, and of the source's codes */
   const hu_kernels *kernels; /* NULL: the core for every element */
+  const hu_streams *streams; /* NULL: from the first element to the last */
   hu_stream stream;
   int stochastic, bypass;
   hu_events *counts; /* one a part */
@@ -138,22 +140,66 @@ static void run_buffered(const conversion *c, size_t first, size_t n, hu_events 
   }
 }
 
+/* ---- contiguous elements ---- */
+
+static uint32_t *words(void *z) { return z; }
+static const uint32_t *words_of(const void *x) { return x; }
+
+/* A call's operands are binary32 and need no buffer, nor do its results. */
+static int is_plain(const conversion *c) {
+  return c->ex.kind == HU_ENDS_BINARY32 && c->ex.stride == 1 && c->ez.stride == 1 && c->ez.kind != HU_ENDS_BINARY64;
+}
+
+static void run_plain(const conversion *c, size_t first, size_t n, void *z, int bypass, hu_events *counts) {
+  hu_piece p = {n, z, words_of(x_at(c, first)), c->stream.key, c->stream.counter + first, bypass};
+  call_kernel(c, &p, counts);
+}
+
+static void decode_plain(const conversion *c, size_t first, size_t n, uint32_t *z) {
+  c->kernels->decode[hu_by_size(c->ex.size)](&c->undo, n, z, x_at(c, first));
+}
+
+/* The same in the order of emu/array/streams.h. */
+typedef struct walking {
+  const conversion *c;
+  hu_events *counts;
+} walking;
+
+static void walk_plain(void *context, size_t first, size_t n, uint32_t *z) {
+  const walking *w = context;
+  run_plain(w->c, first, n, z ? (void *)z : z_at(w->c, first), 0, w->counts);
+}
+
+static void walk_decode(void *context, size_t first, size_t n, uint32_t *z) {
+  const walking *w = context;
+  decode_plain(w->c, first, n, z);
+}
+
+static void in_streams(const conversion *c, size_t first, size_t n, hu_events *counts) {
+  walking w = {c, counts};
+  hu_streams_part p = {NULL, NULL, walk_plain, &w};
+  if (c->ex.kind == HU_ENDS_BINARY32) p.x = words_of(c->x);
+  if (c->ez.kind == HU_ENDS_BINARY32) p.z = words(c->z);
+  if (!p.x) p.run = walk_decode;
+  c->streams->walk(&p, first, n);
+}
+
+/* How a large call goes through memory; an array that is changed in place comes from there and goes there once. */
+static const hu_streams *streams_of(const conversion *c, const hu_exec *exec) {
+  int large = c->kernels && c->n >= HU_STREAMS_LEAST && c->z != c->x;
+  return large ? hu_extensions_for(exec).streams : NULL;
+}
+
 static void run_part(void *context, size_t part) {
   const conversion *c = context;
   size_t first = part * c->part, n = c->n - first < c->part ? c->n - first : c->part;
   hu_events counts = {0};
-  int plain =
-      c->ex.kind == HU_ENDS_BINARY32 && c->ex.stride == 1 && c->ez.stride == 1 && c->ez.kind != HU_ENDS_BINARY64;
   if (!c->kernels) {
     run_core(c, first, n, &counts);
-  } else if (plain) {
-    hu_piece p = {n,
-                  z_at(c, first),
-                  (const uint32_t *)(const void *)x_at(c, first),
-                  c->stream.key,
-                  c->stream.counter + first,
-                  c->bypass};
-    call_kernel(c, &p, &counts);
+  } else if (c->streams) {
+    in_streams(c, first, n, &counts);
+  } else if (is_plain(c)) {
+    run_plain(c, first, n, z_at(c, first), c->bypass, &counts);
   } else {
     run_buffered(c, first, n, &counts);
   }
@@ -192,6 +238,7 @@ void hu_array_run(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, hu_m
   c.stream = hu_exec_stream(exec);
   c.stochastic = mode.round >= HU_SRA;
   c.bypass = z != x && n >= BYPASS_BYTES / ez.size;
+  if (is_plain(&c)) c.streams = streams_of(&c, exec);
   c.counts = counts;
   c.part = hu_part_size(n, threads, PART_MIN);
   size_t parts = hu_parts(n, c.part);
@@ -213,6 +260,10 @@ static void decode_core(const conversion *c, size_t first, size_t n) {
   }
 }
 
+static int is_plain_decode(const conversion *c) {
+  return c->ex.stride == 1 && c->ez.stride == 1 && c->ez.kind == HU_ENDS_BINARY32;
+}
+
 static void decode_part(void *context, size_t part) {
   const conversion *c = context;
   size_t first = part * c->part, end = c->n - first < c->part ? c->n : first + c->part;
@@ -221,9 +272,12 @@ static void decode_part(void *context, size_t part) {
     decode_core(c, first, end - first);
     return;
   }
-  if (c->ex.stride == 1 && c->ez.stride == 1 && c->ez.kind == HU_ENDS_BINARY32) {
-    uint32_t *z = (uint32_t *)(void *)z_at(c, first);
-    c->kernels->decode[hu_by_size(c->ex.size)](&c->undo, end - first, z, x_at(c, first));
+  if (c->streams) {
+    in_streams(c, first, end - first, NULL);
+    return;
+  }
+  if (is_plain_decode(c)) {
+    decode_plain(c, first, end - first, words(z_at(c, first)));
     return;
   }
   for (; first < end; first += PIECE) {
@@ -245,6 +299,7 @@ void hu_array_decode(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, c
   c.source = hu_spec_of(ex.format, rne);
   c.kernels = hu_level_for(exec)->convert;
   if (c.kernels && (!c.source.fits_binary32 || !hu_narrow_of(&c.undo, &c.source))) c.kernels = NULL;
+  if (is_plain_decode(&c)) c.streams = streams_of(&c, exec);
   c.part = hu_part_size(n, threads, PART_MIN);
   hu_parallel(threads, hu_parts(n, c.part), decode_part, &c);
 }

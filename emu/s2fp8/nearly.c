@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "emu/array/streams.h"
 #include "emu/base/exec.h"
 #include "emu/base/float_env.h"
 #include "emu/base/threads.h"
@@ -24,7 +25,8 @@ typedef struct nearly {
   const hu_s2 *map;
   const hu_exec *exec;
   const hu_s2_lanes *lanes;
-  const hu_s2_bytes *bytes; /* NULL: none */
+  const hu_s2_bytes *bytes;  /* NULL: none */
+  const hu_streams *streams; /* NULL: from the first element to the last */
   const hu_s2_table *table;
   hu_s2_near near;
   hu_s2_rough rough[HU_THREADS_MAX];
@@ -70,12 +72,28 @@ static void rough_part(void *context, size_t part) {
   rough_more(c, hu_least(c->part, c->n - first), c->x + first, &c->rough[part]);
 }
 
+typedef struct pass_walking {
+  const nearly *c;
+  hu_s2_passed counts;
+  int passed;
+} pass_walking;
+
+static void walk_pass(void *context, size_t first, size_t n, uint32_t *z) {
+  pass_walking *w = context;
+  w->passed = pass(w->c, n, z, w->c->x + first, &w->counts);
+}
+
 static void pass_part(void *context, size_t part) {
   nearly *c = context;
   size_t first = part * c->part, n = hu_least(c->part, c->n - first);
-  hu_s2_passed counts = {0, 0, 0, 0};
-  c->passed[part] = pass(c, n, c->z + first, c->x + first, &counts);
-  c->counts[part] = counts;
+  pass_walking w = {c, {0, 0, 0, 0}, 0};
+  walk_pass(&w, first, c->streams ? 0 : n, c->z + first);
+  if (c->streams && w.passed) {
+    hu_streams_part p = {c->x, c->z, walk_pass, &w};
+    c->streams->walk(&p, first, n);
+  }
+  c->passed[part] = w.passed;
+  c->counts[part] = w.counts;
 }
 
 /* Are all numbers but zeros of this magnitude? */
@@ -175,6 +193,7 @@ int hu_s2_truncate(size_t n, float *z, const float *x, const hu_s2 *map, const h
   c.part = hu_part_size(n, threads, PART_MIN);
   c.z = (uint32_t *)(void *)z;
   c.x = (const uint32_t *)(const void *)x;
+  c.streams = n >= HU_S2_BYPASS_MIN && z != x ? hu_extensions_for(exec).streams : NULL;
   size_t parts = hu_parts(n, c.part);
   hu_parallel(threads, parts, rough_part, &c);
   int found = end_rough(&c, parts, &r, &table);
@@ -186,10 +205,10 @@ int hu_s2_truncate(size_t n, float *z, const float *x, const hu_s2 *map, const h
   if (!found) found = by_statistics(&table, &c, map, exec);
   if (!found) return 0;
   /* Tables of bytes are quicker through the caches than other ways around them. */
-  int around = n >= HU_S2_BYPASS_MIN && z != x && !c.bytes && c.lanes->bypasses;
+  int around = n >= HU_S2_BYPASS_MIN && z != x && !c.bytes && !c.streams && c.lanes->bypasses;
   c.passed[0] = 0;
   if (found == TABLE_FOR_A_PASS && begin_pass(&c, r.top) && !around) hu_parallel(threads, parts, pass_part, &c);
-  if (c.passed[0]) { /* all parts or none, since they have one table */
+  if (c.passed[0]) { /* all parts and blocks or none, since they have one table */
     end_pass(&c, parts, &r, events);
   } else {
     hu_s2_run(n, z, 1, 0, x, 1, map, &table, exec, events);

@@ -4,6 +4,7 @@
  * codes depend on nothing but their element, so the result does not depend on parts, threads and levels. */
 #include "emu/s2fp8/run.h"
 
+#include "emu/array/streams.h"
 #include "emu/base/exec.h"
 #include "emu/base/float_env.h"
 #include "emu/base/threads.h"
@@ -183,7 +184,8 @@ typedef struct making {
   const hu_s2_lanes *lanes; /* NULL: one by one */
   hu_stream stream;
   int bypass;
-  hu_events *counts; /* one a part */
+  const hu_streams *streams; /* NULL: from the first element to the last */
+  hu_events *counts;         /* one a part */
 } making;
 
 static size_t out_size(const making *c) { return c->size ? c->size : 4; }
@@ -208,6 +210,22 @@ static void make_lanes(const making *c, size_t n, void *z, const uint32_t *x, hu
   }
 }
 
+typedef struct make_walking {
+  const making *c;
+  hu_events *counts;
+} make_walking;
+
+static void walk_lanes(void *context, size_t first, size_t n, uint32_t *z) {
+  const make_walking *w = context;
+  make_lanes(w->c, n, z ? (void *)z : z_at(w->c, first), w->c->x + first, w->counts);
+}
+
+static void make_in_streams(const making *c, size_t first, size_t n, hu_events *counts) {
+  make_walking w = {c, counts};
+  hu_streams_part p = {c->x, c->size ? NULL : (uint32_t *)(void *)c->z, walk_lanes, &w};
+  c->streams->walk(&p, first, n);
+}
+
 static void make_part(void *context, size_t part) {
   const making *c = context;
   size_t first = part * c->part, end = first + hu_least(c->part, c->n - first);
@@ -215,6 +233,9 @@ static void make_part(void *context, size_t part) {
   hu_events counts = {0};
   if (!c->lanes) {
     make_core(c, first, end - first, &counts);
+    first = end;
+  } else if (c->streams) {
+    make_in_streams(c, first, end - first, &counts);
     first = end;
   } else if (c->incx == 1 && c->incz == 1) {
     make_lanes(c, end - first, z_at(c, first), c->x + first, &counts);
@@ -255,6 +276,8 @@ void hu_s2_run(size_t n, void *z, ptrdiff_t incz, size_t size, const float *x, p
   }
   c.stream = hu_exec_stream(exec);
   c.bypass = (const void *)z != (const void *)x && incz == 1 && incx == 1 && n >= HU_S2_BYPASS_MIN;
+  if (c.bypass && c.lanes) c.streams = hu_extensions_for(exec).streams;
+  if (c.streams) c.bypass = 0; /* the walk writes around the caches */
   c.counts = counts;
   size_t parts = hu_parts(n, c.part);
   hu_parallel(threads, parts, make_part, &c);

@@ -42,6 +42,13 @@ static void run_rows(const hu_scaled_work *g, size_t p, hu_scaled_group *w, hu_e
   hu_scaled_rows(g, w, counts);
 }
 
+/* Four groups of a page each from item i on: what is behind them is asked for, in the order of emu/array/streams.h. */
+static void ask_groups(const hu_scaled_work *g, size_t i) {
+  size_t col = (i + 4) * HU_STREAMS_PAGE;
+  int pages = g->c.rows == 1 && g->across * g->s.side_cols == HU_STREAMS_PAGE;
+  if (pages && i % 4 == 0 && col + HU_STREAMS_BLOCK <= g->c.cols) g->streams->ask(hu_scaled_x(g, 0, col));
+}
+
 static void groups_part(void *context, size_t part) {
   const hu_scaled_work *g = context;
   hu_events counts = {0};
@@ -49,6 +56,7 @@ static void groups_part(void *context, size_t part) {
   hu_scaled_group_start(&w);
   size_t first = part * g->part, last = hu_least(first + g->part, g->items);
   for (size_t i = first; i < last; i++) {
+    if (g->streams) ask_groups(g, i);
     if (g->together) {
       run_rows(g, i, &w, &counts);
     } else {
@@ -68,6 +76,13 @@ static hu_scaled_span span_at(const hu_scaled_work *g, size_t i) {
   return s;
 }
 
+/* The span behind number i. */
+static void ask_span(const hu_scaled_work *g, size_t i) {
+  if (i + 1 >= g->items) return;
+  hu_scaled_span s = span_at(g, i + 1);
+  if (s.n == HU_STREAMS_BLOCK) g->streams->ask(hu_scaled_x(g, s.row, s.col));
+}
+
 static void tops_part(void *context, size_t part) {
   const hu_scaled_work *g = context;
   uint32_t top = 0;
@@ -77,6 +92,7 @@ static void tops_part(void *context, size_t part) {
     hu_scaled_span s = span_at(g, i);
     const uint32_t *x = hu_scaled_x(g, s.row, s.col);
     uint32_t own = 0;
+    if (g->streams) ask_span(g, i);
     hu_scaled_look(g, s.n, s.n, x, &own);
     if (own >= 0x7F800000) own = hu_scaled_limited_top(g, s.n, x, 0, &special);
     top = own > top ? own : top;
@@ -116,6 +132,7 @@ static void one_part(void *context, size_t part) {
   size_t first = part * g->part, last = hu_least(first + g->part, g->items);
   for (size_t i = first; i < last; i++) {
     hu_scaled_span s = span_at(g, i);
+    if (g->streams) ask_span(g, i);
     run_span(g, &s, &w, &counts);
   }
   g->counts[part] = counts;
@@ -197,6 +214,7 @@ static void choose(hu_scaled_work *g) {
   if (strips) g->narrow = g->grid.narrow;
   if (g->kernels && (!g->lanes || !narrow || !kernels_can(g))) g->kernels = NULL;
   if (g->kernels && strips) g->strips = level->scaled_strips;
+  if (g->kernels && g->c.rows * g->c.cols >= HU_STREAMS_LEAST) g->streams = hu_extensions_for(g->c.exec).streams;
 }
 
 /* How many rows of blocks that have one row each go together: values under scales of powers of two, by strips, without

@@ -20,6 +20,7 @@
 #ifndef HALFULP_EMU_SCALED_WORK_H
 #define HALFULP_EMU_SCALED_WORK_H
 
+#include "emu/array/streams.h"
 #include "emu/base/exec.h"
 #include "emu/core/bits.h"
 #include "emu/scaled/call.h"
@@ -46,6 +47,7 @@ typedef struct hu_scaled_work {
   const hu_kernels *kernels; /* NULL: the core for every element */
   const hu_scaled_lanes *lanes;
   const hu_scaled_strips *strips; /* NULL: elements through lanes and kernels, in steps */
+  const hu_streams *streams;      /* NULL: operands come from memory as they are read */
   hu_scaled_powers powers;
   int has_powers;
   int ratios, scale_is_binary32; /* scales by lanes, a group at a time */

@@ -8,10 +8,12 @@
 /* A later one's table is taken in place of an earlier one's. */
 #if HU_X86_LEVELS
 extern const hu_extension hu_extension_madd, hu_extension_avx_vnni, hu_extension_bf16, hu_extension_vnni,
-    hu_extension_amx_bf16, hu_extension_amx_int8, hu_extension_fp16;
-static const hu_extension *const known[] = {&hu_extension_madd, &hu_extension_avx_vnni, &hu_extension_bf16,
-                                            &hu_extension_vnni, &hu_extension_amx_bf16, &hu_extension_amx_int8,
-                                            &hu_extension_fp16};
+    hu_extension_amx_bf16, hu_extension_amx_int8, hu_extension_fp16, hu_extension_streams_avx2,
+    hu_extension_streams_avx512;
+static const hu_extension *const known[] = {
+    &hu_extension_madd, &hu_extension_avx_vnni,     &hu_extension_bf16,
+    &hu_extension_vnni, &hu_extension_amx_bf16,     &hu_extension_amx_int8,
+    &hu_extension_fp16, &hu_extension_streams_avx2, &hu_extension_streams_avx512};
 static int has_level(const hu_extension *x) { return x->bits & HU_LEVEL_AVX512 ? HU_RUNS_avx512 : HU_RUNS_avx2; }
 #elif HU_ARM_LEVELS
 extern const hu_extension hu_extension_fp16_neon;
@@ -30,7 +32,7 @@ static uint32_t own_bit(const hu_extension *x) {
 }
 
 hu_extensions hu_extensions_for(const hu_exec *exec) {
-  hu_extensions z = {NULL, NULL, NULL, NULL, NULL, NULL};
+  hu_extensions z = {NULL, NULL, NULL, NULL, NULL, NULL, NULL};
   uint32_t off = exec ? exec->levels_off : 0;
   for (size_t i = 0; i < KNOWN; i++) {
     if ((known[i]->bits & off) || !is_there(known[i])) continue;
@@ -40,6 +42,7 @@ hu_extensions hu_extensions_for(const hu_exec *exec) {
     if (known[i]->halves) z.halves = known[i]->halves;
     if (known[i]->half_arith) z.half_arith = known[i]->half_arith;
     if (known[i]->byte_tiles) z.byte_tiles = known[i]->byte_tiles;
+    if (known[i]->streams) z.streams = known[i]->streams;
   }
   return z;
 }
@@ -58,7 +61,7 @@ const char *hu_extension_name(uint32_t level) {
 }
 #else
 hu_extensions hu_extensions_for(const hu_exec *exec) {
-  hu_extensions none = {NULL, NULL, NULL, NULL, NULL, NULL};
+  hu_extensions none = {NULL, NULL, NULL, NULL, NULL, NULL, NULL};
   (void)exec;
   return none;
 }

@@ -34,8 +34,8 @@ typedef struct hu_level {
 /* The best level that this build has, this processor can run and the call allows; never NULL. exec may be NULL. */
 const hu_level *hu_level_for(const hu_exec *exec);
 
-/* Instructions that only some processors of a level have, for products and operations of low precision. Each stands for
- * itself: a processor may have any of them. */
+/* Instructions that only some processors of a level have, for products and operations of low precision, and an order of
+ * addresses that is for some. Each stands for itself: a processor may have any of them. */
 typedef struct hu_extension {
   const char *name;
   uint32_t bits; /* HU_LEVEL_ bits: the level's and, above it, its own; one switched off: it is not used */
@@ -48,6 +48,7 @@ typedef struct hu_extension {
   const struct hu_byte_tiles *byte_tiles;   /* the same header; likewise */
   const struct hu_half_kernels *halves;     /* gemm/tiles/half.h; likewise */
   const struct hu_half_arith *half_arith;   /* arith/half.h; likewise, with the one before */
+  const struct hu_streams *streams;         /* array/streams.h; likewise */
 } hu_extension;
 
 /* The tables of all extensions that a call may use; NULL: none. exec may be NULL. */
@@ -57,6 +58,7 @@ typedef struct hu_extensions {
   const struct hu_byte_tiles *byte_tiles;
   const struct hu_half_kernels *halves;
   const struct hu_half_arith *half_arith;
+  const struct hu_streams *streams;
 } hu_extensions;
 hu_extensions hu_extensions_for(const hu_exec *exec);
 /* Their own bits, for hu_levels(); the name of one of them, or NULL. */

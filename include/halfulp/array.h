@@ -40,12 +40,12 @@ enum {
   HU_LEVEL_NEON = 1u << 4,   /* NEON of 64-bit Arm processors */
   HU_LEVEL_BF16 = 1u << 5,   /* AVX512_BF16, with AVX-512: off where that is. VDPBF16PS, for its own model (gemm.h) */
   HU_LEVEL_VNNI = 1u << 6    /* AVX512_VNNI, likewise: exact products of short integers (gemm.h) */
-  /* gemm.h has further ones, for products alone */
+  /* gemm.h has further ones, for products, and for the order in which large arrays are read and written */
 };
 /* The levels that this library has and this processor can run. */
 HU_API uint32_t hu_levels(void);
 /* The name of one bit of hu_levels(): "vector", "avx2", "avx512", "vbmi", "neon", "bf16", "vnni", "amx_bf16",
- * "amx_int8", "fp16", "avx_vnni"; NULL for what is no level of this build. */
+ * "amx_int8", "fp16", "avx_vnni", "streams"; NULL for what is no level of this build. */
 HU_API const char *hu_level_name(uint32_t level);
 
 /* The most threads that a call uses. */

@@ -98,6 +98,12 @@ extern "C" {
  * those of x86 in plain C, and run those of Arm under an emulator. A library has them if Meson's option
  * `unconfirmed_units` was set when it was built, and the CPU and its kernel have them.
  *
+ * HU_LEVEL_STREAMS is an order of addresses, which is faster on some CPUs and slower on others, and no run of these
+ * calls on a CPU that it is meant for is recorded yet. It concerns contiguous arrays of at least 2^22 elements whose z
+ * is not x. hu_quantize_n and hu_decode_n (array.h), hu_s2fp8_quantize_n and hu_s2fp8_truncate_n (s2fp8.h) write their
+ * values to four pages of 4 KiB side by side, around the caches; these calls, hu_encode_n, hu_s2fp8_encode_n and
+ * hu_scaled_encode and hu_scaled_quantize (scaled.h) read binary32 in the same order, as far as they ask for it ahead.
+ *
  * Tiles of AMX are given to a process that asks: the first call that could use them, hu_levels() among these, asks
  * Linux (arch_prctl, ARCH_REQ_XCOMP_PERM) for the whole process. A refusal leaves the level out. A call sets up the
  * tiles in each of its threads and gives them up before it returns. */
@@ -113,8 +119,10 @@ enum {
                                   hu_sqrt_n and hu_fma_n where all formats are binary16 (arith_n.h) */
   HU_LEVEL_AVX_VNNI = 1u << 10, /* AVX-VNNI, with AVX2: off where that is. VPDPBUSD and VPDPWSSD in 256 bits, where
                                   HU_LEVEL_VNNI is not there */
-  HU_LEVEL_MADD = 1u << 11 /* AVX2's VPMADDWD and VPMADDUBSW, off where AVX2 is: exact products of short integers where
+  HU_LEVEL_MADD = 1u << 11, /* AVX2's VPMADDWD and VPMADDUBSW, off where AVX2 is: exact products of short integers where
                                   neither of the two is there */
+  HU_LEVEL_STREAMS = 1u << 12 /* CPUs by Intel with AVX2 or AVX-512, off where both are: large arrays are read and
+                                  written by four pages side by side */
 };
 
 /* How a matrix is stored. */

@@ -19,7 +19,8 @@ STRICT = ['-std=c11', '-ffp-contract=off', '-Wall', '-Wextra', '-Werror', '-Wno-
 HERE = pathlib.Path(__file__).resolve().parent
 # Compiler's flags, and the levels of the machine.
 APPLE = {
-    'x86_64-apple-macos11': ('vector', 'avx2', 'avx512', 'vbmi', 'madd', 'avx_vnni', 'bf16', 'vnni'),
+    'x86_64-apple-macos11': ('vector', 'avx2', 'avx512', 'vbmi', 'madd', 'avx_vnni', 'bf16', 'vnni',
+                             'streams_avx2', 'streams_avx512'),
     'arm64-apple-macos11': ('vector', 'neon', 'fp16_neon'),
 }
 
