@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Array calls against memcpy and plain loops over the same bytes, single thread, every kernel level, in one run.
  *
- *   bench_array [--log2 26] [--rounds 7] [--csv] [--level avx512|avx2|vector] */
+ *   bench_array [--log2 26] [--rounds 7] [--csv] [--level avx512|avx2|vector] [--order linear|streams]
+ *
+ * --order streams: against the same calls linear (HU_LEVEL_STREAMS). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +23,8 @@ typedef struct job {
   hu_exec exec;
   hu_events events;
   hu_status status;
+  int streams;
+  void (*subject)(void *);
 } job;
 
 static void run_memcpy(void *p) {
@@ -41,6 +45,15 @@ static void run_encode(void *p) {
 static void run_decode(void *p) {
   job *j = p;
   j->status = hu_decode_n(j->n, j->z, 1, j->codes, 1, j->f, &j->exec);
+}
+
+/* The subject without the order that --order streams asks for. */
+static void run_linear(void *p) {
+  job *j = p;
+  uint32_t off = j->exec.levels_off;
+  j->exec.levels_off = off | HU_LEVEL_STREAMS;
+  j->subject(j);
+  j->exec.levels_off = off;
 }
 
 /* The same bytes in and out, the least arithmetic. */
@@ -80,15 +93,21 @@ typedef struct settings {
 static void row(const settings *o, const char *level, const char *what, const char *format, job *j,
                 void (*subject)(void *), void (*reference)(void *)) {
   int repeat = j->n < ((size_t)1 << 20) ? 200 : 1;
+  j->subject = subject;
+  if (j->streams) reference = run_linear;
   bench_pair t = bench_against(subject, reference, j, repeat > 1 ? 3 * o->rounds : o->rounds, repeat);
   double ratio = t.subject / t.reference;
   if (j->status != HU_OK) {
     fprintf(stderr, "bench_array: %s: %s\n", what, hu_status_text(j->status));
     exit(2);
   }
+  char name[96];
+  snprintf(name, sizeof name, "%s, %s", what, format);
+  if (j->streams) {
+    bench_table_orders(o->csv, name, level, j->n, t.subject, t.reference);
+    return;
+  }
   if (o->csv) {
-    char name[96];
-    snprintf(name, sizeof name, "%s, %s", what, format);
     bench_table_line(name, level, 1, reference == run_memcpy ? "time / memcpy" : "time / plain loop", ratio);
   } else {
     printf("%-8s %-36s %-16s %9.3f ms %9.3f ms  %6.2f\n", level, what, format, 1e3 * t.subject, 1e3 * t.reference,
@@ -145,7 +164,7 @@ static void level_rows(const settings *o, const char *level, uint32_t off, size_
 int main(int argc, char **argv) {
   settings o = {0, 7};
   size_t big = (size_t)1 << 26;
-  const char *only = NULL;
+  const char *only = NULL, *order = "linear";
   for (int i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "--csv"))
       o.csv = 1;
@@ -155,13 +174,18 @@ int main(int argc, char **argv) {
       big = (size_t)1 << atoi(argv[++i]);
     else if (!strcmp(argv[i], "--level") && i + 1 < argc)
       only = argv[++i];
+    else if (!strcmp(argv[i], "--order") && i + 1 < argc)
+      order = argv[++i];
     else {
-      fprintf(stderr, "usage: bench_array [--log2 26] [--rounds 7] [--csv] [--level avx512|avx2|vector]\n");
+      fprintf(stderr,
+              "usage: bench_array [--log2 26] [--rounds 7] [--csv] [--level avx512|avx2|vector] "
+              "[--order linear|streams]\n");
       return 2;
     }
   }
   if (big < (size_t)1 << 16) big = (size_t)1 << 16; /* the size of the rows in L2 */
   job j = {0};
+  j.streams = bench_streams_of(order);
   j.x = aligned_alloc(4096, big * 4);
   j.z = aligned_alloc(4096, big * 4);
   j.codes = aligned_alloc(4096, big);
@@ -173,12 +197,12 @@ int main(int argc, char **argv) {
   memset(j.codes, 1, big);
   if (o.csv)
     bench_table_head();
-  else
+  else if (!j.streams)
     printf("%-8s %-36s %-16s %12s %12s  %6s\n", "level", "operation (binary32, one thread)", "format", "time",
            "reference", "ratio");
   for (size_t i = 0; t_level_bit(i); i++) {
     const char *name = t_level_name(i);
-    if (bench_wants(only, i)) level_rows(&o, name, t_levels_off(i), big, &j);
+    if (bench_wants(only, i)) level_rows(&o, name, bench_off(i, j.streams), big, &j);
   }
   free(j.x);
   free(j.z);

@@ -2,11 +2,12 @@
 /* Shifted and squeezed tensors against hu_quantize_n into the same format and against memcpy, single thread, every
  * kernel level.
  *
- *   bench_s2fp8 [--log2 26] [--rounds 5] [--csv] [--level vbmi|avx512|avx2|vector]
+ *   bench_s2fp8 [--log2 26] [--rounds 5] [--csv] [--level vbmi|avx512|avx2|vector] [--order linear|streams]
  *
  * The first ratio is time over hu_quantize_n's, the second over memcpy's. Truncation is two passes over memory: it
  * reads twice and writes once, where memcpy reads and writes once. "truncate" is asked for statistics and scale as
- * well, "alone" is not. vbmi: AVX-512 with it. */
+ * well, "alone" is not. vbmi: AVX-512 with it.
+ * --order streams: against the same calls linear (HU_LEVEL_STREAMS). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,8 @@ typedef struct job {
   hu_exec exec;
   hu_events events;
   hu_status status;
+  int streams;
+  void (*subject)(void *);
 } job;
 
 static const hu_mode rne;
@@ -74,6 +77,15 @@ static void run_alone(void *p) {
   j->status = hu_s2fp8_truncate_n(j->n, j->z, 1, j->x, 1, &j->kind, rne, NULL, NULL, &j->exec, &j->events);
 }
 
+/* The subject without the order that --order streams asks for. */
+static void run_linear(void *p) {
+  job *j = p;
+  uint32_t off = j->exec.levels_off;
+  j->exec.levels_off = off | HU_LEVEL_STREAMS;
+  j->subject(j);
+  j->exec.levels_off = off;
+}
+
 /* Sums of four uniform numbers between -4 and 4: most of them normal in fp(5,2,0), so that hu_quantize_n goes its quick
  * way. */
 static void fill(float *x, size_t n) {
@@ -86,14 +98,24 @@ static void fill(float *x, size_t n) {
   }
 }
 
+static void check(const job *j, const char *what) {
+  if (j->status == HU_OK) return;
+  fprintf(stderr, "bench_s2fp8: %s: %s\n", what, hu_status_text(j->status));
+  exit(2);
+}
+
 static void row(int csv, int rounds, const char *level, const char *what, job *j, void (*subject)(void *)) {
+  if (j->streams) {
+    j->subject = subject;
+    bench_pair o = bench_against(subject, run_linear, j, rounds, 1);
+    check(j, what);
+    bench_table_orders(csv, what, level, j->n, o.subject, o.reference);
+    return;
+  }
   bench_pair t = bench_against(subject, run_quantize_n, j, rounds, 1),
              c = bench_against(subject, run_memcpy, j, rounds, 1);
   double best = t.subject < c.subject ? t.subject : c.subject;
-  if (j->status != HU_OK) {
-    fprintf(stderr, "bench_s2fp8: %s: %s\n", what, hu_status_text(j->status));
-    exit(2);
-  }
+  check(j, what);
   if (csv) {
     bench_table_line(what, level, 1, "time / quantize_n", best / t.reference);
     bench_table_line(what, level, 1, "time / memcpy", best / c.reference);
@@ -107,10 +129,11 @@ static void row(int csv, int rounds, const char *level, const char *what, job *j
 }
 
 int main(int argc, char **argv) {
-  bench_options o = bench_options_of(argc, argv, "bench_s2fp8");
+  bench_options o = bench_options_with(argc, argv, "bench_s2fp8", 1);
   if (o.bad) return 2;
   job j;
   memset(&j, 0, sizeof j);
+  j.streams = bench_streams_of(o.order);
   j.n = (size_t)1 << o.log2;
   j.x = malloc(j.n * 4);
   j.z = malloc(j.n * 4);
@@ -123,7 +146,7 @@ int main(int argc, char **argv) {
   for (size_t i = bench_first(); t_level_bit(i); i++) {
     const char *name = t_level_name(i);
     if (o.level && strcmp(o.level, name)) continue;
-    j.exec.levels_off = t_levels_off(i);
+    j.exec.levels_off = bench_off(i, j.streams);
     row(o.csv, o.rounds, name, "sum", &j, run_sum);
     row(o.csv, o.rounds, name, "truncate", &j, run_truncate);
     row(o.csv, o.rounds, name, "alone", &j, run_alone);

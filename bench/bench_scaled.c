@@ -2,9 +2,9 @@
 /* Scaled tensors against hu_quantize_n, hu_encode_n and hu_decode_n of the same elements, and those against memcpy of
  * the values, single thread, every kernel level.
  *
- *   bench_scaled [--log2 26] [--rounds 5] [--csv] [--level avx512|avx2|vector]
+ *   bench_scaled [--log2 26] [--rounds 5] [--csv] [--level avx512|avx2|vector] [--order linear|streams]
  *
- * The ratio is time over the reference's time. */
+ * The ratio is time over the reference's time. --order streams: against the same calls linear (HU_LEVEL_STREAMS). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +27,8 @@ typedef struct job {
   hu_exec exec;
   hu_events events;
   hu_status status;
+  int streams;
+  void (*subject)(void *);
 } job;
 
 static const hu_mode rne;
@@ -75,6 +77,15 @@ static void run_copy(void *p) {
   memcpy(j->z, j->x, j->rows * COLS * sizeof *j->z);
 }
 
+/* The subject without the order that --order streams asks for. */
+static void run_linear(void *p) {
+  job *j = p;
+  uint32_t off = j->exec.levels_off;
+  j->exec.levels_off = off | HU_LEVEL_STREAMS;
+  j->subject(j);
+  j->exec.levels_off = off;
+}
+
 /* Sums of four uniform numbers, times a power of two that changes from row to row. */
 static void fill(float *x, size_t rows) {
   uint64_t s = 1;
@@ -88,19 +99,25 @@ static void fill(float *x, size_t rows) {
 
 static void row(int csv, int rounds, const char *level, const char *name, const char *what, job *j,
                 void (*subject)(void *), void (*reference)(void *)) {
+  j->subject = subject;
+  if (j->streams) reference = run_linear;
   bench_pair t = bench_against(subject, reference, j, rounds, 1);
   double n = (double)j->rows * COLS, ratio = t.subject / t.reference;
   if (j->status != HU_OK) {
     fprintf(stderr, "bench_scaled: %s: %s\n", name, hu_status_text(j->status));
     exit(2);
   }
+  char text[96];
+  snprintf(text, sizeof text, "%s, %s", what, name);
+  if (j->streams) {
+    bench_table_orders(csv, text, level, j->rows * COLS, t.subject, t.reference);
+    return;
+  }
   if (csv) {
     const char *of = reference == run_copy         ? "time / memcpy"
                      : reference == run_quantize_n ? "time / quantize_n"
                      : reference == run_encode_n   ? "time / encode_n"
                                                    : "time / decode_n";
-    char text[96];
-    snprintf(text, sizeof text, "%s, %s", what, name);
     bench_table_line(text, level, 1, of, ratio);
   } else {
     printf("%-8s %-14s %-10s %9.3f ms %9.3f ms %7.2f  %6.2f ns an element\n", level, name, what, 1e3 * t.subject,
@@ -145,9 +162,10 @@ static void level_rows(int csv, int rounds, const char *level, job *j) {
 }
 
 int main(int argc, char **argv) {
-  bench_options o = bench_options_of(argc, argv, "bench_scaled");
+  bench_options o = bench_options_with(argc, argv, "bench_scaled", 1);
   if (o.bad) return 2;
   job j = {0};
+  j.streams = bench_streams_of(o.order);
   j.rows = (size_t)1 << (o.log2 > 12 ? o.log2 - 12 : 0);
   j.x = malloc(j.rows * COLS * 4);
   j.z = malloc(j.rows * COLS * 4);
@@ -161,7 +179,7 @@ int main(int argc, char **argv) {
   if (o.csv) bench_table_head();
   for (size_t i = 0; t_level_bit(i); i++) {
     if (!bench_wants(o.level, i)) continue;
-    j.exec.levels_off = t_levels_off(i);
+    j.exec.levels_off = bench_off(i, j.streams);
     level_rows(o.csv, o.rounds, t_level_name(i), &j);
   }
   free(j.x);

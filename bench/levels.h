@@ -29,6 +29,27 @@ static inline int bench_wants(const char *only, size_t i) {
   return only ? !strcmp(only, name) : i >= bench_first() && strcmp(name, "vbmi") != 0;
 }
 
+/* The order of addresses that --order asks for, "linear" or "streams"; ends the program at any other word, and where no
+ * level of this machine has streams (HU_LEVEL_STREAMS, which programs with streams_dep have on every processor). */
+static inline int bench_streams_of(const char *order) {
+  int streams = !strcmp(order, "streams");
+  if (!streams && strcmp(order, "linear") != 0) {
+    fprintf(stderr, "--order %s: linear or streams\n", order);
+    exit(2);
+  }
+  if (streams && !(hu_levels() & HU_LEVEL_STREAMS)) {
+    fprintf(stderr, "--order streams: no level of this machine has it\n");
+    exit(2);
+  }
+  return streams;
+}
+
+/* hu_exec.levels_off for level number i in that order. */
+static inline uint32_t bench_off(size_t i, int streams) {
+  uint32_t bit = HU_LEVEL_STREAMS;
+  return streams ? t_levels_off(i) & ~bit : t_levels_off(i) | bit;
+}
+
 /* hu_exec.levels_off for the level of this name; ends the program where this machine has none. */
 static inline uint32_t bench_levels_off(const char *name) {
   for (size_t i = 0; i < t_levels(); i++) {

@@ -5,10 +5,12 @@
 # results each (`halfulp probe-hw --device cpu`), and the tests of kernels that run on such instructions at all levels.
 # BUILD is a finished build folder. On a CPU whose units no record has yet (tests/golden/hw), set it up with
 # -Dunconfirmed_units=true: without that option its kernels for them are off. With -Dbench=enabled, too, the script
-# measures what runs on these units: products, and arithmetic over arrays of binary16.
+# measures what runs on these units: products, and arithmetic over arrays of binary16; and arrays and tensors in both
+# orders of addresses (HU_LEVEL_STREAMS).
 # What came out is written to RECORD, by default tests/golden/hw/processor-FAMILY-MODEL-YYYY-MM-DD.txt, for a commit;
-# times, which are no facts about numbers, into BUILD/native-check-times.csv. HU_WHO says who runs it. Exit code 1:
-# something differs or fails.
+# times, which are no facts about numbers, into BUILD/native-check-times.csv. Only the two orders' times are in the
+# record, too, since they alone decide which one a processor is given. HU_WHO says who runs it. Exit code 1: something
+# differs or fails.
 set -uo pipefail
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -22,7 +24,27 @@ option=$(meson introspect --buildoptions "$build" |
   python3 -c 'import json, sys; print(*[o["value"] for o in json.load(sys.stdin) if o["name"] == "unconfirmed_units"])')
 log=$build/native-check.log
 status=0
-tests="gemm_pairs gemm_short gemm_parts gemm_half arith-half gemm_levels gemm_seq gemm_models kernels cross-processor proof-hooks"
+tests="gemm_pairs gemm_short gemm_parts gemm_half arith-half gemm_levels gemm_seq gemm_models kernels streams cross-processor proof-hooks"
+orders=$build/native-check-orders.csv
+# Rows of large arrays at the levels that have both orders, each in a run of both.
+order_rows() {
+  for level in avx512 avx2; do
+    for name in array scaled s2fp8; do
+      "$build/bench/bench_$name" --csv --log2 24 --rounds 5 --level $level --order streams | sed "s/^\"/\"$name: /"
+    done
+  done | awk '!seen[$0]++' > "$orders"
+}
+order_lines() {
+  python3 - "$orders" << 'END'
+import csv
+import sys
+figures = {(r['row'], r['level'], r['unit']): float(r['figure']) for r in csv.DictReader(open(sys.argv[1]))}
+for (row, level, unit), ratio in figures.items():
+    if unit == 'streams / linear' and ' in L2' not in row:
+        ns = [figures[row, level, 'ns ' + order] for order in ('linear', 'streams')]
+        print('{}, {}: linear {:.3f} ns, streams {:.3f} ns, {:.2f}'.format(row, level, *ns, ratio))
+END
+}
 {
   echo "# The units of a processor, by scripts/native-check.sh."
   echo "processor: $name"
@@ -46,6 +68,11 @@ tests="gemm_pairs gemm_short gemm_parts gemm_half arith-half gemm_levels gemm_se
     # Which units the kernels of this build have here.
     grep -hoE '(gemm|arith) [a-z]+: .*(is|are|tiles) (there|not there|too|not).*' "$log" | sort -u | sed 's/^/  /'
   done
+  if [ -x "$build/bench/bench_array" ]; then
+    echo "## order of addresses"
+    order_rows
+    order_lines
+  fi
   echo "result: $([ "$status" = 0 ] && echo passed || echo failed)"
 } > "$record.part"
 mv "$record.part" "$record"
