@@ -14,7 +14,10 @@
 #include "emu/s2fp8/table_binary64.h"
 #include "emu/simd/level.h"
 
-enum { PART_MIN = 1 << 14 /* elements that make a thread of their own worth while */ };
+enum {
+  PART_MIN = 1 << 14, /* elements that make a thread of their own worth while */
+  STRETCH = 1 << 13   /* of parts: a buffer on the stack, enough to pay for a table's records */
+};
 
 typedef struct nearly {
   size_t n, part;
@@ -231,9 +234,9 @@ static void rough_given(void *context, size_t range) {
 
 /* Numbers of a part, rounded and taken. */
 static void pass_some(const nearly *c, size_t range, size_t first, size_t n, const float *x, hu_s2_passed *counts) {
-  uint32_t z[HU_S2_STRETCH];
+  uint32_t z[STRETCH];
   for (size_t i = 0, k; i < n; i += k) {
-    k = hu_least(HU_S2_STRETCH, n - i);
+    k = hu_least(STRETCH, n - i);
     (void)pass(c, k, z, (const uint32_t *)(const void *)x + i, counts);
     c->of->take(c->of->context, range, first + i, k, (const float *)(const void *)z);
   }

@@ -9,6 +9,8 @@
 #include "emu/s2fp8/run.h"
 #include "emu/simd/level.h"
 
+enum { SOME = 1 << 11 }; /* numbers that are taken at once, those of a buffer on the stack */
+
 typedef struct given {
   const hu_s2fp8_parts *of;
   hu_s2_ranges ranges;
@@ -48,12 +50,12 @@ void hu_s2_sum_parts(size_t n, const hu_s2fp8_parts *of, hu_s2fp8_sums *sums, co
 
 /* Numbers of a part, rounded and taken. */
 static void run_some(given *c, size_t range, size_t first, size_t n, const float *x) {
-  float z[HU_S2_STRETCH];
+  float z[SOME];
   hu_exec alone = hu_exec_levels(c->exec);
   alone.stream = hu_exec_stream(c->exec);
   alone.stream.counter += first;
   for (size_t i = 0, k; i < n; i += k, alone.stream.counter += k) {
-    k = hu_least(HU_S2_STRETCH, n - i);
+    k = hu_least(SOME, n - i);
     hu_s2_run(k, z, 1, 0, x + i, 1, c->map, c->table, &alone, &c->events[range]);
     c->of->take(c->of->context, range, first + i, k, z);
   }

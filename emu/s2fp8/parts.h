@@ -21,7 +21,4 @@ static inline size_t hu_s2_range_end(const hu_s2_ranges *r, size_t range) {
   return range + 1 < r->count ? (range + 1) * r->size : r->n;
 }
 
-/* Numbers that are taken at once: those of a buffer on the stack, and enough to pay for a table's records. */
-enum { HU_S2_STRETCH = 1 << 13 };
-
 #endif

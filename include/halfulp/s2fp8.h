@@ -144,7 +144,7 @@ typedef struct hu_s2fp8_parts {
 } hu_s2fp8_parts;
 /* hu_s2fp8_truncate_n of the tensor in an array: the same numbers, events, sums and scale. Gradients that are truncated
  * before they are added to a sum need no array for the truncated ones, which would be written and read again.
- * HU_E_SHAPE: part is 0, or n is beyond what an array can have. After an error nothing has been taken. Up to 96 KiB of
+ * HU_E_SHAPE: part is 0, or n is beyond what an array can have. After an error nothing has been taken. Up to 80 KiB of
  * stack in a thread, beside what the functions take. */
 HU_API HU_MUST_CHECK hu_status hu_s2fp8_truncate_parts(size_t n, const hu_s2fp8_parts *parts, const hu_s2fp8 *kind,
                                                        hu_mode mode, hu_s2fp8_sums *sums, hu_s2fp8_scale *scale,

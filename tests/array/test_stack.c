@@ -48,11 +48,30 @@ static hu_status run_scaled(hu_mode mode) {
   return hu_scaled_encode(SIDE, SIDE, &out, x, SIDE, &d, mode, NULL, NULL, NULL, NULL);
 }
 
+static hu_status run_truncate(hu_mode mode) {
+  hu_s2fp8 kind = hu_s2fp8_of(hu_float8_e5m2());
+  return hu_s2fp8_truncate_n(N, (float *)(void *)z, 1, x, 1, &kind, mode, NULL, NULL, NULL, NULL);
+}
+static const float *give(void *context, size_t thread, size_t first, size_t n) {
+  (void)context, (void)thread, (void)n;
+  return x + first;
+}
+static void take(void *context, size_t thread, size_t first, size_t n, const float *values) {
+  (void)context, (void)thread;
+  memcpy(z + first, values, n * sizeof *z);
+}
+static hu_status run_parts(hu_mode mode) {
+  hu_s2fp8 kind = hu_s2fp8_of(hu_float8_e5m2());
+  const hu_s2fp8_parts parts = {N / 2, give, take, NULL};
+  return hu_s2fp8_truncate_parts(N, &parts, &kind, mode, NULL, NULL, NULL, NULL);
+}
+
 static const struct {
   const char *name;
   hu_status (*run)(hu_mode mode);
-} families[] = {{"encode", run_encode}, {"quantize", run_quantize},     {"fma", run_fma},      {"exp", run_exp},
-                {"gelu", run_gelu},     {"conversion", run_conversion}, {"scaled", run_scaled}};
+} families[] = {{"encode", run_encode}, {"quantize", run_quantize}, {"fma", run_fma},
+                {"exp", run_exp},       {"gelu", run_gelu},         {"conversion", run_conversion},
+                {"scaled", run_scaled}, {"truncate", run_truncate}, {"parts", run_parts}};
 
 typedef struct job {
   hu_status (*run)(hu_mode mode);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Every claim of an experiment can fail: a key of one run is changed so that the claim must not hold any more.
  *
- *   test_sabotage quick DATA     the shortest experiments that `make check` runs, those of two seconds with the first of their
- *                                keys alone;  all: every one, with all of its keys */
+ *   test_sabotage quick DATA     the shortest experiments that `make check` runs, those of two seconds with the first
+ *                                of their keys alone;  all: every one, with all of its keys */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
