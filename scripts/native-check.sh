@@ -30,7 +30,7 @@ orders=$build/native-check-orders.csv
 order_rows() {
   for level in avx512 avx2; do
     for name in array scaled s2fp8; do
-      "$build/bench/bench_$name" --csv --log2 24 --rounds 5 --level $level --order streams | sed "s/^\"/\"$name: /"
+      "$build/bench/bench_$name" --csv --log2 24 --rounds 3 --level $level --order streams | sed "s/^\"/\"$name: /"
     done
   done | awk '!seen[$0]++' > "$orders"
 }
