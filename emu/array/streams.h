@@ -22,7 +22,7 @@ enum {
   HU_STREAMS_LEAST = 1 << 22, /* elements of an array that is large */
 };
 
-/* A part of a call, of contiguous elements. x and z, of element 0, do not overlap. */
+/* A part of a call, of contiguous elements. x and z, of element 0, do not overlap; one of them may be NULL. */
 typedef struct hu_streams_part {
   const uint32_t *x; /* binary32 operands; NULL: the operands are codes, which are not asked for */
   uint32_t *z;       /* binary32 results; NULL: the results are codes, which the kernel puts in their place */
