@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs the exhaustive campaign of a build folder (-Dexhaustive=true), then its other tests, then most tests under sanitizers, and the quick ones by clang. One
-# process a processor where there is MPI, else one after the other. BUILD/campaign.txt keeps what is done: the same command
-# continues after an interrupt.
+# Runs the exhaustive campaign of a build folder (-Dexhaustive=true), then its other tests, other programs' conversions once
+# more, then most tests under sanitizers, and the quick ones by clang. One process a processor where there is MPI, else one after
+# the other. BUILD/campaign.txt keeps what is done: the same command continues after an interrupt.
 set -u
 build=$1
 here=$(dirname "$0")
@@ -29,6 +29,9 @@ ran = {row[0] for row in campaign.programs()}
 print("\n".join(test["name"] for test in json.load(sys.stdin) if test["name"] not in ran))' "$here")
 # shellcheck disable=SC2086
 "$here/check.sh" "$build" $rest || status=1
+# Other programs' conversions again, on the plain instruction set of each.
+NPY_DISABLE_CPU_FEATURES=X86_V3 ATEN_CPU_CAPABILITY=default XLA_FLAGS=--xla_cpu_max_isa=AVX OPENBLAS_CORETYPE=Prescott \
+  meson test -C "$build" --no-rebuild --print-errorlogs --suite compat --num-processes "$jobs" -t 4 --logbase plain || status=1
 "$here/sanitized.sh" "$build-sanitize" all || status=1
 "$here/clang.sh" "$build-clang" all || status=1
 exit $status
