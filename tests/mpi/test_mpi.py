@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""hu_mpi_allreduce under every MPI that is here, with 1 to 8 ranks; and with ranks that go wrong."""
+"""hu_mpi_allreduce under every MPI that is here, with 1 to 8 ranks (in `make check` 8 under the first alone, since more ranks than
+processors wait long for each other); and with ranks that go wrong."""
 import os
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import unittest
 
 # launcher=program, as meson gives them
 MPIS = [one.split("=", 1) for one in os.environ.get("HALFULP_MPIS", "").split(":") if one]
+EXHAUSTIVE = os.environ.get("HALFULP_EXHAUSTIVE") == "1"
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
         "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
 
@@ -21,7 +23,7 @@ def run(mpi, ranks, what, limit=240):
 class Allreduce(unittest.TestCase):
     def test_bits(self):
         for mpi in MPIS:
-            for ranks in (1, 2, 3, 5, 8):
+            for ranks in (1, 2, 3, 5, 8) if EXHAUSTIVE or mpi is MPIS[0] else (1, 2, 3, 5):
                 with self.subTest(mpi=mpi[0], ranks=ranks):
                     r = run(mpi, ranks, "bits")
                     self.assertEqual(r.returncode, 0, r.stderr)

@@ -69,7 +69,8 @@ with tempfile.TemporaryDirectory() as scratch:
         if os.uname().machine == 'x86_64':
             refused.append(('gcc', '-mfpmath=387', 'rounded to float and double'))
     for compiler, flags, said in refused:
-        fast = subprocess.run([compiler, *flags.split(), '-fsyntax-only', os.path.join(folder, 'halfulp.c')], stderr=subprocess.PIPE, text=True)
+        words = [compiler, *flags.split(), '-Wfatal-errors', '-fsyntax-only', os.path.join(folder, 'halfulp.c')]
+        fast = subprocess.run(words, stderr=subprocess.PIPE, text=True)
         assert fast.returncode and said in fast.stderr, (compiler, flags, fast.stderr)
     for compiler, suffix, standard in (('gcc', 'c', 'c11'), ('g++', 'cpp', 'c++17'), ('clang++', 'cpp', 'c++17')):
         if shutil.which(compiler):
