@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A tensor by its own statistics, without them where they do not matter: one array, or an array that is given in parts.
- */
+/* A tensor by its own statistics, without them where they do not matter: one array, or one that is given in parts. */
 #include <string.h>
 
 #include "emu/array/streams.h"
