@@ -6,6 +6,7 @@ bench/README.md has the columns."""
 import csv
 import fnmatch
 import pathlib
+import re
 
 HERE = pathlib.Path(__file__).resolve().parent
 COLUMNS = ['benchmark', 'row', 'level', 'threads', 'unit', 'best', 'worst', 'runs', 'goal', 'met', 'from']
@@ -90,7 +91,7 @@ def read_limits(path=HERE / 'limits.csv'):
         empty = [field for field in LIMIT_COLUMNS if not row[field]]
         if empty:
             raise Wrong(f'{path}: line {row["line"]}: {empty[0]}: is empty')
-        if not any(c.isdigit() for c in row['limit']):
+        if not re.search(r'(?<![\w])\d', row['limit']):  # in avx2 it is part of a name
             raise Wrong(f'{path}: line {row["line"]}: limit: has no figure')
     return rows
 

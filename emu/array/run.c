@@ -187,7 +187,7 @@ static void in_streams(const conversion *c, size_t first, size_t n, hu_events *c
 /* How a large call goes through memory; an array that is changed in place comes from there and goes there once. */
 static const hu_streams *streams_of(const conversion *c, const hu_exec *exec) {
   int large = c->kernels && c->n >= HU_STREAMS_LEAST && c->z != c->x;
-  return large ? hu_extensions_for(exec).streams : NULL;
+  return large ? hu_streams_for(exec) : NULL;
 }
 
 static void run_part(void *context, size_t part) {

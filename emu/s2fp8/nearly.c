@@ -195,7 +195,7 @@ int hu_s2_truncate(size_t n, float *z, const float *x, const hu_s2 *map, const h
   c.part = hu_part_size(n, threads, PART_MIN);
   c.z = (uint32_t *)(void *)z;
   c.x = (const uint32_t *)(const void *)x;
-  c.streams = n >= HU_S2_BYPASS_MIN && z != x ? hu_extensions_for(exec).streams : NULL;
+  c.streams = n >= HU_S2_BYPASS_MIN && z != x ? hu_streams_for(exec) : NULL;
   size_t parts = hu_parts(n, c.part);
   hu_parallel(threads, parts, rough_part, &c);
   int found = end_rough(&c, parts, &r, &table);

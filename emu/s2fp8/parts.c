@@ -9,7 +9,7 @@
 #include "emu/s2fp8/run.h"
 #include "emu/simd/level.h"
 
-enum { SOME = 1 << 11 }; /* numbers that are taken at once, those of a buffer on the stack */
+enum { SOME = 1 << 10 }; /* numbers that are taken at once, those of a buffer on the stack */
 
 typedef struct given {
   const hu_s2fp8_parts *of;

@@ -276,7 +276,7 @@ void hu_s2_run(size_t n, void *z, ptrdiff_t incz, size_t size, const float *x, p
   }
   c.stream = hu_exec_stream(exec);
   c.bypass = (const void *)z != (const void *)x && incz == 1 && incx == 1 && n >= HU_S2_BYPASS_MIN;
-  if (c.bypass && c.lanes) c.streams = hu_extensions_for(exec).streams;
+  if (c.bypass && c.lanes) c.streams = hu_streams_for(exec);
   if (c.streams) c.bypass = 0; /* the walk writes around the caches */
   c.counts = counts;
   size_t parts = hu_parts(n, c.part);

@@ -214,7 +214,7 @@ static void choose(hu_scaled_work *g) {
   if (strips) g->narrow = g->grid.narrow;
   if (g->kernels && (!g->lanes || !narrow || !kernels_can(g))) g->kernels = NULL;
   if (g->kernels && strips) g->strips = level->scaled_strips;
-  if (g->kernels && g->c.rows * g->c.cols >= HU_STREAMS_LEAST) g->streams = hu_extensions_for(g->c.exec).streams;
+  if (g->kernels && g->c.rows * g->c.cols >= HU_STREAMS_LEAST) g->streams = hu_streams_for(g->c.exec);
 }
 
 /* How many rows of blocks that have one row each go together: values under scales of powers of two, by strips, without

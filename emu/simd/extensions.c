@@ -32,7 +32,7 @@ static uint32_t own_bit(const hu_extension *x) {
 }
 
 hu_extensions hu_extensions_for(const hu_exec *exec) {
-  hu_extensions z = {NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+  hu_extensions z = {NULL, NULL, NULL, NULL, NULL, NULL};
   uint32_t off = exec ? exec->levels_off : 0;
   for (size_t i = 0; i < KNOWN; i++) {
     if ((known[i]->bits & off) || !is_there(known[i])) continue;
@@ -42,7 +42,15 @@ hu_extensions hu_extensions_for(const hu_exec *exec) {
     if (known[i]->halves) z.halves = known[i]->halves;
     if (known[i]->half_arith) z.half_arith = known[i]->half_arith;
     if (known[i]->byte_tiles) z.byte_tiles = known[i]->byte_tiles;
-    if (known[i]->streams) z.streams = known[i]->streams;
+  }
+  return z;
+}
+
+const struct hu_streams *hu_streams_for(const hu_exec *exec) {
+  const struct hu_streams *z = NULL;
+  uint32_t off = exec ? exec->levels_off : 0;
+  for (size_t i = 0; i < KNOWN; i++) {
+    if (known[i]->streams && !(known[i]->bits & off) && is_there(known[i])) z = known[i]->streams;
   }
   return z;
 }
@@ -61,9 +69,14 @@ const char *hu_extension_name(uint32_t level) {
 }
 #else
 hu_extensions hu_extensions_for(const hu_exec *exec) {
-  hu_extensions none = {NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+  hu_extensions none = {NULL, NULL, NULL, NULL, NULL, NULL};
   (void)exec;
   return none;
+}
+
+const struct hu_streams *hu_streams_for(const hu_exec *exec) {
+  (void)exec;
+  return NULL;
 }
 
 uint32_t hu_extension_bits(void) { return 0; }

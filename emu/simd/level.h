@@ -58,9 +58,11 @@ typedef struct hu_extensions {
   const struct hu_byte_tiles *byte_tiles;
   const struct hu_half_kernels *halves;
   const struct hu_half_arith *half_arith;
-  const struct hu_streams *streams;
 } hu_extensions;
 hu_extensions hu_extensions_for(const hu_exec *exec);
+/* The order of addresses that a call may use; NULL: from the first element to the last. No other extension is looked
+ * for: a look for AMX asks Linux for tiles for the whole process (gemm.h). */
+const struct hu_streams *hu_streams_for(const hu_exec *exec);
 /* Their own bits, for hu_levels(); the name of one of them, or NULL. */
 uint32_t hu_extension_bits(void);
 const char *hu_extension_name(uint32_t level);

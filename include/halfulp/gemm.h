@@ -101,8 +101,9 @@ extern "C" {
  * HU_LEVEL_STREAMS is an order of addresses, which is faster on some CPUs and slower on others, and no run of these
  * calls on a CPU that it is meant for is recorded yet. It concerns contiguous arrays of at least 2^22 elements whose z
  * is not x. hu_quantize_n and hu_decode_n (array.h), hu_s2fp8_quantize_n and hu_s2fp8_truncate_n (s2fp8.h) write their
- * values to four pages of 4 KiB side by side, around the caches; these calls, hu_encode_n, hu_s2fp8_encode_n and
- * hu_scaled_encode and hu_scaled_quantize (scaled.h) read binary32 in the same order, as far as they ask for it ahead.
+ * values to four pages of 4 KiB side by side, around the caches. All of these but hu_decode_n, and hu_encode_n and
+ * hu_s2fp8_encode_n, ask for their operands ahead in the same order; so do hu_scaled_encode and hu_scaled_quantize
+ * (scaled.h) of matrices of as many elements, in place or not.
  *
  * Tiles of AMX are given to a process that asks: the first call that could use them, hu_levels() among these, asks
  * Linux (arch_prctl, ARCH_REQ_XCOMP_PERM) for the whole process. A refusal leaves the level out. A call sets up the

@@ -133,19 +133,21 @@ HU_API HU_MUST_CHECK hu_status hu_s2fp8_truncate_n(size_t n, float *z, ptrdiff_t
 /* A tensor of n numbers of which no array is kept once it is rounded. Numbers first ... first + n - 1 are given where
  * they are wanted, `part` of them at a time, the last time the rest. `give` is called several times for a part, and
  * gives the same numbers each time, in memory of the caller's that stays until the same thread asks for another part or
- * the call returns. `take` is called with stretches of rounded numbers in z, in no stated order, each number once. In a
- * call of several threads (exec->threads) both run in all of them: `thread`, from 0 on and below the number of threads,
- * is another one for what is in hand at the same time. */
+ * the call returns. `take` is called with stretches of rounded numbers in z, in no stated order, each number once; it
+ * leaves what `give` gave as it is, since later numbers of the part are still to be read. In a call of several threads
+ * (exec->threads) both run in all of them: `thread`, from 0 on and below the number of threads, says which, and is
+ * another one for what is in hand at the same time. */
 typedef struct hu_s2fp8_parts {
   size_t part; /* at least 1; some ten thousand, which a cache holds, are quickest */
   const float *(*give)(void *context, size_t thread, size_t first, size_t n);
   void (*take)(void *context, size_t thread, size_t first, size_t n, const float *z);
   void *context;
 } hu_s2fp8_parts;
-/* hu_s2fp8_truncate_n of the tensor in an array: the same numbers, events, sums and scale. Gradients that are truncated
- * before they are added to a sum need no array for the truncated ones, which would be written and read again.
- * HU_E_SHAPE: part is 0, or n is beyond what an array can have. After an error nothing has been taken. Up to 80 KiB of
- * stack in a thread, beside what the functions take. */
+/* hu_s2fp8_truncate_n of the tensor in an array: the same numbers, events, sums and scale. Gradients that are
+ * truncated before they are added to a sum need no array for the truncated ones, which would be written and read
+ * again. HU_E_NULL: no parts, or one of the functions is missing. HU_E_SHAPE: part is 0, or n is beyond what an
+ * array can have. After an error nothing has been taken. Up to 80 KiB of stack in a thread, beside what the
+ * functions take. */
 HU_API HU_MUST_CHECK hu_status hu_s2fp8_truncate_parts(size_t n, const hu_s2fp8_parts *parts, const hu_s2fp8 *kind,
                                                        hu_mode mode, hu_s2fp8_sums *sums, hu_s2fp8_scale *scale,
                                                        const hu_exec *exec, hu_events *events);

@@ -66,7 +66,8 @@ static void some_rows(void *context, size_t part) {
 static hu_status by_number(call *k) {
   const size_t m = k->c->p->m, threads = k->cpu->threads < HU_THREADS_MAX ? k->cpu->threads : HU_THREADS_MAX;
   hu_rounding_counts *sum = k->c->counts;
-  k->part = (m / k->rows / threads + 1) * k->rows;
+  const size_t pieces = (m + k->rows - 1) / k->rows;
+  k->part = (pieces + threads - 1) / threads * k->rows;
   const size_t parts = (m + k->part - 1) / k->part;
   hu_cpu_run(k->cpu, parts, some_rows, k);
   for (size_t i = 0; i < parts; i++) {

@@ -13,7 +13,7 @@ long model_vex_count;
 long model_vex_sums(void) { return __atomic_load_n(&model_vex_count, __ATOMIC_RELAXED); }
 
 hu_extensions hu_extensions_for(const hu_exec *exec) {
-  hu_extensions z = {NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+  hu_extensions z = {NULL, NULL, NULL, NULL, NULL, NULL};
   uint32_t off = exec ? exec->levels_off : 0;
   if (!(off & HU_LEVEL_BF16)) z.pairs = hu_extension_bf16.pairs;
   if (!(off & HU_LEVEL_AMX_BF16)) z.pair_tiles = hu_extension_amx_bf16.pair_tiles;
@@ -26,6 +26,11 @@ hu_extensions hu_extensions_for(const hu_exec *exec) {
     z.half_arith = hu_extension_fp16.half_arith;
   }
   return z;
+}
+
+const struct hu_streams *hu_streams_for(const hu_exec *exec) {
+  (void)exec;
+  return NULL;
 }
 
 static const hu_extension *const known[] = {&hu_extension_bf16,     &hu_extension_vnni, &hu_extension_amx_bf16,

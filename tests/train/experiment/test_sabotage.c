@@ -150,6 +150,7 @@ int main(int argc, char **argv) {
     good &= experiment(e, argv[2], !all && e.seconds > QUICK_ALL, &tried);
     experiments++;
   }
-  printf("%d experiments, %d changed keys: %s\n", experiments, tried, good ? "each claim can fail" : "some do not");
+  printf("%d experiments, %d changed keys: %s\n", experiments, tried,
+         good ? "each change makes a claim fail" : "some do not");
   return !good || !tried;
 }
