@@ -17,13 +17,13 @@ root=$(dirname "$here")
 if [ "$folder" = setup ]; then exit; fi
 tests="kernels arrays stream decisions format-catalogue format-check format-text format-words fault-0 gemm
   golden-files golden-replay golden-sums fuzz-npy fuzz-format fuzz-line fuzz-safetensors cli-npy cli-arrays
-  cli-safetensors cli-wrong_safetensors cli-report cli-long_work scaled-calls scaled-strips s2fp8-near s2fp8-parts
+  cli-safetensors cli-wrong_safetensors cli-report cli-long_work scaled-calls s2fp8-near s2fp8-parts
   conversion-presets conversion-digests dpi number-calls hadamard-golden
   train-data train-data_made train-gradients train-model train-model_texts train-net train-precision train-rounded_products"
 programs=$(echo cli/halfulp tests/cli/libfault.so tests/cli/clean_folder tests/fault/test-fault-0 \
   tests/array/test-{kernels,arrays,stream,decisions} tests/format/test-format-{catalogue,check,text,words} \
   tests/gemm/test_gemm tests/golden/test_golden_{files,replay,sums} \
-  tests/fuzz/replay_{npy,format,line,safetensors} tests/scaled/test_scaled_{calls,strips} \
+  tests/fuzz/replay_{npy,format,line,safetensors} tests/scaled/test_scaled_calls \
   tests/s2fp8/test_s2fp8_{near,parts} tests/conversion/test_conversion_{presets,digests} \
   tests/dpi/test_dpi tests/number/test_number_calls tests/hadamard/test_hadamard_golden \
   tests/train/test_train_{data,data_made,gradients,model,model_texts,net,precision,rounded_products})
@@ -33,12 +33,12 @@ export HU_TEST_COUNT=40
 if [ "${2:-}" = all ]; then
   levels=all
   unset HU_TEST_COUNT
-  tests="$tests cli-check_vectors cli-scaled core-header hpp gemm_levels accum-gemm_models s2fp8-calls cuda-host-arrays cuda-host-errors
+  tests="$tests cli-check_vectors cli-scaled scaled-strips core-header hpp gemm_levels accum-gemm_models s2fp8-calls cuda-host-arrays cuda-host-errors
     cuda-host-gemm cuda-host-hadamard train-assignment train-engine train-gradient train-knapsack train-loss_scale
     train-model_run train-optimizer train-promotion train-rounding train-trainer"
   programs="$programs cli/halfulp-hostrun $(echo tests/cuda_host/test_host_{arrays,errors,gemm,hadamard} tests/core/test_{core_header,hpp} \
     tests/gemm/test_gemm_levels tests/accum/test_accum_gemm_models \
-    tests/s2fp8/test_s2fp8_calls tests/train/test_train_{assignment,engine,gradient,knapsack,loss_scale,model_run,optimizer,promotion,rounding,trainer})"
+    tests/scaled/test_scaled_strips tests/s2fp8/test_s2fp8_calls tests/train/test_train_{assignment,engine,gradient,knapsack,loss_scale,model_run,optimizer,promotion,rounding,trainer})"
 fi
 # -g1 leaves out the record of where each variable lives, with which a compiler takes much longer over code with sanitizers;
 # functions and lines stay. Code that ends the program at the first finding, as it does here, is compiled in two thirds of the time
