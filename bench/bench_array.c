@@ -47,13 +47,9 @@ static void run_decode(void *p) {
   j->status = hu_decode_n(j->n, j->z, 1, j->codes, 1, j->f, &j->exec);
 }
 
-/* The subject without the order that --order streams asks for. */
 static void run_linear(void *p) {
   job *j = p;
-  uint32_t off = j->exec.levels_off;
-  j->exec.levels_off = off | HU_LEVEL_STREAMS;
-  j->subject(j);
-  j->exec.levels_off = off;
+  bench_linear(&j->exec, j->subject, j);
 }
 
 /* The same bytes in and out, the least arithmetic. */

@@ -77,13 +77,9 @@ static void run_alone(void *p) {
   j->status = hu_s2fp8_truncate_n(j->n, j->z, 1, j->x, 1, &j->kind, rne, NULL, NULL, &j->exec, &j->events);
 }
 
-/* The subject without the order that --order streams asks for. */
 static void run_linear(void *p) {
   job *j = p;
-  uint32_t off = j->exec.levels_off;
-  j->exec.levels_off = off | HU_LEVEL_STREAMS;
-  j->subject(j);
-  j->exec.levels_off = off;
+  bench_linear(&j->exec, j->subject, j);
 }
 
 /* Sums of four uniform numbers between -4 and 4: most of them normal in fp(5,2,0), so that hu_quantize_n goes its quick

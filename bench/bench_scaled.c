@@ -77,13 +77,9 @@ static void run_copy(void *p) {
   memcpy(j->z, j->x, j->rows * COLS * sizeof *j->z);
 }
 
-/* The subject without the order that --order streams asks for. */
 static void run_linear(void *p) {
   job *j = p;
-  uint32_t off = j->exec.levels_off;
-  j->exec.levels_off = off | HU_LEVEL_STREAMS;
-  j->subject(j);
-  j->exec.levels_off = off;
+  bench_linear(&j->exec, j->subject, j);
 }
 
 /* Sums of four uniform numbers, times a power of two that changes from row to row. */

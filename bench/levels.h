@@ -50,6 +50,14 @@ static inline uint32_t bench_off(size_t i, int streams) {
   return streams ? t_levels_off(i) & ~bit : t_levels_off(i) | bit;
 }
 
+/* Runs a job, whose hu_exec this is, without the order that --order streams asks for. */
+static inline void bench_linear(hu_exec *exec, void (*run)(void *job), void *job) {
+  uint32_t off = exec->levels_off;
+  exec->levels_off = off | HU_LEVEL_STREAMS;
+  run(job);
+  exec->levels_off = off;
+}
+
 /* hu_exec.levels_off for the level of this name; ends the program where this machine has none. */
 static inline uint32_t bench_levels_off(const char *name) {
   for (size_t i = 0; i < t_levels(); i++) {
