@@ -15,7 +15,7 @@ typedef struct given {
   const hu_s2fp8_parts *of;
   hu_s2_ranges ranges;
   const hu_s2 *map;
-  const hu_s2_table *table; /* NULL: there is none */
+  const hu_s2_table *table; /* NULL: elements are computed without a table */
   const hu_exec *exec;
   hu_s2fp8_sums *sums; /* one a range, as are events */
   hu_events *events;
