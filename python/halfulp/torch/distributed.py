@@ -8,7 +8,7 @@
 `hook` is for DistributedDataParallel and gives what a cluster with that all-reduce would give. `Shards` cuts a batch
 into a fixed number of shards, so that the weights do not depend on the number of processes. Both compute on the host,
 on all processes together, over gloo or MPI; gradients on a CUDA device are copied there and back. docs/cluster.md has
-examples.
+examples. Import this module before torch.distributed.init_process_group: destroy_process_group then ends gloo's threads.
 """
 import hashlib
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
@@ -24,6 +24,10 @@ from ._stateful import Stateful
 from ._streams import StreamLike
 
 try:
+    # Its functions take torch's default group as a default argument. torch.optim imports it, too, and where that comes
+    # after init_process_group, destroy_process_group does not end the threads of gloo: they run until Python ends,
+    # and one of them that gives a tensor back then aborts the process.
+    import torch.distributed.nn.functional  # noqa: F401
     from torch.distributed import GradBucket
 except ImportError:
     raise ImportError('halfulp.torch.distributed: this PyTorch was built without torch.distributed') from None

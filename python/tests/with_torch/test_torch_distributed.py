@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: MIT
 """halfulp.torch.distributed over gloo: the hook against halfulp.all_reduce of what each process had, and shards against
 themselves in another number of processes."""
+import os
+import subprocess
+import sys
+
 import numpy as np
 
 import halfulp
@@ -511,6 +515,30 @@ def test_nccl_is_not_enough(monkeypatch):
         monkeypatch.setattr(dist, name, lambda *group, value=value: value)
     with pytest.raises(ValueError, match='group: nccl moves no tensors of the host'):
         hd.Shards(net(), 2)
+
+
+@pytest.mark.skipif(not os.path.isdir('/proc/self/task'), reason='the names of threads are read from /proc')
+def test_gloo_ends_with_its_group():
+    """A thread of gloo that outlives the group may abort the process when Python ends. In a process of its own, since
+    here torch.optim has been at work before any group was made."""
+    subprocess.run([sys.executable, '-c', """
+import os, torch, torch.distributed as dist
+import halfulp.torch.distributed
+
+def threads():
+    return [name for name in (open('/proc/self/task/%s/comm' % one).read() for one in os.listdir('/proc/self/task'))
+            if 'gloo' in name]
+
+dist.init_process_group('gloo', store=dist.HashStore(), rank=0, world_size=1)
+weight = torch.nn.Parameter(torch.ones(3))
+optimizer = torch.optim.SGD([weight], lr=0.5)
+weight.sum().backward()
+optimizer.step()
+dist.all_reduce(weight.grad)
+assert threads()
+dist.destroy_process_group()
+assert not threads(), threads()
+"""], check=True)
 
 
 def test_made_before_the_group(monkeypatch):
