@@ -156,8 +156,9 @@ class Cluster:
             with open(path, errors='replace') as file:
                 print('== %s\n%s' % (path, file.read()[-4000:]), flush=True)
 
-    def ask(self, *command):
-        done = subprocess.run(command, env=self.env, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=30, check=False)
+    def ask(self, *command, environment=None):
+        done = subprocess.run(command, env=dict(self.env, **(environment or {})), cwd=self.folder, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=30, check=False)
         return done.stdout
 
     def wait_until(self, holds, what, seconds=60):
@@ -171,8 +172,11 @@ class Cluster:
 
     def submit(self, *words):
         """The number of the job; what it prints goes to NUMBER.out (of a job array: NUMBER_TASK.out)."""
+        # Open MPI 4 removes the folder of a node's daemons with the last of them, and a daemon that another job starts in that moment may
+        # fail: one job in a hundred. Each job has a folder of its own.
+        own = {'OMPI_MCA_orte_tmpdir_base': tempfile.mkdtemp(prefix='openmpi-', dir=self.folder)}
         said = self.ask('sbatch', '--parsable', '--output=%s/%%%s.out' % (self.folder, 'A_%a' if any('array' in word for word in words) else 'j'),
-                        *words)
+                        *words, environment=own)
         print('$ sbatch %s -> %s' % (' '.join(words), said.strip()), flush=True)
         if not said.strip().isdigit():
             raise SystemExit('sbatch: ' + said)
