@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -67,28 +68,68 @@ void cli_bytes_free(cli_bytes *bytes) {
   *bytes = (cli_bytes){NULL, 0, 0};
 }
 
+/* Bytes that are read at a time, unless a line is longer. */
+enum { LINES_ROOM = 1 << 16 };
+
 int cli_lines_open(cli_lines *lines, const char *path) {
-  *lines = (cli_lines){stdin, "standard input", NULL, 0, 0};
+  *lines = (cli_lines){.file = STDIN_FILENO, .name = "standard input"};
   if (cli_is_stream(path)) return CLI_OK;
   lines->name = path;
-  lines->file = fopen(path, "r");
-  return lines->file ? CLI_OK : cli_fail(path, "%s", strerror(errno));
+  lines->file = open(path, O_RDONLY | O_CLOEXEC);
+  return lines->file >= 0 ? CLI_OK : cli_fail(path, "%s", strerror(errno));
+}
+
+/* Room behind what was read for more of it and for a zero byte. */
+static int make_room(cli_lines *lines) {
+  if (lines->first) memmove(lines->data, lines->data + lines->first, lines->end - lines->first);
+  lines->end -= lines->first;
+  lines->first = 0;
+  if (lines->end + 1 < lines->room) return CLI_OK;
+  size_t room = lines->room ? lines->room : LINES_ROOM;
+  while (room <= lines->end + 1 && room <= SIZE_MAX / 2) room *= 2;
+  char *more = realloc(lines->data, room);
+  if (!more) return cli_fail(lines->name, "out of memory");
+  lines->data = more;
+  lines->room = room;
+  return CLI_OK;
+}
+
+/* Reads on; an exit code after an error line. */
+static int read_on(cli_lines *lines) {
+  ssize_t n;
+  if (make_room(lines)) return CLI_BAD;
+  /* Another program may wait for the answer to its last line before it writes the next one. */
+  if (lines->file == STDIN_FILENO) fflush(stdout);
+  do n = read(lines->file, lines->data + lines->end, lines->room - lines->end - 1);
+  while (n < 0 && errno == EINTR);
+  if (n < 0) return cli_fail(lines->name, "cannot read: %s", strerror(errno));
+  lines->end += (size_t)n;
+  lines->ended = n == 0;
+  return CLI_OK;
 }
 
 int cli_lines_next(cli_lines *lines) {
-  errno = 0;
-  ssize_t n = getline(&lines->line, &lines->room, lines->file);
-  if (n < 0 && (errno || ferror(lines->file))) return -cli_fail(lines->name, "cannot read: %s", strerror(errno));
-  if (n < 0) return 0;
+  char *stop = lines->data ? memchr(lines->data + lines->first, '\n', lines->end - lines->first) : NULL;
+  while (!stop && !lines->ended) {
+    size_t seen = lines->end - lines->first;
+    int status = read_on(lines);
+    if (status != CLI_OK) return -status;
+    stop = memchr(lines->data + seen, '\n', lines->end - seen);
+  }
+  if (!stop && lines->first == lines->end) return 0;
+  lines->line = lines->data + lines->first;
+  size_t n = stop ? (size_t)(stop - lines->line) : lines->end - lines->first;
+  lines->first += n + (stop != NULL);
+  lines->line[n] = 0;
   lines->number++;
-  if (strlen(lines->line) != (size_t)n) return -cli_lines_fail(lines, "holds a zero byte");
+  if (strlen(lines->line) != n) return -cli_lines_fail(lines, "holds a zero byte");
   while (n > 0 && strchr(" \t\r\n", lines->line[n - 1])) lines->line[--n] = 0;
   return 1;
 }
 
 void cli_lines_close(cli_lines *lines) {
-  if (lines->file && lines->file != stdin) fclose(lines->file);
-  free(lines->line);
+  if (lines->file > STDIN_FILENO) close(lines->file);
+  free(lines->data);
 }
 
 int cli_lines_fail(const cli_lines *lines, const char *what) {

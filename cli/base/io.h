@@ -87,14 +87,17 @@ int cli_is_temporary(const char *name);
 
 /* Lines of a text file, without the line end and without trailing blanks. */
 typedef struct cli_lines {
-  FILE *file;
+  int file;
   const char *name;
-  char *line;
-  size_t room;
+  char *line;           /* the current one, until the next is asked for; the caller may change it */
   unsigned long number; /* of the current line, from 1 */
+  char *data;           /* of what was read, first ... end - 1 are the lines behind the current one */
+  size_t room, first, end;
+  int ended;
 } cli_lines;
 int cli_lines_open(cli_lines *lines, const char *path);
-/* 1: a line is there; 0: end; an exit code after an error line, negated: -2 for CLI_BAD. */
+/* 1: a line is there; 0: end; an exit code after an error line, negated: -2 for CLI_BAD. Before it waits for standard
+ * input, what was printed goes out, so that another program can write a line and read the answer. */
 int cli_lines_next(cli_lines *lines);
 void cli_lines_close(cli_lines *lines);
 /* Prints "halfulp: FILE:LINE: what is wrong"; returns CLI_BAD. */

@@ -217,7 +217,7 @@ static int has_values(const encode_state *s, const char *command, char **operand
 /* Every operand as a line, or every line of the file. */
 static int each(const encode_state *s, char **operands, int count, int values,
                 int (*take)(const encode_state *s, cli_lines *lines)) {
-  cli_lines lines = {NULL, "operand", NULL, 0, 0};
+  cli_lines lines = {.name = "operand"};
   int status = CLI_OK, next;
   for (int i = 0; values && i < count && status == CLI_OK; i++) {
     lines.line = operands[i];
