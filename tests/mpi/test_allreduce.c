@@ -51,29 +51,40 @@ static void draw(size_t all, size_t n, hu_format f, uint64_t seed) {
 /* Ranks have owns(r) participants each. */
 static size_t owns(int r, int many) { return many ? (size_t)(r + many) % 3 : 1; }
 
-static void compare(const char *text, size_t n, hu_format f, int many, uint32_t way, hu_stream stream) {
-  hu_collective c = model_of(text);
+/* What the model gives, whichever way the ranks take, and the numbers of participants. */
+typedef struct answer {
+  const char *text;
+  size_t n, all, first;
+  hu_format f;
+  int many;
+  hu_exec exec;
+  hu_events events;
+} answer;
+
+static void expect(answer *e) {
+  hu_collective c = model_of(e->text);
   hu_mode rne = {0};
-  hu_events expected = {0}, events = {0};
-  hu_exec exec = {2, 0, stream};
+  const void *x[ALL_MAX];
+  for (size_t p = 0; p < e->all; p++) x[p] = buffer[p];
+  memset(want, 0xA5, sizeof want);
+  if (hu_collective_reduce(e->all, e->n, want, e->f, x, &c, rne, &e->exec, &e->events) != HU_OK)
+    fail("the model fails", e->text, e->n);
+}
+
+static void compare(const answer *e, uint32_t way) {
+  hu_collective c = model_of(e->text);
+  hu_mode rne = {0};
+  hu_events events = {0};
   hu_mpi where = {MPI_COMM_WORLD, 60, way, 0, ""};
   const void *x[ALL_MAX];
-  size_t all = 0, first = 0, bytes = n * (f.m == 23 ? 4 : 2);
-  for (int r = 0; r < size; r++) {
-    if (r == rank) first = all;
-    all += owns(r, many);
-  }
-  if (!all || all > ALL_MAX) return;
-  draw(all, n, f, stream.key + n);
-  for (size_t p = 0; p < all; p++) x[p] = buffer[p];
+  for (size_t p = 0; p < e->all; p++) x[p] = buffer[p];
   memset(got, 0xA5, sizeof got);
-  memset(want, 0xA5, sizeof want);
-  if (hu_collective_reduce(all, n, want, f, x, &c, rne, &exec, &expected) != HU_OK) fail("the model fails", text, n);
-  hu_status s = hu_mpi_allreduce_many(&where, n, got, f, owns(rank, many), x + first, &c, rne, &exec, &events);
-  if (s != HU_OK) fail(where.why, text, n);
-  if (memcmp(got, want, sizeof got) != 0) fail("other bits", text, n);
-  if (memcmp(&events, &expected, sizeof events) != 0) fail("other events", text, n);
-  compared += bytes;
+  hu_status s =
+      hu_mpi_allreduce_many(&where, e->n, got, e->f, owns(rank, e->many), x + e->first, &c, rne, &e->exec, &events);
+  if (s != HU_OK) fail(where.why, e->text, e->n);
+  if (memcmp(got, want, sizeof got) != 0) fail("other bits", e->text, e->n);
+  if (memcmp(&events, &e->events, sizeof events) != 0) fail("other events", e->text, e->n);
+  compared += e->n * (e->f.m == 23 ? 4 : 2);
 }
 
 static const char *const models[] = {
@@ -92,46 +103,67 @@ static const char *const models[] = {
     "hierarchical(3,tree(binary16),doubling(bfloat16,wire=float8_e5m2))",
 };
 
+enum { MODELS = sizeof models / sizeof *models };
+
+/* All models on the same buffers: each in both ways if every rank owns one participant, else in the model's own. */
+static void each_model(size_t n, uint64_t length, hu_format f, int many) {
+  answer e = {NULL, n, 0, 0, f, many, {0}, {0}};
+  for (int r = 0; r < size; r++) {
+    if (r == rank) e.first = e.all;
+    e.all += owns(r, many);
+  }
+  if (!e.all || e.all > ALL_MAX) return;
+  draw(e.all, n, f, 5 + n);
+  for (size_t m = 0; m < MODELS; m++) {
+    e.text = models[m];
+    e.exec = (hu_exec){2, 0, {m * 77 + 5, length}};
+    e.events = (hu_events){0};
+    expect(&e);
+    for (uint32_t way = HU_MPI_AS_MODEL; way <= (many ? HU_MPI_AS_MODEL : HU_MPI_SEGMENTS); way++) compare(&e, way);
+  }
+}
+
 static void bits(void) {
   static const size_t lengths[] = {0, 1, 2, 7, 511, 512, 513, 1537, 5000};
-  for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
-    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
-      hu_stream stream = {m * 77 + 5, i};
-      for (uint32_t way = HU_MPI_AS_MODEL; way <= HU_MPI_SEGMENTS; way++) {
-        compare(models[m], lengths[i], hu_binary32(), 0, way, stream);
-        compare(models[m], lengths[i], hu_binary16(), 0, way, stream);
-      }
-      compare(models[m], lengths[i], hu_binary32(), 1, HU_MPI_AS_MODEL, stream);
-      compare(models[m], lengths[i], hu_binary16(), 2, HU_MPI_AS_MODEL, stream);
-    }
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    each_model(lengths[i], i, hu_binary32(), 0);
+    each_model(lengths[i], i, hu_binary16(), 0);
+    each_model(lengths[i], i, hu_binary32(), 1);
+    each_model(lengths[i], i, hu_binary16(), 2);
   }
   if (rank == 0) printf("%lu bytes compared\n", compared);
 }
 
-/* A buffer of several messages and rounds, in place. */
+/* A buffer of several messages and rounds, in place. What is expected of a model is computed by one of the ranks. */
 static void large(void) {
   const size_t n = 700001;
-  float *all = malloc((size_t)size * n * sizeof *all), *z = malloc(n * sizeof *z);
+  float *all = malloc((size_t)size * n * sizeof *all), *z[MODELS];
   const void *x[ALL_MAX];
   hu_mode rne = {0};
-  if (!all || !z) fail("no memory", "", n);
+  if (!all) fail("no memory", "", n);
   for (size_t i = 0; i < (size_t)size * n; i++) all[i] = (float)((i * 2654435761u) % 100003) - 50001.5f;
   for (int r = 0; r < size; r++) x[r] = all + (size_t)r * n;
-  for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+  for (int m = 0; m < MODELS; m++) {
+    hu_collective c = model_of(models[m]);
+    z[m] = malloc(n * sizeof **z);
+    if (!z[m]) fail("no memory", "", n);
+    if (m % size == rank && hu_collective_reduce((size_t)size, n, z[m], hu_binary32(), x, &c, rne, NULL, NULL) != HU_OK)
+      fail("fails", models[m], n);
+  }
+  for (int m = 0; m < MODELS; m++) {
     hu_collective c = model_of(models[m]);
     hu_mpi where = {MPI_COMM_WORLD, 60, 0, 0, ""};
-    if (hu_collective_reduce((size_t)size, n, z, hu_binary32(), x, &c, rne, NULL, NULL) != HU_OK)
-      fail("fails", models[m], n);
+    MPI_Bcast(z[m], (int)n, MPI_FLOAT, m % size, MPI_COMM_WORLD);
     float *own = malloc(n * sizeof *own);
     if (!own) fail("no memory", "", n);
     memcpy(own, x[rank], n * sizeof *own);
     if (hu_mpi_allreduce(&where, n, own, hu_binary32(), own, &c, rne, NULL, NULL) != HU_OK)
       fail(where.why, models[m], n);
-    if (memcmp(own, z, n * sizeof *own) != 0) fail("other bits", models[m], n);
+    if (memcmp(own, z[m], n * sizeof *own) != 0) fail("other bits", models[m], n);
     free(own);
+    free(z[m]);
   }
   free(all);
-  free(z);
 }
 
 /* The last rank differs in one argument: all are told, and nothing is written. */
