@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """halfulp identify and halfulp distinguish: models, programs that misbehave, libraries, matrix products."""
 
+import functools
 import json
 import os
 import pathlib
@@ -22,6 +23,7 @@ def identify(*args, **keywords):
     return run('identify', '--golden', GOLDEN, *args, **keywords)
 
 
+@functools.lru_cache(maxsize=None)  # several tests look at the same answers, which they leave as they are
 def found(*args):
     done = identify('--json', '--verify', '2000', *args)
     assert done.returncode in (0, 1), done.stderr
@@ -48,8 +50,9 @@ class Models(unittest.TestCase):
         self.assertEqual((values['f'], values['l'], values['round'], values['cut'], values['emin'], values['over']),
                          ('24', '8', 'rtz', 'trunc', '-132', 'inf'))
         self.assertGreater(z['probes'], 0)
-        self.check('intel.vdpbf16ps', 8, '--fa', 'bfloat16')
-        self.check('arm.bfdot', 8, '--fa', 'bfloat16')
+        self.assertEqual(z['sums'], 'model')
+        self.check('intel.vdpbf16ps', 4, '--fa', 'bfloat16')
+        self.check('arm.bfdot', 4, '--fa', 'bfloat16')
 
     def test_a_unit_with_a_sign_of_its_own_for_zeros(self):
         """-0 and +0 count as one answer until the lower end is looked at, and are told apart there."""
@@ -60,7 +63,7 @@ class Models(unittest.TestCase):
 
     def test_no_golden_probe_with_c_where_there_is_none(self):
         """A kernel that adds C apart is asked without it; the golden probes that have one are no questions then."""
-        z = found('--fa', 'bfloat16', '--k', '32', '--without-c', '--', HALFULP, 'mma', 'any(splitk(1,any(nv.hopper.bf16.f32)))',
+        z = found('--fa', 'bfloat16', '--k', '16', '--without-c', '--', HALFULP, 'mma', 'any(splitk(1,any(nv.hopper.bf16.f32)))',
                   '--fa', 'bfloat16', '--fb', 'bfloat16', '--fd', 'binary32')
         self.assertEqual(z['verdict'], 'found', z)
         self.assertIn('nv.hopper.bf16.f32', z['presets'])
@@ -68,20 +71,16 @@ class Models(unittest.TestCase):
 
     def test_results_narrower_than_sums(self):
         """Kernels add in binary32 and store 16 bits."""
-        z = found('--fa', 'bfloat16', '--fd', 'bfloat16', '--k', '8', '--', HALFULP, 'mma', 'block(chain,l=2,order=down,daz=sign,ftz=tiny)',
-                  '--fa', 'bfloat16', '--fb', 'bfloat16', '--fd', 'bfloat16')
+        box = ('--', HALFULP, 'mma', 'block(chain,l=2,order=down,daz=sign,ftz=tiny)', '--fa', 'bfloat16', '--fb', 'bfloat16', '--fd', 'bfloat16')
+        z = found('--fa', 'bfloat16', '--fd', 'bfloat16', '--k', '4', *box)
         self.assertEqual((z['verdict'], z['sums']), ('found', 'binary32'), z)
         self.assertIn('intel.vdpbf16ps', z['presets'])
-        self.assertEqual(self.check('arm.bfdot', 8, '--fa', 'bfloat16')['sums'], 'model')
         with tempfile.TemporaryDirectory() as folder:
-            page = os.path.join(folder, 'page.html')
-            for wide in (True, False):
-                d = 'bfloat16' if wide else 'binary32'
-                done = identify('--fa', 'bfloat16', '--fd', d, '--k', '4', '--verify', '1000', '--report', page, '--', HALFULP, 'mma',
-                                'seq(binary32)', '--fa', 'bfloat16', '--fb', 'bfloat16', '--fd', d)
-                self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertEqual(b'the last one is rounded once more' in done.stdout, wide)
-                self.assertEqual('<h2>Sums</h2>' in pathlib.Path(page).read_text(), wide)
+            page = os.path.join(folder, 'page.html')  # test_reports has one without such sums
+            done = identify('--fa', 'bfloat16', '--fd', 'bfloat16', '--k', '2', '--verify', '1000', '--report', page, *box)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(b'the last one is rounded once more', done.stdout)
+            self.assertIn('<h2>Sums</h2>', pathlib.Path(page).read_text())
 
     def test_what_tells_other_presets(self):
         z = self.check('nv.ampere.bf16.f32', 16, '--fa', 'bfloat16')
@@ -134,8 +133,10 @@ class Models(unittest.TestCase):
                             '--', HALFULP, 'mma', 'nv.ampere.bf16.f32')
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(b'order and blocks:', done.stdout)
+            self.assertNotIn(b'the last one is rounded once more', done.stdout)
             text = pathlib.Path(page).read_text()
             self.assertIn('<svg', text)
+            self.assertNotIn('<h2>Sums</h2>', text)
             self.assertIn('block(align,l=', text)
             self.assertRegex(text, r'<pre>A bfloat16, B bfloat16, C and D binary32, K = 8\norder of the sum: ')  # lines stay lines
             self.assertIn('<td data-head="preset">arm.bfdot</td>', text)
@@ -144,6 +145,19 @@ class Models(unittest.TestCase):
             self.assertGreater(len(lines), 1000)
             question, _, answer = lines[7].partition(' = ')
             self.assertEqual(run('mma', 'nv.ampere.bf16.f32', stdin=question + '\n').stdout.decode().strip(), answer)
+
+
+# A sum in binary64, rounded to binary32: its codes, and what is printed of them.
+ADDING = '''
+import struct
+def value(h): return struct.unpack('>e', bytes.fromhex(h))[0]
+for i, line in enumerate(sys.stdin):
+    a, b, c = line.split()
+    s = struct.unpack('>f', bytes.fromhex(c))[0]
+    for k in range(0, len(a), 4): s += value(a[k:k + 4]) * value(b[k:k + 4])
+    bits = struct.unpack('>I', struct.pack('>f', s))[0] if abs(s) < 3e38 else 0x7f800000 if s > 0 else 0xff800000 if s < 0 else 0x7fc00000
+    print('%%08x' %% (%s), flush=True)
+'''
 
 
 class Misbehaviour(unittest.TestCase):
@@ -183,29 +197,13 @@ class Misbehaviour(unittest.TestCase):
                 self.assertEqual((done.returncode, json.loads(done.stdout)['verdict']), (1, 'constant'))
 
     def test_noise_now_and_then(self):
-        body = '''
-import subprocess
-unit = subprocess.Popen([%r, 'mma', 'nv.volta.f16.f32'], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-for i, line in enumerate(sys.stdin):
-    d, _ = subprocess.Popen([%r, 'mma', 'fp32', '--fa', 'binary16', '--fb', 'binary16', '--fd', 'binary32'],
-                            stdin=subprocess.PIPE, stdout=subprocess.PIPE).communicate(line.encode())
-    print('%%08x' %% (int(d, 16) ^ (i %% 50 == 49)), flush=True)
-''' % (HALFULP, HALFULP)
+        body = ADDING % 'bits ^ (i % 50 == 49)'
         with tempfile.TemporaryDirectory() as folder:
             done = identify('--json', '--fa', 'binary16', '--k', '4', '--verify', '100', *program(folder, body))
             self.assertEqual((done.returncode, json.loads(done.stdout)['verdict']), (1, 'noisy'), done.stderr)
 
     def test_a_sum_that_no_model_is(self):
-        body = '''
-import struct
-def value(h): return struct.unpack('>e', bytes.fromhex(h))[0]
-for line in sys.stdin:
-    a, b, c = line.split()
-    s = struct.unpack('>f', bytes.fromhex(c))[0]
-    for k in range(0, len(a), 4): s += value(a[k:k + 4]) * value(b[k:k + 4])
-    bits = struct.unpack('>I', struct.pack('>f', s))[0] if abs(s) < 3e38 else 0x7f800000 if s > 0 else 0xff800000 if s < 0 else 0x7fc00000
-    print('%08x' % (bits ^ 1 if bits & 0xff == 0x55 else bits), flush=True)
-'''
+        body = ADDING % 'bits ^ 1 if bits & 0xff == 0x55 else bits'
         with tempfile.TemporaryDirectory() as folder:
             done = identify('--json', '--fa', 'binary16', '--k', '4', '--verify', '3000', *program(folder, body))
             z = json.loads(done.stdout)
@@ -258,20 +256,19 @@ void gemm(size_t m, size_t n, size_t k, const void *a, const void *b, const void
 
 
 class Libraries(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        source, self.path = pathlib.Path(self.folder.name, 'box.c'), os.path.join(self.folder.name, 'box.so')
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        source, cls.path = pathlib.Path(cls.folder.name, 'box.c'), os.path.join(cls.folder.name, 'box.so')
         source.write_text(LIBRARY)
-        subprocess.run(['cc', '-O1', '-ffp-contract=off', '-shared', '-fPIC', str(source), '-o', self.path, '-lm'], check=True)
-
-    def tearDown(self):
-        self.folder.cleanup()
+        subprocess.run(['cc', '-O1', '-ffp-contract=off', '-shared', '-fPIC', str(source), '-o', cls.path, '-lm'], check=True)
 
     def test_functions(self):
         for more in ((), ('--gemm', '--tile', '5')):
-            z = found('--fa', 'binary32', '--k', '6', '--library', self.path, *more)
+            z = found('--fa', 'binary32', '--k', '4', '--library', self.path, *more)
             self.assertEqual((z['verdict'], z['model']), ('found', 'seq(binary32)'), z)
-            self.assertEqual(z['tree'], '((((((C + 0) + 1) + 2) + 3) + 4) + 5)')
+            self.assertEqual(z['tree'], '((((C + 0) + 1) + 2) + 3)')
 
     def test_an_order_without_a_text(self):
         z = found('--fa', 'binary32', '--k', '8', '--library', self.path, '--function', 'four')
