@@ -59,6 +59,7 @@ def items():
 
 # ---- sources ----
 
+@functools.lru_cache(maxsize=None)
 def stripped(text):
     """C without comments and blanks: what changes no result changes no hash."""
     text = re.sub(r'/\*.*?\*/|//[^\n]*', ' ', text, flags=re.S)
@@ -98,6 +99,11 @@ def text_of(path):
     return path.read_text()
 
 
+@functools.lru_cache(maxsize=None)
+def names_in(text, pattern):
+    return pattern.findall(text)
+
+
 def files_of(folder):
     """deprecated.c has the old names of calls, which no item uses."""
     return [path for end in ('*.[ch]', '*.cpp') for path in sorted((ROOT / folder).glob(end)) if path.name != 'deprecated.c']
@@ -107,7 +113,7 @@ def closure(paths, pattern, place, without=()):
     """The files of a place that others include, also through one another."""
     found, left = set(), list(paths)
     while left:
-        for name in pattern.findall(text_of(left.pop())):
+        for name in names_in(text_of(left.pop()), pattern):
             path = ROOT / place / name
             if path not in found and name not in without and path.is_file():
                 found.add(path)
@@ -136,7 +142,7 @@ def belongs_to_others(header, folders):
 
 @functools.lru_cache(maxsize=None)
 def file_hash(path):
-    return hashlib.sha256(stripped(path.read_text()).encode()).digest()
+    return hashlib.sha256(stripped(text_of(path)).encode()).digest()
 
 
 @functools.lru_cache(maxsize=None)
@@ -184,14 +190,14 @@ def read(path):
 
 
 def complaints(entries):
-    found = []
-    for name, item in items().items():
+    found, known = [], items()
+    for name, item in known.items():
         entry = entries.get(name)
         if entry is None:
             found.append('{}: has no entry'.format(name))
         elif entry['state'] == 'done' and entry['sources'] != sources(item):
             found.append('{}: its sources have changed since, and it is not marked stale'.format(name))
-    return found + ['{}: is no item'.format(name) for name in entries if name not in items()]
+    return found + ['{}: is no item'.format(name) for name in entries if name not in known]
 
 
 def mark(path):
