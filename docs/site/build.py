@@ -18,8 +18,10 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import headers  # noqa: E402
-import pages    # noqa: E402
+import header_filter  # noqa: E402
+import headers        # noqa: E402
+import page_filter    # noqa: E402
+import pages          # noqa: E402
 try:
     import commands
     import finish
@@ -147,6 +149,23 @@ def sources(html):
                 shutil.copy(aim, html / 'source' / name)
 
 
+def filter_all(out, inputs):
+    """Leaves what Doxygen is to read in place of each file where its filter takes it from: a process of Python for each would take
+    longer than Doxygen."""
+    shutil.rmtree(out / 'filtered', ignore_errors=True)
+    for path in map(pathlib.Path, inputs):
+        if path.suffix != '.md':
+            text = header_filter.filtered(path)
+        elif path.is_relative_to(ROOT) and path.relative_to(ROOT).as_posix() in pages.on_site():
+            text = page_filter.page(path.relative_to(ROOT).as_posix())
+        else:
+            text = path.read_text(encoding='utf-8')  # the page of all headers
+        aim = pathlib.Path('%s/filtered/%s' % (out, path))
+        aim.parent.mkdir(parents=True, exist_ok=True)
+        aim.write_text(text + '\n', encoding='utf-8')
+    (out / 'filtered.sh').write_text('exec cat "${0%.sh}/$1"\n', encoding='utf-8')
+
+
 def run(out, version, extra=()):
     out.mkdir(parents=True, exist_ok=True)
     for old in ('html', 'xml'):
@@ -155,13 +174,11 @@ def run(out, version, extra=()):
     inputs = [str(p) for p in headers.public_headers(ROOT) + headers.wrappers(ROOT)] + [str(ROOT / p) for p in pages.on_site()]
     inputs += [str(out / name) for name in ('reference.md',)]
     settings = (SITE / 'Doxyfile').read_text(encoding='utf-8')
-    for name, value in {'ROOT': ROOT, 'OUT': out, 'INPUT': ' '.join('"%s"' % i for i in inputs), 'PYTHON': sys.executable,
-                        'VERSION': version}.items():
+    for name, value in {'ROOT': ROOT, 'OUT': out, 'INPUT': ' '.join('"%s"' % i for i in inputs), 'VERSION': version}.items():
         settings = settings.replace('@%s@' % name, str(value))
     (out / 'Doxyfile').write_text(settings, encoding='utf-8')
-    (out / 'names.txt').write_text('\n'.join(sorted(headers.names(ROOT))), encoding='utf-8')
-    done = subprocess.run(['doxygen', str(out / 'Doxyfile')], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=out,
-                          env=dict(os.environ, HALFULP_NAMES=str(out / 'names.txt')))
+    filter_all(out, inputs)
+    done = subprocess.run(['doxygen', str(out / 'Doxyfile')], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=out)
     warnings = (out / 'warnings.txt').read_text(encoding='utf-8') if (out / 'warnings.txt').exists() else ''
     if done.returncode or warnings.strip() or done.stdout.strip():
         print(done.stdout + warnings)

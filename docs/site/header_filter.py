@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Turns a public header into what Doxygen reads: header_filter.py HEADER (Doxygen's INPUT_FILTER).
+"""Turns a public header into what Doxygen reads: header_filter.py HEADER; build.py does all in one process.
 
 Each declaration gets the comment that holds for it (headers.py) as a block before it; what is indented in a comment
 becomes code or preformatted text; names of the library become links."""
@@ -112,17 +112,17 @@ def wrapper(text):
     return re.sub(r'(?ms)^([ ]*)(/\*.*?\*/)\n', one, text)
 
 
-def main(path):
+def filtered(path):
+    """What Doxygen reads in place of a header."""
     name = next((h for h in HEADERS if str(path).endswith('include/' + h)), '')
     said = re.sub(r'^[\w/]+\.hp* - ', '', headers.about(path))
     text = '\n'.join(body(headers.sentence(headers.about(path))[:1] + said[1:]))
-    print('/** @file %s\n%s\n*/' % (name, text))
+    about = '/** @file %s\n%s\n*/\n' % (name, text)
     if str(path).endswith('.hpp'):
         source = pathlib.Path(path).read_text(encoding='utf-8')
-        print(wrapper(source.split('*/', 2)[2]))
-    else:
-        print('\n'.join(sections(headers.parse(path)[1])))
+        return about + wrapper(source.split('*/', 2)[2])
+    return about + '\n'.join(sections(headers.parse(path)[1]))
 
 
 if __name__ == '__main__':
-    main(sys.argv[1])
+    print(filtered(sys.argv[1]))

@@ -5,7 +5,7 @@ The headers' own style: a comment stands before what it describes and holds for 
 line or comment; a comment behind a declaration, a field or an enumerator on its line belongs to that one alone, besides;
 `---- title ----` begins a section."""
 import dataclasses
-import os
+import functools
 import pathlib
 import re
 
@@ -151,6 +151,7 @@ def about(path):
     return strip_marks(re.findall(r'/\*.*?\*/', pathlib.Path(path).read_text(encoding='utf-8'), re.S)[1])
 
 
+@functools.lru_cache(maxsize=None)
 def parse(path):
     """(the comment of the file, its items)."""
     items = pieces(pathlib.Path(path).read_text(encoding='utf-8'), ';', True)
@@ -187,11 +188,9 @@ def declared(items):
     return [i for i in items if i.kind in ('macro', 'record', 'enum', 'other')]
 
 
+@functools.lru_cache(maxsize=None)
 def names(root):
-    """All names that the headers declare: functions, types, macros, enumerators; from the file that build.py leaves for its
-    filters, where there is one."""
-    if os.environ.get('HALFULP_NAMES'):
-        return set(pathlib.Path(os.environ['HALFULP_NAMES']).read_text(encoding='utf-8').split())
+    """All names that the headers declare: functions, types, macros, enumerators."""
     found = set()
     for path in public_headers(root):
         for item in declared(parse(path)[1]):

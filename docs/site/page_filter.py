@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Turns a page into Doxygen's Markdown: page_filter.py PAGE.md (Doxygen's INPUT_FILTER).
+"""Turns a page into Doxygen's Markdown: build.py leaves the result where Doxygen's filter finds it.
 
 Headings get labels from which links of the form page.md#anchor can be made, links and images the names that they have on
 the site, and what Doxygen would take for commands is kept from it. docs/ stays what every other reader of Markdown
@@ -113,11 +113,3 @@ def page(path):
             out.append('')
     close()
     return '\n'.join(out)
-
-
-if __name__ == '__main__':
-    given = pathlib.Path(sys.argv[1]).resolve()
-    if given.is_relative_to(ROOT) and str(given.relative_to(ROOT)) in SITE:
-        print(page(str(given.relative_to(ROOT))))
-    else:
-        print(given.read_text(encoding='utf-8'))  # build.py's own page

@@ -2,6 +2,7 @@
 """The reference of the Python package: every public name with its signature and docstring, read from python/halfulp by ast
 (the package need not be built), and what of it the search finds."""
 import ast
+import copy
 import functools
 import html
 import re
@@ -21,10 +22,12 @@ MODULES = [('halfulp', 'the package itself'), ('halfulp.codes', 'operations on c
 FOLDERS = {'halfulp': '', 'halfulp.train': 'train/', 'halfulp.torch': 'torch/'}
 
 
+@functools.lru_cache(maxsize=None)
 def tree(module):
     return ast.parse((PACKAGE / (module + '.py')).read_text(encoding='utf-8'))
 
 
+@functools.lru_cache(maxsize=None)
 def values(module):
     """{name: the expression} of a module's assignments."""
     out = {}
@@ -115,6 +118,7 @@ def find(module, name):
                 what = ast.literal_eval(values('codes')['WHAT'])[name]
                 behind = values(module)['_named'].args[1]
                 text = ''.join(ast.literal_eval(values(module)[p.id] if isinstance(p, ast.Name) else p) for p in (behind.left, behind.right))
+                node = copy.copy(node)
                 node.decorator_list = [ast.parse('with_options()', mode='eval').body]
                 return Function(node, name, what + text)
             return Function(node)

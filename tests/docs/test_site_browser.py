@@ -4,7 +4,8 @@ broken link; the search finds what newcomers type; blocks are copied, pages foll
 by keyboard.
 
 usage: test_site_browser.py SOURCE_ROOT BUILD_ROOT some|all     exit code 77: no Chromium, Selenium, or what makes the site
-some: the first pages and of the others every eighth, and no playground, which has a test of its own"""
+some: the first pages and of each kind of the others (headers, listings, records, commands, ...) every twentieth, and no
+playground, which has a test of its own"""
 import functools
 import http.server
 import importlib.util
@@ -44,6 +45,8 @@ SITE = build / 'docs-browser' / 'html'
 WIDTHS, THEMES = (1400, 390), ('light', 'dark')
 # What a reader sees first, and how many windows of 1400 x 1000 its text may fill: two, and what other fonts may add.
 FIRST, SCREENS = ('page_readme.html', 'index.html', 'page_guide_hardware.html', 'page_guide_researcher.html', 'page_guide_simulator.html'), 2.3
+# Of the pages in FIRST at 1400 pixels: the height of the text and the pictures in it; test_every_page, which opens them, fills it.
+TEXTS = {}
 # What a newcomer types, and the page (and place) that is to come first.
 WORDS = [
     ('quantize', 'command_quantize.html'), ('stochastic', 'page_glossary.html#page_glossary__stochastic_rounding'),
@@ -80,6 +83,8 @@ if (page.scrollWidth <= width) return [];
 return [].slice.call(document.querySelectorAll('body *')).filter(function (e) {
   return e.getBoundingClientRect().right > width + 1 && !e.closest('.code > pre, .table, .formula, .memproto, .fieldtable');
 }).slice(-3).map(function (e) { return e.tagName + '.' + e.className + ' ' + e.textContent.slice(0, 60); }).concat(['scrollWidth ' + page.scrollWidth]);"""
+# The height of the text, and the pictures in it.
+TEXT = "var body = document.querySelector('.body'); return [body.getBoundingClientRect().height, body.querySelectorAll('img').length];"
 # Words in tables that a line ends within, though they would fit into one.
 BROKEN = r"""
 var found = [];
@@ -145,6 +150,10 @@ class Browser:
     def press(self, *keys):
         self.driver.switch_to.active_element.send_keys(*keys)
 
+    def insert(self, text):
+        """What has the focus gets a text at once, as from the clipboard: it searches once and not with each letter."""
+        self.driver.execute_cdp_cmd('Input.insertText', {'text': text})
+
     def complaints(self):
         return [entry['message'] for entry in self.driver.get_log('browser') if entry['level'] == 'SEVERE']
 
@@ -172,14 +181,27 @@ def made():
     shutil.copytree(made_site.made(root, build) / 'html', SITE)
 
 
+def kind_of(name):
+    """What a page is made from, which decides about its looks."""
+    end = re.search(r'_source\.html$|_8hp*\.html$', name)
+    return end[0] if end else re.match('struct|class|[a-z]+_|', name)[0]
+
+
+def some_of(paths):
+    """The first pages, and of each kind every twentieth, from the first one on."""
+    kinds = {}
+    for path in paths:
+        kinds.setdefault(kind_of(path.name), []).append(path)
+    assert len(kinds) > 6 and all(kinds.get(kind) for kind in ('page_', '_8h.html', '_source.html', 'struct', 'command_', 'man_', 'python_')), kinds
+    return [path for path in paths if path.name in FIRST or path in kinds[kind_of(path.name)][::20]]
+
+
 def test_every_page(browser):
     """Loads each once; the sizes and colours change under it."""
     seen, wrong, paths = {}, [], sorted(SITE.glob('*.html'))
     assert len(paths) > 200, len(paths)
     browser.view(WIDTHS[0])
-    for i, path in enumerate(paths):
-        if not everything and path.name not in FIRST and i % 8:
-            continue
+    for path in paths if everything else some_of(paths):
         browser.open(path.name)
         seen[path.name] = look = browser.run(LOOK)
         # The pages share their rules, too: of the others each has one width, and its neighbours have the other one.
@@ -189,6 +211,8 @@ def test_every_page(browser):
             for theme in sorted(THEMES, key=lambda t: t != browser.media[0]) if path.name in FIRST else THEMES[:1]:
                 browser.view(width, theme)
                 wrong += ['%s at %d, %s: %s' % (path.name, width, theme, out) for out in browser.run(OUTSIDE, width)]
+                if path.name in FIRST and width == 1400:
+                    TEXTS[path.name] = browser.run(TEXT)
             wrong += ['%s at %d: a line of a table ends within %s' % (path.name, width, word) for word in browser.run(BROKEN)]
         wrong += ['%s: %s' % (path.name, text) for text in browser.complaints()]
         wrong += ['%s: a picture that is none: %s' % (path.name, p) for p in look['pictures']]
@@ -278,7 +302,7 @@ def test_search(browser):
     marks = re.compile(r'```|<!--|</?\w+>|\]\(|\*\*|&\w+;')
     for text, wanted in WORDS:
         box.send_keys(Keys.CONTROL, 'a')
-        box.send_keys(text)
+        browser.insert(text)
         hits = browser.until("""document.getElementById('search').value === arguments[0] && [].slice.call(document.querySelectorAll('#found a')).map(
             function (a) { return [a.getAttribute('href'), a.querySelector('small').textContent]; })""", text)
         first = hits[0][0] if hits else None
@@ -287,7 +311,7 @@ def test_search(browser):
             assert not marks.search(excerpt) and len(excerpt) < 170, (text, address, excerpt)
     assert len(WORDS) >= 20
     box.send_keys(Keys.CONTROL, 'a')
-    box.send_keys('zzzzqqq')
+    browser.insert('zzzzqqq')
     browser.until("document.getElementById('found').textContent === 'Nothing found'")
     print('%d words find their page first' % len(WORDS))
 
@@ -325,14 +349,11 @@ def copied_by_keyboard(browser, base, wanted, name):
     assert pasted == wanted, (wanted, pasted)
 
 
-def test_two_screens(browser):
+def test_two_screens():
     """The pages that a reader sees first: the text, without the site's own frame, in a window of 1400 x 1000."""
-    browser.view(1400)
-    heights = {}
+    heights = {name: TEXTS[name][0] for name in FIRST}
     for name in FIRST:
-        browser.open(name)
-        heights[name] = browser.run("return document.querySelector('.body').getBoundingClientRect().height")
-        assert browser.run("return document.querySelectorAll('.body img').length") > 0, '%s: no picture' % name
+        assert TEXTS[name][1] > 0, '%s: no picture' % name
     long = {name: height for name, height in heights.items() if not 1000 < height <= 1000 * SCREENS}
     assert not long, long
     print('the first pages are %.1f to %.1f screens long' % (min(heights.values()) / 1000, max(heights.values()) / 1000))
@@ -373,7 +394,6 @@ def test_contents_follow(browser):
         browser.run('window.scrollTo(0, document.documentElement.scrollHeight)')
         browser.until("decodeURIComponent(document.querySelector('.onpage a[aria-current]').hash.slice(1)) === arguments[0]", places[-1])
     browser.view(1400)
-    browser.open('page_numerics.html')
     assert browser.run("return getComputedStyle(document.documentElement).scrollBehavior") == 'smooth'
     print('contents follow')
 
@@ -416,18 +436,18 @@ def test_focus_and_colours(browser):
     browser.run("document.querySelector('h2 .self').focus()")
     browser.until("getComputedStyle(document.querySelector('h2 .self')).opacity === '1'")
     colours = 0
-    for theme in THEMES:
-        for name in ('page_numerics.html', 'page_embedding.html', 'mode_8h.html', 'mode_8h_source.html', 'python_halfulp.html',
-                     'command_gemm.html', 'man_halfulp_1.html'):
+    for name in ('page_numerics.html', 'page_embedding.html', 'mode_8h.html', 'mode_8h_source.html', 'python_halfulp.html',
+                 'command_gemm.html', 'man_halfulp_1.html'):
+        browser.open(name)
+        browser.run("document.querySelectorAll('.copy').forEach(function (c) { c.style.opacity = 1; })")
+        for theme in THEMES:  # under the page; only opacities take time to change
             browser.view(1400, theme)
-            browser.open(name)
-            browser.run("document.querySelectorAll('.copy').forEach(function (c) { c.style.opacity = 1; })")
             count, pale = browser.run(PALE)
             assert not pale, (theme, name, pale)
             colours += count
-        dark = browser.run("""return getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)
-            .reduce(function (x, y) { return x + y; }) < 200""")
-        assert dark == (theme == 'dark'), theme
+            dark = browser.run("""return getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)
+                .reduce(function (x, y) { return x + y; }) < 200""")
+            assert dark == (theme == 'dark'), theme
     assert colours > 60, colours
     print('the focus is seen; %d colours on their grounds' % colours)
 
@@ -441,7 +461,8 @@ def main():
         test_every_page(browser)
         print('pages: %.0f s' % (time.time() - begin))
         test_one_behind_the_other()
-        for test in (test_faults_are_seen, test_two_screens, test_search, test_search_by_keyboard, test_copy, test_contents_follow,
+        test_two_screens()
+        for test in (test_faults_are_seen, test_search, test_search_by_keyboard, test_copy, test_contents_follow,
                      test_narrow, test_focus_and_colours):
             test(browser)
     finally:
