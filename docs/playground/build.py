@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 """The playground: the library as WebAssembly and the page around it.
 
-    build.py OUT        OUT/playground.html, .css, .wasm, playground-wasm.js, js/*.js
+    build.py OUT [--quick]        OUT/playground.html, .css, .wasm, playground-wasm.js, js/*.js
 
 The library is its two-file source (scripts/amalgamate.py) of the files that emu/*/meson.build lists. playground-wasm.js holds the
 bytes once more, in base64: a page that is opened from a file may load scripts, and nothing else. Without emcc nothing is
-written, and the exit status is 77."""
+written, and the exit status is 77. --quick: without optimization, for tests, where compiling takes longer than running."""
 import base64
 import pathlib
 import re
@@ -19,7 +19,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PAGES = ['playground.html', 'playground.css']
 OWN = [HERE / 'shim.c', HERE / 'sums.c', ROOT / 'cli/explain/neighbours.c', ROOT / 'cli/explain/rules.c']
-FLAGS = ['-O2', '-std=c11', '-Wall', '-Wextra', '-Werror', '-DHALFULP_NO_THREADS', '-DHU_NO_DEPRECATED', '-I', str(ROOT / 'include'), '-I', str(ROOT)]
+FLAGS = ['-std=c11', '-Wall', '-Wextra', '-Werror', '-DHALFULP_NO_THREADS', '-DHU_NO_DEPRECATED', '-I', str(ROOT / 'include'), '-I', str(ROOT)]
 LINK = ['-s', 'STANDALONE_WASM=1', '--no-entry', '-s', 'ALLOW_MEMORY_GROWTH=1', '-s', 'INITIAL_MEMORY=4194304', '-s', 'TOTAL_STACK=262144']
 
 
@@ -39,7 +39,7 @@ def run(command):
         sys.exit(f'playground: {command[0]} failed\n{done.stdout}')
 
 
-def build(out):
+def build(out, optimization='-O2'):
     if not shutil.which('emcc'):
         print('playground: left out, there is no emcc (Debian: emscripten)')
         return 77
@@ -49,8 +49,8 @@ def build(out):
         work = pathlib.Path(work)
         run([sys.executable, ROOT / 'scripts/amalgamate.py', ROOT, work, *library_sources()])
         quiet = ['-Wno-unused-function', '-Wno-unused-parameter']
-        run(['emcc', *FLAGS, *quiet, '-c', '-o', work / 'library.o', work / 'halfulp.c'])
-        run(['emcc', *FLAGS, *LINK, '-o', work / 'playground.wasm', work / 'library.o', *OWN])
+        run(['emcc', optimization, *FLAGS, *quiet, '-c', '-o', work / 'library.o', work / 'halfulp.c'])
+        run(['emcc', optimization, *FLAGS, *LINK, '-o', work / 'playground.wasm', work / 'library.o', *OWN])
         code = (work / 'playground.wasm').read_bytes()
     (out / 'playground.wasm').write_bytes(code)
     (out / 'playground-wasm.js').write_text('window.playgroundWasm = "%s";\n' % base64.b64encode(code).decode(), encoding='ascii')
@@ -63,4 +63,4 @@ def build(out):
 
 
 if __name__ == '__main__':
-    sys.exit(build(sys.argv[1]))
+    sys.exit(build(sys.argv[1], *['-O0'] * (sys.argv[2:] == ['--quick'])))

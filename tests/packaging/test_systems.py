@@ -3,9 +3,10 @@
 """The library's sources compile for macOS (by clang, x86-64 and arm64) and for Windows (by MinGW): every file of
 libhalfulp, the kernels once for each level that is given, and the two files (onefile/), without a warning. For macOS
 there is no C library here: headers/ declares what the library calls, and nothing is linked. For Windows the two
-files become a program, which Wine runs: its digests are this machine's.
+files become a program, which Wine runs: its digests are this machine's. The two files hold the text of every file, so
+that `some` of Windows compiles only those by themselves, too, that include more than standard headers.
 
-usage: test_systems.py apple|windows ROOT ONE_FILE_FOLDER DIGESTS FILE... [--level NAME FLAGS FILE...]...
+usage: test_systems.py apple|windows some|all ROOT ONE_FILE_FOLDER DIGESTS FILE... [--level NAME FLAGS FILE...]...
 Ends with 77 where the compiler is missing."""
 import concurrent.futures
 import os
@@ -65,11 +66,13 @@ def apple(root, one_file, sources, levels):
         print(f'{target}: {len(jobs)} files of the library and the two files compile')
 
 
-def windows(root, one_file, digests, sources):
+def windows(everything, root, one_file, digests, sources):
     compiler = shutil.which('x86_64-w64-mingw32-gcc') or skip('no MinGW here (Debian: gcc-mingw-w64-x86-64)')
     common = [compiler, *STRICT, '-I' + root, '-I' + root + '/include']
-    compile_all([*common, '-fsyntax-only', file] for file in sources)
-    print(f'MinGW: {len(sources)} files of the library compile')
+    alone = [file for file in sources if everything or '#include <pthread.h>' in pathlib.Path(file).read_text(encoding='utf-8')]
+    assert alone, 'no file has threads'
+    compile_all([*common, '-fsyntax-only', file] for file in alone)
+    print(f'MinGW: {len(alone)} of {len(sources)} files of the library compile')
     with tempfile.TemporaryDirectory() as scratch:
         made, program = os.path.join(scratch, 'halfulp.o'), os.path.join(scratch, 'digests.exe')
         run([*common, '-O0', '-c', one_file + '/halfulp.c', '-o', made])
@@ -89,14 +92,14 @@ def windows(root, one_file, digests, sources):
     print('Wine: the two files give the digests of this machine')
 
 
-def main(system, root, one_file, digests, *rest):
+def main(system, extent, root, one_file, digests, *rest):
     sources, *parts = split_at(rest, '--level')
     levels = {part[0]: (part[1].split(), part[2:]) for part in parts}
     assert len(sources) > 50 and all(pathlib.Path(file).is_file() for file in sources), 'these are not the files of the library'
     if system == 'apple':
         apple(root, one_file, sources, levels)
     else:
-        windows(root, one_file, digests, sources)
+        windows(extent == 'all', root, one_file, digests, sources)
 
 
 def split_at(words, mark):
