@@ -5,6 +5,7 @@ and a page that a reader can use.
 
 usage: test_playground.py ROOT COMMAND some|all
 some: WebAssembly without optimization, which compiles in an eighth of the time, and a tenth of the conversions"""
+import functools
 import json
 import os
 import pathlib
@@ -86,7 +87,7 @@ def both_nan(case, got):
 
 
 def check_sums(page, golden):
-    width_of = lambda f: page.run('return engine.system(0, arguments[0]).width', f)
+    width_of = functools.lru_cache(maxsize=None)(lambda f: page.run('return engine.system(0, arguments[0]).width', f))
     cases = golden_cases.sums(golden) + golden_cases.units(golden, width_of)
     got = page.run(SUM, cases)
     wrong = [(c, g) for c, g in zip(cases, got) if not (g[0] == (c[9].lstrip('0') or '0') or both_nan(c, g[0])) or g[2:] != ['last']
@@ -179,11 +180,14 @@ def check_npy(page):
 
 
 def check_layout(page):
+    """Opened at each width; tabs and colours change under it."""
     for width in (1400, 390):
-        for scheme in ('light', 'dark'):
-            browser.scheme(page.driver, scheme)
-            for tab in ('format', 'number', 'operation', 'sum', 'data'):
-                page.open('#tab=' + tab, width)
+        page.open('#tab=format', width)
+        for tab in ('format', 'number', 'operation', 'sum', 'data'):
+            page.find('#tab-' + tab).click()
+            assert page.find('#panel-' + tab).is_displayed(), tab
+            for scheme in ('light', 'dark'):
+                browser.scheme(page.driver, scheme)
                 wide = page.run('return document.documentElement.scrollWidth')
                 assert wide <= width, (tab, width, scheme, wide)
                 unnamed = page.run('''return [...document.querySelectorAll('main button, main input, main select, main textarea')].filter((e) =>
