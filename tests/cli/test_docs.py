@@ -15,6 +15,12 @@ import support  # noqa: E402
 COMMANDS = ("formats", "presets", "info", "encode", "decode", "explain", "quantize", "gemm", "train", "experiments", "experiment", "models", "mma",
             "identify", "distinguish", "diff", "plot", "sweep", "vectors", "check-vectors", "testfloat", "verify", "probe-hw", "bench")
 MAN = os.environ["HALFULP_MAN"]
+# Examples that take more time than all others together. Only the long run has them: these tests run the same command for a shorter time.
+LONG = {
+    "halfulp bench --seconds 5": "test_bench.py",
+    "halfulp experiment bfloat16-updates": "test_experiment.py",
+    "halfulp experiment --paper s2fp8 --table 4 --budget 20s": "test_papers.py",
+}
 
 
 def built(command):
@@ -71,7 +77,7 @@ class Docs(support.Case):
                 yield line
 
     def test_help_examples(self):
-        done = 0
+        done, long = 0, set()
         for command in COMMANDS:
             if not built(command):
                 continue  # built without
@@ -85,6 +91,10 @@ class Docs(support.Case):
                     continue  # built without
                 if line.startswith("halfulp probe-hw"):
                     continue  # wants a device; test_verify.py
+                if line.startswith(tuple(LONG)):
+                    long.add(next(one for one in LONG if line.startswith(one)))
+                    if os.environ["HALFULP_EXHAUSTIVE"] != "1":
+                        continue
                 self.needs(line)
                 r = self.shell(line)
                 self.assertEqual(r.returncode, 0, (line, r))
@@ -93,6 +103,8 @@ class Docs(support.Case):
                     self.assertNotEqual(r.stdout, b"", line)
                 done += 1
         self.assertGreaterEqual(done, 18)
+        if os.environ["HALFULP_TRAIN"] != "0":
+            self.assertEqual(long, set(LONG), "no such examples any more")
         print("examples of --help that work: %d" % done)
 
     def test_experiments_page(self):
