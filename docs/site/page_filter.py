@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Turns a page into Doxygen's Markdown: build.py leaves the result where Doxygen's filter finds it.
 
