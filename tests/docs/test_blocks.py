@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The blocks of one page, compiled and run against an installed copy: test_blocks.py SOURCE_ROOT BUILD_ROOT PAGE
+"""The blocks of one page, compiled and run against an installed copy: test_blocks.py SOURCE_ROOT BUILD_ROOT PAGE [all]
 
 A fenced block's language says what becomes of it (CONTRIBUTING.md has the same list for writers):
 
@@ -13,9 +13,9 @@ A fenced block's language says what becomes of it (CONTRIBUTING.md has the same 
 
 A comment in the line before a fence: `<!-- file: NAME -->` puts the block into the folder of the sh blocks under that name,
 `<!-- not run: REASON -->` leaves it out; reasons: gpu, root, long, network. `<!-- needs: mpi -->` leaves it out where there is no
-mpirun or no halfulp-mpi. Before a text block `<!-- output -->`: what the
-block before it prints, to the letter; a line of three points stands for any lines. Any other language, a block without one,
-and a block by indentation fail. Exit code 77, after all else was done, where a tool or a Python module is missing."""
+mpirun or no halfulp-mpi. `<!-- long run -->`: with `all` alone, which `make check-exhaustive` has; other tests cover what such a
+block does. Before a text block `<!-- output -->`: what the block before it prints, to the letter; a line of three points stands
+for any lines. Any other language, a block without one, and a block by indentation fail. Exit code 77, after all else was done, where a tool or a Python module is missing."""
 import collections
 import pathlib
 import re
@@ -57,6 +57,7 @@ class Page:
                                          PYTHONDONTWRITEBYTECODE='1', **MPI)
         self.seen = collections.Counter()
         self.absent = []
+        self.left = set()  # lines of blocks for the long run
         self.printed = {}
         shutil.copytree(source / 'examples', folder / 'examples', ignore=shutil.ignore_patterns('build*', '*.run', '*.sweep'))
         (folder / 'data').symlink_to(source / 'data')
@@ -190,6 +191,8 @@ class Page:
                 self.compare(before, block)
 
     def compare(self, before, block):
+        if before and before.line in self.left and block.language == 'text':
+            return
         if block.language != 'text' or not before or before.line not in self.printed:
             raise Failed('line %d: output of what? No block before it was run' % block.line)
         lines = [r'(?:.*\n)*?' if line == '...' else re.escape(line.rstrip()) + r'[ ]*\n' for line in block.text.rstrip('\n').split('\n')]
@@ -213,6 +216,10 @@ class Page:
             (self.folder / file[1]).write_text(block.text)
         if reason:
             self.seen['not run: ' + reason[1]] += 1
+            return
+        if block.comment == 'long run' and sys.argv[4:] != ['all']:
+            self.seen['for the long run'] += 1
+            self.left.add(block.line)
             return
         if needs and any([self.lacks('line %d' % block.line, program) for program in NEEDS[needs[1]]]):
             return

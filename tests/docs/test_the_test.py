@@ -31,6 +31,16 @@ echo 0.3 | halfulp encode -f float8_e4m3fn
 ```sh
 false
 ```
+
+<!-- long run -->
+```sh
+exit 7
+```
+
+<!-- output -->
+```text
+nothing
+```
 ''', '''
 ```c
 #include <halfulp/halfulp.h>
@@ -62,6 +72,7 @@ WRONG = [
     ('```text\n2a', '\n    indented\n\n```text\n2a', 'a block by indentation'),
     ('not run: network', 'not run: lazy', 'reasons are gpu, root, long, network'),
     ('not run: network', 'network', 'exit code 1'),
+    ('long run', 'longer run', 'exit code 7'),
     ('not run: network', 'needs: luck', 'a block can need mpi'),
     ('test -f a.ini', 'test -f b.ini', 'exit code 1'),
     ('\n2a', '\n2b', 'the page says'),
@@ -75,19 +86,21 @@ WRONG = [
 ]
 
 
-def run(text, folder):
+def run(text, folder, *more):
     page = pathlib.Path(folder) / 'page.md'
     page.write_text(text)
-    done = subprocess.run([sys.executable, '-B', str(pathlib.Path(__file__).with_name('test_blocks.py')), source, build, str(page)],
+    done = subprocess.run([sys.executable, '-B', str(pathlib.Path(__file__).with_name('test_blocks.py')), source, build, str(page), *more],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return done.returncode, done.stdout
 
 
 with tempfile.TemporaryDirectory() as folder:
     code, said = run(''.join(GOOD), folder)
-    assert code == 0 and '2 output compared' in said and '1 not run: network' in said, said
+    assert code == 0 and '2 output compared' in said and '1 not run: network' in said and '1 for the long run' in said, said
     code, said = run(''.join(GOOD).replace('x = 1', 'import no_such_module'), folder)
     assert code == 77 and 'no_such_module' in said and '1 output compared' in said, said
+    code, said = run(GOOD[0], folder, 'all')
+    assert code == 1 and 'exit code 7' in said, said
     for old, new, wanted in WRONG:
         part = next(part for part in (reversed(GOOD) if old.startswith('2\n') else GOOD) if old in part)
         code, said = run(part.replace(old, new, 1), folder)
