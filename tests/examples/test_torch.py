@@ -21,7 +21,7 @@ SYSTEMS = {'float32': 0.75, 'FP8, sums in binary16': 0.75, 'MX, 4-bit weights': 
 def python_with_torch(build):
     for python in (str(build / 'venv' / 'bin' / 'python'), sys.executable):
         try:
-            said = subprocess.run([python, '-c', 'import numpy, torch; print(torch.__version__)'],
+            said = subprocess.run([python, '-c', 'import importlib.metadata, numpy; print(importlib.metadata.version("torch"))'],
                                   stdout=subprocess.PIPE,
                                   stderr=subprocess.DEVNULL, universal_newlines=True)
         except OSError:

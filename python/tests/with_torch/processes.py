@@ -23,8 +23,9 @@ def run(world, work, *arguments):
     """What work(rank, world, *arguments) returns in each of `world` processes. Where it raises an exception, its
     process ends, and so do those that wait for it."""
     context = multiprocessing.get_context('forkserver')
-    # DistributedDataParallel imports torch._dynamo.
-    context.set_forkserver_preload([__name__, work.__module__, 'torch._dynamo'])
+    # DistributedDataParallel imports torch._dynamo. A server of Python 3.11 does not find this folder, and passes over its
+    # modules: what takes long in them is named as well.
+    context.set_forkserver_preload([__name__, work.__module__, 'torch._dynamo', 'halfulp.torch.distributed', 'pytest'])
     with tempfile.TemporaryDirectory() as folder:
         each = [context.Process(target=_process, args=(rank, world, folder, work, arguments)) for rank in range(world)]
         for one in each:

@@ -60,7 +60,7 @@ def ours_of(x):
     return np.concatenate([part.numpy().astype(np.float32).reshape(SAMPLES, -1) for part in rows], 1)
 
 
-LONG = ('lstm650', 'mobilenet2', 'seq2seq', 'squeezenet')
+LONG = ('lstm650', 'mobilenet2', 'seq2seq', 'squeezenet', 'transformer128')  # the layers of each are in others, too
 
 
 @pytest.mark.parametrize('name', [pytest.param(name, marks=pytest.mark.long) if name in LONG else name

@@ -199,7 +199,7 @@ def test_gradcheck():
                                                        for x, y in zip(a.detach(), b.detach())]))
     assert torch.autograd.gradcheck(lambda a, b, c: ht.linear(a, b[0].t(), c, exact), (a, b, c), nondet_tol=0)
     x, w = (plain(*shape, dtype=torch.float64, seed=i).requires_grad_()
-            for i, shape in enumerate(((2, 4, 5, 6), (6, 2, 3, 2))))
+            for i, shape in enumerate(((2, 4, 3, 2), (4, 2, 3, 2))))
     assert torch.autograd.gradcheck(lambda x, w: ht.conv2d(x, w, None, (2, 1), (1, 2), (1, 2), 2, exact), (x, w))
     assert torch.autograd.gradcheck(lambda a: ht.quantize(a, 'keep', backward='fp(11,20,0)'), (a,))
     with pytest.raises(TypeError, match='float64 tensors are multiplied as they are'):
