@@ -39,6 +39,11 @@ MPI = {'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1', 'OM
        'OMPI_MCA_plm': 'isolated', 'OMPI_MCA_btl_vader_single_copy_mechanism': 'none'}
 # Commands of sh blocks that a machine may lack.
 TOOLS = ('verilator', 'iverilog', 'cmake', 'nvcc', 'doxygen')
+# Benches of Verilator are one file of C++ without optimisation, which is compiled soonest; what all benches have is there after the test
+# of examples/dpi (hardware.py).
+VERILATED = {'MAKEFLAGS': ' -- VM_PARALLEL_BUILDS=0 OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0'}
+if shutil.which('ccache'):
+    VERILATED['OBJCACHE'] = 'ccache'
 LANGUAGES = ('c', 'cpp', 'cuda', 'python', 'sh', 'systemverilog', 'ini', 'text')
 # What a unit that includes a header links; libhalfulp comes with each of them.
 LIBRARIES = [('halfulp-train-cuda', r'halfulp/train/device\.h'), ('halfulp-train', r'halfulp/train[/.]'),
@@ -55,7 +60,7 @@ class Page:
         self.copy = staged.Staged(build)
         # The package as it stands in the source, with the installed libraries.
         self.env = self.copy.environment(PYTHONPATH=str(source / 'python'), HALFULP_LIBRARY=str(self.copy.libdir), MPLBACKEND='Agg',
-                                         PYTHONDONTWRITEBYTECODE='1', **MPI)
+                                         PYTHONDONTWRITEBYTECODE='1', **MPI, **VERILATED)
         self.seen = collections.Counter()
         self.absent = []
         self.left = set()  # lines of blocks for the long run

@@ -16,6 +16,7 @@ import hardware
 
 LANES = 4
 MODEL = 'block(align,l=4,f=13,emin=-28,acc=fp(5,10,0),out=fp(8,23,0))'
+FEW = 'LINES=500'  # where two or three wrong units are told from right ones, not what is right of the unit
 DOT = ['dot', '--accum', MODEL, '-n', LANES, '--tiny', 'before', '--fa', 'float8_e4m3fn', '--fb', 'float8_e4m3fn', '--fd', 'fp(5,10,0)']
 
 
@@ -84,10 +85,10 @@ def check_parameters(tools, folder):
                         ('ACC_M=4 KEEP=5', 'and 6'), ('LANES=16', '1 to 8')):
         fails(tools, says, 'make', *shape.split(), cwd=folder)
     assert 'KEEP=14' in tools.run('make', '-n', 'KEEP=14', cwd=folder)
-    tools.run('make', 'files', 'BUILD=stale', cwd=folder)
-    fails(tools, r'cases, [1-9]\d* differ', 'make', 'files', 'BUILD=stale', 'BUG=2', cwd=folder)
-    fails(tools, 'KEEP >= ACC_M', 'make', 'files', 'BUILD=stale', 'KEEP=9', cwd=folder)
-    tools.run('make', 'files', 'BUILD=stale', 'KEEP=19', cwd=folder)
+    tools.run('make', 'files', 'BUILD=stale', FEW, cwd=folder)
+    fails(tools, r'cases, [1-9]\d* differ', 'make', 'files', 'BUILD=stale', FEW, 'BUG=2', cwd=folder)
+    fails(tools, 'KEEP >= ACC_M', 'make', 'files', 'BUILD=stale', FEW, 'KEEP=9', cwd=folder)
+    tools.run('make', 'files', 'BUILD=stale', FEW, 'KEEP=19', cwd=folder)
     golden = folder + '/stale/golden_e4m3_e4m3.txt'
     tools.run('make', 'stale/golden_e4m3_e4m3.txt', 'BUILD=stale', 'ACC_M=9', cwd=folder)
     narrow = pathlib.Path(golden).read_text(encoding='ascii')
@@ -98,7 +99,7 @@ def check_parameters(tools, folder):
     unit = pathlib.Path(folder) / 'fp8_dot.sv'
     right = unit.read_text(encoding='ascii')
     unit.write_text(right.replace('out_valid <= s3_valid', 'out_valid <= 0 && s3_valid'), encoding='ascii')
-    fails(tools, '5000 vectors, 0 results', 'make', 'files', 'BUILD=silent', cwd=folder)
+    fails(tools, '500 vectors, 0 results', 'make', 'files', 'BUILD=silent', FEW, cwd=folder)
     unit.write_text(right, encoding='ascii')
 
 
