@@ -28,8 +28,9 @@ def targets(build):
 with shell.copy_of(source, 'meson-subproject') as folder:
     (folder / 'subprojects').mkdir()
     (folder / 'subprojects' / 'halfulp').symlink_to(source, target_is_directory=True)
-    # forcefallback: the subproject, not an installed copy. Without optimisation, and portable, so that it is compiled soon.
-    shell.run('meson setup build --wrap-mode=forcefallback -Dwerror=true -Doptimization=0 -Dhalfulp:portable=true', folder, env)
+    # forcefallback: the subproject, not an installed copy. Portable, without optimisation and lines for a debugger, so that it is compiled
+    # soon.
+    shell.run('meson setup build --wrap-mode=forcefallback -Dwerror=true -Doptimization=0 -Ddebug=false -Dhalfulp:portable=true', folder, env)
     built = targets(folder / 'build')
     print(len(built), 'targets:', *sorted(built))
     others = [n for n in built if not n.endswith('-vector') and n not in ('halfulp', 'table')]
