@@ -2,8 +2,10 @@
 """The library as two files against the library: the same digests from every compiler found, whatever it may contract, with and without
 threads; no warning by any of a list; both headers in C11 and C++17; nothing but libc asked for.
 
-usage: test_one_file.py SOURCE_ROOT DIGESTS ONE_FILE_DIGESTS FOLDER
-  DIGESTS, ONE_FILE_DIGESTS: tests/onefile/digests.c with the library, with the two files; FOLDER: where these are
+usage: test_one_file.py SOURCE_ROOT DIGESTS ONE_FILE_DIGESTS FOLDER OBJECTS [all]
+  DIGESTS, ONE_FILE_DIGESTS: tests/onefile/digests.c with the library, with the two files; FOLDER: where these are; OBJECTS: their archive,
+  as the build's compiler made it, with threads and the same warnings. Without `all` one more compiler takes them, without threads: clang
+  where there is one, for the build's is gcc nearly always.
 """
 import os
 import pathlib
@@ -12,7 +14,8 @@ import subprocess
 import sys
 import tempfile
 
-source, plain, made, folder = sys.argv[1:5]
+source, plain, made, folder, objects = sys.argv[1:6]
+every = sys.argv[6:] == ['all']
 program = pathlib.Path(source) / 'tests' / 'onefile' / 'digests.c'
 strict = ['-Wall', '-Wextra', '-Wpedantic', '-Wshadow', '-Wconversion', '-Wsign-conversion', '-Werror']
 
@@ -25,18 +28,23 @@ def run(*command):
 
 
 def needs(path):
-    """What an object wants from others."""
-    return set(run('nm', '-u', path).replace('U ', '').split())
+    """What an object, or the only one of an archive, wants from others."""
+    return {line.split()[-1] for line in run('nm', '-u', path).splitlines() if line.startswith(' ')}
 
 
 want = run(plain)
 assert want.splitlines()[-1].endswith('refused 0') and len(want.splitlines()) >= 10, want
 assert run(made) == want, 'the two files as this build compiled them differ:\n' + run(made) + want
 libc = {'memchr', 'memcmp', 'bcmp', 'memcpy', 'memmove', 'memset', 'strchr', 'strcmp', 'strcspn', 'strlen', 'strncmp', 'strpbrk', 'strspn'}
+THREADS = {'pthread_create', 'pthread_join'}
 found = [c for c in ('gcc', 'clang') if shutil.which(c)]
+# Flags of the build's own may want more names of the compiler and of libc, with underscores in front.
+wanted = {name for name in needs(objects) if not name.startswith('_')} - libc
+assert wanted == THREADS, f'the build wants {sorted(wanted)}'
 with tempfile.TemporaryDirectory() as scratch:
-    for compiler in found:
-        threads = compiler == found[-1]  # each way once
+    compilers = found if every else found[-1:]
+    for compiler in compilers:
+        threads = every and compiler == found[-1]  # each way once, with the build's own
         made_object, exe = os.path.join(scratch, compiler + '.o'), os.path.join(scratch, 'digests')
         # Without optimisation: gcc warns of more with it, for which the build compiles the file.
         run(compiler, '-std=c11', *([] if threads else ['-DHALFULP_NO_THREADS']), *strict, '-O0', '-c', os.path.join(folder, 'halfulp.c'),
@@ -45,7 +53,7 @@ with tempfile.TemporaryDirectory() as scratch:
             *(['-pthread'] if threads else []))
         assert run(exe) == want, f'{compiler}: other digests:\n' + run(exe) + want
         others = needs(made_object) - libc - {'_GLOBAL_OFFSET_TABLE_'}
-        assert others == ({'pthread_create', 'pthread_join'} if threads else set()), f'{compiler}: wants {sorted(others)}'
+        assert others == (THREADS if threads else set()), f'{compiler}: wants {sorted(others)}'
         print(f'{compiler}, with{"" if threads else "out"} threads: the same digests, nothing but libc')
     # The inline core: alone without any library, and beside halfulp.h in either order.
     alone = ('int main(void) { hu_format f = hu_format_like(); hu_mode m = hu_rne(); hu_core c = hu_core_of(f, m);\n'
@@ -59,7 +67,7 @@ with tempfile.TemporaryDirectory() as scratch:
                 continue
             user, exe = os.path.join(scratch, 'core.' + suffix), os.path.join(scratch, 'core')
             pathlib.Path(user).write_text(''.join(f'#include "{h}"\n' for h in headers) + made + alone)
-            library = [os.path.join(scratch, found[0] + '.o'), '-pthread'] if len(headers) > 1 else []
+            library = [os.path.join(scratch, compilers[0] + '.o'), '-pthread'] if len(headers) > 1 else []
             run(compiler, '-std=' + standard, *strict, '-O1', '-I' + folder, user, *library, '-o', exe)
             run(exe)
     refused = [(c, f, 'without -ffast-math') for c in found for f in ('-ffast-math', '-ffinite-math-only')]
