@@ -30,7 +30,8 @@ with shell.copy_of(source, 'meson-subproject') as folder:
     (folder / 'subprojects' / 'halfulp').symlink_to(source, target_is_directory=True)
     # forcefallback: the subproject, not an installed copy. Portable, without optimisation and lines for a debugger, so that it is compiled
     # soon.
-    shell.run('meson setup build --wrap-mode=forcefallback -Dwerror=true -Doptimization=0 -Ddebug=false -Dhalfulp:portable=true', folder, env)
+    shell.run('meson setup build --wrap-mode=forcefallback -Dwerror=true -Doptimization=0 -Ddebug=false -Dhalfulp:portable=true',
+              folder, env)
     built = targets(folder / 'build')
     print(len(built), 'targets:', *sorted(built))
     others = [n for n in built if not n.endswith('-vector') and n not in ('halfulp', 'table')]
