@@ -150,7 +150,8 @@ static void test_decode_all_codes(void **state) {
   assert_true(cases > 1000000);
 }
 
-/* Long enough for parts, bypassing stores and several random blocks: every thread count and level, the same bits. */
+/* Long enough for parts, bypassing stores and several random blocks: every thread count and level, the same bits. Where
+ * HU_TEST_COUNT asks for a part, each of them and each place of the output once. */
 static void test_threads_and_bypass(void **state) {
   (void)state;
   size_t n = ((size_t)1 << 22) + 77;
@@ -174,6 +175,7 @@ static void test_threads_and_bypass(void **state) {
     assert_true(ev.inexact > n / 2 && ev.subnormal > 0 && ev.saturated > 0 && ev.to_zero > 0);
     for (uint32_t k = 0; k < 12; k++) {
       static const uint32_t threads[] = {1, 2, 3, 7};
+      if (t_part(100) < 100 && k != 0 && k != 3 && k != 5 && k != 10) continue;
       hu_events other = {0};
       float *z = b + k % 3;
       exec.threads = threads[k % 4];

@@ -127,12 +127,12 @@ static void run(int first, int last, uint64_t rounds, const char *name) {
 
 static void test_one_operand(void **state) {
   (void)state;
-  run(HU_ORACLE_EXP, HU_ORACLE_COS, count(400, 3000, 1000000), "function_random");
+  run(HU_ORACLE_EXP, HU_ORACLE_COS, count(400, 1500, 1000000), "function_random");
 }
 
 static void test_pow(void **state) {
   (void)state;
-  run(HU_ORACLE_POW, HU_ORACLE_POW, count(6000, 60000, 20000000), "function_pow");
+  run(HU_ORACLE_POW, HU_ORACLE_POW, count(6000, 25000, 20000000), "function_pow");
 }
 
 /* Each pair of codes of small formats. */
@@ -209,7 +209,7 @@ static void test_binary32(void **state) {
   (void)state;
   static const int functions[] = {HU_ORACLE_EXP, HU_ORACLE_EXP2, HU_ORACLE_LOG, HU_ORACLE_LOG2};
   t_random r = {t_seed("function_binary32", 55)};
-  uint64_t cases = count(4000, 2000000, 100000000);
+  uint64_t cases = count(4000, 500000, 100000000);
   hu_format f = hu_binary32();
   fn_modes m = {1, {{0, 0, 0, 0, 0, 0, {0, 0}}}, {0}};
   for (uint64_t k = 0; k < cases; k++) {

@@ -67,6 +67,7 @@ static void jumps(void **state) {
     hu_limits l = hu_limits_of(named_format(sums[q]));
     for (int d = 8; d < 34; d++) {
       for (int at = 0; at < 4; at++) {
+        if (t_part(100) < 100 && (d + (int)q) % 4 != at) continue;
         problem p;
         char model[64];
         hu_format f = named_format(t_below(&r, 2) ? sums[q] : "fp(8,3,0)");
@@ -140,6 +141,7 @@ static void near_ties(void **state) {
   unsigned long runs = 0;
   for (size_t q = 0; q < SUMS; q++) {
     for (size_t o = 0; o < OPERANDS * OPERANDS; o++) {
+      if (t_part(100) < 100 && (o / OPERANDS + o + q) % 4 != 0) continue;
       problem p;
       char model[64];
       hu_limits l = hu_limits_of(named_format(sums[q]));
@@ -178,6 +180,7 @@ static void near_top(void **state) {
   for (size_t q = 0; q < SUMS; q++) {
     hu_format f = named_format(sums[q]);
     for (int below = 4; below < 16; below++) {
+      if (t_part(100) < 100 && (below + (int)q) % 3 != 0) continue;
       problem p;
       char model[64];
       int e = hu_limits_of(f).emax - below;

@@ -181,6 +181,7 @@ static void test_wide(void **state) {
 
 int main(int argc, char **argv) {
   if (argc > 1 && sscanf(argv[1], "%u/%u", &part, &of) != 2) return 2;
+  count = t_part((unsigned)count);
   if (argc > 2) count = (size_t)strtoull(argv[2], NULL, 10);
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_decode), cmocka_unit_test(test_encode),
                                      cmocka_unit_test(test_convert), cmocka_unit_test(test_random),

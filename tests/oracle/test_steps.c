@@ -19,8 +19,9 @@
  *         the answer in some mode. Of what lies further away, in the long pieces far beyond max, far below the
  *         smallest number or below the range of an unsigned format, one run of 2^14 inputs in 256, at random.
  *         It proves the near inputs, and no more.
- *   full  Step 3 for all 2^32 inputs of the named formats, the whole proof; the drawn ones near. `make check` does
- *         this for two formats, and the others by their ends.
+ *   turns Step 3 for all 2^32 inputs of the named formats, each run of 2^14 of them in one mode, which is drawn (by a
+ *         fixed seed). `make check` does this for one format, and the others by their ends.
+ *   full  Step 3 for all 2^32 inputs of the named formats in every mode, the whole proof; the drawn ones near.
  *   core  Step 3 for all inputs of all of them, and the same scan of the one-value core and of hu_quantize_n: hours,
  *         with -Dexhaustive=true. */
 #include <math.h>
@@ -43,7 +44,7 @@
 
 enum { CHUNK = 1 << 14, RANDOM_FORMATS = 4 };
 
-typedef enum depth { DEPTH_ENDS, DEPTH_NEAR, DEPTH_FULL, DEPTH_CORE } depth;
+typedef enum depth { DEPTH_ENDS, DEPTH_NEAR, DEPTH_TURNS, DEPTH_FULL, DEPTH_CORE } depth;
 
 typedef struct proof {
   shard part;
@@ -56,7 +57,8 @@ typedef struct answer {
 } answer;
 
 typedef struct tally {
-  uint64_t pairs, whole, pieces, asked, one_value, scanned, left_out; /* whole: pairs without an input left out */
+  uint64_t pairs, whole, turned; /* whole: pairs without an input left out; turned: formats without one left out */
+  uint64_t pieces, asked, one_value, scanned, left_out;
 } tally;
 
 /* ---- Steps 2 and 4: the pieces' answers. */
@@ -149,6 +151,7 @@ typedef struct scan {
   hu_exec exec;
   int values;        /* hu_quantize_n instead of hu_encode_n */
   int near;          /* leave most of the far inputs out */
+  int turns;         /* one mode for each chunk */
   uint32_t *changes; /* see find_changes */
   size_t change_count;
   float x[CHUNK];
@@ -231,6 +234,7 @@ static void scan_line(scan *k, t_random *random, tally *sum) {
       unsigned draw = t_below(random, 256); /* one mode, in 8 chunks of 256 */
       wanted = draw < T_DETERMINISTIC ? 1u << draw : 0;
     }
+    if (k->turns) wanted = 1u << t_below(random, T_DETERMINISTIC);
     while (k->s->start[piece + 1] <= base) piece++;
     if (wanted)
       for (uint32_t i = 0; i < CHUNK; i++) k->x[i] = t_float(k->sign | ((uint32_t)base + i));
@@ -256,6 +260,7 @@ static void prove_line(hu_format f, const steps *s, uint32_t sign, depth how, t_
   memset(&k.exec, 0, sizeof k.exec);
   k.values = 0;
   k.near = how == DEPTH_NEAR;
+  k.turns = how == DEPTH_TURNS;
   for (unsigned round = 0; round < T_DETERMINISTIC; round++)
     settle_pieces(f, t_mode(round), s, sign, k.answers + round * s->count, random, sum);
   find_changes(&k);
@@ -276,15 +281,18 @@ static void prove_line(hu_format f, const steps *s, uint32_t sign, depth how, t_
 
 static void prove_format(hu_format f, const char *name, const proof *p, int drawn, tally *sum) {
   t_random random = {p->seed + 7};
-  depth how = p->how == DEPTH_FULL && drawn ? DEPTH_NEAR : p->how;
+  depth how = (p->how == DEPTH_TURNS || p->how == DEPTH_FULL) && drawn ? DEPTH_NEAR : p->how;
   steps s = steps_make(f);
   if (s.count < 5) fail_msg("%s: only %zu pieces", name, s.count);
   prove_line(f, &s, 0, how, &random, sum);
   prove_line(f, &s, UINT32_C(1) << 31, how, &random, sum);
   print_message("%s: %zu pieces for each sign, %u modes%s\n", name, s.count, T_DETERMINISTIC,
-                how >= DEPTH_FULL ? ", every input" : "");
+                how >= DEPTH_FULL    ? ", every input"
+                : how == DEPTH_TURNS ? ", every input in one of them"
+                                     : "");
   sum->pairs += T_DETERMINISTIC;
   sum->whole += how >= DEPTH_FULL ? T_DETERMINISTIC : 0;
+  sum->turned += how == DEPTH_TURNS;
   steps_free(&s);
 }
 
@@ -303,7 +311,7 @@ static hu_format draw_format(t_random *r) {
 
 static void test_steps(void **state) {
   const proof *p = *state;
-  tally sum = {0, 0, 0, 0, 0, 0, 0};
+  tally sum = {0, 0, 0, 0, 0, 0, 0, 0};
   t_random random = {p->seed};
   size_t n = sizeof named / sizeof named[0];
   for (size_t i = 0; i < n + RANDOM_FORMATS; i++) {
@@ -328,18 +336,19 @@ static void test_steps(void **state) {
   else
     print_message("%llu inputs scanned, %llu far ones left out\n", (unsigned long long)sum.scanned,
                   (unsigned long long)sum.left_out);
-  if (p->how == DEPTH_NEAR || p->how == DEPTH_FULL) assert_true(sum.scanned + sum.left_out == sum.pairs << 32);
+  if (p->how >= DEPTH_NEAR && p->how <= DEPTH_FULL) assert_true(sum.scanned + sum.left_out == sum.pairs << 32);
   if (p->how == DEPTH_FULL) assert_true(sum.scanned >= sum.whole << 32);
+  if (p->how == DEPTH_TURNS) assert_true(sum.scanned >= sum.turned << 32);
 }
 
-/* usage: test_steps [I/N] [ends|near|full|core] */
+/* usage: test_steps [I/N] [ends|near|turns|full|core] */
 int main(int argc, char **argv) {
-  static const char *const names[] = {"ends", "near", "full", "core"};
+  static const char *const names[] = {"ends", "near", "turns", "full", "core"};
   const char *how = argc > 2 ? argv[2] : "near";
   proof p = {shard_parse(argc > 1 ? argv[1] : NULL), DEPTH_ENDS, t_seed("steps", 1)};
   while (p.how <= DEPTH_CORE && strcmp(how, names[p.how]) != 0) p.how++;
   if (p.how > DEPTH_CORE) {
-    fprintf(stderr, "'%s' is none of ends, near, full, core\n", how);
+    fprintf(stderr, "'%s' is none of ends, near, turns, full, core\n", how);
     return 2;
   }
   const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_steps, &p)};

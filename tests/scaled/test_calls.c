@@ -326,7 +326,8 @@ static void test_page_ends(void **state) {
   }
 }
 
-/* Large enough for parts: every number of threads and level makes what one thread of the core makes. */
+/* Large enough for parts: every number of threads and level makes what one thread of the core makes. Where
+ * HU_TEST_COUNT asks for a part, each scaling has two of the five runs, another pair in the next. */
 static void test_threads(void **state) {
   (void)state;
   t_random r = {t_seed("scaled-threads", 8)};
@@ -346,6 +347,7 @@ static void test_threads(void **state) {
     if (i % 3 == 0) x[t_below(&r, ALL)] = t_float(0x7F800000);
     for (uint32_t run = 0; run < 6; run++) {
       int w = run > 0;
+      if (run && t_part(100) < 100 && (run + i) % 5 != 0 && (run + i) % 5 != 2) continue;
       hu_exec exec = plain;
       hu_events ev[2] = {{0}, {0}};
       hu_scaled s = {codes[w], COLS, scales[w], n.block_cols, d.tensor ? &t[w] : NULL};

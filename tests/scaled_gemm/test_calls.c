@@ -56,6 +56,7 @@ static hu_status multiply(size_t m, size_t n, size_t k, const hu_scaled_result *
 enum { M = 150, N = 300, K = 96 };
 static float first[M * N], other[M * N];
 
+/* Where HU_TEST_COUNT asks for a part, each pair of scalings has a quarter of the ways, others in the next. */
 static void test_tiles(void **state) {
   static const char *const scalings[][2] = {{"mxfp8_e4m3", "mxfp8_e4m3"},
                                             {"nvfp4", "nvfp4_te"},
@@ -76,6 +77,7 @@ static void test_tiles(void **state) {
     for (size_t way = 0; way < 8; way++) {
       hu_scaled_sum sum = hu_scaled_sum_parts(accum(inside[way < 6 ? 0 : way - 5]), accum(across[way < 5 ? way : 0]),
                                               (uint8_t)((way + i) % HU_SCALED_FACTOR_COUNT));
+      if (t_part(100) < 100 && way % 4 != (i + way / 4) % 4) continue;
       if (way == 4) sum = hu_scaled_sum_decoded(accum("seq(binary16,sra:4)"));
       hu_mode mode = way % 2 ? t_stochastic(HU_SRA, 9) : rne;
       hu_format to = way % 2 ? hu_format_ieee(5, 10, 0) : hu_format_ieee(8, 23, 0);
