@@ -285,7 +285,8 @@ static void gemm_presets(void **state) {
     assert_int_equal(hu_accum_preset_at(&p, i), HU_OK);
     draw_preset(&x, &p);
     if (p.a.kind || p.c.kind) continue;
-    run_product(&x, &r, 17, 19, 2 * p.k, p.c.format);
+    const int few = t_part(100) < 10; /* under the interpreter of PTX */
+    run_product(&x, &r, few && i % 2 ? 3 : 17, few && i % 2 == 0 ? 3 : 19, 2 * p.k, p.c.format);
     if (hu_accum_is_scaled(&p.accum)) run_product(&x, &r, 40, 18, 2 * p.k + p.k / 2, p.c.format);
     done++;
   }
@@ -424,7 +425,7 @@ static void align_blocks(void **state) {
     hu_accum_preset p;
     assert_int_equal(hu_accum_preset_at(&p, i), HU_OK);
     if (p.accum.kind != HU_ACCUM_BLOCK || p.accum.block.rule != HU_BLOCK_ALIGN || p.accum.block.every) continue;
-    for (int again = 0; again < 3; again++) {
+    for (int again = t_part(100) < 10 ? 2 : 0; again < 3; again++) {
       draw_preset(&x, &p);
       run_product(&x, &r, 1 + t_below(&r, 40), 1 + t_below(&r, 40), 1 + t_below(&r, 100), p.c.format);
     }
@@ -450,7 +451,7 @@ static void align_blocks(void **state) {
     done++;
   }
   assert_true(presets > 50);
-  print_message("%lu presets thrice and %lu drawn products of matrices of aligned blocks\n", presets, done);
+  print_message("%lu presets and %lu drawn products of matrices of aligned blocks\n", presets, done);
 }
 
 /* ---- errors: those of hu_dot_n ---- */

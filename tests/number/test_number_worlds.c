@@ -26,7 +26,8 @@ static size_t count = 20000;
 
 static void decode_all(hu_number n, uint64_t *codes) {
   uint32_t width = hu_number_limits_of(n).width;
-  for (uint64_t c = 0; c < (uint64_t)1 << width; c++, ++*codes) {
+  const unsigned step = width > 12 && t_part(100) < 100 ? 5 : 1; /* of the codes of 16 bits a part */
+  for (uint64_t c = 0; c < (uint64_t)1 << width; c += step, ++*codes) {
     uint32_t garbage = (uint32_t)(c | UINT64_C(0x5A5A5A5A) << width);
     assert_true(same_decode(n, (uint32_t)c));
     assert_true(t_same64(hu_number_decode64(n, garbage), hu_number_decode64(n, (uint32_t)c)));
@@ -137,6 +138,7 @@ static void test_convert(void **state) {
       if ((i + k) % of != part) continue;
       hu_number from = number_of(small_system(i)), to = number_of(small_system(k));
       for (uint32_t c = 0; c < 1u << hu_number_limits_of(from).width; c++) {
+        if (t_part(100) < 100 && (c + i + k / 2) % 3 != 0) continue;
         for (unsigned m = 0; m < T_DETERMINISTIC; m++, done++) assert_true(same_convert(to, t_mode(m), from, c, 0));
         assert_true(same_convert(to, stochastic_by_turns(done / 8), from, c, (uint32_t)(done * 2654435761u)));
       }
