@@ -99,7 +99,7 @@ static int read_on(cli_lines *lines) {
   ssize_t n;
   if (make_room(lines)) return CLI_BAD;
   /* Another program may wait for the answer to its last line before it writes the next one. */
-  if (lines->file == STDIN_FILENO) fflush(stdout);
+  fflush(stdout);
   do n = read(lines->file, lines->data + lines->end, lines->room - lines->end - 1);
   while (n < 0 && errno == EINTR);
   if (n < 0) return cli_fail(lines->name, "cannot read: %s", strerror(errno));

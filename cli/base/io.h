@@ -96,8 +96,8 @@ typedef struct cli_lines {
   int ended;
 } cli_lines;
 int cli_lines_open(cli_lines *lines, const char *path);
-/* 1: a line is there; 0: end; an exit code after an error line, negated: -2 for CLI_BAD. Before it waits for standard
- * input, what was printed goes out, so that another program can write a line and read the answer. */
+/* 1: a line is there; 0: end; an exit code after an error line, negated: -2 for CLI_BAD. Before it reads on, what was
+ * printed goes out, so that another program can write a line and read the answer. */
 int cli_lines_next(cli_lines *lines);
 void cli_lines_close(cli_lines *lines);
 /* Prints "halfulp: FILE:LINE: what is wrong"; returns CLI_BAD. */

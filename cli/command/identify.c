@@ -225,7 +225,7 @@ static int run(const state *t, char **operands, int count) {
   if (status == CLI_OK) status = open_box(&box, &o, t, operands, count, log);
   if (status == CLI_OK) status = search(t, &box, steps, &text);
   close_box(&o);
-  if (log && !close_log(log) && status == CLI_OK) status = cli_fail(t->log, "the log was not written in full");
+  if (log && !close_log(log) && status != CLI_BAD) status = cli_fail(t->log, "the log was not written in full");
   if (steps) fclose(steps);
   free(text);
   return status;

@@ -110,7 +110,7 @@ int cli_mma(int argc, char **argv) {
   if (choose_model(&dot, &state, operands[0])) return CLI_BAD;
   if (cli_lines_open(&lines, count > 1 ? operands[1] : "-")) return CLI_BAD;
   status = CLI_OK;
-  while (status == CLI_OK && (next = cli_lines_next(&lines)) != 0)
+  while (status == CLI_OK && !ferror(stdout) && (next = cli_lines_next(&lines)) != 0)
     status = next < 0 ? -next : print_line(&dot, &state.numeric, &lines);
   if (state.numeric.json) printf(lines.number > (status != CLI_OK) ? "]\n" : "[]\n");
   cli_lines_close(&lines);

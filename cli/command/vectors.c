@@ -340,7 +340,7 @@ static int answer_lines(const vectors *v, const char *path, int json) {
   cli_lines lines;
   int next, status = CLI_OK, first = 1;
   if (cli_lines_open(&lines, path)) return CLI_BAD;
-  while (status == CLI_OK && (next = cli_lines_next(&lines)) != 0) {
+  while (status == CLI_OK && !ferror(stdout) && (next = cli_lines_next(&lines)) != 0) {
     status = next < 0 ? -next : answer(v, &lines, json, first);
     if (status == CLI_OK) first = 0;
   }

@@ -15,7 +15,8 @@ import support  # noqa: E402
 COMMANDS = ("formats", "presets", "info", "encode", "decode", "explain", "quantize", "gemm", "train", "experiments", "experiment", "models", "mma",
             "identify", "distinguish", "diff", "plot", "sweep", "vectors", "check-vectors", "testfloat", "verify", "probe-hw", "bench")
 MAN = os.environ["HALFULP_MAN"]
-# Examples that take more time than all others together. Only the long run has them: these tests run the same command for a shorter time.
+# Examples that take more time than all others together, which only the long run has, and the test that runs the same command for a
+# shorter time.
 LONG = {
     "halfulp bench --seconds 5": "test_bench.py",
     "halfulp experiment bfloat16-updates": "test_experiment.py",

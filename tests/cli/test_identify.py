@@ -215,9 +215,12 @@ class Misbehaviour(unittest.TestCase):
 
     @unittest.skipUnless(os.path.exists('/dev/full'), 'this system has no /dev/full')
     def test_a_log_on_a_full_disk(self):
-        done = identify('--fa', 'bfloat16', '--k', '2', '--log', '/dev/full', '--', HALFULP, 'mma', 'arm.bfdot')
-        self.assertEqual(done.returncode, 2)
-        self.assertIn('/dev/full: the log was not written in full', done.stderr.decode())
+        with tempfile.TemporaryDirectory() as folder:
+            constant = program(folder, 'for line in sys.stdin: print("3f800000", flush=True)')
+            for box in (('--', HALFULP, 'mma', 'arm.bfdot'), constant):
+                done = identify('--fa', 'bfloat16', '--k', '2', '--log', '/dev/full', *box)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn('/dev/full: the log was not written in full', done.stderr.decode())
 
     def test_wrong_use(self):
         for args in ((), ('--fa', 'binary16'), ('--fa', 'binary16', '--library', 'x', '--', 'y'), ('--fa', 'nothing', '--', 'y'),

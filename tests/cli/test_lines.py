@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Commands that read lines: a program that waits for each answer, and lines however they arrive."""
 
+import os
 import select
 import subprocess
 import sys
@@ -44,6 +45,16 @@ class Lines(support.Case):
                 self.assertEqual(got, answer if answer else self.ok(*args, stdin=line))
             process.stdin.close()
             self.assertEqual((process.stdout.read(), process.wait()), (b"", 0))
+
+    def test_questions_from_a_named_pipe(self):
+        path = self.path("questions")
+        os.mkfifo(path)
+        process = self.start(*MMA, path)
+        process.stdin.close()
+        with open(path, "wb", buffering=0) as process.stdin:
+            self.assertEqual(self.answer(process, product(2)), "40000000\n")
+            self.assertEqual(self.answer(process, product(1)), "3f800000\n")
+        self.assertEqual((process.stdout.read(), process.wait()), (b"", 0))
 
     def test_however_they_arrive(self):
         """In pieces, longer than what is read at a time, and a last line without its end."""

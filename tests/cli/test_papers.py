@@ -207,12 +207,12 @@ class Papers(support.Case):
 
     def test_the_rest_of_a_budget(self):
         """All rows are alike here, so that each has the same share; a plan's times stay within the budget."""
-        made = json.loads(self.table("--budget", "6s", "--stand-in", *SMALL, "--set", "run.epochs=1000000", "--json"))
+        made = json.loads(self.table("--budget", "12s", "--stand-in", *SMALL, "--set", "run.epochs=1000000", "--json"))
         self.assertEqual(len({r["row"] for r in made["runs"] if r["figure"] is not None}), 3)
         plan = json.loads(self.read("t/plan.json"))
         planned = sum(plan[row + ".seconds"] for row in ("resnet20", "resnet34", "resnet50"))
-        self.assertGreater(planned, 1.5)
-        self.assertLess(planned, 6)
+        self.assertGreater(planned, 3)
+        self.assertLess(planned, 12)
 
     def test_papers_data(self):
         """Data in the paper's form: no word of other data."""

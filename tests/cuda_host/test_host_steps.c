@@ -3,8 +3,9 @@
  * with each of several systems. Kernels and copies are queued until something waits for them (host_order.h); what the
  * steps report, the weights after them and an evaluation are those of the CPU.
  *
- *   test_host_steps FOLDER_OF_DATA [all|table]     all: ResNet-20 in every system, where otherwise ResNet-8 is in some,
- *                                                  and shards of every network, not of the MLP alone;
+ *   test_host_steps FOLDER_OF_DATA [all|table]     all: every network in every system, and ResNet-20; otherwise the MLP
+ *                                                  is in every system, each of the others in some, and ResNet-8
+ *                                                  stands for ResNet-20;
  *                                                  table: prints the rows of docs/device.md in place of the test */
 #include <inttypes.h>
 #include <setjmp.h>

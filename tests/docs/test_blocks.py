@@ -15,8 +15,8 @@ A comment in the line before a fence: `<!-- file: NAME -->` puts the block into 
 `<!-- not run: REASON -->` leaves it out; reasons: gpu, root, long, network. `<!-- needs: mpi -->` leaves it out where there is no
 mpirun or no halfulp-mpi. `<!-- long run -->`: with `all` alone, which `make check-exhaustive` has; other tests cover what such a
 block does. Before a text block `<!-- output -->`: what the block before it prints, to the letter; a line of three points stands
-for any lines. Any other language, a block without one, and a block by indentation fail. Exit code 77,
-after all else was done, where a tool or a Python module is missing."""
+for any lines. Any other language, a block without one, and a block by indentation fail. Exit code 77, after all else was done,
+where a tool or a Python module is missing."""
 import collections
 import pathlib
 import re
@@ -39,8 +39,8 @@ MPI = {'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1', 'OM
        'OMPI_MCA_plm': 'isolated', 'OMPI_MCA_btl_vader_single_copy_mechanism': 'none'}
 # Commands of sh blocks that a machine may lack.
 TOOLS = ('verilator', 'iverilog', 'cmake', 'nvcc', 'doxygen')
-# Benches of Verilator are one file of C++ without optimisation, which is compiled soonest; what all benches have is there after the test
-# of examples/dpi (hardware.py).
+# Benches of Verilator are one file of C++ without optimisation, which is compiled soonest. A cache of compiled files, if there is one,
+# has Verilator's own files from the test of examples/dpi (hardware.py).
 VERILATED = {'MAKEFLAGS': ' -- VM_PARALLEL_BUILDS=0 OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0'}
 if shutil.which('ccache'):
     VERILATED['OBJCACHE'] = 'ccache'

@@ -135,7 +135,7 @@ def test_every_name_has_a_text():
 
 
 def test_a_name_without_text_is_seen():
-    """The same on a header with six things that have none, through the same filter."""
+    """The same on a header with six things that have none; the filter runs as a program here."""
     text = '/* SPDX-License-Identifier: MIT */\n/* a.h - a header. */\n\n/* Has one. */\nint hu_good(void);\n\nint hu_bad(void);\n'
     text += '/* Of two kinds. */\nenum {\n  HU_GOOD = 0, /* this */\n  HU_BAD = 1\n};\n\nenum { HU_WORSE = 2 };\n\n'
     text += 'typedef struct hu_bare {\n  int x; /* a field */\n} hu_bare;\n\n#define HU_MACRO 1\n'

@@ -16,7 +16,7 @@ import hardware
 
 LANES = 4
 MODEL = 'block(align,l=4,f=13,emin=-28,acc=fp(5,10,0),out=fp(8,23,0))'
-FEW = 'LINES=500'  # where two or three wrong units are told from right ones, not what is right of the unit
+FEW = 'LINES=500'  # enough to tell the wrong units of a test from the right one
 DOT = ['dot', '--accum', MODEL, '-n', LANES, '--tiny', 'before', '--fa', 'float8_e4m3fn', '--fb', 'float8_e4m3fn', '--fd', 'fp(5,10,0)']
 
 

@@ -225,7 +225,7 @@ static void models(void **state) {
     }
     problem_free(&p);
   }
-  assert_true(refused < 1000);
+  assert_true(runs > refused);
   print_message("gemm block models: %lu runs agree, %lu models do not take their operands\n", runs, refused);
 }
 

@@ -201,7 +201,7 @@ static void beyond_blocks(void **state) {
   for (unsigned i = 0; i < 4 * MODELS * 3; i++) {
     problem p;
     char model[160];
-    if (t_part(100) < 100 && (i / 4 + i / 44) % 3 != 0) continue;
+    if (t_part(100) < 100 && i / 4 % 3 != 0) continue; /* each model once */
     const size_t *s = shapes[i % 4];
     hu_format f = named_format(formats[i % 5]);
     problem_draw(&p, &r, s[0], s[1], s[2], f, f, i % 2 ? &f : NULL, f, HU_ACCUM_EXACT);

@@ -21,7 +21,8 @@ static uint64_t digest;
 static unsigned calls;
 static int fill_byte, no_fill;
 
-/* More than any call's own stack (512 KiB, docs/embedding.md). */
+/* More than any call's own stack (512 KiB, docs/embedding.md). A memory checker takes what is below the stack as not
+ * written by itself. */
 __attribute__((noinline)) static void fill_stack(void) {
   volatile uint64_t room[75 << 10];
   const uint64_t word = 0x0101010101010101u * (unsigned)fill_byte;

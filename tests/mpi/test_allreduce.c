@@ -134,9 +134,10 @@ static void bits(void) {
   if (rank == 0) printf("%lu bytes compared\n", compared);
 }
 
-/* A buffer of several messages and rounds, in place. What is expected of a model is computed by one of the ranks. */
+/* A buffer of several messages, and of two rounds by segments if ranks are three, in place. What is expected of a model
+ * is computed by one of the ranks. */
 static void large(void) {
-  const size_t n = 700001;
+  const size_t n = 1100001;
   float *all = malloc((size_t)size * n * sizeof *all), *z[MODELS];
   const void *x[ALL_MAX];
   hu_mode rne = {0};

@@ -4,7 +4,8 @@
 and a page that a reader can use.
 
 usage: test_playground.py ROOT COMMAND some|all
-some: WebAssembly without optimization, which compiles in an eighth of the time, and a tenth of the conversions"""
+some: WebAssembly without optimization, which compiles in an eighth of the time, and a tenth of the conversions. The size of what is
+published, which is optimized, is looked at with `all`."""
 import functools
 import json
 import os
