@@ -33,7 +33,7 @@ typedef struct hu_accum_plan {
   hu_source a, b, sa, sb;
   hu_grid product, sum; /* where the model's own steps round to */
   hu_grid plain;        /* the format of its sums, ties to even: promote, splitk */
-  hu_grid join;         /* block: acc, or out: c last */
+  hu_grid join;         /* block: acc, or out: c last, in the mode of hu_accum_last */
   int32_t low, limbs;   /* of exact sums */
   int32_t acc_emin;     /* block: least exponent of c */
   uint32_t down;        /* exact: the last rounding goes toward negative */
@@ -109,6 +109,14 @@ HU_FN hu_format hu_accum_result(const hu_accum *x) {
 /* The format in which a block adds c last. */
 HU_FN hu_format hu_accum_joined(const hu_accum *x) { return x->block.rule >= HU_BLOCK_EXACT ? x->sum : x->product; }
 
+/* How it rounds there: `last` in the place of the model's mode. */
+HU_FN hu_mode hu_accum_last(const hu_accum *x) {
+  hu_mode mode = hu_plain_mode();
+  mode.round = x->block.last;
+  mode.saturate = x->mode.saturate;
+  return mode;
+}
+
 /* The rest of the plan, where a, b (sa, sb) and the formats are valid. c: also where a block takes its own former
  * result for c. */
 HU_FN void hu_plan_model(hu_accum_plan *p, const hu_accum *x, uint64_t n, const hu_source *c) {
@@ -126,10 +134,8 @@ HU_FN void hu_plan_model(hu_accum_plan *p, const hu_accum *x, uint64_t n, const 
   if (x->kind != HU_ACCUM_BLOCK) return;
   hu_source_block(&p->a, &x->block);
   hu_source_block(&p->b, &x->block);
-  hu_mode last = rne;
-  last.round = x->block.last;
-  p->join = hu_grid_of(hu_accum_joined(x), last);
-  p->join.over = x->block.over && last.round == HU_RTO;
+  p->join = hu_grid_of(hu_accum_joined(x), hu_accum_last(x));
+  p->join.over = x->block.over && x->block.last == HU_RTO;
   p->join.ftz = x->block.ftz;
   p->sum.over = x->block.over;
   p->sum.plus = x->block.zero == HU_BLOCK_ZERO_PLUS;

@@ -100,9 +100,8 @@ int hu_unit_plan_of(hu_unit_plan *q, const hu_spec *a, const hu_spec *b, const h
   if (x->kind != HU_ACCUM_BLOCK || !a->fits_binary32 || !b->fits_binary32 || !rule_fits(a, b, x, most)) return 0;
   if (!grid_of(&q->out, x->sum, x->mode, x->block.ftz)) return 0;
   if (x->block.join == HU_BLOCK_JOIN_LAST) {
-    hu_mode last = rne;
-    last.round = x->block.last;
-    if (last.round == HU_RTN || !grid_of(&q->join, hu_accum_joined(x), last, x->block.ftz)) return 0; /* as above */
+    if (x->block.last == HU_RTN) return 0; /* as above */
+    if (!grid_of(&q->join, hu_accum_joined(x), hu_accum_last(x), x->block.ftz)) return 0;
   }
   if ((x->promote || x->slices) && !grid_of(&q->part, hu_accum_result(x), rne, 0)) return 0;
   q->plus = x->block.zero == HU_BLOCK_ZERO_PLUS;

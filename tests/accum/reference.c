@@ -339,8 +339,9 @@ static void start(engine *g, const dot *x) {
   g->sum.plus = m->block.zero == HU_BLOCK_ZERO_PLUS;
   g->sum.ftz = m->block.ftz;
   g->product = grid_of(m->product, m->mode);
-  hu_mode last = rne;
+  hu_mode last = rne; /* the sentence on c=last in section 11.5: its mode is `last`, its policy the model's */
   last.round = m->block.last;
+  last.saturate = m->mode.saturate;
   g->join = grid_of(m->block.rule == HU_BLOCK_ALIGN ? m->product : m->sum, last);
   g->join.over = m->block.over && last.round == HU_RTO;
   g->join.ftz = m->block.rule == HU_BLOCK_CHAIN ? m->block.ftz : HU_BLOCK_FTZ_NONE;
