@@ -124,14 +124,22 @@ HU_FN hu_num hu_s2_y(const hu_s2 *t, uint32_t sign, int64_t l) {
   return z;
 }
 
+/* The code of an infinity that becomes NaN, or in a format without NaN the end of the numbers. */
+HU_FN uint32_t hu_s2_infinity(const hu_s2 *t, uint32_t sign, uint32_t *events) {
+  hu_spec finite = t->spec;
+  if (finite.has_nan) {
+    *events = HU_EVENT_INF_IN | HU_EVENT_INVALID;
+    return hu_nan_signed(&finite, sign);
+  }
+  finite.saturate = HU_SAT_FINITE;
+  *events = 0;
+  return hu_from_inf(&finite, sign, events);
+}
+
 /* The code of the binary32 pattern u; sets *events. */
 HU_OUTLINE uint32_t hu_s2_element(const hu_s2 *t, uint32_t u, uint32_t random, uint32_t *events) {
   hu_num x = hu_unpack32(u);
-  if (x.kind == HU_KIND_INF && t->special_is_nan) {
-    uint32_t code = hu_round(&t->spec, hu_num_special(HU_KIND_NAN, 0), random, events);
-    *events = HU_EVENT_INF_IN | HU_EVENT_INVALID;
-    return code;
-  }
+  if (x.kind == HU_KIND_INF && t->special_is_nan) return hu_s2_infinity(t, x.sign, events);
   if (x.kind == HU_KIND_FINITE) x = hu_s2_y(t, x.sign, hu_s2_log2(u & 0x7FFFFFFF));
   return hu_round(&t->spec, x, random, events);
 }

@@ -155,7 +155,15 @@ uint32_t model_code(const model_map *map, hu_mode mode, float x, uint32_t random
   hu_format f = map->kind.element;
   double y = x;
   if (isinf(x) && map->kind.special == HU_S2FP8_NAN) {
+    /* section 4: a NaN with the sign of x, where F has NaNs of both signs; without NaN the policy `finite` */
+    if (f.nan == HU_NAN_NONE) {
+      mode.saturate = HU_SAT_FINITE;
+      must(hu_oracle_encode64(&code, events, f, mode, x, random) == HU_OK);
+      return code;
+    }
     must(hu_oracle_encode64(&code, events, f, mode, NAN, random) == HU_OK);
+    int both = f.nan == HU_NAN_IEEE || f.nan == HU_NAN_IEEE_ONES || f.nan == HU_NAN_ONES;
+    if (x < 0 && both) code |= 1u << (f.e + f.m);
     *events = HU_EVENT_INF_IN | HU_EVENT_INVALID;
     return code;
   }
