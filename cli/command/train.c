@@ -30,7 +30,8 @@ enum {
   KEY_CHECKPOINT,
   KEY_EVALUATE,
   KEY_FOLLOW,
-  KEY_KEYS
+  KEY_KEYS,
+  KEY_TENSORS
 };
 static const cli_option options[] = {
     {'o', "output", "OUT", "folder where its files go; default: CONFIG's name with .run for its suffix"},
@@ -48,6 +49,7 @@ static const cli_option options[] = {
      "mu, m, alpha, beta and overflows of this tensor in each row of the log: linear1.weight, 3, 3.gradient"},
     {'j', "threads", "N", "as --set run.threads=N: the result is the same for any number"},
     {KEY_KEYS, "keys", NULL, "no run: print all keys with their defaults and what they say"},
+    {KEY_TENSORS, "tensors", NULL, "no run: print tensors.csv, the numbers of all values and parameters of the net"},
     CLI_OPTION_JSON,
     {0}};
 
@@ -86,6 +88,7 @@ static int set(void *state, int key, const char *value) {
       r->checkpoint_asked = 1;
       return cli_read_u64(&r->checkpoint, "--checkpoint", value, 0, UINT64_C(1) << 40);
     case KEY_KEYS: r->keys = 1; return CLI_OK;
+    case KEY_TENSORS: r->tensors = 1; return CLI_OK;
     default: r->json = 1; return CLI_OK;
   }
 }
@@ -287,6 +290,10 @@ static int start_together(train_run *r) {
 static int run(train_run *r, int *stopped) {
   double start = progress_seconds();
   int status = prepare_together(r);
+  if (status == CLI_OK && r->tensors) {
+    if (train_speaks()) train_tensors_print(stdout, r);
+    return CLI_OK;
+  }
   if (status == CLI_OK) status = start_together(r);
   if (status == CLI_OK) status = train_steps(r, stopped);
   if (!train_speaks()) return status;
@@ -308,6 +315,9 @@ int cli_train(int argc, char **argv) {
     status = cli_fail(NULL, "train: requires CONFIG; see `halfulp train --help`");
   } else if (status < 0 && r.resume && r.overwrite) {
     status = cli_fail(NULL, "train: --resume continues a run, --overwrite starts again: only one of them");
+  } else if (status < 0 && r.tensors && (r.resume || r.overwrite || r.out || r.json)) {
+    status = cli_fail(NULL, "train: --tensors prints a table and makes no run: leave out --output, --resume, --overwrite "
+                            "and --json");
   } else if (status < 0) {
     r.config = operands[0];
     r.out_asked = r.out != NULL;

@@ -77,21 +77,37 @@ void train_tensors_free(train_run *r) {
   free(r->follow);
 }
 
+/* The operator that makes a value, and the first number of its products' random words; both empty where there is none. */
+static void print_operator(FILE *out, const hu_net *net, int value) {
+  int i = hu_net_value_operator(net, value);
+  hu_rounding_counts counts[2];
+  if (i < 0) {
+    fputs(",,\n", out);
+  } else if (hu_net_product_counts(net, value, counts)) {
+    fprintf(out, ",%d,%d\n", i, 16 * i);
+  } else {
+    fprintf(out, ",%d,\n", i);
+  }
+}
+
 static void print_list(FILE *out, const void *what) {
   const hu_net *net = hu_trainer_net(((const train_run *)what)->t);
   int values = hu_net_values(net);
-  fputs("number,name,kind,rows,cols\n", out);
+  fputs("number,name,kind,rows,cols,words,operator,products\n", out);
   for (int i = 0; i < all_tensors(net); i++) {
     hu_net_tensor x = tensor_at(net, i);
     if (i < values) {
       const char *kind = hu_net_value_kind(net, i);
-      fprintf(out, "%d,%d,%s", i, i, kind && *kind ? kind : "input");
+      fprintf(out, "%d,%d,%s,%zu,%zu,%d", i, i, kind && *kind ? kind : "input", x.rows, x.cols, i);
+      print_operator(out, net, i);
     } else {
-      fprintf(out, "%d,%s,parameter", i, hu_net_parameter_name(net, i - values));
+      const char *name = hu_net_parameter_name(net, i - values);
+      fprintf(out, "%d,%s,parameter,%zu,%zu,%d,,\n", i, name, x.rows, x.cols, i - values);
     }
-    fprintf(out, ",%zu,%zu\n", x.rows, x.cols);
   }
 }
+
+void train_tensors_print(FILE *out, const train_run *r) { print_list(out, r); }
 
 int train_tensors_list(const train_run *r) {
   char *path = train_path(r, "tensors.csv");

@@ -22,8 +22,11 @@ enum { FOLLOW_MU, FOLLOW_M, FOLLOW_ALPHA, FOLLOW_BETA, FOLLOW_ZEROS, FOLLOW_OVER
 /* The tensors of --follow, by name, and the tables' heads; a name that the run does not have is an error. */
 int train_tensors_find(train_run *r);
 void train_tensors_free(train_run *r);
-/* tensors.csv: number, name, kind, rows and columns of values, then of parameters. */
+/* tensors.csv: number, name, kind, rows and columns of values, then of parameters; the number n of their random words
+ * (docs/training.md section 4); of a value the operator that makes it, and the first n of its products. */
 int train_tensors_list(const train_run *r);
+/* The same to a stream. */
+void train_tensors_print(FILE *out, const train_run *r);
 /* A row of both tables; and the exponents of the followed tensors, which those of the row before lose. */
 int train_tensors_step(train_run *r, double step);
 /* followed-exponents.csv, where this command made a step and something is followed. */

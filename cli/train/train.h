@@ -87,7 +87,7 @@ typedef struct train_run {
   int out_asked;       /* by --output */
   const char *threads; /* NULL: as the configuration says */
   uint64_t every, checkpoint, evaluate;
-  int checkpoint_asked, resume, overwrite, json, keys;
+  int checkpoint_asked, resume, overwrite, json, keys, tensors;
   int lock; /* the open folder; -1: not yet */
   const char **sets;
   size_t set_count;

@@ -80,10 +80,15 @@ int hu_net_parameter_named(const hu_net *net, const char *name) {
 
 const char *hu_net_value_kind(const hu_net *net, int value) {
   if (!net || value < 0 || value >= net->values) return NULL;
-  for (int i = 0; i < net->operators; i++) {
-    if (net->op[i].out == value) return net->op[i].kind->name;
+  int i = hu_net_value_operator(net, value);
+  return i < 0 ? "" : net->op[i].kind->name;
+}
+
+int hu_net_value_operator(const hu_net *net, int value) {
+  for (int i = 0; net && value >= 0 && i < net->operators; i++) {
+    if (net->op[i].out == value) return i;
   }
-  return "";
+  return -1;
 }
 
 /* ---- first weights ---- */

@@ -379,6 +379,9 @@ HU_API hu_net_tensor hu_net_parameter(const hu_net *net, int parameter); /* para
 /* The kind of the operator that makes a value, a static text ("linear", "relu"; docs/training.md section 3); "" for an
  * input, which may stand anywhere among the values. NULL for a wrong number. */
 HU_API const char *hu_net_value_kind(const hu_net *net, int value);
+/* The number of the operator that makes a value, from 0 in the order in which operators are added; random words of
+ * products are numbered by it (docs/training.md section 4). -1 for an input, a state of zeros, or a wrong number. */
+HU_API int hu_net_value_operator(const hu_net *net, int value);
 /* Master weights: rows x cols numbers. x may be the net's own matrix. HU_E_SHAPE: no parameter of that number. */
 HU_API HU_MUST_CHECK hu_status hu_net_set_parameter(hu_net *net, int parameter, const float *x);
 /* Counts, since the last look, of the roundings of operands and results of the products (hu_product_rounding) of the
