@@ -45,7 +45,23 @@ typedef struct outcome {
   cli_errors errors;
   cli_row_shape shape;
   const char *device;
+  int rows; /* 1: the job's elements are in rows, whatever the order of IN.npy and OUT.npy */
 } outcome;
+
+/* Elements lie in rows where that decides what they become: blocks, and random words, of which element i in row-major
+ * order takes word i (docs/numerics.md section 6). */
+static int wants_rows(const cli_quantize_state *s) {
+  return !s->target.kind->elementwise || s->numeric.mode.round >= HU_SRA;
+}
+
+/* Elements z in the job's order, as OUT.npy. */
+static int save(const char *path, const outcome *o, const void *z) {
+  void *copy = NULL;
+  if (o->rows && cli_rows_in_order(&z, &copy, &o->info, z)) return CLI_BAD;
+  int code = cli_array_save(path, &o->info, z);
+  free(copy);
+  return code;
+}
 
 static void report_json(FILE *out, const cli_quantize_state *s, const cli_array *x, const outcome *o) {
   char name[CLI_TARGET_MAX], mode[CLI_NAME_MAX];
@@ -110,7 +126,7 @@ static int make_codes(outcome *o, const cli_quantize_state *s, const char *path)
   }
   if (code == CLI_OK) {
     cli_measure(&o->errors, &job->x, &z, o->info.count);
-    code = cli_parts_save(path, &o->info, &o->parts);
+    code = o->parts.count > 1 ? cli_parts_save(path, &o->info, &o->parts) : save(path, o, o->parts.part[0].data);
   }
   free(back);
   cli_parts_free(&o->parts);
@@ -124,7 +140,7 @@ static int make_values(outcome *o, const cli_quantize_state *s, const char *path
   if (code == CLI_OK) {
     cli_source to = o->info.size == 2 ? cli_codes_source(z, hu_binary16()) : cli_floats_source(z, o->info.size);
     cli_measure(&o->errors, &o->job.x, &to, o->info.count);
-    code = cli_array_save(path, &o->info, z);
+    code = save(path, o, z);
   }
   free(z);
   return code;
@@ -134,8 +150,11 @@ int cli_quantize_array(const cli_quantize_state *s, cli_array *x, const char *in
                        const char *device) {
   const cli_target *t = &s->target;
   outcome o = {0};
-  if (!t->kind->elementwise && cli_array_in_rows(x)) return CLI_BAD;
+  int fortran = x->info.fortran && t->kind->elementwise;
+  o.rows = wants_rows(s);
+  if (o.rows && cli_array_in_rows(x)) return CLI_BAD;
   o.info = x->info;
+  o.info.fortran = (uint8_t)fortran;
   o.info.big = 0;
   o.device = device;
   o.job = (cli_job){.name = x->name,

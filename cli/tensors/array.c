@@ -133,6 +133,18 @@ int cli_array_in_rows(cli_array *array) {
   return CLI_OK;
 }
 
+int cli_rows_in_order(const void **z, void **copy, const npy_info *info, const void *x) {
+  *z = x;
+  *copy = NULL;
+  if (!info->fortran) return CLI_OK;
+  uint8_t *to = *copy = cli_room(info->count, info->size);
+  const uint8_t *from = x;
+  if (!to) return CLI_BAD;
+  for (size_t i = 0; i < info->count; i++) memcpy(to + i * info->size, from + c_place(info, i) * info->size, info->size);
+  *z = to;
+  return CLI_OK;
+}
+
 cli_source cli_floats_source(const void *data, unsigned size) {
   cli_source s = {data, {0}, size, 'f'};
   return s;

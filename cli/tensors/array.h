@@ -25,6 +25,9 @@ int cli_array_load(cli_array *array, const char *path);
 void cli_array_free(cli_array *array);
 /* The elements in rows (NumPy's C order), in a copy if the file has them otherwise. 0 or an exit code. */
 int cli_array_in_rows(cli_array *array);
+/* x, in rows, in the order that info says: *z is x itself or a copy, which *copy is then, to be freed; else *copy is
+ * NULL. */
+int cli_rows_in_order(const void **z, void **copy, const npy_info *info, const void *x);
 /* Writes an array in this machine's byte order as a little-endian file, by cli_file_write. */
 int cli_array_save(const char *path, const npy_info *info, const void *data);
 /* Several, up to CLI_ARRAYS_MAX, by cli_set_write. */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The .npy reader: every way a file can be wrong, every order and width that is right."""
 
+import math
 import struct
 import sys
 
@@ -102,6 +103,28 @@ class Npy(support.Case):
         self.bad(
             "quantize", "-f", "bfloat16", "-", self.path("o.npy"), stdin=GOOD[:-1], says="standard input: truncated"
         )
+
+    def test_random_words_of_either_order(self):
+        """Element i in row-major order takes word i, whatever the order of the file: the same numbers for every kind of format."""
+        shape = (2, 3, 5)
+        values = [math.ldexp(1 + i / 64, -1 - i % 3) * (-1) ** i for i in range(30)]
+        by_columns = [values[(i * 3 + j) * 5 + k] for k in range(5) for j in range(3) for i in range(2)]
+        for descr, code in (("<f4", "<f"), ("<f8", "<d"), ("<f2", "<e")):
+            self.write("c.npy", npy(descr, shape, floats(values, code)))
+            self.write("f.npy", npy(descr, shape, floats(by_columns, code), True))
+            for name in ("float8_e5m2", "posit8", "nf4", "lns8", "int8", "hifloat8", "table(-1,0,1.7)", "mxfp8_e4m3", "s2fp8"):
+                for more in (), ("--codes",):
+                    with self.subTest(format=name, descr=descr, more=more):
+                        rows = self.in_rows(name, "c.npy", *more)
+                        self.assertEqual(self.in_rows(name, "f.npy", *more), rows)
+                        self.assertNotEqual(self.in_rows(name, "c.npy", *more, "--seed", "2"), rows)
+
+    def in_rows(self, name, file, *more):
+        self.ok("quantize", "-q", "-f", name, "-r", "sra:8", *more, self.path(file), self.path("z.npy"))
+        descr, fortran, (a, b, c), payload = parse_npy(self.read("z.npy"))
+        size = int(descr[2:])
+        places = [(k * b + j) * a + i if fortran else (i * b + j) * c + k for i in range(a) for j in range(b) for k in range(c)]
+        return [payload[p * size:(p + 1) * size] for p in places]
 
     def test_every_width_and_order(self):
         values = [0.0, -0.0, 1.0, 0.3, -2.7, 1e-3, 300.0, float("inf"), float("-inf"), 65504.0, 5e-8, -17.5]
