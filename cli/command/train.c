@@ -316,8 +316,9 @@ int cli_train(int argc, char **argv) {
   } else if (status < 0 && r.resume && r.overwrite) {
     status = cli_fail(NULL, "train: --resume continues a run, --overwrite starts again: only one of them");
   } else if (status < 0 && r.tensors && (r.resume || r.overwrite || r.out || r.json)) {
-    status = cli_fail(NULL, "train: --tensors prints a table and makes no run: leave out --output, --resume, --overwrite "
-                            "and --json");
+    status = cli_fail(NULL,
+                      "train: --tensors prints a table and makes no run: leave out --output, --resume, --overwrite "
+                      "and --json");
   } else if (status < 0) {
     r.config = operands[0];
     r.out_asked = r.out != NULL;

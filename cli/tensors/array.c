@@ -140,7 +140,8 @@ int cli_rows_in_order(const void **z, void **copy, const npy_info *info, const v
   uint8_t *to = *copy = cli_room(info->count, info->size);
   const uint8_t *from = x;
   if (!to) return CLI_BAD;
-  for (size_t i = 0; i < info->count; i++) memcpy(to + i * info->size, from + c_place(info, i) * info->size, info->size);
+  for (size_t i = 0; i < info->count; i++)
+    memcpy(to + i * info->size, from + c_place(info, i) * info->size, info->size);
   *z = to;
   return CLI_OK;
 }

@@ -48,7 +48,7 @@ extern "C" {
 
 /* What an infinite element becomes. */
 enum {
-  HU_S2FP8_NAN = 0,    /* nan: the NaN that a NaN element becomes (mode.nan in formats without NaN) */
+  HU_S2FP8_NAN = 0,    /* nan: the NaN of their sign; in formats without NaN the largest number of their sign */
   HU_S2FP8_ELEMENT = 1 /* element: as an infinity rounds in the element format (docs/numerics.md section 3) */
 };
 
@@ -112,7 +112,8 @@ HU_API HU_MUST_CHECK hu_status hu_s2fp8_scale_stored(hu_s2fp8_scale *scale, floa
 
 /* z[i] = the code of x[i]; stochastic modes take R from word i of exec->stream, with `exec` NULL of stream (0, 0): the
  * same words in every such call, here and below. An element above the tensor that the scale was made from overflows as
- * in docs/numerics.md section 3. Events: those of rounding y; of infinities under `special` nan: inf_in and invalid. */
+ * in docs/numerics.md section 3. Events: those of rounding y; of infinities under `special` nan: inf_in, and invalid,
+ * or in formats without NaN saturated. */
 HU_API HU_MUST_CHECK hu_status hu_s2fp8_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
                                                  const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode,
                                                  const hu_exec *exec, hu_events *events);

@@ -15,17 +15,17 @@
 #include "tests/accum/reference.h"
 
 typedef struct settled {
-  const char *model, *format;     /* of A, B, C and the result */
-  const char *scale, *a, *b, *c;  /* hex; c "": none */
+  const char *model, *format;    /* of A, B, C and the result */
+  const char *scale, *a, *b, *c; /* hex; c "": none */
   const char *sa, *sb;
-  int up;                         /* the rounding that goes up; -1: none may */
+  int up; /* the rounding that goes up; -1: none may */
   uint32_t code;
 } settled;
 
 #define F16(a, b, c) "binary16", NULL, a, b, c, NULL, NULL
 #define F32(a, b, c) "binary32", NULL, a, b, c, NULL, NULL
 #define ONE "3f800000"
-#define MORE "3f804000" /* 1 + 2^-9: a quarter of the way from 1 to the next number of bfloat16 */
+#define MORE "3f804000"    /* 1 + 2^-9: a quarter of the way from 1 to the next number of bfloat16 */
 #define QUARTER "3b000000" /* 2^-9 */
 #define UP 0x3F810000u     /* 1 + 2^-7 */
 
@@ -39,11 +39,14 @@ static const settled rows[] = {
     {"block(exact,l=1,c=last,sat=propagate,out=binary16)", F16("7bff", "3c00", "7c00"), -1, 0x7C00},
     {"block(exact,l=1,c=last,sat=finite,out=binary16)", F16("7bff", "3c00", "7c00"), -1, 0x7BFF},
     {"block(align,l=1,f=20,emin=-30,c=last,sat=finite,out=binary16)", F16("7bff", "3c00", "7bff"), -1, 0x7BFF},
-    {"block(align,l=1,f=20,emin=-30,c=last,last=raz,sat=propagate,out=binary16)", F16("fbff", "3c00", "fbff"), -1, 0xFBFF},
+    {"block(align,l=1,f=20,emin=-30,c=last,last=raz,sat=propagate,out=binary16)", F16("fbff", "3c00", "fbff"), -1,
+     0xFBFF},
     {"block(align,l=1,f=20,emin=-30,c=last,last=raz,out=binary16)", F16("fbff", "3c00", "fbff"), -1, 0xFC00},
     /* all but the last addition saturates: the overflow axis of `out`, which `acc` does not share */
-    {"block(align,l=2,f=20,emin=-30,c=last,out=fp(5,10,0):ovf=max,acc=binary16)", F16("7bff7bff", "3c003c00", "7bff"), -1, 0x7C00},
-    {"block(align,l=2,f=20,emin=-30,c=last,out=fp(5,10,0):ovf=max,acc=binary16)", F16("7bff7bff", "3c003c00", "8000"), -1, 0x7BFF},
+    {"block(align,l=2,f=20,emin=-30,c=last,out=fp(5,10,0):ovf=max,acc=binary16)", F16("7bff7bff", "3c003c00", "7bff"),
+     -1, 0x7C00},
+    {"block(align,l=2,f=20,emin=-30,c=last,out=fp(5,10,0):ovf=max,acc=binary16)", F16("7bff7bff", "3c003c00", "8000"),
+     -1, 0x7BFF},
     /* the products of scaling=sum: 65504 times 2 */
     {"block(exact,l=1,every=1,c=last,scaling=sum,scale=float8_e8m0fnu,sat=finite,out=binary16)", "binary16",
      "float8_e8m0fnu", "7bff", "3c00", "fbff", "80", "7f", -1, 0x0000},
@@ -65,7 +68,8 @@ static const settled rows[] = {
     {"block(tree,l=4,out=bfloat16,round=sra:8)", F32(ONE QUARTER, ONE ONE, "00000000"), 2, UP},
     {"block(tree,l=4,out=bfloat16,round=sra:8)", F32(ONE QUARTER, ONE ONE, "00000000"), 4, 0x3F800000},
     {"block(tree,l=4,out=bfloat16,round=sra:8)", F32("00000000" MORE, ONE ONE, "00000000"), 1, UP},
-    {"block(tree,l=4,out=bfloat16,round=sra:8)", F32("0000000000000000" ONE QUARTER, ONE ONE ONE ONE, "00000000"), 5, UP},
+    {"block(tree,l=4,out=bfloat16,round=sra:8)", F32("0000000000000000" ONE QUARTER, ONE ONE ONE ONE, "00000000"), 5,
+     UP},
     {"block(tree,l=4,out=bfloat16,round=sra:8)", F32(ONE, ONE, QUARTER), 7, UP},
     /* the second block of a tree whose first block lacks products: 4 leaves, 3 sums, the addition to c */
     {"block(tree,l=4,out=bfloat16,round=sra:8)",
@@ -136,8 +140,8 @@ static uint32_t with_words(const dot *x, int up) {
   }
   if (up >= 0) words[up] = 0xFFFFFFFF;
   int random = x->accum.mode.round >= HU_SRA;
-  assert_int_equal(hu_dot_words(x->n, &patterns, x->c, &in, &x->accum, x->mode, random ? words : NULL, random ? 64 : 0, 0,
-                                NULL, NULL),
+  assert_int_equal(hu_dot_words(x->n, &patterns, x->c, &in, &x->accum, x->mode, random ? words : NULL, random ? 64 : 0,
+                                0, NULL, NULL),
                    HU_OK);
   memcpy(&z, &patterns, hu_element_size(x->c));
   return z;
