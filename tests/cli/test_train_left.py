@@ -190,6 +190,23 @@ class Left(TrainCase):
                       "1: exponents before and after the squeeze"):
             self.assertIn(title, page.titles)
 
+    def test_numbers(self):
+        """tensors.csv, also without a run: what has which random words. Two inputs, so that operator 0 makes value 2."""
+        text = "[data]\nset = ratings\nusers = 3\nitems = 3\n[model]\nnet = ncf(layers=2,units=4)\n[run]\nsteps = 2\n"
+        self.train(text)
+        rows = self.table("x.run/tensors.csv")
+        self.assertEqual(self.ok("train", "--tensors", self.path("x.ini")).encode(), self.read("x.run/tensors.csv"))
+        values = [r for r in rows if r["kind"] != "parameter"]
+        weights = rows[len(values):]
+        self.assertEqual([r["words"] for r in values], [r["number"] for r in values])
+        self.assertEqual([r["words"] for r in weights], [str(i) for i in range(len(weights))])
+        self.assertEqual([r["operator"] for r in values], ["", ""] + [str(i) for i in range(len(values) - 2)])
+        self.assertEqual({r["operator"] for r in weights}, {""})
+        products = {r["number"]: r["products"] for r in rows if r["products"]}
+        self.assertEqual(products, {r["number"]: str(16 * int(r["operator"])) for r in values if r["kind"] == "linear"})
+        for option in "--resume", "--overwrite", "--json", "--output=o":
+            self.bad("train", "--tensors", option, self.path("x.ini"), says="--tensors prints a table")
+
     def test_followed(self):
         """Of the weights at the end, from those of the checkpoint: eqs. 1 to 4 of Cambier et al."""
         self.train(SMALL, "--every", "5", "--follow", "linear1.weight", "--follow", "linear1.weight.gradient")
