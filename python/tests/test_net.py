@@ -4,6 +4,7 @@ import os
 import pathlib
 import shlex
 import subprocess
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -349,3 +350,37 @@ def test_errors(random):
     for call in (lambda: net.forward(x, y), lambda: net.digest, net.parameters, net.backward, net.forget_counts):
         with pytest.raises(ValueError, match='the net is closed'):
             call()
+
+
+@pytest.mark.parametrize('side', [6, 7, 17, 18, 21, 24])
+def test_factor_of_attention(side):
+    """The binary32 number nearest to 1 / sqrt(d / heads); the quotient of a rounded root is another one."""
+    net = Net('transformer(layers=1,units={},heads=2,hidden=4)'.format(2 * side), batch=1, steps=3, vocabulary=5, seed=1)
+    net.forward([[0, 3, 4]], [[1, 2, 3]])
+    values = net.values()
+    row, scores = values['4.linear'], values['5.scores']  # queries, keys and values; rows (head, step)
+    twice = np.float32(1) / np.sqrt(np.float32(side))
+    factor = min([np.nextafter(twice, np.float32(far)) for far in (0, 1)], key=lambda c: abs(Fraction(float(c))**2 * side - 1))
+    low, high = ((Fraction(float(factor)) + Fraction(float(np.nextafter(factor, np.float32(far))))) / 2 for far in (0, 1))
+    assert low**2 * side < 1 < high**2 * side
+    for head in 0, 1:
+        q, k = (row[:, start:start + side] for start in (head * side, (2 + head) * side))
+        wanted = halfulp.gemm(q, np.ascontiguousarray(k.T), accum='fp32') * factor
+        assert wanted.tobytes() == scores[3 * head:3 * head + 3].tobytes()
+    assert side != 6 or factor.tobytes() == bytes.fromhex('ec05d13e')
+
+
+def test_absolute_error_of_nan():
+    """dv of c = x - target is dv w by the sign of c; +0 where c is 0, and NaN where c is NaN."""
+    net = small('absolute_error')
+    x = np.zeros((6, 3), np.float32)
+    net.forward(x, np.zeros((6, 4), np.float32))
+    target = net.output.copy()
+    target[0], target[1, 0], target[2, 0] = np.nan, np.inf, -np.inf
+    net.forward(x, target)
+    net.backward()
+    got = net.value_gradients()[net.value_names[-2]]
+    w = np.float32(1) / np.float32(6)
+    wanted = np.zeros((6, 4), np.float32)
+    wanted[0], wanted[1, 0], wanted[2, 0] = np.nan, -w, w
+    assert got.tobytes() == wanted.tobytes()
