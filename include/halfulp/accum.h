@@ -183,7 +183,8 @@ typedef struct hu_block {
   uint16_t every;   /* every: products that share a scale */
   int16_t emin;     /* emin: the largest exponent is at least this, -4096 to 4096 */
   uint8_t zero;     /* zero: HU_BLOCK_ZERO_ */
-  uint8_t last;     /* last: with c=last: HU_RNE ... HU_RTO, of the addition of c; to odd: overflow as `over` says */
+  uint8_t last;     /* last: with c=last: HU_RNE ... HU_RTO, of the addition of c, which has the model's saturation
+                       policy; to odd: overflow as `over` says */
   uint8_t nan;      /* nan: HU_BLOCK_NAN_, with `in` */
   uint8_t scaling;  /* scaling: HU_BLOCK_SCALING_; sum: with c=last, and l divides every; exact has scales only so */
   uint8_t reserved[2]; /* 0 */
