@@ -20,7 +20,7 @@ static const hu_mode rne;
 
 static float half(uint32_t code) { return hu_decode(hu_binary16(), code); }
 
-/* Inputs may stand anywhere; an operator's value has its kind. */
+/* Inputs may stand anywhere; an operator's value has its kind and number. */
 static void kinds(void **state) {
   (void)state;
   hu_net *net = hu_net_new(1, 1);
@@ -32,6 +32,10 @@ static void kinds(void **state) {
   assert_null(hu_net_value_kind(net, -1));
   assert_null(hu_net_value_kind(net, 5));
   assert_null(hu_net_value_kind(NULL, 0));
+  const int operators[] = {-1, 0, -1, 1, 2};
+  for (int i = 0; i < 5; i++) assert_int_equal(hu_net_value_operator(net, i), operators[i]);
+  assert_true(hu_net_value_operator(net, -1) == -1 && hu_net_value_operator(net, 5) == -1 &&
+              hu_net_value_operator(NULL, 0) == -1);
   hu_net_free(net);
 }
 
