@@ -12,12 +12,32 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* ---- names ---- */
+
+/* Where the names of a list stand in it. All-zero: no names. The texts are the caller's, and stay as long as they are
+ * here. */
+typedef struct campaign_name {
+  const char *name;
+  size_t place;
+} campaign_name;
+typedef struct campaign_names {
+  campaign_name *slot;
+  size_t room, count;
+} campaign_names;
+#define CAMPAIGN_NOWHERE ((size_t)-1)
+/* A name that is there gets the new text and place. 1, or 0: out of memory, and nothing has changed. */
+int campaign_names_put(campaign_names *names, const char *name, size_t place);
+/* CAMPAIGN_NOWHERE where there is none. */
+size_t campaign_names_find(const campaign_names *names, const char *name);
+void campaign_names_free(campaign_names *names);
+
 /* ---- the list ---- */
 
-/* A line of a list: NAME KIND SUBJECTS ARGUMENT..., separated by tabs, or by blanks where it has no tab. Empty lines
- * and those that begin with # say nothing. SUBJECTS: the folders whose claims the item checks, with commas between
- * them. */
+/* A line of a list: NAME KIND SUBJECTS ARGUMENT..., separated by tabs, or by blanks where it has no tab; it may be
+ * indented. Empty lines and those that begin with # say nothing. SUBJECTS: the folders whose claims the item checks,
+ * with commas between them. */
 typedef struct campaign_item {
+  char *line; /* where the words lie */
   char *name, *kind, *subjects;
   char **argument; /* ends with NULL */
   int arguments;
@@ -29,12 +49,14 @@ typedef struct campaign_list {
   campaign_item *item;
   size_t count;
   uint64_t digest; /* of the file's bytes */
+  campaign_names names;
 } campaign_list;
 
 /* CLI_OK, or an exit code after an error line that names file and line. */
 int campaign_list_read(campaign_list *list, const char *path);
 void campaign_list_free(campaign_list *list);
-/* Puts the hash of its sources, from lines "NAME HASH", into each item; items without a line keep "-". */
+/* Puts the hash of its sources, from lines "NAME HASH" (16 hexadecimal digits), into each item; items without a line
+ * keep "-", and names of no item are passed over. */
 int campaign_sources_read(campaign_list *list, const char *path);
 
 /* ---- one item ---- */
@@ -101,6 +123,7 @@ typedef struct campaign_ledger {
   campaign_entry *entry;
   campaign_file *file;
   size_t count, room, files;
+  campaign_names names;
 } campaign_ledger;
 
 /* An entry from its line, which it takes over; 0, or what is wrong with it. */

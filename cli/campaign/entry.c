@@ -42,7 +42,8 @@ static void processor(char name[128]) {
   while (file && fgets(line, sizeof line, file)) {
     char *colon = strchr(line, ':');
     if (strncmp(line, "model name", 10) || !colon) continue;
-    snprintf(name, 128, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
+    colon += 1 + (colon[1] == ' ');
+    if (strcspn(colon, "\n")) snprintf(name, 128, "%.*s", (int)strcspn(colon, "\n"), colon);
     break;
   }
   if (file) fclose(file);

@@ -15,9 +15,8 @@
 /* ---- entries ---- */
 
 const campaign_entry *campaign_ledger_find(const campaign_ledger *ledger, const char *name) {
-  for (size_t i = 0; i < ledger->count; i++)
-    if (!strcmp(ledger->entry[i].field[CAMPAIGN_ITEM], name)) return &ledger->entry[i];
-  return NULL;
+  size_t place = campaign_names_find(&ledger->names, name);
+  return place == CAMPAIGN_NOWHERE ? NULL : &ledger->entry[place];
 }
 
 static int is_state(const campaign_entry *e, const char *state) { return !strcmp(e->field[CAMPAIGN_STATE], state); }
@@ -39,29 +38,44 @@ static int takes_the_place(const campaign_entry *now, const campaign_entry *old)
   return strcmp(now->field[CAMPAIGN_DATE], old->field[CAMPAIGN_DATE]) >= 0;
 }
 
-/* From the file that was opened last. */
-static int add(campaign_ledger *ledger, campaign_entry entry) {
-  campaign_entry *old = (campaign_entry *)campaign_ledger_find(ledger, entry.field[CAMPAIGN_ITEM]);
-  entry.file = ledger->files - 1;
-  if (old && disagree(&entry, old)) {
+/* The better of the two stays, and the other one's line goes. */
+static int replace(campaign_ledger *ledger, campaign_entry *old, campaign_entry entry) {
+  if (disagree(&entry, old)) {
     (void)cli_fail(ledger->file[entry.file].path, "%s: digest %s, but with the same sources %s in %s",
                    entry.field[CAMPAIGN_ITEM], entry.field[CAMPAIGN_DIGEST], old->field[CAMPAIGN_DIGEST],
                    ledger->file[old->file].path);
     free(entry.line);
     return CLI_BAD;
   }
-  if (old) {
-    campaign_entry worse = takes_the_place(&entry, old) ? *old : entry;
-    if (worse.line == old->line) *old = entry;
-    free(worse.line);
-    return CLI_OK;
+  if (takes_the_place(&entry, old)) {
+    campaign_entry worse = *old;
+    *old = entry;
+    entry = worse;
+    /* It is there already, so that no memory is asked for; its text is now the new line's. */
+    (void)campaign_names_put(&ledger->names, old->field[CAMPAIGN_ITEM], (size_t)(old - ledger->entry));
   }
-  if (ledger->count == ledger->room) {
-    size_t room = ledger->room ? 2 * ledger->room : 256;
-    campaign_entry *more = realloc(ledger->entry, room * sizeof *more);
-    if (!more) return cli_fail(NULL, "out of memory");
-    ledger->entry = more;
-    ledger->room = room;
+  free(entry.line);
+  return CLI_OK;
+}
+
+static int make_room(campaign_ledger *ledger) {
+  if (ledger->count < ledger->room) return 1;
+  size_t room = ledger->room ? 2 * ledger->room : 256;
+  campaign_entry *more = realloc(ledger->entry, room * sizeof *more);
+  if (!more) return 0;
+  ledger->entry = more;
+  ledger->room = room;
+  return 1;
+}
+
+/* From the file that was opened last. */
+static int add(campaign_ledger *ledger, campaign_entry entry) {
+  campaign_entry *old = (campaign_entry *)campaign_ledger_find(ledger, entry.field[CAMPAIGN_ITEM]);
+  entry.file = ledger->files - 1;
+  if (old) return replace(ledger, old, entry);
+  if (!make_room(ledger) || !campaign_names_put(&ledger->names, entry.field[CAMPAIGN_ITEM], ledger->count)) {
+    free(entry.line);
+    return cli_fail(NULL, "out of memory");
   }
   ledger->entry[ledger->count++] = entry;
   return CLI_OK;
@@ -82,6 +96,7 @@ void campaign_ledger_free(campaign_ledger *ledger) {
   for (size_t i = 0; i < ledger->files; i++) free(ledger->file[i].path);
   free(ledger->entry);
   free(ledger->file);
+  campaign_names_free(&ledger->names);
 }
 
 /* ---- files ---- */
@@ -171,6 +186,7 @@ static int read_part(void *context, const char *part) {
     number++;
     char *line = end ? strndup((const char *)bytes.data + i, n) : NULL;
     if (line) status = add_line(context, line, part, number);
+    if (end && !line) status = cli_fail(part, "out of memory");
     free(line);
   }
   cli_bytes_free(&bytes);

@@ -5,6 +5,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/io.h"
+#include "cli/base/numbers.h"
 #include "cli/campaign/campaign.h"
 
 enum { NAME_MAX_LENGTH = 200 };
@@ -27,8 +28,7 @@ static int is_name(const char *name) {
 static int read_item(campaign_item *z, char *line, const cli_lines *lines) {
   const char *marks = strchr(line, '\t') ? "\t" : " ";
   char *at = line, *word;
-  memset(z, 0, sizeof *z);
-  strcpy(z->sources, "-");
+  *z = (campaign_item){.line = line, .sources = "-"};
   z->name = next_word(&at, marks);
   z->kind = next_word(&at, marks);
   z->subjects = next_word(&at, marks);
@@ -39,12 +39,6 @@ static int read_item(campaign_item *z, char *line, const cli_lines *lines) {
   if (!z->argument) return cli_fail(NULL, "out of memory");
   while ((word = next_word(&at, marks))) z->argument[z->arguments++] = word;
   return campaign_item_check(z, lines->name, lines->number);
-}
-
-static int is_known(const campaign_list *list, const char *name) {
-  for (size_t i = 0; i < list->count; i++)
-    if (!strcmp(list->item[i].name, name)) return 1;
-  return 0;
 }
 
 static int add(campaign_list *list, cli_lines *lines, size_t *room) {
@@ -59,7 +53,10 @@ static int add(campaign_list *list, cli_lines *lines, size_t *room) {
   char *own = strdup(lines->line);
   if (!own) return cli_fail(NULL, "out of memory");
   int status = read_item(z, own, lines);
-  if (status == CLI_OK && is_known(list, z->name)) status = cli_lines_fail(lines, "an item of this name stands above");
+  if (status == CLI_OK && campaign_names_find(&list->names, z->name) != CAMPAIGN_NOWHERE)
+    status = cli_lines_fail(lines, "an item of this name stands above");
+  if (status == CLI_OK && !campaign_names_put(&list->names, z->name, list->count))
+    status = cli_fail(NULL, "out of memory");
   if (status != CLI_OK) {
     free(z->argument);
     free(own);
@@ -99,28 +96,29 @@ int campaign_list_read(campaign_list *list, const char *path) {
 void campaign_list_free(campaign_list *list) {
   for (size_t i = 0; i < list->count; i++) {
     free(list->item[i].argument);
-    free(list->item[i].name); /* the line's own memory */
+    free(list->item[i].line);
   }
   free(list->item);
+  campaign_names_free(&list->names);
+}
+
+static int read_source(campaign_list *list, cli_lines *lines) {
+  uint64_t digits;
+  char *at = lines->line, *name = next_word(&at, " \t"), *hash = next_word(&at, " \t");
+  if (!name) return CLI_OK;
+  if (!hash || next_word(&at, " \t") || !hex_parse(&digits, hash, 16))
+    return cli_lines_fail(lines, "a line is NAME and 16 hexadecimal digits");
+  size_t place = campaign_names_find(&list->names, name);
+  if (place != CAMPAIGN_NOWHERE) memcpy(list->item[place].sources, hash, 17);
+  return CLI_OK;
 }
 
 int campaign_sources_read(campaign_list *list, const char *path) {
   cli_lines lines;
   int status = cli_lines_open(&lines, path), more;
   if (status != CLI_OK) return status;
-  while (status == CLI_OK && (more = cli_lines_next(&lines)) != 0) {
-    char *at = lines.line, *name, *hash;
-    if (more < 0) {
-      status = -more;
-      break;
-    }
-    name = next_word(&at, " ");
-    hash = name ? next_word(&at, " ") : NULL;
-    if (!name) continue;
-    if (!hash || strlen(hash) != 16) status = cli_lines_fail(&lines, "a line is NAME and 16 hexadecimal digits");
-    for (size_t i = 0; i < list->count && status == CLI_OK; i++)
-      if (!strcmp(list->item[i].name, name)) memcpy(list->item[i].sources, hash, 17);
-  }
+  while (status == CLI_OK && (more = cli_lines_next(&lines)) != 0)
+    status = more < 0 ? -more : read_source(list, &lines);
   cli_lines_close(&lines);
   return status;
 }

@@ -57,6 +57,38 @@ class Campaign(support.Case):
         self.assertEqual(len({e["digest"] for n, e in entries.items() if n[0] == "p"}), 4)
         self.assertFalse(os.path.exists(path + ".ledger.parts"))
 
+    def test_indented_lines(self):
+        """Words may stand anywhere in a line, in lists and in lines of sources."""
+        for mark in (" ", "\t"):
+            words = mark + mark.join(("w", "world", "codes", "float4_e2m1fn"))
+            path = self.list(words + "\n" + words.replace("w" + mark, "x" + mark, 1) + mark + "\n", "list%d" % ord(mark))
+            sources = self.write("sources", ("%sw%s%s\n" % (mark, mark, "1" * 16)).encode())
+            self.assertEqual(self.report(path, "--sources", sources)["done"], 2)
+            self.assertEqual(self.entries(path + ".ledger")["w"]["sources"], "1" * 16)
+            self.assertEqual(self.report(path, "--status")["done"], 2)
+
+    def test_wrong_sources(self):
+        """What is no hash would be a line of a ledger that no one can read."""
+        path = self.list("w world codes float4_e2m1fn\n")
+        for line in ("w 0123\t56789abcdef", "w 0123456789abcdex", "w " + "1" * 15, "w", "w " + "1" * 17, "w " + "1" * 16 + " more"):
+            sources = self.write("sources", b"other 0123456789abcdef\n" + line.encode() + b"\n")
+            self.bad("campaign", path, "--sources", sources, says="sources:2: a line is NAME and 16 hexadecimal digits")
+        self.assertEqual(self.report(path)["done"], 1)
+
+    def test_many_items(self):
+        """Lists, sources and ledgers take time in proportion to their lines; item by item this would be a minute."""
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_CPU, (8, 8))
+
+        names = ["w%d" % i for i in range(60000)]
+        path = self.list("".join("%s world codes float4_e2m1fn\n" % name for name in names))
+        sources = self.write("sources", "".join("%s %s\n" % (name, "1" * 16) for name in names).encode())
+        ledger = self.ledger(*[entry(name, sources="1" * 16) for name in names])
+        r = subprocess.run([support.HALFULP, "campaign", path, "--sources", sources, "--ledger", ledger], stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, preexec_fn=limit, check=False)
+        self.assertEqual((r.returncode, r.stdout.split(b"\n")[0]), (0, b"60000 items: 60000 done, 0 stale, 0 open"), r.stderr)
+
     def test_two_formats(self):
         path = self.list("".join("m%d mixed arith float4_e2m1fn float6_e3m2fn rtz %d/3\n" % (i, i) for i in (1, 2, 3)) +
                          "p powers arith float6_e2m3fn float4_e2m1fn rne 1/4 1/1\n"
@@ -74,6 +106,8 @@ class Campaign(support.Case):
         path = self.list("a\tprogram\t-\tsh\t-c\techo x >> '%s'; echo campaign: cases=7 wrong=0 digest=00000000000000ff\n" % mark)
         self.report(path)
         self.assertEqual(self.report(path)["cases"], 7)
+        one = self.list("said\tprogram\t-\techo\tcampaign: cases=0 wrong=0 digest=0\nsilent\tprogram\t-\ttrue\n", "one")
+        self.assertEqual(self.report(one)["cases"], 2)  # a program that counts nothing is one case
         self.assertEqual(self.read(mark).decode(), "x\n")
         self.assertEqual(self.entries(path + ".ledger")["a"]["digest"], "00000000000000ff")
         self.report(path, "--overwrite")
@@ -126,6 +160,15 @@ class Campaign(support.Case):
         self.ok("campaign", "--merge", one, two, "--ledger", self.path("all"))
         entries = self.entries(self.path("all"))
         self.assertEqual((sorted(entries), entries["b"]["date"], entries["c"]["state"]), (["a", "b", "c"], "2026-01-02", "open"))
+        # A result is better than a stale one, that than none, whichever is the newer and read first.
+        worse = self.ledger(entry("a", "stale", date="2026-02-01"), entry("b", "open", date="2026-02-01"), name="worse")
+        stale = self.ledger(entry("c", "stale"), name="stale")
+        for files in ((one, two, worse, stale), (stale, worse, two, one)):
+            into = self.path("into%s" % os.path.basename(files[0]))
+            self.ok("campaign", "--merge", *files, "--ledger", into)
+            entries = self.entries(into)
+            self.assertEqual([entries[name]["state"] for name in "abc"], ["done", "done", "stale"])
+            self.assertEqual([entries[name]["date"] for name in "abc"], ["2026-01-01", "2026-01-02", "2026-01-01"])
         odd = self.ledger(entry("a", digest="1" * 16, sources="2" * 16), name="3")
         other = self.ledger(entry("a", digest="3" * 16, sources="2" * 16), name="4")
         self.bad("campaign", "--merge", odd, other, "--ledger", self.path("none"), says="digest " + "3" * 16)
