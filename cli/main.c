@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/io.h"
 #include "cli/base/launched.h"
+#include "cli/base/memory.h"
 #include "files/suggest.h"
 #include "halfulp/version.h"
 #ifdef HU_CLI_MPI
@@ -104,6 +106,7 @@ static int halfulp(int argc, char **argv) {
   static const char *const help_names[3] = {"--help", "-h", "help"}, *const version_names[3] = {"--version", "-V",
                                                                                                 "version"};
   int status;
+  cli_memory_start();
   signal(SIGXFSZ, SIG_IGN); /* a file beyond `ulimit -f` is an error of the write, which leaves nothing */
   if (one_of(argv[1], help_names))
     status = help(argc - 1, argv + 1);
@@ -112,6 +115,7 @@ static int halfulp(int argc, char **argv) {
   else
     status = run_named(argc - 1, argv + 1);
   if (status < 0) return unknown(argv[1]);
+  if (status != CLI_BAD && cli_inputs_check()) return CLI_BAD;
   if (fflush(stdout) || ferror(stdout)) return cli_fail("standard output", "cannot write");
   return status;
 }

@@ -13,7 +13,10 @@
 enum { CLI_OK = 0, CLI_DIFFERENT = 1, CLI_BAD = 2 };
 
 /* Prints "halfulp: FILE: what is wrong" (without FILE if it is NULL) on stderr, one line, cleaned (cli_clean); returns
- * CLI_BAD. */
+ * CLI_BAD. A text that it repeats (%s: an operand, a name in a file) is cut, with ... behind it, where it is longer than
+ * CLI_REPEATED_MAX bytes; FILE stays whole. The formats are printf's, of the conversions d i u x X c s and those of
+ * double. */
+enum { CLI_REPEATED_MAX = 400 };
 int cli_fail(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Every byte of a control character (a line end among them), or of what is not UTF-8, becomes a ?. */
@@ -30,7 +33,7 @@ void cli_be_quiet(void);
  * NO_COLOR is set and not empty, or if TERM is dumb or not set. */
 typedef enum cli_ink { CLI_INK_END, CLI_INK_WRONG, CLI_INK_RIGHT, CLI_INK_STRONG } cli_ink;
 const char *cli_ink_on(FILE *out, cli_ink ink);
-/* Prints "halfulp: note" on stderr, one line, cleaned; nothing after --quiet. */
+/* Prints "halfulp: note" on stderr like cli_fail; nothing after --quiet. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Where the summary of a command goes that writes its result to `path`: standard output, or standard error where that

@@ -1,27 +1,102 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the error line, and notes. */
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/base/cli.h"
 
-static void put_line(const char *file, const char *format, va_list args) {
-  char *said = NULL, *line = NULL;
-  int n = vasprintf(&said, format, args);
-  if (n >= 0) n = asprintf(&line, "%s%s%s", file ? file : "", file ? ": " : "", said);
-  if (n >= 0) cli_clean(line);
+/* ---- what vfprintf makes of a format, but that a long text which it repeats is cut ---- */
+
+static void put_text(FILE *out, char *spec, size_t length, long most, const char *text) {
+  size_t n = most < 0 ? strlen(text) : strnlen(text, (size_t)most);
+  strcpy(spec + length, "s");
+  if (n <= CLI_REPEATED_MAX)
+    fprintf(out, spec, text);
+  else
+    fprintf(out, "%.*s...", (int)cli_whole_text(text, CLI_REPEATED_MAX), text);
+}
+
+/* A conversion from its % on, with widths and precisions that are arguments put into its text. Returns what stands
+ * behind it. A whole number is taken at its own size (none, l, ll, z or j) and printed at the largest. */
+static const char *put_conversion(FILE *out, const char *at, va_list *args) {
+  char spec[64], size = 0;
+  size_t length = 0;
+  long most = -1;
+  for (spec[length++] = *at++; *at && strchr("-+ #.*0123456789", *at) && length < 40; at++) {
+    if (*at == '.') most = strtol(at + 1, NULL, 10);
+    if (*at != '*') {
+      spec[length++] = *at;
+      continue;
+    }
+    int given = va_arg(*args, int);
+    if (at[-1] == '.') most = given;
+    length += (size_t)sprintf(spec + length, "%d", given);
+  }
+  for (; *at && strchr("lzj", *at); at++) size = size == 'l' ? 'j' : *at; /* ll is intmax_t's size */
+  char kind = *at ? *at++ : '%';
+  spec[length] = 0;
+  if (kind == 's') {
+    put_text(out, spec, length, most, va_arg(*args, const char *));
+  } else if (strchr("aefgAEFG", kind)) {
+    sprintf(spec + length, "%c", kind);
+    fprintf(out, spec, va_arg(*args, double));
+  } else if (kind == 'c') {
+    fprintf(out, "%c", va_arg(*args, int));
+  } else if (strchr("di", kind)) {
+    intmax_t x = size == 'j' ? va_arg(*args, intmax_t) : size ? va_arg(*args, long) : va_arg(*args, int);
+    sprintf(spec + length, "j%c", kind);
+    fprintf(out, spec, x);
+  } else if (strchr("uxX", kind)) {
+    uintmax_t x = size == 'j' ? va_arg(*args, uintmax_t) : size ? va_arg(*args, size_t) : va_arg(*args, unsigned);
+    sprintf(spec + length, "j%c", kind);
+    fprintf(out, spec, x);
+  } else {
+    fputc(kind, out); /* %% */
+  }
+  return at;
+}
+
+_Static_assert(sizeof(long) == sizeof(size_t) && sizeof(long long) == sizeof(intmax_t), "sizes of whole numbers");
+
+static void put_cut(FILE *out, const char *format, va_list *args) {
+  while (*format) {
+    size_t n = strcspn(format, "%");
+    fwrite(format, 1, n, out);
+    format += n;
+    if (*format) format = put_conversion(out, format, args);
+  }
+}
+
+/* ---- lines ---- */
+
+/* NULL: out of memory. */
+static char *line_of(const char *file, const char *format, va_list *args) {
+  char *line = NULL;
+  size_t size;
+  FILE *out = open_memstream(&line, &size);
+  if (!out) return NULL;
+  if (file) fprintf(out, "%s: ", file);
+  put_cut(out, format, args);
+  if (!fclose(out)) return line;
+  free(line);
+  return NULL;
+}
+
+static void put_line(const char *file, const char *format, va_list *args) {
+  char *line = line_of(file, format, args);
+  if (line) cli_clean(line);
   fflush(stdout);
-  fprintf(stderr, "halfulp: %s\n", n >= 0 ? line : "out of memory");
-  if (n >= 0) free(line);
-  free(said);
+  fprintf(stderr, "halfulp: %s\n", line ? line : "out of memory");
+  free(line);
 }
 
 int cli_fail(const char *file, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  put_line(file, format, args);
+  put_line(file, format, &args);
   va_end(args);
   return CLI_BAD;
 }
@@ -30,7 +105,7 @@ void cli_note(const char *format, ...) {
   va_list args;
   if (cli_quiet()) return;
   va_start(args, format);
-  put_line(NULL, format, args);
+  put_line(NULL, format, &args);
   va_end(args);
 }
 

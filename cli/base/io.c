@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/held.h"
 #include "cli/base/path.h"
 
 static int read_stream(cli_bytes *bytes, int fd, const char *name) {
@@ -47,13 +47,11 @@ int cli_bytes_read(cli_bytes *bytes, const char *path) {
     close(fd);
     return cli_fail(path, "is a folder; a file is required");
   }
-  if (known && S_ISREG(info.st_mode) && info.st_size > 0) {
-    void *map = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (map != MAP_FAILED) {
-      *bytes = (cli_bytes){map, (size_t)info.st_size, 1};
-      close(fd);
-      return CLI_OK;
-    }
+  int plain = known && S_ISREG(info.st_mode) && info.st_size > 0;
+  const uint8_t *data = plain ? held_map(fd, (size_t)info.st_size, path) : NULL;
+  if (data) {
+    *bytes = (cli_bytes){data, (size_t)info.st_size, 1};
+    return CLI_OK;
   }
   status = read_stream(bytes, fd, path);
   close(fd);
@@ -62,10 +60,31 @@ int cli_bytes_read(cli_bytes *bytes, const char *path) {
 
 void cli_bytes_free(cli_bytes *bytes) {
   if (bytes->mapped)
-    munmap((void *)(uintptr_t)bytes->data, bytes->size);
+    held_unmap(bytes->data, bytes->size);
   else
     free((void *)(uintptr_t)bytes->data);
   *bytes = (cli_bytes){NULL, 0, 0};
+}
+
+int cli_inputs_check(void) {
+  const char *name = held_changed();
+  return name ? cli_fail(name, "was cut or written anew by another program while it was read") : CLI_OK;
+}
+
+char *cli_scratch(const char *name) {
+  char *path;
+  const char *folder = getenv("TMPDIR");
+  return asprintf(&path, "%s/%s", folder && *folder ? folder : "/tmp", name) < 0 ? NULL : path;
+}
+
+FILE *cli_scratch_file(void) {
+  char *path = cli_scratch("halfulp-XXXXXX");
+  int fd = path ? mkostemp(path, O_CLOEXEC) : -1;
+  if (fd >= 0) unlink(path);
+  free(path);
+  FILE *file = fd >= 0 ? fdopen(fd, "w+") : NULL;
+  if (!file && fd >= 0) close(fd);
+  return file;
 }
 
 /* Bytes that are read at a time, unless a line is longer. */

@@ -15,16 +15,22 @@ typedef struct cli_bytes {
   int mapped;
 } cli_bytes;
 
-/* 0, or an exit code after an error line. */
+/* 0, or an exit code after an error line. Where another program cuts the file while it is mapped, the command ends with
+ * an error line, and its temporary files go (held.h). */
 int cli_bytes_read(cli_bytes *bytes, const char *path);
 void cli_bytes_free(cli_bytes *bytes);
+/* CLI_OK, or an exit code after an error line: a file that was read by then was cut or written anew meanwhile, and what
+ * was made of it is of no use. Asked at the end of the command; what writes a file asks before it gets its name. */
+int cli_inputs_check(void);
 
 /* A file to write from pieces. It appears under its name complete or not at all: the bytes go to a temporary file in
  * the same directory, which are on the disk before it is renamed at the end; a link stays one, and what it leads to is
  * replaced. While the temporary file exists the signals that end a process and can be blocked (SIGINT, SIGTERM, SIGHUP,
  * SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU), where neither ignored nor handled, are blocked and asked for between
  * chunks, so that an interrupt removes it and then takes its effect; SIGPIPE takes its effect when the file is
- * complete. 0, or an exit code after an error line. */
+ * complete. What a killed command has left of the same name (cli_leftovers_remove) is removed when the file is there.
+ * Streams, pipes and devices are written directly, and an interrupt takes its effect at once. 0, or an exit code after
+ * an error line. */
 typedef struct cli_piece {
   const void *data;
   size_t size;
@@ -82,8 +88,17 @@ int cli_folder_share(int *lock, const char *folder, const char *who);
 /* Removes the temporary files that killed runs left in a folder which the caller has locked. Those that another command
  * is still writing stay: they are locked, too. How many were removed. */
 size_t cli_folder_clean(int lock);
+/* The same for those of one file, whoever writes others in its folder; once for each name, since a later writer of the
+ * same process leaves none. */
+void cli_leftovers_remove(const char *path);
 /* 1: the name (without its folder) is one that such a file has. */
 int cli_is_temporary(const char *name);
+
+/* "FOLDER/name" in the folder for what is gone when the command ends: TMPDIR's, or /tmp where that is not set or empty.
+ * To be freed; NULL: out of memory. */
+char *cli_scratch(const char *name);
+/* A file there without a name, for reading and writing; NULL and errno. */
+FILE *cli_scratch_file(void);
 
 /* Lines of a text file, without the line end and without trailing blanks. */
 typedef struct cli_lines {

@@ -6,11 +6,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/held.h"
 #include "cli/base/path.h"
 
 /* ---- signals ---- */
@@ -70,6 +70,7 @@ static int write_pieces(int fd, const cli_piece *pieces, size_t count) {
 
 int output_fail(const char *path, int error) {
   const char *name = cli_is_stream(path) ? "standard output" : path;
+  if (error == OUTPUT_SAID || (error == EFAULT && cli_inputs_check())) return CLI_BAD;
   if (error == EFBIG)
     return cli_fail(name, "cannot write: %s (a limit of the file system, or one that `ulimit -f` shows)",
                     strerror(error));
@@ -78,14 +79,13 @@ int output_fail(const char *path, int error) {
 
 /* ---- temporary files ---- */
 
-/* The lock tells who looks for what killed runs left that this file is being written. */
 int draft_open(output_draft *d, const char *path) {
   *d = (output_draft){cli_follow_links(path), NULL, -1};
-  if (d->real) d->temporary = cli_beside(d->real, CLI_TEMPORARY);
-  d->fd = d->temporary ? mkostemp(d->temporary, O_CLOEXEC) : -1;
-  int error = d->fd >= 0 ? 0 : d->temporary ? errno : ENOMEM;
-  if (error) draft_end(d, 0);
-  if (!error) (void)flock(d->fd, LOCK_EX | LOCK_NB);
+  int error = d->real ? cli_temporary_open(&d->fd, &d->temporary, d->real) : ENOMEM;
+  if (error)
+    draft_end(d, 0);
+  else
+    held_temporary(d->temporary);
   return error;
 }
 
@@ -101,7 +101,7 @@ static int give_permissions(int fd, const char *path) {
 }
 
 int draft_flush(const output_draft *d) {
-  int error = give_permissions(d->fd, d->real);
+  int error = held_changed() ? EFAULT : give_permissions(d->fd, d->real);
   if (!error && fsync(d->fd) && errno != EINVAL) error = errno; /* EINVAL: this file system has no such thing */
   return error;
 }
@@ -111,6 +111,7 @@ int draft_publish(const output_draft *d) { return rename(d->temporary, d->real) 
 void draft_end(output_draft *d, int discard) {
   if (d->fd >= 0 && discard) unlink(d->temporary);
   if (d->fd >= 0) close(d->fd);
+  held_forget(d->temporary);
   free(d->temporary);
   free(d->real);
   *d = (output_draft){NULL, NULL, -1};
@@ -121,13 +122,16 @@ static int finish(output_draft *d, int error) {
   if (!error) error = draft_flush(d);
   if (!error && output_interrupted()) error = EINTR;
   if (!error) error = draft_publish(d);
+  if (!error) cli_leftovers_remove(d->real);
   draft_end(d, error);
   return error;
 }
 
 /* ---- whole files ---- */
 
+/* A pipe may wait for its reader for ever, and there is nothing to remove: the signals are not held. */
 static int write_special(const char *path, const cli_piece *pieces, size_t count) {
+  if (held_changed()) return EFAULT;
   int fd = cli_is_stream(path) ? STDOUT_FILENO : open(path, O_WRONLY | O_CLOEXEC);
   if (fd < 0) return errno;
   if (cli_is_stream(path)) fflush(stdout);
@@ -138,16 +142,17 @@ static int write_special(const char *path, const cli_piece *pieces, size_t count
 
 static int write_file(const char *path, const cli_piece *pieces, size_t count) {
   output_draft d;
+  sigset_t before;
+  output_hold(&before);
   int error = draft_open(&d, path);
-  return error ? error : finish(&d, draft_write(&d, pieces, count));
+  if (!error) error = finish(&d, draft_write(&d, pieces, count));
+  output_release(&before);
+  return error;
 }
 
 int cli_file_write(const char *path, const cli_piece *pieces, size_t count) {
-  sigset_t before;
-  output_hold(&before);
-  int special = cli_is_stream(path) || cli_is_special(path);
-  int error = special ? write_special(path, pieces, count) : write_file(path, pieces, count);
-  output_release(&before);
+  int error = cli_is_stream(path) || cli_is_special(path) ? write_special(path, pieces, count)
+                                                          : write_file(path, pieces, count);
   return error ? output_fail(path, error) : CLI_OK;
 }
 

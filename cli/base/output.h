@@ -11,10 +11,11 @@ typedef struct output_draft {
   int fd; /* -1: none */
 } output_draft;
 
-/* All return 0 or errno. After an error of draft_open there is nothing to free. */
+/* All return 0, or errno; of an input that has changed meanwhile EFAULT, with which writing its bytes fails, too. After
+ * an error of draft_open there is nothing to free. */
 int draft_open(output_draft *d, const char *path);
 int draft_write(output_draft *d, const cli_piece *pieces, size_t count);
-/* The permissions that the file is to have, and its bytes on the disk. */
+/* The permissions that the file is to have, and its bytes on the disk; asks once more whether an input has changed. */
 int draft_flush(const output_draft *d);
 /* Takes the name. */
 int draft_publish(const output_draft *d);
@@ -26,7 +27,8 @@ void output_hold(sigset_t *before);
 void output_release(const sigset_t *before);
 /* 1: one that is held has come: the work is to be given up. */
 int output_interrupted(void);
-/* The error line of a write; returns CLI_BAD. */
+/* The error line of a write, unless OUTPUT_SAID; returns CLI_BAD. */
+enum { OUTPUT_SAID = -1 };
 int output_fail(const char *path, int error);
 
 #endif

@@ -21,6 +21,7 @@
 typedef struct member {
   output_draft draft;
   char *old;  /* second name of the file that is replaced; NULL: there is none */
+  int lock;   /* on that file, so that no one takes it for one that a killed command has left; -1: none */
   int was;    /* 1: there is an old file */
   int moves;  /* 1: it has no second name yet, but moves there */
   int away;   /* 1: it is there alone */
@@ -30,13 +31,21 @@ typedef struct member {
 enum { PAUSE_MS = 2, TOLD_AFTER_MS = 1000 };
 
 /* In a folder where everybody may write but not remove (/tmp) Linux refuses to open another user's file as one to be
- * made (sysctl fs.protected_regular). */
+ * made (sysctl fs.protected_regular). Someone else may have put a pipe there, which would be waited for. */
 static int open_lock(const char *path) {
-  int fd = open(path, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+  const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  int fd = open(path, flags | O_CREAT, 0644);
   if (fd >= 0 || errno != EACCES) return fd;
-  fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  fd = open(path, flags);
   if (fd < 0 && errno == ENOENT) errno = EAGAIN; /* its owner has left it meanwhile */
   return fd;
+}
+
+static int refuse_lock(const char *path, int *fd) {
+  if (*fd >= 0) close(*fd);
+  *fd = -1;
+  (void)cli_fail(path, "is no ordinary file, and cannot be the lock that writers of this folder need; remove it");
+  return OUTPUT_SAID;
 }
 
 /* A lock file in the folder. It is removed by who holds it: one that waits looks whether it has locked the file that
@@ -46,7 +55,8 @@ static int take_lock(const char *path, int *fd) {
   struct stat ours, there;
   for (int others = 0, waited = 0;;) {
     *fd = open_lock(path);
-    if (*fd < 0 && errno != EAGAIN) return errno;
+    if (*fd < 0 && errno != EAGAIN && errno != ENXIO) return errno;
+    if (*fd < 0 ? errno == ENXIO : fstat(*fd, &ours) == 0 && !S_ISREG(ours.st_mode)) return refuse_lock(path, fd);
     int busy = *fd < 0 || (flock(*fd, LOCK_EX | LOCK_NB) && (errno == EWOULDBLOCK || errno == EINTR));
     int same = !busy && fstat(*fd, &ours) == 0 && stat(path, &there) == 0 && ours.st_dev == there.st_dev &&
                ours.st_ino == there.st_ino;
@@ -69,16 +79,13 @@ static void leave_lock(const char *path, int fd) {
 /* A second name for the old file; `first`, or where a file system has none: a name to move to. 0 or errno. */
 static int keep_old(member *m, int first) {
   struct stat info;
+  int fd;
   m->was = lstat(m->draft.real, &info) == 0;
   if (!m->was) return 0;
-  m->old = cli_beside(m->draft.real, CLI_TEMPORARY);
-  int fd = m->old ? mkostemp(m->old, O_CLOEXEC) : -1;
-  if (fd < 0) {
-    int error = m->old ? errno : ENOMEM;
-    free(m->old);
-    m->old = NULL;
-    return error;
-  }
+  m->lock = open(m->draft.real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (m->lock >= 0) (void)flock(m->lock, LOCK_SH | LOCK_NB);
+  int error = cli_temporary_open(&fd, &m->old, m->draft.real);
+  if (error) return error;
   close(fd);
   unlink(m->old);
   m->moves = first || link(m->draft.real, m->old) != 0;
@@ -133,6 +140,7 @@ static void forget(member *list, size_t count, int error) {
     /* What could not come back is nowhere else. */
     if (list[i].old && !(error && list[i].away)) unlink(list[i].old);
     free(list[i].old);
+    if (list[i].lock >= 0) close(list[i].lock);
     draft_end(&list[i].draft, error && !list[i].placed);
   }
 }
@@ -162,6 +170,7 @@ static int replace_all(member *list, size_t count) {
       bring_back(list, count);
     else
       cli_folder_sync(list[0].draft.real);
+    for (size_t i = 0; i < count && !error; i++) cli_leftovers_remove(list[i].draft.real);
   }
   leave_lock(lock, fd);
   free(lock);
@@ -186,7 +195,7 @@ int cli_set_write(const cli_member *files, size_t count) {
   if (check(files, count)) return CLI_BAD;
   member *list = calloc(count, sizeof *list);
   if (!list) return cli_fail(files[0].path, "out of memory");
-  for (size_t i = 0; i < count; i++) list[i].draft.fd = -1;
+  for (size_t i = 0; i < count; i++) list[i].draft.fd = list[i].lock = -1;
   output_hold(&before);
   int error = write_all(list, files, count, &at);
   if (!error) error = replace_all(list, count);

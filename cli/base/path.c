@@ -2,10 +2,11 @@
 /* Names of files: see path.h and io.h. */
 #include "cli/base/path.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -121,45 +122,110 @@ static int lock_folder(int *lock, const char *folder, const char *who, int how) 
 int cli_folder_lock(int *lock, const char *folder, const char *who) { return lock_folder(lock, folder, who, LOCK_EX); }
 int cli_folder_share(int *lock, const char *folder, const char *who) { return lock_folder(lock, folder, who, LOCK_SH); }
 
-void cli_folder_sync(const char *path) {
+/* ---- temporary files ---- */
+
+static const char marks[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+static const char *last_name(const char *path) {
   const char *slash = strrchr(path, '/');
-  char *folder = slash == path ? strdup("/") : slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
-  int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-  free(folder);
-  if (fd < 0) return;
-  (void)fsync(fd);
-  (void)close(fd);
+  return slash ? slash + 1 : path;
 }
 
-/* A name that mkstemp has made of CLI_TEMPORARY, or the lock's. */
-int cli_is_temporary(const char *name) {
-  size_t fixed = strlen(CLI_TEMPORARY) - 6;
-  if (!strcmp(name, CLI_LOCK)) return 1;
-  if (strlen(name) != fixed + 6 || strncmp(name, CLI_TEMPORARY, fixed) != 0) return 0;
-  for (const char *p = name + fixed; *p; p++)
-    if (!isalnum((unsigned char)*p)) return 0;
-  return 1;
+static uint32_t hash_of(const char *text) {
+  uint32_t z = 0x811C9DC5u;
+  for (; *text; text++) z = (z ^ (uint8_t)*text) * 0x01000193u;
+  return z;
 }
 
-/* 1: removed. Who writes a file holds a lock on it. */
-static size_t remove_stale(int folder, const char *name) {
+/* The begin of the names that temporary files of this one have. */
+static void mark_name(char name[sizeof CLI_TEMPORARY], const char *path) {
+  strcpy(name, CLI_TEMPORARY);
+  uint32_t hash = hash_of(last_name(path));
+  for (char *p = strchr(name, 'X'), *end = p + CLI_MARK; p < end; p++, hash /= 62) *p = marks[hash % 62];
+}
+
+/* 1: it is locked, or cannot be, and no one has removed it between its making and the lock. */
+static int is_ours(int fd) {
   struct stat info;
+  if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) return 0;
+  return fstat(fd, &info) == 0 && info.st_nlink > 0;
+}
+
+int cli_temporary_open(int *fd, char **name, const char *path) {
+  char own[sizeof CLI_TEMPORARY];
+  for (int attempt = 0; attempt < 100; attempt++) {
+    mark_name(own, path);
+    *name = cli_beside(path, own);
+    *fd = *name ? mkostemp(*name, O_CLOEXEC) : -1;
+    int error = *fd >= 0 ? 0 : *name ? errno : ENOMEM;
+    if (!error && is_ours(*fd)) return 0;
+    if (!error) close(*fd);
+    free(*name);
+    *name = NULL;
+    *fd = -1;
+    if (error) return error;
+  }
+  return EAGAIN;
+}
+
+/* A name that mkostemp has made of CLI_TEMPORARY, or the lock's. */
+int cli_is_temporary(const char *name) {
+  size_t fixed = strchr(CLI_TEMPORARY, 'X') - CLI_TEMPORARY;
+  if (!strcmp(name, CLI_LOCK)) return 1;
+  if (strlen(name) != strlen(CLI_TEMPORARY) || strncmp(name, CLI_TEMPORARY, fixed) != 0) return 0;
+  return strspn(name + fixed, marks) == strlen(name + fixed);
+}
+
+/* 1: removed. Who writes a file holds a lock on it, and looks after it has got it whether the name is still there. */
+static size_t remove_stale(int folder, const char *name) {
+  struct stat info, there;
   int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return 0;
   int stale = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+              fstatat(folder, name, &there, AT_SYMLINK_NOFOLLOW) == 0 && same_place(&info, &there) &&
               unlinkat(folder, name, 0) == 0;
   close(fd);
   return stale;
 }
 
-size_t cli_folder_clean(int lock) {
+/* Removes those whose names begin so. */
+static size_t remove_all(int folder, const char *begin, size_t length) {
   size_t count = 0;
-  int fd = lock < 0 ? -1 : openat(lock, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int fd = folder < 0 ? -1 : openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *list = fd < 0 ? NULL : fdopendir(fd);
   if (!list && fd >= 0) close(fd);
   if (!list) return 0;
   for (const struct dirent *e; (e = readdir(list)) != NULL;)
-    if (cli_is_temporary(e->d_name)) count += remove_stale(lock, e->d_name);
+    if (cli_is_temporary(e->d_name) && !strncmp(e->d_name, begin, length)) count += remove_stale(folder, e->d_name);
   closedir(list);
   return count;
+}
+
+size_t cli_folder_clean(int lock) { return remove_all(lock, "", 0); }
+
+static int open_folder(const char *path) {
+  const char *slash = strrchr(path, '/');
+  char *folder = slash == path ? strdup("/") : slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
+  int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+  free(folder);
+  return fd;
+}
+
+/* Two names of one process that share a bit cost nothing but that the second one's are left to the next command. */
+void cli_leftovers_remove(const char *path) {
+  static _Atomic uint32_t done[128];
+  uint32_t hash = hash_of(path) % 4096, bit = (uint32_t)1 << hash % 32;
+  char begin[sizeof CLI_TEMPORARY];
+  if (atomic_fetch_or(&done[hash / 32], bit) & bit) return;
+  int folder = open_folder(path);
+  mark_name(begin, path);
+  (void)remove_all(folder, begin, (size_t)(strchr(CLI_TEMPORARY, 'X') - CLI_TEMPORARY) + CLI_MARK);
+  if (folder >= 0) close(folder);
+}
+
+void cli_folder_sync(const char *path) {
+  int fd = open_folder(path);
+  if (fd < 0) return;
+  (void)fsync(fd);
+  (void)close(fd);
 }

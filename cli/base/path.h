@@ -15,9 +15,14 @@ char *cli_follow_links(const char *path);
 /* A file named `name` in the folder of another one. To be freed; NULL: out of memory. */
 char *cli_beside(const char *path, const char *name);
 
-/* Files that are being written, for mkstemp: short, since the file's own name may be as long as names can be. The file
- * that two writers of several files lock. */
-#define CLI_TEMPORARY ".halfulp-XXXXXX"
+/* Files that are being written, for mkostemp: short, since the file's own name may be as long as names can be. Before
+ * the X stand CLI_MARK characters that tell which name the file is to get. The file that two writers of several files
+ * lock. */
+#define CLI_TEMPORARY ".halfulp-XXXXXXXXX"
 #define CLI_LOCK ".halfulp-lock"
+enum { CLI_MARK = 3 };
+/* A new temporary file beside one, empty, for the owner alone, locked while it is open; *name is to be freed. 0, or
+ * errno. */
+int cli_temporary_open(int *fd, char **name, const char *path);
 
 #endif

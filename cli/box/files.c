@@ -9,46 +9,62 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/io.h"
 #include "cli/box/box.h"
 #include "cli/tensors/array.h"
 
-enum { FILES = 4, PATH_ROOM = 64 };
+enum { FILES = 4 };
 
 struct id_files {
   const id_shape *shape;
-  char **command; /* its words, then the four files */
-  char folder[PATH_ROOM], path[FILES][PATH_ROOM + 8];
+  char **command;             /* its words, then the four files */
+  char *folder, *path[FILES]; /* folder: NULL before it is made */
   id_tile tile;
   double seconds;
 };
 
 void id_files_end(id_files *f) {
   if (!f) return;
-  for (int i = 0; i < FILES; i++) unlink(f->path[i]);
-  if (f->folder[0]) rmdir(f->folder);
+  for (int i = 0; i < FILES; i++) {
+    if (f->path[i]) unlink(f->path[i]);
+    free(f->path[i]);
+  }
+  if (f->folder) rmdir(f->folder);
+  free(f->folder);
   id_tile_free(&f->tile);
   free(f->command);
   free(f);
 }
 
-id_files *id_files_start(const id_shape *shape, char *const *command, int words, size_t tile, double seconds) {
+static int make_folder(id_files *f) {
   static const char *const names[FILES] = {"a.npy", "b.npy", "c.npy", "d.npy"};
+  char *folder = cli_scratch("halfulp-identify-XXXXXX");
+  if (!folder) return cli_fail(NULL, "out of memory");
+  if (!mkdtemp(folder)) {
+    int status = cli_fail(folder, "cannot be made: %s; TMPDIR names another folder", strerror(errno));
+    free(folder);
+    return status;
+  }
+  f->folder = folder;
+  for (int i = 0; i < FILES; i++)
+    if (asprintf(&f->path[i], "%s/%s", folder, names[i]) < 0) return cli_fail(NULL, "out of memory");
+  return CLI_OK;
+}
+
+id_files *id_files_start(const id_shape *shape, char *const *command, int words, size_t tile, double seconds) {
   id_files *f = calloc(1, sizeof *f);
   if (!f) return NULL;
   f->shape = shape;
   f->seconds = seconds;
   f->command = calloc((size_t)words + FILES + 1, sizeof *f->command);
-  snprintf(f->folder, sizeof f->folder, "/tmp/halfulp-identify-XXXXXX");
-  if (!f->command || !mkdtemp(f->folder) || id_tile_make(&f->tile, shape, tile) != CLI_OK) {
-    cli_fail(f->folder, "%s", strerror(errno));
+  int status = f->command ? make_folder(f) : cli_fail(NULL, "out of memory");
+  if (status == CLI_OK && id_tile_make(&f->tile, shape, tile) != CLI_OK) status = cli_fail(NULL, "out of memory");
+  if (status != CLI_OK) {
     id_files_end(f);
     return NULL;
   }
   for (int i = 0; i < words; i++) f->command[i] = command[i];
-  for (int i = 0; i < FILES; i++) {
-    snprintf(f->path[i], sizeof f->path[i], "%s/%s", f->folder, names[i]);
-    f->command[words + i] = f->path[i];
-  }
+  for (int i = 0; i < FILES; i++) f->command[words + i] = f->path[i];
   return f;
 }
 

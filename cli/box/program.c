@@ -4,6 +4,7 @@
  * wait. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -72,7 +73,6 @@ static id_program *program_of(const id_shape *shape, int in, int out, double sec
   p->seconds = seconds;
   p->log = log;
   signal(SIGPIPE, SIG_IGN); /* a box that ends is an error line, not our end */
-  fcntl(in, F_SETFL, fcntl(in, F_GETFL) | O_NONBLOCK);
   return p;
 }
 
@@ -218,8 +218,11 @@ static int take_bytes(asking *q, const char *bytes, size_t size) {
   return CLI_OK;
 }
 
+/* After POLLOUT a pipe takes PIPE_BUF bytes without waiting. It stays one that waits: our caller and others hold it,
+ * too, and it would be theirs that does not. */
 static int send_more(asking *q) {
-  ssize_t n = write(q->p->in, q->text + q->sent, q->size - q->sent);
+  size_t left = q->size - q->sent;
+  ssize_t n = write(q->p->in, q->text + q->sent, left < PIPE_BUF ? left : PIPE_BUF);
   if (n > 0) q->sent += (size_t)n;
   if (n < 0 && errno != EAGAIN && errno != EINTR) return -1;
   return 0;

@@ -175,8 +175,11 @@ static int for_parts(const char *path, int (*each)(void *context, const char *pa
 /* Lines of a part; the last one is left out where it has no end: its process was killed while it wrote. */
 static int read_part(void *context, const char *part) {
   cli_bytes bytes;
+  struct stat info;
   unsigned long number = 0;
-  if (access(part, F_OK) && errno == ENOENT) return CLI_OK; /* it went into the ledger, which is read again */
+  int there = stat(part, &info) == 0;
+  if (!there && errno == ENOENT) return CLI_OK; /* it went into the ledger, which is read again */
+  if (there && !S_ISREG(info.st_mode)) return cli_fail(part, "is no ordinary file, and no part of a ledger; remove it");
   int status = add_file(context, part, 1);
   if (status == CLI_OK) status = cli_bytes_read(&bytes, part);
   if (status != CLI_OK) return status;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/io.h"
 #include "cli/base/launched.h"
 #include "cli/campaign/campaign.h"
 
@@ -93,8 +94,8 @@ static void show(const campaign_item *item, char *tail) {
 
 int campaign_program(const campaign_item *item, int fails, campaign_result *z) {
   char tail[TAIL + 1];
-  FILE *out = tmpfile();
-  if (!out) return cli_fail(item->name, "no temporary file: %s", strerror(errno));
+  FILE *out = cli_scratch_file();
+  if (!out) return cli_fail(item->name, "no temporary file: %s; TMPDIR names another folder", strerror(errno));
   int failed = 0, status = run(item, out, &failed);
   read_tail(out, tail);
   fclose(out);

@@ -15,6 +15,8 @@ import unittest
 
 HALFULP = os.environ["HALFULP"]
 DATA = os.environ["HALFULP_DATA"]
+with open(HALFULP, "rb") as program:
+    SANITIZED = b"__asan_init" in program.read()
 
 # Who runs the tests in the background of a shell hands down signals that are ignored, and so would the command be
 # started: what stops it here has to be told apart from that.

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import unittest
 
 sys.dont_write_bytecode = True
 import launchers  # noqa: E402
@@ -276,6 +277,50 @@ class Campaign(support.Case):
         self.assertIn(b"1 items could not be run", r.stderr)
         self.assertEqual(sorted(self.entries(path + ".ledger")), ["a" * 110, "room"])
         self.assertEqual(self.report(path)["done"], 3)
+
+    @unittest.skipIf(support.SANITIZED, "a sanitizer has its own malloc")
+    def test_no_memory(self):
+        """Memory that runs out anywhere, also within GMP and MPFR: an error line, no signal, and no wrong ledger."""
+        path = self.list("w world codes float6_e2m3fn\n")
+        log = self.path("log")
+
+        def starved(**settings):
+            env = dict(os.environ, LD_PRELOAD=os.environ["HALFULP_NO_MEMORY"], **settings)
+            return subprocess.run([support.HALFULP, "campaign", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, check=False)
+
+        self.assertEqual(starved(FAULT_MALLOC_LOG=log).returncode, 0)
+        count, bad = int(self.read(log)), 0
+        self.assertGreater(count, 1000)
+        for i in range(16):
+            if os.path.exists(path + ".ledger"):
+                os.unlink(path + ".ledger")
+            r = starved(FAULT_MALLOC=str(count * i // 16 if i % 2 else 20 * i))
+            self.assertEqual(r.returncode, 2, (i, r.stdout, r.stderr))
+            self.assertRegex(r.stderr, rb"^halfulp: ", i)
+            bad += b"out of memory" in r.stderr
+        self.assertGreater(bad, 4)
+        self.assertEqual(self.report(path)["done"], 1)
+
+    def test_pipe_among_the_parts(self):
+        """Which no job has put there, and which would be waited for."""
+        path = self.list("w world codes float4_e2m1fn\n")
+        os.mkdir(path + ".ledger.parts")
+        os.mkfifo(path + ".ledger.parts/0.1.part")
+        for more in ((), ("--status",)):
+            self.bad("campaign", path, *more, says="0.1.part: is no ordinary file")
+
+    def test_scratch_folder(self):
+        """The output of programs goes through TMPDIR."""
+        path = self.list("a\tprogram\t-\tsh\t-c\treadlink /proc/self/fd/2 > '%s'\n" % self.path("seen"))
+        for folder, code in ((self.folder.name, 0), (self.path("absent"), 2), ("", 0)):
+            r = subprocess.run([support.HALFULP, "campaign", path, "--overwrite"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               env=dict(os.environ, TMPDIR=folder), check=False)
+            self.assertEqual(r.returncode, code, r.stderr)
+            if code:
+                self.assertIn(b"TMPDIR", r.stderr)
+            else:
+                self.assertTrue(self.read("seen").decode().startswith((folder or "/tmp") + "/halfulp-"))
+        self.assertEqual([n for n in self.left() if n.startswith("halfulp-")], [])
 
     def test_lost_part(self):
         """A result that would go into a file without a name is an error, not lost in silence."""

@@ -3,8 +3,10 @@
 
 import fcntl
 import os
+import re
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import unittest
@@ -286,21 +288,84 @@ class Leftovers(support.Case):
         r = self.faulty(FAULT_ONLY="fsync", FAULT_AT="0", FAULT_DO="kill")
         self.assertEqual(r.returncode, -signal.SIGKILL)
         stale = os.listdir(self.path("z"))
-        self.assertRegex(" ".join(stale), r"^\.halfulp-\w{6}$")
-        self.write("z/.halfulp-abc123", b"x")
+        self.assertRegex(" ".join(stale), r"^\.halfulp-\w{9}$")
+        self.write("z/.halfulp-abc123XYZ", b"x")
         self.write("z/.halfulp-lock", b"")
-        others = [".halfulp-abcd", ".halfulp-abcdefg", ".halfulp-ab_c12", "halfulp-abc123", "o.npy"]
+        others = [".halfulp-abcdefgh", ".halfulp-abcdefghij", ".halfulp-ab_c12345", "halfulp-abc123456", "o.npy"]
         for name in others:
             self.write("z/" + name, b"x")
-        os.mkdir(self.path("z/.halfulp-folder"))
-        os.symlink("o.npy", self.path("z/.halfulp-linked"))
-        with open(self.write("z/.halfulp-inwork", b"x"), "rb") as writing:
+        os.mkdir(self.path("z/.halfulp-afolder00"))
+        os.symlink("o.npy", self.path("z/.halfulp-isalink00"))
+        with open(self.write("z/.halfulp-inwork000", b"x"), "rb") as writing:
             fcntl.flock(writing, fcntl.LOCK_EX)
             done = subprocess.run([tool, self.path("z")], stdout=subprocess.PIPE, check=True)
             self.assertEqual(done.stdout, b"3\n")
-            kept = others + [".halfulp-folder", ".halfulp-inwork", ".halfulp-linked"]
+            kept = others + [".halfulp-afolder00", ".halfulp-inwork000", ".halfulp-isalink00"]
             self.assertEqual(sorted(os.listdir(self.path("z"))), sorted(kept))
         self.assertEqual(subprocess.run([tool, self.path("z")], stdout=subprocess.PIPE, check=True).stdout, b"1\n")
+
+    def killed(self):
+        """What a command leaves that is killed before its file has its name."""
+        before = set(os.listdir(self.path("z")))
+        r = self.faulty(FAULT_ONLY="fsync", FAULT_AT="0", FAULT_DO="kill")
+        self.assertEqual(r.returncode, -signal.SIGKILL)
+        new = [name for name in os.listdir(self.path("z")) if name not in before]
+        self.assertTrue(new and all(name.startswith(".halfulp-") for name in new))
+        return new
+
+    def test_next_writer_removes(self):
+        """Those of the same name, when the new file is there; those of others stay, and so does all where it fails."""
+        mine = self.killed() + self.killed()
+        self.args[-1] = self.path("z/p.npy")
+        other = self.killed()
+        self.assertEqual(len(set(mine + other)), 3)
+        self.args[-1] = self.path("z/o.npy")
+        self.assertEqual(self.faulty(FAULT_ONLY="fsync", FAULT_AT="0", FAULT_DO="fail").returncode, 2)
+        self.assertEqual(sorted(os.listdir(self.path("z"))), sorted(mine + other))
+        self.assertEqual(self.faulty().returncode, 0)
+        self.assertEqual(sorted(os.listdir(self.path("z"))), other + ["o.npy"])
+        os.symlink("z/p.npy", self.path("link.npy"))  # what it leads to is written
+        self.args[-1] = self.path("link.npy")
+        self.assertEqual(self.faulty().returncode, 0)
+        self.assertEqual(sorted(os.listdir(self.path("z"))), ["o.npy", "p.npy"])
+
+    def test_next_set_removes(self):
+        self.args[2:4] = ["-f", "nvfp4", "--codes"]
+        left = self.killed()
+        self.assertEqual(self.faulty(FAULT_ONLY="rename", FAULT_AT="1", FAULT_DO="kill").returncode, -signal.SIGKILL)
+        self.assertGreater(len(os.listdir(self.path("z"))), len(left))
+        self.assertEqual(self.faulty(FAULT_ONLY="rename", FAULT_AT="2", FAULT_DO="kill").returncode, -signal.SIGKILL)
+        self.assertEqual(self.faulty().returncode, 0)
+        self.assertEqual([n for n in os.listdir(self.path("z")) if n.startswith(".halfulp-") and n != ".halfulp-lock"], [])
+
+    def test_living_writers(self):
+        """Of two that write one name each leaves the other's file alone, whatever one of them does first."""
+        for only, at in (("flock", 0), ("write", 0), ("fsync", 0), ("rename", 0)):
+            env = support.fault(FAULT_ONLY=only, FAULT_AT=str(at), FAULT_DO=str(int(signal.SIGSTOP)))
+            p = subprocess.Popen(self.args, stdout=subprocess.DEVNULL, env=env)
+            os.waitid(os.P_PID, p.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            try:
+                done = self.faulty()
+            finally:
+                os.kill(p.pid, signal.SIGCONT)
+            self.assertEqual((done.returncode, p.wait()), (0, 0), only)
+            self.assertEqual(os.listdir(self.path("z")), ["o.npy"], only)
+
+    def test_old_files_of_a_living_set(self):
+        """A plain writer of the same name while a set's names change: what the set would bring back is no leftover."""
+        codes = self.args[:2] + ["-f", "nvfp4", "--codes"] + self.args[4:]
+        subprocess.run(codes, stdout=subprocess.DEVNULL, check=True)
+        old = self.read("z/o.npy")
+        env = support.fault(FAULT_ONLY="rename", FAULT_AT="1", FAULT_DO=str(int(signal.SIGSTOP)))
+        p = subprocess.Popen(codes, stdout=subprocess.DEVNULL, env=env)
+        os.waitid(os.P_PID, p.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+        try:
+            self.assertEqual(self.faulty().returncode, 0)
+            kept = [self.read("z/" + n) for n in os.listdir(self.path("z")) if n.startswith(".halfulp-")]
+            self.assertIn(old, kept)
+        finally:
+            os.kill(p.pid, signal.SIGCONT)
+        self.assertEqual(p.wait(), 0)
 
     def test_files_in_work_are_locked(self):
         """A command that writes holds the lock that cli_folder_clean respects."""
@@ -313,6 +378,138 @@ class Leftovers(support.Case):
             os.kill(p.pid, signal.SIGCONT)
         self.assertEqual((done.stdout, p.wait()), (b"0\n", 0))
         self.assertEqual(os.listdir(self.path("z")), ["o.npy"])
+
+
+class Changed(support.Case):
+    """An input that another program cuts or writes anew while it is read: an error line and nothing written."""
+
+    ROWS = 64
+
+    def setUp(self):
+        super().setUp()
+        self.a = self.write("a.npy", npy("<f4", (self.ROWS, 1024), floats([0.5] * 1024) * self.ROWS))
+        self.b = npy("<f4", (1024, 2), floats([0.25] * 2048))
+
+    def product(self, change, out="d.npy"):
+        """A product whose first matrix is changed when it has been opened: the second one comes through a pipe then."""
+        os.mkfifo(self.path("pipe"))
+        args = [support.HALFULP, "gemm", self.a, self.path("pipe"), *GEMM, "-o", out if out == "-" else self.path(out)]
+        p = subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        with open(self.path("pipe"), "wb") as pipe:
+            change()
+            pipe.write(self.b)
+        said = p.communicate(timeout=60)
+        os.unlink(self.path("pipe"))
+        return p.returncode, said[0], said[1].decode()
+
+    def cut(self, size):
+        os.truncate(self.a, size)
+
+    def anew(self):
+        data = self.read("a.npy")
+        os.utime(self.a, (1, 1))
+        with open(self.a, "r+b") as f:
+            f.write(data[:-4] + floats([7]))
+
+    def grow(self):
+        with open(self.a, "ab") as f:
+            f.write(b"more")
+
+    def test_products(self):
+        changes = (
+            lambda: self.cut(5000),
+            lambda: self.cut(0),
+            lambda: self.cut(os.path.getsize(self.a) - 4),
+            self.anew,
+        )
+        whole = self.read("a.npy")
+        for change in changes:
+            for out in ("d.npy", "-"):
+                self.write("a.npy", whole)
+                code, printed, error = self.product(change, out)
+                self.assertEqual((code, printed, error.count("\n")), (2, b"", 1), error)
+                self.assertIn("a.npy: was cut or written anew by another program while it was read", error)
+                self.assertEqual(self.left(), ["a.npy"])
+        self.write("a.npy", whole)
+        code, _, error = self.product(self.grow)
+        self.assertEqual((code, error, self.left()), (0, "", ["a.npy", "d.npy"]))
+        self.write("a.npy", whole)
+        code, _, error = self.product(lambda: os.rename(self.write("new", b""), self.a))
+        self.assertEqual((code, error), (0, ""))  # the opened file is as it was
+
+    def test_printed(self):
+        """Where nothing but text comes out, the exit code and the line say so behind it."""
+        os.mkfifo(self.path("pipe"))
+        p = subprocess.Popen([support.HALFULP, "diff", self.a, self.path("pipe")], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        with open(self.path("pipe"), "wb") as pipe:
+            whole = self.read("a.npy")
+            self.anew()
+            pipe.write(whole)
+        error = p.communicate(timeout=60)[1].decode()
+        self.assertEqual((p.returncode, error.count("\n")), (2, 1))
+        self.assertIn("a.npy: was cut or written anew", error)
+
+    def test_in_the_middle(self):
+        """The temporary file goes, whether the command meets the end by itself or hands the bytes to a write."""
+        if not MODELS:
+            return
+        os.mkdir(self.path("z"))
+        tensors = [("t%d" % i, "F32", (256, 1024), floats([0.5] * 1024) * 256) for i in range(4)]
+        kept = ("--include", "t0")  # the other tensors are copied as they are
+        for more, says in (((), "became shorter, or its disk failed,"), (kept, "was cut or written anew by another program")):
+            model = self.write("m.safetensors", safetensors(tensors))
+            args = [support.HALFULP, "quantize", "-f", "bfloat16", model, "-o", self.path("z/m.safetensors"), *more]
+            env = support.fault(FAULT_ONLY="flock", FAULT_AT="0", FAULT_DO=str(int(signal.SIGSTOP)))
+            p = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env)
+            os.waitid(os.P_PID, p.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            self.assertEqual(len(os.listdir(self.path("z"))), 1)
+            os.truncate(model, 2 * 256 * 4096 if more else 5000)
+            os.kill(p.pid, signal.SIGCONT)
+            error = p.communicate(timeout=60)[1].decode()
+            self.assertEqual((p.returncode, error.count("\n"), os.listdir(self.path("z"))), (2, 1, []), error)
+            self.assertEqual(error, "halfulp: %s: %s while it was read\n" % (model, says))
+
+
+class Pipes(support.Case):
+    """A pipe where a file should be, and one that is named as an output."""
+
+    def setUp(self):
+        super().setUp()
+        self.x = self.write("x.npy", npy("<f4", (16, 16), floats([0.5] * 256)))
+
+    def test_lock(self):
+        """In a folder where others may write, anyone can put one there."""
+        os.mkdir(self.path("z"))
+        path = self.path("z/.halfulp-lock")
+        with socket.socket(socket.AF_UNIX) as s:
+            self.refused(path, os.mkfifo)
+            self.refused(path, s.bind)
+
+    def refused(self, path, make):
+        make(path)
+        args = ("quantize", "-q", "-f", "nvfp4", "--codes", self.x, self.path("z/o.npy"))
+        self.bad(*args, says=".halfulp-lock: is no ordinary file")
+        self.assertEqual(os.listdir(self.path("z")), [".halfulp-lock"])
+        os.unlink(path)
+
+    def test_outputs(self):
+        """It waits for a reader, and an interrupt ends that."""
+        os.mkfifo(self.path("pipe"))
+        args = [support.HALFULP, "quantize", "-q", "-f", "bfloat16", self.x, self.path("pipe")]
+        p = subprocess.Popen(args, stdout=subprocess.DEVNULL)
+        with open(self.path("pipe"), "rb") as pipe:
+            data = pipe.read()
+        self.assertEqual((p.wait(), data[:6]), (0, b"\x93NUMPY"))
+        for number in (signal.SIGTERM, signal.SIGINT):
+            p = subprocess.Popen(args, stdout=subprocess.DEVNULL)
+            while not re.search(r"^State:\s+S", self.status(p.pid), re.MULTILINE):
+                self.assertIsNone(p.poll())
+            p.send_signal(number)
+            self.assertEqual(p.wait(timeout=30), -number)
+
+    def status(self, pid):
+        with open("/proc/%d/status" % pid) as f:
+            return f.read()
 
 
 class Shown(support.Case):

@@ -20,7 +20,7 @@ class Stopped(SweepCase):
     def test_leftovers_of_killed_runs(self):
         """Gone when the same command continues; other files stay."""
         self.ok(*self.args("o"))
-        made = ["o/.halfulp-N04R3U", "o/runs/.halfulp-abcdef"]
+        made = ["o/.halfulp-N04R3U000", "o/runs/.halfulp-abcdefghi"]
         other = ["o/.halfulp-abc", "o/runs/notes.txt"]
         for name in made + other:
             self.write(name, b"half")

@@ -352,8 +352,8 @@ class Stopped(TrainCase):
     def test_leftovers_of_killed_runs(self):
         self.config(SMALL)
         self.run_whole("a.run", "--set", "run.steps=5")
-        left = [".halfulp-N04R3U", ".halfulp-abcdef"]
-        kept = [".halfulp-N04R3U.x", ".halfulp-abc", ".halfulp-abcde_", "halfulp-abcdef"]
+        left = [".halfulp-N04R3U000", ".halfulp-abcdefghi"]
+        kept = [".halfulp-N04R3U.x", ".halfulp-abc", ".halfulp-abcdefgh_", "halfulp-abcdefghi"]
 
         def make():
             for name in left + kept:

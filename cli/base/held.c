@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* Mapped inputs and temporary files: see held.h. Both are kept in lists that only grow, whose places are used again, so
+ * that the handler, which may run in any thread at any time, needs no lock. */
+#include "cli/base/held.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/base/cli.h"
+
+/* ---- temporary files ---- */
+
+typedef struct temporary {
+  _Atomic(const char *) path; /* NULL: the place is free */
+  pid_t owner;                /* a process that was forked leaves those of the other one alone */
+  struct temporary *next;
+} temporary;
+
+static _Atomic(temporary *) temporaries;
+
+void held_temporary(const char *path) {
+  for (temporary *t = temporaries; t; t = t->next) {
+    const char *none = NULL;
+    if (!atomic_compare_exchange_strong(&t->path, &none, path)) continue;
+    t->owner = getpid();
+    return;
+  }
+  temporary *t = calloc(1, sizeof *t);
+  if (!t) return; /* then the next command that writes the same name removes it */
+  t->path = path;
+  t->owner = getpid();
+  t->next = temporaries;
+  while (!atomic_compare_exchange_weak(&temporaries, &t->next, t)) continue;
+}
+
+void held_forget(const char *path) {
+  for (temporary *t = temporaries; path && t; t = t->next) {
+    const char *there = path;
+    (void)atomic_compare_exchange_strong(&t->path, &there, NULL);
+  }
+}
+
+void held_remove(void) {
+  for (temporary *t = temporaries; t; t = t->next) {
+    const char *path = t->path;
+    if (path && t->owner == getpid()) unlink(path);
+  }
+}
+
+/* ---- mapped files ---- */
+
+typedef struct mapped {
+  _Atomic(const uint8_t *) data; /* NULL: the place is free */
+  size_t size;
+  int fd;
+  struct timespec written;
+  char *name, *line; /* the file's, and the error line of one that is cut */
+  struct mapped *next;
+} mapped;
+
+static _Atomic(mapped *) files;
+static _Atomic(const char *) changed; /* the first that was, kept to the end */
+
+/* What it reads is gone: there is no way on. A second thread waits for the end here. */
+static void lost(int number, siginfo_t *info, void *context) {
+  static atomic_flag said = ATOMIC_FLAG_INIT;
+  uintptr_t at = (uintptr_t)info->si_addr;
+  (void)context;
+  for (mapped *m = files; m; m = m->next) {
+    uintptr_t data = (uintptr_t)m->data;
+    if (!data || at < data || at - data >= m->size) continue;
+    while (atomic_flag_test_and_set(&said)) pause();
+    held_remove();
+    ssize_t n = write(STDERR_FILENO, m->line, strlen(m->line));
+    (void)n;
+    _exit(CLI_BAD);
+  }
+  signal(number, SIG_DFL); /* of something else: it comes again, and takes its effect */
+}
+
+static void watch(void) {
+  static atomic_flag done = ATOMIC_FLAG_INIT;
+  struct sigaction act = {.sa_sigaction = lost, .sa_flags = SA_SIGINFO};
+  sigemptyset(&act.sa_mask);
+  if (!atomic_flag_test_and_set(&done)) sigaction(SIGBUS, &act, NULL);
+}
+
+/* A line as cli_fail writes it, made now since the handler may ask for no memory. */
+static char *line_of(const char *path) {
+  char *line, shown[CLI_SHOWN_MAX];
+  const char *text = "halfulp: %s: became shorter, or its disk failed, while it was read\n";
+  return asprintf(&line, text, cli_shown(shown, path)) < 0 ? NULL : line;
+}
+
+static mapped *free_place(void) {
+  static const uint8_t taken;
+  for (mapped *m = files; m; m = m->next) {
+    const uint8_t *none = NULL;
+    if (atomic_compare_exchange_strong(&m->data, &none, &taken)) return m;
+  }
+  mapped *m = calloc(1, sizeof *m);
+  if (!m) return NULL;
+  m->data = &taken;
+  m->next = files;
+  while (!atomic_compare_exchange_weak(&files, &m->next, m)) continue;
+  return m;
+}
+
+static int is_changed(const mapped *m) {
+  struct stat now;
+  if (fstat(m->fd, &now)) return 0;
+  if ((uint64_t)now.st_size != m->size) return (uint64_t)now.st_size < m->size;
+  return now.st_mtim.tv_sec != m->written.tv_sec || now.st_mtim.tv_nsec != m->written.tv_nsec;
+}
+
+const uint8_t *held_map(int fd, size_t size, const char *path) {
+  struct stat info;
+  void *data = fstat(fd, &info) ? MAP_FAILED : mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+  mapped *m = data == MAP_FAILED ? NULL : free_place();
+  if (!m) {
+    if (data != MAP_FAILED) munmap(data, size);
+    return NULL;
+  }
+  m->size = size;
+  m->fd = fd;
+  m->written = info.st_mtim;
+  m->name = strdup(path);
+  m->line = m->name ? line_of(path) : NULL;
+  if (!m->line) {
+    free(m->name);
+    m->data = NULL;
+    munmap(data, size);
+    return NULL;
+  }
+  watch();
+  m->data = data;
+  return data;
+}
+
+void held_unmap(const uint8_t *data, size_t size) {
+  for (mapped *m = files; m; m = m->next) {
+    if (m->data != data) continue;
+    const char *none = NULL;
+    if (!is_changed(m) || !atomic_compare_exchange_strong(&changed, &none, m->name)) free(m->name);
+    free(m->line);
+    close(m->fd);
+    m->data = NULL;
+    break;
+  }
+  munmap((void *)(uintptr_t)data, size);
+}
+
+const char *held_changed(void) {
+  for (mapped *m = files; m && !changed; m = m->next)
+    if (m->data && is_changed(m)) return m->name;
+  return changed;
+}
