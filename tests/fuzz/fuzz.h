@@ -10,6 +10,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* A target whose inputs begin with a byte that chooses one of several steps has these, too: how many, and the seed of a
+ * step that is not in the corpus, NULL: it has none. The corpus' files have no such byte. */
+size_t fuzz_steps(void) __attribute__((weak));
+const uint8_t *fuzz_seed(size_t step, size_t *size) __attribute__((weak));
+
 #define FUZZ_CHECK(condition)                                                 \
   do {                                                                        \
     if (!(condition)) {                                                       \

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a fuzz target without libFuzzer: every file of a corpus directory, then N inputs made from them by a generator
- * with a printed seed. usage: replay CORPUS N [SEED]. Exit 0, or the target aborts. */
+/* Runs a fuzz target without libFuzzer: every seed, the files of a corpus directory among them, then N inputs made from
+ * them by a generator with a printed seed. usage: replay CORPUS N [SEED]; replay CORPUS --write FOLDER puts the seeds
+ * there, for libFuzzer. A corpus that is not there has no files. Exit 0, or the target aborts. */
 #include <dirent.h>
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
 
-enum { INPUT_MAX = 4096, FILES_MAX = 1024 };
+enum { INPUT_MAX = 16384, FILES_MAX = 1024 };
 
 typedef struct input {
   size_t size;
@@ -59,18 +60,37 @@ static void mutate(input *x, const input *other, uint64_t *state) {
 
 static int visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
 
+/* A seed once for every step, or for the one. Returns how many there are then. */
+static size_t add(input *files, size_t count, const uint8_t *data, size_t size, size_t first, size_t end) {
+  for (size_t step = first; step < end && count < FILES_MAX; step++) {
+    input *x = &files[count];
+    x->size = 0;
+    if (fuzz_steps) x->data[x->size++] = (uint8_t)step;
+    if (size > INPUT_MAX - 1) continue;
+    memcpy(x->data + x->size, data, size);
+    x->size += size;
+    count++;
+  }
+  return count;
+}
+
 /* By name, so that a seed means the same inputs everywhere. */
 static size_t load(input *files, const char *folder) {
   struct dirent **entries = NULL;
   int n = scandir(folder, &entries, visible, alphasort);
-  size_t count = 0;
+  size_t count = 0, steps = fuzz_steps ? fuzz_steps() : 1, size;
+  for (size_t step = 0; fuzz_steps && step < steps; step++) {
+    const uint8_t *seed = fuzz_seed(step, &size);
+    if (seed) count = add(files, count, seed, size, step, step + 1);
+  }
   for (int i = 0; i < n; i++) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
-    FILE *file = count < FILES_MAX ? fopen(path, "rb") : NULL;
+    FILE *file = fopen(path, "rb");
     if (file) {
-      files[count].size = fread(files[count].data, 1, INPUT_MAX, file);
-      count++;
+      static uint8_t data[INPUT_MAX];
+      size = fread(data, 1, INPUT_MAX, file);
+      count = add(files, count, data, size, 0, steps);
       fclose(file);
     }
     free(entries[i]);
@@ -79,14 +99,27 @@ static size_t load(input *files, const char *folder) {
   return count;
 }
 
+static int write_all(const input *files, size_t count, const char *folder) {
+  for (size_t i = 0; i < count; i++) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%zu", folder, i);
+    FILE *out = fopen(path, "wb");
+    if (!out || fwrite(files[i].data, 1, files[i].size, out) != files[i].size || fclose(out)) return perror(path), 2;
+  }
+  return 0;
+}
+
 int main(int argc, char **argv) {
   uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 0) : 20240817, state = seed;
   unsigned long inputs = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
   input *files = malloc(FILES_MAX * sizeof *files), *x = malloc(sizeof *x);
   if (argc < 3 || !files || !x) return fprintf(stderr, "usage: %s CORPUS N [SEED]\n", argv[0]), 2;
-  size_t count = load(files, argv[1]);
+  char *corpus = realpath(argv[1], NULL); /* targets may go to a folder of their own */
+  size_t count = load(files, corpus ? corpus : argv[1]);
+  free(corpus);
   if (!count) return fprintf(stderr, "%s: no corpus\n", argv[1]), 2;
-  printf("%zu files, %lu inputs, seed %llu\n", count, inputs, (unsigned long long)seed);
+  if (!strcmp(argv[2], "--write")) return argc == 4 ? write_all(files, count, argv[3]) : 2;
+  printf("%zu seeds, %lu inputs, seed %llu\n", count, inputs, (unsigned long long)seed);
   fflush(stdout);
   for (size_t i = 0; i < count; i++) LLVMFuzzerTestOneInput(files[i].data, files[i].size);
   for (unsigned long i = 0; i < inputs; i++) {

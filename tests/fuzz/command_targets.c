@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Which command lines read which file: see command.h. */
+#include "tests/fuzz/command.h"
+
+#include <stddef.h>
+
+#define LIST                                                                                         \
+  "# a list\nw world codes float4_e2m1fn\n\tt\ttriples\tarith,format\tfloat4_e2m1fn\tsra:3\t1/4\n"   \
+  "p-add pairs arith add float6_e2m3fn rtz 1/1\nm mixed arith float4_e2m1fn float6_e3m2fn rne 2/3\n" \
+  "q powers arith float6_e2m3fn float4_e2m1fn rne 1/4 1/1\nc\tprogram\tall\ttrue\ta word\n"          \
+  "d program-fails - false\ns steps codes bfloat16 rne\n"
+#define HEAD "halfulp-ledger 1\nitem\tstate\twrong\tcases\tdigest\tseconds\tsources\tversion\tlevel\tdate\tprocessor\n"
+#define ENTRY(item, state, digest, date) \
+  item "\t" state "\t0\t7\t" digest "\t1.25\t0123456789abcdef\t0.1.0\tavx2\t" date "\tsome CPU\n"
+#define ENTRIES                                        \
+  ENTRY("w", "done", "00000000000000ff", "2026-01-01") \
+  ENTRY("t", "stale", "00000000000000fe", "2026-01-02") ENTRY("p-add", "open", "-", "-")
+#define LEDGER HEAD ENTRIES
+#define CONFIG \
+  "[data]\nset = gratings\ncount = 8\ntest = 4\nsize = 4\n[model]\nnet = mlp(layers=1,units=4)\n[run]\nbatch = 4\nsteps = 2\n"
+
+const command_target command_targets[] = {
+    {"list", .texts = {{"x.list", LIST}, {"x.src", "w 0123456789abcdef\n"}},
+     .steps = {{"x.list", "campaign x.list --status --json", NULL},
+               {"x.list", "campaign x.list --sources x.src --ledger out.ledger",
+                "campaign x.list --status --ledger out.ledger"}}},
+    {"sources",
+     .texts = {{"x.list", LIST}, {"x.src", "w 0123456789abcdef\n\n  t  FFFFFFFFFFFFFFFF\nother 0000000000000000\n"}},
+     .steps = {{"x.src", "campaign x.list --sources x.src --ledger out.ledger",
+                "campaign x.list --status --ledger out.ledger"}}},
+    {"ledger",
+     .texts = {{"x.list", LIST},
+               {"x.list.ledger", LEDGER},
+               {"y.ledger", HEAD ENTRY("w", "done", "00000000000000ff", "2026-02-01")},
+               {"x.part", ENTRIES},
+               {"z.list", LIST},
+               {"z.list.ledger.parts/0.1.part", ENTRIES}},
+     .steps = {{"x.list.ledger", "campaign x.list --status --json", NULL},
+               {"x.list.ledger", "campaign x.list --include p*", "campaign x.list --status"},
+               {"x.list.ledger", "campaign --merge x.list.ledger y.ledger --ledger out.ledger",
+                "campaign --merge out.ledger --ledger out2.ledger"},
+               {"z.list.ledger.parts/0.1.part", "campaign z.list --ledger z.list.ledger", "campaign z.list --status"}}},
+    {"checkpoint", .texts = {{"c.ini", CONFIG}}, .made = {"train c.ini --output run"},
+     .steps = {{"run/checkpoint.safetensors", "train c.ini --output run --resume --set run.steps=3", NULL},
+               {"run/checkpoint.safetensors", "train c.ini --output run", NULL},
+               {"run/log.csv", "train c.ini --output run --resume --set run.steps=3", NULL},
+               {"run/config.ini", "train run/config.ini --output run --resume", NULL}}},
+    {"results", .texts = {{"s.ini", CONFIG}},
+     .made = {"sweep s.ini --key optimizer.rate --values 0.1,0.2 --seeds 1 --jobs 1 --output s"},
+     .steps = {{"s/runs/rate-0.1-seed0.json",
+                "sweep s.ini --key optimizer.rate --values 0.1,0.2 --seeds 1 --jobs 1 --output s", NULL},
+               {"s/runs/baseline-seed0.json",
+                "sweep s.ini --key optimizer.rate --values 0.1,0.2 --seeds 1 --jobs 1 --output s --json", NULL}}},
+    {"vectors",
+     .texts = {{"v.txt", "38 38 40 00\n7f 00 7f 10\n\n08 88 00 00\nXX zz 7F 1f\n"},
+               {"dot.txt", "3c00 3c00 3c00 3c00 3c00 3c00 3c00 3c00 00000000 40800000 00\n"},
+               {"mma.txt", "3c00 3c00 3c00 3c00 3c00 3c00 3c00 3c00 00000000\n1 2 3\n"},
+               {"number.txt", "1.5 0x1.8p+3\n-inf\nnan 1e-400 0.1\n"},
+               {"code.txt", "3f80 0x7f80 ffff\n"}},
+     .steps = {{"v.txt", "check-vectors add -f float8_e4m3fn v.txt --first 3 --explain", NULL},
+               {"dot.txt", "check-vectors dot --accum nv.volta.f16.f32 dot.txt --json", NULL},
+               {"mma.txt", "mma nv.volta.f16.f32 mma.txt", NULL},
+               {"number.txt", "encode -f bfloat16 number.txt", NULL},
+               {"code.txt", "decode -f bfloat16 code.txt", NULL},
+               {"v.txt", "testfloat add -f float8_e4m3fn v.txt", NULL},
+               {"v.txt", "verify --merge v.txt", NULL},
+               {"v.txt", "check-vectors convert --fa float8_e5m2 --fd i16 v.txt --words", NULL}}},
+    {"config", .unbegun = 1,
+     .texts = {{"c.ini", CONFIG},
+               {"d.ini",
+                "; all kinds\n[data]\nset = gratings ; here\n[optimizer]\nrate = 0.5\nkahan = linear0.weight,\n"
+                "  linear1.weight\n[precision]\nsystem = fp16\naccumulate = block(align,l=4)\n"}},
+     .steps = {{"c.ini", "train c.ini --output out", NULL},
+               {"d.ini", "train d.ini --output out", NULL},
+               {"c.ini", "sweep c.ini --values 0,1 --seeds 1 --shard 1/2 --output out", NULL}}},
+    {"set", .arrays = 1,
+     .made = {"quantize -q -f nvfp4 --codes x.npy o.npy", "quantize -q -f s2fp8 --codes x.npy p.npy",
+              "quantize -q -f mxfp4 --codes x.npy -o m.safetensors"},
+     .steps = {{"o.npy", "decode -f nvfp4 o.npy out.npy", "quantize -f bfloat16 out.npy out2.npy"},
+               {"o.scales.npy", "decode -f nvfp4 o.npy out.npy", NULL},
+               {"o.tensor.npy", "decode -f nvfp4 o.npy out.npy", NULL},
+               {"o.check.npy", "decode -f nvfp4 o.npy out.npy", NULL},
+               {"p.npy", "decode -f s2fp8 p.npy out.npy", NULL},
+               {"p.mu.npy", "decode -f s2fp8 p.npy out.npy", NULL},
+               {"p.alpha.npy", "decode -f s2fp8 p.npy out.npy", NULL},
+               {"m.safetensors", "decode m.safetensors out.safetensors",
+                "compare -f bfloat16 -f nvfp4 out.safetensors"}}},
+    {"gguf", .arrays = 1,
+     .steps = {{"x.gguf", "decode x.gguf out.safetensors", "compare -f bfloat16 -f nvfp4 --any-rank out.safetensors"},
+               {"x.gguf", "quantize -f bfloat16 --any-rank x.gguf out.gguf", "decode out.gguf out2.safetensors"},
+               {"x.gguf", "quantize -f mxfp4 x.gguf out.gguf", "decode out.gguf out2.safetensors"},
+               {"x.gguf", "compare -f bfloat16 -f nvfp4 x.gguf --report out.html", NULL},
+               {"x.gguf", "plot -f float8_e5m2 --array x.gguf -o out.svg", NULL}}},
+    {"safetensors", .arrays = 1,
+     .made = {"quantize -q -f mxfp4 --codes x.npy -o coded.safetensors",
+              "quantize -q -f bfloat16 x.npy -o plain.safetensors"},
+     .steps = {{"plain.safetensors", "quantize -f bfloat16 --any-rank plain.safetensors -o out.safetensors",
+                "compare -f bfloat16 -f nvfp4 --any-rank out.safetensors"},
+               {"plain.safetensors", "quantize -f nvfp4 --codes --any-rank plain.safetensors -o out.safetensors",
+                "decode out.safetensors out2.safetensors"},
+               {"coded.safetensors", "decode coded.safetensors out.safetensors", NULL},
+               {"plain.safetensors", "compare -f bfloat16 -f s2fp8 --any-rank plain.safetensors --report out.html",
+                NULL},
+               {"plain.safetensors", "plot -f float8_e5m2 --array plain.safetensors -o out.svg", NULL}}},
+    {"npy", .arrays = 1, .made = {"encode -q -f float8_e4m3fn x.npy codes.npy"},
+     .steps = {{"x.npy", "quantize -f bfloat16 x.npy out.npy", "diff out.npy out.npy"},
+               {"x.npy", "quantize -f nvfp4 --codes x.npy out.npy", "decode -f nvfp4 out.npy out2.npy"},
+               {"codes.npy", "decode -f float8_e4m3fn codes.npy out.npy", "encode -f float8_e4m3fn out.npy out2.npy"},
+               {"y.npy", "diff x.npy y.npy", NULL},
+               {"y.npy", "gemm x.npy y.npy -o out.npy --accum exact", "diff out.npy out.npy"},
+               {"x.npy", "collective x.npy --reduce ring(bfloat16) -o out.npy", NULL},
+               {"x.npy", "plot -f float8_e5m2 --array x.npy -o out.svg", NULL},
+               {"x.npy", "compare -f bfloat16 -f mxfp4 x.npy", NULL}}},
+    {0},
+};
