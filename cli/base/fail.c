@@ -10,13 +10,20 @@
 
 /* ---- what vfprintf makes of a format, but that a long text which it repeats is cut ---- */
 
+/* The begin and the end of a long one: of a file's path that is its name. */
+static void put_cut(FILE *out, const char *text, size_t n) {
+  size_t half = CLI_REPEATED_MAX / 2, end = n - half;
+  while (end < n && ((unsigned char)text[end] & 0xC0) == 0x80) end++; /* not within a character */
+  fprintf(out, "%.*s...%.*s", (int)cli_whole_text(text, half), text, (int)(n - end), text + end);
+}
+
 static void put_text(FILE *out, char *spec, size_t length, long most, const char *text) {
   size_t n = most < 0 ? strlen(text) : strnlen(text, (size_t)most);
   strcpy(spec + length, "s");
-  if (n <= CLI_REPEATED_MAX)
-    fprintf(out, spec, text);
+  if (n > CLI_REPEATED_MAX)
+    put_cut(out, text, n);
   else
-    fprintf(out, "%.*s...", (int)cli_whole_text(text, CLI_REPEATED_MAX), text);
+    fprintf(out, spec, text);
 }
 
 /* A conversion from its % on, with widths and precisions that are arguments put into its text. Returns what stands
@@ -61,7 +68,7 @@ static const char *put_conversion(FILE *out, const char *at, va_list *args) {
 
 _Static_assert(sizeof(long) == sizeof(size_t) && sizeof(long long) == sizeof(intmax_t), "sizes of whole numbers");
 
-static void put_cut(FILE *out, const char *format, va_list *args) {
+static void put_format(FILE *out, const char *format, va_list *args) {
   while (*format) {
     size_t n = strcspn(format, "%");
     fwrite(format, 1, n, out);
@@ -78,8 +85,13 @@ static char *line_of(const char *file, const char *format, va_list *args) {
   size_t size;
   FILE *out = open_memstream(&line, &size);
   if (!out) return NULL;
-  if (file) fprintf(out, "%s: ", file);
-  put_cut(out, format, args);
+  size_t n = file ? strlen(file) : 0;
+  if (n > CLI_SHOWN_MAX)
+    put_cut(out, file, n);
+  else if (file)
+    fputs(file, out);
+  if (file) fputs(": ", out);
+  put_format(out, format, args);
   if (!fclose(out)) return line;
   free(line);
   return NULL;

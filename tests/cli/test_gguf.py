@@ -152,6 +152,7 @@ WRONG = [
     ("list of what", raw([], metadata=[entry("k", 9, u32(99) + u64(0))]), "metadata: 'k': a list of values of the unknown type 99"),
     ("list of booleans", raw([], metadata=[entry("k", 9, u32(7) + u64(2) + b"\1\3")]), "metadata: 'k': a boolean that is 3"),
     ("lists", raw([], metadata=[entry("k", 9, (u32(9) + u64(1)) * 20)]), "metadata: 'k': lists in lists, more than 4 deep"),
+    ("five lists", raw([GOOD], DATA, [entry("k", 9, (u32(9) + u64(1)) * 4 + u32(0) + u64(1) + b"x")]), "lists in lists, more than 4 deep"),
     ("alignment 0", raw([GOOD], DATA, [entry("general.alignment", 4, u32(0))]), "'general.alignment': 0 is not a power of two"),
     ("alignment 24", raw([GOOD], DATA, [entry("general.alignment", 4, u32(24))]), "'general.alignment': 24 is not a power"),
     ("alignment kind", raw([GOOD], DATA, [entry("general.alignment", 10, u64(32))]), "'general.alignment': not a uint32"),
@@ -225,6 +226,7 @@ class Gguf(support.Case):
         values = [entry("k%d" % kind, kind, bytes(range(1, n + 1))) for kind, n in ((0, 1), (1, 1), (2, 2), (3, 2), (4, 4), (5, 4), (6, 4),
                                                                                     (10, 8), (11, 8), (12, 8))]  # fmt: skip
         values += [entry("b", 7, b"\1"), entry("s", 8, string("\u00e4\n")), entry("empty", 8, string(""))]
+        values.append(entry("four", 9, (u32(9) + u64(1)) * 3 + u32(0) + u64(1) + b"x"))
         values.append(entry("lists", 9, u32(9) + u64(2) + u32(8) + u64(2) + string("x") + string("yz") + u32(7) + u64(1) + b"\0"))
         for alignment in (1, 8, 32, 256):
             metadata = values + [entry("general.alignment", 4, u32(alignment))]

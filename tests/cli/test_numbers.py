@@ -228,6 +228,9 @@ class Numbers(support.Case):
         self.bad("encode", "-f", "float8_e4m3fn", "--words", stdin="1 1\n", says="--words requires a stochastic mode")
         self.bad("encode", "-f", "fp(6,24,0)", "-r", "sra:32", stdin="0.1\n", says="more digits")
         self.ok("encode", "-f", "fp(6,24,0)", "-r", "sra:32", stdin="0x1.999999999999ap-4\n")
+        # 1 + m digits, 33 random ones and two that see a tie and what is below: 53 are there, 54 are not.
+        self.ok("encode", "-f", "fp(6,17,0)", "-r", "sra:32", stdin="0.1\n")
+        self.bad("encode", "-f", "fp(6,18,0)", "-r", "sra:32", stdin="0.1\n", says="more digits")
 
     def test_nobody_takes_the_output(self):
         """Endless input and an output that takes nothing: an end with an error, not a loop."""

@@ -73,6 +73,26 @@ class Options(support.Case):
             return "1"
         return OF_OPTION.get(name) or ARGUMENTS.get(kind, "x")
 
+    def test_long_words(self):
+        """An operand or an argument of any length is repeated by its begin and end: an error line stays a line."""
+        for word in ("q" * 100000, "fp(" + "1" * 100000, "\u00e9" * 30000 + "z"):
+            calls = [(word,), ("help", word), ("--" + word,)]
+            for command in self.commands():
+                calls += [(command, word), (command, word, word), (command, "--" + word), (command, word, "-o", word)]
+                calls += [(command, name, word) for _, name, kind, _ in self.options(command) or () if kind]
+                calls += [(command, "x", name, word) for _, name, kind, _ in self.options(command) or () if kind]
+            for call in calls:
+                r = support.run(*call, cwd=self.folder.name)
+                lines = r.stderr.decode().splitlines()  # a note may come first
+                self.assertLess(max(map(len, lines), default=0), 2000, call[0])
+                self.assertTrue(r.returncode in (0, 2), (call[0], r.stderr[:400]))
+        begin = "halfulp: unknown command '" + "q" * 200 + "..." + "q" * 200 + "'; "
+        self.assertTrue(support.run("q" * 100000).stderr.decode().startswith(begin))
+        self.assertIn(" '" + "q" * 400 + "'", support.run("q" * 400).stderr.decode())
+        self.assertIn("\u00e9...\u00e9", support.run("\u00e9" * 30000 + "z").stderr.decode())
+        deep = "/".join(["d" * 200] * 4) + "/x.npy"  # a path is whole where it is the line's file
+        self.bad("quantize", "-f", "bfloat16", deep, "o.npy", says="halfulp: " + deep + ": ", cwd=self.folder.name)
+
     def test_every_command_has_its_options_read(self):
         seen = 0
         for command in self.commands():

@@ -201,6 +201,9 @@ class Stopped(TrainCase):
             ),
             "tensor missing": made(metadata, listed[1:]),
             "tensor turned": made(metadata, [(n, d, s[::-1], b) for n, d, s, b in listed]),
+            "tensor narrow": made(metadata, [(n, d, (s[0], s[1] - 1), b[: 4 * s[0] * (s[1] - 1)]) for n, d, s, b in listed]),
+            "tensor short": made(metadata, [(n, d, (s[0] - 1, s[1]), b[4 * s[1] :]) for n, d, s, b in listed]),
+            "tensor with three axes": made(metadata, [(n, d, (*s, 1), b) for n, d, s, b in listed]),
             "tensor of codes": made(metadata, [(n, "I32", s, b) for n, d, s, b in listed]),
         }
         for name, data in wrong.items():
