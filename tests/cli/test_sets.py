@@ -122,13 +122,14 @@ class Sets(support.Case):
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             old, new = self.values("x1.npy"), self.values("x2.npy")
             before, seen = self.earlier("nvfp4")[0], []
-            count = len(self.calls("x2.npy", "nvfp4"))
+            names = self.calls("x2.npy", "nvfp4")
+            count, first = len(names), names.index("rename")  # up to there no name has changed
             for at in range(count) if EVERY else range(turn, count, 3):
                 self.restore(before)
                 r = self.faulty("x2.npy", "nvfp4", FAULT_AT=str(at), FAULT_DO=str(int(number)))
                 self.assertEqual(r.returncode, -number, at)
                 got = self.decoded()
-                self.assertIn(got, (old, new), at)
+                self.assertIn(got, (old, new) if at >= first else (old,), at)
                 self.assertEqual(sorted(self.files()), self.names("nvfp4"), at)
                 seen.append(got == new)
             self.assertEqual(seen, sorted(seen))
