@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """halfulp identify and halfulp distinguish: models, programs that misbehave, libraries, matrix products."""
 
+import fcntl
 import functools
 import json
 import os
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import balanced
 from support import HALFULP, run
@@ -53,6 +55,14 @@ class Models(unittest.TestCase):
         self.assertEqual(z['sums'], 'model')
         self.check('intel.vdpbf16ps', 4, '--fa', 'bfloat16')
         self.check('arm.bfdot', 4, '--fa', 'bfloat16')
+
+    def test_a_value_that_would_do_as_well(self):
+        """Of the values that give every answer, too, the report names one: neither the model's own nor one that is ruled out."""
+        for name, form, says in (('nv.volta.f16.f32', 'binary16', ('  as +none +.*: 1 of 2 other .*, binary16 among them', '  sat +default +.*, propagate among them')),
+                                 ('arm.bfdot', 'bfloat16', ('  ftz +after +.*: 2 of 3 other .*, tiny among them', '  sat +default +.*, propagate among them'))):
+            done = identify('--verify', '0', '--fa', form, '--k', '4', '--', HALFULP, 'mma', name)
+            for line in says:
+                self.assertRegex(done.stdout.decode(), line)
 
     def test_a_unit_with_a_sign_of_its_own_for_zeros(self):
         """-0 and +0 count as one answer until the lower end is looked at, and are told apart there."""
@@ -282,9 +292,39 @@ class Libraries(unittest.TestCase):
         halfulp = [HALFULP, 'gemm', '--accum', 'nv.volta.f16.f32']
         script = pathlib.Path(self.folder.name, 'gemm.sh')
         script.write_text('exec %s -q "$1" "$2" -C "$3" -o "$4" >/dev/null\n' % ' '.join("'%s'" % w for w in halfulp))
-        done = identify('--json', '--fa', 'binary16', '--k', '8', '--verify', '0', '--gemm', '--tile', '64', '--', 'sh', str(script))
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn('nv.volta.f16.f32', json.loads(done.stdout)['presets'])
+        script.write_text('dirname "$1" > "$0.where"\n' + script.read_text())
+        scratch = pathlib.Path(self.folder.name, 'a folder for what is gone')  # TMPDIR's, however long its name
+        scratch = scratch / ('x' * 100)
+        scratch.mkdir(parents=True)
+        words = ('--json', '--fa', 'binary16', '--k', '8', '--verify', '0', '--gemm', '--tile', '64', '--', 'sh', str(script))
+        for folder, seen in ((str(scratch), str(scratch)), ('', '/tmp')):
+            with unittest.mock.patch.dict(os.environ, TMPDIR=folder):
+                done = identify(*words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn('nv.volta.f16.f32', json.loads(done.stdout)['presets'])
+            self.assertEqual(pathlib.Path(str(script) + '.where').read_text().strip().rsplit('/', 1)[0], seen)
+            self.assertEqual(list(scratch.iterdir()), [])
+        with unittest.mock.patch.dict(os.environ, TMPDIR=str(scratch / 'absent')):
+            done = identify(*words)
+        self.assertEqual((done.returncode, done.stderr.count(b'\n')), (2, 1), done.stderr)
+        self.assertIn(b'cannot be made: No such file or directory; TMPDIR', done.stderr)
+
+
+class Beside(unittest.TestCase):
+    def test_the_pipe_stays_as_it_is(self):
+        """The box is at the other ends of standard input and output, which belong to others, too."""
+        questions, answers = os.pipe(), os.pipe()
+        with tempfile.TemporaryDirectory() as folder:
+            report = os.path.join(folder, 'report.json')
+            box = subprocess.Popen([HALFULP, 'mma', 'arm.bfdot'], stdin=questions[0], stdout=answers[1], close_fds=True)
+            done = subprocess.run([HALFULP, 'identify', '--golden', GOLDEN, '--verify', '3000', '--fa', 'bfloat16', '--k', '4', '--beside', report],
+                                  stdin=answers[0], stdout=questions[1], stderr=subprocess.PIPE, timeout=250, check=False)
+            flags = [fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_NONBLOCK for fd in (answers[0], questions[1])]
+            for fd in (*questions, *answers):
+                os.close(fd)
+            self.assertEqual((done.returncode, box.wait(), flags), (0, 0, [0, 0]), done.stderr)
+            with open(report, encoding='utf-8') as f:
+                self.assertIn('arm.bfdot', json.load(f)['presets'])
 
 
 class Distinguish(unittest.TestCase):
