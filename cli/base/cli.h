@@ -14,8 +14,8 @@ enum { CLI_OK = 0, CLI_DIFFERENT = 1, CLI_BAD = 2 };
 
 /* Prints "halfulp: FILE: what is wrong" (without FILE if it is NULL) on stderr, one line, cleaned (cli_clean); returns
  * CLI_BAD. Of a text that it repeats (%s: an operand, a name in a file) and that is longer than CLI_REPEATED_MAX bytes,
- * it has the begin and the end with ... between them; of FILE where that is longer than a path can be. The formats are printf's, of the conversions d i u x X c s and those of
- * double. */
+ * it has the begin and the end with ... between them; of FILE where that is longer than a path can be. The formats are
+ * printf's, of the conversions d i u x X c s and those of double. */
 enum { CLI_REPEATED_MAX = 400 };
 int cli_fail(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

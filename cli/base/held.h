@@ -4,7 +4,7 @@
  *
  * Where a mapped file has become shorter (or its disk fails) the access beyond its end is a SIGBUS. Then an error line
  * names the file, the temporary files go, and the command ends with CLI_BAD. No access fails in the rest of the last
- * page, which reads as zeros, and none where the file is written anew in its old size: so each file is looked at again
+ * page, which reads as zeros, and none where the file is written again in its old size: so each file is looked at again
  * before an output takes its name, and at the end of the command. A file that grows, such as the part of a ledger, has
  * kept what was read. */
 #ifndef HALFULP_CLI_BASE_HELD_H
@@ -13,11 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Maps the first `size` bytes of an open file, which it then closes when they are let go. NULL: that cannot be; the file
- * stays open and the caller's. */
+/* Maps the first `size` bytes of an open file, which it then closes when they are let go. NULL: that cannot be; the
+ * file stays open and the caller's. */
 const uint8_t *held_map(int fd, size_t size, const char *path);
 void held_unmap(const uint8_t *data, size_t size);
-/* The name of an input that was cut or written anew while it was read, also one that has been let go; NULL: none. */
+/* The name of an input that was cut or written again while it was read, also one that has been let go; NULL: none. */
 const char *held_changed(void);
 
 /* A file that goes with the command; the text is the caller's and stays until it is forgotten. */

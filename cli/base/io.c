@@ -68,7 +68,7 @@ void cli_bytes_free(cli_bytes *bytes) {
 
 int cli_inputs_check(void) {
   const char *name = held_changed();
-  return name ? cli_fail(name, "was cut or written anew by another program while it was read") : CLI_OK;
+  return name ? cli_fail(name, "was cut or written again by another program while it was read") : CLI_OK;
 }
 
 char *cli_scratch(const char *name) {

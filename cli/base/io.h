@@ -19,8 +19,9 @@ typedef struct cli_bytes {
  * an error line, and its temporary files go (held.h). */
 int cli_bytes_read(cli_bytes *bytes, const char *path);
 void cli_bytes_free(cli_bytes *bytes);
-/* CLI_OK, or an exit code after an error line: a file that was read by then was cut or written anew meanwhile, and what
- * was made of it is of no use. Asked at the end of the command; what writes a file asks before it gets its name. */
+/* CLI_OK, or an exit code after an error line: a file that was read by then was cut or written again meanwhile, and
+ * what was made of it is of no use. Asked at the end of the command; a file that is written asks before it gets its
+ * name. */
 int cli_inputs_check(void);
 
 /* A file to write from pieces. It appears under its name complete or not at all: the bytes go to a temporary file in

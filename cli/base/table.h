@@ -25,7 +25,7 @@ int table_create(table *t);
 /* The rows of the CSV file whose first number is at most `last`. A last line without an end, of a run that was killed,
  * is left out. */
 int table_read_back(table *t, double last);
-/* Both files are written anew with the rows that are in memory, and open for more. */
+/* Both files are written again with the rows that are in memory, and open for more. */
 int table_rewrite(table *t);
 /* The rows are on the disk when it returns. */
 int table_sync(const table *t);

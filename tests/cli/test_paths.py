@@ -428,7 +428,7 @@ class Changed(support.Case):
                 self.write("a.npy", whole)
                 code, printed, error = self.product(change, out)
                 self.assertEqual((code, printed, error.count("\n")), (2, b"", 1), error)
-                self.assertIn("a.npy: was cut or written anew by another program while it was read", error)
+                self.assertIn("a.npy: was cut or written again by another program while it was read", error)
                 self.assertEqual(self.left(), ["a.npy"])
         self.write("a.npy", whole)
         code, _, error = self.product(self.grow)
@@ -447,7 +447,7 @@ class Changed(support.Case):
             pipe.write(whole)
         error = p.communicate(timeout=60)[1].decode()
         self.assertEqual((p.returncode, error.count("\n")), (2, 1))
-        self.assertIn("a.npy: was cut or written anew", error)
+        self.assertIn("a.npy: was cut or written again", error)
 
     def test_in_the_middle(self):
         """The temporary file goes, whether the command meets the end by itself or hands the bytes to a write."""
@@ -456,7 +456,7 @@ class Changed(support.Case):
         os.mkdir(self.path("z"))
         tensors = [("t%d" % i, "F32", (256, 1024), floats([0.5] * 1024) * 256) for i in range(4)]
         kept = ("--include", "t0")  # the other tensors are copied as they are
-        for more, says in (((), "became shorter, or its disk failed,"), (kept, "was cut or written anew by another program")):
+        for more, says in (((), "became shorter, or its disk failed,"), (kept, "was cut or written again by another program")):
             model = self.write("m.safetensors", safetensors(tensors))
             args = [support.HALFULP, "quantize", "-f", "bfloat16", model, "-o", self.path("z/m.safetensors"), *more]
             env = support.fault(FAULT_ONLY="flock", FAULT_AT="0", FAULT_DO=str(int(signal.SIGSTOP)))

@@ -16,8 +16,9 @@
   ENTRY("w", "done", "00000000000000ff", "2026-01-01") \
   ENTRY("t", "stale", "00000000000000fe", "2026-01-02") ENTRY("p-add", "open", "-", "-")
 #define LEDGER HEAD ENTRIES
-#define CONFIG \
-  "[data]\nset = gratings\ncount = 8\ntest = 4\nsize = 4\n[model]\nnet = mlp(layers=1,units=4)\n[run]\nbatch = 4\nsteps = 2\n"
+#define CONFIG                                                                                    \
+  "[data]\nset = gratings\ncount = 8\ntest = 4\nsize = 4\n[model]\nnet = mlp(layers=1,units=4)\n" \
+  "[run]\nbatch = 4\nsteps = 2\n"
 
 const command_target command_targets[] = {
     {"list", .texts = {{"x.list", LIST}, {"x.src", "w 0123456789abcdef\n"}},

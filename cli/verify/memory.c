@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory of GMP and MPFR: see memory.h. */
-#include "cli/base/memory.h"
+#include "cli/verify/memory.h"
 
 #if HU_CLI_ORACLE
 #include <gmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/base/memory.h - what becomes of the command where GMP and MPFR, with which the oracle computes, get no memory. */
+/* cli/verify/memory.h - what becomes of the command where GMP and MPFR, with which the oracle computes, get no memory. */
 #ifndef HALFULP_CLI_BASE_MEMORY_H
 #define HALFULP_CLI_BASE_MEMORY_H
 
