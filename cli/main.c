@@ -5,8 +5,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/io.h"
-#include "cli/campaign/launched.h"
-#include "cli/verify/memory.h"
+#include "cli/base/launched.h"
 #include "files/suggest.h"
 #include "halfulp/version.h"
 #ifdef HU_CLI_MPI

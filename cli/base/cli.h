@@ -154,6 +154,12 @@ void cli_json_events(FILE *out, const hu_events *events);
 #define CLI_EVENTS_MAX 128
 const char *cli_event_words(char text[CLI_EVENTS_MAX], uint32_t events);
 
+/* Where GMP and MPFR, with which the oracle computes, get no memory, they end the process by SIGABRT; they know no way
+ * but not to return. From this call on they end it with an error line and CLI_BAD, and its temporary files go. What a
+ * campaign has done stays in its ledger's parts. For a program's main alone: their calls for memory belong to the
+ * process, and so to no library. Nothing without an oracle. */
+void cli_memory_start(void);
+
 /* Subcommands. */
 int cli_formats(int argc, char **argv);
 int cli_presets(int argc, char **argv);

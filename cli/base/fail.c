@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the error line, and notes. */
+/* Writes the error line, and notes; remembers --quiet, of the command that this process is. */
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -78,6 +78,12 @@ static void put_format(FILE *out, const char *format, va_list *args) {
 }
 
 /* ---- lines ---- */
+
+static int quiet;
+
+void cli_be_quiet(void) { quiet = 1; }
+
+int cli_quiet(void) { return quiet; }
 
 /* NULL: out of memory. */
 static char *line_of(const char *file, const char *format, va_list *args) {

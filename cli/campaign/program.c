@@ -11,7 +11,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/io.h"
-#include "cli/campaign/launched.h"
+#include "cli/base/launched.h"
 #include "cli/campaign/campaign.h"
 
 extern char **environ;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of GMP and MPFR: see memory.h. */
-#include "cli/verify/memory.h"
+/* Memory of GMP and MPFR: see cli_memory_start in cli.h. */
+#include "cli/base/cli.h"
 
 #if HU_CLI_ORACLE
 #include <gmp.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
 #include "cli/base/held.h"
 
 static void *given(void *memory, size_t size) {

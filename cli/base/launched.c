@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Hands over to halfulp-mpi where an MPI launcher has started this process, so that the plain command is built without
  * MPI and starts as fast as ever. */
-#include "cli/campaign/launched.h"
+#include "cli/base/launched.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/campaign/launched.h - is this one of the processes that an MPI launcher has started? */
+/* cli/base/launched.h - is this one of the processes that an MPI launcher has started? */
 #ifndef HALFULP_CLI_BASE_LAUNCHED_H
 #define HALFULP_CLI_BASE_LAUNCHED_H
 
