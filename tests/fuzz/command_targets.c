@@ -20,6 +20,13 @@
   "[data]\nset = gratings\ncount = 8\ntest = 4\nsize = 4\n[model]\nnet = mlp(layers=1,units=4)\n" \
   "[run]\nbatch = 4\nsteps = 2\n"
 
+#define STEP "[run]\nbatch = 2\nsteps = 1\n"
+#define EIGHT(x) x "\t" x "\t" x "\t" x "\t" x "\t" x "\t" x "\t" x "\t"
+#define CLICK(label) \
+  label "\t" EIGHT("1") "9\t10\t\t12\t13\t" EIGHT("0a") EIGHT("f00d") EIGHT("68fd1e64") "\te5ba7672\n"
+#define CLICKS CLICK("0") CLICK("1") CLICK("1") CLICK("0")
+#define LINES "the cat sat on the mat\nthe dog sat\n a b c d e f g the cat <unk> sat on a mat\nand the dog\n"
+
 const command_target command_targets[] = {
     {"list", .texts = {{"x.list", LIST}, {"x.src", "w 0123456789abcdef\n"}},
      .steps = {{"x.list", "campaign x.list --status --json", NULL},
@@ -46,6 +53,29 @@ const command_target command_targets[] = {
                {"run/checkpoint.safetensors", "train c.ini --output run", NULL},
                {"run/log.csv", "train c.ini --output run --resume --set run.steps=3", NULL},
                {"run/config.ini", "train run/config.ini --output run --resume", NULL}}},
+    {"data", .arrays = 1,
+     .texts =
+         {{"w.ini",
+           "[data]\nset = words\npath = w.txt\nwindow = 3\nvocabulary = 5\n[model]\nnet = lstm(units=2)\n" STEP},
+          {"w.txt", LINES LINES LINES LINES},
+          {"p.ini",
+           "[data]\nset = parallel\npath = s.txt\ntarget = t.txt\nwindow = 4\n[model]\nnet = "
+           "seq2seq(units=2,hidden=2)\n" STEP},
+          {"s.txt", "a b c\nb c\nc\na c b\na a\nb\nc c\nb a\nc a\na b\n"},
+          {"t.txt", "x y z\ny z\nz\nx z y\nx x\ny\nz z\ny x\nz x\nx y\n"},
+          {"m.ini", "[data]\nset = movielens\npath = m.dat\ncandidates = 2\nnegatives = 1\n[model]\nnet = ncf\n" STEP},
+          {"m.dat",
+           "1::2::5::978300760\n1::3::4::978300761\n2::2::1::978300762\n2::4::3::978300763\n3::3::2::7\n3::1::2::9\n"},
+          {"c.ini",
+           "[data]\nset = criteo\npath = c.txt\nvocabulary = 9\n[model]\nnet = dlrm(units=2,bottom=2,top=2)\n" STEP},
+          {"c.txt", CLICKS CLICKS CLICKS},
+          {"n.ini", "[data]\nset = npy\npath = x.npy\nlabels = x.npy\ntest = 1\n[model]\nnet = linear\n" STEP}},
+     .steps = {{"w.txt", "train w.ini --output run", NULL},
+               {"s.txt", "train p.ini --output run", NULL},
+               {"t.txt", "train p.ini --output run", NULL},
+               {"m.dat", "train m.ini --output run", NULL},
+               {"c.txt", "train c.ini --output run", NULL},
+               {"x.npy", "train n.ini --output run", NULL}}},
     {"results", .texts = {{"s.ini", CONFIG}},
      .made = {"sweep s.ini --key optimizer.rate --values 0.1,0.2 --seeds 1 --jobs 1 --output s"},
      .steps = {{"s/runs/rate-0.1-seed0.json",
