@@ -2,8 +2,9 @@
 /* gpu/scaled/quantize_tiles.cu - blocks of 2049 to 16384 elements, made in one read and one write: 128x128 and other
  * blocks whose width is a power of two, long blocks along rows, small tensors. And the second read of larger ones.
  *
- * A block of 256 threads has one tile, in 16 vectors of four neighbours for each thread, which stay in registers: all
- * of a thread's loads are on their way before it looks at the first. Warps exchange the largest magnitude by shuffles,
+ * A block of 256 threads has one tile, in 16 vectors of four neighbours for each thread, which stay in registers (for
+ * compute capability 10 half of them wait in shared memory): all of a thread's loads are on their way before it looks
+ * at the first. Warps exchange the largest magnitude by shuffles,
  * the block of threads in shared memory; every thread makes the scale again, and rounds its own elements.
  *
  * A block of more than 16384 elements is several tiles, of which no thread sees more than its own. Its amax takes a
@@ -30,6 +31,14 @@
 /* To nearest; the same with events or statistics counted; R added, which counts nothing. */
 enum { HU_TILE_NEAREST = 0, HU_TILE_COUNTED = 1, HU_TILE_ADDED = 2 };
 
+/* Vectors of a thread that stay in registers. The others wait in shared memory until these are done: with all of them in
+ * registers ptxas would spill for compute capability 10. The same on the CPU, so that its tests see both parts. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 1000
+#define HU_TILE_KEPT (How == HU_TILE_ADDED ? HU_TILE_VECTORS : HU_TILE_VECTORS / 2)
+#else
+#define HU_TILE_KEPT HU_TILE_VECTORS
+#endif
+
 /* Tiles of a call; per: of a block. wide: log2 of a tile's width, where it has several rows. */
 typedef struct hu_tiling {
   uint32_t all, per, wide;
@@ -41,6 +50,12 @@ typedef struct hu_tile_memory {
   uint32_t parts[HU_THREADS / 32];
   hu_shared shared;
 } hu_tile_memory;
+
+/* The vectors that wait, a column for each thread, which nobody else looks at; one row, never used, where none do. */
+template <int How>
+struct hu_tile_waiting {
+  hu_four<uint32_t> v[HU_TILE_KEPT == HU_TILE_VECTORS ? 1 : HU_TILE_VECTORS - HU_TILE_KEPT][HU_THREADS];
+};
 
 /* ---- where a tile lies ---- */
 
@@ -114,10 +129,11 @@ HU_DEVICE uint32_t hu_tile_top(const hu_four<uint32_t> x[HU_TILE_VECTORS]) {
 
 /* ---- its elements ---- */
 
-/* |x| / by with the sign of x, for a product by 1 afterwards, so that the division is there once. */
-HU_DEVICE void hu_tile_divide(float by, hu_four<uint32_t> x[HU_TILE_VECTORS]) {
+/* |x| / by with the sign of x, for a product by 1 afterwards, so that the division is there once. Of N vectors. */
+template <int N>
+HU_DEVICE void hu_tile_divide(float by, hu_four<uint32_t> x[N]) {
 #pragma unroll
-  for (int i = 0; i < 4 * HU_TILE_VECTORS; i++) {
+  for (int i = 0; i < 4 * N; i++) {
     uint32_t u = x[i / 4].v[i % 4];
     float y = hu_bounded(__fdiv_rn(fabsf(__uint_as_float(u)), by));
     x[i / 4].v[i % 4] = __float_as_uint(y) | (u & 0x80000000);
@@ -127,11 +143,12 @@ HU_DEVICE void hu_tile_divide(float by, hu_four<uint32_t> x[HU_TILE_VECTORS]) {
 template <bool Value, bool Powers, int How>
 HU_DEVICE void hu_tile_elements(const hu_scaled_args &a, const hu_word_keys &keys, const hu_tile_place &p,
                                 hu_element_way w, uint32_t top, hu_four<uint32_t> x[HU_TILE_VECTORS],
-                                hu_row_counts *r) {
+                                const hu_tile_waiting<How> *waiting, hu_row_counts *r) {
   const bool added = How == HU_TILE_ADDED;
   hu_row_constants q = hu_row_constants_of(a);
-  if (!Powers && q.divides) {
-    hu_tile_divide(w.by, x);
+  const bool divides = !Powers && q.divides;
+  const float by = w.by;
+  if (divides) {
     w.by = 1;
     top = HU_LARGEST32;
   }
@@ -139,17 +156,25 @@ HU_DEVICE void hu_tile_elements(const hu_scaled_args &a, const hu_word_keys &key
   const uint32_t shift = Powers ? w.low - q.low : 0;
   uint32_t *z = Value ? a.z + p.row * a.ldz + p.col : NULL;
   uint8_t *codes = Value ? NULL : a.codes + p.row * a.ld + p.col;
+#pragma unroll 1
+  for (uint32_t part = 0; part < HU_TILE_VECTORS / HU_TILE_KEPT; part++) {
+    if (part) {
 #pragma unroll
-  for (uint32_t j = 0; j < HU_TILE_VECTORS; j++) {
-    uint32_t words[4] = {0, 0, 0, 0};
-    if (j >= p.mine) break;
-    if (added) hu_words_run<1>(keys, a.stream.counter + p.number + j * p.number_step, words);
-    uint32_t joined =
-        hu_row_nearest<Value, Powers, added>(q, How == HU_TILE_COUNTED, shift, w.by, w.back, top, &x[j], words, r);
-    if (Value)
-      hu_store_vector(z + j * p.z_step, x[j]);
-    else
-      *(uint32_t *)(void *)(codes + j * p.z_step) = joined;
+      for (uint32_t i = 0; i < HU_TILE_KEPT; i++) x[i] = waiting->v[i][threadIdx.x];
+    }
+    if (divides) hu_tile_divide<HU_TILE_KEPT>(by, x);
+#pragma unroll
+    for (uint32_t i = 0; i < HU_TILE_KEPT; i++) {
+      uint32_t words[4] = {0, 0, 0, 0}, j = part * HU_TILE_KEPT + i;
+      if (j >= p.mine) break;
+      if (added) hu_words_run<1>(keys, a.stream.counter + p.number + j * p.number_step, words);
+      uint32_t joined =
+          hu_row_nearest<Value, Powers, added>(q, How == HU_TILE_COUNTED, shift, w.by, w.back, top, &x[i], words, r);
+      if (Value)
+        hu_store_vector(z + j * p.z_step, x[i]);
+      else
+        *(uint32_t *)(void *)(codes + j * p.z_step) = joined;
+    }
   }
 }
 
@@ -239,12 +264,15 @@ HU_DEVICE void hu_tile_stats(const hu_scaled_args &a, const hu_tiling &s, uint32
 
 template <bool Value, bool Powers, int How>
 HU_DEVICE void hu_tile_treat(const hu_scaled_args &a, const hu_tiling &s, const hu_word_keys &keys, hu_tile_memory *k,
-                             uint32_t number, hu_row_counts *r) {
+                             hu_tile_waiting<How> *waiting, uint32_t number, hu_row_counts *r) {
   const hu_tile tile = hu_tile_of(a, s, number);
   const hu_tile_place p = hu_tile_place_of(a, s, tile.rect);
   hu_four<uint32_t> x[HU_TILE_VECTORS];
   hu_tile_load(a, p, x);
-  const uint32_t top = hu_team_largest<HU_THREADS>(hu_tile_top(x), k->parts);
+  uint32_t own = hu_tile_top(x);
+#pragma unroll
+  for (uint32_t i = HU_TILE_KEPT; i < HU_TILE_VECTORS; i++) waiting->v[i - HU_TILE_KEPT][threadIdx.x] = x[i];
+  const uint32_t top = hu_team_largest<HU_THREADS>(own, k->parts);
   hu_tile_done d = hu_tile_begun(a, tile.block, top);
   hu_element_way w = hu_element_way_of<false>(a, k->t, hu_tile_seen(a, d.special, top), hu_block_amax(a, d.amax));
   if (w.kind == HU_ELEMENT_WAY_SHORT && (How != HU_TILE_ADDED || hu_row_may_add(a, w))) {
@@ -252,7 +280,7 @@ HU_DEVICE void hu_tile_treat(const hu_scaled_args &a, const hu_tiling &s, const 
     d.code = w.code;
     d.saturated = 0u - hu_bytes_sum(r->overflow); /* of this tile alone */
     d.to_zero = 0u - hu_bytes_sum(r->to_zero);
-    hu_tile_elements<Value, Powers, How>(a, keys, p, w, top, x, r);
+    hu_tile_elements<Value, Powers, How>(a, keys, p, w, top, x, waiting, r);
     d.saturated += hu_bytes_sum(r->overflow);
     d.to_zero += hu_bytes_sum(r->to_zero);
   } else {
@@ -269,12 +297,13 @@ HU_KERNEL __launch_bounds__(HU_THREADS, HU_TILE_BLOCKS)
     hu_scaled_tiles_kernel(const __grid_constant__ hu_scaled_args a, const __grid_constant__ hu_tiling s,
                            const __grid_constant__ hu_word_keys keys) {
   __shared__ hu_tile_memory k;
+  __shared__ hu_tile_waiting<How> waiting;
   hu_row_counts r;
   hu_row_counts_clear(&r);
   if (threadIdx.x < HU_EVENT_KINDS) k.sums.of[threadIdx.x] = 0;
   hu_scaled_begin(a, &k.t);
   for (uint32_t i = blockIdx.x; i < s.all; i += gridDim.x) {
-    hu_tile_treat<Value, Powers, How>(a, s, keys, &k, a.tops ? s.all - 1 - i : i, &r);
+    hu_tile_treat<Value, Powers, How>(a, s, keys, &k, &waiting, a.tops ? s.all - 1 - i : i, &r);
     if (How == HU_TILE_COUNTED && ++r.strips == 240 / HU_TILE_VECTORS) hu_row_counts_add_up(&r, &k.sums);
   }
   if (a.events) hu_row_counts_flush(&r, a.events, &k.sums);
