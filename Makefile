@@ -12,11 +12,11 @@ all: setup
 # dpkg-dev: without it meson installs into lib64, where neither Debian's linker nor its pkg-config looks.
 SETUP_PACKAGES = meson ninja-build gcc g++ dpkg-dev pkg-config libmpfr-dev libgmp-dev libcmocka-dev libjansson-dev libinih-dev \
   librandom123-dev
+# What the folder is to hold (scripts/build_folder.sh): kernels for all architectures, but where tests and benchmarks of the CPU ask.
+FOR = all
 setup:
 	@scripts/setup.sh $(SETUP_PACKAGES)
-	@scripts/every_machine.sh $(BUILD)
-	@if [ ! -f $(BUILD)/build.ninja ]; then meson setup $(BUILD) -Dwerror=true $(MESON_ARGS); \
-	  else $(if $(strip $(MESON_ARGS)),meson configure $(BUILD) $(MESON_ARGS) 2> /dev/null || meson setup --reconfigure $(BUILD) $(MESON_ARGS),true); fi
+	@scripts/build_folder.sh $(BUILD) $(FOR) $(MESON_ARGS)
 
 # Builds what the main job needs and no more.
 run:
@@ -39,10 +39,10 @@ check-setup:
 
 # After the packages, since meson looks for programs when it sets up.
 check: check-setup
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory all FOR=check
 	@scripts/check.sh $(BUILD)
 
-check-exhaustive: setup
+check-exhaustive: setup-packages
 	@scripts/check_setup.sh $(BUILD)-exhaustive $(CHECK_PACKAGES)
 	@test -f $(BUILD)-exhaustive/build.ninja || meson setup $(BUILD)-exhaustive -Dexhaustive=true -Dwerror=true $(MESON_ARGS)
 	ninja -C $(BUILD)-exhaustive -j $(JOBS)
@@ -65,6 +65,8 @@ check-emulated:
 
 bench-setup:
 	@scripts/setup.sh libopenblas-dev
+
+bench bench-torch: FOR = check
 
 # QUICK=1: minutes. RUNS=3 of each; ONLY="bench_array bench_gemm". A run that was stopped goes on. Builds the benchmarks alone.
 bench: bench-setup setup

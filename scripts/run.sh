@@ -2,32 +2,18 @@
 # SPDX-License-Identifier: MIT
 # usage: run.sh BUILD JOBS [MESON-ARGUMENT...]
 # The main job from nothing: sets BUILD up, builds what the job needs and no more (no tests, no benchmarks; of the levels of
-# vector instructions this processor's best alone; CUDA's kernels only where there is a GPU, and for it alone), and runs it. What else there is `make` and `make check` build.
+# vector instructions this processor's best alone; CUDA's kernels only where there is a GPU, and for it alone), and runs
+# it. What else there is `make` and `make check` build.
 set -eu
 build=$1
 jobs=$2
 shift 2
 here=$(dirname "$0")
 
-# "90" of a GPU of compute capability 9.0; nothing where there is no GPU, or no nvcc to compile for it.
-arch=
-if command -v nvcc > /dev/null 2>&1 && command -v nvidia-smi > /dev/null 2>&1; then
-  arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2> /dev/null | head -n 1 | tr -dc 0-9) || arch=
-fi
-
-if [ ! -f "$build/build.ninja" ]; then
-  one=
-  case "$*" in
-    *gpu_archs* | *levels*) ;; # as the caller says
-    *) one="-Dlevels=native${arch:+ -Dgpu_archs=$arch}" ;;
-  esac
-  echo "halfulp: looking at compilers and libraries (some ten seconds)"
-  mkdir -p "$build"
-  # shellcheck disable=SC2086 # options without blanks in them
-  meson setup "$build" -Dwerror=true $one "$@" > "$build/setup.log" 2>&1 || { cat "$build/setup.log" >&2; exit 1; }
-  [ -z "$one" ] || echo "$one" > "$build/one-machine" # for every_machine.sh
-fi
-if [ -n "$arch" ]; then
+[ -f "$build/build.ninja" ] || echo "halfulp: looking at compilers and libraries (some ten seconds)"
+mkdir -p "$build"
+"$here/build_folder.sh" "$build" run "$@" > "$build/setup.log" 2>&1 || { cat "$build/setup.log" >&2; exit 1; }
+if [ -n "$("$here/gpu_arch.sh")" ]; then
   echo "halfulp: building the command, its CUDA kernels for this GPU, and the same kernels for the CPU (some minutes on two cores)"
   targets='cli/halfulp cli/halfulp-hostrun'
 else

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`make run` from nothing: what is set up and built without a GPU and with one, told by programs that stand in for meson,
-ninja, nvcc and nvidia-smi.
+"""`make run`, `make check`, `make` and `make install` in one folder, from nothing and one after the other: what is set up and built
+without a GPU and with one, told by programs that stand in for meson, ninja, nvcc and nvidia-smi.
 
 usage: test_first_build.py SCRIPTS
 """
@@ -16,6 +16,8 @@ SCRIPTS = pathlib.Path(sys.argv.pop(1))
 TALE = """#!/bin/sh
 echo "$(basename "$0") $*" >> "$TOLD"
 """
+QUICK = '-Dgpu_archs=90 -Dgpu_code=quick'
+EVERY = '-Dlevels=all -Dgpu_archs=80,90,100 -Dgpu_code=all'
 MESON = TALE + """case "$1 ${MESON_FAILS:-}" in
   'setup yes') echo 'no compiler'; exit 1 ;;
   'setup '*) mkdir -p "$2"; touch "$2/build.ninja" ;;
@@ -30,9 +32,12 @@ class FirstBuild(unittest.TestCase):
         self.root = pathlib.Path(folder.name)
         (self.root / 'bin').mkdir()
         (self.root / 'tree' / 'scripts').mkdir(parents=True)
-        for name in ('run.sh', 'every_machine.sh'):
+        for name in ('run.sh', 'build_folder.sh', 'gpu_arch.sh'):
             shutil.copy(SCRIPTS / name, self.root / 'tree' / 'scripts')
-        shutil.copy(SCRIPTS.parent / 'meson_options.txt', self.root / 'tree')
+        for name in ('meson_options.txt', 'Makefile'):
+            shutil.copy(SCRIPTS.parent / name, self.root / 'tree')
+        for name in ('setup.sh', 'check_setup.sh', 'check.sh'):
+            self.program('tree/scripts/' + name, '#!/bin/sh\n')
         self.program('bin/meson', MESON)
         self.program('bin/ninja', TALE)
         self.program('tree/scripts/run-demo.sh', '#!/bin/sh\necho "demo $* ${HALFULP_RUN:-}" >> "$TOLD"\n')
@@ -45,50 +50,88 @@ class FirstBuild(unittest.TestCase):
         path.write_text(text)
         path.chmod(0o755)
 
-    def script(self, name, *arguments, code=0, **more):
+    def told(self, *command, code=0, **more):
         """What the programs were told, a line each, and what was printed."""
         told = self.root / 'told'
         told.write_text('')
-        r = subprocess.run([str(self.root / 'tree' / 'scripts' / name), *arguments], cwd=str(self.root), stdout=subprocess.PIPE,
-                           stderr=subprocess.STDOUT, env=dict(PATH=self.path, TOLD=str(told), **more), universal_newlines=True)
+        r = subprocess.run(command, cwd=str(self.root / 'tree'), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           env=dict(PATH=self.path, TOLD=str(told), **more), universal_newlines=True)
         self.assertEqual(r.returncode, code, r.stdout)
         return told.read_text().splitlines(), r.stdout
 
+    def make(self, *arguments, code=0, **more):
+        """The same of `make`, as README has it."""
+        return self.told('make', 'JOBS=2', *arguments, code=code, **more)
+
     def gpu(self, capability):
+        self.program('bin/nvcc', '#!/bin/sh\n')
         self.program('bin/nvidia-smi', '#!/bin/sh\necho {}\n'.format(capability))
 
-    def test_without_a_gpu(self):
-        told, shown = self.script('run.sh', 'build', '2', '-Db_lto=true')
-        self.assertEqual(told, ['meson setup build -Dwerror=true -Dlevels=native -Db_lto=true', 'ninja -C build -j 2 cli/halfulp-hostrun',
+    def test_run_without_a_gpu(self):
+        told, shown = self.make('run', 'MESON_ARGS=-Db_lto=true')
+        self.assertEqual(told, ['meson setup build -Dwerror=true -Dlevels=native ' + QUICK + ' -Db_lto=true', 'ninja -C build -j 2 cli/halfulp-hostrun',
                                 'demo build halfulp-hostrun'])
         self.assertIn('compiled for the CPU', shown)
-        command = self.root / 'build' / 'cli' / 'halfulp'  # which README calls
+        command = self.root / 'tree' / 'build' / 'cli' / 'halfulp'  # which README calls
         self.assertEqual(os.readlink(str(command)), 'halfulp-hostrun')
-        told, _ = self.script('run.sh', 'build', '2')
+        told, _ = self.make('run')
         self.assertEqual(told, ['ninja -C build -j 2 cli/halfulp-hostrun', 'demo build halfulp-hostrun'])
-        self.assertEqual(self.script('every_machine.sh', 'build')[0], ['meson configure build -Dlevels=all'])
-        self.assertEqual(self.script('every_machine.sh', 'build')[0], [])  # once
+
+    def test_one_after_the_other(self):
+        """Each widens the folder, and none takes away what another has built."""
+        self.make('run')
+        self.assertEqual(self.make('check')[0], ['meson configure build -Dlevels=all ' + QUICK, 'ninja -C build -j 2'])
+        self.assertEqual(self.make('check')[0], ['ninja -C build -j 2'])
+        self.assertEqual(self.make('install')[0], ['meson configure build ' + EVERY, 'ninja -C build -j 2', 'meson install -C build'])
+        for target in ('check', 'all'):
+            self.assertEqual(self.make(target)[0], ['ninja -C build -j 2'])
+        self.assertEqual(self.make('run')[0][0], 'ninja -C build -j 2 cli/halfulp-hostrun')
+
+    def test_first_of_all(self):
+        """In a fresh clone."""
+        for target, options in (('check', '-Dlevels=all ' + QUICK), ('install', EVERY), ('all', EVERY)):
+            with self.subTest(target):
+                told, _ = self.make(target, 'BUILD=' + target)
+                self.assertEqual(told[:2], ['meson setup {} -Dwerror=true {}'.format(target, options), 'ninja -C {} -j 2'.format(target)])
 
     def test_for_the_gpu_alone(self):
-        self.gpu('9.0')
-        told, shown = self.script('run.sh', 'build', '2')
-        self.assertEqual(told, ['meson setup build -Dwerror=true -Dlevels=native -Dgpu_archs=90', 'ninja -C build -j 2 cli/halfulp cli/halfulp-hostrun',
+        self.gpu('8.9')
+        here = '-Dgpu_archs=89 -Dgpu_code=all'
+        told, shown = self.make('run')
+        self.assertEqual(told, ['meson setup build -Dwerror=true -Dlevels=native ' + here, 'ninja -C build -j 2 cli/halfulp cli/halfulp-hostrun',
                                 'demo build '])
         self.assertIn('kernels for this GPU', shown)
-        self.assertEqual(self.script('every_machine.sh', 'build')[0], ['meson configure build -Dlevels=all -Dgpu_archs=80,90,100'])
-        self.assertEqual(self.script('every_machine.sh', 'build')[0], [])  # once
+        self.assertEqual(self.make('check')[0][0], 'meson configure build -Dlevels=all ' + here)  # what was built is not built again
+        self.assertEqual(self.make('install')[0][0], 'meson configure build ' + EVERY)
+
+    def test_a_compiler_that_does_not_run(self):
+        """An nvcc without its toolkit counts as none."""
+        self.gpu('8.9')
+        self.program('bin/nvcc', '#!/bin/sh\nexit 127\n')
+        self.assertEqual(self.make('run')[0][1:], ['ninja -C build -j 2 cli/halfulp-hostrun', 'demo build halfulp-hostrun'])
 
     def test_the_callers_choice(self):
         self.gpu('9.0')
-        for option in ('-Dgpu_archs=90', '-Dlevels=all'):
+        for option in ('-Dgpu_archs=80', '-Dlevels=all', '-Dgpu_code=quick'):
             with self.subTest(option):
-                told, _ = self.script('run.sh', option[2:6], '2', option)
-                self.assertEqual(told[0], 'meson setup {} -Dwerror=true {}'.format(option[2:6], option))
-                self.assertEqual(self.script('every_machine.sh', option[2:6])[0], [])
+                folder = 'BUILD=' + option[6:]
+                told, _ = self.make('run', folder, 'MESON_ARGS=' + option)
+                self.assertEqual(told[0], 'meson setup {} -Dwerror=true {}'.format(option[6:], option))
+                self.assertEqual(self.make('check', folder)[0], ['ninja -C {} -j 2'.format(option[6:])])
+        self.make('check')
+        self.assertEqual(self.make('check', 'MESON_ARGS=-Dgpu_archs=80')[0][0], 'meson configure build -Dgpu_archs=80')
+        self.assertEqual(self.make('all')[0], ['ninja -C build -j 2'])
+
+    def test_set_up_by_hand(self):
+        """As a packager does: the folder stays as it is."""
+        self.told('meson', 'setup', 'build')
+        for target in ('check', 'all'):
+            self.assertEqual(self.make(target)[0], ['ninja -C build -j 2'])
+        self.assertEqual(self.make('all', 'MESON_ARGS=-Db_lto=true')[0][0], 'meson configure build -Db_lto=true')
 
     def test_no_set_up(self):
-        told, shown = self.script('run.sh', 'build', '2', code=1, MESON_FAILS='yes')
-        self.assertEqual(told, ['meson setup build -Dwerror=true -Dlevels=native'])
+        told, shown = self.make('run', code=2, MESON_FAILS='yes')
+        self.assertEqual(told, ['meson setup build -Dwerror=true -Dlevels=native ' + QUICK])
         self.assertIn('no compiler', shown)
 
 
