@@ -10,10 +10,12 @@ shift
 meson test -C "$build" --print-errorlogs --no-rebuild --num-processes $(($(nproc) + 1)) -t 4 "$@"
 status=$?
 python3 "$(dirname "$0")/totals.py" "$build/meson-logs/testlog.json" || status=1
-grep -q '"name": "cuda", "value": "disabled"' "$build/meson-info/intro-buildoptions.json" 2>/dev/null && echo "CUDA: left out (disabled)"
-if command -v nvcc > /dev/null 2>&1; then
+# What the folder has, whatever is on the PATH by now.
+if grep -q '"name": "cuda_train"' "$build/meson-info/intro-targets.json" 2> /dev/null; then
   command -v nvidia-smi > /dev/null 2>&1 || echo "GPU: none here; the CUDA kernels were compiled by nvcc and run on the CPU"
+elif grep -q '"name": "cuda", "value": "disabled"' "$build/meson-info/intro-buildoptions.json" 2> /dev/null; then
+  echo "CUDA: left out (disabled)"
 else
-  echo "CUDA: no nvcc on the PATH; libhalfulp-cuda was built without kernels, their text was run on the CPU"
+  echo "CUDA: no nvcc that runs; libhalfulp-cuda was built without kernels, their text was run on the CPU"
 fi
 exit $status

@@ -25,7 +25,7 @@ skip() {
   exit 77
 }
 
-command -v nvcc > /dev/null 2>&1 || PATH=$PATH:/usr/local/cuda/bin
+nvcc --version > /dev/null 2>&1 || PATH=/usr/local/cuda/bin:$PATH
 command -v nvidia-smi > /dev/null 2>&1 || skip "no nvidia-smi on the PATH"
 [ -n "$(nvidia-smi --query-gpu=name --format=csv,noheader 2> /dev/null || true)" ] || skip "nvidia-smi shows no NVIDIA device"
 command -v python3 > /dev/null 2>&1 || { echo "gpu-check: no python3 on the PATH" >&2; exit 1; }

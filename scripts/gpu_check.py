@@ -200,7 +200,7 @@ def execute(command, seconds, out, env=None):
 
 def with_cublas():
     """The environment with the folders of cuBLAS in LD_LIBRARY_PATH: the one beside nvcc, and those of Python's packages."""
-    nvcc = shutil.which('nvcc')
+    nvcc = last_line('nvcc', '--version') and shutil.which('nvcc')
     places = [os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(nvcc))), 'lib64')] if nvcc else []
     for path in sys.path:
         places += glob.glob(os.path.join(path, 'nvidia', 'cu[0-9]*', 'lib')) + glob.glob(os.path.join(path, 'nvidia', 'cublas', 'lib'))

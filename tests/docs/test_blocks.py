@@ -29,6 +29,7 @@ sys.dont_write_bytecode = True
 source, build, page = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3]
 sys.path[:0] = [str(source / 'docs' / 'site'), str(source / 'tests' / 'examples')]
 import pages   # noqa: E402
+import shell   # noqa: E402
 import staged  # noqa: E402
 
 REASONS = ('gpu', 'root', 'long', 'network', 'cluster')
@@ -97,9 +98,9 @@ class Page:
 
     def lacks(self, what, tool):
         """Whether the tool is missing; the page's test then exits with 77 once all else was done."""
-        if shutil.which(tool, path=self.env['PATH']):
+        if shell.here(tool, path=self.env['PATH']):
             return False
-        self.absent.append('%s: no %s' % (what, tool))
+        self.absent.append('%s: no %s%s' % (what, tool, ' that runs' if tool == 'nvcc' else ''))
         return True
 
     def cuda(self, block):

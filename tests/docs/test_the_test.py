@@ -2,6 +2,7 @@
 """The test of the pages' blocks can fail: pages with one thing wrong each, and a right one.
 
 usage: test_the_test.py SOURCE_ROOT BUILD_ROOT"""
+import os
 import pathlib
 import subprocess
 import sys
@@ -86,11 +87,21 @@ WRONG = [
 ]
 
 
-def run(text, folder, *more):
+CUDA = '''# A page
+
+```cuda
+__global__ void f() {}
+```
+'''
+
+
+def run(text, folder, *more, path=None):
+    """What the test of a page with this text says; path: a folder before those of the PATH."""
+    env = dict(os.environ, PATH=':'.join(filter(None, (path, os.environ['PATH']))))
     page = pathlib.Path(folder) / 'page.md'
     page.write_text(text)
     done = subprocess.run([sys.executable, '-B', str(pathlib.Path(__file__).with_name('test_blocks.py')), source, build, str(page), *more],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
     return done.returncode, done.stdout
 
 
@@ -101,6 +112,12 @@ with tempfile.TemporaryDirectory() as folder:
     assert code == 77 and 'no_such_module' in said and '1 output compared' in said, said
     code, said = run(GOOD[0], folder, 'all')
     assert code == 1 and 'exit code 7' in said, said
+    # An nvcc that does not run is none.
+    nvcc = pathlib.Path(folder) / 'nvcc'
+    nvcc.write_text('#!/bin/sh\nexit 127\n')
+    nvcc.chmod(0o755)
+    code, said = run(CUDA, folder, path=folder)
+    assert code == 77 and 'no nvcc that runs' in said, said
     for old, new, wanted in WRONG:
         part = next(part for part in (reversed(GOOD) if old.startswith('2\n') else GOOD) if old in part)
         code, said = run(part.replace(old, new, 1), folder)

@@ -30,9 +30,17 @@ def run(command, folder, env, status=0):
     return done.stdout
 
 
+def here(tool, path=None):
+    """Whether a tool is on the PATH, or this path. nvcc can be a wrapper without its toolkit: it also has to run."""
+    found = shutil.which(tool, path=path)
+    if tool != 'nvcc' or not found:
+        return bool(found)
+    return subprocess.run([found, '--version'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+
 def need(*tools):
     """Exits with 77 where a tool is missing."""
-    missing = [tool for tool in tools if not shutil.which(tool)]
+    missing = [tool for tool in tools if not here(tool)]
     if missing:
         print('not here:', ', '.join(missing))
         sys.exit(77)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""examples/cuda against an installed copy: its kernels on the CPU (the same text, through tests/cuda_host), by nvcc where there is one,
+"""examples/cuda against an installed copy: its kernels on the CPU (the same text, through tests/cuda_host), by nvcc where one runs,
 on a device where there is one; every bit that of the library's array calls.  usage: test_cuda.py SOURCE_ROOT BUILD_ROOT"""
 import pathlib
 import shutil
@@ -31,8 +31,8 @@ with shell.copy_of(source, 'cuda') as folder:
         shell.run('c++ -std=c++17 -O0 -Itests/cuda_host/include -Wno-unknown-pragmas -I. fused_host.cpp tests/cuda_host/host_run.cpp '
                   '-o wrong_host $(pkg-config --cflags --libs halfulp) && ./wrong_host', folder, env, 1)
         (folder / 'fused.cuh').write_text(text)
-    if not shutil.which('nvcc'):
-        print('not here: nvcc; the kernels were run on the CPU alone')
+    if not shell.here('nvcc'):
+        print('not here: an nvcc that runs; the kernels were run on the CPU alone')
         sys.exit(0)
     shell.run('make NVCCFLAGS="-Werror all-warnings -Xcompiler -Wall,-Wextra"', folder, env)
     done = subprocess.run(['./fused'], cwd=folder, env=env, stdout=subprocess.PIPE, text=True)
