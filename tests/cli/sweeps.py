@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import sys
-import time
 
 sys.dont_write_bytecode = True
 import support  # noqa: E402
@@ -81,11 +80,5 @@ class SweepCase(support.Case):
         for pid in self.processes(out):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)
-
-    def wait_until(self, condition, what, seconds=60):
-        end = time.time() + seconds
-        while not condition():
-            self.assertLess(time.time(), end, what)
-            time.sleep(0.01)
 
     # ---- what comes out ----

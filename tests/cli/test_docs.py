@@ -47,7 +47,6 @@ class Docs(support.Case):
             stderr=subprocess.PIPE,
             cwd=self.folder.name,
             env=env,
-            timeout=250,
             check=False,
         )
 

@@ -171,9 +171,9 @@ for i, line in enumerate(sys.stdin):
 
 
 class Misbehaviour(unittest.TestCase):
-    def fails(self, body, *texts):
+    def fails(self, body, *texts, timeout=600):
         with tempfile.TemporaryDirectory() as folder:
-            done = identify('--fa', 'binary16', '--k', '4', '--verify', '100', '--timeout', '3', *program(folder, body))
+            done = identify('--fa', 'binary16', '--k', '4', '--verify', '100', '--timeout', str(timeout), *program(folder, body))
             self.assertEqual(done.returncode, 2, done.stdout)
             for text in texts:
                 self.assertIn(text, done.stderr.decode())
@@ -184,7 +184,7 @@ class Misbehaviour(unittest.TestCase):
                    '  if i == 20: os.kill(os.getpid(), signal.SIGSEGV)', 'by signal 11')
 
     def test_a_box_that_is_silent(self):
-        self.fails('import time\nsys.stdin.readline()\ntime.sleep(100)', 'no answer within 3 seconds')
+        self.fails('import time\nsys.stdin.readline()\ntime.sleep(100)', 'no answer within 3 seconds', timeout=3)
 
     def test_a_box_that_writes_something_else(self):
         self.fails('for line in sys.stdin: print("hello", flush=True)', "answers 'hello', which is not 8 hex digits")

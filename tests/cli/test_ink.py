@@ -19,7 +19,7 @@ class Ink(support.Case):
         """What is on a terminal behind standard output."""
         host, terminal = pty.openpty()
         env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
-        subprocess.run([os.environ["HALFULP"], *args], stdout=terminal, check=False, timeout=100,
+        subprocess.run([os.environ["HALFULP"], *args], stdout=terminal, check=False,
                        env={**env, "TERM": "xterm", **environment})
         os.close(terminal)
         text = b""

@@ -154,7 +154,7 @@ class Quiet(support.Case):
                     self.assertIsNone(p.poll())
                     time.sleep(0.02)
                 p.send_signal(signal.SIGINT)
-                out, err = p.communicate(timeout=200)
+                out, err = p.communicate()
             self.assertEqual((p.returncode, out), (-signal.SIGINT, b""))
             self.assertEqual(b"to continue" in err, not more)
             self.assertEqual(err == b"", bool(more))

@@ -115,7 +115,7 @@ class Ranks(Shared):
 
     def mpi(self, launcher, n, *words, code=0, shell=None):
         p = self.start(launcher, n, *words, shell=shell)
-        out, error = p.communicate(timeout=120)
+        out, error = p.communicate()
         self.assertEqual(p.returncode, code, error.decode())
         return out.decode(), error.decode()
 
@@ -155,7 +155,7 @@ class Ranks(Shared):
             p = self.start(launcher, 2, *self.args(out, *longer))
             self.wait_until(lambda: len(self.run_files(out)) >= 2, "no run ends")
             self.end_all(out, number)  # to all of them, as Slurm does
-            p.communicate(timeout=60)
+            p.communicate()
             self.wait_until(lambda: not self.processes(out), "processes go on")
             done = {f: self.read("%s/runs/%s" % (out, f)) for f in self.run_files(out)}
             if len(done) < 8:
@@ -188,7 +188,7 @@ class Ranks(Shared):
             _, error = self.mpi(launcher, 2, *self.args(out), code=2)
             self.assertEqual(error.count("another sweep is at work in this folder"), 1, error)
             self.end_all(out)
-            p.communicate(timeout=60)
+            p.communicate()
 
     # ---- what goes wrong ----
 

@@ -141,7 +141,7 @@ class Verify(support.Case):
 
         def probe(*args, **env):
             command = [HOSTRUN, "probe-hw", "--golden", os.environ["HALFULP_GOLDEN"], *args]
-            return subprocess.run(command, capture_output=True, env=dict(os.environ, **env), timeout=250, check=False)
+            return subprocess.run(command, capture_output=True, env=dict(os.environ, **env), check=False)
 
         r = probe("--samples", "700", HU_HOST_CAPABILITY="90")
         self.assertEqual((r.returncode, r.stderr), (0, b""))
@@ -175,7 +175,7 @@ class Verify(support.Case):
             env = dict(os.environ, HU_HOST_DEVICE=kind)
             for command in (["quantize", "--device", "cuda", "-f", "bfloat16", "x.npy", "z.npy"], ["probe-hw"],
                             ["verify", "--only", "device", "--device", "cuda"]):
-                r = subprocess.run([HOSTRUN, *command], capture_output=True, env=env, timeout=60, check=False)
+                r = subprocess.run([HOSTRUN, *command], capture_output=True, env=env, check=False)
                 self.assertEqual((r.returncode, r.stdout), (2, b""), r)
                 self.assertIn("no CUDA device " + reason, r.stderr.decode())
 

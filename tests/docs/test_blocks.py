@@ -71,7 +71,7 @@ class Page:
 
     def call(self, what, command, text=None, **more):
         done = subprocess.run(command, input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder,
-                              env=self.env, timeout=300, **more)
+                              env=self.env, **more)
         if done.returncode:
             said = done.stdout[-4000:] + done.stderr[-4000:]
             raise Failed('%s: exit code %d\n%s\n%s' % (what, done.returncode, text or ' '.join(command), said))

@@ -9,6 +9,7 @@ playground, which has a test of its own"""
 import functools
 import http.server
 import importlib.util
+import itertools
 import os
 import pathlib
 import re
@@ -158,13 +159,14 @@ class Browser:
         return [entry['message'] for entry in self.driver.get_log('browser') if entry['level'] == 'SEVERE']
 
     def until(self, script, *values):
-        """Waits until a script's value is true; says which where it does not come."""
-        for _ in range(200):
+        """Waits until a script's value is true, however long it takes: meson has a limit for the test. Says what does not come."""
+        for turn in itertools.count():
             found = self.run('return ' + script, *values)
             if found:
                 return found
+            if turn == 200:
+                print('waiting: %s %s' % (script, values), flush=True)
             time.sleep(.02)
-        raise AssertionError('did not come: %s %s' % (script, values))
 
 
 def made():

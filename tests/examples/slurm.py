@@ -138,8 +138,8 @@ class Cluster:
             if any(error) or not self.daemons:
                 self.show_logs()
             if self.daemons and self.daemons[0].poll() is None:
-                subprocess.run(['scancel', '--user', pwd.getpwuid(os.getuid()).pw_name], env=self.env, timeout=20, check=False)
-                self.wait_until(lambda: not self.ask('squeue', '-h').strip(), 'all jobs have ended', 20)
+                subprocess.run(['scancel', '--user', pwd.getpwuid(os.getuid()).pw_name], env=self.env, check=False)
+                self.wait_until(lambda: not self.ask('squeue', '-h').strip(), 'all jobs have ended')
         finally:
             for daemon in reversed(self.daemons):
                 daemon.terminate()
@@ -158,14 +158,15 @@ class Cluster:
 
     def ask(self, *command, environment=None):
         done = subprocess.run(command, env=dict(self.env, **(environment or {})), cwd=self.folder, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, timeout=30, check=False)
+                              stderr=subprocess.STDOUT, text=True, check=False)
         return done.stdout
 
-    def wait_until(self, holds, what, seconds=60):
-        end = time.monotonic() + seconds
+    def wait_until(self, holds, what):
+        """However long it takes, while all daemons run: meson has a limit for the test."""
+        print('until ' + what, flush=True)
         while not holds():
-            if time.monotonic() > end or any(daemon.poll() is not None for daemon in self.daemons):
-                raise SystemExit('not within %d s: %s' % (seconds, what))
+            if any(daemon.poll() is not None for daemon in self.daemons):
+                raise SystemExit('a daemon has ended: ' + what)
             time.sleep(0.1)
 
     # ---- jobs ----
@@ -190,9 +191,9 @@ class Cluster:
     def states(self, job):
         return [one.get('JobState', '?') for one in self.fields(job)]
 
-    def wait(self, job, state='COMPLETED', seconds=60):
+    def wait(self, job, state='COMPLETED'):
         """Until all of a job has ended, in this state."""
         ended = {'COMPLETED', 'FAILED', 'CANCELLED', 'TIMEOUT', 'NODE_FAIL', 'OUT_OF_MEMORY', 'BOOT_FAIL'}
-        self.wait_until(lambda: set(self.states(job)) <= ended, 'job %s ends' % job, seconds)
+        self.wait_until(lambda: set(self.states(job)) <= ended, 'job %s ends' % job)
         if set(self.states(job)) != {state}:
             raise SystemExit('job %s: %s' % (job, self.states(job)))

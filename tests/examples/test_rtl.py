@@ -72,9 +72,8 @@ def check_page(page, start, said):
 
 
 def fails(tools, says, *command, **more):
-    """The command fails within a minute, with these words."""
-    done = subprocess.run([str(c) for c in command], env=tools.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, text=True,
-                          timeout=60, **more)
+    """The command fails, with these words."""
+    done = subprocess.run([str(c) for c in command], env=tools.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, text=True, **more)
     assert done.returncode != 0 and re.search(says, done.stdout), (command, done.returncode, done.stdout[-2000:])
 
 
