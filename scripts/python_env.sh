@@ -7,7 +7,8 @@
 set -eu
 build=$1
 extra=${2:-}
-lists=$(cd "$(dirname "$0")/../tests/python" && pwd)
+here=$(dirname "$0")
+lists=$(cd "$here/../tests/python" && pwd)
 venv=$build/venv
 mkdir -p "$build"
 log=$build/venv.log
@@ -19,11 +20,11 @@ cannot() {
   exit 77
 }
 
-# Installs a list once; $2: further options of pip.
+# Installs a list once.
 install() {
   list=$lists/$1
   cmp -s "$list" "$venv/$1" && return
-  if ! "$venv/bin/pip" --disable-pip-version-check install --retries 2 --timeout 20 $2 -r "$list" > "$log" 2>&1; then
+  if ! "$here/pinned.sh" "$venv" "$list" > "$log" 2>&1; then
     if grep -q -E 'NewConnectionError|ConnectTimeout|ReadTimeout|ProxyError|Temporary failure|Connection refused|Network is unreachable' "$log"; then
       cannot "the package index (PyPI) cannot be reached, so tests/python/$1 was not installed"
     fi
@@ -36,8 +37,8 @@ if ! cmp -s "$lists/requirements.txt" "$venv/requirements.txt"; then
   rm -rf "$venv"
   python3 -m venv "$venv" > "$log" 2>&1 || cannot "python3 makes no environment here (Debian: python3-venv): $(tail -1 "$log")"
 fi
-install requirements.txt ''
-install requirements-bare.txt --no-deps
+install requirements.txt
+install requirements-bare.txt
 # The package as it stands in the source; an installed library is found by pkg-config or HALFULP_LIBRARY.
 for packages in "$venv"/lib/python3*/site-packages; do
   (cd "$lists/../../python" && pwd) > "$packages/halfulp-source.pth"
@@ -47,4 +48,4 @@ done
 exec 8> "$build/venv-torch.lock"
 flock 8
 exec 9>&-
-install requirements-torch.txt ''
+install requirements-torch.txt

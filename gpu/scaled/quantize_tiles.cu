@@ -31,8 +31,8 @@
 /* To nearest; the same with events or statistics counted; R added, which counts nothing. */
 enum { HU_TILE_NEAREST = 0, HU_TILE_COUNTED = 1, HU_TILE_ADDED = 2 };
 
-/* Vectors of a thread that stay in registers. The others wait in shared memory until these are done: with all of them in
- * registers ptxas would spill for compute capability 10. The same on the CPU, so that its tests see both parts. */
+/* Vectors of a thread that stay in registers. The others wait in shared memory until these are done: with all of them
+ * in registers ptxas would spill for compute capability 10. The same on the CPU, so that its tests see both parts. */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 1000
 #define HU_TILE_KEPT (How == HU_TILE_ADDED ? HU_TILE_VECTORS : HU_TILE_VECTORS / 2)
 #else
@@ -51,7 +51,7 @@ typedef struct hu_tile_memory {
   hu_shared shared;
 } hu_tile_memory;
 
-/* The vectors that wait, a column for each thread, which nobody else looks at; one row, never used, where none do. */
+/* The vectors that wait, a column for each thread, which no other reads; one row, never used, where none wait. */
 template <int How>
 struct hu_tile_waiting {
   hu_four<uint32_t> v[HU_TILE_KEPT == HU_TILE_VECTORS ? 1 : HU_TILE_VECTORS - HU_TILE_KEPT][HU_THREADS];

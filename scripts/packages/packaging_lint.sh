@@ -10,7 +10,7 @@ tools=$build/recipe-tools
 list=$root/tests/packaging/recipe_requirements.txt
 if ! cmp -s "$list" "$tools/requirements.txt"; then
   rm -rf "$tools"
-  { python3 -m venv "$tools" && "$tools/bin/pip" --disable-pip-version-check install -q -r "$list"; } > "$build/recipe-tools.log" 2>&1 &&
+  { python3 -m venv "$tools" && "$root/scripts/pinned.sh" "$tools" "$list"; } > "$build/recipe-tools.log" 2>&1 &&
     cp "$list" "$tools/requirements.txt" || tail -3 "$build/recipe-tools.log" >&2
 fi
 "$root/scripts/setup.sh" nix-bin rubocop cmake-format > "$build/recipe-packages.log" 2>&1 || tail -3 "$build/recipe-packages.log" >&2

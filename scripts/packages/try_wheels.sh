@@ -35,7 +35,10 @@ unpacked() { # MACHINE: the wheel's files, as pip lays them out
 
 [ -d "$build/wheel-root" ] || fetch > "$build/wheel-root.log" 2>&1 || { tail -20 "$build/wheel-root.log" >&2; exit 1; }
 [ -x "$build/wheel-python/bin/python" ] || python3 -m venv "$build/wheel-python"
-"$build/wheel-python/bin/pip" --disable-pip-version-check install -q --force-reinstall "$build"/wheel/*_x86_64.whl
+# NumPy, which the wheel asks for, as tests have it.
+sed -n '/^numpy==/,/[^\\]$/p' "$here/../../tests/python/requirements.txt" > "$build/wheel-numpy.txt"
+"$here/../pinned.sh" "$build/wheel-python" "$build/wheel-numpy.txt" > "$build/wheel-python.log" 2>&1 || { cat "$build/wheel-python.log" >&2; exit 1; }
+"$build/wheel-python/bin/pip" --disable-pip-version-check install -q --no-index --no-deps --force-reinstall "$build"/wheel/*_x86_64.whl
 "$build/wheel-python/bin/python" -B "$program" > "$build/wheel-x86_64.txt"
 root=$build/wheel-root
 library=$root/usr/lib/aarch64-linux-gnu

@@ -22,7 +22,7 @@ quiet() { "$@" >> "$log" 2>&1 || { tail -30 "$log" >&2; exit 1; }; }
 if ! cmp -s "$source/tests/packaging/requirements.txt" "$tools/requirements.txt"; then
   rm -rf "$tools"
   quiet python3 -m venv "$tools"
-  quiet "$tools/bin/pip" --disable-pip-version-check install -r "$source/tests/packaging/requirements.txt"
+  quiet "$here/../pinned.sh" "$tools" "$source/tests/packaging/requirements.txt"
   cp "$source/tests/packaging/requirements.txt" "$tools/"
 fi
 PATH=$tools/bin:$PATH

@@ -14,6 +14,7 @@ sys.dont_write_bytecode = True
 import common  # noqa: E402
 
 NAME, VERSION = 'ggml-py', '0.10.1'
+HASH = 'sha256:77e840e8b87c319456331296333c641bc96232076dac00bb6b4563ab9422c71a'  # of the source package
 PACKAGE = 'ggml_py-' + VERSION
 KINDS = {'q2_k': ('q2_K', 84, 256), 'q3_k': ('q3_K', 110, 256), 'q4_k': ('q4_K', 144, 256), 'q5_k': ('q5_K', 176, 256),
          'q6_k': ('q6_K', 210, 256), 'iq4_nl': ('iq4_nl', 18, 32), 'iq4_xs': ('iq4_xs', 136, 256)}
@@ -27,12 +28,13 @@ def skip(why):
 
 
 def archive():
-    """The source package, downloaded once for an environment."""
+    """The source package, downloaded once for an environment; pip asks its builder, scikit-build-core, for its name."""
     kept = pathlib.Path(sys.prefix) / (PACKAGE + '.tar.gz')
     if kept.exists():
         return kept
+    pathlib.Path(run.path('ggml.txt')).write_text('%s==%s --hash=%s\n' % (NAME, VERSION, HASH))
     command = [sys.executable, '-m', 'pip', '--disable-pip-version-check', 'download', '--quiet', '--no-deps', '--no-binary', NAME, '--retries', '2',
-               '--timeout', '20', '-d', run.path(''), NAME + '==' + VERSION]
+               '--timeout', '20', '--no-build-isolation', '--require-hashes', '-d', run.path(''), '-r', run.path('ggml.txt')]
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=200, check=False)
     except subprocess.TimeoutExpired:

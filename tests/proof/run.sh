@@ -22,7 +22,7 @@ flock 9 # tests run side by side
 if ! cmp -s "$here/requirements.txt" "$venv/requirements.txt"; then
   rm -rf "$venv"
   python3 -m venv "$venv" > "$log" 2>&1 || cannot "python3 makes no environment here (Debian: python3-venv): $(tail -1 "$log")"
-  "$venv/bin/pip" --disable-pip-version-check install --retries 2 --timeout 20 -r "$here/requirements.txt" > "$log" 2>&1 ||
+  "$here/../../scripts/pinned.sh" "$venv" "$here/requirements.txt" > "$log" 2>&1 ||
     cannot "tests/proof/requirements.txt was not installed: $(grep -m 1 '^ERROR' "$log" || tail -1 "$log")"
   cp "$here/requirements.txt" "$venv/requirements.txt"
 fi
