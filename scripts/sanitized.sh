@@ -20,14 +20,16 @@ tests="kernels arrays stream decisions format-catalogue format-check format-text
   fuzz-npy fuzz-set fuzz-safetensors fuzz-gguf fuzz-config fuzz-checkpoint fuzz-results fuzz-data cli-npy cli-arrays
   cli-safetensors cli-wrong_safetensors cli-report cli-long_work scaled-calls s2fp8-near s2fp8-parts
   conversion-presets conversion-digests dpi number-calls hadamard-golden
-  train-data train-data_made train-gradients train-model train-model_texts train-net train-precision train-rounded_products"
+  train-data train-data_made train-gradients train-model train-model_texts train-net train-precision train-rounded_products
+  train-attention train-convolution train-delayed train-optimizer_kinds train-parts train-pass train-quartet train-tetrajet"
 programs=$(echo cli/halfulp tests/cli/libfault.so tests/cli/clean_folder tests/fault/test-fault-0 \
   tests/array/test-{kernels,arrays,stream,decisions} tests/format/test-format-{catalogue,check,text,words} \
   tests/gemm/test_gemm tests/golden/test_golden_{files,replay,sums} \
   tests/fuzz/replay_{format,line,command} tests/scaled/test_scaled_calls \
   tests/s2fp8/test_s2fp8_{near,parts} tests/conversion/test_conversion_{presets,digests} \
   tests/dpi/test_dpi tests/number/test_number_calls tests/hadamard/test_hadamard_golden \
-  tests/train/test_train_{data,data_made,gradients,model,model_texts,net,precision,rounded_products})
+  tests/train/test_train_{data,data_made,gradients,model,model_texts,net,precision,rounded_products} \
+  tests/train/test_train_{attention,convolution,delayed,optimizer_kinds,parts,pass,quartet,tetrajet})
 levels=native
 # Fewer cases of random tests, but in the long run.
 export HU_TEST_COUNT=40
@@ -35,11 +37,13 @@ if [ "${2:-}" = all ]; then
   levels=all
   unset HU_TEST_COUNT
   tests="$tests cli-check_vectors cli-scaled scaled-strips core-header hpp gemm_levels accum-gemm_models s2fp8-calls cuda-host-arrays cuda-host-errors
-    cuda-host-gemm cuda-host-hadamard train-assignment train-engine train-gradient train-knapsack train-loss_scale
-    train-model_run train-optimizer train-promotion train-rounding train-trainer"
+    cuda-host-gemm cuda-host-hadamard train-accumulate train-assignment train-crew train-depthwise train-dropout train-engine
+    train-gradient train-groups train-knapsack train-loss_scale train-model_run train-optimizer train-promotion train-ramping
+    train-rounding train-shards train-trainer"
   programs="$programs cli/halfulp-hostrun $(echo tests/cuda_host/test_host_{arrays,errors,gemm,hadamard} tests/core/test_{core_header,hpp} \
     tests/gemm/test_gemm_levels tests/accum/test_accum_gemm_models \
-    tests/scaled/test_scaled_strips tests/s2fp8/test_s2fp8_calls tests/train/test_train_{assignment,engine,gradient,knapsack,loss_scale,model_run,optimizer,promotion,rounding,trainer})"
+    tests/scaled/test_scaled_strips tests/s2fp8/test_s2fp8_calls tests/train/test_train_{accumulate,assignment,crew,depthwise,dropout,engine,gradient,groups,knapsack} \
+    tests/train/test_train_{loss_scale,model_run,optimizer,promotion,ramping,rounding,shards,trainer})"
 fi
 # -g1 leaves out the record of where each variable lives, with which a compiler takes much longer over code with sanitizers;
 # functions and lines stay. Code that ends the program at the first finding, as it does here, is compiled in two thirds of the time
