@@ -77,7 +77,8 @@ void train_tensors_free(train_run *r) {
   free(r->follow);
 }
 
-/* The operator that makes a value, and the first number of its products' random words; both empty where there is none. */
+/* The operator that makes a value, and the first number of its products' random words; both empty where there is
+ * none. */
 static void print_operator(FILE *out, const hu_net *net, int value) {
   int i = hu_net_value_operator(net, value);
   hu_rounding_counts counts[2];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What docs/numerics.md section 11 settles where a reader could think otherwise: codes worked out by hand from the page,
- * and which step takes which random word: all words of a row are 0 but one, which is the largest, so that exactly that
- * rounding may go up. The reference must say the same, where it draws words of its own. */
+/* What docs/numerics.md section 11 settles where a reader could think otherwise: codes worked out by hand from the
+ * page, by hu_dot, hu_gemm and the reference; and which rounding takes which random word: all words of a row are 0 but
+ * one, which is the largest, so that this rounding alone may go up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

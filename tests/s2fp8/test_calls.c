@@ -131,8 +131,8 @@ static void worked(void **state) {
 
 /* ---- edges ---- */
 
-/* Infinities under special = nan: a NaN with their sign, where the format has NaNs of both; without NaN its end, whatever
- * the policies say. Every way of finding codes says the same: the table, and in stochastic modes each element alone. */
+/* Infinities under special = nan: a NaN with their sign, where the format has NaNs of both; without NaN its end,
+ * whatever the policies say. Every way of finding codes says the same: the table, and in stochastic modes each element alone. */
 static void infinities(void **state) {
   static const struct {
     const char *text;
