@@ -165,7 +165,8 @@ enum {
 typedef struct hu_block {
   uint8_t rule;
   uint8_t cut;      /* cut: what happens to the digits below the grid of an addend */
-  uint8_t order;    /* order: of k; mod4: of 2 l products those with k mod 4 < 2 first, then the others */
+  uint8_t order;    /* order: of k; mod4: of 2 l products from k0 on those with (k - k0) mod 4 < 2 first,
+                       then the others */
   uint8_t join;     /* c: last: from +0, and c is added to the block's result (of both, with mod4), rounded by `last`;
                        chain: that result is flushed as ftz says */
   uint8_t over;     /* over: inf (1): overflow is infinity in every mode; mode (0): as the mode says */
