@@ -36,6 +36,15 @@ static int any_signalling(const hu_dot_operands *x, uint64_t n) {
   return found;
 }
 
+/* A NaN among the operands of product k, its scales too? */
+static int is_nan_given(const hu_accum_plan *p, const hu_lines *in, uint64_t k, hu_num a, hu_num b) {
+  hu_num sa, sb;
+  if (a.kind == HU_KIND_NAN || b.kind == HU_KIND_NAN) return 1;
+  if (!p->model.block.every) return 0;
+  hu_scales_at(p, in, k, &sa, &sb);
+  return sa.kind == HU_KIND_NAN || sb.kind == HU_KIND_NAN;
+}
+
 static step look(const hu_accum_plan *p, const hu_lines *in, uint64_t k, uint64_t n) {
   uint64_t length = p->model.kind == HU_ACCUM_BLOCK ? p->model.block.length : 1;
   step s = {n - k < length ? n : k + length, 0, {0, 0, 0}};
@@ -43,7 +52,7 @@ static step look(const hu_accum_plan *p, const hu_lines *in, uint64_t k, uint64_
     hu_num a = hu_read_a(p, in, k), b = hu_read_b(p, in, k);
     s.zero_times_infinity |= a.kind == HU_KIND_INF && b.kind == HU_KIND_ZERO;
     s.zero_times_infinity |= a.kind == HU_KIND_ZERO && b.kind == HU_KIND_INF;
-    if (a.kind == HU_KIND_NAN || b.kind == HU_KIND_NAN) {
+    if (is_nan_given(p, in, k, a, b)) {
       hu_mark(&s.marks, HU_KIND_NAN, 0);
     } else if (a.kind == HU_KIND_INF || b.kind == HU_KIND_INF) {
       hu_mark(&s.marks, HU_KIND_INF, a.sign ^ b.sign);

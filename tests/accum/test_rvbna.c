@@ -319,6 +319,31 @@ static void zeros_by_hand(void **state) {
   }
 }
 
+/* A NaN that only a scale brings in raises nothing, as one in an element does; what is invalid without it stays so. */
+static void nan_scales(void **state) {
+  (void)state;
+  static const struct {
+    uint8_t a, sa;
+    int invalid;
+  } rows[] = {{0x3C, 0x7F, 0}, {0x3C, 0xFF, 0}, {0x7E, 0x7F, 0}, {0x7D, 0xFF, 1}, {0x7C, 0xFF, 1}};
+  const hu_element binary32 = element_of("binary32"), e5 = element_of("float8_e5m2"), e8 = element_of("float8_e8m0fnu");
+  const hu_mode rne = {0};
+  const uint8_t b = 0, sb = 0x7F; /* 0: an infinite a makes the product invalid */
+  hu_accum model;
+  assert_int_equal(hu_accum_parse(&model, "block(align,l=1,f=25,emin=-133,every=1,scale=float8_e8m0fnu)", NULL), HU_OK);
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    uint32_t exceptions;
+    hu_dot_operands x;
+    memset(&x, 0, sizeof x);
+    x.a = (hu_vector){&rows[i].a, 1, 0, e5};
+    x.b = (hu_vector){&b, 1, 0, e5};
+    x.sa = (hu_vector){&rows[i].sa, 1, 0, e8};
+    x.sb = (hu_vector){&sb, 1, 0, e8};
+    assert_int_equal(hu_dot_exceptions(&exceptions, 1, binary32, &x, &model, rne), HU_OK);
+    if (exceptions != (rows[i].invalid ? HU_EVENT_INVALID : 0u)) fail_msg("row %zu: %x", i, (unsigned)exceptions);
+  }
+}
+
 /* ---- microscaled groups ---- */
 
 enum { SCALES = 3, SCALED_MOST = SCALES * 32 };
@@ -418,8 +443,8 @@ static void scaled_groups(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(presets), cmocka_unit_test(modes_of_frm),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(presets),      cmocka_unit_test(modes_of_frm),
                                      cmocka_unit_test(exact_groups), cmocka_unit_test(zeros_by_hand),
-                                     cmocka_unit_test(scaled_groups)};
+                                     cmocka_unit_test(nan_scales),   cmocka_unit_test(scaled_groups)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
