@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Every page has its place in the navigation and its test; every relative link and anchor of every *.md leads somewhere.
+"""Every page has its place in the navigation and its test; every relative link and anchor of every *.md leads somewhere;
+a block that a page shares with a public header is the same in both.
 
 usage: test_pages.py SOURCE_ROOT PAGE...     PAGE: those whose blocks the build tests"""
 import pathlib
@@ -69,6 +70,29 @@ def test_links():
     assert not wrong, '\n'.join(wrong)
     assert good > 60, good
     print('%d relative links lead somewhere' % good)
+
+
+def shared(text, top):
+    """Of each block under `<!-- in: FILE -->` its line and FILE, and whether a comment there has its lines, one after another."""
+    for block in pages.blocks(text):
+        name = re.fullmatch(r'in: (\S+)', block.comment)
+        if name:
+            lines = [line.strip() for line in block.text.strip('\n').split('\n')]
+            there = [re.sub(r'^ \*', '', line).strip() for line in (top / name[1]).read_text(encoding='utf-8').split('\n')]
+            yield block.line, name[1], any(there[i:i + len(lines)] == lines for i in range(len(there)))
+
+
+def test_shared_blocks():
+    found = [(path.relative_to(root), *of) for path in markdown(root) for of in shared(path.read_text(encoding='utf-8'), root)]
+    wrong = ['%s, line %d: not as in %s' % of[:3] for of in found if not of[3]]
+    assert not wrong, '\n'.join(wrong)
+    assert len(found) >= 6, found
+    page = '<!-- in: x.h -->\n```text\na = b\n  | c\n```\n'
+    with tempfile.TemporaryDirectory() as folder:
+        for header, same in (('/* x\n *   a = b\n *     | c\n */\n', True), ('/* x\n *   a = b\n *     | d\n */\n', False)):
+            (pathlib.Path(folder) / 'x.h').write_text(header)
+            assert [of[2] for of in shared(page, pathlib.Path(folder))] == [same]
+    print('%d blocks are those of public headers' % len(found))
 
 
 def test_wrong_links_are_seen():
