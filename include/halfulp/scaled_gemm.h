@@ -112,7 +112,8 @@ HU_API size_t hu_scaled_gemm_space(size_t m, size_t n, size_t k, const hu_scaled
  *   D scaled  y = the sum rounded into binary32, ties to even, then hu_scaled_encode of y
  *   events    those of the last rounding as in gemm.h (a NaN among scales and tensor scales is a NaN operand), or those
  *             of hu_scaled_encode; nothing else counts
- *   sizes     m, n, k may be 0; k = 0: the sum is C, or the epilogue's of zero
+ *   sizes     m, n, k may be 0; k = 0: the sum is what the model (`across` in way parts) gives for no products, C in
+ *             most of them, or the epilogue's of zero
  *   overlap   D may be C's own array where both are plain, as in gemm.h
  *
  * Errors, after which D and events are untouched:
