@@ -18,6 +18,8 @@ static const status_row rows[] = {
     {HU_E_OVERLAP, "HU_E_OVERLAP", "arrays overlap in a way that the call does not allow"},
     {HU_E_ALIGN, "HU_E_ALIGN", "a pointer is not aligned to the size of its elements"},
     {HU_E_GRID, "HU_E_GRID", "an array said to hold values of a format holds a value that the format lacks"},
+    {HU_E_CODE, "HU_E_CODE",
+     "an array of codes holds one with bits above its format's width; hu_unpack_n unpacks packed 4- and 6-bit codes"},
     {HU_E_TEXT, "HU_E_TEXT", "the text does not follow the grammar"},
     {HU_E_NAME, "HU_E_NAME", "nothing has this name"},
     {HU_E_SPACE, "HU_E_SPACE", "the buffer is too small"},

@@ -12,7 +12,12 @@
  *
  *   elements   element i of x is x[i * incx], of z is z[i * incz]; strides count elements; incz must not be 0, and incx
  *              may be (one value for all)
- *   codes      are stored one to a uint8_t, uint16_t or uint32_t (hu_limits.storage), bits above the width 0
+ *   codes      are stored one to a uint8_t, uint16_t or uint32_t (hu_limits.storage), bits above the width 0. One that
+ *              is read with such a bit set is no code: HU_E_CODE, from every call with a status and for every array,
+ *              matrix or single code it reads. In packed codes, of which a byte holds two, such bits are the next code:
+ *              hu_unpack_n gives each a byte of its own. In signed integer types (HU_ELEMENT_S4, int4 and all signed
+ *              fixed-point numbers) these bits may repeat the sign instead, as -1 in an int8_t does for int4. Calls on
+ *              one code that have no status (scalar.h, core.h) ignore them
  *   pointers   are aligned to their element; n may be 0, and then pointers may be NULL
  *   overlap    x and z may be the same array where the element sizes and strides are the same, else they must not
  *              overlap (elements of equally strided arrays may interleave)
@@ -20,7 +25,7 @@
  *              same words in every such call. For words of its own give each call a stream (the next one: counter + n)
  *   events     may be NULL, else the counts are added to it
  *   errors     HU_E_FORMAT, HU_E_MODE, HU_E_CARRIER (the format's grid does not fit the array's binary32), HU_E_NULL,
- *              HU_E_SHAPE, HU_E_ALIGN, HU_E_OVERLAP; outputs and events are untouched then */
+ *              HU_E_SHAPE, HU_E_ALIGN, HU_E_OVERLAP, HU_E_CODE; outputs and events are untouched then */
 #ifndef HALFULP_ARRAY_H
 #define HALFULP_ARRAY_H
 
@@ -84,8 +89,8 @@ HU_API HU_MUST_CHECK hu_status hu_convert_n(size_t n, void *z, ptrdiff_t incz, h
 /* Dense packing of codes of `width` bits (1..8): code i occupies bits i*width .. i*width + width - 1 of the output seen
  * as one little-endian bit string (two 4-bit codes a byte, the first in the low half; four 6-bit codes in three bytes).
  * hu_pack_size gives the bytes, ceil(n * width / 8), or SIZE_MAX if that overflows; spare bits of the last byte are 0.
- * x holds one code per byte; bits above width are ignored. z and x must not overlap. HU_E_SHAPE if width is not
- * 1..8. */
+ * hu_pack_n reads one code per byte: HU_E_CODE if one has bits above width (those of a signed integer may repeat its
+ * sign only in the calls that know the type). z and x must not overlap. HU_E_SHAPE if width is not 1..8. */
 HU_API size_t hu_pack_size(size_t n, unsigned width); /* bytes of n packed codes */
 HU_API HU_MUST_CHECK hu_status hu_pack_n(size_t n, uint8_t *z, const uint8_t *x,
                                          unsigned width); /* n codes, a byte each, to packed bits */

@@ -30,6 +30,7 @@ typedef enum hu_status {
   HU_E_OVERLAP = -41,   /* outputs overlap inputs, or each other, in a way the call does not allow */
   HU_E_ALIGN = -42,     /* a pointer not aligned to its element's size */
   HU_E_GRID = -43,      /* an array said to hold values of a format holds one that the format lacks */
+  HU_E_CODE = -44,      /* an array of codes holds one with bits above its format's width (array.h) */
   HU_E_TEXT = -60,      /* a text that does not follow the grammar */
   HU_E_NAME = -61,      /* an unknown name */
   HU_E_SPACE = -62,     /* a text buffer too small; the size needed is reported */

@@ -189,11 +189,12 @@ static void status_words(void **state) {
   static const struct {
     hu_status status;
     const char *name;
-  } rows[] = {ROW(HU_OK),       ROW(HU_E_FORMAT),  ROW(HU_E_CARRIER),   ROW(HU_E_MODE),      ROW(HU_E_NULL),
-              ROW(HU_E_SHAPE),  ROW(HU_E_OVERLAP), ROW(HU_E_ALIGN),     ROW(HU_E_GRID),      ROW(HU_E_TEXT),
-              ROW(HU_E_NAME),   ROW(HU_E_SPACE),   ROW(HU_E_ACCUM),     ROW(HU_E_SCALING),   ROW(HU_E_NUMBER),
-              ROW(HU_E_MEMORY), ROW(HU_E_DEVICE),  ROW(HU_E_CUDA),      ROW(HU_E_MPI),       ROW(HU_E_TRAIN),
-              ROW(HU_E_FILE),   ROW(HU_E_DATA),    ROW(HU_E_OPERAND_A), ROW(HU_E_OPERAND_B), ROW(HU_E_OPERAND_C)};
+  } rows[] = {ROW(HU_OK),         ROW(HU_E_FORMAT),  ROW(HU_E_CARRIER), ROW(HU_E_MODE),      ROW(HU_E_NULL),
+              ROW(HU_E_SHAPE),    ROW(HU_E_OVERLAP), ROW(HU_E_ALIGN),   ROW(HU_E_GRID),      ROW(HU_E_CODE),
+              ROW(HU_E_TEXT),     ROW(HU_E_NAME),    ROW(HU_E_SPACE),   ROW(HU_E_ACCUM),     ROW(HU_E_SCALING),
+              ROW(HU_E_NUMBER),   ROW(HU_E_MEMORY),  ROW(HU_E_DEVICE),  ROW(HU_E_CUDA),      ROW(HU_E_MPI),
+              ROW(HU_E_TRAIN),    ROW(HU_E_FILE),    ROW(HU_E_DATA),    ROW(HU_E_OPERAND_A), ROW(HU_E_OPERAND_B),
+              ROW(HU_E_OPERAND_C)};
 #undef ROW
   const size_t n = sizeof rows / sizeof rows[0];
   for (size_t i = 0; i < n; i++) {
