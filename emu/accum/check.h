@@ -11,8 +11,11 @@ extern "C" {
 
 struct hu_dot_plan; /* emu/core/dot.h */
 
-/* hu_dot_n's errors; HU_OK: *t is made. Nothing here looks at what a pointer points to. */
+/* hu_dot_n's errors but HU_E_CODE; HU_OK: *t is made. Nothing here looks at what a pointer points to. */
 hu_status hu_dot_plan_make(struct hu_dot_plan *t, size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
+                           const hu_dot_operands *x, const hu_accum *accum, hu_mode mode, const hu_exec *exec);
+/* The same for operands that can be read here, and HU_E_CODE. */
+hu_status hu_dot_plan_read(struct hu_dot_plan *t, size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
                            const hu_dot_operands *x, const hu_accum *accum, hu_mode mode, const hu_exec *exec);
 
 #ifdef __cplusplus

@@ -4,6 +4,7 @@
 #include "emu/accum/block_keys.h"
 #include "emu/accum/operands.h"
 #include "emu/accum/sum.h"
+#include "emu/base/codes.h"
 #include "emu/base/exec.h"
 #include "emu/accum/check.h"
 #include "emu/base/threads.h"
@@ -119,11 +120,15 @@ static int same_array(const void *z, ptrdiff_t incz, size_t size, size_t count, 
   return z == c->data && size == hu_element_size(c->element) && (count < 2 || incz == c->step);
 }
 
+static size_t scales_of(size_t n, const hu_accum *accum) {
+  uint64_t every = accum->scaled ? accum->promote : accum->block.every;
+  return every ? (size_t)((n + every - 1) / every) : 0;
+}
+
 static hu_status check_places(size_t count, size_t n, const void *z, ptrdiff_t incz, size_t size,
                               const hu_dot_operands *x, const hu_accum *accum) {
   const hu_vector *v[5] = {&x->a, &x->b, &x->c, &x->sa, &x->sb};
-  uint64_t every = accum->scaled ? accum->promote : accum->block.every;
-  size_t scales = every ? (size_t)((n + every - 1) / every) : 0, lengths[5] = {n, n, 1, scales, scales};
+  size_t scales = scales_of(n, accum), lengths[5] = {n, n, 1, scales, scales};
   reach sz, sx[5];
   hu_status s = reach_of(&sz, z, size, count, incz, 1, 0);
   for (int i = 0; i < 5 && s == HU_OK; i++)
@@ -202,6 +207,31 @@ hu_status hu_dot_plan_make(hu_dot_plan *t, size_t count, size_t n, void *z, ptrd
   return HU_OK;
 }
 
+/* Elements 0 ... n - 1 of each of `count` dot products. */
+static hu_status check_codes(size_t count, size_t n, const hu_vector *v, uint32_t threads) {
+  if (!v->data || v->element.kind == HU_ELEMENT_BINARY64) return HU_OK;
+  hu_code_area x = {v->data,
+                    count,
+                    n,
+                    v->step,
+                    v->stride,
+                    hu_element_size(v->element),
+                    hu_element_width(v->element),
+                    v->element.kind == HU_ELEMENT_S4};
+  return hu_codes_check(&x, threads);
+}
+
+hu_status hu_dot_plan_read(hu_dot_plan *t, size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
+                           const hu_dot_operands *x, const hu_accum *accum, hu_mode mode, const hu_exec *exec) {
+  uint32_t threads = hu_exec_threads(exec);
+  hu_status s = hu_dot_plan_make(t, count, n, z, incz, ez, x, accum, mode, exec);
+  if (s != HU_OK) return s;
+  size_t scales = scales_of(n, accum), lengths[5] = {n, n, 1, scales, scales};
+  const hu_vector *v[5] = {&x->a, &x->b, &x->c, &x->sa, &x->sb};
+  for (int i = 0; i < 5 && s == HU_OK; i++) s = check_codes(count, lengths[i], v[i], threads);
+  return s;
+}
+
 typedef struct dot_call {
   size_t count, parts;
   hu_dot_plan plan;
@@ -225,7 +255,7 @@ hu_status hu_dot_n_watched(size_t count, size_t n, void *z, ptrdiff_t incz, hu_e
                            const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events,
                            hu_watch *watch) {
   dot_call t;
-  hu_status s = hu_dot_plan_make(&t.plan, count, n, z, incz, ez, x, accum, mode, exec);
+  hu_status s = hu_dot_plan_read(&t.plan, count, n, z, incz, ez, x, accum, mode, exec);
   if (s != HU_OK || count == 0) return s;
   uint32_t threads = hu_exec_threads(exec);
   t.count = count;
@@ -256,7 +286,7 @@ hu_status hu_dot_words(size_t n, void *z, hu_element ez, const hu_dot_operands *
   uint32_t set, none = 0;
   hu_draw d = hu_draw_of(0, 0, NULL);
   if (count && !words) return HU_E_NULL;
-  hu_status s = hu_dot_plan_make(&t, 1, n, z, 1, ez, x, accum, mode, NULL);
+  hu_status s = hu_dot_plan_read(&t, 1, n, z, 1, ez, x, accum, mode, NULL);
   if (s != HU_OK) return s;
   d.words = count ? words : &none;
   d.count = count;

@@ -79,7 +79,7 @@ hu_status hu_dot_exceptions(uint32_t *exceptions, size_t n, hu_element ez, const
   hu_watch watch = {0, 0, 0, 0};
   hu_draw d = hu_draw_of(0, 0, &watch);
   if (!exceptions) return HU_E_NULL;
-  hu_status status = hu_dot_plan_make(&t, 1, n, &z, 1, ez, x, accum, mode, NULL);
+  hu_status status = hu_dot_plan_read(&t, 1, n, &z, 1, ez, x, accum, mode, NULL);
   if (status != HU_OK) return status;
   if (!takes_steps(accum) || accum->mode.round >= HU_SRA || mode.round >= HU_SRA) return HU_E_ACCUM;
   const hu_num given = hu_dot_lines(&t, 0, &in);

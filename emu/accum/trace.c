@@ -50,7 +50,7 @@ hu_status hu_dot_trace(size_t n, void *z, hu_element ez, const hu_dot_operands *
                        const hu_exec *exec, hu_events *events, hu_trace_visit *visit, void *context) {
   hu_dot_plan t;
   if (!visit) return HU_E_NULL;
-  hu_status s = hu_dot_plan_make(&t, 1, n, z, 1, ez, x, accum, mode, exec);
+  hu_status s = hu_dot_plan_read(&t, 1, n, z, 1, ez, x, accum, mode, exec);
   if (s != HU_OK) return s;
   hu_tracing trace = tracing_of(&t.model, visit, context);
   hu_draw d = hu_draw_of(t.key, t.counter, NULL);

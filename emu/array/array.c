@@ -4,10 +4,14 @@
 
 #include "emu/array/run.h"
 #include "emu/base/array_extent.h"
+#include "emu/base/codes.h"
+#include "emu/base/exec.h"
 
-static hu_status check_ends(size_t n, const void *z, hu_ends ez, const void *x, hu_ends ex) {
+static hu_status check_ends(size_t n, const void *z, hu_ends ez, const void *x, hu_ends ex, const hu_exec *exec) {
   hu_strided az = {z, ez.size, ez.stride}, ax = {x, ex.size, ex.stride};
-  return hu_check_pair(n, &az, &ax);
+  hu_status s = hu_check_pair(n, &az, &ax);
+  if (s != HU_OK || ex.kind != HU_ENDS_CODES) return s;
+  return hu_codes_check_n(n, x, ex.stride, ex.format, hu_exec_threads(exec));
 }
 
 static hu_ends values32(hu_format f, ptrdiff_t stride) {
@@ -32,7 +36,7 @@ static hu_status convert(size_t n, void *z, hu_ends ez, const void *x, hu_ends e
   if (ex.kind == HU_ENDS_CODES && hu_format_check(ex.format, NULL) != HU_OK) return HU_E_FORMAT;
   if (hu_mode_check(mode) != HU_OK) return HU_E_MODE;
   if (ez.kind == HU_ENDS_BINARY32 && !hu_format_fits_binary32(ez.format)) return HU_E_CARRIER;
-  hu_status s = check_ends(n, z, ez, x, ex);
+  hu_status s = check_ends(n, z, ez, x, ex, exec);
   if (s == HU_OK && n) hu_array_run(n, z, ez, x, ex, mode, exec, events);
   return s;
 }
@@ -63,7 +67,7 @@ hu_status hu_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff
   hu_status s = hu_format_check(f, NULL);
   if (s != HU_OK) return s;
   if (!hu_format_fits_binary32(f)) return HU_E_CARRIER;
-  s = check_ends(n, z, values32(f, incz), x, codes(f, incx));
+  s = check_ends(n, z, values32(f, incz), x, codes(f, incx), exec);
   if (s == HU_OK && n) hu_array_decode(n, z, values32(f, incz), x, codes(f, incx), exec);
   return s;
 }
@@ -72,7 +76,7 @@ hu_status hu_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrd
                         const hu_exec *exec) {
   hu_status s = hu_format_check(f, NULL);
   if (s != HU_OK) return s;
-  s = check_ends(n, z, values64(f, incz), x, codes(f, incx));
+  s = check_ends(n, z, values64(f, incz), x, codes(f, incx), exec);
   if (s == HU_OK && n) hu_array_decode(n, z, values64(f, incz), x, codes(f, incx), exec);
   return s;
 }

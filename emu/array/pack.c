@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_pack_n and hu_unpack_n: codes of 1 to 8 bits become a dense bit string, and back. */
-#include <string.h>
+#include "emu/array/pack.h"
 
+#include "emu/base/codes.h"
 #include "halfulp/array.h"
 
 size_t hu_pack_size(size_t n, unsigned width) {
@@ -35,17 +36,22 @@ static void unpack_group(uint8_t *z, const uint8_t *x, unsigned codes, unsigned 
   for (unsigned i = 0; i < codes; i++) z[i] = (uint8_t)(bits >> (i * width) & mask);
 }
 
-hu_status hu_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
-  hu_status s = check(n, z, hu_pack_size(n, width), x, n, width);
-  if (s != HU_OK) return s;
+void hu_pack_run(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
   if (width == 4) { /* the usual case, in a form that compilers vectorise */
     for (size_t i = 0; i < n / 2; i++) z[i] = (uint8_t)((x[2 * i] & 15) | x[2 * i + 1] << 4);
     if (n & 1) z[n / 2] = x[n - 1] & 15;
-    return HU_OK;
+    return;
   }
   for (size_t i = 0; i < n / 8; i++) pack_group(z + i * width, x + 8 * i, 8, width);
   if (n % 8) pack_group(z + n / 8 * width, x + n / 8 * 8, (unsigned)(n % 8), width);
-  return HU_OK;
+}
+
+hu_status hu_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
+  hu_code_area codes = {x, 1, n, 0, 1, 1, width, 0};
+  hu_status s = check(n, z, hu_pack_size(n, width), x, n, width);
+  if (s == HU_OK) s = hu_codes_check(&codes, 1);
+  if (s == HU_OK && n) hu_pack_run(n, z, x, width);
+  return s;
 }
 
 hu_status hu_unpack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "emu/base/array_extent.h"
+#include "emu/base/codes.h"
 #include "emu/base/exec.h"
 #include "emu/base/threads.h"
 #include "emu/collective/quick.h"
@@ -277,6 +278,12 @@ static hu_status check_places(size_t ranks, size_t n, void *z, hu_format f, cons
   return HU_OK;
 }
 
+static hu_status check_codes(size_t ranks, size_t n, hu_format f, const void *const *x, const hu_exec *exec) {
+  hu_status s = HU_OK;
+  for (size_t r = 0; n && r < ranks && s == HU_OK; r++) s = hu_codes_check_n(n, x[r], 1, f, hu_exec_threads(exec));
+  return s;
+}
+
 static int is_part(size_t n, size_t first, size_t count) {
   if (first % HU_COLLECTIVE_PIECE || first > n || count > n - first) return 0;
   return first + count == n || count % HU_COLLECTIVE_PIECE == 0;
@@ -289,6 +296,7 @@ hu_status hu_collective_reduce_part(size_t ranks, size_t n, size_t first, size_t
   hu_status s = check_formats(f, model, mode);
   if (s == HU_OK && !is_part(n, first, count)) s = HU_E_SHAPE;
   if (s == HU_OK) s = check_places(ranks, count, z, f, x);
+  if (s == HU_OK) s = check_codes(ranks, count, f, x, exec);
   if (s != HU_OK || count == 0) return s;
   uint32_t threads = hu_exec_threads(exec);
   hu_collective_call c = {ranks, n,     first, (const uint8_t *const *)x, z, hu_code_bytes(f),

@@ -88,6 +88,6 @@ void hu_piece_finish(const hu_collective_call *c, size_t first, size_t n, hu_par
   hu_exec exec = {0, 0, {c->stream.key, c->stream.counter + first}};
   hu_mode exact;
   memset(&exact, 0, sizeof exact);
-  int there = hu_format_equal(x.format, c->format); /* a copy: the bits of codes above their width become 0 */
+  int there = hu_format_equal(x.format, c->format); /* a copy */
   must(hu_convert_n(n, z, 1, c->format, x.data, 1, x.format, there ? exact : c->mode, &exec, there ? NULL : events));
 }

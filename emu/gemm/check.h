@@ -10,7 +10,8 @@
 extern "C" {
 #endif
 
-/* All errors of hu_gemm (sa and sb NULL) and hu_gemm_scaled but HU_E_GRID, which is about the operands' values. */
+/* All errors of hu_gemm (sa and sb NULL) and hu_gemm_scaled but HU_E_GRID and HU_E_CODE, which are
+ * about the operands' elements. */
 hu_status hu_gemm_check(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
                         const hu_operand *c, const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
                         hu_mode mode);

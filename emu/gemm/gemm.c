@@ -2,13 +2,14 @@
 /* hu_gemm: the record of a call, and the list of the ways to compute it. */
 #include "halfulp/gemm.h"
 
+#include "emu/base/codes.h"
 #include "emu/base/exec.h"
 #include "emu/base/float_env.h"
 #include "emu/base/threads.h"
 #include "emu/core/accum_step.h"
 #include "emu/gemm/call.h"
 
-/* ---- the grid of binary32 operands ---- */
+/* ---- what the operands hold: values on their grid, codes no wider than their format ---- */
 
 typedef struct grid_check {
   const hu_matrix *x;
@@ -24,7 +25,6 @@ static void check_part(void *context, size_t part) {
 
 static int on_grid(const hu_matrix *x, uint32_t threads) {
   grid_check t;
-  if (!x->data || !x->values || x->rows == 0 || x->cols == 0) return 1;
   t.x = x;
   t.parts = hu_least(hu_gemm_stored_rows(x), threads);
   hu_parallel(threads, t.parts, check_part, &t);
@@ -32,6 +32,21 @@ static int on_grid(const hu_matrix *x, uint32_t threads) {
     if (t.wrong[i]) return 0;
   }
   return 1;
+}
+
+static hu_status check_elements(const hu_gemm_call *g) {
+  const hu_matrix *all[5] = {&g->a, &g->b, &g->c, &g->scale_a, &g->scale_b};
+  hu_status s = HU_OK;
+  for (int i = 0; i < 5 && s == HU_OK; i++) {
+    const hu_matrix *x = all[i];
+    if (!x->data || x->rows == 0 || x->cols == 0) continue;
+    if (x->values) {
+      s = on_grid(x, g->threads) ? HU_OK : HU_E_GRID;
+    } else {
+      s = hu_codes_check_rows(hu_gemm_stored_rows(x), hu_gemm_stored_cols(x), x->data, x->ld, x->format, g->threads);
+    }
+  }
+  return s;
 }
 
 /* ---- the ways ---- */
@@ -87,8 +102,7 @@ static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *d, cons
   g.stream = hu_exec_stream(exec);
   hu_gemm_set_result(&g, d, mode, level);
   hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
-  s = on_grid(&g.a, g.threads) && on_grid(&g.b, g.threads) && on_grid(&g.c, g.threads) ? HU_OK : HU_E_GRID;
-  if (!on_grid(&g.scale_a, g.threads) || !on_grid(&g.scale_b, g.threads)) s = HU_E_GRID;
+  s = check_elements(&g);
   g.watches = watch ? watches : NULL;
   if (watch) memset(watches, 0, sizeof watches);
   if (s == HU_OK && m && n) {

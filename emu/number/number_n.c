@@ -4,6 +4,7 @@
  * do the work. */
 #include "emu/array/run.h"
 #include "emu/base/array_extent.h"
+#include "emu/base/codes.h"
 #include "emu/base/exec.h"
 #include "emu/base/threads.h"
 #include "emu/core/stream.h"
@@ -224,6 +225,13 @@ static end end_of(int kind, const hu_number_spec *s, ptrdiff_t stride) {
   return e;
 }
 
+/* Signed fixed-point numbers may be stored as integers are. */
+static hu_status check_codes(const conversion *c, const hu_exec *exec) {
+  int is_signed = c->from.kind == HU_NUMBER_FIXED && c->from.sign;
+  hu_code_area x = {c->x, 1, c->n, 0, c->ex.stride, c->ex.size, (uint32_t)c->source.width, is_signed};
+  return c->ex.kind == CODES ? hu_codes_check(&x, hu_exec_threads(exec)) : HU_OK;
+}
+
 /* Ends are set and specs unfolded. */
 static hu_status convert(conversion *c, size_t n, void *z, const void *x, const hu_exec *exec, hu_events *events) {
   hu_strided az = {z, c->ez.size, c->ez.stride}, ax = {x, c->ex.size, c->ex.stride};
@@ -231,6 +239,7 @@ static hu_status convert(conversion *c, size_t n, void *z, const void *x, const 
   c->n = n;
   c->z = z;
   c->x = x;
+  if (s == HU_OK) s = check_codes(c, exec);
   if (s != HU_OK || n == 0) return s;
   if (is_float(c))
     run_float(c, exec, events);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_p3109_compute_n: formats unfolded once a call, elements distributed over threads. */
+#include "emu/base/codes.h"
 #include "emu/base/exec.h"
 #include "emu/base/threads.h"
 #include "emu/core/arith.h"
@@ -60,6 +61,8 @@ hu_status hu_p3109_compute_n(int op, size_t n, void *z, hu_format fz, hu_p3109_p
   const hu_mode rne = {0};
   array_call c = {.op = op, .operation = hu_p3109_at(op), .fz = fz, .projection = projection, .in = in, .z = z, .n = n};
   hu_status s = check(&c);
+  for (unsigned k = 0; k < c.operation.operands && s == HU_OK; k++)
+    s = hu_codes_check_n(n, in[k].x, in[k].stride, in[k].format, hu_exec_threads(exec));
   if (s != HU_OK || n == 0) return s;
   for (unsigned k = 0; k < c.operation.operands; k++) {
     c.f[k] = in[k].format;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The block operations of halfulp/p3109.h. An element is the product of a code and a scale, at most 31 digits; a result
  * is divided by the scale of its block before it is rounded, once. */
+#include "emu/base/codes.h"
 #include "emu/core/arith.h"
 #include "emu/core/exact_digits.h"
 #include "emu/core/stream.h"
@@ -27,6 +28,16 @@ static int is_pair(hu_format scale_format, hu_format f, int transcendental) {
 static hu_status check_block(const hu_p3109_block *in, int transcendental) {
   if (!in->x) return HU_E_NULL;
   return is_pair(in->scale_format, in->format, transcendental) ? HU_OK : HU_E_FORMAT;
+}
+
+/* The codes of some blocks, and their scales. */
+static hu_status check_codes(size_t count, const hu_p3109_block *in, unsigned blocks) {
+  hu_status s = HU_OK;
+  for (unsigned k = 0; k < blocks && s == HU_OK; k++) {
+    s = hu_code_check(in[k].scale, in[k].scale_format);
+    if (s == HU_OK) s = hu_codes_check_n(count, in[k].x, 1, in[k].format, 1);
+  }
+  return s;
 }
 
 /* ---- elements ---- */
@@ -114,6 +125,8 @@ hu_status hu_p3109_block_compute(int op, size_t count, void *z, hu_format scale_
   }
   if (!is_pair(scale_format, fz, transcendental)) return HU_E_FORMAT;
   if (hu_p3109_projection_check(projection) != HU_OK) return HU_E_MODE;
+  if (hu_code_check(scale, scale_format) != HU_OK) return HU_E_CODE;
+  if (check_codes(count, in, o.operands) != HU_OK) return HU_E_CODE;
   elements from[OPERANDS];
   for (unsigned k = 0; k < o.operands; k++) from[k] = elements_of(&in[k]);
   hu_num s = hu_p3109_value(scale_format, scale), x[OPERANDS];
@@ -138,6 +151,8 @@ static hu_status check_conversion(size_t count, const void *z, const void *x, hu
 hu_status hu_p3109_to_block(size_t count, void *z, hu_format scale_format, uint32_t scale, hu_format fz,
                             hu_p3109_projection projection, const void *x, hu_format fx, hu_stream stream) {
   hu_status wrong = check_conversion(count, z, x, scale_format, fz, fx, projection);
+  if (wrong == HU_OK) wrong = hu_code_check(scale, scale_format);
+  if (wrong == HU_OK) wrong = hu_codes_check_n(count, x, 1, fx, 1);
   if (wrong != HU_OK) return wrong;
   codes from = codes_of(fx, x);
   results to = results_of(fz, projection, z, stream);
@@ -153,6 +168,7 @@ hu_status hu_p3109_to_block_max(size_t count, void *z, uint32_t *scale, hu_forma
   if (!scale) return HU_E_NULL;
   if (wrong != HU_OK) return wrong;
   if (hu_p3109_projection_check(scale_projection) != HU_OK) return HU_E_MODE;
+  if (hu_codes_check_n(count, x, 1, fx, 1) != HU_OK) return HU_E_CODE;
   codes from = codes_of(fx, x);
   results to = results_of(fz, projection, z, stream);
   hu_p3109_target of_scale = hu_p3109_target_of(scale_format, scale_projection);
@@ -175,6 +191,7 @@ hu_status hu_p3109_from_block(size_t count, void *z, hu_format fz, hu_p3109_proj
                               const hu_p3109_block *in, hu_stream stream) {
   if (!in) return HU_E_NULL;
   hu_status wrong = check_conversion(count, z, in->x, in->scale_format, in->format, fz, projection);
+  if (wrong == HU_OK) wrong = check_codes(count, in, 1);
   if (wrong != HU_OK) return wrong;
   elements from = elements_of(in);
   results to = results_of(fz, projection, z, stream);
@@ -193,7 +210,7 @@ static hu_status check_reduction(size_t count, const uint32_t *z, hu_format fz, 
   }
   if (hu_format_check(fz, NULL) != HU_OK) return HU_E_FORMAT;
   if (hu_p3109_projection_check(projection) != HU_OK) return HU_E_MODE;
-  return count ? HU_OK : HU_E_SHAPE;
+  return count ? check_codes(count, in, blocks) : HU_E_SHAPE;
 }
 
 /* The sum of the elements, or of the products of those of two blocks: integers from 2^-4400, of which elements take
@@ -282,9 +299,9 @@ static hu_num product_of(size_t count, const hu_p3109_block *in) {
 
 hu_status hu_p3109_block_multiply(size_t count, uint32_t *z, hu_format fz, hu_p3109_projection projection,
                                   const hu_p3109_block *in, uint32_t random) {
+  if (count > HU_P3109_BLOCK_MAX) return HU_E_SHAPE;
   hu_status wrong = check_reduction(count, z, fz, projection, in, 1);
   if (wrong != HU_OK) return wrong;
-  if (count > HU_P3109_BLOCK_MAX) return HU_E_SHAPE;
   hu_p3109_target to = hu_p3109_target_of(fz, projection);
   *z = hu_p3109_projected(&to, product_of(count, in), random);
   return HU_OK;

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "emu/base/array_extent.h"
+#include "emu/base/codes.h"
 #include "emu/base/exec.h"
 #include "emu/base/threads.h"
 #include "emu/core/bits.h"
@@ -103,6 +104,11 @@ static hu_status make_source(source *z, hu_covered *covered, const hu_s2fp8_oper
   return cover_matrix(covered, x->codes, x->transposed ? cols : rows, x->transposed ? rows : cols, x->ld, z->size);
 }
 
+static hu_status check_codes(const hu_s2fp8_operand *x, size_t rows, size_t cols, uint32_t threads) {
+  return hu_codes_check_rows(x->transposed ? cols : rows, x->transposed ? rows : cols, x->codes, x->ld,
+                             x->kind->element, threads);
+}
+
 static void list_values(source *z) {
   if (z->mask >= 2 * HU_S2_CODES) return;
   for (uint32_t i = 0; i <= z->mask; i++) z->values[i] = hu_s2_decoded(&z->map, i);
@@ -122,6 +128,9 @@ hu_status hu_s2fp8_gemm(size_t m, size_t n, size_t k, float *z, size_t ldz, cons
   if (s != HU_OK) return s;
   int in_place = c == z && ldc == ldz;
   if (!apart(&sz, &sa) || !apart(&sz, &sb) || (!in_place && !apart(&sz, &sc))) return HU_E_OVERLAP;
+  s = check_codes(a, m, k, threads);
+  if (s == HU_OK) s = check_codes(b, k, n, threads);
+  if (s != HU_OK) return s;
   if (m == 0 || n == 0) return HU_OK;
   p.m = m;
   p.n = n;

@@ -24,6 +24,9 @@ typedef struct hu_scaled_call {
 /* Arguments have been checked. */
 void hu_scaled_run(const hu_scaled_call *call);
 void hu_scaled_undo(const hu_scaled_call *call);
+/* hu_scaled_decode of codes that have been checked, too. */
+void hu_scaled_decode_run(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x, const hu_scaling *scaling,
+                          const hu_exec *exec);
 
 /* Codes and values, stored as the scaling says. */
 typedef struct hu_scaled_shape {

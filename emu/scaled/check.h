@@ -16,6 +16,9 @@ hu_status hu_scaled_made_check(size_t rows, size_t cols, const hu_scaled *codes,
                                const hu_scaled_stats *stats);
 hu_status hu_scaled_decode_check(size_t rows, size_t cols, const float *z, size_t ldz, const hu_scaled *x,
                                  const hu_scaling *scaling);
+/* HU_OK, or HU_E_CODE: an element or a scale of a tensor that can be read here has bits above its width. */
+hu_status hu_scaled_codes_check(size_t rows, size_t cols, const hu_scaled *x, const hu_scaling *scaling,
+                                uint32_t threads);
 /* hu_scaled_pack and unpack; *n is set where the description is valid. */
 hu_status hu_scaled_pack_check(hu_scaled_sizes *n, size_t rows, size_t cols, const uint8_t *wide, size_t ld,
                                const uint8_t *dense, const hu_scaling *d);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "emu/base/codes.h"
 #include "emu/base/exec.h"
 #include "emu/base/matrix_extent.h"
 #include "emu/core/bits.h"
@@ -155,7 +156,7 @@ static void encode_block(block *b, size_t n, const float *x, const hu_hif4 *kind
 /* Binary32 numbers: at most six digits, from 2^-50 to 10.5 2^15. */
 static float value_of(const uint8_t *scale, uint8_t code, size_t i) {
   if (scale[0] == NAN_SCALE) return hu_float_of_bits(0x7FC00000);
-  double p = hu_decode64(hu_float4_e1m2(), code & 15);
+  double p = hu_decode64(hu_float4_e1m2(), code);
   return (float)(p * value_of_scale(scale[0]) * power_of_2(eighth_bit(scale, i) + fourth_bit(scale, i)));
 }
 
@@ -198,6 +199,7 @@ hu_status hu_hif4_encode(size_t rows, size_t cols, uint8_t *codes, size_t ldc, u
 hu_status hu_hif4_decode(size_t rows, size_t cols, float *z, size_t ldz, const uint8_t *codes, size_t ldc,
                          const uint8_t *scales, size_t lds) {
   hu_status s = check_places(rows, cols, codes, ldc, scales, lds, z, ldz);
+  if (s == HU_OK) s = hu_codes_check_rows(rows, cols, codes, ldc, hu_float4_e1m2(), 1);
   for (size_t i = 0; i < rows && s == HU_OK; i++) {
     for (size_t j = 0; j < cols; j++) {
       const uint8_t *scale = scales + HU_HIF4_SCALE * (i * lds + j / HU_HIF4_BLOCK);

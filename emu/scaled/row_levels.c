@@ -2,8 +2,10 @@
 /* The calls of halfulp/scaled_rows.h: the whole matrix is checked, then every row is a call of its own. */
 #include "halfulp/scaled_rows.h"
 
+#include "emu/base/exec.h"
 #include "emu/base/matrix_extent.h"
 #include "emu/core/bits.h"
+#include "emu/scaled/call.h"
 #include "emu/scaled/check.h"
 
 /* ---- checks ---- */
@@ -113,13 +115,14 @@ hu_status hu_scaled_rows_decode(size_t rows, size_t cols, float *z, size_t ldz, 
   whole.tensor = (float *)(uintptr_t)t; /* which is only read */
   s = hu_scaled_decode_check(rows, cols, z, ldz, &whole, scaling);
   if (s == HU_OK && rows && cols) s = check_apart(rows, cols, x, t, z, ldz, scaling, NULL);
+  if (s == HU_OK) s = hu_scaled_codes_check(rows, cols, x, scaling, hu_exec_threads(exec));
   if (s != HU_OK || cols == 0) return s;
   row_call c = call_of(rows, cols, scaling, exec);
-  for (size_t i = 0; i < rows && s == HU_OK; i++) {
+  for (size_t i = 0; i < rows; i++) {
     hu_scaled row = row_of(&c, &whole, whole.tensor, i);
-    s = hu_scaled_decode(1, cols, z + i * ldz, ldz, &row, scaling, exec);
+    hu_scaled_decode_run(1, cols, z + i * ldz, ldz, &row, scaling, exec);
   }
-  return s;
+  return HU_OK;
 }
 
 hu_status hu_scaled_rows_quantize(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,

@@ -3,8 +3,11 @@
  * (emu/scaled/check.h). */
 #include "halfulp/scaled.h"
 
-#include "emu/core/bits.h"
+#include "emu/array/pack.h"
+#include "emu/base/codes.h"
+#include "emu/base/exec.h"
 #include "emu/base/matrix_extent.h"
+#include "emu/core/bits.h"
 #include "emu/simd/convert.h"
 #include "emu/scaled/call.h"
 #include "emu/scaled/check.h"
@@ -157,11 +160,24 @@ hu_status hu_scaled_decode_check(size_t rows, size_t cols, const float *z, size_
   return s;
 }
 
-hu_status hu_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x,
-                           const hu_scaling *scaling, const hu_exec *exec) {
+/* Elements in two's complement are integers. */
+static hu_code_area elements_of(size_t rows, size_t cols, const void *codes, size_t ld, const hu_scaling *d) {
+  uint32_t width = 1u + d->element.e + d->element.m;
+  hu_code_area x = {codes, rows, cols, (ptrdiff_t)ld, 1, hu_code_bytes(d->element), width, d->coding == HU_CODING_TWOS};
+  return x;
+}
+
+hu_status hu_scaled_codes_check(size_t rows, size_t cols, const hu_scaled *x, const hu_scaling *d, uint32_t threads) {
+  hu_code_area elements = elements_of(rows, cols, x->codes, x->ld, d);
+  hu_status s = hu_codes_check(&elements, threads);
+  if (s != HU_OK || rows == 0 || cols == 0) return s;
+  return hu_codes_check_rows(hu_blocks_along(rows, d->rows), hu_blocks_along(cols, d->cols), x->scales, x->lds,
+                             d->scale, threads);
+}
+
+void hu_scaled_decode_run(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x, const hu_scaling *scaling,
+                          const hu_exec *exec) {
   hu_mode rne = {0};
-  hu_status s = hu_scaled_decode_check(rows, cols, z, ldz, x, scaling);
-  if (s != HU_OK) return s;
   hu_scaled_call c = {.rows = rows,
                       .cols = cols,
                       .scaling = *scaling,
@@ -171,7 +187,14 @@ hu_status hu_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz, const
                       .codes = x,
                       .exec = exec};
   hu_scaled_undo(&c);
-  return HU_OK;
+}
+
+hu_status hu_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x,
+                           const hu_scaling *scaling, const hu_exec *exec) {
+  hu_status s = hu_scaled_decode_check(rows, cols, z, ldz, x, scaling);
+  if (s == HU_OK) s = hu_scaled_codes_check(rows, cols, x, scaling, hu_exec_threads(exec));
+  if (s == HU_OK) hu_scaled_decode_run(rows, cols, z, ldz, x, scaling, exec);
+  return s;
 }
 
 /* ---- the packed layout ---- */
@@ -196,10 +219,12 @@ hu_status hu_scaled_pack(size_t rows, size_t cols, uint8_t *z, const uint8_t *x,
   hu_scaled_sizes n;
   hu_status s = hu_scaled_pack_check(&n, rows, cols, x, ld, z, scaling);
   if (s != HU_OK || rows == 0 || cols == 0) return s;
-  unsigned width = 1u + scaling->element.e + scaling->element.m;
+  hu_code_area codes = elements_of(rows, cols, x, ld, scaling);
+  s = hu_codes_check(&codes, 1);
+  if (s != HU_OK) return s;
   memset(z, 0, n.packed);
-  for (size_t i = 0; i < rows && s == HU_OK; i++) s = hu_pack_n(cols, z + i * n.packed_row, x + i * ld, width);
-  return s;
+  for (size_t i = 0; i < rows; i++) hu_pack_run(cols, z + i * n.packed_row, x + i * ld, codes.width);
+  return HU_OK;
 }
 
 hu_status hu_scaled_unpack(size_t rows, size_t cols, uint8_t *z, size_t ld, const uint8_t *x,

@@ -2,9 +2,11 @@
 /* hu_scaled_gemm: prepares operands in working space, computes the ways `unit` and `decoded`, and encodes results. */
 #include "halfulp/scaled_gemm.h"
 
+#include "emu/base/codes.h"
 #include "emu/base/threads.h"
 #include "emu/core/bits.h"
 #include "emu/gemm/call.h"
+#include "emu/scaled/check.h"
 #include "emu/scaled_gemm/tiles.h"
 
 /* ---- operands in working space ---- */
@@ -71,13 +73,23 @@ static void spread_scales(const hu_scaled_plan *t) {
   if (t->spread_b) spread(&t->scale_b, &t->sb, t->n, count, every, 0);
 }
 
-/* ---- plain operands on their grids ---- */
+/* ---- plain operands on their grids, codes no wider than their formats ---- */
 
 static int on_grid(const hu_operand *x, size_t rows, size_t cols, const hu_exec *exec) {
   hu_matrix z;
   if (x->storage != HU_STORAGE_VALUES || rows == 0 || cols == 0) return 1;
   hu_gemm_matrix(&z, x, rows, cols, hu_level_for(exec), &hu_gemm_portable);
   return hu_gemm_on_grid(&z, 0, hu_gemm_stored_rows(&z));
+}
+
+/* The ways read most codes by themselves. */
+static hu_status check_codes(const hu_scaled_view *v, const hu_exec *exec) {
+  uint32_t threads = hu_exec_threads(exec);
+  const hu_operand *x = &v->from.plain;
+  if (v->rows == 0 || v->cols == 0) return HU_OK;
+  if (v->from.scaling) return hu_scaled_codes_check(v->rows, v->cols, &v->from.scaled, v->from.scaling, threads);
+  if (x->storage != HU_STORAGE_CODES) return HU_OK;
+  return hu_codes_check_rows(v->rows, v->cols, x->data, x->ld, x->format, threads);
 }
 
 static hu_status check_grids(const hu_scaled_plan *t, const hu_exec *exec) {
@@ -146,6 +158,9 @@ hu_status hu_scaled_gemm(size_t m, size_t n, size_t k, const hu_scaled_result *d
   hu_status s = hu_scaled_plan_make(&t, m, n, k, d, a, b, c, sum, mode, exec, 0);
   if (s == HU_OK) s = hu_scaled_plan_place(&t, space, bytes);
   if (s == HU_OK) s = check_amax(d);
+  if (s == HU_OK) s = check_codes(&t.a, exec);
+  if (s == HU_OK) s = check_codes(&t.b, exec);
+  if (s == HU_OK && t.has_c) s = check_codes(&t.c, exec);
   if (s == HU_OK) s = check_grids(&t, exec);
   if (s == HU_OK && m && n) s = run(&t, exec, events);
   if (s != HU_OK || !d->scaling) return s;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Arrays of sums, each of its terms and as many words as the array's range has. */
+#include "emu/base/codes.h"
 #include "emu/base/exec.h"
 #include "emu/base/threads.h"
 #include "emu/sum/check.h"
@@ -138,9 +139,17 @@ static operand operand_of(const hu_sum_codes *x) {
   return z;
 }
 
+static hu_status check_codes(size_t n, const hu_sum_codes *x, int operands, const hu_exec *exec) {
+  hu_status s = HU_OK;
+  for (int k = 0; k < operands && s == HU_OK; k++)
+    s = hu_codes_check_n(n, x[k].data, x[k].stride, x[k].format, hu_exec_threads(exec));
+  return s;
+}
+
 static hu_status add_total(hu_sum *sum, size_t n, const hu_sum_codes *codes, int operands) {
   operand x[2];
   hu_status s = hu_sum_check_total(sum, n, codes, operands);
+  if (s == HU_OK) s = check_codes(n, codes, operands, NULL);
   if (s != HU_OK) return s;
   for (int k = 0; k < operands; k++) x[k] = operand_of(&codes[k]);
   for (size_t i = 0; i < n; i++) sum->terms |= add_term(sum->word, HU_SUM_WORDS, HU_SUM_LOW, x, operands, i);
@@ -170,6 +179,7 @@ static hu_status add_arrays(size_t n, uint64_t *sums, hu_sum_range range, const 
                             const hu_exec *exec) {
   run r;
   hu_status s = hu_sum_check_add(n, sums, range, x, operands);
+  if (s == HU_OK) s = check_codes(n, x, operands, exec);
   if (s != HU_OK || n == 0) return s;
   run_start(&r, n, sums, range);
   r.operands = operands;

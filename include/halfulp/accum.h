@@ -63,8 +63,8 @@ enum {
   HU_ELEMENT_BINARY64 = 1, /* binary64 patterns in uint64_t: models exact and fp64 */
   HU_ELEMENT_S8 = 2,       /* int32: two's complement bytes */
   HU_ELEMENT_U8 = 3,       /* unsigned */
-  HU_ELEMENT_S4 = 4,       /* int32: one to a byte, upper four bits ignored */
-  HU_ELEMENT_U4 = 5,       /* unsigned */
+  HU_ELEMENT_S4 = 4,       /* int32: one to a byte, upper four bits 0 or the sign */
+  HU_ELEMENT_U4 = 5,       /* unsigned, upper four bits 0 */
   HU_ELEMENT_S32 = 6       /* C and the result of int32 */
 };
 /* An element of a dot product's operand. */
@@ -286,7 +286,8 @@ typedef struct hu_dot_operands {
  *   HU_E_OPERAND_A, _B, _C    an operand that is not of the format that the model takes
  *   HU_E_CARRIER              fp32: an operand's format does not fit binary32
  *   HU_E_SHAPE                incz = 0; or count, n and the strides lead beyond the address space
- *   HU_E_OVERLAP              an element of z shares a byte with one of an operand */
+ *   HU_E_OVERLAP              an element of z shares a byte with one of an operand
+ *   HU_E_CODE                 an element or a scale with bits above its width (array.h) */
 HU_API HU_MUST_CHECK hu_status hu_dot_n(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
                                         const hu_dot_operands *x, const hu_accum *accum, hu_mode mode,
                                         const hu_exec *exec, hu_events *events);

@@ -81,6 +81,7 @@
  *   HU_E_OVERLAP                D overlaps an operand
  *   HU_E_GRID                   a binary32 operand that is not a value of its format; -0 is one only if the format
  *                               has -0
+ *   HU_E_CODE                   an operand holds a code with bits above its format's width (array.h)
  *
  * No allocation; up to 512 KiB of stack in the calling thread and in each further one, 704 KiB under splitk. */
 #ifndef HALFULP_GEMM_H

@@ -101,7 +101,7 @@ HU_API hu_hif4_entry hu_hif4_at(size_t i); /* i < hu_hif4_count(), else name is 
 HU_API HU_MUST_CHECK hu_status hu_hif4_encode(size_t rows, size_t cols, uint8_t *codes, size_t ldc, uint8_t *scales,
                                               size_t lds, const float *x, size_t ldx, const hu_hif4 *kind,
                                               hu_events *events);
-/* z = the values, rows x cols. Bits above the lowest four of a code do not count. Errors as hu_hif4_encode. */
+/* z = the values, rows x cols. Errors as hu_hif4_encode, and HU_E_CODE: a code above 15 (array.h). */
 HU_API HU_MUST_CHECK hu_status hu_hif4_decode(size_t rows, size_t cols, float *z, size_t ldz, const uint8_t *codes,
                                               size_t ldc, const uint8_t *scales, size_t lds);
 /* z = the values that hu_hif4_decode gives for what hu_hif4_encode gives for x. z may be x itself (then ldz = ldx),

@@ -117,7 +117,8 @@ HU_API HU_MUST_CHECK hu_status hu_s2fp8_scale_stored(hu_s2fp8_scale *scale, floa
 HU_API HU_MUST_CHECK hu_status hu_s2fp8_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
                                                  const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode,
                                                  const hu_exec *exec, hu_events *events);
-/* z[i] = the value of code x[i]. NaN is 0x7FC00000, an infinity stays one, beyond binary32 the value is infinite. */
+/* z[i] = the value of code x[i]. NaN is 0x7FC00000, an infinity stays one, beyond binary32 the value is infinite.
+ * HU_E_CODE: a code has bits above its width (array.h). */
 HU_API HU_MUST_CHECK hu_status hu_s2fp8_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
                                                  const hu_s2fp8 *kind, const hu_s2fp8_scale *scale,
                                                  const hu_exec *exec);

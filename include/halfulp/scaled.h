@@ -147,9 +147,9 @@ typedef struct hu_scaled_sizes {
 HU_API hu_scaled_sizes hu_scaled_sizes_of(size_t rows, size_t cols, const hu_scaling *scaling);
 
 /* Where a scaled tensor lies. Element (i, j) is codes[i ld + j], the scale of block (p, q) is scales[p lds + q], each
- * in uint8_t, uint16_t or uint32_t by the width of its format (bits above are 0; ignored when read); binary32 scales
- * are patterns in uint32_t, or floats. ld >= cols, lds >= block_cols. tensor: t where the scaling has one, else NULL.
- */
+ * in uint8_t, uint16_t or uint32_t by the width of its format (bits above are 0, HU_E_CODE where they are read as others;
+ * under code=twos they may repeat the sign; array.h); binary32 scales are patterns in uint32_t, or floats. ld >= cols,
+ * lds >= block_cols. tensor: t where the scaling has one, else NULL. */
 typedef struct hu_scaled {
   void *codes;
   size_t ld;
@@ -187,7 +187,7 @@ HU_API HU_MUST_CHECK hu_status hu_scaled_encode(size_t rows, size_t cols, const 
                                                 size_t ldx, const hu_scaling *scaling, hu_mode mode, const float *amax,
                                                 hu_scaled_stats *stats, const hu_exec *exec, hu_events *events);
 /* z = the values of x. Any codes: a NaN scale gives NaN, a negative one (a sign of the scale's format) its sign, an
- * infinite one times zero NaN. z must not overlap x. */
+ * infinite one times zero NaN. z must not overlap x. Errors as hu_scaled_encode, and HU_E_CODE. */
 HU_API HU_MUST_CHECK hu_status hu_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x,
                                                 const hu_scaling *scaling, const hu_exec *exec);
 /* z = the values that hu_scaled_decode gives for what hu_scaled_encode gives for x, in one go: the same bits, events
@@ -201,7 +201,7 @@ HU_API HU_MUST_CHECK hu_status hu_scaled_quantize(size_t rows, size_t cols, floa
  * packed_row and on: hu_pack_n of its codes, spare bits 0, so that every row begins at a byte. With `pad` a row has the
  * codes of whole blocks, and there are rows of whole blocks, codes 0 beyond the matrix. Unpacking reads only the
  * matrix's own codes. Scales are not packed: their own array. z and x must not overlap. HU_E_SHAPE: wider codes, ld <
- * cols. */
+ * cols. HU_E_CODE: a code to be packed has bits above its width. */
 HU_API HU_MUST_CHECK hu_status hu_scaled_pack(size_t rows, size_t cols, uint8_t *z, const uint8_t *x, size_t ld,
                                               const hu_scaling *scaling); /* codes, a byte each, to packed rows */
 HU_API HU_MUST_CHECK hu_status hu_scaled_unpack(size_t rows, size_t cols, uint8_t *z, size_t ld, const uint8_t *x,

@@ -125,7 +125,7 @@ HU_API size_t hu_scaled_gemm_space(size_t m, size_t n, size_t k, const hu_scaled
  *   HU_E_OPERAND_A, _B, _C      a model that takes elements of one format: parts and unit look at the elements',
  *                               decoded at the format that is decoded into
  *   HU_E_SPACE                  bytes too few
- *   HU_E_CARRIER, HU_E_NULL, HU_E_SHAPE, HU_E_ALIGN, HU_E_OVERLAP, HU_E_GRID: as in gemm.h */
+ *   HU_E_CARRIER, HU_E_NULL, HU_E_SHAPE, HU_E_ALIGN, HU_E_OVERLAP, HU_E_GRID, HU_E_CODE: as in gemm.h */
 HU_API HU_MUST_CHECK hu_status hu_scaled_gemm(size_t m, size_t n, size_t k, const hu_scaled_result *d,
                                               const hu_scaled_operand *a, const hu_scaled_operand *b,
                                               const hu_scaled_operand *c, const hu_scaled_sum *sum, hu_mode mode,
