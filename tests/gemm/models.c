@@ -44,7 +44,7 @@ void plain_refill(plain *x, t_random *r, int centre, uint32_t width) {
     if (l.nan_code == x->code[i] && l.has_nan) x->code[i] = 0; /* there is no -0 */
     if (l.sign_mask && i && t_below(r, 8) == 0) x->code[i] = x->code[t_below(r, (uint32_t)i)];
   }
-  plain_keep_layout(x, r, t_below(r, 3));
+  plain_keep_layout(x, t_below(r, 3));
 }
 
 void plain_spoil(plain *x, t_random *r) {
@@ -55,7 +55,7 @@ void plain_spoil(plain *x, t_random *r) {
   } else if (l.has_nan) {
     x->code[at] = l.nan_code;
   }
-  plain_keep_layout(x, r, 0);
+  plain_keep_layout(x, 0);
 }
 
 /* The levels that extend AVX-512 have kernels for some sums alone (test_gemm_pairs.c, test_gemm_short.c). For others

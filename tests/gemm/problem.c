@@ -55,10 +55,9 @@ static void put(uint8_t *z, size_t size, uint32_t code) {
   if (size == 4) memcpy(z, &code, 4);
 }
 
-void plain_store(plain *x, t_random *r, int values, int transposed, size_t padding) {
+void plain_store(plain *x, int values, int transposed, size_t padding) {
   size_t rows = transposed ? x->columns : x->rows, columns = transposed ? x->rows : x->columns;
   size_t size = values ? 4 : code_size(x->format), ld = columns + padding;
-  uint32_t above = hu_limits_of(x->format).width < 8 * (uint32_t)size ? t_next32(r) : 0;
   x->bytes = rows * ld * size;
   x->stored = must_have(x->bytes);
   memset(x->stored, 0xFF, x->bytes); /* padding is never read: NaN, and off most grids */
@@ -66,12 +65,7 @@ void plain_store(plain *x, t_random *r, int values, int transposed, size_t paddi
     for (size_t j = 0; j < x->columns; j++) {
       size_t at = transposed ? j * ld + i : i * ld + j;
       uint32_t code = x->code[i * x->columns + j];
-      uint32_t width = hu_limits_of(x->format).width;
-      if (values) {
-        code = t_bits32(hu_decode(x->format, code));
-      } else if (above) {
-        code |= above << width; /* bits above the width are ignored */
-      }
+      if (values) code = t_bits32(hu_decode(x->format, code));
       put((uint8_t *)x->stored + at * size, size, code);
     }
   }
@@ -82,13 +76,13 @@ void plain_store(plain *x, t_random *r, int values, int transposed, size_t paddi
   x->operand.transposed = (uint8_t)transposed;
 }
 
-void plain_store_again(plain *x, t_random *r, int values, int transposed, size_t padding) {
+void plain_store_again(plain *x, int values, int transposed, size_t padding) {
   free(x->stored);
-  plain_store(x, r, values, transposed, padding);
+  plain_store(x, values, transposed, padding);
 }
 
-void plain_keep_layout(plain *x, t_random *r, size_t padding) {
-  plain_store_again(x, r, x->operand.storage == HU_STORAGE_VALUES, x->operand.transposed, padding);
+void plain_keep_layout(plain *x, size_t padding) {
+  plain_store_again(x, x->operand.storage == HU_STORAGE_VALUES, x->operand.transposed, padding);
 }
 
 void plain_free(plain *x) {
@@ -100,7 +94,7 @@ static void store_any(plain *x, t_random *r) {
   int values = hu_format_fits_binary32(x->format) && t_below(r, 2);
   int transposed = (int)t_below(r, 2);
   size_t padding = t_below(r, 3) ? 0 : t_below(r, 5);
-  plain_store(x, r, values, transposed, padding);
+  plain_store(x, values, transposed, padding);
 }
 
 void problem_draw(problem *p, t_random *r, size_t m, size_t n, size_t k, hu_format fa, hu_format fb,

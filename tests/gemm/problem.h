@@ -41,10 +41,10 @@ typedef struct outcome {
 
 /* An operand: random storage (values only if the format fits binary32), transposition, padding. */
 void plain_draw(plain *x, t_random *r, size_t rows, size_t columns, hu_format f, int kind);
-void plain_store(plain *x, t_random *r, int values, int transposed, size_t padding);
+void plain_store(plain *x, int values, int transposed, size_t padding);
 /* Once its codes have changed: the same, or in the layout that it has. */
-void plain_store_again(plain *x, t_random *r, int values, int transposed, size_t padding);
-void plain_keep_layout(plain *x, t_random *r, size_t padding);
+void plain_store_again(plain *x, int values, int transposed, size_t padding);
+void plain_keep_layout(plain *x, size_t padding);
 void plain_free(plain *x);
 
 /* m, n, k and formats given, everything else at random. */

@@ -32,7 +32,7 @@ static void refill(plain *x, t_random *r, int low, uint32_t width) {
     if (l.sign_mask && i && t_below(r, 4) == 0) x->code[i] = x->code[t_below(r, (uint32_t)i)] ^ l.sign_mask;
     if (l.has_nan && l.nan_code == x->code[i]) x->code[i] = 0; /* there is no -0 */
   }
-  plain_keep_layout(x, r, t_below(r, 3));
+  plain_keep_layout(x, t_below(r, 3));
 }
 
 /* Data about what a model's digits tell apart: products and C of exponents near each other, F apart, at the ends. */
@@ -69,8 +69,8 @@ static void draw_scales(problem *p, t_random *r, hu_format f) {
   p->scaled = 1;
   plain_draw(&p->sa, r, p->m, count, f, (int)t_below(r, DRAW_KINDS));
   plain_draw(&p->sb, r, count, p->n, f, (int)t_below(r, DRAW_KINDS));
-  plain_store(&p->sa, r, (int)t_below(r, 2), (int)t_below(r, 2), t_below(r, 3));
-  plain_store(&p->sb, r, (int)t_below(r, 2), (int)t_below(r, 2), t_below(r, 3));
+  plain_store(&p->sa, (int)t_below(r, 2), (int)t_below(r, 2), t_below(r, 3));
+  plain_store(&p->sb, (int)t_below(r, 2), (int)t_below(r, 2), t_below(r, 3));
   if (!near || count == 0) return;
   refill(&p->sa, r, -2, t_below(r, 12));
   refill(&p->sb, r, -2, t_below(r, 12));
@@ -295,8 +295,8 @@ static void remainders(void **state) {
           t_below(&r, 2) ? one : hu_encode64(f, t_mode(HU_RTZ), power_of_two(-(int)t_below(&r, 24)), 0, NULL);
       for (size_t row = 0; row < k; row++) p.b.code[row * n + column] = row % 2 ? other : one;
     }
-    plain_keep_layout(&p.a, &r, t_below(&r, 3));
-    plain_keep_layout(&p.b, &r, t_below(&r, 3));
+    plain_keep_layout(&p.a, t_below(&r, 3));
+    plain_keep_layout(&p.b, t_below(&r, 3));
     refill(&p.c, &r, t_below(&r, 2) ? -149 : -30, t_below(&r, 40));
     assert_int_equal(hu_accum_parse(&p.accum, t_below(&r, 2) ? "amd.cdna1.f16" : "block(exact,l=3,round=rto)", NULL),
                      HU_OK);

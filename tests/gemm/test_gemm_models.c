@@ -153,7 +153,7 @@ static void beside_the_grid(void **state) {
       if (l.has_nan && p.c.code[e] == l.nan_code) p.c.code[e] = 0;
     }
     plain *all[] = {&p.a, &p.b, &p.c};
-    for (size_t q = 0; q < 3; q++) plain_store_again(all[q], &r, 0, 0, 0);
+    for (size_t q = 0; q < 3; q++) plain_store_again(all[q], 0, 0, 0);
     write_model(model, i / SUMS, name, sums[t_below(&r, SUMS)], modes[t_below(&r, MODES)], &r);
     set_model(&p, model);
     problem_same_at_levels(&p, model, &runs);
@@ -183,7 +183,7 @@ static void long_addends(void **state) {
       if (t_below(&r, 2)) p.c.code[e] |= 0x80000000u;
     }
     plain *all[] = {&p.a, &p.b, &p.c};
-    for (size_t q = 0; q < 3; q++) plain_store_again(all[q], &r, 0, 0, 0);
+    for (size_t q = 0; q < 3; q++) plain_store_again(all[q], 0, 0, 0);
     write_model(model, i, name, name, modes[t_below(&r, 2) ? 0 : t_below(&r, MODES)], &r);
     set_model(&p, model);
     problem_same_at_levels(&p, model, &runs);
@@ -215,7 +215,7 @@ static void zeros(void **state) {
         if (q < 2 && (e % x->columns == 0 || e / x->columns == 0)) x->code[e] = zero;
         if (q == 2) x->code[e] = hu_encode64(fc, t_mode(HU_RNE), zero ? -0.0 : 0.0, 0, NULL);
       }
-      plain_store_again(x, &r, 0, 0, 0);
+      plain_store_again(x, 0, 0, 0);
     }
     if (t_below(&r, 3) == 0) p.has_c = 0;
     write_model(model, i, name, sums[t_below(&r, SUMS)], modes[i / MODELS % MODES], &r);

@@ -112,7 +112,7 @@ static void beside_the_grid(void **state) {
     }
     plain *all[] = {&p.a, &p.b, &p.c};
     for (size_t q = 0; q < 3; q++) {
-      plain_store_again(all[q], &r, 0, 0, 0);
+      plain_store_again(all[q], 0, 0, 0);
     }
     write_model(model, i / SUMS, name, &r);
     set_model(&p, model);

@@ -230,8 +230,8 @@ static void long_sums(void **state) {
         for (size_t j = 0; j < 2; j++)
           p.b.code[2 * k + j] = (k % 5 == 4 ? lb.min_code : xb) | (both && k % 2 ? lb.sign_mask : 0);
       }
-      plain_store_again(&p.a, &r, 0, q & 1, 0);
-      plain_store_again(&p.b, &r, 0, both, 3);
+      plain_store_again(&p.a, 0, q & 1, 0);
+      plain_store_again(&p.b, 0, both, 3);
       if (way & 2 || way >= 4) in_integers(&p);
       check_problem(&p, &r, &in_place);
       elements += 2;
@@ -295,7 +295,7 @@ static void set_code(plain *x, size_t i, double value) {
 }
 
 static void restore(plain *x, t_random *r) {
-  plain_store_again(x, r, (int)t_below(r, 2), (int)t_below(r, 2), t_below(r, 3));
+  plain_store_again(x, (int)t_below(r, 2), (int)t_below(r, 2), t_below(r, 3));
 }
 
 /* A: a row of each kind and a last one that reaches far, so that no binary64 sum is proved exact; B: powers of two, the
@@ -362,11 +362,11 @@ static void zero_signs(void **state) {
       p.a.code[1] = (bits & 4 ? sa : 0) | (t_below(&r, 2) ? one : 0);
       p.b.code[0] = bits & 8 ? sb : 0;
       p.b.code[1] = bits & 16 ? sb : 0;
-      plain_store_again(&p.a, &r, 0, 0, 0);
-      plain_store_again(&p.b, &r, 0, 0, 0);
+      plain_store_again(&p.a, 0, 0, 0);
+      plain_store_again(&p.b, 0, 0, 0);
       if (p.has_c) {
         p.c.code[0] = bits & 32 ? hu_limits_of(fc).sign_mask : 0;
-        plain_store_again(&p.c, &r, 0, 0, 0);
+        plain_store_again(&p.c, 0, 0, 0);
       }
       check_problem(&p, &r, &in_place);
       products++;

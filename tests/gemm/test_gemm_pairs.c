@@ -56,7 +56,7 @@ static void refill(plain *x, t_random *r, int low, uint32_t width) {
     x->code[i] = hu_encode64(x->format, mode, v, 0, NULL) | (t_below(r, 2) ? l.sign_mask : 0);
     if (i && t_below(r, 4) == 0) x->code[i] = x->code[t_below(r, (uint32_t)i)] ^ l.sign_mask;
   }
-  plain_keep_layout(x, r, t_below(r, 3));
+  plain_keep_layout(x, t_below(r, 3));
 }
 
 /* A binary32 number about 2^e, of all digits. */
@@ -66,7 +66,7 @@ static void refill_c(plain *x, t_random *r, int e) {
     x->code[i] = hu_encode64(x->format, t_mode(HU_RTZ), t_below(r, 2) ? v : -v, 0, NULL);
     if (t_below(r, 9) == 0) x->code[i] &= hu_limits_of(x->format).sign_mask;
   }
-  plain_keep_layout(x, r, t_below(r, 3));
+  plain_keep_layout(x, t_below(r, 3));
 }
 
 static void draw(problem *p, t_random *r, const char *model, size_t m, size_t n, size_t k) {
@@ -160,7 +160,7 @@ static void nan_digits(void **state) {
     problem p;
     draw(&p, &r, model, 9, 50, 7);
     plain *x = i / 2 % 2 ? &p.a : &p.b;
-    plain_store_again(x, &r, 1, i / 4 % 2, 0);
+    plain_store_again(x, 1, i / 4 % 2, 0);
     memcpy((uint8_t *)x->stored + 4 * t_below(&r, (uint32_t)(x->rows * x->columns)), &low, 4);
     same(&p, model, UINT32_MAX);
     problem_free(&p);

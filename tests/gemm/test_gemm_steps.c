@@ -118,9 +118,9 @@ static void near_ties(void **state) {
       double far = power_of_two(-digits) * (double)t_below(&r, 1u << digits);
       plain_set(&p.c, e, power_of_two(base) * (1 + (t_below(&r, 3) ? far : 0)));
     }
-    plain_store_again(&p.a, &r, 0, 0, 0);
-    plain_store_again(&p.b, &r, 0, 0, 0);
-    plain_store_again(&p.c, &r, 0, 0, 0);
+    plain_store_again(&p.a, 0, 0, 0);
+    plain_store_again(&p.b, 0, 0, 0);
+    plain_store_again(&p.c, 0, 0, 0);
     write_model(model, i / FORMATS, name, formats[t_below(&r, FORMATS)], &r);
     set_model(&p, model);
     problem_same_at_levels(&p, model, &runs);
@@ -148,7 +148,7 @@ static void near_top(void **state) {
     plain_refill(&p.b, &r, e - e / 2, t_below(&r, 2));
     if (p.has_c) {
       for (size_t q = 0; q < p.m * p.n; q++) p.c.code[q] = hu_limits_of(f).max_code - t_below(&r, 3);
-      plain_store_again(&p.c, &r, 0, 0, 0);
+      plain_store_again(&p.c, 0, 0, 0);
     }
     write_model(model, i / FORMATS, name, formats[i % FORMATS], &r);
     set_model(&p, model);
@@ -181,7 +181,7 @@ static void zeros(void **state) {
         if (q < 2 && (e % x->columns == 0 || e / x->columns == 0)) x->code[e] = zero;
         if (q == 2) x->code[e] = hu_encode64(fc, t_mode(HU_RNE), zero ? -0.0 : 0.0, 0, NULL);
       }
-      plain_store_again(x, &r, 0, 0, 0);
+      plain_store_again(x, 0, 0, 0);
     }
     if (t_below(&r, 3) == 0) p.has_c = 0;
     write_model(model, i / FORMATS, name, formats[t_below(&r, FORMATS)], &r);
