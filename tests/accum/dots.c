@@ -79,6 +79,13 @@ static hu_vector pack(uint64_t *room, const uint64_t *x, size_t n, hu_element e)
 
 static struct { uint64_t a[2 * DOT_TERMS], b[2 * DOT_TERMS], c[2], sa[2 * DOT_SCALES], sb[2 * DOT_SCALES]; } room;
 
+/* Scales as units take them: bytes, of whose unsigned formats the upper bit is not looked at. */
+static hu_vector pack_scales(uint64_t *z, const uint64_t *x, size_t n, hu_element e) {
+  uint64_t code[DOT_SCALES], mask = ((uint64_t)1 << hu_element_width(e)) - 1;
+  for (size_t k = 0; k < n; k++) code[k] = x[k] & mask;
+  return pack(z, code, n, e);
+}
+
 /* The operands of x, in `room`. */
 static hu_dot_operands operands_of(const dot *x) {
   hu_element scale;
@@ -89,8 +96,8 @@ static hu_dot_operands operands_of(const dot *x) {
   in.a = pack(room.a, x->at, x->n, x->a);
   in.b = pack(room.b, x->bt, x->n, x->b);
   if (x->has_c) in.c = pack(room.c, &x->ct, 1, x->c);
-  if (x->scales) in.sa = pack(room.sa, x->sa, x->scales, scale);
-  if (x->scales) in.sb = pack(room.sb, x->sb, x->scales, scale);
+  if (x->scales) in.sa = pack_scales(room.sa, x->sa, x->scales, scale);
+  if (x->scales) in.sb = pack_scales(room.sb, x->sb, x->scales, scale);
   return in;
 }
 

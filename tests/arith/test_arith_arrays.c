@@ -31,7 +31,7 @@ static hu_format any_format(t_random *r) {
 
 /* Operands: any code; mostly ordinary ones, so that the lanes have work; values near those of the result's format. */
 static uint32_t draw_code(t_random *r, hu_format f, hu_format fz, unsigned how) {
-  if (how == 0) return t_next32(r);
+  if (how == 0) return t_random_code(r, f);
   if (how == 1) return hu_encode64(f, t_mode(HU_RTZ), t_random_operand(r, fz), 0, NULL);
   double v = (t_below(r, 2) ? 1 : -1) * (1 + t_below(r, 1u << 20) * 0x1p-20) * (double)(1u << t_below(r, 4));
   return hu_encode64(f, t_mode(HU_RNE), v, 0, NULL);

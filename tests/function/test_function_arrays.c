@@ -28,7 +28,7 @@ static hu_format any_format(t_random *r) {
 }
 
 static uint32_t draw_code(t_random *r, hu_format f) {
-  if (t_below(r, 3) == 0) return t_next32(r);
+  if (t_below(r, 3) == 0) return t_random_code(r, f);
   double v = (1 + t_below(r, 1u << 20) * 0x1p-20) * (double)(1u << t_below(r, 10)) * 0x1p-6;
   return hu_encode64(f, t_mode(HU_RNE), t_below(r, 2) ? -v : v, 0, NULL);
 }

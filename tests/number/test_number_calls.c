@@ -290,6 +290,12 @@ static const void *start(const void *room, size_t size, ptrdiff_t inc, size_t n)
   return (const uint8_t *)room + (inc < 0 ? (size_t)-inc * (n - 1) * size : 0);
 }
 
+/* Any code of n, in storage. */
+static uint32_t any_code(t_random *r, hu_number n) {
+  uint32_t width = hu_number_limits_of(n).width;
+  return n.kind == HU_NUMBER_FIXED && n.sign ? t_random_integer(r, width) : t_next32(r) >> (32 - width);
+}
+
 static size_t bytes_of(hu_number n) { return hu_number_limits_of(n).storage / 8; }
 
 /* All nine ways; `way` chooses. */
@@ -313,6 +319,7 @@ static void one_call(t_random *r, const call *c, unsigned way) {
     }
   }
   t_fill_pattern(room_z, sizeof room_z);
+  for (size_t i = 0; way >= 4 && i < sizeof room_x / sx; i++) t_put(room_x, sx, (ptrdiff_t)i, any_code(r, c->from));
   const void *x = start(room_x, sx, c->incx, c->count);
   void *z = (void *)(uintptr_t)start(room_z, sz, c->incz, c->count);
   hu_status s = HU_E_SHAPE;

@@ -121,7 +121,11 @@ static void from_codes(t_random *r, hu_number f, hu_number g, hu_mode mode) {
   ptrdiff_t apart = 32 / (ptrdiff_t)hu_number_limits_of(g).storage;
   hu_exec core = {1, 7, {9, 9}};
   hu_events e[2] = {{0}, {0}};
-  for (size_t i = 0; i < n; i++) words[i] = i % 7 ? t_next32(r) : (uint32_t)i;
+  for (size_t i = 0; i < n; i++) {
+    uint32_t width = hu_number_limits_of(f).width, code = t_next32(r) >> (32 - width);
+    if (f.kind == HU_NUMBER_FIXED && f.sign) code = t_random_integer(r, width);
+    t_put(words, size, (ptrdiff_t)i, code);
+  }
   size_t skip = t_below(r, 3);
   const void *x = (const uint8_t *)words + skip * size;
   memset(codes_want, 0, n * 4);

@@ -37,7 +37,11 @@ static void draw_operand(operand *z, t_random *r) {
   z->array.stride = strides[t_below(r, 4)];
   z->array.x = z->bytes;
   z->size = size_of(z->array.format);
-  for (size_t i = 0; i < sizeof z->bytes; i++) z->bytes[i] = (uint8_t)t_next32(r);
+  uint32_t mask = ((uint32_t)1 << hu_limits_of(z->array.format).width) - 1;
+  for (size_t i = 0; i < sizeof z->bytes; i++) {
+    uint32_t bits = z->size == 1 ? mask : i % 2 ? mask >> 8 : mask & 0xFF; /* the low byte first */
+    z->bytes[i] = (uint8_t)(t_next32(r) & bits);
+  }
 }
 
 static uint32_t code_of(const operand *x, size_t i) {

@@ -112,19 +112,24 @@ static const char *check_quantize(const model *m, const places *p) {
 
 static uint32_t width_mask(hu_format f) { return (uint32_t)(((uint64_t)1 << hu_limits_of(f).width) - 1); }
 
-/* Any codes and scales, and any t that is not negative, infinities and NaN among them. */
+/* Any codes and scales, with anything between the rows, and any t that is not negative, infinities and NaN among them. */
 static void draw_codes(t_random *r, model *m, const places *p, const hu_scaled_sizes *n, const hu_scaled *z) {
-  uint32_t element = width_mask(m->scaling.element), scale = width_mask(m->scaling.scale);
+  uint32_t width = hu_limits_of(m->scaling.element).width, scale = width_mask(m->scaling.scale);
+  int twos = m->scaling.coding == HU_CODING_TWOS;
   for (size_t i = 0; i < used; i++) {
     room_codes[i] = t_next32(r);
     room_scales[i] = t_below(r, 8) ? t_next32(r) : 0x7F800000u >> t_below(r, 25);
   }
   for (size_t i = 0; i < m->rows * m->cols; i++) {
-    m->codes[i] = t_get(room_codes, n->code_bytes, (ptrdiff_t)(i / m->cols * p->ld + i % m->cols)) & element;
+    ptrdiff_t at = (ptrdiff_t)(i / m->cols * p->ld + i % m->cols);
+    uint32_t code = twos ? t_random_integer(r, width) : t_random_code(r, m->scaling.element);
+    t_put(room_codes, n->code_bytes, at, code);
+    m->codes[i] = code & (uint32_t)(((uint64_t)1 << width) - 1);
   }
   for (size_t i = 0; i < n->block_rows * n->block_cols; i++) {
-    size_t at = i / n->block_cols * p->lds + i % n->block_cols;
-    m->scales[i] = t_get(room_scales, n->scale_bytes, (ptrdiff_t)at) & scale;
+    ptrdiff_t at = (ptrdiff_t)(i / n->block_cols * p->lds + i % n->block_cols);
+    m->scales[i] = t_get(room_scales, n->scale_bytes, at) & scale;
+    t_put(room_scales, n->scale_bytes, at, m->scales[i]);
   }
   if (!z->tensor) return;
   m->tensor = t_float(t_below(r, 4) ? t_next32(r) >> 1 : 0x7F800000u + t_below(r, 2));

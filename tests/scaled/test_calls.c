@@ -201,6 +201,10 @@ static void test_packing(void **state) {
     size_t rows = 1 + t_below(&r, 6), cols = 1 + t_below(&r, 40), ld = cols + t_below(&r, 3);
     hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, &d);
     for (size_t k = 0; k < sizeof codes; k++) codes[k] = (uint8_t)t_next32(&r);
+    for (size_t k = 0; k < rows * cols && width <= 8; k++) {
+      uint32_t code = d.coding == HU_CODING_TWOS ? t_random_integer(&r, width) : t_random_code(&r, d.element);
+      codes[k / cols * ld + k % cols] = (uint8_t)code;
+    }
     if (width > 8) {
       assert_int_equal(hu_scaled_pack(rows, cols, packed, codes, ld, &d), HU_E_SHAPE);
       continue;

@@ -53,11 +53,13 @@ static void encode(matrix *x, t_random *r) {
 }
 
 static void scramble(matrix *x, t_random *r, const hu_scaled_sizes *s, int kind) {
-  uint32_t mask = (uint32_t)((UINT64_C(1) << hu_limits_of(x->scaling.element).width) - 1), events;
+  uint32_t width = hu_limits_of(x->scaling.element).width, events;
+  int twos = x->scaling.coding == HU_CODING_TWOS && kind != DRAW_NEAR;
   uint32_t scale_mask = (uint32_t)((UINT64_C(1) << hu_limits_of(x->scaling.scale).width) - 1);
   for (size_t i = 0; i < x->stored_rows * x->stored_cols; i++) {
     size_t at = i / x->stored_cols * x->ld + i % x->stored_cols;
-    t_put(x->codes, s->code_bytes, (ptrdiff_t)at, t_next32(r) & (kind == DRAW_NEAR ? mask : UINT32_MAX));
+    uint32_t code = twos ? t_random_integer(r, width) : t_random_code(r, x->scaling.element);
+    t_put(x->codes, s->code_bytes, (ptrdiff_t)at, code);
   }
   for (size_t i = 0; i < s->block_rows * s->block_cols; i++) {
     size_t at = i / s->block_cols * x->lds + i % s->block_cols;

@@ -165,6 +165,13 @@ hu_format t_random_descriptor(t_random *r) {
   return f;
 }
 
+uint32_t t_random_code(t_random *r, hu_format f) { return t_next32(r) >> (32 - hu_limits_of(f).width); }
+
+uint32_t t_random_integer(t_random *r, unsigned width) {
+  uint32_t code = t_next32(r) >> (32 - width), above = width < 32 ? ~(uint32_t)0 << width : 0;
+  return code >> (width - 1) && t_below(r, 2) ? code | above : code;
+}
+
 const char *t_format_text(char text[T_FORMAT_TEXT], hu_format f) {
   char valid[HU_FORMAT_TEXT_MAX] = "no format";
   if (hu_format_check(f, NULL) == HU_OK) (void)hu_format_text(valid, sizeof valid, f);

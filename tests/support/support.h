@@ -89,6 +89,9 @@ const char *t_mode_text(char text[T_MODE_TEXT], hu_mode mode);
  * t_format_text: all axes as numbers, for messages about any descriptor; the fp(...) text as well if it is valid. */
 hu_format t_random_format(t_random *r, unsigned min_width, unsigned max_width);
 hu_format t_random_descriptor(t_random *r);
+/* Any code of f; and of an integer of `width` bits, below its sign bit's repetition in all bits above, or nothing. */
+uint32_t t_random_code(t_random *r, hu_format f);
+uint32_t t_random_integer(t_random *r, unsigned width);
 #define T_FORMAT_TEXT 256
 const char *t_format_text(char text[T_FORMAT_TEXT], hu_format f);
 /* Index of the next catalogue entry at or after `i` with at most `max_width` bits; hu_format_count() if none:
