@@ -237,6 +237,12 @@ int hu_dpi_limits(void *format, unsigned int *max, unsigned int *min_normal, uns
 
 /* ---- one value ---- */
 
+/* Is this a code of the format? */
+static int is_code(const handle *f, unsigned int x) {
+  unsigned width = hu_limits_of(f->format).width;
+  return width >= 32 || x >> width == 0;
+}
+
 int hu_dpi_encode(void *fz, void *mode, double x, unsigned int random, unsigned int *z, unsigned int *events) {
   const handle *f = of_kind(fz, FORMAT), *m = of_kind(mode, MODE);
   *z = *events = 0;
@@ -249,6 +255,7 @@ int hu_dpi_decode(void *fx, unsigned int x, double *z) {
   const handle *f = of_kind(fx, FORMAT);
   *z = 0;
   if (!f) return HU_E_NULL;
+  if (!is_code(f, x)) return HU_E_CODE;
   *z = hu_decode64(f->format, x);
   return HU_OK;
 }
@@ -262,6 +269,7 @@ static int one(one_call *call, const void *fz, const void *mode, const void *fx,
   const handle *f = of_kind(fz, FORMAT), *m = of_kind(mode, MODE), *g = of_kind(fx, FORMAT);
   *z = *events = 0;
   if (!f || !m || !g) return HU_E_NULL;
+  if (!is_code(g, x)) return HU_E_CODE;
   *z = call(f->format, m->mode, g->format, x, random, events);
   return HU_OK;
 }
@@ -271,6 +279,7 @@ static int two(two_call *call, const void *fz, const void *mode, const void *fa,
   const handle *f = of_kind(fz, FORMAT), *m = of_kind(mode, MODE), *p = of_kind(fa, FORMAT), *q = of_kind(fb, FORMAT);
   *z = *events = 0;
   if (!f || !m || !p || !q) return HU_E_NULL;
+  if (!is_code(p, a) || !is_code(q, b)) return HU_E_CODE;
   *z = call(f->format, m->mode, p->format, a, q->format, b, random, events);
   return HU_OK;
 }
@@ -317,6 +326,7 @@ int hu_dpi_round_to_integral(void *fx, void *mode, unsigned int x, unsigned int 
   const handle *f = of_kind(fx, FORMAT), *m = of_kind(mode, MODE);
   *z = *events = 0;
   if (!f || !m) return HU_E_NULL;
+  if (!is_code(f, x)) return HU_E_CODE;
   *z = hu_round_to_integral(f->format, m->mode, x, random, events);
   return HU_OK;
 }
@@ -327,6 +337,7 @@ int hu_dpi_fma(void *fz, void *mode, void *fa, unsigned int a, void *fb, unsigne
                *r = of_kind(fc, FORMAT);
   *z = *events = 0;
   if (!f || !m || !p || !q || !r) return HU_E_NULL;
+  if (!is_code(p, a) || !is_code(q, b) || !is_code(r, c)) return HU_E_CODE;
   *z = hu_fma(f->format, m->mode, p->format, a, q->format, b, r->format, c, random, events);
   return HU_OK;
 }
@@ -335,6 +346,7 @@ int hu_dpi_compare(void *fa, unsigned int a, void *fb, unsigned int b, int *orde
   const handle *p = of_kind(fa, FORMAT), *q = of_kind(fb, FORMAT);
   *order = HU_EQUAL;
   if (!p || !q) return HU_E_NULL;
+  if (!is_code(p, a) || !is_code(q, b)) return HU_E_CODE;
   *order = hu_compare(p->format, a, q->format, b);
   return HU_OK;
 }
@@ -345,6 +357,7 @@ int hu_dpi_compare(void *fa, unsigned int a, void *fb, unsigned int b, int *orde
     const handle *f = of_kind(fx, FORMAT);               \
     *z = 0;                                              \
     if (!f) return HU_E_NULL;                            \
+    if (!is_code(f, x)) return HU_E_CODE;                \
     *z = hu_##name(f->format, x);                        \
     return HU_OK;                                        \
   }
@@ -358,6 +371,7 @@ int hu_dpi_to_integer(void *mode, int width, int is_signed, int invalid, int exa
   const handle *m = of_kind(mode, MODE), *f = of_kind(fx, FORMAT);
   *z = *events = 0;
   if (!m || !f) return HU_E_NULL;
+  if (!is_code(f, x)) return HU_E_CODE;
   if (width < 1 || width > 64 || is_signed < 0 || is_signed > 1) return HU_E_SHAPE;
   if (invalid < HU_INTEGER_RISCV || invalid > HU_INTEGER_X86 || exact < 0 || exact > 1) return HU_E_SHAPE;
   hu_integer t;
@@ -415,6 +429,14 @@ static int array_get(svOpenArrayHandle array, size_t k, unsigned width, uint64_t
   return 1;
 }
 
+/* Is x such an element? Above the bits of a signed integer there may be copies of its sign, as longint has them. */
+static int is_element(hu_element e, uint64_t x) {
+  unsigned width = hu_element_width(e);
+  int is_signed = e.kind == HU_ELEMENT_S4 || e.kind == HU_ELEMENT_S8 || e.kind == HU_ELEMENT_S32;
+  if (width >= 64 || x >> width == 0) return 1;
+  return is_signed && x >> (width - 1) == UINT64_MAX >> (width - 1);
+}
+
 /* An element as hu_dot stores it: of 1, 2, 4 or 8 bytes. */
 static void put(void *z, size_t k, size_t size, uint64_t x) {
   const uint8_t x1 = (uint8_t)x;
@@ -455,6 +477,7 @@ static hu_status read_row(row *r, const source *s) {
       x = bus_get(s->bus, k * width, width);
     else if (!array_get(s->array, k, 64, &x))
       return HU_E_SHAPE;
+    if (!is_element(r->element, x)) return HU_E_CODE;
     put(r->data, k, size, x);
   }
   return HU_OK;
@@ -501,6 +524,7 @@ static hu_status prepare(dot_call *t, size_t n, const source *s, unsigned long l
     t->rows[i].count = i < SA ? n : scales;
     status = read_row(&t->rows[i], &s[i]);
   }
+  if (status == HU_OK && !is_element(m->c, c)) status = HU_E_CODE;
   put(&t->c, 0, hu_element_size(m->c), c);
   t->x.a = vector_of(t->rows[A].data, m->a);
   t->x.b = vector_of(t->rows[B].data, m->b);

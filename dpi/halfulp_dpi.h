@@ -4,7 +4,8 @@
  * Descriptions (a format, a mode, a model) are parsed once into a handle, which is never changed afterwards: any number
  * of threads may use it. There is no other state. A handle is released by hu_dpi_free. Calls that return a hu_status
  * (0: all is well) set their outputs in any case, to 0 on an error; a NULL handle or one of another kind is HU_E_NULL.
- * Codes, events and R are those of halfulp/scalar.h, arith.h and accum.h.
+ * Codes, events and R are those of halfulp/scalar.h, arith.h and accum.h; a code with bits above its format's width is
+ * HU_E_CODE here, in an array also one above its element's, though signed integers may repeat their sign there.
  *
  * The types are those that IEEE 1800-2017 Annex H has for the arguments: longint unsigned is unsigned long long,
  * chandle void *, string const char *. Compiles as C11 and as C++17. */

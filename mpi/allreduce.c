@@ -21,6 +21,7 @@ static hu_status check_own(const mpi_call *c, void *z) {
   for (size_t k = 0; k < c->own && s == HU_OK; k++) {
     hu_strided ax = {c->x[k], r->size, 1};
     s = hu_check_pair(r->n, &az, &ax);
+    if (s == HU_OK) s = hu_codes_check_n(r->n, c->x[k], 1, r->format, c->exec, NULL);
   }
   return s;
 }

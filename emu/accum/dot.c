@@ -218,7 +218,7 @@ static hu_status check_codes(size_t count, size_t n, const hu_vector *v, uint32_
                     hu_element_size(v->element),
                     hu_element_width(v->element),
                     v->element.kind == HU_ELEMENT_S4};
-  return hu_codes_check(&x, threads);
+  return hu_code_area_check(&x, threads);
 }
 
 hu_status hu_dot_plan_read(hu_dot_plan *t, size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,

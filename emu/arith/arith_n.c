@@ -53,7 +53,7 @@ hu_status hu_arith_operate(const hu_arith_call *c, const hu_exec *exec, hu_event
   if (hu_mode_check(c->mode) != HU_OK) return HU_E_MODE;
   hu_status s = check_arrays(c);
   for (int k = 0; k < c->operands && s == HU_OK; k++)
-    s = hu_codes_check_n(c->n, c->x[k].data, c->x[k].stride, c->x[k].format, hu_exec_threads(exec));
+    s = hu_code_array_check(c->n, c->x[k].data, c->x[k].stride, c->x[k].format, hu_exec_threads(exec));
   if (s == HU_OK && c->n) hu_arith_run(c, exec, events);
   return s;
 }

@@ -11,7 +11,7 @@ static hu_status check_ends(size_t n, const void *z, hu_ends ez, const void *x, 
   hu_strided az = {z, ez.size, ez.stride}, ax = {x, ex.size, ex.stride};
   hu_status s = hu_check_pair(n, &az, &ax);
   if (s != HU_OK || ex.kind != HU_ENDS_CODES) return s;
-  return hu_codes_check_n(n, x, ex.stride, ex.format, hu_exec_threads(exec));
+  return hu_code_array_check(n, x, ex.stride, ex.format, hu_exec_threads(exec));
 }
 
 static hu_ends values32(hu_format f, ptrdiff_t stride) {
@@ -78,6 +78,20 @@ hu_status hu_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrd
   if (s != HU_OK) return s;
   s = check_ends(n, z, values64(f, incz), x, codes(f, incx), exec);
   if (s == HU_OK && n) hu_array_decode(n, z, values64(f, incz), x, codes(f, incx), exec);
+  return s;
+}
+
+hu_status hu_codes_check_n(size_t n, const void *x, ptrdiff_t incx, hu_format f, const hu_exec *exec, size_t *first) {
+  hu_status s = hu_format_check(f, NULL);
+  hu_covered covered;
+  if (s != HU_OK || n == 0) return s;
+  size_t size = hu_code_bytes(f), i = 0;
+  hu_strided ax = {x, size, incx};
+  s = hu_cover(&covered, n, &ax);
+  if (s == HU_OK) s = hu_code_array_check(n, x, incx, f, hu_exec_threads(exec));
+  if (s != HU_E_CODE || !first) return s;
+  while (hu_code_check(hu_load_code((const uint8_t *)x + (ptrdiff_t)i * incx * (ptrdiff_t)size, size), f) == HU_OK) i++;
+  *first = i;
   return s;
 }
 

@@ -49,7 +49,7 @@ void hu_pack_run(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
 hu_status hu_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
   hu_code_area codes = {x, 1, n, 0, 1, 1, width, 0};
   hu_status s = check(n, z, hu_pack_size(n, width), x, n, width);
-  if (s == HU_OK) s = hu_codes_check(&codes, 1);
+  if (s == HU_OK) s = hu_code_area_check(&codes, 1);
   if (s == HU_OK && n) hu_pack_run(n, z, x, width);
   return s;
 }

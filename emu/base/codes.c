@@ -108,7 +108,7 @@ static hu_code_area in_order(hu_code_area x) {
   return x;
 }
 
-hu_status hu_codes_check(const hu_code_area *x, uint32_t threads) {
+hu_status hu_code_area_check(const hu_code_area *x, uint32_t threads) {
   look t;
   if (!x->rows || !x->cols || x->width >= 8 * x->size) return HU_OK;
   t.x = in_order(*x);

@@ -19,7 +19,7 @@ typedef struct hu_code_area {
 } hu_code_area;
 
 /* HU_OK; HU_E_CODE: one has a bit above its width. Where the width fills the storage nothing is read. */
-hu_status hu_codes_check(const hu_code_area *x, uint32_t threads);
+hu_status hu_code_area_check(const hu_code_area *x, uint32_t threads);
 
 /* The same for one code of f, given by value. */
 static inline hu_status hu_code_check(uint32_t code, hu_format f) {
@@ -28,16 +28,16 @@ static inline hu_status hu_code_check(uint32_t code, hu_format f) {
 }
 
 /* The same for n codes of f, `stride` apart. */
-static inline hu_status hu_codes_check_n(size_t n, const void *x, ptrdiff_t stride, hu_format f, uint32_t threads) {
+static inline hu_status hu_code_array_check(size_t n, const void *x, ptrdiff_t stride, hu_format f, uint32_t threads) {
   hu_code_area all = {x, 1, n, 0, stride, hu_code_bytes(f), (uint32_t)f.sign + f.e + f.m, 0};
-  return hu_codes_check(&all, threads);
+  return hu_code_area_check(&all, threads);
 }
 
 /* The same for rows of codes of f, `ld` apart. */
-static inline hu_status hu_codes_check_rows(size_t rows, size_t cols, const void *x, size_t ld, hu_format f,
-                                            uint32_t threads) {
+static inline hu_status hu_code_rows_check(size_t rows, size_t cols, const void *x, size_t ld, hu_format f,
+                                           uint32_t threads) {
   hu_code_area all = {x, rows, cols, (ptrdiff_t)ld, 1, hu_code_bytes(f), (uint32_t)f.sign + f.e + f.m, 0};
-  return hu_codes_check(&all, threads);
+  return hu_code_area_check(&all, threads);
 }
 
 #endif

@@ -280,7 +280,7 @@ static hu_status check_places(size_t ranks, size_t n, void *z, hu_format f, cons
 
 static hu_status check_codes(size_t ranks, size_t n, hu_format f, const void *const *x, const hu_exec *exec) {
   hu_status s = HU_OK;
-  for (size_t r = 0; n && r < ranks && s == HU_OK; r++) s = hu_codes_check_n(n, x[r], 1, f, hu_exec_threads(exec));
+  for (size_t r = 0; n && r < ranks && s == HU_OK; r++) s = hu_code_array_check(n, x[r], 1, f, hu_exec_threads(exec));
   return s;
 }
 

@@ -43,7 +43,7 @@ static hu_status check_elements(const hu_gemm_call *g) {
     if (x->values) {
       s = on_grid(x, g->threads) ? HU_OK : HU_E_GRID;
     } else {
-      s = hu_codes_check_rows(hu_gemm_stored_rows(x), hu_gemm_stored_cols(x), x->data, x->ld, x->format, g->threads);
+      s = hu_code_rows_check(hu_gemm_stored_rows(x), hu_gemm_stored_cols(x), x->data, x->ld, x->format, g->threads);
     }
   }
   return s;

@@ -229,7 +229,7 @@ static end end_of(int kind, const hu_number_spec *s, ptrdiff_t stride) {
 static hu_status check_codes(const conversion *c, const hu_exec *exec) {
   int is_signed = c->from.kind == HU_NUMBER_FIXED && c->from.sign;
   hu_code_area x = {c->x, 1, c->n, 0, c->ex.stride, c->ex.size, (uint32_t)c->source.width, is_signed};
-  return c->ex.kind == CODES ? hu_codes_check(&x, hu_exec_threads(exec)) : HU_OK;
+  return c->ex.kind == CODES ? hu_code_area_check(&x, hu_exec_threads(exec)) : HU_OK;
 }
 
 /* Ends are set and specs unfolded. */

@@ -62,7 +62,7 @@ hu_status hu_p3109_compute_n(int op, size_t n, void *z, hu_format fz, hu_p3109_p
   array_call c = {.op = op, .operation = hu_p3109_at(op), .fz = fz, .projection = projection, .in = in, .z = z, .n = n};
   hu_status s = check(&c);
   for (unsigned k = 0; k < c.operation.operands && s == HU_OK; k++)
-    s = hu_codes_check_n(n, in[k].x, in[k].stride, in[k].format, hu_exec_threads(exec));
+    s = hu_code_array_check(n, in[k].x, in[k].stride, in[k].format, hu_exec_threads(exec));
   if (s != HU_OK || n == 0) return s;
   for (unsigned k = 0; k < c.operation.operands; k++) {
     c.f[k] = in[k].format;

@@ -35,7 +35,7 @@ static hu_status check_codes(size_t count, const hu_p3109_block *in, unsigned bl
   hu_status s = HU_OK;
   for (unsigned k = 0; k < blocks && s == HU_OK; k++) {
     s = hu_code_check(in[k].scale, in[k].scale_format);
-    if (s == HU_OK) s = hu_codes_check_n(count, in[k].x, 1, in[k].format, 1);
+    if (s == HU_OK) s = hu_code_array_check(count, in[k].x, 1, in[k].format, 1);
   }
   return s;
 }
@@ -152,7 +152,7 @@ hu_status hu_p3109_to_block(size_t count, void *z, hu_format scale_format, uint3
                             hu_p3109_projection projection, const void *x, hu_format fx, hu_stream stream) {
   hu_status wrong = check_conversion(count, z, x, scale_format, fz, fx, projection);
   if (wrong == HU_OK) wrong = hu_code_check(scale, scale_format);
-  if (wrong == HU_OK) wrong = hu_codes_check_n(count, x, 1, fx, 1);
+  if (wrong == HU_OK) wrong = hu_code_array_check(count, x, 1, fx, 1);
   if (wrong != HU_OK) return wrong;
   codes from = codes_of(fx, x);
   results to = results_of(fz, projection, z, stream);
@@ -168,7 +168,7 @@ hu_status hu_p3109_to_block_max(size_t count, void *z, uint32_t *scale, hu_forma
   if (!scale) return HU_E_NULL;
   if (wrong != HU_OK) return wrong;
   if (hu_p3109_projection_check(scale_projection) != HU_OK) return HU_E_MODE;
-  if (hu_codes_check_n(count, x, 1, fx, 1) != HU_OK) return HU_E_CODE;
+  if (hu_code_array_check(count, x, 1, fx, 1) != HU_OK) return HU_E_CODE;
   codes from = codes_of(fx, x);
   results to = results_of(fz, projection, z, stream);
   hu_p3109_target of_scale = hu_p3109_target_of(scale_format, scale_projection);

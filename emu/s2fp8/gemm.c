@@ -105,8 +105,8 @@ static hu_status make_source(source *z, hu_covered *covered, const hu_s2fp8_oper
 }
 
 static hu_status check_codes(const hu_s2fp8_operand *x, size_t rows, size_t cols, uint32_t threads) {
-  return hu_codes_check_rows(x->transposed ? cols : rows, x->transposed ? rows : cols, x->codes, x->ld,
-                             x->kind->element, threads);
+  return hu_code_rows_check(x->transposed ? cols : rows, x->transposed ? rows : cols, x->codes, x->ld, x->kind->element,
+                            threads);
 }
 
 static void list_values(source *z) {

@@ -153,7 +153,7 @@ hu_status hu_s2fp8_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, p
                             const hu_s2fp8_scale *scale, const hu_exec *exec) {
   hu_status s = check_made(kind, scale, nearest);
   if (s == HU_OK) s = check_arrays(n, z, sizeof *z, incz, x, code_size(kind), incx);
-  if (s == HU_OK) s = hu_codes_check_n(n, x, incx, kind->element, hu_exec_threads(exec));
+  if (s == HU_OK) s = hu_code_array_check(n, x, incx, kind->element, hu_exec_threads(exec));
   if (s != HU_OK || n == 0) return s;
   hu_s2 map = hu_s2_of(kind, scale->mu, scale->m, nearest);
   hu_s2_undo(n, z, incz, x, incx, code_size(kind), &map, exec);

@@ -199,7 +199,7 @@ hu_status hu_hif4_encode(size_t rows, size_t cols, uint8_t *codes, size_t ldc, u
 hu_status hu_hif4_decode(size_t rows, size_t cols, float *z, size_t ldz, const uint8_t *codes, size_t ldc,
                          const uint8_t *scales, size_t lds) {
   hu_status s = check_places(rows, cols, codes, ldc, scales, lds, z, ldz);
-  if (s == HU_OK) s = hu_codes_check_rows(rows, cols, codes, ldc, hu_float4_e1m2(), 1);
+  if (s == HU_OK) s = hu_code_rows_check(rows, cols, codes, ldc, hu_float4_e1m2(), 1);
   for (size_t i = 0; i < rows && s == HU_OK; i++) {
     for (size_t j = 0; j < cols; j++) {
       const uint8_t *scale = scales + HU_HIF4_SCALE * (i * lds + j / HU_HIF4_BLOCK);

@@ -169,10 +169,10 @@ static hu_code_area elements_of(size_t rows, size_t cols, const void *codes, siz
 
 hu_status hu_scaled_codes_check(size_t rows, size_t cols, const hu_scaled *x, const hu_scaling *d, uint32_t threads) {
   hu_code_area elements = elements_of(rows, cols, x->codes, x->ld, d);
-  hu_status s = hu_codes_check(&elements, threads);
+  hu_status s = hu_code_area_check(&elements, threads);
   if (s != HU_OK || rows == 0 || cols == 0) return s;
-  return hu_codes_check_rows(hu_blocks_along(rows, d->rows), hu_blocks_along(cols, d->cols), x->scales, x->lds,
-                             d->scale, threads);
+  return hu_code_rows_check(hu_blocks_along(rows, d->rows), hu_blocks_along(cols, d->cols), x->scales, x->lds, d->scale,
+                            threads);
 }
 
 void hu_scaled_decode_run(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x, const hu_scaling *scaling,
@@ -220,7 +220,7 @@ hu_status hu_scaled_pack(size_t rows, size_t cols, uint8_t *z, const uint8_t *x,
   hu_status s = hu_scaled_pack_check(&n, rows, cols, x, ld, z, scaling);
   if (s != HU_OK || rows == 0 || cols == 0) return s;
   hu_code_area codes = elements_of(rows, cols, x, ld, scaling);
-  s = hu_codes_check(&codes, 1);
+  s = hu_code_area_check(&codes, 1);
   if (s != HU_OK) return s;
   memset(z, 0, n.packed);
   for (size_t i = 0; i < rows; i++) hu_pack_run(cols, z + i * n.packed_row, x + i * ld, codes.width);

@@ -89,7 +89,7 @@ static hu_status check_codes(const hu_scaled_view *v, const hu_exec *exec) {
   if (v->rows == 0 || v->cols == 0) return HU_OK;
   if (v->from.scaling) return hu_scaled_codes_check(v->rows, v->cols, &v->from.scaled, v->from.scaling, threads);
   if (x->storage != HU_STORAGE_CODES) return HU_OK;
-  return hu_codes_check_rows(v->rows, v->cols, x->data, x->ld, x->format, threads);
+  return hu_code_rows_check(v->rows, v->cols, x->data, x->ld, x->format, threads);
 }
 
 static hu_status check_grids(const hu_scaled_plan *t, const hu_exec *exec) {

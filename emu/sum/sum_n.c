@@ -142,7 +142,7 @@ static operand operand_of(const hu_sum_codes *x) {
 static hu_status check_codes(size_t n, const hu_sum_codes *x, int operands, const hu_exec *exec) {
   hu_status s = HU_OK;
   for (int k = 0; k < operands && s == HU_OK; k++)
-    s = hu_codes_check_n(n, x[k].data, x[k].stride, x[k].format, hu_exec_threads(exec));
+    s = hu_code_array_check(n, x[k].data, x[k].stride, x[k].format, hu_exec_threads(exec));
   return s;
 }
 

@@ -86,6 +86,12 @@ HU_API HU_MUST_CHECK hu_status hu_convert_n(size_t n, void *z, ptrdiff_t incz, h
                                             ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
                                             hu_events *events);
 
+/* HU_OK if no code of x has bits above the width of f, else HU_E_CODE, and *first, if not NULL, becomes the number of
+ * the first one that has. All calls that read codes ask this; a caller asks for a message that names the code, or before
+ * a call on a device (device.h). */
+HU_API HU_MUST_CHECK hu_status hu_codes_check_n(size_t n, const void *x, ptrdiff_t incx, hu_format f,
+                                                const hu_exec *exec, size_t *first);
+
 /* Dense packing of codes of `width` bits (1..8): code i occupies bits i*width .. i*width + width - 1 of the output seen
  * as one little-endian bit string (two 4-bit codes a byte, the first in the low half; four 6-bit codes in three bytes).
  * hu_pack_size gives the bytes, ceil(n * width / 8), or SIZE_MAX if that overflows; spare bits of the last byte are 0.
