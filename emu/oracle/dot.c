@@ -9,13 +9,22 @@ typedef struct dot_tables {
   table z, a, b, c;
 } dot_tables;
 
+static int is_wide(hu_format f, size_t n, const uint32_t *x) {
+  uint64_t codes = UINT64_C(1) << (f.sign + f.e + f.m);
+  for (size_t i = 0; i < n; i++) {
+    if (x[i] >= codes) return 1;
+  }
+  return 0;
+}
+
 static hu_status check(dot_tables *t, hu_format fz, hu_mode mode, size_t n, hu_format fa, const uint32_t *a,
-                       hu_format fb, const uint32_t *b, const hu_format *fc, const uint32_t *code) {
+                       hu_format fb, const uint32_t *b, const hu_format *fc, uint32_t c, const uint32_t *code) {
   if (code == NULL || (n > 0 && (a == NULL || b == NULL))) return HU_E_NULL;
   if (table_make(&t->z, fz) != HU_OK || table_make(&t->a, fa) != HU_OK || table_make(&t->b, fb) != HU_OK)
     return HU_E_FORMAT;
   if (fc != NULL && table_make(&t->c, *fc) != HU_OK) return HU_E_FORMAT;
-  return round_check_mode(mode);
+  if (round_check_mode(mode) != HU_OK) return HU_E_MODE;
+  return is_wide(fa, n, a) || is_wide(fb, n, b) || (fc != NULL && is_wide(*fc, 1, &c)) ? HU_E_CODE : HU_OK;
 }
 
 /* The one rounding of a sum. A NaN that no operand brought is invalid, not nan_in; one that an operand brought is
@@ -109,7 +118,7 @@ hu_status hu_oracle_dot(uint32_t *code, uint32_t *events, hu_format fz, hu_mode 
                         hu_format fa, const uint32_t *a, hu_format fb, const uint32_t *b, const hu_format *fc,
                         uint32_t c) {
   dot_tables t;
-  hu_status status = check(&t, fz, mode, n, fa, a, fb, b, fc, code);
+  hu_status status = check(&t, fz, mode, n, fa, a, fb, b, fc, c, code);
   if (status != HU_OK) return status;
   exact_state saved = exact_enter();
   terms s = {.all_minus_zero = 1, .all_plus_zero = 1};
@@ -163,7 +172,7 @@ hu_status hu_oracle_dot_fp32(uint32_t *code, uint32_t *events, hu_format fz, hu_
                              hu_format fa, const uint32_t *a, hu_format fb, const uint32_t *b, const hu_format *fc,
                              uint32_t c) {
   dot_tables t;
-  hu_status status = check(&t, fz, mode, n, fa, a, fb, b, fc, code);
+  hu_status status = check(&t, fz, mode, n, fa, a, fb, b, fc, c, code);
   if (status != HU_OK) return status;
   if (!table_fits_binary32(&t.a) || !table_fits_binary32(&t.b) || (fc != NULL && !table_fits_binary32(&t.c)))
     return HU_E_CARRIER;

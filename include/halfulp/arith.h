@@ -5,10 +5,11 @@
  *   hu_mode rne = {0};
  *   uint32_t events, z = hu_fma(half, rne, e4m3, a, e4m3, b, half, c, 0, &events);
  *
- * Operands are codes, each in a format of its own (bits above the width are ignored), the result is a code of fz. The
- * exact result, a real number, infinity or NaN, is formed and then rounded into fz as in docs/numerics.md section 2;
- * there is no other rounding. `random` is R of the stochastic modes as in scalar.h. Special operands, signs of zeros
- * and events: docs/numerics.md section 10, after IEEE 754-2019 sections 5, 6.3, 7.2, 7.3 and 9.6. In short:
+ * Operands are codes, each in a format of its own (bits above the width are ignored: one code, no status), the result
+ * is a code of fz. The exact result, a real number, infinity or NaN, is formed and then rounded into fz as in
+ * docs/numerics.md section 2; there is no other rounding. `random` is R of the stochastic modes as in scalar.h. Special
+ * operands, signs of zeros and events: docs/numerics.md section 10, after IEEE 754-2019 sections 5, 6.3, 7.2, 7.3 and
+ * 9.6. In short:
  *
  *   events    those of the rounding; `invalid` for an operation that has no value (inf - inf, 0 x inf, 0/0, inf/inf,
  *             the root of a negative number); `divide_by_zero` for x/0 with x finite and not 0; `nan_in`, `inf_in`

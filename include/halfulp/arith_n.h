@@ -5,15 +5,15 @@
  *
  * Element i of the result is what the one-value call returns for elements i of the operands, with R = the high N bits
  * of word i of exec->stream: the same bits for every thread count, kernel level, stride and device. Codes are stored
- * one to a uint8_t, uint16_t or uint32_t (hu_limits.storage); bits above the width are ignored in operands and 0 in
- * results. Strides count elements; that of the result must not be 0, an operand's may be (one value for all). The
- * result may be the same array as an operand where element sizes and strides are the same, else it must not overlap one
- * (elements of equally strided arrays may interleave). n may be 0; then pointers may be NULL. `exec` may be NULL, which
- * means stream (0, 0) for stochastic modes: the same words in every such call. Counts are added to `events` if it is
- * not NULL. No allocation. Errors: HU_E_FORMAT, HU_E_MODE, HU_E_NULL, HU_E_SHAPE, HU_E_ALIGN, HU_E_OVERLAP; results and
- * events are untouched then. Where HU_LEVEL_FP16 is there (gemm.h), the CPU's own operations compute hu_add_n,
- * hu_sub_n, hu_mul_n, hu_div_n, hu_sqrt_n and hu_fma_n where all formats are binary16 and the mode rounds to nearest
- * even, toward zero, up or down, with the same results and events. */
+ * one to a uint8_t, uint16_t or uint32_t (hu_limits.storage); bits above the width are an error in operands
+ * (HU_E_CODE, array.h) and 0 in results. Strides count elements; that of the result must not be 0, an operand's may be
+ * (one value for all). The result may be the same array as an operand where element sizes and strides are the same,
+ * else it must not overlap one (elements of equally strided arrays may interleave). n may be 0; then pointers may be
+ * NULL. `exec` may be NULL, which means stream (0, 0) for stochastic modes: the same words in every such call. Counts
+ * are added to `events` if it is not NULL. No allocation. Errors: HU_E_FORMAT, HU_E_MODE, HU_E_NULL, HU_E_SHAPE,
+ * HU_E_ALIGN, HU_E_OVERLAP, HU_E_CODE; results and events are untouched then. Where HU_LEVEL_FP16 is there (gemm.h),
+ * the CPU's own operations compute hu_add_n, hu_sub_n, hu_mul_n, hu_div_n, hu_sqrt_n and hu_fma_n where all formats are
+ * binary16 and the mode rounds to nearest even, toward zero, up or down, with the same results and events. */
 #ifndef HALFULP_ARITH_N_H
 #define HALFULP_ARITH_N_H
 

@@ -87,8 +87,8 @@ HU_API HU_MUST_CHECK hu_status hu_convert_n(size_t n, void *z, ptrdiff_t incz, h
                                             hu_events *events);
 
 /* HU_OK if no code of x has bits above the width of f, else HU_E_CODE, and *first, if not NULL, becomes the number of
- * the first one that has. All calls that read codes ask this; a caller asks for a message that names the code, or before
- * a call on a device (device.h). */
+ * the first one that has. All calls that read codes ask this; a caller asks for a message that names the code, or
+ * before a call on a device (device.h). */
 HU_API HU_MUST_CHECK hu_status hu_codes_check_n(size_t n, const void *x, ptrdiff_t incx, hu_format f,
                                                 const hu_exec *exec, size_t *first);
 

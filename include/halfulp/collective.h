@@ -119,8 +119,9 @@ HU_API size_t hu_collective_text(char *text, size_t size, const hu_collective *m
  *   events   of all roundings, those into the wire and the sums, once each (not once a participant)
  *   overlap  z may be one of the x; no other overlap
  *   errors   those of hu_collective_check; HU_E_FORMAT, HU_E_MODE; HU_E_CARRIER: a scaled wire, and F or f do not fit
- *            binary32; HU_E_SHAPE: ranks is 0 or more than 2^24; HU_E_NULL, HU_E_ALIGN, HU_E_OVERLAP; HU_E_CODE: a code has
- *            bits above the width of f (array.h). z and events are untouched then. No allocation; up to 512 KiB of stack a thread */
+ *            binary32; HU_E_SHAPE: ranks is 0 or more than 2^24; HU_E_NULL, HU_E_ALIGN, HU_E_OVERLAP; HU_E_CODE: a code
+ *            has bits above the width of f (array.h). z and events are untouched then. No allocation; up to 512 KiB of
+ *            stack a thread */
 HU_API HU_MUST_CHECK hu_status hu_collective_reduce(size_t ranks, size_t n, void *z, hu_format f, const void *const *x,
                                                     const hu_collective *model, hu_mode mode, const hu_exec *exec,
                                                     hu_events *events);

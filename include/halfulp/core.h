@@ -14,7 +14,8 @@
  * A hu_core is a format and a mode unfolded. Both must be valid: hu_format_check and hu_mode_check, or hu_core_make,
  * which asks them; unlike the calls of the library the functions here do not look. `random` is R of the stochastic
  * modes, its low N bits are used; other modes ignore it, which saves what made it. If `events` is not NULL, *events is
- * set (not added) to the HU_EVENT_ bits of the operation. Codes: bits above the width are ignored.
+ * set (not added) to the HU_EVENT_ bits of the operation. Bits above the width of a code are ignored: there
+ * is no status that could refuse them.
  *
  * What this header includes from halfulp/core/ and names without the prefix hu_core_ is how it works inside: it may
  * change between versions. */

@@ -5,11 +5,12 @@
  *   hu_mode rne = {0};
  *   uint32_t events, z = hu_exp(half, rne, e4m3, x, 0, &events);
  *
- * Operands are codes, each in a format of its own (bits above the width are ignored), the result is a code of fz. The
- * exact result, a real number, infinity or NaN, is rounded into fz ONCE, in any mode, as in docs/numerics.md section 2:
- * also where it lies a hair beside a value of fz, is beyond its range or below it, and in the stochastic modes, whose R
- * is `random` as in scalar.h. There is no error bound to state: the result is the one that infinitely many digits give,
- * for every format of up to 32 bits. No libm, no tables of results; the same bits on every machine.
+ * Operands are codes, each in a format of its own (bits above the width are ignored: one code, no status), the result
+ * is a code of fz. The exact result, a real number, infinity or NaN, is rounded into fz ONCE, in any mode, as in
+ * docs/numerics.md section 2: also where it lies a hair beside a value of fz, is beyond its range or below it, and in
+ * the stochastic modes, whose R is `random` as in scalar.h. There is no error bound to state: the result is the one
+ * that infinitely many digits give, for every format of up to 32 bits. No libm, no tables of results; the same bits on
+ * every machine.
  *
  * Special operands: IEEE 754-2019 9.2 and 9.2.1; of tanh, sigmoid, erf and gelu, which it does not have, the limits
  * (docs/numerics.md section 12). In short:

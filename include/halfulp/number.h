@@ -179,7 +179,7 @@ HU_API const char *hu_number_id(hu_number x);
 
 /* One value at a time, as scalar.h's calls: `random` is R, *events is set to the operation's HU_EVENT_ bits (may be
  * NULL). Any bit pattern gives the documented result. Something that a check refuses: code 0 (value NaN) and
- * HU_EVENT_INVALID. Codes: bits above the width are ignored. */
+ * HU_EVENT_INVALID. Bits above the width of a code are ignored: these calls have no status. */
 HU_API uint32_t hu_number_encode(hu_number z, hu_mode mode, float x, uint32_t random,
                                  uint32_t *events); /* a binary32 number to its code */
 HU_API uint32_t hu_number_encode64(hu_number z, hu_mode mode, double x, uint32_t random,

@@ -3,7 +3,8 @@
  *
  * It is slow and simple: the exact value is a rational, the format is its table of values, and the answer is found by
  * comparing exact numbers as docs/numerics.md words it. It shares no code with the emulator. Calls may allocate
- * (HU_E_MEMORY). */
+ * (HU_E_MEMORY). Operands of one code are read as the calls do that are asked about, bits above the width ignored;
+ * those of the dot products as arrays, where such bits are HU_E_CODE. */
 #ifndef HALFULP_ORACLE_H
 #define HALFULP_ORACLE_H
 

@@ -173,8 +173,8 @@ HU_API HU_MUST_CHECK hu_status hu_p3109_projection_check(hu_p3109_projection pro
 
 /* The code, truth value or class that the operation gives for the operands x[i] of the formats f[i]. fz and projection
  * play no part where the operation gives none of HU_P3109_NUMBER. `random` is R of the stochastic modes, as in
- * scalar.h. Bits above the width of a code are ignored, here alone: the calls below refuse them. What is refused (no such operation, a format or projection
- * that its check refuses, NULL) gives 0. */
+ * scalar.h. Bits above the width of a code are ignored, here alone: the calls below refuse them. What is refused (no
+ * such operation, a format or projection that its check refuses, NULL) gives 0. */
 HU_API uint32_t hu_p3109_compute(int op, hu_format fz, hu_p3109_projection projection, const hu_format *f,
                                  const uint32_t *x, uint32_t random);
 /* The code of a binary64 number, infinity or NaN: ConvertFromIEEE754, and the draft's Project. */
@@ -222,7 +222,8 @@ typedef struct hu_p3109_block {
  * is NaN, 0 where s is 0, 1 where s is an infinity. Element i of a call takes random word i of `stream`.
  *
  * Errors of all calls below: HU_E_NULL, HU_E_FORMAT, HU_E_MODE, HU_E_SHAPE (no elements, too many, or an operation that
- * blocks do not have), HU_E_CODE (array.h; also of a scale); z is untouched then. z may be an operand's x where the codes of both have one size. */
+ * blocks do not have), HU_E_CODE (array.h; also of a scale); z is untouched then. z may be an operand's x where the
+ * codes of both have one size. */
 
 /* Elementwise: r = op of element i of the operands in[0], in[1], ...: BlockAdd, BlockExp and the like. */
 HU_API HU_MUST_CHECK hu_status hu_p3109_block_compute(int op, size_t count, void *z, hu_format scale_format,

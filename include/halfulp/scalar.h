@@ -6,7 +6,8 @@
  *
  * Each call rounds the exact operand once (docs/numerics.md section 2). `random` is R of the stochastic modes: its low
  * N bits are used, and other modes ignore it. If `events` is not NULL, *events is set to the operation's HU_EVENT_ bits
- * (not added). A descriptor or mode that its check refuses gives code 0 (value NaN) and HU_EVENT_INVALID. */
+ * (not added). A descriptor or mode that its check refuses gives code 0 (value NaN) and HU_EVENT_INVALID. Bits above
+ * the width of a code are ignored: there is no status that could refuse them. */
 #ifndef HALFULP_SCALAR_H
 #define HALFULP_SCALAR_H
 

@@ -55,16 +55,16 @@ typedef struct hu_sum {
   uint32_t reserved;           /* 0 */
 } hu_sum;
 
-/* Adds the value of a code of f; a binary32, a binary64 number; a product. Codes' bits above the width are ignored. A
- * format that hu_format_check refuses counts as a NaN term. */
+/* Adds the value of a code of f; a binary32, a binary64 number; a product. Bits above the width of one code are
+ * ignored, as these calls have no status. A format that hu_format_check refuses counts as a NaN term. */
 HU_API void hu_sum_add(hu_sum *sum, hu_format f, uint32_t code); /* the value of a code */
 HU_API void hu_sum_add32(hu_sum *sum, float x);                  /* a binary32 number */
 HU_API void hu_sum_add64(hu_sum *sum, double x);                 /* a binary64 number */
 HU_API void hu_sum_add_product(hu_sum *sum, hu_format fa, uint32_t a, hu_format fb,
                                uint32_t b);                        /* the product of two codes' values */
 HU_API void hu_sum_add_product64(hu_sum *sum, double a, double b); /* the product of two binary64 numbers */
-/* Adds n values of f; n products of values of fa and fb. Codes are stored as in array.h, with its errors; x is read as
- * it is stored, and the sum is untouched after an error. */
+/* Adds n values of f; n products of values of fa and fb. Codes are stored as in array.h, with its errors (HU_E_CODE,
+ * too); x is read as it is stored, and the sum is untouched after an error. */
 HU_API HU_MUST_CHECK hu_status hu_sum_add_all(hu_sum *sum, size_t n, const void *x, ptrdiff_t incx,
                                               hu_format f); /* n values */
 HU_API HU_MUST_CHECK hu_status hu_sum_add_dot(hu_sum *sum, size_t n, const void *a, ptrdiff_t inca, hu_format fa,
