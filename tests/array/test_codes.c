@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* Every call with a status that reads codes, given codes that are none: one operand, one place, one excess bit after
+ * another. It must say HU_E_CODE and leave its results as they are. Integers that repeat their sign are codes: the
+ * results are those without the repetition. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/array/codes.h"
+#include "tests/support/support.h"
+
+enum { POOL = 1 << 20, RESULT = 0xA5, ROOM = 1 << 16 };
+static uint8_t pool[POOL];
+static size_t used;
+static const char *what; /* for messages */
+
+static void *take(size_t bytes, int fill) {
+  uint8_t *z = pool + used;
+  used += (bytes + 63) / 64 * 64;
+  assert_true(used <= POOL);
+  memset(z, fill, bytes);
+  return z;
+}
+
+hu_format format_named(const char *text) {
+  hu_format f;
+  if (hu_format_parse(&f, text, NULL) != HU_OK) fail_msg("%s is no format", text);
+  return f;
+}
+
+static void place_of(const world *w, size_t rows, size_t cols, size_t *i, size_t *j) {
+  *i = w->place == PLACE_SECOND_ROW ? 1 % rows
+       : w->place == PLACE_LAST     ? rows - 1
+       : w->place == PLACE_MIDDLE   ? rows / 2
+                                    : 0;
+  *j = w->place == PLACE_LAST ? cols - 1 : w->place == PLACE_MIDDLE ? cols / 2 : 0;
+}
+
+static int is_wrong_here(world *w, uint32_t width, uint32_t storage, int is_signed) {
+  int k = w->operands++;
+  assert_true(k < 16);
+  w->width[k] = width;
+  w->storage[k] = storage;
+  w->is_signed[k] = is_signed;
+  return k == w->wrong;
+}
+
+const void *codes_of_width(world *w, uint32_t width, int is_signed, size_t rows, size_t cols, size_t ld,
+                           ptrdiff_t inc) {
+  size_t size = width <= 8 ? 1 : width <= 16 ? 2 : 4, apart = (size_t)(inc < 0 ? -inc : inc);
+  size_t row = (cols - 1) * apart + 1, bytes = ((rows - 1) * ld + row) * size;
+  uint8_t *z = (uint8_t *)take(bytes, 0xFF) + (inc < 0 ? (row - 1) * size : 0);
+  assert_true(rows == 1 || ld >= row);
+  size_t wrong_i, wrong_j;
+  place_of(w, rows, cols, &wrong_i, &wrong_j);
+  int wrong = is_wrong_here(w, width, (uint32_t)size * 8, is_signed);
+  for (size_t i = 0; i < rows; i++) {
+    for (size_t j = 0; j < cols; j++) {
+      uint32_t code = wrong && i == wrong_i && j == wrong_j ? w->code : 1 + (uint32_t)(i + j) % 3;
+      t_put(z, size, (ptrdiff_t)(i * ld) + (ptrdiff_t)j * inc, width < 3 && code > 1 ? 1 : code);
+    }
+  }
+  return z;
+}
+
+const void *codes(world *w, hu_format f, size_t rows, size_t cols, size_t ld, ptrdiff_t inc) {
+  return codes_of_width(w, hu_limits_of(f).width, 0, rows, cols, ld, inc);
+}
+
+uint32_t code_by_value(world *w, hu_format f) { return is_wrong_here(w, hu_limits_of(f).width, 32, 0) ? w->code : 1; }
+
+void *result(world *w, size_t bytes) {
+  int k = w->results++;
+  assert_true(k < 16);
+  w->bytes[k] = bytes;
+  w->result[k] = take(bytes, RESULT);
+  return w->result[k];
+}
+
+/* ---- runs ---- */
+
+static int was_written(const world *w) {
+  for (int k = 0; k < w->results; k++)
+    for (size_t i = 0; i < w->bytes[k]; i++)
+      if (w->result[k][i] != RESULT) return 1;
+  return 0;
+}
+
+static hu_status run(const world_call *c, world *w) {
+  used = 0;
+  w->operands = w->results = 0;
+  return c->call(w);
+}
+
+static void expect_refusal(const world_call *c, world *w) {
+  hu_status s = run(c, w);
+  if (s != HU_E_CODE || was_written(w))
+    fail_msg("%s of %s, stride %d, operand %d, place %d, code %x: %s%s", what, w->text, (int)w->inc, w->wrong, w->place,
+             (unsigned)w->code, hu_status_name(s), was_written(w) ? ", and results are written" : "");
+}
+
+/* Signed integers: the same results with the sign repeated as without. */
+static void expect_same(const world_call *c, world *w, uint32_t width) {
+  static uint8_t before[ROOM];
+  size_t n = 0;
+  uint32_t negative = ((uint32_t)1 << (width - 1)) + 1;
+  w->code = negative;
+  assert_int_equal(run(c, w), HU_OK);
+  for (int k = 0; k < w->results; n += w->bytes[k++]) {
+    assert_true(n + w->bytes[k] <= ROOM);
+    memcpy(before + n, w->result[k], w->bytes[k]);
+  }
+  w->code = negative | ~(uint32_t)0 << width;
+  if (run(c, w) != HU_OK) fail_msg("%s of %s: a repeated sign is refused", what, w->text);
+  n = 0;
+  for (int k = 0; k < w->results; n += w->bytes[k++]) assert_memory_equal(before + n, w->result[k], w->bytes[k]);
+}
+
+/* Every code that is none, of an operand of this width. */
+static uint64_t refuse_all(const world_call *c, world *w, uint32_t width, uint32_t storage, int is_signed) {
+  const uint32_t low = 1, sign = (uint32_t)1 << (width - 1),
+                 all = ~(uint32_t)0 >> (32 - storage) & ~(uint32_t)0 << width;
+  const uint32_t lowest = (uint32_t)1 << width, highest = (uint32_t)1 << (storage - 1);
+  const uint32_t wrong[] = {low | lowest, low | highest, low | all, sign | (all & (all - lowest)), sign | lowest};
+  uint64_t runs = 0;
+  for (w->place = 0; w->place < PLACES; w->place++) {
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+      w->code = wrong[i];
+      int repeats = is_signed && w->code >> (width - 1) == (sign | all) >> (width - 1);
+      if (w->code >> width == 0 || repeats) continue;
+      expect_refusal(c, w);
+      runs++;
+    }
+    if (is_signed) expect_same(c, w, width);
+  }
+  return runs;
+}
+
+static uint64_t refuse(const world_call *c, world *w) {
+  uint64_t runs = 0;
+  what = c->name;
+  w->wrong = -1;
+  w->place = 0;
+  hu_status s = run(c, w);
+  if (s != HU_OK || (w->results && !was_written(w)))
+    fail_msg("%s of %s, stride %d, right codes: %s", what, w->text, (int)w->inc, hu_status_name(s));
+  if (w->operands != c->operands) fail_msg("%s reads %d operands, not %d", what, w->operands, c->operands);
+  for (int k = 0; k < c->operands; k++) {
+    uint32_t width = w->width[k], storage = w->storage[k];
+    if (width == storage) continue; /* every pattern is a code */
+    w->wrong = k;
+    runs += refuse_all(c, w, width, storage, w->is_signed[k]);
+  }
+  return runs;
+}
+
+static void refuse_table(const world_call *table) {
+  static const ptrdiff_t strides[] = {1, 3, -2};
+  uint64_t runs = 0, calls = 0;
+  for (const world_call *c = table; c->name; c++, calls++) {
+    uint64_t own = 0;
+    for (size_t t = 0; c->texts[t]; t++) {
+      for (size_t i = 0; i < 3; i++) {
+        world w;
+        memset(&w, 0, sizeof w);
+        w.text = c->texts[t];
+        if (hu_format_parse(&w.format, w.text, NULL) != HU_OK) memset(&w.format, 0, sizeof w.format);
+        w.inc = strides[i];
+        w.transposed = i == 1;
+        w.exec.threads = i == 2 ? 3 : 1;
+        w.exec.levels_off = i == 1 ? UINT32_MAX : 0;
+        own += refuse(c, &w);
+      }
+    }
+    if (!own) fail_msg("%s: nothing was wrong", c->name);
+    runs += own;
+  }
+  print_message("%lu calls refused %lu codes\n", (unsigned long)calls, (unsigned long)runs);
+}
+
+static void test_arrays(void **state) {
+  (void)state;
+  refuse_table(array_calls);
+}
+
+static void test_tensors(void **state) {
+  (void)state;
+  refuse_table(tensor_calls);
+}
+
+/* A wrong code wherever it stands in arrays of any length, also long enough for threads. */
+static void test_every_place(void **state) {
+  (void)state;
+  static uint16_t x[1 << 18];
+  hu_format f = format_named("fp(5,6,0)");
+  size_t first;
+  for (size_t n = 1; n < 200; n++) {
+    for (size_t at = 0; at < n; at++) {
+      x[at] = 0x1000;
+      first = 1000;
+      assert_int_equal(hu_codes_check_n(n, x, 1, f, NULL, &first), HU_E_CODE);
+      assert_int_equal(first, at);
+      assert_int_equal(hu_codes_check_n(at, x, 1, f, NULL, &first), HU_OK);
+      if (at) assert_int_equal(hu_codes_check_n(at, x + at, -1, f, NULL, NULL), HU_E_CODE);
+      x[at] = 0x0FFF;
+    }
+    memset(x, 0, sizeof x);
+  }
+  const size_t long_n = sizeof x / sizeof *x;
+  for (uint32_t threads = 1; threads <= 5; threads += 2) {
+    hu_exec exec = {threads, 0, {0, 0}};
+    assert_int_equal(hu_codes_check_n(long_n, x, 1, f, &exec, NULL), HU_OK);
+    for (size_t at = 7; at < long_n; at += 12345) {
+      x[at] = 0x8000;
+      assert_int_equal(hu_codes_check_n(long_n, x, 1, f, &exec, &first), HU_E_CODE);
+      assert_int_equal(first, at);
+      x[at] = 0;
+    }
+  }
+}
+
+/* One for all elements is looked at once; nothing is where there are no elements. */
+static void test_few(void **state) {
+  (void)state;
+  hu_format f = format_named("float4_e2m1fn");
+  uint8_t wide = 0x21;
+  float z[4];
+  assert_int_equal(hu_decode_n(4, z, 1, &wide, 0, f, NULL), HU_E_CODE);
+  assert_int_equal(hu_decode_n(0, NULL, 1, NULL, 1, f, NULL), HU_OK);
+  assert_int_equal(hu_codes_check_n(0, NULL, 1, f, NULL, NULL), HU_OK);
+  assert_int_equal(hu_codes_check_n(1, NULL, 1, f, NULL, NULL), HU_E_NULL);
+  f.m = 31;
+  assert_int_equal(hu_codes_check_n(1, &wide, 1, f, NULL, NULL), HU_E_FORMAT);
+  assert_int_equal(hu_codes_check_n(1, &wide, 1, format_named("binary16"), NULL, NULL),
+                   (uintptr_t)&wide % 2 ? HU_E_ALIGN : HU_OK);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_arrays), cmocka_unit_test(test_tensors),
+                                     cmocka_unit_test(test_every_place), cmocka_unit_test(test_few)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
