@@ -429,7 +429,7 @@ static int array_get(svOpenArrayHandle array, size_t k, unsigned width, uint64_t
   return 1;
 }
 
-/* Is x such an element? Above the bits of a signed integer there may be copies of its sign, as longint has them. */
+/* Is x such an element? A longint repeats the sign of a signed integer in all bits above it. */
 static int is_element(hu_element e, uint64_t x) {
   unsigned width = hu_element_width(e);
   int is_signed = e.kind == HU_ELEMENT_S4 || e.kind == HU_ELEMENT_S8 || e.kind == HU_ELEMENT_S32;

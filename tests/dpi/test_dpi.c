@@ -18,65 +18,10 @@
 #include "halfulp/formats/ieee.h"
 #include "halfulp/function.h"
 #include "halfulp/scalar.h"
+#include "tests/dpi/handles.h"
 #include "tests/support/support.h"
 
-enum { LONGEST = 256, BUS = HU_DPI_BUS / 32 };
-
-/* ---- open arrays ---- */
-
-typedef struct open_array {
-  int low, size, width; /* of the index; bytes of an element */
-  uint64_t data[LONGEST];
-} open_array;
-
-int svLow(const svOpenArrayHandle array, int dimension) {
-  assert_int_equal(dimension, 1);
-  return ((const open_array *)array)->low;
-}
-
-int svSize(const svOpenArrayHandle array, int dimension) {
-  assert_int_equal(dimension, 1);
-  return ((const open_array *)array)->size;
-}
-
-void *svGetArrElemPtr1(const svOpenArrayHandle array, int i) {
-  open_array *x = array;
-  if (i < x->low || i >= x->low + x->size) return NULL;
-  return (uint8_t *)x->data + (i - x->low) * x->width;
-}
-
-/* ---- handles ---- */
-
-static void *format_handle(hu_format f) {
-  char text[HU_FORMAT_TEXT_MAX];
-  void *h;
-  int where;
-  hu_format_text(text, sizeof text, f);
-  assert_int_equal(hu_dpi_format(text, &h, &where), HU_OK);
-  assert_string_equal(hu_dpi_name(h), text);
-  assert_int_equal(hu_dpi_width(h), hu_limits_of(f).width);
-  return h;
-}
-
-static void *mode_handle(hu_mode m) {
-  static const char *const saturate[] = {"default", "none", "finite", "propagate"};
-  static const char *const nan[] = {"max", "zero", "error"};
-  char text[8];
-  void *h;
-  hu_mode_round_text(text, m);
-  assert_int_equal(hu_dpi_mode(text, saturate[m.saturate], nan[m.nan], m.tiny ? "before" : "after",
-                               m.nan_fma ? "invalid" : "quiet", &h),
-                   HU_OK);
-  return h;
-}
-
-static void *model_handle(const char *text, const char *a, const char *b, const char *d) {
-  void *h;
-  int where, part;
-  assert_int_equal(hu_dpi_model(text, a, b, "", d, &h, &where, &part), HU_OK);
-  assert_int_equal(part, 0);
-  return h;
-}
+enum { BUS = HU_DPI_BUS / 32 };
 
 /* ---- one value ---- */
 
@@ -118,7 +63,7 @@ static void operations(void **state) {
     for (int k = 0; k < 4; k++) {
       if (k) f[k] = t_random_format(&r, 1, 32);
       h[k] = format_handle(f[k]);
-      if (k < 3) x[k] = t_next32(&r);
+      if (k < 3) x[k] = t_random_code(&r, f[k]);
     }
 #define SAME(call, own)                                                         \
   do {                                                                          \
@@ -176,9 +121,10 @@ static void functions(void **state) {
     void *h[3];
     hu_mode mode = t_random_mode(&r);
     void *m = mode_handle(mode);
-    uint32_t x = t_next32(&r), y = t_next32(&r), word = t_next32(&r), events, want;
+    uint32_t word = t_next32(&r), events, want;
     unsigned int z, set;
     for (int k = 0; k < 3; k++) h[k] = format_handle(f[k] = t_random_format(&r, 1, 16));
+    uint32_t x = t_random_code(&r, f[0]), y = t_random_code(&r, f[1]);
 #define ONE(name) SAME(hu_dpi_##name(h[2], m, h[0], x, word, &z, &set), hu_##name(f[2], mode, f[0], x, word, &events))
     ONE(exp);
     ONE(exp2);

@@ -112,7 +112,8 @@ static const char *check_quantize(const model *m, const places *p) {
 
 static uint32_t width_mask(hu_format f) { return (uint32_t)(((uint64_t)1 << hu_limits_of(f).width) - 1); }
 
-/* Any codes and scales, with anything between the rows, and any t that is not negative, infinities and NaN among them. */
+/* Any codes and scales, with anything between the rows, and any t that is not negative, infinities and NaN among
+ * them. */
 static void draw_codes(t_random *r, model *m, const places *p, const hu_scaled_sizes *n, const hu_scaled *z) {
   uint32_t width = hu_limits_of(m->scaling.element).width, scale = width_mask(m->scaling.scale);
   int twos = m->scaling.coding == HU_CODING_TWOS;
