@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "emu/base/codes.h"
 #include "emu/core/round.h"
 #include "emu/gemm/check.h"
 #include "gpu/base/check.h"
@@ -126,6 +127,12 @@ static size_t stored_bytes(size_t rows, size_t cols, size_t ld, hu_format f, uin
   return rows == 0 || cols == 0 ? 0 : ((rows - 1) * ld + cols) * size;
 }
 
+/* Of a host operand. */
+static hu_status codes_check(const hu_operand *x, size_t rows, size_t cols) {
+  if (!x || x->storage != HU_STORAGE_CODES) return HU_OK;
+  return hu_code_rows_check(x->transposed ? cols : rows, x->transposed ? rows : cols, x->data, x->ld, x->format, 1);
+}
+
 static hu_status operand_new(twin *t, hu_operand *z, const hu_operand *x, size_t rows, size_t cols) {
   *z = *x;
   hu_status s = twin_new(
@@ -140,6 +147,9 @@ hu_status hu_device_host_gemm(size_t m, size_t n, size_t k, const hu_result *d, 
   twin ta = {NULL, 0}, tb = {NULL, 0}, tc = {NULL, 0}, td = {NULL, 0}, te = {NULL, 0};
   hu_operand da, db, dc;
   hu_status s = hu_gemm_check(m, n, k, d, a, b, c, NULL, NULL, accum, mode);
+  if (s == HU_OK) s = codes_check(a, m, k);
+  if (s == HU_OK) s = codes_check(b, k, n);
+  if (s == HU_OK) s = codes_check(c, m, n);
   if (s != HU_OK || m == 0 || n == 0) return s;
   hu_result dd = *d;
   s = operand_new(&ta, &da, a, m, k);

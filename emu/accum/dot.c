@@ -4,7 +4,6 @@
 #include "emu/accum/block_keys.h"
 #include "emu/accum/operands.h"
 #include "emu/accum/sum.h"
-#include "emu/base/codes.h"
 #include "emu/base/exec.h"
 #include "emu/accum/check.h"
 #include "emu/base/threads.h"
@@ -207,28 +206,28 @@ hu_status hu_dot_plan_make(hu_dot_plan *t, size_t count, size_t n, void *z, ptrd
   return HU_OK;
 }
 
-/* Elements 0 ... n - 1 of each of `count` dot products. */
-static hu_status check_codes(size_t count, size_t n, const hu_vector *v, uint32_t threads) {
-  if (!v->data || v->element.kind == HU_ELEMENT_BINARY64) return HU_OK;
-  hu_code_area x = {v->data,
-                    count,
-                    n,
-                    v->step,
-                    v->stride,
-                    hu_element_size(v->element),
-                    hu_element_width(v->element),
-                    v->element.kind == HU_ELEMENT_S4};
-  return hu_code_area_check(&x, threads);
+size_t hu_dot_areas(hu_code_area area[HU_DOT_AREAS], size_t count, size_t n, const hu_dot_operands *x,
+                    const hu_accum *accum) {
+  size_t scales = scales_of(n, accum), lengths[5] = {n, n, 1, scales, scales}, areas = 0;
+  const hu_vector *v[5] = {&x->a, &x->b, &x->c, &x->sa, &x->sb};
+  for (int i = 0; i < 5; i++) {
+    hu_element e = v[i]->element;
+    if (!v[i]->data || e.kind == HU_ELEMENT_BINARY64) continue;
+    hu_code_area all = {v[i]->data,          count,
+                        lengths[i],          v[i]->step,
+                        v[i]->stride,        hu_element_size(e),
+                        hu_element_width(e), e.kind == HU_ELEMENT_S4};
+    area[areas++] = all;
+  }
+  return areas;
 }
 
 hu_status hu_dot_plan_read(hu_dot_plan *t, size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
                            const hu_dot_operands *x, const hu_accum *accum, hu_mode mode, const hu_exec *exec) {
-  uint32_t threads = hu_exec_threads(exec);
+  hu_code_area area[HU_DOT_AREAS];
   hu_status s = hu_dot_plan_make(t, count, n, z, incz, ez, x, accum, mode, exec);
-  if (s != HU_OK) return s;
-  size_t scales = scales_of(n, accum), lengths[5] = {n, n, 1, scales, scales};
-  const hu_vector *v[5] = {&x->a, &x->b, &x->c, &x->sa, &x->sb};
-  for (int i = 0; i < 5 && s == HU_OK; i++) s = check_codes(count, lengths[i], v[i], threads);
+  size_t areas = s == HU_OK ? hu_dot_areas(area, count, n, x, accum) : 0;
+  for (size_t i = 0; i < areas && s == HU_OK; i++) s = hu_code_area_check(&area[i], hu_exec_threads(exec));
   return s;
 }
 

@@ -51,18 +51,17 @@ static int any_above(const hu_code_area *x, size_t row, size_t column, size_t n)
   return all >> x->width != 0;
 }
 
-/* Are bits above the width of a signed integer something else than its sign? Counted from the least integer on, the
- * right ones are the first: the negative ones and the 2^width codes without such bits. */
-static int any_not_sign(const hu_code_area *x, size_t row, size_t column, size_t n) {
-  uint32_t half = (uint32_t)1 << (x->width - 1), storage = ~(uint32_t)0 >> (32 - 8 * x->size), wrong = 0;
+/* The same for signed integers, which may repeat their sign. */
+static int any_unfit(const hu_code_area *x, size_t row, size_t column, size_t n) {
+  uint32_t wrong = 0;
   for (size_t i = 0; i < n; i++) {
-    wrong |= (uint32_t)(((hu_load_code(code_at(x, row, column + i), x->size) + half) & storage) >= 3 * half);
+    wrong |= (uint32_t)!hu_code_fits(x, hu_load_code(code_at(x, row, column + i), x->size));
   }
   return wrong != 0;
 }
 
 static int any_wrong(const hu_code_area *x, size_t row, size_t column, size_t n) {
-  return any_above(x, row, column, n) && (!x->is_signed || any_not_sign(x, row, column, n));
+  return any_above(x, row, column, n) && (!x->is_signed || any_unfit(x, row, column, n));
 }
 
 typedef struct look {
@@ -85,8 +84,7 @@ static void look_part(void *context, size_t part) {
 
 static size_t distance(ptrdiff_t step) { return step < 0 ? (size_t)0 - (size_t)step : (size_t)step; }
 
-/* The same codes, each read once, in rows that are as much one piece as they can be. */
-static hu_code_area in_order(hu_code_area x) {
+hu_code_area hu_code_area_in_order(hu_code_area x) {
   if (x.step == 0) x.cols = 1;
   if (x.pitch == 0) x.rows = 1;
   if (x.cols == 1 || (x.rows > 1 && distance(x.pitch) < distance(x.step))) {
@@ -110,8 +108,8 @@ static hu_code_area in_order(hu_code_area x) {
 
 hu_status hu_code_area_check(const hu_code_area *x, uint32_t threads) {
   look t;
-  if (!x->rows || !x->cols || x->width >= 8 * x->size) return HU_OK;
-  t.x = in_order(*x);
+  if (!hu_codes_have_room(x)) return HU_OK;
+  t.x = hu_code_area_in_order(*x);
   t.part = hu_part_size(t.x.rows * t.x.cols, threads, PART_MIN);
   size_t parts = hu_parts(t.x.rows * t.x.cols, t.part);
   hu_parallel(threads, parts, look_part, &t);

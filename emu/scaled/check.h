@@ -3,6 +3,7 @@
 #ifndef HALFULP_EMU_SCALED_CHECK_H
 #define HALFULP_EMU_SCALED_CHECK_H
 
+#include "emu/base/codes.h"
 #include "halfulp/scaled.h"
 
 #ifdef __cplusplus
@@ -16,6 +17,9 @@ hu_status hu_scaled_made_check(size_t rows, size_t cols, const hu_scaled *codes,
                                const hu_scaled_stats *stats);
 hu_status hu_scaled_decode_check(size_t rows, size_t cols, const float *z, size_t ldz, const hu_scaled *x,
                                  const hu_scaling *scaling);
+/* The elements, and the scales, as areas of codes. */
+hu_code_area hu_scaled_elements_of(size_t rows, size_t cols, const void *codes, size_t ld, const hu_scaling *scaling);
+hu_code_area hu_scaled_scales_of(size_t rows, size_t cols, const hu_scaled *x, const hu_scaling *scaling);
 /* HU_OK, or HU_E_CODE: an element or a scale of a tensor that can be read here has bits above its width. */
 hu_status hu_scaled_codes_check(size_t rows, size_t cols, const hu_scaled *x, const hu_scaling *scaling,
                                 uint32_t threads);

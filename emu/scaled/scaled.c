@@ -161,18 +161,22 @@ hu_status hu_scaled_decode_check(size_t rows, size_t cols, const float *z, size_
 }
 
 /* Elements in two's complement are integers. */
-static hu_code_area elements_of(size_t rows, size_t cols, const void *codes, size_t ld, const hu_scaling *d) {
-  uint32_t width = 1u + d->element.e + d->element.m;
-  hu_code_area x = {codes, rows, cols, (ptrdiff_t)ld, 1, hu_code_bytes(d->element), width, d->coding == HU_CODING_TWOS};
+hu_code_area hu_scaled_elements_of(size_t rows, size_t cols, const void *codes, size_t ld, const hu_scaling *d) {
+  hu_code_area x = hu_code_rows_of(rows, cols, codes, ld, d->element);
+  x.is_signed = d->coding == HU_CODING_TWOS;
   return x;
 }
 
+hu_code_area hu_scaled_scales_of(size_t rows, size_t cols, const hu_scaled *x, const hu_scaling *d) {
+  size_t down = rows && cols ? hu_blocks_along(rows, d->rows) : 0, across = down ? hu_blocks_along(cols, d->cols) : 0;
+  return hu_code_rows_of(down, across, x->scales, x->lds, d->scale);
+}
+
 hu_status hu_scaled_codes_check(size_t rows, size_t cols, const hu_scaled *x, const hu_scaling *d, uint32_t threads) {
-  hu_code_area elements = elements_of(rows, cols, x->codes, x->ld, d);
+  hu_code_area elements = hu_scaled_elements_of(rows, cols, x->codes, x->ld, d);
+  hu_code_area scales = hu_scaled_scales_of(rows, cols, x, d);
   hu_status s = hu_code_area_check(&elements, threads);
-  if (s != HU_OK || rows == 0 || cols == 0) return s;
-  return hu_code_rows_check(hu_blocks_along(rows, d->rows), hu_blocks_along(cols, d->cols), x->scales, x->lds, d->scale,
-                            threads);
+  return s == HU_OK ? hu_code_area_check(&scales, threads) : s;
 }
 
 void hu_scaled_decode_run(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x, const hu_scaling *scaling,
@@ -219,7 +223,7 @@ hu_status hu_scaled_pack(size_t rows, size_t cols, uint8_t *z, const uint8_t *x,
   hu_scaled_sizes n;
   hu_status s = hu_scaled_pack_check(&n, rows, cols, x, ld, z, scaling);
   if (s != HU_OK || rows == 0 || cols == 0) return s;
-  hu_code_area codes = elements_of(rows, cols, x, ld, scaling);
+  hu_code_area codes = hu_scaled_elements_of(rows, cols, x, ld, scaling);
   s = hu_code_area_check(&codes, 1);
   if (s != HU_OK) return s;
   memset(z, 0, n.packed);

@@ -58,7 +58,7 @@ static inline hu_status hu_arith_two(size_t n, void *z, hu_array_of_codes result
                                      void *stream) {
   hu_device_arith c;
   hu_array_of_codes x[2] = {a, b};
-  hu_status s = hu_arith_prepare(&c, n, z, result, bytes, x, 2, mode, exec, events);
+  hu_status s = hu_arith_prepare(&c, n, z, result, bytes, x, 2, mode, exec, events, stream);
   return s != HU_OK || n == 0 ? s : hu_arith_launch<Op>(c, stream);
 }
 
@@ -66,7 +66,7 @@ template <int32_t Op>
 static inline hu_status hu_arith_single(size_t n, void *z, hu_array_of_codes result, int bytes, hu_array_of_codes x,
                                         hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
   hu_device_arith c;
-  hu_status s = hu_arith_prepare(&c, n, z, result, bytes, &x, 1, mode, exec, events);
+  hu_status s = hu_arith_prepare(&c, n, z, result, bytes, &x, 1, mode, exec, events, stream);
   return s != HU_OK || n == 0 ? s : hu_arith_launch<Op>(c, stream);
 }
 
@@ -98,7 +98,7 @@ hu_status hu_device_fma_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const
                           hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
   hu_device_arith call;
   hu_array_of_codes x[3] = {hu_codes_at(a, inca, fa), hu_codes_at(b, incb, fb), hu_codes_at(c, incc, fc)};
-  hu_status s = hu_arith_prepare(&call, n, z, hu_codes_at(z, incz, fz), 0, x, 3, mode, exec, events);
+  hu_status s = hu_arith_prepare(&call, n, z, hu_codes_at(z, incz, fz), 0, x, 3, mode, exec, events, stream);
   return s != HU_OK || n == 0 ? s : hu_arith_launch<HU_OP_FMA>(call, stream);
 }
 

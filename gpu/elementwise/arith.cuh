@@ -8,6 +8,7 @@
 #include "gpu/base/check.h"
 #include "gpu/base/codes.cuh"
 #include "gpu/base/core_op.cuh"
+#include "gpu/base/look.h"
 #include "halfulp/device.h"
 
 typedef struct hu_device_arith {
@@ -42,10 +43,10 @@ static inline hu_array_of_codes hu_codes_at(const void *data, ptrdiff_t stride, 
   return x;
 }
 
-/* bytes: the results are bytes whatever z's format. Checks in the order of the CPU's calls. */
+/* bytes: the results are bytes whatever z's format. Checks in the order of the CPU's calls, and looks at the operands. */
 static inline hu_status hu_arith_prepare(hu_device_arith *c, size_t n, void *z, hu_array_of_codes result, int bytes,
                                          const hu_array_of_codes *x, int operands, hu_mode mode, const hu_exec *exec,
-                                         hu_events *events) {
+                                         hu_events *events, void *stream) {
   hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
   memset(c, 0, sizeof *c);
   hu_status s = hu_check_rounding(result.format, rne, 0);
@@ -68,6 +69,8 @@ static inline hu_status hu_arith_prepare(hu_device_arith *c, size_t n, void *z, 
   c->stochastic = mode.round >= HU_SRA;
   c->stream = hu_exec_stream(exec);
   c->events = events;
+  for (int k = 0; k < operands && s == HU_OK; k++)
+    hu_look_at(hu_code_array_of(n, x[k].data, x[k].stride, x[k].format), stream);
   return s;
 }
 

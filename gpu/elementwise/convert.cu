@@ -6,6 +6,7 @@
  * device's own conversions would round twice (docs/device.md). */
 #include "gpu/base/check.h"
 #include "gpu/base/core_op.cuh"
+#include "gpu/base/look.h"
 #include "halfulp/device.h"
 
 template <class In>
@@ -31,6 +32,7 @@ hu_status hu_device_convert_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, c
   s = hu_check_arrays(n, z, to / 8, incz, x, from / 8, incx);
   if (s == HU_OK) s = hu_check_events(events);
   if (s != HU_OK || n == 0) return s;
+  hu_look_at(hu_code_array_of(n, x, incx, fx), stream);
   switch (from) {
     case 8: return hu_convert_from<uint8_t>(n, z, incz, fz, x, incx, fx, mode, exec, events, stream);
     case 16: return hu_convert_from<uint16_t>(n, z, incz, fz, x, incx, fx, mode, exec, events, stream);

@@ -11,6 +11,7 @@
 #include "emu/core/round.h"
 #include "gpu/base/check.h"
 #include "gpu/base/lanes.cuh"
+#include "gpu/base/look.h"
 #include "gpu/base/map.cuh"
 #include "halfulp/device.h"
 
@@ -163,6 +164,7 @@ static hu_status hu_decode_to(size_t n, void *z, ptrdiff_t incz, const void *x, 
   uint32_t storage = hu_limits_of(f).storage;
   st = hu_check_arrays(n, z, sizeof(Out), incz, x, storage / 8, incx);
   if (st != HU_OK || n == 0) return st;
+  hu_look_at(hu_code_array_of(n, x, incx, f), stream);
   hu_spec s = hu_spec_of(f, rne);
   if (storage == 8) return hu_decode_bytes(n, (Out *)z, incz, (const uint8_t *)x, incx, s, stream);
   if (storage == 16) return hu_decode_words(n, (Out *)z, incz, (const uint16_t *)x, incx, s, stream);

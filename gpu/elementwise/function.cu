@@ -27,7 +27,7 @@ static inline hu_status hu_function_launch(int32_t op, size_t n, void *z, hu_arr
                                            const hu_array_of_codes *x, int operands, hu_mode mode, const hu_exec *exec,
                                            hu_events *events, void *stream) {
   hu_device_arith c;
-  hu_status s = hu_arith_prepare(&c, n, z, result, 0, x, operands, mode, exec, events);
+  hu_status s = hu_arith_prepare(&c, n, z, result, 0, x, operands, mode, exec, events, stream);
   if (s != HU_OK || n == 0) return s;
   auto kernel = hu_function_kernel;
   HU_LAUNCH(kernel, hu_grid_size(c.n / HU_THREADS + 1, 16), 0, stream, c, op);

@@ -11,6 +11,7 @@
  * tables. */
 #include "emu/core/number.h"
 #include "gpu/base/check.h"
+#include "gpu/base/look.h"
 #include "gpu/base/map.cuh"
 #include "halfulp/device_number.h"
 
@@ -126,6 +127,11 @@ static hu_status hu_number_start(hu_device_number &c, const hu_number *to, const
   s = hu_check_arrays(c.n, c.z, c.write_bytes, c.incz, c.x, c.read_bytes, c.incx);
   if (s == HU_OK) s = hu_check_events(events);
   if (s != HU_OK || c.n == 0) return s;
+  if (from) {
+    int is_signed = from->kind == HU_NUMBER_FIXED && from->sign;
+    hu_code_area codes = {c.x, 1, c.n, 0, c.incx, c.read_bytes, (uint32_t)c.from.width, is_signed};
+    hu_look_at(codes, stream);
+  }
   c.rounds = to != NULL;
   c.stochastic = to && mode.round >= HU_SRA;
   if (exec) c.stream = exec->stream;

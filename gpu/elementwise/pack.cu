@@ -5,6 +5,7 @@
  * 128 in a clock, moves 6.5. Memory moves 16 bytes in that clock, 10.7 codes of 1.5 bytes: issue slots limit it. */
 #include "gpu/base/check.h"
 #include "gpu/base/launch.cuh"
+#include "gpu/base/look.h"
 #include "halfulp/device.h"
 
 HU_KERNEL __launch_bounds__(HU_THREADS) hu_pack_kernel(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
@@ -33,6 +34,8 @@ HU_KERNEL __launch_bounds__(HU_THREADS) hu_unpack_kernel(size_t n, uint8_t *z, c
 hu_status hu_device_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width, void *stream) {
   hu_status s = hu_check_pack(n, z, hu_pack_size(n, width), x, n, width);
   if (s != HU_OK || n == 0) return s;
+  hu_code_area codes = {x, 1, n, 0, 1, 1, width, 0};
+  hu_look_at(codes, stream);
   HU_LAUNCH(hu_pack_kernel, hu_grid_size(n / (8 * HU_THREADS) + 1, 16), 0, stream, n, z, x, width);
   return hu_launched();
 }

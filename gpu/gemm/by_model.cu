@@ -10,6 +10,7 @@
  * starts 128 a clock: 0.2 to 0.06 products, with 132 multiprocessors at 1.98 GHz 107 to 33 GFLOP/s. Eight warps of a
  * multiprocessor, each waiting for its own last step, reach a fifth of that. So what models are used much have kernels
  * of their own. */
+#include "gpu/base/look.h"
 #include "gpu/gemm/by_model.cuh"
 
 #include "emu/accum/check.h"
@@ -128,6 +129,9 @@ hu_status hu_device_dot_n(size_t count, size_t n, void *z, ptrdiff_t incz, hu_el
   hu_status s = hu_dot_plan_make(&t, count, n, z, incz, ez, x, accum, mode, exec);
   if (s == HU_OK) s = hu_check_events(events);
   if (s != HU_OK || count == 0) return s;
+  hu_code_area area[HU_DOT_AREAS];
+  size_t areas = hu_dot_areas(area, count, n, x, accum);
+  for (size_t i = 0; i < areas; i++) hu_look_at(area[i], stream);
   HU_LAUNCH(hu_dot_kernel, hu_grid_size((count - 1) / HU_THREADS + 1, 64), 0, stream, (uint64_t)count, t, events);
   return hu_launched();
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/gemm/gemm.cu - hu_device_gemm: which kernel a product goes to. */
+#include "gpu/base/look.h"
 #include "gpu/gemm/by_model.cuh"
 
 #include "emu/base/exec.h"
@@ -132,12 +133,10 @@ static void fill(hu_gemm_args *g, size_t m, size_t n, size_t k, const hu_result 
   g->events = events;
 }
 
-hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
-                         const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec,
-                         hu_events *events, void *stream) {
-  hu_status s = hu_gemm_check(m, n, k, d, a, b, c, NULL, NULL, accum, mode);
-  if (s == HU_OK) s = hu_check_events(events);
-  if (s != HU_OK || m == 0 || n == 0) return s;
+/* Of operands that are right. */
+static hu_status run(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
+                     const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events,
+                     void *stream) {
   hu_gemm_args g;
   fill(&g, m, n, k, d, a, b, c, mode, exec, events);
   const hu_format *fc = c ? &c->format : NULL;
@@ -192,14 +191,9 @@ hu_status hu_device_gemm_batch(size_t m, size_t n, size_t k, const hu_result *d,
   return hu_gemm_launch_model_batch(&g, &model, batch, stream);
 }
 
-hu_status hu_device_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
-                                const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
-                                const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events,
-                                void *stream) {
-  if (!sa || !sb) return HU_E_NULL;
-  hu_status s = hu_gemm_check(m, n, k, d, a, b, c, sa, sb, accum, mode);
-  if (s == HU_OK) s = hu_check_events(events);
-  if (s != HU_OK || m == 0 || n == 0) return s;
+static hu_status run_scaled(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
+                            const hu_operand *c, const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
+                            hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
   hu_gemm_args g;
   hu_accum_args model;
   hu_accum_scales scales;
@@ -214,4 +208,49 @@ hu_status hu_device_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *d
   hu_unit_plan u;
   if (hu_gemm_blocks_plan(&u, &g, &model, &scales)) return hu_gemm_launch_blocks(&g, &model, &scales, &u, stream);
   return hu_gemm_launch_scaled(&g, &model, &scales, stream);
+}
+
+/* ---- the calls ---- */
+
+static void look_at(const hu_operand *x, size_t rows, size_t cols, void *stream) {
+  if (!x || x->storage != HU_STORAGE_CODES) return;
+  size_t down = x->transposed ? cols : rows, across = x->transposed ? rows : cols;
+  hu_look_at(hu_code_rows_of(down, across, x->data, x->ld, x->format), stream);
+}
+
+static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
+                          const hu_operand *c, const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
+                          hu_mode mode, const hu_exec *exec, hu_events *events, void *stream, int looks) {
+  hu_status s = hu_gemm_check(m, n, k, d, a, b, c, sa, sb, accum, mode);
+  if (s == HU_OK) s = hu_check_events(events);
+  if (s != HU_OK || m == 0 || n == 0) return s;
+  if (looks) {
+    look_at(a, m, k, stream);
+    look_at(b, k, n, stream);
+    look_at(c, m, n, stream);
+    look_at(sa, m, hu_gemm_scales(accum, k), stream);
+    look_at(sb, hu_gemm_scales(accum, k), n, stream);
+  }
+  return sa ? run_scaled(m, n, k, d, a, b, c, sa, sb, accum, mode, exec, events, stream)
+            : run(m, n, k, d, a, b, c, accum, mode, exec, events, stream);
+}
+
+hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
+                         const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec,
+                         hu_events *events, void *stream) {
+  return multiply(m, n, k, d, a, b, c, NULL, NULL, accum, mode, exec, events, stream, 1);
+}
+
+hu_status hu_device_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
+                                const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
+                                const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events,
+                                void *stream) {
+  if (!sa || !sb) return HU_E_NULL;
+  return multiply(m, n, k, d, a, b, c, sa, sb, accum, mode, exec, events, stream, 1);
+}
+
+hu_status hu_gemm_enqueue(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
+                          const hu_operand *c, const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
+                          hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
+  return multiply(m, n, k, d, a, b, c, sa, sb, accum, mode, exec, events, stream, 0);
 }

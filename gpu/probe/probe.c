@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "emu/base/codes.h"
 #include "gpu/base/memory.h"
 
 typedef struct unit {
@@ -118,6 +119,11 @@ static void *copied(const void *x, size_t bytes, hu_status *s) {
   return p;
 }
 
+static hu_status codes_check(const hu_element *e, const void *x, size_t n) {
+  hu_code_area all = {x, 1, n, 0, 1, hu_element_size(*e), hu_element_width(*e), e->kind == HU_ELEMENT_S4};
+  return hu_code_area_check(&all, 1);
+}
+
 hu_status hu_device_mma_run(size_t i, size_t tiles, void *d, const void *a, const void *b, const void *c) {
   hu_device_mma t;
   int op = 0, capability = hu_device_capability();
@@ -125,6 +131,10 @@ hu_status hu_device_mma_run(size_t i, size_t tiles, void *d, const void *a, cons
   hu_status s = hu_mma_of_capability(&t, &op, capability, i);
   if (s != HU_OK || tiles == 0) return s;
   if (!d || !a || !b || !c) return HU_E_NULL;
+  s = codes_check(&t.a, a, t.m * t.k * tiles);
+  if (s == HU_OK) s = codes_check(&t.b, b, t.n * t.k * tiles);
+  if (s == HU_OK) s = codes_check(&t.c, c, t.m * t.n * tiles);
+  if (s != HU_OK) return s;
   size_t size = hu_element_size(t.a), result = hu_element_size(t.c) * t.m * t.n * tiles;
   void *da = copied(a, size * t.m * t.k * tiles, &s), *db = copied(b, size * t.n * t.k * tiles, &s);
   void *dc = copied(c, result, &s), *dd = copied(NULL, result, &s);

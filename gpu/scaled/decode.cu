@@ -7,6 +7,7 @@
  * multiprocessor, which starts 128 in a clock, decodes 4.2 or 2. Memory moves 16 bytes in that clock, 3.2 elements of 5
  * bytes: it is the bound of the first, issue slots are that of the second. */
 #include "emu/scaled/check.h"
+#include "gpu/base/look.h"
 #include "gpu/scaled/scaled.cuh"
 
 enum { HU_UNROLL_FOURS = 4 };
@@ -154,6 +155,8 @@ hu_status hu_device_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz
   hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
   hu_status s = hu_scaled_decode_check(rows, cols, z, ldz, x, scaling);
   if (s != HU_OK || rows == 0 || cols == 0) return s;
+  hu_look_at(hu_scaled_elements_of(rows, cols, x->codes, x->ld, scaling), stream);
+  hu_look_at(hu_scaled_scales_of(rows, cols, x, scaling), stream);
   hu_scaled_args *a = &u.a;
   hu_scaled_args_of(a, rows, cols, scaling, rne);
   a->lanes = a->scaler.element.fits_binary32;

@@ -8,6 +8,7 @@
 #include "emu/scaled/check.h"
 #include "emu/core/port.h"
 #include "gpu/base/launch.cuh"
+#include "gpu/base/look.h"
 #include "halfulp/device_scaled.h"
 
 typedef struct hu_dense {
@@ -65,6 +66,7 @@ hu_status hu_device_scaled_pack(size_t rows, size_t cols, uint8_t *z, const uint
   hu_scaled_sizes n;
   hu_status s = hu_scaled_pack_check(&n, rows, cols, x, ld, z, scaling);
   if (s != HU_OK || rows == 0 || cols == 0) return s;
+  hu_look_at(hu_scaled_elements_of(rows, cols, x, ld, scaling), stream);
   hu_dense d = hu_dense_of(&n, rows, cols, ld, scaling);
   HU_LAUNCH(hu_scaled_pack_kernel, hu_grid_size(n.packed / (d.width * HU_THREADS) + 1, 16), 0, stream, d, z, x);
   return hu_launched();

@@ -11,6 +11,7 @@
 #include "emu/core/s2fp8_table.h"
 #include "emu/s2fp8/polynomial.h"
 #include "gpu/base/check.h"
+#include "gpu/base/look.h"
 #include "gpu/base/map.cuh"
 #include "halfulp/device_scaled.h"
 
@@ -386,6 +387,16 @@ static hu_status hu_s2_decode_wide(size_t n, float *z, ptrdiff_t incz, const In 
   return hu_launched();
 }
 
+static hu_status hu_s2_decode(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, const hu_s2fp8 *kind,
+                              const hu_s2fp8_scale *scale, void *work, void *stream) {
+  hu_s2 t = hu_s2_kind(kind, hu_s2_nearest_mode());
+  switch (hu_s2_code_size(kind)) {
+    case 1: return hu_s2_decode_bytes(n, z, incz, (const uint8_t *)x, incx, t, scale, work, stream);
+    case 2: return hu_s2_decode_wide(n, z, incz, (const uint16_t *)x, incx, t, scale, stream);
+    default: return hu_s2_decode_wide(n, z, incz, (const uint32_t *)x, incx, t, scale, stream);
+  }
+}
+
 hu_status hu_device_s2fp8_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
                                    const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, const hu_exec *exec, void *work,
                                    void *stream) {
@@ -393,12 +404,8 @@ hu_status hu_device_s2fp8_decode_n(size_t n, float *z, ptrdiff_t incz, const voi
   hu_status s = hu_s2_call_check(kind, scale, hu_s2_nearest_mode(), NULL, work);
   if (s == HU_OK) s = hu_check_arrays(n, z, sizeof *z, incz, x, hu_s2_code_size(kind), incx);
   if (s != HU_OK || n == 0) return s;
-  hu_s2 t = hu_s2_kind(kind, hu_s2_nearest_mode());
-  switch (hu_s2_code_size(kind)) {
-    case 1: return hu_s2_decode_bytes(n, z, incz, (const uint8_t *)x, incx, t, scale, work, stream);
-    case 2: return hu_s2_decode_wide(n, z, incz, (const uint16_t *)x, incx, t, scale, stream);
-    default: return hu_s2_decode_wide(n, z, incz, (const uint32_t *)x, incx, t, scale, stream);
-  }
+  hu_look_at(hu_code_array_of(n, x, incx, kind->element), stream);
+  return hu_s2_decode(n, z, incz, x, incx, kind, scale, work, stream);
 }
 
 hu_status hu_device_s2fp8_truncate_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
@@ -441,8 +448,8 @@ static hu_status hu_s2_operand(hu_operand *z, float *values, const hu_s2fp8_oper
   z->transposed = x->transposed;
   size_t down = x->transposed ? cols : rows, across = x->transposed ? rows : cols;
   if (down == 0 || across == 0) return HU_OK;
-  return hu_device_s2fp8_decode_n((down - 1) * x->ld + across, values, 1, x->codes, 1, x->kind, x->scale, NULL, work,
-                                  stream);
+  hu_look_at(hu_code_rows_of(down, across, x->codes, x->ld, x->kind->element), stream);
+  return hu_s2_decode((down - 1) * x->ld + across, values, 1, x->codes, 1, x->kind, x->scale, work, stream);
 }
 
 static hu_status hu_s2_operand_check(const hu_s2fp8_operand *x, size_t rows, size_t cols, const float *z, size_t zs) {

@@ -9,9 +9,11 @@
  * 128, beside those of the product itself; docs/device.md counts 13 for `fp32`, of which a multiprocessor starts 128 in
  * a clock. Of memory an element and run take 12 bytes, 0.1 for a product: issue slots are the bound. */
 #include "emu/core/stream.h"
+#include "emu/scaled/check.h"
 #include "emu/scaled_gemm/plan.h"
 #include "gpu/base/check.h"
 #include "gpu/base/events.cuh"
+#include "gpu/base/look.h"
 #include "halfulp/device_scaled.h"
 
 #define HU_SLAB_BYTES ((size_t)1 << 28)
@@ -268,7 +270,8 @@ static hu_status run_part(const hu_scaled_plan *t, size_t row, size_t rows, size
   r.data = part;
   r.ld = t->n;
   r.format = hu_format_binary32();
-  return hu_device_gemm(rows, t->n, end - l, &r, &a, &b, NULL, &t->sum.inside, hu_plain_mode(), exec, NULL, stream);
+  return hu_gemm_enqueue(rows, t->n, end - l, &r, &a, &b, NULL, NULL, NULL, &t->sum.inside, hu_plain_mode(), exec, NULL,
+                         stream);
 }
 
 static int is_chain(const hu_scaled_plan *t) {
@@ -348,10 +351,11 @@ static hu_status run_whole(const hu_scaled_plan *t, const hu_sums_args *g, const
   hu_events *counts = t->y ? NULL : events;
   const hu_accum *x = &t->sum.inside;
   if (t->sum.way == HU_SCALED_DECODED) {
-    return hu_device_gemm(t->m, t->n, t->k, d, &t->a.operand, &t->b.operand, c, x, mode, exec, counts, stream);
+    return hu_gemm_enqueue(t->m, t->n, t->k, d, &t->a.operand, &t->b.operand, c, NULL, NULL, x, mode, exec, counts,
+                           stream);
   }
-  hu_status s = hu_device_gemm_scaled(t->m, t->n, t->k, d, &t->a.operand, &t->b.operand, c, &t->scale_a, &t->scale_b, x,
-                                      mode, exec, counts, stream);
+  hu_status s = hu_gemm_enqueue(t->m, t->n, t->k, d, &t->a.operand, &t->b.operand, c, &t->scale_a, &t->scale_b, x, mode,
+                                exec, counts, stream);
   if (s != HU_OK || !t->alpha) return s;
   hu_slab z;
   memset(&z, 0, sizeof z);
@@ -383,6 +387,19 @@ size_t hu_device_scaled_gemm_space(size_t m, size_t n, size_t k, const hu_scaled
   return t.bytes + encode_work(&t);
 }
 
+/* Decoding looks by itself. */
+static void look_at(const hu_scaled_view *v, void *stream) {
+  const hu_operand *x = &v->from.plain;
+  const hu_scaling *d = v->from.scaling;
+  if (v->how == HU_VIEW_DECODED) return;
+  if (d) {
+    hu_look_at(hu_scaled_elements_of(v->rows, v->cols, v->from.scaled.codes, v->from.scaled.ld, d), stream);
+    hu_look_at(hu_scaled_scales_of(v->rows, v->cols, &v->from.scaled, d), stream);
+  } else if (x->storage == HU_STORAGE_CODES) {
+    hu_look_at(hu_code_rows_of(v->rows, v->cols, x->data, x->ld, x->format), stream);
+  }
+}
+
 static hu_status make_ready(const hu_scaled_plan *t, const hu_exec *exec, void *stream) {
   hu_status s = make_view(&t->a, exec, stream);
   if (s == HU_OK) s = make_view(&t->b, exec, stream);
@@ -408,6 +425,9 @@ hu_status hu_device_scaled_gemm(size_t m, size_t n, size_t k, const hu_scaled_re
   s = hu_scaled_plan_place(&t, space, bytes);
   if (s != HU_OK) return s;
   if (m && n) {
+    look_at(&t.a, stream);
+    look_at(&t.b, stream);
+    if (t.has_c) look_at(&t.c, stream);
     s = make_ready(&t, exec, stream);
     if (s != HU_OK) return s;
     fill_args(&g, &t, exec, events);

@@ -10,6 +10,7 @@
 #include "emu/base/exec.h"
 #include "gpu/base/check.h"
 #include "gpu/base/core_op.cuh"
+#include "gpu/base/look.h"
 #include "gpu/sum/sum.cuh"
 #include "halfulp/device_sum.h"
 
@@ -81,6 +82,7 @@ static hu_status hu_sums_add(size_t n, uint64_t *sums, hu_sum_range range, const
                              void *stream) {
   hu_status s = hu_sum_check_add(n, sums, range, x, operands);
   if (s != HU_OK || n == 0) return s;
+  for (int k = 0; k < operands; k++) hu_look_at(hu_code_array_of(n, x[k].data, x[k].stride, x[k].format), stream);
   HU_LAUNCH(hu_sum_add_kernel, hu_sums_grid(n), 0, stream, hu_device_sums_of(n, sums, range),
             hu_device_terms_of(x, operands));
   return hu_launched();

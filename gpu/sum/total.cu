@@ -13,6 +13,7 @@
  * Bound: a term of bfloat16 takes some 250 instructions (docs/device.md), so that a multiprocessor, which starts 128 in
  * a clock, adds 0.5. Memory moves 16 bytes in that clock, 8 terms of 2 bytes: issue slots are the bound. */
 #include "emu/base/array_extent.h"
+#include "gpu/base/look.h"
 #include "gpu/sum/sum.cuh"
 #include "halfulp/device_sum.h"
 
@@ -99,6 +100,7 @@ static hu_status hu_total_start(hu_sum *sum, size_t n, const hu_sum_codes *x, in
   hu_status s = hu_sum_check_total(sum, n, x, operands);
   for (int k = 0; n && k < operands && s == HU_OK; k++) s = hu_total_check(sum, n, &x[k]);
   if (s != HU_OK || n == 0) return s;
+  for (int k = 0; k < operands; k++) hu_look_at(hu_code_array_of(n, x[k].data, x[k].stride, x[k].format), stream);
   hu_device_total c;
   memset(&c, 0, sizeof c);
   c.n = n;

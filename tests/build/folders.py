@@ -10,7 +10,7 @@ CORE_TYPES = ['halfulp/%s.h' % name for name in ('accum', 'array', 'format', 'mo
 LIBRARY = ['base', 'format', 'simd', 'array', 'arith', 'hadamard', 'accum', 'sum', 'p3109', 'number', 'gemm/tiles', 'gemm', 'gemm/short', 'gemm/steps',
            'scaled', 'scaled_gemm', 's2fp8', 'conversion', 'collective']
 SIDE_BY_SIDE = ['array', 'arith', 'hadamard', 'accum', 'sum']
-FROM_EMU = ['emu/core/*', 'emu/base/exec.h', 'emu/base/array_extent.h', 'emu/accum/check.h', 'emu/gemm/check.h', 'emu/gemm/unit_plan.h',
+FROM_EMU = ['emu/core/*', 'emu/base/exec.h', 'emu/base/array_extent.h', 'emu/base/codes.h', 'emu/accum/check.h', 'emu/gemm/check.h', 'emu/gemm/unit_plan.h',
             'emu/gemm/unit_steps.h', 'emu/hadamard/check.h',
             'emu/scaled/check.h', 'emu/sum/check.h', 'emu/sum/term.h', 'emu/s2fp8/kind.h', 'emu/simd/round.h', 'emu/arith/function_one.h',
             'emu/arith/function_quick.h', 'emu/arith/function_polynomials.h', 'emu/s2fp8/polynomial.h', 'emu/scaled_gemm/plan.h']

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/cuda_host/kernels.cpp - every kernel file, compiled for the CPU. */
+#include "gpu/base/look.cu"
 #include "gpu/base/memory.cu"
 #include "gpu/elementwise/arith.cu"
 #include "gpu/elementwise/convert.cu"
