@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/* Every device call that reads codes, given one that is none, in each of its operands: hu_device_synchronize says so,
+ * once. Right codes, integers that repeat their sign and what lies between rows are nothing to tell of. */
+#include "halfulp/device_number.h"
+#include "halfulp/device_scaled.h"
+#include "halfulp/device_sum.h"
+#include "halfulp/formats/ocp.h"
+#include "halfulp/formats/other.h"
+#include "tests/cuda_host/twin.h"
+
+enum { N = 5000, M = 3, COLS = 70, K = 64, ROOMS = 24 };
+static const hu_mode rne;
+
+/* One call: which operand is wrong (-1: none), and the device memory that it has. */
+typedef struct job {
+  int wrong, operands;
+  uint32_t code; /* the wrong one, or a right one in its place */
+  void *room[ROOMS];
+  int rooms;
+} job;
+
+static void *room(job *j, const void *from, size_t bytes) {
+  void *p = hu_memory_new(bytes);
+  assert_non_null(p);
+  assert_true(j->rooms < ROOMS);
+  j->room[j->rooms++] = p;
+  if (from) assert_int_equal(hu_memory_put(p, from, bytes), HU_OK);
+  return p;
+}
+
+/* Codes of one byte, rows `ld` apart; between them bytes of ones. Of the wrong operand one in the last row is wrong. */
+static const void *codes(job *j, size_t rows, size_t cols, size_t ld) {
+  static uint8_t x[1 << 16];
+  size_t bytes = (rows - 1) * ld + cols;
+  int wrong = j->operands++ == j->wrong;
+  assert_true(bytes <= sizeof x);
+  memset(x, 0xFF, bytes);
+  for (size_t i = 0; i < rows; i++) memset(x + i * ld, 2, cols);
+  if (wrong) x[(rows - 1) * ld + cols / 2] = (uint8_t)j->code;
+  return room(j, x, bytes);
+}
+
+static const void *array(job *j) { return codes(j, 1, N, N); }
+static void *out(job *j) { return room(j, NULL, N * 8); }
+static hu_format fp4(void) { return hu_float4_e2m1fn(); }
+
+/* ---- arrays ---- */
+
+static hu_status decode(job *j) { return hu_device_decode_n(N, out(j), 1, array(j), 1, fp4(), NULL, NULL); }
+static hu_status decode64(job *j) { return hu_device_decode64_n(N, out(j), 1, array(j), 1, fp4(), NULL, NULL); }
+static hu_status convert(job *j) {
+  return hu_device_convert_n(N, out(j), 1, fp4(), array(j), 1, fp4(), rne, NULL, NULL, NULL);
+}
+static hu_status pack(job *j) { return hu_device_pack_n(N, out(j), array(j), 4, NULL); }
+static hu_status backwards(job *j) {
+  const uint8_t *x = codes(j, 1, N, N);
+  return hu_device_decode_n(N / 2, out(j), 1, x + N - 2, -2, fp4(), NULL, NULL);
+}
+
+static hu_status add(job *j) {
+  const void *a = array(j), *b = array(j);
+  return hu_device_add_n(N, out(j), 1, fp4(), a, 1, fp4(), b, 1, fp4(), rne, NULL, NULL, NULL);
+}
+static hu_status root(job *j) {
+  return hu_device_sqrt_n(N, out(j), 1, fp4(), array(j), 1, fp4(), rne, NULL, NULL, NULL);
+}
+static hu_status fma_of(job *j) {
+  const void *a = array(j), *b = array(j), *c = array(j);
+  return hu_device_fma_n(N, out(j), 1, fp4(), a, 1, fp4(), b, 1, fp4(), c, 1, fp4(), rne, NULL, NULL, NULL);
+}
+static hu_status compare(job *j) {
+  const void *a = array(j), *b = array(j);
+  return hu_device_compare_n(N, out(j), 1, a, 1, fp4(), b, 1, fp4(), NULL, NULL);
+}
+static hu_status class_of(job *j) { return hu_device_class_n(N, out(j), 1, array(j), 1, fp4(), NULL, NULL); }
+static hu_status integral(job *j) {
+  return hu_device_round_to_integral_n(N, out(j), 1, array(j), 1, fp4(), rne, NULL, NULL, NULL);
+}
+static hu_status gelu(job *j) {
+  return hu_device_gelu_n(N, out(j), 1, fp4(), array(j), 1, fp4(), rne, NULL, NULL, NULL);
+}
+static hu_status power(job *j) {
+  const void *a = array(j), *b = array(j);
+  return hu_device_pow_n(N, out(j), 1, fp4(), a, 1, fp4(), b, 1, fp4(), rne, NULL, NULL, NULL);
+}
+
+static hu_number unsigned4(void) { return hu_number_fixed(0, 4, 0, HU_FIXED_SATURATE); }
+static hu_number signed4(void) { return hu_number_fixed(1, 3, 0, HU_FIXED_SATURATE); }
+static hu_status number(job *j) {
+  return hu_device_number_decode_n(N, out(j), 1, array(j), 1, unsigned4(), NULL, NULL);
+}
+static hu_status number64(job *j) {
+  return hu_device_number_decode64_n(N, out(j), 1, array(j), 1, signed4(), NULL, NULL);
+}
+static hu_status number_convert(job *j) {
+  return hu_device_number_convert_n(N, out(j), 1, signed4(), array(j), 1, signed4(), rne, NULL, NULL, NULL);
+}
+
+static hu_status add_to_sums(job *j) {
+  hu_sum_range range = hu_sum_range_of(fp4());
+  return hu_device_sum_add_n(N, room(j, NULL, N * 8 * (1 + range.words)), range, array(j), 1, fp4(), NULL);
+}
+static hu_status add_products(job *j) {
+  hu_sum_range range = hu_sum_range_of_product(fp4(), fp4());
+  const void *a = array(j), *b = array(j);
+  uint64_t *sums = room(j, NULL, N * 8 * (1 + range.words));
+  return hu_device_sum_add_product_n(N, sums, range, a, 1, fp4(), b, 1, fp4(), NULL);
+}
+static hu_status add_all(job *j) {
+  static const hu_sum none;
+  return hu_device_sum_add_all(room(j, &none, sizeof none), N, array(j), 1, fp4(), NULL);
+}
+static hu_status add_dot(job *j) {
+  static const hu_sum none;
+  const void *a = array(j), *b = array(j);
+  return hu_device_sum_add_dot(room(j, &none, sizeof none), N, a, 1, fp4(), b, 1, fp4(), NULL);
+}
+
+/* ---- products ---- */
+
+static hu_operand matrix(job *j, hu_format f, size_t rows, size_t cols, int transposed) {
+  size_t ld = (transposed ? rows : cols) + 3;
+  hu_operand z = {codes(j, transposed ? cols : rows, transposed ? rows : cols, ld), ld, f, HU_STORAGE_CODES,
+                  (uint8_t)transposed};
+  return z;
+}
+
+static hu_result values(job *j) {
+  hu_result d = {out(j), M, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
+  return d;
+}
+
+static hu_accum model(const char *text) {
+  hu_accum x;
+  assert_int_equal(hu_accum_parse(&x, text, NULL), HU_OK);
+  return x;
+}
+
+static hu_status gemm(job *j) {
+  hu_operand a = matrix(j, fp4(), M, K, 0), b = matrix(j, fp4(), K, M, 1), c = matrix(j, fp4(), M, M, 0);
+  hu_accum exact = model("exact");
+  hu_result d = values(j);
+  return hu_device_gemm(M, M, K, &d, &a, &b, &c, &exact, rne, NULL, NULL, NULL);
+}
+
+static hu_status gemm_scaled(job *j) {
+  hu_accum unit = model("nv.blackwell.nvfp4.b16.ue4m3");
+  hu_operand a = matrix(j, fp4(), M, K, 0), b = matrix(j, fp4(), K, M, 1);
+  hu_operand sa = matrix(j, hu_ue4m3(), M, K / 16, 0), sb = matrix(j, hu_ue4m3(), K / 16, M, 1);
+  hu_result d = values(j);
+  return hu_device_gemm_scaled(M, M, K, &d, &a, &b, NULL, &sa, &sb, &unit, rne, NULL, NULL, NULL);
+}
+
+static hu_status dot(job *j) {
+  hu_element e = {HU_ELEMENT_CODE, 0, fp4()}, ez = {HU_ELEMENT_CODE, 0, hu_format_ieee(8, 23, 0)};
+  hu_accum exact = model("exact");
+  hu_dot_operands x;
+  memset(&x, 0, sizeof x);
+  x.a = (hu_vector){codes(j, M, K, K + 1), 1, K + 1, e};
+  x.b = (hu_vector){codes(j, M, K, K + 1), 1, K + 1, e};
+  x.c = (hu_vector){codes(j, M, 1, 2), 1, 2, e};
+  return hu_device_dot_n(M, K, out(j), 1, ez, &x, &exact, rne, NULL, NULL, NULL);
+}
+
+static hu_status dot_of_integers(job *j) {
+  hu_element s4 = {HU_ELEMENT_S4, 0, {0}}, s32 = {HU_ELEMENT_S32, 0, {0}};
+  hu_accum x32 = model("int32");
+  hu_dot_operands x;
+  memset(&x, 0, sizeof x);
+  x.a = (hu_vector){codes(j, M, K, K + 1), 1, K + 1, s4};
+  x.b = (hu_vector){codes(j, M, K, K + 1), 1, K + 1, s4};
+  return hu_device_dot_n(M, K, out(j), 1, s32, &x, &x32, rne, NULL, NULL, NULL);
+}
+
+/* ---- scaled tensors ---- */
+
+static hu_scaling scaling(const char *text) {
+  hu_scaling d;
+  assert_int_equal(hu_scaling_parse(&d, text, NULL), HU_OK);
+  return d;
+}
+
+static hu_scaled tensor(job *j, const hu_scaling *d, size_t rows, size_t cols) {
+  hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, d);
+  hu_scaled x = {NULL, cols + 3, NULL, n.block_cols + 1, NULL};
+  x.codes = (void *)(uintptr_t)codes(j, rows, cols, x.ld);
+  x.scales = (void *)(uintptr_t)codes(j, n.block_rows, n.block_cols, x.lds);
+  return x;
+}
+
+static const char four[] = "scaled(float4_e2m1fn;scale=ue4m3;block=1x16;rule=ratio)";
+
+static hu_status scaled_decode(job *j) {
+  hu_scaling d = scaling(four);
+  hu_scaled x = tensor(j, &d, M, COLS);
+  return hu_device_scaled_decode(M, COLS, out(j), COLS, &x, &d, NULL, NULL);
+}
+
+static hu_status scaled_pack(job *j) {
+  hu_scaling d = scaling("nvint4");
+  return hu_device_scaled_pack(M, COLS, out(j), codes(j, M, COLS, COLS + 3), COLS + 3, &d, NULL);
+}
+
+static hu_status scaled_product(job *j, hu_scaled_sum sum) {
+  hu_scaling d = scaling(four);
+  hu_scaled_operand a, b;
+  hu_scaled_result y;
+  memset(&a, 0, sizeof a);
+  memset(&b, 0, sizeof b);
+  memset(&y, 0, sizeof y);
+  a.scaling = b.scaling = &d;
+  b.transposed = 1;
+  a.scaled = tensor(j, &d, M, K);
+  b.scaled = tensor(j, &d, M, K);
+  y.plain = values(j);
+  size_t bytes = hu_device_scaled_gemm_space(M, M, K, &y, &a, &b, NULL, &sum);
+  void *space = (void *)(((uintptr_t)room(j, NULL, bytes + 64) + 63) / 64 * 64);
+  return hu_device_scaled_gemm(M, M, K, &y, &a, &b, NULL, &sum, rne, space, bytes, NULL, NULL, NULL);
+}
+
+static hu_status parts(job *j) {
+  return scaled_product(j, hu_scaled_sum_parts(model("fp32"), model("fp32"), HU_SCALED_FACTOR_EXACT));
+}
+static hu_status unit(job *j) { return scaled_product(j, hu_scaled_sum_unit(model("nv.blackwell.nvfp4.b16.ue4m3"))); }
+static hu_status decoded(job *j) { return scaled_product(j, hu_scaled_sum_decoded(model("fp32"))); }
+
+static const hu_s2fp8_scale *scale_of(job *j, const hu_s2fp8 *kind) {
+  hu_s2fp8_scale s;
+  assert_int_equal(hu_s2fp8_scale_from(&s, 0, (int64_t)1 << 40, kind), HU_OK);
+  return room(j, &s, sizeof s);
+}
+
+static hu_status s2fp8_decode(job *j) {
+  hu_s2fp8 kind = hu_s2fp8_of(fp4());
+  void *work = room(j, NULL, HU_DEVICE_S2FP8_WORK);
+  return hu_device_s2fp8_decode_n(N, out(j), 1, array(j), 1, &kind, scale_of(j, &kind), NULL, work, NULL);
+}
+
+static hu_status s2fp8_gemm(job *j) {
+  hu_s2fp8 kind = hu_s2fp8_of(fp4());
+  const hu_s2fp8_scale *scale = scale_of(j, &kind);
+  hu_s2fp8_operand a = {codes(j, M, K, K + 3), K + 3, &kind, scale, 0};
+  hu_s2fp8_operand b = {codes(j, M, K, K + 3), K + 3, &kind, scale, 1};
+  void *work = room(j, NULL, hu_device_s2fp8_gemm_work(M, M, K, &a, &b));
+  return hu_device_s2fp8_gemm(M, M, K, out(j), M, &a, &b, NULL, 0, work, NULL);
+}
+
+/* ---- all of them ---- */
+
+static const struct {
+  const char *name;
+  hu_status (*call)(job *j);
+  int operands, is_signed; /* is_signed: code 0xF9 is a negative integer */
+} calls[] = {{"decode_n", decode, 1, 0},
+             {"decode64_n", decode64, 1, 0},
+             {"convert_n", convert, 1, 0},
+             {"pack_n", pack, 1, 0},
+             {"decode_n, backwards", backwards, 1, 0},
+             {"add_n", add, 2, 0},
+             {"sqrt_n", root, 1, 0},
+             {"fma_n", fma_of, 3, 0},
+             {"compare_n", compare, 2, 0},
+             {"class_n", class_of, 1, 0},
+             {"round_to_integral_n", integral, 1, 0},
+             {"gelu_n", gelu, 1, 0},
+             {"pow_n", power, 2, 0},
+             {"number_decode_n", number, 1, 0},
+             {"number_decode64_n", number64, 1, 1},
+             {"number_convert_n", number_convert, 1, 1},
+             {"sum_add_n", add_to_sums, 1, 0},
+             {"sum_add_product_n", add_products, 2, 0},
+             {"sum_add_all", add_all, 1, 0},
+             {"sum_add_dot", add_dot, 2, 0},
+             {"gemm", gemm, 3, 0},
+             {"gemm_scaled", gemm_scaled, 4, 0},
+             {"dot_n", dot, 3, 0},
+             {"dot_n of integers", dot_of_integers, 2, 1},
+             {"scaled_decode", scaled_decode, 2, 0},
+             {"scaled_pack", scaled_pack, 1, 1},
+             {"scaled_gemm, parts", parts, 4, 0},
+             {"scaled_gemm, unit", unit, 4, 0},
+             {"scaled_gemm, decoded", decoded, 4, 0},
+             {"s2fp8_decode_n", s2fp8_decode, 1, 0},
+             {"s2fp8_gemm", s2fp8_gemm, 2, 0}};
+
+static void expect(size_t c, int operand, uint32_t code, hu_status want) {
+  job j;
+  memset(&j, 0, sizeof j);
+  j.wrong = operand;
+  j.code = code;
+  hu_status s = calls[c].call(&j);
+  if (s != HU_OK) fail_msg("%s: %s", calls[c].name, hu_status_name(s));
+  assert_int_equal(j.operands, calls[c].operands);
+  s = hu_device_synchronize(NULL);
+  if (s != want) fail_msg("%s, operand %d, code %x: %s", calls[c].name, operand, (unsigned)code, hu_status_name(s));
+  assert_int_equal(hu_device_synchronize(NULL), HU_OK); /* told once */
+  while (j.rooms) hu_memory_free(j.room[--j.rooms]);
+}
+
+static void test_calls(void **state) {
+  (void)state;
+  twin_default_stream();
+  for (size_t c = 0; c < sizeof calls / sizeof *calls; c++) {
+    expect(c, -1, 0, HU_OK);
+    for (int k = 0; k < calls[c].operands; k++) {
+      expect(c, k, 0x82, HU_E_CODE);
+      expect(c, k, 0xF9, calls[c].is_signed ? HU_OK : HU_E_CODE);
+    }
+  }
+}
+
+/* Formats that fill their storage, host arrays, streams. */
+static void test_others(void **state) {
+  (void)state;
+  job j;
+  uint8_t x[4] = {2, 2, 0x12, 2};
+  float z[4];
+  memset(&j, 0, sizeof j);
+  twin_default_stream();
+  void *dx = room(&j, x, sizeof x), *dz = room(&j, NULL, sizeof z);
+  assert_int_equal(hu_device_decode_n(4, dz, 1, dx, 1, hu_float8_e4m3fn(), NULL, NULL), HU_OK);
+  assert_int_equal(hu_device_synchronize(NULL), HU_OK);
+  void *stream = twin_stream();
+  assert_int_equal(hu_device_decode_n(4, dz, 1, dx, 1, fp4(), NULL, stream), HU_OK);
+  assert_int_equal(hu_device_synchronize(stream), HU_E_CODE);
+  assert_int_equal(hu_memory_get(z, dz, sizeof z), HU_OK);
+  assert_true(z[2] == z[1]); /* the lowest bits' */
+  twin_default_stream();
+  hu_operand a = {x, 2, fp4(), HU_STORAGE_CODES, 0};
+  hu_result d = {z, 2, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
+  hu_accum exact = model("exact");
+  z[0] = 7;
+  assert_int_equal(hu_device_host_gemm(2, 2, 2, &d, &a, &a, NULL, &exact, rne, NULL, NULL), HU_E_CODE);
+  assert_true(z[0] == 7);
+  while (j.rooms) hu_memory_free(j.room[--j.rooms]);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls), cmocka_unit_test(test_others)};
+  int skip = twin_skip("codes");
+  return skip ? skip : cmocka_run_group_tests(tests, NULL, NULL);
+}
