@@ -72,6 +72,7 @@ static void run_case(t_random *r, int call, size_t n) {
     size_t size = size_of(call, i, f), step = (size_t)(inc < 0 ? -inc : inc), skip = t_below(r, 8) * size;
     b.t[i] = twin_new((n * step + 1) * size + skip + 16);
     for (size_t k = 0; i < 3 && k < b.t[i].bytes; k++) b.t[i].host[k] = (uint8_t)t_next32(r);
+    if (i < 3) twin_keep(&b.t[i], hu_limits_of(f).storage / 8, hu_limits_of(f).width);
     calls_array a = {b.t[i].host + skip + bytes_before(n, inc, size), inc, f};
     host[i] = a;
   }

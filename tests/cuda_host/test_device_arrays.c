@@ -99,6 +99,8 @@ static void fill(t_random *r, const test_case *t, uint8_t *x, size_t bytes) {
     uint64_t u = t_next64(r);
     if (values32) u = t->edges ? near_an_edge(r, t->fz) : t_bits32((float)t_random_operand(r, t->fz));
     if (values64) u = t_bits64(t_random_operand(r, t->fz));
+    if (t->call == PACK) u = (uint8_t)u >> (8 - t->width);
+    if (t->call == DECODE || t->call == DECODE64 || t->call == CONVERT) u = t_random_code(r, t->fx);
     memcpy(x + at, &u, t->xsize); /* little endian */
   }
 }

@@ -29,6 +29,7 @@ typedef struct buffers {
 static void fill(t_random *r, const twin *t, hu_format f, int ordinary) {
   size_t size = hu_limits_of(f).storage / 8;
   for (size_t k = 0; k < t->bytes; k++) t->host[k] = (uint8_t)t_next32(r);
+  twin_keep(t, size, hu_limits_of(f).width);
   for (size_t k = 0; ordinary && k + size <= t->bytes; k += size) {
     double v = (1 + t_below(r, 1u << 20) * 0x1p-20) * (double)(1u << t_below(r, 10)) * 0x1p-6;
     uint32_t code = hu_encode64(f, t_mode(0), t_below(r, 2) ? -v : v, 0, NULL);

@@ -19,7 +19,7 @@ static size_t size_of(hu_format f, uint8_t storage) {
  * overflow nor drown. */
 static uint32_t draw_code(t_random *r, hu_format f, int wild) {
   hu_limits l = hu_limits_of(f);
-  uint32_t code = t_next32(r);
+  uint32_t code = t_random_code(r, f);
   if (wild == 2) return (code & ((1u << t_between(r, 1, f.m)) - 1)) | (t_below(r, 2) ? 0 : l.sign_mask);
   if (wild == 3) return l.max_code;
   if (wild && t_below(r, 4) == 0) {

@@ -109,6 +109,7 @@ static void run_case(t_random *r, int call, size_t n) {
   twin b[3] = {twin_new((n * (size_t)incz + 8) * zsize), twin_new((n * (size_t)incx + 8) * xsize),
                twin_new(sizeof(hu_events))};
   fill(r, &b[1], call, (int)t_below(r, 2));
+  if (call >= DECODE) twin_keep(&b[1], xsize, hu_number_limits_of(w.from).width);
   memset(b[2].host, 0, b[2].bytes);
   ends host = {b[0].host + zskip, b[1].host + xskip, incz, incx};
   ends device = {b[0].device + zskip, b[1].device + xskip, incz, incx};

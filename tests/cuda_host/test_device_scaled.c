@@ -14,6 +14,8 @@ static void decode_any(t_random *r, problem *p) {
     uint8_t *z = p->t[k].host;
     for (size_t i = 0; i < p->t[k].bytes; i++) z[i] = (uint8_t)t_next32(r);
     size_t size = k == SCALES ? hu_scaled_sizes_of(1, 1, &p->d).scale_bytes : 0;
+    if (k == CODES) twin_keep(&p->t[k], hu_scaled_sizes_of(1, 1, &p->d).code_bytes, hu_limits_of(p->d.element).width);
+    if (k == SCALES) twin_keep(&p->t[k], size, hu_limits_of(p->d.scale).width);
     for (size_t i = 0; size == 4 && i + 4 <= p->t[k].bytes; i += 4) z[i + 3] = (uint8_t)(0x38 + t_below(r, 16));
   }
   decode(p, "decode of any codes");
@@ -155,6 +157,7 @@ static void layouts(void **state) {
     if (n.packed > 1 << 16) continue;
     twin wide = twin_new(rows * ld + 8), dense = twin_new(n.packed + 8), back = twin_new(rows * ld + 8);
     for (size_t k = 0; k < wide.bytes; k++) wide.host[k] = (uint8_t)t_next32(&r);
+    if (hu_limits_of(d.element).width <= 8) twin_keep(&wide, 1, hu_limits_of(d.element).width);
     twin_put(&wide);
     twin_put(&dense);
     twin_put(&back);

@@ -41,8 +41,9 @@ static uint8_t *start(uint8_t *p, size_t n, ptrdiff_t stride, size_t size) {
   return stride < 0 && n ? p + (n - 1) * (size_t)-stride * size : p;
 }
 
-static void fill(t_random *r, const twin *t) {
+static void fill(t_random *r, const twin *t, hu_format f) {
   for (size_t k = 0; k < t->bytes; k++) t->host[k] = (uint8_t)t_next32(r);
+  twin_keep(t, bytes_of(f), hu_limits_of(f).width);
 }
 
 /* Numbers within some binades of 1 in a format, so that additions carry and cancel; codes of either sign. */
@@ -59,7 +60,7 @@ static void draw_operands(t_random *r, const setup *s) {
   int any = t_below(r, 2) != 0;
   for (int i = A; i <= B; i++) {
     if (any) {
-      fill(r, &s->t[i]);
+      fill(r, &s->t[i], i == A ? s->fa : s->fb);
     } else {
       fill_near(r, &s->t[i], i == A ? s->fa : s->fb);
     }

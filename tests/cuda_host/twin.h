@@ -49,6 +49,13 @@ static inline twin twin_new(size_t bytes) {
   return t;
 }
 
+/* Makes codes of `width` bits of all elements of `size` bytes: their lowest bits. */
+static inline void twin_keep(const twin *t, size_t size, unsigned width) {
+  for (size_t i = 0; i < t->bytes / size; i++) {
+    t_put(t->host, size, (ptrdiff_t)i, t_get(t->host, size, (ptrdiff_t)i) & (uint32_t)(((uint64_t)1 << width) - 1));
+  }
+}
+
 static inline void twin_free(twin *t) {
   free(t->host);
   free(t->back);
