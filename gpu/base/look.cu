@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/base/look.cu - see look.h. A thread has 16 codes of a row in flight. Bound: a code of a byte is a load of 32
- * bytes a warp, of which a multiprocessor starts one in a clock, 32 codes; memory moves 16 bytes in that clock. */
+/* gpu/base/look.cu - see look.h. A thread has 16 words, or codes, of a row in flight.
+ *
+ * Bound: codes side by side are loaded by words and united, some five instructions each; memory moves 16 bytes, four
+ * words, in the clock in which a multiprocessor starts 128, so memory is the bound. Others take a load each. */
 #include "gpu/base/look.h"
 
 #include "gpu/base/launch.cuh"
@@ -14,6 +16,23 @@ static __device__ unsigned hu_wide_code_seen;
 
 /* Was anything ever enqueued? Graphs run without the host's knowledge, so this never goes back. */
 static int hu_has_looked;
+
+/* Words of codes, `mask` the bits above the width in each. */
+HU_KERNEL __launch_bounds__(HU_THREADS) hu_look_words_kernel(const uint32_t *data, size_t rows, size_t words,
+                                                             ptrdiff_t pitch, size_t across, uint32_t mask) {
+  size_t pieces = across * rows;
+  uint32_t all = 0;
+  for (size_t p = blockIdx.x; p < pieces; p += gridDim.x) {
+    size_t row = rows > 1 ? p / across : 0, first = (p - row * across) * HU_LOOK_PIECE + threadIdx.x;
+    const uint32_t *at = data + (ptrdiff_t)row * pitch + first;
+    size_t left = first < words ? words - first : 0;
+#pragma unroll
+    for (int k = 0; k < HU_LOOK_EACH; k++) {
+      if ((size_t)k * HU_THREADS < left) all |= at[k * HU_THREADS];
+    }
+  }
+  if (all & mask) atomicOr(&hu_wide_code_seen, 1u);
+}
 
 HU_DEVICE uint32_t hu_look_code(const uint8_t *p, uint32_t size) {
   if (size == 1) return *p;
@@ -42,12 +61,38 @@ HU_KERNEL __launch_bounds__(HU_THREADS) hu_look_answer_kernel(unsigned *answer) 
   if (threadIdx.x == 0) *answer = atomicExch(&hu_wide_code_seen, 0u);
 }
 
+static size_t hu_look_pieces(size_t n) { return (n - 1) / HU_LOOK_PIECE + 1; }
+
+/* May the rows be read by words? */
+static int hu_look_has_words(const hu_code_area &x) {
+  size_t pitch = (size_t)x.pitch * x.size;
+  if (x.is_signed || x.step != 1 || x.cols * x.size < 4) return 0;
+  return (uintptr_t)x.data % 4 == 0 && (x.rows == 1 || pitch % 4 == 0);
+}
+
+static void hu_look_at_codes(const hu_code_area &x, void *stream) {
+  size_t across = hu_look_pieces(x.cols);
+  HU_LAUNCH(hu_look_kernel, hu_grid_size((uint64_t)across * x.rows, 8), 0, stream, x, across);
+}
+
 void hu_look_at(hu_code_area x, void *stream) {
   if (!hu_codes_have_room(&x)) return;
   x = hu_code_area_in_order(x);
-  size_t across = (x.cols - 1) / HU_LOOK_PIECE + 1;
   __atomic_store_n(&hu_has_looked, 1, __ATOMIC_RELEASE);
-  HU_LAUNCH(hu_look_kernel, hu_grid_size((uint64_t)across * x.rows, 8), 0, stream, x, across);
+  if (!hu_look_has_words(x)) {
+    hu_look_at_codes(x, stream);
+    return;
+  }
+  size_t in_word = 4 / x.size, words = x.cols / in_word, across = hu_look_pieces(words);
+  uint32_t mask = 0, above = ~(uint32_t)0 >> (32 - 8 * (uint32_t)x.size) & ~(uint32_t)0 << x.width;
+  for (size_t i = 0; i < in_word; i++) mask |= above << (8 * x.size * i);
+  HU_LAUNCH(hu_look_words_kernel, hu_grid_size((uint64_t)across * x.rows, 8), 0, stream, (const uint32_t *)x.data,
+            x.rows, words, x.pitch * (ptrdiff_t)x.size / 4, across, mask);
+  if (words * in_word == x.cols) return;
+  hu_code_area rest = x;
+  rest.data = (const uint8_t *)x.data + words * 4;
+  rest.cols = x.cols - words * in_word;
+  hu_look_at_codes(rest, stream);
 }
 
 static hu_status hu_look_answer(void *stream) {

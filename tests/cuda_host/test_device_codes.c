@@ -309,6 +309,32 @@ static void test_calls(void **state) {
   }
 }
 
+/* Each place of short arrays, from an aligned address on and from the next one. */
+static void test_places(void **state) {
+  (void)state;
+  twin_default_stream();
+  for (size_t n = 1; n <= 9; n++) {
+    for (size_t at = 0; at < n; at++) {
+      job j;
+      uint8_t x[10] = {2, 2, 2, 2, 2, 2, 2, 2, 2, 2};
+      uint16_t y[10] = {2, 2, 2, 2, 2, 2, 2, 2, 2, 2};
+      memset(&j, 0, sizeof j);
+      x[at + 1] = 0x12;
+      y[at] = 0x1002;
+      const uint8_t *dx = room(&j, x, sizeof x);
+      void *z = out(&j);
+      for (size_t k = 0; k < 2; k++) {
+        assert_int_equal(hu_device_decode_n(n, z, 1, dx + k, 1, fp4(), NULL, NULL), HU_OK);
+        assert_int_equal(hu_device_synchronize(NULL), at + 1 < n + k ? HU_E_CODE : HU_OK);
+      }
+      hu_format twelve = hu_format_ieee(5, 6, 0);
+      assert_int_equal(hu_device_decode_n(n, z, 1, room(&j, y, sizeof y), 1, twelve, NULL, NULL), HU_OK);
+      assert_int_equal(hu_device_synchronize(NULL), HU_E_CODE);
+      while (j.rooms) hu_memory_free(j.room[--j.rooms]);
+    }
+  }
+}
+
 /* Formats that fill their storage, host arrays, streams. */
 static void test_others(void **state) {
   (void)state;
@@ -336,7 +362,8 @@ static void test_others(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls), cmocka_unit_test(test_others)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls), cmocka_unit_test(test_places),
+                                     cmocka_unit_test(test_others)};
   int skip = twin_skip("codes");
   return skip ? skip : cmocka_run_group_tests(tests, NULL, NULL);
 }
