@@ -97,7 +97,7 @@ static int read_descr(npy_info *info, scanner *s) {
   if (!take_string(s, text)) return 0;
   if (strchr(text, 'O'))
     return wrong(s->error, "dtype '%s': object arrays hold pickled Python objects and are not read", text);
-  static const char known[] = "f2f4f8u1u2u4";
+  static const char known[] = "f2f4f8i1i2i4i8u1u2u4u8b1";
   char order = text[0];
   if (strlen(text) != 3 || !strchr("<>|=", order)) return wrong(s->error, "dtype '%s' is not supported", text);
   for (const char *p = known; *p; p += 2) {
@@ -109,7 +109,7 @@ static int read_descr(npy_info *info, scanner *s) {
     if (order == '|' && info->size > 1) return wrong(s->error, "dtype '%s' has no byte order", text);
     return 1;
   }
-  return wrong(s->error, "dtype '%s' is not supported (float16, float32, float64, uint8, uint16, uint32 are)", text);
+  return wrong(s->error, "dtype '%s' is not supported (float16, float32, float64, int8 to int64, uint8 to uint64 and bool are)", text);
 }
 
 enum { HAS_DESCR = 1, HAS_ORDER = 2, HAS_SHAPE = 4 };
@@ -182,8 +182,12 @@ int npy_parse(npy_info *info, const uint8_t *bytes, size_t size, char error[NPY_
 }
 
 const char *npy_dtype(const npy_info *info) {
-  if (info->kind == 'u') return info->size == 1 ? "uint8" : info->size == 2 ? "uint16" : "uint32";
-  return info->size == 2 ? "float16" : info->size == 4 ? "float32" : "float64";
+  static const char *const floats[] = {"", "float16", "float32", "float64"};
+  static const char *const wholes[] = {"int8", "int16", "int32", "int64"};
+  static const char *const unsigneds[] = {"uint8", "uint16", "uint32", "uint64"};
+  int place = info->size == 1 ? 0 : info->size == 2 ? 1 : info->size == 4 ? 2 : 3;
+  if (info->kind == 'b') return "bool";
+  return (info->kind == 'f' ? floats : info->kind == 'i' ? wholes : unsigneds)[place];
 }
 
 const char *npy_shape(char text[NPY_SHAPE_MAX], const npy_info *info) {

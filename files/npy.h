@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* files/npy.h - NumPy's .npy format, versions 1.0, 2.0 and 3.0: float16/32/64 and uint8/16/32 arrays of any shape.
+/* files/npy.h - NumPy's .npy format, versions 1.0, 2.0 and 3.0: arrays of any shape of float16, 32 and 64, of int8 and
+ * uint8 to int64 and uint64, and of bool.
  *
  * The reader is a pure function over bytes: it never reads outside them and accepts a file only if every byte of
  * it is accounted for. */
@@ -12,7 +13,7 @@
 enum { NPY_DIMS_MAX = 64, NPY_ERROR_MAX = 160, NPY_HEADER_MAX = 1 << 16 };
 
 typedef struct npy_info {
-  char kind;    /* 'f' or 'u' */
+  char kind;    /* 'f', 'i' (signed), 'u' (unsigned) or 'b' (bool: a byte, 0 or 1) */
   uint8_t size; /* bytes of an element: 1, 2, 4 or 8 */
   uint8_t big;  /* 1: big endian (never set for one byte) */
   uint8_t fortran;
@@ -30,7 +31,7 @@ int npy_parse(npy_info *info, const uint8_t *bytes, size_t size, char error[NPY_
 enum { NPY_HEADER_ROOM = 64 * 24 + 256 };
 size_t npy_header(char *header, const npy_info *info);
 
-/* "float32", "uint8"; "(3, 4)" into text. */
+/* "float32", "uint8", "bool"; "(3, 4)" into text. */
 const char *npy_dtype(const npy_info *info);
 enum { NPY_SHAPE_MAX = 64 * 22 + 4 };
 const char *npy_shape(char text[NPY_SHAPE_MAX], const npy_info *info);

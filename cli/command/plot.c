@@ -134,11 +134,8 @@ static int draw_with_data(plot_asked *a) {
     return cli_tensor_use(a->data, a->tensor, draw_with, a);
   if (a->tensor) return cli_fail(a->data, "--tensor goes with a .safetensors or a .gguf file");
   if (cli_array_load(&x, a->data)) return CLI_BAD;
-  const hu_format none = {0}; /* of an array of floats it does not matter */
-  cli_source source = cli_array_source(&x, none);
-  int status = x.info.kind == 'f'
-                   ? draw_with(a, &source, x.info.count)
-                   : cli_fail(x.name, "plot requires float16, float32 or float64, this is %s", npy_dtype(&x.info));
+  cli_source source = cli_values_source(&x);
+  int status = draw_with(a, &source, x.info.count);
   cli_array_free(&x);
   return status;
 }

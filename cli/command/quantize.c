@@ -129,9 +129,7 @@ static int from_array(const cli_quantize_state *s, const char *in, const char *o
   if (tensors_alone) return cli_fail(NULL, "--%s goes with a .safetensors or a .gguf file as OUT", tensors_alone);
   if (s->device && cli_device_find(device)) return CLI_BAD;
   if (cli_array_load(&x, in)) return CLI_BAD;
-  int status = x.info.kind == 'f'
-                   ? cli_quantize_array(s, &x, in, out, device)
-                   : cli_fail(x.name, "quantize requires float16, float32 or float64, this is %s", npy_dtype(&x.info));
+  int status = cli_quantize_array(s, &x, in, out, device);
   cli_array_free(&x);
   return status;
 }

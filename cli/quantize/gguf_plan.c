@@ -48,7 +48,8 @@ static int fail_target(const tensors_results *r) {
 static const gguf_type *new_type(const gguf_tensor *t, const tensors_results *r, const gguf_type *codes) {
   int narrow = t->type->id == GGUF_F16 || t->type->id == GGUF_BF16;
   if (r->asked->codes) return codes;
-  return r->asked->widen && narrow ? gguf_type_of(GGUF_F32) : t->type;
+  if (r->asked->widen && narrow) return gguf_type_of(GGUF_F32);
+  return gguf_type_for(tensors_value_dtype(&r->asked->target, t->type->dtype));
 }
 
 int gguf_plan(gguf_file *made, st_file *plan, const tensors_input *in, const tensors_results *r) {

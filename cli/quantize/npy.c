@@ -7,9 +7,10 @@
 #include "cli/quantize/quantize.h"
 #include "halfulp/formats/ieee.h"
 
-/* The width of the values: the input's own, or the next one that holds them. */
-static unsigned value_size(const cli_quantize_state *s, unsigned size) {
+/* The width of the values: the input's own, of integers binary32's, or the next one that holds them. */
+static unsigned value_size(const cli_quantize_state *s, const npy_info *x) {
   const cli_target *t = &s->target;
+  unsigned size = x->kind == 'f' ? x->size : 4;
   if (size == 2 && !t->kind->fits(t, 2)) size = 4;
   return size == 4 && !t->kind->fits(t, 4) ? 8 : size;
 }
@@ -158,7 +159,7 @@ int cli_quantize_array(const cli_quantize_state *s, cli_array *x, const char *in
   o.info.big = 0;
   o.device = device;
   o.job = (cli_job){.name = x->name,
-                    .x = cli_array_source(x, t->format),
+                    .x = cli_values_source(x),
                     .mode = s->numeric.mode,
                     .exec = {s->numeric.threads, 0, s->numeric.stream},
                     .amax = s->has_amax ? &s->amax : NULL};
@@ -169,10 +170,10 @@ int cli_quantize_array(const cli_quantize_state *s, cli_array *x, const char *in
   if (cli_parts_spare(path, s->codes ? &o.parts : NULL, in, NULL, s->in_place)) return CLI_BAD;
   if (s->device && t->kind != &cli_kind_format)
     return cli_fail("--device cuda", "other than plain formats run on the CPU here");
-  if (s->device && x->info.size != 4)
+  if (s->device && (x->info.kind != 'f' || x->info.size != 4))
     return cli_fail(x->name, "the device quantizes float32, this is %s", npy_dtype(&x->info));
   o.info.kind = s->codes ? 'u' : 'f';
-  o.info.size = s->codes ? o.parts.part[0].size : (uint8_t)value_size(s, x->info.size);
+  o.info.size = s->codes ? o.parts.part[0].size : (uint8_t)value_size(s, &x->info);
   int code = s->codes ? make_codes(&o, s, path) : make_values(&o, s, path);
   if (code == CLI_OK) report(cli_summary_file(path), s, x, &o);
   return code;

@@ -102,7 +102,8 @@ static int round_again(void *z, const cli_source *x, size_t count, hu_format f, 
 static int make_values(const tensors_work *w, tensors_result *r, cli_job *job) {
   const cli_target *t = &w->s->target;
   size_t count = r->tensor->count;
-  int dtype = st_find(w->plan, r->tensor->name)->dtype, narrow = dtype == ST_F16 || dtype == ST_BF16;
+  int dtype = w->output ? st_find(w->plan, r->tensor->name)->dtype : tensors_value_dtype(t, r->tensor->dtype),
+      narrow = dtype == ST_F16 || dtype == ST_BF16;
   unsigned size = dtype == ST_F64 || !t->kind->fits(t, 4) ? 8 : 4;
   void *values = cli_room(count, size), *z = NULL;
   int code = values ? t->kind->values(values, size, t, job) : CLI_BAD;
@@ -171,6 +172,7 @@ int tensors_one(const tensors_work *w, tensors_result *r) {
   cli_parts sizes = {0};
   if (!r->done) return w->output ? copy_tensor(w, r->tensor) : CLI_OK;
   snprintf(place, sizeof place, "%.240s: tensor '%s'", w->in->name, st_printable(shown, r->tensor->name));
+  if (tensors_check_bool(w->in, r->tensor)) return CLI_BAD;
   const void *data = tensors_aligned(&owned, w->in, r->tensor);
   if (!data) return CLI_BAD;
   cli_job job = {.name = place,

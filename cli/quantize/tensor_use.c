@@ -5,17 +5,13 @@
 
 #include "cli/quantize/tensors.h"
 
-static int is_float(const st_tensor *t) {
-  return t->dtype == ST_F64 || t->dtype == ST_F32 || t->dtype == ST_F16 || t->dtype == ST_BF16;
-}
-
 /* NULL after an error line. */
 static const st_tensor *only_one(const tensors_input *in) {
   const st_tensor *found = NULL;
   char first[ST_NAME_MAX], second[ST_NAME_MAX];
   for (size_t i = 0; i < in->file.count; i++) {
     const st_tensor *t = &in->file.tensors[i];
-    if (!is_float(t)) continue;
+    if (!tensors_is_float(t->dtype)) continue;
     if (found) {
       cli_fail(in->name, "several tensors, '%s' and '%s' among them; choose one by --tensor NAME",
                st_printable(first, found->name), st_printable(second, t->name));
@@ -31,10 +27,10 @@ static const st_tensor *chosen(const tensors_input *in, const char *name) {
   char shown[ST_NAME_MAX];
   if (!name) return only_one(in);
   const st_tensor *t = st_find(&in->file, name);
-  if (t && is_float(t)) return t;
+  if (t && tensors_has_numbers(in, t)) return t;
   if (t)
-    cli_fail(in->name, "the tensor '%s' is %s, not F64, F32, F16 or BF16", st_printable(shown, name),
-             st_dtype_name(t->dtype));
+    cli_fail(in->name, "the tensor '%s' is %s, not F64, F32, F16, BF16, an integer or BOOL", st_printable(shown, name),
+             tensors_type_name(in, t));
   else
     cli_fail(in->name, "no tensor is named '%s'", st_printable(shown, name));
   return NULL;
@@ -49,7 +45,7 @@ int cli_tensor_use(const char *path, const char *name, cli_floats_use *use, void
   const void *data = t ? tensors_aligned(&owned, &in, t) : NULL;
   if (data) {
     const cli_source source = tensors_source(t->dtype, data);
-    status = use(state, &source, t->count);
+    status = tensors_check_bool(&in, t) ? CLI_BAD : use(state, &source, t->count);
   }
   free(owned);
   tensors_close(&in);

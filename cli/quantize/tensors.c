@@ -10,8 +10,6 @@
 
 #include "cli/base/progress.h"
 
-static int is_float(int dtype) { return dtype == ST_F64 || dtype == ST_F32 || dtype == ST_F16 || dtype == ST_BF16; }
-
 static int matches(const char *const *globs, int count, const char *name) {
   for (int i = 0; i < count; i++)
     if (!fnmatch(globs[i], name, 0)) return 1;
@@ -23,8 +21,20 @@ static int has_rank(const cli_quantize_state *s, const tensors_input *in, const 
   return in->is_array || s->any_rank || t->dims >= 2;
 }
 
+/* --include says the tensor's whole name, without a pattern. */
+static int is_named(const cli_quantize_state *s, const st_tensor *t) {
+  for (int i = 0; i < s->includes; i++)
+    if (!strcmp(s->include[i], t->name)) return 1;
+  return 0;
+}
+
+/* Integers of a model are places and counts most of the time. */
+static int has_numbers(const cli_quantize_state *s, const tensors_input *in, const st_tensor *t) {
+  return tensors_is_float(t->dtype) || (tensors_has_numbers(in, t) && (in->is_array || is_named(s, t)));
+}
+
 static int chosen(const cli_quantize_state *s, const tensors_input *in, const st_tensor *t) {
-  if (!is_float(t->dtype) || matches(s->exclude, s->excludes, t->name)) return 0;
+  if (!has_numbers(s, in, t) || matches(s->exclude, s->excludes, t->name)) return 0;
   return has_rank(s, in, t) && (!s->includes || matches(s->include, s->includes, t->name));
 }
 
@@ -45,24 +55,14 @@ static int check_ranks(const cli_quantize_state *s, const tensors_input *in) {
     for (size_t j = 0; j < in->file.count; j++) {
       const st_tensor *t = &in->file.tensors[j];
       if (!matches(&s->include[i], 1, t->name)) continue;
-      low += is_float(t->dtype) && !has_rank(s, in, t);
-      others += !is_float(t->dtype) || has_rank(s, in, t);
+      low += has_numbers(s, in, t) && !has_rank(s, in, t);
+      others += !has_numbers(s, in, t) || has_rank(s, in, t);
     }
     if (low && !others)
       return cli_fail(in->name, "--include '%s': tensors with fewer than two axes are rounded only with --any-rank",
                       s->include[i]);
   }
   return CLI_OK;
-}
-
-/* Codes and scales of an earlier time stay as they are, or decode would give other values. */
-static int spare_codes(tensors_results *r, const tensors_input *in) {
-  tensors_notes notes;
-  int code = tensors_notes_read(&notes, in);
-  for (size_t i = 0; i < r->count && code == CLI_OK; i++)
-    if (r->list[i].done && tensors_is_part(&in->file.tensors[i], &notes)) r->list[i].done = 0;
-  tensors_notes_free(&notes);
-  return code;
 }
 
 int tensors_choose(tensors_results *r, const tensors_input *in) {
@@ -78,7 +78,7 @@ int tensors_choose(tensors_results *r, const tensors_input *in) {
     r->list[i].tensor = &in->file.tensors[i];
     r->list[i].done = chosen(s, in, r->list[i].tensor);
   }
-  if (spare_codes(r, in)) return CLI_BAD;
+  if (tensors_spare(r, in)) return CLI_BAD;
   for (size_t i = 0; i < r->count; i++) {
     r->list[i].first = first;
     if (!r->list[i].done) continue;
@@ -86,7 +86,8 @@ int tensors_choose(tensors_results *r, const tensors_input *in) {
     r->done++;
   }
   if (r->done) return CLI_OK;
-  return cli_fail(in->name, "no tensor to round: none that is chosen is F64, F32, F16 or BF16%s",
+  return cli_fail(in->name, "no tensor to round: none that is chosen is F64, F32, F16 or BF16%s; integers are rounded where "
+                  "--include has their whole names",
                   s->any_rank ? "" : " with two axes or more (--any-rank takes others)");
 }
 
@@ -122,7 +123,7 @@ static int add_note(st_file *plan, const st_tensor *t, const cli_quantize_state 
   char *note = cli_room(room, 1);
   s->target.kind->text(format, &s->target);
   if (note) {
-    n += (size_t)snprintf(note, room, "%s [", st_dtype_name(t->dtype));
+    n += (size_t)snprintf(note, room, "%s [", st_dtype_name(tensors_value_dtype(&s->target, t->dtype)));
     for (uint32_t i = 0; i < t->dims; i++)
       n += (size_t)snprintf(note + n, room - n, "%s%zu", i ? ", " : "", t->shape[i]);
     snprintf(note + n, room - n, "] %s%s", transposed ? TENSORS_ROWS_OUT : "", format);
@@ -135,7 +136,8 @@ static int add_note(st_file *plan, const st_tensor *t, const cli_quantize_state 
 
 static int add_chosen(st_file *plan, const st_tensor *t, const cli_quantize_state *s) {
   int wide = s->widen && (t->dtype == ST_F16 || t->dtype == ST_BF16), native = tensors_native(&s->target);
-  if (!s->codes) return st_add(plan, t->name, wide ? ST_F32 : t->dtype, t->dims, t->shape);
+  int dtype = tensors_value_dtype(&s->target, t->dtype);
+  if (!s->codes) return st_add(plan, t->name, wide ? ST_F32 : dtype, t->dims, t->shape);
   if (!add_note(plan, t, s)) return 0;
   return native >= 0 ? st_add(plan, t->name, native, t->dims, t->shape) : add_parts(plan, t, s);
 }

@@ -44,7 +44,7 @@ typedef struct tensors_results {
 
 /* A file, or an .npy array as one tensor of the file's name. 0, or an exit code after an error line. */
 typedef struct tensors_input {
-  const char *name;
+  const char *name, *path;
   st_file file;
   const uint8_t *data;
   cli_bytes bytes;
@@ -55,7 +55,17 @@ typedef struct tensors_input {
 int tensors_open(tensors_input *in, const char *path);
 void tensors_close(tensors_input *in);
 
-/* The numbers of a tensor of dtype F64, F32, F16 or BF16. */
+/* F64, F32, F16, BF16; BOOL and the integers. */
+int tensors_is_float(int dtype);
+int tensors_is_integer(int dtype);
+/* 1: of one of these, and of GGUF no block; and the name of its type there. */
+int tensors_has_numbers(const tensors_input *in, const st_tensor *t);
+const char *tensors_type_name(const tensors_input *in, const st_tensor *t);
+/* CLI_OK, or an error line: a tensor of BOOL has a byte that is neither 0 nor 1. */
+int tensors_check_bool(const tensors_input *in, const st_tensor *t);
+/* The dtype of a tensor's values: its own, that of an array of integers F32, or F64 where F32 lacks them. */
+int tensors_value_dtype(const cli_target *target, int dtype);
+/* The numbers of a tensor of one of these dtypes. */
 cli_source tensors_source(int dtype, const void *data);
 /* The tensor's bytes where floats can be read, in this machine's order: its own, or a copy in *owned. NULL after an
  * error line. */
@@ -109,6 +119,10 @@ typedef struct tensors_work {
   const gguf_file *made; /* a .gguf file that is written, its tensors in the order of the plan; NULL: another */
 } tensors_work;
 int tensors_one(const tensors_work *w, tensors_result *r);
+
+/* A model that is quantized already (tensors_spare.c): codes and what scales them are taken out of those that are
+ * rounded. 0, or an exit code after an error line: something in codes is there, and no tensors are named. */
+int tensors_spare(tensors_results *r, const tensors_input *in);
 
 /* All of a file (tensors.c): which tensors are rounded, into a new r->list; and what the target makes of them, as
  * values that are not written anywhere. doing: what the progress line says. 0, or an exit code after an error line. */

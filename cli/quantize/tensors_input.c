@@ -42,22 +42,67 @@ static int open_gguf(tensors_input *in, const char *path) {
   return CLI_BAD;
 }
 
+int tensors_is_float(int dtype) {
+  return dtype == ST_F64 || dtype == ST_F32 || dtype == ST_F16 || dtype == ST_BF16;
+}
+
+/* Of an array and a tensor, by the size of an element: 1, 2, 4, 8 bytes. */
+static const int signed_dtypes[] = {ST_I8, ST_I16, ST_I32, ST_I64};
+static const int unsigned_dtypes[] = {ST_U8, ST_U16, ST_U32, ST_U64};
+enum { WHOLES = sizeof signed_dtypes / sizeof signed_dtypes[0] };
+
+static int is_signed(int dtype) {
+  for (int i = 0; i < WHOLES; i++)
+    if (dtype == signed_dtypes[i]) return 1;
+  return 0;
+}
+
+int tensors_is_integer(int dtype) {
+  for (int i = 0; i < WHOLES; i++)
+    if (dtype == unsigned_dtypes[i]) return 1;
+  return dtype == ST_BOOL || is_signed(dtype);
+}
+
+int tensors_has_numbers(const tensors_input *in, const st_tensor *t) {
+  int block = in->gguf && in->gguf->tensors[t - in->file.tensors].type->dtype < 0;
+  return !block && (tensors_is_float(t->dtype) || tensors_is_integer(t->dtype));
+}
+
+const char *tensors_type_name(const tensors_input *in, const st_tensor *t) {
+  return in->gguf ? in->gguf->tensors[t - in->file.tensors].type->name : st_dtype_name(t->dtype);
+}
+
+int tensors_check_bool(const tensors_input *in, const st_tensor *t) {
+  char shown[ST_NAME_MAX];
+  for (size_t i = 0; i < t->size && t->dtype == ST_BOOL; i++)
+    if (in->data[t->begin + i] > 1)
+      return cli_fail(in->name, "tensor '%s': element %zu is 0x%02X, which is neither false nor true",
+                      st_printable(shown, t->name), i, in->data[t->begin + i]);
+  return CLI_OK;
+}
+
+int tensors_value_dtype(const cli_target *target, int dtype) {
+  return tensors_is_float(dtype) ? dtype : target->kind->fits(target, 4) ? ST_F32 : ST_F64;
+}
+
+static int dtype_of_array(const npy_info *info) {
+  int place = info->size == 8 ? 3 : info->size == 4 ? 2 : info->size == 2;
+  if (info->kind == 'f') return info->size == 2 ? ST_F16 : info->size == 4 ? ST_F32 : ST_F64;
+  if (info->kind == 'b') return ST_BOOL;
+  return (info->kind == 'i' ? signed_dtypes : unsigned_dtypes)[place];
+}
+
 /* The name of an array's one tensor: the file's, without folder and .npy. */
 static int add_array(tensors_input *in, const char *path) {
   const npy_info *info = &in->array.info;
   const char *slash = strrchr(path, '/');
   char *name = strdup(!strcmp(path, "-") ? "array" : slash ? slash + 1 : path);
-  int dtype = info->kind != 'f' ? -1 : info->size == 2 ? ST_F16 : info->size == 4 ? ST_F32 : ST_F64;
-  if (dtype < 0) {
-    free(name);
-    return cli_fail(in->name, "quantize requires float16, float32 or float64, this is %s", npy_dtype(info));
-  }
   if (name && cli_ends(name, ".npy")) name[strlen(name) - 4] = 0;
   if (name && !strcmp(name, ST_METADATA)) {
     free(name);
     return cli_fail(in->name, "no tensor can be named '%s'; give the array another name", ST_METADATA);
   }
-  int good = name && st_add(&in->file, name, dtype, info->dims, info->shape);
+  int good = name && st_add(&in->file, name, dtype_of_array(info), info->dims, info->shape);
   free(name);
   return good ? CLI_OK : cli_fail(in->name, "a side beyond 2^63 - 1, or out of memory");
 }
@@ -76,6 +121,7 @@ static int open_array(tensors_input *in, const char *path) {
 int tensors_open(tensors_input *in, const char *path) {
   memset(in, 0, sizeof *in);
   in->name = strcmp(path, "-") ? path : "standard input";
+  in->path = path;
   if (cli_ends(path, ".gguf")) return open_gguf(in, path);
   in->is_array = !cli_ends(path, ".safetensors");
   return in->is_array ? open_array(in, path) : open_file(in, path);
@@ -92,6 +138,10 @@ void tensors_close(tensors_input *in) {
 }
 
 cli_source tensors_source(int dtype, const void *data) {
+  if (tensors_is_integer(dtype)) {
+    cli_source integers = {data, {0}, st_dtype_bits(dtype) / 8, is_signed(dtype) ? 'i' : 'u'};
+    return integers;
+  }
   if (dtype == ST_F16) return cli_codes_source(data, hu_binary16());
   if (dtype == ST_BF16) return cli_codes_source(data, hu_bfloat16());
   return cli_floats_source(data, dtype == ST_F64 ? 8 : 4);

@@ -7,6 +7,7 @@
 
 #include "cli/base/numbers.h"
 #include "cli/target/target.h"
+#include "cli/tensors/integers.h"
 
 int cli_target_fail(const char *text, hu_status status, size_t where) {
   if (status == HU_OK) return CLI_OK;
@@ -105,12 +106,17 @@ static int narrow(float *z, const double *x, size_t count, const char *name) {
 
 const float *cli_job_floats(float **owned, const cli_job *job) {
   size_t count = job->rows * job->cols;
+  double *wide = NULL;
   *owned = NULL;
   if (job->x.kind == 'f' && job->x.size == sizeof(float)) return job->x.data;
   float *z = cli_room(count, sizeof *z);
   if (!z) return NULL;
   int status = CLI_OK;
-  if (job->x.kind == 'f') {
+  if (job->x.kind == 'i' || job->x.kind == 'u') {
+    wide = cli_integers_wide(&job->x, count);
+    status = wide ? narrow(z, wide, count, job->name) : CLI_BAD;
+    free(wide);
+  } else if (job->x.kind == 'f') {
     status = narrow(z, job->x.data, count, job->name);
   } else {
     hu_status s = hu_decode_n(count, z, 1, job->x.data, 1, job->x.format, &job->exec);
@@ -121,6 +127,16 @@ const float *cli_job_floats(float **owned, const cli_job *job) {
     return NULL;
   }
   return *owned = z;
+}
+
+double *cli_job_wide(const cli_job *job, int exact) {
+  size_t count = job->rows * job->cols, beyond = exact ? cli_integer_beyond(&job->x, count) : count;
+  if (beyond == count) return cli_integers_wide(&job->x, count);
+  cli_fail(job->name,
+           "element %zu is not a binary64 number, which this format is computed from here; round it first (quantize -f "
+           "binary32)",
+           beyond);
+  return NULL;
 }
 
 void cli_widen(void *z, size_t count) {

@@ -58,11 +58,26 @@ static int finish(hu_status status, const cli_job *job) {
   return status == HU_OK ? CLI_OK : cli_fail_status(job->name, status);
 }
 
+/* 1: the system's neighbours part at rational numbers of few digits, so that an integer may come rounded to odd: one
+ * logarithm lies beyond such a number and before another, and a random word asks for all digits. */
+static int takes_odd(hu_number f, hu_mode mode) {
+  return !mode.bits && f.kind != HU_NUMBER_LNS && f.kind != HU_NUMBER_TAKUM;
+}
+
+static int encode_integers(void *codes, size_t n, hu_number f, cli_job *job) {
+  double *x = cli_job_wide(job, !takes_odd(f, job->mode));
+  if (!x) return CLI_BAD;
+  hu_status status = hu_number_encode64_n(n, codes, 1, x, 1, f, job->mode, &job->exec, &job->events);
+  free(x);
+  return finish(status, job);
+}
+
 static int encode(const cli_parts *z, const cli_target *target, cli_job *job) {
   size_t n = job->rows * job->cols;
   hu_number f = number_of(target);
   void *codes = z->part[0].data;
   const cli_source *x = &job->x;
+  if (x->kind == 'i' || x->kind == 'u') return encode_integers(codes, n, f, job);
   if (x->kind == 'c')
     return finish(hu_number_convert_n(n, codes, 1, f, x->data, 1, hu_number_float(x->format), job->mode, &job->exec,
                                       &job->events),

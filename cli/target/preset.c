@@ -40,10 +40,20 @@ static hu_status encode_codes(void *codes, size_t n, const hu_conversion *c, cli
   return status;
 }
 
+/* Integers: the other program takes them as floats, which is its own rounding; here binary64 must hold them. */
+static int encode_integers(void *codes, size_t n, const hu_conversion *c, cli_job *job) {
+  double *x = cli_job_wide(job, 1);
+  if (!x) return CLI_BAD;
+  hu_status status = encode_wide(codes, n, x, c, job);
+  free(x);
+  return status == HU_OK ? CLI_OK : cli_fail_status(job->name, status);
+}
+
 static int encode(const cli_parts *z, const cli_target *target, cli_job *job) {
   const hu_conversion *c = &target->conversion;
   size_t n = job->rows * job->cols;
   void *codes = z->part[0].data;
+  if (job->x.kind == 'i' || job->x.kind == 'u') return encode_integers(codes, n, c, job);
   hu_status status = job->x.kind == 'c' ? encode_codes(codes, n, c, job)
                      : job->x.size == 8
                          ? encode_wide(codes, n, job->x.data, c, job)

@@ -123,6 +123,9 @@ int cli_values_by_codes(void *z, unsigned size, const cli_target *target, cli_jo
 /* The array as binary32: the source's own, or new room in *owned (else NULL) to be freed. binary64 must be exact in it.
  * NULL after an error line. */
 const float *cli_job_floats(float **owned, const cli_job *job);
+/* An array of integers as binary64 (integers.h), to be freed; exact: an integer that binary64 lacks is an error. NULL
+ * after an error line. */
+double *cli_job_wide(const cli_job *job, int exact);
 /* Where values of binary32 are wanted as binary64: floats in the front of z become doubles. */
 void cli_widen(void *z, size_t count);
 /* The matrix that an array of this shape is; 0 x 0 if it is empty. */

@@ -8,7 +8,9 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/numbers.h"
+#include "cli/tensors/codes.h"
 #include "cli/tensors/foreign.h"
+#include "cli/tensors/integers.h"
 #include "halfulp/formats/ieee.h"
 
 void *cli_room(size_t n, size_t size) {
@@ -34,6 +36,16 @@ static int fail_npy(const cli_array *array, const char *error) {
   return cli_fail(array->name, "%s; %s", error, foreign ? foreign : ".npy, .safetensors and .gguf files are read");
 }
 
+/* A byte of bool is 0 or 1. */
+static int check_bool(const cli_array *array, const uint8_t *data) {
+  char index[CLI_INDEX_MAX];
+  for (size_t i = 0; i < array->info.count && array->info.kind == 'b'; i++)
+    if (data[i] > 1)
+      return cli_fail(array->name, "holds 0x%02X at %.80s, which is neither false nor true", data[i],
+                      cli_index_text(index, &array->info, i));
+  return CLI_OK;
+}
+
 int cli_array_load(cli_array *array, const char *path) {
   char error[NPY_ERROR_MAX];
   memset(array, 0, sizeof *array);
@@ -46,6 +58,10 @@ int cli_array_load(cli_array *array, const char *path) {
   }
   const uint8_t *data = array->bytes.data + array->info.offset;
   unsigned size = array->info.size;
+  if (check_bool(array, data)) {
+    cli_bytes_free(&array->bytes);
+    return CLI_BAD;
+  }
   int swapped = size > 1 && array->info.big != CLI_HOST_BIG;
   array->data = data;
   if (!swapped && (uintptr_t)data % size == 0) return CLI_OK;
@@ -156,26 +172,21 @@ cli_source cli_codes_source(const void *data, hu_format f) {
   return s;
 }
 
-cli_source cli_array_source(const cli_array *array, hu_format f) {
-  if (array->info.kind == 'u') return cli_codes_source(array->data, f);
-  if (array->info.size == 2) return cli_codes_source(array->data, hu_binary16());
-  return cli_floats_source(array->data, array->info.size);
+cli_source cli_values_source(const cli_array *array) {
+  const npy_info *info = &array->info;
+  if (info->kind != 'f') return (cli_source){array->data, {0}, info->size, info->kind == 'i' ? 'i' : 'u'};
+  if (info->size == 2) return cli_codes_source(array->data, hu_binary16());
+  return cli_floats_source(array->data, info->size);
 }
 
-static void read_integers(double *z, const uint8_t *data, size_t n, unsigned size) {
-  for (size_t i = 0; i < n; i++) {
-    uint16_t u16 = 0;
-    uint32_t u32 = 0;
-    memcpy(&u16, data + i * size, size == 2 ? 2 : 0);
-    memcpy(&u32, data + i * size, size == 4 ? 4 : 0);
-    z[i] = size == 1 ? data[i] : size == 2 ? u16 : u32;
-  }
+cli_source cli_array_source(const cli_array *array, hu_format f) {
+  return cli_array_is_codes(array) ? cli_codes_source(array->data, f) : cli_values_source(array);
 }
 
 void cli_source_read(const cli_source *source, double *z, size_t first, size_t n) {
   const uint8_t *data = (const uint8_t *)source->data + first * source->size;
-  if (source->kind == 'u') {
-    read_integers(z, data, n, source->size);
+  if (source->kind == 'u' || source->kind == 'i') {
+    for (size_t i = 0; i < n; i++) z[i] = cli_integer_value(source, first + i);
   } else if (source->kind == 'c') {
     /* Cannot fail: the format has been checked and binary64 holds every grid. */
     if (hu_decode64_n(n, z, 1, data, 1, source->format, NULL) != HU_OK) memset(z, 0xFF, n * sizeof *z);
@@ -260,6 +271,7 @@ void cli_json_errors(FILE *out, const cli_errors *e) {
 
 hu_status cli_encode_source(void *codes, const cli_source *x, size_t n, hu_format f, hu_mode mode, const hu_exec *exec,
                             hu_events *events) {
+  if (x->kind == 'u' || x->kind == 'i') return cli_integers_encode(codes, x, n, f, mode, exec, events);
   if (x->kind == 'c') return hu_convert_n(n, codes, 1, f, x->data, 1, x->format, mode, exec, events);
   if (x->size == 4) return hu_encode_n(n, codes, 1, x->data, 1, f, mode, exec, events);
   return hu_encode64_n(n, codes, 1, x->data, 1, f, mode, exec, events);

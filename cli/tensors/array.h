@@ -39,17 +39,19 @@ typedef struct cli_array_file {
 enum { CLI_ARRAYS_MAX = 8 };
 int cli_arrays_save(const cli_array_file *files, size_t count);
 
-/* Numbers in memory: floats, doubles, codes of a format (float16 is codes of binary16), or unsigned integers. */
+/* Numbers in memory: floats, doubles, codes of a format (float16 is codes of binary16), or integers. */
 typedef struct cli_source {
   const void *data;
   hu_format format; /* of codes */
   unsigned size;    /* bytes of an element */
-  char kind;        /* 'f': binary32 or binary64 by size; 'c': codes; 'u': integers of 1, 2 or 4 bytes */
+  char kind;        /* 'f': binary32 or binary64 by size; 'c': codes; 'i', 'u': integers of 1 to 8 bytes */
 } cli_source;
 enum { CLI_BLOCK = 4096 };
-/* Elements first .. first + n - 1 as binary64, n <= CLI_BLOCK. */
+/* Elements first .. first + n - 1 as binary64, n <= CLI_BLOCK; integers as integers.h says. */
 void cli_source_read(const cli_source *source, double *z, size_t first, size_t n);
-/* Of a float array; of an unsigned one, its elements are codes of f. */
+/* Values, whatever the dtype: floats, integers, bool. */
+cli_source cli_values_source(const cli_array *array);
+/* The same where an array of uint8, uint16 or uint32 holds codes of f. */
 cli_source cli_array_source(const cli_array *array, hu_format f);
 cli_source cli_codes_source(const void *data, hu_format f);
 cli_source cli_floats_source(const void *data, unsigned size);
@@ -71,7 +73,7 @@ void cli_json_errors(FILE *out, const cli_errors *e);
 /* Room for n elements, at least one byte; NULL after an error line. */
 void *cli_room(size_t n, size_t size);
 
-/* Rounds n floats, or codes of another format, into codes of f, one rounding each, whatever their own width. */
+/* Rounds n floats, integers, or codes of another format, into codes of f, one rounding each, whatever their own width. */
 hu_status cli_encode_source(void *codes, const cli_source *x, size_t n, hu_format f, hu_mode mode, const hu_exec *exec,
                             hu_events *events);
 

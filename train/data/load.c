@@ -206,7 +206,9 @@ static hu_status check_images(const npy_info *info, const hu_bytes *file, size_t
 }
 
 static hu_status check_labels(const npy_info *info, const hu_bytes *file, size_t count, char *why) {
-  if (info->kind != 'u') return hu_data_wrong(why, HU_E_DATA, file->name, "dtype: %s, not unsigned", npy_dtype(info));
+  if (info->kind != 'u' || info->size > 4) {
+    return hu_data_wrong(why, HU_E_DATA, file->name, "dtype: %s, not uint8, uint16 or uint32", npy_dtype(info));
+  }
   if (info->dims != 1) {
     return hu_data_wrong(why, HU_E_DATA, file->name, "shape: %u dimensions, not 1", (unsigned)info->dims);
   }

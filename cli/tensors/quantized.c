@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* See quantized.h. */
+#include "cli/tensors/quantized.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Where a name of the table stands in the name of a tensor. */
+enum where {
+  LAST,   /* the last part between dots: layer.weight_scale */
+  END,    /* the end of the name: gate_up_proj_scales */
+  WITHIN, /* a part, others may follow: weight.quant_state.bitsandbytes__nf4 */
+  BESIDE  /* the last part, and a tensor of the same begin is in codes or a companion: too common a word else */
+};
+/* The names of compressed-tensors, ModelOpt, Hugging Face, torchao, bitsandbytes, AWQ, GPTQ, MLX, Quark, ComfyUI,
+ * Mistral, Nunchaku and llama.cpp: scales, what is subtracted, orders, tables of values, the state of a quantizer, and
+ * codes that have a name of their own. */
+static const struct {
+  const char *name;
+  enum where where;
+} names[] = {
+    {"weight_scale", LAST},     {"weight_scale_inv", LAST},    {"weight_scale_2", LAST},
+    {"weight_scale_2_inv", LAST}, {"weight_global_scale", LAST}, {"weight_zero_point", LAST},
+    {"weight_zp", LAST},        {"weight_g_idx", LAST},        {"weight_shape", LAST},
+    {"input_scale", LAST},      {"input_global_scale", LAST},  {"input_scale_ub", LAST},
+    {"activation_scale", LAST}, {"output_scale", LAST},        {"pre_quant_scale", LAST},
+    {"k_scale", LAST},          {"v_scale", LAST},             {"q_scale", LAST},
+    {"k_bias", BESIDE},         {"v_bias", BESIDE},            {"scale", BESIDE},
+    {"_scale", END},            {"_scales", END},              {"_scale_inv", END},
+    {"_scales_inv", END},       {"_blocks", END},              {"scale_weight", LAST},
+    {"scale_input", LAST},      {"scaled_fp8", LAST},          {"comfy_quant", LAST},
+    {"weight_s_rel", LAST},     {"weight_s_channel", LAST},    {"weight_codebook", LAST},
+    {"weight_zeros", LAST},     {"weight_packed", LAST},       {"qweight", LAST},
+    {"qzeros", LAST},           {"scales", LAST},              {"biases", BESIDE},
+    {"g_idx", LAST},            {"absmax", LAST},              {"quant_map", LAST},
+    {"nested_absmax", LAST},    {"nested_quant_map", LAST},    {"quant_state", WITHIN},
+    {"SCB", LAST},              {"weight_format", LAST},       {"qdata", LAST},
+    {"_qdata", END},            {"per_tensor_scale", LAST},    {"act_per_tensor_scale", LAST},
+    {"zero_point", LAST},       {"_zero_point", END},          {"act_pre_scale", LAST},
+    {"qscale_weight", LAST},    {"qscale_act", LAST},          {"svdquant_lora_a", LAST},
+    {"svdquant_lora_b", LAST},  {"input_rotation", LAST},      {"_extra_state", LAST},
+};
+enum { NAMES = sizeof names / sizeof names[0] };
+
+/* Names and the beginnings that they scale, as places of tensors. */
+typedef struct reader {
+  quantized *z;
+  const st_file *file;
+  struct json_t *begins;
+  int good;
+} reader;
+
+int quantized_dtype(int dtype) {
+  return dtype == ST_F4 || dtype == ST_F6_E2M3 || dtype == ST_F6_E3M2 || dtype == ST_F8_E5M2 || dtype == ST_F8_E4M3 ||
+         dtype == ST_F8_E8M0 || dtype == ST_F8_E4M3FNUZ || dtype == ST_F8_E5M2FNUZ;
+}
+
+/* Integers that can be codes; those of 64 bits are places and counts. */
+static int may_be_codes(int dtype) {
+  return dtype == ST_U8 || dtype == ST_I8 || dtype == ST_U16 || dtype == ST_I16 || dtype == ST_U32 || dtype == ST_I32;
+}
+
+static size_t place_of(const reader *r, const st_tensor *t) { return (size_t)(t - r->file->tensors); }
+
+/* The tensor scales whatever begins with the first `length` letters of its name. */
+static void add_begin(reader *r, const st_tensor *t, size_t length) {
+  char *begin = strndup(t->name, length);
+  r->good = r->good && begin && st_place_set(&r->begins, begin, place_of(r, t));
+  free(begin);
+}
+
+/* The letters in front of the table's name, with the dot between them; SIZE_MAX: the tensor's name is none of these. */
+static size_t begin_of(const char *tensor, size_t i) {
+  size_t all = strlen(tensor), length = strlen(names[i].name);
+  if (all < length) return SIZE_MAX;
+  if (names[i].where == WITHIN) {
+    for (const char *at = strstr(tensor, names[i].name); at; at = strstr(at + 1, names[i].name))
+      if ((at == tensor || at[-1] == '.') && (at[length] == '.' || !at[length])) return (size_t)(at - tensor);
+    return SIZE_MAX;
+  }
+  if (strcmp(tensor + all - length, names[i].name) != 0) return SIZE_MAX;
+  int whole = all == length || tensor[all - length - 1] == '.';
+  return names[i].where == END || whole ? all - length : SIZE_MAX;
+}
+
+static void mark(reader *r, const st_tensor *t, size_t begin) {
+  r->z->what[place_of(r, t)] = QUANTIZED_COMPANION;
+  r->z->scales[place_of(r, t)] = 1;
+  add_begin(r, t, begin && t->name[begin - 1] == '.' ? begin - 1 : begin);
+}
+
+/* Names that need no company. */
+static void read_names(reader *r) {
+  for (size_t i = 0; i < r->file->count && r->good; i++)
+    for (size_t k = 0; k < NAMES; k++) {
+      size_t begin = names[k].where == BESIDE ? SIZE_MAX : begin_of(r->file->tensors[i].name, k);
+      if (begin != SIZE_MAX) mark(r, &r->file->tensors[i], begin);
+    }
+}
+
+/* A companion whose names begin as this tensor's does: its whole name, or what stands before the last dot or line. */
+static const st_tensor *companion_of(const reader *r, const st_tensor *t) {
+  const char *const ends[] = {t->name + strlen(t->name), strrchr(t->name, '.'), strrchr(t->name, '_')};
+  for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+    char *begin = ends[i] ? strndup(t->name, (size_t)(ends[i] - t->name)) : NULL;
+    size_t place = begin ? st_place(r->begins, begin) : SIZE_MAX;
+    free(begin);
+    if (place != SIZE_MAX && place != place_of(r, t)) return &r->file->tensors[place];
+  }
+  return NULL;
+}
+
+static void read_codes(reader *r, const gguf_file *gguf) {
+  for (size_t i = 0; i < r->file->count && r->good; i++) {
+    const st_tensor *t = &r->file->tensors[i];
+    const st_tensor *by = companion_of(r, t);
+    int block = gguf && gguf->tensors[i].type->dtype < 0;
+    r->z->with[i] = by;
+    if (block || quantized_dtype(t->dtype) || (may_be_codes(t->dtype) && (by || r->z->what[i])))
+      r->z->what[i] = QUANTIZED_CODES;
+  }
+}
+
+/* Common words are companions beside codes, or beside others of the table. */
+static void read_beside(reader *r) {
+  struct json_t *known = NULL;
+  for (size_t i = 0; i < r->file->count && r->good; i++) {
+    const st_tensor *t = &r->file->tensors[i];
+    const char *dot = strrchr(t->name, '.');
+    char *begin = strndup(t->name, dot ? (size_t)(dot - t->name) : 0);
+    int marked = r->z->what[i] || quantized_dtype(t->dtype) || t->dtype == ST_I8;
+    r->good = begin && (!marked || (st_place_set(&known, begin, i) && st_place_set(&known, t->name, i)));
+    free(begin);
+  }
+  for (size_t i = 0; i < r->file->count && r->good; i++)
+    for (size_t k = 0; k < NAMES; k++) {
+      const st_tensor *t = &r->file->tensors[i];
+      size_t length = names[k].where == BESIDE ? begin_of(t->name, k) : SIZE_MAX;
+      if (length == SIZE_MAX || r->z->what[i]) continue;
+      char *begin = strndup(t->name, length ? length - 1 : 0);
+      if (begin && st_place(known, begin) != SIZE_MAX) mark(r, t, length);
+      r->good = begin != NULL;
+      free(begin);
+    }
+  st_places_free(&known);
+}
+
+/* Blocks of GGUF and the scales beside them: NAME.scale of a tensor NAME.weight. */
+static void read_gguf_scales(reader *r) {
+  for (size_t i = 0; i < r->file->count && r->good; i++) {
+    const st_tensor *t = &r->file->tensors[i];
+    size_t length = strlen(t->name);
+    if (length > 6 && !strcmp(t->name + length - 6, ".scale")) mark(r, t, length - 6);
+  }
+}
+
+/* ---- what the metadata say ---- */
+
+/* torchao: "layer.weight": {"_tensor_data_names": ["qdata", "scale"]} names layer._weight_qdata and layer._weight_scale,
+ * and in older files layer.weight:qdata. */
+static void mark_named(reader *r, const char *tensor, const char *part) {
+  const char *dot = strrchr(tensor, '.'), *last = dot ? dot + 1 : tensor;
+  size_t room = strlen(tensor) + strlen(part) + 4;
+  char *name = malloc(room);
+  r->good = r->good && name;
+  for (int older = 0; older < 2 && name; older++) {
+    if (older)
+      snprintf(name, room, "%s:%s", tensor, part);
+    else
+      snprintf(name, room, "%.*s_%s_%s", (int)(last - tensor), tensor, last, part);
+    const st_tensor *t = st_find(r->file, name);
+    if (t) mark(r, t, strlen(name) - strlen(part) - 1);
+  }
+  free(name);
+}
+
+static void read_metadata(reader *r) {
+  static const char *const keys[] = {"quantization_config", "_quantization_metadata", "tensor_names"};
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    if (!r->z->says && st_value(r->file, keys[i])) {
+      r->z->says = "its metadata";
+      r->z->key = keys[i];
+    }
+  for (size_t i = 0; i < r->file->entries; i++) {
+    const st_entry *e = &r->file->metadata[i];
+    json_t *value = strstr(e->value, "_tensor_data_names") ? json_loads(e->value, 0, NULL) : NULL;
+    json_t *parts = json_object_get(value, "_tensor_data_names"), *part;
+    size_t k;
+    json_array_foreach(parts, k, part) if (json_is_string(part)) mark_named(r, e->key, json_string_value(part));
+    json_decref(value);
+  }
+}
+
+/* ---- what stands beside the file ---- */
+
+/* The JSON of a file in the same folder; NULL: there is none, or it is none. */
+static json_t *beside(const char *path, const char *name) {
+  const char *slash = strrchr(path, '/');
+  int folder = slash ? (int)(slash - path) + 1 : 0;
+  size_t room = (size_t)folder + strlen(name) + 1;
+  char *file = malloc(room);
+  if (!file) return NULL;
+  snprintf(file, room, "%.*s%s", folder, path, name);
+  struct stat about;
+  json_t *z = stat(file, &about) == 0 && S_ISREG(about.st_mode) ? json_load_file(file, 0, NULL) : NULL;
+  free(file);
+  return z;
+}
+
+static void read_beside_file(quantized *z, const char *path) {
+  json_t *config = beside(path, "config.json"), *quant = beside(path, "hf_quant_config.json");
+  json_t *text = json_object_get(config, "text_config");
+  if (json_is_object(json_object_get(config, "quantization_config")) ||
+      json_is_object(json_object_get(text, "quantization_config"))) {
+    z->says = "config.json beside it";
+    z->key = "quantization_config";
+  } else if (json_is_object(json_object_get(quant, "quantization"))) {
+    z->says = "hf_quant_config.json beside it";
+    z->key = "quantization";
+  }
+  json_decref(config);
+  json_decref(quant);
+}
+
+int quantized_read(quantized *z, const st_file *file, const gguf_file *gguf, const char *path) {
+  memset(z, 0, sizeof *z);
+  z->what = calloc(file->count + 1, sizeof *z->what);
+  z->scales = calloc(file->count + 1, sizeof *z->scales);
+  z->with = calloc(file->count + 1, sizeof *z->with);
+  reader r = {z, file, NULL, z->what && z->scales && z->with};
+  if (r.good) read_names(&r);
+  if (r.good) read_metadata(&r);
+  if (r.good && gguf) read_gguf_scales(&r);
+  if (r.good) read_beside(&r);
+  if (r.good) read_codes(&r, gguf);
+  if (r.good && !z->says && path && !gguf) read_beside_file(z, path);
+  st_places_free(&r.begins);
+  return r.good;
+}
+
+void quantized_free(quantized *z) {
+  free(z->what);
+  free(z->with);
+  free(z->scales);
+  z->what = NULL;
+  z->scales = NULL;
+  z->with = NULL;
+}
