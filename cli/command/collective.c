@@ -5,17 +5,17 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/numbers.h"
-#include "cli/tensors/array.h"
+#include "cli/tensors/codes.h"
 #include "cli/tensors/differences.h"
 #include "halfulp/collective.h"
 
-enum { KEY_REDUCE = CLI_KEY_FREE, MODELS_MAX = 64, FILES_MAX = 4096 };
+enum { KEY_REDUCE = CLI_KEY_FREE, KEY_PACKED, MODELS_MAX = 64, FILES_MAX = 4096 };
 
 typedef struct asked {
   cli_numeric numeric;
   const char *output, *texts[MODELS_MAX];
   hu_collective models[MODELS_MAX];
-  int count;
+  int count, packed;
 } asked;
 
 /* "--reduce 'ring(bf16)': no format of that name: 'bf16)'" */
@@ -43,6 +43,7 @@ static int set(void *state, int key, const char *value) {
     s->output = value;
     return CLI_OK;
   }
+  if (key == KEY_PACKED) return !(s->packed = 1);
   if (s->count == MODELS_MAX) return cli_fail(NULL, "--reduce: more than %d models", MODELS_MAX);
   s->texts[s->count] = value;
   return read_model(&s->models[s->count++], value);
@@ -52,6 +53,7 @@ static const cli_option options[] = {
     {KEY_REDUCE | CLI_REPEATS, "reduce", "REDUCE", "the all-reduce model, forms above; default exact"},
     {'o', "output", "OUT", "write the sums under the one model given, an .npy file of the shape of one buffer"},
     {'f', "format", "FORMAT", "format of the buffers and of the sums; default binary32"},
+    CLI_OPTION_PACKED(KEY_PACKED),
     CLI_OPTIONS_ROUND,
     CLI_OPTIONS_STREAM,
     CLI_OPTION_THREADS,
@@ -65,6 +67,7 @@ static const cli_command command = {
     "table shows, for each --reduce, the largest and the rms difference from the exact sums, the largest\n"
     "difference in ulps (steps of FORMAT), how many sums differ, and the events of the roundings.\n"
     "Elements that are no values of FORMAT are first rounded into it, ties to even; a note says how many.\n"
+    "int8 to int64, uint64 and bool are values, too; uint8, uint16 and uint32 hold codes.\n"
     "-r and -s are those of the last rounding, into FORMAT.\n\n"
     "  exact                            one rounding in all\n"
     "  ring(F,MODE,sat=POLICY,wire=W)   reduce-scatter, then all-gather; each sum rounded into F; numbers\n"
@@ -121,11 +124,14 @@ static int load(buffers *b, cli_array *x, hu_format f, uint8_t *codes) {
   char name[CLI_NAME_MAX];
   hu_limits l = hu_limits_of(f);
   size_t count = x->info.count;
+  cli_code_rule rule = cli_code_rule_of(f, cli_format_name(name, f));
+  rule.can_unpack = 1;
   if (cli_array_in_rows(x)) return CLI_BAD;
-  if (x->info.kind == 'u') {
+  if (cli_array_is_codes(x)) {
     if (x->info.size * 8 != l.storage)
       return cli_fail(x->name, "codes of %s are stored as uint%u, this is %s; -f names the format",
-                      cli_format_name(name, f), l.storage, npy_dtype(&x->info));
+                      name, l.storage, npy_dtype(&x->info));
+    if (cli_codes_check(x->name, &x->info, x->data, rule)) return CLI_BAD;
     memcpy(codes, x->data, count * x->info.size);
     return CLI_OK;
   }
@@ -148,11 +154,18 @@ static int make_room(buffers *b, hu_format f) {
   return CLI_OK;
 }
 
-static int load_all(buffers *b, int files, char **names, hu_format f) {
+static int load_all(buffers *b, int files, char **names, const asked *s) {
+  char name[CLI_NAME_MAX];
+  hu_format f = s->numeric.format;
   int status = CLI_OK;
   for (int i = 0; i < files && status == CLI_OK; i++) {
     cli_array x;
     if (cli_array_load(&x, names[i])) return CLI_BAD;
+    if (s->packed) status = cli_array_unpack(&x, cli_code_rule_of(f, cli_format_name(name, f)));
+    if (status != CLI_OK) {
+      cli_array_free(&x);
+      return status;
+    }
     status = i == 0 ? take_shape(b, &x, files) : same_shape(b, &x, names[0]);
     if (status == CLI_OK && i == 0) status = make_room(b, f);
     if (status == CLI_OK) status = load(b, &x, f, (uint8_t *)(uintptr_t)b->rows[i]);
@@ -247,7 +260,7 @@ static void print_report(FILE *out, const asked *s, const buffers *b, const judg
 static int run(asked *s, int files, char **names) {
   judged z[MODELS_MAX] = {0};
   buffers b = {0};
-  int status = load_all(&b, files, names, s->numeric.format);
+  int status = load_all(&b, files, names, s);
   void *codes = status == CLI_OK ? cli_room(b.n, hu_limits_of(s->numeric.format).storage / 8) : NULL;
   status = codes ? judge_all(z, s, &b, codes) : CLI_BAD;
   if (status == CLI_OK && s->output) status = save(s, &b, codes);

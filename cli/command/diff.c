@@ -6,25 +6,28 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/numbers.h"
-#include "cli/tensors/array.h"
+#include "cli/tensors/codes.h"
 #include "halfulp/scalar.h"
 
-enum { BUCKETS = 65, SHOWN_DEFAULT = 10 };
+enum { BUCKETS = 65, SHOWN_DEFAULT = 10, KEY_PACKED = CLI_KEY_FREE };
 
 typedef struct diff_state {
   cli_numeric numeric;
   uint64_t shown;
+  int packed;
 } diff_state;
 
 static int set(void *state, int key, const char *value) {
   diff_state *s = state;
   int shared = cli_set_numeric(&s->numeric, key, value);
   if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
+  if (key == KEY_PACKED) return !(s->packed = 1);
   return cli_read_u64(&s->shown, "--first", value, 0, UINT64_MAX);
 }
 
 static const cli_option options[] = {
     {'f', "format", "FORMAT", "distances in steps of this format; needed for arrays of codes to show values"},
+    CLI_OPTION_PACKED(KEY_PACKED),
     {'n', "first", "N", "show the first N differing elements; default 10"},
     CLI_OPTION_JSON,
     {0}};
@@ -34,19 +37,19 @@ static const cli_command command = {
     "Compare two arrays bit for bit; exit code 1 if they differ",
     "Elements are equal if their bits are: -0 differs from +0, and NaNs differ by sign and payload. Byte\n"
     "order and memory order do not count; dtype and shape do. Distances count representable values, of\n"
-    "FORMAT or else of the dtype.",
+    "FORMAT or else of the dtype. With FORMAT uint8, uint16 and uint32 are its codes, other integers values.",
     "  halfulp diff cpu.npy gpu.npy\n  halfulp diff x.npy y.npy -f float8_e4m3fn --first 3 --json",
     options,
     2,
     2,
     set};
 
-/* What the elements are, to count steps between them. */
+/* What the elements are, to count steps between them. codes: of the format, or integers, which count themselves. */
 typedef struct scale {
   cli_source x, y;
   hu_format format;
   hu_limits limits;
-  int by_format, codes;
+  int by_format, codes, is_signed;
   unsigned size;
 } scale;
 
@@ -68,6 +71,13 @@ static int64_t place_of_bits(uint64_t bits, unsigned width) {
   return bits & sign ? -(int64_t)magnitude : (int64_t)magnitude;
 }
 
+/* Integers on that line; those of 64 bits without a sign lie 2^63 lower. */
+static int64_t place_of_integer(const scale *s, uint64_t bits) {
+  unsigned up = 64 - 8 * s->size;
+  if (s->is_signed) return (int64_t)(bits << up) >> up;
+  return (int64_t)(s->size == 8 ? bits ^ (uint64_t)1 << 63 : bits);
+}
+
 static int64_t place_of_code(const scale *s, uint32_t code) {
   uint32_t magnitude = code & ~s->limits.sign_mask;
   int skips = s->format.zero == HU_ZERO_FIELD && s->format.subnormal != HU_SUBNORMAL_GRADUAL && magnitude;
@@ -78,7 +88,7 @@ static int64_t place_of_code(const scale *s, uint32_t code) {
 /* 1 and the place, or 0: the value is not one of the format. */
 static int place_of(int64_t *place, const scale *s, double value, uint64_t bits) {
   if (!s->by_format) {
-    *place = s->codes ? (int64_t)bits : place_of_bits(bits, 8 * s->size);
+    *place = s->codes ? place_of_integer(s, bits) : place_of_bits(bits, 8 * s->size);
     return 1;
   }
   uint32_t code = s->codes ? (uint32_t)bits : hu_encode64(s->format, (hu_mode){0}, value, 0, NULL);
@@ -111,15 +121,8 @@ static void tally_pair(tally *t, const scale *s, double a, double b, uint64_t x,
 }
 
 static void print_index(const npy_info *info, size_t i) {
-  size_t index[NPY_DIMS_MAX];
-  for (uint32_t d = 0; d < info->dims; d++) {
-    uint32_t axis = info->fortran ? d : info->dims - 1 - d;
-    index[axis] = i % info->shape[axis];
-    i /= info->shape[axis];
-  }
-  putchar('[');
-  for (uint32_t d = 0; d < info->dims; d++) printf("%s%zu", d ? ", " : "", index[d]);
-  putchar(']');
+  char text[CLI_INDEX_MAX];
+  fputs(cli_index_text(text, info, i), stdout);
 }
 
 static void print_pair(const scale *s, const npy_info *info, size_t i, double a, double b, int json, int first) {
@@ -238,27 +241,35 @@ static int comparable(const cli_array *x, const cli_array *y, int json) {
   return 0;
 }
 
-static int plain_codes(const cli_array *x, const diff_state *s) {
-  return x->info.kind == 'u' && !s->numeric.format_text;
+static cli_source source_of(const cli_array *x, const diff_state *s) {
+  return s->numeric.format_text ? cli_array_source(x, s->numeric.format) : cli_values_source(x);
 }
 
-static cli_source source_of(const cli_array *x, const diff_state *s) {
-  cli_source plain = {x->data, {0}, x->info.size, 'u'};
-  return plain_codes(x, s) ? plain : cli_array_source(x, s->numeric.format);
+/* Codes of the format, unpacked where that is asked for. */
+static int take_codes(const diff_state *s, cli_array *x) {
+  hu_format f = s->numeric.format;
+  cli_code_rule rule = cli_code_rule_of(f, s->numeric.format_text);
+  if (s->packed && !s->numeric.format_text) return cli_fail(NULL, "diff: --packed requires -f FORMAT");
+  if (s->packed) return cli_array_unpack(x, rule);
+  if (!s->numeric.format_text || !cli_array_is_codes(x)) return CLI_OK;
+  if (x->info.size * 8 != hu_limits_of(f).storage)
+    return cli_fail(x->name, "codes of %s are stored as uint%u, this is %s", s->numeric.format_text,
+                    hu_limits_of(f).storage, npy_dtype(&x->info));
+  rule.can_unpack = 1;
+  return cli_codes_check(x->name, &x->info, x->data, rule);
 }
 
 static int compare_arrays(const diff_state *s, cli_array *x, cli_array *y) {
   int json = s->numeric.json;
   tally t = {0};
   cli_errors errors;
+  if (take_codes(s, x) || take_codes(s, y)) return CLI_BAD;
   if (!comparable(x, y, json)) return CLI_DIFFERENT;
   if (x->info.dims > 1 && x->info.fortran != y->info.fortran && reorder(y)) return CLI_BAD;
   hu_format f = s->numeric.format;
-  if (x->info.kind == 'u' && s->numeric.format_text && x->info.size * 8 != hu_limits_of(f).storage)
-    return cli_fail(x->name, "codes of %s are stored as uint%u, this is %s", s->numeric.format_text,
-                    hu_limits_of(f).storage, npy_dtype(&x->info));
-  scale sc = {source_of(x, s),     source_of(y, s), f, {0}, s->numeric.format_text != NULL,
-              x->info.kind == 'u', x->info.size};
+  int by_format = s->numeric.format_text != NULL, whole = x->info.kind != 'f';
+  scale sc = {source_of(x, s), source_of(y, s), f, {0}, by_format, by_format ? cli_array_is_codes(x) : whole,
+              x->info.kind == 'i', x->info.size};
   if (sc.by_format) sc.limits = hu_limits_of(f);
   if (json) printf("{\"comparable\": true, ");
   compare(&t, &sc, &x->info, s->shown, json);

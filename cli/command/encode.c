@@ -75,6 +75,7 @@ static int check_lines(const encode_state *s) {
   if (f->target.kind != &cli_kind_format && f->target.kind != &cli_kind_conversion)
     return cli_fail(NULL, "'%s' is for arrays: give IN.npy OUT.npy; numbers, one per line, require a plain format",
                     f->target.given);
+  if (f->packed) return cli_fail(NULL, "--packed goes with IN.npy and OUT.npy");
   if (f->has_amax || f->includes || f->excludes || f->any_rank || f->rows_out || f->report)
     return cli_fail(NULL, "--amax, --include, --exclude, --any-rank, --rows and --report go with IN and OUT");
   if (f->in_place) return cli_fail(NULL, "--in-place goes with a file");
@@ -256,6 +257,7 @@ int cli_encode(int argc, char **argv) {
 static const cli_option decode_options[] = {CLI_OPTION_TARGET,
                                             {'v', "verbose", NULL, "also print the value in decimal"},
                                             CLI_OPTION_ROWS,
+                                            CLI_OPTION_PACKED(CLI_KEY_PACKED),
                                             CLI_OPTION_IN_PLACE,
                                             CLI_OPTION_THREADS,
                                             CLI_OPTION_JSON,

@@ -10,7 +10,7 @@
 #include "cli/base/numbers.h"
 #include "cli/base/progress.h"
 #include "cli/draw/errors.h"
-#include "cli/tensors/array.h"
+#include "cli/tensors/codes.h"
 #include "cli/tensors/differences.h"
 #include "halfulp/gemm.h"
 
@@ -27,13 +27,14 @@ enum {
   KEY_SA,
   KEY_SB,
   KEY_AGAINST,
+  KEY_PACKED,
   MODELS_MAX = 64
 };
 
 typedef struct gemm_state {
   cli_numeric numeric; /* its format is D's */
   hu_format fa, fb, fc;
-  int has_fa, has_fb, has_fc, device, codes, strict, watch;
+  int has_fa, has_fb, has_fc, device, codes, strict, watch, packed;
   hu_accum accum;
   const char *fa_text, *fb_text, *fc_text, *accum_text, *c_path, *d_path, *sa_path, *sb_path;
   hu_accum reference; /* --against */
@@ -78,6 +79,7 @@ static int set(void *state, int key, const char *value) {
     case KEY_DEVICE: return cli_device_read(&s->device, value);
     case KEY_CODES: s->codes = 1; return CLI_OK;
     case KEY_WATCH: s->watch = 1; return CLI_OK;
+    case KEY_PACKED: s->packed = 1; return CLI_OK;
     case KEY_SA: s->sa_path = value; return CLI_OK;
     case KEY_SB: s->sb_path = value; return CLI_OK;
     default: s->strict = 1; return CLI_OK;
@@ -102,6 +104,7 @@ static const cli_option options[] = {
     {KEY_STRICT, "strict", NULL, "an operand that is not a value of its format is an error, not rounded"},
     {KEY_WATCH, "watch", NULL,
      "count the additions inside the sums and those that changed nothing (slower, on the CPU)"},
+    CLI_OPTION_PACKED(KEY_PACKED),
     {KEY_CODES, "codes", NULL, "write D as codes (uint8, uint16 or uint32) instead of values"},
     CLI_OPTION_DEVICE(KEY_DEVICE),
     CLI_OPTION_THREADS,
@@ -115,8 +118,8 @@ static const cli_command command = {
     "formats alone (a named matrix unit, `takes(A,B,C,MODEL)`, either within promote or splitk) says which,\n"
     "and these are the defaults of --fa, --fb, --fc and --fd; `any(MODEL)` takes others, too.\n"
     "A float array's elements that are not values of its format are first rounded into it, ties to even,\n"
-    "with the card's saturation; the report says how many. An unsigned array holds codes. -r and -s are\n"
-    "those of the one rounding into D. D is float32, or float64 where binary32 cannot hold its format's\n"
+    "with the card's saturation; the report says how many. int8 to int64, uint64 and bool are values, too;\n"
+    "uint8, uint16 and uint32 hold codes. -r and -s are those of the one rounding into D. D is float32, or float64 where binary32 cannot hold its format's\n"
     "values.\n"
     "With --against, the products of A and B under each --accum are compared with those under the model\n"
     "given there, `exact` for instance, which gets the same rounded operands and the same format of D. For\n"
@@ -148,9 +151,11 @@ typedef struct matrix {
 static int check_codes(const cli_array *x, hu_format f) {
   hu_limits l = hu_limits_of(f);
   char name[CLI_NAME_MAX];
-  if (x->info.size * 8 == l.storage) return CLI_OK;
+  cli_code_rule rule = cli_code_rule_of(f, cli_format_name(name, f));
+  rule.can_unpack = 1;
+  if (x->info.size * 8 == l.storage) return cli_codes_check(x->name, &x->info, x->data, rule);
   return cli_fail(x->name, "codes of %s are stored as uint%u, this is %s; --fa, --fb and --fc name the formats",
-                  cli_format_name(name, f), l.storage, npy_dtype(&x->info));
+                  name, l.storage, npy_dtype(&x->info));
 }
 
 static int encode_matrix(matrix *m, hu_format f, const hu_exec *exec, int strict) {
@@ -170,14 +175,17 @@ static int encode_matrix(matrix *m, hu_format f, const hu_exec *exec, int strict
                   cli_format_name(name, f));
 }
 
-static int load_matrix(matrix *m, const char *path, hu_format f, const hu_exec *exec, int strict) {
-  char shape[NPY_SHAPE_MAX];
+/* packed: --packed, which concerns the matrices of bytes whose format has codes of 4 or 6 bits. */
+static int load_matrix(matrix *m, const char *path, hu_format f, const hu_exec *exec, int strict, int packed) {
+  char shape[NPY_SHAPE_MAX], name[CLI_NAME_MAX];
   if (cli_array_load(&m->array, path)) return CLI_BAD;
+  cli_code_rule rule = cli_code_rule_of(f, cli_format_name(name, f));
+  if (packed && cli_array_may_unpack(&m->array, rule) && cli_array_unpack(&m->array, rule)) return CLI_BAD;
   const npy_info *info = &m->array.info;
   if (info->dims != 2) return cli_fail(m->array.name, "a matrix is wanted, this has shape %s", npy_shape(shape, info));
   m->rows = info->shape[0];
   m->columns = info->shape[1];
-  int status = info->kind == 'u' ? check_codes(&m->array, f) : encode_matrix(m, f, exec, strict);
+  int status = cli_array_is_codes(&m->array) ? check_codes(&m->array, f) : encode_matrix(m, f, exec, strict);
   size_t ld = info->fortran ? m->rows : m->columns;
   m->operand = (hu_operand){m->codes ? m->codes : m->array.data, ld ? ld : 1, f, HU_STORAGE_CODES, info->fortran};
   return status;
@@ -396,16 +404,27 @@ static int spare_inputs(const gemm_state *s, char **operands) {
   return CLI_OK;
 }
 
+/* --packed that unpacks nothing is a slip. */
+static int check_packed(const gemm_state *s, const factors *x) {
+  const hu_format formats[] = {s->fa, s->fb, s->fc};
+  const matrix *const all[] = {&x->a, &x->b, &x->c};
+  for (int i = 0; i < 3; i++)
+    if (all[i]->array.bytes.data && cli_array_may_unpack(&all[i]->array, cli_code_rule_of(formats[i], NULL)))
+      return CLI_OK;
+  return cli_fail(NULL, "gemm: --packed: no matrix is uint8 with a format of 4 or 6 bits");
+}
+
 static int load_factors(const gemm_state *s, factors *x, char **operands, const hu_exec *exec) {
   /* promote(...,scaled) leaves the format of its scales open. */
   hu_format scale = s->accum.scaled ? hu_format_ieee(8, 23, 0) : s->accum.block.scale;
   x->has_c = s->c_path != NULL;
   x->scaled = s->sa_path != NULL;
-  int status = load_matrix(&x->a, operands[0], s->fa, exec, s->strict);
-  if (status == CLI_OK) status = load_matrix(&x->b, operands[1], s->fb, exec, s->strict);
-  if (status == CLI_OK && x->has_c) status = load_matrix(&x->c, s->c_path, s->fc, exec, s->strict);
-  if (status == CLI_OK && x->scaled) status = load_matrix(&x->sa, s->sa_path, scale, exec, 1);
-  if (status == CLI_OK && x->scaled) status = load_matrix(&x->sb, s->sb_path, scale, exec, 1);
+  int status = load_matrix(&x->a, operands[0], s->fa, exec, s->strict, s->packed);
+  if (status == CLI_OK) status = load_matrix(&x->b, operands[1], s->fb, exec, s->strict, s->packed);
+  if (status == CLI_OK && x->has_c) status = load_matrix(&x->c, s->c_path, s->fc, exec, s->strict, s->packed);
+  if (status == CLI_OK && s->packed) status = check_packed(s, x);
+  if (status == CLI_OK && x->scaled) status = load_matrix(&x->sa, s->sa_path, scale, exec, 1, 0);
+  if (status == CLI_OK && x->scaled) status = load_matrix(&x->sb, s->sb_path, scale, exec, 1, 0);
   return status;
 }
 

@@ -46,6 +46,7 @@ int cli_quantize_set(cli_quantize_state *s, int key, const char *value) {
     case CLI_KEY_WIDEN: s->widen = 1; return CLI_OK;
     case CLI_KEY_IN_PLACE: s->in_place = 1; return CLI_OK;
     case CLI_KEY_ANY_RANK: s->any_rank = 1; return CLI_OK;
+    case CLI_KEY_PACKED: s->packed = 1; return CLI_OK;
     case CLI_KEY_ROWS: return read_rows(s, value);
     case CLI_KEY_REPORT: s->report = value; return CLI_OK;
     case CLI_KEY_AMAX: return read_amax(s, value);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/quantize/quantize.h"
+#include "cli/tensors/codes.h"
 
 enum { FILES = CLI_PARTS_MAX + 1, DIGEST_BYTES = 8 };
 
@@ -129,6 +130,8 @@ int cli_parts_spare(const char *out, const cli_parts *of_out, const char *in, co
 
 /* ---- reading ---- */
 
+cli_code_rule cli_code_rule_part(const cli_part *part) { return (cli_code_rule){part->width, part->twos, 0, NULL}; }
+
 /* A companion of the codes: its array, of the part's kind and shape, into the part's room. */
 static int load_part(cli_part *part, const char *name) {
   cli_array x;
@@ -141,6 +144,8 @@ static int load_part(cli_part *part, const char *name) {
   else if (x.info.count != count || (part->dims && (rows != part->rows || cols != part->cols)))
     code =
         cli_fail(name, "%zu x %zu, the codes require %zu x %zu by -f and --rows", rows, cols, part->rows, part->cols);
+  else if (part->kind == 'u' && cli_codes_check(name, &x.info, x.data, cli_code_rule_part(part)))
+    code = CLI_BAD;
   else if (cli_array_in_rows(&x))
     code = CLI_BAD;
   else
@@ -152,7 +157,7 @@ static int load_part(cli_part *part, const char *name) {
 /* Sets from elsewhere have no digest. */
 static int check_digest(const cli_parts *parts, const char *path, const char *name) {
   uint8_t want[DIGEST_BYTES], have[DIGEST_BYTES];
-  cli_part file = {"check", 'u', 1, 2, 1, DIGEST_BYTES, want};
+  cli_part file = {"check", 'u', 1, 2, 1, DIGEST_BYTES, want, 0, 0};
   if (access(name, F_OK) && errno == ENOENT) return CLI_OK;
   if (load_part(&file, name) || digest(have, parts)) return CLI_BAD;
   if (!memcmp(want, have, sizeof want)) return CLI_OK;

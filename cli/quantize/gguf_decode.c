@@ -66,6 +66,7 @@ int cli_decode_gguf(const cli_quantize_state *s, const char *path, const char *o
   st_file plan = {0};
   int blocks = cli_ends(out, ".gguf");
   if (s->target.kind) return cli_fail(NULL, "decode: a .gguf file says its types itself; leave -f out");
+  if (s->packed) return cli_fail(NULL, "decode: a .gguf file says itself how its codes lie; leave --packed out");
   if (s->rows_out) return cli_fail(NULL, "decode: --rows out: blocks of GGUF lie along the rows");
   if (!blocks && !cli_ends(out, ".safetensors"))
     return cli_fail(out, "a .gguf file is decoded into a .gguf or a .safetensors file");

@@ -183,9 +183,14 @@ static int decode_loaded(const cli_quantize_state *s, cli_array *x, const char *
   const cli_target *t = &s->target;
   cli_parts parts = {0};
   cli_job job = {.name = x->name, .exec = {s->numeric.threads, 0, {0, 0}}};
-  npy_info info = x->info;
   char name[CLI_TARGET_MAX];
   if (!t->kind->elementwise && cli_array_in_rows(x)) return CLI_BAD;
+  cli_parts_plan(&parts, t, &job); /* the width, of any shape */
+  cli_code_rule rule = cli_code_rule_part(&parts.part[0]);
+  rule.name = cli_target_name(name, t);
+  rule.can_unpack = 1;
+  if (s->packed && cli_array_unpack(x, rule)) return CLI_BAD;
+  npy_info info = x->info;
   cli_job_shape(&job, t, s->rows_out, x->info.dims, x->info.shape);
   cli_parts_plan(&parts, t, &job);
   if (cli_parts_spare(out, NULL, in, &parts, s->in_place)) return CLI_BAD;
@@ -199,7 +204,8 @@ static int decode_loaded(const cli_quantize_state *s, cli_array *x, const char *
     code = cli_fail(x->name, "codes of %s are uint%u, this is %s", cli_target_name(name, t), 8u * parts.part[0].size,
                     npy_dtype(&x->info));
   else
-    memcpy(parts.part[0].data, x->data, x->info.count * x->info.size);
+    code = cli_codes_check(x->name, &x->info, x->data, rule);
+  if (code == CLI_OK) memcpy(parts.part[0].data, x->data, x->info.count * x->info.size);
   if (code == CLI_OK) code = cli_parts_load(&parts, in);
   void *z = code == CLI_OK ? cli_room(info.count, info.size) : NULL;
   code = z ? t->kind->decode(z, info.size, &parts, t, &job) : CLI_BAD;

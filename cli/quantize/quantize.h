@@ -5,13 +5,14 @@
 
 #include "cli/base/device.h"
 #include "cli/target/target.h"
+#include "cli/tensors/codes.h"
 
 enum { CLI_GLOBS_MAX = 64 };
 
 typedef struct cli_quantize_state {
   cli_numeric numeric;
   cli_target target; /* kind NULL: none given */
-  int codes, device, widen, has_amax, in_place, rows_out, any_rank;
+  int codes, device, widen, has_amax, in_place, rows_out, any_rank, packed;
   float amax;
   const char *output, *report;
   const char *include[CLI_GLOBS_MAX], *exclude[CLI_GLOBS_MAX];
@@ -30,6 +31,7 @@ enum {
   CLI_KEY_IN_PLACE,
   CLI_KEY_ROWS,
   CLI_KEY_ANY_RANK,
+  CLI_KEY_PACKED,
   CLI_KEY_OWN
 };
 #define CLI_OPTION_TARGET \
@@ -65,6 +67,8 @@ int cli_tensor_use(const char *path, const char *name, cli_floats_use *use, void
  * or an exit code after an error line. */
 int cli_parts_save(const char *path, const npy_info *info, const cli_parts *parts);
 int cli_parts_load(cli_parts *parts, const char *path);
+/* What a part's codes may be. */
+cli_code_rule cli_code_rule_part(const cli_part *part);
 /* CLI_OK, or an error line: OUT, or a companion of it, is IN or a companion of IN. The parts are those of OUT and of
  * IN, NULL: one file. in_place: OUT itself may be IN. */
 int cli_parts_spare(const char *out, const cli_parts *of_out, const char *in, const cli_parts *of_in, int in_place);

@@ -20,6 +20,16 @@ static int find_part(const st_tensor **t, const tensors_input *in, const char *n
                   st_shape(wants, want->dims, want->shape));
 }
 
+/* Codes that lie one to an element may have bits above their width. */
+static int check_part(const tensors_input *in, const st_tensor *t, const cli_part *p) {
+  char shown[ST_NAME_MAX], place[ST_NAME_MAX + 256];
+  npy_info info = {.kind = 'u', .size = p->size, .dims = t->dims, .count = t->count};
+  if (p->kind != 'u') return CLI_OK;
+  memcpy(info.shape, t->shape, t->dims * sizeof *t->shape);
+  snprintf(place, sizeof place, "%.240s: tensor '%s'", in->name, st_printable(shown, t->name));
+  return cli_codes_check(place, &info, p->data, cli_code_rule_part(p));
+}
+
 static int load_one(cli_parts *parts, int i, const tensors_input *in, tensors_note *n) {
   cli_part *p = &parts->part[i];
   const cli_target *target = &n->kind->target;
@@ -48,6 +58,7 @@ static int load_one(cli_parts *parts, int i, const tensors_input *in, tensors_no
     if (status != HU_OK) code = cli_fail_status(in->name, status);
   } else {
     memcpy(p->data, data, t->size);
+    code = check_part(in, t, p);
   }
   free(owned);
   return code;
@@ -176,6 +187,7 @@ int cli_decode_tensors(const cli_quantize_state *s, const char *path, const char
   tensors_input in;
   if (s->target.kind) return cli_fail(NULL, "decode: a .safetensors file says its formats itself; leave -f out");
   if (s->rows_out) return cli_fail(NULL, "decode: a .safetensors file says itself how its rows lie; leave --rows out");
+  if (s->packed) return cli_fail(NULL, "decode: a .safetensors file says itself what is packed; leave --packed out");
   if (!strcmp(out, "-")) return cli_fail(NULL, "a .safetensors file is decoded into a file");
   if (cli_parts_spare(out, NULL, path, NULL, s->in_place) || tensors_open(&in, path)) return CLI_BAD;
   int code = decode_open(s, &in, out);

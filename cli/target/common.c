@@ -54,7 +54,7 @@ void cli_parts_free(cli_parts *parts) {
 }
 
 void cli_codes_layout(cli_parts *parts, unsigned width, unsigned storage, size_t rows, size_t cols) {
-  parts->part[0] = (cli_part){"codes", 'u', (uint8_t)(storage / 8), 2, rows, cols, NULL};
+  parts->part[0] = (cli_part){"codes", 'u', (uint8_t)(storage / 8), 2, rows, cols, NULL, (uint8_t)width, 0};
   parts->count = 1;
   parts->width = width;
   parts->packed_rows = width <= 8 ? rows : 0;

@@ -87,15 +87,15 @@ static int fits(const cli_target *target, unsigned size) {
 static void layout(cli_parts *parts, const cli_target *target, size_t rows, size_t cols) {
   const kind *k = kind_of(target);
   size_t blocks = (cols + k->block - 1) / k->block, groups = k->group ? (cols + k->group - 1) / k->group : 0;
-  double group_bits = k->type == 14 ? 8 : k->type == 10 ? 4 : 6;
+  uint8_t group_bits = k->type == 14 ? 8 : k->type == 10 ? 4 : 6;
   int each = k->with_min ? 2 : 1;
   cli_codes_layout(parts, k->bits, 8, rows, cols);
-  parts->part[SCALES] = (cli_part){"scales", 'u', 2, 2, rows, blocks, NULL};
-  parts->part[MINS] = (cli_part){"mins", 'u', 2, 2, rows, blocks, NULL};
+  parts->part[SCALES] = (cli_part){"scales", 'u', 2, 2, rows, blocks, NULL, 0, 0};
+  parts->part[MINS] = (cli_part){"mins", 'u', 2, 2, rows, blocks, NULL, 0, 0};
   parts->count = 1 + each;
   if (groups) {
-    parts->part[parts->count++] = (cli_part){"group_scales", 'u', 1, 2, rows, groups, NULL};
-    if (k->with_min) parts->part[parts->count++] = (cli_part){"group_mins", 'u', 1, 2, rows, groups, NULL};
+    parts->part[parts->count++] = (cli_part){"group_scales", 'u', 1, 2, rows, groups, NULL, group_bits, 0};
+    if (k->with_min) parts->part[parts->count++] = (cli_part){"group_mins", 'u', 1, 2, rows, groups, NULL, group_bits, 0};
   }
   parts->bits += each * (double)rows * (16.0 * (double)blocks + group_bits * (double)groups);
 }

@@ -36,7 +36,7 @@ static void layout(cli_parts *parts, const cli_target *target, size_t rows, size
   size_t blocks = cols / HU_HIF4_BLOCK + (cols % HU_HIF4_BLOCK != 0);
   (void)target;
   cli_codes_layout(parts, 4, 8, rows, cols);
-  parts->part[SCALES] = (cli_part){"scales", 'u', HU_HIF4_SCALE, 2, rows, blocks, NULL};
+  parts->part[SCALES] = (cli_part){"scales", 'u', HU_HIF4_SCALE, 2, rows, blocks, NULL, 0, 0};
   parts->count = PARTS;
   parts->bits += 8.0 * HU_HIF4_SCALE * (double)rows * (double)blocks;
 }

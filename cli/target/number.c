@@ -52,6 +52,7 @@ static int fits(const cli_target *target, unsigned size) {
 static void layout(cli_parts *parts, const cli_target *target, size_t rows, size_t cols) {
   hu_number_limits l = hu_number_limits_of(number_of(target));
   cli_codes_layout(parts, l.width, l.storage, rows, cols);
+  parts->part[0].twos = target->number.kind == HU_NUMBER_FIXED && target->number.sign;
 }
 
 static int finish(hu_status status, const cli_job *job) {

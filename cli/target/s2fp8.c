@@ -35,10 +35,10 @@ static int fits(const cli_target *target, unsigned size) {
 static void layout(cli_parts *parts, const cli_target *target, size_t rows, size_t cols) {
   hu_limits l = hu_limits_of(target->s2fp8.element);
   cli_codes_layout(parts, l.width, l.storage, rows, cols);
-  parts->part[MU] = (cli_part){"mu", 'f', 8, 0, 1, 1, NULL};
-  parts->part[M] = (cli_part){"m", 'f', 8, 0, 1, 1, NULL};
-  parts->part[ALPHA] = (cli_part){"alpha", 'f', 4, 0, 1, 1, NULL};
-  parts->part[BETA] = (cli_part){"beta", 'f', 4, 0, 1, 1, NULL};
+  parts->part[MU] = (cli_part){"mu", 'f', 8, 0, 1, 1, NULL, 0, 0};
+  parts->part[M] = (cli_part){"m", 'f', 8, 0, 1, 1, NULL, 0, 0};
+  parts->part[ALPHA] = (cli_part){"alpha", 'f', 4, 0, 1, 1, NULL, 0, 0};
+  parts->part[BETA] = (cli_part){"beta", 'f', 4, 0, 1, 1, NULL, 0, 0};
   parts->count = PARTS;
   parts->bits += 64; /* alpha and beta, or what they are computed from */
 }

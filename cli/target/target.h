@@ -69,6 +69,7 @@ typedef struct cli_part {
   uint8_t dims;       /* 2: rows x cols; 0: one number */
   size_t rows, cols;
   void *data;
+  uint8_t width, twos; /* of codes: their bits, 0: all; 1: in two's complement */
 } cli_part;
 enum { CLI_PARTS_MAX = 5 };
 typedef struct cli_parts {

@@ -61,6 +61,10 @@ int cli_codes_check(const char *file, const npy_info *info, const void *codes, c
                   code_at(codes, size, i), index, rule.width, rule.name ? rule.name : "its codes", way);
 }
 
+int cli_array_may_unpack(const cli_array *x, cli_code_rule rule) {
+  return packed_codes(rule.width) && x->info.kind == 'u' && x->info.size == 1;
+}
+
 int cli_array_unpack(cli_array *x, cli_code_rule rule) {
   npy_info *info = &x->info;
   const char *name = rule.name ? rule.name : "its codes";

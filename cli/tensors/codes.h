@@ -30,6 +30,7 @@ int cli_codes_check(const char *file, const npy_info *info, const void *codes, c
 /* --packed: an array of bytes with two codes of 4 bits in each, or four of 6 bits in three, becomes one with a code to
  * a byte, in rows. The order is hu_unpack_n's: the first code lies in the low bits. The last axis becomes 2 or 4/3 of
  * what it was. 0, or an exit code after an error line. */
+int cli_array_may_unpack(const cli_array *x, cli_code_rule rule); /* 1: bytes, of codes of 4 or 6 bits */
 int cli_array_unpack(cli_array *x, cli_code_rule rule);
 #define CLI_OPTION_PACKED(key) \
   { key, "packed", NULL, "uint8 files hold packed codes: two of 4 bits in a byte, or four of 6 bits in three" }

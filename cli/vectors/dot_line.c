@@ -28,10 +28,11 @@ void cli_put_pattern(void *z, size_t i, size_t size, uint64_t pattern) {
   if (size == 8) ((uint64_t *)z)[i] = pattern;
 }
 
-/* Digits beyond the width are ignored: the sign bit of an unsigned scale. */
 static int read_elements(elements *z, const cli_lines *lines, const char *text, hu_element e, const char *what) {
   char piece[17] = "", wrong[160];
-  size_t digits = (hu_element_width(e) + 3) / 4, size = hu_element_size(e), length = strlen(text);
+  unsigned width = hu_element_width(e);
+  size_t digits = (width + 3) / 4, size = hu_element_size(e), length = strlen(text);
+  uint64_t last = UINT64_MAX >> (64 - width);
   if (length % digits) {
     snprintf(wrong, sizeof wrong, "%s: %zu hex digits, not a multiple of %zu", what, length, digits);
     return cli_lines_fail(lines, wrong);
@@ -44,6 +45,11 @@ static int read_elements(elements *z, const cli_lines *lines, const char *text, 
     memcpy(piece, text + i * digits, digits);
     if (!hex_parse(&x, piece, (unsigned)digits)) {
       snprintf(wrong, sizeof wrong, "%s: '%s' is not hex", what, piece);
+      return cli_lines_fail(lines, wrong);
+    }
+    if (x > last) {
+      snprintf(wrong, sizeof wrong, "%s: '%s' is above %llX, the largest code there", what, piece,
+               (unsigned long long)last);
       return cli_lines_fail(lines, wrong);
     }
     cli_put_pattern(z->data, i, size, x);

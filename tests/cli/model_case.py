@@ -36,7 +36,7 @@ class Base(support.Case):
             ("steps", "I64", (2, 2), struct.pack("<4q", 1, -2, 3, 4)),
             ("mask", "BOOL", (3, 1), b"\1\0\1"),
             ("scale", "F32", (), floats([0.7])),
-            ("old", "F8_E4M3", (2, 4), bytes(range(8))),
+            ("old", "U16", (2, 2), bytes(range(8))),
             ("empty", "F32", (0, 7), b""),
         ]
         self.metadata = {"format": "pt", "who": 'ä "quoted" <b>&amp;</b>'}

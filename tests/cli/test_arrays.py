@@ -95,7 +95,6 @@ class Quantize(support.Case):
 
     def test_wrong_use(self):
         x = self.put("x.npy", [1, 2], "<B")
-        self.bad("quantize", "-f", "bfloat16", x, self.path("z.npy"), says=(x, "this is uint8"))
         self.bad("quantize", x, self.path("z.npy"), says="no format given")
         self.bad("quantize", "-f", "bfloat16", x, says="requires IN.npy OUT.npy")
         self.bad("quantize", "-f", "bfloat16", "-j", "257", x, x, says="--threads")
@@ -290,7 +289,7 @@ class Gemm(Quantize):
         order of A and C, and a progress bar on a terminal alone."""
         m, n, k, first = 600, 1024, 2048, 130
         r = random.Random(8)
-        a, b = r.randbytes(m * k), r.randbytes(k * n)
+        a, b = (bytes(x & 15 for x in r.randbytes(size)) for size in (m * k, k * n))
         c = floats([r.randrange(-64, 64) for _ in range(m * n)])
         columns = b"".join(a[j::k] for j in range(k))
         self.write("b.npy", npy("|u1", (k, n), b))
@@ -515,7 +514,7 @@ class Plot(Quantize):
     def test_tensor(self):
         """A tensor of a .safetensors file counts as the same numbers in an .npy file."""
         values, others = [1.0, 1e6, 1e-6, 0.002, -3.0], [2.0, 4.0]
-        tensors = [("a.w", "F32", (5,), floats(values)), ("b", "BF16", (2,), bfloats(others)), ("n", "I32", (1,), bytes(4))]
+        tensors = [("a.w", "F32", (5,), floats(values)), ("b", "BF16", (2,), bfloats(others)), ("n", "C64", (1,), bytes(8))]
         self.write("m.safetensors", support.safetensors(tensors))
         self.write("one.safetensors", support.safetensors(tensors[:1] + tensors[2:]))
         want = json.loads(self.ok("plot", "-f", "float8_e4m3fn", "--array", self.put("x.npy", values), "-o", self.path("p.svg"), "--json"))["data"]
@@ -528,7 +527,7 @@ class Plot(Quantize):
         self.assertEqual((got["count"], got["normal"]), (2, 2))
         self.bad(*base, self.path("m.safetensors"), says=("'a.w' and 'b'", "--tensor NAME"))
         self.bad(*base, self.path("m.safetensors"), "--tensor", "c", says="no tensor is named 'c'")
-        self.bad(*base, self.path("m.safetensors"), "--tensor", "n", says="'n' is I32")
+        self.bad(*base, self.path("m.safetensors"), "--tensor", "n", says="'n' is C64")
         self.bad(*base, self.path("x.npy"), "--tensor", "b", says="--tensor goes with a .safetensors or a .gguf file")
         self.bad(*base[:-1], "--tensor", "b", says="--tensor goes with --array")
 
@@ -537,9 +536,7 @@ class Plot(Quantize):
         self.bad("plot", "-f", "bfloat16", says="no output given")
         self.bad("plot", "-o", self.path("p.svg"), says="no format given")
         self.bad("plot", "-f", "bfloat16", "-o", self.path("none/p.svg"), says="none/p.svg: cannot write")
-        x = self.put("x.npy", [1], "<B")
-        self.bad("plot", "-f", "bfloat16", "--array", x, "-o", self.path("p.svg"), says="this is uint8")
-        self.assertEqual(self.left(), ["x.npy"])
+        self.assertEqual(self.left(), [])
 
 
 def load_tests(loader, tests, pattern):

@@ -105,7 +105,7 @@ class Collective(support.Case):
         self.bad("collective", self.write("s.npy", support.npy("<f4", (), b"\0" * 4)), says="no participants")
         self.bad("collective", self.write("e.npy", support.npy("<f4", (0, 3), b"")), says="no participants")
         self.bad("collective", self.write("c.npy", support.npy("<u2", (2, 2), b"\0" * 8)), says="uint32")
-        self.bad("collective", self.write("i.npy", support.npy("<i4", (2,), b"\0" * 8)), says="int32")
+        self.bad("collective", self.write("i.npy", support.npy("<c8", (1,), b"\0" * 8)), says="<c8")
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ class Compare(Base):
         self.bad("compare", *asked(FORMATS[:2]), "--report", path, path, says="--report")
         self.bad("compare", *asked(FORMATS[:2]), "--report", "-", "--json", path, says="standard output")
         self.bad("compare", *asked(FORMATS[:2]), self.path("absent.npy"), says="absent.npy")
-        self.bad("compare", *asked(FORMATS[:2]), self.write("x.npy", support.npy("<i4", (2,), b"\0" * 8)), says="int32")
+        self.bad("compare", *asked(FORMATS[:2]), self.write("x.npy", support.npy("<c8", (1,), b"\0" * 8)), says="<c8")
         self.assertEqual(self.read("m.safetensors"), before)
 
 

@@ -236,7 +236,7 @@ class Gguf(support.Case):
             self.ok("decode", self.path("x.gguf"), self.path("o.gguf"))
             self.assertEqual(self.read("o.gguf"), data)
             self.write("x.gguf", data[:4] + u32(2) + data[8:])
-            self.ok("quantize", "-f", "float32", self.path("x.gguf"), self.path("o.gguf"))
+            self.ok("quantize", "-f", "float32", "--include", "\u00fc.w", self.path("x.gguf"), self.path("o.gguf"))
             self.assertEqual(self.read("o.gguf"), data)
 
     def test_blocks_that_are_written(self):
@@ -461,16 +461,17 @@ class Gguf(support.Case):
         x, o = self.path("x.gguf"), self.path("o.gguf")
         before = self.left()
         for args, says in (
-            (("quantize", "-f", "ggml.mxfp4", "--codes", x, o), ("tensor 'w'", "MXFP4 of GGUF has no scale for it")),
-            (("quantize", "-f", "ggml.nvfp4", "--codes", x, o), ("tensor 'w'", "NVFP4 of GGUF has no scale for it")),
-            (("quantize", "-f", "nvfp4", "--codes", x, o), ("no type for codes of nvfp4", "MXFP4")),
-            (("quantize", "-f", "float8_e4m3fn", "--codes", x, o), ("no type for codes of float8_e4m3fn",)),
+            (("quantize", "-f", "ggml.mxfp4", "--codes", "--include", "w", x, o), ("tensor 'w'", "MXFP4 of GGUF has no scale for it")),
+            (("quantize", "-f", "ggml.nvfp4", "--codes", "--include", "w", x, o), ("tensor 'w'", "NVFP4 of GGUF has no scale for it")),
+            (("quantize", "-f", "nvfp4", "--codes", "--include", "w", x, o), ("no type for codes of nvfp4", "MXFP4")),
+            (("quantize", "-f", "float8_e4m3fn", "--codes", "--include", "w", x, o), ("no type for codes of float8_e4m3fn",)),
             (("quantize", "-f", "ggml.nvfp4", "--codes", self.path("short.gguf"), o), ("tensor 'w'", "rows of 48", "blocks of 64")),
-            (("quantize", "-f", "mxfp4", "--rows", "out", x, o), ("--rows out",)),
+            (("quantize", "-f", "mxfp4", "--rows", "out", "--include", "w", x, o), ("--rows out",)),
             (("quantize", "-f", "mxfp4", x, self.path("o.npy")), ("a .gguf file becomes",)),
-            (("quantize", "-f", "mxfp4", x, self.path("o.safetensors")), ("tensor 'm' is MXFP4", "decode")),
+            (("quantize", "-f", "mxfp4", "--include", "w", x, self.path("o.safetensors")), ("tensor 'm' is MXFP4", "decode")),
             (("quantize", "-f", "mxfp4", self.path("x.safetensors"), o), ("a .gguf file is made from a .gguf file",)),
-            (("quantize", "-f", "mxfp4", self.path("k.gguf"), o), ("no tensor to round",)),
+            (("quantize", "-f", "mxfp4", self.path("k.gguf"), o), ("quantized already", "tensor 'k' holds codes (TQ2_0)")),
+            (("quantize", "-f", "mxfp4", "--include", "*", self.path("k.gguf"), o), ("no tensor to round",)),
             (("decode", "-f", "mxfp4", x, o), ("leave -f out",)),
             (("decode", x, self.path("o.npy")), ("a .gguf or a .safetensors file",)),
             (("decode", self.path("k.gguf"), self.path("o.safetensors")), ("tensor 'k': TQ2_0 is not read",)),

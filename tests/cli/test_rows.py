@@ -217,7 +217,7 @@ class Rows(support.Case):
             self.assertEqual(self.read("d.safetensors"), values, fmt)
             self.bad("decode", "--rows", "out", o, self.path("d.safetensors"), says="says itself how its rows lie")
             # A second time: what has a note stays.
-            self.ok("quantize", "-f", fmt, "--rows", "out", "--codes", "--any-rank", o, self.path("p.safetensors"))
+            self.ok("quantize", "-f", fmt, "--rows", "out", "--codes", "--any-rank", "--include", "*", o, self.path("p.safetensors"))
             again = parse_safetensors(self.read("p.safetensors"))[0]
             self.assertEqual(
                 {n: again[n] for n in coded if n != "bias"}, {n: t for n, t in coded.items() if n != "bias"}

@@ -41,7 +41,7 @@ class Model(Base):
                     self.ok("quantize", "-f", "bfloat16", "--codes", self.path("y.npy"), self.path("w.npy"))
                     want = parse_npy(self.read("w.npy"))[3]
                 self.assertEqual(got[name][2], want, (fmt, name))
-            widths = [{"F64": 8, "I64": 8, "F32": 4, "F16": 2, "BF16": 2}.get(got[n][0], 1) for n in order]
+            widths = [{"F64": 8, "I64": 8, "F32": 4, "F16": 2, "BF16": 2, "U16": 2}.get(got[n][0], 1) for n in order]
             self.assertEqual(list(zip([-w for w in widths], order)), sorted(zip([-w for w in widths], order)))
 
     def test_choice(self):
@@ -83,7 +83,7 @@ class Model(Base):
             "quantize", "-f", "mxfp4", m, o, "--exclude", "x", says=(m, "--exclude 'x': no tensor has such a name")
         )
         self.bad("quantize", "-f", "mxfp4", m, o, "--exclude", "*", says=(m, "no tensor to round"))
-        self.bad("quantize", "-f", "mxfp4", m, o, "--include", "steps", says=(m, "no tensor to round"))
+        self.bad("quantize", "-f", "mxfp4", m, o, "--include", "step[s]", says=(m, "no tensor to round", "whole names"))
         for glob in ("scale", "*.bias"):  # with others beside it, too: a pattern that chooses nothing is a slip
             for more in ((), ("--include", "*.weight")):
                 args = ("--include", glob) + more
@@ -313,7 +313,8 @@ class Model(Base):
             want = self.out()[0]["model.0.weight"]
             self.quantize(fmt, "--codes", "--include", "model.0.weight")
             first, o, z = self.out()[0], self.path("o.safetensors"), self.path("z.safetensors")
-            self.ok("quantize", "-f", "mxfp4", "--codes", o, z)
+            self.bad("quantize", "-f", "mxfp4", "--codes", o, z, says=(o, "quantized already", "halfulp.model.0.weight"))
+            self.ok("quantize", "-f", "mxfp4", "--codes", "--exclude", "model.0.*", o, z)
             second = self.out("z.safetensors")[0]
             for name in first:
                 if name.startswith("model.0."):
@@ -321,7 +322,8 @@ class Model(Base):
             self.assertIn("model.1.weight.codes", second)
             self.ok("decode", z, self.path("d.safetensors"))
             self.assertEqual(self.out("d.safetensors")[0]["model.0.weight"], want)
-        self.bad("quantize", "-f", "mxfp4", z, self.path("y.safetensors"), says="no tensor to round")
+        self.bad("quantize", "-f", "mxfp4", z, self.path("y.safetensors"), says="quantized already")
+        self.bad("quantize", "-f", "mxfp4", "--include", "*", z, self.path("y.safetensors"), says="no tensor to round")
 
     def test_name_of_metadata(self):
         x = self.write("__metadata__.npy", npy("<f4", (2, 4), floats(range(8))))
@@ -426,7 +428,8 @@ class Model(Base):
         self.ok("quantize", "-f", "mxfp8_e4m3", x, self.path("v.safetensors"))
         self.assertEqual(parse_npy(self.read("d.npy"))[3], self.out("v.safetensors")[0]["w0"][2])
         x = self.write("u.npy", npy("|u1", (2,), b"ab"))
-        self.bad("quantize", "-f", "mxfp4", x, self.path("c.safetensors"), says=(x, "this is uint8"))
+        self.ok("quantize", "-f", "mxfp8_e4m3", x, self.path("c.safetensors"))
+        self.assertEqual(self.out("c.safetensors")[0], {"u": ("F32", (2,), floats([96, 96]))})
 
     def test_digits(self):
         """The classifier of data/, quantized: it still reads nearly all digits."""

@@ -166,7 +166,7 @@ class Wrong(support.Case):
             raw('{"a/b.c":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}}'),
         ):
             self.write("x.safetensors", data)
-            self.ok("quantize", "-f", "mxfp8_e4m3", self.path("x.safetensors"), self.path("o.safetensors"))
+            self.ok("quantize", "-f", "mxfp8_e4m3", "--include", "*", self.path("x.safetensors"), self.path("o.safetensors"))
             tensors, _, _ = parse_safetensors(self.read("o.safetensors"))
             self.assertIn(DATA, [t[2] for t in tensors.values()])
 
@@ -176,7 +176,7 @@ class Wrong(support.Case):
                      I64=64, U64=64)  # fmt: skip
         tensors = [("t." + d, d, (8,), bytes(range(n))) for d, n in sizes.items()] + [("m", "F32", (2, 2), DATA)]
         self.write("x.safetensors", safetensors(tensors))
-        self.ok("quantize", "-f", "mxfp8_e4m3", self.path("x.safetensors"), self.path("o.safetensors"))
+        self.ok("quantize", "-f", "mxfp8_e4m3", "--include", "m", self.path("x.safetensors"), self.path("o.safetensors"))
         got, _, order = parse_safetensors(self.read("o.safetensors"))
         self.assertEqual(got, {n: (d, s, b) for n, d, s, b in tensors})
         widths = [sizes[got[n][0]] for n in order]
