@@ -11,7 +11,7 @@
 #include "cli/base/cli.h"
 #include "cli/base/io.h"
 #include "cli/box/box.h"
-#include "cli/tensors/array.h"
+#include "cli/tensors/codes.h"
 
 enum { FILES = 4 };
 
@@ -132,6 +132,8 @@ static int load(id_files *f) {
   if (status == CLI_OK && (d.info.count != wanted.count || d.info.size != wanted.size))
     status = cli_fail(f->path[3], "%zu elements of %u bytes; a product has %zu of %u", d.info.count, d.info.size,
                       wanted.count, wanted.size);
+  if (status == CLI_OK && cli_array_is_codes(&d) && f->shape->d.kind == HU_ELEMENT_CODE)
+    status = cli_codes_check(f->path[3], &d.info, d.data, cli_code_rule_of(f->shape->d.format, NULL));
   if (status == CLI_OK) memcpy(f->tile.d, d.data, wanted.count * wanted.size);
   cli_array_free(&d);
   return status;
