@@ -303,7 +303,7 @@ static hu_optimizer_arrays part_of(const hu_optimizer_arrays *x, size_t at) {
 
 static HU_NOINLINE hu_status step(size_t n, const hu_optimizer_arrays *x, const hu_optimizer *o,
                                   const hu_optimizer_time *now, hu_stream stream, hu_update_counts *counts) {
-  hu_status s = hu_optimizer_check(o, NULL);
+  hu_status s = hu_optimizer_check_step(o, NULL);
   if (s == HU_OK && !now) s = HU_E_NULL;
   if (s == HU_OK) s = check_arrays(x, o);
   if (s == HU_OK && now->t == 0) s = HU_E_SHAPE;

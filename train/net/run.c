@@ -285,7 +285,7 @@ static HU_NOINLINE hu_status update(hu_net *net, const hu_optimizer *o, const hu
                                     hu_net_gradient_rules *with, hu_update_counts *counts, int *taken) {
   hu_gradient_found found = {0, 0};
   if (!net || !rule || !scale) return HU_E_NULL;
-  hu_status s = hu_optimizer_check(o, NULL);
+  hu_status s = hu_optimizer_check_step(o, NULL);
   if (s == HU_OK) s = hu_loss_rule_check(rule, NULL);
   if (s == HU_OK && !net->trained) s = HU_E_TRAIN;
   if (s != HU_OK) return s;

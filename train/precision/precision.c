@@ -254,7 +254,7 @@ hu_status hu_precision_memory_of(hu_precision_memory *z, const hu_precision *p, 
   hu_precision_memory m;
   memset(&m, 0, sizeof m);
   if (!z || !p) return HU_E_NULL;
-  hu_status s = o ? hu_optimizer_check(o, NULL) : HU_OK;
+  hu_status s = o ? hu_optimizer_check_step(o, NULL) : HU_OK;
   if (s != HU_OK) return s;
   const hu_candidate *c = &p->rule.formats;
   uint64_t master = o ? hu_limits_of(o->weight).storage : 0, each = o ? 8 * hu_optimizer_bytes(o) : 0;

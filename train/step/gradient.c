@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "halfulp/formats/ieee.h"
 #include "train/environment.h"
+#include "train/text/constant.h"
 
 hu_gradient_rules hu_gradient_rules_none(void) {
   hu_gradient_rules r;
@@ -22,10 +24,13 @@ hu_gradient_rules hu_gradient_rules_none(void) {
 static int some(double x) { return x >= 0 && x <= (double)FLT_MAX; }
 
 static HU_NOINLINE hu_status check_penalty(const hu_penalty *p, const char **why) {
+  static _Thread_local char lost[HU_CONSTANT_WHY_MAX];
   const char *what = NULL;
   if (!p) return HU_E_NULL;
   if (p->kind > HU_PENALTY_L1) what = "penalty: unknown";
   if (!some(2 * p->lambda)) what = "lambda: negative, or twice it is beyond binary32";
+  if (!what && p->kind != HU_PENALTY_NONE)
+    what = hu_constant_wrong(lost, "lambda", p->lambda, hu_binary32(), "binary32");
   if (what && why) *why = what;
   return what ? HU_E_TRAIN : HU_OK;
 }

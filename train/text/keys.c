@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "files/spelling.h"
+#include "halfulp/formats/ieee.h"
+#include "train/text/constant.h"
 #include "train/text/words.h"
 
 static size_t size_of(char type) {
@@ -28,9 +30,16 @@ static int read_whole(const char *text, size_t n, double limit, uint64_t *z) {
   return 1;
 }
 
-static int set_number(char *at, char type, const char *text, size_t n) {
+/* Of a number that binary32 does not keep (constant.h). */
+static const char *single_wrong(char why[HU_CONSTANT_WHY_MAX], const char *name, const char *text, size_t n) {
   double x;
-  if (!hu_read_number(text, n, &x)) return 0;
+  return hu_read_number(text, n, &x) ? hu_constant_wrong(why, name, x, hu_binary32(), "binary32") : NULL;
+}
+
+static int set_number(char *at, char type, const char *text, size_t n) {
+  char why[HU_CONSTANT_WHY_MAX];
+  double x;
+  if (!hu_read_number(text, n, &x) || (type == 'f' && single_wrong(why, "", text, n))) return 0;
   float f = (float)x;
   memcpy(at, type == 'd' ? (const void *)&x : (const void *)&f, size_of(type));
   return 1;
@@ -164,7 +173,7 @@ static void no_such_key(char *z, size_t size, const hu_text_key *keys, size_t co
 
 void hu_keys_complain(char *z, size_t size, const hu_text_key *keys, size_t count, const char *text, size_t n,
                       size_t off) {
-  char name[SHOWN + 1], value[SHOWN + 1], room[200];
+  char name[SHOWN + 1], value[SHOWN + 1], room[200], lost[HU_CONSTANT_WHY_MAX];
   size_t at = off < n ? off : n, end = at;
   while (at > 0 && text[at - 1] != ',') at--;
   while (end < n && text[end] != ',') end++;
@@ -174,7 +183,12 @@ void hu_keys_complain(char *z, size_t size, const hu_text_key *keys, size_t coun
   snprintf(value, sizeof value, "%.*s", (int)(end - behind < SHOWN ? end - behind : SHOWN), text + behind);
   const hu_text_key *k = NULL;
   for (size_t i = 0; i < count && !k; i++) k = strcmp(keys[i].name, name) == 0 ? &keys[i] : NULL;
-  if (count && !keys[0].name[0] && at == 0) { /* a value alone, first */
+  int bare = count && !keys[0].name[0] && at == 0;
+  size_t from = bare ? 0 : behind;
+  if ((bare ? keys[0].type : k && off > at ? k->type : 0) == 'f' &&
+      single_wrong(lost, bare ? "the number" : name, text + from, end - from)) {
+    snprintf(z, size, "takes what binary32 keeps; %s", lost);
+  } else if (bare) { /* a value alone, first */
     snprintf(z, size, "takes %s first, not '%.*s'", type_text(room, &keys[0]), (int)(end < SHOWN ? end : SHOWN), text);
   } else if (at == end) {
     snprintf(z, size, "has nothing between two commas or parentheses");

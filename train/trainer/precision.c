@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "halfulp/formats/ieee.h"
 #include "train/environment.h"
 #include "train/net/net.h"
+#include "train/text/constant.h"
 #include "train/trainer/trainer.h"
 
 /* ---- roundings of tensors ---- */
@@ -197,6 +199,9 @@ static hu_status round_products(hu_trainer *t, int late, char *why) {
     if (first < 0) first = i;
     last = i;
   }
+  char lost[HU_CONSTANT_WHY_MAX];
+  if (hu_constant_wrong(lost, "precision.w_average", t->keys.w_average, hu_binary32(), "binary32"))
+    return hu_say(why, HU_E_TRAIN, "%s", lost);
   hu_status s = check_layers(t, why);
   if (s != HU_OK) return s;
   for (int i = 0; i < t->net->operators && s == HU_OK; i++) {
