@@ -506,8 +506,17 @@ static hu_status gather_to_see(hu_trainer *t, int on, size_t b, size_t *n) {
   return gather(t, d, batch, t->index, NULL);
 }
 
+/* A set that is less than a batch has a loss of its own examples: the rows behind them, which repeat the last one, have
+ * no label. */
+static void drop_labels(hu_trainer *t, size_t n) {
+  size_t each = hu_net_rows(t->net, t->ends.output) / t->batch;
+  if (!hu_has_labels(t) || hu_has_some_labels(t)) return;
+  for (size_t i = n * each; i < t->batch * each; i++) t->labels[i] = HU_LABEL_NONE;
+}
+
 hu_status hu_feed_to_see(hu_trainer *t, int on, size_t b, size_t *n) {
   hu_status s = gather_to_see(t, on, b, n);
   if (s == HU_OK) hu_count_labels(t, t->batch, *n);
+  if (s == HU_OK && *n < t->batch && hu_batches_to_see(t, on) == 1) drop_labels(t, *n);
   return s == HU_OK ? hu_feed_part(t, t->net, 0) : s;
 }

@@ -278,6 +278,7 @@ uint64_t hu_trainer_digest(const hu_trainer *t) { return t ? hu_net_digest(t->ne
 typedef struct tally {
   double loss, right, rows, squares, sum, sum_of_squares;
   double whole;  /* batches that the loss is of; where some rows have no label, rows */
+  double part;   /* loss of the examples of a set that has no whole batch; else 0 */
   double *score; /* of each example; NULL: not wanted */
 } tally;
 
@@ -317,11 +318,27 @@ static hu_status tally_targets(const hu_trainer *t, size_t n, tally *z) {
   return HU_OK;
 }
 
+/* The loss of n examples that are less than a batch, whose other rows repeat the last one. Rows without a label are
+ * none of the loss's; rows with targets have no error once their targets are what the net answers. */
+static hu_status lose_part(hu_trainer *t, size_t n, float *loss) {
+  size_t all = hu_net_rows(t->net, t->ends.output) * hu_net_cols(t->net, t->ends.output), kept = all / t->batch * n;
+  if (hu_has_labels(t)) return HU_OK; /* hu_feed_to_see has taken them */
+  const float *out = hu_net_numbers(t->net, t->ends.output);
+  if (!out) return HU_E_MEMORY;
+  memcpy(t->y + kept, out + kept, (all - kept) * sizeof *out);
+  hu_status s = hu_net_targets(t->net, t->y);
+  if (s == HU_OK) s = hu_net_forward(t->net, 0, loss);
+  *loss = (float)((double)*loss * (double)t->batch / (double)n);
+  return s;
+}
+
 static hu_status tally_batch(hu_trainer *t, int on, size_t b, int labels, tally *z) {
   size_t n;
   float loss;
   hu_status s = hu_feed_to_see(t, on, b, &n);
+  int only_part = s == HU_OK && n < t->batch && hu_batches_to_see(t, on) == 1;
   if (s == HU_OK) s = hu_net_forward(t->net, 0, &loss);
+  if (s == HU_OK && only_part && !hu_has_some_labels(t)) s = lose_part(t, n, &loss);
   if (s != HU_OK) return s;
   double mean = ldexp((double)loss * (double)t->shards.count, (int)t->keys.power);
   if (hu_has_some_labels(t)) {
@@ -330,16 +347,18 @@ static hu_status tally_batch(hu_trainer *t, int on, size_t b, int labels, tally 
   } else if (n == t->batch) {
     z->loss += mean;
     z->whole++;
+  } else if (only_part) {
+    z->part = mean;
   }
   if (z->score) s = keep_scores(t, b, n, z->score);
   if (s != HU_OK) return s;
   return labels ? tally_labels(t, n, z) : tally_targets(t, n, z);
 }
 
-/* Processes take every size-th batch each; of every batch they tell its loss, whether it is whole, and its answers, so
- * that the sums are made in one order by all. */
+/* Processes take every size-th batch each; of every batch they tell its loss, whether it is whole, its answers, and
+ * its loss as a part, so that the sums are made in one order by all. */
 static hu_status tally_shared(hu_trainer *t, int on, tally *z) {
-  enum { TELL = 4 };
+  enum { TELL = 5 };
   size_t batches = hu_batches_to_see(t, on), size = (size_t)t->ranks.size;
   double *told = calloc(batches * TELL + 1, sizeof *told);
   if (!told) return HU_E_MEMORY;
@@ -347,7 +366,7 @@ static hu_status tally_shared(hu_trainer *t, int on, tally *z) {
   for (size_t b = (size_t)t->ranks.rank; b < batches && s == HU_OK; b += size) {
     tally one = {.score = z->score};
     s = tally_batch(t, on, b, 1, &one);
-    const double of_batch[TELL] = {one.loss, one.whole, one.right, one.rows};
+    const double of_batch[TELL] = {one.loss, one.whole, one.right, one.rows, one.part};
     memcpy(told + b * TELL, of_batch, sizeof of_batch);
   }
   if (s == HU_OK) s = t->ranks.sum(t->ranks.context, batches * TELL, told);
@@ -356,6 +375,7 @@ static hu_status tally_shared(hu_trainer *t, int on, tally *z) {
     z->whole += told[b * TELL + 1];
     z->right += told[b * TELL + 2];
     z->rows += told[b * TELL + 3];
+    z->part += told[b * TELL + 4];
   }
   free(told);
   return s;
@@ -400,7 +420,7 @@ static HU_NOINLINE hu_status evaluate(hu_trainer *t, int on, hu_trainer_seen *se
   if (s == HU_OK && sentences && on == HU_ON_TEST && t->keys.translate) s = hu_translate(t, &ranked.bleu);
   if (s != HU_OK) return s;
   *seen = ranked;
-  seen->loss = z.whole > 0 ? z.loss / z.whole : none;
+  seen->loss = z.whole > 0 ? z.loss / z.whole : z.rows > 0 ? z.part : none;
   seen->perplexity = t->source.text || sentences ? hu_exp_of_loss(seen->loss) : (double)NAN;
   seen->accuracy = labels ? z.right / z.rows : (double)NAN;
   seen->r2 = labels ? (double)NAN : 1 - z.squares / (z.sum_of_squares - z.sum * z.sum / z.rows);
