@@ -132,6 +132,37 @@ class Refused(TrainCase):
         ]:
             self.refused(SMALL, "--set", "%s=%s" % (key, value), says=["--set: %s: '%s'" % (key, value), says])
 
+    def test_constants_that_vanish(self):
+        """What the format of the state makes 0, or 1: the error names what works, and that does."""
+        adamw = SMALL + "[optimizer]\nkind = adamw\nstate = binary16\n"
+        self.refused(adamw, says=["x.ini", "optimizer: eps", "1e-08 is 0 there", "above 0 is 2^-24"])
+        for key, value, other, says, works in [
+            ("rate", "1e-9", "", "above 0 is 2^-24", "2e-7"),
+            ("decay", "1e-9", "", "above 0 is 2^-24", "2e-7"),
+            ("beta1", "1e-9", "", "above 0 is 2^-24", "0"),
+            ("beta2", "0.9999", "", "below 1 is 0.99951171875", "0.9995"),
+            ("momentum", "0.9999", "optimizer.kind=sgd", "below 1 is 0.99951171875", "0.9995"),
+            ("eps", "1e-8", "optimizer.kind=adagrad", "above 0 is 2^-24", "0.00000006"),
+        ]:
+            more = ["--set", other] if other else []
+            one = ["--set", "optimizer.%s=%s" % (key, value)]
+            self.refused(adamw + "eps = 1e-7\n", *more, *one, says=["optimizer: %s: " % key, says])
+            self.digest(adamw + "eps = 1e-7\n", *more, "--set", "optimizer.%s=%s" % (key, works), "--set", "run.steps=1")
+            shutil.rmtree(self.path("x.run"))
+        for rule in ("static(1e-50)", "gradscaler(backoff_factor=0.999999999)"):
+            self.refused(SMALL, "--set", "loss.scale=" + rule, says=["loss.scale", "what binary32 keeps", "there; the "])
+        # A schedule may end at a rate that is 0 in the format.
+        self.digest(adamw + "eps = 1e-7\nrate = 1e-7\nschedule = cosine\n", "--set", "run.epochs=3")
+
+    def test_small_test_sets(self):
+        """A test set that is less than a batch has a loss, of its examples."""
+        zero = ("--set", "optimizer.rate=0", "--set", "run.steps=1", "--json")
+        part = json.loads(self.train(SMALL, "--set", "data.test=5", *zero))["test"]
+        self.assertNotIn("nan", self.read("x.run/evaluations.csv").decode())
+        whole = json.loads(self.train(SMALL, "--set", "data.test=5", "--set", "run.batch=5", *zero, name="y.ini"))["test"]
+        self.assertAlmostEqual(part["loss"], whole["loss"], places=5)
+        self.assertEqual(part["accuracy"], whole["accuracy"])
+
     def test_units_take_their_own_formats(self):
         unit = "nv.hopper.e4m3.f32.wgmma"
         text = SMALL + "[precision]\nsystem = fp8\n"

@@ -191,8 +191,8 @@ enum {
 };
 /* What an evaluation found. */
 typedef struct hu_trainer_seen {
-  double loss;     /* mean over whole batches, without the factor of loss.power; of parallel text and of masked language
-                      models over all words that are asked for */
+  double loss;     /* mean over whole batches, without the factor of loss.power; of a set that is less than a batch over
+                      its examples; of parallel text and of masked language models over all words that are asked for */
   double accuracy; /* share of right answers, of all examples; NaN where there are no classes */
   double r2; /* 1 - sum of squared errors / sum of squared deviations from the mean; NaN where there are classes */
   double perplexity; /* e to the loss, of a language model (text, words, parallel); NaN of any other */

@@ -105,7 +105,7 @@ class _Narrow(torch.optim.Optimizer):
             raise abi.HalfulpTypeError('{}: the state {!r} is {} on {}, not contiguous float32 on {}'.format(
                 type(self).__name__, name, x.dtype, x.device, p.device))
 
-    def _record(self, group: Dict[str, Any]) -> structs.hu_optimizer:
+    def _record(self, group: Dict[str, Any], check: str = 'hu_optimizer_check') -> structs.hu_optimizer:
         weight = _records.rounding(self.weight_rounding)
         if weight.kind != _records.FORMAT or weight.special or weight.preset is not None:
             raise abi.HalfulpValueError('weight: {!r} is no format'.format(self.weight_rounding))
@@ -115,7 +115,7 @@ class _Narrow(torch.optim.Optimizer):
         o.rate, o.decay = group['lr'], group['weight_decay']
         self._numbers(o, group)
         why = structs.c.c_char_p()
-        status = abi.train().hu_optimizer_check(_calls.ref(o), structs.c.byref(why))
+        status = getattr(abi.train(), check)(_calls.ref(o), structs.c.byref(why))
         abi.check(status, type(self).__name__, why.value.decode() if status and why.value else '')
         return o
 
@@ -131,7 +131,7 @@ class _Narrow(torch.optim.Optimizer):
         loss = _loss_of(closure)
         number = 0
         for group in self.param_groups:
-            o = self._record(group)
+            o = self._record(group, 'hu_optimizer_check_step')  # a schedule may end at a rate of 0
             for p in group['params']:
                 if p.grad is not None:
                     self._one(p, o, number)
