@@ -31,7 +31,7 @@ static const cli_command command = {
     "Prints, for each tensor and format, the signal-to-quantization-noise ratio in dB, and for each format\n"
     "the bits per element (scales included), the largest error, the zeros and the overflows of all tensors.\n"
     "The tensors, the rounding and the errors are those of `halfulp quantize` with the same options; nothing\n"
-    "is written but the report.",
+    "is written but the report. A model that is quantized already is refused unless --include names tensors.",
     "  halfulp compare -f float8_e4m3fn -f mxfp8_e4m3 -f nvfp4 -f posit8 digits_weights.npy\n"
     "  halfulp compare -f mxfp4 -f nvfp4 -f s2fp8 --report /tmp/compare.html digits_weights.npy",
     options,

@@ -268,6 +268,8 @@ static const cli_command decode_command = {
     "Print the values of codes in hex, one per line, as C99 hexadecimal numbers; or arrays, file to file",
     "Infinities and NaN are inf, -inf and nan. Codes are operands, with 0x or without, or lines of FILE, which\n"
     "is standard input if absent or -. An operand that is the name of a file is one.\n"
+    "A code with bits above the format's width is an error. --packed reads bytes that hold two codes of 4 bits\n"
+    "each, the first in the low half, or four of 6 bits in three; the last axis becomes 2 or 4/3 of what it was.\n"
     "With IN and OUT: IN.npy holds codes of FORMAT (and IN.scales.npy, IN.tensor.npy their scales; files of\n"
     "different sets are refused), OUT.npy gets float32 or float64; or IN.safetensors was written with --codes, which "
     "says the format (no -f),\n"
@@ -275,7 +277,7 @@ static const cli_command decode_command = {
     "types (no -f): MXFP4, NVFP4, Q4_0 to Q6_K, IQ4 and Q8_0 become F32 in OUT.gguf or OUT.safetensors.",
     "  halfulp decode -f float8_e4m3fn 7e 0x01\n  echo 7e | halfulp decode -f float8_e4m3fn\n  halfulp info "
     "float4_e2m1fn --table | cut -d' ' -f1 | halfulp "
-    "decode -f float4_e2m1fn",
+    "decode -f float4_e2m1fn\n  halfulp decode -f float4_e2m1fn --packed two_in_a_byte.npy /tmp/values.npy",
     decode_options,
     0,
     CLI_VALUES_MAX,
