@@ -109,7 +109,9 @@ static int read_descr(npy_info *info, scanner *s) {
     if (order == '|' && info->size > 1) return wrong(s->error, "dtype '%s' has no byte order", text);
     return 1;
   }
-  return wrong(s->error, "dtype '%s' is not supported (float16, float32, float64, int8 to int64, uint8 to uint64 and bool are)", text);
+  return wrong(s->error,
+               "dtype '%s' is not supported (float16, float32, float64, int8 to int64, uint8 to uint64 and bool are)",
+               text);
 }
 
 enum { HAS_DESCR = 1, HAS_ORDER = 2, HAS_SHAPE = 4 };

@@ -268,7 +268,7 @@ static int compare_arrays(const diff_state *s, cli_array *x, cli_array *y) {
   if (x->info.dims > 1 && x->info.fortran != y->info.fortran && reorder(y)) return CLI_BAD;
   hu_format f = s->numeric.format;
   int by_format = s->numeric.format_text != NULL, whole = x->info.kind != 'f';
-  scale sc = {source_of(x, s), source_of(y, s), f, {0}, by_format, by_format ? cli_array_is_codes(x) : whole,
+  scale sc = {source_of(x, s),     source_of(y, s), f, {0}, by_format, by_format ? cli_array_is_codes(x) : whole,
               x->info.kind == 'i', x->info.size};
   if (sc.by_format) sc.limits = hu_limits_of(f);
   if (json) printf("{\"comparable\": true, ");

@@ -254,14 +254,11 @@ int cli_encode(int argc, char **argv) {
   return each(&state, operands, count, values, encode_line);
 }
 
-static const cli_option decode_options[] = {CLI_OPTION_TARGET,
-                                            {'v', "verbose", NULL, "also print the value in decimal"},
-                                            CLI_OPTION_ROWS,
-                                            CLI_OPTION_PACKED(CLI_KEY_PACKED),
-                                            CLI_OPTION_IN_PLACE,
-                                            CLI_OPTION_THREADS,
-                                            CLI_OPTION_JSON,
-                                            {0}};
+static const cli_option decode_options[] = {
+    CLI_OPTION_TARGET,   {'v', "verbose", NULL, "also print the value in decimal"},
+    CLI_OPTION_ROWS,     CLI_OPTION_PACKED(CLI_KEY_PACKED),
+    CLI_OPTION_IN_PLACE, CLI_OPTION_THREADS,
+    CLI_OPTION_JSON,     {0}};
 static const cli_command decode_command = {
     "decode",
     "[CODE... | FILE | IN OUT]",
@@ -277,7 +274,7 @@ static const cli_command decode_command = {
     "types (no -f): MXFP4, NVFP4, Q4_0 to Q6_K, IQ4 and Q8_0 become F32 in OUT.gguf or OUT.safetensors.",
     "  halfulp decode -f float8_e4m3fn 7e 0x01\n  echo 7e | halfulp decode -f float8_e4m3fn\n  halfulp info "
     "float4_e2m1fn --table | cut -d' ' -f1 | halfulp "
-    "decode -f float4_e2m1fn\n  halfulp decode -f float4_e2m1fn --packed two_in_a_byte.npy /tmp/values.npy",
+    "decode -f float4_e2m1fn",
     decode_options,
     0,
     CLI_VALUES_MAX,

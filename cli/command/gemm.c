@@ -119,7 +119,8 @@ static const cli_command command = {
     "and these are the defaults of --fa, --fb, --fc and --fd; `any(MODEL)` takes others, too.\n"
     "A float array's elements that are not values of its format are first rounded into it, ties to even,\n"
     "with the card's saturation; the report says how many. int8 to int64, uint64 and bool are values, too;\n"
-    "uint8, uint16 and uint32 hold codes. -r and -s are those of the one rounding into D. D is float32, or float64 where binary32 cannot hold its format's\n"
+    "uint8, uint16 and uint32 hold codes. -r and -s are those of the one rounding into D. D is float32, or float64 "
+    "where binary32 cannot hold its format's\n"
     "values.\n"
     "With --against, the products of A and B under each --accum are compared with those under the model\n"
     "given there, `exact` for instance, which gets the same rounded operands and the same format of D. For\n"
@@ -154,8 +155,8 @@ static int check_codes(const cli_array *x, hu_format f) {
   cli_code_rule rule = cli_code_rule_of(f, cli_format_name(name, f));
   rule.can_unpack = 1;
   if (x->info.size * 8 == l.storage) return cli_codes_check(x->name, &x->info, x->data, rule);
-  return cli_fail(x->name, "codes of %s are stored as uint%u, this is %s; --fa, --fb and --fc name the formats",
-                  name, l.storage, npy_dtype(&x->info));
+  return cli_fail(x->name, "codes of %s are stored as uint%u, this is %s; --fa, --fb and --fc name the formats", name,
+                  l.storage, npy_dtype(&x->info));
 }
 
 static int encode_matrix(matrix *m, hu_format f, const hu_exec *exec, int strict) {

@@ -86,7 +86,8 @@ int tensors_choose(tensors_results *r, const tensors_input *in) {
     r->done++;
   }
   if (r->done) return CLI_OK;
-  return cli_fail(in->name, "no tensor to round: none that is chosen is F64, F32, F16 or BF16%s; integers are rounded where "
+  return cli_fail(in->name,
+                  "no tensor to round: none that is chosen is F64, F32, F16 or BF16%s; integers are rounded where "
                   "--include has their whole names",
                   s->any_rank ? "" : " with two axes or more (--any-rank takes others)");
 }

@@ -42,9 +42,7 @@ static int open_gguf(tensors_input *in, const char *path) {
   return CLI_BAD;
 }
 
-int tensors_is_float(int dtype) {
-  return dtype == ST_F64 || dtype == ST_F32 || dtype == ST_F16 || dtype == ST_BF16;
-}
+int tensors_is_float(int dtype) { return dtype == ST_F64 || dtype == ST_F32 || dtype == ST_F16 || dtype == ST_BF16; }
 
 /* Of an array and a tensor, by the size of an element: 1, 2, 4, 8 bytes. */
 static const int signed_dtypes[] = {ST_I8, ST_I16, ST_I32, ST_I64};

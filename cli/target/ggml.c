@@ -95,7 +95,8 @@ static void layout(cli_parts *parts, const cli_target *target, size_t rows, size
   parts->count = 1 + each;
   if (groups) {
     parts->part[parts->count++] = (cli_part){"group_scales", 'u', 1, 2, rows, groups, NULL, group_bits, 0};
-    if (k->with_min) parts->part[parts->count++] = (cli_part){"group_mins", 'u', 1, 2, rows, groups, NULL, group_bits, 0};
+    if (k->with_min)
+      parts->part[parts->count++] = (cli_part){"group_mins", 'u', 1, 2, rows, groups, NULL, group_bits, 0};
   }
   parts->bits += each * (double)rows * (16.0 * (double)blocks + group_bits * (double)groups);
 }

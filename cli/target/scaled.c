@@ -51,12 +51,13 @@ static void layout(cli_parts *parts, const cli_target *target, size_t rows, size
   hu_scaled_sizes sizes = hu_scaled_sizes_of(rows, cols, s);
   int binary32 = hu_format_equal(s->scale, hu_binary32());
   uint8_t width = (uint8_t)hu_limits_of(s->element).width, scale_width = (uint8_t)hu_limits_of(s->scale).width;
-  parts->part[0] = (cli_part){"codes", 'u', (uint8_t)sizes.code_bytes, 2, rows, cols, NULL, width,
-                              s->coding == HU_CODING_TWOS};
-  parts->part[1] = (cli_part){"scales", binary32 ? 'f' : 'u', (uint8_t)sizes.scale_bytes, 2, sizes.block_rows,
-                              sizes.block_cols, NULL, scale_width, 0};
-  parts->part[2] =
-      target->by_rows ? (cli_part){"tensor", 'f', 4, 2, rows, 1, NULL, 0, 0} : (cli_part){"tensor", 'f', 4, 0, 1, 1, NULL, 0, 0};
+  parts->part[0] =
+      (cli_part){"codes", 'u', (uint8_t)sizes.code_bytes, 2, rows, cols, NULL, width, s->coding == HU_CODING_TWOS};
+  parts->part[1] = (cli_part){"scales", binary32 ? 'f' : 'u', (uint8_t)sizes.scale_bytes,
+                              2,        sizes.block_rows,     sizes.block_cols,
+                              NULL,     scale_width,          0};
+  parts->part[2] = target->by_rows ? (cli_part){"tensor", 'f', 4, 2, rows, 1, NULL, 0, 0}
+                                   : (cli_part){"tensor", 'f', 4, 0, 1, 1, NULL, 0, 0};
   parts->count = s->tensor ? 3 : 2;
   parts->width = width;
   parts->packed_row = sizes.packed_row;

@@ -47,7 +47,7 @@ typedef struct cli_source {
   char kind;        /* 'f': binary32 or binary64 by size; 'c': codes; 'i', 'u': integers of 1 to 8 bytes */
 } cli_source;
 enum { CLI_BLOCK = 4096 };
-/* Elements first .. first + n - 1 as binary64, n <= CLI_BLOCK; integers as integers.h says. */
+/* Elements first .. first + n - 1 as binary64, n <= CLI_BLOCK; integers as in integers.h. */
 void cli_source_read(const cli_source *source, double *z, size_t first, size_t n);
 /* Values, whatever the dtype: floats, integers, bool. */
 cli_source cli_values_source(const cli_array *array);
@@ -73,7 +73,8 @@ void cli_json_errors(FILE *out, const cli_errors *e);
 /* Room for n elements, at least one byte; NULL after an error line. */
 void *cli_room(size_t n, size_t size);
 
-/* Rounds n floats, integers, or codes of another format, into codes of f, one rounding each, whatever their own width. */
+/* Rounds n floats, integers, or codes of another format, into codes of f, one rounding each, whatever their own
+ * width. */
 hu_status cli_encode_source(void *codes, const cli_source *x, size_t n, hu_format f, hu_mode mode, const hu_exec *exec,
                             hu_events *events);
 

@@ -76,7 +76,8 @@ int cli_array_unpack(cli_array *x, cli_code_rule rule) {
   if (!info->dims) return cli_fail(x->name, "--packed: a single number has no axis along which codes are packed");
   size_t *last = &info->shape[info->dims - 1];
   if (*last % bytes)
-    return cli_fail(x->name, "--packed: shape %s: %zu bytes along the last axis are no whole groups of three, "
+    return cli_fail(x->name,
+                    "--packed: shape %s: %zu bytes along the last axis are no whole groups of three, "
                     "with four codes of %s in each",
                     npy_shape(shape, info), *last, name);
   if (*last > SIZE_MAX / 2 / codes || info->count > SIZE_MAX / 2 / codes)

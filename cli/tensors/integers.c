@@ -63,8 +63,8 @@ hu_status cli_integers_encode(void *codes, const cli_source *x, size_t n, hu_for
     int negative;
     uint64_t u = cli_integer_at(x, i, &negative);
     uint32_t r = mode.bits ? hu_stream_word(stream, i) >> (32 - mode.bits) : 0;
-    uint32_t code = negative ? hu_from_signed(f, mode, (int64_t)(0 - u), r, &found)
-                             : hu_from_unsigned(f, mode, u, r, &found);
+    uint32_t code =
+        negative ? hu_from_signed(f, mode, (int64_t)(0 - u), r, &found) : hu_from_unsigned(f, mode, u, r, &found);
     put_code(codes, i, size, code);
     if (events) hu_events_count(events, found);
   }

@@ -28,7 +28,8 @@ void cli_put_pattern(void *z, size_t i, size_t size, uint64_t pattern) {
   if (size == 8) ((uint64_t *)z)[i] = pattern;
 }
 
-static int read_elements(elements *z, const cli_lines *lines, const char *text, hu_element e, const char *what) {
+static int read_elements(elements *z, const cli_dot *s, const cli_lines *lines, const char *text, hu_element e,
+                         const char *what) {
   char piece[17] = "", wrong[160];
   unsigned width = hu_element_width(e);
   size_t digits = (width + 3) / 4, size = hu_element_size(e), length = strlen(text);
@@ -47,6 +48,7 @@ static int read_elements(elements *z, const cli_lines *lines, const char *text, 
       snprintf(wrong, sizeof wrong, "%s: '%s' is not hex", what, piece);
       return cli_lines_fail(lines, wrong);
     }
+    if (s->recorded) x &= last;
     if (x > last) {
       snprintf(wrong, sizeof wrong, "%s: '%s' is above %llX, the largest code there", what, piece,
                (unsigned long long)last);
@@ -141,7 +143,7 @@ int cli_dot_line(uint64_t *d, hu_events *events, const cli_dot *s, char *const *
   for (int i = 0; i < count && status == CLI_OK; i++) {
     int at = s->words && i == count - 1 ? WORDS : i;
     if (at == C && !strcmp(word[i], "-")) continue;
-    status = read_elements(&r.x[at], lines, word[i], element_of(s, at), names[at]);
+    status = read_elements(&r.x[at], s, lines, word[i], element_of(s, at), names[at]);
   }
   if (status == CLI_OK) status = check_counts(s, lines, &r);
   if (status == CLI_OK) status = sum_of(d, events, s, &r, lines, exec);

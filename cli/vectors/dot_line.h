@@ -16,6 +16,7 @@ typedef struct cli_dot {
   size_t depth; /* n is a multiple of it */
   int words;    /* 1: random words are a field, 8 digits each: one for every rounding inside a model that rounds
                    stochastically, then one for the last rounding if that does */
+  int recorded; /* 1: a recording of a unit, which ignores bits above an element's width; else these are an error */
   hu_trace_visit *visit; /* not NULL, without words: receives the steps of each line's sum, with `context` */
   void *context;
 } cli_dot;

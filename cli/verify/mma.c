@@ -22,6 +22,7 @@ static int read_setting(cli_dot *dot, char *const *word, const cli_lines *lines)
   memset(dot, 0, sizeof *dot);
   snprintf(what, sizeof what, "%s:%lu: model", lines->name, lines->number);
   if (cli_dot_model(dot, what, word[PROBE_MODEL], &named)) return CLI_BAD;
+  dot->recorded = 1;
   dot->depth = 1; /* the probes are shorter than an instruction at times */
   int right = cli_parse_element(&dot->a, word[PROBE_FA]) && cli_parse_element(&dot->b, word[PROBE_FB]);
   if (right && !named) right = cli_parse_element(&dot->d, word[PROBE_FD]);

@@ -72,6 +72,7 @@ WORDS = {
     "no-flags": ("", "", "flags are not judged", r"results only"),
     "notexact": ("", "", "roundToInt without inexact", r"without the flag inexact"),
     "numbers": ("", "", "list of number systems", r"number systems"),
+    "packed": ("", "", "bytes hold several codes", r"files hold packed codes"),
     "only": ("", "KIND", "kinds of work items", r"items alone"),
     "open": ("", "", "link to the playground", r"link to the playground"),
     "output": ("o", "OUT", "where the result goes", r"the same as the second operand|the result D|write the sums|the drawing|folder where|report that --merge"),

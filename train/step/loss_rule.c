@@ -88,7 +88,8 @@ static const char *wrong_growth(const hu_loss_rule *r) {
 
 static HU_NOINLINE const char *wrong(const hu_loss_rule *r) {
   if (r->kind > HU_LOSS_EXPONENTIAL) return "kind: unknown";
-  if (!positive(r->start)) return "the first scale: not a positive normal binary32 number, of which 2^-126 is the smallest";
+  if (!positive(r->start))
+    return "the first scale: not a positive normal binary32 number, of which 2^-126 is the smallest";
   if (r->unchecked > (r->kind == HU_LOSS_STATIC)) return "unchecked: only static knows it";
   if (r->literal > (r->kind == HU_LOSS_LOGMAX)) return "literal: only logmax knows it";
   if (r->kind == HU_LOSS_BACKOFF || r->kind == HU_LOSS_GRADSCALER) {

@@ -64,8 +64,8 @@ static const char *lost(const hu_optimizer *o, int in_step) {
     const char *name;
     double x;
     int used;
-  } all[] = {{"rate", o->rate, !in_step},       {"decay", o->decay, 1},       {"momentum", o->momentum, !root},
-             {"eps", o->eps, root},             {"beta1", o->beta1, moments}, {"beta2", o->beta2, moments}};
+  } all[] = {{"rate", o->rate, !in_step}, {"decay", o->decay, 1},       {"momentum", o->momentum, !root},
+             {"eps", o->eps, root},       {"beta1", o->beta1, moments}, {"beta2", o->beta2, moments}};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
     if (all[i].used && hu_constant_wrong(why, all[i].name, all[i].x, o->state, "the state's format")) return why;
   return NULL;

@@ -31,14 +31,14 @@ const char *hu_constant_wrong(char why[HU_CONSTANT_WHY_MAX], const char *name, d
   char given[64], works[64];
   double size = fabs(x), there = fabs(hu_constant_in(f, x));
   if (size > 0 && there == 0) {
-    snprintf(why, HU_CONSTANT_WHY_MAX, "%.32s: not above 0 in %.48s: %.40s is 0 there; the smallest above 0 is %.40s", name,
-             where, number_text(given, size), number_text(works, hu_limits_of(f).min));
+    snprintf(why, HU_CONSTANT_WHY_MAX, "%.32s: not above 0 in %.48s: %.40s is 0 there; the smallest above 0 is %.40s",
+             name, where, number_text(given, size), number_text(works, hu_limits_of(f).min));
     return why;
   }
   if (size < 1 && there == 1) {
     double below = hu_decode64(f, hu_encode64(f, down, 1 - 0x1p-53, 0, NULL));
-    snprintf(why, HU_CONSTANT_WHY_MAX, "%.32s: not below 1 in %.48s: %.40s is 1 there; the largest below 1 is %.40s", name,
-             where, number_text(given, size), number_text(works, below));
+    snprintf(why, HU_CONSTANT_WHY_MAX, "%.32s: not below 1 in %.48s: %.40s is 1 there; the largest below 1 is %.40s",
+             name, where, number_text(given, size), number_text(works, below));
     return why;
   }
   return NULL;

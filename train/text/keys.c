@@ -185,7 +185,9 @@ void hu_keys_complain(char *z, size_t size, const hu_text_key *keys, size_t coun
   for (size_t i = 0; i < count && !k; i++) k = strcmp(keys[i].name, name) == 0 ? &keys[i] : NULL;
   int bare = count && !keys[0].name[0] && at == 0;
   size_t from = bare ? 0 : behind;
-  if ((bare ? keys[0].type : k && off > at ? k->type : 0) == 'f' &&
+  if ((bare            ? keys[0].type
+       : k && off > at ? k->type
+                       : 0) == 'f' &&
       single_wrong(lost, bare ? "the number" : name, text + from, end - from)) {
     snprintf(z, size, "takes what binary32 keeps; %s", lost);
   } else if (bare) { /* a value alone, first */

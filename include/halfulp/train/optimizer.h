@@ -128,9 +128,9 @@ HU_API HU_MUST_CHECK hu_status hu_optimizer_check(const hu_optimizer *o, const c
 HU_API HU_MUST_CHECK hu_status hu_optimizer_check_step(const hu_optimizer *o, const char **why);
 /* The next step begins. */
 HU_API void hu_optimizer_tick(hu_optimizer_time *now, const hu_optimizer *o);
-/* One step of a tensor of n elements, which happens wholly or, on an error, not at all: those of hu_optimizer_check_step,
- * HU_E_NULL (an array that is wanted, or one that is not, the counts excepted: NULL or added to), HU_E_SHAPE (t is 0).
- */
+/* One step of a tensor of n elements, which happens wholly or, on an error, not at all: those of
+ * hu_optimizer_check_step, HU_E_NULL (an array that is wanted, or one that is not, the counts excepted: NULL or added
+ * to), HU_E_SHAPE (t is 0). */
 HU_API HU_MUST_CHECK hu_status hu_optimizer_step(size_t n, const hu_optimizer_arrays *x, const hu_optimizer *o,
                                                  const hu_optimizer_time *now, hu_stream stream,
                                                  hu_update_counts *counts);

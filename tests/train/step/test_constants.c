@@ -60,7 +60,7 @@ static void refused(const hu_optimizer *o, const char *name, const char *says, d
 
 static void test_optimizers(void **state) {
   (void)state;
-  const hu_format formats[] = {hu_binary32(),     hu_bfloat16(),      hu_binary16(), hu_float8_e5m2(),
+  const hu_format formats[] = {hu_binary32(),      hu_bfloat16(),      hu_binary16(),          hu_float8_e5m2(),
                                hu_float8_e4m3fn(), hu_float6_e3m2fn(), hu_format_ieee(6, 9, 0)};
   int cases = 0;
   for (size_t f = 0; f < sizeof formats / sizeof formats[0]; f++)

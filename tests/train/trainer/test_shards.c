@@ -33,8 +33,8 @@ static void test_same_for_any(void **state) {
                      "0.0001"));
   same_for_any(PAIRS("data.set", "gratings", "data.count", "200", "data.test", "70", "model.net", "conv(channels=4/8)",
                      "parallel.shards", "4", "run.batch", "32"));
-  same_for_any(PAIRS("data.set", "gratings", "data.count", "200", "data.test", "5", "model.net", "mlp(layers=1,units=8)",
-                     "parallel.shards", "4", "run.batch", "32"));
+  same_for_any(PAIRS("data.set", "gratings", "data.count", "200", "data.test", "5", "model.net",
+                     "mlp(layers=1,units=8)", "parallel.shards", "4", "run.batch", "32"));
   same_for_any(PAIRS("data.set", "text", "data.window", "8", "model.net", "transformer(layers=1,units=16,heads=2)",
                      "parallel.shards", "4", "run.batch", "16"));
   same_for_any(PAIRS("data.set", "least_squares", "model.net", "linear", "parallel.shards", "4", "parallel.reduce",

@@ -53,7 +53,8 @@ static void test_more(void **state) {
 static void test_targets(void **state) {
   (void)state;
   as_one_batch(PAIRS("data.set", "least_squares", "data.features", "7", SHORT, "model.net", "linear"));
-  as_one_batch(PAIRS("data.set", "least_squares", "data.features", "7", SHORT, "loss.power", "3", "model.net", "linear"));
+  as_one_batch(
+      PAIRS("data.set", "least_squares", "data.features", "7", SHORT, "loss.power", "3", "model.net", "linear"));
   as_one_batch(PAIRS("data.set", "teacher", "data.features", "7", SHORT, "model.net", "mlp(layers=1,units=8)"));
 }
 
@@ -63,9 +64,8 @@ static void test_nothing_changes(void **state) {
   uint64_t digest[2];
   for (int k = 0; k < 2; k++) {
     hu_trainer_seen seen;
-    hu_trainer *t = with(PAIRS("data.set", "least_squares", "data.features", "7", "data.count",
-                               "64", "data.test", "5", "run.batch", "32", "run.steps", "4", "model.net", "linear",
-                               "optimizer.rate", "0.001"));
+    hu_trainer *t = with(PAIRS("data.set", "least_squares", "data.features", "7", "data.count", "64", "data.test", "5",
+                               "run.batch", "32", "run.steps", "4", "model.net", "linear", "optimizer.rate", "0.001"));
     begin(t);
     for (int i = 0; i < 4; i++) {
       if (k) assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &seen), HU_OK);
@@ -78,8 +78,8 @@ static void test_nothing_changes(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_labels), cmocka_unit_test(test_more), cmocka_unit_test(test_targets),
-                                     cmocka_unit_test(test_nothing_changes)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_labels), cmocka_unit_test(test_more),
+                                     cmocka_unit_test(test_targets), cmocka_unit_test(test_nothing_changes)};
   folder = argc > 1 ? argv[1] : "data";
   return cmocka_run_group_tests_name("small sets", tests, NULL, NULL);
 }
