@@ -4,14 +4,15 @@
 #include <string.h>
 
 #include "cli/quantize/tensors.h"
+#include "cli/tensors/quantized.h"
 
-/* NULL after an error line. */
-static const st_tensor *only_one(const tensors_input *in) {
+/* The only one of floats that scales no other tensor. NULL after an error line. */
+static const st_tensor *only_of(const tensors_input *in, const quantized *already) {
   const st_tensor *found = NULL;
   char first[ST_NAME_MAX], second[ST_NAME_MAX];
   for (size_t i = 0; i < in->file.count; i++) {
     const st_tensor *t = &in->file.tensors[i];
-    if (!tensors_is_float(t->dtype)) continue;
+    if (!tensors_is_float(t->dtype) || already->what[i]) continue;
     if (found) {
       cli_fail(in->name, "several tensors, '%s' and '%s' among them; choose one by --tensor NAME",
                st_printable(first, found->name), st_printable(second, t->name));
@@ -19,7 +20,18 @@ static const st_tensor *only_one(const tensors_input *in) {
     }
     found = t;
   }
-  if (!found) cli_fail(in->name, "no tensor of F64, F32, F16 or BF16");
+  if (!found) cli_fail(in->name, "no tensor of F64, F32, F16 or BF16 that scales no other; name one by --tensor NAME");
+  return found;
+}
+
+static const st_tensor *only_one(const tensors_input *in) {
+  quantized already;
+  const st_tensor *found = NULL;
+  if (quantized_read(&already, &in->file, in->gguf, NULL))
+    found = only_of(in, &already);
+  else
+    cli_fail(in->name, "out of memory");
+  quantized_free(&already);
   return found;
 }
 

@@ -114,6 +114,15 @@ class Integers(support.Case):
         )
         self.assertEqual(r["events"]["inexact"], 0)
 
+    def test_beside_ties(self):
+        """One beside a tie of a posit, 60 digits up, is none."""
+        base = 2**60 + 2**47
+        self.write("x.npy", array("i8", [base - 1, base, base + 1, base + 2**20]))
+        self.ok("encode", "-f", "posit(32,2)", self.path("x.npy"), self.path("z.npy"))
+        below, tie, above, beyond = struct.unpack("<4I", parse_npy(self.read("z.npy"))[3])
+        self.assertEqual((below, above, above % 2), (tie, tie + 1, 1))
+        self.assertEqual(above, beyond)
+
     def test_computed_from_floats(self):
         """Scaled formats and presets take what binary32 and binary64 hold, and name the element that they do not."""
         x = [1, -2, 448, 2**24, 3 << 30, 0, 7, -100]

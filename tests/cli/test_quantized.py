@@ -144,6 +144,15 @@ class Quantized(support.Case):
                 before, after = (parse_safetensors(self.read(n))[0] for n in ("o.safetensors", "z.safetensors"))
                 self.assertEqual({n for n in before if before[n] != after[n]}, {"lm_head.weight"}, (fmt, args))
 
+    def test_plot(self):
+        """What is drawn without --tensor is no scale."""
+        plot = ("plot", "-f", "bfloat16", "-o", self.path("p.svg"), "--json", "--array")
+        m = self.make(LAYOUTS["fp8 blocks"] + [PLAIN])
+        self.assertEqual(json.loads(self.ok(*plot, m))["data"]["count"], 8)
+        m = self.make(LAYOUTS["fp8 blocks"])
+        self.bad(*plot, m, says=(m, "scales no other", "--tensor"))
+        self.assertEqual(json.loads(self.ok(*plot, m, "--tensor", "l.weight_scale_inv"))["data"]["count"], 4)
+
     def test_gguf(self):
         o = self.path("o.gguf")
         self.write("m.gguf", gguf([("b.weight", (2, 32), MXFP4, pattern(34)), ("b.scale", (1, 1), F32, floats([0.0007])),
