@@ -398,7 +398,7 @@ class Changed(support.Case):
         with open(self.path("pipe"), "wb") as pipe:
             change()
             pipe.write(self.b)
-        said = p.communicate(timeout=60)
+        said = p.communicate()
         os.unlink(self.path("pipe"))
         return p.returncode, said[0], said[1].decode()
 
@@ -445,7 +445,7 @@ class Changed(support.Case):
             whole = self.read("a.npy")
             self.anew()
             pipe.write(whole)
-        error = p.communicate(timeout=60)[1].decode()
+        error = p.communicate()[1].decode()
         self.assertEqual((p.returncode, error.count("\n")), (2, 1))
         self.assertIn("a.npy: was cut or written again", error)
 
@@ -465,7 +465,7 @@ class Changed(support.Case):
             self.assertEqual(len(os.listdir(self.path("z"))), 1)
             os.truncate(model, 2 * 256 * 4096 if more else 5000)
             os.kill(p.pid, signal.SIGCONT)
-            error = p.communicate(timeout=60)[1].decode()
+            error = p.communicate()[1].decode()
             self.assertEqual((p.returncode, error.count("\n"), os.listdir(self.path("z"))), (2, 1, []), error)
             self.assertEqual(error, "halfulp: %s: %s while it was read\n" % (model, says))
 
@@ -505,7 +505,7 @@ class Pipes(support.Case):
             while not re.search(r"^State:\s+S", self.status(p.pid), re.MULTILINE):
                 self.assertIsNone(p.poll())
             p.send_signal(number)
-            self.assertEqual(p.wait(timeout=30), -number)
+            self.assertEqual(p.wait(), -number)
 
     def status(self, pid):
         with open("/proc/%d/status" % pid) as f:
