@@ -26,6 +26,7 @@ _wanted()
 
 from .functional import (EVENTS, ScaledTensor, conv2d, decode, encode, inside, linear, matmul, quantize,  # noqa: E402
                          quantize_, quantize_with_events, s2fp8, scaled_decode, scaled_encode, stream)
+from . import _forward as _forward  # noqa: E402  (it registers the rules of forward mode)
 from .recipe import Recipe  # noqa: E402
 from . import recipes  # noqa: E402
 from .quantizer import Quantizer  # noqa: E402

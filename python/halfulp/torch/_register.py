@@ -1,15 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""How operators become torch.ops.halfulp.*: a schema, a kernel for all devices, a fake kernel, a formula for autograd.
+"""How operators become torch.ops.halfulp.*: a schema, a kernel for all devices, a fake kernel, formulas for autograd.
 
 Through torch.library.Library, on which torch.library.custom_op stands: the first call of a custom_op imports
 torch._dynamo, which takes two seconds, for programs that compile nothing too.
+
+Autograd has two directions. Backward, an operator has the formula that `formula` gives it, or raises when a gradient
+reaches it. Forward (dual numbers: torch.func.jvp, jacfwd, torch.autograd.forward_ad), it has the rule that `tangents`
+gives it, or raises as soon as an argument has a tangent: torch itself would drop the tangent without a word.
 """
-from typing import Callable, Optional
+from typing import Any, Callable, Dict, Optional, Sequence
 
 import torch
+from torch import Tensor
+from torch._library.autograd import Info, make_autograd_impl
+from torch.autograd import forward_ad
 
 Operator = torch._ops.OpOverload
+# From the primal arguments, the tangent of each (None: it has none) and the results: the tangents of the results.
+Rule = Callable[[Sequence[Any], Sequence[Optional[Tensor]], Any], Sequence[Optional[Tensor]]]
 _library = torch.library.Library('halfulp', 'DEF')
+_rules: Dict[str, Rule] = {}
 # The strides of results follow those of the arguments, so a compiler must pass arguments with the strides it has seen.
 _LAYOUT = getattr(torch.Tag, 'needs_exact_strides', torch.Tag.needs_fixed_stride_order)
 
@@ -22,7 +32,7 @@ def operator(schema: str, gradient: bool = False) -> Callable[[Callable], Operat
         _library.define(schema, tags=(torch.Tag.pt2_compliant_tag, _LAYOUT))
         _library.impl(name, kernel, 'CompositeExplicitAutograd')
         made = getattr(torch.ops.halfulp, name).default
-        if '!' in schema:  # it writes to an argument: autograd does not look at it
+        if '!' in schema:  # it writes to an argument: autograd does not look at it, and a tangent of it stays
             _library.impl(name, torch.library.fallthrough_kernel, 'Autograd')
         elif not gradient:
             formula(made, _no_formula(name))
@@ -39,7 +49,44 @@ def fake(made: Operator) -> Callable[[Callable], None]:
 
 def formula(made: Operator, backward: Callable, setup: Optional[Callable] = None) -> None:
     """The gradient of an operator."""
-    torch.library.register_autograd(made._name, backward, setup_context=setup, lib=_library)
+    plain = make_autograd_impl(made, Info(backward, setup))
+
+    def kernel(keyset, *arguments, **named):
+        if forward_ad._current_level >= 0 and not named and any(map(_has_tangent, arguments)):
+            return _dual(made, arguments)
+        if torch._C._are_functorch_transforms_active() and torch.is_grad_enabled() and torch._C._any_requires_grad(*arguments):
+            raise NotImplementedError('{}: torch.func differentiates it forward alone (jvp, jacfwd); backward '
+                                      'torch.autograd.grad and jacobian do'.format(made._name))
+        return plain(keyset, *arguments, **named)
+    _library.impl(made._schema.name.partition('::')[2], kernel, 'Autograd', with_keyset=True)
+
+
+def tangents(made: Operator) -> Callable[[Rule], Rule]:
+    """Decorates the forward-mode rule of an operator."""
+    def register(rule: Rule) -> Rule:
+        _rules[made._name] = rule
+        return rule
+    return register
+
+
+def _has_tangent(thing: Any) -> bool:
+    return (isinstance(thing, Tensor) and thing.is_floating_point()
+            and forward_ad.unpack_dual(thing).tangent is not None)
+
+
+def _dual(made: Operator, arguments: Sequence[Any]) -> Any:
+    """The results of an operator with their tangents."""
+    rule = _rules.get(made._name)
+    if rule is None:
+        raise NotImplementedError('{} has no derivative in forward mode'.format(made._name))
+    pairs = [forward_ad.unpack_dual(x) if _has_tangent(x) else (x, None) for x in arguments]
+    primals = [pair[0] for pair in pairs]
+    results = made(*primals)
+    several = isinstance(results, (tuple, list))
+    moved = rule(primals, [pair[1] for pair in pairs], results)
+    duals = tuple(z if t is None else forward_ad.make_dual(z, t)
+                  for z, t in zip(results if several else (results,), moved))
+    return duals if several else duals[0]
 
 
 def _no_formula(name: str) -> Callable:
