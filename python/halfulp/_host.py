@@ -10,23 +10,23 @@ from . import _abi as abi
 from . import _pointer as pointer
 from ._elementwise import how, run
 from ._pointer import How
-from ._views import View, fresh, target, view
+from ._views import View, float32_of, fresh, numbers, target
 from .format import CODE_DTYPES, Format
 
 
 def float32(argument: str, thing: Any) -> np.ndarray:
-    """The numbers as float32, without copying where they are; float64 is refused, as its numbers would be rounded."""
-    x = view(argument, thing)
+    """The numbers as float32, without copying where they are; integers and float64 numbers that are no float32 numbers
+    are refused, as they would be rounded."""
+    x = numbers(argument, thing)
     if x.array is None:
         raise abi.HalfulpTypeError('{}: an array of the host is wanted here'.format(argument))
     if x.name == 'float32':
         return x.array
     if x.name in CODE_DTYPES:
         return _decoded(x)
-    if x.name == 'float64' and not hasattr(thing, 'dtype'):  # numbers of Python
-        return x.array.astype(np.float32)
-    raise abi.HalfulpTypeError('{}: an array of {} instead of float32, float16, bfloat16 or a type of ml_dtypes'.format(
-        argument, x.name))
+    made = float32_of(argument, x).array
+    assert made is not None
+    return made
 
 
 def _decoded(codes: View) -> np.ndarray:

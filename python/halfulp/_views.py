@@ -14,23 +14,27 @@ import numpy as np
 
 from . import _abi as abi
 from . import _dlpack as dlpack
+from . import _integers as integers
 from .format import CODE_DTYPES, Format, FormatLike, torch_name
 
 VALUES = ('float32', 'float64', 'float16', 'bfloat16')
+_CUDA = '__cuda_array_interface__'
 _SIZES = {'float64': 8, 'float32': 4, 'float16': 2, 'bfloat16': 2, 'uint8': 1, 'uint16': 2, 'uint32': 4, 'int8': 1,
           'int32': 4, 'int16': 2, 'int64': 8, 'uint64': 8, 'bool': 1}
 
 
 class View:
-    """Elements in memory: `name` is NumPy's or ml_dtypes' name of their type, strides count elements."""
+    """Elements in memory: `name` is NumPy's or ml_dtypes' name of their type, strides count elements. `exact`: the
+    integers as they were given, where the elements are float64 and lack some of them (`numbers`)."""
 
-    __slots__ = ('array', 'name', 'address', 'shape', 'strides', 'itemsize', 'cuda', 'readonly', 'keep')
+    __slots__ = ('array', 'name', 'address', 'shape', 'strides', 'itemsize', 'cuda', 'readonly', 'keep', 'exact')
 
     def __init__(self, name: str, address: int, shape: Tuple[int, ...], strides: Tuple[int, ...], *, array=None,
                  cuda: Optional[int] = None, readonly: bool = False, keep: Any = None) -> None:
         self.name, self.address, self.shape, self.strides = name, address, shape, strides
         self.itemsize = size_of(name)
         self.array, self.cuda, self.readonly, self.keep = array, cuda, readonly, keep
+        self.exact: Optional[np.ndarray] = None
 
     @property
     def size(self) -> int:
@@ -105,8 +109,7 @@ def _regular(array: np.ndarray) -> bool:
 def _of_numpy(argument: str, array: np.ndarray) -> View:
     name = _name(array.dtype)
     if array.dtype.kind in 'OSUMm' or array.dtype.fields or (name not in _SIZES and name not in CODE_DTYPES):
-        raise abi.HalfulpTypeError('{}: an array of {} holds no numbers that halfulp knows'.format(argument,
-            array.dtype))
+        raise integers.unknown(argument, array.dtype)
     if not _regular(array):
         array = np.array(array, dtype=array.dtype.newbyteorder('='), order='C')
     return _of_raw(_raw(array), name)
@@ -159,16 +162,17 @@ def _of_cuda(argument: str, thing: Any, cuda_stream: Optional[int]) -> View:
     if kind.kind in 'Vu' and getattr(getattr(thing, 'dtype', None), 'name', None) in CODE_DTYPES:
         name = thing.dtype.name
     if name not in _SIZES and name not in CODE_DTYPES:
-        raise abi.HalfulpTypeError('{}: an array of {} holds no numbers that halfulp knows'.format(argument, kind))
+        raise integers.unknown(argument, kind)
     return View(name, said['data'][0] or 0, shape, strides, cuda=cuda_stream, readonly=bool(said['data'][1]),
                 keep=thing)
 
 
 def view(argument: str, thing: Any, cuda_stream: Optional[int] = None) -> View:
-    """A View of an array, an object with __cuda_array_interface__ or __dlpack__, or Python's numbers (float64)."""
+    """A View of an array, an object with __cuda_array_interface__ or __dlpack__, or Python's numbers (float64, which has
+    all of them)."""
     if isinstance(thing, (np.ndarray, np.generic)):
         return _of_numpy(argument, np.asarray(thing))
-    if hasattr(thing, '__cuda_array_interface__'):
+    if hasattr(thing, _CUDA):
         return _of_cuda(argument, thing, cuda_stream)
     if hasattr(thing, '__dlpack__') and hasattr(thing, '__dlpack_device__'):
         taken = dlpack.take(argument, thing, cuda_stream)
@@ -176,13 +180,43 @@ def view(argument: str, thing: Any, cuda_stream: Optional[int] = None) -> View:
             return View(taken.name, taken.address, taken.shape, taken.strides, cuda=cuda_stream or 0,
                         readonly=taken.read_only, keep=taken.keep)
         return _of_memory(taken.name, taken.address, taken.shape, taken.strides, taken.read_only, taken.keep)
-    try:
-        array = np.asarray(thing)
-        if array.dtype.kind in 'iub' or (array.dtype.kind == 'f' and array.dtype.name not in _SIZES) or array.size == 0:
-            array = array.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise abi.HalfulpTypeError('{}: no array of numbers: {}'.format(argument, error)) from None
-    return _of_numpy(argument, array)
+    made, exact = integers.of_python(argument, thing)
+    if exact is not None:
+        raise abi.HalfulpTypeError('{}: binary64 lacks an integer in it'.format(argument))
+    return _of_numpy(argument, made)
+
+
+def numbers(argument: str, thing: Any, cuda_stream: Optional[int] = None) -> View:
+    """A View of numbers that are to be rounded: integers and booleans, Python's and those of arrays, are float64, and
+    where that lacks some of them they are rounded to odd and `exact` has them as they are."""
+    if isinstance(thing, (np.ndarray, np.generic)) or hasattr(thing, '__dlpack__') or hasattr(thing, _CUDA):
+        one = view(argument, thing, cuda_stream)
+        if one.name in CODE_DTYPES or one.name in VALUES:
+            return one
+        if one.array is None:
+            raise abi.HalfulpTypeError('{}: an array of {} on a device; integers are taken on the host'.format(argument,
+                one.name))
+        held, exact = integers.of_integers(one.array)
+    else:
+        held, exact = integers.of_python(argument, thing)
+    made = _of_numpy(argument, held)
+    made.exact = exact
+    return made
+
+
+def float32_of(argument: str, x: View) -> View:
+    """float64 numbers of the host as float32, where they are such; HalfulpTypeError for others, which this would round
+    before anything else does."""
+    assert x.array is not None
+    with np.errstate(over='ignore'):
+        narrow = x.array.astype(np.float32)
+    same = (narrow == x.array) | np.isnan(x.array)
+    if not same.all():
+        first = np.atleast_1d(x.array if x.exact is None else x.exact)[~np.atleast_1d(same)].flat[0]
+        whole = not isinstance(first, (float, np.floating)) or float(first).is_integer()
+        raise abi.HalfulpTypeError('{}: {!r} is no float32 and would be rounded twice; numpy.float32(x) says so'.format(
+            argument, int(first) if whole else float(first)))
+    return view(argument, narrow)
 
 
 def target(argument: str, thing: Any, shape: Tuple[int, ...], names: Sequence[str],
@@ -193,7 +227,7 @@ def target(argument: str, thing: Any, shape: Tuple[int, ...], names: Sequence[st
             raise abi.HalfulpValueError('{}: the array is read-only'.format(argument))
         if not _regular(thing):
             raise abi.HalfulpValueError('{}: its elements are not aligned, or of the other byte order'.format(argument))
-    elif not (hasattr(thing, '__cuda_array_interface__') or hasattr(thing, '__dlpack__')):
+    elif not (hasattr(thing, _CUDA) or hasattr(thing, '__dlpack__')):
         raise abi.HalfulpTypeError('{}: an array to write to is wanted, not {}'.format(argument, type(thing).__name__))
     made = view(argument, thing, cuda_stream)
     if made.readonly:

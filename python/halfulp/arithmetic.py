@@ -4,7 +4,8 @@
     halfulp.add(a, b, 'float8_e4m3fn')       # float32 values of the format
 
 Operands are arrays of float16, bfloat16, float32 or a type of ml_dtypes, taken as the exact numbers they are; numbers
-of Python and arrays of float64 go where float32 holds them exactly (HalfulpTypeError otherwise). Shapes broadcast.
+of Python and arrays of integers and of float64 go where float32 holds them exactly (HalfulpTypeError otherwise).
+Shapes broadcast.
 The result is of `dtype` (float32, or what `to` was given as), whose numbers include the format's. mode, out and the
 other keywords: see halfulp.arrays. `halfulp.codes` has the same operations on codes.
 """
@@ -18,7 +19,7 @@ import numpy as np
 from . import _abi as abi
 from . import _pointer as pointer
 from ._elementwise import finished, how, made_or_given, run, shape_of
-from ._views import VALUES, View, format_and_type, target, view
+from ._views import VALUES, View, float32_of, format_and_type, numbers, target
 from .codes import named, place_and_call
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike
@@ -29,15 +30,9 @@ if TYPE_CHECKING:
 
 
 def _operand(argument: str, thing: Any, cuda_stream: Optional[int]) -> View:
-    made = view(argument, thing, cuda_stream)
+    made = numbers(argument, thing, cuda_stream)
     if made.name == 'float64' and made.array is not None:
-        with np.errstate(over='ignore'):
-            narrow = made.array.astype(np.float32)
-        same = (narrow == made.array) | np.isnan(made.array)
-        if not same.all():
-            raise abi.HalfulpTypeError('{}: {!r} is no float32; round it first'.format(
-                argument, float(made.array[~same].flat[0]) if made.shape else float(made.array)))
-        return view(argument, narrow)
+        return float32_of(argument, made)
     if made.name != 'float32' and made.name not in CODE_DTYPES:
         raise abi.HalfulpTypeError(
             '{}: an array of {} instead of float16, bfloat16, float32 or a type of ml_dtypes'.format(

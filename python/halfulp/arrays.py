@@ -20,9 +20,10 @@ import numpy as np
 from . import _abi as abi
 from . import _pointer as pointer
 from . import _small as small
+from . import _wide as wide
 from ._elementwise import finished, how, made_or_given, run
 from ._targets import quantize_whole, whole
-from ._views import VALUES, View, code_types, codes_view, dtype_of, format_and_type, size_of, target, view
+from ._views import VALUES, View, code_types, codes_view, dtype_of, format_and_type, numbers, size_of, target, view
 from .conversion import Preset, alone, preset_of
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike
@@ -65,7 +66,8 @@ def quantize(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike]
 
     Parameters
     ----------
-    x : array of float16, bfloat16, float32 or float64, any shape and strides
+    x : array of float16, bfloat16, float32 or float64, any shape and strides; or integers, booleans, numbers of Python
+        of any size, lists of them, each rounded once: then the result is float64
     format : Format, str or dtype; Scaling, Number; Preset or its name
         Every text that the command takes: a floating-point format ("float8_e4m3fn"), a scaled format ("nvfp4",
         "mxfp8_e4m3"), "s2fp8", "hifloat4", another number system ("posit8"), a preset ("torch.float8_e4m3fn", "mx.mxfp4").
@@ -91,7 +93,7 @@ def quantize(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike]
     if other is not None:
         return _quantize_whole(x, other, mode, out, options)
     preset = preset_of(format, mode, options)
-    operand = view('x', x, options.get('cuda_stream'))
+    operand = numbers('x', x, options.get('cuda_stream'))
     _numbers('x', operand)
     given = None if out is None else target('out', out, operand.shape, [operand.name], options.get('cuda_stream'))
     if preset is not None and operand.name in _NARROW:  # by codes, which have every value of the result
@@ -100,6 +102,10 @@ def quantize(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike]
     way = _way(preset, mode, options, [operand] + ([given] if given else []), 'quantize')
     goal = preset.format if preset is not None else Format(format)
     result, made = made_or_given('quantize', out, given, operand.name, operand.shape, [operand])
+    exact = None if preset is not None else wide.codes_of(operand, goal, way)
+    if exact is not None and made.array is not None:
+        made.array[...] = decode(exact, goal, dtype='float64')
+        return finished(result, out, operand.shape == ())
 
     def call(n, places, way_):
         (z, incz), (a, inca) = places
@@ -118,7 +124,8 @@ def encode(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike] =
 
     Parameters
     ----------
-    x : array of float16, bfloat16, float32, float64, or of an 8-, 6- or 4-bit type of ml_dtypes; any shape and strides
+    x : array of float16, bfloat16, float32, float64, or of an 8-, 6- or 4-bit type of ml_dtypes, any shape and strides;
+        or integers, booleans, numbers of Python of any size, lists of them, each rounded once
     format : Format, str or dtype; Preset or its name
     mode : Mode or str, optional
         The rounding ("rne", "rtz", "sra:8", ...; see `Mode`): "rne" without it; none may stand beside a preset.
@@ -134,7 +141,7 @@ def encode(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike] =
     if result is not None:
         return result
     preset = preset_of(format, mode, options)
-    operand = view('x', x, options.get('cuda_stream'))
+    operand = numbers('x', x, options.get('cuda_stream'))
     if operand.name not in CODE_DTYPES:
         _numbers('x', operand)
     elif preset is not None and operand.cuda is None:
@@ -143,6 +150,10 @@ def encode(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike] =
     given = None if out is None else target('out', out, operand.shape, code_types(goal), options.get('cuda_stream'))
     way = _way(preset, mode, options, [operand] + ([given] if given else []), 'encode')
     result, made = made_or_given('encode', out, given, kind or goal.dtype.name, operand.shape, [operand])
+    exact = None if preset is not None else wide.codes_of(operand, goal, way)
+    if exact is not None and made.array is not None:
+        made.array[...] = exact
+        return finished(result, out, operand.shape == ())
     name = operand.name
 
     def call(n, places, way_):

@@ -10,7 +10,7 @@ from . import _abi as abi
 from . import _structs as s
 from ._elementwise import finished, how
 from ._pointer import How, Matrix
-from ._views import View, code_types, dtype_of, format_and_type, fresh, target, view
+from ._views import View, code_types, dtype_of, float32_of, format_and_type, fresh, target, view
 from .accum import Accumulator, AccumulatorLike, Watch, explained, with_words
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike
@@ -27,6 +27,8 @@ class _Operand:
                  wanted: Optional[Union[Format, str]] = None) -> None:
         self.argument = argument
         self.view = view(argument, thing, cuda_stream)
+        if self.view.name == 'float64' and self.view.array is not None:
+            self.view = float32_of(argument, self.view)
         name = self.view.name
         if format is None and name == 'float32' and isinstance(wanted, Format) and self.view.cuda is None:
             format = wanted  # values are looked at on the CPU alone
@@ -126,7 +128,7 @@ def gemm(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to:
     a : array (..., m, k) or (k,)
     b : array (..., k, n) or (k,)
     c : array (..., m, n), optional
-        float32 values (of `a_format` ...; without it of the format that `accum` takes, else of binary32: HU_E_GRID
+        float32 values, or numbers that float32 has (of `a_format` ...; without it of the format that `accum` takes, else of binary32: HU_E_GRID
         where there are others), or codes: float16, bfloat16, a type of ml_dtypes, or unsigned integers with `a_format`.
         Leading axes broadcast, as numpy.matmul's. Rows or columns that are contiguous are not copied.
     accum : Accumulator, Model or str

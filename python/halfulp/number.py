@@ -16,8 +16,9 @@ import numpy as np
 from . import _abi as abi
 from . import _names as names
 from . import _structs as s
+from . import _wide as wide
 from ._elementwise import finished, how, made_or_given, run
-from ._views import View, target, view
+from ._views import View, numbers as taken, target, view
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike
 from .options import EXACT, Options, with_options
@@ -134,13 +135,27 @@ def _prepared(name: str, x: View, kinds: Sequence[str], mode: ModeLike, out: Any
     return result, made, way
 
 
+def _settled(x: View, goal: Number, way: Any) -> Tuple[View, Any]:
+    """Numbers, and their codes where integers among them are rounded otherwise than float64 numbers."""
+    if x.exact is None:
+        return x, None
+    if goal._c.kind == 0:
+        return x, wide.codes_of(x, Format._from_c(goal._c.format), way)
+    return wide.settled('x', x, goal, way), None
+
+
 @with_options()
 def quantize(x: Any, number: NumberLike, mode: ModeLike = 'rne', *, out: Any = None, **options: Unpack[Options]) -> Any:
-    """The values that x (float32 or float64) rounds to, in x's own type; values that it lacks are rounded into it."""
-    operand, goal = view('x', x, options.get('cuda_stream')), _of(number)
+    """The values that x (float32 or float64) rounds to, in x's own type; values that it lacks are rounded into it.
+    Integers, booleans and Python's numbers give float64."""
+    operand, goal = taken('x', x, options.get('cuda_stream')), _of(number)
     if operand.name not in _WIDE:
         raise abi.HalfulpTypeError('x: an array of {} instead of float32 or float64'.format(operand.name))
     result, made, way = _prepared('quantize', operand, [operand.name], mode, out, options)
+    operand, codes = _settled(operand, goal, way)
+    if codes is not None and made.array is not None:
+        made.array[...] = decode(codes, goal, dtype='float64')
+        return finished(result, out, operand.shape == ())
     call = 'number_quantize{}_n'.format(_WIDE[operand.name])
     run(lambda n, places, way_: way_.call(call, n, *places[0], *places[1], goal._c, argument='quantize'), made,
         [operand], way)
@@ -149,9 +164,14 @@ def quantize(x: Any, number: NumberLike, mode: ModeLike = 'rne', *, out: Any = N
 
 @with_options()
 def encode(x: Any, number: NumberLike, mode: ModeLike = 'rne', *, out: Any = None, **options: Unpack[Options]) -> Any:
-    """The codes that x (float16, bfloat16, float32, float64 or a type of ml_dtypes) rounds to."""
-    operand, goal = view('x', x, options.get('cuda_stream')), _of(number)
+    """The codes that x (float16, bfloat16, float32, float64, a type of ml_dtypes, integers, booleans or Python's numbers)
+    rounds to."""
+    operand, goal = taken('x', x, options.get('cuda_stream')), _of(number)
     result, made, way = _prepared('encode', operand, [goal.dtype.name], mode, out, options)
+    operand, codes = _settled(operand, goal, way)
+    if codes is not None and made.array is not None:
+        made.array[...] = codes
+        return finished(result, out, operand.shape == ())
     if operand.name in _WIDE:
         call = 'number_encode{}_n'.format(_WIDE[operand.name])
         run(lambda n, places, way_: way_.call(call, n, *places[0], *places[1], goal._c, argument='encode'), made,

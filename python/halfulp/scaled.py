@@ -5,7 +5,8 @@ docs/scaled.md).
     t = halfulp.scaled.encode(x, 'mxfp8_e4m3')      # t.codes, t.scales
     y = t.decode()                                  # == halfulp.scaled.quantize(x, 'mxfp8_e4m3')
 
-x is a matrix (rows, cols) or one row (cols,) of float32, float16, bfloat16 on the host. The mode is that of the
+x is a matrix (rows, cols) or one row (cols,) of float32, float16, bfloat16 on the host, or of other numbers where
+float32 has all of them. The mode is that of the
 elements' rounding; its policy `default` is `finite` here (MX v1.0 section 6.3). Element (i, j) has word i cols + j of
 the stream.
 """

@@ -312,7 +312,7 @@ def test_errors(random):
             (lambda: net.forward(np.float32(1), y), ValueError, 'x: shape'),
             (lambda: Net('mlp', batch=1, width=1, outputs=2).forward([[1.0]], 1), ValueError, 'y: '),
 
-            (lambda: net.forward(x.astype(np.float64), y), TypeError, 'float64'),
+            (lambda: net.forward(x.astype(np.float64) + 1e-9, y), TypeError, 'is no float32'),
             (lambda: net.forward(x, y[:5]), ValueError, 'y: '),
             (lambda: net.forward(x, y + 4), ValueError, 'not 0 to 3'),
             (lambda: net.forward(x, y - 4), ValueError, 'not 0 to 3'),

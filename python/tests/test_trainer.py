@@ -466,7 +466,7 @@ def test_set_parameter():
     for call, kind, words in [
             (lambda: net.set_parameter('conv1.weight', own[:8]), ValueError, r'\(8, 4\) instead of \(9, 4\)'),
             (lambda: net.set_parameter('conv1.weight', own.ravel()), ValueError, 'shape'),
-            (lambda: net.set_parameter('conv1.weight', own.astype(np.float64)), TypeError, 'float64'),
+            (lambda: net.set_parameter('conv1.weight', own.astype(np.float64) + 0.1), TypeError, 'is no float32'),
             (lambda: net.set_parameter('conv9.weight', own), ValueError, 'conv9.weight.*conv1.weight'),
             (lambda: net.set_parameter('1.conv', own), ValueError, '1.conv'),
             (lambda: net.tensor('9.relu'), ValueError, '9.relu')]:

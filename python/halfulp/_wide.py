@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""Integers that binary64 lacks, where a rounding would see that it was given something else.
+
+`_integers` makes such an integer a binary64 number rounded to odd, on the same side as the integer of every number of
+up to 52 digits. Roundings to nearest and directed ones into a format decide at such numbers, and so do stochastic ones
+of few random bits. What is left:
+
+    formats, more random bits      the integer is an exact sum (halfulp/sum.h), which is rounded once
+    fixed point that wraps         the integer modulo the range, beyond it on the same side
+    logarithms and other grids     both binary64 neighbours of the integer must become the same value, as the integer
+                                   between them then does; else HalfulpValueError. Nothing that can be exact is refused
+"""
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any, Optional
+
+import numpy as np
+
+from . import _abi as abi
+from . import _structs as s
+from ._integers import DIGITS
+from ._pointer import How
+from ._views import View, numbers
+from .events import NAMES, Events
+from .format import Format
+
+if TYPE_CHECKING:
+    from .number import Number
+
+_BEYOND = 1 << 1100  # every format ends before it
+_POSIT, _FIXED, _LINEAR, _HIFLOAT8, _WRAP = 1, 3, 5, 7, 1  # HU_NUMBER_, HU_FIXED_WRAP
+
+
+def _decides(digits: int, way: How) -> bool:
+    """Whether a rounding to so many digits decides at numbers that a binary64 number rounded to odd tells apart."""
+    return not way.mode.stochastic or digits + way.mode.bits + 1 < DIGITS
+
+
+def codes_of(x: View, goal: Format, way: How) -> Optional[np.ndarray]:
+    """The codes of numbers, integers that binary64 lacks among them, or None where its numbers rounded to odd do."""
+    if x.exact is None or not way.mode.stochastic:
+        return None
+    if _decides(goal.m + 1, way) and not any(abs(int(one)) >> 1024 for one in x.exact.flat if _is_integer(one)):
+        return None
+    made = np.empty(x.shape, goal.dtype)
+    held, codes, word = np.ascontiguousarray(x.array).reshape(-1), made.reshape(-1), (ctypes.c_uint32 * 1)()
+    for place, one in enumerate(x.exact.flat):
+        then = way.after(place)
+        if _is_held(one, held[place]):
+            then.call('encode64_n', 1, codes[place:].ctypes.data, 1, held[place:].ctypes.data, 1, goal._c)
+            continue
+        abi.main().hu_stream_words_n(1, ctypes.addressof(word), then.stream._record())
+        codes[place] = _of_sum(int(one), goal, way, word[0] >> (32 - way.mode.bits))
+    return made
+
+
+def _is_integer(thing: Any) -> bool:
+    return isinstance(thing, (int, np.integer, np.bool_))
+
+
+def _is_held(thing: Any, x: np.float64) -> bool:
+    """Whether x is the number that was given."""
+    return not _is_integer(thing) or int(thing) == int(x)
+
+
+def _of_sum(x: int, goal: Format, way: How, random: int) -> int:
+    """The code of an integer, which is added up from parts that binary64 has."""
+    total, happened = s.hu_sum(), ctypes.c_uint32()
+    sign, size = (-1 if x < 0 else 1), min(abs(x), _BEYOND)
+    for place in range(0, size.bit_length(), 52):
+        part, half = sign * float((size >> place) & ((1 << 52) - 1)), place // 2
+        abi.main().hu_sum_add_product64(abi.address(total), part * 2.0 ** half, 2.0 ** (place - half))
+    code = abi.main().hu_sum_round(abi.address(total), goal._c, way.mode._c, random, ctypes.addressof(happened))
+    if isinstance(way.events, Events):
+        way.events += Events(**{name: happened.value >> bit & 1 for bit, name in enumerate(NAMES)})
+    return code
+
+
+def settled(argument: str, x: View, goal: 'Number', way: How) -> View:
+    """Numbers that number system `goal` rounds as it rounds those that were given, integers that binary64 lacks among
+    them."""
+    record = goal._c
+    if x.exact is None:
+        return x
+    if record.kind == _FIXED and record.overflow == _WRAP:
+        return _wrapped(argument, x, 1 << (record.width - record.fraction))
+    if record.kind not in (_POSIT, _FIXED, _LINEAR, _HIFLOAT8) or not _decides(record.width, way):
+        _between(argument, x, goal, way)
+    return x
+
+
+def _wrapped(argument: str, x: View, modulus: int) -> View:
+    def one(thing: Any) -> Any:
+        if not _is_integer(thing) or abs(int(thing)) <= modulus:
+            return float(thing)
+        return float(int(thing) % modulus + (modulus if thing > 0 else -2 * modulus))
+    return numbers(argument, np.array([one(thing) for thing in x.exact.flat], np.float64).reshape(x.shape))
+
+
+def _between(argument: str, x: View, goal: 'Number', way: How) -> None:
+    """HalfulpValueError where the neighbours of an integer become other values than it, rounded to odd, does."""
+    held, quiet = np.ascontiguousarray(x.array).reshape(-1), How(way.mode, stream=way.stream, threads=way.threads)
+    unheld = np.array([not _is_held(one, y) for one, y in zip(x.exact.flat, held)])
+
+    def codes(values: np.ndarray) -> np.ndarray:
+        made = np.empty(values.size, goal.dtype)
+        quiet.call('number_encode64_n', made.size, made.ctypes.data, 1, values.ctypes.data, 1, goal._c)
+        return made
+    middle = codes(held)
+    for end in (0.0, np.inf):
+        beside = np.where(unheld, np.nextafter(held, np.copysign(end, held)), held)
+        open_ = codes(beside) != middle
+        if open_.any():
+            raise abi.HalfulpValueError('{}: {} rounds binary64 numbers, and those on both sides of {!r} differ; give the '
+                                        'one that is meant'.format(argument, goal, list(x.exact.flat)[int(np.argmax(open_))]))

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""Integers are rounded once, whatever holds them: Python's of any size, lists, NumPy's scalars and arrays."""
+import ctypes
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import halfulp
+from halfulp import _abi as abi
+from halfulp._integers import of_integers, to_odd
+from model import Grid
+
+KINDS = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
+GRIDS = {'bfloat16': Grid(8, 7, 0, False), 'binary32': Grid(8, 23, 0, False), 'binary16': Grid(5, 10, 0, False),
+         'fp(8,2,0)': Grid(8, 2, 0, False), 'fp(6,12,3):finite': Grid(6, 12, 3, True)}
+MODES = ('rne', 'rna', 'rnz', 'rtz', 'rtp', 'rtn', 'raz', 'rto')
+
+
+def rounded(grid, x, mode, bits=0, word=0):
+    """An integer of any size, by fractions."""
+    if x == 0:
+        return 0.0
+    size = grid._magnitude(abs(Fraction(x)), x > 0, mode, bits, word)
+    value = float(size) if size <= grid.max else grid._beyond(mode, x > 0, 'none', size, abs(Fraction(x)))
+    return value if x > 0 else -value
+
+
+def integers(random, most, count=60):
+    """Integers of up to so many digits, near ties of narrow formats as often as not."""
+    made = [0, 1, -1]
+    for _ in range(count):
+        digits = int(random.integers(1, most + 1))
+        x = int.from_bytes(random.bytes(most // 8 + 1), 'little') >> (most // 8 * 8 + 8 - digits) | 1 << (digits - 1)
+        cut = max(digits - int(random.integers(2, 12)), 1)
+        near = (x >> cut << cut) + (1 << (cut - 1)) + int(random.integers(-1, 2))
+        made += [x, -x, near, -near]
+    return made
+
+
+@pytest.mark.parametrize('text', GRIDS)
+@pytest.mark.parametrize('mode', MODES)
+def test_python_integers(text, mode, random):
+    xs = integers(random, 140)
+    want = [rounded(GRIDS[text], x, mode) for x in xs]
+    np.testing.assert_array_equal(halfulp.quantize(xs, text, mode), want)
+    np.testing.assert_array_equal(halfulp.quantize([[x, 0.5] for x in xs], text, mode)[:, 0], want)
+    assert [halfulp.quantize(x, text, mode) for x in xs] == want
+    np.testing.assert_array_equal(halfulp.decode(halfulp.encode(xs, text, mode), text, dtype='float64'), want)
+    np.testing.assert_array_equal(halfulp.number.quantize(xs, text, mode), want)
+    np.testing.assert_array_equal(halfulp.number.decode(halfulp.number.encode(xs, text, mode), text, dtype='float64'),
+                                  want)
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_arrays_of_integers(kind, random):
+    info = np.iinfo(kind)
+    xs = np.array([x for x in integers(random, 64) if info.min <= x <= info.max] + [info.min, info.max], kind)
+    for text, grid in GRIDS.items():
+        want = [rounded(grid, int(x), 'rne') for x in xs]
+        got = halfulp.quantize(xs, text)
+        assert got.dtype == np.float64
+        np.testing.assert_array_equal(got, want)
+        np.testing.assert_array_equal(halfulp.quantize(xs.reshape(1, -1)[:, ::-1], text)[0, ::-1], want)
+        scalar = halfulp.quantize(xs[-1], text)
+        assert type(scalar) is np.float64 and scalar == want[-1]
+        np.testing.assert_array_equal(halfulp.quantize(list(xs), text), want)
+
+
+@pytest.mark.parametrize('text, x, want', [
+    ('bfloat16', 2**60 + 2**52 + 1, 2**60 + 2**53), ('binary32', 2**60 + 2**36 + 1, 2**60 + 2**37),
+    ('binary16', 2**15 + 16 + 1, 2**15 + 32), ('bfloat16', 10**400, np.inf), ('float8_e4m3fn', -10**400, -448.0),
+    ('bfloat16', 2**200, np.inf), ('bfloat16', 2**127 + 2**119 + 1, 2**127 + 2**120)])
+def test_ties_that_are_none(text, x, want):
+    """What binary64 makes a tie, or an infinity, is none."""
+    assert halfulp.quantize(x, text) == want
+    assert halfulp.quantize([x, 1], text).tolist() == [want, 1.0]
+    assert halfulp.decode(halfulp.encode(x, text), text, dtype='float64') == want
+
+
+def test_booleans():
+    x = np.array([[True, False], [False, True]])
+    np.testing.assert_array_equal(halfulp.quantize(x, 'float8_e4m3fn'), x.astype(float))
+    assert halfulp.encode(True, 'float8_e4m3fn') == halfulp.encode(np.bool_(True), 'float8_e4m3fn') == 0x38
+    np.testing.assert_array_equal(halfulp.scaled.quantize(x, 'mxfp4'), x.astype(np.float32))
+
+
+def test_odd(random):
+    """A binary64 number on the same side of every shorter number, by another way than the code's."""
+    for x in integers(random, 64, 300) + [2**64 - 1, 2**63, -2**63, 2**53 + 1]:
+        y = to_odd(x)
+        below = Fraction(y) if Fraction(y) == x else None
+        assert below is not None or (int(np.float64(y).view(np.uint64)) & 1 and abs(Fraction(y) - x) < np.spacing(abs(y)))
+        if -2**63 <= x < 2**64:
+            held, exact = of_integers(np.array([x], np.int64 if x < 2**63 else np.uint64))
+            assert held[0] == y and (exact is None) == (below is not None)
+
+
+def test_events_and_the_c_library(random):
+    """hu_from_signed and hu_from_unsigned, another way through the library, give the same codes and events."""
+    library = abi.main()
+    library.hu_from_signed.restype = library.hu_from_unsigned.restype = ctypes.c_uint32
+    for text in ('bfloat16', 'float8_e4m3fn', 'binary32'):
+        f = halfulp.Format(text)
+        for mode in ('rne', 'rtz', 'sra:8', 'srb:32', 'src:30'):
+            full, stream, counted, want = halfulp.Mode(mode), halfulp.Stream(5, 9), halfulp.Events(), halfulp.Events()
+            xs = [x for x in integers(random, 64, 40) if -2**63 <= x < 2**64]
+            got = halfulp.encode(xs, text, mode, stream=stream, events=counted)
+            for i, (x, code) in enumerate(zip(xs, got)):
+                word = int(stream.after(i).words(1)[0]) >> (32 - full.bits) if full.bits else 0
+                call, kind = (library.hu_from_signed, ctypes.c_int64) if x < 0 else (library.hu_from_unsigned,
+                                                                                     ctypes.c_uint64)
+                bits = ctypes.c_uint32()
+                assert call(f._c, full._c, kind(x), ctypes.c_uint32(word), ctypes.byref(bits)) == code, (text, mode, x)
+                want += halfulp.Events(**{name: bits.value >> n & 1 for n, (name, _) in enumerate(want)})
+            assert counted == want, (text, mode)
+
+
+def test_many_random_bits(random):
+    """Roundings that see more digits than binary64 has."""
+    xs, stream = integers(random, 120), halfulp.Stream(3, 4)
+    got = halfulp.quantize(xs, 'binary32', 'sra:32', stream=stream)
+    for i, x in enumerate(xs):
+        assert got[i] == rounded(GRIDS['binary32'], x, 'sra', 32, int(stream.after(i).words(1)[0])), x
+    np.testing.assert_array_equal(halfulp.number.quantize(xs, 'binary32', 'sra:32', stream=stream), got)
+    mixed = halfulp.quantize([2**60 + 1, 0.1, float('nan')], 'binary32', 'sra:32', stream=stream)
+    plain = halfulp.quantize([1.0, 0.1, float('nan')], 'binary32', 'sra:32', stream=stream)
+    np.testing.assert_array_equal(mixed[1:], plain[1:])
+    out = np.zeros(3)
+    assert halfulp.quantize([2**60 + 1, 0.1, 3], 'binary32', 'sra:32', stream=stream, out=out) is out
+    np.testing.assert_array_equal(out[:2], mixed[:2])
+    assert halfulp.quantize(1 << 1024, 'fp(11,4,0)', 'sra:4', stream=stream) == np.inf
+
+
+def test_other_systems():
+    for text in ('posit16', 'posit32', 'takum16', 'takum_linear16', 'lns8', 'hifloat8', 'q(31.0)', 'nf4'):
+        for x in (3, 2**53 + 1, 2**60 + 2**52 + 1, -10**30):
+            got, low, high = halfulp.number.quantize([x, np.nextafter(float(x), -np.inf), np.nextafter(float(x), np.inf)],
+                                                     text)
+            assert low <= got <= high, (text, x)
+    assert halfulp.number.quantize(2**60 + 2**47 + 1, 'posit32') > halfulp.number.quantize(2.0**60 + 2**47, 'posit32')
+    wrapped = halfulp.number.encode([2**60 + 5, -2**60 - 3, 2**40, 7], 'q(31.0):wrap')
+    assert wrapped.tolist() == [5, 2**32 - 3, 0, 7]
+    assert halfulp.number.encode([2**60 + 5, 9], 'uq(8.0):wrap').tolist() == [5, 9]
+    events = halfulp.Events()
+    halfulp.number.encode([2**60 + 5], 'q(31.0):wrap', events=events)
+    assert events.overflow == 1
+
+
+def test_decisions_at_irrational_numbers():
+    """Where the grid decides between two binary64 numbers, integers between them are refused, and no others."""
+    odd, refused = halfulp.Number('lns(9,1)'), []
+    bound = int(2.0 ** 60.25)  # values are powers of the root of 2, and the logarithm of this lies midway
+    for x in range(bound - 400, bound + 400, 25):
+        try:
+            halfulp.number.quantize(x, odd)
+        except ValueError as error:
+            assert 'on both sides of {}'.format(x) in str(error)
+            refused.append(x)
+    assert 0 < len(refused) < 32
+
+
+def test_what_begins_in_binary32():
+    """Definitions over float32 take every container of a number that float32 has, and no other number."""
+    x = [[1, 2, -3, True]]
+    for call in (lambda x: halfulp.scaled.quantize(x, 'mxfp4'), lambda x: halfulp.quantize(x, 'nvfp4'),
+                 lambda x: halfulp.round_tensor(x, 's2fp8'), lambda x: halfulp.add(x, x, 'bfloat16'),
+                 lambda x: halfulp.hifloat4_encode(x).decode(), lambda x: halfulp.gemm(x, np.ones((4, 1), np.float32)),
+                 lambda x: halfulp.compare(x, ['mxfp4']).rows[0].max_error):
+        want = call(np.float32(x))
+        for same in (x, np.float64(x)):
+            np.testing.assert_array_equal(call(same), want)
+        for wrong in ([[1, 2**53 + 1, 2, 3]], [[1, 0.1, 2, 3]], np.float64([[1, 0.1, 2, 3]]), [[1, 2**200, 2, 3]]):
+            with pytest.raises(TypeError, match='is no float32|binary64 lacks'):
+                call(wrong)
+    for kind in KINDS + (np.bool_,):
+        np.testing.assert_array_equal(halfulp.scaled.quantize(np.array([[1, 0, 1, 1]], kind), 'mxfp4'), [[1, 0, 1, 1]])
+        np.testing.assert_array_equal(halfulp.mul(np.array([1, 0, 1], kind), 3, 'bfloat16'), [3, 0, 3])
+    with pytest.raises(TypeError, match='16777217 is no float32'):
+        halfulp.scaled.encode(np.array([[1, 2**24 + 1]]), 'mxfp8_e4m3')
+
+
+def test_nothing_else_loses_digits():
+    """Calls that take numbers of Python as binary64 say where it lacks one."""
+    with pytest.raises(TypeError, match='binary64 lacks'):
+        halfulp.dot([2**60 + 1], [1.0], to='binary64')
