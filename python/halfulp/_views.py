@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _abi as abi
 from . import _dlpack as dlpack
-from . import _integers as integers
+from ._integers import odd as integers
 from .format import CODE_DTYPES, Format, FormatLike, torch_name
 
 VALUES = ('float32', 'float64', 'float16', 'bfloat16')

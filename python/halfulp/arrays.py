@@ -20,8 +20,8 @@ import numpy as np
 from . import _abi as abi
 from . import _pointer as pointer
 from . import _small as small
-from . import _wide as wide
 from ._elementwise import finished, how, made_or_given, run
+from ._integers import wide
 from ._targets import quantize_whole, whole
 from ._views import VALUES, View, code_types, codes_view, dtype_of, format_and_type, numbers, size_of, target, view
 from .conversion import Preset, alone, preset_of

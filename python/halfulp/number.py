@@ -16,8 +16,8 @@ import numpy as np
 from . import _abi as abi
 from . import _names as names
 from . import _structs as s
-from . import _wide as wide
 from ._elementwise import finished, how, made_or_given, run
+from ._integers import wide
 from ._views import View, numbers as taken, target, view
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike

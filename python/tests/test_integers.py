@@ -8,7 +8,7 @@ import pytest
 
 import halfulp
 from halfulp import _abi as abi
-from halfulp._integers import of_integers, to_odd
+from halfulp._integers.odd import of_integers, to_odd
 from model import Grid
 
 KINDS = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)

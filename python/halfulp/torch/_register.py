@@ -6,7 +6,7 @@ torch._dynamo, which takes two seconds, for programs that compile nothing too.
 
 Autograd has two directions. Backward, an operator has the formula that `formula` gives it, or raises when a gradient
 reaches it. Forward (dual numbers: torch.func.jvp, jacfwd, torch.autograd.forward_ad), it has the rule that `tangents`
-gives it, or raises as soon as an argument has a tangent: torch itself would drop the tangent without a word.
+gives it, or raises as soon as an argument has a tangent: torch itself would drop the tangent.
 """
 from typing import Any, Callable, Dict, Optional, Sequence
 

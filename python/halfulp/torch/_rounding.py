@@ -5,6 +5,7 @@ from typing import Optional
 import torch
 
 from .. import _abi as abi
+from .._integers import wide
 from ..format import Format
 from . import _calls, _memory, _records
 from ._calls import Words
@@ -27,6 +28,14 @@ def fits(r: _records.Rounding, dtype: torch.dtype) -> bool:
     if not r.fits32:
         return False
     return dtype == torch.float32 or Format._from_c(r.record.format).fits(NARROW[dtype])
+
+
+def decides(r: _records.Rounding) -> bool:
+    """Whether a rounding takes integers as float64 numbers that are rounded to odd (`_integers`)."""
+    bits = r.mode.bits if r.stochastic else 0
+    if r.kind == _records.NUMBER:
+        return wide.number_decides(r.record.number, bits)
+    return r.kind == _records.FORMAT and wide.decides(r.record.format.m + 1, bits)
 
 
 def check(r: _records.Rounding, x: torch.Tensor) -> None:

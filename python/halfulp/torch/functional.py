@@ -39,7 +39,8 @@ def quantize(x: Tensor, rounding='keep', *, backward='keep', dim: int = -1, grad
     Parameters
     ----------
     x : Tensor
-        float32, float64, float16 or bfloat16, any shape and strides. The result has x's type and layout.
+        float32, float64, float16 or bfloat16, any shape and strides. The result has x's type and layout. Integers and
+        booleans are rounded once, too; the result is float64, or float32 where the rounding is defined on it.
     rounding, backward : str, torch.dtype, halfulp.Format, ...
         Of the values and of their gradients: a format with a mode ("float8_e4m3fn,rtz"), a scaled tensor ("mxfp4",
         "nvfp4", "scaled(...)"), "s2fp8", another number system ("posit8", "q(3.4)"), "keep"; a preset
@@ -56,6 +57,7 @@ def quantize(x: Tensor, rounding='keep', *, backward='keep', dim: int = -1, grad
         small = _small.quantize(x, forward, dim)
         if small is not None:
             return small
+    x = floating(x, forward)
     if backward_stream is None:
         words = taken(stream, draws(forward) or draws(back))
         return ops.quantize(x, words, None, forward, back, dim, gradient, -1, 1, False)[0]
@@ -65,11 +67,18 @@ def quantize(x: Tensor, rounding='keep', *, backward='keep', dim: int = -1, grad
                         -1, False)[0]
 
 
+def floating(x: Tensor, text: str) -> Tensor:
+    """The tensor, with integers and booleans as numbers that the rounding takes."""
+    if not isinstance(x, Tensor):
+        raise abi.HalfulpTypeError('x: a tensor is wanted, not {}; torch.tensor makes one'.format(type(x).__name__))
+    return x if x.is_floating_point() or x.is_complex() else ops.of_integers(x, text)
+
+
 def quantize_with_events(x: Tensor, rounding='keep', *, dim: int = -1,
                          stream: Optional[StreamLike] = None) -> Tuple[Tensor, Tensor]:
     """x rounded, and int64 counts of what happened, in the order of `EVENTS` (docs/numerics.md section 5)."""
     text = text_of(rounding)
-    return ops.quantize(x, taken(stream, draws(text)), None, text, 'keep', dim, 'straight_through', -1, -1, True)
+    return ops.quantize(floating(x, text), taken(stream, draws(text)), None, text, 'keep', dim, 'straight_through', -1, -1, True)
 
 
 def quantize_(x: Tensor, rounding='keep', *, dim: int = -1, stream: Optional[StreamLike] = None) -> Tensor:
@@ -90,7 +99,8 @@ def s2fp8(x: Tensor, mode: str = 'rne', *, backward='keep', stream: Optional[Str
 def inside(x: Tensor, rounding, *, dim: int = -1) -> Tensor:
     """bool: which elements lie within the range that `rounding` rounds them into, the ends included. What
     "zero_outside" lets through."""
-    return ops.inside(x, text_of(rounding), dim)
+    text = text_of(rounding)
+    return ops.inside(floating(x, text), text, dim)
 
 
 _UNSIGNED = {1: torch.uint8, 2: torch.uint16, 4: torch.uint32}
@@ -111,7 +121,7 @@ def encode(x: Tensor, format, *, stream: Optional[StreamLike] = None) -> Tensor:
     "torch.float8_e4m3fn" ... are torch's own conversions."""
     text = text_of(format)
     kind = _of_codes(format) if isinstance(format, torch.dtype) else None
-    codes = ops.encode(x, taken(stream, draws(text)), text, -1, False)[0]
+    codes = ops.encode(floating(x, text), taken(stream, draws(text)), text, -1, False)[0]
     return codes if kind is None else codes.view(kind)
 
 
@@ -144,7 +154,7 @@ class ScaledTensor(NamedTuple):
 def scaled_encode(x: Tensor, scaling, *, dim: int = -1, stream: Optional[StreamLike] = None) -> ScaledTensor:
     """x, seen as a matrix whose rows lie along `dim`, as codes, scales of blocks and second-level scale."""
     text = text_of(scaling)
-    return ScaledTensor(*ops.scaled_encode(x, taken(stream, draws(text)), text, dim, -1, False)[:3])
+    return ScaledTensor(*ops.scaled_encode(floating(x, text), taken(stream, draws(text)), text, dim, -1, False)[:3])
 
 
 def scaled_decode(x: ScaledTensor, scaling) -> Tensor:

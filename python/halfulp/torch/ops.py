@@ -7,6 +7,7 @@ keep them in a graph; functional.py has friendlier calls with the same names.
 quantize         z = x rounded; events
 quantize_        x = x rounded, in place; events
 inside           which elements lie within the range that they are rounded into
+of_integers      integers and booleans as numbers that a rounding takes
 encode, decode   codes of a format
 scaled_encode, scaled_decode    codes, scales and second-level scale of a scaled tensor
 matmul           D = A B, operands and result rounded, under an accumulation model; events
@@ -29,7 +30,7 @@ from torch import Tensor
 from torch.autograd.graph import increment_version
 
 from .. import _abi as abi
-from .._views import overlaps_itself
+from .._views import float32_of, numbers, overlaps_itself
 from . import _calls, _convolution, _memory, _product, _records, _rounding
 from ._calls import EVENTS, Words
 from ._register import fake, formula, operator
@@ -144,6 +145,29 @@ def inside(x: Tensor, rounding: str, dim: int) -> Tensor:
 @fake(inside)
 def _(x, rounding, dim):
     return torch.empty(x.shape, dtype=torch.bool, device=x.device)
+
+
+def _narrow(r: _records.Rounding) -> bool:
+    """Whether a rounding is defined on float32 numbers alone."""
+    return r.kind in (_records.SCALED, _records.S2FP8) or r.special
+
+
+@operator('of_integers(Tensor x, str rounding) -> Tensor')
+def of_integers(x: Tensor, rounding: str) -> Tensor:
+    """float64, which the rounding rounds as it rounds the integers; float32 for roundings that begin there."""
+    r = _records.rounding(rounding)
+    made = numbers('x', x.detach().cpu().numpy())
+    if _narrow(r):
+        made = float32_of('x', made)
+    elif made.exact is not None and not _rounding.decides(r):
+        raise abi.HalfulpValueError('x: float64 lacks an integer in it, and {!r} does not round what is near instead; '
+                                    'halfulp.quantize takes it'.format(rounding))
+    return torch.from_numpy(made.array).to(x.device)
+
+
+@fake(of_integers)
+def _(x, rounding):
+    return torch.empty_like(x, dtype=torch.float32 if _narrow(_records.rounding(rounding)) else torch.float64)
 
 
 # ---- the state of modules ----

@@ -5,6 +5,7 @@ from torch import Tensor
 from . import _records, ops
 from ._records import text_of
 from ._stateful import Key, Stateful
+from .functional import floating
 
 
 class Quantizer(Stateful):
@@ -55,6 +56,7 @@ class Quantizer(Stateful):
         return cls(_scaled(format, scale, '1x{}'.format(size), rule), backward, dim=dim, **more)
 
     def forward(self, x: Tensor) -> Tensor:
+        x = floating(x, self.forward_rounding)
         z, events = ops.quantize(x, self.take(), self.tapped(), self.forward_rounding, self.backward_rounding, self.dim,
                                  self.gradient, 0, 1, self.count)
         self.note(events)

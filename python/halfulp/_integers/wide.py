@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Integers that binary64 lacks, where a rounding would see that it was given something else.
 
-`_integers` makes such an integer a binary64 number rounded to odd, on the same side as the integer of every number of
+`odd` makes such an integer a binary64 number rounded to odd, on the same side as the integer of every number of
 up to 52 digits. Roundings to nearest and directed ones into a format decide at such numbers, and so do stochastic ones
 of few random bits. What is left:
 
@@ -17,31 +17,38 @@ from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
-from . import _abi as abi
-from . import _structs as s
-from ._integers import DIGITS
-from ._pointer import How
-from ._views import View, numbers
-from .events import NAMES, Events
-from .format import Format
+from .. import _abi as abi
+from .. import _structs as s
+from .._pointer import How
+from .._views import View, numbers
+from ..events import NAMES, Events
+from ..format import Format
+from .odd import DIGITS
 
 if TYPE_CHECKING:
-    from .number import Number
+    from ..number import Number
 
 _BEYOND = 1 << 1100  # every format ends before it
 _POSIT, _FIXED, _LINEAR, _HIFLOAT8, _WRAP = 1, 3, 5, 7, 1  # HU_NUMBER_, HU_FIXED_WRAP
 
 
-def _decides(digits: int, way: How) -> bool:
-    """Whether a rounding to so many digits decides at numbers that a binary64 number rounded to odd tells apart."""
-    return not way.mode.stochastic or digits + way.mode.bits + 1 < DIGITS
+def decides(digits: int, bits: int) -> bool:
+    """Whether a rounding to so many digits by so many random bits (0: none) decides at numbers that a binary64 number
+    rounded to odd tells apart."""
+    return bits == 0 or digits + bits + 1 < DIGITS
+
+
+def number_decides(record: s.hu_number, bits: int) -> bool:
+    """The same of a number system that is no format."""
+    wraps = record.kind == _FIXED and record.overflow == _WRAP
+    return not wraps and record.kind in (_POSIT, _FIXED, _LINEAR, _HIFLOAT8) and decides(record.width, bits)
 
 
 def codes_of(x: View, goal: Format, way: How) -> Optional[np.ndarray]:
     """The codes of numbers, integers that binary64 lacks among them, or None where its numbers rounded to odd do."""
     if x.exact is None or not way.mode.stochastic:
         return None
-    if _decides(goal.m + 1, way) and not any(abs(int(one)) >> 1024 for one in x.exact.flat if _is_integer(one)):
+    if decides(goal.m + 1, way.mode.bits) and not any(abs(int(one)) >> 1024 for one in x.exact.flat if _is_integer(one)):
         return None
     made = np.empty(x.shape, goal.dtype)
     held, codes, word = np.ascontiguousarray(x.array).reshape(-1), made.reshape(-1), (ctypes.c_uint32 * 1)()
@@ -85,7 +92,7 @@ def settled(argument: str, x: View, goal: 'Number', way: How) -> View:
         return x
     if record.kind == _FIXED and record.overflow == _WRAP:
         return _wrapped(argument, x, 1 << (record.width - record.fraction))
-    if record.kind not in (_POSIT, _FIXED, _LINEAR, _HIFLOAT8) or not _decides(record.width, way):
+    if not number_decides(record, way.mode.bits):
         _between(argument, x, goal, way)
     return x
 
