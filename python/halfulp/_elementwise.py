@@ -10,8 +10,9 @@ from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from . import _abi as abi
+from . import _structs as s
 from ._pointer import How
-from ._views import View, fresh
+from ._views import View, first_wide, fresh, wide_code
 from .events import Events
 from .mode import ModeLike, mode_of
 
@@ -80,6 +81,13 @@ def run(call: Callable[..., None], out: View, operands: Sequence[View], way: How
     """call(n, places, way) so that all of `out` is written; places: the result's, then the operands'.
 
     Operands of the host that overlap `out` otherwise than element by element are copied first."""
+    try:
+        _run(call, out, operands, way)
+    except abi.HalfulpError as error:
+        raise wide_code(error, [(view.array, view.kind) for view in operands]) from None
+
+
+def _run(call: Callable[..., None], out: View, operands: Sequence[View], way: How) -> None:
     shape = out.shape
     inputs = [view.broadcast('operand', shape) for view in operands]
     inputs = [view.copied() if view.overlaps(out) else view for view in inputs]
@@ -94,6 +102,9 @@ def run(call: Callable[..., None], out: View, operands: Sequence[View], way: How
     elif sides[-1] < _SHORT and out.array is not None:
         _by_copies(call, out, inputs, way)
     else:
+        for view in inputs:  # before the first row is written
+            if view.array is not None and view.kind is not None and first_wide(view.array, view.kind) is not None:
+                raise abi.error(s.E_CODE)
         _by_rows(call, views, sides, rows, way)
 
 

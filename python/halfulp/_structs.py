@@ -388,7 +388,7 @@ class hu_trainer_tensor(_Record):
 RECORDS = {name: kind for name, kind in list(globals().items()) if name.startswith('hu_')}
 
 # ---- enumerators that this package uses ----
-OK = 0
+OK, E_CODE = 0, -44
 NO_CODE = 0xFFFFFFFF
 THREADS_MAX = 256
 # Words as the command line has them, each with its enumerator (number: the place in the row).
@@ -412,7 +412,8 @@ CLASSES = ('nan', '-inf', '-normal', '-subnormal', '-0', '+0', '+subnormal', '+n
 
 # What test_abi.py holds against the headers.
 ENUMERATORS = {
-    'HU_OK': OK, 'HU_NO_CODE': NO_CODE, 'HU_THREADS_MAX': THREADS_MAX, 'HU_STORAGE_VALUES': VALUES, 'HU_STORAGE_CODES': CODES,
+    'HU_OK': OK, 'HU_E_CODE': E_CODE,
+    'HU_NO_CODE': NO_CODE, 'HU_THREADS_MAX': THREADS_MAX, 'HU_STORAGE_VALUES': VALUES, 'HU_STORAGE_CODES': CODES,
     'HU_ON_TRAINING': ON_TRAINING, 'HU_ON_TEST': ON_TEST, 'HU_MODEL_LSTM': MODEL_LSTM,
     'HU_MODEL_TRANSFORMER': MODEL_TRANSFORMER, 'HU_MODEL_NCF': MODEL_NCF, 'HU_MODEL_SEQ2SEQ': MODEL_SEQ2SEQ,
     'HU_MODEL_BERT': MODEL_BERT, 'HU_MODEL_DLRM': MODEL_DLRM, 'HU_LABEL_NONE': LABEL_NONE, 'HU_DATA_WHY_MAX': DATA_WHY_MAX,

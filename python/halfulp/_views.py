@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes as c
 import functools
-from typing import Any, Optional, Sequence, Tuple
+from typing import Any, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -23,11 +23,22 @@ _SIZES = {'float64': 8, 'float32': 4, 'float16': 2, 'bfloat16': 2, 'uint8': 1, '
           'int32': 4, 'int16': 2, 'int64': 8, 'uint64': 8, 'bool': 1}
 
 
+class CodesOf(NamedTuple):
+    """A format or number system as its codes are stored: the argument that holds them, its name, the bits of a code, and
+    whether the bits above them may repeat the highest one."""
+
+    argument: str
+    name: str
+    width: int
+    signed: bool = False
+
+
 class View:
     """Elements in memory: `name` is NumPy's or ml_dtypes' name of their type, strides count elements. `exact`: the
-    integers as they were given, where the elements are float64 and lack some of them (`numbers`)."""
+    integers as they were given, where the elements are float64 and lack some of them (`numbers`). `kind`: what the
+    elements are codes of, where they are said to be codes."""
 
-    __slots__ = ('array', 'name', 'address', 'shape', 'strides', 'itemsize', 'cuda', 'readonly', 'keep', 'exact')
+    __slots__ = ('array', 'name', 'address', 'shape', 'strides', 'itemsize', 'cuda', 'readonly', 'keep', 'exact', 'kind')
 
     def __init__(self, name: str, address: int, shape: Tuple[int, ...], strides: Tuple[int, ...], *, array=None,
                  cuda: Optional[int] = None, readonly: bool = False, keep: Any = None) -> None:
@@ -35,6 +46,7 @@ class View:
         self.itemsize = size_of(name)
         self.array, self.cuda, self.readonly, self.keep = array, cuda, readonly, keep
         self.exact: Optional[np.ndarray] = None
+        self.kind: Optional[CodesOf] = None
 
     @property
     def size(self) -> int:
@@ -52,11 +64,15 @@ class View:
             raise abi.HalfulpValueError('{}: shape {} does not go with {}'.format(argument, self.shape, shape))
         strides = (0,) * more + tuple(0 if mine == 1 else step for mine, step in zip(self.shape, self.strides))
         array = None if self.array is None else np.broadcast_to(self.array, shape)
-        return View(self.name, self.address, shape, strides, array=array, cuda=self.cuda, readonly=True, keep=self.keep)
+        made = View(self.name, self.address, shape, strides, array=array, cuda=self.cuda, readonly=True, keep=self.keep)
+        made.kind = self.kind
+        return made
 
     def copied(self) -> 'View':
         """A contiguous copy of an array of the host."""
-        return _of_raw(np.array(self.array, order='C'), self.name)
+        made = _of_raw(np.array(self.array, order='C'), self.name)
+        made.kind = self.kind
+        return made
 
     def overlaps(self, other: 'View') -> bool:
         """Whether arrays of the host may share memory in another way than being the same elements in the same order."""
@@ -279,19 +295,75 @@ def format_and_type(format: FormatLike) -> 'tuple[Format, Optional[str]]':
     return made, None if given else np.dtype(format).name
 
 
-def codes_view(argument: str, x: View, format: Optional[FormatLike]) -> 'tuple[View, Format]':
-    """x as codes of a format: unsigned integers of its storage, or the type of that very format."""
+def codes_view(argument: str, x: View, format: Optional[FormatLike], packed: bool = False) -> 'tuple[View, Format]':
+    """x as codes of a format: integers of its storage, or the type of that very format; packed: bytes of packed ones."""
     own = Format(x.name) if x.name in CODE_DTYPES or x.name == 'float32' else None
-    if format is None:
-        if own is None:
-            raise abi.HalfulpTypeError('{}: an array of {} says no format; name it'.format(argument, x.name))
-        return x, own
-    wanted = format if isinstance(format, Format) else Format(format)
-    if own is not None and own != wanted:
+    if own is None and format is None:
+        raise abi.HalfulpTypeError('{}: an array of {} says no format; name it'.format(argument, x.name))
+    wanted = own if format is None else format if isinstance(format, Format) else Format(format)
+    assert wanted is not None
+    kind = CodesOf(argument, str(wanted), wanted.width)
+    if own is None or packed:
+        return stored(x, kind, wanted.dtype, packed), wanted
+    if own != wanted:
         raise abi.HalfulpTypeError('{}: an array of {} holds no codes of {}'.format(argument, x.name, wanted))
-    if own is None and x.name != wanted.dtype.name:
-        raise abi.HalfulpTypeError('{}: codes of {} are {}, not {}'.format(argument, wanted, wanted.dtype.name, x.name))
+    x.kind = kind
     return x, wanted
+
+
+def stored(x: View, kind: CodesOf, dtype: np.dtype, packed: bool = False) -> View:
+    """x as codes in unsigned integers of a type, which signed ones of the size are taken for; packed: unpacked first."""
+    if packed:
+        x = _of_numpy(kind.argument, unpacked(kind.argument, x.array if x.name in ('uint8', 'int8') else None, kind.width))
+    if x.name not in (dtype.name, dtype.name[1:]):
+        raise abi.HalfulpTypeError('{}: codes of {} are {}, not {}'.format(kind.argument, kind.name, dtype.name, x.name))
+    array = None if x.array is None else x.array.view(dtype)
+    made = View(dtype.name, x.address, x.shape, x.strides, array=array, cuda=x.cuda, readonly=x.readonly, keep=x.keep)
+    made.kind = kind
+    return made
+
+
+def unpacked(argument: str, x: Optional[np.ndarray], width: int) -> np.ndarray:
+    """The codes of packed bytes, row by row of the last axis: as many as the bytes of a row have room for."""
+    if not 1 <= width <= 7:
+        raise abi.HalfulpValueError('packed: codes of {} bits are not packed, those of 1 to 7 are'.format(width))
+    if x is None or x.ndim == 0:
+        raise abi.HalfulpTypeError('{}: packed codes are an array of uint8 on the host'.format(argument))
+    n, library = x.shape[-1] * 8 // width, abi.main()
+    made, rows = np.empty(x.shape[:-1] + (n,), np.uint8), np.ascontiguousarray(x)
+    full = x.shape[-1] * 8 % width == 0  # no bits are left over at the end of a row, so that all rows are one
+    for z, row in [(made, rows)] if full else zip(made.reshape(-1, n), rows.reshape(-1, x.shape[-1])):
+        abi.check(library.hu_unpack_n(z.size, z.ctypes.data, row.ctypes.data, width), argument)
+    return made
+
+
+def wide_code(error: abi.HalfulpError, kinds: Sequence[Tuple[Optional[np.ndarray], Optional[CodesOf]]]) -> abi.HalfulpError:
+    """The error of a call that was given a code with bits above its format's width, with the code and a way out; other
+    errors are as they are."""
+    if error.status != 'HU_E_CODE':
+        return error
+    for x, kind in kinds:
+        place = None if x is None or kind is None else first_wide(x, kind)
+        if place is not None and x is not None and kind is not None:
+            made = type(error)("{}: the code 0x{:X} at {} is wider than the {} bits of {} ({}); halfulp.unpack(x, {}) gives "
+                               'packed codes a byte each, and so does packed=True where a call has it'.format(
+                                   kind.argument, int(x[place]), list(map(int, place)), kind.width, kind.name,
+                                   error.status, kind.width))
+            made.status = error.status
+            return made
+    return error
+
+
+def first_wide(x: np.ndarray, kind: CodesOf) -> Optional[Tuple[int, ...]]:
+    """Where the first code stands that has bits above its width."""
+    size = x.itemsize * 8
+    if kind.width >= size or x.dtype.kind not in 'ui':
+        return None
+    bits = x.view('u{}'.format(x.itemsize))
+    wide = bits >> kind.width != 0
+    if kind.signed:
+        wide &= bits >> (kind.width - 1) != (1 << (size - kind.width + 1)) - 1
+    return tuple(np.unravel_index(int(np.argmax(wide)), x.shape)) if wide.any() else None
 
 
 def code_types(format: Format) -> Sequence[str]:

@@ -20,10 +20,12 @@ import numpy as np
 from . import _abi as abi
 from . import _pointer as pointer
 from . import _small as small
+from . import _structs as s
 from ._elementwise import finished, how, made_or_given, run
 from ._integers import wide
 from ._targets import quantize_whole, whole
-from ._views import VALUES, View, code_types, codes_view, dtype_of, format_and_type, numbers, size_of, target, view
+from ._views import (VALUES, View, code_types, codes_view, dtype_of, first_wide, format_and_type, numbers, size_of, target,
+                     unpacked, view, wide_code)
 from .conversion import Preset, alone, preset_of
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike
@@ -169,17 +171,20 @@ def encode(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike] =
 
 
 @with_options(*EXACT)
-def decode(codes: Any, format: Optional[FormatLike] = None, *, dtype: Any = 'float32', out: Any = None,
-           **options: Unpack[Options]) -> Any:
+def decode(codes: Any, format: Optional[FormatLike] = None, *, dtype: Any = 'float32', packed: bool = False,
+           out: Any = None, **options: Unpack[Options]) -> Any:
     """The values of codes; exact.
 
     Parameters
     ----------
-    codes : array of uint8, uint16, uint32 as `Format.dtype` says, or of a type of ml_dtypes
+    codes : array of uint8, uint16, uint32 as `Format.dtype` says (or int8, ... of the same bits), or of a type of ml_dtypes
+        HalfulpValueError (HU_E_CODE) where one has bits above the format's width.
     format : Format, str or dtype
         May be left out where the array's type says it.
     dtype : "float32", "float64", "float16" or "bfloat16"
         Of the result. It must hold every value of the format: HalfulpValueError (HU_E_CARRIER) otherwise.
+    packed : bool
+        The codes are bytes as `pack` packs them, each row (the last axis) by itself: `unpack` comes first.
     out : array, optional
         Where the values go.
 
@@ -187,10 +192,10 @@ def decode(codes: Any, format: Optional[FormatLike] = None, *, dtype: Any = 'flo
     -------
     array of the codes' shape and of `dtype`, or `out` (whose type then counts).
     """
-    result = small.decode(codes, format, dtype, out, options)
+    result = None if packed else small.decode(codes, format, dtype, out, options)
     if result is not None:
         return result
-    operand, source = codes_view('codes', view('codes', codes, options.get('cuda_stream')), format)
+    operand, source = codes_view('codes', view('codes', codes, options.get('cuda_stream')), format, packed)
     given = None if out is None else target('out', out, operand.shape, VALUES, options.get('cuda_stream'))
     name = given.name if given else np.dtype(dtype).name if not isinstance(dtype, str) else dtype
     if name not in VALUES:
@@ -206,8 +211,8 @@ def decode(codes: Any, format: Optional[FormatLike] = None, *, dtype: Any = 'flo
 
 
 @with_options()
-def convert(codes: Any, to: FormatLike, mode: ModeLike = 'rne', *, of: Optional[FormatLike] = None, out: Any = None,
-            **options: Unpack[Options]) -> Any:
+def convert(codes: Any, to: FormatLike, mode: ModeLike = 'rne', *, of: Optional[FormatLike] = None,
+            packed: bool = False, out: Any = None, **options: Unpack[Options]) -> Any:
     """Codes of one format to codes of another: one rounding, whatever the two formats.
 
     Parameters
@@ -218,6 +223,8 @@ def convert(codes: Any, to: FormatLike, mode: ModeLike = 'rne', *, of: Optional[
         The rounding ("rne", "rtz", "sra:8", ...; see `Mode`).
     of : Format, str or dtype
         The format of `codes`; may be left out where the array's type says it.
+    packed : bool
+        As `decode`. The result is not packed.
     out : array, optional
         Where the codes go, an array of their shape and type.
 
@@ -225,10 +232,10 @@ def convert(codes: Any, to: FormatLike, mode: ModeLike = 'rne', *, of: Optional[
     -------
     array of codes, as `encode` returns them.
     """
-    result = small.convert(codes, to, mode, of, out, options)
+    result = None if packed else small.convert(codes, to, mode, of, out, options)
     if result is not None:
         return result
-    operand, source = codes_view('codes', view('codes', codes, options.get('cuda_stream')), of)
+    operand, source = codes_view('codes', view('codes', codes, options.get('cuda_stream')), of, packed)
     goal, kind = format_and_type(to)
     given = None if out is None else target('out', out, operand.shape, code_types(goal), options.get('cuda_stream'))
     way = how(mode, options, [operand] + ([given] if given else []), 'convert')
@@ -244,7 +251,9 @@ def convert(codes: Any, to: FormatLike, mode: ModeLike = 'rne', *, of: Optional[
 def as_ml_dtypes(codes: np.ndarray, format: FormatLike) -> np.ndarray:
     """Codes seen as ml_dtypes' (or NumPy's) type for that format, without copying; HalfulpTypeError if it has none."""
     goal = Format(format)
-    codes_view('codes', view('codes', codes), goal)
+    given, _ = codes_view('codes', view('codes', codes), goal)
+    if given.array is not None and given.kind is not None and first_wide(given.array, given.kind) is not None:
+        raise wide_code(abi.error(s.E_CODE), [(given.array, given.kind)])
     for name in CODE_DTYPES:
         if Format(name) == goal:
             return np.asarray(codes).view(dtype_of('format', name))
@@ -276,12 +285,18 @@ def pack(codes: Any, width: int) -> np.ndarray:
     return z
 
 
-def unpack(packed: Any, width: int, n: int) -> np.ndarray:
-    """The n codes of `width` bits that `pack` packed: uint8 of shape (n,)."""
+def unpack(packed: Any, width: int, n: Optional[int] = None) -> np.ndarray:
+    """The codes of `width` bits (1 to 7) that `pack` packed, a byte each.
+
+    With n: that many codes of one string of bits, uint8 of shape (n,), of up to 8 bits. Without n: row by row of the last
+    axis, as many as the bytes of a row have room for, (..., bytes) to (..., bytes * 8 // width); where rows end in bits
+    between two codes, cut off what is too much."""
     x = np.ascontiguousarray(packed)
     library = abi.main()
     if x.dtype != np.uint8:
         raise abi.HalfulpTypeError('packed: uint8 is wanted, not {}'.format(x.dtype))
+    if n is None:
+        return unpacked('packed', x, width)
     if not 1 <= width <= 8 or n < 0 or library.hu_pack_size(n, width) > x.size:
         raise abi.HalfulpValueError('n: {} codes of {} bits are not in {} bytes'.format(n, width, x.size))
     z = np.empty(n, np.uint8)

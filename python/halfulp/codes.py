@@ -3,8 +3,8 @@
 
     halfulp.codes.add(a, b, of='float8_e4m3fn', to='binary16')
 
-Operands are arrays of codes: unsigned integers of `Format.dtype` with `of` naming their format (one for all, or a
-tuple, one an operand), or arrays of float16, bfloat16, float32 or a type of ml_dtypes, whose elements are codes of
+Operands are arrays of codes: unsigned integers of `Format.dtype` (or signed ones of the same bits) with `of` naming
+their format (one for all, or a tuple, one an operand), or arrays of float16, bfloat16, float32 or a type of ml_dtypes, whose elements are codes of
 that type. Shapes broadcast. `to` is the result's format, the first operand's without it; the exact result is rounded
 into it ONCE. The result is an array of codes as `halfulp.encode` returns them. mode, out and the other keywords: see
 halfulp.arrays.
@@ -30,13 +30,13 @@ CLASSES = s.CLASSES  # what classify's numbers mean
 Formats = Union[None, FormatLike, Sequence[Optional[FormatLike]]]
 
 
-def operands_of(names: Sequence[str], things: Sequence[Any], of: Formats,
-                options: Mapping[str, Any]) -> 'Tuple[List[View], List[Format]]':
+def operands_of(names: Sequence[str], things: Sequence[Any], of: Formats, options: Mapping[str, Any],
+                packed: bool = False) -> 'Tuple[List[View], List[Format]]':
     """Views and formats of operands."""
     formats: List[Any] = list(of) if isinstance(of, (tuple, list)) else [of] * len(things)
     if len(formats) != len(things):
         raise abi.HalfulpTypeError('of: {} formats for {} operands'.format(len(formats), len(things)))
-    pairs = [codes_view(name, view(name, thing, options.get('cuda_stream')), format_)
+    pairs = [codes_view(name, view(name, thing, options.get('cuda_stream')), format_, packed)
              for name, thing, format_ in zip(names, things, formats)]
     return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
 
@@ -51,9 +51,9 @@ def place_and_call(call: str, n: int, places: Sequence[Tuple[int, int]], to: For
 
 
 def apply(name: str, names: Sequence[str], things: Sequence[Any], of: Formats, to: Optional[FormatLike],
-          mode: ModeLike, out: Any, options: Mapping[str, Any]) -> Any:
+          mode: ModeLike, packed: bool, out: Any, options: Mapping[str, Any]) -> Any:
     """Operation `name` element by element."""
-    operands, formats = operands_of(names, things, of, options)
+    operands, formats = operands_of(names, things, of, options, packed)
     shape = shape_of(names, operands)
     goal, kind = format_and_type(to) if to is not None else (formats[0], operands[0].name)
     given = None if out is None else target('out', out, shape, code_types(goal), options.get('cuda_stream'))
@@ -65,15 +65,15 @@ def apply(name: str, names: Sequence[str], things: Sequence[Any], of: Formats, t
 
 def _unary(name: str) -> Callable[..., Any]:
     def function(x: Any, *, of: Formats = None, to: Optional[FormatLike] = None, mode: ModeLike = 'rne',
-                 out: Any = None, **options: Unpack[Options]) -> Any:
-        return apply(name, ['x'], [x], of, to, mode, out, options)
+                 packed: bool = False, out: Any = None, **options: Unpack[Options]) -> Any:
+        return apply(name, ['x'], [x], of, to, mode, packed, out, options)
     return _named(name)(function)
 
 
 def _binary(name: str, names: Sequence[str] = ('a', 'b')) -> Callable[..., Any]:
     def function(a: Any, b: Any, *, of: Formats = None, to: Optional[FormatLike] = None, mode: ModeLike = 'rne',
-                 out: Any = None, **options: Unpack[Options]) -> Any:
-        return apply(name, names, [a, b], of, to, mode, out, options)
+                 packed: bool = False, out: Any = None, **options: Unpack[Options]) -> Any:
+        return apply(name, names, [a, b], of, to, mode, packed, out, options)
     return _named(name)(function)
 
 
@@ -90,6 +90,8 @@ to : Format, str or dtype, optional
     The format of the result; that of the first operand without it.
 mode : Mode or str
     The rounding ("rne", "rtz", "sra:8", ...; see `Mode`).
+packed : bool
+    All operands are bytes of packed codes, as `halfulp.decode` takes them; the result is not packed.
 out : array, optional
     Where the codes of the result go."""
 
@@ -146,12 +148,13 @@ cos = _unary('cos')
 
 @_named('fma')
 def fma(a: Any, b: Any, c: Any, *, of: Formats = None, to: Optional[FormatLike] = None, mode: ModeLike = 'rne',
-        out: Any = None, **options: Unpack[Options]) -> Any:
-    return apply('fma', ['a', 'b', 'c'], [a, b, c], of, to, mode, out, options)
+        packed: bool = False, out: Any = None, **options: Unpack[Options]) -> Any:
+    return apply('fma', ['a', 'b', 'c'], [a, b, c], of, to, mode, packed, out, options)
 
 
-def _within(call: str, x: Any, of: Formats, mode: ModeLike, out: Any, options: Mapping[str, Any], rounds: bool) -> Any:
-    operands, formats = operands_of(['x'], [x], of, options)
+def _within(call: str, x: Any, of: Formats, mode: ModeLike, packed: bool, out: Any, options: Mapping[str, Any],
+            rounds: bool) -> Any:
+    operands, formats = operands_of(['x'], [x], of, options, packed)
     given = None if out is None else target('out', out, operands[0].shape, code_types(formats[0]),
                                             options.get('cuda_stream'))
     way = how(mode, options, operands + ([given] if given else []), call)
@@ -165,28 +168,31 @@ def _within(call: str, x: Any, of: Formats, mode: ModeLike, out: Any, options: M
 
 
 @with_options('stream', 'events', *EXACT)
-def round_to_integral(x: Any, *, of: Formats = None, mode: ModeLike = 'rne', out: Any = None,
+def round_to_integral(x: Any, *, of: Formats = None, mode: ModeLike = 'rne', packed: bool = False, out: Any = None,
                       **options: Unpack[Options]) -> Any:
     """The integer that x rounds to, in x's format (IEEE 754's roundToIntegralExact)."""
-    return _within('round_to_integral', x, of, mode, out, options, True)
+    return _within('round_to_integral', x, of, mode, packed, out, options, True)
 
 
 @with_options(*EXACT)
-def next_up(x: Any, *, of: Formats = None, out: Any = None, **options: Unpack[Options]) -> Any:
+def next_up(x: Any, *, of: Formats = None, packed: bool = False, out: Any = None,
+            **options: Unpack[Options]) -> Any:
     """The next value above x in its format (IEEE 754-2019 5.3.1)."""
-    return _within('next_up', x, of, 'rne', out, options, False)
+    return _within('next_up', x, of, 'rne', packed, out, options, False)
 
 
 @with_options(*EXACT)
-def next_down(x: Any, *, of: Formats = None, out: Any = None, **options: Unpack[Options]) -> Any:
+def next_down(x: Any, *, of: Formats = None, packed: bool = False, out: Any = None,
+              **options: Unpack[Options]) -> Any:
     """The next value below x in its format (IEEE 754-2019 5.3.1)."""
-    return _within('next_down', x, of, 'rne', out, options, False)
+    return _within('next_down', x, of, 'rne', packed, out, options, False)
 
 
 @with_options(*EXACT)
-def compare(a: Any, b: Any, *, of: Formats = None, out: Any = None, **options: Unpack[Options]) -> Any:
+def compare(a: Any, b: Any, *, of: Formats = None, packed: bool = False, out: Any = None,
+            **options: Unpack[Options]) -> Any:
     """How a stands to b: int8 of -1 (less), 0 (equal), 1 (greater), 2 (unordered: one is a NaN). Exact."""
-    operands, formats = operands_of(['a', 'b'], [a, b], of, options)
+    operands, formats = operands_of(['a', 'b'], [a, b], of, options, packed)
     shape = shape_of(['a', 'b'], operands)
     given = None if out is None else target('out', out, shape, ['int8'], options.get('cuda_stream'))
     way = how('rne', options, operands + ([given] if given else []), 'compare')
@@ -202,9 +208,9 @@ def compare(a: Any, b: Any, *, of: Formats = None, out: Any = None, **options: U
 
 
 @with_options(*EXACT)
-def classify(x: Any, of: Formats = None, *, out: Any = None, **options: Unpack[Options]) -> Any:
+def classify(x: Any, of: Formats = None, *, packed: bool = False, out: Any = None, **options: Unpack[Options]) -> Any:
     """The class of each code (IEEE 754-2019 5.7.2): uint8, a place in `CLASSES`."""
-    operands, formats = operands_of(['x'], [x], of, options)
+    operands, formats = operands_of(['x'], [x], of, options, packed)
     given = None if out is None else target('out', out, operands[0].shape, ['uint8'], options.get('cuda_stream'))
     way = how('rne', options, operands + ([given] if given else []), 'classify')
     result, made = made_or_given('classify', out, given, 'uint8', operands[0].shape, operands)

@@ -12,7 +12,7 @@ from . import _abi as abi
 from . import _structs as s
 from ._elementwise import finished, how
 from ._structs import Value
-from ._views import View, fresh, target, view
+from ._views import CodesOf, View, fresh, target, view, wide_code
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike, StreamLike, mode_of, stream_of
 from .options import ON_HOST, Options, with_options
@@ -72,7 +72,13 @@ def _format_of(argument: str, x: View, format: Optional[FormatLike]) -> Format:
     if kind.storage // 8 != x.itemsize:
         raise abi.HalfulpTypeError('{}: codes of {} have {} bytes, not {}'.format(argument, kind, kind.storage // 8,
                                                                                   x.itemsize))
+    x.kind = CodesOf(argument, str(kind), kind.width)
     return kind
+
+
+def _done(status: int, argument: str, *views: View) -> None:
+    if status != s.OK:
+        raise wide_code(abi.error(status, argument), [(x.array, x.kind) for x in views])
 
 
 def _contiguous(x: View) -> np.ndarray:
@@ -121,6 +127,7 @@ def all_reduce(buffers: Union[Sequence[Any], Any], reduce: CollectiveLike = 'exa
     model = Collective(reduce)
     rows, like = _buffers(buffers)
     kind = _format_of('buffers', like, format)
+    held = CodesOf('buffers', str(kind), kind.width)
     if model.stochastic and options.get('stream') is None:
         raise abi.HalfulpValueError(
             'stream: {} draws random words; give stream=Stream(key, counter)'.format(model.text))
@@ -133,8 +140,11 @@ def all_reduce(buffers: Union[Sequence[Any], Any], reduce: CollectiveLike = 'exa
         raise abi.HalfulpTypeError('out: an array of a device')
     z = np.empty(made.array.shape, made.array.dtype)
     places = (ctypes.c_void_p * len(rows))(*(row.ctypes.data for row in rows))
-    way.call('collective_reduce', len(rows), z.size, z.ctypes.data, kind._c, ctypes.addressof(places),
-             abi.address(model._c), argument='all_reduce')
+    try:
+        way.call('collective_reduce', len(rows), z.size, z.ctypes.data, kind._c, ctypes.addressof(places),
+                 abi.address(model._c), argument='all_reduce')
+    except abi.HalfulpError as error:
+        raise wide_code(error, [(row, held) for row in rows]) from None
     made.array[...] = z
     return finished(result, out, like.shape == ())
 
@@ -158,7 +168,7 @@ class ExactSum:
         one = view('x', x)
         kind = _format_of('x', one, format)
         flat = _contiguous(one).reshape(-1)
-        abi.check(abi.main().hu_sum_add_all(abi.address(self._c), flat.size, flat.ctypes.data, 1, kind._c), 'x')
+        _done(abi.main().hu_sum_add_all(abi.address(self._c), flat.size, flat.ctypes.data, 1, kind._c), 'x', one)
         return self
 
     def add_products(self, a: Any, b: Any, a_format: Optional[FormatLike] = None,
@@ -169,8 +179,8 @@ class ExactSum:
             raise abi.HalfulpValueError('b: shape {} instead of {}'.format(y.shape, x.shape))
         fa, fb = _format_of('a', x, a_format), _format_of('b', y, b_format)
         left, right = _contiguous(x).reshape(-1), _contiguous(y).reshape(-1)
-        abi.check(abi.main().hu_sum_add_dot(abi.address(self._c), left.size, left.ctypes.data, 1, fa._c,
-                                            right.ctypes.data, 1, fb._c), 'a, b')
+        _done(abi.main().hu_sum_add_dot(abi.address(self._c), left.size, left.ctypes.data, 1, fa._c, right.ctypes.data, 1,
+                                        fb._c), 'a, b', x, y)
         return self
 
     def __iadd__(self, other: 'ExactSum') -> 'ExactSum':

@@ -10,7 +10,8 @@ from . import _abi as abi
 from . import _structs as s
 from ._elementwise import finished, how
 from ._pointer import How, Matrix
-from ._views import View, code_types, dtype_of, float32_of, format_and_type, fresh, target, view
+from ._views import (CodesOf, View, code_types, dtype_of, first_wide, float32_of, format_and_type, fresh, target,
+                     view, wide_code)
 from .accum import Accumulator, AccumulatorLike, Watch, explained, with_words
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike
@@ -39,12 +40,17 @@ class _Operand:
                     Format(format)))
         elif name == 'float32':
             self.codes, self.format = False, Format('binary32' if format is None else format)
-        elif format is not None and name == Format(format).dtype.name:
+        elif format is not None and name in (Format(format).dtype.name, Format(format).dtype.name[1:]):
             self.codes, self.format = True, Format(format)
         else:
             raise abi.HalfulpTypeError(
                 '{}: an array of {} instead of float32, float16, bfloat16, a type of ml_dtypes or '
                 'codes with {}_format='.format(argument, name, argument))
+
+    def held(self) -> Tuple[Optional[np.ndarray], Optional[CodesOf]]:
+        """The array and what its codes are of, for an error."""
+        kind = Format(self.format)
+        return self.view.array, CodesOf(self.argument, str(kind), kind.width) if self.codes else None
 
     def matrix(self, place: Tuple[int, ...]) -> Matrix:
         """The matrix at a place of the leading axes; a copy only where neither rows nor columns are contiguous."""
@@ -167,7 +173,8 @@ def gemm(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to:
         _products(lead, (m, n, k), _reshaped(made, lead + (m, n)), goal, codes, operands, three, scales, model, way,
                   watch)
     except abi.HalfulpError as error:
-        raise explained(error, model, _gemm_remedy(model)) from None
+        told = wide_code(error, [operand.held() for operand in operands])
+        raise explained(told, model, _gemm_remedy(model)) from None
     return finished(result, out, shape == ())
 
 
@@ -244,6 +251,9 @@ def _products(lead: Tuple[int, ...], sizes: Tuple[int, int, int], made: View, go
               way: How, watch: Optional[Watch]) -> None:
     m, n, k = sizes
     _apart(made, operands, addend)
+    for array, kind in [operand.held() for operand in operands] if lead else []:  # before the first matrix is written
+        if array is not None and kind is not None and first_wide(array, kind) is not None:
+            raise abi.error(s.E_CODE)
     for number, place in enumerate(np.ndindex(*lead)):
         d = _at(made, place)
         ld, transposed = _leading(d)
@@ -305,6 +315,7 @@ def _vector(argument: str, thing: Any, format: Optional[ElementLike],
         word = None
     if word is not None:
         element = s.hu_element(s.ELEMENTS.index(word), 0, s.hu_format())
+        own = None
     else:
         own = x.name if x.name in CODE_DTYPES or x.name == 'float32' else None
         if own is None and format is None:
@@ -317,6 +328,8 @@ def _vector(argument: str, thing: Any, format: Optional[ElementLike],
     if abi.main().hu_element_size(element) != x.itemsize:
         raise abi.HalfulpTypeError('{}: elements of {} bytes instead of {}'.format(
             argument, x.itemsize, abi.main().hu_element_size(element)))
+    width = abi.main().hu_element_width(element)
+    x.kind = CodesOf(argument, word or str(Format(own if format is None else format)), width, word == 's4')
     return x, element
 
 
@@ -368,7 +381,8 @@ def dot(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to: 
     try:
         way.call('dot_n', z.size, n, z.ctypes.data, 1, ez, abi.address(operands), abi.address(model._c), argument='dot')
     except abi.HalfulpError as error:
-        raise explained(error, model, _dot_remedy(model)) from None
+        told = wide_code(error, [(x.array, x.kind) for x in inputs])
+        raise explained(told, model, _dot_remedy(model)) from None
     if z is not made.array:
         made.array[...] = z
     return finished(result, out, lead == ())

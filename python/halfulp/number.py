@@ -18,7 +18,7 @@ from . import _names as names
 from . import _structs as s
 from ._elementwise import finished, how, made_or_given, run
 from ._integers import wide
-from ._views import View, numbers as taken, target, view
+from ._views import CodesOf, View, numbers as taken, stored, target, view
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike
 from .options import EXACT, Options, with_options
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _WIDE = {'float32': '', 'float64': '64'}
+_FIXED = 3  # HU_NUMBER_FIXED
 
 
 class Number:
@@ -182,12 +183,12 @@ def encode(x: Any, number: NumberLike, mode: ModeLike = 'rne', *, out: Any = Non
 
 
 @with_options(*EXACT)
-def decode(codes: Any, number: NumberLike, *, dtype: Any = 'float32', out: Any = None,
+def decode(codes: Any, number: NumberLike, *, dtype: Any = 'float32', packed: bool = False, out: Any = None,
            **options: Unpack[Options]) -> Any:
     """The values of codes as float32 or float64: exact, except for irrational values of logarithmic systems, and what
-    float32 lacks, which are rounded to nearest."""
+    float32 lacks, which are rounded to nearest. packed: bytes of packed codes, as halfulp.decode takes them."""
     operand, source = view('codes', codes, options.get('cuda_stream')), _of(number)
-    _codes(operand, source)
+    operand = _codes(operand, source, packed)
     name = dtype if isinstance(dtype, str) else np.dtype(dtype).name
     if name not in _WIDE:
         raise abi.HalfulpTypeError('dtype: {} is neither float32 nor float64'.format(name))
@@ -201,19 +202,22 @@ def decode(codes: Any, number: NumberLike, *, dtype: Any = 'float32', out: Any =
 
 
 @with_options()
-def convert(codes: Any, to: NumberLike, of: NumberLike, mode: ModeLike = 'rne', *, out: Any = None,
+def convert(codes: Any, to: NumberLike, of: NumberLike, mode: ModeLike = 'rne', *, packed: bool = False, out: Any = None,
             **options: Unpack[Options]) -> Any:
-    """Codes of system `of` to codes of `to`: one rounding, whatever the two kinds."""
+    """Codes of system `of` to codes of `to`: one rounding, whatever the two kinds. packed: as `decode`."""
     operand, goal, source = view('codes', codes, options.get('cuda_stream')), _of(to), _of(of)
-    _codes(operand, source)
+    operand = _codes(operand, source, packed)
     result, made, way = _prepared('convert', operand, [goal.dtype.name], mode, out, options)
     _convert(made, operand, goal, source, way)
     return finished(result, out, operand.shape == ())
 
 
-def _codes(x: View, source: Number) -> None:
-    if x.itemsize * 8 != source.storage or x.name in ('int8', 'bool', 'float64'):
-        raise abi.HalfulpTypeError('codes: codes of {} are {}, not {}'.format(source, source.dtype, x.name))
+def _codes(x: View, source: Number, packed: bool) -> View:
+    kind = CodesOf('codes', str(source), source.width, source._c.kind == _FIXED and bool(source._c.sign))
+    if not packed and (x.name in CODE_DTYPES or x.name == 'float32') and x.itemsize * 8 == source.storage:
+        x.kind = kind
+        return x
+    return stored(x, kind, source.dtype, packed)
 
 
 def _convert(made: View, operand: View, goal: Number, source: Number, way: Any) -> None:

@@ -16,6 +16,7 @@ from . import _abi as abi
 from . import _structs as s
 from ._elementwise import shape_of
 from ._pointer import How
+from ._views import wide_code
 from .codes import Formats, operands_of
 from .format import Format, FormatLike
 from .mode import ModeLike, StreamLike, mode_of
@@ -68,7 +69,7 @@ def _result_type(op: Operation, to: Format, first: Format) -> Any:
 
 
 def compute(operation: str, *operands: Any, of: Formats = None, to: Optional[FormatLike] = None, mode: ModeLike = 'rne',
-            rules: str = 'v4.0', stream: Optional[StreamLike] = None, threads: int = 1) -> Any:
+            rules: str = 'v4.0', packed: bool = False, stream: Optional[StreamLike] = None, threads: int = 1) -> Any:
     """The operation element by element; shapes broadcast.
 
     Parameters
@@ -86,6 +87,8 @@ def compute(operation: str, *operands: Any, of: Formats = None, to: Optional[For
         SatPropagate; "sra:N", "srb:N", "src:N" are StochasticA, B and C.
     rules : str
         "v4.0", or "july-2026" for what the formal specification has since in formats without infinities.
+    packed : bool
+        All operands are bytes of packed codes, as `halfulp.decode` takes them.
     stream : Stream or (key, counter)
         Random words of a stochastic mode: element i in C order has word i.
     threads : int
@@ -101,7 +104,7 @@ def compute(operation: str, *operands: Any, of: Formats = None, to: Optional[For
     if rules not in RULES:
         raise abi.HalfulpValueError('rules: {!r}; there are {}'.format(rules, ', '.join(RULES)))
     names = ['x', 'y', 'z', 'w'][:op.operands]
-    views, formats = operands_of(names, operands, of, {})
+    views, formats = operands_of(names, operands, of, {}, packed)
     if any(view.cuda is not None for view in views):
         raise abi.HalfulpTypeError('{}: operands on a device; there is no such call'.format(operation))
     shape = shape_of(names, views)
@@ -115,6 +118,9 @@ def compute(operation: str, *operands: Any, of: Formats = None, to: Optional[For
                                                  for view, format_ in zip(whole, formats)))
     projection = s.hu_p3109_projection(way._c, RULES.index(rules))
     exec_ = How(way, stream=stream, threads=threads).exec
-    abi.check(abi.main().hu_p3109_compute_n(abi.main().hu_p3109_find(operation.encode()), result.size, result.ctypes.data,
-        goal._c, projection, abi.address(records), abi.address(exec_)), operation)
+    try:
+        abi.check(abi.main().hu_p3109_compute_n(abi.main().hu_p3109_find(operation.encode()), result.size,
+            result.ctypes.data, goal._c, projection, abi.address(records), abi.address(exec_)), operation)
+    except abi.HalfulpError as error:
+        raise wide_code(error, [(view.array, view.kind) for view in views]) from None
     return result[()] if shape == () else result

@@ -13,14 +13,14 @@ the stream.
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
 from . import _abi as abi
 from . import _structs as s
 from ._host import amax_record, float32, float32_result, host_how, leading, matrix, rows_apart
-from ._views import code_types, dtype_of, format_and_type
+from ._views import CodesOf, code_types, dtype_of, format_and_type, unpacked, wide_code
 from .accum import Accumulator, AccumulatorLike, explained, with_words
 from .conversion import Preset, alone
 from .format import CODE_DTYPES, Format, FormatLike
@@ -68,13 +68,18 @@ class ScaledTensor(NamedTuple):
         rows, cols = self.codes.shape
         return (cols, rows) if self.transposed else (rows, cols)
 
-    def decode(self, out: Any = None, threads: int = 1) -> np.ndarray:
-        """The values: float32 of `shape`."""
-        return decode(self, out=out, threads=threads)
+    def decode(self, out: Any = None, threads: int = 1, packed: bool = False) -> np.ndarray:
+        """The values: float32 of `shape`. packed: the codes are bytes as `packed` gives them."""
+        return decode(self, out=out, threads=threads, packed=packed)
+
+    def unpacked(self) -> 'ScaledTensor':
+        """The same with a byte for each code, where codes are bytes as `packed` gives them; of a row whose bits end
+        between two codes, cut off what is too much."""
+        return self._replace(codes=unpacked('codes', self.codes, self.scaling.element.width))
 
     def packed(self) -> np.ndarray:
         """The codes packed densely, each row from a byte on: uint8 (rows, bytes); scales are not packed. Codes of up
-        to 8 bits."""
+        to 8 bits. `unpacked` is the way back."""
         if self.codes.itemsize != 1:
             raise abi.HalfulpValueError('packed: codes of {} are wider than 8 bits'.format(self.scaling.element))
         codes = np.ascontiguousarray(self.codes)
@@ -147,13 +152,18 @@ def encode(x: Any, scaling: Union[ScalingLike, Preset], mode: Optional[ModeLike]
     return made
 
 
-def decode(x: ScaledTensor, *, out: Any = None, threads: int = 1) -> np.ndarray:
-    """The values of a scaled tensor: float32 of its shape."""
+def decode(x: ScaledTensor, *, out: Any = None, threads: int = 1, packed: bool = False) -> np.ndarray:
+    """The values of a scaled tensor: float32 of its shape. packed: its codes are bytes as `ScaledTensor.packed` gives
+    them."""
+    if packed and isinstance(x, ScaledTensor):
+        x = x.unpacked()
     _whole(x)
     rows, cols = x.codes.shape
     made, way, record = np.empty((rows, cols), np.float32), host_how('rne', {'threads': threads}, 'decode'), x._record()
-    abi.check(abi.main().hu_scaled_decode(rows, cols, made.ctypes.data, max(cols, 1), abi.address(record),
-                                          abi.address(x.scaling._c), abi.address(way.exec)), 'decode')
+    status = abi.main().hu_scaled_decode(rows, cols, made.ctypes.data, max(cols, 1), abi.address(record),
+                                         abi.address(x.scaling._c), abi.address(way.exec))
+    if status != s.OK:
+        raise wide_code(abi.error(status, 'decode'), _held('x', x))
     made = made.T if x.transposed else made
     if out is None:
         return made
@@ -206,6 +216,13 @@ def quantize(x: Any, scaling: Union[ScalingLike, Preset], mode: Optional[ModeLik
 
 def _same_or_apart(z: np.ndarray, x: np.ndarray) -> bool:
     return not np.may_share_memory(z, x) or (z.ctypes.data == x.ctypes.data and leading(z) == leading(x))
+
+
+def _held(argument: str, x: ScaledTensor) -> 'List[Tuple[Optional[np.ndarray], Optional[CodesOf]]]':
+    """The arrays of codes and what they are codes of, for an error."""
+    element, scale = x.scaling.element, x.scaling.scale
+    return [(x.codes, CodesOf(argument + '.codes', str(element), element.width, bool(x.scaling._c.coding))),
+            (x.scales, CodesOf(argument + '.scales', str(scale), scale.width))]
 
 
 class Sum(NamedTuple):
@@ -312,7 +329,8 @@ def gemm(a: Any, b: Any, c: Any = None, *, sum: Sum = Sum(), to: Union[FormatLik
         abi.check(library.hu_scaled_gemm(m, n, k, *records, way.mode._c, at, space.size - (at - space.ctypes.data),
                                          abi.address(way.exec), way.counts), 'gemm')
     except abi.HalfulpError as error:
-        raise explained(error, Accumulator._from_c(record.inside), _REMEDY) from None
+        held = [one for name, x in (('a', a), ('b', b), ('c', c)) if isinstance(x, ScaledTensor) for one in _held(name, x)]
+        raise explained(wide_code(error, held), Accumulator._from_c(record.inside), _REMEDY) from None
     del keep_a, keep_b, keep_c
     return made
 

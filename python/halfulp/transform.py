@@ -10,6 +10,7 @@ import numpy as np
 from . import _abi as abi
 from . import _structs as s
 from ._host import float32, float32_result, host_how, leading, matrix, rows_apart
+from ._views import CodesOf, wide_code
 from .events import Events
 from .format import Format
 from .mode import ModeLike
@@ -146,8 +147,10 @@ class HiFloat4Tensor(NamedTuple):
             raise abi.HalfulpValueError('scales: shape {} does not fit codes of shape {}'.format(scales.shape,
                                                                                                 codes.shape))
         made = np.empty(codes.shape, np.float32)
-        abi.check(abi.main().hu_hif4_decode(rows, cols, made.ctypes.data, cols, codes.ctypes.data, cols,
-                                            scales.ctypes.data, blocks), 'decode')
+        status = abi.main().hu_hif4_decode(rows, cols, made.ctypes.data, cols, codes.ctypes.data, cols, scales.ctypes.data,
+                                           blocks)
+        if status != s.OK:
+            raise wide_code(abi.error(status, 'decode'), [(codes, CodesOf('codes', self.kind, 4))])
         return made
 
 

@@ -176,7 +176,7 @@ FROZEN.flags.writeable = False
     (lambda: halfulp.encode(np.arange(3, dtype=complex), 'float8_e5m2'), TypeError, '^x: an array of complex128'),
     (lambda: halfulp.encode(X, 'float8_e5m2', out=np.zeros(3, np.uint16)), TypeError, 'out: an array of uint16'),
     (lambda: halfulp.encode(X, 'float8_e5m2', out=np.zeros(3, ml_dtypes.float8_e4m3fn)), TypeError, 'out: '),
-    (lambda: halfulp.decode(np.zeros(3, np.int8), 'float8_e5m2'), TypeError, 'codes: codes of float8_e5m2 are uint8'),
+    (lambda: halfulp.decode(np.zeros(3, np.int16), 'float8_e5m2'), TypeError, 'codes: codes of float8_e5m2 are uint8'),
     (lambda: halfulp.decode(np.zeros(3, np.uint8)), TypeError, 'codes: an array of uint8 says no format'),
     (lambda: halfulp.decode(np.zeros(3, np.uint8), 'float8_e5m2', dtype='int32'), TypeError, 'dtype: int32'),
     (lambda: halfulp.decode(np.zeros(3, np.uint8), 'float8_e8m0fnu', dtype='float16'), ValueError, 'HU_E_CARRIER'),

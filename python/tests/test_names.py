@@ -117,4 +117,4 @@ def test_options_are_spelt_out():
     said = inspect.getdoc(halfulp.quantize)
     assert said.index('\nOptions\n') < said.index('\nReturns\n') and 'which stochastic roundings require' in said
     assert 'cuda_stream' not in inspect.signature(halfulp.dot).parameters
-    assert list(inspect.signature(codes.next_up).parameters) == ['x', 'of', 'out', 'threads', 'cuda_stream']
+    assert list(inspect.signature(codes.next_up).parameters) == ['x', 'of', 'packed', 'out', 'threads', 'cuda_stream']

@@ -39,7 +39,7 @@ def decides(digits: int, bits: int) -> bool:
 
 
 def number_decides(record: s.hu_number, bits: int) -> bool:
-    """The same of a number system that is no format."""
+    """The same of a number system of another kind."""
     wraps = record.kind == _FIXED and record.overflow == _WRAP
     return not wraps and record.kind in (_POSIT, _FIXED, _LINEAR, _HIFLOAT8) and decides(record.width, bits)
 

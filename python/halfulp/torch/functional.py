@@ -109,8 +109,8 @@ _UNSIGNED = {1: torch.uint8, 2: torch.uint16, 4: torch.uint32}
 def _of_codes(dtype: torch.dtype) -> torch.dtype:
     """A type of torch whose elements are codes, one each."""
     if dtype is getattr(torch, 'float4_e2m1fn_x2', None):
-        raise abi.HalfulpTypeError("format: torch.float4_e2m1fn_x2 holds two codes per byte; take 'float4_e2m1fn', and "
-                                   'halfulp.pack for its codes')
+        raise abi.HalfulpTypeError("format: torch.float4_e2m1fn_x2 holds two codes per byte; decode takes it with "
+                                   "packed=True, and encode 'float4_e2m1fn', whose codes halfulp.pack packs")
     return dtype
 
 
@@ -125,9 +125,15 @@ def encode(x: Tensor, format, *, stream: Optional[StreamLike] = None) -> Tensor:
     return codes if kind is None else codes.view(kind)
 
 
-def decode(codes: Tensor, format=None, dtype: torch.dtype = torch.float32) -> Tensor:
+def decode(codes: Tensor, format=None, dtype: torch.dtype = torch.float32, *, packed: bool = False) -> Tensor:
     """The values of codes, exact. `format` may be left out where the type of the tensor says it (torch.float8_e4m3fn,
-    torch.bfloat16, ...)."""
+    torch.bfloat16, ...).
+
+    A code with bits above its format's width raises HalfulpValueError (HU_E_CODE). packed: codes are bytes as
+    halfulp.pack packs them, each row (the last dimension) by itself; torch.float4_e2m1fn_x2 has two a byte."""
+    if packed:
+        text = text_of(codes.dtype if format is None else format)
+        return ops.decode(ops.unpack(codes, text), text, dtype)
     if codes.dtype.is_floating_point:
         own = text_of(_of_codes(codes.dtype))
         if format is not None and not ops.same_format(own, text_of(format)):
@@ -157,9 +163,11 @@ def scaled_encode(x: Tensor, scaling, *, dim: int = -1, stream: Optional[StreamL
     return ScaledTensor(*ops.scaled_encode(floating(x, text), taken(stream, draws(text)), text, dim, -1, False)[:3])
 
 
-def scaled_decode(x: ScaledTensor, scaling) -> Tensor:
-    """The values: float32, rows x cols."""
-    return ops.scaled_decode(x.codes, x.scales, x.tensor, text_of(scaling))
+def scaled_decode(x: ScaledTensor, scaling, *, packed: bool = False) -> Tensor:
+    """The values: float32, rows x cols. packed: as `decode`; each row of codes begins with a byte."""
+    text = text_of(scaling)
+    codes = ops.unpack(x.codes, text) if packed else x.codes
+    return ops.scaled_decode(codes, x.scales, x.tensor, text)
 
 
 def _words(recipe: Recipe, given: Optional[StreamLike]) -> Optional[Tensor]:

@@ -9,6 +9,7 @@ quantize_        x = x rounded, in place; events
 inside           which elements lie within the range that they are rounded into
 of_integers      integers and booleans as numbers that a rounding takes
 encode, decode   codes of a format
+unpack           codes of 1 to 7 bits that lie in bytes without gaps
 scaled_encode, scaled_decode    codes, scales and second-level scale of a scaled tensor
 matmul           D = A B, operands and result rounded, under an accumulation model; events
 convolution      the product of a convolution, X and its gradient rounded as tensors; events
@@ -30,7 +31,7 @@ from torch import Tensor
 from torch.autograd.graph import increment_version
 
 from .. import _abi as abi
-from .._views import float32_of, numbers, overlaps_itself
+from .._views import CodesOf, float32_of, numbers, overlaps_itself, wide_code
 from . import _calls, _convolution, _memory, _product, _records, _rounding
 from ._calls import EVENTS, Words
 from ._register import fake, formula, operator
@@ -251,13 +252,59 @@ def _(x, stream, rounding, use, count):
 @operator('decode(Tensor codes, str rounding, ScalarType dtype) -> Tensor')
 def decode(codes: Tensor, rounding: str, dtype: torch.dtype) -> Tensor:
     f = _element(rounding).record.format
-    if codes.dtype != _code_type(f):
+    if codes.dtype not in (_code_type(f), _SIGNED[_code_type(f)]):
         raise abi.HalfulpTypeError('codes: {} are {}, not {}'.format(rounding, _code_type(f), codes.dtype))
     z = torch.empty(codes.shape, dtype=dtype, device=codes.device)
     _rounding.check(_records.rounding(rounding), z)
     source = codes.contiguous()  # named, so that it lives until the call is done
-    _calls.engine(codes.device).decode(codes.numel(), z.data_ptr(), 1, source.data_ptr(), 1, _kind(dtype), f)
+    try:
+        _calls.engine(codes.device).decode(codes.numel(), z.data_ptr(), 1, source.data_ptr(), 1, _kind(dtype), f)
+    except abi.HalfulpError as error:
+        raise _wide_code(error, ('codes', source, f)) from None
     return z
+
+
+_BYTES = (torch.uint8, torch.int8, getattr(torch, 'float4_e2m1fn_x2', torch.uint8))
+
+
+def _packed(packed: Tensor, rounding: str) -> Tuple[int, int]:
+    """Bits of a code of a format or of an element of a scaled one, and how many a row has."""
+    r = _records.rounding(rounding)
+    f = r.scaling(False).element if r.kind == _records.SCALED else _element(rounding).record.format
+    width = _calls.main.hu_limits_of(f).width
+    if width > 7:
+        raise abi.HalfulpValueError('packed: codes of {} bits are not packed, those of 1 to 7 are'.format(width))
+    if packed.dtype not in _BYTES or packed.dim() == 0:
+        raise abi.HalfulpTypeError('codes: packed codes are uint8, not {}'.format(packed.dtype))
+    return width, packed.shape[-1] * 8 // width
+
+
+@operator('unpack(Tensor packed, str rounding) -> Tensor')
+def unpack(packed: Tensor, rounding: str) -> Tensor:
+    """A byte for each of the codes that halfulp.pack packs, row by row of the last dimension."""
+    width, count = _packed(packed, rounding)
+    first = torch.arange(count, device=packed.device) * width
+    whole = torch.nn.functional.pad(packed.view(torch.uint8).to(torch.int32), (0, 1))
+    two = whole[..., first // 8] | whole[..., first // 8 + 1] << 8
+    return (two >> (first % 8) & ((1 << width) - 1)).to(torch.uint8).contiguous()
+
+
+@fake(unpack)
+def _(packed, rounding):
+    return torch.empty(tuple(packed.shape[:-1]) + (_packed(packed, rounding)[1],), dtype=torch.uint8, device=packed.device)
+
+
+_SIGNED = {torch.uint8: torch.int8, torch.uint16: torch.int16, torch.uint32: torch.int32}
+
+
+def _wide_code(error: abi.HalfulpError, *held: Tuple[str, Tensor, _calls.structs.hu_format],
+               signed: bool = False) -> abi.HalfulpError:
+    """The error of a code wider than its format, with the code; of tensors on a device without it, which they keep."""
+    pairs = []
+    for argument, x, f in held:
+        width, name = _calls.main.hu_limits_of(f).width, abi.written(_calls.main.hu_format_text, 128, f)
+        pairs.append((x.detach().numpy() if x.device.type == 'cpu' else None, CodesOf(argument, name, width, signed)))
+    return wide_code(error, pairs)
 
 
 @fake(decode)
@@ -330,7 +377,10 @@ def scaled_decode(codes: Tensor, scales: Tensor, tensor: Tensor, rounding: str) 
     rows, cols = codes.shape
     made = _rounding.Encoded(codes.contiguous(), scales.contiguous(), tensor.contiguous() if scaling.tensor else None)
     z = torch.empty((rows, cols), dtype=torch.float32, device=codes.device)
-    _calls.engine(codes.device).scaled_decode(rows, cols, z.data_ptr(), max(cols, 1), made.record, scaling)
+    try:
+        _calls.engine(codes.device).scaled_decode(rows, cols, z.data_ptr(), max(cols, 1), made.record, scaling)
+    except abi.HalfulpError as error:
+        raise _wide_code(error, ('codes', made.codes, scaling.element), signed=bool(scaling.coding)) from None
     return z
 
 

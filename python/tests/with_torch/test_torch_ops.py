@@ -59,6 +59,7 @@ def test_quantize():
      + (P.gradient, [3, 2], [2, 1], [1, 0], [1, 2], 2, True, False, False)),
     ('of_integers', (torch.arange(-3, 5, dtype=torch.int16).reshape(2, 4).t(), 'bfloat16')),
     ('of_integers', (torch.tensor([True, False]), 'mxfp4')),
+    ('unpack', (torch.arange(36, dtype=torch.uint8).reshape(3, 12), 'mxfp6_e2m3')),
     ('advance_', (ht.stream(7, 100), 1 << 36)),
     ('note_', (torch.zeros((3, 10), dtype=torch.int64), torch.ones((3, 10), dtype=torch.int64))),
     ('unpatch', (plain(2, 32, 12), [2, 4, 7, 6], [3, 2], [2, 1], [1, 0], [1, 2], 2)),
