@@ -21,7 +21,7 @@ from ._calls import STEP
 from ._records import text_of
 from ._stateful import own_key
 from ._streams import stream
-from ._tensors import PRODUCTS, Hooks, Operator, Visitor
+from ._tensors import PRODUCTS, Hooks, Operator, Visitor, one_pass
 from .layers import MatMul
 
 # hu_candidate_default: every code finite, ties to even; gradients that overflow become infinities.
@@ -128,19 +128,11 @@ class _Recorder(Visitor):
 def _recorded(model: nn.Module, sample: Any, products: Tuple[Type[nn.Module], ...], loss: bool) -> _Recorder:
     """One pass of the sample, which leaves buffers and torch's generators as they were."""
     made = _Recorder(products)
-    hooks, buffers = Hooks(model, made), [(b, b.detach().clone()) for b in model.buffers()]
-    devices = sorted({p.device.index for p in model.parameters() if p.device.type == 'cuda'})
+    hooks = Hooks(model, made)
     try:
-        with torch.no_grad(), torch.random.fork_rng(devices):
-            if isinstance(sample, Mapping):
-                model(**sample)
-            else:
-                model(*sample) if isinstance(sample, (tuple, list)) else model(sample)
+        one_pass(model, sample)
     finally:
         hooks.remove()
-        with torch.no_grad():
-            for buffer, before in buffers:
-                buffer.copy_(before)
     made.finish(model, loss)
     return made
 

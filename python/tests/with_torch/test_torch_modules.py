@@ -148,8 +148,10 @@ def test_convert():
     assert isinstance(ht.convert(torch.nn.Linear(2, 3), RECIPE), ht.Linear)
     with pytest.raises(ValueError, match="no module 'head'"):
         ht.convert(net(), RECIPE, skip=['head'])
-    with pytest.raises(ValueError, match='Conv2d: zeros are padded'):
+    with pytest.raises(ValueError, match="nothing was converted.* '' \\(Conv2d, padding 'same'\\)"):
         ht.convert(torch.nn.Conv2d(1, 1, 3, padding='same'), RECIPE)
+    with pytest.raises(ValueError, match='Conv2d: zeros are padded'):
+        ht.Conv2d(1, 1, 3, padding='same')
 
 
 def test_converted_places():
