@@ -14,11 +14,12 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import functools
+import operator
 import os
 import pathlib
 import subprocess
 import sysconfig
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator, Optional, Sequence, Tuple, TypeVar
 
 from . import _signatures as signatures
 from . import _structs as s
@@ -47,6 +48,7 @@ class HalfulpMemoryError(HalfulpError, MemoryError):
 
 
 _E_TEXT = -60
+_Call = TypeVar('_Call', bound=Callable[..., Any])
 _KINDS = {'HU_E_DEVICE': HalfulpDeviceError, 'HU_E_CUDA': HalfulpDeviceError, 'HU_E_MEMORY': HalfulpMemoryError,
           'HU_E_ALIGN': HalfulpTypeError}
 
@@ -174,6 +176,63 @@ def raw_text(argument: str, text: str) -> bytes:
     if not is_text(text):
         raise error(_E_TEXT, argument, ascii(text))
     return text.encode()
+
+
+def text_cache(size: Optional[int]) -> Callable[[_Call], _Call]:
+    """functools.lru_cache for a function of texts. Other things go to the function itself, which says that they are no
+    texts: an array could not even be looked up."""
+    def decorate(function: _Call) -> _Call:
+        cached = functools.lru_cache(maxsize=size)(function)
+
+        @functools.wraps(function)
+        def call(*texts: Any) -> Any:
+            return cached(*texts) if all(isinstance(text, str) for text in texts) else function(*texts)
+        return call  # type: ignore[return-value]
+    return decorate
+
+
+def whole(argument: str, thing: Any, low: int, high: int) -> int:
+    """An integer of Python or NumPy from low to high; HalfulpTypeError or HalfulpValueError for anything else."""
+    try:
+        if isinstance(thing, (bool, bytes)):
+            raise TypeError
+        made = operator.index(thing)
+    except TypeError:
+        raise HalfulpTypeError('{}: a whole number is wanted, not {}'.format(argument, type(thing).__name__)) from None
+    if not low <= made <= high:
+        raise HalfulpValueError('{}: {} is not {} to {}'.format(argument, made, low, high))
+    return made
+
+
+def flag(argument: str, thing: Any) -> bool:
+    """True or False, Python's or NumPy's, or 1 or 0."""
+    if isinstance(thing, int) or type(thing).__name__ in ('bool', 'bool_') and getattr(thing, 'ndim', 1) == 0:
+        return bool(thing)
+    raise HalfulpTypeError('{}: True or False is wanted, not {}'.format(argument, type(thing).__name__))
+
+
+def instance(argument: str, thing: Any, *kinds: type) -> Any:
+    """The thing, which is of one of these kinds."""
+    if not isinstance(thing, kinds):
+        raise HalfulpTypeError('{}: {} is wanted, not {}'.format(argument, ' or '.join(kind.__name__ for kind in kinds),
+                                                                 type(thing).__name__))
+    return thing
+
+
+def pair(argument: str, thing: Any, what: str) -> Tuple[Any, Any]:
+    """Two things in a tuple or a list."""
+    if not isinstance(thing, (tuple, list)) or len(thing) != 2:
+        raise HalfulpTypeError('{}: {} is wanted, not {}'.format(argument, what, type(thing).__name__))
+    return thing[0], thing[1]
+
+
+def word(argument: str, thing: Any, words: Sequence[str]) -> int:
+    """The place of a word among those that there are."""
+    if not isinstance(thing, str):
+        raise HalfulpTypeError('{}: give a text, not {}'.format(argument, type(thing).__name__))
+    if thing not in words:
+        raise HalfulpValueError('{}: {!r}; there are {}'.format(argument, thing, ', '.join(words)))
+    return list(words).index(thing)
 
 
 def parse(argument: str, text: str, call, record, *more) -> None:

@@ -43,10 +43,7 @@ def how(mode: ModeLike, options: Mapping[str, Any], views: Sequence[View], name:
         raise abi.HalfulpTypeError('events: an Events is wanted, not {}'.format(type(events).__name__))
     if cuda is not None and isinstance(events, Events):
         raise abi.HalfulpTypeError('events: counts of a device lie in its memory; give the address of a hu_events')
-    threads = options.get('threads', 1)
-    if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)):
-        raise abi.HalfulpTypeError('threads: a number is wanted, not {!r}'.format(threads))
-    return How(full, stream=stream, threads=int(threads), events=events, cuda=cuda)
+    return How(full, stream=stream, threads=options.get('threads', 1), events=events, cuda=cuda)
 
 
 def shape_of(arguments: Sequence[str], views: Sequence[View]) -> Tuple[int, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 from . import _abi as abi
 from . import _pointer as pointer
 from ._elementwise import how, run
+from ._integers.odd import to_odd
 from ._pointer import How
 from ._views import View, float32_of, fresh, numbers, target
 from .format import CODE_DTYPES, Format
@@ -82,4 +83,9 @@ def host_how(mode: Any, options: Mapping[str, Any], name: str) -> How:
 
 def amax_record(amax: Optional[float]) -> Optional[np.ndarray]:
     """An amax that is given, where a call can find it."""
-    return None if amax is None else np.array(amax, np.float32)
+    if amax is None:
+        return None
+    if not isinstance(amax, (int, float, np.integer, np.floating)) and not (isinstance(amax, np.ndarray) and amax.ndim == 0):
+        raise abi.HalfulpTypeError('amax: a number is wanted, not {}'.format(type(amax).__name__))
+    with np.errstate(over='ignore'):
+        return np.array(to_odd(amax) if isinstance(amax, int) else amax, np.float32)

@@ -50,9 +50,7 @@ class How:
                  events: Union[Events, int, None] = None, cuda: Optional[int] = None, levels_off: int = 0) -> None:
         self.mode: Mode = mode_of(mode)
         self.stream: Stream = stream_of(stream) if stream is not None else Stream(0, 0)
-        if not 0 <= threads <= s.THREADS_MAX:
-            raise abi.HalfulpValueError('threads: {} is not 0 to {}'.format(threads, s.THREADS_MAX))
-        self.threads = threads
+        self.threads = threads = abi.whole('threads', threads, 0, s.THREADS_MAX)
         self.events = events
         self.cuda = cuda
         self.exec = s.hu_exec(threads, levels_off, self.stream._record())

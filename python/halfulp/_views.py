@@ -303,7 +303,7 @@ def codes_view(argument: str, x: View, format: Optional[FormatLike], packed: boo
     wanted = own if format is None else format if isinstance(format, Format) else Format(format)
     assert wanted is not None
     kind = CodesOf(argument, str(wanted), wanted.width)
-    if own is None or packed:
+    if own is None or abi.flag('packed', packed):
         return stored(x, kind, wanted.dtype, packed), wanted
     if own != wanted:
         raise abi.HalfulpTypeError('{}: an array of {} holds no codes of {}'.format(argument, x.name, wanted))
@@ -313,7 +313,7 @@ def codes_view(argument: str, x: View, format: Optional[FormatLike], packed: boo
 
 def stored(x: View, kind: CodesOf, dtype: np.dtype, packed: bool = False) -> View:
     """x as codes in unsigned integers of a type, which signed ones of the size are taken for; packed: unpacked first."""
-    if packed:
+    if abi.flag('packed', packed):
         x = _of_numpy(kind.argument, unpacked(kind.argument, x.array if x.name in ('uint8', 'int8') else None, kind.width))
     if x.name not in (dtype.name, dtype.name[1:]):
         raise abi.HalfulpTypeError('{}: codes of {} are {}, not {}'.format(kind.argument, kind.name, dtype.name, x.name))
@@ -325,6 +325,7 @@ def stored(x: View, kind: CodesOf, dtype: np.dtype, packed: bool = False) -> Vie
 
 def unpacked(argument: str, x: Optional[np.ndarray], width: int) -> np.ndarray:
     """The codes of packed bytes, row by row of the last axis: as many as the bytes of a row have room for."""
+    width = abi.whole('width', width, -(1 << 63), (1 << 63) - 1)
     if not 1 <= width <= 7:
         raise abi.HalfulpValueError('packed: codes of {} bits are not packed, those of 1 to 7 are'.format(width))
     if x is None or x.ndim == 0:
@@ -364,6 +365,18 @@ def first_wide(x: np.ndarray, kind: CodesOf) -> Optional[Tuple[int, ...]]:
     if kind.signed:
         wide &= bits >> (kind.width - 1) != (1 << (size - kind.width + 1)) - 1
     return tuple(np.unravel_index(int(np.argmax(wide)), x.shape)) if wide.any() else None
+
+
+def dtype_name(thing: Any) -> str:
+    """The name of a type of arrays that a `dtype` argument is or names."""
+    if isinstance(thing, str):
+        return thing
+    try:
+        if thing is None:
+            raise TypeError
+        return np.dtype(thing).name
+    except (TypeError, ValueError):
+        raise abi.HalfulpTypeError('dtype: {!r} is no type of numbers'.format(thing)) from None
 
 
 def code_types(format: Format) -> Sequence[str]:

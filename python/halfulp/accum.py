@@ -98,7 +98,7 @@ def with_words(model: Accumulator, options: Mapping[str, Any]) -> None:
             'stream: {} draws random words; give stream=Stream(key, counter)'.format(model.text))
 
 
-@functools.lru_cache(maxsize=256)
+@abi.text_cache(256)
 def _parse(text: str) -> s.hu_accum:
     record = s.hu_accum()
     names.parse('accum', 'accum', text, abi.main().hu_accum_parse, record)

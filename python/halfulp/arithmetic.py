@@ -19,7 +19,7 @@ import numpy as np
 from . import _abi as abi
 from . import _pointer as pointer
 from ._elementwise import finished, how, made_or_given, run, shape_of
-from ._views import VALUES, View, float32_of, format_and_type, numbers, target
+from ._views import VALUES, View, dtype_name, float32_of, format_and_type, numbers, target
 from .codes import named, place_and_call
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike
@@ -47,7 +47,7 @@ def apply(name: str, names: Sequence[str], things: Sequence[Any], to: FormatLike
     formats: List[Format] = [Format(one.name) for one in operands]
     shape = shape_of(names, operands)
     goal, kind = format_and_type(to)
-    wanted = kind or 'float32' if dtype is None else dtype if isinstance(dtype, str) else np.dtype(dtype).name
+    wanted = kind or 'float32' if dtype is None else dtype_name(dtype)
     kinds = [wanted] if out is None or dtype is not None else list(VALUES) + ([kind] if kind else [])
     given = None if out is None else target('out', out, shape, kinds, options.get('cuda_stream'))
     wanted = given.name if given else wanted

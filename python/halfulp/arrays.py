@@ -24,7 +24,7 @@ from . import _structs as s
 from ._elementwise import finished, how, made_or_given, run
 from ._integers import wide
 from ._targets import quantize_whole, whole
-from ._views import (VALUES, View, code_types, codes_view, dtype_of, first_wide, format_and_type, numbers, size_of, target,
+from ._views import (VALUES, View, code_types, codes_view, dtype_name, dtype_of, first_wide, format_and_type, numbers, size_of, target,
                      unpacked, view, wide_code)
 from .conversion import Preset, alone, preset_of
 from .format import CODE_DTYPES, Format, FormatLike
@@ -192,12 +192,12 @@ def decode(codes: Any, format: Optional[FormatLike] = None, *, dtype: Any = 'flo
     -------
     array of the codes' shape and of `dtype`, or `out` (whose type then counts).
     """
-    result = None if packed else small.decode(codes, format, dtype, out, options)
+    result = None if abi.flag('packed', packed) else small.decode(codes, format, dtype, out, options)
     if result is not None:
         return result
     operand, source = codes_view('codes', view('codes', codes, options.get('cuda_stream')), format, packed)
     given = None if out is None else target('out', out, operand.shape, VALUES, options.get('cuda_stream'))
-    name = given.name if given else np.dtype(dtype).name if not isinstance(dtype, str) else dtype
+    name = given.name if given else dtype_name(dtype)
     if name not in VALUES:
         raise abi.HalfulpTypeError('dtype: {} is none of {}'.format(name, ', '.join(VALUES)))
     way = how('rne', options, [operand] + ([given] if given else []), 'decode')
@@ -232,7 +232,7 @@ def convert(codes: Any, to: FormatLike, mode: ModeLike = 'rne', *, of: Optional[
     -------
     array of codes, as `encode` returns them.
     """
-    result = None if packed else small.convert(codes, to, mode, of, out, options)
+    result = None if abi.flag('packed', packed) else small.convert(codes, to, mode, of, out, options)
     if result is not None:
         return result
     operand, source = codes_view('codes', view('codes', codes, options.get('cuda_stream')), of, packed)
@@ -260,9 +260,16 @@ def as_ml_dtypes(codes: np.ndarray, format: FormatLike) -> np.ndarray:
     raise abi.HalfulpTypeError('format: ml_dtypes has no type for {}'.format(goal))
 
 
+def _array(argument: str, thing: Any) -> np.ndarray:
+    try:
+        return np.asarray(thing)
+    except ValueError as error:
+        raise abi.HalfulpTypeError('{}: no array: {}'.format(argument, error)) from None
+
+
 def as_codes(x: np.ndarray) -> np.ndarray:
     """An array of a type of ml_dtypes (or NumPy's floats) seen as its codes, without copying."""
-    array = np.asarray(x)
+    array = _array('x', x)
     if array.dtype.kind == 'u' and array.itemsize <= 4:
         return array
     if array.dtype.name not in CODE_DTYPES + ('float32',):
@@ -274,7 +281,7 @@ def pack(codes: Any, width: int) -> np.ndarray:
     """Codes of `width` bits (1 to 8), one a byte, packed densely: uint8 of shape (ceil(n * width / 8),).
 
     Code i has bits i * width and on of one little-endian string of bits (two 4-bit codes a byte, the first one low)."""
-    x = np.ascontiguousarray(as_codes(np.asarray(codes)))
+    x, width = np.ascontiguousarray(as_codes(_array('codes', codes))), abi.whole('width', width, 0, 1 << 62)
     if x.itemsize != 1:
         raise abi.HalfulpTypeError('codes: one code a byte is wanted, not {}'.format(x.dtype))
     if not 1 <= width <= 8:
@@ -291,12 +298,12 @@ def unpack(packed: Any, width: int, n: Optional[int] = None) -> np.ndarray:
     With n: that many codes of one string of bits, uint8 of shape (n,), of up to 8 bits. Without n: row by row of the last
     axis, as many as the bytes of a row have room for, (..., bytes) to (..., bytes * 8 // width); where rows end in bits
     between two codes, cut off what is too much."""
-    x = np.ascontiguousarray(packed)
-    library = abi.main()
+    x, width, library = np.ascontiguousarray(_array('packed', packed)), abi.whole('width', width, 0, 1 << 62), abi.main()
     if x.dtype != np.uint8:
         raise abi.HalfulpTypeError('packed: uint8 is wanted, not {}'.format(x.dtype))
     if n is None:
         return unpacked('packed', x, width)
+    n = abi.whole('n', n, -1, 1 << 62)
     if not 1 <= width <= 8 or n < 0 or library.hu_pack_size(n, width) > x.size:
         raise abi.HalfulpValueError('n: {} codes of {} bits are not in {} bytes'.format(n, width, x.size))
     z = np.empty(n, np.uint8)

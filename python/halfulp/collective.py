@@ -54,7 +54,7 @@ class Collective(Value):
 CollectiveLike = Union[Collective, str]
 
 
-@functools.lru_cache(maxsize=256)
+@abi.text_cache(256)
 def _parse(text: str) -> s.hu_collective:
     record = s.hu_collective()
     abi.parse('reduce', text, abi.main().hu_collective_parse, record)
@@ -217,7 +217,7 @@ class ExactSum:
     @classmethod
     def from_bytes(cls, data: bytes) -> 'ExactSum':
         """The sum whose to_bytes() these are; HalfulpValueError for others."""
-        made, raw = cls(), bytes(data)
+        made, raw = cls(), bytes(abi.instance('data', data, bytes, bytearray, memoryview))
         room = ctypes.create_string_buffer(raw, max(len(raw), 1))
         abi.check(abi.main().hu_sum_read(abi.address(made._c), ctypes.addressof(room), len(raw)), 'data')
         return made

@@ -11,7 +11,7 @@ import numpy as np
 from . import _abi as abi
 from ._host import float32
 from ._targets import Target, target_of, whole
-from .accum import Accumulator, AccumulatorLike, Watch
+from .accum import Accumulator, AccumulatorLike, Model, Watch
 from .arrays import quantize
 from .conversion import preset_of
 from .events import Events
@@ -170,7 +170,7 @@ def compare(x: Any, formats: Sequence[Any], mode: Optional[ModeLike] = None,
         A row (`Compared`) per tensor and format. ``print`` and notebooks show a table; ``for row in ...`` and
         ``row._asdict()`` give the figures.
     """
-    if isinstance(formats, str):
+    if not isinstance(formats, (list, tuple)):
         raise abi.HalfulpTypeError("formats: give a list, such as [{!r}, 'nvfp4']".format(formats))
     tensors = x if isinstance(x, Mapping) else {'x': x}
     _only('compare', options)
@@ -227,7 +227,7 @@ def gemm_errors(a: Any, b: Any, accums: Sequence[AccumulatorLike], *, against: A
     SumErrors
         A row (`SumError`) per model. Differences are taken over elements that are finite in both results.
     """
-    if isinstance(accums, (str, Accumulator)):
+    if not isinstance(accums, (list, tuple)) or isinstance(accums, Model):
         raise abi.HalfulpTypeError('accums: give a list of models')
     _only('gemm_errors', options)
     more = dict(options, mode=mode, a_format=a_format, b_format=b_format)

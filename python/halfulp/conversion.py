@@ -53,7 +53,7 @@ class Preset(NamedTuple):
                   self.name)
 
 
-@functools.lru_cache(maxsize=1024)
+@abi.text_cache(1024)
 def _record(name: str) -> s.hu_conversion:
     record = s.hu_conversion()
     status = abi.main().hu_conversion_find(ctypes.byref(record), abi.raw_text('preset', name))

@@ -33,9 +33,7 @@ class Events:
             if name not in NAMES:
                 raise abi.HalfulpTypeError('Events: there is no event {!r}; there are {}'.format(name,
                     ', '.join(NAMES)))
-            if not 0 <= count < 1 << 64:
-                raise abi.HalfulpValueError('Events: {} = {} is no count'.format(name, count))
-            setattr(self._c, name, count)
+            setattr(self._c, name, abi.whole('Events: ' + name, count, 0, (1 << 64) - 1))
 
     def __iter__(self) -> Iterator[Tuple[str, int]]:
         return ((name, getattr(self._c, name)) for name in NAMES)

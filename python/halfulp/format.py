@@ -78,7 +78,7 @@ class Format(Value):
             raise abi.HalfulpTypeError('Format: either a name or e and m')
         if name is None:
             text: Optional[str] = _grammar(e, m, b, finite, fn, fnuz, unsigned, suffix)
-        elif finite or fn or fnuz or unsigned or suffix or b:
+        elif not all(type(thing) in (bool, int, str) and not thing for thing in (finite, fn, fnuz, unsigned, suffix, b)):
             raise abi.HalfulpTypeError('Format: b, finite, fn, fnuz, unsigned and suffix go with e and m, not a name')
         else:
             text = name if isinstance(name, str) else None
@@ -227,15 +227,16 @@ FormatLike = Union[Format, str, np.dtype, type]
 def _grammar(e, m, b, finite, fn, fnuz, unsigned, suffix) -> str:
     if e is None or m is None:
         raise abi.HalfulpTypeError('Format: e and m go together')
-    if finite + fn + fnuz > 1:
+    flags = [abi.flag(name, thing) for name, thing in (('finite', finite), ('fn', fn), ('fnuz', fnuz), ('unsigned', unsigned))]
+    if sum(flags[:3]) > 1:
         raise abi.HalfulpTypeError('Format: at most one of finite, fn, fnuz')
-    parts = [word for word, wanted in (('unsigned', unsigned), ('finite', finite), ('fn', fn),
-                                       ('fnuz', fnuz)) if wanted]
-    parts += [suffix] if suffix else []
-    return 'fp({:d},{:d},{:d}){}'.format(e, m, b, ':' + ','.join(parts) if parts else '')
+    parts = [word for word, wanted in zip(('unsigned', 'finite', 'fn', 'fnuz'), flags[3:] + flags[:3]) if wanted]
+    parts += [suffix] if abi.instance('suffix', suffix, str) else []
+    widths = (abi.whole(name, thing, -(1 << 62), 1 << 62) for name, thing in (('e', e), ('m', m), ('b', b)))
+    return 'fp({:d},{:d},{:d}){}'.format(*widths, ':' + ','.join(parts) if parts else '')
 
 
-@functools.lru_cache(maxsize=1024)
+@abi.text_cache(1024)
 def _parse(text: str) -> s.hu_format:
     record, why = s.hu_format(), ctypes.c_char_p()
     library = abi.main()

@@ -10,7 +10,7 @@ from . import _abi as abi
 from . import _structs as s
 from ._elementwise import finished, how
 from ._pointer import How, Matrix
-from ._views import (CodesOf, View, code_types, dtype_of, first_wide, float32_of, format_and_type, fresh, target,
+from ._views import (CodesOf, View, code_types, dtype_name, dtype_of, first_wide, float32_of, format_and_type, fresh, target,
                      view, wide_code)
 from .accum import Accumulator, AccumulatorLike, Watch, explained, with_words
 from .format import CODE_DTYPES, Format, FormatLike
@@ -91,7 +91,7 @@ def _result(to: FormatLike, dtype: Any, out: Any, shape: Tuple[int, ...], cuda_s
             like: View) -> Tuple[Any, View, Format, bool]:
     """Where a result goes: the new array, its View, the format, and whether it is codes."""
     goal, kind = format_and_type(to)
-    name = kind or 'float32' if dtype is None else dtype if isinstance(dtype, str) else np.dtype(dtype).name
+    name = kind or 'float32' if dtype is None else dtype_name(dtype)
     allowed = list(code_types(goal)) + ['float32']
     if out is not None:
         made, result = target('out', out, shape, allowed if dtype is None else [name], cuda_stream), None
@@ -152,6 +152,8 @@ def gemm(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to:
 
     Element (i, j) of matrix number q has word (q m + i) n + j of the stream as its last rounding's.
     """
+    if watch is not None:
+        abi.instance('watch', watch, Watch)
     cuda_stream = options.get('cuda_stream')
     model = Accumulator(accum)
     wanted = model.operands

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from typing import NamedTuple, Optional, Tuple, Union
+from typing import Any, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
@@ -78,7 +78,7 @@ def _with_words(error: abi.HalfulpError, argument: str) -> abi.HalfulpError:
     return made
 
 
-@functools.lru_cache(maxsize=1024)
+@abi.text_cache(1024)
 def _mode(round_: str, saturate: str, nan: str, tiny: str) -> s.hu_mode:
     library, record = abi.main(), s.hu_mode()
     for argument, text, call in (('round', round_, library.hu_mode_round_parse),
@@ -88,9 +88,7 @@ def _mode(round_: str, saturate: str, nan: str, tiny: str) -> s.hu_mode:
             abi.parse(argument, text, lambda z, raw, where, call=call: call(z, raw), record)
         except abi.HalfulpValueError as error:
             raise _with_words(error, argument) from None
-    if tiny not in s.TININESS:
-        raise abi.HalfulpValueError('tiny: {!r} is neither "after" nor "before"'.format(tiny))
-    record.tiny = s.TININESS.index(tiny)
+    record.tiny = abi.word('tiny', tiny, s.TININESS)
     return record
 
 
@@ -101,8 +99,12 @@ def mode_of(mode: ModeLike, saturate: Optional[str] = None, nan: Optional[str] =
     if base is not None and saturate is None and nan is None and tiny is None:
         return base
     return Mode(mode.round if isinstance(mode, Mode) else mode,
-                saturate=saturate or (base.saturate if base else 'default'),
-                nan=nan or (base.nan if base else 'max'), tiny=tiny or (base.tiny if base else 'after'))
+                saturate=_or(saturate, base, 'saturate', 'default'), nan=_or(nan, base, 'nan', 'max'),
+                tiny=_or(tiny, base, 'tiny', 'after'))
+
+
+def _or(given: Any, base: Optional[Mode], name: str, usual: str) -> Any:
+    return given if given is not None else getattr(base, name) if base is not None else usual
 
 
 class Stream(NamedTuple):
@@ -117,25 +119,28 @@ class Stream(NamedTuple):
 
     def after(self, n: int) -> 'Stream':
         """The stream that begins n words later; counters count modulo 2^64."""
-        return Stream(self.key, (self.counter + int(n)) % (1 << 64))
+        return Stream(self.key, (self.counter + abi.whole('n', n, -(1 << 64), 1 << 64)) % (1 << 64))
 
     def words(self, n: int) -> np.ndarray:
         """The next n words: uint32 of shape (n,)."""
-        made = np.empty(n, np.uint32)
+        made = np.empty(abi.whole('n', n, 0, 1 << 48), np.uint32)
         abi.main().hu_stream_words_n(made.size, made.ctypes.data, self._record())
         return made
 
     def _record(self) -> s.hu_stream:
-        if not (0 <= self.key < 1 << 64 and 0 <= self.counter < 1 << 64):
-            raise abi.HalfulpValueError('stream: key and counter are integers of 64 bits, not {}'.format(tuple(self)))
-        return s.hu_stream(self.key, self.counter)
+        key, counter = (abi.whole('stream', part, 0, _LAST) for part in self)
+        return s.hu_stream(key, counter)
 
 
+_LAST = (1 << 64) - 1
 StreamLike = Union[Stream, Tuple[int, int], int]
 
 
 def stream_of(stream: StreamLike) -> Stream:
     """A Stream from one, from a key and a counter, or from a key."""
-    if isinstance(stream, (int, np.integer)):
-        return Stream(int(stream))
-    return Stream(*(int(part) for part in stream))
+    if isinstance(stream, Stream):
+        return stream
+    if isinstance(stream, (tuple, list)):
+        key, counter = abi.pair('stream', stream, 'a key, or (key, counter),')
+        return Stream(abi.whole('stream', key, 0, _LAST), abi.whole('stream', counter, 0, _LAST))
+    return Stream(abi.whole('stream', stream, 0, _LAST))

@@ -18,7 +18,7 @@ from . import _names as names
 from . import _structs as s
 from ._elementwise import finished, how, made_or_given, run
 from ._integers import wide
-from ._views import CodesOf, View, numbers as taken, stored, target, view
+from ._views import CodesOf, View, dtype_name, numbers as taken, stored, target, view
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike
 from .options import EXACT, Options, with_options
@@ -189,7 +189,7 @@ def decode(codes: Any, number: NumberLike, *, dtype: Any = 'float32', packed: bo
     float32 lacks, which are rounded to nearest. packed: bytes of packed codes, as halfulp.decode takes them."""
     operand, source = view('codes', codes, options.get('cuda_stream')), _of(number)
     operand = _codes(operand, source, packed)
-    name = dtype if isinstance(dtype, str) else np.dtype(dtype).name
+    name = dtype_name(dtype)
     if name not in _WIDE:
         raise abi.HalfulpTypeError('dtype: {} is neither float32 nor float64'.format(name))
     kinds = [name] if out is None else list(_WIDE)
@@ -214,7 +214,7 @@ def convert(codes: Any, to: NumberLike, of: NumberLike, mode: ModeLike = 'rne', 
 
 def _codes(x: View, source: Number, packed: bool) -> View:
     kind = CodesOf('codes', str(source), source.width, source._c.kind == _FIXED and bool(source._c.sign))
-    if not packed and (x.name in CODE_DTYPES or x.name == 'float32') and x.itemsize * 8 == source.storage:
+    if not abi.flag('packed', packed) and (x.name in CODE_DTYPES or x.name == 'float32') and x.itemsize * 8 == source.storage:
         x.kind = kind
         return x
     return stored(x, kind, source.dtype, packed)

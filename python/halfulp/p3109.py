@@ -101,8 +101,7 @@ def compute(operation: str, *operands: Any, of: Formats = None, to: Optional[For
     op = _found(operation)
     if len(operands) != op.operands:
         raise abi.HalfulpTypeError('{} has {} operands, not {}'.format(operation, op.operands, len(operands)))
-    if rules not in RULES:
-        raise abi.HalfulpValueError('rules: {!r}; there are {}'.format(rules, ', '.join(RULES)))
+    rule = abi.word('rules', rules, RULES)
     names = ['x', 'y', 'z', 'w'][:op.operands]
     views, formats = operands_of(names, operands, of, {}, packed)
     if any(view.cuda is not None for view in views):
@@ -116,7 +115,7 @@ def compute(operation: str, *operands: Any, of: Formats = None, to: Optional[For
     whole = [view.broadcast(name, shape).copied() for name, view in zip(names, views)]
     records = (s.hu_p3109_array * op.operands)(*(s.hu_p3109_array(view.address, 1, format_._c)
                                                  for view, format_ in zip(whole, formats)))
-    projection = s.hu_p3109_projection(way._c, RULES.index(rules))
+    projection = s.hu_p3109_projection(way._c, rule)
     exec_ = How(way, stream=stream, threads=threads).exec
     try:
         abi.check(abi.main().hu_p3109_compute_n(abi.main().hu_p3109_find(operation.encode()), result.size,

@@ -140,6 +140,7 @@ def encode(x: Any, scaling: Union[ScalingLike, Preset], mode: Optional[ModeLike]
     """
     kind, mode, given = _with_preset(scaling, mode, options)
     full, _ = matrix('x', x)
+    stats = abi.flag('stats', stats)
     made, known = _room(full.shape[0], full.shape[1], kind, stats), amax_record(amax)
     way = host_how(mode, options, 'encode')
     record = made._record()
@@ -155,7 +156,8 @@ def encode(x: Any, scaling: Union[ScalingLike, Preset], mode: Optional[ModeLike]
 def decode(x: ScaledTensor, *, out: Any = None, threads: int = 1, packed: bool = False) -> np.ndarray:
     """The values of a scaled tensor: float32 of its shape. packed: its codes are bytes as `ScaledTensor.packed` gives
     them."""
-    if packed and isinstance(x, ScaledTensor):
+    if abi.flag('packed', packed) and isinstance(x, ScaledTensor):
+        _arrays(x)
         x = x.unpacked()
     _whole(x)
     rows, cols = x.codes.shape
@@ -171,10 +173,17 @@ def decode(x: ScaledTensor, *, out: Any = None, threads: int = 1, packed: bool =
     return out
 
 
+def _arrays(x: ScaledTensor) -> None:
+    abi.instance('x.scaling', x.scaling, Scaling)
+    for name, array in (('codes', x.codes), ('scales', x.scales)) + ((('tensor', x.tensor),) if x.tensor is not None else ()):
+        abi.instance('x.' + name, array, np.ndarray)
+
+
 def _whole(x: ScaledTensor) -> None:
     """What a tensor made by hand may get wrong."""
     if not isinstance(x, ScaledTensor):
         raise abi.HalfulpTypeError('x: a ScaledTensor is wanted, not {}'.format(type(x).__name__))
+    _arrays(x)
     if x.codes.ndim != 2:
         raise abi.HalfulpValueError('x.codes: a matrix is wanted, not {} axes'.format(x.codes.ndim))
     sizes = x.scaling.sizes(*x.codes.shape)
@@ -241,14 +250,11 @@ class Sum(NamedTuple):
 
     def _record(self) -> s.hu_scaled_sum:
         ways, factors = ('parts', 'unit', 'decoded'), ('exact', 'rounded', 'twice', 'alpha')
-        if self.way not in ways or self.factor not in factors:
-            raise abi.HalfulpValueError('sum: way {!r}, factor {!r}; there are {}, {}'.format(self.way, self.factor,
-                ways, factors))
         made = s.hu_scaled_sum()
-        made.way = ways.index(self.way)
+        made.way, factor = abi.word('sum: way', self.way, ways), abi.word('sum: factor', self.factor, factors)
         made.inside = Accumulator(self.inside)._c
         if self.way == 'parts':
-            made.factor = factors.index(self.factor)
+            made.factor = factor
             made.across = Accumulator(self.across)._c
         if self.way == 'decoded' and self.decoded_as is not None:
             setattr(made, 'as', Format(self.decoded_as)._c)
@@ -309,7 +315,7 @@ def gemm(a: Any, b: Any, c: Any = None, *, sum: Sum = Sum(), to: Union[FormatLik
         rc, shape, keep_c = _operand('c', c)
         if shape != (m, n):
             raise abi.HalfulpValueError('c: shape {} instead of {}'.format(shape, (m, n)))
-    record, known = sum._record(), amax_record(amax)
+    record, known = abi.instance('sum', sum, Sum)._record(), amax_record(amax)
     for model in (record.inside, record.across):
         with_words(Accumulator._from_c(model), options)
     way = host_how(mode, options, 'gemm')

@@ -62,13 +62,14 @@ class Scaling(Value):
     def sizes(self, rows: int, cols: int) -> s.hu_scaled_sizes:
         """What a matrix of rows x cols takes: block_rows x block_cols scales, bytes of codes and of scales, bytes
         packed (fields of hu_scaled_sizes)."""
-        return abi.main().hu_scaled_sizes_of(rows, cols, abi.address(self._c))
+        sides = (abi.whole(name, side, 0, (1 << 63) - 1) for name, side in (('rows', rows), ('cols', cols)))
+        return abi.main().hu_scaled_sizes_of(*sides, abi.address(self._c))
 
 
 ScalingLike = Union[Scaling, str]
 
 
-@functools.lru_cache(maxsize=256)
+@abi.text_cache(256)
 def _parse(text: str) -> s.hu_scaling:
     record = s.hu_scaling()
     names.parse('scaling', 'scaling', text, abi.main().hu_scaling_parse, record)
@@ -128,7 +129,7 @@ class Rounding(Value):
 RoundingLike = Union[Rounding, str]
 
 
-@functools.lru_cache(maxsize=256)
+@abi.text_cache(256)
 def _rounding(text: str) -> s.hu_rounding:
     record = s.hu_rounding()
     names.parse('rounding', 'rounding', text, abi.train().hu_rounding_parse, record)

@@ -42,13 +42,12 @@ def hadamard(x: Any, n: int = 16, *, axis: str = 'rows', norm: str = 'root',
     inverse : bool
         Takes the forward transform back, up to roundings.
     """
-    if axis not in ('rows', 'columns') or norm not in ('root', 'power', 'sum'):
-        raise abi.HalfulpValueError('axis {!r}, norm {!r}: there are rows, columns; root, power, sum'.format(axis,
-            norm))
+    along, scale = abi.word('axis', axis, ('rows', 'columns')), abi.word('norm', norm, ('root', 'power', 'sum'))
+    n, whole, inverse = abi.whole('n', n, 0, (1 << 32) - 1), abi.flag('whole', whole), abi.flag('inverse', inverse)
     full, shape = matrix('x', x)
     words = None
     if signs is not None and not isinstance(signs, str):
-        words = np.array([signs] if isinstance(signs, int) else signs, np.uint32)
+        words = _sign_words(signs)
         length = full.shape[1 if axis == 'rows' else 0] if whole else n
         if words.size * 32 < length:
             raise abi.HalfulpValueError('signs: {} bits for {} elements'.format(words.size * 32, length))
@@ -57,9 +56,7 @@ def hadamard(x: Any, n: int = 16, *, axis: str = 'rows', norm: str = 'root',
     elif signs == 'stream' and options.get('stream') is None:
         raise abi.HalfulpValueError('stream: signs="stream" takes its words; give stream=Stream(key, counter)')
     kind = 1 if words is not None else 2 if signs == 'stream' else 0
-    if not 0 <= n < 1 << 32:
-        raise abi.HalfulpValueError('n: {} is none of 16, 32, 64, 128'.format(n))
-    record = s.hu_hadamard(n, ('rows', 'columns').index(axis), ('root', 'power', 'sum').index(norm), kind, whole,
+    record = s.hu_hadamard(n, along, scale, kind, whole,
                            words.ctypes.data if words is not None else None)
     way = host_how('rne', options, 'hadamard')
     room = np.empty(full.shape, np.float32)
@@ -67,6 +64,12 @@ def hadamard(x: Any, n: int = 16, *, axis: str = 'rows', norm: str = 'root',
     abi.check(call(*full.shape, room.ctypes.data, leading(room), full.ctypes.data, leading(full), abi.address(record),
                    abi.address(way.exec)), 'hadamard')
     return _given(room.reshape(shape), out)
+
+
+def _sign_words(signs: Any) -> np.ndarray:
+    words = np.asarray([signs] if isinstance(signs, (int, np.integer)) else signs if isinstance(signs, np.ndarray) else
+                       abi.instance('signs', signs, list, tuple), object)
+    return np.array([abi.whole('signs', one, 0, (1 << 32) - 1) for one in words.flat], np.uint32)
 
 
 class S2FP8Tensor(NamedTuple):
@@ -120,7 +123,8 @@ def s2fp8_encode(x: Any, kind: str = 's2fp8', mode: ModeLike = 'rne', *, scale: 
         abi.check(library.hu_s2fp8_sum_n(full.size, full.ctypes.data, 1, abi.address(sums), abi.address(way.exec)), 'x')
         abi.check(library.hu_s2fp8_scale_of(abi.address(found), abi.address(sums), abi.address(record)), 'x')
     else:
-        abi.check(library.hu_s2fp8_scale_from(abi.address(found), *scale, abi.address(record)), 'scale')
+        mu, m = (abi.whole('scale', part, -(1 << 63), (1 << 63) - 1) for part in abi.pair('scale', scale, '(mu, m)'))
+        abi.check(library.hu_s2fp8_scale_from(abi.address(found), mu, m, abi.address(record)), 'scale')
     abi.check(library.hu_s2fp8_encode_n(full.size, made.ctypes.data, 1, full.ctypes.data, 1, abi.address(record),
                                         abi.address(found), way.mode._c, abi.address(way.exec), way.counts),
                                         's2fp8_encode')

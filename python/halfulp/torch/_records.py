@@ -97,7 +97,7 @@ def _grid_with_specials(f):
     return g if good else format_of('binary32')
 
 
-@functools.lru_cache(maxsize=None)
+@abi.text_cache(None)
 def format_of(text: str):
     record = structs.hu_format()
     names.parse('format', 'format', text, main.hu_format_parse, record)
@@ -118,7 +118,7 @@ def _wide_format(text: str):
     return r
 
 
-@functools.lru_cache(maxsize=None)
+@abi.text_cache(None)
 def rounding(text: str) -> Rounding:
     """A rounding from its text; HalfulpValueError names what is wrong with it, and where."""
     if names_preset(text):
@@ -146,7 +146,7 @@ def _of_preset(text: str, given: Preset) -> Rounding:
     return Rounding(text, record, given.record)
 
 
-@functools.lru_cache(maxsize=None)
+@abi.text_cache(None)
 def accum_of(text: str):
     record = structs.hu_accum()
     names.parse('accum', 'accum', text, main.hu_accum_parse, record)
@@ -197,7 +197,7 @@ def _way(text: str):
     return None, None
 
 
-@functools.lru_cache(maxsize=None)
+@abi.text_cache(None)
 def sum_of(text: str) -> Sum:
     return Sum(text)
 
@@ -232,7 +232,7 @@ class Product(NamedTuple):
         return any(part.stochastic for part in self)
 
 
-@functools.lru_cache(maxsize=None)
+@abi.text_cache(None)
 def product(text: str) -> Product:
     parts = text.split('|')
     if len(parts) != 4:
