@@ -270,7 +270,7 @@ def _of_dtype(kind: Any) -> s.hu_format:
         return _parse(found)
     try:
         name = np.dtype(kind).name
-    except TypeError:
+    except (TypeError, ValueError):
         raise abi.HalfulpTypeError('format: {!r} is neither a name nor a type of numbers'.format(kind)) from None
     if name not in CODE_DTYPES and name not in _DTYPE_NAMES:
         raise abi.HalfulpTypeError('format: {} is no floating-point type that halfulp has a format for'.format(name))

@@ -15,6 +15,11 @@ from .events import rows
 Key = Union[int, str, None]
 
 
+def is_torch(key: Key) -> bool:
+    """Whether words are to come from torch's generator."""
+    return isinstance(key, str) and key == TORCH
+
+
 def own_key(key: Optional[int], stochastic: bool) -> int:
     """A key that is given, or one of torch's generator, so that torch.manual_seed decides; nothing is taken from the
     generator where nothing stochastic needs the key."""
@@ -38,13 +43,13 @@ class Stateful(nn.Module):
     BACKWARD_PARTS: Sequence[str] = ()
 
     def _begin(self, key: Key, count: bool, stochastic: bool) -> None:
-        self.count, self.stochastic, self.from_torch = count, stochastic, key == TORCH
+        self.count, self.stochastic, self.from_torch = abi.flag('count', count), stochastic, is_torch(key)
         own = 0 if self.from_torch else own_key(key, stochastic)
         self.register_buffer('stream', stream(own), persistent=not self.from_torch)
         self.register_buffer('seen', torch.zeros((len(self.PARTS), len(EVENTS)), dtype=torch.int64, device='cpu'),
                              persistent=False)
         self.register_buffer('tap', torch.zeros((len(self.BACKWARD_PARTS), len(EVENTS)), dtype=torch.float64,
-                                                requires_grad=count, device='cpu'), persistent=False)
+                                                requires_grad=self.count, device='cpu'), persistent=False)
 
     def _apply(self, fn, *more, **others):
         kept = {name: self._buffers[name] for name in ('stream', 'seen', 'tap')}

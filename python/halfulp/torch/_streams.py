@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Where the random words of a call come from: a stream that is given, or torch's generator."""
+import numbers
 from typing import Any, Optional, Tuple, Union
 
 import torch
@@ -13,9 +14,11 @@ StreamLike = Union[Tensor, Tuple[int, int], int, str, torch.Generator]
 
 def signed(x: int) -> int:
     """A number of 64 bits as the int64 of the same bits."""
+    if not isinstance(x, numbers.Integral) or isinstance(x, bool):
+        raise abi.HalfulpTypeError('stream: key and counter are integers, not {}'.format(type(x).__name__))
     if not 0 <= x < 1 << 64:
         raise abi.HalfulpValueError('stream: key and counter are integers of 64 bits, not {}'.format(x))
-    return x - (1 << 64) if x >> 63 else x
+    return int(x) - (1 << 64) if int(x) >> 63 else int(x)
 
 
 def stream(key: int, counter: int = 0) -> Tensor:
@@ -48,7 +51,11 @@ def taken(given: Optional[StreamLike], drawn: bool) -> Optional[Tensor]:
         if given != TORCH:
             raise abi.HalfulpValueError("stream: {!r} is neither 'torch' nor a key".format(given))
         return from_torch() if drawn else None
-    return stream(*given) if isinstance(given, tuple) else stream(given)
+    if isinstance(given, (tuple, list)):
+        if len(given) != 2:
+            raise abi.HalfulpTypeError('stream: (key, counter) is wanted, not {} numbers'.format(len(given)))
+        return stream(given[0], given[1])
+    return stream(given)
 
 
 def missing(what: Any) -> abi.HalfulpValueError:

@@ -8,8 +8,7 @@ from torch import nn
 
 from .. import _abi as abi
 from . import _coverage, _records
-from ._stateful import Key, own_key
-from ._streams import TORCH
+from ._stateful import Key, is_torch, own_key
 from .layers import Conv2d, Embedding, Layer, Linear
 from .recipe import Recipe, RecipeLike
 
@@ -52,8 +51,12 @@ def convert(model: nn.Module, recipe: Choice, *, key: Key = None, skip: Union[st
     ------
     HalfulpValueError: nothing was converted; or `strict`, and products stay in float32. The model is as it was then.
     """
-    model = model if inplace else copy.deepcopy(model)
-    places, skip = dict(model.named_modules(remove_duplicate=False)), [skip] if isinstance(skip, str) else skip
+    abi.instance('model', model, nn.Module)
+    strict, count, skip = abi.flag('strict', strict), abi.flag('count', count), _names(skip)
+    if key is not None and not is_torch(key):
+        key = own_key(key, True)
+    model = model if abi.flag('inplace', inplace) else copy.deepcopy(model)
+    places = dict(model.named_modules(remove_duplicate=False))
     missing = [name for name in skip if name not in places]
     if missing:
         raise abi.HalfulpValueError('convert: the model has no module {}'.format(', '.join(map(repr, missing))))
@@ -68,7 +71,7 @@ def convert(model: nn.Module, recipe: Choice, *, key: Key = None, skip: Union[st
             elif type(module) is not nn.Embedding or wanted.embedding != 'keep':
                 if key is None and (wanted.stochastic or _records.rounding(wanted.embedding).stochastic):
                     key = own_key(None, True)
-                own = key if key is None or key == TORCH else _records.child(key, len(made))
+                own = key if key is None or is_torch(key) else _records.child(key, len(made))
                 made[id(module)] = _like(module, wanted, own, count)
 
     def chosen(name: str, module: nn.Module) -> bool:
@@ -90,6 +93,13 @@ def convert(model: nn.Module, recipe: Choice, *, key: Key = None, skip: Union[st
         raise
     _no_fused_path(model)
     return model
+
+
+def _names(skip: Any) -> Sequence[str]:
+    names = [skip] if isinstance(skip, str) else skip
+    if not isinstance(names, (list, tuple, set, frozenset)) or not all(isinstance(name, str) for name in names):
+        raise abi.HalfulpTypeError('skip: a name or names are wanted, not {!r}'.format(skip))
+    return list(names)
 
 
 def _can_be_low(module: nn.Module) -> bool:

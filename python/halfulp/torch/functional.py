@@ -16,7 +16,7 @@ Element i of the call, in row-major order, takes word i, whatever the memory lay
 device. (Of scaled tensors whose `dim` is neither the first nor the last dimension: in row-major order of
 x.movedim(dim, -1). Encoding takes the words that quantizing takes.)
 """
-from typing import NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import torch
 from torch import Tensor
@@ -53,6 +53,8 @@ def quantize(x: Tensor, rounding='keep', *, backward='keep', dim: int = -1, grad
         Random words of stochastic modes; of the gradient: child 1 of `stream` without it.
     """
     forward, back = text_of(rounding), text_of(backward)
+    _whole('dim', dim)
+    ops._gradient(gradient)
     if stream is None and backward_stream is None and back == 'keep' and gradient == 'straight_through':
         small = _small.quantize(x, forward, dim)
         if small is not None:
@@ -67,10 +69,30 @@ def quantize(x: Tensor, rounding='keep', *, backward='keep', dim: int = -1, grad
                         -1, False)[0]
 
 
+def _tensor(argument: str, x: Any) -> Tensor:
+    if not isinstance(x, Tensor):
+        raise abi.HalfulpTypeError('{}: a tensor is wanted, not {}; torch.tensor makes one'.format(argument,
+                                                                                                   type(x).__name__))
+    return x
+
+
+def _whole(argument: str, thing: Any) -> int:
+    if not isinstance(thing, int) or isinstance(thing, bool):
+        raise abi.HalfulpTypeError('{}: a whole number is wanted, not {}'.format(argument, type(thing).__name__))
+    if not -(1 << 31) <= thing < 1 << 31:
+        raise abi.HalfulpValueError('{}: {} is out of range'.format(argument, thing))
+    return thing
+
+
+def _bias(bias: Any, outputs: int) -> Tensor:
+    if tuple(_tensor('bias', bias).shape) != (outputs,):
+        raise abi.HalfulpValueError('bias: shape {} instead of {}'.format(tuple(bias.shape), (outputs,)))
+    return bias
+
+
 def floating(x: Tensor, text: str) -> Tensor:
     """The tensor, with integers and booleans as numbers that the rounding takes."""
-    if not isinstance(x, Tensor):
-        raise abi.HalfulpTypeError('x: a tensor is wanted, not {}; torch.tensor makes one'.format(type(x).__name__))
+    _tensor('x', x)
     return x if x.is_floating_point() or x.is_complex() else ops.of_integers(x, text)
 
 
@@ -78,21 +100,23 @@ def quantize_with_events(x: Tensor, rounding='keep', *, dim: int = -1,
                          stream: Optional[StreamLike] = None) -> Tuple[Tensor, Tensor]:
     """x rounded, and int64 counts of what happened, in the order of `EVENTS` (docs/numerics.md section 5)."""
     text = text_of(rounding)
-    return ops.quantize(floating(x, text), taken(stream, draws(text)), None, text, 'keep', dim, 'straight_through', -1, -1, True)
+    return ops.quantize(floating(x, text), taken(stream, draws(text)), None, text, 'keep', _whole('dim', dim), 'straight_through', -1, -1, True)
 
 
 def quantize_(x: Tensor, rounding='keep', *, dim: int = -1, stream: Optional[StreamLike] = None) -> Tensor:
     """x rounded in its own memory; x. Not for tensors that require a gradient."""
-    if x.requires_grad and torch.is_grad_enabled():
+    if _tensor('x', x).requires_grad and torch.is_grad_enabled():
         raise abi.HalfulpValueError('x: it requires a gradient, which rounding in place would miss; use quantize, or '
                                     'x.detach() or torch.no_grad()')
     text = text_of(rounding)
-    ops.quantize_(x, taken(stream, draws(text)), text, dim, -1, False)
+    ops.quantize_(x, taken(stream, draws(text)), text, _whole('dim', dim), -1, False)
     return x
 
 
 def s2fp8(x: Tensor, mode: str = 'rne', *, backward='keep', stream: Optional[StreamLike] = None) -> Tensor:
     """x shifted and squeezed: the truncation of Cambier et al. (ICLR 2020; docs/s2fp8.md)."""
+    if not isinstance(mode, str):
+        raise abi.HalfulpTypeError('mode: give a text, not {}'.format(type(mode).__name__))
     return quantize(x, 's2fp8,' + mode, backward=backward, stream=stream)
 
 
@@ -100,7 +124,7 @@ def inside(x: Tensor, rounding, *, dim: int = -1) -> Tensor:
     """bool: which elements lie within the range that `rounding` rounds them into, the ends included. What
     "zero_outside" lets through."""
     text = text_of(rounding)
-    return ops.inside(floating(x, text), text, dim)
+    return ops.inside(floating(x, text), text, _whole('dim', dim))
 
 
 _UNSIGNED = {1: torch.uint8, 2: torch.uint16, 4: torch.uint32}
@@ -131,10 +155,12 @@ def decode(codes: Tensor, format=None, dtype: torch.dtype = torch.float32, *, pa
 
     A code with bits above its format's width raises HalfulpValueError (HU_E_CODE). packed: codes are bytes as
     halfulp.pack packs them, each row (the last dimension) by itself; torch.float4_e2m1fn_x2 has two a byte."""
-    if packed:
-        text = text_of(codes.dtype if format is None else format)
+    if not isinstance(dtype, torch.dtype):
+        raise abi.HalfulpTypeError('dtype: a type of torch is wanted, not {!r}'.format(dtype))
+    if abi.flag('packed', packed):
+        text = text_of(_tensor('codes', codes).dtype if format is None else format)
         return ops.decode(ops.unpack(codes, text), text, dtype)
-    if codes.dtype.is_floating_point:
+    if _tensor('codes', codes).dtype.is_floating_point:
         own = text_of(_of_codes(codes.dtype))
         if format is not None and not ops.same_format(own, text_of(format)):
             raise abi.HalfulpTypeError('codes: a tensor of {} holds no codes of {}'.format(codes.dtype,
@@ -160,14 +186,14 @@ class ScaledTensor(NamedTuple):
 def scaled_encode(x: Tensor, scaling, *, dim: int = -1, stream: Optional[StreamLike] = None) -> ScaledTensor:
     """x, seen as a matrix whose rows lie along `dim`, as codes, scales of blocks and second-level scale."""
     text = text_of(scaling)
-    return ScaledTensor(*ops.scaled_encode(floating(x, text), taken(stream, draws(text)), text, dim, -1, False)[:3])
+    return ScaledTensor(*ops.scaled_encode(floating(x, text), taken(stream, draws(text)), text, _whole('dim', dim), -1, False)[:3])
 
 
 def scaled_decode(x: ScaledTensor, scaling, *, packed: bool = False) -> Tensor:
     """The values: float32, rows x cols. packed: as `decode`; each row of codes begins with a byte."""
     text = text_of(scaling)
-    codes = ops.unpack(x.codes, text) if packed else x.codes
-    return ops.scaled_decode(codes, x.scales, x.tensor, text)
+    codes, scales, tensor = (_tensor(name, getattr(x, name, None)) for name in ScaledTensor._fields)
+    return ops.scaled_decode(ops.unpack(codes, text) if abi.flag('packed', packed) else codes, scales, tensor, text)
 
 
 def _words(recipe: Recipe, given: Optional[StreamLike]) -> Optional[Tensor]:
@@ -185,6 +211,7 @@ def matmul(a: Tensor, b: Tensor, recipe: Optional[RecipeLike] = None, *,
     sum of element (i, j) takes k in order; nothing but the recipe's model decides its roundings.
     """
     recipe = Recipe.of(recipe)
+    _tensor('a', a), _tensor('b', b)
     if b.dim() > 2:
         batch = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         a, b = a.expand(*batch, *a.shape[-2:]), b.expand(*batch, *b.shape[-2:])
@@ -200,13 +227,20 @@ def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, recipe: Opt
     The bias is added to the rounded result, one operation of the tensors' type; its gradient is a sum of columns in
     chunks of 64 rows (docs/training.md section 2), so that it has the same bits on every machine.
     """
+    if _tensor('weight', weight).dim() != 2 or _tensor('x', x).dim() < 1:
+        raise abi.HalfulpValueError('linear: shapes {} and {} do not go together'.format(tuple(x.shape), tuple(weight.shape)))
     shape = x.shape[:-1] + (weight.shape[0],)
     y = matmul(x.unsqueeze(0).flatten(0, -2), weight.t(), recipe, stream=stream)
-    return (y if bias is None else ops.add_row(y, bias)).reshape(shape)
+    return (y if bias is None else ops.add_row(y, _bias(bias, weight.shape[0]))).reshape(shape)
 
 
-def _pair(n: Union[int, Sequence[int]]) -> list:
-    return [n, n] if isinstance(n, int) else list(n)
+def _pair(argument: str, n: Union[int, Sequence[int]], least: int) -> List[int]:
+    both = [n, n] if isinstance(n, int) else list(n) if isinstance(n, (tuple, list)) else []
+    if len(both) != 2:
+        raise abi.HalfulpTypeError('{}: a number or two are wanted, not {!r}'.format(argument, n))
+    if any(_whole(argument, one) < least for one in both):
+        raise abi.HalfulpValueError('{}: {} is below {}'.format(argument, n, least))
+    return both
 
 
 def conv2d(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride=1, padding=0, dilation=1, groups: int = 1,
@@ -217,14 +251,17 @@ def conv2d(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride=1, p
     gradient of x adds what the patches give to a pixel in float32, in the order of the windows, and then `dx` rounds
     it. Recipe(convolution='windows') rounds the patches, and what they give, instead."""
     recipe = Recipe.of(recipe)
-    return convolve(x, weight, bias, _pair(stride), _pair(padding), _pair(dilation), groups, recipe,
+    return convolve(x, weight, bias, _pair('stride', stride, 1), _pair('padding', padding, 0), _pair('dilation', dilation, 1),
+                    groups, recipe,
                     _words(recipe, stream), None, False)[0]
 
 
 def convolve(x, weight, bias, stride, padding, dilation, groups, recipe, words, tap, count) -> Tuple[Tensor, Tensor]:
     """conv2d and its events."""
+    if _tensor('weight', weight).dim() != 4 or _whole('groups', groups) < 1:
+        raise abi.HalfulpValueError('conv2d: a weight of shape {} with {} groups'.format(tuple(weight.shape), groups))
     out, channels, kh, kw = weight.shape
-    if x.dim() != 4 or x.shape[1] != channels * groups or out % groups:
+    if _tensor('x', x).dim() != 4 or x.shape[1] != channels * groups or out % groups:
         raise abi.HalfulpValueError('conv2d: shapes {} and {} with {} groups do not go together'.format(
             tuple(x.shape), tuple(weight.shape), groups))
     high, wide = _convolution.sizes(x.shape, (kh, kw), stride, padding, dilation)
@@ -235,5 +272,5 @@ def convolve(x, weight, bias, stride, padding, dilation, groups, recipe, words, 
     else:
         z, events = ops.matmul(ops.patches(x, *geometry), w, words, tap, *texts, recipe.gradient, ops.FORWARD, count)
     z = z.permute(1, 0, 2).flatten(1)
-    z = z if bias is None else ops.add_row(z, bias)
+    z = z if bias is None else ops.add_row(z, _bias(bias, out))
     return z.reshape(x.shape[0], high, wide, out).permute(0, 3, 1, 2).contiguous(), events

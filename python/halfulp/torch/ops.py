@@ -70,6 +70,8 @@ def _some(events: Tensor) -> Optional[Tensor]:
 
 
 def _gradient(gradient: str) -> None:
+    if not isinstance(gradient, str):
+        raise abi.HalfulpTypeError('gradient: give a text, not {}'.format(type(gradient).__name__))
     if gradient not in GRADIENTS:
         raise abi.HalfulpValueError('gradient: {!r} is none of {}'.format(gradient, ', '.join(GRADIENTS)))
 

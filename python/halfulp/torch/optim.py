@@ -7,6 +7,7 @@ CUDA devices, where the bits are the same.
 """
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd.graph import increment_version
@@ -28,6 +29,16 @@ def _loss_of(closure: Optional[Callable[[], Tensor]]) -> Optional[Tensor]:
         return None
     with torch.enable_grad():
         return closure()
+
+
+def _number(argument: str, thing: Any) -> float:
+    """A number of Python or NumPy, or a tensor of one."""
+    if isinstance(thing, (int, float, np.number, Tensor)) and not isinstance(thing, (np.complexfloating,)):
+        try:
+            return float(thing)
+        except (TypeError, ValueError, RuntimeError, OverflowError):
+            pass
+    raise abi.HalfulpTypeError('{}: a number is wanted, not {!r}'.format(argument, thing))
 
 
 def _with_own(optimizer: torch.optim.Optimizer, state: Dict[str, Any]) -> Dict[str, Any]:
@@ -53,8 +64,7 @@ class _Narrow(torch.optim.Optimizer):
     def __init__(self, params, options: Dict[str, Any], state, weight, update: str, key: Optional[int]) -> None:
         self.state_format, self.weight_rounding = text_of(state), text_of(
             weight if weight is not None else state)
-        if update not in UPDATES:
-            raise abi.HalfulpValueError('update: {!r} is none of {}'.format(update, ', '.join(UPDATES)))
+        abi.word('update', update, UPDATES)
         self.update = update
         self._counts, self._waiting = [0, 0], {}  # moved and lost; those that are still on their devices
         self.key = own_key(key, _records.rounding(self.weight_rounding).stochastic)
@@ -112,7 +122,7 @@ class _Narrow(torch.optim.Optimizer):
         o = getattr(abi.train(), 'hu_optimizer_' + self.KIND)(_records.format_of(self.state_format))
         o.weight, o.update = weight.record.format, UPDATES.index(self.update)
         o.mode = weight.mode
-        o.rate, o.decay = group['lr'], group['weight_decay']
+        o.rate, o.decay = _number('lr', group['lr']), _number('weight_decay', group['weight_decay'])
         self._numbers(o, group)
         why = structs.c.c_char_p()
         status = getattr(abi.train(), check)(_calls.ref(o), structs.c.byref(why))
@@ -220,7 +230,7 @@ class SGD(_Narrow):
         super().__init__(params, dict(lr=lr, momentum=momentum, weight_decay=weight_decay), state, weight, update, key)
 
     def _numbers(self, o, group) -> None:
-        o.momentum = group['momentum']
+        o.momentum = _number('momentum', group['momentum'])
 
     def _arrays(self, o):
         return {'m': o.momentum != 0, 'v': False}
@@ -234,13 +244,13 @@ class AdamW(_Narrow):
     def __init__(self, params, lr: float = 1e-3, betas=(0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0.0, *,
                  coupled: bool = False, state='binary32', weight=None, update: str = 'round',
                  key: Optional[int] = None) -> None:
-        super().__init__(params, dict(lr=lr, betas=tuple(betas), eps=eps, weight_decay=weight_decay, coupled=coupled),
+        super().__init__(params, dict(lr=lr, betas=abi.pair('betas', betas, '(beta1, beta2)'), eps=eps, weight_decay=weight_decay, coupled=coupled),
                          state, weight,
                          update, key)
 
     def _numbers(self, o, group) -> None:
-        o.beta1, o.beta2 = group['betas']
-        o.eps, o.coupled = group['eps'], int(group['coupled'])
+        o.beta1, o.beta2 = (_number('betas', beta) for beta in abi.pair('betas', group['betas'], '(beta1, beta2)'))
+        o.eps, o.coupled = _number('eps', group['eps']), abi.flag('coupled', group['coupled'])
 
     def _arrays(self, o):
         return {'m': True, 'v': True}
@@ -273,8 +283,7 @@ class Rounded(torch.optim.Optimizer):
 
     def __init__(self, optimizer: torch.optim.Optimizer, *, weight='keep', gradient='keep', state='keep', master=None,
                  update: str = 'round', key: Optional[int] = None) -> None:
-        if update not in UPDATES:
-            raise abi.HalfulpValueError('update: {!r} is none of {}'.format(update, ', '.join(UPDATES)))
+        abi.word('update', update, UPDATES)
         self.inner = optimizer
         self.roundings = {'weight': text_of(weight), 'gradient': text_of(gradient), 'state': text_of(state),
                           'master': text_of(weight if master is None else master)}

@@ -60,10 +60,11 @@ class Recipe:
 
     def __post_init__(self) -> None:
         _gradient(self.gradient)
-        if self.convolution not in ('tensors', 'windows'):
-            raise abi.HalfulpValueError('convolution: {!r} is neither tensors nor windows'.format(self.convolution))
+        abi.word('convolution', self.convolution, ('tensors', 'windows'))
         for field in fields(self):
             value = getattr(self, field.name)
+            if value is None and field.default is not None:
+                raise abi.HalfulpTypeError('{}: a rounding is wanted, not None'.format(field.name))
             if value is not None and not isinstance(value, str):
                 object.__setattr__(self, field.name, _records.text_of(value))
         _records.rounding(self.embedding)

@@ -176,7 +176,7 @@ def test_what_is_no_recipe():
         ht.convert(net, 'float8_e4m3f')
     with pytest.raises(ValueError, match="no module 'head'"):
         ht.convert(net, 'mxfp4', skip='head')
-    assert type(ht.convert(torch.nn.Sequential(net), 'mxfp4', skip='0')[0]) is torch.nn.Linear
+    assert type(ht.convert(torch.nn.Sequential(net, torch.nn.Linear(3, 4)), 'mxfp4', skip='0')[0]) is torch.nn.Linear
 
 
 def test_errors_say_what_a_text_is():
