@@ -231,7 +231,7 @@ def word(argument: str, thing: Any, words: Sequence[str]) -> int:
     if not isinstance(thing, str):
         raise HalfulpTypeError('{}: give a text, not {}'.format(argument, type(thing).__name__))
     if thing not in words:
-        raise HalfulpValueError('{}: {!r}; there are {}'.format(argument, thing, ', '.join(words)))
+        raise HalfulpValueError('{}: {!r} is none of {}'.format(argument, thing, ', '.join(words)))
     return list(words).index(thing)
 
 
