@@ -160,3 +160,14 @@ def test_assignments():
                  lambda: half.promote([1], [1])):
         with pytest.raises(ValueError):
             call()
+
+
+def test_constants_that_vanish():
+    with pytest.raises(ValueError, match=r'eps: .* 1e-08 is 0 there; the smallest above 0 is 2\^-24'):
+        Optimizer('adamw', 'binary16')
+    with pytest.raises(ValueError, match='beta2: .* 0.999 is 1 there; the largest below 1 is 0.99609375'):
+        Optimizer('adamw', 'bfloat16')
+    with pytest.raises(ValueError, match='rate: .* is 0 there'):
+        Optimizer('sgd', 'binary16', rate=1e-9)
+    Optimizer('adamw', 'binary16', eps=1e-7)
+    Optimizer('adamw', 'binary16', eps=0)

@@ -274,3 +274,31 @@ def test_unscale():
         same(x, (given.float() * (torch.tensor(1.0) / 3)).to(x.dtype))
         with pytest.raises(RuntimeError, match='have been unscaled'):
             scaler.unscale_([x])
+
+
+def test_constants_that_vanish():
+    """A number that the format of the state makes 0, or from below 1 makes 1, is refused with the nearest that works."""
+    def weights():
+        return [torch.nn.Parameter(torch.ones(3))]
+    for make, words in [
+            (lambda **more: ht.AdamW(weights(), state='binary16', **more), r'eps: .* 1e-08 is 0 there; the smallest above 0 is 2\^-24'),
+            (lambda **more: ht.AdamW(weights(), state='bfloat16', **more), 'beta2: .* 0.999 is 1 there; .* is 0.99609375'),
+            (lambda **more: ht.SGD(weights(), lr=1e-9, state='binary16', **more), r'rate: .* 1e-09 is 0 there; .* 2\^-24'),
+            (lambda **more: ht.SGD(weights(), momentum=0.9999, state='bfloat16', **more), 'momentum: .* is 0.99609375'),
+            (lambda **more: ht.SGD(weights(), weight_decay=1e-9, state='binary16', **more), r'decay: .* 2\^-24')]:
+        for more in ({}, {'weight': 'bfloat16,sra:16', 'key': 1}):
+            with pytest.raises(ValueError, match=words):
+                make(**more)
+    parameter = weights()[0]
+    optimizer = ht.AdamW([parameter], eps=1e-7, state='binary16')
+    parameter.grad = torch.zeros(3)
+    optimizer.step()  # 0 / 0 is what a vanished eps makes
+    assert parameter.tolist() == [1.0, 1.0, 1.0]
+    optimizer.param_groups[0]['lr'] = 1e-12  # a schedule may end at a rate of 0
+    optimizer.step()
+    optimizer.param_groups[0]['eps'] = 1e-12
+    with pytest.raises(ValueError, match='eps: .* 1e-12 is 0 there'):
+        optimizer.step()
+    for rule in ('static(0.0000000000000000000000000000000000000000000000000001)', 'static(-1)', 'static(1e60)'):
+        with pytest.raises(ValueError, match='rule: '):
+            ht.LossScaler(rule)
