@@ -85,7 +85,8 @@ def amax_record(amax: Optional[float]) -> Optional[np.ndarray]:
     """An amax that is given, where a call can find it."""
     if amax is None:
         return None
-    if not isinstance(amax, (int, float, np.integer, np.floating)) and not (isinstance(amax, np.ndarray) and amax.ndim == 0):
+    alone = isinstance(amax, np.ndarray) and amax.ndim == 0
+    if not alone and not isinstance(amax, (int, float, np.integer, np.floating)):
         raise abi.HalfulpTypeError('amax: a number is wanted, not {}'.format(type(amax).__name__))
     with np.errstate(over='ignore'):
         return np.array(to_odd(amax) if isinstance(amax, int) else amax, np.float32)

@@ -24,8 +24,8 @@ _SIZES = {'float64': 8, 'float32': 4, 'float16': 2, 'bfloat16': 2, 'uint8': 1, '
 
 
 class CodesOf(NamedTuple):
-    """A format or number system as its codes are stored: the argument that holds them, its name, the bits of a code, and
-    whether the bits above them may repeat the highest one."""
+    """A format or number system as its codes are stored: the argument that holds them, its name, the bits of a code,
+    and whether the bits above them may repeat the highest one."""
 
     argument: str
     name: str
@@ -38,7 +38,8 @@ class View:
     integers as they were given, where the elements are float64 and lack some of them (`numbers`). `kind`: what the
     elements are codes of, where they are said to be codes."""
 
-    __slots__ = ('array', 'name', 'address', 'shape', 'strides', 'itemsize', 'cuda', 'readonly', 'keep', 'exact', 'kind')
+    __slots__ = ('array', 'name', 'address', 'shape', 'strides', 'itemsize', 'cuda', 'readonly', 'keep', 'exact',
+                 'kind')
 
     def __init__(self, name: str, address: int, shape: Tuple[int, ...], strides: Tuple[int, ...], *, array=None,
                  cuda: Optional[int] = None, readonly: bool = False, keep: Any = None) -> None:
@@ -184,8 +185,8 @@ def _of_cuda(argument: str, thing: Any, cuda_stream: Optional[int]) -> View:
 
 
 def view(argument: str, thing: Any, cuda_stream: Optional[int] = None) -> View:
-    """A View of an array, an object with __cuda_array_interface__ or __dlpack__, or Python's numbers (float64, which has
-    all of them)."""
+    """A View of an array, an object with __cuda_array_interface__ or __dlpack__, or Python's numbers (float64, which
+    has all of them)."""
     if isinstance(thing, (np.ndarray, np.generic)):
         return _of_numpy(argument, np.asarray(thing))
     if hasattr(thing, _CUDA):
@@ -296,7 +297,8 @@ def format_and_type(format: FormatLike) -> 'tuple[Format, Optional[str]]':
 
 
 def codes_view(argument: str, x: View, format: Optional[FormatLike], packed: bool = False) -> 'tuple[View, Format]':
-    """x as codes of a format: integers of its storage, or the type of that very format; packed: bytes of packed ones."""
+    """x as codes of a format: integers of its storage, or the type of that very format; packed: bytes of packed
+    ones."""
     own = Format(x.name) if x.name in CODE_DTYPES or x.name == 'float32' else None
     if own is None and format is None:
         raise abi.HalfulpTypeError('{}: an array of {} says no format; name it'.format(argument, x.name))
@@ -312,11 +314,13 @@ def codes_view(argument: str, x: View, format: Optional[FormatLike], packed: boo
 
 
 def stored(x: View, kind: CodesOf, dtype: np.dtype, packed: bool = False) -> View:
-    """x as codes in unsigned integers of a type, which signed ones of the size are taken for; packed: unpacked first."""
+    """x as codes in unsigned integers of a type; signed ones of the size are taken for them; packed: unpacked first."""
     if abi.flag('packed', packed):
-        x = _of_numpy(kind.argument, unpacked(kind.argument, x.array if x.name in ('uint8', 'int8') else None, kind.width))
+        bytes_ = x.array if x.name in ('uint8', 'int8') else None
+        x = _of_numpy(kind.argument, unpacked(kind.argument, bytes_, kind.width))
     if x.name not in (dtype.name, dtype.name[1:]):
-        raise abi.HalfulpTypeError('{}: codes of {} are {}, not {}'.format(kind.argument, kind.name, dtype.name, x.name))
+        raise abi.HalfulpTypeError('{}: codes of {} are {}, not {}'.format(kind.argument, kind.name, dtype.name,
+                                                                           x.name))
     array = None if x.array is None else x.array.view(dtype)
     made = View(dtype.name, x.address, x.shape, x.strides, array=array, cuda=x.cuda, readonly=x.readonly, keep=x.keep)
     made.kind = kind
@@ -338,7 +342,8 @@ def unpacked(argument: str, x: Optional[np.ndarray], width: int) -> np.ndarray:
     return made
 
 
-def wide_code(error: abi.HalfulpError, kinds: Sequence[Tuple[Optional[np.ndarray], Optional[CodesOf]]]) -> abi.HalfulpError:
+def wide_code(error: abi.HalfulpError,
+              kinds: Sequence[Tuple[Optional[np.ndarray], Optional[CodesOf]]]) -> abi.HalfulpError:
     """The error of a call that was given a code with bits above its format's width, with the code and a way out; other
     errors are as they are."""
     if error.status != 'HU_E_CODE':
@@ -346,8 +351,8 @@ def wide_code(error: abi.HalfulpError, kinds: Sequence[Tuple[Optional[np.ndarray
     for x, kind in kinds:
         place = None if x is None or kind is None else first_wide(x, kind)
         if place is not None and x is not None and kind is not None:
-            made = type(error)("{}: the code 0x{:X} at {} is wider than the {} bits of {} ({}); halfulp.unpack(x, {}) gives "
-                               'packed codes a byte each, and so does packed=True where a call has it'.format(
+            made = type(error)('{}: the code 0x{:X} at {} is wider than the {} bits of {} ({}); halfulp.unpack(x, {}) '
+                               'gives packed codes a byte each, and so does packed=True where a call has it'.format(
                                    kind.argument, int(x[place]), list(map(int, place)), kind.width, kind.name,
                                    error.status, kind.width))
             made.status = error.status

@@ -24,8 +24,8 @@ from . import _structs as s
 from ._elementwise import finished, how, made_or_given, run
 from ._integers import wide
 from ._targets import quantize_whole, whole
-from ._views import (VALUES, View, code_types, codes_view, dtype_name, dtype_of, first_wide, format_and_type, numbers, size_of, target,
-                     unpacked, view, wide_code)
+from ._views import (VALUES, View, code_types, codes_view, dtype_name, dtype_of, first_wide, format_and_type, numbers,
+                     size_of, target, unpacked, view, wide_code)
 from .conversion import Preset, alone, preset_of
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike
@@ -177,8 +177,8 @@ def decode(codes: Any, format: Optional[FormatLike] = None, *, dtype: Any = 'flo
 
     Parameters
     ----------
-    codes : array of uint8, uint16, uint32 as `Format.dtype` says (or int8, ... of the same bits), or of a type of ml_dtypes
-        HalfulpValueError (HU_E_CODE) where one has bits above the format's width.
+    codes : array of uint8, uint16, uint32 as `Format.dtype` says (or int8, ... of the same bits), or of a type of
+        ml_dtypes. HalfulpValueError (HU_E_CODE) where one has bits above the format's width.
     format : Format, str or dtype
         May be left out where the array's type says it.
     dtype : "float32", "float64", "float16" or "bfloat16"
@@ -295,10 +295,11 @@ def pack(codes: Any, width: int) -> np.ndarray:
 def unpack(packed: Any, width: int, n: Optional[int] = None) -> np.ndarray:
     """The codes of `width` bits (1 to 7) that `pack` packed, a byte each.
 
-    With n: that many codes of one string of bits, uint8 of shape (n,), of up to 8 bits. Without n: row by row of the last
-    axis, as many as the bytes of a row have room for, (..., bytes) to (..., bytes * 8 // width); where rows end in bits
-    between two codes, cut off what is too much."""
-    x, width, library = np.ascontiguousarray(_array('packed', packed)), abi.whole('width', width, 0, 1 << 62), abi.main()
+    With n: that many codes of one string of bits, uint8 of shape (n,), of up to 8 bits. Without n: row by row of the
+    last axis, as many as the bytes of a row have room for, (..., bytes) to (..., bytes * 8 // width); where rows end in
+    bits between two codes, cut off what is too much."""
+    x, library = np.ascontiguousarray(_array('packed', packed)), abi.main()
+    width = abi.whole('width', width, 0, 1 << 62)
     if x.dtype != np.uint8:
         raise abi.HalfulpTypeError('packed: uint8 is wanted, not {}'.format(x.dtype))
     if n is None:

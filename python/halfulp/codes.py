@@ -4,10 +4,10 @@
     halfulp.codes.add(a, b, of='float8_e4m3fn', to='binary16')
 
 Operands are arrays of codes: unsigned integers of `Format.dtype` (or signed ones of the same bits) with `of` naming
-their format (one for all, or a tuple, one an operand), or arrays of float16, bfloat16, float32 or a type of ml_dtypes, whose elements are codes of
-that type. Shapes broadcast. `to` is the result's format, the first operand's without it; the exact result is rounded
-into it ONCE. The result is an array of codes as `halfulp.encode` returns them. mode, out and the other keywords: see
-halfulp.arrays.
+their format (one for all, or a tuple, one an operand), or arrays of float16, bfloat16, float32 or a type of ml_dtypes,
+whose elements are codes of that type. Shapes broadcast. `to` is the result's format, the first operand's without it;
+the exact result is rounded into it ONCE. The result is an array of codes as `halfulp.encode` returns them. mode, out
+and the other keywords: see halfulp.arrays.
 """
 from __future__ import annotations
 

@@ -179,8 +179,8 @@ class ExactSum:
             raise abi.HalfulpValueError('b: shape {} instead of {}'.format(y.shape, x.shape))
         fa, fb = _format_of('a', x, a_format), _format_of('b', y, b_format)
         left, right = _contiguous(x).reshape(-1), _contiguous(y).reshape(-1)
-        _done(abi.main().hu_sum_add_dot(abi.address(self._c), left.size, left.ctypes.data, 1, fa._c, right.ctypes.data, 1,
-                                        fb._c), 'a, b', x, y)
+        _done(abi.main().hu_sum_add_dot(abi.address(self._c), left.size, left.ctypes.data, 1, fa._c,
+                                        right.ctypes.data, 1, fb._c), 'a, b', x, y)
         return self
 
     def __iadd__(self, other: 'ExactSum') -> 'ExactSum':

@@ -78,7 +78,7 @@ class Format(Value):
             raise abi.HalfulpTypeError('Format: either a name or e and m')
         if name is None:
             text: Optional[str] = _grammar(e, m, b, finite, fn, fnuz, unsigned, suffix)
-        elif not all(type(thing) in (bool, int, str) and not thing for thing in (finite, fn, fnuz, unsigned, suffix, b)):
+        elif any(type(thing) not in (bool, int, str) or thing for thing in (finite, fn, fnuz, unsigned, suffix, b)):
             raise abi.HalfulpTypeError('Format: b, finite, fn, fnuz, unsigned and suffix go with e and m, not a name')
         else:
             text = name if isinstance(name, str) else None
@@ -227,7 +227,8 @@ FormatLike = Union[Format, str, np.dtype, type]
 def _grammar(e, m, b, finite, fn, fnuz, unsigned, suffix) -> str:
     if e is None or m is None:
         raise abi.HalfulpTypeError('Format: e and m go together')
-    flags = [abi.flag(name, thing) for name, thing in (('finite', finite), ('fn', fn), ('fnuz', fnuz), ('unsigned', unsigned))]
+    named = ('finite', finite), ('fn', fn), ('fnuz', fnuz), ('unsigned', unsigned)
+    flags = [abi.flag(name, thing) for name, thing in named]
     if sum(flags[:3]) > 1:
         raise abi.HalfulpTypeError('Format: at most one of finite, fn, fnuz')
     parts = [word for word, wanted in zip(('unsigned', 'finite', 'fn', 'fnuz'), flags[3:] + flags[:3]) if wanted]

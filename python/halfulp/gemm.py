@@ -10,8 +10,8 @@ from . import _abi as abi
 from . import _structs as s
 from ._elementwise import finished, how
 from ._pointer import How, Matrix
-from ._views import (CodesOf, View, code_types, dtype_name, dtype_of, first_wide, float32_of, format_and_type, fresh, target,
-                     view, wide_code)
+from ._views import (CodesOf, View, code_types, dtype_name, dtype_of, first_wide, float32_of, format_and_type, fresh,
+                     target, view, wide_code)
 from .accum import Accumulator, AccumulatorLike, Watch, explained, with_words
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike
@@ -134,8 +134,9 @@ def gemm(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to:
     a : array (..., m, k) or (k,)
     b : array (..., k, n) or (k,)
     c : array (..., m, n), optional
-        float32 values, or numbers that float32 has (of `a_format` ...; without it of the format that `accum` takes, else of binary32: HU_E_GRID
-        where there are others), or codes: float16, bfloat16, a type of ml_dtypes, or unsigned integers with `a_format`.
+        float32 values, or numbers that float32 has (of `a_format` ...; without it of the format that `accum` takes,
+        else of binary32: HU_E_GRID where there are others), or codes: float16, bfloat16, a type of ml_dtypes, or
+        integers with `a_format`.
         Leading axes broadcast, as numpy.matmul's. Rows or columns that are contiguous are not copied.
     accum : Accumulator, Model or str
         "exact", "fp32", "seq(binary16)", the name of a matrix unit, ... (docs/accumulators.md). A matrix unit takes

@@ -165,8 +165,8 @@ def quantize(x: Any, number: NumberLike, mode: ModeLike = 'rne', *, out: Any = N
 
 @with_options()
 def encode(x: Any, number: NumberLike, mode: ModeLike = 'rne', *, out: Any = None, **options: Unpack[Options]) -> Any:
-    """The codes that x (float16, bfloat16, float32, float64, a type of ml_dtypes, integers, booleans or Python's numbers)
-    rounds to."""
+    """The codes that x (float16, bfloat16, float32, float64, a type of ml_dtypes, integers, booleans or Python's
+    numbers) rounds to."""
     operand, goal = taken('x', x, options.get('cuda_stream')), _of(number)
     result, made, way = _prepared('encode', operand, [goal.dtype.name], mode, out, options)
     operand, codes = _settled(operand, goal, way)
@@ -202,8 +202,8 @@ def decode(codes: Any, number: NumberLike, *, dtype: Any = 'float32', packed: bo
 
 
 @with_options()
-def convert(codes: Any, to: NumberLike, of: NumberLike, mode: ModeLike = 'rne', *, packed: bool = False, out: Any = None,
-            **options: Unpack[Options]) -> Any:
+def convert(codes: Any, to: NumberLike, of: NumberLike, mode: ModeLike = 'rne', *, packed: bool = False,
+            out: Any = None, **options: Unpack[Options]) -> Any:
     """Codes of system `of` to codes of `to`: one rounding, whatever the two kinds. packed: as `decode`."""
     operand, goal, source = view('codes', codes, options.get('cuda_stream')), _of(to), _of(of)
     operand = _codes(operand, source, packed)
@@ -214,7 +214,8 @@ def convert(codes: Any, to: NumberLike, of: NumberLike, mode: ModeLike = 'rne', 
 
 def _codes(x: View, source: Number, packed: bool) -> View:
     kind = CodesOf('codes', str(source), source.width, source._c.kind == _FIXED and bool(source._c.sign))
-    if not abi.flag('packed', packed) and (x.name in CODE_DTYPES or x.name == 'float32') and x.itemsize * 8 == source.storage:
+    typed = (x.name in CODE_DTYPES or x.name == 'float32') and x.itemsize * 8 == source.storage
+    if typed and not abi.flag('packed', packed):
         x.kind = kind
         return x
     return stored(x, kind, source.dtype, packed)

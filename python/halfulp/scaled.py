@@ -175,8 +175,8 @@ def decode(x: ScaledTensor, *, out: Any = None, threads: int = 1, packed: bool =
 
 def _arrays(x: ScaledTensor) -> None:
     abi.instance('x.scaling', x.scaling, Scaling)
-    for name, array in (('codes', x.codes), ('scales', x.scales)) + ((('tensor', x.tensor),) if x.tensor is not None else ()):
-        abi.instance('x.' + name, array, np.ndarray)
+    for name in ('codes', 'scales') + (('tensor',) if x.tensor is not None else ()):
+        abi.instance('x.' + name, getattr(x, name), np.ndarray)
 
 
 def _whole(x: ScaledTensor) -> None:
@@ -335,7 +335,8 @@ def gemm(a: Any, b: Any, c: Any = None, *, sum: Sum = Sum(), to: Union[FormatLik
         abi.check(library.hu_scaled_gemm(m, n, k, *records, way.mode._c, at, space.size - (at - space.ctypes.data),
                                          abi.address(way.exec), way.counts), 'gemm')
     except abi.HalfulpError as error:
-        held = [one for name, x in (('a', a), ('b', b), ('c', c)) if isinstance(x, ScaledTensor) for one in _held(name, x)]
+        tensors = [(name, x) for name, x in (('a', a), ('b', b), ('c', c)) if isinstance(x, ScaledTensor)]
+        held = [one for name, x in tensors for one in _held(name, x)]
         raise explained(wide_code(error, held), Accumulator._from_c(record.inside), _REMEDY) from None
     del keep_a, keep_b, keep_c
     return made

@@ -151,8 +151,8 @@ class HiFloat4Tensor(NamedTuple):
             raise abi.HalfulpValueError('scales: shape {} does not fit codes of shape {}'.format(scales.shape,
                                                                                                 codes.shape))
         made = np.empty(codes.shape, np.float32)
-        status = abi.main().hu_hif4_decode(rows, cols, made.ctypes.data, cols, codes.ctypes.data, cols, scales.ctypes.data,
-                                           blocks)
+        status = abi.main().hu_hif4_decode(rows, cols, made.ctypes.data, cols, codes.ctypes.data, cols,
+                                           scales.ctypes.data, blocks)
         if status != s.OK:
             raise wide_code(abi.error(status, 'decode'), [(codes, CodesOf('codes', self.kind, 4))])
         return made

@@ -89,11 +89,12 @@ def test_odd(random):
     """A binary64 number on the same side of every shorter number, by another way than the code's."""
     for x in integers(random, 64, 300) + [2**64 - 1, 2**63, -2**63, 2**53 + 1]:
         y = to_odd(x)
-        below = Fraction(y) if Fraction(y) == x else None
-        assert below is not None or (int(np.float64(y).view(np.uint64)) & 1 and abs(Fraction(y) - x) < np.spacing(abs(y)))
+        held = Fraction(y) == x
+        odd = int(np.float64(y).view(np.uint64)) & 1 and abs(Fraction(y) - x) < np.spacing(abs(y))
+        assert held or odd
         if -2**63 <= x < 2**64:
-            held, exact = of_integers(np.array([x], np.int64 if x < 2**63 else np.uint64))
-            assert held[0] == y and (exact is None) == (below is not None)
+            made, exact = of_integers(np.array([x], np.int64 if x < 2**63 else np.uint64))
+            assert made[0] == y and (exact is None) == held
 
 
 def test_events_and_the_c_library(random):
@@ -135,8 +136,8 @@ def test_many_random_bits(random):
 def test_other_systems():
     for text in ('posit16', 'posit32', 'takum16', 'takum_linear16', 'lns8', 'hifloat8', 'q(31.0)', 'nf4'):
         for x in (3, 2**53 + 1, 2**60 + 2**52 + 1, -10**30):
-            got, low, high = halfulp.number.quantize([x, np.nextafter(float(x), -np.inf), np.nextafter(float(x), np.inf)],
-                                                     text)
+            around = [np.nextafter(float(x), end) for end in (-np.inf, np.inf)]
+            got, low, high = halfulp.number.quantize([x, *around], text)
             assert low <= got <= high, (text, x)
     assert halfulp.number.quantize(2**60 + 2**47 + 1, 'posit32') > halfulp.number.quantize(2.0**60 + 2**47, 'posit32')
     wrapped = halfulp.number.encode([2**60 + 5, -2**60 - 3, 2**40, 7], 'q(31.0):wrap')

@@ -16,9 +16,11 @@ class Odd:
 
 
 ODD = {
-    'array': np.arange(3), 'number in an array': np.array(1.5), 'empty array': np.array([]), 'texts': np.array(['rne', 'rtz']),
+    'array': np.arange(3), 'number in an array': np.array(1.5), 'empty array': np.array([]),
+    'texts': np.array(['rne', 'rtz']),
     'complex': 1 + 2j, 'complex64': np.complex64(1j), 'list': [1, 2], 'nested': [[1], [2, 3]], 'tuple': (1, 2, 3),
-    'pair': (1.5, 'a'), 'dict': {}, 'set': set(), 'nan': float('nan'), 'inf': float('inf'), 'float': 1.5, 'negative': -1,
+    'pair': (1.5, 'a'), 'dict': {}, 'set': set(), 'nan': float('nan'), 'inf': float('inf'), 'float': 1.5,
+    'negative': -1,
     'large': 2**70, 'bytes': b'rne', 'object': Odd(), 'None': None, 'True': True, 'np.True_': np.True_, 'text': 'xx',
     'zero in a text': 'r\0', 'surrogate': '\ud800', 'empty text': '', 'np.str_': np.str_('rne'),
     'generator': np.random.default_rng(0), 'type': int, 'function': abs,
@@ -28,7 +30,8 @@ T, F8 = scaled.encode(X, 'mxfp4'), 'float8_e4m3fn'
 
 # Every function of the package with arguments that it takes; each of them is then replaced by something odd.
 CALLS = {
-    'quantize': (halfulp.quantize, dict(x=X, format=F8)), 'quantize scaled': (halfulp.quantize, dict(x=X, format='nvfp4')),
+    'quantize': (halfulp.quantize, dict(x=X, format=F8)),
+    'quantize scaled': (halfulp.quantize, dict(x=X, format='nvfp4')),
     'encode': (halfulp.encode, dict(x=X, format=F8)), 'decode': (halfulp.decode, dict(codes=CODES, format=F8)),
     'convert': (halfulp.convert, dict(codes=CODES, to='bfloat16', of=F8)),
     'add': (halfulp.add, dict(a=X, b=X, to='bfloat16')), 'exp': (halfulp.exp, dict(x=X, to='bfloat16')),
@@ -36,7 +39,8 @@ CALLS = {
     'codes.exp': (codes.exp, dict(x=CODES, of=F8)), 'codes.classify': (codes.classify, dict(x=CODES, of=F8)),
     'codes.compare': (codes.compare, dict(a=CODES, b=CODES, of=F8)),
     'codes.round_to_integral': (codes.round_to_integral, dict(x=CODES, of=F8)),
-    'codes.next_up': (codes.next_up, dict(x=CODES, of=F8)), 'number.quantize': (number.quantize, dict(x=X, number='posit8')),
+    'codes.next_up': (codes.next_up, dict(x=CODES, of=F8)),
+    'number.quantize': (number.quantize, dict(x=X, number='posit8')),
     'number.encode': (number.encode, dict(x=X, number='posit8')),
     'number.decode': (number.decode, dict(codes=CODES, number='posit8')),
     'number.convert': (number.convert, dict(codes=CODES, to='posit16', of='posit8')),
@@ -45,16 +49,20 @@ CALLS = {
     'scaled.gemm': (scaled.gemm, dict(a=T, b=T.T)), 'gemm': (halfulp.gemm, dict(a=X, b=X.T)),
     'dot': (halfulp.dot, dict(a=X, b=X)), 'hadamard': (halfulp.hadamard, dict(x=X)),
     's2fp8_encode': (halfulp.s2fp8_encode, dict(x=X)), 'hifloat4_encode': (halfulp.hifloat4_encode, dict(x=X)),
-    'round_tensor': (halfulp.round_tensor, dict(x=X, rounding='s2fp8')), 'all_reduce': (halfulp.all_reduce, dict(buffers=X)),
+    'round_tensor': (halfulp.round_tensor, dict(x=X, rounding='s2fp8')),
+    'all_reduce': (halfulp.all_reduce, dict(buffers=X)),
     'compare': (halfulp.compare, dict(x=X, formats=['bfloat16'])),
-    'gemm_errors': (halfulp.gemm_errors, dict(a=X, b=X.T, accums=['fp32'])), 'pack': (halfulp.pack, dict(codes=CODES, width=4)),
+    'gemm_errors': (halfulp.gemm_errors, dict(a=X, b=X.T, accums=['fp32'])),
+    'pack': (halfulp.pack, dict(codes=CODES, width=4)),
     'unpack': (halfulp.unpack, dict(packed=CODES, width=4)), 'as_codes': (halfulp.as_codes, dict(x=CODES)),
     'as_ml_dtypes': (halfulp.as_ml_dtypes, dict(codes=CODES, format=F8)), 'Format': (halfulp.Format, dict(e=4, m=3)),
     'Format by name': (halfulp.Format, dict(name='bfloat16')), 'Mode': (halfulp.Mode, {}),
     'Scaling': (halfulp.Scaling, dict(text='mxfp4')), 'Number': (halfulp.Number, dict(text='posit8')),
     'Accumulator': (halfulp.Accumulator, dict(text='fp32')), 'Rounding': (halfulp.Rounding, dict(text='s2fp8')),
-    'Collective': (halfulp.Collective, dict(text='exact')), 'model': (halfulp.model, dict(name='nv.hopper.e4m3.f32.wgmma')),
-    'preset': (halfulp.preset, dict(name='torch.float8_e4m3fn')), 'Events': (lambda overflow: halfulp.Events(overflow=overflow),
+    'Collective': (halfulp.Collective, dict(text='exact')),
+    'model': (halfulp.model, dict(name='nv.hopper.e4m3.f32.wgmma')),
+    'preset': (halfulp.preset, dict(name='torch.float8_e4m3fn')),
+    'Events': (lambda overflow: halfulp.Events(overflow=overflow),
                                                                              dict(overflow=1)),
     'ExactSum.add': (halfulp.ExactSum().add, dict(x=X)), 'ExactSum.add_products': (halfulp.ExactSum().add_products,
                                                                                    dict(a=X, b=X)),
@@ -63,20 +71,24 @@ CALLS = {
     'Scaling.sizes': (halfulp.Scaling('mxfp4').sizes, dict(rows=1, cols=1)),
     'p3109.compute': (lambda operation, x, of, to, mode, rules, packed, stream, threads: p3109.compute(
         operation, x, of=of, to=to, mode=mode, rules=rules, packed=packed, stream=stream, threads=threads),
-        dict(operation='Negate', x=CODES, of=F8, to=None, mode='rne', rules='v4.0', packed=False, stream=None, threads=1)),
+        dict(operation='Negate', x=CODES, of=F8, to=None, mode='rne', rules='v4.0', packed=False, stream=None,
+            threads=1)),
     'Sum': (lambda way, inside, across, factor, decoded_as: scaled.gemm(T, T.T, sum=scaled.Sum(
         way, inside, across, factor, decoded_as)),
         dict(way='parts', inside='fp32', across='fp32', factor='exact', decoded_as=None)),
-    'ScaledTensor': (lambda codes, scales, tensor, scaling: scaled.ScaledTensor(codes, scales, tensor, scaling).decode(),
+    'ScaledTensor': (lambda codes, scales, tensor,
+        scaling: scaled.ScaledTensor(codes, scales, tensor, scaling).decode(),
                      dict(codes=T.codes, scales=T.scales, tensor=T.tensor, scaling=T.scaling)),
-    'Stream': (lambda key, counter: halfulp.quantize(X, F8, 'sra:3', stream=halfulp.Stream(key, counter)), dict(key=1, counter=2)),
+    'Stream': (lambda key, counter: halfulp.quantize(X, F8, 'sra:3', stream=halfulp.Stream(key, counter)),
+        dict(key=1, counter=2)),
     'stream': (lambda key, counter: halfulp.quantize(X, F8, 'sra:3', stream=(key, counter)), dict(key=1, counter=2)),
     'Stream.after': (lambda n: halfulp.Stream(1).after(n).words(2), dict(n=3)),
     'Stream.words': (lambda n: halfulp.Stream(1).words(n), dict(n=3)),
 }
 # As many as there are; those of a family stand for all of it.
 FAMILIES = {'add': ['sub', 'mul', 'div', 'minimum', 'maximum', 'minimum_number', 'maximum_number', 'pow'],
-            'exp': ['exp2', 'expm1', 'log', 'log2', 'log1p', 'tanh', 'sigmoid', 'erf', 'gelu', 'rsqrt', 'reciprocal', 'sin',
+            'exp': ['exp2', 'expm1', 'log', 'log2', 'log1p', 'tanh', 'sigmoid', 'erf', 'gelu', 'rsqrt', 'reciprocal',
+                'sin',
                     'cos', 'sqrt']}
 WITHOUT_ARGUMENTS = ['formats', 'levels', 'models', 'numbers', 'presets', 'scalings', 'device_available']
 OTHERS = ['identify']  # runs the command
@@ -84,7 +96,8 @@ OTHERS = ['identify']  # runs the command
 
 def test_every_function_is_here():
     there = {name for name in halfulp.__all__ if inspect.isfunction(getattr(halfulp, name))}
-    assert there == {name for name in CALLS if name in there} | set(sum(FAMILIES.values(), [])) | set(WITHOUT_ARGUMENTS + OTHERS)
+    assert there == {name for name in CALLS if name in there} | set(sum(FAMILIES.values(),
+            [])) | set(WITHOUT_ARGUMENTS + OTHERS)
 
 
 @pytest.mark.parametrize('name', CALLS)
@@ -113,7 +126,8 @@ def test_arrays_as_options(argument):
 
 
 def test_streams():
-    for wrong in (1 + 2j, np.complex64(1), 1.0, '1', (1, 2, 3), (1.0, 2), (1 + 2j, 2), True, np.random.default_rng(0)):
+    for wrong in (1 + 2j, np.complex64(1), 1.0, '1', (1, 2, 3), (1.0, 2), (1 + 2j, 2), True,
+        np.random.default_rng(0)):
         with warnings.catch_warnings(), pytest.raises(TypeError, match='^stream: '):
             warnings.simplefilter('error')
             halfulp.quantize(X, F8, 'sra:3', stream=wrong)

@@ -20,11 +20,14 @@ def with_code(t, code, place=(1, 3)):
 
 CALLS = {
     'decode': lambda x: halfulp.decode(x, F4), 'decode strided': lambda x: halfulp.decode(x[:, ::2], F4),
-    'decode64': lambda x: halfulp.decode(x, F4, dtype='float64'), 'decode16': lambda x: halfulp.decode(x, F4, dtype='float16'),
+    'decode64': lambda x: halfulp.decode(x, F4, dtype='float64'),
+    'decode16': lambda x: halfulp.decode(x, F4, dtype='float16'),
     'convert': lambda x: halfulp.convert(x, 'binary16', of=F4), 'as_ml_dtypes': lambda x: halfulp.as_ml_dtypes(x, F4),
     'codes.add': lambda x: halfulp.codes.add(x, GOOD, of=F4), 'second': lambda x: halfulp.codes.add(GOOD, x, of=F4),
-    'codes.fma': lambda x: halfulp.codes.fma(GOOD, GOOD, x, of=F4), 'codes.exp': lambda x: halfulp.codes.exp(x, of=F4),
-    'codes.pow': lambda x: halfulp.codes.pow(GOOD, x, of=F4), 'compare': lambda x: halfulp.codes.compare(x, GOOD, of=F4),
+    'codes.fma': lambda x: halfulp.codes.fma(GOOD, GOOD, x, of=F4),
+    'codes.exp': lambda x: halfulp.codes.exp(x, of=F4),
+    'codes.pow': lambda x: halfulp.codes.pow(GOOD, x, of=F4),
+    'compare': lambda x: halfulp.codes.compare(x, GOOD, of=F4),
     'classify': lambda x: halfulp.codes.classify(x, F4), 'next_up': lambda x: halfulp.codes.next_up(x, of=F4),
     'round_to_integral': lambda x: halfulp.codes.round_to_integral(x, of=F4),
     'p3109': lambda x: halfulp.p3109.compute('Add', x, GOOD, of='binary4p2sf'),
@@ -40,7 +43,8 @@ CALLS = {
     'scaled.decode': lambda x: with_code(T, x[0, 2]).decode(),
     'scaled.gemm': lambda x: halfulp.scaled.gemm(T, with_code(T, x[0, 2]).T),
     'typed': lambda x: halfulp.decode(x.view(ml_dtypes.float4_e2m1fn)),
-    'hifloat4': lambda x: halfulp.HiFloat4Tensor(np.tile(x, (1, 16)), np.zeros((2, 1, 4), np.uint8), 'hifloat4').decode(),
+    'hifloat4': lambda x: halfulp.HiFloat4Tensor(np.tile(x, (1, 16)), np.zeros((2, 1, 4), np.uint8),
+        'hifloat4').decode(),
     'pack': lambda x: halfulp.pack(x, 4), 'scaled.packed': lambda x: with_code(T, x[0, 2]).packed(),
 }
 

@@ -2,8 +2,8 @@
 """Integers, and lists of Python's numbers, on their way to a rounding: as binary64 numbers that are rounded to odd.
 
 A call rounds an integer once, whatever holds it (IEEE 754-2019 5.4.1, convertFromInt). binary64 has 53 digits; of an
-integer with more it gets the first 53, the last of which is made 1 where anything was cut off. Such a number lies on the
-same side as the integer of every number of up to 52 digits, so that all roundings whose decisions are made at such
+integer with more it gets the first 53, the last of which is made 1 where anything was cut off. Such a number lies on
+the same side as the integer of every number of up to 52 digits, so that all roundings whose decisions are made at such
 numbers round it as they round the integer (`wide` has the others).
 """
 from __future__ import annotations

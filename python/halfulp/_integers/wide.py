@@ -48,7 +48,8 @@ def codes_of(x: View, goal: Format, way: How) -> Optional[np.ndarray]:
     """The codes of numbers, integers that binary64 lacks among them, or None where its numbers rounded to odd do."""
     if x.exact is None or not way.mode.stochastic:
         return None
-    if decides(goal.m + 1, way.mode.bits) and not any(abs(int(one)) >> 1024 for one in x.exact.flat if _is_integer(one)):
+    beyond = any(abs(int(one)) >> 1024 for one in x.exact.flat if _is_integer(one))
+    if decides(goal.m + 1, way.mode.bits) and not beyond:
         return None
     made = np.empty(x.shape, goal.dtype)
     held, codes, word = np.ascontiguousarray(x.array).reshape(-1), made.reshape(-1), (ctypes.c_uint32 * 1)()
@@ -119,5 +120,6 @@ def _between(argument: str, x: View, goal: 'Number', way: How) -> None:
         beside = np.where(unheld, np.nextafter(held, np.copysign(end, held)), held)
         open_ = codes(beside) != middle
         if open_.any():
-            raise abi.HalfulpValueError('{}: {} rounds binary64 numbers, and those on both sides of {!r} differ; give the '
-                                        'one that is meant'.format(argument, goal, list(x.exact.flat)[int(np.argmax(open_))]))
+            which = list(x.exact.flat)[int(np.argmax(open_))]
+            raise abi.HalfulpValueError('{}: {} rounds binary64 numbers, and those on both sides of {!r} differ; give '
+                                        'the one that is meant'.format(argument, goal, which))

@@ -54,7 +54,7 @@ def formula(made: Operator, backward: Callable, setup: Optional[Callable] = None
     def kernel(keyset, *arguments, **named):
         if forward_ad._current_level >= 0 and not named and any(map(_has_tangent, arguments)):
             return _dual(made, arguments)
-        if torch._C._are_functorch_transforms_active() and torch.is_grad_enabled() and torch._C._any_requires_grad(*arguments):
+        if torch._C._are_functorch_transforms_active() and _wants_gradient(arguments):
             raise NotImplementedError('{}: torch.func differentiates it forward alone (jvp, jacfwd); backward '
                                       'torch.autograd.grad and jacobian do'.format(made._name))
         return plain(keyset, *arguments, **named)
@@ -67,6 +67,10 @@ def tangents(made: Operator) -> Callable[[Rule], Rule]:
         _rules[made._name] = rule
         return rule
     return register
+
+
+def _wants_gradient(arguments: Sequence[Any]) -> bool:
+    return torch.is_grad_enabled() and torch._C._any_requires_grad(*arguments)
 
 
 def _has_tangent(thing: Any) -> bool:

@@ -100,7 +100,8 @@ def quantize_with_events(x: Tensor, rounding='keep', *, dim: int = -1,
                          stream: Optional[StreamLike] = None) -> Tuple[Tensor, Tensor]:
     """x rounded, and int64 counts of what happened, in the order of `EVENTS` (docs/numerics.md section 5)."""
     text = text_of(rounding)
-    return ops.quantize(floating(x, text), taken(stream, draws(text)), None, text, 'keep', _whole('dim', dim), 'straight_through', -1, -1, True)
+    return ops.quantize(floating(x, text), taken(stream, draws(text)), None, text, 'keep', _whole('dim', dim),
+                        'straight_through', -1, -1, True)
 
 
 def quantize_(x: Tensor, rounding='keep', *, dim: int = -1, stream: Optional[StreamLike] = None) -> Tensor:
@@ -186,7 +187,8 @@ class ScaledTensor(NamedTuple):
 def scaled_encode(x: Tensor, scaling, *, dim: int = -1, stream: Optional[StreamLike] = None) -> ScaledTensor:
     """x, seen as a matrix whose rows lie along `dim`, as codes, scales of blocks and second-level scale."""
     text = text_of(scaling)
-    return ScaledTensor(*ops.scaled_encode(floating(x, text), taken(stream, draws(text)), text, _whole('dim', dim), -1, False)[:3])
+    made = ops.scaled_encode(floating(x, text), taken(stream, draws(text)), text, _whole('dim', dim), -1, False)
+    return ScaledTensor(*made[:3])
 
 
 def scaled_decode(x: ScaledTensor, scaling, *, packed: bool = False) -> Tensor:
@@ -228,7 +230,8 @@ def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, recipe: Opt
     chunks of 64 rows (docs/training.md section 2), so that it has the same bits on every machine.
     """
     if _tensor('weight', weight).dim() != 2 or _tensor('x', x).dim() < 1:
-        raise abi.HalfulpValueError('linear: shapes {} and {} do not go together'.format(tuple(x.shape), tuple(weight.shape)))
+        raise abi.HalfulpValueError('linear: shapes {} and {} do not go together'.format(tuple(x.shape),
+                                                                                         tuple(weight.shape)))
     shape = x.shape[:-1] + (weight.shape[0],)
     y = matmul(x.unsqueeze(0).flatten(0, -2), weight.t(), recipe, stream=stream)
     return (y if bias is None else ops.add_row(y, _bias(bias, weight.shape[0]))).reshape(shape)
@@ -251,9 +254,8 @@ def conv2d(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride=1, p
     gradient of x adds what the patches give to a pixel in float32, in the order of the windows, and then `dx` rounds
     it. Recipe(convolution='windows') rounds the patches, and what they give, instead."""
     recipe = Recipe.of(recipe)
-    return convolve(x, weight, bias, _pair('stride', stride, 1), _pair('padding', padding, 0), _pair('dilation', dilation, 1),
-                    groups, recipe,
-                    _words(recipe, stream), None, False)[0]
+    return convolve(x, weight, bias, _pair('stride', stride, 1), _pair('padding', padding, 0),
+                    _pair('dilation', dilation, 1), groups, recipe, _words(recipe, stream), None, False)[0]
 
 
 def convolve(x, weight, bias, stride, padding, dilation, groups, recipe, words, tap, count) -> Tuple[Tensor, Tensor]:

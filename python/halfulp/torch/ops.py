@@ -293,7 +293,8 @@ def unpack(packed: Tensor, rounding: str) -> Tensor:
 
 @fake(unpack)
 def _(packed, rounding):
-    return torch.empty(tuple(packed.shape[:-1]) + (_packed(packed, rounding)[1],), dtype=torch.uint8, device=packed.device)
+    shape = tuple(packed.shape[:-1]) + (_packed(packed, rounding)[1],)
+    return torch.empty(shape, dtype=torch.uint8, device=packed.device)
 
 
 _SIGNED = {torch.uint8: torch.int8, torch.uint16: torch.int16, torch.uint32: torch.int32}

@@ -244,9 +244,9 @@ class AdamW(_Narrow):
     def __init__(self, params, lr: float = 1e-3, betas=(0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0.0, *,
                  coupled: bool = False, state='binary32', weight=None, update: str = 'round',
                  key: Optional[int] = None) -> None:
-        super().__init__(params, dict(lr=lr, betas=abi.pair('betas', betas, '(beta1, beta2)'), eps=eps, weight_decay=weight_decay, coupled=coupled),
-                         state, weight,
-                         update, key)
+        betas = abi.pair('betas', betas, '(beta1, beta2)')
+        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, coupled=coupled), state,
+                         weight, update, key)
 
     def _numbers(self, o, group) -> None:
         o.beta1, o.beta2 = (_number('betas', beta) for beta in abi.pair('betas', group['betas'], '(beta1, beta2)'))

@@ -8,7 +8,8 @@ F4 = 'float4_e2m1fn'
 
 def test_wide_codes_are_refused():
     wide = torch.tensor([[1, 2, 0x21], [3, 4, 5]], dtype=torch.uint8)
-    with pytest.raises(ValueError, match=r'codes: the code 0x21 at \[0, 2\] is wider than the 4 bits of .*packed=True') as e:
+    with pytest.raises(ValueError,
+        match=r'codes: the code 0x21 at \[0, 2\] is wider than the 4 bits of .*packed=True') as e:
         ht.decode(wide, F4)
     assert e.value.status == 'HU_E_CODE'
     with pytest.raises(ValueError, match='HU_E_CODE'):

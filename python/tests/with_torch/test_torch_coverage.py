@@ -56,7 +56,8 @@ def pruned():
 # Modules that hold factors of products and are not converted; multiply-adds of a row, window or step.
 LEFT = {
     'Sub': (lambda: Sub(8, 4), 32), 'ParametrizedLinear': (lambda: weight_norm(nn.Linear(8, 4)), 32),
-    'spectral norm': (lambda: spectral_norm(nn.Linear(8, 4)), 32), 'Linear, weight computed': (pruned, 32), 'Own': (Own, 32),
+    'spectral norm': (lambda: spectral_norm(nn.Linear(8, 4)), 32), 'Linear, weight computed': (pruned, 32),
+    'Own': (Own, 32),
     'Conv1d': (lambda: nn.Conv1d(8, 4, 3), 96), 'Conv3d': (lambda: nn.Conv3d(8, 4, 1), 32),
     'ConvTranspose2d': (lambda: nn.ConvTranspose2d(8, 4, 3), 288), 'Bilinear': (lambda: nn.Bilinear(8, 3, 4), 96),
     "Conv2d, padding 'same'": (lambda: nn.Conv2d(8, 4, 3, padding='same'), 288),
@@ -105,7 +106,8 @@ def test_modules_with_weights(name):
 
 
 def test_nothing_to_convert():
-    for model in (nn.Sequential(nn.ReLU()), nn.Sequential(nn.LayerNorm((2, 3)), nn.BatchNorm2d(3), nn.Embedding(3, 4))):
+    for model in (nn.Sequential(nn.ReLU()),
+        nn.Sequential(nn.LayerNorm((2, 3)), nn.BatchNorm2d(3), nn.Embedding(3, 4))):
         with pytest.raises(ValueError, match='nothing was converted, for no module of the model holds a matrix'):
             ht.convert(model, F8)
     with pytest.raises(ValueError, match=r"nothing was converted; 100.0 % .*'0' \(Linear\)"):
@@ -139,7 +141,8 @@ def test_skipped_containers():
     (lambda: nn.Sequential(nn.Linear(8, 8), nn.LSTM(8, 4)), plain(2, 5, 8), ["'1' (LSTM)"], 100 * 192 / (192 + 64)),
     (lambda: nn.Sequential(nn.Conv2d(4, 8, 3, groups=2), nn.ConvTranspose2d(8, 4, 1)), plain(2, 4, 6, 6),
      ["'1' (ConvTranspose2d)"], 100 * 32 / (32 + 9 * 2 * 8)),
-    (lambda: nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), plain(2, 5, 8), ["'self_attn' (MultiheadAttention)"],
+    (lambda: nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), plain(2, 5, 8),
+        ["'self_attn' (MultiheadAttention)"],
      100 * (4 * 64 + 2 * 5 * 8) / (4 * 64 + 2 * 5 * 8 + 2 * 128)),
     (lambda: nn.Sequential(nn.Linear(8, 8), nn.LazyLinear(4)), plain(2, 8), ["'1' (Linear)"], 100 * 32 / (32 + 64)),
 ], ids=['weights read', 'attention', 'GRU', 'LSTM', 'convolutions', 'transformer', 'lazy'])

@@ -193,7 +193,8 @@ def test_adjoint(recipe):
 def test_modules():
     torch.manual_seed(1)
     x, t = plain(3, 8), plain(3, 8, seed=1)
-    low = ht.convert(torch.nn.Sequential(torch.nn.Linear(8, 5), torch.nn.Tanh(), torch.nn.Linear(5, 2)), 'float8_e4m3fn')
+    net = torch.nn.Sequential(torch.nn.Linear(8, 5), torch.nn.Tanh(), torch.nn.Linear(5, 2))
+    low = ht.convert(net, 'float8_e4m3fn')
     assert torch.func.jvp(low, (x,), (t,))[1].abs().min() > 0
     assert torch.func.jacfwd(low)(x[0]).abs().min() > 0
     table = ht.Embedding(7, 4, rounding='float8_e4m3fn')

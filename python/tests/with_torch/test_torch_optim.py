@@ -277,14 +277,18 @@ def test_unscale():
 
 
 def test_constants_that_vanish():
-    """A number that the format of the state makes 0, or from below 1 makes 1, is refused with the nearest that works."""
+    """A number that the format of the state makes 0, or from below 1 makes 1, is refused with what works."""
     def weights():
         return [torch.nn.Parameter(torch.ones(3))]
     for make, words in [
-            (lambda **more: ht.AdamW(weights(), state='binary16', **more), r'eps: .* 1e-08 is 0 there; the smallest above 0 is 2\^-24'),
-            (lambda **more: ht.AdamW(weights(), state='bfloat16', **more), 'beta2: .* 0.999 is 1 there; .* is 0.99609375'),
-            (lambda **more: ht.SGD(weights(), lr=1e-9, state='binary16', **more), r'rate: .* 1e-09 is 0 there; .* 2\^-24'),
-            (lambda **more: ht.SGD(weights(), momentum=0.9999, state='bfloat16', **more), 'momentum: .* is 0.99609375'),
+            (lambda **more: ht.AdamW(weights(), state='binary16', **more),
+                r'eps: .* 1e-08 is 0 there; the smallest above 0 is 2\^-24'),
+            (lambda **more: ht.AdamW(weights(), state='bfloat16', **more),
+                'beta2: .* 0.999 is 1 there; .* is 0.99609375'),
+            (lambda **more: ht.SGD(weights(), lr=1e-9, state='binary16', **more),
+                r'rate: .* 1e-09 is 0 there; .* 2\^-24'),
+            (lambda **more: ht.SGD(weights(), momentum=0.9999, state='bfloat16', **more),
+                'momentum: .* is 0.99609375'),
             (lambda **more: ht.SGD(weights(), weight_decay=1e-9, state='binary16', **more), r'decay: .* 2\^-24')]:
         for more in ({}, {'weight': 'bfloat16,sra:16', 'key': 1}):
             with pytest.raises(ValueError, match=words):
