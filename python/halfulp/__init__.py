@@ -27,7 +27,7 @@ from .arrays import as_codes, as_ml_dtypes, convert, decode, encode, pack, quant
 from .collective import Collective, ExactSum, all_reduce
 from .comparison import Compared, Comparison, SumError, SumErrors, compare, gemm_errors
 from .conversion import Preset, preset, presets
-from .device import device_available, levels
+from .device import device_available, levels, synchronize
 from .events import Events
 from .format import Format, formats
 from .gemm import dot, gemm
@@ -49,6 +49,6 @@ __all__ = [
     'device_available', 'div', 'dot', 'encode', 'erf', 'exp', 'exp2', 'expm1', 'fma', 'formats', 'gelu', 'gemm', 'gemm_errors',
     'hadamard', 'hifloat4_encode', 'identify', 'levels', 'log', 'log1p', 'log2', 'maximum', 'maximum_number', 'minimum', 'minimum_number', 'model',
     'models', 'mul', 'number', 'numbers', 'p3109', 'pack', 'pow', 'preset', 'presets', 'quantize', 'reciprocal',
-    'round_tensor', 'rsqrt', 's2fp8_encode', 'scaled', 'scalings', 'sigmoid', 'sin', 'sqrt', 'sub', 'tanh', 'train',
-    'unpack',
+    'round_tensor', 'rsqrt', 's2fp8_encode', 'scaled', 'scalings', 'sigmoid', 'sin', 'sqrt', 'sub', 'synchronize', 'tanh',
+    'train', 'unpack',
 ]

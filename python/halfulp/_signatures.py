@@ -122,7 +122,8 @@ MAIN.update((name, words + ' -> status') for name, words in TWINS.items())
 
 # libhalfulp-cuda.
 CUDA = {
-    'device_available': 'pointer size -> status', 'device_versions': 'pointer size -> none',
+    'device_available': 'pointer size -> status', 'device_synchronize': 'pointer -> status',
+    'device_versions': 'pointer size -> none',
     'device_scaled_work': 'size size pointer -> size',
     'device_scaled_encode': 'size size pointer pointer size pointer mode ' + 6 * 'pointer ' + '-> status',
     'device_scaled_quantize':

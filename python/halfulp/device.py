@@ -18,6 +18,15 @@ def device_available() -> Tuple[bool, str]:
     return library.hu_device_available(room, len(room)) == 0, room.value.decode(errors='replace')
 
 
+def synchronize(cuda_stream: int = 0) -> None:
+    """Waits for everything on a CUDA stream (cudaStream_t as an integer; 0: the default one).
+
+    HalfulpValueError (HU_E_CODE): since the last call of this function a call read a code with bits above its format's
+    width, on any stream of the device; on a copy on the host the same call names it. HalfulpDeviceError: no device."""
+    stream = abi.whole('cuda_stream', cuda_stream, 0, (1 << 64) - 1)
+    abi.check(abi.cuda().hu_device_synchronize(stream), 'synchronize')
+
+
 def levels() -> List[str]:
     """Kernel levels that the library has and this processor can run; results do not depend on them."""
     library = abi.main()

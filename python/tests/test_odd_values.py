@@ -82,7 +82,7 @@ CALLS = {
     'Stream': (lambda key, counter: halfulp.quantize(X, F8, 'sra:3', stream=halfulp.Stream(key, counter)),
         dict(key=1, counter=2)),
     'stream': (lambda key, counter: halfulp.quantize(X, F8, 'sra:3', stream=(key, counter)), dict(key=1, counter=2)),
-    'Stream.after': (lambda n: halfulp.Stream(1).after(n).words(2), dict(n=3)),
+    'synchronize': (halfulp.synchronize, {}), 'Stream.after': (lambda n: halfulp.Stream(1).after(n).words(2), dict(n=3)),
     'Stream.words': (lambda n: halfulp.Stream(1).words(n), dict(n=3)),
 }
 # As many as there are; those of a family stand for all of it.

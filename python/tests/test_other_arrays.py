@@ -239,6 +239,8 @@ def test_without_a_device(x):
     there, what = halfulp.device_available()
     if not there:
         with pytest.raises(halfulp.HalfulpDeviceError, match='HU_E_DEVICE|without CUDA'):
+            halfulp.synchronize()
+        with pytest.raises(halfulp.HalfulpDeviceError, match='HU_E_DEVICE|without CUDA'):
             halfulp.quantize(Cuda(x), 'bfloat16', out=Cuda(x.copy()))
     assert isinstance(what, str)
 
