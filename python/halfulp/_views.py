@@ -351,10 +351,10 @@ def wide_code(error: abi.HalfulpError,
     for x, kind in kinds:
         place = None if x is None or kind is None else first_wide(x, kind)
         if place is not None and x is not None and kind is not None:
-            made = type(error)('{}: the code 0x{:X} at {} is wider than the {} bits of {} ({}); halfulp.unpack(x, {}) '
-                               'gives packed codes a byte each, and so does packed=True where a call has it'.format(
-                                   kind.argument, int(x[place]), list(map(int, place)), kind.width, kind.name,
-                                   error.status, kind.width))
+            way = ('; halfulp.unpack(x, {}) gives packed codes a byte each, and so does packed=True where a call has '
+                   'it').format(kind.width) if kind.width < 8 else ''
+            made = type(error)('{}: the code 0x{:X} at {} is wider than the {} bits of {} ({}){}'.format(kind.argument,
+                int(x[place]), list(map(int, place)), kind.width, kind.name, error.status, way))
             made.status = error.status
             return made
     return error

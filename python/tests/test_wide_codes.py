@@ -121,6 +121,11 @@ def test_packed(text, random):
                                       halfulp.codes.mul(codes, codes, of=text))
 
 
+def test_codes_of_two_bytes():
+    with pytest.raises(ValueError, match=r'the code 0xF123 at \[0\] is wider than the 12 bits of .* \(HU_E_CODE\)$'):
+        halfulp.decode(np.uint16([0xF123]), 'fp(5,6,0)')
+
+
 def test_order_of_packed_codes():
     """Two 4-bit codes a byte, the first one low; four 6-bit codes in three bytes, a little-endian string of bits."""
     assert halfulp.unpack(np.uint8([0x21, 0x43]), 4).tolist() == [1, 2, 3, 4]

@@ -19,6 +19,9 @@ _WITHOUT = (nn.Embedding, nn.LayerNorm, nn.GroupNorm, nn.RMSNorm, nn.PReLU, nn.m
             ParametrizationList)
 
 
+_PRODUCTS = (nn.Linear, nn.modules.conv._ConvNd, nn.Bilinear)
+
+
 class Left(NamedTuple):
     """A module whose products stay in float32: its name and type, and their multiply-adds."""
 
@@ -69,13 +72,14 @@ def what(module: nn.Module) -> str:
 
 
 def _matrices(module: nn.Module) -> Iterator[Tensor]:
-    """The parameters of a module itself that can be a factor of a product: with two axes or more."""
-    owned = list(module._parameters.values())
+    """The parameters of a module itself that can be a factor of a product: a matrix, or one of several axes. (In a
+    module of an unknown type two of them must be longer than 1: others scale channels.)"""
+    owned = [p for p in module._parameters.values() if p is not None]
     for parametrized in getattr(module, 'parametrizations', {}).values():
-        owned += parametrized._parameters.values()
+        owned.append(max(parametrized._parameters.values(), key=torch.numel))  # norms beside it are smaller
     for p in owned:
-        lazy = p is not None and nn.parameter.is_lazy(p)
-        if lazy or (p is not None and p.is_floating_point() and sum(side > 1 for side in p.shape) > 1):
+        axes = p.dim() if not nn.parameter.is_lazy(p) else 2
+        if axes == 2 or axes > 2 and (isinstance(module, _PRODUCTS) or sum(side > 1 for side in p.shape) > 1):
             yield p
 
 
