@@ -133,6 +133,22 @@ def test_many_random_bits(random):
     assert halfulp.quantize(1 << 1024, 'fp(11,4,0)', 'sra:4', stream=stream) == np.inf
 
 
+def test_the_last_random_bit():
+    """An integer whose digits just reach the word, those among them that binary64 lacks: one step less does not."""
+    seen = 0
+    for key in range(200):
+        word = int(halfulp.Stream(key).words(1)[0])
+        reach = (1 << 32) - word
+        if word == 0 or reach & 7 == 0 or not reach & 8:
+            continue
+        x, step = (1 << 23 << 32 | reach) << 4, 1 << 36  # 24 digits, then 32 that the word is added to, then four more
+        for number, want in ((x, x - (reach << 4) + step), (x - 1, x - (reach << 4)), (-x, -(x - (reach << 4) + step))):
+            assert halfulp.quantize(number, 'binary32', 'sra:32', stream=key) == want
+            assert halfulp.number.quantize([number], 'binary32', 'sra:32', stream=key)[0] == want
+        seen += 1
+    assert seen > 50
+
+
 def test_other_systems():
     for text in ('posit16', 'posit32', 'takum16', 'takum_linear16', 'lns8', 'hifloat8', 'q(31.0)', 'nf4'):
         for x in (3, 2**53 + 1, 2**60 + 2**52 + 1, -10**30):

@@ -7,10 +7,11 @@ from torch_support import ht, plain, pytest, same, torch
 ops = torch.ops.halfulp
 S = ht.stream(7, 100)
 SCALED = ht.Recipe(x='mxfp8_e4m3', w='nvfp4', accum='parts(exact;fp32;exact)')
+DRAWN = ht.Recipe(x='mxfp8_e4m3,sra:8', w='nvfp4,sra:8', accum='parts(exact;fp32;exact)')
 WORDS = ht.Recipe(x='float8_e4m3fn,sra:8', w='bfloat16,sra:4', accum='seq(binary16,sra:4)')
 MASKED = ht.Recipe(x='q(0.3)', w='mxfp4', out='bfloat16', gradient='zero_outside')
 RECIPES = (ht.Recipe(), ht.Recipe(x='float8_e4m3fn', w='float8_e5m2', g='float8_e5m2', dx='bfloat16'), SCALED, WORDS,
-           MASKED)
+           MASKED, DRAWN)
 GEOMETRY = ([3, 2], [2, 1], [1, 0], [1, 2], 2)
 
 
@@ -110,11 +111,11 @@ def test_in_place():
 
 def operands(a, b, recipe, apart):
     """Operands as the product rounds them, in float64, matrix by matrix where the sum takes scaled tensors."""
-    def one(x, text, use):
+    def one(x, text, use, words=S):
         if not apart or x.dim() == 2:
-            return ht.ops.quantize(x.flatten(0, -2), S, None, text, 'keep', -1, 'straight_through', use, -1,
+            return ht.ops.quantize(x.flatten(0, -2), words, None, text, 'keep', -1, 'straight_through', use, -1,
                                    False)[0].view(x.shape)
-        return torch.stack([one(m, text, use) for m in x.unbind()])
+        return torch.stack([one(m, text, use, ht.stream(7, 100 + i * m.numel())) for i, m in enumerate(x.unbind())])
     return one(a, recipe.x, 0).double(), one(b.transpose(-1, -2), recipe.w, 1).transpose(-1, -2).double()
 
 
@@ -123,7 +124,7 @@ def operands(a, b, recipe, apart):
 def test_matmul(recipe, shapes):
     (a, b), (ta, tb) = (plain(*shape, seed=i) for i, shape in enumerate(shapes)), (
         plain(*shape, seed=2 + i) for i, shape in enumerate(shapes))
-    left, right = operands(a, b, recipe, recipe is SCALED and b.dim() > 2)
+    left, right = operands(a, b, recipe, recipe in (SCALED, DRAWN) and b.dim() > 2)
     da, db = ta.double(), tb.double()
     if recipe is MASKED:
         da = da * ht.inside(a, recipe.x)
@@ -134,6 +135,8 @@ def test_matmul(recipe, shapes):
         return ht.matmul(x, y, recipe, stream=S)
     z, tangent = moved(product, (a, ta), (b, tb))
     same(z, product(a, b))
+    if recipe in (SCALED, DRAWN):
+        close(z, left @ right)  # the operands are those that the product has
     close(tangent, da @ right + left @ db)
     close(moved(product, (a, ta), (b, None))[1], da @ right)
     close(torch.func.jvp(lambda y: product(a, y), (b,), (tb,))[1], left @ db)
