@@ -2,6 +2,7 @@
 /* tests/cuda_host/kernels_number.cpp - the kernels of number systems alone, for copies with a planted fault. */
 #include <stdio.h>
 
+#include "gpu/base/look.cu"
 #include "gpu/base/memory.cu"
 #include "gpu/elementwise/number.cu"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/cuda_host/kernels_products.cpp - the kernels of products alone, for builds with a planted fault.
+#include "gpu/base/look.cu"
 #include "gpu/base/memory.cu"
 #include "gpu/gemm/by_model.cu"
 #include "gpu/gemm/exact32.cu"

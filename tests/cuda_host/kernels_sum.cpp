@@ -2,6 +2,7 @@
 /* tests/cuda_host/kernels_sum.cpp - the kernels of sums alone, for copies with a planted fault. */
 #include <stdio.h>
 
+#include "gpu/base/look.cu"
 #include "gpu/base/memory.cu"
 #include "gpu/sum/arrays.cu"
 #include "gpu/sum/total.cu"
