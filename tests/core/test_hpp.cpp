@@ -186,6 +186,10 @@ static void arrays() {
   std::array<bool, 3> flags{};
   is(halfulp::try_encode(x, with_signs, f) == HU_E_SHAPE && halfulp::try_encode(x, flags, f) == HU_E_SHAPE, "unsigned");
   is(halfulp::try_decode(wide, z, f) == HU_E_SHAPE && halfulp::try_decode(bytes, z, f) == HU_OK, "widths");
+  const std::vector<uint8_t> above(x.size(), 0x21);
+  const hu_format four = halfulp::format("float4_e2m1fn");
+  throws(
+      HU_E_CODE, [&] { halfulp::decode(above, z, four); }, "codes above their width");
   throws(
       HU_E_CARRIER, [&] { halfulp::quantize(x, z, halfulp::format("fp(11,20,0)")); }, "carrier");
   throws(
