@@ -112,7 +112,7 @@ static void add_begin(reader *r, const st_tensor *t, size_t length) {
   free(begin);
 }
 
-/* The letters in front of the table's name, with the dot between them; SIZE_MAX: the tensor's name is none of these. */
+/* The letters in front of the table's name, with the dot between them; SIZE_MAX: the tensor has another name. */
 static size_t begin_of(const char *tensor, size_t i) {
   size_t all = strlen(tensor), length = strlen(names[i].name);
   if (all < length) return SIZE_MAX;
@@ -236,7 +236,7 @@ static void read_metadata(reader *r) {
 
 /* ---- what stands beside the file ---- */
 
-/* The JSON of a file in the same folder; NULL: there is none, or it is none. */
+/* The JSON of a file in the same folder; NULL: there is no such file, or it holds no JSON. */
 static json_t *beside(const char *path, const char *name) {
   const char *slash = strrchr(path, '/');
   int folder = slash ? (int)(slash - path) + 1 : 0;

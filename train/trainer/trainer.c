@@ -318,8 +318,8 @@ static hu_status tally_targets(const hu_trainer *t, size_t n, tally *z) {
   return HU_OK;
 }
 
-/* The loss of n examples that are less than a batch, whose other rows repeat the last one. Rows without a label are
- * none of the loss's; rows with targets have no error once their targets are what the net answers. */
+/* The loss of n examples that are less than a batch, whose other rows repeat the last one. Rows without a label do
+ * not count in the loss; rows with targets have no error once their targets are what the net answers. */
 static hu_status lose_part(hu_trainer *t, size_t n, float *loss) {
   size_t all = hu_net_rows(t->net, t->ends.output) * hu_net_cols(t->net, t->ends.output), kept = all / t->batch * n;
   if (hu_has_labels(t)) return HU_OK; /* hu_feed_to_see has taken them */
