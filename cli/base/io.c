@@ -14,6 +14,12 @@
 #include "cli/base/held.h"
 #include "cli/base/path.h"
 
+void *cli_room(size_t n, size_t size) {
+  void *room = n > SIZE_MAX / 2 / size ? NULL : malloc(n ? n * size : 1);
+  if (!room) cli_fail(NULL, "out of memory for %zu elements of %zu bytes", n, size);
+  return room;
+}
+
 static int read_stream(cli_bytes *bytes, int fd, const char *name) {
   size_t room = 1 << 16, size = 0;
   uint8_t *data = malloc(room);

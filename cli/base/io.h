@@ -8,6 +8,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* Room for n elements, at least one byte; NULL after an error line. */
+void *cli_room(size_t n, size_t size);
+
 /* The bytes of a file: mapped where it is a plain file, read else. */
 typedef struct cli_bytes {
   const uint8_t *data;

@@ -8,16 +8,9 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/numbers.h"
-#include "cli/tensors/codes.h"
 #include "cli/tensors/foreign.h"
 #include "cli/tensors/integers.h"
 #include "halfulp/formats/ieee.h"
-
-void *cli_room(size_t n, size_t size) {
-  void *room = n > SIZE_MAX / 2 / size ? NULL : malloc(n ? n * size : 1);
-  if (!room) cli_fail(NULL, "out of memory for %zu elements of %zu bytes", n, size);
-  return room;
-}
 
 void cli_copy_swapped(uint8_t *z, const uint8_t *x, size_t n, unsigned size) {
   for (size_t i = 0; i < n; i++, z += size, x += size)
@@ -34,6 +27,22 @@ static int fail_npy(const cli_array *array, const char *error) {
   if (b->size >= 6 && !memcmp(b->data, "\x93NUMPY", 6)) return cli_fail(array->name, "%s", error);
   const char *foreign = cli_foreign(array->name, b->data, b->size);
   return cli_fail(array->name, "%s; %s", error, foreign ? foreign : ".npy, .safetensors and .gguf files are read");
+}
+
+int cli_array_is_codes(const cli_array *x) { return x->info.kind == 'u' && x->info.size <= 4; }
+
+const char *cli_index_text(char text[CLI_INDEX_MAX], const npy_info *info, size_t i) {
+  size_t index[NPY_DIMS_MAX], at = 1;
+  for (uint32_t d = 0; d < info->dims; d++) {
+    uint32_t axis = info->fortran ? d : info->dims - 1 - d;
+    index[axis] = i % info->shape[axis];
+    i /= info->shape[axis];
+  }
+  strcpy(text, "[");
+  for (uint32_t d = 0; d < info->dims; d++)
+    at += (size_t)snprintf(text + at, CLI_INDEX_MAX - at, "%s%zu", d ? ", " : "", index[d]);
+  snprintf(text + at, CLI_INDEX_MAX - at, "]");
+  return text;
 }
 
 /* A byte of bool is 0 or 1. */

@@ -23,6 +23,11 @@ typedef struct cli_array {
 /* 0, or an exit code after an error line. */
 int cli_array_load(cli_array *array, const char *path);
 void cli_array_free(cli_array *array);
+/* 1: the array holds codes where a command takes values and codes: uint8, uint16, uint32. */
+int cli_array_is_codes(const cli_array *x);
+/* "[3, 0]": the place of element i in the file's order, counted as NumPy does. */
+#define CLI_INDEX_MAX (NPY_DIMS_MAX * 22 + 4)
+const char *cli_index_text(char text[CLI_INDEX_MAX], const npy_info *info, size_t i);
 /* The elements in rows (NumPy's C order), in a copy if the file has them otherwise. 0 or an exit code. */
 int cli_array_in_rows(cli_array *array);
 /* x, in rows, in the order that info says: *z is x itself or a copy, which *copy is then, to be freed; else *copy is
@@ -69,9 +74,6 @@ void cli_measure(cli_errors *e, const cli_source *x, const cli_source *y, size_t
 const char *cli_no_sqnr(const cli_errors *e);
 void cli_print_errors(FILE *out, const char *indent, const cli_errors *e);
 void cli_json_errors(FILE *out, const cli_errors *e);
-
-/* Room for n elements, at least one byte; NULL after an error line. */
-void *cli_room(size_t n, size_t size);
 
 /* Rounds n floats, integers, or codes of another format, into codes of f, one rounding each, whatever their own
  * width. */

@@ -11,22 +11,6 @@ cli_code_rule cli_code_rule_of(hu_format f, const char *name) {
   return (cli_code_rule){hu_limits_of(f).width, 0, 0, name};
 }
 
-int cli_array_is_codes(const cli_array *x) { return x->info.kind == 'u' && x->info.size <= 4; }
-
-const char *cli_index_text(char text[CLI_INDEX_MAX], const npy_info *info, size_t i) {
-  size_t index[NPY_DIMS_MAX], at = 1;
-  for (uint32_t d = 0; d < info->dims; d++) {
-    uint32_t axis = info->fortran ? d : info->dims - 1 - d;
-    index[axis] = i % info->shape[axis];
-    i /= info->shape[axis];
-  }
-  strcpy(text, "[");
-  for (uint32_t d = 0; d < info->dims; d++)
-    at += (size_t)snprintf(text + at, CLI_INDEX_MAX - at, "%s%zu", d ? ", " : "", index[d]);
-  snprintf(text + at, CLI_INDEX_MAX - at, "]");
-  return text;
-}
-
 static uint32_t code_at(const void *codes, unsigned size, size_t i) {
   if (size == 1) return ((const uint8_t *)codes)[i];
   return size == 2 ? ((const uint16_t *)codes)[i] : ((const uint32_t *)codes)[i];

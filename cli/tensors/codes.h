@@ -17,11 +17,6 @@ typedef struct cli_code_rule {
 } cli_code_rule;
 cli_code_rule cli_code_rule_of(hu_format f, const char *name);
 
-/* 1: the array holds codes where a command takes values and codes: uint8, uint16, uint32. */
-int cli_array_is_codes(const cli_array *x);
-/* "[3, 0]": the place of element i in the file's order, counted as NumPy does. */
-#define CLI_INDEX_MAX (NPY_DIMS_MAX * 22 + 4)
-const char *cli_index_text(char text[CLI_INDEX_MAX], const npy_info *info, size_t i);
 /* n codes in elements of `size` bytes: the first that the rule refuses; n: it refuses no code. */
 size_t cli_codes_wrong(const void *codes, unsigned size, size_t n, cli_code_rule rule);
 /* 0, or an exit code after an error line that names the file, the element and the code. */

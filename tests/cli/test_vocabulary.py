@@ -113,6 +113,7 @@ WORDS = {
     "tile": ("", "N", "rows of a product", r"rows of A"),
     "timeout": ("", "N", "seconds of silence", r"may be silent"),
     "tiny": ("", "WHEN", "when tininess is detected", r"tininess"),
+    "tensors": ("", "", "numbers of values and parameters", r"numbers of all values and parameters"),
     "theorems": ("", "", "what is proved, and for which sources", r"what is proved"),
     "tries": ("", "N", "questions that are drawn", r"drawn questions"),
     "values": ("", "LIST", "values of the key", r"its values"),
