@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/spec/draw_sums.c - sections 8 and 11 of docs/numerics.md: one element of a product under every model, what its
+ * additions did, and its exceptions. */
+#include <stdio.h>
+
+#include "tests/accum/draws.h"
+#include "tests/accum/reference.h"
+#include "tests/spec/lines.h"
+
+/* Does the library take the model with these elements? */
+static int is_taken(const dot *x) {
+  hu_dot_operands in = {0};
+  uint64_t room = 0;
+  in.a.data = in.b.data = in.c.data = &room;
+  in.a.element = x->a;
+  in.b.element = x->b;
+  in.c.element = x->c;
+  if (x->accum.scaled || x->accum.block.every) {
+    in.sa.data = in.sb.data = &room;
+    in.sa.element.format = in.sb.element.format = x->scale;
+  }
+  return hu_dot(0, &room, x->c, &in, &x->accum, x->mode, NULL, NULL) == HU_OK;
+}
+
+/* Kinds and rules in turn, and every eighth time a preset on any mode. */
+static void draw_case(dot *x, t_random *r, unsigned long number) {
+  unsigned kind = (unsigned)(number % (HU_ACCUM_COUNT + HU_BLOCK_RULES)), more = kind - HU_ACCUM_COUNT;
+  hu_accum_preset p;
+  if (t_below(r, 8) == 0 && hu_accum_preset_at(&p, t_below(r, (uint32_t)hu_accum_preset_count())) == HU_OK) {
+    draw_preset(x, &p);
+    x->key = t_next64(r);
+    x->element = t_next64(r);
+    if (x->c.kind != HU_ELEMENT_BINARY64) x->mode = t_random_mode(r);
+    x->n = t_below(r, 4) ? p.k * (size_t)t_between(r, 0, p.k < 16 ? 2 : 1) : t_below(r, p.k + 1);
+    if (x->n > 64) x->n = t_below(r, 64);
+    return;
+  }
+  do {
+    if (kind == HU_ACCUM_BLOCK || kind >= HU_ACCUM_COUNT)
+      draw_model(x, r, HU_ACCUM_BLOCK, (uint8_t)(kind == HU_ACCUM_BLOCK ? t_below(r, HU_BLOCK_RULES) : more));
+    else
+      draw_model(x, r, kind, 0);
+  } while (!is_taken(x));
+  x->n = t_below(r, 20) ? t_below(r, 14) : t_below(r, 40);
+}
+
+static void line_case(const char *operation, const dot *x) {
+  char text[HU_ACCUM_TEXT_MAX];
+  hu_element scale = {0};
+  scale.format = x->scale;
+  (void)hu_accum_text(text, sizeof text, &x->accum);
+  line_begin(operation);
+  line_text("model", text);
+  line_formats_of(&x->accum);
+  line_element("fa", x->a);
+  line_element("fb", x->b);
+  line_element("fc", x->c);
+  line_element("fd", x->c);
+  line_mode(x->mode);
+  line_hex("key", x->key);
+  line_hex("counter", x->element);
+  line_hex("element", 0);
+  line_patterns("a", x->at, x->n, 0);
+  line_patterns("b", x->bt, x->n, 0);
+  line_patterns("c", &x->ct, (size_t)x->has_c, 0);
+  if (!x->scales) return;
+  line_element("fs", scale);
+  line_patterns("sa", x->sa, x->scales, 0);
+  line_patterns("sb", x->sb, x->scales, 0);
+}
+
+static void line_watch(const hu_watch *watch) {
+  line_decimal(">additions", (int64_t)watch->additions);
+  line_decimal(">swamped", (int64_t)watch->swamped);
+  line_decimal(">overflows", (int64_t)watch->overflows);
+  line_decimal(">gap", (int64_t)watch->gap);
+}
+
+void draw_sums(t_random *r, unsigned long count) {
+  static dot x;
+  for (unsigned long i = 0; i < count; i++) {
+    uint32_t events, want_events;
+    hu_watch watch = {0}, want_watch = {0};
+    draw_case(&x, r, i);
+    draw_operands(&x, r);
+    int watched = t_below(r, 6) == 0;
+    line_case(watched ? "watch" : "dot", &x);
+    uint64_t z = dot_watched(&x, &events, watched ? &watch : NULL);
+    line_hex(">code", z);
+    line_events(events);
+    if (watched) line_watch(&watch);
+    line_same("code", z, watched ? reference_watched(&x, &want_events, &want_watch) : reference_dot(&x, &want_events));
+    line_same("events", events, want_events);
+    line_same("additions", watch.additions, want_watch.additions);
+    line_same("swamped", watch.swamped, want_watch.swamped);
+    line_same("overflows", watch.overflows, want_watch.overflows);
+    line_same("gap", watch.gap, want_watch.gap);
+    line_end();
+  }
+}

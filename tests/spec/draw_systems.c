@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/spec/draw_systems.c - docs/numbers.md, docs/scaled.md and docs/s2fp8.md: conversions of number systems, scaled
+ * tensors, shifted and squeezed tensors. */
+#include <gmp.h>
+#include <stdlib.h>
+
+#include "halfulp/number.h"
+#include "halfulp/oracle.h"
+#include "halfulp/s2fp8.h"
+#include "halfulp/scalar.h"
+#include "tests/number/compare.h"
+#include "tests/s2fp8/model.h"
+#include "tests/scaled/draw.h"
+#include "tests/scaled/model.h"
+#include "tests/spec/lines.h"
+
+static void must(hu_status s) { line_same("status", (uint64_t)(int64_t)s, 0); }
+
+/* ---- number systems ---- */
+
+static hu_number draw_system(t_random *r, float *table) {
+  size_t named = 0;
+  if (t_below(r, 2)) return any_number(r, table);
+  while (small_system(named)) named++;
+  if (t_below(r, 2)) return number_of(small_system(t_below(r, (uint32_t)named)));
+  return hu_number_at(t_below(r, (uint32_t)hu_number_count())).number;
+}
+
+/* The oracle takes no takums and no HiFloat8: of these the evaluator is the second implementation. */
+static int has_oracle(hu_number n) { return n.kind < HU_NUMBER_TAKUM_LINEAR; }
+
+/* A text of numbers.md, or the axes of a format. */
+static void line_number(const char *name, hu_number n) {
+  char text[HU_NUMBER_TEXT_MAX];
+  if (n.kind == HU_NUMBER_FLOAT) {
+    line_format(name, n.format);
+    return;
+  }
+  if (!hu_number_text(text, sizeof text, n)) abort();
+  line_text(name, text);
+}
+
+static uint32_t code_below(t_random *r, hu_number n) {
+  return t_next32(r) & (uint32_t)(((uint64_t)1 << hu_number_limits_of(n).width) - 1);
+}
+
+static void draw_number_decode(t_random *r, hu_number n) {
+  uint32_t code = code_below(r, n);
+  double v = hu_number_decode64(n, code), want;
+  float want32;
+  line_begin("number_decode");
+  line_number("number", n);
+  line_hex("code", code);
+  line_pattern(">bits", t_bits64(v), 16);
+  line_pattern(">bits32", t_bits32(hu_number_decode(n, code)), 8);
+  if (has_oracle(n)) {
+    must(hu_oracle_number_decode64(&want, &want32, n, code));
+    line_same("value", t_bits64(v), t_bits64(want));
+  }
+  line_end();
+}
+
+static void draw_number_encode(t_random *r, hu_number n) {
+  hu_mode mode = any_mode(r);
+  double x = any_operand(r, n);
+  uint32_t word = t_next32(r), events, want, want_events, code = hu_number_encode64(n, mode, x, word, &events);
+  line_begin("number_encode");
+  line_number("number", n);
+  line_mode(mode);
+  line_pattern("x", t_bits64(x), 16);
+  line_hex("word", word);
+  line_hex(">code", code);
+  line_events(events);
+  if (has_oracle(n)) {
+    must(hu_oracle_number_encode64(&want, &want_events, n, mode, x, word));
+    line_same("code", code, want);
+    line_same("events", events, want_events);
+  }
+  line_end();
+}
+
+static void draw_number_convert(t_random *r, hu_number from, hu_number to) {
+  hu_mode mode = any_mode(r);
+  uint32_t x = code_below(r, from), word = t_next32(r), events, want, want_events;
+  uint32_t code = hu_number_convert(to, mode, from, x, word, &events);
+  line_begin("number_convert");
+  line_number("from", from);
+  line_number("to", to);
+  line_hex("code", x);
+  line_mode(mode);
+  line_hex("word", word);
+  line_hex(">code", code);
+  line_events(events);
+  if (has_oracle(from) && has_oracle(to)) {
+    must(hu_oracle_number_convert(&want, &want_events, to, mode, from, x, word));
+    line_same("code", code, want);
+    line_same("events", events, want_events);
+  }
+  line_end();
+}
+
+static void draw_number(t_random *r) {
+  static float tables[2][HU_TABLE_MAX];
+  hu_number n = draw_system(r, tables[0]);
+  switch (t_below(r, 4)) {
+    case 0: draw_number_decode(r, n); break;
+    case 1: draw_number_convert(r, n, draw_system(r, tables[1])); break;
+    default: draw_number_encode(r, n);
+  }
+}
+
+/* ---- scaled tensors ---- */
+
+enum { ELEMENTS = 512 };
+
+static void line_codes(const char *name, const uint32_t *codes, size_t n) {
+  static uint64_t wide[ELEMENTS];
+  for (size_t i = 0; i < n; i++) wide[i] = codes[i];
+  line_patterns(name, wide, n, 0);
+}
+
+static void line_floats(const char *name, const float *x, size_t n) {
+  static uint64_t wide[ELEMENTS];
+  for (size_t i = 0; i < n; i++) wide[i] = t_bits32(x[i]);
+  line_patterns(name, wide, n, 8);
+}
+
+static void same_codes(const char *what, const void *library, size_t bytes, const uint32_t *want, size_t n) {
+  for (size_t i = 0; i < n; i++) line_same(what, t_get(library, bytes, (ptrdiff_t)i), want[i]);
+}
+
+static void draw_scaled(t_random *r) {
+  static float x[ELEMENTS], values[ELEMENTS], model_values[ELEMENTS];
+  static uint32_t codes[ELEMENTS], scales[ELEMENTS], model_codes[ELEMENTS], model_scales[ELEMENTS];
+  static hu_scaled_stats stats[ELEMENTS];
+  char text[HU_SCALING_TEXT_MAX];
+  hu_scaling d = random_scaling(r);
+  hu_mode mode = t_below(r, 2) ? t_random_mode(r) : (hu_mode){0};
+  hu_exec exec = {0};
+  hu_events counts = {0};
+  float tensor = 0;
+  size_t rows = 1 + t_below(r, 4), cols = 1 + t_below(r, t_below(r, 4) ? 20 : ELEMENTS / 4), n = rows * cols;
+  exec.stream.key = t_next64(r);
+  exec.stream.counter = t_next64(r);
+  random_matrix(r, n, x, &d);
+  float given = t_float(t_bits32(x[0]) & 0x7FFFFFFF);
+  int takes = d.tensor || (d.rows == 0 && d.cols == 0);
+  const float *amax = takes && t_below(r, 3) == 0 && t_bits32(given) < 0x7F800000 ? &given : NULL;
+  hu_scaled_sizes sizes = hu_scaled_sizes_of(rows, cols, &d);
+  size_t blocks = sizes.block_rows * sizes.block_cols;
+  hu_scaled z = {codes, cols, scales, sizes.block_cols, d.tensor ? &tensor : NULL};
+  must(hu_scaled_encode(rows, cols, &z, x, cols, &d, mode, amax, NULL, &exec, &counts));
+  must(hu_scaled_decode(rows, cols, values, cols, &z, &d, &exec));
+  model m = {rows, cols, x, d, mode, exec.stream, amax, model_codes, model_scales, model_values, stats, 0, {0}};
+  model_run(&m);
+  (void)hu_scaling_text(text, sizeof text, &d);
+  line_begin("scaled");
+  line_text("layout", text);
+  line_format("element", d.element);
+  line_format("scale", d.scale);
+  line_decimal("rows", (int64_t)rows);
+  line_decimal("cols", (int64_t)cols);
+  line_mode(mode);
+  line_hex("key", exec.stream.key);
+  line_hex("counter", exec.stream.counter);
+  line_floats("x", x, n);
+  if (amax) line_pattern("amax", t_bits32(given), 8);
+  same_codes("a code", codes, sizes.code_bytes, model_codes, n);
+  same_codes("a scale", scales, sizes.scale_bytes, model_scales, blocks);
+  line_codes(">codes", model_codes, n);
+  line_codes(">scales", model_scales, blocks);
+  if (d.tensor) line_same("the tensor scale", t_bits32(tensor), t_bits32(m.tensor));
+  if (d.tensor) line_pattern(">tensor", t_bits32(tensor), 8);
+  for (size_t i = 0; i < n; i++) line_same("a value", t_bits32(values[i]), t_bits32(model_values[i]));
+  line_floats(">values", values, n);
+  line_counts(&counts);
+  line_end();
+}
+
+/* ---- shifted and squeezed tensors ---- */
+
+static const char *const s2fp8_kinds[] = {"s2fp8",
+                                          "s2fp8(float8_e4m3fn)",
+                                          "s2fp8(float8_e4m3fnuz;target=5)",
+                                          "s2fp8(fp(5,2,0):finite;target=15)",
+                                          "s2fp8(fp(5,2,0):finite;special=element)",
+                                          "s2fp8(float4_e2m1fn)",
+                                          "s2fp8(float6_e3m2fn;target=3)",
+                                          "s2fp8(binary8p4se;special=element)",
+                                          "s2fp8(fp(2,5,0):fn)",
+                                          "s2fp8(ue4m3)",
+                                          "s2fp8(bfloat16;target=15)",
+                                          "s2fp8(binary16;target=9;special=element)"};
+
+static void draw_tensor(t_random *r, size_t n, float *x) {
+  int at = t_between(r, -150, 120), width = 1 + (int)t_below(r, t_below(r, 3) ? 20 : 200);
+  int zeros = t_below(r, 3) == 0, special = t_below(r, 4) == 0, powers = t_below(r, 4) == 0;
+  for (size_t i = 0; i < n; i++) {
+    int e = at + (int)t_below(r, (uint32_t)width);
+    uint32_t field = (uint32_t)((e < -127 ? -127 : e > 127 ? 127 : e) + 127);
+    uint32_t u = field << 23 | (powers ? 0 : t_next32(r) & 0x7FFFFF);
+    if (zeros && t_below(r, 4) == 0) u = 0;
+    if (special && t_below(r, 12) == 0) u = 0x7F800000 + (t_below(r, 2) ? t_below(r, 0x800000) : 0);
+    x[i] = t_float(u | (t_next32(r) & 0x80000000));
+  }
+}
+
+static void draw_s2fp8(t_random *r) {
+  static float x[ELEMENTS], values[ELEMENTS];
+  static uint32_t codes[ELEMENTS], unpacked[ELEMENTS];
+  hu_s2fp8 kind;
+  hu_s2fp8_sums sums = {0};
+  hu_s2fp8_scale scale;
+  hu_exec exec = {0};
+  hu_events counts = {0}, want = {0};
+  hu_mode mode = t_random_mode(r);
+  const char *text = s2fp8_kinds[t_below(r, sizeof s2fp8_kinds / sizeof *s2fp8_kinds)];
+  size_t n = 1 + t_below(r, 12);
+  must(hu_s2fp8_parse(&kind, text, NULL));
+  if (mode.bits > 20) mode.bits = (uint8_t)(1 + t_below(r, 20)); /* what the second model decides */
+  exec.stream.key = t_next64(r);
+  exec.stream.counter = t_next64(r);
+  draw_tensor(r, n, x);
+  must(hu_s2fp8_sum_n(n, x, 1, &sums, &exec));
+  must(hu_s2fp8_scale_of(&scale, &sums, &kind));
+  must(hu_s2fp8_encode_n(n, codes, 1, x, 1, &kind, &scale, mode, &exec, &counts));
+  must(hu_s2fp8_decode_n(n, values, 1, codes, 1, &kind, &scale, &exec));
+  line_begin("s2fp8");
+  line_text("kind", text);
+  line_format("format", kind.element);
+  line_mode(mode);
+  line_hex("key", exec.stream.key);
+  line_hex("counter", exec.stream.counter);
+  line_floats("x", x, n);
+  model_map map = {kind, (int)hu_s2fp8_target(&kind), scale.mu, scale.m};
+  for (size_t i = 0; i < n; i++) {
+    uint32_t set, random = mode.bits ? hu_stream_word(exec.stream, i) >> (32 - mode.bits) : 0;
+    unpacked[i] = t_get(codes, hu_limits_of(kind.element).storage / 8, (ptrdiff_t)i);
+    line_same("a code", unpacked[i], model_code(&map, mode, x[i], random, &set));
+    hu_events_count(&want, set);
+  }
+  line_same("events", line_set(&counts), line_set(&want));
+  line_codes(">codes", unpacked, n);
+  line_decimal(">mu", scale.mu);
+  line_decimal(">m", scale.m);
+  line_pattern(">alpha", t_bits32(scale.alpha), 8);
+  line_pattern(">beta", t_bits32(scale.beta), 8);
+  line_floats(">values", values, n);
+  line_counts(&counts);
+  line_end();
+}
+
+void draw_systems(t_random *r, unsigned long count) {
+  for (unsigned long i = 0; i < count; i++) {
+    if (i % 4 < 2)
+      draw_number(r);
+    else if (i % 4 == 2)
+      draw_scaled(r);
+    else
+      draw_s2fp8(r);
+  }
+}
