@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Reads lines of cases from standard input, computes their results from the pages, and prints every difference.
 
-Usage: driver | python3 evaluate.py [--seconds]
+Usage: draw_cases PART COUNT NUMBER | python3 evaluate.py [--seconds]
 The exit code is 1 where anything differs, an operation or a field is unknown, or no line came.
 """
 import importlib
@@ -11,7 +11,8 @@ import sys
 import time
 
 # A folder a page: numerics.md, numbers.md; scaled.md with s2fp8.md.
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent / folder) for folder in ('numerics', 'numbers', 'scaled_tensors')]
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE / folder) for folder in ('numerics', 'numbers', 'scaled_tensors')]
 from lines import OPERATIONS  # noqa: E402
 
 MODULES = ('conversions', 'arithmetic', 'functions', 'dots', 'number_systems', 's2fp8', 'scaled', 'scaled_products',

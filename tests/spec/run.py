@@ -44,7 +44,8 @@ def main(draw, part, count, number, spoil):
     tried, differ = (sum(int(row[i]) for row in totals) for i in (0, 1))
     if tried != int(count) or differ != changed or bool(judge.returncode) != bool(changed):
         shown = [line[:600] for line in said.splitlines()[:2 * SHOWN]]
-        sys.exit('{}\n{} cases of {}, {} differ of {} that must'.format('\n'.join(shown), tried, count, differ, changed))
+        said = '\n'.join(shown)
+        sys.exit('{}\n{} cases of {}, {} differ of {} that must'.format(said, tried, count, differ, changed))
     print('{}: {} cases, {} of them changed, {} differ'.format(part, tried, changed, differ))
 
 

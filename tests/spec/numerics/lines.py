@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The lines that a driver prints, one case each: the table of operations, and the texts of fields."""
+"""The lines that draw_cases prints, one case each: the table of operations, and the texts of fields."""
 from functools import lru_cache
 
 from formats import AXES, Format
