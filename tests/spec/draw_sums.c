@@ -7,18 +7,33 @@
 #include "tests/accum/reference.h"
 #include "tests/spec/lines.h"
 
-/* Does the library take the model with these elements? */
-static int is_taken(const dot *x) {
+static hu_vector stored(uint64_t *room, const uint64_t *x, size_t n, hu_element e) {
+  hu_vector v = {room, 1, 0, e};
+  for (size_t i = 0; i < n; i++) dot_store((uint8_t *)room, i, hu_element_size(e), x[i]);
+  return v;
+}
+
+static hu_dot_operands operands_of(const dot *x) {
+  static uint64_t a[DOT_TERMS], b[DOT_TERMS], c, sa[DOT_SCALES], sb[DOT_SCALES];
   hu_dot_operands in = {0};
-  uint64_t room = 0;
-  in.a.data = in.b.data = in.c.data = &room;
-  in.a.element = x->a;
-  in.b.element = x->b;
-  in.c.element = x->c;
+  hu_element scale = {0};
+  scale.format = x->scale;
+  in.a = stored(a, x->at, x->n, x->a);
+  in.b = stored(b, x->bt, x->n, x->b);
+  if (x->has_c) in.c = stored(&c, &x->ct, 1, x->c);
   if (x->accum.scaled || x->accum.block.every) {
-    in.sa.data = in.sb.data = &room;
-    in.sa.element.format = in.sb.element.format = x->scale;
+    in.sa = stored(sa, x->sa, x->scales, scale);
+    in.sb = stored(sb, x->sb, x->scales, scale);
   }
+  return in;
+}
+
+/* Does the library take the model with these elements? */
+static int is_taken(dot *x) {
+  uint64_t room;
+  x->n = x->scales = 0;
+  x->has_c = 1;
+  hu_dot_operands in = operands_of(x);
   return hu_dot(0, &room, x->c, &in, &x->accum, x->mode, NULL, NULL) == HU_OK;
 }
 
@@ -76,6 +91,17 @@ static void line_watch(const hu_watch *watch) {
   line_decimal(">gap", (int64_t)watch->gap);
 }
 
+/* Of an instruction: 11.8. 0: the model has no such exceptions. */
+static int draw_exceptions(const dot *x) {
+  uint32_t exceptions;
+  hu_dot_operands in = operands_of(x);
+  if (hu_dot_exceptions(&exceptions, x->n, x->c, &in, &x->accum, x->mode) != HU_OK) return 0;
+  line_case("exceptions", x);
+  line_set_of(">exceptions", exceptions);
+  line_end();
+  return 1;
+}
+
 void draw_sums(t_random *r, unsigned long count) {
   static dot x;
   for (unsigned long i = 0; i < count; i++) {
@@ -83,6 +109,7 @@ void draw_sums(t_random *r, unsigned long count) {
     hu_watch watch = {0}, want_watch = {0};
     draw_case(&x, r, i);
     draw_operands(&x, r);
+    if (t_below(r, 6) == 0 && draw_exceptions(&x)) continue;
     int watched = t_below(r, 6) == 0;
     line_case(watched ? "watch" : "dot", &x);
     uint64_t z = dot_watched(&x, &events, watched ? &watch : NULL);

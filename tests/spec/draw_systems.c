@@ -2,8 +2,10 @@
 /* tests/spec/draw_systems.c - docs/numbers.md, docs/scaled.md and docs/s2fp8.md: conversions of number systems, scaled
  * tensors, shifted and squeezed tensors. */
 #include <gmp.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "halfulp/hif4.h"
 #include "halfulp/number.h"
 #include "halfulp/oracle.h"
 #include "halfulp/s2fp8.h"
@@ -250,9 +252,71 @@ static void draw_s2fp8(t_random *r) {
   line_end();
 }
 
+/* ---- HiFloat4, and what else the pages define of these tensors; the evaluator is the second implementation ---- */
+
+static void draw_hif4(t_random *r) {
+  static const char *const keys[4][3] = {{"ties=even", "ties=away", "ties=away"},
+                                         {"low=zero", "low=least", "low=nan"},
+                                         {"high=limit", "high=nan", "high=limit"},
+                                         {"products=bfloat16", "products=exact", "products=mixed"}};
+  static float x[ELEMENTS], values[ELEMENTS];
+  static uint8_t codes[ELEMENTS], scales[ELEMENTS];
+  static uint32_t wide[ELEMENTS];
+  char text[HU_HIF4_TEXT_MAX];
+  hu_hif4 kind;
+  hu_events counts = {0};
+  size_t rows = 1 + t_below(r, 2), cols = 1 + t_below(r, 150), blocks = (cols + 63) / 64, n = rows * cols;
+  snprintf(text, sizeof text, "hifloat4(%s;%s;%s;%s)", keys[0][t_below(r, 3)], keys[1][t_below(r, 3)],
+           keys[2][t_below(r, 3)], keys[3][t_below(r, 3)]);
+  must(hu_hif4_parse(&kind, text, NULL));
+  draw_tensor(r, n, x);
+  must(hu_hif4_encode(rows, cols, codes, cols, scales, blocks, x, cols, &kind, &counts));
+  must(hu_hif4_decode(rows, cols, values, cols, codes, cols, scales, blocks));
+  line_begin("hif4");
+  line_text("kind", text);
+  line_decimal("rows", (int64_t)rows);
+  line_decimal("cols", (int64_t)cols);
+  line_floats("x", x, n);
+  for (size_t i = 0; i < n; i++) wide[i] = codes[i];
+  line_codes(">codes", wide, n);
+  for (size_t i = 0; i < rows * blocks; i++)
+    wide[i] = scales[4 * i] | (uint32_t)scales[4 * i + 1] << 8 | (uint32_t)scales[4 * i + 2] << 16 |
+              (uint32_t)scales[4 * i + 3] << 24;
+  line_codes(">scales", wide, rows * blocks);
+  line_floats(">values", values, n);
+  line_counts(&counts);
+  line_end();
+}
+
+static void draw_stored(t_random *r) {
+  hu_s2fp8 kind;
+  hu_s2fp8_scale scale;
+  float alpha = t_float((uint32_t)t_between(r, 100, 150) << 23 | (t_next32(r) & 0x7FFFFF));
+  float beta = t_float((t_next32(r) & 0x807FFFFF) | (uint32_t)t_between(r, 110, 140) << 23);
+  if (t_below(r, 12) == 0) alpha = t_float(t_next32(r));
+  must(hu_s2fp8_parse(&kind, s2fp8_kinds[t_below(r, sizeof s2fp8_kinds / sizeof *s2fp8_kinds)], NULL));
+  hu_status s = hu_s2fp8_scale_stored(&scale, alpha, beta, &kind);
+  line_begin("s2fp8_stored");
+  line_pattern("alpha", t_bits32(alpha), 8);
+  line_pattern("beta", t_bits32(beta), 8);
+  line_decimal("target", hu_s2fp8_target(&kind));
+  if (s == HU_OK) {
+    line_decimal(">mu", scale.mu);
+    line_decimal(">m", scale.m);
+  } else {
+    line_text(">mu", "refused");
+    line_text(">m", "refused");
+  }
+  line_end();
+}
+
 void draw_systems(t_random *r, unsigned long count) {
   for (unsigned long i = 0; i < count; i++) {
-    if (i % 4 < 2)
+    if (i % 16 == 1)
+      draw_hif4(r);
+    else if (i % 16 == 5)
+      draw_stored(r);
+    else if (i % 4 < 2)
       draw_number(r);
     else if (i % 4 == 2)
       draw_scaled(r);

@@ -68,9 +68,11 @@ static const struct {
     {"divide_by_zero", HU_EVENT_DIVIDE_BY_ZERO, offsetof(hu_events, divide_by_zero)},
 };
 
-void line_events(uint32_t events) {
+void line_events(uint32_t events) { line_set_of(">events", events); }
+
+void line_set_of(const char *name, uint32_t events) {
   const char *between = "";
-  printf("\t>events=%s", events ? "" : "-");
+  printf("\t%s=%s", name, events ? "" : "-");
   for (size_t i = 0; i < sizeof events_of / sizeof *events_of; i++) {
     if (!(events & events_of[i].bit)) continue;
     printf("%s%s", between, events_of[i].name);

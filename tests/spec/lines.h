@@ -30,6 +30,7 @@ void line_format(const char *name, hu_format f);
 void line_element(const char *name, hu_element e);
 void line_mode(hu_mode mode);
 void line_events(uint32_t events);
+void line_set_of(const char *name, uint32_t events);
 void line_counts(const hu_events *counts);
 /* The events whose count is not 0. */
 uint32_t line_set(const hu_events *counts);
