@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* For LD_PRELOAD: memory that runs out. FAULT_MALLOC is how many calls of malloc and realloc still get some. Where
+/* For LD_PRELOAD: memory that runs out. FAULT_MALLOC is how many calls of malloc, calloc and
+ * realloc still get some. Where
  * FAULT_MALLOC_LOG names a file, it gets the number of calls at the end. glibc alone, without a sanitizer. */
 #include <errno.h>
 #include <stdatomic.h>
@@ -9,6 +10,7 @@
 #pragma GCC visibility push(default)
 
 extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t n, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
 
 static _Atomic long calls;
@@ -21,6 +23,7 @@ static int is_over(void) {
 }
 
 void *malloc(size_t size) { return is_over() ? NULL : __libc_malloc(size); }
+void *calloc(size_t n, size_t size) { return is_over() ? NULL : __libc_calloc(n, size); }
 void *realloc(void *memory, size_t size) { return is_over() ? NULL : __libc_realloc(memory, size); }
 
 __attribute__((destructor)) static void tell(void) {

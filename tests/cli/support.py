@@ -161,6 +161,11 @@ class Case(unittest.TestCase):
         self.assertEqual(r.returncode, code, (args, r.stdout[-400:], r.stderr[-400:]))
         return r.stdout.decode()
 
+    def starved(self, *args, **settings):
+        """The command with memory that runs out, as no_memory.c and its settings have it."""
+        env = dict(os.environ, LD_PRELOAD=os.environ["HALFULP_NO_MEMORY"], **settings)
+        return subprocess.run([HALFULP, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, check=False)
+
     def bad(self, *args, says=(), **kw):
         """Exit code 2 and exactly one line on stderr that starts with halfulp: and holds every text in `says`."""
         r = run(*args, **kw)

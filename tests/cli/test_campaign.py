@@ -288,18 +288,13 @@ class Campaign(support.Case):
         """Memory that runs out anywhere, also within GMP and MPFR: an error line, no signal, and no wrong ledger."""
         path = self.list("w world codes float6_e2m3fn\n")
         log = self.path("log")
-
-        def starved(**settings):
-            env = dict(os.environ, LD_PRELOAD=os.environ["HALFULP_NO_MEMORY"], **settings)
-            return subprocess.run([support.HALFULP, "campaign", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, check=False)
-
-        self.assertEqual(starved(FAULT_MALLOC_LOG=log).returncode, 0)
+        self.assertEqual(self.starved("campaign", path, FAULT_MALLOC_LOG=log).returncode, 0)
         count, bad = int(self.read(log)), 0
         self.assertGreater(count, 1000)
         for i in range(16):
             if os.path.exists(path + ".ledger"):
                 os.unlink(path + ".ledger")
-            r = starved(FAULT_MALLOC=str(count * i // 16 if i % 2 else 20 * i))
+            r = self.starved("campaign", path, FAULT_MALLOC=str(count * i // 16 if i % 2 else 20 * i))
             self.assertEqual(r.returncode, 2, (i, r.stdout, r.stderr))
             self.assertRegex(r.stderr, rb"^halfulp: ", i)
             bad += b"out of memory" in r.stderr

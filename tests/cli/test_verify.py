@@ -238,6 +238,20 @@ class Verify(support.Case):
         self.write("bad", failed.encode())
         self.assertIn("FAILED", self.ok("verify", "--merge", self.path("bad"), *paths[1:], code=1))
 
+    @unittest.skipIf(support.SANITIZED, "a sanitizer has its own malloc")
+    def test_merge_without_memory(self):
+        """Memory that runs out anywhere on the way: an error line or, where it can be done without, the whole report."""
+        path, log = self.path("r1"), self.path("log")
+        self.ok("verify", "--only", "golden", "--golden", GOLDEN, "--shard", "1/1", "--output", path)
+        whole, bad = self.starved("verify", "--merge", path, FAULT_MALLOC_LOG=log), 0
+        self.assertEqual(whole.returncode, 0)
+        for i in range(int(self.read(log))):
+            r = self.starved("verify", "--merge", path, FAULT_MALLOC=str(i))
+            self.assertIn(r.returncode, (0, 2), (i, r.stdout, r.stderr))
+            self.assertIn(b"out of memory" if r.returncode else whole.stdout, r.stderr if r.returncode else r.stdout, i)
+            bad += r.returncode == 2
+        self.assertGreater(bad, 1)
+
     def test_report_on_output(self):
         out = self.ok("verify", *self.work(), "--output", "-")
         self.assertTrue(out.startswith("halfulp-verify 2\nversion "))
