@@ -1,45 +1,59 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # usage: build_folder.sh BUILD FOR [MESON-ARGUMENT...]
-# Sets BUILD up for one of the Makefile's targets. FOR is
+# Sets BUILD up for one of the Makefile's targets, by meson's options levels, gpu_archs and gpu_code. FOR is
 #   run     the least: of the levels of vector instructions this processor's best alone, and kernels for this machine's GPU
 #   check   all levels; kernels for this machine's GPU, or where there is none the quick ones (PTX alone of those that ptxas
 #           takes longest over), which tests run on the CPU
 #   all     all levels, kernels for all architectures, which are meson's defaults: what is installed
-# A folder that is set up for less is widened, one for more stays. BUILD/set-up-for says which it is. There is none, and the
-# folder stays, where someone else set it up, or the arguments name levels or kernels.
+# A folder that was set up for less is widened, one for more stays; kernels for another GPU alone give way to this one's. An
+# option that the arguments name is the caller's from then on, and no target changes it; so are all three in a folder that
+# someone else set up. BUILD/set-up-for holds the others and their values.
 set -eu
 build=$1
 for=$2
 shift 2
 here=$(dirname "$0")
+state=$build/set-up-for
 
-options() { # FOR
+arch=$("$here/gpu_arch.sh")
+every=$(sed -n "/^option('gpu_archs'/s/.*value: \[\([^]]*\)\].*/\1/p" "$here/../meson_options.txt" | tr -d "' ")
+levels=all
+case $for in
+  all) kernels="gpu_archs=$every gpu_code=all" ;;
+  *) kernels="gpu_archs=${arch:-90} gpu_code=$([ -n "$arch" ] && echo all || echo quick)" ;;
+esac
+[ "$for" != run ] || levels=native
+
+enough() { # WHAT-THE-FOLDER-HAS WHAT-THE-TARGET-WANTS, of one option
   case $1 in
-    all) echo "-Dlevels=all -Dgpu_archs=$(sed -n "/^option('gpu_archs'/s/.*value: \[\([^]]*\)\].*/\1/p" "$here/../meson_options.txt" | tr -d "' ") -Dgpu_code=all" ;;
-    *)
-      arch=$("$here/gpu_arch.sh")
-      echo "-Dlevels=$([ "$1" = run ] && echo native || echo all) -Dgpu_archs=${arch:-90} -Dgpu_code=$([ -n "$arch" ] && echo all || echo quick)"
-      ;;
+    "$2" | levels=all | gpu_code=all | "gpu_archs=$every") true ;;
+    gpu_archs=*) [ "$for" != all ] && [ -z "$arch" ] ;; # without a GPU those for any will do
+    *) false ;;
   esac
 }
 
-rank() { case $1 in run) echo 1 ;; check) echo 2 ;; *) echo 3 ;; esac; }
+options= # those that change
+ours=
+for wanted in "levels=$levels" $kernels; do
+  name=${wanted%%=*}
+  case " $*" in *" -D$name="* | *" -D $name="*) continue ;; esac
+  has=
+  [ ! -f "$build/build.ninja" ] || has=$(grep "^$name=" "$state" 2> /dev/null) || continue
+  if ! enough "$has" "$wanted"; then
+    has=$wanted
+    options="$options -D$wanted"
+  fi
+  ours="$ours $has"
+done
+[ ! -f "$build/build.ninja" ] || [ -n "$options" ] || [ $# -gt 0 ] || exit 0
 
-configure() { meson configure "$build" "$@" 2> /dev/null || meson setup --reconfigure "$build" "$@"; }
-
-state=$build/set-up-for
-named=
-case "$*" in *gpu_archs* | *gpu_code* | *levels*) named=yes ;; esac
 mkdir -p "$build"
-# shellcheck disable=SC2046 # options without blanks in them
+# shellcheck disable=SC2086 # options without blanks in them
 if [ ! -f "$build/build.ninja" ]; then
-  meson setup "$build" -Dwerror=true $([ -n "$named" ] || options "$for") "$@"
-  [ -n "$named" ] || echo "$for" > "$state"
-elif [ -z "$named" ] && [ -f "$state" ] && [ "$(rank "$(cat "$state")")" -lt "$(rank "$for")" ]; then
-  configure $(options "$for") "$@"
-  echo "$for" > "$state"
-elif [ $# -gt 0 ]; then
-  configure "$@"
+  meson setup "$build" -Dwerror=true $options "$@"
+else
+  meson configure "$build" $options "$@" 2> /dev/null || meson setup --reconfigure "$build" $options "$@"
 fi
-[ -z "$named" ] || rm -f "$state"
+# shellcheck disable=SC2086 # a line each
+printf '%s\n' $ours > "$state"

@@ -80,9 +80,10 @@ class FirstBuild(unittest.TestCase):
     def test_one_after_the_other(self):
         """Each widens the folder, and none takes away what another has built."""
         self.make('run')
-        self.assertEqual(self.make('check')[0], ['meson configure build -Dlevels=all ' + QUICK, 'ninja -C build -j 2'])
+        self.assertEqual(self.make('check')[0], ['meson configure build -Dlevels=all', 'ninja -C build -j 2'])
         self.assertEqual(self.make('check')[0], ['ninja -C build -j 2'])
-        self.assertEqual(self.make('install')[0], ['meson configure build ' + EVERY, 'ninja -C build -j 2', 'meson install -C build'])
+        self.assertEqual(self.make('install')[0], ['meson configure build -Dgpu_archs=80,90,100 -Dgpu_code=all',
+                                                   'ninja -C build -j 2', 'meson install -C build'])
         for target in ('check', 'all'):
             self.assertEqual(self.make(target)[0], ['ninja -C build -j 2'])
         self.assertEqual(self.make('run')[0][0], 'ninja -C build -j 2 cli/halfulp-hostrun')
@@ -101,8 +102,8 @@ class FirstBuild(unittest.TestCase):
         self.assertEqual(told, ['meson setup build -Dwerror=true -Dlevels=native ' + here, 'ninja -C build -j 2 cli/halfulp cli/halfulp-hostrun',
                                 'demo build '])
         self.assertIn('kernels for this GPU', shown)
-        self.assertEqual(self.make('check')[0][0], 'meson configure build -Dlevels=all ' + here)  # what was built is not built again
-        self.assertEqual(self.make('install')[0][0], 'meson configure build ' + EVERY)
+        self.assertEqual(self.make('check')[0][0], 'meson configure build -Dlevels=all')  # what was built is not built again
+        self.assertEqual(self.make('install')[0][0], 'meson configure build -Dgpu_archs=80,90,100')
 
     def test_a_compiler_that_does_not_run(self):
         """An nvcc without its toolkit counts as none."""
@@ -110,17 +111,57 @@ class FirstBuild(unittest.TestCase):
         self.program('bin/nvcc', '#!/bin/sh\nexit 127\n')
         self.assertEqual(self.make('run')[0][1:], ['ninja -C build -j 2 cli/halfulp-hostrun', 'demo build halfulp-hostrun'])
 
-    def test_the_callers_choice(self):
+    def test_another_gpu(self):
+        """A folder whose kernels this machine's GPU cannot run gets the GPU's own; without a GPU any will do."""
+        for target, levels in (('run', 'native'), ('check', 'all')):
+            def first():
+                return self.make(target, 'BUILD=' + target)[0][0]
+            with self.subTest(target):
+                self.gpu('')
+                self.assertEqual(first(), 'meson setup {} -Dwerror=true -Dlevels={} {}'.format(target, levels, QUICK))
+                for capability, changed in (('8.0', '-Dgpu_archs=80 -Dgpu_code=all'), ('9.0', '-Dgpu_archs=90')):
+                    self.gpu(capability)
+                    self.assertEqual(first(), 'meson configure {} {}'.format(target, changed))
+                    self.assertRegex(first(), '^ninja')
+                self.gpu('')
+                self.assertRegex(first(), '^ninja')
+                self.make('all', 'BUILD=' + target)
+                self.gpu('8.0')
+                self.assertRegex(first(), '^ninja')
+
+    def test_machine_code_for_the_gpu(self):
+        """The quick kernels for 9.0 leave it to the driver."""
+        self.make('check')
         self.gpu('9.0')
-        for option in ('-Dgpu_archs=80', '-Dlevels=all', '-Dgpu_code=quick'):
+        self.assertEqual(self.make('check')[0][0], 'meson configure build -Dgpu_code=all')
+
+    def test_the_callers_choice(self):
+        """What the caller named stays, what he did not name is widened."""
+        for option in ('-Dgpu_archs=80', '-Dlevels=native', '-Dgpu_code=quick'):
+            def without(options):
+                return ' '.join(word for word in options.split() if word.split('=')[0] != option.split('=')[0])
             with self.subTest(option):
-                folder = 'BUILD=' + option[6:]
+                name, folder = option[8:], 'BUILD=' + option[8:]
                 told, _ = self.make('run', folder, 'MESON_ARGS=' + option)
-                self.assertEqual(told[0], 'meson setup {} -Dwerror=true {}'.format(option[6:], option))
-                self.assertEqual(self.make('check', folder)[0], ['ninja -C {} -j 2'.format(option[6:])])
+                self.assertEqual(told[0], 'meson setup {} -Dwerror=true {} {}'.format(name, without('-Dlevels=native ' + QUICK), option))
+                told, _ = self.make('all', folder)
+                self.assertEqual(told[0], 'meson configure {} {}'.format(name, without(EVERY)))
+                self.assertEqual(self.make('all', folder)[0], ['ninja -C {} -j 2'.format(name)])
+
+    def test_the_callers_later_choice(self):
+        for first, named, target, changed in (
+                ('run', '-Dgpu_archs=90', 'install', '-Dlevels=all -Dgpu_code=all -Dgpu_archs=90'),
+                ('check', '-D gpu_archs=80', 'install', '-Dgpu_code=all -D gpu_archs=80'),
+                ('run', '-Dlevels=native', 'check', '-Dlevels=native')):
+            with self.subTest(named):
+                folder = 'BUILD=' + named[-2:]
+                self.make(first, folder)
+                told, _ = self.make(target, folder, 'MESON_ARGS=' + named)
+                self.assertEqual(told[0], 'meson configure {} {}'.format(named[-2:], changed))
         self.make('check')
         self.assertEqual(self.make('check', 'MESON_ARGS=-Dgpu_archs=80')[0][0], 'meson configure build -Dgpu_archs=80')
-        self.assertEqual(self.make('all')[0], ['ninja -C build -j 2'])
+        self.gpu('9.0')
+        self.assertEqual(self.make('install')[0][0], 'meson configure build -Dgpu_code=all')
 
     def test_set_up_by_hand(self):
         """As a packager does: the folder stays as it is."""
