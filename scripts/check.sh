@@ -16,6 +16,6 @@ if grep -q '"name": "cuda_train"' "$build/meson-info/intro-targets.json" 2> /dev
 elif grep -q '"name": "cuda", "value": "disabled"' "$build/meson-info/intro-buildoptions.json" 2> /dev/null; then
   echo "CUDA: left out (disabled)"
 else
-  echo "CUDA: no nvcc that runs; libhalfulp-cuda was built without kernels, their text was run on the CPU"
+  echo "CUDA: no CUDA toolkit that can be used; libhalfulp-cuda was built without kernels, their text was run on the CPU"
 fi
 exit $status

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""An nvcc that does not run, as a wrapper without its toolkit, counts as none: the build leaves the kernels out, the totals say so,
-and tests and scripts do not call it.
+"""An nvcc that does not run, as a wrapper without its toolkit, counts as none, and so does one whose toolkit has no library to link
+with: the build leaves the kernels out, the totals say so, and tests and scripts do not call the former.
 
 usage: test_nvcc.py SOURCE_ROOT
 """
@@ -40,19 +40,37 @@ class Wrapper(unittest.TestCase):
     def set_up(self, *options):
         return self.run_('meson', 'setup', self.folder / 'build', ROOT, '-Dtests=disabled', '-Dbench=disabled', *options)
 
-    def test_the_build_and_its_totals(self):
+    def without_the_library(self):
+        """An nvcc that runs, and a C++ compiler that finds no cudart_static on this machine."""
+        self.program('nvcc', 'exit 0')
+        self.program('compiler', 'case "$*" in *cudart_static*) exit 1 ;; *-search-dirs*) exit 0 ;; esac\nexec {} "$@"'.format(
+            os.environ.get('CXX', 'c++')))
+        self.env['CXX'] = "'{}'".format(self.folder / 'compiler')  # a command line to meson
+
+    def left_out(self):
         code, said = self.set_up()
         self.assertEqual(code, 0, said)
-        self.assertRegex(said, r'CUDA +: left out \(no nvcc that runs\)')
+        self.assertRegex(said, r'CUDA +: left out \(no CUDA toolkit that can be used\)')
         self.program('meson', 'true')  # no tests: the words alone
         said = self.run_(ROOT / 'scripts' / 'check.sh', self.folder / 'build')[1]
-        self.assertIn('CUDA: no nvcc that runs', said)
+        self.assertIn('CUDA: no CUDA toolkit that can be used', said)
         self.assertNotIn('compiled by nvcc', said)
+
+    def test_the_build_and_its_totals(self):
+        self.left_out()
+
+    def test_no_library(self):
+        self.without_the_library()
+        self.left_out()
 
     def test_asked_for(self):
         code, said = self.set_up('-Dcuda=enabled')
         self.assertNotEqual(code, 0)
         self.assertRegex(said, r'nvcc does not run: .*-Dcuda=disabled')
+        self.without_the_library()
+        code, said = self.set_up('-Dcuda=enabled')
+        self.assertNotEqual(code, 0)
+        self.assertRegex(said, r'nvcc runs, but .*cudart_static.*-Dcuda=disabled')
 
     def test_what_tests_ask(self):
         self.assertFalse(shell.here('nvcc', path=str(self.folder)))
