@@ -34,6 +34,15 @@ uint64_t bits_next(void) {
   return z ^ (z >> 31);
 }
 
+void bits_codes(void *z, size_t n, size_t size, uint32_t width) {
+  for (size_t i = 0; i < n; i++) {
+    uint32_t code = (uint32_t)(bits_next() & (((uint64_t)1 << width) - 1));
+    if (size == 1) ((uint8_t *)z)[i] = (uint8_t)code;
+    if (size == 2) ((uint16_t *)z)[i] = (uint16_t)code;
+    if (size == 4) ((uint32_t *)z)[i] = code;
+  }
+}
+
 uint64_t bits_digest(uint64_t h, const void *data, size_t size) {
   const uint8_t *p = data;
   for (size_t i = 0; i < size; i++) h = (h ^ p[i]) * 0x100000001B3u;
@@ -81,10 +90,8 @@ static int products(uint64_t *h, hu_format f, int fits) {
   hu_limits l = hu_limits_of(f);
   hu_operand oa = {a, K, f, HU_STORAGE_CODES, 0}, ob = {b, M, f, HU_STORAGE_CODES, 0};
   hu_result od = {d, M, f, HU_STORAGE_CODES};
-  for (size_t i = 0; i < sizeof a; i++) {
-    ((uint8_t *)a)[i] = (uint8_t)bits_next();
-    ((uint8_t *)b)[i] = (uint8_t)bits_next();
-  }
+  bits_codes(a, M * K, l.storage / 8, l.width);
+  bits_codes(b, K * M, l.storage / 8, l.width);
   for (uint32_t kind = HU_ACCUM_EXACT; kind <= HU_ACCUM_FP32; kind++) {
     hu_accum accum;
     hu_mode mode = {0};

@@ -11,6 +11,8 @@
 #define BITS_START 0xCBF29CE484222325u
 
 uint64_t bits_next(void);
+/* n codes of `width` bits, each in `size` bytes. */
+void bits_codes(void *z, size_t n, size_t size, uint32_t width);
 uint64_t bits_digest(uint64_t h, const void *data, size_t size);
 void bits_print(const char *what, const char *name, uint64_t h);
 /* The levels that no call uses. */

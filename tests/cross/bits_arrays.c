@@ -42,8 +42,9 @@ static int decoded_and_binary64(void) {
     hu_exec exec = exec_now();
     hu_events events = {0};
     uint64_t h = BITS_START;
-    size_t bytes = hu_limits_of(f).storage / 8;
-    for (size_t k = 0; k < sizeof codes; k++) ((uint8_t *)codes)[k] = (uint8_t)bits_next();
+    hu_limits l = hu_limits_of(f);
+    size_t bytes = l.storage / 8;
+    bits_codes(codes, N, bytes, l.width);
     if (hu_format_fits_binary32(f)) {
       if (hu_decode_n(N, z, 1, codes, 1, f, &exec) != HU_OK) return 0;
       h = bits_digest(h, z, sizeof z);
@@ -109,7 +110,7 @@ static int numbers(void) {
       if (hu_number_encode_n(N, codes, 1, x, 1, f, mode_of(round), &exec, &events) != HU_OK) return 0;
       h = bits_digest(h, codes, N * bytes);
     }
-    for (size_t k = 0; k < sizeof codes; k++) ((uint8_t *)codes)[k] = (uint8_t)bits_next();
+    bits_codes(codes, N, bytes, hu_number_limits_of(f).width);
     if (hu_number_decode_n(N, z, 1, codes, 1, f, &exec) != HU_OK) return 0;
     h = bits_digest(bits_digest(h, z, sizeof z), &events, sizeof events);
     bits_print("number", hu_number_at(i).name, h);

@@ -67,9 +67,10 @@ static void make(tensor *x, t_random *r, const char *text, size_t rows, size_t c
   }
   assert_int_equal(hu_scaled_encode(rows, cols, z, values, cols, &x->scaling, rne, NULL, NULL, NULL, NULL), HU_OK);
   uint32_t mask = (1u << hu_limits_of(x->scaling.element).width) - 1;
+  uint32_t scale_mask = (1u << hu_limits_of(x->scaling.scale).width) - 1;
   for (size_t i = 0; wild && i < s.codes; i++) ((uint8_t *)z->codes)[i] = (uint8_t)(t_next32(r) & mask);
   for (size_t i = 0; wild > 1 && i < s.scales; i++) {
-    if (t_below(r, 4) == 0) ((uint8_t *)z->scales)[i] = (uint8_t)t_next32(r);
+    if (t_below(r, 4) == 0) ((uint8_t *)z->scales)[i] = (uint8_t)(t_next32(r) & scale_mask);
   }
   free(values);
 }
