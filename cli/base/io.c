@@ -43,11 +43,9 @@ static int read_stream(cli_bytes *bytes, int fd, const char *name) {
   return CLI_OK;
 }
 
-int cli_bytes_read(cli_bytes *bytes, const char *path) {
+/* Takes over the descriptor. */
+static int read_open(cli_bytes *bytes, int fd, const char *path) {
   struct stat info;
-  if (cli_is_stream(path)) return read_stream(bytes, STDIN_FILENO, "standard input");
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return cli_fail(path, "%s", strerror(errno));
   int status = CLI_OK, known = fstat(fd, &info) == 0;
   if (known && S_ISDIR(info.st_mode)) {
     close(fd);
@@ -62,6 +60,48 @@ int cli_bytes_read(cli_bytes *bytes, const char *path) {
   status = read_stream(bytes, fd, path);
   close(fd);
   return status;
+}
+
+int cli_bytes_read(cli_bytes *bytes, const char *path) {
+  if (cli_is_stream(path)) return read_stream(bytes, STDIN_FILENO, "standard input");
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  return fd < 0 ? cli_fail(path, "%s", strerror(errno)) : read_open(bytes, fd, path);
+}
+
+/* ---- files whose names halfulp chose ---- */
+
+/* ENXIO, which a socket gives by itself, is said of whatever is no ordinary file. */
+int cli_own_open(const char *path) {
+  struct stat info;
+  int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0 || (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))) return fd;
+  close(fd);
+  errno = ENXIO;
+  return -1;
+}
+
+FILE *cli_own_stream(const char *path) {
+  int fd = cli_own_open(path);
+  FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+  if (!file && fd >= 0) close(fd);
+  return file;
+}
+
+static int own_fail(const char *path, int error) {
+  if (error != ENXIO) return cli_fail(path, "%s", strerror(error));
+  return cli_fail(path, "is no ordinary file, and none that halfulp has written; remove it");
+}
+
+int cli_own_check(const char *path) { return cli_is_special(path) ? own_fail(path, ENXIO) : CLI_OK; }
+
+int cli_own_read(cli_bytes *bytes, const char *path) {
+  int fd = cli_own_open(path);
+  return fd < 0 ? own_fail(path, errno) : read_open(bytes, fd, path);
+}
+
+int cli_own_lines(cli_lines *lines, const char *path) {
+  *lines = (cli_lines){.file = cli_own_open(path), .name = path};
+  return lines->file >= 0 ? CLI_OK : own_fail(path, errno);
 }
 
 void cli_bytes_free(cli_bytes *bytes) {

@@ -22,6 +22,15 @@ typedef struct cli_bytes {
  * an error line, and its temporary files go (held.h). */
 int cli_bytes_read(cli_bytes *bytes, const char *path);
 void cli_bytes_free(cli_bytes *bytes);
+/* A file whose name halfulp chose: a ledger's part, what runs and sweeps leave, what lies beside codes. Anyone who may
+ * write in its folder can put a pipe there, which is never waited for: what is no ordinary file cannot be opened. The
+ * descriptor, or the stream; -1, or NULL, and errno. */
+int cli_own_open(const char *path);
+FILE *cli_own_stream(const char *path);
+/* CLI_OK where such a file, or nothing, has the name; an exit code after an error line. */
+int cli_own_check(const char *path);
+/* cli_bytes_read for such a file. */
+int cli_own_read(cli_bytes *bytes, const char *path);
 /* CLI_OK, or an exit code after an error line: a file that was read by then was cut or written again meanwhile, and
  * what was made of it is of no use. Asked at the end of the command; a file that is written asks before it gets its
  * name. */
@@ -42,6 +51,9 @@ typedef struct cli_piece {
 int cli_file_write(const char *path, const cli_piece *pieces, size_t count);
 /* The same for text that `print` writes. */
 int cli_text_write(const char *path, void (*print)(FILE *out, const void *what), const void *what);
+/* Both for a file whose name halfulp chose: what is no ordinary file is an error, and nothing is written. */
+int cli_own_write(const char *path, const cli_piece *pieces, size_t count);
+int cli_own_text(const char *path, void (*print)(FILE *out, const void *what), const void *what);
 
 /* The same for a file that is written in parts, in any order, while other work is done. Between the calls the signals
  * are blocked, too: long work asks whether to stop, and then closes without keeping. Every open is closed once it has
@@ -115,6 +127,8 @@ typedef struct cli_lines {
   int ended;
 } cli_lines;
 int cli_lines_open(cli_lines *lines, const char *path);
+/* For a file whose name halfulp chose. */
+int cli_own_lines(cli_lines *lines, const char *path);
 /* 1: a line is there; 0: end; an exit code after an error line, negated: -2 for CLI_BAD. Before it reads on, what was
  * printed goes out, so that another program can write a line and read the answer. */
 int cli_lines_next(cli_lines *lines);

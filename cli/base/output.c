@@ -156,7 +156,14 @@ int cli_file_write(const char *path, const cli_piece *pieces, size_t count) {
   return error ? output_fail(path, error) : CLI_OK;
 }
 
-int cli_text_write(const char *path, void (*print)(FILE *out, const void *what), const void *what) {
+int cli_own_write(const char *path, const cli_piece *pieces, size_t count) {
+  if (cli_own_check(path)) return CLI_BAD;
+  int error = write_file(path, pieces, count);
+  return error ? output_fail(path, error) : CLI_OK;
+}
+
+static int write_text(const char *path, void (*print)(FILE *out, const void *what), const void *what,
+                      int (*write)(const char *path, const cli_piece *pieces, size_t count)) {
   char *text = NULL;
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);
@@ -164,9 +171,17 @@ int cli_text_write(const char *path, void (*print)(FILE *out, const void *what),
   print(out, what);
   int status = fclose(out) ? cli_fail(path, "out of memory") : CLI_OK;
   cli_piece piece = {text, size};
-  if (status == CLI_OK) status = cli_file_write(path, &piece, 1);
+  if (status == CLI_OK) status = write(path, &piece, 1);
   free(text);
   return status;
+}
+
+int cli_text_write(const char *path, void (*print)(FILE *out, const void *what), const void *what) {
+  return write_text(path, print, what, cli_file_write);
+}
+
+int cli_own_text(const char *path, void (*print)(FILE *out, const void *what), const void *what) {
+  return write_text(path, print, what, cli_own_write);
 }
 
 int cli_file_try(const char *path) {

@@ -62,13 +62,13 @@ static void print_all_json(FILE *out, const void *what) {
 /* ---- files ---- */
 
 static int open_end(int *file, const char *path) {
-  *file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+  *file = open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   return *file >= 0 ? CLI_OK : cli_fail(path, "cannot write: %s", strerror(errno));
 }
 
 int table_rewrite(table *t) {
-  int status = t->csv ? cli_text_write(t->csv, print_all_csv, t) : CLI_OK;
-  if (status == CLI_OK && t->json) status = cli_text_write(t->json, print_all_json, t);
+  int status = t->csv ? cli_own_text(t->csv, print_all_csv, t) : CLI_OK;
+  if (status == CLI_OK && t->json) status = cli_own_text(t->json, print_all_json, t);
   if (status == CLI_OK && t->csv) status = open_end(&t->csv_file, t->csv);
   if (status == CLI_OK && t->json) status = open_end(&t->json_file, t->json);
   return status;
@@ -175,7 +175,7 @@ static int read_lines(table *t, const cli_bytes *bytes, size_t at, double last, 
 int table_read_back(table *t, double last) {
   cli_bytes bytes;
   size_t at = 0;
-  if (cli_bytes_read(&bytes, t->csv)) return CLI_BAD;
+  if (cli_own_read(&bytes, t->csv)) return CLI_BAD;
   double *row = calloc(t->columns, sizeof *row);
   int status = row ? read_head(t, &bytes, &at) : cli_fail(t->csv, "out of memory");
   if (status == CLI_OK) status = read_lines(t, &bytes, at, last, row);

@@ -126,7 +126,7 @@ static int run(const id_files *f) {
 static int load(id_files *f) {
   cli_array d;
   npy_info wanted = info_of(f->shape->d, f->tile.rows, f->tile.rows);
-  int status = cli_array_load(&d, f->path[3]);
+  int status = cli_array_load_own(&d, f->path[3]);
   if (status != CLI_OK) return status;
   status = cli_array_in_rows(&d);
   if (status == CLI_OK && (d.info.count != wanted.count || d.info.size != wanted.size))

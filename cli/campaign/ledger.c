@@ -127,7 +127,7 @@ int campaign_ledger_read(campaign_ledger *ledger, const char *path, int absent) 
   cli_lines lines;
   if (absent && access(path, F_OK) && errno == ENOENT) return CLI_OK;
   int status = add_file(ledger, path, 0);
-  if (status == CLI_OK) status = cli_lines_open(&lines, path);
+  if (status == CLI_OK) status = absent ? cli_own_lines(&lines, path) : cli_lines_open(&lines, path);
   if (status != CLI_OK) return status;
   status = read_lines(ledger, &lines);
   cli_lines_close(&lines);
@@ -175,13 +175,10 @@ static int for_parts(const char *path, int (*each)(void *context, const char *pa
 /* Lines of a part; the last one is left out where it has no end: its process was killed while it wrote. */
 static int read_part(void *context, const char *part) {
   cli_bytes bytes;
-  struct stat info;
   unsigned long number = 0;
-  int there = stat(part, &info) == 0;
-  if (!there && errno == ENOENT) return CLI_OK; /* it went into the ledger, which is read again */
-  if (there && !S_ISREG(info.st_mode)) return cli_fail(part, "is no ordinary file, and no part of a ledger; remove it");
+  if (access(part, F_OK) && errno == ENOENT) return CLI_OK; /* it went into the ledger, which is read again */
   int status = add_file(context, part, 1);
-  if (status == CLI_OK) status = cli_bytes_read(&bytes, part);
+  if (status == CLI_OK) status = cli_own_read(&bytes, part);
   if (status != CLI_OK) return status;
   for (size_t i = 0, n; i < bytes.size && status == CLI_OK; i += n + 1) {
     const uint8_t *end = memchr(bytes.data + i, '\n', bytes.size - i);

@@ -142,7 +142,9 @@ static int first_drawing(const sweep_summary *z) {
 static int write_one(const sweep *s, const char *name, void (*print)(FILE *out, const void *what), const void *what) {
   char *path;
   if (asprintf(&path, "%s/%s", s->out, name) < 0) return cli_fail(NULL, "out of memory");
-  int status = print ? cli_text_write(path, print, what) : sweep_plot_write(path, what, first_drawing(what));
+  int status = cli_own_check(path);
+  if (status == CLI_OK)
+    status = print ? cli_own_text(path, print, what) : sweep_plot_write(path, what, first_drawing(what));
   free(path);
   return status;
 }

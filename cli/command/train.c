@@ -160,7 +160,7 @@ static void print_config(FILE *out, const void *what) {
 
 static int write_config(const train_run *r) {
   char *path = train_path(r, "config.ini");
-  int status = path ? cli_text_write(path, print_config, r) : CLI_BAD;
+  int status = path ? cli_own_text(path, print_config, r) : CLI_BAD;
   free(path);
   return status;
 }
@@ -178,12 +178,25 @@ static int is_empty(const char *folder) {
 static int check_folder(const train_run *r) {
   char *path = train_path(r, "config.ini"), line[sizeof MARK] = "";
   if (!path) return CLI_BAD;
-  FILE *f = fopen(path, "r");
+  FILE *f = cli_own_stream(path);
   int ours = f && fgets(line, sizeof line, f) && !strcmp(line, MARK);
   if (f) fclose(f);
   free(path);
   if (ours || is_empty(r->out)) return CLI_OK;
   return cli_fail(r->out, "is no folder of a run, and not an empty one; name another with --output");
+}
+
+/* What is no ordinary file is told before anything is removed or written; other files of a run are removed first. */
+static int check_names(const train_run *r) {
+  static const char *const names[] = {"config.ini",      "log.csv",       "log.jsonl",
+                                      "evaluations.csv", "overflows.csv", "tensors.csv"};
+  int status = CLI_OK;
+  for (size_t i = 0; i < sizeof names / sizeof names[0] && status == CLI_OK; i++) {
+    char *path = train_path(r, names[i]);
+    status = path ? cli_own_check(path) : CLI_BAD;
+    free(path);
+  }
+  return status;
 }
 
 /* What an earlier run left: at no time does a checkpoint stand beside another run's log. */
@@ -223,13 +236,15 @@ static int start_fresh(train_run *r) {
   if (mkdir(r->out, 0777) && errno != EEXIST) return cli_fail(r->out, "cannot make the folder: %s", strerror(errno));
   if (cli_folder_lock(&r->lock, r->out, "run") || check_folder(r) || check_earlier(r)) return CLI_BAD;
   (void)cli_folder_clean(r->lock);
-  int status = write_config(r);
+  int status = check_names(r);
+  if (status == CLI_OK) status = write_config(r);
   if (status == CLI_OK) status = clear_folder(r);
   return status == CLI_OK ? train_log_begin(r) : status;
 }
 
 static int start_again(train_run *r) {
   int status = cli_folder_lock(&r->lock, r->out, "run");
+  if (status == CLI_OK) status = check_names(r);
   if (status == CLI_OK) status = train_resume(r);
   if (status == CLI_OK) (void)cli_folder_clean(r->lock);
   if (status == CLI_OK) status = train_log_resume(r, hu_trainer_at(r->t));

@@ -146,7 +146,7 @@ static int show_all(const budget *b) {
   char *path = NULL;
   int status = budget_write_csv(b);
   if (status == CLI_OK && asprintf(&path, "%s/table.json", b->folder) < 0) status = cli_fail(NULL, "out of memory");
-  if (status == CLI_OK) status = cli_text_write(path, budget_print_json, b);
+  if (status == CLI_OK) status = cli_own_text(path, budget_print_json, b);
   free(path);
   if (status != CLI_OK) return status;
   if (b->how->json) {

@@ -287,7 +287,7 @@ int budget_plan(budget *b) {
   b->fresh = !found;
   if (!found) {
     status = cut_rows(b);
-    if (status == CLI_OK) status = cli_text_write(path, print_plan, b);
+    if (status == CLI_OK) status = cli_own_text(path, print_plan, b);
   }
   free(path);
   return status;

@@ -276,7 +276,7 @@ static void print_csv(FILE *out, const void *what) {
 int budget_write_csv(const budget *b) {
   char *path = NULL;
   if (asprintf(&path, "%s/table.csv", b->folder) < 0) return cli_fail(NULL, "out of memory");
-  int status = cli_text_write(path, print_csv, b);
+  int status = cli_own_text(path, print_csv, b);
   free(path);
   return status;
 }

@@ -54,7 +54,8 @@ static int read_result(const budget *b, budget_run *r) {
   char *path = result_path(b, r);
   cli_pairs f;
   if (!path) return CLI_BAD;
-  if (!b->fresh && cli_pairs_read(&f, path)) {
+  int status = cli_own_check(path);
+  if (status == CLI_OK && !b->fresh && cli_pairs_read(&f, path)) {
     const char *measure = cli_pairs_get(&f, "measure");
     r->done = measure && cli_pairs_number(&f, "figure", &r->figure) &&
               cli_pairs_number(&f, "test_loss", &r->test_loss) && cli_pairs_number(&f, "seconds", &r->seconds) &&
@@ -64,12 +65,12 @@ static int read_result(const budget *b, budget_run *r) {
     cli_pairs_free(&f);
   }
   free(path);
-  return CLI_OK;
+  return status;
 }
 
 static int write_result(const budget *b, const budget_run *r) {
   char *path = result_path(b, r);
-  int status = path ? cli_text_write(path, print_result, r) : CLI_BAD;
+  int status = path ? cli_own_text(path, print_result, r) : CLI_BAD;
   free(path);
   return status;
 }

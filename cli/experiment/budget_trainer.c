@@ -123,5 +123,5 @@ int budget_write_config(const budget *b, const budget_run *r) {
   const as_run x = {b, r};
   int n = snprintf(path, sizeof path, "%s/%s.ini", b->folder, table_cell_name(name, &r->cell));
   if (n < 0 || (size_t)n >= sizeof path) return cli_fail(b->folder, "too long a name");
-  return cli_text_write(path, print_as_run, &x);
+  return cli_own_text(path, print_as_run, &x);
 }

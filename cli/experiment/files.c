@@ -309,10 +309,11 @@ int experiment_write(const char *folder, const experiment_result *x) {
   int status = CLI_OK;
   for (size_t i = 0; i < sizeof files / sizeof *files && status == CLI_OK; i++) {
     status = in_folder(path, sizeof path, folder, files[i].name, "");
-    if (status == CLI_OK) status = cli_text_write(path, files[i].print, x);
+    if (status == CLI_OK) status = cli_own_text(path, files[i].print, x);
   }
   for (size_t i = 0; i < x->report->figures && status == CLI_OK; i++) {
     status = in_folder(path, sizeof path, folder, x->report->figure[i].name, ".svg");
+    if (status == CLI_OK) status = cli_own_check(path);
     if (status == CLI_OK) status = write_figure(path, &x->report->figure[i]);
   }
   return status;

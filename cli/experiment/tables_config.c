@@ -145,7 +145,7 @@ static int write_cell(const char *folder, const table_cell *x) {
   int status = make_folders(folder, inner);
   int n = snprintf(path, sizeof path, "%s/%s/%s.ini", folder, inner, table_cell_name(name, x));
   if (status == CLI_OK && (n < 0 || (size_t)n >= sizeof path)) status = cli_fail(folder, "too long a name");
-  return status == CLI_OK ? cli_text_write(path, table_print_config, x) : status;
+  return status == CLI_OK ? cli_own_text(path, table_print_config, x) : status;
 }
 
 int table_write_configs(const char *folder, const char *paper) {

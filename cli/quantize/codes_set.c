@@ -135,7 +135,7 @@ cli_code_rule cli_code_rule_part(const cli_part *part) { return (cli_code_rule){
 /* A companion of the codes: its array, of the part's kind and shape, into the part's room. */
 static int load_part(cli_part *part, const char *name) {
   cli_array x;
-  if (cli_array_load(&x, name)) return CLI_BAD;
+  if (cli_array_load_own(&x, name)) return CLI_BAD;
   int code = CLI_OK;
   size_t rows, cols, count = count_of(part);
   cli_matrix(&rows, &cols, x.info.dims, x.info.shape);

@@ -85,7 +85,7 @@ static void print_file(FILE *out, const void *what) {
 
 int sweep_file_write(const sweep *s, const sweep_run *r) {
   const named n = {s, r};
-  return cli_text_write(r->path, print_file, &n);
+  return cli_own_text(r->path, print_file, &n);
 }
 
 /* ---- reading ---- */

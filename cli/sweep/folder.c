@@ -34,7 +34,7 @@ static int has_summary(const char *folder) {
   static const char *const begins = "{\n  \"key\": ";
   char *path, head[16] = "";
   if (asprintf(&path, "%s/summary.json", folder) < 0) return 0;
-  FILE *file = fopen(path, "r");
+  FILE *file = cli_own_stream(path);
   free(path);
   size_t n = file ? fread(head, 1, sizeof head - 1, file) : 0;
   if (file) fclose(file);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/io.h"
+
 static int hex_digit(char c) {
   const char *digits = "0123456789abcdef", *at = c ? strchr(digits, c) : NULL;
   return at ? (int)(at - digits) : -1;
@@ -76,7 +78,7 @@ static int read_pair(cli_pairs *f, const char *line) {
 
 int cli_pairs_read(cli_pairs *f, const char *path) {
   *f = (cli_pairs){NULL, 0};
-  FILE *in = fopen(path, "r");
+  FILE *in = cli_own_stream(path);
   char *line = NULL;
   size_t room = 0;
   int good = in != NULL;

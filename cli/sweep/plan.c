@@ -8,6 +8,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/config.h"
+#include "cli/base/io.h"
 #include "cli/sweep/sweep.h"
 #include "cli/train/ranks.h"
 #include "halfulp/version.h"
@@ -152,6 +153,7 @@ static int look_for(const sweep *s, sweep_run *r) {
   if (!sweep_is_own(s, r) && r->state == SWEEP_TO_DO) r->state = SWEEP_ELSEWHERE;
   if (s->fresh && sweep_is_own(s, r) && unlink(r->path) && errno != ENOENT)
     return cli_fail(r->path, "cannot remove: %s", strerror(errno));
+  if (cli_own_check(r->path)) return CLI_BAD;
   if (!cli_pairs_read(&f, r->path)) return CLI_OK;
   if (sweep_file_result(&f, &r->result)) {
     name = other_key(&f, r->trainer, &was);

@@ -55,11 +55,11 @@ static int check_bool(const cli_array *array, const uint8_t *data) {
   return CLI_OK;
 }
 
-int cli_array_load(cli_array *array, const char *path) {
+static int load(cli_array *array, const char *path, int (*read)(cli_bytes *bytes, const char *path)) {
   char error[NPY_ERROR_MAX];
   memset(array, 0, sizeof *array);
   array->name = strcmp(path, "-") ? path : "standard input";
-  if (cli_bytes_read(&array->bytes, path)) return CLI_BAD;
+  if (read(&array->bytes, path)) return CLI_BAD;
   if (!npy_parse(&array->info, array->bytes.data, array->bytes.size, error)) {
     int status = fail_npy(array, error);
     cli_bytes_free(&array->bytes);
@@ -86,6 +86,10 @@ int cli_array_load(cli_array *array, const char *path) {
   array->data = array->copy;
   return CLI_OK;
 }
+
+int cli_array_load(cli_array *array, const char *path) { return load(array, path, cli_bytes_read); }
+
+int cli_array_load_own(cli_array *array, const char *path) { return load(array, path, cli_own_read); }
 
 void cli_array_free(cli_array *array) {
   cli_bytes_free(&array->bytes);

@@ -22,6 +22,8 @@ typedef struct cli_array {
 
 /* 0, or an exit code after an error line. */
 int cli_array_load(cli_array *array, const char *path);
+/* The same for a file whose name halfulp chose (io.h). */
+int cli_array_load_own(cli_array *array, const char *path);
 void cli_array_free(cli_array *array);
 /* 1: the array holds codes where a command takes values and codes: uint8, uint16, uint32. */
 int cli_array_is_codes(const cli_array *x);

@@ -171,7 +171,7 @@ int train_checkpoint(const train_run *r) {
   uint8_t *numbers = header ? numbers_of(&file, r->t, &size) : NULL;
   const cli_piece pieces[] = {{header, length}, {numbers, size}};
   int status = numbers ? train_log_sync(r) : cli_fail(path ? path : r->out, "out of memory");
-  if (status == CLI_OK) status = cli_file_write(path, pieces, 2);
+  if (status == CLI_OK) status = cli_own_write(path, pieces, 2);
   if (status == CLI_OK) cli_folder_sync(path);
   st_free(&file);
   free(numbers);
@@ -200,7 +200,7 @@ static int open_it(opened *o, const train_run *r) {
   char error[ST_ERROR_MAX];
   memset(o, 0, sizeof *o);
   o->path = train_path(r, FILE_NAME);
-  if (!o->path || cli_bytes_read(&o->bytes, o->path)) {
+  if (!o->path || cli_own_read(&o->bytes, o->path)) {
     free(o->path);
     return CLI_BAD;
   }
@@ -277,7 +277,7 @@ static int read_length(const char *path, uint64_t *step, uint64_t *steps) {
   cli_bytes bytes = {0};
   st_file file = {0};
   json_t *a = NULL, *b = NULL;
-  if (cli_bytes_read(&bytes, path)) return 0;
+  if (cli_own_read(&bytes, path)) return 0;
   if (st_parse(&file, bytes.data, bytes.size, error)) {
     const char *state = st_value(&file, "state"), *totals = st_value(&file, "totals");
     a = state ? json_loads(state, 0, NULL) : NULL;
@@ -308,7 +308,7 @@ static int is_there(const train_run *r, const char *name, int *is_file) {
 /* A table with a row below its head: a run that was killed before its first checkpoint leaves that. */
 static int has_rows(const train_run *r, const char *name) {
   char *path = train_path(r, name);
-  FILE *file = path ? fopen(path, "r") : NULL;
+  FILE *file = path ? cli_own_stream(path) : NULL;
   int lines = 0;
   for (int c; file && lines < 2 && (c = getc(file)) != EOF;) lines += c == '\n';
   if (file) (void)fclose(file);

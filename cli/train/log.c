@@ -216,7 +216,7 @@ static void print_exponents(FILE *out, const void *what) {
 
 int train_log_exponents(const train_run *r) {
   char *path = train_path(r, "exponents.csv");
-  int status = path ? cli_text_write(path, print_exponents, r) : CLI_BAD;
+  int status = path ? cli_own_text(path, print_exponents, r) : CLI_BAD;
   free(path);
   return status;
 }

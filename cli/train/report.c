@@ -243,7 +243,7 @@ static void page(FILE *out, const void *what) {
 
 int train_report(const train_run *r) {
   char *path = train_path(r, "report.html");
-  int status = path ? cli_text_write(path, page, r) : CLI_BAD;
+  int status = path ? cli_own_text(path, page, r) : CLI_BAD;
   free(path);
   return status;
 }

@@ -112,7 +112,7 @@ void train_tensors_print(FILE *out, const train_run *r) { print_list(out, r); }
 
 int train_tensors_list(const train_run *r) {
   char *path = train_path(r, "tensors.csv");
-  int status = path ? cli_text_write(path, print_list, r) : CLI_BAD;
+  int status = path ? cli_own_text(path, print_list, r) : CLI_BAD;
   free(path);
   return status;
 }
@@ -227,7 +227,7 @@ int train_tensors_exponents(const train_run *r) {
   for (size_t i = 0; i < r->follows; i++) seen |= r->follow[i].seen;
   if (!seen) return CLI_OK;
   char *path = train_path(r, "followed-exponents.csv");
-  int status = path ? cli_text_write(path, print_exponents, r) : CLI_BAD;
+  int status = path ? cli_own_text(path, print_exponents, r) : CLI_BAD;
   free(path);
   return status;
 }

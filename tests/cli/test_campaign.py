@@ -309,6 +309,13 @@ class Campaign(support.Case):
         for more in ((), ("--status",)):
             self.bad("campaign", path, *more, says="0.1.part: is no ordinary file")
 
+    def test_pipe_for_a_ledger(self):
+        path = self.list("w world codes float4_e2m1fn\n")
+        os.mkfifo(path + ".ledger")
+        for more in ((), ("--status",)):
+            self.bad("campaign", path, *more, says=".ledger: is no ordinary file")
+        self.bad("campaign", "--merge", path, "--ledger", path + ".ledger", says=".ledger: is no ordinary file")
+
     def test_scratch_folder(self):
         """The output of programs goes through TMPDIR."""
         path = self.list("a\tprogram\t-\tsh\t-c\treadlink /proc/self/fd/2 > '%s'\n" % self.path("seen"))

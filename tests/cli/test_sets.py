@@ -386,6 +386,21 @@ class Sets(support.Case):
         self.bad("quantize", "-f", "nvfp4", "--codes", self.path("x2.npy"), self.out(), says="is the same file as")
         self.assertEqual(self.files()["o.npy"], before["o.npy"])
 
+    def test_pipe_for_a_companion(self):
+        """Which anyone can put there, and which would be waited for."""
+        self.write("m.npy", self.read("x1.npy"))
+        for fmt, suffixes in FORMATS.items():
+            self.restore({})
+            self.quantize("m.npy", fmt)
+            before = self.files()
+            for suffix in suffixes:
+                name = "o.%s.npy" % suffix
+                self.restore(before)
+                os.unlink(self.out(name))
+                os.mkfifo(self.out(name))
+                self.bad("decode", "-f", fmt, self.out(), self.path("no.npy"), says=name + ": is no ordinary file")
+                self.bad("quantize", "-f", fmt, "--codes", self.path("m.npy"), self.out(), says=(name, "ordinary file"))
+
     def test_links_stay(self):
         """What links lead to is replaced, also in another folder."""
         os.mkdir(self.path("far"))

@@ -27,6 +27,17 @@ class Stopped(SweepCase):
         self.ok(*self.args("o"))
         self.assertEqual([os.path.exists(self.path(n)) for n in made + other], [False, False, True, True])
 
+    def test_pipes_for_files(self):
+        """Which anyone who may write in the folder can put there: none is waited for."""
+        self.ok(*self.args("o"))
+        for name in ["runs/" + self.run_files("o")[0], "summary.csv", "summary.json", "plot.svg", "report.html"]:
+            whole = self.read("o/" + name)
+            os.unlink(self.path("o/" + name))
+            os.mkfifo(self.path("o/" + name))
+            self.bad(*self.args("o"), says=os.path.basename(name) + ": is no ordinary file")
+            os.unlink(self.path("o/" + name))
+            self.write("o/" + name, whole)
+
     def test_number_of_processes(self):
         self.ok(*self.args("a", "--jobs", "1"))
         self.ok(*self.args("b", "--jobs", "2"))

@@ -16,7 +16,7 @@ import time
 
 sys.dont_write_bytecode = True
 import support  # noqa: E402
-from train_case import SMALL, TrainCase  # noqa: E402
+from train_case import FILES, SMALL, TrainCase  # noqa: E402
 
 DIGITS = "[data]\nset = digits\n"
 RUNS = {
@@ -380,6 +380,33 @@ class Stopped(TrainCase):
         self.write("b.run/" + left[0], b"half")
         self.run_whole("b.run")
         self.assertNotIn(left[0], os.listdir(self.path("b.run")))
+
+    def test_pipes_for_files(self):
+        """Which anyone who may write in the folder can put there: none is waited for, and nothing else changes."""
+        self.config(SMALL)
+        steps = ["--set", "run.steps=5"]
+        self.run_whole("a.run", *steps)
+        for name in FILES:
+            whole = self.read("a.run/" + name)
+            os.unlink(self.path("a.run/" + name))
+            os.mkfifo(self.path("a.run/" + name))
+            others = {n: self.read("a.run/" + n) for n in FILES if n != name}
+            kept = name in ("config.ini", "log.csv", "log.jsonl", "evaluations.csv", "overflows.csv", "tensors.csv")
+            self.bad(*self.command("a.run", *steps)[1:], says="a.run")
+            if kept or name == "checkpoint.safetensors":
+                self.bad(*self.command("a.run", "--resume", *steps)[1:], says=name + ": is no ordinary file")
+            if kept:
+                says = "no folder of a run" if name == "config.ini" else name + ": is no ordinary file"
+                self.bad(*self.command("a.run", "--overwrite", *steps)[1:], says=says)
+            self.assertEqual({n: self.read("a.run/" + n) for n in FILES if n != name}, others, name)
+            os.unlink(self.path("a.run/" + name))
+            self.write("a.run/" + name, whole)
+        # Without a checkpoint and a report the tables tell whether there is a run.
+        for name in FILES:
+            if name != "config.ini":
+                os.unlink(self.path("a.run/" + name))
+        os.mkfifo(self.path("a.run/log.csv"))
+        self.bad(*self.command("a.run", *steps)[1:], says="log.csv: is no ordinary file")
 
     def test_killed_before_the_first_checkpoint(self):
         """What it leaves: its configuration and its table of steps. Without a row there is nothing to lose."""
