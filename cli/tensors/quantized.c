@@ -13,11 +13,11 @@ enum where {
   LAST,   /* the last part between dots: layer.weight_scale */
   END,    /* the end of the name: gate_up_proj_scales */
   WITHIN, /* a part, others may follow: weight.quant_state.bitsandbytes__nf4 */
-  BESIDE  /* the last part, and a tensor of the same begin is in codes or a companion: too common a word else */
+  BESIDE  /* the last part, and a tensor of the same begin may be codes or is a companion: too common a word else */
 };
 /* The names of compressed-tensors, ModelOpt, Hugging Face, torchao, bitsandbytes, AWQ, GPTQ, MLX, Quark, ComfyUI,
- * Mistral, Nunchaku and llama.cpp: scales, what is subtracted, orders, tables of values, the state of a quantizer, and
- * codes that have a name of their own. */
+ * Mistral, Nunchaku, HQQ and llama.cpp: scales, what is subtracted, orders, tables of values, the state of a quantizer,
+ * and codes that have a name of their own. */
 static const struct {
   const char *name;
   enum where where;
@@ -43,6 +43,7 @@ static const struct {
     {"k_bias", BESIDE},
     {"v_bias", BESIDE},
     {"scale", BESIDE},
+    {"zero", BESIDE},
     {"_scale", END},
     {"_scales", END},
     {"_scale_inv", END},
@@ -58,6 +59,7 @@ static const struct {
     {"weight_zeros", LAST},
     {"weight_packed", LAST},
     {"qweight", LAST},
+    {"W_q", LAST},
     {"qzeros", LAST},
     {"scales", LAST},
     {"biases", BESIDE},
@@ -164,14 +166,14 @@ static void read_codes(reader *r, const gguf_file *gguf) {
   }
 }
 
-/* Common words are companions beside codes, or beside others of the table. */
+/* Common words are companions beside what may be codes, or beside others of the table. */
 static void read_beside(reader *r) {
   struct json_t *known = NULL;
   for (size_t i = 0; i < r->file->count && r->good; i++) {
     const st_tensor *t = &r->file->tensors[i];
     const char *dot = strrchr(t->name, '.');
     char *begin = strndup(t->name, dot ? (size_t)(dot - t->name) : 0);
-    int marked = r->z->what[i] || quantized_dtype(t->dtype) || t->dtype == ST_I8;
+    int marked = r->z->what[i] || quantized_dtype(t->dtype) || may_be_codes(t->dtype);
     r->good = begin && (!marked || (st_place_set(&known, begin, i) && st_place_set(&known, t->name, i)));
     free(begin);
   }
