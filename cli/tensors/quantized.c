@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+
+#include "cli/base/io.h"
 
 /* Where a name of the table stands in the name of a tensor. */
 enum where {
@@ -238,33 +239,50 @@ static void read_metadata(reader *r) {
 
 /* ---- what stands beside the file ---- */
 
-/* The JSON of a file in the same folder; NULL: there is no such file, or it holds no JSON. */
-static json_t *beside(const char *path, const char *name) {
+/* A file in the same folder, behind the byte order mark that some editors put first; NULL: there is none. */
+static FILE *open_beside(const char *path, const char *name) {
   const char *slash = strrchr(path, '/');
   int folder = slash ? (int)(slash - path) + 1 : 0;
   size_t room = (size_t)folder + strlen(name) + 1;
-  char *file = malloc(room);
+  char *file = malloc(room), mark[3] = "";
   if (!file) return NULL;
   snprintf(file, room, "%.*s%s", folder, path, name);
-  struct stat about;
-  json_t *z = stat(file, &about) == 0 && S_ISREG(about.st_mode) ? json_load_file(file, 0, NULL) : NULL;
+  FILE *z = cli_own_stream(file);
   free(file);
+  if (z && (fread(mark, 1, 3, z) < 3 || memcmp(mark, "\xEF\xBB\xBF", 3))) rewind(z);
   return z;
 }
 
+/* 1: the word is somewhere in the file, in quotes. None begins anew within itself, since it has no other quotes. */
+static int has_quoted(FILE *file, const char *word) {
+  size_t length = strlen(word), n = 0; /* how many characters of "word" have just been read */
+  rewind(file);
+  for (int c; n < length + 2 && (c = getc(file)) != EOF;)
+    n = c == (n == 0 || n == length + 1 ? '"' : word[n - 1]) ? n + 1 : c == '"';
+  return n == length + 2;
+}
+
+/* 1: the file has an object of this name, at its top or in text_config. Python writes NaN and Infinity, which are no
+ * JSON: a file that cannot be parsed counts by its text. */
+static int has_object(const char *path, const char *name, const char *key) {
+  FILE *file = open_beside(path, name);
+  if (!file) return 0;
+  json_t *all = json_loadf(file, 0, NULL), *text = json_object_get(all, "text_config");
+  int has = all ? json_is_object(json_object_get(all, key)) || json_is_object(json_object_get(text, key))
+                : has_quoted(file, key);
+  json_decref(all);
+  fclose(file);
+  return has;
+}
+
 static void read_beside_file(quantized *z, const char *path) {
-  json_t *config = beside(path, "config.json"), *quant = beside(path, "hf_quant_config.json");
-  json_t *text = json_object_get(config, "text_config");
-  if (json_is_object(json_object_get(config, "quantization_config")) ||
-      json_is_object(json_object_get(text, "quantization_config"))) {
+  if (has_object(path, "config.json", "quantization_config")) {
     z->says = "config.json beside it";
     z->key = "quantization_config";
-  } else if (json_is_object(json_object_get(quant, "quantization"))) {
+  } else if (has_object(path, "hf_quant_config.json", "quantization")) {
     z->says = "hf_quant_config.json beside it";
     z->key = "quantization";
   }
-  json_decref(config);
-  json_decref(quant);
 }
 
 int quantized_read(quantized *z, const st_file *file, const gguf_file *gguf, const char *path) {

@@ -2,6 +2,7 @@
 """A model that is quantized already is never destroyed: codes and scales stay, and without names nothing is rounded."""
 
 import json
+import os
 import struct
 import sys
 import unittest
@@ -132,6 +133,24 @@ class Quantized(support.Case):
             self.bad("quantize", "-f", "nvfp4", "m.safetensors", o, cwd=self.folder.name, says=name + " beside it")
             self.ok("quantize", "-f", "nvfp4", m, o, "--include", "*")
             self.write(name, b"{}")
+        config = json.dumps({"quantization_config": {"quant_method": "fp8"}}).encode()
+        for name, text in (  # as Python and editors write them, which is no JSON
+            ("config.json", b'{"time_step_limit": [0.0, Infinity], ' + config[1:]),
+            ("config.json", b'{"x": NaN, "text_config": ' + config + b"}"),
+            ("config.json", b"\xef\xbb\xbf" + config),
+            ("config.json", b'{"""quantization_config": {}, }'),
+            ("hf_quant_config.json", b'{"x": NaN, "quantization": {}}'),
+        ):
+            self.write(name, text)
+            self.bad("quantize", "-f", "nvfp4", m, o, says=(m, "quantized already", name + " beside it", "--include"))
+            self.write(name, b"{}")
+        for text in (b'\xef\xbb\xbf{"quantization_config": null}', b'{"x": NaN, "quantization": {}}', b'{"x": NaN, "quantization_config'):
+            self.write("config.json", text)
+            self.ok("quantize", "-f", "nvfp4", m, o)
+        os.unlink(self.path("config.json"))
+        os.mkfifo(self.path("config.json"))
+        self.ok("quantize", "-f", "nvfp4", m, o)
+        os.unlink(self.path("config.json"))
         for text in (b'{"quantization_config": null}', b"{", b"", b'["quantization_config"]', b'{"model_type": "llama"}'):
             self.write("config.json", text)
             self.ok("quantize", "-f", "nvfp4", m, o)
