@@ -55,8 +55,11 @@ static int take_lock(const char *path, int *fd) {
   struct stat ours, there;
   for (int others = 0, waited = 0;;) {
     *fd = open_lock(path);
-    if (*fd < 0 && errno != EAGAIN && errno != ENXIO) return errno;
-    if (*fd < 0 ? errno == ENXIO : fstat(*fd, &ours) == 0 && !S_ISREG(ours.st_mode)) return refuse_lock(path, fd);
+    /* A socket, a folder, a link; a pipe can be opened. */
+    int other = *fd < 0 ? errno == ENXIO || errno == EISDIR || errno == ELOOP
+                        : fstat(*fd, &ours) == 0 && !S_ISREG(ours.st_mode);
+    if (other) return refuse_lock(path, fd);
+    if (*fd < 0 && errno != EAGAIN) return errno;
     int busy = *fd < 0 || (flock(*fd, LOCK_EX | LOCK_NB) && (errno == EWOULDBLOCK || errno == EINTR));
     int same = !busy && fstat(*fd, &ours) == 0 && stat(path, &there) == 0 && ours.st_dev == there.st_dev &&
                ours.st_ino == there.st_ino;

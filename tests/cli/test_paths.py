@@ -484,13 +484,16 @@ class Pipes(support.Case):
         with socket.socket(socket.AF_UNIX) as s:
             self.refused(path, os.mkfifo)
             self.refused(path, s.bind)
+        self.refused(path, os.mkdir, os.rmdir)
+        self.refused(path, lambda link: os.symlink(self.x, link))
+        self.refused(path, lambda link: os.symlink("nowhere", link))
 
-    def refused(self, path, make):
+    def refused(self, path, make, remove=os.unlink):
         make(path)
         args = ("quantize", "-q", "-f", "nvfp4", "--codes", self.x, self.path("z/o.npy"))
         self.bad(*args, says=".halfulp-lock: is no ordinary file")
         self.assertEqual(os.listdir(self.path("z")), [".halfulp-lock"])
-        os.unlink(path)
+        remove(path)
 
     def test_outputs(self):
         """It waits for a reader, and an interrupt ends that."""
