@@ -108,6 +108,7 @@ static void print_table(const compare_table *t) {
   print_total(t, names, "zeros", zeros_cell);
   print_total(t, names, "  that were not 0", to_zero_cell);
   print_total(t, names, "overflow of elements", overflow_cell);
+  tensors_print_left(stdout, first);
 }
 
 /* ---- JSON ---- */

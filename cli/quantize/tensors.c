@@ -21,8 +21,7 @@ static int has_rank(const cli_quantize_state *s, const tensors_input *in, const 
   return in->is_array || s->any_rank || t->dims >= 2;
 }
 
-/* --include says the tensor's whole name, without a pattern. */
-static int is_named(const cli_quantize_state *s, const st_tensor *t) {
+int tensors_is_named(const cli_quantize_state *s, const st_tensor *t) {
   for (int i = 0; i < s->includes; i++)
     if (!strcmp(s->include[i], t->name)) return 1;
   return 0;
@@ -30,7 +29,7 @@ static int is_named(const cli_quantize_state *s, const st_tensor *t) {
 
 /* Integers of a model are places and counts most of the time. */
 static int has_numbers(const cli_quantize_state *s, const tensors_input *in, const st_tensor *t) {
-  return tensors_is_float(t->dtype) || (tensors_has_numbers(in, t) && (in->is_array || is_named(s, t)));
+  return tensors_is_float(t->dtype) || (tensors_has_numbers(in, t) && (in->is_array || tensors_is_named(s, t)));
 }
 
 static int chosen(const cli_quantize_state *s, const tensors_input *in, const st_tensor *t) {
@@ -68,6 +67,7 @@ static int check_ranks(const cli_quantize_state *s, const tensors_input *in) {
 int tensors_choose(tensors_results *r, const tensors_input *in) {
   const cli_quantize_state *s = r->asked;
   uint64_t first = 0;
+  char shown[ST_NAME_MAX];
   if (check_globs("--include", s->include, s->includes, in) || check_globs("--exclude", s->exclude, s->excludes, in) ||
       check_ranks(s, in))
     return CLI_BAD;
@@ -86,6 +86,10 @@ int tensors_choose(tensors_results *r, const tensors_input *in) {
     r->done++;
   }
   if (r->done) return CLI_OK;
+  for (size_t i = 0; i < r->count; i++)
+    if (r->list[i].left)
+      return cli_fail(in->name, "no tensor to round: '%s' has a name of scales; --include with its whole name rounds it",
+                      st_printable(shown, r->list[i].tensor->name));
   return cli_fail(in->name,
                   "no tensor to round: none that is chosen is F64, F32, F16 or BF16%s; integers are rounded where "
                   "--include has their whole names",

@@ -24,6 +24,7 @@ int tensors_pack(tensors_exponents *e, const uint64_t counts[TENSORS_EXPONENTS])
 typedef struct tensors_result {
   const st_tensor *tensor;
   int done;          /* 1: rounded; 0: copied */
+  int left;          /* 1: copied for the end of its name alone, which is one of scales */
   uint64_t first;    /* random word of its element 0, from the stream's counter */
   double amax, bits; /* of the finite elements; bits per element as codes */
   cli_row_shape shape;
@@ -120,6 +121,8 @@ typedef struct tensors_work {
 } tensors_work;
 int tensors_one(const tensors_work *w, tensors_result *r);
 
+/* 1: an --include has the tensor's whole name, and no pattern. */
+int tensors_is_named(const cli_quantize_state *s, const st_tensor *t);
 /* A model that is quantized already (tensors_spare.c): codes and what scales them are taken out of those that are
  * rounded. 0, or an exit code after an error line: something in codes is there, and no tensors are named. */
 int tensors_spare(tensors_results *r, const tensors_input *in);
@@ -132,6 +135,8 @@ void tensors_results_free(tensors_results *r);
 
 /* What standard output gets, and the report. */
 void tensors_print(FILE *out, const tensors_results *r);
+/* Notes of those that are left for their names. */
+void tensors_print_left(FILE *out, const tensors_results *r);
 void tensors_json(FILE *out, const tensors_results *r);
 int tensors_report(const char *path, const tensors_results *r);
 /* Sums over all that was rounded; to be freed. */

@@ -73,6 +73,17 @@ static void print_short(FILE *out, const tensors_results *r) {
   if (count > SHOWN) fprintf(out, "  note: the same of %zu more tensors (--json has them all)\n", count - SHOWN);
 }
 
+void tensors_print_left(FILE *out, const tensors_results *r) {
+  enum { SHOWN = 20 };
+  char shown[ST_NAME_MAX];
+  size_t count = 0;
+  for (size_t i = 0; i < r->count; i++)
+    if (r->list[i].left && ++count <= SHOWN)
+      fprintf(out, "  note: %s: not rounded, since its name is one of scales; --include with its whole name rounds it\n",
+              st_printable(shown, r->list[i].tensor->name));
+  if (count > SHOWN) fprintf(out, "  note: the same of %zu more tensors (--json has them all)\n", count - SHOWN);
+}
+
 void tensors_print(FILE *out, const tensors_results *r) {
   char target[CLI_TARGET_MAX], mode[CLI_NAME_MAX], shown[ST_NAME_MAX], in[CLI_SHOWN_MAX], file[CLI_SHOWN_MAX];
   tensors_result total = tensors_total(r);
@@ -91,6 +102,7 @@ void tensors_print(FILE *out, const tensors_results *r) {
     if (r->list[i].done) print_row(out, width, st_printable(shown, r->list[i].tensor->name), &r->list[i]);
   if (r->done > 1) print_row(out, width, "all", &total);
   print_short(out, r);
+  tensors_print_left(out, r);
   tensors_result_free(&total);
 }
 

@@ -58,21 +58,23 @@ static int refuse(const state *s) {
 }
 
 /* One that --include names in full is not passed over without a word. */
-static int named(const state *s, const st_tensor *t) {
+static int refuse_named(const state *s, const st_tensor *t) {
   char shown[ST_NAME_MAX];
-  for (int i = 0; i < s->asked->includes; i++)
-    if (!strcmp(s->asked->include[i], t->name))
-      return cli_fail(s->in->name, "--include '%s': holds codes or scales others, and is never rounded",
-                      st_printable(shown, t->name));
-  return CLI_OK;
+  return cli_fail(s->in->name, "--include '%s': holds codes or scales others, and is never rounded",
+                  st_printable(shown, t->name));
 }
 
+/* Where nothing but the end of a name speaks of scales, whoever gives the whole name knows better. */
 static int spare(tensors_results *r, const state *s) {
+  int unsure = s->found.unsure && !s->notes.count;
   for (size_t i = 0; i < r->count; i++) {
     const st_tensor *t = &s->in->file.tensors[i];
-    int part = tensors_is_part(t, &s->notes);
-    if (!part && s->found.what[i] && named(s, t)) return CLI_BAD;
-    if (part || s->found.what[i]) r->list[i].done = 0;
+    int part = tensors_is_part(t, &s->notes), named = tensors_is_named(s->asked, t);
+    if (!part && !s->found.what[i]) continue;
+    if (unsure && named) continue;
+    if (!part && named) return refuse_named(s, t);
+    r->list[i].left = unsure && r->list[i].done;
+    r->list[i].done = 0;
   }
   return CLI_OK;
 }

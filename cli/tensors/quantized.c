@@ -132,16 +132,29 @@ static size_t begin_of(const char *tensor, size_t i) {
 static void mark(reader *r, const st_tensor *t, size_t begin) {
   r->z->what[place_of(r, t)] = QUANTIZED_COMPANION;
   r->z->scales[place_of(r, t)] = 1;
+  r->z->ending[place_of(r, t)] = 0;
   add_begin(r, t, begin && t->name[begin - 1] == '.' ? begin - 1 : begin);
 }
 
 /* Names that need no company. */
 static void read_names(reader *r) {
-  for (size_t i = 0; i < r->file->count && r->good; i++)
+  for (size_t i = 0; i < r->file->count && r->good; i++) {
+    int ends = 0, others = 0;
     for (size_t k = 0; k < NAMES; k++) {
       size_t begin = names[k].where == BESIDE ? SIZE_MAX : begin_of(r->file->tensors[i].name, k);
-      if (begin != SIZE_MAX) mark(r, &r->file->tensors[i], begin);
+      if (begin == SIZE_MAX) continue;
+      mark(r, &r->file->tensors[i], begin);
+      ends += names[k].where == END;
+      others += names[k].where != END;
     }
+    r->z->ending[i] = ends && !others;
+  }
+}
+
+static int is_unsure(const quantized *z, size_t count) {
+  int unsure = !z->says;
+  for (size_t i = 0; i < count; i++) unsure &= !z->what[i] || (z->what[i] == QUANTIZED_COMPANION && z->ending[i]);
+  return unsure;
 }
 
 /* A companion whose names begin as this tensor's does: its whole name, or what stands before the last dot or line. */
@@ -289,14 +302,16 @@ int quantized_read(quantized *z, const st_file *file, const gguf_file *gguf, con
   memset(z, 0, sizeof *z);
   z->what = calloc(file->count + 1, sizeof *z->what);
   z->scales = calloc(file->count + 1, sizeof *z->scales);
+  z->ending = calloc(file->count + 1, sizeof *z->ending);
   z->with = calloc(file->count + 1, sizeof *z->with);
-  reader r = {z, file, NULL, z->what && z->scales && z->with};
+  reader r = {z, file, NULL, z->what && z->scales && z->ending && z->with};
   if (r.good) read_names(&r);
   if (r.good) read_metadata(&r);
   if (r.good && gguf) read_gguf_scales(&r);
   if (r.good) read_beside(&r);
   if (r.good) read_codes(&r, gguf);
   if (r.good && !z->says && path && !gguf) read_beside_file(z, path);
+  z->unsure = r.good && is_unsure(z, file->count);
   st_places_free(&r.begins);
   return r.good;
 }
@@ -305,7 +320,9 @@ void quantized_free(quantized *z) {
   free(z->what);
   free(z->with);
   free(z->scales);
+  free(z->ending);
   z->what = NULL;
+  z->ending = NULL;
   z->scales = NULL;
   z->with = NULL;
 }

@@ -15,6 +15,8 @@ enum { QUANTIZED_NOT, QUANTIZED_COMPANION, QUANTIZED_CODES };
 typedef struct quantized {
   uint8_t *what;          /* of each tensor of the file, QUANTIZED_ */
   uint8_t *scales;        /* 1: it scales others by its name, be it in codes or not */
+  uint8_t *ending;        /* 1: the end of its name alone says so, which plain models have, too: attn.logit_scale */
+  int unsure;             /* 1: nothing else in the file or beside it says that it is quantized */
   const st_tensor **with; /* and one that scales it, or that it scales; NULL: not known */
   const char *says;       /* what says so for all of the file: "its metadata", ...; NULL: nothing does */
   const char *key;        /* the key there */

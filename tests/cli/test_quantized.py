@@ -101,6 +101,28 @@ class Quantized(support.Case):
         after = parse_safetensors(self.read("o.safetensors"))[0]
         self.assertEqual({n for n in before if before[n] != after[n]}, {"lm_head.weight"})
 
+    def test_plain_names(self):
+        """Of a model without codes: a name that ends as those of scales do is rounded by its whole name, and else told."""
+        o, plain = self.path("o.safetensors"), [("a.logit_scale", "BF16", (4, 1, 1)), PLAIN]
+        for reader in ("quantize", "compare"):
+            m = self.make(plain)
+            args = ("quantize", "-f", "float4_e2m1fn", m, o) if reader == "quantize" else ("compare", "-f", "nvfp4", "-f", "mxfp4", m)
+            said = "note: a.logit_scale: not rounded"
+            for more, told in (((), 1), (("--include", "*"), 1), (("--include", "lm*"), 0), (("--exclude", "a*"), 0),
+                               (("--include", "a.logit_scale", "--include", "*"), 0)):  # fmt: skip
+                self.assertEqual(self.ok(*args, *more).count(said), told, (args, more))
+            self.bad(*args, "--include", "a.*", says=("no tensor to round", "'a.logit_scale'", "--include"))
+            # What else says that the model is quantized.
+            for layout, metadata in ((plain + LAYOUTS["fp8 blocks"], None), (plain, {"quantization_config": "{}"}),
+                                     (plain + [("l.weight_scale_inv", "F32", (2, 2))], None)):  # fmt: skip
+                self.make(layout, metadata)
+                self.bad(*args, "--include", "a.logit_scale", says=("a.logit_scale", "never rounded"))
+        m = self.make(plain)
+        r = json.loads(self.ok("quantize", "-f", "float4_e2m1fn", "--json", m, o, "--include", "a.logit_scale"))
+        self.assertEqual([t["name"] for t in r["tensors"] if t["rounded"]], ["a.logit_scale"])
+        self.ok("quantize", "-f", "nvfp4", "--codes", m, o, "--include", "lm*")
+        self.bad("quantize", "-f", "nvfp4", o, m, "--include", "a.logit_scale", says=("a.logit_scale", "never rounded"))
+
     def test_common_words(self):
         """`scale` and `k_bias` are weights where nothing is in codes, and integers are places."""
         layout = [("norm.scale", "F32", (2, 2)), ("attn.k_bias", "F32", (2, 2)), ("ids", "I64", (1, 4)), ("embed.ids", "I32", (1, 4)), PLAIN]
