@@ -268,10 +268,10 @@ static const cli_command decode_command = {
     "A code with bits above the format's width is an error. --packed reads bytes that hold two codes of 4 bits\n"
     "each, the first in the low half, or four of 6 bits in three; the last axis becomes 2 or 4/3 of what it was.\n"
     "With IN and OUT: IN.npy holds codes of FORMAT (and IN.scales.npy, IN.tensor.npy their scales; files of\n"
-    "different sets are refused), OUT.npy gets float32 or float64; or IN.safetensors was written with --codes, which "
-    "says the format (no -f),\n"
-    "and OUT.safetensors gets the tensors in the dtypes they had, OUT.npy the only one; or IN.gguf says its\n"
-    "types (no -f): MXFP4, NVFP4, Q4_0 to Q6_K, IQ4 and Q8_0 become F32 in OUT.gguf or OUT.safetensors.",
+    "different sets are refused), OUT.npy gets float32 or float64; or IN.safetensors was written with --codes,\n"
+    "which says the format (no -f), and OUT.safetensors gets the tensors in the dtypes they had, OUT.npy the only\n"
+    "one; or IN.gguf says its types (no -f): MXFP4, NVFP4, Q4_0 to Q6_K, IQ4 and Q8_0 become F32 in OUT.gguf or\n"
+    "OUT.safetensors.",
     "  halfulp decode -f float8_e4m3fn 7e 0x01\n  echo 7e | halfulp decode -f float8_e4m3fn\n  halfulp info "
     "float4_e2m1fn --table | cut -d' ' -f1 | halfulp "
     "decode -f float4_e2m1fn",

@@ -39,10 +39,10 @@ static const cli_command command = {
     "Dot products under an accumulation model, one per line",
     "A line is A B C [SCALES_A SCALES_B], each the patterns of its elements in hex: a fixed number of digits each,\n"
     "element 0 first, no separators; 4-bit elements one digit; tf32 and xf32 operands as binary32 patterns; C may be\n"
-    "- (absent, +0). A pattern above the element's width is an error. Any multiple of the instruction's K: blocks are "
-    "chained, k ascending. D is printed in hex.\n"
+    "- (absent, +0). A pattern above the element's width is an error. Any multiple of the instruction's K: blocks\n"
+    "are chained, k ascending. D is printed in hex.\n"
     "MODEL as in gemm: a named unit, or a model with `takes(A,B,C,...)`, has elements of its own and takes no\n"
-    "others; `any(MODEL)` takes others, too. -r and -s are those of the last rounding into D's format. Stochastic "
+    "others; `any(MODEL)` takes others, too. -r and -s are those of the last rounding into D's format. Stochastic\n"
     "models: line i is element i.\n"
     "FILE is standard input if absent or -.\n\n"
     "A model of your own, for a unit that aligns its terms to the largest exponent:\n\n"

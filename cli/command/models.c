@@ -30,9 +30,9 @@ static const cli_command command = {
     "Of each named model: K (the depth of its instruction), the elements of A, B and of C and D, and the model as\n"
     "text; below it the hardware and who says so. Confidence: HW, reproduces results recorded on hardware; SIM,\n"
     "tested on hardware by the model's authors, or equal to their model; DOC, the vendor's manual; TABLE, follows a\n"
-    "published table alone; OPEN, assumed in part. The last line counts them. PART keeps the models whose names or "
-    "forms contain it. A named model is that of a unit: it\n"
-    "begins with takes(A,B,C, and refuses operands of other formats; `any(MODEL)` is the same model without that.",
+    "published table alone; OPEN, assumed in part. The last line counts them. PART keeps the models whose names or\n"
+    "forms contain it. A named model is that of a unit: it begins with takes(A,B,C, and refuses operands of other\n"
+    "formats; `any(MODEL)` is the same model without that.",
     "  halfulp models\n  halfulp models nv.hopper\n  halfulp models --grammar\n  halfulp models --json",
     options,
     0,

@@ -93,6 +93,12 @@ class Options(support.Case):
         deep = "/".join(["d" * 200] * 4) + "/x.npy"  # a path is whole where it is the line's file
         self.bad("quantize", "-f", "bfloat16", deep, "o.npy", says="halfulp: " + deep + ": ", cwd=self.folder.name)
 
+    def test_lines_of_help(self):
+        """What a command does is told in lines that a terminal shows whole."""
+        for command in self.commands():
+            text = support.run(command, "--help").stdout.decode().split("\nOptions:\n")[0]
+            self.assertEqual([line for line in text.splitlines()[2:] if len(line) > 120], [], command)
+
     def test_every_command_has_its_options_read(self):
         seen = 0
         for command in self.commands():

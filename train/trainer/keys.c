@@ -140,8 +140,7 @@ static const hu_run_key keys[] = {
     WORD(fused, "optimizer.fused", "no", no_yes, "sgd: yes: w - rate m with one rounding"),
     OTHER(FORMAT, state, "optimizer.state", "binary32",
           "format of momenta and of the optimizer's arithmetic; an error where it makes rate, momentum, beta1, beta2, "
-          "eps "
-          "or decay 0, other than 0, or 1, below 1"),
+          "eps or decay 0, other than 0, or 1, below 1"),
     OTHER(FORMAT, weight, "optimizer.weights", "binary32", "format of the weights that it keeps"),
     OTHER(UPDATE, update, "optimizer.update", "rne",
           "end of the weight update: a rounding mode (rne, sra:16, ...) or kahan"),
