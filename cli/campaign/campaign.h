@@ -133,7 +133,8 @@ int campaign_entry_write(char line[CAMPAIGN_LINE_MAX], const campaign_item *item
                          double seconds);
 
 /* Adds a file's entries; a newer one of an item takes the place of an older. Where `absent`, as of the ledger that a
- * job writes, an absent file is an empty ledger, and what is no ordinary file is an error. Two entries of one item with the same sources and different digests are an error that names both files. */
+ * job writes, an absent file is an empty ledger, and what is no ordinary file is an error. Two entries of one item with
+ * the same sources and different digests are an error that names both files. */
 int campaign_ledger_read(campaign_ledger *ledger, const char *path, int absent);
 /* Adds what an earlier job left in PATH.parts, whose last line may be cut. */
 int campaign_parts_read(campaign_ledger *ledger, const char *path);

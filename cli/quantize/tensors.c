@@ -21,12 +21,6 @@ static int has_rank(const cli_quantize_state *s, const tensors_input *in, const 
   return in->is_array || s->any_rank || t->dims >= 2;
 }
 
-int tensors_is_named(const cli_quantize_state *s, const st_tensor *t) {
-  for (int i = 0; i < s->includes; i++)
-    if (!strcmp(s->include[i], t->name)) return 1;
-  return 0;
-}
-
 /* Integers of a model are places and counts most of the time. */
 static int has_numbers(const cli_quantize_state *s, const tensors_input *in, const st_tensor *t) {
   return tensors_is_float(t->dtype) || (tensors_has_numbers(in, t) && (in->is_array || tensors_is_named(s, t)));
@@ -88,7 +82,8 @@ int tensors_choose(tensors_results *r, const tensors_input *in) {
   if (r->done) return CLI_OK;
   for (size_t i = 0; i < r->count; i++)
     if (r->list[i].left)
-      return cli_fail(in->name, "no tensor to round: '%s' has a name of scales; --include with its whole name rounds it",
+      return cli_fail(in->name,
+                      "no tensor to round: '%s' has a name of scales; --include with its whole name rounds it",
                       st_printable(shown, r->list[i].tensor->name));
   return cli_fail(in->name,
                   "no tensor to round: none that is chosen is F64, F32, F16 or BF16%s; integers are rounded where "

@@ -79,7 +79,8 @@ void tensors_print_left(FILE *out, const tensors_results *r) {
   size_t count = 0;
   for (size_t i = 0; i < r->count; i++)
     if (r->list[i].left && ++count <= SHOWN)
-      fprintf(out, "  note: %s: not rounded, since its name is one of scales; --include with its whole name rounds it\n",
+      fprintf(out,
+              "  note: %s: not rounded, since its name is one of scales; --include with its whole name rounds it\n",
               st_printable(shown, r->list[i].tensor->name));
   if (count > SHOWN) fprintf(out, "  note: the same of %zu more tensors (--json has them all)\n", count - SHOWN);
 }

@@ -57,6 +57,12 @@ static int refuse(const state *s) {
   return s->notes.count && !asked->excludes ? refuse_notes(s) : CLI_OK;
 }
 
+int tensors_is_named(const cli_quantize_state *s, const st_tensor *t) {
+  for (int i = 0; i < s->includes; i++)
+    if (!strcmp(s->include[i], t->name)) return 1;
+  return 0;
+}
+
 /* One that --include names in full is not passed over without a word. */
 static int refuse_named(const state *s, const st_tensor *t) {
   char shown[ST_NAME_MAX];

@@ -159,7 +159,8 @@ static int is_unsure(const quantized *z, size_t count) {
 
 /* A companion whose names begin as this tensor's does: its whole name, or what stands before the last dot or line. */
 static const st_tensor *companion_of(const reader *r, const st_tensor *t) {
-  const char *const ends[] = {t->name + strlen(t->name), strrchr(t->name, '.'), strrchr(t->name, '_')};
+  const char *dot = strrchr(t->name, '.');
+  const char *const ends[] = {t->name + strlen(t->name), dot ? dot : t->name, strrchr(t->name, '_')};
   for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
     char *begin = ends[i] ? strndup(t->name, (size_t)(ends[i] - t->name)) : NULL;
     size_t place = begin ? st_place(r->begins, begin) : SIZE_MAX;
@@ -187,8 +188,10 @@ static void read_beside(reader *r) {
     const st_tensor *t = &r->file->tensors[i];
     const char *dot = strrchr(t->name, '.');
     char *begin = strndup(t->name, dot ? (size_t)(dot - t->name) : 0);
-    int marked = r->z->what[i] || quantized_dtype(t->dtype) || may_be_codes(t->dtype);
-    r->good = begin && (!marked || (st_place_set(&known, begin, i) && st_place_set(&known, t->name, i)));
+    int sure = r->z->what[i] || quantized_dtype(t->dtype) || t->dtype == ST_I8;
+    int near = sure || dot || !strcmp(t->name, "weight"); /* names without a dot are no neighbours */
+    r->good = begin && ((!sure && !may_be_codes(t->dtype)) ||
+                        ((!near || st_place_set(&known, begin, i)) && st_place_set(&known, t->name, i)));
     free(begin);
   }
   for (size_t i = 0; i < r->file->count && r->good; i++)

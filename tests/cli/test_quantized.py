@@ -32,6 +32,7 @@ LAYOUTS = {
     "quark": [("l.weight", "U8", (4, 2)), ("l.weight_zero_point", "F32", (4, 1)), ("l.weight_scale", "F32", (4, 1))],
     "hqq": [("l.W_q", "U8", (4, 4)), ("l.scale", "BF16", (4, 4)), ("l.zero", "BF16", (4, 4))],
     "bytes and a scale": [("l.weight", "U8", (4, 16)), ("l.scale", "BF16", (4, 4))],
+    "a layer alone": [("weight", "U8", (4, 16)), ("scale", "BF16", (4, 4))],
     "words and a scale": [("l.weight", "I32", (4, 16)), ("l.weight.scale", "BF16", (4, 4))],
     "mistral": [("l.weight", "F8_E4M3", (4, 4)), ("l.qscale_weight", "F32", (1, 1)), ("l.qscale_act", "F32", (1, 1))],
     "plain F8": [("w", "F8_E4M3", (4, 4))],
@@ -125,10 +126,11 @@ class Quantized(support.Case):
 
     def test_common_words(self):
         """`scale` and `k_bias` are weights where nothing is in codes, and integers are places."""
-        layout = [("norm.scale", "F32", (2, 2)), ("attn.k_bias", "F32", (2, 2)), ("ids", "I64", (1, 4)), ("embed.ids", "I32", (1, 4)), PLAIN]
+        layout = [("norm.scale", "F32", (2, 2)), ("attn.k_bias", "F32", (2, 2)), ("ids", "I64", (1, 4)), ("embed.ids", "I32", (1, 4)),
+                  ("scale", "F32", (2, 2)), ("mask", "U8", (2, 2)), PLAIN]  # fmt: skip
         m, o = self.make(layout, {"format": "pt", "scale": "1"}), self.path("o.safetensors")
         r = json.loads(self.ok("quantize", "-f", "float4_e2m1fn", "--json", m, o))
-        self.assertEqual(sum(t["rounded"] for t in r["tensors"]), 3)
+        self.assertEqual(sum(t["rounded"] for t in r["tensors"]), 4)
 
     def test_metadata(self):
         """What the header says: a configuration, and names of tensors that no table has."""
