@@ -283,9 +283,11 @@ static int read_plan(budget *b, const char *path) {
 int budget_plan(budget *b) {
   char *path = plan_path(b);
   if (!path) return CLI_BAD;
-  int found = b->how->overwrite ? 0 : read_plan(b, path), status = found < 0 ? CLI_BAD : CLI_OK;
+  int status = cli_own_check(path), found = 0;
+  if (status == CLI_OK && !b->how->overwrite) found = read_plan(b, path);
+  if (found < 0) status = CLI_BAD;
   b->fresh = !found;
-  if (!found) {
+  if (status == CLI_OK && !found) {
     status = cut_rows(b);
     if (status == CLI_OK) status = cli_own_text(path, print_plan, b);
   }

@@ -176,6 +176,21 @@ class Papers(support.Case):
         self.assertIn("all steps", text)
         self.assertNotIn("Cut to", text)
 
+    def test_pipes_for_files(self):
+        """Which anyone who may write in the folder can put there: none is waited for."""
+        args = ["--row", "resnet20", "--budget", "5m", "--stand-in", *SMALL, "--set", "run.epochs=1"]
+        self.table(*args)
+        for name in os.listdir(self.path("t")):
+            whole = self.read("t/" + name)
+            os.unlink(self.path("t/" + name))
+            os.mkfifo(self.path("t/" + name))
+            more = ["--overwrite"] if name.endswith(".ini") else []  # which is written with its result
+            self.bad("experiment", "--paper", "s2fp8", "--table", "1", *args, *more, "-o", self.path("t"),
+                     says=name + ": is no ordinary file")
+            os.unlink(self.path("t/" + name))
+            self.write("t/" + name, whole)
+        self.table(*args)
+
     def test_cut(self):
         """Half of the time is spent, more or less, on fewer epochs, in all runs of a row alike; what is cut is said."""
         args = ["--row", "resnet20", "--budget", "4s", "--stand-in", *SMALL, "--set", "run.epochs=1000000"]
