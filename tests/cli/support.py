@@ -44,15 +44,19 @@ def run(*args, stdin=b"", cwd=None):
     )
 
 
-def fault(**settings):
-    """The environment under which a command meets libfault.so (fault.c). By name and folder: in LD_PRELOAD a path with a
-    space in it is two."""
-    assert os.path.exists(os.environ["HALFULP_FAULT"])  # which the loader would only mention on standard error
-    folder, name = os.path.split(os.environ["HALFULP_FAULT"])
+def preloaded(library, **settings):
+    """The environment under which a command meets a library first. By name and folder: in LD_PRELOAD a path with a space
+    in it is two."""
+    assert os.path.exists(library)  # which the loader would only mention on standard error
+    folder, name = os.path.split(library)
     folders = [folder] + [path for path in os.environ.get("LD_LIBRARY_PATH", "").split(":") if path]
-    more = ":verify_asan_link_order=0:detect_leaks=0"
-    asan = os.environ.get("ASAN_OPTIONS", "") + more
-    return dict(os.environ, LD_PRELOAD=name, LD_LIBRARY_PATH=":".join(folders), ASAN_OPTIONS=asan, **settings)
+    return dict(os.environ, LD_PRELOAD=name, LD_LIBRARY_PATH=":".join(folders), **settings)
+
+
+def fault(**settings):
+    """That of libfault.so (fault.c)."""
+    asan = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0:detect_leaks=0"
+    return preloaded(os.environ["HALFULP_FAULT"], ASAN_OPTIONS=asan, **settings)
 
 
 def npy(descr, shape, data, fortran=False, version=1, header=None):
@@ -163,8 +167,7 @@ class Case(unittest.TestCase):
 
     def starved(self, *args, **settings):
         """The command with memory that runs out, as no_memory.c and its settings have it."""
-        env = dict(os.environ, LD_PRELOAD=os.environ["HALFULP_NO_MEMORY"], **settings)
-        return subprocess.run([HALFULP, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, check=False)
+        return run(*args, env=preloaded(os.environ["HALFULP_NO_MEMORY"], **settings))
 
     def bad(self, *args, says=(), **kw):
         """Exit code 2 and exactly one line on stderr that starts with halfulp: and holds every text in `says`."""
