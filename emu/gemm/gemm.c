@@ -79,7 +79,7 @@ static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *d, cons
   hu_gemm_call g;
   hu_watch watches[HU_THREADS_MAX];
   hu_status s = hu_gemm_check(m, n, k, d, a, b, c, sa, sb, accum, mode);
-  if (s != HU_OK) return s;
+  if (s != HU_OK || m == 0 || n == 0) return s;
   const hu_level *level = hu_level_for(exec);
   g.m = m;
   g.n = n;
@@ -105,9 +105,7 @@ static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *d, cons
   s = check_elements(&g);
   g.watches = watch ? watches : NULL;
   if (watch) memset(watches, 0, sizeof watches);
-  if (s == HU_OK && m && n) {
-    run(&g, level, events);
-  }
+  if (s == HU_OK) run(&g, level, events);
   for (size_t i = 0; watch && i < HU_THREADS_MAX; i++) hu_watch_add(watch, &watches[i]);
   hu_float_env_leave(saved);
   return s;

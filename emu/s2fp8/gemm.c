@@ -128,10 +128,10 @@ hu_status hu_s2fp8_gemm(size_t m, size_t n, size_t k, float *z, size_t ldz, cons
   if (s != HU_OK) return s;
   int in_place = c == z && ldc == ldz;
   if (!apart(&sz, &sa) || !apart(&sz, &sb) || (!in_place && !apart(&sz, &sc))) return HU_E_OVERLAP;
+  if (m == 0 || n == 0) return HU_OK;
   s = check_codes(a, m, k, threads);
   if (s == HU_OK) s = check_codes(b, k, n, threads);
   if (s != HU_OK) return s;
-  if (m == 0 || n == 0) return HU_OK;
   p.m = m;
   p.n = n;
   p.k = k;

@@ -83,13 +83,19 @@ static int on_grid(const hu_operand *x, size_t rows, size_t cols, const hu_exec 
 }
 
 /* The ways read most codes by themselves. */
-static hu_status check_codes(const hu_scaled_view *v, const hu_exec *exec) {
+static hu_status check_view(const hu_scaled_view *v, const hu_exec *exec) {
   uint32_t threads = hu_exec_threads(exec);
   const hu_operand *x = &v->from.plain;
   if (v->rows == 0 || v->cols == 0) return HU_OK;
   if (v->from.scaling) return hu_scaled_codes_check(v->rows, v->cols, &v->from.scaled, v->from.scaling, threads);
   if (x->storage != HU_STORAGE_CODES) return HU_OK;
   return hu_code_rows_check(v->rows, v->cols, x->data, x->ld, x->format, threads);
+}
+
+static hu_status check_codes(const hu_scaled_plan *t, const hu_exec *exec) {
+  hu_status s = check_view(&t->a, exec);
+  if (s == HU_OK) s = check_view(&t->b, exec);
+  return s == HU_OK && t->has_c ? check_view(&t->c, exec) : s;
 }
 
 static hu_status check_grids(const hu_scaled_plan *t, const hu_exec *exec) {
@@ -136,7 +142,9 @@ static hu_status run_whole(const hu_scaled_plan *t, const hu_exec *exec, hu_even
 /* ---- the calls ---- */
 
 static hu_status run(const hu_scaled_plan *t, const hu_exec *exec, hu_events *events) {
-  hu_status s = view_fill(t, &t->a, exec);
+  hu_status s = check_codes(t, exec);
+  if (s == HU_OK) s = check_grids(t, exec);
+  if (s == HU_OK) s = view_fill(t, &t->a, exec);
   if (s == HU_OK) s = view_fill(t, &t->b, exec);
   if (s == HU_OK && t->has_c) s = view_fill(t, &t->c, exec);
   if (s != HU_OK) return s;
@@ -158,10 +166,6 @@ hu_status hu_scaled_gemm(size_t m, size_t n, size_t k, const hu_scaled_result *d
   hu_status s = hu_scaled_plan_make(&t, m, n, k, d, a, b, c, sum, mode, exec, 0);
   if (s == HU_OK) s = hu_scaled_plan_place(&t, space, bytes);
   if (s == HU_OK) s = check_amax(d);
-  if (s == HU_OK) s = check_codes(&t.a, exec);
-  if (s == HU_OK) s = check_codes(&t.b, exec);
-  if (s == HU_OK && t.has_c) s = check_codes(&t.c, exec);
-  if (s == HU_OK) s = check_grids(&t, exec);
   if (s == HU_OK && m && n) s = run(&t, exec, events);
   if (s != HU_OK || !d->scaling) return s;
   return hu_scaled_encode(m, n, &d->scaled, t.y, n, d->scaling, mode, d->amax, d->stats, exec, events);

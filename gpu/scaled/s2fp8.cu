@@ -439,13 +439,13 @@ size_t hu_device_s2fp8_gemm_work(size_t m, size_t n, size_t k, const hu_s2fp8_op
   return HU_DEVICE_S2FP8_WORK + 4 * (za + zb);
 }
 
-static hu_status hu_s2_operand(hu_operand *z, float *values, const hu_s2fp8_operand *x, size_t rows, size_t cols,
-                               void *work, void *stream) {
-  z->data = values;
-  z->ld = x->ld;
-  z->format = hu_format_binary32();
-  z->storage = HU_STORAGE_VALUES;
-  z->transposed = x->transposed;
+static hu_operand hu_s2_operand_of(const float *values, const hu_s2fp8_operand *x) {
+  hu_operand z = {values, x->ld, hu_format_binary32(), HU_STORAGE_VALUES, x->transposed};
+  return z;
+}
+
+static hu_status hu_s2_fill(float *values, const hu_s2fp8_operand *x, size_t rows, size_t cols, void *work,
+                            void *stream) {
   size_t down = x->transposed ? cols : rows, across = x->transposed ? rows : cols;
   if (down == 0 || across == 0) return HU_OK;
   hu_look_at(hu_code_rows_of(down, across, x->codes, x->ld, x->kind->element), stream);
@@ -478,14 +478,15 @@ hu_status hu_device_s2fp8_gemm(size_t m, size_t n, size_t k, float *z, size_t ld
   if (s == HU_OK) s = hu_s2_operand_check(b, k, n, z, 4 * zs);
   if (s == HU_OK) s = hu_s2_aligned(work, 16);
   if (s != HU_OK) return s;
-  float *values = (float *)((uint8_t *)work + HU_DEVICE_S2FP8_WORK);
-  hu_operand da, db, dc = {c, ldc, hu_format_binary32(), HU_STORAGE_VALUES, 0};
+  float *va = (float *)((uint8_t *)work + HU_DEVICE_S2FP8_WORK), *vb = va + hu_s2_stored(a, m, k);
+  hu_operand da = hu_s2_operand_of(va, a), db = hu_s2_operand_of(vb, b);
+  hu_operand dc = {c, ldc, hu_format_binary32(), HU_STORAGE_VALUES, 0};
   hu_result d = {z, ldz, hu_format_binary32(), HU_STORAGE_VALUES};
   hu_accum fp32;
   memset(&fp32, 0, sizeof fp32);
   fp32.kind = HU_ACCUM_FP32;
-  s = hu_s2_operand(&da, values, a, m, k, work, stream);
-  if (s == HU_OK) s = hu_s2_operand(&db, values + hu_s2_stored(a, m, k), b, k, n, work, stream);
+  if (m && n) s = hu_s2_fill(va, a, m, k, work, stream);
+  if (s == HU_OK && m && n) s = hu_s2_fill(vb, b, k, n, work, stream);
   if (s != HU_OK) return s;
   return hu_device_gemm(m, n, k, &d, &da, &db, c ? &dc : NULL, &fp32, hu_s2_nearest_mode(), NULL, NULL, stream);
 }

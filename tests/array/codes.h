@@ -11,6 +11,7 @@
 
 #include "halfulp/halfulp.h"
 
+enum { EMPTY_M = 1, EMPTY_N = 2 };
 /* Where the wrong code is. */
 enum { PLACE_FIRST, PLACE_MIDDLE, PLACE_LAST, PLACE_SECOND_ROW, PLACES };
 
@@ -19,6 +20,7 @@ typedef struct world {
   hu_format format; /* the text's, where it is a format */
   ptrdiff_t inc;    /* of arrays */
   int transposed;   /* of matrices */
+  int empty;        /* products (gemm): EMPTY_M (no rows of D), EMPTY_N (no columns): no code is read */
   hu_exec exec;
   /* What is wrong: operand number `wrong` (-1: none) has `code` at `place`. */
   int wrong, place;

@@ -131,6 +131,10 @@ static hu_operand matrix(world *w, hu_format f, size_t rows, size_t cols) {
   return z;
 }
 
+/* What the call says that D has. */
+static size_t rows_of(const world *w) { return w->empty == EMPTY_M ? 0 : M; }
+static size_t cols_of(const world *w) { return w->empty == EMPTY_N ? 0 : N; }
+
 static hu_result values(world *w) {
   hu_result d = {result(w, M * N * sizeof(float)), N, format_named("binary32"), HU_STORAGE_VALUES};
   return d;
@@ -140,7 +144,7 @@ static hu_status gemm(world *w) {
   hu_operand a = matrix(w, w->format, M, K), b = matrix(w, w->format, K, N), c = matrix(w, w->format, M, N);
   hu_accum exact = model("exact");
   hu_result d = values(w);
-  return hu_gemm(M, N, K, &d, &a, &b, &c, &exact, rne, &w->exec, events(w));
+  return hu_gemm(rows_of(w), cols_of(w), K, &d, &a, &b, &c, &exact, rne, &w->exec, events(w));
 }
 
 static hu_status gemm_scaled(world *w) {
@@ -151,14 +155,14 @@ static hu_status gemm_scaled(world *w) {
   hu_operand a = matrix(w, p.a.format, M, K), b = matrix(w, p.b.format, K, N);
   hu_operand sa = matrix(w, x.block.scale, M, scales), sb = matrix(w, x.block.scale, scales, N);
   hu_result d = values(w);
-  return hu_gemm_scaled(M, N, K, &d, &a, &b, NULL, &sa, &sb, &x, rne, &w->exec, events(w));
+  return hu_gemm_scaled(rows_of(w), cols_of(w), K, &d, &a, &b, NULL, &sa, &sb, &x, rne, &w->exec, events(w));
 }
 
 static hu_status gemm_watched(world *w) {
   hu_operand a = matrix(w, w->format, M, K), b = matrix(w, w->format, K, N), c = matrix(w, w->format, M, N);
   hu_accum seq = model("seq(binary32)");
   hu_result d = values(w);
-  return hu_gemm_watched(M, N, K, &d, &a, &b, &c, NULL, NULL, &seq, rne, &w->exec, events(w),
+  return hu_gemm_watched(rows_of(w), cols_of(w), K, &d, &a, &b, &c, NULL, NULL, &seq, rne, &w->exec, events(w),
                          result(w, sizeof(hu_watch)));
 }
 
@@ -225,8 +229,8 @@ static hu_status scaled_product(world *w, const hu_scaling *d, hu_scaled_sum sum
   memset(&y, 0, sizeof y);
   if (plain_c) c.plain = matrix(w, w->format, M, N);
   y.plain = values(w);
-  return hu_scaled_gemm(M, N, K, &y, &a, &b, plain_c ? &c : NULL, &sum, rne, at, sizeof space - 64, &w->exec,
-                        events(w));
+  return hu_scaled_gemm(rows_of(w), cols_of(w), K, &y, &a, &b, plain_c ? &c : NULL, &sum, rne, at, sizeof space - 64,
+                        &w->exec, events(w));
 }
 
 static hu_status scaled_gemm_parts(world *w) {
@@ -269,7 +273,7 @@ static hu_status s2fp8_gemm(world *w) {
   hu_s2fp8_scale scale = s2fp8_scale(&kind);
   hu_operand a = matrix(w, w->format, M, K), b = matrix(w, w->format, K, N);
   hu_s2fp8_operand x = {a.data, a.ld, &kind, &scale, a.transposed}, y = {b.data, b.ld, &kind, &scale, b.transposed};
-  return hu_s2fp8_gemm(M, N, K, result(w, M * N * sizeof(float)), N, &x, &y, NULL, 0, &w->exec);
+  return hu_s2fp8_gemm(rows_of(w), cols_of(w), K, result(w, M * N * sizeof(float)), N, &x, &y, NULL, 0, &w->exec);
 }
 
 /* ---- P3109 ---- */

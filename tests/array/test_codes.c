@@ -159,6 +159,15 @@ static uint64_t refuse(const world_call *c, world *w) {
   return runs;
 }
 
+static world world_of(const char *text, ptrdiff_t inc) {
+  world w;
+  memset(&w, 0, sizeof w);
+  w.text = text;
+  if (hu_format_parse(&w.format, text, NULL) != HU_OK) memset(&w.format, 0, sizeof w.format);
+  w.inc = inc;
+  return w;
+}
+
 static void refuse_table(const world_call *table) {
   static const ptrdiff_t strides[] = {1, 3, -2};
   uint64_t runs = 0, calls = 0;
@@ -166,11 +175,7 @@ static void refuse_table(const world_call *table) {
     uint64_t own = 0;
     for (size_t t = 0; c->texts[t]; t++) {
       for (size_t i = 0; i < 3; i++) {
-        world w;
-        memset(&w, 0, sizeof w);
-        w.text = c->texts[t];
-        if (hu_format_parse(&w.format, w.text, NULL) != HU_OK) memset(&w.format, 0, sizeof w.format);
-        w.inc = strides[i];
+        world w = world_of(c->texts[t], strides[i]);
         w.transposed = i == 1;
         w.exec.threads = i == 2 ? 3 : 1;
         w.exec.levels_off = i == 1 ? UINT32_MAX : 0;
@@ -191,6 +196,71 @@ static void test_arrays(void **state) {
 static void test_tensors(void **state) {
   (void)state;
   refuse_table(tensor_calls);
+}
+
+/* Products without rows or columns read no codes, and refuse none. */
+static int pass_empty(const world_call *c, world *w) {
+  int wrong = 0;
+  what = c->name;
+  w->wrong = -1;
+  assert_int_equal(run(c, w), HU_OK);
+  for (w->empty = EMPTY_M; w->empty <= EMPTY_N; w->empty++) {
+    for (int k = 0; k < c->operands; k++) {
+      if (w->width[k] == w->storage[k]) continue;
+      w->wrong = k;
+      w->code = (uint32_t)1 << w->width[k];
+      hu_status s = run(c, w);
+      if (s != HU_OK || was_written(w))
+        fail_msg("%s of %s, operand %d, empty %d: %s", what, w->text, k, w->empty, hu_status_name(s));
+      wrong++;
+    }
+  }
+  return wrong;
+}
+
+static void test_empty(void **state) {
+  (void)state;
+  int calls = 0;
+  for (const world_call *c = tensor_calls; c->name; c++) {
+    int wrong = 0;
+    if (!strstr(c->name, "gemm")) continue;
+    for (size_t t = 0; c->texts[t]; t++) {
+      world w = world_of(c->texts[t], 1);
+      wrong += pass_empty(c, &w);
+    }
+    if (!wrong) fail_msg("%s: nothing was wrong", c->name);
+    calls++;
+  }
+  assert_true(calls >= 8);
+}
+
+/* Rows apart, for several threads: a part begins and ends within a row. */
+static void test_rows(void **state) {
+  (void)state;
+  enum { ROWS = 300, COLS = 701, LD = 704 };
+  static uint8_t x[ROWS * LD];
+  static const float zero[COLS];
+  static float z[ROWS];
+  hu_format f = format_named("float6_e3m2fn");
+  hu_accum exact;
+  hu_mode rne;
+  hu_exec exec = {3, 0, {0, 0}};
+  hu_operand a = {x, LD, f, HU_STORAGE_CODES, 0}, b = {zero, 1, format_named("binary32"), HU_STORAGE_VALUES, 0};
+  hu_result d = {z, 1, format_named("binary32"), HU_STORAGE_VALUES};
+  t_random random = {t_seed("rows", 11)};
+  memset(&rne, 0, sizeof rne);
+  assert_int_equal(hu_accum_parse(&exact, "exact", NULL), HU_OK);
+  memset(x, 0xFF, sizeof x);
+  for (size_t i = 0; i < ROWS; i++) memset(x + i * LD, 3, COLS);
+  assert_int_equal(hu_gemm(ROWS, 1, COLS, &d, &a, &b, NULL, &exact, rne, &exec, NULL), HU_OK);
+  for (int k = 0; k < 500; k++) {
+    size_t i = (size_t)t_between(&random, 0, ROWS - 1), j = (size_t)t_between(&random, 0, COLS - 1);
+    if (k < 4) i = k & 1 ? ROWS - 1 : 0, j = k & 2 ? COLS - 1 : 0;
+    x[i * LD + j] = 0x40;
+    if (hu_gemm(ROWS, 1, COLS, &d, &a, &b, NULL, &exact, rne, &exec, NULL) != HU_E_CODE)
+      fail_msg("a wrong code at (%zu, %zu) is not found", i, j);
+    x[i * LD + j] = 3;
+  }
 }
 
 /* A wrong code wherever it stands in arrays of any length, also long enough for threads. */
@@ -241,7 +311,8 @@ static void test_few(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_arrays), cmocka_unit_test(test_tensors),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_arrays),      cmocka_unit_test(test_tensors),
+                                     cmocka_unit_test(test_empty),       cmocka_unit_test(test_rows),
                                      cmocka_unit_test(test_every_place), cmocka_unit_test(test_few)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
