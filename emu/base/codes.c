@@ -103,6 +103,7 @@ hu_code_area hu_code_area_in_order(hu_code_area x) {
     x.cols *= x.rows;
     x.rows = 1;
   }
+  if (x.rows == 1) x.pitch = 0;
   return x;
 }
 

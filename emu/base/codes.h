@@ -35,7 +35,7 @@ static inline int hu_codes_have_room(const hu_code_area *x) {
 extern "C" {
 #endif
 
-/* The same codes, each once, in rows that are as much one piece as they can be. */
+/* The same codes, each once, in rows that are as much one piece as they can be; pitch 0 where there is one row. */
 hu_code_area hu_code_area_in_order(hu_code_area x);
 /* HU_OK; HU_E_CODE: one has a bit above its width. Where the width fills the storage nothing is read. */
 hu_status hu_code_area_check(const hu_code_area *x, uint32_t threads);
