@@ -165,6 +165,26 @@ static void check_atomics(void) {
   check(z[7] == 64 % 10 && z[8] == 63 * 32 && z[9] == 77, "atom.inc, cas, exch");
 }
 
+/* ---- variables of the device, by the host ---- */
+
+static __device__ uint32_t counted = 5;
+__global__ void count(void) { atomicAdd(&counted, 1); }
+
+static void check_variables(void) {
+  static int none;
+  void *p = NULL;
+  uint32_t before = 0, after = 0, cleared = 1;
+  check(cudaGetSymbolAddress(&p, counted) == cudaSuccess, "the address of a variable");
+  cudaMemcpy(&before, p, sizeof before, cudaMemcpyDeviceToHost);
+  count<<<1, THREADS>>>();
+  cudaMemcpy(&after, p, sizeof after, cudaMemcpyDeviceToHost);
+  cudaMemset(p, 0, sizeof cleared);
+  cudaMemcpy(&cleared, p, sizeof cleared, cudaMemcpyDeviceToHost);
+  check(before == 5 && after == 5 + THREADS && cleared == 0, "a variable between kernels");
+  check(cudaGetSymbolAddress(&p, none) == cudaErrorInvalidSymbol, "the address of no variable");
+  (void)cudaGetLastError();
+}
+
 /* ---- lanes together ---- */
 
 __global__ void exchanges(uint32_t *z) {
@@ -263,6 +283,7 @@ int check_groups(void) {
   check_widths();
   check_spaces();
   check_atomics();
+  check_variables();
   check_exchanges();
   check_matrix();
   check(cudaGetLastError() == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess, "launches");

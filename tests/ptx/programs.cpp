@@ -31,7 +31,7 @@ enum { PTX_KIND = 1 };
 
 struct Program {
   std::string text;
-  std::unique_ptr<Module> module; /* read when the first of its kernels is launched */
+  std::unique_ptr<Module> module; /* read when the first of its kernels is launched, or a variable is asked for */
 };
 struct Kernel {
   Program *program;
@@ -41,6 +41,11 @@ struct Kernel {
 
 std::map<const void *, Kernel> &kernels() {
   static std::map<const void *, Kernel> *all = new std::map<const void *, Kernel>;
+  return *all;
+}
+std::map<const void *, std::pair<Program *, std::string>> &variables() {
+  static std::map<const void *, std::pair<Program *, std::string>> *all =
+      new std::map<const void *, std::pair<Program *, std::string>>;
   return *all;
 }
 std::vector<std::unique_ptr<Program>> &programs() {
@@ -65,6 +70,13 @@ std::string ptx_of(const Wrapper &w) {
     at += e.header_bytes + e.bytes;
   }
   return ""; /* machine code alone, as of wgmma */
+}
+
+/* NULL: it has no PTX. */
+Module *module_of(Program &p) {
+  if (p.text.empty() && !p.module) return nullptr;
+  if (!p.module) p.module = module_read(std::move(p.text));
+  return p.module.get();
 }
 
 /* A table of what ran, if HU_PTX_COUNTS names a file for it ("-": stderr). */
@@ -98,12 +110,20 @@ Function *kernel_of(const void *host) {
   if (at == kernels().end()) return nullptr;
   Kernel &k = at->second;
   if (k.function) return k.function;
-  Program &p = *k.program;
-  if (p.text.empty() && !p.module) return nullptr;
-  if (!p.module) p.module = module_read(std::move(p.text));
-  auto f = p.module->functions.find(k.name);
-  if (f == p.module->functions.end()) give_up("the PTX has no kernel " + k.name);
+  Module *m = module_of(*k.program);
+  if (!m) return nullptr;
+  auto f = m->functions.find(k.name);
+  if (f == m->functions.end()) give_up("the PTX has no kernel " + k.name);
   return k.function = f->second.get();
+}
+
+void *device_variable(const void *host) {
+  auto at = variables().find(host);
+  Module *m = at == variables().end() ? nullptr : module_of(*at->second.first);
+  if (!m) return nullptr;
+  auto v = m->variables.find(at->second.second);
+  if (v == m->variables.end()) give_up("the PTX has no variable " + at->second.second);
+  return (void *)v->second.at;
 }
 
 extern "C" {
@@ -123,8 +143,9 @@ void __cudaRegisterFunction(void **program, const char *host, char *, const char
                             void *, int *) {
   kernels()[host] = {(Program *)program, name, nullptr};
 }
-/* Copies to variables by their names are not modelled. */
-void __cudaRegisterVar(void **, char *, char *, const char *, int, size_t, int, int) {}
+void __cudaRegisterVar(void **program, char *host, char *, const char *name, int, size_t, int, int) {
+  variables()[host] = {(Program *)program, name};
+}
 
 /* kernel<<<...>>>: what is between the brackets waits for the launch. */
 struct Dim {

@@ -8,6 +8,9 @@
 /* The kernel that the program's own function of this address stands for, NULL if there is none. */
 Function *kernel_of(const void *host);
 
+/* Where the device has the variable that the program's own one of this address stands for, NULL if there is none. */
+void *device_variable(const void *host);
+
 std::string demangled(const std::string &name);
 
 #endif

@@ -210,6 +210,12 @@ cudaError_t cudaMemsetAsync(void *p, int byte, size_t n, cudaStream_t s) {
 }
 cudaError_t cudaMemset(void *p, int byte, size_t n) { return cudaMemsetAsync(p, byte, n, nullptr); }
 
+cudaError_t cudaGetSymbolAddress(void **p, const void *variable) {
+  Hold h(lock());
+  *p = device_variable(variable);
+  return *p ? cudaSuccess : said(cudaErrorInvalidSymbol);
+}
+
 /* ---- the device ---- */
 
 cudaError_t cudaGetDeviceCount(int *count) {
