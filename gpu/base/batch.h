@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/base/batch.h - many products of one shape in one call: the heads of attention, the groups of a convolution. For
- * the engine of training; C programs that know no CUDA may include it. */
+/* gpu/base/batch.h - the library's own calls of products on a device. Many of one shape in one call, for the engine of
+ * training: the heads of attention, the groups of a convolution. And one of operands whose codes have been looked at.
+ * C programs that know no CUDA may include it. */
 #ifndef HALFULP_GPU_BASE_BATCH_H
 #define HALFULP_GPU_BASE_BATCH_H
 
@@ -25,6 +26,12 @@ HU_API HU_MUST_CHECK hu_status hu_device_gemm_batch(size_t m, size_t n, size_t k
                                                     const hu_operand *a, const hu_operand *b,
                                                     const hu_gemm_batch *batch, const hu_accum *accum, hu_stream words,
                                                     void *stream);
+
+/* hu_device_gemm (sa and sb NULL) and hu_device_gemm_scaled without the looks at codes (look.h): the caller has
+ * enqueued them, or made the codes itself. */
+hu_status hu_gemm_enqueue(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
+                          const hu_operand *c, const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
+                          hu_mode mode, const hu_exec *exec, hu_events *events, void *stream);
 
 #ifdef __cplusplus
 }

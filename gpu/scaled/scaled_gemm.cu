@@ -11,6 +11,7 @@
 #include "emu/core/stream.h"
 #include "emu/scaled/check.h"
 #include "emu/scaled_gemm/plan.h"
+#include "gpu/base/batch.h"
 #include "gpu/base/check.h"
 #include "gpu/base/events.cuh"
 #include "gpu/base/look.h"
