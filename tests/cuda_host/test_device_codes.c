@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Every device call that reads codes, given one that is none, in each of its operands: hu_device_synchronize says so,
- * once. Right codes, integers that repeat their sign and what lies between rows are nothing to tell of. */
+ * once, and the results are those of its lowest bits. Right codes, integers that repeat their sign and what lies between
+ * rows are nothing to tell of. */
 #include "halfulp/device_number.h"
 #include "halfulp/device_scaled.h"
 #include "halfulp/device_sum.h"
@@ -8,7 +9,7 @@
 #include "halfulp/formats/other.h"
 #include "tests/cuda_host/twin.h"
 
-enum { N = 5000, M = 3, COLS = 70, K = 64, ROOMS = 24 };
+enum { N = 5000, M = 3, COLS = 70, K = 64, ROOMS = 24, RESULTS = 2 };
 static const hu_mode rne;
 
 /* One call: which operand is wrong (-1: none), and the device memory that it has. */
@@ -17,6 +18,9 @@ typedef struct job {
   uint32_t code; /* the wrong one, or a right one in its place */
   void *room[ROOMS];
   int rooms;
+  void *result[RESULTS];
+  size_t bytes[RESULTS];
+  int results;
 } job;
 
 static void *room(job *j, const void *from, size_t bytes) {
@@ -41,7 +45,15 @@ static const void *codes(job *j, size_t rows, size_t cols, size_t ld) {
 }
 
 static const void *array(job *j) { return codes(j, 1, N, N); }
-static void *out(job *j) { return room(j, NULL, N * 8); }
+
+/* What the call writes, all 0 before. */
+static void *result(job *j, size_t bytes) {
+  static const uint8_t zero[N * 8 * 24];
+  assert_true(bytes <= sizeof zero && j->results < RESULTS);
+  j->bytes[j->results] = bytes;
+  return j->result[j->results++] = room(j, zero, bytes);
+}
+static void *out(job *j) { return result(j, N * 8); }
 static hu_format fp4(void) { return hu_float4_e2m1fn(); }
 
 /* ---- arrays ---- */
@@ -98,22 +110,20 @@ static hu_status number_convert(job *j) {
 
 static hu_status add_to_sums(job *j) {
   hu_sum_range range = hu_sum_range_of(fp4());
-  return hu_device_sum_add_n(N, room(j, NULL, N * 8 * (1 + range.words)), range, array(j), 1, fp4(), NULL);
+  return hu_device_sum_add_n(N, result(j, N * 8 * (1 + range.words)), range, array(j), 1, fp4(), NULL);
 }
 static hu_status add_products(job *j) {
   hu_sum_range range = hu_sum_range_of_product(fp4(), fp4());
   const void *a = array(j), *b = array(j);
-  uint64_t *sums = room(j, NULL, N * 8 * (1 + range.words));
+  uint64_t *sums = result(j, N * 8 * (1 + range.words));
   return hu_device_sum_add_product_n(N, sums, range, a, 1, fp4(), b, 1, fp4(), NULL);
 }
 static hu_status add_all(job *j) {
-  static const hu_sum none;
-  return hu_device_sum_add_all(room(j, &none, sizeof none), N, array(j), 1, fp4(), NULL);
+  return hu_device_sum_add_all(result(j, sizeof(hu_sum)), N, array(j), 1, fp4(), NULL);
 }
 static hu_status add_dot(job *j) {
-  static const hu_sum none;
   const void *a = array(j), *b = array(j);
-  return hu_device_sum_add_dot(room(j, &none, sizeof none), N, a, 1, fp4(), b, 1, fp4(), NULL);
+  return hu_device_sum_add_dot(result(j, sizeof(hu_sum)), N, a, 1, fp4(), b, 1, fp4(), NULL);
 }
 
 /* ---- products ---- */
@@ -283,7 +293,11 @@ static const struct {
              {"s2fp8_decode_n", s2fp8_decode, 1, 0},
              {"s2fp8_gemm", s2fp8_gemm, 2, 0}};
 
-static void expect(size_t c, int operand, uint32_t code, hu_status want) {
+static void forget(job *j) {
+  while (j->rooms) hu_memory_free(j->room[--j->rooms]);
+}
+
+static job expect(size_t c, int operand, uint32_t code, hu_status want) {
   job j;
   memset(&j, 0, sizeof j);
   j.wrong = operand;
@@ -294,18 +308,120 @@ static void expect(size_t c, int operand, uint32_t code, hu_status want) {
   s = hu_device_synchronize(NULL);
   if (s != want) fail_msg("%s, operand %d, code %x: %s", calls[c].name, operand, (unsigned)code, hu_status_name(s));
   assert_int_equal(hu_device_synchronize(NULL), HU_OK); /* told once */
-  while (j.rooms) hu_memory_free(j.room[--j.rooms]);
+  return j;
+}
+
+/* The same results for a code as for its lowest bits. Operands have four of them, or seven, of which the codes that are
+ * tried there have the upper three 0. */
+static void expect_lowest(size_t c, int operand, uint32_t code, hu_status want) {
+  static uint8_t x[N * 8 * 24], y[N * 8 * 24];
+  job wide = expect(c, operand, code, want), lowest = expect(c, operand, code & 0xF, HU_OK);
+  assert_true(wide.results > 0);
+  for (int k = 0; k < wide.results; k++) {
+    assert_int_equal(hu_memory_get(x, wide.result[k], wide.bytes[k]), HU_OK);
+    assert_int_equal(hu_memory_get(y, lowest.result[k], wide.bytes[k]), HU_OK);
+    if (memcmp(x, y, wide.bytes[k])) fail_msg("%s, operand %d, code %x: other results", calls[c].name, operand, code);
+  }
+  forget(&wide);
+  forget(&lowest);
 }
 
 static void test_calls(void **state) {
   (void)state;
   twin_default_stream();
   for (size_t c = 0; c < sizeof calls / sizeof *calls; c++) {
-    expect(c, -1, 0, HU_OK);
+    job right = expect(c, -1, 0, HU_OK);
+    forget(&right);
     for (int k = 0; k < calls[c].operands; k++) {
-      expect(c, k, 0x82, HU_E_CODE);
-      expect(c, k, 0xF9, calls[c].is_signed ? HU_OK : HU_E_CODE);
+      expect_lowest(c, k, 0x82, HU_E_CODE);
+      expect_lowest(c, k, 0x8B, HU_E_CODE);
+      if (calls[c].is_signed) {
+        expect_lowest(c, k, 0xF9, HU_OK);
+      } else {
+        job negative = expect(c, k, 0xF9, HU_E_CODE);
+        forget(&negative);
+      }
     }
+  }
+}
+
+/* One wrong code of rows that the product of a row of zeros has nothing else of. */
+static hu_status look_at_rows(const void *a, size_t rows, size_t cols, size_t ld, hu_format f) {
+  static const float zero[256];
+  job j;
+  memset(&j, 0, sizeof j);
+  hu_operand x = {a, ld, f, HU_STORAGE_CODES, 0};
+  hu_operand y = {room(&j, zero, sizeof zero), 1, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES, 0};
+  hu_result d = {room(&j, NULL, rows * 4), 1, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
+  hu_accum exact = model("exact");
+  assert_true(cols <= 256);
+  assert_int_equal(hu_device_gemm(rows, 1, cols, &d, &x, &y, NULL, &exact, rne, NULL, NULL, NULL), HU_OK);
+  hu_status s = hu_device_synchronize(NULL);
+  forget(&j);
+  return s;
+}
+
+/* Rows that begin at multiples of four bytes, with and without codes beyond the last word of each; those between rows
+ * have all bits set. */
+static void test_rows(void **state) {
+  (void)state;
+  enum { ROWS = 5, LD = 72 };
+  const struct {
+    hu_format f;
+    size_t size;
+  } kinds[] = {{fp4(), 1}, {hu_format_ieee(5, 6, 0), 2}, {hu_format_ieee(8, 15, 0), 4}};
+  twin_default_stream();
+  for (size_t k = 0; k < 3; k++) {
+    unsigned width = 1u + kinds[k].f.e + kinds[k].f.m;
+    for (size_t cols = 64; cols <= 67; cols++) {
+      twin t = twin_new(ROWS * LD * kinds[k].size);
+      memset(t.host, 0xFF, t.bytes);
+      for (size_t i = 0; i < ROWS * LD; i++)
+        if (i % LD < cols) t_put(t.host, kinds[k].size, (ptrdiff_t)i, 2);
+      twin_put(&t);
+      assert_int_equal(look_at_rows(t.device, ROWS, cols, LD, kinds[k].f), HU_OK);
+      for (size_t i = 0; i < ROWS; i++) {
+        const size_t at[] = {0, 1, 62, 63, cols - 1};
+        for (size_t p = 0; p < sizeof at / sizeof *at; p++) {
+          t_put(t.host, kinds[k].size, (ptrdiff_t)(i * LD + at[p]), 2 | 1u << width);
+          twin_put(&t);
+          if (look_at_rows(t.device, ROWS, cols, LD, kinds[k].f) != HU_E_CODE)
+            fail_msg("%u bits: nothing is wrong at (%zu, %zu) of %zu columns", width, i, at[p], cols);
+          t_put(t.host, kinds[k].size, (ptrdiff_t)(i * LD + at[p]), 2);
+        }
+      }
+      twin_put(&t);
+      /* One row's ld says nothing. */
+      assert_int_equal(look_at_rows(t.device, 1, cols, PTRDIFF_MAX, kinds[k].f), HU_OK);
+      twin_free(&t);
+    }
+  }
+}
+
+/* Arrays of several pieces. */
+static void test_long(void **state) {
+  (void)state;
+  enum { LONG = 40003 };
+  const hu_format kinds[] = {fp4(), hu_format_ieee(5, 6, 0), hu_format_ieee(8, 15, 0)};
+  twin_default_stream();
+  for (size_t k = 0; k < 3; k++) {
+    unsigned width = 1u + kinds[k].e + kinds[k].m;
+    size_t size = (size_t)1 << k;
+    const size_t at[] = {0, 4095, 4096, 16383, 16384, LONG - 4, LONG - 1};
+    twin t = twin_new(LONG * size), z = twin_new(LONG * 4);
+    for (size_t i = 0; i < LONG; i++) t_put(t.host, size, (ptrdiff_t)i, 2);
+    for (size_t p = 0; p <= sizeof at / sizeof *at; p++) {
+      int wrong = p < sizeof at / sizeof *at;
+      if (wrong) t_put(t.host, size, (ptrdiff_t)at[p], 1u << width);
+      twin_put(&t);
+      assert_int_equal(hu_device_decode_n(LONG, (float *)(void *)z.device, 1, t.device, 1, kinds[k], NULL, NULL),
+                       HU_OK);
+      hu_status s = hu_device_synchronize(NULL);
+      if (s != (wrong ? HU_E_CODE : HU_OK)) fail_msg("%u bits, number %zu: %s", width, p, hu_status_name(s));
+      if (wrong) t_put(t.host, size, (ptrdiff_t)at[p], 2);
+    }
+    twin_free(&t);
+    twin_free(&z);
   }
 }
 
@@ -330,7 +446,7 @@ static void test_places(void **state) {
       hu_format twelve = hu_format_ieee(5, 6, 0);
       assert_int_equal(hu_device_decode_n(n, z, 1, room(&j, y, sizeof y), 1, twelve, NULL, NULL), HU_OK);
       assert_int_equal(hu_device_synchronize(NULL), HU_E_CODE);
-      while (j.rooms) hu_memory_free(j.room[--j.rooms]);
+      forget(&j);
     }
   }
 }
@@ -358,11 +474,12 @@ static void test_others(void **state) {
   z[0] = 7;
   assert_int_equal(hu_device_host_gemm(2, 2, 2, &d, &a, &a, NULL, &exact, rne, NULL, NULL), HU_E_CODE);
   assert_true(z[0] == 7);
-  while (j.rooms) hu_memory_free(j.room[--j.rooms]);
+  forget(&j);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls), cmocka_unit_test(test_places),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls), cmocka_unit_test(test_rows),
+                                     cmocka_unit_test(test_long), cmocka_unit_test(test_places),
                                      cmocka_unit_test(test_others)};
   int skip = twin_skip("codes");
   return skip ? skip : cmocka_run_group_tests(tests, NULL, NULL);
