@@ -2,11 +2,15 @@
 /* gpu/base/look.cu - see look.h. A thread has 16 words, or codes, of a row in flight.
  *
  * Bound: codes side by side are loaded by words and united, some five instructions each; memory moves 16 bytes, four
- * words, in the clock in which a multiprocessor starts 128, so memory is the bound. Others take a load each. */
+ * words, in the clock in which a multiprocessor starts 128, so memory is the bound of rows of thousands of words. A
+ * block takes at most 4096 words of one row in a turn: of shorter rows the turns are the bound, each some hundred
+ * instructions a warp, most of whose loads do not happen. Codes apart, signed ones and the last ones of a row take a
+ * load each. */
 #include "gpu/base/look.h"
 
+#include <cuda_runtime_api.h>
+
 #include "gpu/base/launch.cuh"
-#include "gpu/base/memory.h"
 #include "halfulp/device.h"
 
 enum { HU_LOOK_EACH = 16, HU_LOOK_PIECE = HU_LOOK_EACH * HU_THREADS };
@@ -57,17 +61,12 @@ HU_KERNEL __launch_bounds__(HU_THREADS) hu_look_kernel(const __grid_constant__ h
   if (wrong) atomicOr(&hu_wide_code_seen, 1u);
 }
 
-HU_KERNEL __launch_bounds__(HU_THREADS) hu_look_answer_kernel(unsigned *answer) {
-  if (threadIdx.x == 0) *answer = atomicExch(&hu_wide_code_seen, 0u);
-}
-
 static size_t hu_look_pieces(size_t n) { return (n - 1) / HU_LOOK_PIECE + 1; }
 
 /* May the rows be read by words? */
 static int hu_look_has_words(const hu_code_area &x) {
-  size_t pitch = (size_t)x.pitch * x.size;
   if (x.is_signed || x.step != 1 || x.cols * x.size < 4) return 0;
-  return (uintptr_t)x.data % 4 == 0 && (x.rows == 1 || pitch % 4 == 0);
+  return (uintptr_t)x.data % 4 == 0 && (size_t)x.pitch * x.size % 4 == 0;
 }
 
 static void hu_look_at_codes(const hu_code_area &x, void *stream) {
@@ -95,20 +94,26 @@ void hu_look_at(hu_code_area x, void *stream) {
   hu_look_at_codes(rest, stream);
 }
 
-static hu_status hu_look_answer(void *stream) {
-  unsigned seen = 0, *answer = (unsigned *)hu_memory_new(sizeof *answer);
-  if (!answer) return HU_E_MEMORY;
-  HU_LAUNCH(hu_look_answer_kernel, 1, 0, stream, answer);
-  hu_status s = hu_launched();
-  if (s == HU_OK && cudaStreamSynchronize((cudaStream_t)stream) != cudaSuccess) s = HU_E_CUDA;
-  if (s == HU_OK) s = hu_memory_get(&seen, answer, sizeof seen);
-  hu_memory_free(answer);
-  return s == HU_OK && seen ? HU_E_CODE : s;
+static hu_status hu_look_waited(cudaError_t enqueued, cudaStream_t stream) {
+  cudaError_t e = enqueued == cudaSuccess ? cudaStreamSynchronize(stream) : enqueued;
+  return e == cudaSuccess ? HU_OK : HU_E_CUDA;
+}
+
+/* In the stream alone, so that other streams and their captures go on. The word stays as it is until it has been read,
+ * and is cleared before the caller can enqueue a further look. */
+static hu_status hu_look_answer(cudaStream_t stream) {
+  unsigned seen = 0;
+  void *word = NULL;
+  if (cudaGetSymbolAddress(&word, hu_wide_code_seen) != cudaSuccess) return HU_E_CUDA;
+  hu_status s = hu_look_waited(cudaMemcpyAsync(&seen, word, sizeof seen, cudaMemcpyDeviceToHost, stream), stream);
+  if (s != HU_OK || !seen) return s;
+  s = hu_look_waited(cudaMemsetAsync(word, 0, sizeof seen, stream), stream);
+  return s == HU_OK ? HU_E_CODE : s;
 }
 
 hu_status hu_device_synchronize(void *stream) {
   cudaError_t e = cudaStreamSynchronize((cudaStream_t)stream);
   if (e == cudaErrorNoDevice || e == cudaErrorInsufficientDriver) return HU_E_DEVICE;
   if (e != cudaSuccess) return HU_E_CUDA;
-  return __atomic_load_n(&hu_has_looked, __ATOMIC_ACQUIRE) ? hu_look_answer(stream) : HU_OK;
+  return __atomic_load_n(&hu_has_looked, __ATOMIC_ACQUIRE) ? hu_look_answer((cudaStream_t)stream) : HU_OK;
 }

@@ -8,16 +8,17 @@
  *   exec       threads and levels_off mean nothing here; exec->stream is the random stream, and `exec` NULL means
  *              stream (0, 0), the same words in every such call
  *   events     counts are added atomically to *events
- *   codes      the host does not look at them: where codes have bits to spare in their storage, a small kernel goes
- *              before the call's own, and hu_device_synchronize says whether it has seen one above its width. The
- *              results are then those of the lowest bits
+ *   codes      the host does not look at them: where codes have bits to spare in their storage, one or two small
+ *              kernels for each array go before the call's own, and hu_device_synchronize says whether they have seen
+ *              one above its width. The results are then those of the lowest bits
  *   errors     a launch that fails is reported by its own call; errors that a program made before stay for it to ask
  *
- * The calls check their arguments on the host, enqueue one kernel (gemm: a few; and one for each array of codes with
- * bits to spare) and return; they allocate nothing themselves and never wait. The CUDA driver may, in the first call of
- * a kernel: it loads the kernel's code then, and gives the device the local memory (up to some hundred MiB: kernels of
- * wide integers require kilobytes a thread) that its threads require, for which it synchronises. Call once with small
- * arrays before a stream is captured or time is taken; CUDA_MODULE_LOADING=EAGER loads all code at the start.
+ * The calls check their arguments on the host, enqueue one kernel (gemm: a few; and up to two for each array of codes
+ * with bits to spare) and return; they allocate nothing themselves and never wait. The CUDA driver may, in the first
+ * call of a kernel: it loads the kernel's code then, and gives the device the local memory (up to some hundred MiB:
+ * kernels of wide integers require kilobytes a thread) that its threads require, for which it synchronises. Call once
+ * with small arrays before a stream is captured or time is taken; CUDA_MODULE_LOADING=EAGER loads all code at the
+ * start.
  *
  * hu_device_gemm does not look at values before it starts (that would need a synchronisation): a binary32 operand off
  * its grid is a caller's error that HU_E_GRID does not report here. Every model that hu_gemm and hu_dot_n take is
@@ -37,9 +38,10 @@ extern "C" {
 /* HU_OK if a device can be used; HU_E_DEVICE otherwise. name (may be NULL) gets what is there or why not, at most size
  * bytes with the final 0. Synchronises. */
 HU_API hu_status hu_device_available(char *name, size_t size);
-/* Waits for everything in the stream. HU_E_CODE: since the last call of this function a kernel of the library has read
- * a code with bits above its width, in any stream of the current device; hu_codes_check_n finds it in a copy.
- * HU_E_CUDA: something went wrong on the way; HU_E_MEMORY; HU_E_DEVICE. */
+/* Waits for everything in the stream. HU_E_CODE: since this function last said so, a kernel of the library has read a
+ * code with bits above its width; hu_codes_check_n finds it in a copy. One word of the current device keeps that, and
+ * is cleared by the report: a wide code of another stream or thread can be reported here, and is then not reported
+ * there. HU_E_CUDA: something went wrong on the way, and the word is as it was; HU_E_DEVICE. */
 HU_API HU_MUST_CHECK hu_status hu_device_synchronize(void *stream);
 /* One line on the driver, the runtime and the nvcc that compiled the kernels; "" where there are none. */
 HU_API void hu_device_versions(char *text, size_t size);

@@ -14,14 +14,15 @@ extern "C" {
 /* A permutation drawn from this seed, a new one after each barrier; 0: ascending. */
 void hu_host_order(uint64_t seed);
 
-/* A stream that none was before; each launch until the next call must be on it, or the program stops with a message. */
+/* A stream that none was before; each launch, cudaMemcpyAsync and cudaMemsetAsync until the next call must be on it, or
+ * the program stops with a message. */
 void *hu_host_stream(void);
-/* Each launch must be on this one. */
+/* Each of them must be on this one. */
 void hu_host_expect(void *stream);
 /* How many kernels were launched. */
 uint64_t hu_host_launches(void);
 
-/* 1: what a program need not wait for (kernels, cudaMemset, cudaMemcpyAsync) is done in order when it waits, and no
+/* 1: what a program need not wait for (kernels, cudaMemset, the Async calls) is done in order when it waits, and no
  * sooner; 0: at once. So a program that reads a result, or changes the source of a copy, before it has waited gets
  * another result than it should. What is left is done by this call. */
 void hu_host_queue(int on);
@@ -40,6 +41,8 @@ hu_host_calls hu_host_counted(void);
 void hu_host_stale(int error);
 /* What launches return, without running: 0, or a code of cudaError. */
 void hu_host_refuse(int error);
+/* What cudaMemcpyAsync returns, without copying. */
+void hu_host_refuse_copies(int error);
 
 #ifdef __cplusplus
 }

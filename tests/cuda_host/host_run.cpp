@@ -194,7 +194,7 @@ void hu_host_order(uint64_t seed) { the.seed = seed; }
 /* ---- streams and errors ---- */
 
 namespace {
-cudaError_t last = cudaSuccess, refusal = cudaSuccess;
+cudaError_t last = cudaSuccess, refusal = cudaSuccess, copy_refusal = cudaSuccess;
 uint64_t launches, streams;
 bool expecting;
 void *expected;
@@ -229,6 +229,11 @@ void count_copy(size_t n, cudaMemcpyKind kind) {
   if (n > largest) largest = n;
 }
 
+/* What a call is given must be the stream that the test expects. */
+void expect_stream(cudaStream_t stream, const char *else_why) {
+  if (expecting && stream != expected) stop(else_why);
+}
+
 /* The last error is what it was before, or this one. */
 cudaError_t said(cudaError_t e) {
   if (e != cudaSuccess) last = e;
@@ -261,6 +266,7 @@ hu_host_calls hu_host_counted(void) {
 }
 void hu_host_stale(int error) { last = (cudaError_t)error; }
 void hu_host_refuse(int error) { refusal = (cudaError_t)error; }
+void hu_host_refuse_copies(int error) { copy_refusal = (cudaError_t)error; }
 
 static void run_grid(unsigned grid, unsigned block, const std::function<void()> &kernel) {
   uint64_t state = the.seed;
@@ -281,7 +287,7 @@ static void run_grid(unsigned grid, unsigned block, const std::function<void()> 
 cudaError_t hu_host_launch(unsigned grid, unsigned block, cudaStream_t stream, const std::function<void()> &kernel) {
   launches++;
   calls.launches++;
-  if (expecting && stream != expected) stop("a kernel on another stream than the call was given");
+  expect_stream(stream, "a kernel on another stream than the call was given");
   if (refusal != cudaSuccess) return said(refusal);
   in_order([=]() { run_grid(grid, block, kernel); });
   return cudaSuccess;
@@ -377,14 +383,20 @@ cudaError_t cudaMemcpy(void *z, const void *x, size_t n, cudaMemcpyKind kind) {
   if (n) memcpy(z, x, n);
   return cudaSuccess;
 }
-cudaError_t cudaMemcpyAsync(void *z, const void *x, size_t n, cudaMemcpyKind kind, cudaStream_t) {
+cudaError_t cudaMemcpyAsync(void *z, const void *x, size_t n, cudaMemcpyKind kind, cudaStream_t stream) {
   count_copy(n, kind);
+  expect_stream(stream, "a copy on another stream than the call was given");
+  if (copy_refusal != cudaSuccess) return said(copy_refusal);
   if (n) in_order([=]() { memcpy(z, x, n); });
   return cudaSuccess;
 }
 cudaError_t cudaMemset(void *z, int v, size_t n) {
   if (n) in_order([=]() { memset(z, v, n); });
   return cudaSuccess;
+}
+cudaError_t cudaMemsetAsync(void *z, int v, size_t n, cudaStream_t stream) {
+  expect_stream(stream, "a fill on another stream than the call was given");
+  return cudaMemset(z, v, n);
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t) {
   wait();

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls captured from a stream into a graph, which then runs twice: nothing in them allocates or waits, all their
- * kernels are in the stream, and each run gives the CPU's bits. The run on the CPU makes the calls twice. */
+ * kernels are in the stream, and each run gives the CPU's bits, and tells of codes that are none. The run on the CPU
+ * makes the calls twice. */
 #include "tests/cuda_host/twin.h"
 
 #include "halfulp/accum.h"
 #include "halfulp/device_scaled.h"
 #include "halfulp/device_sum.h"
 #include "halfulp/formats/ieee.h"
+#include "halfulp/formats/ocp.h"
 
 enum { SIDE = 96, N = SIDE * SIDE, WORK = 1 << 16, TIMES = 2 };
 
@@ -86,10 +88,23 @@ static hu_status total_cpu(room *r, hu_events *ev) {
   return s;
 }
 
+/* Of bytes, most of which are no codes, the lowest bits. */
+static hu_status decode(void *stream, void *context) {
+  room *r = context;
+  return hu_device_decode_n(N, floats(r->z.device), 1, r->x.device, 1, hu_float4_e2m1fn(), NULL, stream);
+}
+static hu_status decode_cpu(room *r, hu_events *ev) {
+  static uint8_t lowest[N];
+  (void)ev;
+  for (size_t i = 0; i < N; i++) lowest[i] = r->x.host[i] & 0xF;
+  return hu_decode_n(N, floats(r->z.host), 1, lowest, 1, hu_float4_e2m1fn(), NULL);
+}
+
 typedef struct captured {
   const char *name;
   hu_status (*device)(void *stream, void *context);
   hu_status (*cpu)(room *r, hu_events *ev);
+  hu_status told; /* by hu_device_synchronize */
 } captured;
 
 #if defined(HU_TWIN_ON_DEVICE)
@@ -108,11 +123,10 @@ static hu_status capture(const captured *c, room *r, size_t *kernels) {
 
 static void graphs(void **state) {
   (void)state;
-  static const captured calls[] = {{"quantize", quantize, quantize_cpu},
-                                   {"gemm", multiply, multiply_cpu},
-                                   {"scaled_quantize", scale, scale_cpu},
-                                   {"s2fp8_truncate", squeeze, squeeze_cpu},
-                                   {"sum_add_all", total, total_cpu}};
+  static const captured calls[] = {
+      {"quantize", quantize, quantize_cpu, HU_OK},  {"gemm", multiply, multiply_cpu, HU_OK},
+      {"scaled_quantize", scale, scale_cpu, HU_OK}, {"s2fp8_truncate", squeeze, squeeze_cpu, HU_OK},
+      {"sum_add_all", total, total_cpu, HU_OK},     {"decode_n of wide codes", decode, decode_cpu, HU_E_CODE}};
   t_random random = {t_seed("graphs", 3)};
   room r = {.x = twin_new(4 * N),
             .z = twin_new(4 * N),
@@ -133,12 +147,16 @@ static void graphs(void **state) {
     memset(r.e.host, 0, r.e.bytes);
     memset(r.z.host, 0, r.z.bytes);
     assert_int_equal(calls[i].device(twin_stream(), &r), HU_OK); /* its code is loaded */
+    twin_default_stream();
     assert_int_equal(hu_memory_wait(), HU_OK);
+    assert_int_equal(hu_device_synchronize(NULL), calls[i].told);
     twin_put(&r.z);
     twin_put(&r.e);
     assert_int_equal(hu_memory_wait(), HU_OK); /* the capture's stream waits for no other */
     assert_int_equal(capture(&calls[i], &r, &kernels), HU_OK);
     assert_int_equal(calls[i].cpu(&r, &once), HU_OK);
+    twin_default_stream();
+    assert_int_equal(hu_device_synchronize(NULL), calls[i].told);
     for (int k = 0; k < TIMES; k++) hu_events_add(counts, &once);
     if (twin_differs(&r.z) < r.z.bytes || twin_differs(&r.e) < r.e.bytes) fail_msg("%s: other bits", calls[i].name);
     assert_true(kernels > 0);

@@ -9,6 +9,7 @@
 
 #include "halfulp/device_scaled.h"
 #include "halfulp/formats/ieee.h"
+#include "halfulp/formats/ocp.h"
 #include "tests/cuda_host/host_order.h"
 
 /* The numbers that cuda_runtime.h gives them. */
@@ -125,8 +126,32 @@ static void queued(void **state) {
   assert_int_equal(hu_host_counted().waits, 1);
 }
 
+/* Asking for wide codes is a copy of one word in the call's own stream: it allocates nothing, starts no kernel, and
+ * where it fails what was seen is told later. */
+static void wide_codes(void **state) {
+  (void)state;
+  static const uint8_t x[3] = {1, 0x12, 1};
+  float z[3];
+  void *stream = hu_host_stream();
+  hu_host_queue(1);
+  assert_int_equal(hu_device_decode_n(3, z, 1, x, 1, hu_float4_e2m1fn(), NULL, stream), HU_OK);
+  (void)hu_host_counted();
+  hu_host_refuse_copies(INVALID_VALUE);
+  assert_int_equal(hu_device_synchronize(stream), HU_E_CUDA);
+  hu_host_refuse_copies(0);
+  assert_int_equal(hu_device_synchronize(stream), HU_E_CODE);
+  assert_int_equal(hu_device_synchronize(stream), HU_OK);
+  hu_host_calls c = hu_host_counted();
+  assert_true(c.launches == 0 && c.allocations == 0);
+  assert_true(c.copies_in == 0 && c.copies_out == 3 && c.largest_out == sizeof(unsigned));
+  hu_host_queue(0);
+  hu_host_stale(0);
+  hu_host_expect(NULL);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(errors_of_others), cmocka_unit_test(errors_of_ours),
-                                     cmocka_unit_test(no_device), cmocka_unit_test(streams), cmocka_unit_test(queued)};
+                                     cmocka_unit_test(no_device),        cmocka_unit_test(streams),
+                                     cmocka_unit_test(queued),           cmocka_unit_test(wide_codes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,12 +147,6 @@ static inline unsigned atomicOr(unsigned *p, unsigned v) {
   return old;
 }
 
-static inline unsigned atomicExch(unsigned *p, unsigned v) {
-  unsigned old = *p;
-  *p = v;
-  return old;
-}
-
 /* ---- arithmetic ---- */
 
 static inline int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
