@@ -3,9 +3,9 @@
  * blocks whose width is a power of two, long blocks along rows, small tensors. And the second read of larger ones.
  *
  * A block of 256 threads has one tile, in 16 vectors of four neighbours for each thread, which stay in registers (for
- * compute capability 10 half of them wait in shared memory): all of a thread's loads are on their way before it looks
- * at the first. Warps exchange the largest magnitude by shuffles,
- * the block of threads in shared memory; every thread makes the scale again, and rounds its own elements.
+ * compute capability 10.0 and newer half of them wait in shared memory): all of a thread's loads are on their way
+ * before it looks at the first. Warps exchange the largest magnitude by shuffles, the block of threads in shared
+ * memory; every thread makes the scale again, and rounds its own elements.
  *
  * A block of more than 16384 elements is several tiles, of which no thread sees more than its own. Its amax takes a
  * read of its own (hu_scaled_amax_kernel, hu_scaled_look_kernel): at two blocks of threads for each of 132
@@ -32,7 +32,8 @@
 enum { HU_TILE_NEAREST = 0, HU_TILE_COUNTED = 1, HU_TILE_ADDED = 2 };
 
 /* Vectors of a thread that stay in registers. The others wait in shared memory until these are done: with all of them
- * in registers ptxas would spill for compute capability 10. The same on the CPU, so that its tests see both parts. */
+ * in registers ptxas would spill for compute capability 10.0 and newer. The same on the CPU, so that its tests see both
+ * parts. */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 1000
 #define HU_TILE_KEPT (How == HU_TILE_ADDED ? HU_TILE_VECTORS : HU_TILE_VECTORS / 2)
 #else

@@ -17,7 +17,8 @@
  *              matrix or single code that it reads. In packed codes, of which a byte holds two, such bits are the next
  *              code: hu_unpack_n gives each a byte of its own. In signed integer types (HU_ELEMENT_S4, int4 and all
  *              signed fixed-point numbers, code=twos of scaled.h) these bits may repeat the sign instead, as -1 in an
- *              int8_t does for int4. Calls on one code that have no status (scalar.h, core.h) ignore them
+ *              int8_t does for int4. Calls on one code that have no status (scalar.h, core.h) ignore them, and so do
+ *              those of oracle.h on one code, which say what the former must return
  *   pointers   are aligned to their element; n may be 0, and then pointers may be NULL
  *   overlap    x and z may be the same array where the element sizes and strides are the same, else they must not
  *              overlap (elements of equally strided arrays may interleave)
@@ -87,16 +88,17 @@ HU_API HU_MUST_CHECK hu_status hu_convert_n(size_t n, void *z, ptrdiff_t incz, h
                                             hu_events *events);
 
 /* HU_OK if no code of x has bits above the width of f, else HU_E_CODE, and *first, if not NULL, becomes the number of
- * the first one that has. All calls that read codes ask this; a caller asks for a message that names the code, or
- * before a call on a device (device.h). */
+ * the first one that has. Calls with a status on arrays of the host look at their codes themselves; a caller asks
+ * for a message that names the code, or before a call on a device (device.h). */
 HU_API HU_MUST_CHECK hu_status hu_codes_check_n(size_t n, const void *x, ptrdiff_t incx, hu_format f,
                                                 const hu_exec *exec, size_t *first);
 
 /* Dense packing of codes of `width` bits (1..8): code i occupies bits i*width .. i*width + width - 1 of the output seen
  * as one little-endian bit string (two 4-bit codes a byte, the first in the low half; four 6-bit codes in three bytes).
  * hu_pack_size gives the bytes, ceil(n * width / 8), or SIZE_MAX if that overflows; spare bits of the last byte are 0.
- * hu_pack_n reads one code per byte: HU_E_CODE if one has bits above width (those of a signed integer may repeat its
- * sign only in the calls that know the type). z and x must not overlap. HU_E_SHAPE if width is not 1..8. */
+ * hu_pack_n reads one code per byte: HU_E_CODE if one has bits above width. It knows no type, so a signed integer that
+ * repeats its sign there is refused, too (hu_scaled_pack takes it). z and x must not overlap. HU_E_SHAPE if width is
+ * not 1..8. */
 HU_API size_t hu_pack_size(size_t n, unsigned width); /* bytes of n packed codes */
 HU_API HU_MUST_CHECK hu_status hu_pack_n(size_t n, uint8_t *z, const uint8_t *x,
                                          unsigned width); /* n codes, a byte each, to packed bits */

@@ -147,9 +147,9 @@ typedef struct hu_scaled_sizes {
 HU_API hu_scaled_sizes hu_scaled_sizes_of(size_t rows, size_t cols, const hu_scaling *scaling);
 
 /* Where a scaled tensor lies. Element (i, j) is codes[i ld + j], the scale of block (p, q) is scales[p lds + q], each
- * in uint8_t, uint16_t or uint32_t by the width of its format (bits above are 0, HU_E_CODE where they are read as
- * others; under code=twos they may repeat the sign; array.h); binary32 scales are patterns in uint32_t, or floats. ld
- * >= cols, lds >= block_cols. tensor: t where the scaling has one, else NULL. */
+ * in uint8_t, uint16_t or uint32_t by the width of its format (bits above are 0: a code that is read with one of them
+ * set is HU_E_CODE; under code=twos they may repeat the sign; array.h); binary32 scales are patterns in uint32_t, or
+ * floats. ld >= cols, lds >= block_cols. tensor: t where the scaling has one, else NULL. */
 typedef struct hu_scaled {
   void *codes;
   size_t ld;
