@@ -175,19 +175,28 @@ static void differ(void) {
   const struct {
     hu_status status;
     const char *why;
-  } expected[] = {{HU_E_SHAPE, "another n than rank 0"},     {HU_E_SHAPE, "another model than rank 0"},
-                  {HU_E_SHAPE, "another mode than rank 0"},  {HU_E_SHAPE, "another format f than rank 0"},
-                  {HU_E_MODE, "unknown rounding"},           {HU_E_NULL, "must not be NULL"},
-                  {HU_E_SHAPE, "another key of the stream"}, {HU_E_OVERLAP, "overlap"}};
-  for (int k = 0; k < 8; k++) {
+  } expected[] = {{HU_E_SHAPE, "another n than rank 0"},
+                  {HU_E_SHAPE, "another model than rank 0"},
+                  {HU_E_SHAPE, "another mode than rank 0"},
+                  {HU_E_SHAPE, "another format f than rank 0"},
+                  {HU_E_MODE, "unknown rounding"},
+                  {HU_E_NULL, "must not be NULL"},
+                  {HU_E_SHAPE, "another key of the stream"},
+                  {HU_E_OVERLAP, "overlap"},
+                  {HU_E_CODE, "bits above its format's width"}};
+  static uint16_t codes[100];
+  hu_format twelve = hu_format_ieee(5, 6, 0);
+  codes[77] = last ? 0x1000 : 0;
+  for (int k = 0; k < 9; k++) {
     hu_mpi where = {MPI_COMM_WORLD, 60, 0, 0, ""};
     hu_exec exec = {1, 0, {k == 6 && last, 0}};
     hu_events events = {0};
     memset(got, 0xA5, sizeof got);
     uint32_t first = got[0];
     hu_mode mode = k == 2 && last ? up : k == 4 && last ? none : rne;
-    hu_status s = hu_mpi_allreduce(&where, k == 0 && last ? 99 : 100, k == 7 && last ? buffer[0] + 1 : got,
-                                   k == 3 && last ? hu_binary16() : hu_binary32(), k == 5 && last ? NULL : buffer[0],
+    hu_format f = k == 3 && last ? hu_binary16() : k == 8 ? twelve : hu_binary32();
+    const void *x = k == 5 && last ? NULL : k == 8 ? (const void *)codes : buffer[0];
+    hu_status s = hu_mpi_allreduce(&where, k == 0 && last ? 99 : 100, k == 7 && last ? buffer[0] + 1 : got, f, x,
                                    k == 1 && last ? &ring : &exact, mode, &exec, &events);
     if (s != expected[k].status || where.rank != size - 1 || !strstr(where.why, expected[k].why))
       fail(where.why, "differ", (size_t)k);
