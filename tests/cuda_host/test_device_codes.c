@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Every device call that reads codes, given one that is none, in each of its operands: hu_device_synchronize says so,
- * once, and the results are those of its lowest bits. Right codes, integers that repeat their sign and what lies between
- * rows are nothing to tell of. */
+ * once, and the results are those of its lowest bits. Right codes, integers that repeat their sign and what lies
+ * between rows are nothing to tell of. */
 #include "halfulp/device_number.h"
 #include "halfulp/device_scaled.h"
 #include "halfulp/device_sum.h"
