@@ -167,7 +167,8 @@ class Case(unittest.TestCase):
 
     def starved(self, *args, **settings):
         """The command with memory that runs out, as no_memory.c and its settings have it."""
-        return run(*args, env=preloaded(os.environ["HALFULP_NO_MEMORY"], **settings))
+        env = preloaded(os.environ["HALFULP_NO_MEMORY"], **settings)
+        return subprocess.run([HALFULP, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, check=False)
 
     def bad(self, *args, says=(), **kw):
         """Exit code 2 and exactly one line on stderr that starts with halfulp: and holds every text in `says`."""
