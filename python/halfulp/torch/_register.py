@@ -47,9 +47,10 @@ def fake(made: Operator) -> Callable[[Callable], None]:
     return register
 
 
-def formula(made: Operator, backward: Callable, setup: Optional[Callable] = None) -> None:
-    """The gradient of an operator."""
-    plain = make_autograd_impl(made, Info(backward, setup))
+def formula(made: Operator, backward: Callable, setup: Optional[Callable] = None, of_operands: bool = False) -> None:
+    """The gradient of an operator. of_operands: it depends on the operator's arguments, so that it has a tangent where
+    they have some, which is a second derivative and an error; else it is a linear map of the result's gradient."""
+    plain = make_autograd_impl(made, Info(_first_alone(made, backward) if of_operands else backward, setup))
 
     def kernel(keyset, *arguments, **named):
         if forward_ad._current_level >= 0 and not named and any(map(_has_tangent, arguments)):
@@ -87,10 +88,23 @@ def _dual(made: Operator, arguments: Sequence[Any]) -> Any:
     primals = [pair[0] for pair in pairs]
     results = made(*primals)
     several = isinstance(results, (tuple, list))
+    node = (results[0] if several else results).grad_fn
+    if node is not None:  # the context of the backward pass, which has the primals
+        node.moved = True
     moved = rule(primals, [pair[1] for pair in pairs], results)
     duals = tuple(z if t is None else forward_ad.make_dual(z, t)
                   for z, t in zip(results if several else (results,), moved))
     return duals if several else duals[0]
+
+
+def _first_alone(made: Operator, backward: Callable) -> Callable:
+    def checked(ctx, *gradients):
+        if getattr(ctx, 'moved', False) and forward_ad._current_level >= 0:
+            raise NotImplementedError('{}: an operand has a tangent, and the tangent of a gradient of this product, a '
+                                      'second derivative, has no formula; take the gradient without '
+                                      'forward mode'.format(made._name))
+        return backward(ctx, *gradients)
+    return checked
 
 
 def _no_formula(name: str) -> Callable:

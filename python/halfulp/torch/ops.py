@@ -452,7 +452,7 @@ def _matmul_backward(ctx, g, _):
     return da, db, None, tap, None, None, None, None, None, None
 
 
-formula(matmul, _matmul_backward, _matmul_setup)
+formula(matmul, _matmul_backward, _matmul_setup, of_operands=True)
 
 
 # ---- what a layer has beside its product ----
@@ -593,4 +593,4 @@ def _convolution_backward(ctx, g, _):
     return (dx if of_x else None, dw if of_w else None, None, tap) + (None,) * 10
 
 
-formula(convolution, _convolution_backward, _convolution_setup)
+formula(convolution, _convolution_backward, _convolution_setup, of_operands=True)

@@ -207,3 +207,48 @@ def test_modules():
     same(tangent, torch.ones(3, 4))
     step = ht.MatMul(ht.Recipe(x='nvfp4', w='nvfp4'))
     assert moved(lambda a: step(a, t.t()), (x, t))[1].abs().max() > 0
+
+
+# ---- second derivatives ----
+
+def curved(kind):
+    """A function of 16 numbers that goes through a product, and is no polynomial of degree 1 of them."""
+    linear = ht.convert(torch.nn.Sequential(torch.nn.Linear(16, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1)), 'bfloat16')
+    image, kernel, weight = (1, 2, 4, 2), plain(2, 2, 3, 1), plain(3, 16)
+    return {'matmul': lambda v: (ht.matmul(v[None], v[:, None], 'float8_e4m3fn') ** 2).sum(),
+            'linear': lambda v: (ht.linear(v[None], weight, None, 'mxfp8_e4m3') ** 2).sum(),
+            'conv2d': lambda v: (ht.conv2d(v.view(image), kernel, recipe='float8_e4m3fn') ** 2).sum(),
+            'windows': lambda v: (ht.conv2d(v.view(image), kernel, recipe=ht.Recipe(convolution='windows')) ** 2).sum(),
+            'model': lambda v: linear(v[None]).sum()}[kind]
+
+
+@pytest.mark.parametrize('kind', ['matmul', 'linear', 'conv2d', 'windows', 'model'])
+def test_no_second_derivative_of_products(kind):
+    """The gradient of a product has no formula for one of its own: it is an error in each order of the directions."""
+    f, x = curved(kind), plain(16)
+    hessian = torch.autograd.functional.hessian
+    for more in ({}, {'vectorize': True}, {'vectorize': True, 'outer_jacobian_strategy': 'forward-mode'}):
+        with pytest.raises((NotImplementedError, RuntimeError), match='second derivative|of a gradient|no gradient'):
+            hessian(f, x, **more)
+
+    def tangent_of_gradient(v):
+        return torch.autograd.grad(f(v), v)[0]
+    with pytest.raises(NotImplementedError, match='an operand has a tangent'):
+        moved(tangent_of_gradient, (x.clone().requires_grad_(), torch.ones(16)))
+    y = x.clone().requires_grad_()
+    if kind == 'matmul':  # both of its operands depend on x, so that its tangent does
+        with pytest.raises(NotImplementedError, match='of a gradient'):
+            torch.autograd.grad(moved(f, (y, torch.ones(16)))[1], y)
+    with forward_ad.dual_level():  # the gradient alone, after forward mode, is what it is without
+        z = forward_ad.unpack_dual(f(forward_ad.make_dual(y, torch.ones(16)))).primal
+    same(torch.autograd.grad(z, y)[0], tangent_of_gradient(y))
+
+
+def test_second_derivatives_of_what_is_linear():
+    """The gradients of roundings, biases and patches do not depend on their operands."""
+    x, t = plain(6, 8).requires_grad_(), plain(6, 8, seed=1)
+    for f in (lambda v: ht.quantize(v, 'float8_e4m3fn', gradient='zero_outside'), lambda v: ops.add_row(v, v[0]),
+              lambda v: ops.patches(v.view(1, 2, 6, 4), [3, 2], [1, 1], [0, 0], [1, 1], 1)):
+        _, tangent = moved(lambda v: torch.autograd.grad((f(v) ** 2).sum(), v)[0], (x, t))
+        ahead = moved(f, (x, t))[1].detach()  # of a quadratic form: twice what the adjoint makes of the tangent
+        close(tangent, 2 * torch.autograd.grad(f(x), x, ahead)[0])
