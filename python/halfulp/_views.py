@@ -203,22 +203,55 @@ def view(argument: str, thing: Any, cuda_stream: Optional[int] = None) -> View:
     return _of_numpy(argument, made)
 
 
+def _arrays(thing: Any) -> bool:
+    return isinstance(thing, (np.ndarray, np.generic)) or hasattr(thing, '__dlpack__') or hasattr(thing, _CUDA)
+
+
 def numbers(argument: str, thing: Any, cuda_stream: Optional[int] = None) -> View:
     """A View of numbers that are to be rounded: integers and booleans, Python's and those of arrays, are float64, and
     where that lacks some of them they are rounded to odd and `exact` has them as they are."""
-    if isinstance(thing, (np.ndarray, np.generic)) or hasattr(thing, '__dlpack__') or hasattr(thing, _CUDA):
-        one = view(argument, thing, cuda_stream)
-        if one.name in CODE_DTYPES or one.name in VALUES:
-            return one
-        if one.array is None:
-            raise abi.HalfulpTypeError('{}: an array of {} on a device; integers are taken on the host'.format(argument,
-                one.name))
-        held, exact = integers.of_integers(one.array)
-    else:
-        held, exact = integers.of_python(argument, thing)
+    if _arrays(thing):
+        return _of_numbers(argument, view(argument, thing, cuda_stream))
+    held, exact = integers.of_python(argument, thing)
     made = _of_numpy(argument, held)
     made.exact = exact
     return made
+
+
+def _of_numbers(argument: str, x: View) -> View:
+    """An array as `numbers` sees it."""
+    if x.name in CODE_DTYPES or x.name in VALUES:
+        return x
+    if x.array is None:
+        raise abi.HalfulpTypeError('{}: an array of {} on a device; integers are taken on the host'.format(argument,
+            x.name))
+    held, exact = integers.of_integers(x.array)
+    made = _of_numpy(argument, held)
+    made.exact = exact
+    return made
+
+
+_UNSIGNED = ('uint8', 'uint16', 'uint32')
+
+
+def numbers_or_codes(argument: str, thing: Any, format: Optional[FormatLike], option: str,
+                     cuda_stream: Optional[int] = None) -> View:
+    """A View of what a call takes that knows codes and numbers. Where no format is given, integers and booleans are
+    numbers, as `numbers` sees them, but for the types that `encode` returns: they may be either. Where one is given
+    (`option` is its keyword), integers are codes of it; beside binary32, which has numbers as they are, those that
+    cannot be its codes are numbers, too."""
+    if not _arrays(thing):
+        return numbers(argument, thing, cuda_stream)
+    x = view(argument, thing, cuda_stream)
+    if format is None:
+        if x.name in _UNSIGNED:
+            raise abi.HalfulpTypeError('{}: an array of {} may hold codes or numbers; {}= says of which format they are '
+                                       'codes, numpy.float32(x) that they are numbers'.format(argument, x.name, option))
+        return _of_numbers(argument, x)
+    kind = Format(format)
+    if kind == Format('binary32') and x.name not in (kind.dtype.name, kind.dtype.name[1:]):
+        return _of_numbers(argument, x)
+    return x
 
 
 def float32_of(argument: str, x: View) -> View:

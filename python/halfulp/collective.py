@@ -11,8 +11,9 @@ import numpy as np
 from . import _abi as abi
 from . import _structs as s
 from ._elementwise import finished, how
+from ._integers.wide import add_integer, is_held
 from ._structs import Value
-from ._views import CodesOf, View, fresh, target, view, wide_code
+from ._views import CodesOf, View, float32_of, fresh, numbers_or_codes, target, wide_code
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike, StreamLike, mode_of, stream_of
 from .options import ON_HOST, Options, with_options
@@ -64,16 +65,25 @@ def _parse(text: str) -> s.hu_collective:
 def _format_of(argument: str, x: View, format: Optional[FormatLike]) -> Format:
     """The format whose codes an array holds: float32 is binary32, ml_dtypes' and float16 their own."""
     own = 'binary32' if x.name == 'float32' else x.name if x.name in CODE_DTYPES else None
-    if own is None and format is None:
-        raise abi.HalfulpTypeError('{}: an array of {} says no format; give format='.format(argument, x.name))
     kind = Format(own if format is None else format)
     if own is not None and Format(own) != kind:
         raise abi.HalfulpTypeError('{}: an array of {} holds no codes of {}'.format(argument, x.name, kind))
-    if kind.storage // 8 != x.itemsize:
-        raise abi.HalfulpTypeError('{}: codes of {} have {} bytes, not {}'.format(argument, kind, kind.storage // 8,
-                                                                                  x.itemsize))
+    if own is None and x.name not in (kind.dtype.name, kind.dtype.name[1:]):
+        raise abi.HalfulpTypeError('{}: codes of {} are {}, not {}; without a format, or with binary32, integers are '
+                                   'numbers'.format(argument, kind, kind.dtype.name, x.name))
     x.kind = CodesOf(argument, str(kind), kind.width)
     return kind
+
+
+def _operand(argument: str, thing: Any, format: Optional[FormatLike], option: str = 'format') -> View:
+    """Codes, or numbers as float32."""
+    x = numbers_or_codes(argument, thing, format, option)
+    if x.name != 'float64' or x.array is None:
+        return x
+    if format is not None and Format(format) != Format('binary32'):
+        raise abi.HalfulpTypeError('{}: codes of {} are {}, not numbers'.format(argument, Format(format),
+                                                                              Format(format).dtype.name))
+    return float32_of(argument, x)
 
 
 def _done(status: int, argument: str, *views: View) -> None:
@@ -87,10 +97,10 @@ def _contiguous(x: View) -> np.ndarray:
     return np.ascontiguousarray(x.array)
 
 
-def _buffers(buffers: Any) -> Tuple[List[np.ndarray], View]:
+def _buffers(buffers: Any, format: Optional[FormatLike]) -> Tuple[List[np.ndarray], View]:
     """A contiguous array for each participant, and what they all look like."""
     if isinstance(buffers, (list, tuple)):
-        views = [view('buffers[{}]'.format(i), one) for i, one in enumerate(buffers)]
+        views = [_operand('buffers[{}]'.format(i), one, format) for i, one in enumerate(buffers)]
         for i, one in enumerate(views):
             if (one.shape, one.name) != (views[0].shape, views[0].name):
                 raise abi.HalfulpValueError('buffers[{}]: {} of {} instead of {} of {}'.format(
@@ -98,7 +108,7 @@ def _buffers(buffers: Any) -> Tuple[List[np.ndarray], View]:
         if not views:
             raise abi.HalfulpValueError('buffers: there is no participant')
         return [_contiguous(one) for one in views], views[0]
-    whole = view('buffers', buffers)
+    whole = _operand('buffers', buffers, format)
     if not whole.shape or not whole.shape[0]:
         raise abi.HalfulpValueError('buffers: the first axis counts the participants, and there are none')
     rows = _contiguous(whole)
@@ -116,7 +126,8 @@ def all_reduce(buffers: Union[Sequence[Any], Any], reduce: CollectiveLike = 'exa
     ----------
     buffers : sequence of arrays, or one array (participants, ...)
         What each participant holds: float32, float16, bfloat16, a type of ml_dtypes, or unsigned integers, which are
-        codes of `format`.
+        codes of `format`. Without a format, or with binary32, other integers and numbers are float32 numbers, if they
+        are such.
     reduce : Collective or str
         The model: "exact", "ring(bfloat16)", "ring(binary32,wire=float8_e5m2)", ...
     mode : Mode or str
@@ -125,7 +136,7 @@ def all_reduce(buffers: Union[Sequence[Any], Any], reduce: CollectiveLike = 'exa
     The result has the shape and the type of one buffer. Stochastic models require `stream`.
     """
     model = Collective(reduce)
-    rows, like = _buffers(buffers)
+    rows, like = _buffers(buffers, format)
     kind = _format_of('buffers', like, format)
     held = CodesOf('buffers', str(kind), kind.width)
     if model.stochastic and options.get('stream') is None:
@@ -164,17 +175,38 @@ class ExactSum:
         self._c = s.hu_sum()
 
     def add(self, x: Any, format: Optional[FormatLike] = None) -> 'ExactSum':
-        """Adds all elements of an array: float32, float16, bfloat16, a type of ml_dtypes, or codes of `format`."""
-        one = view('x', x)
+        """Adds all elements of an array: float32, float16, bfloat16, a type of ml_dtypes, codes of `format`; or numbers
+        as they are: float64, integers below 2^1024, booleans, Python's (uint8, uint16 and uint32 may be codes, and are
+        refused without a format)."""
+        one = numbers_or_codes('x', x, format, 'format')
+        if one.name == 'float64':
+            self._add_numbers(one if format is None else _operand('x', x, format))
+            return self
         kind = _format_of('x', one, format)
         flat = _contiguous(one).reshape(-1)
         _done(abi.main().hu_sum_add_all(abi.address(self._c), flat.size, flat.ctypes.data, 1, kind._c), 'x', one)
         return self
 
+    def _add_numbers(self, x: View) -> None:
+        """Numbers in float64, integers that it lacks among them."""
+        held, room = _contiguous(x).reshape(-1), abi.address(self._c)
+        given = held if x.exact is None else x.exact.reshape(-1)
+        whole = [int(thing) if not is_held(thing, y) else None for thing, y in zip(given, held)]
+        for one in whole:
+            if one is not None and abs(one) >> 1024:
+                raise abi.HalfulpValueError('x: an integer of {} bits; an exact sum has terms below '
+                                            '2^1024'.format(abs(one).bit_length()))
+        for one, y in zip(whole, held):
+            if one is None:
+                abi.main().hu_sum_add64(room, y)
+            else:
+                add_integer(self._c, one)
+
     def add_products(self, a: Any, b: Any, a_format: Optional[FormatLike] = None,
                      b_format: Optional[FormatLike] = None) -> 'ExactSum':
-        """Adds the products of the elements of two arrays of one shape."""
-        x, y = view('a', a), view('b', b)
+        """Adds the products of the elements of two arrays of one shape, as `add` takes them; numbers in other types
+        where float32 has them."""
+        x, y = _operand('a', a, a_format, 'a_format'), _operand('b', b, b_format, 'b_format')
         if x.shape != y.shape:
             raise abi.HalfulpValueError('b: shape {} instead of {}'.format(y.shape, x.shape))
         fa, fb = _format_of('a', x, a_format), _format_of('b', y, b_format)

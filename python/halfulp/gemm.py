@@ -11,7 +11,7 @@ from . import _structs as s
 from ._elementwise import finished, how
 from ._pointer import How, Matrix
 from ._views import (CodesOf, View, code_types, dtype_name, dtype_of, first_wide, float32_of, format_and_type, fresh,
-                     target, view, wide_code)
+                     numbers_or_codes, target, view, wide_code)
 from .accum import Accumulator, AccumulatorLike, Watch, explained, with_words
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike
@@ -25,9 +25,10 @@ class _Operand:
     """An array of matrices to read: where they are, their format, and whether they are codes."""
 
     def __init__(self, argument: str, thing: Any, format: Optional[FormatLike], cuda_stream: Optional[int],
-                 wanted: Optional[Union[Format, str]] = None) -> None:
+                 wanted: Optional[Union[Format, str]] = None, option: Optional[str] = None) -> None:
+        option = option or argument + '_format'
         self.argument = argument
-        self.view = view(argument, thing, cuda_stream)
+        self.view = numbers_or_codes(argument, thing, format, option, cuda_stream)
         if self.view.name == 'float64' and self.view.array is not None:
             self.view = float32_of(argument, self.view)
         name = self.view.name
@@ -40,12 +41,15 @@ class _Operand:
                     Format(format)))
         elif name == 'float32':
             self.codes, self.format = False, Format('binary32' if format is None else format)
-        elif format is not None and name in (Format(format).dtype.name, Format(format).dtype.name[1:]):
+        elif format is None:
+            raise abi.HalfulpTypeError('{}: an array of {} on a device; give float32, float16, bfloat16 or codes with '
+                                       '{}='.format(argument, name, option))
+        elif name in (Format(format).dtype.name, Format(format).dtype.name[1:]):
             self.codes, self.format = True, Format(format)
         else:
             raise abi.HalfulpTypeError(
-                '{}: an array of {} instead of float32, float16, bfloat16, a type of ml_dtypes or '
-                'codes with {}_format='.format(argument, name, argument))
+                '{}: an array of {} holds no codes of {}={}; without it, or with binary32, integers are '
+                'numbers'.format(argument, name, option, Format(format)))
 
     def held(self) -> Tuple[Optional[np.ndarray], Optional[CodesOf]]:
         """The array and what its codes are of, for an error."""
@@ -136,7 +140,8 @@ def gemm(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to:
     c : array (..., m, n), optional
         float32 values, or numbers that float32 has (of `a_format` ...; without it of the format that `accum` takes,
         else of binary32: HU_E_GRID where there are others), or codes: float16, bfloat16, a type of ml_dtypes, or
-        integers with `a_format`.
+        integers with `a_format`. Without it integers are numbers; those of uint8, uint16 and uint32 may be either and
+        are refused.
         Leading axes broadcast, as numpy.matmul's. Rows or columns that are contiguous are not copied.
     accum : Accumulator, Model or str
         "exact", "fp32", "seq(binary16)", the name of a matrix unit, ... (docs/accumulators.md). A matrix unit takes
@@ -240,7 +245,7 @@ def _scales(model: Accumulator, scale_a: Any, scale_b: Any, format: Optional[For
     parts = -(-k // model.every)
     made = []
     for argument, thing, shape in (('scale_a', scale_a, (m, parts)), ('scale_b', scale_b, (parts, n))):
-        operand = _Operand(argument, thing, format, cuda_stream)
+        operand = _Operand(argument, thing, format, cuda_stream, option='scale_format')
         if operand.view.shape[-2:] != shape:
             raise abi.HalfulpValueError('{}: {} instead of {}'.format(argument, operand.view.shape, shape))
         if operand.view.shape[:-2] != lead:
@@ -307,15 +312,19 @@ ElementLike = Union[FormatLike, str]
 _INTEGERS = {'int8': 's8', 'uint8': 'u8', 'int32': 's32', 'float64': 'binary64'}
 
 
-def _vector(argument: str, thing: Any, format: Optional[ElementLike],
-            cuda_stream: Optional[int]) -> Tuple[View, s.hu_element]:
-    x = view(argument, thing, cuda_stream)
+def _vector(argument: str, thing: Any, format: Optional[ElementLike], cuda_stream: Optional[int],
+            wanted: Optional[Union[Format, str]], whole: bool) -> Tuple[View, s.hu_element]:
+    """wanted: what the model takes here; whole: the sum is one of integers."""
+    word: Optional[str] = None
     if isinstance(format, str) and format in s.ELEMENTS[1:]:
-        word: Optional[str] = format
-    elif format is None and x.name in _INTEGERS:
-        word = _INTEGERS[x.name]
+        x, word = view(argument, thing, cuda_stream), format
+    elif format is None and whole:
+        x = view(argument, thing, cuda_stream)
+        word = _INTEGERS.get(x.name)
     else:
-        word = None
+        x = numbers_or_codes(argument, thing, format, argument + '_format', cuda_stream)
+        if x.name == 'float64' and x.array is not None:
+            x, word = _float64(argument, x, wanted)
     if word is not None:
         element = s.hu_element(s.ELEMENTS.index(word), 0, s.hu_format())
         own = None
@@ -328,12 +337,26 @@ def _vector(argument: str, thing: Any, format: Optional[ElementLike],
         if own is not None and Format(own) != kind:
             raise abi.HalfulpTypeError('{}: an array of {} holds no codes of {}'.format(argument, x.name, kind))
         element = s.hu_element(0, 0, kind._c)
-    if abi.main().hu_element_size(element) != x.itemsize:
-        raise abi.HalfulpTypeError('{}: elements of {} bytes instead of {}'.format(
-            argument, x.itemsize, abi.main().hu_element_size(element)))
+    unsigned = 'uint{}'.format(8 * abi.main().hu_element_size(element))
+    names = ('float64',) if word == 'binary64' else (own,) if own else (unsigned, unsigned[1:])
+    if x.name not in names:
+        raise abi.HalfulpTypeError('{}: elements of {} are {}, not {}'.format(
+            argument, word or Format(format), ' or '.join(names), x.name))  # type: ignore[arg-type]
     width = abi.main().hu_element_width(element)
     x.kind = CodesOf(argument, word or str(Format(own if format is None else format)), width, word == 's4')
     return x, element
+
+
+def _float64(argument: str, x: View, wanted: Optional[Union[Format, str]]) -> Tuple[View, Optional[str]]:
+    """float64 numbers as float32, which all models of numbers take, where it has them and binary64 is not asked for."""
+    if wanted != 'binary64':
+        try:
+            return float32_of(argument, x), None
+        except abi.HalfulpTypeError:
+            pass
+    if x.exact is not None:
+        raise abi.HalfulpTypeError('{}: binary64 lacks an integer in it'.format(argument))
+    return x, 'binary64'
 
 
 @with_options(*ON_HOST)
@@ -345,9 +368,9 @@ def dot(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to: 
     Parameters
     ----------
     a, b : array (..., n)
-        Codes: float16, bfloat16, float32, a type of ml_dtypes, unsigned integers with `a_format`; float64 for the
-        models "exact" and "fp64"; int8 and uint8 (or `a_format` "s4", "u4", one to a byte) for "int32". Leading axes
-        broadcast.
+        Codes: float16, bfloat16, float32, a type of ml_dtypes, unsigned integers with `a_format`; int8 and uint8 (or
+        `a_format` "s4", "u4", one to a byte) where `to` is "s32". Other numbers where float32 has them; where it has
+        not, float64 for the models "exact" and "fp64". Leading axes broadcast.
     c : array (...), optional
         The same; int32 for "int32".
     to : Format, str or dtype
@@ -356,11 +379,13 @@ def dot(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to: 
     """
     cuda_stream = options.get('cuda_stream')
     model = Accumulator(accum)
-    (x, ex), (y, ey) = _vector('a', a, a_format, cuda_stream), _vector('b', b, b_format, cuda_stream)
+    wanted, whole = model.operands, isinstance(to, str) and to == 's32'
+    x, ex = _vector('a', a, a_format, cuda_stream, wanted[0], whole)
+    y, ey = _vector('b', b, b_format, cuda_stream, wanted[1], whole)
     if not x.shape or not y.shape or x.shape[-1] != y.shape[-1]:
         raise abi.HalfulpValueError('b: last axis of {} does not go with {}'.format(y.shape, x.shape))
     lead, n = _dot_lead(x, y), x.shape[-1]
-    third = None if c is None else _vector('c', c, c_format, cuda_stream)
+    third = None if c is None else _vector('c', c, c_format, cuda_stream, wanted[2], whole)
     name, ez = _dot_result(to)
     if out is not None:
         result, made = None, target('out', out, lead, [name], cuda_stream)
@@ -385,6 +410,10 @@ def dot(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to: 
         way.call('dot_n', z.size, n, z.ctypes.data, 1, ez, abi.address(operands), abi.address(model._c), argument='dot')
     except abi.HalfulpError as error:
         told = wide_code(error, [(x.array, x.kind) for x in inputs])
+        if error.status == 'HU_E_ACCUM' and not model.of_integers:  # a model that takes no binary64
+            for argument, one in zip(('a', 'b', 'c'), inputs):
+                if one.name == 'float64' and one.array is not None:
+                    float32_of(argument, one)
         raise explained(told, model, _dot_remedy(model)) from None
     if z is not made.array:
         made.array[...] = z

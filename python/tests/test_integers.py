@@ -197,6 +197,83 @@ def test_what_begins_in_binary32():
         halfulp.scaled.encode(np.array([[1, 2**24 + 1]]), 'mxfp8_e4m3')
 
 
+NUMBERS = tuple(kind for kind in KINDS if kind not in (np.uint8, np.uint16, np.uint32)) + (np.bool_, np.float64)
+SUMS = {
+    'gemm': lambda x: halfulp.gemm(x, x.T if hasattr(x, 'T') else np.float32(x).T),
+    'gemm c': lambda x: halfulp.gemm(np.zeros((2, 3), np.float32), np.zeros((3, 4), np.float32), x),
+    'gemm binary32': lambda x: halfulp.gemm(x, np.ones((4, 1), np.float16), a_format='binary32', accum='fp32'),
+    'unit': lambda x: halfulp.gemm(x, np.ones((4, 2), np.float32), accum='nv.hopper.e4m3.f32.wgmma'),
+    'gemm_errors': lambda x: halfulp.gemm_errors(x, np.ones((4, 2), np.float32), ['fp32']).rows[0].max,
+    'dot': lambda x: halfulp.dot(x, x), 'dot mixed': lambda x: halfulp.dot(x, np.float16([1, 2, 3, 4]), accum='fp64'),
+    'dot c': lambda x: halfulp.dot(np.zeros((2, 4, 1), np.float32), np.zeros(1, np.float32), x, accum='seq(binary16)'),
+    'all_reduce': lambda x: halfulp.all_reduce(x), 'buffers': lambda x: halfulp.all_reduce(list(x), 'ring(bfloat16)'),
+    'all_reduce binary32': lambda x: halfulp.all_reduce(x, format='binary32'),
+    'sum': lambda x: float(halfulp.ExactSum().add(x)),
+    'products': lambda x: float(halfulp.ExactSum().add_products(x, np.float32(x))),
+}
+
+
+@pytest.mark.parametrize('name', SUMS)
+def test_sums_take_numbers(name):
+    """Products and sums take a number from whatever holds it, as roundings do."""
+    x = np.float32([[1, 0, 1, 1], [0, 1, 1, 0]])
+    want = SUMS[name](x)
+    for kind in NUMBERS:
+        if not ('binary32' in name and kind == np.int32):  # these are codes
+            np.testing.assert_array_equal(SUMS[name](x.astype(kind)), want)
+            assert np.asarray(SUMS[name](x.astype(kind))).dtype == np.asarray(want).dtype
+    np.testing.assert_array_equal(SUMS[name](x.astype(int).tolist()), want)
+    for kind in (np.uint8, np.uint16, np.uint32):
+        if 'binary32' not in name:
+            with pytest.raises(TypeError, match='may hold codes or numbers; [a-z_]*format= says'):
+                SUMS[name](x.astype(kind))
+    if name not in ('sum', 'dot', 'dot mixed'):
+        for wrong in (np.int64([[2**24 + 1, 1, 0, 0]]), [[2**60 + 1, 1, 0, 0]], np.float64([[0.1, 0, 0, 0]])):
+            with pytest.raises(TypeError, match='is no float32|binary64 lacks'):
+                SUMS[name](wrong)
+
+
+def test_integers_and_codes():
+    """With a format integers are codes, and no other type than its own is taken for them."""
+    ones = np.full((1, 4), 0x38, np.uint8)
+    assert halfulp.gemm(ones, ones.T, a_format='float8_e4m3fn', b_format='float8_e4m3fn') == 4
+    assert halfulp.dot(ones.view(np.int8), ones, a_format='float8_e4m3fn', b_format='float8_e4m3fn') == 4
+    for kind in (np.int64, np.int16, np.bool_):
+        for call in (lambda x: halfulp.gemm(x, x.T, a_format='float8_e4m3fn'),
+                     lambda x: halfulp.dot(x, x, a_format='float8_e4m3fn'),
+                     lambda x: halfulp.all_reduce(x, format='float8_e4m3fn'),
+                     lambda x: halfulp.ExactSum().add(x, 'float8_e4m3fn'),
+                     lambda x: halfulp.ExactSum().add_products(x, x, 'float8_e4m3fn', 'float8_e4m3fn')):
+            with pytest.raises(TypeError, match='codes|elements of'):
+                call(ones.astype(kind))
+    with pytest.raises(TypeError, match='a: elements of s32 are uint32 or int32, not float32'):
+        halfulp.dot(np.float32([1]), np.float32([1]), a_format='s32', b_format='s32', accum='int32', to='s32')
+    assert halfulp.dot(np.int8([[1, 2]]), np.uint8([3, 4]), accum='int32', to='s32')[0] == 11
+    with pytest.raises(TypeError, match='scale_a: an array of uint8 .* scale_format='):
+        halfulp.gemm(np.float32([[1, 2]]), np.float32([[1], [2]]), accum='any(nv.blackwell.mxfp8.e4m3)',
+                     scale_a=np.uint8([[127]]), scale_b=np.uint8([[127]]))
+
+
+def test_large_integers_in_sums():
+    n = 2**60 + 2**52 + 1
+    for held in ([n], np.int64([n]), np.uint64([n])):
+        total = halfulp.ExactSum().add(held)
+        assert total == halfulp.ExactSum().add([2.0**60, 2.0**52, 1]) and total.round('bfloat16') == 2**60 + 2**53
+        assert float(total.add([-2**60 - 2**52])) == 1
+    huge = halfulp.ExactSum().add([3 << 1022, 1, 0.5])
+    assert float(huge.add([-(3 << 1022)])) == 1.5
+    with pytest.raises(ValueError, match='x: an integer of 1025 bits'):
+        halfulp.ExactSum().add([1, 1 << 1024])
+    values = np.array([0.1, -1e300, 5e-324, -0.0])
+    assert float(halfulp.ExactSum().add(values).add(-values[1:])) == 0.1
+    assert np.isnan(float(halfulp.ExactSum().add([np.nan, 1.0])))
+    assert halfulp.dot([2**30 + 1], [1], accum='fp64', to='binary64') == 2**30 + 1
+    with pytest.raises(TypeError, match='a: 1073741825 is no float32'):
+        halfulp.dot([2**30 + 1], [1], accum='fp32')
+    with pytest.raises(TypeError, match='binary64 lacks'):
+        halfulp.dot(np.int64([n]), [1])
+
+
 def test_nothing_else_loses_digits():
     """Calls that take numbers of Python as binary64 say where it lacks one."""
     with pytest.raises(TypeError, match='binary64 lacks'):

@@ -203,7 +203,9 @@ def test_errors(random):
     for call, kind, words in [
             (lambda: halfulp.gemm(x, np.ones((4, 3), np.float32)), ValueError, 'b: 4 rows instead of 3'),
             (lambda: halfulp.gemm(x, np.full((3, 3), 0.1)), TypeError, 'b: 0.1 is no float32'),
-            (lambda: halfulp.gemm(x, np.ones((3, 3), np.int64)), TypeError, 'b: an array of int64 .* b_format='),
+            (lambda: halfulp.gemm(x, np.ones((3, 3), np.uint16)), TypeError, 'b: an array of uint16 .* b_format='),
+            (lambda: halfulp.gemm(x, np.ones((3, 3), np.int64), b_format='bfloat16'), TypeError,
+             'b: an array of int64 holds no codes of b_format=bfloat16'),
             (lambda: halfulp.gemm(x, x, a_format='float4_e2m1fn', accum='nothing'), ValueError, 'accum: '),
             (lambda: halfulp.gemm(x * 0.3, x, a_format='float4_e2m1fn'), ValueError, 'HU_E_GRID'),
             (lambda: halfulp.gemm(x, x, np.ones((2, 3), np.float32)), ValueError, 'c: shape'),

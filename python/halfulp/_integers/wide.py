@@ -48,14 +48,14 @@ def codes_of(x: View, goal: Format, way: How) -> Optional[np.ndarray]:
     """The codes of numbers, integers that binary64 lacks among them, or None where its numbers rounded to odd do."""
     if x.exact is None or not way.mode.stochastic:
         return None
-    beyond = any(abs(int(one)) >> 1024 for one in x.exact.flat if _is_integer(one))
+    beyond = any(abs(int(one)) >> 1024 for one in x.exact.flat if is_integer(one))
     if decides(goal.m + 1, way.mode.bits) and not beyond:
         return None
     made = np.empty(x.shape, goal.dtype)
     held, codes, word = np.ascontiguousarray(x.array).reshape(-1), made.reshape(-1), (ctypes.c_uint32 * 1)()
     for place, one in enumerate(x.exact.flat):
         then = way.after(place)
-        if _is_held(one, held[place]):
+        if is_held(one, held[place]):
             then.call('encode64_n', 1, codes[place:].ctypes.data, 1, held[place:].ctypes.data, 1, goal._c)
             continue
         abi.main().hu_stream_words_n(1, ctypes.addressof(word), then.stream._record())
@@ -63,22 +63,28 @@ def codes_of(x: View, goal: Format, way: How) -> Optional[np.ndarray]:
     return made
 
 
-def _is_integer(thing: Any) -> bool:
+def is_integer(thing: Any) -> bool:
     return isinstance(thing, (int, np.integer, np.bool_))
 
 
-def _is_held(thing: Any, x: np.float64) -> bool:
+def is_held(thing: Any, x: np.float64) -> bool:
     """Whether x is the number that was given."""
-    return not _is_integer(thing) or int(thing) == int(x)
+    return not is_integer(thing) or int(thing) == int(x)
+
+
+def add_integer(total: s.hu_sum, x: int) -> None:
+    """Adds an integer of up to 1200 digits to a sum."""
+    sign, size = (-1 if x < 0 else 1), abs(x)
+    for place in range(0, size.bit_length(), 52):
+        part, half = sign * float((size >> place) & ((1 << 52) - 1)), place // 2
+        if part:
+            abi.main().hu_sum_add_product64(abi.address(total), part * 2.0 ** half, 2.0 ** (place - half))
 
 
 def _of_sum(x: int, goal: Format, way: How, random: int) -> int:
     """The code of an integer, which is added up from parts that binary64 has."""
     total, happened = s.hu_sum(), ctypes.c_uint32()
-    sign, size = (-1 if x < 0 else 1), min(abs(x), _BEYOND)
-    for place in range(0, size.bit_length(), 52):
-        part, half = sign * float((size >> place) & ((1 << 52) - 1)), place // 2
-        abi.main().hu_sum_add_product64(abi.address(total), part * 2.0 ** half, 2.0 ** (place - half))
+    add_integer(total, max(-_BEYOND, min(x, _BEYOND)))
     code = abi.main().hu_sum_round(abi.address(total), goal._c, way.mode._c, random, ctypes.addressof(happened))
     if isinstance(way.events, Events):
         way.events += Events(**{name: happened.value >> bit & 1 for bit, name in enumerate(NAMES)})
@@ -100,7 +106,7 @@ def settled(argument: str, x: View, goal: 'Number', way: How) -> View:
 
 def _wrapped(argument: str, x: View, modulus: int) -> View:
     def one(thing: Any) -> Any:
-        if not _is_integer(thing) or abs(int(thing)) <= modulus:
+        if not is_integer(thing) or abs(int(thing)) <= modulus:
             return float(thing)
         return float(int(thing) % modulus + (modulus if thing > 0 else -2 * modulus))
     return numbers(argument, np.array([one(thing) for thing in x.exact.flat], np.float64).reshape(x.shape))
@@ -109,7 +115,7 @@ def _wrapped(argument: str, x: View, modulus: int) -> View:
 def _between(argument: str, x: View, goal: 'Number', way: How) -> None:
     """HalfulpValueError where the neighbours of an integer become other values than it, rounded to odd, does."""
     held, quiet = np.ascontiguousarray(x.array).reshape(-1), How(way.mode, stream=way.stream, threads=way.threads)
-    unheld = np.array([not _is_held(one, y) for one, y in zip(x.exact.flat, held)])
+    unheld = np.array([not is_held(one, y) for one, y in zip(x.exact.flat, held)])
 
     def codes(values: np.ndarray) -> np.ndarray:
         made = np.empty(values.size, goal.dtype)
