@@ -98,11 +98,24 @@ def of_weights(model: nn.Module, chosen: Callable[[str, nn.Module], bool]) -> Co
     return Coverage(low, left, False)
 
 
-def _of_matmul(a: Any, b: Any, *rest: Any, out_shape: Any = None, **more: Any) -> int:
+def _of_product(a: Any, b: Any, *rest: Any, out_shape: Any = None, **more: Any) -> int:
+    """Of matrices, batches of them, and vectors."""
     rows = 1
     for side in a[:-1]:
         rows *= side
-    return 2 * rows * a[-1] * b[-1]
+    return 2 * rows * a[-1] * (b[-1] if len(b) > 1 else 1)
+
+
+def _of_sum_and_product(c: Any, a: Any, b: Any, *rest: Any, out_shape: Any = None, **more: Any) -> int:
+    return _of_product(a, b)
+
+
+def _of_outer(c: Any, a: Any, b: Any, *rest: Any, out_shape: Any = None, **more: Any) -> int:
+    return 2 * a[0] * b[0]
+
+
+def _of_conv_tbc(x: Any, w: Any, *rest: Any, out_shape: Any = None, **more: Any) -> int:
+    return 2 * out_shape[0] * out_shape[1] * w[0] * w[1] * w[2]
 
 
 def _of_convolution(x: Any, w: Any, *rest: Any, out_shape: Any = None, **more: Any) -> int:
@@ -122,36 +135,84 @@ def _of_attention(q: Any, k: Any, v: Any, width: int, *rest: Any, out_shape: Any
     return 2 * q[0] * (4 * q[1] * width * width + 2 * q[1] * k[1] * width)
 
 
+def _countings() -> Dict[Any, Callable]:
+    """The operators that multiply and add and that torch's own counter does not know."""
+    ops, aten = torch.ops.halfulp, torch.ops.aten
+    known = {ops.matmul: _of_product, ops.convolution: _of_convolution, aten.mkldnn_rnn_layer: _of_rnn,
+             aten._trilinear: _of_trilinear, aten._native_multi_head_attention: _of_attention, aten.addr: _of_outer,
+             aten.conv_tbc: _of_conv_tbc}
+    known.update((one, _of_product) for one in (aten.mv, aten.dot, aten.vdot, aten.hspmm))
+    known.update((one, _of_sum_and_product) for one in (aten.addmv, aten.addbmm, aten._addmm_activation,
+                                                        aten._sparse_addmm))
+    return known
+
+
+class _Whole(nn.Module):
+    """A model under a name that no class of its own has: torch's counter takes classes' names for places."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self.model(*args, **kwargs)
+
+
+class _Owners:
+    """Who multiplies during a pass: what torch's counter has added between two calls is of the innermost module of the
+    model that has not returned. A module that the model calls and does not have as one of its own counts for the one
+    that calls it."""
+
+    def __init__(self, model: nn.Module, counts: Callable[[], Dict[Any, int]]) -> None:
+        self._names = {id(module): name for name, module in model.named_modules()}
+        self._counts, self._seen = counts, (0, 0)
+        self._running: List[nn.Module] = []
+        self.low, self.high = 0, {}  # type: int, Dict[str, int]
+        self.strangers: Dict[str, List[str]] = {}  # types of such modules
+
+    def settle(self) -> None:
+        """Gives what has been counted since the last time to the module that runs now."""
+        counts = self._counts()
+        low = sum(n for operator, n in counts.items() if str(operator).startswith('halfulp'))
+        now = low, sum(counts.values()) - low
+        work, self._seen, self.low = now[1] - self._seen[1], now, low
+        if work:
+            owner = next((self._names[id(one)] for one in reversed(self._running) if id(one) in self._names), '')
+            self.high[owner] = self.high.get(owner, 0) + work
+            inner = self._running[-1] if self._running else None
+            if inner is not None and not isinstance(inner, _Whole) and id(inner) not in self._names:
+                types = self.strangers.setdefault(owner, [])
+                types += [type(inner).__name__] if type(inner).__name__ not in types else []
+
+    def before(self, module: nn.Module, args: Any) -> None:
+        self.settle()
+        self._running.append(module)
+
+    def after(self, module: nn.Module, args: Any, result: Any) -> None:
+        self.settle()
+        if self._running and self._running[-1] is module:
+            self._running.pop()
+
+
 def of_a_pass(model: nn.Module, sample: Any, chosen: Callable[[str, nn.Module], bool]) -> Coverage:
     """What one pass multiplies, module by module."""
     from torch.utils.flop_counter import FlopCounterMode
-    ops, aten = torch.ops.halfulp, torch.ops.aten
-    counter = FlopCounterMode(display=False, custom_mapping={
-        ops.matmul: _of_matmul, ops.convolution: _of_convolution, aten.mkldnn_rnn_layer: _of_rnn,
-        aten._trilinear: _of_trilinear, aten._native_multi_head_attention: _of_attention})
-    with counter:
-        one_pass(model, sample, gradients=True)  # without them torch takes shorter ways
-    counts = counter.get_flop_counts()
-    counts.pop('Global', None)
-    root = type(model).__name__
-    low: Dict[str, int] = {}
-    high: Dict[str, int] = {}
-    for name, by_operator in counts.items():
-        place = name[len(root) + 1:] if name == root or name.startswith(root + '.') else name
-        low[place] = sum(n for f, n in by_operator.items() if str(f).startswith('halfulp'))
-        high[place] = sum(by_operator.values()) - low[place]
-    modules, left = dict(model.named_modules(remove_duplicate=False)), []
-    for place, work in _own(high).items():
-        if work and not chosen(place, modules[place]):
-            left.append(Left(place, what(modules[place]), work // 2))
-    return Coverage(low.get('', 0) // 2, left, True)
-
-
-def _own(totals: Dict[str, int]) -> Dict[str, int]:
-    """The products that each module makes itself, from those that it and the modules inside it make."""
-    made = {}
-    for place, total in totals.items():
-        inside = [one for one in totals if one != place and (place == '' or one.startswith(place + '.'))]
-        nearest = [one for one in inside if not any(one.startswith(other + '.') for other in inside)]
-        made[place] = total - sum(totals[one] for one in nearest)
-    return made
+    counter = FlopCounterMode(display=False, custom_mapping=_countings())
+    owners = _Owners(model, lambda: counter.flop_counts[_Whole.__name__])
+    hooks = [nn.modules.module.register_module_forward_pre_hook(owners.before),
+             nn.modules.module.register_module_forward_hook(owners.after, always_call=True)]
+    try:
+        with counter:
+            one_pass(_Whole(model), sample, gradients=True)  # without them torch takes shorter ways
+    finally:
+        for hook in hooks:
+            hook.remove()
+    modules, left = dict(model.named_modules()), []
+    for place, work in owners.high.items():
+        if not chosen(place, modules[place]):
+            said = what(modules[place])
+            if place in owners.strangers:
+                said += ', which calls {} that {} no module of the model'.format(
+                    ', '.join(owners.strangers[place]), 'is' if len(owners.strangers[place]) == 1 else 'are')
+            left.append(Left(place, said, work // 2))
+    return Coverage(owners.low // 2, left, True)

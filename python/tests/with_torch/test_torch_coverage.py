@@ -182,3 +182,80 @@ def test_an_error_leaves_the_model():
     with pytest.raises(ValueError, match='do not go together'):
         ht.convert(model, F8, inplace=True, sample=plain(2, 3, 7))
     assert type(model[0]) is nn.Linear
+
+
+class Vector(nn.Module):
+    """Products with vectors, of which torch's own counter knows none."""
+
+    def __init__(self, product, work):
+        super().__init__()
+        self.l, self.v, self.product, self.work = nn.Linear(4, 4), nn.Parameter(torch.ones(4)), product, work
+
+    def forward(self, x):
+        return self.product(self.l(x), self.v)
+
+
+# The product, and its multiply-adds for rows of 3 x 4.
+VECTORS = {
+    'mv': (lambda y, v: y @ v, 12), 'linear': (lambda y, v: nn.functional.linear(y, v), 12),
+    'batch': (lambda y, v: y[None] @ v, 12), 'dot': (lambda y, v: y[0] @ v, 4),
+    'vdot': (lambda y, v: torch.vdot(y[0], v), 4), 'addmv': (lambda y, v: torch.addmv(v[:3], y, v), 12),
+    'addr': (lambda y, v: torch.addr(y, v[:3], v), 12),
+    'addbmm': (lambda y, v: torch.addbmm(v[:3, None], y[None], v.view(1, 4, 1)), 12),
+    'sparse': (lambda y, v: torch.sparse.mm(torch.eye(3).to_sparse(), y), 36),
+    'conv_tbc': (lambda y, v: nn.functional.conv_tbc(y[:, None], v.view(1, 4, 1), v[:1]), 12),
+}
+
+
+@pytest.mark.parametrize('name', VECTORS)
+@pytest.mark.filterwarnings('ignore:Sparse')
+def test_products_with_vectors(name):
+    model, work = Vector(*VECTORS[name]), VECTORS[name][1]
+    text, _ = told(lambda: ht.convert(model, F8, sample=plain(3, 4)))
+    assert "'' (Vector)" in text and '{:.1f} %'.format(100 * work / (work + 48)) in text, text
+    with pytest.raises(ValueError, match=r"stay in float32: '' \(Vector\)"):
+        ht.convert(model, F8, sample=plain(3, 4), strict=True)
+
+
+class Hidden(nn.Module):
+    """It calls a layer that it has in a list of Python's, where no module is registered."""
+
+    def __init__(self):
+        super().__init__()
+        self.l, self.hidden = nn.Linear(4, 4), [nn.Linear(4, 4), nn.Sequential(nn.Linear(4, 4))]
+
+    def forward(self, x):
+        return self.hidden[1](self.hidden[0](self.l(x)))
+
+
+def test_layers_that_are_not_registered():
+    model = nn.Sequential(nn.Linear(4, 4), Hidden())
+    text, _ = told(lambda: ht.convert(model, F8, sample=plain(3, 4)))
+    assert text.partition('float32: ')[2].startswith(
+        "'1' (Hidden, which calls Linear that is no module of the model);") and '50.0 %' in text
+    with pytest.raises(ValueError, match='which calls Linear'):
+        ht.convert(model, F8, sample=plain(3, 4), strict=True)
+
+
+class Global(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.l, self.model = nn.Linear(4, 4), inner
+
+    def forward(self, x):
+        return self.model(self.l(x)[:, :, None])[:, :, 0]
+
+
+@pytest.mark.parametrize('kind', [Global, type('_Whole', (Global,), {}), type('Conv1d', (Global,), {})])
+def test_names_of_classes_are_none_of_places(kind):
+    text, _ = told(lambda: ht.convert(kind(nn.Conv1d(4, 4, 1)), F8, sample=plain(3, 4)))
+    assert "50.0 % of the multiply-adds of the pass stay in float32: 'model' (Conv1d);" in text
+    text, _ = told(lambda: ht.convert(nn.Sequential(kind(nn.Conv1d(4, 4, 1)), nn.Linear(4, 4)), F8, sample=plain(3, 4)))
+    assert "33.3 %" in text and "'0.model' (Conv1d);" in text
+
+
+def test_a_module_in_two_places():
+    shared = nn.Conv1d(4, 4, 1)
+    model = nn.Sequential(nn.Linear(4, 4), nn.Unflatten(1, (4, 1)), nn.Sequential(shared), nn.Sequential(shared))
+    text, _ = told(lambda: ht.convert(model, F8, sample=plain(3, 4)))
+    assert "66.7 %" in text and "float32: '2.0' (Conv1d);" in text
