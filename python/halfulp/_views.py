@@ -361,7 +361,8 @@ def stored(x: View, kind: CodesOf, dtype: np.dtype, packed: bool = False) -> Vie
 
 
 def unpacked(argument: str, x: Optional[np.ndarray], width: int) -> np.ndarray:
-    """The codes of packed bytes, row by row of the last axis: as many as the bytes of a row have room for."""
+    """The codes of packed bytes, row by row of the last axis: as many as the bytes of a row have room for. Bits behind
+    the last code must be 0, as `pack` leaves them."""
     width = abi.whole('width', width, -(1 << 63), (1 << 63) - 1)
     if not 1 <= width <= 7:
         raise abi.HalfulpValueError('packed: codes of {} bits are not packed, those of 1 to 7 are'.format(width))
@@ -369,10 +370,23 @@ def unpacked(argument: str, x: Optional[np.ndarray], width: int) -> np.ndarray:
         raise abi.HalfulpTypeError('{}: packed codes are an array of uint8 on the host'.format(argument))
     n, library = x.shape[-1] * 8 // width, abi.main()
     made, rows = np.empty(x.shape[:-1] + (n,), np.uint8), np.ascontiguousarray(x)
-    full = x.shape[-1] * 8 % width == 0  # no bits are left over at the end of a row, so that all rows are one
+    spare = x.shape[-1] * 8 % width
+    left = rows[..., -1].view(np.uint8) >> (8 - spare) if spare else np.zeros(x.shape[:-1], np.uint8)
+    if left.any():
+        place = [int(i) for i in np.unravel_index(int(np.argmax(left != 0)), left.shape)]
+        raise abi.HalfulpValueError(spare_bits(argument, width, x.shape[-1], place))
+    full = spare == 0  # no bits are left over at the end of a row, so that all rows are one
     for z, row in [(made, rows)] if full else zip(made.reshape(-1, n), rows.reshape(-1, x.shape[-1])):
         abi.check(library.hu_unpack_n(z.size, z.ctypes.data, row.ctypes.data, width), argument)
     return made
+
+
+def spare_bits(argument: str, width: int, size: int, row: Sequence[int]) -> str:
+    """What is wrong where bits that are too few for a code stand at the end of a row of packed bytes."""
+    n, spare = divmod(size * 8, width)
+    return ('{}: the {} bytes {} hold {} codes of {} bits, and the {} bits behind them are not 0; are they packed '
+            'codes of another width, or cut off?').format(argument, size, 'of row {}'.format(list(row)) if row else
+                                                          'there are', n, width, spare)
 
 
 def wide_code(error: abi.HalfulpError,

@@ -297,7 +297,7 @@ def unpack(packed: Any, width: int, n: Optional[int] = None) -> np.ndarray:
 
     With n: that many codes of one string of bits, uint8 of shape (n,), of up to 8 bits. Without n: row by row of the
     last axis, as many as the bytes of a row have room for, (..., bytes) to (..., bytes * 8 // width); where rows end in
-    bits between two codes, cut off what is too much."""
+    bits between two codes, cut off what is too much. HalfulpValueError where bits behind the last code are not 0."""
     x, library = np.ascontiguousarray(_array('packed', packed)), abi.main()
     width = abi.whole('width', width, 0, 1 << 62)
     if x.dtype != np.uint8:

@@ -146,6 +146,29 @@ def test_packed_tensors(scaling, random):
         packed.decode()
 
 
+@pytest.mark.parametrize('width, text', [(3, 'fp(1,1,0):finite'), (5, 'fp(2,2,0)'), (6, F6), (7, 'fp(3,3,0)')])
+def test_bits_behind_the_last_code(width, text):
+    """Bits that no code has must be 0 in each row: else they are codes of another width, or codes are missing."""
+    size = next(n for n in range(1, 8) if n * 8 % width)
+    spare = size * 8 % width
+    good = np.zeros((2, 3, size), np.uint8)
+    good[..., -1] = (1 << (8 - spare)) - 1
+    calls = [lambda x: halfulp.unpack(x, width), lambda x: halfulp.decode(x, text, packed=True),
+             lambda x: halfulp.decode(x.view(np.int8), text, packed=True),
+             lambda x: halfulp.convert(x, 'binary16', of=text, packed=True),
+             lambda x: halfulp.codes.next_up(x, of=text, packed=True)]
+    for call in calls:
+        call(good)
+        for bit in range(8 - spare, 8):
+            wrong = good.copy()
+            wrong[1, 2, -1] |= 1 << bit
+            with pytest.raises(ValueError, match=r'the {} bytes of row \[1, 2\] hold {} codes of {} bits, and the {} bits '
+                               'behind'.format(size, size * 8 // width, width, spare)):
+                call(wrong)
+    with pytest.raises(ValueError, match='codes: the 4 bytes there are hold 5 codes of 6 bits, and the 2 bits'):
+        halfulp.decode(np.uint8([1, 2, 3, 0xFF]), F6, packed=True)
+
+
 def test_wrong_packed():
     with pytest.raises(ValueError, match='packed: codes of 8 bits are not packed'):
         halfulp.decode(np.zeros(4, np.uint8), 'float8_e4m3fn', packed=True)

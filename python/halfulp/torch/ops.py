@@ -25,13 +25,14 @@ counts of the backward pass to its gradient (exact below 2^53).
 """
 from typing import List, Optional, Tuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from torch.autograd.graph import increment_version
 
 from .. import _abi as abi
-from .._views import CodesOf, float32_of, numbers, overlaps_itself, wide_code
+from .._views import CodesOf, float32_of, numbers, overlaps_itself, spare_bits, wide_code
 from . import _calls, _convolution, _memory, _product, _records, _rounding
 from ._calls import EVENTS, Words
 from ._register import fake, formula, operator
@@ -286,6 +287,12 @@ def unpack(packed: Tensor, rounding: str) -> Tensor:
     """A byte for each of the codes that halfulp.pack packs, row by row of the last dimension."""
     width, count = _packed(packed, rounding)
     first = torch.arange(count, device=packed.device) * width
+    spare, size = packed.shape[-1] * 8 % width, packed.shape[-1]
+    if spare:
+        left = (packed.view(torch.uint8)[..., -1] >> (8 - spare)).reshape(-1).cpu().numpy()
+        if left.any():
+            place = np.unravel_index(int(np.argmax(left != 0)), tuple(packed.shape[:-1]))
+            raise abi.HalfulpValueError(spare_bits('codes', width, size, [int(i) for i in place]))
     whole = torch.nn.functional.pad(packed.view(torch.uint8).to(torch.int32), (0, 1))
     two = whole[..., first // 8] | whole[..., first // 8 + 1] << 8
     return (two >> (first % 8) & ((1 << width) - 1)).to(torch.uint8).contiguous()

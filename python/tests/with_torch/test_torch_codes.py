@@ -33,10 +33,24 @@ def test_signed_codes():
 def test_packed_codes(text):
     width = halfulp.Format(text).width
     packed = torch.randint(0, 256, (2, 3, 9), dtype=torch.uint8, generator=torch.Generator().manual_seed(1))
+    packed[..., -1] &= 0xFF >> 72 % width  # bits behind the last code
     want = torch.from_numpy(halfulp.decode(packed.numpy(), text, packed=True))
     same(ht.decode(packed, text, packed=True), want)
     assert want.shape[-1] == 72 // width
     same(torch.compile(lambda x: ht.decode(x, text, packed=True), fullgraph=True, backend='aot_eager')(packed), want)
+
+
+def test_bits_behind_the_last_code():
+    good = torch.zeros((2, 4), dtype=torch.uint8)
+    good[:, -1] = 0x3F
+    ht.decode(good, 'float6_e2m3fn', packed=True)
+    for bit in (0x40, 0x80):
+        wrong = good.clone()
+        wrong[1, -1] |= bit
+        for call in (lambda: ht.decode(wrong, 'float6_e2m3fn', packed=True),
+                     lambda: torch.ops.halfulp.unpack(wrong.view(torch.int8), 'mxfp6_e2m3')):
+            with pytest.raises(ValueError, match=r'codes: the 4 bytes of row \[1\] hold 5 codes of 6 bits, and the 2 bits'):
+                call()
 
 
 def test_two_codes_a_byte():
