@@ -36,10 +36,11 @@ class CodesOf(NamedTuple):
 class View:
     """Elements in memory: `name` is NumPy's or ml_dtypes' name of their type, strides count elements. `exact`: the
     integers as they were given, where the elements are float64 and lack some of them (`numbers`). `kind`: what the
-    elements are codes of, where they are said to be codes."""
+    elements are codes of, where they are said to be codes, or are of a type that has bits above its codes. `python`:
+    they were given as Python's numbers."""
 
     __slots__ = ('array', 'name', 'address', 'shape', 'strides', 'itemsize', 'cuda', 'readonly', 'keep', 'exact',
-                 'kind')
+                 'kind', 'python')
 
     def __init__(self, name: str, address: int, shape: Tuple[int, ...], strides: Tuple[int, ...], *, array=None,
                  cuda: Optional[int] = None, readonly: bool = False, keep: Any = None) -> None:
@@ -48,6 +49,7 @@ class View:
         self.array, self.cuda, self.readonly, self.keep = array, cuda, readonly, keep
         self.exact: Optional[np.ndarray] = None
         self.kind: Optional[CodesOf] = None
+        self.python = False
 
     @property
     def size(self) -> int:
@@ -187,6 +189,18 @@ def _of_cuda(argument: str, thing: Any, cuda_stream: Optional[int]) -> View:
 def view(argument: str, thing: Any, cuda_stream: Optional[int] = None) -> View:
     """A View of an array, an object with __cuda_array_interface__ or __dlpack__, or Python's numbers (float64, which
     has all of them)."""
+    made = _view(argument, thing, cuda_stream)
+    if made.name in CODE_DTYPES and _width(made.name) < 8 * made.itemsize:
+        made.kind = CodesOf(argument, made.name, _width(made.name))
+    return made
+
+
+@functools.lru_cache(maxsize=None)
+def _width(name: str) -> int:
+    return Format(name).width
+
+
+def _view(argument: str, thing: Any, cuda_stream: Optional[int]) -> View:
     if isinstance(thing, (np.ndarray, np.generic)):
         return _of_numpy(argument, np.asarray(thing))
     if hasattr(thing, _CUDA):
@@ -200,7 +214,9 @@ def view(argument: str, thing: Any, cuda_stream: Optional[int] = None) -> View:
     made, exact = integers.of_python(argument, thing)
     if exact is not None:
         raise abi.HalfulpTypeError('{}: binary64 lacks an integer in it'.format(argument))
-    return _of_numpy(argument, made)
+    seen = _of_numpy(argument, made)
+    seen.python = True
+    return seen
 
 
 def _arrays(thing: Any) -> bool:
@@ -241,7 +257,9 @@ def numbers_or_codes(argument: str, thing: Any, format: Optional[FormatLike], op
     (`option` is its keyword), integers are codes of it; beside binary32, which has numbers as they are, those that
     cannot be its codes are numbers, too."""
     if not _arrays(thing):
-        return numbers(argument, thing, cuda_stream)
+        made = numbers(argument, thing, cuda_stream)
+        made.python = True
+        return made
     x = view(argument, thing, cuda_stream)
     if format is None:
         if x.name in _UNSIGNED:
@@ -334,7 +352,8 @@ def codes_view(argument: str, x: View, format: Optional[FormatLike], packed: boo
     ones."""
     own = Format(x.name) if x.name in CODE_DTYPES or x.name == 'float32' else None
     if own is None and format is None:
-        raise abi.HalfulpTypeError('{}: an array of {} says no format; name it'.format(argument, x.name))
+        given = "a number or a list of Python's" if x.python else 'an array of {}'.format(x.name)
+        raise abi.HalfulpTypeError('{}: {} says no format; name it'.format(argument, given))
     wanted = own if format is None else format if isinstance(format, Format) else Format(format)
     assert wanted is not None
     kind = CodesOf(argument, str(wanted), wanted.width)
@@ -346,11 +365,19 @@ def codes_view(argument: str, x: View, format: Optional[FormatLike], packed: boo
     return x, wanted
 
 
+def no_codes(argument: str, name: str, dtype: np.dtype) -> abi.HalfulpTypeError:
+    """The error of Python's numbers where codes are wanted."""
+    return abi.HalfulpTypeError('{}: codes of {} are an array of {}, not numbers of Python; numpy.{}(x) makes them '
+                                'one'.format(argument, name, dtype.name, dtype.name))
+
+
 def stored(x: View, kind: CodesOf, dtype: np.dtype, packed: bool = False) -> View:
     """x as codes in unsigned integers of a type; signed ones of the size are taken for them; packed: unpacked first."""
-    if abi.flag('packed', packed):
+    if abi.flag('packed', packed) and not x.python:
         bytes_ = x.array if x.name in ('uint8', 'int8') else None
         x = _of_numpy(kind.argument, unpacked(kind.argument, bytes_, kind.width))
+    if x.python:
+        raise no_codes(kind.argument, kind.name, dtype)
     if x.name not in (dtype.name, dtype.name[1:]):
         raise abi.HalfulpTypeError('{}: codes of {} are {}, not {}'.format(kind.argument, kind.name, dtype.name,
                                                                            x.name))

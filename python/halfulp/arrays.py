@@ -42,6 +42,12 @@ def _numbers(argument: str, x: View) -> None:
             argument, x.name, hint))
 
 
+def _codes_alone(x: View) -> None:
+    """HalfulpValueError for a code with bits above its width."""
+    if x.array is not None and x.kind is not None and first_wide(x.array, x.kind) is not None:
+        raise wide_code(abi.error(s.E_CODE), [(x.array, x.kind)])
+
+
 _NARROW = ('float16', 'bfloat16')
 
 
@@ -147,6 +153,7 @@ def encode(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike] =
     if operand.name not in CODE_DTYPES:
         _numbers('x', operand)
     elif preset is not None and operand.cuda is None:
+        _codes_alone(operand)
         operand = view('x', decode(x))
     goal, kind = format_and_type(preset.format if preset is not None else format)
     given = None if out is None else target('out', out, operand.shape, code_types(goal), options.get('cuda_stream'))
@@ -252,8 +259,7 @@ def as_ml_dtypes(codes: np.ndarray, format: FormatLike) -> np.ndarray:
     """Codes seen as ml_dtypes' (or NumPy's) type for that format, without copying; HalfulpTypeError if it has none."""
     goal = Format(format)
     given, _ = codes_view('codes', view('codes', codes), goal)
-    if given.array is not None and given.kind is not None and first_wide(given.array, given.kind) is not None:
-        raise wide_code(abi.error(s.E_CODE), [(given.array, given.kind)])
+    _codes_alone(given)
     for name in CODE_DTYPES:
         if Format(name) == goal:
             return np.asarray(codes).view(dtype_of('format', name))

@@ -13,7 +13,7 @@ from . import _structs as s
 from ._elementwise import finished, how
 from ._integers.wide import add_integer, is_held
 from ._structs import Value
-from ._views import CodesOf, View, float32_of, fresh, numbers_or_codes, target, wide_code
+from ._views import CodesOf, View, float32_of, fresh, no_codes, numbers_or_codes, target, wide_code
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike, StreamLike, mode_of, stream_of
 from .options import ON_HOST, Options, with_options
@@ -81,8 +81,10 @@ def _operand(argument: str, thing: Any, format: Optional[FormatLike], option: st
     if x.name != 'float64' or x.array is None:
         return x
     if format is not None and Format(format) != Format('binary32'):
-        raise abi.HalfulpTypeError('{}: codes of {} are {}, not numbers'.format(argument, Format(format),
-                                                                              Format(format).dtype.name))
+        if x.python:
+            raise no_codes(argument, str(Format(format)), Format(format).dtype)
+        raise abi.HalfulpTypeError('{}: codes of {} are {}, not {}'.format(argument, Format(format),
+                                                                           Format(format).dtype.name, x.name))
     return float32_of(argument, x)
 
 

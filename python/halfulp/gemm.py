@@ -11,7 +11,7 @@ from . import _structs as s
 from ._elementwise import finished, how
 from ._pointer import How, Matrix
 from ._views import (CodesOf, View, code_types, dtype_name, dtype_of, first_wide, float32_of, format_and_type, fresh,
-                     numbers_or_codes, target, view, wide_code)
+                     no_codes, numbers_or_codes, target, view, wide_code)
 from .accum import Accumulator, AccumulatorLike, Watch, explained, with_words
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike
@@ -323,6 +323,8 @@ def _vector(argument: str, thing: Any, format: Optional[ElementLike], cuda_strea
         word = _INTEGERS.get(x.name)
     else:
         x = numbers_or_codes(argument, thing, format, argument + '_format', cuda_stream)
+        if x.python and format is not None and Format(format) != Format('binary32'):
+            raise no_codes(argument, str(Format(format)), Format(format).dtype)
         if x.name == 'float64' and x.array is not None:
             x, word = _float64(argument, x, wanted)
     if word is not None:

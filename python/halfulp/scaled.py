@@ -276,6 +276,11 @@ class _Plain:
         self.storage = s.CODES if codes else s.VALUES
         self.shape = array.shape
 
+    def held(self, argument: str) -> 'Tuple[np.ndarray, Optional[CodesOf]]':
+        """The array and what its codes are of, for an error."""
+        codes = self.storage == s.CODES
+        return self.array, CodesOf(argument, str(self.format), self.format.width) if codes else None
+
 
 def _operand(argument: str, x: Any) -> 'Tuple[s.hu_scaled_operand, Tuple[int, int], Any]':
     made = s.hu_scaled_operand()
@@ -335,8 +340,9 @@ def gemm(a: Any, b: Any, c: Any = None, *, sum: Sum = Sum(), to: Union[FormatLik
         abi.check(library.hu_scaled_gemm(m, n, k, *records, way.mode._c, at, space.size - (at - space.ctypes.data),
                                          abi.address(way.exec), way.counts), 'gemm')
     except abi.HalfulpError as error:
-        tensors = [(name, x) for name, x in (('a', a), ('b', b), ('c', c)) if isinstance(x, ScaledTensor)]
-        held = [one for name, x in tensors for one in _held(name, x)]
+        operands = [('a', keep_a), ('b', keep_b), ('c', keep_c)]
+        held = [one for name, x in operands if x is not None for one in
+                (_held(name, x) if isinstance(x, ScaledTensor) else [x.held(name)])]
         raise explained(wide_code(error, held), Accumulator._from_c(record.inside), _REMEDY) from None
     del keep_a, keep_b, keep_c
     return made

@@ -60,6 +60,43 @@ def test_refused(name):
         assert 'is wider than the 4 bits of' in str(caught.value) and 'halfulp.unpack(x, 4)' in str(caught.value)
 
 
+TYPED = {
+    'add': ('a', lambda x: halfulp.add(x, x, 'float32')), 'fma': ('c', lambda x: halfulp.fma(1, 2, x, 'float32')),
+    'exp': ('x', lambda x: halfulp.exp(x, 'float32')), 'encode': ('x', lambda x: halfulp.encode(x, 'float8_e4m3fn')),
+    'preset': ('x', lambda x: halfulp.encode(x, 'torch.float8_e4m3fn')),
+    'number': ('x', lambda x: halfulp.number.encode(x, 'posit8')),
+    'scaled.encode': ('x', lambda x: halfulp.scaled.encode(x, 'mxfp4')),
+    'scaled.gemm': ('b', lambda x: halfulp.scaled.gemm(T.decode()[:, :2], x)),
+    'hifloat4': ('x', halfulp.hifloat4_encode), 'compare': ('x', lambda x: halfulp.compare(x, ['bfloat16'])),
+    'gemm': ('a', lambda x: halfulp.gemm(x, x.T)), 'dot': ('a', lambda x: halfulp.dot(x, x)),
+}
+
+
+@pytest.mark.parametrize('name', TYPED)
+@pytest.mark.parametrize('kind, bits', [(ml_dtypes.float4_e2m1fn, 4), (ml_dtypes.float6_e2m3fn, 6)])
+def test_arrays_of_narrow_types(name, kind, bits):
+    """Types of ml_dtypes store a code to a byte, too; calls on numbers read them."""
+    argument, call = TYPED[name]
+    wide = GOOD.copy()
+    wide[0, 2] = 0xC1
+    call(GOOD.view(kind))
+    for x in (wide, np.repeat(wide, 2, axis=1)[:, ::2]):
+        with pytest.raises(ValueError, match=r'^{}: the code 0xC1 at \[0, 2\] is wider than the {} bits of float{}.*'
+                           r'halfulp.unpack\(x, {}\)'.format(argument, bits, bits, bits)):
+            call(x.view(kind) if x is wide else np.repeat(wide.view(kind), 2, axis=1)[:, ::2])
+
+
+@pytest.mark.parametrize('call', [
+    lambda x: halfulp.decode(x, F4), lambda x: halfulp.decode(x, F4, packed=True),
+    lambda x: halfulp.convert(x, 'bfloat16', of=F4), lambda x: halfulp.codes.add(x, x, of=F4),
+    lambda x: halfulp.codes.classify(x, F4), lambda x: halfulp.number.decode(x, 'posit8'),
+    lambda x: halfulp.p3109.compute('Negate', x, of='binary4p2sf'), lambda x: halfulp.dot(x, x, a_format=F4),
+    lambda x: halfulp.all_reduce([x, x], format=F4), lambda x: halfulp.ExactSum().add(x, F4)])
+def test_numbers_of_python_are_no_codes(call):
+    with pytest.raises(TypeError, match=r'codes of \w+ are an array of uint8, not numbers of Python; numpy.uint8\(x\)'):
+        call([1, 2])
+
+
 def test_nothing_is_written():
     wide = np.tile(np.uint8([1, 2]), (70, 100))
     wide[60, 120] = 0x13

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A model whose layers are replaced by others."""
 import copy
+import re
 import warnings
 from typing import Any, Callable, Dict, Optional, Sequence, Tuple, Union
 
@@ -78,8 +79,8 @@ def convert(model: nn.Module, recipe: Choice, *, key: Key = None, skip: Union[st
         return id(module) in kept or choose(name, module) is None
     if not made:
         left = _coverage.of_weights(model, lambda name, module: False)
-        raise abi.HalfulpValueError('convert: nothing was converted{}'.format('; ' + left.told() if left.left else
-            ', for no module of the model holds a matrix'))
+        raise abi.HalfulpValueError('convert: nothing was converted' + (
+            '; ' + left.told() if left.left else _why_nothing(model)))
     moved = [(*_home(places, name), made[id(module)]) for name, module in places.items() if id(module) in made]
     if '' in places and id(model) in made:
         return made[id(model)]
@@ -93,6 +94,22 @@ def convert(model: nn.Module, recipe: Choice, *, key: Key = None, skip: Union[st
         raise
     _no_fused_path(model)
     return model
+
+
+def _why_nothing(model: nn.Module) -> str:
+    """What a model is whose modules hold no matrix that torch multiplies by."""
+    for name, module in model.named_modules():
+        place = '{!r} ({}.{})'.format(name, type(module).__module__.partition('.modules')[0], type(module).__name__)
+        if isinstance(module, Layer):
+            return ('; {} is a layer of this package already: convert the model as it was before, under the other '
+                    'recipe'.format(place))
+        if _QUANTIZED.match(type(module).__module__):
+            return ('; {} has quantized its weights, with a product of its own: convert the model as it was '
+                    'before'.format(place))
+    return ', for no module of the model holds a matrix'
+
+
+_QUANTIZED = re.compile(r'torch(\.ao)?\.nn\.(intrinsic\.)?quantized')
 
 
 def _names(skip: Any) -> Sequence[str]:

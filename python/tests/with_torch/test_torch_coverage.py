@@ -118,6 +118,24 @@ def test_nothing_to_convert():
         ht.convert(nn.Sequential(nn.Linear(3, 4)), lambda name, module: None)
 
 
+def test_what_is_converted_already():
+    low = ht.convert(nn.Sequential(nn.Linear(3, 4)), F8)
+    for model, place in ((low, '0'), (low[0], '')):
+        with pytest.raises(ValueError, match=r"nothing was converted; '{}' \(halfulp.*Linear\) is a layer of this "
+                           'package already'.format(place)):
+            ht.convert(model, 'bfloat16')
+
+
+@pytest.mark.filterwarnings('ignore')
+def test_what_is_quantized_already():
+    try:
+        model = torch.ao.quantization.quantize_dynamic(nn.Sequential(nn.ReLU(), nn.Linear(3, 4)))
+    except RuntimeError as error:
+        pytest.skip('torch quantizes nothing here: {}'.format(error))
+    with pytest.raises(ValueError, match=r"'1' \(torch.ao.nn.quantized.dynamic.Linear\) has quantized its weights"):
+        ht.convert(model, F8)
+
+
 def test_nothing_is_said_where_nothing_stays():
     model = nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.PReLU(2), nn.Flatten(), nn.Linear(32, 4),
                           nn.LayerNorm(4), nn.RMSNorm((2, 2)))
