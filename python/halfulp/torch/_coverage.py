@@ -148,7 +148,8 @@ def _countings() -> Dict[Any, Callable]:
 
 
 class _Whole(nn.Module):
-    """A model under a name that no class of its own has: torch's counter takes classes' names for places."""
+    """A model as the one module of another: torch's counter names places after the class of the outermost module, which
+    may be the name of another place."""
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
@@ -167,7 +168,8 @@ class _Owners:
         self._names = {id(module): name for name, module in model.named_modules()}
         self._counts, self._seen = counts, (0, 0)
         self._running: List[nn.Module] = []
-        self.low, self.high = 0, {}  # type: int, Dict[str, int]
+        self.low = 0
+        self.high: Dict[str, int] = {}
         self.strangers: Dict[str, List[str]] = {}  # types of such modules
 
     def settle(self) -> None:
