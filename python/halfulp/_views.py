@@ -253,7 +253,7 @@ _UNSIGNED = ('uint8', 'uint16', 'uint32')
 def numbers_or_codes(argument: str, thing: Any, format: Optional[FormatLike], option: str,
                      cuda_stream: Optional[int] = None) -> View:
     """A View of what a call takes that knows codes and numbers. Where no format is given, integers and booleans are
-    numbers, as `numbers` sees them, but for the types that `encode` returns: they may be either. Where one is given
+    numbers, as `numbers` sees them, except for the types that `encode` returns: they may be either. Where one is given
     (`option` is its keyword), integers are codes of it; beside binary32, which has numbers as they are, those that
     cannot be its codes are numbers, too."""
     if not _arrays(thing):
@@ -263,8 +263,9 @@ def numbers_or_codes(argument: str, thing: Any, format: Optional[FormatLike], op
     x = view(argument, thing, cuda_stream)
     if format is None:
         if x.name in _UNSIGNED:
-            raise abi.HalfulpTypeError('{}: an array of {} may hold codes or numbers; {}= says of which format they are '
-                                       'codes, numpy.float32(x) that they are numbers'.format(argument, x.name, option))
+            raise abi.HalfulpTypeError('{}: an array of {} may hold codes or numbers; {}= says of which format they '
+                                       'are codes, numpy.float32(x) that they are numbers'.format(argument, x.name,
+                                                                                                  option))
         return _of_numbers(argument, x)
     kind = Format(format)
     if kind == Format('binary32') and x.name not in (kind.dtype.name, kind.dtype.name[1:]):

@@ -199,8 +199,8 @@ def test_bits_behind_the_last_code(width, text):
         for bit in range(8 - spare, 8):
             wrong = good.copy()
             wrong[1, 2, -1] |= 1 << bit
-            with pytest.raises(ValueError, match=r'the {} bytes of row \[1, 2\] hold {} codes of {} bits, and the {} bits '
-                               'behind'.format(size, size * 8 // width, width, spare)):
+            with pytest.raises(ValueError, match=r'the {} bytes of row \[1, 2\] hold {} codes of {} bits, and the {} '
+                               'bits behind'.format(size, size * 8 // width, width, spare)):
                 call(wrong)
     with pytest.raises(ValueError, match='codes: the 4 bytes there are hold 5 codes of 6 bits, and the 2 bits'):
         halfulp.decode(np.uint8([1, 2, 3, 0xFF]), F6, packed=True)

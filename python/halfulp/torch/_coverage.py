@@ -160,7 +160,7 @@ class _Whole(nn.Module):
 
 
 class _Owners:
-    """Who multiplies during a pass: what torch's counter has added between two calls is of the innermost module of the
+    """What multiplies during a pass: what torch's counter has added between two calls is of the innermost module of the
     model that has not returned. A module that the model calls and does not have as one of its own counts for the one
     that calls it."""
 

@@ -164,7 +164,8 @@ def of_integers(x: Tensor, rounding: str) -> Tensor:
     if _narrow(r):
         made = float32_of('x', made)
     elif made.exact is not None and r.kind == _records.KEEP:
-        raise abi.HalfulpValueError("x: float64 lacks an integer in it, and 'keep' rounds nothing; x.double() rounds it")
+        raise abi.HalfulpValueError("x: float64 lacks an integer in it, and 'keep' rounds nothing; x.double() rounds "
+                                    'it')
     elif made.exact is not None and not _rounding.decides(r):
         raise abi.HalfulpValueError('x: float64 lacks an integer in it, and {!r} does not round what is near instead; '
                                     'halfulp.quantize takes it'.format(rounding))

@@ -49,7 +49,7 @@ def test_bits_behind_the_last_code():
         wrong[1, -1] |= bit
         for call in (lambda: ht.decode(wrong, 'float6_e2m3fn', packed=True),
                      lambda: torch.ops.halfulp.unpack(wrong.view(torch.int8), 'mxfp6_e2m3')):
-            with pytest.raises(ValueError, match=r'codes: the 4 bytes of row \[1\] hold 5 codes of 6 bits, and the 2 bits'):
+            with pytest.raises(ValueError, match=r'codes: the 4 bytes of row \[1\] hold 5 codes of 6 bits'):
                 call()
 
 
