@@ -18,6 +18,9 @@ typedef int main_function(int count, char **arguments, char **environment);
 typedef int start_function(main_function *main, int count, char **arguments, void (*begin)(void), void (*end)(void),
                            void (*finish)(void), void *stack);
 
+int __libc_start_main(main_function *main, int count, char **arguments, void (*begin)(void), void (*end)(void),
+                      void (*finish)(void), void *stack);
+
 static main_function *counted_main;
 static _Atomic int has_begun;
 static _Atomic long calls;
