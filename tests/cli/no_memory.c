@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* For LD_PRELOAD: memory that runs out. FAULT_MALLOC is how many calls of malloc, calloc and realloc still get some, from
- * main() on: the constructors of a library, CUDA's runtime among them, are not asked to do without. Where FAULT_MALLOC_LOG
- * names a file, it gets the number of calls at the end. glibc alone, without a sanitizer. */
+/* For LD_PRELOAD: memory that runs out. FAULT_MALLOC is how many calls of malloc, calloc and realloc still get some,
+ * from main() on: the constructors of a library, CUDA's runtime among them, are not asked to do without. Where
+ * FAULT_MALLOC_LOG names a file, it gets the number of calls at the end. glibc alone, without a sanitizer. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
