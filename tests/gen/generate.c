@@ -1,26 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/gen/generate.c - writes the golden files: generate DIRECTORY. */
+/* tests/gen/generate.c - writes the golden files that are stored into a folder, with --all also those that are not, as
+ * files alone: generate [--all] DIRECTORY. */
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "tests/gen/golden.h"
 
+static int write_text(const char *directory, size_t i) {
+  char path[4096];
+  text t = {NULL, 0, 0};
+  snprintf(path, sizeof path, "%s/%s", directory, golden_name(i));
+  golden_make(i, &t);
+  FILE *file = fopen(path, "wb");
+  int written = file != NULL && fwrite(t.at, 1, t.n, file) == t.n;
+  if (file != NULL && fclose(file) != 0) written = 0;
+  if (!written) perror(path);
+  if (written) printf("%s: %zu bytes\n", path, t.n);
+  text_free(&t);
+  return written;
+}
+
 int main(int argc, char **argv) {
-  if (argc != 2) {
-    fprintf(stderr, "usage: generate DIRECTORY\n");
+  int all = argc == 3 && strcmp(argv[1], "--all") == 0;
+  const char *directory = argv[argc - 1];
+  if (argc != 2 + all) {
+    fprintf(stderr, "usage: generate [--all] DIRECTORY\n");
     return 2;
   }
-  for (size_t i = 0; i < golden_count(); i++) {
-    char path[4096];
-    text t = {NULL, 0, 0};
-    snprintf(path, sizeof path, "%s/%s", argv[1], golden_name(i));
-    golden_make(i, &t);
-    FILE *file = fopen(path, "wb");
-    if (file == NULL || fwrite(t.at, 1, t.n, file) != t.n || fclose(file) != 0) {
-      perror(path);
-      return 1;
-    }
-    printf("%s: %zu bytes\n", path, t.n);
-    text_free(&t);
-  }
+  if (all) mkdir(directory, 0777); /* where that fails, no file can be written */
+  for (size_t i = 0; i < golden_count(); i++)
+    if ((all ? golden_kind(i) != GOLDEN_DIGESTS : golden_stored(i)) && !write_text(directory, i)) return 1;
   return 0;
 }

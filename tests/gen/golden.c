@@ -41,42 +41,38 @@ static hu_format with_subnormals(hu_format f, uint8_t subnormal) {
 enum { FORMATS = 22 };
 
 golden_format golden_format_at(size_t i) {
-  static const char *const names[FORMATS] = {
-      "float8_e4m3fn",   "float8_e5m2",   "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu",  "float6_e3m2fn",
-      "float6_e2m3fn",   "float4_e2m1fn", "binary8p4se",     "binary8p1uf",     "ue5m3",           "uf11",
-      "binary16",        "bfloat16",      "binary32",        "dlfloat16",       "fp_4_3_4_finite", "fp_5_2_0_finite",
-      "fp_6_9_0_finite", "e4m3_flush",    "e4m3_nosub",      "fixed_0_7"};
-  hu_format formats[FORMATS] = {known_e4m3fn(),
-                                known_e5m2(),
-                                known_e4m3fnuz(),
-                                known_e5m2fnuz(),
-                                known_e8m0(),
-                                known_finite(3, 2, 0),
-                                known_finite(2, 3, 0),
-                                known_e2m1(),
-                                known_binary8p4se(),
-                                known_binary8p1uf(),
-                                known_ue5m3(),
-                                known_uf11(),
-                                known_binary16(),
-                                known_bfloat16(),
-                                known_binary32(),
-                                known_dlfloat16(),
-                                known_finite(4, 3, 4),
-                                known_finite(5, 2, 0),
-                                known_finite(6, 9, 0),
-                                with_subnormals(known_finite(4, 3, 0), HU_SUBNORMAL_FLUSH),
-                                with_subnormals(known_finite(4, 3, 0), HU_SUBNORMAL_NONE),
-                                known_finite(0, 7, 1)};
-  golden_format g = {names[i], formats[i]};
-  return g;
+  const golden_format formats[FORMATS] = {
+      {"float8_e4m3fn", known_e4m3fn(), 1},
+      {"float8_e5m2", known_e5m2(), 1},
+      {"float8_e4m3fnuz", known_e4m3fnuz(), 1},
+      {"float8_e5m2fnuz", known_e5m2fnuz(), 1},
+      {"float8_e8m0fnu", known_e8m0(), 1},
+      {"float6_e3m2fn", known_finite(3, 2, 0), 1},
+      {"float6_e2m3fn", known_finite(2, 3, 0), 1},
+      {"float4_e2m1fn", known_e2m1(), 1},
+      {"binary8p4se", known_binary8p4se(), 0},
+      {"binary8p1uf", known_binary8p1uf(), 0},
+      {"ue5m3", known_ue5m3(), 0},
+      {"uf11", known_uf11(), 0},
+      {"binary16", known_binary16(), 1},
+      {"bfloat16", known_bfloat16(), 1},
+      {"binary32", known_binary32(), 0},
+      {"dlfloat16", known_dlfloat16(), 0},
+      {"fp_4_3_4_finite", known_finite(4, 3, 4), 0},
+      {"fp_5_2_0_finite", known_finite(5, 2, 0), 0},
+      {"fp_6_9_0_finite", known_finite(6, 9, 0), 0},
+      {"e4m3_flush", with_subnormals(known_finite(4, 3, 0), HU_SUBNORMAL_FLUSH), 0},
+      {"e4m3_nosub", with_subnormals(known_finite(4, 3, 0), HU_SUBNORMAL_NONE), 0},
+      {"fixed_0_7", known_finite(0, 7, 1), 0},
+  };
+  return formats[i];
 }
 
 size_t golden_format_count(void) { return FORMATS; }
 
-hu_format golden_format_named(const char *name) {
+golden_format golden_format_named(const char *name) {
   for (size_t i = 0; i < FORMATS; i++)
-    if (strcmp(golden_format_at(i).name, name) == 0) return golden_format_at(i).format;
+    if (strcmp(golden_format_at(i).name, name) == 0) return golden_format_at(i);
   fprintf(stderr, "no format %s\n", name);
   exit(1);
 }
@@ -91,15 +87,18 @@ static uint32_t code_of(hu_format f, unsigned round, unsigned saturate, double x
   return code;
 }
 
-void golden_format_line(text *t, const char *name, hu_format f) {
+uint32_t golden_max_code(hu_format f) { return code_of(f, HU_RTZ, HU_SAT_FINITE, INFINITY); }
+
+void golden_format_line(text *t, golden_format format) {
+  hu_format f = format.format;
   static const char *const zeros[] = {"field", "code", "none"}, *const subnormals[] = {"gradual", "none", "flush"};
   static const char *const infs[] = {"none", "ieee", "top"}, *const overflows[] = {"inf", "nan", "max"};
   static const char *const nans[] = {"none", "ieee", "ieee1", "ones", "negzero", "top"};
   static const char *const negatives[] = {"nan", "low", "stop"};
-  text_add(t, "%s sign=%u e=%u m=%u b=%d zero=%s sub=%s inf=%s nan=%s negzero=%u ovf=%s neg=%s", name, f.sign, f.e, f.m,
-           f.b, zeros[f.zero], subnormals[f.subnormal], infs[f.inf], nans[f.nan], f.negzero, overflows[f.overflow],
-           negatives[f.negative]);
-  text_add(t, " max=%x", code_of(f, HU_RTZ, HU_SAT_FINITE, INFINITY));
+  text_add(t, "%s sign=%u e=%u m=%u b=%d zero=%s sub=%s inf=%s nan=%s negzero=%u ovf=%s neg=%s", format.name, f.sign,
+           f.e, f.m, f.b, zeros[f.zero], subnormals[f.subnormal], infs[f.inf], nans[f.nan], f.negzero,
+           overflows[f.overflow], negatives[f.negative]);
+  text_add(t, " max=%x", golden_max_code(f));
   if (f.inf != HU_INF_NONE)
     text_add(t, " infcode=%x", code_of(f, HU_RNE, HU_SAT_NONE, INFINITY));
   else
@@ -111,26 +110,60 @@ void golden_format_line(text *t, const char *name, hu_format f) {
   text_add(t, "\n");
 }
 
-/* ---- The files: one for each format, then the stochastic lines, then the sums. */
+/* ---- The texts: one for each format, then stochastic lines and sums, and the digests of what is not stored. */
 
-enum { NAME = 64 };
+typedef struct other_text {
+  const char *name;
+  int kind, stored;
+} other_text;
 
-size_t golden_count(void) { return FORMATS + 2; }
+static const other_text others[] = {
+    {"stochastic.txt", GOLDEN_STOCHASTIC, 1},
+    {"stochastic_others.txt", GOLDEN_STOCHASTIC, 0},
+    {"sums.txt", GOLDEN_SUMS, 1},
+    {"sums_others.txt", GOLDEN_SUMS, 0},
+    {"gen/digests.txt", GOLDEN_DIGESTS, 1},
+};
+
+size_t golden_count(void) { return FORMATS + sizeof others / sizeof others[0]; }
 
 const char *golden_name(size_t i) {
-  static char names[FORMATS + 2][NAME];
-  if (i < FORMATS)
-    snprintf(names[i], NAME, "convert_%s.txt", golden_format_at(i).name);
-  else
-    snprintf(names[i], NAME, "%s", i == FORMATS ? "stochastic.txt" : "sums.txt");
+  enum { NAME = 64 };
+  static char names[FORMATS][NAME];
+  if (i >= FORMATS) return others[i - FORMATS].name;
+  snprintf(names[i], NAME, "convert_%s.txt", golden_format_at(i).name);
   return names[i];
 }
 
+int golden_kind(size_t i) { return i < FORMATS ? GOLDEN_CONVERSIONS : others[i - FORMATS].kind; }
+
+int golden_stored(size_t i) { return i < FORMATS ? golden_format_at(i).exchanged : others[i - FORMATS].stored; }
+
+static void digests(text *t) {
+  text_add(t,
+           "# Texts of tests/gen that are not stored: NAME LINES DIGEST, FNV-1a of 64 bits over all bytes of the text\n"
+           "# SPDX-License-Identifier: MIT\n"
+           "# made by tests/gen (the MPFR oracle), not by the emulator; regenerate with: ninja regenerate-golden\n");
+  for (size_t i = 0; i < golden_count(); i++) {
+    uint64_t digest = UINT64_C(0xCBF29CE484222325);
+    size_t lines = 0;
+    text of = {NULL, 0, 0};
+    if (golden_stored(i)) continue;
+    golden_make(i, &of);
+    for (size_t k = 0; k < of.n; k++) {
+      digest = (digest ^ (uint8_t)of.at[k]) * UINT64_C(0x100000001B3);
+      lines += of.at[k] == '\n';
+    }
+    text_add(t, "%s %zu %016llx\n", golden_name(i), lines, (unsigned long long)digest);
+    text_free(&of);
+  }
+}
+
 void golden_make(size_t i, text *t) {
-  if (i < FORMATS)
-    golden_conversions(t, i);
-  else if (i == FORMATS)
-    golden_stochastic(t);
-  else
-    golden_sums(t);
+  switch (golden_kind(i)) {
+    case GOLDEN_CONVERSIONS: golden_conversions(t, i); break;
+    case GOLDEN_STOCHASTIC: golden_stochastic(t, golden_stored(i)); break;
+    case GOLDEN_SUMS: golden_sums(t, golden_stored(i)); break;
+    default: digests(t);
+  }
 }

@@ -16,9 +16,13 @@ typedef struct text {
 void text_add(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_free(text *t);
 
-/* File i of golden_count: its name and its content added to t. */
+/* Text i of golden_count: its name, the kind of its lines and what is in it, added to t. One that is stored is a file of
+ * tests/golden; of the others GOLDEN_DIGESTS, a file of its own, has a line each: NAME LINES DIGEST. */
+enum { GOLDEN_CONVERSIONS, GOLDEN_STOCHASTIC, GOLDEN_SUMS, GOLDEN_DIGESTS };
 size_t golden_count(void);
 const char *golden_name(size_t i);
+int golden_kind(size_t i);
+int golden_stored(size_t i);
 void golden_make(size_t i, text *t);
 
 /* ---- Between the generator's own files. */
@@ -26,17 +30,21 @@ void golden_make(size_t i, text *t);
 typedef struct golden_format {
   const char *name; /* as in the catalogue where it has one, else a name for these files only */
   hu_format format;
+  int exchanged; /* a format that people exchange: its lines are stored */
 } golden_format;
 size_t golden_format_count(void);
 golden_format golden_format_at(size_t i);
 /* By name; ends the program if there is none, which is an error in the generator. */
-hu_format golden_format_named(const char *name);
+golden_format golden_format_named(const char *name);
 
 /* "NAME sign=1 e=4 ... max=7e inf=- nan=7f min=1": every axis, and the codes that a reader of the file needs. */
-void golden_format_line(text *t, const char *name, hu_format f);
+void golden_format_line(text *t, golden_format format);
+/* The largest finite code. */
+uint32_t golden_max_code(hu_format f);
 
 void golden_conversions(text *t, size_t format_index);
-void golden_stochastic(text *t);
-void golden_sums(text *t);
+/* The lines that are stored, or those that are not. */
+void golden_stochastic(text *t, int stored);
+void golden_sums(text *t, int stored);
 
 #endif

@@ -19,18 +19,16 @@ char *golden_read(const char *directory, const char *name, size_t *n) {
   FILE *file = fopen(path, "rb");
   if (file == NULL) fail_msg("%s is missing", path);
   char *at = NULL;
-  size_t room = 0;
-  *n = 0;
-  for (;;) {
+  size_t room = 0, size = 0;
+  do {
     room += 1 << 16;
     at = realloc(at, room + 1);
     assert_non_null(at);
-    size_t got = fread(at + *n, 1, room - *n, file);
-    *n += got;
-    if (*n < room) break;
-  }
+    size += fread(at + size, 1, room - size, file);
+  } while (size == room);
   fclose(file);
-  at[*n] = '\0';
+  at[size] = '\0';
+  if (n != NULL) *n = size;
   return at;
 }
 
@@ -72,13 +70,39 @@ golden_card golden_card_parse(const char *line) {
   return c;
 }
 
+void golden_open(golden_lines *lines, const char *name, char *content) {
+  memset(lines, 0, sizeof *lines);
+  lines->name = name;
+  lines->next = content;
+}
+
+const char *golden_next(golden_lines *lines) {
+  while (*lines->next != '\0') {
+    char *line = lines->next, *end = strchr(line, '\n');
+    if (end == NULL) fail_msg("%s ends without a newline", lines->name);
+    *end = '\0';
+    lines->next = end + 1;
+    if (sscanf(line, "# count: %lu", &lines->stated) == 1 || line[0] == '#') continue;
+    if (strncmp(line, "format ", 7) != 0) {
+      lines->count++;
+      if (lines->card_count == 0) fail_msg("%s: a line before its format", lines->name);
+      return line;
+    }
+    if (lines->card_count == GOLDEN_CARDS) fail_msg("%s: more than %d formats", lines->name, (int)GOLDEN_CARDS);
+    lines->cards[lines->card_count++] = golden_card_parse(line);
+  }
+  if (lines->count == 0 || lines->count != lines->stated)
+    fail_msg("%s: %zu lines, count %lu", lines->name, lines->count, lines->stated);
+  return NULL;
+}
+
 static golden_operand parse_operand(const char *line) {
   golden_operand o;
   unsigned long long bits;
   char digits[17];
   int end = 0;
   memset(&o, 0, sizeof o);
-  if (sscanf(line, "%16[0-9a-f] %x %c %c%n", digits, &o.below, &o.where, &o.tiny, &end) != 4 || line[end] != '\n')
+  if (sscanf(line, "%16[0-9a-f] %x %c %c%n", digits, &o.below, &o.where, &o.tiny, &end) != 4 || line[end] != '\0')
     fail_msg("line: %.60s", line);
   bits = strtoull(digits, NULL, 16);
   o.wide = strlen(digits) == 16;
@@ -87,31 +111,61 @@ static golden_operand parse_operand(const char *line) {
   return o;
 }
 
-golden_file golden_conversion_file(const char *directory, const char *name) {
-  size_t size, room = 0;
-  unsigned long count = 0;
-  char *content = golden_read(directory, name, &size);
+golden_file golden_conversions_of(const char *name, char *content) {
+  golden_lines lines;
+  size_t room = 0;
   golden_file g;
   memset(&g, 0, sizeof g);
-  for (char *line = content, *next; *line != '\0'; line = next) {
-    next = strchr(line, '\n');
-    if (next == NULL) fail_msg("%s ends without a newline", name);
-    next++;
-    if (sscanf(line, "# count: %lu", &count) == 1 || line[0] == '#') continue;
-    if (strncmp(line, "format ", 7) == 0) {
-      g.card = golden_card_parse(line);
-      continue;
-    }
+  golden_open(&lines, name, content);
+  for (const char *line; (line = golden_next(&lines)) != NULL; g.n++) {
     if (g.n == room) {
       room = 2 * room + 1000;
       g.lines = realloc(g.lines, room * sizeof *g.lines);
       assert_non_null(g.lines);
     }
-    g.lines[g.n++] = parse_operand(line);
+    g.lines[g.n] = parse_operand(line);
   }
-  free(content);
-  if (g.n == 0 || g.n != count || g.card.name[0] == '\0') fail_msg("%s: %zu lines, count %lu", name, g.n, count);
+  if (lines.card_count != 1) fail_msg("%s: %zu formats", name, lines.card_count);
+  g.card = lines.cards[0];
   return g;
+}
+
+static hu_format format_named(const golden_lines *lines, const char *name) {
+  for (size_t i = 0; i < lines->card_count; i++)
+    if (strcmp(lines->cards[i].name, name) == 0) return lines->cards[i].f;
+  fail_msg("%s: format %s is not declared", lines->name, name);
+  return lines->cards[0].f;
+}
+
+/* "-" for no codes, else n of them with commas. */
+static void parse_codes(uint32_t *codes, size_t n, const char *text) {
+  if (n > GOLDEN_TERMS || (n == 0 && strcmp(text, "-") != 0)) fail_msg("%zu terms: %.80s", n, text);
+  for (size_t i = 0; i < n; i++) {
+    char *end;
+    codes[i] = (uint32_t)strtoul(text, &end, 16);
+    if (end == text || *end != (i + 1 < n ? ',' : '\0')) fail_msg("%zu terms: %.80s", n, text);
+    text = end + 1;
+  }
+}
+
+golden_sum golden_sum_parse(const golden_lines *lines, const char *line) {
+  char model[16], round[16], fa[64], fb[64], fc[64], fz[64], a[1024], b[1024], c[16];
+  golden_sum s;
+  memset(&s, 0, sizeof s);
+  if (sscanf(line, "%15s %15s %63s %63s %63s %63s %zu %1023s %1023s %15s %x %x", model, round, fa, fb, fc, fz, &s.n, a,
+             b, c, &s.code, &s.events) != 12)
+    fail_msg("line: %.80s", line);
+  assert_int_equal(hu_accum_parse(&s.accum, model, NULL), HU_OK);
+  assert_int_equal(hu_mode_round_parse(&s.mode, round), HU_OK);
+  s.has_c = strcmp(fc, "-") != 0;
+  s.fa = format_named(lines, fa);
+  s.fb = format_named(lines, fb);
+  s.fc = s.has_c ? format_named(lines, fc) : s.fa;
+  s.fz = format_named(lines, fz);
+  s.c = s.has_c ? (uint32_t)strtoul(c, NULL, 16) : 0;
+  parse_codes(s.a, s.n, a);
+  parse_codes(s.b, s.n, b);
+  return s;
 }
 
 /* ---- The answer. */

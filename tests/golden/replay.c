@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Replays the golden conversions: every line, every deterministic mode, every saturation policy and tininess rule, by
- * the one-value calls and by the array calls on every kernel level, codes and event counts; then the stochastic lines.
- * The answer is worked out from the line (golden_file.c), so one line serves every mode; the oracle must give the same.
- * usage: test_golden_replay DIRECTORY */
+/* Replays conversions: every line, every deterministic mode, every saturation policy and tininess rule, by
+ * the one-value calls and by the array calls on every kernel level, codes and event counts; and the stochastic lines.
+ * The answer is worked out from the line (golden_file.c), so one line serves every mode; the oracle must give the
+ * same. */
+#include "tests/golden/replay.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -133,60 +135,52 @@ static void run_width(replay *r, int wide) {
     for (unsigned nan = 1; nan < 3; nan++) run_mode(r, t_policy(t_mode(HU_RNE), HU_SAT_DEFAULT, HU_TINY_AFTER, nan));
 }
 
-static void test_conversions(void **state) {
+void replay_conversions(void **state) {
   static replay r;
   size_t lines = 0, files = 0;
+  (void)state;
   r.answers = 0;
   for (size_t i = 0; i < golden_count(); i++) {
-    if (strncmp(golden_name(i), "convert_", 8) != 0) continue;
-    golden_file g = golden_conversion_file(*state, golden_name(i));
+    if (golden_kind(i) != GOLDEN_CONVERSIONS) continue;
+    char *content = replay_text(i);
+    golden_file g = golden_conversions_of(golden_name(i), content);
     r.g = &g;
     run_width(&r, 0);
     run_width(&r, 1);
     lines += g.n;
     files++;
     free(g.lines);
+    free(content);
   }
-  assert_true(files > 10);
-  print_message("%zu lines of %zu files: %llu answers of array calls on 4 sets of levels\n", lines, files,
-                (unsigned long long)r.answers);
+  assert_true(files > 20);
+  print_message("%zu lines of %zu texts: %llu answers of array calls on %zu sets of levels\n", lines, files,
+                (unsigned long long)r.answers, t_levels());
 }
 
-static void test_stochastic(void **state) {
-  size_t size, lines = 0;
-  unsigned long count = 0;
-  char *content = golden_read(*state, "stochastic.txt", &size);
-  golden_card card;
-  memset(&card, 0, sizeof card);
-  for (char *line = content, *next; *line != '\0'; line = next) {
-    unsigned long long bits;
-    uint32_t r, want, want_events, events = 99;
-    char name[16];
-    next = strchr(line, '\n');
-    assert_non_null(next);
-    next++;
-    if (sscanf(line, "# count: %lu", &count) == 1 || line[0] == '#') continue;
-    if (strncmp(line, "format ", 7) == 0) {
-      card = golden_card_parse(line);
-      continue;
+void replay_stochastic(void **state) {
+  size_t count = 0;
+  (void)state;
+  for (size_t i = 0; i < golden_count(); i++) {
+    golden_lines lines;
+    if (golden_kind(i) != GOLDEN_STOCHASTIC) continue;
+    char *content = replay_text(i);
+    golden_open(&lines, golden_name(i), content);
+    for (const char *line; (line = golden_next(&lines)) != NULL; count++) {
+      const golden_card *card = &lines.cards[lines.card_count - 1];
+      unsigned long long bits;
+      uint32_t r, want, want_events, events = 99;
+      char name[16];
+      if (sscanf(line, "%15s %x %16llx %x %x", name, &r, &bits, &want, &want_events) != 5)
+        fail_msg("line: %.60s", line);
+      hu_mode mode = t_mode(0);
+      assert_int_equal(hu_mode_round_parse(&mode, name), HU_OK);
+      uint32_t got = hu_encode64(card->f, mode, t_double(bits), r, &events);
+      if (got != want || events != want_events)
+        fail_msg("%s %s R %#x: %#x events %#x, the line says %#x events %#x", card->name, name, r, got, events, want,
+                 want_events);
     }
-    if (sscanf(line, "%15s %x %16llx %x %x", name, &r, &bits, &want, &want_events) != 5) fail_msg("line: %.60s", line);
-    hu_mode mode = t_mode(0);
-    assert_int_equal(hu_mode_round_parse(&mode, name), HU_OK);
-    uint32_t got = hu_encode64(card.f, mode, t_double(bits), r, &events);
-    if (got != want || events != want_events)
-      fail_msg("%s %s R %#x: %#x events %#x, the line says %#x events %#x", card.name, name, r, got, events, want,
-               want_events);
-    lines++;
+    free(content);
   }
-  free(content);
-  assert_true(lines > 1000 && lines == count);
-  print_message("%zu stochastic lines\n", lines);
-}
-
-int main(int argc, char **argv) {
-  char *directory = argc > 1 ? argv[1] : (char *)".";
-  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_conversions, directory),
-                                     cmocka_unit_test_prestate(test_stochastic, directory)};
-  return cmocka_run_group_tests_name("golden_replay", tests, NULL, NULL);
+  assert_true(count > 3000);
+  print_message("%zu stochastic lines\n", count);
 }
