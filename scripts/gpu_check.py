@@ -31,7 +31,7 @@ TOOLS = {'halfulp': 'cli/halfulp', 'hu-digest': 'gpu/hu-digest', 'bench_device':
          'identify-device': 'tests/cuda_host/identify-device.so', 'identify-cublas': 'tests/cuda_host/identify-cublas.so'}
 AT_ONCE = 4  # tests on the one device
 # What the build is set up with, beside the architecture and lite_tests.
-OPTIONS = ['-Dcuda=enabled', '-Dtests=enabled', '-Dbench=disabled', '-Doracle=disabled', '-Dplanted=false', '-Dwerror_cuda=false']
+OPTIONS = ['-Dcuda=enabled', '-Dtests=enabled', '-Dbench=disabled', '-Dplanted=false', '-Dwerror_cuda=false']
 TARGET = 'gpu-check'
 PARTS = {'cuda-device-models': '20'}  # percent of the cases: all of them take minutes, one thread an element
 # Functions of examples/identify: FUNCTION, format of A and B, of C and D, products of a question (two instructions, or some steps of
@@ -118,13 +118,16 @@ def programs_of_build(build):
 
 
 def pack(build, file):
-    """Stripped executables and what they are called with; {bin} and {source} are replaced where they run."""
+    """Stripped executables and what they are called with, folders that the build made, too; {bin} and {source} are
+    replaced where they run."""
     build = pathlib.Path(build).resolve()
     programs = programs_of_build(build)
     with tempfile.TemporaryDirectory() as folder:
         def taken(path):
             to = pathlib.Path(folder) / pathlib.Path(path).name
-            if not to.exists():
+            if pathlib.Path(path).is_dir():
+                shutil.copytree(path, to, dirs_exist_ok=True)
+            elif not to.exists():
                 shutil.copy2(path, to)
                 if shutil.which('strip'):
                     subprocess.run(['strip', str(to)])
@@ -132,7 +135,8 @@ def pack(build, file):
         programs['tools'] = {name: taken(path) for name, path in programs['tools'].items()}
         for test in programs['tests']:
             words = [os.path.normpath(word) if word.startswith('/') else word for word in test['command']]
-            test['command'] = [taken(words[0])] + [word.replace(str(SOURCE), '{source}') for word in words[1:]]
+            test['command'] = [taken(words[0])] + [taken(word) if word.startswith(f'{build}/') else word.replace(str(SOURCE), '{source}')
+                                                   for word in words[1:]]
         (pathlib.Path(folder) / 'programs.json').write_text(json.dumps(programs, indent=1) + '\n')
         # One stream with a wide window: the same kernels are in many of the executables.
         filters = [{'id': lzma.FILTER_LZMA2, 'preset': 6, 'dict_size': 1 << 28}]

@@ -16,7 +16,7 @@ root=$(dirname "$here")
 "$here/setup.sh" clang libclang-rt-14-dev || "$here/setup.sh" clang || command -v clang > /dev/null
 if [ "$folder" = setup ]; then exit; fi
 tests="kernels arrays stream decisions format-catalogue format-check format-text format-words fault-0 gemm
-  golden-files golden-replay golden-sums fuzz-format fuzz-line fuzz-list fuzz-sources fuzz-ledger fuzz-vectors
+  golden fuzz-format fuzz-line fuzz-list fuzz-sources fuzz-ledger fuzz-vectors
   fuzz-npy fuzz-set fuzz-safetensors fuzz-gguf fuzz-config fuzz-checkpoint fuzz-results fuzz-data cli-npy cli-arrays
   cli-safetensors cli-wrong_safetensors cli-report cli-long_work scaled-calls s2fp8-near s2fp8-parts
   conversion-presets conversion-digests dpi number-calls hadamard-golden
@@ -24,7 +24,7 @@ tests="kernels arrays stream decisions format-catalogue format-check format-text
   train-attention train-convolution train-delayed train-optimizer_kinds train-parts train-pass train-quartet train-tetrajet"
 programs=$(echo cli/halfulp tests/cli/libfault.so tests/cli/clean_folder tests/fault/test-fault-0 \
   tests/array/test-{kernels,arrays,stream,decisions} tests/format/test-format-{catalogue,check,text,words} \
-  tests/gemm/test_gemm tests/golden/test_golden_{files,replay,sums} \
+  tests/gemm/test_gemm tests/golden/test_golden \
   tests/fuzz/replay_{format,line,command} tests/scaled/test_scaled_calls \
   tests/s2fp8/test_s2fp8_{near,parts} tests/conversion/test_conversion_{presets,digests} \
   tests/dpi/test_dpi tests/number/test_number_calls tests/hadamard/test_hadamard_golden \

@@ -126,32 +126,42 @@ static verify_item *add(work *w, int kind, const char *name, const char *mode) {
   return item;
 }
 
-static int add_format(work *w, const verify_state *s, hu_format f, int chosen) {
+static int add_of_format(work *w, int kind, hu_format f, const char *mode) {
   char name[CLI_NAME_MAX];
-  unsigned width = hu_limits_of(f).width;
-  verify_item *item = NULL;
   cli_format_name(name, f);
-  if (width <= WORLD_WIDTH_MAX || chosen || s->level > VERIFY_QUICK) {
-    if (!(item = add(w, VERIFY_WORLD, name, "-"))) return CLI_BAD;
-    item->format = f;
-  }
+  verify_item *item = add(w, kind, name, mode);
+  if (!item) return CLI_BAD;
+  item->format = f;
+  return CLI_OK;
+}
+
+static int add_format(work *w, const verify_state *s, hu_format f, int chosen) {
+  unsigned width = hu_limits_of(f).width;
+  if ((width <= WORLD_WIDTH_MAX || chosen || s->level > VERIFY_QUICK) && add_of_format(w, VERIFY_WORLD, f, "-"))
+    return CLI_BAD;
   for (uint8_t round = HU_RNE; round < HU_SRA && width <= STEP_WIDTH_MAX; round++) {
     char mode[8];
     hu_mode_round_text(mode, (hu_mode){.round = round});
-    if (!(item = add(w, VERIFY_STEPS, name, mode))) return CLI_BAD;
-    item->format = f;
+    if (add_of_format(w, VERIFY_STEPS, f, mode)) return CLI_BAD;
   }
-  if (s->device) {
-    if (!(item = add(w, VERIFY_DEVICE, name, "-"))) return CLI_BAD;
-    item->format = f;
-  }
-  return CLI_OK;
+  return s->device ? add_of_format(w, VERIFY_DEVICE, f, "-") : CLI_OK;
 }
 
 static int add_formats(work *w, const verify_state *s) {
   static const char *const quick[] = {"float8_e4m3fn", "float8_e5m2",    "float8_e4m3fnuz", "float4_e2m1fn",
                                       "float6_e3m2fn", "float8_e8m0fnu", "binary8p4se",     "hfp8_fwd_143",
                                       "binary16",      "bfloat16"};
+  /* Formats with rarer axes, of which no golden file is installed: their worlds. */
+  static const char *const worlds[] = {"binary8p1uf",
+                                       "fp(5,3,0):fn,unsigned",
+                                       "fp(5,6,0):unsigned,neg=low",
+                                       "binary32",
+                                       "dlfloat16",
+                                       "fp(5,2,0):finite",
+                                       "fp(6,9,0):finite",
+                                       "fp(4,3,0):finite,sub=flush",
+                                       "fp(4,3,0):finite,sub=none",
+                                       "fp(0,7,1):finite"};
   for (int i = 0; i < s->format_count; i++)
     if (add_format(w, s, s->formats[i], 1)) return CLI_BAD;
   if (s->format_count) return CLI_OK;
@@ -163,6 +173,10 @@ static int add_formats(work *w, const verify_state *s) {
   for (size_t i = 0; i < sizeof quick / sizeof quick[0]; i++) {
     hu_format f;
     if (hu_format_find(&f, quick[i]) == HU_OK && add_format(w, s, f, 0)) return CLI_BAD;
+  }
+  for (size_t i = 0; i < sizeof worlds / sizeof worlds[0]; i++) {
+    hu_format f;
+    if (hu_format_parse(&f, worlds[i], NULL) == HU_OK && add_of_format(w, VERIFY_WORLD, f, "-")) return CLI_BAD;
   }
   return CLI_OK;
 }

@@ -25,11 +25,14 @@ def sums(text):
 
 class Verify(support.Case):
     def test_golden(self):
-        s = sums(self.ok("verify", "--only", "golden", "--golden", GOLDEN, "--json"))["golden"]
-        files = [f for f in os.listdir(GOLDEN) if f.endswith(".txt") and f not in ("digests.txt", "campaign.txt")]
-        self.assertEqual((s["items"], s["skipped"], s["failures"]), (len(files) + 1, 0, 0))  # and mma/probes.txt
-        self.assertGreater(s["cases"], 100000)
-        print("golden: %d files, %d cases" % (s["items"], s["cases"]))
+        """The golden files that are stored, and all that tests/gen makes: those of every format."""
+        for folder in {GOLDEN, os.environ["HALFULP_GOLDEN_ALL"]}:
+            s = sums(self.ok("verify", "--only", "golden", "--golden", folder, "--json"))["golden"]
+            files = [f for f in os.listdir(folder) if f.endswith(".txt") and f not in ("digests.txt", "campaign.txt")]
+            files += ["mma/probes.txt"] if folder == GOLDEN else []
+            self.assertEqual((s["items"], s["skipped"], s["failures"]), (len(files), 0, 0))
+            self.assertGreater(s["cases"], 100000)
+            print("golden: %d files, %d cases" % (s["items"], s["cases"]))
 
     def copy_golden(self, name, old, new):
         with open(os.path.join(GOLDEN, name), encoding="ascii") as f:
@@ -263,7 +266,7 @@ class Verify(support.Case):
         for name in ("convert_float4_e2m1fn.txt", "convert_float6_e3m2fn.txt"):
             os.makedirs(self.path(name), exist_ok=True)
             shutil.copy(os.path.join(GOLDEN, name), self.path(name))
-            shutil.copy(os.path.join(GOLDEN, "convert_ue5m3.txt"), self.path(name))
+            shutil.copy(os.path.join(GOLDEN, "convert_float6_e2m3fn.txt"), self.path(name))
             lists.append(["verify", "--only", "golden", "--golden", self.path(name)])
         for i in (0, 1):
             self.ok(*lists[i], "--shard", "%d/2" % (i + 1), "--output", self.path("r%d" % i))
@@ -306,6 +309,20 @@ class Verify(support.Case):
             len(rows), states.count("proved"), states.count("proved for other sources"), states.count("not recorded"))
         self.assertEqual(lines[-1], counts)
         self.assertEqual(self.ok("verify", "--only", "world", "-f", "float4_e2m1fn").splitlines()[-1], counts)
+
+    def test_worlds_beside_golden(self):
+        """Each format that conversions are made for is that of a golden file here or, in the quick check, of a world."""
+        rows = [row.split()[1:3] for row in self.ok("verify", "--list", "--golden", GOLDEN).splitlines()]
+        worlds = []
+        for name in (name for kind, name in rows if kind == "world"):
+            axes = json.loads(self.ok("info", name, "--json"))
+            words = ("sign", "e", "m", "b", "zero", "subnormals", "infinities", "nan", "negative_zero", "overflow", "negative")
+            worlds.append([str(int(axes[w]) if isinstance(axes[w], bool) else axes[w]) for w in words])
+        self.assertGreater(len(worlds), 17)
+        for path in pathlib.Path(os.environ["HALFULP_GOLDEN_ALL"]).glob("convert_*.txt"):
+            card = next(line.split()[2:13] for line in path.read_text().splitlines() if line.startswith("format "))
+            if ["golden", path.name] not in rows:
+                self.assertIn([word.split("=")[1] for word in card], worlds, path.name)
 
     def test_list_and_usage(self):
         items = self.ok("verify", "--list", "--golden", GOLDEN).splitlines()

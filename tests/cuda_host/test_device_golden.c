@@ -97,14 +97,14 @@ static void run_width(replay *r, int wide) {
     for (unsigned nan = 1; nan < 3; nan++) run_mode(r, t_policy(t_mode(HU_RNE), HU_SAT_DEFAULT, HU_TINY_AFTER, nan));
 }
 
-/* Each file of the folder whose name begins so; how many there are. */
+/* Each text of the folder whose name begins so; how many there are. */
 static size_t each_file(const char *folder, const char *prefix, void (*replay_file)(void *, const char *, char *),
                         void *state) {
   size_t files = 0;
   DIR *dir = opendir(folder);
   assert_non_null(dir);
   for (struct dirent *e; (e = readdir(dir)) != NULL;) {
-    if (strncmp(e->d_name, prefix, strlen(prefix)) != 0) continue;
+    if (strncmp(e->d_name, prefix, strlen(prefix)) != 0 || strstr(e->d_name, ".txt") == NULL) continue;
     char *content = golden_read(folder, e->d_name, NULL);
     replay_file(state, e->d_name, content);
     free(content);

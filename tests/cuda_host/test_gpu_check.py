@@ -78,6 +78,20 @@ class Dry(unittest.TestCase):
         (self.at / 'made/meson-info').mkdir(parents=True)
         (self.at / 'made/meson-info/intro-tests.json').write_text(json.dumps(intro))
 
+    def test_pack(self):
+        """A pack has the programs of a build and the folders that the build made for them, and says both where it is unpacked."""
+        self.made('test_good')
+        build, intro = self.at / 'made', self.at / 'made/meson-info/intro-tests.json'
+        (build / 'tests/gen/golden').mkdir(parents=True)
+        (build / 'tests/gen/golden/sums.txt').write_text('a line')
+        intro.write_text(json.dumps([{'name': 'good', 'suite': ['halfulp:gpu'], 'cmd': [
+            str(build / 'tests/test_good'), str(build / 'tests/gen/golden'), str(SOURCE / 'data'), '7']}]))
+        gpu_check.pack(build, self.at / 'pack.tar.xz')
+        there = self.at / 'there'
+        command = gpu_check.programs_of_pack(self.at / 'pack.tar.xz', there)['tests'][0]['command']
+        self.assertEqual(command, [str(there / 'test_good'), str(there / 'golden'), str(SOURCE / 'data'), '7'])
+        self.assertEqual((there / 'golden/sums.txt').read_text(), 'a line')
+
     def check(self, **settings):
         env = {'PATH': f'{self.at}/bin:/usr/bin:/bin', 'OUT': str(self.out), 'HOME': str(self.at), **settings}
         env = {key: value for key, value in env.items() if value is not None}
@@ -167,7 +181,7 @@ class Dry(unittest.TestCase):
         self.assertIn('programs: passed, built for 90', self.read('summary'))
         self.assertIn('tests: passed, 1 of 1', self.read('summary'))
         arguments = (self.tree / 'build-gpu/args').read_text()
-        for word in ('-Dwerror_cuda=false', '-Dgpu_archs=90', '-Dcuda=enabled', '-Doracle=disabled'):
+        for word in ('-Dwerror_cuda=false', '-Dgpu_archs=90', '-Dcuda=enabled', '-Dplanted=false'):
             self.assertIn(word, arguments)
         self.assertIn('ninja -C build-gpu -k 0 gpu-check', self.read('build'))
 

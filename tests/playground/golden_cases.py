@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Cases for the playground from the golden files and from `halfulp vectors`: what the page must answer, as plain lists."""
-import pathlib
+"""Cases for the playground from a folder of golden files and from `halfulp vectors`: what the page must answer, as plain lists."""
 import struct
 import subprocess
 
@@ -9,6 +8,11 @@ def words(path):
     for line in path.read_text(encoding='utf-8').splitlines():
         if line.strip() and not line.startswith('#'):
             yield line.split()
+
+
+def every_line(folder, pattern):
+    for path in sorted(folder.glob(pattern)):
+        yield from words(path)
 
 
 def text_of(fields):
@@ -81,7 +85,7 @@ def conversions(golden, count):
                     code |= 1 << width - 1
                 every.append([text, binary64(operand), mode, 0, code, None])
     text = None
-    for line in words(golden / 'stochastic.txt'):
+    for line in every_line(golden, 'stochastic*.txt'):
         if line[0] == 'format':
             text, _ = text_of(line[2:])
         else:
@@ -112,9 +116,9 @@ def split(digits, width):
 
 
 def sums(golden):
-    """[model, element A, B, C, result, [a], [b], c or None, mode, pattern, events]: all of sums.txt."""
+    """[model, element A, B, C, result, [a], [b], c or None, mode, pattern, events]: all sums."""
     out, formats = [], {}
-    for line in words(golden / 'sums.txt'):
+    for line in every_line(golden, 'sums*.txt'):
         if line[0] == 'format':
             formats[line[1]], _ = text_of(line[2:])
             continue
@@ -137,7 +141,3 @@ def units(golden, width_of):
         digits = [-(-(BITS.get(f) or width_of(f)) // 4) for f in (fa, fb)]
         out.append([model, fa, fb, fd, fd, split(a, digits[0]), split(b, digits[1]), None if c == '-' else c, 'rne', d, None])
     return out
-
-
-def files(root):
-    return pathlib.Path(root) / 'tests' / 'golden'

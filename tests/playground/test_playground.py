@@ -3,7 +3,7 @@
 """The playground in headless Chromium, opened as a file: the same codes, events and sums as the golden files and the command,
 and a page that a reader can use.
 
-usage: test_playground.py ROOT COMMAND some|all
+usage: test_playground.py ROOT COMMAND GOLDEN some|all    GOLDEN: a folder of all golden texts
 some: WebAssembly without optimization, which compiles in an eighth of the time, and a tenth of the conversions. The size of what is
 published, which is optimized, is looked at with `all`."""
 import functools
@@ -18,7 +18,7 @@ import time
 import browser
 import golden_cases
 
-EVERYTHING = sys.argv[3] == 'all'
+EVERYTHING = sys.argv[4] == 'all'
 CONVERSIONS, OPERATIONS, SUMS = 10000 if EVERYTHING else 1000, 1000, 200
 LARGEST = 600 * 1024 if EVERYTHING else 1000 * 1024  # bytes of WebAssembly; what is not optimized is larger
 SLOWEST = 1000  # milliseconds until something is seen
@@ -92,9 +92,9 @@ def both_nan(case, got):
     return case[10] is None and all(x == 'nan' or int(x, 16) & one > exponent for x in (case[9], got))
 
 
-def check_sums(page, golden):
+def check_sums(page, golden, units):
     width_of = functools.lru_cache(maxsize=None)(lambda f: page.run('return engine.system(0, arguments[0]).width', f))
-    cases = golden_cases.sums(golden) + golden_cases.units(golden, width_of)
+    cases = golden_cases.sums(golden) + golden_cases.units(units, width_of)
     got = page.run(SUM, cases)
     wrong = [(c, g) for c, g in zip(cases, got) if not (g[0] == (c[9].lstrip('0') or '0') or both_nan(c, g[0])) or g[2:] != ['last']
              or (c[10] is not None and g[1] != c[10])]
@@ -215,7 +215,7 @@ def check_first_paint(page):
 
 
 def main():
-    root, command = pathlib.Path(sys.argv[1]), sys.argv[2]
+    root, command, golden = pathlib.Path(sys.argv[1]), sys.argv[2], pathlib.Path(sys.argv[3])
     browser.need('emcc')
     with tempfile.TemporaryDirectory() as work:
         work = pathlib.Path(work)
@@ -225,8 +225,8 @@ def main():
         page = Page(work)
         try:
             page.open()
-            golden = golden_cases.files(root)
-            print(check_conversions(page, golden), 'conversions,', check_operations(page, command), 'operations,', check_sums(page, golden), 'sums equal')
+            print(check_conversions(page, golden), 'conversions,', check_operations(page, command), 'operations,',
+                  check_sums(page, golden, root / 'tests/golden'), 'sums equal')
             check_rules(page, command)
             check_links(page, command)
             check_npy(page)
