@@ -16,8 +16,8 @@ typedef struct text {
 void text_add(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_free(text *t);
 
-/* Text i of golden_count: its name, the kind of its lines and what is in it, added to t. One that is stored is a file of
- * tests/golden; of the others GOLDEN_DIGESTS, a file of its own, has a line each: NAME LINES DIGEST. */
+/* Text i of golden_count: its name, the kind of its lines, and what is in it, added to t. One that is stored is a
+ * file of tests/golden; each of the others has a line in GOLDEN_DIGESTS, which is stored: NAME LINES DIGEST. */
 enum { GOLDEN_CONVERSIONS, GOLDEN_STOCHASTIC, GOLDEN_SUMS, GOLDEN_DIGESTS };
 size_t golden_count(void);
 const char *golden_name(size_t i);
