@@ -130,3 +130,96 @@ double power_of_two(int e) {
 }
 
 void plain_set(plain *x, size_t at, double v) { x->code[at] = hu_encode64(x->format, t_mode(HU_RTZ), v, 0, NULL); }
+
+/* ---- tables ---- */
+
+const char *const operands[OPERANDS] = {"bfloat16", "binary16",  "float8_e5m2",   "float8_e4m3fn",   "fp(6,9,0)",
+                                        "binary32", "fp(8,3,0)", "float4_e2m1fn", "float8_e4m3fnuz", "fp(3,4,40)"};
+
+static void run_model_test(void **state) {
+  const model_test *test = *state;
+  t_random r = {t_seed(test->name, test->seed)};
+  unsigned long runs = 0;
+  for (unsigned i = 0; i < test->count; i++) {
+    problem p;
+    char model[MODEL_TEXT];
+    if (!test->draw(&p, &r, i, model)) continue;
+    problem_same_at_levels(&p, model, &runs);
+    if (test->spot) problem_spot(&p, &r);
+    problem_free(&p);
+  }
+  print_message("%s: %lu runs agree\n", test->name, runs);
+}
+
+int model_tests_run(const model_test *tests, size_t n) {
+  int failed = 0;
+  for (size_t i = 0; i < n; i++) {
+    const struct CMUnitTest group[] = {cmocka_unit_test_prestate(run_model_test, (void *)(uintptr_t)&tests[i])};
+    failed += cmocka_run_group_tests_name(tests[i].name, group, NULL, NULL);
+  }
+  return failed;
+}
+
+void problem_set_model(problem *p, const char *model) {
+  if (hu_accum_parse(&p->accum, model, NULL) != HU_OK) fail_msg("no model: %s", model);
+}
+
+void problem_store_again(problem *p) {
+  plain_store_again(&p->a, 0, 0, 0);
+  plain_store_again(&p->b, 0, 0, 0);
+  plain_store_again(&p->c, 0, 0, 0);
+}
+
+int problem_draw_any(problem *p, t_random *r, hu_format f, problem_sizes sizes) {
+  hu_format fa = named_format(operands[t_below(r, OPERANDS)]), fb = named_format(operands[t_below(r, OPERANDS)]);
+  hu_format fc = t_below(r, 2) ? f : named_format(operands[t_below(r, OPERANDS)]);
+  if (t_below(r, 2) && f.m <= sizes.digits) fa = fb = f;
+  int has_c = (int)t_below(r, 2), moderate = t_below(r, 4) != 0;
+  size_t m = 1 + t_below(r, sizes.rows), n = 1 + t_below(r, t_below(r, 4) ? sizes.columns : 120);
+  size_t k = t_below(r, t_below(r, 3) ? sizes.terms : sizes.most_terms);
+  problem_draw(p, r, m, n, k, fa, fb, has_c ? &fc : NULL, t_below(r, 2) ? f : fc, HU_ACCUM_EXACT);
+  return moderate && k != 0;
+}
+
+void problem_refill(problem *p, t_random *r, hu_format f, int spoil_c) {
+  hu_limits l = hu_limits_of(f);
+  int low = t_below(r, 3) ? 0 : t_below(r, 2) ? l.emin / 2 - 4 : l.emax / 2 - 6;
+  uint32_t width = t_below(r, 2) ? t_below(r, 8) : t_below(r, 24);
+  plain_refill(&p->a, r, low - (int)width / 2, width);
+  plain_refill(&p->b, r, low - (int)width / 2, width);
+  if (p->has_c) plain_refill(&p->c, r, 2 * low - (int)width / 2, width);
+  if (t_below(r, 8) == 0) plain_spoil(t_below(r, 2) ? &p->a : &p->b, r);
+  if (spoil_c && p->has_c && t_below(r, 16) == 0) plain_spoil(&p->c, r);
+}
+
+void problem_draw_zeros(problem *p, t_random *r, hu_format f, uint32_t rows, uint32_t terms) {
+  hu_format fc = t_below(r, 2) ? f : named_format("bfloat16");
+  hu_limits l = hu_limits_of(f);
+  uint32_t one = (l.max_code / 2) & ~7u, minus = f.negzero ? l.sign_mask : 0;
+  problem_draw(p, r, 1 + t_below(r, rows), 1 + t_below(r, 60), 1 + t_below(r, terms), f, f, &fc,
+               named_format("binary32"), HU_ACCUM_EXACT);
+  for (size_t q = 0; q < 3; q++) {
+    plain *x = q == 0 ? &p->a : q == 1 ? &p->b : &p->c;
+    for (size_t e = 0; e < x->rows * x->columns; e++) {
+      uint32_t zero = t_below(r, 2) ? minus : 0;
+      if (q < 2) x->code[e] = t_below(r, 3) ? zero : one | (t_below(r, 2) ? l.sign_mask : 0);
+      if (q < 2 && (e % x->columns == 0 || e / x->columns == 0)) x->code[e] = zero;
+      if (q == 2) x->code[e] = hu_encode64(fc, t_mode(HU_RNE), zero ? -0.0 : 0.0, 0, NULL);
+    }
+  }
+  problem_store_again(p);
+  if (t_below(r, 3) == 0) p->has_c = 0;
+}
+
+void problem_draw_counters(problem *p, t_random *r, unsigned i, hu_format f, uint32_t columns, uint32_t terms) {
+  problem_draw(p, r, 1 + t_below(r, 20), 1 + t_below(r, columns), 1 + t_below(r, terms), f, f, NULL, f, HU_ACCUM_EXACT);
+  plain_refill(&p->a, r, -2, 4);
+  plain_refill(&p->b, r, -2, 4);
+  p->stream.counter = (i % 3 ? UINT64_C(1) << 32 : 0) - t_below(r, 300);
+}
+
+void problem_draw_block(problem *p, t_random *r, const size_t shape[3], hu_format f, int has_c) {
+  problem_draw(p, r, shape[0], shape[1], shape[2], f, f, has_c ? &f : NULL, f, HU_ACCUM_EXACT);
+  plain_refill(&p->a, r, -3, 3);
+  plain_refill(&p->b, r, -3, 3);
+}

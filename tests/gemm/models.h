@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/gemm/models.h - products under models that lanes serve: the lanes against the integers (all levels off), and
- * operands to try them with. Failures are cmocka's. */
+/* tests/gemm/models.h - products under models that lanes serve: the lanes against the integers (all levels off),
+ * operands to try them with, and tables of such tests. Failures are cmocka's. */
 #ifndef HALFULP_TESTS_GEMM_MODELS_H
 #define HALFULP_TESTS_GEMM_MODELS_H
 
@@ -20,5 +20,47 @@ void plain_spoil(plain *x, t_random *r);
 void problem_same_at_levels(const problem *p, const char *model, unsigned long *runs);
 /* A random element of the best level against hu_dot, where all is stored as codes. */
 void problem_spot(const problem *p, t_random *r);
+
+/* ---- Tests that are a table: problems drawn one after the other from a seed, each compared. ---- */
+
+/* Operands of many formats, for accumulators of others. */
+enum { OPERANDS = 10 };
+extern const char *const operands[OPERANDS];
+
+/* Makes problem number i and writes the text of its model. 0: it is not one of those that are asked for, and nothing is
+ * made. */
+enum { MODEL_TEXT = 200 };
+typedef int draw_problem(problem *p, t_random *r, unsigned i, char *model);
+
+typedef struct model_test {
+  const char *name; /* of the seed, too */
+  uint64_t seed;
+  unsigned count;
+  draw_problem *draw;
+  int spot; /* each by problem_spot, too */
+} model_test;
+/* Each as a group of cmocka; how many failed. */
+int model_tests_run(const model_test *tests, size_t n);
+
+/* The accumulation model of a text, which must be one. */
+void problem_set_model(problem *p, const char *model);
+/* A, B and C stored again, their codes having changed. */
+void problem_store_again(problem *p);
+
+typedef struct problem_sizes {
+  uint32_t rows, columns, terms, most_terms; /* three in four have at most `columns`, two in three at most `terms` */
+  uint8_t digits;                            /* formats of more are no operands */
+} problem_sizes;
+/* Operands of any formats, or of f, and C, which may be left out. Are their numbers to be of one size? */
+int problem_draw_any(problem *p, t_random *r, hu_format f, problem_sizes sizes);
+/* Numbers that f's sums are made of: about 1, or far up or down; now and then an infinity or a NaN, in C where that is
+ * asked for. */
+void problem_refill(problem *p, t_random *r, hu_format f, int spoil_c);
+/* Zeros of both signs, among them rows and columns of nothing else, and sums that cancel. */
+void problem_draw_zeros(problem *p, t_random *r, hu_format f, uint32_t rows, uint32_t terms);
+/* Counters about 2^32 and 2^64: the words of neighbours come from blocks of different upper halves. */
+void problem_draw_counters(problem *p, t_random *r, unsigned i, hu_format f, uint32_t columns, uint32_t terms);
+/* Of that many rows, columns and terms: larger than a block of the kernels. */
+void problem_draw_block(problem *p, t_random *r, const size_t shape[3], hu_format f, int has_c);
 
 #endif
