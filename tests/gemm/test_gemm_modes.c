@@ -24,8 +24,8 @@ static const char *const modes[] = {"rna", "rnz", "rtz", "rtp", "rtn", "raz", "r
 
 enum { SUMS = sizeof sums / sizeof sums[0], MODES = 10 };
 
-/* A model in mode number i with any number of random bits, often the most that lanes serve; fused, or not, perhaps with another
- * format for products. */
+/* A model in mode number i, with any number of random bits, often the most that lanes serve; fused, or not, perhaps
+ * with another format for products. */
 static int with_model(problem *p, char *text, unsigned i, const char *f, t_random *r) {
   static const char *const ends[] = {"", "", ",sat=finite", ",sat=propagate", ",sat=none"};
   const char *end = ends[t_below(r, 5)], *mode = modes[i % MODES];

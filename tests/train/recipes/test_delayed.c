@@ -13,11 +13,9 @@
 
 #include <cmocka.h>
 
-#include "halfulp/formats/ieee.h"
 #include "halfulp/formats/ocp.h"
 #include "halfulp/scalar.h"
-#include "halfulp/train/net.h"
-#include "tests/support/support.h"
+#include "tests/train/recipes/layer.h"
 #include "tests/train/trainer/trainers.h"
 
 #define E5M2 "scaled(float8_e5m2;scale=binary32;block=*x*;rule=ratio;steps=encode;special=element;zero=one)"
@@ -67,92 +65,35 @@ static void end_step(record *r, float amax, int takes) {
   if (f > 0 && isfinite(f)) r->amax = f;
 }
 
-/* z (m x n) = the chain of fused multiply-adds over k; sides transposed by their strides. */
-static void product(size_t m, size_t n, size_t k, float *z, const float *a, size_t ai, size_t ak, const float *b,
-                    size_t bk, size_t bj) {
-  for (size_t i = 0; i < m; i++) {
-    for (size_t j = 0; j < n; j++) {
-      float sum = 0;
-      for (size_t l = 0; l < k; l++) sum = fmaf(a[i * ai + l * ak], b[l * bk + j * bj], sum);
-      z[i * n + j] = sum;
-    }
-  }
-}
-
-static void same(const char *what, int step, size_t n, const float *z, const float *want) {
-  for (size_t i = 0; i < n; i++) {
-    if (t_bits32(z[i]) != t_bits32(want[i]))
-      fail_msg("%s, step %d, number %zu: %a, not %a", what, step, i, (double)z[i], (double)want[i]);
-  }
-}
-
 static void same_record(const hu_net *net, int value, int of, const record *r) {
   const float *z = hu_net_delayed_record(net, value, of);
   assert_non_null(z);
   float want[COUNT] = {r->amax};
   for (int i = 0; i < HISTORY && i < r->steps; i++) want[1 + i] = r->of_step[r->steps - 1 - i];
-  same("record", r->steps, COUNT, z, want);
-}
-
-/* The net: h = x + theta, so that there is a dX, y = h W, squares. */
-typedef struct layer {
-  hu_net *net;
-  int x, h, y, margin, takes;
-  record of[3];
-} layer;
-
-static layer layer_of(int takes, int margin) {
-  const hu_product_rounding p = hybrid();
-  const hu_delayed d = {HISTORY, (uint8_t)takes, (uint8_t)margin};
-  layer c;
-  memset(&c, 0, sizeof c);
-  c.net = hu_net_new(BATCH, 1);
-  c.margin = margin;
-  c.takes = takes;
-  c.x = hu_net_input(c.net, 1, IN);
-  c.h = hu_net_position(c.net, c.x);
-  c.y = hu_net_linear(c.net, c.h, OUT, 0);
-  (void)hu_net_squared_error(c.net, c.y, 1);
-  assert_int_equal(hu_net_round_product(c.net, c.y, &p), HU_OK);
-  assert_int_equal(hu_net_delay_product(c.net, c.y, &d), HU_OK);
-  assert_int_equal(hu_net_initialize(c.net, 5), HU_OK);
-  return c;
-}
-
-static void pass(layer *c, const float *x, const float *targets, int training) {
-  assert_int_equal(hu_net_feed(c->net, c->x, x), HU_OK);
-  assert_int_equal(hu_net_targets(c->net, targets), HU_OK);
-  assert_int_equal(hu_net_forward(c->net, training, NULL), HU_OK);
-  if (training) assert_int_equal(hu_net_backward(c->net, 1), HU_OK);
+  same("record", (uint64_t)r->steps, COUNT, z, want);
 }
 
 /* Z, dX and dW of the pass that was made, by the records as they are. */
-static void check_pass(const layer *c, int step, const float *w) {
+static void check_pass(const layer *c, const record of[3], int margin, int step, const float *w) {
   const float *h = hu_net_value(c->net, c->h).numbers, *dz = hu_net_value(c->net, c->y).gradients;
   float hr[BATCH * IN], wr[IN * OUT], dzr[BATCH * OUT], z[BATCH * OUT], dx[BATCH * IN], dw[IN * OUT];
-  operand(BATCH * IN, hr, h, &c->of[0], hu_float8_e4m3fn(), c->margin);
-  operand(IN * OUT, wr, w, &c->of[1], hu_float8_e4m3fn(), c->margin);
-  operand(BATCH * OUT, dzr, dz, &c->of[2], hu_float8_e5m2(), c->margin);
-  product(BATCH, OUT, IN, z, hr, IN, 1, wr, OUT, 1);
-  product(BATCH, IN, OUT, dx, dzr, OUT, 1, wr, 1, OUT);
-  product(IN, OUT, BATCH, dw, hr, 1, IN, dzr, OUT, 1);
-  same("Z", step, BATCH * OUT, hu_net_value(c->net, c->y).numbers, z);
-  same("dX", step, BATCH * IN, hu_net_value(c->net, c->h).gradients, dx);
-  same("dW", step, IN * OUT, hu_net_parameter(c->net, 1).gradients, dw);
+  operand(BATCH * IN, hr, h, &of[0], hu_float8_e4m3fn(), margin);
+  operand(IN * OUT, wr, w, &of[1], hu_float8_e4m3fn(), margin);
+  operand(BATCH * OUT, dzr, dz, &of[2], hu_float8_e5m2(), margin);
+  products(c, z, dx, dw, (const float *const[6]){hr, wr, hr, dzr, dzr, wr});
+  same_pass(c, (uint64_t)step, z, dx, dw);
 }
 
 /* Sizes that rise, fall, are 0 and infinite; margins; both ways to choose. Before each step something larger is
  * evaluated, which no record sees. */
 static void steps_of(int takes, int margin) {
   static const float sizes[PASSES] = {1, 8, 0.5f, 0, INFINITY, 0.25f, 0.125f, 3, 0x1p-140f};
-  layer c = layer_of(takes, margin);
+  const hu_product_rounding p = hybrid();
+  const hu_delayed d = {HISTORY, (uint8_t)takes, (uint8_t)margin};
+  layer c = layer_of(BATCH, IN, OUT, &p, &d);
+  record of[3];
   t_random r = {t_seed("delayed", 11)};
-  hu_loss_rule rule;
-  assert_int_equal(hu_loss_rule_parse(&rule, "none", NULL), HU_OK);
-  hu_loss_scale scale = hu_loss_scale_start(&rule);
-  hu_optimizer o = hu_optimizer_sgd(hu_binary32());
-  o.momentum = 0;
-  o.rate = 1e-3;
+  memset(of, 0, sizeof of);
   for (int step = 0; step < PASSES; step++) {
     float x[BATCH * IN], more[BATCH * IN], targets[BATCH * OUT], w[IN * OUT], theta[IN] = {0}, amax[3];
     for (int i = 0; i < BATCH * IN; i++) {
@@ -162,23 +103,22 @@ static void steps_of(int takes, int margin) {
     if (!isfinite(sizes[step])) x[7] = INFINITY;
     for (int i = 0; i < BATCH * OUT; i++) targets[i] = sizes[step] == 0 ? 0 : (float)t_between(&r, -9, 9);
     assert_int_equal(hu_net_set_parameter(c.net, 0, theta), HU_OK); /* zeros stay zeros */
-    pass(&c, more, targets, 0);
+    net_forward(c.net, c.x, more, targets, 0);
     memcpy(w, hu_net_parameter(c.net, 1).numbers, sizeof w);
-    pass(&c, x, targets, 1);
-    check_pass(&c, step, w);
+    net_pass(c.net, c.x, x, targets);
+    check_pass(&c, of, margin, step, w);
     amax[0] = largest(BATCH * IN, x);
     amax[1] = largest(IN * OUT, w);
     amax[2] = largest(BATCH * OUT, hu_net_value(c.net, c.y).gradients);
-    assert_int_equal(hu_net_update(c.net, &o, &rule, &scale, NULL, NULL), HU_OK);
+    net_step(c.net, 1e-3, 0);
     for (int k = 0; k < 3; k++) {
-      end_step(&c.of[k], amax[k], takes);
-      same_record(c.net, c.y, k, &c.of[k]);
+      end_step(&of[k], amax[k], takes);
+      same_record(c.net, c.y, k, &of[k]);
     }
   }
-  assert_int_equal(hu_net_initialize(c.net, 5), HU_OK);
-  record none;
-  memset(&none, 0, sizeof none);
-  for (int k = 0; k < 3; k++) same_record(c.net, c.y, k, &none);
+  assert_int_equal(hu_net_initialize(c.net, SEED), HU_OK);
+  memset(of, 0, sizeof of);
+  for (int k = 0; k < 3; k++) same_record(c.net, c.y, k, &of[k]);
   hu_net_free(c.net);
 }
 

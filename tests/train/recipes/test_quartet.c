@@ -11,22 +11,12 @@
 
 #include <cmocka.h>
 
-#include "halfulp/formats/ieee.h"
-#include "halfulp/train/data.h"
-#include "halfulp/train/net.h"
-#include "tests/support/support.h"
+#include "tests/train/recipes/layer.h"
 
 /* Sides with a whole block and a ragged end, with several blocks, and with none. */
-enum { BATCH = 40, IN = 70, OUT = 34, FEW = 10, SEED = 5, STEPS = 3, LONGEST = BATCH * IN };
+enum { BATCH = 40, IN = 70, OUT = 34, FEW = 10, STEPS = 3, LONGEST = BATCH * IN };
 
-/* Operands by their numbers in docs/training.md, section 4, and the signs. */
-enum { Z_X = 0, Z_W = 1, DW_X = 2, DW_DZ = 3, DX_DZ = 4, DX_W = 5, SIGNS = 9 };
-
-static hu_stream words_of(uint64_t number, uint64_t part, uint64_t step) {
-  hu_stream s = hu_stream_child(hu_stream_of_use(SEED, HU_USE_ROUNDING), 5ull << 32 | (16 * number + part));
-  s.counter += step << 36;
-  return s;
-}
+enum { SIGNS = 9 }; /* the number of the words of signs, beside those of operands */
 
 /* ---- one block of up to 32 numbers ---- */
 
@@ -45,17 +35,6 @@ static void hadamard(float *z, const float *x, uint32_t signs) {
     }
     z[row] = s[0] * factor;
   }
-}
-
-/* y of the grid of E2M1 by 16 random bits, or (word NULL) to nearest, ties to even. */
-static double on_grid(double x, const uint32_t *word) {
-  static const double grid[8] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
-  double y = fmin(fabs(x), 6);
-  int low = 0;
-  while (low < 6 && grid[low + 1] <= y) low++;
-  double f = (y - grid[low]) / (grid[low + 1] - grid[low]);
-  int up = word ? floor(f * 65536) + (double)(*word >> 16) >= 65536 : f > 0.5 || (f == 0.5 && low % 2);
-  return copysign(grid[low + up], x);
 }
 
 static float power_below(float x) {
@@ -108,13 +87,9 @@ static void block(part w, size_t at, size_t step, int n, float *z, const float *
 
 static void blocks(part w, size_t rows, size_t cols, float *z, const float *x, int down, uint32_t signs,
                    const hu_stream *words) {
-  size_t lines = down ? cols : rows, length = down ? rows : cols, step = down ? cols : 1;
-  for (size_t l = 0; l < lines; l++) {
-    for (size_t i = 0; i < length; i += 32) {
-      int n = length - i < 32 ? (int)(length - i) : 32;
-      block(w, (down ? l : l * cols) + i * step, step, n, z, x, signs, words);
-    }
-  }
+  size_t at, step, n;
+  for (size_t b = 0; block_of_32(rows, cols, down, b, &at, &step, &n); b++)
+    block(w, at, step, (int)n, z, x, signs, words);
 }
 
 /* Lines 2 to 4 of the forward pass; mask NULL: not wanted. */
@@ -140,44 +115,10 @@ static void back(size_t rows, size_t cols, float *z, const float *mask, int down
   for (size_t i = 0; i < rows * cols; i++) z[i] = z[i] * (float)(16.0 / 9);
 }
 
-/* z (m x n): the chain of fused multiply-adds over k; sides transposed by their strides. */
-static void product(size_t m, size_t n, size_t k, float *z, const float *a, size_t ai, size_t ak, const float *b,
-                    size_t bk, size_t bj) {
-  for (size_t i = 0; i < m; i++) {
-    for (size_t j = 0; j < n; j++) {
-      float sum = 0;
-      for (size_t l = 0; l < k; l++) sum = fmaf(a[i * ai + l * ak], b[l * bk + j * bj], sum);
-      z[i * n + j] = sum;
-    }
-  }
-}
-
-static void same(const char *name, uint64_t step, size_t n, const float *z, const float *want) {
-  for (size_t i = 0; i < n; i++) {
-    if (t_bits32(z[i]) != t_bits32(want[i]))
-      fail_msg("%s, step %d, number %zu: %a, not %a", name, (int)step, i, (double)z[i], (double)want[i]);
-  }
-}
-
-/* ---- the layer: h = x + theta, y = h W ---- */
-
-typedef struct layer {
-  hu_net *net;
-  size_t out;
-  int x, h, y;
-} layer;
-
-static layer layer_of(size_t out, uint8_t quartet) {
-  layer c = {hu_net_new(BATCH, 1), out, 0, 0, 0};
+static layer quartet_layer(size_t out, uint8_t quartet) {
   hu_product_rounding p = hu_product_rounding_plain();
   p.quartet = quartet;
-  c.x = hu_net_input(c.net, 1, IN);
-  c.h = hu_net_position(c.net, c.x);
-  c.y = hu_net_linear(c.net, c.h, out, 0);
-  (void)hu_net_squared_error(c.net, c.y, 1);
-  assert_int_equal(hu_net_round_product(c.net, c.y, &p), HU_OK);
-  assert_int_equal(hu_net_initialize(c.net, SEED), HU_OK);
-  return c;
+  return layer_of(BATCH, IN, out, &p, NULL);
 }
 
 /* Numbers of some binades, a few of them large, so that masks have zeros; the first row is one number, whose variance
@@ -191,26 +132,14 @@ static void pass(layer *c, t_random *r) {
     if (i >= IN && i < 2 * IN) x[i] = 0;
   }
   for (size_t i = 0; i < BATCH * c->out; i++) targets[i] = (float)t_between(r, -99, 99);
-  assert_int_equal(hu_net_feed(c->net, c->x, x), HU_OK);
-  assert_int_equal(hu_net_targets(c->net, targets), HU_OK);
-  assert_int_equal(hu_net_forward(c->net, 1, NULL), HU_OK);
-  assert_int_equal(hu_net_backward(c->net, 1), HU_OK);
-}
-
-static void step(layer *c) {
-  hu_loss_rule rule;
-  assert_int_equal(hu_loss_rule_parse(&rule, "none", NULL), HU_OK);
-  hu_loss_scale scale = hu_loss_scale_start(&rule);
-  hu_optimizer o = hu_optimizer_sgd(hu_binary32());
-  o.rate = 1e-4;
-  assert_int_equal(hu_net_update(c->net, &o, &rule, &scale, NULL, NULL), HU_OK);
+  net_pass(c->net, c->x, x, targets);
 }
 
 static void forward_and_backward(size_t out, uint8_t quartet) {
   static float w[IN * OUT], xq[LONGEST], mx[LONGEST], wq[IN * OUT], mw[IN * OUT], g[BATCH * OUT], v[LONGEST];
   static float z[BATCH * OUT], dx[BATCH * IN], dw[IN * OUT];
   const int stochastic = quartet == HU_QUARTET_STOCHASTIC;
-  layer c = layer_of(out, quartet);
+  layer c = quartet_layer(out, quartet);
   t_random r = {t_seed("quartet", (int)out + quartet)};
   int masked = 0;
   for (uint64_t t = 0; t < STEPS; t++) {
@@ -233,14 +162,12 @@ static void forward_and_backward(size_t out, uint8_t quartet) {
     range(BATCH, IN, v, xq, 1, signs, stochastic ? &words[3] : NULL);
     product(IN, out, BATCH, dw, v, 1, IN, g, out, 1);
     back(IN, out, dw, mw, 1);
-    same("Z", t, BATCH * out, hu_net_value(c.net, c.y).numbers, z);
-    same("dX", t, BATCH * IN, hu_net_value(c.net, c.h).gradients, dx);
-    same("dW", t, IN * out, hu_net_parameter(c.net, 1).gradients, dw);
+    same_pass(&c, t, z, dx, dw);
     for (size_t i = 0; i < BATCH * IN; i++) masked += mx[i] == 0;
     assert_true(hu_net_product_counts(c.net, c.y, counts));
     assert_int_equal(counts[0].elements, BATCH * IN + IN * out);
     assert_int_equal(counts[1].elements, BATCH * IN + IN * out + 2 * BATCH * out);
-    step(&c);
+    net_step(c.net, 1e-4, 0.9);
   }
   assert_true(masked > 20);
   hu_net_free(c.net);
@@ -262,12 +189,10 @@ static void test_not_finite(void **state) {
   const float bad[3] = {INFINITY, NAN, 1e25f};
   static float x[BATCH * IN], targets[BATCH * OUT];
   for (int k = 0; k < 3; k++) {
-    layer c = layer_of(OUT, HU_QUARTET_NEAREST);
+    layer c = quartet_layer(OUT, HU_QUARTET_NEAREST);
     for (int i = 0; i < BATCH * IN; i++) x[i] = (float)(i % 13 - 6);
     x[3 * IN + 40] = bad[k];
-    assert_int_equal(hu_net_feed(c.net, c.x, x), HU_OK);
-    assert_int_equal(hu_net_targets(c.net, targets), HU_OK);
-    assert_int_equal(hu_net_forward(c.net, 1, NULL), HU_OK);
+    net_forward(c.net, c.x, x, targets, 1);
     const float *z = hu_net_value(c.net, c.y).numbers;
     for (int i = 0; i < BATCH * OUT; i++) {
       if ((i / OUT == 3) != (z[i] != z[i])) fail_msg("number %d: Z[%d] is %a", k, i, (double)z[i]);
@@ -290,15 +215,11 @@ static void test_threads(void **state) {
     hu_product_rounding p = hu_product_rounding_plain();
     p.quartet = HU_QUARTET_STOCHASTIC;
     int in = hu_net_input(net, 1, COLS), y = hu_net_linear(net, hu_net_position(net, in), RESULTS, 1);
-    layer c = {net, RESULTS, in, 0, y};
     (void)hu_net_squared_error(net, y, 1);
     assert_int_equal(hu_net_round_product(net, y, &p), HU_OK);
     assert_int_equal(hu_net_initialize(net, SEED), HU_OK);
-    assert_int_equal(hu_net_feed(net, in, x), HU_OK);
-    assert_int_equal(hu_net_targets(net, targets), HU_OK);
-    assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
-    assert_int_equal(hu_net_backward(net, 1), HU_OK);
-    step(&c);
+    net_pass(net, in, x, targets);
+    net_step(net, 1e-4, 0.9);
     digest[k] = hu_net_digest(net);
     hu_net_free(net);
   }

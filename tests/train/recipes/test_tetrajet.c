@@ -10,30 +10,13 @@
 
 #include <cmocka.h>
 
-#include "halfulp/formats/ieee.h"
-#include "halfulp/train/data.h"
-#include "halfulp/train/net.h"
-#include "tests/support/support.h"
+#include "tests/train/recipes/layer.h"
 
 #define MXFP4 "scaled(float4_e2m1fn;scale=float8_e8m0fnu;block=1x32;rule=rceil)"
 
-enum { BATCH = 40, IN = 36, OUT = 34, SEED = 5, STEPS = 3, LONGEST = BATCH * IN };
-
-/* Operands by their numbers in docs/training.md, section 4. */
-enum { Z_X = 0, Z_W = 1, DW_X = 2, DW_DZ = 3, DX_DZ = 4, DX_W = 5 };
+enum { BATCH = 40, IN = 36, OUT = 34, STEPS = 3, LONGEST = BATCH * IN };
 
 /* ---- MXFP4 ---- */
-
-/* y of the grid of E2M1, 0, 0.5, 1, 1.5, 2, 3, 4, 6, by 16 random bits, or (word NULL) to nearest, ties to even. */
-static double on_grid(double x, const uint32_t *word) {
-  static const double grid[8] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
-  double y = fabs(x);
-  int low = 0;
-  while (low < 6 && grid[low + 1] <= y) low++;
-  double f = (y - grid[low]) / (grid[low + 1] - grid[low]);
-  int up = word ? floor(f * 65536) + (double)(*word >> 16) >= 65536 : f > 0.5 || (f == 0.5 && low % 2);
-  return copysign(grid[low + up], x);
-}
 
 /* A block of n numbers `step` apart from number `at` on: the least 2^e with the largest <= 6 2^e. */
 static void block(size_t at, size_t step, size_t n, float *z, const float *x, const hu_stream *words) {
@@ -49,47 +32,9 @@ static void block(size_t at, size_t step, size_t n, float *z, const float *x, co
 
 /* down: blocks lie along columns. */
 static void mxfp4(size_t rows, size_t cols, float *z, const float *x, int down, const hu_stream *words) {
-  size_t lines = down ? cols : rows, length = down ? rows : cols, step = down ? cols : 1;
-  for (size_t l = 0; l < lines; l++) {
-    for (size_t i = 0; i < length; i += 32) {
-      size_t n = length - i < 32 ? length - i : 32;
-      block((down ? l : l * cols) + i * step, step, n, z, x, words);
-    }
-  }
+  size_t at, step, n;
+  for (size_t b = 0; block_of_32(rows, cols, down, b, &at, &step, &n); b++) block(at, step, n, z, x, words);
 }
-
-/* The words of operand `part` of operator `number` in a step. */
-static hu_stream words_of(uint64_t number, uint64_t part, uint64_t step) {
-  hu_stream s = hu_stream_child(hu_stream_of_use(SEED, HU_USE_ROUNDING), 5ull << 32 | (16 * number + part));
-  s.counter += step << 36;
-  return s;
-}
-
-/* z (m x n): the chain of fused multiply-adds over k; sides transposed by their strides. */
-static void product(size_t m, size_t n, size_t k, float *z, const float *a, size_t ai, size_t ak, const float *b,
-                    size_t bk, size_t bj) {
-  for (size_t i = 0; i < m; i++) {
-    for (size_t j = 0; j < n; j++) {
-      float sum = 0;
-      for (size_t l = 0; l < k; l++) sum = fmaf(a[i * ai + l * ak], b[l * bk + j * bj], sum);
-      z[i * n + j] = sum;
-    }
-  }
-}
-
-static void same(const char *what, uint64_t step, size_t n, const float *z, const float *want) {
-  for (size_t i = 0; i < n; i++) {
-    if (t_bits32(z[i]) != t_bits32(want[i]))
-      fail_msg("%s, step %d, number %zu: %a, not %a", what, (int)step, i, (double)z[i], (double)want[i]);
-  }
-}
-
-/* ---- the layer: h = x + theta, y = h W ---- */
-
-typedef struct layer {
-  hu_net *net;
-  int x, h, y;
-} layer;
 
 static hu_rounding rounding(const char *text) {
   hu_rounding r;
@@ -107,44 +52,19 @@ static hu_product_rounding tetrajet(void) {
   return p;
 }
 
-static layer layer_of(const hu_product_rounding *p) {
-  layer c = {hu_net_new(BATCH, 1), 0, 0, 0};
-  c.x = hu_net_input(c.net, 1, IN);
-  c.h = hu_net_position(c.net, c.x);
-  c.y = hu_net_linear(c.net, c.h, OUT, 0);
-  (void)hu_net_squared_error(c.net, c.y, 1);
-  assert_int_equal(hu_net_round_product(c.net, c.y, p), HU_OK);
-  assert_int_equal(hu_net_initialize(c.net, SEED), HU_OK);
-  return c;
-}
-
 static void pass(layer *c, t_random *r) {
   static float x[BATCH * IN], targets[BATCH * OUT];
   for (int i = 0; i < BATCH * IN; i++) x[i] = ldexpf((float)t_between(r, -999, 999), -(int)t_below(r, 12));
   for (int i = 0; i < BATCH * OUT; i++) targets[i] = (float)t_between(r, -99, 99);
-  assert_int_equal(hu_net_feed(c->net, c->x, x), HU_OK);
-  assert_int_equal(hu_net_targets(c->net, targets), HU_OK);
-  assert_int_equal(hu_net_forward(c->net, 1, NULL), HU_OK);
-  assert_int_equal(hu_net_backward(c->net, 1), HU_OK);
+  net_pass(c->net, c->x, x, targets);
 }
-
-static void step_by(layer *c, double rate) {
-  hu_loss_rule rule;
-  assert_int_equal(hu_loss_rule_parse(&rule, "none", NULL), HU_OK);
-  hu_loss_scale scale = hu_loss_scale_start(&rule);
-  hu_optimizer o = hu_optimizer_sgd(hu_binary32());
-  o.rate = rate;
-  assert_int_equal(hu_net_update(c->net, &o, &rule, &scale, NULL, NULL), HU_OK);
-}
-
-static void step(layer *c) { step_by(c, 1e-4); }
 
 static void test_tetrajet(void **state) {
   (void)state;
   static float w[IN * OUT], xr[LONGEST], wr[IN * OUT], xb[LONGEST], wb[IN * OUT], dzr[BATCH * OUT], dzb[BATCH * OUT];
   static float z[BATCH * OUT], dx[BATCH * IN], dw[IN * OUT];
   const hu_product_rounding p = tetrajet();
-  layer c = layer_of(&p);
+  layer c = layer_of(BATCH, IN, OUT, &p, NULL);
   t_random r = {t_seed("tetrajet", 3)};
   const uint64_t number = 1; /* of the linear operator: the position is 0 */
   for (uint64_t t = 0; t < STEPS; t++) {
@@ -159,13 +79,9 @@ static void test_tetrajet(void **state) {
     mxfp4(IN, OUT, wb, wr, 0, &of_w);       /* Q4: of what Q2 has left */
     mxfp4(BATCH, OUT, dzb, dz, 1, &of_dzw); /* Q5 */
     mxfp4(BATCH, IN, xb, xr, 1, &of_x);     /* Q6: of what Q1 has left */
-    product(BATCH, OUT, IN, z, xr, IN, 1, wr, OUT, 1);
-    product(BATCH, IN, OUT, dx, dzr, OUT, 1, wb, 1, OUT);
-    product(IN, OUT, BATCH, dw, xb, 1, IN, dzb, OUT, 1);
-    same("Z", t, BATCH * OUT, hu_net_value(c.net, c.y).numbers, z);
-    same("dX", t, BATCH * IN, hu_net_value(c.net, c.h).gradients, dx);
-    same("dW", t, IN * OUT, hu_net_parameter(c.net, 1).gradients, dw);
-    step(&c);
+    products(&c, z, dx, dw, (const float *const[6]){xr, wr, xb, dzb, dzr, wb});
+    same_pass(&c, t, z, dx, dw);
+    net_step(c.net, 1e-4, 0.9);
   }
   hu_net_free(c.net);
 }
@@ -197,7 +113,7 @@ static void test_average(void **state) {
   const float decay = 0.9f, rest = 1 - decay;
   hu_product_rounding p = tetrajet();
   p.w_average = decay;
-  layer c = layer_of(&p);
+  layer c = layer_of(BATCH, IN, OUT, &p, NULL);
   t_random r = {t_seed("tetrajet", 8)};
   size_t moved = 0;
   for (uint64_t t = 0; t < RUN; t++) {
@@ -216,11 +132,9 @@ static void test_average(void **state) {
     for (size_t i = 0; i < IN * OUT; i++) moved += near[i] != wr[i];
     mxfp4(BATCH, OUT, dzr, dz, 0, &of_dz);
     mxfp4(IN, OUT, wb, wr, 0, &of_w);
-    product(BATCH, OUT, IN, z, xr, IN, 1, wr, OUT, 1);
-    product(BATCH, IN, OUT, dx, dzr, OUT, 1, wb, 1, OUT);
-    same("Z", t, BATCH * OUT, hu_net_value(c.net, c.y).numbers, z);
-    same("dX", t, BATCH * IN, hu_net_value(c.net, c.h).gradients, dx);
-    step_by(&c, 1e-6);
+    products(&c, z, dx, NULL, (const float *const[6]){xr, wr, NULL, NULL, dzr, wb});
+    same_pass(&c, t, z, dx, NULL);
+    net_step(c.net, 1e-6, 0.9);
   }
   assert_true(moved > 20);
   hu_net_free(c.net);
@@ -238,7 +152,6 @@ static void test_neighbours(void **state) {
   (void)hu_net_squared_error(net, y, 1);
   assert_int_equal(hu_net_round_product(net, y, &p), HU_OK);
   assert_int_equal(hu_net_initialize(net, SEED), HU_OK);
-  layer c = {net, x, x, y};
   float eye[64] = {0}, none[8] = {0}, before[8];
   for (int i = 0; i < 8; i++) eye[9 * i] = 1;
   assert_int_equal(hu_net_feed(net, x, eye), HU_OK);
@@ -249,7 +162,7 @@ static void test_neighbours(void **state) {
     if (t == HU_AVERAGE_AFTER) break;
     assert_int_equal(hu_net_backward(net, 0), HU_OK);
     assert_int_equal(hu_net_set_parameter(net, 0, e), HU_OK);
-    step(&c);
+    net_step(net, 1e-4, 0.9);
     assert_int_equal(hu_net_set_parameter(net, 0, t == HU_AVERAGE_AFTER - 1 ? w : e), HU_OK);
   }
   memcpy(before, hu_net_value(net, y).numbers, sizeof before);
@@ -265,7 +178,7 @@ static void test_kept(void **state) {
   p.x = rounding(MXFP4 ",sra:16");
   p.w = rounding(MXFP4 ",sra:16,turned");
   p.twice = 1;
-  layer c = layer_of(&p);
+  layer c = layer_of(BATCH, IN, OUT, &p, NULL);
   t_random r = {t_seed("tetrajet", 4)};
   for (uint64_t t = 0; t < STEPS; t++) {
     hu_rounding_counts counts[2];
@@ -276,16 +189,12 @@ static void test_kept(void **state) {
     hu_stream of_x = words_of(1, Z_X, t), of_w = words_of(1, Z_W, t);
     mxfp4(BATCH, IN, xr, h, 0, &of_x);
     mxfp4(IN, OUT, wr, w, 1, &of_w);
-    product(BATCH, OUT, IN, z, xr, IN, 1, wr, OUT, 1);
-    product(BATCH, IN, OUT, dx, dz, OUT, 1, wr, 1, OUT);
-    product(IN, OUT, BATCH, dw, xr, 1, IN, dz, OUT, 1);
-    same("Z", t, BATCH * OUT, hu_net_value(c.net, c.y).numbers, z);
-    same("dX", t, BATCH * IN, hu_net_value(c.net, c.h).gradients, dx);
-    same("dW", t, IN * OUT, hu_net_parameter(c.net, 1).gradients, dw);
+    products(&c, z, dx, dw, (const float *const[6]){xr, wr, xr, dz, dz, wr});
+    same_pass(&c, t, z, dx, dw);
     assert_true(hu_net_product_counts(c.net, c.y, counts));
     assert_int_equal(counts[0].elements, BATCH * IN + IN * OUT);
     assert_int_equal(counts[1].elements, 0);
-    step(&c);
+    net_step(c.net, 1e-4, 0.9);
   }
   hu_net_free(c.net);
 }
@@ -311,19 +220,15 @@ static void test_alike(void **state) {
   static float w[IN * OUT], xr[LONGEST], wr[IN * OUT], xb[LONGEST], wb[IN * OUT];
   static float z[BATCH * OUT], dx[BATCH * IN], dw[IN * OUT];
   const hu_product_rounding p = squeezed();
-  layer c = layer_of(&p);
+  layer c = layer_of(BATCH, IN, OUT, &p, NULL);
   t_random r = {t_seed("tetrajet", 5)};
   memcpy(w, hu_net_parameter(c.net, 1).numbers, sizeof w);
   pass(&c, &r);
   const float *h = hu_net_value(c.net, c.h).numbers, *dz = hu_net_value(c.net, c.y).gradients;
   twice(BATCH, IN, xr, xb, h);
   twice(IN, OUT, wr, wb, w);
-  product(BATCH, OUT, IN, z, xr, IN, 1, wr, OUT, 1);
-  product(BATCH, IN, OUT, dx, dz, OUT, 1, wb, 1, OUT);
-  product(IN, OUT, BATCH, dw, xb, 1, IN, dz, OUT, 1);
-  same("Z", 0, BATCH * OUT, hu_net_value(c.net, c.y).numbers, z);
-  same("dX", 0, BATCH * IN, hu_net_value(c.net, c.h).gradients, dx);
-  same("dW", 0, IN * OUT, hu_net_parameter(c.net, 1).gradients, dw);
+  products(&c, z, dx, dw, (const float *const[6]){xr, wr, xb, dz, dz, wb});
+  same_pass(&c, 0, z, dx, dw);
   hu_net_free(c.net);
 }
 
@@ -347,10 +252,7 @@ static void test_convolution(void **state) {
       (void)hu_net_squared_error(net, y, 1);
       assert_int_equal(hu_net_round_product(net, y, &p), HU_OK);
       assert_int_equal(hu_net_initialize(net, SEED), HU_OK);
-      assert_int_equal(hu_net_feed(net, in, x), HU_OK);
-      assert_int_equal(hu_net_targets(net, targets), HU_OK);
-      assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
-      assert_int_equal(hu_net_backward(net, 1), HU_OK);
+      net_pass(net, in, x, targets);
       memcpy(gradients[k], hu_net_parameter(net, 0).gradients, sizeof gradients[k]);
       memcpy(values[k], hu_net_value(net, y).numbers, sizeof values[k]);
       hu_net_free(net);
@@ -382,10 +284,7 @@ static void test_cells(void **state) {
       if (hu_net_product_counts(net, v, counts)) assert_int_equal(hu_net_round_product(net, v, &p), HU_OK);
     }
     assert_int_equal(hu_net_initialize(net, SEED), HU_OK);
-    assert_int_equal(hu_net_feed(net, in, x), HU_OK);
-    assert_int_equal(hu_net_targets(net, targets), HU_OK);
-    assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
-    assert_int_equal(hu_net_backward(net, 1), HU_OK);
+    net_pass(net, in, x, targets);
     assert_int_equal(hu_net_parameter(net, 0).rows * hu_net_parameter(net, 0).cols, COLS * 3 * UNITS);
     memcpy(gradients[k], hu_net_parameter(net, 0).gradients, sizeof gradients[k]);
     hu_net_free(net);
