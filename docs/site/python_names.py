@@ -95,14 +95,14 @@ def constant(name):
     return eval(compile(ast.Expression(values('options')[name]), 'options.py', 'eval'), {'_MEANINGS': OPTIONS})  # of our own source
 
 
-def made_by_call(module, name):
-    """`add = _binary('add')`: the function that the module makes, with the text that it gives it."""
-    call, known = values(module)[name], values(module)
-    maker = next(n for n in tree(module).body if isinstance(n, ast.FunctionDef) and n.name == call.func.id)
+def made_by_call(module, name, maker):
+    """`add, sub = map(_binary, BINARY)`: the function that the module makes, with the text that it gives it."""
+    known = values(module)
+    maker = next(n for n in tree(module).body if isinstance(n, ast.FunctionDef) and n.name == maker)
     inner = next(n for n in maker.body if isinstance(n, ast.FunctionDef))
     node = ast.FunctionDef(name=name, args=inner.args, body=inner.body, returns=inner.returns,
                            decorator_list=[ast.parse('with_options()', mode='eval').body])
-    what = ast.literal_eval(values('codes')['WHAT'])[ast.literal_eval(call.args[0])]
+    what = ast.literal_eval(values('codes')['WHAT'])[name]
     behind = known['_named'].args[1]
     text = ''.join(ast.literal_eval(known[p.id] if isinstance(p, ast.Name) else p) for p in (behind.left, behind.right))
     return Function(node, name, what + text)
@@ -122,9 +122,8 @@ def find(module, name):
                 node.decorator_list = [ast.parse('with_options()', mode='eval').body]
                 return Function(node, name, what + text)
             return Function(node)
-    given = values(module).get(name)
-    if isinstance(given, ast.Call) and isinstance(given.func, ast.Name) and given.func.id in ('_binary', '_unary'):
-        return made_by_call(module, name)
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple) and name in ast.unparse(node.targets[0]).strip('()').split(', '):
+            return made_by_call(module, name, node.value.args[0].id)
     return None
 
 

@@ -20,7 +20,7 @@ from . import _abi as abi
 from . import _pointer as pointer
 from ._elementwise import finished, how, made_or_given, run, shape_of
 from ._views import VALUES, View, dtype_name, float32_of, format_and_type, numbers, target
-from .codes import named, place_and_call
+from .codes import BINARY, OPERANDS, UNARY, named, place_and_call
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike
 
@@ -96,37 +96,15 @@ def _unary(name: str) -> Callable[..., Any]:
     return _named(name)(function)
 
 
-def _binary(name: str, names: Sequence[str] = ('a', 'b')) -> Callable[..., Any]:
+def _binary(name: str) -> Callable[..., Any]:
     def function(a: Any, b: Any, to: FormatLike, mode: ModeLike = 'rne', *, dtype: Any = None, out: Any = None,
                  **options: Unpack[Options]) -> Any:
-        return apply(name, names, [a, b], to, mode, dtype, out, options)
+        return apply(name, OPERANDS.get(name, ('a', 'b')), [a, b], to, mode, dtype, out, options)
     return _named(name)(function)
 
 
-add = _binary('add')
-sub = _binary('sub')
-mul = _binary('mul')
-div = _binary('div')
-minimum = _binary('minimum')
-maximum = _binary('maximum')
-minimum_number = _binary('minimum_number')
-maximum_number = _binary('maximum_number')
-pow = _binary('pow', ('x', 'y'))
-sqrt = _unary('sqrt')
-exp = _unary('exp')
-exp2 = _unary('exp2')
-expm1 = _unary('expm1')
-log = _unary('log')
-log2 = _unary('log2')
-log1p = _unary('log1p')
-tanh = _unary('tanh')
-sigmoid = _unary('sigmoid')
-erf = _unary('erf')
-gelu = _unary('gelu')
-rsqrt = _unary('rsqrt')
-reciprocal = _unary('reciprocal')
-sin = _unary('sin')
-cos = _unary('cos')
+add, sub, mul, div, minimum, maximum, minimum_number, maximum_number, pow = map(_binary, BINARY)
+sqrt, exp, exp2, expm1, log, log2, log1p, tanh, sigmoid, erf, gelu, rsqrt, reciprocal, sin, cos = map(_unary, UNARY)
 
 
 @_named('fma')

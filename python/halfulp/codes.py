@@ -70,10 +70,10 @@ def _unary(name: str) -> Callable[..., Any]:
     return _named(name)(function)
 
 
-def _binary(name: str, names: Sequence[str] = ('a', 'b')) -> Callable[..., Any]:
+def _binary(name: str) -> Callable[..., Any]:
     def function(a: Any, b: Any, *, of: Formats = None, to: Optional[FormatLike] = None, mode: ModeLike = 'rne',
                  packed: bool = False, out: Any = None, **options: Unpack[Options]) -> Any:
-        return apply(name, names, [a, b], of, to, mode, packed, out, options)
+        return apply(name, OPERANDS.get(name, ('a', 'b')), [a, b], of, to, mode, packed, out, options)
     return _named(name)(function)
 
 
@@ -108,7 +108,12 @@ def named(text: str, name: str) -> Callable[[_Call], _Call]:
 _named = functools.partial(named, ', of codes, rounded once into `to`.' + PARAMETERS)
 
 
-# What each operation computes; halfulp.arithmetic has the same for values.
+# Operations of one operand and of two, whose names are a and b or OPERANDS, and what each computes;
+# halfulp.arithmetic has the same for values.
+UNARY = ('sqrt', 'exp', 'exp2', 'expm1', 'log', 'log2', 'log1p', 'tanh', 'sigmoid', 'erf', 'gelu', 'rsqrt', 'reciprocal',
+         'sin', 'cos')
+BINARY = ('add', 'sub', 'mul', 'div', 'minimum', 'maximum', 'minimum_number', 'maximum_number', 'pow')
+OPERANDS = {'pow': ('x', 'y')}
 WHAT = {
     'add': 'a + b', 'sub': 'a - b', 'mul': 'a b', 'div': 'a / b',
     'minimum': 'The smaller of a and b, -0 below +0, NaN if one is a NaN (IEEE 754-2019 9.6)',
@@ -120,30 +125,8 @@ WHAT = {
     'sigmoid': '1 / (1 + e^-x)', 'erf': 'The error function of x', 'gelu': 'x Phi(x), the exact GELU',
     'rsqrt': '1 / sqrt(x)', 'reciprocal': '1 / x', 'sin': 'The sine of x radians', 'cos': 'The cosine of x radians',
 }
-add = _binary('add')
-sub = _binary('sub')
-mul = _binary('mul')
-div = _binary('div')
-minimum = _binary('minimum')
-maximum = _binary('maximum')
-minimum_number = _binary('minimum_number')
-maximum_number = _binary('maximum_number')
-pow = _binary('pow', ('x', 'y'))
-sqrt = _unary('sqrt')
-exp = _unary('exp')
-exp2 = _unary('exp2')
-expm1 = _unary('expm1')
-log = _unary('log')
-log2 = _unary('log2')
-log1p = _unary('log1p')
-tanh = _unary('tanh')
-sigmoid = _unary('sigmoid')
-erf = _unary('erf')
-gelu = _unary('gelu')
-rsqrt = _unary('rsqrt')
-reciprocal = _unary('reciprocal')
-sin = _unary('sin')
-cos = _unary('cos')
+add, sub, mul, div, minimum, maximum, minimum_number, maximum_number, pow = map(_binary, BINARY)
+sqrt, exp, exp2, expm1, log, log2, log1p, tanh, sigmoid, erf, gelu, rsqrt, reciprocal, sin, cos = map(_unary, UNARY)
 
 
 @_named('fma')
