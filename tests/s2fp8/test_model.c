@@ -12,55 +12,12 @@
 
 #include <cmocka.h>
 
+#include "tests/s2fp8/draw.h"
 #include "tests/s2fp8/model.h"
 #include "tests/support/support.h"
 
 enum { MOST = 1400 };
 static unsigned cases = 300;
-
-static const char *const kinds[] = {"s2fp8",
-                                    "s2fp8",
-                                    "s2fp8(float8_e5m2)",
-                                    "s2fp8(float8_e4m3fn)",
-                                    "s2fp8(float8_e4m3fnuz;target=5)",
-                                    "s2fp8(fp(5,2,0):finite;target=15)",
-                                    "s2fp8(fp(5,2,0):finite;special=element)",
-                                    "s2fp8(float4_e2m1fn)",
-                                    "s2fp8(float6_e3m2fn;target=3)",
-                                    "s2fp8(binary8p4se;special=element)",
-                                    "s2fp8(fp(4,0,0):finite)",
-                                    "s2fp8(fp(6,1,0);target=20)",
-                                    "s2fp8(fp(2,5,0):fn)",
-                                    "s2fp8(fp(4,3,4):finite,nosub;target=2)",
-                                    "s2fp8(ue4m3)",
-                                    "s2fp8(bfloat16;target=15)",
-                                    "s2fp8(binary16;target=9;special=element)",
-                                    "s2fp8(dlfloat16;target=30)",
-                                    "s2fp8(fp(8,0,0):finite,negzero)"};
-
-/* One tensor: narrow, wide, a few magnitudes, subnormal, with zeros and specials or not. */
-static void draw(t_random *r, size_t n, float *x) {
-  unsigned what = t_below(r, 9), zeros = t_below(r, 3), special = t_below(r, 4) == 0;
-  int at = t_between(r, -120, 100), width = (int)t_below(r, what == 1 ? 200 : 30) + 1;
-  uint32_t base = t_next32(r) & 0x7FFFFF;
-  for (size_t i = 0; i < n; i++) {
-    int e = at + (int)t_below(r, (uint32_t)width);
-    uint32_t frac = t_next32(r) & 0x7FFFFF;
-    if (what == 2 || what == 8) frac = 0;                      /* powers of two */
-    if (what == 3) frac = base + (t_below(r, 4) == 0), e = at; /* neighbours */
-    if (what == 4) frac = base, e = at;                        /* one magnitude */
-    if (what == 5) e = -140 + (int)t_below(r, 20);             /* subnormal numbers among them */
-    if (what == 6) frac = base + t_below(r, 3000), e = at;     /* narrow */
-    if (what == 8) e = at + 2 * (int)t_below(r, 16);           /* alpha often a power of two */
-    e = e < -149 ? -149 : e > 127 ? 127 : e;
-    uint32_t u =
-        e >= -126 ? (uint32_t)(e + 127) << 23 | (frac & 0x7FFFFF) : (0x800000 | (frac & 0x7FFFFF)) >> (-126 - e);
-    if (zeros && t_below(r, 4) == 0) u = 0;
-    if (what == 7) u = 0;
-    if (special && t_below(r, 30) == 0) u = 0x7F800000 + (t_below(r, 2) ? t_below(r, 0x800000) : 0);
-    x[i] = t_float(u | (t_next32(r) & 0x80000000));
-  }
-}
 
 typedef struct room {
   float x[4 * MOST + 8], z[4 * MOST + 8];
@@ -201,8 +158,8 @@ static void any_tensor(void **state) {
     hu_s2fp8 kind;
     hu_s2fp8_scale scale;
     size_t n = t_below(&r, 3) ? 512 + t_below(&r, MOST - 512) : 1 + t_below(&r, t_below(&r, 2) ? 100 : 3);
-    assert_int_equal(hu_s2fp8_parse(&kind, kinds[t_below(&r, sizeof kinds / sizeof *kinds)], NULL), HU_OK);
-    draw(&r, n, x);
+    assert_int_equal(hu_s2fp8_parse(&kind, s2fp8_kinds[t_below(&r, S2FP8_KINDS)], NULL), HU_OK);
+    s2fp8_draw(&r, n, x);
     model_look(&m, n, x, (int)hu_s2fp8_target(&kind));
     check_sums(x, n, &m, &kind, &r, &scale);
     other_scale(&r, &kind, &scale);
@@ -219,10 +176,10 @@ static void powers(void **state) {
   (void)state;
   t_random r = {t_seed("s2fp8_powers", 79)};
   static float x[MOST];
-  for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+  for (unsigned i = 0; i < S2FP8_KINDS; i++) {
     hu_s2fp8 kind;
     hu_s2fp8_scale scale;
-    assert_int_equal(hu_s2fp8_parse(&kind, kinds[i], NULL), HU_OK);
+    assert_int_equal(hu_s2fp8_parse(&kind, s2fp8_kinds[i], NULL), HU_OK);
     assert_int_equal(hu_s2fp8_scale_from(&scale, 0, (int64_t)hu_s2fp8_target(&kind) << 40, &kind), HU_OK);
     for (uint32_t k = 0; k < 600; k++) x[k] = t_float((127 - 40 + k % 80) << 23 | (k >> 8 & 1) << 31);
     for (int round = 0; round < 6; round++) check_codes(&r, 600, x, &kind, &scale);

@@ -11,6 +11,7 @@
 #include "halfulp/s2fp8.h"
 #include "halfulp/scalar.h"
 #include "tests/number/compare.h"
+#include "tests/s2fp8/draw.h"
 #include "tests/s2fp8/model.h"
 #include "tests/scaled/draw.h"
 #include "tests/scaled/model.h"
@@ -181,32 +182,6 @@ static void draw_scaled(t_random *r) {
 
 /* ---- shifted and squeezed tensors ---- */
 
-static const char *const s2fp8_kinds[] = {"s2fp8",
-                                          "s2fp8(float8_e4m3fn)",
-                                          "s2fp8(float8_e4m3fnuz;target=5)",
-                                          "s2fp8(fp(5,2,0):finite;target=15)",
-                                          "s2fp8(fp(5,2,0):finite;special=element)",
-                                          "s2fp8(float4_e2m1fn)",
-                                          "s2fp8(float6_e3m2fn;target=3)",
-                                          "s2fp8(binary8p4se;special=element)",
-                                          "s2fp8(fp(2,5,0):fn)",
-                                          "s2fp8(ue4m3)",
-                                          "s2fp8(bfloat16;target=15)",
-                                          "s2fp8(binary16;target=9;special=element)"};
-
-static void draw_tensor(t_random *r, size_t n, float *x) {
-  int at = t_between(r, -150, 120), width = 1 + (int)t_below(r, t_below(r, 3) ? 20 : 200);
-  int zeros = t_below(r, 3) == 0, special = t_below(r, 4) == 0, powers = t_below(r, 4) == 0;
-  for (size_t i = 0; i < n; i++) {
-    int e = at + (int)t_below(r, (uint32_t)width);
-    uint32_t field = (uint32_t)((e < -127 ? -127 : e > 127 ? 127 : e) + 127);
-    uint32_t u = field << 23 | (powers ? 0 : t_next32(r) & 0x7FFFFF);
-    if (zeros && t_below(r, 4) == 0) u = 0;
-    if (special && t_below(r, 12) == 0) u = 0x7F800000 + (t_below(r, 2) ? t_below(r, 0x800000) : 0);
-    x[i] = t_float(u | (t_next32(r) & 0x80000000));
-  }
-}
-
 static void draw_s2fp8(t_random *r) {
   static float x[ELEMENTS], values[ELEMENTS];
   static uint32_t codes[ELEMENTS], unpacked[ELEMENTS];
@@ -216,13 +191,13 @@ static void draw_s2fp8(t_random *r) {
   hu_exec exec = {0};
   hu_events counts = {0}, want = {0};
   hu_mode mode = t_random_mode(r);
-  const char *text = s2fp8_kinds[t_below(r, sizeof s2fp8_kinds / sizeof *s2fp8_kinds)];
+  const char *text = s2fp8_kinds[t_below(r, S2FP8_KINDS)];
   size_t n = 1 + t_below(r, 12);
   must(hu_s2fp8_parse(&kind, text, NULL));
   if (mode.bits > 20) mode.bits = (uint8_t)(1 + t_below(r, 20)); /* what the second model decides */
   exec.stream.key = t_next64(r);
   exec.stream.counter = t_next64(r);
-  draw_tensor(r, n, x);
+  s2fp8_draw(r, n, x);
   must(hu_s2fp8_sum_n(n, x, 1, &sums, &exec));
   must(hu_s2fp8_scale_of(&scale, &sums, &kind));
   must(hu_s2fp8_encode_n(n, codes, 1, x, 1, &kind, &scale, mode, &exec, &counts));
@@ -269,7 +244,7 @@ static void draw_hif4(t_random *r) {
   snprintf(text, sizeof text, "hifloat4(%s;%s;%s;%s)", keys[0][t_below(r, 3)], keys[1][t_below(r, 3)],
            keys[2][t_below(r, 3)], keys[3][t_below(r, 3)]);
   must(hu_hif4_parse(&kind, text, NULL));
-  draw_tensor(r, n, x);
+  s2fp8_draw(r, n, x);
   must(hu_hif4_encode(rows, cols, codes, cols, scales, blocks, x, cols, &kind, &counts));
   must(hu_hif4_decode(rows, cols, values, cols, codes, cols, scales, blocks));
   line_begin("hif4");
@@ -294,7 +269,7 @@ static void draw_stored(t_random *r) {
   float alpha = t_float((uint32_t)t_between(r, 100, 150) << 23 | (t_next32(r) & 0x7FFFFF));
   float beta = t_float((t_next32(r) & 0x807FFFFF) | (uint32_t)t_between(r, 110, 140) << 23);
   if (t_below(r, 12) == 0) alpha = t_float(t_next32(r));
-  must(hu_s2fp8_parse(&kind, s2fp8_kinds[t_below(r, sizeof s2fp8_kinds / sizeof *s2fp8_kinds)], NULL));
+  must(hu_s2fp8_parse(&kind, s2fp8_kinds[t_below(r, S2FP8_KINDS)], NULL));
   hu_status s = hu_s2fp8_scale_stored(&scale, alpha, beta, &kind);
   line_begin("s2fp8_stored");
   line_pattern("alpha", t_bits32(alpha), 8);
