@@ -35,15 +35,8 @@ class Same(support.Case):
             os.symlink(os.path.join("..", stem + "_link." + suffix), self.path("d/" + stem + "_far." + suffix))
             os.link(self.path(name), self.path(stem + "_hard." + suffix))
             os.symlink(".", self.path("self")) if not os.path.lexists(self.path("self")) else None
-            paths = [
-                name,
-                "./" + name,
-                "d/../" + name,
-                "self/" + name,
-                stem + "_link." + suffix,
-                "d/" + stem + "_far." + suffix,
-                stem + "_hard." + suffix,
-            ]
+            paths = [name, "./" + name, "d/../" + name, "self/" + name, stem + "_link." + suffix,
+                "d/" + stem + "_far." + suffix, stem + "_hard." + suffix]
             self.aliases[name] = [self.path(p) for p in paths]
         self.before = {n: os.stat(self.path(n)).st_ino for n in ("x.npy", "m.safetensors")}
 
@@ -55,21 +48,13 @@ class Same(support.Case):
     def test_arrays(self):
         left, x = self.left(), self.path("x.npy")
         for path in self.aliases["x.npy"]:
-            for args in (
-                ("quantize", "-f", "bfloat16", x, path),
-                ("quantize", "-f", "bfloat16", x, "-o", path),
-                ("quantize", "-f", "bfloat16", path, x),
-                ("quantize", "-f", "nvfp4", "--codes", x, path),
-                ("encode", "-f", "bfloat16", x, path),
-            ):
+            for args in (("quantize", "-f", "bfloat16", x, path), ("quantize", "-f", "bfloat16", x, "-o", path),
+                    ("quantize", "-f", "bfloat16", path, x), ("quantize", "-f", "nvfp4", "--codes", x, path),
+                    ("encode", "-f", "bfloat16", x, path)):
                 self.bad(*args, says=("is the same file as", "--in-place"))
             with open(x, "rb") as f:
-                r = subprocess.run(
-                    [support.HALFULP, "quantize", "-f", "bfloat16", "-", path],
-                    stdin=f,
-                    stderr=subprocess.PIPE,
-                    check=False,
-                )
+                r = subprocess.run([support.HALFULP, "quantize", "-f", "bfloat16", "-", path], stdin=f,
+                    stderr=subprocess.PIPE, check=False)
             self.assertEqual((r.returncode, b"is the same file as standard input" in r.stderr), (2, True), r.stderr)
             self.bad("gemm", x, x, *GEMM, "-o", path, says="give -o another name")
             self.unchanged(left)
@@ -81,18 +66,11 @@ class Same(support.Case):
         c = self.read("c.safetensors")
         os.symlink("c.safetensors", self.path("c_link.safetensors"))
         for path in self.aliases["m.safetensors"]:
-            for args in (
-                ("quantize", "-f", "bfloat16"),
-                ("quantize", "-f", "nvfp4", "--codes"),
-                ("encode", "-f", "nvfp4"),
-            ):
+            for args in (("quantize", "-f", "bfloat16"), ("quantize", "-f", "nvfp4", "--codes"),
+                    ("encode", "-f", "nvfp4")):
                 self.bad(*args, m, path, says=("is the same file as", "--in-place"))
-        self.bad(
-            "decode",
-            self.path("c.safetensors"),
-            self.path("c_link.safetensors"),
-            says=("is the same file as", "--in-place"),
-        )
+        self.bad("decode", self.path("c.safetensors"), self.path("c_link.safetensors"),
+            says=("is the same file as", "--in-place"))
         self.assertEqual(self.read("c.safetensors"), c)
         os.unlink(self.path("c.safetensors"))
         os.unlink(self.path("c_link.safetensors"))
@@ -130,25 +108,16 @@ class Same(support.Case):
         for name in ("q.scales.npy", "q.tensor.npy", "q.check.npy"):
             self.write(name, self.x)
             for more in ((), ("--in-place",)):
-                self.bad(
-                    "quantize",
-                    "-f",
-                    "nvfp4",
-                    "--codes",
-                    *more,
-                    self.path(name),
-                    self.path("q.npy"),
-                    says=(name, "OUT another name"),
-                )
+                self.bad("quantize", "-f", "nvfp4", "--codes", *more, self.path(name), self.path("q.npy"),
+                    says=(name, "OUT another name"))
             self.assertEqual(self.read(name), self.x)
             os.unlink(self.path(name))
         self.ok("quantize", "-f", "nvfp4", "--codes", x, self.path("q.npy"))
         for name in ("q.scales.npy", "q.tensor.npy", "q.check.npy"):
             before = self.read(name)
             for more in ((), ("--in-place",)):
-                self.bad(
-                    "decode", "-f", "nvfp4", *more, self.path("q.npy"), self.path(name), says=(name, "OUT another name")
-                )
+                self.bad("decode", "-f", "nvfp4", *more, self.path("q.npy"), self.path(name),
+                    says=(name, "OUT another name"))
             self.assertEqual(self.read(name), before)
 
     def test_gemm(self):
@@ -157,62 +126,28 @@ class Same(support.Case):
         paths = {n: self.path(n + ".npy") for n in ("a", "b", "c", "sa", "sb")}
         accum = "promote(4,fp32,binary32,scaled)"
         for out in paths.values():
-            self.bad(
-                "gemm",
-                paths["a"],
-                paths["b"],
-                "-C",
-                paths["c"],
-                "--sa",
-                paths["sa"],
-                "--sb",
-                paths["sb"],
-                "--accum",
-                accum,
-                "--fa",
-                "bfloat16",
-                "--fb",
-                "bfloat16",
-                "--fd",
-                "binary32",
-                "-o",
-                out,
-                says=(out, "give -o another name"),
-            )
+            self.bad("gemm", paths["a"], paths["b"], "-C", paths["c"], "--sa", paths["sa"], "--sb", paths["sb"],
+                "--accum", accum, "--fa", "bfloat16", "--fb", "bfloat16", "--fd", "binary32", "-o", out,
+                says=(out, "give -o another name"))
 
     def test_plot(self):
         os.link(self.path("x.npy"), self.path("x.svg"))
         for out in ("x.npy", "x.svg", "x_hard.npy"):
-            self.bad(
-                "plot",
-                "-f",
-                "bfloat16",
-                "--array",
-                self.path("x.npy"),
-                "-o",
-                self.path(out),
-                says="give -o another name",
-            )
+            self.bad("plot", "-f", "bfloat16", "--array", self.path("x.npy"), "-o", self.path(out),
+                says="give -o another name")
         self.assertEqual(self.read("x.npy"), self.x)
 
     def test_missing_input(self):
-        self.bad(
-            "quantize", "-f", "bfloat16", self.path("no.npy"), self.path("no.npy"), says="No such file or directory"
-        )
+        self.bad("quantize", "-f", "bfloat16", self.path("no.npy"), self.path("no.npy"),
+            says="No such file or directory")
 
 
 class Drawing(support.Case):
     def test_suffixes(self):
         for name in ("x.png", "x.PDF", "x.svg.gz", "a.b/x.jpeg"):
             path = self.path(name)
-            self.bad(
-                "plot",
-                "-f",
-                "float8_e5m2",
-                "-o",
-                path,
-                says=(path + ": drawings are SVG", os.path.splitext(path)[0] + ".svg", "rsvg-convert"),
-            )
+            self.bad("plot", "-f", "float8_e5m2", "-o", path,
+                says=(path + ": drawings are SVG", os.path.splitext(path)[0] + ".svg", "rsvg-convert"))
         self.assertEqual(self.left(), [])
         os.mkdir(self.path("a.b"))
         for name in ("x.svg", "x.SVG", "x", "a.b/x", ".svg"):
@@ -268,18 +203,12 @@ class Leftovers(support.Case):
         for args in (self.args, self.args[:2] + ["-f", "nvfp4", "--codes"] + self.args[4:]):
             r = subprocess.run(args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=limit, check=False)
             self.assertEqual(r.returncode, 2, r.stderr)
-            self.assertRegex(
-                r.stderr.decode(), r"^halfulp: \S*/z/o\.npy: cannot write: File too large \(.*`ulimit -f`.*\)\n$"
-            )
+            self.assertRegex(r.stderr.decode(),
+                r"^halfulp: \S*/z/o\.npy: cannot write: File too large \(.*`ulimit -f`.*\)\n$")
             self.assertEqual(os.listdir(self.path("z")), [])
         with open(self.path("list"), "wb") as f:
-            r = subprocess.run(
-                [support.HALFULP, "info", "binary16", "--table"],
-                stdout=f,
-                stderr=subprocess.PIPE,
-                preexec_fn=limit,
-                check=False,
-            )
+            r = subprocess.run([support.HALFULP, "info", "binary16", "--table"], stdout=f, stderr=subprocess.PIPE,
+                preexec_fn=limit, check=False)
         self.assertEqual((r.returncode, r.stderr), (2, b"halfulp: standard output: cannot write\n"))
 
     def test_stale_files(self):
@@ -416,12 +345,8 @@ class Changed(support.Case):
             f.write(b"more")
 
     def test_products(self):
-        changes = (
-            lambda: self.cut(5000),
-            lambda: self.cut(0),
-            lambda: self.cut(os.path.getsize(self.a) - 4),
-            self.anew,
-        )
+        changes = (lambda: self.cut(5000), lambda: self.cut(0), lambda: self.cut(os.path.getsize(self.a) - 4),
+            self.anew)
         whole = self.read("a.npy")
         for change in changes:
             for out in ("d.npy", "-"):
@@ -532,12 +457,8 @@ class Shown(support.Case):
             self.assertIsNone(self.controls(out))
         text = self.ok("gemm", self.path(self.NAME), self.matrix(), *GEMM, "-o", self.path("d.npy"))
         self.assertIn(shown + ": 1 of 2 elements", text)
-        for args in (
-            ("encode", "-f", "bfloat16", self.path(self.NAME)),
-            ("info", self.NAME),
-            (self.NAME,),
-            ("explain", "-f", "bfloat16", self.NAME),
-        ):
+        for args in (("encode", "-f", "bfloat16", self.path(self.NAME)), ("info", self.NAME), (self.NAME,),
+                ("explain", "-f", "bfloat16", self.NAME)):
             self.assertIsNone(self.controls(self.bad_text(*args)[:-1]), args)
 
     @unittest.skipUnless(MODELS, "built without jansson")
@@ -553,12 +474,8 @@ class Shown(support.Case):
     def test_not_utf8(self):
         """A name in another encoding: an error line is text all the same."""
         for name in (b"\xff\xfe.npy", b"caf\xe9.npy", b"\xc3", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82"):
-            r = subprocess.run(
-                [os.fsencode(support.HALFULP), b"quantize", b"-f", b"bfloat16", name, b"z.npy"],
-                stderr=subprocess.PIPE,
-                cwd=self.folder.name,
-                check=False,
-            )
+            r = subprocess.run([os.fsencode(support.HALFULP), b"quantize", b"-f", b"bfloat16", name, b"z.npy"],
+                stderr=subprocess.PIPE, cwd=self.folder.name, check=False)
             self.assertEqual(r.returncode, 2)
             self.assertIn("?", r.stderr.decode("utf-8"))
 
@@ -603,46 +520,25 @@ class Foreign(support.Case):
             ("m.txt", b"1 2 3\n", (".npy, .safetensors and .gguf files are read",)),
         ):
             path = self.write(name, data)
-            self.bad(
-                "quantize",
-                "-f",
-                "bfloat16",
-                path,
-                self.path("z.npy"),
-                says=(path + ": not an .npy file (wrong magic); ",) + says,
-            )
+            self.bad("quantize", "-f", "bfloat16", path, self.path("z.npy"),
+                says=(path + ": not an .npy file (wrong magic); ",) + says)
             self.bad("diff", path, path, says=says)
             if MODELS:
                 self.bad("quantize", "-f", "bfloat16", path, "-o", self.path("z.safetensors"), says=says)
                 copy = self.write("wrong.safetensors", data)
                 if data[8:9] != b"{":
-                    self.bad(
-                        "quantize",
-                        "-f",
-                        "bfloat16",
-                        copy,
-                        "-o",
-                        self.path("z.safetensors"),
-                        says=(copy + ": not a .safetensors file: ",),
-                    )
+                    self.bad("quantize", "-f", "bfloat16", copy, "-o", self.path("z.safetensors"),
+                        says=(copy + ": not a .safetensors file: ",))
                 os.unlink(copy)
             os.unlink(path)
-        self.bad(
-            "quantize", "-f", "bfloat16", self.folder.name, self.path("z.npy"), says="is a folder; a file is required"
-        )
+        self.bad("quantize", "-f", "bfloat16", self.folder.name, self.path("z.npy"),
+            says="is a folder; a file is required")
 
     @unittest.skipUnless(MODELS, "built without jansson")
     def test_arrays_named_models(self):
         path = self.write("x.safetensors", npy("<f4", (2,), floats([1.0, 2.0])))
-        self.bad(
-            "quantize",
-            "-f",
-            "bfloat16",
-            path,
-            "-o",
-            self.path("z.safetensors"),
-            says=("not a .safetensors file", "an .npy file, whose name is to end in .npy"),
-        )
+        self.bad("quantize", "-f", "bfloat16", path, "-o", self.path("z.safetensors"),
+            says=("not a .safetensors file", "an .npy file, whose name is to end in .npy"))
 
     def test_values_as_operands(self):
         self.assertEqual(self.ok("encode", "-f", "bfloat16", "0.3", "-0.3", "inf"), "3e9a\nbe9a\n7f80\n")
