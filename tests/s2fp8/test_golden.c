@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Golden tensors: read from a file and held against the calls, or written by the model (--write).
+/* Golden tensors: made by the model, which must give the digest of a file, and held against the calls.
  *
- *   test_s2fp8_golden FILE | test_s2fp8_golden --write
- *
- * Lines: `kind TEXT MODE`, `x` with binary32 patterns, `scale` mu m alpha beta (units, patterns), `codes`, `values`. */
+ *   test_s2fp8_golden FILE | test_s2fp8_golden --write > FILE */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +10,11 @@
 #include "tests/s2fp8/model.h"
 #include "tests/support/support.h"
 
-enum { MOST = 64, LINE = 4096 };
+enum { NUMBERS = 24 };
+
+static const char head[] =
+    "# Tensors of tests/s2fp8/test_golden.c by its model: how many, and a digest of numbers,\n"
+    "# scales, codes and values; test_s2fp8_golden --write\n";
 
 static const char *const kinds[] = {"s2fp8 rne",
                                     "s2fp8 rtp",
@@ -39,114 +41,92 @@ static void parse_head(const char *text, hu_s2fp8 *kind, hu_mode *mode) {
   }
 }
 
-static void put_words(const char *name, size_t n, const uint32_t *u) {
-  printf("%s", name);
-  for (size_t i = 0; i < n; i++) printf(" %x", u[i]);
-  printf("\n");
+static uint64_t mix(uint64_t digest, uint64_t x, unsigned bytes) {
+  for (unsigned i = 0; i < bytes; i++) digest = (digest ^ (x >> 8 * i & 255)) * UINT64_C(0x100000001B3);
+  return digest;
 }
 
-static void write_one(t_random *r, const char *head, unsigned what) {
-  hu_s2fp8 kind;
-  hu_mode mode;
-  model_stats m;
-  float x[MOST];
-  uint32_t u[MOST], codes[MOST], values[MOST];
-  size_t n = 24;
-  int at = t_between(r, -60, 40), width = what == 2 ? 1 : what == 1 ? 60 : 12;
-  parse_head(head, &kind, &mode);
-  for (size_t i = 0; i < n; i++) {
-    u[i] = (uint32_t)(127 + at + (int)t_below(r, (uint32_t)width)) << 23 | (t_next32(r) & 0x807FFFFF);
-    if (what == 2) u[i] = (uint32_t)(127 + at) << 23;
-    if (what == 3) u[i] &= 0xFF800000;
-    if (what == 4) u[i] &= 0x80000FFF; /* subnormal */
-    if (t_below(r, 12) == 0) u[i] &= 0x80000000;
-    if (what == 1 && i == 5) u[i] = 0xFF800000;
-    if (what == 1 && i == 6) u[i] = 0x7FC00001;
-    x[i] = t_float(u[i]);
-  }
-  mpz_init(m.sum);
-  model_look(&m, n, x, (int)hu_s2fp8_target(&kind));
-  model_map map = {kind, (int)hu_s2fp8_target(&kind), m.mu, m.m};
-  for (size_t i = 0; i < n; i++) {
-    uint32_t events;
-    codes[i] = model_code(&map, mode, x[i], 0, &events);
-    float v = model_value(&map, codes[i]);
-    values[i] = v != v ? 0x7FC00000 : t_bits32(v);
-  }
-  printf("kind %s\n", head);
-  put_words("x", n, u);
-  printf("scale %lld %lld %x %x\n", (long long)m.mu, (long long)m.m, t_bits32(m.alpha), t_bits32(m.beta));
-  put_words("codes", n, codes);
-  put_words("values", n, values);
-  mpz_clear(m.sum);
-}
-
-static size_t read_words(const char *line, uint32_t *u) {
-  size_t n = 0;
-  int used;
-  for (line = strchr(line, ' '); line && n < MOST && sscanf(line, " %x%n", &u[n], &used) == 1; line += used) n++;
-  return n;
-}
-
+/* One tensor by the model. */
 typedef struct tensor {
   hu_s2fp8 kind;
   hu_mode mode;
-  size_t n;
-  uint32_t x[MOST], codes[MOST], values[MOST];
-  long long mu, m;
-  uint32_t alpha, beta;
+  float x[NUMBERS];
+  uint32_t codes[NUMBERS], values[NUMBERS];
+  model_stats m;
 } tensor;
 
-static int check(const tensor *t) {
+static void make(tensor *t, t_random *r, const char *kind, unsigned what) {
+  int at = t_between(r, -60, 40), width = what == 2 ? 1 : what == 1 ? 60 : 12;
+  parse_head(kind, &t->kind, &t->mode);
+  for (size_t i = 0; i < NUMBERS; i++) {
+    uint32_t u = (uint32_t)(127 + at + (int)t_below(r, (uint32_t)width)) << 23 | (t_next32(r) & 0x807FFFFF);
+    if (what == 2) u = (uint32_t)(127 + at) << 23;
+    if (what == 3) u &= 0xFF800000;
+    if (what == 4) u &= 0x80000FFF; /* subnormal */
+    if (t_below(r, 12) == 0) u &= 0x80000000;
+    if (what == 1 && i == 5) u = 0xFF800000;
+    if (what == 1 && i == 6) u = 0x7FC00001;
+    t->x[i] = t_float(u);
+  }
+  mpz_init(t->m.sum);
+  model_look(&t->m, NUMBERS, t->x, (int)hu_s2fp8_target(&t->kind));
+  mpz_clear(t->m.sum);
+  model_map map = {t->kind, (int)hu_s2fp8_target(&t->kind), t->m.mu, t->m.m};
+  for (size_t i = 0; i < NUMBERS; i++) {
+    uint32_t events;
+    t->codes[i] = model_code(&map, t->mode, t->x[i], 0, &events);
+    float v = model_value(&map, t->codes[i]);
+    t->values[i] = v != v ? 0x7FC00000 : t_bits32(v);
+  }
+}
+
+static uint64_t mix_tensor(uint64_t digest, const tensor *t) {
+  for (size_t i = 0; i < NUMBERS; i++) digest = mix(digest, t_bits32(t->x[i]), 4);
+  digest = mix(mix(digest, (uint64_t)t->m.mu, 8), (uint64_t)t->m.m, 8);
+  digest = mix(mix(digest, t_bits32(t->m.alpha), 4), t_bits32(t->m.beta), 4);
+  for (size_t i = 0; i < NUMBERS; i++) digest = mix(mix(digest, t->codes[i], 4), t->values[i], 4);
+  return digest;
+}
+
+static int holds(const tensor *t) {
   hu_s2fp8_sums sums = {0};
   hu_s2fp8_scale s;
-  float x[MOST], z[MOST];
-  uint32_t codes[MOST];
+  float z[NUMBERS];
+  uint32_t codes[NUMBERS];
   size_t size = hu_limits_of(t->kind.element).storage / 8;
-  for (size_t i = 0; i < t->n; i++) x[i] = t_float(t->x[i]);
-  if (hu_s2fp8_sum_n(t->n, x, 1, &sums, NULL) != HU_OK || hu_s2fp8_scale_of(&s, &sums, &t->kind) != HU_OK) return 0;
-  if (s.mu != t->mu || s.m != t->m || t_bits32(s.alpha) != t->alpha || t_bits32(s.beta) != t->beta) return 0;
-  if (hu_s2fp8_encode_n(t->n, codes, 1, x, 1, &t->kind, &s, t->mode, NULL, NULL) != HU_OK) return 0;
-  if (hu_s2fp8_truncate_n(t->n, z, 1, x, 1, &t->kind, t->mode, NULL, NULL, NULL, NULL) != HU_OK) return 0;
-  for (size_t i = 0; i < t->n; i++) {
+  if (hu_s2fp8_sum_n(NUMBERS, t->x, 1, &sums, NULL) != HU_OK || hu_s2fp8_scale_of(&s, &sums, &t->kind) != HU_OK)
+    return 0;
+  if (s.mu != t->m.mu || s.m != t->m.m || t_bits32(s.alpha) != t_bits32(t->m.alpha) ||
+      t_bits32(s.beta) != t_bits32(t->m.beta))
+    return 0;
+  if (hu_s2fp8_encode_n(NUMBERS, codes, 1, t->x, 1, &t->kind, &s, t->mode, NULL, NULL) != HU_OK) return 0;
+  if (hu_s2fp8_truncate_n(NUMBERS, z, 1, t->x, 1, &t->kind, t->mode, NULL, NULL, NULL, NULL) != HU_OK) return 0;
+  for (size_t i = 0; i < NUMBERS; i++) {
     if (t_get(codes, size, (ptrdiff_t)i) != t->codes[i] || t_bits32(z[i]) != t->values[i]) return 0;
   }
   return 1;
 }
 
-static int replay(const char *path) {
-  static char line[LINE];
-  tensor t;
-  unsigned tensors = 0, wrong = 0;
-  FILE *file = fopen(path, "r");
-  if (!file) stop(path);
-  memset(&t, 0, sizeof t);
-  while (fgets(line, sizeof line, file)) {
-    if (strncmp(line, "kind ", 5) == 0) parse_head(line + 5, &t.kind, &t.mode);
-    if (strncmp(line, "x ", 2) == 0) t.n = read_words(line, t.x);
-    if (strncmp(line, "scale ", 6) == 0 && sscanf(line + 6, "%lld %lld %x %x", &t.mu, &t.m, &t.alpha, &t.beta) != 4) {
-      stop(line);
-    }
-    if (strncmp(line, "codes ", 6) == 0 && read_words(line, t.codes) != t.n) stop(line);
-    if (strncmp(line, "values ", 7) != 0) continue;
-    if (read_words(line, t.values) != t.n || t.n == 0) stop(line);
-    tensors++;
-    if (!check(&t)) {
-      wrong++;
-      printf("tensor %u differs\n", tensors);
-    }
-  }
-  fclose(file);
-  printf("%s: %u tensors, %u wrong\n", path, tensors, wrong);
-  return tensors < 50 || wrong;
-}
-
 int main(int argc, char **argv) {
   t_random r = {20200426};
-  if (argc == 2 && strcmp(argv[1], "--write") != 0) return replay(argv[1]);
-  printf("# Tensors from the model of tests/s2fp8/model.c: test_s2fp8_golden --write\n");
+  uint64_t digest = UINT64_C(0xCBF29CE484222325);
+  unsigned tensors = 0, wrong = 0;
+  char line[80], stored[256] = "";
+  static tensor t;
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-    for (unsigned what = 0; what < 6; what++) write_one(&r, kinds[i], what);
+    for (unsigned what = 0; what < 6; what++, tensors++) {
+      make(&t, &r, kinds[i], what);
+      digest = mix_tensor(digest, &t);
+      if (!holds(&t)) wrong += (unsigned)printf("tensor %u, %s, differs\n", tensors, kinds[i]) > 0;
+    }
   }
-  return 0;
+  snprintf(line, sizeof line, "%u %016llx\n", tensors, (unsigned long long)digest);
+  if (argc == 2 && strcmp(argv[1], "--write") == 0) return printf("%s%s", head, line) < 0;
+  FILE *file = argc == 2 ? fopen(argv[1], "r") : NULL;
+  if (!file) stop("usage: test_s2fp8_golden FILE | --write");
+  while (fgets(stored, sizeof stored, file) && stored[0] == '#') continue;
+  fclose(file);
+  printf("%u tensors, %u wrong, digest %s", tensors, wrong, line);
+  if (strcmp(stored, line) != 0) printf("%s has the digest %s", argv[1], stored);
+  return wrong || strcmp(stored, line) != 0;
 }
