@@ -133,8 +133,9 @@ void plain_set(plain *x, size_t at, double v) { x->code[at] = hu_encode64(x->for
 
 /* ---- tables ---- */
 
-const char *const operands[OPERANDS] = {"bfloat16", "binary16",  "float8_e5m2",   "float8_e4m3fn",   "fp(6,9,0)",
-                                        "binary32", "fp(8,3,0)", "float4_e2m1fn", "float8_e4m3fnuz", "fp(3,4,40)"};
+const char *const model_operands[MODEL_OPERANDS] = {"bfloat16",        "binary16",  "float8_e5m2", "float8_e4m3fn",
+                                                    "fp(6,9,0)",       "binary32",  "fp(8,3,0)",   "float4_e2m1fn",
+                                                    "float8_e4m3fnuz", "fp(3,4,40)"};
 
 static void run_model_test(void **state) {
   const model_test *test = *state;
@@ -171,8 +172,9 @@ void problem_store_again(problem *p) {
 }
 
 int problem_draw_any(problem *p, t_random *r, hu_format f, problem_sizes sizes) {
-  hu_format fa = named_format(operands[t_below(r, OPERANDS)]), fb = named_format(operands[t_below(r, OPERANDS)]);
-  hu_format fc = t_below(r, 2) ? f : named_format(operands[t_below(r, OPERANDS)]);
+  hu_format fa = named_format(model_operands[t_below(r, MODEL_OPERANDS)]),
+            fb = named_format(model_operands[t_below(r, MODEL_OPERANDS)]);
+  hu_format fc = t_below(r, 2) ? f : named_format(model_operands[t_below(r, MODEL_OPERANDS)]);
   if (t_below(r, 2) && f.m <= sizes.digits) fa = fb = f;
   int has_c = (int)t_below(r, 2), moderate = t_below(r, 4) != 0;
   size_t m = 1 + t_below(r, sizes.rows), n = 1 + t_below(r, t_below(r, 4) ? sizes.columns : 120);

@@ -24,8 +24,8 @@ void problem_spot(const problem *p, t_random *r);
 /* ---- Tests that are a table: problems drawn one after the other from a seed, each compared. ---- */
 
 /* Operands of many formats, for accumulators of others. */
-enum { OPERANDS = 10 };
-extern const char *const operands[OPERANDS];
+enum { MODEL_OPERANDS = 10 };
+extern const char *const model_operands[MODEL_OPERANDS];
 
 /* Makes problem number i and writes the text of its model. 0: it is not one of those that are asked for, and nothing is
  * made. */

@@ -95,12 +95,12 @@ static int jumps_from_c(problem *p, t_random *r, unsigned i, char *model) {
 /* Row i, column j: an odd multiple of F's step and a product (1 + 2^-i) (1 - 2^-i) or (1 + 2^-i) of half the step (of a
  * quarter, below a power of two), of either sign: just beside a tie or on it. */
 static int near_ties(problem *p, t_random *r, unsigned number, char *model) {
-  size_t q = number / (OPERANDS * OPERANDS), o = number % (OPERANDS * OPERANDS);
-  if (t_part(100) < 100 && (o / OPERANDS + o + q) % 4 != 0) return 0;
+  size_t q = number / (MODEL_OPERANDS * MODEL_OPERANDS), o = number % (MODEL_OPERANDS * MODEL_OPERANDS);
+  if (t_part(100) < 100 && (o / MODEL_OPERANDS + o + q) % 4 != 0) return 0;
   hu_limits l = hu_limits_of(named_format(sums[q]));
   int digits = digits_of(l), base = l.emin > 0 ? l.emin + 2 : l.emax < 2 ? l.emax - 2 : 0;
-  problem_draw(p, r, 24, 48, 2, named_format(operands[o % OPERANDS]), named_format(operands[o / OPERANDS]), NULL,
-               named_format("binary32"), HU_ACCUM_EXACT);
+  problem_draw(p, r, 24, 48, 2, named_format(model_operands[o % MODEL_OPERANDS]),
+               named_format(model_operands[o / MODEL_OPERANDS]), NULL, named_format("binary32"), HU_ACCUM_EXACT);
   for (size_t i = 0; i < 24; i++) {
     double start = power_of_two(base) * (i % 3 ? 1 + power_of_two(1 - digits) * (double)(i % 3) : 1);
     plain_set(&p->a, 2 * i, start);
@@ -145,7 +145,7 @@ int main(void) {
   const model_test tests[] = {{"gemm seq", 41, t_runs(100 * SUMS), many, 1},
                               {"gemm seq jumps", 43, SUMS * JUMPS, jumps, 0},
                               {"gemm seq jumps from C", 46, SUMS * JUMPS_FROM_C, jumps_from_c, 0},
-                              {"gemm seq ties", 44, SUMS * OPERANDS * OPERANDS, near_ties, 0},
+                              {"gemm seq ties", 44, SUMS * MODEL_OPERANDS * MODEL_OPERANDS, near_ties, 0},
                               {"gemm seq top", 45, SUMS * BELOW_TOP, near_top, 0},
                               {"gemm seq blocks", 42, 4 * SUMS, beyond_blocks, 0}};
   return model_tests_run(tests, sizeof tests / sizeof tests[0]);
