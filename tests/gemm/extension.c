@@ -50,14 +50,3 @@ void problem_same_with(const problem *p, const char *model, uint32_t off, unsign
   const uint32_t nothing = 0;
   problem_same_without(p, model, &nothing, 1, off, runs);
 }
-
-void extension_neighbours(const extension_texts *x, t_random *r) {
-  for (size_t i = 0; i < x->n * x->rounds; i++) {
-    const char *text = x->text[i % x->n];
-    problem p;
-    x->draw(&p, r, i / x->n);
-    p.accum = named_model(text);
-    x->same(&p, text, UINT32_MAX);
-    problem_free(&p);
-  }
-}

@@ -145,7 +145,10 @@ static void run_model_test(void **state) {
     problem p;
     char model[MODEL_TEXT];
     if (!test->draw(&p, &r, i, model)) continue;
-    problem_same_at_levels(&p, model, &runs);
+    if (test->same)
+      test->same(&p, i, model, &runs);
+    else
+      problem_same_at_levels(&p, model, &runs);
     if (test->spot) problem_spot(&p, &r);
     problem_free(&p);
   }

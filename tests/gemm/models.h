@@ -38,6 +38,8 @@ typedef struct model_test {
   unsigned count;
   draw_problem *draw;
   int spot; /* each by problem_spot, too */
+  /* How problem number i is compared; NULL: problem_same_at_levels. Adds to *runs. */
+  void (*same)(const problem *p, unsigned i, const char *model, unsigned long *runs);
 } model_test;
 /* Each as a group of cmocka; how many failed. */
 int model_tests_run(const model_test *tests, size_t n);

@@ -27,8 +27,6 @@
 #define TEST_ROUNDS 400
 #endif
 
-static unsigned long runs;
-
 static const char *const models[] = {"seq(binary16)", "seq(binary16,rtz)", "seq(binary16,rtp)", "seq(binary16,rtn)"};
 /* Each kind in several modes. */
 static const char *const unfused[] = {"seq2(binary16,binary16)",
@@ -64,102 +62,85 @@ enum {
 };
 
 /* Of both lists in turn. */
-static const char *model_at(int i) { return i % 2 ? unfused[i / 2 % UNFUSED] : models[i / 2 % MODELS]; }
+static const char *model_at(unsigned i) { return i % 2 ? unfused[i / 2 % UNFUSED] : models[i / 2 % MODELS]; }
 
-static void same(const problem *p, const char *model, uint32_t off) { problem_same_with(p, model, off, &runs); }
+static void same_as_integers(const problem *p, unsigned i, const char *model, unsigned long *runs) {
+  (void)i;
+  problem_same_with(p, model, UINT32_MAX, runs);
+}
 
-static void draw(problem *p, t_random *r, const char *model, size_t m, size_t n, size_t k, uint32_t some) {
+static void same_as_lanes(const problem *p, unsigned i, const char *model, unsigned long *runs) {
+  (void)i;
+  problem_same_with(p, model, HU_LEVEL_FP16, runs);
+}
+
+static int draw(problem *p, t_random *r, char *text, const char *model, size_t m, size_t n, size_t k, uint32_t some) {
   static const char *const results[] = {"binary16", "binary32", "bfloat16", "float8_e4m3fn"};
   hu_format fa = named_format(operands[t_below(r, some)]), fb = named_format(operands[t_below(r, some)]),
             fc = named_format(operands[t_below(r, some)]);
   problem_draw(p, r, m, n, k, fa, fb, t_below(r, 2) ? &fc : NULL, named_format(results[t_below(r, 4)]), HU_ACCUM_EXACT);
-  p->accum = hu_accum_any(named_model(model));
+  problem_set_model(p, strcpy(text, model));
+  p->accum = hu_accum_any(p->accum);
+  return 1;
 }
 
 /* Codes of all kinds, infinities and NaN among them. */
-static void random_problems(void **state) {
-  (void)state;
-  t_random r = {t_seed("gemm half", 171)};
-  for (int i = 0; i < TEST_ROUNDS; i++) {
-    const char *model = model_at(i);
-    problem p;
-    draw(&p, &r, model, 1 + t_below(&r, 30), 1 + t_below(&r, 110), t_below(&r, t_below(&r, 4) ? 20 : 300), OPERANDS);
-    same(&p, model, UINT32_MAX);
-    problem_free(&p);
-  }
-  print_message("gemm half: %lu runs agree\n", runs);
+static int random_problems(problem *p, t_random *r, unsigned i, char *model) {
+  return draw(p, r, model, model_at(i), 1 + t_below(r, 30), 1 + t_below(r, 110), t_below(r, t_below(r, 4) ? 20 : 300),
+              OPERANDS);
 }
 
 /* Sums among the subnormal numbers, at the upper end, of numbers far apart, and cancelling. */
-static void ends(void **state) {
-  (void)state;
+static int ends(problem *p, t_random *r, unsigned i, char *model) {
   static const int at[][3] = {{-12, -12, -24}, {-8, -7, -15}, {-14, 0, -14}, {7, 8, 15},
                               {7, 7, 14},      {-10, 4, -6},  {0, 0, 0},     {-4, -3, 3}};
-  t_random r = {t_seed("gemm half ends", 172)};
-  for (int i = 0; i < TEST_ROUNDS; i++) {
-    const int *e = at[t_below(&r, 8)];
-    const char *model = model_at(i);
-    problem p;
-    draw(&p, &r, model, 1 + t_below(&r, 20), 1 + t_below(&r, 70), 1 + t_below(&r, t_below(&r, 3) ? 5 : 60), 2);
-    plain_refill(&p.a, &r, e[0] - 2, 1 + t_below(&r, 5));
-    plain_refill(&p.b, &r, e[1] - 2, 1 + t_below(&r, 5));
-    if (p.has_c) plain_refill(&p.c, &r, e[2] - 2, 1 + t_below(&r, 4));
-    if (t_below(&r, 6) == 0) plain_spoil(t_below(&r, 2) ? &p.a : &p.b, &r);
-    same(&p, model, UINT32_MAX);
-    problem_free(&p);
-  }
-  print_message("gemm half: %lu runs agree\n", runs);
+  const int *e = at[t_below(r, 8)];
+  draw(p, r, model, model_at(i), 1 + t_below(r, 20), 1 + t_below(r, 70), 1 + t_below(r, t_below(r, 3) ? 5 : 60), 2);
+  plain_refill(&p->a, r, e[0] - 2, 1 + t_below(r, 5));
+  plain_refill(&p->b, r, e[1] - 2, 1 + t_below(r, 5));
+  if (p->has_c) plain_refill(&p->c, r, e[2] - 2, 1 + t_below(r, 4));
+  if (t_below(r, 6) == 0) plain_spoil(t_below(r, 2) ? &p->a : &p->b, r);
+  return 1;
 }
 
 /* Larger than a block in each direction in turn, and pieces of K; all layouts. */
-static void beyond_blocks(void **state) {
-  (void)state;
+static int beyond_blocks(problem *p, t_random *r, unsigned i, char *model) {
   static const size_t shapes[][3] = {{270, 100, 9}, {5, 610, 83}, {40, 580, 3}, {3, 4, 401}};
-  t_random r = {t_seed("gemm half beyond blocks", 173)};
-  for (int i = 0; i < 4 * (MODELS + 4); i++) {
-    const char *model = i < 4 * MODELS ? models[i / 4] : unfused[i % UNFUSED];
-    problem p;
-    draw(&p, &r, model, shapes[i % 4][0], shapes[i % 4][1], shapes[i % 4][2], HELD);
-    plain_refill(&p.a, &r, -6, 7);
-    plain_refill(&p.b, &r, -6, 7);
-    same(&p, model, HU_LEVEL_FP16);
-    problem_free(&p);
-  }
-  print_message("gemm half: %lu runs agree\n", runs);
+  const size_t *shape = shapes[i % 4];
+  draw(p, r, model, i < 4 * MODELS ? models[i / 4] : unfused[i % UNFUSED], shape[0], shape[1], shape[2], HELD);
+  plain_refill(&p->a, r, -6, 7);
+  plain_refill(&p->b, r, -6, 7);
+  return 1;
 }
 
-static void draw_neighbour(problem *p, t_random *r, size_t i) {
-  (void)i;
-  draw(p, r, "seq(binary16)", 9, 40, t_below(r, 30), HELD);
+/* Models one key apart from it. */
+static const char *const texts[] = {"seq(binary16,rna)",
+                                    "seq(binary16,rto)",
+                                    "seq(binary16,rne,sat=finite)",
+                                    "seq(binary16,sra:8)",
+                                    "seq(fp(5,9,0))",
+                                    "seq(fp(5,10,1))",
+                                    "seq(fp(5,10,0):finite)",
+                                    "seq2(binary16,binary32)",
+                                    "seq2(fp(5,9,0),binary16)",
+                                    "pairwise(binary16,rnz)",
+                                    "chunk(4,bfloat16,binary16)",
+                                    "seq(bfloat16)",
+                                    "promote(6,seq(binary16),binary32)",
+                                    "splitk(3,seq(binary16))",
+                                    "promote(6,kahan(binary16),binary32)",
+                                    "kahan(binary16,sra:8)",
+                                    "neumaier(binary16,rne,sat=finite)"};
+enum { TEXTS = sizeof texts / sizeof *texts };
+
+static int neighbours(problem *p, t_random *r, unsigned i, char *model) {
+  draw(p, r, model, "seq(binary16)", 9, 40, t_below(r, 30), HELD);
   if (t_below(r, 2)) {
     plain_refill(&p->a, r, 4, 4);
     plain_refill(&p->b, r, 4, 4);
   }
-}
-
-/* Models one key apart from it. */
-static void neighbours(void **state) {
-  (void)state;
-  static const char *const texts[] = {"seq(binary16,rna)",
-                                      "seq(binary16,rto)",
-                                      "seq(binary16,rne,sat=finite)",
-                                      "seq(binary16,sra:8)",
-                                      "seq(fp(5,9,0))",
-                                      "seq(fp(5,10,1))",
-                                      "seq(fp(5,10,0):finite)",
-                                      "seq2(binary16,binary32)",
-                                      "seq2(fp(5,9,0),binary16)",
-                                      "pairwise(binary16,rnz)",
-                                      "chunk(4,bfloat16,binary16)",
-                                      "seq(bfloat16)",
-                                      "promote(6,seq(binary16),binary32)",
-                                      "splitk(3,seq(binary16))",
-                                      "promote(6,kahan(binary16),binary32)",
-                                      "kahan(binary16,sra:8)",
-                                      "neumaier(binary16,rne,sat=finite)"};
-  t_random r = {t_seed("gemm half neighbours", 174)};
-  extension_neighbours(&(extension_texts){texts, sizeof texts / sizeof *texts, 8, draw_neighbour, same}, &r);
-  print_message("gemm half: %lu runs agree\n", runs);
+  problem_set_model(p, strcpy(model, texts[i % TEXTS]));
+  return 1;
 }
 
 #ifdef TEST_MODELLED
@@ -170,8 +151,10 @@ static long least_of_both(void) {
 EXTENSION_RAN(least_of_both, 500000)
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(random_problems), cmocka_unit_test(ends),
-                                     cmocka_unit_test(beyond_blocks), cmocka_unit_test(neighbours) EXTENSION_RAN_CASE};
+  const model_test tests[] = {{"gemm half", 171, TEST_ROUNDS, random_problems, 0, same_as_integers},
+                              {"gemm half ends", 172, TEST_ROUNDS, ends, 0, same_as_integers},
+                              {"gemm half beyond blocks", 173, 4 * (MODELS + 4), beyond_blocks, 0, same_as_lanes},
+                              {"gemm half neighbours", 174, 8 * TEXTS, neighbours, 0, same_as_integers}};
   print_message("gemm half: binary16: the instructions are %s\n", hu_levels() & HU_LEVEL_FP16 ? "there" : "not there");
-  return cmocka_run_group_tests_name("gemm half", tests, NULL, NULL);
+  return model_tests_run(tests, sizeof tests / sizeof *tests) + extension_ran();
 }

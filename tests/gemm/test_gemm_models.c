@@ -164,11 +164,11 @@ static int beyond_blocks(problem *p, t_random *r, unsigned i, char *model) {
 
 int main(void) {
   enum { ALL = REPEAT * MODELS * MODES };
-  const model_test tests[] = {{"gemm models", 71, 2 * ALL, many, 1},
-                              {"gemm models grid", 72, ALL, beside_the_grid, 0},
-                              {"gemm models long addends", 76, ALL, long_addends, 0},
-                              {"gemm models zeros", 73, ALL, zeros, 0},
-                              {"gemm models counters", 74, 2 * MODELS, counters, 1},
-                              {"gemm models blocks", 75, 4 * MODELS, beyond_blocks, 0}};
+  const model_test tests[] = {{"gemm models", 71, 2 * ALL, many, 1, NULL},
+                              {"gemm models grid", 72, ALL, beside_the_grid, 0, NULL},
+                              {"gemm models long addends", 76, ALL, long_addends, 0, NULL},
+                              {"gemm models zeros", 73, ALL, zeros, 0, NULL},
+                              {"gemm models counters", 74, 2 * MODELS, counters, 1, NULL},
+                              {"gemm models blocks", 75, 4 * MODELS, beyond_blocks, 0, NULL}};
   return model_tests_run(tests, sizeof tests / sizeof tests[0]);
 }

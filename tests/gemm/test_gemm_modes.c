@@ -94,9 +94,9 @@ static int beyond_blocks(problem *p, t_random *r, unsigned i, char *model) {
 }
 
 int main(void) {
-  const model_test tests[] = {{"gemm modes", 61, 6 * MODES * SUMS, many, 1},
-                              {"gemm modes grid", 62, 6 * MODES * SUMS, beside_the_grid, 0},
-                              {"gemm modes counters", 63, 60, counters, 1},
-                              {"gemm modes blocks", 64, 4 * MODES, beyond_blocks, 0}};
+  const model_test tests[] = {{"gemm modes", 61, 6 * MODES * SUMS, many, 1, NULL},
+                              {"gemm modes grid", 62, 6 * MODES * SUMS, beside_the_grid, 0, NULL},
+                              {"gemm modes counters", 63, 60, counters, 1, NULL},
+                              {"gemm modes blocks", 64, 4 * MODES, beyond_blocks, 0, NULL}};
   return model_tests_run(tests, sizeof tests / sizeof tests[0]);
 }

@@ -142,11 +142,11 @@ static int beyond_blocks(problem *p, t_random *r, unsigned i, char *model) {
 }
 
 int main(void) {
-  const model_test tests[] = {{"gemm seq", 41, t_runs(100 * SUMS), many, 1},
-                              {"gemm seq jumps", 43, SUMS * JUMPS, jumps, 0},
-                              {"gemm seq jumps from C", 46, SUMS * JUMPS_FROM_C, jumps_from_c, 0},
-                              {"gemm seq ties", 44, SUMS * MODEL_OPERANDS * MODEL_OPERANDS, near_ties, 0},
-                              {"gemm seq top", 45, SUMS * BELOW_TOP, near_top, 0},
-                              {"gemm seq blocks", 42, 4 * SUMS, beyond_blocks, 0}};
+  const model_test tests[] = {{"gemm seq", 41, t_runs(100 * SUMS), many, 1, NULL},
+                              {"gemm seq jumps", 43, SUMS * JUMPS, jumps, 0, NULL},
+                              {"gemm seq jumps from C", 46, SUMS * JUMPS_FROM_C, jumps_from_c, 0, NULL},
+                              {"gemm seq ties", 44, SUMS * MODEL_OPERANDS * MODEL_OPERANDS, near_ties, 0, NULL},
+                              {"gemm seq top", 45, SUMS * BELOW_TOP, near_top, 0, NULL},
+                              {"gemm seq blocks", 42, 4 * SUMS, beyond_blocks, 0, NULL}};
   return model_tests_run(tests, sizeof tests / sizeof tests[0]);
 }

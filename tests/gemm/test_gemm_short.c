@@ -25,13 +25,11 @@
 #define TEST_ROUNDS 400
 #endif
 
-static unsigned long runs;
-
 /* All kernels of short integers. */
 #define SHORT_LEVELS (HU_LEVEL_VNNI | HU_LEVEL_AVX_VNNI | HU_LEVEL_MADD)
 
 /* With all instructions; then without those that are there, the best first. */
-static void same(const problem *p, uint32_t off) {
+static void same_as(const problem *p, uint32_t off, unsigned long *runs) {
   static const uint32_t best[] = {HU_LEVEL_AMX_INT8, HU_LEVEL_VNNI, HU_LEVEL_AVX_VNNI};
   uint32_t without[4] = {0};
   size_t n = 1;
@@ -40,10 +38,34 @@ static void same(const problem *p, uint32_t off) {
     without[n] = without[n - 1] | best[i];
     n++;
   }
-  problem_same_without(p, "exact", without, n, off, &runs);
+  problem_same_without(p, "exact", without, n, off, runs);
 #ifdef TEST_MODELLED
   assert_int_equal(model_tiles_in_use(), 0);
 #endif
+}
+
+static void same_as_integers(const problem *p, unsigned i, const char *model, unsigned long *runs) {
+  (void)i;
+  (void)model;
+  same_as(p, UINT32_MAX, runs);
+}
+
+static void same_as_binary64(const problem *p, unsigned i, const char *model, unsigned long *runs) {
+  (void)i;
+  (void)model;
+  same_as(p, SHORT_LEVELS, runs);
+}
+
+/* Now and then as integers. */
+static void same_as_either(const problem *p, unsigned i, const char *model, unsigned long *runs) {
+  (void)model;
+  same_as(p, i % 20 ? SHORT_LEVELS : UINT32_MAX, runs);
+}
+
+static void same_as_both(const problem *p, unsigned i, const char *model, unsigned long *runs) {
+  (void)model;
+  same_as(p, SHORT_LEVELS, runs);
+  if (i % 6 == 3) same_as(p, UINT32_MAX, runs);
 }
 
 /* Those whose products are taken whatever they hold, by their values, and never. */
@@ -90,36 +112,29 @@ static void draw(problem *p, t_random *r, size_t m, size_t n, size_t k) {
   if (t_below(r, 3) == 0) p->mode = t_mode(HU_RTN);
 }
 
+static int exactly(char *model) {
+  strcpy(model, "exact");
+  return 1;
+}
+
 /* Codes of all kinds. */
-static void random_problems(void **state) {
-  (void)state;
-  t_random r = {t_seed("gemm short", 81)};
-  for (int i = 0; i < TEST_ROUNDS; i++) {
-    problem p;
-    draw(&p, &r, 1 + t_below(&r, 9), 1 + t_below(&r, 60), t_below(&r, 4) ? 128 + t_below(&r, 30) : t_below(&r, 400));
-    same(&p, UINT32_MAX);
-    problem_free(&p);
-  }
-  print_message("gemm short: %lu runs agree\n", runs);
+static int random_problems(problem *p, t_random *r, unsigned i, char *model) {
+  (void)i;
+  draw(p, r, 1 + t_below(r, 9), 1 + t_below(r, 60), t_below(r, 4) ? 128 + t_below(r, 30) : t_below(r, 400));
+  return exactly(model);
 }
 
 /* Values in a range that halves hold in formats that are wider; with a special one now and then; the largest alone, so
  * that sums come near their bounds. */
-static void ranges(void **state) {
-  (void)state;
-  t_random r = {t_seed("gemm short ranges", 82)};
-  for (int i = 0; i < TEST_ROUNDS / 5; i++) {
-    problem p;
-    int largest = (int)t_below(&r, 2);
-    draw(&p, &r, 64 + t_below(&r, 20), 64 + t_below(&r, 70), 128 + t_below(&r, t_below(&r, 3) ? 9 : 700));
-    refill(&p.a, &r, 1 + t_below(&r, t_below(&r, 3) ? 90 : 254), largest);
-    refill(&p.b, &r, 1 + t_below(&r, t_below(&r, 3) ? 90 : 254), largest);
-    if (t_below(&r, 8) == 0) plain_spoil(t_below(&r, 2) ? &p.a : &p.b, &r);
-    if (p.has_c && t_below(&r, 8) == 0) plain_spoil(&p.c, &r);
-    same(&p, i % 20 ? SHORT_LEVELS : UINT32_MAX);
-    problem_free(&p);
-  }
-  print_message("gemm short: %lu runs agree\n", runs);
+static int ranges(problem *p, t_random *r, unsigned i, char *model) {
+  (void)i;
+  int largest = (int)t_below(r, 2);
+  draw(p, r, 64 + t_below(r, 20), 64 + t_below(r, 70), 128 + t_below(r, t_below(r, 3) ? 9 : 700));
+  refill(&p->a, r, 1 + t_below(r, t_below(r, 3) ? 90 : 254), largest);
+  refill(&p->b, r, 1 + t_below(r, t_below(r, 3) ? 90 : 254), largest);
+  if (t_below(r, 8) == 0) plain_spoil(t_below(r, 2) ? &p->a : &p->b, r);
+  if (p->has_c && t_below(r, 8) == 0) plain_spoil(&p->c, r);
+  return exactly(model);
 }
 
 /* Every code is 0, of one sign where the format has two. */
@@ -130,114 +145,80 @@ static void refill_zeros(plain *x, t_random *r) {
 }
 
 /* All products are zeros of one sign, or of both, and C is. */
-static void zeros(void **state) {
-  (void)state;
-  t_random r = {t_seed("gemm short zeros", 83)};
-  for (int i = 0; i < TEST_ROUNDS / 4; i++) {
-    problem p;
-    hu_format fc = named_format(i % 3 ? "bfloat16" : "float4_e2m1fn");
-    problem_draw(&p, &r, 1 + t_below(&r, 9), 1 + t_below(&r, 30), 128 + t_below(&r, 6),
-                 named_format(formats[t_below(&r, 4)]), named_format(formats[t_below(&r, 4)]), i % 4 ? &fc : NULL,
-                 named_format("binary32"), HU_ACCUM_EXACT);
-    if (i % 5 == 0) p.mode = t_mode(HU_RTN);
-    refill_zeros(&p.a, &r);
-    if (i % 2) refill_zeros(&p.b, &r);
-    if (i % 2 == 0) refill(&p.b, &r, 1, 0);
-    if (p.has_c) refill(&p.c, &r, 0, 0);
-    same(&p, UINT32_MAX);
-    problem_free(&p);
-  }
-  print_message("gemm short: %lu runs agree\n", runs);
+static int zeros(problem *p, t_random *r, unsigned i, char *model) {
+  hu_format fc = named_format(i % 3 ? "bfloat16" : "float4_e2m1fn");
+  problem_draw(p, r, 1 + t_below(r, 9), 1 + t_below(r, 30), 128 + t_below(r, 6), named_format(formats[t_below(r, 4)]),
+               named_format(formats[t_below(r, 4)]), i % 4 ? &fc : NULL, named_format("binary32"), HU_ACCUM_EXACT);
+  if (i % 5 == 0) p->mode = t_mode(HU_RTN);
+  refill_zeros(&p->a, r);
+  if (i % 2) refill_zeros(&p->b, r);
+  if (i % 2 == 0) refill(&p->b, r, 1, 0);
+  if (p->has_c) refill(&p->c, r, 0, 0);
+  return exactly(model);
 }
 
 /* Operands that hold nothing but infinities, or NaN, and zeros. */
-static void specials(void **state) {
-  (void)state;
-  t_random r = {t_seed("gemm short specials", 86)};
-  for (int i = 0; i < TEST_ROUNDS / 10; i++) {
-    problem p;
-    hu_format f = named_format(i % 4 ? "float8_e5m2" : "float8_e4m3fnuz");
-    hu_limits l = hu_limits_of(f);
-    problem_draw(&p, &r, 65, 70, 129, f, f, NULL, named_format("binary32"), HU_ACCUM_EXACT);
-    plain *x = i % 2 ? &p.a : &p.b;
-    for (size_t e = 0; e < x->rows * x->columns; e++) {
-      x->code[e] = t_below(&r, 3) == 0 ? 0 : i % 4 == 1 ? l.inf_code : l.nan_code;
-    }
-    plain_keep_layout(x, 0);
-    refill(i % 2 ? &p.b : &p.a, &r, 9, 0);
-    same(&p, SHORT_LEVELS);
-    problem_free(&p);
+static int specials(problem *p, t_random *r, unsigned i, char *model) {
+  hu_format f = named_format(i % 4 ? "float8_e5m2" : "float8_e4m3fnuz");
+  hu_limits l = hu_limits_of(f);
+  problem_draw(p, r, 65, 70, 129, f, f, NULL, named_format("binary32"), HU_ACCUM_EXACT);
+  plain *x = i % 2 ? &p->a : &p->b;
+  for (size_t e = 0; e < x->rows * x->columns; e++) {
+    x->code[e] = t_below(r, 3) == 0 ? 0 : i % 4 == 1 ? l.inf_code : l.nan_code;
   }
+  plain_keep_layout(x, 0);
+  refill(i % 2 ? &p->b : &p->a, r, 9, 0);
+  return exactly(model);
 }
 
 /* Larger than a block in each direction in turn; sums of so many products that they are carried on: of bytes, of halves
  * whose largest products fill 32 bits after 2 pieces, and in the midst of one. */
-static void beyond_blocks(void **state) {
-  (void)state;
+static int beyond_blocks(problem *p, t_random *r, unsigned i, char *model) {
   static const size_t shapes[][3] = {{270, 300, 130}, {5, 610, 333},   {530, 7, 260},
                                      {3, 4, 70001},   {100, 50, 1100}, {98, 290, 530}};
   static const char *const pairs[][2] = {{"float4_e2m1fn", "fp(1,6,-6):finite"},
                                          {"float8_e4m3fn", "float8_e4m3fn"},
                                          {"float6_e3m2fn", "uint8"},
                                          {"fp(1,7,-7):unsigned,finite", "fp(1,6,-6):finite"}};
-  t_random r = {t_seed("gemm short beyond blocks", 84)};
-  for (int i = 0; i < 24; i++) {
-    problem p;
-    int q = i / 6;
-    if (t_part(100) < 100 && (i + q) % 2) continue; /* each shape and each pair of formats, not together */
-    hu_format fc = named_format("bfloat16");
-    problem_draw(&p, &r, shapes[i % 6][0], shapes[i % 6][1], shapes[i % 6][2], named_format(pairs[q][0]),
-                 named_format(pairs[q][1]), i % 5 == 0 ? &fc : NULL, named_format("binary32"), HU_ACCUM_EXACT);
-    refill(&p.a, &r, q == 1 ? 90 - 4 * (uint32_t)i / 6 : 255, 1);
-    refill(&p.b, &r, q == 1 ? 84 : 255, 1);
-    if (p.has_c) refill(&p.c, &r, 0x4380, 0);
-    same(&p, SHORT_LEVELS);
-    if (i % 6 == 3) same(&p, UINT32_MAX);
-    problem_free(&p);
-  }
-  print_message("gemm short: %lu runs agree\n", runs);
+  int q = i / 6;
+  if (t_part(100) < 100 && (i + q) % 2) return 0; /* each shape and each pair of formats, not together */
+  hu_format fc = named_format("bfloat16");
+  problem_draw(p, r, shapes[i % 6][0], shapes[i % 6][1], shapes[i % 6][2], named_format(pairs[q][0]),
+               named_format(pairs[q][1]), i % 5 == 0 ? &fc : NULL, named_format("binary32"), HU_ACCUM_EXACT);
+  refill(&p->a, r, q == 1 ? 90 - 4 * (uint32_t)i / 6 : 255, 1);
+  refill(&p->b, r, q == 1 ? 84 : 255, 1);
+  if (p->has_c) refill(&p->c, r, 0x4380, 0);
+  return exactly(model);
 }
 
 /* Every magnitude of halves: one product each, and sums of the most that one may take before it is carried on. */
-static void bounds(void **state) {
-  (void)state;
-  t_random r = {t_seed("gemm short bounds", 85)};
-  for (uint32_t a = 60; a < 120; a += t_part(100) < 100 ? 3 : 1) {
-    problem p;
-    hu_format f = named_format("float8_e4m3fn");
-    problem_draw(&p, &r, 64, 67, 128 + t_below(&r, 500), f, f, NULL, named_format("binary32"), HU_ACCUM_EXACT);
-    for (size_t i = 0; i < p.m * p.k; i++) p.a.code[i] = a | (a % 2 ? 0x80 : 0);
-    for (size_t i = 0; i < p.k * p.n; i++) p.b.code[i] = 60 + (a * 7 + 11) % 60;
-    p.a.code[0] = p.b.code[0] = 1; /* the last place */
-    plain_keep_layout(&p.a, 0);
-    plain_keep_layout(&p.b, 0);
-    same(&p, SHORT_LEVELS);
-    problem_free(&p);
-  }
-  print_message("gemm short: %lu runs agree\n", runs);
+static int bounds(problem *p, t_random *r, unsigned i, char *model) {
+  uint32_t a = 60 + i;
+  if (t_part(100) < 100 && i % 3) return 0;
+  hu_format f = named_format("float8_e4m3fn");
+  problem_draw(p, r, 64, 67, 128 + t_below(r, 500), f, f, NULL, named_format("binary32"), HU_ACCUM_EXACT);
+  for (size_t e = 0; e < p->m * p->k; e++) p->a.code[e] = a | (a % 2 ? 0x80 : 0);
+  for (size_t e = 0; e < p->k * p->n; e++) p->b.code[e] = 60 + (a * 7 + 11) % 60;
+  p->a.code[0] = p->b.code[0] = 1; /* the last place */
+  plain_keep_layout(&p->a, 0);
+  plain_keep_layout(&p->b, 0);
+  return exactly(model);
 }
 
 /* All bytes are the largest of their format, of one sign each: sums in 16 bits come as near to their end as they
  * may. */
-static void byte_bounds(void **state) {
-  (void)state;
+static int byte_bounds(problem *p, t_random *r, unsigned i, char *model) {
   static const char *const of[] = {"float4_e2m1fn", "fp(1,3,-3):finite", "fp(1,4,-4):finite", "fp(1,5,-5):finite",
                                    "uint4"};
-  t_random r = {t_seed("gemm short byte bounds", 87)};
-  for (int i = 0; i < 50; i++) {
-    problem p;
-    hu_format fa = named_format(of[i / 5 % 5]), fb = named_format(of[i % 5]);
-    problem_draw(&p, &r, 9, 30, 300, fa, fb, NULL, named_format("binary32"), HU_ACCUM_EXACT);
-    for (size_t e = 0; e < p.m * p.k; e++) p.a.code[e] = hu_limits_of(fa).max_code;
-    for (size_t e = 0; e < p.k * p.n; e++) {
-      p.b.code[e] = hu_limits_of(fb).max_code | (i / 25 ? hu_limits_of(fb).sign_mask : 0);
-    }
-    plain_keep_layout(&p.a, 0);
-    plain_keep_layout(&p.b, 0);
-    same(&p, UINT32_MAX);
-    problem_free(&p);
+  hu_format fa = named_format(of[i / 5 % 5]), fb = named_format(of[i % 5]);
+  problem_draw(p, r, 9, 30, 300, fa, fb, NULL, named_format("binary32"), HU_ACCUM_EXACT);
+  for (size_t e = 0; e < p->m * p->k; e++) p->a.code[e] = hu_limits_of(fa).max_code;
+  for (size_t e = 0; e < p->k * p->n; e++) {
+    p->b.code[e] = hu_limits_of(fb).max_code | (i / 25 ? hu_limits_of(fb).sign_mask : 0);
   }
-  print_message("gemm short: %lu runs agree\n", runs);
+  plain_keep_layout(&p->a, 0);
+  plain_keep_layout(&p->b, 0);
+  return exactly(model);
 }
 
 #ifdef TEST_MODELLED
@@ -252,14 +233,14 @@ EXTENSION_RAN(instructions, 100)
 static const char *there(uint32_t level) { return hu_levels() & level ? "there" : "not there"; }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(random_problems),
-                                     cmocka_unit_test(ranges),
-                                     cmocka_unit_test(zeros),
-                                     cmocka_unit_test(specials),
-                                     cmocka_unit_test(beyond_blocks),
-                                     cmocka_unit_test(bounds),
-                                     cmocka_unit_test(byte_bounds) EXTENSION_RAN_CASE};
+  const model_test tests[] = {{"gemm short", 81, TEST_ROUNDS, random_problems, 0, same_as_integers},
+                              {"gemm short ranges", 82, TEST_ROUNDS / 5, ranges, 0, same_as_either},
+                              {"gemm short zeros", 83, TEST_ROUNDS / 4, zeros, 0, same_as_integers},
+                              {"gemm short specials", 86, TEST_ROUNDS / 10, specials, 0, same_as_binary64},
+                              {"gemm short beyond blocks", 84, 24, beyond_blocks, 0, same_as_both},
+                              {"gemm short bounds", 85, 60, bounds, 0, same_as_binary64},
+                              {"gemm short byte bounds", 87, 50, byte_bounds, 0, same_as_integers}};
   print_message("gemm short: AVX512_VNNI is %s, AMX is %s, AVX-VNNI is %s\n", there(HU_LEVEL_VNNI),
                 there(HU_LEVEL_AMX_INT8), there(HU_LEVEL_AVX_VNNI));
-  return cmocka_run_group_tests_name("gemm short", tests, NULL, NULL);
+  return model_tests_run(tests, sizeof tests / sizeof *tests) + extension_ran();
 }

@@ -128,10 +128,10 @@ static int beyond_blocks(problem *p, t_random *r, unsigned i, char *model) {
 
 int main(void) {
   enum { ALL = REPEAT * MODELS * FORMATS };
-  const model_test tests[] = {{"gemm steps", 51, ALL, many, 1},
-                              {"gemm steps ties", 52, ALL, near_ties, 0},
-                              {"gemm steps top", 53, ALL, near_top, 0},
-                              {"gemm steps zeros", 54, ALL, zeros, 0},
-                              {"gemm steps blocks", 55, 4 * MODELS * 3, beyond_blocks, 0}};
+  const model_test tests[] = {{"gemm steps", 51, ALL, many, 1, NULL},
+                              {"gemm steps ties", 52, ALL, near_ties, 0, NULL},
+                              {"gemm steps top", 53, ALL, near_top, 0, NULL},
+                              {"gemm steps zeros", 54, ALL, zeros, 0, NULL},
+                              {"gemm steps blocks", 55, 4 * MODELS * 3, beyond_blocks, 0, NULL}};
   return model_tests_run(tests, sizeof tests / sizeof tests[0]);
 }
