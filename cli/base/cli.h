@@ -64,7 +64,7 @@ typedef struct cli_command {
 
 /* Reads options and operands of argv[1..], in any order; *operands gets the first operand, *count their number. A
  * negative number (-0.1, -inf, -nan) is an operand, unless the command has an option of that letter; behind -- all are.
- * Every command also takes -h, --help and -q, --quiet; old names of options (renamed.h) are taken with a note.
+ * Every command also takes -h, --help and -q, --quiet.
  * Returns -1 to go on, else the exit code (--help has been printed, or an error). */
 int cli_parse(const cli_command *command, void *state, int argc, char **argv, char ***operands, int *count);
 

@@ -9,10 +9,9 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/names.h"
-#include "cli/base/renamed.h"
 #include "files/suggest.h"
 
-enum { KEY_HELP = 299, KEY_QUIET = 298, KEY_OLD = 1 << 20, OPTIONS_MAX = 48 };
+enum { KEY_HELP = 299, KEY_QUIET = 298, OPTIONS_MAX = 48 };
 
 static const cli_option common[] = {
     {'q', "quiet", NULL, "standard error gets errors only: no progress, no notes, no summary"},
@@ -63,12 +62,6 @@ static int print_help(const cli_command *c) {
   return CLI_OK;
 }
 
-static const cli_option *option_named(const cli_command *c, const char *name) {
-  for (const cli_option *o = c->options; o->key; o++)
-    if (!strcmp(o->name, name)) return o;
-  return NULL;
-}
-
 /* What getopt_long reads: a letter's text and the long names. */
 typedef struct tables {
   char letters[2 * OPTIONS_MAX + 4];
@@ -89,17 +82,11 @@ static void add_long(tables *t, const char *name, int takes, int value) {
 
 /* The operands come one by one (-), and a missing argument is told apart from an unknown option (:). */
 static void fill_tables(const cli_command *c, tables *t) {
-  const cli_renamed *old;
   memset(t, 0, sizeof *t);
   add_letter(t, '-', 1);
   for (const cli_option *o = c->options; o->key; o++) {
     add_long(t, o->name, o->value != NULL, key_of(o));
     if (key_of(o) < 256) add_letter(t, (char)key_of(o), o->value != NULL);
-  }
-  for (int i = 0; (old = cli_renamed_at(i)) != NULL; i++) {
-    const cli_option *o = strcmp(old->command, c->name) ? NULL : option_named(c, old->now + 2);
-    if (o && old->was[1] == '-') add_long(t, old->was + 2, o->value != NULL, KEY_OLD + i);
-    if (o && old->was[1] != '-') add_letter(t, old->was[1], o->value != NULL);
   }
   add_long(t, "quiet", 0, KEY_QUIET);
   add_long(t, "help", 0, KEY_HELP);
@@ -107,18 +94,10 @@ static void fill_tables(const cli_command *c, tables *t) {
   add_letter(t, 'h', 0);
 }
 
-/* The number of an old letter's entry; negative where the letter is not an old one. */
-static int old_letter(const cli_command *c, int letter) {
-  const cli_renamed *old;
-  for (int i = 0; (old = cli_renamed_at(i)) != NULL; i++)
-    if (!strcmp(old->command, c->name) && old->was[1] == letter && letter != '-') return i;
-  return -1;
-}
-
 static int has_letter(const cli_command *c, char letter) {
   for (const cli_option *o = c->options; o->key; o++)
     if (key_of(o) == letter) return 1;
-  return letter == 'h' || letter == 'q' || old_letter(c, letter) >= 0;
+  return letter == 'h' || letter == 'q';
 }
 
 /* -0.1, -.5, -0x1p-3, -inf, -nan: whether all of it is a number is for who reads it. */
@@ -187,28 +166,11 @@ static int check_count(const cli_command *c, char **operands, int count) {
   return -1;
 }
 
-/* The option that an old name stands for now, noted in *used. */
-static int renewed(const cli_command *c, int key, uint64_t *used) {
-  int i = key >= KEY_OLD ? key - KEY_OLD : old_letter(c, key);
-  if (i < 0) return key;
-  *used |= (uint64_t)1 << i;
-  return key_of(option_named(c, cli_renamed_at(i)->now + 2));
-}
-
-static void note_old_names(uint64_t used) {
-  const cli_renamed *old;
-  for (int i = 0; (old = cli_renamed_at(i)) != NULL; i++)
-    if (used >> i & 1)
-      cli_note("note: %s: %s is an old name, and the next version will not take it; use %s", old->command, old->was,
-               old->now);
-}
-
 /* Operands move to the front, over arguments that have been read. */
 int cli_parse(const cli_command *command, void *state, int argc, char **argv, char ***operands, int *count) {
   enum { OPERAND = 1 }; /* what getopt_long calls one */
   tables t;
   given g = {{NULL}};
-  uint64_t old = 0;
   fill_tables(command, &t);
   *operands = argv + 1;
   *count = 0;
@@ -226,14 +188,11 @@ int cli_parse(const cli_command *command, void *state, int argc, char **argv, ch
       continue;
     }
     if (key == '?' || key == ':') return wrong_option(command, key, argv[optind - 1]);
-    key = renewed(command, key, &old);
     if (check_again(&g, command, key, optarg)) return CLI_BAD;
     if (command->set(state, key, optarg) != CLI_OK) return CLI_BAD;
   }
   while (optind < argc) (*operands)[(*count)++] = argv[optind++];
-  int status = check_count(command, *operands, *count);
-  if (status < 0) note_old_names(old);
-  return status;
+  return check_count(command, *operands, *count);
 }
 
 int cli_read_u64(uint64_t *z, const char *what, const char *text, uint64_t low, uint64_t high) {

@@ -4,6 +4,7 @@
 import os
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -92,13 +93,13 @@ class Quiet(support.Case):
             self.assertGreater(len(want.stderr), 40, args)
 
     def test_notes(self):
-        want = support.run("vectors", "convert", "-f", "float8_e5m2", "--to", "binary16")
-        got = support.run("vectors", "-q", "convert", "-f", "float8_e5m2", "--to", "binary16")
-        self.assertIn(b"is an old name", want.stderr)
-        self.assertEqual((got.stdout, got.stderr), (want.stdout, b""))
-
-        want = support.run("explain", "--open", "-f", "bfloat16", "0.3")
-        got = support.run("explain", "--open", "-q", "-f", "bfloat16", "0.3")
+        """A copy of the command, which has no playground beside it, says so."""
+        alone = self.path("halfulp")
+        shutil.copy(support.HALFULP, alone)
+        os.environ.pop("HALFULP_PLAYGROUND", None)
+        want, got = (subprocess.run([alone, "explain", "--open", *quiet, "-f", "bfloat16", "0.3"], capture_output=True, check=True)
+                     for quiet in ((), ("-q",)))
+        self.assertRegex(want.stderr, rb"^halfulp: note: the playground is not beside this program")
         self.assertEqual((got.stdout, got.stderr), (want.stdout, b""))
 
     # ---- on a terminal ----

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """One vocabulary over all commands: a long name has one meaning, one kind of argument and one letter, and a meaning has
-one name. Names of the version before are still taken, with a note."""
+one name."""
 
 import os
 import re
@@ -126,27 +126,6 @@ WORDS = {
 }
 # A name that is the usual word for two things, which no command has both of.
 HOMONYMS = {("experiment", "table"): ("", "TABLE", "table of a paper", r"one of them")}
-# What the version before called them.
-OLD = {
-    ("quantize", "--jobs"): "--threads",
-    ("encode", "--jobs"): "--threads",
-    ("decode", "--jobs"): "--threads",
-    ("encode", "--random"): "--words",
-    ("train", "--out"): "--output",
-    ("experiment", "--out"): "--output",
-    ("sweep", "--out"): "--output",
-    ("sweep", "-j"): "--jobs",
-    ("sweep", "--fresh"): "--overwrite",
-    ("plot", "--data"): "--array",
-    ("vectors", "-n"): "--elements",
-    ("vectors", "--to"): "--fd",
-    ("check-vectors", "-n"): "--elements",
-    ("check-vectors", "--to"): "--fd",
-    ("verify", "--report"): "--output",
-    ("probe-hw", "--count"): "--samples",
-    ("probe-hw", "-n"): "--samples",
-}
-NOTE = "halfulp: note: %s: %s is an old name, and the next version will not take it; use %s\n"
 
 
 class Vocabulary(support.Case):
@@ -196,67 +175,6 @@ class Vocabulary(support.Case):
         self.assertEqual(self.read("a.npy"), self.read("b.npy"))
         if os.environ["HALFULP_TRAIN"] == "1":
             self.assertRegex(self.ok("train", "--keys"), r"(?m)^threads = 1\n +threads; 0: as many as there are processors")
-
-    # ---- the names of the version before ----
-
-    def both(self, command, old, *args, stdin="", code=0):
-        """With the old and the new name, the same output; the note names both."""
-        new = OLD[command, old]
-        got = {}
-        for name in (old, new):
-            words = [w.replace("@", name) for w in args]
-            r = support.run(command, *words, stdin=stdin)
-            self.assertEqual(r.returncode, code, (words, r.stderr))
-            got[name] = r.stdout
-            note = NOTE % (command, old, new) if name == old else ""
-            if code == 0:
-                self.assertEqual(r.stderr.decode(), note)
-            else:
-                self.assertTrue(r.stderr.decode().startswith(note), r.stderr)
-        self.assertEqual(got[old], got[new])
-        words = [w.replace("@", old) for w in args]
-        r = support.run(command, *words, "-q", stdin=stdin)
-        self.assertNotIn(b"note:", r.stderr)
-        self.assertEqual((r.returncode, r.stdout), (code, got[old]))
-        self.tried.add((command, old))
-
-    def test_old_names(self):
-        self.tried = set()
-        x, z = os.path.join(support.DATA, "digits_weights.npy"), self.path("z.npy")
-        self.both("quantize", "--jobs", "-f", "bfloat16", "@", "2", x, z)
-        self.both("encode", "--jobs", "-f", "bfloat16", "@=2", x, z)
-        self.ok("encode", "-f", "bfloat16", x, z)
-        self.both("decode", "--jobs", "-f", "bfloat16", "@", "2", z, self.path("y.npy"))
-        self.both("encode", "--random", "-f", "bfloat16", "-r", "sra:4", "@", stdin="0.3 f\n")
-        self.both("plot", "--data", "-f", "float8_e5m2", "@", x, "-o", self.path("z.svg"))
-        self.both("vectors", "--to", "convert", "-f", "float8_e5m2", "@", "float8_e4m3fn")
-        self.both("check-vectors", "--to", "convert", "-f", "float8_e5m2", "@=float8_e4m3fn", stdin="3C 38 00\n")
-        for name in ("vectors", "check-vectors"):
-            self.both(name, "-n", "dot", "--accum", "nv.volta.f16.f32", "@", "8", *(["--count"] if name == "vectors" else []),
-                      stdin="3C003C003C003C003C003C003C003C00 3C003C003C003C003C003C003C003C00 00000000 41000000 00\n")
-        self.both("verify", "--report", "--list", "--only", "world", "@", self.path("r.txt"))
-        for old in ("--count", "-n"):
-            self.both("probe-hw", old, "@", "1", "no.such.model", code=2)
-        if os.environ["HALFULP_TRAIN"] == "1":
-            self.both("train", "--out", "--keys", "@", self.path("t"))
-            self.both("experiment", "--out", "long-reduction", "--all", "@", self.path("t"), code=2)
-        if os.environ["HALFULP_CONFIG"] == "1":
-            for old in ("--out", "-j"):
-                self.both("sweep", old, "none.ini", "@", "3", code=2)
-            self.both("sweep", "--fresh", "none.ini", "@", code=2)
-            self.assertEqual(self.tried, set(OLD))
-
-    def test_old_names_are_not_shown(self):
-        tables = self.tables()
-        for command, old in OLD:
-            for letter, name, _, _ in tables.get(command, ()):
-                self.assertNotIn(old, ("-" + letter, "--" + name), command)
-
-    def test_old_and_new(self):
-        """They are one option, so both are one too many."""
-        self.bad("vectors", "convert", "-f", "float8_e5m2", "--to", "binary16", "--fd", "binary16", says="--fd is given twice")
-        self.bad("vectors", "convert", "-f", "float8_e5m2", "--to", says="--to requires an argument")
-        self.bad("diff", "--to", "x", says="--to is not an option of this command")
 
 
 if __name__ == "__main__":
