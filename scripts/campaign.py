@@ -105,8 +105,7 @@ def names_in(text, pattern):
 
 
 def files_of(folder):
-    """deprecated.c has the old names of calls, which no item uses."""
-    return [path for end in ('*.[ch]', '*.cpp') for path in sorted((ROOT / folder).glob(end)) if path.name != 'deprecated.c']
+    return [path for end in ('*.[ch]', '*.cpp') for path in sorted((ROOT / folder).glob(end))]
 
 
 def closure(paths, pattern, place, without=()):

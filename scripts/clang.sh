@@ -4,7 +4,7 @@
 # clang reads every source without a warning, in FOLDER; SANITIZED is a folder of sanitized.sh, and what clang has compiled there is
 # not read again. With `all`, which `make check-exhaustive` has, it reads everything and compiles the library with
 # -O2, every automatic variable filled with NaN, so that a value which nothing has written shows, and the quick tests pass under a
-# German locale, those of deprecated calls among them. (The sanitizers' build is clang's, too.)
+# German locale. (The sanitizers' build is clang's, too.)
 set -euo pipefail
 folder=$1
 here=$(cd "$(dirname "$0")" && pwd)
@@ -21,6 +21,4 @@ if [ "${2:-}" = all ]; then
   localedef -i de_DE -f UTF-8 "$folder/locale/de_DE.UTF-8"
   LOCPATH="$(cd "$folder" && pwd)/locale" LC_ALL=de_DE.UTF-8 \
     meson test -C "$folder" --print-errorlogs --suite unit --no-suite cuda --num-processes "$(nproc)" -t 4
-  # Of the tests of what is built those that compile; the others look at the same texts again.
-  meson test -C "$folder" --print-errorlogs -t 4 deprecated-c deprecated-cpp deprecated-train
 fi

@@ -19,7 +19,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PAGES = ['playground.html', 'playground.css']
 OWN = [HERE / 'shim.c', HERE / 'sums.c', ROOT / 'cli/explain/neighbours.c', ROOT / 'cli/explain/rules.c']
-FLAGS = ['-std=c11', '-Wall', '-Wextra', '-Werror', '-DHALFULP_NO_THREADS', '-DHU_NO_DEPRECATED', '-I', str(ROOT / 'include'), '-I', str(ROOT)]
+FLAGS = ['-std=c11', '-Wall', '-Wextra', '-Werror', '-DHALFULP_NO_THREADS', '-I', str(ROOT / 'include'), '-I', str(ROOT)]
 LINK = ['-s', 'STANDALONE_WASM=1', '--no-entry', '-s', 'ALLOW_MEMORY_GROWTH=1', '-s', 'INITIAL_MEMORY=4194304', '-s', 'TOTAL_STACK=262144']
 
 

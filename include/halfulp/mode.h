@@ -13,7 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "halfulp/deprecated.h"
 #include "halfulp/status.h"
 
 #ifdef __cplusplus

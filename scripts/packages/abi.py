@@ -60,7 +60,7 @@ def compiled(root, library, out):
 
     def one(name):  # relative to the source, or absolute
         made = folder / (name.replace('/', '_') + '.o')
-        run('gcc', '-std=c11', '-g', '-O0', '-fPIC', '-fvisibility=hidden', '-DHU_NO_DEPRECATED', '-D_GNU_SOURCE', '-I.', '-Iinclude', '-c', name,
+        run('gcc', '-std=c11', '-g', '-O0', '-fPIC', '-fvisibility=hidden', '-D_GNU_SOURCE', '-I.', '-Iinclude', '-c', name,
             '-o', made, cwd=root)
         return made
 

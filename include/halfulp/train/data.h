@@ -29,7 +29,6 @@
 
 #include "halfulp/format.h"
 #include "halfulp/mode.h"
-#include "halfulp/train/deprecated.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -64,7 +64,6 @@
 #define HALFULP_TRAIN_MODEL_H
 
 #include "halfulp/train/data.h"
-#include "halfulp/train/deprecated.h"
 #include "halfulp/train/net.h"
 
 #ifdef __cplusplus

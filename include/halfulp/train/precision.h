@@ -33,7 +33,6 @@
 #define HALFULP_TRAIN_PRECISION_H
 
 #include "halfulp/train/assignment.h"
-#include "halfulp/train/deprecated.h"
 #include "halfulp/train/net.h"
 
 #ifdef __cplusplus
