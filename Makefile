@@ -104,10 +104,11 @@ wheel:
 deb:
 	@JOBS=$(JOBS) scripts/packages/deb.sh $(BUILD)/deb
 
-# Whether programs that are linked with the stored version (packaging/abi) or the last tag run with this one. UPDATE=1 stores this one.
+# Whether programs that are linked with the last tag, or with the commit that AGAINST names, run with this version. UPDATE=1 writes
+# the list of public symbols anew (debian/libhalfulp0.symbols).
 abi-check:
 	@scripts/setup.sh abigail-tools gcc libgmp-dev libmpfr-dev
-	@JOBS=$(JOBS) scripts/packages/abi.py $(BUILD) $(if $(UPDATE),--update,--tag)
+	@JOBS=$(JOBS) scripts/packages/abi.py $(BUILD) $(if $(UPDATE),--update) $(if $(AGAINST),--against $(AGAINST))
 
 # Whether two builds, in other folders, give the same packages and wheels.
 reproducible:
