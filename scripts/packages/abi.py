@@ -68,8 +68,8 @@ def compiled(root, library, out):
 
     def one(name):  # relative to the source, or absolute
         made = folder / (name.replace('/', '_') + '.o')
-        run('gcc', '-std=c11', '-g', '-O0', '-fPIC', '-fvisibility=hidden', '-D_GNU_SOURCE', '-I.', '-Iinclude', '-c', name,
-            '-o', made, cwd=root)
+        run('gcc', '-std=c11', '-g', '-O0', '-fPIC', '-fvisibility=hidden', '-D_GNU_SOURCE', '-DHU_LENDS_THREADS=1', '-I.',
+            '-Iinclude', '-c', name, '-o', made, cwd=root)
         return made
 
     names = sources(root, library)

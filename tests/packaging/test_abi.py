@@ -8,9 +8,10 @@ import pathlib
 import sys
 
 
-def compared(name, listed, exported):
-    """Complaints about a library. Names that begin with _ are the compiler's, of a sanitizer for instance."""
-    found = {symbol for symbol in exported if not symbol.startswith('_')}
+def compared(name, listed, exported, within=()):
+    """Complaints about a library, which has the symbols of another one within it. Names that begin with _ are the
+    compiler's, of a sanitizer for instance."""
+    found = {symbol for symbol in exported if not symbol.startswith('_')} - set(within)
     return (['%s: gone from the binary interface: %s' % (name, symbol) for symbol in sorted(listed - found)] +
             ['%s: exported, and not in the list: %s' % (name, symbol) for symbol in sorted(found - listed)])
 
@@ -20,12 +21,13 @@ def main(root, *libraries):
     import abi
     lists, bad = abi.listed((pathlib.Path(root) / abi.SYMBOLS).read_text()), []
     assert set(lists) == set(abi.LIBRARIES), 'the list has other libraries'
-    assert compared('x', {'a', 'b'}, {'b', 'c', '__asan'}) == ['x: gone from the binary interface: a', 'x: exported, and not in the list: c']
+    assert compared('x', {'a', 'b'}, {'b', 'c', 'd', '__asan'}, {'d'}) == ['x: gone from the binary interface: a', 'x: exported, and not in the list: c']
     for library in libraries:
         name = pathlib.Path(library).name.split('.so')[0]
         symbols = set(lists[name])
         assert len(symbols) > (0 if 'cuda' in name else 1), name + ': an empty list'
-        bad += compared(name, symbols, abi.exported(library))
+        within = lists['libhalfulp'] if name == 'libhalfulp-train' else ()  # which has a copy of it
+        bad += compared(name, symbols, abi.exported(library), within)
         print('%s: %d symbols' % (name, len(symbols)))
     if bad:
         sys.exit('\n'.join(bad) + '\nIf that is meant: make abi-check UPDATE=1, and for what is gone a line in NEWS.md.')
