@@ -105,7 +105,7 @@ deb:
 	@JOBS=$(JOBS) scripts/packages/deb.sh $(BUILD)/deb
 
 # Whether programs that are linked with the last tag, or with the commit that AGAINST names, run with this version. UPDATE=1 writes
-# the list of public symbols anew (debian/libhalfulp0.symbols).
+# the list of public symbols again (debian/libhalfulp0.symbols).
 abi-check:
 	@scripts/setup.sh abigail-tools gcc libgmp-dev libmpfr-dev
 	@JOBS=$(JOBS) scripts/packages/abi.py $(BUILD) $(if $(UPDATE),--update) $(if $(AGAINST),--against $(AGAINST))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/experiment/tables.h - the tables of the papers as training runs: what `halfulp experiment --paper` runs and what
- * examples/train/papers is written from.
+/* cli/experiment/tables.h - the tables of the papers as training runs: what `halfulp experiment --paper` runs and
+ * writes configurations of.
  *
  * A table has rows (networks) and columns (precisions); each cell that the paper has is one training run, at the
  * paper's own size. Its keys are those of the data, the network, the table, the row and the column, in this order. */
@@ -46,7 +46,7 @@ typedef struct table_row {
   double width;    /* of the paper's network */
   const table_data *data;
   const char *const *pairs;
-  const char *folder; /* of its configurations, under examples/train/papers; NULL: the paper's id */
+  const char *folder; /* of its configurations; NULL: the paper's id */
   /* What the paper prints, as text; "": it draws the cell and prints no figure; NULL: there is no such cell. */
   const char *figure[TABLE_COLUMNS];
   const char *chosen; /* as a table's, of this row alone */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the configuration files of examples/train/papers: see tables.h. */
+/* Writes a configuration file for each cell of a paper: see tables.h. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

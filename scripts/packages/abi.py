@@ -4,7 +4,7 @@
 
     abi.py BUILD                     compares with the last tag of git, by abidiff
     abi.py BUILD --against COMMIT    compares with this commit
-    abi.py BUILD --update            writes the list of the public symbols anew, debian/libhalfulp0.symbols
+    abi.py BUILD --update            writes the list of the public symbols again, debian/libhalfulp0.symbols
 
 Both libraries are built from source here, which takes seconds: kernels have no public names and are left out, as is
 optimization. --update leaves a symbol its version, and gives a new one the version of include/halfulp/version.h.
