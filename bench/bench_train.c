@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bench/table.h"
 #include "bench/train_nets.h"
 #include "files/timing.h"
 
@@ -205,9 +206,12 @@ static void print_row(const options *o, const bench_network *n, const bench_prec
   totals a = totals_of(s, whole);
   double ratio = t.subject / t.reference;
   if (o->csv) {
-    printf("%s,\"%s\",%u,%.6g,%.6g,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f\n", n->name, p->name, (unsigned)o->threads, t.subject,
-           t.reference, a.product, a.operators, a.rounding, a.product_rounding, a.update, a.rest);
-    fflush(stdout);
+    char name[96];
+    snprintf(name, sizeof name, "%s, %s", n->name, p->name);
+    bench_table_line(name, "best", (unsigned)o->threads, "us", 1e6 * t.subject);
+    if (p->goal > 0) bench_table_line(name, "best", (unsigned)o->threads, "time / binary32", ratio);
+    if (p->goal > 0 && a.product_rounding > 0)
+      bench_table_line(name, "best", (unsigned)o->threads, "rounding / products", a.product_rounding / a.product);
     return;
   }
   printf("  %-25s %9.1f us", p->name, 1e6 * t.subject);
@@ -289,6 +293,7 @@ int main(int argc, char **argv) {
   options o = options_of(argc, argv);
   if (o.bad) return 2;
   if (o.threads == 1) bench_clock = CLOCK_PROCESS_CPUTIME_ID;
+  if (o.csv) bench_table_head();
   for (int i = 0; i < BENCH_NETWORKS; i++) {
     const bench_network *n = &bench_networks[i];
     if (o.only && strcmp(o.only, n->name)) continue;

@@ -78,8 +78,11 @@ def engine_seconds(name, precision):
     command = [os.path.join(options.build, "bench", "bench_train"), "--only", name, "--csv"]
     command += ["--rounds", "3" if options.threads == 1 else "12", "--threads", str(options.threads)]
     command += (["--precision", LOW[precision]] if precision else ["--binary32"])
-    row = next(csv.reader(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()))
-    return float(row[3]), float(row[4])
+    lines = csv.DictReader(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines())
+    figures = {}
+    for line in lines:  # of the first precision with this word
+        figures.setdefault(line["unit"], float(line["figure"]))
+    return 1e-6 * figures["us"], 1e-6 * figures["us"] / figures.get("time / binary32", 1)
 
 
 def row_of(name, clock):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs all benchmarks of a build folder several times and writes bench/results/<vendor>-<family>-<model>.csv.
+"""Runs all benchmarks of a build folder several times and writes the rows that have a goal into
+bench/results/<vendor>-<family>-<model>.csv, and all rows into BUILD/bench/all.csv.
 
   python3 bench/measure.py BUILD [--quick] [--runs 3] [--only bench_array]... [--to FOLDER]
 
@@ -125,28 +126,8 @@ def printed_by(options, program, arguments, run):
     return done.stdout
 
 
-def training_figures(text):
-    """bench_train's lines have columns of their own: network, precision, threads, seconds of a step, those in binary32,
-    shares of products, operators, rounding, rounding of products, update, rest."""
-    for line in csv.reader(text.splitlines()):
-        if len(line) < 11 or line[0] == 'network':
-            continue
-        network, precision, threads = line[:3]
-        share = [float(x) for x in line[3:11]]
-        row = f'{network}, {precision}'
-        if precision == 'binary32':
-            yield row, 'best', threads, 'us', 1e6 * share[0]
-            continue
-        yield row, 'best', threads, 'time / binary32', share[0] / share[1]
-        if share[5] > 0:
-            yield row, 'best', threads, 'rounding / products', share[5] / share[2]
-
-
 def figures(benchmark, text):
     """(row, level, threads, unit, figure) of what a program printed."""
-    if benchmark == 'train':
-        yield from training_figures(text)
-        return
     lines = text.splitlines()
     if not lines or lines[0] != 'row,level,threads,unit,figure':
         raise table.Wrong(f'bench_{benchmark}: its first line is {lines[0] if lines else "missing"!r}, not "row,level,threads,unit,figure"')
@@ -212,14 +193,18 @@ def measure(options):
                    openblas=first_line('pkg-config', '--modversion', 'openblas') or 'none', commit=commit,
                    load=f'{min(loads):.1f} to {max(loads):.1f}')
     path = options.to / f'{machine["vendor"]}-{machine["family"]}-{machine["model"]}.csv'
-    made = with_others(path, merge(printed, f'{today} {commit}' + (' quick' if options.quick else '')))
+    every = merge(printed, f'{today} {commit}' + (' quick' if options.quick else ''))
+    table.judge(every, goals, machine['flags'].split())
+    table.write_results(options.build / 'bench' / 'all.csv', machine, every)
+    made = with_others(path, every)
     table.judge(made, goals, machine['flags'].split())
+    made = [row for row in made if row['goal']]
     options.to.mkdir(parents=True, exist_ok=True)
     table.write_results(path, machine, made)
     for kept in (options.build / 'bench' / 'runs').glob('*.csv'):
         kept.unlink()
     missed = sum(row['met'] == 'no' for row in made)
-    print(f'{path}: {len(made)} figures, {sum(row["met"] == "yes" for row in made)} goals met, {missed} missed')
+    print(f'{path}: {len(made) - missed} goals met, {missed} missed; {options.build / "bench" / "all.csv"}: {len(every)} figures')
 
 
 def main():

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Writes the part of bench/README.md that shows the machines of bench/results/*.csv side by side.
 
-  python3 bench/tables.py [--check] [--readme README.md] [--results FOLDER] [--limits limits.csv]
+  python3 bench/tables.py [--check | --all] [--readme README.md] [--results FOLDER] [--limits limits.csv]
 
-Rows are those with a goal. A cell has the best and the worst figure of the runs, level by level; bold ones miss the goal
-with their best. The last table has the lines of limits.csv. --check writes nothing, and fails if the page is not what the
-files make, if no line of limits.csv says what bounds a row that misses its goal, or if a line there has no such row;
-otherwise these are named and the page is written, so that a new machine has its tables at once."""
+The page has the goals that each machine meets, and what bounds the rows that miss theirs. --all prints every row with
+its goal instead, in tables of Markdown: a cell has the best and the worst figure of the runs, level by level, and bold
+ones miss the goal with their best. --check writes nothing, and fails if the page is not what the files make, if no line
+of limits.csv says what bounds a row that misses its goal, or if a line there has no such row; otherwise these are named
+and the page is written, so that a new machine has its part at once."""
 import argparse
 import collections
 import pathlib
@@ -15,9 +16,6 @@ import sys
 import rows as table
 
 BEGIN, END = '<!-- Made by bench/tables.py: begin -->', '<!-- Made by bench/tables.py: end -->'
-TITLES = {'array': 'Goals of bench_array', 'arith': 'Goals of bench_arith', 's2fp8': 'Goals of bench_s2fp8',
-          'scaled': 'Goals of bench_scaled', 'gemm': 'Goals of bench_gemm',
-          'scaled_gemm': 'Goals of bench_scaled_gemm', 'train': 'Goals of bench_train'}
 ABOUT = [('CPU', 'machine'), ('cores', 'cores'), ('features', 'flags'), ('compiler', 'compiler'), ('OpenBLAS', 'openblas'),
          ('measured', 'date'), ('commit', 'commit'), ('load while measured', 'load')]
 
@@ -74,7 +72,7 @@ def benchmark_table(machines, benchmark):
     if not keys:
         return []
     shown = [(m, rows) for m, rows in wanted if rows]
-    lines = [f'### {TITLES.get(benchmark, benchmark)}', '', '| row | figure | goal | ' + ' | '.join(title(m) for m, _ in shown) + ' |',
+    lines = [f'## bench_{benchmark}', '', '| row | figure | goal | ' + ' | '.join(title(m) for m, _ in shown) + ' |',
              '|---' * (len(shown) + 3) + '|']
     for row, unit in keys:
         cells = [[r for r in rows if (r['row'], r['unit']) == (row, unit)] for _, rows in shown]
@@ -96,7 +94,7 @@ def without_limit(missed, limits, path):
 
 def limits_table(missed, limits):
     """A line for each limit, with the rows that it bounds."""
-    lines = ['### Limits of the rows that miss their goals', '', '| rows | machines | figures | limit | why, and what was tried |', '|---' * 5 + '|']
+    lines = ['| rows | machines | figures | limit |', '|---' * 4 + '|']
     for limit in limits:
         found = [(name, row) for name, row in missed if table.bounds(limit, name, row)]
         if not found:
@@ -106,12 +104,27 @@ def limits_table(missed, limits):
         names = '; '.join(escape(one) for one in limit['row'].split('|'))
         levels = ' '.join(collections.OrderedDict.fromkeys(row['level'] for _, row in found))
         lines.append(f'| {limit["benchmark"]}: {names} | {", ".join(sorted({name for name, _ in found}))}, {levels} | {len(found)}: {between} | '
-                     f'{row_name(limit["limit"])} | {row_name(limit["why"])} |')
-    return lines + ['']
+                     f'{row_name(limit["limit"])} |')
+    return lines
 
 
-def made(folder, goals, limits, limits_path):
-    """The generated part, and what is wrong with limits.csv."""
+def benchmarks_of(machines):
+    return list(collections.OrderedDict.fromkeys(r['benchmark'] for _, rows in machines for r in rows))
+
+
+def goals_table(machines):
+    """How many goals of each program a machine meets."""
+    lines = ['| program | ' + ' | '.join(title(m) for m, _ in machines) + ' |', '|---' * (len(machines) + 1) + '|']
+    for benchmark in benchmarks_of(machines):
+        cells = []
+        for _, rows in machines:
+            verdicts = [r['met'] for r in rows if r['benchmark'] == benchmark and r['met']]
+            cells.append(f'{verdicts.count("yes")} of {len(verdicts)}' if verdicts else '-')
+        lines.append(f'| `{benchmark}` | ' + ' | '.join(cells) + ' |')
+    return lines
+
+
+def read_machines(folder, goals):
     machines = []
     for path in sorted(folder.glob('*.csv')):
         machine, rows = table.read_results(path)
@@ -121,15 +134,21 @@ def made(folder, goals, limits, limits_path):
         machines.append((machine, rows))
     if not machines:
         raise table.Wrong(f'{folder}: no results in it')
-    order = collections.OrderedDict.fromkeys(list(TITLES) + [r['benchmark'] for _, rows in machines for r in rows])
-    lines = machines_table(machines) + ['']
-    for benchmark in order:
-        if benchmark == 'presets':
-            continue  # hundreds of rows
-        lines += benchmark_table(machines, benchmark)
-    missed = [(title(m), r) for m, rows in machines for r in rows if r['met'] == 'no']
-    lines += limits_table(missed, limits)
-    return '\n'.join([BEGIN, ''] + lines + [END]), list(without_limit(missed, limits, limits_path))
+    return machines
+
+
+def missed_by(machines):
+    return [(title(m), r) for m, rows in machines for r in rows if r['met'] == 'no']
+
+
+def made(machines, limits):
+    """The generated part."""
+    return '\n'.join([BEGIN, '', *machines_table(machines), '', 'Goals that are met:', '', *goals_table(machines), '',
+                      'What bounds the rows that miss their goals:', '', *limits_table(missed_by(machines), limits), '', END])
+
+
+def every_row(machines):
+    return '\n'.join(line for benchmark in benchmarks_of(machines) for line in benchmark_table(machines, benchmark))
 
 
 def put_into(path, text):
@@ -142,15 +161,21 @@ def put_into(path, text):
 
 def main():
     words = argparse.ArgumentParser(prog='tables.py')
-    words.add_argument('--check', action='store_true')
+    what = words.add_mutually_exclusive_group()
+    what.add_argument('--check', action='store_true')
+    what.add_argument('--all', action='store_true')
     words.add_argument('--readme', type=pathlib.Path, default=table.HERE / 'README.md')
     words.add_argument('--limits', type=pathlib.Path, default=table.HERE / 'limits.csv')
     words.add_argument('--results', type=pathlib.Path, default=table.HERE / 'results')
     options = words.parse_args()
     try:
         limits = table.read_limits(options.limits)
-        text, open_rows = made(options.results, table.read_goals(), limits, options.limits)
-        page = put_into(options.readme, text)
+        machines = read_machines(options.results, table.read_goals())
+        if options.all:
+            print(every_row(machines))
+            return
+        open_rows = list(without_limit(missed_by(machines), limits, options.limits))
+        page = put_into(options.readme, made(machines, limits))
         if options.check and page != options.readme.read_text():
             raise table.Wrong(f'{options.readme}: is not what the results make; run `python3 bench/tables.py`')
         if options.check and open_rows:

@@ -1,27 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""Draws the README's chart of speed, docs/img/speed.svg, from the printed results of bench_array and bench_gemm.
+"""Draws the README's chart of speed, docs/img/speed.svg, from a machine's file of results.
 
-usage: speed_chart.py ARRAY.txt GEMM.txt OUT.svg
+usage: speed_chart.py RESULTS.csv OUT.svg
 """
-import re
+import pathlib
 import sys
 from xml.sax.saxutils import escape
 
-# label, beginning of the row: level, operation, format
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'bench'))
+import rows as table  # noqa: E402
+
+# label, the row; the figure of the machine's best level is drawn
 ARRAYS = [
-    ('float32 to FP8 codes', ('avx512', '8-bit codes, rne', 'float8_e4m3fn')),
-    ('FP8 codes to float32', ('avx512', 'decode 8-bit codes', 'float8_e4m3fn')),
-    ('float32 to FP8 values', ('avx512', 'grid values, rne', 'float8_e4m3fn')),
-    ('float32 to bfloat16 values', ('avx512', 'grid values, rne', 'bfloat16')),
-    ('the same, stochastic', ('avx512', 'grid values, sra:32, Philox', 'bfloat16')),
+    ('float32 to FP8 codes', '8-bit codes, rne, float8_e4m3fn'),
+    ('FP8 codes to float32', 'decode 8-bit codes, float8_e4m3fn'),
+    ('float32 to FP8 values', 'grid values, rne, float8_e4m3fn'),
+    ('float32 to bfloat16 values', 'grid values, rne, bfloat16'),
+    ('the same, stochastic', 'grid values, sra:32, Philox, bfloat16'),
 ]
-# label, the way, what follows it
 PRODUCTS = [
-    ('binary32, in strict order', 'fp32', 'binary32 x binary32 -> binary32 values nt'),
-    ('exact, rounded once', 'binary64', 'float8_e4m3fn x float8_e4m3fn -> float8_e4m3fn values nn'),
-    ('rounded at every step, binary16', 'seq(binary16)', 'float8_e4m3fn x float8_e4m3fn -> binary16 values nn'),
-    ('the same in bfloat16', 'seq(bfloat16)', 'bfloat16 x bfloat16 -> bfloat16 values nn'),
-    ('FP8 as an H100 computes it', 'nv.hopper.e4m3.f32.wgmma', 'float8_e4m3fn x float8_e4m3fn -> binary32 codes nn'),
+    ('binary32, in strict order', 'fp32, binary32 x binary32 to binary32, values nn, normal'),
+    ('exact, rounded once', 'binary64, float8_e4m3fn x float8_e4m3fn to float8_e4m3fn, values nn, normal'),
+    ('rounded at every step, binary16', 'seq(binary16), float8_e4m3fn x float8_e4m3fn to binary16, values nn, normal'),
+    ('the same in bfloat16', 'seq(bfloat16), bfloat16 x bfloat16 to bfloat16, values nn, normal'),
+    ('FP8 as an H100 computes it', 'nv.hopper.e4m3.f32.wgmma, float8_e4m3fn x float8_e4m3fn to binary32, codes nn, normal'),
 ]
 WIDTH, LEFT, BAR, STEP = 388, 212, 14, 22  # of a panel; where its bars begin; a bar's height; from one to the next
 FIGURE = 34  # the width of "0.92"
@@ -29,42 +31,25 @@ STYLE = ('text{font:13px sans-serif;fill:#1f2430}.t{font-weight:bold;font-size:1
          '@media(prefers-color-scheme:dark){text{fill:#e6e8ec}.s{fill:#a5adba}}')
 
 
-def rows_of(path):
-    with open(path, encoding='utf-8') as file:
-        return [re.sub(r'\s+', ' ', line.strip()) for line in file if line.strip()]
+def ratios(rows, benchmark, wanted):
+    """(label, figure) of the first line of each row, which is that of the best level."""
+    for label, name in wanted:
+        found = [row['best'] for row in rows if (row['benchmark'], row['row']) == (benchmark, name)]
+        if not found:
+            raise SystemExit(f'speed_chart.py: the file has no row "{name}" of {benchmark}')
+        yield label, found[0]
 
 
-def machine(rows):
-    return rows[0].lstrip('# ').rstrip('.')
-
-
-def one(rows, start):
-    found = [row for row in rows if row.startswith(start + ' ')]
-    if len(found) != 1:
-        raise SystemExit('speed_chart.py: {} rows begin with "{}"'.format(len(found), start))
-    return found[0]
-
-
-def array_ratios(rows):
-    for label, (level, operation, name) in ARRAYS:
-        yield label, float(re.search(r' ms (\d+\.\d+)( |$)', one(rows, '{} {} {}'.format(level, operation, name)).split('ms', 1)[1]).group(1))
-
-
-def product_ratios(rows):
-    for label, way, rest in PRODUCTS:
-        yield label, float(one(rows, way + ' ' + rest).split(' of ')[0].split()[-1])
-
-
-def panel(left, title, notes, ratios):
+def panel(left, title, notes, figures):
     """Bars whose full width is a ratio of `most`; a line stands at 1. Returns the texts and where they end."""
-    ratios = list(ratios)
-    most = max([1.0] + [ratio for _, ratio in ratios])
+    figures = list(figures)
+    most = max([1.0] + [ratio for _, ratio in figures])
     start = left + LEFT
     unit = (WIDTH - LEFT - FIGURE - 16) / most
     text = ['<text class="t" x="{}" y="22">{}</text>'.format(left + 8, escape(title))]
     text += ['<text class="s" x="{}" y="{}">{}</text>'.format(left + 8, 40 + 16 * i, escape(note)) for i, note in enumerate(notes)]
     y = top = 34 + 16 * len(notes)
-    for label, ratio in ratios:
+    for label, ratio in figures:
         text.append('<text x="{}" y="{}" text-anchor="end">{}</text>'.format(start - 8, y + 12, escape(label)))
         text.append('<rect x="{}" y="{}" width="{:.1f}" height="{}" rx="2" fill="#2f6eb5"/>'.format(start, y, ratio * unit, BAR))
         place = start + ratio * unit + 6
@@ -77,13 +62,15 @@ def panel(left, title, notes, ratios):
     return text, y
 
 
-def main(arrays, products, out):
-    array_rows, product_rows = rows_of(arrays), rows_of(products)
-    first, y = panel(0, 'Conversions of 67 million numbers', ['time over memcpy of the same array', '(the red line): shorter is faster'],
-                     array_ratios(array_rows))
-    second, y = panel(WIDTH, 'Matrix products of 1024 x 1024 x 1024', ['speed over OpenBLAS in binary32 or binary64', '(the red line): longer is faster'],
-                      product_ratios(product_rows))
-    foot = '<text class="s" x="8" y="{}">{}</text>'.format(y + 14, escape(machine(array_rows).split('; the machine')[0]))
+def main(results, out):
+    machine, rows = table.read_results(pathlib.Path(results))
+    first, y = panel(0, 'Conversions of large arrays', ['time over memcpy of the same array', '(the red line): shorter is faster'],
+                     ratios(rows, 'array', ARRAYS))
+    second, y = panel(WIDTH, 'Matrix products', ['speed over OpenBLAS in binary32 or binary64', '(the red line): longer is faster'],
+                      ratios(rows, 'gemm', PRODUCTS))
+    about = (f'{machine["machine"]} (family {machine["family"]}, model {machine["model"]}), one thread, {machine["compiler"]}, '
+             f'OpenBLAS {machine["openblas"]}, {machine["date"]}')
+    foot = '<text class="s" x="8" y="{}">{}</text>'.format(y + 14, escape(about))
     with open(out, 'w', encoding='utf-8') as file:
         file.write('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1}" width="{0}" height="{1}" role="img">'
                    '<title>Speed of halfulp beside memcpy and OpenBLAS</title><style>{2}</style>\n'.format(2 * WIDTH, y + 22, STYLE))
