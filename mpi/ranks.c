@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Items shared among the processes of an MPI job, or among groups of them, whose first processes ask for all. Process 0
  * hands them out: its main thread answers, a second thread works. So no one waits for an item of process 0 to end, as a
- * counter in its memory may require where the network does not serve it by itself (bench/README.md has the comparison).
- * Whoever waits sleeps: MPI's own waiting keeps a processor busy. */
+ * counter in its memory may require where the network does not serve it by itself. Whoever waits sleeps: MPI's own
+ * waiting keeps a processor busy. */
 #include "mpi/ranks.h"
 
 #include <mpi.h>

@@ -415,16 +415,32 @@ def run():
 
 
 def keep(check):
-    """One file of results and one of times, for the chip and the day."""
+    """One file of results for the chip and the day, and its times among those of all machines."""
     chip = re.sub('[^A-Za-z0-9-]', '', re.sub('[ /]', '-', smi('name')))
     name = f'{chip}-{datetime.date.today():%Y-%m-%d}'
-    (SOURCE / 'bench/results').mkdir(parents=True, exist_ok=True)
     summary = (check.out / 'summary.txt').read_text()
     parts = ''.join(check.text(stage) for stage in ('tests', 'verify', 'probe', 'digests', 'identify'))
     head, result = summary.rsplit('result: ', 1)
     (SOURCE / 'tests/golden/hw' / (name + '.txt')).write_text(f'{head}{parts}result: {result}')
-    if check.text('bench'):
-        (SOURCE / 'bench/results' / (name + '-times.txt')).write_text('\n'.join(check.header[1:]) + '\n' + check.text('bench'))
+    printed = [line for line in check.text('bench').splitlines() if line.startswith(('row,', '"'))]
+    if printed:
+        keep_times('\n'.join(printed), dict(line.split(': ', 1) for line in check.header[1:]))
+
+
+def keep_times(printed, about):
+    """The rows of bench_device that have a goal: bench/results/nvidia-CAPABILITY-CHIP.csv, in the form of bench/README.md."""
+    sys.path.insert(0, str(SOURCE / 'bench'))
+    import measure
+    import rows as table
+    day, commit = about['date'][:10], about['halfulp'].split(', ')[1][:7]
+    made = measure.merge([('device', printed)], f'{day} {commit}')
+    table.judge(made, table.read_goals(), [])
+    model = re.sub('[^a-z0-9]+', '-', about['chip'].lower().removeprefix('nvidia '))
+    machine = {'machine': about['chip'], 'vendor': 'nvidia', 'family': smi('compute_cap').replace('.', ''), 'model': model, 'flags': '',
+               'date': day, 'compiler': about['nvcc'], 'commit': commit, 'driver': about['driver'], 'clock': about['clock']}
+    results = SOURCE / 'bench/results'
+    results.mkdir(parents=True, exist_ok=True)
+    table.write_results(results / f'nvidia-{machine["family"]}-{model}.csv', machine, [row for row in made if row['goal']])
 
 
 if __name__ == '__main__':

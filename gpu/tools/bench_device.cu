@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/tools/bench_device.cu - times on a device: conversions and scaled tensors against cudaMemcpy of the same bytes,
  * the fp32 model against cuBLAS SGEMM without TF32, where there is a libcublas, the other models against the limits
- * that their kernels derive. Medians of events around single calls, after a warm-up. Exit 77 without a device. */
+ * that their kernels derive. Medians of events around single calls, after a warm-up. Prints lines of the form that
+ * bench/table.h has, behind one with the device's name. Exit 77 without a device. */
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "halfulp/device_scaled.h"
@@ -28,6 +30,28 @@ T *device_array(size_t n) {
   void *p = nullptr;
   need(cudaMalloc(&p, n * sizeof(T)) == cudaSuccess, "cudaMalloc");
   return (T *)p;
+}
+
+/* What a multiprocessor does in a clock, and how often it ticks. */
+struct chip {
+  int sms, major, minor;
+  double clock; /* Hz */
+} gpu;
+
+void know_gpu(void) {
+  int device = 0, khz = 0;
+  need(cudaGetDevice(&device) == cudaSuccess &&
+           cudaDeviceGetAttribute(&gpu.sms, cudaDevAttrMultiProcessorCount, device) == cudaSuccess &&
+           cudaDeviceGetAttribute(&gpu.major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
+           cudaDeviceGetAttribute(&gpu.minor, cudaDevAttrComputeCapabilityMinor, device) == cudaSuccess &&
+           cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, device) == cudaSuccess,
+       "cudaDeviceGetAttribute");
+  gpu.clock = 1e3 * khz;
+}
+
+/* One figure. A name has commas, and no quotes. */
+void line(const std::string &row, const char *unit, double figure) {
+  printf("\"%s\",sm_%d%d,1,%s,%.4g\n", row.c_str(), gpu.major, gpu.minor, unit, figure);
 }
 
 /* Median milliseconds of one call. */
@@ -73,9 +97,8 @@ void conversions(void) {
   hu_events *events = device_array<hu_events>(1);
   need(cudaMemset(events, 0, sizeof *events) == cudaSuccess, "cudaMemset");
   fill(x, n);
-  printf("%zu elements; ratio: time of a device-to-device copy of the same bytes over the call's time\n", n);
   double copy4 = median(20, [&]() { cudaMemcpyAsync(z, x, n * 4, cudaMemcpyDeviceToDevice, 0); });
-  printf("copy binary32 to binary32: %.3f ms, %.0f GB/s\n", copy4, 8e-6 * (double)n / copy4);
+  line("copy, binary32", "speed GB/s", 8e-6 * (double)n / copy4);
   for (int i = 0; i < 5; i++) {
     if (i == 4) fill(x, n, 0.017f);
     for (int kind = 0; kind < 4; kind++) {
@@ -96,8 +119,7 @@ void conversions(void) {
       /* A copy moves each byte twice, so the same traffic is a copy of half of it. */
       double copy =
           median(20, [&]() { cudaMemcpyAsync(z, x, (size_t)(bytes / 2 * (double)n), cudaMemcpyDeviceToDevice, 0); });
-      printf("%-24s %-13s %.3f ms, %.0f GB/s, ratio %.2f\n", what[kind], names[i], t, bytes * 1e-6 * (double)n / t,
-             copy / t);
+      line(std::string(what[kind]) + ", " + names[i], "speed / copy", copy / t);
     }
     hu_status s = hu_device_encode_n(n, z, 1, x, 1, formats[i], hu_mode(), NULL, NULL, NULL);
     double t = median(20, [&]() {
@@ -107,8 +129,7 @@ void conversions(void) {
     double bytes = 4 + hu_limits_of(formats[i]).storage / 8;
     double copy =
         median(20, [&]() { cudaMemcpyAsync(z, x, (size_t)(bytes / 2 * (double)n), cudaMemcpyDeviceToDevice, 0); });
-    printf("%-24s %-13s %.3f ms, %.0f GB/s, ratio %.2f\n", "decode", names[i], t, bytes * 1e-6 * (double)n / t,
-           copy / t);
+    line(std::string("decode, ") + names[i], "speed / copy", copy / t);
     fill(x, n);
   }
   cudaFree(x);
@@ -135,8 +156,6 @@ void scaled(void) {
   need(cudaMemset(events, 0, sizeof *events) == cudaSuccess, "cudaMemset");
   need(cudaMemcpy(amax, &four, sizeof four, cudaMemcpyHostToDevice) == cudaSuccess, "cudaMemcpy");
   fill(x, n);
-  printf("scaled tensors, %zu x %zu; ratio: time of a device-to-device copy of the same bytes over the call's time\n",
-         side, side);
   for (const scaled_case &t : cases) {
     const char *what[] = {"encode", "encode, events", "encode sra:32", "quantize", "decode"};
     hu_scaling d;
@@ -167,8 +186,7 @@ void scaled(void) {
       /* A copy moves each byte twice, so the same traffic is a copy of half of it. */
       size_t half = (size_t)(bytes / 2 * (double)n);
       double copy = median(20, [&]() { cudaMemcpyAsync(z, x, half, cudaMemcpyDeviceToDevice, 0); });
-      printf("%-15s %-14s%-13s %.3f ms, %.0f GB/s, ratio %.2f\n", what[kind], t.name, t.given ? ", amax given" : "", ms,
-             bytes * 1e-6 * (double)n / ms, copy / ms);
+      line(std::string(what[kind]) + ", " + t.name + (t.given ? ", amax given" : ""), "speed / copy", copy / ms);
     }
   }
   cudaFree(x);
@@ -181,11 +199,7 @@ void scaled(void) {
   cudaFree(events);
 }
 
-/* What is read, and the time of a copy of as many bytes over the call's. */
-void sum_line(const char *what, const char *format, double ms, double bytes, double copy) {
-  printf("%-24s %-9s %.3f ms, %.0f GB/s, ratio %.2f\n", what, format, ms, bytes * 1e-6 / ms, copy / ms);
-}
-
+/* A figure is the time of a copy of as many bytes as are read over the call's. */
 void sums(void) {
   const size_t n = (size_t)1 << 28, rows = (size_t)1 << 24;
   const hu_format formats[] = {hu_format_fn(4, 3, 0), hu_format_ieee(8, 7, 0), hu_format_ieee(8, 23, 0)};
@@ -196,7 +210,6 @@ void sums(void) {
   need(cudaMemset(total, 0, sizeof *total) == cudaSuccess, "cudaMemset");
   need(cudaMemset(events, 0, sizeof *events) == cudaSuccess, "cudaMemset");
   fill(x, n);
-  printf("sums without rounding, totals of %zu elements, %zu sums; ratio as above\n", n, rows);
   for (int i = 0; i < 3; i++) {
     hu_sum_range range =
         hu_sum_range_of_both(hu_sum_range_of_product(formats[i], formats[i]), hu_sum_range_of(formats[i]));
@@ -221,7 +234,7 @@ void sums(void) {
       size_t half = (size_t)(bytes / 2) < n * 4 ? (size_t)(bytes / 2) : n * 4;
       double copy = median(20, [&]() { cudaMemcpyAsync(codes, x, half, cudaMemcpyDeviceToDevice, 0); });
       need(hu_device_encode_n(n, codes, 1, x, 1, formats[i], hu_mode(), NULL, NULL, NULL) == HU_OK, "encode");
-      sum_line(what[kind], names[i], ms, bytes, copy);
+      line(std::string(what[kind]) + ", " + names[i], "speed / copy", copy / ms);
     }
     cudaFree(each);
   }
@@ -265,12 +278,13 @@ void products(const blas &cublas, int n) {
   fill(a, elements);
   fill(b, elements);
   const float one = 1, zero = 0;
-  double flops = 2e-9 * n * n * n, reference = 0;
+  const std::string size = std::to_string(n) + "^3";
+  double flops = 2e-6 * n * n * n, reference = 0; /* of a millisecond: GFLOP/s */
   if (cublas.sgemm) {
     reference = median(10, [&]() {
       need(cublas.sgemm(cublas.handle, BLAS_PLAIN, BLAS_PLAIN, n, n, n, &one, b, n, a, n, &zero, d, n) == 0, "SGEMM");
     });
-    printf("cuBLAS SGEMM, no TF32, %d^3: %.2f ms, %.1f TFLOP/s\n", n, reference, flops / reference);
+    line("sgemm without TF32, " + size, "speed GFLOP/s", flops / reference);
   }
   hu_result dd = {d, (size_t)n, single, HU_STORAGE_VALUES};
   hu_operand aa = {a, (size_t)n, single, HU_STORAGE_VALUES, 0}, bb = {b, (size_t)n, single, HU_STORAGE_VALUES, 0};
@@ -288,32 +302,14 @@ void products(const blas &cublas, int n) {
     accum.kind = kind < 2 ? HU_ACCUM_FP32 : HU_ACCUM_EXACT;
     double t = median(10, [&]() { s = hu_device_gemm(n, n, n, &dd, &aa, &bb, NULL, &accum, rne, NULL, NULL, NULL); });
     need(s == HU_OK, what[kind]);
-    printf("hu_device_gemm %-22s %d^3: %.2f ms, %.1f TFLOP/s", what[kind], n, t, flops / t);
-    if (cublas.sgemm) printf(", %.2f of SGEMM", reference / t);
-    printf("\n");
+    const std::string row = std::string("gemm ") + what[kind] + ", " + size;
+    line(row, "speed GFLOP/s", flops / t);
+    if (cublas.sgemm) line(row, "speed / sgemm", reference / t);
   }
   cudaFree(codes);
   cudaFree(a);
   cudaFree(b);
   cudaFree(d);
-}
-
-/* What a multiprocessor does in a clock, and how often it ticks. */
-struct chip {
-  int sms, major;
-  double clock; /* Hz */
-};
-
-chip chip_of(void) {
-  int device = 0, khz = 0;
-  chip c = {0, 0, 0};
-  need(cudaGetDevice(&device) == cudaSuccess &&
-           cudaDeviceGetAttribute(&c.sms, cudaDevAttrMultiProcessorCount, device) == cudaSuccess &&
-           cudaDeviceGetAttribute(&c.major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
-           cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, device) == cudaSuccess,
-       "cudaDeviceGetAttribute");
-  c.clock = 1e3 * khz;
-  return c;
 }
 
 /* A model on n^3. products: what a multiprocessor of compute capability 9.0 does in a clock at most, as the kernel's
@@ -345,11 +341,9 @@ void models(void) {
                               {"seq2(binary32)", half, 1024, 0},
                               {"kahan(binary16)", half, 512, 0},
                               {"pairwise(binary32)", half, 512, 0}};
-  const chip gpu = chip_of();
   const size_t most = (size_t)4096 * 4096;
   float *x = device_array<float>(most), *d = device_array<float>(most);
   uint8_t *a = device_array<uint8_t>(2 * most), *b = device_array<uint8_t>(2 * most);
-  printf("%d multiprocessors at %.2f GHz at most\n", gpu.sms, gpu.clock * 1e-9);
   fill(x, most);
   for (const model_case &t : cases) {
     hu_accum accum;
@@ -365,10 +359,10 @@ void models(void) {
         median(5, [&]() { s = hu_device_gemm(n, n, n, &dd, &aa, &bb, NULL, &accum, hu_mode(), NULL, NULL, NULL); });
     need(s == HU_OK, t.model);
     double rate = 1e3 * (double)n * (double)n * (double)n / ms, limit = t.products * gpu.sms * gpu.clock;
-    printf("hu_device_gemm %-26s %2d-bit operands %4d^3: %8.2f ms, %9.1f GFLOP/s", t.model,
-           (int)hu_limits_of(t.operands).width, t.n, ms, 2e-9 * rate);
-    if (limit > 0 && gpu.major == 9) printf(", %.2f of the instructions' limit, %.0f", rate / limit, 2e-9 * limit);
-    printf("\n");
+    const std::string row = std::string("gemm ") + t.model + ", " + std::to_string(hu_limits_of(t.operands).width) +
+                            "-bit operands, " + std::to_string(t.n) + "^3";
+    line(row, "speed GFLOP/s", 2e-9 * rate);
+    if (limit > 0 && gpu.major == 9) line(row, "speed / limit", rate / limit);
   }
   cudaFree(x);
   cudaFree(d);
@@ -385,12 +379,14 @@ int main(void) {
     return 77;
   }
   setvbuf(stdout, NULL, _IOLBF, 0); /* a run that is stopped keeps its lines */
-  printf("device: %s\n", name);
+  know_gpu();
+  printf("# device: %s, %d multiprocessors at %.2f GHz at most\nrow,level,threads,unit,figure\n", name, gpu.sms,
+         gpu.clock * 1e-9);
   conversions();
   scaled();
   sums();
   const blas cublas = blas_open();
-  if (!cublas.sgemm) printf("no libcublas here: nothing is compared with it\n");
+  if (!cublas.sgemm) fprintf(stderr, "bench_device: no libcublas here: nothing is compared with it\n");
   products(cublas, 4096);
   products(cublas, 1024);
   models();

@@ -29,7 +29,11 @@ echo verified''',
     'hu-digest': '''[ -n "$NOT_HERE" ] && exit 127
 echo "hu-digest: on NVIDIA H200" >&2
 echo "float8_e4m3fn rne 1 0123456789abcdef"''',
-    'bench_device': 'echo "copy: 4000 GB/s"; exit ${BENCH:-0}',
+    'bench_device': '''echo "# device: NVIDIA H200, 132 multiprocessors at 1.98 GHz at most"
+echo "row,level,threads,unit,figure"
+echo '"copy, binary32",sm_90,1,speed GB/s,4221'
+echo '"quantize rne, e5m2",sm_90,1,speed / copy,0.88'
+exit ${BENCH:-0}''',
     'identify-device': 'exit 1',
     'test_good': 'echo "12 cases"; echo "noise of it"',
     'test_wrong': 'echo "bits differ"; exit 1',
@@ -50,7 +54,7 @@ class Dry(unittest.TestCase):
         self.at = pathlib.Path(folder.name)
         self.tree, self.out = self.at / 'tree', self.at / 'out'
         for name in ('scripts/gpu-check.sh', 'scripts/gpu_check.py', 'scripts/same_digests.py', 'include/halfulp/version.h',
-                     'tests/cuda_host/compare_digests.py'):
+                     'tests/cuda_host/compare_digests.py', 'bench/measure.py', 'bench/rows.py', 'bench/goals.csv'):
             (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(SOURCE / name, self.tree / name)
         (self.tree / 'tests/golden/hw').mkdir(parents=True)
@@ -199,7 +203,7 @@ class Dry(unittest.TestCase):
         self.assertIn('tests: FAILED: there are none', self.read('summary'))
 
     def test_kept(self):
-        """Without OUT: the file that is committed, and one of times."""
+        """Without OUT: the file that is committed, and the times that have a goal, in the form of all results."""
         pack = self.pack('test_good')
         script(pack / 'halfulp', PROGRAMS['halfulp'].replace('cat "$OUT/summary.txt" > "$OUT/seen.new"; ', ''))
         run = self.check(PREBUILT=str(pack), OUT=None)
@@ -208,7 +212,10 @@ class Dry(unittest.TestCase):
         for words in ('chip: NVIDIA H200', 'who: not said', '## tests', '12 cases', '## probe', '## digests', '## identify', '0123456789abcdef'):
             self.assertIn(words, text)
         self.assertTrue(text.endswith('result: passed\n'))
-        self.assertIn('4000 GB/s', next((self.tree / 'bench/results').glob('*-times.txt')).read_text())
+        times = (self.tree / 'bench/results/nvidia-90-h200.csv').read_text()
+        self.assertIn('# machine: NVIDIA H200\n# vendor: nvidia\n# family: 90\n# model: h200\n', times)
+        self.assertEqual([line.rpartition(',')[0] for line in times.splitlines() if line.startswith('device,')],
+                         ['device,"quantize rne, e5m2",sm_90,1,speed / copy,0.88,0.88,1,0.9,no'])
 
     def test_no_device(self):
         script(self.at / 'bin/nvidia-smi', 'exit 9')
@@ -283,7 +290,7 @@ class Programs(unittest.TestCase):
 
     def test_lines_come_at_once(self):
         self.assertIn('float8_e4m3fn', self.first_line(DIGEST, '--stride', '11', '--format', 'float8_e4m3fn', '--format', 'float8_e5m2'))
-        line = self.first_line(HOSTRUN, 'probe-hw', '-n', '100000000', 'nv.hopper', HU_HOST_CAPABILITY='90')
+        line = self.first_line(HOSTRUN, 'probe-hw', '--samples', '100000000', 'nv.hopper', HU_HOST_CAPABILITY='90')
         self.assertIn('device: host-run', line)
 
 

@@ -17,7 +17,7 @@ import hardware
 LANES = 4
 MODEL = 'block(align,l=4,f=13,emin=-28,acc=fp(5,10,0),out=fp(8,23,0))'
 FEW = 'LINES=500'  # enough to tell the wrong units of a test from the right one
-DOT = ['dot', '--accum', MODEL, '-n', LANES, '--tiny', 'before', '--fa', 'float8_e4m3fn', '--fb', 'float8_e4m3fn', '--fd', 'fp(5,10,0)']
+DOT = ['dot', '--accum', MODEL, '--elements', LANES, '--tiny', 'before', '--fa', 'float8_e4m3fn', '--fb', 'float8_e4m3fn', '--fd', 'fp(5,10,0)']
 
 
 def last_line(text, start):
