@@ -149,7 +149,7 @@ class Options(support.Case):
             "nvfp4",
             "-j",
             "2",
-            "--jobs",
+            "--threads",
             "3",
             x,
             self.path("z.npy"),
