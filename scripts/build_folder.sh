@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # usage: build_folder.sh BUILD FOR [MESON-ARGUMENT...]
-# Sets BUILD up for one of the Makefile's targets, by meson's options levels, gpu_archs and gpu_code. FOR is
+# Sets BUILD up for one of the Makefile's targets, by meson's options levels, cuda, gpu_archs and gpu_code. FOR is
 #   run     the least: of the levels of vector instructions this processor's best alone, and kernels for this machine's GPU
-#   check   all levels; kernels for this machine's GPU, or where there is none the quick ones (PTX alone of those that ptxas
+#   check   all levels; kernels for this machine's GPU, or none by nvcc: their text runs on the CPU
+#   more    all levels; kernels for this machine's GPU, or where there is none the quick ones (PTX alone of those that ptxas
 #           takes longest over), which tests run on the CPU
 #   all     all levels, kernels for all architectures, which are meson's defaults: what is installed
 # A folder that was set up for less is widened, one for more stays; kernels for another GPU alone give way to this one's. An
-# option that the arguments name is the caller's from then on, and no target changes it; so are all three in a folder that
+# option that the arguments name is the caller's from then on, and no target changes it; so are all in a folder that
 # someone else set up. BUILD/set-up-for holds the others and their values.
 set -eu
 build=$1
@@ -24,10 +25,14 @@ case $for in
   *) kernels="gpu_archs=${arch:-90} gpu_code=$([ -n "$arch" ] && echo all || echo quick)" ;;
 esac
 [ "$for" != run ] || levels=native
+case $for in
+  run | check) cuda=$([ -n "$arch" ] && echo auto || echo disabled) ;;
+  *) cuda=auto ;;
+esac
 
 enough() { # WHAT-THE-FOLDER-HAS WHAT-THE-TARGET-WANTS, of one option
   case $1 in
-    "$2" | levels=all | gpu_code=all | "gpu_archs=$every") true ;;
+    "$2" | levels=all | cuda=auto | gpu_code=all | "gpu_archs=$every") true ;;
     gpu_archs=*) [ "$for" != all ] && [ -z "$arch" ] ;; # without a GPU those for any will do
     *) false ;;
   esac
@@ -35,7 +40,7 @@ enough() { # WHAT-THE-FOLDER-HAS WHAT-THE-TARGET-WANTS, of one option
 
 options= # those that change
 ours=
-for wanted in "levels=$levels" $kernels; do
+for wanted in "levels=$levels" "cuda=$cuda" $kernels; do
   name=${wanted%%=*}
   case " $*" in *" -D$name="* | *" -D $name="*) continue ;; esac
   has=

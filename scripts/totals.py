@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Totals of a meson test log: tests by outcome, the cmocka cases that they report, and why tests were left out.
+"""Totals of meson test logs: tests by outcome, the cmocka cases that they report, and why tests were left out.
 
-usage: totals.py testlog.json
+usage: totals.py testlog.json...
 """
 import json
 import re
@@ -18,12 +18,14 @@ def reason(test):
     return re.sub(r'^.*\bskipped: ', '', lines[-1]) if lines else 'it says nothing'
 
 
-def main(path):
+def main(paths):
     outcomes = {}
     cases = failures = faults = left_out = 0
     reasons = {}
-    with open(path) as log:
-        tests = [json.loads(line) for line in log]
+    tests = []
+    for path in paths:
+        with open(path) as log:
+            tests += [json.loads(line) for line in log]
     for test in tests:
         outcomes[test['result']] = outcomes.get(test['result'], 0) + 1
         text = text_of(test)
@@ -47,4 +49,4 @@ def main(path):
     return 1 if failed or not passed else 0
 
 
-sys.exit(main(sys.argv[1]))
+sys.exit(main(sys.argv[1:]))

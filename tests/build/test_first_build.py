@@ -16,8 +16,8 @@ SCRIPTS = pathlib.Path(sys.argv.pop(1))
 TALE = """#!/bin/sh
 echo "$(basename "$0") $*" >> "$TOLD"
 """
-QUICK = '-Dgpu_archs=90 -Dgpu_code=quick'
-EVERY = '-Dlevels=all -Dgpu_archs=80,90,100 -Dgpu_code=all'
+QUICK = '-Dcuda=disabled -Dgpu_archs=90 -Dgpu_code=quick'
+EVERY = '-Dlevels=all -Dcuda=auto -Dgpu_archs=80,90,100 -Dgpu_code=all'
 MESON = TALE + """case "$1 ${MESON_FAILS:-}" in
   'setup yes') echo 'no compiler'; exit 1 ;;
   'setup '*) mkdir -p "$2"; touch "$2/build.ninja" ;;
@@ -82,6 +82,8 @@ class FirstBuild(unittest.TestCase):
         self.make('run')
         self.assertEqual(self.make('check')[0], ['meson configure build -Dlevels=all', 'ninja -C build -j 2'])
         self.assertEqual(self.make('check')[0], ['ninja -C build -j 2'])
+        self.assertEqual(self.make('check-more')[0], ['meson configure build -Dcuda=auto', 'ninja -C build -j 2'])
+        self.assertEqual(self.make('check-all')[0], ['ninja -C build -j 2'] * 2)
         self.assertEqual(self.make('install')[0], ['meson configure build -Dgpu_archs=80,90,100 -Dgpu_code=all',
                                                    'ninja -C build -j 2', 'meson install -C build'])
         for target in ('check', 'all'):
@@ -97,7 +99,7 @@ class FirstBuild(unittest.TestCase):
 
     def test_for_the_gpu_alone(self):
         self.gpu('8.9')
-        here = '-Dgpu_archs=89 -Dgpu_code=all'
+        here = '-Dcuda=auto -Dgpu_archs=89 -Dgpu_code=all'
         told, shown = self.make('run')
         self.assertEqual(told, ['meson setup build -Dwerror=true -Dlevels=native ' + here, 'ninja -C build -j 2 cli/halfulp cli/halfulp-hostrun',
                                 'demo build '])
@@ -119,7 +121,7 @@ class FirstBuild(unittest.TestCase):
             with self.subTest(target):
                 self.gpu('')
                 self.assertEqual(first(), 'meson setup {} -Dwerror=true -Dlevels={} {}'.format(target, levels, QUICK))
-                for capability, changed in (('8.0', '-Dgpu_archs=80 -Dgpu_code=all'), ('9.0', '-Dgpu_archs=90')):
+                for capability, changed in (('8.0', '-Dcuda=auto -Dgpu_archs=80 -Dgpu_code=all'), ('9.0', '-Dgpu_archs=90')):
                     self.gpu(capability)
                     self.assertEqual(first(), 'meson configure {} {}'.format(target, changed))
                     self.assertRegex(first(), '^ninja')
@@ -133,11 +135,11 @@ class FirstBuild(unittest.TestCase):
         """The quick kernels for 9.0 leave it to the driver."""
         self.make('check')
         self.gpu('9.0')
-        self.assertEqual(self.make('check')[0][0], 'meson configure build -Dgpu_code=all')
+        self.assertEqual(self.make('check')[0][0], 'meson configure build -Dcuda=auto -Dgpu_code=all')
 
     def test_the_callers_choice(self):
         """What the caller named stays, what he did not name is widened."""
-        for option in ('-Dgpu_archs=80', '-Dlevels=native', '-Dgpu_code=quick'):
+        for option in ('-Dgpu_archs=80', '-Dcuda=enabled', '-Dlevels=native', '-Dgpu_code=quick'):
             def without(options):
                 return ' '.join(word for word in options.split() if word.split('=')[0] != option.split('=')[0])
             with self.subTest(option):
@@ -150,8 +152,8 @@ class FirstBuild(unittest.TestCase):
 
     def test_the_callers_later_choice(self):
         for first, named, target, changed in (
-                ('run', '-Dgpu_archs=90', 'install', '-Dlevels=all -Dgpu_code=all -Dgpu_archs=90'),
-                ('check', '-D gpu_archs=80', 'install', '-Dgpu_code=all -D gpu_archs=80'),
+                ('run', '-Dgpu_archs=90', 'install', '-Dlevels=all -Dcuda=auto -Dgpu_code=all -Dgpu_archs=90'),
+                ('check', '-D gpu_archs=80', 'install', '-Dcuda=auto -Dgpu_code=all -D gpu_archs=80'),
                 ('run', '-Dlevels=native', 'check', '-Dlevels=native')):
             with self.subTest(named):
                 folder = 'BUILD=' + named[-2:]
@@ -161,7 +163,7 @@ class FirstBuild(unittest.TestCase):
         self.make('check')
         self.assertEqual(self.make('check', 'MESON_ARGS=-Dgpu_archs=80')[0][0], 'meson configure build -Dgpu_archs=80')
         self.gpu('9.0')
-        self.assertEqual(self.make('install')[0][0], 'meson configure build -Dgpu_code=all')
+        self.assertEqual(self.make('install')[0][0], 'meson configure build -Dcuda=auto -Dgpu_code=all')
 
     def test_set_up_by_hand(self):
         """As a packager does: the folder stays as it is."""
