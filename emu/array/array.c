@@ -7,35 +7,36 @@
 #include "emu/base/codes.h"
 #include "emu/base/exec.h"
 
-static hu_status check_ends(size_t n, const void *z, hu_ends ez, const void *x, hu_ends ex, const hu_exec *exec) {
+static hu_status check_ends(size_t n, const void *z, hu_array_end ez, const void *x, hu_array_end ex,
+                            const hu_exec *exec) {
   hu_strided az = {z, ez.size, ez.stride}, ax = {x, ex.size, ex.stride};
   hu_status s = hu_check_pair(n, &az, &ax);
-  if (s != HU_OK || ex.kind != HU_ENDS_CODES) return s;
+  if (s != HU_OK || ex.kind != HU_ARRAY_END_CODES) return s;
   return hu_code_array_check(n, x, ex.stride, ex.format, hu_exec_threads(exec));
 }
 
-static hu_ends values32(hu_format f, ptrdiff_t stride) {
-  hu_ends e = {HU_ENDS_BINARY32, 4, stride, f};
+static hu_array_end values32(hu_format f, ptrdiff_t stride) {
+  hu_array_end e = {HU_ARRAY_END_BINARY32, 4, stride, f};
   return e;
 }
 
-static hu_ends values64(hu_format f, ptrdiff_t stride) {
-  hu_ends e = {HU_ENDS_BINARY64, 8, stride, f};
+static hu_array_end values64(hu_format f, ptrdiff_t stride) {
+  hu_array_end e = {HU_ARRAY_END_BINARY64, 8, stride, f};
   return e;
 }
 
-static hu_ends codes(hu_format f, ptrdiff_t stride) {
-  hu_ends e = {HU_ENDS_CODES, hu_code_bytes(f), stride, f};
+static hu_array_end codes(hu_format f, ptrdiff_t stride) {
+  hu_array_end e = {HU_ARRAY_END_CODES, hu_code_bytes(f), stride, f};
   return e;
 }
 
-static hu_status convert(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, hu_mode mode, const hu_exec *exec,
-                         hu_events *events) {
+static hu_status convert(size_t n, void *z, hu_array_end ez, const void *x, hu_array_end ex, hu_mode mode,
+                         const hu_exec *exec, hu_events *events) {
   if (hu_format_check(ez.format, NULL) != HU_OK) return HU_E_FORMAT;
   /* Values are given with the format of the other end. */
-  if (ex.kind == HU_ENDS_CODES && hu_format_check(ex.format, NULL) != HU_OK) return HU_E_FORMAT;
+  if (ex.kind == HU_ARRAY_END_CODES && hu_format_check(ex.format, NULL) != HU_OK) return HU_E_FORMAT;
   if (hu_mode_check(mode) != HU_OK) return HU_E_MODE;
-  if (ez.kind == HU_ENDS_BINARY32 && !hu_format_fits_binary32(ez.format)) return HU_E_CARRIER;
+  if (ez.kind == HU_ARRAY_END_BINARY32 && !hu_format_fits_binary32(ez.format)) return HU_E_CARRIER;
   hu_status s = check_ends(n, z, ez, x, ex, exec);
   if (s == HU_OK && n) hu_array_run(n, z, ez, x, ex, mode, exec, events);
   return s;

@@ -22,7 +22,7 @@ typedef struct conversion {
   size_t n, part;
   uint8_t *z;
   const uint8_t *x;
-  hu_ends ez, ex;
+  hu_array_end ez, ex;
   hu_spec spec, source;
   hu_narrow narrow, undo;    /* lane constants of the target, and of the source's codes */
   const hu_kernels *kernels; /* NULL: the core for every element */
@@ -45,17 +45,17 @@ static uint8_t *z_at(const conversion *c, size_t i) {
 static hu_num load_num(const conversion *c, size_t i) {
   const uint8_t *x = x_at(c, i);
   uint64_t u;
-  if (c->ex.kind == HU_ENDS_CODES) return hu_unpack(&c->source, hu_load_code(x, c->ex.size));
-  if (c->ex.kind == HU_ENDS_BINARY32) return hu_unpack32(hu_load_code(x, 4));
+  if (c->ex.kind == HU_ARRAY_END_CODES) return hu_unpack(&c->source, hu_load_code(x, c->ex.size));
+  if (c->ex.kind == HU_ARRAY_END_BINARY32) return hu_unpack32(hu_load_code(x, 4));
   memcpy(&u, x, sizeof u);
   return hu_unpack64(u);
 }
 
 static void store_num(const conversion *c, size_t i, uint32_t code) {
   uint8_t *z = z_at(c, i);
-  if (c->ez.kind == HU_ENDS_CODES) {
+  if (c->ez.kind == HU_ARRAY_END_CODES) {
     hu_store_code(z, c->ez.size, code);
-  } else if (c->ez.kind == HU_ENDS_BINARY32) {
+  } else if (c->ez.kind == HU_ARRAY_END_BINARY32) {
     hu_store_code(z, 4, hu_pack32(hu_unpack(&c->spec, code)));
   } else {
     uint64_t u = hu_pack64(hu_unpack(&c->spec, code));
@@ -88,17 +88,17 @@ static const uint32_t *load_piece(const conversion *c, size_t first, size_t n, u
     x = raw.b;
   }
   switch (c->ex.kind) {
-    case HU_ENDS_BINARY32:
+    case HU_ARRAY_END_BINARY32:
       if (c->ex.stride == 1) return (const uint32_t *)(const void *)x_at(c, first);
       memcpy(buffer, x, n * 4);
       return buffer;
-    case HU_ENDS_BINARY64: return c->kernels->to_odd(n, buffer, x) ? NULL : buffer;
+    case HU_ARRAY_END_BINARY64: return c->kernels->to_odd(n, buffer, x) ? NULL : buffer;
     default: c->kernels->decode[hu_by_size(c->ex.size)](&c->undo, n, buffer, x); return buffer;
   }
 }
 
 static void call_kernel(const conversion *c, const hu_piece *p, hu_events *counts) {
-  if (c->ez.kind != HU_ENDS_CODES) {
+  if (c->ez.kind != HU_ARRAY_END_CODES) {
     c->kernels->quantize(&c->narrow, p, counts);
   } else {
     c->kernels->encode[hu_by_size(c->ez.size)](&c->narrow, p, counts);
@@ -110,7 +110,7 @@ static uint64_t widen(uint32_t u) { return hu_pack64(hu_unpack32(u)); }
 
 static void store_piece(const conversion *c, size_t first, size_t n, const void *piece) {
   for (size_t i = 0; i < n; i++) {
-    if (c->ez.kind == HU_ENDS_BINARY64) {
+    if (c->ez.kind == HU_ARRAY_END_BINARY64) {
       uint64_t u = widen(((const uint32_t *)piece)[i]);
       memcpy(z_at(c, first + i), &u, sizeof u);
     } else {
@@ -121,7 +121,7 @@ static void store_piece(const conversion *c, size_t first, size_t n, const void 
 
 static void run_buffered(const conversion *c, size_t first, size_t n, hu_events *counts) {
   uint32_t in[PIECE], out[PIECE];
-  int direct = c->ez.stride == 1 && c->ez.kind != HU_ENDS_BINARY64;
+  int direct = c->ez.stride == 1 && c->ez.kind != HU_ARRAY_END_BINARY64;
   for (size_t end = first + n; first < end; first += PIECE) {
     size_t k = end - first < PIECE ? end - first : PIECE;
     hu_piece p = {k,
@@ -147,7 +147,8 @@ static const uint32_t *words_of(const void *x) { return x; }
 
 /* A call's operands are binary32 and need no buffer, nor do its results. */
 static int is_plain(const conversion *c) {
-  return c->ex.kind == HU_ENDS_BINARY32 && c->ex.stride == 1 && c->ez.stride == 1 && c->ez.kind != HU_ENDS_BINARY64;
+  return c->ex.kind == HU_ARRAY_END_BINARY32 && c->ex.stride == 1 && c->ez.stride == 1 &&
+         c->ez.kind != HU_ARRAY_END_BINARY64;
 }
 
 static void run_plain(const conversion *c, size_t first, size_t n, void *z, int bypass, hu_events *counts) {
@@ -178,8 +179,8 @@ static void walk_decode(void *context, size_t first, size_t n, uint32_t *z) {
 static void in_streams(const conversion *c, size_t first, size_t n, hu_events *counts) {
   walking w = {c, counts};
   hu_streams_part p = {NULL, NULL, walk_plain, &w};
-  if (c->ex.kind == HU_ENDS_BINARY32) p.x = words_of(c->x);
-  if (c->ez.kind == HU_ENDS_BINARY32) p.z = words(c->z);
+  if (c->ex.kind == HU_ARRAY_END_BINARY32) p.x = words_of(c->x);
+  if (c->ez.kind == HU_ARRAY_END_BINARY32) p.z = words(c->z);
   if (!p.x) p.run = walk_decode;
   c->streams->walk(&p, first, n);
 }
@@ -212,14 +213,14 @@ static int kernels_can(conversion *c) {
   hu_mode rne = {0};
   hu_spec exact;
   if (!hu_narrow_of(&c->narrow, &c->spec)) return 0;
-  if (c->ez.kind != HU_ENDS_CODES && !c->spec.fits_binary32) return 0;
-  if (c->ex.kind == HU_ENDS_BINARY64) return hu_odd_is_enough(&c->spec);
-  if (c->ex.kind != HU_ENDS_CODES) return 1;
+  if (c->ez.kind != HU_ARRAY_END_CODES && !c->spec.fits_binary32) return 0;
+  if (c->ex.kind == HU_ARRAY_END_BINARY64) return hu_odd_is_enough(&c->spec);
+  if (c->ex.kind != HU_ARRAY_END_CODES) return 1;
   exact = hu_spec_of(c->ex.format, rne);
   return exact.fits_binary32 && hu_narrow_of(&c->undo, &exact);
 }
 
-void hu_array_run(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, hu_mode mode, const hu_exec *exec,
+void hu_array_run(size_t n, void *z, hu_array_end ez, const void *x, hu_array_end ex, hu_mode mode, const hu_exec *exec,
                   hu_events *events) {
   conversion c;
   hu_events counts[HU_THREADS_MAX];
@@ -232,7 +233,7 @@ void hu_array_run(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, hu_m
   c.ez = ez;
   c.ex = ex;
   c.spec = hu_spec_of(ez.format, mode);
-  if (ex.kind == HU_ENDS_CODES) c.source = hu_spec_of(ex.format, rne);
+  if (ex.kind == HU_ARRAY_END_CODES) c.source = hu_spec_of(ex.format, rne);
   c.kernels = hu_level_for(exec)->convert;
   if (c.kernels && !kernels_can(&c)) c.kernels = NULL;
   c.stream = hu_exec_stream(exec);
@@ -251,7 +252,7 @@ void hu_array_run(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, hu_m
 static void decode_core(const conversion *c, size_t first, size_t n) {
   for (size_t i = first; i < first + n; i++) {
     hu_num x = hu_unpack(&c->source, hu_load_code(x_at(c, i), c->ex.size));
-    if (c->ez.kind == HU_ENDS_BINARY64) {
+    if (c->ez.kind == HU_ARRAY_END_BINARY64) {
       uint64_t u = hu_pack64(x);
       memcpy(z_at(c, i), &u, sizeof u);
     } else {
@@ -261,7 +262,7 @@ static void decode_core(const conversion *c, size_t first, size_t n) {
 }
 
 static int is_plain_decode(const conversion *c) {
-  return c->ex.stride == 1 && c->ez.stride == 1 && c->ez.kind == HU_ENDS_BINARY32;
+  return c->ex.stride == 1 && c->ez.stride == 1 && c->ez.kind == HU_ARRAY_END_BINARY32;
 }
 
 static void decode_part(void *context, size_t part) {
@@ -286,7 +287,7 @@ static void decode_part(void *context, size_t part) {
   }
 }
 
-void hu_array_decode(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, const hu_exec *exec) {
+void hu_array_decode(size_t n, void *z, hu_array_end ez, const void *x, hu_array_end ex, const hu_exec *exec) {
   conversion c;
   hu_mode rne = {0};
   uint32_t threads = hu_exec_threads(exec);

@@ -201,15 +201,15 @@ static int is_float(const conversion *c) {
   return c->ez.kind != VALUES32 || hu_format_fits_binary32(f);
 }
 
-static hu_ends as_ends(end e, hu_format f) {
-  hu_ends z = {HU_ENDS_CODES, e.size, e.stride, f};
-  if (e.kind == VALUES32) z.kind = HU_ENDS_BINARY32;
-  if (e.kind == VALUES64) z.kind = HU_ENDS_BINARY64;
+static hu_array_end as_ends(end e, hu_format f) {
+  hu_array_end z = {HU_ARRAY_END_CODES, e.size, e.stride, f};
+  if (e.kind == VALUES32) z.kind = HU_ARRAY_END_BINARY32;
+  if (e.kind == VALUES64) z.kind = HU_ARRAY_END_BINARY64;
   return z;
 }
 
 static void run_float(const conversion *c, const hu_exec *exec, hu_events *events) {
-  hu_ends ex = as_ends(c->ex, c->ex.kind == CODES ? c->from.format : c->to.format);
+  hu_array_end ex = as_ends(c->ex, c->ex.kind == CODES ? c->from.format : c->to.format);
   if (c->rounds) {
     hu_array_run(c->n, c->z, as_ends(c->ez, c->to.format), c->x, ex, c->mode, exec, events);
   } else {

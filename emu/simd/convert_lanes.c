@@ -12,13 +12,13 @@
 #include "emu/simd/loop.h"
 
 /* Counts of one piece, in registers or the stack until the end. */
-typedef struct tally {
+typedef struct piece_events {
   uint64_t inexact, underflow, to_zero, subnormal;
   hu_events rest;
-} tally;
+} piece_events;
 
 /* The slow way, for the lanes in `live` (the others hold zeros and count nothing). */
-static HU_NOINLINE rounded slow(const hu_narrow *t, hu_lane u, hu_lane random, hu_lane live, tally *n) {
+static HU_NOINLINE rounded slow(const hu_narrow *t, hu_lane u, hu_lane random, hu_lane live, piece_events *n) {
   hu_lanes_result r = hu_lanes_round(t, u, random);
   rounded z = {r.value, r.code};
   n->inexact += hu_lane_count(r.inexact & live);
@@ -37,7 +37,7 @@ static HU_NOINLINE rounded slow(const hu_narrow *t, hu_lane u, hu_lane random, h
 
 /* Fewer than HU_W elements, or the first few: through a padded copy. */
 static HU_NOINLINE void few(const hu_narrow *t, int to, size_t n, void *z, const uint32_t *x, const uint32_t *words,
-                            tally *counts) {
+                            piece_events *counts) {
   uint32_t in[HU_W] = {0}, random[HU_W] = {0}, live[HU_W] = {0};
   union {
     uint8_t b[HU_W];
@@ -53,11 +53,11 @@ static HU_NOINLINE void few(const hu_narrow *t, int to, size_t n, void *z, const
 }
 
 /* Where a loop stands: whole vectors from i to end. */
-typedef struct place {
+typedef struct cursor {
   size_t i, end;
   void *z;
   const uint32_t *x;
-} place;
+} cursor;
 
 /* One vector the quick way. */
 static inline __attribute__((always_inline)) hu_count quick_one(const hu_narrow *t, int round, int to, int bypass,
@@ -72,7 +72,7 @@ static inline __attribute__((always_inline)) hu_count quick_one(const hu_narrow 
 
 /* Quick vectors until one is not. No calls and no stores but z's in here, so that all constants stay in registers. */
 static inline __attribute__((always_inline)) void run_quick(const hu_narrow *narrow, int round, int to, int bypass,
-                                                            place *p, tally *n) {
+                                                            cursor *p, piece_events *n) {
   const hu_narrow copy = *narrow, *t = &copy; /* its own, so that no store can be thought to change it */
   const hu_lane lo = HU_ALL(t->quick_lo), span = HU_ALL(t->quick_span), range = HU_ALL(t->quick_mask);
   const hu_lane zero_mask = HU_ALL(t->zero_mask), zero_ok = HU_ALL(t->quick_zero);
@@ -113,7 +113,7 @@ static inline __attribute__((always_inline)) void middle_one(const hu_narrow *t,
   put(z, i, to, bypass, r);
 }
 
-static inline void add_middle(tally *n, uint64_t all, const middle_counts *c) {
+static inline void add_middle(piece_events *n, uint64_t all, const middle_counts *c) {
   uint64_t zero = hu_count_sum(c->zero);
   n->inexact += all - hu_count_sum(c->exact);
   n->underflow += hu_count_sum(c->underflow);
@@ -123,7 +123,7 @@ static inline void add_middle(tally *n, uint64_t all, const middle_counts *c) {
 
 /* The middle way for a run of vectors that need it, and for what stands between them. */
 static inline __attribute__((always_inline)) void run_middle(const hu_narrow *narrow, int round, int way, int to,
-                                                             int bypass, place *p, size_t most, tally *n) {
+                                                             int bypass, cursor *p, size_t most, piece_events *n) {
   const hu_narrow copy = *narrow, *t = &copy;
   const hu_lane hi = HU_HOLD(HU_ALL(t->hi));
   const hu_middle_lanes k = hu_middle_lanes_of(t);
@@ -148,8 +148,8 @@ static inline __attribute__((always_inline)) void run_middle(const hu_narrow *na
 }
 
 /* Vectors whose every lane is finite and so far out that it overflows in any mode. */
-static inline __attribute__((always_inline)) void run_beyond(const hu_narrow *t, int to, int bypass, place *p,
-                                                             size_t last, tally *n) {
+static inline __attribute__((always_inline)) void run_beyond(const hu_narrow *t, int to, int bypass, cursor *p,
+                                                             size_t last, piece_events *n) {
   const hu_lane range = HU_ALL(0x7FFFFFFFu), lo = HU_ALL(t->beyond), span = HU_ALL(0x7F7FFFFFu - t->beyond);
   const rounded plus = {HU_ALL(t->value_overflow), HU_ALL(t->from_overflow)};
   const rounded minus = {HU_ALL(t->value_neg_overflow), HU_ALL(t->from_neg_overflow)};
@@ -173,7 +173,7 @@ static inline __attribute__((always_inline)) void run_beyond(const hu_narrow *t,
 
 /* Vectors whose every lane lies so far below zero, finite, that no mode could make zero of it in an unsigned format:
  * one result for all. Without a zero that is every negative number. */
-static HU_NOINLINE void run_below(const hu_narrow *t, int to, int bypass, place *p, size_t last, tally *n) {
+static HU_NOINLINE void run_below(const hu_narrow *t, int to, int bypass, cursor *p, size_t last, piece_events *n) {
   const int32_t field = t->zero == HU_ZERO_CODE ? t->low + 1 : t->low;
   const uint32_t least = t->zero == HU_ZERO_NONE ? 1 : (uint32_t)(field > 1 ? field : 1) << 23;
   const hu_lane lo = HU_ALL(least | 0x80000000u), span = HU_ALL(0x7F7FFFFFu - least);
@@ -197,7 +197,7 @@ enum {
 
 /* Whole vectors from p->i to last, each the cheapest way that its lanes allow. */
 static inline __attribute__((always_inline)) void run_vectors(const hu_narrow *t, int round, int to, int bypass,
-                                                              place *p, size_t last, tally *n) {
+                                                              cursor *p, size_t last, piece_events *n) {
   while (p->i < last) {
     p->end = last - p->i < (size_t)QUICK_RUN * HU_W ? last : p->i + (size_t)QUICK_RUN * HU_W;
     if (t->quick) run_quick(t, round, to, bypass, p, n);
@@ -213,7 +213,7 @@ static inline __attribute__((always_inline)) void run_vectors(const hu_narrow *t
   }
 }
 
-static inline void add_tally(hu_events *events, tally *n) {
+static inline void add_piece_events(hu_events *events, piece_events *n) {
   n->rest.inexact += n->inexact;
   n->rest.underflow += n->underflow;
   n->rest.to_zero += n->to_zero;
@@ -230,8 +230,8 @@ static inline size_t unaligned_head(const hu_piece *p) {
 static inline __attribute__((always_inline)) void loop(const hu_narrow *narrow, int round, int to, const hu_piece *p,
                                                        hu_events *events) {
   const hu_narrow t = *narrow;
-  tally n = {0};
-  place at_vector = {0, 0, p->z, p->x};
+  piece_events n = {0};
+  cursor at_vector = {0, 0, p->z, p->x};
   if (HU_BYPASSES && to == HU_TO_VALUE && p->bypass) {
     size_t head = unaligned_head(p);
     if (head) few(&t, to, head, p->z, p->x, NULL, &n);
@@ -243,7 +243,7 @@ static inline __attribute__((always_inline)) void loop(const hu_narrow *narrow, 
   }
   size_t i = at_vector.i;
   if (i < p->n) few(&t, to, p->n - i, at(p->z, i, to), p->x + i, NULL, &n);
-  add_tally(events, &n);
+  add_piece_events(events, &n);
 }
 
 static inline void first_words(uint32_t *words, uint64_t key, uint64_t word, size_t n) {
@@ -261,8 +261,8 @@ typedef struct random_words {
  * cannot; p->i stands at the first word of a block. Words are made here, between the loads and stores that wait for
  * memory. */
 static inline __attribute__((always_inline)) void run_way_random(const hu_narrow *narrow, int round, int way, int to,
-                                                                 int bypass, place *p, size_t last,
-                                                                 const random_words *words, tally *n) {
+                                                                 int bypass, cursor *p, size_t last,
+                                                                 const random_words *words, piece_events *n) {
   const hu_narrow copy = *narrow, *t = &copy;
   const hu_lane lo = HU_ALL(way ? 0 : t->quick_lo), span = HU_ALL(way ? t->hi : t->quick_span);
   const hu_lane range = HU_ALL(t->quick_mask);
@@ -294,7 +294,7 @@ static inline __attribute__((always_inline)) void run_way_random(const hu_narrow
 
 /* Four vectors with their random words, each as it allows. */
 static inline __attribute__((always_inline)) void four_random(const hu_narrow *t, int round, int to, int bypass,
-                                                              place *p, const random_words *words, tally *n) {
+                                                              cursor *p, const random_words *words, piece_events *n) {
   hu_lane random[4];
   hu_philox_words(random, &words->schedule, hu_philox_blocks_at(&words->schedule, (words->word + p->i) >> 2));
   for (int j = 0; j < 4; j++, p->i += HU_W) {
@@ -308,8 +308,8 @@ static inline __attribute__((always_inline)) void four_random(const hu_narrow *t
 }
 
 static inline __attribute__((always_inline)) void run_random(const hu_narrow *t, int round, int to, int bypass,
-                                                             place *p, size_t last, const random_words *words,
-                                                             tally *n) {
+                                                             cursor *p, size_t last, const random_words *words,
+                                                             piece_events *n) {
   while (last - p->i >= 4 * HU_W) {
     size_t before = p->i, left = (last - before) / HU_W;
     if (t->quick) {
@@ -326,7 +326,7 @@ static inline __attribute__((always_inline)) void run_random(const hu_narrow *t,
 static inline __attribute__((always_inline)) void loop_random(const hu_narrow *narrow, int round, int to,
                                                               const hu_piece *p, hu_events *events) {
   const hu_narrow t = *narrow;
-  tally n = {0};
+  piece_events n = {0};
   uint32_t words[HU_W];
   size_t head = (size_t)(-p->word & 3), aligned = unaligned_head(p); /* head: elements before a block's first word */
   int bypass = HU_BYPASSES && to == HU_TO_VALUE && p->bypass && ((aligned - head) & 3) == 0;
@@ -336,7 +336,7 @@ static inline __attribute__((always_inline)) void loop_random(const hu_narrow *n
     first_words(words, p->key, p->word, head);
     few(&t, to, head, p->z, p->x, words, &n);
   }
-  place q = {head, 0, p->z, p->x};
+  cursor q = {head, 0, p->z, p->x};
   const random_words random = {p->key, p->word, hu_schedule_of(p->key)};
   if (bypass) {
     run_random(&t, round, to, 1, &q, p->n, &random, &n);
@@ -349,7 +349,7 @@ static inline __attribute__((always_inline)) void loop_random(const hu_narrow *n
     first_words(words, p->key, p->word + i, left);
     few(&t, to, left, at(p->z, i, to), p->x + i, words, &n);
   }
-  add_tally(events, &n);
+  add_piece_events(events, &n);
 }
 
 #if HU_PORTABLE

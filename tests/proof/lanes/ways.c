@@ -37,7 +37,7 @@ static inline question question_of(ARGUMENTS) {
 typedef struct answer {
   uint64_t taken;
   uint32_t z; /* a code of 32 bits, or a value */
-  tally n;
+  piece_events n;
 } answer;
 
 static inline answer nothing(void) {
@@ -46,8 +46,8 @@ static inline answer nothing(void) {
   return a;
 }
 
-static inline place place_of(answer *a, const uint32_t *u) {
-  place p = {0, 1, &a->z, u};
+static inline cursor cursor_of(answer *a, const uint32_t *u) {
+  cursor p = {0, 1, &a->z, u};
   return p;
 }
 
@@ -55,9 +55,9 @@ static inline place place_of(answer *a, const uint32_t *u) {
 static inline int wrong(const question *q, const answer *a, int to) {
   if (!q->taken || !a->taken || (to == HU_TO_VALUE && !q->spec.fits_binary32)) return 0;
   hu_events counts;
-  tally n = a->n;
+  piece_events n = a->n;
   memset(&counts, 0, sizeof counts);
-  add_tally(&counts, &n);
+  add_piece_events(&counts, &n);
   uint32_t bits = wrong_events(&counts, q->events);
   if (to == HU_TO_VALUE) {
     if (a->z != hu_pack32(hu_unpack(&q->spec, q->code))) bits |= WRONG_VALUE;
@@ -97,7 +97,7 @@ static inline int reached(const question *q, const answer *a) {
 #if PROOF_ROUND < 8 /* HU_SRA */
 static inline answer middle2(const question *q, hu_lane u, hu_lane random, int to) {
   answer a = nothing();
-  place p = place_of(&a, &u);
+  cursor p = cursor_of(&a, &u);
   (void)random;
   if (!q->taken || q->narrow.round != PROOF_ROUND || q->narrow.middle != 2) return a;
   run_middle(&q->narrow, PROOF_ROUND, 2, to, 0, &p, 1, &a.n);
@@ -124,7 +124,7 @@ THEOREMS(random_middle)
 
 static inline answer quick(const question *q, hu_lane u, hu_lane random, int to) {
   answer a = nothing();
-  place p = place_of(&a, &u);
+  cursor p = cursor_of(&a, &u);
   (void)random;
   if (!q->taken || !q->narrow.quick) return a;
   run_quick(&q->narrow, q->narrow.round, to, 0, &p, &a.n);
@@ -144,7 +144,7 @@ THEOREMS(slow_way)
 
 static inline answer beyond(const question *q, hu_lane u, hu_lane random, int to) {
   answer a = nothing();
-  place p = place_of(&a, &u);
+  cursor p = cursor_of(&a, &u);
   (void)random;
   if (!q->taken || !q->narrow.beyond) return a;
   run_beyond(&q->narrow, to, 0, &p, 1, &a.n);
@@ -155,7 +155,7 @@ THEOREMS(beyond)
 
 static inline answer below(const question *q, hu_lane u, hu_lane random, int to) {
   answer a = nothing();
-  place p = place_of(&a, &u);
+  cursor p = cursor_of(&a, &u);
   (void)random;
   if (!q->taken || !q->narrow.is_unsigned || q->narrow.low >= 254) return a;
   run_below(&q->narrow, to, 0, &p, 1, &a.n);
@@ -182,7 +182,7 @@ int slow_way_values_beyond(ARGUMENTS) {
 
 static inline answer middle1(const question *q, hu_lane u, hu_lane random, int to) {
   answer a = nothing();
-  place p = place_of(&a, &u);
+  cursor p = cursor_of(&a, &u);
   (void)random;
   if (!q->taken || q->narrow.middle != 1) return a;
   run_middle(&q->narrow, q->narrow.round, 1, to, 0, &p, 1, &a.n);
@@ -207,7 +207,7 @@ int checks_agree(ARGUMENTS) {
   question q = question_of(GIVEN);
   if (!q.taken) return 0;
   answer a = nothing(), c = nothing();
-  place p = place_of(&a, &u), r = place_of(&c, &u);
+  cursor p = cursor_of(&a, &u), r = cursor_of(&c, &u);
   run_quick(&q.narrow, HU_RTZ, HU_TO_CODE32, 0, &p, &a.n);
   run_middle(&q.narrow, HU_RTZ, 1, HU_TO_CODE32, 0, &r, 1, &c.n);
   return p.i != (hu_quick_ok(&q.narrow, u) != 0) || r.i != (hu_middle_ok(&q.narrow, u) != 0);
