@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What one call costs that computes one value: the calls of scalar.h and arith.h beside the functions of core.h, in
- * nanoseconds, single thread. Built a second time on the two files, without core.h: bench_value_two_files.
+ * nanoseconds, single thread; and what a dot product of a matrix instruction costs, element by element (hu_dot) and as one
+ * product of its tile (hu_gemm). Built a second time on the two files, without core.h: bench_value_two_files.
  *
  *   bench_value [--rounds 9] [--csv]
  *
@@ -93,6 +94,38 @@ static const struct {
     {"fma", "binary32", "binary32", {call_fma, CORE(core_fma)}},
 };
 
+/* One instruction: D = A B, 16 x 16 x 16 codes of binary16, sums in binary32. */
+enum { SIDE = 16 };
+static const char *const models[] = {"fp32", "block(tree,l=2)", "nv.volta.f16.f32", "nv.hopper.f16.f32"};
+typedef struct instruction {
+  uint16_t a[SIDE * SIDE], b[SIDE * SIDE];
+  float d[SIDE * SIDE];
+  hu_accum model;
+  hu_status status;
+} instruction;
+
+static void by_element(void *p) {
+  instruction *unit = p;
+  hu_element half = {.format = hu_binary16()}, single = {.format = hu_binary32()};
+  hu_mode rne = {0};
+  for (size_t i = 0; i < SIDE * SIDE; i++) {
+    hu_dot_operands x = {.a = {.data = unit->a + i / SIDE * SIDE, .stride = 1, .element = half},
+                         .b = {.data = unit->b + i % SIDE, .stride = SIDE, .element = half}};
+    hu_status s = hu_dot(SIDE, unit->d + i, single, &x, &unit->model, rne, NULL, NULL);
+    if (s != HU_OK) unit->status = s;
+  }
+}
+
+static void by_tile(void *p) {
+  instruction *unit = p;
+  hu_operand a = {.data = unit->a, .ld = SIDE, .format = hu_binary16(), .storage = HU_STORAGE_CODES}, b = a;
+  hu_result d = {.data = unit->d, .ld = SIDE, .format = hu_binary32()};
+  hu_mode rne = {0};
+  b.data = unit->b;
+  hu_status s = hu_gemm(SIDE, SIDE, SIDE, &d, &a, &b, NULL, &unit->model, rne, NULL, NULL);
+  if (s != HU_OK) unit->status = s;
+}
+
 static float number(uint64_t *state) {
   *state = *state * 6364136223846793005u + 1442695040888963407u;
   uint32_t r = (uint32_t)(*state >> 32);
@@ -118,6 +151,33 @@ static void table_lines(size_t i, double call, double core) {
   snprintf(name, sizeof name, "%s, %s to %s", rows[i].name, rows[i].in, rows[i].out);
   bench_table_line(name, "call", 1, "ns", call);
   if (rows[i].call[1]) bench_table_line(name, "core.h", 1, "ns", core);
+}
+
+/* Nanoseconds per dot product; 0: a call failed. */
+static int print_instructions(int rounds, int csv) {
+  static instruction unit;
+  uint64_t s = 1;
+  hu_mode rne = {0};
+  for (size_t i = 0; i < SIDE * SIDE; i++) {
+    unit.a[i] = (uint16_t)hu_encode(hu_binary16(), rne, number(&s), 0, NULL);
+    unit.b[i] = (uint16_t)hu_encode(hu_binary16(), rne, number(&s), 0, NULL);
+  }
+  if (!csv) printf("\n%-28s %12s  %12s\n", "dot of 16 in a 16 x 16 tile", "hu_dot, ns", "hu_gemm, ns");
+  for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+    char name[64];
+    if (hu_accum_parse(&unit.model, models[i], NULL) != HU_OK) return 0;
+    bench_pair t = bench_against(by_element, by_tile, &unit, rounds, 4);
+    double dot = 1e9 * t.subject / (SIDE * SIDE), tile = 1e9 * t.reference / (SIDE * SIDE);
+    if (unit.status != HU_OK) return 0;
+    snprintf(name, sizeof name, "dot of 16, %s", models[i]);
+    if (csv) {
+      bench_table_line(name, "hu_dot", 1, "ns", dot);
+      bench_table_line(name, "hu_gemm of 16 x 16", 1, "ns", tile);
+    } else {
+      printf("%-28s %12.0f  %12.0f\n", models[i], dot, tile);
+    }
+  }
+  return 1;
 }
 
 int main(int argc, char **argv) {
@@ -147,5 +207,5 @@ int main(int argc, char **argv) {
     sink = j.sum;
   }
   (void)sink;
-  return 0;
+  return print_instructions(rounds, csv) ? 0 : 1;
 }
