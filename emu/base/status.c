@@ -17,7 +17,7 @@ static const status_row rows[] = {
     {HU_E_SHAPE, "HU_E_SHAPE", "a size, stride or leading dimension makes no sense or does not fit the address space"},
     {HU_E_OVERLAP, "HU_E_OVERLAP", "arrays overlap in a way that the call does not allow"},
     {HU_E_ALIGN, "HU_E_ALIGN", "a pointer is not aligned to the size of its elements"},
-    {HU_E_GRID, "HU_E_GRID", "an array said to hold values of a format holds a value that the format lacks"},
+    {HU_E_GRID, "HU_E_GRID", "an array of values has a number that its format lacks; an array of codes needs storage = HU_STORAGE_CODES"},
     {HU_E_CODE, "HU_E_CODE",
      "an array of codes holds one with bits above its format's width; hu_unpack_n unpacks packed 4- and 6-bit codes"},
     {HU_E_TEXT, "HU_E_TEXT", "the text does not follow the grammar"},
