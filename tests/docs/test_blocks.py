@@ -15,7 +15,7 @@ A comment in the line before a fence: `<!-- file: NAME -->` puts the block into 
 `<!-- not run: REASON -->` leaves it out; reasons: gpu, root, long, network. `<!-- needs: mpi -->` leaves it out where there is no
 mpirun or no halfulp-mpi. `<!-- long run -->`: with `all` alone, which `make check-exhaustive` has; other tests cover what such a
 block does. Before a text block `<!-- output -->`: what the block before it prints, to the letter; a line of three points stands
-for any lines. Any other language, a block without one, and a block by indentation fail. Exit code 77, after all else was done,
+for any lines. A picture img/plot-NAME.svg is, byte for byte, what an sh block draws into plot-NAME.svg. Any other language, a block without one, and a block by indentation fail. Exit code 77, after all else was done,
 where a tool or a Python module is missing."""
 import collections
 import pathlib
@@ -197,6 +197,16 @@ class Page:
             if not self.absent or before and before.line in self.printed:
                 self.compare(before, block)
 
+    def pictures(self, text):
+        """A picture img/plot-NAME.svg is what a command of the page draws into plot-NAME.svg."""
+        for picture in sorted(set(re.findall(r'!\[[^\]]*\]\(([\w./-]*img/plot-[\w-]+\.svg)\)', text))):
+            shown, drawn = (source / page).parent / picture, self.folder / pathlib.Path(picture).name
+            if not drawn.is_file():
+                raise Failed('%s: no block of the page draws %s' % (picture, drawn.name))
+            if shown.read_bytes() != drawn.read_bytes():
+                raise Failed('%s is not what the page\'s command draws into %s' % (picture, drawn.name))
+            self.seen['pictures drawn'] += 1
+
     def compare(self, before, block):
         if before and before.line in self.left and block.language == 'text':
             return
@@ -246,6 +256,8 @@ def main():
         (pathlib.Path(folder) / 'page').mkdir()
         one = Page(pathlib.Path(folder) / 'page')
         one.run(pages.blocks(text))
+        if not one.absent:
+            one.pictures(text)
         print('%s: %s' % (page, ', '.join('%d %s' % (n, what) for what, n in sorted(one.seen.items())) or 'no blocks'))
         for line in one.absent:
             print('%s: %s' % (page, line))

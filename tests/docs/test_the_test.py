@@ -65,6 +65,12 @@ print(x + 1)
 ```text
 2
 ```
+''', '''
+![A picture](img/plot-x.svg)
+
+```sh
+echo drawn > plot-x.svg
+```
 ''']
 # (what stands in the good page, what takes its place, what the test then says)
 WRONG = [
@@ -84,6 +90,8 @@ WRONG = [
     ('print(x + 1)', 'print(x + y)', 'exit code 1'),
     ('print(x + 1)', 'print(x + 2)', 'the page says'),
     ('2\n```\n', '2\n', 'unclosed fence'),
+    ('echo drawn', 'echo redrawn', 'is not what the page\'s command draws'),
+    ('> plot-x.svg', '> plot-y.svg', 'no block of the page draws plot-x.svg'),
 ]
 
 
@@ -106,6 +114,8 @@ def run(text, folder, *more, path=None):
 
 
 with tempfile.TemporaryDirectory() as folder:
+    (pathlib.Path(folder) / 'img').mkdir()
+    (pathlib.Path(folder) / 'img' / 'plot-x.svg').write_text('drawn\n')
     code, said = run(''.join(GOOD), folder)
     assert code == 0 and '2 output compared' in said and '1 not run: network' in said and '1 for the long run' in said, said
     code, said = run(''.join(GOOD).replace('x = 1', 'import no_such_module'), folder)
