@@ -101,9 +101,9 @@ void train_print(FILE *out, const train_run *r, double seconds) {
           (unsigned long long)train_skipped(r));
   if (seen) print_seen(out, r, "training", 0);
   if (seen) print_seen(out, r, "test", 1);
-  fprintf(out, "%-12s %llu weights moved, %llu updates of them lost (%.4f)\n", "updates",
+  fprintf(out, "%-12s %llu not zero, %llu of them (%.2f %%) did not change the weight\n", "updates",
           (unsigned long long)z->updates.moved, (unsigned long long)z->updates.lost,
-          z->updates.moved ? (double)z->updates.lost / (double)z->updates.moved : 0);
+          z->updates.moved ? 100.0 * (double)z->updates.lost / (double)z->updates.moved : 0);
   fprintf(out, "%-12s %llu overflows, %llu underflows\n", "events", (unsigned long long)z->overflow,
           (unsigned long long)z->underflow);
   if (strcmp(hu_trainer_get(r->t, "assignment.kind"), "none") != 0)

@@ -56,7 +56,8 @@ static void accuracies(FILE *out, const train_run *r) {
                          of_table(&r->seen, "test set", SEEN_TEST_ACCURACY, 1)};
   const curve squares[] = {of_table(&r->seen, "training set", SEEN_TRAINING_R2, 1),
                            of_table(&r->seen, "test set", SEEN_TEST_R2, 1)};
-  draw(out, "accuracy", "Accuracy", "Share of right answers.", CURVE_LINEAR, right, 2);
+  draw(out, "accuracy", "Accuracy", "Examples that are classified correctly, as a share of all.", CURVE_LINEAR, right,
+       2);
   draw(out, "r2", "R\xc2\xb2", "1 less the sum of the squared errors over that of the squared deviations.",
        CURVE_LINEAR, squares, 2);
 }
@@ -165,7 +166,7 @@ static void cards(FILE *out, const train_run *r) {
             r->totals.updates.moved ? (double)r->totals.updates.lost / (double)r->totals.updates.moved : 0);
   if (strcmp(hu_trainer_get(r->t, "assignment.kind"), "none") != 0)
     page_card(out, "low elements", "%.4f", train_mean_low(r));
-  page_card(out, "bytes of a step", "%s", ROUNDED(m.weights + m.state + m.values + m.gradients, 6));
+  page_card(out, "memory of a step, bytes", "%s", ROUNDED(m.weights + m.state + m.values + m.gradients, 6));
   page_card(out, "digest of the weights", "<code>%016llx</code>", (unsigned long long)hu_trainer_digest(r->t));
   fputs("</dl>\n", out);
 }
