@@ -95,6 +95,17 @@ def test_shared_blocks():
     print('%d blocks are those of public headers' % len(found))
 
 
+def long_sections(text, most):
+    """Sections of the news, one a version, that have more lines."""
+    parts = re.split(r'(?m)^## ', text)[1:]
+    return [part.split('\n')[0] for part in parts if len(part.rstrip().split('\n')) > most]
+
+
+def test_news_is_for_users():
+    assert not long_sections((root / 'NEWS.md').read_text(encoding='utf-8'), 150), 'NEWS.md: 150 lines of a version are enough'
+    assert long_sections('# N\n\n## a\n1\n2\n\n## b\n1\n', 2) == ['a']
+
+
 def test_wrong_links_are_seen():
     with tempfile.TemporaryDirectory() as folder:
         top = pathlib.Path(folder).resolve()
