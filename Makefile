@@ -4,7 +4,7 @@ BUILD ?= build
 MESON_ARGS ?=
 JOBS ?= $(shell nproc)
 
-.PHONY: all run check check-all check-more check-setup packages setup-packages check-exhaustive check-mutants check-emulated bench bench-torch gpu-check docs wheel deb abi-check reproducible install setup bench-setup clean
+.PHONY: all run check check-all check-more check-setup packages setup-packages check-exhaustive check-mutants check-emulated bench bench-torch bench-peers gpu-check docs wheel deb abi-check reproducible install setup bench-setup clean
 
 all: setup
 	ninja -C $(BUILD) -j $(JOBS)
@@ -74,7 +74,7 @@ check-emulated:
 bench-setup:
 	@scripts/setup.sh libopenblas-dev
 
-bench bench-torch: FOR = check
+bench bench-torch bench-peers: FOR = check
 
 # QUICK=1: minutes. RUNS=3 of each; ONLY="bench_array bench_gemm". A run that was stopped goes on. Builds the benchmarks alone.
 bench: bench-setup setup
@@ -89,6 +89,13 @@ bench-torch: setup
 	@scripts/python_env.sh $(BUILD) torch
 	@ninja -C $(BUILD) -j $(JOBS) --quiet bench/bench_train
 	@$(BUILD)/venv/bin/python bench/compare_torch.py $(BUILD) --threads $(THREADS)
+
+# Other libraries on the same work (bench/peers/README.md). CPFLOAT=, SOFTFLOAT=, TESTFLOAT= folders of your own; else git fetches them.
+bench-peers: setup
+	@scripts/python_env.sh $(BUILD) torch || echo "halfulp: without Python packages"
+	@ninja -C $(BUILD) -j $(JOBS) --quiet $$(ninja -C $(BUILD) -t targets all | \
+	  sed -n 's!^\(\(emu\|train\)/libhalfulp[a-z-]*\.so[.0-9]*\): .*_LINKER.*$$!\1!p') cli/halfulp
+	@CPFLOAT='$(CPFLOAT)' SOFTFLOAT='$(SOFTFLOAT)' TESTFLOAT='$(TESTFLOAT)' python3 -B bench/peers/peers.py $(BUILD)
 
 gpu-check:
 	@scripts/gpu-check.sh
