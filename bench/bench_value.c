@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What one call costs that computes one value: the calls of scalar.h and arith.h beside the functions of core.h, in
- * nanoseconds, single thread; and what a dot product of a matrix instruction costs, element by element (hu_dot) and as one
- * product of its tile (hu_gemm). Built a second time on the two files, without core.h: bench_value_two_files.
+ * nanoseconds, single thread; and what a dot product of a matrix instruction costs, element by element (hu_dot) and as
+ * one product of its tile (hu_gemm). Built a second time on the two files, without core.h: bench_value_two_files.
  *
  *   bench_value [--rounds 9] [--csv]
  *

@@ -18,7 +18,7 @@ const cli_form cli_forms[] = {
     {"strided(F,MODE)", "elements n/2 apart, then n/4, ... 1; C last"},
     {"kahan(F,MODE)", "compensated, from C"},
     {"neumaier(F,MODE)", "compensated, from C, the larger addend first"},
-    {"promote(N,MODEL,F)", "sums of N products by MODEL from 0, added to C in F; promote(N,MODEL,F,scaled): scaled first"},
+    {"promote(N,MODEL,F)", "sums of N by MODEL from 0, added to C in F; promote(N,MODEL,F,scaled): scaled first"},
     {"splitk(S,MODEL)", "S slices of K by MODEL from 0, their sums added; C last"},
     {"block(align,l=,f=,emin=,...)", "C and products aligned to the largest, cut, added"},
     {"block(groups,l=,f=,emin=,g=,every=,scale=,...)", "groups added exactly, scaled, aligned with C, cut, added"},

@@ -15,8 +15,9 @@ A comment in the line before a fence: `<!-- file: NAME -->` puts the block into 
 `<!-- not run: REASON -->` leaves it out; reasons: gpu, root, long, network. `<!-- needs: mpi -->` leaves it out where there is no
 mpirun or no halfulp-mpi. `<!-- long run -->`: with `all` alone, which `make check-exhaustive` has; other tests cover what such a
 block does. Before a text block `<!-- output -->`: what the block before it prints, to the letter; a line of three points stands
-for any lines. A picture img/plot-NAME.svg is, byte for byte, what an sh block draws into plot-NAME.svg. Any other language, a block without one, and a block by indentation fail. Exit code 77, after all else was done,
-where a tool or a Python module is missing."""
+for any lines. A picture img/plot-NAME.svg is what an sh block draws into plot-NAME.svg, byte for byte. Any other language, a
+block without one, and a block by indentation fail. Exit code 77, after all else was done, where a tool or a Python module is
+missing."""
 import collections
 import pathlib
 import re
