@@ -218,7 +218,7 @@ def main():
             out = csv.DictWriter(file, COLUMNS, lineterminator='\n')
             out.writeheader()
             out.writerows(rows)
-    sys.exit(tables(options.check))
+    sys.exit(tables(options.check) or 0)
 
 
 if __name__ == '__main__':
