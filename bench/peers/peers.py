@@ -32,12 +32,12 @@ SOURCES = {
 }
 # The calls of compare.py that the table has, as work that several libraries do.
 WORK = {
-    'cpfloatf, float8_e5m2, ties to even': 'float32 to E5M2 values, any magnitude',
-    'cpfloatf, float8_e5m2, stochastic': 'float32 to E5M2 values, stochastic',
-    'float_quantize_nearest, exp 5, man 2': 'float32 to E5M2 values, any magnitude',
-    'float_quantize_stochastic, exp 5, man 2': 'float32 to E5M2 values, stochastic',
-    'f16_mulAdd': 'binary16 fused multiply-add',
-    'f32_mulAdd': 'binary32 fused multiply-add',
+    'cpfloatf, float8_e5m2, ties to even': 'float32 to E5M2, any magnitude',
+    'cpfloatf, float8_e5m2, stochastic': 'float32 to E5M2, stochastic',
+    'float_quantize_nearest, exp 5, man 2': 'float32 to E5M2, any magnitude',
+    'float_quantize_stochastic, exp 5, man 2': 'float32 to E5M2, stochastic',
+    'f16_mulAdd': 'binary16 fma',
+    'f32_mulAdd': 'binary32 fma',
 }
 NAMES = {'torch': 'PyTorch', 'numkong': 'NumKong'}
 BEGIN, END = '<!-- peers: written by make bench-peers -->\n', '<!-- end of peers -->\n'
@@ -125,7 +125,7 @@ def of_testfloat(folder, options):
             best = min(best, (time.perf_counter() - start) / max(1, cases))
         return '%.3g' % (1e9 * best)
     program = next(folder.glob('build/*/testfloat_gen'))
-    yield {'library': 'TestFloat', 'version': version_of(folder), 'work': 'a test vector of a binary16 fused multiply-add',
+    yield {'library': 'TestFloat', 'version': version_of(folder), 'work': 'one test vector of binary16 fma',
            'theirs ns': each([program, '-level', '1', 'f16_mulAdd']),
            'halfulp ns': each([options.build / 'cli' / 'halfulp', 'vectors', 'fma', '-f', 'binary16', '--level', '2']), 'compared': 0, 'different': 0}
 
@@ -153,13 +153,13 @@ def measured(options):
             yield {'library': name, 'not measured': str(why)}
 
 
-def cells(row):
+def cells(row, short=False):
     if row['not measured']:
         return [row['library'], '', '', '', f'not measured: {row["not measured"]}']
     theirs, ours = float(row['theirs ns']), float(row['halfulp ns'])
     kinds = ', '.join(f'{row[kind]} {text}' for kind, text in KINDS.items() if (row[kind] or '0') != '0')
     bits = 'not compared' if row['compared'] == '0' else 'all equal' if row['different'] == '0' else \
-        f'{100 * int(row["different"]) / int(row["compared"]):.2g} % differ' + (': ' + kinds if kinds else '')
+        f'{100 * int(row["different"]) / int(row["compared"]):.2g} % differ' + (': ' + kinds if kinds and not short else '')
     return [f'{row["library"]} {row["version"]}', f'{float(f"{theirs:.3g}"):g}', f'{float(f"{ours:.3g}"):g}', f'{theirs / ours:.2g}', bits]
 
 
@@ -171,7 +171,7 @@ def table(path, short):
         rows = list({row['library']: row for row in reversed(rows)}.values())
     rows.sort(key=lambda row: (row['work'] or '~', row['library']))
     text = head.lstrip('# ') + '\n\n| work | library | its ns | halfulp\'s ns | times as fast | bits |\n|---|---|---|---|---|---|\n'
-    return text + ''.join('| %s |\n' % ' | '.join([row['work'] or ''] + cells(row)) for row in rows)
+    return text + ''.join('| %s |\n' % ' | '.join([row['work'] or ''] + cells(row, short)) for row in rows)
 
 
 def tables(check):
