@@ -67,7 +67,7 @@ enum {
   HU_ELEMENT_U4 = 5,       /* unsigned, upper four bits 0 */
   HU_ELEMENT_S32 = 6       /* C and the result of int32 */
 };
-/* An element of a dot product's operand. */
+/* An element of a dot product's operand. Kind 0 means codes (0 in hu_operand.storage of gemm.h means values). */
 typedef struct hu_element {
   uint8_t kind; /* HU_ELEMENT_ */
   uint8_t reserved;

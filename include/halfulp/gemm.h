@@ -133,7 +133,8 @@ enum {
   HU_STORAGE_CODES = 1   /* codes of its format */
 };
 
-/* A matrix to read. Element (i, j) is at i * ld + j, or at j * ld + i if transposed. */
+/* A matrix to read. Element (i, j) is at i * ld + j, or at j * ld + i if transposed. An array of codes must say so in
+ * `storage`: 0 reads binary32 values, four bytes each (hu_element of accum.h has the opposite default). */
 typedef struct hu_operand {
   const void *data; /* float, or uint8_t / uint16_t / uint32_t codes by hu_limits.storage */
   size_t ld;        /* elements from one stored row to the next, >= the stored row's length */
