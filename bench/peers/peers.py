@@ -157,9 +157,9 @@ def cells(row, short=False):
     if row['not measured']:
         return [row['library'], '', '', '', f'not measured: {row["not measured"]}']
     theirs, ours = float(row['theirs ns']), float(row['halfulp ns'])
-    kinds = ', '.join(f'{row[kind]} {text}' for kind, text in KINDS.items() if (row[kind] or '0') != '0')
+    kinds = ', '.join(text if short else f'{row[kind]} {text}' for kind, text in KINDS.items() if (row[kind] or '0') != '0')
     bits = 'not compared' if row['compared'] == '0' else 'all equal' if row['different'] == '0' else \
-        f'{100 * int(row["different"]) / int(row["compared"]):.2g} % differ' + (': ' + kinds if kinds and not short else '')
+        f'{100 * int(row["different"]) / int(row["compared"]):.2g} % differ' + (': ' + kinds if kinds else '')
     return [f'{row["library"]} {row["version"]}', f'{float(f"{theirs:.3g}"):g}', f'{float(f"{ours:.3g}"):g}', f'{theirs / ours:.2g}', bits]
 
 
@@ -193,6 +193,7 @@ def test():
     assert cells(dict(row, library='A', **{'not measured': 'no B'})) == ['A', '', '', '', 'not measured: no B']
     row.update(library='A', version='1', compared='200', different='3', NaN='1', others='2', **{'theirs ns': '12.345', 'halfulp ns': '5e3'})
     assert cells(row) == ['A 1', '12.3', '5000', '0.0025', '1.5 % differ: 1 bits of NaN, 2 others'], cells(row)
+    assert cells(row, short=True)[-1] == '1.5 % differ: bits of NaN, others'
     assert cells(dict(row, different='0', NaN='0', others='0'))[-1] == 'all equal' and cells(dict(row, compared='0'))[-1] == 'not compared'
 
 
