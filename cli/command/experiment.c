@@ -98,7 +98,7 @@ static const cli_command list_command = {
     "",
     "List the experiments: papers' claims on training in low precision",
     "For each its name, about how long it takes on one core, what it shows, what is expected, and the paper. An\n"
-    "asterisk marks those that `make check` runs.",
+    "asterisk marks those that `make check-all` runs.",
     "  halfulp experiments\n  halfulp experiments --json",
     list_options,
     0,
@@ -128,7 +128,7 @@ static const cli_option options[] = {
     {KEY_DATA, "data", "FOLDER", "where the data files are; default ./data, or the installed ones"},
     {'o', "output", "OUT", "folder where report.html, rows.csv, series.csv and a drawing of each figure go"},
     {KEY_ALL, "all", NULL, "no NAME: run all of them; with --output each has a folder in OUT"},
-    {KEY_QUICK, "quick", NULL, "with --all: those that `make check` runs"},
+    {KEY_QUICK, "quick", NULL, "with --all: those that `make check-all` runs"},
     {KEY_SET | CLI_REPEATS, "set", "KEY=VALUE", "in every run, after its own keys (halfulp train --keys lists them)"},
     {KEY_RUN, "run", "RUN", "--set in the run of this name alone, for example to see what a claim rests on"},
     {KEY_SEEDS, "seeds", "N", "so many seeds, 0 to N - 1, for every run; claims are judged on the means; default 3"},

@@ -18,7 +18,7 @@ def random():
 
 
 def pytest_configure(config):
-    config.addinivalue_line('markers', 'long: not in a run with HALFULP_QUICK=1, as in `make check`')
+    config.addinivalue_line('markers', 'long: not in a run with HALFULP_QUICK=1, as in `make check-all`')
 
 
 def pytest_collection_modifyitems(config, items):

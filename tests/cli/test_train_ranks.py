@@ -73,7 +73,7 @@ class Ranks(TrainCase):
         return r.stdout
 
     def test_same_files(self):
-        """Weights, logs, evaluations, report: every byte; and what is printed, once. In `make check` all numbers of
+        """Weights, logs, evaluations, report: every byte; and what is printed, once. In `make check-all` all numbers of
         ranks with one network, and the others with 3, which have unequal parts of the shards."""
         for name, text in RUNS.items():
             each = EXHAUSTIVE or name == "statistics of the batch"

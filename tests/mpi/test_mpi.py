@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """hu_mpi_allreduce under every MPI that is here, with 1 to 8 ranks; and with ranks that go wrong. More ranks than processors wait
-long for each other: in `make check` 8 ranks and large buffers are under the first MPI alone, and 5 ranks are left to the long run."""
+long for each other: in `make check-all` 8 ranks and large buffers are under the first MPI alone, and 5 ranks are left to the long run."""
 import os
 import subprocess
 import sys

@@ -5,7 +5,7 @@
     prove.py list [NAME...]                  names, and what is expected
     prove.py run [OPTION...] [NAME...]       NAME may hold * and ?; all of them without one
 
-    --quick            only those of every `make check`
+    --quick            only those of every `make check-all`
     --every N          of these, in the order of their names, one of N
     -j N               so many side by side (1)
     --solver S         bitwuzla (the default), z3 or cvc5

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Every query by name, with what must come of it: theorems are `unsat`, witnesses and planted faults `sat`.
 
-A name is THEOREM/CASE. `quick` are those of every `make check`; the others wait for -Dexhaustive=true."""
+A name is THEOREM/CASE. `quick` are those of every `make check-all`; the others wait for -Dexhaustive=true."""
 import fnmatch
 
 import arith

@@ -38,7 +38,7 @@ typedef struct hu_experiment {
   const char *expected; /* what the numbers have to look like */
   unsigned seconds;     /* about how long it takes, on one core of the machine of bench/README.md */
   size_t runs;          /* rows that it will have */
-  int quick;            /* 1: part of `make check` */
+  int quick;            /* 1: part of `make check-all` */
   int seeded;           /* 1: it can be run with several seeds; 0: it has its own */
 } hu_experiment;
 /* The number of experiments; and one of them: i < hu_experiment_count(), else name is NULL. */

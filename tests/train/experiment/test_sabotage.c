@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Every claim of an experiment can fail: a key of one run is changed so that the claim must not hold any more.
  *
- *   test_sabotage quick DATA     the shortest experiments that `make check` runs, most of them with the first of their
- *                                keys alone;  all: every one, with all of its keys */
+ *   test_sabotage quick DATA     the shortest experiments that `make check-all` runs, most of them with the first of
+ *                                their keys alone;  all: every one, with all of its keys */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ typedef struct sabotage {
   uint32_t fails;
 } sabotage;
 
-/* Seconds of the longest experiments in `make check`, and which of them are run with all of their keys there: each key
+/* Seconds of the longest experiments in `make check-all`, and which are run with all of their keys there: each key
  * runs all rows again. */
 enum { QUICK_SECONDS = 2 };
 static const char *const with_all_keys[] = {"fp16-master-weights", "assignment-ratio"};
