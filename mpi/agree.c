@@ -39,86 +39,89 @@ static uint64_t digest_of_model(const hu_collective *model) {
   return digest(text, n);
 }
 
-static void tell(const mpi_call *c, hu_status s, uint64_t z[WORDS]) {
-  const hu_collective_call *r = &c->reduce;
+static void tell(const mpi_call *call, hu_status status, uint64_t z[WORDS]) {
+  const hu_collective_call *reduce = &call->reduce;
   z[SAME_VERSION] = digest(HU_VERSION_STRING, strlen(HU_VERSION_STRING));
-  z[SAME_N] = r->n;
-  z[SAME_FORMAT] = digest(&r->format, sizeof r->format);
-  z[SAME_MODE] = digest(&r->mode, sizeof r->mode);
-  z[SAME_MODEL] = digest_of_model(r->model);
-  z[SAME_KEY] = r->stream.key;
-  z[SAME_COUNTER] = r->stream.counter;
-  z[SAME_WAY] = c->where->way;
-  z[OWN_STATUS] = (uint64_t)(int64_t)s;
-  z[OWN_COUNT] = c->own;
+  z[SAME_N] = reduce->n;
+  z[SAME_FORMAT] = digest(&reduce->format, sizeof reduce->format);
+  z[SAME_MODE] = digest(&reduce->mode, sizeof reduce->mode);
+  z[SAME_MODEL] = digest_of_model(reduce->model);
+  z[SAME_KEY] = reduce->stream.key;
+  z[SAME_COUNTER] = reduce->stream.counter;
+  z[SAME_WAY] = call->where->way;
+  z[OWN_STATUS] = (uint64_t)(int64_t)status;
+  z[OWN_COUNT] = call->own;
 }
 
-static hu_status refuse(hu_mpi *where, hu_status s, int rank, const char *format, const char *what) {
+static hu_status refuse(hu_mpi *where, hu_status status, int rank, const char *format, const char *what) {
   where->rank = rank;
   snprintf(where->why, sizeof where->why, format, rank, what);
-  return s;
+  return status;
 }
 
 /* The first rank that is wrong by itself, then the first one that differs from rank 0. */
-static hu_status compare(mpi_call *c, const uint64_t *all) {
-  for (int r = 0; r < c->size; r++) {
-    hu_status s = (hu_status)(int64_t)all[r * WORDS + OWN_STATUS];
-    if (s != HU_OK) return refuse(c->where, s, r, "rank %d: %s", hu_status_text(s));
+static hu_status compare(mpi_call *call, const uint64_t *all) {
+  for (int r = 0; r < call->size; r++) {
+    hu_status status = (hu_status)(int64_t)all[r * WORDS + OWN_STATUS];
+    if (status != HU_OK) return refuse(call->where, status, r, "rank %d: %s", hu_status_text(status));
   }
-  for (int r = 1; r < c->size; r++) {
+  for (int r = 1; r < call->size; r++) {
     for (int i = 0; i < SAMES; i++) {
       if (all[r * WORDS + i] != all[i])
-        return refuse(c->where, HU_E_SHAPE, r, "rank %d has another %s than rank 0", same_names[i]);
+        return refuse(call->where, HU_E_SHAPE, r, "rank %d has another %s than rank 0", same_names[i]);
     }
   }
   return HU_OK;
 }
 
-static hu_status count_participants(mpi_call *c, const uint64_t *all) {
-  c->reduce.ranks = 0;
-  for (int r = 0; r < c->size; r++) {
-    c->owns[r] = all[r * WORDS + OWN_COUNT];
-    c->reduce.ranks += c->owns[r];
+static hu_status count_participants(mpi_call *call, const uint64_t *all) {
+  call->reduce.ranks = 0;
+  for (int r = 0; r < call->size; r++) {
+    call->owns[r] = all[r * WORDS + OWN_COUNT];
+    call->reduce.ranks += call->owns[r];
   }
-  if (c->reduce.ranks > 0 && c->reduce.ranks <= 1 << 24) return HU_OK;
-  return refuse(c->where, HU_E_SHAPE, 0, "rank %d and all others: %s", "the number of participants is 0 or above 2^24");
+  if (call->reduce.ranks > 0 && call->reduce.ranks <= 1 << 24) return HU_OK;
+  return refuse(call->where, HU_E_SHAPE, 0, "rank %d and all others: %s",
+                "the number of participants is 0 or above 2^24");
 }
 
-hu_status mpi_no_memory(const mpi_call *c) {
-  return refuse(c->where, HU_E_MEMORY, c->rank, "rank %d: %s", "no memory");
+hu_status mpi_no_memory(const mpi_call *call) {
+  return refuse(call->where, HU_E_MEMORY, call->rank, "rank %d: %s", "no memory");
 }
 
-hu_status mpi_agree(mpi_call *c, hu_status s) {
+hu_status mpi_agree(mpi_call *call, hu_status status) {
   MPI_Request request;
   uint64_t *all =
-      malloc(((size_t)c->size + 1) * WORDS * sizeof *all); /* of each rank; then this one's, as it is sent */
-  c->owns = malloc((size_t)c->size * sizeof *c->owns);
-  if (!all || !c->owns) { /* the others are told by the timeout */
+      malloc(((size_t)call->size + 1) * WORDS * sizeof *all); /* of each rank; then this one's, as it is sent */
+  call->owns = malloc((size_t)call->size * sizeof *call->owns);
+  if (!all || !call->owns) { /* the others are told by the timeout */
     free(all);
-    return mpi_no_memory(c);
+    return mpi_no_memory(call);
   }
-  uint64_t *own = all + (size_t)c->size * WORDS;
-  tell(c, s, own);
-  s = mpi_made(c->where, MPI_Iallgather(own, WORDS, MPI_UINT64_T, all, WORDS, MPI_UINT64_T, c->where->comm, &request),
-               "MPI_Iallgather");
-  if (s == HU_OK) s = mpi_wait(c->where, &request, -1, "make the call");
-  if (s != HU_OK) return s; /* `all` may still be read and written */
-  s = compare(c, all);
-  if (s == HU_OK) s = count_participants(c, all);
+  uint64_t *own = all + (size_t)call->size * WORDS;
+  tell(call, status, own);
+  status = mpi_made(call->where,
+                    MPI_Iallgather(own, WORDS, MPI_UINT64_T, all, WORDS, MPI_UINT64_T, call->where->comm, &request),
+                    "MPI_Iallgather");
+  if (status == HU_OK) status = mpi_wait(call->where, &request, -1, "make the call");
+  if (status != HU_OK) return status; /* `all` may still be read and written */
+  status = compare(call, all);
+  if (status == HU_OK) status = count_participants(call, all);
   free(all);
-  return s;
+  return status;
 }
 
-hu_status mpi_sum_events(mpi_call *c, hu_events *sum) {
+hu_status mpi_sum_events(mpi_call *call, hu_events *sum) {
   enum { COUNTS = sizeof(hu_events) / sizeof(uint64_t) };
   MPI_Request request;
   hu_events *own = malloc(2 * sizeof *own), *all = own + 1; /* what is sent, what comes back */
-  if (!own) return mpi_no_memory(c);
-  *own = c->events;
-  hu_status s = mpi_made(c->where, MPI_Iallreduce(own, all, COUNTS, MPI_UINT64_T, MPI_SUM, c->where->comm, &request),
-                         "MPI_Iallreduce");
-  if (s == HU_OK) s = mpi_wait(c->where, &request, -1, "tell its events");
-  if (s == HU_OK) *sum = *all;
-  if (s != HU_E_MPI) free(own); /* else the message under way may use it */
-  return s;
+  if (!own) return mpi_no_memory(call);
+  *own = call->events;
+  hu_status status =
+      mpi_made(call->where, MPI_Iallreduce(own, all, COUNTS, MPI_UINT64_T, MPI_SUM, call->where->comm, &request),
+               "MPI_Iallreduce");
+  if (status == HU_OK) status = mpi_wait(call->where, &request, -1, "tell its events");
+  if (status == HU_OK) *sum = *all;
+  if (status != HU_E_MPI) free(own); /* else the message under way may use it */
+  return status;
 }

@@ -9,55 +9,56 @@
 #include "emu/base/exec.h"
 
 /* What this rank's arguments alone say. Without numbers the call checks all but the buffers. */
-static hu_status check_own(const mpi_call *c, void *z) {
-  const hu_collective_call *r = &c->reduce;
-  hu_strided az = {z, r->size, 1};
+static hu_status check_own(const mpi_call *call, void *z) {
+  const hu_collective_call *reduce = &call->reduce;
+  hu_strided az = {z, reduce->size, 1};
   const void *nothing = NULL;
-  if (!r->model) return HU_E_NULL;
-  if (c->where->way > HU_MPI_SEGMENTS) return HU_E_MODE;
-  hu_status s = hu_collective_reduce(1, 0, NULL, r->format, &nothing, r->model, r->mode, NULL, NULL);
-  if (s != HU_OK || r->n == 0) return s;
-  if (!z || (c->own && !c->x)) return HU_E_NULL;
-  for (size_t k = 0; k < c->own && s == HU_OK; k++) {
-    hu_strided ax = {c->x[k], r->size, 1};
-    s = hu_check_pair(r->n, &az, &ax);
-    if (s == HU_OK) s = hu_codes_check_n(r->n, c->x[k], 1, r->format, c->exec, NULL);
+  if (!reduce->model) return HU_E_NULL;
+  if (call->where->way > HU_MPI_SEGMENTS) return HU_E_MODE;
+  hu_status status =
+      hu_collective_reduce(1, 0, NULL, reduce->format, &nothing, reduce->model, reduce->mode, NULL, NULL);
+  if (status != HU_OK || reduce->n == 0) return status;
+  if (!z || (call->own && !call->x)) return HU_E_NULL;
+  for (size_t k = 0; k < call->own && status == HU_OK; k++) {
+    hu_strided ax = {call->x[k], reduce->size, 1};
+    status = hu_check_pair(reduce->n, &az, &ax);
+    if (status == HU_OK) status = hu_codes_check_n(reduce->n, call->x[k], 1, reduce->format, call->exec, NULL);
   }
-  return s;
+  return status;
 }
 
-static hu_status reduce(mpi_call *c, hu_events *events) {
+static hu_status reduce(mpi_call *call, hu_events *events) {
   hu_events sum;
-  hu_status s = HU_OK;
-  if (c->reduce.n == 0) return HU_OK;
-  s = mpi_can_follow(c) ? mpi_follow_model(c) : mpi_by_segments(c);
-  if (s == HU_OK) s = mpi_sum_events(c, &sum);
-  if (s == HU_OK && events) hu_events_add(events, &sum);
-  return s;
+  hu_status status = HU_OK;
+  if (call->reduce.n == 0) return HU_OK;
+  status = mpi_can_follow(call) ? mpi_follow_model(call) : mpi_by_segments(call);
+  if (status == HU_OK) status = mpi_sum_events(call, &sum);
+  if (status == HU_OK && events) hu_events_add(events, &sum);
+  return status;
 }
 
-hu_status hu_mpi_allreduce_many(hu_mpi *where, size_t n, void *z, hu_format f, size_t own, const void *const *x,
+hu_status hu_mpi_allreduce_many(hu_mpi *where, size_t n, void *z, hu_format format, size_t own, const void *const *x,
                                 const hu_collective *model, hu_mode mode, const hu_exec *exec, hu_events *events) {
-  mpi_call c;
+  mpi_call call;
   if (!where) return HU_E_NULL;
-  memset(&c, 0, sizeof c);
+  memset(&call, 0, sizeof call);
   where->rank = -1;
   *where->why = 0;
-  c.where = where;
-  c.reduce = (hu_collective_call){0, n,     0,    (const uint8_t *const *)x, z, hu_code_bytes(f),
-                                  f, model, mode, hu_exec_stream(exec)};
-  c.exec = exec;
-  c.own = own;
-  c.x = x;
-  hu_status s = mpi_made(where, MPI_Comm_rank(where->comm, &c.rank), "MPI_Comm_rank");
-  if (s == HU_OK) s = mpi_made(where, MPI_Comm_size(where->comm, &c.size), "MPI_Comm_size");
-  if (s == HU_OK) s = mpi_agree(&c, check_own(&c, z));
-  if (s == HU_OK) s = reduce(&c, events);
-  free(c.owns);
-  return s;
+  call.where = where;
+  call.reduce = (hu_collective_call){0,      n,     0,    (const uint8_t *const *)x, z, hu_code_bytes(format),
+                                     format, model, mode, hu_exec_stream(exec)};
+  call.exec = exec;
+  call.own = own;
+  call.x = x;
+  hu_status status = mpi_made(where, MPI_Comm_rank(where->comm, &call.rank), "MPI_Comm_rank");
+  if (status == HU_OK) status = mpi_made(where, MPI_Comm_size(where->comm, &call.size), "MPI_Comm_size");
+  if (status == HU_OK) status = mpi_agree(&call, check_own(&call, z));
+  if (status == HU_OK) status = reduce(&call, events);
+  free(call.owns);
+  return status;
 }
 
-hu_status hu_mpi_allreduce(hu_mpi *where, size_t n, void *z, hu_format f, const void *x, const hu_collective *model,
-                           hu_mode mode, const hu_exec *exec, hu_events *events) {
-  return hu_mpi_allreduce_many(where, n, z, f, 1, &x, model, mode, exec, events);
+hu_status hu_mpi_allreduce(hu_mpi *where, size_t n, void *z, hu_format format, const void *x,
+                           const hu_collective *model, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  return hu_mpi_allreduce_many(where, n, z, format, 1, &x, model, mode, exec, events);
 }

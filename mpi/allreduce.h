@@ -29,17 +29,17 @@ hu_status mpi_wait(hu_mpi *where, MPI_Request *request, int rank, const char *wh
 
 /* All ranks tell their arguments (agree.c). s: what this rank's own check says. Fills owns. The same status on all
  * ranks unless that is HU_E_MPI. */
-hu_status mpi_agree(mpi_call *c, hu_status s);
+hu_status mpi_agree(mpi_call *call, hu_status status);
 
 /* HU_E_MEMORY of this rank; the others find out by their timeout. */
-hu_status mpi_no_memory(const mpi_call *c);
+hu_status mpi_no_memory(const mpi_call *call);
 
 /* Sums of the events of all ranks. */
-hu_status mpi_sum_events(mpi_call *c, hu_events *sum);
+hu_status mpi_sum_events(mpi_call *call, hu_events *sum);
 
 /* Can the model's messages be carried out? And the two ways. */
-int mpi_can_follow(const mpi_call *c);
-hu_status mpi_follow_model(mpi_call *c);
-hu_status mpi_by_segments(mpi_call *c);
+int mpi_can_follow(const mpi_call *call);
+hu_status mpi_follow_model(mpi_call *call);
+hu_status mpi_by_segments(mpi_call *call);
 
 #endif

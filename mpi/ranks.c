@@ -21,9 +21,9 @@ static const double none = -1; /* campaign_done.item of the first question, and 
 
 static void sleep_some(long *nanoseconds) {
   enum { LEAST = 20000, MOST = 1000000 };
-  struct timespec t = {0, *nanoseconds < LEAST ? LEAST : *nanoseconds};
-  nanosleep(&t, NULL);
-  *nanoseconds = t.tv_nsec < MOST ? 2 * t.tv_nsec : MOST;
+  struct timespec time = {0, *nanoseconds < LEAST ? LEAST : *nanoseconds};
+  nanosleep(&time, NULL);
+  *nanoseconds = time.tv_nsec < MOST ? 2 * time.tv_nsec : MOST;
 }
 
 static void wait_for(MPI_Request *request) {
@@ -38,80 +38,80 @@ static MPI_Comm team = MPI_COMM_NULL; /* the processes of an item; none: each is
 static int team_rank, team_size = 1;
 
 /* What an item is done with. */
-typedef struct trade {
+typedef struct rank_trade {
   campaign_done (*work)(void *context, uint64_t i);
   void (*told)(void *context, const campaign_done *done);
   void *context;
-} trade;
+} rank_trade;
 
 /* Together with the others of the group, to whom its first process tells the item; `none`: there is no more. */
-static campaign_done do_item(const trade *t, double *item) {
+static campaign_done do_item(const rank_trade *trade, double *item) {
   const campaign_done nothing = {none, 0, 0, 0};
   if (team_size > 1) {
     MPI_Request request;
     MPI_Ibcast(item, 1, MPI_DOUBLE, 0, team, &request);
     wait_for(&request);
   }
-  return *item >= 0 ? t->work(t->context, (uint64_t)*item) : nothing;
+  return *item >= 0 ? trade->work(trade->context, (uint64_t)*item) : nothing;
 }
 
 /* ---- process 0 ---- */
 
-typedef struct office {
+typedef struct rank_office {
   pthread_mutex_t mutex;
   uint64_t next, count;
   int working; /* this process's own thread */
-  trade trade;
-} office;
+  rank_trade trade;
+} rank_office;
 
 /* Notes what is done and hands out the next item: its number, or `none`. */
-static double hand_out(office *o, const campaign_done *done) {
-  pthread_mutex_lock(&o->mutex);
-  if (done->item >= 0) o->trade.told(o->trade.context, done);
-  double item = o->next < o->count ? (double)o->next++ : none;
-  pthread_mutex_unlock(&o->mutex);
+static double hand_out(rank_office *office, const campaign_done *done) {
+  pthread_mutex_lock(&office->mutex);
+  if (done->item >= 0) office->trade.told(office->trade.context, done);
+  double item = office->next < office->count ? (double)office->next++ : none;
+  pthread_mutex_unlock(&office->mutex);
   return item;
 }
 
 static void *work_here(void *context) {
-  office *o = context;
+  rank_office *office = context;
   campaign_done done = {none, 0, 0, 0};
   for (double item = 0; item >= 0;) {
-    item = hand_out(o, &done);
-    done = do_item(&o->trade, &item);
+    item = hand_out(office, &done);
+    done = do_item(&office->trade, &item);
   }
-  pthread_mutex_lock(&o->mutex);
-  o->working = 0;
-  pthread_mutex_unlock(&o->mutex);
+  pthread_mutex_lock(&office->mutex);
+  office->working = 0;
+  pthread_mutex_unlock(&office->mutex);
   return NULL;
 }
 
-static int is_working(office *o) {
-  pthread_mutex_lock(&o->mutex);
-  int working = o->working;
-  pthread_mutex_unlock(&o->mutex);
+static int is_working(rank_office *office) {
+  pthread_mutex_lock(&office->mutex);
+  int working = office->working;
+  pthread_mutex_unlock(&office->mutex);
   return working;
 }
 
 /* Answers one question, if there is one: 1 if somebody was told that nothing is left. */
-static int answer(office *o, int *answered) {
+static int answer(rank_office *office, int *answered) {
   MPI_Status from;
   campaign_done done;
   MPI_Iprobe(MPI_ANY_SOURCE, TAG_ASK, MPI_COMM_WORLD, answered, &from);
   if (!*answered) return 0;
   MPI_Recv(&done, DONE_NUMBERS, MPI_DOUBLE, from.MPI_SOURCE, TAG_ASK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  double item = hand_out(o, &done);
+  double item = hand_out(office, &done);
   MPI_Send(&item, 1, MPI_DOUBLE, from.MPI_SOURCE, TAG_ANSWER, MPI_COMM_WORLD);
   return item < 0;
 }
 
-static void serve(office *o, int others) {
+static void serve(rank_office *office, int others) {
   long pause = 0;
   pthread_t thread;
-  int threaded = pthread_create(&thread, NULL, work_here, o) == 0, answered;
-  if (!threaded) o->working = 0; /* the others do it all, where there are some */
-  while (others || is_working(o)) {
-    others -= answer(o, &answered);
+  int threaded = pthread_create(&thread, NULL, work_here, office) == 0, answered;
+  if (!threaded) office->working = 0; /* the others do it all, where there are some */
+  while (others || is_working(office)) {
+    others -= answer(office, &answered);
     if (answered)
       pause = 0;
     else
@@ -120,7 +120,7 @@ static void serve(office *o, int others) {
   if (threaded)
     pthread_join(thread, NULL);
   else
-    work_here(o);
+    work_here(office);
 }
 
 /* ---- the others ---- */
@@ -134,22 +134,22 @@ static double ask(const campaign_done *done) {
   return item;
 }
 
-static void follow(const trade *t) {
+static void follow(const rank_trade *trade) {
   campaign_done done = {none, 0, 0, 0};
   for (double item = 0; item >= 0;) {
     if (team_rank == 0) item = ask(&done);
-    done = do_item(t, &item);
+    done = do_item(trade, &item);
   }
 }
 
 static void share(uint64_t count, campaign_done (*work)(void *context, uint64_t i),
                   void (*told)(void *context, const campaign_done *done), void *context) {
-  const trade t = {work, told, context};
+  const rank_trade trade = {work, told, context};
   if (rank == 0) {
-    office o = {PTHREAD_MUTEX_INITIALIZER, 0, count, 1, t};
-    serve(&o, size / team_size - 1);
+    rank_office office = {PTHREAD_MUTEX_INITIALIZER, 0, count, 1, trade};
+    serve(&office, size / team_size - 1);
   } else {
-    follow(&t);
+    follow(&trade);
   }
 }
 

@@ -10,130 +10,131 @@
 enum { ROOM = 4 << 20 }; /* bytes that a rank sends, and gets, in a round, unless a piece of each is more */
 
 /* What a call needs from round to round. */
-typedef struct rounds {
-  mpi_call *c;
+typedef struct segment_rounds {
+  mpi_call *call;
   size_t each;           /* elements of a rank's segment, a multiple of HU_COLLECTIVE_PIECE */
   uint8_t *out, *in, *z; /* own participants' parts for all ranks; all participants' of this segment; its sums */
   const void **x;        /* where each participant's part begins in `in` */
   int *sent, *sent_at, *got, *got_at; /* of each rank, in bytes */
-} rounds;
+} segment_rounds;
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* Elements of rank r's segment in the round that begins with element `first`. */
-static size_t length(const rounds *w, size_t first, int r, size_t *from) {
-  size_t n = w->c->reduce.n;
-  *from = least(n, first + (size_t)r * w->each);
-  return least(n - *from, w->each);
+static size_t length(const segment_rounds *rounds, size_t first, int r, size_t *from) {
+  size_t n = rounds->call->reduce.n;
+  *from = least(n, first + (size_t)r * rounds->each);
+  return least(n - *from, rounds->each);
 }
 
 /* The most segments that a rank sends or gets in a round. */
-static size_t most_segments(const mpi_call *c) {
-  size_t ranks = (size_t)c->size, most = c->reduce.ranks;
+static size_t most_segments(const mpi_call *call) {
+  size_t ranks = (size_t)call->size, most = call->reduce.ranks;
   for (size_t r = 0; r < ranks; r++) {
-    if (c->owns[r] * ranks > most) most = c->owns[r] * ranks;
+    if (call->owns[r] * ranks > most) most = call->owns[r] * ranks;
   }
   return most;
 }
 
 /* Messages count their bytes as int. All ranks come to the same answer. */
-static hu_status check_sizes(const mpi_call *c) {
-  if (most_segments(c) <= INT_MAX / (c->reduce.size * HU_COLLECTIVE_PIECE)) return HU_OK;
-  (void)mpi_fail(c->where, -1, "the participants of one rank, times the ranks, are more than a message holds");
+static hu_status check_sizes(const mpi_call *call) {
+  if (most_segments(call) <= INT_MAX / (call->reduce.size * HU_COLLECTIVE_PIECE)) return HU_OK;
+  (void)mpi_fail(call->where, -1, "the participants of one rank, times the ranks, are more than a message holds");
   return HU_E_SHAPE;
 }
 
-static int open_rounds(rounds *w, mpi_call *c) {
-  size_t size = c->reduce.size, all = c->reduce.ranks, ranks = (size_t)c->size;
-  size_t pieces = ROOM / (most_segments(c) * size * HU_COLLECTIVE_PIECE),
-         whole = (c->reduce.n - 1) / ranks / HU_COLLECTIVE_PIECE + 1;
-  w->c = c;
-  w->each = HU_COLLECTIVE_PIECE * (pieces < 1 ? 1 : least(pieces, whole));
-  w->out = malloc(c->own * ranks * w->each * size + 1);
-  w->in = malloc(all * w->each * size);
-  w->z = malloc(w->each * size);
-  w->x = malloc(all * sizeof *w->x);
-  w->sent = calloc(4 * ranks, sizeof *w->sent);
-  if (!w->out || !w->in || !w->z || !w->x || !w->sent) return 0;
-  w->sent_at = w->sent + ranks;
-  w->got = w->sent_at + ranks;
-  w->got_at = w->got + ranks;
+static int open_rounds(segment_rounds *rounds, mpi_call *call) {
+  size_t size = call->reduce.size, all = call->reduce.ranks, ranks = (size_t)call->size;
+  size_t pieces = ROOM / (most_segments(call) * size * HU_COLLECTIVE_PIECE),
+         whole = (call->reduce.n - 1) / ranks / HU_COLLECTIVE_PIECE + 1;
+  rounds->call = call;
+  rounds->each = HU_COLLECTIVE_PIECE * (pieces < 1 ? 1 : least(pieces, whole));
+  rounds->out = malloc(call->own * ranks * rounds->each * size + 1);
+  rounds->in = malloc(all * rounds->each * size);
+  rounds->z = malloc(rounds->each * size);
+  rounds->x = malloc(all * sizeof *rounds->x);
+  rounds->sent = calloc(4 * ranks, sizeof *rounds->sent);
+  if (!rounds->out || !rounds->in || !rounds->z || !rounds->x || !rounds->sent) return 0;
+  rounds->sent_at = rounds->sent + ranks;
+  rounds->got = rounds->sent_at + ranks;
+  rounds->got_at = rounds->got + ranks;
   return 1;
 }
 
-static void close_rounds(rounds *w) {
-  free(w->out);
-  free(w->in);
-  free(w->z);
-  free((void *)w->x);
-  free(w->sent);
+static void close_rounds(segment_rounds *rounds) {
+  free(rounds->out);
+  free(rounds->in);
+  free(rounds->z);
+  free((void *)rounds->x);
+  free(rounds->sent);
 }
 
 /* Rank after rank, participant after participant. */
-static void pack(rounds *w, size_t first) {
-  const mpi_call *c = w->c;
-  size_t size = c->reduce.size, from;
-  uint8_t *at = w->out;
-  for (int r = 0; r < c->size; r++) {
-    size_t bytes = length(w, first, r, &from) * size;
-    w->sent[r] = (int)(c->own * bytes);
-    w->sent_at[r] = (int)(at - w->out);
-    for (size_t k = 0; k < c->own; k++, at += bytes)
-      if (bytes) memcpy(at, (const uint8_t *)c->x[k] + from * size, bytes);
+static void pack(segment_rounds *rounds, size_t first) {
+  const mpi_call *call = rounds->call;
+  size_t size = call->reduce.size, from;
+  uint8_t *at = rounds->out;
+  for (int r = 0; r < call->size; r++) {
+    size_t bytes = length(rounds, first, r, &from) * size;
+    rounds->sent[r] = (int)(call->own * bytes);
+    rounds->sent_at[r] = (int)(at - rounds->out);
+    for (size_t k = 0; k < call->own; k++, at += bytes)
+      if (bytes) memcpy(at, (const uint8_t *)call->x[k] + from * size, bytes);
   }
 }
 
-static hu_status transpose(rounds *w, size_t first, size_t own_length) {
-  mpi_call *c = w->c;
-  size_t bytes = own_length * c->reduce.size, at = 0, p = 0;
+static hu_status transpose(segment_rounds *rounds, size_t first, size_t own_length) {
+  mpi_call *call = rounds->call;
+  size_t bytes = own_length * call->reduce.size, at = 0, p = 0;
   MPI_Request request;
-  pack(w, first);
-  for (int r = 0; r < c->size; r++) {
-    w->got[r] = (int)(c->owns[r] * bytes);
-    w->got_at[r] = (int)at;
-    for (uint64_t k = 0; k < c->owns[r]; k++, at += bytes) w->x[p++] = w->in + at;
+  pack(rounds, first);
+  for (int r = 0; r < call->size; r++) {
+    rounds->got[r] = (int)(call->owns[r] * bytes);
+    rounds->got_at[r] = (int)at;
+    for (uint64_t k = 0; k < call->owns[r]; k++, at += bytes) rounds->x[p++] = rounds->in + at;
   }
-  int code = MPI_Ialltoallv(w->out, w->sent, w->sent_at, MPI_BYTE, w->in, w->got, w->got_at, MPI_BYTE, c->where->comm,
-                            &request);
-  hu_status s = mpi_made(c->where, code, "MPI_Ialltoallv");
-  return s == HU_OK ? mpi_wait(c->where, &request, -1, "send its numbers") : s;
+  int code = MPI_Ialltoallv(rounds->out, rounds->sent, rounds->sent_at, MPI_BYTE, rounds->in, rounds->got,
+                            rounds->got_at, MPI_BYTE, call->where->comm, &request);
+  hu_status status = mpi_made(call->where, code, "MPI_Ialltoallv");
+  return status == HU_OK ? mpi_wait(call->where, &request, -1, "send its numbers") : status;
 }
 
-static hu_status hand_out(rounds *w, size_t first, size_t own_length) {
-  mpi_call *c = w->c;
-  size_t size = c->reduce.size, from;
+static hu_status hand_out(segment_rounds *rounds, size_t first, size_t own_length) {
+  mpi_call *call = rounds->call;
+  size_t size = call->reduce.size, from;
   MPI_Request request;
-  for (int r = 0; r < c->size; r++) {
-    w->got[r] = (int)(length(w, first, r, &from) * size);
-    w->got_at[r] = (int)((from - least(first, from)) * size);
+  for (int r = 0; r < call->size; r++) {
+    rounds->got[r] = (int)(length(rounds, first, r, &from) * size);
+    rounds->got_at[r] = (int)((from - least(first, from)) * size);
   }
-  int code = MPI_Iallgatherv(w->z, (int)(own_length * size), MPI_BYTE, c->reduce.z + first * size, w->got, w->got_at,
-                             MPI_BYTE, c->where->comm, &request);
-  hu_status s = mpi_made(c->where, code, "MPI_Iallgatherv");
-  return s == HU_OK ? mpi_wait(c->where, &request, -1, "send its sums") : s;
+  int code = MPI_Iallgatherv(rounds->z, (int)(own_length * size), MPI_BYTE, call->reduce.z + first * size, rounds->got,
+                             rounds->got_at, MPI_BYTE, call->where->comm, &request);
+  hu_status status = mpi_made(call->where, code, "MPI_Iallgatherv");
+  return status == HU_OK ? mpi_wait(call->where, &request, -1, "send its sums") : status;
 }
 
-static hu_status do_round(rounds *w, size_t first) {
-  mpi_call *c = w->c;
-  const hu_collective_call *r = &c->reduce;
-  size_t from, n = length(w, first, c->rank, &from);
-  hu_status s = transpose(w, first, n);
-  if (s == HU_OK && n)
-    s = hu_collective_reduce_part(r->ranks, r->n, from, n, w->z, r->format, w->x, r->model, r->mode, c->exec,
-                                  &c->events);
-  return s == HU_OK ? hand_out(w, first, n) : s;
+static hu_status do_round(segment_rounds *rounds, size_t first) {
+  mpi_call *call = rounds->call;
+  const hu_collective_call *reduce = &call->reduce;
+  size_t from, n = length(rounds, first, call->rank, &from);
+  hu_status status = transpose(rounds, first, n);
+  if (status == HU_OK && n)
+    status = hu_collective_reduce_part(reduce->ranks, reduce->n, from, n, rounds->z, reduce->format, rounds->x,
+                                       reduce->model, reduce->mode, call->exec, &call->events);
+  return status == HU_OK ? hand_out(rounds, first, n) : status;
 }
 
-hu_status mpi_by_segments(mpi_call *c) {
-  rounds w;
-  hu_status s = check_sizes(c);
-  if (s != HU_OK) return s;
-  memset(&w, 0, sizeof w);
-  if (!open_rounds(&w, c)) {
-    close_rounds(&w);
-    return mpi_no_memory(c);
+hu_status mpi_by_segments(mpi_call *call) {
+  segment_rounds rounds;
+  hu_status status = check_sizes(call);
+  if (status != HU_OK) return status;
+  memset(&rounds, 0, sizeof rounds);
+  if (!open_rounds(&rounds, call)) {
+    close_rounds(&rounds);
+    return mpi_no_memory(call);
   }
-  for (size_t first = 0; first < c->reduce.n && s == HU_OK; first += w.each * (size_t)c->size) s = do_round(&w, first);
-  if (s != HU_E_MPI) close_rounds(&w); /* else messages under way may use the rooms */
-  return s;
+  for (size_t first = 0; first < call->reduce.n && status == HU_OK; first += rounds.each * (size_t)call->size)
+    status = do_round(&rounds, first);
+  if (status != HU_E_MPI) close_rounds(&rounds); /* else messages under way may use the rooms */
+  return status;
 }

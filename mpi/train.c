@@ -24,12 +24,12 @@ static hu_mpi here(void) {
 static void end(int status) { MPI_Abort(MPI_COMM_WORLD, status); }
 
 /* After HU_E_MPI messages may be under way in memory that callers free: the job ends here. */
-static hu_status told(const hu_mpi *where, hu_status s) {
+static hu_status told(const hu_mpi *where, hu_status status) {
   int rank;
-  if (s != HU_OK && MPI_Comm_rank(comm, &rank) == MPI_SUCCESS)
+  if (status != HU_OK && MPI_Comm_rank(comm, &rank) == MPI_SUCCESS)
     fprintf(stderr, "halfulp: train: rank %d: %s\n", rank, where->why);
-  if (s == HU_E_MPI) end(CLI_BAD);
-  return s;
+  if (status == HU_E_MPI) end(CLI_BAD);
+  return status;
 }
 
 static hu_status join(void *context, size_t n, float *z, size_t own, const void *const *x, const hu_collective *model,
@@ -45,16 +45,16 @@ static hu_status join(void *context, size_t n, float *z, size_t own, const void 
 static hu_status sum(void *context, size_t n, double *x) {
   enum { PART = 1 << 20 };
   hu_mpi where = here();
-  hu_status s = HU_OK;
+  hu_status status = HU_OK;
   (void)context;
-  for (size_t i = 0; i < n && s == HU_OK; i += PART) {
+  for (size_t i = 0; i < n && status == HU_OK; i += PART) {
     MPI_Request request;
     int count = n - i < PART ? (int)(n - i) : PART;
-    s = mpi_made(&where, MPI_Iallreduce(MPI_IN_PLACE, x + i, count, MPI_DOUBLE, MPI_SUM, comm, &request),
-                 "MPI_Iallreduce");
-    if (s == HU_OK) s = mpi_wait(&where, &request, -1, "answer");
+    status = mpi_made(&where, MPI_Iallreduce(MPI_IN_PLACE, x + i, count, MPI_DOUBLE, MPI_SUM, comm, &request),
+                      "MPI_Iallreduce");
+    if (status == HU_OK) status = mpi_wait(&where, &request, -1, "answer");
   }
-  return told(&where, s);
+  return told(&where, status);
 }
 
 static train_ranks ranks = {{0, 1, NULL, join, sum}, end};

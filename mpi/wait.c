@@ -11,9 +11,9 @@ static const double share = 0.125;                    /* of the time waited so f
 static const double usual_timeout = 300;
 
 static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 hu_status mpi_fail(hu_mpi *where, int rank, const char *what) {
@@ -46,8 +46,8 @@ hu_status mpi_wait(hu_mpi *where, MPI_Request *request, int rank, const char *wh
   double timeout = where->timeout > 0 ? where->timeout : usual_timeout, start = now();
   for (unsigned i = 0;; i++) {
     int done = 0;
-    hu_status s = mpi_made(where, MPI_Test(request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (s != HU_OK || done) return s;
+    hu_status status = mpi_made(where, MPI_Test(request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (status != HU_OK || done) return status;
     if (i < SPINS) continue;
     double waited = now() - start;
     if (waited > timeout) return too_late(where, rank, what, timeout);

@@ -10,17 +10,17 @@ enum { DENSE = 13, CATEGORIES = 26, FIELDS = 1 + DENSE + CATEGORIES, LARGEST = 1
 
 /* ---- lines ---- */
 
-typedef struct field {
+typedef struct line_field {
   const uint8_t *at;
   size_t size;
-} field;
+} line_field;
 
 /* A line's fields, between tabs; returns how many it has, of which up to FIELDS are set. */
-static size_t split(field z[FIELDS], const uint8_t *line, size_t size) {
+static size_t split(line_field field[FIELDS], const uint8_t *line, size_t size) {
   size_t fields = 0, begun = 0;
   for (size_t i = 0; i <= size; i++) {
     if (i < size && line[i] != '\t') continue;
-    if (fields < FIELDS) z[fields] = (field){line + begun, i - begun};
+    if (fields < FIELDS) field[fields] = (line_field){line + begun, i - begun};
     fields++;
     begun = i + 1;
   }
@@ -28,13 +28,13 @@ static size_t split(field z[FIELDS], const uint8_t *line, size_t size) {
 }
 
 /* A decimal whole number of up to 18 digits, maybe with a sign; 0: it is not one. */
-static int read_whole(int64_t *z, field f) {
-  int negative = f.size && f.at[0] == '-';
+static int read_whole(int64_t *z, line_field field) {
+  int negative = field.size && field.at[0] == '-';
   int64_t x = 0;
   size_t first = (size_t)negative;
-  if (f.size == first || f.size - first > 18) return 0;
-  for (size_t i = first; i < f.size; i++) {
-    int digit = f.at[i] - '0';
+  if (field.size == first || field.size - first > 18) return 0;
+  for (size_t i = first; i < field.size; i++) {
+    int digit = field.at[i] - '0';
     if (digit < 0 || digit > 9) return 0;
     x = 10 * x + digit;
   }
@@ -43,11 +43,11 @@ static int read_whole(int64_t *z, field f) {
 }
 
 /* Up to 8 hexadecimal digits; 0: it is not such a number. */
-static int read_hex(uint32_t *z, field f) {
+static int read_hex(uint32_t *z, line_field field) {
   uint32_t x = 0;
-  if (f.size == 0 || f.size > 8) return 0;
-  for (size_t i = 0; i < f.size; i++) {
-    uint8_t c = f.at[i];
+  if (field.size == 0 || field.size > 8) return 0;
+  for (size_t i = 0; i < field.size; i++) {
+    uint8_t c = field.at[i];
     int digit = c >= '0' && c <= '9'   ? c - '0'
                 : c >= 'a' && c <= 'f' ? c - 'a' + 10
                 : c >= 'A' && c <= 'F' ? c - 55
@@ -60,41 +60,41 @@ static int read_hex(uint32_t *z, field f) {
 }
 
 /* ln(1 + x) comes later, for all numbers at once. */
-static hu_status read_dense(float *z, const hu_bytes *file, size_t line, size_t number, field f, char *why) {
+static hu_status read_dense(float *z, const hu_bytes *file, size_t line, size_t number, line_field field, char *why) {
   int64_t x = 0;
-  if (f.size && !read_whole(&x, f))
+  if (field.size && !read_whole(&x, field))
     return hu_data_wrong(why, HU_E_DATA, file->name, "integer %zu of line %zu: not a whole number of up to 18 digits",
                          number + 1, line);
   *z = x > 0 ? (float)(x + 1) : 1;
   return HU_OK;
 }
 
-static hu_status read_category(float *z, const hu_bytes *file, size_t line, size_t number, field f, uint32_t rows,
-                               char *why) {
+static hu_status read_category(float *z, const hu_bytes *file, size_t line, size_t number, line_field field,
+                               uint32_t rows, char *why) {
   uint32_t x = 0, row = 0;
-  if (f.size && !read_hex(&x, f))
+  if (field.size && !read_hex(&x, field))
     return hu_data_wrong(why, HU_E_DATA, file->name, "category %zu of line %zu: not up to 8 hexadecimal digits",
                          number + 1, line);
-  if (f.size) row = 1 + x % (rows - 1);
+  if (field.size) row = 1 + x % (rows - 1);
   *z = (float)((uint32_t)number * rows + row);
   return HU_OK;
 }
 
 static hu_status read_line(float *x, uint32_t *label, const hu_bytes *file, size_t line, const uint8_t *at, size_t size,
                            uint32_t rows, char *why) {
-  field f[FIELDS];
-  size_t fields = split(f, at, size);
+  line_field field[FIELDS];
+  size_t fields = split(field, at, size);
   if (fields != FIELDS)
     return hu_data_wrong(why, HU_E_DATA, file->name, "line %zu: fields between tabs: %zu, not %d", line, fields,
                          FIELDS);
-  if (f[0].size != 1 || (f[0].at[0] != '0' && f[0].at[0] != '1'))
+  if (field[0].size != 1 || (field[0].at[0] != '0' && field[0].at[0] != '1'))
     return hu_data_wrong(why, HU_E_DATA, file->name, "label of line %zu: neither 0 nor 1", line);
-  *label = f[0].at[0] == '1';
-  hu_status s = HU_OK;
-  for (size_t i = 0; i < DENSE && s == HU_OK; i++) s = read_dense(&x[i], file, line, i, f[1 + i], why);
-  for (size_t i = 0; i < CATEGORIES && s == HU_OK; i++)
-    s = read_category(&x[DENSE + i], file, line, i, f[1 + DENSE + i], rows, why);
-  return s;
+  *label = field[0].at[0] == '1';
+  hu_status status = HU_OK;
+  for (size_t i = 0; i < DENSE && status == HU_OK; i++) status = read_dense(&x[i], file, line, i, field[1 + i], why);
+  for (size_t i = 0; i < CATEGORIES && status == HU_OK; i++)
+    status = read_category(&x[DENSE + i], file, line, i, field[1 + DENSE + i], rows, why);
+  return status;
 }
 
 static size_t count_lines(const hu_bytes *file) {
@@ -104,51 +104,52 @@ static size_t count_lines(const hu_bytes *file) {
 }
 
 /* All lines, z having room for them; LF may have CR before it. */
-static hu_status read_lines(hu_data *z, const hu_bytes *file, uint32_t rows, char *why) {
+static hu_status read_lines(hu_data *data, const hu_bytes *file, uint32_t rows, char *why) {
   size_t line = 0;
   for (size_t at = 0; at < file->size; line++) {
     const uint8_t *end = memchr(file->data + at, '\n', file->size - at);
     size_t size = end ? (size_t)(end - file->data) - at : file->size - at;
     size_t told = size && file->data[at + size - 1] == '\r' ? size - 1 : size;
-    hu_status s = read_line(z->x + line * (DENSE + CATEGORIES), &z->labels[line], file, line + 1, file->data + at, told,
-                            rows, why);
-    if (s != HU_OK) return s;
+    hu_status status = read_line(data->x + line * (DENSE + CATEGORIES), &data->labels[line], file, line + 1,
+                                 file->data + at, told, rows, why);
+    if (status != HU_OK) return status;
     at += size + 1;
   }
   return HU_OK;
 }
 
-static HU_NOINLINE hu_status read_file(hu_data *z, const hu_bytes *file, uint32_t rows, char *why) {
+static HU_NOINLINE hu_status read_file(hu_data *data, const hu_bytes *file, uint32_t rows, char *why) {
   const size_t shape[3] = {1, 1, DENSE + CATEGORIES};
-  hu_data d;
-  hu_status s = hu_bytes_check_plain(file, why);
-  if (s != HU_OK) return s;
+  hu_data training;
+  hu_status status = hu_bytes_check_plain(file, why);
+  if (status != HU_OK) return status;
   size_t lines = count_lines(file);
-  s = hu_data_make(&d, lines, shape, 2, 0);
-  if (s != HU_OK) return hu_data_wrong(why, s, file->name, "out of memory for %zu lines", lines);
-  s = read_lines(&d, file, rows, why);
-  for (size_t i = 0; i < lines && s == HU_OK; i++) hu_apply_n(hu_log_n, DENSE, d.x + i * (DENSE + CATEGORIES));
-  if (s == HU_OK) {
-    *z = d;
+  status = hu_data_make(&training, lines, shape, 2, 0);
+  if (status != HU_OK) return hu_data_wrong(why, status, file->name, "out of memory for %zu lines", lines);
+  status = read_lines(&training, file, rows, why);
+  for (size_t i = 0; i < lines && status == HU_OK; i++)
+    hu_apply_n(hu_log_n, DENSE, training.x + i * (DENSE + CATEGORIES));
+  if (status == HU_OK) {
+    *data = training;
   } else {
-    hu_data_free(&d);
+    hu_data_free(&training);
   }
-  return s;
+  return status;
 }
 
-hu_status hu_criteo_read(hu_data *z, const hu_bytes *file, uint32_t rows, char *why) {
-  HU_ENV_RETURN(hu_status, read_file(z, file, rows, why));
+hu_status hu_criteo_read(hu_data *data, const hu_bytes *file, uint32_t rows, char *why) {
+  HU_ENV_RETURN(hu_status, read_file(data, file, rows, why));
 }
 
-hu_status hu_data_load_criteo(hu_data *z, const char *path, uint32_t rows, char *why) {
+hu_status hu_data_load_criteo(hu_data *data, const char *path, uint32_t rows, char *why) {
   hu_bytes file = {NULL, NULL, 0};
-  if (!z) return hu_data_wrong(why, HU_E_NULL, "criteo", "z: NULL");
+  if (!data) return hu_data_wrong(why, HU_E_NULL, "criteo", "z: NULL");
   if (rows < 2 || rows > LARGEST / CATEGORIES)
     return hu_data_wrong(why, HU_E_SHAPE, "criteo", "rows: %u, not from 2 to %d", rows, LARGEST / CATEGORIES);
-  hu_status s = hu_bytes_read(&file, path, why);
-  if (s == HU_OK) s = hu_criteo_read(z, &file, rows, why);
+  hu_status status = hu_bytes_read(&file, path, why);
+  if (status == HU_OK) status = hu_criteo_read(data, &file, rows, why);
   hu_bytes_free(&file);
-  return s;
+  return status;
 }
 
 /* ---- made ---- */
@@ -159,79 +160,82 @@ hu_clicks hu_clicks_default(void) {
 }
 
 /* What decides: weights of dense features, of rows, and hidden rows of `rank` numbers. */
-typedef struct truth {
+typedef struct click_truth {
   float *dense, *row, *hidden;
-} truth;
+} click_truth;
 
-static void free_truth(truth *t) {
-  free(t->dense);
-  free(t->row);
-  free(t->hidden);
+static void free_truth(click_truth *truth) {
+  free(truth->dense);
+  free(truth->row);
+  free(truth->hidden);
 }
 
-static hu_status draw_truth(truth *t, const hu_clicks *a, uint64_t seed) {
+static hu_status draw_truth(click_truth *truth, const hu_clicks *clicks, uint64_t seed) {
   const hu_stream words = hu_stream_of_use(seed, HU_USE_TRUTH);
-  size_t rows = a->categories * a->rows;
-  t->dense = hu_data_room(a->dense, sizeof *t->dense);
-  t->row = hu_data_room(rows, sizeof *t->row);
-  t->hidden = hu_data_room(rows * a->rank, sizeof *t->hidden);
-  if (!t->dense || !t->row || !t->hidden) return HU_E_MEMORY;
-  hu_init_normal(a->dense, t->dense, 1, a->dense, hu_stream_child(words, 0));
-  hu_init_normal(rows, t->row, 1, a->categories, hu_stream_child(words, 1));
-  hu_init_normal(rows * a->rank, t->hidden, 1, a->rank, hu_stream_child(words, 2));
+  size_t rows = clicks->categories * clicks->rows;
+  truth->dense = hu_data_room(clicks->dense, sizeof *truth->dense);
+  truth->row = hu_data_room(rows, sizeof *truth->row);
+  truth->hidden = hu_data_room(rows * clicks->rank, sizeof *truth->hidden);
+  if (!truth->dense || !truth->row || !truth->hidden) return HU_E_MEMORY;
+  hu_init_normal(clicks->dense, truth->dense, 1, clicks->dense, hu_stream_child(words, 0));
+  hu_init_normal(rows, truth->row, 1, clicks->categories, hu_stream_child(words, 1));
+  hu_init_normal(rows * clicks->rank, truth->hidden, 1, clicks->rank, hu_stream_child(words, 2));
   return HU_OK;
 }
 
 /* Sums in binary64, in order: dense features, rows, pairs of rows. */
-static double score_of(const truth *t, const hu_clicks *a, const float *x) {
+static double score_of(const click_truth *truth, const hu_clicks *clicks, const float *x) {
   double z = 0;
-  const float *token = x + a->dense;
-  for (size_t i = 0; i < a->dense; i++) z += (double)x[i] * (double)t->dense[i];
-  for (size_t f = 0; f < a->categories; f++) z += (double)t->row[(size_t)token[f]];
-  for (size_t f = 1; f < a->categories; f++) {
+  const float *token = x + clicks->dense;
+  for (size_t i = 0; i < clicks->dense; i++) z += (double)x[i] * (double)truth->dense[i];
+  for (size_t f = 0; f < clicks->categories; f++) z += (double)truth->row[(size_t)token[f]];
+  for (size_t f = 1; f < clicks->categories; f++) {
     for (size_t g = 0; g < f; g++) {
-      const float *u = t->hidden + (size_t)token[f] * a->rank, *v = t->hidden + (size_t)token[g] * a->rank;
-      for (size_t k = 0; k < a->rank; k++) z += (double)u[k] * (double)v[k];
+      const float *u = truth->hidden + (size_t)token[f] * clicks->rank,
+                  *v = truth->hidden + (size_t)token[g] * clicks->rank;
+      for (size_t k = 0; k < clicks->rank; k++) z += (double)u[k] * (double)v[k];
     }
   }
   return z;
 }
 
-static hu_status check_clicks(uint64_t first, const hu_clicks *a) {
-  if (a->dense == 0 || a->dense > 4095 || a->categories == 0 || a->categories > 4095) return HU_E_SHAPE;
-  if (a->rows == 0 || a->rows > LARGEST / a->categories || a->rank == 0 || a->rank > 256) return HU_E_SHAPE;
-  return a->noise >= 0 && a->noise < 1e30f && first <= UINT64_MAX - a->count ? HU_OK : HU_E_SHAPE;
+static hu_status check_clicks(uint64_t first, const hu_clicks *clicks) {
+  if (clicks->dense == 0 || clicks->dense > 4095 || clicks->categories == 0 || clicks->categories > 4095)
+    return HU_E_SHAPE;
+  if (clicks->rows == 0 || clicks->rows > LARGEST / clicks->categories || clicks->rank == 0 || clicks->rank > 256)
+    return HU_E_SHAPE;
+  return clicks->noise >= 0 && clicks->noise < 1e30f && first <= UINT64_MAX - clicks->count ? HU_OK : HU_E_SHAPE;
 }
 
-static HU_NOINLINE hu_status make_clicks(hu_data *z, uint64_t first, const hu_clicks *a, uint64_t seed) {
-  hu_data d;
-  truth t = {NULL, NULL, NULL};
-  if (!z || !a) return HU_E_NULL;
-  hu_status s = check_clicks(first, a);
-  if (s != HU_OK) return s;
-  const size_t all = a->dense + a->categories, shape[3] = {1, 1, all};
+static HU_NOINLINE hu_status make_clicks(hu_data *data, uint64_t first, const hu_clicks *clicks, uint64_t seed) {
+  hu_data training;
+  click_truth truth = {NULL, NULL, NULL};
+  if (!data || !clicks) return HU_E_NULL;
+  hu_status status = check_clicks(first, clicks);
+  if (status != HU_OK) return status;
+  const size_t all = clicks->dense + clicks->categories, shape[3] = {1, 1, all};
   const hu_stream inputs = hu_stream_of_use(seed, HU_USE_DATA), noises = hu_stream_of_use(seed, HU_USE_NOISE);
-  s = hu_data_make(&d, a->count, shape, 2, 0);
-  if (s != HU_OK) return s;
-  s = draw_truth(&t, a, seed);
-  for (size_t e = 0; e < a->count && s == HU_OK; e++) {
+  status = hu_data_make(&training, clicks->count, shape, 2, 0);
+  if (status != HU_OK) return status;
+  status = draw_truth(&truth, clicks, seed);
+  for (size_t e = 0; e < clicks->count && status == HU_OK; e++) {
     hu_stream own = hu_stream_child(inputs, first + e), tokens = hu_stream_child(own, 1);
-    float *x = d.x + e * all, noise;
-    hu_normal_n(a->dense, x, 1, hu_stream_child(own, 0));
-    for (size_t f = 0; f < a->categories; f++)
-      x[a->dense + f] = (float)(f * a->rows + hu_stream_below(&tokens, (uint32_t)a->rows));
-    hu_normal_n(1, &noise, a->noise, hu_stream_child(noises, first + e));
-    d.labels[e] = score_of(&t, a, x) + (double)noise > 0;
+    float *x = training.x + e * all, noise;
+    hu_normal_n(clicks->dense, x, 1, hu_stream_child(own, 0));
+    for (size_t f = 0; f < clicks->categories; f++)
+      x[clicks->dense + f] = (float)(f * clicks->rows + hu_stream_below(&tokens, (uint32_t)clicks->rows));
+    hu_normal_n(1, &noise, clicks->noise, hu_stream_child(noises, first + e));
+    training.labels[e] = score_of(&truth, clicks, x) + (double)noise > 0;
   }
-  free_truth(&t);
-  if (s == HU_OK) {
-    *z = d;
+  free_truth(&truth);
+  if (status == HU_OK) {
+    *data = training;
   } else {
-    hu_data_free(&d);
+    hu_data_free(&training);
   }
-  return s;
+  return status;
 }
 
-hu_status hu_data_clicks(hu_data *z, uint64_t first, const hu_clicks *what, uint64_t seed) {
-  HU_ENV_RETURN(hu_status, make_clicks(z, first, what, seed));
+hu_status hu_data_clicks(hu_data *data, uint64_t first, const hu_clicks *what, uint64_t seed) {
+  HU_ENV_RETURN(hu_status, make_clicks(data, first, what, seed));
 }

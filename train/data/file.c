@@ -42,7 +42,7 @@ static uint8_t *read_all(FILE *file, size_t *size, int *wrong) {
   return data;
 }
 
-hu_status hu_bytes_read(hu_bytes *z, const char *path, char *why) {
+hu_status hu_bytes_read(hu_bytes *bytes, const char *path, char *why) {
   size_t size;
   int wrong;
   if (!path) return hu_data_wrong(why, HU_E_NULL, "(no file)", "path: NULL");
@@ -54,13 +54,13 @@ hu_status hu_bytes_read(hu_bytes *z, const char *path, char *why) {
   if (!data && wrong) return hu_data_wrong(why, HU_E_FILE, path, "%s", strerror(wrong));
   if (!data) return hu_data_wrong(why, HU_E_MEMORY, path, "out of memory");
   hu_bytes b = {path, data, size};
-  hu_status s = hu_file_was_read(&b, why);
-  if (s == HU_OK) {
-    *z = b;
+  hu_status status = hu_file_was_read(&b, why);
+  if (status == HU_OK) {
+    *bytes = b;
   } else {
     hu_bytes_free(&b);
   }
-  return s;
+  return status;
 }
 
 hu_status hu_bytes_check_plain(const hu_bytes *file, char *why) {
@@ -71,7 +71,7 @@ hu_status hu_bytes_check_plain(const hu_bytes *file, char *why) {
   return HU_OK;
 }
 
-void hu_bytes_free(hu_bytes *z) {
-  free((void *)(uintptr_t)z->data);
-  memset(z, 0, sizeof *z);
+void hu_bytes_free(hu_bytes *bytes) {
+  free((void *)(uintptr_t)bytes->data);
+  memset(bytes, 0, sizeof *bytes);
 }

@@ -10,14 +10,15 @@
 #include "train/environment.h"
 
 /* make, with the sentence that its failure deserves. */
-static hu_status make(hu_data *z, const char *name, size_t count, const size_t shape[3], uint32_t classes, char *why) {
-  hu_status s = hu_data_make(z, count, shape, classes, 0);
-  if (s == HU_E_SHAPE) {
+static hu_status make(hu_data *data, const char *name, size_t count, const size_t shape[3], uint32_t classes,
+                      char *why) {
+  hu_status status = hu_data_make(data, count, shape, classes, 0);
+  if (status == HU_E_SHAPE) {
     return hu_data_wrong(why, HU_E_DATA, name, "sizes: %zu images of %zu x %zu x %zu do not fit", count, shape[0],
                          shape[1], shape[2]);
   }
-  if (s != HU_OK) hu_data_wrong(why, s, name, "out of memory for %zu images", count);
-  return s;
+  if (status != HU_OK) hu_data_wrong(why, status, name, "out of memory for %zu images", count);
+  return status;
 }
 
 static float unit(uint8_t byte) { return (float)byte / 255.0f; }
@@ -35,21 +36,21 @@ static hu_status check_label(const hu_bytes *file, size_t record, const char *fi
 /* Labels of record i: of 10 classes one byte, of 100 the coarse and the fine one. */
 static hu_status check_record(const hu_bytes *file, size_t i, const uint8_t *record, unsigned classes, char *why) {
   if (classes == 10) return check_label(file, i, "label", record[0], 10, why);
-  hu_status s = check_label(file, i, "coarse label", record[0], 20, why);
-  return s == HU_OK ? check_label(file, i, "fine label", record[1], 100, why) : s;
+  hu_status status = check_label(file, i, "coarse label", record[0], 20, why);
+  return status == HU_OK ? check_label(file, i, "fine label", record[1], 100, why) : status;
 }
 
 static hu_status check_cifar(const hu_bytes *file, size_t size, unsigned classes, char *why) {
-  hu_status s = hu_bytes_check_plain(file, why);
-  if (s != HU_OK) return s;
+  hu_status status = hu_bytes_check_plain(file, why);
+  if (status != HU_OK) return status;
   if (file->size % size) {
     return hu_data_wrong(why, HU_E_DATA, file->name, "size: %zu bytes are not a multiple of a record's %zu", file->size,
                          size);
   }
-  for (size_t i = 0; s == HU_OK && i < file->size / size; i++) {
-    s = check_record(file, i, file->data + i * size, classes, why);
+  for (size_t i = 0; status == HU_OK && i < file->size / size; i++) {
+    status = check_record(file, i, file->data + i * size, classes, why);
   }
-  return s;
+  return status;
 }
 
 static void put_planes(float *z, const uint8_t *planes) {
@@ -58,46 +59,46 @@ static void put_planes(float *z, const uint8_t *planes) {
   }
 }
 
-hu_status hu_data_read_cifar(hu_data *z, const hu_bytes *files, size_t n, unsigned classes, int coarse, char *why) {
+hu_status hu_data_read_cifar(hu_data *data, const hu_bytes *files, size_t n, unsigned classes, int coarse, char *why) {
   const size_t labels = classes == 10 ? 1 : 2, size = labels + COLOURS * PLANE, shape[3] = {SIDE, SIDE, COLOURS};
   size_t count = 0, at = 0;
-  hu_data d;
+  hu_data training;
   for (size_t f = 0; f < n; f++) {
-    hu_status s = check_cifar(&files[f], size, classes, why);
-    if (s != HU_OK) return s;
+    hu_status status = check_cifar(&files[f], size, classes, why);
+    if (status != HU_OK) return status;
     count += files[f].size / size;
   }
-  hu_status s = make(&d, files[0].name, count, shape, classes == 100 && coarse ? 20 : classes, why);
-  if (s != HU_OK) return s;
+  hu_status status = make(&training, files[0].name, count, shape, classes == 100 && coarse ? 20 : classes, why);
+  if (status != HU_OK) return status;
   for (size_t f = 0; f < n; f++) {
     for (const uint8_t *r = files[f].data; r < files[f].data + files[f].size; r += size, at++) {
-      d.labels[at] = r[classes == 100 && !coarse];
-      put_planes(d.x + at * COLOURS * PLANE, r + labels);
+      training.labels[at] = r[classes == 100 && !coarse];
+      put_planes(training.x + at * COLOURS * PLANE, r + labels);
     }
   }
-  *z = d;
+  *data = training;
   return HU_OK;
 }
 
-static HU_NOINLINE hu_status load_cifar(hu_data *z, const char *const *paths, size_t n, unsigned classes, int coarse,
+static HU_NOINLINE hu_status load_cifar(hu_data *data, const char *const *paths, size_t n, unsigned classes, int coarse,
                                         char *why) {
-  hu_status s = HU_OK;
-  if (!z || !paths) return hu_data_wrong(why, HU_E_NULL, "cifar", "z, paths: NULL");
+  hu_status status = HU_OK;
+  if (!data || !paths) return hu_data_wrong(why, HU_E_NULL, "cifar", "z, paths: NULL");
   if (n == 0 || n > 1000) return hu_data_wrong(why, HU_E_SHAPE, "cifar", "files: %zu, not 1 to 1000", n);
   hu_bytes *files = hu_data_room(n, sizeof *files);
   if (!files) return hu_data_wrong(why, HU_E_MEMORY, "cifar", "out of memory");
-  for (size_t f = 0; s == HU_OK && f < n; f++) s = hu_bytes_read(&files[f], paths[f], why);
-  if (s == HU_OK) s = hu_data_read_cifar(z, files, n, classes, coarse, why);
+  for (size_t f = 0; status == HU_OK && f < n; f++) status = hu_bytes_read(&files[f], paths[f], why);
+  if (status == HU_OK) status = hu_data_read_cifar(data, files, n, classes, coarse, why);
   for (size_t f = 0; f < n; f++) hu_bytes_free(&files[f]);
   free(files);
-  return s;
+  return status;
 }
 
-hu_status hu_data_load_cifar10(hu_data *z, const char *const *paths, size_t files, char *why) {
-  HU_ENV_RETURN(hu_status, load_cifar(z, paths, files, 10, 0, why));
+hu_status hu_data_load_cifar10(hu_data *data, const char *const *paths, size_t files, char *why) {
+  HU_ENV_RETURN(hu_status, load_cifar(data, paths, files, 10, 0, why));
 }
-hu_status hu_data_load_cifar100(hu_data *z, const char *const *paths, size_t files, int coarse, char *why) {
-  HU_ENV_RETURN(hu_status, load_cifar(z, paths, files, 100, coarse, why));
+hu_status hu_data_load_cifar100(hu_data *data, const char *const *paths, size_t files, int coarse, char *why) {
+  HU_ENV_RETURN(hu_status, load_cifar(data, paths, files, 100, coarse, why));
 }
 
 /* ---- idx ---- */
@@ -110,8 +111,8 @@ static uint32_t big32(const uint8_t *b) {
 static hu_status check_idx(const hu_bytes *file, unsigned dims, size_t *sizes, char *why) {
   static const char *const fields[] = {"count", "rows", "columns"};
   size_t header = 4 + 4 * (size_t)dims, want = 1;
-  hu_status s = hu_bytes_check_plain(file, why);
-  if (s != HU_OK) return s;
+  hu_status status = hu_bytes_check_plain(file, why);
+  if (status != HU_OK) return status;
   if (file->size < 4 || big32(file->data) != 0x800 + dims) {
     return hu_data_wrong(why, HU_E_DATA, file->name, "magic: not 0x%08x (unsigned bytes in %u dimension%s)",
                          0x800 + dims, dims, dims == 1 ? "" : "s");
@@ -137,54 +138,54 @@ static void put_image(float *z, const uint8_t *bytes, size_t rows, size_t column
   }
 }
 
-hu_status hu_data_read_idx(hu_data *z, const hu_bytes *images, const hu_bytes *labels, uint32_t classes, int by_columns,
-                           char *why) {
+hu_status hu_data_read_idx(hu_data *data, const hu_bytes *images, const hu_bytes *labels, uint32_t classes,
+                           int by_columns, char *why) {
   size_t sizes[3] = {0, 0, 0}, count = 0;
-  hu_data d;
-  hu_status s = check_idx(images, 3, sizes, why);
-  if (s == HU_OK) s = check_idx(labels, 1, &count, why);
-  if (s != HU_OK) return s;
+  hu_data training;
+  hu_status status = check_idx(images, 3, sizes, why);
+  if (status == HU_OK) status = check_idx(labels, 1, &count, why);
+  if (status != HU_OK) return status;
   if (count != sizes[0]) {
     return hu_data_wrong(why, HU_E_DATA, labels->name, "count: %zu labels for %zu images", count, sizes[0]);
   }
-  for (size_t i = 0; s == HU_OK && i < count; i++) {
-    s = check_label(labels, i, "label", labels->data[8 + i], classes, why);
+  for (size_t i = 0; status == HU_OK && i < count; i++) {
+    status = check_label(labels, i, "label", labels->data[8 + i], classes, why);
   }
   const size_t shape[3] = {sizes[1], sizes[2], 1}, pixels = sizes[1] * sizes[2];
-  if (s == HU_OK) s = make(&d, images->name, count, shape, classes, why);
-  if (s != HU_OK) return s;
+  if (status == HU_OK) status = make(&training, images->name, count, shape, classes, why);
+  if (status != HU_OK) return status;
   for (size_t i = 0; i < count; i++) {
-    d.labels[i] = labels->data[8 + i];
-    put_image(d.x + i * pixels, images->data + 16 + i * pixels, sizes[1], sizes[2], by_columns);
+    training.labels[i] = labels->data[8 + i];
+    put_image(training.x + i * pixels, images->data + 16 + i * pixels, sizes[1], sizes[2], by_columns);
   }
-  *z = d;
+  *data = training;
   return HU_OK;
 }
 
-static HU_NOINLINE hu_status load_idx(hu_data *z, const char *images, const char *labels, uint32_t classes,
+static HU_NOINLINE hu_status load_idx(hu_data *data, const char *images, const char *labels, uint32_t classes,
                                       int by_columns, char *why) {
-  hu_bytes a = {NULL, NULL, 0}, b = {NULL, NULL, 0};
-  if (!z) return hu_data_wrong(why, HU_E_NULL, "idx", "z: NULL");
+  hu_bytes bytes = {NULL, NULL, 0}, file = {NULL, NULL, 0};
+  if (!data) return hu_data_wrong(why, HU_E_NULL, "idx", "z: NULL");
   if (classes == 0) return hu_data_wrong(why, HU_E_SHAPE, "idx", "classes: 0");
-  hu_status s = hu_bytes_read(&a, images, why);
-  if (s == HU_OK) s = hu_bytes_read(&b, labels, why);
-  if (s == HU_OK) s = hu_data_read_idx(z, &a, &b, classes, by_columns, why);
-  hu_bytes_free(&a);
-  hu_bytes_free(&b);
-  return s;
+  hu_status status = hu_bytes_read(&bytes, images, why);
+  if (status == HU_OK) status = hu_bytes_read(&file, labels, why);
+  if (status == HU_OK) status = hu_data_read_idx(data, &bytes, &file, classes, by_columns, why);
+  hu_bytes_free(&bytes);
+  hu_bytes_free(&file);
+  return status;
 }
 
-hu_status hu_data_load_idx(hu_data *z, const char *images, const char *labels, uint32_t classes, int by_columns,
+hu_status hu_data_load_idx(hu_data *data, const char *images, const char *labels, uint32_t classes, int by_columns,
                            char *why) {
-  HU_ENV_RETURN(hu_status, load_idx(z, images, labels, classes, by_columns, why));
+  HU_ENV_RETURN(hu_status, load_idx(data, images, labels, classes, by_columns, why));
 }
 
 /* ---- .npy ---- */
 
 static hu_status parse(npy_info *info, const hu_bytes *file, char *why) {
   char error[NPY_ERROR_MAX];
-  hu_status s = hu_bytes_check_plain(file, why);
-  if (s != HU_OK) return s;
+  hu_status status = hu_bytes_check_plain(file, why);
+  if (status != HU_OK) return status;
   return npy_parse(info, file->data, file->size, error) ? HU_OK
                                                         : hu_data_wrong(why, HU_E_DATA, file->name, "%s", error);
 }
@@ -224,7 +225,7 @@ static uint32_t element(const npy_info *info, const hu_bytes *file, size_t i) {
   return u;
 }
 
-static hu_status put_images(hu_data *d, const npy_info *info, const hu_bytes *file, float divisor, char *why) {
+static hu_status put_images(hu_data *data, const npy_info *info, const hu_bytes *file, float divisor, char *why) {
   for (size_t i = 0; i < info->count; i++) {
     uint32_t u = element(info, file, i);
     float x = (float)u;
@@ -232,91 +233,91 @@ static hu_status put_images(hu_data *d, const npy_info *info, const hu_bytes *fi
     if (!(x >= -FLT_MAX && x <= FLT_MAX)) {
       return hu_data_wrong(why, HU_E_DATA, file->name, "element %zu: not finite", i);
     }
-    d->x[i] = x / divisor;
+    data->x[i] = x / divisor;
   }
   return HU_OK;
 }
 
-static hu_status put_labels(hu_data *d, const npy_info *info, const hu_bytes *file, char *why) {
-  hu_status s = HU_OK;
-  for (size_t i = 0; s == HU_OK && i < d->count; i++) {
-    d->labels[i] = element(info, file, i);
-    s = check_label(file, i, "label", d->labels[i], d->classes, why);
+static hu_status put_labels(hu_data *data, const npy_info *info, const hu_bytes *file, char *why) {
+  hu_status status = HU_OK;
+  for (size_t i = 0; status == HU_OK && i < data->count; i++) {
+    data->labels[i] = element(info, file, i);
+    status = check_label(file, i, "label", data->labels[i], data->classes, why);
   }
-  return s;
+  return status;
 }
 
-hu_status hu_data_read_npy(hu_data *z, const hu_bytes *images, const hu_bytes *labels, uint32_t classes, float divisor,
-                           char *why) {
+hu_status hu_data_read_npy(hu_data *data, const hu_bytes *images, const hu_bytes *labels, uint32_t classes,
+                           float divisor, char *why) {
   npy_info a, b;
   size_t shape[3];
-  hu_data d;
-  hu_status s = parse(&a, images, why);
-  if (s == HU_OK) s = check_images(&a, images, shape, why);
-  if (s == HU_OK && labels) s = parse(&b, labels, why);
-  if (s == HU_OK && labels) s = check_labels(&b, labels, a.shape[0], why);
-  if (s == HU_OK) s = make(&d, images->name, a.shape[0], shape, labels ? classes : 0, why);
-  if (s != HU_OK) return s;
-  s = put_images(&d, &a, images, divisor, why);
-  if (s == HU_OK && labels) s = put_labels(&d, &b, labels, why);
-  if (s == HU_OK) {
-    *z = d;
+  hu_data training;
+  hu_status status = parse(&a, images, why);
+  if (status == HU_OK) status = check_images(&a, images, shape, why);
+  if (status == HU_OK && labels) status = parse(&b, labels, why);
+  if (status == HU_OK && labels) status = check_labels(&b, labels, a.shape[0], why);
+  if (status == HU_OK) status = make(&training, images->name, a.shape[0], shape, labels ? classes : 0, why);
+  if (status != HU_OK) return status;
+  status = put_images(&training, &a, images, divisor, why);
+  if (status == HU_OK && labels) status = put_labels(&training, &b, labels, why);
+  if (status == HU_OK) {
+    *data = training;
   } else {
-    hu_data_free(&d);
+    hu_data_free(&training);
   }
-  return s;
+  return status;
 }
 
-static HU_NOINLINE hu_status load_npy(hu_data *z, const char *images, const char *labels, uint32_t classes,
+static HU_NOINLINE hu_status load_npy(hu_data *data, const char *images, const char *labels, uint32_t classes,
                                       float divisor, char *why) {
-  hu_bytes a = {NULL, NULL, 0}, b = {NULL, NULL, 0};
-  if (!z) return hu_data_wrong(why, HU_E_NULL, ".npy", "z: NULL");
+  hu_bytes bytes = {NULL, NULL, 0}, file = {NULL, NULL, 0};
+  if (!data) return hu_data_wrong(why, HU_E_NULL, ".npy", "z: NULL");
   if (!labels != !classes) return hu_data_wrong(why, HU_E_SHAPE, ".npy", "classes: labels and classes go together");
   if (!(divisor > 0 && divisor <= FLT_MAX)) {
     return hu_data_wrong(why, HU_E_SHAPE, ".npy", "divisor: not positive and finite");
   }
-  hu_status s = hu_bytes_read(&a, images, why);
-  if (s == HU_OK && labels) s = hu_bytes_read(&b, labels, why);
-  if (s == HU_OK) s = hu_data_read_npy(z, &a, labels ? &b : NULL, classes, divisor, why);
-  hu_bytes_free(&a);
-  hu_bytes_free(&b);
-  return s;
+  hu_status status = hu_bytes_read(&bytes, images, why);
+  if (status == HU_OK && labels) status = hu_bytes_read(&file, labels, why);
+  if (status == HU_OK) status = hu_data_read_npy(data, &bytes, labels ? &file : NULL, classes, divisor, why);
+  hu_bytes_free(&bytes);
+  hu_bytes_free(&file);
+  return status;
 }
 
-hu_status hu_data_load_npy(hu_data *z, const char *images, const char *labels, uint32_t classes, float divisor,
+hu_status hu_data_load_npy(hu_data *data, const char *images, const char *labels, uint32_t classes, float divisor,
                            char *why) {
-  HU_ENV_RETURN(hu_status, load_npy(z, images, labels, classes, divisor, why));
+  HU_ENV_RETURN(hu_status, load_npy(data, images, labels, classes, divisor, why));
 }
 
 /* ---- the digits ---- */
 
-static HU_NOINLINE hu_status load_digits(hu_data *z, const char *folder, int raw, char *why) {
+static HU_NOINLINE hu_status load_digits(hu_data *data, const char *folder, int raw, char *why) {
   enum { ROOM = 4096 };
   char images[ROOM], labels[ROOM];
-  hu_data d;
-  if (!z || !folder) return hu_data_wrong(why, HU_E_NULL, "digits", "z, folder: NULL");
+  hu_data training;
+  if (!data || !folder) return hu_data_wrong(why, HU_E_NULL, "digits", "z, folder: NULL");
   int n = snprintf(images, sizeof images, "%s/digits_images.npy", folder);
   int m = snprintf(labels, sizeof labels, "%s/digits_labels.npy", folder);
   if (n < 0 || n >= ROOM || m < 0 || m >= ROOM) return hu_data_wrong(why, HU_E_FILE, folder, "path: too long");
-  hu_status s = load_npy(&d, images, labels, 10, raw ? 1 : 16, why);
-  if (s != HU_OK) return s;
-  size_t all = d.count * hu_data_features(&d), bad = 0;
-  while (bad < all && d.x[bad] >= 0 && d.x[bad] <= (raw ? 16.0f : 1.0f)) bad++;
-  if (hu_data_features(&d) != 64) {
-    s = hu_data_wrong(why, HU_E_DATA, images, "shape: %zu pixels an image, not 64", hu_data_features(&d));
+  hu_status status = load_npy(&training, images, labels, 10, raw ? 1 : 16, why);
+  if (status != HU_OK) return status;
+  size_t all = training.count * hu_data_features(&training), bad = 0;
+  while (bad < all && training.x[bad] >= 0 && training.x[bad] <= (raw ? 16.0f : 1.0f)) bad++;
+  if (hu_data_features(&training) != 64) {
+    status = hu_data_wrong(why, HU_E_DATA, images, "shape: %zu pixels an image, not 64", hu_data_features(&training));
   } else if (bad < all) {
-    s = hu_data_wrong(why, HU_E_DATA, images, "pixel %zu of image %zu: not within 0 and 16", bad % 64, bad / 64);
+    status = hu_data_wrong(why, HU_E_DATA, images, "pixel %zu of image %zu: not within 0 and 16", bad % 64, bad / 64);
   }
-  if (s != HU_OK) {
-    hu_data_free(&d);
-    return s;
+  if (status != HU_OK) {
+    hu_data_free(&training);
+    return status;
   }
-  d.height = d.width = 8;
-  d.channels = 1;
-  *z = d;
+  training.height = training.width = 8;
+  training.channels = 1;
+  *data = training;
   return HU_OK;
 }
 
-hu_status hu_data_load_digits(hu_data *z, const char *folder, int raw, char *why) {
-  HU_ENV_RETURN(hu_status, load_digits(z, folder, raw, why));
+hu_status hu_data_load_digits(hu_data *data, const char *folder, int raw, char *why) {
+  HU_ENV_RETURN(hu_status, load_digits(data, folder, raw, why));
 }

@@ -9,22 +9,22 @@
 #include "train/data/file.h"
 #include "train/environment.h"
 
-static float of(hu_function_n f, float x) {
-  hu_apply_n(f, 1, &x);
+static float of(hu_function_n function, float x) {
+  hu_apply_n(function, 1, &x);
   return x;
 }
 
 static hu_status check_grid(const hu_format *grid) {
   if (!grid) return HU_OK;
-  hu_status s = hu_format_check(*grid, NULL);
-  if (s != HU_OK) return s;
+  hu_status status = hu_format_check(*grid, NULL);
+  if (status != HU_OK) return status;
   return hu_format_fits_binary32(*grid) ? HU_OK : HU_E_CARRIER;
 }
 
 static void onto_grid(size_t n, float *x, const hu_format *grid) {
   const hu_mode rne = {0};
-  hu_status s = grid ? hu_quantize_n(n, x, 1, x, 1, *grid, rne, NULL, NULL) : HU_OK;
-  (void)s; /* checked before */
+  hu_status status = grid ? hu_quantize_n(n, x, 1, x, 1, *grid, rne, NULL, NULL) : HU_OK;
+  (void)status; /* checked before */
 }
 
 /* Products of binary32 numbers are exact in binary64; one sum after another, k ascending. */
@@ -44,48 +44,49 @@ hu_least_squares hu_least_squares_default(void) {
 }
 
 /* Every row of a set with its norm 1, as far as binary32 can say. */
-static void to_unit_rows(hu_data *d) {
-  for (size_t i = 0; i < d->count; i++) {
-    float *x = d->x + i * d->channels;
-    double norm = sqrt(dot(d->channels, x, x, 1));
-    for (size_t k = 0; norm > 0 && k < d->channels; k++) x[k] = (float)((double)x[k] / norm);
+static void to_unit_rows(hu_data *data) {
+  for (size_t i = 0; i < data->count; i++) {
+    float *x = data->x + i * data->channels;
+    double norm = sqrt(dot(data->channels, x, x, 1));
+    for (size_t k = 0; norm > 0 && k < data->channels; k++) x[k] = (float)((double)x[k] / norm);
   }
 }
 
-static hu_status check_least_squares(const hu_least_squares *a) {
-  if (!is_finite(a->low) || !is_finite(a->high) || !is_finite(a->high - a->low) || !(a->low <= a->high))
+static hu_status check_least_squares(const hu_least_squares *settings) {
+  if (!is_finite(settings->low) || !is_finite(settings->high) || !is_finite(settings->high - settings->low) ||
+      !(settings->low <= settings->high))
     return HU_E_SHAPE;
-  if (!(a->noise >= 0 && a->noise <= FLT_MAX)) return HU_E_SHAPE;
-  return check_grid(a->grid);
+  if (!(settings->noise >= 0 && settings->noise <= FLT_MAX)) return HU_E_SHAPE;
+  return check_grid(settings->grid);
 }
 
-static HU_NOINLINE hu_status make_least_squares(hu_data *z, float *w, const hu_least_squares *what, uint64_t seed) {
-  if (!z || !what) return HU_E_NULL;
+static HU_NOINLINE hu_status make_least_squares(hu_data *data, float *w, const hu_least_squares *what, uint64_t seed) {
+  if (!data || !what) return HU_E_NULL;
   const size_t n = what->count, m = what->features, shape[3] = {1, 1, m};
-  hu_data d;
-  hu_status s = check_least_squares(what);
-  if (s == HU_OK) s = hu_data_make(&d, n, shape, 0, 1);
-  if (s != HU_OK) return s;
+  hu_data training;
+  hu_status status = check_least_squares(what);
+  if (status == HU_OK) status = hu_data_make(&training, n, shape, 0, 1);
+  if (status != HU_OK) return status;
   float *truth = hu_data_room(m, sizeof *truth);
   if (!truth) {
-    hu_data_free(&d);
+    hu_data_free(&training);
     return HU_E_MEMORY;
   }
-  hu_normal_n(n * m, d.x, 1, hu_stream_of_use(seed, HU_USE_DATA));
-  if (what->unit) to_unit_rows(&d);
+  hu_normal_n(n * m, training.x, 1, hu_stream_of_use(seed, HU_USE_DATA));
+  if (what->unit) to_unit_rows(&training);
   hu_uniform_n(m, truth, what->low, what->high, hu_stream_of_use(seed, HU_USE_TRUTH));
-  onto_grid(n * m, d.x, what->grid);
+  onto_grid(n * m, training.x, what->grid);
   onto_grid(m, truth, what->grid);
-  hu_normal_n(n, d.y, what->noise, hu_stream_of_use(seed, HU_USE_NOISE));
-  for (size_t i = 0; i < n; i++) d.y[i] = (float)(dot(m, d.x + i * m, truth, 1) + (double)d.y[i]);
+  hu_normal_n(n, training.y, what->noise, hu_stream_of_use(seed, HU_USE_NOISE));
+  for (size_t i = 0; i < n; i++) training.y[i] = (float)(dot(m, training.x + i * m, truth, 1) + (double)training.y[i]);
   if (w) memcpy(w, truth, m * sizeof *w);
   free(truth);
-  *z = d;
+  *data = training;
   return HU_OK;
 }
 
-hu_status hu_data_least_squares(hu_data *z, float *w, const hu_least_squares *what, uint64_t seed) {
-  HU_ENV_RETURN(hu_status, make_least_squares(z, w, what, seed));
+hu_status hu_data_least_squares(hu_data *data, float *w, const hu_least_squares *what, uint64_t seed) {
+  HU_ENV_RETURN(hu_status, make_least_squares(data, w, what, seed));
 }
 
 /* ---- gratings ---- */
@@ -102,38 +103,38 @@ static void grating(float *z, size_t size, uint32_t c, uint32_t classes, float p
   }
 }
 
-static HU_NOINLINE hu_status make_gratings(hu_data *z, uint64_t first, size_t count, size_t size, uint32_t classes,
+static HU_NOINLINE hu_status make_gratings(hu_data *data, uint64_t first, size_t count, size_t size, uint32_t classes,
                                            uint64_t seed) {
   const size_t shape[3] = {size, size, 1}, pixels = size * size;
   const hu_stream phases = hu_stream_of_use(seed, HU_USE_DATA), noises = hu_stream_of_use(seed, HU_USE_NOISE);
-  hu_data d;
-  if (!z) return HU_E_NULL;
+  hu_data training;
+  if (!data) return HU_E_NULL;
   if (classes == 0 || size > 4096 || first > UINT64_MAX - count) return HU_E_SHAPE;
-  hu_status s = hu_data_make(&d, count, shape, classes, 0);
-  if (s != HU_OK) return s;
+  hu_status status = hu_data_make(&training, count, shape, classes, 0);
+  if (status != HU_OK) return status;
   float *noise = hu_data_room(pixels, sizeof *noise);
   if (!noise) {
-    hu_data_free(&d);
+    hu_data_free(&training);
     return HU_E_MEMORY;
   }
   for (size_t e = 0; e < count; e++) {
     const uint64_t i = first + e;
     const hu_stream at = {phases.key, phases.counter + i};
-    float *x = d.x + e * pixels, phase;
+    float *x = training.x + e * pixels, phase;
     hu_uniform_n(1, &phase, 0, 0x1.921fb6p+2f, at);
-    d.labels[e] = (uint32_t)(i % classes);
-    grating(x, size, d.labels[e], classes, phase);
+    training.labels[e] = (uint32_t)(i % classes);
+    grating(x, size, training.labels[e], classes, phase);
     hu_apply_n(hu_cos_n, pixels, x);
     hu_normal_n(pixels, noise, 1, hu_stream_child(noises, i));
     for (size_t k = 0; k < pixels; k++) x[k] += noise[k];
   }
   free(noise);
-  *z = d;
+  *data = training;
   return HU_OK;
 }
 
-hu_status hu_data_gratings(hu_data *z, uint64_t first, size_t count, size_t size, uint32_t classes, uint64_t seed) {
-  HU_ENV_RETURN(hu_status, make_gratings(z, first, count, size, classes, seed));
+hu_status hu_data_gratings(hu_data *data, uint64_t first, size_t count, size_t size, uint32_t classes, uint64_t seed) {
+  HU_ENV_RETURN(hu_status, make_gratings(data, first, count, size, classes, seed));
 }
 
 /* ---- teacher ---- */
@@ -144,10 +145,10 @@ hu_teacher hu_teacher_default(void) {
 }
 
 /* y = tanh(1.5 x W1) W2 of one input; binary64 sums rounded to binary32 before each function. */
-static double answer(const hu_teacher *a, const float *x, const float *w1, const float *w2) {
+static double answer(const hu_teacher *teacher, const float *x, const float *w1, const float *w2) {
   double sum = 0;
-  for (size_t h = 0; h < a->hidden; h++) {
-    float t = (float)(1.5 * dot(a->features, x, w1 + h, a->hidden));
+  for (size_t h = 0; h < teacher->hidden; h++) {
+    float t = (float)(1.5 * dot(teacher->features, x, w1 + h, teacher->hidden));
     sum += (double)of(hu_tanh_n, t) * (double)w2[h];
   }
   return sum;
@@ -165,42 +166,42 @@ static int scaled(size_t n, float *y, const double *raw, float deviation) {
   return 1;
 }
 
-static hu_status teach(hu_data *d, const hu_teacher *a, float *w, double *raw, uint64_t seed) {
-  const size_t first = a->features * a->hidden;
+static hu_status teach(hu_data *data, const hu_teacher *teacher, float *w, double *raw, uint64_t seed) {
+  const size_t first = teacher->features * teacher->hidden;
   const hu_stream truth = hu_stream_of_use(seed, HU_USE_TRUTH);
-  hu_init_normal(first, w, 1, a->features, hu_stream_child(truth, 0));
-  hu_init_normal(a->hidden, w + first, 1, a->hidden, hu_stream_child(truth, 1));
-  hu_normal_n(a->count * a->features, d->x, 1, hu_stream_of_use(seed, HU_USE_DATA));
-  onto_grid(a->count * a->features, d->x, a->grid);
-  for (size_t i = 0; i < a->count; i++) raw[i] = answer(a, d->x + i * a->features, w, w + first);
-  return scaled(a->count, d->y, raw, a->deviation) ? HU_OK : HU_E_SHAPE;
+  hu_init_normal(first, w, 1, teacher->features, hu_stream_child(truth, 0));
+  hu_init_normal(teacher->hidden, w + first, 1, teacher->hidden, hu_stream_child(truth, 1));
+  hu_normal_n(teacher->count * teacher->features, data->x, 1, hu_stream_of_use(seed, HU_USE_DATA));
+  onto_grid(teacher->count * teacher->features, data->x, teacher->grid);
+  for (size_t i = 0; i < teacher->count; i++) raw[i] = answer(teacher, data->x + i * teacher->features, w, w + first);
+  return scaled(teacher->count, data->y, raw, teacher->deviation) ? HU_OK : HU_E_SHAPE;
 }
 
-static HU_NOINLINE hu_status make_teacher(hu_data *z, const hu_teacher *what, uint64_t seed) {
+static HU_NOINLINE hu_status make_teacher(hu_data *data, const hu_teacher *what, uint64_t seed) {
   size_t weights;
-  hu_data d;
-  if (!z || !what) return HU_E_NULL;
+  hu_data training;
+  if (!data || !what) return HU_E_NULL;
   const size_t shape[3] = {1, 1, what->features};
   if (what->count < 2 || what->hidden == 0 || !(what->deviation > 0 && what->deviation <= FLT_MAX)) return HU_E_SHAPE;
   if (what->features == SIZE_MAX || !hu_size_product(&weights, what->features + 1, what->hidden)) return HU_E_SHAPE;
-  hu_status s = check_grid(what->grid);
-  if (s == HU_OK) s = hu_data_make(&d, what->count, shape, 0, 1);
-  if (s != HU_OK) return s;
+  hu_status status = check_grid(what->grid);
+  if (status == HU_OK) status = hu_data_make(&training, what->count, shape, 0, 1);
+  if (status != HU_OK) return status;
   float *w = hu_data_room(weights, sizeof *w);
   double *raw = hu_data_room(what->count, sizeof *raw);
-  s = w && raw ? teach(&d, what, w, raw, seed) : HU_E_MEMORY;
+  status = w && raw ? teach(&training, what, w, raw, seed) : HU_E_MEMORY;
   free(w);
   free(raw);
-  if (s == HU_OK) {
-    *z = d;
+  if (status == HU_OK) {
+    *data = training;
   } else {
-    hu_data_free(&d);
+    hu_data_free(&training);
   }
-  return s;
+  return status;
 }
 
-hu_status hu_data_teacher(hu_data *z, const hu_teacher *what, uint64_t seed) {
-  HU_ENV_RETURN(hu_status, make_teacher(z, what, seed));
+hu_status hu_data_teacher(hu_data *data, const hu_teacher *what, uint64_t seed) {
+  HU_ENV_RETURN(hu_status, make_teacher(data, what, seed));
 }
 
 /* ---- ratings ---- */
@@ -211,53 +212,55 @@ hu_ratings hu_ratings_default(void) {
 }
 
 /* Examples from number `first` on; u, v: hidden rows of users and items. */
-static void rate(hu_data *d, const hu_ratings *a, uint64_t first, const float *u, const float *v, uint64_t seed) {
+static void rate(hu_data *data, const hu_ratings *ratings, uint64_t first, const float *u, const float *v,
+                 uint64_t seed) {
   const hu_stream pairs = hu_stream_of_use(seed, HU_USE_DATA), noises = hu_stream_of_use(seed, HU_USE_NOISE);
-  for (size_t e = 0; e < d->count; e++) {
-    hu_stream s = hu_stream_child(pairs, first + e);
-    size_t user = hu_stream_below(&s, (uint32_t)a->users), item = hu_stream_below(&s, (uint32_t)a->items);
+  for (size_t e = 0; e < data->count; e++) {
+    hu_stream stream = hu_stream_child(pairs, first + e);
+    size_t user = hu_stream_below(&stream, (uint32_t)ratings->users),
+           item = hu_stream_below(&stream, (uint32_t)ratings->items);
     float noise;
-    hu_normal_n(1, &noise, a->noise, hu_stream_child(noises, first + e));
-    float score = (float)(dot(a->rank, u + user * a->rank, v + item * a->rank, 1) + (double)noise);
-    d->x[2 * e] = (float)user;
-    d->x[2 * e + 1] = (float)item;
-    if (a->labels) {
-      d->labels[e] = score > 0;
+    hu_normal_n(1, &noise, ratings->noise, hu_stream_child(noises, first + e));
+    float score = (float)(dot(ratings->rank, u + user * ratings->rank, v + item * ratings->rank, 1) + (double)noise);
+    data->x[2 * e] = (float)user;
+    data->x[2 * e + 1] = (float)item;
+    if (ratings->labels) {
+      data->labels[e] = score > 0;
     } else {
-      d->y[e] = score;
+      data->y[e] = score;
     }
   }
 }
 
-static HU_NOINLINE hu_status make_ratings(hu_data *z, uint64_t first, const hu_ratings *what, uint64_t seed) {
+static HU_NOINLINE hu_status make_ratings(hu_data *data, uint64_t first, const hu_ratings *what, uint64_t seed) {
   const size_t shape[3] = {1, 1, 2}, most = (size_t)1 << 24;
   size_t users, items;
-  hu_data d;
-  if (!z || !what) return HU_E_NULL;
+  hu_data training;
+  if (!data || !what) return HU_E_NULL;
   if (what->users == 0 || what->items == 0 || what->users > most || what->items > most) return HU_E_SHAPE;
   if (what->rank == 0 || !(what->noise >= 0 && what->noise <= FLT_MAX)) return HU_E_SHAPE;
   if (first > UINT64_MAX - what->count) return HU_E_SHAPE;
   if (!hu_size_product(&users, what->users, what->rank) || !hu_size_product(&items, what->items, what->rank)) {
     return HU_E_SHAPE;
   }
-  hu_status s = hu_data_make(&d, what->count, shape, what->labels ? 2 : 0, what->labels ? 0 : 1);
-  if (s != HU_OK) return s;
+  hu_status status = hu_data_make(&training, what->count, shape, what->labels ? 2 : 0, what->labels ? 0 : 1);
+  if (status != HU_OK) return status;
   const hu_stream truth = hu_stream_of_use(seed, HU_USE_TRUTH);
   float *u = hu_data_room(users, sizeof *u), *v = hu_data_room(items, sizeof *v);
   if (u && v) {
     hu_init_normal(users, u, 1, what->rank, hu_stream_child(truth, 0));
     hu_normal_n(items, v, 1, hu_stream_child(truth, 1));
-    rate(&d, what, first, u, v, seed);
-    *z = d;
+    rate(&training, what, first, u, v, seed);
+    *data = training;
   } else {
-    s = HU_E_MEMORY;
-    hu_data_free(&d);
+    status = HU_E_MEMORY;
+    hu_data_free(&training);
   }
   free(u);
   free(v);
-  return s;
+  return status;
 }
 
-hu_status hu_data_ratings(hu_data *z, uint64_t first, const hu_ratings *what, uint64_t seed) {
-  HU_ENV_RETURN(hu_status, make_ratings(z, first, what, seed));
+hu_status hu_data_ratings(hu_data *data, uint64_t first, const hu_ratings *what, uint64_t seed) {
+  HU_ENV_RETURN(hu_status, make_ratings(data, first, what, seed));
 }

@@ -7,8 +7,8 @@
 #include "train/data/file.h"
 #include "train/environment.h"
 
-hu_stream hu_stream_child(hu_stream s, uint64_t i) {
-  uint64_t low = hu_stream_word(s, 2 * i), high = hu_stream_word(s, 2 * i + 1);
+hu_stream hu_stream_child(hu_stream stream, uint64_t i) {
+  uint64_t low = hu_stream_word(stream, 2 * i), high = hu_stream_word(stream, 2 * i + 1);
   hu_stream child = {high << 32 | low, 0};
   return child;
 }
@@ -20,19 +20,19 @@ hu_stream hu_stream_of_use(uint64_t seed, uint64_t use) {
 
 /* The high half of word n; words whose low half would favour some numbers are passed over (Lemire, Fast random integer
  * generation in an interval, 2019). */
-uint32_t hu_stream_below(hu_stream *s, uint32_t n) {
+uint32_t hu_stream_below(hu_stream *stream, uint32_t n) {
   uint32_t spare = (0u - n) % n; /* 2^32 mod n */
   for (;;) {
-    uint64_t product = (uint64_t)hu_stream_word(*s, 0) * n;
-    s->counter++;
+    uint64_t product = (uint64_t)hu_stream_word(*stream, 0) * n;
+    stream->counter++;
     if ((uint32_t)product >= spare) return (uint32_t)(product >> 32);
   }
 }
 
-void hu_permutation(uint32_t n, uint32_t *z, hu_stream s) {
+void hu_permutation(uint32_t n, uint32_t *z, hu_stream stream) {
   for (uint32_t i = 0; i < n; i++) z[i] = i;
   for (uint32_t i = n; i > 1; i--) {
-    uint32_t k = hu_stream_below(&s, i), last = z[i - 1];
+    uint32_t k = hu_stream_below(&stream, i), last = z[i - 1];
     z[i - 1] = z[k];
     z[k] = last;
   }
@@ -40,47 +40,47 @@ void hu_permutation(uint32_t n, uint32_t *z, hu_stream s) {
 
 enum { PIECE = 512 };
 
-static hu_stream behind(hu_stream s, size_t i) {
-  s.counter += i;
-  return s;
+static hu_stream behind(hu_stream stream, size_t i) {
+  stream.counter += i;
+  return stream;
 }
 
 /* floor(w / 2^8) / 2^24 */
 static float unit(uint32_t w) { return (float)(w >> 8) * 0x1p-24f; }
 
-static HU_NOINLINE void draw_uniform(size_t n, float *z, float low, float high, hu_stream s) {
+static HU_NOINLINE void draw_uniform(size_t n, float *z, float low, float high, hu_stream stream) {
   uint32_t words[PIECE];
   const float width = high - low;
   for (size_t at = 0; at < n; at += PIECE) {
     size_t piece = n - at < PIECE ? n - at : PIECE;
-    hu_stream_words_n(piece, words, behind(s, at));
+    hu_stream_words_n(piece, words, behind(stream, at));
     for (size_t i = 0; i < piece; i++) z[at + i] = low + width * unit(words[i]);
   }
 }
 
-void hu_uniform_n(size_t n, float *z, float low, float high, hu_stream s) {
-  HU_ENV_DO(draw_uniform(n, z, low, high, s));
+void hu_uniform_n(size_t n, float *z, float low, float high, hu_stream stream) {
+  HU_ENV_DO(draw_uniform(n, z, low, high, stream));
 }
 
 /* The arguments are right, so that no call can fail. */
-void hu_apply_n(hu_function_n f, size_t n, float *x) {
+void hu_apply_n(hu_function_n function, size_t n, float *x) {
   const hu_mode rne = {0};
   uint32_t codes[PIECE];
   for (size_t at = 0; at < n; at += PIECE) {
     size_t piece = n - at < PIECE ? n - at : PIECE;
     memcpy(codes, x + at, piece * sizeof *x);
-    hu_status s = f(piece, codes, 1, hu_binary32(), codes, 1, hu_binary32(), rne, NULL, NULL);
-    (void)s;
+    hu_status status = function(piece, codes, 1, hu_binary32(), codes, 1, hu_binary32(), rne, NULL, NULL);
+    (void)status;
     memcpy(x + at, codes, piece * sizeof *x);
   }
 }
 
 /* Normal numbers 0 ... 2 pairs - 1 of a stream. */
-static void normal_pairs(size_t pairs, float *z, hu_stream s) {
+static void normal_pairs(size_t pairs, float *z, hu_stream stream) {
   const float turn = 0x1.921fb6p+2f; /* 2 pi to binary32 */
   uint32_t words[PIECE];
   float r[PIECE / 2], c[PIECE / 2], d[PIECE / 2];
-  hu_stream_words_n(2 * pairs, words, s);
+  hu_stream_words_n(2 * pairs, words, stream);
   for (size_t i = 0; i < pairs; i++) {
     r[i] = unit(words[2 * i]) + 0x1p-24f; /* exact; never 0 */
     c[i] = d[i] = turn * unit(words[2 * i + 1]);
@@ -95,32 +95,34 @@ static void normal_pairs(size_t pairs, float *z, hu_stream s) {
   }
 }
 
-static HU_NOINLINE void draw_normal(size_t n, float *z, float deviation, hu_stream s) {
+static HU_NOINLINE void draw_normal(size_t n, float *z, float deviation, hu_stream stream) {
   float t[PIECE];
   for (size_t at = 0; at < n; at += PIECE) {
     size_t piece = n - at < PIECE ? n - at : PIECE;
-    normal_pairs((piece + 1) / 2, t, behind(s, at));
+    normal_pairs((piece + 1) / 2, t, behind(stream, at));
     for (size_t i = 0; i < piece; i++) z[at + i] = deviation * t[i];
   }
 }
 
-void hu_normal_n(size_t n, float *z, float deviation, hu_stream s) { HU_ENV_DO(draw_normal(n, z, deviation, s)); }
+void hu_normal_n(size_t n, float *z, float deviation, hu_stream stream) {
+  HU_ENV_DO(draw_normal(n, z, deviation, stream));
+}
 
-static HU_NOINLINE void init_normal(size_t n, float *z, unsigned gain, size_t fan_in, hu_stream s) {
+static HU_NOINLINE void init_normal(size_t n, float *z, unsigned gain, size_t fan_in, hu_stream stream) {
   float variance = (float)gain / (float)(fan_in ? fan_in : 1);
-  draw_normal(n, z, sqrtf(variance), s);
+  draw_normal(n, z, sqrtf(variance), stream);
 }
 
-void hu_init_normal(size_t n, float *z, unsigned gain, size_t fan_in, hu_stream s) {
-  HU_ENV_DO(init_normal(n, z, gain, fan_in, s));
+void hu_init_normal(size_t n, float *z, unsigned gain, size_t fan_in, hu_stream stream) {
+  HU_ENV_DO(init_normal(n, z, gain, fan_in, stream));
 }
 
-static HU_NOINLINE void init_uniform(size_t n, float *z, size_t hidden, hu_stream s) {
+static HU_NOINLINE void init_uniform(size_t n, float *z, size_t hidden, hu_stream stream) {
   uint32_t words[PIECE];
   const float bound = 1 / sqrtf((float)(hidden ? hidden : 1));
   for (size_t at = 0; at < n; at += PIECE) {
     size_t piece = n - at < PIECE ? n - at : PIECE;
-    hu_stream_words_n(piece, words, behind(s, at));
+    hu_stream_words_n(piece, words, behind(stream, at));
     for (size_t i = 0; i < piece; i++) {
       int32_t odd = 2 * (int32_t)(words[i] >> 8) + 1 - (1 << 24); /* the same number of either sign */
       z[at + i] = bound * ((float)odd * 0x1p-24f);
@@ -128,4 +130,6 @@ static HU_NOINLINE void init_uniform(size_t n, float *z, size_t hidden, hu_strea
   }
 }
 
-void hu_init_uniform(size_t n, float *z, size_t hidden, hu_stream s) { HU_ENV_DO(init_uniform(n, z, hidden, s)); }
+void hu_init_uniform(size_t n, float *z, size_t hidden, hu_stream stream) {
+  HU_ENV_DO(init_uniform(n, z, hidden, stream));
+}

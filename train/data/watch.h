@@ -23,10 +23,10 @@ typedef struct hu_file_watch {
  * two; -1: it is no such text. */
 long hu_checksums_of(const char *text);
 /* From here on the files that hu_bytes_read reads in this thread are noted; NULL: no longer. */
-void hu_watch_files(hu_file_watch *w);
+void hu_watch_files(hu_file_watch *watch);
 /* A file was read. HU_OK where files are not noted. HU_E_DATA: its digest is not the one that is wanted, or none is
  * given for it though there are some for others. */
 hu_status hu_file_was_read(const hu_bytes *file, char *why);
-void hu_watch_free(hu_file_watch *w);
+void hu_watch_free(hu_file_watch *watch);
 
 #endif

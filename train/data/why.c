@@ -6,15 +6,15 @@
 
 #include "train/data/file.h"
 
-hu_status hu_data_wrong(char *why, hu_status s, const char *name, const char *format, ...) {
+hu_status hu_data_wrong(char *why, hu_status status, const char *name, const char *format, ...) {
   enum { NAME_MAX_SHOWN = 240 };
   size_t n = strlen(name);
   va_list args;
-  if (!why) return s;
+  if (!why) return status;
   const char *end = n > NAME_MAX_SHOWN ? name + (n - NAME_MAX_SHOWN) : name;
   int at = snprintf(why, HU_DATA_WHY_MAX, "%s%s: ", end == name ? "" : "...", end);
   va_start(args, format);
   vsnprintf(why + at, HU_DATA_WHY_MAX - (size_t)at, format, args);
   va_end(args);
-  return s;
+  return status;
 }

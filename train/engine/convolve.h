@@ -8,10 +8,10 @@
 #include "train/engine/kernels_layers.h"
 
 /* An image with its zeros around it. */
-void hu_frame_image(const hu_convolution *c, const float *x, float *z);
+void hu_frame_image(const hu_convolution *convolution, const float *x, float *z);
 /* Rounding within a loop begins or ends. */
-static inline void hu_cpu_tell(const hu_cpu *cpu, const hu_convolution *c, int ends) {
-  if (c->tell && cpu->threads <= 1) c->tell(c->told, ends);
+static inline void hu_cpu_tell(const hu_cpu *cpu, const hu_convolution *convolution, int ends) {
+  if (convolution->tell && cpu->threads <= 1) convolution->tell(convolution->told, ends);
 }
 /* hu_cpu_run, in this thread alone where there is little work. */
 static inline void hu_cpu_run_work(const hu_cpu *cpu, size_t parts, size_t work,
@@ -23,12 +23,12 @@ static inline void hu_cpu_run_work(const hu_cpu *cpu, size_t parts, size_t work,
   }
 }
 /* HU_CONVOLVE_ROUND. */
-int hu_cpu_round_image(const hu_cpu *cpu, const hu_convolution *c);
+int hu_cpu_round_image(const hu_cpu *cpu, const hu_convolution *convolution);
 /* HU_CONVOLVE_BLOCKS; HU_CONVOLVE_RESULT_BLOCKS and HU_CONVOLVE_WEIGHTS_BLOCKS. */
-int hu_cpu_blocks_possible(const hu_convolution *c);
-int hu_cpu_convolve_blocks(const hu_cpu *cpu, int what, const hu_convolution *c);
+int hu_cpu_blocks_possible(const hu_convolution *convolution);
+int hu_cpu_convolve_blocks(const hu_cpu *cpu, int what, const hu_convolution *convolution);
 /* Groups of one channel and one output: POSSIBLE; RESULT, WEIGHTS, IMAGES without a rounding, else 0. */
-int hu_cpu_depthwise_possible(const hu_cpu *cpu, const hu_convolution *c);
-int hu_cpu_depthwise(const hu_cpu *cpu, int what, const hu_convolution *c);
+int hu_cpu_depthwise_possible(const hu_cpu *cpu, const hu_convolution *convolution);
+int hu_cpu_depthwise(const hu_cpu *cpu, int what, const hu_convolution *convolution);
 
 #endif

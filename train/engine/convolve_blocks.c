@@ -7,9 +7,9 @@
 
 enum { PANEL = 16, ROOM = 8192, GROUP = 32, STRIP = 48 };
 
-typedef struct blocks {
+typedef struct image_blocks {
   const hu_cpu *cpu;
-  const hu_convolution *c;
+  const hu_convolution *convolution;
   hu_tile_loop *tiles;
   size_t windows, area, outputs, broad; /* of an image, of a kernel; outputs in whole panels */
   size_t first, images;                 /* the group that is made now; of the result: how many parts there are */
@@ -18,46 +18,49 @@ typedef struct blocks {
   int product; /* 1: the result is made as well */
   hu_rounding_counts counts[GROUP];
   hu_status status[GROUP];
-} blocks;
+} image_blocks;
 
-int hu_cpu_blocks_possible(const hu_convolution *c) {
-  const hu_rounding *r = c->rounding;
-  if (!r || r->kind != HU_ROUND_SCALED || r->mode.round >= HU_SRA || hu_rounding_check(r) != HU_OK) return 0;
-  uint32_t rows = r->turned ? r->scaling.cols : r->scaling.rows;
-  return rows && !r->scaling.tensor && c->n[HU_DOWN] * c->n[HU_ACROSS] % rows == 0;
+int hu_cpu_blocks_possible(const hu_convolution *convolution) {
+  const hu_rounding *rounding = convolution->rounding;
+  if (!rounding || rounding->kind != HU_ROUND_SCALED || rounding->mode.round >= HU_SRA ||
+      hu_rounding_check(rounding) != HU_OK)
+    return 0;
+  uint32_t rows = rounding->turned ? rounding->scaling.cols : rounding->scaling.rows;
+  return rows && !rounding->scaling.tensor && convolution->n[HU_DOWN] * convolution->n[HU_ACROSS] % rows == 0;
 }
 
-static blocks blocks_of(const hu_cpu *cpu, const hu_convolution *c) {
-  blocks b;
-  memset(&b, 0, sizeof b);
-  b.cpu = cpu;
-  b.c = c;
-  b.tiles = cpu->loops->tiles;
-  b.windows = c->n[HU_DOWN] * c->n[HU_ACROSS];
-  b.area = c->n[HU_HIGH] * c->n[HU_WIDE] * c->channels;
-  b.outputs = c->outputs;
-  b.broad = (c->outputs + PANEL - 1) / PANEL * PANEL;
-  return b;
+static image_blocks blocks_of(const hu_cpu *cpu, const hu_convolution *convolution) {
+  image_blocks blocks;
+  memset(&blocks, 0, sizeof blocks);
+  blocks.cpu = cpu;
+  blocks.convolution = convolution;
+  blocks.tiles = cpu->loops->tiles;
+  blocks.windows = convolution->n[HU_DOWN] * convolution->n[HU_ACROSS];
+  blocks.area = convolution->n[HU_HIGH] * convolution->n[HU_WIDE] * convolution->channels;
+  blocks.outputs = convolution->outputs;
+  blocks.broad = (convolution->outputs + PANEL - 1) / PANEL * PANEL;
+  return blocks;
 }
 
-static void result_of(const blocks *b, const float *patches, float *z) {
+static void result_of(const image_blocks *blocks, const float *patches, float *z) {
   float room[ROOM];
-  for (size_t from = 0, n; from < b->windows; from += n) {
-    n = b->windows - from < ROOM / b->broad ? b->windows - from : ROOM / b->broad;
-    float *sums = b->broad == b->outputs ? z + from * b->outputs : room;
-    memset(sums, 0, n * b->broad * sizeof *sums);
-    for (size_t j = 0; j < b->broad; j += PANEL) {
-      b->tiles(n, b->area, sums + j, b->broad, patches + from * b->area, b->area, 1, b->w + j, b->broad);
+  for (size_t from = 0, n; from < blocks->windows; from += n) {
+    n = blocks->windows - from < ROOM / blocks->broad ? blocks->windows - from : ROOM / blocks->broad;
+    float *sums = blocks->broad == blocks->outputs ? z + from * blocks->outputs : room;
+    memset(sums, 0, n * blocks->broad * sizeof *sums);
+    for (size_t j = 0; j < blocks->broad; j += PANEL) {
+      blocks->tiles(n, blocks->area, sums + j, blocks->broad, patches + from * blocks->area, blocks->area, 1,
+                    blocks->w + j, blocks->broad);
     }
     for (size_t i = 0; sums == room && i < n; i++) {
-      memcpy(z + (from + i) * b->outputs, room + i * b->broad, b->outputs * sizeof *z);
+      memcpy(z + (from + i) * blocks->outputs, room + i * blocks->broad, blocks->outputs * sizeof *z);
     }
   }
 }
 
 /* Patches of a framed image. */
-static void make_patches(const blocks *b, const float *x, float *z) {
-  const size_t *n = b->c->n, channels = b->c->channels, line = n[HU_WIDE] * channels;
+static void make_patches(const image_blocks *blocks, const float *x, float *z) {
+  const size_t *n = blocks->convolution->n, channels = blocks->convolution->channels, line = n[HU_WIDE] * channels;
   const size_t row = (n[HU_WIDTH] + 2 * n[HU_PAD]) * channels, step = n[HU_STRIDE] * channels;
   for (size_t y = 0; y < n[HU_DOWN]; y++) {
     const float *from = x + y * n[HU_STRIDE] * row;
@@ -70,115 +73,123 @@ static void make_patches(const blocks *b, const float *x, float *z) {
 }
 
 /* An image's patches, rounded, where part `part` has them; and its result. */
-static void one_image(blocks *b, size_t image, size_t part) {
-  const hu_convolution *c = b->c;
-  size_t numbers = c->n[HU_HEIGHT] * c->n[HU_WIDTH] * c->channels;
-  float *patches = c->gathered + part * b->windows * b->area;
-  const float *x = c->x + image * numbers;
+static void one_image(image_blocks *blocks, size_t image, size_t part) {
+  const hu_convolution *convolution = blocks->convolution;
+  size_t numbers = convolution->n[HU_HEIGHT] * convolution->n[HU_WIDTH] * convolution->channels;
+  float *patches = convolution->gathered + part * blocks->windows * blocks->area;
+  const float *x = convolution->x + image * numbers;
   hu_exec exec;
   memset(&exec, 0, sizeof exec);
-  exec.levels_off = b->cpu->levels_off;
-  if (c->n[HU_PAD]) {
-    size_t high = c->n[HU_HEIGHT] + 2 * c->n[HU_PAD], wide = c->n[HU_WIDTH] + 2 * c->n[HU_PAD];
-    float *framed = c->framed + image * high * wide * c->channels;
-    hu_frame_image(c, x, framed);
+  exec.levels_off = blocks->cpu->levels_off;
+  if (convolution->n[HU_PAD]) {
+    size_t high = convolution->n[HU_HEIGHT] + 2 * convolution->n[HU_PAD],
+           wide = convolution->n[HU_WIDTH] + 2 * convolution->n[HU_PAD];
+    float *framed = convolution->framed + image * high * wide * convolution->channels;
+    hu_frame_image(convolution, x, framed);
     x = framed;
   }
-  make_patches(b, x, patches);
-  hu_cpu_tell(b->cpu, c, 0);
-  hu_status s = hu_rounding_apply(b->windows, b->area, patches, patches, c->rounding, &exec, &b->counts[part]);
-  if (s != HU_OK) b->status[part] = s;
-  hu_cpu_tell(b->cpu, c, 1);
-  if (b->product) result_of(b, patches, c->z + image * b->windows * b->outputs);
+  make_patches(blocks, x, patches);
+  hu_cpu_tell(blocks->cpu, convolution, 0);
+  hu_status status = hu_rounding_apply(blocks->windows, blocks->area, patches, patches, convolution->rounding, &exec,
+                                       &blocks->counts[part]);
+  if (status != HU_OK) blocks->status[part] = status;
+  hu_cpu_tell(blocks->cpu, convolution, 1);
+  if (blocks->product) result_of(blocks, patches, convolution->z + image * blocks->windows * blocks->outputs);
 }
 
 static void image_part(void *context, size_t part) {
-  blocks *b = context;
-  one_image(b, b->first + part, part);
+  image_blocks *blocks = context;
+  one_image(blocks, blocks->first + part, part);
 }
 
 /* Every so many images from that of the part on, one after another where the first one's patches were. */
 static void images_part(void *context, size_t part) {
-  blocks *b = context;
-  for (size_t image = part; image < b->c->images; image += b->images) one_image(b, image, part);
+  image_blocks *blocks = context;
+  for (size_t image = part; image < blocks->convolution->images; image += blocks->images)
+    one_image(blocks, image, part);
 }
 
 /* Adds the products of the group's windows to some rows of a panel of dW. */
 static void strip_part(void *context, size_t part) {
-  const blocks *b = context;
-  size_t panels = b->broad / PANEL, row = part / panels * STRIP, j = part % panels * PANEL;
-  size_t rows = b->area - row < STRIP ? b->area - row : STRIP;
-  size_t cols = b->outputs - j < PANEL ? b->outputs - j : PANEL, all = b->images * b->windows;
-  float room[ROOM], *sums = b->dw + row * b->broad + j;
-  const float *dz = b->c->dz + b->first * b->windows * b->outputs + j;
-  for (size_t i = 0; b->first == 0 && i < rows; i++) memset(sums + i * b->broad, 0, PANEL * sizeof *sums);
+  const image_blocks *blocks = context;
+  size_t panels = blocks->broad / PANEL, row = part / panels * STRIP, j = part % panels * PANEL;
+  size_t rows = blocks->area - row < STRIP ? blocks->area - row : STRIP;
+  size_t cols = blocks->outputs - j < PANEL ? blocks->outputs - j : PANEL, all = blocks->images * blocks->windows;
+  float room[ROOM], *sums = blocks->dw + row * blocks->broad + j;
+  const float *dz = blocks->convolution->dz + blocks->first * blocks->windows * blocks->outputs + j;
+  for (size_t i = 0; blocks->first == 0 && i < rows; i++) memset(sums + i * blocks->broad, 0, PANEL * sizeof *sums);
   for (size_t from = 0, n; from < all; from += n) {
     n = all - from < ROOM / PANEL ? all - from : ROOM / PANEL;
-    const float *right = dz + from * b->outputs;
+    const float *right = dz + from * blocks->outputs;
     for (size_t i = 0; cols < PANEL && i < n; i++) {
-      memcpy(room + i * PANEL, right + i * b->outputs, cols * sizeof *room);
+      memcpy(room + i * PANEL, right + i * blocks->outputs, cols * sizeof *room);
       memset(room + i * PANEL + cols, 0, (PANEL - cols) * sizeof *room);
     }
-    b->tiles(rows, n, sums, b->broad, b->c->gathered + from * b->area + row, 1, b->area, cols < PANEL ? room : right,
-             cols < PANEL ? PANEL : b->outputs);
+    blocks->tiles(rows, n, sums, blocks->broad, blocks->convolution->gathered + from * blocks->area + row, 1,
+                  blocks->area, cols < PANEL ? room : right, cols < PANEL ? PANEL : blocks->outputs);
   }
 }
 
-static void run(const hu_cpu *cpu, size_t images, size_t parts, void (*part)(void *context, size_t part), blocks *b) {
-  if (b->windows * images * b->area * b->outputs >= HU_CPU_PRODUCTS_MIN) {
-    hu_cpu_run(cpu, parts, part, b);
+static void run(const hu_cpu *cpu, size_t images, size_t parts, void (*part)(void *context, size_t part),
+                image_blocks *blocks) {
+  if (blocks->windows * images * blocks->area * blocks->outputs >= HU_CPU_PRODUCTS_MIN) {
+    hu_cpu_run(cpu, parts, part, blocks);
   } else {
-    for (size_t i = 0; i < parts; i++) part(b, i);
+    for (size_t i = 0; i < parts; i++) part(blocks, i);
   }
 }
 
 /* 0: a part failed. */
-static int add_counts(blocks *b) {
-  for (size_t i = 0; i < b->images; i++) {
-    if (b->status[i] != HU_OK) return 0;
-    b->c->counts->elements += b->counts[i].elements;
-    hu_events_add(&b->c->counts->events, &b->counts[i].events);
+static int add_counts(image_blocks *blocks) {
+  for (size_t i = 0; i < blocks->images; i++) {
+    if (blocks->status[i] != HU_OK) return 0;
+    blocks->convolution->counts->elements += blocks->counts[i].elements;
+    hu_events_add(&blocks->convolution->counts->events, &blocks->counts[i].events);
   }
-  memset(b->counts, 0, sizeof b->counts);
+  memset(blocks->counts, 0, sizeof blocks->counts);
   return 1;
 }
 
-static int results(const hu_cpu *cpu, blocks *b) {
-  const hu_convolution *c = b->c;
+static int results(const hu_cpu *cpu, image_blocks *blocks) {
+  const hu_convolution *convolution = blocks->convolution;
   size_t threads = cpu->threads < GROUP ? cpu->threads : GROUP;
-  b->w = c->w;
-  if (b->broad != b->outputs) {
-    for (size_t i = 0; i < b->area; i++) {
-      memcpy(c->room + i * b->broad, c->w + i * b->outputs, b->outputs * sizeof *c->room);
-      memset(c->room + i * b->broad + b->outputs, 0, (b->broad - b->outputs) * sizeof *c->room);
+  blocks->w = convolution->w;
+  if (blocks->broad != blocks->outputs) {
+    for (size_t i = 0; i < blocks->area; i++) {
+      memcpy(convolution->room + i * blocks->broad, convolution->w + i * blocks->outputs,
+             blocks->outputs * sizeof *convolution->room);
+      memset(convolution->room + i * blocks->broad + blocks->outputs, 0,
+             (blocks->broad - blocks->outputs) * sizeof *convolution->room);
     }
-    b->w = c->room;
+    blocks->w = convolution->room;
   }
-  b->product = 1;
-  b->images = c->images < threads ? c->images : threads;
-  run(cpu, c->images, b->images, images_part, b);
-  return add_counts(b);
+  blocks->product = 1;
+  blocks->images = convolution->images < threads ? convolution->images : threads;
+  run(cpu, convolution->images, blocks->images, images_part, blocks);
+  return add_counts(blocks);
 }
 
 /* A thread alone has the patches that it multiplies in its cache, several a few images between their meetings. */
-static int weights(const hu_cpu *cpu, blocks *b) {
-  const hu_convolution *c = b->c;
-  size_t strips = (b->area + STRIP - 1) / STRIP * (b->broad / PANEL), group = cpu->threads > 1 ? 4 * cpu->threads : 1;
+static int weights(const hu_cpu *cpu, image_blocks *blocks) {
+  const hu_convolution *convolution = blocks->convolution;
+  size_t strips = (blocks->area + STRIP - 1) / STRIP * (blocks->broad / PANEL),
+         group = cpu->threads > 1 ? 4 * cpu->threads : 1;
   if (group > GROUP) group = GROUP;
-  b->dw = b->broad == b->outputs ? c->dw : c->room;
-  for (b->first = 0; b->first < c->images; b->first += b->images) {
-    b->images = c->images - b->first < group ? c->images - b->first : group;
-    run(cpu, b->images, b->images, image_part, b);
-    run(cpu, b->images, strips, strip_part, b);
-    if (!add_counts(b)) return 0;
+  blocks->dw = blocks->broad == blocks->outputs ? convolution->dw : convolution->room;
+  for (blocks->first = 0; blocks->first < convolution->images; blocks->first += blocks->images) {
+    blocks->images = convolution->images - blocks->first < group ? convolution->images - blocks->first : group;
+    run(cpu, blocks->images, blocks->images, image_part, blocks);
+    run(cpu, blocks->images, strips, strip_part, blocks);
+    if (!add_counts(blocks)) return 0;
   }
-  for (size_t i = 0; b->dw != c->dw && i < b->area; i++) {
-    memcpy(c->dw + i * b->outputs, b->dw + i * b->broad, b->outputs * sizeof *c->dw);
+  for (size_t i = 0; blocks->dw != convolution->dw && i < blocks->area; i++) {
+    memcpy(convolution->dw + i * blocks->outputs, blocks->dw + i * blocks->broad,
+           blocks->outputs * sizeof *convolution->dw);
   }
   return 1;
 }
 
-int hu_cpu_convolve_blocks(const hu_cpu *cpu, int what, const hu_convolution *c) {
-  blocks b = blocks_of(cpu, c);
-  return what == HU_CONVOLVE_RESULT_BLOCKS ? results(cpu, &b) : weights(cpu, &b);
+int hu_cpu_convolve_blocks(const hu_cpu *cpu, int what, const hu_convolution *convolution) {
+  image_blocks blocks = blocks_of(cpu, convolution);
+  return what == HU_CONVOLVE_RESULT_BLOCKS ? results(cpu, &blocks) : weights(cpu, &blocks);
 }

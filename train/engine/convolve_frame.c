@@ -4,9 +4,10 @@
 
 #include "train/engine/convolve.h"
 
-void hu_frame_image(const hu_convolution *c, const float *x, float *z) {
-  size_t pad = c->n[HU_PAD], height = c->n[HU_HEIGHT];
-  size_t side = pad * c->channels, inside = c->n[HU_WIDTH] * c->channels, row = inside + 2 * side;
+void hu_frame_image(const hu_convolution *convolution, const float *x, float *z) {
+  size_t pad = convolution->n[HU_PAD], height = convolution->n[HU_HEIGHT];
+  size_t side = pad * convolution->channels, inside = convolution->n[HU_WIDTH] * convolution->channels,
+         row = inside + 2 * side;
   memset(z, 0, pad * row * sizeof *z);
   for (size_t y = 0; y < height; y++) {
     float *to = z + (pad + y) * row;

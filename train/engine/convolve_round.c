@@ -20,73 +20,75 @@ typedef struct stretch {
   size_t first, n; /* pixels */
 } stretch;
 
-typedef struct plan {
-  const hu_convolution *c;
+typedef struct round_plan {
+  const hu_convolution *convolution;
   seen_class list[CLASSES];
   stretch across[CLASSES];
   size_t classes, stretches;
-} plan;
+} round_plan;
 
-static uint64_t windows(const hu_convolution *c, size_t at, int kernel, int count) {
-  hu_seen s = hu_seen_of(at, c->n[HU_PAD], c->n[kernel], c->n[HU_STRIDE], c->n[count]);
-  return s.end > s.first ? s.end - s.first : 0;
+static uint64_t windows(const hu_convolution *convolution, size_t at, int kernel, int count) {
+  hu_seen seen =
+      hu_seen_of(at, convolution->n[HU_PAD], convolution->n[kernel], convolution->n[HU_STRIDE], convolution->n[count]);
+  return seen.end > seen.first ? seen.end - seen.first : 0;
 }
 
 /* The class of pixels seen so often; NULL: too many. */
-static seen_class *class_of(plan *p, uint64_t times) {
+static seen_class *class_of(round_plan *plan, uint64_t times) {
   size_t i = 0;
-  while (i < p->classes && p->list[i].times != times) i++;
+  while (i < plan->classes && plan->list[i].times != times) i++;
   if (i == CLASSES) return NULL;
-  if (i == p->classes) {
-    p->list[i].times = times;
-    p->list[i].first = p->list[i].n = 0;
-    p->classes++;
+  if (i == plan->classes) {
+    plan->list[i].times = times;
+    plan->list[i].first = plan->list[i].n = 0;
+    plan->classes++;
   }
-  return &p->list[i];
+  return &plan->list[i];
 }
 
-static int make_stretches(plan *p) {
-  p->stretches = 0;
-  for (size_t x = 0; x < p->c->n[HU_WIDTH]; x++) {
-    uint64_t times = windows(p->c, x, HU_WIDE, HU_ACROSS);
-    if (p->stretches && p->across[p->stretches - 1].times == times) {
-      p->across[p->stretches - 1].n++;
+static int make_stretches(round_plan *plan) {
+  plan->stretches = 0;
+  for (size_t x = 0; x < plan->convolution->n[HU_WIDTH]; x++) {
+    uint64_t times = windows(plan->convolution, x, HU_WIDE, HU_ACROSS);
+    if (plan->stretches && plan->across[plan->stretches - 1].times == times) {
+      plan->across[plan->stretches - 1].n++;
       continue;
     }
-    if (p->stretches == CLASSES) return 0;
+    if (plan->stretches == CLASSES) return 0;
     stretch s = {times, x, 1};
-    p->across[p->stretches++] = s;
+    plan->across[plan->stretches++] = s;
   }
   return 1;
 }
 
-static int make_plan(plan *p, const hu_convolution *c) {
-  p->c = c;
-  p->classes = 0;
-  if (!make_stretches(p)) return 0;
-  for (size_t y = 0; y < c->n[HU_HEIGHT]; y++) {
-    uint64_t down = windows(c, y, HU_HIGH, HU_DOWN);
-    for (size_t j = 0; j < p->stretches; j++) {
-      seen_class *k = class_of(p, down * p->across[j].times);
-      if (!k) return 0;
-      k->n += c->images * p->across[j].n * c->channels;
+static int make_plan(round_plan *plan, const hu_convolution *convolution) {
+  plan->convolution = convolution;
+  plan->classes = 0;
+  if (!make_stretches(plan)) return 0;
+  for (size_t y = 0; y < convolution->n[HU_HEIGHT]; y++) {
+    uint64_t down = windows(convolution, y, HU_HIGH, HU_DOWN);
+    for (size_t j = 0; j < plan->stretches; j++) {
+      seen_class *seen = class_of(plan, down * plan->across[j].times);
+      if (!seen) return 0;
+      seen->n += convolution->images * plan->across[j].n * convolution->channels;
     }
   }
-  for (size_t i = 1; i < p->classes; i++) p->list[i].first = p->list[i - 1].first + p->list[i - 1].n;
+  for (size_t i = 1; i < plan->classes; i++) plan->list[i].first = plan->list[i - 1].first + plan->list[i - 1].n;
   return 1;
 }
 
 /* Images to where their classes are, or back. */
-static void gather(plan *p, float *classes, const float *from, float *to) {
-  const hu_convolution *c = p->c;
-  size_t at[CLASSES], line = c->n[HU_WIDTH] * c->channels, image = c->n[HU_HEIGHT] * line;
-  for (size_t i = 0; i < p->classes; i++) at[i] = p->list[i].first;
-  for (size_t y = 0; y < c->n[HU_HEIGHT]; y++) {
-    uint64_t down = windows(c, y, HU_HIGH, HU_DOWN);
-    for (size_t j = 0; j < p->stretches; j++) {
-      size_t i = (size_t)(class_of(p, down * p->across[j].times) - p->list), n = p->across[j].n * c->channels;
-      size_t place = y * line + p->across[j].first * c->channels;
-      for (size_t k = 0; k < c->images; k++, at[i] += n, place += image) {
+static void gather(round_plan *plan, float *classes, const float *from, float *to) {
+  const hu_convolution *convolution = plan->convolution;
+  size_t at[CLASSES], line = convolution->n[HU_WIDTH] * convolution->channels, image = convolution->n[HU_HEIGHT] * line;
+  for (size_t i = 0; i < plan->classes; i++) at[i] = plan->list[i].first;
+  for (size_t y = 0; y < convolution->n[HU_HEIGHT]; y++) {
+    uint64_t down = windows(convolution, y, HU_HIGH, HU_DOWN);
+    for (size_t j = 0; j < plan->stretches; j++) {
+      size_t i = (size_t)(class_of(plan, down * plan->across[j].times) - plan->list),
+             n = plan->across[j].n * convolution->channels;
+      size_t place = y * line + plan->across[j].first * convolution->channels;
+      for (size_t k = 0; k < convolution->images; k++, at[i] += n, place += image) {
         if (to) {
           memcpy(to + place, classes + at[i], n * sizeof *to);
         } else {
@@ -99,13 +101,14 @@ static void gather(plan *p, float *classes, const float *from, float *to) {
 
 /* ---- roundings ---- */
 
-static void add_times(hu_rounding_counts *z, const hu_rounding_counts *x, uint64_t times) {
-  hu_events e = x->events;
-  uint64_t *const each[] = {&e.overflow, &e.saturated, &e.underflow, &e.to_zero, &e.subnormal,
-                            &e.inexact,  &e.invalid,   &e.nan_in,    &e.inf_in,  &e.divide_by_zero};
+static void add_times(hu_rounding_counts *counts, const hu_rounding_counts *x, uint64_t times) {
+  hu_events events = x->events;
+  uint64_t *const each[] = {&events.overflow,  &events.saturated,     &events.underflow, &events.to_zero,
+                            &events.subnormal, &events.inexact,       &events.invalid,   &events.nan_in,
+                            &events.inf_in,    &events.divide_by_zero};
   for (size_t i = 0; i < sizeof each / sizeof *each; i++) *each[i] *= times;
-  z->over += x->over * times;
-  hu_events_add(&z->events, &e);
+  counts->over += x->over * times;
+  hu_events_add(&counts->events, &events);
 }
 
 /* The sums of a tensor that has each element so often, fewer than 2^32 times. */
@@ -119,54 +122,56 @@ static void add_sums_times(hu_s2fp8_sums *z, const hu_s2fp8_sums *x, uint64_t ti
   if (x->top > z->top) z->top = x->top;
 }
 
-static hu_status scale_of_patches(const plan *p, const float *x, const hu_s2fp8 *kind, const hu_exec *exec,
+static hu_status scale_of_patches(const round_plan *plan, const float *x, const hu_s2fp8 *kind, const hu_exec *exec,
                                   hu_s2fp8_scale *scale) {
   hu_s2fp8_sums all;
-  hu_status s = HU_OK;
+  hu_status status = HU_OK;
   memset(&all, 0, sizeof all);
-  for (size_t i = 0; i < p->classes && s == HU_OK; i++) {
-    const seen_class *k = &p->list[i];
+  for (size_t i = 0; i < plan->classes && status == HU_OK; i++) {
+    const seen_class *seen = &plan->list[i];
     hu_s2fp8_sums sums;
     memset(&sums, 0, sizeof sums);
-    if (k->times) s = hu_s2fp8_sum_n(k->n, x + k->first, 1, &sums, exec);
-    add_sums_times(&all, &sums, k->times);
+    if (seen->times) status = hu_s2fp8_sum_n(seen->n, x + seen->first, 1, &sums, exec);
+    add_sums_times(&all, &sums, seen->times);
   }
-  return s == HU_OK ? hu_s2fp8_scale_of(scale, &all, kind) : s;
+  return status == HU_OK ? hu_s2fp8_scale_of(scale, &all, kind) : status;
 }
 
-static hu_status round_class(size_t n, float *x, const hu_rounding *r, const hu_s2fp8_scale *scale, const hu_exec *exec,
-                             hu_rounding_counts *counts) {
-  if (r->kind != HU_ROUND_S2FP8) return hu_rounding_apply(1, n, x, x, r, exec, counts);
-  return hu_s2fp8_quantize_n(n, x, 1, x, 1, &r->s2fp8, scale, r->mode, exec, &counts->events);
+static hu_status round_class(size_t n, float *x, const hu_rounding *rounding, const hu_s2fp8_scale *scale,
+                             const hu_exec *exec, hu_rounding_counts *counts) {
+  if (rounding->kind != HU_ROUND_S2FP8) return hu_rounding_apply(1, n, x, x, rounding, exec, counts);
+  return hu_s2fp8_quantize_n(n, x, 1, x, 1, &rounding->s2fp8, scale, rounding->mode, exec, &counts->events);
 }
 
-int hu_cpu_round_image(const hu_cpu *cpu, const hu_convolution *c) {
-  const hu_rounding *r = c->rounding;
+int hu_cpu_round_image(const hu_cpu *cpu, const hu_convolution *convolution) {
+  const hu_rounding *rounding = convolution->rounding;
   hu_exec exec;
   hu_s2fp8_scale scale;
   hu_rounding_counts all;
-  plan p;
-  int shared = r->kind == HU_ROUND_S2FP8 && r->mode.round < HU_SRA;
-  if (hu_rounding_check(r) != HU_OK || (!shared && !hu_rounds_alone(r)) || !make_plan(&p, c)) return 0;
+  round_plan plan;
+  int shared = rounding->kind == HU_ROUND_S2FP8 && rounding->mode.round < HU_SRA;
+  if (hu_rounding_check(rounding) != HU_OK || (!shared && !hu_rounds_alone(rounding)) || !make_plan(&plan, convolution))
+    return 0;
   memset(&exec, 0, sizeof exec);
   exec.threads = cpu->threads;
   exec.levels_off = cpu->levels_off;
-  float *x = c->gathered;
-  gather(&p, x, c->x, NULL);
+  float *x = convolution->gathered;
+  gather(&plan, x, convolution->x, NULL);
   memset(&all, 0, sizeof all);
   const hu_helpers *before = hu_cpu_lend(cpu);
-  hu_status s = shared ? scale_of_patches(&p, x, &r->s2fp8, &exec, &scale) : HU_OK;
-  for (size_t i = 0; i < p.classes && s == HU_OK; i++) {
-    const seen_class *k = &p.list[i];
+  hu_status status = shared ? scale_of_patches(&plan, x, &rounding->s2fp8, &exec, &scale) : HU_OK;
+  for (size_t i = 0; i < plan.classes && status == HU_OK; i++) {
+    const seen_class *k = &plan.list[i];
     hu_rounding_counts seen;
     memset(&seen, 0, sizeof seen);
-    if (k->times) s = round_class(k->n, x + k->first, r, &scale, &exec, &seen);
+    if (k->times) status = round_class(k->n, x + k->first, rounding, &scale, &exec, &seen);
     add_times(&all, &seen, k->times);
   }
   hu_cpu_take_back(before);
-  if (s != HU_OK) return 0;
-  all.elements = (uint64_t)c->images * c->n[HU_DOWN] * c->n[HU_ACROSS] * c->n[HU_HIGH] * c->n[HU_WIDE] * c->channels;
-  gather(&p, x, NULL, c->rounded);
-  *c->counts = all;
+  if (status != HU_OK) return 0;
+  all.elements = (uint64_t)convolution->images * convolution->n[HU_DOWN] * convolution->n[HU_ACROSS] *
+                 convolution->n[HU_HIGH] * convolution->n[HU_WIDE] * convolution->channels;
+  gather(&plan, x, NULL, convolution->rounded);
+  *convolution->counts = all;
   return 1;
 }

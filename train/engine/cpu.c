@@ -20,25 +20,25 @@ static void run_for_library(void *crew, size_t parts, void (*part)(void *context
 }
 
 static hu_status cpu_open(void **self, uint32_t threads) {
-  hu_cpu *c = malloc(sizeof *c);
-  if (!c) return HU_E_MEMORY;
-  *c = hu_cpu_alone();
-  c->threads = threads;
-  c->crew = hu_crew_new(threads);
-  c->helpers.run = run_for_library;
-  c->helpers.self = c->crew;
+  hu_cpu *engine = malloc(sizeof *engine);
+  if (!engine) return HU_E_MEMORY;
+  *engine = hu_cpu_alone();
+  engine->threads = threads;
+  engine->crew = hu_crew_new(threads);
+  engine->helpers.run = run_for_library;
+  engine->helpers.self = engine->crew;
   if (threads > HU_THREADS_MAX) threads = HU_THREADS_MAX;
-  c->rooms = calloc((size_t)threads * HU_PRODUCT_ROOM, sizeof *c->rooms); /* none: products pack nothing */
-  *self = c;
+  engine->rooms = calloc((size_t)threads * HU_PRODUCT_ROOM, sizeof *engine->rooms); /* none: products pack nothing */
+  *self = engine;
   return HU_OK;
 }
 
 static void cpu_close(void *self) {
-  hu_cpu *c = self;
-  hu_crew_free(c->crew);
-  free(c->rooms);
-  free(c->panels);
-  free(c);
+  hu_cpu *engine = self;
+  hu_crew_free(engine->crew);
+  free(engine->rooms);
+  free(engine->panels);
+  free(engine);
 }
 
 enum { LINE = 64 }; /* bytes of a cache line */
@@ -74,7 +74,7 @@ static hu_status cpu_put(void *self, void *z, const void *x, size_t bytes) {
 
 typedef struct product_call {
   const hu_cpu *cpu;
-  const hu_products *p;
+  const hu_products *products;
   uint32_t threads; /* of a call of hu_gemm */
   size_t part;      /* many: products; one: rows, or (across) columns */
   int across;
@@ -82,102 +82,107 @@ typedef struct product_call {
 } product_call;
 
 /* Product i. */
-static hu_status by_library(const product_call *c, size_t i, float *z, const float *x, const float *y) {
-  const hu_products *p = c->p;
+static hu_status by_library(const product_call *call, size_t i, float *z, const float *x, const float *y) {
+  const hu_products *products = call->products;
   const hu_mode rne = {0};
-  hu_exec e;
-  memset(&e, 0, sizeof e);
-  e.threads = c->threads;
-  e.levels_off = c->cpu->levels_off;
-  e.stream = hu_words_of_product(p, i);
-  hu_result d = {z, p->z.ld, hu_binary32(), HU_STORAGE_VALUES};
-  hu_operand a = {x, p->a.ld, p->a.format, HU_STORAGE_VALUES, (uint8_t)p->a.transposed};
-  hu_operand b = {y, p->b.ld, p->b.format, HU_STORAGE_VALUES, (uint8_t)p->b.transposed};
-  return hu_gemm(p->m, p->n, p->k, &d, &a, &b, NULL, p->accum, rne, &e, NULL);
+  hu_exec exec;
+  memset(&exec, 0, sizeof exec);
+  exec.threads = call->threads;
+  exec.levels_off = call->cpu->levels_off;
+  exec.stream = hu_words_of_product(products, i);
+  hu_result result = {z, products->z.ld, hu_binary32(), HU_STORAGE_VALUES};
+  hu_operand a = {x, products->a.ld, products->a.format, HU_STORAGE_VALUES, (uint8_t)products->a.transposed};
+  hu_operand b = {y, products->b.ld, products->b.format, HU_STORAGE_VALUES, (uint8_t)products->b.transposed};
+  return hu_gemm(products->m, products->n, products->k, &result, &a, &b, NULL, products->accum, rne, &exec, NULL);
 }
 
-static float *matrix(const hu_matrices *m, size_t i, size_t inner) {
-  return m->data + i / inner * m->outer + i % inner * m->inner;
+static float *matrix(const hu_matrices *matrices, size_t i, size_t inner) {
+  return matrices->data + i / inner * matrices->outer + i % inner * matrices->inner;
 }
 
-static float *room_of(const hu_cpu *c, size_t part) { return c->rooms ? c->rooms + part * HU_PRODUCT_ROOM : NULL; }
+static float *room_of(const hu_cpu *engine, size_t part) {
+  return engine->rooms ? engine->rooms + part * HU_PRODUCT_ROOM : NULL;
+}
 
 static void some_products(void *context, size_t part) {
-  product_call *c = context;
-  const hu_products *p = c->p;
-  const hu_range whole = {0, p->m, 0, p->n};
-  size_t all = p->outer * p->inner, from = part * c->part, to = all - from < c->part ? all : from + c->part;
-  int quick = c->cpu->loops->product && hu_is_plain_fp32(p->accum);
-  for (size_t i = from; i < to && c->status[part] == HU_OK; i++) {
-    float *z = matrix(&p->z, i, p->inner);
-    const float *a = matrix(&p->a, i, p->inner), *b = matrix(&p->b, i, p->inner);
+  product_call *call = context;
+  const hu_products *products = call->products;
+  const hu_range whole = {0, products->m, 0, products->n};
+  size_t all = products->outer * products->inner, from = part * call->part,
+         to = all - from < call->part ? all : from + call->part;
+  int quick = call->cpu->loops->product && hu_is_plain_fp32(products->accum);
+  for (size_t i = from; i < to && call->status[part] == HU_OK; i++) {
+    float *z = matrix(&products->z, i, products->inner);
+    const float *a = matrix(&products->a, i, products->inner), *b = matrix(&products->b, i, products->inner);
     if (quick) {
-      c->cpu->loops->product(p, z, a, b, &whole, room_of(c->cpu, part));
+      call->cpu->loops->product(products, z, a, b, &whole, room_of(call->cpu, part));
     } else {
-      c->status[part] = by_library(c, i, z, a, b);
+      call->status[part] = by_library(call, i, z, a, b);
     }
   }
 }
 
 /* Some rows of a product, or some columns. */
 static void some_of_one(void *context, size_t part) {
-  const product_call *c = context;
-  const hu_products *p = c->p;
-  hu_range of = {0, p->m, 0, p->n};
-  size_t all = c->across ? p->n : p->m, from = part * c->part, to = all - from < c->part ? all : from + c->part;
-  *(c->across ? &of.j0 : &of.i0) = from;
-  *(c->across ? &of.j1 : &of.i1) = to;
-  c->cpu->loops->product(p, p->z.data, p->a.data, p->b.data, &of, room_of(c->cpu, part));
+  const product_call *call = context;
+  const hu_products *products = call->products;
+  hu_range of = {0, products->m, 0, products->n};
+  size_t all = call->across ? products->n : products->m, from = part * call->part,
+         to = all - from < call->part ? all : from + call->part;
+  *(call->across ? &of.j0 : &of.i0) = from;
+  *(call->across ? &of.j1 : &of.i1) = to;
+  call->cpu->loops->product(products, products->z.data, products->a.data, products->b.data, &of,
+                            room_of(call->cpu, part));
 }
 
-static int has_loop(const hu_cpu *c, const hu_products *p) {
-  return c->loops->product && hu_is_plain_fp32(p->accum) && p->outer * p->inner == 1;
+static int has_loop(const hu_cpu *engine, const hu_products *products) {
+  return engine->loops->product && hu_is_plain_fp32(products->accum) && products->outer * products->inner == 1;
 }
 
-static product_call product_call_of(const hu_cpu *c, const hu_products *p) {
+static product_call product_call_of(const hu_cpu *engine, const hu_products *products) {
   product_call call;
   memset(&call, 0, sizeof call);
-  call.cpu = c;
-  call.p = p;
+  call.cpu = engine;
+  call.products = products;
   call.threads = 1;
   return call;
 }
 
-static size_t parts_of(const hu_cpu *c, const hu_products *p) {
-  size_t work = p->m * p->n * p->k * p->outer * p->inner;
-  if (!c->crew || work < HU_CPU_PRODUCTS_MIN) return 1;
-  return c->threads < HU_THREADS_MAX ? c->threads : HU_THREADS_MAX;
+static size_t parts_of(const hu_cpu *engine, const hu_products *products) {
+  size_t work = products->m * products->n * products->k * products->outer * products->inner;
+  if (!engine->crew || work < HU_CPU_PRODUCTS_MIN) return 1;
+  return engine->threads < HU_THREADS_MAX ? engine->threads : HU_THREADS_MAX;
 }
 
 /* One product by its loop; few rows are not divided, whole lines of columns are. */
-static void one_product(const hu_cpu *c, const hu_products *p) {
-  product_call call = product_call_of(c, p);
-  size_t parts = parts_of(c, p);
-  call.across = p->m < 48 * parts && p->n > p->m;
-  size_t all = call.across ? p->n : p->m, least = call.across ? 16 : 12;
+static void one_product(const hu_cpu *engine, const hu_products *products) {
+  product_call call = product_call_of(engine, products);
+  size_t parts = parts_of(engine, products);
+  call.across = products->m < 48 * parts && products->n > products->m;
+  size_t all = call.across ? products->n : products->m, least = call.across ? 16 : 12;
   call.part = (all / parts / least + 1) * least;
-  hu_cpu_run(c, (all + call.part - 1) / call.part, some_of_one, &call);
+  hu_cpu_run(engine, (all + call.part - 1) / call.part, some_of_one, &call);
 }
 
-static hu_status one_by_library(const product_call *c) {
-  const hu_helpers *before = hu_cpu_lend(c->cpu);
-  hu_status s = by_library(c, 0, c->p->z.data, c->p->a.data, c->p->b.data);
+static hu_status one_by_library(const product_call *call) {
+  const hu_helpers *before = hu_cpu_lend(call->cpu);
+  hu_status status = by_library(call, 0, call->products->z.data, call->products->a.data, call->products->b.data);
   hu_cpu_take_back(before);
-  return s;
+  return status;
 }
 
-static hu_status cpu_products(void *self, const hu_products *p) {
-  const hu_cpu *c = self;
-  size_t all = p->outer * p->inner, parts = parts_of(c, p);
-  product_call call = product_call_of(c, p);
+static hu_status cpu_products(void *self, const hu_products *products) {
+  const hu_cpu *engine = self;
+  size_t all = products->outer * products->inner, parts = parts_of(engine, products);
+  product_call call = product_call_of(engine, products);
   if (all == 1) {
     call.threads = (uint32_t)parts;
-    if (!has_loop(c, p)) return one_by_library(&call);
-    one_product(c, p);
+    if (!has_loop(engine, products)) return one_by_library(&call);
+    one_product(engine, products);
     return HU_OK;
   }
   call.part = (all + parts - 1) / parts;
-  hu_cpu_run(c, (all + call.part - 1) / call.part, some_products, &call);
+  hu_cpu_run(engine, (all + call.part - 1) / call.part, some_products, &call);
   for (size_t i = 0; i < parts; i++) {
     if (call.status[i] != HU_OK) return call.status[i];
   }
@@ -199,30 +204,31 @@ typedef struct function_call {
 } function_call;
 
 static void function_part(void *context, size_t part) {
-  function_call *c = context;
+  function_call *call = context;
   const hu_mode rne = {0};
-  hu_exec e;
-  memset(&e, 0, sizeof e);
-  e.threads = 1;
-  e.levels_off = c->levels_off;
-  size_t at = part * c->part, n = c->n - at < c->part ? c->n - at : c->part;
-  c->status[part] = c->function(n, c->z + at, 1, hu_binary32(), c->x + at, 1, hu_binary32(), rne, &e, NULL);
+  hu_exec exec;
+  memset(&exec, 0, sizeof exec);
+  exec.threads = 1;
+  exec.levels_off = call->levels_off;
+  size_t at = part * call->part, n = call->n - at < call->part ? call->n - at : call->part;
+  call->status[part] =
+      call->function(n, call->z + at, 1, hu_binary32(), call->x + at, 1, hu_binary32(), rne, &exec, NULL);
 }
 
 /* Numbers one at a time, by the crew: the library would start threads for each call. */
 static hu_status cpu_function(void *self, int which, size_t n, float *z, const float *x) {
   static function_n *const functions[] = {hu_exp_n, hu_log_n, hu_tanh_n, hu_sigmoid_n, hu_erf_n, hu_gelu_n};
-  const hu_cpu *c = self;
+  const hu_cpu *engine = self;
   function_call call;
   memset(&call, 0, sizeof call);
   call.function = functions[which];
   call.z = z;
   call.x = x;
   call.n = n;
-  call.part = !c->crew || n < VALUES_MIN ? n + !n : hu_cpu_part_size(c, n, 1024);
-  call.levels_off = c->levels_off;
+  call.part = !engine->crew || n < VALUES_MIN ? n + !n : hu_cpu_part_size(engine, n, 1024);
+  call.levels_off = engine->levels_off;
   size_t parts = (n + call.part - 1) / call.part;
-  hu_cpu_run(c, parts, function_part, &call);
+  hu_cpu_run(engine, parts, function_part, &call);
   for (size_t i = 0; i < parts; i++) {
     if (call.status[i] != HU_OK) return call.status[i];
   }
@@ -232,11 +238,11 @@ static hu_status cpu_function(void *self, int which, size_t n, float *z, const f
 static hu_status cpu_transform(void *self, size_t rows, size_t cols, float *z, const float *x,
                                const hu_hadamard *transform) {
   const hu_stream none = {0, 0};
-  hu_exec e = hu_cpu_exec(self, rows * cols, HU_CPU_NUMBERS_MIN, none);
+  hu_exec exec = hu_cpu_exec(self, rows * cols, HU_CPU_NUMBERS_MIN, none);
   const hu_helpers *before = hu_cpu_lend(self);
-  hu_status s = hu_hadamard_forward(rows, cols, z, cols, x, cols, transform, &e);
+  hu_status status = hu_hadamard_forward(rows, cols, z, cols, x, cols, transform, &exec);
   hu_cpu_take_back(before);
-  return s;
+  return status;
 }
 
 typedef struct unscale_call {
@@ -246,21 +252,21 @@ typedef struct unscale_call {
 } unscale_call;
 
 static void unscale_part(void *context, size_t part) {
-  unscale_call *c = context;
-  size_t at = part * c->part, n = c->n - at < c->part ? c->n - at : c->part;
-  hu_gradient_unscale_n(n, c->g + at, c->scale, &c->found[part]);
+  unscale_call *call = context;
+  size_t at = part * call->part, n = call->n - at < call->part ? call->n - at : call->part;
+  hu_gradient_unscale_n(n, call->g + at, call->scale, &call->found[part]);
 }
 
 /* A maximum and a flag, the same in any order. */
 static hu_status cpu_unscale(void *self, size_t n, float *g, float scale, hu_gradient_found *found) {
-  const hu_cpu *c = self;
-  if (!c->crew || n < HU_CPU_NUMBERS_MIN) {
+  const hu_cpu *engine = self;
+  if (!engine->crew || n < HU_CPU_NUMBERS_MIN) {
     hu_gradient_unscale_n(n, g, scale, found);
     return HU_OK;
   }
-  unscale_call call = {g, scale, n, hu_cpu_part_size(c, n, 1024), {{0, 0}}};
+  unscale_call call = {g, scale, n, hu_cpu_part_size(engine, n, 1024), {{0, 0}}};
   size_t parts = (n + call.part - 1) / call.part;
-  hu_cpu_run(c, parts, unscale_part, &call);
+  hu_cpu_run(engine, parts, unscale_part, &call);
   for (size_t i = 0; i < parts; i++) {
     if (call.found[i].amax > found->amax) found->amax = call.found[i].amax;
     found->bad |= call.found[i].bad;
@@ -285,14 +291,14 @@ static hu_status cpu_compare(void *self, size_t n, const float *u, const float *
 
 enum { PIECE = 1024 };
 
-static hu_status check_arrays(const hu_optimizer_arrays *x, const hu_optimizer *o) {
-  if (!x || !x->w || !x->g) return HU_E_NULL;
-  if (!x->m != !hu_optimizer_has_m(o) || !x->v != !hu_optimizer_has_v(o)) return HU_E_NULL;
-  return !x->c != !(o->update == HU_UPDATE_KAHAN) ? HU_E_NULL : HU_OK;
+static hu_status check_arrays(const hu_optimizer_arrays *arrays, const hu_optimizer *optimizer) {
+  if (!arrays || !arrays->w || !arrays->g) return HU_E_NULL;
+  if (!arrays->m != !hu_optimizer_has_m(optimizer) || !arrays->v != !hu_optimizer_has_v(optimizer)) return HU_E_NULL;
+  return !arrays->c != !(optimizer->update == HU_UPDATE_KAHAN) ? HU_E_NULL : HU_OK;
 }
 
-static hu_optimizer_arrays part_of(const hu_optimizer_arrays *x, size_t at) {
-  hu_optimizer_arrays p = *x;
+static hu_optimizer_arrays part_of(const hu_optimizer_arrays *arrays, size_t at) {
+  hu_optimizer_arrays p = *arrays;
   p.w += at;
   p.g += at;
   if (p.m) p.m += at;
@@ -301,32 +307,32 @@ static hu_optimizer_arrays part_of(const hu_optimizer_arrays *x, size_t at) {
   return p;
 }
 
-static HU_NOINLINE hu_status step(size_t n, const hu_optimizer_arrays *x, const hu_optimizer *o,
+static HU_NOINLINE hu_status step(size_t n, const hu_optimizer_arrays *arrays, const hu_optimizer *optimizer,
                                   const hu_optimizer_time *now, hu_stream stream, hu_update_counts *counts) {
-  hu_status s = hu_optimizer_check_step(o, NULL);
-  if (s == HU_OK && !now) s = HU_E_NULL;
-  if (s == HU_OK) s = check_arrays(x, o);
-  if (s == HU_OK && now->t == 0) s = HU_E_SHAPE;
-  if (s != HU_OK) return s;
+  hu_status status = hu_optimizer_check_step(optimizer, NULL);
+  if (status == HU_OK && !now) status = HU_E_NULL;
+  if (status == HU_OK) status = check_arrays(arrays, optimizer);
+  if (status == HU_OK && now->t == 0) status = HU_E_SHAPE;
+  if (status != HU_OK) return status;
   hu_cpu cpu = hu_cpu_alone();
   float rooms[4][PIECE], *const room[4] = {rooms[0], rooms[1], rooms[2], rooms[3]};
-  for (size_t at = 0; at < n && s == HU_OK; at += PIECE) {
+  for (size_t at = 0; at < n && status == HU_OK; at += PIECE) {
     size_t piece = n - at < PIECE ? n - at : PIECE;
-    hu_optimizer_arrays p = part_of(x, at);
+    hu_optimizer_arrays p = part_of(arrays, at);
     hu_stream words = {stream.key, stream.counter + at};
-    s = hu_optimizer_step_on(hu_engine_cpu(), &cpu, piece, &p, o, now, words, room, counts);
+    status = hu_optimizer_step_on(hu_engine_cpu(), &cpu, piece, &p, optimizer, now, words, room, counts);
   }
-  return s;
+  return status;
 }
 
-hu_status hu_optimizer_step(size_t n, const hu_optimizer_arrays *x, const hu_optimizer *o, const hu_optimizer_time *now,
-                            hu_stream stream, hu_update_counts *counts) {
-  HU_ENV_RETURN(hu_status, step(n, x, o, now, stream, counts));
+hu_status hu_optimizer_step(size_t n, const hu_optimizer_arrays *arrays, const hu_optimizer *optimizer,
+                            const hu_optimizer_time *now, hu_stream stream, hu_update_counts *counts) {
+  HU_ENV_RETURN(hu_status, step(n, arrays, optimizer, now, stream, counts));
 }
 
 typedef struct step_call {
-  const hu_optimizer_arrays *x;
-  const hu_optimizer *o;
+  const hu_optimizer_arrays *arrays;
+  const hu_optimizer *optimizer;
   const hu_optimizer_time *now;
   hu_stream words;
   size_t n, part;
@@ -335,27 +341,27 @@ typedef struct step_call {
 } step_call;
 
 static void step_part(void *context, size_t part) {
-  step_call *c = context;
-  size_t at = part * c->part, n = c->n - at < c->part ? c->n - at : c->part;
-  hu_optimizer_arrays x = part_of(c->x, at);
-  hu_stream words = {c->words.key, c->words.counter + at};
-  c->status[part] = hu_optimizer_step(n, &x, c->o, c->now, words, &c->counts[part]);
+  step_call *call = context;
+  size_t at = part * call->part, n = call->n - at < call->part ? call->n - at : call->part;
+  hu_optimizer_arrays arrays = part_of(call->arrays, at);
+  hu_stream words = {call->words.key, call->words.counter + at};
+  call->status[part] = hu_optimizer_step(n, &arrays, call->optimizer, call->now, words, &call->counts[part]);
 }
 
-static hu_status cpu_step(void *self, size_t n, const hu_optimizer_arrays *x, const hu_optimizer *o,
+static hu_status cpu_step(void *self, size_t n, const hu_optimizer_arrays *arrays, const hu_optimizer *optimizer,
                           const hu_optimizer_time *now, hu_stream words, hu_update_counts *counts) {
-  const hu_cpu *c = self;
-  if (!c->crew || n < STEPS_MIN) return hu_optimizer_step(n, x, o, now, words, counts);
+  const hu_cpu *engine = self;
+  if (!engine->crew || n < STEPS_MIN) return hu_optimizer_step(n, arrays, optimizer, now, words, counts);
   step_call call;
   memset(&call, 0, sizeof call);
-  call.x = x;
-  call.o = o;
+  call.arrays = arrays;
+  call.optimizer = optimizer;
   call.now = now;
   call.words = words;
   call.n = n;
-  call.part = hu_cpu_part_size(c, n, 1024);
+  call.part = hu_cpu_part_size(engine, n, 1024);
   size_t parts = (n + call.part - 1) / call.part;
-  hu_cpu_run(c, parts, step_part, &call);
+  hu_cpu_run(engine, parts, step_part, &call);
   for (size_t i = 0; i < parts; i++) {
     if (call.status[i] != HU_OK) return call.status[i];
     counts->moved += call.counts[i].moved;

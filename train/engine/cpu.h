@@ -37,32 +37,32 @@ static inline const hu_helpers *hu_cpu_lend(const hu_cpu *cpu) {
 }
 static inline void hu_cpu_take_back(const hu_helpers *before) { (void)hu_parallel_by(before); }
 /* Numbers of a part, in whole pieces, for at most as many parts as there are threads. */
-static inline size_t hu_cpu_part_size(const hu_cpu *c, size_t n, size_t piece) {
-  size_t threads = c->threads < HU_THREADS_MAX ? c->threads : HU_THREADS_MAX;
+static inline size_t hu_cpu_part_size(const hu_cpu *cpu, size_t n, size_t piece) {
+  size_t threads = cpu->threads < HU_THREADS_MAX ? cpu->threads : HU_THREADS_MAX;
   return (n / threads / piece + 1) * piece;
 }
 /* Threads for a call of the library: one where the work is less than `least`. */
-static inline hu_exec hu_cpu_exec(const hu_cpu *c, size_t work, size_t least, hu_stream words) {
-  hu_exec e;
-  memset(&e, 0, sizeof e);
-  e.threads = work < least ? 1 : c->threads;
-  e.levels_off = c->levels_off;
-  e.stream = words;
-  return e;
+static inline hu_exec hu_cpu_exec(const hu_cpu *cpu, size_t work, size_t least, hu_stream words) {
+  hu_exec exec;
+  memset(&exec, 0, sizeof exec);
+  exec.threads = work < least ? 1 : cpu->threads;
+  exec.levels_off = cpu->levels_off;
+  exec.stream = words;
+  return exec;
 }
 /* hu_engine.run: kernels.c. */
-hu_status hu_cpu_loop(void *self, int kernel, const hu_task *t);
+hu_status hu_cpu_loop(void *self, int kernel, const hu_task *task);
 /* hu_engine.round and hu_engine.quantize: roundings.c. */
-hu_status hu_cpu_round(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r,
+hu_status hu_cpu_round(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *rounding,
                        hu_stream words, hu_rounding_counts *counts);
-hu_status hu_cpu_quantize(void *self, size_t n, float *x, hu_format f, hu_mode mode, hu_stream words);
+hu_status hu_cpu_quantize(void *self, size_t n, float *x, hu_format format, hu_mode mode, hu_stream words);
 /* hu_engine.sum_products: sum_products.c. */
-int hu_cpu_sum_products(void *self, size_t count, const hu_products *p, int begun);
+int hu_cpu_sum_products(void *self, size_t count, const hu_products *products, int begun);
 /* hu_engine.pack: panels.c. */
 size_t hu_cpu_pack(void *self, const hu_matrices *b, size_t k, size_t n, float *z);
 /* hu_engine.add_rounded: rounded_products.c. */
-hu_status hu_cpu_add_rounded(void *self, const hu_rounded_product *c, int *done);
+hu_status hu_cpu_add_rounded(void *self, const hu_rounded_product *product, int *done);
 /* hu_engine.convolve: convolve.c. */
-int hu_cpu_convolve(void *self, int what, const hu_convolution *c);
+int hu_cpu_convolve(void *self, int what, const hu_convolution *convolution);
 
 #endif

@@ -153,12 +153,12 @@ uint32_t hu_cpu_levels_off;
 static const hu_loops *const known[] = {HU_EACH_LEVEL(LOOPS)};
 
 hu_cpu hu_cpu_alone(void) {
-  hu_cpu c = {1, NULL, {NULL, NULL}, &hu_loops_vector, hu_cpu_levels_off, NULL, NULL, 0};
-  uint32_t levels = hu_levels() & ~c.levels_off;
+  hu_cpu cpu = {1, NULL, {NULL, NULL}, &hu_loops_vector, hu_cpu_levels_off, NULL, NULL, 0};
+  uint32_t levels = hu_levels() & ~cpu.levels_off;
   for (size_t i = sizeof known / sizeof *known; i-- > 0;) {
-    if (levels & known[i]->level) c.loops = known[i];
+    if (levels & known[i]->level) cpu.loops = known[i];
   }
-  return c;
+  return cpu;
 }
 
 void hu_cpu_run(const hu_cpu *cpu, size_t parts, void (*work)(void *context, size_t part), void *context) {

@@ -4,49 +4,51 @@
 
 enum { LANES = 16 };
 
-typedef struct call {
+typedef struct depthwise_call {
   const hu_cpu *cpu;
-  const hu_convolution *c;
-} call;
+  const hu_convolution *convolution;
+} depthwise_call;
 
 static void result_part(void *context, size_t image) {
-  const call *k = context;
-  const hu_convolution *c = k->c;
-  const size_t *n = c->n, pad = n[HU_PAD];
+  const depthwise_call *call = context;
+  const hu_convolution *convolution = call->convolution;
+  const size_t *n = convolution->n, pad = n[HU_PAD];
   if (pad) {
-    hu_frame_image(c, c->x + image * n[HU_HEIGHT] * n[HU_WIDTH] * c->channels,
-                   c->framed + image * (n[HU_HEIGHT] + 2 * pad) * (n[HU_WIDTH] + 2 * pad) * c->channels);
+    hu_frame_image(
+        convolution, convolution->x + image * n[HU_HEIGHT] * n[HU_WIDTH] * convolution->channels,
+        convolution->framed + image * (n[HU_HEIGHT] + 2 * pad) * (n[HU_WIDTH] + 2 * pad) * convolution->channels);
   }
-  k->cpu->loops->depthwise.result(c, image);
+  call->cpu->loops->depthwise.result(convolution, image);
 }
 
 /* The last channels by the thread that has those before them, whose lanes they share. */
 static void weights_part(void *context, size_t part) {
-  const call *k = context;
-  size_t j = part * LANES, last = k->c->channels - LANES;
-  k->cpu->loops->depthwise.weights(k->c, j);
-  if (j < last && j + LANES > last) k->cpu->loops->depthwise.weights(k->c, last);
+  const depthwise_call *call = context;
+  size_t j = part * LANES, last = call->convolution->channels - LANES;
+  call->cpu->loops->depthwise.weights(call->convolution, j);
+  if (j < last && j + LANES > last) call->cpu->loops->depthwise.weights(call->convolution, last);
 }
 
 static void images_part(void *context, size_t image) {
-  const call *k = context;
-  k->cpu->loops->depthwise.images(k->c, image);
+  const depthwise_call *call = context;
+  call->cpu->loops->depthwise.images(call->convolution, image);
 }
 
-int hu_cpu_depthwise_possible(const hu_cpu *cpu, const hu_convolution *c) {
-  return cpu->loops->depthwise.result && c->groups == c->channels && c->groups == c->outputs && c->channels >= LANES;
+int hu_cpu_depthwise_possible(const hu_cpu *cpu, const hu_convolution *convolution) {
+  return cpu->loops->depthwise.result && convolution->groups == convolution->channels &&
+         convolution->groups == convolution->outputs && convolution->channels >= LANES;
 }
 
-int hu_cpu_depthwise(const hu_cpu *cpu, int what, const hu_convolution *c) {
-  call k = {cpu, c};
-  const size_t *n = c->n, windows = c->images * n[HU_DOWN] * n[HU_ACROSS];
-  const size_t work = windows * n[HU_HIGH] * n[HU_WIDE] * c->channels;
+int hu_cpu_depthwise(const hu_cpu *cpu, int what, const hu_convolution *convolution) {
+  depthwise_call call = {cpu, convolution};
+  const size_t *n = convolution->n, windows = convolution->images * n[HU_DOWN] * n[HU_ACROSS];
+  const size_t work = windows * n[HU_HIGH] * n[HU_WIDE] * convolution->channels;
   if (what == HU_CONVOLVE_RESULT) {
-    hu_cpu_run_work(cpu, c->images, work, result_part, &k);
+    hu_cpu_run_work(cpu, convolution->images, work, result_part, &call);
   } else if (what == HU_CONVOLVE_WEIGHTS) {
-    hu_cpu_run_work(cpu, c->channels / LANES, work, weights_part, &k);
-  } else if (what == HU_CONVOLVE_IMAGES && !c->rounding) {
-    hu_cpu_run_work(cpu, c->images, work, images_part, &k);
+    hu_cpu_run_work(cpu, convolution->channels / LANES, work, weights_part, &call);
+  } else if (what == HU_CONVOLVE_IMAGES && !convolution->rounding) {
+    hu_cpu_run_work(cpu, convolution->images, work, images_part, &call);
   } else {
     return 0;
   }

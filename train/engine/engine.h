@@ -143,9 +143,9 @@ static inline int hu_is_plain_fp32(const hu_accum *x) {
 
 /* The random words of product i: its own, since each has results from 0 on. (What hu_stream_child makes, which the
  * device's library is without.) */
-static inline hu_stream hu_words_of_product(const hu_products *p, size_t i) {
-  if (!p->accum->mode.bits || p->outer * p->inner == 1) return p->words;
-  uint64_t low = hu_stream_word(p->words, 2 * i), high = hu_stream_word(p->words, 2 * i + 1);
+static inline hu_stream hu_words_of_product(const hu_products *products, size_t i) {
+  if (!products->accum->mode.bits || products->outer * products->inner == 1) return products->words;
+  uint64_t low = hu_stream_word(products->words, 2 * i), high = hu_stream_word(products->words, 2 * i + 1);
   hu_stream own = {high << 32 | low, 0};
   return own;
 }
@@ -211,7 +211,7 @@ typedef struct hu_squares {
  * keeps numbers does nothing and counts nothing), and number (i, j) is added to sum[i n + j]. p->z is contiguous; what
  * it holds afterwards is not said. */
 typedef struct hu_rounded_product {
-  const hu_products *p;
+  const hu_products *products;
   const hu_rounding *rounding;
   hu_stream words;
   hu_rounding_counts *counts;
@@ -239,15 +239,15 @@ struct hu_engine {
    * wait until they have arrived. */
   hu_status (*put)(void *self, void *z, const void *host, size_t bytes);
   hu_status (*get)(void *self, void *host, const void *x, size_t bytes);
-  hu_status (*run)(void *self, int kernel, const hu_task *t);
-  hu_status (*products)(void *self, const hu_products *p);
+  hu_status (*run)(void *self, int kernel, const hu_task *task);
+  hu_status (*products)(void *self, const hu_products *products);
   /* HU_FUNCTION_ of n numbers; z may be x. */
   hu_status (*function)(void *self, int which, size_t n, float *z, const float *x);
   /* hu_rounding_apply; z may be x; counts may be NULL. */
-  hu_status (*round)(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r,
+  hu_status (*round)(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *rounding,
                      hu_stream words, hu_rounding_counts *counts);
   /* hu_quantize_n in place. */
-  hu_status (*quantize)(void *self, size_t n, float *x, hu_format f, hu_mode mode, hu_stream words);
+  hu_status (*quantize)(void *self, size_t n, float *x, hu_format format, hu_mode mode, hu_stream words);
   /* hu_hadamard_forward of contiguous matrices; the transform with its mask is on the host. */
   hu_status (*transform)(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_hadamard *transform);
   /* hu_gradient_unscale_n. */
@@ -256,14 +256,14 @@ struct hu_engine {
   hu_status (*compare)(void *self, size_t n, const float *u, const float *before, const float *after,
                        hu_update_counts *counts);
   /* hu_optimizer_step by threads; its arguments are checked. NULL: hu_optimizer_step_on has to do. */
-  hu_status (*step)(void *self, size_t n, const hu_optimizer_arrays *x, const hu_optimizer *o,
+  hu_status (*step)(void *self, size_t n, const hu_optimizer_arrays *arrays, const hu_optimizer *optimizer,
                     const hu_optimizer_time *now, hu_stream words, hu_update_counts *counts);
   /* HU_CONVOLVE_ without patches, the bits those of patches and products. 1: done, or possible; 0: not of these sizes.
    * NULL: never. */
-  int (*convolve)(void *self, int what, const hu_convolution *c);
+  int (*convolve)(void *self, int what, const hu_convolution *convolution);
   /* Z = the sum of `count` products in order, of the same Z, each whole before it is added; begun: the first is added
    * to what Z holds. 1: done; 0: not of these. NULL: never. */
-  int (*sum_products)(void *self, size_t count, const hu_products *p, int begun);
+  int (*sum_products)(void *self, size_t count, const hu_products *products, int begun);
   /* The sums of so many arrays; the table is the host's. NULL: the arrays are the host's, too. */
   hu_status (*squares)(void *self, size_t count, hu_squares *x);
   /* z[i] = the sum of the numbers i of so many rows of n, rounded once, with the bits of hu_sum_round. NULL: the host
@@ -276,7 +276,7 @@ struct hu_engine {
    * NULL: never. */
   size_t (*pack)(void *self, const hu_matrices *b, size_t k, size_t n, float *z);
   /* *done: 1; 0: not of these, and nothing has changed. NULL: never. */
-  hu_status (*add_rounded)(void *self, const hu_rounded_product *c, int *done);
+  hu_status (*add_rounded)(void *self, const hu_rounded_product *product, int *done);
 };
 
 /* The processor; never NULL. */
@@ -284,8 +284,8 @@ const hu_engine *hu_engine_cpu(void);
 
 /* One step of an optimizer as calls of an engine, each for all n numbers. Four rooms of n numbers; counts may be NULL.
  */
-hu_status hu_optimizer_step_on(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *x,
-                               const hu_optimizer *o, const hu_optimizer_time *now, hu_stream words,
+hu_status hu_optimizer_step_on(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *arrays,
+                               const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream words,
                                float *const room[4], hu_update_counts *counts);
 
 /* Q-Ramping (halfulp/train/trainer.h): a period for each weight of a tensor. Arrays of n numbers in the engine's
@@ -299,19 +299,19 @@ typedef struct hu_ramping {
   int off;       /* 1: steps are ordinary ones, and none of the arrays changes */
 } hu_ramping;
 /* The same for AdamW with periods. HU_E_TRAIN: another optimizer. */
-hu_status hu_optimizer_step_ramped(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *x,
-                                   const hu_optimizer *o, const hu_optimizer_time *now, hu_stream words,
-                                   float *const room[4], const hu_ramping *r, hu_update_counts *counts);
+hu_status hu_optimizer_step_ramped(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *arrays,
+                                   const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream words,
+                                   float *const room[4], const hu_ramping *ramping, hu_update_counts *counts);
 
 static inline hu_task hu_task_of(size_t rows, size_t cols, float *z, const float *a, const float *b) {
-  hu_task t;
-  memset(&t, 0, sizeof t);
-  t.rows = rows;
-  t.cols = t.ldz = t.lda = cols;
-  t.z = z;
-  t.a = a;
-  t.b = b;
-  return t;
+  hu_task task;
+  memset(&task, 0, sizeof task);
+  task.rows = rows;
+  task.cols = task.ldz = task.lda = cols;
+  task.z = z;
+  task.a = a;
+  task.b = b;
+  return task;
 }
 
 #ifdef __cplusplus

@@ -10,13 +10,13 @@ typedef struct kernel_call {
 } kernel_call;
 
 static void kernel_part(void *context, size_t part) {
-  const kernel_call *c = context;
-  size_t all = c->across ? c->task->cols : c->task->rows, from = part * c->part;
-  size_t to = all - from < c->part ? all : from + c->part;
-  if (c->across) {
-    c->loop(c->task, 0, c->task->rows, from, to);
+  const kernel_call *call = context;
+  size_t all = call->across ? call->task->cols : call->task->rows, from = part * call->part;
+  size_t to = all - from < call->part ? all : from + call->part;
+  if (call->across) {
+    call->loop(call->task, 0, call->task->rows, from, to);
   } else {
-    c->loop(c->task, from, to, 0, c->task->cols);
+    call->loop(call->task, from, to, 0, call->task->cols);
   }
 }
 
@@ -26,17 +26,18 @@ static const uint8_t divided[HU_RUN_KERNELS] = {
 #undef HU_DIVIDED
 };
 
-hu_status hu_cpu_loop(void *self, int kernel, const hu_task *t) {
-  const hu_cpu *c = self;
-  size_t work = t->work ? t->work : t->rows * t->cols;
-  kernel_call call = {c->loops->kernel[kernel], t, t->rows < c->threads && divided[kernel] == HU_BY_NUMBER, 0};
-  if (!c->crew || work < HU_CPU_NUMBERS_MIN || kernel == HU_RUN_TOKENS) {
-    call.loop(t, 0, t->rows, 0, t->cols);
+hu_status hu_cpu_loop(void *self, int kernel, const hu_task *task) {
+  const hu_cpu *cpu = self;
+  size_t work = task->work ? task->work : task->rows * task->cols;
+  kernel_call call = {cpu->loops->kernel[kernel], task, task->rows < cpu->threads && divided[kernel] == HU_BY_NUMBER,
+                      0};
+  if (!cpu->crew || work < HU_CPU_NUMBERS_MIN || kernel == HU_RUN_TOKENS) {
+    call.loop(task, 0, task->rows, 0, task->cols);
     return HU_OK;
   }
   /* Whole cache lines of an aligned row. */
-  size_t all = call.across ? t->cols : t->rows, whole = call.across ? 64 : 1;
-  call.part = (all / c->threads / whole + 1) * whole;
-  hu_cpu_run(c, (all + call.part - 1) / call.part, kernel_part, &call);
+  size_t all = call.across ? task->cols : task->rows, whole = call.across ? 64 : 1;
+  call.part = (all / cpu->threads / whole + 1) * whole;
+  hu_cpu_run(cpu, (all + call.part - 1) / call.part, kernel_part, &call);
   return HU_OK;
 }

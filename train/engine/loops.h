@@ -8,7 +8,7 @@
 #include "train/engine/engine.h"
 
 /* Columns j0 ... j1 - 1 of rows r0 ... r1 - 1. */
-typedef void hu_kernel_loop(const hu_task *t, size_t r0, size_t r1, size_t j0, size_t j1);
+typedef void hu_kernel_loop(const hu_task *task, size_t r0, size_t r1, size_t j0, size_t j1);
 
 /* Rows i0 ... i1 - 1 and columns j0 ... j1 - 1 of a result. */
 typedef struct hu_range {
@@ -19,7 +19,7 @@ typedef struct hu_range {
  * of any pattern: whoever stores the result makes it one. room: HU_PRODUCT_ROOM numbers for some of A in the order in
  * which tiles read it, or NULL; no bits depend on it. */
 enum { HU_PRODUCT_DEEP = 256, HU_PRODUCT_BLOCK = 240, HU_PRODUCT_ROOM = HU_PRODUCT_DEEP * HU_PRODUCT_BLOCK };
-typedef void hu_product_loop(const hu_products *p, float *z, const float *a, const float *b, const hu_range *of,
+typedef void hu_product_loop(const hu_products *products, float *z, const float *a, const float *b, const hu_range *of,
                              float *room);
 
 /* Columns j ... j + 15 of B, k x n, into a panel of k rows; zeros beyond column n - 1. */
@@ -32,11 +32,11 @@ typedef void hu_pack_loop(const hu_matrices *b, size_t k, size_t n, size_t j, fl
 enum { HU_SUM_DEEP = 512 };
 typedef struct hu_product_sum {
   size_t count, deep; /* products, columns of all of them */
-  const hu_products *p;
+  const hu_products *products;
   int begun;
   const float *left;
 } hu_product_sum;
-typedef void hu_sum_loop(const hu_product_sum *c, size_t j);
+typedef void hu_sum_loop(const hu_product_sum *sum, size_t j);
 typedef struct hu_sum_loops {
   size_t rows;
   hu_sum_loop *panel; /* NULL: no fused multiply-add here */
@@ -48,7 +48,7 @@ typedef void hu_tile_loop(size_t rows, size_t k, float *z, size_t ldz, const flo
 
 /* Convolutions of groups of one channel and one output, 16 channels or more: Z or dX of an image, dW of 16 channels
  * from number `part` on. Of the engine's hu_convolution: RESULT (framed before it), IMAGES, WEIGHTS. */
-typedef void hu_depthwise_loop(const hu_convolution *c, size_t part);
+typedef void hu_depthwise_loop(const hu_convolution *convolution, size_t part);
 typedef struct hu_depthwise_loops {
   hu_depthwise_loop *result, *weights, *images; /* NULL: no fused multiply-add here */
 } hu_depthwise_loops;

@@ -8,8 +8,8 @@
 #include "train/step/optimizer.h"
 
 /* All n numbers, one operator after another; after a failure nothing more is done. */
-typedef struct job {
-  const hu_optimizer *o;
+typedef struct optimizer_job {
+  const hu_optimizer *optimizer;
   float rate, momentum, decay, beta1, beta2, less1, less2, past1, past2, eps;
   int state_is_binary32;
   hu_stream words;
@@ -18,228 +18,229 @@ typedef struct job {
   void *self;
   size_t n;
   hu_status status;
-} job;
+} optimizer_job;
 
-static job job_of(const hu_engine *engine, void *self, size_t n, const hu_optimizer *o, const hu_optimizer_time *now) {
-  job j;
-  memset(&j, 0, sizeof j);
-  j.engine = engine;
-  j.self = self;
-  j.n = n;
-  j.o = o;
-  j.rate = (float)hu_optimizer_scalar(o, o->rate);
-  j.momentum = (float)hu_optimizer_scalar(o, o->momentum);
-  j.decay = (float)hu_optimizer_scalar(o, o->decay);
-  j.beta1 = (float)hu_optimizer_scalar(o, o->beta1);
-  j.beta2 = (float)hu_optimizer_scalar(o, o->beta2);
-  j.less1 = (float)hu_optimizer_scalar(o, 1 - (double)j.beta1);
-  j.less2 = (float)hu_optimizer_scalar(o, 1 - (double)j.beta2);
-  j.past1 = (float)hu_optimizer_scalar(o, 1 - now->power1);
-  j.past2 = (float)hu_optimizer_scalar(o, 1 - now->power2);
-  j.eps = (float)hu_optimizer_scalar(o, o->eps);
-  j.state_is_binary32 = hu_format_equal(o->state, hu_binary32());
-  return j;
+static optimizer_job job_of(const hu_engine *engine, void *self, size_t n, const hu_optimizer *optimizer,
+                            const hu_optimizer_time *now) {
+  optimizer_job job;
+  memset(&job, 0, sizeof job);
+  job.engine = engine;
+  job.self = self;
+  job.n = n;
+  job.optimizer = optimizer;
+  job.rate = (float)hu_optimizer_scalar(optimizer, optimizer->rate);
+  job.momentum = (float)hu_optimizer_scalar(optimizer, optimizer->momentum);
+  job.decay = (float)hu_optimizer_scalar(optimizer, optimizer->decay);
+  job.beta1 = (float)hu_optimizer_scalar(optimizer, optimizer->beta1);
+  job.beta2 = (float)hu_optimizer_scalar(optimizer, optimizer->beta2);
+  job.less1 = (float)hu_optimizer_scalar(optimizer, 1 - (double)job.beta1);
+  job.less2 = (float)hu_optimizer_scalar(optimizer, 1 - (double)job.beta2);
+  job.past1 = (float)hu_optimizer_scalar(optimizer, 1 - now->power1);
+  job.past2 = (float)hu_optimizer_scalar(optimizer, 1 - now->power2);
+  job.eps = (float)hu_optimizer_scalar(optimizer, optimizer->eps);
+  job.state_is_binary32 = hu_format_equal(optimizer->state, hu_binary32());
+  return job;
 }
 
-static void each(job *j, int kernel, float *z, const float *a, const float *b, float p) {
-  hu_task t = hu_task_of(1, j->n, z, a, b);
-  t.p = p;
-  if (j->status == HU_OK) j->status = j->engine->run(j->self, kernel, &t);
+static void each(optimizer_job *job, int kernel, float *z, const float *a, const float *b, float p) {
+  hu_task task = hu_task_of(1, job->n, z, a, b);
+  task.p = p;
+  if (job->status == HU_OK) job->status = job->engine->run(job->self, kernel, &task);
 }
 
-static void rounded(job *j, float *x, hu_format f, hu_mode mode, hu_stream words) {
-  if (j->status == HU_OK) j->status = j->engine->quantize(j->self, j->n, x, f, mode, words);
+static void rounded(optimizer_job *job, float *x, hu_format format, hu_mode mode, hu_stream words) {
+  if (job->status == HU_OK) job->status = job->engine->quantize(job->self, job->n, x, format, mode, words);
 }
 
-static void nearest(job *j, float *x, hu_format f) {
+static void nearest(optimizer_job *job, float *x, hu_format format) {
   const hu_mode rne = {0};
   const hu_stream none = {0, 0};
-  rounded(j, x, f, rne, none);
+  rounded(job, x, format, rne, none);
 }
 
 /* Q of a result on the way: nothing is left to do in binary32. */
-static void q(job *j, float *x) {
-  if (!j->state_is_binary32) nearest(j, x, j->o->state);
+static void q(optimizer_job *job, float *x) {
+  if (!job->state_is_binary32) nearest(job, x, job->optimizer->state);
 }
 
 /* z = Q(a op b), or of a and a number p */
-static void does(job *j, int kernel, float *z, const float *a, const float *b, float p) {
-  each(j, kernel, z, a, b, p);
-  q(j, z);
+static void does(optimizer_job *job, int kernel, float *z, const float *a, const float *b, float p) {
+  each(job, kernel, z, a, b, p);
+  q(job, z);
 }
 
 /* D and M, whose words are streams of their own: a child of the key alone, so that a piece of a tensor, which begins at
  * another counter, has the words that it has in the whole. */
 enum { WORDS_OF_DECAY = 1, WORDS_OF_MOMENTUM = 2 };
 
-static void by_mode(job *j, float *x, hu_mode mode, uint64_t child) {
-  hu_stream words = {j->words.key, 0};
+static void by_mode(optimizer_job *job, float *x, hu_mode mode, uint64_t child) {
+  hu_stream words = {job->words.key, 0};
   words = hu_stream_child(words, child);
-  words.counter += j->words.counter;
-  rounded(j, x, j->o->state, mode, words);
+  words.counter += job->words.counter;
+  rounded(job, x, job->optimizer->state, mode, words);
 }
 
 /* z = D(x + Q(decay w)) */
-static void decayed(job *j, float *z, const float *x, const float *w, float *room) {
-  does(j, HU_RUN_SCALE, room, w, NULL, j->decay);
-  each(j, HU_RUN_ADD, z, x, room, 0);
-  const hu_mode mode = j->o->mode_decay;
-  int done = j->state_is_binary32 && !mode.saturate && !mode.tiny && !mode.nan;
-  if (!done) by_mode(j, z, mode, WORDS_OF_DECAY);
+static void decayed(optimizer_job *job, float *z, const float *x, const float *w, float *room) {
+  does(job, HU_RUN_SCALE, room, w, NULL, job->decay);
+  each(job, HU_RUN_ADD, z, x, room, 0);
+  const hu_mode mode = job->optimizer->mode_decay;
+  int done = job->state_is_binary32 && !mode.saturate && !mode.tiny && !mode.nan;
+  if (!done) by_mode(job, z, mode, WORDS_OF_DECAY);
 }
 
 /* z = Q(Q(a z) + y), by a mode; where no update is made z stays. */
-static void moving(job *j, float *z, float a, const float *y, float *room, hu_mode mode) {
-  float *sum = j->due ? room : z;
-  does(j, HU_RUN_SCALE, room, z, NULL, a);
-  each(j, HU_RUN_ADD, sum, room, y, 0);
-  by_mode(j, sum, mode, WORDS_OF_MOMENTUM);
-  if (j->due) each(j, HU_RUN_DUE_TAKE, z, room, j->due, 0);
+static void moving(optimizer_job *job, float *z, float a, const float *y, float *room, hu_mode mode) {
+  float *sum = job->due ? room : z;
+  does(job, HU_RUN_SCALE, room, z, NULL, a);
+  each(job, HU_RUN_ADD, sum, room, y, 0);
+  by_mode(job, sum, mode, WORDS_OF_MOMENTUM);
+  if (job->due) each(job, HU_RUN_DUE_TAKE, z, room, job->due, 0);
 }
 
 /* Q(g + Q(momentum m)), of the new m: where Nesterov's momentum looks. */
-static const float *ahead(job *j, float *const room[4], const float *m, const float *g) {
-  does(j, HU_RUN_SCALE, room[2], m, NULL, j->momentum);
-  does(j, HU_RUN_ADD, room[1], g, room[2], 0);
+static const float *ahead(optimizer_job *job, float *const room[4], const float *m, const float *g) {
+  does(job, HU_RUN_SCALE, room[2], m, NULL, job->momentum);
+  does(job, HU_RUN_ADD, room[1], g, room[2], 0);
   return room[1];
 }
 
 /* u, or with `fused` d, into room[0] */
-static void sgd(job *j, float *const room[4], const hu_optimizer_arrays *x) {
-  const float *g = x->g;
-  if (j->decay != 0) {
-    decayed(j, room[1], g, x->w, room[2]);
+static void sgd(optimizer_job *job, float *const room[4], const hu_optimizer_arrays *arrays) {
+  const float *g = arrays->g;
+  if (job->decay != 0) {
+    decayed(job, room[1], g, arrays->w, room[2]);
     g = room[1];
   }
-  if (x->m) {
-    moving(j, x->m, j->momentum, g, room[2], j->o->mode_momentum);
-    g = j->o->nesterov ? ahead(j, room, x->m, g) : x->m;
+  if (arrays->m) {
+    moving(job, arrays->m, job->momentum, g, room[2], job->optimizer->mode_momentum);
+    g = job->optimizer->nesterov ? ahead(job, room, arrays->m, g) : arrays->m;
   }
-  if (j->o->fused) {
-    each(j, HU_RUN_COPY, room[0], g, NULL, 0);
+  if (job->optimizer->fused) {
+    each(job, HU_RUN_COPY, room[0], g, NULL, 0);
   } else {
-    does(j, HU_RUN_SCALE, room[0], g, NULL, j->rate);
+    does(job, HU_RUN_SCALE, room[0], g, NULL, job->rate);
   }
 }
 
 /* u into room[0] */
-static void adamw(job *j, float *const room[4], const hu_optimizer_arrays *x) {
-  const float *g = x->g;
+static void adamw(optimizer_job *job, float *const room[4], const hu_optimizer_arrays *arrays) {
+  const float *g = arrays->g;
   float *u = room[0], *t = room[1], *d = room[2];
-  if (j->o->coupled && j->decay != 0) {
-    decayed(j, room[3], g, x->w, d);
+  if (job->optimizer->coupled && job->decay != 0) {
+    decayed(job, room[3], g, arrays->w, d);
     g = room[3];
   }
-  does(j, HU_RUN_SCALE, t, g, NULL, j->less1);
-  moving(j, x->m, j->beta1, t, d, j->o->mode_momentum);
-  does(j, HU_RUN_TIMES, t, g, g, 0);
-  does(j, HU_RUN_SCALE, t, t, NULL, j->less2);
-  moving(j, x->v, j->beta2, t, d, j->o->mode_momentum);
-  does(j, HU_RUN_OVER, d, x->v, NULL, j->past2);
-  does(j, HU_RUN_ROOT, d, d, NULL, 0);
-  does(j, HU_RUN_PLUS, d, d, NULL, j->eps);
-  does(j, HU_RUN_OVER, t, x->m, NULL, j->past1);
-  does(j, HU_RUN_DIVIDE, u, t, d, 0);
-  if (j->due) does(j, HU_RUN_DUE_TIMES, u, u, j->due, 0);
-  if (!j->o->coupled && j->decay != 0) decayed(j, u, u, x->w, d);
-  does(j, HU_RUN_SCALE, u, u, NULL, j->rate);
+  does(job, HU_RUN_SCALE, t, g, NULL, job->less1);
+  moving(job, arrays->m, job->beta1, t, d, job->optimizer->mode_momentum);
+  does(job, HU_RUN_TIMES, t, g, g, 0);
+  does(job, HU_RUN_SCALE, t, t, NULL, job->less2);
+  moving(job, arrays->v, job->beta2, t, d, job->optimizer->mode_momentum);
+  does(job, HU_RUN_OVER, d, arrays->v, NULL, job->past2);
+  does(job, HU_RUN_ROOT, d, d, NULL, 0);
+  does(job, HU_RUN_PLUS, d, d, NULL, job->eps);
+  does(job, HU_RUN_OVER, t, arrays->m, NULL, job->past1);
+  does(job, HU_RUN_DIVIDE, u, t, d, 0);
+  if (job->due) does(job, HU_RUN_DUE_TIMES, u, u, job->due, 0);
+  if (!job->optimizer->coupled && job->decay != 0) decayed(job, u, u, arrays->w, d);
+  does(job, HU_RUN_SCALE, u, u, NULL, job->rate);
 }
 
 /* u into room[0] */
-static void adagrad(job *j, float *const room[4], const hu_optimizer_arrays *x) {
-  const float *g = x->g;
+static void adagrad(optimizer_job *job, float *const room[4], const hu_optimizer_arrays *arrays) {
+  const float *g = arrays->g;
   float *u = room[0], *d = room[2];
-  if (j->o->decay != 0) {
-    decayed(j, room[1], g, x->w, d);
+  if (job->optimizer->decay != 0) {
+    decayed(job, room[1], g, arrays->w, d);
     g = room[1];
   }
-  does(j, HU_RUN_TIMES, d, g, g, 0);
-  each(j, HU_RUN_ADD, x->v, x->v, d, 0);
-  nearest(j, x->v, j->o->state);
-  does(j, HU_RUN_ROOT, d, x->v, NULL, 0);
-  does(j, HU_RUN_PLUS, d, d, NULL, j->eps);
-  does(j, HU_RUN_DIVIDE, u, g, d, 0);
-  does(j, HU_RUN_SCALE, u, u, NULL, j->rate);
+  does(job, HU_RUN_TIMES, d, g, g, 0);
+  each(job, HU_RUN_ADD, arrays->v, arrays->v, d, 0);
+  nearest(job, arrays->v, job->optimizer->state);
+  does(job, HU_RUN_ROOT, d, arrays->v, NULL, 0);
+  does(job, HU_RUN_PLUS, d, d, NULL, job->eps);
+  does(job, HU_RUN_DIVIDE, u, g, d, 0);
+  does(job, HU_RUN_SCALE, u, u, NULL, job->rate);
 }
 
 /* ---- the end of the update: u is in room[0] ---- */
 
 /* The new weights s take their place. */
-static void finish_update(job *j, float *w, const float *u, const float *s, hu_update_counts *counts) {
-  if (counts && j->status == HU_OK) j->status = j->engine->compare(j->self, j->n, u, w, s, counts);
-  each(j, HU_RUN_COPY, w, s, NULL, 0);
+static void finish_update(optimizer_job *job, float *w, const float *u, const float *s, hu_update_counts *counts) {
+  if (counts && job->status == HU_OK) job->status = job->engine->compare(job->self, job->n, u, w, s, counts);
+  each(job, HU_RUN_COPY, w, s, NULL, 0);
 }
 
-static void subtract(job *j, float *w, float *const room[4], hu_stream words, hu_update_counts *counts) {
+static void subtract(optimizer_job *job, float *w, float *const room[4], hu_stream words, hu_update_counts *counts) {
   float *u = room[0], *s = room[1];
-  if (j->o->fused) {
-    each(j, HU_RUN_FUSED, s, u, w, -j->rate);
+  if (job->optimizer->fused) {
+    each(job, HU_RUN_FUSED, s, u, w, -job->rate);
   } else {
-    each(j, HU_RUN_MINUS, s, w, u, 0);
+    each(job, HU_RUN_MINUS, s, w, u, 0);
   }
-  rounded(j, s, j->o->weight, j->o->mode, words);
-  finish_update(j, w, u, s, counts);
+  rounded(job, s, job->optimizer->weight, job->optimizer->mode, words);
+  finish_update(job, w, u, s, counts);
 }
 
-static void kahan(job *j, float *w, float *c, float *const room[4], hu_update_counts *counts) {
+static void kahan(optimizer_job *job, float *w, float *c, float *const room[4], hu_update_counts *counts) {
   float *u = room[0], *y = room[1], *s = room[2];
-  hu_format f = j->o->weight;
-  each(j, HU_RUN_NEGATIVE_SUM, y, u, c, 0);
-  nearest(j, y, f);
-  each(j, HU_RUN_ADD, s, w, y, 0);
-  nearest(j, s, f);
-  each(j, HU_RUN_MINUS, c, s, w, 0);
-  nearest(j, c, f);
-  each(j, HU_RUN_MINUS, c, c, y, 0);
-  nearest(j, c, f);
-  finish_update(j, w, u, s, counts);
+  hu_format format = job->optimizer->weight;
+  each(job, HU_RUN_NEGATIVE_SUM, y, u, c, 0);
+  nearest(job, y, format);
+  each(job, HU_RUN_ADD, s, w, y, 0);
+  nearest(job, s, format);
+  each(job, HU_RUN_MINUS, c, s, w, 0);
+  nearest(job, c, format);
+  each(job, HU_RUN_MINUS, c, c, y, 0);
+  nearest(job, c, format);
+  finish_update(job, w, u, s, counts);
 }
 
 /* The weights and their state from the numbers of j. */
-static void make_step(job *j, const hu_optimizer_arrays *x, hu_stream words, float *const room[4],
+static void make_step(optimizer_job *job, const hu_optimizer_arrays *arrays, hu_stream words, float *const room[4],
                       hu_update_counts *counts) {
-  j->words = words;
-  if (j->o->kind == HU_ADAMW) {
-    adamw(j, room, x);
-  } else if (j->o->kind == HU_ADAGRAD) {
-    adagrad(j, room, x);
+  job->words = words;
+  if (job->optimizer->kind == HU_ADAMW) {
+    adamw(job, room, arrays);
+  } else if (job->optimizer->kind == HU_ADAGRAD) {
+    adagrad(job, room, arrays);
   } else {
-    sgd(j, room, x);
+    sgd(job, room, arrays);
   }
-  if (j->o->update == HU_UPDATE_KAHAN) {
-    kahan(j, x->w, x->c, room, counts);
+  if (job->optimizer->update == HU_UPDATE_KAHAN) {
+    kahan(job, arrays->w, arrays->c, room, counts);
   } else {
-    subtract(j, x->w, room, words, counts);
+    subtract(job, arrays->w, room, words, counts);
   }
 }
 
-hu_status hu_optimizer_step_on(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *x,
-                               const hu_optimizer *o, const hu_optimizer_time *now, hu_stream words,
+hu_status hu_optimizer_step_on(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *arrays,
+                               const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream words,
                                float *const room[4], hu_update_counts *counts) {
-  job j = job_of(engine, self, n, o, now);
-  make_step(&j, x, words, room, counts);
-  return j.status;
+  optimizer_job job = job_of(engine, self, n, optimizer, now);
+  make_step(&job, arrays, words, room, counts);
+  return job.status;
 }
 
 /* ---- with a period for each weight ---- */
 
-hu_status hu_optimizer_step_ramped(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *x,
-                                   const hu_optimizer *o, const hu_optimizer_time *now, hu_stream words,
-                                   float *const room[4], const hu_ramping *r, hu_update_counts *counts) {
-  job j = job_of(engine, self, n, o, now);
-  hu_task due = hu_task_of(1, n, r->due, r->steps, r->period);
-  hu_optimizer_arrays with = *x;
-  if (o->kind != HU_ADAMW) return HU_E_TRAIN;
-  each(&j, HU_RUN_PLUS, r->steps, r->steps, NULL, 1);
-  each(&j, HU_RUN_ADD, r->sum, r->sum, x->g, 0);
-  due.c = r->sum;
-  due.y = r->mean;
-  if (j.status == HU_OK) j.status = engine->run(self, HU_RUN_DUE, &due);
-  j.due = r->due;
-  with.g = r->mean;
-  make_step(&j, &with, words, room, counts);
-  each(&j, HU_RUN_FILL, room[0], NULL, NULL, 0);
-  each(&j, HU_RUN_DUE_TAKE, r->sum, room[0], r->due, 0);
-  each(&j, HU_RUN_DUE_TAKE, r->steps, room[0], r->due, 0);
-  return j.status;
+hu_status hu_optimizer_step_ramped(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *arrays,
+                                   const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream words,
+                                   float *const room[4], const hu_ramping *ramping, hu_update_counts *counts) {
+  optimizer_job job = job_of(engine, self, n, optimizer, now);
+  hu_task due = hu_task_of(1, n, ramping->due, ramping->steps, ramping->period);
+  hu_optimizer_arrays with = *arrays;
+  if (optimizer->kind != HU_ADAMW) return HU_E_TRAIN;
+  each(&job, HU_RUN_PLUS, ramping->steps, ramping->steps, NULL, 1);
+  each(&job, HU_RUN_ADD, ramping->sum, ramping->sum, arrays->g, 0);
+  due.c = ramping->sum;
+  due.y = ramping->mean;
+  if (job.status == HU_OK) job.status = engine->run(self, HU_RUN_DUE, &due);
+  job.due = ramping->due;
+  with.g = ramping->mean;
+  make_step(&job, &with, words, room, counts);
+  each(&job, HU_RUN_FILL, room[0], NULL, NULL, 0);
+  each(&job, HU_RUN_DUE_TAKE, ramping->sum, room[0], ramping->due, 0);
+  each(&job, HU_RUN_DUE_TAKE, ramping->steps, room[0], ramping->due, 0);
+  return job.status;
 }

@@ -6,27 +6,27 @@
 
 enum { PANEL = HU_PRODUCT_PANEL };
 
-typedef struct call {
+typedef struct pack_call {
   const hu_cpu *cpu;
   const hu_matrices *b;
   size_t k, n;
   float *z;
-} call;
+} pack_call;
 
 static void pack_part(void *context, size_t part) {
-  const call *c = context;
-  c->cpu->loops->pack(c->b, c->k, c->n, part * PANEL, c->z + part * PANEL * c->k);
+  const pack_call *call = context;
+  call->cpu->loops->pack(call->b, call->k, call->n, part * PANEL, call->z + part * PANEL * call->k);
 }
 
 size_t hu_cpu_pack(void *self, const hu_matrices *b, size_t k, size_t n, float *z) {
   const hu_cpu *cpu = self;
-  call c = {cpu, b, k, n, z};
+  pack_call call = {cpu, b, k, n, z};
   size_t parts = (n + PANEL - 1) / PANEL;
   if (!cpu->loops->pack) return 0;
   if (z && k * n >= HU_CPU_NUMBERS_MIN) {
-    hu_cpu_run(cpu, parts, pack_part, &c);
+    hu_cpu_run(cpu, parts, pack_part, &call);
   } else {
-    for (size_t i = 0; z && i < parts; i++) pack_part(&c, i);
+    for (size_t i = 0; z && i < parts; i++) pack_part(&call, i);
   }
   return parts * PANEL * k;
 }

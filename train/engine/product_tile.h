@@ -275,49 +275,51 @@ enum { PACKED_ROWS = HU_LEVEL_ID == 1 ? 12 : 200, PACKED_COLUMNS = 2000 };
 
 /* k rows of columns j ... j + wide - 1 of B from row `at` on, whose panel is made in `room` unless it is there already
  * or few rows of Z read it. */
-static const float *panel_of(const hu_products *p, size_t rows, size_t at, size_t k, size_t j, size_t wide,
+static const float *panel_of(const hu_products *products, size_t rows, size_t at, size_t k, size_t j, size_t wide,
                              const float *b, float *room, size_t *ld) {
-  const float *first = p->b.transposed ? b + j * p->b.ld + at : b + at * p->b.ld + j;
+  const float *first = products->b.transposed ? b + j * products->b.ld + at : b + at * products->b.ld + j;
   *ld = PANEL;
-  if (p->panels) return p->panels + j * p->k + at * PANEL;
-  if (p->b.transposed || wide < PANEL || rows >= PACKED_ROWS) {
-    pack(&p->b, k, wide, room, first);
+  if (products->panels) return products->panels + j * products->k + at * PANEL;
+  if (products->b.transposed || wide < PANEL || rows >= PACKED_ROWS) {
+    pack(&products->b, k, wide, room, first);
     return room;
   }
-  *ld = p->b.ld;
+  *ld = products->b.ld;
   return first;
 }
 
 /* Rows of Z that stay in the second-level cache, columns j0 ... j1 - 1. room: A is packed there; NULL: it is not. */
-static void block(const hu_products *p, size_t rows, size_t j0, size_t j1, float *z, left from, const float *b,
+static void block(const hu_products *products, size_t rows, size_t j0, size_t j1, float *z, left from, const float *b,
                   float *room) {
   float panel[DEEP * PANEL];
-  for (size_t at = 0; at < p->k || at == 0; at += DEEP) {
-    size_t k = p->k - at < DEEP ? p->k - at : DEEP;
+  for (size_t at = 0; at < products->k || at == 0; at += DEEP) {
+    size_t k = products->k - at < DEEP ? products->k - at : DEEP;
     int how = at ? GO_ON : BEGIN;
     left part = {from.a + at * from.along, from.down, from.along, from.next};
     if (room) part = pack_left(rows, k, room, part);
     for (size_t j = j0; j < j1; j += PANEL) {
       size_t wide = j1 - j < PANEL ? j1 - j : PANEL, ld;
-      const float *first = panel_of(p, rows, at, k, j, wide, b, panel, &ld);
+      const float *first = panel_of(products, rows, at, k, j, wide, b, panel, &ld);
       if (wide < PANEL) {
-        narrow_tiles(how, rows, wide, k, z + j, p->z.ld, part, first);
+        narrow_tiles(how, rows, wide, k, z + j, products->z.ld, part, first);
       } else {
-        tiles_that(how, rows, k, z + j, p->z.ld, part, first, ld);
+        tiles_that(how, rows, k, z + j, products->z.ld, part, first, ld);
       }
     }
   }
 }
 
-static void product_part(const hu_products *p, float *z, const float *a, const float *b, const hu_range *of,
+static void product_part(const hu_products *products, float *z, const float *a, const float *b, const hu_range *of,
                          float *room) {
-  left from = {a, p->a.transposed ? 1 : p->a.ld, p->a.transposed ? p->a.ld : 1, p->a.transposed ? 1 : p->a.ld};
-  const size_t most = p->k <= SHALLOW && !p->b.transposed ? TALL : BLOCK; /* Z alone is large: its rows as they lie */
+  left from = {a, products->a.transposed ? 1 : products->a.ld, products->a.transposed ? products->a.ld : 1,
+               products->a.transposed ? 1 : products->a.ld};
+  const size_t most =
+      products->k <= SHALLOW && !products->b.transposed ? TALL : BLOCK; /* Z alone is large: its rows as they lie */
   if (of->j1 - of->j0 < PACKED_COLUMNS) room = NULL;
   for (size_t i = of->i0, rows; i < of->i1; i += rows) {
     rows = of->i1 - i < most ? of->i1 - i : most;
     left part = {from.a + i * from.down, from.down, from.along, from.next};
-    block(p, rows, of->j0, of->j1, z + i * p->z.ld, part, b, rows > TALLEST ? room : NULL);
+    block(products, rows, of->j0, of->j1, z + i * products->z.ld, part, b, rows > TALLEST ? room : NULL);
   }
 }
 

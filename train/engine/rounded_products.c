@@ -11,70 +11,73 @@
 /* Terms of a number up to which that is so; numbers of Z from which on it leaves the cache; those of some rows. */
 enum { SHALLOW = 64, LARGE = 1 << 16, SOME = 1 << 14 };
 
-typedef struct call {
+typedef struct rounded_call {
   const hu_cpu *cpu;
-  const hu_rounded_product *c;
+  const hu_rounded_product *product;
   const float *panels; /* B's, which every piece reads; NULL: B as it lies */
   size_t rows;         /* of a piece */
   size_t part;         /* rows of a thread */
   uint8_t *made;       /* of each piece: 1 once it is in Z */
   hu_rounding_counts counts[HU_THREADS_MAX];
   hu_status status[HU_THREADS_MAX];
-} call;
+} rounded_call;
 
-static void tell(const call *k, int ends) {
-  if (k->c->tell && k->cpu->threads <= 1) k->c->tell(k->c->told, ends);
+static void tell(const rounded_call *call, int ends) {
+  if (call->product->tell && call->cpu->threads <= 1) call->product->tell(call->product->told, ends);
 }
 
-static float *room_of(const call *k, size_t thread) { return k->cpu->rooms + thread * HU_PRODUCT_ROOM; }
+static float *room_of(const rounded_call *call, size_t thread) { return call->cpu->rooms + thread * HU_PRODUCT_ROOM; }
 
 /* Rows `from` ... from + rows - 1 of Z. */
-static void multiply(const call *k, size_t from, size_t rows, float *z) {
-  const hu_range some = {0, rows, 0, k->c->p->n};
-  hu_products p = *k->c->p;
-  p.z.ld = p.n;
-  p.m = rows;
-  p.panels = k->panels;
-  k->cpu->loops->product(&p, z, p.a.data + from * (p.a.transposed ? 1 : p.a.ld), p.b.data, &some, NULL);
+static void multiply(const rounded_call *call, size_t from, size_t rows, float *z) {
+  const hu_range some = {0, rows, 0, call->product->products->n};
+  hu_products products = *call->product->products;
+  products.z.ld = products.n;
+  products.m = rows;
+  products.panels = call->panels;
+  call->cpu->loops->product(&products, z, products.a.data + from * (products.a.transposed ? 1 : products.a.ld),
+                            products.b.data, &some, NULL);
 }
 
-static void add(const call *k, size_t first, size_t n, const float *x) {
-  hu_task t = hu_task_of(1, n, k->c->sum + first, x, NULL);
-  k->cpu->loops->kernel[HU_RUN_ACCUMULATE](&t, 0, 1, 0, n);
+static void add(const rounded_call *call, size_t first, size_t n, const float *x) {
+  hu_task task = hu_task_of(1, n, call->product->sum + first, x, NULL);
+  call->cpu->loops->kernel[HU_RUN_ACCUMULATE](&task, 0, 1, 0, n);
 }
 
 /* ---- each number by itself ---- */
 
 static void some_rows(void *context, size_t part) {
-  call *k = context;
-  const hu_rounded_product *c = k->c;
-  const size_t n = c->p->n, m = c->p->m, end = m - part * k->part < k->part ? m : (part + 1) * k->part;
-  float *z = room_of(k, part);
-  for (size_t i = part * k->part, rows; i < end && k->status[part] == HU_OK; i += rows) {
-    hu_exec e = hu_cpu_exec(k->cpu, 0, 1, c->words);
-    rows = end - i < k->rows ? end - i : k->rows;
-    multiply(k, i, rows, z);
-    e.stream.counter += i * n;
-    tell(k, 0);
-    if (c->rounding->kind != HU_ROUND_KEEP)
-      k->status[part] = hu_rounding_apply(1, rows * n, z, z, c->rounding, &e, &k->counts[part]);
-    tell(k, 1);
-    if (k->status[part] == HU_OK) add(k, i * n, rows * n, z);
+  rounded_call *call = context;
+  const hu_rounded_product *product = call->product;
+  const size_t n = product->products->n, m = product->products->m,
+               end = m - part * call->part < call->part ? m : (part + 1) * call->part;
+  float *z = room_of(call, part);
+  for (size_t i = part * call->part, rows; i < end && call->status[part] == HU_OK; i += rows) {
+    hu_exec exec = hu_cpu_exec(call->cpu, 0, 1, product->words);
+    rows = end - i < call->rows ? end - i : call->rows;
+    multiply(call, i, rows, z);
+    exec.stream.counter += i * n;
+    tell(call, 0);
+    if (product->rounding->kind != HU_ROUND_KEEP)
+      call->status[part] = hu_rounding_apply(1, rows * n, z, z, product->rounding, &exec, &call->counts[part]);
+    tell(call, 1);
+    if (call->status[part] == HU_OK) add(call, i * n, rows * n, z);
   }
 }
 
-static hu_status by_number(call *k) {
-  const size_t m = k->c->p->m, threads = k->cpu->threads < HU_THREADS_MAX ? k->cpu->threads : HU_THREADS_MAX;
-  hu_rounding_counts *sum = k->c->counts;
-  const size_t pieces = (m + k->rows - 1) / k->rows;
-  k->part = (pieces + threads - 1) / threads * k->rows;
-  const size_t parts = (m + k->part - 1) / k->part;
-  hu_cpu_run(k->cpu, parts, some_rows, k);
+static hu_status by_number(rounded_call *call) {
+  const size_t m = call->product->products->m,
+               threads = call->cpu->threads < HU_THREADS_MAX ? call->cpu->threads : HU_THREADS_MAX;
+  hu_rounding_counts *sum = call->product->counts;
+  const size_t pieces = (m + call->rows - 1) / call->rows;
+  call->part = (pieces + threads - 1) / threads * call->rows;
+  const size_t parts = (m + call->part - 1) / call->part;
+  hu_cpu_run(call->cpu, parts, some_rows, call);
   for (size_t i = 0; i < parts; i++) {
-    if (k->status[i] != HU_OK) return k->status[i];
-    sum->elements += k->counts[i].elements;
-    sum->over += k->counts[i].over;
-    hu_events_add(&sum->events, &k->counts[i].events);
+    if (call->status[i] != HU_OK) return call->status[i];
+    sum->elements += call->counts[i].elements;
+    sum->over += call->counts[i].over;
+    hu_events_add(&sum->events, &call->counts[i].events);
   }
   return HU_OK;
 }
@@ -83,81 +86,85 @@ static hu_status by_number(call *k) {
 
 /* Rows are computed where they are asked for first. */
 static const float *give(void *context, size_t thread, size_t first, size_t n) {
-  const call *k = context;
-  const hu_products *p = k->c->p;
-  uint8_t *made = k->made + first / p->n / k->rows;
+  const rounded_call *call = context;
+  const hu_products *products = call->product->products;
+  uint8_t *made = call->made + first / products->n / call->rows;
   (void)thread;
-  if (*made) return p->z.data + first;
-  tell(k, 1);
-  multiply(k, first / p->n, n / p->n, p->z.data + first);
+  if (*made) return products->z.data + first;
+  tell(call, 1);
+  multiply(call, first / products->n, n / products->n, products->z.data + first);
   *made = 1;
-  tell(k, 0);
-  return p->z.data + first;
+  tell(call, 0);
+  return products->z.data + first;
 }
 
 static void take(void *context, size_t thread, size_t first, size_t n, const float *z) {
-  const call *k = context;
+  const rounded_call *call = context;
   (void)thread;
-  tell(k, 1);
-  add(k, first, n, z);
-  tell(k, 0);
+  tell(call, 1);
+  add(call, first, n, z);
+  tell(call, 0);
 }
 
-static hu_status truncate_by(call *k) {
-  const hu_rounded_product *c = k->c;
-  const size_t n = c->p->m * c->p->n;
-  const hu_s2fp8_parts parts = {k->rows * c->p->n, give, take, k};
-  hu_exec e = hu_cpu_exec(k->cpu, n, 1, c->words);
-  const hu_helpers *before = hu_cpu_lend(k->cpu);
-  tell(k, 0);
-  hu_status s =
-      hu_s2fp8_truncate_parts(n, &parts, &c->rounding->s2fp8, c->rounding->mode, NULL, NULL, &e, &c->counts->events);
-  tell(k, 1);
+static hu_status truncate_by(rounded_call *call) {
+  const hu_rounded_product *product = call->product;
+  const size_t n = product->products->m * product->products->n;
+  const hu_s2fp8_parts parts = {call->rows * product->products->n, give, take, call};
+  hu_exec exec = hu_cpu_exec(call->cpu, n, 1, product->words);
+  const hu_helpers *before = hu_cpu_lend(call->cpu);
+  tell(call, 0);
+  hu_status status = hu_s2fp8_truncate_parts(n, &parts, &product->rounding->s2fp8, product->rounding->mode, NULL, NULL,
+                                             &exec, &product->counts->events);
+  tell(call, 1);
   hu_cpu_take_back(before);
-  if (s == HU_OK) c->counts->elements += n;
-  return s;
+  if (status == HU_OK) product->counts->elements += n;
+  return status;
 }
 
-static hu_status by_statistics(call *k) {
-  k->made = calloc(k->c->p->m / k->rows + 1, sizeof *k->made);
-  if (!k->made) return HU_E_MEMORY;
-  hu_status s = truncate_by(k);
-  free(k->made);
-  return s;
+static hu_status by_statistics(rounded_call *call) {
+  call->made = calloc(call->product->products->m / call->rows + 1, sizeof *call->made);
+  if (!call->made) return HU_E_MEMORY;
+  hu_status status = truncate_by(call);
+  free(call->made);
+  return status;
 }
 
 /* ---- what may go this way ---- */
 
-static int possible(const hu_cpu *cpu, const hu_rounded_product *c) {
-  const hu_products *p = c->p;
-  const uint8_t kind = c->rounding->kind;
-  if (!cpu->loops->product || !cpu->rooms || !hu_is_plain_fp32(p->accum) || p->outer * p->inner != 1) return 0;
-  if (p->b.transposed || p->k == 0 || p->k > SHALLOW || p->n > HU_PRODUCT_ROOM || p->m * p->n < LARGE) return 0;
+static int possible(const hu_cpu *cpu, const hu_rounded_product *product) {
+  const hu_products *products = product->products;
+  const uint8_t kind = product->rounding->kind;
+  if (!cpu->loops->product || !cpu->rooms || !hu_is_plain_fp32(products->accum) ||
+      products->outer * products->inner != 1)
+    return 0;
+  if (products->b.transposed || products->k == 0 || products->k > SHALLOW || products->n > HU_PRODUCT_ROOM ||
+      products->m * products->n < LARGE)
+    return 0;
   return kind == HU_ROUND_KEEP || kind == HU_ROUND_FORMAT || kind == HU_ROUND_NUMBER || kind == HU_ROUND_S2FP8;
 }
 
 /* B in panels; NULL: no memory, which is no error. */
-static const float *panels_of(hu_cpu *cpu, const hu_products *p) {
-  const size_t size = hu_cpu_pack(cpu, &p->b, p->k, p->n, NULL);
+static const float *panels_of(hu_cpu *cpu, const hu_products *products) {
+  const size_t size = hu_cpu_pack(cpu, &products->b, products->k, products->n, NULL);
   if (size > cpu->panels_size) {
     free(cpu->panels);
     cpu->panels = malloc(size * sizeof *cpu->panels);
     cpu->panels_size = cpu->panels ? size : 0;
   }
-  if (cpu->panels) hu_cpu_pack(cpu, &p->b, p->k, p->n, cpu->panels);
+  if (cpu->panels) hu_cpu_pack(cpu, &products->b, products->k, products->n, cpu->panels);
   return cpu->panels;
 }
 
-hu_status hu_cpu_add_rounded(void *self, const hu_rounded_product *c, int *done) {
-  call k;
-  *done = possible(self, c);
+hu_status hu_cpu_add_rounded(void *self, const hu_rounded_product *product, int *done) {
+  rounded_call call;
+  *done = possible(self, product);
   if (!*done) return HU_OK;
-  memset(&k, 0, sizeof k);
-  k.cpu = self;
-  k.c = c;
-  k.panels = panels_of(self, c->p);
-  const size_t tall = k.cpu->loops->sum.rows, n = c->p->n;
-  k.rows = tall * (SOME / n / tall + (SOME / n < tall));
-  if (k.rows * n > HU_PRODUCT_ROOM) k.rows = HU_PRODUCT_ROOM / n;
-  return c->rounding->kind == HU_ROUND_S2FP8 ? by_statistics(&k) : by_number(&k);
+  memset(&call, 0, sizeof call);
+  call.cpu = self;
+  call.product = product;
+  call.panels = panels_of(self, product->products);
+  const size_t tall = call.cpu->loops->sum.rows, n = product->products->n;
+  call.rows = tall * (SOME / n / tall + (SOME / n < tall));
+  if (call.rows * n > HU_PRODUCT_ROOM) call.rows = HU_PRODUCT_ROOM / n;
+  return product->rounding->kind == HU_ROUND_S2FP8 ? by_statistics(&call) : by_number(&call);
 }

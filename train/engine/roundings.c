@@ -24,10 +24,10 @@ typedef struct keep_call {
 
 /* Reads alone, unless there is a NaN. Magnitudes are compared as whole numbers, in lanes. */
 static void keep_part(void *context, size_t part) {
-  const keep_call *c = context;
-  size_t from = part * c->part, end = c->n - from < c->part ? c->n : from + c->part;
+  const keep_call *call = context;
+  size_t from = part * call->part, end = call->n - from < call->part ? call->n : from + call->part;
   for (size_t at = from; at < end; at += LOOK) {
-    float *x = c->x + at;
+    float *x = call->x + at;
     size_t n = end - at < LOOK ? end - at : LOOK;
     int32_t nan = 0, u;
     for (size_t i = 0; i < n; i++) {
@@ -35,25 +35,25 @@ static void keep_part(void *context, size_t part) {
       nan |= (u & 0x7FFFFFFF) > 0x7F800000;
     }
     if (!nan) continue;
-    hu_task t = hu_task_of(1, n, x, x, NULL);
-    c->loops->kernel[HU_RUN_KEEP](&t, 0, 1, 0, n);
+    hu_task task = hu_task_of(1, n, x, x, NULL);
+    call->loops->kernel[HU_RUN_KEEP](&task, 0, 1, 0, n);
   }
 }
 
-static hu_status keep(const hu_cpu *c, size_t n, float *z, const float *x) {
+static hu_status keep(const hu_cpu *cpu, size_t n, float *z, const float *x) {
   if (z != x) {
-    hu_task t = hu_task_of(1, n, z, x, NULL);
-    return hu_cpu_loop((void *)(uintptr_t)c, HU_RUN_KEEP, &t);
+    hu_task task = hu_task_of(1, n, z, x, NULL);
+    return hu_cpu_loop((void *)(uintptr_t)cpu, HU_RUN_KEEP, &task);
   }
-  keep_call call = {c->loops, z, n, !c->crew || n < HU_CPU_NUMBERS_MIN ? n + !n : hu_cpu_part_size(c, n, LOOK)};
-  hu_cpu_run(c, (n + call.part - 1) / call.part, keep_part, &call);
+  keep_call call = {cpu->loops, z, n, !cpu->crew || n < HU_CPU_NUMBERS_MIN ? n + !n : hu_cpu_part_size(cpu, n, LOOK)};
+  hu_cpu_run(cpu, (n + call.part - 1) / call.part, keep_part, &call);
   return HU_OK;
 }
 
 /* ---- roundings ---- */
 
 typedef struct round_call {
-  const hu_rounding *r;
+  const hu_rounding *rounding;
   float *z;
   const float *x;
   size_t n, part;
@@ -63,37 +63,37 @@ typedef struct round_call {
 } round_call;
 
 static void round_some(void *context, size_t part) {
-  round_call *c = context;
-  size_t from = part * c->part, end = c->n - from < c->part ? c->n : from + c->part;
-  hu_status s = HU_OK;
-  memset(&c->counts[part], 0, sizeof c->counts[part]);
-  for (size_t at = from; at < end && s == HU_OK; at += ROUNDED_PIECE) {
+  round_call *call = context;
+  size_t from = part * call->part, end = call->n - from < call->part ? call->n : from + call->part;
+  hu_status status = HU_OK;
+  memset(&call->counts[part], 0, sizeof call->counts[part]);
+  for (size_t at = from; at < end && status == HU_OK; at += ROUNDED_PIECE) {
     size_t n = end - at < ROUNDED_PIECE ? end - at : ROUNDED_PIECE;
-    hu_exec e = c->exec;
-    e.stream.counter += at;
-    s = hu_rounding_apply(1, n, c->z + at, c->x + at, c->r, &e, &c->counts[part]);
+    hu_exec exec = call->exec;
+    exec.stream.counter += at;
+    status = hu_rounding_apply(1, n, call->z + at, call->x + at, call->rounding, &exec, &call->counts[part]);
   }
-  c->status[part] = s;
+  call->status[part] = status;
 }
 
-static void add_counts(hu_rounding_counts *sum, const hu_rounding_counts *x) {
-  sum->elements += x->elements;
-  sum->over += x->over;
-  hu_events_add(&sum->events, &x->events);
+static void add_counts(hu_rounding_counts *sum, const hu_rounding_counts *counts) {
+  sum->elements += counts->elements;
+  sum->over += counts->over;
+  hu_events_add(&sum->events, &counts->events);
 }
 
 /* Numbers one at a time, number i with word i of the stream, by the crew. */
-static hu_status round_each(const hu_cpu *c, size_t n, float *z, const float *x, const hu_rounding *r, hu_stream words,
-                            hu_rounding_counts *counts) {
+static hu_status round_each(const hu_cpu *cpu, size_t n, float *z, const float *x, const hu_rounding *rounding,
+                            hu_stream words, hu_rounding_counts *counts) {
   round_call call;
-  call.r = r;
+  call.rounding = rounding;
   call.z = z;
   call.x = x;
   call.n = n;
-  call.part = hu_cpu_part_size(c, n, 1024);
-  call.exec = hu_cpu_exec(c, 0, 1, words);
+  call.part = hu_cpu_part_size(cpu, n, 1024);
+  call.exec = hu_cpu_exec(cpu, 0, 1, words);
   size_t parts = (n + call.part - 1) / call.part;
-  hu_cpu_run(c, parts, round_some, &call);
+  hu_cpu_run(cpu, parts, round_some, &call);
   for (size_t i = 0; i < parts; i++) {
     if (call.status[i] != HU_OK) return call.status[i];
     if (counts) add_counts(counts, &call.counts[i]);
@@ -102,33 +102,33 @@ static hu_status round_each(const hu_cpu *c, size_t n, float *z, const float *x,
 }
 
 /* All numbers that a rounding sees at once, by calls of the library to which the crew is lent. */
-static hu_status round_together(const hu_cpu *c, size_t rows, size_t cols, float *z, const float *x,
-                                const hu_rounding *r, hu_stream words, hu_rounding_counts *counts) {
-  hu_exec e = hu_cpu_exec(c, rows * cols, ROUNDED_MIN, words);
-  const hu_helpers *before = hu_cpu_lend(c);
-  hu_status s = hu_rounding_apply(rows, cols, z, x, r, &e, counts);
+static hu_status round_together(const hu_cpu *cpu, size_t rows, size_t cols, float *z, const float *x,
+                                const hu_rounding *rounding, hu_stream words, hu_rounding_counts *counts) {
+  hu_exec exec = hu_cpu_exec(cpu, rows * cols, ROUNDED_MIN, words);
+  const hu_helpers *before = hu_cpu_lend(cpu);
+  hu_status status = hu_rounding_apply(rows, cols, z, x, rounding, &exec, counts);
   hu_cpu_take_back(before);
-  return s;
+  return status;
 }
 
-hu_status hu_cpu_round(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r,
+hu_status hu_cpu_round(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *rounding,
                        hu_stream words, hu_rounding_counts *counts) {
-  const hu_cpu *c = self;
-  int alone = r->kind == HU_ROUND_FORMAT || r->kind == HU_ROUND_NUMBER;
-  if (r->kind != HU_ROUND_KEEP) {
-    return alone && rows * cols >= ROUNDED_MIN ? round_each(c, rows * cols, z, x, r, words, counts)
-                                               : round_together(c, rows, cols, z, x, r, words, counts);
+  const hu_cpu *cpu = self;
+  int alone = rounding->kind == HU_ROUND_FORMAT || rounding->kind == HU_ROUND_NUMBER;
+  if (rounding->kind != HU_ROUND_KEEP) {
+    return alone && rows * cols >= ROUNDED_MIN ? round_each(cpu, rows * cols, z, x, rounding, words, counts)
+                                               : round_together(cpu, rows, cols, z, x, rounding, words, counts);
   }
   if (counts) counts->elements += rows * cols;
   return keep(self, rows * cols, z, x);
 }
 
-hu_status hu_cpu_quantize(void *self, size_t n, float *x, hu_format f, hu_mode mode, hu_stream words) {
+hu_status hu_cpu_quantize(void *self, size_t n, float *x, hu_format format, hu_mode mode, hu_stream words) {
   /* Every number is one of the format. */
-  if (hu_format_equal(f, hu_binary32()) && !mode.saturate && !mode.tiny && !mode.nan) return keep(self, n, x, x);
-  hu_exec e = hu_cpu_exec(self, n, HU_CPU_NUMBERS_MIN, words);
+  if (hu_format_equal(format, hu_binary32()) && !mode.saturate && !mode.tiny && !mode.nan) return keep(self, n, x, x);
+  hu_exec exec = hu_cpu_exec(self, n, HU_CPU_NUMBERS_MIN, words);
   const hu_helpers *before = hu_cpu_lend(self);
-  hu_status s = hu_quantize_n(n, x, 1, x, 1, f, mode, &e, NULL);
+  hu_status status = hu_quantize_n(n, x, 1, x, 1, format, mode, &exec, NULL);
   hu_cpu_take_back(before);
-  return s;
+  return status;
 }

@@ -9,15 +9,15 @@
 enum { PANEL = HU_PRODUCT_PANEL };
 
 /* Left operands in the order of hu_product_sum. */
-static void pack_left(const hu_product_sum *c, size_t rows, float *z) {
-  const size_t m = c->p->m;
+static void pack_left(const hu_product_sum *sum, size_t rows, float *z) {
+  const size_t m = sum->products->m;
   for (size_t from = 0; from < m; from += rows) {
     size_t n = m - from < rows ? m - from : rows;
-    for (size_t i = 0; i < c->count; i++) {
-      const hu_matrices *a = &c->p[i].a;
+    for (size_t i = 0; i < sum->count; i++) {
+      const hu_matrices *a = &sum->products[i].a;
       const size_t down = a->transposed ? 1 : a->ld, along = a->transposed ? a->ld : 1;
       const float *x = a->data + from * down;
-      for (size_t k = 0; k < c->p[i].k; k++, x += along, z += rows) {
+      for (size_t k = 0; k < sum->products[i].k; k++, x += along, z += rows) {
         for (size_t r = 0; r < n; r++) z[r] = x[r * down];
         for (size_t r = n; r < rows; r++) z[r] = 0;
       }
@@ -25,48 +25,50 @@ static void pack_left(const hu_product_sum *c, size_t rows, float *z) {
   }
 }
 
-typedef struct call {
+typedef struct sum_call {
   const hu_cpu *cpu;
   const hu_product_sum *sum;
-} call;
+} sum_call;
 
 static void panel_part(void *context, size_t part) {
-  const call *c = context;
-  c->cpu->loops->sum.panel(c->sum, part * PANEL);
+  const sum_call *call = context;
+  call->cpu->loops->sum.panel(call->sum, part * PANEL);
 }
 
 /* Products whose columns fit a panel. */
 static void sum_some(const hu_cpu *cpu, hu_product_sum *sum, float *left) {
-  const hu_products *p = sum->p;
-  call c = {cpu, sum};
-  size_t parts = (p->n + PANEL - 1) / PANEL;
+  const hu_products *products = sum->products;
+  sum_call call = {cpu, sum};
+  size_t parts = (products->n + PANEL - 1) / PANEL;
   pack_left(sum, cpu->loops->sum.rows, left);
   sum->left = left;
-  if (p->m * p->n * sum->deep >= HU_CPU_PRODUCTS_MIN) {
-    hu_cpu_run(cpu, parts, panel_part, &c);
+  if (products->m * products->n * sum->deep >= HU_CPU_PRODUCTS_MIN) {
+    hu_cpu_run(cpu, parts, panel_part, &call);
   } else {
-    for (size_t i = 0; i < parts; i++) panel_part(&c, i);
+    for (size_t i = 0; i < parts; i++) panel_part(&call, i);
   }
 }
 
-static int possible(const hu_cpu *cpu, size_t count, const hu_products *p) {
+static int possible(const hu_cpu *cpu, size_t count, const hu_products *products) {
   if (!count || !cpu->loops->sum.panel) return 0;
   for (size_t i = 0; i < count; i++) {
-    int one = p[i].outer * p[i].inner == 1, plain = hu_is_plain_fp32(p[i].accum) && !p[i].b.transposed;
-    if (!one || !plain || p[i].k == 0 || p[i].k > HU_SUM_DEEP) return 0;
+    int one = products[i].outer * products[i].inner == 1,
+        plain = hu_is_plain_fp32(products[i].accum) && !products[i].b.transposed;
+    if (!one || !plain || products[i].k == 0 || products[i].k > HU_SUM_DEEP) return 0;
   }
   return 1;
 }
 
-int hu_cpu_sum_products(void *self, size_t count, const hu_products *p, int begun) {
+int hu_cpu_sum_products(void *self, size_t count, const hu_products *products, int begun) {
   const hu_cpu *cpu = self;
-  if (!possible(cpu, count, p)) return 0;
-  size_t rows = cpu->loops->sum.rows, tall = (p->m + rows - 1) / rows * rows;
+  if (!possible(cpu, count, products)) return 0;
+  size_t rows = cpu->loops->sum.rows, tall = (products->m + rows - 1) / rows * rows;
   float *left = malloc(tall * HU_SUM_DEEP * sizeof *left);
   if (!left) return 0;
   for (size_t from = 0, n; from < count; from += n) {
-    hu_product_sum sum = {0, 0, p + from, begun || from, NULL};
-    for (n = 0; from + n < count && sum.deep + p[from + n].k <= HU_SUM_DEEP; n++) sum.deep += p[from + n].k;
+    hu_product_sum sum = {0, 0, products + from, begun || from, NULL};
+    for (n = 0; from + n < count && sum.deep + products[from + n].k <= HU_SUM_DEEP; n++)
+      sum.deep += products[from + n].k;
     sum.count = n;
     sum_some(cpu, &sum, left);
   }

@@ -11,10 +11,10 @@
   { TALL, sum_panel }
 
 /* Columns j ... of the right operands, one product below the other, zeros behind the last column. */
-static void pack_right(const hu_product_sum *c, size_t j, size_t wide, float *panel) {
-  for (size_t i = 0; i < c->count; i++) {
-    const hu_matrices *b = &c->p[i].b;
-    for (size_t p = 0; p < c->p[i].k; p++, panel += PANEL) {
+static void pack_right(const hu_product_sum *sum, size_t j, size_t wide, float *panel) {
+  for (size_t i = 0; i < sum->count; i++) {
+    const hu_matrices *b = &sum->products[i].b;
+    for (size_t p = 0; p < sum->products[i].k; p++, panel += PANEL) {
       if (wide < PANEL) memset(panel, 0, PANEL * sizeof *panel);
       memcpy(panel, b->data + p * b->ld + j, wide * sizeof *panel);
     }
@@ -22,46 +22,46 @@ static void pack_right(const hu_product_sum *c, size_t j, size_t wide, float *pa
 }
 
 /* z: TALL x 16 numbers. */
-static void sum_tile(const hu_product_sum *c, const float *a, const float *b, float *z, size_t ldz) {
+static void sum_tile(const hu_product_sum *sum, const float *a, const float *b, float *z, size_t ldz) {
   static const float zeros[PANEL];
   sums all[TALL];
-  for (size_t r = 0; r < TALL; r++) all[r] = sums_load(c->begun ? z + r * ldz : zeros);
-  for (size_t i = 0; i < c->count; i++) {
+  for (size_t r = 0; r < TALL; r++) all[r] = sums_load(sum->begun ? z + r * ldz : zeros);
+  for (size_t i = 0; i < sum->count; i++) {
     sums s[TALL];
     for (size_t r = 0; r < TALL; r++) s[r] = sums_load(zeros);
-    for (size_t p = 0; p < c->p[i].k; p++, a += TALL, b += PANEL) {
+    for (size_t p = 0; p < sum->products[i].k; p++, a += TALL, b += PANEL) {
       const sums row = sums_load(b);
       for (size_t r = 0; r < TALL; r++) s[r] = sums_fma(a[r], row, s[r]);
     }
     /* Not 0 + s, which is another zero than s = -0. */
-    const int first = i == 0 && !c->begun;
+    const int first = i == 0 && !sum->begun;
     for (size_t r = 0; r < TALL; r++) all[r] = first ? s[r] : sums_add(all[r], s[r]);
   }
   for (size_t r = 0; r < TALL; r++) sums_store(z + r * ldz, all[r]);
 }
 
 /* A tile at the edge of Z. */
-static void edge_tile(const hu_product_sum *c, size_t rows, size_t wide, const float *a, const float *b, float *z,
+static void edge_tile(const hu_product_sum *sum, size_t rows, size_t wide, const float *a, const float *b, float *z,
                       size_t ldz) {
   float room[TALL * PANEL];
   memset(room, 0, sizeof room);
   for (size_t r = 0; r < rows; r++) memcpy(room + r * PANEL, z + r * ldz, wide * sizeof *room);
-  sum_tile(c, a, b, room, PANEL);
+  sum_tile(sum, a, b, room, PANEL);
   for (size_t r = 0; r < rows; r++) memcpy(z + r * ldz, room + r * PANEL, wide * sizeof *room);
 }
 
-static void sum_panel(const hu_product_sum *c, size_t j) {
+static void sum_panel(const hu_product_sum *sum, size_t j) {
   float panel[HU_SUM_DEEP * PANEL];
-  const hu_products *p = c->p;
-  size_t wide = p->n - j < PANEL ? p->n - j : PANEL;
-  pack_right(c, j, wide, panel);
-  for (size_t i = 0; i < p->m; i += TALL) {
-    const float *a = c->left + i * c->deep;
-    float *z = p->z.data + i * p->z.ld + j;
-    if (p->m - i >= TALL && wide == PANEL) {
-      sum_tile(c, a, panel, z, p->z.ld);
+  const hu_products *first = sum->products;
+  size_t wide = first->n - j < PANEL ? first->n - j : PANEL;
+  pack_right(sum, j, wide, panel);
+  for (size_t i = 0; i < first->m; i += TALL) {
+    const float *a = sum->left + i * sum->deep;
+    float *z = first->z.data + i * first->z.ld + j;
+    if (first->m - i >= TALL && wide == PANEL) {
+      sum_tile(sum, a, panel, z, first->z.ld);
     } else {
-      edge_tile(c, p->m - i < TALL ? p->m - i : TALL, wide, a, panel, z, p->z.ld);
+      edge_tile(sum, first->m - i < TALL ? first->m - i : TALL, wide, a, panel, z, first->z.ld);
     }
   }
 }

@@ -17,13 +17,13 @@ enum { PLANS = sizeof plans / sizeof *plans };
 size_t hu_experiment_count(void) { return PLANS; }
 
 hu_experiment hu_experiment_at(size_t i) {
-  hu_experiment z;
-  memset(&z, 0, sizeof z);
-  if (i >= PLANS) return z;
-  z = plans[i]->shown;
-  z.runs = plans[i]->count + plans[i]->own;
-  z.seeded = hu_plan_is_seeded(plans[i]);
-  return z;
+  hu_experiment experiment;
+  memset(&experiment, 0, sizeof experiment);
+  if (i >= PLANS) return experiment;
+  experiment = plans[i]->shown;
+  experiment.runs = plans[i]->count + plans[i]->own;
+  experiment.seeded = hu_plan_is_seeded(plans[i]);
+  return experiment;
 }
 
 /* ---- an experiment ---- */
@@ -44,12 +44,12 @@ static int has_row(const hu_plan *plan, const char *name) {
 
 static HU_NOINLINE hu_status run_plan(hu_lab *lab) {
   const hu_plan *plan = lab->plan;
-  hu_status s = hu_lab_check(lab);
-  for (size_t i = 0; i < plan->count && s == HU_OK; i++) s = hu_lab_try(lab, &plan->trials[i], NULL);
-  if (s == HU_OK && plan->run) s = plan->run(lab);
-  if (s == HU_OK && hu_lab_seeds(lab) > 1) s = hu_lab_other_seeds(lab);
-  if (s == HU_OK) plan->judge(lab);
-  return s == HU_OK ? lab->status : s;
+  hu_status status = hu_lab_check(lab);
+  for (size_t i = 0; i < plan->count && status == HU_OK; i++) status = hu_lab_try(lab, &plan->trials[i], NULL);
+  if (status == HU_OK && plan->run) status = plan->run(lab);
+  if (status == HU_OK && hu_lab_seeds(lab) > 1) status = hu_lab_other_seeds(lab);
+  if (status == HU_OK) plan->judge(lab);
+  return status == HU_OK ? lab->status : status;
 }
 
 hu_status hu_experiment_run(hu_experiment_report *report, const char *name, const hu_experiment_options *how,
@@ -67,12 +67,12 @@ hu_status hu_experiment_run(hu_experiment_report *report, const char *name, cons
   if (!lab.plan) return HU_E_NAME;
   if (lab.how->row && lab.plan->count && !has_row(lab.plan, lab.how->row)) return hu_lab_no_run(&lab);
   lab.caller = hu_text_env_enter();
-  hu_status s = run_plan(&lab);
+  hu_status status = run_plan(&lab);
   hu_text_env_leave(lab.caller);
-  if (s == HU_OK) {
+  if (status == HU_OK) {
     *report = lab.report;
     return HU_OK;
   }
   hu_experiment_report_free(&lab.report);
-  return s;
+  return status;
 }

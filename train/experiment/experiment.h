@@ -67,7 +67,7 @@ struct hu_lab {
 
 /* A run of the plan's keys, these pairs, those of the seed and the caller's (if they are for a row of that name),
  * begun. *t is to be freed, whatever is returned. */
-hu_status hu_lab_begin(hu_lab *lab, const char *name, const char *const *pairs, hu_trainer **t);
+hu_status hu_lab_begin(hu_lab *lab, const char *name, const char *const *pairs, hu_trainer **trainer);
 /* Before the first trial: hu_watch_check of each one whose statistics are recorded. */
 hu_status hu_lab_check(hu_lab *lab);
 /* A trial; *row, if not NULL, is the number of its row. */
@@ -133,12 +133,12 @@ typedef struct hu_watcher {
   size_t since;             /* steps whose losses are in it */
   int figure[7], series[7]; /* of curves; -1: not watched */
 } hu_watcher;
-hu_status hu_watch_begin(hu_watcher *w, hu_lab *lab, const hu_trial *trial);
+hu_status hu_watch_begin(hu_watcher *watcher, hu_lab *lab, const hu_trial *trial);
 /* After each step. */
-hu_status hu_watch_step(hu_watcher *w, hu_trainer *t, const hu_trainer_report *r);
-void hu_watch_end(hu_watcher *w);
+hu_status hu_watch_step(hu_watcher *watcher, hu_trainer *trainer, const hu_trainer_report *report);
+void hu_watch_end(hu_watcher *watcher);
 /* HU_E_NAME, and `why` names the net and its parameters: the net of t, begun, lacks a tensor of the plan. */
-hu_status hu_watch_check(hu_lab *lab, hu_trainer *t);
+hu_status hu_watch_check(hu_lab *lab, hu_trainer *trainer);
 
 /* ---- the plans, by paper ---- */
 

@@ -23,34 +23,34 @@ static void name_it(char *z, size_t size, const char *text) { snprintf(z, size, 
 /* ---- rows and claims ---- */
 
 hu_experiment_row *hu_lab_add_row(hu_lab *lab, const char *name) {
-  hu_experiment_report *r = &lab->report;
-  hu_experiment_row *list = grown(lab, r->row, r->rows, sizeof *list);
+  hu_experiment_report *report = &lab->report;
+  hu_experiment_row *list = grown(lab, report->row, report->rows, sizeof *list);
   if (!list) return NULL;
-  r->row = list;
-  hu_experiment_row *z = &list[r->rows++];
-  memset(z, 0, sizeof *z);
-  name_it(z->name, sizeof z->name, name);
-  z->loss = z->test_loss = z->accuracy = z->r2 = (double)NAN;
-  z->lost = z->scale = z->low = (double)NAN;
-  z->seeds = 1;
-  z->loss_deviation = z->test_loss_deviation = z->accuracy_deviation = z->r2_deviation = (double)NAN;
-  return z;
+  report->row = list;
+  hu_experiment_row *row = &list[report->rows++];
+  memset(row, 0, sizeof *row);
+  name_it(row->name, sizeof row->name, name);
+  row->loss = row->test_loss = row->accuracy = row->r2 = (double)NAN;
+  row->lost = row->scale = row->low = (double)NAN;
+  row->seeds = 1;
+  row->loss_deviation = row->test_loss_deviation = row->accuracy_deviation = row->r2_deviation = (double)NAN;
+  return row;
 }
 
 const hu_experiment_row *hu_lab_row(const hu_lab *lab, size_t i) { return &lab->report.row[i]; }
 
 void hu_lab_claim(hu_lab *lab, int holds, const char *format, ...) {
-  hu_experiment_report *r = &lab->report;
+  hu_experiment_report *report = &lab->report;
   va_list list;
-  hu_experiment_claim *claims = grown(lab, r->claim, r->claims, sizeof *claims);
+  hu_experiment_claim *claims = grown(lab, report->claim, report->claims, sizeof *claims);
   if (!claims) return;
-  r->claim = claims;
-  hu_experiment_claim *z = &claims[r->claims++];
+  report->claim = claims;
+  hu_experiment_claim *claim = &claims[report->claims++];
   va_start(list, format);
-  vsnprintf(z->text, sizeof z->text, format, list);
+  vsnprintf(claim->text, sizeof claim->text, format, list);
   va_end(list);
-  z->holds = holds != 0;
-  r->held += holds != 0;
+  claim->holds = holds != 0;
+  report->held += holds != 0;
 }
 
 int hu_lab_near(const hu_lab *lab, size_t a, size_t b, double share) {
@@ -71,21 +71,21 @@ double hu_lab_least_accuracy(const hu_lab *lab, size_t first, size_t end) {
 /* ---- figures ---- */
 
 int hu_lab_figure(hu_lab *lab, const char *name, const char *title, const char *x, const char *y, int kind) {
-  hu_experiment_report *r = &lab->report;
-  for (size_t i = 0; i < r->figures; i++) {
-    if (strcmp(r->figure[i].name, name) == 0) return (int)i;
+  hu_experiment_report *report = &lab->report;
+  for (size_t i = 0; i < report->figures; i++) {
+    if (strcmp(report->figure[i].name, name) == 0) return (int)i;
   }
-  hu_experiment_figure *list = grown(lab, r->figure, r->figures, sizeof *list);
+  hu_experiment_figure *list = grown(lab, report->figure, report->figures, sizeof *list);
   if (!list) return -1;
-  r->figure = list;
-  hu_experiment_figure *z = &list[r->figures];
-  memset(z, 0, sizeof *z);
-  name_it(z->name, sizeof z->name, name);
-  name_it(z->title, sizeof z->title, title);
-  name_it(z->x, sizeof z->x, x);
-  name_it(z->y, sizeof z->y, y);
-  z->kind = (uint8_t)kind;
-  return (int)r->figures++;
+  report->figure = list;
+  hu_experiment_figure *figure = &list[report->figures];
+  memset(figure, 0, sizeof *figure);
+  name_it(figure->name, sizeof figure->name, name);
+  name_it(figure->title, sizeof figure->title, title);
+  name_it(figure->x, sizeof figure->x, x);
+  name_it(figure->y, sizeof figure->y, y);
+  figure->kind = (uint8_t)kind;
+  return (int)report->figures++;
 }
 
 void hu_lab_axes(hu_lab *lab, int figure, int x_axis, int y_axis) {
@@ -100,23 +100,23 @@ int hu_lab_series(hu_lab *lab, int figure, const char *name) {
   hu_experiment_series *list = grown(lab, f->series, f->count, sizeof *list);
   if (!list) return -1;
   f->series = list;
-  hu_experiment_series *z = &list[f->count];
-  memset(z, 0, sizeof *z);
-  name_it(z->name, sizeof z->name, name);
+  hu_experiment_series *series = &list[f->count];
+  memset(series, 0, sizeof *series);
+  name_it(series->name, sizeof series->name, name);
   return (int)f->count++;
 }
 
 void hu_lab_point(hu_lab *lab, int figure, int series, double x, double y) {
   if (figure < 0 || series < 0) return;
-  hu_experiment_series *s = &lab->report.figure[figure].series[series];
-  double *list = grown(lab, s->x, s->count, sizeof *list);
+  hu_experiment_series *curve = &lab->report.figure[figure].series[series];
+  double *list = grown(lab, curve->x, curve->count, sizeof *list);
   if (!list) return;
-  s->x = list;
-  list = grown(lab, s->y, s->count, sizeof *list);
+  curve->x = list;
+  list = grown(lab, curve->y, curve->count, sizeof *list);
   if (!list) return;
-  s->y = list;
-  s->x[s->count] = x;
-  s->y[s->count++] = y;
+  curve->y = list;
+  curve->x[curve->count] = x;
+  curve->y[curve->count++] = y;
 }
 
 void hu_lab_histogram(hu_lab *lab, int figure, int series, const uint64_t z[HU_EXPONENTS]) {
@@ -135,9 +135,9 @@ void hu_lab_histogram(hu_lab *lab, int figure, int series, const uint64_t z[HU_E
 }
 
 const hu_experiment_series *hu_lab_find(const hu_lab *lab, const char *figure, const char *series) {
-  const hu_experiment_report *r = &lab->report;
-  for (size_t i = 0; i < r->figures; i++) {
-    const hu_experiment_figure *f = &r->figure[i];
+  const hu_experiment_report *report = &lab->report;
+  for (size_t i = 0; i < report->figures; i++) {
+    const hu_experiment_figure *f = &report->figure[i];
     for (size_t k = 0; k < f->count && strcmp(f->name, figure) == 0; k++) {
       if (strcmp(f->series[k].name, series) == 0) return &f->series[k];
     }
@@ -148,23 +148,23 @@ const hu_experiment_series *hu_lab_find(const hu_lab *lab, const char *figure, c
 /* ---- tables ---- */
 
 int hu_lab_table(hu_lab *lab, const char *title, const char *const *cols) {
-  hu_experiment_report *r = &lab->report;
-  hu_experiment_table *list = grown(lab, r->table, r->tables, sizeof *list);
+  hu_experiment_report *report = &lab->report;
+  hu_experiment_table *list = grown(lab, report->table, report->tables, sizeof *list);
   if (!list) return -1;
-  r->table = list;
-  hu_experiment_table *z = &list[r->tables++];
-  memset(z, 0, sizeof *z);
-  name_it(z->title, sizeof z->title, title);
+  report->table = list;
+  hu_experiment_table *table = &list[report->tables++];
+  memset(table, 0, sizeof *table);
+  name_it(table->title, sizeof table->title, title);
   size_t n = 0;
   while (cols[n]) n++;
-  z->col_name = calloc(n + 1, sizeof *z->col_name);
-  if (!z->col_name) {
+  table->col_name = calloc(n + 1, sizeof *table->col_name);
+  if (!table->col_name) {
     lab->status = HU_E_MEMORY;
     return -1;
   }
-  z->cols = n;
-  for (size_t j = 0; j < n; j++) name_it(z->col_name[j], sizeof z->col_name[j], cols[j]);
-  return (int)r->tables - 1;
+  table->cols = n;
+  for (size_t j = 0; j < n; j++) name_it(table->col_name[j], sizeof table->col_name[j], cols[j]);
+  return (int)report->tables - 1;
 }
 
 void hu_lab_table_row(hu_lab *lab, int table, const char *name, const double *cells) {
@@ -183,27 +183,27 @@ void hu_lab_table_row(hu_lab *lab, int table, const char *name, const double *ce
 
 /* ---- the end ---- */
 
-void hu_experiment_report_free(hu_experiment_report *r) {
-  if (!r) return;
-  for (size_t i = 0; i < r->rows; i++) free(r->row[i].keys);
-  for (size_t i = 0; i < r->figures; i++) {
-    hu_experiment_figure *f = &r->figure[i];
-    for (size_t k = 0; k < f->count; k++) {
-      free(f->series[k].x);
-      free(f->series[k].y);
+void hu_experiment_report_free(hu_experiment_report *report) {
+  if (!report) return;
+  for (size_t i = 0; i < report->rows; i++) free(report->row[i].keys);
+  for (size_t i = 0; i < report->figures; i++) {
+    hu_experiment_figure *figure = &report->figure[i];
+    for (size_t k = 0; k < figure->count; k++) {
+      free(figure->series[k].x);
+      free(figure->series[k].y);
     }
-    free(f->series);
+    free(figure->series);
   }
-  for (size_t i = 0; i < r->tables; i++) {
-    free(r->table[i].row_name);
-    free(r->table[i].col_name);
-    free(r->table[i].cell);
+  for (size_t i = 0; i < report->tables; i++) {
+    free(report->table[i].row_name);
+    free(report->table[i].col_name);
+    free(report->table[i].cell);
   }
-  free(r->row);
-  free(r->claim);
-  free(r->figure);
-  free(r->table);
-  memset(r, 0, sizeof *r);
+  free(report->row);
+  free(report->claim);
+  free(report->figure);
+  free(report->table);
+  memset(report, 0, sizeof *report);
 }
 
 hu_status hu_lab_tell(hu_lab *lab) {

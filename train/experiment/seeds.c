@@ -7,9 +7,9 @@
 
 /* Sums of a number and of the squares of its distance from the first seed's, which lose no digits as squares of large
  * numbers would. */
-typedef struct spread {
+typedef struct seed_spread {
   double first, sum, squares;
-} spread;
+} seed_spread;
 
 enum { LOSS, TEST_LOSS, ACCURACY, R2, LOST, LOW, NUMBERS };
 
@@ -24,20 +24,20 @@ static double *deviation_of(hu_experiment_row *row, int which) {
   return all[which];
 }
 
-static void add(spread z[NUMBERS], hu_experiment_row *row) {
+static void add(seed_spread spread[NUMBERS], hu_experiment_row *row) {
   for (int i = 0; i < NUMBERS; i++) {
-    double far = *number_of(row, i) - z[i].first;
-    z[i].sum += far;
-    z[i].squares += far * far;
+    double far = *number_of(row, i) - spread[i].first;
+    spread[i].sum += far;
+    spread[i].squares += far * far;
   }
 }
 
-static void close_row(hu_experiment_row *row, const spread z[NUMBERS], size_t seeds) {
+static void close_row(hu_experiment_row *row, const seed_spread spread[NUMBERS], size_t seeds) {
   double n = (double)seeds;
   row->seeds = seeds;
   for (int i = 0; i < NUMBERS; i++) {
-    double *deviation = deviation_of(row, i), rest = z[i].squares - z[i].sum * z[i].sum / n;
-    *number_of(row, i) = z[i].first + z[i].sum / n;
+    double *deviation = deviation_of(row, i), rest = spread[i].squares - spread[i].sum * spread[i].sum / n;
+    *number_of(row, i) = spread[i].first + spread[i].sum / n;
     if (deviation) *deviation = sqrt(rest > 0 || isnan(rest) ? rest / (n - 1) : 0);
   }
 }
@@ -58,26 +58,26 @@ void hu_lab_seeds_row(hu_lab *lab, int table, const char *name, const double *x,
 
 /* A trial with the seeds from 1 on; its row of the first seed becomes that of all. */
 static hu_status try_again(hu_lab *lab, size_t i) {
-  spread z[NUMBERS];
-  memset(z, 0, sizeof z);
-  for (int k = 0; k < NUMBERS; k++) z[k].first = *number_of(&lab->report.row[i], k);
-  hu_status s = HU_OK;
-  for (size_t seed = 1; seed < hu_lab_seeds(lab) && s == HU_OK; seed++) {
+  seed_spread spread[NUMBERS];
+  memset(spread, 0, sizeof spread);
+  for (int k = 0; k < NUMBERS; k++) spread[k].first = *number_of(&lab->report.row[i], k);
+  hu_status status = HU_OK;
+  for (size_t seed = 1; seed < hu_lab_seeds(lab) && status == HU_OK; seed++) {
     hu_lab one = *lab;
     memset(&one.report, 0, sizeof one.report);
     one.seed = seed;
-    s = hu_lab_try(&one, &lab->plan->trials[i], NULL);
-    if (s == HU_OK) add(z, &one.report.row[0]);
+    status = hu_lab_try(&one, &lab->plan->trials[i], NULL);
+    if (status == HU_OK) add(spread, &one.report.row[0]);
     lab->told = one.told;
     lab->caller = one.caller;
     hu_experiment_report_free(&one.report);
   }
-  if (s == HU_OK) close_row(&lab->report.row[i], z, hu_lab_seeds(lab));
-  return s;
+  if (status == HU_OK) close_row(&lab->report.row[i], spread, hu_lab_seeds(lab));
+  return status;
 }
 
 hu_status hu_lab_other_seeds(hu_lab *lab) {
-  hu_status s = HU_OK;
-  for (size_t i = 0; i < lab->plan->count && s == HU_OK; i++) s = try_again(lab, i);
-  return s;
+  hu_status status = HU_OK;
+  for (size_t i = 0; i < lab->plan->count && status == HU_OK; i++) status = try_again(lab, i);
+  return status;
 }

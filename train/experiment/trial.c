@@ -6,94 +6,95 @@
 
 #include "train/experiment/experiment.h"
 
-static hu_status set_pairs(hu_lab *lab, hu_trainer *t, const char *const *pairs) {
-  hu_status s = HU_OK;
-  for (; pairs && pairs[0] && pairs[1] && s == HU_OK; pairs += 2) s = hu_trainer_set(t, pairs[0], pairs[1], lab->why);
-  return s;
+static hu_status set_pairs(hu_lab *lab, hu_trainer *trainer, const char *const *pairs) {
+  hu_status status = HU_OK;
+  for (; pairs && pairs[0] && pairs[1] && status == HU_OK; pairs += 2)
+    status = hu_trainer_set(trainer, pairs[0], pairs[1], lab->why);
+  return status;
 }
 
 /* Keys of the run that are not usual, and that weights depend on. */
-static size_t print_keys(const hu_trainer *t, char *text, size_t size) {
+static size_t print_keys(const hu_trainer *trainer, char *text, size_t size) {
   size_t used = 0;
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
-    hu_trainer_key k = hu_trainer_key_at(i);
-    const char *value = hu_trainer_get(t, k.name);
-    if (!k.weights || strcmp(value, k.by_default) == 0) continue;
-    int n = snprintf(used < size ? text + used : NULL, used < size ? size - used : 0, "%s = %s\n", k.name, value);
+    hu_trainer_key key = hu_trainer_key_at(i);
+    const char *value = hu_trainer_get(trainer, key.name);
+    if (!key.weights || strcmp(value, key.by_default) == 0) continue;
+    int n = snprintf(used < size ? text + used : NULL, used < size ? size - used : 0, "%s = %s\n", key.name, value);
     if (n > 0) used += (size_t)n;
   }
   return used;
 }
 
-static hu_status keep_keys(hu_experiment_row *row, const hu_trainer *t) {
-  size_t n = print_keys(t, NULL, 0) + 1;
+static hu_status keep_keys(hu_experiment_row *row, const hu_trainer *trainer) {
+  size_t n = print_keys(trainer, NULL, 0) + 1;
   row->keys = malloc(n);
   if (!row->keys) return HU_E_MEMORY;
   *row->keys = 0;
-  (void)print_keys(t, row->keys, n);
+  (void)print_keys(trainer, row->keys, n);
   return HU_OK;
 }
 
 /* What is added up over the steps. */
-typedef struct sums {
+typedef struct step_sums {
   hu_update_counts updates;
   hu_trainer_report last;
   double low;
-} sums;
+} step_sums;
 
-static hu_status train(hu_lab *lab, const hu_trial *trial, hu_trainer *t, sums *z) {
-  hu_watcher w;
-  memset(z, 0, sizeof *z);
-  hu_status s = hu_watch_begin(&w, lab, trial);
-  while (s == HU_OK && !hu_trainer_done(t)) {
-    s = hu_trainer_step(t, &z->last);
-    if (s != HU_OK) break;
-    z->updates.moved += z->last.updates.moved;
-    z->updates.lost += z->last.updates.lost;
-    z->low += z->last.low;
-    s = hu_watch_step(&w, t, &z->last);
+static hu_status train(hu_lab *lab, const hu_trial *trial, hu_trainer *trainer, step_sums *sums) {
+  hu_watcher watcher;
+  memset(sums, 0, sizeof *sums);
+  hu_status status = hu_watch_begin(&watcher, lab, trial);
+  while (status == HU_OK && !hu_trainer_done(trainer)) {
+    status = hu_trainer_step(trainer, &sums->last);
+    if (status != HU_OK) break;
+    sums->updates.moved += sums->last.updates.moved;
+    sums->updates.lost += sums->last.updates.lost;
+    sums->low += sums->last.low;
+    status = hu_watch_step(&watcher, trainer, &sums->last);
   }
-  hu_watch_end(&w);
-  return s == HU_OK ? lab->status : s;
+  hu_watch_end(&watcher);
+  return status == HU_OK ? lab->status : status;
 }
 
-static hu_status fill_row(hu_experiment_row *row, hu_trainer *t, const sums *z) {
+static hu_status fill_row(hu_experiment_row *row, hu_trainer *trainer, const step_sums *sums) {
   hu_trainer_seen training, test;
-  hu_status s = hu_trainer_evaluate(t, HU_ON_TRAINING, &training);
-  if (s == HU_OK) s = hu_trainer_evaluate(t, HU_ON_TEST, &test);
-  if (s != HU_OK) return s;
+  hu_status status = hu_trainer_evaluate(trainer, HU_ON_TRAINING, &training);
+  if (status == HU_OK) status = hu_trainer_evaluate(trainer, HU_ON_TEST, &test);
+  if (status != HU_OK) return status;
   row->loss = training.loss;
   row->test_loss = test.loss;
   row->accuracy = test.accuracy;
   row->r2 = test.r2;
-  row->steps = z->last.step;
-  row->skipped = z->last.skipped;
-  row->lost = z->updates.moved ? (double)z->updates.lost / (double)z->updates.moved : 0;
-  row->scale = (double)z->last.scale;
-  row->low = z->last.step ? z->low / (double)z->last.step : 0;
-  row->promoted = z->last.promoted;
-  row->digest = hu_trainer_digest(t);
-  return keep_keys(row, t);
+  row->steps = sums->last.step;
+  row->skipped = sums->last.skipped;
+  row->lost = sums->updates.moved ? (double)sums->updates.lost / (double)sums->updates.moved : 0;
+  row->scale = (double)sums->last.scale;
+  row->low = sums->last.step ? sums->low / (double)sums->last.step : 0;
+  row->promoted = sums->last.promoted;
+  row->digest = hu_trainer_digest(trainer);
+  return keep_keys(row, trainer);
 }
 
-static hu_status set_seed(hu_lab *lab, hu_trainer *t) {
+static hu_status set_seed(hu_lab *lab, hu_trainer *trainer) {
   char text[24];
   const char *const pairs[] = {"run.seed", text, "data.seed", text, NULL};
   snprintf(text, sizeof text, "%zu", lab->seed);
-  return set_pairs(lab, t, pairs);
+  return set_pairs(lab, trainer, pairs);
 }
 
 hu_status hu_lab_begin(hu_lab *lab, const char *name, const char *const *pairs, hu_trainer **begun) {
-  hu_trainer *t = hu_trainer_new();
+  hu_trainer *trainer = hu_trainer_new();
   int meant = !lab->how->row || strcmp(lab->how->row, name) == 0;
-  hu_status s = t ? set_pairs(lab, t, lab->plan->pairs) : HU_E_MEMORY;
-  if (s == HU_OK) s = set_pairs(lab, t, pairs);
-  if (s == HU_OK && lab->seed) s = set_seed(lab, t);
-  if (s == HU_OK && meant) s = set_pairs(lab, t, lab->how->pairs);
-  if (s == HU_OK) s = hu_trainer_set_engine(t, lab->how->engine);
-  if (s == HU_OK) s = hu_trainer_begin(t, lab->data, lab->why);
-  *begun = t;
-  return s;
+  hu_status status = trainer ? set_pairs(lab, trainer, lab->plan->pairs) : HU_E_MEMORY;
+  if (status == HU_OK) status = set_pairs(lab, trainer, pairs);
+  if (status == HU_OK && lab->seed) status = set_seed(lab, trainer);
+  if (status == HU_OK && meant) status = set_pairs(lab, trainer, lab->how->pairs);
+  if (status == HU_OK) status = hu_trainer_set_engine(trainer, lab->how->engine);
+  if (status == HU_OK) status = hu_trainer_begin(trainer, lab->data, lab->why);
+  *begun = trainer;
+  return status;
 }
 
 /* ---- runs that are no trainer's ---- */
@@ -104,10 +105,10 @@ hu_status hu_lab_no_run(hu_lab *lab) {
 }
 
 hu_status hu_lab_own_runs(hu_lab *lab, const char *const *names) {
-  hu_trainer *t = hu_trainer_new(); /* knows the keys, and which values they take */
-  hu_status s = t ? set_pairs(lab, t, lab->how->pairs) : HU_E_MEMORY;
-  hu_trainer_free(t);
-  if (s != HU_OK || !lab->how->row) return s;
+  hu_trainer *trainer = hu_trainer_new(); /* knows the keys, and which values they take */
+  hu_status status = trainer ? set_pairs(lab, trainer, lab->how->pairs) : HU_E_MEMORY;
+  hu_trainer_free(trainer);
+  if (status != HU_OK || !lab->how->row) return status;
   for (; *names; names++) {
     if (strcmp(*names, lab->how->row) == 0) return HU_OK;
   }
@@ -127,26 +128,26 @@ const char *hu_lab_value(const hu_lab *lab, const char *run, const char *key, co
 
 hu_status hu_lab_check(hu_lab *lab) {
   const hu_plan *plan = lab->plan;
-  hu_status s = HU_OK;
-  for (size_t i = 0; plan->tensors && i < plan->count && s == HU_OK; i++) {
-    hu_trainer *t = NULL;
+  hu_status status = HU_OK;
+  for (size_t i = 0; plan->tensors && i < plan->count && status == HU_OK; i++) {
+    hu_trainer *trainer = NULL;
     if (!((plan->trials[i].watch | plan->watch) & HU_WATCH_STATISTICS)) continue;
-    s = hu_lab_begin(lab, plan->trials[i].name, plan->trials[i].pairs, &t);
-    if (s == HU_OK) s = hu_watch_check(lab, t);
-    hu_trainer_free(t);
+    status = hu_lab_begin(lab, plan->trials[i].name, plan->trials[i].pairs, &trainer);
+    if (status == HU_OK) status = hu_watch_check(lab, trainer);
+    hu_trainer_free(trainer);
   }
-  return s;
+  return status;
 }
 
 hu_status hu_lab_try(hu_lab *lab, const hu_trial *trial, size_t *number) {
-  sums z;
-  hu_trainer *t;
-  hu_status s = hu_lab_begin(lab, trial->name, trial->pairs, &t);
-  if (s == HU_OK) s = train(lab, trial, t, &z);
-  hu_experiment_row *row = s == HU_OK ? hu_lab_add_row(lab, trial->name) : NULL;
-  if (s == HU_OK) s = row ? fill_row(row, t, &z) : lab->status;
-  hu_trainer_free(t);
-  if (s != HU_OK) return s;
+  step_sums sums;
+  hu_trainer *trainer;
+  hu_status status = hu_lab_begin(lab, trial->name, trial->pairs, &trainer);
+  if (status == HU_OK) status = train(lab, trial, trainer, &sums);
+  hu_experiment_row *row = status == HU_OK ? hu_lab_add_row(lab, trial->name) : NULL;
+  if (status == HU_OK) status = row ? fill_row(row, trainer, &sums) : lab->status;
+  hu_trainer_free(trainer);
+  if (status != HU_OK) return status;
   if (number) *number = lab->report.rows - 1;
   return hu_lab_tell(lab);
 }

@@ -64,40 +64,40 @@ hu_model hu_model_default(uint8_t kind) {
   } usual[HU_MODEL_KINDS] = {{0, 0, 0},  {2, 64, 0},    {0, 0, 0},     {0, 0, 0},      {0, 0, 0},
                              {1, 32, 0}, {1, 64, 0.1f}, {1, 32, 0.3f}, {3, 8, 0.01f},  {0, 0, 0},
                              {0, 0, 0},  {0, 0, 0},     {1, 32, 0.3f}, {1, 32, 0.02f}, {0, 16, 0.1f}};
-  hu_model m;
-  memset(&m, 0, sizeof m);
-  if (kind >= HU_MODEL_KINDS) return m;
-  m.kind = kind;
-  m.layers = usual[kind].layers;
-  m.units = usual[kind].units;
-  m.deviation = usual[kind].deviation;
+  hu_model model;
+  memset(&model, 0, sizeof model);
+  if (kind >= HU_MODEL_KINDS) return model;
+  model.kind = kind;
+  model.layers = usual[kind].layers;
+  model.units = usual[kind].units;
+  model.deviation = usual[kind].deviation;
   if (kind == HU_MODEL_CONV) {
-    m.channels[0] = 8;
-    m.channels[1] = m.channels[2] = 16;
-    m.kernel = 3;
+    model.channels[0] = 8;
+    model.channels[1] = model.channels[2] = 16;
+    model.kernel = 3;
   }
   for (size_t i = 0; i < kinds[kind].count; i++) {
-    if (strcmp(kinds[kind].keys[i].name, "width") == 0) m.width = 1;
+    if (strcmp(kinds[kind].keys[i].name, "width") == 0) model.width = 1;
   }
-  for (size_t i = 0; i < 4 && kind == HU_MODEL_RESNET4; i++) m.stages[i] = 2;
-  if (kind == HU_MODEL_RESNET) m.blocks = 3;
+  for (size_t i = 0; i < 4 && kind == HU_MODEL_RESNET4; i++) model.stages[i] = 2;
+  if (kind == HU_MODEL_RESNET) model.blocks = 3;
   if (kind == HU_MODEL_TRANSFORMER || kind == HU_MODEL_SEQ2SEQ || kind == HU_MODEL_BERT) {
-    m.heads = 2;
-    m.hidden = 128;
+    model.heads = 2;
+    model.hidden = 128;
   }
-  if (kind == HU_MODEL_BERT) m.activation = HU_ACTIVATION_GELU;
+  if (kind == HU_MODEL_BERT) model.activation = HU_ACTIVATION_GELU;
   if (kind == HU_MODEL_DLRM) {
-    m.bottom[0] = m.top[0] = 64;
-    m.bottom[1] = m.top[1] = 32;
+    model.bottom[0] = model.top[0] = 64;
+    model.bottom[1] = model.top[1] = 32;
   }
-  return m;
+  return model;
 }
 
 /* ---- limits ---- */
 
 enum { SIDE_MAX = 65536, NUMBERS_MAX = 1 << 24, ROWS_MAX = 4095 };
 
-static const char *wrong_key(const hu_model *m, const hu_text_key *k) {
+static const char *wrong_key(const hu_model *model, const hu_text_key *key) {
   static const struct {
     const char *name;
     double low, high;
@@ -114,9 +114,9 @@ static const char *wrong_key(const hu_model *m, const hu_text_key *k) {
                 {"activation", 0, HU_ACTIVATION_TANH, "activation: unknown"},
                 {"", 0, 1, "nobias, projection, bypass, bottleneck: neither 0 nor 1"}};
   size_t i = 0;
-  if (k->type == 'l') return NULL;
-  while (limits[i].name[0] && (k->type == 'w' || strcmp(limits[i].name, k->name) != 0)) i++;
-  double x = hu_key_number(m, k);
+  if (key->type == 'l') return NULL;
+  while (limits[i].name[0] && (key->type == 'w' || strcmp(limits[i].name, key->name) != 0)) i++;
+  double x = hu_key_number(model, key);
   return x >= limits[i].low && x <= limits[i].high ? NULL : limits[i].wrong;
 }
 
@@ -130,120 +130,122 @@ static int is_list(const uint32_t x[HU_KEY_LIST], uint32_t most) {
   return good;
 }
 
-static const char *wrong_list(const hu_model *m) {
-  if (m->kind == HU_MODEL_CONV && m->channels[0] == 0) return "channels: none";
-  if (m->kind == HU_MODEL_CONV && !is_list(m->channels, SIDE_MAX)) return "channels: not from 1 to 65536";
-  if (m->kind == HU_MODEL_RESNET4 && !is_list(m->stages, 100)) return "stages: not from 1 to 100 blocks each";
-  if (m->kind == HU_MODEL_DLRM && !is_list(m->bottom, SIDE_MAX)) return "bottom: not from 1 to 65536 units each";
-  if (m->kind == HU_MODEL_DLRM && !is_list(m->top, SIDE_MAX)) return "top: not from 1 to 65536 units each";
+static const char *wrong_list(const hu_model *model) {
+  if (model->kind == HU_MODEL_CONV && model->channels[0] == 0) return "channels: none";
+  if (model->kind == HU_MODEL_CONV && !is_list(model->channels, SIDE_MAX)) return "channels: not from 1 to 65536";
+  if (model->kind == HU_MODEL_RESNET4 && !is_list(model->stages, 100)) return "stages: not from 1 to 100 blocks each";
+  if (model->kind == HU_MODEL_DLRM && !is_list(model->bottom, SIDE_MAX))
+    return "bottom: not from 1 to 65536 units each";
+  if (model->kind == HU_MODEL_DLRM && !is_list(model->top, SIDE_MAX)) return "top: not from 1 to 65536 units each";
   return NULL;
 }
 
-static const char *wrong(const hu_model *m) {
-  if (m->kind >= HU_MODEL_KINDS) return "kind: unknown";
-  const hu_model_kind *kind = &kinds[m->kind];
+static const char *wrong(const hu_model *model) {
+  if (model->kind >= HU_MODEL_KINDS) return "kind: unknown";
+  const hu_model_kind *kind = &kinds[model->kind];
   for (size_t i = 0; i < kind->count; i++) {
-    const char *what = wrong_key(m, &kind->keys[i]);
+    const char *what = wrong_key(model, &kind->keys[i]);
     if (what) return what;
   }
-  if (m->kind == HU_MODEL_CONV && m->kernel % 2 == 0) return "kernel: not odd";
-  int attends = m->kind == HU_MODEL_TRANSFORMER || m->kind == HU_MODEL_SEQ2SEQ || m->kind == HU_MODEL_BERT;
-  if (attends && m->units % m->heads != 0) return "heads: no divisor of units";
-  if (attends && m->activation == HU_ACTIVATION_TANH) return "activation: neither relu nor gelu";
-  if (m->kind == HU_MODEL_NCF && m->layers > 16) return "layers: above 16";
-  return wrong_list(m);
+  if (model->kind == HU_MODEL_CONV && model->kernel % 2 == 0) return "kernel: not odd";
+  int attends = model->kind == HU_MODEL_TRANSFORMER || model->kind == HU_MODEL_SEQ2SEQ || model->kind == HU_MODEL_BERT;
+  if (attends && model->units % model->heads != 0) return "heads: no divisor of units";
+  if (attends && model->activation == HU_ACTIVATION_TANH) return "activation: neither relu nor gelu";
+  if (model->kind == HU_MODEL_NCF && model->layers > 16) return "layers: above 16";
+  return wrong_list(model);
 }
 
 static int outside(size_t x, size_t most) { return x == 0 || x > most; }
 
-static const char *wrong_sizes(const hu_model *m, const hu_model_sizes *s) {
-  unsigned wants = kinds[m->kind].wants;
+static const char *wrong_sizes(const hu_model *model, const hu_model_sizes *sizes) {
+  unsigned wants = kinds[model->kind].wants;
   if (wants & HU_WANTS_IMAGE) {
-    if (outside(s->height, SIDE_MAX)) return "height: not from 1 to 65536";
-    if (outside(s->width, SIDE_MAX)) return "width of images: not from 1 to 65536";
-    if (outside(s->channels, SIDE_MAX)) return "channels of images: not from 1 to 65536";
-    if ((uint64_t)s->height * s->width * s->channels > NUMBERS_MAX)
+    if (outside(sizes->height, SIDE_MAX)) return "height: not from 1 to 65536";
+    if (outside(sizes->width, SIDE_MAX)) return "width of images: not from 1 to 65536";
+    if (outside(sizes->channels, SIDE_MAX)) return "channels of images: not from 1 to 65536";
+    if ((uint64_t)sizes->height * sizes->width * sizes->channels > NUMBERS_MAX)
       return "height, width, channels: above 2^24 numbers";
-    if (m->kind == HU_MODEL_SQUEEZENET && (s->height < 8 || s->width < 8)) return "height, width: below 8";
+    if (model->kind == HU_MODEL_SQUEEZENET && (sizes->height < 8 || sizes->width < 8)) return "height, width: below 8";
   }
   if (wants & HU_WANTS_TOKENS) {
-    if (outside(s->steps, SIDE_MAX)) return "steps: not from 1 to 65536";
-    if (outside(s->vocabulary, NUMBERS_MAX)) return "vocabulary: not from 1 to 2^24";
-    if (m->kind == HU_MODEL_BERT && s->vocabulary == NUMBERS_MAX) return "vocabulary: 2^24, and the mask is one more";
-    if ((wants & HU_WANTS_SOURCE) && outside(s->source_vocabulary, NUMBERS_MAX))
+    if (outside(sizes->steps, SIDE_MAX)) return "steps: not from 1 to 65536";
+    if (outside(sizes->vocabulary, NUMBERS_MAX)) return "vocabulary: not from 1 to 2^24";
+    if (model->kind == HU_MODEL_BERT && sizes->vocabulary == NUMBERS_MAX)
+      return "vocabulary: 2^24, and the mask is one more";
+    if ((wants & HU_WANTS_SOURCE) && outside(sizes->source_vocabulary, NUMBERS_MAX))
       return "source_vocabulary: not from 1 to 2^24";
-    return s->outputs && s->outputs != s->vocabulary ? "outputs: neither the vocabulary nor 0" : NULL;
+    return sizes->outputs && sizes->outputs != sizes->vocabulary ? "outputs: neither the vocabulary nor 0" : NULL;
   }
   if (wants & HU_WANTS_FEATURES) {
-    if (outside(s->dense, ROWS_MAX)) return "dense: not from 1 to 4095";
-    if (outside(s->categories, ROWS_MAX)) return "categories: not from 1 to 4095";
-    if (outside(s->vocabulary, NUMBERS_MAX)) return "vocabulary: not from 1 to 2^24";
+    if (outside(sizes->dense, ROWS_MAX)) return "dense: not from 1 to 4095";
+    if (outside(sizes->categories, ROWS_MAX)) return "categories: not from 1 to 4095";
+    if (outside(sizes->vocabulary, NUMBERS_MAX)) return "vocabulary: not from 1 to 2^24";
   }
   if (wants & HU_WANTS_PAIRS) {
-    if (outside(s->users, NUMBERS_MAX)) return "users: not from 1 to 2^24";
-    if (outside(s->items, NUMBERS_MAX)) return "items: not from 1 to 2^24";
+    if (outside(sizes->users, NUMBERS_MAX)) return "users: not from 1 to 2^24";
+    if (outside(sizes->items, NUMBERS_MAX)) return "items: not from 1 to 2^24";
   }
-  return outside(s->outputs, SIDE_MAX) ? "outputs: not from 1 to 65536" : NULL;
+  return outside(sizes->outputs, SIDE_MAX) ? "outputs: not from 1 to 65536" : NULL;
 }
 
-static HU_NOINLINE hu_status check(const hu_model *m, const hu_model_sizes *sizes, const char **why) {
-  if (!m) return HU_E_NULL;
-  const char *what = wrong(m);
-  hu_status s = what ? HU_E_TRAIN : HU_OK;
+static HU_NOINLINE hu_status check(const hu_model *model, const hu_model_sizes *sizes, const char **why) {
+  if (!model) return HU_E_NULL;
+  const char *what = wrong(model);
+  hu_status status = what ? HU_E_TRAIN : HU_OK;
   if (!what && sizes) {
-    what = wrong_sizes(m, sizes);
-    if (what) s = HU_E_SHAPE;
+    what = wrong_sizes(model, sizes);
+    if (what) status = HU_E_SHAPE;
   }
   if (what && why) *why = what;
-  return s;
+  return status;
 }
 
-hu_status hu_model_check(const hu_model *m, const hu_model_sizes *sizes, const char **why) {
-  HU_ENV_RETURN(hu_status, check(m, sizes, why));
+hu_status hu_model_check(const hu_model *model, const hu_model_sizes *sizes, const char **why) {
+  HU_ENV_RETURN(hu_status, check(model, sizes, why));
 }
 
 /* ---- sizes ---- */
 
-hu_model_sizes hu_model_sizes_of_data(const hu_data *x) {
-  hu_model_sizes s;
-  memset(&s, 0, sizeof s);
-  if (!x) return s;
-  s.height = x->height;
-  s.width = x->width;
-  s.channels = x->channels;
-  s.outputs = x->classes ? x->classes : x->targets;
-  return s;
+hu_model_sizes hu_model_sizes_of_data(const hu_data *data) {
+  hu_model_sizes sizes;
+  memset(&sizes, 0, sizeof sizes);
+  if (!data) return sizes;
+  sizes.height = data->height;
+  sizes.width = data->width;
+  sizes.channels = data->channels;
+  sizes.outputs = data->classes ? data->classes : data->targets;
+  return sizes;
 }
 
-hu_model_sizes hu_model_sizes_of_text(const hu_text *x, size_t steps) {
-  hu_model_sizes s;
-  memset(&s, 0, sizeof s);
-  if (!x) return s;
-  s.steps = steps;
-  s.vocabulary = s.outputs = x->kinds;
-  return s;
+hu_model_sizes hu_model_sizes_of_text(const hu_text *text, size_t steps) {
+  hu_model_sizes sizes;
+  memset(&sizes, 0, sizeof sizes);
+  if (!text) return sizes;
+  sizes.steps = steps;
+  sizes.vocabulary = sizes.outputs = text->kinds;
+  return sizes;
 }
 
 /* ---- building ---- */
 
-static HU_NOINLINE hu_status build(hu_net *net, const hu_model *m, const hu_model_sizes *sizes, hu_model_ends *ends,
+static HU_NOINLINE hu_status build(hu_net *net, const hu_model *model, const hu_model_sizes *sizes, hu_model_ends *ends,
                                    const char **why) {
   hu_model_ends z = {{-1, -1, -1, -1}, 1, -1};
-  if (!net || !m || !sizes || !ends) return HU_E_NULL;
-  hu_status s = hu_model_check(m, sizes, why);
-  if (s == HU_OK) s = hu_net_status(net, why);
-  if (s != HU_OK) return s;
-  hu_builder b = {net, m, sizes, &z, ""};
-  memcpy(b.base, hu_net_scope_of(net), strlen(hu_net_scope_of(net)) + 1);
-  z.output = kinds[m->kind].build(&b);
-  s = hu_net_status(net, why);
-  if (s == HU_OK) *ends = z;
-  return s;
+  if (!net || !model || !sizes || !ends) return HU_E_NULL;
+  hu_status status = hu_model_check(model, sizes, why);
+  if (status == HU_OK) status = hu_net_status(net, why);
+  if (status != HU_OK) return status;
+  hu_builder builder = {net, model, sizes, &z, ""};
+  memcpy(builder.base, hu_net_scope_of(net), strlen(hu_net_scope_of(net)) + 1);
+  z.output = kinds[model->kind].build(&builder);
+  status = hu_net_status(net, why);
+  if (status == HU_OK) *ends = z;
+  return status;
 }
 
-hu_status hu_model_build(hu_net *net, const hu_model *m, const hu_model_sizes *sizes, hu_model_ends *ends,
+hu_status hu_model_build(hu_net *net, const hu_model *model, const hu_model_sizes *sizes, hu_model_ends *ends,
                          const char **why) {
-  HU_ENV_RETURN(hu_status, build(net, m, sizes, ends, why));
+  HU_ENV_RETURN(hu_status, build(net, model, sizes, ends, why));
 }
 
 /* ---- feeding ---- */
@@ -253,9 +255,9 @@ static hu_status feed_part(hu_net *net, int input, size_t samples, size_t n, siz
   float *part = malloc(samples * n * sizeof *part);
   if (!part) return HU_E_MEMORY;
   for (size_t i = 0; i < samples; i++) memcpy(part + i * n, x + i * all + from, n * sizeof *part);
-  hu_status s = hu_net_feed(net, input, part);
+  hu_status status = hu_net_feed(net, input, part);
   free(part);
-  return s;
+  return status;
 }
 
 hu_status hu_model_feed(hu_net *net, const hu_model_ends *ends, const float *x) {
@@ -272,11 +274,11 @@ hu_status hu_model_feed(hu_net *net, const hu_model_ends *ends, const float *x) 
     numbers[k] = rows * hu_net_cols(net, ends->inputs[k]);
   }
   for (int k = 0; k < ends->count; k++) all += numbers[k] / samples;
-  hu_status s = HU_OK;
-  for (size_t k = 0, from = 0; k < (size_t)ends->count && s == HU_OK; k++) {
+  hu_status status = HU_OK;
+  for (size_t k = 0, from = 0; k < (size_t)ends->count && status == HU_OK; k++) {
     size_t n = numbers[k] / samples;
-    s = feed_part(net, ends->inputs[k], samples, n, from, all, x);
+    status = feed_part(net, ends->inputs[k], samples, n, from, all, x);
     from += n;
   }
-  return s;
+  return status;
 }

@@ -16,13 +16,13 @@ static int kind_named(const char *word, size_t n) {
 }
 
 /* Networks that have a name for other keys than their kind's usual ones. */
-static int is_named(hu_model *m, const char *word, size_t n) {
+static int is_named(hu_model *model, const char *word, size_t n) {
   static const uint32_t stages[4] = {3, 4, 6, 3};
   int deep = hu_same_word(word, n, "resnet50");
   if (!deep && !hu_same_word(word, n, "resnet34")) return 0;
-  *m = hu_model_default(HU_MODEL_RESNET4);
-  memcpy(m->stages, stages, sizeof stages);
-  m->bottleneck = (uint8_t)deep;
+  *model = hu_model_default(HU_MODEL_RESNET4);
+  memcpy(model->stages, stages, sizeof stages);
+  model->bottleneck = (uint8_t)deep;
   return 1;
 }
 
@@ -37,17 +37,18 @@ static hu_status unknown(const char *text, size_t n, char *why) {
 }
 
 /* What stands between the parentheses, n characters. */
-static hu_status read_keys(hu_model *m, const hu_model_kind *kind, const char *text, size_t n, size_t *off, char *why) {
+static hu_status read_keys(hu_model *model, const hu_model_kind *kind, const char *text, size_t n, size_t *off,
+                           char *why) {
   char said[HU_TEXT_WHY_MAX - 32];
   unsigned seen = 0;
-  hu_status s = hu_keys_read(m, kind->keys, kind->count, &seen, text, n, off);
-  if (s == HU_OK) return s;
+  hu_status status = hu_keys_read(model, kind->keys, kind->count, &seen, text, n, off);
+  if (status == HU_OK) return status;
   hu_keys_complain(said, sizeof said, kind->keys, kind->count, text, n, *off);
   snprintf(why, HU_TEXT_WHY_MAX, "%s %s", kind->name, said);
-  return s;
+  return status;
 }
 
-static HU_NOINLINE hu_status read(hu_model *m, const char *text, size_t *where, char *why) {
+static HU_NOINLINE hu_status read(hu_model *model, const char *text, size_t *where, char *why) {
   *where = 0;
   size_t word = strcspn(text, "("), all = strlen(text);
   hu_model z;
@@ -62,39 +63,41 @@ static HU_NOINLINE hu_status read(hu_model *m, const char *text, size_t *where, 
     *where = all;
     snprintf(why, HU_TEXT_WHY_MAX, "%s: a closing parenthesis is missing at the end", known->name);
     if (text[all - 1] != ')') return HU_E_TEXT;
-    hu_status s = read_keys(&z, known, text + word + 1, all - word - 2, &off, why);
+    hu_status status = read_keys(&z, known, text + word + 1, all - word - 2, &off, why);
     *where = word + 1 + off;
-    if (s != HU_OK) return s;
+    if (status != HU_OK) return status;
     *where = 0;
   }
   const char *what = "";
-  hu_status s = hu_model_check(&z, NULL, &what);
-  if (s != HU_OK) snprintf(why, HU_TEXT_WHY_MAX, "%s: %s", known->name, what);
-  if (s == HU_OK) *m = z;
-  return s;
+  hu_status status = hu_model_check(&z, NULL, &what);
+  if (status != HU_OK) snprintf(why, HU_TEXT_WHY_MAX, "%s: %s", known->name, what);
+  if (status == HU_OK) *model = z;
+  return status;
 }
 
-hu_status hu_model_read(hu_model *m, const char *text, size_t *where, char why[HU_TEXT_WHY_MAX]) {
-  HU_ENV_RETURN(hu_status, read(m, text, where, why));
+hu_status hu_model_read(hu_model *model, const char *text, size_t *where, char why[HU_TEXT_WHY_MAX]) {
+  HU_ENV_RETURN(hu_status, read(model, text, where, why));
 }
 
-hu_status hu_model_parse(hu_model *m, const char *text, size_t *where) {
+hu_status hu_model_parse(hu_model *model, const char *text, size_t *where) {
   char why[HU_TEXT_WHY_MAX];
   size_t ignored;
   if (!where) where = &ignored;
   *where = 0;
-  return m && text ? hu_model_read(m, text, where, why) : HU_E_NULL;
+  return model && text ? hu_model_read(model, text, where, why) : HU_E_NULL;
 }
 
-static HU_NOINLINE size_t write(char *text, size_t size, const hu_model *m) {
+static HU_NOINLINE size_t write(char *text, size_t size, const hu_model *model) {
   char line[HU_MODEL_TEXT_MAX];
-  if (hu_model_check(m, NULL, NULL) != HU_OK) return 0;
-  const hu_model_kind *kind = hu_model_kind_of(m->kind);
-  hu_model usual = hu_model_default(m->kind);
+  if (hu_model_check(model, NULL, NULL) != HU_OK) return 0;
+  const hu_model_kind *kind = hu_model_kind_of(model->kind);
+  hu_model usual = hu_model_default(model->kind);
   size_t n = (size_t)snprintf(line, sizeof line, "%s", kind->name);
-  n += hu_keys_write(line + n, sizeof line - n, m, &usual, kind->keys, kind->count);
+  n += hu_keys_write(line + n, sizeof line - n, model, &usual, kind->keys, kind->count);
   if (size) snprintf(text, size, "%s", line);
   return n;
 }
 
-size_t hu_model_text(char *text, size_t size, const hu_model *m) { HU_ENV_RETURN(size_t, write(text, size, m)); }
+size_t hu_model_text(char *text, size_t size, const hu_model *model) {
+  HU_ENV_RETURN(size_t, write(text, size, model));
+}

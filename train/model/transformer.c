@@ -5,106 +5,110 @@
 #include "train/model/builder.h"
 
 /* Embedding and positions of the tokens of input x. */
-static int add_tokens(hu_builder *b, int x, size_t kinds) {
-  return hu_add_positions(b, hu_add_embedding(b, x, kinds, b->m->units));
+static int add_tokens(hu_builder *builder, int x, size_t kinds) {
+  return hu_add_positions(builder, hu_add_embedding(builder, x, kinds, builder->model->units));
 }
 
-static int tokens_of(hu_builder *b) { return hu_net_input(b->net, b->sizes->steps, 1); }
+static int tokens_of(hu_builder *builder) { return hu_net_input(builder->net, builder->sizes->steps, 1); }
 
-static void enter_block(hu_builder *b, const char *part, unsigned number) {
+static void enter_block(hu_builder *builder, const char *part, unsigned number) {
   char scope[HU_SCOPE_MAX];
   snprintf(scope, sizeof scope, "%s%sblock%u", part, *part ? "." : "", number);
-  hu_enter(b, scope);
+  hu_enter(builder, scope);
 }
 
 /* ---- parts of pre-norm blocks: h + D(part(norm(h))), D the dropout; matrices N(0, 1 / fan_in) ---- */
 
 /* lengths: -1, or how many steps of each sample are seen. */
-static int add_self(hu_builder *b, int h, int causal, int lengths) {
-  const size_t units = b->m->units;
-  int x = hu_net_linear(b->net, hu_net_layer_norm(b->net, h), 3 * units, 0);
-  x = hu_net_linear(b->net, hu_net_attention_masked(b->net, x, b->m->heads, causal, lengths), units, 0);
-  return hu_net_add(b->net, h, hu_drop(b, x));
+static int add_self(hu_builder *builder, int h, int causal, int lengths) {
+  const size_t units = builder->model->units;
+  int x = hu_net_linear(builder->net, hu_net_layer_norm(builder->net, h), 3 * units, 0);
+  x = hu_net_linear(builder->net, hu_net_attention_masked(builder->net, x, builder->model->heads, causal, lengths),
+                    units, 0);
+  return hu_net_add(builder->net, h, hu_drop(builder, x));
 }
 
-static int add_across(hu_builder *b, int h, int memory, int lengths) {
-  const size_t units = b->m->units;
-  int q = hu_net_linear(b->net, hu_net_layer_norm(b->net, h), units, 0);
-  int kv = hu_net_linear(b->net, memory, 2 * units, 0);
-  int x = hu_net_linear(b->net, hu_net_attention_across(b->net, q, kv, b->m->heads, lengths), units, 0);
-  return hu_net_add(b->net, h, hu_drop(b, x));
+static int add_across(hu_builder *builder, int h, int memory, int lengths) {
+  const size_t units = builder->model->units;
+  int q = hu_net_linear(builder->net, hu_net_layer_norm(builder->net, h), units, 0);
+  int kv = hu_net_linear(builder->net, memory, 2 * units, 0);
+  int x = hu_net_linear(builder->net, hu_net_attention_across(builder->net, q, kv, builder->model->heads, lengths),
+                        units, 0);
+  return hu_net_add(builder->net, h, hu_drop(builder, x));
 }
 
-static int add_dense_part(hu_builder *b, int h) {
-  return hu_net_add(b->net, h, hu_drop(b, hu_add_dense(b, hu_net_layer_norm(b->net, h))));
+static int add_dense_part(hu_builder *builder, int h) {
+  return hu_net_add(builder->net, h, hu_drop(builder, hu_add_dense(builder, hu_net_layer_norm(builder->net, h))));
 }
 
 /* ---- transformer ---- */
 
-int hu_build_transformer(hu_builder *b) {
-  int h = hu_drop(b, add_tokens(b, b->ends->inputs[0] = tokens_of(b), b->sizes->vocabulary));
-  for (unsigned i = 1; i <= b->m->layers; i++) {
-    enter_block(b, "", i);
-    h = add_dense_part(b, add_self(b, h, 1, -1));
+int hu_build_transformer(hu_builder *builder) {
+  int h =
+      hu_drop(builder, add_tokens(builder, builder->ends->inputs[0] = tokens_of(builder), builder->sizes->vocabulary));
+  for (unsigned i = 1; i <= builder->model->layers; i++) {
+    enter_block(builder, "", i);
+    h = add_dense_part(builder, add_self(builder, h, 1, -1));
   }
-  hu_enter(b, "");
-  return hu_net_linear(b->net, hu_net_layer_norm(b->net, h), b->sizes->vocabulary, 1);
+  hu_enter(builder, "");
+  return hu_net_linear(builder->net, hu_net_layer_norm(builder->net, h), builder->sizes->vocabulary, 1);
 }
 
 /* ---- encoder and decoder ---- */
 
 /* What the decoder reads: one row a step of the source. */
-static int add_encoder(hu_builder *b) {
-  hu_enter(b, "encoder");
-  int h = hu_drop(b, add_tokens(b, b->ends->inputs[0], b->sizes->source_vocabulary));
-  for (unsigned i = 1; i <= b->m->layers; i++) {
-    enter_block(b, "encoder", i);
-    h = add_dense_part(b, add_self(b, h, 0, b->ends->inputs[1]));
+static int add_encoder(hu_builder *builder) {
+  hu_enter(builder, "encoder");
+  int h = hu_drop(builder, add_tokens(builder, builder->ends->inputs[0], builder->sizes->source_vocabulary));
+  for (unsigned i = 1; i <= builder->model->layers; i++) {
+    enter_block(builder, "encoder", i);
+    h = add_dense_part(builder, add_self(builder, h, 0, builder->ends->inputs[1]));
   }
-  hu_enter(b, "encoder");
-  return hu_net_layer_norm(b->net, h);
+  hu_enter(builder, "encoder");
+  return hu_net_layer_norm(builder->net, h);
 }
 
-int hu_build_seq2seq(hu_builder *b) {
-  b->ends->count = 3;
-  b->ends->inputs[0] = tokens_of(b);
-  b->ends->inputs[1] = hu_net_input(b->net, 1, 1);
-  b->ends->inputs[2] = tokens_of(b);
-  int memory = add_encoder(b);
-  hu_enter(b, "decoder");
-  int h = hu_drop(b, add_tokens(b, b->ends->inputs[2], b->sizes->vocabulary));
-  for (unsigned i = 1; i <= b->m->layers; i++) {
-    enter_block(b, "decoder", i);
-    h = add_self(b, h, 1, -1);
-    h = add_across(b, h, memory, b->ends->inputs[1]);
-    h = add_dense_part(b, h);
+int hu_build_seq2seq(hu_builder *builder) {
+  builder->ends->count = 3;
+  builder->ends->inputs[0] = tokens_of(builder);
+  builder->ends->inputs[1] = hu_net_input(builder->net, 1, 1);
+  builder->ends->inputs[2] = tokens_of(builder);
+  int memory = add_encoder(builder);
+  hu_enter(builder, "decoder");
+  int h = hu_drop(builder, add_tokens(builder, builder->ends->inputs[2], builder->sizes->vocabulary));
+  for (unsigned i = 1; i <= builder->model->layers; i++) {
+    enter_block(builder, "decoder", i);
+    h = add_self(builder, h, 1, -1);
+    h = add_across(builder, h, memory, builder->ends->inputs[1]);
+    h = add_dense_part(builder, h);
   }
-  hu_enter(b, "");
-  return hu_net_linear(b->net, hu_net_layer_norm(b->net, h), b->sizes->vocabulary, 1);
+  hu_enter(builder, "");
+  return hu_net_linear(builder->net, hu_net_layer_norm(builder->net, h), builder->sizes->vocabulary, 1);
 }
 
 /* ---- masked language model: post-norm, as in its paper ---- */
 
-static int add_bert_block(hu_builder *b, int h) {
-  const size_t units = b->m->units;
-  int x = hu_net_attention(b->net, hu_net_linear(b->net, h, 3 * units, 1), b->m->heads, 0);
-  h = hu_net_layer_norm(b->net, hu_net_add(b->net, h, hu_drop(b, hu_net_linear(b->net, x, units, 1))));
-  return hu_net_layer_norm(b->net, hu_net_add(b->net, h, hu_drop(b, hu_add_dense(b, h))));
+static int add_bert_block(hu_builder *builder, int h) {
+  const size_t units = builder->model->units;
+  int x = hu_net_attention(builder->net, hu_net_linear(builder->net, h, 3 * units, 1), builder->model->heads, 0);
+  h = hu_net_layer_norm(builder->net,
+                        hu_net_add(builder->net, h, hu_drop(builder, hu_net_linear(builder->net, x, units, 1))));
+  return hu_net_layer_norm(builder->net, hu_net_add(builder->net, h, hu_drop(builder, hu_add_dense(builder, h))));
 }
 
-int hu_build_bert(hu_builder *b) {
+int hu_build_bert(hu_builder *builder) {
   /* One token more than there are words: the mask. */
-  int h = add_tokens(b, b->ends->inputs[0] = tokens_of(b), b->sizes->vocabulary + 1);
-  h = hu_drop(b, hu_net_layer_norm(b->net, h));
-  for (unsigned i = 1; i <= b->m->layers; i++) {
-    enter_block(b, "", i);
-    h = add_bert_block(b, h);
+  int h = add_tokens(builder, builder->ends->inputs[0] = tokens_of(builder), builder->sizes->vocabulary + 1);
+  h = hu_drop(builder, hu_net_layer_norm(builder->net, h));
+  for (unsigned i = 1; i <= builder->model->layers; i++) {
+    enter_block(builder, "", i);
+    h = add_bert_block(builder, h);
   }
-  hu_enter(b, "head");
-  int p = hu_next(b);
-  h = hu_activate(b, hu_net_linear(b->net, h, b->m->units, 1));
-  if (h >= 0) hu_start_gain(b, p, 1, b->m->units);
-  h = hu_net_layer_norm(b->net, h);
-  hu_enter(b, "");
-  return hu_net_linear(b->net, h, b->sizes->vocabulary, 1);
+  hu_enter(builder, "head");
+  int p = hu_next(builder);
+  h = hu_activate(builder, hu_net_linear(builder->net, h, builder->model->units, 1));
+  if (h >= 0) hu_start_gain(builder, p, 1, builder->model->units);
+  h = hu_net_layer_norm(builder->net, h);
+  hu_enter(builder, "");
+  return hu_net_linear(builder->net, h, builder->sizes->vocabulary, 1);
 }

@@ -12,19 +12,21 @@ enum { HEADS = 0, STEPS = 1, HEAD = 2, KEYS = 3 };
 
 /* Where operands are: queries, and after them keys and values, in three parts of the columns of one value; or queries
  * alone, and keys and values in parts of another one. */
-typedef struct place {
+typedef struct operand_place {
   int value;
   size_t part;
-} place;
+} operand_place;
 
-static place queries_of(const hu_operator *op) { return (place){op->in[0], 0}; }
+static operand_place queries_of(const hu_operator *op) { return (operand_place){op->in[0], 0}; }
 
-static place keys_of(const hu_operator *op) { return op->in[1] < 0 ? (place){op->in[0], 1} : (place){op->in[1], 0}; }
+static operand_place keys_of(const hu_operator *op) {
+  return op->in[1] < 0 ? (operand_place){op->in[0], 1} : (operand_place){op->in[1], 0};
+}
 
 /* Of the operator that sums values, whose in[0] are the shares. */
-static place values_of(const hu_net *net, const hu_operator *op) {
+static operand_place values_of(const hu_net *net, const hu_operator *op) {
   size_t d = op->n[HEADS] * op->n[HEAD];
-  return (place){op->in[1], net->value[op->in[1]].cols / d - 1};
+  return (operand_place){op->in[1], net->value[op->in[1]].cols / d - 1};
 }
 
 /* Columns part d ... of x into z, rows x d, and back. */
@@ -37,23 +39,23 @@ static void put_columns(hu_net *net, const hu_value *x, const float *from, size_
 }
 
 /* The heads' matrices in rows x d, so many rows a sample, and in rows x keys scores; on the grid f. */
-static hu_matrices heads_of(const hu_operator *op, size_t rows, float *x, hu_format f, int transposed) {
+static hu_matrices heads_of(const hu_operator *op, size_t rows, float *x, hu_format format, int transposed) {
   size_t d = op->n[HEADS] * op->n[HEAD];
-  hu_matrices m = {x, d, rows * d, op->n[HEAD], f, transposed};
-  return m;
+  hu_matrices matrices = {x, d, rows * d, op->n[HEAD], format, transposed};
+  return matrices;
 }
 
-static hu_matrices scores_of(const hu_operator *op, float *x, hu_format f, int transposed) {
+static hu_matrices scores_of(const hu_operator *op, float *x, hu_format format, int transposed) {
   size_t all = op->n[STEPS] * op->n[KEYS];
-  hu_matrices m = {x, op->n[KEYS], op->n[HEADS] * all, all, f, transposed};
-  return m;
+  hu_matrices matrices = {x, op->n[KEYS], op->n[HEADS] * all, all, format, transposed};
+  return matrices;
 }
 
 /* One to a sample and head, for the result `part`. */
 static void multiply(hu_net *net, const hu_operator *op, unsigned part, const hu_accum *accum, size_t m, size_t n,
                      size_t k, hu_matrices z, hu_matrices a, hu_matrices b) {
-  hu_products p = {m, n, k, net->batch, op->n[HEADS], z, a, b, accum, {0, 0}, NULL};
-  hu_do_products(net, op, part, &p);
+  hu_products products = {m, n, k, net->batch, op->n[HEADS], z, a, b, accum, {0, 0}, NULL};
+  hu_do_products(net, op, part, &products);
 }
 
 /* op->x: 0: scores are multiplied by 1 / sqrt(columns of a head); 1: by nothing. */
@@ -68,7 +70,7 @@ static void shrink(hu_net *net, const hu_operator *op, size_t n, float *z, const
 /* ---- scores: rows (sample, head, step), a column a step ---- */
 
 static hu_status scores_forward(hu_net *net, hu_operator *op) {
-  const place at = queries_of(op), of = keys_of(op);
+  const operand_place at = queries_of(op), of = keys_of(op);
   const hu_value *x = &net->value[at.value], *y = &net->value[of.value];
   hu_value *z = &net->value[op->out];
   size_t h = op->n[HEAD], d = op->n[HEADS] * h;
@@ -89,31 +91,31 @@ static hu_status scores_forward(hu_net *net, hu_operator *op) {
 
 /* The model of dW = X^T dZ for the product dW^T = dZ^T X: A and B have changed places. */
 static hu_accum swapped(const hu_accum *accum) {
-  hu_accum z = *accum;
-  z.a = accum->b;
-  z.b = accum->a;
-  return z;
+  hu_accum model = *accum;
+  model.a = accum->b;
+  model.b = accum->a;
+  return model;
 }
 
 /* which: 0: dQ = (dS by) K, 1: dK = (dS by)^T Q; rows x d, into `part`. */
 static void scores_part(hu_net *net, hu_operator *op, unsigned which, float *part) {
-  const place to = which ? keys_of(op) : queries_of(op), from = which ? queries_of(op) : keys_of(op);
+  const operand_place to = which ? keys_of(op) : queries_of(op), from = which ? queries_of(op) : keys_of(op);
   const hu_value *x = &net->value[from.value], *y = &net->value[to.value], *z = &net->value[op->out];
   size_t h = op->n[HEAD], d = op->n[HEADS] * h, rows = op->n[which ? KEYS : STEPS], along = op->n[which ? STEPS : KEYS];
   float *ds = net->work[0], *other = net->work[1];
   const hu_rounding *left = which ? &op->rounding.dz_w : &op->rounding.dz;
   const hu_rounding *right = which ? &op->rounding.x_back : &op->rounding.w_back;
   const hu_rounding scaled = hu_rounding_keep(), *before = op->x == 1 ? &z->round_back : &scaled;
-  hu_format f = hu_operand_grid(op, which ? HU_PART_DW_DZ : HU_PART_DX_DZ, left, before);
-  hu_format g = hu_operand_grid(op, which ? HU_PART_DW_X : HU_PART_DX_W, right, &x->round);
+  hu_format format = hu_operand_grid(op, which ? HU_PART_DW_DZ : HU_PART_DX_DZ, left, before);
+  hu_format grid = hu_operand_grid(op, which ? HU_PART_DW_X : HU_PART_DX_W, right, &x->round);
   const hu_accum accum = which ? swapped(&op->rounding.dw_accum) : op->rounding.dx_accum;
   shrink(net, op, z->rows * z->cols, ds, z->dv);
   take_columns(net, x, x->v, d, from.part, other);
   (void)hu_round_product(net, op, z->rows, z->cols, ds, left, which ? HU_PART_DW_DZ : HU_PART_DX_DZ);
   (void)hu_round_product(net, op, x->rows, d, other, right, which ? HU_PART_DW_X : HU_PART_DX_W);
   multiply(net, op, which ? HU_PART_DW_OUT : HU_PART_DX_OUT, &accum, rows, h, along,
-           heads_of(op, rows, part, hu_binary32(), 0), scores_of(op, ds, f, (int)which),
-           heads_of(op, along, other, g, 0));
+           heads_of(op, rows, part, hu_binary32(), 0), scores_of(op, ds, format, (int)which),
+           heads_of(op, along, other, grid, 0));
   const hu_rounding *out = which ? &op->rounding.dw_out : &op->rounding.dx_out;
   (void)hu_round_product(net, op, y->rows, d, part, out, which ? HU_PART_DW_OUT : HU_PART_DX_OUT);
 }
@@ -123,7 +125,7 @@ static hu_status scores_backward(hu_net *net, hu_operator *op) {
   size_t d = op->n[HEADS] * op->n[HEAD];
   float *part = net->work[2], *dx = op->kept;
   for (unsigned which = 0; which < 2; which++) {
-    const place to = which ? keys_of(op) : queries_of(op);
+    const operand_place to = which ? keys_of(op) : queries_of(op);
     const hu_value *x = &net->value[to.value];
     int again = which && op->in[1] < 0, last = which || op->in[1] >= 0;
     if (!hu_wants_gradient(net, to.value)) continue;
@@ -144,21 +146,21 @@ static const hu_operator_kind gram = {"gram", scores_forward, scores_backward, N
 
 static hu_task softmax_task(const hu_net *net, const hu_operator *op, float *z) {
   const hu_value *x = &net->value[op->in[0]];
-  hu_task t = hu_task_of(x->rows, x->cols, z, x->v, NULL);
-  t.n[0] = op->n[0];
-  t.n[1] = op->n[1];
-  t.n[2] = op->n[2];
-  t.c = op->in[1] < 0 ? NULL : net->value[op->in[1]].v;
-  return t;
+  hu_task task = hu_task_of(x->rows, x->cols, z, x->v, NULL);
+  task.n[0] = op->n[0];
+  task.n[1] = op->n[1];
+  task.n[2] = op->n[2];
+  task.c = op->in[1] < 0 ? NULL : net->value[op->in[1]].v;
+  return task;
 }
 
 static hu_status softmax_forward(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]];
   float *z = net->value[op->out].v;
-  hu_task t = softmax_task(net, op, z);
-  hu_do(net, HU_RUN_LESS_TOP, &t);
+  hu_task task = softmax_task(net, op, z);
+  hu_do(net, HU_RUN_LESS_TOP, &task);
   hu_do_function(net, HU_FUNCTION_EXP, x->rows * x->cols, z, z);
-  hu_do(net, HU_RUN_SHARES, &t);
+  hu_do(net, HU_RUN_SHARES, &task);
   return hu_done(net);
 }
 
@@ -166,8 +168,8 @@ static hu_status softmax_forward(hu_net *net, hu_operator *op) {
 static hu_status softmax_backward(hu_net *net, hu_operator *op) {
   const hu_value *z = &net->value[op->out];
   float *dx = hu_gift(net, op->in[0], net->work[0]);
-  hu_task t = hu_task_of(z->rows, z->cols, dx, z->v, z->dv);
-  hu_do(net, HU_RUN_SHARES_BACK, &t);
+  hu_task task = hu_task_of(z->rows, z->cols, dx, z->v, z->dv);
+  hu_do(net, HU_RUN_SHARES_BACK, &task);
   hu_give(net, op->in[0], dx);
   return hu_done(net);
 }
@@ -177,39 +179,39 @@ static const hu_operator_kind softmax = {"softmax", softmax_forward, softmax_bac
 /* ---- sums of values: in[0] the scores, in[1] the matrix with the values ---- */
 
 static hu_status mix_forward(hu_net *net, hu_operator *op) {
-  const place of = values_of(net, op);
-  const hu_value *p = &net->value[op->in[0]], *x = &net->value[of.value];
+  const operand_place of = values_of(net, op);
+  const hu_value *value = &net->value[op->in[0]], *x = &net->value[of.value];
   hu_value *z = &net->value[op->out];
   size_t h = op->n[HEAD], d = op->n[HEADS] * h;
   float *a = net->work[0], *v = net->work[1];
-  hu_format f = hu_operand_grid(op, HU_PART_Z_X, &op->rounding.x, &p->round);
-  hu_format g = hu_operand_grid(op, HU_PART_Z_W, &op->rounding.w, &x->round);
-  hu_do_each(net, HU_RUN_COPY, p->rows * p->cols, a, p->v, NULL, 0);
+  hu_format format = hu_operand_grid(op, HU_PART_Z_X, &op->rounding.x, &value->round);
+  hu_format grid = hu_operand_grid(op, HU_PART_Z_W, &op->rounding.w, &x->round);
+  hu_do_each(net, HU_RUN_COPY, value->rows * value->cols, a, value->v, NULL, 0);
   take_columns(net, x, x->v, d, of.part, v);
-  (void)hu_round_product(net, op, p->rows, p->cols, a, &op->rounding.x, HU_PART_Z_X);
+  (void)hu_round_product(net, op, value->rows, value->cols, a, &op->rounding.x, HU_PART_Z_X);
   (void)hu_round_product(net, op, x->rows, d, v, &op->rounding.w, HU_PART_Z_W);
   multiply(net, op, HU_PART_Z_OUT, &op->rounding.z_accum, op->n[STEPS], h, op->n[KEYS],
-           heads_of(op, op->n[STEPS], z->v, hu_binary32(), 0), scores_of(op, a, f, 0),
-           heads_of(op, op->n[KEYS], v, g, 0));
+           heads_of(op, op->n[STEPS], z->v, hu_binary32(), 0), scores_of(op, a, format, 0),
+           heads_of(op, op->n[KEYS], v, grid, 0));
   return hu_round_product(net, op, z->rows, d, z->v, &op->rounding.z_out, HU_PART_Z_OUT);
 }
 
 /* dV = P^T dO. */
 static void give_values(hu_net *net, hu_operator *op) {
-  const place of = values_of(net, op);
-  const hu_value *p = &net->value[op->in[0]], *x = &net->value[of.value], *z = &net->value[op->out];
+  const operand_place of = values_of(net, op);
+  const hu_value *value = &net->value[op->in[0]], *x = &net->value[of.value], *z = &net->value[op->out];
   size_t h = op->n[HEAD], d = op->n[HEADS] * h;
   float *dz = net->work[0], *other = net->work[1], *part = net->work[2], *dx = op->kept;
   if (!hu_wants_gradient(net, of.value)) return;
-  hu_format f = hu_operand_grid(op, HU_PART_DW_X, &op->rounding.x_back, &p->round);
-  hu_format g = hu_operand_grid(op, HU_PART_DW_DZ, &op->rounding.dz_w, &z->round_back);
+  hu_format format = hu_operand_grid(op, HU_PART_DW_X, &op->rounding.x_back, &value->round);
+  hu_format grid = hu_operand_grid(op, HU_PART_DW_DZ, &op->rounding.dz_w, &z->round_back);
   hu_do_each(net, HU_RUN_COPY, z->rows * d, dz, z->dv, NULL, 0);
-  hu_do_each(net, HU_RUN_COPY, p->rows * p->cols, other, p->v, NULL, 0);
+  hu_do_each(net, HU_RUN_COPY, value->rows * value->cols, other, value->v, NULL, 0);
   (void)hu_round_product(net, op, z->rows, d, dz, &op->rounding.dz_w, HU_PART_DW_DZ);
-  (void)hu_round_product(net, op, p->rows, p->cols, other, &op->rounding.x_back, HU_PART_DW_X);
+  (void)hu_round_product(net, op, value->rows, value->cols, other, &op->rounding.x_back, HU_PART_DW_X);
   multiply(net, op, HU_PART_DW_OUT, &op->rounding.dw_accum, op->n[KEYS], h, op->n[STEPS],
-           heads_of(op, op->n[KEYS], part, hu_binary32(), 0), scores_of(op, other, f, 1),
-           heads_of(op, op->n[STEPS], dz, g, 0));
+           heads_of(op, op->n[KEYS], part, hu_binary32(), 0), scores_of(op, other, format, 1),
+           heads_of(op, op->n[STEPS], dz, grid, 0));
   (void)hu_round_product(net, op, x->rows, d, part, &op->rounding.dw_out, HU_PART_DW_OUT);
   hu_do_fill(net, x->rows * x->cols, dx, 0);
   put_columns(net, x, part, d, of.part, dx);
@@ -218,22 +220,22 @@ static void give_values(hu_net *net, hu_operator *op) {
 
 /* dV, then dP = dO V^T. */
 static hu_status mix_backward(hu_net *net, hu_operator *op) {
-  const place of = values_of(net, op);
-  const hu_value *p = &net->value[op->in[0]], *x = &net->value[of.value], *z = &net->value[op->out];
+  const operand_place of = values_of(net, op);
+  const hu_value *value = &net->value[op->in[0]], *x = &net->value[of.value], *z = &net->value[op->out];
   size_t h = op->n[HEAD], d = op->n[HEADS] * h;
   float *dz = net->work[0], *other = net->work[1];
   give_values(net, op);
   float *dp = hu_gift(net, op->in[0], net->work[2]);
-  hu_format f = hu_operand_grid(op, HU_PART_DX_DZ, &op->rounding.dz, &z->round_back);
-  hu_format g = hu_operand_grid(op, HU_PART_DX_W, &op->rounding.w_back, &x->round);
+  hu_format format = hu_operand_grid(op, HU_PART_DX_DZ, &op->rounding.dz, &z->round_back);
+  hu_format grid = hu_operand_grid(op, HU_PART_DX_W, &op->rounding.w_back, &x->round);
   hu_do_each(net, HU_RUN_COPY, z->rows * d, dz, z->dv, NULL, 0);
   take_columns(net, x, x->v, d, of.part, other);
   (void)hu_round_product(net, op, z->rows, d, dz, &op->rounding.dz, HU_PART_DX_DZ);
   (void)hu_round_product(net, op, x->rows, d, other, &op->rounding.w_back, HU_PART_DX_W);
   multiply(net, op, HU_PART_DX_OUT, &op->rounding.dx_accum, op->n[STEPS], op->n[KEYS], h,
-           scores_of(op, dp, hu_binary32(), 0), heads_of(op, op->n[STEPS], dz, f, 0),
-           heads_of(op, op->n[KEYS], other, g, 1));
-  (void)hu_round_product(net, op, p->rows, p->cols, dp, &op->rounding.dx_out, HU_PART_DX_OUT);
+           scores_of(op, dp, hu_binary32(), 0), heads_of(op, op->n[STEPS], dz, format, 0),
+           heads_of(op, op->n[KEYS], other, grid, 1));
+  (void)hu_round_product(net, op, value->rows, value->cols, dp, &op->rounding.dx_out, HU_PART_DX_OUT);
   hu_give(net, op->in[0], dp);
   return hu_done(net);
 }
@@ -244,8 +246,8 @@ static const hu_operator_kind mix = {"mix", mix_forward, mix_backward, NULL, 1, 
 
 /* kv: -1: x has queries, keys and values. The larger of both values is what gradients need room for. */
 static int add_scores(hu_net *net, const hu_operator_kind *kind, int x, int kv, const size_t n[4], double by) {
-  hu_value v = net->value[x], w = net->value[kv < 0 ? x : kv];
-  size_t one = v.rows * v.cols, other = w.rows * w.cols;
+  hu_value value = net->value[x], reader = net->value[kv < 0 ? x : kv];
+  size_t one = value.rows * value.cols, other = reader.rows * reader.cols;
   int a = hu_new_value(net, net->batch * n[HEADS] * n[STEPS], n[KEYS], 0, 0);
   hu_operator *op = hu_new_operator(net, kind, x, kv, a, one > other ? one : other);
   if (!op) return -1;
@@ -255,8 +257,8 @@ static int add_scores(hu_net *net, const hu_operator_kind *kind, int x, int kv, 
 }
 
 static int add_shares(hu_net *net, int a, int causal, int lengths, const size_t n[4]) {
-  hu_value v = net->value[a];
-  int p = hu_new_value(net, v.rows, v.cols, 0, 0);
+  hu_value value = net->value[a];
+  int p = hu_new_value(net, value.rows, value.cols, 0, 0);
   hu_operator *op = hu_new_operator(net, &softmax, a, lengths, p, 0);
   if (!op) return -1;
   op->n[0] = (size_t)(causal != 0);
@@ -283,8 +285,8 @@ static int add_attention(hu_net *net, int x, int kv, int causal, int lengths, co
 static int are_lengths(hu_net *net, int lengths) {
   if (lengths < 0) return net->status == HU_OK;
   if (!hu_usable(net, lengths)) return 0;
-  hu_value v = net->value[lengths];
-  if (v.made || v.rows != net->batch || v.cols != 1)
+  hu_value value = net->value[lengths];
+  if (value.made || value.rows != net->batch || value.cols != 1)
     hu_refuse(net, HU_E_SHAPE, "attention: lengths are not an input of one number a sample");
   return net->status == HU_OK;
 }
@@ -295,10 +297,10 @@ int hu_net_attention(hu_net *net, int x, size_t heads, int causal) {
 
 int hu_net_attention_masked(hu_net *net, int x, size_t heads, int causal, int lengths) {
   if (!hu_usable(net, x) || !are_lengths(net, lengths)) return -1;
-  hu_value v = net->value[x];
-  size_t t = v.rows / net->batch, d = v.cols / 3;
-  if (!v.made) return hu_refuse(net, HU_E_SHAPE, "attention: of an input");
-  if (v.cols % 3 || heads == 0 || d % heads)
+  hu_value value = net->value[x];
+  size_t t = value.rows / net->batch, d = value.cols / 3;
+  if (!value.made) return hu_refuse(net, HU_E_SHAPE, "attention: of an input");
+  if (value.cols % 3 || heads == 0 || d % heads)
     return hu_refuse(net, HU_E_SHAPE, "attention: columns are not 3 d, d of heads");
   const size_t n[4] = {heads, t, d / heads, t};
   return add_attention(net, x, -1, causal, lengths, n);
@@ -306,17 +308,17 @@ int hu_net_attention_masked(hu_net *net, int x, size_t heads, int causal, int le
 
 int hu_net_attention_across(hu_net *net, int queries, int memory, size_t heads, int lengths) {
   if (!hu_usable(net, queries) || !hu_usable(net, memory) || !are_lengths(net, lengths)) return -1;
-  hu_value q = net->value[queries], m = net->value[memory];
-  size_t d = q.cols;
-  if (!q.made || !m.made) return hu_refuse(net, HU_E_SHAPE, "attention: of an input");
-  if (m.cols != 2 * d || heads == 0 || d % heads)
+  hu_value value = net->value[queries], other = net->value[memory];
+  size_t d = value.cols;
+  if (!value.made || !other.made) return hu_refuse(net, HU_E_SHAPE, "attention: of an input");
+  if (other.cols != 2 * d || heads == 0 || d % heads)
     return hu_refuse(net, HU_E_SHAPE, "attention: columns are not d and 2 d, d of heads");
-  const size_t n[4] = {heads, q.rows / net->batch, d / heads, m.rows / net->batch};
+  const size_t n[4] = {heads, value.rows / net->batch, d / heads, other.rows / net->batch};
   return add_attention(net, queries, memory, 0, lengths, n);
 }
 
 int hu_add_gram(hu_net *net, int x) {
-  hu_value v = net->value[x];
-  const size_t rows = v.rows / net->batch, n[4] = {1, rows, v.cols, rows};
+  hu_value value = net->value[x];
+  const size_t rows = value.rows / net->batch, n[4] = {1, rows, value.cols, rows};
   return add_scores(net, &gram, x, x, n, 1);
 }

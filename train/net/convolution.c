@@ -6,12 +6,13 @@
 /* ---- X and dX as tensors ---- */
 
 /* X, rounded, as an engine without patches takes it. 0: it cannot. */
-static int takes_images(hu_net *net, hu_operator *op, const hu_accum *accum, const float *x, hu_convolution *c) {
-  *c = hu_convolution_of(net, op);
-  c->x = x;
-  if (!op->n[HU_CONV_PAD]) c->framed = (float *)x;
+static int takes_images(hu_net *net, hu_operator *op, const hu_accum *accum, const float *x,
+                        hu_convolution *convolution) {
+  *convolution = hu_convolution_of(net, op);
+  convolution->x = x;
+  if (!op->n[HU_CONV_PAD]) convolution->framed = (float *)x;
   if (op->n[HU_CONV_PAD] && !hu_frames_fit(net, op)) return 0;
-  return hu_without_patches(net, accum, HU_CONVOLVE_POSSIBLE, c);
+  return hu_without_patches(net, accum, HU_CONVOLVE_POSSIBLE, convolution);
 }
 
 static hu_matrices patches_of(const hu_net *net, hu_operator *op, hu_matrices x) {
@@ -23,10 +24,10 @@ static hu_matrices patches_of(const hu_net *net, hu_operator *op, hu_matrices x)
 static hu_status tensor_forward(hu_net *net, hu_operator *op) {
   size_t in = hu_patch_part(net, op);
   hu_matrices x = hu_x_operand(net, op, &op->rounding.x, HU_PART_Z_X);
-  hu_convolution c;
-  if (takes_images(net, op, &op->rounding.z_accum, x.data, &c)) {
-    c.w = hu_weights_operand(net, op, in, &op->rounding.w, HU_PART_Z_W).data;
-    (void)hu_without_patches(net, &op->rounding.z_accum, HU_CONVOLVE_RESULT, &c);
+  hu_convolution convolution;
+  if (takes_images(net, op, &op->rounding.z_accum, x.data, &convolution)) {
+    convolution.w = hu_weights_operand(net, op, in, &op->rounding.w, HU_PART_Z_W).data;
+    (void)hu_without_patches(net, &op->rounding.z_accum, HU_CONVOLVE_RESULT, &convolution);
     op->n[HU_CONV_KEPT] = op->n[HU_CONV_PAD] ? HU_KEPT_TENSOR_FRAMES : HU_KEPT_NOTHING;
     return hu_finish_forward(net, op);
   }
@@ -40,16 +41,16 @@ static hu_status tensor_weights(hu_net *net, hu_operator *op) {
   hu_matrices x = hu_x_operand(net, op, &op->rounding.x_back, HU_PART_DW_X);
   int same = !op->rounding.twice && hu_roundings_alike(&op->rounding.x, &op->rounding.x_back);
   unsigned kept = same ? (unsigned)op->n[HU_CONV_KEPT] : HU_KEPT_NOTHING;
-  hu_convolution c;
-  if (takes_images(net, op, &op->rounding.dw_accum, x.data, &c)) {
+  hu_convolution convolution;
+  if (takes_images(net, op, &op->rounding.dw_accum, x.data, &convolution)) {
     if (op->n[HU_CONV_PAD] && kept != HU_KEPT_TENSOR_FRAMES) {
-      (void)hu_without_patches(net, &op->rounding.dw_accum, HU_CONVOLVE_FRAMES, &c);
+      (void)hu_without_patches(net, &op->rounding.dw_accum, HU_CONVOLVE_FRAMES, &convolution);
       op->n[HU_CONV_KEPT] = same ? HU_KEPT_TENSOR_FRAMES : HU_KEPT_NOTHING;
     }
-    c.dz = hu_gradients_operand(net, op, &op->rounding.dz_w, net->work[2], HU_PART_DW_DZ).data;
-    c.dw = hu_gift_parameter(net, op->theta[0], net->work[0]);
-    (void)hu_without_patches(net, &op->rounding.dw_accum, HU_CONVOLVE_WEIGHTS, &c);
-    return hu_finish_weights(net, op, in, c.dw);
+    convolution.dz = hu_gradients_operand(net, op, &op->rounding.dz_w, net->work[2], HU_PART_DW_DZ).data;
+    convolution.dw = hu_gift_parameter(net, op->theta[0], net->work[0]);
+    (void)hu_without_patches(net, &op->rounding.dw_accum, HU_CONVOLVE_WEIGHTS, &convolution);
+    return hu_finish_weights(net, op, in, convolution.dw);
   }
   if (kept != HU_KEPT_TENSOR) {
     hu_make_patches(net, op, x.data);
@@ -73,20 +74,20 @@ static hu_status tensor_image(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]];
   size_t in = hu_patch_part(net, op);
   const hu_accum *accum = &op->rounding.dx_accum;
-  hu_convolution c = hu_convolution_of(net, op);
-  if (hu_without_patches(net, accum, HU_CONVOLVE_POSSIBLE, &c)) {
-    c.dx = hu_gift(net, op->in[0], net->work[0]);
-    c.dz = hu_gradients_operand(net, op, &op->rounding.dz, net->work[1], HU_PART_DX_DZ).data;
-    c.w = hu_weights_operand(net, op, in, &op->rounding.w_back, HU_PART_DX_W).data;
-    (void)hu_without_patches(net, accum, HU_CONVOLVE_IMAGES, &c);
+  hu_convolution convolution = hu_convolution_of(net, op);
+  if (hu_without_patches(net, accum, HU_CONVOLVE_POSSIBLE, &convolution)) {
+    convolution.dx = hu_gift(net, op->in[0], net->work[0]);
+    convolution.dz = hu_gradients_operand(net, op, &op->rounding.dz, net->work[1], HU_PART_DX_DZ).data;
+    convolution.w = hu_weights_operand(net, op, in, &op->rounding.w_back, HU_PART_DX_W).data;
+    (void)hu_without_patches(net, accum, HU_CONVOLVE_IMAGES, &convolution);
   } else {
     hu_product_x(net, op, in, net->work[0]);
-    c.dx = hu_gift(net, op->in[0], net->work[1]);
-    hu_add_windows(net, op, c.dx, net->work[0]);
+    convolution.dx = hu_gift(net, op->in[0], net->work[1]);
+    hu_add_windows(net, op, convolution.dx, net->work[0]);
   }
-  hu_status s = hu_round_product(net, op, x->rows, x->cols, c.dx, &op->rounding.dx_out, HU_PART_DX_OUT);
-  hu_give(net, op->in[0], c.dx);
-  return s == HU_OK ? hu_done(net) : s;
+  hu_status status = hu_round_product(net, op, x->rows, x->cols, convolution.dx, &op->rounding.dx_out, HU_PART_DX_OUT);
+  hu_give(net, op->in[0], convolution.dx);
+  return status == HU_OK ? hu_done(net) : status;
 }
 
 /* ---- the operator ---- */
@@ -106,20 +107,21 @@ static hu_status conv_image(hu_net *net, hu_operator *op) {
 
 static hu_status conv_backward(hu_net *net, hu_operator *op) {
   net->rounded.there = 0; /* dZ is another one */
-  hu_status s = conv_weights(net, op);
-  return s == HU_OK && hu_wants_gradient(net, op->in[0]) ? conv_image(net, op) : s;
+  hu_status status = conv_weights(net, op);
+  return status == HU_OK && hu_wants_gradient(net, op->in[0]) ? conv_image(net, op) : status;
 }
 
 static const hu_operator_kind conv = {"conv", conv_forward, conv_backward, NULL, 1, 0, 1};
 
 /* What is wrong with the sizes of a convolution of v; NULL: nothing. */
-static const char *wrong_sizes(const hu_value *v, size_t outputs, size_t kernel, size_t stride, size_t pad,
+static const char *wrong_sizes(const hu_value *value, size_t outputs, size_t kernel, size_t stride, size_t pad,
                                size_t groups) {
-  if (!v->height) return "conv: not an image";
+  if (!value->height) return "conv: not an image";
   if (kernel == 0 || stride == 0 || pad >= kernel || kernel > 1024) return "conv: kernel, stride or pad";
-  if (v->height + 2 * pad < kernel || v->width + 2 * pad < kernel) return "conv: the kernel is larger than the image";
+  if (value->height + 2 * pad < kernel || value->width + 2 * pad < kernel)
+    return "conv: the kernel is larger than the image";
   if (groups == 0) return "conv: groups: none";
-  if (v->cols % groups != 0) return "conv: groups: no divisor of the image's channels";
+  if (value->cols % groups != 0) return "conv: groups: no divisor of the image's channels";
   return outputs % groups != 0 ? "conv: groups: no divisor of the outputs" : NULL;
 }
 
@@ -130,12 +132,12 @@ int hu_net_conv(hu_net *net, int x, size_t outputs, size_t kernel, size_t stride
 int hu_net_conv_groups(hu_net *net, int x, size_t outputs, size_t kernel, size_t stride, size_t pad, size_t groups,
                        int bias) {
   if (!hu_usable(net, x)) return -1;
-  hu_value v = net->value[x];
-  const char *wrong = wrong_sizes(&v, outputs, kernel, stride, pad, groups);
+  hu_value value = net->value[x];
+  const char *wrong = wrong_sizes(&value, outputs, kernel, stride, pad, groups);
   if (wrong) return hu_refuse(net, HU_E_SHAPE, wrong);
-  size_t h = (v.height + 2 * pad - kernel) / stride + 1, w = (v.width + 2 * pad - kernel) / stride + 1;
+  size_t h = (value.height + 2 * pad - kernel) / stride + 1, w = (value.width + 2 * pad - kernel) / stride + 1;
   size_t in, rows = net->batch * h * w, patches;
-  if (__builtin_mul_overflow(kernel * kernel, v.cols, &in) || __builtin_mul_overflow(rows, in, &patches)) {
+  if (__builtin_mul_overflow(kernel * kernel, value.cols, &in) || __builtin_mul_overflow(rows, in, &patches)) {
     return hu_refuse(net, HU_E_SHAPE, "conv: too many numbers in patches");
   }
   int z = hu_new_value(net, rows, outputs, h, w);

@@ -23,32 +23,32 @@ static void move_all(hu_net *net, hu_rounding_counts *to) {
 
 /* A larger block with what was counted so far; 0: no memory, and nothing has changed. */
 static int grow(hu_net *net) {
-  hu_tally *t = &net->tally;
-  size_t room = t->room ? 2 * t->room : FIRST_ROOM;
+  hu_tally *tally = &net->tally;
+  size_t room = tally->room ? 2 * tally->room : FIRST_ROOM;
   hu_rounding_counts *there = net->engine->allocate(net->self, bytes_of(room));
-  hu_rounding_counts *here = realloc(t->here, bytes_of(room));
-  if (here) t->here = here;
+  hu_rounding_counts *here = realloc(tally->here, bytes_of(room));
+  if (here) tally->here = here;
   int done = there && here;
-  if (done && t->used) {
-    done = net->engine->get(net->self, here, t->there, bytes_of(t->used)) == HU_OK &&
-           net->engine->put(net->self, there, here, bytes_of(t->used)) == HU_OK;
+  if (done && tally->used) {
+    done = net->engine->get(net->self, here, tally->there, bytes_of(tally->used)) == HU_OK &&
+           net->engine->put(net->self, there, here, bytes_of(tally->used)) == HU_OK;
   }
   if (!done) {
     if (there) net->engine->release(net->self, there);
     return 0;
   }
   move_all(net, there);
-  if (t->there) net->engine->release(net->self, t->there);
-  t->there = there;
-  t->room = room;
+  if (tally->there) net->engine->release(net->self, tally->there);
+  tally->there = there;
+  tally->room = room;
   return 1;
 }
 
 int hu_tally_add(hu_net *net, hu_rounding_counts **seen) {
-  hu_tally *t = &net->tally;
+  hu_tally *tally = &net->tally;
   if (net->engine->on_host) return 1;
-  if (t->used == t->room && !grow(net)) return 0;
-  *seen = t->there + PAIR * t->used++;
+  if (tally->used == tally->room && !grow(net)) return 0;
+  *seen = tally->there + PAIR * tally->used++;
   return 1;
 }
 
@@ -58,12 +58,12 @@ void hu_tally_free(hu_net *net) {
 }
 
 void hu_tally_forget(hu_net *net) {
-  const hu_tally *t = &net->tally;
-  if (!t->used) return;
+  const hu_tally *tally = &net->tally;
+  if (!tally->used) return;
   /* +0 has the pattern of the integer 0. */
-  hu_task task = hu_task_of(1, bytes_of(t->used) / sizeof(float), (float *)(void *)t->there, NULL, NULL);
-  hu_status s = net->engine->run(net->self, HU_RUN_FILL, &task);
-  (void)s; /* what is wrong with an engine, its next call tells */
+  hu_task task = hu_task_of(1, bytes_of(tally->used) / sizeof(float), (float *)(void *)tally->there, NULL, NULL);
+  hu_status status = net->engine->run(net->self, HU_RUN_FILL, &task);
+  (void)status; /* what is wrong with an engine, its next call tells */
 }
 
 void hu_tally_read(hu_net *net) {

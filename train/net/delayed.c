@@ -17,32 +17,35 @@ static unsigned tensor_of(unsigned part) {
 }
 
 static size_t record_size_of(const hu_delayed *rule) { return 1 + (size_t)rule->history; }
-static size_t record_size(const hu_delay *d) { return record_size_of(&d->rule); }
+static size_t record_size(const hu_delay *delay) { return record_size_of(&delay->rule); }
 
 /* Record `of` of an operator: of a net beside another one, that one's. */
 static float *record_of(const hu_net *net, const hu_operator *op, unsigned of) {
-  const hu_delay *d = net->first ? net->first->op[op->number].delay : op->delay;
-  return d ? d->state + of * record_size(d) : NULL;
+  const hu_delay *delay = net->first ? net->first->op[op->number].delay : op->delay;
+  return delay ? delay->state + of * record_size(delay) : NULL;
 }
 
 /* ---- what is delayed ---- */
 
 /* One scale for the whole tensor, that its amax alone decides. */
-static int has_one_scale(const hu_rounding *r) {
-  return !r->scaling.rows && !r->scaling.cols && !r->scaling.tensor && r->scaling.rule == HU_SCALE_RATIO;
+static int has_one_scale(const hu_rounding *rounding) {
+  return !rounding->scaling.rows && !rounding->scaling.cols && !rounding->scaling.tensor &&
+         rounding->scaling.rule == HU_SCALE_RATIO;
 }
 
-static hu_status check(const hu_operator *op, const hu_delayed *d) {
-  const hu_product_rounding *r = &op->rounding;
-  const hu_rounding *operands[] = {&r->x, &r->w, &r->dz, &r->w_back, &r->x_back, &r->dz_w};
+static hu_status check(const hu_operator *op, const hu_delayed *rule) {
+  const hu_product_rounding *rounding = &op->rounding;
+  const hu_rounding *operands[] = {&rounding->x,      &rounding->w,      &rounding->dz,
+                                   &rounding->w_back, &rounding->x_back, &rounding->dz_w};
   size_t delayed = 0;
-  if (d->history > HISTORY_MAX || d->takes > HU_AMAX_RECENT || d->margin > MARGIN_MAX) return HU_E_TRAIN;
+  if (rule->history > HISTORY_MAX || rule->takes > HU_AMAX_RECENT || rule->margin > MARGIN_MAX) return HU_E_TRAIN;
   for (size_t i = 0; i < sizeof operands / sizeof *operands; i++) {
     if (operands[i]->kind != HU_ROUND_SCALED) continue;
     if (!has_one_scale(operands[i])) return HU_E_SCALING;
     delayed++;
   }
-  return !delayed || r->hadamard || (r->by_window && strcmp(op->kind->name, "conv") == 0) ? HU_E_TRAIN : HU_OK;
+  return !delayed || rounding->hadamard || (rounding->by_window && strcmp(op->kind->name, "conv") == 0) ? HU_E_TRAIN
+                                                                                                        : HU_OK;
 }
 
 void hu_delayed_free(hu_operator *op) {
@@ -64,15 +67,15 @@ void hu_delayed_end(hu_net *net) {
 
 /* What was found goes to the operators, and the block is zeros again. */
 static void look(hu_net *net) {
-  const hu_amaxes *a = &net->amaxes;
-  if (!a->room) return;
-  hu_do_get(net, a->here, a->there, found_bytes(a->room));
-  hu_do_put(net, a->there, a->here + HU_DELAYED_OF * a->room, found_bytes(a->room));
-  for (size_t i = 0; i < a->room; i++) {
-    hu_delay *d = net->op[i].delay;
-    const hu_gradient_found *found = a->here + HU_DELAYED_OF * i;
-    for (int k = 0; d && k < HU_DELAYED_OF; k++)
-      d->amax[k] = fmaxf(d->amax[k], found[k].bad ? INFINITY : found[k].amax);
+  const hu_amaxes *amaxes = &net->amaxes;
+  if (!amaxes->room) return;
+  hu_do_get(net, amaxes->here, amaxes->there, found_bytes(amaxes->room));
+  hu_do_put(net, amaxes->there, amaxes->here + HU_DELAYED_OF * amaxes->room, found_bytes(amaxes->room));
+  for (size_t i = 0; i < amaxes->room; i++) {
+    hu_delay *delay = net->op[i].delay;
+    const hu_gradient_found *found = amaxes->here + HU_DELAYED_OF * i;
+    for (int k = 0; delay && k < HU_DELAYED_OF; k++)
+      delay->amax[k] = fmaxf(delay->amax[k], found[k].bad ? INFINITY : found[k].amax);
   }
 }
 
@@ -100,8 +103,8 @@ static int want_amaxes(hu_net *net) {
 static hu_status delay(hu_net *net, hu_operator *op, const hu_delayed *rule) {
   hu_delayed_free(op);
   if (!rule->history) return HU_OK;
-  hu_status s = check(net->first ? &net->first->op[op->number] : op, rule); /* whose roundings it takes */
-  if (s != HU_OK) return s;
+  hu_status status = check(net->first ? &net->first->op[op->number] : op, rule); /* whose roundings it takes */
+  if (status != HU_OK) return status;
   hu_delay *d = want_amaxes(net) ? calloc(1, sizeof *d) : NULL;
   if (d && !net->first) d->state = calloc(HU_DELAYED_OF * record_size_of(rule), sizeof *d->state);
   if (!d || (!net->first && !d->state)) {
@@ -121,10 +124,10 @@ static hu_operator *product_of(const hu_net *net, int value) {
   return NULL;
 }
 
-hu_status hu_net_delay_product(hu_net *net, int value, const hu_delayed *d) {
-  if (!net || !d) return HU_E_NULL;
+hu_status hu_net_delay_product(hu_net *net, int value, const hu_delayed *delayed) {
+  if (!net || !delayed) return HU_E_NULL;
   hu_operator *op = product_of(net, value);
-  return op ? delay(net, op, d) : HU_E_SHAPE;
+  return op ? delay(net, op, delayed) : HU_E_SHAPE;
 }
 
 float *hu_net_delayed_record(const hu_net *net, int value, int of) {
@@ -136,29 +139,30 @@ float *hu_net_delayed_record(const hu_net *net, int value, int of) {
 
 void hu_delayed_begin(hu_net *net) {
   for (int i = 0; i < net->operators; i++) {
-    hu_delay *d = net->op[i].delay;
-    if (d) memset(d->looked, 0, sizeof d->looked);
+    hu_delay *delay = net->op[i].delay;
+    if (delay) memset(delay->looked, 0, sizeof delay->looked);
   }
 }
 
 /* Times 1, which changes no number: the engines' search for the largest gradient. */
 static void note(hu_net *net, const hu_operator *op, unsigned of, size_t n, const float *x) {
-  hu_delay *d = op->delay;
-  if (!net->training || d->looked[of] || net->fault != HU_OK) return;
-  d->looked[of] = 1;
+  hu_delay *delay = op->delay;
+  if (!net->training || delay->looked[of] || net->fault != HU_OK) return;
+  delay->looked[of] = 1;
   hu_gradient_found *found = net->amaxes.there + HU_DELAYED_OF * op->number + of;
   net->fault = net->engine->unscale(net->self, n, (float *)(uintptr_t)x, 1, found);
 }
 
-const hu_rounding *hu_delayed_rounding(hu_net *net, hu_operator *op, size_t n, const float *x, const hu_rounding *r,
-                                       unsigned part, hu_rounding *given) {
-  hu_delay *d = op->delay;
-  if (!d || part > HU_PART_DX_W || r->kind != HU_ROUND_SCALED) return r;
+const hu_rounding *hu_delayed_rounding(hu_net *net, hu_operator *op, size_t n, const float *x,
+                                       const hu_rounding *rounding, unsigned part, hu_rounding *given) {
+  hu_delay *delay = op->delay;
+  if (!delay || part > HU_PART_DX_W || rounding->kind != HU_ROUND_SCALED) return rounding;
   unsigned of = tensor_of(part);
   note(net, op, of, n, x);
   float amax = *record_of(net, op, of);
-  memcpy(given, r, sizeof *given); /* padding, too, which hu_roundings_alike sees */
-  given->amax = amax > 0 ? fminf(ldexpf(amax, d->rule.margin), FLT_MAX) : (float)hu_limits_of(r->scaling.element).max;
+  memcpy(given, rounding, sizeof *given); /* padding, too, which hu_roundings_alike sees */
+  given->amax =
+      amax > 0 ? fminf(ldexpf(amax, delay->rule.margin), FLT_MAX) : (float)hu_limits_of(rounding->scaling.element).max;
   return given;
 }
 
@@ -173,18 +177,18 @@ size_t hu_delayed_records(const hu_net *net) {
 hu_status hu_delayed_take(hu_net *net, double *z) {
   look(net);
   for (int i = 0; i < net->operators; i++) {
-    hu_delay *d = net->op[i].delay;
-    if (!d) continue;
-    for (int k = 0; k < HU_DELAYED_OF; k++, z++) *z = fmax(*z, (double)d->amax[k]);
-    memset(d->amax, 0, sizeof d->amax);
+    hu_delay *delay = net->op[i].delay;
+    if (!delay) continue;
+    for (int k = 0; k < HU_DELAYED_OF; k++, z++) *z = fmax(*z, (double)delay->amax[k]);
+    memset(delay->amax, 0, sizeof delay->amax);
   }
   return hu_done(net);
 }
 
 void hu_delayed_put(hu_net *net, const double *x) {
   for (int i = 0; i < net->operators; i++) {
-    hu_delay *d = net->op[i].delay;
-    for (int k = 0; d && k < HU_DELAYED_OF; k++) d->amax[k] = (float)*x++;
+    hu_delay *delay = net->op[i].delay;
+    for (int k = 0; delay && k < HU_DELAYED_OF; k++) delay->amax[k] = (float)*x++;
   }
 }
 
@@ -200,10 +204,10 @@ static void remember(float *record, const hu_delayed *rule, float amax) {
 hu_status hu_delayed_step(hu_net *net) {
   look(net);
   for (int i = 0; i < net->operators; i++) {
-    hu_delay *d = net->op[i].delay;
-    if (!d) continue;
-    for (unsigned k = 0; k < HU_DELAYED_OF; k++) remember(record_of(net, &net->op[i], k), &d->rule, d->amax[k]);
-    memset(d->amax, 0, sizeof d->amax);
+    hu_delay *delay = net->op[i].delay;
+    if (!delay) continue;
+    for (unsigned k = 0; k < HU_DELAYED_OF; k++) remember(record_of(net, &net->op[i], k), &delay->rule, delay->amax[k]);
+    memset(delay->amax, 0, sizeof delay->amax);
   }
   return hu_done(net);
 }
@@ -211,9 +215,9 @@ hu_status hu_delayed_step(hu_net *net) {
 void hu_delayed_forget(hu_net *net) {
   look(net);
   for (int i = 0; i < net->operators; i++) {
-    hu_delay *d = net->op[i].delay;
-    if (!d) continue;
-    memset(d->amax, 0, sizeof d->amax);
-    if (d->state) memset(d->state, 0, HU_DELAYED_OF * record_size(d) * sizeof *d->state);
+    hu_delay *delay = net->op[i].delay;
+    if (!delay) continue;
+    memset(delay->amax, 0, sizeof delay->amax);
+    if (delay->state) memset(delay->state, 0, HU_DELAYED_OF * record_size(delay) * sizeof *delay->state);
   }
 }

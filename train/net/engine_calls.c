@@ -7,28 +7,28 @@
 
 hu_status hu_done(const hu_net *net) { return net->fault; }
 
-void hu_do(hu_net *net, int kernel, const hu_task *t) {
-  if (net->fault == HU_OK) net->fault = net->engine->run(net->self, kernel, t);
+void hu_do(hu_net *net, int kernel, const hu_task *task) {
+  if (net->fault == HU_OK) net->fault = net->engine->run(net->self, kernel, task);
 }
 
-void hu_do_products(hu_net *net, const hu_operator *op, unsigned part, hu_products *p) {
-  if (p->accum->mode.bits) p->words = hu_net_words(net, HU_OF_SUM, op->number << 4 | part);
-  if (net->fault == HU_OK) net->fault = net->engine->products(net->self, p);
+void hu_do_products(hu_net *net, const hu_operator *op, unsigned part, hu_products *products) {
+  if (products->accum->mode.bits) products->words = hu_net_words(net, HU_OF_SUM, op->number << 4 | part);
+  if (net->fault == HU_OK) net->fault = net->engine->products(net->self, products);
 }
 
 void hu_do_function(hu_net *net, int which, size_t n, float *z, const float *x) {
   if (net->fault == HU_OK) net->fault = net->engine->function(net->self, which, n, z, x);
 }
 
-void hu_do_round(hu_net *net, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r, hu_stream words,
-                 hu_rounding_counts *counts) {
-  if (net->fault == HU_OK) net->fault = net->engine->round(net->self, rows, cols, z, x, r, words, counts);
+void hu_do_round(hu_net *net, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *rounding,
+                 hu_stream words, hu_rounding_counts *counts) {
+  if (net->fault == HU_OK) net->fault = net->engine->round(net->self, rows, cols, z, x, rounding, words, counts);
 }
 
-void hu_add_counts(hu_rounding_counts *sum, const hu_rounding_counts *x) {
-  sum->elements += x->elements;
-  sum->over += x->over;
-  hu_events_add(&sum->events, &x->events);
+void hu_add_counts(hu_rounding_counts *sum, const hu_rounding_counts *counts) {
+  sum->elements += counts->elements;
+  sum->over += counts->over;
+  hu_events_add(&sum->events, &counts->events);
 }
 
 void hu_do_put(hu_net *net, void *z, const void *host, size_t bytes) {
@@ -40,35 +40,35 @@ void hu_do_get(hu_net *net, void *host, const void *x, size_t bytes) {
 }
 
 void hu_do_each(hu_net *net, int kernel, size_t n, float *z, const float *a, const float *b, float p) {
-  hu_task t = hu_task_of(1, n, z, a, b);
-  t.p = p;
-  hu_do(net, kernel, &t);
+  hu_task task = hu_task_of(1, n, z, a, b);
+  task.p = p;
+  hu_do(net, kernel, &task);
 }
 
 void hu_do_fill(hu_net *net, size_t n, float *z, float x) { hu_do_each(net, HU_RUN_FILL, n, z, NULL, NULL, x); }
 
 void hu_do_copy(hu_net *net, size_t rows, size_t cols, float *z, size_t ldz, const float *a, size_t lda) {
   int whole = ldz == cols && lda == cols;
-  hu_task t = hu_task_of(whole ? 1 : rows, whole ? rows * cols : cols, z, a, NULL);
-  t.ldz = ldz;
-  t.lda = lda;
-  hu_do(net, HU_RUN_COPY, &t);
+  hu_task task = hu_task_of(whole ? 1 : rows, whole ? rows * cols : cols, z, a, NULL);
+  task.ldz = ldz;
+  task.lda = lda;
+  hu_do(net, HU_RUN_COPY, &task);
 }
 
 void hu_do_columns(hu_net *net, int kernel, size_t rows, size_t cols, float *z, const float *a, const float *b,
                    const float *c) {
   const size_t chunk = 64, chunks = (rows + chunk - 1) / chunk;
   float *parts = chunks > 1 ? net->work[HU_ROOMS - 1] : z;
-  hu_task t = hu_task_of(chunks, cols, parts, a, b);
-  t.c = c;
-  t.n[0] = rows;
-  t.n[1] = chunk;
-  t.work = rows * cols;
-  hu_do(net, kernel, &t);
+  hu_task task = hu_task_of(chunks, cols, parts, a, b);
+  task.c = c;
+  task.n[0] = rows;
+  task.n[1] = chunk;
+  task.work = rows * cols;
+  hu_do(net, kernel, &task);
   if (chunks == 1) return;
-  t = hu_task_of(1, cols, z, parts, NULL);
-  t.n[0] = t.n[1] = chunks;
-  hu_do(net, HU_RUN_COLUMNS, &t);
+  task = hu_task_of(1, cols, z, parts, NULL);
+  task.n[0] = task.n[1] = chunks;
+  hu_do(net, HU_RUN_COLUMNS, &task);
 }
 
 /* ---- gradients given ---- */
@@ -81,30 +81,31 @@ static void give(hu_net *net, int *there, size_t n, float *z, const float *x) {
 }
 
 float *hu_gift(hu_net *net, int value, float *room) {
-  hu_value *v = &net->value[value];
-  return v->gradient ? room : v->dv;
+  hu_value *other = &net->value[value];
+  return other->gradient ? room : other->dv;
 }
 
 float *hu_gift_parameter(hu_net *net, int parameter, float *room) {
-  hu_parameter *p = &net->parameter[parameter];
-  return p->gradient ? room : p->dtheta;
+  hu_parameter *weights = &net->parameter[parameter];
+  return weights->gradient ? room : weights->dtheta;
 }
 
 void hu_give(hu_net *net, int value, const float *x) {
-  hu_value *v = &net->value[value];
-  if (!v->gradient) v->minus = HU_MINUS_ANY;
-  give(net, &v->gradient, v->rows * v->cols, v->dv, x);
+  hu_value *other = &net->value[value];
+  if (!other->gradient) other->minus = HU_MINUS_ANY;
+  give(net, &other->gradient, other->rows * other->cols, other->dv, x);
 }
 
 void hu_give_parameter(hu_net *net, int parameter, const float *x) {
-  hu_parameter *p = &net->parameter[parameter];
-  give(net, &p->gradient, p->rows * p->cols, p->dtheta, x);
+  hu_parameter *weights = &net->parameter[parameter];
+  give(net, &weights->gradient, weights->rows * weights->cols, weights->dtheta, x);
 }
 
 hu_stream hu_net_words(const hu_net *net, unsigned of, uint64_t number) {
-  hu_stream s = hu_stream_of_use(net->seed, of == HU_OF_DROPOUT ? HU_USE_DROPOUT : HU_USE_ROUNDING);
-  s = hu_stream_child(s, (uint64_t)of << 32 | number);
-  if (net->shard && of != HU_OF_PARAMETER) s = hu_stream_child(s, net->shard); /* all shards see the same weights */
-  s.counter += net->step << 36;                                                /* a tensor has less than 2^36 numbers */
-  return s;
+  hu_stream stream = hu_stream_of_use(net->seed, of == HU_OF_DROPOUT ? HU_USE_DROPOUT : HU_USE_ROUNDING);
+  stream = hu_stream_child(stream, (uint64_t)of << 32 | number);
+  if (net->shard && of != HU_OF_PARAMETER)
+    stream = hu_stream_child(stream, net->shard); /* all shards see the same weights */
+  stream.counter += net->step << 36;              /* a tensor has less than 2^36 numbers */
+  return stream;
 }

@@ -74,9 +74,9 @@ static const hu_operator_kind triangle = {"triangle", triangle_forward, triangle
 
 int hu_net_interactions(hu_net *net, int x) {
   if (!hu_usable(net, x)) return -1;
-  hu_value v = net->value[x];
-  size_t side = v.rows / net->batch;
-  if (!v.made) return hu_refuse(net, HU_E_SHAPE, "interactions: of an input");
+  hu_value value = net->value[x];
+  size_t side = value.rows / net->batch;
+  if (!value.made) return hu_refuse(net, HU_E_SHAPE, "interactions: of an input");
   if (side < 2 || side > 4096) return hu_refuse(net, HU_E_SHAPE, "interactions: not from 2 to 4096 rows a sample");
   int a = hu_add_gram(net, x);
   int z = a < 0 ? -1 : hu_new_value(net, net->batch, side * (side - 1) / 2, 0, 0);

@@ -109,10 +109,10 @@ int hu_net_multiply(hu_net *net, int a, int b) {
 static hu_status sum_forward(hu_net *net, hu_operator *op) {
   for (size_t k = 0; k < op->n[0]; k++) {
     const hu_value *x = &net->value[op->list[k]];
-    hu_task t = hu_task_of(net->batch, numbers(x) / net->batch, net->value[op->out].v, x->v, NULL);
-    t.p = 1;
-    t.n[0] = k;
-    hu_do(net, HU_RUN_SUM_ROWS, &t);
+    hu_task task = hu_task_of(net->batch, numbers(x) / net->batch, net->value[op->out].v, x->v, NULL);
+    task.p = 1;
+    task.n[0] = k;
+    hu_do(net, HU_RUN_SUM_ROWS, &task);
   }
   return hu_done(net);
 }
@@ -122,8 +122,8 @@ static hu_status sum_backward(hu_net *net, hu_operator *op) {
     if (!hu_wants_gradient(net, op->list[k])) continue;
     size_t n = numbers(&net->value[op->list[k]]) / net->batch;
     float *dx = hu_gift(net, op->list[k], net->work[0]);
-    hu_task t = hu_task_of(net->batch, n, dx, NULL, net->value[op->out].dv);
-    hu_do(net, HU_RUN_SPREAD, &t);
+    hu_task task = hu_task_of(net->batch, n, dx, NULL, net->value[op->out].dv);
+    hu_do(net, HU_RUN_SPREAD, &task);
     hu_give(net, op->list[k], dx);
   }
   return hu_done(net);

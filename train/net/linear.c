@@ -32,9 +32,10 @@ static int step_of(const hu_net *net, const hu_operator *reader, size_t *step) {
  * step computes the products of all steps as one, which reads the weights once: each number of Z has the terms that it
  * has by itself, in the same order. The value X; -1: this product has to be made alone. */
 static int steps_together(const hu_net *net, const hu_operator *op, size_t *step) {
-  const hu_product_rounding *r = &op->rounding;
-  int usual = op->kind == &linear && op->shares && !r->quartet && hu_is_kept(&r->x) && hu_is_kept(&r->w);
-  return usual && hu_is_plain_fp32(&r->z_accum) && net->engine->on_host ? step_of(net, op, step) : -1;
+  const hu_product_rounding *rounding = &op->rounding;
+  int usual =
+      op->kind == &linear && op->shares && !rounding->quartet && hu_is_kept(&rounding->x) && hu_is_kept(&rounding->w);
+  return usual && hu_is_plain_fp32(&rounding->z_accum) && net->engine->on_host ? step_of(net, op, step) : -1;
 }
 
 /* Samples from ... from + count - 1, whose products with the weights are in `room`, of X as it lies: all operators from
@@ -59,14 +60,14 @@ static int comes_with_others(hu_net *net, hu_operator *op) {
   int of = op->ahead ? -1 : steps_together(net, op, &step);
   if (of < 0) return op->ahead;
   const hu_value *x = &net->value[of], *z = &net->value[op->out];
-  const hu_parameter *w = &net->parameter[op->theta[0]];
-  size_t samples = z->rows, steps = x->rows / samples, most = net->work_size / w->cols / steps;
+  const hu_parameter *parameter = &net->parameter[op->theta[0]];
+  size_t samples = z->rows, steps = x->rows / samples, most = net->work_size / parameter->cols / steps;
   if (!most || each_step(net, op, of, NULL, 0, 0) != steps) return 0;
   for (size_t at = 0; at < samples; at += most) {
     size_t count = samples - at < most ? samples - at : most;
     hu_matrices a = {x->v + at * steps * x->cols, x->cols, 0, 0, hu_binary32(), 0};
-    hu_matrices b = {w->theta, w->cols, 0, 0, hu_binary32(), 0};
-    hu_multiply(net, op, HU_PART_Z_OUT, count * steps, w->cols, x->cols, net->work[0], a, b);
+    hu_matrices b = {parameter->theta, parameter->cols, 0, 0, hu_binary32(), 0};
+    hu_multiply(net, op, HU_PART_Z_OUT, count * steps, parameter->cols, x->cols, net->work[0], a, b);
     each_step(net, op, of, net->work[0], at, count);
   }
   return 1;
@@ -79,9 +80,10 @@ static int comes_with_others(hu_net *net, hu_operator *op) {
  * of the others: each number of dX has the terms that it has by itself, in the same order. The value X; -1: this
  * product has to be made alone. */
 static int steps_together_back(const hu_net *net, const hu_operator *op, size_t *step) {
-  const hu_product_rounding *r = &op->rounding;
-  int kept = hu_is_kept(&r->dz) && hu_is_kept(hu_last_rounding(op, HU_PART_DX_W, &r->w_back)) && hu_is_kept(&r->dx_out);
-  int usual = op->kind == &linear && op->shares && !r->quartet && kept && hu_is_plain_fp32(&r->dx_accum);
+  const hu_product_rounding *rounding = &op->rounding;
+  int kept = hu_is_kept(&rounding->dz) && hu_is_kept(hu_last_rounding(op, HU_PART_DX_W, &rounding->w_back)) &&
+             hu_is_kept(&rounding->dx_out);
+  int usual = op->kind == &linear && op->shares && !rounding->quartet && kept && hu_is_plain_fp32(&rounding->dx_accum);
   if (!usual || !net->engine->on_host) return -1;
   const hu_value *row = &net->value[op->in[0]];
   return hu_is_kept(&row->round_back) && !row->gradient ? step_of(net, op, step) : -1;
@@ -124,10 +126,10 @@ static int comes_later(hu_net *net, hu_operator *op) {
 static void give_some_steps(hu_net *net, hu_operator *const *list, size_t first, size_t count) {
   const hu_operator *op = list[0];
   const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
-  const hu_parameter *w = &net->parameter[op->theta[0]];
+  const hu_parameter *parameter = &net->parameter[op->theta[0]];
   size_t given = x->rows * x->cols, taken = z->rows * z->cols;
   hu_matrices a = {net->work[1], z->cols, 0, 0, hu_binary32(), 0};
-  hu_matrices b = {w->theta, w->cols, 0, 0, hu_binary32(), 1};
+  hu_matrices b = {parameter->theta, parameter->cols, 0, 0, hu_binary32(), 1};
   for (size_t t = 0; t < count; t++)
     hu_do_copy(net, 1, taken, net->work[1] + t * taken, taken, net->value[list[first + t]->out].dv, taken);
   hu_multiply(net, op, HU_PART_DX_OUT, count * z->rows, x->cols, z->cols, net->work[2], a, b);
@@ -169,24 +171,25 @@ static hu_status linear_backward(hu_net *net, hu_operator *op) {
   if (op->rounding.quartet) return hu_quartet_backward(net, op);
   hu_value *x = &net->value[op->in[0]];
   net->rounded.there = 0; /* dZ is another one */
-  hu_status s = hu_postponed(net, op)
-                    ? hu_give_bias(net, op)
-                    : hu_product_weights(net, op, x->cols, hu_x_operand(net, op, &op->rounding.x_back, HU_PART_DW_X));
-  if (s != HU_OK || !hu_wants_gradient(net, op->in[0])) return s;
+  hu_status status =
+      hu_postponed(net, op)
+          ? hu_give_bias(net, op)
+          : hu_product_weights(net, op, x->cols, hu_x_operand(net, op, &op->rounding.x_back, HU_PART_DW_X));
+  if (status != HU_OK || !hu_wants_gradient(net, op->in[0])) return status;
   if (comes_later(net, op)) return give_all_steps(net, op);
   float *dx = hu_gift(net, op->in[0], net->work[0]);
   hu_product_x(net, op, x->cols, dx);
-  s = hu_round_product(net, op, x->rows, x->cols, dx, &op->rounding.dx_out, HU_PART_DX_OUT);
+  status = hu_round_product(net, op, x->rows, x->cols, dx, &op->rounding.dx_out, HU_PART_DX_OUT);
   hu_give(net, op->in[0], dx);
-  return s == HU_OK ? hu_done(net) : s;
+  return status == HU_OK ? hu_done(net) : status;
 }
 
 static const hu_operator_kind linear = {"linear", linear_forward, linear_backward, NULL, 1, 0, 1};
 
 int hu_linear_of(hu_net *net, int x, int weights, int bias) {
   if (!hu_usable(net, x) || weights < 0) return -1;
-  hu_value v = net->value[x];
-  int z = hu_new_value(net, v.rows, net->parameter[weights].cols, v.height, v.width);
+  hu_value value = net->value[x];
+  int z = hu_new_value(net, value.rows, net->parameter[weights].cols, value.height, value.width);
   hu_operator *op = hu_new_operator(net, &linear, x, -1, z, 0);
   if (!op) return -1;
   op->theta[0] = weights;

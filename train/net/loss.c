@@ -10,9 +10,9 @@ static float share(const hu_net *net, const hu_operator *op) {
 
 /* The loss: the sum of n numbers times p. */
 static hu_status set_loss(hu_net *net, hu_operator *op, size_t n, const float *x, float p) {
-  hu_task t = hu_task_of(1, n, &net->outcome->loss, x, NULL);
-  t.p = p;
-  hu_do(net, HU_RUN_SUM_ROWS, &t);
+  hu_task task = hu_task_of(1, n, &net->outcome->loss, x, NULL);
+  task.p = p;
+  hu_do(net, HU_RUN_SUM_ROWS, &task);
   hu_do_each(net, HU_RUN_COPY, 1, net->value[op->out].v, &net->outcome->loss, NULL, 0);
   return hu_done(net);
 }
@@ -21,10 +21,10 @@ static hu_status set_loss(hu_net *net, hu_operator *op, size_t n, const float *x
 static hu_status give_kept(hu_net *net, hu_operator *op, int kernel) {
   const hu_value *x = &net->value[op->in[0]];
   float *dx = hu_gift(net, op->in[0], net->work[0]);
-  hu_task t = hu_task_of(x->rows, x->cols, dx, op->kept, net->value[op->out].dv);
-  t.p = share(net, op);
-  t.labels = net->labels;
-  hu_do(net, kernel, &t);
+  hu_task task = hu_task_of(x->rows, x->cols, dx, op->kept, net->value[op->out].dv);
+  task.p = share(net, op);
+  task.labels = net->labels;
+  hu_do(net, kernel, &task);
   hu_give(net, op->in[0], dx);
   return hu_done(net);
 }
@@ -34,17 +34,17 @@ static hu_status give_kept(hu_net *net, hu_operator *op, int kernel) {
 static hu_status entropy_forward(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]];
   float *less = net->work[0], *sums = net->work[1];
-  hu_task t = hu_task_of(x->rows, x->cols, less, x->v, NULL);
-  hu_do(net, HU_RUN_LESS_TOP, &t);
+  hu_task task = hu_task_of(x->rows, x->cols, less, x->v, NULL);
+  hu_do(net, HU_RUN_LESS_TOP, &task);
   hu_do_function(net, HU_FUNCTION_EXP, x->rows * x->cols, op->kept, less);
-  t = hu_task_of(x->rows, x->cols, op->kept, NULL, NULL);
-  t.w = sums;
-  hu_do(net, HU_RUN_SHARES, &t);
+  task = hu_task_of(x->rows, x->cols, op->kept, NULL, NULL);
+  task.w = sums;
+  hu_do(net, HU_RUN_SHARES, &task);
   hu_do_function(net, HU_FUNCTION_LOG, x->rows, sums, sums);
-  t = hu_task_of(1, x->rows, sums, sums, less);
-  t.n[0] = x->cols;
-  t.labels = net->labels;
-  hu_do(net, HU_RUN_ENTROPY, &t);
+  task = hu_task_of(1, x->rows, sums, sums, less);
+  task.n[0] = x->cols;
+  task.labels = net->labels;
+  hu_do(net, HU_RUN_ENTROPY, &task);
   return set_loss(net, op, x->rows, sums, share(net, op));
 }
 
@@ -57,10 +57,10 @@ static const hu_operator_kind entropy = {"cross_entropy", entropy_forward, entro
 
 static hu_status error_forward(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]];
-  hu_task t = hu_task_of(1, x->rows * x->cols, op->kept, x->v, net->targets);
-  t.y = net->work[0];
-  hu_do(net, HU_RUN_DISTANCE, &t);
-  return set_loss(net, op, x->rows * x->cols, t.y, 0.5f * share(net, op));
+  hu_task task = hu_task_of(1, x->rows * x->cols, op->kept, x->v, net->targets);
+  task.y = net->work[0];
+  hu_do(net, HU_RUN_DISTANCE, &task);
+  return set_loss(net, op, x->rows * x->cols, task.y, 0.5f * share(net, op));
 }
 
 static hu_status error_backward(hu_net *net, hu_operator *op) { return give_kept(net, op, HU_RUN_DISTANCE_BACK); }
@@ -71,10 +71,10 @@ static const hu_operator_kind error = {"squared_error", error_forward, error_bac
 
 static hu_status absolute_forward(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]];
-  hu_task t = hu_task_of(1, x->rows * x->cols, op->kept, x->v, net->targets);
-  t.y = net->work[0];
-  hu_do(net, HU_RUN_ABSOLUTE, &t);
-  return set_loss(net, op, x->rows * x->cols, t.y, share(net, op));
+  hu_task task = hu_task_of(1, x->rows * x->cols, op->kept, x->v, net->targets);
+  task.y = net->work[0];
+  hu_do(net, HU_RUN_ABSOLUTE, &task);
+  return set_loss(net, op, x->rows * x->cols, task.y, share(net, op));
 }
 
 static hu_status absolute_backward(hu_net *net, hu_operator *op) { return give_kept(net, op, HU_RUN_ABSOLUTE_BACK); }
@@ -85,16 +85,16 @@ static const hu_operator_kind absolute = {"absolute_error", absolute_forward, ab
 
 static HU_NOINLINE int add_loss(hu_net *net, const hu_operator_kind *kind, int x, double weight) {
   if (!hu_usable(net, x)) return -1;
-  hu_value v = net->value[x];
+  hu_value value = net->value[x];
   if (net->labels) return hu_refuse(net, HU_E_SHAPE, "loss: there is one already");
   if (!(weight > 0 && weight < 1e30)) return hu_refuse(net, HU_E_TRAIN, "loss: the weight is not positive and finite");
-  if (!v.made) return hu_refuse(net, HU_E_SHAPE, "loss: of an input");
+  if (!value.made) return hu_refuse(net, HU_E_SHAPE, "loss: of an input");
   int z = hu_new_value(net, 1, 1, 0, 0);
-  hu_operator *op = hu_new_operator(net, kind, x, -1, z, v.rows * v.cols);
+  hu_operator *op = hu_new_operator(net, kind, x, -1, z, value.rows * value.cols);
   if (!op) return -1;
   op->x = weight;
-  net->labels = net->engine->allocate(net->self, v.rows * sizeof *net->labels);
-  net->targets = net->engine->allocate(net->self, v.rows * v.cols * sizeof *net->targets);
+  net->labels = net->engine->allocate(net->self, value.rows * sizeof *net->labels);
+  net->targets = net->engine->allocate(net->self, value.rows * value.cols * sizeof *net->targets);
   if (!net->labels || !net->targets) return hu_refuse(net, HU_E_MEMORY, "loss: no memory for labels");
   return z;
 }

@@ -96,11 +96,11 @@ int hu_net_value_operator(const hu_net *net, int value) {
 static hu_status start(hu_net *net, int parameter, int drawn, float deviation, size_t hidden) {
   if (!net) return HU_E_NULL;
   if (parameter < 0 || parameter >= net->parameters) return HU_E_SHAPE;
-  hu_parameter *p = &net->parameter[parameter];
-  p->drawn = drawn;
-  p->deviation = deviation;
-  p->hidden = hidden;
-  if (drawn == HU_DRAWN_NORMAL) p->start = 0;
+  hu_parameter *weights = &net->parameter[parameter];
+  weights->drawn = drawn;
+  weights->deviation = deviation;
+  weights->hidden = hidden;
+  if (drawn == HU_DRAWN_NORMAL) weights->start = 0;
   return HU_OK;
 }
 

@@ -94,15 +94,17 @@ static void free_tensors(hu_net *net) {
     free_shown(x->shown);
   }
   for (int i = 0; i < net->parameters; i++) {
-    hu_parameter *p = &net->parameter[i];
-    void *all[] = {p->dtheta, p->master, p->theta, p->m, p->second, p->kahan};
+    hu_parameter *parameter = &net->parameter[i];
+    void *all[] = {parameter->dtheta, parameter->master, parameter->theta,
+                   parameter->m,      parameter->second, parameter->kahan};
     size_t own = net->first ? 1 : sizeof all / sizeof *all;
     for (size_t k = 0; k < own; k++) release(net, all[k]);
-    void *ramping[] = {p->ramping.period, p->ramping.steps, p->ramping.sum, p->ramping.due, p->ramping.mean};
+    void *ramping[] = {parameter->ramping.period, parameter->ramping.steps, parameter->ramping.sum,
+                       parameter->ramping.due, parameter->ramping.mean};
     for (size_t k = 0; k < sizeof ramping / sizeof *ramping; k++) release(net, ramping[k]);
-    release(net, p->average);
-    free_shown(p->shown);
-    free(p->name);
+    release(net, parameter->average);
+    free_shown(parameter->shown);
+    free(parameter->name);
   }
 }
 
@@ -161,13 +163,13 @@ int hu_new_value(hu_net *net, size_t rows, size_t cols, size_t height, size_t wi
 }
 
 /* Weights and the state of the optimizer; 0: no memory. */
-static int has_weights(const hu_net *net, hu_parameter *p, size_t n, const hu_parameter *first) {
-  p->master = first ? first->master : numbers(net, n);
-  p->theta = first ? first->theta : numbers(net, n);
-  p->m = first ? first->m : numbers(net, n);
-  p->second = first ? first->second : numbers(net, n);
-  p->kahan = first ? first->kahan : numbers(net, n);
-  return p->master && p->theta && p->m && p->second && p->kahan;
+static int has_weights(const hu_net *net, hu_parameter *parameter, size_t n, const hu_parameter *first) {
+  parameter->master = first ? first->master : numbers(net, n);
+  parameter->theta = first ? first->theta : numbers(net, n);
+  parameter->m = first ? first->m : numbers(net, n);
+  parameter->second = first ? first->second : numbers(net, n);
+  parameter->kahan = first ? first->kahan : numbers(net, n);
+  return parameter->master && parameter->theta && parameter->m && parameter->second && parameter->kahan;
 }
 
 int hu_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t fan_in) {
@@ -181,17 +183,17 @@ int hu_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t 
     free(name);
     return hu_refuse(net, HU_E_MEMORY, "no memory for parameters");
   }
-  hu_parameter *p = &net->parameter[net->parameters];
-  memset(p, 0, sizeof *p);
-  p->name = name;
-  p->rows = rows;
-  p->cols = cols;
-  p->start = start;
-  p->fan_in = fan_in;
-  p->dtheta = numbers(net, n);
-  int all = has_weights(net, p, n, net->first ? &net->first->parameter[net->parameters] : NULL);
+  hu_parameter *parameter = &net->parameter[net->parameters];
+  memset(parameter, 0, sizeof *parameter);
+  parameter->name = name;
+  parameter->rows = rows;
+  parameter->cols = cols;
+  parameter->start = start;
+  parameter->fan_in = fan_in;
+  parameter->dtheta = numbers(net, n);
+  int all = has_weights(net, parameter, n, net->first ? &net->first->parameter[net->parameters] : NULL);
   net->parameters++;
-  if (!all || !p->dtheta || !hu_tally_add(net, &p->seen) || hu_want_work(net, n) != HU_OK) {
+  if (!all || !parameter->dtheta || !hu_tally_add(net, &parameter->seen) || hu_want_work(net, n) != HU_OK) {
     return hu_refuse(net, HU_E_MEMORY, "no memory for parameters");
   }
   return net->parameters - 1;
@@ -264,10 +266,10 @@ int hu_net_image(hu_net *net, size_t height, size_t width, size_t channels) {
 }
 
 hu_product_rounding hu_product_rounding_plain(void) {
-  hu_product_rounding r;
-  memset(&r, 0, sizeof r);
-  r.z_accum.kind = r.dx_accum.kind = r.dw_accum.kind = HU_ACCUM_FP32;
-  return r;
+  hu_product_rounding rounding;
+  memset(&rounding, 0, sizeof rounding);
+  rounding.z_accum.kind = rounding.dx_accum.kind = rounding.dw_accum.kind = HU_ACCUM_FP32;
+  return rounding;
 }
 
 /* ---- precision ---- */
@@ -275,22 +277,22 @@ hu_product_rounding hu_product_rounding_plain(void) {
 int hu_net_values(const hu_net *net) { return net ? net->values : 0; }
 int hu_net_parameters(const hu_net *net) { return net ? net->parameters : 0; }
 
-static hu_status set_rounding(hu_rounding *z, const hu_rounding *x) {
-  hu_status s = x ? hu_rounding_check(x) : HU_OK;
-  if (s == HU_OK && x) *z = *x;
-  return s;
+static hu_status set_rounding(hu_rounding *rounding, const hu_rounding *x) {
+  hu_status status = x ? hu_rounding_check(x) : HU_OK;
+  if (status == HU_OK && x) *rounding = *x;
+  return status;
 }
 
-static hu_status set_both(hu_rounding *z, const hu_rounding *x, hu_rounding *back, const hu_rounding *y) {
-  hu_status s = y ? hu_rounding_check(y) : HU_OK;
-  if (s == HU_OK) s = set_rounding(z, x);
-  return s == HU_OK ? set_rounding(back, y) : s;
+static hu_status set_both(hu_rounding *rounding, const hu_rounding *x, hu_rounding *back, const hu_rounding *y) {
+  hu_status status = y ? hu_rounding_check(y) : HU_OK;
+  if (status == HU_OK) status = set_rounding(rounding, x);
+  return status == HU_OK ? set_rounding(back, y) : status;
 }
 
-hu_status hu_net_round_value(hu_net *net, int value, const hu_rounding *v, const hu_rounding *dv) {
+hu_status hu_net_round_value(hu_net *net, int value, const hu_rounding *rounding, const hu_rounding *dv) {
   if (!net) return HU_E_NULL;
   if (value < 0 || value >= net->values) return HU_E_SHAPE;
-  return set_both(&net->value[value].round, v, &net->value[value].round_back, dv);
+  return set_both(&net->value[value].round, rounding, &net->value[value].round_back, dv);
 }
 
 hu_status hu_net_round_parameter(hu_net *net, int parameter, const hu_rounding *theta, const hu_rounding *dtheta) {
@@ -300,39 +302,42 @@ hu_status hu_net_round_parameter(hu_net *net, int parameter, const hu_rounding *
 }
 
 /* Quartet's layer goes with the other fields. */
-static int quartet_allowed(const hu_product_rounding *r) {
-  const hu_rounding *all[] = {&r->x, &r->w, &r->dz, &r->w_back, &r->x_back, &r->dz_w};
+static int quartet_allowed(const hu_product_rounding *rounding) {
+  const hu_rounding *all[] = {&rounding->x,      &rounding->w,      &rounding->dz,
+                              &rounding->w_back, &rounding->x_back, &rounding->dz_w};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     if (all[i]->kind != HU_ROUND_KEEP) return 0;
   }
-  return r->quartet <= HU_QUARTET_STOCHASTIC && !r->hadamard && !r->twice;
+  return rounding->quartet <= HU_QUARTET_STOCHASTIC && !rounding->hadamard && !rounding->twice;
 }
 
-hu_status hu_net_round_product(hu_net *net, int value, const hu_product_rounding *r) {
-  if (!net || !r) return HU_E_NULL;
-  const hu_rounding *all[] = {&r->x,    &r->w,     &r->dz,     &r->w_back, &r->x_back,
-                              &r->dz_w, &r->z_out, &r->dx_out, &r->dw_out};
+hu_status hu_net_round_product(hu_net *net, int value, const hu_product_rounding *rounding) {
+  if (!net || !rounding) return HU_E_NULL;
+  const hu_rounding *all[] = {&rounding->x,      &rounding->w,      &rounding->dz,
+                              &rounding->w_back, &rounding->x_back, &rounding->dz_w,
+                              &rounding->z_out,  &rounding->dx_out, &rounding->dw_out};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-    hu_status s = hu_rounding_check(all[i]);
-    if (s != HU_OK) return s;
+    hu_status status = hu_rounding_check(all[i]);
+    if (status != HU_OK) return status;
   }
-  hu_status s = hu_accum_check(&r->z_accum);
-  if (s == HU_OK) s = hu_accum_check(&r->dx_accum);
-  if (s == HU_OK) s = hu_accum_check(&r->dw_accum);
-  if (s != HU_OK) return s;
-  if (r->hadamard && r->hadamard != 16 && r->hadamard != 32 && r->hadamard != 64 && r->hadamard != 128) {
+  hu_status status = hu_accum_check(&rounding->z_accum);
+  if (status == HU_OK) status = hu_accum_check(&rounding->dx_accum);
+  if (status == HU_OK) status = hu_accum_check(&rounding->dw_accum);
+  if (status != HU_OK) return status;
+  if (rounding->hadamard && rounding->hadamard != 16 && rounding->hadamard != 32 && rounding->hadamard != 64 &&
+      rounding->hadamard != 128) {
     return HU_E_SHAPE;
   }
-  if (r->by_window > 1 || r->twice > 1 || (r->twice && r->hadamard)) return HU_E_TRAIN;
-  if (r->quartet && !quartet_allowed(r)) return HU_E_TRAIN;
+  if (rounding->by_window > 1 || rounding->twice > 1 || (rounding->twice && rounding->hadamard)) return HU_E_TRAIN;
+  if (rounding->quartet && !quartet_allowed(rounding)) return HU_E_TRAIN;
   for (int i = 0; i < net->operators; i++) {
     if (net->op[i].out != value || !net->op[i].kind->product) continue;
-    if (r->twice && r->by_window && strcmp(net->op[i].kind->name, "conv") == 0) return HU_E_TRAIN;
-    if (r->quartet && strcmp(net->op[i].kind->name, "linear") != 0) return HU_E_TRAIN;
-    s = hu_average_begin(net, &net->op[i], r);
-    if (s != HU_OK) return s;
+    if (rounding->twice && rounding->by_window && strcmp(net->op[i].kind->name, "conv") == 0) return HU_E_TRAIN;
+    if (rounding->quartet && strcmp(net->op[i].kind->name, "linear") != 0) return HU_E_TRAIN;
+    status = hu_average_begin(net, &net->op[i], rounding);
+    if (status != HU_OK) return status;
     hu_delayed_free(&net->op[i]);
-    net->op[i].rounding = *r;
+    net->op[i].rounding = *rounding;
     return HU_OK;
   }
   return HU_E_SHAPE;
@@ -341,11 +346,11 @@ hu_status hu_net_round_product(hu_net *net, int value, const hu_product_rounding
 hu_status hu_net_update_parameter(hu_net *net, int parameter, unsigned update, hu_mode mode) {
   if (!net) return HU_E_NULL;
   if (parameter < 0 || parameter >= net->parameters) return HU_E_SHAPE;
-  hu_optimizer o = hu_optimizer_sgd(hu_binary32());
-  o.update = (uint8_t)update;
-  o.mode = mode;
-  hu_status s = update > HU_UPDATE_KAHAN ? HU_E_TRAIN : hu_optimizer_check(&o, NULL);
-  if (s != HU_OK) return s;
+  hu_optimizer optimizer = hu_optimizer_sgd(hu_binary32());
+  optimizer.update = (uint8_t)update;
+  optimizer.mode = mode;
+  hu_status status = update > HU_UPDATE_KAHAN ? HU_E_TRAIN : hu_optimizer_check(&optimizer, NULL);
+  if (status != HU_OK) return status;
   net->parameter[parameter].own_update = 1;
   net->parameter[parameter].update = (uint8_t)update;
   net->parameter[parameter].mode = mode;
@@ -371,12 +376,12 @@ static hu_net_tensor tensor(const hu_net *net, size_t rows, size_t cols, const f
   hu_rounding_counts both[2] = {counts, counts_back};
   hu_net_tensor none;
   memset(&none, 0, sizeof none);
-  hu_net_tensor z = {rows,   cols,       look(net, rows * cols, x, &shown[0]), look(net, rows * cols, dx, &shown[1]),
-                     counts, counts_back};
-  if (!z.numbers || !z.gradients || !look_at_counts(net, seen, both)) return none;
-  z.forward = both[0];
-  z.backward = both[1];
-  return z;
+  hu_net_tensor weights = {
+      rows, cols, look(net, rows * cols, x, &shown[0]), look(net, rows * cols, dx, &shown[1]), counts, counts_back};
+  if (!weights.numbers || !weights.gradients || !look_at_counts(net, seen, both)) return none;
+  weights.forward = both[0];
+  weights.backward = both[1];
+  return weights;
 }
 
 hu_net_tensor hu_net_value(const hu_net *net, int value) {
@@ -411,16 +416,17 @@ hu_net_tensor hu_net_parameter(const hu_net *net, int parameter) {
   hu_net_tensor none;
   memset(&none, 0, sizeof none);
   if (!net || parameter < 0 || parameter >= net->parameters) return none;
-  hu_parameter *p = &net->parameter[parameter];
-  return tensor(net, p->rows, p->cols, p->master, p->dtheta, p->shown, p->seen, p->counts, p->counts_back);
+  hu_parameter *weights = &net->parameter[parameter];
+  return tensor(net, weights->rows, weights->cols, weights->master, weights->dtheta, weights->shown, weights->seen,
+                weights->counts, weights->counts_back);
 }
 
 hu_status hu_net_set_parameter(hu_net *net, int parameter, const float *x) {
   if (!net || !x) return HU_E_NULL;
   if (parameter < 0 || parameter >= net->parameters) return HU_E_SHAPE;
-  const hu_parameter *p = &net->parameter[parameter];
-  if (x == p->master) return HU_OK; /* set where it is */
-  return net->engine->put(net->self, p->master, x, p->rows * p->cols * sizeof *x);
+  const hu_parameter *weights = &net->parameter[parameter];
+  if (x == weights->master) return HU_OK; /* set where it is */
+  return net->engine->put(net->self, weights->master, x, weights->rows * weights->cols * sizeof *x);
 }
 
 void hu_net_forget_counts(hu_net *net) {
@@ -453,10 +459,10 @@ uint64_t hu_net_digest(const hu_net *net) {
   uint64_t h = 0xCBF29CE484222325u;
   if (!net) return 0;
   for (int i = 0; i < net->parameters; i++) {
-    hu_net_tensor t = hu_net_parameter(net, i);
-    for (size_t k = 0; k < t.rows * t.cols; k++) {
+    hu_net_tensor tensor = hu_net_parameter(net, i);
+    for (size_t k = 0; k < tensor.rows * tensor.cols; k++) {
       uint32_t u;
-      memcpy(&u, &t.numbers[k], sizeof u);
+      memcpy(&u, &tensor.numbers[k], sizeof u);
       for (int byte = 0; byte < 4; byte++) h = (h ^ (u >> (8 * byte) & 0xFF)) * 0x100000001B3u;
     }
   }

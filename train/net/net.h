@@ -234,12 +234,12 @@ int hu_linear_of(hu_net *net, int x, int weights, int bias);
 const hu_accum *hu_accum_of(const hu_operator *op, unsigned part);
 /* The grid on which a rounding leaves numbers that were on that of `before`, of an operand (HU_PART_): what models of
  * narrow units need; binary32 for fp32, which need not. */
-hu_format hu_operand_grid(const hu_operator *op, unsigned part, const hu_rounding *r, const hu_rounding *before);
+hu_format hu_operand_grid(const hu_operator *op, unsigned part, const hu_rounding *rounding, const hu_rounding *before);
 /* The rounding r of an operand, or under `twice` that of the forward pass where r keeps what that has left. */
-const hu_rounding *hu_last_rounding(const hu_operator *op, unsigned part, const hu_rounding *r);
+const hu_rounding *hu_last_rounding(const hu_operator *op, unsigned part, const hu_rounding *rounding);
 /* Operand or result `part` (docs/training.md section 4) of the products of an operator rounded in place. */
-hu_status hu_round_product(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *x, const hu_rounding *r,
-                           unsigned part);
+hu_status hu_round_product(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *x,
+                           const hu_rounding *rounding, unsigned part);
 /* Operands and results of the three products, as their random words are numbered. */
 enum {
   HU_PART_Z_X = 0,
@@ -262,15 +262,15 @@ hu_status hu_operands_taken(const hu_net *net, const hu_operator *op, unsigned *
  * the next product. The grid that a rounding leaves is told to the product, which models of narrow units have to
  * know. */
 hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t cols, const float *x,
-                               const hu_rounding *r, const hu_rounding *before, float *room, unsigned part);
+                               const hu_rounding *rounding, const hu_rounding *before, float *room, unsigned part);
 /* 1 if roundings give equal bits; some that do are not seen. Random words are a part's own. */
 int hu_roundings_alike(const hu_rounding *a, const hu_rounding *b);
 /* Where the roundings of a part are counted. */
 hu_rounding_counts *hu_counts_of_part(const hu_net *net, hu_operator *op, unsigned part);
 /* The rounding r of operand `part` (HU_PART_), n numbers x that are not rounded yet, with the amax in force where its
  * scale is delayed, in *given; else r itself. A pass for training notes how large they are. */
-const hu_rounding *hu_delayed_rounding(hu_net *net, hu_operator *op, size_t n, const float *x, const hu_rounding *r,
-                                       unsigned part, hu_rounding *given);
+const hu_rounding *hu_delayed_rounding(hu_net *net, hu_operator *op, size_t n, const float *x,
+                                       const hu_rounding *rounding, unsigned part, hu_rounding *given);
 /* How many records the products of a net have; and their amaxes of the step so far: z[i] = max(z[i], that of record i),
  * which the net forgets; and back into the net. */
 size_t hu_delayed_records(const hu_net *net);
@@ -284,14 +284,14 @@ void hu_delayed_free(hu_operator *op);
 void hu_delayed_end(hu_net *net);
 /* Q-EMA: what w_average wants of the other fields and the operator; then room for the average of its W, which is W.
  * HU_E_TRAIN, HU_E_MEMORY. */
-hu_status hu_average_begin(hu_net *net, const hu_operator *op, const hu_product_rounding *r);
+hu_status hu_average_begin(hu_net *net, const hu_operator *op, const hu_product_rounding *rounding);
 /* An update is about to be made, and was made. */
 void hu_average_start(hu_net *net);
 void hu_average_step(hu_net *net);
 /* z, W of an operator rounded to nearest, becomes what its average decides, where it does. */
 void hu_average_choose(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *z, const float *w);
 /* 1 if patches were rounded in place, for another rounding than r. */
-int hu_patches_spoilt(const hu_operator *op, const hu_rounding *r);
+int hu_patches_spoilt(const hu_operator *op, const hu_rounding *rounding);
 /* What operands were rounded to is forgotten: a pass begins. And the memory for it given back. */
 void hu_forget_operands(hu_net *net);
 void hu_free_operands(hu_net *net);
@@ -303,13 +303,13 @@ int hu_usable(hu_net *net, int x);
 /* ---- the engine: after a failure the calls of a pass do nothing, and hu_done tells ---- */
 
 hu_status hu_done(const hu_net *net);
-void hu_do(hu_net *net, int kernel, const hu_task *t);
+void hu_do(hu_net *net, int kernel, const hu_task *task);
 /* For the result `part` (HU_PART_) of an operator, which with the step decides the words of stochastic sums. */
-void hu_do_products(hu_net *net, const hu_operator *op, unsigned part, hu_products *p);
+void hu_do_products(hu_net *net, const hu_operator *op, unsigned part, hu_products *products);
 void hu_do_function(hu_net *net, int which, size_t n, float *z, const float *x);
-void hu_do_round(hu_net *net, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r, hu_stream words,
-                 hu_rounding_counts *counts);
-void hu_add_counts(hu_rounding_counts *sum, const hu_rounding_counts *x);
+void hu_do_round(hu_net *net, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *rounding,
+                 hu_stream words, hu_rounding_counts *counts);
+void hu_add_counts(hu_rounding_counts *sum, const hu_rounding_counts *counts);
 /* From and to the host. */
 void hu_do_put(hu_net *net, void *z, const void *host, size_t bytes);
 void hu_do_get(hu_net *net, void *host, const void *x, size_t bytes);
@@ -354,9 +354,9 @@ void hu_tell_rounding(void *const told[2], int ends);
 /* hu_do_round on a tensor that belongs to op (NULL: an input, a parameter) with the words of (of, number) where it
  * draws any, the observer told. */
 void hu_round_of(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
-                 const hu_rounding *r, unsigned of, uint64_t number, hu_rounding_counts *counts);
+                 const hu_rounding *rounding, unsigned of, uint64_t number, hu_rounding_counts *counts);
 /* The optimizer of parameter i, with the formats of that parameter. */
-hu_optimizer hu_optimizer_of(const hu_net *net, int i, const hu_optimizer *o);
+hu_optimizer hu_optimizer_of(const hu_net *net, int i, const hu_optimizer *optimizer);
 /* Running statistics that an operator keeps from step to step, and how many numbers they are; NULL: none. */
 float *hu_running_of(const hu_net *net, const hu_operator *op, size_t *n);
 /* Random words for roundings and operators: of (seed, use, number), and of the step. */
@@ -384,13 +384,13 @@ typedef struct hu_exact_columns {
   float *terms; /* of a net, on the host, where its engine's memory is not the host's */
   float *z;     /* the sums, rounded to binary32 (ties to even) */
 } hu_exact_columns;
-hu_status hu_exact_columns_open(hu_exact_columns *c, size_t cols);
-void hu_exact_columns_close(hu_exact_columns *c);
+hu_status hu_exact_columns_open(hu_exact_columns *columns, size_t cols);
+void hu_exact_columns_close(hu_exact_columns *columns);
 /* Adds the t.rows x t.cols terms of a net, +0 before each: those of kernel HU_RUN_COLUMNS... with the operands of t.
  * The last of the net's rooms is used. */
-hu_status hu_exact_columns_add(hu_exact_columns *c, hu_net *net, int kernel, hu_task t);
+hu_status hu_exact_columns_add(hu_exact_columns *columns, hu_net *net, int kernel, hu_task task);
 /* c->z = the sums over all nets that were added, and over all processes. */
-hu_status hu_exact_columns_round(hu_exact_columns *c, const hu_whole *whole);
+hu_status hu_exact_columns_round(hu_exact_columns *columns, const hu_whole *whole);
 
 /* What happens to dtheta of all parameters before the optimizer (gradient.h). */
 hu_status hu_prepare_gradients(hu_net *net, hu_net_gradient_rules *with, float scale, double rate,

@@ -57,12 +57,12 @@ static hu_status batch_forward(hu_net *net, hu_operator *op) {
     variance = running + cols;
   }
   hu_do_each(net, HU_RUN_INVERSE, cols, inverse, variance, NULL, 0);
-  hu_task t = hu_task_of(x->rows, cols, net->value[op->out].v, x->v, net->parameter[op->theta[0]].theta);
-  t.y = op->kept;
-  t.c = mean;
-  t.d = inverse;
-  t.e = net->parameter[op->theta[1]].theta;
-  hu_do(net, HU_RUN_NORMALISE, &t);
+  hu_task task = hu_task_of(x->rows, cols, net->value[op->out].v, x->v, net->parameter[op->theta[0]].theta);
+  task.y = op->kept;
+  task.c = mean;
+  task.d = inverse;
+  task.e = net->parameter[op->theta[1]].theta;
+  hu_do(net, HU_RUN_NORMALISE, &task);
   return hu_done(net);
 }
 
@@ -83,14 +83,14 @@ static hu_status batch_backward(hu_net *net, hu_operator *op) {
   give_gains(net, op);
   if (!hu_wants_gradient(net, op->in[0])) return hu_done(net);
   if (!net->whole) slopes(net, op, plain, with);
-  hu_task t =
+  hu_task task =
       hu_task_of(z->rows, z->cols, hu_gift(net, op->in[0], net->work[0]), z->dv, net->parameter[op->theta[0]].theta);
-  t.c = plain;
-  t.d = with;
-  t.e = inverses(net, op);
-  t.f = op->kept;
-  hu_do(net, HU_RUN_BATCH_BACK, &t);
-  hu_give(net, op->in[0], t.z);
+  task.c = plain;
+  task.d = with;
+  task.e = inverses(net, op);
+  task.f = op->kept;
+  hu_do(net, HU_RUN_BATCH_BACK, &task);
+  hu_give(net, op->in[0], task.z);
   return hu_done(net);
 }
 
@@ -102,34 +102,34 @@ static const hu_operator_kind batch = {"batch_norm", batch_forward, batch_backwa
 static hu_task terms_of(const hu_net *net, const hu_operator *op, int kernel) {
   const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
   int back = kernel == HU_RUN_COLUMNS_GAIN || kernel == HU_RUN_COLUMNS_BOTH;
-  hu_task t = hu_task_of(z->rows, z->cols, NULL, back ? z->dv : x->v, op->kept);
-  t.c = back ? net->parameter[op->theta[0]].theta : net->work[MEAN];
-  return t;
+  hu_task task = hu_task_of(z->rows, z->cols, NULL, back ? z->dv : x->v, op->kept);
+  task.c = back ? net->parameter[op->theta[0]].theta : net->work[MEAN];
+  return task;
 }
 
 /* The mean of a kernel's terms over the rows of all nets and processes, into a room of each net. */
 static hu_status mean_of_all(hu_net *const *nets, size_t count, int i, int kernel, int room) {
-  hu_exact_columns c;
+  hu_exact_columns columns;
   size_t cols = nets[0]->value[nets[0]->op[i].out].cols;
-  hu_status s = hu_exact_columns_open(&c, cols);
-  for (size_t k = 0; k < count && s == HU_OK; k++)
-    s = hu_exact_columns_add(&c, nets[k], kernel, terms_of(nets[k], &nets[k]->op[i], kernel));
-  if (s == HU_OK) s = hu_exact_columns_round(&c, nets[0]->whole);
-  for (size_t k = 0; k < count && s == HU_OK; k++) {
+  hu_status status = hu_exact_columns_open(&columns, cols);
+  for (size_t k = 0; k < count && status == HU_OK; k++)
+    status = hu_exact_columns_add(&columns, nets[k], kernel, terms_of(nets[k], &nets[k]->op[i], kernel));
+  if (status == HU_OK) status = hu_exact_columns_round(&columns, nets[0]->whole);
+  for (size_t k = 0; k < count && status == HU_OK; k++) {
     float *z = nets[k]->work[room], n = (float)(nets[k]->value[nets[k]->op[i].out].rows * nets[k]->passes);
-    hu_do_put(nets[k], z, c.z, cols * sizeof *z);
+    hu_do_put(nets[k], z, columns.z, cols * sizeof *z);
     hu_do_each(nets[k], HU_RUN_OVER, cols, z, z, NULL, n);
-    s = hu_done(nets[k]);
+    status = hu_done(nets[k]);
   }
-  hu_exact_columns_close(&c);
-  return s;
+  hu_exact_columns_close(&columns);
+  return status;
 }
 
 hu_status hu_whole_statistics(hu_net *const *nets, size_t count, int i, int back) {
   const hu_operator *op = &nets[0]->op[i];
   if (!nets[0]->whole || op->kind != &batch || (back && !hu_wants_gradient(nets[0], op->in[0]))) return HU_OK;
-  hu_status s = mean_of_all(nets, count, i, back ? HU_RUN_COLUMNS_GAIN : HU_RUN_COLUMNS, back ? PLAIN : MEAN);
-  if (s != HU_OK) return s;
+  hu_status status = mean_of_all(nets, count, i, back ? HU_RUN_COLUMNS_GAIN : HU_RUN_COLUMNS, back ? PLAIN : MEAN);
+  if (status != HU_OK) return status;
   return mean_of_all(nets, count, i, back ? HU_RUN_COLUMNS_BOTH : HU_RUN_COLUMNS_SPREAD, back ? WITH : VARIANCE);
 }
 
@@ -137,11 +137,11 @@ hu_status hu_whole_statistics(hu_net *const *nets, size_t count, int i, int back
 
 static hu_status layer_forward(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]];
-  hu_task t = hu_task_of(x->rows, x->cols, net->value[op->out].v, x->v, net->parameter[op->theta[0]].theta);
-  t.y = op->kept;
-  t.w = inverses(net, op);
-  t.c = net->parameter[op->theta[1]].theta;
-  hu_do(net, HU_RUN_LAYER, &t);
+  hu_task task = hu_task_of(x->rows, x->cols, net->value[op->out].v, x->v, net->parameter[op->theta[0]].theta);
+  task.y = op->kept;
+  task.w = inverses(net, op);
+  task.c = net->parameter[op->theta[1]].theta;
+  hu_do(net, HU_RUN_LAYER, &task);
   return hu_done(net);
 }
 
@@ -150,10 +150,10 @@ static hu_status layer_backward(hu_net *net, hu_operator *op) {
   give_gains(net, op);
   if (!hu_wants_gradient(net, op->in[0])) return hu_done(net);
   float *dx = hu_gift(net, op->in[0], net->work[0]);
-  hu_task t = hu_task_of(z->rows, z->cols, dx, z->dv, net->parameter[op->theta[0]].theta);
-  t.c = op->kept;
-  t.d = inverses(net, op);
-  hu_do(net, HU_RUN_LAYER_BACK, &t);
+  hu_task task = hu_task_of(z->rows, z->cols, dx, z->dv, net->parameter[op->theta[0]].theta);
+  task.c = op->kept;
+  task.d = inverses(net, op);
+  hu_do(net, HU_RUN_LAYER_BACK, &task);
   hu_give(net, op->in[0], dx);
   return hu_done(net);
 }
@@ -174,12 +174,12 @@ float *hu_running_of(const hu_net *net, const hu_operator *op, size_t *n) {
 
 static int add_norm(hu_net *net, const hu_operator_kind *kind, int x, size_t more) {
   if (!hu_usable(net, x)) return -1;
-  hu_value v = net->value[x];
-  int z = hu_new_value(net, v.rows, v.cols, v.height, v.width);
-  hu_operator *op = hu_new_operator(net, kind, x, -1, z, v.rows * v.cols + more);
+  hu_value value = net->value[x];
+  int z = hu_new_value(net, value.rows, value.cols, value.height, value.width);
+  hu_operator *op = hu_new_operator(net, kind, x, -1, z, value.rows * value.cols + more);
   if (!op) return -1;
-  op->theta[0] = hu_new_parameter(net, 1, v.cols, 1, 0);
-  op->theta[1] = hu_new_parameter(net, 1, v.cols, 0, 0);
+  op->theta[0] = hu_new_parameter(net, 1, value.cols, 1, 0);
+  op->theta[1] = hu_new_parameter(net, 1, value.cols, 0, 0);
   hu_name_parameters(net, kind->name, op->theta[0], "gain offset");
   kind->start(net, op);
   return net->status == HU_OK ? z : -1;

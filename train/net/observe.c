@@ -24,10 +24,10 @@ void hu_tell_rounding(void *const told[2], int ends) {
 }
 
 void hu_round_of(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
-                 const hu_rounding *r, unsigned of, uint64_t number, hu_rounding_counts *counts) {
+                 const hu_rounding *rounding, unsigned of, uint64_t number, hu_rounding_counts *counts) {
   hu_stream words = {0, 0};
   hu_tell(net, HU_PHASE_ROUNDING, op, 0);
-  if (r->mode.round >= HU_SRA) words = hu_net_words(net, of, number);
-  hu_do_round(net, rows, cols, z, x, r, words, counts);
+  if (rounding->mode.round >= HU_SRA) words = hu_net_words(net, of, number);
+  hu_do_round(net, rows, cols, z, x, rounding, words, counts);
   hu_tell(net, HU_PHASE_ROUNDING, op, 1);
 }

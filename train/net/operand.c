@@ -23,49 +23,49 @@ hu_rounding_counts *hu_counts_of_part(const hu_net *net, hu_operator *op, unsign
 
 /* A part of an operator's products rounded, told and counted. */
 static void round_part(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
-                       const hu_rounding *r, unsigned part, hu_rounding_counts *counts) {
-  hu_round_of(net, op, rows, cols, z, x, r, HU_OF_PRODUCT, op->number << 4 | part, counts);
+                       const hu_rounding *rounding, unsigned part, hu_rounding_counts *counts) {
+  hu_round_of(net, op, rows, cols, z, x, rounding, HU_OF_PRODUCT, op->number << 4 | part, counts);
 }
 
 /* Under `twice`, of W and X of the backward products: the rounding of the forward pass, which comes first, and the part
  * that has its words; NULL: none comes first. */
 static const hu_rounding *first_rounding(const hu_operator *op, unsigned part, unsigned *first) {
   if (!op->rounding.twice || (part != HU_PART_DW_X && part != HU_PART_DX_W)) return NULL;
-  const hu_rounding *r = part == HU_PART_DW_X ? &op->rounding.x : &op->rounding.w;
+  const hu_rounding *rounding = part == HU_PART_DW_X ? &op->rounding.x : &op->rounding.w;
   *first = part == HU_PART_DW_X ? HU_PART_Z_X : HU_PART_Z_W;
-  return r->kind == HU_ROUND_KEEP ? NULL : r;
+  return rounding->kind == HU_ROUND_KEEP ? NULL : rounding;
 }
 
 /* The same, and W of Z toward its average. */
 static void round_operand(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
-                          const hu_rounding *r, unsigned part, hu_rounding_counts *counts) {
-  round_part(net, op, rows, cols, z, x, r, part, counts);
+                          const hu_rounding *rounding, unsigned part, hu_rounding_counts *counts) {
+  round_part(net, op, rows, cols, z, x, rounding, part, counts);
   if (part == HU_PART_Z_W) hu_average_choose(net, op, rows, cols, z, x);
 }
 
 /* The forward pass has counted it. */
 static void round_first(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
-                        const hu_rounding *r, unsigned first) {
+                        const hu_rounding *rounding, unsigned first) {
   hu_rounding given;
-  r = hu_delayed_rounding(net, op, rows * cols, x, r, first, &given);
-  round_operand(net, op, rows, cols, z, x, r, first, NULL);
+  rounding = hu_delayed_rounding(net, op, rows * cols, x, rounding, first, &given);
+  round_operand(net, op, rows, cols, z, x, rounding, first, NULL);
 }
 
-const hu_rounding *hu_last_rounding(const hu_operator *op, unsigned part, const hu_rounding *r) {
+const hu_rounding *hu_last_rounding(const hu_operator *op, unsigned part, const hu_rounding *rounding) {
   unsigned ignored;
-  const hu_rounding *first = r->kind == HU_ROUND_KEEP ? first_rounding(op, part, &ignored) : NULL;
-  return first ? first : r;
+  const hu_rounding *first = rounding->kind == HU_ROUND_KEEP ? first_rounding(op, part, &ignored) : NULL;
+  return first ? first : rounding;
 }
 
-hu_status hu_round_product(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *x, const hu_rounding *r,
-                           unsigned part) {
+hu_status hu_round_product(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *x,
+                           const hu_rounding *rounding, unsigned part) {
   hu_rounding given;
   unsigned part_of_first = part;
   const hu_rounding *first = first_rounding(op, part, &part_of_first);
   if (first) round_first(net, op, rows, cols, x, x, first, part_of_first);
-  if (r->kind == HU_ROUND_KEEP) return hu_done(net);
-  r = hu_delayed_rounding(net, op, rows * cols, x, r, part, &given);
-  round_part(net, op, rows, cols, x, x, r, part, hu_counts_of_part(net, op, part));
+  if (rounding->kind == HU_ROUND_KEEP) return hu_done(net);
+  rounding = hu_delayed_rounding(net, op, rows * cols, x, rounding, part, &given);
+  round_part(net, op, rows, cols, x, x, rounding, part, hu_counts_of_part(net, op, part));
   return hu_done(net);
 }
 
@@ -77,8 +77,8 @@ int hu_roundings_alike(const hu_rounding *a, const hu_rounding *b) {
 
 /* Where this operand is kept; NULL: it is not. X is kept for dW, unless that has it transformed. A device that counts
  * in its own memory rounds anew, so that each product's roundings are counted everywhere. */
-static hu_rounded *slot_of(hu_net *net, hu_operator *op, const hu_rounding *r, unsigned part) {
-  if (r->mode.round >= HU_SRA || !net->engine->on_host) return NULL;
+static hu_rounded *slot_of(hu_net *net, hu_operator *op, const hu_rounding *rounding, unsigned part) {
+  if (rounding->mode.round >= HU_SRA || !net->engine->on_host) return NULL;
   if (part == HU_PART_Z_W || part == HU_PART_DX_W) return &net->parameter[op->theta[0]].rounded;
   if (part == HU_PART_DW_DZ || part == HU_PART_DX_DZ) {
     return hu_roundings_alike(&op->rounding.dz, &op->rounding.dz_w) ? &net->rounded : NULL;
@@ -107,10 +107,10 @@ static float *place_in(hu_net *net, hu_rounded *slot, const hu_operator *op, siz
 }
 
 hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t cols, const float *x,
-                               const hu_rounding *r, const hu_rounding *before, float *room, unsigned part) {
+                               const hu_rounding *rounding, const hu_rounding *before, float *room, unsigned part) {
   hu_rounding exact = hu_rounding_keep(), given;
   int transformed = op->rounding.hadamard && (part == HU_PART_DW_X || part == HU_PART_DW_DZ);
-  hu_matrices z = {(float *)x, cols, 0, 0, hu_operand_grid(op, part, r, transformed ? &exact : before), 0};
+  hu_matrices z = {(float *)x, cols, 0, 0, hu_operand_grid(op, part, rounding, transformed ? &exact : before), 0};
   if (transformed) {
     transform(net, op, rows, cols, room, x);
     z.data = room;
@@ -121,38 +121,38 @@ hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t
     round_first(net, op, rows, cols, room, x, first, part_of_first);
     z.data = room;
   }
-  if (r->kind == HU_ROUND_KEEP) return z;
-  hu_rounded *slot = transformed || first ? NULL : slot_of(net, op, r, part);
+  if (rounding->kind == HU_ROUND_KEEP) return z;
+  hu_rounded *slot = transformed || first ? NULL : slot_of(net, op, rounding, part);
   hu_rounding_counts *counts = hu_counts_of_part(net, op, part);
-  r = hu_delayed_rounding(net, op, rows * cols, z.data, r, part, &given);
-  if (slot && slot->there && hu_roundings_alike(&slot->by, r)) {
+  rounding = hu_delayed_rounding(net, op, rows * cols, z.data, rounding, part, &given);
+  if (slot && slot->there && hu_roundings_alike(&slot->by, rounding)) {
     hu_add_counts(counts, &slot->counts);
     z.data = slot->numbers;
     return z;
   }
   float *place = slot ? place_in(net, slot, op, rows * cols, x) : NULL, *to = place ? place : room;
   if (place) memset(&slot->counts, 0, sizeof slot->counts);
-  round_operand(net, op, rows, cols, to, z.data, r, part, place ? &slot->counts : counts);
+  round_operand(net, op, rows, cols, to, z.data, rounding, part, place ? &slot->counts : counts);
   z.data = to;
   if (!place) return z;
   hu_add_counts(counts, &slot->counts);
   slot->numbers = place;
-  memcpy(&slot->by, r, sizeof *r); /* padding, too, which hu_roundings_alike sees */
+  memcpy(&slot->by, rounding, sizeof *rounding); /* padding, too, which hu_roundings_alike sees */
   slot->there = 1;
   return z;
 }
 
-int hu_patches_spoilt(const hu_operator *op, const hu_rounding *r) {
-  const hu_rounded *x = &op->rounded;
-  return x->there && x->numbers == op->kept && !hu_roundings_alike(&x->by, r);
+int hu_patches_spoilt(const hu_operator *op, const hu_rounding *rounding) {
+  const hu_rounded *rounded = &op->rounded;
+  return rounded->there && rounded->numbers == op->kept && !hu_roundings_alike(&rounded->by, rounding);
 }
 
 void hu_forget_operands(hu_net *net) {
   for (int i = 0; i < net->operators; i++) net->op[i].rounded.there = net->op[i].ahead = 0;
   for (int i = 0; i < net->parameters; i++) {
-    hu_parameter *p = &net->parameter[i];
-    p->rounded.there = 0;
-    p->panels[0].of = p->panels[1].of = NULL;
+    hu_parameter *parameter = &net->parameter[i];
+    parameter->rounded.there = 0;
+    parameter->panels[0].of = parameter->panels[1].of = NULL;
   }
   hu_delayed_begin(net);
 }
@@ -160,11 +160,11 @@ void hu_forget_operands(hu_net *net) {
 void hu_free_operands(hu_net *net) {
   for (int i = 0; i < net->operators; i++) give_back(net, &net->op[i].rounded);
   for (int i = 0; i < net->parameters; i++) {
-    hu_parameter *p = &net->parameter[i];
-    give_back(net, &p->rounded);
+    hu_parameter *parameter = &net->parameter[i];
+    give_back(net, &parameter->rounded);
     for (int k = 0; k < 2; k++) {
-      if (p->panels[k].own) net->engine->release(net->self, p->panels[k].own);
-      p->panels[k].own = NULL;
+      if (parameter->panels[k].own) net->engine->release(net->self, parameter->panels[k].own);
+      parameter->panels[k].own = NULL;
     }
   }
   give_back(net, &net->rounded);
@@ -173,28 +173,30 @@ void hu_free_operands(hu_net *net) {
 /* ---- models and grids ---- */
 
 const hu_accum *hu_accum_of(const hu_operator *op, unsigned part) {
-  const hu_product_rounding *r = &op->rounding;
-  if (part == HU_PART_Z_X || part == HU_PART_Z_W || part == HU_PART_Z_OUT) return &r->z_accum;
-  return part == HU_PART_DX_DZ || part == HU_PART_DX_W || part == HU_PART_DX_OUT ? &r->dx_accum : &r->dw_accum;
+  const hu_product_rounding *rounding = &op->rounding;
+  if (part == HU_PART_Z_X || part == HU_PART_Z_W || part == HU_PART_Z_OUT) return &rounding->z_accum;
+  return part == HU_PART_DX_DZ || part == HU_PART_DX_W || part == HU_PART_DX_OUT ? &rounding->dx_accum
+                                                                                 : &rounding->dw_accum;
 }
 
 /* The format itself, or where infinities and NaN stay that it may lack, one with those and an exponent bit more. */
-static hu_format grid_left(const hu_rounding *r) {
-  hu_format f = r->format;
-  if (!r->over_inf && !r->keep_nan) return f;
-  if (f.e == 0) return hu_binary32();
-  f.b = (int16_t)(f.b - (1 << (f.e - 1)));
-  f.e++;
-  f.inf = HU_INF_IEEE;
-  f.nan = HU_NAN_IEEE;
-  f.overflow = HU_OVERFLOW_INF;
-  f.negative = 0;
-  return hu_format_check(f, NULL) == HU_OK && hu_format_fits_binary32(f) ? f : hu_binary32();
+static hu_format grid_left(const hu_rounding *rounding) {
+  hu_format format = rounding->format;
+  if (!rounding->over_inf && !rounding->keep_nan) return format;
+  if (format.e == 0) return hu_binary32();
+  format.b = (int16_t)(format.b - (1 << (format.e - 1)));
+  format.e++;
+  format.inf = HU_INF_IEEE;
+  format.nan = HU_NAN_IEEE;
+  format.overflow = HU_OVERFLOW_INF;
+  format.negative = 0;
+  return hu_format_check(format, NULL) == HU_OK && hu_format_fits_binary32(format) ? format : hu_binary32();
 }
 
-hu_format hu_operand_grid(const hu_operator *op, unsigned part, const hu_rounding *r, const hu_rounding *before) {
-  r = hu_last_rounding(op, part, r);
-  const hu_rounding *last = r->kind == HU_ROUND_KEEP ? before : r;
+hu_format hu_operand_grid(const hu_operator *op, unsigned part, const hu_rounding *rounding,
+                          const hu_rounding *before) {
+  rounding = hu_last_rounding(op, part, rounding);
+  const hu_rounding *last = rounding->kind == HU_ROUND_KEEP ? before : rounding;
   int known = !hu_is_plain_fp32(hu_accum_of(op, part)) && last->kind == HU_ROUND_FORMAT;
   return known ? grid_left(last) : hu_binary32();
 }

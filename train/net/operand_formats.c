@@ -8,14 +8,14 @@
 #include "train/net/net.h"
 
 static const hu_rounding *own_of(const hu_operator *op, unsigned part) {
-  const hu_product_rounding *r = &op->rounding;
+  const hu_product_rounding *rounding = &op->rounding;
   switch (part) {
-    case HU_PART_Z_X: return &r->x;
-    case HU_PART_Z_W: return &r->w;
-    case HU_PART_DX_DZ: return &r->dz;
-    case HU_PART_DX_W: return hu_last_rounding(op, part, &r->w_back);
-    case HU_PART_DW_X: return hu_last_rounding(op, part, &r->x_back);
-    default: return &r->dz_w;
+    case HU_PART_Z_X: return &rounding->x;
+    case HU_PART_Z_W: return &rounding->w;
+    case HU_PART_DX_DZ: return &rounding->dz;
+    case HU_PART_DX_W: return hu_last_rounding(op, part, &rounding->w_back);
+    case HU_PART_DW_X: return hu_last_rounding(op, part, &rounding->x_back);
+    default: return &rounding->dz_w;
   }
 }
 
@@ -51,8 +51,8 @@ static hu_format format_of(const hu_net *net, const hu_operator *op, unsigned pa
 static hu_status try_product(hu_format a, hu_format b, const hu_accum *accum) {
   const hu_mode rne = {0};
   const hu_operand x = {NULL, 1, a, HU_STORAGE_VALUES, 0}, y = {NULL, 1, b, HU_STORAGE_VALUES, 0};
-  const hu_result d = {NULL, 1, hu_binary32(), HU_STORAGE_VALUES};
-  return hu_gemm(0, 0, 0, &d, &x, &y, NULL, accum, rne, NULL, NULL);
+  const hu_result result = {NULL, 1, hu_binary32(), HU_STORAGE_VALUES};
+  return hu_gemm(0, 0, 0, &result, &x, &y, NULL, accum, rne, NULL, NULL);
 }
 
 hu_status hu_operands_taken(const hu_net *net, const hu_operator *op, unsigned *part, hu_format *format) {
@@ -61,11 +61,11 @@ hu_status hu_operands_taken(const hu_net *net, const hu_operator *op, unsigned *
   for (int i = 0; i < 3; i++) {
     if (i == 1 && !hu_wants_gradient(net, op->in[0])) continue;
     hu_format a = format_of(net, op, parts[i][0]), b = format_of(net, op, parts[i][1]);
-    hu_status s = try_product(a, b, hu_accum_of(op, parts[i][0]));
-    if (s == HU_OK) continue;
-    *part = parts[i][s == HU_E_OPERAND_B];
-    *format = s == HU_E_OPERAND_B ? b : a;
-    return s;
+    hu_status status = try_product(a, b, hu_accum_of(op, parts[i][0]));
+    if (status == HU_OK) continue;
+    *part = parts[i][status == HU_E_OPERAND_B];
+    *format = status == HU_E_OPERAND_B ? b : a;
+    return status;
   }
   return HU_OK;
 }

@@ -13,7 +13,7 @@ size_t hu_patch_part(const hu_net *net, const hu_operator *op) { return hu_patch
 
 hu_task hu_windows(const hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *to, const float *from) {
   const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
-  hu_task t = hu_task_of(rows, cols, to, from, NULL);
+  hu_task task = hu_task_of(rows, cols, to, from, NULL);
   const size_t n[8] = {op->n[HU_CONV_KERNEL],
                        op->n[HU_CONV_KERNEL],
                        op->n[HU_CONV_STRIDE],
@@ -22,22 +22,22 @@ hu_task hu_windows(const hu_net *net, const hu_operator *op, size_t rows, size_t
                        x->width,
                        z->height,
                        z->width};
-  memcpy(t.n, n, sizeof n);
-  t.n[HU_GROUPS] = op->groups;
-  return t;
+  memcpy(task.n, n, sizeof n);
+  task.n[HU_GROUPS] = op->groups;
+  return task;
 }
 
 void hu_make_patches(hu_net *net, hu_operator *op, const float *x) {
-  hu_task t = hu_windows(net, op, net->value[op->out].rows, hu_patch_size(net, op), op->kept, x);
-  hu_do(net, op->groups > 1 ? HU_RUN_GROUPS : HU_RUN_PATCHES, &t);
+  hu_task task = hu_windows(net, op, net->value[op->out].rows, hu_patch_size(net, op), op->kept, x);
+  hu_do(net, op->groups > 1 ? HU_RUN_GROUPS : HU_RUN_PATCHES, &task);
   op->n[HU_CONV_KEPT] = HU_KEPT_PATCHES;
 }
 
 void hu_add_windows(hu_net *net, hu_operator *op, float *dx, const float *patches) {
   const hu_value *x = &net->value[op->in[0]];
-  hu_task t = hu_windows(net, op, x->rows, x->cols, dx, patches);
-  t.work = net->value[op->out].rows * hu_patch_size(net, op);
-  hu_do(net, op->groups > 1 ? HU_RUN_GROUPS_BACK : HU_RUN_PATCHES_BACK, &t);
+  hu_task task = hu_windows(net, op, x->rows, x->cols, dx, patches);
+  task.work = net->value[op->out].rows * hu_patch_size(net, op);
+  hu_do(net, op->groups > 1 ? HU_RUN_GROUPS_BACK : HU_RUN_PATCHES_BACK, &task);
 }
 
 int hu_frames_fit(const hu_net *net, const hu_operator *op) {
@@ -48,25 +48,25 @@ int hu_frames_fit(const hu_net *net, const hu_operator *op) {
 
 hu_convolution hu_convolution_of(hu_net *net, hu_operator *op) {
   hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
-  hu_task t = hu_windows(net, op, 0, 0, NULL, NULL);
-  hu_convolution c;
-  memset(&c, 0, sizeof c);
-  memcpy(c.n, t.n, sizeof c.n);
-  c.images = net->batch;
-  c.channels = x->cols;
-  c.outputs = z->cols;
-  c.groups = op->groups;
-  c.x = x->v;
-  c.z = z->v;
-  c.framed = op->n[HU_CONV_PAD] ? op->kept : x->v;
-  c.room = net->work[HU_ROOMS - 1];
-  c.tell = net->observer ? hu_tell_rounding : NULL;
-  c.told[0] = net;
-  c.told[1] = op;
-  return c;
+  hu_task task = hu_windows(net, op, 0, 0, NULL, NULL);
+  hu_convolution convolution;
+  memset(&convolution, 0, sizeof convolution);
+  memcpy(convolution.n, task.n, sizeof convolution.n);
+  convolution.images = net->batch;
+  convolution.channels = x->cols;
+  convolution.outputs = z->cols;
+  convolution.groups = op->groups;
+  convolution.x = x->v;
+  convolution.z = z->v;
+  convolution.framed = op->n[HU_CONV_PAD] ? op->kept : x->v;
+  convolution.room = net->work[HU_ROOMS - 1];
+  convolution.tell = net->observer ? hu_tell_rounding : NULL;
+  convolution.told[0] = net;
+  convolution.told[1] = op;
+  return convolution;
 }
 
-int hu_without_patches(hu_net *net, const hu_accum *accum, int what, const hu_convolution *c) {
+int hu_without_patches(hu_net *net, const hu_accum *accum, int what, const hu_convolution *convolution) {
   if (net->fault != HU_OK || !net->engine->convolve || !hu_is_plain_fp32(accum)) return 0;
-  return net->engine->convolve(net->self, what, c);
+  return net->engine->convolve(net->self, what, convolution);
 }

@@ -9,8 +9,8 @@ static size_t numbers(const hu_net *net, int value) { return net->value[value].r
 
 /* A value of the shape of x, and the operator that makes it. */
 static int add_alike(hu_net *net, const hu_operator_kind *kind, int x, int y, size_t kept, hu_operator **made) {
-  hu_value v = net->value[x];
-  int z = hu_new_value(net, v.rows, v.cols, v.height, v.width);
+  hu_value value = net->value[x];
+  int z = hu_new_value(net, value.rows, value.cols, value.height, value.width);
   hu_operator *op = hu_new_operator(net, kind, x, y, z, kept);
   if (made) *made = op;
   return op ? z : -1;
@@ -66,16 +66,16 @@ static hu_status gelu_forward(hu_net *net, hu_operator *op) { return function(ne
 static hu_status gelu_backward(hu_net *net, hu_operator *op) {
   size_t n = numbers(net, op->out);
   float *erf = net->work[0], *exp = net->work[1];
-  hu_task t = hu_task_of(1, n, erf, net->value[op->in[0]].v, NULL);
-  t.y = exp;
-  hu_do(net, HU_RUN_GELU_PARTS, &t);
+  hu_task task = hu_task_of(1, n, erf, net->value[op->in[0]].v, NULL);
+  task.y = exp;
+  hu_do(net, HU_RUN_GELU_PARTS, &task);
   hu_do_function(net, HU_FUNCTION_ERF, n, erf, erf);
   hu_do_function(net, HU_FUNCTION_EXP, n, exp, exp);
-  t = hu_task_of(1, n, hu_gift(net, op->in[0], net->work[2]), erf, exp);
-  t.c = net->value[op->in[0]].v;
-  t.d = net->value[op->out].dv;
-  hu_do(net, HU_RUN_GELU_BACK, &t);
-  hu_give(net, op->in[0], t.z);
+  task = hu_task_of(1, n, hu_gift(net, op->in[0], net->work[2]), erf, exp);
+  task.c = net->value[op->in[0]].v;
+  task.d = net->value[op->out].dv;
+  hu_do(net, HU_RUN_GELU_BACK, &task);
+  hu_give(net, op->in[0], task.z);
   return hu_done(net);
 }
 
@@ -117,11 +117,11 @@ static const hu_operator_kind add = {"add", add_forward, add_backward, NULL, 0, 
 /* ---- dropout; `kept` holds the factors ---- */
 
 static hu_status dropout_forward(hu_net *net, hu_operator *op) {
-  hu_task t = hu_task_of(1, numbers(net, op->out), op->kept, NULL, NULL);
-  t.words = hu_net_words(net, HU_OF_DROPOUT, op->number);
-  t.below = net->training ? (uint64_t)(op->x * 0x1p32) : 0;
-  t.p = net->training ? (float)(1 / (1 - op->x)) : 1;
-  hu_do(net, HU_RUN_MASK, &t);
+  hu_task task = hu_task_of(1, numbers(net, op->out), op->kept, NULL, NULL);
+  task.words = hu_net_words(net, HU_OF_DROPOUT, op->number);
+  task.below = net->training ? (uint64_t)(op->x * 0x1p32) : 0;
+  task.p = net->training ? (float)(1 / (1 - op->x)) : 1;
+  hu_do(net, HU_RUN_MASK, &task);
   return forward(net, op, HU_RUN_TIMES, net->value[op->in[0]].v, op->kept);
 }
 

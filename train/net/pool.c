@@ -9,28 +9,28 @@ enum { KERNEL = 0, STRIDE = 1 };
 /* Between the image x and the windows of z; n[2]: how wide a window is. */
 static hu_task windows(const hu_net *net, const hu_operator *op, const hu_value *over, float *to, const float *from) {
   const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
-  hu_task t = hu_task_of(over->rows, over->cols, to, from, NULL);
+  hu_task task = hu_task_of(over->rows, over->cols, to, from, NULL);
   const size_t n[8] = {op->n[KERNEL], op->n[2], op->n[STRIDE], 0, x->height, x->width, z->height, z->width};
-  memcpy(t.n, n, sizeof n);
-  t.work = z->rows * z->cols * op->n[KERNEL] * op->n[2];
-  return t;
+  memcpy(task.n, n, sizeof n);
+  task.work = z->rows * z->cols * op->n[KERNEL] * op->n[2];
+  return task;
 }
 
 /* ---- the largest; `kept` holds which pixel of the window it was ---- */
 
 static hu_status max_forward(hu_net *net, hu_operator *op) {
   hu_value *z = &net->value[op->out];
-  hu_task t = windows(net, op, z, z->v, net->value[op->in[0]].v);
-  t.y = op->kept;
-  hu_do(net, HU_RUN_MAX_POOL, &t);
+  hu_task task = windows(net, op, z, z->v, net->value[op->in[0]].v);
+  task.y = op->kept;
+  hu_do(net, HU_RUN_MAX_POOL, &task);
   return hu_done(net);
 }
 
 static hu_status max_backward(hu_net *net, hu_operator *op) {
   float *dx = hu_gift(net, op->in[0], net->work[0]);
-  hu_task t = windows(net, op, &net->value[op->in[0]], dx, net->value[op->out].dv);
-  t.b = op->kept;
-  hu_do(net, HU_RUN_MAX_POOL_BACK, &t);
+  hu_task task = windows(net, op, &net->value[op->in[0]], dx, net->value[op->out].dv);
+  task.b = op->kept;
+  hu_do(net, HU_RUN_MAX_POOL_BACK, &task);
   hu_give(net, op->in[0], dx);
   return hu_done(net);
 }
@@ -43,17 +43,17 @@ static float part(const hu_operator *op) { return 1 / (float)(op->n[KERNEL] * op
 
 static hu_status mean_forward(hu_net *net, hu_operator *op) {
   hu_value *z = &net->value[op->out];
-  hu_task t = windows(net, op, z, z->v, net->value[op->in[0]].v);
-  t.p = part(op);
-  hu_do(net, HU_RUN_MEAN_POOL, &t);
+  hu_task task = windows(net, op, z, z->v, net->value[op->in[0]].v);
+  task.p = part(op);
+  hu_do(net, HU_RUN_MEAN_POOL, &task);
   return hu_done(net);
 }
 
 static hu_status mean_backward(hu_net *net, hu_operator *op) {
   float *dx = hu_gift(net, op->in[0], net->work[0]);
-  hu_task t = windows(net, op, &net->value[op->in[0]], dx, net->value[op->out].dv);
-  t.p = part(op);
-  hu_do(net, HU_RUN_MEAN_POOL_BACK, &t);
+  hu_task task = windows(net, op, &net->value[op->in[0]], dx, net->value[op->out].dv);
+  task.p = part(op);
+  hu_do(net, HU_RUN_MEAN_POOL_BACK, &task);
   hu_give(net, op->in[0], dx);
   return hu_done(net);
 }
@@ -64,16 +64,16 @@ static const hu_operator_kind mean_pool = {"average_pool", mean_forward, mean_ba
 
 /* Windows of `high` x `wide` pixels. */
 static int add_pool(hu_net *net, const hu_operator_kind *kind, int x, size_t high, size_t wide, size_t stride) {
-  hu_value v = net->value[x];
+  hu_value value = net->value[x];
   if (high == 0 || wide == 0 || stride == 0) return hu_refuse(net, HU_E_SHAPE, "pool: kernel or stride is 0");
   /* The place in a window is kept as a float. */
   if (kind == &max_pool && high > 4096) return hu_refuse(net, HU_E_SHAPE, "pool: the window is too large");
-  if (v.height < high || v.width < wide) {
+  if (value.height < high || value.width < wide) {
     return hu_refuse(net, HU_E_SHAPE, "pool: not an image, or smaller than the window");
   }
-  size_t h = (v.height - high) / stride + 1, w = (v.width - wide) / stride + 1;
-  int z = hu_new_value(net, net->batch * h * w, v.cols, h, w);
-  hu_operator *op = hu_new_operator(net, kind, x, -1, z, kind == &max_pool ? net->batch * h * w * v.cols : 0);
+  size_t h = (value.height - high) / stride + 1, w = (value.width - wide) / stride + 1;
+  int z = hu_new_value(net, net->batch * h * w, value.cols, h, w);
+  hu_operator *op = hu_new_operator(net, kind, x, -1, z, kind == &max_pool ? net->batch * h * w * value.cols : 0);
   if (!op) return -1;
   op->n[KERNEL] = high;
   op->n[STRIDE] = stride;
@@ -91,6 +91,6 @@ int hu_net_average_pool(hu_net *net, int x, size_t kernel, size_t stride) {
 
 int hu_net_global_average(hu_net *net, int x) {
   if (!hu_usable(net, x)) return -1;
-  const hu_value *v = &net->value[x];
-  return add_pool(net, &mean_pool, x, v->height, v->width, 1);
+  const hu_value *value = &net->value[x];
+  return add_pool(net, &mean_pool, x, value->height, value->width, 1);
 }

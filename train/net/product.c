@@ -10,67 +10,70 @@
 /* z = a b in binary32, m x k times k x n, for the result `part`: of each group, whose columns of z lie side by side. */
 static hu_products products_of(const hu_operator *op, unsigned part, size_t m, size_t n, size_t k, float *z,
                                hu_matrices a, hu_matrices b) {
-  hu_matrices d = {z, n * op->groups, 0, n, hu_binary32(), 0};
-  hu_products p = {m, n, k, 1, op->groups, d, a, b, hu_accum_of(op, part), {0, 0}, NULL};
-  return p;
+  hu_matrices matrices = {z, n * op->groups, 0, n, hu_binary32(), 0};
+  hu_products products = {m, n, k, 1, op->groups, matrices, a, b, hu_accum_of(op, part), {0, 0}, NULL};
+  return products;
 }
 
 void hu_multiply(hu_net *net, const hu_operator *op, unsigned part, size_t m, size_t n, size_t k, float *z,
                  hu_matrices a, hu_matrices b) {
-  hu_products p = products_of(op, part, m, n, k, z, a, b);
-  hu_do_products(net, op, part, &p);
+  hu_products products = products_of(op, part, m, n, k, z, a, b);
+  hu_do_products(net, op, part, &products);
 }
 
 /* ---- weights of several operators, such as the steps of time, in panels: made once a pass ---- */
 
 enum { FEW_ROWS = 240 }; /* more of them pay for panels of their own */
 
-static int worth_panels(const hu_net *net, const hu_operator *op, const hu_products *p) {
-  const hu_parameter *w = &net->parameter[op->theta[0]];
-  int stays = p->b.data == w->theta || (w->rounded.there && p->b.data == w->rounded.numbers);
-  int one = p->outer * p->inner == 1 && hu_is_plain_fp32(p->accum);
-  return op->shares && net->engine->pack && one && stays && p->m <= FEW_ROWS;
+static int worth_panels(const hu_net *net, const hu_operator *op, const hu_products *products) {
+  const hu_parameter *parameter = &net->parameter[op->theta[0]];
+  int stays = products->b.data == parameter->theta ||
+              (parameter->rounded.there && products->b.data == parameter->rounded.numbers);
+  int one = products->outer * products->inner == 1 && hu_is_plain_fp32(products->accum);
+  return op->shares && net->engine->pack && one && stays && products->m <= FEW_ROWS;
 }
 
 /* Those of W, p's right operand. NULL: it is read as it lies. */
-static const float *panels_of(hu_net *net, const hu_operator *op, const hu_products *p) {
-  hu_parameter *w = &net->parameter[op->theta[0]];
-  hu_panels *x = &w->panels[p->b.transposed];
-  if (!worth_panels(net, op, p)) return NULL;
-  if (x->of == p->b.data && x->made == w->rounded.made) return x->own;
-  size_t size = net->engine->pack(net->self, &p->b, p->k, p->n, NULL);
-  if (x->size < size) {
-    if (x->own) net->engine->release(net->self, x->own);
-    x->own = net->engine->allocate(net->self, size * sizeof *x->own);
-    x->size = x->own ? size : 0;
+static const float *panels_of(hu_net *net, const hu_operator *op, const hu_products *products) {
+  hu_parameter *parameter = &net->parameter[op->theta[0]];
+  hu_panels *panels = &parameter->panels[products->b.transposed];
+  if (!worth_panels(net, op, products)) return NULL;
+  if (panels->of == products->b.data && panels->made == parameter->rounded.made) return panels->own;
+  size_t size = net->engine->pack(net->self, &products->b, products->k, products->n, NULL);
+  if (panels->size < size) {
+    if (panels->own) net->engine->release(net->self, panels->own);
+    panels->own = net->engine->allocate(net->self, size * sizeof *panels->own);
+    panels->size = panels->own ? size : 0;
   }
-  x->of = size && x->own ? p->b.data : NULL;
-  x->made = w->rounded.made;
-  if (x->of) net->engine->pack(net->self, &p->b, p->k, p->n, x->own);
-  return x->of ? x->own : NULL;
+  panels->of = size && panels->own ? products->b.data : NULL;
+  panels->made = parameter->rounded.made;
+  if (panels->of) net->engine->pack(net->self, &products->b, products->k, products->n, panels->own);
+  return panels->of ? panels->own : NULL;
 }
 
 /* A product by W. */
-static void multiply_by_weights(hu_net *net, const hu_operator *op, unsigned part, hu_products *p) {
-  p->panels = panels_of(net, op, p);
-  hu_do_products(net, op, part, p);
+static void multiply_by_weights(hu_net *net, const hu_operator *op, unsigned part, hu_products *products) {
+  products->panels = panels_of(net, op, products);
+  hu_do_products(net, op, part, products);
 }
 
-hu_matrices hu_x_operand(hu_net *net, hu_operator *op, const hu_rounding *r, unsigned part) {
+hu_matrices hu_x_operand(hu_net *net, hu_operator *op, const hu_rounding *rounding, unsigned part) {
   const hu_value *x = &net->value[op->in[0]];
-  return hu_product_operand(net, op, x->rows, x->cols, x->v, r, &x->round, net->work[1], part);
+  return hu_product_operand(net, op, x->rows, x->cols, x->v, rounding, &x->round, net->work[1], part);
 }
 
-hu_matrices hu_weights_operand(hu_net *net, hu_operator *op, size_t in, const hu_rounding *r, unsigned part) {
-  const hu_parameter *w = &net->parameter[op->theta[0]];
-  hu_matrices z = hu_product_operand(net, op, in, w->cols, w->theta, r, &w->round, net->work[2], part);
-  z.inner = w->cols / op->groups;
+hu_matrices hu_weights_operand(hu_net *net, hu_operator *op, size_t in, const hu_rounding *rounding, unsigned part) {
+  const hu_parameter *parameter = &net->parameter[op->theta[0]];
+  hu_matrices z = hu_product_operand(net, op, in, parameter->cols, parameter->theta, rounding, &parameter->round,
+                                     net->work[2], part);
+  z.inner = parameter->cols / op->groups;
   return z;
 }
 
-hu_matrices hu_gradients_operand(hu_net *net, hu_operator *op, const hu_rounding *r, float *room, unsigned part) {
+hu_matrices hu_gradients_operand(hu_net *net, hu_operator *op, const hu_rounding *rounding, float *room,
+                                 unsigned part) {
   const hu_value *z = &net->value[op->out];
-  hu_matrices dz = hu_product_operand(net, op, z->rows, z->cols, z->dv, r, &z->round_back, room, part);
+  hu_matrices dz = hu_product_operand(net, op, z->rows, z->cols, z->dv, rounding, &z->round_back, room, part);
   dz.inner = z->cols / op->groups;
   return dz;
 }
@@ -78,29 +81,29 @@ hu_matrices hu_gradients_operand(hu_net *net, hu_operator *op, const hu_rounding
 hu_status hu_finish_forward(hu_net *net, hu_operator *op) {
   hu_value *z = &net->value[op->out];
   size_t rows = z->rows;
-  hu_status s = hu_round_product(net, op, rows, z->cols, z->v, &op->rounding.z_out, HU_PART_Z_OUT);
-  if (s != HU_OK || op->theta[1] < 0) return s;
-  hu_task t = hu_task_of(rows, z->cols, z->v, z->v, net->parameter[op->theta[1]].theta);
-  hu_do(net, HU_RUN_ADD_ROW, &t);
+  hu_status status = hu_round_product(net, op, rows, z->cols, z->v, &op->rounding.z_out, HU_PART_Z_OUT);
+  if (status != HU_OK || op->theta[1] < 0) return status;
+  hu_task task = hu_task_of(rows, z->cols, z->v, z->v, net->parameter[op->theta[1]].theta);
+  hu_do(net, HU_RUN_ADD_ROW, &task);
   return hu_done(net);
 }
 
 hu_status hu_product_forward(hu_net *net, hu_operator *op, size_t in, hu_matrices x) {
   hu_value *z = &net->value[op->out];
-  hu_matrices w = hu_weights_operand(net, op, in, &op->rounding.w, HU_PART_Z_W);
+  hu_matrices matrices = hu_weights_operand(net, op, in, &op->rounding.w, HU_PART_Z_W);
   x.inner = in;
-  hu_products p = products_of(op, HU_PART_Z_OUT, z->rows, z->cols / op->groups, in, z->v, x, w);
-  multiply_by_weights(net, op, HU_PART_Z_OUT, &p);
+  hu_products products = products_of(op, HU_PART_Z_OUT, z->rows, z->cols / op->groups, in, z->v, x, matrices);
+  multiply_by_weights(net, op, HU_PART_Z_OUT, &products);
   return hu_finish_forward(net, op);
 }
 
 void hu_product_x(hu_net *net, hu_operator *op, size_t in, float *dx) {
   const hu_value *z = &net->value[op->out];
   hu_matrices dz = hu_gradients_operand(net, op, &op->rounding.dz, net->work[1], HU_PART_DX_DZ);
-  hu_matrices w = hu_weights_operand(net, op, in, &op->rounding.w_back, HU_PART_DX_W);
-  w.transposed = 1;
-  hu_products p = products_of(op, HU_PART_DX_OUT, z->rows, in, z->cols / op->groups, dx, dz, w);
-  multiply_by_weights(net, op, HU_PART_DX_OUT, &p);
+  hu_matrices matrices = hu_weights_operand(net, op, in, &op->rounding.w_back, HU_PART_DX_W);
+  matrices.transposed = 1;
+  hu_products products = products_of(op, HU_PART_DX_OUT, z->rows, in, z->cols / op->groups, dx, dz, matrices);
+  multiply_by_weights(net, op, HU_PART_DX_OUT, &products);
 }
 
 hu_status hu_give_bias(hu_net *net, hu_operator *op) {
@@ -114,9 +117,9 @@ hu_status hu_give_bias(hu_net *net, hu_operator *op) {
 
 hu_status hu_finish_weights(hu_net *net, hu_operator *op, size_t in, float *dw) {
   hu_value *z = &net->value[op->out];
-  hu_status s = hu_round_product(net, op, in, z->cols, dw, &op->rounding.dw_out, HU_PART_DW_OUT);
+  hu_status status = hu_round_product(net, op, in, z->cols, dw, &op->rounding.dw_out, HU_PART_DW_OUT);
   hu_give_parameter(net, op->theta[0], dw);
-  return s == HU_OK ? hu_give_bias(net, op) : s;
+  return status == HU_OK ? hu_give_bias(net, op) : status;
 }
 
 /* The product that makes dW. */
@@ -128,21 +131,22 @@ static hu_products weights_of(hu_net *net, hu_operator *op, size_t in, float *dw
 }
 
 /* The product rounded and given by the engine at once; 0: it is not. */
-static int give_rounded(hu_net *net, hu_operator *op, const hu_products *p) {
-  const hu_parameter *w = &net->parameter[op->theta[0]];
-  hu_rounded_product c;
+static int give_rounded(hu_net *net, hu_operator *op, const hu_products *products) {
+  const hu_parameter *parameter = &net->parameter[op->theta[0]];
+  hu_rounded_product product;
   int done = 0;
-  if (!w->gradient || !net->engine->add_rounded || net->fault != HU_OK) return 0;
-  memset(&c, 0, sizeof c);
-  c.p = p;
-  c.rounding = &op->rounding.dw_out;
-  if (c.rounding->mode.round >= HU_SRA) c.words = hu_net_words(net, HU_OF_PRODUCT, op->number << 4 | HU_PART_DW_OUT);
-  c.counts = hu_counts_of_part(net, op, HU_PART_DW_OUT);
-  c.sum = w->dtheta;
-  c.tell = net->observer ? hu_tell_rounding : NULL;
-  c.told[0] = net;
-  c.told[1] = op;
-  net->fault = net->engine->add_rounded(net->self, &c, &done);
+  if (!parameter->gradient || !net->engine->add_rounded || net->fault != HU_OK) return 0;
+  memset(&product, 0, sizeof product);
+  product.products = products;
+  product.rounding = &op->rounding.dw_out;
+  if (product.rounding->mode.round >= HU_SRA)
+    product.words = hu_net_words(net, HU_OF_PRODUCT, op->number << 4 | HU_PART_DW_OUT);
+  product.counts = hu_counts_of_part(net, op, HU_PART_DW_OUT);
+  product.sum = parameter->dtheta;
+  product.tell = net->observer ? hu_tell_rounding : NULL;
+  product.told[0] = net;
+  product.told[1] = op;
+  net->fault = net->engine->add_rounded(net->self, &product, &done);
   return done;
 }
 
@@ -150,9 +154,9 @@ hu_status hu_product_weights(hu_net *net, hu_operator *op, size_t in, hu_matrice
   hu_give_postponed(net, op->theta[0]);
   float *dw = hu_gift_parameter(net, op->theta[0], net->work[0]);
   hu_matrices dz = hu_gradients_operand(net, op, &op->rounding.dz_w, net->work[2], HU_PART_DW_DZ);
-  hu_products p = weights_of(net, op, in, dw, x, dz);
-  if (give_rounded(net, op, &p)) return hu_give_bias(net, op);
-  hu_do_products(net, op, HU_PART_DW_OUT, &p);
+  hu_products products = weights_of(net, op, in, dw, x, dz);
+  if (give_rounded(net, op, &products)) return hu_give_bias(net, op);
+  hu_do_products(net, op, HU_PART_DW_OUT, &products);
   return hu_finish_weights(net, op, in, dw);
 }
 
@@ -161,10 +165,11 @@ hu_status hu_product_weights(hu_net *net, hu_operator *op, size_t in, hu_matrice
 
 /* X and dZ stay as they are until the end of the pass. */
 int hu_postponed(hu_net *net, hu_operator *op) {
-  const hu_product_rounding *r = &op->rounding;
-  if (!op->shares || !net->engine->sum_products || r->hadamard || !hu_is_plain_fp32(&r->dw_accum)) return 0;
-  op->postponed =
-      hu_is_kept(hu_last_rounding(op, HU_PART_DW_X, &r->x_back)) && hu_is_kept(&r->dz_w) && hu_is_kept(&r->dw_out);
+  const hu_product_rounding *rounding = &op->rounding;
+  if (!op->shares || !net->engine->sum_products || rounding->hadamard || !hu_is_plain_fp32(&rounding->dw_accum))
+    return 0;
+  op->postponed = hu_is_kept(hu_last_rounding(op, HU_PART_DW_X, &rounding->x_back)) && hu_is_kept(&rounding->dz_w) &&
+                  hu_is_kept(&rounding->dw_out);
   if (op->postponed) net->parameter[op->theta[0]].postponed = 1;
   return op->postponed;
 }
@@ -176,42 +181,42 @@ static hu_products postponed_product(hu_net *net, hu_operator *op) {
 }
 
 /* One after another, as they come. */
-static void give_each(hu_net *net, size_t count, hu_products *p, const int *ops) {
+static void give_each(hu_net *net, size_t count, hu_products *products, const int *ops) {
   for (size_t i = 0; i < count; i++) {
     const hu_operator *op = &net->op[ops[i]];
     float *dw = hu_gift_parameter(net, op->theta[0], net->work[0]);
-    p[i].z.data = dw;
-    hu_do_products(net, op, HU_PART_DW_OUT, &p[i]);
+    products[i].z.data = dw;
+    hu_do_products(net, op, HU_PART_DW_OUT, &products[i]);
     hu_give_parameter(net, op->theta[0], dw);
   }
 }
 
 void hu_give_postponed(hu_net *net, int parameter) {
-  hu_parameter *w = &net->parameter[parameter];
+  hu_parameter *weights = &net->parameter[parameter];
   size_t count = 0;
-  if (!w->postponed) return;
-  w->postponed = 0;
-  hu_products *p = malloc((size_t)net->operators * sizeof *p);
+  if (!weights->postponed) return;
+  weights->postponed = 0;
+  hu_products *products = malloc((size_t)net->operators * sizeof *products);
   int *ops = malloc((size_t)net->operators * sizeof *ops);
-  for (int i = net->operators; i-- > 0 && p && ops;) {
+  for (int i = net->operators; i-- > 0 && products && ops;) {
     hu_operator *op = &net->op[i];
     if (!op->postponed || op->theta[0] != parameter) continue;
     op->postponed = 0;
     ops[count] = i;
-    p[count++] = postponed_product(net, op);
+    products[count++] = postponed_product(net, op);
   }
-  if (!p || !ops) net->fault = HU_E_MEMORY;
+  if (!products || !ops) net->fault = HU_E_MEMORY;
   if (net->fault == HU_OK) {
     hu_operator *op = &net->op[ops[count - 1]];
     hu_tell(net, HU_PHASE_BACKWARD, op, 0);
-    if (net->engine->sum_products(net->self, count, p, w->gradient)) {
-      w->gradient = 1;
+    if (net->engine->sum_products(net->self, count, products, weights->gradient)) {
+      weights->gradient = 1;
     } else {
-      give_each(net, count, p, ops);
+      give_each(net, count, products, ops);
     }
     hu_tell(net, HU_PHASE_BACKWARD, op, 1);
   }
-  free(p);
+  free(products);
   free(ops);
 }
 

@@ -9,12 +9,12 @@
 #include "train/net/net.h"
 
 /* Does it leave all numbers as they are? */
-static inline int hu_is_kept(const hu_rounding *r) { return r->kind == HU_ROUND_KEEP; }
+static inline int hu_is_kept(const hu_rounding *rounding) { return rounding->kind == HU_ROUND_KEEP; }
 /* The value that the layer reads, as the product that `part` belongs to has it. */
-hu_matrices hu_x_operand(hu_net *net, hu_operator *op, const hu_rounding *r, unsigned part);
+hu_matrices hu_x_operand(hu_net *net, hu_operator *op, const hu_rounding *rounding, unsigned part);
 /* W and dZ as the product that `part` belongs to has them. */
-hu_matrices hu_weights_operand(hu_net *net, hu_operator *op, size_t in, const hu_rounding *r, unsigned part);
-hu_matrices hu_gradients_operand(hu_net *net, hu_operator *op, const hu_rounding *r, float *room, unsigned part);
+hu_matrices hu_weights_operand(hu_net *net, hu_operator *op, size_t in, const hu_rounding *rounding, unsigned part);
+hu_matrices hu_gradients_operand(hu_net *net, hu_operator *op, const hu_rounding *rounding, float *room, unsigned part);
 /* Z = X W for an X that is ready, and hu_finish_forward. */
 hu_status hu_product_forward(hu_net *net, hu_operator *op, size_t in, hu_matrices x);
 /* z = a b in binary32, m x k times k x n, for the result `part`. */

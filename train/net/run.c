@@ -29,10 +29,10 @@ static HU_NOINLINE hu_status feed(hu_net *net, int input, const float *x) {
   if (!net || !x) return HU_E_NULL;
   if (net->status != HU_OK) return net->status;
   if (input < 0 || input >= net->values || net->value[input].made) return HU_E_SHAPE;
-  hu_value *v = &net->value[input];
+  hu_value *value = &net->value[input];
   net->training = 0; /* gradients need a pass with what is fed now */
   net->fault = HU_OK;
-  hu_do_put(net, v->v, x, v->rows * v->cols * sizeof *x);
+  hu_do_put(net, value->v, x, value->rows * value->cols * sizeof *x);
   round_value(net, NULL, input);
   return hu_done(net);
 }
@@ -41,32 +41,32 @@ hu_status hu_net_feed(hu_net *net, int input, const float *x) { HU_ENV_RETURN(hu
 
 /* First numbers of a parameter into z, on the host. */
 static void draw(const hu_net *net, int i, float *z) {
-  const hu_parameter *p = &net->parameter[i];
-  size_t n = p->rows * p->cols;
+  const hu_parameter *parameter = &net->parameter[i];
+  size_t n = parameter->rows * parameter->cols;
   hu_stream words = hu_stream_child(hu_stream_of_use(net->seed, HU_USE_WEIGHTS), (uint64_t)i);
-  for (size_t k = 0; k < n; k++) z[k] = p->start;
-  if (p->drawn == HU_DRAWN_UNIFORM) {
-    hu_init_uniform(n, z, p->hidden, words);
-  } else if (p->drawn == HU_DRAWN_NORMAL) {
-    if (p->deviation > 0) hu_normal_n(n, z, p->deviation, words);
-  } else if (p->fan_in) {
-    hu_init_normal(n, z, p->before_relu ? 2 : 1, p->fan_in, words);
+  for (size_t k = 0; k < n; k++) z[k] = parameter->start;
+  if (parameter->drawn == HU_DRAWN_UNIFORM) {
+    hu_init_uniform(n, z, parameter->hidden, words);
+  } else if (parameter->drawn == HU_DRAWN_NORMAL) {
+    if (parameter->deviation > 0) hu_normal_n(n, z, parameter->deviation, words);
+  } else if (parameter->fan_in) {
+    hu_init_normal(n, z, parameter->before_relu ? 2 : 1, parameter->fan_in, words);
   }
 }
 
 static hu_status start_parameter(hu_net *net, int i) {
-  hu_parameter *p = &net->parameter[i];
-  size_t n = p->rows * p->cols;
-  float *room = net->engine->on_host ? p->master : malloc((n ? n : 1) * sizeof *room);
+  hu_parameter *parameter = &net->parameter[i];
+  size_t n = parameter->rows * parameter->cols;
+  float *room = net->engine->on_host ? parameter->master : malloc((n ? n : 1) * sizeof *room);
   if (!room) return HU_E_MEMORY;
   draw(net, i, room);
-  if (room != p->master) {
-    hu_do_put(net, p->master, room, n * sizeof *room);
+  if (room != parameter->master) {
+    hu_do_put(net, parameter->master, room, n * sizeof *room);
     free(room);
   }
-  hu_do_fill(net, n, p->m, 0);
-  hu_do_fill(net, n, p->second, 0);
-  hu_do_fill(net, n, p->kahan, 0);
+  hu_do_fill(net, n, parameter->m, 0);
+  hu_do_fill(net, n, parameter->second, 0);
+  hu_do_fill(net, n, parameter->kahan, 0);
   return hu_done(net);
 }
 
@@ -78,13 +78,13 @@ static HU_NOINLINE hu_status initialize(hu_net *net, uint64_t seed) {
   net->training = net->trained = 0;
   memset(&net->time, 0, sizeof net->time);
   net->time.power1 = net->time.power2 = 1;
-  hu_status s = net->fault = HU_OK;
+  hu_status status = net->fault = HU_OK;
   hu_delayed_forget(net);
-  for (int i = 0; i < net->parameters && s == HU_OK; i++) s = start_parameter(net, i);
+  for (int i = 0; i < net->parameters && status == HU_OK; i++) status = start_parameter(net, i);
   for (int i = 0; i < net->operators; i++) {
     if (net->op[i].kind->start) net->op[i].kind->start(net, &net->op[i]);
   }
-  return s == HU_OK ? hu_done(net) : s;
+  return status == HU_OK ? hu_done(net) : status;
 }
 
 hu_status hu_net_initialize(hu_net *net, uint64_t seed) { HU_ENV_RETURN(hu_status, initialize(net, seed)); }
@@ -93,9 +93,10 @@ hu_status hu_net_initialize(hu_net *net, uint64_t seed) { HU_ENV_RETURN(hu_statu
 
 static void round_parameters(hu_net *net) {
   for (int i = 0; i < net->parameters; i++) {
-    hu_parameter *p = &net->parameter[i];
-    hu_rounding_counts *counts = counts_of(net, &p->counts, p->seen);
-    hu_round_of(net, NULL, p->rows, p->cols, p->theta, p->master, &p->round, HU_OF_PARAMETER, (uint64_t)i, counts);
+    hu_parameter *parameter = &net->parameter[i];
+    hu_rounding_counts *counts = counts_of(net, &parameter->counts, parameter->seen);
+    hu_round_of(net, NULL, parameter->rows, parameter->cols, parameter->theta, parameter->master, &parameter->round,
+                HU_OF_PARAMETER, (uint64_t)i, counts);
   }
 }
 
@@ -109,10 +110,10 @@ static void note_over(hu_net *net) {
     x->over_seen = x->counts.over;
   }
   for (int i = 0; i < net->parameters; i++) {
-    hu_parameter *p = &net->parameter[i];
-    if (p->seen) p->counts = *hu_tally_of(net, p->seen);
-    p->over = p->counts.over - p->over_seen;
-    p->over_seen = p->counts.over;
+    hu_parameter *parameter = &net->parameter[i];
+    if (parameter->seen) parameter->counts = *hu_tally_of(net, parameter->seen);
+    parameter->over = parameter->counts.over - parameter->over_seen;
+    parameter->over_seen = parameter->counts.over;
   }
 }
 
@@ -128,10 +129,10 @@ static hu_status begin_forward(hu_net *net, int training) {
 
 static hu_status forward_operator(hu_net *net, hu_operator *op) {
   hu_tell(net, HU_PHASE_FORWARD, op, 0);
-  hu_status s = op->kind->forward(net, op);
+  hu_status status = op->kind->forward(net, op);
   hu_tell(net, HU_PHASE_FORWARD, op, 1);
-  if (s == HU_OK) round_value(net, op, op->out);
-  return s == HU_OK ? hu_done(net) : s;
+  if (status == HU_OK) round_value(net, op, op->out);
+  return status == HU_OK ? hu_done(net) : status;
 }
 
 static hu_status end_forward(hu_net *net, float *loss) {
@@ -144,15 +145,15 @@ static hu_status end_forward(hu_net *net, float *loss) {
 }
 
 hu_status hu_net_forward_all(hu_net *const *nets, size_t count, int training, float *loss) {
-  hu_status s = HU_OK;
-  for (size_t k = 0; k < count && s == HU_OK; k++) s = begin_forward(nets[k], training);
-  for (int i = 0; i < nets[0]->operators && s == HU_OK; i++) {
-    if (training) s = hu_whole_statistics(nets, count, i, 0);
-    for (size_t k = 0; k < count && s == HU_OK; k++) s = forward_operator(nets[k], &nets[k]->op[i]);
+  hu_status status = HU_OK;
+  for (size_t k = 0; k < count && status == HU_OK; k++) status = begin_forward(nets[k], training);
+  for (int i = 0; i < nets[0]->operators && status == HU_OK; i++) {
+    if (training) status = hu_whole_statistics(nets, count, i, 0);
+    for (size_t k = 0; k < count && status == HU_OK; k++) status = forward_operator(nets[k], &nets[k]->op[i]);
   }
-  for (size_t k = 0; k < count && s == HU_OK; k++) s = end_forward(nets[k], loss ? &loss[k] : NULL);
-  for (size_t k = 0; k < count && s != HU_OK; k++) nets[k]->training = 0;
-  return s;
+  for (size_t k = 0; k < count && status == HU_OK; k++) status = end_forward(nets[k], loss ? &loss[k] : NULL);
+  for (size_t k = 0; k < count && status != HU_OK; k++) nets[k]->training = 0;
+  return status;
 }
 
 static HU_NOINLINE hu_status forward(hu_net *net, int training, float *loss) {
@@ -174,12 +175,12 @@ static void round_gradient(hu_net *net, const hu_operator *op) {
 
 static void round_parameter_gradients(hu_net *net) {
   for (int i = 0; i < net->parameters; i++) {
-    hu_parameter *p = &net->parameter[i];
+    hu_parameter *parameter = &net->parameter[i];
     hu_give_postponed(net, i);
-    if (!p->gradient) hu_do_fill(net, p->rows * p->cols, p->dtheta, 0);
-    hu_rounding_counts *counts = counts_of(net, &p->counts_back, back_of(p->seen));
-    hu_round_of(net, NULL, p->rows, p->cols, p->dtheta, p->dtheta, &p->round_back, HU_OF_PARAMETER_GRADIENT,
-                (uint64_t)i, counts);
+    if (!parameter->gradient) hu_do_fill(net, parameter->rows * parameter->cols, parameter->dtheta, 0);
+    hu_rounding_counts *counts = counts_of(net, &parameter->counts_back, back_of(parameter->seen));
+    hu_round_of(net, NULL, parameter->rows, parameter->cols, parameter->dtheta, parameter->dtheta,
+                &parameter->round_back, HU_OF_PARAMETER_GRADIENT, (uint64_t)i, counts);
   }
 }
 
@@ -196,39 +197,39 @@ static hu_status begin_backward(hu_net *net, float scale) {
 
 static hu_status backward_operator(hu_net *net, hu_operator *op) {
   hu_tell(net, HU_PHASE_BACKWARD, op, 0);
-  hu_status s = op->kind->backward(net, op);
+  hu_status status = op->kind->backward(net, op);
   hu_tell(net, HU_PHASE_BACKWARD, op, 1);
-  return s;
+  return status;
 }
 
 void hu_backward_after_turn(hu_net *net, hu_operator *op) {
   round_gradient(net, op);
-  hu_status s = op->kind->backward(net, op);
-  if (net->fault == HU_OK) net->fault = s;
+  hu_status status = op->kind->backward(net, op);
+  if (net->fault == HU_OK) net->fault = status;
 }
 
 static hu_status backward_operators(hu_net *const *nets, size_t count, int i) {
-  hu_status s = HU_OK;
+  hu_status status = HU_OK;
   if (!nets[0]->value[nets[0]->op[i].out].gradient) return HU_OK;
-  for (size_t k = 0; k < count && s == HU_OK; k++) {
+  for (size_t k = 0; k < count && status == HU_OK; k++) {
     round_gradient(nets[k], &nets[k]->op[i]);
-    s = hu_done(nets[k]);
+    status = hu_done(nets[k]);
   }
-  if (s == HU_OK) s = hu_whole_statistics(nets, count, i, 1);
-  for (size_t k = 0; k < count && s == HU_OK; k++) s = backward_operator(nets[k], &nets[k]->op[i]);
-  return s;
+  if (status == HU_OK) status = hu_whole_statistics(nets, count, i, 1);
+  for (size_t k = 0; k < count && status == HU_OK; k++) status = backward_operator(nets[k], &nets[k]->op[i]);
+  return status;
 }
 
 hu_status hu_net_backward_all(hu_net *const *nets, size_t count, float scale) {
-  hu_status s = HU_OK;
-  for (size_t k = 0; k < count && s == HU_OK; k++) s = begin_backward(nets[k], scale);
-  for (int i = nets[0]->operators; i-- > 0 && s == HU_OK;) s = backward_operators(nets, count, i);
-  for (size_t k = 0; k < count && s == HU_OK; k++) {
+  hu_status status = HU_OK;
+  for (size_t k = 0; k < count && status == HU_OK; k++) status = begin_backward(nets[k], scale);
+  for (int i = nets[0]->operators; i-- > 0 && status == HU_OK;) status = backward_operators(nets, count, i);
+  for (size_t k = 0; k < count && status == HU_OK; k++) {
     round_parameter_gradients(nets[k]);
-    s = hu_done(nets[k]);
+    status = hu_done(nets[k]);
   }
-  for (size_t k = 0; k < count; k++) nets[k]->trained = s == HU_OK;
-  return s;
+  for (size_t k = 0; k < count; k++) nets[k]->trained = status == HU_OK;
+  return status;
 }
 
 static HU_NOINLINE hu_status backward(hu_net *net, float scale) {
@@ -242,38 +243,40 @@ hu_status hu_net_backward(hu_net *net, float scale) { HU_ENV_RETURN(hu_status, b
 
 /* ---- a step ---- */
 
-hu_optimizer hu_optimizer_of(const hu_net *net, int i, const hu_optimizer *o) {
-  const hu_parameter *p = &net->parameter[i];
-  hu_optimizer z = *o;
-  if (p->own_update) {
-    z.update = p->update;
-    z.mode = p->mode;
+hu_optimizer hu_optimizer_of(const hu_net *net, int i, const hu_optimizer *optimizer) {
+  const hu_parameter *parameter = &net->parameter[i];
+  hu_optimizer z = *optimizer;
+  if (parameter->own_update) {
+    z.update = parameter->update;
+    z.mode = parameter->mode;
   }
   return z;
 }
 
 static void step_parameter(hu_net *net, int i, const hu_optimizer *all) {
-  hu_parameter *p = &net->parameter[i];
-  const hu_optimizer own = hu_optimizer_of(net, i, all), *o = &own;
-  hu_optimizer_arrays x = {p->master, p->dtheta, hu_optimizer_has_m(o) ? p->m : NULL,
-                           hu_optimizer_has_v(o) ? p->second : NULL, o->update == HU_UPDATE_KAHAN ? p->kahan : NULL};
+  hu_parameter *parameter = &net->parameter[i];
+  const hu_optimizer own = hu_optimizer_of(net, i, all), *optimizer = &own;
+  hu_optimizer_arrays arrays = {parameter->master, parameter->dtheta,
+                                hu_optimizer_has_m(optimizer) ? parameter->m : NULL,
+                                hu_optimizer_has_v(optimizer) ? parameter->second : NULL,
+                                optimizer->update == HU_UPDATE_KAHAN ? parameter->kahan : NULL};
   hu_stream words = hu_net_words(net, HU_OF_UPDATE, (uint64_t)i);
   if (net->fault != HU_OK) return;
-  size_t n = p->rows * p->cols;
-  if (p->ramping.period && !p->ramping.off) {
-    net->fault = hu_optimizer_step_ramped(net->engine, net->self, n, &x, o, &net->time, words, net->work, &p->ramping,
-                                          net->updates);
+  size_t n = parameter->rows * parameter->cols;
+  if (parameter->ramping.period && !parameter->ramping.off) {
+    net->fault = hu_optimizer_step_ramped(net->engine, net->self, n, &arrays, optimizer, &net->time, words, net->work,
+                                          &parameter->ramping, net->updates);
     return;
   }
-  net->fault = net->engine->step
-                   ? net->engine->step(net->self, n, &x, o, &net->time, words, net->updates)
-                   : hu_optimizer_step_on(net->engine, net->self, n, &x, o, &net->time, words, net->work, net->updates);
+  net->fault = net->engine->step ? net->engine->step(net->self, n, &arrays, optimizer, &net->time, words, net->updates)
+                                 : hu_optimizer_step_on(net->engine, net->self, n, &arrays, optimizer, &net->time,
+                                                        words, net->work, net->updates);
 }
 
-static hu_status step(hu_net *net, const hu_optimizer *o, hu_update_counts *counts) {
+static hu_status step(hu_net *net, const hu_optimizer *optimizer, hu_update_counts *counts) {
   hu_update_counts sum = {0, 0};
   hu_do_put(net, net->updates, &sum, sizeof sum);
-  for (int i = 0; i < net->parameters; i++) step_parameter(net, i, o);
+  for (int i = 0; i < net->parameters; i++) step_parameter(net, i, optimizer);
   if (!counts) return hu_done(net);
   hu_do_get(net, &sum, net->updates, sizeof sum);
   counts->moved += sum.moved;
@@ -281,42 +284,43 @@ static hu_status step(hu_net *net, const hu_optimizer *o, hu_update_counts *coun
   return hu_done(net);
 }
 
-static HU_NOINLINE hu_status update(hu_net *net, const hu_optimizer *o, const hu_loss_rule *rule, hu_loss_scale *scale,
-                                    hu_net_gradient_rules *with, hu_update_counts *counts, int *taken) {
+static HU_NOINLINE hu_status update(hu_net *net, const hu_optimizer *optimizer, const hu_loss_rule *rule,
+                                    hu_loss_scale *scale, hu_net_gradient_rules *with, hu_update_counts *counts,
+                                    int *taken) {
   hu_gradient_found found = {0, 0};
   if (!net || !rule || !scale) return HU_E_NULL;
-  hu_status s = hu_optimizer_check_step(o, NULL);
-  if (s == HU_OK) s = hu_loss_rule_check(rule, NULL);
-  if (s == HU_OK && !net->trained) s = HU_E_TRAIN;
-  if (s != HU_OK) return s;
+  hu_status status = hu_optimizer_check_step(optimizer, NULL);
+  if (status == HU_OK) status = hu_loss_rule_check(rule, NULL);
+  if (status == HU_OK && !net->trained) status = HU_E_TRAIN;
+  if (status != HU_OK) return status;
   hu_tell(net, HU_PHASE_UPDATE, NULL, 0);
-  s = hu_prepare_gradients(net, with, scale->scale, o->rate, &found);
-  if (s != HU_OK) {
+  status = hu_prepare_gradients(net, with, scale->scale, optimizer->rate, &found);
+  if (status != HU_OK) {
     hu_tell(net, HU_PHASE_UPDATE, NULL, 1);
-    return s;
+    return status;
   }
   if (with) with->found = found;
   net->trained = 0;
   int go = hu_loss_scale_update(scale, rule, found);
   hu_average_start(net);
   if (go) {
-    hu_optimizer_tick(&net->time, o);
-    s = step(net, o, counts);
+    hu_optimizer_tick(&net->time, optimizer);
+    status = step(net, optimizer, counts);
   }
   hu_average_step(net);
   net->step++;
-  if (s == HU_OK) s = hu_delayed_step(net);
+  if (status == HU_OK) status = hu_delayed_step(net);
   hu_tell(net, HU_PHASE_UPDATE, NULL, 1);
   if (taken) *taken = go;
-  return s;
+  return status;
 }
 
-hu_status hu_net_update_with(hu_net *net, const hu_optimizer *o, const hu_loss_rule *rule, hu_loss_scale *scale,
+hu_status hu_net_update_with(hu_net *net, const hu_optimizer *optimizer, const hu_loss_rule *rule, hu_loss_scale *scale,
                              hu_net_gradient_rules *with, hu_update_counts *counts, int *taken) {
-  HU_ENV_RETURN(hu_status, update(net, o, rule, scale, with, counts, taken));
+  HU_ENV_RETURN(hu_status, update(net, optimizer, rule, scale, with, counts, taken));
 }
 
-hu_status hu_net_update(hu_net *net, const hu_optimizer *o, const hu_loss_rule *rule, hu_loss_scale *scale,
+hu_status hu_net_update(hu_net *net, const hu_optimizer *optimizer, const hu_loss_rule *rule, hu_loss_scale *scale,
                         hu_update_counts *counts, int *taken) {
-  return hu_net_update_with(net, o, rule, scale, NULL, counts, taken);
+  return hu_net_update_with(net, optimizer, rule, scale, NULL, counts, taken);
 }

@@ -13,32 +13,32 @@ static int are_tokens(hu_net *net, const hu_value *x, size_t vocabulary) {
   uint32_t *flag = &net->outcome->flag;
   if (!net->has_tokens) hu_do_put(net, flag, &wrong, sizeof wrong);
   net->has_tokens = 1;
-  hu_task t = hu_task_of(1, x->rows, NULL, x->v, NULL);
-  t.n[0] = vocabulary;
-  t.flag = flag;
-  hu_do(net, HU_RUN_TOKENS, &t);
+  hu_task task = hu_task_of(1, x->rows, NULL, x->v, NULL);
+  task.n[0] = vocabulary;
+  task.flag = flag;
+  hu_do(net, HU_RUN_TOKENS, &task);
   return !net->engine->on_host || !*flag;
 }
 
 static hu_status embedding_forward(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
-  const hu_parameter *w = &net->parameter[op->theta[0]];
-  if (!are_tokens(net, x, w->rows)) return HU_E_SHAPE;
-  hu_task t = hu_task_of(z->rows, z->cols, z->v, x->v, w->theta);
-  t.n[0] = w->rows;
-  hu_do(net, HU_RUN_GATHER, &t);
+  const hu_parameter *parameter = &net->parameter[op->theta[0]];
+  if (!are_tokens(net, x, parameter->rows)) return HU_E_SHAPE;
+  hu_task task = hu_task_of(z->rows, z->cols, z->v, x->v, parameter->theta);
+  task.n[0] = parameter->rows;
+  hu_do(net, HU_RUN_GATHER, &task);
   return hu_done(net);
 }
 
 static hu_status embedding_backward(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
-  const hu_parameter *w = &net->parameter[op->theta[0]];
+  const hu_parameter *parameter = &net->parameter[op->theta[0]];
   hu_give_postponed(net, op->theta[0]);
   float *sum = hu_gift_parameter(net, op->theta[0], net->work[0]);
-  hu_do_fill(net, w->rows * w->cols, sum, 0);
-  hu_task t = hu_task_of(1, w->cols, sum, x->v, z->dv);
-  t.n[0] = z->rows;
-  hu_do(net, HU_RUN_SCATTER, &t);
+  hu_do_fill(net, parameter->rows * parameter->cols, sum, 0);
+  hu_task task = hu_task_of(1, parameter->cols, sum, x->v, z->dv);
+  task.n[0] = z->rows;
+  hu_do(net, HU_RUN_SCATTER, &task);
   hu_give_parameter(net, op->theta[0], sum);
   return hu_done(net);
 }
@@ -47,10 +47,10 @@ static const hu_operator_kind embedding = {"embedding", embedding_forward, embed
 
 int hu_net_embedding(hu_net *net, int x, size_t vocabulary, size_t cols) {
   if (!hu_usable(net, x)) return -1;
-  hu_value v = net->value[x];
-  if (v.cols != 1 || v.made) return hu_refuse(net, HU_E_SHAPE, "embedding: not an input of one column");
+  hu_value value = net->value[x];
+  if (value.cols != 1 || value.made) return hu_refuse(net, HU_E_SHAPE, "embedding: not an input of one column");
   if (vocabulary == 0 || vocabulary > (1u << 24)) return hu_refuse(net, HU_E_SHAPE, "embedding: vocabulary");
-  int z = hu_new_value(net, v.rows, cols, 0, 0);
+  int z = hu_new_value(net, value.rows, cols, 0, 0);
   hu_operator *op = hu_new_operator(net, &embedding, x, -1, z, 0);
   if (!op) return -1;
   net->value[x].tokens = 1;
@@ -64,8 +64,8 @@ int hu_net_embedding(hu_net *net, int x, size_t vocabulary, size_t cols) {
 static hu_status position_forward(hu_net *net, hu_operator *op) {
   hu_value *z = &net->value[op->out];
   size_t one = z->rows / net->batch * z->cols;
-  hu_task t = hu_task_of(net->batch, one, z->v, net->value[op->in[0]].v, net->parameter[op->theta[0]].theta);
-  hu_do(net, HU_RUN_ADD_ROW, &t);
+  hu_task task = hu_task_of(net->batch, one, z->v, net->value[op->in[0]].v, net->parameter[op->theta[0]].theta);
+  hu_do(net, HU_RUN_ADD_ROW, &task);
   return hu_done(net);
 }
 
@@ -82,11 +82,11 @@ static const hu_operator_kind position = {"position", position_forward, position
 
 int hu_net_position(hu_net *net, int x) {
   if (!hu_usable(net, x)) return -1;
-  hu_value v = net->value[x];
-  int z = hu_new_value(net, v.rows, v.cols, v.height, v.width);
+  hu_value value = net->value[x];
+  int z = hu_new_value(net, value.rows, value.cols, value.height, value.width);
   hu_operator *op = hu_new_operator(net, &position, x, -1, z, 0);
   if (!op) return -1;
-  op->theta[0] = hu_new_parameter(net, v.rows / net->batch, v.cols, 0, 0);
+  op->theta[0] = hu_new_parameter(net, value.rows / net->batch, value.cols, 0, 0);
   hu_name_parameters(net, "position", op->theta[0], "weight");
   return net->status == HU_OK ? z : -1;
 }
@@ -165,9 +165,9 @@ static hu_status part_backward(hu_net *net, hu_operator *op) {
     return hu_done(net);
   }
   settle_zeros(net, x, op);
-  hu_task t = hu_task_of(z->rows, z->cols, x->dv + part_start(x, op), z->dv, NULL);
-  t.ldz = part_step(x, z);
-  hu_do(net, HU_RUN_ACCUMULATE, &t);
+  hu_task task = hu_task_of(z->rows, z->cols, x->dv + part_start(x, op), z->dv, NULL);
+  task.ldz = part_step(x, z);
+  hu_do(net, HU_RUN_ACCUMULATE, &task);
   return hu_done(net);
 }
 
@@ -185,14 +185,14 @@ static int add_part(hu_net *net, int x, size_t rows, size_t step, size_t from, s
 
 int hu_net_columns(hu_net *net, int x, size_t from, size_t cols) {
   if (!hu_usable(net, x)) return -1;
-  hu_value v = net->value[x];
-  if (cols == 0 || from >= v.cols || cols > v.cols - from) {
+  hu_value value = net->value[x];
+  if (cols == 0 || from >= value.cols || cols > value.cols - from) {
     return hu_refuse(net, HU_E_SHAPE, "columns: not all there");
   }
-  int z = add_part(net, x, v.rows, 0, from, cols);
+  int z = add_part(net, x, value.rows, 0, from, cols);
   if (z >= 0) {
-    net->value[z].height = v.height;
-    net->value[z].width = v.width;
+    net->value[z].height = value.height;
+    net->value[z].width = value.width;
   }
   return z;
 }
@@ -223,8 +223,8 @@ static hu_status stack_backward(hu_net *net, hu_operator *op) {
 static const hu_operator_kind stack = {"stack", stack_forward, stack_backward, NULL, 0, 0, 1};
 
 static int add_stack(hu_net *net, size_t steps, int *list) {
-  hu_value v = net->value[list[0]];
-  int z = hu_new_value(net, v.rows * steps, v.cols, 0, 0);
+  hu_value value = net->value[list[0]];
+  int z = hu_new_value(net, value.rows * steps, value.cols, 0, 0);
   hu_operator *op = hu_new_operator(net, &stack, list[0], -1, z, 0);
   if (!op) return -1;
   op->n[0] = steps;
@@ -239,36 +239,36 @@ enum { UNITS = 0 };
 /* A cell's kernel: rows x units; a: the first sums, b: those of h; what is kept. */
 static hu_task cell_task(const hu_net *net, const hu_operator *op) {
   const hu_value *out = &net->value[op->out];
-  hu_task t = hu_task_of(out->rows, op->n[UNITS], out->v, net->value[op->in[0]].v, net->value[op->in[1]].v);
-  t.y = op->kept;
-  t.c = op->kept;
-  return t;
+  hu_task task = hu_task_of(out->rows, op->n[UNITS], out->v, net->value[op->in[0]].v, net->value[op->in[1]].v);
+  task.y = op->kept;
+  task.c = op->kept;
+  return task;
 }
 
 /* z = sigmoid(a_z + c_z), r = sigmoid(a_r + c_r), n = tanh(a_n + r c_n), h' = (1 - z) n + z h. kept: z, r, n. */
 static hu_status gru_forward(hu_net *net, hu_operator *op) {
-  hu_task t = cell_task(net, op);
-  size_t n = t.rows * t.cols;
-  hu_do(net, HU_RUN_GRU_GATES, &t);
+  hu_task task = cell_task(net, op);
+  size_t n = task.rows * task.cols;
+  hu_do(net, HU_RUN_GRU_GATES, &task);
   hu_do_function(net, HU_FUNCTION_SIGMOID, 2 * n, op->kept, op->kept);
-  hu_do(net, HU_RUN_GRU_CANDIDATE, &t);
+  hu_do(net, HU_RUN_GRU_CANDIDATE, &task);
   hu_do_function(net, HU_FUNCTION_TANH, n, op->kept + 2 * n, op->kept + 2 * n);
-  t.a = net->value[op->in[2]].v;
-  hu_do(net, HU_RUN_GRU_STATE, &t);
+  task.a = net->value[op->in[2]].v;
+  hu_do(net, HU_RUN_GRU_STATE, &task);
   return hu_done(net);
 }
 
 static hu_status gru_backward(hu_net *net, hu_operator *op) {
-  hu_task t = cell_task(net, op);
-  t.a = net->value[op->in[2]].v;
-  t.d = net->value[op->out].dv;
-  t.z = net->work[0];
-  t.y = net->work[1];
-  t.w = net->work[2];
-  hu_do(net, HU_RUN_GRU_BACK, &t);
-  hu_give(net, op->in[0], t.z);
-  hu_give(net, op->in[1], t.y);
-  if (hu_wants_gradient(net, op->in[2])) hu_give(net, op->in[2], t.w);
+  hu_task task = cell_task(net, op);
+  task.a = net->value[op->in[2]].v;
+  task.d = net->value[op->out].dv;
+  task.z = net->work[0];
+  task.y = net->work[1];
+  task.w = net->work[2];
+  hu_do(net, HU_RUN_GRU_BACK, &task);
+  hu_give(net, op->in[0], task.z);
+  hu_give(net, op->in[1], task.y);
+  if (hu_wants_gradient(net, op->in[2])) hu_give(net, op->in[2], task.w);
   return hu_done(net);
 }
 
@@ -277,29 +277,29 @@ static const hu_operator_kind gru = {"gru", gru_forward, gru_backward, NULL, 0, 
 /* s = a + b of four parts i, f, o, g; c' = sigmoid(f) c + sigmoid(i) tanh(g); h' = sigmoid(o) tanh(c'). The state and
  * the result are h and c side by side. kept: the four, and tanh(c'). */
 static hu_status lstm_forward(hu_net *net, hu_operator *op) {
-  hu_task t = cell_task(net, op);
-  size_t n = t.rows * t.cols;
+  hu_task task = cell_task(net, op);
+  size_t n = task.rows * task.cols;
   float *k = op->kept;
-  hu_do(net, HU_RUN_LSTM_GATES, &t);
+  hu_do(net, HU_RUN_LSTM_GATES, &task);
   hu_do_function(net, HU_FUNCTION_SIGMOID, 3 * n, k, k);
   hu_do_function(net, HU_FUNCTION_TANH, n, k + 3 * n, k + 3 * n);
-  t.a = net->value[op->in[2]].v;
-  hu_do(net, HU_RUN_LSTM_CELL, &t);
+  task.a = net->value[op->in[2]].v;
+  hu_do(net, HU_RUN_LSTM_CELL, &task);
   hu_do_function(net, HU_FUNCTION_TANH, n, k + 4 * n, k + 4 * n);
-  hu_do(net, HU_RUN_LSTM_STATE, &t);
+  hu_do(net, HU_RUN_LSTM_STATE, &task);
   return hu_done(net);
 }
 
 static hu_status lstm_backward(hu_net *net, hu_operator *op) {
-  hu_task t = cell_task(net, op);
-  t.a = net->value[op->in[2]].v;
-  t.d = net->value[op->out].dv;
-  t.z = net->work[0];
-  t.w = net->work[1];
-  hu_do(net, HU_RUN_LSTM_BACK, &t);
-  hu_give(net, op->in[0], t.z);
-  hu_give(net, op->in[1], t.z);
-  if (hu_wants_gradient(net, op->in[2])) hu_give(net, op->in[2], t.w);
+  hu_task task = cell_task(net, op);
+  task.a = net->value[op->in[2]].v;
+  task.d = net->value[op->out].dv;
+  task.z = net->work[0];
+  task.w = net->work[1];
+  hu_do(net, HU_RUN_LSTM_BACK, &task);
+  hu_give(net, op->in[0], task.z);
+  hu_give(net, op->in[1], task.z);
+  if (hu_wants_gradient(net, op->in[2])) hu_give(net, op->in[2], task.w);
   return hu_done(net);
 }
 
@@ -307,43 +307,43 @@ static const hu_operator_kind lstm = {"lstm", lstm_forward, lstm_backward, NULL,
 
 /* ---- layers of cells ---- */
 
-typedef struct cell {
+typedef struct cell_layer {
   const hu_operator_kind *kind;
   size_t parts, state, kept; /* of linear results, of the state, of what is kept; in units */
   const char *wrong;
-} cell;
+} cell_layer;
 
-static const cell gru_cell = {&gru, 3, 1, 3, "gru: no memory, or no units"};
-static const cell lstm_cell = {&lstm, 4, 2, 5, "lstm: no memory, or no units"};
+static const cell_layer gru_cell = {&gru, 3, 1, 3, "gru: no memory, or no units"};
+static const cell_layer lstm_cell = {&lstm, 4, 2, 5, "lstm: no memory, or no units"};
 
-static int add_step(hu_net *net, const cell *c, int x, size_t units, int state, const int theta[4]) {
+static int add_step(hu_net *net, const cell_layer *cell, int x, size_t units, int state, const int theta[4]) {
   size_t rows = net->value[x].rows;
-  int h = c->state == 1 ? state : add_part(net, state, rows, 0, 0, units);
+  int h = cell->state == 1 ? state : add_part(net, state, rows, 0, 0, units);
   int a = hu_linear_of(net, x, theta[0], theta[1]), b = hu_linear_of(net, h, theta[2], theta[3]);
-  int z = a >= 0 && b >= 0 ? hu_new_value(net, rows, c->state * units, 0, 0) : -1;
-  hu_operator *op = hu_new_operator(net, c->kind, a, b, z, c->kept * units * rows);
+  int z = a >= 0 && b >= 0 ? hu_new_value(net, rows, cell->state * units, 0, 0) : -1;
+  hu_operator *op = hu_new_operator(net, cell->kind, a, b, z, cell->kept * units * rows);
   if (!op) return -1;
   op->in[2] = state;
   op->n[UNITS] = units;
   return z;
 }
 
-static int add_cells(hu_net *net, const cell *c, int x, size_t units, int last) {
+static int add_cells(hu_net *net, const cell_layer *cell, int x, size_t units, int last) {
   if (!hu_usable(net, x)) return -1;
   size_t rows = net->batch, steps = net->value[x].rows / rows, cols = net->value[x].cols;
   int *list = units ? calloc(steps, sizeof *list) : NULL;
-  if (!list) return hu_refuse(net, units ? HU_E_MEMORY : HU_E_SHAPE, c->wrong);
+  if (!list) return hu_refuse(net, units ? HU_E_MEMORY : HU_E_SHAPE, cell->wrong);
   int theta[4];
-  theta[0] = hu_new_parameter(net, cols, c->parts * units, 0, cols);
-  theta[1] = hu_new_parameter(net, 1, c->parts * units, 0, 0);
-  theta[2] = hu_new_parameter(net, units, c->parts * units, 0, units);
-  theta[3] = hu_new_parameter(net, 1, c->parts * units, 0, 0);
-  hu_name_parameters(net, c->kind->name, theta[0], "weight_x bias_x weight_h bias_h");
-  int state = hu_new_value(net, rows, c->state * units, 0, 0);
+  theta[0] = hu_new_parameter(net, cols, cell->parts * units, 0, cols);
+  theta[1] = hu_new_parameter(net, 1, cell->parts * units, 0, 0);
+  theta[2] = hu_new_parameter(net, units, cell->parts * units, 0, units);
+  theta[3] = hu_new_parameter(net, 1, cell->parts * units, 0, 0);
+  hu_name_parameters(net, cell->kind->name, theta[0], "weight_x bias_x weight_h bias_h");
+  int state = hu_new_value(net, rows, cell->state * units, 0, 0);
   for (size_t t = 0; t < steps && net->status == HU_OK; t++) {
     int row = add_part(net, x, rows, t, 0, cols);
-    state = row < 0 || state < 0 ? -1 : add_step(net, c, row, units, state, theta);
-    list[t] = c->state == 1 || state < 0 ? state : add_part(net, state, rows, 0, 0, units);
+    state = row < 0 || state < 0 ? -1 : add_step(net, cell, row, units, state, theta);
+    list[t] = cell->state == 1 || state < 0 ? state : add_part(net, state, rows, 0, 0, units);
   }
   int z = net->status != HU_OK ? -1 : last ? list[steps - 1] : add_stack(net, steps, list);
   if (z < 0 || last) free(list);

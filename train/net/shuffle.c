@@ -4,9 +4,9 @@
 
 /* z = the columns of x as a matrix of so many rows, transposed. */
 static void shuffle_columns(hu_net *net, const hu_value *like, size_t groups, float *z, const float *x) {
-  hu_task t = hu_task_of(like->rows, like->cols, z, x, NULL);
-  t.n[0] = groups;
-  hu_do(net, HU_RUN_SHUFFLE, &t);
+  hu_task task = hu_task_of(like->rows, like->cols, z, x, NULL);
+  task.n[0] = groups;
+  hu_do(net, HU_RUN_SHUFFLE, &task);
 }
 
 static hu_status shuffle_forward(hu_net *net, hu_operator *op) {
@@ -28,10 +28,10 @@ static const hu_operator_kind shuffle = {"shuffle", shuffle_forward, shuffle_bac
 
 int hu_net_shuffle(hu_net *net, int x, size_t groups) {
   if (!hu_usable(net, x)) return -1;
-  hu_value v = net->value[x];
-  if (groups == 0 || v.cols % groups != 0)
+  hu_value value = net->value[x];
+  if (groups == 0 || value.cols % groups != 0)
     return hu_refuse(net, HU_E_SHAPE, "shuffle: groups: no divisor of the columns");
-  int z = hu_new_value(net, v.rows, v.cols, v.height, v.width);
+  int z = hu_new_value(net, value.rows, value.cols, value.height, value.width);
   hu_operator *op = hu_new_operator(net, &shuffle, x, -1, z, 0);
   if (!op) return -1;
   op->n[0] = groups;

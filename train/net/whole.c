@@ -19,44 +19,45 @@ static hu_sum_range range_of(void) { return hu_sum_range_of(hu_binary32()); }
 /* Words of a sum: its terms, its digits. */
 static size_t words_of(void) { return 1 + (size_t)range_of().words; }
 
-hu_status hu_exact_columns_open(hu_exact_columns *c, size_t cols) {
-  memset(c, 0, sizeof *c);
-  c->cols = cols;
-  c->side = cols < AT_ONCE ? AT_ONCE / cols : 1;
-  c->sums = calloc(c->side * cols * words_of(), sizeof *c->sums);
-  c->z = calloc(cols, sizeof *c->z);
-  return c->sums && c->z ? HU_OK : HU_E_MEMORY;
+hu_status hu_exact_columns_open(hu_exact_columns *columns, size_t cols) {
+  memset(columns, 0, sizeof *columns);
+  columns->cols = cols;
+  columns->side = cols < AT_ONCE ? AT_ONCE / cols : 1;
+  columns->sums = calloc(columns->side * cols * words_of(), sizeof *columns->sums);
+  columns->z = calloc(cols, sizeof *columns->z);
+  return columns->sums && columns->z ? HU_OK : HU_E_MEMORY;
 }
 
-void hu_exact_columns_close(hu_exact_columns *c) {
-  free(c->sums);
-  free(c->terms);
-  free(c->z);
-  memset(c, 0, sizeof *c);
+void hu_exact_columns_close(hu_exact_columns *columns) {
+  free(columns->sums);
+  free(columns->terms);
+  free(columns->z);
+  memset(columns, 0, sizeof *columns);
 }
 
 /* The terms where the host sees them. */
-static const float *look(hu_exact_columns *c, hu_net *net, const hu_task *t) {
-  size_t bytes = t->rows * t->cols * sizeof(float);
-  if (net->engine->on_host) return t->z;
-  if (!c->terms) c->terms = malloc(bytes); /* all nets are alike */
-  if (c->terms) hu_do_get(net, c->terms, t->z, bytes);
-  return c->terms;
+static const float *look(hu_exact_columns *columns, hu_net *net, const hu_task *task) {
+  size_t bytes = task->rows * task->cols * sizeof(float);
+  if (net->engine->on_host) return task->z;
+  if (!columns->terms) columns->terms = malloc(bytes); /* all nets are alike */
+  if (columns->terms) hu_do_get(net, columns->terms, task->z, bytes);
+  return columns->terms;
 }
 
-hu_status hu_exact_columns_add(hu_exact_columns *c, hu_net *net, int kernel, hu_task t) {
-  size_t rows = t.rows;
-  t.z = net->work[HU_ROOMS - 1];
-  t.n[0] = rows;
-  t.n[1] = 1; /* each row is a sum of its own: from +0 */
-  hu_do(net, kernel, &t);
-  const float *terms = look(c, net, &t);
-  hu_status s = terms ? hu_done(net) : HU_E_MEMORY;
-  for (size_t i = 0; i < rows && s == HU_OK; i += c->side) {
-    size_t n = rows - i < c->side ? rows - i : c->side;
-    s = hu_sum_add_n(n * c->cols, c->sums, range_of(), terms + i * c->cols, 1, hu_binary32(), NULL);
+hu_status hu_exact_columns_add(hu_exact_columns *columns, hu_net *net, int kernel, hu_task task) {
+  size_t rows = task.rows;
+  task.z = net->work[HU_ROOMS - 1];
+  task.n[0] = rows;
+  task.n[1] = 1; /* each row is a sum of its own: from +0 */
+  hu_do(net, kernel, &task);
+  const float *terms = look(columns, net, &task);
+  hu_status status = terms ? hu_done(net) : HU_E_MEMORY;
+  for (size_t i = 0; i < rows && status == HU_OK; i += columns->side) {
+    size_t n = rows - i < columns->side ? rows - i : columns->side;
+    status =
+        hu_sum_add_n(n * columns->cols, columns->sums, range_of(), terms + i * columns->cols, 1, hu_binary32(), NULL);
   }
-  return s;
+  return status;
 }
 
 /* ---- over processes: digits of 32 bits, and how many have a kind of term, are whole numbers ---- */
@@ -85,23 +86,25 @@ static void read_sum(uint64_t *sum, const double *x) {
   for (int k = 0; k < KINDS; k++) sum[0] |= (uint64_t)(*x++ > 0) << k;
 }
 
-static hu_status sum_over_processes(hu_exact_columns *c, const hu_whole *whole) {
+static hu_status sum_over_processes(hu_exact_columns *columns, const hu_whole *whole) {
   size_t each = told_words();
-  double *told = malloc(c->cols * each * sizeof *told);
+  double *told = malloc(columns->cols * each * sizeof *told);
   if (!told) return HU_E_MEMORY;
-  for (size_t j = 0; j < c->cols; j++) write_sum(told + j * each, c->sums + j * words_of());
-  hu_status s = whole->sum(whole->context, c->cols * each, told);
-  for (size_t j = 0; j < c->cols && s == HU_OK; j++) read_sum(c->sums + j * words_of(), told + j * each);
+  for (size_t j = 0; j < columns->cols; j++) write_sum(told + j * each, columns->sums + j * words_of());
+  hu_status status = whole->sum(whole->context, columns->cols * each, told);
+  for (size_t j = 0; j < columns->cols && status == HU_OK; j++)
+    read_sum(columns->sums + j * words_of(), told + j * each);
   free(told);
-  return s;
+  return status;
 }
 
-hu_status hu_exact_columns_round(hu_exact_columns *c, const hu_whole *whole) {
+hu_status hu_exact_columns_round(hu_exact_columns *columns, const hu_whole *whole) {
   const hu_mode rne = {0};
-  hu_status s = HU_OK;
-  for (size_t k = 1; k < c->side && s == HU_OK; k++)
-    s = hu_sum_merge_n(c->cols, c->sums, range_of(), c->sums + k * c->cols * words_of(), NULL);
-  if (s == HU_OK && whole->sum) s = sum_over_processes(c, whole);
-  if (s != HU_OK) return s;
-  return hu_sum_round_n(c->cols, c->z, 1, hu_binary32(), c->sums, range_of(), rne, NULL, NULL);
+  hu_status status = HU_OK;
+  for (size_t k = 1; k < columns->side && status == HU_OK; k++)
+    status =
+        hu_sum_merge_n(columns->cols, columns->sums, range_of(), columns->sums + k * columns->cols * words_of(), NULL);
+  if (status == HU_OK && whole->sum) status = sum_over_processes(columns, whole);
+  if (status != HU_OK) return status;
+  return hu_sum_round_n(columns->cols, columns->z, 1, hu_binary32(), columns->sums, range_of(), rne, NULL, NULL);
 }

@@ -7,29 +7,29 @@
 enum { DEN_MAX = 1000000 };
 #define ELEMENTS_MAX ((uint64_t)1 << 42)
 
-hu_status hu_layout_check(const hu_layout *l) {
-  if (!l || !l->values || !l->row) return HU_E_NULL;
-  if (l->operators == 0) return HU_E_SHAPE;
+hu_status hu_layout_check(const hu_layout *layout) {
+  if (!layout || !layout->values || !layout->row) return HU_E_NULL;
+  if (layout->operators == 0) return HU_E_SHAPE;
   uint64_t sum = 0;
-  for (size_t i = 0; i <= l->operators; i++) {
-    uint64_t parameters = i < l->operators ? l->row[i].parameters : 0;
-    if (i < l->operators && l->row[i].input > i) return HU_E_SHAPE;
-    if (l->values[i] > ELEMENTS_MAX || parameters > ELEMENTS_MAX) return HU_E_SHAPE;
-    sum += 2 * (l->values[i] + parameters);
+  for (size_t i = 0; i <= layout->operators; i++) {
+    uint64_t parameters = i < layout->operators ? layout->row[i].parameters : 0;
+    if (i < layout->operators && layout->row[i].input > i) return HU_E_SHAPE;
+    if (layout->values[i] > ELEMENTS_MAX || parameters > ELEMENTS_MAX) return HU_E_SHAPE;
+    sum += 2 * (layout->values[i] + parameters);
     if (sum > ELEMENTS_MAX) return HU_E_SHAPE;
   }
   return HU_OK;
 }
 
-uint64_t hu_layout_elements(const hu_layout *l) {
-  uint64_t sum = l->values[l->operators];
-  for (size_t i = 0; i < l->operators; i++) sum += l->values[i] + l->row[i].parameters;
+uint64_t hu_layout_elements(const hu_layout *layout) {
+  uint64_t sum = layout->values[layout->operators];
+  for (size_t i = 0; i < layout->operators; i++) sum += layout->values[i] + layout->row[i].parameters;
   return 2 * sum;
 }
 
 /* ---- ratios ---- */
 
-int hu_ratio_usable(hu_ratio r) { return r.den > 0 && r.den <= DEN_MAX && r.num <= r.den; }
+int hu_ratio_usable(hu_ratio ratio) { return ratio.den > 0 && ratio.den <= DEN_MAX && ratio.num <= ratio.den; }
 
 hu_ratio hu_ratio_of(uint64_t num, uint64_t den) {
   uint64_t a = num, b = den;
@@ -38,8 +38,8 @@ hu_ratio hu_ratio_of(uint64_t num, uint64_t den) {
     a = b;
     b = rest;
   }
-  hu_ratio r = {den ? num / a : 0, den ? den / a : 1};
-  return r;
+  hu_ratio ratio = {den ? num / a : 0, den ? den / a : 1};
+  return ratio;
 }
 
 /* Digits at *text, up to 7 of them; moves it behind them. -1: none, or more. */
@@ -52,9 +52,9 @@ static int64_t digits(const char **text, unsigned *count) {
   return *count ? x : -1;
 }
 
-hu_status hu_ratio_parse(hu_ratio *z, const char *text) {
+hu_status hu_ratio_parse(hu_ratio *ratio, const char *text) {
   unsigned count;
-  if (!z || !text) return HU_E_NULL;
+  if (!ratio || !text) return HU_E_NULL;
   int64_t num = digits(&text, &count), den = 1;
   if (num < 0) return HU_E_TEXT;
   if (*text == '/') {
@@ -70,78 +70,78 @@ hu_status hu_ratio_parse(hu_ratio *z, const char *text) {
   if (*text || den <= 0) return HU_E_TEXT;
   hu_ratio r = hu_ratio_of((uint64_t)num, (uint64_t)den);
   if (!hu_ratio_usable(r)) return HU_E_TEXT;
-  *z = r;
+  *ratio = r;
   return HU_OK;
 }
 
 /* ---- assignments ---- */
 
-static void set_all(const hu_layout *l, hu_assignment *a, int low) {
-  memset(a->v, low, l->operators + 1);
-  memset(a->dv, low, l->operators + 1);
-  memset(a->theta, low, l->operators);
-  memset(a->dtheta, low, l->operators);
+static void set_all(const hu_layout *layout, hu_assignment *assignment, int low) {
+  memset(assignment->v, low, layout->operators + 1);
+  memset(assignment->dv, low, layout->operators + 1);
+  memset(assignment->theta, low, layout->operators);
+  memset(assignment->dtheta, low, layout->operators);
 }
 
-static hu_status begin(const hu_layout *l, const hu_assignment *a) {
-  hu_status s = hu_layout_check(l);
-  if (s != HU_OK) return s;
-  return a && a->v && a->dv && a->theta && a->dtheta ? HU_OK : HU_E_NULL;
+static hu_status begin(const hu_layout *layout, const hu_assignment *assignment) {
+  hu_status status = hu_layout_check(layout);
+  if (status != HU_OK) return status;
+  return assignment && assignment->v && assignment->dv && assignment->theta && assignment->dtheta ? HU_OK : HU_E_NULL;
 }
 
-hu_status hu_assign_high(const hu_layout *l, hu_assignment *a) {
-  hu_status s = begin(l, a);
-  if (s == HU_OK) set_all(l, a, 0);
-  return s;
+hu_status hu_assign_high(const hu_layout *layout, hu_assignment *assignment) {
+  hu_status status = begin(layout, assignment);
+  if (status == HU_OK) set_all(layout, assignment, 0);
+  return status;
 }
 
-hu_status hu_assign_uniform(const hu_layout *l, hu_assignment *a) {
-  hu_status s = begin(l, a);
-  if (s == HU_OK) set_all(l, a, 1);
-  return s;
+hu_status hu_assign_uniform(const hu_layout *layout, hu_assignment *assignment) {
+  hu_status status = begin(layout, assignment);
+  if (status == HU_OK) set_all(layout, assignment, 1);
+  return status;
 }
 
 /* Products but the first and the last. */
-static hu_status by_operator(const hu_layout *l, hu_assignment *a, int prime) {
-  hu_status s = hu_assign_high(l, a);
-  size_t first = l->operators, last = 0;
-  if (s != HU_OK) return s;
-  for (size_t i = 0; i < l->operators; i++) {
-    if (!l->row[i].product) continue;
-    if (first == l->operators) first = i;
+static hu_status by_operator(const hu_layout *layout, hu_assignment *assignment, int prime) {
+  hu_status status = hu_assign_high(layout, assignment);
+  size_t first = layout->operators, last = 0;
+  if (status != HU_OK) return status;
+  for (size_t i = 0; i < layout->operators; i++) {
+    if (!layout->row[i].product) continue;
+    if (first == layout->operators) first = i;
     last = i;
   }
   for (size_t i = first + 1; i < last; i++) {
-    if (!l->row[i].product) continue;
-    size_t input = l->row[i].input;
-    a->v[input] = a->theta[i] = a->dv[i + 1] = 1;
-    if (prime) a->v[i + 1] = a->dv[input] = a->dtheta[i] = 1;
+    if (!layout->row[i].product) continue;
+    size_t input = layout->row[i].input;
+    assignment->v[input] = assignment->theta[i] = assignment->dv[i + 1] = 1;
+    if (prime) assignment->v[i + 1] = assignment->dv[input] = assignment->dtheta[i] = 1;
   }
   return HU_OK;
 }
 
-hu_status hu_assign_operator(const hu_layout *l, hu_assignment *a) {
-  if (!l) return HU_E_NULL;
-  return by_operator(l, a, 0);
+hu_status hu_assign_operator(const hu_layout *layout, hu_assignment *assignment) {
+  if (!layout) return HU_E_NULL;
+  return by_operator(layout, assignment, 0);
 }
-hu_status hu_assign_operator_prime(const hu_layout *l, hu_assignment *a) {
-  if (!l) return HU_E_NULL;
-  return by_operator(l, a, 1);
+hu_status hu_assign_operator_prime(const hu_layout *layout, hu_assignment *assignment) {
+  if (!layout) return HU_E_NULL;
+  return by_operator(layout, assignment, 1);
 }
 
 /* Operators [*from, *end) of the group that begins at *from; the last group takes the last value in, too. */
-static uint64_t group_at(const hu_layout *l, size_t from, size_t *end) {
+static uint64_t group_at(const hu_layout *layout, size_t from, size_t *end) {
   uint64_t size = 0;
   size_t i = from;
-  for (; i < l->operators; i++) {
-    size += 2 * (l->values[i] + l->row[i].parameters);
-    if (l->row[i].product) {
+  for (; i < layout->operators; i++) {
+    size += 2 * (layout->values[i] + layout->row[i].parameters);
+    if (layout->row[i].product) {
       *end = i + 1;
       return size;
     }
   }
   *end = i + 1;
-  return size + 2 * l->values[l->operators];
+  return size + 2 * layout->values[layout->operators];
 }
 
 /* What orders the groups: the smallest first. */
@@ -151,21 +151,22 @@ static uint64_t rank_of(uint64_t size, size_t place, unsigned order, hu_stream s
   return ELEMENTS_MAX - size;
 }
 
-typedef struct group {
+typedef struct tensor_group {
   size_t from, end, place;
   uint64_t size, rank;
-} group;
+} tensor_group;
 
 /* The first group behind `last` in the order; from the front where `last` has no size. 0: there is none. */
-static int next_group(const hu_layout *l, unsigned order, hu_stream stream, const group *last, group *z) {
+static int next_group(const hu_layout *layout, unsigned order, hu_stream stream, const tensor_group *last,
+                      tensor_group *group) {
   int found = 0;
-  for (size_t from = 0, place = 0; from <= l->operators; place++) {
-    group g = {from, 0, place, 0, 0};
-    g.size = group_at(l, from, &g.end);
+  for (size_t from = 0, place = 0; from <= layout->operators; place++) {
+    tensor_group g = {from, 0, place, 0, 0};
+    g.size = group_at(layout, from, &g.end);
     g.rank = rank_of(g.size, place, order, stream);
     int behind = !last || g.rank > last->rank || (g.rank == last->rank && g.place > last->place);
-    if (behind && (!found || g.rank < z->rank)) {
-      *z = g;
+    if (behind && (!found || g.rank < group->rank)) {
+      *group = g;
       found = 1;
     }
     from = g.end;
@@ -173,33 +174,37 @@ static int next_group(const hu_layout *l, unsigned order, hu_stream stream, cons
   return found;
 }
 
-hu_status hu_assign_demote(const hu_layout *l, hu_assignment *a, hu_ratio r, unsigned order, hu_stream stream) {
-  if (!hu_ratio_usable(r) || order > HU_DEMOTE_RANDOM) return HU_E_SHAPE;
-  hu_status s = hu_assign_high(l, a);
-  if (s != HU_OK) return s;
-  uint64_t size = hu_layout_elements(l), done = 0;
-  group g, last;
-  for (int some = 0; done * r.den < r.num * size; some = 1) {
-    if (!next_group(l, order, stream, some ? &last : NULL, &g)) break;
-    for (size_t i = g.from; i < g.end; i++) {
-      a->v[i] = a->dv[i] = 1;
-      if (i < l->operators) a->theta[i] = a->dtheta[i] = 1;
+hu_status hu_assign_demote(const hu_layout *layout, hu_assignment *assignment, hu_ratio ratio, unsigned order,
+                           hu_stream stream) {
+  if (!hu_ratio_usable(ratio) || order > HU_DEMOTE_RANDOM) return HU_E_SHAPE;
+  hu_status status = hu_assign_high(layout, assignment);
+  if (status != HU_OK) return status;
+  uint64_t size = hu_layout_elements(layout), done = 0;
+  tensor_group group, last;
+  for (int some = 0; done * ratio.den < ratio.num * size; some = 1) {
+    if (!next_group(layout, order, stream, some ? &last : NULL, &group)) break;
+    for (size_t i = group.from; i < group.end; i++) {
+      assignment->v[i] = assignment->dv[i] = 1;
+      if (i < layout->operators) assignment->theta[i] = assignment->dtheta[i] = 1;
     }
-    done += g.size;
-    last = g;
+    done += group.size;
+    last = group;
   }
   return HU_OK;
 }
 
-void hu_assign_keep_parameter_gradients(const hu_layout *l, hu_assignment *a) { memset(a->dtheta, 0, l->operators); }
+void hu_assign_keep_parameter_gradients(const hu_layout *layout, hu_assignment *assignment) {
+  memset(assignment->dtheta, 0, layout->operators);
+}
 
-hu_ratio hu_assign_ratio(const hu_layout *l, const hu_assignment *a) {
+hu_ratio hu_assign_ratio(const hu_layout *layout, const hu_assignment *assignment) {
   uint64_t low = 0;
-  for (size_t i = 0; i <= l->operators; i++) {
-    low += l->values[i] * (uint64_t)(a->v[i] + a->dv[i]);
-    if (i < l->operators) low += l->row[i].parameters * (uint64_t)(a->theta[i] + a->dtheta[i]);
+  for (size_t i = 0; i <= layout->operators; i++) {
+    low += layout->values[i] * (uint64_t)(assignment->v[i] + assignment->dv[i]);
+    if (i < layout->operators)
+      low += layout->row[i].parameters * (uint64_t)(assignment->theta[i] + assignment->dtheta[i]);
   }
-  return hu_ratio_of(low, hu_layout_elements(l));
+  return hu_ratio_of(low, hu_layout_elements(layout));
 }
 
 static size_t promote(uint8_t *low, uint64_t over, uint64_t size, hu_ratio limit) {
@@ -208,13 +213,13 @@ static size_t promote(uint8_t *low, uint64_t over, uint64_t size, hu_ratio limit
   return 1;
 }
 
-size_t hu_assign_promote(const hu_layout *l, hu_assignment *a, const uint64_t *over_v, const uint64_t *over_theta,
-                         hu_ratio limit) {
+size_t hu_assign_promote(const hu_layout *layout, hu_assignment *assignment, const uint64_t *over_v,
+                         const uint64_t *over_theta, hu_ratio limit) {
   size_t count = 0;
-  for (size_t i = 0; i <= l->operators; i++) {
-    count += promote(&a->v[i], over_v[i], l->values[i], limit);
-    if (i < l->operators && l->row[i].parameters) {
-      count += promote(&a->theta[i], over_theta[i], l->row[i].parameters, limit);
+  for (size_t i = 0; i <= layout->operators; i++) {
+    count += promote(&assignment->v[i], over_v[i], layout->values[i], limit);
+    if (i < layout->operators && layout->row[i].parameters) {
+      count += promote(&assignment->theta[i], over_theta[i], layout->row[i].parameters, limit);
     }
   }
   return count;

@@ -18,42 +18,42 @@ static int place_of(const char *text, size_t n, const char *const *names, int co
 
 enum { R = 0, ORDER = 1, SEED = 2, PROMOTE = 3, DTHETA = 4 };
 
-static hu_status read_ratio(hu_ratio *z, const char *text, size_t n) {
+static hu_status read_ratio(hu_ratio *ratio, const char *text, size_t n) {
   char word[32];
   if (n >= sizeof word) return HU_E_TEXT;
   memcpy(word, text, n);
   word[n] = 0;
-  return hu_ratio_parse(z, word);
+  return hu_ratio_parse(ratio, word);
 }
 
 /* The value behind a key. */
-static hu_status take(hu_precision_rule *r, int key, const char *text, size_t n) {
+static hu_status take(hu_precision_rule *rule, int key, const char *text, size_t n) {
   static const char *const orders[] = {"largest", "smallest", "random"}, *const levels[] = {"high", "low"};
   size_t used = 0;
   int i;
-  if (key == R) return read_ratio(&r->r, text, n);
+  if (key == R) return read_ratio(&rule->r, text, n);
   if (key == PROMOTE) {
-    r->promote = !same(text, n, "none");
-    return r->promote ? read_ratio(&r->limit, text, n) : HU_OK;
+    rule->promote = !same(text, n, "none");
+    return rule->promote ? read_ratio(&rule->limit, text, n) : HU_OK;
   }
   if (key == SEED) {
-    for (r->seed = 0; used < n && used < 18; used++) {
+    for (rule->seed = 0; used < n && used < 18; used++) {
       if (text[used] < '0' || text[used] > '9') return HU_E_TEXT;
-      r->seed = 10 * r->seed + (uint64_t)(text[used] - '0');
+      rule->seed = 10 * rule->seed + (uint64_t)(text[used] - '0');
     }
     return used && used == n ? HU_OK : HU_E_TEXT;
   }
   i = key == ORDER ? place_of(text, n, orders, 3) : place_of(text, n, levels, 2);
   if (i < 0) return HU_E_TEXT;
-  *(key == ORDER ? &r->order : &r->low_dtheta) = (uint8_t)i;
+  *(key == ORDER ? &rule->order : &rule->low_dtheta) = (uint8_t)i;
   return HU_OK;
 }
 
 /* One part of n characters, the first or not. *off: what of it is wrong. */
-static hu_status part(hu_precision_rule *r, int first, unsigned *seen, const char *text, size_t n, size_t *off) {
+static hu_status part(hu_precision_rule *rule, int first, unsigned *seen, const char *text, size_t n, size_t *off) {
   static const char *const keys[] = {"", "order", "seed", "promote", "dtheta"};
   const char *equals = memchr(text, '=', n);
-  int demote = r->kind == HU_PRECISION_DEMOTE, key = R;
+  int demote = rule->kind == HU_PRECISION_DEMOTE, key = R;
   size_t word = equals ? (size_t)(equals - text) : 0;
   *off = 0;
   if (equals) {
@@ -65,7 +65,7 @@ static hu_status part(hu_precision_rule *r, int first, unsigned *seen, const cha
   if (*seen >> key & 1) return HU_E_TEXT;
   *seen |= 1u << key;
   *off = word;
-  return take(r, key, text + word, n - word);
+  return take(rule, key, text + word, n - word);
 }
 
 hu_status hu_precision_rule_parse(hu_precision_rule *rule, const char *text, size_t *where) {
@@ -83,9 +83,9 @@ hu_status hu_precision_rule_parse(hu_precision_rule *rule, const char *text, siz
   r.promote = kind == HU_PRECISION_DEMOTE;
   for (at = name; text[at] == '(' || text[at] == ',';) {
     size_t n = strcspn(text + ++at, ",)");
-    hu_status s = part(&r, at == name + 1, &seen, text + at, n, &off);
+    hu_status status = part(&r, at == name + 1, &seen, text + at, n, &off);
     *where = at + off;
-    if (s != HU_OK) return s;
+    if (status != HU_OK) return status;
     at += n;
   }
   if (at > name && text[at] == ')') {

@@ -12,75 +12,80 @@
 #include "train/text/constant.h"
 
 hu_gradient_rules hu_gradient_rules_none(void) {
-  hu_gradient_rules r;
-  memset(&r, 0, sizeof r);
-  r.larc_eta = 0.001;
-  r.larc_least = r.larc_eps = 1e-7;
-  return r;
+  hu_gradient_rules rules;
+  memset(&rules, 0, sizeof rules);
+  rules.larc_eta = 0.001;
+  rules.larc_least = rules.larc_eps = 1e-7;
+  return rules;
 }
 
 /* ---- what is refused ---- */
 
 static int some(double x) { return x >= 0 && x <= (double)FLT_MAX; }
 
-static HU_NOINLINE hu_status check_penalty(const hu_penalty *p, const char **why) {
+static HU_NOINLINE hu_status check_penalty(const hu_penalty *penalty, const char **why) {
   static _Thread_local char lost[HU_CONSTANT_WHY_MAX];
   const char *what = NULL;
-  if (!p) return HU_E_NULL;
-  if (p->kind > HU_PENALTY_L1) what = "penalty: unknown";
-  if (!some(2 * p->lambda)) what = "lambda: negative, or twice it is beyond binary32";
-  if (!what && p->kind != HU_PENALTY_NONE)
-    what = hu_constant_wrong(lost, "lambda", p->lambda, hu_binary32(), "binary32");
+  if (!penalty) return HU_E_NULL;
+  if (penalty->kind > HU_PENALTY_L1) what = "penalty: unknown";
+  if (!some(2 * penalty->lambda)) what = "lambda: negative, or twice it is beyond binary32";
+  if (!what && penalty->kind != HU_PENALTY_NONE)
+    what = hu_constant_wrong(lost, "lambda", penalty->lambda, hu_binary32(), "binary32");
   if (what && why) *why = what;
   return what ? HU_E_TRAIN : HU_OK;
 }
 
-hu_status hu_penalty_check(const hu_penalty *p, const char **why) { HU_ENV_RETURN(hu_status, check_penalty(p, why)); }
+hu_status hu_penalty_check(const hu_penalty *penalty, const char **why) {
+  HU_ENV_RETURN(hu_status, check_penalty(penalty, why));
+}
 
-static HU_NOINLINE hu_status check_rules(const hu_gradient_rules *r, const char **why) {
+static HU_NOINLINE hu_status check_rules(const hu_gradient_rules *rules, const char **why) {
   const char *what = NULL;
-  if (!r) return HU_E_NULL;
-  if (r->literal > 1) what = "literal: neither 0 nor 1";
-  if (r->larc > HU_LARC_SCALE) what = "larc: unknown";
-  if (!some(r->clip)) what = "clip: negative or not finite";
-  if (!some(r->larc_eta)) what = "larc_eta: negative or not finite";
-  if (!some(r->larc_least)) what = "larc_least: negative or not finite";
-  if (!(some(r->larc_eps) && (r->larc == HU_LARC_NONE || r->larc_eps > 0))) what = "larc_eps: not positive and finite";
+  if (!rules) return HU_E_NULL;
+  if (rules->literal > 1) what = "literal: neither 0 nor 1";
+  if (rules->larc > HU_LARC_SCALE) what = "larc: unknown";
+  if (!some(rules->clip)) what = "clip: negative or not finite";
+  if (!some(rules->larc_eta)) what = "larc_eta: negative or not finite";
+  if (!some(rules->larc_least)) what = "larc_least: negative or not finite";
+  if (!(some(rules->larc_eps) && (rules->larc == HU_LARC_NONE || rules->larc_eps > 0)))
+    what = "larc_eps: not positive and finite";
   if (what && why) *why = what;
   return what ? HU_E_TRAIN : HU_OK;
 }
 
-hu_status hu_gradient_rules_check(const hu_gradient_rules *r, const char **why) {
-  HU_ENV_RETURN(hu_status, check_rules(r, why));
+hu_status hu_gradient_rules_check(const hu_gradient_rules *rules, const char **why) {
+  HU_ENV_RETURN(hu_status, check_rules(rules, why));
 }
 
-static hu_status check(size_t tensors, const hu_gradient_tensor *x, const hu_gradient_rules *rules, float scale,
+static hu_status check(size_t tensors, const hu_gradient_tensor *tensor, const hu_gradient_rules *rules, float scale,
                        double rate) {
-  hu_status s = hu_gradient_rules_check(rules, NULL);
-  if (s == HU_OK && !(scale > 0 && scale <= FLT_MAX)) s = HU_E_TRAIN;
-  if (s == HU_OK && rules->larc == HU_LARC_CLIP && !(rate > 0 && some(rate))) s = HU_E_TRAIN;
-  if (s == HU_OK && tensors && !x) s = HU_E_NULL;
-  for (size_t i = 0; i < tensors && s == HU_OK; i++) {
-    int read = x[i].penalty.kind != HU_PENALTY_NONE || rules->larc != HU_LARC_NONE;
-    s = hu_penalty_check(&x[i].penalty, NULL);
-    if (s == HU_OK && x[i].n && (!x[i].g || (read && !x[i].w))) s = HU_E_NULL;
+  hu_status status = hu_gradient_rules_check(rules, NULL);
+  if (status == HU_OK && !(scale > 0 && scale <= FLT_MAX)) status = HU_E_TRAIN;
+  if (status == HU_OK && rules->larc == HU_LARC_CLIP && !(rate > 0 && some(rate))) status = HU_E_TRAIN;
+  if (status == HU_OK && tensors && !tensor) status = HU_E_NULL;
+  for (size_t i = 0; i < tensors && status == HU_OK; i++) {
+    int read = tensor[i].penalty.kind != HU_PENALTY_NONE || rules->larc != HU_LARC_NONE;
+    status = hu_penalty_check(&tensor[i].penalty, NULL);
+    if (status == HU_OK && tensor[i].n && (!tensor[i].g || (read && !tensor[i].w))) status = HU_E_NULL;
   }
-  return s;
+  return status;
 }
 
 /* ---- the steps on the host's arrays ---- */
 
-float hu_penalty_factor(const hu_penalty *p) { return (float)(p->kind == HU_PENALTY_L2 ? 2 * p->lambda : p->lambda); }
+float hu_penalty_factor(const hu_penalty *penalty) {
+  return (float)(penalty->kind == HU_PENALTY_L2 ? 2 * penalty->lambda : penalty->lambda);
+}
 
 /* g + scale R'; scale 1: R' as it is, for 1 times a number is that number. */
-static void penalise(const hu_gradient_tensor *x, float scale) {
-  float l = hu_penalty_factor(&x->penalty);
-  if (x->penalty.kind == HU_PENALTY_NONE) return;
-  for (size_t i = 0; i < x->n; i++) {
-    float w = x->w[i], slope = l * w;
-    if (x->penalty.kind == HU_PENALTY_L1) slope = w > 0 ? l : w < 0 ? -l : 0;
+static void penalise(const hu_gradient_tensor *tensors, float scale) {
+  float l = hu_penalty_factor(&tensors->penalty);
+  if (tensors->penalty.kind == HU_PENALTY_NONE) return;
+  for (size_t i = 0; i < tensors->n; i++) {
+    float w = tensors->w[i], slope = l * w;
+    if (tensors->penalty.kind == HU_PENALTY_L1) slope = w > 0 ? l : w < 0 ? -l : 0;
     slope *= scale;
-    x->g[i] += slope;
+    tensors->g[i] += slope;
   }
 }
 
@@ -99,113 +104,114 @@ static HU_NOINLINE double squares(size_t n, const float *x) {
 
 double hu_gradient_squares_n(size_t n, const float *x) { HU_ENV_RETURN(double, squares(n, x)); }
 
-typedef struct host {
+typedef struct host_tensors {
   size_t tensors;
   const hu_gradient_tensor *x;
-} host;
+} host_tensors;
 
 static hu_status host_unscale(void *self, float scale, int penalised, hu_gradient_found *found) {
-  const host *h = self;
-  for (size_t i = 0; i < h->tensors; i++) {
-    if (penalised && h->x[i].penalty.kind == HU_PENALTY_NONE) continue;
-    hu_gradient_unscale_n(h->x[i].n, h->x[i].g, scale, found);
+  const host_tensors *host = self;
+  for (size_t i = 0; i < host->tensors; i++) {
+    if (penalised && host->x[i].penalty.kind == HU_PENALTY_NONE) continue;
+    hu_gradient_unscale_n(host->x[i].n, host->x[i].g, scale, found);
   }
   return HU_OK;
 }
 
 static hu_status host_penalise(void *self, float scale) {
-  const host *h = self;
-  for (size_t i = 0; i < h->tensors; i++) penalise(&h->x[i], scale);
+  const host_tensors *host = self;
+  for (size_t i = 0; i < host->tensors; i++) penalise(&host->x[i], scale);
   return HU_OK;
 }
 
 static hu_status host_squares(void *self, double *g, double *w) {
-  const host *h = self;
-  for (size_t i = 0; i < h->tensors; i++) {
-    g[i] = squares(h->x[i].n, h->x[i].g);
-    if (w) w[i] = squares(h->x[i].n, h->x[i].w);
+  const host_tensors *host = self;
+  for (size_t i = 0; i < host->tensors; i++) {
+    g[i] = squares(host->x[i].n, host->x[i].g);
+    if (w) w[i] = squares(host->x[i].n, host->x[i].w);
   }
   return HU_OK;
 }
 
 static hu_status host_times(void *self, size_t tensor, float factor) {
-  const hu_gradient_tensor *x = &((const host *)self)->x[tensor];
-  for (size_t i = 0; i < x->n; i++) x->g[i] *= factor;
+  const hu_gradient_tensor *tensors = &((const host_tensors *)self)->x[tensor];
+  for (size_t i = 0; i < tensors->n; i++) tensors->g[i] *= factor;
   return HU_OK;
 }
 
 /* ---- their order ---- */
 
 /* A step, and the sums of squares of each tensor. */
-typedef struct job {
+typedef struct gradient_job {
   const hu_gradient_maker *make;
   const hu_gradient_rules *rules;
   size_t tensors;
   double rate, *g, *w;
-} job;
+} gradient_job;
 
-static hu_status times_all(const job *j, float factor) {
-  hu_status s = HU_OK;
-  for (size_t i = 0; i < j->tensors && s == HU_OK; i++) s = j->make->times(j->make->self, i, factor);
-  return s;
+static hu_status times_all(const gradient_job *job, float factor) {
+  hu_status status = HU_OK;
+  for (size_t i = 0; i < job->tensors && status == HU_OK; i++) status = job->make->times(job->make->self, i, factor);
+  return status;
 }
 
 /* The factor of tensor i; 1: leave it. */
-static float larc_factor(const job *j, size_t i) {
-  const hu_gradient_rules *r = j->rules;
-  double top = r->larc_eta * sqrt(j->w[i]);
-  double below = sqrt(j->g[i]) + r->larc_eps;
-  double f = r->larc == HU_LARC_CLIP ? top / (j->rate * below) : top / below;
-  if (f < r->larc_least) f = r->larc_least;
-  if (r->larc == HU_LARC_CLIP && f > 1) f = 1;
+static float larc_factor(const gradient_job *job, size_t i) {
+  const hu_gradient_rules *rules = job->rules;
+  double top = rules->larc_eta * sqrt(job->w[i]);
+  double below = sqrt(job->g[i]) + rules->larc_eps;
+  double f = rules->larc == HU_LARC_CLIP ? top / (job->rate * below) : top / below;
+  if (f < rules->larc_least) f = rules->larc_least;
+  if (rules->larc == HU_LARC_CLIP && f > 1) f = 1;
   return f < (double)FLT_MAX ? (float)f : FLT_MAX;
 }
 
 /* j->g: the sums of squares, again where clipping changed the gradients. */
-static hu_status scale_layers(const job *j, hu_gradient_norms *norms) {
-  hu_status s = norms->clipped ? j->make->squares(j->make->self, j->g, NULL) : HU_OK;
-  for (size_t i = 0; i < j->tensors && s == HU_OK; i++) {
-    float f = larc_factor(j, i);
+static hu_status scale_layers(const gradient_job *job, hu_gradient_norms *norms) {
+  hu_status status = norms->clipped ? job->make->squares(job->make->self, job->g, NULL) : HU_OK;
+  for (size_t i = 0; i < job->tensors && status == HU_OK; i++) {
+    float f = larc_factor(job, i);
     norms->smaller += f < 1;
-    if (f != 1) s = j->make->times(j->make->self, i, f);
+    if (f != 1) status = job->make->times(job->make->self, i, f);
   }
-  return s;
+  return status;
 }
 
-static hu_status limit(const job *j, hu_gradient_norms *norms) {
-  const hu_gradient_rules *r = j->rules;
-  hu_status s = j->make->squares(j->make->self, j->g, r->larc == HU_LARC_NONE ? NULL : j->w);
+static hu_status limit(const gradient_job *job, hu_gradient_norms *norms) {
+  const hu_gradient_rules *rules = job->rules;
+  hu_status status = job->make->squares(job->make->self, job->g, rules->larc == HU_LARC_NONE ? NULL : job->w);
   double sum = 0;
-  if (s != HU_OK) return s;
-  for (size_t i = 0; i < j->tensors; i++) sum += j->g[i];
+  if (status != HU_OK) return status;
+  for (size_t i = 0; i < job->tensors; i++) sum += job->g[i];
   norms->norm = sqrt(sum);
-  norms->clipped = r->clip > 0 && norms->norm > r->clip;
-  if (norms->clipped) s = times_all(j, (float)(r->clip / norms->norm));
-  return s == HU_OK && r->larc != HU_LARC_NONE ? scale_layers(j, norms) : s;
+  norms->clipped = rules->clip > 0 && norms->norm > rules->clip;
+  if (norms->clipped) status = times_all(job, (float)(rules->clip / norms->norm));
+  return status == HU_OK && rules->larc != HU_LARC_NONE ? scale_layers(job, norms) : status;
 }
 
 /* The gradients without their scale, with their penalties. */
-static hu_status unscale(const hu_gradient_maker *m, int literal, float scale, hu_gradient_found *found) {
+static hu_status unscale(const hu_gradient_maker *maker, int literal, float scale, hu_gradient_found *found) {
   hu_gradient_found here = {0, 0}, after = {0, 0};
-  hu_status s = literal ? m->penalise(m->self, scale) : HU_OK;
-  if (s == HU_OK) s = m->unscale(m->self, scale, 0, &here);
+  hu_status status = literal ? maker->penalise(maker->self, scale) : HU_OK;
+  if (status == HU_OK) status = maker->unscale(maker->self, scale, 0, &here);
   found->amax = here.amax > found->amax ? here.amax : found->amax;
   found->bad |= here.bad;
-  if (s != HU_OK || here.bad || literal) return s;
-  s = m->penalise(m->self, 1);
-  if (s == HU_OK) s = m->unscale(m->self, 1, 1, &after); /* changes nothing; sees what the sum has become */
+  if (status != HU_OK || here.bad || literal) return status;
+  status = maker->penalise(maker->self, 1);
+  if (status == HU_OK)
+    status = maker->unscale(maker->self, 1, 1, &after); /* changes nothing; sees what the sum has become */
   found->bad |= after.bad;
-  return s;
+  return status;
 }
 
-static int has_penalty(size_t tensors, const hu_gradient_tensor *x) {
+static int has_penalty(size_t tensors, const hu_gradient_tensor *tensor) {
   for (size_t i = 0; i < tensors; i++) {
-    if (x[i].penalty.kind != HU_PENALTY_NONE) return 1;
+    if (tensor[i].penalty.kind != HU_PENALTY_NONE) return 1;
   }
   return 0;
 }
 
-hu_status hu_gradient_prepare_by(const hu_gradient_maker *maker, size_t tensors, const hu_gradient_tensor *x,
+hu_status hu_gradient_prepare_by(const hu_gradient_maker *maker, size_t tensors, const hu_gradient_tensor *tensor,
                                  const hu_gradient_rules *rules, float scale, double rate, hu_gradient_found *found,
                                  hu_gradient_norms *norms) {
   hu_gradient_rules none = hu_gradient_rules_none();
@@ -214,30 +220,30 @@ hu_status hu_gradient_prepare_by(const hu_gradient_maker *maker, size_t tensors,
   if (!found) return HU_E_NULL;
   if (!norms) norms = &ignored;
   if (!rules) rules = &none;
-  hu_status s = check(tensors, x, rules, scale, rate);
-  if (s != HU_OK) return s;
-  job j = {maker, rules, tensors, rate, NULL, NULL};
-  if (wanted) j.g = malloc((2 * tensors + 1) * sizeof *j.g);
-  if (wanted && !j.g) return HU_E_MEMORY;
-  j.w = wanted ? j.g + tensors : NULL;
+  hu_status status = check(tensors, tensor, rules, scale, rate);
+  if (status != HU_OK) return status;
+  gradient_job job = {maker, rules, tensors, rate, NULL, NULL};
+  if (wanted) job.g = malloc((2 * tensors + 1) * sizeof *job.g);
+  if (wanted && !job.g) return HU_E_MEMORY;
+  job.w = wanted ? job.g + tensors : NULL;
   memset(norms, 0, sizeof *norms);
   /* Without penalties both orders are one, and nothing is to be looked at twice. */
-  s = unscale(maker, rules->literal || !has_penalty(tensors, x), scale, found);
-  if (s == HU_OK && wanted && !found->bad) s = limit(&j, norms);
-  free(j.g);
-  return s;
+  status = unscale(maker, rules->literal || !has_penalty(tensors, tensor), scale, found);
+  if (status == HU_OK && wanted && !found->bad) status = limit(&job, norms);
+  free(job.g);
+  return status;
 }
 
-static HU_NOINLINE hu_status prepare(size_t tensors, const hu_gradient_tensor *x, const hu_gradient_rules *rules,
+static HU_NOINLINE hu_status prepare(size_t tensors, const hu_gradient_tensor *tensor, const hu_gradient_rules *rules,
                                      float scale, double rate, hu_gradient_found *found, hu_gradient_norms *norms) {
-  host h = {tensors, x};
-  const hu_gradient_maker maker = {&h, host_unscale, host_penalise, host_squares, host_times};
-  return hu_gradient_prepare_by(&maker, tensors, x, rules, scale, rate, found, norms);
+  host_tensors host = {tensors, tensor};
+  const hu_gradient_maker maker = {&host, host_unscale, host_penalise, host_squares, host_times};
+  return hu_gradient_prepare_by(&maker, tensors, tensor, rules, scale, rate, found, norms);
 }
 
-hu_status hu_gradient_prepare(size_t tensors, const hu_gradient_tensor *x, const hu_gradient_rules *rules, float scale,
-                              double rate, hu_gradient_found *found, hu_gradient_norms *norms) {
-  HU_ENV_RETURN(hu_status, prepare(tensors, x, rules, scale, rate, found, norms));
+hu_status hu_gradient_prepare(size_t tensors, const hu_gradient_tensor *tensor, const hu_gradient_rules *rules,
+                              float scale, double rate, hu_gradient_found *found, hu_gradient_norms *norms) {
+  HU_ENV_RETURN(hu_status, prepare(tensors, tensor, rules, scale, rate, found, norms));
 }
 
 static HU_NOINLINE void gather(size_t n, float *sum, const float *g, uint32_t parts) {

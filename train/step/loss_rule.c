@@ -40,71 +40,71 @@ static const rule_kind kinds[] = {{"none", HU_LOSS_NONE, NULL, 0},
                                   {"lognormal", HU_LOSS_LOGMAX, KEYS(logmax_keys)}};
 
 static hu_loss_rule defaults(uint8_t kind) {
-  hu_loss_rule r;
-  memset(&r, 0, sizeof r);
-  r.kind = kind;
-  r.start = 1;
+  hu_loss_rule rule;
+  memset(&rule, 0, sizeof rule);
+  rule.kind = kind;
+  rule.start = 1;
   if (kind == HU_LOSS_BACKOFF || kind == HU_LOSS_LOGMAX) {
-    r.low = 1;
-    r.high = 16384;
+    rule.low = 1;
+    rule.high = 16384;
   }
   if (kind == HU_LOSS_BACKOFF) {
-    r.grow = 2;
-    r.shrink = 0.5f;
-    r.window = 2000;
-    r.start = 16384;
+    rule.grow = 2;
+    rule.shrink = 0.5f;
+    rule.window = 2000;
+    rule.start = 16384;
   } else if (kind == HU_LOSS_LOGMAX) {
-    r.log_max = 16;
-    r.beta1 = 0.99;
-    r.beta2 = 0.999;
-    r.deviations = 3.09;
+    rule.log_max = 16;
+    rule.beta1 = 0.99;
+    rule.beta2 = 0.999;
+    rule.deviations = 3.09;
   } else if (kind == HU_LOSS_GRADSCALER) {
-    r.grow = 2;
-    r.shrink = 0.5f;
-    r.window = 2000;
-    r.start = 65536;
+    rule.grow = 2;
+    rule.shrink = 0.5f;
+    rule.window = 2000;
+    rule.start = 65536;
   } else if (kind == HU_LOSS_EXPONENTIAL) {
-    r.high = 16384;
-    r.grow = 2;
-    r.window = 1000;
+    rule.high = 16384;
+    rule.grow = 2;
+    rule.window = 1000;
   }
-  return r;
+  return rule;
 }
 
 static int positive(float x) { return x >= FLT_MIN && x <= FLT_MAX; }
 
-static const char *wrong_limits(const hu_loss_rule *r) {
-  if (!positive(r->low)) return "scale_min: not a positive normal binary32 number";
-  if (!positive(r->high) || r->high < r->low) return "scale_max: not finite, or below scale_min";
-  if (r->start < r->low || r->start > r->high) return "start: not within scale_min and scale_max";
+static const char *wrong_limits(const hu_loss_rule *rule) {
+  if (!positive(rule->low)) return "scale_min: not a positive normal binary32 number";
+  if (!positive(rule->high) || rule->high < rule->low) return "scale_max: not finite, or below scale_min";
+  if (rule->start < rule->low || rule->start > rule->high) return "start: not within scale_min and scale_max";
   return NULL;
 }
 
-static const char *wrong_growth(const hu_loss_rule *r) {
-  if (!(r->grow >= 1 && r->grow <= FLT_MAX)) return "factor: below 1 or not finite";
-  if (r->window == 0) return "every: 0";
-  return positive(r->high) && r->start <= r->high ? NULL : "scale_max: not finite, or below start";
+static const char *wrong_growth(const hu_loss_rule *rule) {
+  if (!(rule->grow >= 1 && rule->grow <= FLT_MAX)) return "factor: below 1 or not finite";
+  if (rule->window == 0) return "every: 0";
+  return positive(rule->high) && rule->start <= rule->high ? NULL : "scale_max: not finite, or below start";
 }
 
-static HU_NOINLINE const char *wrong(const hu_loss_rule *r) {
-  if (r->kind > HU_LOSS_EXPONENTIAL) return "kind: unknown";
-  if (!positive(r->start))
+static HU_NOINLINE const char *wrong(const hu_loss_rule *rule) {
+  if (rule->kind > HU_LOSS_EXPONENTIAL) return "kind: unknown";
+  if (!positive(rule->start))
     return "the first scale: not a positive normal binary32 number, of which 2^-126 is the smallest";
-  if (r->unchecked > (r->kind == HU_LOSS_STATIC)) return "unchecked: only static knows it";
-  if (r->literal > (r->kind == HU_LOSS_LOGMAX)) return "literal: only logmax knows it";
-  if (r->kind == HU_LOSS_BACKOFF || r->kind == HU_LOSS_GRADSCALER) {
-    if (!(r->grow >= 1 && r->grow <= FLT_MAX)) return "step_factor, growth_factor: below 1 or not finite";
-    if (!(r->shrink > 0 && r->shrink <= 1)) return "backoff_factor: not above 0 and up to 1";
-    if (r->window == 0) return "step_window, growth_interval: 0";
+  if (rule->unchecked > (rule->kind == HU_LOSS_STATIC)) return "unchecked: only static knows it";
+  if (rule->literal > (rule->kind == HU_LOSS_LOGMAX)) return "literal: only logmax knows it";
+  if (rule->kind == HU_LOSS_BACKOFF || rule->kind == HU_LOSS_GRADSCALER) {
+    if (!(rule->grow >= 1 && rule->grow <= FLT_MAX)) return "step_factor, growth_factor: below 1 or not finite";
+    if (!(rule->shrink > 0 && rule->shrink <= 1)) return "backoff_factor: not above 0 and up to 1";
+    if (rule->window == 0) return "step_window, growth_interval: 0";
   }
-  if (r->kind == HU_LOSS_LOGMAX) {
-    if (!(r->beta1 >= 0 && r->beta1 < 1)) return "beta1: not from 0 to below 1";
-    if (!(r->beta2 >= 0 && r->beta2 < 1)) return "beta2: not from 0 to below 1";
-    if (!(r->log_max >= -126 && r->log_max <= 127)) return "log_max: not within -126 and 127";
-    if (!(r->deviations >= 0 && r->deviations <= FLT_MAX)) return "overflow_std_dev: negative or not finite";
+  if (rule->kind == HU_LOSS_LOGMAX) {
+    if (!(rule->beta1 >= 0 && rule->beta1 < 1)) return "beta1: not from 0 to below 1";
+    if (!(rule->beta2 >= 0 && rule->beta2 < 1)) return "beta2: not from 0 to below 1";
+    if (!(rule->log_max >= -126 && rule->log_max <= 127)) return "log_max: not within -126 and 127";
+    if (!(rule->deviations >= 0 && rule->deviations <= FLT_MAX)) return "overflow_std_dev: negative or not finite";
   }
-  if (r->kind == HU_LOSS_EXPONENTIAL) return wrong_growth(r);
-  return r->kind == HU_LOSS_BACKOFF || r->kind == HU_LOSS_LOGMAX ? wrong_limits(r) : NULL;
+  if (rule->kind == HU_LOSS_EXPONENTIAL) return wrong_growth(rule);
+  return rule->kind == HU_LOSS_BACKOFF || rule->kind == HU_LOSS_LOGMAX ? wrong_limits(rule) : NULL;
 }
 
 hu_status hu_loss_rule_check(const hu_loss_rule *rule, const char **why) {
@@ -124,15 +124,15 @@ static const rule_kind *kind_named(const char *word, size_t n) {
 }
 
 /* What stands between the parentheses. */
-static hu_status take_all(hu_loss_rule *r, const rule_kind *kind, const char *text, size_t n, size_t *off) {
+static hu_status take_all(hu_loss_rule *rule, const rule_kind *kind, const char *text, size_t n, size_t *off) {
   unsigned seen = 0;
-  hu_status s = hu_keys_read(r, kind->keys, kind->count, &seen, text, n, off);
-  if (s != HU_OK) return s;
+  hu_status status = hu_keys_read(rule, kind->keys, kind->count, &seen, text, n, off);
+  if (status != HU_OK) return status;
   if (kind->kind == HU_LOSS_BACKOFF) {
-    if (!(seen >> 4 & 1)) r->start = r->high;
-    r->shrink = 1 / r->grow;
+    if (!(seen >> 4 & 1)) rule->start = rule->high;
+    rule->shrink = 1 / rule->grow;
   }
-  if (kind->kind == HU_LOSS_LOGMAX && !(seen >> 6 & 1) && r->start < r->low) r->start = r->low;
+  if (kind->kind == HU_LOSS_LOGMAX && !(seen >> 6 & 1) && rule->start < rule->low) rule->start = rule->low;
   return HU_OK;
 }
 
@@ -149,13 +149,14 @@ static hu_status unknown(const char *text, size_t n, char *why) {
 }
 
 /* What stands between the parentheses, n characters. */
-static hu_status read_keys(hu_loss_rule *r, const rule_kind *kind, const char *text, size_t n, size_t *off, char *why) {
+static hu_status read_keys(hu_loss_rule *rule, const rule_kind *kind, const char *text, size_t n, size_t *off,
+                           char *why) {
   char said[HU_RULE_WHY_MAX - 32];
-  hu_status s = take_all(r, kind, text, n, off);
-  if (s == HU_OK) return s;
+  hu_status status = take_all(rule, kind, text, n, off);
+  if (status == HU_OK) return status;
   hu_keys_complain(said, sizeof said, kind->keys, kind->count, text, n, *off);
   snprintf(why, HU_RULE_WHY_MAX, "%s %s", kind->name, said);
-  return s;
+  return status;
 }
 
 static HU_NOINLINE hu_status read(hu_loss_rule *rule, const char *text, size_t *where, char *why) {
@@ -171,19 +172,19 @@ static HU_NOINLINE hu_status read(hu_loss_rule *rule, const char *text, size_t *
     if (kind->kind == HU_LOSS_NONE) return HU_E_TEXT;
     snprintf(why, HU_RULE_WHY_MAX, "%s: a closing parenthesis is missing at the end", kind->name);
     if (text[all - 1] != ')') return HU_E_TEXT;
-    hu_status s = read_keys(&r, kind, text + word + 1, all - word - 2, &off, why);
+    hu_status status = read_keys(&r, kind, text + word + 1, all - word - 2, &off, why);
     *where = word + 1 + off;
-    if (s != HU_OK) return s;
+    if (status != HU_OK) return status;
   } else if (kind->kind == HU_LOSS_STATIC) {
     snprintf(why, HU_RULE_WHY_MAX, "static has its scale in parentheses: static(1024)");
     return HU_E_TEXT;
   }
   *where = 0;
   const char *what = "";
-  hu_status s = hu_loss_rule_check(&r, &what);
-  if (s != HU_OK) snprintf(why, HU_RULE_WHY_MAX, "%s: %s", kind->name, what);
-  if (s == HU_OK) *rule = r;
-  return s;
+  hu_status status = hu_loss_rule_check(&r, &what);
+  if (status != HU_OK) snprintf(why, HU_RULE_WHY_MAX, "%s: %s", kind->name, what);
+  if (status == HU_OK) *rule = r;
+  return status;
 }
 
 hu_status hu_loss_rule_read(hu_loss_rule *rule, const char *text, size_t *where, char why[HU_RULE_WHY_MAX]) {

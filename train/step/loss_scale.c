@@ -17,39 +17,39 @@ static float limited(double x, const hu_loss_rule *rule) {
 }
 
 hu_loss_scale hu_loss_scale_start(const hu_loss_rule *rule) {
-  hu_loss_scale s;
-  memset(&s, 0, sizeof s);
-  if (hu_loss_rule_check(rule, NULL) != HU_OK) return s;
-  s.scale = rule->start;
-  s.c1 = s.c2 = 1;
-  return s;
+  hu_loss_scale scale;
+  memset(&scale, 0, sizeof scale);
+  if (hu_loss_rule_check(rule, NULL) != HU_OK) return scale;
+  scale.scale = rule->start;
+  scale.c1 = scale.c2 = 1;
+  return scale;
 }
 
-static void backoff(hu_loss_scale *s, const hu_loss_rule *rule, int bad) {
+static void backoff(hu_loss_scale *scale, const hu_loss_rule *rule, int bad) {
   if (bad) {
-    s->since = 0;
-    s->scale = limited((double)s->scale / (double)rule->grow, rule);
-  } else if (++s->since % rule->window == 0) {
-    s->scale = limited((double)s->scale * (double)rule->grow, rule);
+    scale->since = 0;
+    scale->scale = limited((double)scale->scale / (double)rule->grow, rule);
+  } else if (++scale->since % rule->window == 0) {
+    scale->scale = limited((double)scale->scale * (double)rule->grow, rule);
   }
 }
 
-static void gradscaler(hu_loss_scale *s, const hu_loss_rule *rule, int bad) {
+static void gradscaler(hu_loss_scale *scale, const hu_loss_rule *rule, int bad) {
   if (bad) {
-    float less = s->scale * rule->shrink;
-    s->since = 0;
-    s->scale = less > 0 ? less : FLT_TRUE_MIN;
-  } else if (++s->since == rule->window) {
-    float more = s->scale * rule->grow;
-    s->since = 0;
-    if (more <= FLT_MAX) s->scale = more;
+    float less = scale->scale * rule->shrink;
+    scale->since = 0;
+    scale->scale = less > 0 ? less : FLT_TRUE_MIN;
+  } else if (++scale->since == rule->window) {
+    float more = scale->scale * rule->grow;
+    scale->since = 0;
+    if (more <= FLT_MAX) scale->scale = more;
   }
 }
 
 /* By the number of steps alone: a bad one counts, too. */
-static void exponential(hu_loss_scale *s, const hu_loss_rule *rule) {
-  float more = s->scale * rule->grow;
-  if (s->iteration % rule->window == 0) s->scale = more < rule->high ? more : rule->high;
+static void exponential(hu_loss_scale *scale, const hu_loss_rule *rule) {
+  float more = scale->scale * rule->grow;
+  if (scale->iteration % rule->window == 0) scale->scale = more < rule->high ? more : rule->high;
 }
 
 /* Logarithms of binary32 numbers lie within -149 and 128: 27 digits reach 2^-19 there. */
@@ -70,35 +70,35 @@ static double exp2_of(double x) {
   return hu_decode64(hu_binary32(), code);
 }
 
-static void logmax(hu_loss_scale *s, const hu_loss_rule *rule, hu_gradient_found found) {
+static void logmax(hu_loss_scale *scale, const hu_loss_rule *rule, hu_gradient_found found) {
   if (!found.bad && found.amax == 0) return;
   double x = found.bad ? rule->log_max : log2_of(found.amax);
   if (found.bad && rule->literal) x = exp2_of(rule->log_max);
   double less1 = 1 - rule->beta1, less2 = 1 - rule->beta2;
-  s->xh = rule->beta1 * s->xh + less1 * x;
-  s->c1 *= rule->beta1;
-  double mu = s->xh / (1 - s->c1);
-  s->sh = rule->beta2 * s->sh + less2 * x;
-  s->qh = rule->beta2 * s->qh + less2 * x * x;
-  s->c2 *= rule->beta2;
-  double mean = s->sh / (1 - s->c2), variance = s->qh / (1 - s->c2) - mean * mean;
+  scale->xh = rule->beta1 * scale->xh + less1 * x;
+  scale->c1 *= rule->beta1;
+  double mu = scale->xh / (1 - scale->c1);
+  scale->sh = rule->beta2 * scale->sh + less2 * x;
+  scale->qh = rule->beta2 * scale->qh + less2 * x * x;
+  scale->c2 *= rule->beta2;
+  double mean = scale->sh / (1 - scale->c2), variance = scale->qh / (1 - scale->c2) - mean * mean;
   double sigma = variance > 0 ? sqrt(variance) : 0;
-  s->scale = limited(exp2_of(16 - (mu + rule->deviations * sigma)), rule);
+  scale->scale = limited(exp2_of(16 - (mu + rule->deviations * sigma)), rule);
 }
 
-static HU_NOINLINE int update(hu_loss_scale *s, const hu_loss_rule *rule, hu_gradient_found found) {
+static HU_NOINLINE int update(hu_loss_scale *scale, const hu_loss_rule *rule, hu_gradient_found found) {
   int taken = !found.bad || rule->kind == HU_LOSS_NONE || (rule->kind == HU_LOSS_STATIC && rule->unchecked);
-  s->iteration++;
-  s->skipped += !taken;
-  if (rule->kind == HU_LOSS_BACKOFF) backoff(s, rule, found.bad);
-  if (rule->kind == HU_LOSS_GRADSCALER) gradscaler(s, rule, found.bad);
-  if (rule->kind == HU_LOSS_EXPONENTIAL) exponential(s, rule);
-  if (rule->kind == HU_LOSS_LOGMAX) logmax(s, rule, found);
+  scale->iteration++;
+  scale->skipped += !taken;
+  if (rule->kind == HU_LOSS_BACKOFF) backoff(scale, rule, found.bad);
+  if (rule->kind == HU_LOSS_GRADSCALER) gradscaler(scale, rule, found.bad);
+  if (rule->kind == HU_LOSS_EXPONENTIAL) exponential(scale, rule);
+  if (rule->kind == HU_LOSS_LOGMAX) logmax(scale, rule, found);
   return taken;
 }
 
-int hu_loss_scale_update(hu_loss_scale *s, const hu_loss_rule *rule, hu_gradient_found found) {
-  HU_ENV_RETURN(int, update(s, rule, found));
+int hu_loss_scale_update(hu_loss_scale *scale, const hu_loss_rule *rule, hu_gradient_found found) {
+  HU_ENV_RETURN(int, update(scale, rule, found));
 }
 
 /* Magnitudes as whole numbers, in the order of their bits, which compilers put into lanes. */

@@ -8,9 +8,9 @@
 #include "halfulp/scalar.h"
 #include "train/text/words.h"
 
-double hu_constant_in(hu_format f, double x) {
+double hu_constant_in(hu_format format, double x) {
   const hu_mode rne = {0};
-  return hu_decode64(f, hu_encode64(f, rne, x, 0, NULL));
+  return hu_decode64(format, hu_encode64(format, rne, x, 0, NULL));
 }
 
 /* A power of two as one, too: the smallest numbers are. */
@@ -25,18 +25,18 @@ static const char *number_text(char text[64], double x) {
   return text;
 }
 
-const char *hu_constant_wrong(char why[HU_CONSTANT_WHY_MAX], const char *name, double x, hu_format f,
+const char *hu_constant_wrong(char why[HU_CONSTANT_WHY_MAX], const char *name, double x, hu_format format,
                               const char *where) {
   const hu_mode down = {.round = HU_RTZ};
   char given[64], works[64];
-  double size = fabs(x), there = fabs(hu_constant_in(f, x));
+  double size = fabs(x), there = fabs(hu_constant_in(format, x));
   if (size > 0 && there == 0) {
     snprintf(why, HU_CONSTANT_WHY_MAX, "%.32s: not above 0 in %.48s: %.40s is 0 there; the smallest above 0 is %.40s",
-             name, where, number_text(given, size), number_text(works, hu_limits_of(f).min));
+             name, where, number_text(given, size), number_text(works, hu_limits_of(format).min));
     return why;
   }
   if (size < 1 && there == 1) {
-    double below = hu_decode64(f, hu_encode64(f, down, 1 - 0x1p-53, 0, NULL));
+    double below = hu_decode64(format, hu_encode64(format, down, 1 - 0x1p-53, 0, NULL));
     snprintf(why, HU_CONSTANT_WHY_MAX, "%.32s: not below 1 in %.48s: %.40s is 1 there; the largest below 1 is %.40s",
              name, where, number_text(given, size), number_text(works, below));
     return why;

@@ -77,12 +77,12 @@ static int set_list(char *at, const char *text, size_t n) {
   return 1;
 }
 
-static int set(void *record, const hu_text_key *k, const char *text, size_t n) {
-  char *at = (char *)record + k->at;
-  if (k->type == 'f' || k->type == 'd') return set_number(at, k->type, text, n);
-  if (k->type == 'u' || k->type == 'i') return set_whole(at, k->type, text, n);
-  if (k->type == 'c') return set_choice(at, k->words, text, n);
-  return k->type == 'l' && set_list(at, text, n);
+static int set(void *record, const hu_text_key *key, const char *text, size_t n) {
+  char *at = (char *)record + key->at;
+  if (key->type == 'f' || key->type == 'd') return set_number(at, key->type, text, n);
+  if (key->type == 'u' || key->type == 'i') return set_whole(at, key->type, text, n);
+  if (key->type == 'c') return set_choice(at, key->words, text, n);
+  return key->type == 'l' && set_list(at, text, n);
 }
 
 /* One "key=value" or word. */
@@ -91,16 +91,16 @@ static hu_status take(void *record, const hu_text_key *keys, size_t count, unsig
   const char *equals = memchr(text, '=', n);
   size_t word = equals ? (size_t)(equals - text) : n;
   for (size_t i = 0; word && i < count; i++) {
-    const hu_text_key *k = &keys[i];
-    if (strlen(k->name) != word || memcmp(text, k->name, word) != 0) continue;
-    if (*seen >> i & 1 || (k->type == 'w') != !equals) return HU_E_TEXT;
+    const hu_text_key *key = &keys[i];
+    if (strlen(key->name) != word || memcmp(text, key->name, word) != 0) continue;
+    if (*seen >> i & 1 || (key->type == 'w') != !equals) return HU_E_TEXT;
     *seen |= 1u << i;
-    if (k->type == 'w') {
-      *((uint8_t *)record + k->at) = 1;
+    if (key->type == 'w') {
+      *((uint8_t *)record + key->at) = 1;
       return HU_OK;
     }
     *off += word + 1;
-    return set(record, k, text + word + 1, n - word - 1) ? HU_OK : HU_E_TEXT;
+    return set(record, key, text + word + 1, n - word - 1) ? HU_OK : HU_E_TEXT;
   }
   return word ? HU_E_NAME : HU_E_TEXT;
 }
@@ -111,14 +111,14 @@ hu_status hu_keys_read(void *record, const hu_text_key *keys, size_t count, unsi
   for (size_t at = 0; at <= n;) {
     const char *comma = memchr(text + at, ',', n - at);
     size_t part = comma ? (size_t)(comma - text) - at : n - at;
-    hu_status s = HU_OK;
+    hu_status status = HU_OK;
     *off = at;
     if (bare && at == 0) {
-      if (!set(record, keys, text, part)) s = HU_E_TEXT;
+      if (!set(record, keys, text, part)) status = HU_E_TEXT;
     } else {
-      s = take(record, keys, count, seen, text + at, part, off);
+      status = take(record, keys, count, seen, text + at, part, off);
     }
-    if (s != HU_OK) return s;
+    if (status != HU_OK) return status;
     at += part + 1;
   }
   return HU_OK;
@@ -145,15 +145,15 @@ char *hu_perhaps(char z[HU_PERHAPS_MAX], const char *word, const char *const *wo
 enum { SHOWN = 60, NAMES = 16 };
 
 /* What a value of this key is; room for a list of words. */
-static const char *type_text(char room[200], const hu_text_key *k) {
+static const char *type_text(char room[200], const hu_text_key *key) {
   char words[160];
-  switch (k->type) {
+  switch (key->type) {
     case 'f':
     case 'd': return "a number";
     case 'u':
     case 'i': return "a whole number";
     case 'l': return "whole numbers from 1 with '/' between them, at most 8";
-    default: snprintf(room, 200, "one of %s", hu_words_text(words, sizeof words, k->words)); return room;
+    default: snprintf(room, 200, "one of %s", hu_words_text(words, sizeof words, key->words)); return room;
   }
 }
 
@@ -181,27 +181,27 @@ void hu_keys_complain(char *z, size_t size, const hu_text_key *keys, size_t coun
   size_t word = equals ? (size_t)(equals - text) - at : end - at, behind = equals ? at + word + 1 : end;
   snprintf(name, sizeof name, "%.*s", (int)(word < SHOWN ? word : SHOWN), text + at);
   snprintf(value, sizeof value, "%.*s", (int)(end - behind < SHOWN ? end - behind : SHOWN), text + behind);
-  const hu_text_key *k = NULL;
-  for (size_t i = 0; i < count && !k; i++) k = strcmp(keys[i].name, name) == 0 ? &keys[i] : NULL;
+  const hu_text_key *key = NULL;
+  for (size_t i = 0; i < count && !key; i++) key = strcmp(keys[i].name, name) == 0 ? &keys[i] : NULL;
   int bare = count && !keys[0].name[0] && at == 0;
   size_t from = bare ? 0 : behind;
-  if ((bare            ? keys[0].type
-       : k && off > at ? k->type
-                       : 0) == 'f' &&
+  if ((bare              ? keys[0].type
+       : key && off > at ? key->type
+                         : 0) == 'f' &&
       single_wrong(lost, bare ? "the number" : name, text + from, end - from)) {
     snprintf(z, size, "takes what binary32 keeps; %s", lost);
   } else if (bare) { /* a value alone, first */
     snprintf(z, size, "takes %s first, not '%.*s'", type_text(room, &keys[0]), (int)(end < SHOWN ? end : SHOWN), text);
   } else if (at == end) {
     snprintf(z, size, "has nothing between two commas or parentheses");
-  } else if (!k) {
+  } else if (!key) {
     no_such_key(z, size, keys, count, name);
-  } else if (k->type == 'w' && equals) {
+  } else if (key->type == 'w' && equals) {
     snprintf(z, size, "has '%s' without a value", name);
-  } else if (k->type != 'w' && !equals) {
-    snprintf(z, size, "has '%s' without a value; it takes %s=%s", name, name, type_text(room, k));
+  } else if (key->type != 'w' && !equals) {
+    snprintf(z, size, "has '%s' without a value; it takes %s=%s", name, name, type_text(room, key));
   } else if (off > at) {
-    snprintf(z, size, "takes %s as %s, not '%s'", type_text(room, k), name, value);
+    snprintf(z, size, "takes %s as %s, not '%s'", type_text(room, key), name, value);
   } else {
     snprintf(z, size, "has '%s' given twice", name);
   }
@@ -209,30 +209,30 @@ void hu_keys_complain(char *z, size_t size, const hu_text_key *keys, size_t coun
 
 /* ---- out ---- */
 
-static int same(const void *a, const void *b, const hu_text_key *k) {
+static int same(const void *a, const void *b, const hu_text_key *key) {
   double x[2];
   float f[2];
-  const char *p = (const char *)a + k->at, *q = (const char *)b + k->at;
-  if (k->type == 'd') {
+  const char *p = (const char *)a + key->at, *q = (const char *)b + key->at;
+  if (key->type == 'd') {
     memcpy(&x[0], p, sizeof *x);
     memcpy(&x[1], q, sizeof *x);
     return x[0] == x[1];
   }
-  if (k->type == 'f') {
+  if (key->type == 'f') {
     memcpy(&f[0], p, sizeof *f);
     memcpy(&f[1], q, sizeof *f);
     return f[0] == f[1];
   }
-  return memcmp(p, q, size_of(k->type)) == 0;
+  return memcmp(p, q, size_of(key->type)) == 0;
 }
 
-double hu_key_number(const void *record, const hu_text_key *k) {
-  const char *at = (const char *)record + k->at;
+double hu_key_number(const void *record, const hu_text_key *key) {
+  const char *at = (const char *)record + key->at;
   float f = 0;
   double d = 0;
   uint64_t u = 0;
   uint32_t i = 0;
-  switch (k->type) {
+  switch (key->type) {
     case 'f': return memcpy(&f, at, sizeof f), (double)f;
     case 'd': return memcpy(&d, at, sizeof d), d;
     case 'u': return memcpy(&u, at, sizeof u), (double)u;
@@ -243,12 +243,12 @@ double hu_key_number(const void *record, const hu_text_key *k) {
 
 enum { VALUE_MAX = HU_KEY_LIST * 11 + HU_DECIMAL_TEXT_MAX };
 
-static const char *value_text(char text[VALUE_MAX], const void *record, const hu_text_key *k) {
+static const char *value_text(char text[VALUE_MAX], const void *record, const hu_text_key *key) {
   uint32_t list[HU_KEY_LIST];
-  if (k->type == 'c') return k->words[*((const uint8_t *)record + k->at)];
-  if (k->type == 'f') return hu_write_single(text, (float)hu_key_number(record, k));
-  if (k->type != 'l') return hu_write_number(text, hu_key_number(record, k));
-  memcpy(list, (const char *)record + k->at, sizeof list);
+  if (key->type == 'c') return key->words[*((const uint8_t *)record + key->at)];
+  if (key->type == 'f') return hu_write_single(text, (float)hu_key_number(record, key));
+  if (key->type != 'l') return hu_write_number(text, hu_key_number(record, key));
+  memcpy(list, (const char *)record + key->at, sizeof list);
   size_t n = 0;
   text[0] = 0;
   for (size_t i = 0; i < HU_KEY_LIST && list[i]; i++) {
@@ -263,11 +263,11 @@ size_t hu_keys_write(char *text, size_t size, const void *record, const void *us
   size_t n = 0, room = size ? size : 1;
   if (size) text[0] = 0;
   for (size_t i = 0; i < count; i++) {
-    const hu_text_key *k = &keys[i];
-    int bare = !k->name[0];
-    if (!bare && same(record, usual, k)) continue;
-    const char *right = k->type == 'w' ? "" : value_text(value, record, k);
-    snprintf(line, sizeof line, "%c%s%s%s", n ? ',' : '(', k->name, bare || !right[0] ? "" : "=", right);
+    const hu_text_key *key = &keys[i];
+    int bare = !key->name[0];
+    if (!bare && same(record, usual, key)) continue;
+    const char *right = key->type == 'w' ? "" : value_text(value, record, key);
+    snprintf(line, sizeof line, "%c%s%s%s", n ? ',' : '(', key->name, bare || !right[0] ? "" : "=", right);
     if (n < room - 1) snprintf(text + n, room - n, "%s", line);
     n += strlen(line);
   }

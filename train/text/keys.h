@@ -41,6 +41,6 @@ char *hu_perhaps(char z[HU_PERHAPS_MAX], const char *word, const char *const *wo
 size_t hu_keys_write(char *text, size_t size, const void *record, const void *usual, const hu_text_key *keys,
                      size_t count);
 /* The value of a key that is a number, a choice or a word. */
-double hu_key_number(const void *record, const hu_text_key *k);
+double hu_key_number(const void *record, const hu_text_key *key);
 
 #endif

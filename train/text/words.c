@@ -23,11 +23,11 @@ int hu_same_word(const char *text, size_t n, const char *name) {
 
 /* strtod in the C locale; 0 where there is no memory for one. */
 static int read_decimal(const char *word, double *x) {
-  locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  locale_t locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   char *end;
-  if (!c) return 0;
-  *x = strtod_l(word, &end, c);
-  freelocale(c);
+  if (!locale) return 0;
+  *x = strtod_l(word, &end, locale);
+  freelocale(locale);
   return *end == 0 && end != word;
 }
 
@@ -53,14 +53,14 @@ int hu_read_number(const char *text, size_t n, double *x) {
 
 static HU_NOINLINE void write_shortest(char text[HU_DECIMAL_TEXT_MAX], double x, int single) {
   double back;
-  locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0), old = c ? uselocale(c) : (locale_t)0;
+  locale_t locale = newlocale(LC_ALL_MASK, "C", (locale_t)0), old = locale ? uselocale(locale) : (locale_t)0;
   for (int digits = 1; digits <= 17; digits++) {
     snprintf(text, HU_DECIMAL_TEXT_MAX, "%.*g", digits, x);
     if (read_decimal(text, &back) && (single ? (float)back == (float)x : back == x)) break;
   }
-  if (c) {
+  if (locale) {
     uselocale(old);
-    freelocale(c);
+    freelocale(locale);
   }
 }
 

@@ -8,27 +8,27 @@
 
 #include "train/trainer/trainer.h"
 
-static hu_precision_rule rule_of(const hu_run_keys *k) {
-  hu_precision_rule r = hu_precision_rule_default();
-  r.kind = (uint8_t)(k->assignment - ASSIGN_HIGH); /* in the order of HU_PRECISION_ */
-  r.order = (uint8_t)k->order;
-  r.low_dtheta = !k->keep_high;
-  r.promote = k->limit.num < k->limit.den;
-  r.r = k->ratio;
-  r.limit = k->limit;
-  r.seed = k->seed;
-  r.formats.low = k->low_forward;
-  r.formats.low_back = k->low_backward;
-  r.formats.high = k->high_forward;
-  r.formats.high_back = k->high_backward;
-  return r;
+static hu_precision_rule rule_of(const hu_run_keys *keys) {
+  hu_precision_rule rule = hu_precision_rule_default();
+  rule.kind = (uint8_t)(keys->assignment - ASSIGN_HIGH); /* in the order of HU_PRECISION_ */
+  rule.order = (uint8_t)keys->order;
+  rule.low_dtheta = !keys->keep_high;
+  rule.promote = keys->limit.num < keys->limit.den;
+  rule.r = keys->ratio;
+  rule.limit = keys->limit;
+  rule.seed = keys->seed;
+  rule.formats.low = keys->low_forward;
+  rule.formats.low_back = keys->low_backward;
+  rule.formats.high = keys->high_forward;
+  rule.formats.high_back = keys->high_backward;
+  return rule;
 }
 
-hu_status hu_start_plan(hu_trainer *t, char *why) {
-  if (t->keys.assignment == ASSIGN_NONE) return HU_OK;
-  hu_precision_rule rule = rule_of(&t->keys);
-  hu_status s = hu_precision_new(&t->plan, t->net, &rule);
-  return s == HU_OK ? HU_OK : hu_say(why, s, "assignment: %s", hu_status_text(s));
+hu_status hu_start_plan(hu_trainer *trainer, char *why) {
+  if (trainer->keys.assignment == ASSIGN_NONE) return HU_OK;
+  hu_precision_rule rule = rule_of(&trainer->keys);
+  hu_status status = hu_precision_new(&trainer->plan, trainer->net, &rule);
+  return status == HU_OK ? HU_OK : hu_say(why, status, "assignment: %s", hu_status_text(status));
 }
 
 /* ---- an assignment of one's own: PARTS arrays of m + 1 numbers ---- */
@@ -36,21 +36,21 @@ hu_status hu_start_plan(hu_trainer *t, char *why) {
 enum { PARTS = 4 };
 
 static hu_assignment assignment_in(uint8_t *room, size_t m) {
-  hu_assignment a = {room, room + m + 1, room + 2 * (m + 1), room + 3 * (m + 1)};
-  return a;
+  hu_assignment assignment = {room, room + m + 1, room + 2 * (m + 1), room + 3 * (m + 1)};
+  return assignment;
 }
 
-static void copy_assignment(hu_assignment *z, const hu_assignment *a, size_t m) {
-  memcpy(z->v, a->v, m + 1);
-  memcpy(z->dv, a->dv, m + 1);
-  memcpy(z->theta, a->theta, m);
-  memcpy(z->dtheta, a->dtheta, m);
+static void copy_assignment(hu_assignment *assignment, const hu_assignment *a, size_t m) {
+  memcpy(assignment->v, a->v, m + 1);
+  memcpy(assignment->dv, a->dv, m + 1);
+  memcpy(assignment->theta, a->theta, m);
+  memcpy(assignment->dtheta, a->dtheta, m);
 }
 
-hu_status hu_check_promoted(hu_trainer *t, hu_status (*check)(const hu_trainer *t, char *why), char *why) {
-  if (!t->plan || t->keys.limit.num >= t->keys.limit.den) return HU_OK;
-  const hu_assignment *now = hu_precision_assignment(t->plan);
-  size_t m = hu_precision_layout(t->plan)->operators;
+hu_status hu_check_promoted(hu_trainer *trainer, hu_status (*check)(const hu_trainer *trainer, char *why), char *why) {
+  if (!trainer->plan || trainer->keys.limit.num >= trainer->keys.limit.den) return HU_OK;
+  const hu_assignment *now = hu_precision_assignment(trainer->plan);
+  size_t m = hu_precision_layout(trainer->plan)->operators;
   uint8_t *room = calloc(2, PARTS * (m + 1));
   if (!room) return hu_say(why, HU_E_MEMORY, "assignment: %s", hu_status_text(HU_E_MEMORY));
   hu_assignment was = assignment_in(room, m), high = assignment_in(room + PARTS * (m + 1), m);
@@ -58,20 +58,20 @@ hu_status hu_check_promoted(hu_trainer *t, hu_status (*check)(const hu_trainer *
   copy_assignment(&high, now, m);
   memset(high.v, 0, m + 1);
   memset(high.theta, 0, m);
-  hu_status s = hu_precision_set(t->plan, &high, NULL);
-  if (s == HU_OK) s = check(t, why);
-  hu_status back = hu_precision_set(t->plan, &was, NULL);
+  hu_status status = hu_precision_set(trainer->plan, &high, NULL);
+  if (status == HU_OK) status = check(trainer, why);
+  hu_status back = hu_precision_set(trainer->plan, &was, NULL);
   free(room);
-  return s == HU_OK ? back : s;
+  return status == HU_OK ? back : status;
 }
 
-hu_status hu_step_plan(hu_trainer *t, hu_trainer_report *r) {
-  if (!t->plan) return HU_OK;
-  hu_ratio low = hu_precision_ratio(t->plan);
-  r->low = (double)low.num / (double)low.den;
-  hu_status s = hu_precision_step(t->plan, NULL);
-  r->promoted = hu_precision_past_of(t->plan).promoted;
-  return s;
+hu_status hu_step_plan(hu_trainer *trainer, hu_trainer_report *report) {
+  if (!trainer->plan) return HU_OK;
+  hu_ratio low = hu_precision_ratio(trainer->plan);
+  report->low = (double)low.num / (double)low.den;
+  hu_status status = hu_precision_step(trainer->plan, NULL);
+  report->promoted = hu_precision_past_of(trainer->plan).promoted;
+  return status;
 }
 
 /* ---- the state ---- */
@@ -79,27 +79,28 @@ hu_status hu_step_plan(hu_trainer *t, hu_trainer_report *r) {
 static const char *const names[PARTS] = {"low.v", "low.dv", "low.theta", "low.dtheta"};
 
 /* The four arrays of an assignment and their lengths. */
-static void parts_of(const hu_trainer *t, const hu_assignment *a, uint8_t *part[PARTS], size_t n[PARTS]) {
-  size_t m = hu_precision_layout(t->plan)->operators;
-  uint8_t *const all[PARTS] = {a->v, a->dv, a->theta, a->dtheta};
+static void parts_of(const hu_trainer *trainer, const hu_assignment *assignment, uint8_t *part[PARTS],
+                     size_t n[PARTS]) {
+  size_t m = hu_precision_layout(trainer->plan)->operators;
+  uint8_t *const all[PARTS] = {assignment->v, assignment->dv, assignment->theta, assignment->dtheta};
   for (size_t i = 0; i < PARTS; i++) {
     part[i] = all[i];
     n[i] = i < 2 ? m + 1 : m;
   }
 }
 
-void hu_print_plan(const hu_trainer *t, hu_paper *p) {
+void hu_print_plan(const hu_trainer *trainer, hu_paper *paper) {
   uint8_t *part[PARTS];
   size_t n[PARTS];
-  if (!t->plan) return;
-  parts_of(t, hu_precision_assignment(t->plan), part, n);
+  if (!trainer->plan) return;
+  parts_of(trainer, hu_precision_assignment(trainer->plan), part, n);
   for (size_t i = 0; i < PARTS; i++) {
-    hu_print(p, "%s=", names[i]);
-    for (size_t k = 0; k < n[i]; k++) hu_print(p, "%d", part[i][k]);
-    hu_print(p, "\n");
+    hu_print(paper, "%s=", names[i]);
+    for (size_t k = 0; k < n[i]; k++) hu_print(paper, "%d", part[i][k]);
+    hu_print(paper, "\n");
   }
-  hu_precision_past past = hu_precision_past_of(t->plan);
-  hu_print(p, "low.steps=%" PRIu64 "\nlow.elements=%" PRIu64 "\nlow.promoted=%" PRIu64 "\n", past.steps, past.low,
+  hu_precision_past past = hu_precision_past_of(trainer->plan);
+  hu_print(paper, "low.steps=%" PRIu64 "\nlow.elements=%" PRIu64 "\nlow.promoted=%" PRIu64 "\n", past.steps, past.low,
            past.promoted);
 }
 
@@ -111,21 +112,21 @@ static int read_digits(const char *text, const char *name, size_t n, uint8_t *z)
   return 1;
 }
 
-hu_status hu_read_plan(hu_trainer *t, const char *text, char *why) {
+hu_status hu_read_plan(hu_trainer *trainer, const char *text, char *why) {
   size_t n[PARTS];
   uint8_t *part[PARTS];
   hu_precision_past past;
-  if (!t->plan) return HU_OK;
-  size_t m = hu_precision_layout(t->plan)->operators;
+  if (!trainer->plan) return HU_OK;
+  size_t m = hu_precision_layout(trainer->plan)->operators;
   uint8_t *room = calloc(PARTS, m + 1);
   if (!room) return HU_E_MEMORY;
-  hu_assignment a = assignment_in(room, m);
-  parts_of(t, &a, part, n);
+  hu_assignment assignment = assignment_in(room, m);
+  parts_of(trainer, &assignment, part, n);
   int ok = 1;
   for (size_t i = 0; i < PARTS; i++) ok = ok && read_digits(text, names[i], n[i], part[i]);
   ok = ok && hu_state_count(text, "low.steps", &past.steps) && hu_state_count(text, "low.elements", &past.low) &&
        hu_state_count(text, "low.promoted", &past.promoted);
-  hu_status s = ok ? hu_precision_set(t->plan, &a, &past) : HU_E_TEXT;
+  hu_status status = ok ? hu_precision_set(trainer->plan, &assignment, &past) : HU_E_TEXT;
   free(room);
-  return s == HU_OK ? HU_OK : hu_say(why, s, "the state does not say which tensors are low");
+  return status == HU_OK ? HU_OK : hu_say(why, status, "the state does not say which tensors are low");
 }

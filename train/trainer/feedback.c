@@ -10,30 +10,30 @@
 
 /* ---- rooms ---- */
 
-hu_status hu_make_feedback(hu_trainer *t) {
-  hu_feedback *f = &t->feedback;
-  const hu_shards *s = &t->shards;
-  int one = t->keys.feedback == FEEDBACK_SUM;
-  if (s->count == 1 || t->keys.feedback == FEEDBACK_NONE) return HU_OK;
-  f->residuals = one ? 1 : s->count;
-  f->first = one ? 0 : s->first;
-  f->own = one ? 1 : s->own;
-  f->each = s->gradients;
-  f->kept = calloc(f->own * f->each + 1, sizeof *f->kept);
-  f->next = calloc(f->own * f->each + 1, sizeof *f->next);
-  if (f->own < f->residuals && t->ranks.rank == 0) {
-    f->whole = calloc(f->residuals * f->each + 1, sizeof *f->whole);
-    if (!f->whole) return HU_E_MEMORY;
+hu_status hu_make_feedback(hu_trainer *trainer) {
+  hu_feedback *feedback = &trainer->feedback;
+  const hu_shards *shards = &trainer->shards;
+  int one = trainer->keys.feedback == FEEDBACK_SUM;
+  if (shards->count == 1 || trainer->keys.feedback == FEEDBACK_NONE) return HU_OK;
+  feedback->residuals = one ? 1 : shards->count;
+  feedback->first = one ? 0 : shards->first;
+  feedback->own = one ? 1 : shards->own;
+  feedback->each = shards->gradients;
+  feedback->kept = calloc(feedback->own * feedback->each + 1, sizeof *feedback->kept);
+  feedback->next = calloc(feedback->own * feedback->each + 1, sizeof *feedback->next);
+  if (feedback->own < feedback->residuals && trainer->ranks.rank == 0) {
+    feedback->whole = calloc(feedback->residuals * feedback->each + 1, sizeof *feedback->whole);
+    if (!feedback->whole) return HU_E_MEMORY;
   }
-  return f->kept && f->next ? HU_OK : HU_E_MEMORY;
+  return feedback->kept && feedback->next ? HU_OK : HU_E_MEMORY;
 }
 
-void hu_close_feedback(hu_trainer *t) {
-  hu_feedback *f = &t->feedback;
-  free(f->kept);
-  free(f->next);
-  free(f->whole);
-  memset(f, 0, sizeof *f);
+void hu_close_feedback(hu_trainer *trainer) {
+  hu_feedback *feedback = &trainer->feedback;
+  free(feedback->kept);
+  free(feedback->next);
+  free(feedback->whole);
+  memset(feedback, 0, sizeof *feedback);
 }
 
 /* ---- pieces of a model ---- */
@@ -49,12 +49,12 @@ static size_t chunk_end(const hu_collective_base *base, size_t i, size_t n, size
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 /* The end of the piece that begins with element i (collective.h, wire). */
-static size_t piece_end(const hu_collective *m, size_t i, size_t n, size_t ranks) {
-  size_t group = m->group && m->group < ranks ? m->group : ranks;
+static size_t piece_end(const hu_collective *collective, size_t i, size_t n, size_t ranks) {
+  size_t group = collective->group && collective->group < ranks ? collective->group : ranks;
   size_t end = smaller(n, i - i % HU_COLLECTIVE_PIECE + HU_COLLECTIVE_PIECE);
-  end = smaller(end, chunk_end(&m->base, i, n, group));
-  end = smaller(end, chunk_end(&m->base, i, n, ranks % group));
-  return m->group ? smaller(end, chunk_end(&m->outer, i, n, (ranks - 1) / group + 1)) : end;
+  end = smaller(end, chunk_end(&collective->base, i, n, group));
+  end = smaller(end, chunk_end(&collective->base, i, n, ranks % group));
+  return collective->group ? smaller(end, chunk_end(&collective->outer, i, n, (ranks - 1) / group + 1)) : end;
 }
 
 /* ---- messages ---- */
@@ -69,8 +69,8 @@ static hu_status round_message(const hu_collective_base *base, size_t n, float *
   if (base->wired == HU_COLLECTIVE_WIRE_SCALED)
     return hu_scaled_quantize(1, n, z, n, x, n, &base->scaling, mode, NULL, NULL, exec, NULL);
   hu_format format = base->wired == HU_COLLECTIVE_WIRE_FORMAT ? base->wire : base->sum;
-  hu_status s = hu_convert_n(n, codes, 1, format, x, 1, hu_binary32(), mode, exec, NULL);
-  return s == HU_OK ? hu_convert_n(n, z, 1, hu_binary32(), codes, 1, format, rne, NULL, NULL) : s;
+  hu_status status = hu_convert_n(n, codes, 1, format, x, 1, hu_binary32(), mode, exec, NULL);
+  return status == HU_OK ? hu_convert_n(n, z, 1, hu_binary32(), codes, 1, format, rne, NULL, NULL) : status;
 }
 
 /* What is kept where z came of x. */
@@ -79,28 +79,29 @@ static float left(float x, float z, float inverse) {
   return isfinite(e) ? e : 0;
 }
 
-static hu_stream words_of_shard(const hu_trainer *t, size_t shard) {
-  t->net->shard = shard;
-  hu_stream words = hu_net_words(t->net, HU_OF_MESSAGE, 0);
-  t->net->shard = 0;
+static hu_stream words_of_shard(const hu_trainer *trainer, size_t shard) {
+  trainer->net->shard = shard;
+  hu_stream words = hu_net_words(trainer->net, HU_OF_MESSAGE, 0);
+  trainer->net->shard = 0;
   return words;
 }
 
 /* The gradients of own shard k become its message. */
-static hu_status send_shard(hu_trainer *t, size_t k, float scale) {
-  const hu_feedback *f = &t->feedback;
-  const hu_collective *model = &t->keys.reduce;
-  float *g = t->shards.gradient.here + k * f->each, *next = f->next + k * f->each, inverse = 1 / scale;
-  const float *kept = f->kept + k * f->each;
-  hu_stream words = words_of_shard(t, f->first + k);
-  for (size_t i = 0, end; i < f->each; i = end) {
+static hu_status send_shard(hu_trainer *trainer, size_t k, float scale) {
+  const hu_feedback *feedback = &trainer->feedback;
+  const hu_collective *model = &trainer->keys.reduce;
+  float *g = trainer->shards.gradient.here + k * feedback->each, *next = feedback->next + k * feedback->each,
+        inverse = 1 / scale;
+  const float *kept = feedback->kept + k * feedback->each;
+  hu_stream words = words_of_shard(trainer, feedback->first + k);
+  for (size_t i = 0, end; i < feedback->each; i = end) {
     float a[HU_COLLECTIVE_PIECE];
-    end = piece_end(model, i, f->each, t->shards.count);
+    end = piece_end(model, i, feedback->each, trainer->shards.count);
     size_t n = end - i;
     hu_exec exec = {1, 0, {words.key, words.counter + i}};
     for (size_t j = 0; j < n; j++) a[j] = g[i + j] + scale * kept[i + j];
-    hu_status s = round_message(&model->base, n, g + i, a, &exec);
-    if (s != HU_OK) return s;
+    hu_status status = round_message(&model->base, n, g + i, a, &exec);
+    if (status != HU_OK) return status;
     for (size_t j = 0; j < n; j++) next[i + j] = left(a[j], g[i + j], inverse);
   }
   return HU_OK;
@@ -109,91 +110,97 @@ static hu_status send_shard(hu_trainer *t, size_t k, float scale) {
 /* ---- a step ---- */
 
 /* Where nothing is rounded there is nothing to be kept: not even the sign of a zero changes. */
-static int loses(const hu_trainer *t) {
-  const hu_collective *m = &t->keys.reduce;
-  if (!t->feedback.kept) return 0;
-  return m->base.kind != HU_COLLECTIVE_EXACT || (t->keys.feedback == FEEDBACK_SUM && m->group);
+static int loses(const hu_trainer *trainer) {
+  const hu_collective *collective = &trainer->keys.reduce;
+  if (!trainer->feedback.kept) return 0;
+  return collective->base.kind != HU_COLLECTIVE_EXACT || (trainer->keys.feedback == FEEDBACK_SUM && collective->group);
 }
 
-int hu_feedback_is_of_sums(const hu_trainer *t) { return loses(t) && t->keys.feedback == FEEDBACK_SUM; }
+int hu_feedback_is_of_sums(const hu_trainer *trainer) {
+  return loses(trainer) && trainer->keys.feedback == FEEDBACK_SUM;
+}
 
-hu_status hu_feed_back(hu_trainer *t, float scale) {
-  const hu_feedback *f = &t->feedback;
-  hu_status s = HU_OK;
-  if (!loses(t)) return s;
-  if (!hu_feedback_is_of_sums(t)) {
-    for (size_t k = 0; k < f->own && s == HU_OK; k++) s = send_shard(t, k, scale);
-    return s;
+hu_status hu_feed_back(hu_trainer *trainer, float scale) {
+  const hu_feedback *feedback = &trainer->feedback;
+  hu_status status = HU_OK;
+  if (!loses(trainer)) return status;
+  if (!hu_feedback_is_of_sums(trainer)) {
+    for (size_t k = 0; k < feedback->own && status == HU_OK; k++) status = send_shard(trainer, k, scale);
+    return status;
   }
-  for (size_t i = 0; i < f->each && t->shards.first == 0; i++) t->shards.gradient.here[i] += scale * f->kept[i];
-  return s;
+  for (size_t i = 0; i < feedback->each && trainer->shards.first == 0; i++)
+    trainer->shards.gradient.here[i] += scale * feedback->kept[i];
+  return status;
 }
 
-void hu_feedback_exact(hu_trainer *t, const float *z) { memcpy(t->feedback.next, z, t->feedback.each * sizeof *z); }
-
-void hu_feedback_joined(hu_trainer *t, const float *z, float scale) {
-  const hu_feedback *f = &t->feedback;
-  if (!hu_feedback_is_of_sums(t)) return;
-  for (size_t i = 0; i < f->each; i++) f->next[i] = left(f->next[i], z[i], 1 / scale);
+void hu_feedback_exact(hu_trainer *trainer, const float *z) {
+  memcpy(trainer->feedback.next, z, trainer->feedback.each * sizeof *z);
 }
 
-void hu_keep_feedback(hu_trainer *t) {
-  hu_feedback *f = &t->feedback;
-  float *next = f->next;
-  if (!loses(t)) return;
-  f->next = f->kept;
-  f->kept = next;
-  f->stale = f->own < f->residuals;
+void hu_feedback_joined(hu_trainer *trainer, const float *z, float scale) {
+  const hu_feedback *feedback = &trainer->feedback;
+  if (!hu_feedback_is_of_sums(trainer)) return;
+  for (size_t i = 0; i < feedback->each; i++) feedback->next[i] = left(feedback->next[i], z[i], 1 / scale);
+}
+
+void hu_keep_feedback(hu_trainer *trainer) {
+  hu_feedback *feedback = &trainer->feedback;
+  float *next = feedback->next;
+  if (!loses(trainer)) return;
+  feedback->next = feedback->kept;
+  feedback->kept = next;
+  feedback->stale = feedback->own < feedback->residuals;
 }
 
 /* ---- as a part of the state ---- */
 
 /* One residual into `whole` of process 0. Bits are whole numbers, which sums keep. */
-static hu_status collect_one(hu_trainer *t, size_t k, double *bits) {
-  const hu_feedback *f = &t->feedback;
+static hu_status collect_one(hu_trainer *trainer, size_t k, double *bits) {
+  const hu_feedback *feedback = &trainer->feedback;
   uint32_t u;
-  memset(bits, 0, f->each * sizeof *bits);
-  for (size_t i = 0; i < f->each && k - f->first < f->own; i++) {
-    memcpy(&u, f->kept + (k - f->first) * f->each + i, sizeof u);
+  memset(bits, 0, feedback->each * sizeof *bits);
+  for (size_t i = 0; i < feedback->each && k - feedback->first < feedback->own; i++) {
+    memcpy(&u, feedback->kept + (k - feedback->first) * feedback->each + i, sizeof u);
     bits[i] = (double)u;
   }
-  hu_status s = t->ranks.sum(t->ranks.context, f->each, bits);
-  for (size_t i = 0; i < f->each && f->whole && s == HU_OK; i++) {
+  hu_status status = trainer->ranks.sum(trainer->ranks.context, feedback->each, bits);
+  for (size_t i = 0; i < feedback->each && feedback->whole && status == HU_OK; i++) {
     u = (uint32_t)bits[i];
-    memcpy(f->whole + k * f->each + i, &u, sizeof u);
+    memcpy(feedback->whole + k * feedback->each + i, &u, sizeof u);
   }
-  return s;
+  return status;
 }
 
-hu_status hu_trainer_collect(hu_trainer *t) {
-  if (!t) return HU_E_NULL;
-  if (!t->net) return HU_E_TRAIN;
-  hu_feedback *f = &t->feedback;
-  if (!f->stale) return HU_OK;
-  double *bits = malloc((f->each + 1) * sizeof *bits);
-  hu_status s = bits ? HU_OK : HU_E_MEMORY;
-  for (size_t k = 0; k < f->residuals && s == HU_OK; k++) s = collect_one(t, k, bits);
+hu_status hu_trainer_collect(hu_trainer *trainer) {
+  if (!trainer) return HU_E_NULL;
+  if (!trainer->net) return HU_E_TRAIN;
+  hu_feedback *feedback = &trainer->feedback;
+  if (!feedback->stale) return HU_OK;
+  double *bits = malloc((feedback->each + 1) * sizeof *bits);
+  hu_status status = bits ? HU_OK : HU_E_MEMORY;
+  for (size_t k = 0; k < feedback->residuals && status == HU_OK; k++) status = collect_one(trainer, k, bits);
   free(bits);
-  if (s == HU_OK) f->stale = 0;
-  return s;
+  if (status == HU_OK) feedback->stale = 0;
+  return status;
 }
 
-hu_status hu_read_residual(const hu_trainer *t, size_t first, size_t n, float *z) {
-  const hu_feedback *f = &t->feedback;
-  const float *all = f->own == f->residuals ? f->kept : f->whole;
-  if (!all || f->stale) return HU_E_TRAIN;
-  for (size_t k = 0; k < f->residuals; k++) memcpy(z + k * n, all + k * f->each + first, n * sizeof *z);
+hu_status hu_read_residual(const hu_trainer *trainer, size_t first, size_t n, float *z) {
+  const hu_feedback *feedback = &trainer->feedback;
+  const float *all = feedback->own == feedback->residuals ? feedback->kept : feedback->whole;
+  if (!all || feedback->stale) return HU_E_TRAIN;
+  for (size_t k = 0; k < feedback->residuals; k++) memcpy(z + k * n, all + k * feedback->each + first, n * sizeof *z);
   return HU_OK;
 }
 
-hu_status hu_write_residual(hu_trainer *t, size_t first, size_t n, const float *x) {
-  const hu_feedback *f = &t->feedback;
-  for (size_t i = 0; i < f->residuals * n; i++) {
+hu_status hu_write_residual(hu_trainer *trainer, size_t first, size_t n, const float *x) {
+  const hu_feedback *feedback = &trainer->feedback;
+  for (size_t i = 0; i < feedback->residuals * n; i++) {
     if (!isfinite(x[i])) return HU_E_TRAIN;
   }
-  for (size_t k = 0; k < f->residuals; k++) {
-    if (f->whole) memcpy(f->whole + k * f->each + first, x + k * n, n * sizeof *x);
-    if (k - f->first < f->own) memcpy(f->kept + (k - f->first) * f->each + first, x + k * n, n * sizeof *x);
+  for (size_t k = 0; k < feedback->residuals; k++) {
+    if (feedback->whole) memcpy(feedback->whole + k * feedback->each + first, x + k * n, n * sizeof *x);
+    if (k - feedback->first < feedback->own)
+      memcpy(feedback->kept + (k - feedback->first) * feedback->each + first, x + k * n, n * sizeof *x);
   }
   return HU_OK;
 }

@@ -31,11 +31,11 @@ static int by_score(const void *a, const void *b) {
 }
 
 /* Twice the number of pairs that are in order, of examples by their scores. */
-static uint64_t pairs_in_order(size_t n, const hu_scored *x) {
+static uint64_t pairs_in_order(size_t n, const hu_scored *scored) {
   uint64_t twice = 0, below = 0; /* examples with label 0 and a smaller score */
   for (size_t i = 0, end; i < n; i = end) {
     uint64_t count[2] = {0, 0};
-    for (end = i; end < n && x[end].score == x[i].score; end++) count[x[end].label]++;
+    for (end = i; end < n && scored[end].score == scored[i].score; end++) count[scored[end].label]++;
     twice += count[1] * (2 * below + count[0]);
     below += count[0];
   }
@@ -44,19 +44,19 @@ static uint64_t pairs_in_order(size_t n, const hu_scored *x) {
 
 hu_status hu_auc(size_t n, const double *score, const uint32_t *label, double *z) {
   uint64_t ones = 0;
-  hu_scored *x = malloc((n + 1) * sizeof *x);
-  if (!x) return HU_E_MEMORY;
+  hu_scored *scored = malloc((n + 1) * sizeof *scored);
+  if (!scored) return HU_E_MEMORY;
   *z = (double)NAN;
   for (size_t i = 0; i < n; i++) {
-    x[i] = (hu_scored){score[i], label[i]};
+    scored[i] = (hu_scored){score[i], label[i]};
     ones += label[i];
     if (isnan(score[i])) n = ones = 0; /* no rank is known */
   }
   if (ones && ones < n) {
-    qsort(x, n, sizeof *x, by_score);
-    *z = (double)pairs_in_order(n, x) / (double)(2 * ones * (n - ones));
+    qsort(scored, n, sizeof *scored, by_score);
+    *z = (double)pairs_in_order(n, scored) / (double)(2 * ones * (n - ones));
   }
-  free(x);
+  free(scored);
   return HU_OK;
 }
 

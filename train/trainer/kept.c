@@ -14,56 +14,56 @@
 
 /* ---- rooms ---- */
 
-static int sums_on_host(const hu_trainer *t) {
-  const hu_collective *m = &t->keys.reduce;
-  int exact = m->base.kind == HU_COLLECTIVE_EXACT && !m->group;
-  return t->net->engine->on_host || t->ranks.join || !exact || t->keys.feedback != FEEDBACK_NONE;
+static int sums_on_host(const hu_trainer *trainer) {
+  const hu_collective *collective = &trainer->keys.reduce;
+  int exact = collective->base.kind == HU_COLLECTIVE_EXACT && !collective->group;
+  return trainer->net->engine->on_host || trainer->ranks.join || !exact || trainer->keys.feedback != FEEDBACK_NONE;
 }
 
-static float *allocate(hu_trainer *t, size_t n) {
-  return t->net->engine->allocate(t->net->self, (n ? n : 1) * sizeof(float));
+static float *allocate(hu_trainer *trainer, size_t n) {
+  return trainer->net->engine->allocate(trainer->net->self, (n ? n : 1) * sizeof(float));
 }
 
-static hu_status make_row(hu_trainer *t, size_t n, hu_kept *z) {
-  int same = t->net->engine->on_host, copied = !same && t->shards.sums_here;
-  z->there = allocate(t, n);
-  z->here = same ? z->there : copied ? malloc((n ? n : 1) * sizeof *z->here) : NULL;
-  return z->there && (z->here || !copied) ? HU_OK : HU_E_MEMORY;
+static hu_status make_row(hu_trainer *trainer, size_t n, hu_kept *kept) {
+  int same = trainer->net->engine->on_host, copied = !same && trainer->shards.sums_here;
+  kept->there = allocate(trainer, n);
+  kept->here = same ? kept->there : copied ? malloc((n ? n : 1) * sizeof *kept->here) : NULL;
+  return kept->there && (kept->here || !copied) ? HU_OK : HU_E_MEMORY;
 }
 
-hu_status hu_make_kept(hu_trainer *t) {
-  hu_shards *s = &t->shards;
-  size_t larger = s->gradients > s->running ? s->gradients : s->running;
-  s->sums_here = sums_on_host(t);
-  s->part = malloc(s->own * sizeof *s->part);
-  s->before = allocate(t, s->running);
-  if (!s->part || !s->before) return HU_E_MEMORY;
-  hu_status status = make_row(t, s->own * s->gradients, &s->gradient);
-  if (status == HU_OK) status = make_row(t, s->own * s->running, &s->statistic);
-  return status == HU_OK ? make_row(t, larger, &s->joined) : status;
+hu_status hu_make_kept(hu_trainer *trainer) {
+  hu_shards *shards = &trainer->shards;
+  size_t larger = shards->gradients > shards->running ? shards->gradients : shards->running;
+  shards->sums_here = sums_on_host(trainer);
+  shards->part = malloc(shards->own * sizeof *shards->part);
+  shards->before = allocate(trainer, shards->running);
+  if (!shards->part || !shards->before) return HU_E_MEMORY;
+  hu_status status = make_row(trainer, shards->own * shards->gradients, &shards->gradient);
+  if (status == HU_OK) status = make_row(trainer, shards->own * shards->running, &shards->statistic);
+  return status == HU_OK ? make_row(trainer, larger, &shards->joined) : status;
 }
 
-static void release(hu_trainer *t, float *there) {
-  if (there) t->net->engine->release(t->net->self, there);
+static void release(hu_trainer *trainer, float *there) {
+  if (there) trainer->net->engine->release(trainer->net->self, there);
 }
 
-static void free_row(hu_trainer *t, hu_kept *x) {
-  if (x->here != x->there) free(x->here);
-  release(t, x->there);
+static void free_row(hu_trainer *trainer, hu_kept *kept) {
+  if (kept->here != kept->there) free(kept->here);
+  release(trainer, kept->there);
 }
 
-void hu_close_kept(hu_trainer *t) {
-  hu_shards *s = &t->shards;
-  free_row(t, &s->gradient);
-  free_row(t, &s->statistic);
-  free_row(t, &s->joined);
-  release(t, s->before);
-  free((void *)s->part);
+void hu_close_kept(hu_trainer *trainer) {
+  hu_shards *shards = &trainer->shards;
+  free_row(trainer, &shards->gradient);
+  free_row(trainer, &shards->statistic);
+  free_row(trainer, &shards->joined);
+  release(trainer, shards->before);
+  free((void *)shards->part);
 }
 
 /* ---- between a net and a row, both in the engine's memory ---- */
 
-static size_t size_of(const hu_parameter *p) { return p->rows * p->cols; }
+static size_t size_of(const hu_parameter *parameter) { return parameter->rows * parameter->cols; }
 
 static void copy(hu_net *net, size_t n, float *z, const float *x) { hu_do_each(net, HU_RUN_COPY, n, z, x, NULL, 0); }
 
@@ -113,26 +113,32 @@ void hu_take_running(hu_net *net, const float *row) {
 
 /* ---- sums ---- */
 
-void hu_bring(hu_trainer *t, const hu_kept *x, size_t n) {
-  if (t->shards.sums_here && x->here != x->there) hu_do_get(t->net, x->here, x->there, n * sizeof *x->here);
+void hu_bring(hu_trainer *trainer, const hu_kept *kept, size_t n) {
+  if (trainer->shards.sums_here && kept->here != kept->there)
+    hu_do_get(trainer->net, kept->here, kept->there, n * sizeof *kept->here);
 }
 
-static hu_status sum_here(hu_trainer *t, size_t n, const hu_kept *own, const hu_collective *model, hu_stream words) {
-  hu_shards *s = &t->shards;
+static hu_status sum_here(hu_trainer *trainer, size_t n, const hu_kept *own, const hu_collective *model,
+                          hu_stream words) {
+  hu_shards *shards = &trainer->shards;
   hu_mode rne;
-  hu_exec exec = {t->net->threads, 0, words};
+  hu_exec exec = {trainer->net->threads, 0, words};
   memset(&rne, 0, sizeof rne);
-  for (size_t k = 0; k < s->own; k++) s->part[k] = own->here + k * n;
-  if (t->ranks.join) return t->ranks.join(t->ranks.context, n, s->joined.here, s->own, s->part, model, &exec);
-  return hu_collective_reduce(s->own, n, s->joined.here, hu_binary32(), s->part, model, rne, &exec, NULL);
+  for (size_t k = 0; k < shards->own; k++) shards->part[k] = own->here + k * n;
+  if (trainer->ranks.join)
+    return trainer->ranks.join(trainer->ranks.context, n, shards->joined.here, shards->own, shards->part, model, &exec);
+  return hu_collective_reduce(shards->own, n, shards->joined.here, hu_binary32(), shards->part, model, rne, &exec,
+                              NULL);
 }
 
-hu_status hu_join_shards(hu_trainer *t, size_t n, const hu_kept *own, const hu_collective *model, hu_stream words) {
-  const hu_kept *z = &t->shards.joined;
-  const hu_engine *engine = t->net->engine;
-  if (!t->shards.sums_here) return engine->sum_rows(t->net->self, t->shards.own, n, z->there, own->there);
-  hu_status status = sum_here(t, n, own, model, words);
-  if (status != HU_OK || z->here == z->there) return status;
-  hu_do_put(t->net, z->there, z->here, n * sizeof *z->here);
-  return hu_done(t->net);
+hu_status hu_join_shards(hu_trainer *trainer, size_t n, const hu_kept *own, const hu_collective *model,
+                         hu_stream words) {
+  const hu_kept *kept = &trainer->shards.joined;
+  const hu_engine *engine = trainer->net->engine;
+  if (!trainer->shards.sums_here)
+    return engine->sum_rows(trainer->net->self, trainer->shards.own, n, kept->there, own->there);
+  hu_status status = sum_here(trainer, n, own, model, words);
+  if (status != HU_OK || kept->here == kept->there) return status;
+  hu_do_put(trainer->net, kept->there, kept->here, n * sizeof *kept->here);
+  return hu_done(trainer->net);
 }

@@ -270,9 +270,9 @@ const hu_run_key *hu_run_key_at(size_t i) { return &keys[i]; }
 
 hu_trainer_key hu_trainer_key_at(size_t i) {
   const hu_trainer_key none = {NULL, NULL, NULL, 0, NULL, 0, 0};
-  hu_trainer_key z = i < KEYS ? keys[i].shown : none;
-  if (i < KEYS && keys[i].kind == HU_KEY_SYSTEM) z.words = hu_system_names();
-  return z;
+  hu_trainer_key key = i < KEYS ? keys[i].shown : none;
+  if (i < KEYS && keys[i].kind == HU_KEY_SYSTEM) key.words = hu_system_names();
+  return key;
 }
 
 size_t hu_find_key(const char *name) {
@@ -282,7 +282,7 @@ size_t hu_find_key(const char *name) {
   return SIZE_MAX;
 }
 
-const char *hu_trainer_get(const hu_trainer *t, const char *name) {
-  size_t i = t && name ? hu_find_key(name) : SIZE_MAX;
-  return i == SIZE_MAX ? NULL : t->value[i];
+const char *hu_trainer_get(const hu_trainer *trainer, const char *name) {
+  size_t i = trainer && name ? hu_find_key(name) : SIZE_MAX;
+  return i == SIZE_MAX ? NULL : trainer->value[i];
 }

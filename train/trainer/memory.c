@@ -9,17 +9,17 @@
 
 /* Operators by the values that they read: those that read value i are op[first[i]] ... op[first[i + 1] - 1], in order,
  * each as often as it reads it. made_by[i]: the one that makes value i; -1: an input. */
-typedef struct readers {
+typedef struct value_readers {
   const hu_net *net;
   size_t *first;
   int *op, *made_by;
-} readers;
+} value_readers;
 
 /* How a tensor's bits are counted: `bits` of it by the rounding that it has. */
-typedef double count(const readers *r, int i, double bits);
+typedef double count(const value_readers *readers, int i, double bits);
 
-static double bits_of(size_t rows, size_t cols, const hu_rounding *r) {
-  return (double)hu_rounding_bits(rows, cols, r);
+static double bits_of(size_t rows, size_t cols, const hu_rounding *rounding) {
+  return (double)hu_rounding_bits(rows, cols, rounding);
 }
 
 static double larger(double x, double y) { return x > y ? x : y; }
@@ -27,45 +27,46 @@ static double smaller(double x, double y) { return x < y ? x : y; }
 
 /* ---- who reads what ---- */
 
-static void close_readers(readers *r) {
-  free(r->first);
-  free(r->op);
-  free(r->made_by);
+static void close_readers(value_readers *readers) {
+  free(readers->first);
+  free(readers->op);
+  free(readers->made_by);
 }
 
-static void note(readers *r, int op, int value) {
+static void note(value_readers *readers, int op, int value) {
   if (value < 0) return;
-  if (r->op) r->op[r->first[value]] = op;
-  r->first[value]++;
+  if (readers->op) readers->op[readers->first[value]] = op;
+  readers->first[value]++;
 }
 
 /* The first time the readers of value i are counted in first[i], then they go to op[first[i]] on. */
-static void note_all(readers *r) {
-  for (int i = 0; i < r->net->operators; i++) {
-    const hu_operator *op = &r->net->op[i];
-    for (int k = 0; k < 3; k++) note(r, i, op->in[k]);
-    for (size_t k = 0; op->list && k < op->n[0]; k++) note(r, i, op->list[k]);
-    r->made_by[op->out] = i;
+static void note_all(value_readers *readers) {
+  for (int i = 0; i < readers->net->operators; i++) {
+    const hu_operator *op = &readers->net->op[i];
+    for (int k = 0; k < 3; k++) note(readers, i, op->in[k]);
+    for (size_t k = 0; op->list && k < op->n[0]; k++) note(readers, i, op->list[k]);
+    readers->made_by[op->out] = i;
   }
 }
 
 /* 0: no memory. */
-static int open_readers(readers *r, const hu_net *net) {
+static int open_readers(value_readers *readers, const hu_net *net) {
   size_t values = (size_t)net->values, at = 0;
-  *r = (readers){net, calloc(values + 2, sizeof *r->first), NULL, calloc(values + 1, sizeof *r->made_by)};
-  if (!r->first || !r->made_by) return 0;
-  for (size_t i = 0; i < values; i++) r->made_by[i] = -1;
-  note_all(r);
+  *readers = (value_readers){net, calloc(values + 2, sizeof *readers->first), NULL,
+                             calloc(values + 1, sizeof *readers->made_by)};
+  if (!readers->first || !readers->made_by) return 0;
+  for (size_t i = 0; i < values; i++) readers->made_by[i] = -1;
+  note_all(readers);
   for (size_t i = 0; i <= values; i++) {
-    size_t n = r->first[i];
-    r->first[i] = at;
+    size_t n = readers->first[i];
+    readers->first[i] = at;
     at += n;
   }
-  r->op = calloc(at + 1, sizeof *r->op);
-  if (!r->op) return 0;
-  note_all(r); /* which moves first[i] to where first[i + 1] was */
-  memmove(r->first + 1, r->first, (values + 1) * sizeof *r->first);
-  r->first[0] = 0;
+  readers->op = calloc(at + 1, sizeof *readers->op);
+  if (!readers->op) return 0;
+  note_all(readers); /* which moves first[i] to where first[i + 1] was */
+  memmove(readers->first + 1, readers->first, (values + 1) * sizeof *readers->first);
+  readers->first[0] = 0;
   return 1;
 }
 
@@ -86,29 +87,29 @@ static double x_bits(const hu_operator *op, size_t rows, size_t cols) {
 }
 
 static double w_bits(const hu_operator *op, size_t rows, size_t cols) {
-  const hu_product_rounding *r = &op->rounding;
-  if (r->quartet) return quartet_bits(rows, cols, 1, 1);
-  return larger(bits_of(rows, cols, &r->w), bits_of(rows, cols, &r->w_back));
+  const hu_product_rounding *rounding = &op->rounding;
+  if (rounding->quartet) return quartet_bits(rows, cols, 1, 1);
+  return larger(bits_of(rows, cols, &rounding->w), bits_of(rows, cols, &rounding->w_back));
 }
 
 static double dz_bits(const hu_operator *op, size_t rows, size_t cols) {
-  const hu_product_rounding *r = &op->rounding;
-  if (r->quartet) return larger(quartet_bits(rows, cols, 0, 0), quartet_bits(rows, cols, 1, 0));
-  return larger(bits_of(rows, cols, &r->dz), bits_of(rows, cols, &r->dz_w));
+  const hu_product_rounding *rounding = &op->rounding;
+  if (rounding->quartet) return larger(quartet_bits(rows, cols, 0, 0), quartet_bits(rows, cols, 1, 0));
+  return larger(bits_of(rows, cols, &rounding->dz), bits_of(rows, cols, &rounding->dz_w));
 }
 
 /* A value whose readers are all products is stored as the operand that dW needs; one that a product without bias makes
  * is a number of the result's rounding. */
-static double value_bits(const readers *r, int value, double bits) {
-  const hu_value *x = &r->net->value[value];
-  const hu_operator *maker = r->made_by[value] < 0 ? NULL : &r->net->op[r->made_by[value]];
+static double value_bits(const value_readers *readers, int value, double bits) {
+  const hu_value *x = &readers->net->value[value];
+  const hu_operator *maker = readers->made_by[value] < 0 ? NULL : &readers->net->op[readers->made_by[value]];
   double widest = 0;
-  size_t all = r->first[value + 1] - r->first[value], products = 0;
+  size_t all = readers->first[value + 1] - readers->first[value], products = 0;
   if (maker && by_weights(maker) && maker->theta[1] < 0) {
     bits = smaller(bits, bits_of(x->rows, x->cols, &maker->rounding.z_out));
   }
-  for (size_t k = r->first[value]; k < r->first[value + 1]; k++) {
-    const hu_operator *op = &r->net->op[r->op[k]];
+  for (size_t k = readers->first[value]; k < readers->first[value + 1]; k++) {
+    const hu_operator *op = &readers->net->op[readers->op[k]];
     products += op->kind->product != 0;
     widest = larger(widest, x_bits(op, x->rows, x->cols));
     if (!by_weights(op)) widest = larger(widest, bits_of(x->rows, x->cols, &op->rounding.w_back));
@@ -117,14 +118,14 @@ static double value_bits(const readers *r, int value, double bits) {
 }
 
 /* A gradient is stored as the operand dZ of the product that made its value, or as the dX that its only reader gave. */
-static double gradient_bits(const readers *r, int value, double bits) {
-  const hu_value *x = &r->net->value[value];
-  const hu_operator *maker = r->made_by[value] < 0 ? NULL : &r->net->op[r->made_by[value]];
+static double gradient_bits(const value_readers *readers, int value, double bits) {
+  const hu_value *x = &readers->net->value[value];
+  const hu_operator *maker = readers->made_by[value] < 0 ? NULL : &readers->net->op[readers->made_by[value]];
   if (maker && maker->kind->product) {
     bits = smaller(bits, dz_bits(maker, x->rows, x->cols));
   }
-  if (r->first[value + 1] - r->first[value] != 1) return bits;
-  const hu_operator *reader = &r->net->op[r->op[r->first[value]]];
+  if (readers->first[value + 1] - readers->first[value] != 1) return bits;
+  const hu_operator *reader = &readers->net->op[readers->op[readers->first[value]]];
   return by_weights(reader) ? smaller(bits, bits_of(x->rows, x->cols, &reader->rounding.dx_out)) : bits;
 }
 
@@ -143,26 +144,26 @@ static const hu_operator *product_of(const hu_net *net, int parameter, int *time
 }
 
 /* The copy of the weights that operators see: all products of a parameter round it alike. */
-static double weight_bits(const readers *r, int parameter, double bits) {
-  const hu_net *net = r->net;
-  const hu_parameter *p = &net->parameter[parameter];
+static double weight_bits(const value_readers *readers, int parameter, double bits) {
+  const hu_net *net = readers->net;
+  const hu_parameter *weights = &net->parameter[parameter];
   int times;
   const hu_operator *op = product_of(net, parameter, &times);
   if (!op) return bits;
-  return smaller(bits, w_bits(op, p->rows, p->cols));
+  return smaller(bits, w_bits(op, weights->rows, weights->cols));
 }
 
 /* dW of a parameter that one product has. */
-static double weight_gradient_bits(const readers *r, int parameter, double bits) {
-  const hu_net *net = r->net;
-  const hu_parameter *p = &net->parameter[parameter];
+static double weight_gradient_bits(const value_readers *readers, int parameter, double bits) {
+  const hu_net *net = readers->net;
+  const hu_parameter *weights = &net->parameter[parameter];
   int times;
   const hu_operator *op = product_of(net, parameter, &times);
-  return op && times == 1 ? smaller(bits, bits_of(p->rows, p->cols, &op->rounding.dw_out)) : bits;
+  return op && times == 1 ? smaller(bits, bits_of(weights->rows, weights->cols, &op->rounding.dw_out)) : bits;
 }
 
-static double as_it_is(const readers *r, int i, double bits) {
-  (void)r;
+static double as_it_is(const value_readers *readers, int i, double bits) {
+  (void)readers;
   (void)i;
   return bits;
 }
@@ -177,43 +178,46 @@ static const counts stored = {as_it_is, as_it_is, as_it_is, as_it_is};
 static const counts described = {value_bits, gradient_bits, weight_bits, weight_gradient_bits};
 
 /* Bytes of the formats that the optimizer keeps, without the weight itself. */
-static double state_bytes(const hu_optimizer *o) {
-  hu_optimizer plain = hu_optimizer_sgd(o->state);
-  plain.weight = o->weight;
+static double state_bytes(const hu_optimizer *optimizer) {
+  hu_optimizer plain = hu_optimizer_sgd(optimizer->state);
+  plain.weight = optimizer->weight;
   plain.momentum = 0;
-  return (double)hu_optimizer_bytes(o) - (double)hu_optimizer_bytes(&plain);
+  return (double)hu_optimizer_bytes(optimizer) - (double)hu_optimizer_bytes(&plain);
 }
 
-static HU_NOINLINE hu_trainer_memory memory_of(const hu_trainer *t, const counts *by) {
-  hu_trainer_memory z = {0, 0, 0, 0};
-  readers r;
-  if (!t || !t->net) return z;
-  const hu_net *net = t->net;
-  if (!open_readers(&r, net)) {
-    close_readers(&r);
-    return z;
+static HU_NOINLINE hu_trainer_memory memory_of(const hu_trainer *trainer, const counts *by) {
+  hu_trainer_memory memory = {0, 0, 0, 0};
+  value_readers readers;
+  if (!trainer || !trainer->net) return memory;
+  const hu_net *net = trainer->net;
+  if (!open_readers(&readers, net)) {
+    close_readers(&readers);
+    return memory;
   }
   for (int i = 0; i < net->values; i++) {
     const hu_value *x = &net->value[i];
-    z.values += by->value(&r, i, bits_of(x->rows, x->cols, &x->round)) / 8;
-    if (x->made) z.gradients += by->gradient(&r, i, bits_of(x->rows, x->cols, &x->round_back)) / 8;
+    memory.values += by->value(&readers, i, bits_of(x->rows, x->cols, &x->round)) / 8;
+    if (x->made) memory.gradients += by->gradient(&readers, i, bits_of(x->rows, x->cols, &x->round_back)) / 8;
   }
   for (int i = 0; i < net->parameters; i++) {
-    const hu_parameter *p = &net->parameter[i];
-    hu_optimizer o = hu_optimizer_of(net, i, &t->optimizer);
-    double n = (double)p->rows * (double)p->cols, master = n * hu_limits_of(o.weight).width / 8;
-    double seen = by->weight(&r, i, bits_of(p->rows, p->cols, &p->round)) / 8;
-    z.weights += master + (seen < master ? seen : 0); /* a copy for the operators, if it is another one */
-    z.state += n * state_bytes(&o);
-    if (p->average) z.state += n * (double)sizeof(float);
-    z.gradients += by->weight_gradient(&r, i, bits_of(p->rows, p->cols, &p->round_back)) / 8;
-    if (t->keys.accumulate > 1) z.gradients += n * (double)sizeof(float);
+    const hu_parameter *parameter = &net->parameter[i];
+    hu_optimizer optimizer = hu_optimizer_of(net, i, &trainer->optimizer);
+    double n = (double)parameter->rows * (double)parameter->cols, master = n * hu_limits_of(optimizer.weight).width / 8;
+    double seen = by->weight(&readers, i, bits_of(parameter->rows, parameter->cols, &parameter->round)) / 8;
+    memory.weights += master + (seen < master ? seen : 0); /* a copy for the operators, if it is another one */
+    memory.state += n * state_bytes(&optimizer);
+    if (parameter->average) memory.state += n * (double)sizeof(float);
+    memory.gradients +=
+        by->weight_gradient(&readers, i, bits_of(parameter->rows, parameter->cols, &parameter->round_back)) / 8;
+    if (trainer->keys.accumulate > 1) memory.gradients += n * (double)sizeof(float);
   }
-  close_readers(&r);
-  return z;
+  close_readers(&readers);
+  return memory;
 }
 
-hu_trainer_memory hu_trainer_memory_of(const hu_trainer *t) {
-  HU_ENV_RETURN(hu_trainer_memory, memory_of(t, &described));
+hu_trainer_memory hu_trainer_memory_of(const hu_trainer *trainer) {
+  HU_ENV_RETURN(hu_trainer_memory, memory_of(trainer, &described));
 }
-hu_trainer_memory hu_trainer_stored_of(const hu_trainer *t) { HU_ENV_RETURN(hu_trainer_memory, memory_of(t, &stored)); }
+hu_trainer_memory hu_trainer_stored_of(const hu_trainer *trainer) {
+  HU_ENV_RETURN(hu_trainer_memory, memory_of(trainer, &stored));
+}

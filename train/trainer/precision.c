@@ -22,69 +22,72 @@ static int is_of_norm(const hu_net *net, int parameter) {
   return 0;
 }
 
-static hu_status round_tensors(hu_trainer *t) {
-  const hu_run_keys *k = &t->keys;
-  hu_status s = HU_OK;
-  for (int i = 0; i < t->loss && s == HU_OK; i++) {
-    if (t->net->value[i].tokens) continue; /* names, not numbers */
-    s = hu_net_round_value(t->net, i, &k->values, &k->gradients);
+static hu_status round_tensors(hu_trainer *trainer) {
+  const hu_run_keys *keys = &trainer->keys;
+  hu_status status = HU_OK;
+  for (int i = 0; i < trainer->loss && status == HU_OK; i++) {
+    if (trainer->net->value[i].tokens) continue; /* names, not numbers */
+    status = hu_net_round_value(trainer->net, i, &keys->values, &keys->gradients);
   }
-  for (int i = 0; i < t->net->operators && s == HU_OK && k->embeddings.kind != HU_ROUND_KEEP; i++) {
-    const hu_operator *op = &t->net->op[i];
-    if (strcmp(op->kind->name, "embedding") == 0) s = hu_net_round_value(t->net, op->out, &k->embeddings, NULL);
+  for (int i = 0; i < trainer->net->operators && status == HU_OK && keys->embeddings.kind != HU_ROUND_KEEP; i++) {
+    const hu_operator *op = &trainer->net->op[i];
+    if (strcmp(op->kind->name, "embedding") == 0)
+      status = hu_net_round_value(trainer->net, op->out, &keys->embeddings, NULL);
   }
-  for (int i = 0; i < hu_net_parameters(t->net) && s == HU_OK; i++) {
-    if (k->norms && is_of_norm(t->net, i)) continue;
-    s = hu_net_round_parameter(t->net, i, &k->parameters, &k->parameter_gradients);
+  for (int i = 0; i < hu_net_parameters(trainer->net) && status == HU_OK; i++) {
+    if (keys->norms && is_of_norm(trainer->net, i)) continue;
+    status = hu_net_round_parameter(trainer->net, i, &keys->parameters, &keys->parameter_gradients);
   }
-  return s;
+  return status;
 }
 
 /* ---- products ---- */
 
 /* Names the parameters that there are. */
-static hu_status no_name(const hu_trainer *t, char *why, const char *key, size_t n, const char *name) {
-  hu_status s =
+static hu_status no_name(const hu_trainer *trainer, char *why, const char *key, size_t n, const char *name) {
+  hu_status status =
       hu_say(why, HU_E_TRAIN, "%s: nothing is called '%.*s'; parameters are", key, (int)(n < 80 ? n : 80), name);
-  for (int i = 0; why && i < hu_net_parameters(t->net); i++) {
+  for (int i = 0; why && i < hu_net_parameters(trainer->net); i++) {
     size_t used = strlen(why);
-    snprintf(why + used, HU_DATA_WHY_MAX - used, " %s", hu_net_parameter_name(t->net, i));
+    snprintf(why + used, HU_DATA_WHY_MAX - used, " %s", hu_net_parameter_name(trainer->net, i));
   }
-  return s;
+  return status;
 }
 
 static int is_attention(const hu_operator *op) {
   return strcmp(op->kind->name, "scores") == 0 || strcmp(op->kind->name, "mix") == 0;
 }
 
-static hu_accum accum_of(const hu_run_keys *k, const hu_own_accum *own) { return own->own ? own->accum : k->accum; }
+static hu_accum accum_of(const hu_run_keys *keys, const hu_own_accum *own) {
+  return own->own ? own->accum : keys->accum;
+}
 
-static hu_product_rounding product_of(const hu_run_keys *k, const hu_operator *op) {
-  hu_product_rounding r = {k->x,
-                           k->w,
-                           k->dz,
-                           k->w_back,
-                           k->x_back,
-                           k->dz_w,
-                           k->z_out,
-                           k->dx_out,
-                           k->dw_out,
-                           accum_of(k, &k->z_accum),
-                           accum_of(k, &k->dx_accum),
-                           accum_of(k, &k->dw_accum),
-                           (uint32_t)k->hadamard,
-                           (uint32_t)k->signs,
-                           (uint8_t)k->by_window,
-                           (uint8_t)k->twice,
-                           (uint8_t)(strcmp(op->kind->name, "linear") == 0 ? k->quartet : 0),
-                           op->theta[0] >= 0 ? (float)k->w_average : 0};
+static hu_product_rounding product_of(const hu_run_keys *keys, const hu_operator *op) {
+  hu_product_rounding rounding = {keys->x,
+                                  keys->w,
+                                  keys->dz,
+                                  keys->w_back,
+                                  keys->x_back,
+                                  keys->dz_w,
+                                  keys->z_out,
+                                  keys->dx_out,
+                                  keys->dw_out,
+                                  accum_of(keys, &keys->z_accum),
+                                  accum_of(keys, &keys->dx_accum),
+                                  accum_of(keys, &keys->dw_accum),
+                                  (uint32_t)keys->hadamard,
+                                  (uint32_t)keys->signs,
+                                  (uint8_t)keys->by_window,
+                                  (uint8_t)keys->twice,
+                                  (uint8_t)(strcmp(op->kind->name, "linear") == 0 ? keys->quartet : 0),
+                                  op->theta[0] >= 0 ? (float)keys->w_average : 0};
   int gram = strcmp(op->kind->name, "gram") == 0;
   if (gram || strcmp(op->kind->name, "scores") == 0) { /* W is K^T; K and dK are stored */
-    r.dw_out.turned = r.dw_out.kind == HU_ROUND_SCALED ? !r.dw_out.turned : 0;
-    r.w.turned = r.w.kind == HU_ROUND_SCALED ? !r.w.turned : 0;
-    r.w_back.turned = r.w_back.kind == HU_ROUND_SCALED ? !r.w_back.turned : 0;
+    rounding.dw_out.turned = rounding.dw_out.kind == HU_ROUND_SCALED ? !rounding.dw_out.turned : 0;
+    rounding.w.turned = rounding.w.kind == HU_ROUND_SCALED ? !rounding.w.turned : 0;
+    rounding.w_back.turned = rounding.w_back.kind == HU_ROUND_SCALED ? !rounding.w_back.turned : 0;
   }
-  return r;
+  return rounding;
 }
 
 /* 1: one of the names of a list is that of the layer whose weights these are ("linear1" of "linear1.weight"). */
@@ -100,34 +103,35 @@ static int is_listed(const char *list, const char *weights) {
 }
 
 /* Are these one layer? Cells have an operator for each step, which share their weights. */
-static int same_layer(const hu_trainer *t, int i, int other) {
-  int weights = t->net->op[i].theta[0];
-  return i == other || (weights >= 0 && weights == t->net->op[other].theta[0]);
+static int same_layer(const hu_trainer *trainer, int i, int other) {
+  int weights = trainer->net->op[i].theta[0];
+  return i == other || (weights >= 0 && weights == trainer->net->op[other].theta[0]);
 }
 
 /* Is the product of operator i rounded? first, last: those of the net. */
-static int is_rounded(const hu_trainer *t, int i, int first, int last) {
-  const hu_run_keys *k = &t->keys;
-  const hu_operator *op = &t->net->op[i];
-  if ((k->exempt & EXEMPT_FIRST) && same_layer(t, i, first)) return 0;
-  if ((k->exempt & EXEMPT_LAST) && same_layer(t, i, last)) return 0;
-  if (is_attention(op)) return k->attention && !*k->layers;
-  if (op->theta[0] < 0) return !*k->layers; /* a product of two values */
-  return !*k->layers || is_listed(k->layers, hu_net_parameter_name(t->net, op->theta[0]));
+static int is_rounded(const hu_trainer *trainer, int i, int first, int last) {
+  const hu_run_keys *keys = &trainer->keys;
+  const hu_operator *op = &trainer->net->op[i];
+  if ((keys->exempt & EXEMPT_FIRST) && same_layer(trainer, i, first)) return 0;
+  if ((keys->exempt & EXEMPT_LAST) && same_layer(trainer, i, last)) return 0;
+  if (is_attention(op)) return keys->attention && !*keys->layers;
+  if (op->theta[0] < 0) return !*keys->layers; /* a product of two values */
+  return !*keys->layers || is_listed(keys->layers, hu_net_parameter_name(trainer->net, op->theta[0]));
 }
 
 /* Every name of precision.layers is one of a layer. */
-static hu_status check_layers(const hu_trainer *t, char *why) {
-  for (const char *name = t->keys.layers; *name;) {
+static hu_status check_layers(const hu_trainer *trainer, char *why) {
+  for (const char *name = trainer->keys.layers; *name;) {
     size_t n = strcspn(name, ",");
     char one[HU_PARAMETER_NAME_MAX];
     int found = 0;
     snprintf(one, sizeof one, "%.*s", (int)(n < sizeof one ? n : sizeof one - 1), name);
-    for (int i = 0; i < t->net->operators && !found; i++) {
-      const hu_operator *op = &t->net->op[i];
-      found = op->kind->product && op->theta[0] >= 0 && is_listed(one, hu_net_parameter_name(t->net, op->theta[0]));
+    for (int i = 0; i < trainer->net->operators && !found; i++) {
+      const hu_operator *op = &trainer->net->op[i];
+      found =
+          op->kind->product && op->theta[0] >= 0 && is_listed(one, hu_net_parameter_name(trainer->net, op->theta[0]));
     }
-    if (!found) return no_name(t, why, "precision.layers", n, name);
+    if (!found) return no_name(trainer, why, "precision.layers", n, name);
     name += n + (name[n] == ',');
   }
   return HU_OK;
@@ -139,191 +143,196 @@ static const char *operand_key(unsigned part) {
   return names[part];
 }
 
-static const char *accum_key(const hu_run_keys *k, unsigned part) {
-  if (part == HU_PART_Z_X || part == HU_PART_Z_W) return k->z_accum.own ? "z_accum" : "accum";
-  if (part == HU_PART_DX_DZ || part == HU_PART_DX_W) return k->dx_accum.own ? "dx_accum" : "accum";
-  return k->dw_accum.own ? "dw_accum" : "accum";
+static const char *accum_key(const hu_run_keys *keys, unsigned part) {
+  if (part == HU_PART_Z_X || part == HU_PART_Z_W) return keys->z_accum.own ? "z_accum" : "accum";
+  if (part == HU_PART_DX_DZ || part == HU_PART_DX_W) return keys->dx_accum.own ? "dx_accum" : "accum";
+  return keys->dw_accum.own ? "dw_accum" : "accum";
 }
 
 /* Delayed scaling of the product that makes a value, in the net and in those beside it. */
-static hu_status delay_product(const hu_trainer *t, int value, char *why) {
-  const hu_run_keys *k = &t->keys;
-  const hu_delayed d = {(uint32_t)k->history, (uint8_t)k->takes, (uint8_t)k->margin_of_history};
-  const hu_shards *shards = &t->shards;
-  hu_status s = hu_net_delay_product(t->net, value, &d);
-  for (size_t i = 1; shards->net && i < shards->own && s == HU_OK; i++)
-    s = hu_net_delay_product(shards->net[i], value, &d);
-  if (s == HU_E_SCALING)
-    return hu_say(why, s,
+static hu_status delay_product(const hu_trainer *trainer, int value, char *why) {
+  const hu_run_keys *keys = &trainer->keys;
+  const hu_delayed delayed = {(uint32_t)keys->history, (uint8_t)keys->takes, (uint8_t)keys->margin_of_history};
+  const hu_shards *shards = &trainer->shards;
+  hu_status status = hu_net_delay_product(trainer->net, value, &delayed);
+  for (size_t i = 1; shards->net && i < shards->own && status == HU_OK; i++)
+    status = hu_net_delay_product(shards->net[i], value, &delayed);
+  if (status == HU_E_SCALING)
+    return hu_say(why, status,
                   "precision.history: wants operands with one scale, of one level and the rule ratio (fp8_tensor): "
                   "precision.x, w, dz, w_back, x_back, dz_w, or precision.system = fp8_delayed");
-  if (s == HU_E_TRAIN)
-    return hu_say(why, s,
+  if (status == HU_E_TRAIN)
+    return hu_say(why, status,
                   "precision.history: wants operands with one scale (precision.system = fp8_delayed), without "
                   "precision.hadamard and without precision.convolution = windows");
-  return s == HU_OK ? s : hu_say(why, s, "precision.history: %s", hu_status_text(s));
+  return status == HU_OK ? status : hu_say(why, status, "precision.history: %s", hu_status_text(status));
 }
 
 /* What stays of the roundings from step precision.until on. A transform before dW serves its roundings alone. */
-static void leave(hu_product_rounding *r, uint64_t after) {
+static void leave(hu_product_rounding *rounding, uint64_t after) {
   const hu_rounding keep = hu_rounding_keep();
   if (after != AFTER_BACKWARD) {
-    r->x = r->w = r->z_out = keep;
-    r->w_average = 0;
+    rounding->x = rounding->w = rounding->z_out = keep;
+    rounding->w_average = 0;
   }
   if (after == AFTER_FORWARD) return;
-  r->dz = r->w_back = r->x_back = r->dz_w = r->dx_out = r->dw_out = keep;
-  r->hadamard = 0;
-  r->quartet = HU_QUARTET_NONE; /* after = both: check_late */
+  rounding->dz = rounding->w_back = rounding->x_back = rounding->dz_w = rounding->dx_out = rounding->dw_out = keep;
+  rounding->hadamard = 0;
+  rounding->quartet = HU_QUARTET_NONE; /* after = both: check_late */
 }
 
 /* Quartet's layer rounds all operands by itself. */
-static hu_status check_quartet(const hu_trainer *t, char *why) {
-  const hu_run_keys *k = &t->keys;
-  const hu_rounding *operands[] = {&k->x, &k->w, &k->x_back, &k->dz_w, &k->dz, &k->w_back}; /* as operand_key */
-  if (!k->quartet) return HU_OK;
+static hu_status check_quartet(const hu_trainer *trainer, char *why) {
+  const hu_run_keys *keys = &trainer->keys;
+  const hu_rounding *operands[] = {&keys->x,    &keys->w,  &keys->x_back,
+                                   &keys->dz_w, &keys->dz, &keys->w_back}; /* as operand_key */
+  if (!keys->quartet) return HU_OK;
   for (unsigned i = 0; i < sizeof operands / sizeof *operands; i++) {
     if (operands[i]->kind != HU_ROUND_KEEP)
       return hu_say(why, HU_E_TRAIN, "precision.quartet: rounds all operands, and precision.%s does, too",
                     operand_key(i));
   }
-  const char *other = k->hadamard ? "hadamard" : k->twice ? "twice" : k->history ? "history" : NULL;
+  const char *other = keys->hadamard ? "hadamard" : keys->twice ? "twice" : keys->history ? "history" : NULL;
   return other ? hu_say(why, HU_E_TRAIN, "precision.quartet: does not go with precision.%s", other) : HU_OK;
 }
 
 /* late: as from step precision.until on. */
-static hu_status round_products(hu_trainer *t, int late, char *why) {
+static hu_status round_products(hu_trainer *trainer, int late, char *why) {
   int first = -1, last = -1;
-  for (int i = 0; i < t->net->operators; i++) {
-    if (!t->net->op[i].kind->product) continue;
+  for (int i = 0; i < trainer->net->operators; i++) {
+    if (!trainer->net->op[i].kind->product) continue;
     if (first < 0) first = i;
     last = i;
   }
   char lost[HU_CONSTANT_WHY_MAX];
-  if (hu_constant_wrong(lost, "precision.w_average", t->keys.w_average, hu_binary32(), "binary32"))
+  if (hu_constant_wrong(lost, "precision.w_average", trainer->keys.w_average, hu_binary32(), "binary32"))
     return hu_say(why, HU_E_TRAIN, "%s", lost);
-  hu_status s = check_layers(t, why);
-  if (s != HU_OK) return s;
-  for (int i = 0; i < t->net->operators && s == HU_OK; i++) {
-    const hu_operator *op = &t->net->op[i];
-    if (!op->kind->product || !is_rounded(t, i, first, last)) continue;
-    hu_product_rounding r = product_of(&t->keys, op);
-    if (late) leave(&r, t->keys.after);
-    s = hu_net_round_product(t->net, op->out, &r);
-    if (s == HU_E_TRAIN && r.w_average > 0)
-      return hu_say(why, s,
+  hu_status status = check_layers(trainer, why);
+  if (status != HU_OK) return status;
+  for (int i = 0; i < trainer->net->operators && status == HU_OK; i++) {
+    const hu_operator *op = &trainer->net->op[i];
+    if (!op->kind->product || !is_rounded(trainer, i, first, last)) continue;
+    hu_product_rounding rounding = product_of(&trainer->keys, op);
+    if (late) leave(&rounding, trainer->keys.after);
+    status = hu_net_round_product(trainer->net, op->out, &rounding);
+    if (status == HU_E_TRAIN && rounding.w_average > 0)
+      return hu_say(why, status,
                     "precision.w_average: wants precision.w = scaled(float4_e2m1fn;scale=float8_e8m0fnu;block=1x32;"
                     "rule=rceil), turned or not, and precision.twice = yes (precision.system = tetrajet)");
-    if (s != HU_OK) return hu_say(why, s, "precision: a product's roundings or accumulation: %s", hu_status_text(s));
-    if (t->keys.history) s = delay_product(t, op->out, why);
+    if (status != HU_OK)
+      return hu_say(why, status, "precision: a product's roundings or accumulation: %s", hu_status_text(status));
+    if (trainer->keys.history) status = delay_product(trainer, op->out, why);
   }
-  return s;
+  return status;
 }
 
 /* ---- operands that models do not take ---- */
 
 /* The keys that say what an operand is: its own; else those of the assignment, where there is one. */
-static void remedy(const hu_trainer *t, char *text, size_t size, const hu_operator *op, unsigned part, int gradient) {
+static void remedy(const hu_trainer *trainer, char *text, size_t size, const hu_operator *op, unsigned part,
+                   int gradient) {
   const char *operand = operand_key(part), *direction = gradient ? "backward" : "forward";
-  if (t->plan && hu_operand_is_tensor(t->net, op, part))
+  if (trainer->plan && hu_operand_is_tensor(trainer->net, op, part))
     snprintf(text, size, "assignment.low_%s and high_%s or precision.%s", direction, direction, operand);
   else
     snprintf(text, size, "precision.%s", operand);
 }
 
 /* A model that does not take an operand: which, of which format, and the keys that can change it. */
-static hu_status not_taken(const hu_trainer *t, char *why, hu_status s, const hu_operator *op, unsigned part,
-                           hu_format f) {
+static hu_status not_taken(const hu_trainer *trainer, char *why, hu_status status, const hu_operator *op, unsigned part,
+                           hu_format format) {
   char takes[HU_ACCUM_TEXT_MAX], text[HU_FORMAT_TEXT_MAX], keys[128];
-  const char *id = hu_format_id(f), *key = accum_key(&t->keys, part), *operand = operand_key(part);
-  if (!id && hu_format_text(text, sizeof text, f)) id = text;
-  if (s != HU_E_OPERAND_A && s != HU_E_OPERAND_B)
-    return hu_say(why, s, "precision.%s: %s (operand %s of %s is %s)", key, hu_status_text(s), operand, op->kind->name,
-                  id);
+  const char *id = hu_format_id(format), *key = accum_key(&trainer->keys, part), *operand = operand_key(part);
+  if (!id && hu_format_text(text, sizeof text, format)) id = text;
+  if (status != HU_E_OPERAND_A && status != HU_E_OPERAND_B)
+    return hu_say(why, status, "precision.%s: %s (operand %s of %s is %s)", key, hu_status_text(status), operand,
+                  op->kind->name, id);
   hu_accum_takes(takes, sizeof takes, hu_accum_of(op, part));
-  remedy(t, keys, sizeof keys, op, part, part == HU_PART_DX_DZ || part == HU_PART_DW_DZ);
-  return hu_say(why, s,
+  remedy(trainer, keys, sizeof keys, op, part, part == HU_PART_DX_DZ || part == HU_PART_DW_DZ);
+  return hu_say(why, status,
                 "precision.%s: the model takes %s, but operand %s of %s is %s; give %s that format, a model "
                 "per product (precision.z_accum, dx_accum, dw_accum), or insist with any(MODEL)",
                 key, takes, operand, op->kind->name, id, keys);
 }
 
-static hu_status check_products(const hu_trainer *t, char *why) {
-  for (int i = 0; i < t->net->operators; i++) {
-    const hu_operator *op = &t->net->op[i];
+static hu_status check_products(const hu_trainer *trainer, char *why) {
+  for (int i = 0; i < trainer->net->operators; i++) {
+    const hu_operator *op = &trainer->net->op[i];
     unsigned part = 0;
     hu_format format;
     if (!op->kind->product) continue;
-    hu_status s = hu_operands_taken(t->net, op, &part, &format);
-    if (s != HU_OK) return not_taken(t, why, s, op, part, format);
+    hu_status status = hu_operands_taken(trainer->net, op, &part, &format);
+    if (status != HU_OK) return not_taken(trainer, why, status, op, part, format);
   }
   return HU_OK;
 }
 
 /* ---- parameters whose updates end with Kahan summation ---- */
 
-static hu_status choose_updates(hu_trainer *t, char *why) {
+static hu_status choose_updates(hu_trainer *trainer, char *why) {
   const hu_mode rne = {0};
-  for (const char *name = t->keys.kahan_only; *name;) {
+  for (const char *name = trainer->keys.kahan_only; *name;) {
     size_t n = strcspn(name, ",");
     int found = -1;
-    for (int i = 0; i < hu_net_parameters(t->net) && found < 0; i++) {
-      const char *its = hu_net_parameter_name(t->net, i);
+    for (int i = 0; i < hu_net_parameters(trainer->net) && found < 0; i++) {
+      const char *its = hu_net_parameter_name(trainer->net, i);
       if (strlen(its) == n && strncmp(its, name, n) == 0) found = i;
     }
-    if (found < 0) return no_name(t, why, "optimizer.kahan", n, name);
-    hu_status s = hu_net_update_parameter(t->net, found, HU_UPDATE_KAHAN, rne);
-    if (s != HU_OK) return hu_say(why, s, "optimizer.kahan: %s", hu_status_text(s));
+    if (found < 0) return no_name(trainer, why, "optimizer.kahan", n, name);
+    hu_status status = hu_net_update_parameter(trainer->net, found, HU_UPDATE_KAHAN, rne);
+    if (status != HU_OK) return hu_say(why, status, "optimizer.kahan: %s", hu_status_text(status));
     name += n + (name[n] == ',');
   }
-  for (int i = 0; i < hu_net_parameters(t->net); i++) {
+  for (int i = 0; i < hu_net_parameters(trainer->net); i++) {
     const char *said = NULL;
-    hu_optimizer own = hu_optimizer_of(t->net, i, &t->optimizer);
-    hu_status s = hu_optimizer_check(&own, &said);
-    if (s != HU_OK) return hu_say(why, s, "optimizer.kahan with the optimizer's other keys: %s", said ? said : "");
+    hu_optimizer own = hu_optimizer_of(trainer->net, i, &trainer->optimizer);
+    hu_status status = hu_optimizer_check(&own, &said);
+    if (status != HU_OK)
+      return hu_say(why, status, "optimizer.kahan with the optimizer's other keys: %s", said ? said : "");
   }
   return HU_OK;
 }
 
 /* The roundings of the last steps, tried before the first one. */
-static hu_status check_late(hu_trainer *t, char *why) {
-  if (!t->keys.until) return HU_OK;
-  if (t->keys.history) return hu_say(why, HU_E_TRAIN, "precision.until: above 0, and precision.history, too");
-  if (t->keys.quartet && t->keys.after != AFTER_BOTH)
+static hu_status check_late(hu_trainer *trainer, char *why) {
+  if (!trainer->keys.until) return HU_OK;
+  if (trainer->keys.history) return hu_say(why, HU_E_TRAIN, "precision.until: above 0, and precision.history, too");
+  if (trainer->keys.quartet && trainer->keys.after != AFTER_BOTH)
     return hu_say(why, HU_E_TRAIN, "precision.after: with precision.quartet it is both");
-  hu_status s = round_products(t, 1, why);
-  if (s == HU_OK && check_products(t, NULL) != HU_OK)
-    s = hu_say(
+  hu_status status = round_products(trainer, 1, why);
+  if (status == HU_OK && check_products(trainer, NULL) != HU_OK)
+    status = hu_say(
         why, HU_E_TRAIN,
         "precision.until: operands are not rounded at the end, and an accumulation model (precision.accum, z_accum, "
         "dx_accum, dw_accum) takes no such numbers");
-  return s == HU_OK ? round_products(t, 0, why) : s;
+  return status == HU_OK ? round_products(trainer, 0, why) : status;
 }
 
-hu_status hu_set_products(hu_trainer *t) {
-  int late = t->keys.until && t->step >= t->keys.until;
-  if (late == t->late) return HU_OK;
-  t->late = late;
-  return round_products(t, late, NULL);
+hu_status hu_set_products(hu_trainer *trainer) {
+  int late = trainer->keys.until && trainer->step >= trainer->keys.until;
+  if (late == trainer->late) return HU_OK;
+  trainer->late = late;
+  return round_products(trainer, late, NULL);
 }
 
-hu_status hu_set_precision(hu_trainer *t, char *why) {
-  hu_status s = round_tensors(t);
-  if (s != HU_OK) return hu_say(why, s, "precision: %s", hu_status_text(s));
-  s = check_quartet(t, why);
-  if (s == HU_OK) s = round_products(t, 0, why);
-  if (s == HU_OK) s = choose_updates(t, why);
-  if (s == HU_OK) s = hu_start_plan(t, why);
-  if (s == HU_OK) s = check_products(t, why);
-  if (s == HU_OK) s = hu_check_promoted(t, check_products, why);
-  return s == HU_OK ? check_late(t, why) : s;
+hu_status hu_set_precision(hu_trainer *trainer, char *why) {
+  hu_status status = round_tensors(trainer);
+  if (status != HU_OK) return hu_say(why, status, "precision: %s", hu_status_text(status));
+  status = check_quartet(trainer, why);
+  if (status == HU_OK) status = round_products(trainer, 0, why);
+  if (status == HU_OK) status = choose_updates(trainer, why);
+  if (status == HU_OK) status = hu_start_plan(trainer, why);
+  if (status == HU_OK) status = check_products(trainer, why);
+  if (status == HU_OK) status = hu_check_promoted(trainer, check_products, why);
+  return status == HU_OK ? check_late(trainer, why) : status;
 }
 
 /* ---- the loss scale from the largest gradient ---- */
 
 /* The smallest of the largest numbers of the formats that gradients go into; binary16's if there is none. */
-static float smallest_range(const hu_run_keys *k) {
-  const hu_rounding *all[] = {&k->gradients, &k->parameter_gradients, &k->dx_out, &k->dw_out, &k->dz, &k->dz_w};
+static float smallest_range(const hu_run_keys *keys) {
+  const hu_rounding *all[] = {&keys->gradients, &keys->parameter_gradients, &keys->dx_out, &keys->dw_out, &keys->dz,
+                              &keys->dz_w};
   float max = 0;
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     if (all[i]->kind != HU_ROUND_FORMAT) continue;
@@ -333,23 +342,23 @@ static float smallest_range(const hu_run_keys *k) {
   return max > 0 ? max : 65504.0f;
 }
 
-hu_status hu_choose_scale(hu_trainer *t) {
+hu_status hu_choose_scale(hu_trainer *trainer) {
   enum { BATCHES = 8 };
   float largest = 0;
-  hu_status s = HU_OK;
-  for (t->step = 0; t->step < BATCHES && s == HU_OK; t->step++) {
+  hu_status status = HU_OK;
+  for (trainer->step = 0; trainer->step < BATCHES && status == HU_OK; trainer->step++) {
     hu_pass pass = {.wants_largest = 1};
-    s = hu_make_pass(t, 1, &pass);
+    status = hu_make_pass(trainer, 1, &pass);
     largest = fmaxf(largest, pass.largest);
   }
-  t->step = 0;
-  if (s != HU_OK) return s;
-  float scale = hu_loss_scale_of_gmax(largest, smallest_range(&t->keys), (int)t->keys.margin);
-  t->rule.start = scale > 0 ? scale : 1;
-  if (!t->source.text) {
-    hu_batch_state start = {t->keys.seed, 0, 0};
-    hu_batches_free(&t->order);
-    s = hu_batches_open(&t->order, t->source.training.count, t->samples, start);
+  trainer->step = 0;
+  if (status != HU_OK) return status;
+  float scale = hu_loss_scale_of_gmax(largest, smallest_range(&trainer->keys), (int)trainer->keys.margin);
+  trainer->rule.start = scale > 0 ? scale : 1;
+  if (!trainer->source.text) {
+    hu_batch_state start = {trainer->keys.seed, 0, 0};
+    hu_batches_free(&trainer->order);
+    status = hu_batches_open(&trainer->order, trainer->source.training.count, trainer->samples, start);
   }
-  return s == HU_OK ? hu_first_weights(t) : s;
+  return status == HU_OK ? hu_first_weights(trainer) : status;
 }

@@ -22,15 +22,15 @@ typedef struct hu_watched {
 
 /* ---- before the run ---- */
 
-static int has_words(const hu_rounding *r) { return r->mode.bits != 0; }
+static int has_words(const hu_rounding *rounding) { return rounding->mode.bits != 0; }
 
 /* Why the keys do not go with ramping; NULL: they do. */
-static const char *refused(const hu_run_keys *k) {
-  if (k->optimizer != HU_ADAMW) return "wants optimizer.kind = adamw";
-  if (k->assignment != ASSIGN_NONE) return "does not go with assignment.kind";
-  if (k->feedback != FEEDBACK_NONE) return "does not go with parallel.feedback";
-  if (k->history) return "does not go with precision.history";
-  if (has_words(&k->w)) return "wants a precision.w without random bits";
+static const char *refused(const hu_run_keys *keys) {
+  if (keys->optimizer != HU_ADAMW) return "wants optimizer.kind = adamw";
+  if (keys->assignment != ASSIGN_NONE) return "does not go with assignment.kind";
+  if (keys->feedback != FEEDBACK_NONE) return "does not go with parallel.feedback";
+  if (keys->history) return "does not go with precision.history";
+  if (has_words(&keys->w)) return "wants a precision.w without random bits";
   return NULL;
 }
 
@@ -46,134 +46,140 @@ static int product_of(const hu_net *net, int parameter) {
 static float *allocated(hu_net *net, size_t n) { return net->engine->allocate(net->self, (n ? n : 1) * sizeof(float)); }
 
 /* Periods of 1, and nothing that waits. */
-static hu_status ramp(hu_net *net, hu_parameter *p) {
-  size_t n = p->rows * p->cols;
-  float **all[] = {&p->ramping.period, &p->ramping.steps, &p->ramping.sum, &p->ramping.due, &p->ramping.mean};
+static hu_status ramp(hu_net *net, hu_parameter *parameter) {
+  size_t n = parameter->rows * parameter->cols;
+  float **all[] = {&parameter->ramping.period, &parameter->ramping.steps, &parameter->ramping.sum,
+                   &parameter->ramping.due, &parameter->ramping.mean};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     *all[i] = allocated(net, n);
     if (!*all[i]) return HU_E_MEMORY;
   }
   net->fault = HU_OK;
-  hu_do_fill(net, n, p->ramping.period, 1);
+  hu_do_fill(net, n, parameter->ramping.period, 1);
   return hu_done(net);
 }
 
-static hu_status watch(hu_trainer *t, int parameter, int op) {
-  hu_trial *z = &t->trial;
-  hu_parameter *p = &t->net->parameter[parameter];
-  hu_watched *more = realloc(z->watched, (z->count + 1) * sizeof *more);
+static hu_status watch(hu_trainer *trainer, int parameter, int op) {
+  hu_trial *trial = &trainer->trial;
+  hu_parameter *weights = &trainer->net->parameter[parameter];
+  hu_watched *more = realloc(trial->watched, (trial->count + 1) * sizeof *more);
   if (!more) return HU_E_MEMORY;
-  z->watched = more;
-  hu_watched *w = &z->watched[z->count++];
-  *w = (hu_watched){parameter, op, p->rows, p->cols, NULL};
-  size_t n = p->rows * p->cols;
-  w->room = malloc((n ? n : 1) * ROOMS * sizeof *w->room);
-  return w->room ? ramp(t->net, p) : HU_E_MEMORY;
+  trial->watched = more;
+  hu_watched *watched = &trial->watched[trial->count++];
+  *watched = (hu_watched){parameter, op, weights->rows, weights->cols, NULL};
+  size_t n = weights->rows * weights->cols;
+  watched->room = malloc((n ? n : 1) * ROOMS * sizeof *watched->room);
+  return watched->room ? ramp(trainer->net, weights) : HU_E_MEMORY;
 }
 
-hu_status hu_make_ramping(hu_trainer *t, char *why) {
-  if (!t->keys.ramping) return HU_OK;
-  const char *what = refused(&t->keys);
+hu_status hu_make_ramping(hu_trainer *trainer, char *why) {
+  if (!trainer->keys.ramping) return HU_OK;
+  const char *what = refused(&trainer->keys);
   if (what) return hu_say(why, HU_E_TRAIN, "optimizer.ramping: %s", what);
-  hu_status s = HU_OK;
-  for (int i = 0; i < t->net->parameters && s == HU_OK; i++) {
-    int op = product_of(t->net, i);
-    if (op >= 0) s = watch(t, i, op);
+  hu_status status = HU_OK;
+  for (int i = 0; i < trainer->net->parameters && status == HU_OK; i++) {
+    int op = product_of(trainer->net, i);
+    if (op >= 0) status = watch(trainer, i, op);
   }
-  if (s == HU_OK && !t->trial.count)
+  if (status == HU_OK && !trainer->trial.count)
     return hu_say(why, HU_E_TRAIN,
                   "optimizer.ramping: no weights of products are rounded: wants precision.w (precision.system = "
                   "tetrajet)");
-  return s;
+  return status;
 }
 
-void hu_close_ramping(hu_trainer *t) {
-  for (size_t i = 0; i < t->trial.count; i++) free(t->trial.watched[i].room);
-  free(t->trial.watched);
-  free(t->trial.state);
-  free(t->trial.text);
-  memset(&t->trial, 0, sizeof t->trial);
+void hu_close_ramping(hu_trainer *trainer) {
+  for (size_t i = 0; i < trainer->trial.count; i++) free(trainer->trial.watched[i].room);
+  free(trainer->trial.watched);
+  free(trainer->trial.state);
+  free(trainer->trial.text);
+  memset(&trainer->trial, 0, sizeof trainer->trial);
 }
 
-int hu_wants_trial(const hu_trainer *t) { return t->trial.count && t->step % t->steps_an_epoch == 0; }
+int hu_wants_trial(const hu_trainer *trainer) {
+  return trainer->trial.count && trainer->step % trainer->steps_an_epoch == 0;
+}
 
 /* ---- a trial: the run's state is kept, and comes back ---- */
 
-static hu_status keep_state(hu_trainer *t) {
-  size_t numbers = 0, at = 0, length = hu_trainer_state(t, NULL, 0);
-  for (size_t i = 0; i < hu_trainer_tensor_count(t); i++) {
-    hu_trainer_tensor x = hu_trainer_tensor_at(t, i);
-    numbers += x.rows * x.cols;
+static hu_status keep_state(hu_trainer *trainer) {
+  size_t numbers = 0, at = 0, length = hu_trainer_state(trainer, NULL, 0);
+  for (size_t i = 0; i < hu_trainer_tensor_count(trainer); i++) {
+    hu_trainer_tensor tensor = hu_trainer_tensor_at(trainer, i);
+    numbers += tensor.rows * tensor.cols;
   }
-  t->trial.state = malloc((numbers ? numbers : 1) * sizeof *t->trial.state);
-  t->trial.text = malloc(length + 1);
-  if (!t->trial.state || !t->trial.text) return HU_E_MEMORY;
-  (void)hu_trainer_state(t, t->trial.text, length + 1);
-  hu_status s = HU_OK;
-  for (size_t i = 0; i < hu_trainer_tensor_count(t) && s == HU_OK; i++) {
-    hu_trainer_tensor x = hu_trainer_tensor_at(t, i);
-    s = hu_trainer_read(t, i, t->trial.state + at);
-    at += x.rows * x.cols;
+  trainer->trial.state = malloc((numbers ? numbers : 1) * sizeof *trainer->trial.state);
+  trainer->trial.text = malloc(length + 1);
+  if (!trainer->trial.state || !trainer->trial.text) return HU_E_MEMORY;
+  (void)hu_trainer_state(trainer, trainer->trial.text, length + 1);
+  hu_status status = HU_OK;
+  for (size_t i = 0; i < hu_trainer_tensor_count(trainer) && status == HU_OK; i++) {
+    hu_trainer_tensor tensor = hu_trainer_tensor_at(trainer, i);
+    status = hu_trainer_read(trainer, i, trainer->trial.state + at);
+    at += tensor.rows * tensor.cols;
   }
-  return s;
+  return status;
 }
 
-static hu_status restore_state(hu_trainer *t) {
+static hu_status restore_state(hu_trainer *trainer) {
   size_t at = 0;
-  hu_status s = HU_OK;
-  for (size_t i = 0; i < hu_trainer_tensor_count(t) && s == HU_OK; i++) {
-    hu_trainer_tensor x = hu_trainer_tensor_at(t, i);
-    s = hu_trainer_write(t, i, t->trial.state + at);
-    at += x.rows * x.cols;
+  hu_status status = HU_OK;
+  for (size_t i = 0; i < hu_trainer_tensor_count(trainer) && status == HU_OK; i++) {
+    hu_trainer_tensor tensor = hu_trainer_tensor_at(trainer, i);
+    status = hu_trainer_write(trainer, i, trainer->trial.state + at);
+    at += tensor.rows * tensor.cols;
   }
-  if (s == HU_OK) s = hu_trainer_resume(t, t->trial.text, NULL);
-  free(t->trial.state);
-  free(t->trial.text);
-  t->trial.state = NULL;
-  t->trial.text = NULL;
-  return s;
+  if (status == HU_OK) status = hu_trainer_resume(trainer, trainer->trial.text, NULL);
+  free(trainer->trial.state);
+  free(trainer->trial.text);
+  trainer->trial.state = NULL;
+  trainer->trial.text = NULL;
+  return status;
 }
 
 /* Updates are ordinary ones, or have their periods. */
-static void set_off(hu_trainer *t, int off) {
-  for (size_t i = 0; i < t->trial.count; i++) t->net->parameter[t->trial.watched[i].parameter].ramping.off = off;
+static void set_off(hu_trainer *trainer, int off) {
+  for (size_t i = 0; i < trainer->trial.count; i++)
+    trainer->net->parameter[trainer->trial.watched[i].parameter].ramping.off = off;
 }
 
-hu_status hu_begin_trial(hu_trainer *t) {
-  t->trial.steps = 0;
-  set_off(t, 1);
-  return keep_state(t);
+hu_status hu_begin_trial(hu_trainer *trainer) {
+  trainer->trial.steps = 0;
+  set_off(trainer, 1);
+  return keep_state(trainer);
 }
 
 static void move(size_t n, float *moved, const float *now, const float *before) {
   for (size_t i = 0; i < n; i++) moved[i] += fabsf(now[i] - before[i]);
 }
 
-static hu_status look_at(hu_trainer *t, hu_watched *w) {
-  const hu_parameter *p = &t->net->parameter[w->parameter];
-  const hu_rounding *r = &t->net->op[w->op].rounding.w;
-  size_t n = w->rows * w->cols;
+static hu_status look_at(hu_trainer *trainer, hu_watched *watched) {
+  const hu_parameter *parameter = &trainer->net->parameter[watched->parameter];
+  const hu_rounding *rounding = &trainer->net->op[watched->op].rounding.w;
+  size_t n = watched->rows * watched->cols;
   float *room[ROOMS];
-  for (size_t i = 0; i < ROOMS; i++) room[i] = w->room + i * n;
-  t->net->fault = HU_OK;
-  hu_do_get(t->net, room[W_NOW], p->master, n * sizeof **room);
-  hu_status s = hu_done(t->net);
-  if (s == HU_OK) s = hu_rounding_apply(w->rows, w->cols, room[Q_NOW], room[W_NOW], r, NULL, NULL);
-  if (t->trial.steps == 0) {
+  for (size_t i = 0; i < ROOMS; i++) room[i] = watched->room + i * n;
+  trainer->net->fault = HU_OK;
+  hu_do_get(trainer->net, room[W_NOW], parameter->master, n * sizeof **room);
+  hu_status status = hu_done(trainer->net);
+  if (status == HU_OK)
+    status = hu_rounding_apply(watched->rows, watched->cols, room[Q_NOW], room[W_NOW], rounding, NULL, NULL);
+  if (trainer->trial.steps == 0) {
     memset(room[W_MOVED], 0, 2 * n * sizeof **room);
   } else {
     move(n, room[W_MOVED], room[W_NOW], room[W_BEFORE]);
     move(n, room[Q_MOVED], room[Q_NOW], room[Q_BEFORE]);
   }
   memcpy(room[W_BEFORE], room[W_NOW], 2 * n * sizeof **room);
-  return s;
+  return status;
 }
 
-hu_status hu_look_at_trial(hu_trainer *t) {
-  hu_status s = HU_OK;
-  for (size_t i = 0; i < t->trial.count && s == HU_OK; i++) s = look_at(t, &t->trial.watched[i]);
-  t->trial.steps++;
-  return s;
+hu_status hu_look_at_trial(hu_trainer *trainer) {
+  hu_status status = HU_OK;
+  for (size_t i = 0; i < trainer->trial.count && status == HU_OK; i++)
+    status = look_at(trainer, &trainer->trial.watched[i]);
+  trainer->trial.steps++;
+  return status;
 }
 
 /* ---- its result ---- */
@@ -182,25 +188,27 @@ hu_status hu_look_at_trial(hu_trainer *t) {
  * is at least 2^-48 of itself away from one, and binary64 does not round so far. */
 static double whole_quotient(float a, float b) { return floor((double)a / (double)b); }
 
-static float period_of(const hu_trainer *t, float w_moved, float q_moved) {
-  const hu_run_keys *k = &t->keys;
-  double longest = (double)(t->steps_an_epoch < LONGEST ? t->steps_an_epoch : LONGEST);
-  double q = whole_quotient(q_moved / (float)k->ramping_ratio, w_moved + 1e-8f), z = q * (double)k->ramping + 1;
+static float period_of(const hu_trainer *trainer, float w_moved, float q_moved) {
+  const hu_run_keys *keys = &trainer->keys;
+  double longest = (double)(trainer->steps_an_epoch < LONGEST ? trainer->steps_an_epoch : LONGEST);
+  double q = whole_quotient(q_moved / (float)keys->ramping_ratio, w_moved + 1e-8f), z = q * (double)keys->ramping + 1;
   return z >= 1 ? (float)(z < longest ? z : longest) : 1; /* NaN: 1 */
 }
 
-static hu_status set_periods(hu_trainer *t, const hu_watched *w) {
-  size_t n = w->rows * w->cols;
-  float *z = w->room; /* in the place of W_NOW */
-  for (size_t i = 0; i < n; i++) z[i] = period_of(t, w->room[W_MOVED * n + i], w->room[Q_MOVED * n + i]);
-  t->net->fault = HU_OK;
-  hu_do_put(t->net, t->net->parameter[w->parameter].ramping.period, z, n * sizeof *z);
-  return hu_done(t->net);
+static hu_status set_periods(hu_trainer *trainer, const hu_watched *watched) {
+  size_t n = watched->rows * watched->cols;
+  float *z = watched->room; /* in the place of W_NOW */
+  for (size_t i = 0; i < n; i++)
+    z[i] = period_of(trainer, watched->room[W_MOVED * n + i], watched->room[Q_MOVED * n + i]);
+  trainer->net->fault = HU_OK;
+  hu_do_put(trainer->net, trainer->net->parameter[watched->parameter].ramping.period, z, n * sizeof *z);
+  return hu_done(trainer->net);
 }
 
-hu_status hu_end_trial(hu_trainer *t) {
-  hu_status s = restore_state(t);
-  for (size_t i = 0; i < t->trial.count && s == HU_OK; i++) s = set_periods(t, &t->trial.watched[i]);
-  set_off(t, 0);
-  return s;
+hu_status hu_end_trial(hu_trainer *trainer) {
+  hu_status status = restore_state(trainer);
+  for (size_t i = 0; i < trainer->trial.count && status == HU_OK; i++)
+    status = set_periods(trainer, &trainer->trial.watched[i]);
+  set_off(trainer, 0);
+  return status;
 }

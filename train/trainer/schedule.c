@@ -8,22 +8,22 @@
 static double cosine(double x) {
   const hu_mode rne = {0};
   float angle = (float)(3.14159265358979323846 * x), z;
-  hu_status s = hu_cos_n(1, &z, 1, hu_binary32(), &angle, 1, hu_binary32(), rne, NULL, NULL);
-  return s == HU_OK ? (double)z : 0;
+  hu_status status = hu_cos_n(1, &z, 1, hu_binary32(), &angle, 1, hu_binary32(), rne, NULL, NULL);
+  return status == HU_OK ? (double)z : 0;
 }
 
-double hu_rate_of(const hu_trainer *t, uint64_t epoch, uint64_t steps) {
-  const hu_run_keys *k = &t->keys;
-  double epochs = (double)((steps + t->steps_an_epoch - 1) / t->steps_an_epoch);
+double hu_rate_of(const hu_trainer *trainer, uint64_t epoch, uint64_t steps) {
+  const hu_run_keys *keys = &trainer->keys;
+  double epochs = (double)((steps + trainer->steps_an_epoch - 1) / trainer->steps_an_epoch);
   double part = (double)epoch / (epochs > 0 ? epochs : 1);
-  if (k->schedule == SCHEDULE_COSINE) return k->rate * (0.5 * (1 + cosine(part)));
-  double rate = k->rate;
-  for (size_t i = 0; k->schedule == SCHEDULE_DROP && i < k->drops; i++) {
-    if (part >= k->drop_at[i]) rate *= k->drop_by;
+  if (keys->schedule == SCHEDULE_COSINE) return keys->rate * (0.5 * (1 + cosine(part)));
+  double rate = keys->rate;
+  for (size_t i = 0; keys->schedule == SCHEDULE_DROP && i < keys->drops; i++) {
+    if (part >= keys->drop_at[i]) rate *= keys->drop_by;
   }
   return rate;
 }
 
-double hu_warm_rate(const hu_run_keys *k, uint64_t step, double rate) {
-  return step < k->warmup ? rate * ((double)(step + 1) / (double)k->warmup) : rate;
+double hu_warm_rate(const hu_run_keys *keys, uint64_t step, double rate) {
+  return step < keys->warmup ? rate * ((double)(step + 1) / (double)keys->warmup) : rate;
 }

@@ -8,13 +8,13 @@
 #include "train/text/words.h"
 #include "train/trainer/trainer.h"
 
-void hu_print(hu_paper *p, const char *format, ...) {
+void hu_print(hu_paper *paper, const char *format, ...) {
   va_list list;
   va_start(list, format);
-  int room = p->text && p->used < p->size;
-  int n = vsnprintf(room ? p->text + p->used : NULL, room ? p->size - p->used : 0, format, list);
+  int room = paper->text && paper->used < paper->size;
+  int n = vsnprintf(room ? paper->text + paper->used : NULL, room ? paper->size - paper->used : 0, format, list);
   va_end(list);
-  p->used += n > 0 ? (size_t)n : 0;
+  paper->used += n > 0 ? (size_t)n : 0;
 }
 
 int hu_state_line(const char *text, const char *name, char z[HU_LINE_MAX]) {

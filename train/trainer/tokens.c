@@ -8,52 +8,53 @@
 
 /* ---- pairs of sentences ---- */
 
-static hu_status check_keys(const hu_run_keys *k, char *why) {
-  const char *set = k->on_valid ? "valid" : "test", *held = k->on_valid ? k->valid_file : k->test_file;
-  const char *target = k->on_valid ? k->valid_target : k->test_target;
-  if (!*k->path || !*k->target)
+static hu_status check_keys(const hu_run_keys *keys, char *why) {
+  const char *set = keys->on_valid ? "valid" : "test", *held = keys->on_valid ? keys->valid_file : keys->test_file;
+  const char *target = keys->on_valid ? keys->valid_target : keys->test_target;
+  if (!*keys->path || !*keys->target)
     return hu_say(why, HU_E_TRAIN, "data.path, data.target: parallel wants a file for each language");
   if (!*held != !*target)
     return hu_say(why, HU_E_TRAIN, "data.%s_file, data.%s_target: one is empty, and the other is not", set, set);
-  if (!*held && (*k->valid_file || *k->test_file))
+  if (!*held && (*keys->valid_file || *keys->test_file))
     return hu_say(why, HU_E_TRAIN, "data.evaluate: %s, and data.%s_file is empty", set, set);
-  if (k->window < 2) return hu_say(why, HU_E_TRAIN, "data.window: 1, and a sentence has a word and its end");
-  if (k->vocabulary == 1 || k->vocabulary == 2)
+  if (keys->window < 2) return hu_say(why, HU_E_TRAIN, "data.window: 1, and a sentence has a word and its end");
+  if (keys->vocabulary == 1 || keys->vocabulary == 2)
     return hu_say(why, HU_E_TRAIN, "data.vocabulary: %d: <eos>, <unk> and a word are 3; 0 keeps all",
-                  (int)k->vocabulary);
+                  (int)keys->vocabulary);
   return HU_OK;
 }
 
-hu_status hu_open_parallel(hu_trainer *t, const char *folder, char *why) {
+hu_status hu_open_parallel(hu_trainer *trainer, const char *folder, char *why) {
   enum { FILES = 4 };
-  const hu_run_keys *k = &t->keys;
-  const char *names[FILES] = {k->path, k->on_valid ? k->valid_file : k->test_file, k->target,
-                              k->on_valid ? k->valid_target : k->test_target};
+  const hu_run_keys *keys = &trainer->keys;
+  const char *names[FILES] = {keys->path, keys->on_valid ? keys->valid_file : keys->test_file, keys->target,
+                              keys->on_valid ? keys->valid_target : keys->test_target};
   char(*path)[HU_PATH_ROOM] = malloc(FILES * sizeof *path);
   if (!path) return HU_E_MEMORY;
-  hu_status s = check_keys(k, why);
-  for (size_t i = 0; i < FILES && s == HU_OK; i++) s = hu_path_of(path[i], folder, names[i], "", why);
+  hu_status status = check_keys(keys, why);
+  for (size_t i = 0; i < FILES && status == HU_OK; i++) status = hu_path_of(path[i], folder, names[i], "", why);
   const char *const source[2] = {path[0], path[1]}, *const target[2] = {path[2], path[3]};
-  hu_parallel *p = &t->source.parallel;
-  if (s == HU_OK)
-    s = hu_parallel_load(p, source, target, *names[1] ? 2 : 1, k->window, (uint32_t)k->vocabulary, (int)k->by_count,
-                         why);
+  hu_parallel *parallel = &trainer->source.parallel;
+  if (status == HU_OK)
+    status = hu_parallel_load(parallel, source, target, *names[1] ? 2 : 1, keys->window, (uint32_t)keys->vocabulary,
+                              (int)keys->by_count, why);
   free(path);
-  if (s != HU_OK) return s;
-  t->source.training = p->training; /* which is freed there */
-  t->source.test = p->test;
-  memset(&p->training, 0, sizeof p->training);
-  memset(&p->test, 0, sizeof p->test);
+  if (status != HU_OK) return status;
+  trainer->source.training = parallel->training; /* which is freed there */
+  trainer->source.test = parallel->test;
+  memset(&parallel->training, 0, sizeof parallel->training);
+  memset(&parallel->test, 0, sizeof parallel->test);
   return HU_OK;
 }
 
-size_t hu_trainer_left_out(const hu_trainer *t) { return t ? t->source.parallel.left_out : 0; }
+size_t hu_trainer_left_out(const hu_trainer *trainer) { return trainer ? trainer->source.parallel.left_out : 0; }
 
 /* The labels of n examples that are in t->x. */
-void hu_label_pairs(hu_trainer *t, size_t n) {
-  const hu_parallel *p = &t->source.parallel;
-  size_t each = 2 * p->window + 1;
-  for (size_t i = 0; i < n; i++) (void)hu_parallel_labels(p, t->x + i * each, t->labels + i * p->window);
+void hu_label_pairs(hu_trainer *trainer, size_t n) {
+  const hu_parallel *parallel = &trainer->source.parallel;
+  size_t each = 2 * parallel->window + 1;
+  for (size_t i = 0; i < n; i++)
+    (void)hu_parallel_labels(parallel, trainer->x + i * each, trainer->labels + i * parallel->window);
 }
 
 /* ---- masks (Devlin et al. 2019): 15 % of a window's tokens; 80 % of these masked, 10 % drawn anew, 10 % kept ---- */
@@ -64,9 +65,9 @@ static size_t asked_of(size_t window) {
   return n ? n : 1;
 }
 
-static void mask_window(hu_trainer *t, float *x, uint32_t *labels, uint32_t *order, hu_stream words) {
-  const uint32_t kinds = t->source.tokens.kinds;
-  size_t w = t->source.window;
+static void mask_window(hu_trainer *trainer, float *x, uint32_t *labels, uint32_t *order, hu_stream words) {
+  const uint32_t kinds = trainer->source.tokens.kinds;
+  size_t w = trainer->source.window;
   hu_stream choices = hu_stream_child(words, 1);
   hu_permutation((uint32_t)w, order, hu_stream_child(words, 0));
   for (size_t j = 0; j < w; j++) labels[j] = HU_LABEL_NONE;
@@ -79,29 +80,30 @@ static void mask_window(hu_trainer *t, float *x, uint32_t *labels, uint32_t *ord
   }
 }
 
-hu_status hu_mask_windows(hu_trainer *t, size_t n, hu_stream words) {
-  size_t w = t->source.window;
+hu_status hu_mask_windows(hu_trainer *trainer, size_t n, hu_stream words) {
+  size_t w = trainer->source.window;
   uint32_t *order = malloc(w * sizeof *order);
   if (!order) return HU_E_MEMORY;
-  for (size_t i = 0; i < n; i++) mask_window(t, t->x + i * w, t->labels + i * w, order, hu_stream_child(words, i));
+  for (size_t i = 0; i < n; i++)
+    mask_window(trainer, trainer->x + i * w, trainer->labels + i * w, order, hu_stream_child(words, i));
   free(order);
   return HU_OK;
 }
 
 /* ---- rows that count ---- */
 
-int hu_has_some_labels(const hu_trainer *t) {
-  return t->source.parallel.window || (t->source.text && t->keys.model.kind == HU_MODEL_BERT);
+int hu_has_some_labels(const hu_trainer *trainer) {
+  return trainer->source.parallel.window || (trainer->source.text && trainer->keys.model.kind == HU_MODEL_BERT);
 }
 
-int hu_has_labels(const hu_trainer *t) {
-  return t->source.text || t->source.parallel.window || t->source.training.labels != NULL;
+int hu_has_labels(const hu_trainer *trainer) {
+  return trainer->source.text || trainer->source.parallel.window || trainer->source.training.labels != NULL;
 }
 
-void hu_count_labels(hu_trainer *t, size_t samples, size_t counted) {
-  size_t each = hu_net_rows(t->net, t->ends.output) / t->batch, n = 0;
-  if (!hu_has_some_labels(t)) return;
-  for (size_t i = counted * each; i < samples * each; i++) t->labels[i] = HU_LABEL_NONE;
-  for (size_t i = 0; i < counted * each; i++) n += t->labels[i] != HU_LABEL_NONE;
-  t->counted = (double)n / (double)(samples / t->batch);
+void hu_count_labels(hu_trainer *trainer, size_t samples, size_t counted) {
+  size_t each = hu_net_rows(trainer->net, trainer->ends.output) / trainer->batch, n = 0;
+  if (!hu_has_some_labels(trainer)) return;
+  for (size_t i = counted * each; i < samples * each; i++) trainer->labels[i] = HU_LABEL_NONE;
+  for (size_t i = 0; i < counted * each; i++) n += trainer->labels[i] != HU_LABEL_NONE;
+  trainer->counted = (double)n / (double)(samples / trainer->batch);
 }

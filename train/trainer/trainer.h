@@ -85,7 +85,7 @@ typedef struct hu_run_keys {
 
 /* The value of key i read into *k, which keeps the pointer where it is a text. HU_OK, or the error, and a sentence in
  * why (which may be NULL) that names the key, the part that is wrong and what the key takes (values.c). */
-hu_status hu_read_key(hu_run_keys *k, size_t i, const char *value, char *why);
+hu_status hu_read_key(hu_run_keys *keys, size_t i, const char *value, char *why);
 /* The number of a key; SIZE_MAX: none of that name. */
 size_t hu_find_key(const char *name);
 /* Pairs of key and value that "precision.system" sets, up to a NULL; NULL: no such system. */
@@ -189,7 +189,7 @@ typedef struct hu_paper {
   char *text;
   size_t size, used;
 } hu_paper;
-void hu_print(hu_paper *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void hu_print(hu_paper *paper, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The value of the line `name=`, a whole number there; 0: there is none. */
 enum { HU_LINE_MAX = 8192 };
 int hu_state_line(const char *text, const char *name, char z[HU_LINE_MAX]);
@@ -201,40 +201,40 @@ enum { HU_PATH_ROOM = 4096 };
 hu_status hu_path_of(char z[HU_PATH_ROOM], const char *folder, const char *path, const char *name, char *why);
 
 /* ---- data (data.c) ---- */
-hu_status hu_open_source(hu_trainer *t, const char *folder, char *why);
-void hu_close_source(hu_trainer *t);
+hu_status hu_open_source(hu_trainer *trainer, const char *folder, char *why);
+void hu_close_source(hu_trainer *trainer);
 /* Rooms for batches; sizes are known. */
-hu_status hu_make_rooms(hu_trainer *t, char *why);
+hu_status hu_make_rooms(hu_trainer *trainer, char *why);
 /* The batches of step t->step into the rooms; and a part of what is in them, t->batch samples, into a net. */
-hu_status hu_draw_training(hu_trainer *t);
-hu_status hu_feed_part(hu_trainer *t, hu_net *net, size_t part);
+hu_status hu_draw_training(hu_trainer *trainer);
+hu_status hu_feed_part(hu_trainer *trainer, hu_net *net, size_t part);
 /* Batch b for looking, of the training or the test set; *n: how many of its examples count. Fails with HU_E_SHAPE
  * behind the last one. */
-size_t hu_batches_to_see(const hu_trainer *t, int on);
-hu_status hu_feed_to_see(hu_trainer *t, int on, size_t b, size_t *n);
-hu_model_sizes hu_sizes_of_source(const hu_trainer *t);
+size_t hu_batches_to_see(const hu_trainer *trainer, int on);
+hu_status hu_feed_to_see(hu_trainer *trainer, int on, size_t b, size_t *n);
+hu_model_sizes hu_sizes_of_source(const hu_trainer *trainer);
 
 /* ---- rows without labels (tokens.c) ---- */
-hu_status hu_open_parallel(hu_trainer *t, const char *folder, char *why);
+hu_status hu_open_parallel(hu_trainer *trainer, const char *folder, char *why);
 /* The labels of n pairs of sentences in the room of inputs. */
-void hu_label_pairs(hu_trainer *t, size_t n);
+void hu_label_pairs(hu_trainer *trainer, size_t n);
 /* Of n windows in the rooms some tokens are masked; what is asked for gets labels. Window i draws from child i. */
-hu_status hu_mask_windows(hu_trainer *t, size_t n, hu_stream words);
+hu_status hu_mask_windows(hu_trainer *trainer, size_t n, hu_stream words);
 /* 1 if all rows of the output have labels, or some; 1 if only some have. */
-int hu_has_labels(const hu_trainer *t);
-int hu_has_some_labels(const hu_trainer *t);
+int hu_has_labels(const hu_trainer *trainer);
+int hu_has_some_labels(const hu_trainer *trainer);
 /* t->counted for so many samples in the rooms, of which the first `counted` keep their labels. */
-void hu_count_labels(hu_trainer *t, size_t samples, size_t counted);
+void hu_count_labels(hu_trainer *trainer, size_t samples, size_t counted);
 /* BLEU of the greedy translations of all test sentences (translate.c). */
-hu_status hu_translate(hu_trainer *t, double *z);
+hu_status hu_translate(hu_trainer *trainer, double *z);
 
 /* ---- shards (shards.c) ---- */
 /* Which shards there are, before the net is built; rooms for them, afterwards. */
-hu_status hu_open_shards(hu_trainer *t, char *why);
-hu_status hu_make_shards(hu_trainer *t);
+hu_status hu_open_shards(hu_trainer *trainer, char *why);
+hu_status hu_make_shards(hu_trainer *trainer);
 /* The room for what processes tell each other: anew when more is to be told. */
-hu_status hu_make_told(hu_trainer *t);
-void hu_close_shards(hu_trainer *t);
+hu_status hu_make_told(hu_trainer *trainer);
+void hu_close_shards(hu_trainer *trainer);
 /* What a pass over a batch found. */
 typedef struct hu_pass {
   int wants_largest;
@@ -243,14 +243,14 @@ typedef struct hu_pass {
   hu_trainer_report counted; /* forward and backward counts alone */
 } hu_pass;
 /* The batches of step t->step forward and backward; the gradients of the parameters are those of the whole step. */
-hu_status hu_make_pass(hu_trainer *t, float scale, hu_pass *p);
+hu_status hu_make_pass(hu_trainer *trainer, float scale, hu_pass *pass);
 /* Adds the counts of all tensors to those of r (counts.c). */
-void hu_count_tensors(const hu_trainer *t, hu_trainer_report *r);
+void hu_count_tensors(const hu_trainer *trainer, hu_trainer_report *report);
 
 /* ---- what shards leave (kept.c); rows are in the engine's memory ---- */
 /* Rooms: the sizes of rows are known, and there are several shards. */
-hu_status hu_make_kept(hu_trainer *t);
-void hu_close_kept(hu_trainer *t);
+hu_status hu_make_kept(hu_trainer *trainer);
+void hu_close_kept(hu_trainer *trainer);
 /* Gradients of all parameters, running statistics: row = those of a net, and the other way. */
 void hu_keep_gradients(hu_net *net, float *row);
 void hu_take_gradients(hu_net *net, const float *row);
@@ -259,71 +259,72 @@ void hu_take_running(hu_net *net, const float *row);
 /* row = rn(row + rn(g / batches)), as hu_gradient_gather_n. */
 void hu_add_gradients(hu_net *net, float *row, uint64_t batches);
 /* The n numbers of a row to the host, if sums are made there. */
-void hu_bring(hu_trainer *t, const hu_kept *x, size_t n);
+void hu_bring(hu_trainer *trainer, const hu_kept *kept, size_t n);
 /* joined = the model's sum over all shards of n numbers each, of which `own` has this process's, brought. */
-hu_status hu_join_shards(hu_trainer *t, size_t n, const hu_kept *own, const hu_collective *model, hu_stream words);
+hu_status hu_join_shards(hu_trainer *trainer, size_t n, const hu_kept *own, const hu_collective *model,
+                         hu_stream words);
 
 /* ---- error feedback (feedback.c) ---- */
 /* Rooms, all residuals 0; the shards have theirs. */
-hu_status hu_make_feedback(hu_trainer *t);
-void hu_close_feedback(hu_trainer *t);
+hu_status hu_make_feedback(hu_trainer *trainer);
+void hu_close_feedback(hu_trainer *trainer);
 /* The gradients of the shards become what is given to the model. */
-hu_status hu_feed_back(hu_trainer *t, float scale);
+hu_status hu_feed_back(hu_trainer *trainer, float scale);
 /* 1: parallel.feedback = sum, and the model rounds. Then come the exact sum of what is given to the model, and what the
  * model gives, which is nothing to the other kinds. */
-int hu_feedback_is_of_sums(const hu_trainer *t);
-void hu_feedback_exact(hu_trainer *t, const float *z);
-void hu_feedback_joined(hu_trainer *t, const float *z, float scale);
+int hu_feedback_is_of_sums(const hu_trainer *trainer);
+void hu_feedback_exact(hu_trainer *trainer, const float *z);
+void hu_feedback_joined(hu_trainer *trainer, const float *z, float scale);
 /* The step was taken: what it has lost is what the next one gets. */
-void hu_keep_feedback(hu_trainer *t);
+void hu_keep_feedback(hu_trainer *trainer);
 /* n numbers from number `first` on of every residual, one after another. */
-hu_status hu_read_residual(const hu_trainer *t, size_t first, size_t n, float *z);
-hu_status hu_write_residual(hu_trainer *t, size_t first, size_t n, const float *x);
+hu_status hu_read_residual(const hu_trainer *trainer, size_t first, size_t n, float *z);
+hu_status hu_write_residual(hu_trainer *trainer, size_t first, size_t n, const float *x);
 
 /* ---- nets (build.c) ---- */
 /* The trainer's, and where batch norms have statistics of the whole batch one a shard. */
-hu_status hu_build_nets(hu_trainer *t, char *why);
+hu_status hu_build_nets(hu_trainer *trainer, char *why);
 
 /* ---- precision (precision.c) ---- */
-hu_status hu_set_precision(hu_trainer *t, char *why);
+hu_status hu_set_precision(hu_trainer *trainer, char *why);
 /* The products are rounded as in step t->step. */
-hu_status hu_set_products(hu_trainer *t);
+hu_status hu_set_products(hu_trainer *trainer);
 /* loss.scale = largest: gradients of some batches in binary32, then the first weights again. */
-hu_status hu_choose_scale(hu_trainer *t);
+hu_status hu_choose_scale(hu_trainer *trainer);
 
 /* ---- assignments (assignment.c) ---- */
-hu_status hu_start_plan(hu_trainer *t, char *why);
+hu_status hu_start_plan(hu_trainer *trainer, char *why);
 /* What `check` says where every forward tensor is high, which is what promotion leads to; HU_OK where none is promoted.
  * The assignment stays as it was. */
-hu_status hu_check_promoted(hu_trainer *t, hu_status (*check)(const hu_trainer *t, char *why), char *why);
+hu_status hu_check_promoted(hu_trainer *trainer, hu_status (*check)(const hu_trainer *trainer, char *why), char *why);
 /* The assignment of this step counted, tensors promoted for the next one. */
-hu_status hu_step_plan(hu_trainer *t, hu_trainer_report *r);
+hu_status hu_step_plan(hu_trainer *trainer, hu_trainer_report *report);
 /* Which tensors are low, as lines of the state's text, and back. */
-void hu_print_plan(const hu_trainer *t, hu_paper *p);
-hu_status hu_read_plan(hu_trainer *t, const char *text, char *why);
+void hu_print_plan(const hu_trainer *trainer, hu_paper *paper);
+hu_status hu_read_plan(hu_trainer *trainer, const char *text, char *why);
 
 /* The rate in an epoch (from 0) of a run of so many steps. */
-double hu_rate_of(const hu_trainer *t, uint64_t epoch, uint64_t steps);
+double hu_rate_of(const hu_trainer *trainer, uint64_t epoch, uint64_t steps);
 /* The rate of a step in an epoch of that rate: it rises over the first steps. */
-double hu_warm_rate(const hu_run_keys *k, uint64_t step, double rate);
+double hu_warm_rate(const hu_run_keys *keys, uint64_t step, double rate);
 /* First weights as the optimizer keeps them. */
-hu_status hu_first_weights(hu_trainer *t);
+hu_status hu_first_weights(hu_trainer *trainer);
 
 /* ---- Q-Ramping (ramping.c) ---- */
 /* Periods of 1 for the weights of rounded products, whose roundings are set; nothing without the key. */
-hu_status hu_make_ramping(hu_trainer *t, char *why);
-void hu_close_ramping(hu_trainer *t);
+hu_status hu_make_ramping(hu_trainer *trainer, char *why);
+void hu_close_ramping(hu_trainer *trainer);
 /* 1: an epoch begins: before its first step a trial is made. It begins, looks at the weights after each of its steps,
  * and ends: then the run's state is as it was, and periods are those of the epoch. */
-int hu_wants_trial(const hu_trainer *t);
-hu_status hu_begin_trial(hu_trainer *t);
-hu_status hu_look_at_trial(hu_trainer *t);
-hu_status hu_end_trial(hu_trainer *t);
+int hu_wants_trial(const hu_trainer *trainer);
+hu_status hu_begin_trial(hu_trainer *trainer);
+hu_status hu_look_at_trial(hu_trainer *trainer);
+hu_status hu_end_trial(hu_trainer *trainer);
 
 /* ---- state (state.c) ---- */
-hu_status hu_list_state(hu_trainer *t);
+hu_status hu_list_state(hu_trainer *trainer);
 
 /* Writes the sentence, returns the status. */
-hu_status hu_say(char *why, hu_status s, const char *format, ...) __attribute__((format(printf, 3, 4)));
+hu_status hu_say(char *why, hu_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

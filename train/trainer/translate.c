@@ -29,21 +29,21 @@ static size_t matches(size_t n, size_t words, const uint32_t *text, size_t other
   return found;
 }
 
-void hu_bleu_add(hu_bleu *z, size_t words, const uint32_t *text, size_t others, const uint32_t *reference) {
+void hu_bleu_add(hu_bleu *bleu, size_t words, const uint32_t *text, size_t others, const uint32_t *reference) {
   for (size_t n = 1; n <= HU_BLEU_PARTS; n++) {
-    z->number[n - 1] += (double)matches(n, words, text, others, reference);
-    z->number[HU_BLEU_PARTS + n - 1] += words >= n ? (double)(words - n + 1) : 0;
+    bleu->number[n - 1] += (double)matches(n, words, text, others, reference);
+    bleu->number[HU_BLEU_PARTS + n - 1] += words >= n ? (double)(words - n + 1) : 0;
   }
-  z->number[2 * HU_BLEU_PARTS] += (double)words;
-  z->number[2 * HU_BLEU_PARTS + 1] += (double)others;
+  bleu->number[2 * HU_BLEU_PARTS] += (double)words;
+  bleu->number[2 * HU_BLEU_PARTS + 1] += (double)others;
 }
 
-double hu_bleu_of(const hu_bleu *x) {
-  const double words = x->number[2 * HU_BLEU_PARTS], others = x->number[2 * HU_BLEU_PARTS + 1];
+double hu_bleu_of(const hu_bleu *bleu) {
+  const double words = bleu->number[2 * HU_BLEU_PARTS], others = bleu->number[2 * HU_BLEU_PARTS + 1];
   double product = 1;
   for (size_t n = 0; n < HU_BLEU_PARTS; n++) {
-    if (x->number[n] == 0) return 0;
-    product *= x->number[n] / x->number[HU_BLEU_PARTS + n];
+    if (bleu->number[n] == 0) return 0;
+    product *= bleu->number[n] / bleu->number[HU_BLEU_PARTS + n];
   }
   double mean = sqrt(sqrt(product)), brevity = words > others ? 1 : hu_exp_of_loss(1 - others / words);
   return 100 * (brevity * mean);
@@ -51,48 +51,49 @@ double hu_bleu_of(const hu_bleu *x) {
 
 /* ---- one batch: n sentences side by side ---- */
 
-typedef struct draft {
+typedef struct batch_draft {
   size_t batch, window, each; /* each: numbers of an example */
   float *x;                   /* as it is fed */
   uint32_t *text, *labels;
   size_t *words;
   uint8_t *done;
-} draft;
+} batch_draft;
 
-static void close_draft(draft *d) {
-  free(d->x);
-  free(d->text);
-  free(d->labels);
-  free(d->words);
-  free(d->done);
+static void close_draft(batch_draft *draft) {
+  free(draft->x);
+  free(draft->text);
+  free(draft->labels);
+  free(draft->words);
+  free(draft->done);
 }
 
-static hu_status open_draft(draft *d, const hu_trainer *t) {
-  const size_t window = t->source.parallel.window, n = t->batch;
-  *d = (draft){n, window, 2 * window + 1, NULL, NULL, NULL, NULL, NULL};
-  d->x = calloc(n * d->each, sizeof *d->x);
-  d->text = calloc(n * window, sizeof *d->text);
-  d->labels = calloc(window, sizeof *d->labels);
-  d->words = calloc(n, sizeof *d->words);
-  d->done = calloc(n, 1);
-  return d->x && d->text && d->labels && d->words && d->done ? HU_OK : HU_E_MEMORY;
+static hu_status open_draft(batch_draft *draft, const hu_trainer *trainer) {
+  const size_t window = trainer->source.parallel.window, n = trainer->batch;
+  *draft = (batch_draft){n, window, 2 * window + 1, NULL, NULL, NULL, NULL, NULL};
+  draft->x = calloc(n * draft->each, sizeof *draft->x);
+  draft->text = calloc(n * window, sizeof *draft->text);
+  draft->labels = calloc(window, sizeof *draft->labels);
+  draft->words = calloc(n, sizeof *draft->words);
+  draft->done = calloc(n, 1);
+  return draft->x && draft->text && draft->labels && draft->words && draft->done ? HU_OK : HU_E_MEMORY;
 }
 
 /* The end, the first n words of a text, and ends. */
-static void give_words(draft *d, size_t i, float end) {
-  float *given = d->x + i * d->each + d->window + 1;
+static void give_words(batch_draft *draft, size_t i, float end) {
+  float *given = draft->x + i * draft->each + draft->window + 1;
   given[0] = end;
-  for (size_t j = 1; j < d->window; j++) given[j] = j <= d->words[i] ? (float)d->text[i * d->window + j - 1] : end;
+  for (size_t j = 1; j < draft->window; j++)
+    given[j] = j <= draft->words[i] ? (float)draft->text[i * draft->window + j - 1] : end;
 }
 
 /* The sources of the batch in t->x, and no words yet. */
-static void begin_draft(draft *d, const hu_trainer *t, size_t n) {
-  memcpy(d->x, t->x, d->batch * d->each * sizeof *d->x);
-  for (size_t i = 0; i < d->batch * d->window; i++) d->text[i] = UINT32_MAX;
-  for (size_t i = 0; i < d->batch; i++) {
-    d->words[i] = 0;
-    d->done[i] = i >= n;
-    give_words(d, i, (float)t->source.parallel.end);
+static void begin_draft(batch_draft *draft, const hu_trainer *trainer, size_t n) {
+  memcpy(draft->x, trainer->x, draft->batch * draft->each * sizeof *draft->x);
+  for (size_t i = 0; i < draft->batch * draft->window; i++) draft->text[i] = UINT32_MAX;
+  for (size_t i = 0; i < draft->batch; i++) {
+    draft->words[i] = 0;
+    draft->done[i] = i >= n;
+    give_words(draft, i, (float)trainer->source.parallel.end);
   }
 }
 
@@ -103,69 +104,71 @@ static uint32_t first_largest(size_t n, const float *x) {
 }
 
 /* Answers of a sentence from word `first` on, up to the end; returns whether one is another than before. */
-static int answer(draft *d, size_t i, size_t first, uint32_t end, size_t cols, const float *out) {
-  uint32_t *text = d->text + i * d->window, word = 0;
+static int answer(batch_draft *draft, size_t i, size_t first, uint32_t end, size_t cols, const float *out) {
+  uint32_t *text = draft->text + i * draft->window, word = 0;
   int changed = 0;
   size_t j = first;
-  for (; j < d->window; j++) {
-    word = first_largest(cols, out + (i * d->window + j) * cols);
+  for (; j < draft->window; j++) {
+    word = first_largest(cols, out + (i * draft->window + j) * cols);
     changed |= text[j] != word;
     text[j] = word;
     if (word == end) break;
   }
-  d->words[i] = j;
+  draft->words[i] = j;
   return changed;
 }
 
 /* The network was given all the words that it had answered before. An answer depends on the words before it alone, so
  * that word number `pass` is final now, and all of them are where none has changed. Returns how many are left. */
-static size_t look_at_answers(draft *d, const hu_trainer *t, size_t pass) {
-  const float *out = hu_net_numbers(t->net, t->ends.output);
-  const size_t cols = hu_net_cols(t->net, t->ends.output);
-  const uint32_t end = t->source.parallel.end;
+static size_t look_at_answers(batch_draft *draft, const hu_trainer *trainer, size_t pass) {
+  const float *out = hu_net_numbers(trainer->net, trainer->ends.output);
+  const size_t cols = hu_net_cols(trainer->net, trainer->ends.output);
+  const uint32_t end = trainer->source.parallel.end;
   size_t left = 0;
-  for (size_t i = 0; i < d->batch && out; i++) {
-    if (d->done[i]) continue;
-    d->done[i] = !answer(d, i, pass, end, cols, out) || d->words[i] <= pass;
-    give_words(d, i, (float)end);
-    left += !d->done[i];
+  for (size_t i = 0; i < draft->batch && out; i++) {
+    if (draft->done[i]) continue;
+    draft->done[i] = !answer(draft, i, pass, end, cols, out) || draft->words[i] <= pass;
+    give_words(draft, i, (float)end);
+    left += !draft->done[i];
   }
   return left;
 }
 
 /* A word that the vocabulary has not is like no other: none of the references has the number of an unknown one. */
-static void judge(draft *d, const hu_trainer *t, size_t n, hu_bleu *bleu) {
-  const hu_parallel *p = &t->source.parallel;
+static void judge(batch_draft *draft, const hu_trainer *trainer, size_t n, hu_bleu *bleu) {
+  const hu_parallel *parallel = &trainer->source.parallel;
   for (size_t i = 0; i < n; i++) {
-    size_t others = hu_parallel_labels(p, t->x + i * d->each, d->labels) - 1;
-    for (size_t j = 0; j < others; j++) d->labels[j] = d->labels[j] == p->unknown ? UINT32_MAX : d->labels[j];
-    hu_bleu_add(bleu, d->words[i], d->text + i * d->window, others, d->labels);
+    size_t others = hu_parallel_labels(parallel, trainer->x + i * draft->each, draft->labels) - 1;
+    for (size_t j = 0; j < others; j++)
+      draft->labels[j] = draft->labels[j] == parallel->unknown ? UINT32_MAX : draft->labels[j];
+    hu_bleu_add(bleu, draft->words[i], draft->text + i * draft->window, others, draft->labels);
   }
 }
 
-static hu_status translate_batch(hu_trainer *t, draft *d, size_t b, hu_bleu *bleu) {
+static hu_status translate_batch(hu_trainer *trainer, batch_draft *draft, size_t b, hu_bleu *bleu) {
   size_t n;
-  hu_status s = hu_feed_to_see(t, HU_ON_TEST, b, &n);
-  if (s != HU_OK) return s;
-  begin_draft(d, t, n);
-  for (size_t pass = 0, left = n; pass < d->window && left && s == HU_OK; pass++) {
-    s = hu_model_feed(t->net, &t->ends, d->x);
-    if (s == HU_OK) s = hu_net_forward(t->net, 0, NULL);
-    if (s == HU_OK) left = look_at_answers(d, t, pass);
+  hu_status status = hu_feed_to_see(trainer, HU_ON_TEST, b, &n);
+  if (status != HU_OK) return status;
+  begin_draft(draft, trainer, n);
+  for (size_t pass = 0, left = n; pass < draft->window && left && status == HU_OK; pass++) {
+    status = hu_model_feed(trainer->net, &trainer->ends, draft->x);
+    if (status == HU_OK) status = hu_net_forward(trainer->net, 0, NULL);
+    if (status == HU_OK) left = look_at_answers(draft, trainer, pass);
   }
-  if (s == HU_OK) judge(d, t, n, bleu);
-  return s;
+  if (status == HU_OK) judge(draft, trainer, n, bleu);
+  return status;
 }
 
-hu_status hu_translate(hu_trainer *t, double *z) {
+hu_status hu_translate(hu_trainer *trainer, double *z) {
   hu_bleu bleu;
-  draft d;
+  batch_draft draft;
   memset(&bleu, 0, sizeof bleu);
-  hu_status s = open_draft(&d, t);
-  size_t size = (size_t)t->ranks.size, batches = hu_batches_to_see(t, HU_ON_TEST);
-  for (size_t b = (size_t)t->ranks.rank; b < batches && s == HU_OK; b += size) s = translate_batch(t, &d, b, &bleu);
-  close_draft(&d);
-  if (s == HU_OK && size > 1) s = t->ranks.sum(t->ranks.context, HU_BLEU_NUMBERS, bleu.number);
-  if (s == HU_OK) *z = hu_bleu_of(&bleu);
-  return s;
+  hu_status status = open_draft(&draft, trainer);
+  size_t size = (size_t)trainer->ranks.size, batches = hu_batches_to_see(trainer, HU_ON_TEST);
+  for (size_t b = (size_t)trainer->ranks.rank; b < batches && status == HU_OK; b += size)
+    status = translate_batch(trainer, &draft, b, &bleu);
+  close_draft(&draft);
+  if (status == HU_OK && size > 1) status = trainer->ranks.sum(trainer->ranks.context, HU_BLEU_NUMBERS, bleu.number);
+  if (status == HU_OK) *z = hu_bleu_of(&bleu);
+  return status;
 }

@@ -15,21 +15,23 @@
 enum { SHOWN = 120, SAID_MAX = 380 };
 
 /* A value on its way into a key. */
-typedef struct entry {
-  const hu_run_key *k;
+typedef struct key_entry {
+  const hu_run_key *key;
   const char *value;
   char *why;
-} entry;
+} key_entry;
 
 /* "optimizer.rate: 'abc' " and the rest of the sentence. */
-static hu_status __attribute__((format(printf, 3, 4))) refuse(const entry *e, hu_status s, const char *format, ...) {
+static hu_status __attribute__((format(printf, 3, 4)))
+refuse(const key_entry *entry, hu_status status, const char *format, ...) {
   char said[SAID_MAX];
   va_list list;
-  size_t n = strlen(e->value);
+  size_t n = strlen(entry->value);
   va_start(list, format);
   vsnprintf(said, sizeof said, format, list);
   va_end(list);
-  return hu_say(e->why, s, "%s: '%.*s%s' %s", e->k->shown.name, SHOWN, e->value, n > SHOWN ? "..." : "", said);
+  return hu_say(entry->why, status, "%s: '%.*s%s' %s", entry->key->shown.name, SHOWN, entry->value,
+                n > SHOWN ? "..." : "", said);
 }
 
 /* ---- numbers and words ---- */
@@ -42,57 +44,58 @@ static const char *bound(char text[HU_DECIMAL_TEXT_MAX], double x) {
   return hu_write_number(text, x);
 }
 
-static hu_status read_number(const entry *e, int whole, double *x) {
+static hu_status read_number(const key_entry *entry, int whole, double *x) {
   char low[HU_DECIMAL_TEXT_MAX], high[HU_DECIMAL_TEXT_MAX];
-  const hu_trainer_key *k = &e->k->shown;
+  const hu_trainer_key *key = &entry->key->shown;
   double got;
-  int is = hu_read_number(e->value, strlen(e->value), &got), below = e->k->kind == HU_KEY_FACTOR;
-  if (is && got >= k->low && got <= k->high && !(below && got == k->high) && (!whole || got == (double)(uint64_t)got)) {
+  int is = hu_read_number(entry->value, strlen(entry->value), &got), below = entry->key->kind == HU_KEY_FACTOR;
+  if (is && got >= key->low && got <= key->high && !(below && got == key->high) &&
+      (!whole || got == (double)(uint64_t)got)) {
     *x = got;
     return HU_OK;
   }
-  return refuse(e, HU_E_TRAIN, "is not a %snumber from %s to %s%s", whole ? "whole " : "", bound(low, k->low),
-                below ? "below " : "", bound(high, k->high));
+  return refuse(entry, HU_E_TRAIN, "is not a %snumber from %s to %s%s", whole ? "whole " : "", bound(low, key->low),
+                below ? "below " : "", bound(high, key->high));
 }
 
-static hu_status read_count(const entry *e, uint64_t *z) {
+static hu_status read_count(const key_entry *entry, uint64_t *z) {
   double x;
-  hu_status s = read_number(e, 1, &x);
-  if (s == HU_OK) *z = (uint64_t)x;
-  return s;
+  hu_status status = read_number(entry, 1, &x);
+  if (status == HU_OK) *z = (uint64_t)x;
+  return status;
 }
 
 /* The number of a word in its list. */
-static hu_status read_word(const entry *e, const char *const *words, hu_status unknown, uint64_t *z) {
+static hu_status read_word(const key_entry *entry, const char *const *words, hu_status unknown, uint64_t *z) {
   char list[SAID_MAX - HU_PERHAPS_MAX - 32], perhaps[HU_PERHAPS_MAX];
   for (uint64_t i = 0; words[i]; i++) {
-    if (strcmp(words[i], e->value) != 0) continue;
+    if (strcmp(words[i], entry->value) != 0) continue;
     *z = i;
     return HU_OK;
   }
-  return refuse(e, unknown, "is not one of %s%s", hu_words_text(list, sizeof list, words),
-                hu_perhaps(perhaps, e->value, words));
+  return refuse(entry, unknown, "is not one of %s%s", hu_words_text(list, sizeof list, words),
+                hu_perhaps(perhaps, entry->value, words));
 }
 
-static hu_status read_size(const entry *e, uint64_t *z) {
+static hu_status read_size(const key_entry *entry, uint64_t *z) {
   char list[SAID_MAX - 32];
-  const char *const *words = e->k->shown.words;
+  const char *const *words = entry->key->shown.words;
   for (size_t i = 0; words[i]; i++) {
-    if (strcmp(words[i], e->value) != 0) continue;
+    if (strcmp(words[i], entry->value) != 0) continue;
     *z = strtoull(words[i], NULL, 10);
     return HU_OK;
   }
-  return refuse(e, HU_E_TRAIN, "is not one of %s", hu_words_text(list, sizeof list, words));
+  return refuse(entry, HU_E_TRAIN, "is not one of %s", hu_words_text(list, sizeof list, words));
 }
 
-static hu_status read_system(const entry *e) {
+static hu_status read_system(const key_entry *entry) {
   uint64_t i = 0;
-  return read_word(e, hu_system_names(), HU_E_NAME, &i);
+  return read_word(entry, hu_system_names(), HU_E_NAME, &i);
 }
 
-static hu_status read_ratio(const entry *e, hu_ratio *z) {
-  hu_status s = hu_ratio_parse(z, e->value);
-  return s == HU_OK ? s : refuse(e, s, "is not a ratio from 0 to 1, such as 0.35 or 1/3");
+static hu_status read_ratio(const key_entry *entry, hu_ratio *ratio) {
+  hu_status status = hu_ratio_parse(ratio, entry->value);
+  return status == HU_OK ? status : refuse(entry, status, "is not a ratio from 0 to 1, such as 0.35 or 1/3");
 }
 
 /* ---- texts of the library ---- */
@@ -105,99 +108,105 @@ static int has_capitals(const char *text) {
 
 /* Where a text went wrong, and what it should have been. offered: what a name there may be; behind the first character
  * of a text a name is one of a format, and in a model's text also of a model. */
-static hu_status refuse_text(const entry *e, hu_status s, size_t where, const char *what, unsigned offered,
+static hu_status refuse_text(const key_entry *entry, hu_status status, size_t where, const char *what, unsigned offered,
                              const char *takes) {
   char hint[HU_HINT_MAX];
   unsigned inside = HU_HINT_FORMATS | (offered & HU_HINT_MODELS);
-  if (s == HU_E_NAME || (s == HU_E_TEXT && where == 0 && has_capitals(e->value)))
-    return refuse(e, s, "is not %s: %s", what, hu_name_hint(hint, e->value + where, where ? inside : offered, takes));
-  if (s != HU_E_TEXT) return refuse(e, s, "is not %s: %s; %s", what, hu_status_text(s), takes);
-  if (where >= strlen(e->value)) return refuse(e, s, "is not %s: something is missing at its end; %s", what, takes);
-  return refuse(e, s, "is not %s: '%.40s' is wrong, from character %zu on; %s", what, e->value + where, where + 1,
-                takes);
+  if (status == HU_E_NAME || (status == HU_E_TEXT && where == 0 && has_capitals(entry->value)))
+    return refuse(entry, status, "is not %s: %s", what,
+                  hu_name_hint(hint, entry->value + where, where ? inside : offered, takes));
+  if (status != HU_E_TEXT) return refuse(entry, status, "is not %s: %s; %s", what, hu_status_text(status), takes);
+  if (where >= strlen(entry->value))
+    return refuse(entry, status, "is not %s: something is missing at its end; %s", what, takes);
+  return refuse(entry, status, "is not %s: '%.40s' is wrong, from character %zu on; %s", what, entry->value + where,
+                where + 1, takes);
 }
 
-static hu_status read_format(const entry *e, hu_format *z) {
-  hu_format f;
+static hu_status read_format(const key_entry *entry, hu_format *z) {
+  hu_format format;
   size_t where = 0;
   const char *axis = "";
-  hu_status s = hu_format_parse_axis(&f, e->value, &where, &axis);
-  if (s == HU_E_FORMAT) return refuse(e, s, "is no format that can be: %s", axis);
-  if (s != HU_OK)
-    return refuse_text(e, s, where, "a format", HU_HINT_FORMATS, "`halfulp formats` lists the names; or fp(e,m,b)");
-  if (!hu_format_fits_binary32(f)) return refuse(e, HU_E_CARRIER, "has values that binary32 does not have");
-  *z = f;
+  hu_status status = hu_format_parse_axis(&format, entry->value, &where, &axis);
+  if (status == HU_E_FORMAT) return refuse(entry, status, "is no format that can be: %s", axis);
+  if (status != HU_OK)
+    return refuse_text(entry, status, where, "a format", HU_HINT_FORMATS,
+                       "`halfulp formats` lists the names; or fp(e,m,b)");
+  if (!hu_format_fits_binary32(format)) return refuse(entry, HU_E_CARRIER, "has values that binary32 does not have");
+  *z = format;
   return HU_OK;
 }
 
-static hu_status read_rounding(const entry *e, hu_rounding *z) {
-  hu_rounding r;
+static hu_status read_rounding(const key_entry *entry, hu_rounding *rounding) {
+  hu_rounding by;
   size_t where = 0;
-  hu_status s = hu_rounding_parse(&r, e->value, &where);
-  if (s == HU_OK) *z = r;
-  return s == HU_OK ? s
-                    : refuse_text(e, s, where, "a rounding", HU_HINT_FORMATS | HU_HINT_TENSORS,
-                                  "it takes keep, a format, a scaled format, s2fp8 or a number system, and behind it "
-                                  "a mode (" HU_ROUND_TEXTS "), sat=POLICY, over=inf, nan=keep or turned");
+  hu_status status = hu_rounding_parse(&by, entry->value, &where);
+  if (status == HU_OK) *rounding = by;
+  return status == HU_OK
+             ? status
+             : refuse_text(entry, status, where, "a rounding", HU_HINT_FORMATS | HU_HINT_TENSORS,
+                           "it takes keep, a format, a scaled format, s2fp8 or a number system, and behind it "
+                           "a mode (" HU_ROUND_TEXTS "), sat=POLICY, over=inf, nan=keep or turned");
 }
 
-static hu_status read_accum(const entry *e, hu_accum *z) {
-  hu_accum a;
+static hu_status read_accum(const key_entry *entry, hu_accum *accum) {
+  hu_accum model;
   size_t where = 0;
-  hu_status s = hu_accum_parse(&a, e->value, &where);
-  if (s == HU_OK) *z = a;
-  return s == HU_OK ? s
-                    : refuse_text(e, s, where, "an accumulation model", HU_HINT_MODELS, "`halfulp models` lists them");
+  hu_status status = hu_accum_parse(&model, entry->value, &where);
+  if (status == HU_OK) *accum = model;
+  return status == HU_OK ? status
+                         : refuse_text(entry, status, where, "an accumulation model", HU_HINT_MODELS,
+                                       "`halfulp models` lists them");
 }
 
-static hu_status read_own_accum(const entry *e, hu_own_accum *z) {
-  hu_status s = *e->value ? read_accum(e, &z->accum) : HU_OK;
-  if (s == HU_OK) z->own = *e->value != 0;
-  return s;
+static hu_status read_own_accum(const key_entry *entry, hu_own_accum *own) {
+  hu_status status = *entry->value ? read_accum(entry, &own->accum) : HU_OK;
+  if (status == HU_OK) own->own = *entry->value != 0;
+  return status;
 }
 
-static hu_status read_collective(const entry *e, hu_collective *z) {
-  hu_collective c;
+static hu_status read_collective(const key_entry *entry, hu_collective *collective) {
+  hu_collective model;
   size_t where = 0;
-  hu_status s = hu_collective_parse(&c, e->value, &where);
-  if (s == HU_OK) *z = c;
-  return s == HU_OK ? s
-                    : refuse_text(e, s, where, "a collective model", HU_HINT_FORMATS,
-                                  "it takes exact, pairwise(F), ring(F), tree(F), doubling(F), F a format, or "
-                                  "hierarchical(N,MODEL,MODEL)");
+  hu_status status = hu_collective_parse(&model, entry->value, &where);
+  if (status == HU_OK) *collective = model;
+  return status == HU_OK ? status
+                         : refuse_text(entry, status, where, "a collective model", HU_HINT_FORMATS,
+                                       "it takes exact, pairwise(F), ring(F), tree(F), doubling(F), F a format, or "
+                                       "hierarchical(N,MODEL,MODEL)");
 }
 
-static hu_status read_model(const entry *e, hu_model *z) {
+static hu_status read_model(const key_entry *entry, hu_model *model) {
   char said[HU_TEXT_WHY_MAX];
   size_t where;
-  hu_status s = hu_model_read(z, e->value, &where, said);
-  return s == HU_OK ? s : refuse(e, s, "is not a model: %s", said);
+  hu_status status = hu_model_read(model, entry->value, &where, said);
+  return status == HU_OK ? status : refuse(entry, status, "is not a model: %s", said);
 }
 
-static hu_status read_rule(const entry *e, hu_run_keys *z) {
+static hu_status read_rule(const key_entry *entry, hu_run_keys *keys) {
   char said[HU_RULE_WHY_MAX];
   size_t where;
-  int largest = strcmp(e->value, "largest") == 0;
-  hu_status s = hu_loss_rule_read(&z->rule, largest ? "static(1)" : e->value, &where, said);
-  if (s == HU_OK) z->largest = (uint64_t)largest;
-  if (s == HU_OK) return s;
-  return refuse(e, s, "is not a rule: %s%s", said, s == HU_E_NAME && !where ? "; this key takes largest, too" : "");
+  int largest = strcmp(entry->value, "largest") == 0;
+  hu_status status = hu_loss_rule_read(&keys->rule, largest ? "static(1)" : entry->value, &where, said);
+  if (status == HU_OK) keys->largest = (uint64_t)largest;
+  if (status == HU_OK) return status;
+  return refuse(entry, status, "is not a rule: %s%s", said,
+                status == HU_E_NAME && !where ? "; this key takes largest, too" : "");
 }
 
-static hu_status read_update(const entry *e, hu_run_keys *z) {
+static hu_status read_update(const key_entry *entry, hu_run_keys *keys) {
   hu_mode mode = {0};
-  int kahan = strcmp(e->value, "kahan") == 0;
-  hu_status s = kahan ? HU_OK : hu_mode_round_parse(&mode, e->value);
-  if (s != HU_OK) return refuse(e, s, "is neither a rounding mode (" HU_ROUND_TEXTS ") nor kahan");
-  z->kahan = (uint64_t)kahan;
-  z->update = mode;
+  int kahan = strcmp(entry->value, "kahan") == 0;
+  hu_status status = kahan ? HU_OK : hu_mode_round_parse(&mode, entry->value);
+  if (status != HU_OK) return refuse(entry, status, "is neither a rounding mode (" HU_ROUND_TEXTS ") nor kahan");
+  keys->kahan = (uint64_t)kahan;
+  keys->update = mode;
   return HU_OK;
 }
 
-static hu_status read_mode(const entry *e, hu_mode *z) {
+static hu_status read_mode(const key_entry *entry, hu_mode *z) {
   hu_mode mode = {0};
-  hu_status s = hu_mode_round_parse(&mode, e->value);
-  if (s != HU_OK) return refuse(e, s, "is no rounding mode (" HU_ROUND_TEXTS ")");
+  hu_status status = hu_mode_round_parse(&mode, entry->value);
+  if (status != HU_OK) return refuse(entry, status, "is no rounding mode (" HU_ROUND_TEXTS ")");
   *z = mode;
   return HU_OK;
 }
@@ -216,62 +225,62 @@ static size_t read_drops(const char *value, const char *comma, double at[DROPS_M
 }
 
 /* "drop(0.667,0.1)", "drop(0.4/0.6/0.8,0.1)" */
-static int read_drop(const char *value, hu_run_keys *z) {
+static int read_drop(const char *value, hu_run_keys *keys) {
   size_t n = strlen(value);
   const char *comma = strchr(value, ',');
   if (strncmp(value, "drop(", 5) != 0 || value[n - 1] != ')' || !comma) return 0;
   double at[DROPS_MOST] = {0}, by = 0;
   size_t drops = read_drops(value + 5, comma, at);
   if (!drops || !hu_read_number(comma + 1, n - (size_t)(comma - value) - 2, &by) || !(by > 0 && by <= 1)) return 0;
-  memcpy(z->drop_at, at, sizeof at);
-  z->drops = drops;
-  z->drop_by = by;
+  memcpy(keys->drop_at, at, sizeof at);
+  keys->drops = drops;
+  keys->drop_by = by;
   return 1;
 }
 
-static hu_status read_checksum(const entry *e) {
-  if (hu_checksums_of(e->value) >= 0) return HU_OK;
-  return refuse(e, HU_E_TRAIN,
+static hu_status read_checksum(const key_entry *entry) {
+  if (hu_checksums_of(entry->value) >= 0) return HU_OK;
+  return refuse(entry, HU_E_TRAIN,
                 "is not sha256: and 64 hexadecimal digits, nor -, nor several of them with commas between");
 }
 
-static hu_status read_schedule(const entry *e, hu_run_keys *z) {
-  int constant = strcmp(e->value, "constant") == 0, cosine = strcmp(e->value, "cosine") == 0;
-  if (!constant && !cosine && !read_drop(e->value, z))
+static hu_status read_schedule(const key_entry *entry, hu_run_keys *keys) {
+  int constant = strcmp(entry->value, "constant") == 0, cosine = strcmp(entry->value, "cosine") == 0;
+  if (!constant && !cosine && !read_drop(entry->value, keys))
     return refuse(
-        e, HU_E_TRAIN,
+        entry, HU_E_TRAIN,
         "is not constant, cosine or drop(at,by), 0 < at < 1, 0 < by <= 1; up to 8 rising shares with / between");
-  z->schedule = constant ? SCHEDULE_CONSTANT : cosine ? SCHEDULE_COSINE : SCHEDULE_DROP;
+  keys->schedule = constant ? SCHEDULE_CONSTANT : cosine ? SCHEDULE_COSINE : SCHEDULE_DROP;
   return HU_OK;
 }
 
 /* ---- all of them ---- */
 
-hu_status hu_read_key(hu_run_keys *z, size_t i, const char *value, char *why) {
-  const hu_run_key *k = hu_run_key_at(i);
-  const entry e = {k, value, why};
-  void *at = k->at == SIZE_MAX ? NULL : (char *)z + k->at;
-  switch (k->kind) {
-    case HU_KEY_COUNT: return read_count(&e, at);
+hu_status hu_read_key(hu_run_keys *keys, size_t i, const char *value, char *why) {
+  const hu_run_key *key = hu_run_key_at(i);
+  const key_entry entry = {key, value, why};
+  void *at = key->at == SIZE_MAX ? NULL : (char *)keys + key->at;
+  switch (key->kind) {
+    case HU_KEY_COUNT: return read_count(&entry, at);
     case HU_KEY_NUMBER:
-    case HU_KEY_FACTOR: return read_number(&e, 0, at);
-    case HU_KEY_WORD: return read_word(&e, k->shown.words, HU_E_TRAIN, at);
-    case HU_KEY_SIZE: return read_size(&e, at);
-    case HU_KEY_MODEL: return read_model(&e, at);
-    case HU_KEY_RULE: return read_rule(&e, z);
-    case HU_KEY_FORMAT: return read_format(&e, at);
-    case HU_KEY_UPDATE: return read_update(&e, z);
-    case HU_KEY_MODE: return read_mode(&e, at);
-    case HU_KEY_ROUNDING: return read_rounding(&e, at);
-    case HU_KEY_ACCUM: return read_accum(&e, at);
-    case HU_KEY_OWN_ACCUM: return read_own_accum(&e, at);
-    case HU_KEY_COLLECTIVE: return read_collective(&e, at);
-    case HU_KEY_SCHEDULE: return read_schedule(&e, z);
-    case HU_KEY_RATIO: return read_ratio(&e, at);
-    case HU_KEY_SYSTEM: return read_system(&e);
+    case HU_KEY_FACTOR: return read_number(&entry, 0, at);
+    case HU_KEY_WORD: return read_word(&entry, key->shown.words, HU_E_TRAIN, at);
+    case HU_KEY_SIZE: return read_size(&entry, at);
+    case HU_KEY_MODEL: return read_model(&entry, at);
+    case HU_KEY_RULE: return read_rule(&entry, keys);
+    case HU_KEY_FORMAT: return read_format(&entry, at);
+    case HU_KEY_UPDATE: return read_update(&entry, keys);
+    case HU_KEY_MODE: return read_mode(&entry, at);
+    case HU_KEY_ROUNDING: return read_rounding(&entry, at);
+    case HU_KEY_ACCUM: return read_accum(&entry, at);
+    case HU_KEY_OWN_ACCUM: return read_own_accum(&entry, at);
+    case HU_KEY_COLLECTIVE: return read_collective(&entry, at);
+    case HU_KEY_SCHEDULE: return read_schedule(&entry, keys);
+    case HU_KEY_RATIO: return read_ratio(&entry, at);
+    case HU_KEY_SYSTEM: return read_system(&entry);
     case HU_KEY_CHECKSUM: {
-      hu_status s = read_checksum(&e);
-      if (s != HU_OK) return s;
+      hu_status status = read_checksum(&entry);
+      if (status != HU_OK) return status;
       break;
     }
     case HU_KEY_TEXT: break;
@@ -280,11 +289,11 @@ hu_status hu_read_key(hu_run_keys *z, size_t i, const char *value, char *why) {
   return HU_OK;
 }
 
-hu_status hu_say(char *why, hu_status s, const char *format, ...) {
+hu_status hu_say(char *why, hu_status status, const char *format, ...) {
   va_list list;
-  if (!why) return s;
+  if (!why) return status;
   va_start(list, format);
   vsnprintf(why, HU_DATA_WHY_MAX, format, list);
   va_end(list);
-  return s;
+  return status;
 }

@@ -64,7 +64,7 @@ static hu_products product_of(const sizes *s, const hu_accum *accum, int ta, int
 
 /* One after another, into want. */
 static void by_itself(const hu_engine *e, void *self, const hu_rounded_product *c, hu_rounding_counts *counts) {
-  const hu_products *p = c->p;
+  const hu_products *p = c->products;
   hu_task t = hu_task_of(1, p->m * p->n, want, z, NULL);
   assert_int_equal(e->products(self, p), HU_OK);
   if (c->rounding->kind != HU_ROUND_KEEP)
@@ -87,7 +87,7 @@ static void one_product(void *self, t_random *r, const sizes *s, const char *tex
   memset(&wanted, 0, sizeof wanted);
   memset(&c, 0, sizeof c);
   for (size_t i = 0; i < MOST; i++) sum[i] = want[i] = a[MOST - 1 - i];
-  c.p = &p;
+  c.products = &p;
   c.rounding = &rounding;
   c.words.key = t_next32(r);
   c.words.counter = t_below(r, 5);
@@ -144,7 +144,7 @@ static void others_are_refused(void **state) {
     hu_rounded_product c;
     int done = -1;
     memset(&c, 0, sizeof c);
-    c.p = &p[i];
+    c.products = &p[i];
     c.rounding = i == ALL - 2 ? &blocks : &keep;
     c.sum = sum;
     assert_int_equal(hu_engine_cpu()->add_rounded(self, &c, &done), HU_OK);

@@ -65,41 +65,41 @@ static const part parts[PARTS] = {{"exact", "exact"},
                                   {"E5M2 wire", E5M2}};
 
 /* Gradients of the first weights over some batches, one after another. */
-typedef struct gradients {
+typedef struct batch_gradients {
   size_t n;
   float x[BATCHES * PARAMETERS_MAX];
-} gradients;
+} batch_gradients;
 
-static hu_status add_gradients(const hu_trainer *t, gradients *z) {
-  const hu_net *net = hu_trainer_net(t);
+static hu_status add_gradients(const hu_trainer *trainer, batch_gradients *gradients) {
+  const hu_net *net = hu_trainer_net(trainer);
   for (int i = 0; i < hu_net_parameters(net); i++) {
-    hu_net_tensor p = hu_net_parameter(net, i);
-    size_t n = p.rows * p.cols;
-    if (z->n + n > sizeof z->x / sizeof *z->x) return HU_E_SHAPE;
-    memcpy(z->x + z->n, p.gradients, n * sizeof *z->x);
-    z->n += n;
+    hu_net_tensor tensor = hu_net_parameter(net, i);
+    size_t n = tensor.rows * tensor.cols;
+    if (gradients->n + n > sizeof gradients->x / sizeof *gradients->x) return HU_E_SHAPE;
+    memcpy(gradients->x + gradients->n, tensor.gradients, n * sizeof *gradients->x);
+    gradients->n += n;
   }
   return HU_OK;
 }
 
-static hu_status look(hu_lab *lab, const char *ranks, const char *model, gradients *z) {
-  hu_trainer *t;
-  hu_status s =
-      hu_lab_begin(lab, "", HU_PAIRS("parallel.shards", ranks, "parallel.reduce", model, "optimizer.rate", "0"), &t);
-  z->n = 0;
-  for (int i = 0; i < BATCHES && s == HU_OK; i++) {
-    s = hu_trainer_step(t, NULL);
-    if (s == HU_OK) s = add_gradients(t, z);
+static hu_status look(hu_lab *lab, const char *ranks, const char *model, batch_gradients *gradients) {
+  hu_trainer *trainer;
+  hu_status status = hu_lab_begin(
+      lab, "", HU_PAIRS("parallel.shards", ranks, "parallel.reduce", model, "optimizer.rate", "0"), &trainer);
+  gradients->n = 0;
+  for (int i = 0; i < BATCHES && status == HU_OK; i++) {
+    status = hu_trainer_step(trainer, NULL);
+    if (status == HU_OK) status = add_gradients(trainer, gradients);
   }
-  hu_trainer_free(t);
-  return s;
+  hu_trainer_free(trainer);
+  return status;
 }
 
 /* Root of the sum of squared errors over that of the gradients of whole batches. */
-static double distance(const gradients *z, const gradients *whole) {
+static double distance(const batch_gradients *gradients, const batch_gradients *whole) {
   double errors = 0, sums = 0;
   for (size_t i = 0; i < whole->n; i++) {
-    double e = (double)z->x[i] - (double)whole->x[i];
+    double e = (double)gradients->x[i] - (double)whole->x[i];
     errors += e * e;
     sums += (double)whole->x[i] * (double)whole->x[i];
   }
@@ -107,19 +107,19 @@ static double distance(const gradients *z, const gradients *whole) {
 }
 
 /* Adds the errors with the seed of the lab to sums and to sums of squares. */
-static hu_status measure(hu_lab *lab, gradients *whole, gradients *z, double sums[PARTS][COUNTS],
+static hu_status measure(hu_lab *lab, batch_gradients *whole, batch_gradients *gradients, double sums[PARTS][COUNTS],
                          double squares[PARTS][COUNTS]) {
-  hu_status s = look(lab, "1", "exact", whole);
+  hu_status status = look(lab, "1", "exact", whole);
   for (size_t i = 0; i < PARTS; i++) {
-    for (size_t c = 0; c < COUNTS && s == HU_OK; c++) {
-      s = look(lab, counts[c], parts[i].model, z);
-      if (s != HU_OK) return s;
-      double error = distance(z, whole);
+    for (size_t c = 0; c < COUNTS && status == HU_OK; c++) {
+      status = look(lab, counts[c], parts[i].model, gradients);
+      if (status != HU_OK) return status;
+      double error = distance(gradients, whole);
       sums[i][c] += error;
       squares[i][c] += error * error;
     }
   }
-  return s;
+  return status;
 }
 
 /* Sums over n seeds become means; squares become deviations, n - 1. */
@@ -161,15 +161,15 @@ static int rises(const double x[COUNTS]) {
 
 static hu_status run_errors(hu_lab *lab) {
   double e[PARTS][COUNTS] = {{0}}, deviations[PARTS][COUNTS] = {{0}};
-  gradients *both = calloc(2, sizeof *both);
-  hu_status s = both ? HU_OK : HU_E_MEMORY;
-  for (size_t seed = 0; seed < hu_lab_seeds(lab) && s == HU_OK; seed++) {
+  batch_gradients *both = calloc(2, sizeof *both);
+  hu_status status = both ? HU_OK : HU_E_MEMORY;
+  for (size_t seed = 0; seed < hu_lab_seeds(lab) && status == HU_OK; seed++) {
     lab->seed = seed;
-    s = measure(lab, &both[0], &both[1], e, deviations);
+    status = measure(lab, &both[0], &both[1], e, deviations);
   }
   lab->seed = 0;
   free(both);
-  if (s != HU_OK) return s;
+  if (status != HU_OK) return status;
   close_sums(hu_lab_seeds(lab), e, deviations);
   show_errors(lab, e, deviations);
   hu_lab_claim(lab, largest(e[ERROR_EXACT]) < 1e-6, "exact: the error is that of binary32 at all ranks, at most %.1e",

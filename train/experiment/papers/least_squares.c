@@ -30,10 +30,10 @@ static const hu_trial trials[KINDS * SEEDS] = {OF_SEED("0"), OF_SEED("1"), OF_SE
 
 /* The mean loss of the last 2000 steps. */
 static double tail(const hu_lab *lab, int kind, int seed) {
-  const hu_experiment_series *s = hu_lab_find(lab, "loss", hu_lab_row(lab, (size_t)(seed * KINDS + kind))->name);
+  const hu_experiment_series *series = hu_lab_find(lab, "loss", hu_lab_row(lab, (size_t)(seed * KINDS + kind))->name);
   double sum = 0;
-  if (!s || s->count < TAIL) return (double)NAN;
-  for (size_t i = s->count - TAIL; i < s->count; i++) sum += s->y[i];
+  if (!series || series->count < TAIL) return (double)NAN;
+  for (size_t i = series->count - TAIL; i < series->count; i++) sum += series->y[i];
   return sum / TAIL;
 }
 
@@ -52,11 +52,11 @@ static void ratios(const hu_lab *lab, int kind, double *least, double *largest) 
 /* The figure shows one seed: the curves of the others are taken out of it again. */
 static void keep_first_seed(hu_lab *lab) {
   for (size_t i = 0; i < lab->report.figures; i++) {
-    hu_experiment_figure *f = &lab->report.figure[i];
-    while (f->count > KINDS) {
-      f->count--;
-      free(f->series[f->count].x);
-      free(f->series[f->count].y);
+    hu_experiment_figure *figure = &lab->report.figure[i];
+    while (figure->count > KINDS) {
+      figure->count--;
+      free(figure->series[figure->count].x);
+      free(figure->series[figure->count].y);
     }
   }
 }
@@ -117,11 +117,11 @@ const hu_plan hu_plan_least_squares = {
 enum { HALF = 5, PARTS = 2, STEPS = 20000, LAST = 2000, CHOICES = 3, SETS = 3 };
 
 /* w = (w1, w2), five coordinates each: y = x1 w1 + x2 w2. */
-typedef struct halves {
+typedef struct halved_net {
   hu_net *net;
   int input[PARTS], loss;
   hu_data data;
-} halves;
+} halved_net;
 
 /* In rows: first of one seed, in the order of memory. */
 static const char *const runs[SETS * CHOICES + 1] = {"weights 1.0x, seed 0", "weights 1.5x, seed 0",
@@ -131,100 +131,101 @@ static const char *const runs[SETS * CHOICES + 1] = {"weights 1.0x, seed 0", "we
                                                      "weights 2.0x, seed 2", NULL};
 
 /* How the update of a weight ends: a rounding mode or kahan, as the key optimizer.update of a trainer. */
-static hu_status set_update(halves *h, int weight, const char *text) {
+static hu_status set_update(halved_net *halves, int weight, const char *text) {
   hu_mode mode = {0};
   int kahan = strcmp(text, "kahan") == 0;
-  hu_status s = kahan ? HU_OK : hu_mode_round_parse(&mode, text);
-  if (s != HU_OK) return s;
-  return hu_net_update_parameter(h->net, weight, kahan ? HU_UPDATE_KAHAN : HU_UPDATE_ROUND, mode);
+  hu_status status = kahan ? HU_OK : hu_mode_round_parse(&mode, text);
+  if (status != HU_OK) return status;
+  return hu_net_update_parameter(halves->net, weight, kahan ? HU_UPDATE_KAHAN : HU_UPDATE_ROUND, mode);
 }
 
 /* The weights before number with_kahan have Kahan terms; `set`, if not NULL, is how all updates end. */
-static hu_status build(halves *h, size_t with_kahan, const char *set) {
+static hu_status build(halved_net *halves, size_t with_kahan, const char *set) {
   const hu_mode rne = {0};
-  hu_rounding r = hu_rounding_format(hu_bfloat16(), rne), keep = hu_rounding_keep();
-  h->net = hu_net_new(1, 1);
-  if (!h->net) return HU_E_MEMORY;
-  for (int i = 0; i < PARTS; i++) h->input[i] = hu_net_input(h->net, 1, HALF);
-  int a = hu_net_linear(h->net, h->input[0], 1, 0), b = hu_net_linear(h->net, h->input[1], 1, 0);
-  int y = hu_net_add(h->net, a, b);
-  h->loss = hu_net_squared_error(h->net, y, 1);
-  hu_status s = hu_net_status(h->net, NULL);
-  for (int i = 0; i < h->loss && s == HU_OK; i++) s = hu_net_round_value(h->net, i, &r, &r);
-  for (int i = 0; i < PARTS && s == HU_OK; i++) {
-    s = hu_net_round_parameter(h->net, i, &keep, &r);
-    if (s == HU_OK) s = set_update(h, i, set ? set : (size_t)i < with_kahan ? "kahan" : "sra:16");
+  hu_rounding rounding = hu_rounding_format(hu_bfloat16(), rne), keep = hu_rounding_keep();
+  halves->net = hu_net_new(1, 1);
+  if (!halves->net) return HU_E_MEMORY;
+  for (int i = 0; i < PARTS; i++) halves->input[i] = hu_net_input(halves->net, 1, HALF);
+  int a = hu_net_linear(halves->net, halves->input[0], 1, 0), b = hu_net_linear(halves->net, halves->input[1], 1, 0);
+  int y = hu_net_add(halves->net, a, b);
+  halves->loss = hu_net_squared_error(halves->net, y, 1);
+  hu_status status = hu_net_status(halves->net, NULL);
+  for (int i = 0; i < halves->loss && status == HU_OK; i++)
+    status = hu_net_round_value(halves->net, i, &rounding, &rounding);
+  for (int i = 0; i < PARTS && status == HU_OK; i++) {
+    status = hu_net_round_parameter(halves->net, i, &keep, &rounding);
+    if (status == HU_OK) status = set_update(halves, i, set ? set : (size_t)i < with_kahan ? "kahan" : "sra:16");
   }
-  return s;
+  return status;
 }
 
 /* First weights are 0, as in the paper: what hu_net_initialize draws is taken back. */
 static hu_status from_zero(hu_net *net, uint64_t seed) {
-  hu_status s = hu_net_initialize(net, seed);
-  for (int i = 0; i < PARTS && s == HU_OK; i++) {
-    hu_net_tensor w = hu_net_parameter(net, i);
-    for (size_t k = 0; k < w.rows * w.cols; k++) w.numbers[k] = 0;
+  hu_status status = hu_net_initialize(net, seed);
+  for (int i = 0; i < PARTS && status == HU_OK; i++) {
+    hu_net_tensor tensor = hu_net_parameter(net, i);
+    for (size_t k = 0; k < tensor.rows * tensor.cols; k++) tensor.numbers[k] = 0;
   }
-  return s;
+  return status;
 }
 
-static hu_status one_step(halves *h, const uint32_t *index, const hu_optimizer *o, const hu_loss_rule *rule,
-                          hu_loss_scale *scale, hu_update_counts *counts, float *loss) {
+static hu_status one_step(halved_net *halves, const uint32_t *index, const hu_optimizer *optimizer,
+                          const hu_loss_rule *rule, hu_loss_scale *scale, hu_update_counts *counts, float *loss) {
   float x[PARTS * HALF], y;
-  hu_data_gather(&h->data, 1, index, x, NULL, &y);
-  hu_status s = HU_OK;
-  for (int i = 0; i < PARTS && s == HU_OK; i++) s = hu_net_feed(h->net, h->input[i], x + i * HALF);
-  if (s == HU_OK) s = hu_net_targets(h->net, &y);
-  if (s == HU_OK) s = hu_net_forward(h->net, 1, loss);
-  if (s == HU_OK) s = hu_net_backward(h->net, 1);
-  return s == HU_OK ? hu_net_update(h->net, o, rule, scale, counts, NULL) : s;
+  hu_data_gather(&halves->data, 1, index, x, NULL, &y);
+  hu_status status = HU_OK;
+  for (int i = 0; i < PARTS && status == HU_OK; i++) status = hu_net_feed(halves->net, halves->input[i], x + i * HALF);
+  if (status == HU_OK) status = hu_net_targets(halves->net, &y);
+  if (status == HU_OK) status = hu_net_forward(halves->net, 1, loss);
+  if (status == HU_OK) status = hu_net_backward(halves->net, 1);
+  return status == HU_OK ? hu_net_update(halves->net, optimizer, rule, scale, counts, NULL) : status;
 }
 
 /* Trains; the mean loss of the last steps is the row's. */
-static hu_status train(halves *h, uint64_t seed, hu_experiment_row *row) {
-  hu_optimizer o = hu_optimizer_sgd(hu_bfloat16());
+static hu_status train(halved_net *halves, uint64_t seed, hu_experiment_row *row) {
+  hu_optimizer optimizer = hu_optimizer_sgd(hu_bfloat16());
   hu_loss_rule rule;
   hu_batches order;
   hu_batch_state start = {seed, 0, 0};
   hu_update_counts counts = {0, 0};
-  o.momentum = 0;
-  hu_status s = hu_loss_rule_parse(&rule, "none", NULL);
-  if (s == HU_OK) s = from_zero(h->net, seed);
-  if (s == HU_OK) s = hu_batches_open(&order, h->data.count, 1, start);
-  if (s != HU_OK) return s;
+  optimizer.momentum = 0;
+  hu_status status = hu_loss_rule_parse(&rule, "none", NULL);
+  if (status == HU_OK) status = from_zero(halves->net, seed);
+  if (status == HU_OK) status = hu_batches_open(&order, halves->data.count, 1, start);
+  if (status != HU_OK) return status;
   hu_loss_scale scale = hu_loss_scale_start(&rule);
   row->loss = 0;
-  for (size_t t = 0; t < STEPS && s == HU_OK; t++) {
+  for (size_t t = 0; t < STEPS && status == HU_OK; t++) {
     float loss;
-    s = one_step(h, hu_batches_next(&order), &o, &rule, &scale, &counts, &loss);
-    if (s == HU_OK && t >= STEPS - LAST) row->loss += (double)loss / LAST;
+    status = one_step(halves, hu_batches_next(&order), &optimizer, &rule, &scale, &counts, &loss);
+    if (status == HU_OK && t >= STEPS - LAST) row->loss += (double)loss / LAST;
   }
   hu_batches_free(&order);
   row->steps = STEPS;
   row->lost = counts.moved ? (double)counts.lost / (double)counts.moved : 0;
-  row->digest = hu_net_digest(h->net);
-  return s;
+  row->digest = hu_net_digest(halves->net);
+  return status;
 }
 
 static hu_status run_mix(hu_lab *lab) {
   hu_least_squares what = hu_least_squares_default();
-  hu_status s = hu_lab_own_runs(lab, runs);
-  for (uint64_t seed = 0; seed < SETS && s == HU_OK; seed++) {
-    for (size_t kahan = 0; kahan < CHOICES && s == HU_OK; kahan++) {
-      halves h;
+  hu_status status = hu_lab_own_runs(lab, runs);
+  for (uint64_t seed = 0; seed < SETS && status == HU_OK; seed++) {
+    for (size_t kahan = 0; kahan < CHOICES && status == HU_OK; kahan++) {
+      halved_net halves;
       const char *name = runs[seed * CHOICES + kahan];
       hu_experiment_row *row = hu_lab_add_row(lab, name);
       if (!row) return lab->status;
-      s = hu_data_least_squares(&h.data, NULL, &what, seed);
-      if (s != HU_OK) return s;
-      s = build(&h, kahan, hu_lab_value(lab, name, "optimizer.update", NULL));
-      if (s == HU_OK) s = train(&h, seed, row);
-      hu_net_free(h.net);
-      hu_data_free(&h.data);
-      if (s == HU_OK) s = hu_lab_tell(lab);
+      status = hu_data_least_squares(&halves.data, NULL, &what, seed);
+      if (status != HU_OK) return status;
+      status = build(&halves, kahan, hu_lab_value(lab, name, "optimizer.update", NULL));
+      if (status == HU_OK) status = train(&halves, seed, row);
+      hu_net_free(halves.net);
+      hu_data_free(&halves.data);
+      if (status == HU_OK) status = hu_lab_tell(lab);
     }
   }
-  return s;
+  return status;
 }
 
 static void show_mix(hu_lab *lab) {

@@ -13,39 +13,42 @@
 enum { LONGEST = 32768, SIDE = 8, SEEDS = 3 };
 
 /* X is LONGEST x SIDE, not negative, dZ the same, of both signs. Both on the grid of fp(5,2,0). */
-typedef struct operands {
+typedef struct sum_operands {
   float x[LONGEST * SIDE], dz[LONGEST * SIDE];
   float ones[LONGEST];
   float exact[SIDE * SIDE], z[SIDE * SIDE];
   hu_format fp8;
-} operands;
+} sum_operands;
 
 /* dZ's mean is a part of its deviation: 1/4 is what a direction that is being learnt looks like, sums grow. */
-static hu_status make(operands *o, float part, uint64_t seed) {
+static hu_status make(sum_operands *operands, float part, uint64_t seed) {
   const hu_mode rne = {0};
-  hu_stream s = hu_stream_of_use(seed, HU_USE_DATA), t = hu_stream_of_use(seed, HU_USE_NOISE);
-  hu_status status = hu_format_parse(&o->fp8, "fp(5,2,0)", NULL);
-  hu_normal_n(LONGEST * SIDE, o->x, 1, s);
-  hu_normal_n(LONGEST * SIDE, o->dz, 0x1p-7f, t);
+  hu_stream stream = hu_stream_of_use(seed, HU_USE_DATA), words = hu_stream_of_use(seed, HU_USE_NOISE);
+  hu_status status = hu_format_parse(&operands->fp8, "fp(5,2,0)", NULL);
+  hu_normal_n(LONGEST * SIDE, operands->x, 1, stream);
+  hu_normal_n(LONGEST * SIDE, operands->dz, 0x1p-7f, words);
   for (size_t i = 0; i < LONGEST * SIDE; i++) {
-    o->x[i] = o->x[i] > 0 ? o->x[i] : 0;
-    o->dz[i] += part * 0x1p-7f;
+    operands->x[i] = operands->x[i] > 0 ? operands->x[i] : 0;
+    operands->dz[i] += part * 0x1p-7f;
   }
-  for (size_t i = 0; i < LONGEST; i++) o->ones[i] = 1;
-  if (status == HU_OK) status = hu_quantize_n(LONGEST * SIDE, o->x, 1, o->x, 1, o->fp8, rne, NULL, NULL);
-  if (status == HU_OK) status = hu_quantize_n(LONGEST * SIDE, o->dz, 1, o->dz, 1, o->fp8, rne, NULL, NULL);
+  for (size_t i = 0; i < LONGEST; i++) operands->ones[i] = 1;
+  if (status == HU_OK)
+    status = hu_quantize_n(LONGEST * SIDE, operands->x, 1, operands->x, 1, operands->fp8, rne, NULL, NULL);
+  if (status == HU_OK)
+    status = hu_quantize_n(LONGEST * SIDE, operands->dz, 1, operands->dz, 1, operands->fp8, rne, NULL, NULL);
   return status;
 }
 
 /* z = the first k rows of X transposed, times those of dZ. */
-static hu_status reduce(const operands *o, size_t k, const char *model, float *z) {
+static hu_status reduce(const sum_operands *operands, size_t k, const char *model, float *z) {
   const hu_mode rne = {0};
-  hu_accum a;
-  hu_status s = hu_accum_parse(&a, model, NULL);
-  if (s != HU_OK) return s;
-  hu_operand x = {o->x, SIDE, o->fp8, HU_STORAGE_VALUES, 1}, dz = {o->dz, SIDE, o->fp8, HU_STORAGE_VALUES, 0};
-  hu_result d = {z, SIDE, hu_binary32(), HU_STORAGE_VALUES};
-  return hu_gemm(SIDE, SIDE, k, &d, &x, &dz, NULL, &a, rne, NULL, NULL);
+  hu_accum accum;
+  hu_status status = hu_accum_parse(&accum, model, NULL);
+  if (status != HU_OK) return status;
+  hu_operand x = {operands->x, SIDE, operands->fp8, HU_STORAGE_VALUES, 1},
+             dz = {operands->dz, SIDE, operands->fp8, HU_STORAGE_VALUES, 0};
+  hu_result result = {z, SIDE, hu_binary32(), HU_STORAGE_VALUES};
+  return hu_gemm(SIDE, SIDE, k, &result, &x, &dz, NULL, &accum, rne, NULL, NULL);
 }
 
 /* Root of the sum of squared errors over that of the exact sums. */
@@ -59,11 +62,11 @@ static double error_of(const float *z, const float *exact) {
   return sqrt(errors / sums);
 }
 
-static hu_status error_at(operands *o, size_t k, const char *model, double *error) {
-  hu_status s = reduce(o, k, "exact", o->exact);
-  if (s == HU_OK) s = reduce(o, k, model, o->z);
-  if (s == HU_OK) *error = error_of(o->z, o->exact);
-  return s;
+static hu_status error_at(sum_operands *operands, size_t k, const char *model, double *error) {
+  hu_status status = reduce(operands, k, "exact", operands->exact);
+  if (status == HU_OK) status = reduce(operands, k, model, operands->z);
+  if (status == HU_OK) *error = error_of(operands->z, operands->exact);
+  return status;
 }
 
 /* ---- what is measured ---- */
@@ -98,10 +101,10 @@ enum { LENGTHS = 4 };
 static const size_t lengths[LENGTHS] = {512, 2048, 8192, LONGEST};
 
 /* Errors of each way, by seed. */
-typedef struct errors {
+typedef struct sum_errors {
   double at[WAYS][LENGTHS][SEEDS]; /* of sums that grow */
   double level[WAYS][SEEDS];       /* of the longest ones, where the mean of dZ is 0 */
-} errors;
+} sum_errors;
 
 static double mean(const double x[SEEDS]) {
   double z = 0;
@@ -109,17 +112,18 @@ static double mean(const double x[SEEDS]) {
   return z;
 }
 
-static hu_status by_length(hu_lab *lab, operands *o, size_t seed, errors *z) {
+static hu_status by_length(hu_lab *lab, sum_operands *operands, size_t seed, sum_errors *errors) {
   for (size_t i = 0; i < WAYS; i++) {
     for (size_t l = 0; l < LENGTHS; l++) {
-      hu_status s = error_at(o, lengths[l], model_of(lab, ways[i].name, ways[i].model), &z->at[i][l][seed]);
-      if (s != HU_OK) return s;
+      hu_status status =
+          error_at(operands, lengths[l], model_of(lab, ways[i].name, ways[i].model), &errors->at[i][l][seed]);
+      if (status != HU_OK) return status;
     }
   }
   return HU_OK;
 }
 
-static hu_status draw_lengths(hu_lab *lab, operands *o) {
+static hu_status draw_lengths(hu_lab *lab, sum_operands *operands) {
   int figure = hu_lab_figure(lab, "reduction", "Error of a long sum of products", "length of the sum", "relative error",
                              HU_FIGURE_LINES);
   hu_lab_axes(lab, figure, HU_AXIS_LOG2, HU_AXIS_LOG10);
@@ -127,15 +131,15 @@ static hu_status draw_lengths(hu_lab *lab, operands *o) {
     int series = hu_lab_series(lab, figure, ways[i].name);
     for (size_t k = 128; k <= LONGEST; k *= 2) {
       double error;
-      hu_status s = error_at(o, k, model_of(lab, ways[i].name, ways[i].model), &error);
-      if (s != HU_OK) return s;
+      hu_status status = error_at(operands, k, model_of(lab, ways[i].name, ways[i].model), &error);
+      if (status != HU_OK) return status;
       hu_lab_point(lab, figure, series, (double)k, error);
     }
   }
   return lab->status;
 }
 
-static hu_status by_chunk(hu_lab *lab, operands *o) {
+static hu_status by_chunk(hu_lab *lab, sum_operands *operands) {
   int figure = hu_lab_figure(lab, "chunks", "Error of a sum of 32768 products", "products of a chunk", "relative error",
                              HU_FIGURE_LINES);
   int series = hu_lab_series(lab, figure, "fp(6,9,0) in chunks");
@@ -144,33 +148,33 @@ static hu_status by_chunk(hu_lab *lab, operands *o) {
     char model[64];
     double error;
     snprintf(model, sizeof model, "chunk(%u,fp(6,9,0),fp(6,9,0))", n);
-    hu_status s = error_at(o, LONGEST, model, &error);
-    if (s != HU_OK) return s;
+    hu_status status = error_at(operands, LONGEST, model, &error);
+    if (status != HU_OK) return status;
     hu_lab_point(lab, figure, series, n, error);
   }
   return lab->status;
 }
 
 /* The same where sums do not grow. */
-static hu_status without_mean(hu_lab *lab, operands *o, size_t seed, errors *z) {
+static hu_status without_mean(hu_lab *lab, sum_operands *operands, size_t seed, sum_errors *errors) {
   for (size_t i = 0; i < WAYS; i++) {
-    hu_status s = error_at(o, LONGEST, model_of(lab, ways[i].name, ways[i].model), &z->level[i][seed]);
-    if (s != HU_OK) return s;
+    hu_status status = error_at(operands, LONGEST, model_of(lab, ways[i].name, ways[i].model), &errors->level[i][seed]);
+    if (status != HU_OK) return status;
   }
   return HU_OK;
 }
 
 /* Drawings are of the first seed. */
-static hu_status of_seed(hu_lab *lab, operands *o, size_t seed, errors *z) {
-  hu_status s = make(o, 0.25f, seed);
-  if (s == HU_OK) s = by_length(lab, o, seed, z);
-  if (s == HU_OK && seed == 0) s = draw_lengths(lab, o);
-  if (s == HU_OK && seed == 0) s = by_chunk(lab, o);
-  if (s == HU_OK) s = make(o, 0, seed);
-  return s == HU_OK ? without_mean(lab, o, seed, z) : s;
+static hu_status of_seed(hu_lab *lab, sum_operands *operands, size_t seed, sum_errors *errors) {
+  hu_status status = make(operands, 0.25f, seed);
+  if (status == HU_OK) status = by_length(lab, operands, seed, errors);
+  if (status == HU_OK && seed == 0) status = draw_lengths(lab, operands);
+  if (status == HU_OK && seed == 0) status = by_chunk(lab, operands);
+  if (status == HU_OK) status = make(operands, 0, seed);
+  return status == HU_OK ? without_mean(lab, operands, seed, errors) : status;
 }
 
-static void show(hu_lab *lab, const errors *z) {
+static void show(hu_lab *lab, const sum_errors *errors) {
   static const char *const by_k[] = {"error at K = 512", "2048", "8192", "32768", NULL};
   static const char *const by_seed[] = {"seed 0", "seed 1", "seed 2", "mean", "deviation", NULL};
   int means = hu_lab_table(lab, "Relative error of X^T dZ, K products long, sums in fp(6,9,0) unless said, mean", by_k);
@@ -178,14 +182,14 @@ static void show(hu_lab *lab, const errors *z) {
   int level = hu_lab_table(lab, "The same where the mean of dZ is 0", by_seed);
   for (size_t i = 0; i < WAYS; i++) {
     double cells[LENGTHS];
-    for (size_t l = 0; l < LENGTHS; l++) cells[l] = mean(z->at[i][l]);
+    for (size_t l = 0; l < LENGTHS; l++) cells[l] = mean(errors->at[i][l]);
     hu_lab_table_row(lab, means, ways[i].name, cells);
-    hu_lab_seeds_row(lab, grown, ways[i].name, z->at[i][LENGTHS - 1], SEEDS);
-    hu_lab_seeds_row(lab, level, ways[i].name, z->level[i], SEEDS);
+    hu_lab_seeds_row(lab, grown, ways[i].name, errors->at[i][LENGTHS - 1], SEEDS);
+    hu_lab_seeds_row(lab, level, ways[i].name, errors->level[i], SEEDS);
   }
 }
 
-static hu_status ones(hu_lab *lab, operands *o, double sums[3][3]) {
+static hu_status ones(hu_lab *lab, sum_operands *operands, double sums[3][3]) {
   static const char *const cols[] = {"4096", "8192", "16384", NULL};
   static const char *const models[] = {"chunk(1,fp(6,9,0),fp(6,9,0))", "chunk(8,fp(6,9,0),fp(6,9,0))",
                                        "chunk(64,fp(6,9,0),fp(6,9,0))"};
@@ -193,26 +197,27 @@ static hu_status ones(hu_lab *lab, operands *o, double sums[3][3]) {
   const hu_mode rne = {0};
   int table = hu_lab_table(lab, "So many ones, added up in fp(6,9,0)", cols);
   for (size_t i = 0; i < 3; i++) {
-    hu_accum a;
-    hu_status s = hu_accum_parse(&a, model_of(lab, names[i], models[i]), NULL);
-    for (size_t j = 0; j < 3 && s == HU_OK; j++) {
+    hu_accum accum;
+    hu_status status = hu_accum_parse(&accum, model_of(lab, names[i], models[i]), NULL);
+    for (size_t j = 0; j < 3 && status == HU_OK; j++) {
       float z;
-      hu_operand x = {o->ones, LONGEST, o->fp8, HU_STORAGE_VALUES, 0}, y = {o->ones, 1, o->fp8, HU_STORAGE_VALUES, 0};
-      hu_result d = {&z, 1, hu_binary32(), HU_STORAGE_VALUES};
-      s = hu_gemm(1, 1, (size_t)4096 << j, &d, &x, &y, NULL, &a, rne, NULL, NULL);
-      if (s == HU_OK) sums[i][j] = (double)z;
+      hu_operand x = {operands->ones, LONGEST, operands->fp8, HU_STORAGE_VALUES, 0},
+                 y = {operands->ones, 1, operands->fp8, HU_STORAGE_VALUES, 0};
+      hu_result result = {&z, 1, hu_binary32(), HU_STORAGE_VALUES};
+      status = hu_gemm(1, 1, (size_t)4096 << j, &result, &x, &y, NULL, &accum, rne, NULL, NULL);
+      if (status == HU_OK) sums[i][j] = (double)z;
     }
-    if (s != HU_OK) return s;
+    if (status != HU_OK) return status;
     hu_lab_table_row(lab, table, names[i], sums[i]);
   }
   return lab->status;
 }
 
-static void judge_errors(hu_lab *lab, const errors *z) {
+static void judge_errors(hu_lab *lab, const sum_errors *errors) {
   double grown[WAYS], level[WAYS];
   for (size_t i = 0; i < WAYS; i++) {
-    grown[i] = mean(z->at[i][LENGTHS - 1]);
-    level[i] = mean(z->level[i]);
+    grown[i] = mean(errors->at[i][LENGTHS - 1]);
+    level[i] = mean(errors->level[i]);
   }
   hu_lab_claim(lab, 5 * grown[CHUNKED] <= grown[ONE_BY_ONE],
                "32768 products: chunks of 64 have at most a fifth of the error of one by one: %.2e and %.2e",
@@ -232,16 +237,16 @@ static void judge_ones(hu_lab *lab, double sums[3][3]) {
 }
 
 static hu_status run(hu_lab *lab) {
-  errors z = {{{{0}}}, {{0}}};
+  sum_errors errors = {{{{0}}}, {{0}}};
   double sums[3][3];
-  operands *o = malloc(sizeof *o);
-  hu_status s = o ? hu_lab_own_runs(lab, runs) : HU_E_MEMORY;
-  for (size_t seed = 0; seed < SEEDS && s == HU_OK; seed++) s = of_seed(lab, o, seed, &z);
-  if (s == HU_OK) show(lab, &z);
-  if (s == HU_OK) s = ones(lab, o, sums);
-  free(o);
-  if (s != HU_OK) return s;
-  judge_errors(lab, &z);
+  sum_operands *operands = malloc(sizeof *operands);
+  hu_status status = operands ? hu_lab_own_runs(lab, runs) : HU_E_MEMORY;
+  for (size_t seed = 0; seed < SEEDS && status == HU_OK; seed++) status = of_seed(lab, operands, seed, &errors);
+  if (status == HU_OK) show(lab, &errors);
+  if (status == HU_OK) status = ones(lab, operands, sums);
+  free(operands);
+  if (status != HU_OK) return status;
+  judge_errors(lab, &errors);
   judge_ones(lab, sums);
   return HU_OK;
 }

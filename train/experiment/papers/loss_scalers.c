@@ -22,12 +22,12 @@ enum { TRIALS = sizeof trials / sizeof *trials };
  * above the largest where there are none, both are NaN where one is. */
 static void range_of(const hu_lab *lab, size_t row, double *low, double *high) {
   const char *name = hu_lab_row(lab, row)->name;
-  const hu_experiment_series *s = hu_lab_find(lab, "loss-scale", name), *g = hu_lab_find(lab, "largest", name);
+  const hu_experiment_series *series = hu_lab_find(lab, "loss-scale", name), *curve = hu_lab_find(lab, "largest", name);
   *low = INFINITY;
   *high = 0;
-  for (size_t i = WARM; s && g && i < s->count && i < g->count; i++) {
-    double x = s->y[i] * g->y[i];
-    if (g->y[i] == 0 || x >= 65520) continue; /* a step that is skipped */
+  for (size_t i = WARM; series && curve && i < series->count && i < curve->count; i++) {
+    double x = series->y[i] * curve->y[i];
+    if (curve->y[i] == 0 || x >= 65520) continue; /* a step that is skipped */
     if (!(x >= *low)) *low = x;
     if (!(x <= *high)) *high = x;
     if (isnan(x)) return;

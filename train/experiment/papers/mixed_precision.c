@@ -19,13 +19,13 @@ static const hu_trial master_trials[] = {
 
 /* Of a trial, counted from its tensors and their formats. */
 static hu_trainer_memory memory_of(hu_lab *lab, size_t trial) {
-  hu_trainer_memory z = {0, 0, 0, 0};
-  hu_trainer *t;
-  hu_status s = hu_lab_begin(lab, master_trials[trial].name, master_trials[trial].pairs, &t);
-  if (s == HU_OK) z = hu_trainer_memory_of(t);
-  hu_trainer_free(t);
-  if (lab->status == HU_OK) lab->status = s;
-  return z;
+  hu_trainer_memory memory = {0, 0, 0, 0};
+  hu_trainer *trainer;
+  hu_status status = hu_lab_begin(lab, master_trials[trial].name, master_trials[trial].pairs, &trainer);
+  if (status == HU_OK) memory = hu_trainer_memory_of(trainer);
+  hu_trainer_free(trainer);
+  if (lab->status == HU_OK) lab->status = status;
+  return memory;
 }
 
 /* The paper's section 3.1: weights and a binary32 copy of them are half as much again. All the rest is half, except the
@@ -68,18 +68,18 @@ const hu_plan hu_plan_master_weights = {
 
 /* Share of nonzero gradients of a run whose magnitude is at most 2^below, the largest that binary16 rounds to zero. */
 static double share_below(const hu_lab *lab, const char *run, int below) {
-  const hu_experiment_series *s = hu_lab_find(lab, "exponents", run);
+  const hu_experiment_series *series = hu_lab_find(lab, "exponents", run);
   double z = 0;
-  for (size_t i = 0; s && i < s->count; i++) {
-    if (s->x[i] < below) z += s->y[i];
+  for (size_t i = 0; series && i < series->count; i++) {
+    if (series->x[i] < below) z += series->y[i];
   }
-  return s ? z / (1 - s->zeros) : (double)NAN;
+  return series ? z / (1 - series->zeros) : (double)NAN;
 }
 
 /* Share of zeros among the gradients of parameters in the first step. */
 static double zeros_at_first(const hu_lab *lab, const char *run) {
-  const hu_experiment_series *s = hu_lab_find(lab, "zero-gradients", run);
-  return s && s->count ? s->y[0] : (double)NAN;
+  const hu_experiment_series *series = hu_lab_find(lab, "zero-gradients", run);
+  return series && series->count ? series->y[0] : (double)NAN;
 }
 
 /* Adam with so small an eps is indifferent to a factor on the loss. */

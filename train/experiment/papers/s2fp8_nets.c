@@ -15,11 +15,12 @@ static const hu_trial trials[TRIALS] = {
     SHIFT};
 
 static void judge_s2fp8(hu_lab *lab) {
-  const hu_experiment_row *exact = hu_lab_row(lab, EXACT), *s = hu_lab_row(lab, S2FP8);
-  hu_lab_claim(lab, fabs(s->test_loss - exact->test_loss) <= 0.05 * exact->test_loss,
-               "S2FP8, no loss scale: test loss %.4f, within 5 %% of binary32's %.4f", s->test_loss, exact->test_loss);
-  hu_lab_claim(lab, fabs(s->accuracy - exact->accuracy) <= 0.015,
-               "S2FP8: accuracy %.3f, within 1.5 points of binary32's %.3f", s->accuracy, exact->accuracy);
+  const hu_experiment_row *exact = hu_lab_row(lab, EXACT), *row = hu_lab_row(lab, S2FP8);
+  hu_lab_claim(lab, fabs(row->test_loss - exact->test_loss) <= 0.05 * exact->test_loss,
+               "S2FP8, no loss scale: test loss %.4f, within 5 %% of binary32's %.4f", row->test_loss,
+               exact->test_loss);
+  hu_lab_claim(lab, fabs(row->accuracy - exact->accuracy) <= 0.015,
+               "S2FP8: accuracy %.3f, within 1.5 points of binary32's %.3f", row->accuracy, exact->accuracy);
 }
 
 /* The best of the loss scales. */
@@ -29,12 +30,12 @@ static const hu_experiment_row *scaled(const hu_lab *lab) {
 }
 
 static void judge_order(hu_lab *lab) {
-  const hu_experiment_row *best = scaled(lab), *s = hu_lab_row(lab, S2FP8);
-  hu_lab_claim(lab, s->test_loss < best->test_loss && !(hu_lab_row(lab, FP8)->test_loss <= best->test_loss),
-               "order of test losses: S2FP8 %.4f, FP8 with its best loss scale %.4f, FP8 %.4f", s->test_loss,
+  const hu_experiment_row *best = scaled(lab), *row = hu_lab_row(lab, S2FP8);
+  hu_lab_claim(lab, row->test_loss < best->test_loss && !(hu_lab_row(lab, FP8)->test_loss <= best->test_loss),
+               "order of test losses: S2FP8 %.4f, FP8 with its best loss scale %.4f, FP8 %.4f", row->test_loss,
                best->test_loss, hu_lab_row(lab, FP8)->test_loss);
   double exact = hu_lab_row(lab, EXACT)->test_loss, shifted = hu_lab_row(lab, SHIFTED_FP8)->test_loss;
-  hu_lab_claim(lab, fabs(s->test_loss - exact) < fabs(shifted - exact),
+  hu_lab_claim(lab, fabs(row->test_loss - exact) < fabs(shifted - exact),
                "the squeeze matters: a shift alone is farther from binary32's test loss: %.4f", shifted);
 }
 
