@@ -62,9 +62,9 @@ static void join(sum_block *block, hu_partial partial, hu_partial other, uint64_
   for (size_t first = block->first, end; first < block->past; first = end) {
     end = piece_end(block, first);
     hu_step step = step_of(block, first, end - first, events);
-    hu_partial z =
+    hu_partial joined =
         hu_step_join(&step, part_of(block, partial, first), part_of(block, other, first), participant, &room);
-    memcpy(block->room + (first - block->first) * size, z.data, (end - first) * size);
+    memcpy(block->room + (first - block->first) * size, joined.data, (end - first) * size);
   }
   block->sum = sum;
 }
@@ -92,13 +92,13 @@ static hu_status take_from(sum_block *block, int rank, void *data, hu_format for
 }
 
 /* x, of the block `out`, goes to one rank while z, of `in`, comes from another. */
-static hu_status swap(sum_block *out, int to, hu_partial x, sum_block *in, int from, hu_partial z) {
+static hu_status swap(sum_block *out, int to, hu_partial x, sum_block *in, int from, hu_partial received) {
   hu_mpi *where = out->call->where;
   MPI_Request sent, got;
-  hu_status status = mpi_made(
-      where,
-      MPI_Irecv((void *)(uintptr_t)z.data, bytes_of(in, z.format), MPI_BYTE, from, HU_MPI_TAG, where->comm, &got),
-      "MPI_Irecv");
+  hu_status status = mpi_made(where,
+                              MPI_Irecv((void *)(uintptr_t)received.data, bytes_of(in, received.format), MPI_BYTE, from,
+                                        HU_MPI_TAG, where->comm, &got),
+                              "MPI_Irecv");
   if (status == HU_OK)
     status = mpi_made(where, MPI_Isend(x.data, bytes_of(out, x.format), MPI_BYTE, to, HU_MPI_TAG, where->comm, &sent),
                       "MPI_Isend");

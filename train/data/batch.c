@@ -17,10 +17,10 @@ hu_status hu_batches_open(hu_batches *batches, size_t count, size_t batch, hu_ba
   if (!batches) return HU_E_NULL;
   if (count == 0 || count > UINT32_MAX || batch == 0 || batch > count) return HU_E_SHAPE;
   if (state.position > count / batch) return HU_E_SHAPE;
-  hu_batches b = {count, batch, state, hu_data_room(count, sizeof(uint32_t)), 0};
-  if (!b.order) return HU_E_MEMORY;
-  put_in_order(&b);
-  *batches = b;
+  hu_batches order = {count, batch, state, hu_data_room(count, sizeof(uint32_t)), 0};
+  if (!order.order) return HU_E_MEMORY;
+  put_in_order(&order);
+  *batches = order;
   return HU_OK;
 }
 
@@ -70,14 +70,14 @@ static int take(const char **text, const char *word, uint64_t *z) {
   return 1;
 }
 
-hu_status hu_batch_state_parse(hu_batch_state *z, const char *text) {
+hu_status hu_batch_state_parse(hu_batch_state *made, const char *text) {
   hu_batch_state state;
-  if (!z || !text) return HU_E_NULL;
+  if (!made || !text) return HU_E_NULL;
   if (!take(&text, "seed=", &state.seed) || !take(&text, ",epoch=", &state.epoch) ||
       !take(&text, ",position=", &state.position) || *text) {
     return HU_E_TEXT;
   }
-  *z = state;
+  *made = state;
   return HU_OK;
 }
 

@@ -53,12 +53,12 @@ hu_status hu_bytes_read(hu_bytes *bytes, const char *path, char *why) {
   fclose(file);
   if (!data && wrong) return hu_data_wrong(why, HU_E_FILE, path, "%s", strerror(wrong));
   if (!data) return hu_data_wrong(why, HU_E_MEMORY, path, "out of memory");
-  hu_bytes b = {path, data, size};
-  hu_status status = hu_file_was_read(&b, why);
+  hu_bytes read = {path, data, size};
+  hu_status status = hu_file_was_read(&read, why);
   if (status == HU_OK) {
-    *bytes = b;
+    *bytes = read;
   } else {
-    hu_bytes_free(&b);
+    hu_bytes_free(&read);
   }
   return status;
 }

@@ -249,17 +249,17 @@ static hu_status put_labels(hu_data *data, const npy_info *info, const hu_bytes 
 
 hu_status hu_data_read_npy(hu_data *data, const hu_bytes *images, const hu_bytes *labels, uint32_t classes,
                            float divisor, char *why) {
-  npy_info a, b;
+  npy_info samples, names;
   size_t shape[3];
   hu_data training;
-  hu_status status = parse(&a, images, why);
-  if (status == HU_OK) status = check_images(&a, images, shape, why);
-  if (status == HU_OK && labels) status = parse(&b, labels, why);
-  if (status == HU_OK && labels) status = check_labels(&b, labels, a.shape[0], why);
-  if (status == HU_OK) status = make(&training, images->name, a.shape[0], shape, labels ? classes : 0, why);
+  hu_status status = parse(&samples, images, why);
+  if (status == HU_OK) status = check_images(&samples, images, shape, why);
+  if (status == HU_OK && labels) status = parse(&names, labels, why);
+  if (status == HU_OK && labels) status = check_labels(&names, labels, samples.shape[0], why);
+  if (status == HU_OK) status = make(&training, images->name, samples.shape[0], shape, labels ? classes : 0, why);
   if (status != HU_OK) return status;
-  status = put_images(&training, &a, images, divisor, why);
-  if (status == HU_OK && labels) status = put_labels(&training, &b, labels, why);
+  status = put_images(&training, &samples, images, divisor, why);
+  if (status == HU_OK && labels) status = put_labels(&training, &names, labels, why);
   if (status == HU_OK) {
     *data = training;
   } else {

@@ -170,7 +170,7 @@ static int earlier(const void *a, const void *b) {
   return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Words that are kept get the front places of t->known, in the order of their tokens, and slots are those of these
+/* Words that are kept get the front places of table->known, in the order of their tokens, and slots are those of these
  * places. Returns their number. */
 static uint32_t choose(hu_table *table, uint32_t most, int by_count) {
   size_t kept = 0, others = most ? most - 2 : table->count;

@@ -55,8 +55,8 @@ static int make_stretches(round_plan *plan) {
       continue;
     }
     if (plan->stretches == CLASSES) return 0;
-    stretch s = {times, x, 1};
-    plan->across[plan->stretches++] = s;
+    stretch one = {times, x, 1};
+    plan->across[plan->stretches++] = one;
   }
   return 1;
 }
@@ -101,25 +101,25 @@ static void gather(round_plan *plan, float *classes, const float *from, float *t
 
 /* ---- roundings ---- */
 
-static void add_times(hu_rounding_counts *counts, const hu_rounding_counts *x, uint64_t times) {
-  hu_events events = x->events;
+static void add_times(hu_rounding_counts *counts, const hu_rounding_counts *once, uint64_t times) {
+  hu_events events = once->events;
   uint64_t *const each[] = {&events.overflow,  &events.saturated,     &events.underflow, &events.to_zero,
                             &events.subnormal, &events.inexact,       &events.invalid,   &events.nan_in,
                             &events.inf_in,    &events.divide_by_zero};
   for (size_t i = 0; i < sizeof each / sizeof *each; i++) *each[i] *= times;
-  counts->over += x->over * times;
+  counts->over += once->over * times;
   hu_events_add(&counts->events, &events);
 }
 
 /* The sums of a tensor that has each element so often, fewer than 2^32 times. */
-static void add_sums_times(hu_s2fp8_sums *z, const hu_s2fp8_sums *x, uint64_t times) {
-  uint64_t low = (x->low & 0xFFFFFFFF) * times, middle = (x->low >> 32) * times + (low >> 32);
-  uint64_t part = middle << 32 | (low & 0xFFFFFFFF), sum = z->low + part;
-  z->high = (int64_t)((uint64_t)z->high + (uint64_t)x->high * times + (middle >> 32) + (sum < part));
-  z->low = sum;
-  z->count += x->count * times;
-  z->special += x->special * times;
-  if (x->top > z->top) z->top = x->top;
+static void add_sums_times(hu_s2fp8_sums *sums, const hu_s2fp8_sums *once, uint64_t times) {
+  uint64_t low = (once->low & 0xFFFFFFFF) * times, middle = (once->low >> 32) * times + (low >> 32);
+  uint64_t part = middle << 32 | (low & 0xFFFFFFFF), sum = sums->low + part;
+  sums->high = (int64_t)((uint64_t)sums->high + (uint64_t)once->high * times + (middle >> 32) + (sum < part));
+  sums->low = sum;
+  sums->count += once->count * times;
+  sums->special += once->special * times;
+  if (once->top > sums->top) sums->top = once->top;
 }
 
 static hu_status scale_of_patches(const round_plan *plan, const float *x, const hu_s2fp8 *kind, const hu_exec *exec,
@@ -161,11 +161,11 @@ int hu_cpu_round_image(const hu_cpu *cpu, const hu_convolution *convolution) {
   const hu_helpers *before = hu_cpu_lend(cpu);
   hu_status status = shared ? scale_of_patches(&plan, x, &rounding->s2fp8, &exec, &scale) : HU_OK;
   for (size_t i = 0; i < plan.classes && status == HU_OK; i++) {
-    const seen_class *k = &plan.list[i];
+    const seen_class *seen_here = &plan.list[i];
     hu_rounding_counts seen;
     memset(&seen, 0, sizeof seen);
-    if (k->times) status = round_class(k->n, x + k->first, rounding, &scale, &exec, &seen);
-    add_times(&all, &seen, k->times);
+    if (seen_here->times) status = round_class(seen_here->n, x + seen_here->first, rounding, &scale, &exec, &seen);
+    add_times(&all, &seen, seen_here->times);
   }
   hu_cpu_take_back(before);
   if (status != HU_OK) return 0;

@@ -298,13 +298,13 @@ static hu_status check_arrays(const hu_optimizer_arrays *arrays, const hu_optimi
 }
 
 static hu_optimizer_arrays part_of(const hu_optimizer_arrays *arrays, size_t at) {
-  hu_optimizer_arrays p = *arrays;
-  p.w += at;
-  p.g += at;
-  if (p.m) p.m += at;
-  if (p.v) p.v += at;
-  if (p.c) p.c += at;
-  return p;
+  hu_optimizer_arrays part = *arrays;
+  part.w += at;
+  part.g += at;
+  if (part.m) part.m += at;
+  if (part.v) part.v += at;
+  if (part.c) part.c += at;
+  return part;
 }
 
 static HU_NOINLINE hu_status step(size_t n, const hu_optimizer_arrays *arrays, const hu_optimizer *optimizer,
@@ -318,9 +318,9 @@ static HU_NOINLINE hu_status step(size_t n, const hu_optimizer_arrays *arrays, c
   float rooms[4][PIECE], *const room[4] = {rooms[0], rooms[1], rooms[2], rooms[3]};
   for (size_t at = 0; at < n && status == HU_OK; at += PIECE) {
     size_t piece = n - at < PIECE ? n - at : PIECE;
-    hu_optimizer_arrays p = part_of(arrays, at);
+    hu_optimizer_arrays own = part_of(arrays, at);
     hu_stream words = {stream.key, stream.counter + at};
-    status = hu_optimizer_step_on(hu_engine_cpu(), &cpu, piece, &p, optimizer, now, words, room, counts);
+    status = hu_optimizer_step_on(hu_engine_cpu(), &cpu, piece, &own, optimizer, now, words, room, counts);
   }
   return status;
 }

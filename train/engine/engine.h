@@ -208,7 +208,7 @@ typedef struct hu_squares {
 
 /* A product that is added to a sum once it is rounded, as `products`, `round` and the kernel `accumulate` would do it
  * one after another: Z, m x n, is rounded as a tensor, with word i n + j of `words` for number (i, j) (a rounding that
- * keeps numbers does nothing and counts nothing), and number (i, j) is added to sum[i n + j]. p->z is contiguous; what
+ * keeps numbers does nothing and counts nothing), and number (i, j) is added to sum[i n + j]. products->z is contiguous; what
  * it holds afterwards is not said. */
 typedef struct hu_rounded_product {
   const hu_products *products;

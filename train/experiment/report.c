@@ -96,14 +96,14 @@ void hu_lab_axes(hu_lab *lab, int figure, int x_axis, int y_axis) {
 
 int hu_lab_series(hu_lab *lab, int figure, const char *name) {
   if (figure < 0) return -1;
-  hu_experiment_figure *f = &lab->report.figure[figure];
-  hu_experiment_series *list = grown(lab, f->series, f->count, sizeof *list);
+  hu_experiment_figure *added = &lab->report.figure[figure];
+  hu_experiment_series *list = grown(lab, added->series, added->count, sizeof *list);
   if (!list) return -1;
-  f->series = list;
-  hu_experiment_series *series = &list[f->count];
+  added->series = list;
+  hu_experiment_series *series = &list[added->count];
   memset(series, 0, sizeof *series);
   name_it(series->name, sizeof series->name, name);
-  return (int)f->count++;
+  return (int)added->count++;
 }
 
 void hu_lab_point(hu_lab *lab, int figure, int series, double x, double y) {
@@ -137,9 +137,9 @@ void hu_lab_histogram(hu_lab *lab, int figure, int series, const uint64_t z[HU_E
 const hu_experiment_series *hu_lab_find(const hu_lab *lab, const char *figure, const char *series) {
   const hu_experiment_report *report = &lab->report;
   for (size_t i = 0; i < report->figures; i++) {
-    const hu_experiment_figure *f = &report->figure[i];
-    for (size_t k = 0; k < f->count && strcmp(f->name, figure) == 0; k++) {
-      if (strcmp(f->series[k].name, series) == 0) return &f->series[k];
+    const hu_experiment_figure *found = &report->figure[i];
+    for (size_t k = 0; k < found->count && strcmp(found->name, figure) == 0; k++) {
+      if (strcmp(found->series[k].name, series) == 0) return &found->series[k];
     }
   }
   return NULL;
@@ -169,16 +169,16 @@ int hu_lab_table(hu_lab *lab, const char *title, const char *const *cols) {
 
 void hu_lab_table_row(hu_lab *lab, int table, const char *name, const double *cells) {
   if (table < 0) return;
-  hu_experiment_table *t = &lab->report.table[table];
-  char(*names)[HU_EXPERIMENT_NAME_MAX] = grown(lab, t->row_name, t->rows, sizeof *names);
+  hu_experiment_table *last = &lab->report.table[table];
+  char(*names)[HU_EXPERIMENT_NAME_MAX] = grown(lab, last->row_name, last->rows, sizeof *names);
   if (!names) return;
-  t->row_name = names;
-  double *all = grown(lab, t->cell, t->rows, t->cols * sizeof *all);
+  last->row_name = names;
+  double *all = grown(lab, last->cell, last->rows, last->cols * sizeof *all);
   if (!all) return;
-  t->cell = all;
-  name_it(names[t->rows], sizeof names[t->rows], name);
-  memcpy(&all[t->rows * t->cols], cells, t->cols * sizeof *all);
-  t->rows++;
+  last->cell = all;
+  name_it(names[last->rows], sizeof names[last->rows], name);
+  memcpy(&all[last->rows * last->cols], cells, last->cols * sizeof *all);
+  last->rows++;
 }
 
 /* ---- the end ---- */

@@ -230,16 +230,16 @@ hu_model_sizes hu_model_sizes_of_text(const hu_text *text, size_t steps) {
 
 static HU_NOINLINE hu_status build(hu_net *net, const hu_model *model, const hu_model_sizes *sizes, hu_model_ends *ends,
                                    const char **why) {
-  hu_model_ends z = {{-1, -1, -1, -1}, 1, -1};
+  hu_model_ends made = {{-1, -1, -1, -1}, 1, -1};
   if (!net || !model || !sizes || !ends) return HU_E_NULL;
   hu_status status = hu_model_check(model, sizes, why);
   if (status == HU_OK) status = hu_net_status(net, why);
   if (status != HU_OK) return status;
-  hu_builder builder = {net, model, sizes, &z, ""};
+  hu_builder builder = {net, model, sizes, &made, ""};
   memcpy(builder.base, hu_net_scope_of(net), strlen(hu_net_scope_of(net)) + 1);
-  z.output = kinds[model->kind].build(&builder);
+  made.output = kinds[model->kind].build(&builder);
   status = hu_net_status(net, why);
-  if (status == HU_OK) *ends = z;
+  if (status == HU_OK) *ends = made;
   return status;
 }
 

@@ -51,27 +51,27 @@ static hu_status read_keys(hu_model *model, const hu_model_kind *kind, const cha
 static HU_NOINLINE hu_status read(hu_model *model, const char *text, size_t *where, char *why) {
   *where = 0;
   size_t word = strcspn(text, "("), all = strlen(text);
-  hu_model z;
-  if (!is_named(&z, text, word)) {
+  hu_model made;
+  if (!is_named(&made, text, word)) {
     int kind = kind_named(text, word);
     if (kind < 0) return unknown(text, word, why);
-    z = hu_model_default((uint8_t)kind);
+    made = hu_model_default((uint8_t)kind);
   }
-  const hu_model_kind *known = hu_model_kind_of(z.kind);
+  const hu_model_kind *known = hu_model_kind_of(made.kind);
   if (word < all) {
     size_t off = 0;
     *where = all;
     snprintf(why, HU_TEXT_WHY_MAX, "%s: a closing parenthesis is missing at the end", known->name);
     if (text[all - 1] != ')') return HU_E_TEXT;
-    hu_status status = read_keys(&z, known, text + word + 1, all - word - 2, &off, why);
+    hu_status status = read_keys(&made, known, text + word + 1, all - word - 2, &off, why);
     *where = word + 1 + off;
     if (status != HU_OK) return status;
     *where = 0;
   }
   const char *what = "";
-  hu_status status = hu_model_check(&z, NULL, &what);
+  hu_status status = hu_model_check(&made, NULL, &what);
   if (status != HU_OK) snprintf(why, HU_TEXT_WHY_MAX, "%s: %s", known->name, what);
-  if (status == HU_OK) *model = z;
+  if (status == HU_OK) *model = made;
   return status;
 }
 

@@ -105,14 +105,14 @@ static hu_status delay(hu_net *net, hu_operator *op, const hu_delayed *rule) {
   if (!rule->history) return HU_OK;
   hu_status status = check(net->first ? &net->first->op[op->number] : op, rule); /* whose roundings it takes */
   if (status != HU_OK) return status;
-  hu_delay *d = want_amaxes(net) ? calloc(1, sizeof *d) : NULL;
-  if (d && !net->first) d->state = calloc(HU_DELAYED_OF * record_size_of(rule), sizeof *d->state);
-  if (!d || (!net->first && !d->state)) {
-    free(d);
+  hu_delay *made = want_amaxes(net) ? calloc(1, sizeof *made) : NULL;
+  if (made && !net->first) made->state = calloc(HU_DELAYED_OF * record_size_of(rule), sizeof *made->state);
+  if (!made || (!net->first && !made->state)) {
+    free(made);
     return HU_E_MEMORY;
   }
-  d->rule = *rule;
-  op->delay = d;
+  made->rule = *rule;
+  op->delay = made;
   return HU_OK;
 }
 

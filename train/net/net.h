@@ -389,7 +389,7 @@ void hu_exact_columns_close(hu_exact_columns *columns);
 /* Adds the t.rows x t.cols terms of a net, +0 before each: those of kernel HU_RUN_COLUMNS... with the operands of t.
  * The last of the net's rooms is used. */
 hu_status hu_exact_columns_add(hu_exact_columns *columns, hu_net *net, int kernel, hu_task task);
-/* c->z = the sums over all nets that were added, and over all processes. */
+/* convolution->z = the sums over all nets that were added, and over all processes. */
 hu_status hu_exact_columns_round(hu_exact_columns *columns, const hu_whole *whole);
 
 /* What happens to dtheta of all parameters before the optimizer (gradient.h). */

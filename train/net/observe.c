@@ -10,13 +10,13 @@ void hu_net_observe(hu_net *net, hu_net_observer *observer, void *context) {
 
 void hu_tell(hu_net *net, unsigned phase, const hu_operator *op, int ends) {
   if (!net->observer) return;
-  hu_net_phase p = {(uint8_t)phase, 0, "", 0};
+  hu_net_phase now = {(uint8_t)phase, 0, "", 0};
   if (op) {
-    p.product = op->kind->product != 0;
-    p.kind = op->kind->name;
-    p.number = op->number;
+    now.product = op->kind->product != 0;
+    now.kind = op->kind->name;
+    now.number = op->number;
   }
-  net->observer(net->observer_context, &p, ends);
+  net->observer(net->observer_context, &now, ends);
 }
 
 void hu_tell_rounding(void *const told[2], int ends) {

@@ -10,10 +10,10 @@
 static void transform(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *room, const float *x) {
   uint32_t n = op->rounding.hadamard, mask[HU_HADAMARD_MAX / 32];
   for (size_t i = 0; i < HU_HADAMARD_MAX / 32; i++) mask[i] = op->rounding.signs;
-  hu_hadamard t = {n, HU_HADAMARD_ALONG_COLUMNS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_MASK, 0, mask};
+  hu_hadamard made = {n, HU_HADAMARD_ALONG_COLUMNS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_MASK, 0, mask};
   size_t whole = rows / n * n;
   hu_do_each(net, HU_RUN_COPY, (rows - whole) * cols, room + whole * cols, x + whole * cols, NULL, 0);
-  if (net->fault == HU_OK) net->fault = net->engine->transform(net->self, whole, cols, room, x, &t);
+  if (net->fault == HU_OK) net->fault = net->engine->transform(net->self, whole, cols, room, x, &made);
 }
 
 hu_rounding_counts *hu_counts_of_part(const hu_net *net, hu_operator *op, unsigned part) {

@@ -29,7 +29,7 @@ typedef struct blocked_matrix {
 static void transform(hu_net *net, blocked_matrix matrix, float *z, const float *x, uint32_t signs) {
   const uint32_t mask[HU_HADAMARD_MAX / 32] = {signs, signs, signs, signs};
   const uint8_t axis = matrix.down ? HU_HADAMARD_ALONG_COLUMNS : HU_HADAMARD_ALONG_ROWS;
-  hu_hadamard t = {BLOCK, axis, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_MASK, 0, mask};
+  hu_hadamard made = {BLOCK, axis, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_MASK, 0, mask};
   size_t rows = matrix.down ? matrix.rows / BLOCK * BLOCK : matrix.rows,
          cols = matrix.down ? matrix.cols : matrix.cols / BLOCK * BLOCK;
   int ragged = cols < matrix.cols;
@@ -37,7 +37,7 @@ static void transform(hu_net *net, blocked_matrix matrix, float *z, const float 
   if (z != x) hu_do_copy(net, matrix.rows, matrix.cols, z, matrix.cols, x, matrix.cols);
   if (!rows || !cols) return;
   if (ragged) hu_do_copy(net, rows, cols, to, cols, x, matrix.cols);
-  if (net->fault == HU_OK) net->fault = net->engine->transform(net->self, rows, cols, to, to, &t);
+  if (net->fault == HU_OK) net->fault = net->engine->transform(net->self, rows, cols, to, to, &made);
   if (ragged) hu_do_copy(net, rows, cols, z, matrix.cols, to, cols);
 }
 

@@ -245,12 +245,12 @@ hu_status hu_net_backward(hu_net *net, float scale) { HU_ENV_RETURN(hu_status, b
 
 hu_optimizer hu_optimizer_of(const hu_net *net, int i, const hu_optimizer *optimizer) {
   const hu_parameter *parameter = &net->parameter[i];
-  hu_optimizer z = *optimizer;
+  hu_optimizer made = *optimizer;
   if (parameter->own_update) {
-    z.update = parameter->update;
-    z.mode = parameter->mode;
+    made.update = parameter->update;
+    made.mode = parameter->mode;
   }
-  return z;
+  return made;
 }
 
 static void step_parameter(hu_net *net, int i, const hu_optimizer *all) {

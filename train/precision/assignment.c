@@ -68,9 +68,9 @@ hu_status hu_ratio_parse(hu_ratio *ratio, const char *text) {
     num = num * den + part;
   }
   if (*text || den <= 0) return HU_E_TEXT;
-  hu_ratio r = hu_ratio_of((uint64_t)num, (uint64_t)den);
-  if (!hu_ratio_usable(r)) return HU_E_TEXT;
-  *ratio = r;
+  hu_ratio read = hu_ratio_of((uint64_t)num, (uint64_t)den);
+  if (!hu_ratio_usable(read)) return HU_E_TEXT;
+  *ratio = read;
   return HU_OK;
 }
 
@@ -161,15 +161,15 @@ static int next_group(const hu_layout *layout, unsigned order, hu_stream stream,
                       tensor_group *group) {
   int found = 0;
   for (size_t from = 0, place = 0; from <= layout->operators; place++) {
-    tensor_group g = {from, 0, place, 0, 0};
-    g.size = group_at(layout, from, &g.end);
-    g.rank = rank_of(g.size, place, order, stream);
-    int behind = !last || g.rank > last->rank || (g.rank == last->rank && g.place > last->place);
-    if (behind && (!found || g.rank < group->rank)) {
-      *group = g;
+    tensor_group next = {from, 0, place, 0, 0};
+    next.size = group_at(layout, from, &next.end);
+    next.rank = rank_of(next.size, place, order, stream);
+    int behind = !last || next.rank > last->rank || (next.rank == last->rank && next.place > last->place);
+    if (behind && (!found || next.rank < group->rank)) {
+      *group = next;
       found = 1;
     }
-    from = g.end;
+    from = next.end;
   }
   return found;
 }

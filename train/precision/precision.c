@@ -259,8 +259,8 @@ static uint64_t bits(size_t rows, size_t cols, int low, const hu_rounding *round
 
 hu_status hu_precision_memory_of(hu_precision_memory *memory, const hu_precision *precision,
                                  const hu_optimizer *optimizer) {
-  hu_precision_memory m;
-  memset(&m, 0, sizeof m);
+  hu_precision_memory sum;
+  memset(&sum, 0, sizeof sum);
   if (!memory || !precision) return HU_E_NULL;
   hu_status status = optimizer ? hu_optimizer_check_step(optimizer, NULL) : HU_OK;
   if (status != HU_OK) return status;
@@ -270,23 +270,23 @@ hu_status hu_precision_memory_of(hu_precision_memory *memory, const hu_precision
   for (size_t k = 0; k <= precision->layout.operators; k++) {
     const hu_value *x = &precision->net->value[k];
     if (precision->values[k] == 0) continue;
-    m.values += bits(x->rows, x->cols, precision->now.v[k], &candidate->low, &candidate->high, &m.high);
-    m.value_gradients +=
-        bits(x->rows, x->cols, precision->now.dv[k], &candidate->low_back, &candidate->high_back, &m.high);
+    sum.values += bits(x->rows, x->cols, precision->now.v[k], &candidate->low, &candidate->high, &sum.high);
+    sum.value_gradients +=
+        bits(x->rows, x->cols, precision->now.dv[k], &candidate->low_back, &candidate->high_back, &sum.high);
   }
   for (int i = 0; i < precision->net->parameters; i++) {
     const hu_parameter *parameter = &precision->net->parameter[i];
     size_t op = precision->owner[i];
     if (op == SIZE_MAX) continue;
-    m.weights +=
-        bits(parameter->rows, parameter->cols, precision->now.theta[op], &candidate->low, &candidate->high, &m.high);
-    m.weight_gradients += bits(parameter->rows, parameter->cols, precision->now.dtheta[op], &candidate->low_back,
-                               &candidate->high_back, &m.high);
-    m.master += master * numbers_of(parameter);
-    m.state += (each - master) * numbers_of(parameter);
+    sum.weights +=
+        bits(parameter->rows, parameter->cols, precision->now.theta[op], &candidate->low, &candidate->high, &sum.high);
+    sum.weight_gradients += bits(parameter->rows, parameter->cols, precision->now.dtheta[op], &candidate->low_back,
+                                 &candidate->high_back, &sum.high);
+    sum.master += master * numbers_of(parameter);
+    sum.state += (each - master) * numbers_of(parameter);
   }
-  m.aggregate = m.values + m.value_gradients + m.weights + m.weight_gradients;
-  *memory = m;
+  sum.aggregate = sum.values + sum.value_gradients + sum.weights + sum.weight_gradients;
+  *memory = sum;
   return HU_OK;
 }
 

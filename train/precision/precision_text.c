@@ -75,15 +75,15 @@ hu_status hu_precision_rule_parse(hu_precision_rule *rule, const char *text, siz
   if (!where) where = &ignored;
   *where = 0;
   if (!rule || !text) return HU_E_NULL;
-  hu_precision_rule r = hu_precision_rule_default();
+  hu_precision_rule read = hu_precision_rule_default();
   size_t name = strcspn(text, "(");
   int kind = place_of(text, name, kinds, 5);
   if (kind < 0) return HU_E_NAME;
-  r.kind = (uint8_t)kind;
-  r.promote = kind == HU_PRECISION_DEMOTE;
+  read.kind = (uint8_t)kind;
+  read.promote = kind == HU_PRECISION_DEMOTE;
   for (at = name; text[at] == '(' || text[at] == ',';) {
     size_t n = strcspn(text + ++at, ",)");
-    hu_status status = part(&r, at == name + 1, &seen, text + at, n, &off);
+    hu_status status = part(&read, at == name + 1, &seen, text + at, n, &off);
     *where = at + off;
     if (status != HU_OK) return status;
     at += n;
@@ -97,6 +97,6 @@ hu_status hu_precision_rule_parse(hu_precision_rule *rule, const char *text, siz
   *where = at;
   if (text[at]) return HU_E_TEXT;
   *where = 0;
-  *rule = r;
+  *rule = read;
   return HU_OK;
 }

@@ -106,35 +106,35 @@ double hu_gradient_squares_n(size_t n, const float *x) { HU_ENV_RETURN(double, s
 
 typedef struct host_tensors {
   size_t tensors;
-  const hu_gradient_tensor *x;
+  const hu_gradient_tensor *list;
 } host_tensors;
 
 static hu_status host_unscale(void *self, float scale, int penalised, hu_gradient_found *found) {
   const host_tensors *host = self;
   for (size_t i = 0; i < host->tensors; i++) {
-    if (penalised && host->x[i].penalty.kind == HU_PENALTY_NONE) continue;
-    hu_gradient_unscale_n(host->x[i].n, host->x[i].g, scale, found);
+    if (penalised && host->list[i].penalty.kind == HU_PENALTY_NONE) continue;
+    hu_gradient_unscale_n(host->list[i].n, host->list[i].g, scale, found);
   }
   return HU_OK;
 }
 
 static hu_status host_penalise(void *self, float scale) {
   const host_tensors *host = self;
-  for (size_t i = 0; i < host->tensors; i++) penalise(&host->x[i], scale);
+  for (size_t i = 0; i < host->tensors; i++) penalise(&host->list[i], scale);
   return HU_OK;
 }
 
 static hu_status host_squares(void *self, double *g, double *w) {
   const host_tensors *host = self;
   for (size_t i = 0; i < host->tensors; i++) {
-    g[i] = squares(host->x[i].n, host->x[i].g);
-    if (w) w[i] = squares(host->x[i].n, host->x[i].w);
+    g[i] = squares(host->list[i].n, host->list[i].g);
+    if (w) w[i] = squares(host->list[i].n, host->list[i].w);
   }
   return HU_OK;
 }
 
 static hu_status host_times(void *self, size_t tensor, float factor) {
-  const hu_gradient_tensor *tensors = &((const host_tensors *)self)->x[tensor];
+  const hu_gradient_tensor *tensors = &((const host_tensors *)self)->list[tensor];
   for (size_t i = 0; i < tensors->n; i++) tensors->g[i] *= factor;
   return HU_OK;
 }

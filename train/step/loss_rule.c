@@ -164,7 +164,7 @@ static HU_NOINLINE hu_status read(hu_loss_rule *rule, const char *text, size_t *
   size_t word = strcspn(text, "("), all = strlen(text);
   const rule_kind *kind = kind_named(text, word);
   if (!kind) return unknown(text, word, why);
-  hu_loss_rule r = defaults(kind->kind);
+  hu_loss_rule made = defaults(kind->kind);
   *where = all;
   if (word < all) {
     size_t off = 0;
@@ -172,7 +172,7 @@ static HU_NOINLINE hu_status read(hu_loss_rule *rule, const char *text, size_t *
     if (kind->kind == HU_LOSS_NONE) return HU_E_TEXT;
     snprintf(why, HU_RULE_WHY_MAX, "%s: a closing parenthesis is missing at the end", kind->name);
     if (text[all - 1] != ')') return HU_E_TEXT;
-    hu_status status = read_keys(&r, kind, text + word + 1, all - word - 2, &off, why);
+    hu_status status = read_keys(&made, kind, text + word + 1, all - word - 2, &off, why);
     *where = word + 1 + off;
     if (status != HU_OK) return status;
   } else if (kind->kind == HU_LOSS_STATIC) {
@@ -181,9 +181,9 @@ static HU_NOINLINE hu_status read(hu_loss_rule *rule, const char *text, size_t *
   }
   *where = 0;
   const char *what = "";
-  hu_status status = hu_loss_rule_check(&r, &what);
+  hu_status status = hu_loss_rule_check(&made, &what);
   if (status != HU_OK) snprintf(why, HU_RULE_WHY_MAX, "%s: %s", kind->name, what);
-  if (status == HU_OK) *rule = r;
+  if (status == HU_OK) *rule = made;
   return status;
 }
 

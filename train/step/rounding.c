@@ -113,20 +113,20 @@ enum { PIECE = 512 };
 static hu_status into_wider(size_t n, float *z, const float *x, const hu_rounding *rounding, float max,
                             const hu_exec *exec, hu_events *events) {
   float before[PIECE];
-  hu_exec e;
-  memset(&e, 0, sizeof e);
-  if (exec) e = *exec;
+  hu_exec own;
+  memset(&own, 0, sizeof own);
+  if (exec) own = *exec;
   for (size_t at = 0; at < n; at += PIECE) {
     size_t k = n - at < PIECE ? n - at : PIECE;
     memcpy(before, x + at, k * sizeof *x);
-    hu_status status = hu_quantize_n(k, z + at, 1, before, 1, rounding->format, rounding->mode, &e, events);
+    hu_status status = hu_quantize_n(k, z + at, 1, before, 1, rounding->format, rounding->mode, &own, events);
     if (status != HU_OK) return status;
     for (size_t i = 0; i < k; i++) {
       if (fabsf(before[i]) <= max) continue;
-      uint32_t word = rounding->mode.bits ? hu_stream_word(e.stream, i) : 0;
+      uint32_t word = rounding->mode.bits ? hu_stream_word(own.stream, i) : 0;
       z[at + i] = without_limit(rounding, before[i], z[at + i], word, events);
     }
-    e.stream.counter += k;
+    own.stream.counter += k;
   }
   return HU_OK;
 }

@@ -40,11 +40,11 @@ static hu_assignment assignment_in(uint8_t *room, size_t m) {
   return assignment;
 }
 
-static void copy_assignment(hu_assignment *assignment, const hu_assignment *a, size_t m) {
-  memcpy(assignment->v, a->v, m + 1);
-  memcpy(assignment->dv, a->dv, m + 1);
-  memcpy(assignment->theta, a->theta, m);
-  memcpy(assignment->dtheta, a->dtheta, m);
+static void copy_assignment(hu_assignment *assignment, const hu_assignment *from, size_t m) {
+  memcpy(assignment->v, from->v, m + 1);
+  memcpy(assignment->dv, from->dv, m + 1);
+  memcpy(assignment->theta, from->theta, m);
+  memcpy(assignment->dtheta, from->dtheta, m);
 }
 
 hu_status hu_check_promoted(hu_trainer *trainer, hu_status (*check)(const hu_trainer *trainer, char *why), char *why) {

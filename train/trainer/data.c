@@ -436,7 +436,7 @@ static hu_status gather(hu_trainer *trainer, const hu_data *data, size_t n, cons
   return status;
 }
 
-/* t->words has n windows of one more token than steps: inputs all but the last, labels all but the first; of a masked
+/* trainer->words has n windows of one more token than steps: inputs all but the last, labels all but the first; of a masked
  * language model, labels are those that `masks` choose. */
 static hu_status put_windows(hu_trainer *trainer, size_t n, hu_stream masks) {
   size_t w = trainer->source.window;

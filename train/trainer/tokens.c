@@ -49,7 +49,7 @@ hu_status hu_open_parallel(hu_trainer *trainer, const char *folder, char *why) {
 
 size_t hu_trainer_left_out(const hu_trainer *trainer) { return trainer ? trainer->source.parallel.left_out : 0; }
 
-/* The labels of n examples that are in t->x. */
+/* The labels of n examples that are in trainer->x. */
 void hu_label_pairs(hu_trainer *trainer, size_t n) {
   const hu_parallel *parallel = &trainer->source.parallel;
   size_t each = 2 * parallel->window + 1;

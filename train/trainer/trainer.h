@@ -205,7 +205,7 @@ hu_status hu_open_source(hu_trainer *trainer, const char *folder, char *why);
 void hu_close_source(hu_trainer *trainer);
 /* Rooms for batches; sizes are known. */
 hu_status hu_make_rooms(hu_trainer *trainer, char *why);
-/* The batches of step t->step into the rooms; and a part of what is in them, t->batch samples, into a net. */
+/* The batches of step trainer->step into the rooms; and a part of what is in them, trainer->batch samples, into a net. */
 hu_status hu_draw_training(hu_trainer *trainer);
 hu_status hu_feed_part(hu_trainer *trainer, hu_net *net, size_t part);
 /* Batch b for looking, of the training or the test set; *n: how many of its examples count. Fails with HU_E_SHAPE
@@ -223,7 +223,7 @@ hu_status hu_mask_windows(hu_trainer *trainer, size_t n, hu_stream words);
 /* 1 if all rows of the output have labels, or some; 1 if only some have. */
 int hu_has_labels(const hu_trainer *trainer);
 int hu_has_some_labels(const hu_trainer *trainer);
-/* t->counted for so many samples in the rooms, of which the first `counted` keep their labels. */
+/* trainer->counted for so many samples in the rooms, of which the first `counted` keep their labels. */
 void hu_count_labels(hu_trainer *trainer, size_t samples, size_t counted);
 /* BLEU of the greedy translations of all test sentences (translate.c). */
 hu_status hu_translate(hu_trainer *trainer, double *z);
@@ -242,7 +242,7 @@ typedef struct hu_pass {
   double loss;   /* of the step, with the factor of loss.power */
   hu_trainer_report counted; /* forward and backward counts alone */
 } hu_pass;
-/* The batches of step t->step forward and backward; the gradients of the parameters are those of the whole step. */
+/* The batches of step trainer->step forward and backward; the gradients of the parameters are those of the whole step. */
 hu_status hu_make_pass(hu_trainer *trainer, float scale, hu_pass *pass);
 /* Adds the counts of all tensors to those of r (counts.c). */
 void hu_count_tensors(const hu_trainer *trainer, hu_trainer_report *report);
@@ -287,7 +287,7 @@ hu_status hu_build_nets(hu_trainer *trainer, char *why);
 
 /* ---- precision (precision.c) ---- */
 hu_status hu_set_precision(hu_trainer *trainer, char *why);
-/* The products are rounded as in step t->step. */
+/* The products are rounded as in step trainer->step. */
 hu_status hu_set_products(hu_trainer *trainer);
 /* loss.scale = largest: gradients of some batches in binary32, then the first weights again. */
 hu_status hu_choose_scale(hu_trainer *trainer);

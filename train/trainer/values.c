@@ -122,7 +122,7 @@ static hu_status refuse_text(const key_entry *entry, hu_status status, size_t wh
                 where + 1, takes);
 }
 
-static hu_status read_format(const key_entry *entry, hu_format *z) {
+static hu_status read_format(const key_entry *entry, hu_format *result) {
   hu_format format;
   size_t where = 0;
   const char *axis = "";
@@ -132,7 +132,7 @@ static hu_status read_format(const key_entry *entry, hu_format *z) {
     return refuse_text(entry, status, where, "a format", HU_HINT_FORMATS,
                        "`halfulp formats` lists the names; or fp(e,m,b)");
   if (!hu_format_fits_binary32(format)) return refuse(entry, HU_E_CARRIER, "has values that binary32 does not have");
-  *z = format;
+  *result = format;
   return HU_OK;
 }
 
@@ -203,11 +203,11 @@ static hu_status read_update(const key_entry *entry, hu_run_keys *keys) {
   return HU_OK;
 }
 
-static hu_status read_mode(const key_entry *entry, hu_mode *z) {
+static hu_status read_mode(const key_entry *entry, hu_mode *result) {
   hu_mode mode = {0};
   hu_status status = hu_mode_round_parse(&mode, entry->value);
   if (status != HU_OK) return refuse(entry, status, "is no rounding mode (" HU_ROUND_TEXTS ")");
-  *z = mode;
+  *result = mode;
   return HU_OK;
 }
 
