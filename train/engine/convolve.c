@@ -18,16 +18,16 @@ typedef struct image_shape {
 static size_t panels(size_t n) { return (n + PANEL - 1) / PANEL * PANEL; }
 
 static image_shape shape_of(const hu_convolution *convolution) {
-  const size_t *n = convolution->n;
+  const hu_window_sizes *sizes = &convolution->windows;
   image_shape shape;
-  shape.across = n[HU_ACROSS];
-  shape.down = n[HU_DOWN];
-  shape.height = n[HU_HEIGHT];
-  shape.width = n[HU_WIDTH];
-  shape.pad = n[HU_PAD];
-  shape.line = n[HU_WIDE] * convolution->channels;
-  shape.area = n[HU_HIGH] * shape.line;
-  shape.step = n[HU_STRIDE] * convolution->channels;
+  shape.across = sizes->across;
+  shape.down = sizes->down;
+  shape.height = sizes->height;
+  shape.width = sizes->width;
+  shape.pad = sizes->pad;
+  shape.line = sizes->wide * convolution->channels;
+  shape.area = sizes->high * shape.line;
+  shape.step = sizes->stride * convolution->channels;
   shape.row = (shape.width + 2 * shape.pad) * convolution->channels;
   shape.image = (shape.height + 2 * shape.pad) * shape.row;
   shape.outputs = convolution->outputs;
@@ -62,7 +62,7 @@ static void some_windows(const convolve_call *call, const float *x, size_t from,
   const image_shape *shape = &call->shape;
   float room[ROOM], *sums = shape->broad == shape->outputs ? z + from * shape->outputs : room;
   memset(sums, 0, n * shape->broad * sizeof *sums);
-  for (size_t i = 0; i < call->convolution->n[HU_HIGH]; i++) {
+  for (size_t i = 0; i < call->convolution->windows.high; i++) {
     for (size_t j = 0; j < shape->broad; j += PANEL) {
       call->tiles(n, shape->line, sums + j, shape->broad, x + i * shape->row + from * shape->step, shape->step, 1,
                   call->w + i * shape->line * shape->broad + j, shape->broad);
@@ -81,7 +81,7 @@ static void result_part(void *context, size_t image) {
   if (shape->pad) hu_frame_image(call->convolution, before, call->convolution->framed + image * shape->image);
   for (size_t y = 0; y < shape->down; y++) {
     float *z = call->convolution->z + (image * shape->down + y) * shape->across * shape->outputs;
-    const float *row = x + y * call->convolution->n[HU_STRIDE] * shape->row;
+    const float *row = x + y * call->convolution->windows.stride * shape->row;
     for (size_t from = 0, n; from < shape->across; from += n) {
       n = ROOM / shape->broad < shape->across - from ? ROOM / shape->broad : shape->across - from;
       some_windows(call, row, from, n, z);
@@ -100,7 +100,7 @@ static void weights_part(void *context, size_t part) {
   for (size_t p = 0; p < shape->line; p++) memset(sums + p * shape->broad, 0, PANEL * sizeof *sums);
   for (size_t y = 0; y < call->convolution->images * shape->down; y++) {
     const float *x = call->convolution->framed + y / shape->down * shape->image +
-                     (y % shape->down * call->convolution->n[HU_STRIDE] + i) * shape->row;
+                     (y % shape->down * call->convolution->windows.stride + i) * shape->row;
     const float *dz = call->convolution->dz + y * shape->across * shape->outputs + j;
     if (cols < PANEL) broaden(shape->across, cols, room, PANEL, dz, shape->outputs);
     call->tiles(shape->line, shape->across, sums, shape->broad, x, 1, shape->step, cols < PANEL ? room : dz,
@@ -116,8 +116,8 @@ static void scatter(const convolve_call *call, size_t y, size_t x, const float *
          start = x * shape->step;
   size_t from = start < side ? side - start : 0;
   size_t to = start + shape->line > side + inside ? side + inside - start : shape->line;
-  for (size_t i = 0; i < call->convolution->n[HU_HIGH]; i++) {
-    size_t row = y * call->convolution->n[HU_STRIDE] + i;
+  for (size_t i = 0; i < call->convolution->windows.high; i++) {
+    size_t row = y * call->convolution->windows.stride + i;
     if (row < shape->pad || row - shape->pad >= shape->height) continue;
     float *z = dx + (row - shape->pad) * inside + start - side;
     const float *p = dp + i * shape->line;
@@ -243,7 +243,7 @@ int hu_cpu_convolve(void *self, int what, const hu_convolution *convolution) {
   convolve_call call = {cpu,  convolution, shape_of(convolution), cpu->loops->tiles, convolution->w, convolution->dw,
                         NULL, NULL};
   const image_shape *shape = &call.shape;
-  int depthwise = convolution->groups > 1;
+  int depthwise = convolution->windows.groups > 1;
   if (depthwise && !hu_cpu_depthwise_possible(cpu, convolution)) return 0;
   if (!call.tiles || (!depthwise && (shape->broad > ROOM || shape->deep > ROOM || shape->across * PANEL > ROOM)))
     return 0;
@@ -261,7 +261,7 @@ int hu_cpu_convolve(void *self, int what, const hu_convolution *convolution) {
     hu_cpu_run_work(cpu, convolution->images, work, result_part, &call);
   } else if (what == HU_CONVOLVE_WEIGHTS) {
     if (shape->broad != shape->outputs) call.dw = convolution->room;
-    hu_cpu_run_work(cpu, convolution->n[HU_HIGH] * shape->broad / PANEL, work, weights_part, &call);
+    hu_cpu_run_work(cpu, convolution->windows.high * shape->broad / PANEL, work, weights_part, &call);
     for (size_t p = 0; call.dw != convolution->dw && p < shape->area; p++) {
       memcpy(convolution->dw + p * shape->outputs, call.dw + p * shape->broad, shape->outputs * sizeof *call.dw);
     }

@@ -26,7 +26,7 @@ int hu_cpu_blocks_possible(const hu_convolution *convolution) {
       hu_rounding_check(rounding) != HU_OK)
     return 0;
   uint32_t rows = rounding->turned ? rounding->scaling.cols : rounding->scaling.rows;
-  return rows && !rounding->scaling.tensor && convolution->n[HU_DOWN] * convolution->n[HU_ACROSS] % rows == 0;
+  return rows && !rounding->scaling.tensor && convolution->windows.down * convolution->windows.across % rows == 0;
 }
 
 static image_blocks blocks_of(const hu_cpu *cpu, const hu_convolution *convolution) {
@@ -35,8 +35,8 @@ static image_blocks blocks_of(const hu_cpu *cpu, const hu_convolution *convoluti
   blocks.cpu = cpu;
   blocks.convolution = convolution;
   blocks.tiles = cpu->loops->tiles;
-  blocks.windows = convolution->n[HU_DOWN] * convolution->n[HU_ACROSS];
-  blocks.area = convolution->n[HU_HIGH] * convolution->n[HU_WIDE] * convolution->channels;
+  blocks.windows = convolution->windows.down * convolution->windows.across;
+  blocks.area = convolution->windows.high * convolution->windows.wide * convolution->channels;
   blocks.outputs = convolution->outputs;
   blocks.broad = (convolution->outputs + PANEL - 1) / PANEL * PANEL;
   return blocks;
@@ -60,12 +60,13 @@ static void result_of(const image_blocks *blocks, const float *patches, float *z
 
 /* Patches of a framed image. */
 static void make_patches(const image_blocks *blocks, const float *x, float *z) {
-  const size_t *n = blocks->convolution->n, channels = blocks->convolution->channels, line = n[HU_WIDE] * channels;
-  const size_t row = (n[HU_WIDTH] + 2 * n[HU_PAD]) * channels, step = n[HU_STRIDE] * channels;
-  for (size_t y = 0; y < n[HU_DOWN]; y++) {
-    const float *from = x + y * n[HU_STRIDE] * row;
-    for (size_t j = 0; j < n[HU_ACROSS]; j++, from += step) {
-      for (size_t i = 0; i < n[HU_HIGH]; i++, z += line) {
+  const hu_window_sizes *sizes = &blocks->convolution->windows;
+  const size_t channels = blocks->convolution->channels, line = sizes->wide * channels;
+  const size_t row = (sizes->width + 2 * sizes->pad) * channels, step = sizes->stride * channels;
+  for (size_t y = 0; y < sizes->down; y++) {
+    const float *from = x + y * sizes->stride * row;
+    for (size_t j = 0; j < sizes->across; j++, from += step) {
+      for (size_t i = 0; i < sizes->high; i++, z += line) {
         for (size_t k = 0; k < line; k++) z[k] = from[i * row + k];
       }
     }
@@ -75,15 +76,15 @@ static void make_patches(const image_blocks *blocks, const float *x, float *z) {
 /* An image's patches, rounded, where part `part` has them; and its result. */
 static void one_image(image_blocks *blocks, size_t image, size_t part) {
   const hu_convolution *convolution = blocks->convolution;
-  size_t numbers = convolution->n[HU_HEIGHT] * convolution->n[HU_WIDTH] * convolution->channels;
+  size_t numbers = convolution->windows.height * convolution->windows.width * convolution->channels;
   float *patches = convolution->gathered + part * blocks->windows * blocks->area;
   const float *x = convolution->x + image * numbers;
   hu_exec exec;
   memset(&exec, 0, sizeof exec);
   exec.levels_off = blocks->cpu->levels_off;
-  if (convolution->n[HU_PAD]) {
-    size_t high = convolution->n[HU_HEIGHT] + 2 * convolution->n[HU_PAD],
-           wide = convolution->n[HU_WIDTH] + 2 * convolution->n[HU_PAD];
+  if (convolution->windows.pad) {
+    size_t high = convolution->windows.height + 2 * convolution->windows.pad,
+           wide = convolution->windows.width + 2 * convolution->windows.pad;
     float *framed = convolution->framed + image * high * wide * convolution->channels;
     hu_frame_image(convolution, x, framed);
     x = framed;

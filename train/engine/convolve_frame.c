@@ -5,8 +5,8 @@
 #include "train/engine/convolve.h"
 
 void hu_frame_image(const hu_convolution *convolution, const float *x, float *z) {
-  size_t pad = convolution->n[HU_PAD], height = convolution->n[HU_HEIGHT];
-  size_t side = pad * convolution->channels, inside = convolution->n[HU_WIDTH] * convolution->channels,
+  size_t pad = convolution->windows.pad, height = convolution->windows.height;
+  size_t side = pad * convolution->channels, inside = convolution->windows.width * convolution->channels,
          row = inside + 2 * side;
   memset(z, 0, pad * row * sizeof *z);
   for (size_t y = 0; y < height; y++) {

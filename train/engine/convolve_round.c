@@ -27,9 +27,9 @@ typedef struct round_plan {
   size_t classes, stretches;
 } round_plan;
 
-static uint64_t windows(const hu_convolution *convolution, size_t at, int kernel, int count) {
-  hu_seen seen =
-      hu_seen_of(at, convolution->n[HU_PAD], convolution->n[kernel], convolution->n[HU_STRIDE], convolution->n[count]);
+/* Returns how many of `count` windows with `kernel` pixels, in one direction, see the pixel `at`. */
+static uint64_t windows(const hu_window_sizes *sizes, size_t at, size_t kernel, size_t count) {
+  hu_seen seen = hu_seen_of(at, sizes->pad, kernel, sizes->stride, count);
   return seen.end > seen.first ? seen.end - seen.first : 0;
 }
 
@@ -48,8 +48,9 @@ static seen_class *class_of(round_plan *plan, uint64_t times) {
 
 static int make_stretches(round_plan *plan) {
   plan->stretches = 0;
-  for (size_t x = 0; x < plan->convolution->n[HU_WIDTH]; x++) {
-    uint64_t times = windows(plan->convolution, x, HU_WIDE, HU_ACROSS);
+  const hu_window_sizes *sizes = &plan->convolution->windows;
+  for (size_t x = 0; x < sizes->width; x++) {
+    uint64_t times = windows(sizes, x, sizes->wide, sizes->across);
     if (plan->stretches && plan->across[plan->stretches - 1].times == times) {
       plan->across[plan->stretches - 1].n++;
       continue;
@@ -65,8 +66,8 @@ static int make_plan(round_plan *plan, const hu_convolution *convolution) {
   plan->convolution = convolution;
   plan->classes = 0;
   if (!make_stretches(plan)) return 0;
-  for (size_t y = 0; y < convolution->n[HU_HEIGHT]; y++) {
-    uint64_t down = windows(convolution, y, HU_HIGH, HU_DOWN);
+  for (size_t y = 0; y < convolution->windows.height; y++) {
+    uint64_t down = windows(&convolution->windows, y, convolution->windows.high, convolution->windows.down);
     for (size_t j = 0; j < plan->stretches; j++) {
       seen_class *seen = class_of(plan, down * plan->across[j].times);
       if (!seen) return 0;
@@ -80,10 +81,11 @@ static int make_plan(round_plan *plan, const hu_convolution *convolution) {
 /* Images to where their classes are, or back. */
 static void gather(round_plan *plan, float *classes, const float *from, float *to) {
   const hu_convolution *convolution = plan->convolution;
-  size_t at[CLASSES], line = convolution->n[HU_WIDTH] * convolution->channels, image = convolution->n[HU_HEIGHT] * line;
+  size_t at[CLASSES], line = convolution->windows.width * convolution->channels,
+                      image = convolution->windows.height * line;
   for (size_t i = 0; i < plan->classes; i++) at[i] = plan->list[i].first;
-  for (size_t y = 0; y < convolution->n[HU_HEIGHT]; y++) {
-    uint64_t down = windows(convolution, y, HU_HIGH, HU_DOWN);
+  for (size_t y = 0; y < convolution->windows.height; y++) {
+    uint64_t down = windows(&convolution->windows, y, convolution->windows.high, convolution->windows.down);
     for (size_t j = 0; j < plan->stretches; j++) {
       size_t i = (size_t)(class_of(plan, down * plan->across[j].times) - plan->list),
              n = plan->across[j].n * convolution->channels;
@@ -169,8 +171,8 @@ int hu_cpu_round_image(const hu_cpu *cpu, const hu_convolution *convolution) {
   }
   hu_cpu_take_back(before);
   if (status != HU_OK) return 0;
-  all.elements = (uint64_t)convolution->images * convolution->n[HU_DOWN] * convolution->n[HU_ACROSS] *
-                 convolution->n[HU_HIGH] * convolution->n[HU_WIDE] * convolution->channels;
+  all.elements = (uint64_t)convolution->images * convolution->windows.down * convolution->windows.across *
+                 convolution->windows.high * convolution->windows.wide * convolution->channels;
   gather(&plan, x, NULL, convolution->rounded);
   *convolution->counts = all;
   return 1;

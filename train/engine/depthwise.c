@@ -12,11 +12,12 @@ typedef struct depthwise_call {
 static void result_part(void *context, size_t image) {
   const depthwise_call *call = context;
   const hu_convolution *convolution = call->convolution;
-  const size_t *n = convolution->n, pad = n[HU_PAD];
+  const hu_window_sizes *sizes = &convolution->windows;
+  const size_t pad = sizes->pad;
   if (pad) {
     hu_frame_image(
-        convolution, convolution->x + image * n[HU_HEIGHT] * n[HU_WIDTH] * convolution->channels,
-        convolution->framed + image * (n[HU_HEIGHT] + 2 * pad) * (n[HU_WIDTH] + 2 * pad) * convolution->channels);
+        convolution, convolution->x + image * sizes->height * sizes->width * convolution->channels,
+        convolution->framed + image * (sizes->height + 2 * pad) * (sizes->width + 2 * pad) * convolution->channels);
   }
   call->cpu->loops->depthwise.result(convolution, image);
 }
@@ -35,14 +36,15 @@ static void images_part(void *context, size_t image) {
 }
 
 int hu_cpu_depthwise_possible(const hu_cpu *cpu, const hu_convolution *convolution) {
-  return cpu->loops->depthwise.result && convolution->groups == convolution->channels &&
-         convolution->groups == convolution->outputs && convolution->channels >= LANES;
+  return cpu->loops->depthwise.result && convolution->windows.groups == convolution->channels &&
+         convolution->windows.groups == convolution->outputs && convolution->channels >= LANES;
 }
 
 int hu_cpu_depthwise(const hu_cpu *cpu, int what, const hu_convolution *convolution) {
   depthwise_call call = {cpu, convolution};
-  const size_t *n = convolution->n, windows = convolution->images * n[HU_DOWN] * n[HU_ACROSS];
-  const size_t work = windows * n[HU_HIGH] * n[HU_WIDE] * convolution->channels;
+  const hu_window_sizes *sizes = &convolution->windows;
+  const size_t windows = convolution->images * sizes->down * sizes->across;
+  const size_t work = windows * sizes->high * sizes->wide * convolution->channels;
   if (what == HU_CONVOLVE_RESULT) {
     hu_cpu_run_work(cpu, convolution->images, work, result_part, &call);
   } else if (what == HU_CONVOLVE_WEIGHTS) {

@@ -103,19 +103,91 @@ enum { HU_BY_NUMBER = 0, HU_BY_ROW = 1 };
 enum { HU_KERNELS(HU_KERNEL_NUMBER) HU_RUN_KERNELS };
 #undef HU_KERNEL_NUMBER
 
-/* What a kernel runs over, and on what. Each kernel says which fields it looks at. */
+/* Windows over images, such as those of a convolution. */
+typedef struct hu_window_sizes {
+  size_t high, wide;    /* pixels of a window */
+  size_t stride, pad;   /* pixels from one window to the next; zeros on each side of an image */
+  size_t height, width; /* pixels of an image */
+  size_t down, across;  /* windows below each other and beside each other in an image */
+  size_t groups;        /* of the channels */
+} hu_window_sizes;
+
+/* What kernels of one kind read and write beside z, a and b. */
+typedef struct hu_gelu_task {
+  float *erf, *exp; /* what these functions are taken of, then their values */
+  const float *x, *dz;
+} hu_gelu_task;
+typedef struct hu_due_task {
+  const float *steps, *period, *sum;
+  float *now, *mean; /* results */
+} hu_due_task;
+typedef struct hu_mask_task {
+  hu_stream words;
+  uint64_t below;
+} hu_mask_task;
+typedef struct hu_columns_task {
+  size_t rows, chunk; /* of the terms; rows that one row of z sums */
+  const float *row;   /* the means or gains of the columns */
+} hu_columns_task;
+typedef struct hu_block_task {
+  int down; /* 1: blocks lie in columns; 0: in rows */
+  size_t length, size, across;
+  const float *scales, *other;
+} hu_block_task;
+typedef struct hu_norm_task {
+  const float *gain, *offset, *mean, *slope;
+  float *inverse, *normalised; /* inverse: 1 / sqrt(variance + epsilon) */
+} hu_norm_task;
+typedef struct hu_window_task {
+  hu_window_sizes sizes;
+  float *places; /* of maxima in their windows */
+} hu_window_task;
+typedef struct hu_softmax_task {
+  int causal;
+  size_t steps, sample; /* sample: rows of one */
+  const float *counts;
+  float *sums;
+} hu_softmax_task;
+typedef struct hu_loss_task {
+  const uint32_t *labels;
+  const float *gradient; /* one number */
+  size_t cols;
+  float *terms;
+} hu_loss_task;
+typedef struct hu_tokens_task {
+  size_t vocabulary, rows;
+  uint32_t *flag;
+} hu_tokens_task;
+typedef struct hu_cell_task {
+  const float *sums_x, *sums_h; /* linear results of the step's input and of the state h before it */
+  const float *state, *dz;      /* the state before the step; the gradient of the state after it */
+  float *kept;
+  float *d_sums_x, *d_sums_h, *d_state;
+} hu_cell_task;
+
+/* What a kernel runs over, and on what. kernels.h and kernels_layers.h say which fields each kernel uses. */
 typedef struct hu_task {
   size_t rows, cols;
-  float *z, *y, *w;                   /* results */
-  const float *a, *b, *c, *d, *e, *f; /* operands */
-  size_t ldz, lda;                    /* from one row to the next */
-  size_t n[9];                        /* sizes */
-  float p;
-  const uint32_t *labels;
-  uint32_t *flag;
-  uint64_t below;
-  hu_stream words;
-  size_t work; /* about how many numbers are looked at; 0: rows x cols */
+  float *z;           /* result */
+  const float *a, *b; /* operands */
+  size_t ldz, lda;    /* from one row of z, of a, to the next */
+  float p;            /* a factor, a divisor, ... */
+  size_t work;        /* about how many numbers are looked at; 0: rows x cols */
+  union {
+    hu_gelu_task gelu;
+    hu_due_task due;
+    hu_mask_task mask;
+    hu_columns_task columns;
+    int onto; /* of sum_rows */
+    hu_block_task blocks;
+    hu_norm_task norm;
+    hu_window_task windows;
+    size_t groups; /* of shuffle */
+    hu_softmax_task softmax;
+    hu_loss_task loss;
+    hu_tokens_task tokens;
+    hu_cell_task cell;
+  };
 } hu_task;
 
 /* A matrix of many: number (i, k) is at data + i outer + k inner. */
@@ -155,7 +227,7 @@ enum { HU_FUNCTION_EXP, HU_FUNCTION_LOG, HU_FUNCTION_TANH, HU_FUNCTION_SIGMOID, 
 /* A convolution of images, under `fp32`. Each operation reads and writes these fields of hu_convolution:
  *
  *   HU_CONVOLVE_     reads                    writes            what it does
- *   POSSIBLE         n                                          returns 1 if the engine has the others
+ *   POSSIBLE         windows                                    returns 1 if the engine has the others
  *   RESULT           x, w                     framed, z         Z, and x with its border of zeros in framed
  *   WEIGHTS          framed, dz               dw                the gradient of the weights
  *   IMAGES           dz, w                    dx                the gradient of the images; with `rounding` (one that
@@ -186,9 +258,8 @@ enum {
   HU_CONVOLVE_WEIGHTS_BLOCKS
 };
 typedef struct hu_convolution {
-  size_t n[8]; /* the order of kernels_layers.h */
+  hu_window_sizes windows; /* several groups: possible from 16 on, of one channel and one output each */
   size_t images, channels, outputs;
-  size_t groups; /* several: possible from 16 on, of one channel and one output each */
   const float *x, *w, *dz;
   float *framed, *z, *dw, *dx, *room;
   const hu_rounding *rounding;

@@ -7,75 +7,76 @@
 
 /* ---- normalisations ---- */
 
-/* Of x = a, rows of gain b, mean c, inverse d, offset e: y normalised, z. */
+/* z = gain * (a - mean) * inverse + offset, with one mean, inverse, gain and offset per column; norm.normalised gets
+ * (a - mean) * inverse. */
 HU_AT(normalise) {
-  const size_t at = r * t->cols;
-  const float *a = t->a + at, *b = t->b, *c = t->c, *d = t->d, *e = t->e;
-  float *z = t->z + at, *y = t->y + at;
+  const size_t at = r * task->cols;
+  const float *a = task->a + at, *gain = task->norm.gain, *offset = task->norm.offset;
+  const float *mean = task->norm.mean, *inverse = task->norm.inverse;
+  float *z = task->z + at, *normalised = task->norm.normalised + at;
   HU_EACH_COLUMN {
-    float h = (a[j] - c[j]) * d[j];
-    y[j] = h;
-    z[j] = b[j] * h + e[j];
+    float number = (a[j] - mean[j]) * inverse[j];
+    normalised[j] = number;
+    z[j] = gain[j] * number + offset[j];
   }
 }
 
-/* Of dz = a, rows of gain b, of the two means c and d, of inverse e; normalised f. */
+/* z is the gradient of what `normalise` read, a that of its result. norm.mean and norm.slope are the means over the
+ * rows of a * gain and of a * gain * normalised. */
 HU_AT(batch_back) {
-  const size_t at = r * t->cols;
-  const float *a = t->a + at, *b = t->b, *c = t->c, *d = t->d, *e = t->e, *f = t->f + at;
-  float *z = t->z + at;
-  HU_EACH_COLUMN z[j] = ((a[j] * b[j] - c[j]) - f[j] * d[j]) * e[j];
+  const size_t at = r * task->cols;
+  const float *a = task->a + at, *gain = task->norm.gain, *inverse = task->norm.inverse;
+  const float *mean = task->norm.mean, *slope = task->norm.slope, *normalised = task->norm.normalised + at;
+  float *z = task->z + at;
+  HU_EACH_COLUMN z[j] = ((a[j] * gain[j] - mean[j]) - normalised[j] * slope[j]) * inverse[j];
 }
 
-/* Of x = a, gain b, offset c: y normalised, z; w[r] the inverse. */
+/* As `normalise`, with a mean and an inverse for each row, which are computed here; norm.inverse[r] gets the latter. */
 HU_AT(layer) {
-  const size_t at = r * t->cols;
-  const float *a = t->a + at, *b = t->b, *c = t->c, n = (float)t->cols;
-  float *z = t->z + at, *y = t->y + at;
-  const float mean = hu_sum_of_row(t->cols, a, NULL) / n;
-  HU_EACH_COLUMN y[j] = a[j] - mean;
-  const float inverse = 1 / sqrtf(hu_sum_of_row(t->cols, y, y) / n + 1e-5f);
-  t->w[r] = inverse;
+  const size_t at = r * task->cols;
+  const float *a = task->a + at, *gain = task->norm.gain, *offset = task->norm.offset, n = (float)task->cols;
+  float *z = task->z + at, *normalised = task->norm.normalised + at;
+  const float mean = hu_sum_of_row(task->cols, a, NULL) / n;
+  HU_EACH_COLUMN normalised[j] = a[j] - mean;
+  const float inverse = 1 / sqrtf(hu_sum_of_row(task->cols, normalised, normalised) / n + 1e-5f);
+  task->norm.inverse[r] = inverse;
   HU_EACH_COLUMN {
-    float h = y[j] * inverse;
-    y[j] = h;
-    z[j] = b[j] * h + c[j];
+    float number = normalised[j] * inverse;
+    normalised[j] = number;
+    z[j] = gain[j] * number + offset[j];
   }
 }
 
-/* Of dz = a, gain b, normalised c, inverses d. */
+/* z is the gradient of what `layer` read, a that of its result. */
 HU_AT(layer_back) {
-  const size_t at = r * t->cols;
-  const float *a = t->a + at, *b = t->b, *c = t->c + at, n = (float)t->cols, inverse = t->d[r];
-  float *z = t->z + at;
-  HU_EACH_COLUMN z[j] = a[j] * b[j];
-  const float plain = hu_sum_of_row(t->cols, z, NULL) / n, slope = hu_sum_of_row(t->cols, z, c) / n;
-  HU_EACH_COLUMN z[j] = ((z[j] - plain) - c[j] * slope) * inverse;
+  const size_t at = r * task->cols;
+  const float *a = task->a + at, *gain = task->norm.gain, *normalised = task->norm.normalised + at;
+  const float n = (float)task->cols, inverse = task->norm.inverse[r];
+  float *z = task->z + at;
+  HU_EACH_COLUMN z[j] = a[j] * gain[j];
+  const float mean = hu_sum_of_row(task->cols, z, NULL) / n, slope = hu_sum_of_row(task->cols, z, normalised) / n;
+  HU_EACH_COLUMN z[j] = ((z[j] - mean) - normalised[j] * slope) * inverse;
 }
 
 /* ---- images ---- */
 
-/* n: of windows: pixels high, wide, step from one to the next, zeros around the image; of the image: height, width; of
- * the rows of windows: how many below, beside each other; of the channels: how many groups. */
-enum { HU_HIGH = 0, HU_WIDE = 1, HU_STRIDE = 2, HU_PAD = 3, HU_HEIGHT = 4, HU_WIDTH = 5, HU_DOWN = 6, HU_ACROSS = 7 };
-enum { HU_GROUPS = 8 };
-
-/* Row r of z: the pixels of window r of images a, row by row, rows of `wide` pixels of cols / (high wide) channels. */
+/* Row r of z gets the pixels of window r of the images a, row by row; a pixel has cols / (high wide) channels. */
 HU_AT(patches) {
-  const size_t *n = t->n, per = n[HU_DOWN] * n[HU_ACROSS], channels = t->cols / (n[HU_HIGH] * n[HU_WIDE]);
-  const size_t line = n[HU_WIDE] * channels, across = n[HU_WIDTH] * channels, down = r % per / n[HU_ACROSS];
-  const size_t start = r % n[HU_ACROSS] * n[HU_STRIDE] * channels, pad = n[HU_PAD] * channels;
-  float *z = t->z + r * t->cols;
+  const hu_window_sizes *sizes = &task->windows.sizes;
+  const size_t per = sizes->down * sizes->across, channels = task->cols / (sizes->high * sizes->wide);
+  const size_t line = sizes->wide * channels, across = sizes->width * channels, down = r % per / sizes->across;
+  const size_t start = r % sizes->across * sizes->stride * channels, pad = sizes->pad * channels;
+  float *z = task->z + r * task->cols;
   for (size_t i = j0 / line; i * line < j1; i++) {
     size_t low = i * line < j0 ? j0 : i * line, high = (i + 1) * line < j1 ? (i + 1) * line : j1;
-    size_t y = down * n[HU_STRIDE] + i, from = high, to = high;
+    size_t y = down * sizes->stride + i, from = high, to = high;
     /* Numbers i line + k of the patch are numbers start + k - pad of the image's row. */
-    if (y >= n[HU_PAD] && y - n[HU_PAD] < n[HU_HEIGHT]) {
+    if (y >= sizes->pad && y - sizes->pad < sizes->height) {
       size_t first = start < pad ? i * line + pad - start : i * line, end = i * line + pad + across - start;
       from = first < low ? low : first < high ? first : high;
       to = end < from ? from : end < high ? end : high;
     }
-    const float *row = t->a + (r / per * n[HU_HEIGHT] + (from < to ? y - n[HU_PAD] : 0)) * across;
+    const float *row = task->a + (r / per * sizes->height + (from < to ? y - sizes->pad : 0)) * across;
     const ptrdiff_t shift = (ptrdiff_t)start - (ptrdiff_t)(pad + i * line);
     for (size_t j = low; j < from; j++) z[j] = 0;
     HU_INDEPENDENT for (size_t j = from; j < to; j++) z[j] = row[(ptrdiff_t)j + shift];
@@ -83,170 +84,176 @@ HU_AT(patches) {
   }
 }
 
-/* The windows that see a pixel: of a side, from `first` to `end` - 1. */
+/* Windows from `first` to `end` - 1 of a row or a column of windows see a pixel. */
 typedef struct hu_seen {
   size_t first, end;
 } hu_seen;
 
 HU_INSIDE hu_seen hu_seen_of(size_t at, size_t pad, size_t kernel, size_t stride, size_t windows) {
-  hu_seen s;
+  hu_seen seen;
   at += pad;
-  s.first = at < kernel ? 0 : (at - kernel) / stride + 1;
-  s.end = at / stride + 1 < windows ? at / stride + 1 : windows;
-  return s;
+  seen.first = at < kernel ? 0 : (at - kernel) / stride + 1;
+  seen.end = at / stride + 1 < windows ? at / stride + 1 : windows;
+  return seen;
 }
 
-/* Number j + k of pixel r of the image, z, from what all windows that see it hold, windows in order from +0. `window`
- * is the number of one, `place` the pixel's in it; `wide` channels side by side. */
-#define HU_SEEN(wide, add)                                                                   \
-  for (; j + (wide) <= j1; j += (wide)) {                                                    \
-    float s[wide] = {0};                                                                     \
-    for (size_t y = down.first; y < down.end; y++) {                                         \
-      for (size_t x = across.first; x < across.end; x++) {                                   \
-        const size_t window = (image * n[HU_DOWN] + y) * n[HU_ACROSS] + x;                   \
-        const size_t place = (row - y * n[HU_STRIDE]) * n[HU_WIDE] + col - x * n[HU_STRIDE]; \
-        (void)place;                                                                         \
-        for (size_t k = 0; k < (wide); k++) s[k] += (add);                                   \
-      }                                                                                      \
-    }                                                                                        \
-    for (size_t k = 0; k < (wide); k++) t->z[r * cols + j + k] = s[k];                       \
+/* Number j + k of pixel r of the images z is the sum of what all windows that see it hold, windows in order from +0.
+ * `window` is the number of one, and `place` that of the pixel in it; `beside` channels are summed side by side. */
+#define HU_SEEN(beside, add)                                                                    \
+  for (; j + (beside) <= j1; j += (beside)) {                                                   \
+    float s[beside] = {0};                                                                      \
+    for (size_t y = down.first; y < down.end; y++) {                                            \
+      for (size_t x = across.first; x < across.end; x++) {                                      \
+        const size_t window = (image * sizes->down + y) * sizes->across + x;                    \
+        const size_t place = (row - y * sizes->stride) * sizes->wide + col - x * sizes->stride; \
+        (void)place;                                                                            \
+        for (size_t k = 0; k < (beside); k++) s[k] += (add);                                    \
+      }                                                                                         \
+    }                                                                                           \
+    for (size_t k = 0; k < (beside); k++) task->z[r * cols + j + k] = s[k];                     \
   }
-#if defined(HU_TRAIN_DEVICE) /* a thread a number: j1 is j0 + 1, and a loop would cost registers */
-#define HU_SEEN_SIDES(add)                                                                   \
-  {                                                                                          \
-    const size_t k = 0;                                                                      \
-    float s = 0;                                                                             \
-    for (size_t y = down.first; y < down.end; y++) {                                         \
-      for (size_t x = across.first; x < across.end; x++) {                                   \
-        const size_t window = (image * n[HU_DOWN] + y) * n[HU_ACROSS] + x;                   \
-        const size_t place = (row - y * n[HU_STRIDE]) * n[HU_WIDE] + col - x * n[HU_STRIDE]; \
-        (void)place;                                                                         \
-        s += (add);                                                                          \
-      }                                                                                      \
-    }                                                                                        \
-    t->z[r * cols + j] = s;                                                                  \
-    (void)j1;                                                                                \
+#if defined(HU_TRAIN_DEVICE) /* one thread per number: j1 is j0 + 1, and a loop would cost registers */
+#define HU_SEEN_SIDES(add)                                                                      \
+  {                                                                                             \
+    const size_t k = 0;                                                                         \
+    float s = 0;                                                                                \
+    for (size_t y = down.first; y < down.end; y++) {                                            \
+      for (size_t x = across.first; x < across.end; x++) {                                      \
+        const size_t window = (image * sizes->down + y) * sizes->across + x;                    \
+        const size_t place = (row - y * sizes->stride) * sizes->wide + col - x * sizes->stride; \
+        (void)place;                                                                            \
+        s += (add);                                                                             \
+      }                                                                                         \
+    }                                                                                           \
+    task->z[r * cols + j] = s;                                                                  \
+    (void)j1;                                                                                   \
   }
 #else
 #define HU_SEEN_SIDES(add) HU_SEEN(8, add) HU_SEEN(1, add)
 #endif
-#define HU_WINDOWS(name, add)                                                                              \
-  HU_AT(name) {                                                                                            \
-    const size_t *n = t->n, cols = t->cols;                                                                \
-    const size_t image = r / (n[HU_HEIGHT] * n[HU_WIDTH]);                                                 \
-    const size_t row = r / n[HU_WIDTH] % n[HU_HEIGHT] + n[HU_PAD], col = r % n[HU_WIDTH] + n[HU_PAD];      \
-    const hu_seen down = hu_seen_of(row - n[HU_PAD], n[HU_PAD], n[HU_HIGH], n[HU_STRIDE], n[HU_DOWN]);     \
-    const hu_seen across = hu_seen_of(col - n[HU_PAD], n[HU_PAD], n[HU_WIDE], n[HU_STRIDE], n[HU_ACROSS]); \
-    size_t j = j0;                                                                                         \
-    HU_SEEN_SIDES(add)                                                                                     \
+#define HU_WINDOWS(name, add)                                                                                   \
+  HU_AT(name) {                                                                                                 \
+    const hu_window_sizes *sizes = &task->windows.sizes;                                                        \
+    const size_t cols = task->cols;                                                                             \
+    const size_t image = r / (sizes->height * sizes->width);                                                    \
+    const size_t row = r / sizes->width % sizes->height + sizes->pad, col = r % sizes->width + sizes->pad;      \
+    const hu_seen down = hu_seen_of(row - sizes->pad, sizes->pad, sizes->high, sizes->stride, sizes->down);     \
+    const hu_seen across = hu_seen_of(col - sizes->pad, sizes->pad, sizes->wide, sizes->stride, sizes->across); \
+    size_t j = j0;                                                                                              \
+    HU_SEEN_SIDES(add)                                                                                          \
   }
 
-/* a: gradients of patches. */
-HU_WINDOWS(patches_back, t->a[(window * n[HU_HIGH] * n[HU_WIDE] + place) * cols + j + k])
-/* Where number j of a row of groups' patches comes from: a group's numbers side by side, in them pixel by pixel. */
+/* z is the gradient of images, a that of their patches. */
+HU_WINDOWS(patches_back, task->a[(window * sizes->high * sizes->wide + place) * cols + j + k])
+/* A number in a row of groups' patches, where the numbers of a group lie side by side, pixel by pixel. */
 typedef struct hu_grouped {
-  size_t group, y, x, c; /* c: the channel in the group */
+  size_t group, y, x, channel; /* channel: in the group */
 } hu_grouped;
 
-HU_INSIDE hu_grouped hu_grouped_of(const size_t *n, size_t channels, size_t j) {
-  const size_t pixel = j / channels, pixels = n[HU_HIGH] * n[HU_WIDE];
-  hu_grouped g = {pixel / pixels, pixel % pixels / n[HU_WIDE], pixel % n[HU_WIDE], j % channels};
-  return g;
+HU_INSIDE hu_grouped hu_grouped_of(const hu_window_sizes *sizes, size_t channels, size_t j) {
+  const size_t pixel = j / channels, pixels = sizes->high * sizes->wide;
+  hu_grouped number = {pixel / pixels, pixel % pixels / sizes->wide, pixel % sizes->wide, j % channels};
+  return number;
 }
 
-/* That of the next number; without divisions, which would cost more than the copy. */
-HU_INSIDE void hu_grouped_next(hu_grouped *g, const size_t *n, size_t channels) {
-  if (++g->c < channels) return;
-  g->c = 0;
-  if (++g->x < n[HU_WIDE]) return;
-  g->x = 0;
-  if (++g->y < n[HU_HIGH]) return;
-  g->y = 0;
-  g->group++;
+/* Advances to the next number, without divisions, which would cost more than the copy. */
+HU_INSIDE void hu_grouped_next(hu_grouped *number, const hu_window_sizes *sizes, size_t channels) {
+  if (++number->channel < channels) return;
+  number->channel = 0;
+  if (++number->x < sizes->wide) return;
+  number->x = 0;
+  if (++number->y < sizes->high) return;
+  number->y = 0;
+  number->group++;
 }
 
-/* Row r of z: the pixels of window r of images a, like those of `patches`, but for each group of channels by itself;
- * groups side by side. */
+/* As `patches`, but for each group of channels by itself, groups side by side. */
 HU_AT(groups) {
-  const size_t *n = t->n, per = n[HU_DOWN] * n[HU_ACROSS];
-  const size_t all = t->cols / (n[HU_HIGH] * n[HU_WIDE]), channels = all / n[HU_GROUPS];
-  const size_t down = r % per / n[HU_ACROSS] * n[HU_STRIDE], across = r % n[HU_ACROSS] * n[HU_STRIDE];
-  const float *a = t->a + r / per * n[HU_HEIGHT] * n[HU_WIDTH] * all;
-  float *z = t->z + r * t->cols;
-  hu_grouped g = hu_grouped_of(n, channels, j0);
+  const hu_window_sizes *sizes = &task->windows.sizes;
+  const size_t per = sizes->down * sizes->across;
+  const size_t all = task->cols / (sizes->high * sizes->wide), channels = all / sizes->groups;
+  const size_t down = r % per / sizes->across * sizes->stride, across = r % sizes->across * sizes->stride;
+  const float *a = task->a + r / per * sizes->height * sizes->width * all;
+  float *z = task->z + r * task->cols;
+  hu_grouped number = hu_grouped_of(sizes, channels, j0);
   for (size_t j = j0; j < j1; j++) {
-    const size_t y = down + g.y - n[HU_PAD], x = across + g.x - n[HU_PAD]; /* outside: above all sides */
-    z[j] = y < n[HU_HEIGHT] && x < n[HU_WIDTH] ? a[(y * n[HU_WIDTH] + x) * all + g.group * channels + g.c] : 0;
-    hu_grouped_next(&g, n, channels);
+    const size_t y = down + number.y - sizes->pad, x = across + number.x - sizes->pad; /* outside: above all sides */
+    const size_t at = (y * sizes->width + x) * all + number.group * channels + number.channel;
+    z[j] = y < sizes->height && x < sizes->width ? a[at] : 0;
+    hu_grouped_next(&number, sizes, channels);
   }
 }
 
-/* As patches_back, of gradients a of groups' patches. */
+/* As patches_back for the patches of groups. */
 HU_AT(groups_back) {
-  const size_t *n = t->n, all = t->cols, channels = all / n[HU_GROUPS], pixels = n[HU_HIGH] * n[HU_WIDE];
-  const size_t image = r / (n[HU_HEIGHT] * n[HU_WIDTH]);
-  const size_t row = r / n[HU_WIDTH] % n[HU_HEIGHT], col = r % n[HU_WIDTH];
-  const hu_seen down = hu_seen_of(row, n[HU_PAD], n[HU_HIGH], n[HU_STRIDE], n[HU_DOWN]);
-  const hu_seen across = hu_seen_of(col, n[HU_PAD], n[HU_WIDE], n[HU_STRIDE], n[HU_ACROSS]);
+  const hu_window_sizes *sizes = &task->windows.sizes;
+  const size_t all = task->cols, channels = all / sizes->groups, pixels = sizes->high * sizes->wide;
+  const size_t image = r / (sizes->height * sizes->width);
+  const size_t row = r / sizes->width % sizes->height, col = r % sizes->width;
+  const hu_seen down = hu_seen_of(row, sizes->pad, sizes->high, sizes->stride, sizes->down);
+  const hu_seen across = hu_seen_of(col, sizes->pad, sizes->wide, sizes->stride, sizes->across);
   for (size_t j = j0; j < j1; j++) {
-    const float *a = t->a + j / channels * channels * pixels + j % channels;
+    const float *a = task->a + j / channels * channels * pixels + j % channels;
     float s = 0;
     for (size_t y = down.first; y < down.end; y++) {
       for (size_t x = across.first; x < across.end; x++) {
-        const size_t window = (image * n[HU_DOWN] + y) * n[HU_ACROSS] + x;
-        const size_t high = row + n[HU_PAD] - y * n[HU_STRIDE], wide = col + n[HU_PAD] - x * n[HU_STRIDE];
-        s += a[window * pixels * all + (high * n[HU_WIDE] + wide) * channels];
+        const size_t window = (image * sizes->down + y) * sizes->across + x;
+        const size_t high = row + sizes->pad - y * sizes->stride, wide = col + sizes->pad - x * sizes->stride;
+        s += a[window * pixels * all + (high * sizes->wide + wide) * channels];
       }
     }
-    t->z[r * all + j] = s;
+    task->z[r * all + j] = s;
   }
 }
 
-/* Columns of a as a matrix of n[0] rows, which z has transposed. */
+/* Reads each row of a as a matrix of `groups` rows, and writes it transposed to z. */
 HU_AT(shuffle) {
-  const size_t groups = t->n[0], each = t->cols / groups;
-  const float *a = t->a + r * t->cols;
-  float *z = t->z + r * t->cols;
+  const size_t groups = task->groups, each = task->cols / groups;
+  const float *a = task->a + r * task->cols;
+  float *z = task->z + r * task->cols;
   HU_EACH_COLUMN z[j] = a[j % groups * each + j / groups];
 }
 
-/* a: gradients of windows; b: the places of the largest. */
-HU_WINDOWS(max_pool_back, t->b[window * cols + j + k] == (float)place ? t->a[window * cols + j + k] : 0)
-HU_WINDOWS(mean_pool_back, t->a[window * cols + j + k] * t->p)
+/* z is the gradient of images, a that of their windows. */
+HU_WINDOWS(max_pool_back,
+           task->windows.places[window * cols + j + k] == (float)place ? task->a[window * cols + j + k] : 0)
+HU_WINDOWS(mean_pool_back, task->a[window * cols + j + k] * task->p)
 
-/* The first pixel of window r, in rows of the image. */
-HU_INSIDE size_t hu_window_at(const size_t n[8], size_t r) {
-  const size_t per = n[HU_DOWN] * n[HU_ACROSS];
-  const size_t row = r / per * n[HU_HEIGHT] + r % per / n[HU_ACROSS] * n[HU_STRIDE];
-  return row * n[HU_WIDTH] + r % n[HU_ACROSS] * n[HU_STRIDE];
+/* Returns the number of the first pixel of window r in the images. */
+HU_INSIDE size_t hu_window_at(const hu_window_sizes *sizes, size_t r) {
+  const size_t per = sizes->down * sizes->across;
+  const size_t row = r / per * sizes->height + r % per / sizes->across * sizes->stride;
+  return row * sizes->width + r % sizes->across * sizes->stride;
 }
 
-/* The first largest pixel of windows of a, NaN above all: z, and y its place. */
+/* z gets the first largest pixel of each window of a, and windows.places its number in the window; a NaN is largest. */
 HU_AT(max_pool) {
-  const size_t *n = t->n, cols = t->cols, at = hu_window_at(n, r) * cols;
-  float *z = t->z + r * cols, *y = t->y + r * cols;
+  const hu_window_sizes *sizes = &task->windows.sizes;
+  const size_t cols = task->cols, at = hu_window_at(sizes, r) * cols;
+  float *z = task->z + r * cols, *places = task->windows.places + r * cols;
   HU_EACH_COLUMN {
-    z[j] = t->a[at + j];
-    y[j] = 0;
+    z[j] = task->a[at + j];
+    places[j] = 0;
   }
-  for (size_t w = 1; w < n[HU_HIGH] * n[HU_WIDE]; w++) {
-    const float *a = t->a + at + (w / n[HU_WIDE] * n[HU_WIDTH] + w % n[HU_WIDE]) * cols, place = (float)w;
+  for (size_t i = 1; i < sizes->high * sizes->wide; i++) {
+    const float *a = task->a + at + (i / sizes->wide * sizes->width + i % sizes->wide) * cols, place = (float)i;
     HU_EACH_COLUMN {
       int better = (a[j] > z[j]) | ((a[j] != a[j]) & (z[j] == z[j]));
       z[j] = better ? a[j] : z[j];
-      y[j] = better ? place : y[j];
+      places[j] = better ? place : places[j];
     }
   }
 }
 
-/* p times the sum of the window's pixels. */
+/* z is p times the sum of the pixels of each window. */
 HU_AT(mean_pool) {
-  const size_t *n = t->n, cols = t->cols, at = hu_window_at(n, r) * cols;
-  float *z = t->z + r * cols;
-  const float p = t->p;
+  const hu_window_sizes *sizes = &task->windows.sizes;
+  const size_t cols = task->cols, at = hu_window_at(sizes, r) * cols;
+  float *z = task->z + r * cols;
+  const float p = task->p;
   HU_EACH_COLUMN z[j] = 0;
-  for (size_t w = 0; w < n[HU_HIGH] * n[HU_WIDE]; w++) {
-    const float *a = t->a + at + (w / n[HU_WIDE] * n[HU_WIDTH] + w % n[HU_WIDE]) * cols;
+  for (size_t i = 0; i < sizes->high * sizes->wide; i++) {
+    const float *a = task->a + at + (i / sizes->wide * sizes->width + i % sizes->wide) * cols;
     HU_EACH_COLUMN z[j] += a[j];
   }
   HU_EACH_COLUMN z[j] *= p;
@@ -254,60 +261,61 @@ HU_AT(mean_pool) {
 
 /* ---- softmax and losses ---- */
 
-/* How many columns of row r count: all, or (n[0]) those up to its step of n[1], and (c) no more than the number c has
- * for its sample of n[2] rows. */
-HU_INSIDE size_t hu_columns_of(const hu_task *t, size_t r) {
-  const size_t n = t->n[0] ? r % t->n[1] + 1 : t->cols;
-  if (!t->c) return n;
-  const float most = t->c[r / t->n[2]];
+/* Returns how many columns of row r count: all, or (softmax.causal) those up to its step of softmax.steps, and no more
+ * than softmax.counts says for its sample of softmax.sample rows, if it is not NULL. */
+HU_INSIDE size_t hu_columns_of(const hu_task *task, size_t r) {
+  const size_t n = task->softmax.causal ? r % task->softmax.steps + 1 : task->cols;
+  if (!task->softmax.counts) return n;
+  const float most = task->softmax.counts[r / task->softmax.sample];
   return !(most < (float)n) ? n : most > 0 ? (size_t)most : 0;
 }
 
-/* Row a less its largest number; 0 behind. */
+/* Subtracts from each row of a its largest number; columns that do not count become 0. */
 HU_AT(less_top) {
-  const size_t n = hu_columns_of(t, r);
-  const float *a = t->a + r * t->cols;
-  float *z = t->z + r * t->cols, top = a[0];
+  const size_t n = hu_columns_of(task, r);
+  const float *a = task->a + r * task->cols;
+  float *z = task->z + r * task->cols, top = a[0];
   (void)j0, (void)j1;
   for (size_t j = 1; j < n; j++) top = a[j] > top || a[j] != a[j] ? a[j] : top;
   HU_INDEPENDENT for (size_t j = 0; j < n; j++) z[j] = a[j] - top;
-  for (size_t j = n; j < t->cols; j++) z[j] = 0;
+  for (size_t j = n; j < task->cols; j++) z[j] = 0;
 }
 
-/* z in place by the row's sum, which w[r] gets if there is a w. */
+/* Divides each row of z by its sum, which softmax.sums[r] gets if it is not NULL. */
 HU_AT(shares) {
-  const size_t n = hu_columns_of(t, r);
-  float *z = t->z + r * t->cols;
+  const size_t n = hu_columns_of(task, r);
+  float *z = task->z + r * task->cols;
   const float sum = hu_sum_of_row(n, z, NULL);
   (void)j0, (void)j1;
-  if (t->w) t->w[r] = sum;
+  if (task->softmax.sums) task->softmax.sums[r] = sum;
   HU_INDEPENDENT for (size_t j = 0; j < n; j++) z[j] /= sum;
-  for (size_t j = n; j < t->cols; j++) z[j] = 0;
+  for (size_t j = n; j < task->cols; j++) z[j] = 0;
 }
 
-/* Of shares a, their gradients b. */
+/* z is the gradient of what `shares` read, a its result, b the gradient of that. */
 HU_AT(shares_back) {
-  const size_t at = r * t->cols;
-  const float *a = t->a + at, *b = t->b + at;
-  float *z = t->z + at;
-  const float sum = hu_sum_of_row(t->cols, b, a);
+  const size_t at = r * task->cols;
+  const float *a = task->a + at, *b = task->b + at;
+  float *z = task->z + at;
+  const float sum = hu_sum_of_row(task->cols, b, a);
   HU_EACH_COLUMN z[j] = a[j] * (b[j] - sum);
 }
 
-/* Logarithms a less the number at the label of row j of b, n[0] columns; 0 without a label. One row. */
+/* z[j] is the logarithm a[j] less the number that row j of b, of loss.cols columns, has at its label; it is 0 without a
+ * label. There is one row. */
 HU_AT(entropy) {
   (void)r;
   for (size_t j = j0; j < j1; j++) {
-    const uint32_t label = t->labels[j];
-    t->z[j] = label == HU_LABEL_NONE ? 0 : t->a[j] - t->b[j * t->n[0] + label];
+    const uint32_t label = task->loss.labels[j];
+    task->z[j] = label == HU_LABEL_NONE ? 0 : task->a[j] - task->b[j * task->loss.cols + label];
   }
 }
 
-/* Of shares a; b[0]: the loss's gradient. Without a label all are 0. */
+/* a holds the shares, loss.gradient the gradient of the loss. The gradients z of a row without a label are 0. */
 HU_AT(entropy_back) {
-  const size_t at = r * t->cols, label = t->labels[r];
-  const float *a = t->a + at, by = t->b[0] * t->p;
-  float *z = t->z + at;
+  const size_t at = r * task->cols, label = task->loss.labels[r];
+  const float *a = task->a + at, by = task->loss.gradient[0] * task->p;
+  float *z = task->z + at;
   if (label == HU_LABEL_NONE) {
     HU_EACH_COLUMN z[j] = 0;
   } else {
@@ -315,153 +323,159 @@ HU_AT(entropy_back) {
   }
 }
 
-/* z = a - b, and y what the loss makes of it. */
-#define HU_DISTANCE(name, value)                \
-  HU_AT(name) {                                 \
-    const size_t at = r * t->cols;              \
-    const float *a = t->a + at, *b = t->b + at; \
-    float *z = t->z + at, *y = t->y + at;       \
-    HU_EACH_COLUMN {                            \
-      const float less = a[j] - b[j];           \
-      z[j] = less;                              \
-      y[j] = (value);                           \
-    }                                           \
+/* z = a - b, and loss.terms what the loss makes of that. */
+#define HU_DISTANCE(name, value)                             \
+  HU_AT(name) {                                              \
+    const size_t at = r * task->cols;                        \
+    const float *a = task->a + at, *b = task->b + at;        \
+    float *z = task->z + at, *terms = task->loss.terms + at; \
+    HU_EACH_COLUMN {                                         \
+      const float less = a[j] - b[j];                        \
+      z[j] = less;                                           \
+      terms[j] = (value);                                    \
+    }                                                        \
   }
 HU_DISTANCE(distance, (less * less))
 HU_DISTANCE(absolute, fabsf(less))
 
-/* b[0]: the loss's gradient. */
+/* a holds the distances, loss.gradient the gradient of the loss. */
 HU_AT(distance_back) {
-  const size_t at = r * t->cols;
-  const float *a = t->a + at, by = t->b[0] * t->p;
-  float *z = t->z + at;
+  const size_t at = r * task->cols;
+  const float *a = task->a + at, by = task->loss.gradient[0] * task->p;
+  float *z = task->z + at;
   HU_EACH_COLUMN z[j] = a[j] * by;
 }
 
-/* The sign of a times what distance_back has; of a NaN a NaN, of 0 +0. */
+/* As distance_back, with the sign of a instead of a; a NaN stays a NaN, and 0 becomes +0. */
 HU_AT(absolute_back) {
-  const size_t at = r * t->cols;
-  const float *a = t->a + at, by = t->b[0] * t->p;
-  float *z = t->z + at;
+  const size_t at = r * task->cols;
+  const float *a = task->a + at, by = task->loss.gradient[0] * task->p;
+  float *z = task->z + at;
   HU_EACH_COLUMN z[j] = a[j] > 0 ? by : a[j] < 0 ? -by : a[j] != a[j] ? a[j] : 0;
 }
 
-/* ---- tokens a, one row ---- */
+/* ---- tokens: one row a ---- */
 
-/* *flag = 1 if one is not a whole number below n[0]. */
+/* Sets *tokens.flag to 1 if a token is not a whole number below tokens.vocabulary. */
 HU_AT(tokens) {
   (void)r;
   for (size_t j = j0; j < j1; j++) {
-    const float x = t->a[j];
-    if (!(x >= 0 && x < (float)t->n[0]) || x != (float)(size_t)x) *t->flag = 1;
+    const float x = task->a[j];
+    if (!(x >= 0 && x < (float)task->tokens.vocabulary) || x != (float)(size_t)x) *task->tokens.flag = 1;
   }
 }
 
-/* Row r of z is row a[r] of b, which has n[0] rows; the first one where a[r] is no number of a row. */
+/* Row r of z is row a[r] of b, which has tokens.vocabulary rows; it is the first one where b has no row a[r]. */
 HU_AT(gather) {
-  const float token = t->a[r];
-  const float *b = t->b + (token >= 0 && token < (float)t->n[0] ? (size_t)token : 0) * t->cols;
-  float *z = t->z + r * t->cols;
+  const float token = task->a[r];
+  const float *b = task->b + (token >= 0 && token < (float)task->tokens.vocabulary ? (size_t)token : 0) * task->cols;
+  float *z = task->z + r * task->cols;
   HU_EACH_COLUMN z[j] = b[j];
 }
 
-/* The n[0] rows of b, each added to row a[i] of z, in order. */
+/* Adds row i of the tokens.rows rows of b to row a[i] of z, in order. */
 HU_AT(scatter) {
   (void)r;
-  for (size_t i = 0; i < t->n[0]; i++) {
-    float *z = t->z + (size_t)t->a[i] * t->cols;
-    const float *b = t->b + i * t->cols;
+  for (size_t i = 0; i < task->tokens.rows; i++) {
+    float *z = task->z + (size_t)task->a[i] * task->cols;
+    const float *b = task->b + i * task->cols;
     HU_EACH_COLUMN z[j] += b[j];
   }
 }
 
-/* ---- cells of cols units: a and b are the rows of sums, parts side by side; what is kept, y, c: part after part, each
- * rows x cols ---- */
+/* ---- cells of cols units: rows of cell.sums_x and cell.sums_h have their parts side by side; cell.kept has part after
+ * part, each rows x cols ---- */
 
-/* Sums of the first two parts. */
+/* Adds the sums of the first two parts. */
 HU_AT(gru_gates) {
-  const size_t u = t->cols, all = t->rows * u;
-  const float *a = t->a + 3 * u * r, *b = t->b + 3 * u * r;
-  float *y = t->y + u * r;
+  const size_t units = task->cols, all = task->rows * units;
+  const float *sums_x = task->cell.sums_x + 3 * units * r, *sums_h = task->cell.sums_h + 3 * units * r;
+  float *kept = task->cell.kept + units * r;
   HU_EACH_COLUMN {
-    y[j] = a[j] + b[j];
-    y[all + j] = a[u + j] + b[u + j];
+    kept[j] = sums_x[j] + sums_h[j];
+    kept[all + j] = sums_x[units + j] + sums_h[units + j];
   }
 }
 
 HU_AT(gru_candidate) {
-  const size_t u = t->cols, all = t->rows * u;
-  const float *a = t->a + 3 * u * r, *b = t->b + 3 * u * r;
-  float *y = t->y + u * r;
-  HU_EACH_COLUMN y[2 * all + j] = a[2 * u + j] + y[all + j] * b[2 * u + j];
+  const size_t units = task->cols, all = task->rows * units;
+  const float *sums_x = task->cell.sums_x + 3 * units * r, *sums_h = task->cell.sums_h + 3 * units * r;
+  float *kept = task->cell.kept + units * r;
+  HU_EACH_COLUMN kept[2 * all + j] = sums_x[2 * units + j] + kept[all + j] * sums_h[2 * units + j];
 }
 
-/* a: the state before. */
+/* z is the state after the step, cell.state the one before it. */
 HU_AT(gru_state) {
-  const size_t u = t->cols, all = t->rows * u;
-  const float *k = t->c + u * r, *h = t->a + u * r;
-  float *z = t->z + u * r;
-  HU_EACH_COLUMN z[j] = (1 - k[j]) * k[2 * all + j] + k[j] * h[j];
+  const size_t units = task->cols, all = task->rows * units;
+  const float *kept = task->cell.kept + units * r, *state = task->cell.state + units * r;
+  float *z = task->z + units * r;
+  HU_EACH_COLUMN z[j] = (1 - kept[j]) * kept[2 * all + j] + kept[j] * state[j];
 }
 
-/* a: the state before; b: as above; d: the gradient. z, y, w: gradients of both sums and of the state. */
+/* Makes of cell.dz, the gradient of the state after the step, those of both sums and of the state before it. */
 HU_AT(gru_back) {
-  const size_t u = t->cols, all = t->rows * u;
-  const float *k = t->c + u * r, *h = t->a + u * r, *b = t->b + 3 * u * r, *d = t->d + u * r;
-  float *x = t->z + 3 * u * r, *y = t->y + 3 * u * r, *w = t->w + u * r;
+  const size_t units = task->cols, all = task->rows * units;
+  const float *kept = task->cell.kept + units * r, *state = task->cell.state + units * r;
+  const float *sums_h = task->cell.sums_h + 3 * units * r, *dz = task->cell.dz + units * r;
+  float *d_sums_x = task->cell.d_sums_x + 3 * units * r, *d_sums_h = task->cell.d_sums_h + 3 * units * r;
+  float *d_state = task->cell.d_state + units * r;
   HU_EACH_COLUMN {
-    float z = k[j], g = k[all + j], n = k[2 * all + j];
-    float dn = d[j] * (1 - z) * (1 - n * n), dg = dn * b[2 * u + j];
-    x[2 * u + j] = dn;
-    y[2 * u + j] = dn * g;
-    x[j] = y[j] = d[j] * (h[j] - n) * (z * (1 - z));
-    x[u + j] = y[u + j] = dg * (g * (1 - g));
-    w[j] = d[j] * z;
+    float update = kept[j], reset = kept[all + j], candidate = kept[2 * all + j];
+    float d_candidate = dz[j] * (1 - update) * (1 - candidate * candidate);
+    float d_reset = d_candidate * sums_h[2 * units + j];
+    d_sums_x[2 * units + j] = d_candidate;
+    d_sums_h[2 * units + j] = d_candidate * reset;
+    d_sums_x[j] = d_sums_h[j] = dz[j] * (state[j] - candidate) * (update * (1 - update));
+    d_sums_x[units + j] = d_sums_h[units + j] = d_reset * (reset * (1 - reset));
+    d_state[j] = dz[j] * update;
   }
 }
 
 HU_AT(lstm_gates) {
-  const size_t u = t->cols, all = t->rows * u;
-  const float *a = t->a + 4 * u * r, *b = t->b + 4 * u * r;
-  float *y = t->y + u * r;
+  const size_t units = task->cols, all = task->rows * units;
+  const float *sums_x = task->cell.sums_x + 4 * units * r, *sums_h = task->cell.sums_h + 4 * units * r;
+  float *kept = task->cell.kept + units * r;
   for (size_t i = 0; i < 4; i++) {
-    HU_EACH_COLUMN y[i * all + j] = a[i * u + j] + b[i * u + j];
+    HU_EACH_COLUMN kept[i * all + j] = sums_x[i * units + j] + sums_h[i * units + j];
   }
 }
 
-/* a, z: the states before and after, h and c side by side; y: c once more, behind what is kept. */
+/* A state has h and c side by side. This makes the c of z, the state after the step, and keeps it as the last part. */
 HU_AT(lstm_cell) {
-  const size_t u = t->cols, all = t->rows * u;
-  const float *k = t->c + u * r, *c = t->a + 2 * u * r + u;
-  float *z = t->z + 2 * u * r + u, *y = t->y + u * r + 4 * all;
+  const size_t units = task->cols, all = task->rows * units;
+  const float *c = task->cell.state + 2 * units * r + units;
+  float *z = task->z + 2 * units * r + units, *kept = task->cell.kept + units * r;
   HU_EACH_COLUMN {
-    float next = k[all + j] * c[j] + k[j] * k[3 * all + j];
+    float next = kept[all + j] * c[j] + kept[j] * kept[3 * all + j];
     z[j] = next;
-    y[j] = next;
+    kept[4 * all + j] = next;
   }
 }
 
+/* This makes the h of z. */
 HU_AT(lstm_state) {
-  const size_t u = t->cols, all = t->rows * u;
-  const float *k = t->c + u * r;
-  float *z = t->z + 2 * u * r;
-  HU_EACH_COLUMN z[j] = k[2 * all + j] * k[4 * all + j];
+  const size_t units = task->cols, all = task->rows * units;
+  const float *kept = task->cell.kept + units * r;
+  float *z = task->z + 2 * units * r;
+  HU_EACH_COLUMN z[j] = kept[2 * all + j] * kept[4 * all + j];
 }
 
-/* a: the state before; d: the gradient of the one after. z: gradients of the sums, w of the state. */
+/* Makes of cell.dz, the gradient of the state after the step, those of the sums, which are equal for both, and of the
+ * state before it. */
 HU_AT(lstm_back) {
-  const size_t u = t->cols, all = t->rows * u;
-  const float *k = t->c + u * r, *c = t->a + 2 * u * r + u, *dh = t->d + 2 * u * r, *dc = dh + u;
-  float *s = t->z + 4 * u * r, *w = t->w + 2 * u * r;
+  const size_t units = task->cols, all = task->rows * units;
+  const float *kept = task->cell.kept + units * r, *c = task->cell.state + 2 * units * r + units;
+  const float *dh = task->cell.dz + 2 * units * r, *dc = dh + units;
+  float *d_sums = task->cell.d_sums_x + 4 * units * r, *d_state = task->cell.d_state + 2 * units * r;
   HU_EACH_COLUMN {
-    float in = k[j], f = k[all + j], o = k[2 * all + j], g = k[3 * all + j], tc = k[4 * all + j];
-    float d = dc[j] + dh[j] * o * (1 - tc * tc);
-    s[j] = d * g * (in * (1 - in));
-    s[u + j] = d * c[j] * (f * (1 - f));
-    s[2 * u + j] = dh[j] * tc * (o * (1 - o));
-    s[3 * u + j] = d * in * (1 - g * g);
-    w[j] = 0;
-    w[u + j] = d * f;
+    float in = kept[j], forget = kept[all + j], out = kept[2 * all + j], new_c = kept[3 * all + j];
+    float tanh_c = kept[4 * all + j], d = dc[j] + dh[j] * out * (1 - tanh_c * tanh_c);
+    d_sums[j] = d * new_c * (in * (1 - in));
+    d_sums[units + j] = d * c[j] * (forget * (1 - forget));
+    d_sums[2 * units + j] = dh[j] * tanh_c * (out * (1 - out));
+    d_sums[3 * units + j] = d * in * (1 - new_c * new_c);
+    d_state[j] = 0;
+    d_state[units + j] = d * forget;
   }
 }
 

@@ -228,14 +228,14 @@ hu_status hu_optimizer_step_ramped(const hu_engine *engine, void *self, size_t n
                                    const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream words,
                                    float *const room[4], const hu_ramping *ramping, hu_update_counts *counts) {
   optimizer_job job = job_of(engine, self, n, optimizer, now);
-  hu_task due = hu_task_of(1, n, ramping->due, ramping->steps, ramping->period);
+  hu_task task = hu_task_of(1, n, NULL, NULL, NULL);
   hu_optimizer_arrays with = *arrays;
   if (optimizer->kind != HU_ADAMW) return HU_E_TRAIN;
   each(&job, HU_RUN_PLUS, ramping->steps, ramping->steps, NULL, 1);
   each(&job, HU_RUN_ADD, ramping->sum, ramping->sum, arrays->g, 0);
-  due.c = ramping->sum;
-  due.y = ramping->mean;
-  if (job.status == HU_OK) job.status = engine->run(self, HU_RUN_DUE, &due);
+  const hu_due_task due = {ramping->steps, ramping->period, ramping->sum, ramping->due, ramping->mean};
+  task.due = due;
+  if (job.status == HU_OK) job.status = engine->run(self, HU_RUN_DUE, &task);
   job.due = ramping->due;
   with.g = ramping->mean;
   make_step(&job, &with, words, room, counts);

@@ -7,9 +7,6 @@
 #include "halfulp/formats/ieee.h"
 #include "train/net/net.h"
 
-/* HEAD: columns of a head; KEYS: steps of a sample's keys and values, whose queries have STEPS. */
-enum { HEADS = 0, STEPS = 1, HEAD = 2, KEYS = 3 };
-
 /* Where operands are: queries, and after them keys and values, in three parts of the columns of one value; or queries
  * alone, and keys and values in parts of another one. */
 typedef struct operand_place {
@@ -25,7 +22,7 @@ static operand_place keys_of(const hu_operator *op) {
 
 /* Of the operator that sums values, whose in[0] are the shares. */
 static operand_place values_of(const hu_net *net, const hu_operator *op) {
-  size_t d = op->n[HEADS] * op->n[HEAD];
+  size_t d = op->heads.count * op->heads.width;
   return (operand_place){op->in[1], net->value[op->in[1]].cols / d - 1};
 }
 
@@ -40,28 +37,28 @@ static void put_columns(hu_net *net, const hu_value *x, const float *from, size_
 
 /* The heads' matrices in rows x d, so many rows a sample, and in rows x keys scores; on the grid f. */
 static hu_matrices heads_of(const hu_operator *op, size_t rows, float *x, hu_format format, int transposed) {
-  size_t d = op->n[HEADS] * op->n[HEAD];
-  hu_matrices matrices = {x, d, rows * d, op->n[HEAD], format, transposed};
+  size_t d = op->heads.count * op->heads.width;
+  hu_matrices matrices = {x, d, rows * d, op->heads.width, format, transposed};
   return matrices;
 }
 
 static hu_matrices scores_of(const hu_operator *op, float *x, hu_format format, int transposed) {
-  size_t all = op->n[STEPS] * op->n[KEYS];
-  hu_matrices matrices = {x, op->n[KEYS], op->n[HEADS] * all, all, format, transposed};
+  size_t all = op->heads.steps * op->heads.keys;
+  hu_matrices matrices = {x, op->heads.keys, op->heads.count * all, all, format, transposed};
   return matrices;
 }
 
 /* One to a sample and head, for the result `part`. */
 static void multiply(hu_net *net, const hu_operator *op, unsigned part, const hu_accum *accum, size_t m, size_t n,
                      size_t k, hu_matrices z, hu_matrices a, hu_matrices b) {
-  hu_products products = {m, n, k, net->batch, op->n[HEADS], z, a, b, accum, {0, 0}, NULL};
+  hu_products products = {m, n, k, net->batch, op->heads.count, z, a, b, accum, {0, 0}, NULL};
   hu_do_products(net, op, part, &products);
 }
 
-/* op->x: 0: scores are multiplied by 1 / sqrt(columns of a head); 1: by nothing. */
+/* Multiplies scores by 1 / sqrt(columns of a head), unless the operator has plain ones. */
 static void shrink(hu_net *net, const hu_operator *op, size_t n, float *z, const float *x) {
-  if (op->x != 1) {
-    hu_do_each(net, HU_RUN_SCALE, n, z, x, NULL, (float)(1 / sqrt((double)op->n[HEAD])));
+  if (!op->heads.plain) {
+    hu_do_each(net, HU_RUN_SCALE, n, z, x, NULL, (float)(1 / sqrt((double)op->heads.width)));
   } else if (z != x) {
     hu_do_each(net, HU_RUN_COPY, n, z, x, NULL, 0);
   }
@@ -73,7 +70,7 @@ static hu_status scores_forward(hu_net *net, hu_operator *op) {
   const operand_place at = queries_of(op), of = keys_of(op);
   const hu_value *x = &net->value[at.value], *y = &net->value[of.value];
   hu_value *z = &net->value[op->out];
-  size_t h = op->n[HEAD], d = op->n[HEADS] * h;
+  size_t h = op->heads.width, d = op->heads.count * h;
   float *q = net->work[0], *k = net->work[1];
   hu_format fq = hu_operand_grid(op, HU_PART_Z_X, &op->rounding.x, &x->round);
   hu_format fk = hu_operand_grid(op, HU_PART_Z_W, &op->rounding.w, &y->round);
@@ -81,9 +78,9 @@ static hu_status scores_forward(hu_net *net, hu_operator *op) {
   take_columns(net, y, y->v, d, of.part, k);
   (void)hu_round_product(net, op, x->rows, d, q, &op->rounding.x, HU_PART_Z_X);
   (void)hu_round_product(net, op, y->rows, d, k, &op->rounding.w, HU_PART_Z_W);
-  multiply(net, op, HU_PART_Z_OUT, &op->rounding.z_accum, op->n[STEPS], op->n[KEYS], h,
-           scores_of(op, z->v, hu_binary32(), 0), heads_of(op, op->n[STEPS], q, fq, 0),
-           heads_of(op, op->n[KEYS], k, fk, 1));
+  multiply(net, op, HU_PART_Z_OUT, &op->rounding.z_accum, op->heads.steps, op->heads.keys, h,
+           scores_of(op, z->v, hu_binary32(), 0), heads_of(op, op->heads.steps, q, fq, 0),
+           heads_of(op, op->heads.keys, k, fk, 1));
   (void)hu_round_product(net, op, z->rows, z->cols, z->v, &op->rounding.z_out, HU_PART_Z_OUT);
   shrink(net, op, z->rows * z->cols, z->v, z->v);
   return hu_done(net);
@@ -101,11 +98,12 @@ static hu_accum swapped(const hu_accum *accum) {
 static void scores_part(hu_net *net, hu_operator *op, unsigned which, float *part) {
   const operand_place to = which ? keys_of(op) : queries_of(op), from = which ? queries_of(op) : keys_of(op);
   const hu_value *x = &net->value[from.value], *y = &net->value[to.value], *z = &net->value[op->out];
-  size_t h = op->n[HEAD], d = op->n[HEADS] * h, rows = op->n[which ? KEYS : STEPS], along = op->n[which ? STEPS : KEYS];
+  size_t h = op->heads.width, d = op->heads.count * h, rows = which ? op->heads.keys : op->heads.steps,
+         along = which ? op->heads.steps : op->heads.keys;
   float *ds = net->work[0], *other = net->work[1];
   const hu_rounding *left = which ? &op->rounding.dz_w : &op->rounding.dz;
   const hu_rounding *right = which ? &op->rounding.x_back : &op->rounding.w_back;
-  const hu_rounding scaled = hu_rounding_keep(), *before = op->x == 1 ? &z->round_back : &scaled;
+  const hu_rounding scaled = hu_rounding_keep(), *before = op->heads.plain ? &z->round_back : &scaled;
   hu_format format = hu_operand_grid(op, which ? HU_PART_DW_DZ : HU_PART_DX_DZ, left, before);
   hu_format grid = hu_operand_grid(op, which ? HU_PART_DW_X : HU_PART_DX_W, right, &x->round);
   const hu_accum accum = which ? swapped(&op->rounding.dw_accum) : op->rounding.dx_accum;
@@ -122,7 +120,7 @@ static void scores_part(hu_net *net, hu_operator *op, unsigned which, float *par
 
 /* Gradients in one value become one gift; an input gets none. */
 static hu_status scores_backward(hu_net *net, hu_operator *op) {
-  size_t d = op->n[HEADS] * op->n[HEAD];
+  size_t d = op->heads.count * op->heads.width;
   float *part = net->work[2], *dx = op->kept;
   for (unsigned which = 0; which < 2; which++) {
     const operand_place to = which ? keys_of(op) : queries_of(op);
@@ -142,15 +140,15 @@ static const hu_operator_kind scores = {"scores", scores_forward, scores_backwar
 /* Rows of a sample with each other; one head, nothing multiplied. */
 static const hu_operator_kind gram = {"gram", scores_forward, scores_backward, NULL, 1, 0, 1};
 
-/* ---- softmax along rows; n[0]: causal, n[1]: rows of a head, n[2]: of a sample; in[1]: how many columns count ---- */
+/* ---- softmax along rows; in[1] says how many columns count ---- */
 
 static hu_task softmax_task(const hu_net *net, const hu_operator *op, float *z) {
   const hu_value *x = &net->value[op->in[0]];
   hu_task task = hu_task_of(x->rows, x->cols, z, x->v, NULL);
-  task.n[0] = op->n[0];
-  task.n[1] = op->n[1];
-  task.n[2] = op->n[2];
-  task.c = op->in[1] < 0 ? NULL : net->value[op->in[1]].v;
+  task.softmax.causal = op->softmax.causal;
+  task.softmax.steps = op->softmax.steps;
+  task.softmax.sample = op->softmax.sample;
+  task.softmax.counts = op->in[1] < 0 ? NULL : net->value[op->in[1]].v;
   return task;
 }
 
@@ -182,7 +180,7 @@ static hu_status mix_forward(hu_net *net, hu_operator *op) {
   const operand_place of = values_of(net, op);
   const hu_value *value = &net->value[op->in[0]], *x = &net->value[of.value];
   hu_value *z = &net->value[op->out];
-  size_t h = op->n[HEAD], d = op->n[HEADS] * h;
+  size_t h = op->heads.width, d = op->heads.count * h;
   float *a = net->work[0], *v = net->work[1];
   hu_format format = hu_operand_grid(op, HU_PART_Z_X, &op->rounding.x, &value->round);
   hu_format grid = hu_operand_grid(op, HU_PART_Z_W, &op->rounding.w, &x->round);
@@ -190,9 +188,9 @@ static hu_status mix_forward(hu_net *net, hu_operator *op) {
   take_columns(net, x, x->v, d, of.part, v);
   (void)hu_round_product(net, op, value->rows, value->cols, a, &op->rounding.x, HU_PART_Z_X);
   (void)hu_round_product(net, op, x->rows, d, v, &op->rounding.w, HU_PART_Z_W);
-  multiply(net, op, HU_PART_Z_OUT, &op->rounding.z_accum, op->n[STEPS], h, op->n[KEYS],
-           heads_of(op, op->n[STEPS], z->v, hu_binary32(), 0), scores_of(op, a, format, 0),
-           heads_of(op, op->n[KEYS], v, grid, 0));
+  multiply(net, op, HU_PART_Z_OUT, &op->rounding.z_accum, op->heads.steps, h, op->heads.keys,
+           heads_of(op, op->heads.steps, z->v, hu_binary32(), 0), scores_of(op, a, format, 0),
+           heads_of(op, op->heads.keys, v, grid, 0));
   return hu_round_product(net, op, z->rows, d, z->v, &op->rounding.z_out, HU_PART_Z_OUT);
 }
 
@@ -200,7 +198,7 @@ static hu_status mix_forward(hu_net *net, hu_operator *op) {
 static void give_values(hu_net *net, hu_operator *op) {
   const operand_place of = values_of(net, op);
   const hu_value *value = &net->value[op->in[0]], *x = &net->value[of.value], *z = &net->value[op->out];
-  size_t h = op->n[HEAD], d = op->n[HEADS] * h;
+  size_t h = op->heads.width, d = op->heads.count * h;
   float *dz = net->work[0], *other = net->work[1], *part = net->work[2], *dx = op->kept;
   if (!hu_wants_gradient(net, of.value)) return;
   hu_format format = hu_operand_grid(op, HU_PART_DW_X, &op->rounding.x_back, &value->round);
@@ -209,9 +207,9 @@ static void give_values(hu_net *net, hu_operator *op) {
   hu_do_each(net, HU_RUN_COPY, value->rows * value->cols, other, value->v, NULL, 0);
   (void)hu_round_product(net, op, z->rows, d, dz, &op->rounding.dz_w, HU_PART_DW_DZ);
   (void)hu_round_product(net, op, value->rows, value->cols, other, &op->rounding.x_back, HU_PART_DW_X);
-  multiply(net, op, HU_PART_DW_OUT, &op->rounding.dw_accum, op->n[KEYS], h, op->n[STEPS],
-           heads_of(op, op->n[KEYS], part, hu_binary32(), 0), scores_of(op, other, format, 1),
-           heads_of(op, op->n[STEPS], dz, grid, 0));
+  multiply(net, op, HU_PART_DW_OUT, &op->rounding.dw_accum, op->heads.keys, h, op->heads.steps,
+           heads_of(op, op->heads.keys, part, hu_binary32(), 0), scores_of(op, other, format, 1),
+           heads_of(op, op->heads.steps, dz, grid, 0));
   (void)hu_round_product(net, op, x->rows, d, part, &op->rounding.dw_out, HU_PART_DW_OUT);
   hu_do_fill(net, x->rows * x->cols, dx, 0);
   put_columns(net, x, part, d, of.part, dx);
@@ -222,7 +220,7 @@ static void give_values(hu_net *net, hu_operator *op) {
 static hu_status mix_backward(hu_net *net, hu_operator *op) {
   const operand_place of = values_of(net, op);
   const hu_value *value = &net->value[op->in[0]], *x = &net->value[of.value], *z = &net->value[op->out];
-  size_t h = op->n[HEAD], d = op->n[HEADS] * h;
+  size_t h = op->heads.width, d = op->heads.count * h;
   float *dz = net->work[0], *other = net->work[1];
   give_values(net, op);
   float *dp = hu_gift(net, op->in[0], net->work[2]);
@@ -232,9 +230,9 @@ static hu_status mix_backward(hu_net *net, hu_operator *op) {
   take_columns(net, x, x->v, d, of.part, other);
   (void)hu_round_product(net, op, z->rows, d, dz, &op->rounding.dz, HU_PART_DX_DZ);
   (void)hu_round_product(net, op, x->rows, d, other, &op->rounding.w_back, HU_PART_DX_W);
-  multiply(net, op, HU_PART_DX_OUT, &op->rounding.dx_accum, op->n[STEPS], op->n[KEYS], h,
-           scores_of(op, dp, hu_binary32(), 0), heads_of(op, op->n[STEPS], dz, format, 0),
-           heads_of(op, op->n[KEYS], other, grid, 1));
+  multiply(net, op, HU_PART_DX_OUT, &op->rounding.dx_accum, op->heads.steps, op->heads.keys, h,
+           scores_of(op, dp, hu_binary32(), 0), heads_of(op, op->heads.steps, dz, format, 0),
+           heads_of(op, op->heads.keys, other, grid, 1));
   (void)hu_round_product(net, op, value->rows, value->cols, dp, &op->rounding.dx_out, HU_PART_DX_OUT);
   hu_give(net, op->in[0], dp);
   return hu_done(net);
@@ -245,39 +243,38 @@ static const hu_operator_kind mix = {"mix", mix_forward, mix_backward, NULL, 1, 
 /* ---- building ---- */
 
 /* kv: -1: x has queries, keys and values. The larger of both values is what gradients need room for. */
-static int add_scores(hu_net *net, const hu_operator_kind *kind, int x, int kv, const size_t n[4], double by) {
+static int add_scores(hu_net *net, const hu_operator_kind *kind, int x, int kv, const hu_head_sizes *heads) {
   hu_value value = net->value[x], reader = net->value[kv < 0 ? x : kv];
   size_t one = value.rows * value.cols, other = reader.rows * reader.cols;
-  int a = hu_new_value(net, net->batch * n[HEADS] * n[STEPS], n[KEYS], 0, 0);
+  int a = hu_new_value(net, net->batch * heads->count * heads->steps, heads->keys, 0, 0);
   hu_operator *op = hu_new_operator(net, kind, x, kv, a, one > other ? one : other);
   if (!op) return -1;
-  memcpy(op->n, n, sizeof op->n);
-  op->x = by;
+  op->heads = *heads;
   return a;
 }
 
-static int add_shares(hu_net *net, int a, int causal, int lengths, const size_t n[4]) {
+static int add_shares(hu_net *net, int a, int causal, int lengths, const hu_head_sizes *heads) {
   hu_value value = net->value[a];
   int p = hu_new_value(net, value.rows, value.cols, 0, 0);
   hu_operator *op = hu_new_operator(net, &softmax, a, lengths, p, 0);
   if (!op) return -1;
-  op->n[0] = (size_t)(causal != 0);
-  op->n[1] = n[STEPS];
-  op->n[2] = n[HEADS] * n[STEPS];
+  op->softmax.causal = causal != 0;
+  op->softmax.steps = heads->steps;
+  op->softmax.sample = heads->count * heads->steps;
   if (lengths >= 0) net->value[lengths].tokens = 1;
   return p;
 }
 
-static int add_attention(hu_net *net, int x, int kv, int causal, int lengths, const size_t n[4]) {
-  size_t rows = net->value[x].rows, d = n[HEADS] * n[HEAD];
+static int add_attention(hu_net *net, int x, int kv, int causal, int lengths, const hu_head_sizes *heads) {
+  size_t rows = net->value[x].rows, d = heads->count * heads->width;
   hu_value from = net->value[kv < 0 ? x : kv];
-  int a = add_scores(net, &scores, x, kv, n, 0);
-  int p = a < 0 ? -1 : add_shares(net, a, causal, lengths, n);
+  int a = add_scores(net, &scores, x, kv, heads);
+  int p = a < 0 ? -1 : add_shares(net, a, causal, lengths, heads);
   if (p < 0) return -1;
   int z = hu_new_value(net, rows, d, 0, 0);
   hu_operator *op = hu_new_operator(net, &mix, p, kv < 0 ? x : kv, z, from.rows * from.cols);
   if (!op) return -1;
-  memcpy(op->n, n, sizeof op->n);
+  op->heads = *heads;
   return z;
 }
 
@@ -302,8 +299,8 @@ int hu_net_attention_masked(hu_net *net, int x, size_t heads, int causal, int le
   if (!value.made) return hu_refuse(net, HU_E_SHAPE, "attention: of an input");
   if (value.cols % 3 || heads == 0 || d % heads)
     return hu_refuse(net, HU_E_SHAPE, "attention: columns are not 3 d, d of heads");
-  const size_t n[4] = {heads, t, d / heads, t};
-  return add_attention(net, x, -1, causal, lengths, n);
+  const hu_head_sizes sizes = {.count = heads, .width = d / heads, .steps = t, .keys = t};
+  return add_attention(net, x, -1, causal, lengths, &sizes);
 }
 
 int hu_net_attention_across(hu_net *net, int queries, int memory, size_t heads, int lengths) {
@@ -313,12 +310,14 @@ int hu_net_attention_across(hu_net *net, int queries, int memory, size_t heads, 
   if (!value.made || !other.made) return hu_refuse(net, HU_E_SHAPE, "attention: of an input");
   if (other.cols != 2 * d || heads == 0 || d % heads)
     return hu_refuse(net, HU_E_SHAPE, "attention: columns are not d and 2 d, d of heads");
-  const size_t n[4] = {heads, value.rows / net->batch, d / heads, other.rows / net->batch};
-  return add_attention(net, queries, memory, 0, lengths, n);
+  const hu_head_sizes sizes = {
+      .count = heads, .width = d / heads, .steps = value.rows / net->batch, .keys = other.rows / net->batch};
+  return add_attention(net, queries, memory, 0, lengths, &sizes);
 }
 
 int hu_add_gram(hu_net *net, int x) {
   hu_value value = net->value[x];
-  const size_t rows = value.rows / net->batch, n[4] = {1, rows, value.cols, rows};
-  return add_scores(net, &gram, x, x, n, 1);
+  const size_t rows = value.rows / net->batch;
+  const hu_head_sizes sizes = {.count = 1, .width = value.cols, .steps = rows, .keys = rows, .plain = 1};
+  return add_scores(net, &gram, x, x, &sizes);
 }

@@ -71,16 +71,17 @@ void hu_average_choose(hu_net *net, const hu_operator *op, size_t rows, size_t c
   float *scales = net->work[HU_ROOMS - 1];
   hu_task task = hu_task_of(down ? blocks_in(rows) : rows, down ? cols : blocks_in(cols), scales, w, NULL);
   task.lda = cols;
-  task.n[0] = (size_t)down;
-  task.n[1] = down ? rows : cols;
-  task.n[2] = BLOCK;
+  task.blocks.down = down;
+  task.blocks.length = down ? rows : cols;
+  task.blocks.size = BLOCK;
   task.p = -1;
   task.work = rows * cols;
   hu_do(net, HU_RUN_BLOCK_SCALES, &task);
-  task = hu_task_of(rows, cols, z, w, scales);
-  task.c = average_of(net, op);
-  task.n[0] = (size_t)down;
-  task.n[2] = BLOCK;
-  task.n[3] = down ? cols : blocks_in(cols);
+  task = hu_task_of(rows, cols, z, w, NULL);
+  task.blocks.down = down;
+  task.blocks.size = BLOCK;
+  task.blocks.across = down ? cols : blocks_in(cols);
+  task.blocks.scales = scales;
+  task.blocks.other = average_of(net, op);
   hu_do(net, HU_RUN_BLOCK_TOWARD, &task);
 }

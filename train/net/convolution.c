@@ -10,8 +10,8 @@ static int takes_images(hu_net *net, hu_operator *op, const hu_accum *accum, con
                         hu_convolution *convolution) {
   *convolution = hu_convolution_of(net, op);
   convolution->x = x;
-  if (!op->n[HU_CONV_PAD]) convolution->framed = (float *)x;
-  if (op->n[HU_CONV_PAD] && !hu_frames_fit(net, op)) return 0;
+  if (!op->convolution.pad) convolution->framed = (float *)x;
+  if (op->convolution.pad && !hu_frames_fit(net, op)) return 0;
   return hu_without_patches(net, accum, HU_CONVOLVE_POSSIBLE, convolution);
 }
 
@@ -28,11 +28,11 @@ static hu_status tensor_forward(hu_net *net, hu_operator *op) {
   if (takes_images(net, op, &op->rounding.z_accum, x.data, &convolution)) {
     convolution.w = hu_weights_operand(net, op, in, &op->rounding.w, HU_PART_Z_W).data;
     (void)hu_without_patches(net, &op->rounding.z_accum, HU_CONVOLVE_RESULT, &convolution);
-    op->n[HU_CONV_KEPT] = op->n[HU_CONV_PAD] ? HU_KEPT_TENSOR_FRAMES : HU_KEPT_NOTHING;
+    op->convolution.kept = op->convolution.pad ? HU_KEPT_TENSOR_FRAMES : HU_KEPT_NOTHING;
     return hu_finish_forward(net, op);
   }
   hu_make_patches(net, op, x.data);
-  op->n[HU_CONV_KEPT] = HU_KEPT_TENSOR;
+  op->convolution.kept = HU_KEPT_TENSOR;
   return hu_product_forward(net, op, in, patches_of(net, op, x));
 }
 
@@ -40,12 +40,12 @@ static hu_status tensor_weights(hu_net *net, hu_operator *op) {
   size_t in = hu_patch_part(net, op);
   hu_matrices x = hu_x_operand(net, op, &op->rounding.x_back, HU_PART_DW_X);
   int same = !op->rounding.twice && hu_roundings_alike(&op->rounding.x, &op->rounding.x_back);
-  unsigned kept = same ? (unsigned)op->n[HU_CONV_KEPT] : HU_KEPT_NOTHING;
+  unsigned kept = same ? op->convolution.kept : HU_KEPT_NOTHING;
   hu_convolution convolution;
   if (takes_images(net, op, &op->rounding.dw_accum, x.data, &convolution)) {
-    if (op->n[HU_CONV_PAD] && kept != HU_KEPT_TENSOR_FRAMES) {
+    if (op->convolution.pad && kept != HU_KEPT_TENSOR_FRAMES) {
       (void)hu_without_patches(net, &op->rounding.dw_accum, HU_CONVOLVE_FRAMES, &convolution);
-      op->n[HU_CONV_KEPT] = same ? HU_KEPT_TENSOR_FRAMES : HU_KEPT_NOTHING;
+      op->convolution.kept = same ? HU_KEPT_TENSOR_FRAMES : HU_KEPT_NOTHING;
     }
     convolution.dz = hu_gradients_operand(net, op, &op->rounding.dz_w, net->work[2], HU_PART_DW_DZ).data;
     convolution.dw = hu_gift_parameter(net, op->theta[0], net->work[0]);
@@ -54,7 +54,7 @@ static hu_status tensor_weights(hu_net *net, hu_operator *op) {
   }
   if (kept != HU_KEPT_TENSOR) {
     hu_make_patches(net, op, x.data);
-    op->n[HU_CONV_KEPT] = same ? HU_KEPT_TENSOR : HU_KEPT_NOTHING;
+    op->convolution.kept = same ? HU_KEPT_TENSOR : HU_KEPT_NOTHING;
   }
   return hu_product_weights(net, op, in, patches_of(net, op, x));
 }
@@ -64,7 +64,7 @@ static hu_status transformed_weights(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]];
   size_t in = hu_patch_part(net, op);
   hu_make_patches(net, op, x->v);
-  op->n[HU_CONV_KEPT] = HU_KEPT_NOTHING;
+  op->convolution.kept = HU_KEPT_NOTHING;
   return hu_product_weights(net, op, in,
                             hu_product_operand(net, op, net->value[op->out].rows, hu_patch_size(net, op), op->kept,
                                                &op->rounding.x_back, &x->round, net->work[1], HU_PART_DW_X));
@@ -143,9 +143,9 @@ int hu_net_conv_groups(hu_net *net, int x, size_t outputs, size_t kernel, size_t
   int z = hu_new_value(net, rows, outputs, h, w);
   hu_operator *op = hu_new_operator(net, &conv, x, -1, z, patches);
   if (!op) return -1;
-  op->n[HU_CONV_KERNEL] = kernel;
-  op->n[HU_CONV_STRIDE] = stride;
-  op->n[HU_CONV_PAD] = pad;
+  op->convolution.kernel = kernel;
+  op->convolution.stride = stride;
+  op->convolution.pad = pad;
   op->groups = groups;
   size_t kernel_room = (in + 15) * (outputs + 15); /* see hu_convolution */
   if (hu_want_work(net, op->kept_size > kernel_room ? op->kept_size : kernel_room) != HU_OK)

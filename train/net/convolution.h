@@ -6,8 +6,7 @@
 
 #include "train/net/product.h"
 
-/* Numbers that the operator has; KEPT: what `kept` holds. */
-enum { HU_CONV_KERNEL = 0, HU_CONV_STRIDE = 1, HU_CONV_PAD = 2, HU_CONV_KEPT = 3 };
+/* What `kept` of a convolution holds (hu_conv_sizes.kept). */
 enum {
   HU_KEPT_PATCHES = 0, /* as they are, or as op->rounded.by leaves them */
   HU_KEPT_FRAMES = 1,  /* images with zeros around them, not rounded */

@@ -16,7 +16,7 @@ static int possible(hu_net *net, const hu_operator *op, const hu_accum *accum, c
 /* The image rounded once, into `kept` or where frames are put around it, and its patches' counts; 0: it needs them. */
 static int round_image(hu_net *net, hu_operator *op, hu_convolution *convolution) {
   hu_rounded *rounded = &op->rounded;
-  float *to = op->n[HU_CONV_PAD] ? net->work[0] : op->kept;
+  float *to = op->convolution.pad ? net->work[0] : op->kept;
   convolution->rounding = &op->rounding.x;
   convolution->rounded = to;
   convolution->gathered = net->work[1];
@@ -28,7 +28,7 @@ static int round_image(hu_net *net, hu_operator *op, hu_convolution *convolution
   hu_add_counts(hu_counts_of_part(net, op, HU_PART_Z_X), &rounded->counts);
   memcpy(&rounded->by, &op->rounding.x, sizeof rounded->by); /* padding, too, which hu_roundings_alike sees */
   convolution->x = to;
-  if (!op->n[HU_CONV_PAD]) convolution->framed = to;
+  if (!op->convolution.pad) convolution->framed = to;
   return 1;
 }
 
@@ -58,16 +58,16 @@ static int conv_without_patches(hu_net *net, hu_operator *op, size_t in) {
   hu_convolution convolution = hu_convolution_of(net, op);
   const hu_accum *accum = &op->rounding.z_accum;
   int plain = op->rounding.x.kind == HU_ROUND_KEEP;
-  op->n[HU_CONV_KEPT] = 0;
+  op->convolution.kept = 0;
   if (!hu_frames_fit(net, op) || !possible(net, op, accum, &convolution)) return 0;
   if (!plain && by_blocks(net, op, &op->rounding.x, HU_PART_Z_X, &convolution)) {
-    op->n[HU_CONV_KEPT] = HU_KEPT_NOTHING;
+    op->convolution.kept = HU_KEPT_NOTHING;
     return 1;
   }
   if (!plain && !round_image(net, op, &convolution)) return 0;
   convolution.w = hu_weights_operand(net, op, in, &op->rounding.w, HU_PART_Z_W).data;
   (void)hu_without_patches(net, accum, HU_CONVOLVE_RESULT, &convolution);
-  op->n[HU_CONV_KEPT] = plain ? HU_KEPT_FRAMES : HU_KEPT_ROUNDED;
+  op->convolution.kept = plain ? HU_KEPT_FRAMES : HU_KEPT_ROUNDED;
   return 1;
 }
 
@@ -87,9 +87,9 @@ hu_status hu_windows_forward(hu_net *net, hu_operator *op) {
 /* Do the framed images fit what dW needs? */
 static int frames_serve(const hu_operator *op) {
   const hu_rounding *rounding = &op->rounding.x_back;
-  if (op->rounding.hadamard || !op->n[HU_CONV_KEPT]) return 0;
-  if (op->n[HU_CONV_KEPT] == HU_KEPT_FRAMES) return rounding->kind == HU_ROUND_KEEP;
-  return op->n[HU_CONV_KEPT] == HU_KEPT_ROUNDED && rounding->kind != HU_ROUND_KEEP &&
+  if (op->rounding.hadamard || !op->convolution.kept) return 0;
+  if (op->convolution.kept == HU_KEPT_FRAMES) return rounding->kind == HU_ROUND_KEEP;
+  return op->convolution.kept == HU_KEPT_ROUNDED && rounding->kind != HU_ROUND_KEEP &&
          hu_roundings_alike(&op->rounded.by, rounding);
 }
 
@@ -98,7 +98,7 @@ hu_status hu_windows_weights(hu_net *net, hu_operator *op) {
   hu_convolution convolution = hu_convolution_of(net, op);
   const hu_accum *accum = &op->rounding.dw_accum;
   if (frames_serve(op)) {
-    int rounded = op->n[HU_CONV_KEPT] == HU_KEPT_ROUNDED;
+    int rounded = op->convolution.kept == HU_KEPT_ROUNDED;
     if (rounded) hu_add_counts(hu_counts_of_part(net, op, HU_PART_DW_X), &op->rounded.counts);
     if (rounded) convolution.framed = op->kept;
     convolution.dz = hu_gradients_operand(net, op, &op->rounding.dz_w, net->work[2], HU_PART_DW_DZ).data;
@@ -111,7 +111,7 @@ hu_status hu_windows_weights(hu_net *net, hu_operator *op) {
       by_blocks(net, op, &op->rounding.x_back, HU_PART_DW_X, &convolution)) {
     return hu_finish_weights(net, op, in, convolution.dw);
   }
-  if (op->n[HU_CONV_KEPT] || hu_patches_spoilt(op, &op->rounding.x_back)) {
+  if (op->convolution.kept || hu_patches_spoilt(op, &op->rounding.x_back)) {
     hu_make_patches(net, op, net->value[op->in[0]].v);
   }
   return hu_product_weights(net, op, in, operand(net, op, &op->rounding.x_back, HU_PART_DW_X));

@@ -56,18 +56,18 @@ void hu_do_copy(hu_net *net, size_t rows, size_t cols, float *z, size_t ldz, con
 }
 
 void hu_do_columns(hu_net *net, int kernel, size_t rows, size_t cols, float *z, const float *a, const float *b,
-                   const float *c) {
+                   const float *row) {
   const size_t chunk = 64, chunks = (rows + chunk - 1) / chunk;
   float *parts = chunks > 1 ? net->work[HU_ROOMS - 1] : z;
   hu_task task = hu_task_of(chunks, cols, parts, a, b);
-  task.c = c;
-  task.n[0] = rows;
-  task.n[1] = chunk;
+  task.columns.row = row;
+  task.columns.rows = rows;
+  task.columns.chunk = chunk;
   task.work = rows * cols;
   hu_do(net, kernel, &task);
   if (chunks == 1) return;
   task = hu_task_of(1, cols, z, parts, NULL);
-  task.n[0] = task.n[1] = chunks;
+  task.columns.rows = task.columns.chunk = chunks;
   hu_do(net, HU_RUN_COLUMNS, &task);
 }
 

@@ -13,8 +13,8 @@ static size_t sample_of(const hu_net *net, const hu_value *x) { return x->rows /
 static hu_status below_forward(hu_net *net, hu_operator *op) {
   const hu_value *z = &net->value[op->out];
   size_t all = sample_of(net, z);
-  for (size_t k = 0, from = 0; k < op->n[0]; k++) {
-    const hu_value *x = &net->value[op->list[k]];
+  for (size_t k = 0, from = 0; k < op->list.count; k++) {
+    const hu_value *x = &net->value[op->list.value[k]];
     size_t n = sample_of(net, x);
     hu_do_copy(net, net->batch, n, z->v + from, all, x->v, n);
     from += n;
@@ -25,13 +25,13 @@ static hu_status below_forward(hu_net *net, hu_operator *op) {
 static hu_status below_backward(hu_net *net, hu_operator *op) {
   const hu_value *z = &net->value[op->out];
   size_t all = sample_of(net, z);
-  for (size_t k = op->n[0], from = all; k-- > 0;) {
-    size_t n = sample_of(net, &net->value[op->list[k]]);
+  for (size_t k = op->list.count, from = all; k-- > 0;) {
+    size_t n = sample_of(net, &net->value[op->list.value[k]]);
     from -= n;
-    if (!hu_wants_gradient(net, op->list[k])) continue;
-    float *dx = hu_gift(net, op->list[k], net->work[0]);
+    if (!hu_wants_gradient(net, op->list.value[k])) continue;
+    float *dx = hu_gift(net, op->list.value[k], net->work[0]);
     hu_do_copy(net, net->batch, n, dx, n, z->dv + from, all);
-    hu_give(net, op->list[k], dx);
+    hu_give(net, op->list.value[k], dx);
   }
   return hu_done(net);
 }

@@ -10,10 +10,10 @@ static size_t numbers(const hu_value *x) { return x->rows * x->cols; }
 int hu_add_list(hu_net *net, const hu_operator_kind *kind, size_t count, const int *values, int out) {
   hu_operator *op = hu_new_operator(net, kind, values[0], -1, out, 0);
   if (!op) return -1;
-  op->list = malloc(count * sizeof *values);
-  if (!op->list) return hu_refuse(net, HU_E_MEMORY, "no memory for a list of values");
-  memcpy(op->list, values, count * sizeof *values);
-  op->n[0] = count;
+  op->list.value = malloc(count * sizeof *values);
+  if (!op->list.value) return hu_refuse(net, HU_E_MEMORY, "no memory for a list of values");
+  memcpy(op->list.value, values, count * sizeof *values);
+  op->list.count = count;
   return out;
 }
 
@@ -33,8 +33,8 @@ int hu_all_usable(hu_net *net, size_t count, const int *values) {
 
 static hu_status concat_forward(hu_net *net, hu_operator *op) {
   const hu_value *z = &net->value[op->out];
-  for (size_t k = 0, from = 0; k < op->n[0]; k++) {
-    const hu_value *x = &net->value[op->list[k]];
+  for (size_t k = 0, from = 0; k < op->list.count; k++) {
+    const hu_value *x = &net->value[op->list.value[k]];
     hu_do_copy(net, x->rows, x->cols, z->v + from, z->cols, x->v, x->cols);
     from += x->cols;
   }
@@ -43,13 +43,13 @@ static hu_status concat_forward(hu_net *net, hu_operator *op) {
 
 static hu_status concat_backward(hu_net *net, hu_operator *op) {
   const hu_value *z = &net->value[op->out];
-  for (size_t k = op->n[0], from = z->cols; k-- > 0;) {
-    const hu_value *x = &net->value[op->list[k]];
+  for (size_t k = op->list.count, from = z->cols; k-- > 0;) {
+    const hu_value *x = &net->value[op->list.value[k]];
     from -= x->cols;
-    if (!hu_wants_gradient(net, op->list[k])) continue;
-    float *dx = hu_gift(net, op->list[k], net->work[0]);
+    if (!hu_wants_gradient(net, op->list.value[k])) continue;
+    float *dx = hu_gift(net, op->list.value[k], net->work[0]);
     hu_do_copy(net, x->rows, x->cols, dx, x->cols, z->dv + from, z->cols);
-    hu_give(net, op->list[k], dx);
+    hu_give(net, op->list.value[k], dx);
   }
   return hu_done(net);
 }
@@ -107,24 +107,24 @@ int hu_net_multiply(hu_net *net, int a, int b) {
 /* ---- sums of samples ---- */
 
 static hu_status sum_forward(hu_net *net, hu_operator *op) {
-  for (size_t k = 0; k < op->n[0]; k++) {
-    const hu_value *x = &net->value[op->list[k]];
+  for (size_t k = 0; k < op->list.count; k++) {
+    const hu_value *x = &net->value[op->list.value[k]];
     hu_task task = hu_task_of(net->batch, numbers(x) / net->batch, net->value[op->out].v, x->v, NULL);
     task.p = 1;
-    task.n[0] = k;
+    task.onto = k > 0;
     hu_do(net, HU_RUN_SUM_ROWS, &task);
   }
   return hu_done(net);
 }
 
 static hu_status sum_backward(hu_net *net, hu_operator *op) {
-  for (size_t k = op->n[0]; k-- > 0;) {
-    if (!hu_wants_gradient(net, op->list[k])) continue;
-    size_t n = numbers(&net->value[op->list[k]]) / net->batch;
-    float *dx = hu_gift(net, op->list[k], net->work[0]);
+  for (size_t k = op->list.count; k-- > 0;) {
+    if (!hu_wants_gradient(net, op->list.value[k])) continue;
+    size_t n = numbers(&net->value[op->list.value[k]]) / net->batch;
+    float *dx = hu_gift(net, op->list.value[k], net->work[0]);
     hu_task task = hu_task_of(net->batch, n, dx, NULL, net->value[op->out].dv);
     hu_do(net, HU_RUN_SPREAD, &task);
-    hu_give(net, op->list[k], dx);
+    hu_give(net, op->list.value[k], dx);
   }
   return hu_done(net);
 }

@@ -24,7 +24,7 @@ static int step_of(const hu_net *net, const hu_operator *reader, size_t *step) {
   const hu_operator *op = part_before(net, reader);
   if (!op) return -1;
   const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
-  *step = op->n[HU_N_STEP];
+  *step = op->part.step;
   return z->cols == x->cols && z->rows < x->rows && z->round.kind == HU_ROUND_KEEP ? op->in[0] : -1;
 }
 
@@ -33,8 +33,8 @@ static int step_of(const hu_net *net, const hu_operator *reader, size_t *step) {
  * has by itself, in the same order. The value X; -1: this product has to be made alone. */
 static int steps_together(const hu_net *net, const hu_operator *op, size_t *step) {
   const hu_product_rounding *rounding = &op->rounding;
-  int usual =
-      op->kind == &linear && op->shares && !rounding->quartet && hu_is_kept(&rounding->x) && hu_is_kept(&rounding->w);
+  int usual = op->kind == &linear && op->sharing.shared && !rounding->quartet && hu_is_kept(&rounding->x) &&
+              hu_is_kept(&rounding->w);
   return usual && hu_is_plain_fp32(&rounding->z_accum) && net->engine->on_host ? step_of(net, op, step) : -1;
 }
 
@@ -49,7 +49,7 @@ static size_t each_step(hu_net *net, hu_operator *first, int x, const float *roo
     steps++;
     if (!room) continue;
     hu_do_copy(net, count, z->cols, z->v + from * z->cols, z->cols, room + step * z->cols, all * z->cols);
-    op->ahead = 1;
+    op->sharing.ahead = 1;
   }
   return steps;
 }
@@ -57,8 +57,8 @@ static size_t each_step(hu_net *net, hu_operator *first, int x, const float *roo
 /* 1: the product is there. As many samples as a room has space for are multiplied at once. */
 static int comes_with_others(hu_net *net, hu_operator *op) {
   size_t step;
-  int of = op->ahead ? -1 : steps_together(net, op, &step);
-  if (of < 0) return op->ahead;
+  int of = op->sharing.ahead ? -1 : steps_together(net, op, &step);
+  if (of < 0) return op->sharing.ahead;
   const hu_value *x = &net->value[of], *z = &net->value[op->out];
   const hu_parameter *parameter = &net->parameter[op->theta[0]];
   size_t samples = z->rows, steps = x->rows / samples, most = net->work_size / parameter->cols / steps;
@@ -83,7 +83,8 @@ static int steps_together_back(const hu_net *net, const hu_operator *op, size_t 
   const hu_product_rounding *rounding = &op->rounding;
   int kept = hu_is_kept(&rounding->dz) && hu_is_kept(hu_last_rounding(op, HU_PART_DX_W, &rounding->w_back)) &&
              hu_is_kept(&rounding->dx_out);
-  int usual = op->kind == &linear && op->shares && !rounding->quartet && kept && hu_is_plain_fp32(&rounding->dx_accum);
+  int usual =
+      op->kind == &linear && op->sharing.shared && !rounding->quartet && kept && hu_is_plain_fp32(&rounding->dx_accum);
   if (!usual || !net->engine->on_host) return -1;
   const hu_value *row = &net->value[op->in[0]];
   return hu_is_kept(&row->round_back) && !row->gradient ? step_of(net, op, step) : -1;
@@ -110,13 +111,13 @@ static size_t steps_at_once(const hu_net *net, const hu_operator *op) {
 /* 1: the product for dX is made when the first step's turn comes. The last step decides for all. */
 static int comes_later(hu_net *net, hu_operator *op) {
   size_t step;
-  int x = op->later ? -1 : steps_together_back(net, op, &step);
-  if (x < 0 || !steps_at_once(net, op)) return op->later;
+  int x = op->sharing.later ? -1 : steps_together_back(net, op, &step);
+  if (x < 0 || !steps_at_once(net, op)) return op->sharing.later;
   size_t steps = net->value[x].rows / net->value[op->out].rows;
   if (step != steps - 1) return 0;
   hu_operator **list = malloc(steps * sizeof *list);
   int all = list && list_steps(net, op, x, steps, list);
-  for (size_t t = 0; all && t < steps; t++) list[t]->later = 1;
+  for (size_t t = 0; all && t < steps; t++) list[t]->sharing.later = 1;
   free(list);
   return all;
 }
@@ -149,7 +150,7 @@ static hu_status give_all_steps(hu_net *net, hu_operator *op) {
   hu_operator **list = malloc(left * sizeof *list);
   if (!list) return HU_E_MEMORY;
   for (hu_operator *one = op; steps < left; one++) {
-    if (one->later && one->theta[0] == op->theta[0]) list[steps++] = one;
+    if (one->sharing.later && one->theta[0] == op->theta[0]) list[steps++] = one;
   }
   for (; left; left -= left < at_once ? left : at_once) {
     size_t count = left < at_once ? left : at_once;
@@ -195,7 +196,8 @@ int hu_linear_of(hu_net *net, int x, int weights, int bias) {
   op->theta[0] = weights;
   op->theta[1] = bias;
   for (int i = 0; i < net->operators - 1; i++) {
-    if (net->op[i].kind == &linear && net->op[i].theta[0] == weights) op->shares = net->op[i].shares = 1;
+    if (net->op[i].kind == &linear && net->op[i].theta[0] == weights)
+      op->sharing.shared = net->op[i].sharing.shared = 1;
   }
   return z;
 }

@@ -5,7 +5,7 @@
 
 /* weight / R, rounded once to binary32. */
 static float share(const hu_net *net, const hu_operator *op) {
-  return (float)(op->x / (net->counted > 0 ? net->counted : (double)net->value[op->in[0]].rows));
+  return (float)(op->loss_weight / (net->counted > 0 ? net->counted : (double)net->value[op->in[0]].rows));
 }
 
 /* The loss: the sum of n numbers times p. */
@@ -21,9 +21,10 @@ static hu_status set_loss(hu_net *net, hu_operator *op, size_t n, const float *x
 static hu_status give_kept(hu_net *net, hu_operator *op, int kernel) {
   const hu_value *x = &net->value[op->in[0]];
   float *dx = hu_gift(net, op->in[0], net->work[0]);
-  hu_task task = hu_task_of(x->rows, x->cols, dx, op->kept, net->value[op->out].dv);
+  hu_task task = hu_task_of(x->rows, x->cols, dx, op->kept, NULL);
   task.p = share(net, op);
-  task.labels = net->labels;
+  task.loss.labels = net->labels;
+  task.loss.gradient = net->value[op->out].dv;
   hu_do(net, kernel, &task);
   hu_give(net, op->in[0], dx);
   return hu_done(net);
@@ -38,12 +39,12 @@ static hu_status entropy_forward(hu_net *net, hu_operator *op) {
   hu_do(net, HU_RUN_LESS_TOP, &task);
   hu_do_function(net, HU_FUNCTION_EXP, x->rows * x->cols, op->kept, less);
   task = hu_task_of(x->rows, x->cols, op->kept, NULL, NULL);
-  task.w = sums;
+  task.softmax.sums = sums;
   hu_do(net, HU_RUN_SHARES, &task);
   hu_do_function(net, HU_FUNCTION_LOG, x->rows, sums, sums);
   task = hu_task_of(1, x->rows, sums, sums, less);
-  task.n[0] = x->cols;
-  task.labels = net->labels;
+  task.loss.cols = x->cols;
+  task.loss.labels = net->labels;
   hu_do(net, HU_RUN_ENTROPY, &task);
   return set_loss(net, op, x->rows, sums, share(net, op));
 }
@@ -58,9 +59,9 @@ static const hu_operator_kind entropy = {"cross_entropy", entropy_forward, entro
 static hu_status error_forward(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]];
   hu_task task = hu_task_of(1, x->rows * x->cols, op->kept, x->v, net->targets);
-  task.y = net->work[0];
+  task.loss.terms = net->work[0];
   hu_do(net, HU_RUN_DISTANCE, &task);
-  return set_loss(net, op, x->rows * x->cols, task.y, 0.5f * share(net, op));
+  return set_loss(net, op, x->rows * x->cols, task.loss.terms, 0.5f * share(net, op));
 }
 
 static hu_status error_backward(hu_net *net, hu_operator *op) { return give_kept(net, op, HU_RUN_DISTANCE_BACK); }
@@ -72,9 +73,9 @@ static const hu_operator_kind error = {"squared_error", error_forward, error_bac
 static hu_status absolute_forward(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]];
   hu_task task = hu_task_of(1, x->rows * x->cols, op->kept, x->v, net->targets);
-  task.y = net->work[0];
+  task.loss.terms = net->work[0];
   hu_do(net, HU_RUN_ABSOLUTE, &task);
-  return set_loss(net, op, x->rows * x->cols, task.y, share(net, op));
+  return set_loss(net, op, x->rows * x->cols, task.loss.terms, share(net, op));
 }
 
 static hu_status absolute_backward(hu_net *net, hu_operator *op) { return give_kept(net, op, HU_RUN_ABSOLUTE_BACK); }
@@ -92,7 +93,7 @@ static HU_NOINLINE int add_loss(hu_net *net, const hu_operator_kind *kind, int x
   int z = hu_new_value(net, 1, 1, 0, 0);
   hu_operator *op = hu_new_operator(net, kind, x, -1, z, value.rows * value.cols);
   if (!op) return -1;
-  op->x = weight;
+  op->loss_weight = weight;
   net->labels = net->engine->allocate(net->self, value.rows * sizeof *net->labels);
   net->targets = net->engine->allocate(net->self, value.rows * value.cols * sizeof *net->targets);
   if (!net->labels || !net->targets) return hu_refuse(net, HU_E_MEMORY, "loss: no memory for labels");

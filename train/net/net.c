@@ -115,7 +115,7 @@ void hu_net_free(hu_net *net) {
   for (int i = 0; i < net->operators; i++) {
     release(net, net->op[i].kept);
     hu_delayed_free(&net->op[i]);
-    free(net->op[i].list);
+    free(net->op[i].list.value);
   }
   for (int i = 0; i < HU_ROOMS; i++) release(net, net->work[i]);
   hu_tally_free(net);

@@ -94,15 +94,58 @@ typedef struct hu_delay {
   float amax[HU_DELAYED_OF];     /* of the step so far, as far as it was looked at */
 } hu_delay;
 
+/* What operators of one kind have beside values and parameters. */
+typedef struct hu_conv_sizes {
+  size_t kernel, stride, pad;
+  unsigned kept; /* HU_KEPT_ of convolution.h */
+} hu_conv_sizes;
+typedef struct hu_pool_sizes {
+  size_t high, wide, stride;
+} hu_pool_sizes;
+typedef struct hu_head_sizes {
+  size_t count, width; /* heads; columns of each */
+  size_t steps, keys;  /* steps of a sample: of its queries, of its keys and values */
+  int plain;           /* 1: scores are not multiplied by 1 / sqrt(width) */
+} hu_head_sizes;
+typedef struct hu_softmax_sizes {
+  int causal;
+  size_t steps, sample; /* rows of a head, of a sample */
+} hu_softmax_sizes;
+typedef struct hu_part_place {
+  size_t step, from; /* the step of each sample; the first column */
+} hu_part_place;
+
+/* Values that an operator reads, where they are more than three. */
+typedef struct hu_value_list {
+  size_t count;
+  int *value;
+} hu_value_list;
+
+/* Linear operators that share their weights with others. */
+typedef struct hu_sharing {
+  int shared, postponed; /* others have its weights, too; their gradient is still to be given */
+  int ahead;             /* the product of this pass is there already */
+  int later;             /* dX of this pass is made with that of other steps */
+} hu_sharing;
+
 typedef struct hu_operator {
   const hu_operator_kind *kind;
   int in[3], out; /* values, -1: none */
-  int *list;      /* values that it reads, where they are more; n[0] of them */
-  int theta[2];   /* parameters, -1: none */
-  size_t n[4];    /* sizes that the kind knows */
-  size_t groups;  /* of a convolution: each has products of its own; of all other operators 1 */
-  double x;       /* a number that the kind knows */
-  float *kept;    /* what the forward pass leaves for the backward one */
+  hu_value_list list;
+  int theta[2]; /* parameters, -1: none */
+  union {
+    hu_conv_sizes convolution;
+    hu_pool_sizes pool;
+    hu_head_sizes heads; /* scores, mix */
+    hu_softmax_sizes softmax;
+    hu_part_place part;
+    size_t units;    /* gru, lstm */
+    size_t shuffled; /* shuffle: groups */
+    double dropped;  /* dropout: the part that becomes 0 */
+    double loss_weight;
+  };
+  size_t groups; /* of a convolution: each has products of its own; of all other operators 1 */
+  float *kept;   /* what the forward pass leaves for the backward one */
   size_t kept_size;
   hu_product_rounding rounding;
   hu_delay *delay;              /* NULL: scales of operands are their own */
@@ -110,9 +153,7 @@ typedef struct hu_operator {
   hu_rounding_counts *seen;     /* the same, where the engine's memory is not the host's */
   hu_rounded rounded;           /* X of the product, in this pass */
   uint64_t number;              /* of the operator */
-  int shares, postponed;        /* linear: others have its weights, too; their gradient is still to be given */
-  int ahead;                    /* linear: the product of this pass is there already */
-  int later;                    /* linear: dX of this pass is made with that of other steps */
+  hu_sharing sharing;
 } hu_operator;
 
 enum { HU_TENSORS_MAX = 1 << 22, HU_ROOMS = 4 };
@@ -226,8 +267,6 @@ int hu_add_list(hu_net *net, const hu_operator_kind *kind, size_t count, const i
 int hu_all_usable(hu_net *net, size_t count, const int *values);
 /* X X^T of the rows X of each sample, a product as attention's scores are one. */
 int hu_add_gram(hu_net *net, int x);
-/* Of an operator "part": which of its n have the step of each sample, and the first column. */
-enum { HU_N_STEP = 0, HU_N_FROM = 1 };
 /* X W + b with parameters that are there (bias -1: none), maybe those of another operator, too. */
 int hu_linear_of(hu_net *net, int x, int weights, int bias);
 /* The accumulation model of the product that a part (HU_PART_) belongs to. */

@@ -29,6 +29,14 @@ static void give_gains(hu_net *net, hu_operator *op) {
   give_sum(net, op->theta[1], HU_RUN_COLUMNS, op);
 }
 
+/* Sets the fields that all kernels of normalisations have in common. */
+static void norm_task(const hu_net *net, const hu_operator *op, hu_task *task) {
+  task->norm.gain = net->parameter[op->theta[0]].theta;
+  task->norm.offset = net->parameter[op->theta[1]].theta;
+  task->norm.inverse = inverses(net, op);
+  task->norm.normalised = op->kept;
+}
+
 /* ---- batch ---- */
 
 /* Mean and variance of each column. */
@@ -57,11 +65,9 @@ static hu_status batch_forward(hu_net *net, hu_operator *op) {
     variance = running + cols;
   }
   hu_do_each(net, HU_RUN_INVERSE, cols, inverse, variance, NULL, 0);
-  hu_task task = hu_task_of(x->rows, cols, net->value[op->out].v, x->v, net->parameter[op->theta[0]].theta);
-  task.y = op->kept;
-  task.c = mean;
-  task.d = inverse;
-  task.e = net->parameter[op->theta[1]].theta;
+  hu_task task = hu_task_of(x->rows, cols, net->value[op->out].v, x->v, NULL);
+  norm_task(net, op, &task);
+  task.norm.mean = mean;
   hu_do(net, HU_RUN_NORMALISE, &task);
   return hu_done(net);
 }
@@ -83,12 +89,10 @@ static hu_status batch_backward(hu_net *net, hu_operator *op) {
   give_gains(net, op);
   if (!hu_wants_gradient(net, op->in[0])) return hu_done(net);
   if (!net->whole) slopes(net, op, plain, with);
-  hu_task task =
-      hu_task_of(z->rows, z->cols, hu_gift(net, op->in[0], net->work[0]), z->dv, net->parameter[op->theta[0]].theta);
-  task.c = plain;
-  task.d = with;
-  task.e = inverses(net, op);
-  task.f = op->kept;
+  hu_task task = hu_task_of(z->rows, z->cols, hu_gift(net, op->in[0], net->work[0]), z->dv, NULL);
+  norm_task(net, op, &task);
+  task.norm.mean = plain;
+  task.norm.slope = with;
   hu_do(net, HU_RUN_BATCH_BACK, &task);
   hu_give(net, op->in[0], task.z);
   return hu_done(net);
@@ -103,7 +107,7 @@ static hu_task terms_of(const hu_net *net, const hu_operator *op, int kernel) {
   const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
   int back = kernel == HU_RUN_COLUMNS_GAIN || kernel == HU_RUN_COLUMNS_BOTH;
   hu_task task = hu_task_of(z->rows, z->cols, NULL, back ? z->dv : x->v, op->kept);
-  task.c = back ? net->parameter[op->theta[0]].theta : net->work[MEAN];
+  task.columns.row = back ? net->parameter[op->theta[0]].theta : net->work[MEAN];
   return task;
 }
 
@@ -137,10 +141,8 @@ hu_status hu_whole_statistics(hu_net *const *nets, size_t count, int i, int back
 
 static hu_status layer_forward(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]];
-  hu_task task = hu_task_of(x->rows, x->cols, net->value[op->out].v, x->v, net->parameter[op->theta[0]].theta);
-  task.y = op->kept;
-  task.w = inverses(net, op);
-  task.c = net->parameter[op->theta[1]].theta;
+  hu_task task = hu_task_of(x->rows, x->cols, net->value[op->out].v, x->v, NULL);
+  norm_task(net, op, &task);
   hu_do(net, HU_RUN_LAYER, &task);
   return hu_done(net);
 }
@@ -150,9 +152,8 @@ static hu_status layer_backward(hu_net *net, hu_operator *op) {
   give_gains(net, op);
   if (!hu_wants_gradient(net, op->in[0])) return hu_done(net);
   float *dx = hu_gift(net, op->in[0], net->work[0]);
-  hu_task task = hu_task_of(z->rows, z->cols, dx, z->dv, net->parameter[op->theta[0]].theta);
-  task.c = op->kept;
-  task.d = inverses(net, op);
+  hu_task task = hu_task_of(z->rows, z->cols, dx, z->dv, NULL);
+  norm_task(net, op, &task);
   hu_do(net, HU_RUN_LAYER_BACK, &task);
   hu_give(net, op->in[0], dx);
   return hu_done(net);

@@ -148,7 +148,7 @@ int hu_patches_spoilt(const hu_operator *op, const hu_rounding *rounding) {
 }
 
 void hu_forget_operands(hu_net *net) {
-  for (int i = 0; i < net->operators; i++) net->op[i].rounded.there = net->op[i].ahead = 0;
+  for (int i = 0; i < net->operators; i++) net->op[i].rounded.there = net->op[i].sharing.ahead = 0;
   for (int i = 0; i < net->parameters; i++) {
     hu_parameter *parameter = &net->parameter[i];
     parameter->rounded.there = 0;

@@ -23,7 +23,8 @@ static int is_gradient(unsigned part) { return part == HU_PART_DX_DZ || part == 
 
 static const hu_rounding *before_of(const hu_net *net, const hu_operator *op, unsigned part, const hu_rounding *keep) {
   int weights = part == HU_PART_Z_W || part == HU_PART_DX_W, scores = strcmp(op->kind->name, "scores") == 0;
-  if (is_gradient(part)) return scores && op->x != 1 ? keep : &net->value[op->out].round_back; /* times the shrinkage */
+  if (is_gradient(part))
+    return scores && !op->heads.plain ? keep : &net->value[op->out].round_back; /* times the shrinkage */
   if (weights && op->theta[0] >= 0) return &net->parameter[op->theta[0]].round;
   return &net->value[op->in[weights && op->in[1] >= 0]].round;
 }

@@ -6,7 +6,7 @@
 #include "train/net/convolution.h"
 
 size_t hu_patch_size(const hu_net *net, const hu_operator *op) {
-  return op->n[HU_CONV_KERNEL] * op->n[HU_CONV_KERNEL] * net->value[op->in[0]].cols;
+  return op->convolution.kernel * op->convolution.kernel * net->value[op->in[0]].cols;
 }
 
 size_t hu_patch_part(const hu_net *net, const hu_operator *op) { return hu_patch_size(net, op) / op->groups; }
@@ -14,23 +14,23 @@ size_t hu_patch_part(const hu_net *net, const hu_operator *op) { return hu_patch
 hu_task hu_windows(const hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *to, const float *from) {
   const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
   hu_task task = hu_task_of(rows, cols, to, from, NULL);
-  const size_t n[8] = {op->n[HU_CONV_KERNEL],
-                       op->n[HU_CONV_KERNEL],
-                       op->n[HU_CONV_STRIDE],
-                       op->n[HU_CONV_PAD],
-                       x->height,
-                       x->width,
-                       z->height,
-                       z->width};
-  memcpy(task.n, n, sizeof n);
-  task.n[HU_GROUPS] = op->groups;
+  const hu_window_sizes sizes = {.high = op->convolution.kernel,
+                                 .wide = op->convolution.kernel,
+                                 .stride = op->convolution.stride,
+                                 .pad = op->convolution.pad,
+                                 .height = x->height,
+                                 .width = x->width,
+                                 .down = z->height,
+                                 .across = z->width,
+                                 .groups = op->groups};
+  task.windows.sizes = sizes;
   return task;
 }
 
 void hu_make_patches(hu_net *net, hu_operator *op, const float *x) {
   hu_task task = hu_windows(net, op, net->value[op->out].rows, hu_patch_size(net, op), op->kept, x);
   hu_do(net, op->groups > 1 ? HU_RUN_GROUPS : HU_RUN_PATCHES, &task);
-  op->n[HU_CONV_KEPT] = HU_KEPT_PATCHES;
+  op->convolution.kept = HU_KEPT_PATCHES;
 }
 
 void hu_add_windows(hu_net *net, hu_operator *op, float *dx, const float *patches) {
@@ -42,7 +42,7 @@ void hu_add_windows(hu_net *net, hu_operator *op, float *dx, const float *patche
 
 int hu_frames_fit(const hu_net *net, const hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]];
-  const size_t border = 2 * op->n[HU_CONV_PAD];
+  const size_t border = 2 * op->convolution.pad;
   return net->batch * (x->height + border) * (x->width + border) * x->cols <= op->kept_size;
 }
 
@@ -51,14 +51,13 @@ hu_convolution hu_convolution_of(hu_net *net, hu_operator *op) {
   hu_task task = hu_windows(net, op, 0, 0, NULL, NULL);
   hu_convolution convolution;
   memset(&convolution, 0, sizeof convolution);
-  memcpy(convolution.n, task.n, sizeof convolution.n);
+  convolution.windows = task.windows.sizes;
   convolution.images = net->batch;
   convolution.channels = x->cols;
   convolution.outputs = z->cols;
-  convolution.groups = op->groups;
   convolution.x = x->v;
   convolution.z = z->v;
-  convolution.framed = op->n[HU_CONV_PAD] ? op->kept : x->v;
+  convolution.framed = op->convolution.pad ? op->kept : x->v;
   convolution.room = net->work[HU_ROOMS - 1];
   convolution.tell = net->observer ? hu_tell_rounding : NULL;
   convolution.told[0] = net;

@@ -66,14 +66,14 @@ static hu_status gelu_forward(hu_net *net, hu_operator *op) { return function(ne
 static hu_status gelu_backward(hu_net *net, hu_operator *op) {
   size_t n = numbers(net, op->out);
   float *erf = net->work[0], *exp = net->work[1];
-  hu_task task = hu_task_of(1, n, erf, net->value[op->in[0]].v, NULL);
-  task.y = exp;
+  hu_task task = hu_task_of(1, n, hu_gift(net, op->in[0], net->work[2]), NULL, NULL);
+  task.gelu.erf = erf;
+  task.gelu.exp = exp;
+  task.gelu.x = net->value[op->in[0]].v;
+  task.gelu.dz = net->value[op->out].dv;
   hu_do(net, HU_RUN_GELU_PARTS, &task);
   hu_do_function(net, HU_FUNCTION_ERF, n, erf, erf);
   hu_do_function(net, HU_FUNCTION_EXP, n, exp, exp);
-  task = hu_task_of(1, n, hu_gift(net, op->in[0], net->work[2]), erf, exp);
-  task.c = net->value[op->in[0]].v;
-  task.d = net->value[op->out].dv;
   hu_do(net, HU_RUN_GELU_BACK, &task);
   hu_give(net, op->in[0], task.z);
   return hu_done(net);
@@ -118,9 +118,9 @@ static const hu_operator_kind add = {"add", add_forward, add_backward, NULL, 0, 
 
 static hu_status dropout_forward(hu_net *net, hu_operator *op) {
   hu_task task = hu_task_of(1, numbers(net, op->out), op->kept, NULL, NULL);
-  task.words = hu_net_words(net, HU_OF_DROPOUT, op->number);
-  task.below = net->training ? (uint64_t)(op->x * 0x1p32) : 0;
-  task.p = net->training ? (float)(1 / (1 - op->x)) : 1;
+  task.mask.words = hu_net_words(net, HU_OF_DROPOUT, op->number);
+  task.mask.below = net->training ? (uint64_t)(op->dropped * 0x1p32) : 0;
+  task.p = net->training ? (float)(1 / (1 - op->dropped)) : 1;
   hu_do(net, HU_RUN_MASK, &task);
   return forward(net, op, HU_RUN_TIMES, net->value[op->in[0]].v, op->kept);
 }
@@ -177,7 +177,7 @@ static HU_NOINLINE int add_dropout(hu_net *net, int x, double p) {
   if (!hu_usable(net, x)) return -1;
   if (!(p >= 0 && p < 1)) return hu_refuse(net, HU_E_TRAIN, "dropout: p is not from 0 to below 1");
   int z = add_alike(net, &dropout, x, -1, numbers(net, x), &op);
-  if (z >= 0) op->x = p;
+  if (z >= 0) op->dropped = p;
   return z;
 }
 

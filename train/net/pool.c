@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Pools over windows of pixels. */
-#include <string.h>
-
 #include "train/net/net.h"
 
-enum { KERNEL = 0, STRIDE = 1 };
-
-/* Between the image x and the windows of z; n[2]: how wide a window is. */
+/* Makes a task between the image x and the windows of z. */
 static hu_task windows(const hu_net *net, const hu_operator *op, const hu_value *over, float *to, const float *from) {
   const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
   hu_task task = hu_task_of(over->rows, over->cols, to, from, NULL);
-  const size_t n[8] = {op->n[KERNEL], op->n[2], op->n[STRIDE], 0, x->height, x->width, z->height, z->width};
-  memcpy(task.n, n, sizeof n);
-  task.work = z->rows * z->cols * op->n[KERNEL] * op->n[2];
+  const hu_window_sizes sizes = {.high = op->pool.high,
+                                 .wide = op->pool.wide,
+                                 .stride = op->pool.stride,
+                                 .height = x->height,
+                                 .width = x->width,
+                                 .down = z->height,
+                                 .across = z->width};
+  task.windows.sizes = sizes;
+  task.work = z->rows * z->cols * op->pool.high * op->pool.wide;
   return task;
 }
 
@@ -21,7 +23,7 @@ static hu_task windows(const hu_net *net, const hu_operator *op, const hu_value 
 static hu_status max_forward(hu_net *net, hu_operator *op) {
   hu_value *z = &net->value[op->out];
   hu_task task = windows(net, op, z, z->v, net->value[op->in[0]].v);
-  task.y = op->kept;
+  task.windows.places = op->kept;
   hu_do(net, HU_RUN_MAX_POOL, &task);
   return hu_done(net);
 }
@@ -29,7 +31,7 @@ static hu_status max_forward(hu_net *net, hu_operator *op) {
 static hu_status max_backward(hu_net *net, hu_operator *op) {
   float *dx = hu_gift(net, op->in[0], net->work[0]);
   hu_task task = windows(net, op, &net->value[op->in[0]], dx, net->value[op->out].dv);
-  task.b = op->kept;
+  task.windows.places = op->kept;
   hu_do(net, HU_RUN_MAX_POOL_BACK, &task);
   hu_give(net, op->in[0], dx);
   return hu_done(net);
@@ -39,7 +41,7 @@ static const hu_operator_kind max_pool = {"max_pool", max_forward, max_backward,
 
 /* ---- the mean: pixels added in their order, times 1 / their number ---- */
 
-static float part(const hu_operator *op) { return 1 / (float)(op->n[KERNEL] * op->n[2]); }
+static float part(const hu_operator *op) { return 1 / (float)(op->pool.high * op->pool.wide); }
 
 static hu_status mean_forward(hu_net *net, hu_operator *op) {
   hu_value *z = &net->value[op->out];
@@ -75,9 +77,9 @@ static int add_pool(hu_net *net, const hu_operator_kind *kind, int x, size_t hig
   int z = hu_new_value(net, net->batch * h * w, value.cols, h, w);
   hu_operator *op = hu_new_operator(net, kind, x, -1, z, kind == &max_pool ? net->batch * h * w * value.cols : 0);
   if (!op) return -1;
-  op->n[KERNEL] = high;
-  op->n[STRIDE] = stride;
-  op->n[2] = wide;
+  op->pool.high = high;
+  op->pool.wide = wide;
+  op->pool.stride = stride;
   return z;
 }
 

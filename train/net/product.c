@@ -30,7 +30,7 @@ static int worth_panels(const hu_net *net, const hu_operator *op, const hu_produ
   int stays = products->b.data == parameter->theta ||
               (parameter->rounded.there && products->b.data == parameter->rounded.numbers);
   int one = products->outer * products->inner == 1 && hu_is_plain_fp32(products->accum);
-  return op->shares && net->engine->pack && one && stays && products->m <= FEW_ROWS;
+  return op->sharing.shared && net->engine->pack && one && stays && products->m <= FEW_ROWS;
 }
 
 /* Those of W, p's right operand. NULL: it is read as it lies. */
@@ -166,12 +166,12 @@ hu_status hu_product_weights(hu_net *net, hu_operator *op, size_t in, hu_matrice
 /* X and dZ stay as they are until the end of the pass. */
 int hu_postponed(hu_net *net, hu_operator *op) {
   const hu_product_rounding *rounding = &op->rounding;
-  if (!op->shares || !net->engine->sum_products || rounding->hadamard || !hu_is_plain_fp32(&rounding->dw_accum))
+  if (!op->sharing.shared || !net->engine->sum_products || rounding->hadamard || !hu_is_plain_fp32(&rounding->dw_accum))
     return 0;
-  op->postponed = hu_is_kept(hu_last_rounding(op, HU_PART_DW_X, &rounding->x_back)) && hu_is_kept(&rounding->dz_w) &&
-                  hu_is_kept(&rounding->dw_out);
-  if (op->postponed) net->parameter[op->theta[0]].postponed = 1;
-  return op->postponed;
+  op->sharing.postponed = hu_is_kept(hu_last_rounding(op, HU_PART_DW_X, &rounding->x_back)) &&
+                          hu_is_kept(&rounding->dz_w) && hu_is_kept(&rounding->dw_out);
+  if (op->sharing.postponed) net->parameter[op->theta[0]].postponed = 1;
+  return op->sharing.postponed;
 }
 
 static hu_products postponed_product(hu_net *net, hu_operator *op) {
@@ -200,8 +200,8 @@ void hu_give_postponed(hu_net *net, int parameter) {
   int *ops = malloc((size_t)net->operators * sizeof *ops);
   for (int i = net->operators; i-- > 0 && products && ops;) {
     hu_operator *op = &net->op[i];
-    if (!op->postponed || op->theta[0] != parameter) continue;
-    op->postponed = 0;
+    if (!op->sharing.postponed || op->theta[0] != parameter) continue;
+    op->sharing.postponed = 0;
     ops[count] = i;
     products[count++] = postponed_product(net, op);
   }

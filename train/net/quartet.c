@@ -50,22 +50,23 @@ static void find_scales(hu_net *net, blocked_matrix matrix, const float *x, floa
   hu_task task = hu_task_of(matrix.down ? blocks_in(matrix.rows) : matrix.rows,
                             matrix.down ? matrix.cols : blocks_in(matrix.cols), net->work[HU_ROOMS - 1], x, NULL);
   task.lda = matrix.cols;
-  task.n[0] = (size_t)matrix.down;
-  task.n[1] = matrix.down ? matrix.rows : matrix.cols;
-  task.n[2] = BLOCK;
+  task.blocks.down = matrix.down;
+  task.blocks.length = matrix.down ? matrix.rows : matrix.cols;
+  task.blocks.size = BLOCK;
   task.p = p;
   task.work = matrix.rows * matrix.cols;
   hu_do(net, HU_RUN_BLOCK_SCALES, &task);
 }
 
 /* A kernel of numbers and their scales. */
-static void by_scales(hu_net *net, int kernel, blocked_matrix matrix, float *z, const float *a, const float *c,
+static void by_scales(hu_net *net, int kernel, blocked_matrix matrix, float *z, const float *a, const float *other,
                       float p) {
-  hu_task task = hu_task_of(matrix.rows, matrix.cols, z, a, net->work[HU_ROOMS - 1]);
-  task.c = c;
-  task.n[0] = (size_t)matrix.down;
-  task.n[2] = BLOCK;
-  task.n[3] = matrix.down ? matrix.cols : blocks_in(matrix.cols);
+  hu_task task = hu_task_of(matrix.rows, matrix.cols, z, a, NULL);
+  task.blocks.down = matrix.down;
+  task.blocks.size = BLOCK;
+  task.blocks.across = matrix.down ? matrix.cols : blocks_in(matrix.cols);
+  task.blocks.scales = net->work[HU_ROOMS - 1];
+  task.blocks.other = other;
   task.p = p;
   hu_do(net, kernel, &task);
 }

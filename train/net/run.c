@@ -187,7 +187,7 @@ static void round_parameter_gradients(hu_net *net) {
 static hu_status begin_backward(hu_net *net, float scale) {
   for (int i = 0; i < net->values; i++) net->value[i].gradient = 0;
   for (int i = 0; i < net->parameters; i++) net->parameter[i].gradient = net->parameter[i].postponed = 0;
-  for (int i = 0; i < net->operators; i++) net->op[i].postponed = net->op[i].later = 0;
+  for (int i = 0; i < net->operators; i++) net->op[i].sharing.postponed = net->op[i].sharing.later = 0;
   net->fault = HU_OK;
   hu_value *loss = &net->value[net->op[net->operators - 1].out];
   hu_do_put(net, loss->dv, &scale, sizeof scale);

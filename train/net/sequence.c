@@ -14,8 +14,8 @@ static int are_tokens(hu_net *net, const hu_value *x, size_t vocabulary) {
   if (!net->has_tokens) hu_do_put(net, flag, &wrong, sizeof wrong);
   net->has_tokens = 1;
   hu_task task = hu_task_of(1, x->rows, NULL, x->v, NULL);
-  task.n[0] = vocabulary;
-  task.flag = flag;
+  task.tokens.vocabulary = vocabulary;
+  task.tokens.flag = flag;
   hu_do(net, HU_RUN_TOKENS, &task);
   return !net->engine->on_host || !*flag;
 }
@@ -25,7 +25,7 @@ static hu_status embedding_forward(hu_net *net, hu_operator *op) {
   const hu_parameter *parameter = &net->parameter[op->theta[0]];
   if (!are_tokens(net, x, parameter->rows)) return HU_E_SHAPE;
   hu_task task = hu_task_of(z->rows, z->cols, z->v, x->v, parameter->theta);
-  task.n[0] = parameter->rows;
+  task.tokens.vocabulary = parameter->rows;
   hu_do(net, HU_RUN_GATHER, &task);
   return hu_done(net);
 }
@@ -37,7 +37,7 @@ static hu_status embedding_backward(hu_net *net, hu_operator *op) {
   float *sum = hu_gift_parameter(net, op->theta[0], net->work[0]);
   hu_do_fill(net, parameter->rows * parameter->cols, sum, 0);
   hu_task task = hu_task_of(1, parameter->cols, sum, x->v, z->dv);
-  task.n[0] = z->rows;
+  task.tokens.rows = z->rows;
   hu_do(net, HU_RUN_SCATTER, &task);
   hu_give_parameter(net, op->theta[0], sum);
   return hu_done(net);
@@ -93,12 +93,10 @@ int hu_net_position(hu_net *net, int x) {
 
 /* ---- parts: row `step` of each sample, or columns from ... from + cols - 1 ---- */
 
-enum { STEP = HU_N_STEP, FROM = HU_N_FROM };
-
 /* From one row of the part to the next in x. */
 static size_t part_step(const hu_value *x, const hu_value *z) { return x->rows / z->rows * x->cols; }
 
-static size_t part_start(const hu_value *x, const hu_operator *op) { return op->n[STEP] * x->cols + op->n[FROM]; }
+static size_t part_start(const hu_value *x, const hu_operator *op) { return op->part.step * x->cols + op->part.from; }
 
 static hu_status part_forward(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
@@ -114,13 +112,13 @@ static int number_of(const hu_net *net, const hu_operator *op) { return (int)(op
 /* 1: the numbers of both parts of one value are the same; 1: none is in both. */
 static int same_part(const hu_net *net, const hu_operator *a, const hu_operator *b) {
   const hu_value *y = &net->value[a->out], *z = &net->value[b->out];
-  return y->rows == z->rows && y->cols == z->cols && a->n[STEP] == b->n[STEP] && a->n[FROM] == b->n[FROM];
+  return y->rows == z->rows && y->cols == z->cols && a->part.step == b->part.step && a->part.from == b->part.from;
 }
 
 static int apart(const hu_net *net, const hu_operator *a, const hu_operator *b) {
   const hu_value *y = &net->value[a->out], *z = &net->value[b->out];
-  int rows = y->rows == z->rows && a->n[STEP] != b->n[STEP];
-  return rows || a->n[FROM] + y->cols <= b->n[FROM] || b->n[FROM] + z->cols <= a->n[FROM];
+  int rows = y->rows == z->rows && a->part.step != b->part.step;
+  return rows || a->part.from + y->cols <= b->part.from || b->part.from + z->cols <= a->part.from;
 }
 
 /* dv + 0 for the numbers of a part; for all numbers but those. */
@@ -178,8 +176,8 @@ static int add_part(hu_net *net, int x, size_t rows, size_t step, size_t from, s
   int z = hu_new_value(net, rows, cols, 0, 0);
   hu_operator *op = hu_new_operator(net, &part, x, -1, z, 0);
   if (!op) return -1;
-  op->n[STEP] = step;
-  op->n[FROM] = from;
+  op->part.step = step;
+  op->part.from = from;
   return z;
 }
 
@@ -201,9 +199,9 @@ int hu_net_columns(hu_net *net, int x, size_t from, size_t cols) {
 
 static hu_status stack_forward(hu_net *net, hu_operator *op) {
   const hu_value *z = &net->value[op->out];
-  size_t steps = op->n[0];
+  size_t steps = op->list.count;
   for (size_t t = 0; t < steps; t++) {
-    const float *x = net->value[op->list[t]].v;
+    const float *x = net->value[op->list.value[t]].v;
     hu_do_copy(net, z->rows / steps, z->cols, z->v + t * z->cols, steps * z->cols, x, z->cols);
   }
   return hu_done(net);
@@ -211,11 +209,11 @@ static hu_status stack_forward(hu_net *net, hu_operator *op) {
 
 static hu_status stack_backward(hu_net *net, hu_operator *op) {
   const hu_value *z = &net->value[op->out];
-  size_t steps = op->n[0];
+  size_t steps = op->list.count;
   for (size_t t = steps; t-- > 0;) {
-    float *dx = hu_gift(net, op->list[t], net->work[0]);
+    float *dx = hu_gift(net, op->list.value[t], net->work[0]);
     hu_do_copy(net, z->rows / steps, z->cols, dx, z->cols, z->dv + t * z->cols, steps * z->cols);
-    hu_give(net, op->list[t], dx);
+    hu_give(net, op->list.value[t], dx);
   }
   return hu_done(net);
 }
@@ -227,21 +225,22 @@ static int add_stack(hu_net *net, size_t steps, int *list) {
   int z = hu_new_value(net, value.rows * steps, value.cols, 0, 0);
   hu_operator *op = hu_new_operator(net, &stack, list[0], -1, z, 0);
   if (!op) return -1;
-  op->n[0] = steps;
-  op->list = list;
+  op->list.count = steps;
+  op->list.value = list;
   return z;
 }
 
 /* ---- cells: in[0] of the step's row, in[1] of h, in[2] the state ---- */
 
-enum { UNITS = 0 };
-
-/* A cell's kernel: rows x units; a: the first sums, b: those of h; what is kept. */
+/* Makes the task of a cell's kernels, over rows x units. */
 static hu_task cell_task(const hu_net *net, const hu_operator *op) {
   const hu_value *out = &net->value[op->out];
-  hu_task task = hu_task_of(out->rows, op->n[UNITS], out->v, net->value[op->in[0]].v, net->value[op->in[1]].v);
-  task.y = op->kept;
-  task.c = op->kept;
+  hu_task task = hu_task_of(out->rows, op->units, out->v, NULL, NULL);
+  task.cell.sums_x = net->value[op->in[0]].v;
+  task.cell.sums_h = net->value[op->in[1]].v;
+  task.cell.state = net->value[op->in[2]].v;
+  task.cell.dz = out->dv;
+  task.cell.kept = op->kept;
   return task;
 }
 
@@ -253,22 +252,19 @@ static hu_status gru_forward(hu_net *net, hu_operator *op) {
   hu_do_function(net, HU_FUNCTION_SIGMOID, 2 * n, op->kept, op->kept);
   hu_do(net, HU_RUN_GRU_CANDIDATE, &task);
   hu_do_function(net, HU_FUNCTION_TANH, n, op->kept + 2 * n, op->kept + 2 * n);
-  task.a = net->value[op->in[2]].v;
   hu_do(net, HU_RUN_GRU_STATE, &task);
   return hu_done(net);
 }
 
 static hu_status gru_backward(hu_net *net, hu_operator *op) {
   hu_task task = cell_task(net, op);
-  task.a = net->value[op->in[2]].v;
-  task.d = net->value[op->out].dv;
-  task.z = net->work[0];
-  task.y = net->work[1];
-  task.w = net->work[2];
+  task.cell.d_sums_x = net->work[0];
+  task.cell.d_sums_h = net->work[1];
+  task.cell.d_state = net->work[2];
   hu_do(net, HU_RUN_GRU_BACK, &task);
-  hu_give(net, op->in[0], task.z);
-  hu_give(net, op->in[1], task.y);
-  if (hu_wants_gradient(net, op->in[2])) hu_give(net, op->in[2], task.w);
+  hu_give(net, op->in[0], task.cell.d_sums_x);
+  hu_give(net, op->in[1], task.cell.d_sums_h);
+  if (hu_wants_gradient(net, op->in[2])) hu_give(net, op->in[2], task.cell.d_state);
   return hu_done(net);
 }
 
@@ -283,7 +279,6 @@ static hu_status lstm_forward(hu_net *net, hu_operator *op) {
   hu_do(net, HU_RUN_LSTM_GATES, &task);
   hu_do_function(net, HU_FUNCTION_SIGMOID, 3 * n, k, k);
   hu_do_function(net, HU_FUNCTION_TANH, n, k + 3 * n, k + 3 * n);
-  task.a = net->value[op->in[2]].v;
   hu_do(net, HU_RUN_LSTM_CELL, &task);
   hu_do_function(net, HU_FUNCTION_TANH, n, k + 4 * n, k + 4 * n);
   hu_do(net, HU_RUN_LSTM_STATE, &task);
@@ -292,14 +287,12 @@ static hu_status lstm_forward(hu_net *net, hu_operator *op) {
 
 static hu_status lstm_backward(hu_net *net, hu_operator *op) {
   hu_task task = cell_task(net, op);
-  task.a = net->value[op->in[2]].v;
-  task.d = net->value[op->out].dv;
-  task.z = net->work[0];
-  task.w = net->work[1];
+  task.cell.d_sums_x = net->work[0];
+  task.cell.d_state = net->work[1];
   hu_do(net, HU_RUN_LSTM_BACK, &task);
-  hu_give(net, op->in[0], task.z);
-  hu_give(net, op->in[1], task.z);
-  if (hu_wants_gradient(net, op->in[2])) hu_give(net, op->in[2], task.w);
+  hu_give(net, op->in[0], task.cell.d_sums_x);
+  hu_give(net, op->in[1], task.cell.d_sums_x);
+  if (hu_wants_gradient(net, op->in[2])) hu_give(net, op->in[2], task.cell.d_state);
   return hu_done(net);
 }
 
@@ -324,7 +317,7 @@ static int add_step(hu_net *net, const cell_layer *cell, int x, size_t units, in
   hu_operator *op = hu_new_operator(net, cell->kind, a, b, z, cell->kept * units * rows);
   if (!op) return -1;
   op->in[2] = state;
-  op->n[UNITS] = units;
+  op->units = units;
   return z;
 }
 

@@ -5,13 +5,13 @@
 /* z = the columns of x as a matrix of so many rows, transposed. */
 static void shuffle_columns(hu_net *net, const hu_value *like, size_t groups, float *z, const float *x) {
   hu_task task = hu_task_of(like->rows, like->cols, z, x, NULL);
-  task.n[0] = groups;
+  task.groups = groups;
   hu_do(net, HU_RUN_SHUFFLE, &task);
 }
 
 static hu_status shuffle_forward(hu_net *net, hu_operator *op) {
   const hu_value *z = &net->value[op->out];
-  shuffle_columns(net, z, op->n[0], z->v, net->value[op->in[0]].v);
+  shuffle_columns(net, z, op->shuffled, z->v, net->value[op->in[0]].v);
   return hu_done(net);
 }
 
@@ -19,7 +19,7 @@ static hu_status shuffle_backward(hu_net *net, hu_operator *op) {
   const hu_value *z = &net->value[op->out];
   if (!hu_wants_gradient(net, op->in[0])) return HU_OK;
   float *dx = hu_gift(net, op->in[0], net->work[0]);
-  shuffle_columns(net, z, z->cols / op->n[0], dx, z->dv); /* transposed back */
+  shuffle_columns(net, z, z->cols / op->shuffled, dx, z->dv); /* transposed back */
   hu_give(net, op->in[0], dx);
   return hu_done(net);
 }
@@ -34,6 +34,6 @@ int hu_net_shuffle(hu_net *net, int x, size_t groups) {
   int z = hu_new_value(net, value.rows, value.cols, value.height, value.width);
   hu_operator *op = hu_new_operator(net, &shuffle, x, -1, z, 0);
   if (!op) return -1;
-  op->n[0] = groups;
+  op->shuffled = groups;
   return z;
 }

@@ -47,8 +47,8 @@ static const float *look(hu_exact_columns *columns, hu_net *net, const hu_task *
 hu_status hu_exact_columns_add(hu_exact_columns *columns, hu_net *net, int kernel, hu_task task) {
   size_t rows = task.rows;
   task.z = net->work[HU_ROOMS - 1];
-  task.n[0] = rows;
-  task.n[1] = 1; /* each row is a sum of its own: from +0 */
+  task.columns.rows = rows;
+  task.columns.chunk = 1; /* each row is a sum of its own: from +0 */
   hu_do(net, kernel, &task);
   const float *terms = look(columns, net, &task);
   hu_status status = terms ? hu_done(net) : HU_E_MEMORY;

@@ -44,7 +44,7 @@ static void note_all(value_readers *readers) {
   for (int i = 0; i < readers->net->operators; i++) {
     const hu_operator *op = &readers->net->op[i];
     for (int k = 0; k < 3; k++) note(readers, i, op->in[k]);
-    for (size_t k = 0; op->list && k < op->n[0]; k++) note(readers, i, op->list[k]);
+    for (size_t k = 0; k < op->list.count; k++) note(readers, i, op->list.value[k]);
     readers->made_by[op->out] = i;
   }
 }

@@ -141,15 +141,15 @@ static void others_have_patches(void **state) {
   hu_cpu cpu = hu_cpu_alone();
   hu_convolution c;
   memset(&c, 0, sizeof c);
-  for (size_t i = 0; i < 8; i++) c.n[i] = 1;
+  c.windows = (hu_window_sizes){1, 1, 1, 1, 1, 1, 1, 1, 1};
   c.images = 1;
   for (size_t i = 0; i < 3; i++) {
     c.channels = sizes[i][0];
     c.outputs = sizes[i][1];
-    c.groups = sizes[i][2];
+    c.windows.groups = sizes[i][2];
     assert_int_equal(processor->convolve(&cpu, HU_CONVOLVE_POSSIBLE, &c), 0);
   }
-  c.channels = c.outputs = c.groups = 16;
+  c.channels = c.outputs = c.windows.groups = 16;
   assert_int_equal(processor->convolve(&cpu, HU_CONVOLVE_POSSIBLE, &c), cpu.loops->product != NULL);
   static const int never[] = {HU_CONVOLVE_ROUND, HU_CONVOLVE_BLOCKS, HU_CONVOLVE_GIFTS, HU_CONVOLVE_SCATTER};
   for (size_t i = 0; i < 4; i++) assert_int_equal(processor->convolve(&cpu, never[i], &c), 0);

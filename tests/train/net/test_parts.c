@@ -76,8 +76,8 @@ static int gift_of(const hu_net *net, const hu_operator *op, int h, float *gift)
   }
   assert_string_equal(op->kind->name, "part");
   for (size_t i = 0; i < z->rows; i++) {
-    size_t row = i * (x->rows / z->rows) + op->n[0];
-    for (size_t j = 0; j < z->cols; j++) gift[row * COLS + op->n[1] + j] = z->dv[i * z->cols + j];
+    size_t row = i * (x->rows / z->rows) + op->part.step;
+    for (size_t j = 0; j < z->cols; j++) gift[row * COLS + op->part.from + j] = z->dv[i * z->cols + j];
   }
   return 1;
 }

@@ -401,7 +401,7 @@ static void set_way(hu_net *net, unsigned way) {
   for (int i = 0; i < net->operators; i++) {
     const hu_operator *op = &net->op[i];
     hu_product_rounding p = hu_product_rounding_plain();
-    int is_row = strcmp(op->kind->name, "part") == 0 && op->n[HU_N_STEP] == STEPS / 2 && !rows;
+    int is_row = strcmp(op->kind->name, "part") == 0 && op->part.step == STEPS / 2 && !rows;
     if (way == A_ROW_INTO_BINARY32 && is_row) {
       assert_int_equal(hu_net_round_value(net, op->out, &keep, &into), HU_OK);
       rows++;
