@@ -221,19 +221,17 @@ HU_AT(spread) {
 #endif
 #define HU_COLUMNS(name, term)                                                              \
   HU_AT(name) {                                                                             \
-    const float *a = task->a, *b = task->b, *row = task->columns.row;                       \
     const size_t cols = task->cols, rows = task->columns.rows, chunk = task->columns.chunk; \
     const size_t first = r * chunk, end = rows - first < chunk ? rows : first + chunk;      \
     size_t j = j0;                                                                          \
-    (void)b, (void)row;                                                                     \
     HU_SUM_SIDES(term)                                                                      \
   }
 
-HU_COLUMNS(columns, a[at + k])
-HU_COLUMNS(columns_product, a[at + k] * b[at + k])
-HU_COLUMNS(columns_spread, (a[at + k] - row[j + k]) * (a[at + k] - row[j + k]))
-HU_COLUMNS(columns_gain, a[at + k] * row[j + k])
-HU_COLUMNS(columns_both, a[at + k] * row[j + k] * b[at + k])
+HU_COLUMNS(columns, task->a[at + k])
+HU_COLUMNS(columns_product, task->a[at + k] * task->b[at + k])
+HU_COLUMNS(columns_spread, (task->a[at + k] - task->columns.row[j + k]) * (task->a[at + k] - task->columns.row[j + k]))
+HU_COLUMNS(columns_gain, task->a[at + k] * task->columns.row[j + k])
+HU_COLUMNS(columns_both, task->a[at + k] * task->columns.row[j + k] * task->b[at + k])
 
 /* ---- blocks of blocks.size numbers that share a power of two, for train/net/quartet.c and average.c: side by side in
  * a row, or (blocks.down) one above the other in a column; the last one of a row or column may be shorter ---- */
