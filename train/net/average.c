@@ -8,7 +8,7 @@ enum { BLOCK = 32 };
 
 /* Of a net beside another one, that one's, whose weights it reads. */
 static const float *average_of(const hu_net *net, const hu_operator *op) {
-  return (net->first ? net->first : net)->parameter[op->theta[0]].average;
+  return (net->first ? net->first : net)->parameter[op->theta[0]].average.numbers;
 }
 
 /* MXFP4 with scales rounded up, to nearest: the rounding that this is an alternative to. */
@@ -25,11 +25,11 @@ static int is_allowed(const hu_product_rounding *rounding) {
 
 static hu_status want_average(hu_net *net, hu_parameter *parameter) {
   size_t n = parameter->rows * parameter->cols;
-  if (parameter->average || net->first) return HU_OK;
-  parameter->average = net->engine->allocate(net->self, (n ? n : 1) * sizeof *parameter->average);
-  if (!parameter->average) return HU_E_MEMORY;
+  if (parameter->average.numbers || net->first) return HU_OK;
+  parameter->average.numbers = net->engine->allocate(net->self, (n ? n : 1) * sizeof *parameter->average.numbers);
+  if (!parameter->average.numbers) return HU_E_MEMORY;
   net->fault = HU_OK;
-  hu_do_copy(net, 1, n, parameter->average, n, parameter->master, n);
+  hu_do_copy(net, 1, n, parameter->average.numbers, n, parameter->master, n);
   return hu_done(net);
 }
 
@@ -39,7 +39,7 @@ hu_status hu_average_begin(hu_net *net, const hu_operator *op, const hu_product_
     return HU_E_TRAIN;
   hu_parameter *parameter = &net->parameter[op->theta[0]];
   hu_status status = want_average(net, parameter);
-  if (status == HU_OK) parameter->decay = rounding->w_average;
+  if (status == HU_OK) parameter->average.decay = rounding->w_average;
   return status;
 }
 
@@ -47,7 +47,7 @@ void hu_average_start(hu_net *net) {
   for (int i = 0; i < net->parameters && net->step == 0; i++) {
     const hu_parameter *parameter = &net->parameter[i];
     size_t n = parameter->rows * parameter->cols;
-    if (parameter->average) hu_do_copy(net, 1, n, parameter->average, n, parameter->master, n);
+    if (parameter->average.numbers) hu_do_copy(net, 1, n, parameter->average.numbers, n, parameter->master, n);
   }
 }
 
@@ -55,10 +55,11 @@ void hu_average_step(hu_net *net) {
   for (int i = 0; i < net->parameters; i++) {
     const hu_parameter *parameter = &net->parameter[i];
     size_t n = parameter->rows * parameter->cols;
-    if (!parameter->average) continue;
-    hu_do_each(net, HU_RUN_SCALE, n, parameter->average, parameter->average, NULL, parameter->decay);
-    hu_do_each(net, HU_RUN_SCALE, n, net->work[0], parameter->master, NULL, 1 - parameter->decay);
-    hu_do_each(net, HU_RUN_ADD, n, parameter->average, parameter->average, net->work[0], 0);
+    if (!parameter->average.numbers) continue;
+    hu_do_each(net, HU_RUN_SCALE, n, parameter->average.numbers, parameter->average.numbers, NULL,
+               parameter->average.decay);
+    hu_do_each(net, HU_RUN_SCALE, n, net->work[0], parameter->master, NULL, 1 - parameter->average.decay);
+    hu_do_each(net, HU_RUN_ADD, n, parameter->average.numbers, parameter->average.numbers, net->work[0], 0);
   }
 }
 

@@ -97,10 +97,10 @@ static hu_status start(hu_net *net, int parameter, int drawn, float deviation, s
   if (!net) return HU_E_NULL;
   if (parameter < 0 || parameter >= net->parameters) return HU_E_SHAPE;
   hu_parameter *weights = &net->parameter[parameter];
-  weights->drawn = drawn;
-  weights->deviation = deviation;
-  weights->hidden = hidden;
-  if (drawn == HU_DRAWN_NORMAL) weights->start = 0;
+  weights->first.drawn = drawn;
+  weights->first.deviation = deviation;
+  weights->first.hidden = hidden;
+  if (drawn == HU_DRAWN_NORMAL) weights->first.start = 0;
   return HU_OK;
 }
 

@@ -95,14 +95,14 @@ static void free_tensors(hu_net *net) {
   }
   for (int i = 0; i < net->parameters; i++) {
     hu_parameter *parameter = &net->parameter[i];
-    void *all[] = {parameter->dtheta, parameter->master, parameter->theta,
-                   parameter->m,      parameter->second, parameter->kahan};
+    void *all[] = {parameter->dtheta,  parameter->master,       parameter->theta,
+                   parameter->state.m, parameter->state.second, parameter->state.kahan};
     size_t own = net->first ? 1 : sizeof all / sizeof *all;
     for (size_t k = 0; k < own; k++) release(net, all[k]);
     void *ramping[] = {parameter->ramping.period, parameter->ramping.steps, parameter->ramping.sum,
                        parameter->ramping.due, parameter->ramping.mean};
     for (size_t k = 0; k < sizeof ramping / sizeof *ramping; k++) release(net, ramping[k]);
-    release(net, parameter->average);
+    release(net, parameter->average.numbers);
     free_shown(parameter->shown);
     free(parameter->name);
   }
@@ -166,10 +166,11 @@ int hu_new_value(hu_net *net, size_t rows, size_t cols, size_t height, size_t wi
 static int has_weights(const hu_net *net, hu_parameter *parameter, size_t n, const hu_parameter *first) {
   parameter->master = first ? first->master : numbers(net, n);
   parameter->theta = first ? first->theta : numbers(net, n);
-  parameter->m = first ? first->m : numbers(net, n);
-  parameter->second = first ? first->second : numbers(net, n);
-  parameter->kahan = first ? first->kahan : numbers(net, n);
-  return parameter->master && parameter->theta && parameter->m && parameter->second && parameter->kahan;
+  parameter->state.m = first ? first->state.m : numbers(net, n);
+  parameter->state.second = first ? first->state.second : numbers(net, n);
+  parameter->state.kahan = first ? first->state.kahan : numbers(net, n);
+  return parameter->master && parameter->theta && parameter->state.m && parameter->state.second &&
+         parameter->state.kahan;
 }
 
 int hu_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t fan_in) {
@@ -188,8 +189,8 @@ int hu_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t 
   parameter->name = name;
   parameter->rows = rows;
   parameter->cols = cols;
-  parameter->start = start;
-  parameter->fan_in = fan_in;
+  parameter->first.start = start;
+  parameter->first.fan_in = fan_in;
   parameter->dtheta = numbers(net, n);
   int all = has_weights(net, parameter, n, net->first ? &net->first->parameter[net->parameters] : NULL);
   net->parameters++;
@@ -351,9 +352,9 @@ hu_status hu_net_update_parameter(hu_net *net, int parameter, unsigned update, h
   optimizer.mode = mode;
   hu_status status = update > HU_UPDATE_KAHAN ? HU_E_TRAIN : hu_optimizer_check(&optimizer, NULL);
   if (status != HU_OK) return status;
-  net->parameter[parameter].own_update = 1;
-  net->parameter[parameter].update = (uint8_t)update;
-  net->parameter[parameter].mode = mode;
+  net->parameter[parameter].own.set = 1;
+  net->parameter[parameter].own.update = (uint8_t)update;
+  net->parameter[parameter].own.mode = mode;
   return HU_OK;
 }
 

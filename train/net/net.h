@@ -41,34 +41,55 @@ typedef struct hu_value {
 /* Anywhere; nowhere. From HU_MINUS_PART on: where part number minus - HU_MINUS_PART of the net's operators lies. */
 enum { HU_MINUS_ANY = 0, HU_MINUS_NONE = 1, HU_MINUS_PART = 2 };
 
+/* How the first numbers of a parameter are made. */
+typedef struct hu_first_numbers {
+  float start;     /* gains 1, biases 0; weights: see fan_in */
+  size_t fan_in;   /* of weights that are drawn, else 0 */
+  int before_relu; /* 1: a ReLU or GELU reads what they give */
+  int drawn;       /* HU_DRAWN_: as the caller asked, instead of the three above */
+  float deviation; /* of HU_DRAWN_NORMAL */
+  size_t hidden;   /* of HU_DRAWN_UNIFORM */
+} hu_first_numbers;
+
+/* What an optimizer keeps of a parameter from step to step. */
+typedef struct hu_optimizer_state {
+  float *m, *second, *kahan;
+} hu_optimizer_state;
+
+/* The moving average of a parameter. */
+typedef struct hu_weight_average {
+  float *numbers; /* as master; NULL: there is none, or it is that of the first net */
+  float decay;
+} hu_weight_average;
+
+/* How updates end. */
+typedef struct hu_own_update {
+  int set; /* 1: with `update` and `mode`; 0: as the optimizer says */
+  uint8_t update;
+  hu_mode mode;
+} hu_own_update;
+
 typedef struct hu_parameter {
   size_t rows, cols;
-  float *master, *theta, *dtheta, *m, *second, *kahan;
+  float *master, *theta, *dtheta;
+  hu_optimizer_state state;
   hu_rounding round, round_back;
   hu_rounding_counts counts, counts_back;
   hu_rounding_counts *seen;
   uint64_t over, over_seen; /* as of values */
   float *shown[2];
-  float start;     /* gains 1, biases 0; weights: see fan_in */
-  size_t fan_in;   /* of weights that are drawn, else 0 */
-  int before_relu; /* 1: a ReLU or GELU reads what they give */
-  int drawn;       /* HU_DRAWN_: as asked for, in place of the three above */
-  float deviation; /* of HU_DRAWN_NORMAL */
-  size_t hidden;   /* of HU_DRAWN_UNIFORM */
+  hu_first_numbers first;
   int gradient;
   hu_rounded rounded;  /* theta, in this pass */
   hu_panels panels[2]; /* of theta or `rounded`: as it is, transposed */
   int postponed;       /* 1: operators have not given their gradients yet (hu_give_postponed) */
-  float *average;      /* as master: its moving average; NULL: none, or that of the first net */
-  float decay;         /* of average */
-  hu_ramping ramping;  /* of its updates; a trainer's, which makes its arrays (train/trainer/ramping.c) */
-  int own_update;      /* 1: updates end with `update` and `mode` instead of as the optimizer says */
-  uint8_t update;
-  hu_mode mode;
+  hu_weight_average average;
+  hu_ramping ramping; /* of its updates; a trainer's, which makes its arrays (train/trainer/ramping.c) */
+  hu_own_update own;
   char *name; /* HU_PARAMETER_NAME_MAX of them, which stay where they are */
 } hu_parameter;
 
-enum { HU_DRAWN_USUAL = 0, HU_DRAWN_NORMAL = 1, HU_DRAWN_UNIFORM = 2 };
+enum { HU_DRAWN_DEFAULT = 0, HU_DRAWN_NORMAL = 1, HU_DRAWN_UNIFORM = 2 };
 
 struct hu_operator;
 

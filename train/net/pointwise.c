@@ -138,7 +138,7 @@ static void tell_weights(hu_net *net, int x) {
   for (int i = net->operators; i-- > 0;) {
     const hu_operator *op = &net->op[i];
     if (op->out != x) continue;
-    if (op->kind->product && op->theta[0] >= 0) net->parameter[op->theta[0]].before_relu = 1;
+    if (op->kind->product && op->theta[0] >= 0) net->parameter[op->theta[0]].first.before_relu = 1;
     if (op->kind->product || !op->kind->start) return;
     x = op->in[0];
   }

@@ -44,13 +44,13 @@ static void draw(const hu_net *net, int i, float *z) {
   const hu_parameter *parameter = &net->parameter[i];
   size_t n = parameter->rows * parameter->cols;
   hu_stream words = hu_stream_child(hu_stream_of_use(net->seed, HU_USE_WEIGHTS), (uint64_t)i);
-  for (size_t k = 0; k < n; k++) z[k] = parameter->start;
-  if (parameter->drawn == HU_DRAWN_UNIFORM) {
-    hu_init_uniform(n, z, parameter->hidden, words);
-  } else if (parameter->drawn == HU_DRAWN_NORMAL) {
-    if (parameter->deviation > 0) hu_normal_n(n, z, parameter->deviation, words);
-  } else if (parameter->fan_in) {
-    hu_init_normal(n, z, parameter->before_relu ? 2 : 1, parameter->fan_in, words);
+  for (size_t k = 0; k < n; k++) z[k] = parameter->first.start;
+  if (parameter->first.drawn == HU_DRAWN_UNIFORM) {
+    hu_init_uniform(n, z, parameter->first.hidden, words);
+  } else if (parameter->first.drawn == HU_DRAWN_NORMAL) {
+    if (parameter->first.deviation > 0) hu_normal_n(n, z, parameter->first.deviation, words);
+  } else if (parameter->first.fan_in) {
+    hu_init_normal(n, z, parameter->first.before_relu ? 2 : 1, parameter->first.fan_in, words);
   }
 }
 
@@ -64,9 +64,9 @@ static hu_status start_parameter(hu_net *net, int i) {
     hu_do_put(net, parameter->master, room, n * sizeof *room);
     free(room);
   }
-  hu_do_fill(net, n, parameter->m, 0);
-  hu_do_fill(net, n, parameter->second, 0);
-  hu_do_fill(net, n, parameter->kahan, 0);
+  hu_do_fill(net, n, parameter->state.m, 0);
+  hu_do_fill(net, n, parameter->state.second, 0);
+  hu_do_fill(net, n, parameter->state.kahan, 0);
   return hu_done(net);
 }
 
@@ -246,9 +246,9 @@ hu_status hu_net_backward(hu_net *net, float scale) { HU_ENV_RETURN(hu_status, b
 hu_optimizer hu_optimizer_of(const hu_net *net, int i, const hu_optimizer *optimizer) {
   const hu_parameter *parameter = &net->parameter[i];
   hu_optimizer made = *optimizer;
-  if (parameter->own_update) {
-    made.update = parameter->update;
-    made.mode = parameter->mode;
+  if (parameter->own.set) {
+    made.update = parameter->own.update;
+    made.mode = parameter->own.mode;
   }
   return made;
 }
@@ -257,9 +257,9 @@ static void step_parameter(hu_net *net, int i, const hu_optimizer *all) {
   hu_parameter *parameter = &net->parameter[i];
   const hu_optimizer own = hu_optimizer_of(net, i, all), *optimizer = &own;
   hu_optimizer_arrays arrays = {parameter->master, parameter->dtheta,
-                                hu_optimizer_has_m(optimizer) ? parameter->m : NULL,
-                                hu_optimizer_has_v(optimizer) ? parameter->second : NULL,
-                                optimizer->update == HU_UPDATE_KAHAN ? parameter->kahan : NULL};
+                                hu_optimizer_has_m(optimizer) ? parameter->state.m : NULL,
+                                hu_optimizer_has_v(optimizer) ? parameter->state.second : NULL,
+                                optimizer->update == HU_UPDATE_KAHAN ? parameter->state.kahan : NULL};
   hu_stream words = hu_net_words(net, HU_OF_UPDATE, (uint64_t)i);
   if (net->fault != HU_OK) return;
   size_t n = parameter->rows * parameter->cols;

@@ -411,13 +411,15 @@ hu_status hu_make_rooms(hu_trainer *trainer, char *why) {
   if (!hu_has_labels(trainer) && rows * cols != n * data->targets) {
     return hu_say(why, HU_E_SHAPE, "model.net: has %zu outputs, and the data %zu targets", cols, data->targets);
   }
-  trainer->x = calloc(passes * numbers, sizeof *trainer->x);
-  trainer->y = calloc(passes * rows * cols, sizeof *trainer->y);
-  trainer->labels = calloc(passes * rows, sizeof *trainer->labels);
-  trainer->index = calloc(all, sizeof *trainer->index);
-  trainer->words =
-      trainer->source.text ? calloc(all * (trainer->source.window + 1), sizeof *trainer->words) : trainer->words;
-  if (!trainer->x || !trainer->y || !trainer->labels || !trainer->index || (trainer->source.text && !trainer->words))
+  trainer->buffers.x = calloc(passes * numbers, sizeof *trainer->buffers.x);
+  trainer->buffers.y = calloc(passes * rows * cols, sizeof *trainer->buffers.y);
+  trainer->buffers.labels = calloc(passes * rows, sizeof *trainer->buffers.labels);
+  trainer->buffers.index = calloc(all, sizeof *trainer->buffers.index);
+  trainer->buffers.words = trainer->source.text
+                               ? calloc(all * (trainer->source.window + 1), sizeof *trainer->buffers.words)
+                               : trainer->buffers.words;
+  if (!trainer->buffers.x || !trainer->buffers.y || !trainer->buffers.labels || !trainer->buffers.index ||
+      (trainer->source.text && !trainer->buffers.words))
     return HU_E_MEMORY;
   return HU_OK;
 }
@@ -425,13 +427,15 @@ hu_status hu_make_rooms(hu_trainer *trainer, char *why) {
 /* n examples into the rooms. */
 static hu_status gather(hu_trainer *trainer, const hu_data *data, size_t n, const uint32_t *index,
                         const hu_stream *augment) {
-  hu_data_gather(data, n, index, trainer->x, data->labels ? trainer->labels : NULL, data->targets ? trainer->y : NULL);
+  hu_data_gather(data, n, index, trainer->buffers.x, data->labels ? trainer->buffers.labels : NULL,
+                 data->targets ? trainer->buffers.y : NULL);
   if (trainer->source.parallel.window) hu_label_pairs(trainer, n);
   if (!augment) return HU_OK;
   float *whole = malloc(n * hu_data_features(data) * sizeof *whole);
   if (!whole) return HU_E_MEMORY;
-  memcpy(whole, trainer->x, n * hu_data_features(data) * sizeof *whole);
-  hu_status status = hu_augment(n, trainer->x, whole, data->height, data->width, data->channels, 4, 1, NULL, *augment);
+  memcpy(whole, trainer->buffers.x, n * hu_data_features(data) * sizeof *whole);
+  hu_status status =
+      hu_augment(n, trainer->buffers.x, whole, data->height, data->width, data->channels, 4, 1, NULL, *augment);
   free(whole);
   return status;
 }
@@ -442,8 +446,8 @@ static hu_status put_windows(hu_trainer *trainer, size_t n, hu_stream masks) {
   size_t w = trainer->source.window;
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < w; j++) {
-      trainer->x[i * w + j] = (float)trainer->words[i * (w + 1) + j];
-      trainer->labels[i * w + j] = trainer->words[i * (w + 1) + j + 1];
+      trainer->buffers.x[i * w + j] = (float)trainer->buffers.words[i * (w + 1) + j];
+      trainer->buffers.labels[i * w + j] = trainer->buffers.words[i * (w + 1) + j + 1];
     }
   }
   return hu_has_some_labels(trainer) ? hu_mask_windows(trainer, n, masks) : HU_OK;
@@ -454,8 +458,8 @@ static hu_status gather_windows(hu_trainer *trainer, size_t n, size_t first, siz
                                 uint64_t number) {
   hu_stream places = hu_stream_child(hu_stream_of_use(seed, HU_USE_WINDOWS), number);
   hu_stream masks = hu_stream_child(hu_stream_of_use(seed, HU_USE_MASK), number);
-  hu_status status =
-      hu_text_windows(n, trainer->words, &trainer->source.tokens, first, count, trainer->source.window + 1, places);
+  hu_status status = hu_text_windows(n, trainer->buffers.words, &trainer->source.tokens, first, count,
+                                     trainer->source.window + 1, places);
   return status == HU_OK ? put_windows(trainer, n, masks) : status;
 }
 
@@ -473,8 +477,8 @@ static hu_status gather_in_order(hu_trainer *trainer, size_t b, size_t *n) {
   if ((b + 1) * batch > all) *n = all - b * batch;
   for (size_t i = 0; i < batch; i++) {
     size_t at = b * batch + (i < *n ? i : *n - 1);
-    memcpy(trainer->words + i * (w + 1), trainer->source.tokens.tokens + trainer->source.split + at * w,
-           (w + 1) * sizeof *trainer->words);
+    memcpy(trainer->buffers.words + i * (w + 1), trainer->source.tokens.tokens + trainer->source.split + at * w,
+           (w + 1) * sizeof *trainer->buffers.words);
   }
   return put_windows(trainer, batch, hu_stream_child(hu_stream_of_use(0, HU_USE_MASK), number_to_see(HU_ON_TEST, b)));
 }
@@ -499,11 +503,12 @@ hu_status hu_feed_part(hu_trainer *trainer, hu_net *net, size_t part) {
   const hu_data *data = &trainer->source.training;
   size_t numbers = trainer->source.text ? trainer->source.window : hu_data_features(data);
   size_t rows = hu_net_rows(trainer->net, trainer->ends.output), cols = hu_net_cols(trainer->net, trainer->ends.output);
-  hu_status status = hu_model_feed(net, &trainer->ends, trainer->x + part * trainer->batch * numbers);
+  hu_status status = hu_model_feed(net, &trainer->ends, trainer->buffers.x + part * trainer->batch * numbers);
   if (status != HU_OK) return status;
-  if (hu_has_some_labels(trainer)) return hu_net_labels_among(net, trainer->labels + part * rows, trainer->counted);
-  return hu_has_labels(trainer) ? hu_net_labels(net, trainer->labels + part * rows)
-                                : hu_net_targets(net, trainer->y + part * rows * cols);
+  if (hu_has_some_labels(trainer))
+    return hu_net_labels_among(net, trainer->buffers.labels + part * rows, trainer->buffers.counted);
+  return hu_has_labels(trainer) ? hu_net_labels(net, trainer->buffers.labels + part * rows)
+                                : hu_net_targets(net, trainer->buffers.y + part * rows * cols);
 }
 
 size_t hu_batches_to_see(const hu_trainer *trainer, int on) {
@@ -528,8 +533,8 @@ static hu_status gather_to_see(hu_trainer *trainer, int on, size_t b, size_t *n)
   hu_status status = on == HU_ON_TEST ? HU_OK : draw_negatives(trainer);
   if (status != HU_OK) return status;
   if ((b + 1) * batch > data->count) *n = data->count - b * batch;
-  for (size_t i = 0; i < batch; i++) trainer->index[i] = (uint32_t)(i < *n ? b * batch + i : data->count - 1);
-  return gather(trainer, data, batch, trainer->index, NULL);
+  for (size_t i = 0; i < batch; i++) trainer->buffers.index[i] = (uint32_t)(i < *n ? b * batch + i : data->count - 1);
+  return gather(trainer, data, batch, trainer->buffers.index, NULL);
 }
 
 /* A set that is less than a batch has a loss of its own examples: the rows behind them, which repeat the last one, have
@@ -537,7 +542,7 @@ static hu_status gather_to_see(hu_trainer *trainer, int on, size_t b, size_t *n)
 static void drop_labels(hu_trainer *trainer, size_t n) {
   size_t each = hu_net_rows(trainer->net, trainer->ends.output) / trainer->batch;
   if (!hu_has_labels(trainer) || hu_has_some_labels(trainer)) return;
-  for (size_t i = n * each; i < trainer->batch * each; i++) trainer->labels[i] = HU_LABEL_NONE;
+  for (size_t i = n * each; i < trainer->batch * each; i++) trainer->buffers.labels[i] = HU_LABEL_NONE;
 }
 
 hu_status hu_feed_to_see(hu_trainer *trainer, int on, size_t b, size_t *n) {

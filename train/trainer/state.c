@@ -76,13 +76,13 @@ hu_status hu_list_state(hu_trainer *trainer) {
     int kahan = hu_optimizer_of(trainer->net, i, &trainer->optimizer).update == HU_UPDATE_KAHAN;
     status = add_slot(trainer, name, "", parameter->rows, parameter->cols, parameter->master);
     if (status == HU_OK && momentum)
-      status = add_slot(trainer, name, "momentum", parameter->rows, parameter->cols, parameter->m);
+      status = add_slot(trainer, name, "momentum", parameter->rows, parameter->cols, parameter->state.m);
     if (status == HU_OK && second)
-      status = add_slot(trainer, name, "second", parameter->rows, parameter->cols, parameter->second);
+      status = add_slot(trainer, name, "second", parameter->rows, parameter->cols, parameter->state.second);
     if (status == HU_OK && kahan)
-      status = add_slot(trainer, name, "kahan", parameter->rows, parameter->cols, parameter->kahan);
-    if (status == HU_OK && parameter->average)
-      status = add_slot(trainer, name, "average", parameter->rows, parameter->cols, parameter->average);
+      status = add_slot(trainer, name, "kahan", parameter->rows, parameter->cols, parameter->state.kahan);
+    if (status == HU_OK && parameter->average.numbers)
+      status = add_slot(trainer, name, "average", parameter->rows, parameter->cols, parameter->average.numbers);
     if (status == HU_OK && parameter->ramping.period) status = add_ramping(trainer, name, parameter);
     if (status == HU_OK && trainer->feedback.kept) status = add_residual(trainer, name, parameter, &first);
   }

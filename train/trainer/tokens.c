@@ -54,7 +54,7 @@ void hu_label_pairs(hu_trainer *trainer, size_t n) {
   const hu_parallel *parallel = &trainer->source.parallel;
   size_t each = 2 * parallel->window + 1;
   for (size_t i = 0; i < n; i++)
-    (void)hu_parallel_labels(parallel, trainer->x + i * each, trainer->labels + i * parallel->window);
+    (void)hu_parallel_labels(parallel, trainer->buffers.x + i * each, trainer->buffers.labels + i * parallel->window);
 }
 
 /* ---- masks (Devlin et al. 2019): 15 % of a window's tokens; 80 % of these masked, 10 % drawn anew, 10 % kept ---- */
@@ -85,7 +85,7 @@ hu_status hu_mask_windows(hu_trainer *trainer, size_t n, hu_stream words) {
   uint32_t *order = malloc(w * sizeof *order);
   if (!order) return HU_E_MEMORY;
   for (size_t i = 0; i < n; i++)
-    mask_window(trainer, trainer->x + i * w, trainer->labels + i * w, order, hu_stream_child(words, i));
+    mask_window(trainer, trainer->buffers.x + i * w, trainer->buffers.labels + i * w, order, hu_stream_child(words, i));
   free(order);
   return HU_OK;
 }
@@ -103,7 +103,7 @@ int hu_has_labels(const hu_trainer *trainer) {
 void hu_count_labels(hu_trainer *trainer, size_t samples, size_t counted) {
   size_t each = hu_net_rows(trainer->net, trainer->ends.output) / trainer->batch, n = 0;
   if (!hu_has_some_labels(trainer)) return;
-  for (size_t i = counted * each; i < samples * each; i++) trainer->labels[i] = HU_LABEL_NONE;
-  for (size_t i = 0; i < counted * each; i++) n += trainer->labels[i] != HU_LABEL_NONE;
-  trainer->counted = (double)n / (double)(samples / trainer->batch);
+  for (size_t i = counted * each; i < samples * each; i++) trainer->buffers.labels[i] = HU_LABEL_NONE;
+  for (size_t i = 0; i < counted * each; i++) n += trainer->buffers.labels[i] != HU_LABEL_NONE;
+  trainer->buffers.counted = (double)n / (double)(samples / trainer->batch);
 }

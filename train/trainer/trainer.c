@@ -55,8 +55,9 @@ hu_trainer *hu_trainer_new(void) {
 
 /* All of a run but its keys. */
 static void end_run(hu_trainer *trainer) {
-  void *rooms[] = {trainer->x,     trainer->y,       trainer->labels, trainer->index,
-                   trainer->words, trainer->penalty, trainer->slot};
+  void *rooms[] = {trainer->buffers.x,     trainer->buffers.y,     trainer->buffers.labels,
+                   trainer->buffers.index, trainer->buffers.words, trainer->penalty,
+                   trainer->slot};
   for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) free(rooms[i]);
   if (trainer->begun && !trainer->source.text) hu_batches_free(&trainer->order);
   hu_close_source(trainer);
@@ -147,7 +148,7 @@ static hu_status set_rules(hu_trainer *trainer, char *why) {
   if (!trainer->penalty) return HU_E_MEMORY;
   for (int i = 0; i < n; i++) {
     hu_penalty penalty = {(uint8_t)keys->penalty, keys->lambda};
-    if (trainer->net->parameter[i].rows > 1 || trainer->net->parameter[i].fan_in) trainer->penalty[i] = penalty;
+    if (trainer->net->parameter[i].rows > 1 || trainer->net->parameter[i].first.fan_in) trainer->penalty[i] = penalty;
     status = hu_penalty_check(&penalty, &said);
   }
   trainer->rules.penalties = trainer->penalty;
@@ -319,7 +320,7 @@ static hu_status tally_targets(const hu_trainer *trainer, size_t n, look_tally *
                  trainer->batch * n;
   if (!out) return HU_E_MEMORY;
   for (size_t i = 0; i < count; i++) {
-    double y = (double)trainer->y[i], error = (double)out[i] - y;
+    double y = (double)trainer->buffers.y[i], error = (double)out[i] - y;
     tally->squares += error * error;
     tally->sum += y;
     tally->sum_of_squares += y * y;
@@ -336,8 +337,8 @@ static hu_status lose_part(hu_trainer *trainer, size_t n, float *loss) {
   if (hu_has_labels(trainer)) return HU_OK; /* hu_feed_to_see has taken them */
   const float *out = hu_net_numbers(trainer->net, trainer->ends.output);
   if (!out) return HU_E_MEMORY;
-  memcpy(trainer->y + kept, out + kept, (all - kept) * sizeof *out);
-  hu_status status = hu_net_targets(trainer->net, trainer->y);
+  memcpy(trainer->buffers.y + kept, out + kept, (all - kept) * sizeof *out);
+  hu_status status = hu_net_targets(trainer->net, trainer->buffers.y);
   if (status == HU_OK) status = hu_net_forward(trainer->net, 0, loss);
   *loss = (float)((double)*loss * (double)trainer->batch / (double)n);
   return status;
@@ -353,8 +354,8 @@ static hu_status tally_batch(hu_trainer *trainer, int on, size_t b, int labels, 
   if (status != HU_OK) return status;
   double mean = ldexp((double)loss * (double)trainer->shards.count, (int)trainer->keys.power);
   if (hu_has_some_labels(trainer)) {
-    tally->loss += mean * trainer->counted;
-    tally->whole += trainer->counted;
+    tally->loss += mean * trainer->buffers.counted;
+    tally->whole += trainer->buffers.counted;
   } else if (n == trainer->batch) {
     tally->loss += mean;
     tally->whole++;

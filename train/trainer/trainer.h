@@ -148,6 +148,13 @@ typedef struct hu_trial {
   uint64_t steps; /* made so far */
 } hu_trial;
 
+/* The batches of a step. */
+typedef struct hu_batch_buffers {
+  float *x, *y;
+  uint32_t *labels, *index, *words;
+  double counted; /* where some rows have no label: the number of labels per pass */
+} hu_batch_buffers;
+
 struct hu_trainer {
   char **value; /* as set, one a key */
   hu_run_keys keys;
@@ -174,10 +181,7 @@ struct hu_trainer {
   hu_net_gradient_rules rules;
   hu_penalty *penalty; /* one a parameter; NULL: none */
   uint64_t step, steps, steps_an_epoch;
-  /* rooms of a batch */
-  float *x, *y;
-  uint32_t *labels, *index, *words;
-  double counted;       /* where some rows have no label: how many of the labels in the room are there, a pass */
+  hu_batch_buffers buffers;
   struct hu_slot *slot; /* the tensors that are its state */
   size_t slots;
 };

@@ -88,7 +88,7 @@ static void give_words(batch_draft *draft, size_t i, float end) {
 
 /* The sources of the batch in trainer->x, and no words yet. */
 static void begin_draft(batch_draft *draft, const hu_trainer *trainer, size_t n) {
-  memcpy(draft->x, trainer->x, draft->batch * draft->each * sizeof *draft->x);
+  memcpy(draft->x, trainer->buffers.x, draft->batch * draft->each * sizeof *draft->x);
   for (size_t i = 0; i < draft->batch * draft->window; i++) draft->text[i] = UINT32_MAX;
   for (size_t i = 0; i < draft->batch; i++) {
     draft->words[i] = 0;
@@ -138,7 +138,7 @@ static size_t look_at_answers(batch_draft *draft, const hu_trainer *trainer, siz
 static void judge(batch_draft *draft, const hu_trainer *trainer, size_t n, hu_bleu *bleu) {
   const hu_parallel *parallel = &trainer->source.parallel;
   for (size_t i = 0; i < n; i++) {
-    size_t others = hu_parallel_labels(parallel, trainer->x + i * draft->each, draft->labels) - 1;
+    size_t others = hu_parallel_labels(parallel, trainer->buffers.x + i * draft->each, draft->labels) - 1;
     for (size_t j = 0; j < others; j++)
       draft->labels[j] = draft->labels[j] == parallel->unknown ? UINT32_MAX : draft->labels[j];
     hu_bleu_add(bleu, draft->words[i], draft->text + i * draft->window, others, draft->labels);

@@ -333,7 +333,7 @@ static void test_greedy(void **state) {
     size_t words[N] = {0};
     int done[N] = {0};
     assert_int_equal(hu_feed_to_see(t, HU_ON_TEST, b, &n), HU_OK);
-    memcpy(x, t->x, sizeof x);
+    memcpy(x, t->buffers.x, sizeof x);
     for (size_t i = 0; i < N * W; i++) x[i / W * (2 * W + 1) + W + 1 + i % W] = (float)p->end;
     for (size_t j = 0; j < W; j++) {
       assert_int_equal(hu_model_feed(t->net, &t->ends, x), HU_OK);
@@ -439,16 +439,16 @@ static void test_masks(void **state) {
   size_t places[WINDOW] = {0};
   for (t->step = 0; t->step < TIMES; t->step++) {
     assert_int_equal(hu_draw_training(t), HU_OK);
-    assert_true(t->counted == 4 * ASKED);
-    if (t->step == 0) memcpy(first, t->labels, sizeof first);
-    if (t->step == 1) assert_memory_not_equal(first, t->labels, sizeof first);
+    assert_true(t->buffers.counted == 4 * ASKED);
+    if (t->step == 0) memcpy(first, t->buffers.labels, sizeof first);
+    if (t->step == 1) assert_memory_not_equal(first, t->buffers.labels, sizeof first);
     for (size_t i = 0; i < 4 * WINDOW; i++) {
-      uint32_t word = t->words[i / WINDOW * (WINDOW + 1) + i % WINDOW], given = (uint32_t)t->x[i];
-      if (t->labels[i] == HU_LABEL_NONE) {
+      uint32_t word = t->buffers.words[i / WINDOW * (WINDOW + 1) + i % WINDOW], given = (uint32_t)t->buffers.x[i];
+      if (t->buffers.labels[i] == HU_LABEL_NONE) {
         assert_int_equal(given, word);
         continue;
       }
-      assert_int_equal(t->labels[i], word);
+      assert_int_equal(t->buffers.labels[i], word);
       assert_true(given <= t->source.tokens.kinds);
       places[i % WINDOW]++;
       masked += given == t->source.tokens.kinds;
@@ -463,7 +463,7 @@ static void test_masks(void **state) {
   assert_true(fabs(masked / all - 0.8) < 0.025 && fabs(other - 0.1 * 6 / 7) < 0.02);
   t->step = 0;
   assert_int_equal(hu_draw_training(t), HU_OK);
-  assert_memory_equal(first, t->labels, sizeof first);
+  assert_memory_equal(first, t->buffers.labels, sizeof first);
   hu_trainer_seen seen, again;
   assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &seen), HU_OK);
   assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &again), HU_OK);
