@@ -31,32 +31,44 @@ static const table_column columns4[] = {
     {"ours, r = 0.7", "ours-0.7", OURS("0.7")},
     {"ours, r = 1", "ours-1", OURS("1")},
 };
-#define DRAWN8 \
-  { "", "", "", "", "", "", "", "" }
-#define THREE(name, slug, net)                                                                                        \
-  {name " on CIFAR-10", slug "-cifar10", net, 1, &table_cifar10, NULL, "assignments/" slug, DRAWN8, NULL},            \
-      {name " on CIFAR-100", slug "-cifar100", net, 1, &table_cifar100, NULL, "assignments/" slug, DRAWN8, NULL}, {   \
-    name " of width 0.25 on CIFAR-100", slug "-0.25-cifar100", net, 0.25, &table_cifar100, NULL, "assignments/" slug, \
-        DRAWN8, NULL                                                                                                  \
+/* A row: a network on a data set, and what the paper prints. */
+#define ROW(network, where, id, path, text, factor, set, ...)                                                       \
+  {                                                                                                                 \
+    .name = network where, .slug = id path, .net = text, .width = factor, .data = set, .folder = "assignments/" id, \
+    .figure = __VA_ARGS__                                                                                           \
   }
+#define ON_10(network, id, text, ...) ROW(network, " on CIFAR-10", id, "-cifar10", text, 1, &table_cifar10, __VA_ARGS__)
+#define ON_100(network, id, text, ...) \
+  ROW(network, " on CIFAR-100", id, "-cifar100", text, 1, &table_cifar100, __VA_ARGS__)
+#define QUARTER_ON_100(network, id, text, ...) \
+  ROW(network, " of width 0.25 on CIFAR-100", id, "-0.25-cifar100", text, 0.25, &table_cifar100, __VA_ARGS__)
 static const table_row rows4[] = {
-    THREE("SqueezeNet", "squeezenet", SQUEEZENET), THREE("ShuffleNet-v2", "shufflenet2", SHUFFLENET),
-    THREE("MobileNet-v2", "mobilenet2", MOBILENET), THREE("ResNet-18", "resnet18", RESNET18)};
+    ON_10("SqueezeNet", "squeezenet", SQUEEZENET, {"", "", "", "", "", "", "", ""}),
+    ON_100("SqueezeNet", "squeezenet", SQUEEZENET, {"", "", "", "", "", "", "", ""}),
+    QUARTER_ON_100("SqueezeNet", "squeezenet", SQUEEZENET, {"", "", "", "", "", "", "", ""}),
+    ON_10("ShuffleNet-v2", "shufflenet2", SHUFFLENET, {"", "", "", "", "", "", "", ""}),
+    ON_100("ShuffleNet-v2", "shufflenet2", SHUFFLENET, {"", "", "", "", "", "", "", ""}),
+    QUARTER_ON_100("ShuffleNet-v2", "shufflenet2", SHUFFLENET, {"", "", "", "", "", "", "", ""}),
+    ON_10("MobileNet-v2", "mobilenet2", MOBILENET, {"", "", "", "", "", "", "", ""}),
+    ON_100("MobileNet-v2", "mobilenet2", MOBILENET, {"", "", "", "", "", "", "", ""}),
+    QUARTER_ON_100("MobileNet-v2", "mobilenet2", MOBILENET, {"", "", "", "", "", "", "", ""}),
+    ON_10("ResNet-18", "resnet18", RESNET18, {"", "", "", "", "", "", "", ""}),
+    ON_100("ResNet-18", "resnet18", RESNET18, {"", "", "", "", "", "", "", ""}),
+    QUARTER_ON_100("ResNet-18", "resnet18", RESNET18, {"", "", "", "", "", "", "", ""})};
 static const table_left_out left4[] = {{"widths 0.5 and 0.1 (figure 10)", "--set model.net=... makes them"}};
-const paper_table table_assignments_4 = {"assignments",
-                                         "figure4",
-                                         SOURCE,
-                                         "figure 4",
-                                         "how much accuracy each precision assignment costs",
-                                         CHOSEN,
-                                         NULL,
-                                         RECIPE,
-                                         columns4,
-                                         TABLE_COUNT(columns4),
-                                         rows4,
-                                         TABLE_COUNT(rows4),
-                                         left4,
-                                         TABLE_COUNT(left4)};
+const paper_table table_assignments_4 = {.paper = "assignments",
+                                         .name = "figure4",
+                                         .source = SOURCE,
+                                         .place = "figure 4",
+                                         .title = "how much accuracy each precision assignment costs",
+                                         .chosen = CHOSEN,
+                                         .pairs = RECIPE,
+                                         .column = columns4,
+                                         .columns = TABLE_COUNT(columns4),
+                                         .row = rows4,
+                                         .rows = TABLE_COUNT(rows4),
+                                         .left_out = left4,
+                                         .left_outs = TABLE_COUNT(left4)};
 
 /* ---- figure 5 ---- */
 
@@ -66,54 +78,46 @@ static const table_column columns5[] = {
     {"increasing, r = 0.7", "inc-0.7", OURS_IN("0.7", "smallest")},
     {"random, r = 0.7", "rand-0.7", OURS_IN("0.7", "random")},
 };
-#define DRAWN4 \
-  { "", "", "", "" }
-#define ONE5(name, slug, net) \
-  { name " on CIFAR-100", slug "-cifar100", net, 1, &table_cifar100, NULL, "assignments/" slug, DRAWN4, NULL }
-static const table_row rows5[] = {
-    ONE5("SqueezeNet", "squeezenet", SQUEEZENET), ONE5("ShuffleNet-v2", "shufflenet2", SHUFFLENET),
-    ONE5("MobileNet-v2", "mobilenet2", MOBILENET), ONE5("ResNet-18", "resnet18", RESNET18)};
+static const table_row rows5[] = {ON_100("SqueezeNet", "squeezenet", SQUEEZENET, {"", "", "", ""}),
+                                  ON_100("ShuffleNet-v2", "shufflenet2", SHUFFLENET, {"", "", "", ""}),
+                                  ON_100("MobileNet-v2", "mobilenet2", MOBILENET, {"", "", "", ""}),
+                                  ON_100("ResNet-18", "resnet18", RESNET18, {"", "", "", ""})};
 static const table_left_out left5[] = {{"the decreasing order", "it is that of figure 4"}};
-const paper_table table_assignments_5 = {"assignments",
-                                         "figure5",
-                                         SOURCE,
-                                         "figures 5 and 16",
-                                         "the order in which groups of tensors are demoted",
-                                         CHOSEN,
-                                         NULL,
-                                         RECIPE,
-                                         columns5,
-                                         TABLE_COUNT(columns5),
-                                         rows5,
-                                         TABLE_COUNT(rows5),
-                                         left5,
-                                         TABLE_COUNT(left5)};
+const paper_table table_assignments_5 = {.paper = "assignments",
+                                         .name = "figure5",
+                                         .source = SOURCE,
+                                         .place = "figures 5 and 16",
+                                         .title = "the order in which groups of tensors are demoted",
+                                         .chosen = CHOSEN,
+                                         .pairs = RECIPE,
+                                         .column = columns5,
+                                         .columns = TABLE_COUNT(columns5),
+                                         .row = rows5,
+                                         .rows = TABLE_COUNT(rows5),
+                                         .left_out = left5,
+                                         .left_outs = TABLE_COUNT(left5)};
 
 /* ---- figures 6 and 17 ---- */
 
 static const table_column columns6[] = {
     {"promotion, r = 1", "promo-1", OURS("1")},
     {"no promotion, r = 1", "no-promo-1", TABLE_PAIRS(LOW("demote", "1"), "assignment.ratio", "1")}};
-#define DRAWN2 \
-  { "", "" }
-#define ONE6(name, slug, net) \
-  { name " on CIFAR-10", slug "-cifar10", net, 1, &table_cifar10, NULL, "assignments/" slug, DRAWN2, NULL }
-static const table_row rows6[] = {
-    ONE6("SqueezeNet", "squeezenet", SQUEEZENET), ONE6("ShuffleNet-v2", "shufflenet2", SHUFFLENET),
-    ONE6("MobileNet-v2", "mobilenet2", MOBILENET), ONE6("ResNet-18", "resnet18", RESNET18)};
+static const table_row rows6[] = {ON_10("SqueezeNet", "squeezenet", SQUEEZENET, {"", ""}),
+                                  ON_10("ShuffleNet-v2", "shufflenet2", SHUFFLENET, {"", ""}),
+                                  ON_10("MobileNet-v2", "mobilenet2", MOBILENET, {"", ""}),
+                                  ON_10("ResNet-18", "resnet18", RESNET18, {"", ""})};
 static const table_left_out left6[] = {{"ShuffleNet-v2 on ImageNet (figures 3, 6 and 7)",
                                         "there is no loader of ILSVRC12; figure 17 has the same on CIFAR-10"}};
-const paper_table table_assignments_6 = {"assignments",
-                                         "figure6",
-                                         SOURCE,
-                                         "figures 6 and 17",
-                                         "promotion of tensors that overflow",
-                                         CHOSEN,
-                                         NULL,
-                                         RECIPE,
-                                         columns6,
-                                         TABLE_COUNT(columns6),
-                                         rows6,
-                                         TABLE_COUNT(rows6),
-                                         left6,
-                                         TABLE_COUNT(left6)};
+const paper_table table_assignments_6 = {.paper = "assignments",
+                                         .name = "figure6",
+                                         .source = SOURCE,
+                                         .place = "figures 6 and 17",
+                                         .title = "promotion of tensors that overflow",
+                                         .chosen = CHOSEN,
+                                         .pairs = RECIPE,
+                                         .column = columns6,
+                                         .columns = TABLE_COUNT(columns6),
+                                         .row = rows6,
+                                         .rows = TABLE_COUNT(rows6),
+                                         .left_out = left6,
+                                         .left_outs = TABLE_COUNT(left6)};

@@ -3,20 +3,30 @@
 #include "cli/experiment/tables.h"
 
 #define SOURCE "Cambier et al., Shifted and Squeezed 8-bit Floating Point (ICLR 2020)"
-#define RESNET20 "ResNet-20", "resnet20", "resnet(blocks=3,width=%s)", 1, &table_cifar10
-#define RESNET34 "ResNet-34", "resnet34", "resnet4(stages=3/4/6/3,width=%s)", 1, &table_cifar10
-#define RESNET50 "ResNet-50", "resnet50", "resnet4(stages=3/4/6/3,bottleneck,width=%s)", 1, &table_cifar10
 
 static const table_column table1_columns[] = {
     {"FP32", "fp32", TABLE_PAIRS("precision.system", "binary32")},
     {"S2FP8", "s2fp8", TABLE_PAIRS("precision.system", "s2fp8")},
     {"FP8", "fp8", TABLE_PAIRS("precision.system", "fp8_e5m2")},
     {"FP8+LS(100)", "fp8-ls100", TABLE_PAIRS("precision.system", "fp8_e5m2", "loss.scale", "static(100,unchecked)")}};
-static const table_row table1_rows[] = {
-    {RESNET20, NULL, NULL, {"91.5", "91.1", "17.9", "91.1"}, NULL},
-    {RESNET34, NULL, NULL, {"92.5", "92.0", "13.5", "92.0"}, NULL},
-    {RESNET50, NULL, NULL, {"93.0", "93.2", "11.5", "92.9"}, NULL},
-};
+static const table_row table1_rows[] = {{.name = "ResNet-20",
+                                         .slug = "resnet20",
+                                         .net = "resnet(blocks=3,width=%s)",
+                                         .width = 1,
+                                         .data = &table_cifar10,
+                                         .figure = {"91.5", "91.1", "17.9", "91.1"}},
+                                        {.name = "ResNet-34",
+                                         .slug = "resnet34",
+                                         .net = "resnet4(stages=3/4/6/3,width=%s)",
+                                         .width = 1,
+                                         .data = &table_cifar10,
+                                         .figure = {"92.5", "92.0", "13.5", "92.0"}},
+                                        {.name = "ResNet-50",
+                                         .slug = "resnet50",
+                                         .net = "resnet4(stages=3/4/6/3,bottleneck,width=%s)",
+                                         .width = 1,
+                                         .data = &table_cifar10,
+                                         .figure = {"93.0", "93.2", "11.5", "92.9"}}};
 #define IMAGES                                                                                               \
   TABLE_PAIRS("run.batch", "128", "run.epochs", "250", "optimizer.rate", "0.1", "optimizer.momentum", "0.9", \
               "optimizer.decay", "1e-4", "optimizer.schedule", "drop(0.4/0.6/0.8,0.1)")
@@ -24,26 +34,28 @@ static const table_row table1_rows[] = {
   "The paper names no weight decay; 1e-4 is that of He et al. (2016). ResNet-34 and -50 are the networks of four " \
   "stages with a first layer for images of 32 x 32."
 
-const paper_table table_s2fp8_1 = {"s2fp8",
-                                   "1",
-                                   SOURCE,
-                                   "table 1",
-                                   "ResNets on CIFAR-10, trained in FP8 with and without a loss scale, and in S2FP8",
-                                   IMAGES_CHOSEN,
-                                   NULL,
-                                   IMAGES,
-                                   table1_columns,
-                                   TABLE_COUNT(table1_columns),
-                                   table1_rows,
-                                   TABLE_COUNT(table1_rows),
-                                   NULL,
-                                   0};
+const paper_table table_s2fp8_1 = {
+    .paper = "s2fp8",
+    .name = "1",
+    .source = SOURCE,
+    .place = "table 1",
+    .title = "ResNets on CIFAR-10, trained in FP8 with and without a loss scale, and in S2FP8",
+    .chosen = IMAGES_CHOSEN,
+    .pairs = IMAGES,
+    .column = table1_columns,
+    .columns = TABLE_COUNT(table1_columns),
+    .row = table1_rows,
+    .rows = TABLE_COUNT(table1_rows)};
 
 static const table_left_out table2_left_out[] = {
     {"ResNet-18 and ResNet-50 on ImageNet1k", "there is no loader of ILSVRC12"}};
-const paper_table table_s2fp8_2 = {
-    "s2fp8", "2",  SOURCE, "table 2",       "ResNets on ImageNet1k",     NULL, NULL, NULL, NULL,
-    0,       NULL, 0,      table2_left_out, TABLE_COUNT(table2_left_out)};
+const paper_table table_s2fp8_2 = {.paper = "s2fp8",
+                                   .name = "2",
+                                   .source = SOURCE,
+                                   .place = "table 2",
+                                   .title = "ResNets on ImageNet1k",
+                                   .left_out = table2_left_out,
+                                   .left_outs = TABLE_COUNT(table2_left_out)};
 
 static const table_column table3_columns[] = {
     {"FP32", "fp32", TABLE_PAIRS("precision.system", "binary32")},
@@ -52,12 +64,13 @@ static const table_column table3_columns[] = {
     {"FP8+LS(exp)", "fp8-lsexp",
      TABLE_PAIRS("precision.system", "fp8_e5m2", "loss.scale",
                  "exponential(start=1,factor=2,every=1000,scale_max=16384)")}};
-#define TINY                                \
-  "Transformer tiny, En-Vi", "transformer", \
-      "seq2seq(layers=2,units=128,heads=4,hidden=512,deviation=0.1,dropout=0.1)", 1, &table_iwslt
 static const table_row table3_rows[] = {
-    {TINY, NULL, NULL, {"25.3", "25.3", "NaN", "21.3"}, NULL},
-};
+    {.name = "Transformer tiny, En-Vi",
+     .slug = "transformer",
+     .net = "seq2seq(layers=2,units=128,heads=4,hidden=512,deviation=0.1,dropout=0.1)",
+     .width = 1,
+     .data = &table_iwslt,
+     .figure = {"25.3", "25.3", "NaN", "21.3"}}};
 /* 240 epochs of 1041 steps. */
 #define TRANSLATION                                                                                                  \
   TABLE_PAIRS("run.batch", "128", "run.epochs", "240", "optimizer.kind", "adamw", "optimizer.rate", "1e-3",          \
@@ -69,41 +82,39 @@ static const table_row table3_rows[] = {
   "Adam's numbers, 8000 steps of warm-up and 250000 steps are what Tensor2Tensor has, whose rate falls with the "     \
   "root of the step; here a cosine from 1e-3 takes its place. Tokens are whole words, not parts of words, and there " \
   "is no label smoothing. The schedules of FP8+LS(exp) are not named; this one is the default."
-const paper_table table_s2fp8_3 = {"s2fp8",
-                                   "3",
-                                   SOURCE,
-                                   "table 3",
-                                   "a small Transformer that translates",
-                                   TRANSLATION_CHOSEN,
-                                   NULL,
-                                   TRANSLATION,
-                                   table3_columns,
-                                   TABLE_COUNT(table3_columns),
-                                   table3_rows,
-                                   TABLE_COUNT(table3_rows),
-                                   NULL,
-                                   0};
+const paper_table table_s2fp8_3 = {.paper = "s2fp8",
+                                   .name = "3",
+                                   .source = SOURCE,
+                                   .place = "table 3",
+                                   .title = "a small Transformer that translates",
+                                   .chosen = TRANSLATION_CHOSEN,
+                                   .pairs = TRANSLATION,
+                                   .column = table3_columns,
+                                   .columns = TABLE_COUNT(table3_columns),
+                                   .row = table3_rows,
+                                   .rows = TABLE_COUNT(table3_rows)};
 
-#define NCF "NCF", "ncf", "ncf(layers=3,units=8)", 1, &table_movielens
 #define PAIRS_NCF \
   TABLE_PAIRS("run.batch", "1024", "run.epochs", "20", "optimizer.kind", "adamw", "optimizer.rate", "0.0005")
 #define NCF_CHOSEN \
   "Layers, negatives and candidates are those of He et al. (2017); 1024 is taken for the batch of all four GPUs."
-static const table_row table4_rows[] = {{NCF, NULL, NULL, {"0.666", "0.663", "0.633"}, NULL}};
-const paper_table table_s2fp8_4 = {"s2fp8",
-                                   "4",
-                                   SOURCE,
-                                   "table 4",
-                                   "neural collaborative filtering on MovieLens 1M",
-                                   NCF_CHOSEN,
-                                   NULL,
-                                   PAIRS_NCF,
-                                   table1_columns,
-                                   3,
-                                   table4_rows,
-                                   TABLE_COUNT(table4_rows),
-                                   NULL,
-                                   0};
+static const table_row table4_rows[] = {{.name = "NCF",
+                                         .slug = "ncf",
+                                         .net = "ncf(layers=3,units=8)",
+                                         .width = 1,
+                                         .data = &table_movielens,
+                                         .figure = {"0.666", "0.663", "0.633"}}};
+const paper_table table_s2fp8_4 = {.paper = "s2fp8",
+                                   .name = "4",
+                                   .source = SOURCE,
+                                   .place = "table 4",
+                                   .title = "neural collaborative filtering on MovieLens 1M",
+                                   .chosen = NCF_CHOSEN,
+                                   .pairs = PAIRS_NCF,
+                                   .column = table1_columns,
+                                   .columns = 3,
+                                   .row = table4_rows,
+                                   .rows = TABLE_COUNT(table4_rows)};
 
 /* Operands and results of products in bfloat16, as FP8 and S2FP8 are placed. */
 static const table_column tableA2_columns[] = {
@@ -113,25 +124,52 @@ static const table_column tableA2_columns[] = {
                  "bfloat16", "precision.z_out", "bfloat16", "precision.dx_out", "bfloat16", "precision.dw_out",
                  "bfloat16")}};
 static const table_row tableA2_rows[] = {
-    {RESNET20, IMAGES, NULL, {"91.7"}, IMAGES_CHOSEN},
-    {RESNET50, IMAGES, NULL, {"93.2"}, IMAGES_CHOSEN},
-    {NCF, PAIRS_NCF, NULL, {"0.653"}, NCF_CHOSEN},
-    {TINY, TRANSLATION, NULL, {"(illegible)"}, TRANSLATION_CHOSEN " The paper's figure is illegible in our copy."}};
+    {.name = "ResNet-20",
+     .slug = "resnet20",
+     .net = "resnet(blocks=3,width=%s)",
+     .width = 1,
+     .data = &table_cifar10,
+     .pairs = IMAGES,
+     .figure = {"91.7"},
+     .chosen = IMAGES_CHOSEN},
+    {.name = "ResNet-50",
+     .slug = "resnet50",
+     .net = "resnet4(stages=3/4/6/3,bottleneck,width=%s)",
+     .width = 1,
+     .data = &table_cifar10,
+     .pairs = IMAGES,
+     .figure = {"93.2"},
+     .chosen = IMAGES_CHOSEN},
+    {.name = "NCF",
+     .slug = "ncf",
+     .net = "ncf(layers=3,units=8)",
+     .width = 1,
+     .data = &table_movielens,
+     .pairs = PAIRS_NCF,
+     .figure = {"0.653"},
+     .chosen = NCF_CHOSEN},
+    {.name = "Transformer tiny, En-Vi",
+     .slug = "transformer",
+     .net = "seq2seq(layers=2,units=128,heads=4,hidden=512,deviation=0.1,dropout=0.1)",
+     .width = 1,
+     .data = &table_iwslt,
+     .pairs = TRANSLATION,
+     .figure = {"(illegible)"},
+     .chosen = TRANSLATION_CHOSEN " The paper's figure is illegible in our copy."}};
 static const table_left_out tableA2_left_out[] = {
     {"columns FP32, FP8, FP8 with tuning, S2FP8", "they are those of tables 1 to 4"},
     {"ResNet-50 on ImageNet", "there is no loader of ILSVRC12"}};
-const paper_table table_s2fp8_a2 = {"s2fp8",
-                                    "A2",
-                                    SOURCE,
-                                    "table A2",
-                                    "the same networks with products in bfloat16; accuracy, of NCF the hit rate, of "
-                                    "Transformer tiny BLEU",
-                                    NULL,
-                                    NULL,
-                                    NULL,
-                                    tableA2_columns,
-                                    TABLE_COUNT(tableA2_columns),
-                                    tableA2_rows,
-                                    TABLE_COUNT(tableA2_rows),
-                                    tableA2_left_out,
-                                    TABLE_COUNT(tableA2_left_out)};
+const paper_table table_s2fp8_a2 = {
+    .paper = "s2fp8",
+    .name = "A2",
+    .source = SOURCE,
+    .place = "table A2",
+    .title =
+        "the same networks with products in bfloat16; accuracy, of NCF the hit rate, of "
+        "Transformer tiny BLEU",
+    .column = tableA2_columns,
+    .columns = TABLE_COUNT(tableA2_columns),
+    .row = tableA2_rows,
+    .rows = TABLE_COUNT(tableA2_rows),
+    .left_out = tableA2_left_out,
+    .left_outs = TABLE_COUNT(tableA2_left_out)};

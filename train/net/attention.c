@@ -135,10 +135,12 @@ static hu_status scores_backward(hu_net *net, hu_operator *op) {
   return hu_done(net);
 }
 
-static const hu_operator_kind scores = {"scores", scores_forward, scores_backward, NULL, 1, 0, 1};
+static const hu_operator_kind scores = {
+    .name = "scores", .forward = scores_forward, .backward = scores_backward, .product = 1, .anywhere = 1};
 
 /* Rows of a sample with each other; one head, nothing multiplied. */
-static const hu_operator_kind gram = {"gram", scores_forward, scores_backward, NULL, 1, 0, 1};
+static const hu_operator_kind gram = {
+    .name = "gram", .forward = scores_forward, .backward = scores_backward, .product = 1, .anywhere = 1};
 
 /* ---- softmax along rows; in[1] says how many columns count ---- */
 
@@ -172,7 +174,8 @@ static hu_status softmax_backward(hu_net *net, hu_operator *op) {
   return hu_done(net);
 }
 
-static const hu_operator_kind softmax = {"softmax", softmax_forward, softmax_backward, NULL, 0, 0, 1};
+static const hu_operator_kind softmax = {
+    .name = "softmax", .forward = softmax_forward, .backward = softmax_backward, .anywhere = 1};
 
 /* ---- sums of values: in[0] the scores, in[1] the matrix with the values ---- */
 
@@ -238,7 +241,8 @@ static hu_status mix_backward(hu_net *net, hu_operator *op) {
   return hu_done(net);
 }
 
-static const hu_operator_kind mix = {"mix", mix_forward, mix_backward, NULL, 1, 0, 1};
+static const hu_operator_kind mix = {
+    .name = "mix", .forward = mix_forward, .backward = mix_backward, .product = 1, .anywhere = 1};
 
 /* ---- building ---- */
 

@@ -111,7 +111,8 @@ static hu_status conv_backward(hu_net *net, hu_operator *op) {
   return status == HU_OK && hu_wants_gradient(net, op->in[0]) ? conv_image(net, op) : status;
 }
 
-static const hu_operator_kind conv = {"conv", conv_forward, conv_backward, NULL, 1, 0, 1};
+static const hu_operator_kind conv = {
+    .name = "conv", .forward = conv_forward, .backward = conv_backward, .product = 1, .anywhere = 1};
 
 /* What is wrong with the sizes of a convolution of v; NULL: nothing. */
 static const char *wrong_sizes(const hu_value *value, size_t outputs, size_t kernel, size_t stride, size_t pad,

@@ -36,7 +36,8 @@ static hu_status below_backward(hu_net *net, hu_operator *op) {
   return hu_done(net);
 }
 
-static const hu_operator_kind below = {"stack_rows", below_forward, below_backward, NULL, 0, 0, 1};
+static const hu_operator_kind below = {
+    .name = "stack_rows", .forward = below_forward, .backward = below_backward, .anywhere = 1};
 
 int hu_net_stack_rows(hu_net *net, size_t count, const int *values) {
   if (!hu_all_usable(net, count, values)) return -1;
@@ -70,7 +71,8 @@ static hu_status triangle_backward(hu_net *net, hu_operator *op) {
   return hu_done(net);
 }
 
-static const hu_operator_kind triangle = {"triangle", triangle_forward, triangle_backward, NULL, 0, 0, 1};
+static const hu_operator_kind triangle = {
+    .name = "triangle", .forward = triangle_forward, .backward = triangle_backward, .anywhere = 1};
 
 int hu_net_interactions(hu_net *net, int x) {
   if (!hu_usable(net, x)) return -1;

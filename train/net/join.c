@@ -54,7 +54,8 @@ static hu_status concat_backward(hu_net *net, hu_operator *op) {
   return hu_done(net);
 }
 
-static const hu_operator_kind concat = {"concat", concat_forward, concat_backward, NULL, 0, 0, 1};
+static const hu_operator_kind concat = {
+    .name = "concat", .forward = concat_forward, .backward = concat_backward, .anywhere = 1};
 
 int hu_net_concat(hu_net *net, size_t count, const int *values) {
   if (!hu_all_usable(net, count, values)) return -1;
@@ -92,7 +93,8 @@ static hu_status times_backward(hu_net *net, hu_operator *op) {
   return hu_done(net);
 }
 
-static const hu_operator_kind times = {"multiply", times_forward, times_backward, NULL, 0, 0, 1};
+static const hu_operator_kind times = {
+    .name = "multiply", .forward = times_forward, .backward = times_backward, .anywhere = 1};
 
 int hu_net_multiply(hu_net *net, int a, int b) {
   if (!hu_usable(net, a) || !hu_usable(net, b)) return -1;
@@ -129,7 +131,7 @@ static hu_status sum_backward(hu_net *net, hu_operator *op) {
   return hu_done(net);
 }
 
-static const hu_operator_kind sum = {"sum", sum_forward, sum_backward, NULL, 0, 0, 1};
+static const hu_operator_kind sum = {.name = "sum", .forward = sum_forward, .backward = sum_backward, .anywhere = 1};
 
 int hu_net_sum(hu_net *net, size_t count, const int *values) {
   if (!hu_all_usable(net, count, values)) return -1;

@@ -185,7 +185,8 @@ static hu_status linear_backward(hu_net *net, hu_operator *op) {
   return status == HU_OK ? hu_done(net) : status;
 }
 
-static const hu_operator_kind linear = {"linear", linear_forward, linear_backward, NULL, 1, 0, 1};
+static const hu_operator_kind linear = {
+    .name = "linear", .forward = linear_forward, .backward = linear_backward, .product = 1, .anywhere = 1};
 
 int hu_linear_of(hu_net *net, int x, int weights, int bias) {
   if (!hu_usable(net, x) || weights < 0) return -1;

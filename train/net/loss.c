@@ -52,7 +52,8 @@ static hu_status entropy_forward(hu_net *net, hu_operator *op) {
 /* (p - 1 at the label) (dv weight / R) */
 static hu_status entropy_backward(hu_net *net, hu_operator *op) { return give_kept(net, op, HU_RUN_ENTROPY_BACK); }
 
-static const hu_operator_kind entropy = {"cross_entropy", entropy_forward, entropy_backward, NULL, 0, 1, 1};
+static const hu_operator_kind entropy = {
+    .name = "cross_entropy", .forward = entropy_forward, .backward = entropy_backward, .loss = 1, .anywhere = 1};
 
 /* ---- squared error; `kept` holds x - target ---- */
 
@@ -66,7 +67,8 @@ static hu_status error_forward(hu_net *net, hu_operator *op) {
 
 static hu_status error_backward(hu_net *net, hu_operator *op) { return give_kept(net, op, HU_RUN_DISTANCE_BACK); }
 
-static const hu_operator_kind error = {"squared_error", error_forward, error_backward, NULL, 0, 1, 1};
+static const hu_operator_kind error = {
+    .name = "squared_error", .forward = error_forward, .backward = error_backward, .loss = 1, .anywhere = 1};
 
 /* ---- absolute error; `kept` holds x - target ---- */
 
@@ -80,7 +82,8 @@ static hu_status absolute_forward(hu_net *net, hu_operator *op) {
 
 static hu_status absolute_backward(hu_net *net, hu_operator *op) { return give_kept(net, op, HU_RUN_ABSOLUTE_BACK); }
 
-static const hu_operator_kind absolute = {"absolute_error", absolute_forward, absolute_backward, NULL, 0, 1, 1};
+static const hu_operator_kind absolute = {
+    .name = "absolute_error", .forward = absolute_forward, .backward = absolute_backward, .loss = 1, .anywhere = 1};
 
 /* ---- building ---- */
 

@@ -98,7 +98,8 @@ static hu_status batch_backward(hu_net *net, hu_operator *op) {
   return hu_done(net);
 }
 
-static const hu_operator_kind batch = {"batch_norm", batch_forward, batch_backward, running_start, 0, 0, 1};
+static const hu_operator_kind batch = {
+    .name = "batch_norm", .forward = batch_forward, .backward = batch_backward, .start = running_start, .anywhere = 1};
 
 /* ---- a batch of several nets ---- */
 
@@ -164,7 +165,8 @@ static void nothing(hu_net *net, hu_operator *op) {
   (void)op;
 }
 
-static const hu_operator_kind layer = {"layer_norm", layer_forward, layer_backward, nothing, 0, 0, 1};
+static const hu_operator_kind layer = {
+    .name = "layer_norm", .forward = layer_forward, .backward = layer_backward, .start = nothing, .anywhere = 1};
 
 float *hu_running_of(const hu_net *net, const hu_operator *op, size_t *n) {
   *n = 2 * net->value[op->out].cols;

@@ -44,7 +44,8 @@ static hu_status relu_backward(hu_net *net, hu_operator *op) {
   return backward(net, op, HU_RUN_RELU_BACK, net->value[op->out].v, net->value[op->out].dv);
 }
 
-static const hu_operator_kind relu = {"relu", relu_forward, relu_backward, NULL, 0, 0, 1};
+static const hu_operator_kind relu = {
+    .name = "relu", .forward = relu_forward, .backward = relu_backward, .anywhere = 1};
 
 /* ---- ReLU6; the gradient from what was read: a rounding may leave 6, in a format without it, another number ---- */
 
@@ -56,7 +57,8 @@ static hu_status relu6_backward(hu_net *net, hu_operator *op) {
   return backward(net, op, HU_RUN_RELU6_BACK, net->value[op->in[0]].v, net->value[op->out].dv);
 }
 
-static const hu_operator_kind relu6 = {"relu6", relu6_forward, relu6_backward, NULL, 0, 0, 1};
+static const hu_operator_kind relu6 = {
+    .name = "relu6", .forward = relu6_forward, .backward = relu6_backward, .anywhere = 1};
 
 /* ---- GELU ---- */
 
@@ -79,7 +81,8 @@ static hu_status gelu_backward(hu_net *net, hu_operator *op) {
   return hu_done(net);
 }
 
-static const hu_operator_kind gelu = {"gelu", gelu_forward, gelu_backward, NULL, 0, 0, 1};
+static const hu_operator_kind gelu = {
+    .name = "gelu", .forward = gelu_forward, .backward = gelu_backward, .anywhere = 1};
 
 /* ---- tanh and sigmoid, gradients from what was stored ---- */
 
@@ -89,7 +92,8 @@ static hu_status tanh_backward(hu_net *net, hu_operator *op) {
   return backward(net, op, HU_RUN_TANH_BACK, net->value[op->out].v, net->value[op->out].dv);
 }
 
-static const hu_operator_kind tanh_kind = {"tanh", tanh_forward, tanh_backward, NULL, 0, 0, 1};
+static const hu_operator_kind tanh_kind = {
+    .name = "tanh", .forward = tanh_forward, .backward = tanh_backward, .anywhere = 1};
 
 static hu_status sigmoid_forward(hu_net *net, hu_operator *op) { return function(net, op, HU_FUNCTION_SIGMOID); }
 
@@ -97,7 +101,8 @@ static hu_status sigmoid_backward(hu_net *net, hu_operator *op) {
   return backward(net, op, HU_RUN_SIGMOID_BACK, net->value[op->out].v, net->value[op->out].dv);
 }
 
-static const hu_operator_kind sigmoid = {"sigmoid", sigmoid_forward, sigmoid_backward, NULL, 0, 0, 1};
+static const hu_operator_kind sigmoid = {
+    .name = "sigmoid", .forward = sigmoid_forward, .backward = sigmoid_backward, .anywhere = 1};
 
 /* ---- sums of two values ---- */
 
@@ -112,7 +117,7 @@ static hu_status add_backward(hu_net *net, hu_operator *op) {
   return hu_done(net);
 }
 
-static const hu_operator_kind add = {"add", add_forward, add_backward, NULL, 0, 0, 1};
+static const hu_operator_kind add = {.name = "add", .forward = add_forward, .backward = add_backward, .anywhere = 1};
 
 /* ---- dropout; `kept` holds the factors ---- */
 
@@ -129,7 +134,8 @@ static hu_status dropout_backward(hu_net *net, hu_operator *op) {
   return backward(net, op, HU_RUN_TIMES, net->value[op->out].dv, op->kept);
 }
 
-static const hu_operator_kind dropout = {"dropout", dropout_forward, dropout_backward, NULL, 0, 0, 1};
+static const hu_operator_kind dropout = {
+    .name = "dropout", .forward = dropout_forward, .backward = dropout_backward, .anywhere = 1};
 
 /* ---- building ---- */
 

@@ -37,7 +37,8 @@ static hu_status max_backward(hu_net *net, hu_operator *op) {
   return hu_done(net);
 }
 
-static const hu_operator_kind max_pool = {"max_pool", max_forward, max_backward, NULL, 0, 0, 1};
+static const hu_operator_kind max_pool = {
+    .name = "max_pool", .forward = max_forward, .backward = max_backward, .anywhere = 1};
 
 /* ---- the mean: pixels added in their order, times 1 / their number ---- */
 
@@ -60,7 +61,8 @@ static hu_status mean_backward(hu_net *net, hu_operator *op) {
   return hu_done(net);
 }
 
-static const hu_operator_kind mean_pool = {"average_pool", mean_forward, mean_backward, NULL, 0, 0, 1};
+static const hu_operator_kind mean_pool = {
+    .name = "average_pool", .forward = mean_forward, .backward = mean_backward, .anywhere = 1};
 
 /* ---- building ---- */
 

@@ -43,7 +43,8 @@ static hu_status embedding_backward(hu_net *net, hu_operator *op) {
   return hu_done(net);
 }
 
-static const hu_operator_kind embedding = {"embedding", embedding_forward, embedding_backward, NULL, 0, 0, 1};
+static const hu_operator_kind embedding = {
+    .name = "embedding", .forward = embedding_forward, .backward = embedding_backward, .anywhere = 1};
 
 int hu_net_embedding(hu_net *net, int x, size_t vocabulary, size_t cols) {
   if (!hu_usable(net, x)) return -1;
@@ -78,7 +79,8 @@ static hu_status position_backward(hu_net *net, hu_operator *op) {
   return hu_done(net);
 }
 
-static const hu_operator_kind position = {"position", position_forward, position_backward, NULL, 0, 0, 1};
+static const hu_operator_kind position = {
+    .name = "position", .forward = position_forward, .backward = position_backward, .anywhere = 1};
 
 int hu_net_position(hu_net *net, int x) {
   if (!hu_usable(net, x)) return -1;
@@ -169,7 +171,8 @@ static hu_status part_backward(hu_net *net, hu_operator *op) {
   return hu_done(net);
 }
 
-static const hu_operator_kind part = {"part", part_forward, part_backward, NULL, 0, 0, 1};
+static const hu_operator_kind part = {
+    .name = "part", .forward = part_forward, .backward = part_backward, .anywhere = 1};
 
 static int add_part(hu_net *net, int x, size_t rows, size_t step, size_t from, size_t cols) {
   if (x < 0) return -1;
@@ -218,7 +221,8 @@ static hu_status stack_backward(hu_net *net, hu_operator *op) {
   return hu_done(net);
 }
 
-static const hu_operator_kind stack = {"stack", stack_forward, stack_backward, NULL, 0, 0, 1};
+static const hu_operator_kind stack = {
+    .name = "stack", .forward = stack_forward, .backward = stack_backward, .anywhere = 1};
 
 static int add_stack(hu_net *net, size_t steps, int *list) {
   hu_value value = net->value[list[0]];
@@ -268,7 +272,7 @@ static hu_status gru_backward(hu_net *net, hu_operator *op) {
   return hu_done(net);
 }
 
-static const hu_operator_kind gru = {"gru", gru_forward, gru_backward, NULL, 0, 0, 1};
+static const hu_operator_kind gru = {.name = "gru", .forward = gru_forward, .backward = gru_backward, .anywhere = 1};
 
 /* s = a + b of four parts i, f, o, g; c' = sigmoid(f) c + sigmoid(i) tanh(g); h' = sigmoid(o) tanh(c'). The state and
  * the result are h and c side by side. kept: the four, and tanh(c'). */
@@ -296,7 +300,8 @@ static hu_status lstm_backward(hu_net *net, hu_operator *op) {
   return hu_done(net);
 }
 
-static const hu_operator_kind lstm = {"lstm", lstm_forward, lstm_backward, NULL, 0, 0, 1};
+static const hu_operator_kind lstm = {
+    .name = "lstm", .forward = lstm_forward, .backward = lstm_backward, .anywhere = 1};
 
 /* ---- layers of cells ---- */
 

@@ -24,7 +24,8 @@ static hu_status shuffle_backward(hu_net *net, hu_operator *op) {
   return hu_done(net);
 }
 
-static const hu_operator_kind shuffle = {"shuffle", shuffle_forward, shuffle_backward, NULL, 0, 0, 1};
+static const hu_operator_kind shuffle = {
+    .name = "shuffle", .forward = shuffle_forward, .backward = shuffle_backward, .anywhere = 1};
 
 int hu_net_shuffle(hu_net *net, int x, size_t groups) {
   if (!hu_usable(net, x)) return -1;

@@ -23,17 +23,19 @@ static void judge(hu_lab *lab) {
 }
 
 const hu_plan hu_plan_updates = {
-    {"bfloat16-updates", "Zamirai et al., Revisiting BFloat16 Training (2021)", "tables 1 and 2",
-     "all-bfloat16 training stalls with updates to nearest; stochastic rounding or Kahan summation repairs it",
-     "the curve to nearest stalls; the others lie on binary32's", 2, 0, 1, 0},
-    HU_PAIRS("model.net", "mlp(layers=2,units=64)", "optimizer.rate", "0.001", "optimizer.momentum", "0.9", "run.batch",
-             "32", "run.epochs", "60"),
-    trials,
-    sizeof trials / sizeof *trials,
-    HU_WATCH_LOSS,
-    0,
-    88,
-    NULL,
-    NULL,
-    0,
-    judge};
+    .shown =
+        {.name = "bfloat16-updates",
+         .source = "Zamirai et al., Revisiting BFloat16 Training (2021)",
+         .figure = "tables 1 and 2",
+         .shows =
+             "all-bfloat16 training stalls with updates to nearest; stochastic rounding or Kahan summation repairs it",
+         .expected = "the curve to nearest stalls; the others lie on binary32's",
+         .seconds = 2,
+         .quick = 1},
+    .pairs = HU_PAIRS("model.net", "mlp(layers=2,units=64)", "optimizer.rate", "0.001", "optimizer.momentum", "0.9",
+                      "run.batch", "32", "run.epochs", "60"),
+    .trials = trials,
+    .count = sizeof trials / sizeof *trials,
+    .watch = HU_WATCH_LOSS,
+    .steps = 88,
+    .judge = judge};

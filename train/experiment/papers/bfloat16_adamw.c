@@ -36,34 +36,34 @@ static void judge_transformer(hu_lab *lab) {
   judge_remedies(lab);
 }
 
-#define SOURCE "Zamirai et al., Revisiting BFloat16 Training (2021)", "tables 1 and 2, figures 3 and 5"
 const hu_plan hu_plan_adamw = {
-    {"bfloat16-adamw", SOURCE, "with AdamW, too, only the last rounding of the weight update matters",
-     "the curve to nearest stalls; the others lie on each other", 2, 0, 1, 0},
-    HU_PAIRS("model.net", "mlp(layers=2,units=64)", "optimizer.kind", "adamw", "optimizer.rate", "1e-4",
-             "optimizer.beta2", "0.997", "run.batch", "32", "run.epochs", "60"),
-    trials,
-    TRIALS,
-    HU_WATCH_LOSS,
-    0,
-    88,
-    NULL,
-    NULL,
-    0,
-    judge_perceptron};
+    .shown = {.name = "bfloat16-adamw",
+              .source = "Zamirai et al., Revisiting BFloat16 Training (2021)",
+              .figure = "tables 1 and 2, figures 3 and 5",
+              .shows = "with AdamW, too, only the last rounding of the weight update matters",
+              .expected = "the curve to nearest stalls; the others lie on each other",
+              .seconds = 2,
+              .quick = 1},
+    .pairs = HU_PAIRS("model.net", "mlp(layers=2,units=64)", "optimizer.kind", "adamw", "optimizer.rate", "1e-4",
+                      "optimizer.beta2", "0.997", "run.batch", "32", "run.epochs", "60"),
+    .trials = trials,
+    .count = TRIALS,
+    .watch = HU_WATCH_LOSS,
+    .steps = 88,
+    .judge = judge_perceptron};
 
 const hu_plan hu_plan_adamw_transformer = {
-    {"bfloat16-transformer", SOURCE,
-     "a transformer loses accuracy in standard bfloat16 and regains it with either remedy",
-     "the curve to nearest stays above the others", 4, 0, 0, 0},
-    HU_PAIRS("data.set", "text", "model.net", "transformer", "run.batch", "16", "run.steps", "400", "optimizer.kind",
-             "adamw", "optimizer.rate", "1e-3", "optimizer.beta2", "0.99", "optimizer.eps", "1e-8"),
-    trials,
-    TRIALS,
-    HU_WATCH_LOSS,
-    0,
-    10,
-    NULL,
-    NULL,
-    0,
-    judge_transformer};
+    .shown = {.name = "bfloat16-transformer",
+              .source = "Zamirai et al., Revisiting BFloat16 Training (2021)",
+              .figure = "tables 1 and 2, figures 3 and 5",
+              .shows = "a transformer loses accuracy in standard bfloat16 and regains it with either remedy",
+              .expected = "the curve to nearest stays above the others",
+              .seconds = 4},
+    .pairs = HU_PAIRS("data.set", "text", "model.net", "transformer", "run.batch", "16", "run.steps", "400",
+                      "optimizer.kind", "adamw", "optimizer.rate", "1e-3", "optimizer.beta2", "0.99", "optimizer.eps",
+                      "1e-8"),
+    .trials = trials,
+    .count = TRIALS,
+    .watch = HU_WATCH_LOSS,
+    .steps = 10,
+    .judge = judge_transformer};

@@ -43,18 +43,18 @@ static void judge(hu_lab *lab) {
 }
 
 const hu_plan hu_plan_blocks = {
-    {"block-formats",
-     "Rouhani et al., Microscaling Data Formats (2023); NVIDIA, NVFP4 (2025); DeepSeek-V3 (2024); Sun et al. (2019)",
-     "tables of training losses", "tensors with shared scales train in 8, 6 and 4 bits",
-     "8 bits on binary32's curve, 4 bits a little above it", 1, 0, 1, 0},
-    HU_PAIRS("model.net", "mlp(layers=2,units=128)", "optimizer.kind", "adamw", "optimizer.rate", "1e-3",
-             "optimizer.eps", "1e-12", "run.batch", "64", "run.epochs", "10", "precision.exempt", "last"),
-    trials,
-    TRIALS,
-    HU_WATCH_LOSS,
-    0,
-    11,
-    NULL,
-    NULL,
-    0,
-    judge};
+    .shown = {.name = "block-formats",
+              .source = "Rouhani et al., Microscaling Data Formats (2023); NVIDIA, NVFP4 (2025); DeepSeek-V3 (2024); "
+                        "Sun et al. (2019)",
+              .figure = "tables of training losses",
+              .shows = "tensors with shared scales train in 8, 6 and 4 bits",
+              .expected = "8 bits on binary32's curve, 4 bits a little above it",
+              .seconds = 1,
+              .quick = 1},
+    .pairs = HU_PAIRS("model.net", "mlp(layers=2,units=128)", "optimizer.kind", "adamw", "optimizer.rate", "1e-3",
+                      "optimizer.eps", "1e-12", "run.batch", "64", "run.epochs", "10", "precision.exempt", "last"),
+    .trials = trials,
+    .count = TRIALS,
+    .watch = HU_WATCH_LOSS,
+    .steps = 11,
+    .judge = judge};

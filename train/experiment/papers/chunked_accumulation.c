@@ -40,18 +40,17 @@ static void judge(hu_lab *lab) {
 }
 
 const hu_plan hu_plan_accumulation = {
-    {"accumulation", "Wang et al., Training Deep Neural Networks with 8-bit Floating Point Numbers (2018)",
-     "chunk-based accumulation; sums of matrix units as in docs/accumulators.md",
-     "long sums in a narrow format lose small products, unless they are taken in chunks",
-     "chunks and matrix units as binary32 sums; so few terms do not show what sums one by one lose", 45, 0, 0, 0},
-    HU_PAIRS("data.set", "gratings", "data.count", "1600", "model.net", "conv(channels=8/8)", "optimizer.rate", "0.1",
-             "optimizer.momentum", "0.9", "run.batch", "100", "run.epochs", "8"),
-    trials,
-    sizeof trials / sizeof *trials,
-    HU_WATCH_LOSS,
-    0,
-    4,
-    NULL,
-    NULL,
-    0,
-    judge};
+    .shown = {.name = "accumulation",
+              .source = "Wang et al., Training Deep Neural Networks with 8-bit Floating Point Numbers (2018)",
+              .figure = "chunk-based accumulation; sums of matrix units as in docs/accumulators.md",
+              .shows = "long sums in a narrow format lose small products, unless they are taken in chunks",
+              .expected =
+                  "chunks and matrix units as binary32 sums; so few terms do not show what sums one by one lose",
+              .seconds = 45},
+    .pairs = HU_PAIRS("data.set", "gratings", "data.count", "1600", "model.net", "conv(channels=8/8)", "optimizer.rate",
+                      "0.1", "optimizer.momentum", "0.9", "run.batch", "100", "run.epochs", "8"),
+    .trials = trials,
+    .count = sizeof trials / sizeof *trials,
+    .watch = HU_WATCH_LOSS,
+    .steps = 4,
+    .judge = judge};

@@ -7,9 +7,6 @@
 
 #include "train/experiment/experiment.h"
 
-#define SOURCE                                               \
-  "Seide et al., 1-Bit Stochastic Gradient Descent (2014); " \
-  "Karimireddy et al., Error Feedback Fixes SignSGD (2019)"
 #define BASE "model.net", "mlp(layers=1,units=32)", "run.batch", "64", "run.epochs", "10", "optimizer.rate", "0.1"
 #define BF16 "ring(bfloat16)"
 #define BF16_WIRE "ring(binary32,wire=bfloat16)"
@@ -273,20 +270,20 @@ static void judge(hu_lab *lab) {
 }
 
 const hu_plan hu_plan_all_reduce = {
-    {"gradients-all-reduce", SOURCE, "the cost of a ring in few bits at 2 to 64 ranks, and what feedback gives back",
-     "what the roundings of an all-reduce lose grows with the ranks, and comes back if it is kept for the next step",
-     "bfloat16 trains as exact sums do; 8-bit wires do so with feedback of sums, small gradients with any feedback", 45,
-     0, 0, 0},
-    HU_PAIRS(BASE),
-    trials,
-    WAYS *COUNTS,
-    0,
-    0,
-    0,
-    NULL,
-    run_errors,
-    0,
-    judge};
+    .shown = {.name = "gradients-all-reduce",
+              .source = "Seide et al., 1-Bit Stochastic Gradient Descent (2014); "
+                        "Karimireddy et al., Error Feedback Fixes SignSGD (2019)",
+              .figure = "the cost of a ring in few bits at 2 to 64 ranks, and what feedback gives back",
+              .shows = "what the roundings of an all-reduce lose grows with the ranks, and comes back if it is kept "
+                       "for the next step",
+              .expected = "bfloat16 trains as exact sums do; 8-bit wires do so with feedback of sums, small gradients "
+                          "with any feedback",
+              .seconds = 45},
+    .pairs = HU_PAIRS(BASE),
+    .trials = trials,
+    .count = WAYS * COUNTS,
+    .run = run_errors,
+    .judge = judge};
 
 /* ---- 8 ranks, three seeds ---- */
 
@@ -367,17 +364,19 @@ static void judge_seeds(hu_lab *lab) {
 }
 
 const hu_plan hu_plan_feedback = {
-    {"error-feedback", SOURCE, "8-bit wires at 8 ranks, three seeds",
-     "gradients below a wire's smallest number are not lost if each rank keeps what its message lacks",
-     "an E5M2 wire does not train on small gradients, with feedback it does; MXFP8 with feedback of sums is as exact",
-     5, 0, 1, 0},
-    HU_PAIRS(BASE, "parallel.shards", "8"),
-    seeds,
-    E_WAYS *SEEDS,
-    HU_WATCH_LOSS,
-    0,
-    22,
-    NULL,
-    NULL,
-    0,
-    judge_seeds};
+    .shown = {.name = "error-feedback",
+              .source = "Seide et al., 1-Bit Stochastic Gradient Descent (2014); "
+                        "Karimireddy et al., Error Feedback Fixes SignSGD (2019)",
+              .figure = "8-bit wires at 8 ranks, three seeds",
+              .shows =
+                  "gradients below a wire's smallest number are not lost if each rank keeps what its message lacks",
+              .expected = "an E5M2 wire does not train on small gradients, with feedback it does; MXFP8 with feedback "
+                          "of sums is as exact",
+              .seconds = 5,
+              .quick = 1},
+    .pairs = HU_PAIRS(BASE, "parallel.shards", "8"),
+    .trials = seeds,
+    .count = E_WAYS * SEEDS,
+    .watch = HU_WATCH_LOSS,
+    .steps = 22,
+    .judge = judge_seeds};

@@ -97,20 +97,22 @@ static void judge(hu_lab *lab) {
 }
 
 const hu_plan hu_plan_least_squares = {
-    {"least-squares", "Zamirai et al., Revisiting BFloat16 Training (2021)", "section 3, figure 2",
-     "rounding the weight update to nearest stalls training; rounding everything else hardly matters",
-     "curves to nearest level off far above the noise of 0.125, stochastic and Kahan updates near it", 2, 0, 1, 0},
-    HU_PAIRS("data.set", "least_squares", "data.count", "1000", "data.test", "200", "model.net", "linear(nobias)",
-             "run.batch", "1", "run.steps", "20000", "optimizer.rate", "0.01"),
-    trials,
-    sizeof trials / sizeof *trials,
-    HU_WATCH_LOSS,
-    1000,
-    500,
-    NULL,
-    NULL,
-    0,
-    judge};
+    .shown = {.name = "least-squares",
+              .source = "Zamirai et al., Revisiting BFloat16 Training (2021)",
+              .figure = "section 3, figure 2",
+              .shows = "rounding the weight update to nearest stalls training; rounding everything else hardly matters",
+              .expected =
+                  "curves to nearest level off far above the noise of 0.125, stochastic and Kahan updates near it",
+              .seconds = 2,
+              .quick = 1},
+    .pairs = HU_PAIRS("data.set", "least_squares", "data.count", "1000", "data.test", "200", "model.net",
+                      "linear(nobias)", "run.batch", "1", "run.steps", "20000", "optimizer.rate", "0.01"),
+    .trials = trials,
+    .count = sizeof trials / sizeof *trials,
+    .watch = HU_WATCH_LOSS,
+    .epochs = 1000,
+    .steps = 500,
+    .judge = judge};
 
 /* ---- memory against accuracy: which tensors have Kahan terms ---- */
 
@@ -258,16 +260,13 @@ static void judge_mix(hu_lab *lab) {
 }
 
 const hu_plan hu_plan_update_memory = {
-    {"update-memory", "Zamirai et al., Revisiting BFloat16 Training (2021)", "section 4, figure 4",
-     "Kahan terms for some tensors, stochastic rounding for the others: memory buys accuracy",
-     "falling from weights of 1x (all stochastic) to 2x (all Kahan)", 2, 0, 1, 0},
-    NULL,
-    NULL,
-    0,
-    0,
-    0,
-    0,
-    NULL,
-    run_mix,
-    SETS *CHOICES,
-    judge_mix};
+    .shown = {.name = "update-memory",
+              .source = "Zamirai et al., Revisiting BFloat16 Training (2021)",
+              .figure = "section 4, figure 4",
+              .shows = "Kahan terms for some tensors, stochastic rounding for the others: memory buys accuracy",
+              .expected = "falling from weights of 1x (all stochastic) to 2x (all Kahan)",
+              .seconds = 2,
+              .quick = 1},
+    .run = run_mix,
+    .own = SETS * CHOICES,
+    .judge = judge_mix};

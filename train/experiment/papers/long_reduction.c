@@ -254,17 +254,13 @@ static hu_status run(hu_lab *lab) {
 static void judge(hu_lab *lab) { (void)lab; }
 
 const hu_plan hu_plan_reduction = {
-    {"long-reduction", "Wang et al., Training Deep Neural Networks with 8-bit Floating Point Numbers (2018)",
-     "chunk-based accumulation", "the error of a long sum in 16 bits comes from its length, and chunks shorten it",
-     "the error of one by one grows with the length, in chunks hardly; the best chunks are neither short nor long", 1,
-     0, 1, 0},
-    NULL,
-    NULL,
-    0,
-    0,
-    0,
-    0,
-    NULL,
-    run,
-    0,
-    judge};
+    .shown = {.name = "long-reduction",
+              .source = "Wang et al., Training Deep Neural Networks with 8-bit Floating Point Numbers (2018)",
+              .figure = "chunk-based accumulation",
+              .shows = "the error of a long sum in 16 bits comes from its length, and chunks shorten it",
+              .expected = "the error of one by one grows with the length, in chunks hardly; the best chunks are "
+                          "neither short nor long",
+              .seconds = 1,
+              .quick = 1},
+    .run = run,
+    .judge = judge};

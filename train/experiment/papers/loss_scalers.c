@@ -58,18 +58,18 @@ static void judge(hu_lab *lab) {
 }
 
 const hu_plan hu_plan_scalers = {
-    {"automatic-loss-scale", "OpenSeq2Seq, Mixed precision training; torch.amp.GradScaler",
-     "page, section automatic loss scaling", "a scale that follows the gradients needs no tuning and costs few steps",
-     "accuracies of binary32; the scale settles where the largest gradient is just below binary16's largest number", 1,
-     0, 1, 0},
-    HU_PAIRS("model.net", "mlp(layers=2,units=64)", "optimizer.kind", "adamw", "optimizer.rate", "1e-3",
-             "optimizer.eps", "1e-12", "run.batch", "64", "run.epochs", "15", "loss.power", "14"),
-    trials,
-    TRIALS,
-    HU_WATCH_SCALE | HU_WATCH_LARGEST,
-    0,
-    1,
-    NULL,
-    NULL,
-    0,
-    judge};
+    .shown = {.name = "automatic-loss-scale",
+              .source = "OpenSeq2Seq, Mixed precision training; torch.amp.GradScaler",
+              .figure = "page, section automatic loss scaling",
+              .shows = "a scale that follows the gradients needs no tuning and costs few steps",
+              .expected = "accuracies of binary32; the scale settles where the largest gradient is just below "
+                          "binary16's largest number",
+              .seconds = 1,
+              .quick = 1},
+    .pairs = HU_PAIRS("model.net", "mlp(layers=2,units=64)", "optimizer.kind", "adamw", "optimizer.rate", "1e-3",
+                      "optimizer.eps", "1e-12", "run.batch", "64", "run.epochs", "15", "loss.power", "14"),
+    .trials = trials,
+    .count = TRIALS,
+    .watch = HU_WATCH_SCALE | HU_WATCH_LARGEST,
+    .steps = 1,
+    .judge = judge};

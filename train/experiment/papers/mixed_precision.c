@@ -50,19 +50,20 @@ static void judge_master(hu_lab *lab) {
 }
 
 const hu_plan hu_plan_master_weights = {
-    {"fp16-master-weights", "Micikevicius et al., Mixed Precision Training (ICLR 2018)", "section 3.1, figure 2a",
-     "binary16 weights lose small updates; a binary32 master copy does not",
-     "the curve with master weights lies on binary32's, the one without stays above it", 1, 0, 1, 0},
-    HU_PAIRS("model.net", "mlp(layers=1,units=64)", "optimizer.rate", "0.003", "run.batch", "32", "run.epochs", "150"),
-    master_trials,
-    sizeof master_trials / sizeof *master_trials,
-    HU_WATCH_LOSS,
-    0,
-    220,
-    NULL,
-    NULL,
-    0,
-    judge_master};
+    .shown = {.name = "fp16-master-weights",
+              .source = "Micikevicius et al., Mixed Precision Training (ICLR 2018)",
+              .figure = "section 3.1, figure 2a",
+              .shows = "binary16 weights lose small updates; a binary32 master copy does not",
+              .expected = "the curve with master weights lies on binary32's, the one without stays above it",
+              .seconds = 1,
+              .quick = 1},
+    .pairs = HU_PAIRS("model.net", "mlp(layers=1,units=64)", "optimizer.rate", "0.003", "run.batch", "32", "run.epochs",
+                      "150"),
+    .trials = master_trials,
+    .count = sizeof master_trials / sizeof *master_trials,
+    .watch = HU_WATCH_LOSS,
+    .steps = 220,
+    .judge = judge_master};
 
 /* ---- the scale of the loss ---- */
 
@@ -110,22 +111,21 @@ static void judge_scale(hu_lab *lab) {
                100 * zero);
 }
 
-const hu_plan hu_plan_loss_scale = {
-    {"fp16-loss-scale", "Micikevicius et al., Mixed Precision Training (ICLR 2018)", "section 3.2, figure 3",
-     "small gradients vanish in binary16 unless the loss is scaled",
-     "without a scale training fails; with one, whichever, it is binary32's; the histogram has a long tail below 2^-24",
-     1, 0, 1, 0},
-    HU_PAIRS("model.net", "mlp(layers=2,units=64)", ADAM("1e-3"), "run.batch", "64", "run.epochs", "15", "loss.power",
-             "17"),
-    scale_trials,
-    sizeof scale_trials / sizeof *scale_trials,
-    HU_WATCH_LOSS | HU_WATCH_ZEROS,
-    0,
-    11,
-    NULL,
-    NULL,
-    0,
-    judge_scale};
+const hu_plan hu_plan_loss_scale = {.shown = {.name = "fp16-loss-scale",
+                                              .source = "Micikevicius et al., Mixed Precision Training (ICLR 2018)",
+                                              .figure = "section 3.2, figure 3",
+                                              .shows = "small gradients vanish in binary16 unless the loss is scaled",
+                                              .expected = "without a scale training fails; with one, whichever, it is "
+                                                          "binary32's; the histogram has a long tail below 2^-24",
+                                              .seconds = 1,
+                                              .quick = 1},
+                                    .pairs = HU_PAIRS("model.net", "mlp(layers=2,units=64)", ADAM("1e-3"), "run.batch",
+                                                      "64", "run.epochs", "15", "loss.power", "17"),
+                                    .trials = scale_trials,
+                                    .count = sizeof scale_trials / sizeof *scale_trials,
+                                    .watch = HU_WATCH_LOSS | HU_WATCH_ZEROS,
+                                    .steps = 11,
+                                    .judge = judge_scale};
 
 /* ---- the same for a convolutional net, where the mean over pixels makes gradients small ---- */
 
@@ -166,21 +166,20 @@ static void judge_conv(hu_lab *lab) {
 }
 
 const hu_plan hu_plan_conv_scale = {
-    {"fp16-conv", "Micikevicius et al., Mixed Precision Training (ICLR 2018)", "sections 3.2 and 4.1, table 1",
-     "a convolutional net trains in binary16 as in binary32, if the loss is scaled",
-     "without a scale gradients of convolutions are zero and nothing is learnt; with one the losses agree", 15, 0, 0,
-     0},
-    HU_PAIRS("data.set", "gratings", "model.net", "conv(channels=8/16/16)", ADAM("0.01"), "run.batch", "128",
-             "run.epochs", "5", "loss.power", "11"),
-    conv_trials,
-    sizeof conv_trials / sizeof *conv_trials,
-    HU_WATCH_LOSS | HU_WATCH_ZEROS,
-    0,
-    3,
-    NULL,
-    NULL,
-    0,
-    judge_conv};
+    .shown = {.name = "fp16-conv",
+              .source = "Micikevicius et al., Mixed Precision Training (ICLR 2018)",
+              .figure = "sections 3.2 and 4.1, table 1",
+              .shows = "a convolutional net trains in binary16 as in binary32, if the loss is scaled",
+              .expected =
+                  "without a scale gradients of convolutions are zero and nothing is learnt; with one the losses agree",
+              .seconds = 15},
+    .pairs = HU_PAIRS("data.set", "gratings", "model.net", "conv(channels=8/16/16)", ADAM("0.01"), "run.batch", "128",
+                      "run.epochs", "5", "loss.power", "11"),
+    .trials = conv_trials,
+    .count = sizeof conv_trials / sizeof *conv_trials,
+    .watch = HU_WATCH_LOSS | HU_WATCH_ZEROS,
+    .steps = 3,
+    .judge = judge_conv};
 
 /* ---- and for a recurrent one ---- */
 
@@ -209,16 +208,16 @@ static void judge_gru(hu_lab *lab) {
 }
 
 const hu_plan hu_plan_gru_scale = {
-    {"fp16-gru", "Micikevicius et al., Mixed Precision Training (ICLR 2018)", "sections 3.2, 4.3 and 4.5",
-     "a recurrent net trains in binary16 as in binary32, if the loss is scaled",
-     "without a scale nothing is learnt; with one the losses agree", 2, 0, 1, 0},
-    HU_PAIRS("model.net", "gru", ADAM("1e-3"), "run.batch", "64", "run.epochs", "15", "loss.power", "16"),
-    gru_trials,
-    sizeof gru_trials / sizeof *gru_trials,
-    HU_WATCH_LOSS | HU_WATCH_ZEROS,
-    0,
-    11,
-    NULL,
-    NULL,
-    0,
-    judge_gru};
+    .shown = {.name = "fp16-gru",
+              .source = "Micikevicius et al., Mixed Precision Training (ICLR 2018)",
+              .figure = "sections 3.2, 4.3 and 4.5",
+              .shows = "a recurrent net trains in binary16 as in binary32, if the loss is scaled",
+              .expected = "without a scale nothing is learnt; with one the losses agree",
+              .seconds = 2,
+              .quick = 1},
+    .pairs = HU_PAIRS("model.net", "gru", ADAM("1e-3"), "run.batch", "64", "run.epochs", "15", "loss.power", "16"),
+    .trials = gru_trials,
+    .count = sizeof gru_trials / sizeof *gru_trials,
+    .watch = HU_WATCH_LOSS | HU_WATCH_ZEROS,
+    .steps = 11,
+    .judge = judge_gru};

@@ -42,20 +42,22 @@ static void judge_large(hu_lab *lab) {
 
 #define SOURCE "Lee et al., Training with Mixed-Precision Floating-Point Assignments (TMLR 2023)"
 const hu_plan hu_plan_promotion = {
-    {"assignment-promotion", SOURCE, "section 3.2, figure 6",
-     "forward tensors that overflow ruin training in low precision; promoting them repairs it at little memory",
-     "uniform fails, all others are as binary32", 1, 0, 1, 0},
-    HU_PAIRS("data.set", "teacher", "data.features", "8", "model.net", "mlp(layers=2,units=32)", "optimizer.rate",
-             "3e-4", "optimizer.momentum", "0.9", "run.batch", "50", "run.epochs", "40"),
-    large_trials,
-    TRIALS,
-    HU_WATCH_LOSS | HU_WATCH_SCALE,
-    0,
-    40,
-    NULL,
-    NULL,
-    0,
-    judge_large};
+    .shown =
+        {.name = "assignment-promotion",
+         .source = SOURCE,
+         .figure = "section 3.2, figure 6",
+         .shows =
+             "forward tensors that overflow ruin training in low precision; promoting them repairs it at little memory",
+         .expected = "uniform fails, all others are as binary32",
+         .seconds = 1,
+         .quick = 1},
+    .pairs = HU_PAIRS("data.set", "teacher", "data.features", "8", "model.net", "mlp(layers=2,units=32)",
+                      "optimizer.rate", "3e-4", "optimizer.momentum", "0.9", "run.batch", "50", "run.epochs", "40"),
+    .trials = large_trials,
+    .count = TRIALS,
+    .watch = HU_WATCH_LOSS | HU_WATCH_SCALE,
+    .steps = 40,
+    .judge = judge_large};
 
 /* ---- ratio and accuracy ---- */
 
@@ -74,17 +76,19 @@ static void judge_digits(hu_lab *lab) {
 }
 
 const hu_plan hu_plan_assignments = {
-    {"assignment-ratio", SOURCE, "section 5, figure 4",
-     "assignments chosen by size of groups reach more low elements than those chosen by operator, at the same accuracy",
-     "shares of low elements differ, accuracies do not", 1, 0, 1, 0},
-    HU_PAIRS("data.raw", "yes", "model.net", "mlp(layers=4,units=64)", "optimizer.rate", "0.01", "optimizer.momentum",
-             "0.9", "optimizer.decay", "5e-4", "optimizer.schedule", "cosine", "run.batch", "64", "run.epochs", "20"),
-    digits_trials,
-    TRIALS,
-    HU_WATCH_LOSS,
-    0,
-    22,
-    NULL,
-    NULL,
-    0,
-    judge_digits};
+    .shown = {.name = "assignment-ratio",
+              .source = SOURCE,
+              .figure = "section 5, figure 4",
+              .shows = "assignments chosen by size of groups reach more low elements than those chosen by operator, at "
+                       "the same accuracy",
+              .expected = "shares of low elements differ, accuracies do not",
+              .seconds = 1,
+              .quick = 1},
+    .pairs = HU_PAIRS("data.raw", "yes", "model.net", "mlp(layers=4,units=64)", "optimizer.rate", "0.01",
+                      "optimizer.momentum", "0.9", "optimizer.decay", "5e-4", "optimizer.schedule", "cosine",
+                      "run.batch", "64", "run.epochs", "20"),
+    .trials = digits_trials,
+    .count = TRIALS,
+    .watch = HU_WATCH_LOSS,
+    .steps = 22,
+    .judge = judge_digits};

@@ -32,17 +32,18 @@ static void judge(hu_lab *lab) {
 }
 
 const hu_plan hu_plan_s2fp8 = {
-    {"s2fp8", "Cambier et al., Shifted and Squeezed 8-bit Floating Point (ICLR 2020)", "tables 1 to 3, figure 5",
-     "8-bit training fails without a loss scale; shifted and squeezed it needs none",
-     "S2FP8 as binary32; FP8 fails, and with the best loss scale trains, a little worse", 3, 0, 1, 0},
-    HU_PAIRS("model.net", "mlp(layers=2,units=64)", "optimizer.kind", "adamw", "optimizer.rate", "1e-3",
-             "optimizer.eps", "1e-12", "run.batch", "64", "run.epochs", "15", "loss.power", "8"),
-    trials,
-    sizeof trials / sizeof *trials,
-    HU_WATCH_LOSS,
-    0,
-    11,
-    tensors,
-    NULL,
-    0,
-    judge};
+    .shown = {.name = "s2fp8",
+              .source = "Cambier et al., Shifted and Squeezed 8-bit Floating Point (ICLR 2020)",
+              .figure = "tables 1 to 3, figure 5",
+              .shows = "8-bit training fails without a loss scale; shifted and squeezed it needs none",
+              .expected = "S2FP8 as binary32; FP8 fails, and with the best loss scale trains, a little worse",
+              .seconds = 3,
+              .quick = 1},
+    .pairs = HU_PAIRS("model.net", "mlp(layers=2,units=64)", "optimizer.kind", "adamw", "optimizer.rate", "1e-3",
+                      "optimizer.eps", "1e-12", "run.batch", "64", "run.epochs", "15", "loss.power", "8"),
+    .trials = trials,
+    .count = sizeof trials / sizeof *trials,
+    .watch = HU_WATCH_LOSS,
+    .steps = 11,
+    .tensors = tensors,
+    .judge = judge};

@@ -57,34 +57,39 @@ static void judge_transformer(hu_lab *lab) {
 
 static const char *const conv_tensors[] = {"conv2.weight", "conv2.weight.gradient", NULL};
 const hu_plan hu_plan_s2fp8_conv = {
-    {"s2fp8-conv", "Cambier et al., Shifted and Squeezed 8-bit Floating Point (ICLR 2020)", "table 1, figure 5",
-     "a convolutional net with batch norm fails in FP8 for its own small gradients, and trains in S2FP8 as in binary32",
-     "S2FP8 on binary32's curve, FP8 with a loss scale a little above, FP8 far above", 18, 0, 0, 0},
-    HU_PAIRS("data.set", "gratings", "model.net", "conv", "run.batch", "128", "run.epochs", "6", "optimizer.rate",
-             "0.1", "optimizer.momentum", "0.9", "optimizer.decay", "1e-4", "optimizer.schedule", "drop(0.667,0.1)"),
-    trials,
-    TRIALS,
-    HU_WATCH_LOSS,
-    0,
-    3,
-    conv_tensors,
-    NULL,
-    0,
-    judge_conv};
+    .shown = {.name = "s2fp8-conv",
+              .source = "Cambier et al., Shifted and Squeezed 8-bit Floating Point (ICLR 2020)",
+              .figure = "table 1, figure 5",
+              .shows = "a convolutional net with batch norm fails in FP8 for its own small gradients, and trains in "
+                       "S2FP8 as in binary32",
+              .expected = "S2FP8 on binary32's curve, FP8 with a loss scale a little above, FP8 far above",
+              .seconds = 18},
+    .pairs = HU_PAIRS("data.set", "gratings", "model.net", "conv", "run.batch", "128", "run.epochs", "6",
+                      "optimizer.rate", "0.1", "optimizer.momentum", "0.9", "optimizer.decay", "1e-4",
+                      "optimizer.schedule", "drop(0.667,0.1)"),
+    .trials = trials,
+    .count = TRIALS,
+    .watch = HU_WATCH_LOSS,
+    .steps = 3,
+    .tensors = conv_tensors,
+    .judge = judge_conv};
 
 static const char *const attention_tensors[] = {"block1.linear1.weight", "block1.linear1.weight.gradient", NULL};
 const hu_plan hu_plan_s2fp8_transformer = {
-    {"s2fp8-transformer", "Cambier et al., Shifted and Squeezed 8-bit Floating Point (ICLR 2020)", "table 3, figure 5",
-     "a transformer whose loss is a mean over 4096 tokens diverges in FP8, and trains in S2FP8 as in binary32",
-     "S2FP8 on binary32's curve, FP8 with a loss scale a little above, FP8 rising", 17, 0, 0, 0},
-    HU_PAIRS("data.set", "text", "model.net", "transformer", "run.batch", "128", "run.steps", "150", "optimizer.kind",
-             "adamw", "optimizer.rate", "3e-3", "optimizer.beta2", "0.99", "optimizer.eps", "1e-12"),
-    trials,
-    TRIALS,
-    HU_WATCH_LOSS,
-    0,
-    5,
-    attention_tensors,
-    NULL,
-    0,
-    judge_transformer};
+    .shown =
+        {.name = "s2fp8-transformer",
+         .source = "Cambier et al., Shifted and Squeezed 8-bit Floating Point (ICLR 2020)",
+         .figure = "table 3, figure 5",
+         .shows =
+             "a transformer whose loss is a mean over 4096 tokens diverges in FP8, and trains in S2FP8 as in binary32",
+         .expected = "S2FP8 on binary32's curve, FP8 with a loss scale a little above, FP8 rising",
+         .seconds = 17},
+    .pairs = HU_PAIRS("data.set", "text", "model.net", "transformer", "run.batch", "128", "run.steps", "150",
+                      "optimizer.kind", "adamw", "optimizer.rate", "3e-3", "optimizer.beta2", "0.99", "optimizer.eps",
+                      "1e-12"),
+    .trials = trials,
+    .count = TRIALS,
+    .watch = HU_WATCH_LOSS,
+    .steps = 5,
+    .tensors = attention_tensors,
+    .judge = judge_transformer};
