@@ -45,8 +45,14 @@ hu_status hu_mpi_allreduce_many(hu_mpi *where, size_t n, void *z, hu_format form
   where->rank = -1;
   *where->why = 0;
   call.where = where;
-  call.reduce = (hu_collective_call){0,      n,     0,    (const uint8_t *const *)x, z, hu_code_bytes(format),
-                                     format, model, mode, hu_exec_stream(exec)};
+  call.reduce = (hu_collective_call){.n = n,
+                                     .x = (const uint8_t *const *)x,
+                                     .z = z,
+                                     .size = hu_code_bytes(format),
+                                     .format = format,
+                                     .model = model,
+                                     .mode = mode,
+                                     .stream = hu_exec_stream(exec)};
   call.exec = exec;
   call.own = own;
   call.x = x;

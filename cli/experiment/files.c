@@ -32,8 +32,16 @@ static size_t curves_of(curve list[CURVES_MAX], const hu_experiment_figure *f) {
 }
 
 static chart chart_of(const hu_experiment_figure *f, const curve *list, size_t n) {
-  const chart c = {f->name, f->title, f->title, axis_of(f->y_axis), list,
-                   n,       f->x,     f->y,     axis_of(f->x_axis), f->count - n};
+  const chart c = {.id = f->name,
+                   .title = f->title,
+                   .text = f->title,
+                   .axis = axis_of(f->y_axis),
+                   .curves = list,
+                   .count = n,
+                   .x_name = f->x,
+                   .y_name = f->y,
+                   .x_axis = axis_of(f->x_axis),
+                   .left_out = f->count - n};
   return c;
 }
 

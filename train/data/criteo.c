@@ -155,7 +155,7 @@ hu_status hu_data_load_criteo(hu_data *data, const char *path, uint32_t rows, ch
 /* ---- made ---- */
 
 hu_clicks hu_clicks_default(void) {
-  hu_clicks usual = {4000, 8, 6, 50, 4, 0.5f};
+  hu_clicks usual = {.count = 4000, .dense = 8, .categories = 6, .rows = 50, .rank = 4, .noise = 0.5f};
   return usual;
 }
 

@@ -23,7 +23,12 @@ hu_status hu_data_make(hu_data *training, size_t count, const size_t shape[3], u
   if (!hu_size_product(&row, shape[0], shape[1]) || !hu_size_product(&features, row, shape[2])) return HU_E_SHAPE;
   if (!hu_size_product(&all, features, count) || !hu_size_product(&bytes, all, sizeof(float))) return HU_E_SHAPE;
   if (!hu_size_product(&all, targets, count) || !hu_size_product(&bytes, all, sizeof(float))) return HU_E_SHAPE;
-  hu_data data = {count, shape[0], shape[1], shape[2], NULL, classes, NULL, targets, NULL};
+  hu_data data = {.count = count,
+                  .height = shape[0],
+                  .width = shape[1],
+                  .channels = shape[2],
+                  .classes = classes,
+                  .targets = targets};
   data.x = hu_data_room(count * features, sizeof(float));
   if (classes) data.labels = hu_data_room(count, sizeof(uint32_t));
   if (targets) data.y = hu_data_room(count * targets, sizeof(float));

@@ -39,7 +39,7 @@ static int is_finite(float x) { return x >= -FLT_MAX && x <= FLT_MAX; }
 /* ---- least squares ---- */
 
 hu_least_squares hu_least_squares_default(void) {
-  hu_least_squares usual = {1000, 10, 0, 100, 0.5f, 0, NULL};
+  hu_least_squares usual = {.count = 1000, .features = 10, .high = 100, .noise = 0.5f};
   return usual;
 }
 
@@ -207,7 +207,7 @@ hu_status hu_data_teacher(hu_data *data, const hu_teacher *what, uint64_t seed) 
 /* ---- ratings ---- */
 
 hu_ratings hu_ratings_default(void) {
-  hu_ratings usual = {4000, 100, 80, 4, 0.1f, 0};
+  hu_ratings usual = {.count = 4000, .users = 100, .items = 80, .rank = 4, .noise = 0.1f};
   return usual;
 }
 

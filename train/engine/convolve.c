@@ -240,8 +240,12 @@ static void give_images(const hu_cpu *cpu, size_t work, convolve_call *call) {
 
 int hu_cpu_convolve(void *self, int what, const hu_convolution *convolution) {
   const hu_cpu *cpu = self;
-  convolve_call call = {cpu,  convolution, shape_of(convolution), cpu->loops->tiles, convolution->w, convolution->dw,
-                        NULL, NULL};
+  convolve_call call = {.cpu = cpu,
+                        .convolution = convolution,
+                        .shape = shape_of(convolution),
+                        .tiles = cpu->loops->tiles,
+                        .w = convolution->w,
+                        .dw = convolution->dw};
   const image_shape *shape = &call.shape;
   int depthwise = convolution->windows.groups > 1;
   if (depthwise && !hu_cpu_depthwise_possible(cpu, convolution)) return 0;

@@ -153,7 +153,7 @@ uint32_t hu_cpu_levels_off;
 static const hu_loops *const known[] = {HU_EACH_LEVEL(LOOPS)};
 
 hu_cpu hu_cpu_alone(void) {
-  hu_cpu cpu = {1, NULL, {NULL, NULL}, &hu_loops_vector, hu_cpu_levels_off, NULL, NULL, 0};
+  hu_cpu cpu = {.threads = 1, .helpers = {NULL, NULL}, .loops = &hu_loops_vector, .levels_off = hu_cpu_levels_off};
   uint32_t levels = hu_levels() & ~cpu.levels_off;
   for (size_t i = sizeof known / sizeof *known; i-- > 0;) {
     if (levels & known[i]->level) cpu.loops = known[i];

@@ -38,20 +38,35 @@ static void put_columns(hu_net *net, const hu_value *x, const float *from, size_
 /* The heads' matrices in rows x d, so many rows a sample, and in rows x keys scores; on the grid f. */
 static hu_matrices heads_of(const hu_operator *op, size_t rows, float *x, hu_format format, int transposed) {
   size_t d = op->heads.count * op->heads.width;
-  hu_matrices matrices = {x, d, rows * d, op->heads.width, format, transposed};
+  hu_matrices matrices = {
+      .data = x, .ld = d, .outer = rows * d, .inner = op->heads.width, .format = format, .transposed = transposed};
   return matrices;
 }
 
 static hu_matrices scores_of(const hu_operator *op, float *x, hu_format format, int transposed) {
   size_t all = op->heads.steps * op->heads.keys;
-  hu_matrices matrices = {x, op->heads.keys, op->heads.count * all, all, format, transposed};
+  hu_matrices matrices = {.data = x,
+                          .ld = op->heads.keys,
+                          .outer = op->heads.count * all,
+                          .inner = all,
+                          .format = format,
+                          .transposed = transposed};
   return matrices;
 }
 
 /* One to a sample and head, for the result `part`. */
 static void multiply(hu_net *net, const hu_operator *op, unsigned part, const hu_accum *accum, size_t m, size_t n,
                      size_t k, hu_matrices z, hu_matrices a, hu_matrices b) {
-  hu_products products = {m, n, k, net->batch, op->heads.count, z, a, b, accum, {0, 0}, NULL};
+  hu_products products = {.m = m,
+                          .n = n,
+                          .k = k,
+                          .outer = net->batch,
+                          .inner = op->heads.count,
+                          .z = z,
+                          .a = a,
+                          .b = b,
+                          .accum = accum,
+                          .words = {0, 0}};
   hu_do_products(net, op, part, &products);
 }
 

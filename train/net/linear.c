@@ -65,8 +65,8 @@ static int comes_with_others(hu_net *net, hu_operator *op) {
   if (!most || each_step(net, op, of, NULL, 0, 0) != steps) return 0;
   for (size_t at = 0; at < samples; at += most) {
     size_t count = samples - at < most ? samples - at : most;
-    hu_matrices a = {x->v + at * steps * x->cols, x->cols, 0, 0, hu_binary32(), 0};
-    hu_matrices b = {parameter->theta, parameter->cols, 0, 0, hu_binary32(), 0};
+    hu_matrices a = {.data = x->v + at * steps * x->cols, .ld = x->cols, .format = hu_binary32()};
+    hu_matrices b = {.data = parameter->theta, .ld = parameter->cols, .format = hu_binary32()};
     hu_multiply(net, op, HU_PART_Z_OUT, count * steps, parameter->cols, x->cols, net->work[0], a, b);
     each_step(net, op, of, net->work[0], at, count);
   }
@@ -129,8 +129,8 @@ static void give_some_steps(hu_net *net, hu_operator *const *list, size_t first,
   const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
   const hu_parameter *parameter = &net->parameter[op->theta[0]];
   size_t given = x->rows * x->cols, taken = z->rows * z->cols;
-  hu_matrices a = {net->work[1], z->cols, 0, 0, hu_binary32(), 0};
-  hu_matrices b = {parameter->theta, parameter->cols, 0, 0, hu_binary32(), 1};
+  hu_matrices a = {.data = net->work[1], .ld = z->cols, .format = hu_binary32()};
+  hu_matrices b = {.data = parameter->theta, .ld = parameter->cols, .format = hu_binary32(), .transposed = 1};
   for (size_t t = 0; t < count; t++)
     hu_do_copy(net, 1, taken, net->work[1] + t * taken, taken, net->value[list[first + t]->out].dv, taken);
   hu_multiply(net, op, HU_PART_DX_OUT, count * z->rows, x->cols, z->cols, net->work[2], a, b);

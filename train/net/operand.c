@@ -10,7 +10,11 @@
 static void transform(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *room, const float *x) {
   uint32_t n = op->rounding.hadamard, mask[HU_HADAMARD_MAX / 32];
   for (size_t i = 0; i < HU_HADAMARD_MAX / 32; i++) mask[i] = op->rounding.signs;
-  hu_hadamard made = {n, HU_HADAMARD_ALONG_COLUMNS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_MASK, 0, mask};
+  hu_hadamard made = {.n = n,
+                      .axis = HU_HADAMARD_ALONG_COLUMNS,
+                      .norm = HU_HADAMARD_ROOT,
+                      .signs = HU_HADAMARD_SIGNS_MASK,
+                      .mask = mask};
   size_t whole = rows / n * n;
   hu_do_each(net, HU_RUN_COPY, (rows - whole) * cols, room + whole * cols, x + whole * cols, NULL, 0);
   if (net->fault == HU_OK) net->fault = net->engine->transform(net->self, whole, cols, room, x, &made);
@@ -110,7 +114,8 @@ hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t
                                const hu_rounding *rounding, const hu_rounding *before, float *room, unsigned part) {
   hu_rounding exact = hu_rounding_keep(), given;
   int transformed = op->rounding.hadamard && (part == HU_PART_DW_X || part == HU_PART_DW_DZ);
-  hu_matrices z = {(float *)x, cols, 0, 0, hu_operand_grid(op, part, rounding, transformed ? &exact : before), 0};
+  hu_matrices z = {
+      .data = (float *)x, .ld = cols, .format = hu_operand_grid(op, part, rounding, transformed ? &exact : before)};
   if (transformed) {
     transform(net, op, rows, cols, room, x);
     z.data = room;

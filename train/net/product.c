@@ -10,8 +10,17 @@
 /* z = a b in binary32, m x k times k x n, for the result `part`: of each group, whose columns of z lie side by side. */
 static hu_products products_of(const hu_operator *op, unsigned part, size_t m, size_t n, size_t k, float *z,
                                hu_matrices a, hu_matrices b) {
-  hu_matrices matrices = {z, n * op->groups, 0, n, hu_binary32(), 0};
-  hu_products products = {m, n, k, 1, op->groups, matrices, a, b, hu_accum_of(op, part), {0, 0}, NULL};
+  hu_matrices matrices = {.data = z, .ld = n * op->groups, .inner = n, .format = hu_binary32()};
+  hu_products products = {.m = m,
+                          .n = n,
+                          .k = k,
+                          .outer = 1,
+                          .inner = op->groups,
+                          .z = matrices,
+                          .a = a,
+                          .b = b,
+                          .accum = hu_accum_of(op, part),
+                          .words = {0, 0}};
   return products;
 }
 
@@ -176,7 +185,8 @@ int hu_postponed(hu_net *net, hu_operator *op) {
 
 static hu_products postponed_product(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
-  hu_matrices a = {x->v, x->cols, 0, 0, hu_binary32(), 0}, b = {z->dv, z->cols, 0, 0, hu_binary32(), 0};
+  hu_matrices a = {.data = x->v, .ld = x->cols, .format = hu_binary32()},
+              b = {.data = z->dv, .ld = z->cols, .format = hu_binary32()};
   return weights_of(net, op, x->cols, net->parameter[op->theta[0]].dtheta, a, b);
 }
 

@@ -29,7 +29,8 @@ typedef struct blocked_matrix {
 static void transform(hu_net *net, blocked_matrix matrix, float *z, const float *x, uint32_t signs) {
   const uint32_t mask[HU_HADAMARD_MAX / 32] = {signs, signs, signs, signs};
   const uint8_t axis = matrix.down ? HU_HADAMARD_ALONG_COLUMNS : HU_HADAMARD_ALONG_ROWS;
-  hu_hadamard made = {BLOCK, axis, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_MASK, 0, mask};
+  hu_hadamard made = {
+      .n = BLOCK, .axis = axis, .norm = HU_HADAMARD_ROOT, .signs = HU_HADAMARD_SIGNS_MASK, .mask = mask};
   size_t rows = matrix.down ? matrix.rows / BLOCK * BLOCK : matrix.rows,
          cols = matrix.down ? matrix.cols : matrix.cols / BLOCK * BLOCK;
   int ragged = cols < matrix.cols;
@@ -114,7 +115,7 @@ static void give_back(hu_net *net, blocked_matrix matrix, float *dx, float *room
 /* ---- the layer ---- */
 
 static hu_matrices operand(float *x, size_t cols, int transposed) {
-  hu_matrices z = {x, cols, 0, cols, hu_binary32(), transposed};
+  hu_matrices z = {.data = x, .ld = cols, .inner = cols, .format = hu_binary32(), .transposed = transposed};
   return z;
 }
 
@@ -127,9 +128,13 @@ typedef struct quartet_layer {
 } quartet_layer;
 
 static quartet_layer layer_of(hu_net *net, const hu_operator *op) {
-  quartet_layer layer = {
-      &net->value[op->in[0]], &net->value[op->out], &net->parameter[op->theta[0]], {0, 0, 0}, {0, 0, 1},
-      net->work[1],           net->work[2]};
+  quartet_layer layer = {.x = &net->value[op->in[0]],
+                         .z = &net->value[op->out],
+                         .parameter = &net->parameter[op->theta[0]],
+                         .across_x = {0, 0, 0},
+                         .down_w = {0, 0, 1},
+                         .room_x = net->work[1],
+                         .room_w = net->work[2]};
   layer.across_x.rows = layer.x->rows;
   layer.across_x.cols = layer.x->cols;
   layer.down_w.rows = layer.parameter->rows;

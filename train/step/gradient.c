@@ -222,7 +222,7 @@ hu_status hu_gradient_prepare_by(const hu_gradient_maker *maker, size_t tensors,
   if (!rules) rules = &none;
   hu_status status = check(tensors, tensor, rules, scale, rate);
   if (status != HU_OK) return status;
-  gradient_job job = {maker, rules, tensors, rate, NULL, NULL};
+  gradient_job job = {.make = maker, .rules = rules, .tensors = tensors, .rate = rate};
   if (wanted) job.g = malloc((2 * tensors + 1) * sizeof *job.g);
   if (wanted && !job.g) return HU_E_MEMORY;
   job.w = wanted ? job.g + tensors : NULL;

@@ -263,8 +263,12 @@ static size_t rows_of_clicks(const hu_run_keys *keys) {
 
 static hu_status open_clicks(hu_trainer *trainer, char *why) {
   const hu_run_keys *keys = &trainer->keys;
-  hu_clicks what = {keys->count,          keys->features, keys->categories,
-                    rows_of_clicks(keys), keys->rank,     (float)keys->noise};
+  hu_clicks what = {.count = keys->count,
+                    .dense = keys->features,
+                    .categories = keys->categories,
+                    .rows = rows_of_clicks(keys),
+                    .rank = keys->rank,
+                    .noise = (float)keys->noise};
   hu_status status = hu_data_clicks(&trainer->source.training, 0, &what, keys->data_seed);
   what.count = keys->test;
   if (status == HU_OK) status = hu_data_clicks(&trainer->source.test, keys->count, &what, keys->data_seed);

@@ -63,24 +63,24 @@ static hu_accum accum_of(const hu_run_keys *keys, const hu_own_accum *own) {
 }
 
 static hu_product_rounding product_of(const hu_run_keys *keys, const hu_operator *op) {
-  hu_product_rounding rounding = {keys->x,
-                                  keys->w,
-                                  keys->dz,
-                                  keys->w_back,
-                                  keys->x_back,
-                                  keys->dz_w,
-                                  keys->z_out,
-                                  keys->dx_out,
-                                  keys->dw_out,
-                                  accum_of(keys, &keys->z_accum),
-                                  accum_of(keys, &keys->dx_accum),
-                                  accum_of(keys, &keys->dw_accum),
-                                  (uint32_t)keys->hadamard,
-                                  (uint32_t)keys->signs,
-                                  (uint8_t)keys->by_window,
-                                  (uint8_t)keys->twice,
-                                  (uint8_t)(strcmp(op->kind->name, "linear") == 0 ? keys->quartet : 0),
-                                  op->theta[0] >= 0 ? (float)keys->w_average : 0};
+  hu_product_rounding rounding = {.x = keys->x,
+                                  .w = keys->w,
+                                  .dz = keys->dz,
+                                  .w_back = keys->w_back,
+                                  .x_back = keys->x_back,
+                                  .dz_w = keys->dz_w,
+                                  .z_out = keys->z_out,
+                                  .dx_out = keys->dx_out,
+                                  .dw_out = keys->dw_out,
+                                  .z_accum = accum_of(keys, &keys->z_accum),
+                                  .dx_accum = accum_of(keys, &keys->dx_accum),
+                                  .dw_accum = accum_of(keys, &keys->dw_accum),
+                                  .hadamard = (uint32_t)keys->hadamard,
+                                  .signs = (uint32_t)keys->signs,
+                                  .by_window = (uint8_t)keys->by_window,
+                                  .twice = (uint8_t)keys->twice,
+                                  .quartet = (uint8_t)(strcmp(op->kind->name, "linear") == 0 ? keys->quartet : 0),
+                                  .w_average = op->theta[0] >= 0 ? (float)keys->w_average : 0};
   int gram = strcmp(op->kind->name, "gram") == 0;
   if (gram || strcmp(op->kind->name, "scores") == 0) { /* W is K^T; K and dK are stored */
     rounding.dw_out.turned = rounding.dw_out.kind == HU_ROUND_SCALED ? !rounding.dw_out.turned : 0;

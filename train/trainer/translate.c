@@ -69,7 +69,7 @@ static void close_draft(batch_draft *draft) {
 
 static hu_status open_draft(batch_draft *draft, const hu_trainer *trainer) {
   const size_t window = trainer->source.parallel.window, n = trainer->batch;
-  *draft = (batch_draft){n, window, 2 * window + 1, NULL, NULL, NULL, NULL, NULL};
+  *draft = (batch_draft){.batch = n, .window = window, .each = 2 * window + 1};
   draft->x = calloc(n * draft->each, sizeof *draft->x);
   draft->text = calloc(n * window, sizeof *draft->text);
   draft->labels = calloc(window, sizeof *draft->labels);
