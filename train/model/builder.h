@@ -16,13 +16,12 @@ typedef struct hu_builder {
 } hu_builder;
 
 /* Which of the sizes a kind needs. */
-enum { HU_WANTS_IMAGE = 1, HU_WANTS_TOKENS = 2, HU_WANTS_PAIRS = 4, HU_WANTS_SOURCE = 8, HU_WANTS_FEATURES = 16 };
+enum { HU_NEEDS_IMAGE = 1, HU_NEEDS_TOKENS = 2, HU_NEEDS_PAIRS = 4, HU_NEEDS_SOURCE = 8, HU_NEEDS_FEATURES = 16 };
 
 typedef struct hu_model_kind {
   const char *name, *alias; /* NULL: none */
-  const hu_text_key *keys;
-  size_t count;
-  unsigned wants;
+  hu_text_keys keys;
+  unsigned needs;
   int (*build)(hu_builder *builder); /* returns the output, sets the inputs, leaves the scope as it was */
 } hu_model_kind;
 /* kind < HU_MODEL_KINDS */

@@ -14,7 +14,6 @@ static const char *const activations[] = {"relu", "gelu", "tanh", NULL};
 
 #define KEY(name, type) \
   { #name, offsetof(hu_model, name), type, NULL }
-#define KEYS(a) a, sizeof(a) / sizeof *(a)
 static const hu_text_key linear_keys[] = {{"nobias", offsetof(hu_model, no_bias), 'w', NULL}};
 static const hu_text_key mlp_keys[] = {KEY(layers, 'i'),
                                        KEY(units, 'i'),
@@ -39,21 +38,21 @@ static const hu_text_key dlrm_keys[] = {KEY(units, 'i'), KEY(bottom, 'l'), KEY(t
 static const hu_text_key ncf_keys[] = {KEY(layers, 'i'), KEY(units, 'i'), KEY(deviation, 'f')};
 
 static const hu_model_kind kinds[HU_MODEL_KINDS] = {
-    {"linear", NULL, KEYS(linear_keys), HU_WANTS_IMAGE, hu_build_linear},
-    {"mlp", NULL, KEYS(mlp_keys), HU_WANTS_IMAGE, hu_build_mlp},
-    {"conv", NULL, KEYS(conv_keys), HU_WANTS_IMAGE, hu_build_conv},
-    {"resnet", "resnet20", KEYS(resnet_keys), HU_WANTS_IMAGE, hu_build_resnet},
-    {"squeezenet", NULL, KEYS(squeezenet_keys), HU_WANTS_IMAGE, hu_build_squeezenet},
-    {"gru", NULL, KEYS(gru_keys), HU_WANTS_IMAGE, hu_build_gru},
-    {"lstm", NULL, KEYS(lstm_keys), HU_WANTS_TOKENS, hu_build_lstm},
-    {"transformer", NULL, KEYS(transformer_keys), HU_WANTS_TOKENS, hu_build_transformer},
-    {"ncf", NULL, KEYS(ncf_keys), HU_WANTS_PAIRS, hu_build_ncf},
-    {"resnet4", "resnet18", KEYS(resnet4_keys), HU_WANTS_IMAGE, hu_build_resnet4},
-    {"mobilenet2", NULL, KEYS(mobilenet2_keys), HU_WANTS_IMAGE, hu_build_mobilenet2},
-    {"shufflenet2", NULL, KEYS(shufflenet2_keys), HU_WANTS_IMAGE, hu_build_shufflenet2},
-    {"seq2seq", NULL, KEYS(transformer_keys), HU_WANTS_TOKENS | HU_WANTS_SOURCE, hu_build_seq2seq},
-    {"bert", NULL, KEYS(transformer_keys), HU_WANTS_TOKENS, hu_build_bert},
-    {"dlrm", NULL, KEYS(dlrm_keys), HU_WANTS_FEATURES, hu_build_dlrm}};
+    {"linear", NULL, HU_TEXT_KEYS(linear_keys), HU_NEEDS_IMAGE, hu_build_linear},
+    {"mlp", NULL, HU_TEXT_KEYS(mlp_keys), HU_NEEDS_IMAGE, hu_build_mlp},
+    {"conv", NULL, HU_TEXT_KEYS(conv_keys), HU_NEEDS_IMAGE, hu_build_conv},
+    {"resnet", "resnet20", HU_TEXT_KEYS(resnet_keys), HU_NEEDS_IMAGE, hu_build_resnet},
+    {"squeezenet", NULL, HU_TEXT_KEYS(squeezenet_keys), HU_NEEDS_IMAGE, hu_build_squeezenet},
+    {"gru", NULL, HU_TEXT_KEYS(gru_keys), HU_NEEDS_IMAGE, hu_build_gru},
+    {"lstm", NULL, HU_TEXT_KEYS(lstm_keys), HU_NEEDS_TOKENS, hu_build_lstm},
+    {"transformer", NULL, HU_TEXT_KEYS(transformer_keys), HU_NEEDS_TOKENS, hu_build_transformer},
+    {"ncf", NULL, HU_TEXT_KEYS(ncf_keys), HU_NEEDS_PAIRS, hu_build_ncf},
+    {"resnet4", "resnet18", HU_TEXT_KEYS(resnet4_keys), HU_NEEDS_IMAGE, hu_build_resnet4},
+    {"mobilenet2", NULL, HU_TEXT_KEYS(mobilenet2_keys), HU_NEEDS_IMAGE, hu_build_mobilenet2},
+    {"shufflenet2", NULL, HU_TEXT_KEYS(shufflenet2_keys), HU_NEEDS_IMAGE, hu_build_shufflenet2},
+    {"seq2seq", NULL, HU_TEXT_KEYS(transformer_keys), HU_NEEDS_TOKENS | HU_NEEDS_SOURCE, hu_build_seq2seq},
+    {"bert", NULL, HU_TEXT_KEYS(transformer_keys), HU_NEEDS_TOKENS, hu_build_bert},
+    {"dlrm", NULL, HU_TEXT_KEYS(dlrm_keys), HU_NEEDS_FEATURES, hu_build_dlrm}};
 
 const hu_model_kind *hu_model_kind_of(uint8_t kind) { return &kinds[kind]; }
 
@@ -76,8 +75,8 @@ hu_model hu_model_default(uint8_t kind) {
     model.channels[1] = model.channels[2] = 16;
     model.kernel = 3;
   }
-  for (size_t i = 0; i < kinds[kind].count; i++) {
-    if (strcmp(kinds[kind].keys[i].name, "width") == 0) model.width = 1;
+  for (size_t i = 0; i < kinds[kind].keys.count; i++) {
+    if (strcmp(kinds[kind].keys.key[i].name, "width") == 0) model.width = 1;
   }
   for (size_t i = 0; i < 4 && kind == HU_MODEL_RESNET4; i++) model.stages[i] = 2;
   if (kind == HU_MODEL_RESNET) model.blocks = 3;
@@ -143,8 +142,8 @@ static const char *wrong_list(const hu_model *model) {
 static const char *wrong(const hu_model *model) {
   if (model->kind >= HU_MODEL_KINDS) return "kind: unknown";
   const hu_model_kind *kind = &kinds[model->kind];
-  for (size_t i = 0; i < kind->count; i++) {
-    const char *what = wrong_key(model, &kind->keys[i]);
+  for (size_t i = 0; i < kind->keys.count; i++) {
+    const char *what = wrong_key(model, &kind->keys.key[i]);
     if (what) return what;
   }
   if (model->kind == HU_MODEL_CONV && model->kernel % 2 == 0) return "kernel: not odd";
@@ -158,8 +157,8 @@ static const char *wrong(const hu_model *model) {
 static int outside(size_t x, size_t most) { return x == 0 || x > most; }
 
 static const char *wrong_sizes(const hu_model *model, const hu_model_sizes *sizes) {
-  unsigned wants = kinds[model->kind].wants;
-  if (wants & HU_WANTS_IMAGE) {
+  unsigned needs = kinds[model->kind].needs;
+  if (needs & HU_NEEDS_IMAGE) {
     if (outside(sizes->height, SIDE_MAX)) return "height: not from 1 to 65536";
     if (outside(sizes->width, SIDE_MAX)) return "width of images: not from 1 to 65536";
     if (outside(sizes->channels, SIDE_MAX)) return "channels of images: not from 1 to 65536";
@@ -167,21 +166,21 @@ static const char *wrong_sizes(const hu_model *model, const hu_model_sizes *size
       return "height, width, channels: above 2^24 numbers";
     if (model->kind == HU_MODEL_SQUEEZENET && (sizes->height < 8 || sizes->width < 8)) return "height, width: below 8";
   }
-  if (wants & HU_WANTS_TOKENS) {
+  if (needs & HU_NEEDS_TOKENS) {
     if (outside(sizes->steps, SIDE_MAX)) return "steps: not from 1 to 65536";
     if (outside(sizes->vocabulary, NUMBERS_MAX)) return "vocabulary: not from 1 to 2^24";
     if (model->kind == HU_MODEL_BERT && sizes->vocabulary == NUMBERS_MAX)
       return "vocabulary: 2^24, and the mask is one more";
-    if ((wants & HU_WANTS_SOURCE) && outside(sizes->source_vocabulary, NUMBERS_MAX))
+    if ((needs & HU_NEEDS_SOURCE) && outside(sizes->source_vocabulary, NUMBERS_MAX))
       return "source_vocabulary: not from 1 to 2^24";
     return sizes->outputs && sizes->outputs != sizes->vocabulary ? "outputs: neither the vocabulary nor 0" : NULL;
   }
-  if (wants & HU_WANTS_FEATURES) {
+  if (needs & HU_NEEDS_FEATURES) {
     if (outside(sizes->dense, ROWS_MAX)) return "dense: not from 1 to 4095";
     if (outside(sizes->categories, ROWS_MAX)) return "categories: not from 1 to 4095";
     if (outside(sizes->vocabulary, NUMBERS_MAX)) return "vocabulary: not from 1 to 2^24";
   }
-  if (wants & HU_WANTS_PAIRS) {
+  if (needs & HU_NEEDS_PAIRS) {
     if (outside(sizes->users, NUMBERS_MAX)) return "users: not from 1 to 2^24";
     if (outside(sizes->items, NUMBERS_MAX)) return "items: not from 1 to 2^24";
   }

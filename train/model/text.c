@@ -41,9 +41,9 @@ static hu_status read_keys(hu_model *model, const hu_model_kind *kind, const cha
                            char *why) {
   char said[HU_TEXT_WHY_MAX - 32];
   unsigned seen = 0;
-  hu_status status = hu_keys_read(model, kind->keys, kind->count, &seen, text, n, off);
+  hu_status status = hu_keys_read(model, kind->keys.key, kind->keys.count, &seen, text, n, off);
   if (status == HU_OK) return status;
-  hu_keys_complain(said, sizeof said, kind->keys, kind->count, text, n, *off);
+  hu_keys_complain(said, sizeof said, kind->keys.key, kind->keys.count, text, n, *off);
   snprintf(why, HU_TEXT_WHY_MAX, "%s %s", kind->name, said);
   return status;
 }
@@ -93,7 +93,7 @@ static HU_NOINLINE size_t write(char *text, size_t size, const hu_model *model) 
   const hu_model_kind *kind = hu_model_kind_of(model->kind);
   hu_model usual = hu_model_default(model->kind);
   size_t n = (size_t)snprintf(line, sizeof line, "%s", kind->name);
-  n += hu_keys_write(line + n, sizeof line - n, model, &usual, kind->keys, kind->count);
+  n += hu_keys_write(line + n, sizeof line - n, model, &usual, kind->keys.key, kind->keys.count);
   if (size) snprintf(text, size, "%s", line);
   return n;
 }

@@ -141,7 +141,7 @@ static hu_status scores_backward(hu_net *net, hu_operator *op) {
     const operand_place to = which ? keys_of(op) : queries_of(op);
     const hu_value *x = &net->value[to.value];
     int again = which && op->in[1] < 0, last = which || op->in[1] >= 0;
-    if (!hu_wants_gradient(net, to.value)) continue;
+    if (!hu_needs_gradient(net, to.value)) continue;
     if (!again) hu_do_fill(net, x->rows * x->cols, dx, 0);
     scores_part(net, op, which, part);
     put_columns(net, x, part, d, to.part, dx);
@@ -218,7 +218,7 @@ static void give_values(hu_net *net, hu_operator *op) {
   const hu_value *value = &net->value[op->in[0]], *x = &net->value[of.value], *z = &net->value[op->out];
   size_t h = op->heads.width, d = op->heads.count * h;
   float *dz = net->work[0], *other = net->work[1], *part = net->work[2], *dx = op->kept;
-  if (!hu_wants_gradient(net, of.value)) return;
+  if (!hu_needs_gradient(net, of.value)) return;
   hu_format format = hu_operand_grid(op, HU_PART_DW_X, &op->rounding.x_back, &value->round);
   hu_format grid = hu_operand_grid(op, HU_PART_DW_DZ, &op->rounding.dz_w, &z->round_back);
   hu_do_each(net, HU_RUN_COPY, z->rows * d, dz, z->dv, NULL, 0);

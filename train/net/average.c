@@ -23,7 +23,7 @@ static int is_allowed(const hu_product_rounding *rounding) {
          rounding->twice;
 }
 
-static hu_status want_average(hu_net *net, hu_parameter *parameter) {
+static hu_status begin_average(hu_net *net, hu_parameter *parameter) {
   size_t n = parameter->rows * parameter->cols;
   if (parameter->average.numbers || net->first) return HU_OK;
   parameter->average.numbers = net->engine->allocate(net->self, (n ? n : 1) * sizeof *parameter->average.numbers);
@@ -38,7 +38,7 @@ hu_status hu_average_begin(hu_net *net, const hu_operator *op, const hu_product_
   if (!(rounding->w_average > 0 && rounding->w_average < 1) || op->theta[0] < 0 || !is_allowed(rounding))
     return HU_E_TRAIN;
   hu_parameter *parameter = &net->parameter[op->theta[0]];
-  hu_status status = want_average(net, parameter);
+  hu_status status = begin_average(net, parameter);
   if (status == HU_OK) parameter->average.decay = rounding->w_average;
   return status;
 }

@@ -108,7 +108,7 @@ static hu_status conv_image(hu_net *net, hu_operator *op) {
 static hu_status conv_backward(hu_net *net, hu_operator *op) {
   net->rounded.there = 0; /* dZ is another one */
   hu_status status = conv_weights(net, op);
-  return status == HU_OK && hu_wants_gradient(net, op->in[0]) ? conv_image(net, op) : status;
+  return status == HU_OK && hu_needs_gradient(net, op->in[0]) ? conv_image(net, op) : status;
 }
 
 static const hu_operator_kind conv = {
@@ -149,7 +149,7 @@ int hu_net_conv_groups(hu_net *net, int x, size_t outputs, size_t kernel, size_t
   op->convolution.pad = pad;
   op->groups = groups;
   size_t kernel_room = (in + 15) * (outputs + 15); /* see hu_convolution */
-  if (hu_want_work(net, op->kept_size > kernel_room ? op->kept_size : kernel_room) != HU_OK)
+  if (hu_reserve_work(net, op->kept_size > kernel_room ? op->kept_size : kernel_room) != HU_OK)
     return hu_refuse(net, HU_E_MEMORY, "conv: no memory for patches");
   return hu_add_weights(net, op, in / groups, outputs, bias);
 }

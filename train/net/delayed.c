@@ -80,7 +80,7 @@ static void look(hu_net *net) {
 }
 
 /* Room for all operators that the net has; 0: no memory, and nothing has changed. */
-static int want_amaxes(hu_net *net) {
+static int reserve_amaxes(hu_net *net) {
   size_t room = (size_t)net->operators;
   if (room <= net->amaxes.room) return 1;
   look(net);
@@ -105,7 +105,7 @@ static hu_status delay(hu_net *net, hu_operator *op, const hu_delayed *rule) {
   if (!rule->history) return HU_OK;
   hu_status status = check(net->first ? &net->first->op[op->number] : op, rule); /* whose roundings it takes */
   if (status != HU_OK) return status;
-  hu_delay *made = want_amaxes(net) ? calloc(1, sizeof *made) : NULL;
+  hu_delay *made = reserve_amaxes(net) ? calloc(1, sizeof *made) : NULL;
   if (made && !net->first) made->state = calloc(HU_DELAYED_OF * record_size_of(rule), sizeof *made->state);
   if (!made || (!net->first && !made->state)) {
     free(made);

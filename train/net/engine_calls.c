@@ -73,7 +73,7 @@ void hu_do_columns(hu_net *net, int kernel, size_t rows, size_t cols, float *z, 
 
 /* ---- gradients given ---- */
 
-int hu_wants_gradient(const hu_net *net, int value) { return net->value[value].made; }
+int hu_needs_gradient(const hu_net *net, int value) { return net->value[value].made; }
 
 static void give(hu_net *net, int *there, size_t n, float *z, const float *x) {
   if (x != z) hu_do_each(net, *there ? HU_RUN_ACCUMULATE : HU_RUN_COPY, n, z, x, NULL, 0);

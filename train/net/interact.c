@@ -28,7 +28,7 @@ static hu_status below_backward(hu_net *net, hu_operator *op) {
   for (size_t k = op->list.count, from = all; k-- > 0;) {
     size_t n = sample_of(net, &net->value[op->list.value[k]]);
     from -= n;
-    if (!hu_wants_gradient(net, op->list.value[k])) continue;
+    if (!hu_needs_gradient(net, op->list.value[k])) continue;
     float *dx = hu_gift(net, op->list.value[k], net->work[0]);
     hu_do_copy(net, net->batch, n, dx, n, z->dv + from, all);
     hu_give(net, op->list.value[k], dx);

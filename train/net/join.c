@@ -46,7 +46,7 @@ static hu_status concat_backward(hu_net *net, hu_operator *op) {
   for (size_t k = op->list.count, from = z->cols; k-- > 0;) {
     const hu_value *x = &net->value[op->list.value[k]];
     from -= x->cols;
-    if (!hu_wants_gradient(net, op->list.value[k])) continue;
+    if (!hu_needs_gradient(net, op->list.value[k])) continue;
     float *dx = hu_gift(net, op->list.value[k], net->work[0]);
     hu_do_copy(net, x->rows, x->cols, dx, x->cols, z->dv + from, z->cols);
     hu_give(net, op->list.value[k], dx);
@@ -81,7 +81,7 @@ static hu_status times_forward(hu_net *net, hu_operator *op) {
 
 static void give_times(hu_net *net, const hu_operator *op, int to, const float *other) {
   const hu_value *z = &net->value[op->out];
-  if (!hu_wants_gradient(net, to)) return;
+  if (!hu_needs_gradient(net, to)) return;
   float *dx = hu_gift(net, to, net->work[0]);
   hu_do_each(net, HU_RUN_TIMES, numbers(z), dx, z->dv, other, 0);
   hu_give(net, to, dx);
@@ -121,7 +121,7 @@ static hu_status sum_forward(hu_net *net, hu_operator *op) {
 
 static hu_status sum_backward(hu_net *net, hu_operator *op) {
   for (size_t k = op->list.count; k-- > 0;) {
-    if (!hu_wants_gradient(net, op->list.value[k])) continue;
+    if (!hu_needs_gradient(net, op->list.value[k])) continue;
     size_t n = numbers(&net->value[op->list.value[k]]) / net->batch;
     float *dx = hu_gift(net, op->list.value[k], net->work[0]);
     hu_task task = hu_task_of(net->batch, n, dx, NULL, net->value[op->out].dv);

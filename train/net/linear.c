@@ -176,7 +176,7 @@ static hu_status linear_backward(hu_net *net, hu_operator *op) {
       hu_postponed(net, op)
           ? hu_give_bias(net, op)
           : hu_product_weights(net, op, x->cols, hu_x_operand(net, op, &op->rounding.x_back, HU_PART_DW_X));
-  if (status != HU_OK || !hu_wants_gradient(net, op->in[0])) return status;
+  if (status != HU_OK || !hu_needs_gradient(net, op->in[0])) return status;
   if (comes_later(net, op)) return give_all_steps(net, op);
   float *dx = hu_gift(net, op->in[0], net->work[0]);
   hu_product_x(net, op, x->cols, dx);

@@ -156,7 +156,7 @@ int hu_new_value(hu_net *net, size_t rows, size_t cols, size_t height, size_t wi
   x->v = numbers(net, n);
   x->dv = numbers(net, n);
   net->values++;
-  if (!x->v || !x->dv || !hu_tally_add(net, &x->seen) || hu_want_work(net, n) != HU_OK) {
+  if (!x->v || !x->dv || !hu_tally_add(net, &x->seen) || hu_reserve_work(net, n) != HU_OK) {
     return hu_refuse(net, HU_E_MEMORY, "no memory for the result");
   }
   return net->values - 1;
@@ -194,7 +194,7 @@ int hu_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t 
   parameter->dtheta = numbers(net, n);
   int all = has_weights(net, parameter, n, net->first ? &net->first->parameter[net->parameters] : NULL);
   net->parameters++;
-  if (!all || !parameter->dtheta || !hu_tally_add(net, &parameter->seen) || hu_want_work(net, n) != HU_OK) {
+  if (!all || !parameter->dtheta || !hu_tally_add(net, &parameter->seen) || hu_reserve_work(net, n) != HU_OK) {
     return hu_refuse(net, HU_E_MEMORY, "no memory for parameters");
   }
   return net->parameters - 1;
@@ -238,7 +238,7 @@ hu_operator *hu_new_operator(hu_net *net, const hu_operator_kind *kind, int x, i
   return op;
 }
 
-hu_status hu_want_work(hu_net *net, size_t n) {
+hu_status hu_reserve_work(hu_net *net, size_t n) {
   if (n <= net->work_size) return HU_OK;
   for (int i = 0; i < HU_ROOMS; i++) {
     float *room = numbers(net, n);

@@ -356,7 +356,7 @@ int hu_patches_spoilt(const hu_operator *op, const hu_rounding *rounding);
 void hu_forget_operands(hu_net *net);
 void hu_free_operands(hu_net *net);
 /* Rooms of at least n numbers. */
-hu_status hu_want_work(hu_net *net, size_t n);
+hu_status hu_reserve_work(hu_net *net, size_t n);
 /* 1 if x is a value of this net and nothing went wrong yet. */
 int hu_usable(hu_net *net, int x);
 
@@ -406,7 +406,7 @@ void hu_give_postponed(hu_net *net, int parameter);
  * not there when its turn was, has come since. */
 void hu_backward_after_turn(hu_net *net, hu_operator *op);
 /* 1 if the gradient of a value is needed: it was computed from something. */
-int hu_wants_gradient(const hu_net *net, int value);
+int hu_needs_gradient(const hu_net *net, int value);
 /* Tells the observer that a phase of op (NULL: of none) begins or ends. */
 void hu_tell(hu_net *net, unsigned phase, const hu_operator *op, int ends);
 /* Of an engine: told is the net and an operator. */

@@ -87,7 +87,7 @@ static hu_status batch_backward(hu_net *net, hu_operator *op) {
   const hu_value *z = &net->value[op->out];
   float *plain = net->work[PLAIN], *with = net->work[WITH];
   give_gains(net, op);
-  if (!hu_wants_gradient(net, op->in[0])) return hu_done(net);
+  if (!hu_needs_gradient(net, op->in[0])) return hu_done(net);
   if (!net->whole) slopes(net, op, plain, with);
   hu_task task = hu_task_of(z->rows, z->cols, hu_gift(net, op->in[0], net->work[0]), z->dv, NULL);
   norm_task(net, op, &task);
@@ -132,7 +132,7 @@ static hu_status mean_of_all(hu_net *const *nets, size_t count, int i, int kerne
 
 hu_status hu_whole_statistics(hu_net *const *nets, size_t count, int i, int back) {
   const hu_operator *op = &nets[0]->op[i];
-  if (!nets[0]->whole || op->kind != &batch || (back && !hu_wants_gradient(nets[0], op->in[0]))) return HU_OK;
+  if (!nets[0]->whole || op->kind != &batch || (back && !hu_needs_gradient(nets[0], op->in[0]))) return HU_OK;
   hu_status status = mean_of_all(nets, count, i, back ? HU_RUN_COLUMNS_GAIN : HU_RUN_COLUMNS, back ? PLAIN : MEAN);
   if (status != HU_OK) return status;
   return mean_of_all(nets, count, i, back ? HU_RUN_COLUMNS_BOTH : HU_RUN_COLUMNS_SPREAD, back ? WITH : VARIANCE);
@@ -151,7 +151,7 @@ static hu_status layer_forward(hu_net *net, hu_operator *op) {
 static hu_status layer_backward(hu_net *net, hu_operator *op) {
   const hu_value *z = &net->value[op->out];
   give_gains(net, op);
-  if (!hu_wants_gradient(net, op->in[0])) return hu_done(net);
+  if (!hu_needs_gradient(net, op->in[0])) return hu_done(net);
   float *dx = hu_gift(net, op->in[0], net->work[0]);
   hu_task task = hu_task_of(z->rows, z->cols, dx, z->dv, NULL);
   norm_task(net, op, &task);

@@ -60,7 +60,7 @@ hu_status hu_operands_taken(const hu_net *net, const hu_operator *op, unsigned *
   static const unsigned parts[3][2] = {
       {HU_PART_Z_X, HU_PART_Z_W}, {HU_PART_DX_DZ, HU_PART_DX_W}, {HU_PART_DW_X, HU_PART_DW_DZ}};
   for (int i = 0; i < 3; i++) {
-    if (i == 1 && !hu_wants_gradient(net, op->in[0])) continue;
+    if (i == 1 && !hu_needs_gradient(net, op->in[0])) continue;
     hu_format a = format_of(net, op, parts[i][0]), b = format_of(net, op, parts[i][1]);
     hu_status status = try_product(a, b, hu_accum_of(op, parts[i][0]));
     if (status == HU_OK) continue;

@@ -112,8 +112,8 @@ static hu_status add_forward(hu_net *net, hu_operator *op) {
 
 static hu_status add_backward(hu_net *net, hu_operator *op) {
   const float *dz = net->value[op->out].dv;
-  if (hu_wants_gradient(net, op->in[1])) hu_give(net, op->in[1], dz);
-  if (hu_wants_gradient(net, op->in[0])) hu_give(net, op->in[0], dz);
+  if (hu_needs_gradient(net, op->in[1])) hu_give(net, op->in[1], dz);
+  if (hu_needs_gradient(net, op->in[0])) hu_give(net, op->in[0], dz);
   return hu_done(net);
 }
 

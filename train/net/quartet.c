@@ -184,5 +184,5 @@ hu_status hu_quartet_backward(hu_net *net, hu_operator *op) {
   quartet_layer layer = layer_of(net, op);
   uint32_t signs = hu_stream_word(hu_net_words(net, HU_OF_PRODUCT, op->number << 4 | HU_PART_SIGNS), 0);
   hu_status status = backward_weights(net, op, layer, signs);
-  return status == HU_OK && hu_wants_gradient(net, op->in[0]) ? backward_values(net, op, layer, signs) : status;
+  return status == HU_OK && hu_needs_gradient(net, op->in[0]) ? backward_values(net, op, layer, signs) : status;
 }

@@ -75,7 +75,7 @@ static hu_status position_backward(hu_net *net, hu_operator *op) {
   float *sum = hu_gift_parameter(net, op->theta[0], net->work[0]);
   hu_do_columns(net, HU_RUN_COLUMNS, net->batch, z->rows / net->batch * z->cols, sum, z->dv, NULL, NULL);
   hu_give_parameter(net, op->theta[0], sum);
-  if (hu_wants_gradient(net, op->in[0])) hu_give(net, op->in[0], z->dv);
+  if (hu_needs_gradient(net, op->in[0])) hu_give(net, op->in[0], z->dv);
   return hu_done(net);
 }
 
@@ -156,7 +156,7 @@ static void settle_zeros(hu_net *net, hu_value *x, const hu_operator *op) {
 static hu_status part_backward(hu_net *net, hu_operator *op) {
   hu_value *x = &net->value[op->in[0]];
   const hu_value *z = &net->value[op->out];
-  if (!hu_wants_gradient(net, op->in[0])) return HU_OK;
+  if (!hu_needs_gradient(net, op->in[0])) return HU_OK;
   if (!x->gradient) {
     hu_do_fill(net, x->rows * x->cols, x->dv, 0);
     hu_do_copy(net, z->rows, z->cols, x->dv + part_start(x, op), part_step(x, z), z->dv, z->cols);
@@ -268,7 +268,7 @@ static hu_status gru_backward(hu_net *net, hu_operator *op) {
   hu_do(net, HU_RUN_GRU_BACK, &task);
   hu_give(net, op->in[0], task.cell.d_sums_x);
   hu_give(net, op->in[1], task.cell.d_sums_h);
-  if (hu_wants_gradient(net, op->in[2])) hu_give(net, op->in[2], task.cell.d_state);
+  if (hu_needs_gradient(net, op->in[2])) hu_give(net, op->in[2], task.cell.d_state);
   return hu_done(net);
 }
 
@@ -296,7 +296,7 @@ static hu_status lstm_backward(hu_net *net, hu_operator *op) {
   hu_do(net, HU_RUN_LSTM_BACK, &task);
   hu_give(net, op->in[0], task.cell.d_sums_x);
   hu_give(net, op->in[1], task.cell.d_sums_x);
-  if (hu_wants_gradient(net, op->in[2])) hu_give(net, op->in[2], task.cell.d_state);
+  if (hu_needs_gradient(net, op->in[2])) hu_give(net, op->in[2], task.cell.d_state);
   return hu_done(net);
 }
 

@@ -17,7 +17,7 @@ static hu_status shuffle_forward(hu_net *net, hu_operator *op) {
 
 static hu_status shuffle_backward(hu_net *net, hu_operator *op) {
   const hu_value *z = &net->value[op->out];
-  if (!hu_wants_gradient(net, op->in[0])) return HU_OK;
+  if (!hu_needs_gradient(net, op->in[0])) return HU_OK;
   float *dx = hu_gift(net, op->in[0], net->work[0]);
   shuffle_columns(net, z, z->cols / op->shuffled, dx, z->dv); /* transposed back */
   hu_give(net, op->in[0], dx);

@@ -27,17 +27,15 @@ static const hu_text_key static_keys[] = {KEY("", start, 'f'), KEY("unchecked", 
 typedef struct rule_kind {
   const char *name;
   uint8_t kind;
-  const hu_text_key *keys;
-  size_t count;
+  hu_text_keys keys;
 } rule_kind;
-#define KEYS(a) a, sizeof(a) / sizeof *(a)
-static const rule_kind kinds[] = {{"none", HU_LOSS_NONE, NULL, 0},
-                                  {"static", HU_LOSS_STATIC, KEYS(static_keys)},
-                                  {"backoff", HU_LOSS_BACKOFF, KEYS(backoff_keys)},
-                                  {"logmax", HU_LOSS_LOGMAX, KEYS(logmax_keys)},
-                                  {"gradscaler", HU_LOSS_GRADSCALER, KEYS(gradscaler_keys)},
-                                  {"exponential", HU_LOSS_EXPONENTIAL, KEYS(exponential_keys)},
-                                  {"lognormal", HU_LOSS_LOGMAX, KEYS(logmax_keys)}};
+static const rule_kind kinds[] = {{"none", HU_LOSS_NONE, {NULL, 0}},
+                                  {"static", HU_LOSS_STATIC, HU_TEXT_KEYS(static_keys)},
+                                  {"backoff", HU_LOSS_BACKOFF, HU_TEXT_KEYS(backoff_keys)},
+                                  {"logmax", HU_LOSS_LOGMAX, HU_TEXT_KEYS(logmax_keys)},
+                                  {"gradscaler", HU_LOSS_GRADSCALER, HU_TEXT_KEYS(gradscaler_keys)},
+                                  {"exponential", HU_LOSS_EXPONENTIAL, HU_TEXT_KEYS(exponential_keys)},
+                                  {"lognormal", HU_LOSS_LOGMAX, HU_TEXT_KEYS(logmax_keys)}};
 
 static hu_loss_rule defaults(uint8_t kind) {
   hu_loss_rule rule;
@@ -126,7 +124,7 @@ static const rule_kind *kind_named(const char *word, size_t n) {
 /* What stands between the parentheses. */
 static hu_status take_all(hu_loss_rule *rule, const rule_kind *kind, const char *text, size_t n, size_t *off) {
   unsigned seen = 0;
-  hu_status status = hu_keys_read(rule, kind->keys, kind->count, &seen, text, n, off);
+  hu_status status = hu_keys_read(rule, kind->keys.key, kind->keys.count, &seen, text, n, off);
   if (status != HU_OK) return status;
   if (kind->kind == HU_LOSS_BACKOFF) {
     if (!(seen >> 4 & 1)) rule->start = rule->high;
@@ -154,7 +152,7 @@ static hu_status read_keys(hu_loss_rule *rule, const rule_kind *kind, const char
   char said[HU_RULE_WHY_MAX - 32];
   hu_status status = take_all(rule, kind, text, n, off);
   if (status == HU_OK) return status;
-  hu_keys_complain(said, sizeof said, kind->keys, kind->count, text, n, *off);
+  hu_keys_complain(said, sizeof said, kind->keys.key, kind->keys.count, text, n, *off);
   snprintf(why, HU_RULE_WHY_MAX, "%s %s", kind->name, said);
   return status;
 }
@@ -207,7 +205,7 @@ static HU_NOINLINE size_t write(char *text, size_t size, const hu_loss_rule *rul
   if (rule->kind == HU_LOSS_BACKOFF) usual.start = rule->high;
   if (rule->kind == HU_LOSS_LOGMAX && usual.start < rule->low) usual.start = rule->low;
   size_t n = (size_t)snprintf(line, sizeof line, "%s", kind->name);
-  n += hu_keys_write(line + n, sizeof line - n, rule, &usual, kind->keys, kind->count);
+  n += hu_keys_write(line + n, sizeof line - n, rule, &usual, kind->keys.key, kind->keys.count);
   if (size) snprintf(text, size, "%s", line);
   return n;
 }

@@ -19,6 +19,13 @@ typedef struct hu_text_key {
   const char *const *words; /* of c, ended by NULL */
 } hu_text_key;
 enum { HU_KEY_LIST = 8 };
+/* The keys of a record; and one from an array of them. */
+typedef struct hu_text_keys {
+  const hu_text_key *key;
+  size_t count;
+} hu_text_keys;
+#define HU_TEXT_KEYS(array) \
+  { array, sizeof(array) / sizeof *(array) }
 
 /* A key with the name "" stands first, as its value alone, always. */
 

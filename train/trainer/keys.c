@@ -31,21 +31,27 @@ static const char *const amaxes[] = {"max", "most_recent", NULL};
 static const char *const blocks[] = {"0", "16", "32", "64", "128", NULL};
 
 /* A field of hu_run_keys, a name, the default; then what the value may be; a sentence. */
-#define COUNT(field, name, standard, low, high, what) \
-  { {name, standard, what, 1, NULL, low, high}, HU_KEY_COUNT, AT(field) }
-#define NUMBER(field, name, standard, low, high, what) \
-  { {name, standard, what, 1, NULL, low, high}, HU_KEY_NUMBER, AT(field) }
-#define FACTOR(field, name, standard, low, high, what) \
-  { {name, standard, what, 1, NULL, low, high}, HU_KEY_FACTOR, AT(field) }
-#define WORD(field, name, standard, words, what) \
-  { {name, standard, what, 1, words, 0, 0}, HU_KEY_WORD, AT(field) }
-#define SIZE(field, name, standard, words, what) \
-  { {name, standard, what, 1, words, 0, 0}, HU_KEY_SIZE, AT(field) }
-#define OTHER(kind, field, name, standard, what) \
-  { {name, standard, what, 1, NULL, 0, 0}, HU_KEY_##kind, AT(field) }
-/* No weights depend on it, and no field holds it. */
-#define NOWHERE(kind, name, standard, what) \
-  { {name, standard, what, 0, NULL, 0, 0}, HU_KEY_##kind, SIZE_MAX }
+#define RANGE(type, place, label, standard, counts, least, most, sentence)                                    \
+  {                                                                                                           \
+    {.name = label, .by_default = standard, .what = sentence, .weights = counts, .low = least, .high = most}, \
+        .kind = HU_KEY_##type, .at = place                                                                    \
+  }
+#define LISTED(type, place, label, standard, counts, list, sentence)                             \
+  {                                                                                              \
+    {.name = label, .by_default = standard, .what = sentence, .weights = counts, .words = list}, \
+        .kind = HU_KEY_##type, .at = place                                                       \
+  }
+#define COUNT(field, label, standard, least, most, sentence) \
+  RANGE(COUNT, AT(field), label, standard, 1, least, most, sentence)
+#define NUMBER(field, label, standard, least, most, sentence) \
+  RANGE(NUMBER, AT(field), label, standard, 1, least, most, sentence)
+#define FACTOR(field, label, standard, least, most, sentence) \
+  RANGE(FACTOR, AT(field), label, standard, 1, least, most, sentence)
+#define WORD(field, label, standard, list, sentence) LISTED(WORD, AT(field), label, standard, 1, list, sentence)
+#define SIZE(field, label, standard, list, sentence) LISTED(SIZE, AT(field), label, standard, 1, list, sentence)
+#define OTHER(type, field, label, standard, sentence) LISTED(type, AT(field), label, standard, 1, NULL, sentence)
+/* No weights depend on the key, and no field holds it. */
+#define NOWHERE(type, label, standard, sentence) LISTED(type, SIZE_MAX, label, standard, 0, NULL, sentence)
 
 static const hu_run_key keys[] = {
     NOWHERE(TEXT, "run.name", "run", "what the run is called in reports"),
@@ -55,10 +61,8 @@ static const hu_run_key keys[] = {
           "batches of a step, whose gradients are divided by this number and added up in binary32 before the update"),
     COUNT(epochs, "run.epochs", "10", 0, WHOLE, "passes over the training set"),
     COUNT(steps, "run.steps", "0", 0, 0x1p40, "steps; 0: run.epochs decides"),
-    {{"run.threads", "1", "threads; 0: as many as there are processors, up to 256", 0, NULL, 0, 256},
-     HU_KEY_COUNT,
-     AT(threads)},
-    {{"run.device", "cpu", "what computes: cpu or cuda", 0, devices, 0, 0}, HU_KEY_WORD, AT(device)},
+    RANGE(COUNT, AT(threads), "run.threads", "1", 0, 0, 256, "threads; 0: as many as there are processors, up to 256"),
+    LISTED(WORD, AT(device), "run.device", "cpu", 0, devices, "what computes: cpu or cuda"),
 
     WORD(set, "data.set", "digits", sets,
          "digits, gratings, text, least_squares, teacher, ratings, cifar10, cifar100, mnist, npy, words, movielens, "
@@ -74,17 +78,13 @@ static const hu_run_key keys[] = {
           "words, parallel, criteo: file for testing; empty, as data.valid_file: the last tenth of data.path is for "
           "testing"),
     OTHER(TEXT, test_target, "data.test_target", "", "parallel: translations of data.test_file"),
-    {{"data.evaluate", "test", "words, parallel: the file that is the test set of evaluations: test or valid", 0, held,
-      0, 0},
-     HU_KEY_WORD,
-     AT(on_valid)},
+    LISTED(WORD, AT(on_valid), "data.evaluate", "test", 0, held,
+           "words, parallel: the file that is the test set of evaluations: test or valid"),
     COUNT(vocabulary, "data.vocabulary", "0", 0, WHOLE,
           "words, parallel (of each language): how many words are kept, <eos> and <unk> among them; 0: all of the "
           "training part; criteo, clicks: rows of each category (clicks, 0: 50)"),
-    {{"data.translate", "yes", "parallel: yes: evaluations translate the test sentences and give a BLEU", 0, no_yes, 0,
-      0},
-     HU_KEY_WORD,
-     AT(translate)},
+    LISTED(WORD, AT(translate), "data.translate", "yes", 0, no_yes,
+           "parallel: yes: evaluations translate the test sentences and give a BLEU"),
     WORD(by_count, "data.numbering", "first", numberings,
          "words, parallel: order of the vocabulary: first (by first occurrence) or count (the most frequent first)"),
     COUNT(count, "data.count", "2000", 1, WHOLE, "generated sets: examples for training"),
@@ -104,12 +104,9 @@ static const hu_run_key keys[] = {
           "movielens: pairs with label 0 beside each rating, drawn again in each epoch"),
     COUNT(candidates, "data.candidates", "99", 1, 65536,
           "movielens: movies that a user has not rated, among which the one that is held out is ranked"),
-    {{"data.checksum", "",
-      "sha256:HEX: the digest that the data file must have; several, with commas between them: those of the files in "
-      "the order in which a run reads and prints them; -: any; empty: none is checked",
-      0, NULL, 0, 0},
-     HU_KEY_CHECKSUM,
-     AT(checksum)},
+    LISTED(CHECKSUM, AT(checksum), "data.checksum", "", 0, NULL,
+           "sha256:HEX: the digest that the data file must have; several, with commas between them: those of the files "
+           "in the order in which a run reads and prints them; -: any; empty: none is checked"),
     WORD(raw, "data.raw", "no", no_yes, "digits: yes: pixels 0 to 16, not divided by 16"),
     WORD(coarse, "data.coarse", "no", no_yes, "cifar100: yes: the 20 coarse labels"),
     WORD(augment, "data.augment", "no", no_yes, "cifar10, cifar100: yes: padded by 4, cropped, mirrored"),
@@ -269,7 +266,7 @@ size_t hu_trainer_key_count(void) { return KEYS; }
 const hu_run_key *hu_run_key_at(size_t i) { return &keys[i]; }
 
 hu_trainer_key hu_trainer_key_at(size_t i) {
-  const hu_trainer_key none = {NULL, NULL, NULL, 0, NULL, 0, 0};
+  const hu_trainer_key none = {.name = NULL};
   hu_trainer_key key = i < KEYS ? keys[i].shown : none;
   if (i < KEYS && keys[i].kind == HU_KEY_SYSTEM) key.words = hu_system_names();
   return key;

@@ -347,7 +347,7 @@ hu_status hu_choose_scale(hu_trainer *trainer) {
   float largest = 0;
   hu_status status = HU_OK;
   for (trainer->step = 0; trainer->step < BATCHES && status == HU_OK; trainer->step++) {
-    hu_pass pass = {.wants_largest = 1};
+    hu_pass pass = {.needs_largest = 1};
     status = hu_make_pass(trainer, 1, &pass);
     largest = fmaxf(largest, pass.largest);
   }

@@ -96,7 +96,7 @@ void hu_close_ramping(hu_trainer *trainer) {
   memset(&trainer->trial, 0, sizeof trainer->trial);
 }
 
-int hu_wants_trial(const hu_trainer *trainer) {
+int hu_trial_is_due(const hu_trainer *trainer) {
   return trainer->trial.count && trainer->step % trainer->steps_an_epoch == 0;
 }
 

@@ -303,8 +303,8 @@ static hu_status pass_shards(hu_trainer *trainer, float scale, hu_pass *pass) {
   hu_status status = HU_OK;
   memset(shards->told, 0, told_numbers(trainer) * sizeof *shards->told);
   for (size_t m = 0; m < trainer->keys.accumulate && status == HU_OK; m++) {
-    status = shards->net ? pass_together(trainer, m, scale, pass->wants_largest)
-                         : pass_own(trainer, m, scale, pass->wants_largest);
+    status = shards->net ? pass_together(trainer, m, scale, pass->needs_largest)
+                         : pass_own(trainer, m, scale, pass->needs_largest);
     trainer->net->shard = 0;
     if (status == HU_OK) status = join_running(trainer);
   }
@@ -329,7 +329,7 @@ static hu_status pass_batch(hu_trainer *trainer, size_t batch, float scale, hu_p
   trainer->net->same_weights = 1;
   if (status != HU_OK) return status;
   pass->loss += (double)loss;
-  if (pass->wants_largest) pass->largest = fmaxf(pass->largest, largest_gradient(trainer->net, trainer->loss));
+  if (pass->needs_largest) pass->largest = fmaxf(pass->largest, largest_gradient(trainer->net, trainer->loss));
   if (trainer->shards.sum) hu_add_gradients(trainer->net, trainer->shards.sum, trainer->keys.accumulate);
   return hu_done(trainer->net);
 }

@@ -266,7 +266,7 @@ static HU_NOINLINE hu_status step(hu_trainer *trainer, hu_trainer_report *report
   if (!trainer->net || trainer->failed) return HU_E_TRAIN;
   uint64_t epoch = trainer->step / trainer->steps_an_epoch;
   trainer->failed = 1; /* until it has succeeded */
-  hu_status status = hu_wants_trial(trainer) ? try_steps(trainer, epoch) : HU_OK;
+  hu_status status = hu_trial_is_due(trainer) ? try_steps(trainer, epoch) : HU_OK;
   return status == HU_OK ? make_step(trainer, epoch, report ? report : &ignored) : status;
 }
 

@@ -241,7 +241,7 @@ hu_status hu_make_told(hu_trainer *trainer);
 void hu_close_shards(hu_trainer *trainer);
 /* What a pass over a batch found. */
 typedef struct hu_pass {
-  int wants_largest;
+  int needs_largest;
   float largest; /* if it was asked for: the largest magnitude of gradients, of values and parameters of all passes */
   double loss;   /* of the step, with the factor of loss.power */
   hu_trainer_report counted; /* forward and backward counts alone */
@@ -320,7 +320,7 @@ hu_status hu_make_ramping(hu_trainer *trainer, char *why);
 void hu_close_ramping(hu_trainer *trainer);
 /* 1: an epoch begins: before its first step a trial is made. It begins, looks at the weights after each of its steps,
  * and ends: then the run's state is as it was, and periods are those of the epoch. */
-int hu_wants_trial(const hu_trainer *trainer);
+int hu_trial_is_due(const hu_trainer *trainer);
 hu_status hu_begin_trial(hu_trainer *trainer);
 hu_status hu_look_at_trial(hu_trainer *trainer);
 hu_status hu_end_trial(hu_trainer *trainer);

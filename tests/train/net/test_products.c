@@ -412,7 +412,7 @@ static void set_way(hu_net *net, unsigned way) {
     if (way == A_WEIGHT_INTO_BINARY32 && linears++ % 5 == 0) p.w_back = into;
     assert_int_equal(hu_net_round_product(net, op->out, &p), HU_OK);
   }
-  assert_int_equal(hu_want_work(net, STEPS * BATCH * 4 * UNITS), HU_OK);
+  assert_int_equal(hu_reserve_work(net, STEPS * BATCH * 4 * UNITS), HU_OK);
   if (way == IN_PIECES) net->work_size = ROOM_OF_STEPS * BATCH * widest;
 }
 
