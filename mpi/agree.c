@@ -39,7 +39,7 @@ static uint64_t digest_of_model(const hu_collective *model) {
   return digest(text, n);
 }
 
-static void tell(const mpi_call *call, hu_status status, uint64_t z[WORDS]) {
+static void describe(const mpi_call *call, hu_status status, uint64_t z[WORDS]) {
   const hu_collective_call *reduce = &call->reduce;
   z[SAME_VERSION] = digest(HU_VERSION_STRING, strlen(HU_VERSION_STRING));
   z[SAME_N] = reduce->n;
@@ -99,7 +99,7 @@ hu_status mpi_agree(mpi_call *call, hu_status status) {
     return mpi_no_memory(call);
   }
   uint64_t *own = all + (size_t)call->size * WORDS;
-  tell(call, status, own);
+  describe(call, status, own);
   status = mpi_made(call->where,
                     MPI_Iallgather(own, WORDS, MPI_UINT64_T, all, WORDS, MPI_UINT64_T, call->where->comm, &request),
                     "MPI_Iallgather");

@@ -12,8 +12,8 @@ enum { BLOCK = 64 * HU_COLLECTIVE_PIECE }; /* elements of a message, but for rin
 typedef struct sum_block {
   mpi_call *call;
   size_t first, past;
-  hu_partial sum;                   /* where this rank's sum lies: its own buffer, or `room` */
-  uint8_t *room, *message, *answer; /* words of 32 bits for each element: any format fits */
+  hu_partial sum;                     /* where this rank's sum lies: its own buffer, or `buffer` */
+  uint8_t *buffer, *message, *answer; /* words of 32 bits for each element: any format fits */
 } sum_block;
 
 /* A step of the piece that begins with `first`, counted or not: ranks that hold the same sum count once. */
@@ -42,29 +42,29 @@ static hu_format wire_format(const sum_block *block, hu_format sum) {
 
 /* This rank's sum as it arrives elsewhere, into z. */
 static hu_partial onto_wire(sum_block *block, uint64_t participant, int which, uint8_t *z, hu_events *events) {
-  hu_collective_room room;
+  hu_collective_room buffer;
   hu_partial wired = {z, wire_format(block, block->sum.format)};
   size_t size = hu_code_bytes(wired.format);
   for (size_t first = block->first, end; first < block->past; first = end) {
     end = piece_end(block, first);
     hu_step step = step_of(block, first, end - first, events);
-    hu_partial arrived = hu_step_send(&step, part_of(block, block->sum, first), participant, which, &room);
+    hu_partial arrived = hu_step_send(&step, part_of(block, block->sum, first), participant, which, &buffer);
     memcpy(z + (first - block->first) * size, arrived.data, (end - first) * size);
   }
   return wired;
 }
 
-/* The sum of p and q, which has arrived from `participant`, into this rank's room; p may lie there. */
+/* The sum of p and q, which has arrived from `participant`, into this rank's buffer; p may lie there. */
 static void join(sum_block *block, hu_partial partial, hu_partial other, uint64_t participant, hu_events *events) {
-  hu_collective_room room;
-  hu_partial sum = {block->room, block->call->reduce.model->base.sum};
+  hu_collective_room buffer;
+  hu_partial sum = {block->buffer, block->call->reduce.model->base.sum};
   size_t size = hu_code_bytes(sum.format);
   for (size_t first = block->first, end; first < block->past; first = end) {
     end = piece_end(block, first);
     hu_step step = step_of(block, first, end - first, events);
     hu_partial joined =
-        hu_step_join(&step, part_of(block, partial, first), part_of(block, other, first), participant, &room);
-    memcpy(block->room + (first - block->first) * size, joined.data, (end - first) * size);
+        hu_step_join(&step, part_of(block, partial, first), part_of(block, other, first), participant, &buffer);
+    memcpy(block->buffer + (first - block->first) * size, joined.data, (end - first) * size);
   }
   block->sum = sum;
 }
@@ -316,13 +316,13 @@ hu_status mpi_follow_model(mpi_call *call) {
   int is_ring = call->reduce.model->base.kind == HU_COLLECTIVE_RING;
   size_t bytes = (is_ring ? ring_chunk(call) : BLOCK) * sizeof(uint32_t);
   sum_block block = {.call = call};
-  uint8_t *rooms = malloc(3 * bytes);
-  if (!rooms) return mpi_no_memory(call);
-  block.room = rooms;
-  block.message = rooms + bytes;
-  block.answer = rooms + 2 * bytes;
+  uint8_t *buffers = malloc(3 * bytes);
+  if (!buffers) return mpi_no_memory(call);
+  block.buffer = buffers;
+  block.message = buffers + bytes;
+  block.answer = buffers + 2 * bytes;
   hu_status status = is_ring ? ring(&block) : do_blocks(&block);
   if (status == HU_OK && is_ring) status = gather(&block);
-  if (status != HU_E_MPI) free(rooms); /* else messages under way may use them */
+  if (status != HU_E_MPI) free(buffers); /* else messages under way may use them */
   return status;
 }

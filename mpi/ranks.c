@@ -40,7 +40,7 @@ static int team_rank, team_size = 1;
 /* What an item is done with. */
 typedef struct rank_trade {
   campaign_done (*work)(void *context, uint64_t i);
-  void (*told)(void *context, const campaign_done *done);
+  void (*done_with)(void *context, const campaign_done *done);
   void *context;
 } rank_trade;
 
@@ -67,7 +67,7 @@ typedef struct rank_office {
 /* Notes what is done and hands out the next item: its number, or `none`. */
 static double hand_out(rank_office *office, const campaign_done *done) {
   pthread_mutex_lock(&office->mutex);
-  if (done->item >= 0) office->trade.told(office->trade.context, done);
+  if (done->item >= 0) office->trade.done_with(office->trade.context, done);
   double item = office->next < office->count ? (double)office->next++ : none;
   pthread_mutex_unlock(&office->mutex);
   return item;
@@ -143,8 +143,8 @@ static void follow(const rank_trade *trade) {
 }
 
 static void share(uint64_t count, campaign_done (*work)(void *context, uint64_t i),
-                  void (*told)(void *context, const campaign_done *done), void *context) {
-  const rank_trade trade = {work, told, context};
+                  void (*done_with)(void *context, const campaign_done *done), void *context) {
+  const rank_trade trade = {work, done_with, context};
   if (rank == 0) {
     rank_office office = {PTHREAD_MUTEX_INITIALIZER, 0, count, 1, trade};
     serve(&office, size / team_size - 1);

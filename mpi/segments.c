@@ -7,7 +7,7 @@
 
 #include "mpi/allreduce.h"
 
-enum { ROOM = 4 << 20 }; /* bytes that a rank sends, and gets, in a round, unless a piece of each is more */
+enum { BUFFER = 4 << 20 }; /* bytes that a rank sends, and gets, in a round, unless a piece of each is more */
 
 /* What a call needs from round to round. */
 typedef struct segment_rounds {
@@ -45,7 +45,7 @@ static hu_status check_sizes(const mpi_call *call) {
 
 static int open_rounds(segment_rounds *rounds, mpi_call *call) {
   size_t size = call->reduce.size, all = call->reduce.ranks, ranks = (size_t)call->size;
-  size_t pieces = ROOM / (most_segments(call) * size * HU_COLLECTIVE_PIECE),
+  size_t pieces = BUFFER / (most_segments(call) * size * HU_COLLECTIVE_PIECE),
          whole = (call->reduce.n - 1) / ranks / HU_COLLECTIVE_PIECE + 1;
   rounds->call = call;
   rounds->each = HU_COLLECTIVE_PIECE * (pieces < 1 ? 1 : least(pieces, whole));
@@ -135,6 +135,6 @@ hu_status mpi_by_segments(mpi_call *call) {
   }
   for (size_t first = 0; first < call->reduce.n && status == HU_OK; first += rounds.each * (size_t)call->size)
     status = do_round(&rounds, first);
-  if (status != HU_E_MPI) close_rounds(&rounds); /* else messages under way may use the rooms */
+  if (status != HU_E_MPI) close_rounds(&rounds); /* else messages under way may use the buffers */
   return status;
 }

@@ -24,7 +24,7 @@ static hu_mpi here(void) {
 static void end(int status) { MPI_Abort(MPI_COMM_WORLD, status); }
 
 /* After HU_E_MPI messages may be under way in memory that callers free: the job ends here. */
-static hu_status told(const hu_mpi *where, hu_status status) {
+static hu_status or_end(const hu_mpi *where, hu_status status) {
   int rank;
   if (status != HU_OK && MPI_Comm_rank(comm, &rank) == MPI_SUCCESS)
     fprintf(stderr, "halfulp: train: rank %d: %s\n", rank, where->why);
@@ -38,7 +38,7 @@ static hu_status join(void *context, size_t n, float *z, size_t own, const void 
   hu_mode rne;
   (void)context;
   memset(&rne, 0, sizeof rne);
-  return told(&where, hu_mpi_allreduce_many(&where, n, z, hu_binary32(), own, x, model, rne, exec, NULL));
+  return or_end(&where, hu_mpi_allreduce_many(&where, n, z, hu_binary32(), own, x, model, rne, exec, NULL));
 }
 
 /* In any order: at most one number is not zero, or all are whole and small. */
@@ -54,7 +54,7 @@ static hu_status sum(void *context, size_t n, double *x) {
                       "MPI_Iallreduce");
     if (status == HU_OK) status = mpi_wait(&where, &request, -1, "answer");
   }
-  return told(&where, status);
+  return or_end(&where, status);
 }
 
 static train_ranks ranks = {{0, 1, NULL, join, sum}, end};

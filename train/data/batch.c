@@ -17,7 +17,7 @@ hu_status hu_batches_open(hu_batches *batches, size_t count, size_t batch, hu_ba
   if (!batches) return HU_E_NULL;
   if (count == 0 || count > UINT32_MAX || batch == 0 || batch > count) return HU_E_SHAPE;
   if (state.position > count / batch) return HU_E_SHAPE;
-  hu_batches order = {count, batch, state, hu_data_room(count, sizeof(uint32_t)), 0};
+  hu_batches order = {count, batch, state, hu_data_allocate(count, sizeof(uint32_t)), 0};
   if (!order.order) return HU_E_MEMORY;
   put_in_order(&order);
   *batches = order;
@@ -89,10 +89,10 @@ typedef struct crop_place {
 } crop_place;
 
 static crop_place draw(hu_stream words, size_t pad, int flip) {
-  uint32_t room = (uint32_t)(2 * pad + 1);
+  uint32_t buffer = (uint32_t)(2 * pad + 1);
   crop_place place = {0, 0, 0};
-  place.down = hu_stream_below(&words, room);
-  place.right = hu_stream_below(&words, room);
+  place.down = hu_stream_below(&words, buffer);
+  place.right = hu_stream_below(&words, buffer);
   if (flip) place.mirrored = (int)hu_stream_below(&words, 2);
   return place;
 }

@@ -103,15 +103,15 @@ static size_t count_lines(const hu_bytes *file) {
   return lines;
 }
 
-/* All lines, z having room for them; LF may have CR before it. */
+/* All lines, z having space for them; LF may have CR before it. */
 static hu_status read_lines(hu_data *data, const hu_bytes *file, uint32_t rows, char *why) {
   size_t line = 0;
   for (size_t at = 0; at < file->size; line++) {
     const uint8_t *end = memchr(file->data + at, '\n', file->size - at);
     size_t size = end ? (size_t)(end - file->data) - at : file->size - at;
-    size_t told = size && file->data[at + size - 1] == '\r' ? size - 1 : size;
+    size_t length = size && file->data[at + size - 1] == '\r' ? size - 1 : size;
     hu_status status = read_line(data->x + line * (DENSE + CATEGORIES), &data->labels[line], file, line + 1,
-                                 file->data + at, told, rows, why);
+                                 file->data + at, length, rows, why);
     if (status != HU_OK) return status;
     at += size + 1;
   }
@@ -173,9 +173,9 @@ static void free_truth(click_truth *truth) {
 static hu_status draw_truth(click_truth *truth, const hu_clicks *clicks, uint64_t seed) {
   const hu_stream words = hu_stream_of_use(seed, HU_USE_TRUTH);
   size_t rows = clicks->categories * clicks->rows;
-  truth->dense = hu_data_room(clicks->dense, sizeof *truth->dense);
-  truth->row = hu_data_room(rows, sizeof *truth->row);
-  truth->hidden = hu_data_room(rows * clicks->rank, sizeof *truth->hidden);
+  truth->dense = hu_data_allocate(clicks->dense, sizeof *truth->dense);
+  truth->row = hu_data_allocate(rows, sizeof *truth->row);
+  truth->hidden = hu_data_allocate(rows * clicks->rank, sizeof *truth->hidden);
   if (!truth->dense || !truth->row || !truth->hidden) return HU_E_MEMORY;
   hu_init_normal(clicks->dense, truth->dense, 1, clicks->dense, hu_stream_child(words, 0));
   hu_init_normal(rows, truth->row, 1, clicks->categories, hu_stream_child(words, 1));

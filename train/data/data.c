@@ -29,9 +29,9 @@ hu_status hu_data_make(hu_data *training, size_t count, const size_t shape[3], u
                   .channels = shape[2],
                   .classes = classes,
                   .targets = targets};
-  data.x = hu_data_room(count * features, sizeof(float));
-  if (classes) data.labels = hu_data_room(count, sizeof(uint32_t));
-  if (targets) data.y = hu_data_room(count * targets, sizeof(float));
+  data.x = hu_data_allocate(count * features, sizeof(float));
+  if (classes) data.labels = hu_data_allocate(count, sizeof(uint32_t));
+  if (targets) data.y = hu_data_allocate(count * targets, sizeof(float));
   if (!data.x || (classes && !data.labels) || (targets && !data.y)) {
     hu_data_free(&data);
     return HU_E_MEMORY;

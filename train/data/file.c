@@ -15,21 +15,21 @@ int hu_size_product(size_t *z, size_t a, size_t b) {
   return 1;
 }
 
-void *hu_data_room(size_t n, size_t size) {
+void *hu_data_allocate(size_t n, size_t size) {
   size_t bytes;
   return hu_size_product(&bytes, n, size) ? calloc(bytes ? bytes : 1, 1) : NULL;
 }
 
-/* All bytes until the end, in room that grows; NULL: no memory, or *wrong is set. */
+/* All bytes until the end, in memory that grows; NULL: no memory, or *wrong is set. */
 static uint8_t *read_all(FILE *file, size_t *size, int *wrong) {
-  size_t room = 1 << 16, n = 0;
-  uint8_t *data = malloc(room);
+  size_t buffer = 1 << 16, n = 0;
+  uint8_t *data = malloc(buffer);
   *wrong = 0;
   while (data) {
-    size_t got = fread(data + n, 1, room - n, file);
+    size_t got = fread(data + n, 1, buffer - n, file);
     n += got;
-    if (n < room) break;
-    uint8_t *more = room > SIZE_MAX / 4 ? NULL : realloc(data, room *= 2);
+    if (n < buffer) break;
+    uint8_t *more = buffer > SIZE_MAX / 4 ? NULL : realloc(data, buffer *= 2);
     if (!more) free(data);
     data = more;
   }

@@ -23,12 +23,12 @@ hu_status hu_bytes_check_plain(const hu_bytes *file, char *why);
 __attribute__((format(printf, 4, 5))) hu_status hu_data_wrong(char *why, hu_status status, const char *name,
                                                               const char *format, ...);
 
-/* Room for n elements of a size, at least one byte, zeroed; NULL where n size does not fit or there is no memory. */
-void *hu_data_room(size_t n, size_t size);
+/* Space for n elements of a size, at least one byte, zeroed; NULL where n size does not fit or there is no memory. */
+void *hu_data_allocate(size_t n, size_t size);
 /* *z = a b; 0 where that does not fit. */
 int hu_size_product(size_t *z, size_t a, size_t b);
 
-/* A data set of this shape with room for all its arrays, zeroed. HU_E_SHAPE, HU_E_MEMORY. */
+/* A data set of this shape with space for all its arrays, zeroed. HU_E_SHAPE, HU_E_MEMORY. */
 hu_status hu_data_make(hu_data *data, size_t count, const size_t shape[3], uint32_t classes, size_t targets);
 
 /* x[i] = f(x[i]), binary32 to binary32, ties to even. */

@@ -85,7 +85,7 @@ static HU_NOINLINE hu_status load_cifar(hu_data *data, const char *const *paths,
   hu_status status = HU_OK;
   if (!data || !paths) return hu_data_wrong(why, HU_E_NULL, "cifar", "z, paths: NULL");
   if (n == 0 || n > 1000) return hu_data_wrong(why, HU_E_SHAPE, "cifar", "files: %zu, not 1 to 1000", n);
-  hu_bytes *files = hu_data_room(n, sizeof *files);
+  hu_bytes *files = hu_data_allocate(n, sizeof *files);
   if (!files) return hu_data_wrong(why, HU_E_MEMORY, "cifar", "out of memory");
   for (size_t f = 0; status == HU_OK && f < n; f++) status = hu_bytes_read(&files[f], paths[f], why);
   if (status == HU_OK) status = hu_data_read_cifar(data, files, n, classes, coarse, why);
@@ -292,13 +292,13 @@ hu_status hu_data_load_npy(hu_data *data, const char *images, const char *labels
 /* ---- the digits ---- */
 
 static HU_NOINLINE hu_status load_digits(hu_data *data, const char *folder, int raw, char *why) {
-  enum { ROOM = 4096 };
-  char images[ROOM], labels[ROOM];
+  enum { BUFFER = 4096 };
+  char images[BUFFER], labels[BUFFER];
   hu_data training;
   if (!data || !folder) return hu_data_wrong(why, HU_E_NULL, "digits", "z, folder: NULL");
   int n = snprintf(images, sizeof images, "%s/digits_images.npy", folder);
   int m = snprintf(labels, sizeof labels, "%s/digits_labels.npy", folder);
-  if (n < 0 || n >= ROOM || m < 0 || m >= ROOM) return hu_data_wrong(why, HU_E_FILE, folder, "path: too long");
+  if (n < 0 || n >= BUFFER || m < 0 || m >= BUFFER) return hu_data_wrong(why, HU_E_FILE, folder, "path: too long");
   hu_status status = load_npy(&training, images, labels, 10, raw ? 1 : 16, why);
   if (status != HU_OK) return status;
   size_t all = training.count * hu_data_features(&training), bad = 0;

@@ -67,7 +67,7 @@ static HU_NOINLINE hu_status make_least_squares(hu_data *data, float *w, const h
   hu_status status = check_least_squares(what);
   if (status == HU_OK) status = hu_data_make(&training, n, shape, 0, 1);
   if (status != HU_OK) return status;
-  float *truth = hu_data_room(m, sizeof *truth);
+  float *truth = hu_data_allocate(m, sizeof *truth);
   if (!truth) {
     hu_data_free(&training);
     return HU_E_MEMORY;
@@ -112,7 +112,7 @@ static HU_NOINLINE hu_status make_gratings(hu_data *data, uint64_t first, size_t
   if (classes == 0 || size > 4096 || first > UINT64_MAX - count) return HU_E_SHAPE;
   hu_status status = hu_data_make(&training, count, shape, classes, 0);
   if (status != HU_OK) return status;
-  float *noise = hu_data_room(pixels, sizeof *noise);
+  float *noise = hu_data_allocate(pixels, sizeof *noise);
   if (!noise) {
     hu_data_free(&training);
     return HU_E_MEMORY;
@@ -187,8 +187,8 @@ static HU_NOINLINE hu_status make_teacher(hu_data *data, const hu_teacher *what,
   hu_status status = check_grid(what->grid);
   if (status == HU_OK) status = hu_data_make(&training, what->count, shape, 0, 1);
   if (status != HU_OK) return status;
-  float *w = hu_data_room(weights, sizeof *w);
-  double *raw = hu_data_room(what->count, sizeof *raw);
+  float *w = hu_data_allocate(weights, sizeof *w);
+  double *raw = hu_data_allocate(what->count, sizeof *raw);
   status = w && raw ? teach(&training, what, w, raw, seed) : HU_E_MEMORY;
   free(w);
   free(raw);
@@ -246,7 +246,7 @@ static HU_NOINLINE hu_status make_ratings(hu_data *data, uint64_t first, const h
   hu_status status = hu_data_make(&training, what->count, shape, what->labels ? 2 : 0, what->labels ? 0 : 1);
   if (status != HU_OK) return status;
   const hu_stream truth = hu_stream_of_use(seed, HU_USE_TRUTH);
-  float *u = hu_data_room(users, sizeof *u), *v = hu_data_room(items, sizeof *v);
+  float *u = hu_data_allocate(users, sizeof *u), *v = hu_data_allocate(items, sizeof *v);
   if (u && v) {
     hu_init_normal(users, u, 1, what->rank, hu_stream_child(truth, 0));
     hu_normal_n(items, v, 1, hu_stream_child(truth, 1));

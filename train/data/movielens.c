@@ -83,15 +83,15 @@ static size_t count_lines(const hu_bytes *file) {
   return lines;
 }
 
-/* All lines, z having room for them; LF may have CR before it. */
+/* All lines, z having space for them; LF may have CR before it. */
 static hu_status read_lines(hu_rating *rating, const hu_bytes *file, char *why) {
   uint32_t line = 0;
   for (size_t at = 0; at < file->size;) {
     const uint8_t *end = memchr(file->data + at, '\n', file->size - at);
     size_t size = end ? (size_t)(end - file->data) - at : file->size - at;
-    size_t told = size && file->data[at + size - 1] == '\r' ? size - 1 : size;
+    size_t length = size && file->data[at + size - 1] == '\r' ? size - 1 : size;
     rating[line].line = line + 1;
-    hu_status status = read_line(&rating[line], file, file->data + at, told, why);
+    hu_status status = read_line(&rating[line], file, file->data + at, length, why);
     if (status != HU_OK) return status;
     at += size + 1;
     line++;
@@ -153,12 +153,12 @@ void hu_movielens_free(hu_movielens *movielens) {
   memset(movielens, 0, sizeof *movielens);
 }
 
-static int make_rooms(hu_movielens *movielens) {
-  movielens->user_ids = hu_data_room(movielens->count, sizeof *movielens->user_ids);
-  movielens->item_ids = hu_data_room(movielens->count, sizeof *movielens->item_ids);
-  movielens->first = hu_data_room(movielens->count + 1, sizeof *movielens->first);
-  movielens->item = hu_data_room(movielens->count, sizeof *movielens->item);
-  movielens->held = hu_data_room(movielens->count, sizeof *movielens->held);
+static int make_buffers(hu_movielens *movielens) {
+  movielens->user_ids = hu_data_allocate(movielens->count, sizeof *movielens->user_ids);
+  movielens->item_ids = hu_data_allocate(movielens->count, sizeof *movielens->item_ids);
+  movielens->first = hu_data_allocate(movielens->count + 1, sizeof *movielens->first);
+  movielens->item = hu_data_allocate(movielens->count, sizeof *movielens->item);
+  movielens->held = hu_data_allocate(movielens->count, sizeof *movielens->held);
   return movielens->user_ids && movielens->item_ids && movielens->first && movielens->item && movielens->held;
 }
 
@@ -197,7 +197,7 @@ static hu_status read_all(hu_movielens *movielens, const hu_bytes *file, hu_rati
   status = check_pairs(file, movielens->count, rating, why);
   if (status != HU_OK) return status;
   qsort(rating, movielens->count, sizeof *rating, by_line);
-  if (!make_rooms(movielens))
+  if (!make_buffers(movielens))
     return hu_data_wrong(why, HU_E_MEMORY, file->name, "out of memory for %zu ratings", movielens->count);
   return number(movielens, file, rating, why);
 }
@@ -209,7 +209,7 @@ hu_status hu_movielens_read(hu_movielens *movielens, const hu_bytes *file, char 
   if (status != HU_OK) return status;
   ratings.count = count_lines(file);
   if (ratings.count >= UINT32_MAX) return hu_data_wrong(why, HU_E_DATA, file->name, "size: %zu lines", ratings.count);
-  hu_rating *rating = hu_data_room(ratings.count, sizeof *rating);
+  hu_rating *rating = hu_data_allocate(ratings.count, sizeof *rating);
   status = rating ? read_all(&ratings, file, rating, why)
                   : hu_data_wrong(why, HU_E_MEMORY, file->name, "out of memory for %zu ratings", ratings.count);
   free(rating);
@@ -260,7 +260,7 @@ hu_status hu_movielens_negatives(hu_data *data, const hu_movielens *movielens, u
   if (hu_data_features(data) != 2 || data->count % ((size_t)negatives + 1) ||
       data->count / ((size_t)negatives + 1) != movielens->count - movielens->tested)
     return HU_E_SHAPE;
-  uint32_t *marks = hu_data_room(movielens->items, sizeof *marks);
+  uint32_t *marks = hu_data_allocate(movielens->items, sizeof *marks);
   if (!marks) return HU_E_MEMORY;
   for (uint32_t u = 0; u < movielens->users; u++) {
     mark(marks, movielens, u, 0);
@@ -325,7 +325,7 @@ hu_status hu_movielens_test(hu_data *data, const hu_movielens *movielens, uint32
                          ? hu_data_make(&training, count, shape, 2, 0)
                          : HU_E_SHAPE;
   if (status != HU_OK) return hu_data_wrong(why, status, "movielens", "candidates: %u a user do not fit", candidates);
-  uint32_t *marks = hu_data_room(movielens->items, sizeof *marks);
+  uint32_t *marks = hu_data_allocate(movielens->items, sizeof *marks);
   if (!marks) {
     hu_data_free(&training);
     return hu_data_wrong(why, HU_E_MEMORY, "movielens", "out of memory");

@@ -6,7 +6,7 @@
 
 #include "train/data/file.h"
 
-enum { SOURCE = 0, TARGET = 1, LANGUAGES = 2, PARTS = 2, NAME_ROOM = 300, SIDE_MOST = 65536 };
+enum { SOURCE = 0, TARGET = 1, LANGUAGES = 2, PARTS = 2, NAME_SIZE = 300, SIDE_MOST = 65536 };
 
 /* ---- lines ---- */
 
@@ -63,11 +63,11 @@ static hu_status check_pair(const hu_bytes *source, const hu_bytes *target, size
 
 typedef struct cut_files {
   hu_bytes part[PARTS];
-  char name[NAME_ROOM];
+  char name[NAME_SIZE];
 } cut_files;
 
 static void cut_file(cut_files *cut, const hu_bytes *file, size_t lines) {
-  size_t at = behind(file, lines), n = strlen(file->name), most = NAME_ROOM - 32;
+  size_t at = behind(file, lines), n = strlen(file->name), most = NAME_SIZE - 32;
   snprintf(cut->name, sizeof cut->name, "%s (from line %zu on)", n > most ? file->name + (n - most) : file->name,
            lines + 1);
   cut->part[0] = (hu_bytes){file->name, file->data, at};
@@ -100,9 +100,9 @@ static size_t length_of(const one_language *language) {
   return n + 1;
 }
 
-/* n tokens, and the end as often as there is room. */
-static void put(float *z, size_t room, const one_language *language, const uint32_t *tokens, size_t n) {
-  for (size_t i = 0; i < room; i++) z[i] = (float)(i < n ? tokens[i] : language->end);
+/* n tokens, and the end as often as there is buffer. */
+static void put(float *z, size_t buffer, const one_language *language, const uint32_t *tokens, size_t n) {
+  for (size_t i = 0; i < buffer; i++) z[i] = (float)(i < n ? tokens[i] : language->end);
 }
 
 /* A pair as an example: the source; how many tokens it has; the end, then the target without its end. */
@@ -130,7 +130,7 @@ static size_t walk(one_language language[LANGUAGES], size_t lines, size_t window
   return kept;
 }
 
-/* The same, with room made for them. all: 1: no line is left out. */
+/* The same, with buffer made for them. all: 1: no line is left out. */
 static hu_status take_part(hu_data *data, one_language language[LANGUAGES], size_t lines, size_t window,
                            const char *name, int all, char *why) {
   const size_t shape[3] = {1, 1, 2 * window + 1}, at[LANGUAGES] = {language[SOURCE].at, language[TARGET].at};

@@ -16,7 +16,7 @@ hu_status hu_text_read(hu_text *text, const hu_bytes *file, char *why) {
   hu_text read;
   memset(&read, 0, sizeof read);
   if (file->size == 0) return hu_data_wrong(why, HU_E_DATA, file->name, "size: the file is empty");
-  read.tokens = hu_data_room(file->size, sizeof *read.tokens);
+  read.tokens = hu_data_allocate(file->size, sizeof *read.tokens);
   if (!read.tokens) return hu_data_wrong(why, HU_E_MEMORY, file->name, "out of memory for %zu tokens", file->size);
   read.count = file->size;
   for (size_t i = 0; i < file->size; i++) number[file->data[i]] = 1;

@@ -85,7 +85,7 @@ typedef struct hu_table {
   uint32_t *slot;
   size_t slots; /* a power of two, more than words */
   hu_known *known;
-  size_t count, room;
+  size_t count, buffer;
 } hu_table;
 
 static int same(hu_word a, hu_word b) { return a.size == b.size && memcmp(a.at, b.at, a.size) == 0; }
@@ -109,19 +109,19 @@ static void close_table(hu_table *table) {
   free(table->known);
 }
 
-/* Room for one word more, half of the slots being free. */
+/* Space for one word more, half of the slots being free. */
 static int grow(hu_table *table) {
-  if (table->count < table->room) return 1;
-  const size_t room = table->room ? 2 * table->room : 1024;
-  hu_known *known = realloc(table->known, room * sizeof *known);
+  if (table->count < table->buffer) return 1;
+  const size_t buffer = table->buffer ? 2 * table->buffer : 1024;
+  hu_known *known = realloc(table->known, buffer * sizeof *known);
   if (!known) return 0;
   table->known = known;
-  uint32_t *slot = hu_data_room(2 * room, sizeof *slot);
+  uint32_t *slot = hu_data_allocate(2 * buffer, sizeof *slot);
   if (!slot) return 0;
   free(table->slot);
   table->slot = slot;
-  table->slots = 2 * room;
-  table->room = room;
+  table->slots = 2 * buffer;
+  table->buffer = buffer;
   for (size_t i = 0; i < table->count; i++) *slot_of(table, table->known[i].word) = (uint32_t)i + 1;
   return 1;
 }
@@ -195,7 +195,7 @@ static uint32_t choose(hu_table *table, uint32_t most, int by_count) {
 static char **texts_of(const hu_table *table) {
   size_t bytes = table->count * sizeof(char *);
   for (size_t i = 0; i < table->count; i++) bytes += table->known[i].word.size + 1;
-  char **z = hu_data_room(bytes, 1);
+  char **z = hu_data_allocate(bytes, 1);
   if (!z) return NULL;
   char *to = (char *)(z + table->count);
   for (size_t i = 0; i < table->count; i++) {
@@ -246,7 +246,7 @@ static hu_status fill(hu_words *words, hu_table *table, const hu_bytes *files, s
   if (status != HU_OK) return status;
   words->kinds = choose(table, most, by_count);
   words->words = texts_of(table);
-  words->tokens = hu_data_room(words->count, sizeof *words->tokens);
+  words->tokens = hu_data_allocate(words->count, sizeof *words->tokens);
   if (!words->words || !words->tokens)
     return hu_data_wrong(why, HU_E_MEMORY, files->name, "out of memory for %zu tokens", words->count);
   size_t at = 0;

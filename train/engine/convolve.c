@@ -7,7 +7,7 @@
 
 #include "train/engine/convolve.h"
 
-enum { PANEL = 16, ROOM = 8192 };
+enum { PANEL = 16, BUFFER = 8192 };
 
 typedef struct image_shape {
   size_t across, down, height, width, pad, line, area; /* line, area: numbers of a kernel row, of a kernel */
@@ -60,7 +60,7 @@ static void broaden(size_t rows, size_t cols, float *z, size_t broad, const floa
 /* n windows from number `from` of a row of windows whose first pixels begin at x. */
 static void some_windows(const convolve_call *call, const float *x, size_t from, size_t n, float *z) {
   const image_shape *shape = &call->shape;
-  float room[ROOM], *sums = shape->broad == shape->outputs ? z + from * shape->outputs : room;
+  float buffer[BUFFER], *sums = shape->broad == shape->outputs ? z + from * shape->outputs : buffer;
   memset(sums, 0, n * shape->broad * sizeof *sums);
   for (size_t i = 0; i < call->convolution->windows.high; i++) {
     for (size_t j = 0; j < shape->broad; j += PANEL) {
@@ -68,8 +68,8 @@ static void some_windows(const convolve_call *call, const float *x, size_t from,
                   call->w + i * shape->line * shape->broad + j, shape->broad);
     }
   }
-  for (size_t i = 0; sums == room && i < n; i++) {
-    memcpy(z + (from + i) * shape->outputs, room + i * shape->broad, shape->outputs * sizeof *z);
+  for (size_t i = 0; sums == buffer && i < n; i++) {
+    memcpy(z + (from + i) * shape->outputs, buffer + i * shape->broad, shape->outputs * sizeof *z);
   }
 }
 
@@ -83,7 +83,7 @@ static void result_part(void *context, size_t image) {
     float *z = call->convolution->z + (image * shape->down + y) * shape->across * shape->outputs;
     const float *row = x + y * call->convolution->windows.stride * shape->row;
     for (size_t from = 0, n; from < shape->across; from += n) {
-      n = ROOM / shape->broad < shape->across - from ? ROOM / shape->broad : shape->across - from;
+      n = BUFFER / shape->broad < shape->across - from ? BUFFER / shape->broad : shape->across - from;
       some_windows(call, row, from, n, z);
     }
   }
@@ -96,14 +96,14 @@ static void weights_part(void *context, size_t part) {
   const image_shape *shape = &call->shape;
   size_t i = part / (shape->broad / PANEL), j = part % (shape->broad / PANEL) * PANEL;
   size_t cols = shape->outputs - j < PANEL ? shape->outputs - j : PANEL;
-  float room[ROOM], *sums = call->dw + i * shape->line * shape->broad + j;
+  float buffer[BUFFER], *sums = call->dw + i * shape->line * shape->broad + j;
   for (size_t p = 0; p < shape->line; p++) memset(sums + p * shape->broad, 0, PANEL * sizeof *sums);
   for (size_t y = 0; y < call->convolution->images * shape->down; y++) {
     const float *x = call->convolution->framed + y / shape->down * shape->image +
                      (y % shape->down * call->convolution->windows.stride + i) * shape->row;
     const float *dz = call->convolution->dz + y * shape->across * shape->outputs + j;
-    if (cols < PANEL) broaden(shape->across, cols, room, PANEL, dz, shape->outputs);
-    call->tiles(shape->line, shape->across, sums, shape->broad, x, 1, shape->step, cols < PANEL ? room : dz,
+    if (cols < PANEL) broaden(shape->across, cols, buffer, PANEL, dz, shape->outputs);
+    call->tiles(shape->line, shape->across, sums, shape->broad, x, 1, shape->step, cols < PANEL ? buffer : dz,
                 cols < PANEL ? PANEL : shape->outputs);
   }
 }
@@ -131,21 +131,21 @@ static void round_gifts(const convolve_call *call, size_t n, float *x, size_t im
   hu_rounding_counts counts, *to = call->counts ? &call->counts[image] : call->convolution->counts;
   for (size_t i = 0; i < n; i++) memset(x + i * shape->deep + shape->area, 0, (shape->deep - shape->area) * sizeof *x);
   memset(&counts, 0, sizeof counts);
-  hu_cpu_tell(call->cpu, call->convolution, 0);
+  hu_cpu_notify(call->cpu, call->convolution, 0);
   hu_status done = hu_rounding_apply(1, n * shape->deep, x, x, call->rounding, NULL, &counts);
-  hu_cpu_tell(call->cpu, call->convolution, 1);
+  hu_cpu_notify(call->cpu, call->convolution, 1);
   if (done != HU_OK) return; /* cannot be: checked */
   to->over += counts.over;
   hu_events_add(&to->events, &counts.events);
 }
 
 /* What n windows from `from` of a row of windows give: rows of `deep` numbers. */
-static void gifts(const convolve_call *call, size_t image, size_t y, size_t from, size_t n, float *room) {
+static void gifts(const convolve_call *call, size_t image, size_t y, size_t from, size_t n, float *buffer) {
   const image_shape *shape = &call->shape;
   const float *dz = call->convolution->dz + ((image * shape->down + y) * shape->across + from) * shape->outputs;
-  memset(room, 0, n * shape->deep * sizeof *room);
+  memset(buffer, 0, n * shape->deep * sizeof *buffer);
   for (size_t j = 0; j < shape->deep; j += PANEL) {
-    call->tiles(n, shape->outputs, room + j, shape->deep, dz, shape->outputs, 1, call->w + j, shape->deep);
+    call->tiles(n, shape->outputs, buffer + j, shape->deep, dz, shape->outputs, 1, call->w + j, shape->deep);
   }
 }
 
@@ -160,13 +160,13 @@ static float *clear_image(const convolve_call *call, size_t image) {
 static void images_part(void *context, size_t image) {
   const convolve_call *call = context;
   const image_shape *shape = &call->shape;
-  float room[ROOM], *dx = clear_image(call, image);
+  float buffer[BUFFER], *dx = clear_image(call, image);
   for (size_t y = 0; y < shape->down; y++) {
     for (size_t from = 0, n; from < shape->across; from += n) {
-      n = ROOM / shape->deep < shape->across - from ? ROOM / shape->deep : shape->across - from;
-      gifts(call, image, y, from, n, room);
-      if (call->rounding) round_gifts(call, n, room, image);
-      for (size_t i = 0; i < n; i++) scatter(call, y, from + i, room + i * shape->deep, dx);
+      n = BUFFER / shape->deep < shape->across - from ? BUFFER / shape->deep : shape->across - from;
+      gifts(call, image, y, from, n, buffer);
+      if (call->rounding) round_gifts(call, n, buffer, image);
+      for (size_t i = 0; i < n; i++) scatter(call, y, from + i, buffer + i * shape->deep, dx);
     }
   }
 }
@@ -175,15 +175,15 @@ static void images_part(void *context, size_t image) {
 static void gifts_part(void *context, size_t image) {
   const convolve_call *call = context;
   const image_shape *shape = &call->shape;
-  float room[ROOM];
+  float buffer[BUFFER];
   for (size_t y = 0; y < shape->down; y++) {
     float *z = call->convolution->gifts + (image * shape->down + y) * shape->across * shape->area;
     for (size_t from = 0, n; from < shape->across; from += n) {
-      n = ROOM / shape->deep < shape->across - from ? ROOM / shape->deep : shape->across - from;
-      float *to = shape->deep == shape->area ? z + from * shape->area : room;
+      n = BUFFER / shape->deep < shape->across - from ? BUFFER / shape->deep : shape->across - from;
+      float *to = shape->deep == shape->area ? z + from * shape->area : buffer;
       gifts(call, image, y, from, n, to);
-      for (size_t i = 0; to == room && i < n; i++) {
-        memcpy(z + (from + i) * shape->area, room + i * shape->deep, shape->area * sizeof *z);
+      for (size_t i = 0; to == buffer && i < n; i++) {
+        memcpy(z + (from + i) * shape->area, buffer + i * shape->deep, shape->area * sizeof *z);
       }
     }
   }
@@ -225,8 +225,8 @@ static void give_images(const hu_cpu *cpu, size_t work, convolve_call *call) {
     apart = calloc(convolution->images, sizeof *apart);
     call->counts = apart;
   }
-  transpose_weights(call, convolution->room);
-  call->w = convolution->room;
+  transpose_weights(call, convolution->buffer);
+  call->w = convolution->buffer;
   hu_cpu_run_work(cpu, convolution->images, call->rounding && !apart ? 0 : work, images_part, call);
   for (size_t i = 0; apart && i < convolution->images; i++) {
     convolution->counts->over += apart[i].over;
@@ -249,7 +249,7 @@ int hu_cpu_convolve(void *self, int what, const hu_convolution *convolution) {
   const image_shape *shape = &call.shape;
   int depthwise = convolution->windows.groups > 1;
   if (depthwise && !hu_cpu_depthwise_possible(cpu, convolution)) return 0;
-  if (!call.tiles || (!depthwise && (shape->broad > ROOM || shape->deep > ROOM || shape->across * PANEL > ROOM)))
+  if (!call.tiles || (!depthwise && (shape->broad > BUFFER || shape->deep > BUFFER || shape->across * PANEL > BUFFER)))
     return 0;
   if (what == HU_CONVOLVE_POSSIBLE) return 1;
   if (depthwise && what != HU_CONVOLVE_FRAMES) return hu_cpu_depthwise(cpu, what, convolution);
@@ -259,12 +259,12 @@ int hu_cpu_convolve(void *self, int what, const hu_convolution *convolution) {
   size_t work = convolution->images * shape->down * shape->across * shape->area * shape->outputs;
   if (what == HU_CONVOLVE_RESULT) {
     if (shape->broad != shape->outputs) {
-      broaden(shape->area, shape->outputs, convolution->room, shape->broad, convolution->w, shape->outputs);
-      call.w = convolution->room;
+      broaden(shape->area, shape->outputs, convolution->buffer, shape->broad, convolution->w, shape->outputs);
+      call.w = convolution->buffer;
     }
     hu_cpu_run_work(cpu, convolution->images, work, result_part, &call);
   } else if (what == HU_CONVOLVE_WEIGHTS) {
-    if (shape->broad != shape->outputs) call.dw = convolution->room;
+    if (shape->broad != shape->outputs) call.dw = convolution->buffer;
     hu_cpu_run_work(cpu, convolution->windows.high * shape->broad / PANEL, work, weights_part, &call);
     for (size_t p = 0; call.dw != convolution->dw && p < shape->area; p++) {
       memcpy(convolution->dw + p * shape->outputs, call.dw + p * shape->broad, shape->outputs * sizeof *call.dw);
@@ -272,8 +272,8 @@ int hu_cpu_convolve(void *self, int what, const hu_convolution *convolution) {
   } else if (what == HU_CONVOLVE_IMAGES) {
     give_images(cpu, work, &call);
   } else if (what == HU_CONVOLVE_GIFTS) {
-    transpose_weights(&call, convolution->room);
-    call.w = convolution->room;
+    transpose_weights(&call, convolution->buffer);
+    call.w = convolution->buffer;
     hu_cpu_run_work(cpu, convolution->images, work, gifts_part, &call);
   } else if (what == HU_CONVOLVE_FRAMES) {
     hu_cpu_run_work(cpu, convolution->images, convolution->images * shape->image, frames_part, &call);

@@ -10,8 +10,8 @@
 /* An image with its zeros around it. */
 void hu_frame_image(const hu_convolution *convolution, const float *x, float *z);
 /* Rounding within a loop begins or ends. */
-static inline void hu_cpu_tell(const hu_cpu *cpu, const hu_convolution *convolution, int ends) {
-  if (convolution->tell && cpu->threads <= 1) convolution->tell(convolution->told, ends);
+static inline void hu_cpu_notify(const hu_cpu *cpu, const hu_convolution *convolution, int ends) {
+  if (convolution->notify && cpu->threads <= 1) convolution->notify(convolution->notified, ends);
 }
 /* hu_cpu_run, in this thread alone where there is little work. */
 static inline void hu_cpu_run_work(const hu_cpu *cpu, size_t parts, size_t work,

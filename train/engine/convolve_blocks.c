@@ -5,7 +5,7 @@
 
 #include "train/engine/convolve.h"
 
-enum { PANEL = 16, ROOM = 8192, GROUP = 32, STRIP = 48 };
+enum { PANEL = 16, BUFFER = 8192, GROUP = 32, STRIP = 48 };
 
 typedef struct image_blocks {
   const hu_cpu *cpu;
@@ -43,17 +43,17 @@ static image_blocks blocks_of(const hu_cpu *cpu, const hu_convolution *convoluti
 }
 
 static void result_of(const image_blocks *blocks, const float *patches, float *z) {
-  float room[ROOM];
+  float buffer[BUFFER];
   for (size_t from = 0, n; from < blocks->windows; from += n) {
-    n = blocks->windows - from < ROOM / blocks->broad ? blocks->windows - from : ROOM / blocks->broad;
-    float *sums = blocks->broad == blocks->outputs ? z + from * blocks->outputs : room;
+    n = blocks->windows - from < BUFFER / blocks->broad ? blocks->windows - from : BUFFER / blocks->broad;
+    float *sums = blocks->broad == blocks->outputs ? z + from * blocks->outputs : buffer;
     memset(sums, 0, n * blocks->broad * sizeof *sums);
     for (size_t j = 0; j < blocks->broad; j += PANEL) {
       blocks->tiles(n, blocks->area, sums + j, blocks->broad, patches + from * blocks->area, blocks->area, 1,
                     blocks->w + j, blocks->broad);
     }
-    for (size_t i = 0; sums == room && i < n; i++) {
-      memcpy(z + (from + i) * blocks->outputs, room + i * blocks->broad, blocks->outputs * sizeof *z);
+    for (size_t i = 0; sums == buffer && i < n; i++) {
+      memcpy(z + (from + i) * blocks->outputs, buffer + i * blocks->broad, blocks->outputs * sizeof *z);
     }
   }
 }
@@ -90,11 +90,11 @@ static void one_image(image_blocks *blocks, size_t image, size_t part) {
     x = framed;
   }
   make_patches(blocks, x, patches);
-  hu_cpu_tell(blocks->cpu, convolution, 0);
+  hu_cpu_notify(blocks->cpu, convolution, 0);
   hu_status status = hu_rounding_apply(blocks->windows, blocks->area, patches, patches, convolution->rounding, &exec,
                                        &blocks->counts[part]);
   if (status != HU_OK) blocks->status[part] = status;
-  hu_cpu_tell(blocks->cpu, convolution, 1);
+  hu_cpu_notify(blocks->cpu, convolution, 1);
   if (blocks->product) result_of(blocks, patches, convolution->z + image * blocks->windows * blocks->outputs);
 }
 
@@ -116,18 +116,18 @@ static void strip_part(void *context, size_t part) {
   size_t panels = blocks->broad / PANEL, row = part / panels * STRIP, j = part % panels * PANEL;
   size_t rows = blocks->area - row < STRIP ? blocks->area - row : STRIP;
   size_t cols = blocks->outputs - j < PANEL ? blocks->outputs - j : PANEL, all = blocks->images * blocks->windows;
-  float room[ROOM], *sums = blocks->dw + row * blocks->broad + j;
+  float buffer[BUFFER], *sums = blocks->dw + row * blocks->broad + j;
   const float *dz = blocks->convolution->dz + blocks->first * blocks->windows * blocks->outputs + j;
   for (size_t i = 0; blocks->first == 0 && i < rows; i++) memset(sums + i * blocks->broad, 0, PANEL * sizeof *sums);
   for (size_t from = 0, n; from < all; from += n) {
-    n = all - from < ROOM / PANEL ? all - from : ROOM / PANEL;
+    n = all - from < BUFFER / PANEL ? all - from : BUFFER / PANEL;
     const float *right = dz + from * blocks->outputs;
     for (size_t i = 0; cols < PANEL && i < n; i++) {
-      memcpy(room + i * PANEL, right + i * blocks->outputs, cols * sizeof *room);
-      memset(room + i * PANEL + cols, 0, (PANEL - cols) * sizeof *room);
+      memcpy(buffer + i * PANEL, right + i * blocks->outputs, cols * sizeof *buffer);
+      memset(buffer + i * PANEL + cols, 0, (PANEL - cols) * sizeof *buffer);
     }
     blocks->tiles(rows, n, sums, blocks->broad, blocks->convolution->gathered + from * blocks->area + row, 1,
-                  blocks->area, cols < PANEL ? room : right, cols < PANEL ? PANEL : blocks->outputs);
+                  blocks->area, cols < PANEL ? buffer : right, cols < PANEL ? PANEL : blocks->outputs);
   }
 }
 
@@ -157,12 +157,12 @@ static int results(const hu_cpu *cpu, image_blocks *blocks) {
   blocks->w = convolution->w;
   if (blocks->broad != blocks->outputs) {
     for (size_t i = 0; i < blocks->area; i++) {
-      memcpy(convolution->room + i * blocks->broad, convolution->w + i * blocks->outputs,
-             blocks->outputs * sizeof *convolution->room);
-      memset(convolution->room + i * blocks->broad + blocks->outputs, 0,
-             (blocks->broad - blocks->outputs) * sizeof *convolution->room);
+      memcpy(convolution->buffer + i * blocks->broad, convolution->w + i * blocks->outputs,
+             blocks->outputs * sizeof *convolution->buffer);
+      memset(convolution->buffer + i * blocks->broad + blocks->outputs, 0,
+             (blocks->broad - blocks->outputs) * sizeof *convolution->buffer);
     }
-    blocks->w = convolution->room;
+    blocks->w = convolution->buffer;
   }
   blocks->product = 1;
   blocks->images = convolution->images < threads ? convolution->images : threads;
@@ -176,7 +176,7 @@ static int weights(const hu_cpu *cpu, image_blocks *blocks) {
   size_t strips = (blocks->area + STRIP - 1) / STRIP * (blocks->broad / PANEL),
          group = cpu->threads > 1 ? 4 * cpu->threads : 1;
   if (group > GROUP) group = GROUP;
-  blocks->dw = blocks->broad == blocks->outputs ? convolution->dw : convolution->room;
+  blocks->dw = blocks->broad == blocks->outputs ? convolution->dw : convolution->buffer;
   for (blocks->first = 0; blocks->first < convolution->images; blocks->first += blocks->images) {
     blocks->images = convolution->images - blocks->first < group ? convolution->images - blocks->first : group;
     run(cpu, blocks->images, blocks->images, image_part, blocks);

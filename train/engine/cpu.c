@@ -28,7 +28,8 @@ static hu_status cpu_open(void **self, uint32_t threads) {
   engine->helpers.run = run_for_library;
   engine->helpers.self = engine->crew;
   if (threads > HU_THREADS_MAX) threads = HU_THREADS_MAX;
-  engine->rooms = calloc((size_t)threads * HU_PRODUCT_ROOM, sizeof *engine->rooms); /* none: products pack nothing */
+  engine->buffers =
+      calloc((size_t)threads * HU_PRODUCT_BUFFER, sizeof *engine->buffers); /* none: products pack nothing */
   *self = engine;
   return HU_OK;
 }
@@ -36,7 +37,7 @@ static hu_status cpu_open(void **self, uint32_t threads) {
 static void cpu_close(void *self) {
   hu_cpu *engine = self;
   hu_crew_free(engine->crew);
-  free(engine->rooms);
+  free(engine->buffers);
   free(engine->panels);
   free(engine);
 }
@@ -100,8 +101,8 @@ static float *matrix(const hu_matrices *matrices, size_t i, size_t inner) {
   return matrices->data + i / inner * matrices->outer + i % inner * matrices->inner;
 }
 
-static float *room_of(const hu_cpu *engine, size_t part) {
-  return engine->rooms ? engine->rooms + part * HU_PRODUCT_ROOM : NULL;
+static float *buffer_of(const hu_cpu *engine, size_t part) {
+  return engine->buffers ? engine->buffers + part * HU_PRODUCT_BUFFER : NULL;
 }
 
 static void some_products(void *context, size_t part) {
@@ -115,7 +116,7 @@ static void some_products(void *context, size_t part) {
     float *z = matrix(&products->z, i, products->inner);
     const float *a = matrix(&products->a, i, products->inner), *b = matrix(&products->b, i, products->inner);
     if (quick) {
-      call->cpu->loops->product(products, z, a, b, &whole, room_of(call->cpu, part));
+      call->cpu->loops->product(products, z, a, b, &whole, buffer_of(call->cpu, part));
     } else {
       call->status[part] = by_library(call, i, z, a, b);
     }
@@ -132,7 +133,7 @@ static void some_of_one(void *context, size_t part) {
   *(call->across ? &of.j0 : &of.i0) = from;
   *(call->across ? &of.j1 : &of.i1) = to;
   call->cpu->loops->product(products, products->z.data, products->a.data, products->b.data, &of,
-                            room_of(call->cpu, part));
+                            buffer_of(call->cpu, part));
 }
 
 static int has_loop(const hu_cpu *engine, const hu_products *products) {
@@ -315,12 +316,12 @@ static HU_NOINLINE hu_status step(size_t n, const hu_optimizer_arrays *arrays, c
   if (status == HU_OK && now->t == 0) status = HU_E_SHAPE;
   if (status != HU_OK) return status;
   hu_cpu cpu = hu_cpu_alone();
-  float rooms[4][PIECE], *const room[4] = {rooms[0], rooms[1], rooms[2], rooms[3]};
+  float buffers[4][PIECE], *const buffer[4] = {buffers[0], buffers[1], buffers[2], buffers[3]};
   for (size_t at = 0; at < n && status == HU_OK; at += PIECE) {
     size_t piece = n - at < PIECE ? n - at : PIECE;
     hu_optimizer_arrays own = part_of(arrays, at);
     hu_stream words = {stream.key, stream.counter + at};
-    status = hu_optimizer_step_on(hu_engine_cpu(), &cpu, piece, &own, optimizer, now, words, room, counts);
+    status = hu_optimizer_step_on(hu_engine_cpu(), &cpu, piece, &own, optimizer, now, words, buffer, counts);
   }
   return status;
 }

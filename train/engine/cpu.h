@@ -18,8 +18,8 @@ typedef struct hu_cpu {
   hu_helpers helpers; /* the crew, for calls of the library */
   const hu_loops *loops;
   uint32_t levels_off; /* of the library's calls, and of the loops */
-  float *rooms;        /* HU_PRODUCT_ROOM numbers for each thread, whose pages are there once it writes them; or NULL */
-  float *panels;       /* of a call in hand, kept for the next one */
+  float *buffers; /* HU_PRODUCT_BUFFER numbers for each thread, whose pages are there once it writes them; or NULL */
+  float *panels;  /* of a call in hand, kept for the next one */
   size_t panels_size;
 } hu_cpu;
 

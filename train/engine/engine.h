@@ -242,7 +242,7 @@ enum { HU_FUNCTION_EXP, HU_FUNCTION_LOG, HU_FUNCTION_TANH, HU_FUNCTION_SIGMOID, 
  *                                                               at a time
  *   RESULT_BLOCKS, WEIGHTS_BLOCKS                               as RESULT and WEIGHTS, from x rounded so, and counted
  *
- * framed: x itself where there is no border. room: space for the kernel's numbers, each side rounded up to 16.
+ * framed: x itself where there is no border. buffer: space for the kernel's numbers, each side rounded up to 16.
  * gathered: space for the images (ROUND) or for the patches of some of them (..._BLOCKS). */
 enum {
   HU_CONVOLVE_POSSIBLE,
@@ -261,13 +261,13 @@ typedef struct hu_convolution {
   hu_window_sizes windows; /* several groups: possible from 16 on, of one channel and one output each */
   size_t images, channels, outputs;
   const float *x, *w, *dz;
-  float *framed, *z, *dw, *dx, *room;
+  float *framed, *z, *dw, *dx, *buffer;
   const hu_rounding *rounding;
   float *rounded, *gathered, *gifts;
   hu_rounding_counts *counts;
   /* Told where rounding within a loop begins and ends, by an engine that computes in one thread; NULL: is not told. */
-  void (*tell)(void *const told[2], int ends);
-  void *told[2];
+  void (*notify)(void *const notified[2], int ends);
+  void *notified[2];
 } hu_convolution;
 
 /* An array, and the sum of its squares by hu_gradient_squares_n. */
@@ -288,8 +288,8 @@ typedef struct hu_rounded_product {
   hu_rounding_counts *counts;
   float *sum;
   /* As in hu_convolution. */
-  void (*tell)(void *const told[2], int ends);
-  void *told[2];
+  void (*notify)(void *const notified[2], int ends);
+  void *notified[2];
 } hu_rounded_product;
 
 /* Answers of a classifier. */
@@ -353,11 +353,11 @@ struct hu_engine {
 /* The processor; never NULL. */
 const hu_engine *hu_engine_cpu(void);
 
-/* One step of an optimizer as calls of an engine, each for all n numbers. Four rooms of n numbers; counts may be NULL.
+/* One step of an optimizer as calls of an engine, each for all n numbers. Four buffers of n numbers; counts may be NULL.
  */
 hu_status hu_optimizer_step_on(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *arrays,
                                const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream words,
-                               float *const room[4], hu_update_counts *counts);
+                               float *const buffer[4], hu_update_counts *counts);
 
 /* Q-Ramping (halfulp/train/trainer.h): a period for each weight of a tensor. Arrays of n numbers in the engine's
  * memory; all but sum and mean are whole numbers below 2^23. */
@@ -372,7 +372,7 @@ typedef struct hu_ramping {
 /* The same for AdamW with periods. HU_E_TRAIN: another optimizer. */
 hu_status hu_optimizer_step_ramped(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *arrays,
                                    const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream words,
-                                   float *const room[4], const hu_ramping *ramping, hu_update_counts *counts);
+                                   float *const buffer[4], const hu_ramping *ramping, hu_update_counts *counts);
 
 static inline hu_task hu_task_of(size_t rows, size_t cols, float *z, const float *a, const float *b) {
   hu_task task;

@@ -16,11 +16,11 @@ typedef struct hu_range {
 } hu_range;
 
 /* Part of one product of binary32 numbers under `fp32`, of pointers to its matrices: fma in increasing k from +0. NaN
- * of any pattern: whoever stores the result makes it one. room: HU_PRODUCT_ROOM numbers for some of A in the order in
+ * of any pattern: whoever stores the result makes it one. buffer: HU_PRODUCT_BUFFER numbers for some of A in the order in
  * which tiles read it, or NULL; no bits depend on it. */
-enum { HU_PRODUCT_DEEP = 256, HU_PRODUCT_BLOCK = 240, HU_PRODUCT_ROOM = HU_PRODUCT_DEEP * HU_PRODUCT_BLOCK };
+enum { HU_PRODUCT_DEEP = 256, HU_PRODUCT_BLOCK = 240, HU_PRODUCT_BUFFER = HU_PRODUCT_DEEP * HU_PRODUCT_BLOCK };
 typedef void hu_product_loop(const hu_products *products, float *z, const float *a, const float *b, const hu_range *of,
-                             float *room);
+                             float *buffer);
 
 /* Columns j ... j + 15 of B, k x n, into a panel of k rows; zeros beyond column n - 1. */
 enum { HU_PRODUCT_PANEL = 16 };

@@ -81,55 +81,55 @@ static void by_mode(optimizer_job *job, float *x, hu_mode mode, uint64_t child) 
 }
 
 /* z = D(x + Q(decay w)) */
-static void decayed(optimizer_job *job, float *z, const float *x, const float *w, float *room) {
-  does(job, HU_RUN_SCALE, room, w, NULL, job->decay);
-  each(job, HU_RUN_ADD, z, x, room, 0);
+static void decayed(optimizer_job *job, float *z, const float *x, const float *w, float *buffer) {
+  does(job, HU_RUN_SCALE, buffer, w, NULL, job->decay);
+  each(job, HU_RUN_ADD, z, x, buffer, 0);
   const hu_mode mode = job->optimizer->mode_decay;
   int done = job->state_is_binary32 && !mode.saturate && !mode.tiny && !mode.nan;
   if (!done) by_mode(job, z, mode, WORDS_OF_DECAY);
 }
 
 /* z = Q(Q(a z) + y), by a mode; where no update is made z stays. */
-static void moving(optimizer_job *job, float *z, float a, const float *y, float *room, hu_mode mode) {
-  float *sum = job->due ? room : z;
-  does(job, HU_RUN_SCALE, room, z, NULL, a);
-  each(job, HU_RUN_ADD, sum, room, y, 0);
+static void moving(optimizer_job *job, float *z, float a, const float *y, float *buffer, hu_mode mode) {
+  float *sum = job->due ? buffer : z;
+  does(job, HU_RUN_SCALE, buffer, z, NULL, a);
+  each(job, HU_RUN_ADD, sum, buffer, y, 0);
   by_mode(job, sum, mode, WORDS_OF_MOMENTUM);
-  if (job->due) each(job, HU_RUN_DUE_TAKE, z, room, job->due, 0);
+  if (job->due) each(job, HU_RUN_DUE_TAKE, z, buffer, job->due, 0);
 }
 
 /* Q(g + Q(momentum m)), of the new m: where Nesterov's momentum looks. */
-static const float *ahead(optimizer_job *job, float *const room[4], const float *m, const float *g) {
-  does(job, HU_RUN_SCALE, room[2], m, NULL, job->momentum);
-  does(job, HU_RUN_ADD, room[1], g, room[2], 0);
-  return room[1];
+static const float *ahead(optimizer_job *job, float *const buffer[4], const float *m, const float *g) {
+  does(job, HU_RUN_SCALE, buffer[2], m, NULL, job->momentum);
+  does(job, HU_RUN_ADD, buffer[1], g, buffer[2], 0);
+  return buffer[1];
 }
 
-/* u, or with `fused` d, into room[0] */
-static void sgd(optimizer_job *job, float *const room[4], const hu_optimizer_arrays *arrays) {
+/* u, or with `fused` d, into buffer[0] */
+static void sgd(optimizer_job *job, float *const buffer[4], const hu_optimizer_arrays *arrays) {
   const float *g = arrays->g;
   if (job->decay != 0) {
-    decayed(job, room[1], g, arrays->w, room[2]);
-    g = room[1];
+    decayed(job, buffer[1], g, arrays->w, buffer[2]);
+    g = buffer[1];
   }
   if (arrays->m) {
-    moving(job, arrays->m, job->momentum, g, room[2], job->optimizer->mode_momentum);
-    g = job->optimizer->nesterov ? ahead(job, room, arrays->m, g) : arrays->m;
+    moving(job, arrays->m, job->momentum, g, buffer[2], job->optimizer->mode_momentum);
+    g = job->optimizer->nesterov ? ahead(job, buffer, arrays->m, g) : arrays->m;
   }
   if (job->optimizer->fused) {
-    each(job, HU_RUN_COPY, room[0], g, NULL, 0);
+    each(job, HU_RUN_COPY, buffer[0], g, NULL, 0);
   } else {
-    does(job, HU_RUN_SCALE, room[0], g, NULL, job->rate);
+    does(job, HU_RUN_SCALE, buffer[0], g, NULL, job->rate);
   }
 }
 
-/* u into room[0] */
-static void adamw(optimizer_job *job, float *const room[4], const hu_optimizer_arrays *arrays) {
+/* u into buffer[0] */
+static void adamw(optimizer_job *job, float *const buffer[4], const hu_optimizer_arrays *arrays) {
   const float *g = arrays->g;
-  float *u = room[0], *t = room[1], *d = room[2];
+  float *u = buffer[0], *t = buffer[1], *d = buffer[2];
   if (job->optimizer->coupled && job->decay != 0) {
-    decayed(job, room[3], g, arrays->w, d);
-    g = room[3];
+    decayed(job, buffer[3], g, arrays->w, d);
+    g = buffer[3];
   }
   does(job, HU_RUN_SCALE, t, g, NULL, job->less1);
   moving(job, arrays->m, job->beta1, t, d, job->optimizer->mode_momentum);
@@ -146,13 +146,13 @@ static void adamw(optimizer_job *job, float *const room[4], const hu_optimizer_a
   does(job, HU_RUN_SCALE, u, u, NULL, job->rate);
 }
 
-/* u into room[0] */
-static void adagrad(optimizer_job *job, float *const room[4], const hu_optimizer_arrays *arrays) {
+/* u into buffer[0] */
+static void adagrad(optimizer_job *job, float *const buffer[4], const hu_optimizer_arrays *arrays) {
   const float *g = arrays->g;
-  float *u = room[0], *d = room[2];
+  float *u = buffer[0], *d = buffer[2];
   if (job->optimizer->decay != 0) {
-    decayed(job, room[1], g, arrays->w, d);
-    g = room[1];
+    decayed(job, buffer[1], g, arrays->w, d);
+    g = buffer[1];
   }
   does(job, HU_RUN_TIMES, d, g, g, 0);
   each(job, HU_RUN_ADD, arrays->v, arrays->v, d, 0);
@@ -163,7 +163,7 @@ static void adagrad(optimizer_job *job, float *const room[4], const hu_optimizer
   does(job, HU_RUN_SCALE, u, u, NULL, job->rate);
 }
 
-/* ---- the end of the update: u is in room[0] ---- */
+/* ---- the end of the update: u is in buffer[0] ---- */
 
 /* The new weights s take their place. */
 static void finish_update(optimizer_job *job, float *w, const float *u, const float *s, hu_update_counts *counts) {
@@ -171,8 +171,8 @@ static void finish_update(optimizer_job *job, float *w, const float *u, const fl
   each(job, HU_RUN_COPY, w, s, NULL, 0);
 }
 
-static void subtract(optimizer_job *job, float *w, float *const room[4], hu_stream words, hu_update_counts *counts) {
-  float *u = room[0], *s = room[1];
+static void subtract(optimizer_job *job, float *w, float *const buffer[4], hu_stream words, hu_update_counts *counts) {
+  float *u = buffer[0], *s = buffer[1];
   if (job->optimizer->fused) {
     each(job, HU_RUN_FUSED, s, u, w, -job->rate);
   } else {
@@ -182,8 +182,8 @@ static void subtract(optimizer_job *job, float *w, float *const room[4], hu_stre
   finish_update(job, w, u, s, counts);
 }
 
-static void kahan(optimizer_job *job, float *w, float *c, float *const room[4], hu_update_counts *counts) {
-  float *u = room[0], *y = room[1], *s = room[2];
+static void kahan(optimizer_job *job, float *w, float *c, float *const buffer[4], hu_update_counts *counts) {
+  float *u = buffer[0], *y = buffer[1], *s = buffer[2];
   hu_format format = job->optimizer->weight;
   each(job, HU_RUN_NEGATIVE_SUM, y, u, c, 0);
   nearest(job, y, format);
@@ -197,28 +197,28 @@ static void kahan(optimizer_job *job, float *w, float *c, float *const room[4], 
 }
 
 /* The weights and their state from the numbers of j. */
-static void make_step(optimizer_job *job, const hu_optimizer_arrays *arrays, hu_stream words, float *const room[4],
+static void make_step(optimizer_job *job, const hu_optimizer_arrays *arrays, hu_stream words, float *const buffer[4],
                       hu_update_counts *counts) {
   job->words = words;
   if (job->optimizer->kind == HU_ADAMW) {
-    adamw(job, room, arrays);
+    adamw(job, buffer, arrays);
   } else if (job->optimizer->kind == HU_ADAGRAD) {
-    adagrad(job, room, arrays);
+    adagrad(job, buffer, arrays);
   } else {
-    sgd(job, room, arrays);
+    sgd(job, buffer, arrays);
   }
   if (job->optimizer->update == HU_UPDATE_KAHAN) {
-    kahan(job, arrays->w, arrays->c, room, counts);
+    kahan(job, arrays->w, arrays->c, buffer, counts);
   } else {
-    subtract(job, arrays->w, room, words, counts);
+    subtract(job, arrays->w, buffer, words, counts);
   }
 }
 
 hu_status hu_optimizer_step_on(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *arrays,
                                const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream words,
-                               float *const room[4], hu_update_counts *counts) {
+                               float *const buffer[4], hu_update_counts *counts) {
   optimizer_job job = job_of(engine, self, n, optimizer, now);
-  make_step(&job, arrays, words, room, counts);
+  make_step(&job, arrays, words, buffer, counts);
   return job.status;
 }
 
@@ -226,7 +226,7 @@ hu_status hu_optimizer_step_on(const hu_engine *engine, void *self, size_t n, co
 
 hu_status hu_optimizer_step_ramped(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *arrays,
                                    const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream words,
-                                   float *const room[4], const hu_ramping *ramping, hu_update_counts *counts) {
+                                   float *const buffer[4], const hu_ramping *ramping, hu_update_counts *counts) {
   optimizer_job job = job_of(engine, self, n, optimizer, now);
   hu_task task = hu_task_of(1, n, NULL, NULL, NULL);
   hu_optimizer_arrays with = *arrays;
@@ -238,9 +238,9 @@ hu_status hu_optimizer_step_ramped(const hu_engine *engine, void *self, size_t n
   if (job.status == HU_OK) job.status = engine->run(self, HU_RUN_DUE, &task);
   job.due = ramping->due;
   with.g = ramping->mean;
-  make_step(&job, &with, words, room, counts);
-  each(&job, HU_RUN_FILL, room[0], NULL, NULL, 0);
-  each(&job, HU_RUN_DUE_TAKE, ramping->sum, room[0], ramping->due, 0);
-  each(&job, HU_RUN_DUE_TAKE, ramping->steps, room[0], ramping->due, 0);
+  make_step(&job, &with, words, buffer, counts);
+  each(&job, HU_RUN_FILL, buffer[0], NULL, NULL, 0);
+  each(&job, HU_RUN_DUE_TAKE, ramping->sum, buffer[0], ramping->due, 0);
+  each(&job, HU_RUN_DUE_TAKE, ramping->steps, buffer[0], ramping->due, 0);
   return job.status;
 }

@@ -200,14 +200,14 @@ static void tile_rows(size_t rows, size_t k, float *z, size_t ldz, const float *
 
 /* Tiles that fewer than 16 columns of Z belong to. */
 static void narrow_tiles(int how, size_t rows, size_t wide, size_t k, float *z, size_t ldz, left a, const float *b) {
-  float room[TALLEST * PANEL];
+  float buffer[TALLEST * PANEL];
   for (size_t i = 0, n; i < rows; i += n) {
     n = height(rows - i);
-    memset(room, 0, sizeof room);
-    for (size_t r = 0; how != BEGIN && r < n; r++) memcpy(room + r * PANEL, z + (i + r) * ldz, wide * sizeof *room);
+    memset(buffer, 0, sizeof buffer);
+    for (size_t r = 0; how != BEGIN && r < n; r++) memcpy(buffer + r * PANEL, z + (i + r) * ldz, wide * sizeof *buffer);
     left from = {a.a + i * a.next, a.down, a.along, a.next};
-    tiles_that(how, n, k, room, PANEL, from, b, PANEL);
-    for (size_t r = 0; r < n; r++) memcpy(z + (i + r) * ldz, room + r * PANEL, wide * sizeof *room);
+    tiles_that(how, n, k, buffer, PANEL, from, b, PANEL);
+    for (size_t r = 0; r < n; r++) memcpy(z + (i + r) * ldz, buffer + r * PANEL, wide * sizeof *buffer);
   }
 }
 
@@ -258,13 +258,13 @@ static void pack_panel(const hu_matrices *b, size_t k, size_t n, size_t j, float
 }
 
 /* Rows of A, a tile below the other, columns of each one after another. */
-static left pack_left(size_t rows, size_t k, float *room, left a) {
-  left z = {room, 1, 0, k};
-  for (size_t i = 0, n; i < rows; i += n, room += n * k) {
+static left pack_left(size_t rows, size_t k, float *buffer, left a) {
+  left z = {buffer, 1, 0, k};
+  for (size_t i = 0, n; i < rows; i += n, buffer += n * k) {
     n = height(rows - i);
     const float *x = a.a + i * a.down;
     for (size_t r = 0; r < n; r++) {
-      for (size_t p = 0; p < k; p++) room[p * n + r] = x[r * a.down + p * a.along];
+      for (size_t p = 0; p < k; p++) buffer[p * n + r] = x[r * a.down + p * a.along];
     }
   }
   return z;
@@ -273,30 +273,30 @@ static left pack_left(size_t rows, size_t k, float *room, left a) {
 /* From so many rows on a panel is read often enough to be packed; from so many columns on, A. */
 enum { PACKED_ROWS = HU_LEVEL_ID == 1 ? 12 : 200, PACKED_COLUMNS = 2000 };
 
-/* k rows of columns j ... j + wide - 1 of B from row `at` on, whose panel is made in `room` unless it is there already
+/* k rows of columns j ... j + wide - 1 of B from row `at` on, whose panel is made in `buffer` unless it is there already
  * or few rows of Z read it. */
 static const float *panel_of(const hu_products *products, size_t rows, size_t at, size_t k, size_t j, size_t wide,
-                             const float *b, float *room, size_t *ld) {
+                             const float *b, float *buffer, size_t *ld) {
   const float *first = products->b.transposed ? b + j * products->b.ld + at : b + at * products->b.ld + j;
   *ld = PANEL;
   if (products->panels) return products->panels + j * products->k + at * PANEL;
   if (products->b.transposed || wide < PANEL || rows >= PACKED_ROWS) {
-    pack(&products->b, k, wide, room, first);
-    return room;
+    pack(&products->b, k, wide, buffer, first);
+    return buffer;
   }
   *ld = products->b.ld;
   return first;
 }
 
-/* Rows of Z that stay in the second-level cache, columns j0 ... j1 - 1. room: A is packed there; NULL: it is not. */
+/* Rows of Z that stay in the second-level cache, columns j0 ... j1 - 1. buffer: A is packed there; NULL: it is not. */
 static void block(const hu_products *products, size_t rows, size_t j0, size_t j1, float *z, left from, const float *b,
-                  float *room) {
+                  float *buffer) {
   float panel[DEEP * PANEL];
   for (size_t at = 0; at < products->k || at == 0; at += DEEP) {
     size_t k = products->k - at < DEEP ? products->k - at : DEEP;
     int how = at ? GO_ON : BEGIN;
     left part = {from.a + at * from.along, from.down, from.along, from.next};
-    if (room) part = pack_left(rows, k, room, part);
+    if (buffer) part = pack_left(rows, k, buffer, part);
     for (size_t j = j0; j < j1; j += PANEL) {
       size_t wide = j1 - j < PANEL ? j1 - j : PANEL, ld;
       const float *first = panel_of(products, rows, at, k, j, wide, b, panel, &ld);
@@ -310,16 +310,16 @@ static void block(const hu_products *products, size_t rows, size_t j0, size_t j1
 }
 
 static void product_part(const hu_products *products, float *z, const float *a, const float *b, const hu_range *of,
-                         float *room) {
+                         float *buffer) {
   left from = {a, products->a.transposed ? 1 : products->a.ld, products->a.transposed ? products->a.ld : 1,
                products->a.transposed ? 1 : products->a.ld};
   const size_t most =
       products->k <= SHALLOW && !products->b.transposed ? TALL : BLOCK; /* Z alone is large: its rows as they lie */
-  if (of->j1 - of->j0 < PACKED_COLUMNS) room = NULL;
+  if (of->j1 - of->j0 < PACKED_COLUMNS) buffer = NULL;
   for (size_t i = of->i0, rows; i < of->i1; i += rows) {
     rows = of->i1 - i < most ? of->i1 - i : most;
     left part = {from.a + i * from.down, from.down, from.along, from.next};
-    block(products, rows, of->j0, of->j1, z + i * products->z.ld, part, b, rows > TALLEST ? room : NULL);
+    block(products, rows, of->j0, of->j1, z + i * products->z.ld, part, b, rows > TALLEST ? buffer : NULL);
   }
 }
 

@@ -22,11 +22,13 @@ typedef struct rounded_call {
   hu_status status[HU_THREADS_MAX];
 } rounded_call;
 
-static void tell(const rounded_call *call, int ends) {
-  if (call->product->tell && call->cpu->threads <= 1) call->product->tell(call->product->told, ends);
+static void notify(const rounded_call *call, int ends) {
+  if (call->product->notify && call->cpu->threads <= 1) call->product->notify(call->product->notified, ends);
 }
 
-static float *room_of(const rounded_call *call, size_t thread) { return call->cpu->rooms + thread * HU_PRODUCT_ROOM; }
+static float *buffer_of(const rounded_call *call, size_t thread) {
+  return call->cpu->buffers + thread * HU_PRODUCT_BUFFER;
+}
 
 /* Rows `from` ... from + rows - 1 of Z. */
 static void multiply(const rounded_call *call, size_t from, size_t rows, float *z) {
@@ -51,16 +53,16 @@ static void some_rows(void *context, size_t part) {
   const hu_rounded_product *product = call->product;
   const size_t n = product->products->n, m = product->products->m,
                end = m - part * call->part < call->part ? m : (part + 1) * call->part;
-  float *z = room_of(call, part);
+  float *z = buffer_of(call, part);
   for (size_t i = part * call->part, rows; i < end && call->status[part] == HU_OK; i += rows) {
     hu_exec exec = hu_cpu_exec(call->cpu, 0, 1, product->words);
     rows = end - i < call->rows ? end - i : call->rows;
     multiply(call, i, rows, z);
     exec.stream.counter += i * n;
-    tell(call, 0);
+    notify(call, 0);
     if (product->rounding->kind != HU_ROUND_KEEP)
       call->status[part] = hu_rounding_apply(1, rows * n, z, z, product->rounding, &exec, &call->counts[part]);
-    tell(call, 1);
+    notify(call, 1);
     if (call->status[part] == HU_OK) add(call, i * n, rows * n, z);
   }
 }
@@ -91,19 +93,19 @@ static const float *give(void *context, size_t thread, size_t first, size_t n) {
   uint8_t *made = call->made + first / products->n / call->rows;
   (void)thread;
   if (*made) return products->z.data + first;
-  tell(call, 1);
+  notify(call, 1);
   multiply(call, first / products->n, n / products->n, products->z.data + first);
   *made = 1;
-  tell(call, 0);
+  notify(call, 0);
   return products->z.data + first;
 }
 
 static void take(void *context, size_t thread, size_t first, size_t n, const float *z) {
   const rounded_call *call = context;
   (void)thread;
-  tell(call, 1);
+  notify(call, 1);
   add(call, first, n, z);
-  tell(call, 0);
+  notify(call, 0);
 }
 
 static hu_status truncate_by(rounded_call *call) {
@@ -112,10 +114,10 @@ static hu_status truncate_by(rounded_call *call) {
   const hu_s2fp8_parts parts = {call->rows * product->products->n, give, take, call};
   hu_exec exec = hu_cpu_exec(call->cpu, n, 1, product->words);
   const hu_helpers *before = hu_cpu_lend(call->cpu);
-  tell(call, 0);
+  notify(call, 0);
   hu_status status = hu_s2fp8_truncate_parts(n, &parts, &product->rounding->s2fp8, product->rounding->mode, NULL, NULL,
                                              &exec, &product->counts->events);
-  tell(call, 1);
+  notify(call, 1);
   hu_cpu_take_back(before);
   if (status == HU_OK) product->counts->elements += n;
   return status;
@@ -134,10 +136,10 @@ static hu_status by_statistics(rounded_call *call) {
 static int possible(const hu_cpu *cpu, const hu_rounded_product *product) {
   const hu_products *products = product->products;
   const uint8_t kind = product->rounding->kind;
-  if (!cpu->loops->product || !cpu->rooms || !hu_is_plain_fp32(products->accum) ||
+  if (!cpu->loops->product || !cpu->buffers || !hu_is_plain_fp32(products->accum) ||
       products->outer * products->inner != 1)
     return 0;
-  if (products->b.transposed || products->k == 0 || products->k > SHALLOW || products->n > HU_PRODUCT_ROOM ||
+  if (products->b.transposed || products->k == 0 || products->k > SHALLOW || products->n > HU_PRODUCT_BUFFER ||
       products->m * products->n < LARGE)
     return 0;
   return kind == HU_ROUND_KEEP || kind == HU_ROUND_FORMAT || kind == HU_ROUND_NUMBER || kind == HU_ROUND_S2FP8;
@@ -165,6 +167,6 @@ hu_status hu_cpu_add_rounded(void *self, const hu_rounded_product *product, int 
   call.panels = panels_of(self, product->products);
   const size_t tall = call.cpu->loops->sum.rows, n = product->products->n;
   call.rows = tall * (SOME / n / tall + (SOME / n < tall));
-  if (call.rows * n > HU_PRODUCT_ROOM) call.rows = HU_PRODUCT_ROOM / n;
+  if (call.rows * n > HU_PRODUCT_BUFFER) call.rows = HU_PRODUCT_BUFFER / n;
   return product->rounding->kind == HU_ROUND_S2FP8 ? by_statistics(&call) : by_number(&call);
 }

@@ -43,11 +43,11 @@ static void sum_tile(const hu_product_sum *sum, const float *a, const float *b, 
 /* A tile at the edge of Z. */
 static void edge_tile(const hu_product_sum *sum, size_t rows, size_t wide, const float *a, const float *b, float *z,
                       size_t ldz) {
-  float room[TALL * PANEL];
-  memset(room, 0, sizeof room);
-  for (size_t r = 0; r < rows; r++) memcpy(room + r * PANEL, z + r * ldz, wide * sizeof *room);
-  sum_tile(sum, a, b, room, PANEL);
-  for (size_t r = 0; r < rows; r++) memcpy(z + r * ldz, room + r * PANEL, wide * sizeof *room);
+  float buffer[TALL * PANEL];
+  memset(buffer, 0, sizeof buffer);
+  for (size_t r = 0; r < rows; r++) memcpy(buffer + r * PANEL, z + r * ldz, wide * sizeof *buffer);
+  sum_tile(sum, a, b, buffer, PANEL);
+  for (size_t r = 0; r < rows; r++) memcpy(z + r * ldz, buffer + r * PANEL, wide * sizeof *buffer);
 }
 
 static void sum_panel(const hu_product_sum *sum, size_t j) {

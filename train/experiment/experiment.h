@@ -56,10 +56,10 @@ struct hu_lab {
   const hu_plan *plan;
   const hu_experiment_options *how;
   const char *data;
-  char *why;        /* room for a sentence, never NULL */
+  char *why;        /* space for a sentence, never NULL */
   hu_status status; /* the first failure of a call that returns nothing */
   size_t seed;      /* of the runs that are made now; 0: what their keys say */
-  size_t told;      /* runs that the caller has been told of */
+  size_t reported;  /* runs that the caller has been told of */
   fenv_t caller;    /* his floating-point environment, which his callback has, too */
 };
 
@@ -72,7 +72,7 @@ hu_status hu_lab_begin(hu_lab *lab, const char *name, const char *const *pairs, 
 hu_status hu_lab_check(hu_lab *lab);
 /* A trial; *row, if not NULL, is the number of its row. */
 hu_status hu_lab_try(hu_lab *lab, const hu_trial *trial, size_t *row);
-/* Room for a row, all NaN and 0; NULL: no memory (and lab->status says so). It moves with the next one. */
+/* Space for a row, all NaN and 0; NULL: no memory (and lab->status says so). It moves with the next one. */
 hu_experiment_row *hu_lab_add_row(hu_lab *lab, const char *name);
 /* The runs of a plan without trainers, names up to a NULL. HU_E_NAME and so on: the caller means another run, or sets a
  * key that no trainer has. */
@@ -82,7 +82,7 @@ const char *hu_lab_value(const hu_lab *lab, const char *run, const char *key, co
 /* HU_E_NAME; says that no run has the caller's name. */
 hu_status hu_lab_no_run(hu_lab *lab);
 /* The last row is complete: tells the caller's callback. */
-hu_status hu_lab_tell(hu_lab *lab);
+hu_status hu_lab_notify(hu_lab *lab);
 
 /* ---- several seeds (plan.c, seeds.c) ---- */
 

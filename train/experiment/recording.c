@@ -98,7 +98,7 @@ static watched_tensor find_watched(const hu_net *net, const char *text) {
   return watched;
 }
 
-/* ", "-separated names of the parameters, as many as there is room for. */
+/* ", "-separated names of the parameters, as many as there is space for. */
 static void list_parameters(const hu_net *net, char *text, size_t size) {
   size_t used = 0;
   *text = 0;
@@ -132,8 +132,8 @@ static void put_pair(hu_watcher *watcher, const char *tensor, int which, double 
   static const char *const names[2][2] = {{"mean of log2, mu", "largest log2, m"}, {"alpha", "beta"}};
   static const char *const words[2] = {"logarithms", "shift-squeeze"};
   char name[HU_EXPERIMENT_NAME_MAX], title[2 * HU_EXPERIMENT_NAME_MAX];
-  size_t room = sizeof name - sizeof "shift-squeeze-", length = strlen(tensor);
-  const char *end = tensor + (length > room ? length - room : 0); /* the end of a long name tells a gradient */
+  size_t buffer = sizeof name - sizeof "shift-squeeze-", length = strlen(tensor);
+  const char *end = tensor + (length > buffer ? length - buffer : 0); /* the end of a long name tells a gradient */
   size_t n = (size_t)snprintf(name, sizeof name, "%s-%s", words[which], end);
   for (size_t i = 0; i < n && i < sizeof name; i++) {
     if (name[i] == '.' || name[i] == '_') name[i] = '-';

@@ -9,10 +9,10 @@
 #include "train/environment.h"
 #include "train/experiment/experiment.h"
 
-/* Room for one more of count things, doubled at powers of two; NULL, and the lab's status says so: no memory. */
+/* Space for one more of count things, doubled at powers of two; NULL, and the lab's status says so: no memory. */
 static void *grown(hu_lab *lab, void *list, size_t count, size_t size) {
   if (lab->status != HU_OK) return NULL;
-  if (count & (count - 1)) return list; /* there is room up to the next power of two */
+  if (count & (count - 1)) return list; /* there is buffer up to the next power of two */
   void *z = realloc(list, (count ? 2 * count : 1) * size);
   if (!z) lab->status = HU_E_MEMORY;
   return z;
@@ -206,10 +206,10 @@ void hu_experiment_report_free(hu_experiment_report *report) {
   memset(report, 0, sizeof *report);
 }
 
-hu_status hu_lab_tell(hu_lab *lab) {
+hu_status hu_lab_notify(hu_lab *lab) {
   const hu_experiment_options *how = lab->how;
   const hu_plan *plan = lab->plan;
-  size_t done = ++lab->told, all = (plan->count + plan->own) * hu_lab_seeds(lab);
+  size_t done = ++lab->reported, all = (plan->count + plan->own) * hu_lab_seeds(lab);
   if (!how->progress) return HU_OK;
   hu_text_env_leave(lab->caller);
   int on = how->progress(how->context, done, all, &lab->report.row[lab->report.rows - 1]);

@@ -68,7 +68,7 @@ static hu_status try_again(hu_lab *lab, size_t i) {
     one.seed = seed;
     status = hu_lab_try(&one, &lab->plan->trials[i], NULL);
     if (status == HU_OK) add(spread, &one.report.row[0]);
-    lab->told = one.told;
+    lab->reported = one.reported;
     lab->caller = one.caller;
     hu_experiment_report_free(&one.report);
   }

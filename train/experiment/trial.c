@@ -149,5 +149,5 @@ hu_status hu_lab_try(hu_lab *lab, const hu_trial *trial, size_t *number) {
   hu_trainer_free(trainer);
   if (status != HU_OK) return status;
   if (number) *number = lab->report.rows - 1;
-  return hu_lab_tell(lab);
+  return hu_lab_notify(lab);
 }

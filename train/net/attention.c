@@ -261,7 +261,7 @@ static const hu_operator_kind mix = {
 
 /* ---- building ---- */
 
-/* kv: -1: x has queries, keys and values. The larger of both values is what gradients need room for. */
+/* kv: -1: x has queries, keys and values. The larger of both values is what gradients need space for. */
 static int add_scores(hu_net *net, const hu_operator_kind *kind, int x, int kv, const hu_head_sizes *heads) {
   hu_value value = net->value[x], reader = net->value[kv < 0 ? x : kv];
   size_t one = value.rows * value.cols, other = reader.rows * reader.cols;

@@ -69,7 +69,7 @@ void hu_average_choose(hu_net *net, const hu_operator *op, size_t rows, size_t c
   const hu_product_rounding *rounding = &op->rounding;
   if (rounding->w_average == 0 || net->step < HU_AVERAGE_AFTER) return;
   int down = rounding->w.turned;
-  float *scales = net->work[HU_ROOMS - 1];
+  float *scales = net->work[HU_BUFFERS - 1];
   hu_task task = hu_task_of(down ? blocks_in(rows) : rows, down ? cols : blocks_in(cols), scales, w, NULL);
   task.lda = cols;
   task.blocks.down = down;

@@ -148,8 +148,8 @@ int hu_net_conv_groups(hu_net *net, int x, size_t outputs, size_t kernel, size_t
   op->convolution.stride = stride;
   op->convolution.pad = pad;
   op->groups = groups;
-  size_t kernel_room = (in + 15) * (outputs + 15); /* see hu_convolution */
-  if (hu_reserve_work(net, op->kept_size > kernel_room ? op->kept_size : kernel_room) != HU_OK)
+  size_t kernel_buffer = (in + 15) * (outputs + 15); /* see hu_convolution */
+  if (hu_reserve_work(net, op->kept_size > kernel_buffer ? op->kept_size : kernel_buffer) != HU_OK)
     return hu_refuse(net, HU_E_MEMORY, "conv: no memory for patches");
   return hu_add_weights(net, op, in / groups, outputs, bias);
 }

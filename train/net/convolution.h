@@ -29,7 +29,7 @@ void hu_add_windows(hu_net *net, hu_operator *op, float *dx, const float *patche
 hu_convolution hu_convolution_of(hu_net *net, hu_operator *op);
 /* accum: of the product that this is for. 0: it needs patches. */
 int hu_without_patches(hu_net *net, const hu_accum *accum, int what, const hu_convolution *convolution);
-/* 1 if `kept` has room for images with the zeros around them. */
+/* 1 if `kept` has space for images with the zeros around them. */
 int hu_frames_fit(const hu_net *net, const hu_operator *op);
 
 /* The passes with X rounded in patches, and dX before windows' contributions are added

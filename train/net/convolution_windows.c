@@ -21,9 +21,9 @@ static int round_image(hu_net *net, hu_operator *op, hu_convolution *convolution
   convolution->rounded = to;
   convolution->gathered = net->work[1];
   convolution->counts = &rounded->counts;
-  hu_tell(net, HU_PHASE_ROUNDING, op, 0);
+  hu_notify(net, HU_PHASE_ROUNDING, op, 0);
   int done = hu_without_patches(net, &op->rounding.z_accum, HU_CONVOLVE_ROUND, convolution);
-  hu_tell(net, HU_PHASE_ROUNDING, op, 1);
+  hu_notify(net, HU_PHASE_ROUNDING, op, 1);
   if (!done) return 0;
   hu_add_counts(hu_counts_of_part(net, op, HU_PART_Z_X), &rounded->counts);
   memcpy(&rounded->by, &op->rounding.x, sizeof rounded->by); /* padding, too, which hu_roundings_alike sees */
@@ -32,7 +32,7 @@ static int round_image(hu_net *net, hu_operator *op, hu_convolution *convolution
   return 1;
 }
 
-/* With patches of some images at a time, in the room that no operand takes; 0: not with this rounding. */
+/* With patches of some images at a time, in the buffer that no operand takes; 0: not with this rounding. */
 static int by_blocks(hu_net *net, hu_operator *op, const hu_rounding *rounding, unsigned part,
                      hu_convolution *convolution) {
   convolution->x = net->value[op->in[0]].v;

@@ -5,7 +5,7 @@
 
 #include "train/net/net.h"
 
-enum { PAIR = 2, FIRST_ROOM = 128 }; /* counts of a tensor: forward and backward */
+enum { PAIR = 2, FIRST_BUFFER = 128 }; /* counts of a tensor: forward and backward */
 
 static size_t bytes_of(size_t pairs) { return pairs * PAIR * sizeof(hu_rounding_counts); }
 
@@ -24,9 +24,9 @@ static void move_all(hu_net *net, hu_rounding_counts *to) {
 /* A larger block with what was counted so far; 0: no memory, and nothing has changed. */
 static int grow(hu_net *net) {
   hu_tally *tally = &net->tally;
-  size_t room = tally->room ? 2 * tally->room : FIRST_ROOM;
-  hu_rounding_counts *there = net->engine->allocate(net->self, bytes_of(room));
-  hu_rounding_counts *here = realloc(tally->here, bytes_of(room));
+  size_t buffer = tally->capacity ? 2 * tally->capacity : FIRST_BUFFER;
+  hu_rounding_counts *there = net->engine->allocate(net->self, bytes_of(buffer));
+  hu_rounding_counts *here = realloc(tally->here, bytes_of(buffer));
   if (here) tally->here = here;
   int done = there && here;
   if (done && tally->used) {
@@ -40,14 +40,14 @@ static int grow(hu_net *net) {
   move_all(net, there);
   if (tally->there) net->engine->release(net->self, tally->there);
   tally->there = there;
-  tally->room = room;
+  tally->capacity = buffer;
   return 1;
 }
 
 int hu_tally_add(hu_net *net, hu_rounding_counts **seen) {
   hu_tally *tally = &net->tally;
   if (net->engine->on_host) return 1;
-  if (tally->used == tally->room && !grow(net)) return 0;
+  if (tally->used == tally->capacity && !grow(net)) return 0;
   *seen = tally->there + PAIR * tally->used++;
   return 1;
 }

@@ -68,10 +68,10 @@ void hu_delayed_end(hu_net *net) {
 /* What was found goes to the operators, and the block is zeros again. */
 static void look(hu_net *net) {
   const hu_amaxes *amaxes = &net->amaxes;
-  if (!amaxes->room) return;
-  hu_do_get(net, amaxes->here, amaxes->there, found_bytes(amaxes->room));
-  hu_do_put(net, amaxes->there, amaxes->here + HU_DELAYED_OF * amaxes->room, found_bytes(amaxes->room));
-  for (size_t i = 0; i < amaxes->room; i++) {
+  if (!amaxes->capacity) return;
+  hu_do_get(net, amaxes->here, amaxes->there, found_bytes(amaxes->capacity));
+  hu_do_put(net, amaxes->there, amaxes->here + HU_DELAYED_OF * amaxes->capacity, found_bytes(amaxes->capacity));
+  for (size_t i = 0; i < amaxes->capacity; i++) {
     hu_delay *delay = net->op[i].delay;
     const hu_gradient_found *found = amaxes->here + HU_DELAYED_OF * i;
     for (int k = 0; delay && k < HU_DELAYED_OF; k++)
@@ -79,12 +79,13 @@ static void look(hu_net *net) {
   }
 }
 
-/* Room for all operators that the net has; 0: no memory, and nothing has changed. */
+/* Space for all operators that the net has; 0: no memory, and nothing has changed. */
 static int reserve_amaxes(hu_net *net) {
-  size_t room = (size_t)net->operators;
-  if (room <= net->amaxes.room) return 1;
+  size_t buffer = (size_t)net->operators;
+  if (buffer <= net->amaxes.capacity) return 1;
   look(net);
-  hu_gradient_found *there = net->engine->allocate(net->self, found_bytes(room)), *here = calloc(2, found_bytes(room));
+  hu_gradient_found *there = net->engine->allocate(net->self, found_bytes(buffer)),
+                    *here = calloc(2, found_bytes(buffer));
   if (!there || !here) {
     if (there) net->engine->release(net->self, there);
     free(here);
@@ -93,8 +94,8 @@ static int reserve_amaxes(hu_net *net) {
   hu_delayed_end(net);
   net->amaxes.there = there;
   net->amaxes.here = here;
-  net->amaxes.room = room;
-  hu_do_put(net, there, here, found_bytes(room));
+  net->amaxes.capacity = buffer;
+  hu_do_put(net, there, here, found_bytes(buffer));
   return 1;
 }
 

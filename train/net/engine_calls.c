@@ -58,7 +58,7 @@ void hu_do_copy(hu_net *net, size_t rows, size_t cols, float *z, size_t ldz, con
 void hu_do_columns(hu_net *net, int kernel, size_t rows, size_t cols, float *z, const float *a, const float *b,
                    const float *row) {
   const size_t chunk = 64, chunks = (rows + chunk - 1) / chunk;
-  float *parts = chunks > 1 ? net->work[HU_ROOMS - 1] : z;
+  float *parts = chunks > 1 ? net->work[HU_BUFFERS - 1] : z;
   hu_task task = hu_task_of(chunks, cols, parts, a, b);
   task.columns.row = row;
   task.columns.rows = rows;
@@ -80,14 +80,14 @@ static void give(hu_net *net, int *there, size_t n, float *z, const float *x) {
   *there = 1;
 }
 
-float *hu_gift(hu_net *net, int value, float *room) {
+float *hu_gift(hu_net *net, int value, float *buffer) {
   hu_value *other = &net->value[value];
-  return other->gradient ? room : other->dv;
+  return other->gradient ? buffer : other->dv;
 }
 
-float *hu_gift_parameter(hu_net *net, int parameter, float *room) {
+float *hu_gift_parameter(hu_net *net, int parameter, float *buffer) {
   hu_parameter *weights = &net->parameter[parameter];
-  return weights->gradient ? room : weights->dtheta;
+  return weights->gradient ? buffer : weights->dtheta;
 }
 
 void hu_give(hu_net *net, int value, const float *x) {

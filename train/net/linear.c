@@ -38,23 +38,23 @@ static int steps_together(const hu_net *net, const hu_operator *op, size_t *step
   return usual && hu_is_plain_fp32(&rounding->z_accum) && net->engine->on_host ? step_of(net, op, step) : -1;
 }
 
-/* Samples from ... from + count - 1, whose products with the weights are in `room`, of X as it lies: all operators from
+/* Samples from ... from + count - 1, whose products with the weights are in `buffer`, of X as it lies: all operators from
  * the first one on that have a step of X get theirs. NULL: they are counted. */
-static size_t each_step(hu_net *net, hu_operator *first, int x, const float *room, size_t from, size_t count) {
+static size_t each_step(hu_net *net, hu_operator *first, int x, const float *buffer, size_t from, size_t count) {
   size_t steps = 0, step;
   for (hu_operator *op = first; op < net->op + net->operators; op++) {
     if (op->theta[0] != first->theta[0] || steps_together(net, op, &step) != x) continue;
     const hu_value *z = &net->value[op->out];
     size_t all = net->value[x].rows / z->rows;
     steps++;
-    if (!room) continue;
-    hu_do_copy(net, count, z->cols, z->v + from * z->cols, z->cols, room + step * z->cols, all * z->cols);
+    if (!buffer) continue;
+    hu_do_copy(net, count, z->cols, z->v + from * z->cols, z->cols, buffer + step * z->cols, all * z->cols);
     op->sharing.ahead = 1;
   }
   return steps;
 }
 
-/* 1: the product is there. As many samples as a room has space for are multiplied at once. */
+/* 1: the product is there. As many samples as a buffer has space for are multiplied at once. */
 static int comes_with_others(hu_net *net, hu_operator *op) {
   size_t step;
   int of = op->sharing.ahead ? -1 : steps_together(net, op, &step);
@@ -102,7 +102,7 @@ static int list_steps(hu_net *net, hu_operator *last, int x, size_t steps, hu_op
   return !left;
 }
 
-/* Steps whose dZ, and whose dX, rooms have space for. */
+/* Steps whose dZ, and whose dX, buffers have space for. */
 static size_t steps_at_once(const hu_net *net, const hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
   return net->work_size / z->rows / (x->cols > z->cols ? x->cols : z->cols);

@@ -16,17 +16,17 @@ static void release(const hu_net *net, void *p) {
   if (p) net->engine->release(net->self, p);
 }
 
-/* The table with room for one more than count: itself, or a larger one in its place. NULL: no memory, and the table is
+/* The table with space for one more than count: itself, or a larger one in its place. NULL: no memory, and the table is
  * as it was. */
-static void *with_row(void *table, int *room, int count, size_t size) {
-  if (count < *room) return table;
-  int more = *room ? 2 * *room : 64;
+static void *with_row(void *table, int *buffer, int count, size_t size) {
+  if (count < *buffer) return table;
+  int more = *buffer ? 2 * *buffer : 64;
   void *z = realloc(table, (size_t)more * size);
-  if (z) *room = more;
+  if (z) *buffer = more;
   return z;
 }
 
-static int has_rooms(hu_net *net) {
+static int has_buffers(hu_net *net) {
   net->outcome = zeros(net, 1, sizeof *net->outcome);
   net->found = zeros(net, 1, sizeof *net->found);
   net->updates = zeros(net, 1, sizeof *net->updates);
@@ -48,7 +48,7 @@ static hu_net *new_net(const hu_engine *engine, size_t batch, uint32_t threads, 
     free(net);
     return NULL;
   }
-  if (has_rooms(net)) return net;
+  if (has_buffers(net)) return net;
   hu_net_free(net);
   return NULL;
 }
@@ -117,7 +117,7 @@ void hu_net_free(hu_net *net) {
     hu_delayed_free(&net->op[i]);
     free(net->op[i].list.value);
   }
-  for (int i = 0; i < HU_ROOMS; i++) release(net, net->work[i]);
+  for (int i = 0; i < HU_BUFFERS; i++) release(net, net->work[i]);
   hu_tally_free(net);
   hu_delayed_end(net);
   void *all[] = {net->labels, net->targets, net->outcome, net->found, net->updates};
@@ -144,7 +144,7 @@ int hu_new_value(hu_net *net, size_t rows, size_t cols, size_t height, size_t wi
     return hu_refuse(net, HU_E_SHAPE, "the result is too large");
   }
   if (net->values == HU_TENSORS_MAX) return hu_refuse(net, HU_E_SHAPE, "too many values");
-  hu_value *all = with_row(net->value, &net->rooms[0], net->values, sizeof *net->value);
+  hu_value *all = with_row(net->value, &net->capacity[0], net->values, sizeof *net->value);
   if (!all) return hu_refuse(net, HU_E_MEMORY, "no memory for the result");
   net->value = all;
   hu_value *x = &net->value[net->values];
@@ -177,7 +177,7 @@ int hu_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t 
   size_t n;
   if (__builtin_mul_overflow(rows, cols, &n)) return hu_refuse(net, HU_E_SHAPE, "parameters: too many");
   if (net->parameters == HU_TENSORS_MAX) return hu_refuse(net, HU_E_SHAPE, "too many parameters");
-  hu_parameter *table = with_row(net->parameter, &net->rooms[1], net->parameters, sizeof *net->parameter);
+  hu_parameter *table = with_row(net->parameter, &net->capacity[1], net->parameters, sizeof *net->parameter);
   char *name = calloc(1, HU_PARAMETER_NAME_MAX);
   if (table) net->parameter = table;
   if (!table || !name) {
@@ -210,7 +210,7 @@ hu_operator *hu_new_operator(hu_net *net, const hu_operator_kind *kind, int x, i
     hu_refuse(net, HU_E_DEVICE, "this kind of operator computes on the processor only");
     return NULL;
   }
-  hu_operator *all = with_row(net->op, &net->rooms[2], net->operators, sizeof *net->op);
+  hu_operator *all = with_row(net->op, &net->capacity[2], net->operators, sizeof *net->op);
   if (!all) {
     hu_refuse(net, HU_E_MEMORY, "no memory for an operator");
     return NULL;
@@ -240,11 +240,11 @@ hu_operator *hu_new_operator(hu_net *net, const hu_operator_kind *kind, int x, i
 
 hu_status hu_reserve_work(hu_net *net, size_t n) {
   if (n <= net->work_size) return HU_OK;
-  for (int i = 0; i < HU_ROOMS; i++) {
-    float *room = numbers(net, n);
-    if (!room) return HU_E_MEMORY;
+  for (int i = 0; i < HU_BUFFERS; i++) {
+    float *buffer = numbers(net, n);
+    if (!buffer) return HU_E_MEMORY;
     release(net, net->work[i]);
-    net->work[i] = room;
+    net->work[i] = buffer;
   }
   net->work_size = n;
   return HU_OK;

@@ -177,7 +177,7 @@ typedef struct hu_operator {
   hu_sharing sharing;
 } hu_operator;
 
-enum { HU_TENSORS_MAX = 1 << 22, HU_ROOMS = 4 };
+enum { HU_TENSORS_MAX = 1 << 22, HU_BUFFERS = 4 };
 
 /* Statistics of the batch that all nets of a pass, here and in other processes, have together: of net->passes times as
  * many rows as a net has. */
@@ -190,13 +190,13 @@ typedef struct hu_whole {
 /* Counts of all tensors and products, two each, where the engine's memory is not the host's. */
 typedef struct hu_tally {
   hu_rounding_counts *there, *here; /* in the engine's memory; as it was when it was read last */
-  size_t room, used;                /* in twos */
+  size_t capacity, used;            /* in twos */
 } hu_tally;
 
 /* What delayed operands of all operators reach in passes since the last look, HU_DELAYED_OF for each of them. */
 typedef struct hu_amaxes {
   hu_gradient_found *there, *here; /* in the engine's memory; as it was at the last look, and behind it as many zeros */
-  size_t room;                     /* operators */
+  size_t capacity;                 /* operators */
 } hu_amaxes;
 
 /* What a pass leaves beside its tensors, side by side: one copy brings it to the host. */
@@ -220,8 +220,8 @@ struct hu_net {
   hu_parameter *parameter;
   hu_operator *op;
   int values, parameters, operators;
-  int rooms[3];          /* of these three tables, which grow and may move while a net is built */
-  float *work[HU_ROOMS]; /* rooms for tensors on the way, work_size numbers each; the last one is hu_do_columns's */
+  int capacity[3];         /* of these three tables, which grow and may move while a net is built */
+  float *work[HU_BUFFERS]; /* space for tensors on the way, work_size numbers each; the last one is hu_do_columns's */
   size_t work_size;
   hu_rounded rounded; /* dZ of the product whose gradient is being made */
   uint32_t *labels;
@@ -318,11 +318,11 @@ int hu_operand_is_tensor(const hu_net *net, const hu_operator *op, unsigned part
 /* HU_OK; or what hu_gemm says of the formats of an operand and the model of its product, as they will be in a step:
  * HU_E_OPERAND_A, HU_E_OPERAND_B, HU_E_ACCUM, ... Then *part and *format are the operand's. */
 hu_status hu_operands_taken(const hu_net *net, const hu_operator *op, unsigned *part, hu_format *format);
-/* The operand that a product sees: x itself, or x transformed or rounded once more, in `room` or where it is kept for
+/* The operand that a product sees: x itself, or x transformed or rounded once more, in `buffer` or where it is kept for
  * the next product. The grid that a rounding leaves is told to the product, which models of narrow units have to
  * know. */
 hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t cols, const float *x,
-                               const hu_rounding *rounding, const hu_rounding *before, float *room, unsigned part);
+                               const hu_rounding *rounding, const hu_rounding *before, float *buffer, unsigned part);
 /* 1 if roundings give equal bits; some that do are not seen. Random words are a part's own. */
 int hu_roundings_alike(const hu_rounding *a, const hu_rounding *b);
 /* Where the roundings of a part are counted. */
@@ -342,7 +342,7 @@ hu_status hu_delayed_step(hu_net *net);
 void hu_delayed_forget(hu_net *net);
 void hu_delayed_free(hu_operator *op);
 void hu_delayed_end(hu_net *net);
-/* Q-EMA: what w_average wants of the other fields and the operator; then room for the average of its W, which is W.
+/* Q-EMA: what w_average wants of the other fields and the operator; then space for the average of its W, which is W.
  * HU_E_TRAIN, HU_E_MEMORY. */
 hu_status hu_average_begin(hu_net *net, const hu_operator *op, const hu_product_rounding *rounding);
 /* An update is about to be made, and was made. */
@@ -355,7 +355,7 @@ int hu_patches_spoilt(const hu_operator *op, const hu_rounding *rounding);
 /* What operands were rounded to is forgotten: a pass begins. And the memory for it given back. */
 void hu_forget_operands(hu_net *net);
 void hu_free_operands(hu_net *net);
-/* Rooms of at least n numbers. */
+/* Buffers of at least n numbers. */
 hu_status hu_reserve_work(hu_net *net, size_t n);
 /* 1 if x is a value of this net and nothing went wrong yet. */
 int hu_usable(hu_net *net, int x);
@@ -393,9 +393,9 @@ hu_status hu_net_labels_among(hu_net *net, const uint32_t *labels, double counte
 hu_status hu_net_forward_all(hu_net *const *nets, size_t count, int training, float *loss);
 hu_status hu_net_backward_all(hu_net *const *nets, size_t count, float scale);
 /* Where the gradient that an operator gives to a value may be written: in its place if it is the first one, else in
- * `room`. hu_give comes next. */
-float *hu_gift(hu_net *net, int value, float *room);
-float *hu_gift_parameter(hu_net *net, int parameter, float *room);
+ * `buffer`. hu_give comes next. */
+float *hu_gift(hu_net *net, int value, float *buffer);
+float *hu_gift_parameter(hu_net *net, int parameter, float *buffer);
 /* The numbers go to the dv of a value, the first time as they are, then added. */
 void hu_give(hu_net *net, int value, const float *x);
 void hu_give_parameter(hu_net *net, int parameter, const float *x);
@@ -408,9 +408,9 @@ void hu_backward_after_turn(hu_net *net, hu_operator *op);
 /* 1 if the gradient of a value is needed: it was computed from something. */
 int hu_needs_gradient(const hu_net *net, int value);
 /* Tells the observer that a phase of op (NULL: of none) begins or ends. */
-void hu_tell(hu_net *net, unsigned phase, const hu_operator *op, int ends);
+void hu_notify(hu_net *net, unsigned phase, const hu_operator *op, int ends);
 /* Of an engine: told is the net and an operator. */
-void hu_tell_rounding(void *const told[2], int ends);
+void hu_notify_rounding(void *const notified[2], int ends);
 /* hu_do_round on a tensor that belongs to op (NULL: an input, a parameter) with the words of (of, number) where it
  * draws any, the observer told. */
 void hu_round_of(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
@@ -447,7 +447,7 @@ typedef struct hu_exact_columns {
 hu_status hu_exact_columns_open(hu_exact_columns *columns, size_t cols);
 void hu_exact_columns_close(hu_exact_columns *columns);
 /* Adds the t.rows x t.cols terms of a net, +0 before each: those of kernel HU_RUN_COLUMNS... with the operands of t.
- * The last of the net's rooms is used. */
+ * The last of the net's buffers is used. */
 hu_status hu_exact_columns_add(hu_exact_columns *columns, hu_net *net, int kernel, hu_task task);
 /* convolution->z = the sums over all nets that were added, and over all processes. */
 hu_status hu_exact_columns_round(hu_exact_columns *columns, const hu_whole *whole);

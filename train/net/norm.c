@@ -48,7 +48,7 @@ static void moments(hu_net *net, const hu_value *x, float *mean, float *variance
   hu_do_each(net, HU_RUN_OVER, x->cols, variance, variance, NULL, n);
 }
 
-/* The rooms in which the two passes have means: of x, of (x - mean)^2; of u, of u xh. */
+/* The buffers in which the two passes have means: of x, of (x - mean)^2; of u, of u xh. */
 enum { MEAN = 0, VARIANCE = 1, PLAIN = 1, WITH = 2 };
 
 static hu_status batch_forward(hu_net *net, hu_operator *op) {
@@ -112,8 +112,8 @@ static hu_task terms_of(const hu_net *net, const hu_operator *op, int kernel) {
   return task;
 }
 
-/* The mean of a kernel's terms over the rows of all nets and processes, into a room of each net. */
-static hu_status mean_of_all(hu_net *const *nets, size_t count, int i, int kernel, int room) {
+/* The mean of a kernel's terms over the rows of all nets and processes, into a buffer of each net. */
+static hu_status mean_of_all(hu_net *const *nets, size_t count, int i, int kernel, int buffer) {
   hu_exact_columns columns;
   size_t cols = nets[0]->value[nets[0]->op[i].out].cols;
   hu_status status = hu_exact_columns_open(&columns, cols);
@@ -121,7 +121,7 @@ static hu_status mean_of_all(hu_net *const *nets, size_t count, int i, int kerne
     status = hu_exact_columns_add(&columns, nets[k], kernel, terms_of(nets[k], &nets[k]->op[i], kernel));
   if (status == HU_OK) status = hu_exact_columns_round(&columns, nets[0]->whole);
   for (size_t k = 0; k < count && status == HU_OK; k++) {
-    float *z = nets[k]->work[room], n = (float)(nets[k]->value[nets[k]->op[i].out].rows * nets[k]->passes);
+    float *z = nets[k]->work[buffer], n = (float)(nets[k]->value[nets[k]->op[i].out].rows * nets[k]->passes);
     hu_do_put(nets[k], z, columns.z, cols * sizeof *z);
     hu_do_each(nets[k], HU_RUN_OVER, cols, z, z, NULL, n);
     status = hu_done(nets[k]);

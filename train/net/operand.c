@@ -6,8 +6,8 @@
 #include "halfulp/formats/ieee.h"
 #include "train/net/net.h"
 
-/* Blocks of rows of x into `room`, transformed; the rows behind them as they are. */
-static void transform(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *room, const float *x) {
+/* Blocks of rows of x into `buffer`, transformed; the rows behind them as they are. */
+static void transform(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *buffer, const float *x) {
   uint32_t n = op->rounding.hadamard, mask[HU_HADAMARD_MAX / 32];
   for (size_t i = 0; i < HU_HADAMARD_MAX / 32; i++) mask[i] = op->rounding.signs;
   hu_hadamard made = {.n = n,
@@ -16,8 +16,8 @@ static void transform(hu_net *net, const hu_operator *op, size_t rows, size_t co
                       .signs = HU_HADAMARD_SIGNS_MASK,
                       .mask = mask};
   size_t whole = rows / n * n;
-  hu_do_each(net, HU_RUN_COPY, (rows - whole) * cols, room + whole * cols, x + whole * cols, NULL, 0);
-  if (net->fault == HU_OK) net->fault = net->engine->transform(net->self, whole, cols, room, x, &made);
+  hu_do_each(net, HU_RUN_COPY, (rows - whole) * cols, buffer + whole * cols, x + whole * cols, NULL, 0);
+  if (net->fault == HU_OK) net->fault = net->engine->transform(net->self, whole, cols, buffer, x, &made);
 }
 
 hu_rounding_counts *hu_counts_of_part(const hu_net *net, hu_operator *op, unsigned part) {
@@ -111,20 +111,20 @@ static float *place_in(hu_net *net, hu_rounded *slot, const hu_operator *op, siz
 }
 
 hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t cols, const float *x,
-                               const hu_rounding *rounding, const hu_rounding *before, float *room, unsigned part) {
+                               const hu_rounding *rounding, const hu_rounding *before, float *buffer, unsigned part) {
   hu_rounding exact = hu_rounding_keep(), given;
   int transformed = op->rounding.hadamard && (part == HU_PART_DW_X || part == HU_PART_DW_DZ);
   hu_matrices z = {
       .data = (float *)x, .ld = cols, .format = hu_operand_grid(op, part, rounding, transformed ? &exact : before)};
   if (transformed) {
-    transform(net, op, rows, cols, room, x);
-    z.data = room;
+    transform(net, op, rows, cols, buffer, x);
+    z.data = buffer;
   }
   unsigned part_of_first = part;
   const hu_rounding *first = first_rounding(op, part, &part_of_first);
   if (first) {
-    round_first(net, op, rows, cols, room, x, first, part_of_first);
-    z.data = room;
+    round_first(net, op, rows, cols, buffer, x, first, part_of_first);
+    z.data = buffer;
   }
   if (rounding->kind == HU_ROUND_KEEP) return z;
   hu_rounded *slot = transformed || first ? NULL : slot_of(net, op, rounding, part);
@@ -135,7 +135,7 @@ hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t
     z.data = slot->numbers;
     return z;
   }
-  float *place = slot ? place_in(net, slot, op, rows * cols, x) : NULL, *to = place ? place : room;
+  float *place = slot ? place_in(net, slot, op, rows * cols, x) : NULL, *to = place ? place : buffer;
   if (place) memset(&slot->counts, 0, sizeof slot->counts);
   round_operand(net, op, rows, cols, to, z.data, rounding, part, place ? &slot->counts : counts);
   z.data = to;

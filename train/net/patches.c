@@ -58,10 +58,10 @@ hu_convolution hu_convolution_of(hu_net *net, hu_operator *op) {
   convolution.x = x->v;
   convolution.z = z->v;
   convolution.framed = op->convolution.pad ? op->kept : x->v;
-  convolution.room = net->work[HU_ROOMS - 1];
-  convolution.tell = net->observer ? hu_tell_rounding : NULL;
-  convolution.told[0] = net;
-  convolution.told[1] = op;
+  convolution.buffer = net->work[HU_BUFFERS - 1];
+  convolution.notify = net->observer ? hu_notify_rounding : NULL;
+  convolution.notified[0] = net;
+  convolution.notified[1] = op;
   return convolution;
 }
 

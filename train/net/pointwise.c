@@ -140,7 +140,7 @@ static const hu_operator_kind dropout = {
 /* ---- building ---- */
 
 /* The weights that lead to x, through normalisations, are drawn for a ReLU. */
-static void tell_weights(hu_net *net, int x) {
+static void note_relu(hu_net *net, int x) {
   for (int i = net->operators; i-- > 0;) {
     const hu_operator *op = &net->op[i];
     if (op->out != x) continue;
@@ -152,19 +152,19 @@ static void tell_weights(hu_net *net, int x) {
 
 int hu_net_relu(hu_net *net, int x) {
   if (!hu_usable(net, x)) return -1;
-  tell_weights(net, x);
+  note_relu(net, x);
   return add_alike(net, &relu, x, -1, 0, NULL);
 }
 
 int hu_net_relu6(hu_net *net, int x) {
   if (!hu_usable(net, x)) return -1;
-  tell_weights(net, x);
+  note_relu(net, x);
   return add_alike(net, &relu6, x, -1, 0, NULL);
 }
 
 int hu_net_gelu(hu_net *net, int x) {
   if (!hu_usable(net, x)) return -1;
-  tell_weights(net, x);
+  note_relu(net, x);
   return add_alike(net, &gelu, x, -1, 0, NULL);
 }
 

@@ -79,10 +79,10 @@ hu_matrices hu_weights_operand(hu_net *net, hu_operator *op, size_t in, const hu
   return z;
 }
 
-hu_matrices hu_gradients_operand(hu_net *net, hu_operator *op, const hu_rounding *rounding, float *room,
+hu_matrices hu_gradients_operand(hu_net *net, hu_operator *op, const hu_rounding *rounding, float *buffer,
                                  unsigned part) {
   const hu_value *z = &net->value[op->out];
-  hu_matrices dz = hu_product_operand(net, op, z->rows, z->cols, z->dv, rounding, &z->round_back, room, part);
+  hu_matrices dz = hu_product_operand(net, op, z->rows, z->cols, z->dv, rounding, &z->round_back, buffer, part);
   dz.inner = z->cols / op->groups;
   return dz;
 }
@@ -152,9 +152,9 @@ static int give_rounded(hu_net *net, hu_operator *op, const hu_products *product
     product.words = hu_net_words(net, HU_OF_PRODUCT, op->number << 4 | HU_PART_DW_OUT);
   product.counts = hu_counts_of_part(net, op, HU_PART_DW_OUT);
   product.sum = parameter->dtheta;
-  product.tell = net->observer ? hu_tell_rounding : NULL;
-  product.told[0] = net;
-  product.told[1] = op;
+  product.notify = net->observer ? hu_notify_rounding : NULL;
+  product.notified[0] = net;
+  product.notified[1] = op;
   net->fault = net->engine->add_rounded(net->self, &product, &done);
   return done;
 }
@@ -218,13 +218,13 @@ void hu_give_postponed(hu_net *net, int parameter) {
   if (!products || !ops) net->fault = HU_E_MEMORY;
   if (net->fault == HU_OK) {
     hu_operator *op = &net->op[ops[count - 1]];
-    hu_tell(net, HU_PHASE_BACKWARD, op, 0);
+    hu_notify(net, HU_PHASE_BACKWARD, op, 0);
     if (net->engine->sum_products(net->self, count, products, weights->gradient)) {
       weights->gradient = 1;
     } else {
       give_each(net, count, products, ops);
     }
-    hu_tell(net, HU_PHASE_BACKWARD, op, 1);
+    hu_notify(net, HU_PHASE_BACKWARD, op, 1);
   }
   free(products);
   free(ops);

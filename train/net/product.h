@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* train/net/product.h - the three products of a layer with weights, as linear layers and convolutions share them. `in`
  * is the number of rows of W. Groups (op->groups) have their numbers side by side: of X and dX `in` columns each, of W,
- * Z, dW and dZ as many columns as outputs; each group is a product of its own. Operands are rounded into the rooms 1
- * (X; dZ of dX) and 2 (W; dZ of dW); room 0 is free for dX and has dW. */
+ * Z, dW and dZ as many columns as outputs; each group is a product of its own. Operands are rounded into the buffers 1
+ * (X; dZ of dX) and 2 (W; dZ of dW); buffer 0 is free for dX and has dW. */
 #ifndef HALFULP_TRAIN_NET_PRODUCT_H
 #define HALFULP_TRAIN_NET_PRODUCT_H
 
@@ -14,7 +14,8 @@ static inline int hu_is_kept(const hu_rounding *rounding) { return rounding->kin
 hu_matrices hu_x_operand(hu_net *net, hu_operator *op, const hu_rounding *rounding, unsigned part);
 /* W and dZ as the product that `part` belongs to has them. */
 hu_matrices hu_weights_operand(hu_net *net, hu_operator *op, size_t in, const hu_rounding *rounding, unsigned part);
-hu_matrices hu_gradients_operand(hu_net *net, hu_operator *op, const hu_rounding *rounding, float *room, unsigned part);
+hu_matrices hu_gradients_operand(hu_net *net, hu_operator *op, const hu_rounding *rounding, float *buffer,
+                                 unsigned part);
 /* Z = X W for an X that is ready, and hu_finish_forward. */
 hu_status hu_product_forward(hu_net *net, hu_operator *op, size_t in, hu_matrices x);
 /* z = a b in binary32, m x k times k x n, for the result `part`. */

@@ -3,7 +3,7 @@
  * before they are rounded. Nothing is kept from the forward pass: the backward pass makes X_q, W_q and their masks once
  * more, from the same numbers, and counts them once.
  *
- * Rooms 1 and 2 have the operands, room 0 or the gradient's own place the result, and the last room the blocks of a
+ * Buffers 1 and 2 have the operands, buffer 0 or the gradient's own place the result, and the last buffer the blocks of a
  * matrix with a ragged end while they are transformed, then the scales. */
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/ocp.h"
@@ -34,7 +34,7 @@ static void transform(hu_net *net, blocked_matrix matrix, float *z, const float 
   size_t rows = matrix.down ? matrix.rows / BLOCK * BLOCK : matrix.rows,
          cols = matrix.down ? matrix.cols : matrix.cols / BLOCK * BLOCK;
   int ragged = cols < matrix.cols;
-  float *to = ragged ? net->work[HU_ROOMS - 1] : z;
+  float *to = ragged ? net->work[HU_BUFFERS - 1] : z;
   if (z != x) hu_do_copy(net, matrix.rows, matrix.cols, z, matrix.cols, x, matrix.cols);
   if (!rows || !cols) return;
   if (ragged) hu_do_copy(net, rows, cols, to, cols, x, matrix.cols);
@@ -46,10 +46,10 @@ static void transform(hu_net *net, blocked_matrix matrix, float *z, const float 
 
 static size_t blocks_in(size_t n) { return (n + BLOCK - 1) / BLOCK; }
 
-/* The scales of x into the last room. p: the factor of the deviation; 0: by the largest. */
+/* The scales of x into the last buffer. p: the factor of the deviation; 0: by the largest. */
 static void find_scales(hu_net *net, blocked_matrix matrix, const float *x, float p) {
   hu_task task = hu_task_of(matrix.down ? blocks_in(matrix.rows) : matrix.rows,
-                            matrix.down ? matrix.cols : blocks_in(matrix.cols), net->work[HU_ROOMS - 1], x, NULL);
+                            matrix.down ? matrix.cols : blocks_in(matrix.cols), net->work[HU_BUFFERS - 1], x, NULL);
   task.lda = matrix.cols;
   task.blocks.down = matrix.down;
   task.blocks.length = matrix.down ? matrix.rows : matrix.cols;
@@ -66,7 +66,7 @@ static void by_scales(hu_net *net, int kernel, blocked_matrix matrix, float *z, 
   task.blocks.down = matrix.down;
   task.blocks.size = BLOCK;
   task.blocks.across = matrix.down ? matrix.cols : blocks_in(matrix.cols);
-  task.blocks.scales = net->work[HU_ROOMS - 1];
+  task.blocks.scales = net->work[HU_BUFFERS - 1];
   task.blocks.other = other;
   task.p = p;
   hu_do(net, kernel, &task);
@@ -103,11 +103,11 @@ static void fit(hu_net *net, hu_operator *op, blocked_matrix matrix, float *z, c
                hu_counts_of_part(net, op, part));
 }
 
-/* dx = 16/9 H(dx M), M the mask of quest(H(x)); `room` is for H(x). */
-static void give_back(hu_net *net, blocked_matrix matrix, float *dx, float *room, const float *x) {
-  transform(net, matrix, room, x, 0);
-  find_scales(net, matrix, room, deviation_factor);
-  by_scales(net, HU_RUN_BLOCK_WITHIN, matrix, dx, room, dx, LARGEST);
+/* dx = 16/9 H(dx M), M the mask of quest(H(x)); `buffer` is for H(x). */
+static void give_back(hu_net *net, blocked_matrix matrix, float *dx, float *buffer, const float *x) {
+  transform(net, matrix, buffer, x, 0);
+  find_scales(net, matrix, buffer, deviation_factor);
+  by_scales(net, HU_RUN_BLOCK_WITHIN, matrix, dx, buffer, dx, LARGEST);
   transform(net, matrix, dx, dx, 0);
   hu_do_each(net, HU_RUN_SCALE, matrix.rows * matrix.cols, dx, dx, NULL, range_back);
 }
@@ -124,7 +124,7 @@ typedef struct quartet_layer {
   hu_value *x, *z;
   const hu_parameter *parameter;
   blocked_matrix across_x, down_w; /* along I */
-  float *room_x, *room_w;
+  float *buffer_x, *buffer_w;
 } quartet_layer;
 
 static quartet_layer layer_of(hu_net *net, const hu_operator *op) {
@@ -133,8 +133,8 @@ static quartet_layer layer_of(hu_net *net, const hu_operator *op) {
                          .parameter = &net->parameter[op->theta[0]],
                          .across_x = {0, 0, 0},
                          .down_w = {0, 0, 1},
-                         .room_x = net->work[1],
-                         .room_w = net->work[2]};
+                         .buffer_x = net->work[1],
+                         .buffer_w = net->work[2]};
   layer.across_x.rows = layer.x->rows;
   layer.across_x.cols = layer.x->cols;
   layer.down_w.rows = layer.parameter->rows;
@@ -144,11 +144,11 @@ static quartet_layer layer_of(hu_net *net, const hu_operator *op) {
 
 hu_status hu_quartet_forward(hu_net *net, hu_operator *op) {
   quartet_layer layer = layer_of(net, op);
-  project(net, op, layer.across_x, layer.room_x, layer.x->v, HU_PART_Z_X, hu_counts_of_part(net, op, HU_PART_Z_X));
-  project(net, op, layer.down_w, layer.room_w, layer.parameter->theta, HU_PART_Z_W,
+  project(net, op, layer.across_x, layer.buffer_x, layer.x->v, HU_PART_Z_X, hu_counts_of_part(net, op, HU_PART_Z_X));
+  project(net, op, layer.down_w, layer.buffer_w, layer.parameter->theta, HU_PART_Z_W,
           hu_counts_of_part(net, op, HU_PART_Z_W));
   hu_multiply(net, op, HU_PART_Z_OUT, layer.z->rows, layer.z->cols, layer.x->cols, layer.z->v,
-              operand(layer.room_x, layer.x->cols, 0), operand(layer.room_w, layer.z->cols, 0));
+              operand(layer.buffer_x, layer.x->cols, 0), operand(layer.buffer_w, layer.z->cols, 0));
   return hu_finish_forward(net, op);
 }
 
@@ -156,12 +156,12 @@ static hu_status backward_weights(hu_net *net, hu_operator *op, quartet_layer la
   const blocked_matrix down_x = {layer.x->rows, layer.x->cols, 1}, down_z = {layer.z->rows, layer.z->cols, 1};
   hu_give_postponed(net, op->theta[0]);
   float *dw = hu_gift_parameter(net, op->theta[0], net->work[0]);
-  project(net, op, layer.across_x, layer.room_x, layer.x->v, HU_PART_Z_X, NULL);
-  fit(net, op, down_x, layer.room_x, layer.room_x, signs, HU_PART_DW_X);
-  fit(net, op, down_z, layer.room_w, layer.z->dv, signs, HU_PART_DW_DZ);
+  project(net, op, layer.across_x, layer.buffer_x, layer.x->v, HU_PART_Z_X, NULL);
+  fit(net, op, down_x, layer.buffer_x, layer.buffer_x, signs, HU_PART_DW_X);
+  fit(net, op, down_z, layer.buffer_w, layer.z->dv, signs, HU_PART_DW_DZ);
   hu_multiply(net, op, HU_PART_DW_OUT, layer.x->cols, layer.z->cols, layer.z->rows, dw,
-              operand(layer.room_x, layer.x->cols, 1), operand(layer.room_w, layer.z->cols, 0));
-  give_back(net, layer.down_w, dw, layer.room_w, layer.parameter->theta);
+              operand(layer.buffer_x, layer.x->cols, 1), operand(layer.buffer_w, layer.z->cols, 0));
+  give_back(net, layer.down_w, dw, layer.buffer_w, layer.parameter->theta);
   return hu_finish_weights(net, op, layer.x->cols, dw);
 }
 
@@ -169,12 +169,12 @@ static hu_status backward_values(hu_net *net, hu_operator *op, quartet_layer lay
   const blocked_matrix across_w = {layer.parameter->rows, layer.parameter->cols, 0},
                        across_z = {layer.z->rows, layer.z->cols, 0};
   float *dx = hu_gift(net, op->in[0], net->work[0]);
-  project(net, op, layer.down_w, layer.room_w, layer.parameter->theta, HU_PART_Z_W, NULL);
-  fit(net, op, across_w, layer.room_w, layer.room_w, signs, HU_PART_DX_W);
-  fit(net, op, across_z, layer.room_x, layer.z->dv, signs, HU_PART_DX_DZ);
+  project(net, op, layer.down_w, layer.buffer_w, layer.parameter->theta, HU_PART_Z_W, NULL);
+  fit(net, op, across_w, layer.buffer_w, layer.buffer_w, signs, HU_PART_DX_W);
+  fit(net, op, across_z, layer.buffer_x, layer.z->dv, signs, HU_PART_DX_DZ);
   hu_multiply(net, op, HU_PART_DX_OUT, layer.z->rows, layer.x->cols, layer.z->cols, dx,
-              operand(layer.room_x, layer.z->cols, 0), operand(layer.room_w, layer.z->cols, 1));
-  give_back(net, layer.across_x, dx, layer.room_x, layer.x->v);
+              operand(layer.buffer_x, layer.z->cols, 0), operand(layer.buffer_w, layer.z->cols, 1));
+  give_back(net, layer.across_x, dx, layer.buffer_x, layer.x->v);
   hu_status status = hu_round_product(net, op, layer.x->rows, layer.x->cols, dx, &op->rounding.dx_out, HU_PART_DX_OUT);
   hu_give(net, op->in[0], dx);
   return status == HU_OK ? hu_done(net) : status;

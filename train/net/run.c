@@ -57,12 +57,12 @@ static void draw(const hu_net *net, int i, float *z) {
 static hu_status start_parameter(hu_net *net, int i) {
   hu_parameter *parameter = &net->parameter[i];
   size_t n = parameter->rows * parameter->cols;
-  float *room = net->engine->on_host ? parameter->master : malloc((n ? n : 1) * sizeof *room);
-  if (!room) return HU_E_MEMORY;
-  draw(net, i, room);
-  if (room != parameter->master) {
-    hu_do_put(net, parameter->master, room, n * sizeof *room);
-    free(room);
+  float *buffer = net->engine->on_host ? parameter->master : malloc((n ? n : 1) * sizeof *buffer);
+  if (!buffer) return HU_E_MEMORY;
+  draw(net, i, buffer);
+  if (buffer != parameter->master) {
+    hu_do_put(net, parameter->master, buffer, n * sizeof *buffer);
+    free(buffer);
   }
   hu_do_fill(net, n, parameter->state.m, 0);
   hu_do_fill(net, n, parameter->state.second, 0);
@@ -128,9 +128,9 @@ static hu_status begin_forward(hu_net *net, int training) {
 }
 
 static hu_status forward_operator(hu_net *net, hu_operator *op) {
-  hu_tell(net, HU_PHASE_FORWARD, op, 0);
+  hu_notify(net, HU_PHASE_FORWARD, op, 0);
   hu_status status = op->kind->forward(net, op);
-  hu_tell(net, HU_PHASE_FORWARD, op, 1);
+  hu_notify(net, HU_PHASE_FORWARD, op, 1);
   if (status == HU_OK) round_value(net, op, op->out);
   return status == HU_OK ? hu_done(net) : status;
 }
@@ -196,9 +196,9 @@ static hu_status begin_backward(hu_net *net, float scale) {
 }
 
 static hu_status backward_operator(hu_net *net, hu_operator *op) {
-  hu_tell(net, HU_PHASE_BACKWARD, op, 0);
+  hu_notify(net, HU_PHASE_BACKWARD, op, 0);
   hu_status status = op->kind->backward(net, op);
-  hu_tell(net, HU_PHASE_BACKWARD, op, 1);
+  hu_notify(net, HU_PHASE_BACKWARD, op, 1);
   return status;
 }
 
@@ -293,10 +293,10 @@ static HU_NOINLINE hu_status update(hu_net *net, const hu_optimizer *optimizer, 
   if (status == HU_OK) status = hu_loss_rule_check(rule, NULL);
   if (status == HU_OK && !net->trained) status = HU_E_TRAIN;
   if (status != HU_OK) return status;
-  hu_tell(net, HU_PHASE_UPDATE, NULL, 0);
+  hu_notify(net, HU_PHASE_UPDATE, NULL, 0);
   status = hu_prepare_gradients(net, with, scale->scale, optimizer->rate, &found);
   if (status != HU_OK) {
-    hu_tell(net, HU_PHASE_UPDATE, NULL, 1);
+    hu_notify(net, HU_PHASE_UPDATE, NULL, 1);
     return status;
   }
   if (with) with->found = found;
@@ -310,7 +310,7 @@ static HU_NOINLINE hu_status update(hu_net *net, const hu_optimizer *optimizer, 
   hu_average_step(net);
   net->step++;
   if (status == HU_OK) status = hu_delayed_step(net);
-  hu_tell(net, HU_PHASE_UPDATE, NULL, 1);
+  hu_notify(net, HU_PHASE_UPDATE, NULL, 1);
   if (taken) *taken = go;
   return status;
 }

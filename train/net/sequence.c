@@ -126,18 +126,18 @@ static int apart(const hu_net *net, const hu_operator *a, const hu_operator *b) 
 /* dv + 0 for the numbers of a part; for all numbers but those. */
 static void add_zero(hu_net *net, hu_value *x, const hu_operator *op) {
   const hu_value *z = &net->value[op->out];
-  float *room = net->work[0], *at = x->dv + part_start(x, op);
-  hu_do_copy(net, z->rows, z->cols, room, z->cols, at, part_step(x, z));
-  hu_do_each(net, HU_RUN_PLUS, z->rows * z->cols, room, room, NULL, 0);
-  hu_do_copy(net, z->rows, z->cols, at, part_step(x, z), room, z->cols);
+  float *buffer = net->work[0], *at = x->dv + part_start(x, op);
+  hu_do_copy(net, z->rows, z->cols, buffer, z->cols, at, part_step(x, z));
+  hu_do_each(net, HU_RUN_PLUS, z->rows * z->cols, buffer, buffer, NULL, 0);
+  hu_do_copy(net, z->rows, z->cols, at, part_step(x, z), buffer, z->cols);
 }
 
 static void add_zero_elsewhere(hu_net *net, hu_value *x, const hu_operator *op) {
   const hu_value *z = &net->value[op->out];
-  float *room = net->work[0], *at = x->dv + part_start(x, op);
-  hu_do_copy(net, z->rows, z->cols, room, z->cols, at, part_step(x, z));
+  float *buffer = net->work[0], *at = x->dv + part_start(x, op);
+  hu_do_copy(net, z->rows, z->cols, buffer, z->cols, at, part_step(x, z));
   hu_do_each(net, HU_RUN_PLUS, x->rows * x->cols, x->dv, x->dv, NULL, 0);
-  hu_do_copy(net, z->rows, z->cols, at, part_step(x, z), room, z->cols);
+  hu_do_copy(net, z->rows, z->cols, at, part_step(x, z), buffer, z->cols);
 }
 
 /* Makes +0 of every -0 outside of the part, and says where there may be others afterwards. */

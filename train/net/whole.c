@@ -46,7 +46,7 @@ static const float *look(hu_exact_columns *columns, hu_net *net, const hu_task *
 
 hu_status hu_exact_columns_add(hu_exact_columns *columns, hu_net *net, int kernel, hu_task task) {
   size_t rows = task.rows;
-  task.z = net->work[HU_ROOMS - 1];
+  task.z = net->work[HU_BUFFERS - 1];
   task.columns.rows = rows;
   task.columns.chunk = 1; /* each row is a sum of its own: from +0 */
   hu_do(net, kernel, &task);
@@ -62,7 +62,7 @@ hu_status hu_exact_columns_add(hu_exact_columns *columns, hu_net *net, int kerne
 
 /* ---- over processes: digits of 32 bits, and how many have a kind of term, are whole numbers ---- */
 
-static size_t told_words(void) { return DIGITS * (size_t)range_of().words + KINDS; }
+static size_t shared_words(void) { return DIGITS * (size_t)range_of().words + KINDS; }
 
 static void write_sum(double *z, const uint64_t *sum) {
   size_t words = range_of().words;
@@ -87,14 +87,14 @@ static void read_sum(uint64_t *sum, const double *x) {
 }
 
 static hu_status sum_over_processes(hu_exact_columns *columns, const hu_whole *whole) {
-  size_t each = told_words();
-  double *told = malloc(columns->cols * each * sizeof *told);
-  if (!told) return HU_E_MEMORY;
-  for (size_t j = 0; j < columns->cols; j++) write_sum(told + j * each, columns->sums + j * words_of());
-  hu_status status = whole->sum(whole->context, columns->cols * each, told);
+  size_t each = shared_words();
+  double *shared = malloc(columns->cols * each * sizeof *shared);
+  if (!shared) return HU_E_MEMORY;
+  for (size_t j = 0; j < columns->cols; j++) write_sum(shared + j * each, columns->sums + j * words_of());
+  hu_status status = whole->sum(whole->context, columns->cols * each, shared);
   for (size_t j = 0; j < columns->cols && status == HU_OK; j++)
-    read_sum(columns->sums + j * words_of(), told + j * each);
-  free(told);
+    read_sum(columns->sums + j * words_of(), shared + j * each);
+  free(shared);
   return status;
 }
 

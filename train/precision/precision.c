@@ -121,7 +121,7 @@ static hu_status assign(hu_precision *precision) {
 
 /* ---- plans ---- */
 
-static hu_precision *room(hu_net *net) {
+static hu_precision *buffer(hu_net *net) {
   size_t m = (size_t)net->values - 1;
   hu_precision *precision = calloc(1, sizeof *precision);
   if (!precision) return NULL;
@@ -153,7 +153,7 @@ hu_status hu_precision_new(hu_precision **plan, hu_net *net, const hu_precision_
   if (status == HU_OK) status = check_rule(rule);
   if (status == HU_OK && net->operators == 0) status = HU_E_SHAPE;
   if (status != HU_OK) return status;
-  hu_precision *precision = room(net);
+  hu_precision *precision = buffer(net);
   if (!precision) return HU_E_MEMORY;
   precision->rule = *rule;
   lay_out(precision);

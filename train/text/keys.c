@@ -144,8 +144,8 @@ char *hu_perhaps(char z[HU_PERHAPS_MAX], const char *word, const char *const *wo
 
 enum { SHOWN = 60, NAMES = 16 };
 
-/* What a value of this key is; room for a list of words. */
-static const char *type_text(char room[200], const hu_text_key *key) {
+/* What a value of this key is; space for a list of words. */
+static const char *type_text(char buffer[200], const hu_text_key *key) {
   char words[160];
   switch (key->type) {
     case 'f':
@@ -153,7 +153,7 @@ static const char *type_text(char room[200], const hu_text_key *key) {
     case 'u':
     case 'i': return "a whole number";
     case 'l': return "whole numbers from 1 with '/' between them, at most 8";
-    default: snprintf(room, 200, "one of %s", hu_words_text(words, sizeof words, key->words)); return room;
+    default: snprintf(buffer, 200, "one of %s", hu_words_text(words, sizeof words, key->words)); return buffer;
   }
 }
 
@@ -173,7 +173,7 @@ static void no_such_key(char *z, size_t size, const hu_text_key *keys, size_t co
 
 void hu_keys_complain(char *z, size_t size, const hu_text_key *keys, size_t count, const char *text, size_t n,
                       size_t off) {
-  char name[SHOWN + 1], value[SHOWN + 1], room[200], lost[HU_CONSTANT_WHY_MAX];
+  char name[SHOWN + 1], value[SHOWN + 1], buffer[200], lost[HU_CONSTANT_WHY_MAX];
   size_t at = off < n ? off : n, end = at;
   while (at > 0 && text[at - 1] != ',') at--;
   while (end < n && text[end] != ',') end++;
@@ -191,7 +191,8 @@ void hu_keys_complain(char *z, size_t size, const hu_text_key *keys, size_t coun
       single_wrong(lost, bare ? "the number" : name, text + from, end - from)) {
     snprintf(z, size, "takes what binary32 keeps; %s", lost);
   } else if (bare) { /* a value alone, first */
-    snprintf(z, size, "takes %s first, not '%.*s'", type_text(room, &keys[0]), (int)(end < SHOWN ? end : SHOWN), text);
+    snprintf(z, size, "takes %s first, not '%.*s'", type_text(buffer, &keys[0]), (int)(end < SHOWN ? end : SHOWN),
+             text);
   } else if (at == end) {
     snprintf(z, size, "has nothing between two commas or parentheses");
   } else if (!key) {
@@ -199,9 +200,9 @@ void hu_keys_complain(char *z, size_t size, const hu_text_key *keys, size_t coun
   } else if (key->type == 'w' && equals) {
     snprintf(z, size, "has '%s' without a value", name);
   } else if (key->type != 'w' && !equals) {
-    snprintf(z, size, "has '%s' without a value; it takes %s=%s", name, name, type_text(room, key));
+    snprintf(z, size, "has '%s' without a value; it takes %s=%s", name, name, type_text(buffer, key));
   } else if (off > at) {
-    snprintf(z, size, "takes %s as %s, not '%s'", type_text(room, key), name, value);
+    snprintf(z, size, "takes %s as %s, not '%s'", type_text(buffer, key), name, value);
   } else {
     snprintf(z, size, "has '%s' given twice", name);
   }
@@ -260,7 +261,7 @@ static const char *value_text(char text[VALUE_MAX], const void *record, const hu
 size_t hu_keys_write(char *text, size_t size, const void *record, const void *usual, const hu_text_key *keys,
                      size_t count) {
   char value[VALUE_MAX], line[64 + VALUE_MAX];
-  size_t n = 0, room = size ? size : 1;
+  size_t n = 0, buffer = size ? size : 1;
   if (size) text[0] = 0;
   for (size_t i = 0; i < count; i++) {
     const hu_text_key *key = &keys[i];
@@ -268,10 +269,10 @@ size_t hu_keys_write(char *text, size_t size, const void *record, const void *us
     if (!bare && same(record, usual, key)) continue;
     const char *right = key->type == 'w' ? "" : value_text(value, record, key);
     snprintf(line, sizeof line, "%c%s%s%s", n ? ',' : '(', key->name, bare || !right[0] ? "" : "=", right);
-    if (n < room - 1) snprintf(text + n, room - n, "%s", line);
+    if (n < buffer - 1) snprintf(text + n, buffer - n, "%s", line);
     n += strlen(line);
   }
   if (!n) return 0;
-  if (n < room - 1) snprintf(text + n, room - n, ")");
+  if (n < buffer - 1) snprintf(text + n, buffer - n, ")");
   return n + 1;
 }

@@ -35,8 +35,8 @@ hu_status hu_start_plan(hu_trainer *trainer, char *why) {
 
 enum { PARTS = 4 };
 
-static hu_assignment assignment_in(uint8_t *room, size_t m) {
-  hu_assignment assignment = {room, room + m + 1, room + 2 * (m + 1), room + 3 * (m + 1)};
+static hu_assignment assignment_in(uint8_t *buffer, size_t m) {
+  hu_assignment assignment = {buffer, buffer + m + 1, buffer + 2 * (m + 1), buffer + 3 * (m + 1)};
   return assignment;
 }
 
@@ -51,9 +51,9 @@ hu_status hu_check_promoted(hu_trainer *trainer, hu_status (*check)(const hu_tra
   if (!trainer->plan || trainer->keys.limit.num >= trainer->keys.limit.den) return HU_OK;
   const hu_assignment *now = hu_precision_assignment(trainer->plan);
   size_t m = hu_precision_layout(trainer->plan)->operators;
-  uint8_t *room = calloc(2, PARTS * (m + 1));
-  if (!room) return hu_say(why, HU_E_MEMORY, "assignment: %s", hu_status_text(HU_E_MEMORY));
-  hu_assignment was = assignment_in(room, m), high = assignment_in(room + PARTS * (m + 1), m);
+  uint8_t *buffer = calloc(2, PARTS * (m + 1));
+  if (!buffer) return hu_say(why, HU_E_MEMORY, "assignment: %s", hu_status_text(HU_E_MEMORY));
+  hu_assignment was = assignment_in(buffer, m), high = assignment_in(buffer + PARTS * (m + 1), m);
   copy_assignment(&was, now, m);
   copy_assignment(&high, now, m);
   memset(high.v, 0, m + 1);
@@ -61,7 +61,7 @@ hu_status hu_check_promoted(hu_trainer *trainer, hu_status (*check)(const hu_tra
   hu_status status = hu_precision_set(trainer->plan, &high, NULL);
   if (status == HU_OK) status = check(trainer, why);
   hu_status back = hu_precision_set(trainer->plan, &was, NULL);
-  free(room);
+  free(buffer);
   return status == HU_OK ? back : status;
 }
 
@@ -118,15 +118,15 @@ hu_status hu_read_plan(hu_trainer *trainer, const char *text, char *why) {
   hu_precision_past past;
   if (!trainer->plan) return HU_OK;
   size_t m = hu_precision_layout(trainer->plan)->operators;
-  uint8_t *room = calloc(PARTS, m + 1);
-  if (!room) return HU_E_MEMORY;
-  hu_assignment assignment = assignment_in(room, m);
+  uint8_t *buffer = calloc(PARTS, m + 1);
+  if (!buffer) return HU_E_MEMORY;
+  hu_assignment assignment = assignment_in(buffer, m);
   parts_of(trainer, &assignment, part, n);
   int ok = 1;
   for (size_t i = 0; i < PARTS; i++) ok = ok && read_digits(text, names[i], n[i], part[i]);
   ok = ok && hu_state_count(text, "low.steps", &past.steps) && hu_state_count(text, "low.elements", &past.low) &&
        hu_state_count(text, "low.promoted", &past.promoted);
   hu_status status = ok ? hu_precision_set(trainer->plan, &assignment, &past) : HU_E_TEXT;
-  free(room);
+  free(buffer);
   return status == HU_OK ? HU_OK : hu_say(why, status, "the state does not say which tensors are low");
 }

@@ -27,7 +27,7 @@ static hu_status split(hu_trainer *trainer, hu_data *all) {
 }
 
 static hu_status open_digits(hu_trainer *trainer, const char *folder, char *why) {
-  char path[HU_PATH_ROOM];
+  char path[HU_PATH_SIZE];
   hu_data all;
   hu_status status = hu_path_of(path, folder, trainer->keys.path, "", why);
   if (status == HU_OK) status = hu_data_load_digits(&all, path, (int)trainer->keys.raw, why);
@@ -36,7 +36,7 @@ static hu_status open_digits(hu_trainer *trainer, const char *folder, char *why)
 
 static hu_status open_npy(hu_trainer *trainer, const char *folder, char *why) {
   const hu_run_keys *keys = &trainer->keys;
-  char images[HU_PATH_ROOM], labels[HU_PATH_ROOM];
+  char images[HU_PATH_SIZE], labels[HU_PATH_SIZE];
   hu_data all;
   if (!*keys->path || !*keys->labels) return hu_say(why, HU_E_TRAIN, "data.path, data.labels: npy wants both");
   hu_status status = hu_path_of(images, folder, keys->path, "", why);
@@ -47,7 +47,7 @@ static hu_status open_npy(hu_trainer *trainer, const char *folder, char *why) {
 
 static hu_status open_mnist_part(hu_data *data, const hu_trainer *trainer, const char *folder, const char *part,
                                  char *why) {
-  char images[HU_PATH_ROOM], labels[HU_PATH_ROOM], name[64];
+  char images[HU_PATH_SIZE], labels[HU_PATH_SIZE], name[64];
   snprintf(name, sizeof name, "%s-images-idx3-ubyte", part);
   hu_status status = hu_path_of(images, folder, trainer->keys.path, name, why);
   snprintf(name, sizeof name, "%s-labels-idx1-ubyte", part);
@@ -55,7 +55,7 @@ static hu_status open_mnist_part(hu_data *data, const hu_trainer *trainer, const
   return status == HU_OK ? hu_data_load_idx(data, images, labels, 10, 0, why) : status;
 }
 
-static hu_status load_cifar(hu_data *data, const hu_trainer *trainer, size_t files, char path[][HU_PATH_ROOM],
+static hu_status load_cifar(hu_data *data, const hu_trainer *trainer, size_t files, char path[][HU_PATH_SIZE],
                             char *why) {
   const float mean10[] = HU_CIFAR10_MEAN, deviation10[] = HU_CIFAR10_DEVIATION;
   const float mean100[] = HU_CIFAR100_MEAN, deviation100[] = HU_CIFAR100_DEVIATION;
@@ -69,7 +69,7 @@ static hu_status load_cifar(hu_data *data, const hu_trainer *trainer, size_t fil
 }
 
 static hu_status open_cifar(hu_trainer *trainer, const char *folder, char *why) {
-  char(*path)[HU_PATH_ROOM] = malloc(5 * sizeof *path), name[32];
+  char(*path)[HU_PATH_SIZE] = malloc(5 * sizeof *path), name[32];
   size_t files = trainer->keys.set == SET_CIFAR10 ? 5 : 1;
   hu_status status = path ? HU_OK : HU_E_MEMORY;
   for (size_t i = 0; i < files && status == HU_OK; i++) {
@@ -86,7 +86,7 @@ static hu_status open_cifar(hu_trainer *trainer, const char *folder, char *why) 
 
 static hu_status open_text(hu_trainer *trainer, const char *folder, char *why) {
   const hu_run_keys *keys = &trainer->keys;
-  char path[HU_PATH_ROOM];
+  char path[HU_PATH_SIZE];
   hu_status status = hu_path_of(path, folder, *keys->path ? keys->path : "xz_file_format.txt", "", why);
   if (status == HU_OK) status = hu_text_load(&trainer->source.tokens, path, why);
   if (status != HU_OK) return status;
@@ -101,7 +101,7 @@ static hu_status open_text(hu_trainer *trainer, const char *folder, char *why) {
 /* The files of a run on words: for training, and the one that evaluations are on if there is one. */
 static hu_status load_words(hu_words *words, const hu_run_keys *keys, const char *folder, char *why) {
   const char *held = keys->on_valid ? keys->valid_file : keys->test_file;
-  char(*path)[HU_PATH_ROOM] = malloc(2 * sizeof *path);
+  char(*path)[HU_PATH_SIZE] = malloc(2 * sizeof *path);
   if (!path) return HU_E_MEMORY;
   const char *const paths[2] = {path[0], path[1]};
   hu_status status = hu_path_of(path[0], folder, keys->path, "", why);
@@ -161,7 +161,7 @@ static hu_stream negatives_of(const hu_trainer *trainer, uint64_t epoch) {
 static hu_status open_movielens(hu_trainer *trainer, const char *folder, char *why) {
   const hu_run_keys *keys = &trainer->keys;
   hu_movielens *movielens = &trainer->source.movielens;
-  char path[HU_PATH_ROOM];
+  char path[HU_PATH_SIZE];
   hu_status status = hu_path_of(path, folder, *keys->path ? keys->path : "ratings.dat", "", why);
   if (status == HU_OK) status = hu_movielens_load(movielens, path, why);
   if (status != HU_OK) return status;
@@ -238,7 +238,7 @@ static hu_status open_criteo(hu_trainer *trainer, const char *folder, char *why)
   enum { ROWS_MOST = 645277 };
   const hu_run_keys *keys = &trainer->keys;
   const uint32_t rows = (uint32_t)keys->vocabulary;
-  char path[HU_PATH_ROOM];
+  char path[HU_PATH_SIZE];
   hu_data all;
   if (!*keys->path) return hu_say(why, HU_E_TRAIN, "data.path: empty, and criteo wants a file");
   if (rows < 2 || rows > ROWS_MOST)
@@ -397,7 +397,7 @@ uint64_t hu_trainer_data_digest(const hu_trainer *trainer) {
 
 /* ---- batches ---- */
 
-hu_status hu_make_rooms(hu_trainer *trainer, char *why) {
+hu_status hu_make_buffers(hu_trainer *trainer, char *why) {
   size_t n = trainer->batch, all = trainer->samples, passes = all / n, numbers = 0;
   for (int i = 0; i < trainer->ends.count; i++) {
     int x = trainer->ends.inputs[i];
@@ -428,7 +428,7 @@ hu_status hu_make_rooms(hu_trainer *trainer, char *why) {
   return HU_OK;
 }
 
-/* n examples into the rooms. */
+/* n examples into the buffers. */
 static hu_status gather(hu_trainer *trainer, const hu_data *data, size_t n, const uint32_t *index,
                         const hu_stream *augment) {
   hu_data_gather(data, n, index, trainer->buffers.x, data->labels ? trainer->buffers.labels : NULL,
@@ -523,7 +523,7 @@ size_t hu_batches_to_see(const hu_trainer *trainer, int on) {
   return trainer->source.text ? TEST_WINDOWS : all;
 }
 
-/* Batch b of the set into the rooms. */
+/* Batch b of the set into the buffers. */
 static hu_status gather_to_see(hu_trainer *trainer, int on, size_t b, size_t *n) {
   size_t batch = trainer->batch;
   *n = batch;

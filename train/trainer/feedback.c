@@ -8,7 +8,7 @@
 #include "train/net/net.h"
 #include "train/trainer/trainer.h"
 
-/* ---- rooms ---- */
+/* ---- buffers ---- */
 
 hu_status hu_make_feedback(hu_trainer *trainer) {
   hu_feedback *feedback = &trainer->feedback;

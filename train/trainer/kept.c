@@ -12,7 +12,7 @@
 #include "train/net/net.h"
 #include "train/trainer/trainer.h"
 
-/* ---- rooms ---- */
+/* ---- buffers ---- */
 
 static int sums_on_host(const hu_trainer *trainer) {
   const hu_collective *collective = &trainer->keys.reduce;

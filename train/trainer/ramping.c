@@ -9,7 +9,7 @@
 #include "train/trainer/trainer.h"
 
 /* Numbers of a tensor of weights that a trial keeps: W and Q(W) now and a step before, and how far both have moved. */
-enum { W_NOW, Q_NOW, W_BEFORE, Q_BEFORE, W_MOVED, Q_MOVED, ROOMS };
+enum { W_NOW, Q_NOW, W_BEFORE, Q_BEFORE, W_MOVED, Q_MOVED, BUFFERS };
 
 /* A weight waits for less than two periods, and HU_RUN_DUE takes counts below 2^23. */
 enum { LONGEST = 1 << 22 };
@@ -17,7 +17,7 @@ enum { LONGEST = 1 << 22 };
 typedef struct hu_watched {
   int parameter, op; /* the weights, and the first product that reads them */
   size_t rows, cols;
-  float *room; /* ROOMS times rows x cols */
+  float *buffer; /* BUFFERS times rows x cols */
 } hu_watched;
 
 /* ---- before the run ---- */
@@ -68,8 +68,8 @@ static hu_status watch(hu_trainer *trainer, int parameter, int op) {
   hu_watched *watched = &trial->watched[trial->count++];
   *watched = (hu_watched){parameter, op, weights->rows, weights->cols, NULL};
   size_t n = weights->rows * weights->cols;
-  watched->room = malloc((n ? n : 1) * ROOMS * sizeof *watched->room);
-  return watched->room ? ramp(trainer->net, weights) : HU_E_MEMORY;
+  watched->buffer = malloc((n ? n : 1) * BUFFERS * sizeof *watched->buffer);
+  return watched->buffer ? ramp(trainer->net, weights) : HU_E_MEMORY;
 }
 
 hu_status hu_make_ramping(hu_trainer *trainer, char *why) {
@@ -89,7 +89,7 @@ hu_status hu_make_ramping(hu_trainer *trainer, char *why) {
 }
 
 void hu_close_ramping(hu_trainer *trainer) {
-  for (size_t i = 0; i < trainer->trial.count; i++) free(trainer->trial.watched[i].room);
+  for (size_t i = 0; i < trainer->trial.count; i++) free(trainer->trial.watched[i].buffer);
   free(trainer->trial.watched);
   free(trainer->trial.state);
   free(trainer->trial.text);
@@ -157,20 +157,20 @@ static hu_status look_at(hu_trainer *trainer, hu_watched *watched) {
   const hu_parameter *parameter = &trainer->net->parameter[watched->parameter];
   const hu_rounding *rounding = &trainer->net->op[watched->op].rounding.w;
   size_t n = watched->rows * watched->cols;
-  float *room[ROOMS];
-  for (size_t i = 0; i < ROOMS; i++) room[i] = watched->room + i * n;
+  float *buffer[BUFFERS];
+  for (size_t i = 0; i < BUFFERS; i++) buffer[i] = watched->buffer + i * n;
   trainer->net->fault = HU_OK;
-  hu_do_get(trainer->net, room[W_NOW], parameter->master, n * sizeof **room);
+  hu_do_get(trainer->net, buffer[W_NOW], parameter->master, n * sizeof **buffer);
   hu_status status = hu_done(trainer->net);
   if (status == HU_OK)
-    status = hu_rounding_apply(watched->rows, watched->cols, room[Q_NOW], room[W_NOW], rounding, NULL, NULL);
+    status = hu_rounding_apply(watched->rows, watched->cols, buffer[Q_NOW], buffer[W_NOW], rounding, NULL, NULL);
   if (trainer->trial.steps == 0) {
-    memset(room[W_MOVED], 0, 2 * n * sizeof **room);
+    memset(buffer[W_MOVED], 0, 2 * n * sizeof **buffer);
   } else {
-    move(n, room[W_MOVED], room[W_NOW], room[W_BEFORE]);
-    move(n, room[Q_MOVED], room[Q_NOW], room[Q_BEFORE]);
+    move(n, buffer[W_MOVED], buffer[W_NOW], buffer[W_BEFORE]);
+    move(n, buffer[Q_MOVED], buffer[Q_NOW], buffer[Q_BEFORE]);
   }
-  memcpy(room[W_BEFORE], room[W_NOW], 2 * n * sizeof **room);
+  memcpy(buffer[W_BEFORE], buffer[W_NOW], 2 * n * sizeof **buffer);
   return status;
 }
 
@@ -197,9 +197,9 @@ static float period_of(const hu_trainer *trainer, float w_moved, float q_moved) 
 
 static hu_status set_periods(hu_trainer *trainer, const hu_watched *watched) {
   size_t n = watched->rows * watched->cols;
-  float *z = watched->room; /* in the place of W_NOW */
+  float *z = watched->buffer; /* in the place of W_NOW */
   for (size_t i = 0; i < n; i++)
-    z[i] = period_of(trainer, watched->room[W_MOVED * n + i], watched->room[Q_MOVED * n + i]);
+    z[i] = period_of(trainer, watched->buffer[W_MOVED * n + i], watched->buffer[Q_MOVED * n + i]);
   trainer->net->fault = HU_OK;
   hu_do_put(trainer->net, trainer->net->parameter[watched->parameter].ramping.period, z, n * sizeof *z);
   return hu_done(trainer->net);

@@ -10,7 +10,7 @@
 #include "train/net/net.h"
 #include "train/trainer/trainer.h"
 
-/* ---- rooms ---- */
+/* ---- buffers ---- */
 
 static size_t gradient_numbers(const hu_net *net) {
   size_t n = 0;
@@ -29,19 +29,19 @@ static size_t running_numbers(const hu_net *net) {
 enum { COUNTS = sizeof(hu_rounding_counts) / sizeof(uint64_t) };
 _Static_assert(sizeof(hu_rounding_counts) == COUNTS * sizeof(uint64_t), "counts are whole numbers of 64 bits");
 
-static size_t told_numbers(const hu_trainer *trainer) {
+static size_t shared_numbers(const hu_trainer *trainer) {
   return (2 + hu_delayed_records(trainer->net)) * trainer->shards.count + (size_t)trainer->net->values +
          (size_t)trainer->net->parameters + 2 * COUNTS;
 }
 
-static double *told_losses(const hu_shards *shards) { return shards->told; }
-static double *told_largest(const hu_shards *shards) { return shards->told + shards->count; }
-static double *told_overflows(const hu_shards *shards) { return shards->told + 2 * shards->count; }
-static double *told_counts(const hu_trainer *trainer) {
-  return told_overflows(&trainer->shards) + trainer->net->values + trainer->net->parameters;
+static double *shared_losses(const hu_shards *shards) { return shards->shared; }
+static double *shared_largest(const hu_shards *shards) { return shards->shared + shards->count; }
+static double *shared_overflows(const hu_shards *shards) { return shards->shared + 2 * shards->count; }
+static double *shared_counts(const hu_trainer *trainer) {
+  return shared_overflows(&trainer->shards) + trainer->net->values + trainer->net->parameters;
 }
-static double *told_amaxes(const hu_trainer *trainer, size_t shard) {
-  return told_counts(trainer) + 2 * COUNTS + shard * hu_delayed_records(trainer->net);
+static double *shared_amaxes(const hu_trainer *trainer, size_t shard) {
+  return shared_counts(trainer) + 2 * COUNTS + shard * hu_delayed_records(trainer->net);
 }
 
 hu_status hu_open_shards(hu_trainer *trainer, char *why) {
@@ -72,15 +72,15 @@ hu_status hu_make_shards(hu_trainer *trainer) {
   }
   shards->running = running_numbers(trainer->net);
   hu_status status = hu_make_kept(trainer);
-  return status == HU_OK ? hu_make_told(trainer) : status;
+  return status == HU_OK ? hu_make_shared(trainer) : status;
 }
 
-hu_status hu_make_told(hu_trainer *trainer) {
+hu_status hu_make_shared(hu_trainer *trainer) {
   hu_shards *shards = &trainer->shards;
   if (shards->count == 1) return HU_OK;
-  free(shards->told);
-  shards->told = calloc(told_numbers(trainer), sizeof *shards->told);
-  return shards->told ? HU_OK : HU_E_MEMORY;
+  free(shards->shared);
+  shards->shared = calloc(shared_numbers(trainer), sizeof *shards->shared);
+  return shards->shared ? HU_OK : HU_E_MEMORY;
 }
 
 void hu_close_shards(hu_trainer *trainer) {
@@ -90,7 +90,7 @@ void hu_close_shards(hu_trainer *trainer) {
   hu_close_kept(trainer);
   free((void *)shards->net);
   free(shards->loss);
-  free(shards->told);
+  free(shards->shared);
   memset(shards, 0, sizeof *shards);
 }
 
@@ -136,8 +136,8 @@ static float largest_gradient(hu_net *net, int loss) {
 }
 
 /* The weights are the same for all shards, so that their overflows count once: those of the first shard's process. */
-static void tell_overflows(const hu_trainer *trainer, const hu_net *net) {
-  double *z = told_overflows(&trainer->shards);
+static void share_overflows(const hu_trainer *trainer, const hu_net *net) {
+  double *z = shared_overflows(&trainer->shards);
   for (int i = 0; i < net->values; i++) z[i] += (double)net->value[i].over;
   for (int i = 0; i < net->parameters && trainer->ranks.rank == 0; i++)
     z[net->values + i] += (double)net->parameter[i].over;
@@ -157,13 +157,13 @@ static hu_status keep_gradients(hu_trainer *trainer, hu_net *net, size_t k) {
 /* What own shard k leaves in a net. */
 static hu_status keep_shard(hu_trainer *trainer, hu_net *net, size_t k, float loss, int largest) {
   hu_shards *shards = &trainer->shards;
-  told_losses(shards)[shards->first + k] += (double)loss;
+  shared_losses(shards)[shards->first + k] += (double)loss;
   if (largest) {
-    double *z = &told_largest(shards)[shards->first + k];
+    double *z = &shared_largest(shards)[shards->first + k];
     *z = fmax(*z, (double)largest_gradient(net, trainer->loss));
   }
-  if (net->planned) tell_overflows(trainer, net);
-  hu_status status = hu_delayed_take(net, told_amaxes(trainer, shards->first + k));
+  if (net->planned) share_overflows(trainer, net);
+  hu_status status = hu_delayed_take(net, shared_amaxes(trainer, shards->first + k));
   return status == HU_OK ? keep_gradients(trainer, net, k) : status;
 }
 
@@ -271,27 +271,27 @@ static void take_counts(hu_rounding_counts *counts, const double *x) {
 /* Each process has the largest numbers of all shards. */
 static void put_amaxes(const hu_trainer *trainer) {
   size_t n = hu_delayed_records(trainer->net);
-  double *z = told_amaxes(trainer, 0);
+  double *z = shared_amaxes(trainer, 0);
   for (size_t k = 1; k < trainer->shards.count; k++) {
-    const double *x = told_amaxes(trainer, k);
+    const double *x = shared_amaxes(trainer, k);
     for (size_t i = 0; i < n; i++) z[i] = fmax(z[i], x[i]);
   }
   hu_delayed_put(trainer->net, z);
 }
 
 /* What every process needs of the others' shards; one process has them all. */
-static hu_status tell(hu_trainer *trainer, hu_trainer_report *report) {
-  double *counts = told_counts(trainer);
+static hu_status share(hu_trainer *trainer, hu_trainer_report *report) {
+  double *counts = shared_counts(trainer);
   put_counts(counts, &report->forward);
   put_counts(counts + COUNTS, &report->backward);
   if (trainer->ranks.sum) {
-    hu_status status = trainer->ranks.sum(trainer->ranks.context, told_numbers(trainer), trainer->shards.told);
+    hu_status status = trainer->ranks.sum(trainer->ranks.context, shared_numbers(trainer), trainer->shards.shared);
     if (status != HU_OK) return status;
   }
   take_counts(&report->forward, counts);
   take_counts(&report->backward, counts + COUNTS);
   put_amaxes(trainer);
-  const double *over = told_overflows(&trainer->shards);
+  const double *over = shared_overflows(&trainer->shards);
   for (int i = 0; i < trainer->net->values; i++) trainer->net->value[i].over = (uint64_t)over[i];
   for (int i = 0; i < trainer->net->parameters; i++)
     trainer->net->parameter[i].over = (uint64_t)over[trainer->net->values + i];
@@ -301,7 +301,7 @@ static hu_status tell(hu_trainer *trainer, hu_trainer_report *report) {
 static hu_status pass_shards(hu_trainer *trainer, float scale, hu_pass *pass) {
   const hu_shards *shards = &trainer->shards;
   hu_status status = HU_OK;
-  memset(shards->told, 0, told_numbers(trainer) * sizeof *shards->told);
+  memset(shards->shared, 0, shared_numbers(trainer) * sizeof *shards->shared);
   for (size_t m = 0; m < trainer->keys.accumulate && status == HU_OK; m++) {
     status = shards->net ? pass_together(trainer, m, scale, pass->needs_largest)
                          : pass_own(trainer, m, scale, pass->needs_largest);
@@ -310,11 +310,11 @@ static hu_status pass_shards(hu_trainer *trainer, float scale, hu_pass *pass) {
   }
   if (status != HU_OK) return status;
   hu_count_tensors(trainer, &pass->counted);
-  status = tell(trainer, &pass->counted);
+  status = share(trainer, &pass->counted);
   if (status == HU_OK) status = join_gradients(trainer, scale);
   for (size_t i = 0; i < shards->count; i++) {
-    pass->loss += told_losses(shards)[i];
-    pass->largest = fmaxf(pass->largest, (float)told_largest(shards)[i]);
+    pass->loss += shared_losses(shards)[i];
+    pass->largest = fmaxf(pass->largest, (float)shared_largest(shards)[i]);
   }
   return status;
 }

@@ -11,8 +11,8 @@
 void hu_print(hu_paper *paper, const char *format, ...) {
   va_list list;
   va_start(list, format);
-  int room = paper->text && paper->used < paper->size;
-  int n = vsnprintf(room ? paper->text + paper->used : NULL, room ? paper->size - paper->used : 0, format, list);
+  int buffer = paper->text && paper->used < paper->size;
+  int n = vsnprintf(buffer ? paper->text + paper->used : NULL, buffer ? paper->size - paper->used : 0, format, list);
   va_end(list);
   paper->used += n > 0 ? (size_t)n : 0;
 }

@@ -29,7 +29,7 @@ hu_status hu_open_parallel(hu_trainer *trainer, const char *folder, char *why) {
   const hu_run_keys *keys = &trainer->keys;
   const char *names[FILES] = {keys->path, keys->on_valid ? keys->valid_file : keys->test_file, keys->target,
                               keys->on_valid ? keys->valid_target : keys->test_target};
-  char(*path)[HU_PATH_ROOM] = malloc(FILES * sizeof *path);
+  char(*path)[HU_PATH_SIZE] = malloc(FILES * sizeof *path);
   if (!path) return HU_E_MEMORY;
   hu_status status = check_keys(keys, why);
   for (size_t i = 0; i < FILES && status == HU_OK; i++) status = hu_path_of(path[i], folder, names[i], "", why);

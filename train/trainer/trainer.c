@@ -55,10 +55,10 @@ hu_trainer *hu_trainer_new(void) {
 
 /* All of a run but its keys. */
 static void end_run(hu_trainer *trainer) {
-  void *rooms[] = {trainer->buffers.x,     trainer->buffers.y,     trainer->buffers.labels,
-                   trainer->buffers.index, trainer->buffers.words, trainer->penalty,
-                   trainer->slot};
-  for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) free(rooms[i]);
+  void *buffers[] = {trainer->buffers.x,     trainer->buffers.y,     trainer->buffers.labels,
+                     trainer->buffers.index, trainer->buffers.words, trainer->penalty,
+                     trainer->slot};
+  for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) free(buffers[i]);
   if (trainer->begun && !trainer->source.text) hu_batches_free(&trainer->order);
   hu_close_source(trainer);
   hu_close_feedback(trainer);
@@ -186,7 +186,7 @@ static HU_NOINLINE hu_status begin(hu_trainer *trainer, const char *folder, char
     status = hu_batches_open(&trainer->order, trainer->source.training.count, trainer->samples, start);
   if (status != HU_OK) return hu_say(why, status, "run.batch: %s", hu_status_text(status));
   trainer->begun = 1;
-  status = hu_make_rooms(trainer, why);
+  status = hu_make_buffers(trainer, why);
   if (status == HU_OK) status = hu_make_shards(trainer);
   if (status == HU_OK) status = hu_make_feedback(trainer);
   if (status == HU_OK) status = set_rules(trainer, why);
@@ -195,7 +195,7 @@ static HU_NOINLINE hu_status begin(hu_trainer *trainer, const char *folder, char
   if (status == HU_OK && keys->largest) status = hu_choose_scale(trainer);
   if (status == HU_OK) status = hu_set_precision(trainer, why);
   if (status == HU_OK) status = hu_make_ramping(trainer, why);
-  if (status == HU_OK) status = hu_make_told(trainer);
+  if (status == HU_OK) status = hu_make_shared(trainer);
   if (status == HU_OK) status = hu_list_state(trainer);
   trainer->scale = hu_loss_scale_start(&trainer->rule);
   return status;
@@ -370,26 +370,26 @@ static hu_status tally_batch(hu_trainer *trainer, int on, size_t b, int labels, 
 /* Processes take every size-th batch each; of every batch they tell its loss, whether it is whole, its answers, and
  * its loss as a part, so that the sums are made in one order by all. */
 static hu_status tally_shared(hu_trainer *trainer, int on, look_tally *tally) {
-  enum { TELL = 5 };
+  enum { SHARED = 5 };
   size_t batches = hu_batches_to_see(trainer, on), size = (size_t)trainer->ranks.size;
-  double *told = calloc(batches * TELL + 1, sizeof *told);
-  if (!told) return HU_E_MEMORY;
+  double *shared = calloc(batches * SHARED + 1, sizeof *shared);
+  if (!shared) return HU_E_MEMORY;
   hu_status status = HU_OK;
   for (size_t b = (size_t)trainer->ranks.rank; b < batches && status == HU_OK; b += size) {
     look_tally one = {.score = tally->score};
     status = tally_batch(trainer, on, b, 1, &one);
-    const double of_batch[TELL] = {one.loss, one.whole, one.right, one.rows, one.part};
-    memcpy(told + b * TELL, of_batch, sizeof of_batch);
+    const double of_batch[SHARED] = {one.loss, one.whole, one.right, one.rows, one.part};
+    memcpy(shared + b * SHARED, of_batch, sizeof of_batch);
   }
-  if (status == HU_OK) status = trainer->ranks.sum(trainer->ranks.context, batches * TELL, told);
+  if (status == HU_OK) status = trainer->ranks.sum(trainer->ranks.context, batches * SHARED, shared);
   for (size_t b = 0; b < batches; b++) {
-    tally->loss += told[b * TELL];
-    tally->whole += told[b * TELL + 1];
-    tally->right += told[b * TELL + 2];
-    tally->rows += told[b * TELL + 3];
-    tally->part += told[b * TELL + 4];
+    tally->loss += shared[b * SHARED];
+    tally->whole += shared[b * SHARED + 1];
+    tally->right += shared[b * SHARED + 2];
+    tally->rows += shared[b * SHARED + 3];
+    tally->part += shared[b * SHARED + 4];
   }
-  free(told);
+  free(shared);
   return status;
 }
 

@@ -127,7 +127,7 @@ typedef struct hu_shards {
   hu_net **net;   /* statistics of the whole batch: own ones, one a shard, of which the first is the trainer's */
   hu_whole whole; /* the same */
   float *loss;    /* of each of these nets */
-  double *told;   /* what processes tell each other */
+  double *shared; /* what processes tell each other */
 } hu_shards;
 
 /* What roundings of an all-reduce have lost and the next step gets back: a residual a shard, or one for all. */
@@ -201,15 +201,15 @@ int hu_state_count(const char *text, const char *name, uint64_t *z);
 
 /* ---- paths (path.c) ---- */
 /* folder/path/name; path and name may be empty, an absolute path stands alone. */
-enum { HU_PATH_ROOM = 4096 };
-hu_status hu_path_of(char z[HU_PATH_ROOM], const char *folder, const char *path, const char *name, char *why);
+enum { HU_PATH_SIZE = 4096 };
+hu_status hu_path_of(char z[HU_PATH_SIZE], const char *folder, const char *path, const char *name, char *why);
 
 /* ---- data (data.c) ---- */
 hu_status hu_open_source(hu_trainer *trainer, const char *folder, char *why);
 void hu_close_source(hu_trainer *trainer);
-/* Rooms for batches; sizes are known. */
-hu_status hu_make_rooms(hu_trainer *trainer, char *why);
-/* The batches of step trainer->step into the rooms; and a part of what is in them, trainer->batch samples, into a net. */
+/* Space for batches; sizes are known. */
+hu_status hu_make_buffers(hu_trainer *trainer, char *why);
+/* The batches of step trainer->step into the buffers; and a part of what is in them, trainer->batch samples, into a net. */
 hu_status hu_draw_training(hu_trainer *trainer);
 hu_status hu_feed_part(hu_trainer *trainer, hu_net *net, size_t part);
 /* Batch b for looking, of the training or the test set; *n: how many of its examples count. Fails with HU_E_SHAPE
@@ -220,24 +220,24 @@ hu_model_sizes hu_sizes_of_source(const hu_trainer *trainer);
 
 /* ---- rows without labels (tokens.c) ---- */
 hu_status hu_open_parallel(hu_trainer *trainer, const char *folder, char *why);
-/* The labels of n pairs of sentences in the room of inputs. */
+/* The labels of n pairs of sentences in the buffer of inputs. */
 void hu_label_pairs(hu_trainer *trainer, size_t n);
-/* Of n windows in the rooms some tokens are masked; what is asked for gets labels. Window i draws from child i. */
+/* Of n windows in the buffers some tokens are masked; what is asked for gets labels. Window i draws from child i. */
 hu_status hu_mask_windows(hu_trainer *trainer, size_t n, hu_stream words);
 /* 1 if all rows of the output have labels, or some; 1 if only some have. */
 int hu_has_labels(const hu_trainer *trainer);
 int hu_has_some_labels(const hu_trainer *trainer);
-/* trainer->counted for so many samples in the rooms, of which the first `counted` keep their labels. */
+/* trainer->counted for so many samples in the buffers, of which the first `counted` keep their labels. */
 void hu_count_labels(hu_trainer *trainer, size_t samples, size_t counted);
 /* BLEU of the greedy translations of all test sentences (translate.c). */
 hu_status hu_translate(hu_trainer *trainer, double *z);
 
 /* ---- shards (shards.c) ---- */
-/* Which shards there are, before the net is built; rooms for them, afterwards. */
+/* Which shards there are, before the net is built; space for them, afterwards. */
 hu_status hu_open_shards(hu_trainer *trainer, char *why);
 hu_status hu_make_shards(hu_trainer *trainer);
-/* The room for what processes tell each other: anew when more is to be told. */
-hu_status hu_make_told(hu_trainer *trainer);
+/* The space for what processes tell each other: anew when more is to be told. */
+hu_status hu_make_shared(hu_trainer *trainer);
 void hu_close_shards(hu_trainer *trainer);
 /* What a pass over a batch found. */
 typedef struct hu_pass {
@@ -252,7 +252,7 @@ hu_status hu_make_pass(hu_trainer *trainer, float scale, hu_pass *pass);
 void hu_count_tensors(const hu_trainer *trainer, hu_trainer_report *report);
 
 /* ---- what shards leave (kept.c); rows are in the engine's memory ---- */
-/* Rooms: the sizes of rows are known, and there are several shards. */
+/* Buffers: the sizes of rows are known, and there are several shards. */
 hu_status hu_make_kept(hu_trainer *trainer);
 void hu_close_kept(hu_trainer *trainer);
 /* Gradients of all parameters, running statistics: row = those of a net, and the other way. */
@@ -269,7 +269,7 @@ hu_status hu_join_shards(hu_trainer *trainer, size_t n, const hu_kept *own, cons
                          hu_stream words);
 
 /* ---- error feedback (feedback.c) ---- */
-/* Rooms, all residuals 0; the shards have theirs. */
+/* Buffers, all residuals 0; the shards have theirs. */
 hu_status hu_make_feedback(hu_trainer *trainer);
 void hu_close_feedback(hu_trainer *trainer);
 /* The gradients of the shards become what is given to the model. */

@@ -18,7 +18,21 @@
 
 /* ---- what is compared ---- */
 
-enum { EXACT, SUMS, WIRE, SCALED, SCALED_OWN, SCALED_SUM, PLAIN, PLAIN_OWN, PLAIN_SUM, TINY, TINY_OWN, TINY_SUM, WAYS };
+enum {
+  EXACT,
+  SUMS,
+  WIRE,
+  SCALED,
+  SCALED_OWN,
+  SCALED_SUM,
+  PLAIN,
+  PLAIN_OWN,
+  PLAIN_SUM,
+  TINY,
+  TINY_OWN,
+  TINY_SUM,
+  METHODS
+};
 enum { COUNTS = 6 };
 static const char *const counts[COUNTS + 1] = {"2", "4", "8", "16", "32", "64", NULL};
 
@@ -33,15 +47,15 @@ static const char *const counts[COUNTS + 1] = {"2", "4", "8", "16", "32", "64", 
       TRIAL("E5M2 wire, small gradients", n, JOINED(E5M2, "none"), SMALL),                                  \
       TRIAL("E5M2 wire, small gradients, own", n, JOINED(E5M2, "own"), SMALL),                              \
       TRIAL("E5M2 wire, small gradients, sum", n, JOINED(E5M2, "sum"), SMALL)
-static const hu_trial trials[WAYS * COUNTS] = {OF_RANKS("2"),  OF_RANKS("4"),  OF_RANKS("8"),
-                                               OF_RANKS("16"), OF_RANKS("32"), OF_RANKS("64")};
+static const hu_trial trials[METHODS * COUNTS] = {OF_RANKS("2"),  OF_RANKS("4"),  OF_RANKS("8"),
+                                                  OF_RANKS("16"), OF_RANKS("32"), OF_RANKS("64")};
 
-static const hu_experiment_row *row_of(const hu_lab *lab, size_t way, size_t count) {
-  return hu_lab_row(lab, count * WAYS + way);
+static const hu_experiment_row *row_of(const hu_lab *lab, size_t method, size_t count) {
+  return hu_lab_row(lab, count * METHODS + method);
 }
 
 /* A run's name without its last part, the ranks or the seed. */
-static void name_of_way(const hu_lab *lab, size_t row, char z[HU_EXPERIMENT_NAME_MAX]) {
+static void name_of_method(const hu_lab *lab, size_t row, char z[HU_EXPERIMENT_NAME_MAX]) {
   const char *name = hu_lab_row(lab, row)->name;
   size_t n = (size_t)(strrchr(name, ',') - name);
   memcpy(z, name, n);
@@ -187,10 +201,10 @@ static void show(hu_lab *lab) {
   int losses = hu_lab_table(lab, "Loss at the end, by ranks", counts);
   int accuracies = hu_lab_table(lab, "Accuracy, by ranks", counts);
   hu_lab_axes(lab, figure, HU_AXIS_LOG2, HU_AXIS_LOG10);
-  for (size_t w = 0; w < WAYS; w++) {
+  for (size_t w = 0; w < METHODS; w++) {
     char name[HU_EXPERIMENT_NAME_MAX];
     double loss[COUNTS], accuracy[COUNTS];
-    name_of_way(lab, w, name);
+    name_of_method(lab, w, name);
     int series = hu_lab_series(lab, figure, name);
     for (size_t c = 0; c < COUNTS; c++) {
       loss[c] = row_of(lab, w, c)->loss;
@@ -203,14 +217,14 @@ static void show(hu_lab *lab) {
 }
 
 /* loss / that of `exact` at the same ranks - 1; the largest magnitude of it, NaN where one is. */
-static double above(const hu_lab *lab, size_t way, size_t count) {
-  return row_of(lab, way, count)->loss / row_of(lab, EXACT, count)->loss - 1;
+static double above(const hu_lab *lab, size_t method, size_t count) {
+  return row_of(lab, method, count)->loss / row_of(lab, EXACT, count)->loss - 1;
 }
 
-static double farthest(const hu_lab *lab, size_t way) {
+static double farthest(const hu_lab *lab, size_t method) {
   double z = 0;
   for (size_t c = 0; c < COUNTS; c++) {
-    double d = fabs(above(lab, way, c));
+    double d = fabs(above(lab, method, c));
     if (!(d <= z)) z = d;
     if (isnan(d)) break;
   }
@@ -218,10 +232,10 @@ static double farthest(const hu_lab *lab, size_t way) {
 }
 
 /* The least share of what `way` loses against exact that `mended` does not lose. */
-static double given_back(const hu_lab *lab, size_t way, size_t mended) {
+static double given_back(const hu_lab *lab, size_t method, size_t mended) {
   double z = 1;
   for (size_t c = 0; c < COUNTS; c++) {
-    double share = 1 - above(lab, mended, c) / above(lab, way, c);
+    double share = 1 - above(lab, mended, c) / above(lab, method, c);
     if (!(share >= z)) z = share;
     if (isnan(share)) break;
   }
@@ -281,7 +295,7 @@ const hu_plan hu_plan_all_reduce = {
               .seconds = 45},
     .pairs = HU_PAIRS(BASE),
     .trials = trials,
-    .count = WAYS * COUNTS,
+    .count = METHODS * COUNTS,
     .run = run_errors,
     .judge = judge};
 
@@ -296,7 +310,7 @@ enum {
   E_TINY,
   E_TINY_OWN,
   E_TINY_SUM,
-  E_WAYS,
+  E_METHODS,
   SEEDS = 3
 };
 
@@ -309,16 +323,18 @@ enum {
       SEED("E5M2 wire, small gradients", n, JOINED(E5M2, "none"), SMALL),                                 \
       SEED("E5M2 wire, small gradients, own", n, JOINED(E5M2, "own"), SMALL),                             \
       SEED("E5M2 wire, small gradients, sum", n, JOINED(E5M2, "sum"), SMALL)
-static const hu_trial seeds[E_WAYS * SEEDS] = {OF_SEED("0"), OF_SEED("1"), OF_SEED("2")};
+static const hu_trial seeds[E_METHODS * SEEDS] = {OF_SEED("0"), OF_SEED("1"), OF_SEED("2")};
 
-static double of_seed(const hu_lab *lab, size_t way, size_t seed) { return hu_lab_row(lab, seed * E_WAYS + way)->loss; }
+static double of_seed(const hu_lab *lab, size_t method, size_t seed) {
+  return hu_lab_row(lab, seed * E_METHODS + method)->loss;
+}
 
 /* The least and the largest of loss / exact's loss over the seeds; NaN where one is. */
-static void ratios(const hu_lab *lab, size_t way, double *least, double *most) {
+static void ratios(const hu_lab *lab, size_t method, double *least, double *most) {
   *least = INFINITY;
   *most = 0;
   for (size_t seed = 0; seed < SEEDS; seed++) {
-    double r = of_seed(lab, way, seed) / of_seed(lab, E_EXACT, seed);
+    double r = of_seed(lab, method, seed) / of_seed(lab, E_EXACT, seed);
     if (!(r >= *least)) *least = r;
     if (!(r <= *most)) *most = r;
     if (isnan(r)) return;
@@ -328,10 +344,10 @@ static void ratios(const hu_lab *lab, size_t way, double *least, double *most) {
 static void show_seeds(hu_lab *lab) {
   static const char *const cols[SEEDS + 3] = {"seed 0", "seed 1", "seed 2", "mean", "deviation", NULL};
   int table = hu_lab_table(lab, "Loss at the end, by seeds", cols);
-  for (size_t w = 0; w < E_WAYS; w++) {
+  for (size_t w = 0; w < E_METHODS; w++) {
     char name[HU_EXPERIMENT_NAME_MAX];
     double loss[SEEDS];
-    name_of_way(lab, w, name);
+    name_of_method(lab, w, name);
     for (size_t seed = 0; seed < SEEDS; seed++) loss[seed] = of_seed(lab, w, seed);
     hu_lab_seeds_row(lab, table, name, loss, SEEDS);
   }
@@ -342,7 +358,7 @@ static void judge_seeds(hu_lab *lab) {
   int same = 1;
   show_seeds(lab);
   for (size_t seed = 0; seed < SEEDS; seed++) {
-    const hu_experiment_row *row = hu_lab_row(lab, seed * E_WAYS);
+    const hu_experiment_row *row = hu_lab_row(lab, seed * E_METHODS);
     same &= row[E_SCALED_OWN].digest == row[E_SCALED_TINY].digest;
   }
   ratios(lab, E_SCALED, &low, &high);
@@ -376,7 +392,7 @@ const hu_plan hu_plan_feedback = {
               .quick = 1},
     .pairs = HU_PAIRS(BASE, "parallel.shards", "8"),
     .trials = seeds,
-    .count = E_WAYS * SEEDS,
+    .count = E_METHODS * SEEDS,
     .watch = HU_WATCH_LOSS,
     .steps = 22,
     .judge = judge_seeds};

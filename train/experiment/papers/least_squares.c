@@ -224,7 +224,7 @@ static hu_status run_mix(hu_lab *lab) {
       if (status == HU_OK) status = train(&halves, seed, row);
       hu_net_free(halves.net);
       hu_data_free(&halves.data);
-      if (status == HU_OK) status = hu_lab_tell(lab);
+      if (status == HU_OK) status = hu_lab_notify(lab);
     }
   }
   return status;

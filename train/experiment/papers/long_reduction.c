@@ -71,17 +71,18 @@ static hu_status error_at(sum_operands *operands, size_t k, const char *model, d
 
 /* ---- what is measured ---- */
 
-typedef struct way {
+typedef struct method {
   const char *name, *model; /* the model unless the caller sets precision.accum in the run of that name */
-} way;
-enum { ONE_BY_ONE, CHUNKED, PAIRS, COMPENSATED, HOPPER, PROMOTED, BINARY32, WAYS };
-static const way ways[WAYS] = {{"one by one", "seq2(fp(6,9,0))"},
-                               {"chunks of 64", "chunk(64,fp(6,9,0),fp(6,9,0))"},
-                               {"pairwise", "pairwise(fp(6,9,0))"},
-                               {"Kahan", "kahan(fp(6,9,0))"},
-                               {"Hopper's FP8 unit", "nv.hopper.e5m2.f32.wgmma"},
-                               {"the same, promoted every 128", "promote(128,nv.hopper.e5m2.f32.wgmma,binary32)"},
-                               {"binary32", "fp32"}};
+} method;
+enum { ONE_BY_ONE, CHUNKED, PAIRS, COMPENSATED, HOPPER, PROMOTED, BINARY32, METHODS };
+static const method methods[METHODS] = {
+    {"one by one", "seq2(fp(6,9,0))"},
+    {"chunks of 64", "chunk(64,fp(6,9,0),fp(6,9,0))"},
+    {"pairwise", "pairwise(fp(6,9,0))"},
+    {"Kahan", "kahan(fp(6,9,0))"},
+    {"Hopper's FP8 unit", "nv.hopper.e5m2.f32.wgmma"},
+    {"the same, promoted every 128", "promote(128,nv.hopper.e5m2.f32.wgmma,binary32)"},
+    {"binary32", "fp32"}};
 
 static const char *const runs[] = {"one by one",
                                    "chunks of 8",
@@ -102,8 +103,8 @@ static const size_t lengths[LENGTHS] = {512, 2048, 8192, LONGEST};
 
 /* Errors of each way, by seed. */
 typedef struct sum_errors {
-  double at[WAYS][LENGTHS][SEEDS]; /* of sums that grow */
-  double level[WAYS][SEEDS];       /* of the longest ones, where the mean of dZ is 0 */
+  double at[METHODS][LENGTHS][SEEDS]; /* of sums that grow */
+  double level[METHODS][SEEDS];       /* of the longest ones, where the mean of dZ is 0 */
 } sum_errors;
 
 static double mean(const double x[SEEDS]) {
@@ -113,10 +114,10 @@ static double mean(const double x[SEEDS]) {
 }
 
 static hu_status by_length(hu_lab *lab, sum_operands *operands, size_t seed, sum_errors *errors) {
-  for (size_t i = 0; i < WAYS; i++) {
+  for (size_t i = 0; i < METHODS; i++) {
     for (size_t l = 0; l < LENGTHS; l++) {
       hu_status status =
-          error_at(operands, lengths[l], model_of(lab, ways[i].name, ways[i].model), &errors->at[i][l][seed]);
+          error_at(operands, lengths[l], model_of(lab, methods[i].name, methods[i].model), &errors->at[i][l][seed]);
       if (status != HU_OK) return status;
     }
   }
@@ -127,11 +128,11 @@ static hu_status draw_lengths(hu_lab *lab, sum_operands *operands) {
   int figure = hu_lab_figure(lab, "reduction", "Error of a long sum of products", "length of the sum", "relative error",
                              HU_FIGURE_LINES);
   hu_lab_axes(lab, figure, HU_AXIS_LOG2, HU_AXIS_LOG10);
-  for (size_t i = 0; i < WAYS; i++) {
-    int series = hu_lab_series(lab, figure, ways[i].name);
+  for (size_t i = 0; i < METHODS; i++) {
+    int series = hu_lab_series(lab, figure, methods[i].name);
     for (size_t k = 128; k <= LONGEST; k *= 2) {
       double error;
-      hu_status status = error_at(operands, k, model_of(lab, ways[i].name, ways[i].model), &error);
+      hu_status status = error_at(operands, k, model_of(lab, methods[i].name, methods[i].model), &error);
       if (status != HU_OK) return status;
       hu_lab_point(lab, figure, series, (double)k, error);
     }
@@ -157,8 +158,9 @@ static hu_status by_chunk(hu_lab *lab, sum_operands *operands) {
 
 /* The same where sums do not grow. */
 static hu_status without_mean(hu_lab *lab, sum_operands *operands, size_t seed, sum_errors *errors) {
-  for (size_t i = 0; i < WAYS; i++) {
-    hu_status status = error_at(operands, LONGEST, model_of(lab, ways[i].name, ways[i].model), &errors->level[i][seed]);
+  for (size_t i = 0; i < METHODS; i++) {
+    hu_status status =
+        error_at(operands, LONGEST, model_of(lab, methods[i].name, methods[i].model), &errors->level[i][seed]);
     if (status != HU_OK) return status;
   }
   return HU_OK;
@@ -180,12 +182,12 @@ static void show(hu_lab *lab, const sum_errors *errors) {
   int means = hu_lab_table(lab, "Relative error of X^T dZ, K products long, sums in fp(6,9,0) unless said, mean", by_k);
   int grown = hu_lab_table(lab, "The same at K = 32768, by seeds", by_seed);
   int level = hu_lab_table(lab, "The same where the mean of dZ is 0", by_seed);
-  for (size_t i = 0; i < WAYS; i++) {
+  for (size_t i = 0; i < METHODS; i++) {
     double cells[LENGTHS];
     for (size_t l = 0; l < LENGTHS; l++) cells[l] = mean(errors->at[i][l]);
-    hu_lab_table_row(lab, means, ways[i].name, cells);
-    hu_lab_seeds_row(lab, grown, ways[i].name, errors->at[i][LENGTHS - 1], SEEDS);
-    hu_lab_seeds_row(lab, level, ways[i].name, errors->level[i], SEEDS);
+    hu_lab_table_row(lab, means, methods[i].name, cells);
+    hu_lab_seeds_row(lab, grown, methods[i].name, errors->at[i][LENGTHS - 1], SEEDS);
+    hu_lab_seeds_row(lab, level, methods[i].name, errors->level[i], SEEDS);
   }
 }
 
@@ -214,8 +216,8 @@ static hu_status ones(hu_lab *lab, sum_operands *operands, double sums[3][3]) {
 }
 
 static void judge_errors(hu_lab *lab, const sum_errors *errors) {
-  double grown[WAYS], level[WAYS];
-  for (size_t i = 0; i < WAYS; i++) {
+  double grown[METHODS], level[METHODS];
+  for (size_t i = 0; i < METHODS; i++) {
     grown[i] = mean(errors->at[i][LENGTHS - 1]);
     level[i] = mean(errors->level[i]);
   }
