@@ -3,9 +3,11 @@
 (terms.txt) without a link where a page first uses them. Code, in blocks and within lines, is not looked at."""
 import ast
 import dataclasses
+import io
 import pathlib
 import re
 import sys
+import tokenize
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent / 'docs' / 'site'))
@@ -36,15 +38,16 @@ def pattern(text):
     return re.compile(re.sub(r'(\(\?<!.*?\))| ', lambda m: m[1].replace(' ', r'\s') if m[1] else r'\s+', text), re.I)
 
 
-def phrases():
-    return [(pattern(row.rsplit(' -> ', 1)[0]), row.rsplit(' -> ', 1)[1]) for row in rows('prose.txt')]
+def phrases(name):
+    return [(pattern(row.rsplit(' -> ', 1)[0]), row.rsplit(' -> ', 1)[1]) for row in rows(name)]
 
 
 def terms():
     return [(row.split(None, 1)[0], pattern(r'\b(?:%s)\b' % row.split(None, 1)[1])) for row in rows('terms.txt')]
 
 
-PHRASES, TERMS = phrases(), terms()
+PHRASES, TERMS = phrases('prose.txt'), terms()
+OF_SOURCES = PHRASES + phrases('prose_sources.txt')
 
 
 def blank(found):
@@ -81,9 +84,9 @@ def parts(text):
     return out
 
 
-def private_words(text, line=1):
+def private_words(text, line=1, rules=PHRASES):
     """Faults of a text from which code is taken out."""
-    for found, advice in ((p.search(text), advice) for p, advice in PHRASES):
+    for found, advice in ((p.search(text), advice) for p, advice in rules):
         if found:
             at = line + text.count('\n', 0, found.start())
             yield at, '"%s": write %s' % (' '.join(found[0].split()), advice)
@@ -147,13 +150,22 @@ def of_glossary(text):
     return [fault for fault in of_page(text) if 'link its first use' not in fault[1]]
 
 
-def of_header(text):
+STRING = r'"(?:[^"\\\n]|\\.)*"'
+COMMENT = re.compile(r'(/\*.*?\*/|//[^\n]*)|' + STRING + r"|'(?:[^'\\\n]|\\.)+'", re.S)
+
+
+def comments(text):
+    """The comments of a C, C++ or CUDA source."""
+    return [match for match in COMMENT.finditer(text) if match[1]]
+
+
+def of_header(text, rules=PHRASES):
     """Of the comments of a C or C++ header; text in quotes there is code."""
     found = []
-    for comment in re.finditer(r'/\*.*?\*/|//[^\n]*', text, re.S):
+    for comment in comments(text):
         line = text.count('\n', 0, comment.start()) + 1
         flat = re.sub(r'^[ \t]*\*', ' ', without_code(comment[0]), flags=re.M)
-        found += private_words(flat, line)
+        found += private_words(flat, line, rules)
     return found
 
 
@@ -166,12 +178,11 @@ def of_python(text):
     return sorted(found)
 
 
-STRING = r'"(?:[^"\\\n]|\\.)*"'
 # What is printed in place of it, or is a name of the C language, is no word.
 FORMAT = re.compile(r'%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?[hlzjt]*[a-zA-Z]')
 
 
-def of_source(text):
+def of_source(text, rules=PHRASES):
     """Of the sentences that a C program prints: string literals with a blank, neighbours put together. Examples of a help
     text, which begin with the command's name, are code."""
     found = []
@@ -181,8 +192,54 @@ def of_source(text):
         words = ''.join(part[1:-1] if part[0] == '"' else re.sub(r'[^\n]', '', part) for part in re.split('(' + STRING + ')', literal[0]) if part)
         words = FORMAT.sub('\u00b7', re.sub(r'\\[nt]', ' ', words).replace('\\"', '"'))
         if ' ' in words.strip() and not words.startswith('  halfulp '):
-            found += private_words(without_code(words), text.count('\n', 0, literal.start()) + 1)
+            found += private_words(without_code(words), text.count('\n', 0, literal.start()) + 1, rules)
     return found
+
+
+def verbs():
+    """All forms of the verbs of verbs.txt."""
+    forms = set()
+    for stem in ' '.join(rows('verbs.txt')).split():
+        less = stem[:-1] if stem.endswith(('e', 'y')) else stem
+        forms |= {stem, stem + 's', stem + 'es', stem + 'd', stem + 'ed', stem + 'ing', less + 'ies', less + 'ied', less + 'ing',
+                  stem + stem[-1] + 'ed', stem + stem[-1] + 'ing'}
+    return forms
+
+
+VERBS = verbs()
+
+
+def is_of_function(comment, text):
+    """1 if it stands before a function or a macro with arguments, on lines of its own, and is no section's title."""
+    before, after = text[:comment.start()], text[comment.end():].lstrip()
+    if before.rpartition('\n')[2].strip() or '----' in comment[0] or not before.strip():
+        return False
+    head = re.match(r'[^;{=]*', after)[0]
+    if head.startswith(('typedef', 'struct', 'enum', '/*', '//', '#include', '#if', '#endif')):
+        return False
+    if head.startswith('#'):
+        return bool(re.match(r'#define \w+\(', head))
+    inside = before.count('{') - before.count('}')  # within a function or a record: a statement's or a field's
+    return '(' in head and inside == ('extern "C" {' in before)
+
+
+def without_verb(text):
+    """Comments of functions that do not say what these do: without a verb and without a formula."""
+    for comment in comments(text):
+        if is_of_function(comment, text) and '=' not in comment[0]:
+            if not VERBS & {word.lower() for word in re.findall('[A-Za-z]+', comment[0])}:
+                yield text.count('\n', 0, comment.start()) + 1, 'no verb: say what it does: "Returns ...", "Adds ..."'
+
+
+def of_code(name, text):
+    """Of the comments and messages of a source: C, C++, CUDA or Python."""
+    if not name.endswith('.py'):
+        return sorted(of_header(text, OF_SOURCES) + of_source(text, OF_SOURCES) + list(without_verb(text)))
+    found = []
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            found += private_words(without_code(token.string), token.start[0], OF_SOURCES)
+    return sorted(found + of_script(text, OF_SOURCES))
 
 
 def of_roff(text):
@@ -201,12 +258,12 @@ def of_roff(text):
     return list(private_words(flat))
 
 
-def of_script(text):
+def of_script(text, rules=PHRASES):
     """Of a Python script that writes prose: every string with a blank, docstrings among them."""
     found = []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and ' ' in node.value.strip():
-            found += private_words(without_code(re.sub(r'\\f[BI].*?\\fR', '\u00b7', node.value)), node.lineno)
+            found += private_words(without_code(re.sub(r'\\f[BI].*?\\fR', '\u00b7', node.value)), node.lineno, rules)
     return sorted(found)
 
 

@@ -2,7 +2,7 @@
 """Pages, comments of public headers, docstrings, man pages, and what the command prints in plain English, as prose.py
 sees it; every page, public header and Python module is in the list.
 
-usage: test_prose.py SOURCE_ROOT                      the files of prose_pages.txt, after a test of the rules themselves
+usage: test_prose.py SOURCE_ROOT                      the files of prose_pages.txt and the sources of HELD, after a test of the rules
        test_prose.py SOURCE_ROOT --help-of HALFULP    its commands, with their --help
        test_prose.py SOURCE_ROOT --spelling           the same files by codespell; 77 without it
        test_prose.py SOURCE_ROOT --report [HALFULP]   no test: the faults of every file there is"""
@@ -15,6 +15,9 @@ sys.dont_write_bytecode = True
 root = pathlib.Path(sys.argv[1]).resolve()
 sys.path.insert(0, str(root / 'tests' / 'docs'))
 import prose  # noqa: E402
+
+# Folders whose sources are held to prose.txt, prose_sources.txt and verbs.txt, comments and messages alike.
+HELD = ('mpi', 'train')
 
 # A fault each, and a word of what is then said.
 WRONG = [
@@ -49,6 +52,19 @@ RIGHT = [
 ]
 
 
+# Sources, and the line of their one fault; 0: they have none.
+SOURCES = [
+    ('int x;\n/* a buffer that is wanted */', 2), ('f("it wants more");', 1), ('f("wants", \'"\'); /* `wants` */', 0),
+    ('int x;\n/* The rows of x. */\nint f(int x);', 2), ('int x;\n/* The rows of x. */\nstatic int f(int x) {', 2),
+    ('int x;\n/* The rows of x. */\n#define F(x) x', 2), ('int x;\n/* The rows of x. */\n#define F (x)', 0),
+    ('/* The rows of x. */\nint f(int x);', 0), ('int x;\n/* Returns the rows of x. */\nint f(int x);', 0),
+    ('int x;\n/* z = x y */\nint f(int x);', 0), ('int x;\n/* ---- rows ---- */\nint f(int x);', 0),
+    ('int f(int x) {\n  /* Rows of x. */\n  g(x);', 0), ('struct x {\n  /* Rows of x. */\n  int (*f)(int x);', 0),
+    ('int x;\n/* Rows of x. */\nstatic const int rows[] = {f(x)};', 0), ('int x;\n/* Rows of x. */\ntypedef int f(int x);', 0),
+    ('extern "C" {\n/* The rows of x. */\nint f(int x);', 2),
+]
+
+
 def shown(name, found):
     return '\n'.join('%s, line %d: %s' % (name, line, fault) for line, fault in found)
 
@@ -69,6 +85,10 @@ def test_rules():
     assert prose.of_roff('.TP\n.BR wants " (it wants it),"\nA format\nthat wants more')[0][0] == 2
     assert not prose.of_roff('.B it wants\n\\fBit wants\\fR')
     assert prose.of_script('x = 1\ny = f("wants", "it wants more")')[0][0] == 2
+    for text, line in SOURCES:
+        found = prose.of_code('x.c', text)
+        assert [at for at, _ in found] == ([line] if line else []), (text, found)
+    assert prose.of_code('x.py', 'x = 1  # it wants more\n') and not prose.of_code('x.py', 'wants = "wants"\n')
     assert missing(everything()[1:]) == everything()[:1] and not missing(everything())
     assert prose.of_help('Usage: x\nIt wants more.\n') and not prose.of_help('Usage: x\n\nExamples:\n  x wants\n')
     for found, advice in prose.PHRASES:
@@ -114,6 +134,20 @@ def test_files():
     wrong = [shown(name, faults(name)) for name in files() if faults(name)]
     assert not wrong, '\n'.join(wrong)
     print('%d files clean' % len(files()))
+
+
+def held():
+    """The sources of the folders of HELD."""
+    names = [str(path.relative_to(root)) for folder in HELD for path in sorted((root / folder).rglob('*'))
+             if path.suffix in ('.c', '.h', '.cu', '.cuh', '.cpp', '.hpp', '.py') and not path.is_symlink()]
+    assert all(any(name.startswith(folder + '/') for name in names) for folder in HELD), 'a folder without sources'
+    return names
+
+
+def test_held():
+    wrong = [shown(name, found) for name in held() if (found := prose.of_code(name, (root / name).read_text(encoding='utf-8')))]
+    assert not wrong, '\n'.join(wrong)
+    print('%d sources of %s clean' % (len(held()), ', '.join(HELD)))
 
 
 def everything():
@@ -180,3 +214,4 @@ if __name__ == '__main__':
     else:
         test_rules()
         test_files()
+        test_held()
