@@ -25,7 +25,7 @@ enum {
 static const char *const same_names[SAMES] = {
     "version of halfulp", "n", "format f", "mode", "model", "key of the stream", "counter of the stream", "way"};
 
-/* FNV-1a: tells other arguments apart, no more. */
+/* Returns a hash by FNV-1a, which distinguishes other arguments and no more. */
 static uint64_t digest(const void *data, size_t n) {
   const unsigned char *p = data;
   uint64_t h = 0xCBF29CE484222325u;
@@ -94,7 +94,7 @@ hu_status mpi_agree(mpi_call *call, hu_status status) {
   uint64_t *all =
       malloc(((size_t)call->size + 1) * WORDS * sizeof *all); /* of each rank; then this one's, as it is sent */
   call->owns = malloc((size_t)call->size * sizeof *call->owns);
-  if (!all || !call->owns) { /* the others are told by the timeout */
+  if (!all || !call->owns) { /* the timeout ends the others */
     free(all);
     return mpi_no_memory(call);
   }
@@ -120,8 +120,8 @@ hu_status mpi_sum_events(mpi_call *call, hu_events *sum) {
   hu_status status =
       mpi_made(call->where, MPI_Iallreduce(own, all, COUNTS, MPI_UINT64_T, MPI_SUM, call->where->comm, &request),
                "MPI_Iallreduce");
-  if (status == HU_OK) status = mpi_wait(call->where, &request, -1, "tell its events");
+  if (status == HU_OK) status = mpi_wait(call->where, &request, -1, "send its events");
   if (status == HU_OK) *sum = *all;
-  if (status != HU_E_MPI) free(own); /* else the message under way may use it */
+  if (status != HU_E_MPI) free(own); /* else a message that is not finished may use it */
   return status;
 }

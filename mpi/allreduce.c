@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of halfulp/mpi.h: arguments checked on this rank, agreed upon by all, and one of the two ways. */
+/* The calls of halfulp/mpi.h: this rank checks its arguments, all ranks agree on them, and one of the two methods
+ * runs. */
 #include "mpi/allreduce.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mpi/allreduce.h - the parts of hu_mpi_allreduce: waiting, agreement, and its two ways. */
+/* mpi/allreduce.h - the parts of hu_mpi_allreduce: waiting, agreement, and its two methods. */
 #ifndef HALFULP_MPI_ALLREDUCE_H
 #define HALFULP_MPI_ALLREDUCE_H
 
@@ -23,12 +23,12 @@ typedef struct mpi_call {
 hu_status mpi_fail(hu_mpi *where, int rank, const char *what);
 /* HU_OK where an MPI call returned MPI_SUCCESS. */
 hu_status mpi_made(hu_mpi *where, int code, const char *what);
-/* Until the request is done, asleep in between, or the time is up: HU_E_MPI, and what is still under way must stay in
- * memory. `rank` is who is waited for, `what` the rest of the sentence "rank 3 did not ... within 300 s". */
+/* Waits until the request is done, asleep in between, or the time is up: HU_E_MPI, and what is not finished must
+ * stay in memory. `rank` is who is waited for, `what` the rest of the sentence "rank 3 did not ... within 300 s". */
 hu_status mpi_wait(hu_mpi *where, MPI_Request *request, int rank, const char *what);
 
-/* All ranks tell their arguments (agree.c). s: what this rank's own check says. Fills owns. The same status on all
- * ranks unless that is HU_E_MPI. */
+/* All ranks exchange their arguments (agree.c). status: what this rank's own check says. Fills owns. The status is
+ * equal on all ranks unless that is HU_E_MPI. */
 hu_status mpi_agree(mpi_call *call, hu_status status);
 
 /* HU_E_MEMORY of this rank; the others find out by their timeout. */
@@ -37,7 +37,7 @@ hu_status mpi_no_memory(const mpi_call *call);
 /* Sums of the events of all ranks. */
 hu_status mpi_sum_events(mpi_call *call, hu_events *sum);
 
-/* Can the model's messages be carried out? And the two ways. */
+/* Returns 1 if the model's messages can be carried out. The two methods follow. */
 int mpi_can_follow(const mpi_call *call);
 hu_status mpi_follow_model(mpi_call *call);
 hu_status mpi_by_segments(mpi_call *call);

@@ -6,9 +6,9 @@
 #include "halfulp/formats/ieee.h"
 #include "mpi/allreduce.h"
 
-enum { BLOCK = 64 * HU_COLLECTIVE_PIECE }; /* elements of a message, but for ring: there it is a chunk */
+enum { BLOCK = 64 * HU_COLLECTIVE_PIECE }; /* elements of a message; of ring it is a chunk */
 
-/* The elements from `first` up to `past` on their way: this rank's sum of them so far. */
+/* The elements from `first` up to `past`, and this rank's sum of them so far. */
 typedef struct sum_block {
   mpi_call *call;
   size_t first, past;
@@ -323,6 +323,6 @@ hu_status mpi_follow_model(mpi_call *call) {
   block.answer = buffers + 2 * bytes;
   hu_status status = is_ring ? ring(&block) : do_blocks(&block);
   if (status == HU_OK && is_ring) status = gather(&block);
-  if (status != HU_E_MPI) free(buffers); /* else messages under way may use them */
+  if (status != HU_E_MPI) free(buffers); /* else messages that are not finished may use them */
   return status;
 }

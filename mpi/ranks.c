@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Items shared among the processes of an MPI job, or among groups of them, whose first processes ask for all. Process 0
  * hands them out: its main thread answers, a second thread works. So no one waits for an item of process 0 to end, as a
- * counter in its memory may require where the network does not serve it by itself. Whoever waits sleeps: MPI's own
- * waiting keeps a processor busy. */
+ * counter in its memory may require where the network does not serve it by itself. A process that waits sleeps: MPI's
+ * own waiting keeps a CPU busy. */
 #include "mpi/ranks.h"
 
 #include <mpi.h>
@@ -44,7 +44,8 @@ typedef struct rank_trade {
   void *context;
 } rank_trade;
 
-/* Together with the others of the group, to whom its first process tells the item; `none`: there is no more. */
+/* Computes an item together with the others of the group, to whom its first process sends it; `none`: there is no
+ * more. */
 static campaign_done do_item(const rank_trade *trade, double *item) {
   const campaign_done nothing = {none, 0, 0, 0};
   if (team_size > 1) {
@@ -93,7 +94,7 @@ static int is_working(rank_office *office) {
   return working;
 }
 
-/* Answers one question, if there is one: 1 if somebody was told that nothing is left. */
+/* Answers one question, if there is one. Returns 1 if the answer was that nothing is left. */
 static int answer(rank_office *office, int *answered) {
   MPI_Status from;
   campaign_done done;

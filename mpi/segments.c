@@ -69,7 +69,7 @@ static void close_rounds(segment_rounds *rounds) {
   free(rounds->sent);
 }
 
-/* Rank after rank, participant after participant. */
+/* Packs the segments rank after rank, participant after participant. */
 static void pack(segment_rounds *rounds, size_t first) {
   const mpi_call *call = rounds->call;
   size_t size = call->reduce.size, from;
@@ -135,6 +135,6 @@ hu_status mpi_by_segments(mpi_call *call) {
   }
   for (size_t first = 0; first < call->reduce.n && status == HU_OK; first += rounds.each * (size_t)call->size)
     status = do_round(&rounds, first);
-  if (status != HU_E_MPI) close_rounds(&rounds); /* else messages under way may use the buffers */
+  if (status != HU_E_MPI) close_rounds(&rounds); /* else messages that are not finished may use the buffers */
   return status;
 }

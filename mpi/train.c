@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Gradients and counts of shards, joined over MPI. A process that cannot go on ends the job, as the others
+/* Joins gradients and counts of shards over MPI. A process that cannot continue ends the job, as the others
  * would wait. */
 #include "mpi/train.h"
 
@@ -23,7 +23,7 @@ static hu_mpi here(void) {
 
 static void end(int status) { MPI_Abort(MPI_COMM_WORLD, status); }
 
-/* After HU_E_MPI messages may be under way in memory that callers free: the job ends here. */
+/* Ends the job after HU_E_MPI: messages that are not finished may lie in memory that callers free. */
 static hu_status or_end(const hu_mpi *where, hu_status status) {
   int rank;
   if (status != HU_OK && MPI_Comm_rank(comm, &rank) == MPI_SUCCESS)

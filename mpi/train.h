@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-/* Those of a communicator; once more for another one. */
+/* Makes the processes of a communicator those that train; may be called again for another one. */
 void mpi_train_start(MPI_Comm of);
 
 #endif

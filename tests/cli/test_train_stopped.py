@@ -344,7 +344,7 @@ class Stopped(TrainCase):
             "'cosine'",
             "44 steps there, 66 here",
             "from epoch 1 on",
-            "begin anew",
+            "begin again",
         ]
         self.bad(*self.command("a.run", "--resume", "--set", "run.epochs=3")[1:], says=told)
         self.bad(*self.command("a.run", "--resume", "--set", "run.epochs=1")[1:], says=["44 steps are done", "22"])

@@ -155,8 +155,8 @@ hu_status hu_data_load_criteo(hu_data *data, const char *path, uint32_t rows, ch
 /* ---- made ---- */
 
 hu_clicks hu_clicks_default(void) {
-  hu_clicks usual = {.count = 4000, .dense = 8, .categories = 6, .rows = 50, .rank = 4, .noise = 0.5f};
-  return usual;
+  hu_clicks standard = {.count = 4000, .dense = 8, .categories = 6, .rows = 50, .rank = 4, .noise = 0.5f};
+  return standard;
 }
 
 /* What decides: weights of dense features, of rows, and hidden rows of `rank` numbers. */

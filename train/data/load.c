@@ -110,7 +110,7 @@ static uint32_t big32(const uint8_t *b) {
 /* Magic and sizes of an idx file of unsigned bytes in `dims` dimensions that fills the file to the last byte. */
 static hu_status check_idx(const hu_bytes *file, unsigned dims, size_t *sizes, char *why) {
   static const char *const fields[] = {"count", "rows", "columns"};
-  size_t header = 4 + 4 * (size_t)dims, want = 1;
+  size_t header = 4 + 4 * (size_t)dims, expected = 1;
   hu_status status = hu_bytes_check_plain(file, why);
   if (status != HU_OK) return status;
   if (file->size < 4 || big32(file->data) != 0x800 + dims) {
@@ -121,13 +121,13 @@ static hu_status check_idx(const hu_bytes *file, unsigned dims, size_t *sizes, c
   for (unsigned i = 0; i < dims; i++) {
     sizes[i] = big32(file->data + 4 + 4 * i);
     if (sizes[i] == 0) return hu_data_wrong(why, HU_E_DATA, file->name, "%s: 0", fields[i]);
-    if (!hu_size_product(&want, want, sizes[i])) {
+    if (!hu_size_product(&expected, expected, sizes[i])) {
       return hu_data_wrong(why, HU_E_DATA, file->name, "%s: %zu do not fit the address space", fields[i], sizes[i]);
     }
   }
-  if (want == file->size - header) return HU_OK;
-  return hu_data_wrong(why, HU_E_DATA, file->name, "size: %zu bytes of data, count and sizes want %zu",
-                       file->size - header, want);
+  if (expected == file->size - header) return HU_OK;
+  return hu_data_wrong(why, HU_E_DATA, file->name, "size: %zu bytes of data, count and sizes require %zu",
+                       file->size - header, expected);
 }
 
 static void put_image(float *z, const uint8_t *bytes, size_t rows, size_t columns, int by_columns) {
@@ -196,7 +196,7 @@ static hu_status check_images(const npy_info *info, const hu_bytes *file, size_t
     return hu_data_wrong(why, HU_E_DATA, file->name,
                          "shape %.60s: not (n, d), (n, h, w) or (n, h, w, c), none of them 0", npy_shape(text, info));
   }
-  if (info->fortran) return hu_data_wrong(why, HU_E_DATA, file->name, "fortran_order: True; row order is wanted");
+  if (info->fortran) return hu_data_wrong(why, HU_E_DATA, file->name, "fortran_order: True; row order is required");
   if (!(info->kind == 'f' && info->size == 4) && !(info->kind == 'u' && info->size == 1)) {
     return hu_data_wrong(why, HU_E_DATA, file->name, "dtype: %s, not float32 or uint8", npy_dtype(info));
   }

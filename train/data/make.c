@@ -39,8 +39,8 @@ static int is_finite(float x) { return x >= -FLT_MAX && x <= FLT_MAX; }
 /* ---- least squares ---- */
 
 hu_least_squares hu_least_squares_default(void) {
-  hu_least_squares usual = {.count = 1000, .features = 10, .high = 100, .noise = 0.5f};
-  return usual;
+  hu_least_squares standard = {.count = 1000, .features = 10, .high = 100, .noise = 0.5f};
+  return standard;
 }
 
 /* Every row of a set with its norm 1, as far as binary32 can say. */
@@ -140,8 +140,8 @@ hu_status hu_data_gratings(hu_data *data, uint64_t first, size_t count, size_t s
 /* ---- teacher ---- */
 
 hu_teacher hu_teacher_default(void) {
-  hu_teacher usual = {2500, 8, 16, 25, NULL};
-  return usual;
+  hu_teacher standard = {2500, 8, 16, 25, NULL};
+  return standard;
 }
 
 /* y = tanh(1.5 x W1) W2 of one input; binary64 sums rounded to binary32 before each function. */
@@ -207,8 +207,8 @@ hu_status hu_data_teacher(hu_data *data, const hu_teacher *what, uint64_t seed) 
 /* ---- ratings ---- */
 
 hu_ratings hu_ratings_default(void) {
-  hu_ratings usual = {.count = 4000, .users = 100, .items = 80, .rank = 4, .noise = 0.1f};
-  return usual;
+  hu_ratings standard = {.count = 4000, .users = 100, .items = 80, .rank = 4, .noise = 0.1f};
+  return standard;
 }
 
 /* Examples from number `first` on; u, v: hidden rows of users and items. */

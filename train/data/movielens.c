@@ -245,8 +245,8 @@ static void mark(uint32_t *marks, const hu_movielens *movielens, uint32_t user, 
   }
 }
 
-/* An item without the user's mark. There is one: whoever has one rating has not rated each of the two or more movies,
- * and whoever has more keeps one of them held out. */
+/* Draws an item without the user's mark. There is one: a user of one rating has not rated each of the two or more
+ * movies, and one of more ratings has one of them held out. */
 static uint32_t draw_unmarked(const uint32_t *marks, uint32_t items, uint32_t user, hu_stream *stream) {
   uint32_t item;
   do item = hu_stream_below(stream, items);

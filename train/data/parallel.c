@@ -16,7 +16,7 @@ static size_t count_lines(const hu_bytes *file) {
   return lines;
 }
 
-/* The byte behind so many lines. */
+/* Returns the number of the byte behind so many lines. */
 static size_t behind(const hu_bytes *file, size_t lines) {
   size_t at = 0;
   for (; lines; lines--) {
@@ -59,7 +59,7 @@ static hu_status check_pair(const hu_bytes *source, const hu_bytes *target, size
   return hu_data_wrong(why, HU_E_DATA, target->name, "lines: %zu, and %s has %zu", there, source->name, *lines);
 }
 
-/* ---- one file a language: its first nine tenths of lines, and the rest ---- */
+/* ---- the file of a language: its first nine tenths of lines, and the rest ---- */
 
 typedef struct cut_files {
   hu_bytes part[PARTS];
@@ -76,7 +76,7 @@ static void cut_file(cut_files *cut, const hu_bytes *file, size_t lines) {
 
 /* ---- pairs ---- */
 
-/* A language on its way: tokens, and where reading stands in them. */
+/* A language that is being read: tokens, and where reading stands in them. */
 typedef struct one_language {
   hu_words words;
   uint32_t end, unknown;
@@ -172,7 +172,7 @@ void hu_parallel_free(hu_parallel *parallel) {
   memset(parallel, 0, sizeof *parallel);
 }
 
-/* part[k]: the files of language k. */
+/* Reads all parts; part[k] has the files of language k. */
 static hu_status read_parts(hu_parallel *parallel, const hu_bytes *const part[LANGUAGES], const size_t lines[PARTS],
                             uint32_t most, int by_count, char *why) {
   one_language language[LANGUAGES];

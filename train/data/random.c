@@ -45,7 +45,7 @@ static hu_stream behind(hu_stream stream, size_t i) {
   return stream;
 }
 
-/* floor(w / 2^8) / 2^24 */
+/* Returns floor(w / 2^8) / 2^24. */
 static float unit(uint32_t w) { return (float)(w >> 8) * 0x1p-24f; }
 
 static HU_NOINLINE void draw_uniform(size_t n, float *z, float low, float high, hu_stream stream) {

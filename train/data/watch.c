@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Notes which files are read, and compares their digests with those that are wanted. */
+/* Notes which files are read, and compares their digests with those that are expected. */
 #include "train/data/watch.h"
 
 #include <stdlib.h>
@@ -65,15 +65,15 @@ static hu_status note(hu_file_watch *watch, const hu_bytes *file, char *why) {
 hu_status hu_file_was_read(const hu_bytes *file, char *why) {
   hu_file_watch *watch = watching;
   hu_status status = watch ? note(watch, file, why) : HU_OK;
-  if (!watch || status != HU_OK || !*watch->wanted) return status;
-  size_t i = watch->count - 1, all = (size_t)hu_checksums_of(watch->wanted);
+  if (!watch || status != HU_OK || !*watch->expected) return status;
+  size_t i = watch->count - 1, all = (size_t)hu_checksums_of(watch->expected);
   if (i >= all)
     return hu_data_wrong(why, HU_E_DATA, file->name, "data.checksum: %zu digests, and this is file %zu of the run", all,
                          i + 1);
-  const char *digits = digest_at(watch->wanted, i);
+  const char *digits = digest_at(watch->expected, i);
   if (*digits == '-' || same_digits(digits, watch->file[i].sha256)) return HU_OK;
-  return hu_data_wrong(why, HU_E_DATA, file->name, "SHA-256 is %s, and data.checksum wants %.*s", watch->file[i].sha256,
-                       HU_SHA256_TEXT, digits);
+  return hu_data_wrong(why, HU_E_DATA, file->name, "SHA-256 is %s, and data.checksum requires %.*s",
+                       watch->file[i].sha256, HU_SHA256_TEXT, digits);
 }
 
 void hu_watch_free(hu_file_watch *watch) {

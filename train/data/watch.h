@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* train/data/watch.h - which files a thread reads, and whether they are the ones that it wants. */
+/* train/data/watch.h - which files a thread reads, and whether they are the ones that it expects. */
 #ifndef HALFULP_TRAIN_DATA_WATCH_H
 #define HALFULP_TRAIN_DATA_WATCH_H
 
@@ -12,9 +12,9 @@ typedef struct hu_file_seen {
   char sha256[HU_SHA256_TEXT + 1];
 } hu_file_seen;
 
-/* wanted: digests of the files in the order in which they are read, as hu_checksums_check accepts them; "": any. */
+/* expected: digests of the files in the order in which they are read, as hu_checksums_check accepts them; "": any. */
 typedef struct hu_file_watch {
-  const char *wanted;
+  const char *expected;
   hu_file_seen *file;
   size_t count;
 } hu_file_watch;
@@ -24,8 +24,8 @@ typedef struct hu_file_watch {
 long hu_checksums_of(const char *text);
 /* From here on the files that hu_bytes_read reads in this thread are noted; NULL: no longer. */
 void hu_watch_files(hu_file_watch *watch);
-/* A file was read. HU_OK where files are not noted. HU_E_DATA: its digest is not the one that is wanted, or none is
- * given for it though there are some for others. */
+/* Notes that a file was read. HU_OK where files are not noted. HU_E_DATA: its digest is not the expected one, or
+ * none is given for it though there are some for others. */
 hu_status hu_file_was_read(const hu_bytes *file, char *why);
 void hu_watch_free(hu_file_watch *watch);
 

@@ -40,7 +40,7 @@ static int next_word(hu_scan *scan, hu_word *word) {
   const size_t size = scan->file->size;
   while (scan->at < size && is_blank(data[scan->at])) scan->at++;
   if (scan->at >= size) {
-    int open = scan->at == size && data[size - 1] != '\n'; /* at size + 1 its end has been told */
+    int open = scan->at == size && data[size - 1] != '\n'; /* at size + 1 its end has been reported */
     if (open) *word = end_line(scan);
     return open;
   }
@@ -90,7 +90,7 @@ typedef struct hu_table {
 
 static int same(hu_word a, hu_word b) { return a.size == b.size && memcmp(a.at, b.at, a.size) == 0; }
 
-/* FNV-1a. */
+/* Returns the hash of a word by FNV-1a. */
 static size_t hash(hu_word word) {
   uint64_t h = 0xCBF29CE484222325u;
   for (size_t i = 0; i < word.size; i++) h = (h ^ word.at[i]) * 0x100000001B3u;
@@ -191,7 +191,7 @@ static uint32_t choose(hu_table *table, uint32_t most, int by_count) {
   return (uint32_t)kept;
 }
 
-/* The words as texts: pointers, and behind them the bytes. */
+/* Returns the words as texts: pointers, and behind them the bytes. */
 static char **texts_of(const hu_table *table) {
   size_t bytes = table->count * sizeof(char *);
   for (size_t i = 0; i < table->count; i++) bytes += table->known[i].word.size + 1;
@@ -224,7 +224,7 @@ void hu_words_free(hu_words *words) {
   memset(words, 0, sizeof *words);
 }
 
-/* Tokens of each part. */
+/* Counts the tokens of each part. */
 static hu_status measure(hu_words *words, const hu_bytes *files, size_t n, char *why) {
   for (size_t i = 0; i < n; i++) {
     hu_status status = check_file(&files[i], &words->parts[i], why);

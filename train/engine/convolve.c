@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Convolutions under `fp32` by the processor, without a matrix of patches: every row of windows is a product whose left
+/* Convolutions under `fp32` on the CPU, without a matrix of patches: every row of windows is a product whose left
  * operand is the image itself, one kernel row after another, so that each sum is the chain that the patches' product
  * has. Images have their zeros around them; weights are padded to panels of 16 columns. */
 #include <stdlib.h>
@@ -44,7 +44,7 @@ typedef struct convolve_call {
   const float *w; /* in panels */
   float *dw;
   const hu_rounding *rounding; /* of what windows give to pixels; NULL: none */
-  hu_rounding_counts *counts;  /* one an image; NULL: c's, and images come one after another */
+  hu_rounding_counts *counts;  /* one per image; NULL: those of the convolution, and images come one after another */
 } convolve_call;
 
 /* rows x cols of x into rows x broad of z, zeros behind. */
@@ -125,7 +125,8 @@ static void scatter(const convolve_call *call, size_t y, size_t x, const float *
   }
 }
 
-/* Rows of `deep` numbers; what is behind a window's own, 0 times an infinity for example, is no number of it. */
+/* Rounds rows of `deep` numbers. What is behind a window's own numbers, 0 times an infinity for example, is not
+ * counted. */
 static void round_gifts(const convolve_call *call, size_t n, float *x, size_t image) {
   const image_shape *shape = &call->shape;
   hu_rounding_counts counts, *to = call->counts ? &call->counts[image] : call->convolution->counts;

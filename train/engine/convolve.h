@@ -24,7 +24,7 @@ static inline void hu_cpu_run_work(const hu_cpu *cpu, size_t parts, size_t work,
 }
 /* HU_CONVOLVE_ROUND. */
 int hu_cpu_round_image(const hu_cpu *cpu, const hu_convolution *convolution);
-/* HU_CONVOLVE_BLOCKS; HU_CONVOLVE_RESULT_BLOCKS and HU_CONVOLVE_WEIGHTS_BLOCKS. */
+/* Carries out HU_CONVOLVE_BLOCKS; HU_CONVOLVE_RESULT_BLOCKS and HU_CONVOLVE_WEIGHTS_BLOCKS. */
 int hu_cpu_blocks_possible(const hu_convolution *convolution);
 int hu_cpu_convolve_blocks(const hu_cpu *cpu, int what, const hu_convolution *convolution);
 /* Groups of one channel and one output: POSSIBLE; RESULT, WEIGHTS, IMAGES without a rounding, else 0. */

@@ -58,7 +58,7 @@ static void result_of(const image_blocks *blocks, const float *patches, float *z
   }
 }
 
-/* Patches of a framed image. */
+/* Makes the patches of a framed image. */
 static void make_patches(const image_blocks *blocks, const float *x, float *z) {
   const hu_window_sizes *sizes = &blocks->convolution->windows;
   const size_t channels = blocks->convolution->channels, line = sizes->wide * channels;

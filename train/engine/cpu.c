@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes the processor an engine: chooses the loop and the number of threads. */
+/* Makes the CPU an engine: chooses the loop and the number of threads. */
 #include "train/engine/cpu.h"
 
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static void cpu_close(void *self) {
 
 enum { LINE = 64 }; /* bytes of a cache line */
 
-/* From the beginning of a cache line on: threads write panels of so many bytes by turns, and two that share a line
+/* From the beginning of a cache line on: threads write panels of so many bytes in turn, and two that share a line
  * would wait for each other. The pages of calloc are zero without being touched, so the block is taken from it; its
  * address lies before the first line. */
 static void *cpu_allocate(void *self, size_t bytes) {
@@ -82,7 +82,7 @@ typedef struct product_call {
   hu_status status[HU_THREADS_MAX + 1];
 } product_call;
 
-/* Product i. */
+/* Computes product i by hu_gemm. */
 static hu_status by_library(const product_call *call, size_t i, float *z, const float *x, const float *y) {
   const hu_products *products = call->products;
   const hu_mode rne = {0};
@@ -123,7 +123,7 @@ static void some_products(void *context, size_t part) {
   }
 }
 
-/* Some rows of a product, or some columns. */
+/* Computes some rows of a product, or some columns. */
 static void some_of_one(void *context, size_t part) {
   const product_call *call = context;
   const hu_products *products = call->products;

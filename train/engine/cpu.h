@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* train/engine/cpu.h - the processor as an engine, for callers without a network. */
+/* train/engine/cpu.h - the CPU as an engine, for callers without a network. */
 #ifndef HALFULP_TRAIN_ENGINE_CPU_H
 #define HALFULP_TRAIN_ENGINE_CPU_H
 
@@ -26,7 +26,7 @@ typedef struct hu_cpu {
 /* HU_LEVEL_ bits (array.h) that what is opened from here on does not use; 0. For tests: no bits depend on it. */
 extern uint32_t hu_cpu_levels_off;
 
-/* One thread. */
+/* Returns an engine of one thread. */
 hu_cpu hu_cpu_alone(void);
 /* work(context, part) for all parts, beside each other; in this thread if there is only one. */
 void hu_cpu_run(const hu_cpu *cpu, size_t parts, void (*work)(void *context, size_t part), void *context);
@@ -62,7 +62,7 @@ int hu_cpu_sum_products(void *self, size_t count, const hu_products *products, i
 size_t hu_cpu_pack(void *self, const hu_matrices *b, size_t k, size_t n, float *z);
 /* hu_engine.add_rounded: rounded_products.c. */
 hu_status hu_cpu_add_rounded(void *self, const hu_rounded_product *product, int *done);
-/* hu_engine.convolve: convolve.c. */
+/* Implements hu_engine.convolve: convolve.c. */
 int hu_cpu_convolve(void *self, int what, const hu_convolution *convolution);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that wait for work; and the processor, alone or with such a crew, which loops run on and cpu.c makes an
- * engine.
+/* Threads that wait for work; and the CPU, alone or with such a crew, which loops run on and cpu.c makes an engine.
  *
- * Work comes many times a millisecond, and to wake a sleeping thread takes as long as a small piece of it. So whoever
- * waits looks for the end of its wait some times (LOOKS) before it sleeps, where each thread has a processor. */
+ * Work comes many times a millisecond, and to wake a sleeping thread takes as long as a small piece of it. So a
+ * thread that waits looks for the end of its wait some times (LOOKS) before it sleeps, where each thread has a CPU
+ * of its own. */
 #define _GNU_SOURCE /* _SC_NPROCESSORS_ONLN */
 #include "train/engine/cpu.h"
 
@@ -32,7 +32,7 @@ struct hu_crew {
 
 enum { LOOKS = 2000 }; /* of about 20 ns each */
 
-/* Between two looks: the processor saves power, or works for its other thread. */
+/* Between two looks the CPU saves power, or works for its other thread. */
 static void pause_a_moment(void) {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -61,7 +61,8 @@ static uint_fast64_t next_turn(hu_crew *crew, uint_fast64_t last) {
   return atomic_load(&crew->turn);
 }
 
-/* The last one to finish holds the lock while it signals: whoever is about to sleep has seen that someone works. */
+/* The last one to finish holds the lock while it signals: a thread that is about to sleep has seen that another one
+ * works. */
 static void finish(hu_crew *crew) {
   if (atomic_fetch_sub(&crew->working, 1) != 1) return;
   pthread_mutex_lock(&crew->lock);
@@ -144,7 +145,7 @@ void hu_crew_run(hu_crew *crew, size_t parts, void (*work)(void *context, size_t
   wait_for_end(crew);
 }
 
-/* ---- the processor with its crew ---- */
+/* ---- the CPU with its crew ---- */
 
 uint32_t hu_cpu_levels_off;
 

@@ -80,7 +80,7 @@ static inline __attribute__((always_inline)) void weights_beside(const hu_convol
   for (size_t k = 0; k < area; k++) sums_store(dw + k * channels, s[k]);
 }
 
-/* dW of 16 channels from j on. */
+/* Computes dW of 16 channels from j on. */
 static void depthwise_weights(const hu_convolution *convolution, size_t j) {
   const size_t channels = convolution->channels,
                row = (convolution->windows.width + 2 * convolution->windows.pad) * channels;
@@ -118,7 +118,7 @@ static void pixel_of_windows(const hu_convolution *convolution, size_t image, si
   }
 }
 
-/* dX of image i. */
+/* Computes dX of an image. */
 static void depthwise_images(const hu_convolution *convolution, size_t image) {
   const hu_window_sizes *sizes = &convolution->windows;
   const size_t pad = sizes->pad;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* train/engine/engine.h - the table of operations that a network runs on, which the processor and a device both fill.
+/* train/engine/engine.h - the table of operations that a network runs on, which the CPU and a device both fill.
  *
- * Tensors live in the engine's memory, and operators (linear, norms, losses, ...) are sequences of calls of this table:
- * none looks at a number of a tensor but through `get`. Everything that is not a rounding, a product or an elementary
- * function is a kernel of train/engine/kernels.h, written once; the engines differ in how they run through its
- * elements, which are independent of each other. So the bits are the same. Calls return what can go wrong while running
- * (HU_E_CUDA, a product's HU_E_GRID); sizes and records were checked when the network was built. */
+ * Tensors live in the engine's memory, and operators (linear, norms, losses, ...) are sequences of calls of this
+ * table: none looks at a number of a tensor except through `get`. Everything that is not a rounding, a product or an
+ * elementary function is a kernel of train/engine/kernels.h, written once; the engines differ in how they run
+ * through its elements, which are independent of each other. So the bits are the same. Calls return what can go
+ * wrong while running (HU_E_CUDA, a product's HU_E_GRID); sizes and records were checked when the network was built. */
 #ifndef HALFULP_TRAIN_ENGINE_ENGINE_H
 #define HALFULP_TRAIN_ENGINE_ENGINE_H
 
@@ -265,7 +265,7 @@ typedef struct hu_convolution {
   const hu_rounding *rounding;
   float *rounded, *gathered, *gifts;
   hu_rounding_counts *counts;
-  /* Told where rounding within a loop begins and ends, by an engine that computes in one thread; NULL: is not told. */
+  /* An engine that computes in one thread calls this where rounding within a loop begins and ends; NULL: never. */
   void (*notify)(void *const notified[2], int ends);
   void *notified[2];
 } hu_convolution;
@@ -279,8 +279,8 @@ typedef struct hu_squares {
 
 /* A product that is added to a sum once it is rounded, as `products`, `round` and the kernel `accumulate` would do it
  * one after another: Z, m x n, is rounded as a tensor, with word i n + j of `words` for number (i, j) (a rounding that
- * keeps numbers does nothing and counts nothing), and number (i, j) is added to sum[i n + j]. products->z is contiguous; what
- * it holds afterwards is not said. */
+ * keeps numbers does nothing and counts nothing), and number (i, j) is added to sum[i n + j]. products->z is
+ * contiguous; what it holds afterwards is not specified. */
 typedef struct hu_rounded_product {
   const hu_products *products;
   const hu_rounding *rounding;
@@ -297,7 +297,7 @@ typedef struct hu_answers {
   uint64_t asked, right; /* rows with a label, rows whose label is their first largest number */
 } hu_answers;
 
-/* self: what `open` made. Pointers are into the engine's memory unless said otherwise. */
+/* self: what `open` made. Pointers are into the engine's memory unless stated otherwise. */
 struct hu_engine {
   const char *name;
   int on_host; /* 1: its memory is the host's, too */
@@ -350,11 +350,11 @@ struct hu_engine {
   hu_status (*add_rounded)(void *self, const hu_rounded_product *product, int *done);
 };
 
-/* The processor; never NULL. */
+/* Returns the CPU as an engine; never NULL. */
 const hu_engine *hu_engine_cpu(void);
 
-/* One step of an optimizer as calls of an engine, each for all n numbers. Four buffers of n numbers; counts may be NULL.
- */
+/* One step of an optimizer as calls of an engine, each for all n numbers. Four buffers of n numbers; counts may be
+ * NULL. */
 hu_status hu_optimizer_step_on(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *arrays,
                                const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream words,
                                float *const buffer[4], hu_update_counts *counts);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels on the processor: threads of the crew run the loop of a kernel over parts of its rows or columns. */
+/* Kernels on the CPU: threads of the crew run the loop of a kernel over parts of its rows or columns. */
 #include "train/engine/cpu.h"
 
 typedef struct kernel_call {

@@ -28,7 +28,7 @@
 #define HU_INDEPENDENT
 #endif
 
-/* Columns j0 ... j1 - 1 of row r. */
+/* A kernel computes columns j0 ... j1 - 1 of row r. */
 #define HU_AT(name) HU_INSIDE void hu_at_##name(const hu_task *task, size_t r, size_t j0, size_t j1)
 #define HU_EACH_COLUMN HU_INDEPENDENT for (size_t j = j0; j < j1; j++)
 
@@ -271,9 +271,9 @@ HU_INSIDE float hu_scale_by_largest(const float *x, size_t step, size_t n, int u
   return up && largest > 6 * scale ? 2 * scale : scale;
 }
 
-/* z gets the scale of each block of a. Rows of a are lda apart; blocks.length numbers lie along the axis of the blocks.
- * A p above 0 multiplies the standard deviation; 0 takes the largest magnitude, below 0 rounds the scale of that up. The
- * scale is infinity where an infinity or a NaN is in the block, or sums are beyond the range. */
+/* z gets the scale of each block of a. Rows of a are lda apart; blocks.length numbers lie along the axis of the
+ * blocks. A p above 0 multiplies the standard deviation; 0 takes the largest magnitude, below 0 rounds the scale of
+ * that up. The scale is infinity where an infinity or a NaN is in the block, or sums are beyond the range. */
 HU_AT(block_scales) {
   const size_t size = task->blocks.size, length = task->blocks.length;
   const int down = task->blocks.down;
@@ -318,7 +318,8 @@ HU_INSIDE float hu_toward_in_scale(float a, float other, float scale, float p) {
   return scale <= 0x1.fffffep127f ? (a < 0 ? -y : a > 0 ? y : 0) : hu_canonical(NAN);
 }
 
-/* z is made of a, of blocks.other (NULL: of a) and of the scales of their blocks. blocks.across scales lie side by side. */
+/* z is made of a, of blocks.other (NULL: of a) and of the scales of their blocks. blocks.across scales lie side by
+ * side. */
 #define HU_BY_BLOCKS(name, of)                                                                            \
   HU_AT(name) {                                                                                           \
     const size_t at = r * task->cols, size = task->blocks.size;                                           \

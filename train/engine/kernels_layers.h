@@ -167,7 +167,7 @@ HU_INSIDE void hu_grouped_next(hu_grouped *number, const hu_window_sizes *sizes,
   number->group++;
 }
 
-/* As `patches`, but for each group of channels by itself, groups side by side. */
+/* Does what `patches` does, for each group of channels by itself, groups side by side. */
 HU_AT(groups) {
   const hu_window_sizes *sizes = &task->windows.sizes;
   const size_t per = sizes->down * sizes->across;
@@ -184,7 +184,7 @@ HU_AT(groups) {
   }
 }
 
-/* As patches_back for the patches of groups. */
+/* Does what patches_back does, for the patches of groups. */
 HU_AT(groups_back) {
   const hu_window_sizes *sizes = &task->windows.sizes;
   const size_t all = task->cols, channels = all / sizes->groups, pixels = sizes->high * sizes->wide;

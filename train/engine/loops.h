@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* train/engine/loops.h - the kernels as loops on the processor. Each kernel level (halfulp/array.h) has one table of
+/* train/engine/loops.h - the kernels as loops on the CPU. Each kernel level (halfulp/array.h) has one table of
  * them. */
 #ifndef HALFULP_TRAIN_ENGINE_LOOPS_H
 #define HALFULP_TRAIN_ENGINE_LOOPS_H
@@ -15,9 +15,9 @@ typedef struct hu_range {
   size_t i0, i1, j0, j1;
 } hu_range;
 
-/* Part of one product of binary32 numbers under `fp32`, of pointers to its matrices: fma in increasing k from +0. NaN
- * of any pattern: whoever stores the result makes it one. buffer: HU_PRODUCT_BUFFER numbers for some of A in the order in
- * which tiles read it, or NULL; no bits depend on it. */
+/* Part of one product of binary32 numbers under `fp32`, of pointers to its matrices: fma in increasing k from +0.
+ * NaN of any pattern, which the caller makes one when it stores the result. buffer: HU_PRODUCT_BUFFER numbers for
+ * some of A in the order in which tiles read it, or NULL; no bits depend on it. */
 enum { HU_PRODUCT_DEEP = 256, HU_PRODUCT_BLOCK = 240, HU_PRODUCT_BUFFER = HU_PRODUCT_DEEP * HU_PRODUCT_BLOCK };
 typedef void hu_product_loop(const hu_products *products, float *z, const float *a, const float *b, const hu_range *of,
                              float *buffer);

@@ -58,7 +58,7 @@ static void nearest(optimizer_job *job, float *x, hu_format format) {
   rounded(job, x, format, rne, none);
 }
 
-/* Q of a result on the way: nothing is left to do in binary32. */
+/* Rounds an intermediate result by Q; with a binary32 state nothing is left to do. */
 static void q(optimizer_job *job, float *x) {
   if (!job->state_is_binary32) nearest(job, x, job->optimizer->state);
 }
@@ -105,7 +105,7 @@ static const float *ahead(optimizer_job *job, float *const buffer[4], const floa
   return buffer[1];
 }
 
-/* u, or with `fused` d, into buffer[0] */
+/* Computes u, or with `fused` d, into buffer[0]. */
 static void sgd(optimizer_job *job, float *const buffer[4], const hu_optimizer_arrays *arrays) {
   const float *g = arrays->g;
   if (job->decay != 0) {
@@ -123,7 +123,7 @@ static void sgd(optimizer_job *job, float *const buffer[4], const hu_optimizer_a
   }
 }
 
-/* u into buffer[0] */
+/* Computes u into buffer[0]. */
 static void adamw(optimizer_job *job, float *const buffer[4], const hu_optimizer_arrays *arrays) {
   const float *g = arrays->g;
   float *u = buffer[0], *t = buffer[1], *d = buffer[2];
@@ -146,7 +146,7 @@ static void adamw(optimizer_job *job, float *const buffer[4], const hu_optimizer
   does(job, HU_RUN_SCALE, u, u, NULL, job->rate);
 }
 
-/* u into buffer[0] */
+/* Computes u into buffer[0]. */
 static void adagrad(optimizer_job *job, float *const buffer[4], const hu_optimizer_arrays *arrays) {
   const float *g = arrays->g;
   float *u = buffer[0], *d = buffer[2];

@@ -98,7 +98,7 @@ static inline __attribute__((always_inline)) sums sums_add(sums a, sums b) {
 }
 #endif
 
-/* A tile's sums go on from what Z holds, or begin at +0. */
+/* A tile's sums continue from what Z holds, or begin at +0. */
 enum { GO_ON = 0, BEGIN = 1 };
 
 /* Where A's numbers are: (i, p) of a tile at a + i down + p along; along 0: as many as the tile has rows. The next
@@ -129,7 +129,7 @@ static inline __attribute__((always_inline)) void tile(size_t rows, int how, siz
   for (size_t i = 0; i < rows; i++) sums_store(z + i * ldz, s[i]);
 }
 
-/* Rows of the first tile of so many. */
+/* Returns the number of rows of the first tile of so many. */
 static inline size_t height(size_t rows) {
 #if HU_LEVEL_ID == 1
   /* Few rows have too few sums to keep two multipliers busy: the last two tiles share theirs. */
@@ -233,7 +233,7 @@ static void pack_transposed(size_t k, float *panel, const float *x, size_t ldx) 
   }
 }
 
-/* k rows and `wide` columns of m, from b on. */
+/* Packs k rows and `wide` columns of m, from b on. */
 static void pack(const hu_matrices *m, size_t k, size_t wide, float *panel, const float *b) {
   if (m->transposed && wide == PANEL) {
     pack_transposed(k, panel, b, m->ld);
@@ -257,7 +257,7 @@ static void pack_panel(const hu_matrices *b, size_t k, size_t n, size_t j, float
   pack(b, k, n - j < PANEL ? n - j : PANEL, panel, b->data + (b->transposed ? j * b->ld : j));
 }
 
-/* Rows of A, a tile below the other, columns of each one after another. */
+/* Packs rows of A, a tile below the other, columns of each one after another. */
 static left pack_left(size_t rows, size_t k, float *buffer, left a) {
   left z = {buffer, 1, 0, k};
   for (size_t i = 0, n; i < rows; i += n, buffer += n * k) {
@@ -273,8 +273,8 @@ static left pack_left(size_t rows, size_t k, float *buffer, left a) {
 /* From so many rows on a panel is read often enough to be packed; from so many columns on, A. */
 enum { PACKED_ROWS = HU_LEVEL_ID == 1 ? 12 : 200, PACKED_COLUMNS = 2000 };
 
-/* k rows of columns j ... j + wide - 1 of B from row `at` on, whose panel is made in `buffer` unless it is there already
- * or few rows of Z read it. */
+/* k rows of columns j ... j + wide - 1 of B from row `at` on, whose panel is made in `buffer` unless it is there
+ * already or few rows of Z read it. */
 static const float *panel_of(const hu_products *products, size_t rows, size_t at, size_t k, size_t j, size_t wide,
                              const float *b, float *buffer, size_t *ld) {
   const float *first = products->b.transposed ? b + j * products->b.ld + at : b + at * products->b.ld + j;

@@ -30,7 +30,7 @@ static float *buffer_of(const rounded_call *call, size_t thread) {
   return call->cpu->buffers + thread * HU_PRODUCT_BUFFER;
 }
 
-/* Rows `from` ... from + rows - 1 of Z. */
+/* Computes rows `from` ... from + rows - 1 of Z. */
 static void multiply(const rounded_call *call, size_t from, size_t rows, float *z) {
   const hu_range some = {0, rows, 0, call->product->products->n};
   hu_products products = *call->product->products;
@@ -131,7 +131,7 @@ static hu_status by_statistics(rounded_call *call) {
   return status;
 }
 
-/* ---- what may go this way ---- */
+/* ---- which products are computed like this ---- */
 
 static int possible(const hu_cpu *cpu, const hu_rounded_product *product) {
   const hu_products *products = product->products;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tensors rounded on the processor. Where each number is rounded by itself, threads of the crew take parts of the
+/* Rounds tensors on the CPU. Where each number is rounded by itself, threads of the crew take parts of the
  * tensor and do all of a rounding's passes over their part. Where a rounding has scales or statistics, the library's
  * calls divide the work, and the crew runs their parts. */
 #include <string.h>
@@ -12,7 +12,7 @@
  * so that they stay in the cache. */
 enum { ROUNDED_MIN = 1 << 15, ROUNDED_PIECE = 1 << 15 };
 
-/* ---- numbers that stay as they are, but for NaN, of which there is one ---- */
+/* ---- numbers that stay as they are, except for NaN, of which there is one ---- */
 
 enum { LOOK = 1024 };
 

@@ -40,7 +40,7 @@ static void sum_tile(const hu_product_sum *sum, const float *a, const float *b, 
   for (size_t r = 0; r < TALL; r++) sums_store(z + r * ldz, all[r]);
 }
 
-/* A tile at the edge of Z. */
+/* Computes a tile at the edge of Z. */
 static void edge_tile(const hu_product_sum *sum, size_t rows, size_t wide, const float *a, const float *b, float *z,
                       size_t ldz) {
   float buffer[TALL * PANEL];

@@ -54,12 +54,12 @@ static HU_NOINLINE hu_status run_plan(hu_lab *lab) {
 
 hu_status hu_experiment_run(hu_experiment_report *report, const char *name, const hu_experiment_options *how,
                             char *why) {
-  static const hu_experiment_options usual = {NULL, NULL, NULL, NULL, NULL, 0, NULL};
+  static const hu_experiment_options standard = {NULL, NULL, NULL, NULL, NULL, 0, NULL};
   char ignored[HU_DATA_WHY_MAX];
   hu_lab lab;
   if (!report || !name) return HU_E_NULL;
   memset(&lab, 0, sizeof lab);
-  lab.how = how ? how : &usual;
+  lab.how = how ? how : &standard;
   lab.data = lab.how->data ? lab.how->data : "data";
   lab.why = why ? why : ignored;
   *lab.why = 0;

@@ -24,7 +24,7 @@ enum {
   HU_WATCH_STATISTICS = 256 /* S2FP8's mu and m, alpha and beta of the plan's tensors */
 };
 
-/* Key, value, key, value ... of a plan or a trial. */
+/* Makes the list "key, value, key, value ..." of a plan or a trial. */
 #define HU_PAIRS(...) \
   (const char *const[]) { __VA_ARGS__, NULL }
 
@@ -59,7 +59,7 @@ struct hu_lab {
   char *why;        /* space for a sentence, never NULL */
   hu_status status; /* the first failure of a call that returns nothing */
   size_t seed;      /* of the runs that are made now; 0: what their keys say */
-  size_t reported;  /* runs that the caller has been told of */
+  size_t reported;  /* runs that were reported to the caller */
   fenv_t caller;    /* his floating-point environment, which his callback has, too */
 };
 
@@ -77,11 +77,11 @@ hu_experiment_row *hu_lab_add_row(hu_lab *lab, const char *name);
 /* The runs of a plan without trainers, names up to a NULL. HU_E_NAME and so on: the caller means another run, or sets a
  * key that no trainer has. */
 hu_status hu_lab_own_runs(hu_lab *lab, const char *const *names);
-/* What the caller sets a key to in such a run (hu_experiment_options.pairs and row); usual, if he does not. */
-const char *hu_lab_value(const hu_lab *lab, const char *run, const char *key, const char *usual);
+/* Returns what the caller sets a key to in such a run (hu_experiment_options.pairs and row), or else `standard`. */
+const char *hu_lab_value(const hu_lab *lab, const char *run, const char *key, const char *standard);
 /* HU_E_NAME; says that no run has the caller's name. */
 hu_status hu_lab_no_run(hu_lab *lab);
-/* The last row is complete: tells the caller's callback. */
+/* Calls the caller's callback, since the last row is complete. */
 hu_status hu_lab_notify(hu_lab *lab);
 
 /* ---- several seeds (plan.c, seeds.c) ---- */
@@ -101,7 +101,7 @@ void hu_lab_seeds_row(hu_lab *lab, int table, const char *name, const double *x,
 /* The figure of that name, made if there is none. */
 int hu_lab_figure(hu_lab *lab, const char *name, const char *title, const char *x, const char *y, int kind);
 void hu_lab_axes(hu_lab *lab, int figure, int x_axis, int y_axis);
-/* A new series. */
+/* Makes a new series. */
 int hu_lab_series(hu_lab *lab, int figure, const char *name);
 void hu_lab_point(hu_lab *lab, int figure, int series, double x, double y);
 /* Columns from the first to the last exponent that occurs. */

@@ -127,13 +127,14 @@ hu_status hu_watch_check(hu_lab *lab, hu_trainer *trainer) {
   return HU_OK;
 }
 
-/* Two series in a figure of a row and a tensor; two figures. */
+/* Puts two series into a figure of a row and a tensor; there are two figures. */
 static void put_pair(hu_watcher *watcher, const char *tensor, int which, double x, double first, double second) {
   static const char *const names[2][2] = {{"mean of log2, mu", "largest log2, m"}, {"alpha", "beta"}};
   static const char *const words[2] = {"logarithms", "shift-squeeze"};
   char name[HU_EXPERIMENT_NAME_MAX], title[2 * HU_EXPERIMENT_NAME_MAX];
   size_t buffer = sizeof name - sizeof "shift-squeeze-", length = strlen(tensor);
-  const char *end = tensor + (length > buffer ? length - buffer : 0); /* the end of a long name tells a gradient */
+  const char *end =
+      tensor + (length > buffer ? length - buffer : 0); /* the end of a long name shows that it is a gradient */
   size_t n = (size_t)snprintf(name, sizeof name, "%s-%s", words[which], end);
   for (size_t i = 0; i < n && i < sizeof name; i++) {
     if (name[i] == '.' || name[i] == '_') name[i] = '-';

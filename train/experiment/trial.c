@@ -13,7 +13,7 @@ static hu_status set_pairs(hu_lab *lab, hu_trainer *trainer, const char *const *
   return status;
 }
 
-/* Keys of the run that are not usual, and that weights depend on. */
+/* Records the keys of the run that differ from their defaults and that weights depend on. */
 static size_t print_keys(const hu_trainer *trainer, char *text, size_t size) {
   size_t used = 0;
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
@@ -115,13 +115,13 @@ hu_status hu_lab_own_runs(hu_lab *lab, const char *const *names) {
   return hu_lab_no_run(lab);
 }
 
-const char *hu_lab_value(const hu_lab *lab, const char *run, const char *key, const char *usual) {
+const char *hu_lab_value(const hu_lab *lab, const char *run, const char *key, const char *standard) {
   const char *const *pairs = lab->how->pairs;
-  if (lab->how->row && strcmp(lab->how->row, run) != 0) return usual;
+  if (lab->how->row && strcmp(lab->how->row, run) != 0) return standard;
   for (; pairs && pairs[0] && pairs[1]; pairs += 2) {
-    if (strcmp(pairs[0], key) == 0) usual = pairs[1]; /* the last one counts, as in a trainer */
+    if (strcmp(pairs[0], key) == 0) standard = pairs[1]; /* the last one counts, as in a trainer */
   }
-  return usual;
+  return standard;
 }
 
 /* ---- trials ---- */

@@ -6,7 +6,7 @@
 #include "halfulp/train/model.h"
 #include "train/text/keys.h"
 
-/* A model on its way into a net. */
+/* A model that is being built in a net. */
 typedef struct hu_builder {
   hu_net *net;
   const hu_model *model;
@@ -24,7 +24,7 @@ typedef struct hu_model_kind {
   unsigned needs;
   int (*build)(hu_builder *builder); /* returns the output, sets the inputs, leaves the scope as it was */
 } hu_model_kind;
-/* kind < HU_MODEL_KINDS */
+/* Returns the record of a kind below HU_MODEL_KINDS. */
 const hu_model_kind *hu_model_kind_of(uint8_t kind);
 /* hu_model_parse, and on an error a sentence that says what is wrong and what may stand there. */
 enum { HU_TEXT_WHY_MAX = 320 };
@@ -50,11 +50,12 @@ int hu_build_dlrm(hu_builder *builder);
 void hu_enter(hu_builder *builder, const char *part);
 /* The number that the next parameter will have. */
 int hu_next(const hu_builder *builder);
-/* First weights of parameter p: N(0, gain / fan_in); N(0, deviation^2); uniform between +-1/sqrt(hidden). */
+/* Sets how first weights of parameter p are drawn: N(0, gain / fan_in); N(0, deviation^2); uniform between
+ * +-1/sqrt(hidden). */
 void hu_start_gain(hu_builder *builder, int p, unsigned gain, size_t fan_in);
 void hu_start_deviation(hu_builder *builder, int p);
 void hu_start_uniform(hu_builder *builder, int p, size_t hidden);
-/* c channels times the model's width. */
+/* Returns c channels times the model's width. */
 size_t hu_builder_channels(const hu_builder *builder, size_t c);
 int hu_activate(hu_builder *builder, int x);
 /* x behind the model's dropout; x itself where there is none. */
@@ -67,7 +68,7 @@ int hu_add_dense(hu_builder *builder, int x);
 /* The input of images; and how many channels a value has. */
 int hu_image_of(hu_builder *builder);
 size_t hu_channels_of(const hu_builder *builder, int x);
-/* Convolution and batch norm; first weights for a ReLU, wherever it comes. */
+/* Adds a convolution and a batch norm; first weights are those for a ReLU, wherever it comes. */
 int hu_add_conv(hu_builder *builder, int x, size_t channels, size_t kernel, size_t stride, size_t groups);
 /* The mean of the image, and the linear layer that answers. */
 int hu_add_answer(hu_builder *builder, int x);

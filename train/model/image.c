@@ -4,7 +4,7 @@
 
 #include "train/model/builder.h"
 
-/* Convolution and batch norm. */
+/* Adds a convolution and a batch norm. */
 static int add_conv(hu_builder *builder, int x, size_t channels, size_t kernel, size_t stride) {
   return hu_add_conv(builder, x, channels, kernel, stride, 1);
 }

@@ -4,12 +4,12 @@
 
 #include "train/model/builder.h"
 
-/* Convolution, batch norm and ReLU. */
+/* Adds a convolution, a batch norm and a ReLU. */
 static int add_seen(hu_builder *builder, int x, size_t channels, size_t kernel, size_t stride) {
   return hu_net_relu(builder->net, hu_add_conv(builder, x, channels, kernel, stride, 1));
 }
 
-/* Each channel by itself, 3 x 3 pixels, and batch norm. */
+/* Adds a convolution of each channel by itself, of 3 x 3 pixels, and a batch norm. */
 static int add_depthwise(hu_builder *builder, int x, size_t stride) {
   size_t channels = hu_channels_of(builder, x);
   return hu_add_conv(builder, x, channels, 3, stride, channels);
@@ -75,14 +75,14 @@ static int add_mixed(hu_builder *builder, int left, int right) {
   return hu_net_shuffle(builder->net, hu_net_concat(builder->net, 2, both), 2);
 }
 
-/* Half of the channels goes on as it is. */
+/* Half of the channels stays as it is. */
 static int add_unit(hu_builder *builder, int x, size_t half) {
   int left = hu_net_columns(builder->net, x, 0, half);
   int z = add_seen(builder, hu_net_columns(builder->net, x, half, half), half, 1, 1);
   return add_mixed(builder, left, add_seen(builder, add_depthwise(builder, z, 1), half, 1, 1));
 }
 
-/* The image is halved; both ways see all channels. */
+/* The image is halved; both branches see all channels. */
 static int add_halving(hu_builder *builder, int x, size_t half) {
   int left = add_seen(builder, add_depthwise(builder, x, 2), half, 1, 1);
   int z = add_seen(builder, x, half, 1, 1);

@@ -60,16 +60,16 @@ hu_model hu_model_default(uint8_t kind) {
   static const struct {
     uint32_t layers, units;
     float deviation;
-  } usual[HU_MODEL_KINDS] = {{0, 0, 0},  {2, 64, 0},    {0, 0, 0},     {0, 0, 0},      {0, 0, 0},
-                             {1, 32, 0}, {1, 64, 0.1f}, {1, 32, 0.3f}, {3, 8, 0.01f},  {0, 0, 0},
-                             {0, 0, 0},  {0, 0, 0},     {1, 32, 0.3f}, {1, 32, 0.02f}, {0, 16, 0.1f}};
+  } standard[HU_MODEL_KINDS] = {{0, 0, 0},  {2, 64, 0},    {0, 0, 0},     {0, 0, 0},      {0, 0, 0},
+                                {1, 32, 0}, {1, 64, 0.1f}, {1, 32, 0.3f}, {3, 8, 0.01f},  {0, 0, 0},
+                                {0, 0, 0},  {0, 0, 0},     {1, 32, 0.3f}, {1, 32, 0.02f}, {0, 16, 0.1f}};
   hu_model model;
   memset(&model, 0, sizeof model);
   if (kind >= HU_MODEL_KINDS) return model;
   model.kind = kind;
-  model.layers = usual[kind].layers;
-  model.units = usual[kind].units;
-  model.deviation = usual[kind].deviation;
+  model.layers = standard[kind].layers;
+  model.units = standard[kind].units;
+  model.deviation = standard[kind].deviation;
   if (kind == HU_MODEL_CONV) {
     model.channels[0] = 8;
     model.channels[1] = model.channels[2] = 16;

@@ -55,7 +55,7 @@ int hu_build_lstm(hu_builder *builder) {
 
 /* ---- pairs ---- */
 
-/* Embeddings of both inputs, of so many columns. */
+/* Adds embeddings of both inputs, of so many columns. */
 static void add_pair(hu_builder *builder, size_t cols, int pair[2]) {
   pair[0] = hu_add_embedding(builder, builder->ends->inputs[0], builder->sizes->users, cols);
   pair[1] = hu_add_embedding(builder, builder->ends->inputs[1], builder->sizes->items, cols);

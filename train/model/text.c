@@ -15,7 +15,7 @@ static int kind_named(const char *word, size_t n) {
   return -1;
 }
 
-/* Networks that have a name for other keys than their kind's usual ones. */
+/* Networks that have a name for other keys than the defaults of their kind. */
 static int is_named(hu_model *model, const char *word, size_t n) {
   static const uint32_t stages[4] = {3, 4, 6, 3};
   int deep = hu_same_word(word, n, "resnet50");
@@ -91,9 +91,9 @@ static HU_NOINLINE size_t write(char *text, size_t size, const hu_model *model) 
   char line[HU_MODEL_TEXT_MAX];
   if (hu_model_check(model, NULL, NULL) != HU_OK) return 0;
   const hu_model_kind *kind = hu_model_kind_of(model->kind);
-  hu_model usual = hu_model_default(model->kind);
+  hu_model standard = hu_model_default(model->kind);
   size_t n = (size_t)snprintf(line, sizeof line, "%s", kind->name);
-  n += hu_keys_write(line + n, sizeof line - n, model, &usual, kind->keys.key, kind->keys.count);
+  n += hu_keys_write(line + n, sizeof line - n, model, &standard, kind->keys.key, kind->keys.count);
   if (size) snprintf(text, size, "%s", line);
   return n;
 }

@@ -4,7 +4,7 @@
 
 #include "train/model/builder.h"
 
-/* Embedding and positions of the tokens of input x. */
+/* Adds an embedding and positions of the tokens of input x. */
 static int add_tokens(hu_builder *builder, int x, size_t kinds) {
   return hu_add_positions(builder, hu_add_embedding(builder, x, kinds, builder->model->units));
 }

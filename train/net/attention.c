@@ -26,7 +26,7 @@ static operand_place values_of(const hu_net *net, const hu_operator *op) {
   return (operand_place){op->in[1], net->value[op->in[1]].cols / d - 1};
 }
 
-/* Columns part d ... of x into z, rows x d, and back. */
+/* Copies columns part d ... of x into z, rows x d; the next function copies them back. */
 static void take_columns(hu_net *net, const hu_value *x, const float *from, size_t d, size_t part, float *z) {
   hu_do_copy(net, x->rows, d, z, d, from + part * d, x->cols);
 }

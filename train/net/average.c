@@ -13,13 +13,13 @@ static const float *average_of(const hu_net *net, const hu_operator *op) {
 
 /* MXFP4 with scales rounded up, to nearest: the rounding that this is an alternative to. */
 static int is_allowed(const hu_product_rounding *rounding) {
-  hu_rounding want;
-  if (hu_rounding_parse(&want, "scaled(float4_e2m1fn;scale=float8_e8m0fnu;block=1x32;rule=rceil)", NULL) != HU_OK)
+  hu_rounding expected;
+  if (hu_rounding_parse(&expected, "scaled(float4_e2m1fn;scale=float8_e8m0fnu;block=1x32;rule=rceil)", NULL) != HU_OK)
     return 0;
-  want.turned = rounding->w.turned;
-  int same =
-      rounding->w.kind == HU_ROUND_SCALED && memcmp(&rounding->w.scaling, &want.scaling, sizeof want.scaling) == 0;
-  return same && memcmp(&rounding->w.mode, &want.mode, sizeof want.mode) == 0 && rounding->w.amax == 0 &&
+  expected.turned = rounding->w.turned;
+  int same = rounding->w.kind == HU_ROUND_SCALED &&
+             memcmp(&rounding->w.scaling, &expected.scaling, sizeof expected.scaling) == 0;
+  return same && memcmp(&rounding->w.mode, &expected.mode, sizeof expected.mode) == 0 && rounding->w.amax == 0 &&
          rounding->twice;
 }
 

@@ -19,13 +19,13 @@ enum {
 /* Rows of W: the numbers of a patch that one group has; and all of them. */
 size_t hu_patch_part(const hu_net *net, const hu_operator *op);
 size_t hu_patch_size(const hu_net *net, const hu_operator *op);
-/* A kernel's task between the image x and the windows of z. */
+/* Makes a kernel's task between the image x and the windows of z. */
 hu_task hu_windows(const hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *to, const float *from);
 /* kept = the patches of x, a group's columns side by side. */
 void hu_make_patches(hu_net *net, hu_operator *op, const float *x);
 /* dx = of each pixel the sum of what windows give to it, from their patches' gradients. */
 void hu_add_windows(hu_net *net, hu_operator *op, float *dx, const float *patches);
-/* What an engine that needs no patches is told; without zeros around them images are as they are. */
+/* Makes the record for an engine that needs no patches; without zeros around them images stay as they are. */
 hu_convolution hu_convolution_of(hu_net *net, hu_operator *op);
 /* accum: of the product that this is for. 0: it needs patches. */
 int hu_without_patches(hu_net *net, const hu_accum *accum, int what, const hu_convolution *convolution);

@@ -63,7 +63,7 @@ void hu_tally_forget(hu_net *net) {
   /* +0 has the pattern of the integer 0. */
   hu_task task = hu_task_of(1, bytes_of(tally->used) / sizeof(float), (float *)(void *)tally->there, NULL, NULL);
   hu_status status = net->engine->run(net->self, HU_RUN_FILL, &task);
-  (void)status; /* what is wrong with an engine, its next call tells */
+  (void)status; /* the next call reports what is wrong with an engine */
 }
 
 void hu_tally_read(hu_net *net) {

@@ -33,13 +33,13 @@ static int step_of(const hu_net *net, const hu_operator *reader, size_t *step) {
  * has by itself, in the same order. The value X; -1: this product has to be made alone. */
 static int steps_together(const hu_net *net, const hu_operator *op, size_t *step) {
   const hu_product_rounding *rounding = &op->rounding;
-  int usual = op->kind == &linear && op->sharing.shared && !rounding->quartet && hu_is_kept(&rounding->x) &&
-              hu_is_kept(&rounding->w);
-  return usual && hu_is_plain_fp32(&rounding->z_accum) && net->engine->on_host ? step_of(net, op, step) : -1;
+  int standard = op->kind == &linear && op->sharing.shared && !rounding->quartet && hu_is_kept(&rounding->x) &&
+                 hu_is_kept(&rounding->w);
+  return standard && hu_is_plain_fp32(&rounding->z_accum) && net->engine->on_host ? step_of(net, op, step) : -1;
 }
 
-/* Samples from ... from + count - 1, whose products with the weights are in `buffer`, of X as it lies: all operators from
- * the first one on that have a step of X get theirs. NULL: they are counted. */
+/* Samples from ... from + count - 1, whose products with the weights are in `buffer`, of X as it lies: all operators
+ * from the first one on that have a step of X get theirs. NULL: they are counted. */
 static size_t each_step(hu_net *net, hu_operator *first, int x, const float *buffer, size_t from, size_t count) {
   size_t steps = 0, step;
   for (hu_operator *op = first; op < net->op + net->operators; op++) {
@@ -83,9 +83,9 @@ static int steps_together_back(const hu_net *net, const hu_operator *op, size_t 
   const hu_product_rounding *rounding = &op->rounding;
   int kept = hu_is_kept(&rounding->dz) && hu_is_kept(hu_last_rounding(op, HU_PART_DX_W, &rounding->w_back)) &&
              hu_is_kept(&rounding->dx_out);
-  int usual =
+  int standard =
       op->kind == &linear && op->sharing.shared && !rounding->quartet && kept && hu_is_plain_fp32(&rounding->dx_accum);
-  if (!usual || !net->engine->on_host) return -1;
+  if (!standard || !net->engine->on_host) return -1;
   const hu_value *row = &net->value[op->in[0]];
   return hu_is_kept(&row->round_back) && !row->gradient ? step_of(net, op, step) : -1;
 }

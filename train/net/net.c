@@ -207,7 +207,7 @@ hu_operator *hu_new_operator(hu_net *net, const hu_operator_kind *kind, int x, i
     return NULL;
   }
   if (!net->engine->on_host && !kind->anywhere) {
-    hu_refuse(net, HU_E_DEVICE, "this kind of operator computes on the processor only");
+    hu_refuse(net, HU_E_DEVICE, "this kind of operator computes on the CPU only");
     return NULL;
   }
   hu_operator *all = with_row(net->op, &net->capacity[2], net->operators, sizeof *net->op);

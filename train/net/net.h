@@ -31,7 +31,7 @@ typedef struct hu_value {
   hu_rounding_counts counts, counts_back;
   hu_rounding_counts *seen; /* both, where the engine's memory is not the host's (hu_tally) */
   uint64_t over, over_seen; /* of counts, in the last pass alone; what counts had before it */
-  float *shown[2];          /* copies of v, dv for whoever looks, where the engine's memory is not the host's */
+  float *shown[2];          /* copies of v, dv for callers, where the engine's memory is not the host's */
   int made;                 /* 1: by an operator */
   int tokens;               /* 1: an embedding reads it: names, not numbers */
   int gradient;             /* 1: dv holds what readers have given so far */
@@ -221,7 +221,7 @@ struct hu_net {
   hu_operator *op;
   int values, parameters, operators;
   int capacity[3];         /* of these three tables, which grow and may move while a net is built */
-  float *work[HU_BUFFERS]; /* space for tensors on the way, work_size numbers each; the last one is hu_do_columns's */
+  float *work[HU_BUFFERS]; /* intermediate tensors, work_size numbers each; the last one is hu_do_columns's */
   size_t work_size;
   hu_rounded rounded; /* dZ of the product whose gradient is being made */
   uint32_t *labels;
@@ -319,7 +319,7 @@ int hu_operand_is_tensor(const hu_net *net, const hu_operator *op, unsigned part
  * HU_E_OPERAND_A, HU_E_OPERAND_B, HU_E_ACCUM, ... Then *part and *format are the operand's. */
 hu_status hu_operands_taken(const hu_net *net, const hu_operator *op, unsigned *part, hu_format *format);
 /* The operand that a product sees: x itself, or x transformed or rounded once more, in `buffer` or where it is kept for
- * the next product. The grid that a rounding leaves is told to the product, which models of narrow units have to
+ * the next product. The product gets the grid that a rounding leaves, which models of narrow units have to
  * know. */
 hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t cols, const float *x,
                                const hu_rounding *rounding, const hu_rounding *before, float *buffer, unsigned part);
@@ -342,8 +342,8 @@ hu_status hu_delayed_step(hu_net *net);
 void hu_delayed_forget(hu_net *net);
 void hu_delayed_free(hu_operator *op);
 void hu_delayed_end(hu_net *net);
-/* Q-EMA: what w_average wants of the other fields and the operator; then space for the average of its W, which is W.
- * HU_E_TRAIN, HU_E_MEMORY. */
+/* Q-EMA: checks what w_average requires of the other fields and the operator, and allocates the average of its W,
+ * which begins as W. HU_E_TRAIN, HU_E_MEMORY. */
 hu_status hu_average_begin(hu_net *net, const hu_operator *op, const hu_product_rounding *rounding);
 /* An update is about to be made, and was made. */
 void hu_average_start(hu_net *net);
@@ -360,7 +360,7 @@ hu_status hu_reserve_work(hu_net *net, size_t n);
 /* 1 if x is a value of this net and nothing went wrong yet. */
 int hu_usable(hu_net *net, int x);
 
-/* ---- the engine: after a failure the calls of a pass do nothing, and hu_done tells ---- */
+/* ---- the engine: after a failure the calls of a pass do nothing, and hu_done returns it ---- */
 
 hu_status hu_done(const hu_net *net);
 void hu_do(hu_net *net, int kernel, const hu_task *task);
@@ -370,7 +370,7 @@ void hu_do_function(hu_net *net, int which, size_t n, float *z, const float *x);
 void hu_do_round(hu_net *net, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *rounding,
                  hu_stream words, hu_rounding_counts *counts);
 void hu_add_counts(hu_rounding_counts *sum, const hu_rounding_counts *counts);
-/* From and to the host. */
+/* Copies from and to the host. */
 void hu_do_put(hu_net *net, void *z, const void *host, size_t bytes);
 void hu_do_get(hu_net *net, void *host, const void *x, size_t bytes);
 /* z = x for n numbers; z = a for rows x cols of matrices with leading dimensions. */
@@ -407,12 +407,12 @@ void hu_give_postponed(hu_net *net, int parameter);
 void hu_backward_after_turn(hu_net *net, hu_operator *op);
 /* 1 if the gradient of a value is needed: it was computed from something. */
 int hu_needs_gradient(const hu_net *net, int value);
-/* Tells the observer that a phase of op (NULL: of none) begins or ends. */
+/* Notifies the observer that a phase of op (NULL: of none) begins or ends. */
 void hu_notify(hu_net *net, unsigned phase, const hu_operator *op, int ends);
-/* Of an engine: told is the net and an operator. */
+/* The same, called by an engine: `notified` is the net and an operator. */
 void hu_notify_rounding(void *const notified[2], int ends);
 /* hu_do_round on a tensor that belongs to op (NULL: an input, a parameter) with the words of (of, number) where it
- * draws any, the observer told. */
+ * draws any; the observer is notified. */
 void hu_round_of(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
                  const hu_rounding *rounding, unsigned of, uint64_t number, hu_rounding_counts *counts);
 /* The optimizer of parameter i, with the formats of that parameter. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tells the observer of a net the phases of a step. */
+/* Notifies the observer of a net of the phases of a step. */
 #include "train/net/net.h"
 
 void hu_net_observe(hu_net *net, hu_net_observer *observer, void *context) {

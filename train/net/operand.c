@@ -25,7 +25,7 @@ hu_rounding_counts *hu_counts_of_part(const hu_net *net, hu_operator *op, unsign
   return net->engine->on_host ? &op->counts[back] : op->seen + back;
 }
 
-/* A part of an operator's products rounded, told and counted. */
+/* Rounds a part of an operator's products, notifies the observer and counts. */
 static void round_part(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
                        const hu_rounding *rounding, unsigned part, hu_rounding_counts *counts) {
   hu_round_of(net, op, rows, cols, z, x, rounding, HU_OF_PRODUCT, op->number << 4 | part, counts);
@@ -80,7 +80,7 @@ int hu_roundings_alike(const hu_rounding *a, const hu_rounding *b) {
 }
 
 /* Where this operand is kept; NULL: it is not. X is kept for dW, unless that has it transformed. A device that counts
- * in its own memory rounds anew, so that each product's roundings are counted everywhere. */
+ * in its own memory rounds again, so that each product's roundings are counted everywhere. */
 static hu_rounded *slot_of(hu_net *net, hu_operator *op, const hu_rounding *rounding, unsigned part) {
   if (rounding->mode.round >= HU_SRA || !net->engine->on_host) return NULL;
   if (part == HU_PART_Z_W || part == HU_PART_DX_W) return &net->parameter[op->theta[0]].rounded;

@@ -48,7 +48,7 @@ static hu_format format_of(const hu_net *net, const hu_operator *op, unsigned pa
                          is_transformed(op, part) ? &keep : before_of(net, op, part, &keep));
 }
 
-/* A product of nothing: its operands' formats and the model are looked at all the same. */
+/* Tries a product of nothing, which still checks its operands' formats and the model. */
 static hu_status try_product(hu_format a, hu_format b, const hu_accum *accum) {
   const hu_mode rne = {0};
   const hu_operand x = {NULL, 1, a, HU_STORAGE_VALUES, 0}, y = {NULL, 1, b, HU_STORAGE_VALUES, 0};

@@ -66,7 +66,7 @@ static const hu_operator_kind mean_pool = {
 
 /* ---- building ---- */
 
-/* Windows of `high` x `wide` pixels. */
+/* Adds a pool over windows of `high` x `wide` pixels. */
 static int add_pool(hu_net *net, const hu_operator_kind *kind, int x, size_t high, size_t wide, size_t stride) {
   hu_value value = net->value[x];
   if (high == 0 || wide == 0 || stride == 0) return hu_refuse(net, HU_E_SHAPE, "pool: kernel or stride is 0");

@@ -60,7 +60,7 @@ static const float *panels_of(hu_net *net, const hu_operator *op, const hu_produ
   return panels->of ? panels->own : NULL;
 }
 
-/* A product by W. */
+/* Computes a product by W. */
 static void multiply_by_weights(hu_net *net, const hu_operator *op, unsigned part, hu_products *products) {
   products->panels = panels_of(net, op, products);
   hu_do_products(net, op, part, products);
@@ -190,7 +190,7 @@ static hu_products postponed_product(hu_net *net, hu_operator *op) {
   return weights_of(net, op, x->cols, net->parameter[op->theta[0]].dtheta, a, b);
 }
 
-/* One after another, as they come. */
+/* Gives the gradients one after another, in the order of their operators. */
 static void give_each(hu_net *net, size_t count, hu_products *products, const int *ops) {
   for (size_t i = 0; i < count; i++) {
     const hu_operator *op = &net->op[ops[i]];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Quartet's linear layer (HU_QUARTET_ in halfulp/train/net.h): operands of all three products in MXFP4, transformed
- * before they are rounded. Nothing is kept from the forward pass: the backward pass makes X_q, W_q and their masks once
- * more, from the same numbers, and counts them once.
+ * before they are rounded. Nothing is kept from the forward pass: the backward pass makes X_q, W_q and their masks
+ * once more, from the same numbers, and counts them once.
  *
- * Buffers 1 and 2 have the operands, buffer 0 or the gradient's own place the result, and the last buffer the blocks of a
- * matrix with a ragged end while they are transformed, then the scales. */
+ * Buffers 1 and 2 have the operands, buffer 0 or the gradient's own place the result, and the last buffer the blocks
+ * of a matrix with a ragged end while they are transformed, then the scales. */
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/ocp.h"
 #include "halfulp/train/data.h"

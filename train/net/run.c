@@ -16,7 +16,7 @@ static hu_rounding_counts *counts_of(const hu_net *net, hu_rounding_counts *own,
 /* The backward ones of a pair of counts; there is none where the engine's memory is the host's. */
 static hu_rounding_counts *back_of(hu_rounding_counts *seen) { return seen ? seen + 1 : NULL; }
 
-/* op: that made it; NULL: an input. */
+/* Rounds value i, which op made (NULL: it is an input). */
 static void round_value(hu_net *net, const hu_operator *op, int i) {
   hu_value *x = &net->value[i];
   hu_round_of(net, op, x->rows, x->cols, x->v, x->v, &x->round, HU_OF_VALUE, (uint64_t)i,

@@ -95,7 +95,7 @@ int hu_net_position(hu_net *net, int x) {
 
 /* ---- parts: row `step` of each sample, or columns from ... from + cols - 1 ---- */
 
-/* From one row of the part to the next in x. */
+/* Returns the distance in x from one row of the part to the next. */
 static size_t part_step(const hu_value *x, const hu_value *z) { return x->rows / z->rows * x->cols; }
 
 static size_t part_start(const hu_value *x, const hu_operator *op) { return op->part.step * x->cols + op->part.from; }

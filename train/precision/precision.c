@@ -249,7 +249,7 @@ hu_ratio hu_precision_overflow_theta(const hu_precision *precision, size_t op) {
 
 /* ---- memory ---- */
 
-/* Bits of a tensor under the assignment, and all high. */
+/* Returns the bits of a tensor under the assignment, and adds those with all high. */
 static uint64_t bits(size_t rows, size_t cols, int low, const hu_rounding *rounding, const hu_rounding *by,
                      uint64_t *high) {
   uint64_t all = hu_rounding_bits(rows, cols, by);

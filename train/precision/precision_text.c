@@ -26,7 +26,7 @@ static hu_status read_ratio(hu_ratio *ratio, const char *text, size_t n) {
   return hu_ratio_parse(ratio, word);
 }
 
-/* The value behind a key. */
+/* Reads the value behind a key. */
 static hu_status take(hu_precision_rule *rule, int key, const char *text, size_t n) {
   static const char *const orders[] = {"largest", "smallest", "random"}, *const levels[] = {"high", "low"};
   size_t used = 0;

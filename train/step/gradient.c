@@ -215,7 +215,7 @@ hu_status hu_gradient_prepare_by(const hu_gradient_maker *maker, size_t tensors,
                                  const hu_gradient_rules *rules, float scale, double rate, hu_gradient_found *found,
                                  hu_gradient_norms *norms) {
   hu_gradient_rules none = hu_gradient_rules_none();
-  int wanted = norms || (rules && (rules->clip > 0 || rules->larc != HU_LARC_NONE));
+  int needed = norms || (rules && (rules->clip > 0 || rules->larc != HU_LARC_NONE));
   hu_gradient_norms ignored;
   if (!found) return HU_E_NULL;
   if (!norms) norms = &ignored;
@@ -223,13 +223,13 @@ hu_status hu_gradient_prepare_by(const hu_gradient_maker *maker, size_t tensors,
   hu_status status = check(tensors, tensor, rules, scale, rate);
   if (status != HU_OK) return status;
   gradient_job job = {.make = maker, .rules = rules, .tensors = tensors, .rate = rate};
-  if (wanted) job.g = malloc((2 * tensors + 1) * sizeof *job.g);
-  if (wanted && !job.g) return HU_E_MEMORY;
-  job.w = wanted ? job.g + tensors : NULL;
+  if (needed) job.g = malloc((2 * tensors + 1) * sizeof *job.g);
+  if (needed && !job.g) return HU_E_MEMORY;
+  job.w = needed ? job.g + tensors : NULL;
   memset(norms, 0, sizeof *norms);
   /* Without penalties both orders are one, and nothing is to be looked at twice. */
   status = unscale(maker, rules->literal || !has_penalty(tensors, tensor), scale, found);
-  if (status == HU_OK && wanted && !found->bad) status = limit(&job, norms);
+  if (status == HU_OK && needed && !found->bad) status = limit(&job, norms);
   free(job.g);
   return status;
 }

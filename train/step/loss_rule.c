@@ -140,7 +140,7 @@ static hu_status unknown(const char *text, size_t n, char *why) {
   char word[64], perhaps[HU_PERHAPS_MAX];
   snprintf(word, sizeof word, "%.*s", (int)(n < 63 ? n : 63), text);
   snprintf(why, HU_RULE_WHY_MAX,
-           "there is no rule '%s'; the rules are none, static(SCALE), backoff(...), logmax(...), lognormal(...), "
+           "there is no rule '%s'; a rule is one of none, static(SCALE), backoff(...), logmax(...), lognormal(...), "
            "gradscaler(...) and exponential(...)%s",
            word, hu_perhaps(perhaps, word, names));
   return HU_E_NAME;
@@ -201,11 +201,11 @@ static HU_NOINLINE size_t write(char *text, size_t size, const hu_loss_rule *rul
   char line[HU_LOSS_RULE_TEXT_MAX];
   if (hu_loss_rule_check(rule, NULL) != HU_OK) return 0;
   const rule_kind *kind = &kinds[rule->kind];
-  hu_loss_rule usual = defaults(rule->kind);
-  if (rule->kind == HU_LOSS_BACKOFF) usual.start = rule->high;
-  if (rule->kind == HU_LOSS_LOGMAX && usual.start < rule->low) usual.start = rule->low;
+  hu_loss_rule standard = defaults(rule->kind);
+  if (rule->kind == HU_LOSS_BACKOFF) standard.start = rule->high;
+  if (rule->kind == HU_LOSS_LOGMAX && standard.start < rule->low) standard.start = rule->low;
   size_t n = (size_t)snprintf(line, sizeof line, "%s", kind->name);
-  n += hu_keys_write(line + n, sizeof line - n, rule, &usual, kind->keys.key, kind->keys.count);
+  n += hu_keys_write(line + n, sizeof line - n, rule, &standard, kind->keys.key, kind->keys.count);
   if (size) snprintf(text, size, "%s", line);
   return n;
 }

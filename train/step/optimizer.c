@@ -10,7 +10,7 @@
 #include "train/environment.h"
 #include "train/text/constant.h"
 
-static hu_optimizer usual(hu_format format) {
+static hu_optimizer standard(hu_format format) {
   hu_optimizer optimizer;
   memset(&optimizer, 0, sizeof optimizer);
   optimizer.state = optimizer.weight = format;
@@ -18,14 +18,14 @@ static hu_optimizer usual(hu_format format) {
 }
 
 hu_optimizer hu_optimizer_sgd(hu_format format) {
-  hu_optimizer optimizer = usual(format);
+  hu_optimizer optimizer = standard(format);
   optimizer.rate = 0.01;
   optimizer.momentum = 0.9;
   return optimizer;
 }
 
 hu_optimizer hu_optimizer_adamw(hu_format format) {
-  hu_optimizer optimizer = usual(format);
+  hu_optimizer optimizer = standard(format);
   optimizer.kind = HU_ADAMW;
   optimizer.rate = 0.001;
   optimizer.beta1 = 0.9;
@@ -35,7 +35,7 @@ hu_optimizer hu_optimizer_adamw(hu_format format) {
 }
 
 hu_optimizer hu_optimizer_adagrad(hu_format format) {
-  hu_optimizer optimizer = usual(format);
+  hu_optimizer optimizer = standard(format);
   optimizer.kind = HU_ADAGRAD;
   optimizer.rate = 0.01;
   optimizer.eps = 1e-10;

@@ -68,9 +68,9 @@ static uint64_t above(size_t n, const float *x, int32_t pattern) {
 static void keep(size_t n, float *z, const float *x) {
   for (size_t at = 0; at < n; at += STRETCH) {
     size_t end = n - at < STRETCH ? n : at + STRETCH;
-    uint32_t wanted = z != x;
-    for (size_t i = at; z == x && i < end; i++) wanted |= (uint32_t)(x[i] != x[i]);
-    for (size_t i = at; wanted && i < end; i++) z[i] = x[i] == x[i] ? x[i] : NAN;
+    uint32_t needed = z != x;
+    for (size_t i = at; z == x && i < end; i++) needed |= (uint32_t)(x[i] != x[i]);
+    for (size_t i = at; needed && i < end; i++) z[i] = x[i] == x[i] ? x[i] : NAN;
   }
 }
 
@@ -109,7 +109,7 @@ static float without_limit(const hu_rounding *rounding, float x, float z, uint32
 
 enum { PIECE = 512 };
 
-/* Pieces, because z may be x, which is wanted once more. */
+/* Rounds in pieces, because z may be x, which is read again. */
 static hu_status into_wider(size_t n, float *z, const float *x, const hu_rounding *rounding, float max,
                             const hu_exec *exec, hu_events *events) {
   float before[PIECE];
@@ -288,7 +288,7 @@ static hu_status subject(hu_rounding *rounding, const char *text, size_t *used, 
       *rounding = by;
       *used = n;
       status = HU_OK;
-    } else if (status != HU_OK && status != HU_E_NAME) { /* a name that there is not ends with its part */
+    } else if (status != HU_OK && status != HU_E_NAME) { /* an unknown name ends with its part */
       status = got;
       *where = at;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* train/step/rounding.h - tells whether a number may be rounded once for several that share it. */
+/* train/step/rounding.h - whether a number may be rounded once for several that share it. */
 #ifndef HALFULP_TRAIN_STEP_ROUNDING_H
 #define HALFULP_TRAIN_STEP_ROUNDING_H
 

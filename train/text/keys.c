@@ -258,7 +258,7 @@ static const char *value_text(char text[VALUE_MAX], const void *record, const hu
   return text;
 }
 
-size_t hu_keys_write(char *text, size_t size, const void *record, const void *usual, const hu_text_key *keys,
+size_t hu_keys_write(char *text, size_t size, const void *record, const void *standard, const hu_text_key *keys,
                      size_t count) {
   char value[VALUE_MAX], line[64 + VALUE_MAX];
   size_t n = 0, buffer = size ? size : 1;
@@ -266,7 +266,7 @@ size_t hu_keys_write(char *text, size_t size, const void *record, const void *us
   for (size_t i = 0; i < count; i++) {
     const hu_text_key *key = &keys[i];
     int bare = !key->name[0];
-    if (!bare && same(record, usual, key)) continue;
+    if (!bare && same(record, standard, key)) continue;
     const char *right = key->type == 'w' ? "" : value_text(value, record, key);
     snprintf(line, sizeof line, "%c%s%s%s", n ? ',' : '(', key->name, bare || !right[0] ? "" : "=", right);
     if (n < buffer - 1) snprintf(text + n, buffer - n, "%s", line);

@@ -43,9 +43,9 @@ char *hu_words_text(char *z, size_t size, const char *const *words);
 enum { HU_PERHAPS_MAX = 96 };
 char *hu_perhaps(char z[HU_PERHAPS_MAX], const char *word, const char *const *words);
 
-/* "(key=value,...)" of the keys whose values are others than the usual record's; "" if there is none. Returns the
+/* Writes "(key=value,...)" of the keys whose values differ from those of `standard`; "" if there is none. Returns the
  * length, which is written up to size - 1. */
-size_t hu_keys_write(char *text, size_t size, const void *record, const void *usual, const hu_text_key *keys,
+size_t hu_keys_write(char *text, size_t size, const void *record, const void *standard, const hu_text_key *keys,
                      size_t count);
 /* The value of a key that is a number, a choice or a word. */
 double hu_key_number(const void *record, const hu_text_key *key);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Applies an assignment in a run: which tensors are low, which are promoted on the way, and both in the state's
+/* Applies an assignment in a run: which tensors are low, which are promoted during the run, and both in the state's
  * text. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -78,7 +78,7 @@ hu_status hu_step_plan(hu_trainer *trainer, hu_trainer_report *report) {
 
 static const char *const names[PARTS] = {"low.v", "low.dv", "low.theta", "low.dtheta"};
 
-/* The four arrays of an assignment and their lengths. */
+/* Gets the four arrays of an assignment and their lengths. */
 static void parts_of(const hu_trainer *trainer, const hu_assignment *assignment, uint8_t *part[PARTS],
                      size_t n[PARTS]) {
   size_t m = hu_precision_layout(trainer->plan)->operators;
@@ -104,7 +104,7 @@ void hu_print_plan(const hu_trainer *trainer, hu_paper *paper) {
            past.promoted);
 }
 
-/* n digits 0 and 1. */
+/* Reads n digits 0 and 1. */
 static int read_digits(const char *text, const char *name, size_t n, uint8_t *z) {
   char line[HU_LINE_MAX];
   if (!hu_state_line(text, name, line) || strlen(line) != n || strspn(line, "01") != n) return 0;

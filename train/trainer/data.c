@@ -38,7 +38,7 @@ static hu_status open_npy(hu_trainer *trainer, const char *folder, char *why) {
   const hu_run_keys *keys = &trainer->keys;
   char images[HU_PATH_SIZE], labels[HU_PATH_SIZE];
   hu_data all;
-  if (!*keys->path || !*keys->labels) return hu_say(why, HU_E_TRAIN, "data.path, data.labels: npy wants both");
+  if (!*keys->path || !*keys->labels) return hu_say(why, HU_E_TRAIN, "data.path, data.labels: npy requires both");
   hu_status status = hu_path_of(images, folder, keys->path, "", why);
   if (status == HU_OK) status = hu_path_of(labels, folder, keys->labels, "", why);
   if (status == HU_OK) status = hu_data_load_npy(&all, images, labels, (uint32_t)keys->classes, 1, why);
@@ -114,7 +114,7 @@ static hu_status load_words(hu_words *words, const hu_run_keys *keys, const char
 
 static hu_status check_words(const hu_run_keys *keys, char *why) {
   const char *held = keys->on_valid ? keys->valid_file : keys->test_file;
-  if (!*keys->path) return hu_say(why, HU_E_TRAIN, "data.path: empty, and words want a file for training");
+  if (!*keys->path) return hu_say(why, HU_E_TRAIN, "data.path: empty, and words require a file for training");
   if (!*held && (*keys->valid_file || *keys->test_file))
     return hu_say(why, HU_E_TRAIN, "data.evaluate: %s, and data.%s_file is empty", keys->on_valid ? "valid" : "test",
                   keys->on_valid ? "valid" : "test");
@@ -128,11 +128,11 @@ static hu_status check_words(const hu_run_keys *keys, char *why) {
 static hu_status check_parts(const hu_trainer *trainer, const hu_words *words, char *why) {
   size_t window = trainer->keys.window;
   if (words->parts[0] <= window)
-    return hu_say(why, HU_E_DATA, "%s: %zu words for training, and a window wants %zu", trainer->keys.path,
+    return hu_say(why, HU_E_DATA, "%s: %zu words for training, and a window requires %zu", trainer->keys.path,
                   words->parts[0], window + 1);
   if ((words->parts[1] - 1) / window < trainer->batch)
-    return hu_say(why, HU_E_DATA, "data.set: %zu words for testing, and a batch of windows wants %zu", words->parts[1],
-                  trainer->batch * window + 1);
+    return hu_say(why, HU_E_DATA, "data.set: %zu words for testing, and a batch of windows requires %zu",
+                  words->parts[1], trainer->batch * window + 1);
   return HU_OK;
 }
 
@@ -153,7 +153,7 @@ static hu_status open_words(hu_trainer *trainer, const char *folder, char *why) 
   return status;
 }
 
-/* The words of an epoch's negatives. */
+/* Returns the random words of an epoch's negatives. */
 static hu_stream negatives_of(const hu_trainer *trainer, uint64_t epoch) {
   return hu_stream_child(hu_stream_of_use(trainer->keys.seed, HU_USE_NEGATIVES), epoch);
 }
@@ -240,9 +240,9 @@ static hu_status open_criteo(hu_trainer *trainer, const char *folder, char *why)
   const uint32_t rows = (uint32_t)keys->vocabulary;
   char path[HU_PATH_SIZE];
   hu_data all;
-  if (!*keys->path) return hu_say(why, HU_E_TRAIN, "data.path: empty, and criteo wants a file");
+  if (!*keys->path) return hu_say(why, HU_E_TRAIN, "data.path: empty, and criteo requires a file");
   if (rows < 2 || rows > ROWS_MOST)
-    return hu_say(why, HU_E_TRAIN, "data.vocabulary: %u, and criteo wants rows of each category, from 2 to %d", rows,
+    return hu_say(why, HU_E_TRAIN, "data.vocabulary: %u, and criteo requires rows of each category, from 2 to %d", rows,
                   ROWS_MOST);
   hu_status status = hu_path_of(path, folder, keys->path, "", why);
   if (status == HU_OK)
@@ -299,13 +299,13 @@ static hu_status open_set(hu_trainer *trainer, const char *folder, char *why) {
 
 /* As many files as there are digests. */
 static hu_status check_files(const hu_trainer *trainer, char *why) {
-  size_t wanted = (size_t)hu_checksums_of(trainer->keys.checksum), there = trainer->files.count;
-  if (wanted <= there) return HU_OK;
-  return hu_say(why, HU_E_TRAIN, "data.checksum: %zu digests, and the run reads %zu files", wanted, there);
+  size_t expected = (size_t)hu_checksums_of(trainer->keys.checksum), there = trainer->files.count;
+  if (expected <= there) return HU_OK;
+  return hu_say(why, HU_E_TRAIN, "data.checksum: %zu digests, and the run reads %zu files", expected, there);
 }
 
 hu_status hu_open_source(hu_trainer *trainer, const char *folder, char *why) {
-  trainer->files.wanted = trainer->keys.checksum;
+  trainer->files.expected = trainer->keys.checksum;
   hu_watch_files(&trainer->files);
   hu_status status = open_set(trainer, folder, why);
   hu_watch_files(NULL);
@@ -428,7 +428,7 @@ hu_status hu_make_buffers(hu_trainer *trainer, char *why) {
   return HU_OK;
 }
 
-/* n examples into the buffers. */
+/* Gathers n examples into the buffers. */
 static hu_status gather(hu_trainer *trainer, const hu_data *data, size_t n, const uint32_t *index,
                         const hu_stream *augment) {
   hu_data_gather(data, n, index, trainer->buffers.x, data->labels ? trainer->buffers.labels : NULL,
@@ -444,8 +444,8 @@ static hu_status gather(hu_trainer *trainer, const hu_data *data, size_t n, cons
   return status;
 }
 
-/* trainer->words has n windows of one more token than steps: inputs all but the last, labels all but the first; of a masked
- * language model, labels are those that `masks` choose. */
+/* trainer->buffers.words has n windows of one more token than steps: inputs all but the last, labels all but the
+ * first; of a masked language model, labels are those that `masks` choose. */
 static hu_status put_windows(hu_trainer *trainer, size_t n, hu_stream masks) {
   size_t w = trainer->source.window;
   for (size_t i = 0; i < n; i++) {

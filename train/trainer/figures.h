@@ -13,7 +13,7 @@
 double hu_exp_of_loss(double x);
 
 /* The area under the ROC curve: of all pairs of an example with label 1 and one with label 0, the share in which the
- * former has the larger score; a pair of equal scores counts half. Exact, but for one rounding of each of the two
+ * former has the larger score; a pair of equal scores counts half. Exact, except for one rounding of each of the two
  * counts and of their quotient. NaN where a score is NaN, or a label is missing. n < 2^32. HU_E_MEMORY. */
 hu_status hu_auc(size_t n, const double *score, const uint32_t *label, double *z);
 

@@ -207,7 +207,7 @@ static const hu_run_key keys[] = {
     FACTOR(w_average, "precision.w_average", "0", 0, 1,
            "Q-EMA: decay of the moving average that W is rounded toward (0.998, say), below 1; 0: none"),
     WORD(quartet, "precision.quartet", "none", quartets,
-         "nearest or stochastic: linear layers by Quartet's algorithm, gradients rounded in that way (version 4 of the "
+         "nearest or stochastic: linear layers by Quartet's algorithm, gradients rounded like that (version 4 of the "
          "paper, earlier ones); the operands' keys stay keep"),
     COUNT(
         history, "precision.history", "0", 0, 65536,

@@ -49,7 +49,7 @@ static void note_all(value_readers *readers) {
   }
 }
 
-/* 0: no memory. */
+/* Lists the readers of each value. Returns 0 if there is no memory. */
 static int open_readers(value_readers *readers, const hu_net *net) {
   size_t values = (size_t)net->values, at = 0;
   *readers = (value_readers){net, calloc(values + 2, sizeof *readers->first), NULL,

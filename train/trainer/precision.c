@@ -159,11 +159,11 @@ static hu_status delay_product(const hu_trainer *trainer, int value, char *why) 
     status = hu_net_delay_product(shards->net[i], value, &delayed);
   if (status == HU_E_SCALING)
     return hu_say(why, status,
-                  "precision.history: wants operands with one scale, of one level and the rule ratio (fp8_tensor): "
+                  "precision.history: requires operands with one scale, of one level and the rule ratio (fp8_tensor): "
                   "precision.x, w, dz, w_back, x_back, dz_w, or precision.system = fp8_delayed");
   if (status == HU_E_TRAIN)
     return hu_say(why, status,
-                  "precision.history: wants operands with one scale (precision.system = fp8_delayed), without "
+                  "precision.history: requires operands with one scale (precision.system = fp8_delayed), without "
                   "precision.hadamard and without precision.convolution = windows");
   return status == HU_OK ? status : hu_say(why, status, "precision.history: %s", hu_status_text(status));
 }
@@ -217,7 +217,7 @@ static hu_status round_products(hu_trainer *trainer, int late, char *why) {
     status = hu_net_round_product(trainer->net, op->out, &rounding);
     if (status == HU_E_TRAIN && rounding.w_average > 0)
       return hu_say(why, status,
-                    "precision.w_average: wants precision.w = scaled(float4_e2m1fn;scale=float8_e8m0fnu;block=1x32;"
+                    "precision.w_average: requires precision.w = scaled(float4_e2m1fn;scale=float8_e8m0fnu;block=1x32;"
                     "rule=rceil), turned or not, and precision.twice = yes (precision.system = tetrajet)");
     if (status != HU_OK)
       return hu_say(why, status, "precision: a product's roundings or accumulation: %s", hu_status_text(status));

@@ -26,11 +26,11 @@ static int has_words(const hu_rounding *rounding) { return rounding->mode.bits !
 
 /* Why the keys do not go with ramping; NULL: they do. */
 static const char *refused(const hu_run_keys *keys) {
-  if (keys->optimizer != HU_ADAMW) return "wants optimizer.kind = adamw";
+  if (keys->optimizer != HU_ADAMW) return "requires optimizer.kind = adamw";
   if (keys->assignment != ASSIGN_NONE) return "does not go with assignment.kind";
   if (keys->feedback != FEEDBACK_NONE) return "does not go with parallel.feedback";
   if (keys->history) return "does not go with precision.history";
-  if (has_words(&keys->w)) return "wants a precision.w without random bits";
+  if (has_words(&keys->w)) return "requires a precision.w without random bits";
   return NULL;
 }
 
@@ -83,7 +83,7 @@ hu_status hu_make_ramping(hu_trainer *trainer, char *why) {
   }
   if (status == HU_OK && !trainer->trial.count)
     return hu_say(why, HU_E_TRAIN,
-                  "optimizer.ramping: no weights of products are rounded: wants precision.w (precision.system = "
+                  "optimizer.ramping: no weights of products are rounded: it requires precision.w (precision.system = "
                   "tetrajet)");
   return status;
 }
@@ -197,7 +197,7 @@ static float period_of(const hu_trainer *trainer, float w_moved, float q_moved) 
 
 static hu_status set_periods(hu_trainer *trainer, const hu_watched *watched) {
   size_t n = watched->rows * watched->cols;
-  float *z = watched->buffer; /* in the place of W_NOW */
+  float *z = watched->buffer; /* instead of W_NOW */
   for (size_t i = 0; i < n; i++)
     z[i] = period_of(trainer, watched->buffer[W_MOVED * n + i], watched->buffer[Q_MOVED * n + i]);
   trainer->net->fault = HU_OK;

@@ -24,8 +24,8 @@ static size_t running_numbers(const hu_net *net) {
   return all;
 }
 
-/* What processes tell each other after a pass: of each shard the loss, the largest gradient and the amaxes of delayed
- * scaling, of each tensor what overflowed, and the counts of the roundings. */
+/* The layout of what processes exchange after a pass: of each shard the loss, the largest gradient and the amaxes of
+ * delayed scaling, of each tensor what overflowed, and the counts of the roundings. */
 enum { COUNTS = sizeof(hu_rounding_counts) / sizeof(uint64_t) };
 _Static_assert(sizeof(hu_rounding_counts) == COUNTS * sizeof(uint64_t), "counts are whole numbers of 64 bits");
 
@@ -105,7 +105,7 @@ static float larger(float largest, size_t n, const float *x) {
 }
 
 /* The same by an engine whose memory is not the host's: gradients divided by 1 stay what they are, and the largest one
- * is found on the way. */
+ * is found, too. */
 static float largest_there(hu_net *net, int loss) {
   hu_gradient_found found = {0, 0};
   hu_do_put(net, net->found, &found, sizeof found);

@@ -148,7 +148,7 @@ static uint64_t bits_of(double x) {
   return u;
 }
 
-/* What is counted on the way, as lines. */
+/* Writes what the run has counted as lines. */
 static void print_counts(hu_paper *paper, const hu_trainer *trainer) {
   const hu_loss_scale *scale = &trainer->scale;
   hu_print(paper, "step=%" PRIu64 "\nnet.step=%" PRIu64 "\ntime=%" PRIu64 "\n", trainer->step, trainer->net->step,
@@ -222,7 +222,7 @@ static hu_status same_keys(const hu_trainer *trainer, const char *text, char *wh
   return HU_OK;
 }
 
-/* A key's number, in whatever way it was written ("2^10"). */
+/* Returns a key's number, which may be written as "2^10". */
 static int key_of(const char *text, const char *name, double *x) {
   char value[HU_LINE_MAX];
   return hu_state_line(text, name, value) && hu_read_number(value, strlen(value), x) && *x >= 0 && *x <= 0x1p40;
@@ -249,7 +249,7 @@ static hu_status same_rates(const hu_trainer *trainer, const char *text, uint64_
     return hu_say(why, HU_E_TRAIN,
                   "optimizer.schedule: the rates of '%s' depend on the length of the run, %" PRIu64
                   " steps there, %" PRIu64 " here: the steps that are done had other rates from epoch %" PRIu64
-                  " on than they have in a run of this length; such a run has to begin anew",
+                  " on than they have in a run of this length; such a run has to begin again",
                   hu_trainer_get(trainer, "optimizer.schedule"), steps, trainer->steps, e);
   }
   return HU_OK;

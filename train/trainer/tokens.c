@@ -12,7 +12,7 @@ static hu_status check_keys(const hu_run_keys *keys, char *why) {
   const char *set = keys->on_valid ? "valid" : "test", *held = keys->on_valid ? keys->valid_file : keys->test_file;
   const char *target = keys->on_valid ? keys->valid_target : keys->test_target;
   if (!*keys->path || !*keys->target)
-    return hu_say(why, HU_E_TRAIN, "data.path, data.target: parallel wants a file for each language");
+    return hu_say(why, HU_E_TRAIN, "data.path, data.target: parallel requires a file for each language");
   if (!*held != !*target)
     return hu_say(why, HU_E_TRAIN, "data.%s_file, data.%s_target: one is empty, and the other is not", set, set);
   if (!*held && (*keys->valid_file || *keys->test_file))
@@ -49,7 +49,7 @@ hu_status hu_open_parallel(hu_trainer *trainer, const char *folder, char *why) {
 
 size_t hu_trainer_left_out(const hu_trainer *trainer) { return trainer ? trainer->source.parallel.left_out : 0; }
 
-/* The labels of n examples that are in trainer->x. */
+/* The labels of n examples that are in trainer->buffers.x. */
 void hu_label_pairs(hu_trainer *trainer, size_t n) {
   const hu_parallel *parallel = &trainer->source.parallel;
   size_t each = 2 * parallel->window + 1;
@@ -57,7 +57,7 @@ void hu_label_pairs(hu_trainer *trainer, size_t n) {
     (void)hu_parallel_labels(parallel, trainer->buffers.x + i * each, trainer->buffers.labels + i * parallel->window);
 }
 
-/* ---- masks (Devlin et al. 2019): 15 % of a window's tokens; 80 % of these masked, 10 % drawn anew, 10 % kept ---- */
+/* ---- masks (Devlin et al. 2019): 15 % of a window's tokens; 80 % of these masked, 10 % drawn again, 10 % kept ---- */
 
 /* At least one token is asked for. */
 static size_t asked_of(size_t window) {

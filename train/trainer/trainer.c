@@ -142,7 +142,7 @@ static hu_status set_rules(hu_trainer *trainer, char *why) {
   hu_status status = hu_gradient_rules_check(&trainer->rules.rules, &said);
   if (status != HU_OK) return hu_say(why, status, "gradient: %s", said);
   if (keys->larc == HU_LARC_CLIP && keys->rate == 0)
-    return hu_say(why, HU_E_TRAIN, "gradient.larc: clip wants a rate above 0");
+    return hu_say(why, HU_E_TRAIN, "gradient.larc: clip requires a rate above 0");
   if (!keys->penalty) return HU_OK;
   trainer->penalty = calloc((size_t)n, sizeof *trainer->penalty);
   if (!trainer->penalty) return HU_E_MEMORY;
@@ -238,7 +238,7 @@ static hu_status make_step(hu_trainer *trainer, uint64_t epoch, hu_trainer_repor
   if (status != HU_OK) return status;
   if (report->taken) hu_keep_feedback(trainer);
   trainer->step++;
-  status = hu_set_products(trainer); /* as the next step, and whoever looks before it, has them */
+  status = hu_set_products(trainer); /* those of the next step, for callers that look before it, too */
   if (status != HU_OK) return status;
   trainer->failed = 0;
   report->step = trainer->step;
@@ -289,7 +289,7 @@ typedef struct look_tally {
   double loss, right, rows, squares, sum, sum_of_squares;
   double whole;  /* batches that the loss is of; where some rows have no label, rows */
   double part;   /* loss of the examples of a set that has no whole batch; else 0 */
-  double *score; /* of each example; NULL: not wanted */
+  double *score; /* of each example; NULL: not needed */
 } look_tally;
 
 /* Where the labels are: what the net answers need not come here. */
@@ -302,7 +302,7 @@ static hu_status tally_labels(const hu_trainer *trainer, size_t n, look_tally *t
   return status;
 }
 
-/* Scores of batch b. */
+/* Keeps the scores of batch b. */
 static hu_status keep_scores(const hu_trainer *trainer, size_t b, size_t n, double *score) {
   const float *out = hu_net_numbers(trainer->net, trainer->ends.output);
   size_t cols = hu_net_cols(trainer->net, trainer->ends.output);
@@ -367,7 +367,7 @@ static hu_status tally_batch(hu_trainer *trainer, int on, size_t b, int labels, 
   return labels ? tally_labels(trainer, n, tally) : tally_targets(trainer, n, tally);
 }
 
-/* Processes take every size-th batch each; of every batch they tell its loss, whether it is whole, its answers, and
+/* Processes take every size-th batch each; of every batch they exchange its loss, whether it is whole, its answers, and
  * its loss as a part, so that the sums are made in one order by all. */
 static hu_status tally_shared(hu_trainer *trainer, int on, look_tally *tally) {
   enum { SHARED = 5 };

@@ -127,7 +127,7 @@ typedef struct hu_shards {
   hu_net **net;   /* statistics of the whole batch: own ones, one a shard, of which the first is the trainer's */
   hu_whole whole; /* the same */
   float *loss;    /* of each of these nets */
-  double *shared; /* what processes tell each other */
+  double *shared; /* what processes exchange */
 } hu_shards;
 
 /* What roundings of an all-reduce have lost and the next step gets back: a residual a shard, or one for all. */
@@ -209,7 +209,7 @@ hu_status hu_open_source(hu_trainer *trainer, const char *folder, char *why);
 void hu_close_source(hu_trainer *trainer);
 /* Space for batches; sizes are known. */
 hu_status hu_make_buffers(hu_trainer *trainer, char *why);
-/* The batches of step trainer->step into the buffers; and a part of what is in them, trainer->batch samples, into a net. */
+/* Draws the batches of step trainer->step into the buffers; feeds a part of them, trainer->batch samples, to a net. */
 hu_status hu_draw_training(hu_trainer *trainer);
 hu_status hu_feed_part(hu_trainer *trainer, hu_net *net, size_t part);
 /* Batch b for looking, of the training or the test set; *n: how many of its examples count. Fails with HU_E_SHAPE
@@ -227,7 +227,7 @@ hu_status hu_mask_windows(hu_trainer *trainer, size_t n, hu_stream words);
 /* 1 if all rows of the output have labels, or some; 1 if only some have. */
 int hu_has_labels(const hu_trainer *trainer);
 int hu_has_some_labels(const hu_trainer *trainer);
-/* trainer->counted for so many samples in the buffers, of which the first `counted` keep their labels. */
+/* Sets trainer->buffers.counted for so many samples in the buffers, of which the first `counted` keep their labels. */
 void hu_count_labels(hu_trainer *trainer, size_t samples, size_t counted);
 /* BLEU of the greedy translations of all test sentences (translate.c). */
 hu_status hu_translate(hu_trainer *trainer, double *z);
@@ -236,7 +236,7 @@ hu_status hu_translate(hu_trainer *trainer, double *z);
 /* Which shards there are, before the net is built; space for them, afterwards. */
 hu_status hu_open_shards(hu_trainer *trainer, char *why);
 hu_status hu_make_shards(hu_trainer *trainer);
-/* The space for what processes tell each other: anew when more is to be told. */
+/* Allocates what processes exchange; again when more is to be exchanged. */
 hu_status hu_make_shared(hu_trainer *trainer);
 void hu_close_shards(hu_trainer *trainer);
 /* What a pass over a batch found. */
@@ -246,7 +246,7 @@ typedef struct hu_pass {
   double loss;   /* of the step, with the factor of loss.power */
   hu_trainer_report counted; /* forward and backward counts alone */
 } hu_pass;
-/* The batches of step trainer->step forward and backward; the gradients of the parameters are those of the whole step. */
+/* Runs the batches of a step forward and backward; the gradients of the parameters are then those of the whole step. */
 hu_status hu_make_pass(hu_trainer *trainer, float scale, hu_pass *pass);
 /* Adds the counts of all tensors to those of r (counts.c). */
 void hu_count_tensors(const hu_trainer *trainer, hu_trainer_report *report);
@@ -255,7 +255,7 @@ void hu_count_tensors(const hu_trainer *trainer, hu_trainer_report *report);
 /* Buffers: the sizes of rows are known, and there are several shards. */
 hu_status hu_make_kept(hu_trainer *trainer);
 void hu_close_kept(hu_trainer *trainer);
-/* Gradients of all parameters, running statistics: row = those of a net, and the other way. */
+/* Copies gradients of all parameters, or running statistics, from a net into a row (keep) or back (take). */
 void hu_keep_gradients(hu_net *net, float *row);
 void hu_take_gradients(hu_net *net, const float *row);
 void hu_keep_running(hu_net *net, float *row);

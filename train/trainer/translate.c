@@ -86,7 +86,7 @@ static void give_words(batch_draft *draft, size_t i, float end) {
     given[j] = j <= draft->words[i] ? (float)draft->text[i * draft->window + j - 1] : end;
 }
 
-/* The sources of the batch in trainer->x, and no words yet. */
+/* Begins with the sources of the batch in trainer->buffers.x and no words. */
 static void begin_draft(batch_draft *draft, const hu_trainer *trainer, size_t n) {
   memcpy(draft->x, trainer->buffers.x, draft->batch * draft->each * sizeof *draft->x);
   for (size_t i = 0; i < draft->batch * draft->window; i++) draft->text[i] = UINT32_MAX;

@@ -14,14 +14,14 @@
 
 enum { SHOWN = 120, SAID_MAX = 380 };
 
-/* A value on its way into a key. */
+/* A value that is being read into a key. */
 typedef struct key_entry {
   const hu_run_key *key;
   const char *value;
   char *why;
 } key_entry;
 
-/* "optimizer.rate: 'abc' " and the rest of the sentence. */
+/* Writes "optimizer.rate: 'abc' " and the rest of the sentence. Returns the status. */
 static hu_status __attribute__((format(printf, 3, 4)))
 refuse(const key_entry *entry, hu_status status, const char *format, ...) {
   char said[SAID_MAX];
@@ -127,7 +127,7 @@ static hu_status read_format(const key_entry *entry, hu_format *result) {
   size_t where = 0;
   const char *axis = "";
   hu_status status = hu_format_parse_axis(&format, entry->value, &where, &axis);
-  if (status == HU_E_FORMAT) return refuse(entry, status, "is no format that can be: %s", axis);
+  if (status == HU_E_FORMAT) return refuse(entry, status, "is not a format that can be: %s", axis);
   if (status != HU_OK)
     return refuse_text(entry, status, where, "a format", HU_HINT_FORMATS,
                        "`halfulp formats` lists the names; or fp(e,m,b)");
@@ -206,7 +206,7 @@ static hu_status read_update(const key_entry *entry, hu_run_keys *keys) {
 static hu_status read_mode(const key_entry *entry, hu_mode *result) {
   hu_mode mode = {0};
   hu_status status = hu_mode_round_parse(&mode, entry->value);
-  if (status != HU_OK) return refuse(entry, status, "is no rounding mode (" HU_ROUND_TEXTS ")");
+  if (status != HU_OK) return refuse(entry, status, "is not a rounding mode (" HU_ROUND_TEXTS ")");
   *result = mode;
   return HU_OK;
 }

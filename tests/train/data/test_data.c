@@ -180,13 +180,13 @@ static void idx_files(void **state) {
   refused(OF_IDX, &bad, &labels, "first.bin", "magic");
   bad = images;
   bad.size--;
-  refused(OF_IDX, &bad, &labels, "first.bin", "size: 83 bytes of data, count and sizes want 84");
+  refused(OF_IDX, &bad, &labels, "first.bin", "size: 83 bytes of data, count and sizes require 84");
   bad = images;
   put(&bad, "x", 1);
   refused(OF_IDX, &bad, &labels, "first.bin", "size: 85");
   bad = images;
   bad.data[7] = 8;
-  refused(OF_IDX, &bad, &labels, "first.bin", "size: 84 bytes of data, count and sizes want 96");
+  refused(OF_IDX, &bad, &labels, "first.bin", "size: 84 bytes of data, count and sizes require 96");
   static const char *const fields[] = {"count: 0", "rows: 0", "columns: 0"};
   for (int i = 0; i < 3; i++) {
     bad = images;

@@ -131,8 +131,8 @@ static void test_runs(void **state) {
   hu_trainer_free(t);
   ends("sha256:" TRAIN ",sha256:" TEST, HU_OK, "");
   ends("-,sha256:" TEST, HU_OK, "");
-  ends("sha256:" TRAIN ",sha256:" TRAIN, HU_E_DATA, "/test: SHA-256 is " TEST ", and data.checksum wants " TRAIN);
-  ends("sha256:" TEST ",-", HU_E_DATA, "/train: SHA-256 is " TRAIN ", and data.checksum wants " TEST);
+  ends("sha256:" TRAIN ",sha256:" TRAIN, HU_E_DATA, "/test: SHA-256 is " TEST ", and data.checksum requires " TRAIN);
+  ends("sha256:" TEST ",-", HU_E_DATA, "/train: SHA-256 is " TRAIN ", and data.checksum requires " TEST);
   ends("sha256:" TRAIN, HU_E_DATA, "/test: data.checksum: 1 digests, and this is file 2 of the run");
   ends("-,-,-", HU_E_TRAIN, "data.checksum: 3 digests, and the run reads 2 files");
   /* Files are no longer noted, and capitals are digits, too. */

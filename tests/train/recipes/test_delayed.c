@@ -185,7 +185,7 @@ static void not_begun(const char *const *pairs, const char *part) {
 
 static void test_refused_keys(void **state) {
   (void)state;
-  not_begun(PAIRS("precision.history", "4"), "precision.history: wants operands with one scale");
+  not_begun(PAIRS("precision.history", "4"), "precision.history: requires operands with one scale");
   not_begun(PAIRS("precision.system", "mxfp8", "precision.history", "4"), "of one level and the rule ratio");
   not_begun(PAIRS("precision.system", "fp8_delayed", "precision.hadamard", "16"), "precision.hadamard");
   not_begun(PAIRS("data.set", "gratings", "data.count", "32", "data.test", "8", "run.batch", "8", "model.net",

@@ -277,11 +277,11 @@ static void not_begun(const char *const *pairs, const char *part) {
 
 static void test_refused(void **state) {
   (void)state;
-  not_begun(PAIRS("precision.system", "tetrajet"), "optimizer.ramping: wants optimizer.kind = adamw");
+  not_begun(PAIRS("precision.system", "tetrajet"), "optimizer.ramping: requires optimizer.kind = adamw");
   not_begun(PAIRS("optimizer.kind", "adamw"), "optimizer.ramping: no weights of products are rounded");
   not_begun(PAIRS("optimizer.kind", "adamw", "precision.system", "quartet"), "no weights of products are rounded");
   not_begun(PAIRS("optimizer.kind", "adamw", "precision.system", "tetrajet", "precision.w", "mxfp4,turned,sra:8"),
-            "optimizer.ramping: wants a precision.w without random bits");
+            "optimizer.ramping: requires a precision.w without random bits");
   not_begun(PAIRS("optimizer.kind", "adamw", "precision.system", "fp8_delayed"), "does not go with precision.history");
   not_begun(PAIRS("optimizer.kind", "adamw", "precision.system", "tetrajet", "assignment.kind", "high"),
             "does not go with assignment.kind");

@@ -103,7 +103,7 @@ static void test_refused(void **state) {
   not_begun(PAIRS("precision.system", "quartet", "precision.hadamard", "32"),
             "precision.quartet: does not go with precision.hadamard");
   not_begun(PAIRS("precision.system", "mxfp4", "precision.w_average", "0.5"),
-            "precision.w_average: wants precision.w =");
+            "precision.w_average: requires precision.w =");
   not_begun(PAIRS("precision.system", "tetrajet", "precision.quartet", "nearest"), "precision.quartet: rounds all");
   not_begun(PAIRS("precision.system", "fp8", "precision.z_accum", "nv.hopper.e4m3.f32.wgmma", "precision.until", "4"),
             "precision.until: operands are not rounded at the end");

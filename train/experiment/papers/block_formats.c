@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tensors with shared scales: microscaling formats, NVFP4, DeepSeek-V3's, one scale a tensor, HFP8. */
+/* Tensors with shared scales: microscaling formats, NVFP4, DeepSeek-V3's, one scale per tensor, HFP8. */
 #include <math.h>
 
 #include "train/experiment/experiment.h"
@@ -10,7 +10,7 @@
            "nvfp4", "precision.w_back", "nvfp4", "precision.x_back", "nvfp4,turned", "precision.dz_w", "nvfp4,turned")
 static const hu_trial trials[] = {
     {"binary32", HU_PAIRS("precision.system", "binary32"), 0},
-    {"FP8, one scale a tensor", HU_PAIRS("precision.system", "fp8_tensor"), 0},
+    {"FP8, per-tensor scaling", HU_PAIRS("precision.system", "fp8_tensor"), 0},
     {"DeepSeek-V3, 1x128 and 128x128", HU_PAIRS("precision.system", "dsv3"), 0},
     {"MXFP8 E4M3", HU_PAIRS("precision.system", "mxfp8"), 0},
     {"MXFP6 E3M2", HU_PAIRS("precision.system", "mxfp6"), 0},

@@ -3,7 +3,7 @@
 #include "train/experiment/experiment.h"
 
 /* Gradients of weights are sums over all pixels of a batch, thousands of products long. As in the paper the first and
- * the last layer are spared FP8, but for one run. */
+ * the last layer are spared FP8, except in one run. */
 #define FP8(accum, exempt)                                                                                             \
   HU_PAIRS("precision.system", "wang2018", "loss.scale", "static(1000)", "precision.accum", accum, "precision.exempt", \
            exempt)

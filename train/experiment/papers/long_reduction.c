@@ -94,14 +94,14 @@ static const char *const runs[] = {"one by one",
                                    "binary32",
                                    NULL};
 
-static const char *model_of(const hu_lab *lab, const char *name, const char *usual) {
-  return hu_lab_value(lab, name, "precision.accum", usual);
+static const char *model_of(const hu_lab *lab, const char *name, const char *standard) {
+  return hu_lab_value(lab, name, "precision.accum", standard);
 }
 
 enum { LENGTHS = 4 };
 static const size_t lengths[LENGTHS] = {512, 2048, 8192, LONGEST};
 
-/* Errors of each way, by seed. */
+/* Errors of each method, by seed. */
 typedef struct sum_errors {
   double at[METHODS][LENGTHS][SEEDS]; /* of sums that grow */
   double level[METHODS][SEEDS];       /* of the longest ones, where the mean of dZ is 0 */
@@ -179,7 +179,8 @@ static hu_status of_seed(hu_lab *lab, sum_operands *operands, size_t seed, sum_e
 static void show(hu_lab *lab, const sum_errors *errors) {
   static const char *const by_k[] = {"error at K = 512", "2048", "8192", "32768", NULL};
   static const char *const by_seed[] = {"seed 0", "seed 1", "seed 2", "mean", "deviation", NULL};
-  int means = hu_lab_table(lab, "Relative error of X^T dZ, K products long, sums in fp(6,9,0) unless said, mean", by_k);
+  int means =
+      hu_lab_table(lab, "Relative error of X^T dZ, K products long, sums in fp(6,9,0) unless stated, mean", by_k);
   int grown = hu_lab_table(lab, "The same at K = 32768, by seeds", by_seed);
   int level = hu_lab_table(lab, "The same where the mean of dZ is 0", by_seed);
   for (size_t i = 0; i < METHODS; i++) {

@@ -14,7 +14,7 @@ static const hu_trial trials[] = {
     {"gradscaler, interval 50", FP16("gradscaler(growth_interval=50)"), 0},
     {"backoff, window 50, from 2^40", FP16("backoff(scale_max=2^40,step_window=50)"), 0},
     {"logmax, limit 2^40", FP16("logmax(scale_max=2^40)"), 0},
-    {"logmax, limit 2^40, usual loss",
+    {"logmax, limit 2^40, plain loss",
      HU_PAIRS("precision.system", "fp16", "loss.scale", "logmax(scale_max=2^40)", "loss.power", "0"), 0}};
 enum { TRIALS = sizeof trials / sizeof *trials };
 
@@ -53,7 +53,7 @@ static void judge(hu_lab *lab) {
   range_of(lab, 6, &low, &high);
   hu_lab_claim(
       lab, 50 * hu_lab_row(lab, 6)->skipped <= hu_lab_row(lab, 6)->steps && low > 512 && low <= high && high < 65520,
-      "logmax, usual loss: %llu steps skipped; scale times largest gradient %.0f to %.0f; the last scale 2^%.2f",
+      "logmax, plain loss: %llu steps skipped; scale times largest gradient %.0f to %.0f; the last scale 2^%.2f",
       (unsigned long long)hu_lab_row(lab, 6)->skipped, low, high, log2(hu_lab_row(lab, 6)->scale));
 }
 

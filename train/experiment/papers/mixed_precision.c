@@ -136,11 +136,11 @@ static const hu_trial conv_trials[] = {
     {"binary16, scale 2^8", FP16("static(2^8)"), 0},
     {"binary16, scale 2^14", FP16("static(2^14)"), HU_WATCH_EXPONENTS},
     {"binary16, scale from the largest gradient", CHOSEN("3"), 0},
-    {"binary32, usual loss, SGD",
+    {"binary32, plain loss, SGD",
      HU_PAIRS("precision.system", "binary32", "loss.power", "0", "optimizer.kind", "sgd", "optimizer.rate", "0.1",
               "optimizer.momentum", "0.9"),
      0},
-    {"binary16, usual loss, SGD, scale 1024",
+    {"binary16, plain loss, SGD, scale 1024",
      HU_PAIRS("precision.system", "fp16", "loss.power", "0", "loss.scale", "static(1024)", "optimizer.kind", "sgd",
               "optimizer.rate", "0.1", "optimizer.momentum", "0.9"),
      0}};
@@ -162,7 +162,7 @@ static void judge_conv(hu_lab *lab) {
                "scale from the largest gradient, 2^%d: accuracy %.3f, no step skipped",
                ilogb(hu_lab_row(lab, 5)->scale), ACCURACY_OF(5));
   hu_lab_claim(lab, hu_lab_near(lab, 7, 6, 0.02),
-               "usual loss, SGD: %.4f with scale 1024, within 2 %% of binary32's %.4f", LOSS_OF(7), LOSS_OF(6));
+               "plain loss, SGD: %.4f with scale 1024, within 2 %% of binary32's %.4f", LOSS_OF(7), LOSS_OF(6));
 }
 
 const hu_plan hu_plan_conv_scale = {
@@ -188,8 +188,8 @@ static const hu_trial gru_trials[] = {
     {"binary16, scale 1", FP16("none"), HU_WATCH_EXPONENTS},
     {"binary16, scale 2^10", FP16("static(2^10)"), HU_WATCH_EXPONENTS},
     {"binary16, scale from the largest gradient", CHOSEN("4"), 0},
-    {"binary32, usual loss", HU_PAIRS("precision.system", "binary32", "loss.power", "0"), 0},
-    {"binary16, usual loss, scale 1024",
+    {"binary32, plain loss", HU_PAIRS("precision.system", "binary32", "loss.power", "0"), 0},
+    {"binary16, plain loss, scale 1024",
      HU_PAIRS("precision.system", "fp16", "loss.power", "0", "loss.scale", "static(1024)"), 0}};
 
 static void judge_gru(hu_lab *lab) {
@@ -203,7 +203,7 @@ static void judge_gru(hu_lab *lab) {
                "scaled: losses %.4f (2^10) and %.4f (2^%d), within 2 %% of binary32's %.4f", LOSS_OF(2), LOSS_OF(3),
                ilogb(hu_lab_row(lab, 3)->scale), LOSS_OF(0));
   hu_lab_claim(lab, hu_lab_near(lab, 5, 4, 0.01) && fabs(ACCURACY_OF(5) - ACCURACY_OF(4)) <= 0.01,
-               "usual loss: %.4f with scale 1024, within 1 %% of binary32's %.4f; accuracies %.3f and %.3f", LOSS_OF(5),
+               "plain loss: %.4f with scale 1024, within 1 %% of binary32's %.4f; accuracies %.3f and %.3f", LOSS_OF(5),
                LOSS_OF(4), ACCURACY_OF(5), ACCURACY_OF(4));
 }
 
