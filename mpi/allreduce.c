@@ -9,7 +9,7 @@
 #include "emu/base/array_extent.h"
 #include "emu/base/exec.h"
 
-/* What this rank's arguments alone say. Without numbers the call checks all but the buffers. */
+/* Checks this rank's arguments alone. Without numbers it checks all except the buffers. */
 static hu_status check_own(const mpi_call *call, void *z) {
   const hu_collective_call *reduce = &call->reduce;
   hu_strided az = {z, reduce->size, 1};

@@ -19,9 +19,9 @@ typedef struct mpi_call {
   const void *const *x; /* own buffers */
 } mpi_call;
 
-/* HU_E_MPI, and the sentence; rank -1: not known. */
+/* Writes the sentence and returns HU_E_MPI; rank -1: it is unknown. */
 hu_status mpi_fail(hu_mpi *where, int rank, const char *what);
-/* HU_OK where an MPI call returned MPI_SUCCESS. */
+/* Returns HU_OK where an MPI call returned MPI_SUCCESS. */
 hu_status mpi_made(hu_mpi *where, int code, const char *what);
 /* Waits until the request is done, asleep in between, or the time is up: HU_E_MPI, and what is not finished must
  * stay in memory. `rank` is who is waited for, `what` the rest of the sentence "rank 3 did not ... within 300 s". */
@@ -31,7 +31,7 @@ hu_status mpi_wait(hu_mpi *where, MPI_Request *request, int rank, const char *wh
  * equal on all ranks unless that is HU_E_MPI. */
 hu_status mpi_agree(mpi_call *call, hu_status status);
 
-/* HU_E_MEMORY of this rank; the others find out by their timeout. */
+/* Returns HU_E_MEMORY of this rank; the timeout ends the others. */
 hu_status mpi_no_memory(const mpi_call *call);
 
 /* Sums of the events of all ranks. */

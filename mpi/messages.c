@@ -16,13 +16,14 @@ typedef struct sum_block {
   uint8_t *buffer, *message, *answer; /* words of 32 bits for each element: any format fits */
 } sum_block;
 
-/* A step of the piece that begins with `first`, counted or not: ranks that hold the same sum count once. */
+/* Computes a step of the piece that begins with `first`, counted or not: ranks that have the same sum are counted
+ * once. */
 static hu_step step_of(sum_block *block, size_t first, size_t n, hu_events *events) {
   hu_step step = {&block->call->reduce.model->base, first, n, 0, block->call->reduce.stream, events};
   return step;
 }
 
-/* Of the pieces of the block from `first` on: the end of the next one. */
+/* Returns the end of the next piece of the block, which begins with `first`. */
 static size_t piece_end(const sum_block *block, size_t first) {
   size_t end = hu_piece_end(&block->call->reduce, first);
   return end < block->past ? end : block->past;
@@ -192,7 +193,7 @@ static hu_status doubling(sum_block *block) {
 
 /* ---- the last sum ---- */
 
-/* What all hold into their buffers; rank 0 counts. */
+/* Writes what all ranks have into their buffers; rank 0 counts. */
 static void finish(sum_block *block, hu_partial x) {
   hu_events none = {0};
   for (size_t first = block->first, end; first < block->past; first = end) {
@@ -202,7 +203,7 @@ static void finish(sum_block *block, hu_partial x) {
   }
 }
 
-/* The sum of rank `root`, once more through the wire, to all. */
+/* Sends the sum of rank `root`, once more through the wire, to all. */
 static hu_status spread(sum_block *block, int root) {
   hu_mpi *where = block->call->where;
   MPI_Request request;
@@ -265,7 +266,7 @@ static hu_status ring(sum_block *block) {
   return status;
 }
 
-/* Chunk c ends on the participant before c. */
+/* Returns the participant before c, on which chunk c ends. */
 static hu_status gather(sum_block *block) {
   size_t size = (size_t)block->call->size;
   hu_status status = HU_OK;
@@ -279,7 +280,7 @@ static hu_status gather(sum_block *block) {
 
 /* ---- the call ---- */
 
-/* The most elements of a chunk; a message counts its bytes as int. */
+/* Returns the most elements of a chunk; a message counts its bytes as int. */
 static size_t ring_chunk(const mpi_call *call) { return call->reduce.n / call->reduce.ranks + 1; }
 
 int mpi_can_follow(const mpi_call *call) {

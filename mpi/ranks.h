@@ -3,7 +3,7 @@
 #ifndef HALFULP_MPI_RANKS_H
 #define HALFULP_MPI_RANKS_H
 
-/* Before anything else; and as the last thing, with the exit status. */
+/* Are called before anything else, and as the last thing, with the exit status. */
 void mpi_ranks_start(int *argc, char ***argv);
 int mpi_ranks_stop(int status);
 

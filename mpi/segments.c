@@ -20,7 +20,7 @@ typedef struct segment_rounds {
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Elements of rank r's segment in the round that begins with element `first`. */
+/* Returns the number of elements of rank r's segment in the round that begins with element `first`. */
 static size_t length(const segment_rounds *rounds, size_t first, int r, size_t *from) {
   size_t n = rounds->call->reduce.n;
   *from = least(n, first + (size_t)r * rounds->each);
@@ -36,7 +36,7 @@ static size_t most_segments(const mpi_call *call) {
   return most;
 }
 
-/* Messages count their bytes as int. All ranks come to the same answer. */
+/* Checks that messages can count their bytes as int. All ranks come to the same answer. */
 static hu_status check_sizes(const mpi_call *call) {
   if (most_segments(call) <= INT_MAX / (call->reduce.size * HU_COLLECTIVE_PIECE)) return HU_OK;
   (void)mpi_fail(call->where, -1, "the participants of one rank, times the ranks, are more than a message holds");

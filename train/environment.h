@@ -12,7 +12,7 @@
 #include "emu/base/float_env.h"
 #include "emu/core/port.h"
 
-/* The body of a public call: returns what `call` returns. */
+/* Is the body of a public call, and returns what `call` returns. */
 #define HU_ENV_RETURN(type, call)                                \
   do {                                                           \
     hu_float_env hu_saved = hu_float_env_enter(HU_LANE_NEAREST); \
@@ -21,7 +21,7 @@
     return hu_given;                                             \
   } while (0)
 
-/* The same for one that returns nothing. */
+/* Is the same for one that returns nothing. */
 #define HU_ENV_DO(call)                                          \
   do {                                                           \
     hu_float_env hu_saved = hu_float_env_enter(HU_LANE_NEAREST); \

@@ -52,7 +52,7 @@ char *hu_batch_state_text(char text[HU_BATCH_STATE_TEXT_MAX], hu_batch_state sta
   return text;
 }
 
-/* A word, then a number of 64 bits without leading zeros; moves *text behind them. */
+/* Reads a word, then a number of 64 bits without leading zeros; moves *text behind them. */
 static int take(const char **text, const char *word, uint64_t *z) {
   size_t n = strlen(word);
   uint64_t x = 0;

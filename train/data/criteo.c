@@ -59,7 +59,7 @@ static int read_hex(uint32_t *z, line_field field) {
   return 1;
 }
 
-/* ln(1 + x) comes later, for all numbers at once. */
+/* Puts x into the data; ln(1 + x) is taken later, for all numbers at once. */
 static hu_status read_dense(float *z, const hu_bytes *file, size_t line, size_t number, line_field field, char *why) {
   int64_t x = 0;
   if (field.size && !read_whole(&x, field))

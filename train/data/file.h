@@ -28,7 +28,7 @@ void *hu_data_allocate(size_t n, size_t size);
 /* *z = a b; 0 where that does not fit. */
 int hu_size_product(size_t *z, size_t a, size_t b);
 
-/* A data set of this shape with space for all its arrays, zeroed. HU_E_SHAPE, HU_E_MEMORY. */
+/* Makes a data set of this shape with space for all its arrays, zeroed. HU_E_SHAPE, HU_E_MEMORY. */
 hu_status hu_data_make(hu_data *data, size_t count, const size_t shape[3], uint32_t classes, size_t targets);
 
 /* x[i] = f(x[i]), binary32 to binary32, ties to even. */

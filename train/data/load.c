@@ -107,7 +107,7 @@ static uint32_t big32(const uint8_t *b) {
   return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | (uint32_t)b[3];
 }
 
-/* Magic and sizes of an idx file of unsigned bytes in `dims` dimensions that fills the file to the last byte. */
+/* Checks magic and sizes of an idx file of unsigned bytes in `dims` dimensions that fills the file to the last byte. */
 static hu_status check_idx(const hu_bytes *file, unsigned dims, size_t *sizes, char *why) {
   static const char *const fields[] = {"count", "rows", "columns"};
   size_t header = 4 + 4 * (size_t)dims, expected = 1;
@@ -217,7 +217,7 @@ static hu_status check_labels(const npy_info *info, const hu_bytes *file, size_t
   return hu_data_wrong(why, HU_E_DATA, file->name, "shape: %zu labels for %zu images", info->count, count);
 }
 
-/* Element i of an array of unsigned integers or binary32 patterns, whatever its byte order. */
+/* Returns element i of an array of unsigned integers or binary32 patterns, whatever its byte order. */
 static uint32_t element(const npy_info *info, const hu_bytes *file, size_t i) {
   const uint8_t *at = file->data + info->offset + i * info->size;
   uint32_t u = 0;

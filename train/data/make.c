@@ -211,7 +211,7 @@ hu_ratings hu_ratings_default(void) {
   return standard;
 }
 
-/* Examples from number `first` on; u, v: hidden rows of users and items. */
+/* Makes examples from number `first` on; u, v: hidden rows of users and items. */
 static void rate(hu_data *data, const hu_ratings *ratings, uint64_t first, const float *u, const float *v,
                  uint64_t seed) {
   const hu_stream pairs = hu_stream_of_use(seed, HU_USE_DATA), noises = hu_stream_of_use(seed, HU_USE_NOISE);

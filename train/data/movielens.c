@@ -126,7 +126,7 @@ static hu_status check_pairs(const hu_bytes *file, size_t n, const hu_rating *ra
   return HU_OK;
 }
 
-/* Ids in increasing order, each once; returns their number. */
+/* Sorts ids, keeps each once, and returns their number. */
 static size_t sort_ids(size_t n, uint32_t *z) {
   size_t kept = 0;
   qsort(z, n, sizeof *z, by_number);

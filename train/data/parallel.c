@@ -93,7 +93,7 @@ static hu_status read_language(one_language *language, const hu_bytes part[PARTS
   return status;
 }
 
-/* Tokens of the line that begins here, its end among them. */
+/* Returns the number of tokens of the line that begins here, its end among them. */
 static size_t length_of(const one_language *language) {
   size_t n = 0;
   while (language->words.tokens[language->at + n] != language->end) n++;

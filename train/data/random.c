@@ -75,7 +75,7 @@ void hu_apply_n(hu_function_n function, size_t n, float *x) {
   }
 }
 
-/* Normal numbers 0 ... 2 pairs - 1 of a stream. */
+/* Computes normal numbers 0 ... 2 pairs - 1 of a stream. */
 static void normal_pairs(size_t pairs, float *z, hu_stream stream) {
   const float turn = 0x1.921fb6p+2f; /* 2 pi to binary32 */
   uint32_t words[PIECE];

@@ -8,7 +8,7 @@
 
 enum { HU_SHA256_BYTES = 32, HU_SHA256_TEXT = 2 * HU_SHA256_BYTES };
 
-/* The digest of n bytes as 64 small hexadecimal digits and a 0; returns text. */
+/* Writes the digest of n bytes as 64 small hexadecimal digits and a 0; returns text. */
 char *hu_sha256_text(char text[HU_SHA256_TEXT + 1], size_t n, const void *x);
 
 #endif

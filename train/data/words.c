@@ -109,7 +109,7 @@ static void close_table(hu_table *table) {
   free(table->known);
 }
 
-/* Space for one word more, half of the slots being free. */
+/* Makes space for one word more, half of the slots being free. */
 static int grow(hu_table *table) {
   if (table->count < table->buffer) return 1;
   const size_t buffer = table->buffer ? 2 * table->buffer : 1024;

@@ -47,7 +47,7 @@ typedef struct convolve_call {
   hu_rounding_counts *counts;  /* one per image; NULL: those of the convolution, and images come one after another */
 } convolve_call;
 
-/* rows x cols of x into rows x broad of z, zeros behind. */
+/* Copies rows x cols of x into rows x broad of z, zeros behind. */
 static void broaden(size_t rows, size_t cols, float *z, size_t broad, const float *x, size_t ldx) {
   for (size_t i = 0; i < rows; i++) {
     memcpy(z + i * broad, x + i * ldx, cols * sizeof *z);
@@ -57,7 +57,7 @@ static void broaden(size_t rows, size_t cols, float *z, size_t broad, const floa
 
 /* ---- the result: image by image ---- */
 
-/* n windows from number `from` of a row of windows whose first pixels begin at x. */
+/* Computes n windows from number `from` of a row of windows whose first pixels begin at x. */
 static void some_windows(const convolve_call *call, const float *x, size_t from, size_t n, float *z) {
   const image_shape *shape = &call->shape;
   float buffer[BUFFER], *sums = shape->broad == shape->outputs ? z + from * shape->outputs : buffer;

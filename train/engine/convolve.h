@@ -7,9 +7,9 @@
 #include "train/engine/cpu.h"
 #include "train/engine/kernels_layers.h"
 
-/* An image with its zeros around it. */
+/* Copies an image with zeros around it. */
 void hu_frame_image(const hu_convolution *convolution, const float *x, float *z);
-/* Rounding within a loop begins or ends. */
+/* Notifies the caller that rounding within a loop begins or ends. */
 static inline void hu_cpu_notify(const hu_cpu *cpu, const hu_convolution *convolution, int ends) {
   if (convolution->notify && cpu->threads <= 1) convolution->notify(convolution->notified, ends);
 }
@@ -22,12 +22,13 @@ static inline void hu_cpu_run_work(const hu_cpu *cpu, size_t parts, size_t work,
     for (size_t i = 0; i < parts; i++) part(context, i);
   }
 }
-/* HU_CONVOLVE_ROUND. */
+/* Carries out HU_CONVOLVE_ROUND. */
 int hu_cpu_round_image(const hu_cpu *cpu, const hu_convolution *convolution);
 /* Carries out HU_CONVOLVE_BLOCKS; HU_CONVOLVE_RESULT_BLOCKS and HU_CONVOLVE_WEIGHTS_BLOCKS. */
 int hu_cpu_blocks_possible(const hu_convolution *convolution);
 int hu_cpu_convolve_blocks(const hu_cpu *cpu, int what, const hu_convolution *convolution);
-/* Groups of one channel and one output: POSSIBLE; RESULT, WEIGHTS, IMAGES without a rounding, else 0. */
+/* Carries out for groups of one channel and one output: POSSIBLE; RESULT, WEIGHTS, IMAGES without a rounding, else
+ * 0. */
 int hu_cpu_depthwise_possible(const hu_cpu *cpu, const hu_convolution *convolution);
 int hu_cpu_depthwise(const hu_cpu *cpu, int what, const hu_convolution *convolution);
 

@@ -140,7 +140,7 @@ static void run(const hu_cpu *cpu, size_t images, size_t parts, void (*part)(voi
   }
 }
 
-/* 0: a part failed. */
+/* Runs all parts. Returns 0 if one failed. */
 static int add_counts(image_blocks *blocks) {
   for (size_t i = 0; i < blocks->images; i++) {
     if (blocks->status[i] != HU_OK) return 0;

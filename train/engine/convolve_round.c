@@ -33,7 +33,7 @@ static uint64_t windows(const hu_window_sizes *sizes, size_t at, size_t kernel, 
   return seen.end > seen.first ? seen.end - seen.first : 0;
 }
 
-/* The class of pixels seen so often; NULL: too many. */
+/* Returns the class of pixels seen so often; NULL: there are too many. */
 static seen_class *class_of(round_plan *plan, uint64_t times) {
   size_t i = 0;
   while (i < plan->classes && plan->list[i].times != times) i++;

@@ -258,7 +258,7 @@ static void unscale_part(void *context, size_t part) {
   hu_gradient_unscale_n(n, call->g + at, call->scale, &call->found[part]);
 }
 
-/* A maximum and a flag, the same in any order. */
+/* Joins a maximum and a flag, which are equal in any order. */
 static hu_status cpu_unscale(void *self, size_t n, float *g, float scale, hu_gradient_found *found) {
   const hu_cpu *engine = self;
   if (!engine->crew || n < HU_CPU_NUMBERS_MIN) {

@@ -50,15 +50,15 @@ static inline hu_exec hu_cpu_exec(const hu_cpu *cpu, size_t work, size_t least, 
   exec.stream = words;
   return exec;
 }
-/* hu_engine.run: kernels.c. */
+/* Implements hu_engine.run: kernels.c. */
 hu_status hu_cpu_loop(void *self, int kernel, const hu_task *task);
-/* hu_engine.round and hu_engine.quantize: roundings.c. */
+/* Implement hu_engine.round and hu_engine.quantize: roundings.c. */
 hu_status hu_cpu_round(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *rounding,
                        hu_stream words, hu_rounding_counts *counts);
 hu_status hu_cpu_quantize(void *self, size_t n, float *x, hu_format format, hu_mode mode, hu_stream words);
-/* hu_engine.sum_products: sum_products.c. */
+/* Implements hu_engine.sum_products: sum_products.c. */
 int hu_cpu_sum_products(void *self, size_t count, const hu_products *products, int begun);
-/* hu_engine.pack: panels.c. */
+/* Implements hu_engine.pack: panels.c. */
 size_t hu_cpu_pack(void *self, const hu_matrices *b, size_t k, size_t n, float *z);
 /* hu_engine.add_rounded: rounded_products.c. */
 hu_status hu_cpu_add_rounded(void *self, const hu_rounded_product *product, int *done);

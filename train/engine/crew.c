@@ -32,7 +32,7 @@ struct hu_crew {
 
 enum { LOOKS = 2000 }; /* of about 20 ns each */
 
-/* Between two looks the CPU saves power, or works for its other thread. */
+/* Lets the CPU save power between two looks, or work for its other thread. */
 static void pause_a_moment(void) {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -149,7 +149,7 @@ void hu_crew_run(hu_crew *crew, size_t parts, void (*work)(void *context, size_t
 
 uint32_t hu_cpu_levels_off;
 
-/* The best first, that of every processor last. */
+/* Lists the best first, and that of every CPU last. */
 #define LOOPS(name) &hu_loops_##name,
 static const hu_loops *const known[] = {HU_EACH_LEVEL(LOOPS)};
 

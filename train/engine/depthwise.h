@@ -19,7 +19,7 @@ static size_t next_lanes(size_t j, size_t channels) {
   return j + 2 * PANEL > channels && j + PANEL < channels ? channels - PANEL : j + PANEL;
 }
 
-/* n windows beside each other from x on, 16 channels: fma over the kernel's pixels in order from +0. */
+/* Computes n windows beside each other from x on, 16 channels: fma over the kernel's pixels in order from +0. */
 static inline __attribute__((always_inline)) void windows_beside(const hu_convolution *convolution, size_t n,
                                                                  const float *x, const float *w, float *z) {
   const size_t channels = convolution->channels, step = convolution->windows.stride * channels;

@@ -207,14 +207,14 @@ typedef struct hu_products {
   const float *panels; /* of one product: B as hu_engine.pack makes it, beside b; or NULL */
 } hu_products;
 
-/* Binary32 sums and nothing else: no formats that operands must have, no promotion, no slices. */
+/* Returns 1 for binary32 sums and nothing else: no formats that operands must have, no promotion, no slices. */
 static inline int hu_is_plain_fp32(const hu_accum *x) {
   hu_accum any = hu_accum_any(*x);
   return x->kind == HU_ACCUM_FP32 && !x->promote && !x->slices && memcmp(x, &any, sizeof any) == 0;
 }
 
-/* The random words of product i: its own, since each has results from 0 on. (What hu_stream_child makes, which the
- * device's library is without.) */
+/* Returns the random words of product i: its own, since each has results from 0 on. They are those that hu_stream_child
+ * makes, which the device's library does not have. */
 static inline hu_stream hu_words_of_product(const hu_products *products, size_t i) {
   if (!products->accum->mode.bits || products->outer * products->inner == 1) return products->words;
   uint64_t low = hu_stream_word(products->words, 2 * i), high = hu_stream_word(products->words, 2 * i + 1);
@@ -303,39 +303,39 @@ struct hu_engine {
   int on_host; /* 1: its memory is the host's, too */
   hu_status (*open)(void **self, uint32_t threads);
   void (*close)(void *self);
-  /* Zeros; NULL: no memory. */
+  /* Returns zeroed memory; NULL: there is none. */
   void *(*allocate)(void *self, size_t bytes);
   void (*release)(void *self, void *p);
-  /* From and to the host. The host's bytes may change when `put` returns, and are there when `get` does; `put` need not
-   * wait until they have arrived. */
+  /* Copy from and to the host. The host's bytes may change when `put` returns, and are there when `get` does; `put`
+   * need not wait until they have arrived. */
   hu_status (*put)(void *self, void *z, const void *host, size_t bytes);
   hu_status (*get)(void *self, void *host, const void *x, size_t bytes);
   hu_status (*run)(void *self, int kernel, const hu_task *task);
   hu_status (*products)(void *self, const hu_products *products);
-  /* HU_FUNCTION_ of n numbers; z may be x. */
+  /* Computes HU_FUNCTION_ of n numbers; z may be x. */
   hu_status (*function)(void *self, int which, size_t n, float *z, const float *x);
-  /* hu_rounding_apply; z may be x; counts may be NULL. */
+  /* Does hu_rounding_apply; z may be x; counts may be NULL. */
   hu_status (*round)(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *rounding,
                      hu_stream words, hu_rounding_counts *counts);
-  /* hu_quantize_n in place. */
+  /* Does hu_quantize_n in place. */
   hu_status (*quantize)(void *self, size_t n, float *x, hu_format format, hu_mode mode, hu_stream words);
-  /* hu_hadamard_forward of contiguous matrices; the transform with its mask is on the host. */
+  /* Does hu_hadamard_forward of contiguous matrices; the transform with its mask is on the host. */
   hu_status (*transform)(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_hadamard *transform);
-  /* hu_gradient_unscale_n. */
+  /* Does hu_gradient_unscale_n. */
   hu_status (*unscale)(void *self, size_t n, float *g, float scale, hu_gradient_found *found);
   /* Adds how many u are not 0, and where of those before and after are equal. */
   hu_status (*compare)(void *self, size_t n, const float *u, const float *before, const float *after,
                        hu_update_counts *counts);
-  /* hu_optimizer_step by threads; its arguments are checked. NULL: hu_optimizer_step_on has to do. */
+  /* Does hu_optimizer_step in threads; its arguments are checked. NULL: the caller does hu_optimizer_step_on. */
   hu_status (*step)(void *self, size_t n, const hu_optimizer_arrays *arrays, const hu_optimizer *optimizer,
                     const hu_optimizer_time *now, hu_stream words, hu_update_counts *counts);
-  /* HU_CONVOLVE_ without patches, the bits those of patches and products. 1: done, or possible; 0: not of these sizes.
-   * NULL: never. */
+  /* Carries out HU_CONVOLVE_ without patches, with the bits of patches and products. Returns 1 if it was done, or is
+   * possible, and 0 if these sizes are not. NULL: no sizes are. */
   int (*convolve)(void *self, int what, const hu_convolution *convolution);
   /* Z = the sum of `count` products in order, of the same Z, each whole before it is added; begun: the first is added
-   * to what Z holds. 1: done; 0: not of these. NULL: never. */
+   * to what Z holds. Returns 1 if it was done, and 0 if these products are not possible. NULL: none are. */
   int (*sum_products)(void *self, size_t count, const hu_products *products, int begun);
-  /* The sums of so many arrays; the table is the host's. NULL: the arrays are the host's, too. */
+  /* Computes the sums of so many arrays; the table is the host's. NULL: the arrays are the host's, too. */
   hu_status (*squares)(void *self, size_t count, hu_squares *x);
   /* z[i] = the sum of the numbers i of so many rows of n, rounded once, with the bits of hu_sum_round. NULL: the host
    * can read the rows. */
@@ -346,15 +346,16 @@ struct hu_engine {
    * (hu_products.panels); z is NULL: nothing is written. Returns how many numbers that are; 0: products read B alone.
    * NULL: never. */
   size_t (*pack)(void *self, const hu_matrices *b, size_t k, size_t n, float *z);
-  /* *done: 1; 0: not of these, and nothing has changed. NULL: never. */
+  /* Computes such a product and sets *done to 1; or sets it to 0, if it cannot compute this one, and changes nothing.
+   * NULL: it can compute none. */
   hu_status (*add_rounded)(void *self, const hu_rounded_product *product, int *done);
 };
 
 /* Returns the CPU as an engine; never NULL. */
 const hu_engine *hu_engine_cpu(void);
 
-/* One step of an optimizer as calls of an engine, each for all n numbers. Four buffers of n numbers; counts may be
- * NULL. */
+/* Does one step of an optimizer as calls of an engine, each for all n numbers. There are four buffers of n numbers;
+ * counts may be NULL. */
 hu_status hu_optimizer_step_on(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *arrays,
                                const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream words,
                                float *const buffer[4], hu_update_counts *counts);
@@ -369,7 +370,7 @@ typedef struct hu_ramping {
   float *mean;   /* of the step in hand: sum / steps where the weight is updated, else 0 */
   int off;       /* 1: steps are ordinary ones, and none of the arrays changes */
 } hu_ramping;
-/* The same for AdamW with periods. HU_E_TRAIN: another optimizer. */
+/* Does the same for AdamW with periods. HU_E_TRAIN: it is another optimizer. */
 hu_status hu_optimizer_step_ramped(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *arrays,
                                    const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream words,
                                    float *const buffer[4], const hu_ramping *ramping, hu_update_counts *counts);

@@ -338,7 +338,7 @@ HU_AT(entropy_back) {
 HU_DISTANCE(distance, (less * less))
 HU_DISTANCE(absolute, fabsf(less))
 
-/* a holds the distances, loss.gradient the gradient of the loss. */
+/* z is the gradient of the distances a; loss.gradient is that of the loss. */
 HU_AT(distance_back) {
   const size_t at = r * task->cols;
   const float *a = task->a + at, by = task->loss.gradient[0] * task->p;

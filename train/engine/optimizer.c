@@ -98,7 +98,7 @@ static void moving(optimizer_job *job, float *z, float a, const float *y, float 
   if (job->due) each(job, HU_RUN_DUE_TAKE, z, buffer, job->due, 0);
 }
 
-/* Q(g + Q(momentum m)), of the new m: where Nesterov's momentum looks. */
+/* Computes Q(g + Q(momentum m)) of the new m, where Nesterov's momentum looks. */
 static const float *ahead(optimizer_job *job, float *const buffer[4], const float *m, const float *g) {
   does(job, HU_RUN_SCALE, buffer[2], m, NULL, job->momentum);
   does(job, HU_RUN_ADD, buffer[1], g, buffer[2], 0);
@@ -165,7 +165,7 @@ static void adagrad(optimizer_job *job, float *const buffer[4], const hu_optimiz
 
 /* ---- the end of the update: u is in buffer[0] ---- */
 
-/* The new weights s take their place. */
+/* Puts the new weights in their place. */
 static void finish_update(optimizer_job *job, float *w, const float *u, const float *s, hu_update_counts *counts) {
   if (counts && job->status == HU_OK) job->status = job->engine->compare(job->self, job->n, u, w, s, counts);
   each(job, HU_RUN_COPY, w, s, NULL, 0);
@@ -196,7 +196,7 @@ static void kahan(optimizer_job *job, float *w, float *c, float *const buffer[4]
   finish_update(job, w, u, s, counts);
 }
 
-/* The weights and their state from the numbers of j. */
+/* Computes the weights and their state from the numbers of the job. */
 static void make_step(optimizer_job *job, const hu_optimizer_arrays *arrays, hu_stream words, float *const buffer[4],
                       hu_update_counts *counts) {
   job->words = words;

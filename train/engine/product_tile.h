@@ -211,7 +211,7 @@ static void narrow_tiles(int how, size_t rows, size_t wide, size_t k, float *z, 
   }
 }
 
-/* Columns of 16 rows of x beside each other: a panel of a transposed operand. */
+/* Writes columns of 16 rows of x beside each other: a panel of a transposed operand. */
 static void pack_transposed(size_t k, float *panel, const float *x, size_t ldx) {
   size_t p = 0;
 #if HU_LEVEL_ID != 3

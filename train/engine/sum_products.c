@@ -8,7 +8,7 @@
 
 enum { PANEL = HU_PRODUCT_PANEL };
 
-/* Left operands in the order of hu_product_sum. */
+/* Packs left operands in the order of hu_product_sum. */
 static void pack_left(const hu_product_sum *sum, size_t rows, float *z) {
   const size_t m = sum->products->m;
   for (size_t from = 0; from < m; from += rows) {
@@ -35,7 +35,7 @@ static void panel_part(void *context, size_t part) {
   call->cpu->loops->sum.panel(call->sum, part * PANEL);
 }
 
-/* Products whose columns fit a panel. */
+/* Returns 1 for products whose columns fit a panel. */
 static void sum_some(const hu_cpu *cpu, hu_product_sum *sum, float *left) {
   const hu_products *products = sum->products;
   sum_call call = {cpu, sum};

@@ -10,7 +10,7 @@
 #define HU_SUM_LOOPS \
   { TALL, sum_panel }
 
-/* Columns j ... of the right operands, one product below the other, zeros behind the last column. */
+/* Packs columns j ... of the right operands, one product below the other, zeros behind the last column. */
 static void pack_right(const hu_product_sum *sum, size_t j, size_t wide, float *panel) {
   for (size_t i = 0; i < sum->count; i++) {
     const hu_matrices *b = &sum->products[i].b;
@@ -21,7 +21,7 @@ static void pack_right(const hu_product_sum *sum, size_t j, size_t wide, float *
   }
 }
 
-/* z: TALL x 16 numbers. */
+/* Computes TALL x 16 numbers z. */
 static void sum_tile(const hu_product_sum *sum, const float *a, const float *b, float *z, size_t ldz) {
   static const float zeros[PANEL];
   sums all[TALL];

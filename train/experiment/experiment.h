@@ -72,7 +72,7 @@ hu_status hu_lab_begin(hu_lab *lab, const char *name, const char *const *pairs, 
 hu_status hu_lab_check(hu_lab *lab);
 /* A trial; *row, if not NULL, is the number of its row. */
 hu_status hu_lab_try(hu_lab *lab, const hu_trial *trial, size_t *row);
-/* Space for a row, all NaN and 0; NULL: no memory (and lab->status says so). It moves with the next one. */
+/* Adds a row, all NaN and 0; NULL: no memory (and lab->status says so). It moves with the next one. */
 hu_experiment_row *hu_lab_add_row(hu_lab *lab, const char *name);
 /* The runs of a plan without trainers, names up to a NULL. HU_E_NAME and so on: the caller means another run, or sets a
  * key that no trainer has. */
@@ -93,7 +93,7 @@ size_t hu_lab_seeds(const hu_lab *lab);
 /* After the trials of the first seed: those of the others, and means and deviations into the rows. */
 hu_status hu_lab_other_seeds(hu_lab *lab);
 
-/* A row of a table with a column for each of n seeds (2 to 8), one for the mean, one for the deviation (n - 1). */
+/* Adds a row to a table with a column for each of n seeds (2 to 8), one for the mean, one for the deviation (n - 1). */
 void hu_lab_seeds_row(hu_lab *lab, int table, const char *name, const double *x, size_t n);
 
 /* ---- figures and tables: numbers, -1 after a failure; given -1 they do nothing ---- */
@@ -106,9 +106,9 @@ int hu_lab_series(hu_lab *lab, int figure, const char *name);
 void hu_lab_point(hu_lab *lab, int figure, int series, double x, double y);
 /* Columns from the first to the last exponent that occurs. */
 void hu_lab_histogram(hu_lab *lab, int figure, int series, const uint64_t z[HU_EXPONENTS]);
-/* cols: names, up to a NULL. */
+/* Makes a table; cols has names, up to a NULL. */
 int hu_lab_table(hu_lab *lab, const char *title, const char *const *cols);
-/* as many numbers as columns */
+/* Adds a row of as many numbers as there are columns. */
 void hu_lab_table_row(hu_lab *lab, int table, const char *name, const double *cells);
 
 /* ---- for `judge` ---- */
@@ -134,10 +134,10 @@ typedef struct hu_watcher {
   int figure[7], series[7]; /* of curves; -1: not watched */
 } hu_watcher;
 hu_status hu_watch_begin(hu_watcher *watcher, hu_lab *lab, const hu_trial *trial);
-/* After each step. */
+/* Is called after each step. */
 hu_status hu_watch_step(hu_watcher *watcher, hu_trainer *trainer, const hu_trainer_report *report);
 void hu_watch_end(hu_watcher *watcher);
-/* HU_E_NAME, and `why` names the net and its parameters: the net of t, begun, lacks a tensor of the plan. */
+/* Returns HU_E_NAME, and names the net and its parameters in `why`, if the trainer's net lacks a tensor of the plan. */
 hu_status hu_watch_check(hu_lab *lab, hu_trainer *trainer);
 
 /* ---- the plans, by paper ---- */

@@ -51,7 +51,7 @@ static int without_gradient(const char *text, char z[HU_PARAMETER_NAME_MAX]) {
   return gradient;
 }
 
-/* "conv" and "weight" of "stage3.block3.conv2.weight": the layer's kind (no scope, no number) and the part. */
+/* Finds "conv" and "weight" of "stage3.block3.conv2.weight": the layer's kind (no scope, no number) and the part. */
 static void kind_of(const char *name, char kind[HU_PARAMETER_NAME_MAX], const char **part) {
   const char *dot = strrchr(name, '.'), *from = name;
   *part = dot ? dot + 1 : "";
@@ -83,7 +83,7 @@ typedef struct watched_tensor {
   size_t n;
 } watched_tensor;
 
-/* A parameter by its name (parameter_for), a value by its number, or the gradient of either. */
+/* Finds a parameter by its name (parameter_for), a value by its number, or the gradient of either. */
 static watched_tensor find_watched(const hu_net *net, const char *text) {
   char name[HU_PARAMETER_NAME_MAX];
   watched_tensor watched = {"", NULL, 0};

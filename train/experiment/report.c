@@ -9,7 +9,7 @@
 #include "train/environment.h"
 #include "train/experiment/experiment.h"
 
-/* Space for one more of count things, doubled at powers of two; NULL, and the lab's status says so: no memory. */
+/* Makes space for one more of count things, doubled at powers of two; NULL, and the lab's status says so: no memory. */
 static void *grown(hu_lab *lab, void *list, size_t count, size_t size) {
   if (lab->status != HU_OK) return NULL;
   if (count & (count - 1)) return list; /* there is buffer up to the next power of two */

@@ -60,7 +60,8 @@ size_t hu_builder_channels(const hu_builder *builder, size_t c);
 int hu_activate(hu_builder *builder, int x);
 /* x behind the model's dropout; x itself where there is none. */
 int hu_drop(hu_builder *builder, int x);
-/* Rows of trained numbers of the model's deviation, one a token of input x; and a trained offset of each step. */
+/* Adds rows of trained numbers of the model's deviation, one per token of input x; and a trained offset of each
+ * step. */
 int hu_add_embedding(hu_builder *builder, int x, size_t kinds, size_t cols);
 int hu_add_positions(hu_builder *builder, int h);
 /* Two linear layers with the model's function between them; the first has `hidden` columns, from N(0, 1 / fan_in). */
@@ -70,7 +71,7 @@ int hu_image_of(hu_builder *builder);
 size_t hu_channels_of(const hu_builder *builder, int x);
 /* Adds a convolution and a batch norm; first weights are those for a ReLU, wherever it comes. */
 int hu_add_conv(hu_builder *builder, int x, size_t channels, size_t kernel, size_t stride, size_t groups);
-/* The mean of the image, and the linear layer that answers. */
+/* Adds the mean of the image, and the linear layer that answers. */
 int hu_add_answer(hu_builder *builder, int x);
 
 #endif

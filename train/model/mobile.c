@@ -57,7 +57,8 @@ int hu_build_mobilenet2(hu_builder *builder) {
 
 /* ---- ShuffleNet v2 ---- */
 
-/* The half of the channels that a stage's units change; table 5 of the paper, else 58 doubled from stage to stage. */
+/* Returns the half of the channels that a stage's units change; table 5 of the paper, else 58 doubled from stage to
+ * stage. */
 static size_t half_of(const hu_builder *builder, unsigned stage) {
   static const struct {
     double width;

@@ -22,7 +22,7 @@ int hu_build_mlp(hu_builder *builder) {
 
 /* ---- steps ---- */
 
-/* A layer of cells; both matrices of weights start uniform, biases at 0. */
+/* Adds a layer of cells; both matrices of weights start uniform, biases at 0. */
 static int add_cells(hu_builder *builder, int x, int last, int (*layer)(hu_net *, int, size_t, int)) {
   int p = hu_next(builder), z = layer(builder->net, x, builder->model->units, last);
   if (z >= 0) {
@@ -81,7 +81,7 @@ int hu_build_ncf(hu_builder *builder) {
 
 /* ---- dense features and categories ---- */
 
-/* Layers of a list, up to its 0, a ReLU behind each. */
+/* Adds the layers of a list, up to its 0, with a ReLU behind each. */
 static int add_layers(hu_builder *builder, int x, const uint32_t units[HU_MODEL_UNITS_MAX]) {
   for (size_t i = 0; i < HU_MODEL_UNITS_MAX && units[i]; i++)
     x = hu_net_relu(builder->net, hu_net_linear(builder->net, x, units[i], 1));

@@ -56,7 +56,7 @@ int hu_build_transformer(hu_builder *builder) {
 
 /* ---- encoder and decoder ---- */
 
-/* What the decoder reads: one row a step of the source. */
+/* Adds what the decoder reads: one row per step of the source. */
 static int add_encoder(hu_builder *builder) {
   hu_enter(builder, "encoder");
   int h = hu_drop(builder, add_tokens(builder, builder->ends->inputs[0], builder->sizes->source_vocabulary));

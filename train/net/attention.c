@@ -35,7 +35,7 @@ static void put_columns(hu_net *net, const hu_value *x, const float *from, size_
   hu_do_copy(net, x->rows, d, z + part * d, x->cols, from, d);
 }
 
-/* The heads' matrices in rows x d, so many rows a sample, and in rows x keys scores; on the grid f. */
+/* Return the heads' matrices in rows x d, so many rows per sample, and in rows x keys scores; on the grid `format`. */
 static hu_matrices heads_of(const hu_operator *op, size_t rows, float *x, hu_format format, int transposed) {
   size_t d = op->heads.count * op->heads.width;
   hu_matrices matrices = {
@@ -54,7 +54,7 @@ static hu_matrices scores_of(const hu_operator *op, float *x, hu_format format, 
   return matrices;
 }
 
-/* One to a sample and head, for the result `part`. */
+/* Computes one product for each sample and head, for the result `part`. */
 static void multiply(hu_net *net, const hu_operator *op, unsigned part, const hu_accum *accum, size_t m, size_t n,
                      size_t k, hu_matrices z, hu_matrices a, hu_matrices b) {
   hu_products products = {.m = m,

@@ -6,7 +6,7 @@
 
 enum { BLOCK = 32 };
 
-/* Of a net beside another one, that one's, whose weights it reads. */
+/* Returns the average of an operator's W; a net beside another one has that of the other, whose weights it reads. */
 static const float *average_of(const hu_net *net, const hu_operator *op) {
   return (net->first ? net->first : net)->parameter[op->theta[0]].average.numbers;
 }

@@ -5,7 +5,7 @@
 
 /* ---- X and dX as tensors ---- */
 
-/* X, rounded, as an engine without patches takes it. 0: it cannot. */
+/* Gives X, rounded, to an engine that needs no patches. Returns 0 if the engine cannot take it. */
 static int takes_images(hu_net *net, hu_operator *op, const hu_accum *accum, const float *x,
                         hu_convolution *convolution) {
   *convolution = hu_convolution_of(net, op);

@@ -32,7 +32,8 @@ static int round_image(hu_net *net, hu_operator *op, hu_convolution *convolution
   return 1;
 }
 
-/* With patches of some images at a time, in the buffer that no operand takes; 0: not with this rounding. */
+/* Computes with patches of some images at a time, in the buffer that no operand takes. Returns 0 if the rounding
+ * does not allow that. */
 static int by_blocks(hu_net *net, hu_operator *op, const hu_rounding *rounding, unsigned part,
                      hu_convolution *convolution) {
   convolution->x = net->value[op->in[0]].v;
@@ -53,7 +54,7 @@ static int by_blocks(hu_net *net, hu_operator *op, const hu_rounding *rounding, 
   return 1;
 }
 
-/* 1: done. */
+/* Returns 1 if the result was computed without patches. */
 static int conv_without_patches(hu_net *net, hu_operator *op, size_t in) {
   hu_convolution convolution = hu_convolution_of(net, op);
   const hu_accum *accum = &op->rounding.z_accum;
@@ -71,7 +72,7 @@ static int conv_without_patches(hu_net *net, hu_operator *op, size_t in) {
   return 1;
 }
 
-/* The patches in `kept`, rounded for a product. */
+/* Makes the patches in `kept`, rounded for a product. */
 static hu_matrices operand(hu_net *net, hu_operator *op, const hu_rounding *rounding, unsigned part) {
   return hu_product_operand(net, op, net->value[op->out].rows, hu_patch_size(net, op), op->kept, rounding,
                             &net->value[op->in[0]].round, net->work[1], part);

@@ -13,7 +13,7 @@ static void move(hu_rounding_counts **seen, const hu_rounding_counts *from, hu_r
   if (*seen) *seen = to + (*seen - from);
 }
 
-/* All that point into the block point into another one. */
+/* Makes all that point into the block point into another one. */
 static void move_all(hu_net *net, hu_rounding_counts *to) {
   const hu_rounding_counts *from = net->tally.there;
   for (int i = 0; i < net->values; i++) move(&net->value[i].seen, from, to);

@@ -145,7 +145,7 @@ void hu_delayed_begin(hu_net *net) {
   }
 }
 
-/* Times 1, which changes no number: the engines' search for the largest gradient. */
+/* Multiplies by 1, which changes no number: the engines find the largest gradient like that. */
 static void note(hu_net *net, const hu_operator *op, unsigned of, size_t n, const float *x) {
   hu_delay *delay = op->delay;
   if (!net->training || delay->looked[of] || net->fault != HU_OK) return;
@@ -193,7 +193,7 @@ void hu_delayed_put(hu_net *net, const double *x) {
   }
 }
 
-/* The amax of a step into a record. */
+/* Writes the amax of a step into a record. */
 static void remember(float *record, const hu_delayed *rule, float amax) {
   float *history = record + 1, f = amax;
   memmove(history + 1, history, (rule->history - 1) * sizeof *history);

@@ -8,8 +8,8 @@
 
 static const hu_operator_kind linear;
 
-/* The part that a linear of a layer of cells reads, made for the operator, one or two before it; NULL: it reads
- * something else. */
+/* Returns the part that a linear operator of a layer of cells reads, made for the operator, one or two before it;
+ * NULL: it reads something else. */
 static hu_operator *part_before(const hu_net *net, const hu_operator *reader) {
   for (long back = 1; back <= 2 && back <= reader - net->op; back++) {
     hu_operator *op = net->op + (reader - net->op) - back;

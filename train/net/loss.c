@@ -3,12 +3,12 @@
 #include "train/environment.h"
 #include "train/net/net.h"
 
-/* weight / R, rounded once to binary32. */
+/* Returns weight / R, rounded once to binary32. */
 static float share(const hu_net *net, const hu_operator *op) {
   return (float)(op->loss_weight / (net->counted > 0 ? net->counted : (double)net->value[op->in[0]].rows));
 }
 
-/* The loss: the sum of n numbers times p. */
+/* Computes the loss, the sum of n numbers times p. */
 static hu_status set_loss(hu_net *net, hu_operator *op, size_t n, const float *x, float p) {
   hu_task task = hu_task_of(1, n, &net->outcome->loss, x, NULL);
   task.p = p;
@@ -49,7 +49,7 @@ static hu_status entropy_forward(hu_net *net, hu_operator *op) {
   return set_loss(net, op, x->rows, sums, share(net, op));
 }
 
-/* (p - 1 at the label) (dv weight / R) */
+/* dx = (p, or p - 1 at the label) (dv weight / R) */
 static hu_status entropy_backward(hu_net *net, hu_operator *op) { return give_kept(net, op, HU_RUN_ENTROPY_BACK); }
 
 static const hu_operator_kind entropy = {

@@ -45,7 +45,7 @@ static unsigned long number_in(const char *name, const char *layer, size_t n) {
   return *end == '.' && !strchr(end + 1, '.') ? number : 0;
 }
 
-/* The layer's number: one more than that of the last of its kind in this scope. */
+/* Returns the layer's number: one more than that of the last of its kind in this scope. */
 static unsigned long next_number(const hu_net *net, const char *layer, int before) {
   size_t n = strlen(layer);
   for (int i = before; i-- > 0;) {

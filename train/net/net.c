@@ -33,7 +33,7 @@ static int has_buffers(hu_net *net) {
   return net->outcome && net->found && net->updates;
 }
 
-/* first: NULL, or whose engine it takes. */
+/* Makes a net; `first` is NULL, or the net whose engine it takes. */
 static hu_net *new_net(const hu_engine *engine, size_t batch, uint32_t threads, hu_net *first) {
   hu_net *net = batch ? calloc(1, sizeof *net) : NULL;
   if (!net) return NULL;

@@ -38,7 +38,8 @@ typedef struct hu_value {
   int minus;                /* where dv may hold -0: HU_MINUS_, or the number of a part (sequence.c) */
 } hu_value;
 
-/* Anywhere; nowhere. From HU_MINUS_PART on: where part number minus - HU_MINUS_PART of the net's operators lies. */
+/* Where gradients of a value may be -0. HU_MINUS_PART + i stands for operator i of the net, a part: only the numbers
+ * that this part reads may be. */
 enum { HU_MINUS_ANY = 0, HU_MINUS_NONE = 1, HU_MINUS_PART = 2 };
 
 /* How the first numbers of a parameter are made. */
@@ -251,53 +252,56 @@ int hu_tally_add(hu_net *net, hu_rounding_counts **seen);
 void hu_tally_free(hu_net *net);
 /* All are 0. */
 void hu_tally_forget(hu_net *net);
-/* All come to the host, where hu_tally_of finds those of a tensor. */
+/* Copies all to the host, where hu_tally_of finds those of a tensor. */
 void hu_tally_read(hu_net *net);
 const hu_rounding_counts *hu_tally_of(const hu_net *net, const hu_rounding_counts *seen);
 
 /* ---- looking at one thing alone ---- */
 
-/* Rows and columns of a value; 0 of none. Unlike hu_net_value it brings nothing to the host. */
+/* Return the rows and columns of a value, 0 if there is none. Unlike hu_net_value they bring nothing to the host. */
 size_t hu_net_rows(const hu_net *net, int value);
 size_t hu_net_cols(const hu_net *net, int value);
-/* Its numbers alone, those of hu_net_value; NULL: none, no memory, or the engine failed. */
+/* Returns its numbers alone, those of hu_net_value; NULL: there is no such value, no memory, or the engine failed. */
 const float *hu_net_numbers(const hu_net *net, int value);
 /* Adds the answers in the first rows of a value, whose labels are those of the net. */
 hu_status hu_net_judge(hu_net *net, int value, size_t rows, hu_answers *answers);
 
 /* ---- building ---- */
 
-/* A net that is to be built as `first` was, layer by layer. It reads the weights of `first`, which rounds them, and
- * must be freed before it. It has values and gradients of its own. NULL: no memory. */
+/* Returns a net that is to be built as `first` was, layer by layer. It reads the weights of `first`, which rounds
+ * them, and must be freed before it. It has values and gradients of its own. NULL: no memory. */
 hu_net *hu_net_new_beside(hu_net *first);
-/* Roundings, seed, step, statistics and the observer of its `first`. */
+/* Copies roundings, seed, step, statistics and the observer from its `first`. */
 void hu_net_follow(hu_net *net);
-/* The net's error, if it has none yet; returns -1. */
+/* Sets the net's error, if it has none yet; returns -1. */
 int hu_refuse(hu_net *net, hu_status status, const char *what);
-/* A new value or parameter, zeros; -1 and the error. */
+/* Return the number of a new value or parameter, which holds zeros; or set the error and return -1. */
 int hu_new_value(hu_net *net, size_t rows, size_t cols, size_t height, size_t width);
 int hu_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t fan_in);
-/* Names for the parameters from `first` on, those of a new layer: "scope.kindN.part", N from 1 on in each scope;
+/* Names the parameters from `first` on, those of a new layer: "scope.kindN.part", N from 1 on in each scope;
  * `parts` has a word for each of them. */
 void hu_name_parameters(hu_net *net, const char *kind, int first, const char *parts);
-/* A new operator that reads x (and y), made by its kind; NULL and the error. `kept` numbers are its own. */
+/* Returns a new operator of a kind that reads x (and y) and has `kept` numbers of its own; or sets the error and
+ * returns NULL. */
 hu_operator *hu_new_operator(hu_net *net, const hu_operator_kind *kind, int x, int y, int out, size_t kept);
-/* The operator that makes `out` of a list of values, which it keeps a copy of; -1 and the error. And 1 if the list has
- * some, and all are values of this net. */
+/* Adds the operator that makes `out` of a list of values, and copies the list. Returns `out`; or sets the error and
+ * returns -1. */
 int hu_add_list(hu_net *net, const hu_operator_kind *kind, size_t count, const int *values, int out);
+/* Returns 1 if the list has some, and all are values of this net. */
 int hu_all_usable(hu_net *net, size_t count, const int *values);
-/* X X^T of the rows X of each sample, a product as attention's scores are one. */
+/* Adds X X^T of the rows X of each sample, computed as scores of attention are. */
 int hu_add_gram(hu_net *net, int x);
-/* X W + b with parameters that are there (bias -1: none), maybe those of another operator, too. */
+/* Adds X W + b with given parameters (bias -1: there is none), which may be those of another operator, too. */
 int hu_linear_of(hu_net *net, int x, int weights, int bias);
-/* The accumulation model of the product that a part (HU_PART_) belongs to. */
+/* Returns the accumulation model of the product that a part (HU_PART_) belongs to. */
 const hu_accum *hu_accum_of(const hu_operator *op, unsigned part);
-/* The grid on which a rounding leaves numbers that were on that of `before`, of an operand (HU_PART_): what models of
- * narrow units need; binary32 for fp32, which need not. */
+/* Returns the grid on which a rounding of an operand (HU_PART_) leaves numbers that were on that of `before`. Models of
+ * narrow units need it; for fp32, which does not, it is binary32. */
 hu_format hu_operand_grid(const hu_operator *op, unsigned part, const hu_rounding *rounding, const hu_rounding *before);
-/* The rounding r of an operand, or under `twice` that of the forward pass where r keeps what that has left. */
+/* Returns the rounding of an operand, or under `twice` that of the forward pass, where the rounding keeps what that has
+ * left. */
 const hu_rounding *hu_last_rounding(const hu_operator *op, unsigned part, const hu_rounding *rounding);
-/* Operand or result `part` (docs/training.md section 4) of the products of an operator rounded in place. */
+/* Rounds operand or result `part` (docs/training.md section 4) of the products of an operator in place. */
 hu_status hu_round_product(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *x,
                            const hu_rounding *rounding, unsigned part);
 /* Operands and results of the three products, as their random words are numbered. */
@@ -313,30 +317,31 @@ enum {
   HU_PART_DW_OUT = 8,
   HU_PART_SIGNS = 9
 };
-/* 1 if an operand (HU_PART_) is a tensor as that was rounded: nothing rounds or transforms it before its product. */
+/* Returns 1 if an operand (HU_PART_) is a tensor as that was rounded: nothing rounds or transforms it before its
+ * product. */
 int hu_operand_is_tensor(const hu_net *net, const hu_operator *op, unsigned part);
-/* HU_OK; or what hu_gemm says of the formats of an operand and the model of its product, as they will be in a step:
- * HU_E_OPERAND_A, HU_E_OPERAND_B, HU_E_ACCUM, ... Then *part and *format are the operand's. */
+/* Returns HU_OK; or what hu_gemm says of the formats of an operand and the model of its product, as they will be in a
+ * step: HU_E_OPERAND_A, HU_E_OPERAND_B, HU_E_ACCUM, ... Then *part and *format are the operand's. */
 hu_status hu_operands_taken(const hu_net *net, const hu_operator *op, unsigned *part, hu_format *format);
-/* The operand that a product sees: x itself, or x transformed or rounded once more, in `buffer` or where it is kept for
- * the next product. The product gets the grid that a rounding leaves, which models of narrow units have to
+/* Returns the operand that a product sees: x itself, or x transformed or rounded once more, in `buffer` or where it is
+ * kept for the next product. The product gets the grid that a rounding leaves, which models of narrow units have to
  * know. */
 hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t cols, const float *x,
                                const hu_rounding *rounding, const hu_rounding *before, float *buffer, unsigned part);
-/* 1 if roundings give equal bits; some that do are not seen. Random words are a part's own. */
+/* Returns 1 if roundings are known to give equal bits. Random words are a part's own. */
 int hu_roundings_alike(const hu_rounding *a, const hu_rounding *b);
-/* Where the roundings of a part are counted. */
+/* Returns the counts of the roundings of a part. */
 hu_rounding_counts *hu_counts_of_part(const hu_net *net, hu_operator *op, unsigned part);
-/* The rounding r of operand `part` (HU_PART_), n numbers x that are not rounded yet, with the amax in force where its
- * scale is delayed, in *given; else r itself. A pass for training notes how large they are. */
+/* Returns the rounding of operand `part` (HU_PART_), n numbers x that are not rounded yet. Where its scale is delayed,
+ * this is a copy in *given with the amax in force. A pass for training notes how large the numbers are. */
 const hu_rounding *hu_delayed_rounding(hu_net *net, hu_operator *op, size_t n, const float *x,
                                        const hu_rounding *rounding, unsigned part, hu_rounding *given);
-/* How many records the products of a net have; and their amaxes of the step so far: z[i] = max(z[i], that of record i),
- * which the net forgets; and back into the net. */
+/* Returns how many records the products of a net have. */
 size_t hu_delayed_records(const hu_net *net);
+/* Take their amaxes of the step so far from the net, z[i] = max(z[i], that of record i), and put them back. */
 hu_status hu_delayed_take(hu_net *net, double *z);
 void hu_delayed_put(hu_net *net, const double *x);
-/* A pass begins; a step ends; all records become 0; nothing of an operator is delayed any more; the net ends. */
+/* Prepare for a pass; end a step; make all records 0; end the delayed scaling of an operator, of the net. */
 void hu_delayed_begin(hu_net *net);
 hu_status hu_delayed_step(hu_net *net);
 void hu_delayed_forget(hu_net *net);
@@ -345,26 +350,26 @@ void hu_delayed_end(hu_net *net);
 /* Q-EMA: checks what w_average requires of the other fields and the operator, and allocates the average of its W,
  * which begins as W. HU_E_TRAIN, HU_E_MEMORY. */
 hu_status hu_average_begin(hu_net *net, const hu_operator *op, const hu_product_rounding *rounding);
-/* An update is about to be made, and was made. */
+/* Are called before an update is made, and after it. */
 void hu_average_start(hu_net *net);
 void hu_average_step(hu_net *net);
-/* z, W of an operator rounded to nearest, becomes what its average decides, where it does. */
+/* Replaces z, which is W of an operator rounded to nearest, by what its average decides, where it does. */
 void hu_average_choose(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *z, const float *w);
-/* 1 if patches were rounded in place, for another rounding than r. */
+/* Returns 1 if patches were rounded in place, for another rounding. */
 int hu_patches_spoilt(const hu_operator *op, const hu_rounding *rounding);
-/* What operands were rounded to is forgotten: a pass begins. And the memory for it given back. */
+/* Forgets what operands were rounded to, as a pass begins; frees the memory for it. */
 void hu_forget_operands(hu_net *net);
 void hu_free_operands(hu_net *net);
-/* Buffers of at least n numbers. */
+/* Makes the buffers `work` hold at least n numbers. */
 hu_status hu_reserve_work(hu_net *net, size_t n);
-/* 1 if x is a value of this net and nothing went wrong yet. */
+/* Returns 1 if x is a value of this net and nothing went wrong yet. */
 int hu_usable(hu_net *net, int x);
 
 /* ---- the engine: after a failure the calls of a pass do nothing, and hu_done returns it ---- */
 
 hu_status hu_done(const hu_net *net);
 void hu_do(hu_net *net, int kernel, const hu_task *task);
-/* For the result `part` (HU_PART_) of an operator, which with the step decides the words of stochastic sums. */
+/* Computes the result `part` (HU_PART_) of an operator; the part and the step decide the words of stochastic sums. */
 void hu_do_products(hu_net *net, const hu_operator *op, unsigned part, hu_products *products);
 void hu_do_function(hu_net *net, int which, size_t n, float *z, const float *x);
 void hu_do_round(hu_net *net, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *rounding,
@@ -376,48 +381,50 @@ void hu_do_get(hu_net *net, void *host, const void *x, size_t bytes);
 /* z = x for n numbers; z = a for rows x cols of matrices with leading dimensions. */
 void hu_do_fill(hu_net *net, size_t n, float *z, float x);
 void hu_do_copy(hu_net *net, size_t rows, size_t cols, float *z, size_t ldz, const float *a, size_t lda);
-/* One kernel of a (and b): rows = 1, cols = n. */
+/* Runs one kernel of a (and b): rows = 1, cols = n. */
 void hu_do_each(hu_net *net, int kernel, size_t n, float *z, const float *a, const float *b, float p);
-/* z = the column sums of rows x cols terms, by one of HU_RUN_COLUMNS...; b, c are the kernel's operands. */
+/* z = the column sums of rows x cols terms, by one of HU_RUN_COLUMNS...; b and row are the kernel's operands. */
 void hu_do_columns(hu_net *net, int kernel, size_t rows, size_t cols, float *z, const float *a, const float *b,
-                   const float *c);
+                   const float *row);
 
-/* hu_net_labels of labels that are right, which may all be HU_LABEL_NONE; the loss divides by `counted`: the rows with
- * a label of a whole step over the number of its passes, where the net sees a part of the step. */
+/* Sets labels that are right, as hu_net_labels does; all of them may be HU_LABEL_NONE. The loss divides by
+ * `counted`: the rows with a label of a whole step over the number of its passes, where the net sees a part of the
+ * step. */
 hu_status hu_net_labels_among(hu_net *net, const uint32_t *labels, double counted);
 
 /* ---- running ---- */
 
-/* The passes of several nets, the first of them and those beside it, an operator at a time. loss: one a net, or NULL.
- * The calls of halfulp/train/net.h are those for one net. */
+/* Run the passes of several nets, the first of them and those beside it, an operator at a time. loss: one per net, or
+ * NULL. The calls of halfulp/train/net.h are those for one net. */
 hu_status hu_net_forward_all(hu_net *const *nets, size_t count, int training, float *loss);
 hu_status hu_net_backward_all(hu_net *const *nets, size_t count, float scale);
-/* Where the gradient that an operator gives to a value may be written: in its place if it is the first one, else in
- * `buffer`. hu_give comes next. */
+/* Return where the gradient that an operator gives to a value may be written: in its place if it is the first one, else
+ * in `buffer`. hu_give comes next. */
 float *hu_gift(hu_net *net, int value, float *buffer);
 float *hu_gift_parameter(hu_net *net, int parameter, float *buffer);
-/* The numbers go to the dv of a value, the first time as they are, then added. */
+/* Write numbers to the dv of a value or to a parameter's gradient, the first time as they are, and add them later. */
 void hu_give(hu_net *net, int value, const float *x);
 void hu_give_parameter(hu_net *net, int parameter, const float *x);
-/* The gradients that operators with the same weights left for later (product.c), in the order in which they came. Comes
- * before any other gradient is given to a parameter that they may share. */
+/* Gives the gradients that operators with the same weights left for later (product.c), in the order in which they
+ * came. It comes before any other gradient is given to a parameter that they may share. */
 void hu_give_postponed(hu_net *net, int parameter);
-/* The backward pass of an operator, within that of one which stands before it. The gradient of its result, which was
- * not there when its turn was, has come since. */
+/* Runs the backward pass of an operator, within that of one which stands before it. The gradient of its result,
+ * which was not there when its turn was, has come since. */
 void hu_backward_after_turn(hu_net *net, hu_operator *op);
-/* 1 if the gradient of a value is needed: it was computed from something. */
+/* Returns 1 if the gradient of a value is needed: it was computed from something. */
 int hu_needs_gradient(const hu_net *net, int value);
 /* Notifies the observer that a phase of op (NULL: of none) begins or ends. */
 void hu_notify(hu_net *net, unsigned phase, const hu_operator *op, int ends);
 /* The same, called by an engine: `notified` is the net and an operator. */
 void hu_notify_rounding(void *const notified[2], int ends);
-/* hu_do_round on a tensor that belongs to op (NULL: an input, a parameter) with the words of (of, number) where it
+/* Does hu_do_round on a tensor that belongs to op (NULL: an input, a parameter) with the words of (of, number) where it
  * draws any; the observer is notified. */
 void hu_round_of(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
                  const hu_rounding *rounding, unsigned of, uint64_t number, hu_rounding_counts *counts);
-/* The optimizer of parameter i, with the formats of that parameter. */
+/* Returns the optimizer of parameter i, with the formats of that parameter. */
 hu_optimizer hu_optimizer_of(const hu_net *net, int i, const hu_optimizer *optimizer);
-/* Running statistics that an operator keeps from step to step, and how many numbers they are; NULL: none. */
+/* Returns the running statistics that an operator keeps from step to step, and how many numbers they are; NULL:
+ * none. */
 float *hu_running_of(const hu_net *net, const hu_operator *op, size_t *n);
 /* Random words for roundings and operators: of (seed, use, number), and of the step. */
 enum {
@@ -446,19 +453,19 @@ typedef struct hu_exact_columns {
 } hu_exact_columns;
 hu_status hu_exact_columns_open(hu_exact_columns *columns, size_t cols);
 void hu_exact_columns_close(hu_exact_columns *columns);
-/* Adds the t.rows x t.cols terms of a net, +0 before each: those of kernel HU_RUN_COLUMNS... with the operands of t.
+/* Adds the rows x cols terms of a net's task, +0 before each: those of kernel HU_RUN_COLUMNS... with its operands.
  * The last of the net's buffers is used. */
 hu_status hu_exact_columns_add(hu_exact_columns *columns, hu_net *net, int kernel, hu_task task);
-/* convolution->z = the sums over all nets that were added, and over all processes. */
+/* columns->z = the sums over all nets that were added, and over all processes. */
 hu_status hu_exact_columns_round(hu_exact_columns *columns, const hu_whole *whole);
 
-/* What happens to dtheta of all parameters before the optimizer (gradient.h). */
+/* Does what happens to dtheta of all parameters before the optimizer (gradient.h). */
 hu_status hu_prepare_gradients(hu_net *net, hu_net_gradient_rules *with, float scale, double rate,
                                hu_gradient_found *found);
 
 /* ---- sums on the host, in the orders of docs/training.md section 2 ---- */
 
-/* The sum of n numbers side by side: 16 partial sums, number i to the partial sum i mod 16, these in halves. */
+/* Returns the sum of n numbers side by side: 16 partial sums, number i to the partial sum i mod 16, these in halves. */
 float hu_sum_row(size_t n, const float *x);
 /* z[j] = the sum over rows of x[i cols + j] y[i cols + j] (y NULL: of x): chunks of 64 rows from zero, downwards, then
  * the chunks' sums; each step a binary32 addition of a binary32 product. */

@@ -16,7 +16,7 @@ static void running_start(hu_net *net, hu_operator *op) {
   hu_do_fill(net, cols, mean + cols, 1);
 }
 
-/* Column sums of dz, or of dz times what was kept. */
+/* Gives a parameter the column sums of dz, or of dz times what was kept. */
 static void give_sum(hu_net *net, int parameter, int kernel, const hu_operator *op) {
   const hu_value *z = &net->value[op->out];
   float *sum = hu_gift_parameter(net, parameter, net->work[0]);
@@ -39,7 +39,7 @@ static void norm_task(const hu_net *net, const hu_operator *op, hu_task *task) {
 
 /* ---- batch ---- */
 
-/* Mean and variance of each column. */
+/* Computes the mean and the variance of each column. */
 static void moments(hu_net *net, const hu_value *x, float *mean, float *variance) {
   float n = (float)x->rows;
   hu_do_columns(net, HU_RUN_COLUMNS, x->rows, x->cols, mean, x->v, NULL, NULL);
@@ -72,7 +72,7 @@ static hu_status batch_forward(hu_net *net, hu_operator *op) {
   return hu_done(net);
 }
 
-/* Means of u = dz gain and of u xh. */
+/* Computes the means of u = dz gain and of u xh. */
 static void slopes(hu_net *net, const hu_operator *op, float *plain, float *with) {
   const hu_value *z = &net->value[op->out];
   const float *gain = net->parameter[op->theta[0]].theta, n = (float)z->rows;
@@ -103,7 +103,7 @@ static const hu_operator_kind batch = {
 
 /* ---- a batch of several nets ---- */
 
-/* Terms of x and its mean; of dz, the gain and xh. */
+/* Returns the task of the terms: forward of x and its mean, backward of dz, the gain and xh. */
 static hu_task terms_of(const hu_net *net, const hu_operator *op, int kernel) {
   const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
   int back = kernel == HU_RUN_COLUMNS_GAIN || kernel == HU_RUN_COLUMNS_BOTH;
@@ -112,7 +112,8 @@ static hu_task terms_of(const hu_net *net, const hu_operator *op, int kernel) {
   return task;
 }
 
-/* The mean of a kernel's terms over the rows of all nets and processes, into a buffer of each net. */
+/* Computes the mean of a kernel's terms over the rows of all nets and processes, and puts it into a buffer of each
+ * net. */
 static hu_status mean_of_all(hu_net *const *nets, size_t count, int i, int kernel, int buffer) {
   hu_exact_columns columns;
   size_t cols = nets[0]->value[nets[0]->op[i].out].cols;

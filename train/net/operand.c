@@ -40,7 +40,7 @@ static const hu_rounding *first_rounding(const hu_operator *op, unsigned part, u
   return rounding->kind == HU_ROUND_KEEP ? NULL : rounding;
 }
 
-/* The same, and W of Z toward its average. */
+/* Rounds an operand like that, and W of Z toward its average. */
 static void round_operand(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
                           const hu_rounding *rounding, unsigned part, hu_rounding_counts *counts) {
   round_part(net, op, rows, cols, z, x, rounding, part, counts);

@@ -29,7 +29,7 @@ static const hu_rounding *before_of(const hu_net *net, const hu_operator *op, un
   return &net->value[op->in[weights && op->in[1] >= 0]].round;
 }
 
-/* Transformed (hadamard) before its own rounding. */
+/* Returns 1 if the operand is transformed (hadamard) before its own rounding. */
 static int is_transformed(const hu_operator *op, unsigned part) {
   return op->rounding.hadamard && (part == HU_PART_DW_X || part == HU_PART_DW_DZ);
 }

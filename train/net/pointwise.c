@@ -16,7 +16,7 @@ static int add_alike(hu_net *net, const hu_operator_kind *kind, int x, int y, si
   return op ? z : -1;
 }
 
-/* The result, or the gradient of the operand, from what a kernel reads. */
+/* Compute the result, or the gradient of the operand, from what a kernel reads. */
 static hu_status forward(hu_net *net, hu_operator *op, int kernel, const float *a, const float *b) {
   hu_do_each(net, kernel, numbers(net, op->out), net->value[op->out].v, a, b, 0);
   return hu_done(net);

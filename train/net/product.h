@@ -34,10 +34,10 @@ hu_status hu_give_bias(hu_net *net, hu_operator *op);
 /* 1: the layer shares its weights and leaves their gradient for hu_give_postponed: X and dZ stay as they are until the
  * end of the pass. */
 int hu_postponed(hu_net *net, hu_operator *op);
-/* W of in x outputs and the bias; the number of the result, or -1. */
+/* Adds W of in x outputs and the bias; returns the number of the result, or -1. */
 int hu_add_weights(hu_net *net, hu_operator *op, size_t in, size_t outputs, int bias);
 
-/* The passes of a linear layer under `quartet` (train/net/quartet.c). */
+/* Compute the passes of a linear layer under `quartet` (train/net/quartet.c). */
 hu_status hu_quartet_forward(hu_net *net, hu_operator *op);
 hu_status hu_quartet_backward(hu_net *net, hu_operator *op);
 

@@ -46,7 +46,7 @@ static void transform(hu_net *net, blocked_matrix matrix, float *z, const float 
 
 static size_t blocks_in(size_t n) { return (n + BLOCK - 1) / BLOCK; }
 
-/* The scales of x into the last buffer. p: the factor of the deviation; 0: by the largest. */
+/* Computes the scales of x into the last buffer. p is the factor of the deviation; 0: the largest number decides. */
 static void find_scales(hu_net *net, blocked_matrix matrix, const float *x, float p) {
   hu_task task = hu_task_of(matrix.down ? blocks_in(matrix.rows) : matrix.rows,
                             matrix.down ? matrix.cols : blocks_in(matrix.cols), net->work[HU_BUFFERS - 1], x, NULL);
@@ -59,7 +59,7 @@ static void find_scales(hu_net *net, blocked_matrix matrix, const float *x, floa
   hu_do(net, HU_RUN_BLOCK_SCALES, &task);
 }
 
-/* A kernel of numbers and their scales. */
+/* Runs a kernel of numbers and their scales. */
 static void by_scales(hu_net *net, int kernel, blocked_matrix matrix, float *z, const float *a, const float *other,
                       float p) {
   hu_task task = hu_task_of(matrix.rows, matrix.cols, z, a, NULL);

@@ -8,7 +8,7 @@
 #include "train/net/net.h"
 #include "train/step/optimizer.h"
 
-/* Where the engine counts. */
+/* Returns where the engine counts. */
 static hu_rounding_counts *counts_of(const hu_net *net, hu_rounding_counts *own, hu_rounding_counts *seen) {
   return net->engine->on_host ? own : seen;
 }
@@ -39,7 +39,7 @@ static HU_NOINLINE hu_status feed(hu_net *net, int input, const float *x) {
 
 hu_status hu_net_feed(hu_net *net, int input, const float *x) { HU_ENV_RETURN(hu_status, feed(net, input, x)); }
 
-/* First numbers of a parameter into z, on the host. */
+/* Writes the first numbers of a parameter into z, on the host. */
 static void draw(const hu_net *net, int i, float *z) {
   const hu_parameter *parameter = &net->parameter[i];
   size_t n = parameter->rows * parameter->cols;
@@ -100,7 +100,7 @@ static void round_parameters(hu_net *net) {
   }
 }
 
-/* What overflowed in this pass: counts since the end of the one before. */
+/* Notes what overflowed in this pass: counts since the end of the one before. */
 static void note_over(hu_net *net) {
   hu_tally_read(net);
   for (int i = 0; i < net->values; i++) {

@@ -123,7 +123,7 @@ static int apart(const hu_net *net, const hu_operator *a, const hu_operator *b) 
   return rows || a->part.from + y->cols <= b->part.from || b->part.from + z->cols <= a->part.from;
 }
 
-/* dv + 0 for the numbers of a part; for all numbers but those. */
+/* Add +0 to dv: to the numbers of a part; to all numbers except those. */
 static void add_zero(hu_net *net, hu_value *x, const hu_operator *op) {
   const hu_value *z = &net->value[op->out];
   float *buffer = net->work[0], *at = x->dv + part_start(x, op);

@@ -42,7 +42,7 @@ hu_ratio hu_ratio_of(uint64_t num, uint64_t den) {
   return ratio;
 }
 
-/* Digits at *text, up to 7 of them; moves it behind them. -1: none, or more. */
+/* Reads digits at *text, up to 7 of them, and moves it behind them. Returns -1 if there are none, or more. */
 static int64_t digits(const char **text, unsigned *count) {
   int64_t x = 0;
   for (*count = 0; **text >= '0' && **text <= '9'; (*text)++) {
@@ -101,7 +101,7 @@ hu_status hu_assign_uniform(const hu_layout *layout, hu_assignment *assignment) 
   return status;
 }
 
-/* Products but the first and the last. */
+/* Makes all products low except the first and the last. */
 static hu_status by_operator(const hu_layout *layout, hu_assignment *assignment, int prime) {
   hu_status status = hu_assign_high(layout, assignment);
   size_t first = layout->operators, last = 0;
@@ -129,7 +129,7 @@ hu_status hu_assign_operator_prime(const hu_layout *layout, hu_assignment *assig
   return by_operator(layout, assignment, 1);
 }
 
-/* Operators [*from, *end) of the group that begins at *from; the last group takes the last value in, too. */
+/* Finds operators [*from, *end) of the group that begins at *from; the last group takes the last value in, too. */
 static uint64_t group_at(const hu_layout *layout, size_t from, size_t *end) {
   uint64_t size = 0;
   size_t i = from;
@@ -144,7 +144,7 @@ static uint64_t group_at(const hu_layout *layout, size_t from, size_t *end) {
   return size + 2 * layout->values[layout->operators];
 }
 
-/* What orders the groups: the smallest first. */
+/* Returns the number that orders the groups: the smallest comes first. */
 static uint64_t rank_of(uint64_t size, size_t place, unsigned order, hu_stream stream) {
   if (order == HU_DEMOTE_SMALLEST) return size;
   if (order == HU_DEMOTE_RANDOM) return hu_stream_word(stream, place);

@@ -8,7 +8,7 @@ static int same(const char *text, size_t n, const char *name) {
   return strlen(name) == n && memcmp(text, name, n) == 0;
 }
 
-/* The place of a word in a list; -1: not there. */
+/* Returns the place of a word in a list; -1: it is not there. */
 static int place_of(const char *text, size_t n, const char *const *names, int count) {
   for (int i = 0; i < count; i++) {
     if (same(text, n, names[i])) return i;

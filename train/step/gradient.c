@@ -166,7 +166,7 @@ static float larc_factor(const gradient_job *job, size_t i) {
   return f < (double)FLT_MAX ? (float)f : FLT_MAX;
 }
 
-/* j->g: the sums of squares, again where clipping changed the gradients. */
+/* Computes the sums of squares job->g, again where clipping changed the gradients. */
 static hu_status scale_layers(const gradient_job *job, hu_gradient_norms *norms) {
   hu_status status = norms->clipped ? job->make->squares(job->make->self, job->g, NULL) : HU_OK;
   for (size_t i = 0; i < job->tensors && status == HU_OK; i++) {
@@ -189,7 +189,7 @@ static hu_status limit(const gradient_job *job, hu_gradient_norms *norms) {
   return status == HU_OK && rules->larc != HU_LARC_NONE ? scale_layers(job, norms) : status;
 }
 
-/* The gradients without their scale, with their penalties. */
+/* Divides the scale out of the gradients and adds their penalties. */
 static hu_status unscale(const hu_gradient_maker *maker, int literal, float scale, hu_gradient_found *found) {
   hu_gradient_found here = {0, 0}, after = {0, 0};
   hu_status status = literal ? maker->penalise(maker->self, scale) : HU_OK;

@@ -46,13 +46,13 @@ static void gradscaler(hu_loss_scale *scale, const hu_loss_rule *rule, int bad) 
   }
 }
 
-/* By the number of steps alone: a bad one counts, too. */
+/* Sets the scale by the number of steps alone; a bad one is counted, too. */
 static void exponential(hu_loss_scale *scale, const hu_loss_rule *rule) {
   float more = scale->scale * rule->grow;
   if (scale->iteration % rule->window == 0) scale->scale = more < rule->high ? more : rule->high;
 }
 
-/* Logarithms of binary32 numbers lie within -149 and 128: 27 digits reach 2^-19 there. */
+/* Returns the logarithm rounded; those of binary32 numbers are within -149 and 128, where 27 digits reach 2^-19. */
 static double log2_of(float x) {
   const hu_mode rne = {0};
   const hu_format wide = hu_format_ieee(5, 26, 0);
@@ -61,7 +61,7 @@ static double log2_of(float x) {
   return hu_decode64(wide, hu_log2(wide, rne, hu_binary32(), u, 0, NULL));
 }
 
-/* x within -200 and 200, so that it fits; 2^x as a binary64 number, infinity beyond binary32. */
+/* Returns, of x within -200 and 200, so that it fits, 2^x as a binary64 number, infinity beyond binary32. */
 static double exp2_of(double x) {
   const hu_mode rne = {0};
   const hu_format wide = hu_format_ieee(6, 25, 0);
@@ -101,7 +101,7 @@ int hu_loss_scale_update(hu_loss_scale *scale, const hu_loss_rule *rule, hu_grad
   HU_ENV_RETURN(int, update(scale, rule, found));
 }
 
-/* Magnitudes as whole numbers, in the order of their bits, which compilers put into lanes. */
+/* Compares magnitudes as whole numbers, in the order of their bits, which compilers put into lanes. */
 static HU_NOINLINE void unscale(size_t n, float *g, float scale, hu_gradient_found *found) {
   const int32_t infinity = 0x7F800000;
   float back = 1 / scale, top;

@@ -236,7 +236,7 @@ static size_t part_length(const char *text) {
 
 enum { WORD_MAX = 400 };
 
-/* One option behind the format. */
+/* Reads one option behind the format. */
 static hu_status option(hu_rounding *rounding, const char *word) {
   if (strcmp(word, "turned") == 0) {
     if (rounding->kind != HU_ROUND_SCALED || rounding->turned) return HU_E_TEXT;

@@ -10,7 +10,7 @@
 #include "halfulp/format.h"
 
 enum { HU_CONSTANT_WHY_MAX = 256 };
-/* The constant in f, rounded to nearest even. */
+/* Returns the constant in the format, rounded to nearest even. */
 double hu_constant_in(hu_format format, double x);
 /* NULL, or `why`: a sentence that begins with `name` and says what works: the smallest number above 0, or the largest
  * below 1. where: what f is, "the state's format". */

@@ -15,7 +15,7 @@ int hu_read_number(const char *text, size_t n, double *x);
 /* x in the fewest digits that read back as x; returns text. */
 #define HU_DECIMAL_TEXT_MAX 32
 char *hu_write_number(char text[HU_DECIMAL_TEXT_MAX], double x);
-/* As a binary32 number. */
+/* Does the same for a binary32 number. */
 char *hu_write_single(char text[HU_DECIMAL_TEXT_MAX], float x);
 
 #endif

@@ -11,7 +11,7 @@ enum { TEST_WINDOWS = 8 };
 
 /* ---- sets ---- */
 
-/* The first `count` examples for training, the others for testing. */
+/* Takes the first `count` examples for training, the others for testing. */
 static hu_status cut(hu_trainer *trainer, hu_data *all, size_t count) {
   hu_status status = hu_data_part(&trainer->source.training, all, 0, count);
   if (status == HU_OK) status = hu_data_part(&trainer->source.test, all, count, all->count - count);
@@ -19,7 +19,7 @@ static hu_status cut(hu_trainer *trainer, hu_data *all, size_t count) {
   return status;
 }
 
-/* Every fifth one for testing. */
+/* Takes every fifth one for testing. */
 static hu_status split(hu_trainer *trainer, hu_data *all) {
   hu_status status = hu_data_split(&trainer->source.training, &trainer->source.test, all, 5, 4);
   hu_data_free(all);
@@ -124,7 +124,7 @@ static hu_status check_words(const hu_run_keys *keys, char *why) {
   return HU_OK;
 }
 
-/* Evaluations need a batch of windows, each with the token behind it. */
+/* Checks that evaluations have a batch of windows, each with the token behind it. */
 static hu_status check_parts(const hu_trainer *trainer, const hu_words *words, char *why) {
   size_t window = trainer->keys.window;
   if (words->parts[0] <= window)
@@ -233,9 +233,9 @@ static hu_status open_mnist(hu_trainer *trainer, const char *folder, char *why) 
   return status == HU_OK ? open_mnist_part(&trainer->source.test, trainer, folder, "t10k", why) : status;
 }
 
-/* The file for training, and the one for testing; without one the last tenth of the lines. */
+/* Opens the file for training, and the one for testing; without one, the last tenth of the lines is for testing. */
 static hu_status open_criteo(hu_trainer *trainer, const char *folder, char *why) {
-  enum { ROWS_MOST = 645277 };
+  enum { ROWS_MOST = (1 << 24) / 26 }; /* of 26 categories, so that binary32 numbers name the rows of all of them */
   const hu_run_keys *keys = &trainer->keys;
   const uint32_t rows = (uint32_t)keys->vocabulary;
   char path[HU_PATH_SIZE];
@@ -457,7 +457,7 @@ static hu_status put_windows(hu_trainer *trainer, size_t n, hu_stream masks) {
   return hu_has_some_labels(trainer) ? hu_mask_windows(trainer, n, masks) : HU_OK;
 }
 
-/* n windows from random places: those of batch `number` of a seed. */
+/* Gathers n windows from random places: those of batch `number` of a seed. */
 static hu_status gather_windows(hu_trainer *trainer, size_t n, size_t first, size_t count, uint64_t seed,
                                 uint64_t number) {
   hu_stream places = hu_stream_child(hu_stream_of_use(seed, HU_USE_WINDOWS), number);
@@ -470,12 +470,12 @@ static hu_status gather_windows(hu_trainer *trainer, size_t n, size_t first, siz
 /* The number of batch b of an evaluation, whose seed is 0. */
 static uint64_t number_to_see(int on, size_t b) { return ((uint64_t)(on + 1) << 40) + b; }
 
-/* Windows of the test part, one behind the other. */
+/* Returns the number of windows of the test part, one behind the other. */
 static size_t test_windows(const hu_trainer *trainer) {
   return (trainer->source.tokens.count - trainer->source.split - 1) / trainer->source.window;
 }
 
-/* Batch b of these, *n windows; behind the last one it is repeated. */
+/* Gathers batch b of these windows. If fewer are left, *n becomes their number, and the last one is repeated. */
 static hu_status gather_in_order(hu_trainer *trainer, size_t b, size_t *n) {
   size_t w = trainer->source.window, all = test_windows(trainer), batch = trainer->batch;
   if ((b + 1) * batch > all) *n = all - b * batch;

@@ -48,7 +48,7 @@ static size_t chunk_end(const hu_collective_base *base, size_t i, size_t n, size
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-/* The end of the piece that begins with element i (collective.h, wire). */
+/* Returns the end of the piece that begins with element i (collective.h, wire). */
 static size_t piece_end(const hu_collective *collective, size_t i, size_t n, size_t ranks) {
   size_t group = collective->group && collective->group < ranks ? collective->group : ranks;
   size_t end = smaller(n, i - i % HU_COLLECTIVE_PIECE + HU_COLLECTIVE_PIECE);

@@ -8,8 +8,8 @@
 
 #include "halfulp/status.h"
 
-/* e^x in binary64, within 2 units in the last place, with the same bits on every machine: single operations of IEEE 754
- * alone. NaN of NaN; above 709.78 infinity. */
+/* Returns e^x in binary64, within 2 units in the last place, with the same bits on every machine: single operations
+ * of IEEE 754 alone. NaN of NaN; above 709.78 infinity. */
 double hu_exp_of_loss(double x);
 
 /* The area under the ROC curve: of all pairs of an example with label 1 and one with label 0, the share in which the

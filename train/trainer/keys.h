@@ -34,7 +34,7 @@ typedef struct hu_run_key {
   size_t at; /* in hu_run_keys; SIZE_MAX: nowhere */
 } hu_run_key;
 
-/* i < hu_trainer_key_count() */
+/* Returns key i, which is less than hu_trainer_key_count(). */
 const hu_run_key *hu_run_key_at(size_t i);
 
 /* "the name 'nvfp' is unknown; perhaps nvfp4 is meant": of the name at the beginning of `rest`, among what is offered,

@@ -137,7 +137,7 @@ static hu_status check_layers(const hu_trainer *trainer, char *why) {
   return HU_OK;
 }
 
-/* Keys by the number of a part, and the key of its product's model. */
+/* Return the key of a part, and the key of its product's model. */
 static const char *operand_key(unsigned part) {
   static const char *const names[] = {"x", "w", "x_back", "dz_w", "dz", "w_back"};
   return names[part];
@@ -181,7 +181,7 @@ static void leave(hu_product_rounding *rounding, uint64_t after) {
   rounding->quartet = HU_QUARTET_NONE; /* after = both: check_late */
 }
 
-/* Quartet's layer rounds all operands by itself. */
+/* Checks that no key rounds operands, since Quartet's layer does. */
 static hu_status check_quartet(const hu_trainer *trainer, char *why) {
   const hu_run_keys *keys = &trainer->keys;
   const hu_rounding *operands[] = {&keys->x,    &keys->w,  &keys->x_back,
@@ -196,7 +196,7 @@ static hu_status check_quartet(const hu_trainer *trainer, char *why) {
   return other ? hu_say(why, HU_E_TRAIN, "precision.quartet: does not go with precision.%s", other) : HU_OK;
 }
 
-/* late: as from step precision.until on. */
+/* Sets the roundings of products; late: as from step precision.until on. */
 static hu_status round_products(hu_trainer *trainer, int late, char *why) {
   int first = -1, last = -1;
   for (int i = 0; i < trainer->net->operators; i++) {
@@ -293,7 +293,7 @@ static hu_status choose_updates(hu_trainer *trainer, char *why) {
   return HU_OK;
 }
 
-/* The roundings of the last steps, tried before the first one. */
+/* Tries the roundings of the last steps before the first one. */
 static hu_status check_late(hu_trainer *trainer, char *why) {
   if (!trainer->keys.until) return HU_OK;
   if (trainer->keys.history) return hu_say(why, HU_E_TRAIN, "precision.until: above 0, and precision.history, too");

@@ -45,7 +45,7 @@ static int product_of(const hu_net *net, int parameter) {
 
 static float *allocated(hu_net *net, size_t n) { return net->engine->allocate(net->self, (n ? n : 1) * sizeof(float)); }
 
-/* Periods of 1, and nothing that waits. */
+/* Sets periods of 1, with nothing that waits. */
 static hu_status ramp(hu_net *net, hu_parameter *parameter) {
   size_t n = parameter->rows * parameter->cols;
   float **all[] = {&parameter->ramping.period, &parameter->ramping.steps, &parameter->ramping.sum,

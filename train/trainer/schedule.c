@@ -4,7 +4,7 @@
 #include "halfulp/function_n.h"
 #include "train/trainer/trainer.h"
 
-/* cos(pi x), x from 0 to 1: of a binary32 number, correctly rounded. */
+/* Returns cos(pi x), x from 0 to 1: of a binary32 number, correctly rounded. */
 static double cosine(double x) {
   const hu_mode rne = {0};
   float angle = (float)(3.14159265358979323846 * x), z;

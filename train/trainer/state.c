@@ -141,7 +141,7 @@ hu_status hu_trainer_write(hu_trainer *trainer, size_t i, const float *numbers) 
 
 /* ---- the text ---- */
 
-/* The 64 bits of a number: exact, and the same in every locale. */
+/* Writes the 64 bits of a number: exact, and equal in every locale. */
 static uint64_t bits_of(double x) {
   uint64_t u;
   memcpy(&u, &x, sizeof u);

@@ -25,11 +25,11 @@
 #define OWN_SUMS(accum)                                                                                  \
   "precision.accum", accum, "precision.z_accum", "", "precision.dx_accum", "", "precision.dw_accum", "", \
       "precision.convolution", "tensors", "precision.until", "0", "precision.after", "both"
-/* One format for X and W, another for dZ. */
+/* Takes one format for X and W, another for dZ. */
 #define FORWARD_BACKWARD(f, b)                                                                         \
   "precision.x", f, "precision.w", f, "precision.dz", b, "precision.w_back", f, "precision.x_back", f, \
       "precision.dz_w", b
-/* Scaled operands: blocks along the reduction. */
+/* Takes scaled operands: blocks along the reduction. */
 #define BLOCKS(r)                                                                                             \
   "precision.x", r, "precision.w", r ",turned", "precision.dz", r, "precision.w_back", r, "precision.x_back", \
       r ",turned", "precision.dz_w", r ",turned"

@@ -53,7 +53,7 @@ hu_trainer *hu_trainer_new(void) {
   return NULL;
 }
 
-/* All of a run but its keys. */
+/* Frees all of a run except its keys. */
 static void end_run(hu_trainer *trainer) {
   void *buffers[] = {trainer->buffers.x,     trainer->buffers.y,     trainer->buffers.labels,
                      trainer->buffers.index, trainer->buffers.words, trainer->penalty,
@@ -218,7 +218,7 @@ hu_status hu_trainer_begin(hu_trainer *trainer, const char *folder, char *why) {
 
 /* ---- a step ---- */
 
-/* One step, with the rate of an epoch. */
+/* Makes one step, with the rate of an epoch. */
 static hu_status make_step(hu_trainer *trainer, uint64_t epoch, hu_trainer_report *report) {
   hu_pass pass = {0};
   memset(report, 0, sizeof *report);

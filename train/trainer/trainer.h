@@ -83,14 +83,14 @@ typedef struct hu_run_keys {
   uint64_t feedback;
 } hu_run_keys;
 
-/* The value of key i read into *k, which keeps the pointer where it is a text. HU_OK, or the error, and a sentence in
- * why (which may be NULL) that names the key, the part that is wrong and what the key takes (values.c). */
+/* Reads the value of key i into *keys, which keeps the pointer where it is a text. HU_OK, or the error, and a
+ * sentence in why (which may be NULL) that names the key, the part that is wrong and what the key takes (values.c). */
 hu_status hu_read_key(hu_run_keys *keys, size_t i, const char *value, char *why);
-/* The number of a key; SIZE_MAX: none of that name. */
+/* Returns the number of a key; SIZE_MAX: there is none of that name. */
 size_t hu_find_key(const char *name);
-/* Pairs of key and value that "precision.system" sets, up to a NULL; NULL: no such system. */
+/* Returns the pairs of key and value that "precision.system" sets, up to a NULL; NULL: there is no such system. */
 const char *const *hu_system_pairs(const char *name);
-/* All names, up to a NULL. */
+/* Returns all names, up to a NULL. */
 const char *const *hu_system_names(void);
 
 /* Where batches come from. */
@@ -194,46 +194,46 @@ typedef struct hu_paper {
   size_t size, used;
 } hu_paper;
 void hu_print(hu_paper *paper, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The value of the line `name=`, a whole number there; 0: there is none. */
+/* Read the value of the line `name=`, and a whole number there. Return 0 if there is none. */
 enum { HU_LINE_MAX = 8192 };
 int hu_state_line(const char *text, const char *name, char z[HU_LINE_MAX]);
 int hu_state_count(const char *text, const char *name, uint64_t *z);
 
 /* ---- paths (path.c) ---- */
-/* folder/path/name; path and name may be empty, an absolute path stands alone. */
+/* Writes folder/path/name; path and name may be empty, an absolute path stands alone. */
 enum { HU_PATH_SIZE = 4096 };
 hu_status hu_path_of(char z[HU_PATH_SIZE], const char *folder, const char *path, const char *name, char *why);
 
 /* ---- data (data.c) ---- */
 hu_status hu_open_source(hu_trainer *trainer, const char *folder, char *why);
 void hu_close_source(hu_trainer *trainer);
-/* Space for batches; sizes are known. */
+/* Allocates the buffers for batches, whose sizes are known. */
 hu_status hu_make_buffers(hu_trainer *trainer, char *why);
 /* Draws the batches of step trainer->step into the buffers; feeds a part of them, trainer->batch samples, to a net. */
 hu_status hu_draw_training(hu_trainer *trainer);
 hu_status hu_feed_part(hu_trainer *trainer, hu_net *net, size_t part);
-/* Batch b for looking, of the training or the test set; *n: how many of its examples count. Fails with HU_E_SHAPE
- * behind the last one. */
+/* Feeds batch b of an evaluation, of the training or the test set; *n is how many of its examples count. Fails with
+ * HU_E_SHAPE behind the last one. */
 size_t hu_batches_to_see(const hu_trainer *trainer, int on);
 hu_status hu_feed_to_see(hu_trainer *trainer, int on, size_t b, size_t *n);
 hu_model_sizes hu_sizes_of_source(const hu_trainer *trainer);
 
 /* ---- rows without labels (tokens.c) ---- */
 hu_status hu_open_parallel(hu_trainer *trainer, const char *folder, char *why);
-/* The labels of n pairs of sentences in the buffer of inputs. */
+/* Makes the labels of n pairs of sentences in the buffer of inputs. */
 void hu_label_pairs(hu_trainer *trainer, size_t n);
-/* Of n windows in the buffers some tokens are masked; what is asked for gets labels. Window i draws from child i. */
+/* Masks some tokens of n windows in the buffers; those that are asked for get labels. Window i draws from child i. */
 hu_status hu_mask_windows(hu_trainer *trainer, size_t n, hu_stream words);
-/* 1 if all rows of the output have labels, or some; 1 if only some have. */
+/* Return 1 if rows of the output have labels, all or some; and 1 if only some have. */
 int hu_has_labels(const hu_trainer *trainer);
 int hu_has_some_labels(const hu_trainer *trainer);
 /* Sets trainer->buffers.counted for so many samples in the buffers, of which the first `counted` keep their labels. */
 void hu_count_labels(hu_trainer *trainer, size_t samples, size_t counted);
-/* BLEU of the greedy translations of all test sentences (translate.c). */
+/* Computes the BLEU of the greedy translations of all test sentences (translate.c). */
 hu_status hu_translate(hu_trainer *trainer, double *z);
 
 /* ---- shards (shards.c) ---- */
-/* Which shards there are, before the net is built; space for them, afterwards. */
+/* Decide which shards there are, before the net is built; allocate them, afterwards. */
 hu_status hu_open_shards(hu_trainer *trainer, char *why);
 hu_status hu_make_shards(hu_trainer *trainer);
 /* Allocates what processes exchange; again when more is to be exchanged. */
@@ -248,11 +248,11 @@ typedef struct hu_pass {
 } hu_pass;
 /* Runs the batches of a step forward and backward; the gradients of the parameters are then those of the whole step. */
 hu_status hu_make_pass(hu_trainer *trainer, float scale, hu_pass *pass);
-/* Adds the counts of all tensors to those of r (counts.c). */
+/* Adds the counts of all tensors to those of the report (counts.c). */
 void hu_count_tensors(const hu_trainer *trainer, hu_trainer_report *report);
 
 /* ---- what shards leave (kept.c); rows are in the engine's memory ---- */
-/* Buffers: the sizes of rows are known, and there are several shards. */
+/* Allocates the rows; their sizes are known, and there are several shards. */
 hu_status hu_make_kept(hu_trainer *trainer);
 void hu_close_kept(hu_trainer *trainer);
 /* Copies gradients of all parameters, or running statistics, from a net into a row (keep) or back (take). */
@@ -262,64 +262,65 @@ void hu_keep_running(hu_net *net, float *row);
 void hu_take_running(hu_net *net, const float *row);
 /* row = rn(row + rn(g / batches)), as hu_gradient_gather_n. */
 void hu_add_gradients(hu_net *net, float *row, uint64_t batches);
-/* The n numbers of a row to the host, if sums are made there. */
+/* Copies the n numbers of a row to the host, if sums are made there. */
 void hu_bring(hu_trainer *trainer, const hu_kept *kept, size_t n);
 /* joined = the model's sum over all shards of n numbers each, of which `own` has this process's, brought. */
 hu_status hu_join_shards(hu_trainer *trainer, size_t n, const hu_kept *own, const hu_collective *model,
                          hu_stream words);
 
 /* ---- error feedback (feedback.c) ---- */
-/* Buffers, all residuals 0; the shards have theirs. */
+/* Allocates the residuals, all 0; the shards have theirs. */
 hu_status hu_make_feedback(hu_trainer *trainer);
 void hu_close_feedback(hu_trainer *trainer);
-/* The gradients of the shards become what is given to the model. */
+/* Replaces the gradients of the shards by what is given to the model. */
 hu_status hu_feed_back(hu_trainer *trainer, float scale);
-/* 1: parallel.feedback = sum, and the model rounds. Then come the exact sum of what is given to the model, and what the
- * model gives, which is nothing to the other kinds. */
+/* Returns 1 if parallel.feedback = sum, and the model rounds. Then come the exact sum of what is given to the model,
+ * and what the model gives, which is nothing to the other kinds. */
 int hu_feedback_is_of_sums(const hu_trainer *trainer);
 void hu_feedback_exact(hu_trainer *trainer, const float *z);
 void hu_feedback_joined(hu_trainer *trainer, const float *z, float scale);
-/* The step was taken: what it has lost is what the next one gets. */
+/* Keeps what a step that was taken has lost, which the next one gets. */
 void hu_keep_feedback(hu_trainer *trainer);
-/* n numbers from number `first` on of every residual, one after another. */
+/* Read and write n numbers from number `first` on of every residual, one after another. */
 hu_status hu_read_residual(const hu_trainer *trainer, size_t first, size_t n, float *z);
 hu_status hu_write_residual(hu_trainer *trainer, size_t first, size_t n, const float *x);
 
 /* ---- nets (build.c) ---- */
-/* The trainer's, and where batch norms have statistics of the whole batch one a shard. */
+/* Builds the trainer's net, and where batch norms have statistics of the whole batch one per shard. */
 hu_status hu_build_nets(hu_trainer *trainer, char *why);
 
 /* ---- precision (precision.c) ---- */
 hu_status hu_set_precision(hu_trainer *trainer, char *why);
-/* The products are rounded as in step trainer->step. */
+/* Makes products rounded as in step trainer->step. */
 hu_status hu_set_products(hu_trainer *trainer);
-/* loss.scale = largest: gradients of some batches in binary32, then the first weights again. */
+/* Chooses the scale of loss.scale = largest: computes gradients of some batches in binary32, then restores the
+ * weights. */
 hu_status hu_choose_scale(hu_trainer *trainer);
 
 /* ---- assignments (assignment.c) ---- */
 hu_status hu_start_plan(hu_trainer *trainer, char *why);
-/* What `check` says where every forward tensor is high, which is what promotion leads to; HU_OK where none is promoted.
- * The assignment stays as it was. */
+/* Returns what `check` says where every forward tensor is high, which is what promotion leads to; HU_OK where none
+ * is promoted. The assignment stays as it was. */
 hu_status hu_check_promoted(hu_trainer *trainer, hu_status (*check)(const hu_trainer *trainer, char *why), char *why);
-/* The assignment of this step counted, tensors promoted for the next one. */
+/* Counts the assignment of this step, and promotes tensors for the next one. */
 hu_status hu_step_plan(hu_trainer *trainer, hu_trainer_report *report);
-/* Which tensors are low, as lines of the state's text, and back. */
+/* Write which tensors are low, as lines of the state's text, and read them. */
 void hu_print_plan(const hu_trainer *trainer, hu_paper *paper);
 hu_status hu_read_plan(hu_trainer *trainer, const char *text, char *why);
 
-/* The rate in an epoch (from 0) of a run of so many steps. */
+/* Returns the rate in an epoch (from 0) of a run of so many steps. */
 double hu_rate_of(const hu_trainer *trainer, uint64_t epoch, uint64_t steps);
-/* The rate of a step in an epoch of that rate: it rises over the first steps. */
+/* Returns the rate of a step in an epoch of that rate, which rises over the first steps. */
 double hu_warm_rate(const hu_run_keys *keys, uint64_t step, double rate);
-/* First weights as the optimizer keeps them. */
+/* Makes the first weights as the optimizer keeps them. */
 hu_status hu_first_weights(hu_trainer *trainer);
 
 /* ---- Q-Ramping (ramping.c) ---- */
-/* Periods of 1 for the weights of rounded products, whose roundings are set; nothing without the key. */
+/* Makes periods of 1 for the weights of rounded products, whose roundings are set; does nothing without the key. */
 hu_status hu_make_ramping(hu_trainer *trainer, char *why);
 void hu_close_ramping(hu_trainer *trainer);
-/* 1: an epoch begins: before its first step a trial is made. It begins, looks at the weights after each of its steps,
- * and ends: then the run's state is as it was, and periods are those of the epoch. */
+/* Returns 1 where an epoch begins: before its first step a trial is made. It begins, looks at the weights after each
+ * of its steps, and ends: then the run's state is as it was, and periods are those of the epoch. */
 int hu_trial_is_due(const hu_trainer *trainer);
 hu_status hu_begin_trial(hu_trainer *trainer);
 hu_status hu_look_at_trial(hu_trainer *trainer);

@@ -78,7 +78,7 @@ static hu_status open_draft(batch_draft *draft, const hu_trainer *trainer) {
   return draft->x && draft->text && draft->labels && draft->words && draft->done ? HU_OK : HU_E_MEMORY;
 }
 
-/* The end, the first n words of a text, and ends. */
+/* Writes the end, the first n words of a text, and ends. */
 static void give_words(batch_draft *draft, size_t i, float end) {
   float *given = draft->x + i * draft->each + draft->window + 1;
   given[0] = end;

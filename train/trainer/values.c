@@ -65,7 +65,7 @@ static hu_status read_count(const key_entry *entry, uint64_t *z) {
   return status;
 }
 
-/* The number of a word in its list. */
+/* Reads a word as its number in the list. */
 static hu_status read_word(const key_entry *entry, const char *const *words, hu_status unknown, uint64_t *z) {
   char list[SAID_MAX - HU_PERHAPS_MAX - 32], perhaps[HU_PERHAPS_MAX];
   for (uint64_t i = 0; words[i]; i++) {
@@ -224,7 +224,7 @@ static size_t read_drops(const char *value, const char *comma, double at[DROPS_M
   return 0;
 }
 
-/* "drop(0.667,0.1)", "drop(0.4/0.6/0.8,0.1)" */
+/* Reads "drop(0.667,0.1)" or "drop(0.4/0.6/0.8,0.1)". */
 static int read_drop(const char *value, hu_run_keys *keys) {
   size_t n = strlen(value);
   const char *comma = strchr(value, ',');

@@ -416,7 +416,7 @@ static void no_run(hu_status status, const char *sentence, const char *const *pa
 
 static void test_refused_runs(void **state) {
   (void)state;
-  no_run(HU_E_TRAIN, "data.target: parallel wants", PAIRS(PARALLEL, "data.target", ""));
+  no_run(HU_E_TRAIN, "data.target: parallel requires", PAIRS(PARALLEL, "data.target", ""));
   no_run(HU_E_TRAIN, "data.test_file, data.test_target: one is empty", PAIRS(PARALLEL, "data.test_file", "source"));
   no_run(HU_E_TRAIN, "data.evaluate: test", PAIRS(PARALLEL, "data.valid_file", "source"));
   no_run(HU_E_TRAIN, "data.window", PAIRS(PARALLEL, "data.window", "1"));

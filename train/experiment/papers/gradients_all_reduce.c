@@ -54,7 +54,7 @@ static const hu_experiment_row *row_of(const hu_lab *lab, size_t method, size_t 
   return hu_lab_row(lab, count * METHODS + method);
 }
 
-/* A run's name without its last part, the ranks or the seed. */
+/* Writes a run's name without its last part, the ranks or the seed. */
 static void name_of_method(const hu_lab *lab, size_t row, char z[HU_EXPERIMENT_NAME_MAX]) {
   const char *name = hu_lab_row(lab, row)->name;
   size_t n = (size_t)(strrchr(name, ',') - name);
@@ -106,7 +106,7 @@ static hu_status look(hu_lab *lab, const char *ranks, const char *model, batch_g
   return status;
 }
 
-/* Root of the sum of squared errors over that of the gradients of whole batches. */
+/* Returns the root of the sum of squared errors over that of the gradients of whole batches. */
 static double distance(const batch_gradients *gradients, const batch_gradients *whole) {
   double errors = 0, sums = 0;
   for (size_t i = 0; i < whole->n; i++) {

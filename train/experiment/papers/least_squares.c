@@ -28,7 +28,7 @@
 enum { EXACT, UPDATE, BOTH, NEAREST, STOCHASTIC, KAHAN, KINDS, SEEDS = 3, TAIL = 4 };
 static const hu_trial trials[KINDS * SEEDS] = {OF_SEED("0"), OF_SEED("1"), OF_SEED("2")};
 
-/* The mean loss of the last 2000 steps. */
+/* Returns the mean loss of the last 2000 steps. */
 static double tail(const hu_lab *lab, int kind, int seed) {
   const hu_experiment_series *series = hu_lab_find(lab, "loss", hu_lab_row(lab, (size_t)(seed * KINDS + kind))->name);
   double sum = 0;
@@ -132,7 +132,7 @@ static const char *const runs[SETS * CHOICES + 1] = {"weights 1.0x, seed 0", "we
                                                      "weights 1.0x, seed 2", "weights 1.5x, seed 2",
                                                      "weights 2.0x, seed 2", NULL};
 
-/* How the update of a weight ends: a rounding mode or kahan, as the key optimizer.update of a trainer. */
+/* Reads how the update of a weight ends: a rounding mode or kahan, as in the key optimizer.update of a trainer. */
 static hu_status set_update(halved_net *halves, int weight, const char *text) {
   hu_mode mode = {0};
   int kahan = strcmp(text, "kahan") == 0;

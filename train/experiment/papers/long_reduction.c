@@ -51,7 +51,7 @@ static hu_status reduce(const sum_operands *operands, size_t k, const char *mode
   return hu_gemm(SIDE, SIDE, k, &result, &x, &dz, NULL, &accum, rne, NULL, NULL);
 }
 
-/* Root of the sum of squared errors over that of the exact sums. */
+/* Returns the root of the sum of squared errors over that of the exact sums. */
 static double error_of(const float *z, const float *exact) {
   double errors = 0, sums = 0;
   for (size_t i = 0; i < SIDE * SIDE; i++) {

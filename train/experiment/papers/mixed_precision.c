@@ -17,7 +17,7 @@ static const hu_trial master_trials[] = {
               "optimizer.weights", "binary16"),
      0}};
 
-/* Of a trial, counted from its tensors and their formats. */
+/* Returns the bytes of a trial, counted from its tensors and their formats. */
 static hu_trainer_memory memory_of(hu_lab *lab, size_t trial) {
   hu_trainer_memory memory = {0, 0, 0, 0};
   hu_trainer *trainer;

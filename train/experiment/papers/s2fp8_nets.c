@@ -23,7 +23,7 @@ static void judge_s2fp8(hu_lab *lab) {
                "S2FP8: accuracy %.3f, within 1.5 points of binary32's %.3f", row->accuracy, exact->accuracy);
 }
 
-/* The best of the loss scales. */
+/* Returns the row of the best loss scale. */
 static const hu_experiment_row *scaled(const hu_lab *lab) {
   const hu_experiment_row *a = hu_lab_row(lab, FP8_100), *b = hu_lab_row(lab, FP8_1000);
   return !(a->test_loss <= b->test_loss) ? b : a;
