@@ -196,17 +196,23 @@ def of_source(text, rules=PHRASES):
     return found
 
 
+def third_person(stems):
+    return {form for stem in stems for form in (stem, stem + 's', stem + 'es', re.sub('y$', 'ies', stem))}
+
+
 def verbs():
-    """All forms of the verbs of verbs.txt."""
-    forms = set()
-    for stem in ' '.join(rows('verbs.txt')).split():
-        less = stem[:-1] if stem.endswith(('e', 'y')) else stem
-        forms |= {stem, stem + 's', stem + 'es', stem + 'd', stem + 'ed', stem + 'ing', less + 'ies', less + 'ied', less + 'ing',
-                  stem + stem[-1] + 'ed', stem + stem[-1] + 'ing'}
-    return forms
+    """Forms of verbs.txt: of what is a verb anywhere, and of what is one as the first word of a sentence."""
+    sure, _, also_nouns = ' '.join(rows('verbs.txt')).partition('NOUNS, TOO')
+    return third_person(sure.split()), third_person(also_nouns.split())
 
 
-VERBS = verbs()
+VERBS, FIRST_VERBS = verbs()
+
+
+def has_verb(comment):
+    flat = re.sub(r'\s*\n[ \t]*\*?[ \t]*', ' ', comment.strip('/* '))
+    first = {word.lower() for word in re.findall(r'(?:^|[.:;] )([A-Z][a-z]+)', flat)}
+    return bool(first & FIRST_VERBS or VERBS & set(re.findall('[a-z]+', flat.lower())))
 
 
 def is_of_function(comment, text):
@@ -227,7 +233,7 @@ def without_verb(text):
     """Comments of functions that do not say what these do: without a verb and without a formula."""
     for comment in comments(text):
         if is_of_function(comment, text) and '=' not in comment[0]:
-            if not VERBS & {word.lower() for word in re.findall('[A-Za-z]+', comment[0])}:
+            if not has_verb(comment[0]):
                 yield text.count('\n', 0, comment.start()) + 1, 'no verb: say what it does: "Returns ...", "Adds ..."'
 
 

@@ -90,7 +90,7 @@ hu_status hu_lab_notify(hu_lab *lab);
 int hu_plan_is_seeded(const hu_plan *plan);
 /* Seeds that this lab takes: 1 or more. */
 size_t hu_lab_seeds(const hu_lab *lab);
-/* After the trials of the first seed: those of the others, and means and deviations into the rows. */
+/* Makes the trials of the other seeds after those of the first, and writes means and deviations into the rows. */
 hu_status hu_lab_other_seeds(hu_lab *lab);
 
 /* Adds a row to a table with a column for each of n seeds (2 to 8), one for the mean, one for the deviation (n - 1). */

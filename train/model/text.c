@@ -36,7 +36,7 @@ static hu_status unknown(const char *text, size_t n, char *why) {
   return HU_E_NAME;
 }
 
-/* What stands between the parentheses, n characters. */
+/* Reads what stands between the parentheses, n characters. */
 static hu_status read_keys(hu_model *model, const hu_model_kind *kind, const char *text, size_t n, size_t *off,
                            char *why) {
   char said[HU_TEXT_WHY_MAX - 32];

@@ -162,7 +162,7 @@ int hu_new_value(hu_net *net, size_t rows, size_t cols, size_t height, size_t wi
   return net->values - 1;
 }
 
-/* Weights and the state of the optimizer; 0: no memory. */
+/* Allocates weights and the state of the optimizer. Returns 0 if there is no memory. */
 static int has_weights(const hu_net *net, hu_parameter *parameter, size_t n, const hu_parameter *first) {
   parameter->master = first ? first->master : numbers(net, n);
   parameter->theta = first ? first->theta : numbers(net, n);

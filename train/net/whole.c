@@ -16,7 +16,7 @@ enum {
 
 static hu_sum_range range_of(void) { return hu_sum_range_of(hu_binary32()); }
 
-/* Words of a sum: its terms, its digits. */
+/* Returns the number of words of a sum: its terms, its digits. */
 static size_t words_of(void) { return 1 + (size_t)range_of().words; }
 
 hu_status hu_exact_columns_open(hu_exact_columns *columns, size_t cols) {

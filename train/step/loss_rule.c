@@ -121,7 +121,7 @@ static const rule_kind *kind_named(const char *word, size_t n) {
   return NULL;
 }
 
-/* What stands between the parentheses. */
+/* Takes what stands between the parentheses. */
 static hu_status take_all(hu_loss_rule *rule, const rule_kind *kind, const char *text, size_t n, size_t *off) {
   unsigned seen = 0;
   hu_status status = hu_keys_read(rule, kind->keys.key, kind->keys.count, &seen, text, n, off);
@@ -146,7 +146,7 @@ static hu_status unknown(const char *text, size_t n, char *why) {
   return HU_E_NAME;
 }
 
-/* What stands between the parentheses, n characters. */
+/* Reads what stands between the parentheses, n characters. */
 static hu_status read_keys(hu_loss_rule *rule, const rule_kind *kind, const char *text, size_t n, size_t *off,
                            char *why) {
   char said[HU_RULE_WHY_MAX - 32];

@@ -223,7 +223,7 @@ uint64_t hu_rounding_bits(size_t rows, size_t cols, const hu_rounding *rounding)
 
 /* ---- text ---- */
 
-/* Where the comma that ends the part beginning at `text` stands, commas within parentheses left out; or the end. */
+/* Returns where the comma that ends the part at `text` stands, without commas within parentheses; or the end. */
 static size_t part_length(const char *text) {
   size_t depth = 0, n = 0;
   for (; text[n]; n++) {

@@ -37,9 +37,9 @@ hu_status hu_keys_read(void *record, const hu_text_key *keys, size_t count, unsi
  * layers is meant". text: the keys alone, n characters; off: what it said. */
 void hu_keys_complain(char *z, size_t size, const hu_text_key *keys, size_t count, const char *text, size_t n,
                       size_t off);
-/* Words up to a NULL with a comma between them; returns z. */
+/* Writes words up to a NULL with a comma between them. Returns z. */
 char *hu_words_text(char *z, size_t size, const char *const *words);
-/* "; perhaps layers is meant", or "" where no word is near; returns z. */
+/* Writes "; perhaps layers is meant", or "" where no word is near. Returns z. */
 enum { HU_PERHAPS_MAX = 96 };
 char *hu_perhaps(char z[HU_PERHAPS_MAX], const char *word, const char *const *words);
 

@@ -523,7 +523,7 @@ size_t hu_batches_to_see(const hu_trainer *trainer, int on) {
   return trainer->source.text ? TEST_WINDOWS : all;
 }
 
-/* Batch b of the set into the buffers. */
+/* Gathers batch b of the set into the buffers. */
 static hu_status gather_to_see(hu_trainer *trainer, int on, size_t b, size_t *n) {
   size_t batch = trainer->batch;
   *n = batch;
