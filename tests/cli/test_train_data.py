@@ -276,7 +276,7 @@ class Parallel(TrainCase):
             self.assertRegex(text, "(?m)^(data)?  +sha256:%s .*%s$" % (sum, name))
         before = self.left()
         for value, says in (
-            ("-,sha256:" + files["s.txt"], ["t.txt: SHA-256 is " + files["t.txt"], "wants " + files["s.txt"]]),
+            ("-,sha256:" + files["s.txt"], ["t.txt: SHA-256 is " + files["t.txt"], "requires " + files["s.txt"]]),
             ("sha256:" + files["s.txt"], ["t.txt: data.checksum: 1 digests"]),
             ("-,-,-", ["data.checksum: 3 digests, and the run reads 2 files"]),
             ("sha256:12", ["data.checksum: 'sha256:12' is not sha256: and 64 hexadecimal digits"]),
