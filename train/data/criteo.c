@@ -120,19 +120,18 @@ static hu_status read_lines(hu_data *data, const hu_bytes *file, uint32_t rows, 
 
 static HU_NOINLINE hu_status read_file(hu_data *data, const hu_bytes *file, uint32_t rows, char *why) {
   const size_t shape[3] = {1, 1, DENSE + CATEGORIES};
-  hu_data training;
+  hu_data made;
   hu_status status = hu_bytes_check_plain(file, why);
   if (status != HU_OK) return status;
   size_t lines = count_lines(file);
-  status = hu_data_make(&training, lines, shape, 2, 0);
+  status = hu_data_make(&made, lines, shape, 2, 0);
   if (status != HU_OK) return hu_data_wrong(why, status, file->name, "out of memory for %zu lines", lines);
-  status = read_lines(&training, file, rows, why);
-  for (size_t i = 0; i < lines && status == HU_OK; i++)
-    hu_apply_n(hu_log_n, DENSE, training.x + i * (DENSE + CATEGORIES));
+  status = read_lines(&made, file, rows, why);
+  for (size_t i = 0; i < lines && status == HU_OK; i++) hu_apply_n(hu_log_n, DENSE, made.x + i * (DENSE + CATEGORIES));
   if (status == HU_OK) {
-    *data = training;
+    *data = made;
   } else {
-    hu_data_free(&training);
+    hu_data_free(&made);
   }
   return status;
 }
@@ -208,30 +207,30 @@ static hu_status check_clicks(uint64_t first, const hu_clicks *clicks) {
 }
 
 static HU_NOINLINE hu_status make_clicks(hu_data *data, uint64_t first, const hu_clicks *clicks, uint64_t seed) {
-  hu_data training;
+  hu_data made;
   click_truth truth = {NULL, NULL, NULL};
   if (!data || !clicks) return HU_E_NULL;
   hu_status status = check_clicks(first, clicks);
   if (status != HU_OK) return status;
   const size_t all = clicks->dense + clicks->categories, shape[3] = {1, 1, all};
   const hu_stream inputs = hu_stream_of_use(seed, HU_USE_DATA), noises = hu_stream_of_use(seed, HU_USE_NOISE);
-  status = hu_data_make(&training, clicks->count, shape, 2, 0);
+  status = hu_data_make(&made, clicks->count, shape, 2, 0);
   if (status != HU_OK) return status;
   status = draw_truth(&truth, clicks, seed);
   for (size_t e = 0; e < clicks->count && status == HU_OK; e++) {
     hu_stream own = hu_stream_child(inputs, first + e), tokens = hu_stream_child(own, 1);
-    float *x = training.x + e * all, noise;
+    float *x = made.x + e * all, noise;
     hu_normal_n(clicks->dense, x, 1, hu_stream_child(own, 0));
     for (size_t f = 0; f < clicks->categories; f++)
       x[clicks->dense + f] = (float)(f * clicks->rows + hu_stream_below(&tokens, (uint32_t)clicks->rows));
     hu_normal_n(1, &noise, clicks->noise, hu_stream_child(noises, first + e));
-    training.labels[e] = score_of(&truth, clicks, x) + (double)noise > 0;
+    made.labels[e] = score_of(&truth, clicks, x) + (double)noise > 0;
   }
   free_truth(&truth);
   if (status == HU_OK) {
-    *data = training;
+    *data = made;
   } else {
-    hu_data_free(&training);
+    hu_data_free(&made);
   }
   return status;
 }

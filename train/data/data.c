@@ -17,7 +17,7 @@ void hu_data_free(hu_data *data) {
 
 size_t hu_data_features(const hu_data *data) { return data->height * data->width * data->channels; }
 
-hu_status hu_data_make(hu_data *training, size_t count, const size_t shape[3], uint32_t classes, size_t targets) {
+hu_status hu_data_make(hu_data *made, size_t count, const size_t shape[3], uint32_t classes, size_t targets) {
   size_t features, row, all, bytes;
   if (count == 0 || count > UINT32_MAX || !shape[0] || !shape[1] || !shape[2]) return HU_E_SHAPE;
   if (!hu_size_product(&row, shape[0], shape[1]) || !hu_size_product(&features, row, shape[2])) return HU_E_SHAPE;
@@ -36,33 +36,31 @@ hu_status hu_data_make(hu_data *training, size_t count, const size_t shape[3], u
     hu_data_free(&data);
     return HU_E_MEMORY;
   }
-  *training = data;
+  *made = data;
   return HU_OK;
 }
 
 /* Example `from` of x becomes example `to` of z. */
-static void copy_example(hu_data *data, size_t to, const hu_data *training, size_t from) {
-  size_t n = hu_data_features(training);
-  memcpy(data->x + to * n, training->x + from * n, n * sizeof *data->x);
-  if (training->labels) data->labels[to] = training->labels[from];
-  if (training->y)
-    memcpy(data->y + to * training->targets, training->y + from * training->targets,
-           training->targets * sizeof *data->y);
+static void copy_example(hu_data *data, size_t to, const hu_data *source, size_t from) {
+  size_t n = hu_data_features(source);
+  memcpy(data->x + to * n, source->x + from * n, n * sizeof *data->x);
+  if (source->labels) data->labels[to] = source->labels[from];
+  if (source->y)
+    memcpy(data->y + to * source->targets, source->y + from * source->targets, source->targets * sizeof *data->y);
 }
 
-static hu_status make_like(hu_data *data, const hu_data *training, size_t count) {
-  const size_t shape[3] = {training->height, training->width, training->channels};
-  return hu_data_make(data, count, shape, training->labels ? training->classes : 0,
-                      training->y ? training->targets : 0);
+static hu_status make_like(hu_data *data, const hu_data *source, size_t count) {
+  const size_t shape[3] = {source->height, source->width, source->channels};
+  return hu_data_make(data, count, shape, source->labels ? source->classes : 0, source->y ? source->targets : 0);
 }
 
-hu_status hu_data_part(hu_data *data, const hu_data *training, size_t first, size_t count) {
+hu_status hu_data_part(hu_data *data, const hu_data *source, size_t first, size_t count) {
   hu_data part;
-  if (!data || !training || !training->x) return HU_E_NULL;
-  if (first > training->count || count > training->count - first) return HU_E_SHAPE;
-  hu_status status = make_like(&part, training, count);
+  if (!data || !source || !source->x) return HU_E_NULL;
+  if (first > source->count || count > source->count - first) return HU_E_SHAPE;
+  hu_status status = make_like(&part, source, count);
   if (status != HU_OK) return status;
-  for (size_t i = 0; i < count; i++) copy_example(&part, i, training, first + i);
+  for (size_t i = 0; i < count; i++) copy_example(&part, i, source, first + i);
   *data = part;
   return HU_OK;
 }

@@ -62,21 +62,21 @@ static void put_planes(float *z, const uint8_t *planes) {
 hu_status hu_data_read_cifar(hu_data *data, const hu_bytes *files, size_t n, unsigned classes, int coarse, char *why) {
   const size_t labels = classes == 10 ? 1 : 2, size = labels + COLOURS * PLANE, shape[3] = {SIDE, SIDE, COLOURS};
   size_t count = 0, at = 0;
-  hu_data training;
+  hu_data made;
   for (size_t f = 0; f < n; f++) {
     hu_status status = check_cifar(&files[f], size, classes, why);
     if (status != HU_OK) return status;
     count += files[f].size / size;
   }
-  hu_status status = make(&training, files[0].name, count, shape, classes == 100 && coarse ? 20 : classes, why);
+  hu_status status = make(&made, files[0].name, count, shape, classes == 100 && coarse ? 20 : classes, why);
   if (status != HU_OK) return status;
   for (size_t f = 0; f < n; f++) {
     for (const uint8_t *r = files[f].data; r < files[f].data + files[f].size; r += size, at++) {
-      training.labels[at] = r[classes == 100 && !coarse];
-      put_planes(training.x + at * COLOURS * PLANE, r + labels);
+      made.labels[at] = r[classes == 100 && !coarse];
+      put_planes(made.x + at * COLOURS * PLANE, r + labels);
     }
   }
-  *data = training;
+  *data = made;
   return HU_OK;
 }
 
@@ -141,7 +141,7 @@ static void put_image(float *z, const uint8_t *bytes, size_t rows, size_t column
 hu_status hu_data_read_idx(hu_data *data, const hu_bytes *images, const hu_bytes *labels, uint32_t classes,
                            int by_columns, char *why) {
   size_t sizes[3] = {0, 0, 0}, count = 0;
-  hu_data training;
+  hu_data made;
   hu_status status = check_idx(images, 3, sizes, why);
   if (status == HU_OK) status = check_idx(labels, 1, &count, why);
   if (status != HU_OK) return status;
@@ -152,13 +152,13 @@ hu_status hu_data_read_idx(hu_data *data, const hu_bytes *images, const hu_bytes
     status = check_label(labels, i, "label", labels->data[8 + i], classes, why);
   }
   const size_t shape[3] = {sizes[1], sizes[2], 1}, pixels = sizes[1] * sizes[2];
-  if (status == HU_OK) status = make(&training, images->name, count, shape, classes, why);
+  if (status == HU_OK) status = make(&made, images->name, count, shape, classes, why);
   if (status != HU_OK) return status;
   for (size_t i = 0; i < count; i++) {
-    training.labels[i] = labels->data[8 + i];
-    put_image(training.x + i * pixels, images->data + 16 + i * pixels, sizes[1], sizes[2], by_columns);
+    made.labels[i] = labels->data[8 + i];
+    put_image(made.x + i * pixels, images->data + 16 + i * pixels, sizes[1], sizes[2], by_columns);
   }
-  *data = training;
+  *data = made;
   return HU_OK;
 }
 
@@ -251,19 +251,19 @@ hu_status hu_data_read_npy(hu_data *data, const hu_bytes *images, const hu_bytes
                            float divisor, char *why) {
   npy_info samples, names;
   size_t shape[3];
-  hu_data training;
+  hu_data made;
   hu_status status = parse(&samples, images, why);
   if (status == HU_OK) status = check_images(&samples, images, shape, why);
   if (status == HU_OK && labels) status = parse(&names, labels, why);
   if (status == HU_OK && labels) status = check_labels(&names, labels, samples.shape[0], why);
-  if (status == HU_OK) status = make(&training, images->name, samples.shape[0], shape, labels ? classes : 0, why);
+  if (status == HU_OK) status = make(&made, images->name, samples.shape[0], shape, labels ? classes : 0, why);
   if (status != HU_OK) return status;
-  status = put_images(&training, &samples, images, divisor, why);
-  if (status == HU_OK && labels) status = put_labels(&training, &names, labels, why);
+  status = put_images(&made, &samples, images, divisor, why);
+  if (status == HU_OK && labels) status = put_labels(&made, &names, labels, why);
   if (status == HU_OK) {
-    *data = training;
+    *data = made;
   } else {
-    hu_data_free(&training);
+    hu_data_free(&made);
   }
   return status;
 }
@@ -294,27 +294,27 @@ hu_status hu_data_load_npy(hu_data *data, const char *images, const char *labels
 static HU_NOINLINE hu_status load_digits(hu_data *data, const char *folder, int raw, char *why) {
   enum { BUFFER = 4096 };
   char images[BUFFER], labels[BUFFER];
-  hu_data training;
+  hu_data made;
   if (!data || !folder) return hu_data_wrong(why, HU_E_NULL, "digits", "z, folder: NULL");
   int n = snprintf(images, sizeof images, "%s/digits_images.npy", folder);
   int m = snprintf(labels, sizeof labels, "%s/digits_labels.npy", folder);
   if (n < 0 || n >= BUFFER || m < 0 || m >= BUFFER) return hu_data_wrong(why, HU_E_FILE, folder, "path: too long");
-  hu_status status = load_npy(&training, images, labels, 10, raw ? 1 : 16, why);
+  hu_status status = load_npy(&made, images, labels, 10, raw ? 1 : 16, why);
   if (status != HU_OK) return status;
-  size_t all = training.count * hu_data_features(&training), bad = 0;
-  while (bad < all && training.x[bad] >= 0 && training.x[bad] <= (raw ? 16.0f : 1.0f)) bad++;
-  if (hu_data_features(&training) != 64) {
-    status = hu_data_wrong(why, HU_E_DATA, images, "shape: %zu pixels an image, not 64", hu_data_features(&training));
+  size_t all = made.count * hu_data_features(&made), bad = 0;
+  while (bad < all && made.x[bad] >= 0 && made.x[bad] <= (raw ? 16.0f : 1.0f)) bad++;
+  if (hu_data_features(&made) != 64) {
+    status = hu_data_wrong(why, HU_E_DATA, images, "shape: %zu pixels an image, not 64", hu_data_features(&made));
   } else if (bad < all) {
     status = hu_data_wrong(why, HU_E_DATA, images, "pixel %zu of image %zu: not within 0 and 16", bad % 64, bad / 64);
   }
   if (status != HU_OK) {
-    hu_data_free(&training);
+    hu_data_free(&made);
     return status;
   }
-  training.height = training.width = 8;
-  training.channels = 1;
-  *data = training;
+  made.height = made.width = 8;
+  made.channels = 1;
+  *data = made;
   return HU_OK;
 }
 

@@ -63,25 +63,25 @@ static hu_status check_least_squares(const hu_least_squares *settings) {
 static HU_NOINLINE hu_status make_least_squares(hu_data *data, float *w, const hu_least_squares *what, uint64_t seed) {
   if (!data || !what) return HU_E_NULL;
   const size_t n = what->count, m = what->features, shape[3] = {1, 1, m};
-  hu_data training;
+  hu_data made;
   hu_status status = check_least_squares(what);
-  if (status == HU_OK) status = hu_data_make(&training, n, shape, 0, 1);
+  if (status == HU_OK) status = hu_data_make(&made, n, shape, 0, 1);
   if (status != HU_OK) return status;
   float *truth = hu_data_allocate(m, sizeof *truth);
   if (!truth) {
-    hu_data_free(&training);
+    hu_data_free(&made);
     return HU_E_MEMORY;
   }
-  hu_normal_n(n * m, training.x, 1, hu_stream_of_use(seed, HU_USE_DATA));
-  if (what->unit) to_unit_rows(&training);
+  hu_normal_n(n * m, made.x, 1, hu_stream_of_use(seed, HU_USE_DATA));
+  if (what->unit) to_unit_rows(&made);
   hu_uniform_n(m, truth, what->low, what->high, hu_stream_of_use(seed, HU_USE_TRUTH));
-  onto_grid(n * m, training.x, what->grid);
+  onto_grid(n * m, made.x, what->grid);
   onto_grid(m, truth, what->grid);
-  hu_normal_n(n, training.y, what->noise, hu_stream_of_use(seed, HU_USE_NOISE));
-  for (size_t i = 0; i < n; i++) training.y[i] = (float)(dot(m, training.x + i * m, truth, 1) + (double)training.y[i]);
+  hu_normal_n(n, made.y, what->noise, hu_stream_of_use(seed, HU_USE_NOISE));
+  for (size_t i = 0; i < n; i++) made.y[i] = (float)(dot(m, made.x + i * m, truth, 1) + (double)made.y[i]);
   if (w) memcpy(w, truth, m * sizeof *w);
   free(truth);
-  *data = training;
+  *data = made;
   return HU_OK;
 }
 
@@ -107,29 +107,29 @@ static HU_NOINLINE hu_status make_gratings(hu_data *data, uint64_t first, size_t
                                            uint64_t seed) {
   const size_t shape[3] = {size, size, 1}, pixels = size * size;
   const hu_stream phases = hu_stream_of_use(seed, HU_USE_DATA), noises = hu_stream_of_use(seed, HU_USE_NOISE);
-  hu_data training;
+  hu_data made;
   if (!data) return HU_E_NULL;
   if (classes == 0 || size > 4096 || first > UINT64_MAX - count) return HU_E_SHAPE;
-  hu_status status = hu_data_make(&training, count, shape, classes, 0);
+  hu_status status = hu_data_make(&made, count, shape, classes, 0);
   if (status != HU_OK) return status;
   float *noise = hu_data_allocate(pixels, sizeof *noise);
   if (!noise) {
-    hu_data_free(&training);
+    hu_data_free(&made);
     return HU_E_MEMORY;
   }
   for (size_t e = 0; e < count; e++) {
     const uint64_t i = first + e;
     const hu_stream at = {phases.key, phases.counter + i};
-    float *x = training.x + e * pixels, phase;
+    float *x = made.x + e * pixels, phase;
     hu_uniform_n(1, &phase, 0, 0x1.921fb6p+2f, at);
-    training.labels[e] = (uint32_t)(i % classes);
-    grating(x, size, training.labels[e], classes, phase);
+    made.labels[e] = (uint32_t)(i % classes);
+    grating(x, size, made.labels[e], classes, phase);
     hu_apply_n(hu_cos_n, pixels, x);
     hu_normal_n(pixels, noise, 1, hu_stream_child(noises, i));
     for (size_t k = 0; k < pixels; k++) x[k] += noise[k];
   }
   free(noise);
-  *data = training;
+  *data = made;
   return HU_OK;
 }
 
@@ -179,23 +179,23 @@ static hu_status teach(hu_data *data, const hu_teacher *teacher, float *w, doubl
 
 static HU_NOINLINE hu_status make_teacher(hu_data *data, const hu_teacher *what, uint64_t seed) {
   size_t weights;
-  hu_data training;
+  hu_data made;
   if (!data || !what) return HU_E_NULL;
   const size_t shape[3] = {1, 1, what->features};
   if (what->count < 2 || what->hidden == 0 || !(what->deviation > 0 && what->deviation <= FLT_MAX)) return HU_E_SHAPE;
   if (what->features == SIZE_MAX || !hu_size_product(&weights, what->features + 1, what->hidden)) return HU_E_SHAPE;
   hu_status status = check_grid(what->grid);
-  if (status == HU_OK) status = hu_data_make(&training, what->count, shape, 0, 1);
+  if (status == HU_OK) status = hu_data_make(&made, what->count, shape, 0, 1);
   if (status != HU_OK) return status;
   float *w = hu_data_allocate(weights, sizeof *w);
   double *raw = hu_data_allocate(what->count, sizeof *raw);
-  status = w && raw ? teach(&training, what, w, raw, seed) : HU_E_MEMORY;
+  status = w && raw ? teach(&made, what, w, raw, seed) : HU_E_MEMORY;
   free(w);
   free(raw);
   if (status == HU_OK) {
-    *data = training;
+    *data = made;
   } else {
-    hu_data_free(&training);
+    hu_data_free(&made);
   }
   return status;
 }
@@ -235,7 +235,7 @@ static void rate(hu_data *data, const hu_ratings *ratings, uint64_t first, const
 static HU_NOINLINE hu_status make_ratings(hu_data *data, uint64_t first, const hu_ratings *what, uint64_t seed) {
   const size_t shape[3] = {1, 1, 2}, most = (size_t)1 << 24;
   size_t users, items;
-  hu_data training;
+  hu_data made;
   if (!data || !what) return HU_E_NULL;
   if (what->users == 0 || what->items == 0 || what->users > most || what->items > most) return HU_E_SHAPE;
   if (what->rank == 0 || !(what->noise >= 0 && what->noise <= FLT_MAX)) return HU_E_SHAPE;
@@ -243,18 +243,18 @@ static HU_NOINLINE hu_status make_ratings(hu_data *data, uint64_t first, const h
   if (!hu_size_product(&users, what->users, what->rank) || !hu_size_product(&items, what->items, what->rank)) {
     return HU_E_SHAPE;
   }
-  hu_status status = hu_data_make(&training, what->count, shape, what->labels ? 2 : 0, what->labels ? 0 : 1);
+  hu_status status = hu_data_make(&made, what->count, shape, what->labels ? 2 : 0, what->labels ? 0 : 1);
   if (status != HU_OK) return status;
   const hu_stream truth = hu_stream_of_use(seed, HU_USE_TRUTH);
   float *u = hu_data_allocate(users, sizeof *u), *v = hu_data_allocate(items, sizeof *v);
   if (u && v) {
     hu_init_normal(users, u, 1, what->rank, hu_stream_child(truth, 0));
     hu_normal_n(items, v, 1, hu_stream_child(truth, 1));
-    rate(&training, what, first, u, v, seed);
-    *data = training;
+    rate(&made, what, first, u, v, seed);
+    *data = made;
   } else {
     status = HU_E_MEMORY;
-    hu_data_free(&training);
+    hu_data_free(&made);
   }
   free(u);
   free(v);

@@ -278,17 +278,17 @@ hu_status hu_movielens_negatives(hu_data *data, const hu_movielens *movielens, u
 
 hu_status hu_movielens_training(hu_data *data, const hu_movielens *movielens, uint32_t negatives, hu_stream stream) {
   const size_t shape[3] = {1, 1, 2};
-  hu_data training;
+  hu_data made;
   size_t count;
   if (!data || !movielens || !movielens->item) return HU_E_NULL;
   if (!hu_size_product(&count, movielens->count - movielens->tested, (size_t)negatives + 1)) return HU_E_SHAPE;
-  hu_status status = hu_data_make(&training, count, shape, 2, 0);
+  hu_status status = hu_data_make(&made, count, shape, 2, 0);
   if (status != HU_OK) return status;
-  status = hu_movielens_negatives(&training, movielens, negatives, stream);
+  status = hu_movielens_negatives(&made, movielens, negatives, stream);
   if (status == HU_OK) {
-    *data = training;
+    *data = made;
   } else {
-    hu_data_free(&training);
+    hu_data_free(&made);
   }
   return status;
 }
@@ -312,7 +312,7 @@ static void put_candidates(hu_data *data, const hu_movielens *movielens, uint32_
 hu_status hu_movielens_test(hu_data *data, const hu_movielens *movielens, uint32_t candidates, hu_stream stream,
                             char *why) {
   const size_t shape[3] = {1, 1, 2};
-  hu_data training;
+  hu_data made;
   size_t count;
   if (!data || !movielens || !movielens->item) return hu_data_wrong(why, HU_E_NULL, "movielens", "z, x: NULL");
   for (uint32_t u = 0; u < movielens->users; u++) {
@@ -322,16 +322,16 @@ hu_status hu_movielens_test(hu_data *data, const hu_movielens *movielens, uint32
                            movielens->user_ids[u], others, candidates);
   }
   hu_status status = hu_size_product(&count, movielens->tested, (size_t)candidates + 1)
-                         ? hu_data_make(&training, count, shape, 2, 0)
+                         ? hu_data_make(&made, count, shape, 2, 0)
                          : HU_E_SHAPE;
   if (status != HU_OK) return hu_data_wrong(why, status, "movielens", "candidates: %u a user do not fit", candidates);
   uint32_t *marks = hu_data_allocate(movielens->items, sizeof *marks);
   if (!marks) {
-    hu_data_free(&training);
+    hu_data_free(&made);
     return hu_data_wrong(why, HU_E_MEMORY, "movielens", "out of memory");
   }
-  put_candidates(&training, movielens, candidates, marks, stream);
+  put_candidates(&made, movielens, candidates, marks, stream);
   free(marks);
-  *data = training;
+  *data = made;
   return HU_OK;
 }

@@ -377,16 +377,16 @@ static hu_net_tensor tensor(const hu_net *net, size_t rows, size_t cols, const f
   hu_rounding_counts both[2] = {counts, counts_back};
   hu_net_tensor none;
   memset(&none, 0, sizeof none);
-  hu_net_tensor weights = {.rows = rows,
-                           .cols = cols,
-                           .numbers = look(net, rows * cols, x, &shown[0]),
-                           .gradients = look(net, rows * cols, dx, &shown[1]),
-                           .forward = counts,
-                           .backward = counts_back};
-  if (!weights.numbers || !weights.gradients || !look_at_counts(net, seen, both)) return none;
-  weights.forward = both[0];
-  weights.backward = both[1];
-  return weights;
+  hu_net_tensor made = {.rows = rows,
+                        .cols = cols,
+                        .numbers = look(net, rows * cols, x, &shown[0]),
+                        .gradients = look(net, rows * cols, dx, &shown[1]),
+                        .forward = counts,
+                        .backward = counts_back};
+  if (!made.numbers || !made.gradients || !look_at_counts(net, seen, both)) return none;
+  made.forward = both[0];
+  made.backward = both[1];
+  return made;
 }
 
 hu_net_tensor hu_net_value(const hu_net *net, int value) {
