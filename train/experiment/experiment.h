@@ -119,6 +119,8 @@ void hu_lab_claim(hu_lab *lab, int holds, const char *format, ...) __attribute__
 int hu_lab_near(const hu_lab *lab, size_t a, size_t b, double share);
 /* Of rows first ... end - 1, at most 1; NaN where one is NaN. */
 double hu_lab_least_accuracy(const hu_lab *lab, size_t first, size_t end);
+/* Returns the root of the sum of (z - exact)^2 over that of exact^2, of n numbers each, in double. */
+double hu_relative_error(size_t n, const float *z, const float *exact);
 /* The series of a row in a figure, both by name; NULL: there is none. */
 const hu_experiment_series *hu_lab_find(const hu_lab *lab, const char *figure, const char *series);
 

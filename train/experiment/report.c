@@ -68,6 +68,16 @@ double hu_lab_least_accuracy(const hu_lab *lab, size_t first, size_t end) {
   return least;
 }
 
+double hu_relative_error(size_t n, const float *z, const float *exact) {
+  double errors = 0, sums = 0;
+  for (size_t i = 0; i < n; i++) {
+    double error = (double)z[i] - (double)exact[i];
+    errors += error * error;
+    sums += (double)exact[i] * (double)exact[i];
+  }
+  return sqrt(errors / sums);
+}
+
 /* ---- figures ---- */
 
 int hu_lab_figure(hu_lab *lab, const char *name, const char *title, const char *x, const char *y, int kind) {

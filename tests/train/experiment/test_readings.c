@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What an experiment reads off its rows: the least accuracy of some, where a NaN is the least of all. */
+/* What an experiment reads off its rows and its numbers: the least accuracy of some rows, where a NaN is the least of all,
+ * and the relative error of a vector. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +35,17 @@ static void least_accuracy(void **state) {
   assert_true(least(down, 4, 2, 2) == 1);
 }
 
+static void relative_error(void **state) {
+  (void)state;
+  const float exact[] = {3, -4, 0, 12}, z[] = {3, -1, 4, 0}, with_nan[] = {3, NAN, 0, 12};
+  assert_true(hu_relative_error(4, z, exact) == 1); /* 0 + 9 + 16 + 144 of 169 */
+  assert_true(hu_relative_error(3, z, exact) == 1); /* 25 of 25 */
+  assert_true(hu_relative_error(2, z, exact) == 0.6);
+  assert_true(hu_relative_error(4, exact, exact) == 0);
+  assert_true(isnan(hu_relative_error(4, with_nan, exact)));
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(least_accuracy)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(least_accuracy), cmocka_unit_test(relative_error)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,17 +106,6 @@ static hu_status look(hu_lab *lab, const char *ranks, const char *model, batch_g
   return status;
 }
 
-/* Returns the root of the sum of squared errors over that of the gradients of whole batches. */
-static double distance(const batch_gradients *gradients, const batch_gradients *whole) {
-  double errors = 0, sums = 0;
-  for (size_t i = 0; i < whole->n; i++) {
-    double e = (double)gradients->x[i] - (double)whole->x[i];
-    errors += e * e;
-    sums += (double)whole->x[i] * (double)whole->x[i];
-  }
-  return sqrt(errors / sums);
-}
-
 /* Adds the errors with the seed of the lab to sums and to sums of squares. */
 static hu_status measure(hu_lab *lab, batch_gradients *whole, batch_gradients *gradients, double sums[PARTS][COUNTS],
                          double squares[PARTS][COUNTS]) {
@@ -125,7 +114,7 @@ static hu_status measure(hu_lab *lab, batch_gradients *whole, batch_gradients *g
     for (size_t c = 0; c < COUNTS && status == HU_OK; c++) {
       status = look(lab, counts[c], parts[i].model, gradients);
       if (status != HU_OK) return status;
-      double error = distance(gradients, whole);
+      double error = hu_relative_error(whole->n, gradients->x, whole->x);
       sums[i][c] += error;
       squares[i][c] += error * error;
     }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One long reduction, as that of a gradient of weights: numbers that are drawn with several seeds, summed in many ways;
  * and sums of ones, which are exact. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,21 +50,10 @@ static hu_status reduce(const sum_operands *operands, size_t k, const char *mode
   return hu_gemm(SIDE, SIDE, k, &result, &x, &dz, NULL, &accum, rne, NULL, NULL);
 }
 
-/* Returns the root of the sum of squared errors over that of the exact sums. */
-static double error_of(const float *z, const float *exact) {
-  double errors = 0, sums = 0;
-  for (size_t i = 0; i < SIDE * SIDE; i++) {
-    double e = (double)z[i] - (double)exact[i];
-    errors += e * e;
-    sums += (double)exact[i] * (double)exact[i];
-  }
-  return sqrt(errors / sums);
-}
-
 static hu_status error_at(sum_operands *operands, size_t k, const char *model, double *error) {
   hu_status status = reduce(operands, k, "exact", operands->exact);
   if (status == HU_OK) status = reduce(operands, k, model, operands->z);
-  if (status == HU_OK) *error = error_of(operands->z, operands->exact);
+  if (status == HU_OK) *error = hu_relative_error(SIDE * SIDE, operands->z, operands->exact);
   return status;
 }
 
