@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What an experiment reads off its rows and its numbers: the least accuracy of some rows, where a NaN is the least of all,
- * and the relative error of a vector. */
+/* What an experiment reads off its rows and its numbers: the least accuracy of some rows, where a NaN is the least of
+ * all, and the relative error of a vector. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
