@@ -201,8 +201,7 @@ static void check(const char *line, int status, const char *said) {
   walk("", count_output);
 }
 
-/* What a file that was written may lack, so that it is refused where it is read again: numbers, or such as a format that
- * is computed from binary32 takes. */
+/* A file that was written may have no numbers, or such as a format that is computed from binary32 refuses. */
 static int is_refused(const char *said) {
   return strstr(said, ": no tensor to round: ") || strstr(said, "is not a binary32 number");
 }
