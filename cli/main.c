@@ -18,55 +18,43 @@ typedef struct entry {
   const char *summary;
 } entry;
 
-static const entry table[] = {
-    {"formats", cli_formats, "list the named formats"},
-    {"presets", cli_presets, "list conversions as other programs do them"},
-    {"info", cli_info, "card of a format: axes, limits, special codes, every code"},
-    {"encode", cli_encode, "numbers to codes, one per line; arrays and models"},
-    {"decode", cli_decode, "codes to numbers, one per line; arrays and models"},
-    {"explain", cli_explain, "why a number becomes the code it becomes"},
-    {"quantize", cli_quantize, "put an array or a model on a format's grid, with events and errors"},
-    {"compare", cli_compare, "what several formats do to an array or a model, side by side"},
-    {"gemm", cli_gemm, "D = A B + C of .npy matrices under an accumulation model"},
-    {"collective", cli_collective, "what an all-reduce over many machines gives, against the exact sums"},
-    {"train", cli_train, "train a network in low precision, as a configuration file says"},
-    {"experiments", cli_experiments, "list papers' claims on training that can be tried here"},
-    {"experiment", cli_experiment, "run one of them and judge it"},
-    {"sweep", cli_sweep, "train with many values of a key and several seeds, and compare"},
-    {"models", cli_models, "list the accumulation models and matrix units"},
-    {"mma", cli_mma, "dot products as a matrix unit computes them, one per line"},
-    {"identify", cli_identify, "which accumulation model a black box has"},
-    {"distinguish", cli_distinguish, "a question that two accumulation models answer differently"},
-    {"diff", cli_diff, "compare two .npy arrays bit for bit"},
-    {"plot", cli_plot, "draw a format's value line, and data over it, as SVG"},
-    {"vectors", cli_vectors, "test vectors of an operation, in TestFloat's text form"},
-    {"check-vectors", cli_check_vectors, "judge results of an operation from elsewhere"},
-    {"testfloat", cli_testfloat, "operands in, results out, in TestFloat's text form"},
-    {"declare", cli_declare, "what this build has of the draft standard IEEE P3109"},
-    {"verify", cli_verify, "self-test of this build on this machine"},
-    {"campaign", cli_campaign, "a long list of checks on many processes, with a ledger"},
-    {"probe-hw", cli_probe_hw, "the device's matrix instructions against their models"},
-    {"bench", cli_bench, "what this machine does with the library, in twenty seconds"},
-};
+#define ENTRY(name, summary) {#name, cli_##name, summary},
+static const entry table[] = {CLI_COMMANDS(ENTRY)};
 enum { TABLE_SIZE = sizeof table / sizeof table[0] };
 
-static int print_usage(void) {
+/* Words that are no commands, and what does their work. */
+static const char *const other_words[][2] = {{"experiments", "experiment"},
+                                             {"check-vectors", "vectors --check OP"},
+                                             {"testfloat", "vectors --testfloat FUNCTION"},
+                                             {"distinguish", "identify --distinguish MODEL MODEL"},
+                                             {"declare", "info --p3109"},
+                                             {"probe-hw", "verify --only instructions"},
+                                             {"diff", "compare X.npy Y.npy"}};
+
+static int print_usage(int json) {
+  for (int i = 0; json && i < TABLE_SIZE; i++)
+    printf("%s\n  {\"id\": \"%s\", \"summary\": \"%s\"}", i ? "," : "[", table[i].name, table[i].summary);
+  if (json) return printf("\n]\n"), CLI_OK;
   printf(
       "Usage: halfulp COMMAND [OPTION...] [FILE...]\n"
       "Low-precision floating point, bit for bit.\n\nCommands:\n");
   for (int i = 0; i < TABLE_SIZE; i++) printf("  %-14s%s\n", table[i].name, table[i].summary);
   printf(
-      "\n`halfulp help COMMAND` describes a command, with examples. `halfulp version` prints the version.\n"
+      "\n`halfulp help COMMAND` describes a command, with examples, `halfulp help rounding` how results are rounded.\n"
+      "`halfulp version` prints the version.\n"
       "Exit codes: 0 done, 1 differences found or a check failed, 2 wrong usage or input.\n");
   return CLI_OK;
 }
 
 static int unknown(const char *name) {
   char end[SUGGEST_MAX];
-  suggest s;
-  suggest_start(&s, name);
-  for (int i = 0; i < TABLE_SIZE; i++) suggest_offer(&s, table[i].name);
-  return cli_fail(NULL, "unknown command '%s'%s", name, suggest_end(end, &s, "`halfulp --help` lists them"));
+  suggest near;
+  suggest_start(&near, name);
+  for (size_t i = 0; i < sizeof other_words / sizeof other_words[0]; i++)
+    if (!strcmp(name, other_words[i][0]))
+      return cli_fail(NULL, "unknown command '%s'; use `halfulp %s`", name, other_words[i][1]);
+  for (int i = 0; i < TABLE_SIZE; i++) suggest_offer(&near, table[i].name);
+  return cli_fail(NULL, "unknown command '%s'%s", name, suggest_end(end, &near, "`halfulp help` lists them"));
 }
 
 static int one_of(const char *name, const char *const names[3]) {
@@ -82,37 +70,74 @@ static int run_named(int argc, char **argv) {
   return -1;
 }
 
+/* ---- help and version ---- */
+
+static int set_json(void *state, int key, const char *value) {
+  (void)key, (void)value;
+  return *(int *)state = 1, CLI_OK;
+}
+
+static const cli_option json_option[] = {CLI_OPTION_JSON, {0}};
+static const cli_command help_command = {"help",
+                                         "[COMMAND | rounding]",
+                                         "List the commands, or describe one, or explain how results are rounded",
+                                         "",
+                                         "  halfulp help\n  halfulp help quantize\n  halfulp help rounding",
+                                         json_option,
+                                         0,
+                                         1,
+                                         set_json};
+static const cli_command version_command = {
+    "version", "", "Print the version", "", "  halfulp version\n  halfulp version --json", json_option, 0, 0, set_json};
+
 /* `help COMMAND` is `COMMAND --help`. */
 static int help(int argc, char **argv) {
-  char option[] = "--help";
-  char *const asked[] = {argc > 1 ? argv[1] : NULL, option, NULL};
-  char *arguments[3];
-  memcpy(arguments, asked, sizeof arguments);
-  if (argc < 2) return print_usage();
-  if (argc > 2) return cli_fail(NULL, "help: '%s' is one operand too many; it takes COMMAND", argv[2]);
-  int status = run_named(2, arguments);
-  return status < 0 ? unknown(argv[1]) : status;
+  char option[] = "--help", **operands;
+  int json = 0, count, status = cli_parse(&help_command, &json, argc, argv, &operands, &count);
+  if (status >= 0) return status;
+  if (!count) return print_usage(json);
+  if (!strcmp(operands[0], "rounding")) return cli_help_rounding();
+  char *arguments[] = {operands[0], option, NULL};
+  status = run_named(2, arguments);
+  return status < 0 ? unknown(operands[0]) : status;
 }
 
 static int version(int argc, char **argv) {
-  if (argc > 1) return cli_fail(NULL, "%s: '%s' is one operand too many; it takes none", argv[0], argv[1]);
-  return printf("halfulp %s\n", HU_VERSION_STRING) < 0 ? CLI_BAD : CLI_OK;
+  char **operands;
+  int json = 0, count, status = cli_parse(&version_command, &json, argc, argv, &operands, &count);
+  if (status >= 0) return status;
+  return printf(json ? "{\"version\": \"%s\"}\n" : "halfulp %s\n", HU_VERSION_STRING) < 0 ? CLI_BAD : CLI_OK;
+}
+
+/* General options before the command move behind it. Returns how many there were. */
+static int move_options(int argc, char **argv) {
+  static const char *const names[3] = {"-q", "--quiet", "--json"};
+  int n = 0;
+  while (1 + n < argc && one_of(argv[1 + n], names)) n++;
+  if (1 + n == argc) return n;
+  char *command = argv[1 + n];
+  memmove(argv + 2, argv + 1, (size_t)n * sizeof *argv);
+  argv[1] = command;
+  return n;
 }
 
 /* All of the command. */
 static int halfulp(int argc, char **argv) {
-  if (argc < 2) return cli_fail(NULL, "no command given; `halfulp --help` lists them");
   static const char *const help_names[3] = {"--help", "-h", "help"}, *const version_names[3] = {"--version", "-V",
                                                                                                 "version"};
-  int status;
+  int status, before = move_options(argc, argv);
   cli_memory_start();
   signal(SIGXFSZ, SIG_IGN); /* a file beyond `ulimit -f` is an error of the write, which leaves nothing */
-  if (one_of(argv[1], help_names))
+  if (argc == 1 + before)
+    status = help(argc, argv);
+  else if (one_of(argv[1], help_names))
     status = help(argc - 1, argv + 1);
   else if (one_of(argv[1], version_names))
     status = version(argc - 1, argv + 1);
   else
     status = run_named(argc - 1, argv + 1);
+  if (status < 0 && argv[1][0] == '-')
+    return cli_fail(NULL, "%s does not stand before a command; only --json, --quiet, --help and --version do", argv[1]);
   if (status < 0) return unknown(argv[1]);
   if (status != CLI_BAD && cli_inputs_check()) return CLI_BAD;
   if (fflush(stdout) || ferror(stdout)) return cli_fail("standard output", "cannot write");

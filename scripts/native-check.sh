@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # usage: native-check.sh BUILD [RECORD]
 # Checks what halfulp has of this CPU's own units, in about ten minutes: its instructions against their models, 10^6
-# results each (`halfulp probe-hw --device cpu`), and the tests of kernels that run on such instructions at all levels.
+# results each (`halfulp verify --only instructions`), and the tests of kernels that run on such instructions at all levels.
 # BUILD is a finished build folder. On a CPU whose units no record has yet (tests/golden/hw), set it up with
 # -Dunconfirmed_units=true: without that option its kernels for them are off. With -Dbench=enabled, too, the script
 # measures what runs on these units: products, and arithmetic over arrays of binary16; and arrays and tensors in both
@@ -15,7 +15,7 @@ set -uo pipefail
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")/.." && pwd)
 halfulp=$build/cli/halfulp
-name=$("$halfulp" probe-hw --device cpu --samples 1 | sed -n 's/^processor: //p')
+name=$("$halfulp" verify --only instructions --samples 1 | sed -n 's/^processor: //p')
 kind=$(echo "$name" | sed -n 's/.*family \([0-9]*\), model \([0-9]*\).*/\1-\2/p')
 record=${2:-$here/tests/golden/hw/processor-${kind:-$(uname -m)}-$(date +%F).txt}
 features=$(grep -m 1 -E '^(flags|Features)' /proc/cpuinfo | tr ' ' '\n' |
@@ -61,7 +61,7 @@ END
   echo "date: $(date +%F)"
   echo "unconfirmed_units: $option"
   echo "## instructions against their models"
-  "$halfulp" probe-hw --device cpu --samples 1000000 --golden "$here/tests/golden" |
+  "$halfulp" verify --only instructions --samples 1000000 --golden "$here/tests/golden" |
     sed "s|^golden vectors: $here/|golden vectors: |" || status=1
   echo "## tests"
   for test in $tests; do

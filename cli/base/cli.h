@@ -26,7 +26,7 @@ void cli_clean(char *text);
 enum { CLI_SHOWN_MAX = 4096 };
 const char *cli_shown(char room[CLI_SHOWN_MAX], const char *name);
 
-/* 1 after --quiet: standard error gets errors only, no progress, no note, no summary. Standard output is unchanged. */
+/* 1 after --quiet: standard error gets errors only, no progress, no note; and no report of what a file has. */
 int cli_quiet(void);
 void cli_be_quiet(void);
 /* The sequence that begins a colour of text on a terminal, and for CLI_INK_END ends it. "" if out is no terminal, if
@@ -36,13 +36,15 @@ const char *cli_ink_on(FILE *out, cli_ink ink);
 /* Prints "halfulp: note" on stderr like cli_fail; nothing after --quiet. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Where the summary of a command goes that writes its result to `path`: standard output, or standard error where that
- * is taken by the result (-), or NULL there after --quiet. */
-FILE *cli_summary_file(const char *path);
+/* Where the report of a command goes that writes its result to `path`: standard output, or standard error where that is
+ * taken by the result (-). NULL: nowhere, after --quiet, except that --json asks for one on standard output. */
+FILE *cli_report_file(const char *path, int json);
 
 /* One option of a subcommand. key: the short letter, or a number >= 256 for an option without one; with CLI_REPEATS
- * added it may be given more than once, which --help says. Others with an argument are an error the second time. */
-enum { CLI_REPEATS = 1 << 16 };
+ * added it may be given more than once, which --help says. Others with an argument are an error the second time. With
+ * CLI_FOR(i) added, for one i or more, it belongs to these of the command's modes alone (cli_mode_check). */
+enum { CLI_REPEATS = 1 << 16, CLI_MODES_MAX = 8 };
+#define CLI_FOR(i) (1 << (17 + (i)))
 typedef struct cli_option {
   int key;
   const char *name;
@@ -64,9 +66,13 @@ typedef struct cli_command {
 
 /* Reads options and operands of argv[1..], in any order; *operands gets the first operand, *count their number. A
  * negative number (-0.1, -inf, -nan) is an operand, unless the command has an option of that letter; behind -- all are.
- * Every command also takes -h, --help and -q, --quiet.
- * Returns -1 to go on, else the exit code (--help has been printed, or an error). */
+ * Every command also takes --help, --quiet and --version. Returns -1 to go on, else the exit code (--help has been printed, or an error). */
 int cli_parse(const cli_command *command, void *state, int argc, char **argv, char ***operands, int *count);
+/* What `halfulp help rounding` prints. */
+int cli_help_rounding(void);
+/* After cli_parse: CLI_OK, or an error line for an option that was given and does not belong to `mode`, the number of one
+ * of the command's modes; names: what each is called in the error line. */
+int cli_mode_check(const cli_command *command, int mode, const char *const *names);
 
 /* The options that choose a format and how to round into it; the same letters in every subcommand. */
 enum {
@@ -81,16 +87,18 @@ enum {
 };
 #define CLI_OPTIONS_FORMAT \
   { 'f', "format", "FORMAT", "number format: a name (halfulp formats) or fp(e,m,b):suffixes" }
-#define CLI_OPTIONS_ROUND                                                                             \
-  {'r', "round", "MODE", HU_ROUND_TEXTS " (sr:N is sra:N); default rne"},                             \
-      {'s', "saturate", "POLICY", "default none finite propagate; default: the format's card"},       \
-      {CLI_KEY_NAN, "nan", "POLICY", "NaN into a format without NaN: max zero error; default max"}, { \
-    CLI_KEY_TINY, "tiny", "WHEN", "tininess is detected before or after rounding; default after"      \
+#define CLI_OPTIONS_ROUND_OF(modes)                                                                             \
+  {'r' | (modes), "round", "MODE", HU_ROUND_TEXTS " (sr:N is sra:N); default rne"},                             \
+      {'s' | (modes), "saturate", "POLICY", "default none finite propagate; default: the format's card"},       \
+      {CLI_KEY_NAN | (modes), "nan", "POLICY", "NaN into a format without NaN: max zero error; default max"}, { \
+    CLI_KEY_TINY | (modes), "tiny", "WHEN", "tininess is detected before or after rounding; default after"      \
   }
-#define CLI_OPTIONS_STREAM                                                                           \
-  {CLI_KEY_SEED, "seed", "K", "stochastic modes: key of the random stream; default 0"}, {            \
-    CLI_KEY_COUNTER, "counter", "C", "stochastic modes: element i uses random word C + i; default 0" \
+#define CLI_OPTIONS_STREAM_OF(modes)                                                                           \
+  {CLI_KEY_SEED | (modes), "seed", "K", "stochastic modes: key of the random stream; default 0"}, {            \
+    CLI_KEY_COUNTER | (modes), "counter", "C", "stochastic modes: element i uses random word C + i; default 0" \
   }
+#define CLI_OPTIONS_ROUND CLI_OPTIONS_ROUND_OF(0)
+#define CLI_OPTIONS_STREAM CLI_OPTIONS_STREAM_OF(0)
 #define CLI_OPTION_JSON \
   { CLI_KEY_JSON, "json", NULL, "machine-readable output" }
 #define CLI_OPTION_THREADS \
@@ -160,34 +168,31 @@ const char *cli_event_words(char text[CLI_EVENTS_MAX], uint32_t events);
  * process, and so to no library. Nothing without an oracle. */
 void cli_memory_start(void);
 
-/* Subcommands. */
-int cli_formats(int argc, char **argv);
-int cli_presets(int argc, char **argv);
-int cli_info(int argc, char **argv);
-int cli_encode(int argc, char **argv);
-int cli_decode(int argc, char **argv);
-int cli_explain(int argc, char **argv);
-int cli_quantize(int argc, char **argv);
-int cli_bench(int argc, char **argv);
-int cli_campaign(int argc, char **argv);
-int cli_collective(int argc, char **argv);
-int cli_compare(int argc, char **argv);
-int cli_gemm(int argc, char **argv);
-int cli_models(int argc, char **argv);
-int cli_declare(int argc, char **argv);
-int cli_experiments(int argc, char **argv);
-int cli_experiment(int argc, char **argv);
-int cli_train(int argc, char **argv);
-int cli_sweep(int argc, char **argv);
-int cli_mma(int argc, char **argv);
-int cli_identify(int argc, char **argv);
-int cli_distinguish(int argc, char **argv);
-int cli_diff(int argc, char **argv);
-int cli_plot(int argc, char **argv);
-int cli_vectors(int argc, char **argv);
-int cli_check_vectors(int argc, char **argv);
-int cli_testfloat(int argc, char **argv);
-int cli_verify(int argc, char **argv);
-int cli_probe_hw(int argc, char **argv);
+/* The subcommands, in the order of `halfulp help`: the name, and what it does. Prototypes, the program's table, man
+ * pages, completion and the tests of every command follow from these lines. Each is a file of cli/command. */
+#define CLI_COMMANDS(X)                                                                         \
+  X(formats, "list the named formats")                                                          \
+  X(presets, "list conversions as other programs do them")                                      \
+  X(info, "card of a format: axes, limits, special codes, every code")                          \
+  X(encode, "numbers to codes, one per line; arrays and models")                                \
+  X(decode, "codes to numbers, one per line; arrays and models")                                \
+  X(explain, "why a number becomes the code it becomes")                                        \
+  X(quantize, "put an array or a model on a format's grid, with events and errors")             \
+  X(compare, "several formats on an array or a model, side by side; two arrays bit for bit")    \
+  X(gemm, "D = A B + C of .npy matrices under an accumulation model")                           \
+  X(collective, "what an all-reduce over many machines gives, against the exact sums")          \
+  X(train, "train a network in low precision, as a configuration file says")                    \
+  X(experiment, "list papers' claims on training that can be tried here; run one and judge it") \
+  X(sweep, "train with many values of a key and several seeds, and compare")                    \
+  X(models, "list the accumulation models and matrix units")                                    \
+  X(mma, "dot products as a matrix unit computes them, one per line")                           \
+  X(identify, "which accumulation model a black box has; what tells two models apart")          \
+  X(plot, "draw a format's value line, and data over it, as SVG")                               \
+  X(vectors, "test vectors of an operation, in TestFloat's text form; results judged")          \
+  X(verify, "self-test of this build on this machine, and of its matrix instructions")          \
+  X(campaign, "a long list of checks on many processes, with a ledger")                         \
+  X(bench, "what this machine does with the library, in twenty seconds")
+#define CLI_PROTOTYPE(name, summary) int cli_##name(int argc, char **argv);
+CLI_COMMANDS(CLI_PROTOTYPE)
 
 #endif

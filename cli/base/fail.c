@@ -131,4 +131,8 @@ int cli_fail_status(const char *file, hu_status status) {
   return cli_fail(file, "%s (%s)", hu_status_text(status), hu_status_name(status));
 }
 
-FILE *cli_summary_file(const char *path) { return strcmp(path, "-") ? stdout : cli_quiet() ? NULL : stderr; }
+FILE *cli_report_file(const char *path, int json) {
+  int taken = !strcmp(path, "-");
+  if (cli_quiet() && (taken || !json)) return NULL;
+  return taken ? stderr : stdout;
+}

@@ -10,15 +10,17 @@
 #include "cli/base/cli.h"
 #include "cli/base/names.h"
 #include "files/suggest.h"
+#include "halfulp/version.h"
 
-enum { KEY_HELP = 299, KEY_QUIET = 298, OPTIONS_MAX = 48 };
+enum { OPTIONS_MAX = 48 };
 
 static const cli_option common[] = {
-    {'q', "quiet", NULL, "standard error gets errors only: no progress, no notes, no summary"},
+    {'q', "quiet", NULL, "errors only: no progress, no notes, no report where the result is a file"},
     {'h', "help", NULL, "this text"},
+    {'V', "version", NULL, "the version"},
     {0}};
 
-static int key_of(const cli_option *o) { return o->key & ~CLI_REPEATS; }
+static int key_of(const cli_option *o) { return o->key & (CLI_REPEATS - 1); }
 
 /* "-f, --format", or where it has no letter "--amax". */
 static const char *option_name(char text[64], const cli_option *o) {
@@ -36,25 +38,42 @@ static void print_option(const cli_option *o) {
   printf("  %-26s %s%s\n", left, o->help, o->key & CLI_REPEATS ? "; may be repeated" : "");
 }
 
-/* The abbreviations of --round, in words. */
-static void print_modes(const cli_command *c) {
-  for (const cli_option *o = c->options; o->key; o++) {
-    if (key_of(o) != 'r' || strcmp(o->name, "round") != 0) continue;
-    printf(
-        "\nRounding modes:\n\n"
-        "  rne  to nearest, ties to even            rtz  toward zero\n"
-        "  rna  to nearest, ties away from zero     rtp  toward positive\n"
-        "  rnz  to nearest, ties toward zero        rtn  toward negative\n"
-        "  raz  away from zero                      rto  to odd\n"
-        "  sra:N, srb:N, src:N  stochastic, with N = 1 to 32 random bits; variants A, B, C of P3109\n");
-    return;
-  }
+/* Where --round and what belongs to it are explained. */
+static void print_rounding(const cli_command *c) {
+  for (const cli_option *o = c->options; o->key; o++)
+    if (key_of(o) == 'r' && !strcmp(o->name, "round")) printf("\n`halfulp help rounding` explains MODE and POLICY.\n");
+}
+
+int cli_help_rounding(void) {
+  printf(
+      "Rounding: every result is rounded once, into one format. Commands that round take these options.\n\n"
+      "  -r, --round MODE        default rne\n"
+      "      rne  to nearest, ties to even            rtz  toward zero\n"
+      "      rna  to nearest, ties away from zero     rtp  toward positive\n"
+      "      rnz  to nearest, ties toward zero        rtn  toward negative\n"
+      "      raz  away from zero                      rto  to odd\n"
+      "      sra:N, srb:N, src:N  stochastic, with N = 1 to 32 random bits; variants A, B, C of P3109\n"
+      "      sr:N  the same as sra:N\n"
+      "  -s, --saturate POLICY   beyond the largest value; default: what the format's card says\n"
+      "      none       infinity, or a NaN where there is none, or what the card says of overflow\n"
+      "      finite     the largest value, for infinities too\n"
+      "      propagate  the largest value, but an infinity remains one\n"
+      "  --nan POLICY            a NaN into a format without NaN; default max\n"
+      "      max        the largest value\n"
+      "      zero       zero\n"
+      "      error      an error\n"
+      "  --tiny WHEN             underflow is detected before or after rounding; default after\n"
+      "  --seed K                stochastic modes: key of the random stream; default 0\n"
+      "  --counter C             stochastic modes: element or line i, from 0, rounds with the high N bits of\n"
+      "                          word C + i of the Philox4x32-10 stream of that key; default 0\n\n"
+      "docs/numerics.md defines every rounding, docs/accumulators.md the modes inside a sum.\n");
+  return CLI_OK;
 }
 
 static int print_help(const cli_command *c) {
   printf("Usage: halfulp %s [OPTION...]%s%s\n%s.\n", c->name, *c->operands ? " " : "", c->operands, c->summary);
   if (*c->details) printf("\n%s\n", c->details);
-  print_modes(c);
+  print_rounding(c);
   printf("\nOptions:\n");
   for (const cli_option *o = c->options; o->key; o++) print_option(o);
   for (const cli_option *o = common; o->key; o++) print_option(o);
@@ -88,16 +107,16 @@ static void fill_tables(const cli_command *c, tables *t) {
     add_long(t, o->name, o->value != NULL, key_of(o));
     if (key_of(o) < 256) add_letter(t, (char)key_of(o), o->value != NULL);
   }
-  add_long(t, "quiet", 0, KEY_QUIET);
-  add_long(t, "help", 0, KEY_HELP);
-  add_letter(t, 'q', 0);
-  add_letter(t, 'h', 0);
+  for (const cli_option *o = common; o->key; o++) {
+    add_long(t, o->name, 0, o->key);
+    add_letter(t, (char)o->key, 0);
+  }
 }
 
 static int has_letter(const cli_command *c, char letter) {
   for (const cli_option *o = c->options; o->key; o++)
     if (key_of(o) == letter) return 1;
-  return letter == 'h' || letter == 'q';
+  return strchr("qhV", letter) != NULL;
 }
 
 /* -0.1, -.5, -0x1p-3, -inf, -nan: whether all of it is a number is for who reads it. */
@@ -139,21 +158,24 @@ static int wrong_option(const cli_command *c, int key, const char *argument) {
   return cli_fail(NULL, "%s: %s is not an option of this command; see `halfulp %s --help`", c->name, letter, c->name);
 }
 
-/* The arguments that options have had, in the order of the table. */
+/* The options that were given, and the arguments that they had, in the order of the table. */
 typedef struct given {
+  char is[OPTIONS_MAX];
   const char *value[OPTIONS_MAX];
 } given;
+static given given_now;
 
-static int check_again(given *g, const cli_command *c, int key, const char *value) {
+static int check_again(const cli_command *c, int key, const char *value) {
   char name[64];
   int i = 0;
   while (c->options[i].key && key_of(&c->options[i]) != key) i++;
   const cli_option *o = &c->options[i];
+  if (o->key) given_now.is[i] = 1;
   if (!o->key || !o->value || o->key & CLI_REPEATS) return CLI_OK;
-  if (g->value[i])
+  if (given_now.value[i])
     return cli_fail(NULL, "%s: %s is given twice, '%s' and '%s', and takes one value", c->name, option_name(name, o),
-                    g->value[i], value);
-  g->value[i] = value;
+                    given_now.value[i], value);
+  given_now.value[i] = value;
   return CLI_OK;
 }
 
@@ -170,10 +192,10 @@ static int check_count(const cli_command *c, char **operands, int count) {
 int cli_parse(const cli_command *command, void *state, int argc, char **argv, char ***operands, int *count) {
   enum { OPERAND = 1 }; /* what getopt_long calls one */
   tables t;
-  given g = {{NULL}};
   fill_tables(command, &t);
   *operands = argv + 1;
   *count = 0;
+  memset(&given_now, 0, sizeof given_now);
   opterr = 0;
   optind = 1;
   for (;;) {
@@ -182,17 +204,33 @@ int cli_parse(const cli_command *command, void *state, int argc, char **argv, ch
     if (key == -1) break;
     if (key == OPERAND) (*operands)[(*count)++] = negative ? argv[optind++] : optarg;
     if (key == OPERAND) continue;
-    if (key == KEY_HELP || key == 'h') return print_help(command);
-    if (key == KEY_QUIET || key == 'q') {
-      cli_be_quiet();
-      continue;
-    }
+    if (key == 'h') return print_help(command);
+    if (key == 'V') return printf("halfulp %s\n", HU_VERSION_STRING) < 0 ? CLI_BAD : CLI_OK;
+    if (key == 'q') cli_be_quiet();
+    if (key == 'q') continue;
     if (key == '?' || key == ':') return wrong_option(command, key, argv[optind - 1]);
-    if (check_again(&g, command, key, optarg)) return CLI_BAD;
+    if (check_again(command, key, optarg)) return CLI_BAD;
     if (command->set(state, key, optarg) != CLI_OK) return CLI_BAD;
   }
   while (optind < argc) (*operands)[(*count)++] = argv[optind++];
   return check_count(command, *operands, *count);
+}
+
+int cli_mode_check(const cli_command *command, int mode, const char *const *names) {
+  char name[64], text[256] = "";
+  for (int i = 0; command->options[i].key; i++) {
+    const cli_option *o = &command->options[i];
+    int modes = o->key / CLI_FOR(0);
+    if (!given_now.is[i] || !modes || modes >> mode & 1) continue;
+    for (int k = 0, first = 1; k < CLI_MODES_MAX; k++) {
+      size_t n = strlen(text);
+      if (modes >> k & 1) snprintf(text + n, sizeof text - n, "%s%s", first ? "" : " or ", names[k]);
+      if (modes >> k & 1) first = 0;
+    }
+    return cli_fail(NULL, "%s: %s is for %s; see `halfulp %s --help`", command->name, option_name(name, o), text,
+                    command->name);
+  }
+  return CLI_OK;
 }
 
 int cli_read_u64(uint64_t *z, const char *what, const char *text, uint64_t low, uint64_t high) {

@@ -264,7 +264,7 @@ static int run(asked *s, int files, char **names) {
   void *codes = status == CLI_OK ? cli_room(b.n, hu_limits_of(s->numeric.format).storage / 8) : NULL;
   status = codes ? judge_all(z, s, &b, codes) : CLI_BAD;
   if (status == CLI_OK && s->output) status = save(s, &b, codes);
-  FILE *out = cli_summary_file(s->output ? s->output : "");
+  FILE *out = s->output ? cli_report_file(s->output, s->numeric.json) : stdout;
   if (status == CLI_OK && out && s->numeric.json) json_report(out, s, &b, z);
   if (status == CLI_OK && out && !s->numeric.json) print_report(out, s, &b, z);
   free(codes);

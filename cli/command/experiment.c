@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp experiments, halfulp experiment - papers' claims about training, reproduced on a small scale and judged. */
+/* halfulp experiment - papers' claims about training, reproduced on a small scale and judged. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,28 +92,8 @@ static int set(void *state, int key, const char *value) {
 
 /* ---- the list ---- */
 
-static const cli_option list_options[] = {CLI_OPTION_JSON, {0}};
-static const cli_command list_command = {
-    "experiments",
-    "",
-    "List the experiments: papers' claims on training in low precision",
-    "For each its name, about how long it takes on one core, what it shows, what is expected, and the paper. An\n"
-    "asterisk marks those that `make check-all` runs.",
-    "  halfulp experiments\n  halfulp experiments --json",
-    list_options,
-    0,
-    0,
-    set};
-
-int cli_experiments(int argc, char **argv) {
-  experiment_state state = {0};
-  char **operands;
-  int count, status = cli_parse(&list_command, &state, argc, argv, &operands, &count);
-  if (status >= 0) return status;
-  if (state.json) {
-    experiment_list_json();
-    return CLI_OK;
-  }
+static int list(int json) {
+  if (json) return experiment_list_json(), CLI_OK;
   for (size_t i = 0; i < hu_experiment_count(); i++) {
     hu_experiment e = hu_experiment_at(i);
     printf("%-22s %4u s%s  %s\n%30s  expected: %s\n%30s  %s, %s\n", e.name, e.seconds, e.quick ? "*" : " ", e.shows, "",
@@ -145,13 +125,18 @@ static const cli_option options[] = {
 static const cli_command command = {
     "experiment",
     "[NAME]",
-    "Run one experiment, or all, and judge it",
-    "Makes every run with several seeds; an experiment that has seeds of its own is run once. Prints a line for\n"
+    "List papers' claims on training in low precision; run one, or all, and judge it",
+    "Without NAME lists the experiments: for each its name, about how long it takes on one core, what it shows, what "
+    "is\n"
+    "expected, and the paper. An asterisk marks those that `make check` runs.\n\n"
+    "With NAME makes every run with several seeds; an experiment that has seeds of its own is run once. Prints a line "
+    "for\n"
     "each training run, means and standard deviations: loss of the training set and of the test set, accuracy on\n"
     "the test set, steps skipped by the loss scale, share of the weight updates that were lost, and a digest of the "
     "weights,\n"
     "which is the same on every machine; then other tables, and the paper's claims with the numbers measured. Exits\n"
     "with 1 if one does not hold.",
+    "  halfulp experiment\n"
     "  halfulp experiment bfloat16-updates --data . -j 2\n"
     "  halfulp experiment s2fp8 --data . --output /tmp/s2fp8 --json\n"
     "  halfulp experiment long-reduction --output /tmp/reduction\n"
@@ -249,7 +234,7 @@ static int run_named(experiment_state *s, const char *name) {
     if (strcmp(e.name, name) == 0) return run_one(s, e, s->out);
     suggest_offer(&near, e.name);
   }
-  return cli_fail(NULL, "no experiment '%s'%s", name, suggest_end(end, &near, "`halfulp experiments` lists them"));
+  return cli_fail(NULL, "no experiment '%s'%s", name, suggest_end(end, &near, "`halfulp experiment` lists them"));
 }
 
 /* ---- a paper's table ---- */
@@ -290,10 +275,14 @@ int cli_experiment(int argc, char **argv) {
     } else if (is_of_table(&state)) {
       status =
           cli_fail(NULL, "experiment: --table, --row, --budget, --stand-in, --configs and --overwrite require --paper");
-    } else if (state.all == (count == 1)) {
+    } else if (state.all && count) {
       status = cli_fail(NULL, "experiment: either NAME or --all");
     } else if (state.quick && !state.all) {
       status = cli_fail(NULL, "experiment: --quick is for --all");
+    } else if (!state.all && !count) {
+      status = state.sets || state.data || state.out || state.threads || state.row || state.seeds
+                   ? cli_fail(NULL, "experiment: NAME or --all is missing; without options the experiments are listed")
+                   : list(state.json);
     } else if ((status = find_device(&state)) == CLI_OK) {
       status = state.all ? run_all(&state) : run_named(&state, operands[0]);
     }

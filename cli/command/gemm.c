@@ -251,7 +251,7 @@ static void json_watch(FILE *out, const hu_watch *w) {
 static void report(const gemm_state *s, const matrix *a, const matrix *b, const matrix *c, const hu_events *events,
                    const hu_watch *watch, const char *device) {
   char fa[CLI_NAME_MAX], fb[CLI_NAME_MAX], fd[CLI_NAME_MAX], mode[CLI_NAME_MAX], model[HU_ACCUM_TEXT_MAX];
-  FILE *out = cli_summary_file(s->d_path);
+  FILE *out = cli_report_file(s->d_path, s->numeric.json);
   if (!out) return;
   cli_shown_name(fa, s->fa, s->fa_text);
   cli_shown_name(fb, s->fb, s->fb_text);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp identify - from a black box that computes dot products to its accumulation model. */
+/* halfulp identify - from a black box that computes dot products to its accumulation model; what tells two apart. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/accum/text.h"
 #include "cli/base/io.h"
 #include "cli/identify/report.h"
+#include "cli/identify/tell.h"
+#include "cli/vectors/dot_line.h"
 
 enum {
   KEY_FA = CLI_KEY_FREE,
@@ -26,13 +28,20 @@ enum {
   KEY_LOG,
   KEY_GOLDEN,
   KEY_EXPLAIN,
-  KEY_REPORT
+  KEY_REPORT,
+  KEY_DISTINGUISH,
+  KEY_TRIES
 };
+
+/* What is asked for. */
+enum { IDENTIFY, DISTINGUISH };
+static const char *const mode_names[] = {"a box, not --distinguish", "--distinguish"};
+enum { OF_BOX = CLI_FOR(IDENTIFY) };
 
 typedef struct state {
   id_shape shape;
-  int has_a, has_b, has_d, json, explain, gemm;
-  uint64_t k, every, seed, verify, timeout, tile;
+  int has_a, has_b, has_d, json, explain, gemm, distinguish;
+  uint64_t k, every, seed, verify, timeout, tile, tries;
   const char *library, *function, *beside, *log, *golden, *report;
 } state;
 
@@ -54,6 +63,8 @@ static int set(void *into, int key, const char *value) {
     case KEY_TIMEOUT: return cli_read_u64(&s->timeout, "--timeout", value, 1, 86400);
     case KEY_VERIFY: return cli_read_u64(&s->verify, "--verify", value, 0, UINT64_C(1) << 40);
     case CLI_KEY_SEED: return cli_read_u64(&s->seed, "--seed", value, 0, UINT64_MAX);
+    case KEY_TRIES: return cli_read_u64(&s->tries, "--tries", value, 1, UINT64_C(1) << 40);
+    case KEY_DISTINGUISH: s->distinguish = 1; break;
     case KEY_LIBRARY: s->library = value; break;
     case KEY_FUNCTION: s->function = value; break;
     case KEY_BESIDE: s->beside = value; break;
@@ -73,29 +84,34 @@ static const cli_option options[] = {
     {KEY_FA, "fa", "FORMAT", "elements of A: a format, binary64, s8, u8, s4, u4"},
     {KEY_FB, "fb", "FORMAT", "elements of B; default: those of A"},
     {KEY_FD, "fd", "FORMAT", "elements of C and D; default binary32, with integers s32, with binary64 binary64"},
-    {KEY_K, "k", "K", "products of a dot product, at least two instructions of a unit; default 16"},
-    {KEY_SCALE, "scale", "FORMAT", "the box takes scales of A and of B of this format, too"},
-    {KEY_EVERY, "share", "N", "products that share a scale"},
+    {KEY_K, "k", "K", "products of a dot product; default 16, of named models twice the deeper one's depth"},
+    {KEY_SCALE | OF_BOX, "scale", "FORMAT", "the box takes scales of A and of B of this format, too"},
+    {KEY_EVERY | OF_BOX, "share", "N", "products that share a scale"},
     {KEY_WITHOUT_C, "without-c", NULL, "the box takes no C: it is +0 in every question"},
-    {KEY_SUMS, "sums", NULL, "the box adds the numbers of A: B is 1 in every question"},
-    {KEY_LIBRARY, "library", "FILE", "the box is a function of this shared library, not a command"},
-    {KEY_FUNCTION, "function", "NAME", "its name; default dot, with scales dot_scaled, with --gemm gemm"},
-    {KEY_GEMM, "gemm", NULL, "the box multiplies matrices: a command of .npy files A B C D, or such a function"},
-    {KEY_TILE, "tile", "N", "--gemm: rows of A and columns of B in one product; default 16"},
-    {KEY_BESIDE, "beside", "FILE", "the box reads standard output and answers on standard input; the report is FILE"},
-    {KEY_TIMEOUT, "timeout", "N", "seconds that the box may be silent; default 30"},
-    {KEY_VERIFY, "verify", "N", "drawn questions that the model has to stand in the end; default 100000"},
+    {KEY_SUMS | OF_BOX, "sums", NULL, "the box adds the numbers of A: B is 1 in every question"},
+    {KEY_LIBRARY | OF_BOX, "library", "FILE", "the box is a function of this shared library, not a command"},
+    {KEY_FUNCTION | OF_BOX, "function", "NAME", "its name; default dot, with scales dot_scaled, with --gemm gemm"},
+    {KEY_GEMM | OF_BOX, "gemm", NULL,
+     "the box multiplies matrices: a command of .npy files A B C D, or such a function"},
+    {KEY_TILE | OF_BOX, "tile", "N", "--gemm: rows of A and columns of B in one product; default 16"},
+    {KEY_BESIDE | OF_BOX, "beside", "FILE",
+     "the box reads standard output and answers on standard input; the report is FILE"},
+    {KEY_TIMEOUT | OF_BOX, "timeout", "N", "seconds that the box may be silent; default 30"},
+    {KEY_VERIFY | OF_BOX, "verify", "N", "drawn questions that the model has to stand in the end; default 100000"},
     {CLI_KEY_SEED, "seed", "K", "key of the random numbers that draw the questions; default 1"},
-    {KEY_LOG, "log", "FILE", "every question with its answer, for a command"},
-    {KEY_GOLDEN, "golden", "FOLDER", "where the golden files are; default: the installed ones"},
-    {KEY_EXPLAIN, "explain", NULL, "print the steps of the search, too"},
-    {KEY_REPORT, "report", "FILE.html", "a page that stands alone, with a picture of the order"},
+    {KEY_LOG | OF_BOX, "log", "FILE", "every question with its answer, for a command"},
+    {KEY_GOLDEN | OF_BOX, "golden", "FOLDER", "where the golden files are; default: the installed ones"},
+    {KEY_EXPLAIN | OF_BOX, "explain", NULL, "print the steps of the search, too"},
+    {KEY_REPORT | OF_BOX, "report", "FILE.html", "a page that stands alone, with a picture of the order"},
+    {KEY_DISTINGUISH, "distinguish", NULL, "no box: find a question that two models answer differently"},
+    {KEY_TRIES | CLI_FOR(DISTINGUISH), "tries", "N",
+     "--distinguish: drawn questions where there are too many for all; default 1000000"},
     CLI_OPTION_JSON,
     {0}};
 static const cli_command command = {
     "identify",
-    "[-- COMMAND...]",
-    "Find the accumulation model of a black box",
+    "-- COMMAND... | --distinguish MODEL MODEL",
+    "Find the accumulation model of a black box, or what tells two models apart",
     "The box is a program that reads lines A B C [SCALES_A SCALES_B] as `halfulp mma` does, and writes one D for "
     "each,\n"
     "in hex, as long as lines come. It may also be a function of a shared library:\n\n"
@@ -107,9 +123,15 @@ static const cli_command command = {
     "it\n"
     "prints the nearest, and the shortest question on which that fails. Exit code 0: a model, or an order of "
     "additions,\n"
-    "was found; 1: none was, or the box contradicts itself; 2: it ended, was silent or wrote something else.",
+    "was found; 1: none was, or the box contradicts itself; 2: it ended, was silent or wrote something else.\n\n"
+    "--distinguish prints A B C [SCALES_A SCALES_B] of a question that the models answer differently, made short: few\n"
+    "products, simple operands; formats default to those of a named model. Where all questions of these formats and K\n"
+    "are at most 2^30 each of them is tried, and none found is a proof that the models are equal; else questions are\n"
+    "drawn. Exit code 0: no difference was found; 1: here is one.",
     "  halfulp identify --fa bfloat16 --k 8 --verify 2000 -- halfulp mma intel.vdpbf16ps\n"
-    "  halfulp identify --fa s8 --k 32 --verify 2000 --explain -- halfulp mma nv.ampere.s8.s32",
+    "  halfulp identify --fa s8 --k 32 --verify 2000 --explain -- halfulp mma nv.ampere.s8.s32\n"
+    "  halfulp identify --distinguish nv.ampere.f16.f32 nv.hopper.f16.f32 || true\n"
+    "  halfulp identify --distinguish 'block(exact,l=2)' 'block(chain,l=2)' --fa float4_e2m1fn --k 2 --without-c",
     options,
     0,
     4096,
@@ -231,11 +253,134 @@ static int run(const state *t, char **operands, int count) {
   return status;
 }
 
+/* ---- two models ---- */
+
+/* Formats that neither option nor name gave are those of a named model. */
+static void take_shape(state *s, const cli_dot *dot, int named) {
+  if (named && !s->has_a) s->shape.a = dot->a;
+  if (named && !s->has_b) s->shape.b = dot->b;
+  if (named && !s->has_d) s->shape.d = dot->d;
+  if (named) s->has_a = s->has_b = s->has_d = 1;
+  if (named && s->shape.n < 2 * dot->depth) s->shape.n = (uint32_t)(2 * dot->depth);
+  if (dot->accum.block.every) {
+    s->shape.every = dot->accum.block.every;
+    s->shape.scale = dot->accum.block.scale;
+  }
+}
+
+static int choose_models(state *s, char **text, hu_accum model[2]) {
+  for (int i = 0; i < 2; i++) {
+    cli_dot dot = {0};
+    int named;
+    if (cli_dot_model(&dot, "model", text[i], &named)) return CLI_BAD;
+    model[i] = hu_accum_any(dot.accum);
+    take_shape(s, &dot, named);
+  }
+  if (!s->has_a) return cli_fail(NULL, "identify: no named model; use --fa, --fb and --fd");
+  if (!s->has_b) s->shape.b = s->shape.a;
+  if (!s->has_d) s->shape.d = (hu_element){.format = hu_format_ieee(8, 23, 0)};
+  if (s->k) s->shape.n = (uint32_t)s->k;
+  if (!s->shape.n) s->shape.n = 8;
+  return CLI_OK;
+}
+
+/* Both have to take these operands. */
+static int check(const id_shape *shape, const hu_accum model[2], char **text) {
+  id_vectors v;
+  id_vectors_start(&v, shape);
+  if (id_vectors_grow(&v, 1) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
+  hu_status status = HU_OK;
+  int i = 0;
+  for (; i < 2 && status == HU_OK; i++) status = id_compute(&model[i], &v, 0, 1, v.column[ID_D]);
+  id_vectors_free(&v);
+  return status == HU_OK ? CLI_OK : cli_fail_status(text[i - 1], status);
+}
+
+typedef struct finding {
+  int told, all;
+  uint64_t count;
+  uint64_t answer[2];
+} finding;
+
+static void print_finding(const state *s, const finding *f, const id_vectors *v, char **text) {
+  if (!f->told && f->all) {
+    printf("equal: all %llu questions of these formats and K = %u have the same answer\n", (unsigned long long)f->count,
+           s->shape.n);
+  } else if (!f->told) {
+    printf("no difference found in %llu drawn questions, which is no proof\n", (unsigned long long)f->count);
+  } else {
+    id_vectors_print(stdout, v, 0);
+    for (int i = 0; i < 2; i++) {
+      printf("\n    ");
+      id_print_answer(stdout, &s->shape, f->answer[i]);
+      printf("  %s", text[i]);
+    }
+    putchar('\n');
+  }
+}
+
+static void print_finding_json(const state *s, const finding *f, const id_vectors *v, char **text) {
+  int digits = (int)(hu_element_width(s->shape.d) + 3) / 4;
+  printf("{\"differ\": %s, \"proof\": %s, \"questions\": %llu", f->told ? "true" : "false",
+         f->all || f->told ? "true" : "false", (unsigned long long)f->count);
+  if (f->told) {
+    printf(", \"question\": \"");
+    id_vectors_print(stdout, v, 0);
+    printf("\", \"answers\": [");
+    for (int i = 0; i < 2; i++) {
+      printf(i ? ", {\"model\": " : "{\"model\": ");
+      cli_json_string(stdout, text[i]);
+      printf(", \"d\": ");
+      cli_json_code(stdout, digits, f->answer[i], id_value(s->shape.d, f->answer[i]));
+      putchar('}');
+    }
+    putchar(']');
+  }
+  printf("}\n");
+}
+
+static int compare(const state *s, const hu_accum model[2], char **text) {
+  id_vectors v;
+  finding f = {0};
+  int status = CLI_OK;
+  f.told = id_tell_all(&v, &s->shape, &model[0], &model[1], &f.count);
+  f.all = f.told >= 0;
+  if (!f.all) {
+    id_random random = {s->seed};
+    id_vectors_free(&v);
+    f.told = id_tell(&v, &s->shape, &model[0], &model[1], (size_t)(s->tries / ID_DRAW_KINDS + 1), &random, &f.count);
+  }
+  if (f.told < 0) status = cli_fail(NULL, "not enough memory");
+  if (f.told > 0) {
+    id_shorten_difference(&v, &model[0], &model[1]);
+    for (int i = 0; i < 2; i++) {
+      hu_status computed = id_compute(&model[i], &v, 0, 1, v.column[ID_D]);
+      if (computed != HU_OK) status = cli_fail_status(text[i], computed);
+      f.answer[i] = id_get(&v, ID_D, 0, 0);
+    }
+  }
+  if (status == CLI_OK && s->json) print_finding_json(s, &f, &v, text);
+  if (status == CLI_OK && !s->json) print_finding(s, &f, &v, text);
+  id_vectors_free(&v);
+  return status != CLI_OK ? status : f.told ? CLI_DIFFERENT : CLI_OK;
+}
+
+static int distinguish(state *s, char **operands) {
+  hu_accum model[2];
+  int status = choose_models(s, operands, model);
+  if (status == CLI_OK) status = check(&s->shape, model, operands);
+  return status == CLI_OK ? compare(s, model, operands) : status;
+}
+
 int cli_identify(int argc, char **argv) {
-  state s = {.golden = HU_CLI_GOLDEN, .k = 16, .seed = 1, .verify = 100000, .timeout = 30, .tile = 16};
+  state s = {.golden = HU_CLI_GOLDEN, .seed = 1, .verify = 100000, .timeout = 30, .tile = 16, .tries = 1000000};
   char **operands;
   int count, status = cli_parse(&command, &s, argc, argv, &operands, &count);
   if (status >= 0) return status;
+  if (cli_mode_check(&command, s.distinguish ? DISTINGUISH : IDENTIFY, mode_names)) return CLI_BAD;
+  if (s.distinguish && count != 2) return cli_fail(NULL, "identify: --distinguish requires MODEL MODEL");
+  if (s.distinguish) return distinguish(&s, operands);
+  if (!s.k) s.k = 16;
   status = choose_shape(&s);
   return status == CLI_OK ? run(&s, operands, count) : status;
 }

@@ -158,7 +158,7 @@ static int report(const sweep *s, int json) {
   for (size_t i = 0; i < sizeof names / sizeof *names && status == CLI_OK; i++)
     status = write_one(s, names[i], print[i], &z);
   if (status == CLI_OK && json) sweep_print_json(stdout, &z);
-  if (status == CLI_OK && !json) {
+  if (status == CLI_OK && !json && !cli_quiet()) {
     char shown[CLI_SHOWN_MAX];
     sweep_print_table(stdout, &z);
     printf("%s: summary.csv summary.json plot.svg report.html\n", cli_shown(shown, s->out));
@@ -227,12 +227,14 @@ static int report_part(sweep *s) {
     done += s->run[i].state == SWEEP_DONE;
   }
   size_t missing = s->runs - sweep_count(s, SWEEP_DONE);
+  int code = sweep_count(s, SWEEP_FAILED) ? CLI_DIFFERENT : CLI_OK;
+  if (cli_quiet()) return code;
   printf("%s: part %u/%u: %zu of %zu runs done; ", cli_shown(shown, s->out), s->shard, s->shards, done, own);
   if (missing)
     printf("%zu of all %zu runs are missing\n", missing, s->runs);
   else
     printf("all %zu runs are done: without --shard the command makes the report\n", s->runs);
-  return sweep_count(s, SWEEP_FAILED) ? CLI_DIFFERENT : CLI_OK;
+  return code;
 }
 
 /* In the first process, which has the folder. */

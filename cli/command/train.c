@@ -254,7 +254,7 @@ static int start_again(train_run *r) {
 /* ---- the run ---- */
 
 static void say(const train_run *r, int stopped, double seconds) {
-  if (stopped && cli_quiet()) return;
+  if (cli_quiet() && (stopped || !r->json)) return;
   if (stopped)
     train_print_stopped(stderr, r, strsignal(stopped));
   else if (r->json)

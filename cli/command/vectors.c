@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp vectors, check-vectors, testfloat - test vectors out, results judged, operands in and results out. */
+/* halfulp vectors - test vectors out; results judged; operands in and results out. */
 #include <string.h>
 
 #include "cli/accum/text.h"
@@ -26,7 +26,17 @@ enum {
   KEY_NAN_FMA,
   KEY_INTEGER,
   KEY_ELEMENTS,
-  KEY_EXPLAIN
+  KEY_EXPLAIN,
+  KEY_TESTFLOAT
+};
+
+/* What is asked for. */
+enum { GENERATE, JUDGE, FUNCTION, FUNCTION_JUDGE };
+static const char *const mode_names[] = {"vectors OP", "--check", "--testfloat", "--testfloat --check"};
+enum {
+  OF_OP = CLI_FOR(GENERATE) | CLI_FOR(JUDGE),
+  OF_JUDGE = CLI_FOR(JUDGE) | CLI_FOR(FUNCTION_JUDGE),
+  OF_FUNCTION = CLI_FOR(FUNCTION) | CLI_FOR(FUNCTION_JUDGE)
 };
 
 typedef struct state {
@@ -34,7 +44,7 @@ typedef struct state {
   const char *from; /* type as given */
   uint64_t level, cases;
   vectors_rules rules;
-  int check, notexact, words, joined, count, complete, integer, explain;
+  int check, testfloat, notexact, words, joined, count, complete, integer, explain;
   const char *accum, *fa, *fb, *fc, *fd;
   uint64_t n;
 } state;
@@ -72,6 +82,7 @@ static int set(void *context, int key, const char *value) {
     case KEY_NAN_FMA: return set_nan_fma(s, value);
     case KEY_INTEGER: return set_integer(s, value);
     case KEY_CHECK: s->check = 1; break;
+    case KEY_TESTFLOAT: s->testfloat = 1; break;
     case KEY_EXPLAIN: s->explain = 1; break;
     case KEY_NOTEXACT: s->notexact = 1; break;
     case KEY_WORDS: s->words = 1; break;
@@ -89,134 +100,76 @@ static int set(void *context, int key, const char *value) {
   return CLI_OK;
 }
 
-#define OPTIONS_TYPES                                                                                           \
-  {'f', "format", "FORMAT", "format of operands and result; convert: also binary64, i8 ... i64, ui8 ... ui64"}, \
-      {KEY_FA, "fa", "FORMAT", "format of operand A, default -f; dot: elements of A, as in mma"},               \
-      {KEY_FB, "fb", "FORMAT", "format of operand B"}, {KEY_FC, "fc", "FORMAT", "format of operand C of fma"},  \
-      {KEY_FD, "fd", "FORMAT", "format of the result, default -f; dot: elements of C and D, as in mma"}, {      \
-    KEY_ACCUM, "accum", "MODEL", "dot: an accumulation model or preset (halfulp models)"                        \
-  }
-#define OPTION_N \
-  { KEY_ELEMENTS, "elements", "N", "dot: elements of a row; default the instruction's K, or 4" }
-#define OPTION_LEVEL \
-  { KEY_LEVEL, "level", "LEVEL", "1: some tens of thousands of cases; 2: many more; --count tells; default 1" }
-#define OPTION_COUNT \
-  { KEY_COUNT, "count", NULL, "print how many cases there are, and no case" }
-#define OPTION_FIRST \
-  { KEY_FIRST, "first", "N", "differences to print; default 20" }
-#define OPTION_EXPLAIN \
-  { KEY_EXPLAIN, "explain", NULL, "below the first difference, what `halfulp explain` says about its operands" }
-#define OPTION_NO_FLAGS \
-  { KEY_NO_FLAGS, "no-flags", NULL, "look at results only; lines may end before the flags" }
-#define OPTION_NAN_FMA(DEFAULT) \
-  { KEY_NAN_FMA, "nan-fma", "RULE", "infinity times zero plus a NaN: quiet (x86), invalid (RISC-V, Arm)" DEFAULT }
-#define OPTION_INTEGER \
-  { KEY_INTEGER, "integer", "RULE", "result of an invalid conversion to an integer: riscv arm x86; default riscv" }
-#define OPTIONS_JUDGE                                                                                       \
-  {KEY_NAN_RESULT, "nan-result", "RULE",                                                                    \
-   "NaN results that are right: any, quiet ones, the canonical one; default any"},                          \
-      OPTION_NAN_FMA(", any: either is right; default any"), OPTION_FIRST, OPTION_EXPLAIN, OPTION_NO_FLAGS, \
-      CLI_OPTION_JSON
+static const cli_option options[] = {
+    {KEY_CHECK, "check", NULL, "judge results from elsewhere: lines of operands, result and flags"},
+    {KEY_TESTFLOAT, "testfloat", NULL, "OP is a function of TestFloat; read operands, and write them with the results"},
+    {'f' | OF_OP, "format", "FORMAT",
+     "format of operands and result; convert: also binary64, i8 ... i64, ui8 ... ui64"},
+    {KEY_FA | OF_OP, "fa", "FORMAT", "format of operand A, default -f; dot: elements of A, as in mma"},
+    {KEY_FB | OF_OP, "fb", "FORMAT", "format of operand B"},
+    {KEY_FC | OF_OP, "fc", "FORMAT", "format of operand C of fma"},
+    {KEY_FD | OF_OP, "fd", "FORMAT", "format of the result, default -f; dot: elements of C and D, as in mma"},
+    {KEY_ACCUM | OF_OP, "accum", "MODEL", "dot: an accumulation model or preset (halfulp models)"},
+    {KEY_ELEMENTS | OF_OP, "elements", "N", "dot: elements of a row; default the instruction's K, or 4"},
+    CLI_OPTIONS_ROUND,
+    {KEY_NAN_FMA, "nan-fma", "RULE",
+     "infinity times zero plus a NaN: quiet (x86, default), invalid (RISC-V, Arm); --check: any, default"},
+    CLI_OPTIONS_STREAM,
+    {KEY_LEVEL, "level", "LEVEL", "1: some tens of thousands of cases; 2: many more; --count tells; default 1"},
+    {KEY_INTEGER, "integer", "RULE", "result of an invalid conversion to an integer: riscv arm x86; default riscv"},
+    {KEY_COUNT | CLI_FOR(GENERATE), "count", NULL, "print how many cases there are, and no case"},
+    {KEY_WORDS | OF_OP, "words", NULL,
+     "a field more behind the operands: random words, 8 digits each; R is the low N bits"},
+    {KEY_JOINED | OF_OP, "joined", NULL, "lines without blanks, for $readmemh: one number each"},
+    {KEY_NOTEXACT | OF_FUNCTION, "notexact", NULL,
+     "--testfloat: roundToInt and to integers without the flag inexact, TestFloat's own default"},
+    {KEY_NAN_RESULT | OF_JUDGE, "nan-result", "RULE",
+     "--check: NaN results that are right: any, quiet ones, the canonical one; default any"},
+    {KEY_FIRST | OF_JUDGE, "first", "N", "--check: differences to print; default 20"},
+    {KEY_EXPLAIN | OF_JUDGE, "explain", NULL,
+     "--check: below the first difference, what `halfulp explain` says about its operands"},
+    {KEY_NO_FLAGS | OF_JUDGE, "no-flags", NULL, "--check: look at results only; lines may end before the flags"},
+    {KEY_COMPLETE | CLI_FOR(JUDGE), "complete", NULL,
+     "--check: the lines must be those of `halfulp vectors` with the same options, all of them"},
+    {KEY_CASES | CLI_FOR(JUDGE), "cases", "N", "--check: there must be N lines"},
+    CLI_OPTION_JSON,
+    {0}};
 
-#define OPTIONS_LINES                                                                                                 \
-  {KEY_WORDS, "words", NULL, "a field more behind the operands: random words, 8 digits each; R is the low N bits"}, { \
-    KEY_JOINED, "joined", NULL, "lines without blanks, for $readmemh: one number each"                                \
-  }
-
-#define OPERATIONS                                                                                       \
-  "OP is add sub mul div sqrt fma remainder minimum maximum minimum_number maximum_number\n"             \
-  "round_to_integral convert; a function: exp exp2 expm1 log log2 log1p tanh sigmoid erf gelu rsqrt\n"   \
-  "reciprocal sin cos pow; a relation: eq lt_quiet le_quiet, and lt le eq_signaling, for which NaN is\n" \
-  "invalid; or dot, whose operands are A B C [SCALES_A SCALES_B] as `halfulp mma` reads them.\n"
-#define LINES                                                                                                     \
-  "A line holds the operands, the result and the flags in hex: 01 inexact, 02 underflow, 04 overflow,\n"          \
-  "08 infinite (division by zero), 10 invalid. In formats with IEEE 754's NaNs, one whose first trailing digit\n" \
-  "is 0 is signalling and invalid as an operand."
-#define CASES                                                                                                       \
-  "\nCases: every code of one operand of up to 16 bits, every pair of up to 6 bits (level 2: 8); else edge codes\n" \
-  "of the operands against each other, then, for add sub mul div sqrt fma convert, results about the smallest\n"    \
-  "normal number and below it, on and beside the points where rounding turns; then random operands.\n"              \
-  "docs/vectors.md gives the number of each."
-
-static const cli_option vectors_options[] = {OPTIONS_TYPES,
-                                             OPTION_N,
-                                             CLI_OPTIONS_ROUND,
-                                             OPTION_NAN_FMA("; default quiet"),
-                                             CLI_OPTIONS_STREAM,
-                                             OPTION_LEVEL,
-                                             OPTION_INTEGER,
-                                             OPTION_COUNT,
-                                             OPTIONS_LINES,
-                                             CLI_OPTION_JSON,
-                                             {0}};
-static const cli_command vectors_command = {
+static const cli_command command = {
     "vectors",
-    "OP",
-    "Generate operands, results and flags of an operation, in Berkeley TestFloat's text form",
-    OPERATIONS LINES CASES,
+    "OP [FILE]",
+    "Generate operands, results and flags of an operation in Berkeley TestFloat's text form, or judge or answer such "
+    "lines",
+    "OP is add sub mul div sqrt fma remainder minimum maximum minimum_number maximum_number\n"
+    "round_to_integral convert; a function: exp exp2 expm1 log log2 log1p tanh sigmoid erf gelu rsqrt\n"
+    "reciprocal sin cos pow; a relation: eq lt_quiet le_quiet, and lt le eq_signaling, for which NaN is\n"
+    "invalid; or dot, whose operands are A B C [SCALES_A SCALES_B] as `halfulp mma` reads them.\n"
+    "A line holds the operands, the result and the flags in hex: 01 inexact, 02 underflow, 04 overflow,\n"
+    "08 infinite (division by zero), 10 invalid. In formats with IEEE 754's NaNs, one whose first trailing digit\n"
+    "is 0 is signalling and invalid as an operand.\n\n"
+    "Cases: every code of one operand of up to 16 bits, every pair of up to 6 bits (level 2: 8); else edge codes\n"
+    "of the operands against each other, then, for add sub mul div sqrt fma convert, results about the smallest\n"
+    "normal number and below it, on and beside the points where rounding turns; then random operands.\n"
+    "docs/vectors.md gives the number of each.\n\n"
+    "--check reads FILE, standard input if absent or -. Line i draws random word C + i - 1 in stochastic modes. A\n"
+    "result with digits X or Z, as four-state simulators print them, differs. Unless --nan-result and --nan-fma say\n"
+    "more, any NaN is as good as another, and infinity times zero plus a NaN may be invalid or not.\n"
+    "Exit code 1 if a result or its flags differ, or lines are missing.\n\n"
+    "--testfloat stands between testfloat_gen and testfloat_ver: OP is a TestFloat name for f16, bf16 or f32, f16_add\n"
+    "f16_sub f16_mul f16_mulAdd f16_div f16_rem f16_sqrt f16_roundToInt f16_eq f16_le f16_lt f16_eq_signaling\n"
+    "f16_le_quiet f16_lt_quiet; a conversion among these, f64, i32, ui32, i64, ui64: f16_to_f32 f64_to_f16 f16_to_i32\n"
+    "ui64_to_bf16. It reads FILE, too; with --level it makes the operands itself.",
     "  halfulp vectors add -f float8_e4m3fn\n"
-    "  halfulp vectors convert -f binary16 --fd float8_e5m2 -r rtz\n"
     "  halfulp vectors convert -f binary16 --fd i32 -r rtz\n"
     "  halfulp vectors fma --fa float8_e5m2 --fb float8_e5m2 --fc binary16 --fd binary16\n"
-    "  halfulp vectors gelu -f bfloat16\n"
     "  halfulp vectors dot --accum nv.volta.f16.f32\n"
     "  halfulp vectors add -f bfloat16 -r sra:8 --words --joined\n"
-    "  halfulp vectors fma -f float4_e2m1fn | halfulp check-vectors fma -f float4_e2m1fn --complete",
-    vectors_options,
-    1,
-    1,
-    set};
-
-static const cli_option check_options[] = {
-    OPTIONS_TYPES,
-    OPTION_N,
-    CLI_OPTIONS_ROUND,
-    CLI_OPTIONS_STREAM,
-    OPTIONS_JUDGE,
-    OPTION_INTEGER,
-    {KEY_COMPLETE, "complete", NULL, "the lines must be those of `halfulp vectors` with the same options, all of them"},
-    {KEY_CASES, "cases", "N", "there must be N lines"},
-    OPTION_LEVEL,
-    OPTIONS_LINES,
-    {0}};
-static const cli_command check_command = {
-    "check-vectors",
-    "OP [FILE]",
-    "Judge results from elsewhere: lines of operands, result and flags",
-    OPERATIONS LINES
-    "\nFILE is standard input if absent or -. Line i draws random word C + i - 1 in stochastic modes. A result with\n"
-    "digits X or Z, as four-state simulators print them, differs. Unless --nan-result and --nan-fma say more, any\n"
-    "NaN is as good as another, and infinity times zero plus a NaN may be invalid or not.\n"
-    "Exit code 1 if a result or its flags differ, or lines are missing.",
-    "  halfulp vectors sqrt -f bfloat16 | halfulp check-vectors sqrt -f bfloat16 --complete\n"
-    "  echo '38 38 40 00' | halfulp check-vectors add -f float8_e4m3fn\n"
-    "  halfulp vectors dot --accum nv.volta.f16.f32 | halfulp check-vectors dot --accum nv.volta.f16.f32",
-    check_options,
-    1,
-    2,
-    set};
-
-static const cli_option testfloat_options[] = {
-    CLI_OPTIONS_ROUND,
-    OPTION_LEVEL,
-    OPTIONS_JUDGE,
-    OPTION_INTEGER,
-    {KEY_CHECK, "check", NULL, "judge lines of operands, result and flags instead, as check-vectors does"},
-    {KEY_NOTEXACT, "notexact", NULL, "roundToInt and to integers without the flag inexact, TestFloat's own default"},
-    {0}};
-static const cli_command testfloat_command = {
-    "testfloat",
-    "FUNCTION [FILE]",
-    "Read operands and write operands, results and flags, in Berkeley TestFloat's text form",
-    "FUNCTION is a TestFloat name for f16, bf16 or f32: f16_add f16_sub f16_mul f16_mulAdd f16_div f16_rem\n"
-    "f16_sqrt f16_roundToInt f16_eq f16_le f16_lt f16_eq_signaling f16_le_quiet f16_lt_quiet; a conversion\n"
-    "among these, f64, i32, ui32, i64, ui64: f16_to_f32 f64_to_f16 f16_to_i32 ui64_to_bf16.\n"
-    "So this command can stand between testfloat_gen and testfloat_ver. With --level it makes the operands\n"
-    "itself. " LINES,
-    "  echo '3C00 3C01' | halfulp testfloat f16_add\n"
-    "  halfulp testfloat f16_to_f32 --level 1\n"
-    "  halfulp testfloat f16_mulAdd --level 1 | halfulp testfloat f16_mulAdd --check",
-    testfloat_options,
+    "  halfulp vectors fma -f float4_e2m1fn | halfulp vectors --check fma -f float4_e2m1fn --complete\n"
+    "  echo '38 38 40 00' | halfulp vectors --check add -f float8_e4m3fn\n"
+    "  halfulp vectors dot --accum nv.volta.f16.f32 | halfulp vectors --check dot --accum nv.volta.f16.f32\n"
+    "  echo '3C00 3C01' | halfulp vectors --testfloat f16_add\n"
+    "  halfulp vectors --testfloat f16_mulAdd --level 1 | halfulp vectors --testfloat f16_mulAdd --check",
+    options,
     1,
     2,
     set};
@@ -372,7 +325,7 @@ static int choose_types(const state *s, vectors *v) {
   return CLI_OK;
 }
 
-/* The operation and the formats of vectors and check-vectors. */
+/* The operation and the formats. */
 static int choose(const state *s, const char *name, vectors *v) {
   v->op = vectors_find(name);
   if (!v->op) return cli_fail(NULL, "'%s' is no operation; see `halfulp vectors --help`", name);
@@ -449,44 +402,50 @@ static int count_cases(const vectors *v, int level, int json) {
   return CLI_OK;
 }
 
+/* ---- the four modes ---- */
+
+static int judge_op(const state *s, const char *name, const char *path) {
+  vectors v = {0};
+  if (!strcmp(name, "dot")) return judge_dot(s, path);
+  return choose(s, name, &v) ? CLI_BAD : judge_lines(s, &v, name, path);
+}
+
+static int generate_op(const state *s, const char *name) {
+  vectors v = {0};
+  int json = s->numeric.json;
+  if (s->joined && json) return cli_fail(NULL, "vectors: --joined is about lines; leave it or --json out");
+  if (!strcmp(name, "dot")) return generate_dot(s);
+  if (choose(s, name, &v)) return CLI_BAD;
+  return s->count ? count_cases(&v, (int)s->level, json) : generate(&v, (int)s->level, json);
+}
+
+/* path: NULL where none was given; made: the operands are made here. */
+static int testfloat(const state *s, const char *name, const char *path, int made) {
+  vectors v = {0};
+  if (!vectors_find_testfloat(&v, name) || (v.x[0].kind != VECTORS_CODE && v.z.kind != VECTORS_CODE))
+    return cli_fail(NULL, "'%s' is no function of f16, bf16 or f32; see `halfulp vectors --help`", name);
+  v.mode = s->numeric.mode;
+  v.stream = s->numeric.stream;
+  v.quiet_integral = s->notexact;
+  v.z.integer.invalid = (uint8_t)s->integer;
+  if (made && (path || s->check))
+    return cli_fail(NULL, "vectors: --level makes the operands; with --testfloat it goes with no FILE and no --check");
+  if (made) return generate(&v, (int)s->level, s->numeric.json);
+  if (!path) path = "-";
+  return s->check ? judge_lines(s, &v, name, path) : answer_lines(&v, path, s->numeric.json);
+}
+
 int cli_vectors(int argc, char **argv) {
-  state s = {.level = 1};
-  vectors v = {0};
-  char **operands;
-  int count, status = cli_parse(&vectors_command, &s, argc, argv, &operands, &count);
-  if (status >= 0) return status;
-  if (s.joined && s.numeric.json) return cli_fail(NULL, "vectors: --joined is about lines; leave it or --json out");
-  if (!strcmp(operands[0], "dot")) return generate_dot(&s);
-  if (choose(&s, operands[0], &v)) return CLI_BAD;
-  int json = s.numeric.json, level = (int)s.level;
-  return s.count ? count_cases(&v, level, json) : generate(&v, level, json);
-}
-
-int cli_check_vectors(int argc, char **argv) {
-  state s = {.level = 1, .rules.first = 20};
-  vectors v = {0};
-  char **operands;
-  int count, status = cli_parse(&check_command, &s, argc, argv, &operands, &count);
-  if (status >= 0) return status;
-  const char *path = count > 1 ? operands[1] : "-";
-  if (!strcmp(operands[0], "dot")) return judge_dot(&s, path);
-  return choose(&s, operands[0], &v) ? CLI_BAD : judge_lines(&s, &v, operands[0], path);
-}
-
-int cli_testfloat(int argc, char **argv) {
   state s = {.rules.first = 20};
-  vectors v = {0};
   char **operands;
-  int count, status = cli_parse(&testfloat_command, &s, argc, argv, &operands, &count);
+  int count, status = cli_parse(&command, &s, argc, argv, &operands, &count);
   if (status >= 0) return status;
-  if (!vectors_find_testfloat(&v, operands[0]) || (v.x[0].kind != VECTORS_CODE && v.z.kind != VECTORS_CODE))
-    return cli_fail(NULL, "'%s' is no function of f16, bf16 or f32; see `halfulp testfloat --help`", operands[0]);
-  v.mode = s.numeric.mode;
-  v.quiet_integral = s.notexact;
-  v.z.integer.invalid = (uint8_t)s.integer;
-  const char *path = count > 1 ? operands[1] : "-";
-  if (s.level && (count > 1 || s.check))
-    return cli_fail(NULL, "--level makes the operands; it goes with no FILE and no --check");
-  if (s.level) return generate(&v, (int)s.level, s.numeric.json);
-  return s.check ? judge_lines(&s, &v, operands[0], path) : answer_lines(&v, path, s.numeric.json);
+  int mode = 2 * s.testfloat + s.check, made = s.level != 0;
+  const char *path = count > 1 ? operands[1] : NULL;
+  if (cli_mode_check(&command, mode, mode_names)) return CLI_BAD;
+  if (!made) s.level = 1;
+  if (s.testfloat) return testfloat(&s, operands[0], path, made);
+  if (s.check) return judge_op(&s, operands[0], path ? path : "-");
+  if (path) return cli_fail(NULL, "vectors: '%s': a file is read by --check or --testfloat only", path);
+  return generate_op(&s, operands[0]);
 }

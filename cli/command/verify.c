@@ -10,16 +10,33 @@
 #include "cli/base/device.h"
 #include "cli/base/io.h"
 #include "cli/base/progress.h"
+#include "cli/command/instructions.h"
 #include "cli/proof/theorems.h"
 #include "cli/verify/verify.h"
 
-enum { KEY_DEVICE = CLI_KEY_FREE, KEY_LEVEL, KEY_SHARD, KEY_MERGE, KEY_GOLDEN, KEY_LIST, KEY_ONLY, KEY_THEOREMS };
+enum {
+  KEY_DEVICE = CLI_KEY_FREE,
+  KEY_LEVEL,
+  KEY_SHARD,
+  KEY_MERGE,
+  KEY_GOLDEN,
+  KEY_LIST,
+  KEY_ONLY,
+  KEY_THEOREMS,
+  KEY_SAMPLES
+};
 enum { FORMATS_MAX = 256, GOLDEN_MAX = 4096, STEP_WIDTH_MAX = 16, WORLD_WIDTH_MAX = 8 };
+
+/* What is asked for. */
+enum { BUILD, INSTRUCTIONS };
+static const char *const mode_names[] = {"this build, not --only instructions", "--only instructions"};
+enum { OF_BUILD = CLI_FOR(BUILD), OF_INSTRUCTIONS = CLI_FOR(INSTRUCTIONS) };
 
 typedef struct verify_state {
   cli_numeric numeric;
   hu_format formats[FORMATS_MAX];
-  int format_count, device, level, merge, list, only, theorems;
+  int format_count, device, level, merge, list, only, theorems, instructions;
+  uint64_t samples;
   unsigned shard, shards;
   const char *golden, *report;
 } verify_state;
@@ -43,11 +60,12 @@ static int set_level(verify_state *s, const char *value) {
 }
 
 static int set_only(verify_state *s, const char *value) {
+  if (!strcmp(value, "instructions")) return s->instructions = 1, CLI_OK;
   for (int k = 0; k < VERIFY_KINDS; k++)
     if (!strcmp(value, verify_kind_name(k))) s->only |= 1 << k;
   for (int k = 0; k < VERIFY_KINDS; k++)
     if (!strcmp(value, verify_kind_name(k))) return CLI_OK;
-  return cli_fail(NULL, "--only: '%s' is not one of golden, world, steps, device", value);
+  return cli_fail(NULL, "--only: '%s' is not one of golden, world, steps, device, instructions", value);
 }
 
 static int set(void *state, int key, const char *value) {
@@ -60,6 +78,7 @@ static int set(void *state, int key, const char *value) {
     case KEY_LEVEL: return set_level(s, value);
     case KEY_SHARD: return set_shard(s, value);
     case KEY_ONLY: return set_only(s, value);
+    case KEY_SAMPLES: return cli_read_u64(&s->samples, "--samples", value, 0, (uint64_t)1 << 32);
     case KEY_MERGE: s->merge = 1; return CLI_OK;
     case KEY_LIST: s->list = 1; return CLI_OK;
     case KEY_THEOREMS: s->theorems = 1; return CLI_OK;
@@ -70,35 +89,56 @@ static int set(void *state, int key, const char *value) {
 }
 
 static const cli_option options[] = {
-    {'f' | CLI_REPEATS, "format", "FORMAT", "check this format; default: a choice (quick) or all named ones"},
-    {KEY_DEVICE, "device", "DEVICE", "cuda: also compare the CUDA kernels with the CPU; default cpu"},
-    {KEY_LEVEL, "level", "LEVEL", "quick (seconds), full (an hour or so), exhaustive (many hours); default quick"},
-    {KEY_ONLY | CLI_REPEATS, "only", "KIND", "golden, world, steps or device items alone"},
-    {KEY_SHARD, "shard", "I/N", "do part I of N of the work, 1 <= I <= N"},
-    {'o', "output", "OUT", "a file for the report that --merge reads"},
-    {KEY_MERGE, "merge", NULL, "put the reports of all shards together"},
+    {'f' | CLI_REPEATS | OF_BUILD, "format", "FORMAT",
+     "check this format; default: a choice (quick) or all named ones"},
+    {KEY_DEVICE, "device", "DEVICE",
+     "cuda: also compare the CUDA kernels with the CPU; instructions: of cuda or cpu; default cpu"},
+    {KEY_LEVEL | OF_BUILD, "level", "LEVEL",
+     "quick (seconds), full (an hour or so), exhaustive (many hours); default quick"},
+    {KEY_ONLY | CLI_REPEATS, "only", "KIND", "golden, world, steps or device items alone; or instructions"},
+    {KEY_SHARD | OF_BUILD, "shard", "I/N", "do part I of N of the work, 1 <= I <= N"},
+    {'o' | OF_BUILD, "output", "OUT", "a file for the report that --merge reads"},
+    {KEY_MERGE | OF_BUILD, "merge", NULL, "put the reports of all shards together"},
     {KEY_GOLDEN, "golden", "FOLDER", "where the golden files are; default: the installed ones"},
-    {KEY_LIST, "list", NULL, "print the work items and do nothing"},
-    {KEY_THEOREMS, "theorems", NULL, "print what is proved, for which sources, and what this program was built from"},
+    {KEY_LIST | OF_BUILD, "list", NULL, "print the work items and do nothing"},
+    {KEY_THEOREMS | OF_BUILD, "theorems", NULL,
+     "print what is proved, for which sources, and what this program was built from"},
+    {KEY_SAMPLES | OF_INSTRUCTIONS, "samples", "N",
+     "instructions: random dot products of each, at least; default 100000"},
+    {CLI_KEY_SEED | OF_INSTRUCTIONS, "seed", "K", "instructions: key of the random operands; default 0"},
     CLI_OPTION_THREADS,
     CLI_OPTION_JSON,
     {0}};
 static const cli_command command = {
     "verify",
-    "[REPORT...]",
-    "Check this build on this machine: recorded results, every value of small formats, proofs between rounding "
-    "thresholds, CUDA against CPU",
-    "world: every value of a format of up to 8 bits (256 of a wider one), the steps between and their\n"
-    "quarters, in every mode against the oracle. steps: codes of binary32 numbers in order; the oracle\n"
-    "decides on both sides of each step, which proves the run between (all 2^32 inputs: exhaustive, and\n"
-    "rne in full). device: codes, values, matrix products and events of the CUDA kernels against the\n"
-    "CPU's. What cannot run here is listed as skipped, never as passed. --theorems: what solvers have\n"
-    "proved for every case, the hash of the sources that they proved it for, and the hash of the sources\n"
-    "that this program was built from; where the hashes differ, the theorem says so.",
+    "[REPORT... | MODEL...]",
+    "Check this build on this machine, or this machine's matrix instructions",
+    "golden: recorded results. world: every value of a format of up to 8 bits (256 of a wider one), the steps between\n"
+    "and their quarters, in every mode against the oracle. steps: codes of binary32 numbers in order; the oracle "
+    "decides\n"
+    "on both sides of each step, which proves the run between (all 2^32 inputs: exhaustive, and rne in full). device:\n"
+    "codes, values, matrix products and events of the CUDA kernels against the CPU's. What cannot run here is listed "
+    "as\n"
+    "skipped, never as passed. --theorems: what solvers have proved for every case, the hash of the sources that they\n"
+    "proved it for, and the hash of the sources that this program was built from; where the hashes differ, the "
+    "theorem\n"
+    "says so.\n\n"
+    "--only instructions: every instruction of the CPU that adds up products, or with --device cuda every mma.sync "
+    "and\n"
+    "wgmma instruction of the device, that a named model describes; or those whose model's name contains a MODEL.\n"
+    "Operands are the golden vectors of that model in every place of a tile, and random dot products with exponents\n"
+    "close, far apart, at both ends of the range, cancelling, and any patterns. Each result is compared bit for bit\n"
+    "with the model's; of a CPU any NaN counts as equal. Differences are shown as lines for `halfulp mma`: A B C, "
+    "then\n"
+    "both results. Of a CPU its conversions of binary16 follow, under the names binary16.values (all codes),\n"
+    "binary16.rne and other modes, of Arm's 8-bit formats (float8_e4m3fn.values and .rne, float8_e5m2), and sums of\n"
+    "two products of 16 bits, s16.pairs.",
     "  halfulp verify -f float4_e2m1fn\n"
     "  halfulp verify --level full --shard 3/16 -o shard3.txt\n"
     "  halfulp verify --merge shard*.txt\n"
-    "  halfulp verify --theorems",
+    "  halfulp verify --theorems\n"
+    "  halfulp verify --only instructions\n"
+    "  halfulp verify --only instructions --device cuda --samples 10000000 nv.hopper.e4m3",
     options,
     0,
     1 << 20,
@@ -281,7 +321,7 @@ static int run(work *w, const verify_state *s) {
   if (do_work(w, s)) return CLI_BAD;
   verify_run result = {level_names[s->level], device, s->shard, s->shards, w->count, w->items};
   if (s->report && verify_report_write(s->report, &result)) return CLI_BAD;
-  FILE *out = s->report ? cli_summary_file(s->report) : stdout;
+  FILE *out = s->report ? cli_report_file(s->report, s->numeric.json) : stdout;
   int status = verify_summary(out, &result, s->numeric.json);
   if (out && !s->numeric.json) proof_summary(out);
   return status;
@@ -294,7 +334,14 @@ int cli_verify(int argc, char **argv) {
   int count;
   if (!s) return cli_fail(NULL, "out of memory");
   s->shard = s->shards = 1;
+  s->samples = 100000;
   int status = cli_parse(&command, s, argc, argv, &operands, &count);
+  if (status < 0 && cli_mode_check(&command, s->instructions ? INSTRUCTIONS : BUILD, mode_names)) status = CLI_BAD;
+  if (status < 0 && s->instructions) {
+    const instructions_asked asked = {s->device, s->numeric.json, s->samples, s->numeric.stream.key, s->golden};
+    status = s->only ? cli_fail(NULL, "verify: --only instructions goes with no other --only")
+                     : cli_verify_instructions(&asked, operands, count);
+  }
   if (status < 0 && s->merge)
     status = count ? verify_report_merge(count, operands, s->numeric.json)
                    : cli_fail(NULL, "verify --merge: no reports given");

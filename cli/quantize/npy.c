@@ -175,7 +175,7 @@ int cli_quantize_array(const cli_quantize_state *s, cli_array *x, const char *in
   o.info.kind = s->codes ? 'u' : 'f';
   o.info.size = s->codes ? o.parts.part[0].size : (uint8_t)value_size(s, &x->info);
   int code = s->codes ? make_codes(&o, s, path) : make_values(&o, s, path);
-  if (code == CLI_OK) report(cli_summary_file(path), s, x, &o);
+  if (code == CLI_OK) report(cli_report_file(path, s->numeric.json), s, x, &o);
   return code;
 }
 

@@ -285,7 +285,7 @@ int cli_quantize_tensors(const cli_quantize_state *s, const char *path, const ch
   if (code == CLI_OK) code = write_tensors(&r, &in, &plan, blocks ? &made : NULL);
   if (code == CLI_OK && s->report) code = tensors_report(s->report, &r);
   if (code == CLI_OK && s->numeric.json) tensors_json(stdout, &r);
-  if (code == CLI_OK && !s->numeric.json) tensors_print(stdout, &r);
+  if (code == CLI_OK && !s->numeric.json && !cli_quiet()) tensors_print(stdout, &r);
   st_free(&plan);
   gguf_free(&made);
   tensors_results_free(&r);

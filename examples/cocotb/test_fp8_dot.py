@@ -91,7 +91,7 @@ async def ties_to_even(dut):
 
 @cocotb.test()
 async def random_digits(dut):
-    """Results and flags go back to `halfulp check-vectors` with the digits that the unit was given."""
+    """Results and flags go back to `halfulp vectors --check` with the digits that the unit was given."""
     await start(dut)
     generator = random.Random(2)
     rows = list(some_rows(generator, 1500))

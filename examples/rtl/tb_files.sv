@@ -3,7 +3,7 @@
 //
 //   halfulp vectors dot ... -r sra:8 --words --joined > in.txt    operands, random word, result, flags: one number
 //   simulate: +in=in.txt +count=N +out=out.txt +stochastic [+a_e5m2] [+b_e5m2]
-//   halfulp check-vectors dot ... -r sra:8 --words --joined out.txt
+//   halfulp vectors --check dot ... -r sra:8 --words --joined out.txt
 //
 // Without +stochastic the lines have no random word. Results that the input lines bring along are not looked at.
 module tb_files;

@@ -132,6 +132,24 @@ def on_terminal(args):
     return shown, took
 
 
+def commands():
+    """{name: the text of its --help}, of the commands that this build has; the names are those of `halfulp help`."""
+    texts = {}
+    for one in json.loads(run("help", "--json").stdout):
+        r = run(one["id"], "--help")
+        assert r.returncode == 0 or b"this build" in r.stderr, r
+        if r.returncode == 0:
+            texts[one["id"]] = r.stdout.decode()
+    assert len(texts) > 15
+    return texts
+
+
+def options(text):
+    """[(letter, long name, argument, meaning)] of a --help."""
+    listed = text.split("\nOptions:\n")[1].split("\nExamples:\n")[0]
+    return re.findall(r"(?m)^  (?:-(\w), |    )--([\w-]+)(?: ([A-Z][\w./=]*))?(?:  +| )(.*)$", listed)
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(prefix="halfulp-test-")

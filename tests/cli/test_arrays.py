@@ -188,21 +188,21 @@ class Diff(Quantize):
     def test_equal(self):
         x = self.put("x.npy", [1.0, float("nan"), -0.0])
         y = self.put("y.npy", [1.0, float("nan"), -0.0], ">f")
-        self.assertEqual(self.ok("diff", x, y), "0 of 3 elements differ\n")
+        self.assertEqual(self.ok("compare", x, y), "0 of 3 elements differ\n")
 
     def test_orders(self):
         x = self.put("x.npy", [1, 2, 3, 4, 5, 6], shape=(2, 3))
         y = self.put("y.npy", [1, 4, 2, 5, 3, 6], shape=(2, 3), fortran=True)
-        self.ok("diff", x, y)
+        self.ok("compare", x, y)
         z = self.put("z.npy", [1, 4, 2, 5, 3, 7], shape=(2, 3), fortran=True)
-        self.assertIn("[1, 2]", self.ok("diff", x, z, code=1))
-        self.assertIn("[1, 2]", self.ok("diff", z, x, code=1))
+        self.assertIn("[1, 2]", self.ok("compare", x, z, code=1))
+        self.assertIn("[1, 2]", self.ok("compare", z, x, code=1))
 
     def test_histogram(self):
         inf, nan = float("inf"), float("nan")
         x = self.put("x.npy", [0.0, 1.0, 1.0, 1.0, inf, nan, 0.3, 2.0**-9])
         y = self.put("y.npy", [-0.0, 1.125, 1.5, -1.0, 1.0, 1.0, 1.0, -(2.0**-9)])
-        data = json.loads(self.ok("diff", x, y, "-f", "float8_e4m3fn", "--json", code=1))
+        data = json.loads(self.ok("compare", x, y, "-f", "float8_e4m3fn", "--json", code=1))
         self.assertEqual(
             (data["differing"], data["zero_signs"], data["infinities"], data["nans"], data["off_grid"]), (8, 1, 1, 1, 1)
         )
@@ -217,7 +217,7 @@ class Diff(Quantize):
                 "y": {"code": "0x80000000", "value": -0.0, "hex": "-0x0p+0"},
             }
         )
-        text = self.ok("diff", x, y, "-f", "float8_e4m3fn", "-n", "2", code=1)
+        text = self.ok("compare", x, y, "-f", "float8_e4m3fn", "-n", "2", code=1)
         self.assertEqual(text.count("  ["), 2)
         self.assertIn("8 of 8 elements differ", text)
         self.assertIn("0 (signs of zero)", text)
@@ -225,34 +225,34 @@ class Diff(Quantize):
     def test_dtype_ulps(self):
         x = self.put("x.npy", [1.0, -(2.0**-149)])
         y = self.put("y.npy", [1.0 + 2.0**-23, 2.0**-149])
-        data = json.loads(self.ok("diff", x, y, "--json", code=1))
+        data = json.loads(self.ok("compare", x, y, "--json", code=1))
         self.assertEqual(data["ulps"], [{"from": 1, "count": 1}, {"from": 2, "count": 1}])
         x = self.put("x.npy", [1, 2, 300], "<H")
         y = self.put("y.npy", [1, 5, 301], "<H")
-        data = json.loads(self.ok("diff", x, y, "--json", code=1))
+        data = json.loads(self.ok("compare", x, y, "--json", code=1))
         self.assertEqual(data["ulps"], [{"from": 1, "count": 1}, {"from": 2, "count": 1}])
         self.assertEqual(data["errors"]["max_abs"], 3)
         big = [2**32 - 1, 7]
         x = self.put("x.npy", big, "<I")
         y = self.put("y.npy", [0, 7], "<I")
-        data = json.loads(self.ok("diff", x, y, "--json", code=1))
+        data = json.loads(self.ok("compare", x, y, "--json", code=1))
         self.assertEqual(data["ulps"], [{"from": 2**31, "count": 1}])
 
     def test_codes(self):
         x = self.put("x.npy", [0x38, 0x80, 0x01], "<B")
         y = self.put("y.npy", [0x39, 0x00, 0x81], "<B")
-        data = json.loads(self.ok("diff", x, y, "-f", "float8_e4m3fn", "--json", code=1))
+        data = json.loads(self.ok("compare", x, y, "-f", "float8_e4m3fn", "--json", code=1))
         self.assertEqual((data["zero_signs"], data["ulps"]), (1, [{"from": 1, "count": 1}, {"from": 2, "count": 1}]))
-        self.bad("diff", x, y, "-f", "bfloat16", says="stored as uint16")
+        self.bad("compare", x, y, "-f", "bfloat16", says="stored as uint16")
 
     def test_shapes(self):
         x = self.put("x.npy", [1, 2], shape=(2,))
         y = self.put("y.npy", [1, 2], shape=(1, 2))
         z = self.put("z.npy", [1, 2], "<d")
-        self.assertIn("(2,) and float32 (1, 2)", self.ok("diff", x, y, code=1))
-        self.assertIn("float64", self.ok("diff", x, z, code=1))
-        self.assertEqual(json.loads(self.ok("diff", x, z, "--json", code=1))["comparable"], False)
-        self.bad("diff", x, self.path("none"), says="none: ")
+        self.assertIn("(2,) and float32 (1, 2)", self.ok("compare", x, y, code=1))
+        self.assertIn("float64", self.ok("compare", x, z, code=1))
+        self.assertEqual(json.loads(self.ok("compare", x, z, "--json", code=1))["comparable"], False)
+        self.bad("compare", x, self.path("none"), says="none: ")
 
 
 class Gemm(Quantize):

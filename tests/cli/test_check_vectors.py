@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""check-vectors: files that end too early, which NaN is right, infinity times zero plus a NaN, digits of four-state
+"""vectors --check: files that end too early, which NaN is right, infinity times zero plus a NaN, digits of four-state
 simulators, signalling NaNs in rows, what is said about a line, and the explanation of the first difference."""
 
 import json
@@ -17,7 +17,7 @@ EXACT = ("dot", "--accum", "exact", "--elements", "2", "--fa", "fp(5,2,0)", "--f
 
 class Judge(support.Case):
     def judge(self, lines, *args, code=0):
-        return self.ok("check-vectors", *args, stdin=lines, code=code)
+        return self.ok("vectors", "--check", *args, stdin=lines, code=code)
 
     def test_complete(self):
         for args in (("add", "-f", "float8_e5m2"), EXACT, (*EXACT, "--joined"), ("sqrt", "-f", "binary16")):
@@ -25,15 +25,15 @@ class Judge(support.Case):
             self.assertIn(", 0 differ\n", self.judge(out, *args, "--complete"))
             lines = out.splitlines(True)
             for part in ("".join(lines[:100]), "".join(lines[:-1])):
-                r = support.run("check-vectors", *args, "--complete", stdin=part)
+                r = support.run("vectors", "--check", *args, "--complete", stdin=part)
                 self.assertEqual(r.returncode, 1)
                 gone = len(lines) - part.count("\n")
                 self.assertIn(b"ends too early: %d of %d cases are missing" % (gone, len(lines)), r.stderr)
                 self.assertIn(", 0 differ\n", self.judge(part, *args))
             swapped = "".join([lines[1], lines[0], *lines[2:]])
             says = ":1: --complete: these are not the operands"
-            self.bad("check-vectors", *args, "--complete", stdin=swapped, says=says)
-            self.bad("check-vectors", *args, "--complete", stdin=out + lines[0], says="--complete: more lines")
+            self.bad("vectors", "--check", *args, "--complete", stdin=swapped, says=says)
+            self.bad("vectors", "--check", *args, "--complete", stdin=out + lines[0], says="--complete: more lines")
         out = self.ok("vectors", "mul", "-f", "float6_e3m2fn", "--seed", "5", "--level", "2")
         self.judge(out, "mul", "-f", "float6_e3m2fn", "--seed", "5", "--level", "2", "--complete")
 
@@ -41,7 +41,7 @@ class Judge(support.Case):
         add = ("add", "-f", "float8_e5m2", "--cases", "2")
         self.judge("3C 3C 40 00\n" * 2, *add)
         self.judge("3C 3C 40 00\n", *add, code=1)
-        self.bad("check-vectors", *add, stdin="3C 3C 40 00\n" * 3, says="3 cases; --cases asks for 2")
+        self.bad("vectors", "--check", *add, stdin="3C 3C 40 00\n" * 3, says="3 cases; --cases asks for 2")
 
     def test_which_nan(self):
         add = ("add", "-f", "binary16")
@@ -95,10 +95,10 @@ class Judge(support.Case):
         joined = "57385800\n5738xx00\n57385800\n5738580Z\n"
         self.assertIn("2 with digits", self.judge(joined, *add, "--joined", code=1))
         self.judge("3C3C 3C3C 0000 xxxx xx\n", *EXACT, code=1)
-        self.bad("check-vectors", "add", "-f", "float8_e4m3fn", stdin="5X 38 58 00\n", says=":1: operand A: '5X'")
+        self.bad("vectors", "--check", "add", "-f", "float8_e4m3fn", stdin="5X 38 58 00\n", says=":1: operand A: '5X'")
 
     def test_lines_that_cannot_be_read(self):
-        add = ("check-vectors", "add", "-f", "float8_e4m3fn")
+        add = ("vectors", "--check", "add", "-f", "float8_e4m3fn")
         for line, says in (("57 381 58 00", "operand B: '381' is above FF, the largest there"),
                            ("57 38 g8 00", "the result: 'g8' is not a hexadecimal number of 2 digits"),
                            ("57 38 58 20", "the flags: '20' is above 1F, the largest there"),
@@ -106,14 +106,14 @@ class Judge(support.Case):
                            ("57 38 58 00 00", "more than 4 fields")):
             self.bad(*add, stdin="57 38 58 00\n" + line + "\n", says="standard input:2: " + says)
         self.bad(*add, "--joined", stdin="573858\n", says="6 digits; operands, result and flags have 8")
-        self.bad("check-vectors", *EXACT, stdin="7D3C 3C3C 0000 g 10\n", says=":1: the result: 'g'")
+        self.bad("vectors", "--check", *EXACT, stdin="7D3C 3C3C 0000 g 10\n", says=":1: the result: 'g'")
         self.assertEqual(self.ok(*add, stdin="  57 38  58 00\n"), "1 cases, 0 differ\n")
 
     def test_units_take_their_own_formats(self):
         dot = ("dot", "--accum", "nv.hopper.e4m3.f32.wgmma", "--elements", "32")
         dot += ("--fa", "binary32", "--fb", "binary32", "--fd", "binary32")
-        for command in ("vectors", "check-vectors"):
-            self.bad(command, *dot, says=("--fa", "float8_e4m3fn", "binary32"))
+        for check in ((), ("--check",)):
+            self.bad("vectors", *check, *dot, says=("--fa", "float8_e4m3fn", "binary32"))
 
     # ---- --explain ----
 
@@ -139,7 +139,7 @@ class Judge(support.Case):
                                  (("convert", "-f", "binary16", "--fd", "i8"), "3C00 02 00\n", "conversions to integers and to binary64")):
             self.assertIn("\n  `halfulp explain` does not explain %s\n" % what, self.judge(line, *args, "--explain", code=1))
             self.assertIsNone(json.loads(self.judge(line, *args, "--explain", "--json", code=1))["explanation"])
-        self.assertIn("\n15 + 1 in", self.ok("testfloat", "f16_add", "--check", "--explain", stdin="4B80 3C00 0000 00\n", code=1))
+        self.assertIn("\n15 + 1 in", self.ok("vectors", "--testfloat", "f16_add", "--check", "--explain", stdin="4B80 3C00 0000 00\n", code=1))
 
     def test_explanations_are_right(self):
         """The result explained is the right one, with its flags, whatever the operation, the formats and the mode; the object of JSON is
@@ -166,7 +166,7 @@ class Judge(support.Case):
                     if "--counter" in args:
                         moved[args.index("--counter") + 1] = str(9 + at)
                     text = " ".join([*fields, wrong, flag]) + "\n"
-                    r = support.run("check-vectors", *moved, "--explain", "--json", stdin=text)
+                    r = support.run("vectors", "--check", *moved, "--explain", "--json", stdin=text)
                     if r.returncode == 0:  # any NaN is as good as another
                         continue
                     judged, said = json.loads(r.stdout), self.judge(text, *moved, "--explain", code=1)

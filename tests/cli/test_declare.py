@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`halfulp declare --p3109` against the draft's lists, against what the command computes, and against docs/p3109.md.
+"""`halfulp info --p3109` against the draft's lists, against what the command computes, and against docs/p3109.md.
 
 That every operation is exact, and so has no kappa, is what the test `p3109` shows of all operations of the same list."""
 import json
@@ -38,7 +38,7 @@ def exact(x):
 class Declare(support.Case):
     def setUp(self):
         super().setUp()
-        self.text = self.ok("declare", "--p3109")
+        self.text = self.ok("info", "--p3109")
 
     def list_below(self, title, indent):
         """The items of a YAML list below `- title:`."""
@@ -75,7 +75,7 @@ class Declare(support.Case):
 
     def test_projections_are_those_of_the_draft(self):
         """Each of the draft's roundings and saturations is declared, and no other."""
-        declared = json.loads(self.ok("declare", "--p3109", "--json"))
+        declared = json.loads(self.ok("info", "--p3109", "--json"))
         rounding = re.search(r"(?m)^      - Rounding:\n((?: {10,}.*\n)+)", self.text)[1]
         self.assertEqual(re.findall(r"(?m)^ {10}- (\w+):?$", rounding), list(draft.ROUNDING))
         self.assertEqual(declared["rounding"], list(draft.ROUNDING))
@@ -118,7 +118,7 @@ class Declare(support.Case):
 
     def test_nothing_is_approximated(self):
         self.assertIn("\n  - KappaApproximate: []\n", self.text)
-        self.assertEqual(json.loads(self.ok("declare", "--p3109", "--json"))["kappa_approximate"], [])
+        self.assertEqual(json.loads(self.ok("info", "--p3109", "--json"))["kappa_approximate"], [])
         self.assertIn("so it has no kappa", " ".join(PAGE.read_text(encoding="utf-8").split()))
 
     def test_formats_are_known(self):
@@ -128,7 +128,8 @@ class Declare(support.Case):
             self.ok("info", "binary" + name)
 
     def test_which_draft(self):
-        self.assertEqual(self.bad("declare", says="--p3109"), "")
+        self.assertEqual(self.bad("info", says="requires FORMAT or --p3109"), "")
+        self.assertEqual(self.bad("info", "--p3109", "bfloat16", says="without FORMAT"), "")
 
 
 if __name__ == "__main__":

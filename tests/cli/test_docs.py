@@ -13,7 +13,7 @@ sys.dont_write_bytecode = True
 import support  # noqa: E402
 
 COMMANDS = ("formats", "presets", "info", "encode", "decode", "explain", "quantize", "gemm", "train", "experiments", "experiment", "models", "mma",
-            "identify", "distinguish", "diff", "plot", "sweep", "vectors", "check-vectors", "testfloat", "verify", "probe-hw", "bench")
+            "identify", "identify", "--distinguish", "compare", "plot", "sweep", "vectors", "vectors", "--check", "vectors", "--testfloat", "verify", "verify", "--only", "instructions", "bench")
 MAN = os.environ["HALFULP_MAN"]
 # Examples that take more time than all others together, which only the long run has, and the test that runs the same command for a
 # shorter time.
@@ -52,7 +52,7 @@ class Docs(support.Case):
 
     def needs(self, line):
         """Files that an example takes for granted."""
-        if line.startswith("halfulp diff"):
+        if line.startswith("halfulp compare"):
             for name in ("cpu.npy", "gpu.npy", "x.npy", "y.npy"):
                 shutil.copy(self.path("digits_weights.npy"), self.path(name))
         if "--merge" in line:
@@ -117,7 +117,7 @@ class Docs(support.Case):
         for name in drawings:
             self.assertTrue(os.path.isfile(os.path.join(folder, name)), name)
         titles = re.findall(r"(?m)^## (.+)$", page)
-        for e in json.loads(self.ok("experiments", "--json")):
+        for e in json.loads(self.ok("experiment", "--json")):
             self.assertTrue(any(e["id"] in re.findall(r"[\w-]+", t) for t in titles), e["id"])
 
     def test_modes_in_words(self):

@@ -68,10 +68,10 @@ class Experiments(support.Case):
         return self.ok("experiment", name, "--data", support.DATA, "--set", "run.steps=3", *more, code=code)
 
     def test_list(self):
-        entries = json.loads(self.ok("experiments", "--json"))
+        entries = json.loads(self.ok("experiment", "--json"))
         names = [e["id"] for e in entries]
         self.assertEqual(len(names), len(set(names)))
-        text = self.ok("experiments")
+        text = self.ok("experiment")
         for e in entries:
             self.check_fields(e, LISTED)
             for word in ("source", "figure", "shows", "expected"):
@@ -309,7 +309,7 @@ class Experiments(support.Case):
 
     def test_all(self):
         """Quick ones, cut short: a line and a folder each, the exit status of the worst."""
-        quick = [e["id"] for e in json.loads(self.ok("experiments", "--json")) if e["quick"]]
+        quick = [e["id"] for e in json.loads(self.ok("experiment", "--json")) if e["quick"]]
         text = self.ok("experiment", "--all", "--quick", "--data", support.DATA, "--set", "run.steps=2", "--seeds", "1", "--output",
                        self.path("all"), code=1)
         self.assertEqual([line.split()[0] for line in text.split("\n") if "claims hold" in line], quick)

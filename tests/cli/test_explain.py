@@ -84,14 +84,14 @@ class Explain(support.Case):
             self.assertEqual(got["results"][0]["value"] == float(low), x < middle * middle, text)
 
     def test_same_codes_as_testfloat(self):
-        """Subnormals, infinities and NaNs among the operands: the results of `halfulp testfloat`, which reads codes."""
+        """Subnormals, infinities and NaNs among the operands: the results of `halfulp vectors --testfloat`, which reads codes."""
         draw = random.Random(SEED + 1)
         for name, function, count in (("mul", "mul", 2), ("add", "add", 2), ("div", "div", 2), ("fma", "mulAdd", 3)):
             rows = [[draw.choice((draw.randrange(65536), 0x7C00, 1, 0x8000, 0x7E00)) for _ in range(count)]
                     for _ in range(40)]
             rows = [[x if x & 0x7C00 != 0x7C00 or not x & 0x3FF else 0x7E00 for x in row] for row in rows]
             lines = "".join(" ".join("%04x" % x for x in row) + "\n" for row in rows)
-            answers = [line.split() for line in self.ok("testfloat", "f16_" + function, stdin=lines).splitlines()]
+            answers = [line.split() for line in self.ok("vectors", "--testfloat", "f16_" + function, stdin=lines).splitlines()]
             self.assertEqual(len(answers), len(rows))
             for row, answer in zip(rows, answers):
                 codes = "".join("%x\n" % x for x in row)

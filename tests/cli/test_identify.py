@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""halfulp identify and halfulp distinguish: models, programs that misbehave, libraries, matrix products."""
+"""halfulp identify, and --distinguish: models, programs that misbehave, libraries, matrix products."""
 
 import fcntl
 import functools
@@ -129,7 +129,7 @@ class Models(unittest.TestCase):
             z = found('--fa', 'binary16', '--fd', 'binary16', '--k', '8', '--', HALFULP, 'mma', model, '--fa', 'binary16',
                       '--fb', 'binary16', '--fd', 'binary16')
             self.assertEqual(z['verdict'], 'found', (model, z))
-            done = run('distinguish', model, z['model'], '--fa', 'binary16', '--fd', 'binary16', '--k', '8', '--tries', '50000')
+            done = run('identify', '--distinguish', model, z['model'], '--fa', 'binary16', '--fd', 'binary16', '--k', '8', '--tries', '50000')
             self.assertEqual(done.returncode, 0, (model, z['model'], done.stdout))
 
     def test_reports(self):
@@ -329,7 +329,7 @@ class Beside(unittest.TestCase):
 
 class Distinguish(unittest.TestCase):
     def test_a_question(self):
-        done = run('distinguish', 'nv.ampere.f16.f32', 'nv.hopper.f16.f32', '--json')
+        done = run('identify', '--distinguish', 'nv.ampere.f16.f32', 'nv.hopper.f16.f32', '--json')
         self.assertEqual(done.returncode, 1)
         z = json.loads(done.stdout)
         for answer in z['answers']:
@@ -340,20 +340,20 @@ class Distinguish(unittest.TestCase):
 
     def test_a_proof(self):
         fp4 = ('--fa', 'float4_e2m1fn', '--fd', 'binary32', '--k', '2', '--without-c')
-        done = run('distinguish', 'block(exact,l=2)', 'block(chain,l=2)', *fp4)
+        done = run('identify', '--distinguish', 'block(exact,l=2)', 'block(chain,l=2)', *fp4)
         self.assertEqual(done.returncode, 0)
         self.assertIn(b'equal: all 65536 questions', done.stdout)
-        done = run('distinguish', 'block(exact,l=2)', 'block(align,l=2,f=2,emin=-28)', *fp4)
+        done = run('identify', '--distinguish', 'block(exact,l=2)', 'block(align,l=2,f=2,emin=-28)', *fp4)
         self.assertEqual(done.returncode, 1)
 
     def test_no_proof(self):
-        done = run('distinguish', 'fp32', 'seq(binary32)', '--fa', 'binary16', '--tries', '2000')
+        done = run('identify', '--distinguish', 'fp32', 'seq(binary32)', '--fa', 'binary16', '--tries', '2000')
         self.assertEqual(done.returncode, 0)
         self.assertIn(b'which is no proof', done.stdout)
 
     def test_wrong_use(self):
         for args in (('fp32', 'exact'), ('fp32',), ('nothing', 'fp32'), ('fp32', 'int32', '--fa', 'binary16')):
-            self.assertEqual(run('distinguish', *args).returncode, 2, args)
+            self.assertEqual(run('identify', '--distinguish', *args).returncode, 2, args)
 
 
 if __name__ == '__main__':

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Colours of diff, check-vectors and explain: on a terminal only, and not where NO_COLOR is set or TERM is dumb."""
+"""Colours of compare, vectors --check and explain: on a terminal only, and not where NO_COLOR is set or TERM is dumb."""
 
 import os
 import pty
@@ -40,9 +40,9 @@ class Ink(support.Case):
         low = self.path("low.npy")
         self.ok("quantize", "-f", "bfloat16", weights, low)
         return {
-            ("check-vectors", "mul", "-f", "float8_e4m3fn", line): (RED + "59 01", GREEN + "58 01", RED + "1 differ" + END),
-            ("diff", weights, weights): (GREEN + "0 of 640 elements differ" + END,),
-            ("diff", weights, low): (RED,),
+            ("vectors", "--check", "mul", "-f", "float8_e4m3fn", line): (RED + "59 01", GREEN + "58 01", RED + "1 differ" + END),
+            ("compare", weights, weights): (GREEN + "0 of 640 elements differ" + END,),
+            ("compare", weights, low): (RED,),
             ("explain", "-f", "float8_e4m3fn", "0.3"): (BOLD + "0x2a = 0x1.4p-2 = 0.3125" + END + "; events",),
             ("explain", "-f", "posit8", "0.3"): (BOLD + "0x", END + "; events"),
         }

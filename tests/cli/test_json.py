@@ -79,7 +79,7 @@ class Json(support.Case):
         self.holds("formats", "formats", "--numbers")
         self.holds("presets", "presets")
         self.holds("models", "models")
-        self.holds("declare", "declare", "--p3109")
+        self.holds("info --p3109", "info", "--p3109")
         self.holds("models --grammar", "models", "--grammar")
         self.holds("verify --list", "verify", "--list")
         self.holds("verify --theorems", "verify", "--theorems")
@@ -93,19 +93,19 @@ class Json(support.Case):
 
     def test_vectors(self):
         lines = "57 38 58 00\n57 38 A1 01\n57 38 x0 00\n7F 38 00 00\n"
-        got = self.holds("check-vectors", "check-vectors", "add", "-f", "float8_e4m3fn", stdin=lines, code=1)
+        got = self.holds("vectors --check", "vectors", "--check", "add", "-f", "float8_e4m3fn", stdin=lines, code=1)
         self.assertEqual(got["kinds"], {"result": 2, "nan": 0, "flags": 0, "unknown": 1})
         self.assertEqual([d["line"] for d in got["first"]], [2, 3, 4])
         self.assertEqual(got["first"][0]["is"], {"code": "0xa1", "value": -0.140625, "flags": "0x01"})
         self.assertEqual(got["first"][2]["should_be"]["value"], "nan")
         lines = "3C00 00000002 00\n"
-        got = self.holds("testfloat --check", "testfloat", "f16_to_i32", "--check", stdin=lines, code=1)
+        got = self.holds("vectors --check", "vectors", "--testfloat", "f16_to_i32", "--check", stdin=lines, code=1)
         self.assertEqual(got["first"][0]["should_be"], {"code": "0x00000001", "value": 1, "flags": "0x00"})
         for args, line in ((("add", "-f", "float8_e4m3fn"), "57 38 A1 01\n"), (("lt", "-f", "binary16"), "3C00 4000 0 00\n"),
                            (("dot", "--accum", "nv.turing.s8.s32"), "01" * 16 + " " + "02" * 16 + " 00000000 00000000 00\n")):
-            got = self.holds("check-vectors", "check-vectors", *args, "--explain", stdin=line, code=1)
+            got = self.holds("vectors --check", "vectors", "--check", *args, "--explain", stdin=line, code=1)
             self.assertEqual(got["explanation"] is None, args[0] == "lt")
-        got = self.holds("check-vectors", "check-vectors", "lt", "-f", "binary16", stdin="3C00 4000 0 00\n", code=1)
+        got = self.holds("vectors --check", "vectors", "--check", "lt", "-f", "binary16", stdin="3C00 4000 0 00\n", code=1)
         self.assertEqual(got["first"][0]["should_be"]["value"], True)
 
     def test_generated_vectors(self):
@@ -122,13 +122,13 @@ class Json(support.Case):
                 self.assertEqual(made[-1]["value"], value, args)
             self.assertEqual(self.holds("vectors --count", "vectors", "--count", *args), {"id": args[0], "cases": len(made)})
         self.bad("vectors", "add", "-f", "float4_e2m1fn", "--json", "--joined", says="--joined")
-        made = self.holds("testfloat", "testfloat", "f16_add", stdin="3C00 3C01\n7E00 3C00\n")
+        made = self.holds("vectors", "vectors", "--testfloat", "f16_add", stdin="3C00 3C01\n7E00 3C00\n")
         self.assertEqual([x["value"] for x in made], [2, "nan"])
-        self.assertEqual(self.holds("testfloat", "testfloat", "f16_add", stdin=""), [])
-        self.assertEqual(len(self.holds("testfloat", "testfloat", "bf16_sqrt", "--level", "1")), 65536)
+        self.assertEqual(self.holds("vectors", "vectors", "--testfloat", "f16_add", stdin=""), [])
+        self.assertEqual(len(self.holds("vectors", "vectors", "--testfloat", "bf16_sqrt", "--level", "1")), 65536)
         # A list that an error ends is still one.
         for stdin, count in ((b"3C00 3C01\nx\n", 1), (b"x\n", 0)):
-            r = support.run("testfloat", "f16_add", "--json", stdin=stdin)
+            r = support.run("vectors", "--testfloat", "f16_add", "--json", stdin=stdin)
             self.assertEqual((r.returncode, len(json.loads(r.stdout))), (2, count))
 
     def test_numbers(self):
@@ -185,9 +185,9 @@ class Json(support.Case):
         self.holds("gemm", "gemm", x, w, "--against", "exact", "--accum", "fp32", "--accum", "seq(bfloat16)")
         self.holds("campaign", "campaign", self.write("some.list", b"a triples arith float4_e2m1fn rne 1/1\nb program - false\n"), code=1)
         self.holds("collective", "collective", x, "--reduce", "exact", "--reduce", "ring(bfloat16,wire=mxfp8_e4m3)")
-        self.assertNotIn("errors", self.holds("diff", "diff", x, x))
-        self.assertIn("errors", self.holds("diff", "diff", x, y, code=1))
-        self.assertIn("why", self.holds("diff", "diff", x, w, code=1))
+        self.assertNotIn("errors", self.holds("compare X Y", "compare", x, x))
+        self.assertIn("errors", self.holds("compare X Y", "compare", x, y, code=1))
+        self.assertIn("why", self.holds("compare X Y", "compare", x, w, code=1))
         self.assertEqual(self.holds("quantize", "quantize", "-f", "binary32", x, z)["errors"]["sqnr_db"], "inf")
 
     def test_drawings(self):
@@ -213,8 +213,8 @@ class Json(support.Case):
         if os.environ["HALFULP_TRAIN"] != "1":
             return
         self.holds("train --keys", "train", "--keys")
-        self.holds("experiments", "experiments")
-        self.holds("experiment", "experiment", "long-reduction")
+        self.holds("experiment", "experiment")
+        self.holds("experiment NAME", "experiment", "long-reduction")
         self.holds("experiment --paper", "experiment", "--paper", "s2fp8")
         self.holds("experiment --budget", "experiment", "--paper", "s2fp8", "--table", "4", "--budget", "5m", "--stand-in", "--set",
                    "run.steps=2", "--output", self.path("b"))

@@ -77,7 +77,7 @@ class Npy(support.Case):
             path = self.write("wrong.npy", data)
             for args in (
                 ("quantize", "-f", "bfloat16", path, self.path("out.npy")),
-                ("diff", path, path),
+                ("compare", path, path),
                 ("plot", "-f", "bfloat16", "--array", path, "-o", self.path("out.svg")),
                 (
                     "gemm",

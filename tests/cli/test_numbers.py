@@ -293,13 +293,26 @@ class Numbers(support.Case):
     def test_version_and_help(self):
         self.assertRegex(self.ok("--version"), r"^halfulp \d+\.\d+\.\d+\n$")
         text = self.ok("--help")
-        for name in ("formats", "info", "encode", "decode", "explain", "quantize", "gemm", "diff", "plot", "verify"):
+        for name, described in support.commands().items():
             self.assertRegex(text, r"(?m)^  %s " % name)
-            self.assertIn("Examples:\n", self.ok(name, "--help"))
-            self.assertEqual(self.ok("help", name), self.ok(name, "--help"))
-        self.assertEqual(self.ok("help"), text)
+            self.assertIn("Examples:\n", described)
+            self.assertEqual(self.ok("help", name), described)
+            self.assertEqual(self.ok("--help", name), described)
+            self.assertLess(max(map(len, described.split("\n"))), 121, name)
+            for option in ("-V", "--version"):
+                self.assertEqual(self.ok(name, option), self.ok("--version"))
+        for args in ((), ("help",), ("-h",), ("-q",), ("help", "-q")):
+            self.assertEqual(self.ok(*args), text)
         for word in ("version", "-V"):
             self.assertEqual(self.ok(word), self.ok("--version"))
+        self.assertEqual(json.loads(self.ok("--json", "version")), {"version": self.ok("version").split()[1]})
+        self.assertEqual(self.ok("--json"), self.ok("help", "--json"))
+        self.assertEqual(self.ok("--json", "-q", "formats", "e4m3"), self.ok("formats", "e4m3", "--json"))
+        self.bad("--jsn", "formats", says="--jsn does not stand before a command; only --json, --quiet, --help and --version do")
+        for old, new in (("experiments", "experiment"), ("check-vectors", "vectors --check OP"), ("testfloat", "vectors --testfloat FUNCTION"),
+                         ("distinguish", "identify --distinguish MODEL MODEL"), ("declare", "info --p3109"),
+                         ("probe-hw", "verify --only instructions"), ("diff", "compare X.npy Y.npy")):
+            self.assertEqual(support.run(old, "x").stderr.decode(), "halfulp: unknown command '%s'; use `halfulp %s`\n" % (old, new))
         self.bad("help", "inof", says="perhaps info")
         self.bad("help", "info", "encode", says="one operand too many")
         self.bad("version", "info", says="one operand too many")

@@ -182,7 +182,7 @@ class Options(support.Case):
         self.bad("explain", "-f", "bfloat16", "-1", "-2", says="'-2' is one operand too many")
         # After --, and with options that have such letters, all is as it was.
         self.bad("explain", "-f", "bfloat16", "--", "-r", says="'-r' is not a number")
-        self.bad("diff", "x.npy", "y.npy", "-nan", says="--first: 'an'")
+        self.bad("compare", "x.npy", "y.npy", "-nan", says="--first: 'an'")
         self.bad("quantize", "-f", "fp8_tensor", "--amax", "-1", "x.npy", "y.npy", says="--amax: '-1' is not")
 
     def test_options_anywhere(self):

@@ -365,7 +365,7 @@ class Changed(support.Case):
     def test_printed(self):
         """Where nothing but text comes out, the exit code and the line say so behind it."""
         os.mkfifo(self.path("pipe"))
-        p = subprocess.Popen([support.HALFULP, "diff", self.a, self.path("pipe")], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        p = subprocess.Popen([support.HALFULP, "compare", self.a, self.path("pipe")], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         with open(self.path("pipe"), "wb") as pipe:
             whole = self.read("a.npy")
             self.anew()

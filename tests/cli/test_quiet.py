@@ -76,7 +76,7 @@ class Quiet(support.Case):
             self.assertRegex(self.ok(command, "--help"), r"(?m)^  -q, --quiet  ", command)
 
     def test_errors_remain(self):
-        for args in (("info", "no-such-format"), ("explain", "-f", "bfloat16", "x"), ("diff", "none.npy", "none.npy"),
+        for args in (("info", "no-such-format"), ("explain", "-f", "bfloat16", "x"), ("compare", "none.npy", "none.npy"),
                      ("quantize", "-f", "bfloat16", "none.npy", self.path("z.npy")), ("encode", "--nonsense")):
             want = support.run(*args)
             got = support.run(args[0], "-q", *args[1:])

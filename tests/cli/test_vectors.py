@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""vectors, check-vectors, testfloat: test vectors as text, against Python's exact fractions and its own binary16."""
+"""vectors, with --check and --testfloat, too: test vectors as text, against Python's exact fractions and its own binary16."""
 
 import bisect
 import functools
@@ -171,7 +171,7 @@ class Vectors(support.Case):
         for i, op in enumerate(OPERATIONS):
             for fmt in formats if os.environ["HALFULP_EXHAUSTIVE"] == "1" else (formats[0], formats[1 + i % 3]):
                 out = self.ok("vectors", op, "-f", fmt, "-r", "srb:5", "--seed", "9")
-                judged = self.ok("check-vectors", op, "-f", fmt, "-r", "srb:5", "--seed", "9", stdin=out)
+                judged = self.ok("vectors", "--check", op, "-f", fmt, "-r", "srb:5", "--seed", "9", stdin=out)
                 self.assertEqual(judged, "%d cases, 0 differ\n" % out.count("\n"))
 
     def test_differences_are_found(self):
@@ -182,14 +182,14 @@ class Vectors(support.Case):
             lines[at] = " ".join(fields)
         lines[800] = lines[800][:-2] + "%02X" % (int(lines[800][-2:], 16) ^ 8)
         text = "\n".join(lines) + "\n"
-        out = self.ok("check-vectors", "add", "-f", "float8_e5m2", stdin=text, code=1)
+        out = self.ok("vectors", "--check", "add", "-f", "float8_e5m2", stdin=text, code=1)
         want = {18, 401, 402, 801}
         self.assertEqual({int(line.split()[1][:-1]) for line in out.split("\n")[:-2]}, want)
         self.assertTrue(out.endswith("%d cases, 4 differ (3 in the result, 1 in the flags alone)\n" % len(lines)))
-        out = self.ok("check-vectors", "add", "-f", "float8_e5m2", "--first", "1", "--no-flags", stdin=text, code=1)
+        out = self.ok("vectors", "--check", "add", "-f", "float8_e5m2", "--first", "1", "--no-flags", stdin=text, code=1)
         self.assertEqual(out.count("\n"), 2)
         self.assertTrue(out.endswith(" 3 differ (3 in the result)\n"))
-        out = self.ok("check-vectors", "add", "-f", "float8_e5m2", stdin="3c 3C 40 00\n3C 40 42 01\n", code=1)
+        out = self.ok("vectors", "--check", "add", "-f", "float8_e5m2", stdin="3c 3C 40 00\n3C 40 42 01\n", code=1)
         self.assertEqual(
             out,
             "line 2: 3C 40 is 42 01 (3; inexact), should be 42 00 (3; no flags)\n"
@@ -198,11 +198,11 @@ class Vectors(support.Case):
 
     def test_file_and_nan(self):
         path = self.write("v.txt", b"7D00 3C00 7E01 10\n7E00 3C00 7FFF 00\n")
-        self.assertEqual(self.ok("check-vectors", "add", "-f", "binary16", path), "2 cases, 0 differ\n")
+        self.assertEqual(self.ok("vectors", "--check", "add", "-f", "binary16", path), "2 cases, 0 differ\n")
 
     def test_testfloat_functions(self):
         def one(function, line, *args):
-            return self.ok("testfloat", function, *args, stdin=line + "\n")
+            return self.ok("vectors", "--testfloat", function, *args, stdin=line + "\n")
 
         self.assertEqual(one("f16_add", "3C00 3C01"), "3C00 3C01 4000 01\n")
         self.assertEqual(one("f32_mulAdd", "3F800001 3F800001 BF800002"), "3F800001 3F800001 BF800002 28800000 00\n")
@@ -218,12 +218,12 @@ class Vectors(support.Case):
         self.assertEqual(one("f16_eq", "8000 0000"), "8000 0000 1 00\n")
         # A field more, as testfloat_gen has with a function, is read past.
         self.assertEqual(one("f16_lt", "3C00 4000 0 00"), "3C00 4000 1 00\n")
-        out = self.ok("testfloat", "f16_mul", "--level", "1")
-        self.assertEqual(self.ok("testfloat", "f16_mul", stdin=out), out)
-        self.assertTrue(self.ok("testfloat", "f16_mul", "--check", stdin=out).endswith(", 0 differ\n"))
+        out = self.ok("vectors", "--testfloat", "f16_mul", "--level", "1")
+        self.assertEqual(self.ok("vectors", "--testfloat", "f16_mul", stdin=out), out)
+        self.assertTrue(self.ok("vectors", "--testfloat", "f16_mul", "--check", stdin=out).endswith(", 0 differ\n"))
         # 0 x inf + NaN may be invalid or not.
         for flags in ("00", "10"):
-            self.ok("testfloat", "f16_mulAdd", "--check", stdin="0000 7C00 7E00 7E00 %s\n" % flags)
+            self.ok("vectors", "--testfloat", "f16_mulAdd", "--check", stdin="0000 7C00 7E00 7E00 %s\n" % flags)
 
     # ---- dot products, random words, lines for $readmemh ----
 
@@ -274,12 +274,12 @@ class Vectors(support.Case):
             out = self.ok("vectors", "dot", *args)
             self.assertEqual(out.count("\n"), 15000)
             self.assertEqual(" " in out, "--joined" not in args)
-            self.assertEqual(self.ok("check-vectors", "dot", *args, stdin=out), "15000 cases, 0 differ\n")
+            self.assertEqual(self.ok("vectors", "--check", "dot", *args, stdin=out), "15000 cases, 0 differ\n")
             # The last digit before the flags is the result's: wrong ones are found, unless a NaN became another.
             lines = out.splitlines()[5000:5400]
             cut = -3 if "--joined" in args else -4
             spoilt = [s[:cut] + "%X" % (int(s[cut], 16) ^ 1) + s[cut + 1 :] for s in lines]
-            judged = self.ok("check-vectors", "dot", *args, "--first", "0", stdin="\n".join(spoilt) + "\n", code=1)
+            judged = self.ok("vectors", "--check", "dot", *args, "--first", "0", stdin="\n".join(spoilt) + "\n", code=1)
             self.assertGreater(int(judged.split()[2]), 50)
 
     def test_rows_at_level_2(self):
@@ -290,11 +290,11 @@ class Vectors(support.Case):
         args = ("add", "-f", "binary16", "-r", "sra:2", "--words")
         for word, code in ((0, "3C00"), (2, "3C00"), (3, "3C01"), (0xFFFFFFF3, "3C01"), (0xFFFFFFF0, "3C00")):
             line = "3C00 0C00 %08X %s 01\n" % (word, code)
-            self.assertEqual(self.ok("check-vectors", *args, stdin=line), "1 cases, 0 differ\n")
+            self.assertEqual(self.ok("vectors", "--check", *args, stdin=line), "1 cases, 0 differ\n")
             joined = line.replace(" ", "")
-            self.assertEqual(self.ok("check-vectors", *args, "--joined", stdin=joined), "1 cases, 0 differ\n")
+            self.assertEqual(self.ok("vectors", "--check", *args, "--joined", stdin=joined), "1 cases, 0 differ\n")
             dot = ("dot", "--accum", "seq(binary16,sra:2)", "--elements", "1", *"--fa binary16 --fb binary16 --fd binary16".split(), "--words")
-            self.ok("check-vectors", *dot, "--no-flags", stdin="0C00 3C00 3C00 %08X %s\n" % (word, code))
+            self.ok("vectors", "--check", *dot, "--no-flags", stdin="0C00 3C00 3C00 %08X %s\n" % (word, code))
         # The words are those that the stream has, so that results are the same without them.
         with_words = [s.split() for s in self.ok("vectors", *args).splitlines()]
         without = [s.split() for s in self.ok("vectors", *args[:-1]).splitlines()]
@@ -310,12 +310,12 @@ class Vectors(support.Case):
         self.bad("vectors", "dot", *exact, "--words", says="no rounding is stochastic")
         self.bad("vectors", "add", "-f", "binary16", "--words", says="not stochastic")
         self.bad("vectors", "add", "-f", "binary16", "--elements", "4", says="belong to dot")
-        self.bad("check-vectors", "dot", *exact, stdin="00 00 0000 0000\n", says=":1: ")
-        self.bad("check-vectors", "dot", *exact, stdin="0000 00 0000 0000 00\n", says=":1: ")
-        self.bad("check-vectors", "dot", *exact, "--joined", stdin="0\n", says=":1: ")
-        self.bad("check-vectors", "dot", *exact, stdin="", says="no cases")
+        self.bad("vectors", "--check", "dot", *exact, stdin="00 00 0000 0000\n", says=":1: ")
+        self.bad("vectors", "--check", "dot", *exact, stdin="0000 00 0000 0000 00\n", says=":1: ")
+        self.bad("vectors", "--check", "dot", *exact, "--joined", stdin="0\n", says=":1: ")
+        self.bad("vectors", "--check", "dot", *exact, stdin="", says="no cases")
         seq = ("--accum", "seq(binary16,sra:2)", *self.EXACT[3:], "--words")
-        self.bad("check-vectors", "dot", *seq, stdin="0000 0000 0000 00000000 0000 00\n", says="random words")
+        self.bad("vectors", "--check", "dot", *seq, stdin="0000 0000 0000 00000000 0000 00\n", says="random words")
 
     def test_misuse(self):
         self.bad("vectors", says="requires OP")
@@ -323,16 +323,16 @@ class Vectors(support.Case):
         self.bad("vectors", "add", says="no format given")
         self.bad("vectors", "add", "-f", "binary16", "--level", "3", says="--level")
         self.bad("vectors", "round_to_integral", "-f", "binary16", "--fd", "bfloat16", says="one format")
-        self.bad("check-vectors", "add", "-f", "binary16", stdin="", says="no cases")
-        self.bad("check-vectors", "add", "-f", "binary16", stdin="3C00 3C00 4000\n", says=":1: not as many fields")
-        self.bad("check-vectors", "add", "-f", "binary16", stdin="3C00 3C00 14000 00\n", says=":1: ")
-        self.bad("check-vectors", "add", "-f", "binary16", stdin="3C00 3C00 4000 00 00\n", says=":1: ")
-        self.bad("check-vectors", "lt", "-f", "binary16", stdin="3C00 3C00 2 00\n", says=":1: ")
-        self.bad("testfloat", "f64_add", says="no function")
-        self.bad("testfloat", "i32_to_f64", says="no function")
-        self.bad("testfloat", "f16_to_f16", says="no function")
-        self.bad("testfloat", "f16_add", "--level", "1", "--check", says="--level")
-        self.bad("testfloat", "f16_add", stdin="3C00\n", says=":1: ")
+        self.bad("vectors", "--check", "add", "-f", "binary16", stdin="", says="no cases")
+        self.bad("vectors", "--check", "add", "-f", "binary16", stdin="3C00 3C00 4000\n", says=":1: not as many fields")
+        self.bad("vectors", "--check", "add", "-f", "binary16", stdin="3C00 3C00 14000 00\n", says=":1: ")
+        self.bad("vectors", "--check", "add", "-f", "binary16", stdin="3C00 3C00 4000 00 00\n", says=":1: ")
+        self.bad("vectors", "--check", "lt", "-f", "binary16", stdin="3C00 3C00 2 00\n", says=":1: ")
+        self.bad("vectors", "--testfloat", "f64_add", says="no function")
+        self.bad("vectors", "--testfloat", "i32_to_f64", says="no function")
+        self.bad("vectors", "--testfloat", "f16_to_f16", says="no function")
+        self.bad("vectors", "--testfloat", "f16_add", "--level", "1", "--check", says="--level")
+        self.bad("vectors", "--testfloat", "f16_add", stdin="3C00\n", says=":1: ")
 
 
 if __name__ == "__main__":

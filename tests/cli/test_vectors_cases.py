@@ -70,7 +70,7 @@ class Cases(support.Case):
             checked += 1
         self.assertGreater(checked, 10000)
         out = self.ok("vectors", "fma", *args)
-        self.assertIn(", 0 differ\n", self.ok("check-vectors", "fma", *args, "--complete", stdin=out))
+        self.assertIn(", 0 differ\n", self.ok("vectors", "--check", "fma", *args, "--complete", stdin=out))
         self.bad("vectors", "add", "--fa", "binary16", "--fb", "bfloat16", says="give the result's by --fd")
         self.bad("vectors", "sqrt", "-f", "binary16", "--fb", "bfloat16", says="no operand B")
         self.bad("vectors", "add", "--fa", "binary16", says="no format given")
@@ -105,18 +105,18 @@ class Cases(support.Case):
             self.assertTrue({0, 1, low, high} <= seen)
             # Random ones have random digits in their upper half.
             self.assertGreater(len({abs(value) >> 32 for value in seen}), 1000 if kind == "i64" else 0)
-        self.assertEqual(self.ok("testfloat", "f16_to_ui32", "--notexact", stdin="3E00\n"), "3E00 00000002 00\n")
-        self.assertEqual(self.ok("testfloat", "f16_to_i32", stdin="BE00\n"), "BE00 FFFFFFFE 01\n")
+        self.assertEqual(self.ok("vectors", "--testfloat", "f16_to_ui32", "--notexact", stdin="3E00\n"), "3E00 00000002 00\n")
+        self.assertEqual(self.ok("vectors", "--testfloat", "f16_to_i32", stdin="BE00\n"), "BE00 FFFFFFFE 01\n")
         for function, x, z in (("f32_to_ui64", "BF800000", "0" * 16 + " 10"), ("i64_to_f16", "8" + "0" * 15, "FC00 05"),
                                ("ui64_to_f32", "F" * 16, "5F800000 01")):
-            self.assertEqual(self.ok("testfloat", function, stdin=x + "\n"), x + " " + z + "\n")
+            self.assertEqual(self.ok("vectors", "--testfloat", function, stdin=x + "\n"), x + " " + z + "\n")
 
     def test_binary64_and_remainder(self):
-        self.assertEqual(self.ok("testfloat", "f64_to_f16", stdin="3FF0020000000000\n"), "3FF0020000000000 3C00 01\n")
-        self.assertEqual(self.ok("testfloat", "f64_to_f16", stdin="7FF0000000000001\n"), "7FF0000000000001 7E00 10\n")
-        self.assertEqual(self.ok("testfloat", "f16_to_f64", stdin="BC01\n7D00\n"),
+        self.assertEqual(self.ok("vectors", "--testfloat", "f64_to_f16", stdin="3FF0020000000000\n"), "3FF0020000000000 3C00 01\n")
+        self.assertEqual(self.ok("vectors", "--testfloat", "f64_to_f16", stdin="7FF0000000000001\n"), "7FF0000000000001 7E00 10\n")
+        self.assertEqual(self.ok("vectors", "--testfloat", "f16_to_f64", stdin="BC01\n7D00\n"),
                          "BC01 BFF0040000000000 00\n7D00 7FF8000000000000 10\n")
-        self.assertEqual(self.ok("testfloat", "f16_rem", stdin="4500 4000\n4600 4000\n3C00 0000\n"),
+        self.assertEqual(self.ok("vectors", "--testfloat", "f16_rem", stdin="4500 4000\n4600 4000\n3C00 0000\n"),
                          "4500 4000 3C00 00\n4600 4000 0000 00\n3C00 0000 7E00 10\n")
         checked = 0
         for x, z, flags in self.lines("convert", "-f", "binary64", "--fd", "binary16"):

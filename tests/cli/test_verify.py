@@ -108,13 +108,13 @@ class Verify(support.Case):
 
     def test_probe_without_device(self):
         """Where there are no matrix instructions, none is said to agree."""
-        r = support.run("probe-hw", "--samples", "128", "no.such.model")
+        r = support.run("verify", "--only", "instructions", "--device", "cuda", "--samples", "128", "no.such.model")
         self.assertEqual((r.returncode, r.stdout), (2, b""))
-        self.assertIn(b"halfulp: probe-hw: ", r.stderr)
+        self.assertIn(b"halfulp: verify: ", r.stderr)
 
     def test_probe_processor(self):
         """The instructions of this processor agree with their models; the same seed asks the same questions."""
-        here = json.loads(self.ok("probe-hw", "--device", "cpu", "--samples", "5000", "--json"))
+        here = json.loads(self.ok("verify", "--only", "instructions", "--samples", "5000", "--json"))
         self.assertIn("family" if platform.machine() in ("x86_64", "AMD64") else "processor", here["device"])
         names = {row["instruction"]: row for row in here["instructions"]}
         ids = [(row["instruction"], row["id"]) for row in here["instructions"]]
@@ -132,9 +132,9 @@ class Verify(support.Case):
             self.assertEqual((row["agrees"], row["differing"]), (True, 0), row)
             self.assertGreaterEqual(row["random"], 5000)
         print("%s: %s" % (here["device"], ", ".join(names)))
-        r = support.run("probe-hw", "--device", "cpu", "no.such.model")
+        r = support.run("verify", "--only", "instructions", "no.such.model")
         self.assertEqual((r.returncode, r.stdout), (2, b""))
-        r = support.run("probe-hw", "--device", "tpu")
+        r = support.run("verify", "--only", "instructions", "--device", "tpu")
         self.assertEqual((r.returncode, r.stdout), (2, b""))
         self.assertIn(b"tpu", r.stderr)
 
@@ -143,7 +143,7 @@ class Verify(support.Case):
         """Instructions that are the models themselves agree, golden vectors too; one wrong bit does not."""
 
         def probe(*args, **env):
-            command = [HOSTRUN, "probe-hw", "--golden", os.environ["HALFULP_GOLDEN"], *args]
+            command = [HOSTRUN, "verify", "--only", "instructions", "--device", "cuda", "--golden", os.environ["HALFULP_GOLDEN"], *args]
             return subprocess.run(command, capture_output=True, env=dict(os.environ, **env), check=False)
 
         r = probe("--samples", "700", HU_HOST_CAPABILITY="90")
@@ -176,7 +176,8 @@ class Verify(support.Case):
         reasons = {"driver": "(driver not found)", "none": "(the driver shows none)", "old": "(driver for CUDA 11.4, which is too old for"}
         for kind, reason in reasons.items():
             env = dict(os.environ, HU_HOST_DEVICE=kind)
-            for command in (["quantize", "--device", "cuda", "-f", "bfloat16", "x.npy", "z.npy"], ["probe-hw"],
+            for command in (["quantize", "--device", "cuda", "-f", "bfloat16", "x.npy", "z.npy"],
+                            ["verify", "--only", "instructions", "--device", "cuda"],
                             ["verify", "--only", "device", "--device", "cuda"]):
                 r = subprocess.run([HOSTRUN, *command], capture_output=True, env=env, check=False)
                 self.assertEqual((r.returncode, r.stdout), (2, b""), r)

@@ -105,9 +105,9 @@ class WideCodes(support.Case):
             self.bad("gemm", *fa, *fb, a, b, "-o", self.path("d.npy"), says=says)
         self.bad("gemm", *fa, *fb, good, good, "-C", wrong, "--fc", "float4_e2m1fn", "-o", self.path("d.npy"), says=says)
         for x, y in ((wrong, good), (good, wrong), (wrong, wrong)):
-            self.bad("diff", "-f", "float4_e2m1fn", x, y, says=says)
+            self.bad("compare", "-f", "float4_e2m1fn", x, y, says=says)
             self.bad("collective", "-f", "float4_e2m1fn", x, y, says=says)
-        self.ok("diff", wrong, good, code=1)  # without a format they are numbers
+        self.ok("compare", wrong, good, code=1)  # without a format they are numbers
 
     def test_packed(self):
         r = random.Random(4)
@@ -158,7 +158,7 @@ class WideCodes(support.Case):
         self.ok("collective", *f, "--packed", self.path("ap.npy"), self.path("ap.npy"), "-o", self.path("d.npy"))
         self.assertEqual(self.read("d.npy"), self.read("want.npy"))
         self.codes("cp.npy", list(packed([1, 2, 3, 4, 5, 6, 7, 9], 4)), (2, 2))
-        text = self.ok("diff", *f, "--packed", self.path("ap.npy"), self.path("cp.npy"), code=1)
+        text = self.ok("compare", *f, "--packed", self.path("ap.npy"), self.path("cp.npy"), code=1)
         self.assertIn("1 of 8 elements differ", text)
 
     def test_packed_wrong_use(self):
@@ -171,7 +171,7 @@ class WideCodes(support.Case):
             (("decode", "-f", "float4_e2m1fn", "--packed", wide, o), ("w.npy", "uint8", "uint16")),
             (("decode", "-f", "float4_e2m1fn", "--packed", self.codes("s.npy", [1], ()), o), ("a single number",)),
             (("decode", "-f", "float4_e2m1fn", "--packed", "3"), ("--packed goes with IN.npy",)),
-            (("diff", "--packed", x, x), ("requires -f",)),
+            (("compare", "--packed", x, x), ("requires -f",)),
             (("gemm", "--packed", "--fa", "float8_e4m3fn", "--fb", "float8_e4m3fn", x, self.codes("y.npy", [1, 2], (2, 1)), "-o", o),
              ("no matrix",)),
         ):  # fmt: skip
@@ -179,15 +179,15 @@ class WideCodes(support.Case):
         self.assertNotIn("o.npy", self.left())
 
     def test_text(self):
-        """Lines of codes in hex: mma, its scales, dot of check-vectors, explain dot."""
+        """Lines of codes in hex: mma, its scales, dot of vectors --check, explain dot."""
         model, f6 = "seq(binary32)", ("--fa", "float6_e2m3fn", "--fb", "float6_e2m3fn", "--fd", "binary32")
         self.ok("mma", model, *f6, stdin="3f 1f 00000000\n")
         for line, name in (("F2 1f 00000000", "A: 'F2'"), ("1f F2 00000000", "B: 'F2'"), ("1f1fF2 1f1f1f 00000000", "A: 'F2'")):
             self.bad("mma", model, *f6, stdin=line + "\n", says=(name, "above 3F"))
-            self.bad("check-vectors", "dot", "--accum", model, *f6, stdin=line + " 00000000 00\n", says=(name, "above 3F"))
+            self.bad("vectors", "--check", "dot", "--accum", model, *f6, stdin=line + " 00000000 00\n", says=(name, "above 3F"))
         self.bad("decode", "-f", "float6_e2m3fn", "F2", says="wider than the format")
-        self.bad("check-vectors", "add", "-f", "float6_e2m3fn", stdin="F2 00 00 00\n", says="above 3F")
-        self.bad("testfloat", "--check", "f16_add", stdin="13C00 0000 0000 00\n", says="above FFFF")
+        self.bad("vectors", "--check", "add", "-f", "float6_e2m3fn", stdin="F2 00 00 00\n", says="above 3F")
+        self.bad("vectors", "--testfloat", "--check", "f16_add", stdin="13C00 0000 0000 00\n", says="above FFFF")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ PROGRAMS = {
 [ "$1" = identify ] && {
 echo '{"verdict": "'${VERDICT:-found}'", "model": "seq(binary32)", "presets": ["a", "b"], "confidence": "sure"}'
 exit 0; }
-echo "$@" | grep -q probe-hw && { cat "$OUT/summary.txt" > "$OUT/seen.new"; echo probes agree; exit ${PROBE:-0}; }
+echo "$@" | grep -q instructions && { cat "$OUT/summary.txt" > "$OUT/seen.new"; echo probes agree; exit ${PROBE:-0}; }
 echo verified''',
     'hu-digest': '''[ -n "$NOT_HERE" ] && exit 127
 echo "hu-digest: on NVIDIA H200" >&2

@@ -6,6 +6,7 @@ usage: test_prose.py SOURCE_ROOT                      the files of prose_pages.t
        test_prose.py SOURCE_ROOT --help-of HALFULP    its commands, with their --help
        test_prose.py SOURCE_ROOT --spelling           the same files by codespell; 77 without it
        test_prose.py SOURCE_ROOT --report [HALFULP]   no test: the faults of every file there is"""
+import json
 import pathlib
 import shutil
 import subprocess
@@ -121,7 +122,7 @@ def files():
             found = sorted(str(path.relative_to(root)) for path in root.glob(name))
             assert found, 'prose_pages.txt: no file is %s' % name
             names += found
-        elif not name.startswith('halfulp '):
+        else:
             names.append(name)
     return names
 
@@ -166,21 +167,17 @@ def run(*command):
 
 
 def commands(halfulp):
-    text = run(halfulp, '--help').split('Commands:\n')[1].split('\n\n')[0]
-    return [line.split()[0] for line in text.split('\n')]
+    return [one['id'] for one in json.loads(run(halfulp, 'help', '--json'))] + ['rounding']
 
 
 def faults_of_help(halfulp, name):
-    return prose.of_help(run(halfulp, *name.split()[1:], '--help'))
+    return prose.of_help(run(halfulp, 'help', name))
 
 
 def help_texts(halfulp):
-    names = [name for name in listed() if name.startswith('halfulp ')]
-    unknown = {name.split()[1] for name in names} - set(commands(halfulp))
-    assert not unknown, 'not a command: %s' % ', '.join(sorted(unknown))
-    wrong = [shown(name, faults_of_help(halfulp, name)) for name in names if faults_of_help(halfulp, name)]
+    wrong = [shown(name, faults_of_help(halfulp, name)) for name in commands(halfulp) if faults_of_help(halfulp, name)]
     assert not wrong, '\n'.join(wrong)
-    print('%d help texts clean, of %d' % (len(names), len(commands(halfulp))))
+    print('%d help texts clean' % len(commands(halfulp)))
 
 
 def spelling():
@@ -198,7 +195,7 @@ def spelling():
 def report(halfulp):
     found = {name: faults(name) for name in everything()}
     if halfulp:
-        found.update({'halfulp ' + c: faults_of_help(halfulp, 'halfulp ' + c) for c in commands(halfulp)})
+        found.update({'halfulp help ' + c: faults_of_help(halfulp, c) for c in commands(halfulp)})
     for name, wrong in found.items():
         print('%4d %s%s' % (len(wrong), name, '' if name in listed() or wrong else ' (clean; not in prose_pages.txt)'))
     for name, wrong in found.items():

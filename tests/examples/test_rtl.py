@@ -32,7 +32,7 @@ def judge(tools, folder, unit, lines):
     with open(into, 'w', encoding='ascii') as f:
         f.writelines(line + '000000\n' for line in lines)  # a result and flags that are not looked at
     tools.run(unit, '+in=' + into, '+out=' + out, '+count=%d' % len(lines))
-    done = subprocess.run([str(c) for c in ('halfulp', 'check-vectors', *DOT, '--joined', '--first', 0, out)], env=tools.env,
+    done = subprocess.run([str(c) for c in ('halfulp', 'vectors', '--check', *DOT, '--joined', '--first', 0, out)], env=tools.env,
                           stdout=subprocess.PIPE, check=False, text=True)
     cases, differ = done.stdout.split(' cases, ')
     assert int(cases) == len(lines)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Projection of the library against the draft's functions in exact rationals (specification.py): all roundings and saturations that
-`halfulp declare --p3109` declares, every random number of the stochastic ones, formats of few bits.
+`halfulp info --p3109` declares, every random number of the stochastic ones, formats of few bits.
 
 usage: test_projection.py PRINT_PROJECTIONS HALFULP MOST BITS
 
@@ -30,7 +30,7 @@ written_out = page.written_out()
 CHUNK = 4000
 PAST = 3  # steps past the largest value
 
-declared = json.loads(subprocess.run([halfulp, 'declare', '--p3109', '--json'], stdout=subprocess.PIPE, check=True).stdout)
+declared = json.loads(subprocess.run([halfulp, 'info', '--p3109', '--json'], stdout=subprocess.PIPE, check=True).stdout)
 assert declared['rounding'] == list(draft.ROUNDING), declared['rounding']
 assert declared['saturation'] == list(draft.SATURATION), declared['saturation']
 least, most_bits = declared['random_bits']

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp probe-hw - a device's or the CPU's own matrix instructions against the models of them, bit for bit. */
+/* `halfulp verify --only instructions`. See instructions.h. */
+#include "cli/command/instructions.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +13,7 @@
 #include "cli/verify/probe.h"
 #include "halfulp/scalar.h"
 
-#ifndef HU_CLI_GOLDEN
-#define HU_CLI_GOLDEN ""
-#endif
-
-enum { KEY_GOLDEN = CLI_KEY_FREE, KEY_SAMPLES, KEY_DEVICE, SHOWN_MAX = 5 };
+enum { SHOWN_MAX = 5 };
 
 /* Whose instructions: how one is found and run (halfulp/device.h). nan_kinds: 1: its NaN depend on the operands, and
  * any one is as good as the model's. */
@@ -28,54 +26,7 @@ typedef struct probe_source {
 static const probe_source of_processor = {"processor", processor_mma_at, processor_mma_run, 1};
 static const probe_source of_device = {"device", hu_device_mma_at, hu_device_mma_run, 0};
 
-typedef struct probe_state {
-  cli_numeric numeric;
-  uint64_t count;
-  const char *golden;
-  const probe_source *source;
-} probe_state;
-
-static int set(void *state, int key, const char *value) {
-  probe_state *s = state;
-  if (key == KEY_SAMPLES) return cli_read_u64(&s->count, "--samples", value, 0, (uint64_t)1 << 32);
-  if (key == KEY_GOLDEN) {
-    s->golden = value;
-    return CLI_OK;
-  }
-  if (key == KEY_DEVICE) {
-    int cuda = 0, status = cli_device_read(&cuda, value);
-    s->source = cuda ? &of_device : &of_processor;
-    return status;
-  }
-  return cli_set_numeric(&s->numeric, key, value) < 0 ? CLI_BAD : CLI_OK;
-}
-
-static const cli_option options[] = {
-    {KEY_SAMPLES, "samples", "N", "random dot products per instruction, at least; default 100000"},
-    {CLI_KEY_SEED, "seed", "K", "key of the random operands; default 0"},
-    {KEY_DEVICE, "device", "DEVICE", "cuda, or cpu: this machine's own; default cuda"},
-    {KEY_GOLDEN, "golden", "FOLDER", "where mma/probes.txt is; default: the installed golden files"},
-    CLI_OPTION_JSON,
-    {0}};
-static const cli_command command = {
-    "probe-hw",
-    "[MODEL...]",
-    "Run a GPU's or CPU's matrix instructions and compare them with their models",
-    "Every mma.sync and wgmma instruction of the CUDA device that a named model describes, or with --device cpu the\n"
-    "CPU's instructions that add up products; or those whose model's name contains a MODEL. Operands are the golden\n"
-    "vectors of that model in every place of a tile, and random dot products with exponents close, far apart, at both\n"
-    "ends of the range, cancelling, and any patterns. Each result is compared bit for bit with the model's; of a CPU\n"
-    "any NaN counts as equal. Differences are shown as lines for `halfulp mma`: A B C, then both results.\n\n"
-    "With --device cpu come the CPU's conversions of binary16, under the names binary16.values (all codes),\n"
-    "binary16.rne and other modes, of Arm's 8-bit formats (float8_e4m3fn.values and .rne, float8_e5m2), and sums of\n"
-    "two products of 16 bits, s16.pairs.",
-    "  halfulp probe-hw\n"
-    "  halfulp probe-hw --samples 10000000 nv.hopper.e4m3\n"
-    "  halfulp probe-hw --device cpu",
-    options,
-    0,
-    256,
-    set};
+static const probe_source *source_of(const instructions_asked *s) { return s->cuda ? &of_device : &of_processor; }
 
 /* ---- one instruction ---- */
 
@@ -162,13 +113,13 @@ static void draw(probe_run *t, size_t tile, uint64_t key, uint64_t at) {
   draw_patterns(t->c + tile * of_c * hu_element_size(x->c), of_c, x->c, words[2]);
 }
 
-static int run_random(probe_run *t, const probe_state *s) {
-  uint64_t left = (s->count + t->mma.m * t->mma.n - 1) / (t->mma.m * t->mma.n), done = 0;
+static int run_random(probe_run *t, const instructions_asked *s) {
+  uint64_t left = (s->samples + t->mma.m * t->mma.n - 1) / (t->mma.m * t->mma.n), done = 0;
   int status = CLI_OK;
   while (left && status == CLI_OK) {
     t->tiles = left < t->room ? (size_t)left : t->room;
-    for (size_t tile = 0; tile < t->tiles; tile++) draw(t, tile, s->numeric.stream.key, done + tile);
-    status = run_tiles(t, s->source);
+    for (size_t tile = 0; tile < t->tiles; tile++) draw(t, tile, s->seed, done + tile);
+    status = run_tiles(t, source_of(s));
     done += t->tiles;
     left -= t->tiles;
   }
@@ -227,9 +178,9 @@ static int wanted(const char *model, char **names, int count) {
   return count == 0;
 }
 
-static int run_one(probe_run *t, const probe_state *s, const char *path) {
+static int run_one(probe_run *t, const instructions_asked *s, const char *path) {
   int status = probe_run_start(t);
-  if (status == CLI_OK && path) status = run_golden(t, s->source, path);
+  if (status == CLI_OK && path) status = run_golden(t, source_of(s), path);
   uint64_t golden = t->compared;
   if (status == CLI_OK) status = run_random(t, s);
   if (status == CLI_OK && t->quiet) {
@@ -281,52 +232,49 @@ static void json_next(int shown, const char *device, const char *versions, const
 }
 
 /* Before each line, or object: what the whole output begins with. */
-static void begin(int shown, const probe_state *s, const char *name, const char *versions, const char *path) {
-  if (s->numeric.json) {
+static void begin(int shown, const instructions_asked *s, const char *name, const char *versions, const char *path) {
+  if (s->json) {
     json_next(shown, name, versions, path);
   } else if (!shown) {
-    printf("%s: %s%s%s\ngolden vectors: %s\n", s->source->what, name, *versions ? ", " : "", versions,
+    printf("%s: %s%s%s\ngolden vectors: %s\n", source_of(s)->what, name, *versions ? ", " : "", versions,
            path ? path : "none");
   }
 }
 
-int cli_probe_hw(int argc, char **argv) {
-  probe_state s = {.count = 100000, .source = &of_device};
-  char **names, name[CLI_DEVICE_MAX], versions[128] = "", path[4096];
-  int count, shown = 0, differ = 0, status = cli_parse(&command, &s, argc, argv, &names, &count);
-  if (status >= 0) return status;
-  if (s.source == &of_processor) {
+int cli_verify_instructions(const instructions_asked *s, char **names, int count) {
+  char name[CLI_DEVICE_MAX], versions[128] = "", path[4096];
+  int shown = 0, differ = 0, status = CLI_OK;
+  if (!s->cuda) {
     processor_name(name);
   } else if (!cli_device_ask(name)) {
-    return cli_fail("probe-hw", "%s", name);
+    return cli_fail("verify", "%s", name);
   }
-  snprintf(path, sizeof path, "%s/mma/probes.txt", s.golden ? s.golden : HU_CLI_GOLDEN);
+  snprintf(path, sizeof path, "%s/mma/probes.txt", s->golden ? s->golden : HU_CLI_GOLDEN);
   FILE *there = fopen(path, "r");
-  if (!there && s.golden) return cli_fail(path, "cannot be read");
+  if (!there && s->golden) return cli_fail(path, "cannot be read");
   if (there) fclose(there);
   setvbuf(stdout, NULL, _IOLBF, 0); /* a run that is stopped keeps its lines */
-  status = CLI_OK;
   for (size_t i = 0; status == CLI_OK; i++) {
-    probe_run t = {.number = i, .quiet = s.numeric.json};
-    hu_status next = s.source->at(&t.mma, i);
+    probe_run t = {.number = i, .quiet = s->json};
+    hu_status next = source_of(s)->at(&t.mma, i);
     if (next == HU_E_NAME || (next == HU_E_DEVICE && i == 0)) break;
-    if (next != HU_OK) return cli_fail_status("probe-hw", next);
+    if (next != HU_OK) return cli_fail_status("verify", next);
     if (!wanted(t.mma.model, names, count)) continue;
-    if (s.source == &of_device) hu_device_versions(versions, sizeof versions);
-    begin(shown++, &s, name, versions, there ? path : NULL);
-    status = run_one(&t, &s, there ? path : NULL);
+    if (s->cuda) hu_device_versions(versions, sizeof versions);
+    begin(shown++, s, name, versions, there ? path : NULL);
+    status = run_one(&t, s, there ? path : NULL);
     differ |= t.different || t.off_golden;
   }
   const processor_check *check;
-  for (size_t i = 0; status == CLI_OK && s.source == &of_processor && (check = processor_check_at(i)); i++) {
-    processor_tally t = {.count = s.count, .key = s.numeric.stream.key, .quiet = s.numeric.json};
+  for (size_t i = 0; status == CLI_OK && !s->cuda && (check = processor_check_at(i)); i++) {
+    processor_tally t = {.count = s->samples, .key = s->seed, .quiet = s->json};
     if (!wanted(check->id, names, count)) continue;
-    begin(shown++, &s, name, versions, there ? path : NULL);
+    begin(shown++, s, name, versions, there ? path : NULL);
     run_check(check, &t);
     differ |= t.different > 0;
   }
-  if (shown && s.numeric.json) printf("\n]}\n");
+  if (shown && s->json) printf("\n]}\n");
   if (status != CLI_OK) return status;
-  if (!shown) return cli_fail("probe-hw", "%s has no instruction of such a model", name);
+  if (!shown) return cli_fail("verify", "%s has no instruction of such a model", name);
   return differ ? CLI_DIFFERENT : CLI_OK;
 }
