@@ -15,7 +15,7 @@
 enum { OPTIONS_MAX = 48 };
 
 static const cli_option common[] = {
-    {'q', "quiet", NULL, "errors only: no progress, no notes, no report where the result is a file"},
+    {'q', "quiet", NULL, "errors only: no progress, notes, or report where the result is a file"},
     {'h', "help", NULL, "this text"},
     {'V', "version", NULL, "the version"},
     {0}};
@@ -31,11 +31,50 @@ static const char *option_name(char text[64], const cli_option *o) {
   return text;
 }
 
+/* Words of the first n bytes on lines of up to HELP_WIDTH columns, of which `at` are taken; later lines are indented. */
+static void print_folded(const char *text, size_t n, size_t at, size_t indent) {
+  enum { HELP_WIDTH = 100 };
+  const char *end = text + n, *between = "";
+  while (text < end) {
+    size_t skip = strspn(text, " \n"), word = strcspn(text + skip, " \n");
+    if (text + skip >= end) break;
+    if (*between && at + 1 + word > HELP_WIDTH) {
+      printf("\n%*s", (int)indent, "");
+      at = indent;
+    } else {
+      fputs(between, stdout);
+      at += strlen(between);
+    }
+    printf("%.*s", (int)word, text + skip);
+    at += word;
+    text += skip + word;
+    between = " ";
+  }
+  putchar('\n');
+}
+
+/* Paragraphs; those with an indented line stand as they are. */
+static void print_paragraphs(const char *text) {
+  while (*text) {
+    const char *end = strstr(text, "\n\n"), *shown = strstr(text, "\n  ");
+    size_t n = end ? (size_t)(end - text) : strlen(text);
+    putchar('\n');
+    if (!strncmp(text, "  ", 2) || (shown && shown < text + n))
+      printf("%.*s\n", (int)n, text);
+    else
+      print_folded(text, n, 0, 0);
+    text += end ? n + 2 : n;
+  }
+}
+
 static void print_option(const cli_option *o) {
-  char name[64], left[128];
-  snprintf(left, sizeof left, "%s%s%s%s", key_of(o) < 256 ? "" : "    ", option_name(name, o), o->value ? " " : "",
-           o->value ? o->value : "");
-  printf("  %-26s %s%s\n", left, o->help, o->key & CLI_REPEATS ? "; may be repeated" : "");
+  enum { LEFT = 29 };
+  char name[64], left[128], said[512];
+  int n = snprintf(left, sizeof left, "  %s%s%s%s", key_of(o) < 256 ? "" : "    ", option_name(name, o),
+                   o->value ? " " : "", o->value ? o->value : "");
+  snprintf(said, sizeof said, "%s%s", o->help, o->key & CLI_REPEATS ? "; may be repeated" : "");
+  printf("%-28s ", left);
+  print_folded(said, strlen(said), n < LEFT ? LEFT : (size_t)n + 1, LEFT);
 }
 
 /* Where --round and what belongs to it are explained. */
@@ -71,8 +110,11 @@ int cli_help_rounding(void) {
 }
 
 static int print_help(const cli_command *c) {
-  printf("Usage: halfulp %s [OPTION...]%s%s\n%s.\n", c->name, *c->operands ? " " : "", c->operands, c->summary);
-  if (*c->details) printf("\n%s\n", c->details);
+  char summary[512];
+  snprintf(summary, sizeof summary, "%s.", c->summary);
+  printf("Usage: halfulp %s [OPTION...]%s%s\n", c->name, *c->operands ? " " : "", c->operands);
+  print_folded(summary, strlen(summary), 0, 0);
+  print_paragraphs(c->details);
   print_rounding(c);
   printf("\nOptions:\n");
   for (const cli_option *o = c->options; o->key; o++) print_option(o);

@@ -59,12 +59,12 @@ static const cli_command command = {
     "LIST",
     "Run a long list of checks on many processes, and keep a ledger of the results",
     "Each line of LIST is an item: NAME KIND SUBJECTS ARGUMENT..., with blanks or tabs between them.\n\n"
-    "  world FORMAT                           rounding, all codes and their surroundings, against the oracle\n"
+    "  world FORMAT                           rounding, all codes and around them, against the oracle\n"
     "  steps FORMAT MODE                      rounding of all 2^32 binary32 numbers, against the oracle\n"
     "  pairs add|sub|mul|div FORMAT MODE I/N  all pairs of codes, lanes against the core; part I of N\n"
     "  triples FORMAT MODE I/N                the same for fused multiply-adds\n"
-    "  mixed FORMAT FORMAT MODE I/N           two codes of the first format, one of the second, into the second\n"
-    "  powers FORMAT FORMAT MODE 1/K I/N      x^y of one pair in K, drawn by random words, against the oracle\n"
+    "  mixed FORMAT FORMAT MODE I/N           two codes of the first format, one of the second, into it\n"
+    "  powers FORMAT FORMAT MODE 1/K I/N      x^y of one pair in K, drawn at random, against the oracle\n"
     "  program PATH ARGUMENT...               a program; exit status 0 is right\n"
     "  program-fails PATH ARGUMENT...         a program that must fail\n\n"
     "SUBJECTS are the folders whose claims an item checks; they are for --sources. Items that the ledger\n"

@@ -75,7 +75,7 @@ static const cli_command command = {
     "  tree(F,...)                      a binomial tree\n"
     "  doubling(F,...)                  recursive doubling\n"
     "  pairwise(F,...)                  halves, recursively\n"
-    "  hierarchical(N,REDUCE,REDUCE)      the first within groups of N participants, the second over the groups\n\n"
+    "  hierarchical(N,REDUCE,REDUCE)    the first in groups of N participants, the second over groups\n\n"
     "MODE, sat= and wire= may be left out. halfulp/collective.h defines each step.",
     "  halfulp collective digits_images.npy --reduce 'ring(bfloat16)' --reduce 'tree(bfloat16)' \\\n"
     "      --reduce 'ring(binary32,wire=float8_e5m2)' --reduce 'hierarchical(8,exact,ring(bfloat16))'\n"

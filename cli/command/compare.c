@@ -45,7 +45,7 @@ static const cli_option options[] = {
     {CLI_KEY_REPORT | CLI_FOR(FORMATS), "report", "FILE.html", "the table and a drawing, a file that stands alone"},
     CLI_OPTION_THREADS,
     CLI_OPTION_PACKED(CLI_KEY_PACKED | CLI_FOR(ARRAYS)),
-    {'n' | CLI_FOR(ARRAYS), "first", "N", "two arrays: show the first N differing elements; default 10"},
+    {'n' | CLI_FOR(ARRAYS), "first", "N", "two arrays: the first N differences to print; default 10"},
     CLI_OPTION_JSON,
     {0}};
 static const cli_command command = {

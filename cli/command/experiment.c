@@ -164,6 +164,7 @@ static void print_line(const experiment_result *x) {
 }
 
 static void show(experiment_state *s, const experiment_result *x) {
+  if (cli_quiet() && s->out && !s->json) return;
   if (s->json) {
     if (s->all) printf("%s\n", s->printed++ ? "," : "[");
     experiment_print_json(x);

@@ -87,7 +87,7 @@ static int set(void *state, int key, const char *value) {
 
 static const cli_option options[] = {
     CLI_OPTIONS_FORMAT,
-    {'r' | CLI_REPEATS, "round", "MODE", "a rounding mode as in encode, or all (the deterministic ones)"},
+    {'r' | CLI_REPEATS, "round", "MODE", "a rounding mode, default rne, or all (the deterministic ones)"},
     {'s', "saturate", "POLICY", "default none finite propagate; default: the format's card"},
     {CLI_KEY_NAN, "nan", "POLICY", "NaN into a format without NaN: max zero error; default max"},
     {CLI_KEY_TINY, "tiny", "WHEN", "tininess is detected before or after rounding; default after"},
@@ -95,9 +95,9 @@ static const cli_option options[] = {
     {KEY_FA, "fa", "FORMAT", "operations: the format of A; default: that of the result"},
     {KEY_FB, "fb", "FORMAT", "operations: the format of B; default likewise"},
     {KEY_FC, "fc", "FORMAT", "operations: the format of C; default likewise"},
-    {KEY_FD, "fd", "FORMAT", "dot: the format of C and of the result; default: the model's own"},
+    {KEY_FD, "fd", "FORMAT", "dot: the format of C and of D, the result; default: the model's own"},
     {KEY_ACCUM, "accum", "MODEL", "dot: an accumulation model or a unit (halfulp models)"},
-    {KEY_CODES, "codes", NULL, "dot: operands are patterns in hex, as halfulp mma reads them"},
+    {KEY_CODES, "codes", NULL, "dot: operands are codes in hex, as halfulp mma reads them"},
     {KEY_OPEN, "open", NULL, "print a link to the playground that shows the same in a browser"},
     CLI_OPTIONS_STREAM,
     CLI_OPTION_JSON,

@@ -27,7 +27,7 @@ static int set(void *state, int key, const char *value) {
 }
 
 static const cli_option options[] = {
-    {'v', "verbose", NULL, "where each format is defined, and what was left to decide"},
+    {'v', "verbose", NULL, "also print where each format is defined, and what was left to decide"},
     {KEY_SCALED, "scaled", NULL, "the scaled formats of arrays instead"},
     {KEY_NUMBERS, "numbers", NULL, "the number systems beside floating point instead"},
     CLI_OPTION_JSON,

@@ -101,7 +101,7 @@ static const cli_option options[] = {
     {CLI_KEY_SEED, "seed", "K", "key of the random numbers that draw the questions; default 1"},
     {KEY_LOG | OF_BOX, "log", "FILE", "every question with its answer, for a command"},
     {KEY_GOLDEN | OF_BOX, "golden", "FOLDER", "where the golden files are; default: the installed ones"},
-    {KEY_EXPLAIN | OF_BOX, "explain", NULL, "print the steps of the search, too"},
+    {KEY_EXPLAIN | OF_BOX, "explain", NULL, "explain how the model was found, step by step"},
     {KEY_REPORT | OF_BOX, "report", "FILE.html", "a page that stands alone, with a picture of the order"},
     {KEY_DISTINGUISH, "distinguish", NULL, "no box: find a question that two models answer differently"},
     {KEY_TRIES | CLI_FOR(DISTINGUISH), "tries", "N",

@@ -46,8 +46,9 @@ static const cli_command command = {
     "models: line i is element i.\n"
     "FILE is standard input if absent or -.\n\n"
     "A model of your own, for a unit that aligns its terms to the largest exponent:\n\n"
-    "  block(align,l=4,f=3,emin=-28,out=binary16)   l: 4 products and C at a time; f: 3 digits are kept below the\n"
-    "                                               largest exponent, which is at least emin; out: the accumulator\n\n"
+    "  block(align,l=4,f=3,emin=-28,out=binary16)   l: 4 products and C at a time; f: 3 digits are kept\n"
+    "                                               below the largest exponent, which is at least emin;\n"
+    "                                               out: the accumulator\n\n"
     "`halfulp models --grammar` explains every key of block(...) and computes the last example below step by step.",
     "  echo 3c003c003c003c00 3c003c003c003c00 3f800000 | halfulp mma nv.volta.f16.f32\n"
     "  echo 3c003c00 3c003c00 0000 | halfulp mma 'seq(binary16,rtz)' --fa binary16 --fb binary16 --fd binary16\n"

@@ -40,7 +40,7 @@ def lists(halfulp):
             'preset': names(halfulp, 'presets'), 'experiment': names(halfulp, 'experiment'),
             'mode': ['rne', 'rna', 'rnz', 'rtz', 'rtp', 'rtn', 'raz', 'rto', 'sra:', 'srb:', 'src:'],
             'policy': ['default', 'none', 'finite', 'propagate', 'max', 'zero', 'error'], 'when': ['before', 'after'],
-            'device': ['cpu', 'cuda'], 'command': [name for name, _ in command_pages.commands()] + ['help', 'version']}
+            'device': ['cpu', 'cuda'], 'command': [name for name, _ in command_pages.commands()] + ['help', 'version', 'rounding']}
 
 
 class Option:

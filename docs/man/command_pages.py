@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Man pages of the single commands, made from their own --help.
+"""Man pages of the single commands, made from their own --help, and halfulp.1, whose list of commands is made.
 
     command_pages.py --list                 the names of the pages, from the table of cli/base/cli.h
-    command_pages.py OUT_FOLDER HALFULP     halfulp-COMMAND.1 for each"""
+    command_pages.py OUT_FOLDER HALFULP     halfulp-COMMAND.1 for each
+    command_pages.py OUT                    halfulp.1"""
 import pathlib
 import re
 import subprocess
@@ -69,6 +70,13 @@ def absent(name, short, why):
     return '\n'.join(out) + '\n'
 
 
+def overview():
+    listed = ''.join('.TP\n.BR halfulp\\-%s (1)\n%s\n' % (roff.escape(name), roff.escape(short)) for name, short in commands())
+    text = (HERE.parent.parent / 'cli' / 'halfulp.1').read_text(encoding='ascii')
+    assert text.count('@COMMANDS@\n') == 1
+    return text.replace('@COMMANDS@\n', listed)
+
+
 def main(folder, halfulp):
     for name, short in commands():
         done = subprocess.run([halfulp, name, '--help'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -79,5 +87,7 @@ def main(folder, halfulp):
 if __name__ == '__main__':
     if sys.argv[1] == '--list':
         print('\n'.join('halfulp-%s.1' % name for name, _ in commands()))
+    elif len(sys.argv) == 2:
+        pathlib.Path(sys.argv[1]).write_text(overview(), encoding='ascii')
     else:
         main(*sys.argv[1:])

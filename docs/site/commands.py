@@ -3,7 +3,7 @@
 the search finds.
 
 Where the command is not built (OUT is the build folder's docs/; HALFULP names another one) there are only names and
-summaries, from cli/main.c."""
+summaries, from cli/base/cli.h."""
 import html
 import os
 import pathlib

@@ -25,7 +25,7 @@ def file_of(name, section):
 
 def sources(build):
     """[(name, section, what it is, roff)]: without the command there are halfulp(1) and halfulp(3)."""
-    out = [('halfulp', '1', 'The command', (pages.ROOT / 'cli' / 'halfulp.1').read_text(encoding='utf-8')),
+    out = [('halfulp', '1', 'The command', command_pages.overview()),
            ('halfulp', '3', 'The calls of the library', library_page.page())]
     exe = commands.executable(build)
     if exe is None:

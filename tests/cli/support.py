@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -145,8 +146,9 @@ def commands():
 
 
 def options(text):
-    """[(letter, long name, argument, meaning)] of a --help."""
+    """[(letter, long name, argument, meaning)] of a --help, whose lines are folded."""
     listed = text.split("\nOptions:\n")[1].split("\nExamples:\n")[0]
+    listed = re.sub(r"\n {29}(?=\S)", " ", listed)
     return re.findall(r"(?m)^  (?:-(\w), |    )--([\w-]+)(?: ([A-Z][\w./=]*))?(?:  +| )(.*)$", listed)
 
 
@@ -214,6 +216,72 @@ class Case(unittest.TestCase):
 
     def left(self):
         return sorted(os.listdir(self.folder.name))
+
+
+# Examples that take more time than all others together, which only the long run has, and the test that runs the same command for a
+# shorter time.
+LONG = {
+    "halfulp bench --seconds 5": "test_bench.py",
+    "halfulp experiment bfloat16-updates": "test_experiment.py",
+    "halfulp experiment --paper s2fp8 --table 4 --budget 20s": "test_papers.py",
+}
+
+
+class Examples(Case):
+    """Example lines of the command, each run by a shell as a reader would."""
+
+    def setUp(self):
+        super().setUp()
+        for name in os.listdir(DATA):
+            if name.endswith(".npy"):
+                shutil.copy(os.path.join(DATA, name), self.folder.name)
+        os.mkdir(self.path("bin"))
+        os.symlink(HALFULP, self.path("bin/halfulp"))
+
+    def shell(self, text):
+        env = dict(os.environ, PATH=self.path("bin") + ":" + os.environ["PATH"])
+        text = text.replace("/tmp/", self.folder.name + "/")
+        return subprocess.run(
+            ["sh", "-e"],
+            input=text.encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=self.folder.name,
+            env=env,
+            check=False,
+        )
+
+    def needs(self, line):
+        """Files that an example takes for granted."""
+        if "x.npy" in line or "cpu.npy" in line:
+            for name in ("cpu.npy", "gpu.npy", "x.npy", "y.npy"):
+                shutil.copy(self.path("digits_weights.npy"), self.path(name))
+        if "--merge" in line:
+            # Two shards of something small, under the names that the example merges.
+            for i in (1, 2):
+                self.ok(
+                    "verify",
+                    "--only",
+                    "golden",
+                    "--golden",
+                    os.environ["HALFULP_GOLDEN"],
+                    "--shard",
+                    "%d/2" % i,
+                    "-o",
+                    self.path("shard%d.txt" % i),
+                )
+
+    def examples(self, text):
+        """Those that this build can do, in a time that a test has."""
+        for line in text.replace("\\\n", " ").split("\n"):
+            line = " ".join(line.split())
+            if not line or "--level full" in line or "--device cuda" in line:  # a device: test_verify.py
+                continue
+            if line.startswith("halfulp verify -f") and os.environ["HALFULP_ORACLE"] != "1":
+                continue
+            if ".safetensors" in line and os.environ["HALFULP_SAFETENSORS"] != "1":
+                continue
+            yield line
 
 
 def main():

@@ -267,7 +267,6 @@ class Numbers(support.Case):
         self.assertEqual(self.ok("encode", "-f", "float8_e5m2", "-r", "rtz", stdin="1e999\n"), "7b\n")
 
     def test_usage_errors(self):
-        self.bad(says="no command")
         self.bad("nonsense", says="unknown command 'nonsense'")
         self.bad("encode", says="no format given")
         self.bad("encode", "-f", "float9", says="'float9': no such name")
@@ -298,7 +297,7 @@ class Numbers(support.Case):
             self.assertIn("Examples:\n", described)
             self.assertEqual(self.ok("help", name), described)
             self.assertEqual(self.ok("--help", name), described)
-            self.assertLess(max(map(len, described.split("\n"))), 121, name)
+            self.assertLess(max(map(len, described.split("\nExamples:\n")[0].split("\n"))), 101, name)
             for option in ("-V", "--version"):
                 self.assertEqual(self.ok(name, option), self.ok("--version"))
         for args in ((), ("help",), ("-h",), ("-q",), ("help", "-q")):

@@ -16,64 +16,44 @@ import support  # noqa: E402
 WEIGHTS = os.path.join(support.DATA, "digits_weights.npy")
 CONFIG = b"[data]\nset = teacher\n[model]\nnet = linear\n[run]\nsteps = 20\n"
 LONG = "[data]\nset = gratings\n[run]\nsteps = %d\n"
-SECONDS = r"\b[0-9.]+ s\b"
+# An example whose result is a file.
+OUT = r" -o | --output |quantize -f \S+ \S+\.npy \S+\.npy"
+SECONDS = r"\b[0-9.]+ s(?:econds)?\b"
 
 
-class Quiet(support.Case):
-    def commands(self):
-        text = self.ok("--help").partition("\nCommands:\n")[2].partition("\n\n")[0]
-        return [c for c in re.findall(r"(?m)^  ([a-z-]+) +\S", text) if support.run(c, "--help").returncode == 0]
-
-    def examples(self):
-        """{command: its arguments, standard input}"""
-        z, config = self.path("z.npy"), self.write("x.ini", CONFIG)
-        return {
-            "formats": (["e4m3"], ""),
-            "presets": (["cuda"], ""),
-            "info": (["bfloat16"], ""),
-            "encode": (["-f", "bfloat16", "-v"], "0.3\n"),
-            "decode": (["-f", "bfloat16"], "3e9a\n"),
-            "explain": (["-f", "bfloat16", "0.3"], ""),
-            "quantize": (["-f", "nvfp4", WEIGHTS, z], ""),
-            "compare": (["-f", "nvfp4", "-f", "mxfp4", WEIGHTS], ""),
-            "gemm": ([WEIGHTS, self.identity(), "-o", z], ""),
-            "campaign": ([self.write("some.list", b"a triples arith float4_e2m1fn rne 1/1\n")], ""),
-            "collective": ([WEIGHTS, "--reduce", "ring(bfloat16)"], ""),
-            "train": ([config, "--overwrite", "-o", self.path("run")], ""),
-            "experiments": ([], ""),
-            "experiment": (["long-reduction"], ""),
-            "sweep": ([config, "--key", "precision.system", "--values", "fp16", "--seeds", "1", "-o", self.path("sweep"), "--overwrite"], ""),
-            "models": (["volta"], ""),
-            "declare": (["--p3109"], ""),
-            "mma": (["nv.volta.f16.f32"], "3c003c003c003c00 3c003c003c003c00 3f800000\n"),
-            "identify": (["--fa", "bfloat16", "--k", "8", "--verify", "100", "--json", "--", "/nonexistent/box"], ""),
-            "distinguish": (["nv.volta.f16.f32", "nv.ampere.f16.f32"], ""),
-            "diff": ([WEIGHTS, WEIGHTS], ""),
-            "plot": (["-f", "bfloat16", "-o", self.path("z.svg")], ""),
-            "vectors": (["add", "-f", "float4_e2m1fn"], ""),
-            "check-vectors": (["add", "-f", "float8_e4m3fn"], "38 38 40 00\n"),
-            "testfloat": (["f16_add"], "3C00 3C01\n"),
-            "verify": (["--only", "golden", "--golden", os.environ["HALFULP_GOLDEN"], "--list"], ""),
-            "probe-hw": (["no.such.model"], ""),
-            "bench": (["--seconds", "0"], ""),
-        }
-
+class Quiet(support.Examples):
     def identity(self):
         unit = [1.0 if i == j else 0.0 for i in range(10) for j in range(10)]
         return self.write("unit.npy", support.npy("<f4", (10, 10), support.floats(unit)))
 
+    def run_afresh(self, line):
+        """What a line does in a folder of its own."""
+        case = support.Examples()
+        case.setUp()
+        self.addCleanup(case.doCleanups)
+        case.needs(line)
+        return case.shell(line), case.folder.name
+
     def test_every_command(self):
-        examples = self.examples()
-        for command in self.commands():
-            args, stdin = examples[command]
-            want = support.run(command, *args, stdin=stdin)
-            for option in ("-q", "--quiet"):
-                got = support.run(command, option, *args, stdin=stdin)
-                self.assertEqual(got.returncode, want.returncode, (command, got.stderr))
-                shown = [re.sub(SECONDS, "", r.stdout.decode()) for r in (want, got)]
-                self.assertEqual(shown[0], shown[1], command)
-                self.assertEqual(got.stderr, want.stderr if want.returncode == 2 else b"", command)
-            self.assertRegex(self.ok(command, "--help"), r"(?m)^  -q, --quiet  ", command)
+        """The first example of each command, and the first whose result is a file, of which -q leaves no report."""
+        files = 0
+        for command, text in support.commands().items():
+            self.assertRegex(text, r"(?m)^  -q, --quiet  ", command)
+            lines = [line for line in self.examples(text.split("\nExamples:\n")[1]) if not line.startswith(tuple(support.LONG))]
+            before = "".join(line + "\n" for line in lines if "halfulp " not in line)
+            first = [line for line in lines if "halfulp " in line][:1]
+            to_file = [line for line in lines if re.search(OUT, line) and "--json" not in line][:1]
+            for line in dict.fromkeys(first + to_file):
+                want, folder = self.run_afresh(before + line)
+                got, other = self.run_afresh(before + line.replace("halfulp ", "halfulp -q "))
+                self.assertEqual((got.returncode, got.stderr), (want.returncode, b""), line)
+                shown = [re.sub(SECONDS, "", r.stdout.decode().replace(f, "")) for r, f in ((want, folder), (got, other))]
+                if line in to_file:
+                    self.assertEqual(shown[1], "", line)
+                    files += 1
+                else:
+                    self.assertEqual(shown[0], shown[1], line)
+        self.assertGreaterEqual(files, 5)
 
     def test_errors_remain(self):
         for args in (("info", "no-such-format"), ("explain", "-f", "bfloat16", "x"), ("compare", "none.npy", "none.npy"),
