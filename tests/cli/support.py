@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the tests of the command share: running it, and .npy files written by hand."""
 
+import functools
 import itertools
 import json
 import os
@@ -133,6 +134,7 @@ def on_terminal(args):
     return shown, took
 
 
+@functools.cache
 def commands():
     """{name: the text of its --help}, of the commands that this build has; the names are those of `halfulp help`."""
     texts = {}

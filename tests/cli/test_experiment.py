@@ -194,7 +194,7 @@ class Experiments(support.Case):
                 self.assertAlmostEqual(statistics.stdev(seeds) / deviation, 1, 9, name)
 
     def test_refused(self):
-        self.bad("experiment", "nothing", says="no experiment 'nothing'; `halfulp experiments` lists them")
+        self.bad("experiment", "nothing", says="no experiment 'nothing'; `halfulp experiment` lists them")
         self.bad("experiment", "long-reductoin", says="no experiment 'long-reductoin'; perhaps long-reduction is meant")
         self.bad("experiment")
         self.bad("experiment", "s2fp8", "--all")

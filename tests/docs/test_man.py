@@ -40,7 +40,7 @@ def plain(text):
 
 
 def commands():
-    return re.findall(r'(?m)^  ([a-z-]+) +\S', run('halfulp', '--help').split('Commands:\n')[1].split('\n\n')[0])
+    return [one['id'] for one in json.loads(run('halfulp', 'help', '--json'))]
 
 
 def example(text):
