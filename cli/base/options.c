@@ -31,14 +31,12 @@ static const char *option_name(char text[64], const cli_option *o) {
   return text;
 }
 
-/* Words of the first n bytes on lines of up to HELP_WIDTH columns, of which `at` are taken; later lines are indented. */
-static void print_folded(const char *text, size_t n, size_t at, size_t indent) {
-  enum { HELP_WIDTH = 100 };
+void cli_print_folded(const char *text, size_t n, size_t at, size_t indent) {
   const char *end = text + n, *between = "";
   while (text < end) {
     size_t skip = strspn(text, " \n"), word = strcspn(text + skip, " \n");
     if (text + skip >= end) break;
-    if (*between && at + 1 + word > HELP_WIDTH) {
+    if (*between && at + 1 + word > CLI_WIDTH) {
       printf("\n%*s", (int)indent, "");
       at = indent;
     } else {
@@ -62,7 +60,7 @@ static void print_paragraphs(const char *text) {
     if (!strncmp(text, "  ", 2) || (shown && shown < text + n))
       printf("%.*s\n", (int)n, text);
     else
-      print_folded(text, n, 0, 0);
+      cli_print_folded(text, n, 0, 0);
     text += end ? n + 2 : n;
   }
 }
@@ -74,7 +72,7 @@ static void print_option(const cli_option *o) {
                    o->value ? " " : "", o->value ? o->value : "");
   snprintf(said, sizeof said, "%s%s", o->help, o->key & CLI_REPEATS ? "; may be repeated" : "");
   printf("%-28s ", left);
-  print_folded(said, strlen(said), n < LEFT ? LEFT : (size_t)n + 1, LEFT);
+  cli_print_folded(said, strlen(said), n < LEFT ? LEFT : (size_t)n + 1, LEFT);
 }
 
 /* Where --round and what belongs to it are explained. */
@@ -113,7 +111,7 @@ static int print_help(const cli_command *c) {
   char summary[512];
   snprintf(summary, sizeof summary, "%s.", c->summary);
   printf("Usage: halfulp %s [OPTION...]%s%s\n", c->name, *c->operands ? " " : "", c->operands);
-  print_folded(summary, strlen(summary), 0, 0);
+  cli_print_folded(summary, strlen(summary), 0, 0);
   print_paragraphs(c->details);
   print_rounding(c);
   printf("\nOptions:\n");

@@ -27,7 +27,8 @@ static int set(void *state, int key, const char *value) {
 }
 
 static const cli_option options[] = {
-    {'v', "verbose", NULL, "also print where each format is defined, and what was left to decide"},
+    {'v', "verbose", NULL,
+     "also print other names, where each is defined, what was left to decide, and long texts whole"},
     {KEY_SCALED, "scaled", NULL, "the scaled formats of arrays instead"},
     {KEY_NUMBERS, "numbers", NULL, "the number systems beside floating point instead"},
     CLI_OPTION_JSON,
@@ -64,17 +65,26 @@ static void print_json(const hu_format_entry *entry, const char *text, int first
   putchar('}');
 }
 
+static void print_sources(int wanted, const char *source, const char *open) {
+  if (wanted) printf("    defined: %s\n", source);
+  if (wanted && *open) printf("    open:    %s\n", open);
+}
+
+/* A line of the list: limits in so many digits, with `info` all of them. */
+#define ROW "%-20s %4u  %-37s %15s %15s\n"
+#define SHORT(x) ROUNDED(x, 10)
+
 static void print_line(const hu_format_entry *entry, const char *text, int sources) {
   hu_limits l = hu_limits_of(entry->format);
-  printf("%-24s %4u  %-30s %23s %23s  %s\n", entry->id, l.width, text, DECIMAL(l.max), DECIMAL(l.min), entry->aliases);
-  if (sources) printf("    defined: %s\n", entry->source);
-  if (sources && *entry->open) printf("    open:    %s\n", entry->open);
+  printf(ROW, entry->id, l.width, text, SHORT(l.max), SHORT(l.min));
+  if (sources && *entry->aliases) printf("    also:    %s\n", entry->aliases);
+  print_sources(sources, entry->source, entry->open);
 }
 
 /* Above the first line that has these columns. */
 static void print_head(formats_state *s) {
   if (!s->json && !s->numbers && !s->headed++)
-    printf("%-24s %4s  %-30s %23s %23s  %s\n", "name", "bits", "as text", "max", "min > 0", "other names");
+    printf("%-20s %4s  %-37s %15s %15s\n", "name", "bits", "as text", "max", "min > 0");
 }
 
 static void list_formats(formats_state *s) {
@@ -104,9 +114,10 @@ static void print_named(const formats_state *s, const char *name, const char *te
     putchar('}');
     return;
   }
-  printf("%-16s %s\n", name, text);
-  if (s->sources) printf("    defined: %s\n", source);
-  if (s->sources && *open) printf("    open:    %s\n", open);
+  enum { ROOM = 80, MOST = 256 };
+  int fits = s->sources || strlen(text) <= ROOM;
+  printf("%-16s %.*s%s\n", name, fits ? MOST : ROOM - 3, text, fits ? "" : "...");
+  print_sources(s->sources, source, open);
 }
 
 static void list_scaled(formats_state *s) {
@@ -142,9 +153,8 @@ static void print_system(const formats_state *s, const hu_number_entry *entry, i
     return;
   }
   const char *shown = entry->number.kind == HU_NUMBER_TABLE ? cli_system_line(line, entry->number) : full;
-  printf("%-24s %4u  %-30s %23s %23s\n", entry->name, (unsigned)l.width, shown, DECIMAL(l.max), DECIMAL(l.min));
-  if (s->sources) printf("    defined: %s\n", entry->source);
-  if (s->sources && *entry->open) printf("    open:    %s\n", entry->open);
+  printf(ROW, entry->name, (unsigned)l.width, shown, SHORT(l.max), SHORT(l.min));
+  print_sources(s->sources, entry->source, entry->open);
 }
 
 static void list_numbers(formats_state *s) {

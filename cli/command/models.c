@@ -8,7 +8,7 @@
 enum { KEY_GRAMMAR = CLI_KEY_FREE };
 
 typedef struct models_state {
-  int json, grammar;
+  int json, grammar, verbose;
 } models_state;
 
 static int set(void *state, int key, const char *value) {
@@ -16,10 +16,12 @@ static int set(void *state, int key, const char *value) {
   (void)value;
   if (key == CLI_KEY_JSON) s->json = 1;
   if (key == KEY_GRAMMAR) s->grammar = 1;
+  if (key == 'v') s->verbose = 1;
   return CLI_OK;
 }
 
 static const cli_option options[] = {
+    {'v', "verbose", NULL, "also print each model's text, the hardware, and who says so"},
     {KEY_GRAMMAR, "grammar", NULL, "the texts of models of your own: their forms, and the keys of block(...)"},
     CLI_OPTION_JSON,
     {0}};
@@ -27,8 +29,10 @@ static const cli_command command = {
     "models",
     "[PART]",
     "List the accumulation models with parameters, source and confidence",
-    "Of each named model: K (the depth of its instruction), the elements of A, B and of C and D, and the model as\n"
-    "text; below it the hardware and who says so. Confidence: HW, reproduces results recorded on hardware; SIM,\n"
+    "Of each named model a line: confidence, K (the depth of its instruction), the elements of A, B and of C and D. "
+    "With\n"
+    "-v, and of one model that is named in full, also the model as text, the hardware, and who says so. Confidence: "
+    "HW, reproduces results recorded on hardware; SIM,\n"
     "tested on hardware by the model's authors, or equal to their model; DOC, the vendor's manual; TABLE, follows a\n"
     "published table alone; OPEN, assumed in part. The last line counts them. PART keeps the models whose names or\n"
     "forms contain it. A named model is that of a unit: it begins with takes(A,B,C, and refuses operands of other\n"
@@ -58,19 +62,27 @@ static void print_json(const hu_accum_preset *p, const char *const text[4], int 
   putchar('}');
 }
 
-static void print_lines(const hu_accum_preset *p, const char *const text[4]) {
-  printf("%-34s %-5s %3u  %s x %s + %s\n", p->name, p->confidence, (unsigned)p->k, text[0], text[1], text[2]);
-  printf("    %s\n    %s. %s\n", text[3], p->unit, p->source);
+/* Of C without its NaN, which only the code of a NaN result depends on. */
+static const char *short_name(char text[CLI_NAME_MAX], hu_element e) {
+  if (e.kind == HU_ELEMENT_CODE && e.format.nan == HU_NAN_IEEE_ONES) e.format.nan = HU_NAN_IEEE;
+  return cli_element_name(text, e);
 }
 
-static void print_preset(const hu_accum_preset *p, int json, int first) {
+static void print_lines(const hu_accum_preset *p, const char *const text[4], int verbose) {
+  char c[CLI_NAME_MAX];
+  printf("%-34s %-5s %3u  %s x %s + %s\n", p->name, p->confidence, (unsigned)p->k, text[0], text[1],
+         short_name(c, p->c));
+  if (verbose) printf("    %s\n    %s. %s\n", text[3], p->unit, p->source);
+}
+
+static void print_preset(const hu_accum_preset *p, const models_state *s, int first) {
   char a[CLI_NAME_MAX], b[CLI_NAME_MAX], c[CLI_NAME_MAX], model[HU_ACCUM_TEXT_MAX] = "";
   hu_accum_text(model, sizeof model, &p->accum);
   const char *const text[4] = {cli_element_name(a, p->a), cli_element_name(b, p->b), cli_element_name(c, p->c), model};
-  if (json)
+  if (s->json)
     print_json(p, text, first);
   else
-    print_lines(p, text);
+    print_lines(p, text, s->verbose);
 }
 
 /* How well the named models are known, in the words of the help. */
@@ -84,12 +96,16 @@ static void print_counts(void) {
     for (size_t w = 0; w < WORDS; w++) counts[w] += strcmp(p.confidence, words[w]) == 0;
   }
   printf(
-      "\n%zu models with evidence: %zu HW, %zu SIM, %zu DOC; %zu more follow a published table alone "
-      "(TABLE), %zu are assumed in part (OPEN)\n",
+      "\n%zu models with evidence: %zu HW, %zu SIM, %zu DOC\n"
+      "%zu more follow a published table alone (TABLE), %zu are assumed in part (OPEN)\n",
       counts[0] + counts[1] + counts[2], counts[0], counts[1], counts[2], counts[3], counts[4]);
 }
 
-static void print_form(const cli_form *f) { printf("  %-46s %s\n", f->text, f->meaning); }
+static void print_form(const cli_form *f) {
+  enum { INDENT = 49 };
+  printf("  %-46s ", f->text);
+  cli_print_folded(f->meaning, strlen(f->meaning), INDENT, INDENT);
+}
 
 /* Forms that contain the part. */
 static int print_forms(const char *part) {
@@ -126,13 +142,15 @@ int cli_models(int argc, char **argv) {
   else if (!count) {
     printf("Models with parameters (docs/numerics.md section 11; F, P: formats; MODE: a rounding, absent: rne)\n");
     for (size_t i = 0; i < cli_form_count; i++) print_form(&cli_forms[i]);
-    printf("\n%-34s %-4s %3s  A x B + C; the model; hardware and source\n", "name", "", "K");
+    printf("\n%-34s %-4s %3s  A x B + C (-v: the model, hardware and source)\n", "name", "", "K");
   }
   if (count && !state.json) formed = print_forms(operands[0]);
+  hu_accum_preset named;
+  if (count && hu_accum_preset_find(&named, operands[0]) == HU_OK) state.verbose = 1;
   for (size_t i = 0; i < hu_accum_preset_count(); i++) {
     hu_accum_preset p;
     if (hu_accum_preset_at(&p, i) != HU_OK || (count && !strstr(p.name, operands[0]))) continue;
-    print_preset(&p, state.json, shown++ == 0);
+    print_preset(&p, &state, shown++ == 0);
   }
   if (state.json) printf("\n]\n");
   if (!state.json && !count) print_counts();

@@ -7,17 +7,19 @@
 #include "halfulp/conversion.h"
 
 typedef struct presets_state {
-  int json;
+  int json, verbose;
 } presets_state;
 
 static int set(void *state, int key, const char *value) {
   presets_state *s = state;
   (void)value;
   if (key == CLI_KEY_JSON) s->json = 1;
+  if (key == 'v') s->verbose = 1;
   return CLI_OK;
 }
 
-static const cli_option options[] = {CLI_OPTION_JSON, {0}};
+static const cli_option options[] = {
+    {'v', "verbose", NULL, "also print what each stands for, a call of the other program"}, CLI_OPTION_JSON, {0}};
 static const cli_command command = {
     "presets",
     "[NAME | PART]",
@@ -128,10 +130,11 @@ static void print_card(const hu_conversion_entry *e) {
   print_line("note", e->note);
 }
 
-static void print_row(const hu_conversion_entry *e) {
+static void print_row(const hu_conversion_entry *e, int verbose) {
   card_lines card;
   fill(&card, &e->conversion);
-  printf("%-36s %-26s %-24s %s\n", e->name, card.line[LINE_FORMAT], card.line[LINE_MODE], e->stands);
+  printf("%-34s %-28.36s %s\n", e->name, card.line[LINE_FORMAT], card.line[LINE_MODE]);
+  if (verbose) printf("    %s\n", e->stands);
 }
 
 /* The entry of this very name; 0 if there is none. A name with parameters that is in no list has no words. */
@@ -175,14 +178,14 @@ int cli_presets(int argc, char **argv) {
   if (state.json)
     putchar('[');
   else
-    printf("%-36s %-26s %-24s %s\n", "name", "format", "mode", "stands for");
+    printf("%-34s %-28s %s\n", "name", "format", "mode (-v: what it stands for)");
   for (size_t i = 0; i < hu_conversion_count(); i++) {
     e = hu_conversion_at(i);
     if (!listed(e.name, part, begins)) continue;
     if (state.json)
       print_json(&e, shown == 0);
     else
-      print_row(&e);
+      print_row(&e, state.verbose);
     shown++;
   }
   if (state.json) printf("\n]\n");

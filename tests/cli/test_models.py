@@ -44,9 +44,14 @@ class Models(support.Case):
         self.assertEqual(by_name["nv.volta.f16.f32"]["k"], 4)
         for form in ("seq2(P,F,MODE)", "promote(N,MODEL,F)", "block(late,"):
             self.assertIn(form, text)
-        part = self.ok("models", "amd.cdna2").split("\n")
-        self.assertEqual([line.split()[0] for line in part[::3] if line][0], "amd.cdna2.f16")
-        self.assertTrue(all(line.startswith("amd.cdna2") for line in part[::3] if line))
+        part = self.ok("models", "amd.cdna2").splitlines()
+        self.assertEqual([line.split()[0] for line in part], [name for name in names if "amd.cdna2" in name])
+        details = self.ok("models", "amd.cdna2", "-v").splitlines()
+        self.assertEqual(details[::3], part)
+        for line, name in zip(details[1::3], (name for name in names if "amd.cdna2" in name)):
+            self.assertEqual(line.strip(), by_name[name]["accum"])
+        self.assertIn(by_name["nv.volta.f16.f16"]["source"], self.ok("models", "nv.volta.f16.f16"))
+        self.assertIn(" binary16 x binary16 + binary32\n", self.ok("models", "nv.volta.f16.f32"))
         self.bad("models", "nothing.here", says="nothing.here")
 
     def test_counts(self):
@@ -55,8 +60,8 @@ class Models(support.Case):
         hw, sim, doc, table, guessed = (rows.count(word) for word in ("HW", "SIM", "DOC", "TABLE", "OPEN"))
         self.assertEqual(hw + sim + doc + table + guessed, len(rows))
         self.assertEqual(
-            self.ok("models").splitlines()[-1],
-            "%d models with evidence: %d HW, %d SIM, %d DOC; "
+            "\n".join(self.ok("models").splitlines()[-2:]),
+            "%d models with evidence: %d HW, %d SIM, %d DOC\n"
             "%d more follow a published table alone (TABLE), %d are assumed in part (OPEN)"
             % (hw + sim + doc, hw, sim, doc, table, guessed),
         )

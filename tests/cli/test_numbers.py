@@ -120,9 +120,10 @@ class Numbers(support.Case):
         self.assertEqual(out, "0x1.ep+7 240\n0x1p-9 0.001953125\n")
         self.assertIn("= 1000\n", self.ok("explain", "-f", "float8_e4m3", "-s", "none", "1000"))
         out = self.ok("formats")
-        self.assertRegex(out, r"float8_e4m3fn .* 448 +0\.001953125 ")
+        self.assertRegex(out, r"float8_e4m3fn .* 448 +0\.001953125\n")
         self.assertRegex(out, r"fp_6_9_0_finite .* 8581545984 ")
-        self.assertRegex(out, r"q31 .* 0\.9999999995343387 ")
+        self.assertRegex(out, r"q31 .* 0\.9999999995 ")
+        self.assertRegex(self.ok("info", "q31"), r" 0\.9999999995343387\n")
         with tempfile.TemporaryDirectory() as folder:
             self.ok("plot", "-f", "float8_e4m3fn", "-o", folder + "/f.svg")
             with open(folder + "/f.svg", encoding="utf-8") as file:
@@ -327,10 +328,12 @@ class Numbers(support.Case):
         everything = self.ok("formats").splitlines()
         lines = self.ok("formats", "e4m3").splitlines()
         self.assertEqual(lines[0], everything[0])
+        details = re.split(r"\n(?! )", self.ok("formats", "e4m3", "-v"))
+        self.assertEqual([text.split("\n")[0].split()[0] for text in details if text], [line.split()[0] for line in lines])
         for name in ("float8_e4m3fn", "float8_e4m3", "ue4m3", "mxfp8_e4m3"):
             self.assertEqual(sum(line.split()[0] == name for line in lines), 1, name)
-        for line in lines[1:]:
-            self.assertIn("e4m3", line)
+        for text in details[1:-1]:
+            self.assertIn("e4m3", text)
         of_all = [e["id"] for e in json.loads(self.ok("formats", "--json")) if "posit" in e["id"]]
         self.assertEqual([line.split()[0] for line in self.ok("formats", "posit").splitlines()[1:]], of_all)
         self.assertEqual([e["id"] for e in json.loads(self.ok("formats", "--json", "posit"))], of_all)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Options of every command: repeated ones, unknown ones, and numbers with a minus."""
 
+import json
 import os
 import re
 import subprocess
@@ -78,6 +79,15 @@ class Options(support.Case):
         """Lines that a terminal shows whole."""
         for command, text in self.commands().items():
             self.assertEqual([line for line in text.split("\nExamples:\n")[0].splitlines() if len(line) > 100], [], command)
+
+    def test_lines_of_lists(self):
+        """One for each name, and every one fits."""
+        for args in (("models",), ("formats",), ("formats", "--scaled"), ("formats", "--numbers"), ("presets",), ("help",), ("help", "rounding")):
+            lines = self.ok(*args).splitlines()
+            self.assertEqual([line for line in lines if len(line) > 100], [], args)
+            if args[0] in ("models", "formats", "presets"):
+                names = [one["id"] for one in json.loads(self.ok(*args, "--json"))]
+                self.assertEqual([line.split()[0] for line in lines if line.split()[:1] and line.split()[0] in set(names)][-len(names):], names, args)
 
     def test_every_command_has_its_options_read(self):
         seen = 0

@@ -19,6 +19,8 @@ class Presets(support.Case):
         families = {e["id"].split(".")[0] for e in entries}
         wanted = "cuda torch ml_dtypes numpy jax ocp onnx gfloat chop qtorch mx te torchao ggml riscv intel tt"
         self.assertEqual(families, set(wanted.split()))
+        details = self.ok("presets", "-v").split("\n")[1:-1]
+        self.assertEqual((details[::2], [line.strip() for line in details[1::2]]), (listed, [e["stands"] for e in entries]))
         for e in entries:
             self.assertTrue(e["format"] and e["mode"] and e["stands"] and e["tested"], e)
 
