@@ -40,7 +40,7 @@ static int print_usage(int json) {
       "Low-precision floating point, bit for bit.\n\nCommands:\n");
   for (int i = 0; i < TABLE_SIZE; i++) printf("  %-14s%s\n", table[i].name, table[i].summary);
   printf(
-      "\n`halfulp help COMMAND` describes a command, with examples; `halfulp help rounding` explains rounding.\n"
+      "\n`halfulp help COMMAND` describes a command, `halfulp help rounding` explains rounding.\n"
       "--json, -q (quiet), --help and --version stand before or behind a command.\n"
       "Exit codes: 0 done, 1 differences found or a check failed, 2 wrong usage or input.\n");
   return CLI_OK;

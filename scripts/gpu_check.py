@@ -295,7 +295,8 @@ class Check:
         self.note(stage, wrong, self.tail(stage))
 
     def probe(self):
-        self.tool('probe', 'halfulp', 'verify', '--only', 'instructions', '--device', 'cuda', '--golden', 'tests/golden', '--samples', setting('HU_PROBES', '200000'))
+        self.tool('probe', 'halfulp', 'verify', '--only', 'instructions', '--device', 'cuda', '--golden', 'tests/golden',
+                  '--samples', setting('HU_PROBES', '200000'))
 
     def identified(self, tool, case, tile):
         """The answer of `halfulp identify` about a function, in one line, and what went wrong."""

@@ -66,15 +66,17 @@ typedef struct cli_command {
 
 /* Reads options and operands of argv[1..], in any order; *operands gets the first operand, *count their number. A
  * negative number (-0.1, -inf, -nan) is an operand, unless the command has an option of that letter; behind -- all are.
- * Every command also takes --help, --quiet and --version. Returns -1 to go on, else the exit code (--help has been printed, or an error). */
+ * Every command also takes --help, --quiet and --version. Returns -1 to go on, else the exit code (--help has been
+ * printed, or an error). */
 int cli_parse(const cli_command *command, void *state, int argc, char **argv, char ***operands, int *count);
-/* Words of the first n bytes, on lines of up to CLI_WIDTH columns, of which `at` are taken; later lines are indented. */
+/* Prints the words of the first n bytes on lines of up to CLI_WIDTH columns, of which `at` are taken; later lines are
+ * indented. */
 enum { CLI_WIDTH = 100 };
 void cli_print_folded(const char *text, size_t n, size_t at, size_t indent);
 /* What `halfulp help rounding` prints. */
 int cli_help_rounding(void);
-/* After cli_parse: CLI_OK, or an error line for an option that was given and does not belong to `mode`, the number of one
- * of the command's modes; names: what each is called in the error line. */
+/* After cli_parse: CLI_OK, or an error line for an option that was given and does not belong to `mode`, the number of
+ * one of the command's modes; names: what each is called in the error line. */
 int cli_mode_check(const cli_command *command, int mode, const char *const *names);
 
 /* The options that choose a format and how to round into it; the same letters in every subcommand. */

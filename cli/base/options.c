@@ -101,8 +101,8 @@ int cli_help_rounding(void) {
       "      error      an error\n"
       "  --tiny WHEN             underflow is detected before or after rounding; default after\n"
       "  --seed K                stochastic modes: key of the random stream; default 0\n"
-      "  --counter C             stochastic modes: element or line i, from 0, rounds with the high N bits of\n"
-      "                          word C + i of the Philox4x32-10 stream of that key; default 0\n\n"
+      "  --counter C             stochastic modes: element or line i, from 0, rounds with the high N bits\n"
+      "                          of word C + i of the Philox4x32-10 stream of that key; default 0\n\n"
       "docs/numerics.md defines every rounding, docs/accumulators.md the modes inside a sum.\n");
   return CLI_OK;
 }
