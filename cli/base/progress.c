@@ -76,6 +76,13 @@ void progress_at(progress *p, uint64_t done) {
   fflush(stderr);
 }
 
+int progress_due(double *last) {
+  double now = progress_seconds();
+  int due = *last > 0 && now - *last >= 10;
+  if (due || *last <= 0) *last = now;
+  return due;
+}
+
 void progress_end(progress *p) {
   if (p->shown) fprintf(stderr, "\r\033[K");
 }

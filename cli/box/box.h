@@ -14,8 +14,13 @@ typedef struct id_box {
   id_shape shape;
   id_answer *answer;
   void *context;
-  uint64_t asked; /* questions so far */
+  uint64_t asked;    /* questions so far */
+  const char *doing; /* what is looked for with them, for the line of id_progress; NULL: nothing yet */
+  double told;       /* when the last one was */
 } id_box;
+
+/* Long work says now and then on standard error how far it is, also where that is no terminal (progress_due). */
+void id_progress(id_box *box);
 
 /* Fills in the answers of rows first ... first + count - 1. 0, or an exit code. */
 int id_ask(id_box *box, id_vectors *v, size_t first, size_t count);

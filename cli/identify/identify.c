@@ -85,6 +85,7 @@ static int verify_drawn(id_search *s, const hu_accum *model, uint64_t wanted, ui
   int status = CLI_OK, kind = 0;
   *done = 0;
   *failed = 0;
+  s->box->doing = "verification";
   id_vectors_start(&v, &s->box->shape);
   if (id_vectors_grow(&v, BATCH) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
   while (*done < wanted && status == CLI_OK && !*failed) {

@@ -22,6 +22,7 @@ static void offer(id_search *s, beam *b, const hu_accum *x) {
   for (size_t i = 0; i < b->count; i++)
     if (memcmp(&b->best[i].x, x, sizeof *x) == 0) return;
   if (hu_accum_check(x) != HU_OK) return;
+  id_progress(s->box);
   size_t score = id_score(x, &s->asked), at = b->count;
   if (b->count == BEAM && score <= b->best[BEAM - 1].score) return;
   if (b->count < BEAM) b->count++;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/progress.h"
 #include "cli/question/operand.h"
 
 int id_set_add(id_set *set, const hu_accum *x) {
@@ -46,6 +47,12 @@ void id_search_free(id_search *s) {
 
 /* ---- questions and answers ---- */
 
+void id_progress(id_box *box) {
+  if (progress_due(&box->told))
+    cli_note("identify: %s: %llu questions so far", box->doing ? box->doing : "the search",
+             (unsigned long long)box->asked);
+}
+
 int id_ask(id_box *box, id_vectors *v, size_t first, size_t count) {
   const void *at[ID_COLUMNS];
   void *d = NULL;
@@ -55,7 +62,10 @@ int id_ask(id_box *box, id_vectors *v, size_t first, size_t count) {
     if (i == ID_D) d = (char *)v->column[i] + first * bytes;
   }
   box->asked += count;
-  return count ? box->answer(box->context, count, at[ID_A], at[ID_B], at[ID_C], at[ID_SA], at[ID_SB], d) : CLI_OK;
+  id_progress(box);
+  int status = count ? box->answer(box->context, count, at[ID_A], at[ID_B], at[ID_C], at[ID_SA], at[ID_SB], d) : CLI_OK;
+  id_progress(box);
+  return status;
 }
 
 int id_ask_rows(id_search *s, const id_vectors *v, size_t first, size_t count) {
@@ -94,6 +104,7 @@ static int both_are_zero(const id_search *s, const hu_accum *x, size_t row) {
 }
 
 int id_agrees(id_search *s, const hu_accum *x) {
+  id_progress(s->box);
   size_t row = id_first_difference(x, &s->asked, 0, s->asked.count);
   while (s->zeros_alike && row < s->asked.count && both_are_zero(s, x, row))
     row = id_first_difference(x, &s->asked, row + 1, s->asked.count);
@@ -298,6 +309,7 @@ static void thin(id_search *s) {
 int id_stage_run(id_search *s, const id_stage *t) {
   uint64_t before = s->box->asked;
   if (!s->set.count) return CLI_OK;
+  s->box->doing = t->name;
   s->zeros_alike = !t->last; /* what says which zero it is comes with the lower end */
   if (t->last) thin(s);
   int status = ask_for_drawn(s, t);

@@ -10,6 +10,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import unittest.mock
 
@@ -354,6 +355,19 @@ class Distinguish(unittest.TestCase):
     def test_wrong_use(self):
         for args in (('fp32', 'exact'), ('fp32',), ('nothing', 'fp32'), ('fp32', 'int32', '--fa', 'binary16')):
             self.assertEqual(run('identify', '--distinguish', *args).returncode, 2, args)
+
+    def test_progress(self):
+        """A search that takes long says so on standard error, which is no terminal here, but rarely, and not after --quiet."""
+        start = time.monotonic()
+        box = ['--', 'sh', '-c', 'sleep 11; exec %s mma intel.vdpbf16ps' % HALFULP]
+        started = [subprocess.Popen([HALFULP, *quiet, 'identify', '--fa', 'bfloat16', '--k', '8', '--verify', '0', '--golden', GOLDEN, *box],
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for quiet in ((), ('-q',))]
+        told, quiet = [one.communicate() for one in started]
+        self.assertEqual([one.returncode for one in started], [0, 0])
+        self.assertRegex(told[1], r'\A(halfulp: identify: [^:]*: \d+ questions so far\n)+\Z')
+        self.assertLessEqual(len(told[1].splitlines()), (time.monotonic() - start) // 10)
+        self.assertEqual(quiet[1], '')
+        self.assertIn('intel.vdpbf16ps', told[0])
 
 
 if __name__ == '__main__':
