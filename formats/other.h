@@ -69,15 +69,15 @@ static inline hu_format hu_float3_e2m0(void) { return hu_format_finite(2, 0, 0);
 
 /* Unsigned integers of 1, 2, 4 and 8 bits: no exponent bits, a code is its value. What is beyond the range becomes the
  * nearest end of it. */
-static inline hu_format hu_format_uint(unsigned width) {
-  hu_format f = hu_format_unsigned(hu_format_finite(0, width, 1 - (int)width));
+static inline hu_format hu_format_uint(unsigned width, int bias) {
+  hu_format f = hu_format_unsigned(hu_format_finite(0, width, bias));
   f.negative = HU_NEGATIVE_LOW;
   return f;
 }
-static inline hu_format hu_uint1(void) { return hu_format_uint(1); } /* 0 and 1 */
-static inline hu_format hu_uint2(void) { return hu_format_uint(2); } /* 0 to 3 */
-static inline hu_format hu_uint4(void) { return hu_format_uint(4); } /* 0 to 15 */
-static inline hu_format hu_uint8(void) { return hu_format_uint(8); } /* 0 to 255 */
+static inline hu_format hu_uint1(void) { return hu_format_uint(1, 0); }  /* 0 and 1 */
+static inline hu_format hu_uint2(void) { return hu_format_uint(2, -1); } /* 0 to 3 */
+static inline hu_format hu_uint4(void) { return hu_format_uint(4, -3); } /* 0 to 15 */
+static inline hu_format hu_uint8(void) { return hu_format_uint(8, -7); } /* 0 to 255 */
 
 #ifdef __cplusplus
 }

@@ -215,13 +215,13 @@ PROLOGUE = """/* Made from halfulp's sources by its build; changes belong there.
  *   HALFULP_NO_THREADS   no threads: hu_exec.threads is accepted and the calling thread does the work */
 #include <float.h>
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
-#error "halfulp.c wants IEEE 754 arithmetic: compile it without -ffast-math, -Ofast and -ffinite-math-only"
+#error "halfulp.c requires IEEE 754 arithmetic: compile it without -ffast-math, -Ofast and -ffinite-math-only"
 #endif
 #if defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__)
-#error "halfulp.c wants IEEE 754 arithmetic: compile it without -funsafe-math-optimizations and what that consists of"
+#error "halfulp.c requires IEEE 754 arithmetic: compile it without -funsafe-math-optimizations and what that consists of"
 #endif
 #if FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16
-#error "halfulp.c wants float and double operations rounded to float and double: on 32-bit x86 -msse2 -mfpmath=sse"
+#error "halfulp.c requires float and double operations rounded to float and double: on 32-bit x86 -msse2 -mfpmath=sse"
 #endif
 /* A product and a sum are two roundings, whatever -march allows. */
 #if defined(__clang__)

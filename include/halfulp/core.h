@@ -22,6 +22,12 @@
 #ifndef HALFULP_CORE_H
 #define HALFULP_CORE_H
 
+/* Its casts are C's, also where a C++ program has warnings about these. */
+#if defined(__cplusplus) && defined(__GNUC__) && !defined(__CUDACC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#endif
+
 #include "halfulp/core/arith.h"
 #include "halfulp/core/bits.h"
 #include "halfulp/core/stream.h"
@@ -124,4 +130,7 @@ HU_FN uint32_t hu_core_fma(const hu_core *c, const hu_core *ca, uint32_t a, cons
   return hu_arith_one(c, HU_OP_FMA, x, y, z, random, events ? events : &own);
 }
 
+#if defined(__cplusplus) && defined(__GNUC__) && !defined(__CUDACC__)
+#pragma GCC diagnostic pop
+#endif
 #endif

@@ -12,6 +12,10 @@
 #ifndef HALFULP_HALFULP_HPP
 #define HALFULP_HALFULP_HPP
 
+#if __cplusplus < 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG < 201703L)
+#error "halfulp/halfulp.hpp requires C++17: compile with -std=c++17, or include halfulp/halfulp.h"
+#else
+
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -413,4 +417,5 @@ void decode(const X &x, Z &&z, hu_format f, const hu_exec *exec = nullptr) {
 
 }  // namespace halfulp
 
+#endif
 #endif

@@ -33,10 +33,17 @@ with tempfile.TemporaryDirectory() as folder:
     version = run('pkg-config', '--modversion', 'halfulp', env=env).strip()
     for name, compiler, standard in [('user.c', cc, '-std=c11'), ('user.cpp', cxx, '-std=c++17')]:
         program = pathlib.Path(folder) / (name + '.run')
-        run(compiler, standard, '-Wall', '-Wextra', '-Wpedantic', '-Werror', str(examples / name), '-o', str(program),
+        strict = ['-Wold-style-cast'] if compiler == cxx else []
+        run(compiler, standard, '-Wall', '-Wextra', '-Wpedantic', '-Werror', *strict, str(examples / name), '-o', str(program),
             *flags, *words)
         out = run(str(program), env=env)
         assert out.splitlines()[-1] == '0x1.cp+8 7e 448', (name, out)
+    older = subprocess.run([cxx, '-std=c++14', '-fsyntax-only', '-x', 'c++', '-', *words], input='#include <halfulp/halfulp.hpp>\n',
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert older.returncode and older.stdout.count('error:') == 1 and 'requires C++17' in older.stdout, older.stdout
+    for name in ('onefiledir', 'dpidir'):
+        named = run('pkg-config', '--variable=' + name, 'halfulp', env=env).strip()
+        assert not named or pathlib.Path(named).is_dir(), name + ' of halfulp.pc is not installed: ' + named
     for library in ['libhalfulp', 'libhalfulp-oracle', 'libhalfulp-cuda']:
         shared = list(stage.rglob(library + '.so.*'))
         options = (pathlib.Path(build) / 'meson-info' / 'intro-buildoptions.json').read_text()

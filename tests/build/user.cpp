@@ -2,7 +2,8 @@
 #include <cstdio>
 #include <vector>
 
-#include <halfulp/halfulp.h>
+#include <halfulp/core.h>
+#include <halfulp/halfulp.hpp>
 
 int main() {
   hu_format f{};
