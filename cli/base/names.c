@@ -102,12 +102,25 @@ static int say_ggml(char text[SUGGEST_MAX], const char *name) {
   return 0;
 }
 
+/* Names of binary64; 0: not one of them. */
+static int say_binary64(char text[SUGGEST_MAX], const char *name) {
+  static const char *const names[] = {"binary64", "double", "float64", "fp64", "f64"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (strcmp(names[i], name)) continue;
+    snprintf(
+        text, SUGGEST_MAX,
+        "binary64, which arrays, results and operands of mma, identify and vectors can be; formats have up to 32 bits");
+    return 1;
+  }
+  return 0;
+}
+
 int cli_other_meaning(char text[SUGGEST_MAX], const char *name, unsigned taken) {
   char element[CLI_NAME_MAX];
   hu_conversion conversion;
   hu_format f;
   *text = 0;
-  if (say_ggml(text, name)) return 1;
+  if (say_ggml(text, name) || say_binary64(text, name)) return 1;
   if (!(taken & CLI_NAMES_SCALED) && is_scaling(&f, name))
     snprintf(text, SUGGEST_MAX,
              "a scaled format of whole arrays, which quantize, encode and decode take; its elements are %s",

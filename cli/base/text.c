@@ -15,9 +15,29 @@ const char *cli_format_name(char text[CLI_NAME_MAX], hu_format f) {
   return text;
 }
 
+/* 1: the word is one of the list, whose words have a blank between them. */
+static int is_among(const char *list, const char *word) {
+  size_t n = strlen(word);
+  for (const char *p = strstr(list, word); n && p; p = strstr(p + 1, word))
+    if ((p == list || p[-1] == ' ') && (p[n] == ' ' || !p[n])) return 1;
+  return 0;
+}
+
+hu_format_entry cli_format_entry(hu_format f, const char *given) {
+  hu_format_entry found = {NULL, NULL, NULL, NULL, f};
+  for (size_t i = 0; i < hu_format_count(); i++) {
+    hu_format_entry entry = hu_format_at(i);
+    if (!hu_format_equal(entry.format, f)) continue;
+    if (!strcmp(entry.id, given) || is_among(entry.aliases, given)) return entry;
+    if (!found.id) found = entry;
+  }
+  return found;
+}
+
 const char *cli_shown_name(char text[CLI_NAME_MAX], hu_format f, const char *given) {
   if (!given || strchr(given, '(') || strlen(given) >= CLI_NAME_MAX) return cli_format_name(text, f);
-  return strcpy(text, given);
+  hu_format_entry entry = cli_format_entry(f, given);
+  return strcpy(text, entry.id && is_among(entry.aliases, given) ? entry.id : given);
 }
 
 const char *cli_mode_name(char text[CLI_NAME_MAX], hu_mode mode) {

@@ -258,7 +258,7 @@ static int explain_mode(const explain_state *s, number z, const neighbours *p, h
                                      : cli_preset_code(&s->preset, f, mode, z.value, random, &events);
   double result = hu_decode64(f, code);
   if (finite && beyond_binary64(z))
-    snprintf(rule, sizeof rule, "beyond all formats");
+    rule[0] = 0; /* what follows says all */
   else if (finite)
     rule_of_rounding(rule, p, mode, negative, random);
   else if (s->preset.name && isnan(z.value))

@@ -124,7 +124,8 @@ static const cli_command command = {
     "With --against, the products of A and B under each --accum are compared with those under the model\n"
     "given there, `exact` for instance, which gets the same rounded operands and the same format of D. For\n"
     "each model the table shows the largest and the rms difference, the largest difference in ulps (steps\n"
-    "from one value of D's format to the next), how many elements differ, and the share of swamped\n"
+    "from one value of D's format to the next; `sign`: past zero, where one is of each sign), how many elements "
+    "differ, and the share of swamped\n"
     "additions, those inside the sums that left the accumulator as it was. Infinities and NaNs are counted\n"
     "apart. -o draws the differences as SVG.",
     "  halfulp gemm digits_images.npy digits_weights.npy -o /tmp/d.npy\n"
@@ -481,7 +482,8 @@ static int judge_model(judged *z, const gemm_state *asked, const char *text, cha
 static void print_judged(const judged *z, const char *text) {
   double share = z->watch.additions ? 100 * (double)z->watch.swamped / (double)z->watch.additions : 0;
   printf("%-32s %12s %12s %10s %9zu %10s", text, ROUNDED(z->error.max, 5), ROUNDED(z->error.rms, 5),
-         ROUNDED(z->error.steps, 6), z->error.different, z->watch.additions ? ROUNDED(share, 3) : "-");
+         z->error.signs ? "sign" : ROUNDED(z->error.steps, 6), z->error.different,
+         z->watch.additions ? ROUNDED(share, 3) : "-");
   if (z->error.not_finite) printf("  %zu not finite", z->error.not_finite);
   putchar('\n');
 }

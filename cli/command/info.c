@@ -119,21 +119,6 @@ static void print_limits(hu_format f, hu_limits l) {
   printf("  %-20s %s\n", "fits binary32", hu_format_fits_binary32(f) ? "yes: float arrays hold its grid" : "no");
 }
 
-/* The entry that has the name given, as id or alias, else the first with the descriptor. */
-static hu_format_entry find_entry(hu_format f, const char *given) {
-  hu_format_entry found = {NULL, NULL, NULL, NULL, f};
-  size_t n = strlen(given);
-  for (size_t i = 0; i < hu_format_count(); i++) {
-    hu_format_entry entry = hu_format_at(i);
-    if (!hu_format_equal(entry.format, f)) continue;
-    const char *alias = strstr(entry.aliases, given);
-    int named = alias && (alias == entry.aliases || alias[-1] == ' ') && (alias[n] == ' ' || alias[n] == 0);
-    if (!strcmp(entry.id, given) || named) return entry;
-    if (!found.id) found = entry;
-  }
-  return found;
-}
-
 static void print_same(hu_format f, const char *name) {
   int first = 1;
   for (size_t i = 0; i < hu_format_count(); i++) {
@@ -151,7 +136,7 @@ static void print_same(hu_format f, const char *name) {
 static void print_card(hu_format f, const char *given) {
   char name[CLI_NAME_MAX], text[HU_FORMAT_TEXT_MAX];
   hu_limits l = hu_limits_of(f);
-  hu_format_entry entry = find_entry(f, given);
+  hu_format_entry entry = cli_format_entry(f, given);
   hu_format_text(text, sizeof text, f);
   cli_shown_name(name, f, entry.id ? entry.id : given);
   printf("%s\n  %-20s %s\n", name, "text", text);

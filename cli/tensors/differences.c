@@ -42,7 +42,9 @@ differences differences_of(size_t n, const void *codes, const void *reference, h
     double steps = fabs((double)(place_of(a, f, l.width) - place_of(b, f, l.width)));
     squares += d * d;
     if (d > z.max) z.max = d;
-    if (steps > z.steps) z.steps = steps;
+    if (steps <= z.steps) continue;
+    z.steps = steps;
+    z.signs = x != 0 && y != 0 && signbit(x) != signbit(y);
   }
   z.rms = n > z.not_finite ? sqrt(squares / (double)(n - z.not_finite)) : 0;
   return z;

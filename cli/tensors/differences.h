@@ -11,6 +11,7 @@ typedef struct differences {
   size_t count, different, not_finite; /* not_finite: an infinity or a NaN on either side; in no figure below */
   double max, rms;                     /* of |result - reference| */
   double steps;                        /* the most steps from a value of the format to the next, to the reference */
+  int signs;                           /* 1: the two of them have different signs, so that the steps pass zero */
 } differences;
 
 /* n codes of f, stored as arrays of codes are (hu_limits: storage). */

@@ -24,7 +24,7 @@ def excerpt(body):
                 cells = re.split(r'(?<!\\)\|', prose)[1:-1]
                 prose = ' · '.join(c.strip() for c in cells if c.strip()).replace('\\|', '|') + '.'
             prose = re.sub(r'^\s*(?:[-*]|\d+\.) ', '', re.sub(r'^#+ ', '', prose))
-            out.append(re.sub(r'<[^>]+>', '', re.sub(r'[`*]', '', prose)))
+            out.append(re.sub(r'<[^>]+>', '', unmarked(prose)))
     return re.sub(r'\s+', ' ', ' '.join(out)).strip()
 
 
@@ -33,8 +33,13 @@ def code(body):
     return re.sub(r'\s+', ' ', ' '.join(b.text for b in pages.blocks(body))).strip()
 
 
+def unmarked(text):
+    """Without the marks of code and emphasis; a star in code stays."""
+    return ''.join(part if i % 2 else part.replace('*', '') for i, part in enumerate(text.split('`')))
+
+
 def plain(title):
-    return pages.LINK.sub(lambda m: m[2], title).replace('`', '').replace('*', '')
+    return unmarked(pages.LINK.sub(lambda m: m[2], title))
 
 
 def words():

@@ -94,7 +94,7 @@ def _of_wheel() -> Iterator[pathlib.Path]:
 
 
 def _in_folder(folder: pathlib.Path, stem: str) -> Iterator[str]:
-    yield from sorted(str(path) for path in folder.glob('lib{}.so*'.format(stem)))
+    yield from sorted(str(path) for path in folder.glob('lib{}.so*'.format(stem)) if path.is_file())  # a build has folders
     apple = folder.glob('lib{}*.dylib'.format(stem))
     yield from sorted(str(path) for path in apple if '-' not in path.name[3 + len(stem):])
 

@@ -125,3 +125,9 @@ def test_signatures(table):
 
 def test_all_libraries_are_there():
     assert _abi.main() and _abi.train() and _abi.cuda()
+
+
+def test_folders_are_no_libraries(tmp_path):
+    (tmp_path / 'libhalfulp.so.0.1.0.p').mkdir()
+    (tmp_path / 'libhalfulp.so.0.1.0').write_bytes(b'')
+    assert list(_abi._in_folder(tmp_path, 'halfulp')) == [str(tmp_path / 'libhalfulp.so.0.1.0')]

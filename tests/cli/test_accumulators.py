@@ -78,6 +78,15 @@ class Accumulators(support.Case):
         self.assertEqual([line.split()[0] for line in lines[2:]], ["fp32", "exact"])
         self.assertEqual(lines[3].split()[1:], ["0", "0", "0", "0", "-"])
 
+    def test_steps_past_zero(self):
+        """Their number says nothing, so that the table has a word; JSON has the number."""
+        a = self.write("a.npy", support.npy("<f4", (1, 3), support.floats([256, 1, -256.5])))
+        b = self.write("b.npy", support.npy("<f4", (3, 1), support.floats([1, 1, 1])))
+        (m,) = self.compare(["seq(bfloat16)"], a=a, b=b)["models"]
+        self.assertEqual((m["max_abs"], m["ulps"]), (1, place(0.5) - place(-0.5)))
+        text = self.ok("gemm", a, b, "--against", "exact", "--accum", "seq(bfloat16)")
+        self.assertEqual(text.splitlines()[2].split()[1:4], ["1", "1", "sign"])
+
     def test_drawing(self):
         """A row for each model: its rms and its largest difference at their places on an axis of powers of ten."""
         models = self.compare(MODELS, *HALF, "-o", self.path("d.svg"))["models"]

@@ -88,6 +88,7 @@ class Numbers(support.Case):
             ("rows(nvfp4_te)", "a scaled format of whole arrays"),
             ("NVFP4", "a scaled format"),
             ("nv.hopper.e4m3.f32.wgmma", "an accumulation model"),
+            ("double", "binary64, which arrays,"), ("binary64", "binary64, which arrays,"), ("fp64", "binary64, which arrays,"),
             ("fp8", several), ("e4m3", several), ("fp4", several), ("E4M3", several), ("bf8", several), ("FP8", several),
             ("FLOAT8_E4M3FN", "names have small letters; 'float8_e4m3fn' is meant"),
             ("bfloat61", "no such name; perhaps bfloat16 is meant"),
@@ -103,6 +104,13 @@ class Numbers(support.Case):
             self.bad("quantize", "-f", name, "a.npy", "b.npy", says="no such name; perhaps %s is meant" % says)
         self.bad("qantize", says="unknown command 'qantize'; perhaps quantize is meant")
         self.bad("presets", "torch.bfloat61", says="no such name; perhaps torch.bfloat16 is meant")
+
+    def test_one_name_in_headings(self):
+        """Another name of a format is headed by its own."""
+        self.assertTrue(self.ok("info", "fp16").startswith("binary16\n"))
+        self.assertTrue(self.ok("explain", "-f", "fp16", "0.3").startswith("0.3 in binary16\n"))
+        self.assertTrue(self.ok("explain", "-f", "bf16", "0.3").startswith("0.3 in bfloat16\n"))
+        self.assertTrue(self.ok("explain", "-f", "hf8", "0.3").startswith("0.3 in float8_e4m3fn\n"))
 
     def test_candidates_exist(self):
         """Every candidate that an ambiguous name's message lists is a name."""
@@ -260,6 +268,7 @@ class Numbers(support.Case):
         for value, code in (("1e999", "7e"), ("-1e999", "fe")):
             out = self.ok("explain", "-f", "float8_e4m3fn", "--", value)
             self.assertIn("beyond the largest binary64 number", out)
+            self.assertRegex(out, r"\n  rne +beyond max: overflow under policy ")
             self.assertNotIn("ulp", out)
             self.assertIn("0x" + code, out)
             out = json.loads(self.ok("explain", "-f", "float8_e4m3fn", "-r", "all", "--json", "--", value))
