@@ -22,6 +22,7 @@ import header_filter  # noqa: E402
 import headers        # noqa: E402
 import page_filter    # noqa: E402
 import pages          # noqa: E402
+import shapes         # noqa: E402
 try:
     import commands
     import finish
@@ -194,6 +195,7 @@ def run(out, version, extra=()):
         entries.append(['page', 'Playground', PLAYGROUND, 'The library itself in the browser: formats, rounding, arithmetic and sums.', '', ''])
     framed(html, made, version)
     sources(html)
+    (html / 'json.schema.json').write_text(json.dumps(shapes.schema(), indent=1) + '\n', encoding='utf-8')
     (html / 'search-index.js').write_text('window.halfulpIndex = %s;\n' % json.dumps(entries, ensure_ascii=False, separators=(',', ':')),
                                           encoding='utf-8')
     print('%d pages, %d headers, %d entries to search: %s' % (

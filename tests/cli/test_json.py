@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What every command prints with --json is what docs/json.schema.json has, and docs/json.md names every field."""
+"""What every command prints with --json has the shape that docs/json.md gives it, and the page names every field."""
 
 import json
 import math
@@ -8,6 +8,8 @@ import re
 import sys
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.environ["HALFULP_DOCS"], "site"))
+import shapes  # noqa: E402
 import support  # noqa: E402
 
 DOCS = os.environ["HALFULP_DOCS"]
@@ -21,11 +23,11 @@ def read(name):
         return file.read()
 
 
-SCHEMA = json.loads(read("json.schema.json"))["$defs"]
+SCHEMA = shapes.schema()["$defs"]
 
 
 def wrong(x, schema, at="$"):
-    """The first thing that is wrong with x, or None: the keywords that json.schema.json uses."""
+    """The first thing that is wrong with x, or None: the keywords that shapes.py writes."""
     if "$ref" in schema:
         return wrong(x, SCHEMA[schema["$ref"].rpartition("/")[2]], at)
     if "anyOf" in schema:
@@ -227,6 +229,20 @@ class Json(support.Case):
         wild = self.write("w.ini", b"[data]\nset = teacher\n[model]\nnet = linear\n[run]\nsteps = 400\n[optimizer]\nrate = 1e6\n")
         self.assertIn(self.holds("train", "train", wild)["training"]["loss"], ("inf", "nan"))
         self.holds("sweep", "sweep", config, "--key", "precision.system", "--values", "fp16", "--output", self.path("s"))
+
+    def test_the_reader(self):
+        """Each form of a shape, and shapes that are none."""
+        def page(text):
+            return shapes.schema("\n## Every shape\n\n```text\n" + text + "\n```\n")["$defs"]
+
+        made = page('a b = {x: [c], y?: "u" "v w" 1 | null,\n  z: finite}\nc = /^[0-9]+$/ | a b | integer')
+        self.assertEqual(made["c"], {"anyOf": [{"type": "string", "pattern": "^[0-9]+$"}, {"$ref": "#/$defs/a b"}, {"type": "integer"}]})
+        self.assertEqual(made["a b"], {"type": "object", "required": ["x", "z"], "additionalProperties": False, "properties": {
+            "x": {"type": "array", "items": {"$ref": "#/$defs/c"}}, "y": {"anyOf": [{"enum": ["u", "v w", 1]}, {"type": "null"}]},
+            "z": {"type": "number"}}})
+        for text in ("a", "a = {x: string", "a = {x string}", "a = nothing", "a = [string", "a = string]", "a = string\na = string"):
+            with self.assertRaises((AssertionError, IndexError), msg=text):
+                page(text)
 
     def test_the_checker(self):
         good = {"code": "0x7e", "value": 448, "hex": "0x1.cp+8"}
