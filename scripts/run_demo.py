@@ -63,7 +63,7 @@ class Job:
         for path, exe, where in ((cpu, self.halfulp, "cpu"), (device, self.device_exe, "cuda")):
             call = [str(path) if a == "OUT" else a for a in args]
             reports.append(json.loads(self.call(*call, "--device", where, "--json", exe=exe)))
-        diff = json.loads(self.call("diff", cpu, device, "--json", codes=(0, 1)))
+        diff = json.loads(self.call("compare", cpu, device, "--json", codes=(0, 1)))
         self.compared += 1
         self.elements += diff["count"]
         self.differing += diff["differing"] + (reports[0]["events"] != reports[1]["events"])
@@ -148,7 +148,7 @@ def quantize(job, arrays):
 
 
 def compare(job, x, y):
-    return json.loads(job.call("diff", x, y, "-n", "0", "--json", codes=(0, 1)))
+    return json.loads(job.call("compare", x, y, "-n", "0", "--json", codes=(0, 1)))
 
 
 def multiply(job, images, weights, labels):

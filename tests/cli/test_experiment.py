@@ -196,7 +196,7 @@ class Experiments(support.Case):
     def test_refused(self):
         self.bad("experiment", "nothing", says="no experiment 'nothing'; `halfulp experiment` lists them")
         self.bad("experiment", "long-reductoin", says="no experiment 'long-reductoin'; perhaps long-reduction is meant")
-        self.bad("experiment")
+        self.bad("experiment", "--seeds", "2", says="NAME or --all is missing")
         self.bad("experiment", "s2fp8", "--all")
         self.bad("experiment", "s2fp8", "--quick", says="--quick")
         for key in ("run.sed=1", "run.seed", "=1"):

@@ -18,7 +18,7 @@ CONFIG = b"[data]\nset = teacher\n[model]\nnet = linear\n[run]\nsteps = 20\n"
 LONG = "[data]\nset = gratings\n[run]\nsteps = %d\n"
 # An example whose result is a file.
 OUT = r" -o | --output |quantize -f \S+ \S+\.npy \S+\.npy"
-SECONDS = r"\b[0-9.]+ s(?:econds)?\b"
+SECONDS = r"\b[0-9.e-]+ (?:s|seconds|hours)\b"
 
 
 class Quiet(support.Examples):
