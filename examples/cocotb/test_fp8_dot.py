@@ -99,7 +99,7 @@ async def random_digits(dut):
     found = await results(dut, rows, 0, 1, 1, words)
     lines = ''.join(f'{bytes(a).hex()} {bytes(b).hex()} {c:04x} {word:08x} {d:04x} {i | u << 1 | o << 2 | v << 4:02x}\n'
                     for (a, b, c), word, (d, (i, u, o, v)) in zip(rows, words, found))
-    said = command(['check-vectors', 'dot', '--accum', OPEN, '--fa', FORMATS[0], '--fb', FORMATS[1], '--fd', ACC, '--tiny', 'before',
+    said = command(['vectors', '--check', 'dot', '--accum', OPEN, '--fa', FORMATS[0], '--fb', FORMATS[1], '--fd', ACC, '--tiny', 'before',
                     '--elements', str(LANES), '-r', f'sra:{RANDOM}', '--words'], lines)
-    dut._log.info('check-vectors: %s', said[-1])
+    dut._log.info('vectors --check: %s', said[-1])
     assert said[-1] == f'{len(rows)} cases, 0 differ', said

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""halfulp experiments and halfulp experiment: the list, what is refused, and the files that one leaves."""
+"""halfulp experiment: the list, what is refused, and the files that one leaves."""
 
 import csv
 import functools

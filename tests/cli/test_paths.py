@@ -522,7 +522,7 @@ class Foreign(support.Case):
             path = self.write(name, data)
             self.bad("quantize", "-f", "bfloat16", path, self.path("z.npy"),
                 says=(path + ": not an .npy file (wrong magic); ",) + says)
-            self.bad("diff", path, path, says=says)
+            self.bad("compare", path, path, says=says)
             if MODELS:
                 self.bad("quantize", "-f", "bfloat16", path, "-o", self.path("z.safetensors"), says=says)
                 copy = self.write("wrong.safetensors", data)

@@ -290,7 +290,7 @@ class Programs(unittest.TestCase):
 
     def test_lines_come_at_once(self):
         self.assertIn('float8_e4m3fn', self.first_line(DIGEST, '--stride', '11', '--format', 'float8_e4m3fn', '--format', 'float8_e5m2'))
-        line = self.first_line(HOSTRUN, 'probe-hw', '--samples', '100000000', 'nv.hopper', HU_HOST_CAPABILITY='90')
+        line = self.first_line(HOSTRUN, 'verify', '--only', 'instructions', '--device', 'cuda', '--samples', '100000000', 'nv.hopper', HU_HOST_CAPABILITY='90')
         self.assertIn('device: host-run', line)
 
 
