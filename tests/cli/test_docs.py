@@ -69,6 +69,20 @@ class Docs(support.Examples):
             takers += "round" in options
         self.assertGreaterEqual(takers, 8)
 
+    def test_one_table(self):
+        """Man pages, and the list that completion is made of, have the commands of the program's own table, in its order; no
+        other source has a name of theirs in a list (test_completion.py and test_json.py hold the rest)."""
+        listed = [(one["id"], one["summary"]) for one in json.loads(self.ok("help", "--json"))]
+        self.assertEqual(listed, command_pages.commands())
+        self.assertEqual(re.findall(r"(?m)^  (\w+) +(\S.*)$", self.ok("help").split("\nCommands:\n")[1].split("\n\n")[0]), listed)
+        root = os.path.join(os.environ["HALFULP_DOCS"], "..")
+        for path in ("cli/main.c", "docs/man/command_pages.py", "tests/docs/prose_pages.txt", "tests/docs/test_man.py",
+                     "tests/cli/test_quiet.py", "tests/cli/test_vocabulary.py", "tests/cli/test_options.py", "tests/cli/test_completion.py"):
+            with open(os.path.join(root, path), encoding="utf-8") as file:
+                text = file.read()
+            named = [name for name, _ in listed if re.search(r"[\"' ]%s[\"'\n]" % name, text)]
+            self.assertLess(len(named), len(listed) // 2, (path, named))
+
     def test_man_page(self):
         plain = command_pages.overview().replace("\\-", "-")
         for one in json.loads(self.ok("help", "--json")):

@@ -64,7 +64,7 @@ def fields(schema):
     return own | fields(parts + [schema[k] for k in ("items",) if k in schema])
 
 
-class Json(support.Case):
+class Json(support.Examples):
     def holds(self, name, *args, stdin=b"", code=0):
         text = self.ok(args[0], "--json", *args[1:], stdin=stdin, code=code)
         value = json.loads(text, parse_constant=lambda word: self.fail("%s: %s" % (args, word)))
@@ -258,6 +258,22 @@ class Json(support.Case):
         self.assertGreater(len(words), 100)
         for name, schema in SCHEMA.items():
             self.assertLessEqual(fields(schema), words, name)
+
+    def test_an_example_of_every_command(self):
+        """Its first, with --json in front: the shape is one of those that the page has under the command's name."""
+        done = 0
+        for command, text in support.commands().items():
+            lines = [line for line in self.examples(text.split("\nExamples:\n")[1]) if not line.startswith(tuple(support.LONG))]
+            first = next((line for line in lines if "halfulp %s" % command in line), None)
+            if first is None:
+                continue
+            before = "".join(line + "\n" for line in lines if "halfulp " not in line)
+            r = self.shell(before + first.replace("halfulp %s" % command, "halfulp --json %s" % command))
+            self.assertEqual(r.returncode, 0, (first, r.stderr))
+            said = [wrong(json.loads(r.stdout), shape) for name, shape in SCHEMA.items() if name.split()[0] == command]
+            self.assertIn(None, said, first)
+            done += 1
+        self.assertGreater(done, 15)
 
     def test_every_command_is_there(self):
         page = read("json.md")
