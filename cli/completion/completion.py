@@ -68,10 +68,12 @@ BASH = '''# SPDX-License-Identifier: MIT
 # Completion of halfulp for bash.
 @LISTS@
 _halfulp() {
-  local current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD - 1]}" command="${COMP_WORDS[1]}" words kind operands
+  local current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD - 1]}" command at=1 words kind operands
   COMPREPLY=()
-  if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "$_halfulp_command --help --version" -- "$current")
+  while [ "$at" -lt "$COMP_CWORD" ] && [[ " -q --quiet --json " == *" ${COMP_WORDS[at]} "* ]]; do at=$((at + 1)); done
+  command="${COMP_WORDS[at]}"
+  if [ "$COMP_CWORD" -eq "$at" ]; then
+    mapfile -t COMPREPLY < <(compgen -W "$_halfulp_command --help --version --json --quiet" -- "$current")
     return
   fi
   case "$command" in

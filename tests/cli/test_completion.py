@@ -26,6 +26,8 @@ def offered(*words):
 class Completion(support.Case):
     def test_commands(self):
         self.assertEqual(offered("qu"), ["quantize"])
+        self.assertEqual(offered("--json", "-q", "qu"), ["quantize"])
+        self.assertIn("nvfp4", offered("--json", "quantize", "-f", "nv"))
         self.assertEqual(set(offered("co")), {"collective", "compare"})
         self.assertEqual(offered("help", "roun"), ["rounding"])
         self.assertTrue(set(support.commands()) <= set(offered("")), offered(""))
