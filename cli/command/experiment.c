@@ -128,7 +128,7 @@ static const cli_command command = {
     "List papers' claims on training in low precision; run one, or all, and judge it",
     "Without NAME lists the experiments: for each its name, about how long it takes on one core, what it shows, what "
     "is\n"
-    "expected, and the paper. An asterisk marks those that `make check` runs.\n\n"
+    "expected, and the paper. An asterisk marks those that `make check-all` runs.\n\n"
     "With NAME makes every run with several seeds; an experiment that has seeds of its own is run once. Prints a line "
     "for\n"
     "each training run, means and standard deviations: loss of the training set and of the test set, accuracy on\n"
