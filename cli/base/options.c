@@ -98,7 +98,7 @@ int cli_help_rounding(void) {
       "  --nan POLICY            a NaN into a format without NaN; default max\n"
       "      max        the largest value\n"
       "      zero       zero\n"
-      "      error      an error\n"
+      "      error      the largest value, and the event invalid\n"
       "  --tiny WHEN             underflow is detected before or after rounding; default after\n"
       "  --seed K                stochastic modes: key of the random stream; default 0\n"
       "  --counter C             stochastic modes: element or line i, from 0, rounds with the high N bits\n"

@@ -157,6 +157,26 @@ class Options(support.Case):
             ),
         )
 
+    def test_modes(self):
+        """An option of another mode of the command is refused, with the modes that it is for."""
+        for args, says in ((("vectors", "add", "-f", "bfloat16", "--complete"), "vectors: --complete is for --check; see"),
+                           (("vectors", "--testfloat", "f16_add", "--fa", "bfloat16"), "vectors: --fa is for vectors OP or --check; see"),
+                           (("vectors", "--check", "add", "-f", "bfloat16", "--notexact"), "--notexact is for --testfloat or --testfloat --check"),
+                           (("vectors", "add", "x.txt", "-f", "bfloat16"), "a file is read by --check or --testfloat only"),
+                           (("compare", "--report", "x.html", "a.npy", "b.npy"), "compare: --report is for one file and several formats"),
+                           (("compare", "-f", "bfloat16", "-f", "binary16", "-n", "3", "a.npy"), "--first is for two arrays"),
+                           (("compare", "a.npy", "b.npy", "-f", "bfloat16", "-f", "binary16"), "at most one -f"),
+                           (("compare", "a.npy"), "requires two formats or more, or a second array"),
+                           (("identify", "--distinguish", "--log", "x", "fp32", "exact"), "--log is for a box, not --distinguish"),
+                           (("identify", "--fa", "bfloat16", "--tries", "9", "--", "x"), "--tries is for --distinguish"),
+                           (("identify", "--distinguish", "fp32"), "--distinguish requires MODEL MODEL"),
+                           (("verify", "--only", "instructions", "--level", "full"), "--level is for this build, not --only instructions"),
+                           (("verify", "--samples", "9"), "--samples is for --only instructions"),
+                           (("verify", "--only", "instructions", "--only", "world"), "goes with no other --only"),
+                           (("info", "--p3109", "bfloat16"), "stands without FORMAT"),
+                           (("experiment", "--seeds", "2"), "NAME or --all is missing")):
+            self.bad(*args, says=says)
+
     def test_flags_twice(self):
         """An option without an argument says the same the second time."""
         self.assertEqual(self.ok("info", "bfloat16", "--json", "--json"), self.ok("info", "bfloat16", "--json"))
