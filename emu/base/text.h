@@ -5,8 +5,6 @@
 
 #include <stddef.h>
 
-#include "halfulp/format.h"
-
 typedef struct hu_writer {
   char *text;
   size_t size;
@@ -30,14 +28,6 @@ static inline void hu_put_number(hu_writer *w, int n) {
   } while (u > 0);
   if (n < 0) *--s = '-';
   hu_put(w, s);
-}
-
-/* The format's first name, or its own text. */
-static inline void hu_put_format(hu_writer *w, hu_format f) {
-  char text[HU_FORMAT_TEXT_MAX];
-  const char *id = hu_format_id(f);
-  if (!id) (void)hu_format_text(text, sizeof text, f);
-  hu_put(w, id ? id : text);
 }
 
 /* The final 0; returns the length needed without it. */

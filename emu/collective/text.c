@@ -2,7 +2,7 @@
 /* hu_collective_parse and hu_collective_text. The grammar stands in halfulp/collective.h. */
 #include <string.h>
 
-#include "emu/base/text.h"
+#include "emu/format/put.h"
 #include "emu/format/reader.h"
 #include "halfulp/collective.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of halfulp/s2fp8.h: they check and make kinds and scales, check arrays, then run run.c. */
+/* The calls of halfulp/s2fp8.h: they make scales, check arrays, then run run.c. */
 #include "halfulp/s2fp8.h"
 
 #include "emu/base/array_extent.h"
@@ -10,56 +10,7 @@
 
 static const hu_mode nearest;
 
-/* ---- kinds ---- */
-
-hu_s2fp8 hu_s2fp8_of(hu_format element) {
-  hu_s2fp8 kind;
-  memset(&kind, 0, sizeof kind);
-  kind.element = element;
-  return kind;
-}
-
-static hu_status refuse(const char **why, hu_status status, const char *sentence) {
-  if (why) *why = sentence;
-  return status;
-}
-
-hu_status hu_s2fp8_check(const hu_s2fp8 *kind, const char **why) {
-  if (!kind) return refuse(why, HU_E_NULL, "no kind");
-  if (hu_format_check(kind->element, NULL) != HU_OK) return refuse(why, HU_E_FORMAT, "element: not a format");
-  hu_spec f = hu_spec_of(kind->element, nearest);
-  const int32_t emax = f.emax, target = kind->target ? (int32_t)kind->target : emax;
-  if (emax < 1) return refuse(why, HU_E_SCALING, "element: the format has no 2^1");
-  if (kind->special > HU_S2FP8_ELEMENT) return refuse(why, HU_E_SCALING, "special: unknown");
-  if (target > emax) return refuse(why, HU_E_SCALING, "target: beyond the format");
-  /* One magnitude of 2^-149 has its mean at -149 - T, within the bounds of a scale. */
-  if (target > 874) return refuse(why, HU_E_SCALING, "target: above 874");
-  if (target < f.emin) return refuse(why, HU_E_SCALING, "target: below the format's normal numbers");
-  return HU_OK;
-}
-
-unsigned hu_s2fp8_target(const hu_s2fp8 *kind) {
-  if (hu_s2fp8_check(kind, NULL) != HU_OK) return 0;
-  return kind->target ? kind->target : (unsigned)hu_limits_of(kind->element).emax;
-}
-
-void hu_s2_make(hu_s2 *t, const hu_s2fp8 *kind, int64_t mu, int64_t m, hu_mode mode) {
-  memset(t, 0, sizeof *t);
-  t->mu = mu;
-  t->gap = m - mu;
-  t->special_is_nan = kind->special == HU_S2FP8_NAN;
-  t->spec = hu_spec_of(kind->element, mode);
-  t->target = kind->target ? (int32_t)kind->target : t->spec.emax;
-}
-
 /* ---- sums and scales ---- */
-
-hu_status hu_s2_check(const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode) {
-  hu_status s = hu_s2fp8_check(kind, NULL);
-  if (s == HU_OK) s = hu_mode_check(mode);
-  if (s == HU_OK && scale && !hu_s2_scale_fits(scale->mu, scale->m)) s = HU_E_SCALING;
-  return s;
-}
 
 hu_status hu_s2fp8_scale_from(hu_s2fp8_scale *scale, int64_t mu, int64_t m, const hu_s2fp8 *kind) {
   if (!scale) return HU_E_NULL;

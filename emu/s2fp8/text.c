@@ -2,7 +2,7 @@
 /* hu_s2fp8_parse and hu_s2fp8_text. The grammar stands in halfulp/s2fp8.h. */
 #include <string.h>
 
-#include "emu/base/text.h"
+#include "emu/format/put.h"
 #include "halfulp/s2fp8.h"
 
 #define NAME "s2fp8"

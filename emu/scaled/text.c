@@ -2,7 +2,7 @@
 /* hu_scaling_parse and hu_scaling_text. The grammar stands in halfulp/scaled.h. */
 #include <string.h>
 
-#include "emu/base/text.h"
+#include "emu/format/put.h"
 #include "halfulp/scaled.h"
 
 enum {

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/format/put.h - writes a format among other text. */
+#ifndef HALFULP_EMU_FORMAT_PUT_H
+#define HALFULP_EMU_FORMAT_PUT_H
+
+#include "emu/base/text.h"
+#include "halfulp/format.h"
+
+/* The format's first name, or its own text. */
+static inline void hu_put_format(hu_writer *w, hu_format f) {
+  char text[HU_FORMAT_TEXT_MAX];
+  const char *id = hu_format_id(f);
+  if (!id) (void)hu_format_text(text, sizeof text, f);
+  hu_put(w, id ? id : text);
+}
+
+#endif
