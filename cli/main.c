@@ -8,9 +8,6 @@
 #include "cli/base/launched.h"
 #include "files/suggest.h"
 #include "halfulp/version.h"
-#ifdef HU_CLI_MPI
-#include "mpi/ranks.h"
-#endif
 
 typedef struct entry {
   const char *name;
@@ -121,8 +118,7 @@ static int move_options(int argc, char **argv) {
   return n;
 }
 
-/* All of the command. */
-static int halfulp(int argc, char **argv) {
+int cli_run(int argc, char **argv) {
   static const char *const help_names[3] = {"--help", "-h", "help"}, *const version_names[3] = {"--version", "-V",
                                                                                                 "version"};
   int status, before = move_options(argc, argv);
@@ -144,14 +140,9 @@ static int halfulp(int argc, char **argv) {
   return status;
 }
 
-#ifdef HU_CLI_MPI
-int main(int argc, char **argv) {
-  mpi_ranks_start(&argc, &argv);
-  return mpi_ranks_stop(halfulp(argc, argv));
-}
-#else
+#ifndef HU_CLI_MPI /* mpi/ranks.c has the main() of a job's processes */
 int main(int argc, char **argv) {
   int status = cli_launched(argc, argv);
-  return status == CLI_OK ? halfulp(argc, argv) : status;
+  return status == CLI_OK ? cli_run(argc, argv) : status;
 }
 #endif

@@ -3,8 +3,6 @@
  * hands them out: its main thread answers, a second thread works. So no one waits for an item of process 0 to end, as a
  * counter in its memory may require where the network does not serve it by itself. A process that waits sleeps: MPI's
  * own waiting keeps a CPU busy. */
-#include "mpi/ranks.h"
-
 #include <mpi.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -13,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/base/launched.h"
 #include "cli/campaign/campaign.h"
 #include "mpi/train.h"
 
@@ -232,7 +231,7 @@ static int threads_for(int argc, char **argv) {
   return argc > 1 && !strcmp(argv[1], "sweep") ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
 }
 
-void mpi_ranks_start(int *argc, char ***argv) {
+static void start(int *argc, char ***argv) {
   MPI_Init_thread(argc, argv, threads_for(*argc, *argv), &threads);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -246,8 +245,13 @@ void mpi_ranks_start(int *argc, char ***argv) {
   mpi_train_start(MPI_COMM_WORLD);
 }
 
-int mpi_ranks_stop(int status) {
+static int stop(int status) {
   int all = largest(status);
   MPI_Finalize();
   return all;
+}
+
+int main(int argc, char **argv) {
+  start(&argc, &argv);
+  return stop(cli_run(argc, argv));
 }

@@ -46,7 +46,8 @@ def rules():
         'gpu/none': PUBLIC,
         'train': ['emu/base/float_env.h', 'emu/core/port.h'],
         'train/experiment/papers': PUBLIC + ['train/experiment/*'],
-        'mpi': PUBLIC + ['mpi/*', 'emu/core/*', 'emu/base/*', 'emu/collective/step.h', 'cli/base/cli.h', 'cli/campaign/campaign.h', 'cli/train/ranks.h'],
+        'mpi': PUBLIC + ['mpi/*', 'emu/core/*', 'emu/base/*', 'emu/collective/step.h', 'cli/base/cli.h', 'cli/base/launched.h', 'cli/campaign/campaign.h',
+                          'cli/train/ranks.h'],
         'cli': PUBLIC + ['files/*', 'cli/base/*'],
     }
     for one in LIBRARY:
