@@ -32,7 +32,7 @@ HEAD = 'theorem\tsources\tqueries\tseconds\tsolver\tcompiler\tdate'
 # No theorem depends on them: the version, and the numbers of statuses, of which sources ask only whether one is HU_OK.
 NOT_HASHED = [ROOT / 'include' / 'halfulp' / name for name in ('version.h', 'status.h')]
 # Where names in quotes and in brackets are looked for, after the including file's own folder.
-FOLDERS = [ROOT, ROOT / 'include', PROOF, PROOF / 'lanes', ROOT / 'tests' / 'cuda_host' / 'include']
+FOLDERS = [ROOT, ROOT / 'include', PROOF, PROOF / 'lanes', ROOT / 'gpu' / 'host']
 
 Theorem = namedtuple('Theorem', 'name program queries starts says')
 Proved = namedtuple('Proved', 'theorem sources queries seconds solver compiler date')

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/base/launch.cuh - the one place that knows how a kernel is started.
  *
- * nvcc's build calls cudaLaunchKernelEx; the host-run build (tests/cuda_host) has its own cuda_runtime.h, which defines
+ * nvcc's build calls cudaLaunchKernelEx; the host-run build (gpu/host) has its own cuda_runtime.h, which defines
  * HU_HOST_LAUNCH and runs the same kernel text on the CPU. Kernels are plain CUDA C and take everything by value.
  *
  * Arithmetic of kernels: contraction is off (-fmad=false), subnormals are kept (nvcc's default -ftz=false) and every

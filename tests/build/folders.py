@@ -44,6 +44,9 @@ def rules():
                                           'train/engine/kernels_layers.h', 'cuda'],
         'gpu/tools': PUBLIC + FROM_EMU + ['gpu/base/*', 'gpu/tools/*', 'bench/*', 'cuda'],
         'gpu/none': PUBLIC,
+        # The kernels' text for the CPU, and what stands in for CUDA's headers.
+        'gpu/host': PUBLIC + FROM_EMU + [f'gpu/{one}/*' for one in ('base', 'elementwise', 'gemm', 'scaled', 'sum', 'probe', 'train', 'tools', 'host')]
+        + ['gpu/device.cu', 'cuda'],
         'train': ['emu/base/float_env.h', 'emu/core/port.h'],
         'train/experiment/papers': PUBLIC + ['train/experiment/*'],
         'mpi': PUBLIC + ['mpi/*', 'emu/core/*', 'emu/base/*', 'emu/collective/step.h', 'cli/base/cli.h', 'cli/base/launched.h', 'cli/campaign/campaign.h',

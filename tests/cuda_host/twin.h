@@ -21,14 +21,14 @@
 #include "tests/support/support.h"
 
 /* The stream for a call, and that calls without one go to the default stream. On the CPU each is another stream, and
- * a kernel that is launched on any but the last stops the test (host_order.h); on a device it is one that is not the
- * default stream, but waits for it. */
+ * a kernel that is launched on any but the last stops the test (gpu/host/order.h); on a device it is one that is not
+ * the default stream, but waits for it. */
 #if defined(HU_TWIN_ON_DEVICE)
 #include "tests/cuda_host/device_stream.h"
 static inline void *twin_stream(void) { return t_device_stream(); }
 static inline void twin_default_stream(void) {}
 #else
-#include "tests/cuda_host/host_order.h"
+#include "gpu/host/order.h"
 static inline void *twin_stream(void) { return hu_host_stream(); }
 static inline void twin_default_stream(void) { hu_host_expect(NULL); }
 #endif

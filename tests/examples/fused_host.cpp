@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels of examples/cuda on the CPU, through the same stand-in for CUDA as the library's own (tests/cuda_host).
+// The kernels of examples/cuda on the CPU, through the same stand-in for CUDA as the library's own (gpu/host).
 #include "cuda_runtime.h"
 
 #include "check.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The calls that a CUDA tensor takes, without a device: kernels compiled for the processor (tests/cuda_host) on
+"""The calls that a CUDA tensor takes, without a device: kernels compiled for the processor (gpu/host) on
 memory of the processor must give the bits of the processor's own calls. HALFULP_CUDA_ON_HOST names their library;
 the build makes it. On a machine with a device and a CUDA build of halfulp, real CUDA tensors are compared as well."""
 import contextlib

@@ -48,7 +48,7 @@ def strip(theorem_of, mode, m, n=None):
 
 def device(theorem_of, m, n=0, seconds=10):
     """Elements under a scale 2^power in the CUDA kernels, compiled for the processor."""
-    flags = ('-std=c++17', '-I', str(ROOT / 'tests/cuda_host/include'))
+    flags = ('-std=c++17', '-I', str(ROOT / 'gpu/host'))
     return theorem(f'L10/{theorem_of}{f"-n={n}" if n else ""}/m={m}', 'lanes/device.cpp', flags, f'device_{theorem_of}', {'m': m, 'bits': n}, seconds)
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/cuda_host/scaled_problem.h - a scaled tensor's buffers on both sides, and each call made on the CPU and on the
+/* tests/cuda_host/scaled/problem.h - a scaled tensor's buffers on both sides, and each call made on the CPU and on the
  * device, whole buffers compared. */
 #ifndef HALFULP_TESTS_SCALED_PROBLEM_H
 #define HALFULP_TESTS_SCALED_PROBLEM_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/host.cu - what is there, and the device calls on host arrays. */
+/* gpu/device.cu - what is there, and the device calls on host arrays. */
 #include <stdio.h>
 #include <string.h>
 

@@ -7,10 +7,10 @@
 
 #include "tests/cuda_host/twin.h"
 
+#include "gpu/host/order.h"
 #include "halfulp/device_scaled.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/ocp.h"
-#include "tests/cuda_host/host_order.h"
 
 /* The numbers that cuda_runtime.h gives them. */
 enum { INVALID_VALUE = 1, NO_DEVICE = 100, NOT_READY = 600 };

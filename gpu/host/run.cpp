@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/cuda_host/host_run.cpp - fibers, barriers, exchanges and the few runtime calls behind include/cuda_runtime.h.
- * */
+/* gpu/host/run.cpp - fibers, barriers, exchanges and the few runtime calls behind cuda_runtime.h. */
 #include "cuda_runtime_api.h"
 
-#include "tests/cuda_host/host_order.h"
+#include "gpu/host/order.h"
 
 #include <setjmp.h>
 #include <stdio.h>
@@ -430,7 +429,7 @@ cudaError_t cudaDeviceGetAttribute(int *v, cudaDeviceAttr, int) {
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int) {
   snprintf(p->name, sizeof p->name, "host-run of the CUDA kernels");
-  const char *capability = getenv("HU_HOST_CAPABILITY"); /* host_units.c */
+  const char *capability = getenv("HU_HOST_CAPABILITY"); /* units.c */
   int is = capability ? atoi(capability) : 0;
   p->major = is / 10;
   p->minor = is % 10;

@@ -3,7 +3,7 @@
  * codes, scales, values, statistics and events, whole buffers; layouts; golden files; misuse gets the same answer.
  *
  *   test_*_scaled [FOLDER [CASES]]     FOLDER: tests/golden */
-#include "tests/cuda_host/scaled_problem.h"
+#include "tests/cuda_host/scaled/problem.h"
 
 #include "tests/scaled/draw.h"
 #include "tests/scaled/golden.h"

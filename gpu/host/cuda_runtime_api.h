@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/cuda_host/include/cuda_runtime_api.h - calls of the runtime that no kernel's file makes but gpu/base/memory.cu
+/* gpu/host/cuda_runtime_api.h - calls of the runtime that no kernel's file makes but gpu/base/memory.cu
  * and gpu/base/look.cu: copies and fills that the host does not wait for, locked memory for them, and where a variable
- * of the device is. The proof of the kernels' roundings (theorem L10) reads cuda_runtime.h and knows nothing of these.
- * */
-#ifndef HALFULP_TESTS_CUDA_HOST_CUDA_RUNTIME_API_H
-#define HALFULP_TESTS_CUDA_HOST_CUDA_RUNTIME_API_H
+ * of the device is. The proof of the kernels' roundings (theorem L10) reads cuda_runtime.h alone. */
+#ifndef HALFULP_GPU_HOST_CUDA_RUNTIME_API_H
+#define HALFULP_GPU_HOST_CUDA_RUNTIME_API_H
 
 #include "cuda_runtime.h"
 

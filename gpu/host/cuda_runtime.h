@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/cuda_host/include/cuda_runtime.h - what the kernels of gpu/ use of CUDA, on the CPU.
+/* gpu/host/cuda_runtime.h - what the kernels of gpu/ use of CUDA, on the CPU.
  *
  * One fiber per CUDA thread, one block at a time, all in the calling thread: barriers, shuffles and votes hold a fiber
  * until the others have arrived, so a run is deterministic. The order in which fibers and blocks get their turn is a
- * permutation drawn from a seed (host_order.h), so that a kernel that requires a barrier it does not have gives
+ * permutation drawn from a seed (order.h), so that a kernel that requires a barrier it does not have gives
  * different results under different seeds. Shared memory is filled with a pattern before each block. Misuse (a thread
  * that leaves while others wait at a block barrier, a shuffle that does not name its own lane) stops the program with
  * a message. */
-#ifndef HALFULP_TESTS_CUDA_HOST_CUDA_RUNTIME_H
-#define HALFULP_TESTS_CUDA_HOST_CUDA_RUNTIME_H
+#ifndef HALFULP_GPU_HOST_CUDA_RUNTIME_H
+#define HALFULP_GPU_HOST_CUDA_RUNTIME_H
 
 #include <fenv.h>
 #include <math.h>
@@ -61,8 +61,8 @@ static inline cudaError_t hu_host_start(void (*kernel)(Formal...), unsigned grid
 
 void __syncthreads(void);
 void __syncwarp(unsigned mask = 0xFFFFFFFFu);
-/* All lanes of the mask arrive with a value; returns the array of the 32 values, valid until the lane's next exchange.
- * */
+/* All lanes of the mask arrive with a value; returns the array of the 32 values, valid until the lane's
+ * next exchange. */
 const uint64_t *hu_host_exchange(unsigned mask, uint64_t value);
 
 static inline unsigned hu_host_lane(void) { return threadIdx.x & 31; }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/cuda_host/kernels.cpp - every kernel file, compiled for the CPU. */
+/* gpu/host/kernels.cpp - every kernel file, compiled for the CPU. */
 #include "gpu/base/look.cu"
 #include "gpu/base/memory.cu"
 #include "gpu/elementwise/arith.cu"
@@ -22,7 +22,7 @@
 #include "gpu/gemm/blocks.cu"
 #include "gpu/gemm/unfused.cu"
 #include "gpu/gemm/unit.cu"
-#include "gpu/host.cu"
+#include "gpu/device.cu"
 #include "gpu/scaled/hadamard.cu"
 #include "gpu/scaled/s2fp8.cu"
 #include "gpu/sum/arrays.cu"

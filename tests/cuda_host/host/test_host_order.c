@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Host runs only: a kernel with a barrier missing gives different results when its threads take their turns in another
  * order. Every kernel that has barriers, under several orders, must give what it gives in ascending order. */
-#include "tests/cuda_host/host_order.h"
+#include "gpu/host/order.h"
 #include "tests/cuda_host/twin.h"
 
 #include "halfulp/device_scaled.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/cuda_host/device_float.h - binary32 numbers whose plain operators do what a device's do: a NaN result is
+/* gpu/host/device_float.h - binary32 numbers whose plain operators do what a device's do: a NaN result is
  * 0x7FFFFFFF, while a processor passes an operand's on.
  *
  * For kernels that write a + b instead of __fadd_rn(a, b): kernels_train.cpp compiles them with this class in place of
  * float. It has float's size and place in arrays, and is passed to functions as a float is. */
-#ifndef HALFULP_TESTS_CUDA_HOST_DEVICE_FLOAT_H
-#define HALFULP_TESTS_CUDA_HOST_DEVICE_FLOAT_H
+#ifndef HALFULP_GPU_HOST_DEVICE_FLOAT_H
+#define HALFULP_GPU_HOST_DEVICE_FLOAT_H
 
 #include <type_traits>
 

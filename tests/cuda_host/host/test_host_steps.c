@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a step of training makes the host wait for, and what it copies, on the kernels compiled for the CPU: networks
- * with each of several systems. Kernels and copies are queued until something waits for them (host_order.h); what the
- * steps report, the weights after them and an evaluation are those of the CPU.
+ * with each of several systems. Kernels and copies are queued until something waits for them (gpu/host/order.h); what
+ * the steps report, the weights after them and an evaluation are those of the CPU.
  *
  *   test_host_steps FOLDER_OF_DATA [all|table]     all: every network in every system, and ResNet-20; otherwise the MLP
  *                                                  is in every system, each of the others in some, and ResNet-8
@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "halfulp/train/device.h"
-#include "tests/cuda_host/host_order.h"
+#include "gpu/host/order.h"
 #include "tests/train/trainer/trainers.h"
 
 static const hu_engine *device;

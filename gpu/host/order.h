@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/cuda_host/host_order.h - what a test sets of a host run: the order in which threads and blocks get their turn,
+/* gpu/host/order.h - what a test sets of a host run: the order in which threads and blocks get their turn,
  * the streams that it expects, the errors that the runtime has, and when work is done; and how many calls there were.
  * With HU_HOST_DEVICE=none, driver or old in the environment there is no device, no driver, one too old. */
-#ifndef HALFULP_TESTS_CUDA_HOST_HOST_ORDER_H
-#define HALFULP_TESTS_CUDA_HOST_HOST_ORDER_H
+#ifndef HALFULP_GPU_HOST_ORDER_H
+#define HALFULP_GPU_HOST_ORDER_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/cuda_host/kernels_scaled.cpp - the kernels of scaled tensors, compiled for the CPU. */
+/* gpu/host/kernels_scaled.cpp - the kernels of scaled tensors, compiled for the CPU. */
 #include "gpu/scaled/decode.cu"
 #include "gpu/scaled/pack.cu"
 #include "gpu/scaled/quantize.cu"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/cuda_host/kernels_train.cpp - the kernels of training, compiled for the CPU; their plain operators are a
+/* gpu/host/kernels_train.cpp - the kernels of training, compiled for the CPU; their plain operators are a
  * device's. */
-#include "tests/cuda_host/device_float.h"
+#include "gpu/host/device_float.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* Blocks of 2049 to 16384 elements, which are read once, and larger ones, against the CPU: squares, long rows, small
  * and large tensors, some as small as a block of rows, ragged edges; to nearest and with random digits; given amax,
  * statistics, events; infinities and NaN in one tile of a tensor and not in the others. */
-#include "tests/cuda_host/scaled_problem.h"
+#include "tests/cuda_host/scaled/problem.h"
 
 enum { MOST = 40000 };
 

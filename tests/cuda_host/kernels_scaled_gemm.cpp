@@ -1,3 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* tests/cuda_host/kernels_scaled_gemm.cpp - the kernels of products of scaled tensors, compiled for the CPU. */
-#include "gpu/scaled/scaled_gemm.cu"
