@@ -31,10 +31,10 @@ def may(name, allowed):
     return name in allowed or name.rpartition('/')[0] + '/*' in allowed
 
 
-tops = ('halfulp/', 'emu/', 'gpu/', 'cli/', 'train/', 'files/', 'tests/', 'bench/', 'formats/', 'cuda', 'cublas')
+tops = ('halfulp/', 'emu/', 'gpu/', 'cli/', 'train/', 'mpi/', 'files/', 'tests/', 'bench/', 'formats/', 'cuda', 'cublas')
 table, seen, n = rules(), dict.fromkeys(rules(), 0), 0
 for path in files('include/halfulp/**/*.h', 'formats/*.[ch]', 'files/*.[ch]', 'bench/*.[ch]', 'emu/**/*.[ch]', 'train/**/*.[ch]', 'cli/**/*.[ch]', 'mpi/*.[ch]',
-                  'gpu/**/*.[ch]', 'gpu/**/*.cu', 'gpu/**/*.cuh'):
+                  'gpu/**/*.[ch]', 'gpu/**/*.cu', 'gpu/**/*.cuh', 'gpu/**/*.cpp'):
     name = path.relative_to(root).as_posix()
     folder = name.rpartition('/')[0]
     if folder.startswith('include/halfulp/core'):
@@ -73,6 +73,17 @@ for folder in folders:
         bad.append(f'{name}: its meson.build does not begin with the sentence that says what the folder is')
 if len(folders) < 50:
     bad.append(f'only {len(folders)} folders were seen')
+
+# The product is built without tests/, and its tests alone know that folder: the top list enters it, no other list names it.
+lists = [root / 'meson.build'] + [path for path in files('*/**/meson.build') if path.relative_to(root).parts[0] != 'tests']
+for path in lists:
+    text = re.sub(r'#.*', '', path.read_text())
+    if path.parent == root:
+        text = re.sub(r"(?:subdir|get_option)\('tests'\)", '', text)
+    for name in re.findall(r"'((?:\.\./)*tests(?:/[^']*)?)'", text):
+        bad.append(f'{path.relative_to(root)}: names {name}: no target and no data of the product come from tests/')
+if len(lists) < 50:
+    bad.append(f'only {len(lists)} meson.build beside those of tests/ were seen')
 
 # The integer core, compiled whole, must hold no floating-point or vector instruction.
 core = list(files('emu/core/*.h'))
@@ -124,10 +135,10 @@ with tempfile.TemporaryDirectory() as folder:
         bad.append('emu/core: too little code came out to have been checked')
 
 # How long a line may be, by the end of the file's name; the first that fits.
-LONGEST = [(('.c', '.h', '.cu', '.cuh', '.cpp', '.hpp'), 120), (('.sv', '.svh'), 130), (('.py',), 160)]
+LONGEST = [(('.c', '.h', '.cu', '.cuh', '.cpp', '.hpp'), 120), (('.sv', '.svh'), 130), (('.py', '.build'), 160)]
 # Folders of one machine and words of the workshop; put together, so that this line is no finding.
 elsewhere = re.compile('/(?:ho' + 'me|ro' + 'ot|wo' + 'rk|Us' + 'ers)/' + r'|\b(?:[Ss]ess' + r'ions?|assist' + r'ants?|work' + r'trees?|LL' + r'Ms?)\b')
-code_files = list(files(*(f'*/**/*.{end}' for end in ('c', 'h', 'cu', 'cuh', 'cpp', 'hpp', 'py', 'sv', 'svh', 'sh')), '**/meson.build'))
+code_files = [root / 'meson.build', *files(*(f'*/**/*.{end}' for end in ('c', 'h', 'cu', 'cuh', 'cpp', 'hpp', 'py', 'sv', 'svh', 'sh')), '*/**/meson.build')]
 for path in code_files:
     text = path.read_text()
     name = path.relative_to(root)
