@@ -32,9 +32,9 @@ STEPS = ('binary16', 'bfloat16', 'dlfloat16', 'fp(6,9,0):finite', 'float8_e4m3fn
 
 
 def programs():
-    """[(name of a Meson test, subjects, folder of its source in tests)]: enumerations, which `make check` has in part or not at all."""
+    """[(name of a Meson test, subjects, folder of its source)]: enumerations, which `make check` has in part or not at all."""
     rows = [line.split() for line in PROGRAMS.read_text().splitlines() if line and not line.startswith('#')]
-    return [(row[0], row[1], row[2]) for row in rows]
+    return [(row[0], row[1], row[2] if '/' in row[2] else 'tests/' + row[2]) for row in rows]
 
 
 def built_in():
@@ -53,7 +53,7 @@ def built_in():
 def items():
     """{name: (subjects, folders of what does the checking)} of the whole campaign."""
     rows = [(name, (subjects, ('cli/campaign', 'cli/verify'))) for name, _, subjects, _ in built_in()]
-    rows += [('test/' + name, (subjects, ('tests/' + folder, 'tests/support'))) for name, subjects, folder in programs()]
+    rows += [('test/' + name, (subjects, (folder, 'tests/support'))) for name, subjects, folder in programs()]
     return dict(rows)
 
 
