@@ -79,35 +79,48 @@ def named_in(path):
 
 
 def files(theorem):
-    """All files that a theorem's sources reach, the theorem's own among them."""
-    left, reached = [found(start, PROOF).resolve() for start in theorem.starts.split()], set()
+    """All files that a theorem's sources reach, the theorem's own among them, in the order in which they are reached."""
+    left, reached = [found(start, PROOF).resolve() for start in theorem.starts.split()], {}
     while left:
         path = left.pop()
         if path not in reached:
-            reached.add(path)
+            reached[path] = len(reached)
             left += named_in(path)
-    return sorted(reached)
+    return list(reached)
 
 
 # A declaration alone proves nothing: what it declares stands in a file that has the definition, or is not called.
 DECLARED = re.compile(r'\bHU_API [^;{}#]*;')
+GUARD = re.compile(r'^#ifndef (HALFULP_\w+_H)\n#define \1$', re.M)
+
+
+@functools.lru_cache(maxsize=None)
+def guard(path):
+    return next(iter(GUARD.findall(path.read_text())), None)
 
 
 @functools.lru_cache(maxsize=None)
 def meaning(path):
-    """A file without comments, blank lines and declarations of public functions: a change of those changes no hash."""
+    """A file without comments, blank lines and declarations of public functions: a change of those changes no hash. And without
+    the names of the tree's files and of its own guard, which say where files stand: sources() says which files are meant."""
     text = path.read_text()
     if path.suffix == '.py':
         return '\n'.join(line.rstrip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith('#'))
+    text = INCLUDE.sub(lambda line: '#include' if found(line[1], path.parent) else line[0], text)
+    text = re.sub(rf'\b{guard(path)}\b', 'GUARD', text) if guard(path) else text
     return stripped(DECLARED.sub('', stripped(text)))
 
 
 def sources(theorem):
-    """16 hexadecimal digits."""
-    whole = hashlib.sha256()
-    for path in files(theorem):
+    """16 hexadecimal digits. A file is known by its number, of all that are reached, and not by its name: one that moves keeps
+    the hash. Which files it names, and with which it shares a guard, is hashed."""
+    whole, order = hashlib.sha256(), files(theorem)
+    number = {path: i for i, path in enumerate(order)}
+    guards = [guard(path) for path in order]
+    for path in order:
         if path not in NOT_HASHED:
-            whole.update(path.relative_to(ROOT).as_posix().encode() + b'\0' + meaning(path).encode() + b'\0')
+            names = [number[other] for other in named_in(path)] + [guards.index(guard(path))]
+            whole.update(f'{names}\0{meaning(path)}\0'.encode())
     return whole.hexdigest()[:16]
 
 

@@ -71,6 +71,27 @@ class Tree(unittest.TestCase):
         self.assertTrue({f'L{i}' for i in range(1, 9)} <= lanes, lanes)
         self.assertFalse({'P1', 'P10', 'A4', 'F1'} & lanes, lanes)
 
+    def test_moved(self):
+        """A file that stands elsewhere under another name changes no hash; another file in its place, or its guard, does."""
+        before = self.hashes()
+        (self.root / 'emu/elsewhere').mkdir()
+        moves = {'emu/simd/convert_lanes.c': 'emu/elsewhere/lanes_of_conversions.c', 'emu/core/bits.h': 'emu/elsewhere/patterns.h',
+                 '"port.h"': '"emu/core/port.h"', 'HALFULP_EMU_CORE_BITS_H': 'HALFULP_EMU_ELSEWHERE_PATTERNS_H'}
+        for old, new in moves.items():
+            if (self.root / old).exists():
+                (self.root / old).rename(self.root / new)
+        for path in self.root.rglob('*.*'):
+            if path.suffix in ('.c', '.h', '.cu', '.cuh', '.cpp') and path.is_file():
+                text = path.read_text()
+                for old, new in moves.items():
+                    text = text.replace(old, new)
+                path.write_text(text)
+        self.assertEqual(self.hashes(), before)
+        self.assertEqual(self.changed_by('emu/elsewhere/patterns.h', 'return', 'return 1 + '), {'L11'})
+        head = '#ifndef HALFULP_EMU_{0}_H\n#define HALFULP_EMU_{0}_H\n'
+        self.assertEqual(self.changed_by('emu/elsewhere/patterns.h', head.format('ELSEWHERE_PATTERNS'), head.format('CORE_PORT')), {'L11'})
+        self.assertIn('P1', self.changed_by('emu/core/round.h', 'halfulp/format.h', 'halfulp/mode.h'))
+
     def test_domain_of_exponents(self):
         """What the page and the list say of P10's operands is what its queries suppose."""
         most = re.search(r'^EXPONENTS = (\d+)', (ROOT / 'tests/proof/arith.py').read_text(), re.M).group(1)
