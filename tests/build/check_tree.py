@@ -71,6 +71,10 @@ for folder in folders:
     lists = folder / 'meson.build'
     if not lists.exists() or not re.match(r'# SPDX.*\n# [A-Za-z].*[a-z]', lists.read_text()):
         bad.append(f'{name}: its meson.build does not begin with the sentence that says what the folder is')
+for folder in {path.parent for path in files('tests/**/*')}:
+    held = [path for path in folder.iterdir() if path.is_file()]
+    if len(held) > MOST + 1 and 'golden' not in folder.parts:  # and a list of tests
+        bad.append(f'{folder.relative_to(root)}: {len(held)} files, more than {MOST + 1}: move a subject to a folder of its own')
 if len(folders) < 50:
     bad.append(f'only {len(folders)} folders were seen')
 

@@ -18,7 +18,7 @@ import zipfile
 sys.dont_write_bytecode = True
 import support  # noqa: E402
 
-SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "data_from_packages.py"
+SCRIPT = pathlib.Path(__file__).resolve().parents[3] / "scripts" / "data_from_packages.py"
 
 
 def catalogue(pairs):

@@ -8,7 +8,7 @@ import re
 import sys
 from fractions import Fraction
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.dont_write_bytecode = True
 sys.path.append(str(ROOT / "tests" / "p3109"))
 import specification as draft  # noqa: E402
