@@ -50,7 +50,7 @@ static size_t difference(const id_shape *shape, const hu_accum *x, const hu_accu
 static int try_model(const char *name, id_shape shape, const hu_accum *accum, size_t vectors) {
   char text[HU_ACCUM_TEXT_MAX] = "nothing";
   id_model model = {*accum, NULL};
-  id_box box = {shape, id_model_answer, &model, 0};
+  id_box box = {.shape = shape, .answer = id_model_answer, .context = &model};
   id_settings settings = {.seed = 1, .verify = vectors < VERIFIED ? vectors : VERIFIED};
   id_search s;
   static id_result z;

@@ -25,7 +25,7 @@ static void open_box(id_box *box, id_model *own, const hu_accum *accum) {
   shape.a.format = shape.b.format = hu_binary16();
   shape.d.format = hu_binary32();
   id_model m = {*accum, NULL};
-  id_box b = {shape, id_model_answer, own, 0};
+  id_box b = {.shape = shape, .answer = id_model_answer, .context = own};
   *own = m;
   *box = b;
   own->shape = &box->shape;

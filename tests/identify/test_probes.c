@@ -141,7 +141,7 @@ static int is_equal(const id_shape *shape, const hu_accum *x, const hu_accum *y)
 
 static int try_parameter(const planted *p) {
   id_model model = {.accum = parsed(p->model)};
-  id_box box = {shape_of(p), id_model_answer, &model, 0};
+  id_box box = {.shape = shape_of(p), .answer = id_model_answer, .context = &model};
   id_settings settings = {.seed = 1, .verify = 2000};
   id_search s;
   static id_result z;
@@ -184,7 +184,7 @@ static void test_stages_again(void **state) {
                             NULL, 0};
   hu_accum wrong = parsed("block(align,l=4,f=12,emin=-28,out=binary16)");
   id_model model = {.accum = parsed(p.model)};
-  id_box box = {shape_of(&p), id_model_answer, &model, 0};
+  id_box box = {.shape = shape_of(&p), .answer = id_model_answer, .context = &model};
   id_search s;
   (void)state;
   model.shape = &box.shape;
@@ -280,7 +280,7 @@ static void test_each_order(void **state) {
     id_shape shape = {.a = element("binary32"), .b = element("binary32"), .d = element("binary32"), .n = (unsigned)n};
     id_tree tree, found;
     tree_box context = {&tree, &shape, ID_SUM_TREE};
-    id_box box = {shape, tree_answer, &context, 0};
+    id_box box = {.shape = shape, .answer = tree_answer, .context = &context};
     id_search s;
     draw_tree(&tree, n, &r);
     id_search_start(&s, &box, 1, NULL);
@@ -303,7 +303,7 @@ static void test_an_order_of_wide_sums(void **state) {
   id_node node[2 * N];
   id_tree tree = {node, 0, 2 * N, 0, N, NULL};
   tree_box context = {&tree, &shape, ID_SUM_WIDE};
-  id_box box = {shape, tree_answer, &context, 0};
+  id_box box = {.shape = shape, .answer = tree_answer, .context = &context};
   id_settings settings = {.seed = 1, .verify = 4000};
   id_search s;
   static id_result z;
@@ -354,7 +354,7 @@ static void test_each_fused_order(void **state) {
   for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
     planted p = {NULL, NULL, of[i][0], "bfloat16", "binary32", 8, NULL, 0};
     id_model model = {.accum = parsed(p.model)};
-    id_box box = {shape_of(&p), id_model_answer, &model, 0};
+    id_box box = {.shape = shape_of(&p), .answer = id_model_answer, .context = &model};
     id_search s;
     id_tree tree;
     char *text = NULL;
