@@ -4,9 +4,10 @@ import copy
 import re
 import warnings
 
+from torch_support import ht, plain, pytest, same, torch  # first: it leaves the tests out where there is no PyTorch
+
 from torch import nn
 from torch.nn.utils import prune
-from torch_support import ht, plain, pytest, same, torch
 
 F8 = 'float8_e4m3fn'
 weight_norm, spectral_norm = nn.utils.parametrizations.weight_norm, nn.utils.parametrizations.spectral_norm

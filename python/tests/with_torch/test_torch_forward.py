@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Derivatives in forward mode: the straight-through rule for every operator, or an error; never a lost tangent."""
-import torch.autograd.forward_ad as forward_ad
+from torch_support import ht, plain, pytest, same, torch  # first: it leaves the tests out where there is no PyTorch
 
-from torch_support import ht, plain, pytest, same, torch
+import torch.autograd.forward_ad as forward_ad
 
 ops = torch.ops.halfulp
 S = ht.stream(7, 100)
