@@ -9,7 +9,6 @@ usage: campaign.py list BUILD          the list for `halfulp campaign`, with the
        campaign.py totals LEDGER       items, cases, hours, wrong results
 """
 import functools
-import hashlib
 import json
 import pathlib
 import re
@@ -19,6 +18,7 @@ import sys
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / 'tests' / 'build'))
+import nameless  # noqa: E402
 from folders import rules  # noqa: E402
 
 PROGRAMS = ROOT / 'tests' / 'campaign' / 'programs.txt'
@@ -58,13 +58,6 @@ def items():
 
 
 # ---- sources ----
-
-@functools.lru_cache(maxsize=None)
-def stripped(text):
-    """C without comments and blanks: what changes no result changes no hash."""
-    text = re.sub(r'/\*.*?\*/|//[^\n]*', ' ', text, flags=re.S)
-    return ' '.join(text.split())
-
 
 def reached(folders):
     """The folders, and all whose sources they may use."""
@@ -140,21 +133,19 @@ def belongs_to_others(header, folders):
 
 
 @functools.lru_cache(maxsize=None)
-def file_hash(path):
-    return hashlib.sha256(stripped(text_of(path)).encode()).digest()
-
-
-@functools.lru_cache(maxsize=None)
 def sources(item):
-    """16 hexadecimal digits of what an item depends on."""
+    """16 hexadecimal digits of what an item depends on (nameless.py): what changes no result changes no hash."""
     folders = hashed(item)
-    whole, used = hashlib.sha256(), files(folders)
+    used = files(folders)
     # halfulp.h includes all public headers, and a ledger has the version in a column of its own.
     public = [path for path in closure(used, INCLUDE, 'include', ('halfulp/halfulp.h', 'halfulp/version.h'))
               if not belongs_to_others(path, folders)]
-    for path in sorted(set(used + public)):
-        whole.update(path.relative_to(ROOT).as_posix().encode() + b'\0' + file_hash(path))
-    return whole.hexdigest()[:16]
+    texts = {path: text_of(path) for path in used + public}
+
+    def included(path, name):
+        return next((one for folder in (path.parent, ROOT, ROOT / 'include') if (one := folder / name[1:-1]) in texts), None)
+
+    return nameless.sources_hash(texts, included, {})
 
 
 # ---- lists ----

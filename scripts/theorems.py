@@ -22,7 +22,7 @@ import sys
 from collections import namedtuple
 
 sys.dont_write_bytecode = True
-from campaign import stripped  # noqa: E402
+import nameless  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROOF = ROOT / 'tests' / 'proof'
@@ -31,8 +31,10 @@ RECORD = ROOT / 'tests' / 'golden' / 'proof' / 'theorems.txt'
 HEAD = 'theorem\tsources\tqueries\tseconds\tsolver\tcompiler\tdate'
 # No theorem depends on them: the version, and the numbers of statuses, of which sources ask only whether one is HU_OK.
 NOT_HASHED = [ROOT / 'include' / 'halfulp' / name for name in ('version.h', 'status.h')]
+# Headers here have the names of CUDA's.
+STAND_INS = ROOT / 'gpu' / 'host'
 # Where names in quotes and in brackets are looked for, after the including file's own folder.
-FOLDERS = [ROOT, ROOT / 'include', PROOF, PROOF / 'lanes', ROOT / 'gpu' / 'host']
+FOLDERS = [ROOT, ROOT / 'include', PROOF, PROOF / 'lanes', STAND_INS]
 
 Theorem = namedtuple('Theorem', 'name program queries starts says')
 Proved = namedtuple('Proved', 'theorem sources queries seconds solver compiler date')
@@ -78,50 +80,45 @@ def named_in(path):
     return [p.resolve() for n in names if (p := found(n, path.parent))]
 
 
-def files(theorem):
-    """All files that a theorem's sources reach, the theorem's own among them, in the order in which they are reached."""
-    left, reached = [found(start, PROOF).resolve() for start in theorem.starts.split()], {}
+@functools.lru_cache(maxsize=None)
+def reached_from(starts):
+    left, reached = [found(start, PROOF).resolve() for start in starts.split()], set()
     while left:
         path = left.pop()
         if path not in reached:
-            reached[path] = len(reached)
+            reached.add(path)
             left += named_in(path)
-    return list(reached)
+    return sorted(reached)
 
 
-# A declaration alone proves nothing: what it declares stands in a file that has the definition, or is not called.
-DECLARED = re.compile(r'\bHU_API [^;{}#]*;')
-GUARD = re.compile(r'^#ifndef (HALFULP_\w+_H)\n#define \1$', re.M)
+def files(theorem):
+    """All files that a theorem's sources reach, the theorem's own among them."""
+    return reached_from(theorem.starts)
 
 
-@functools.lru_cache(maxsize=None)
-def guard(path):
-    return next(iter(GUARD.findall(path.read_text())), None)
-
-
-@functools.lru_cache(maxsize=None)
-def meaning(path):
-    """A file without comments, blank lines and declarations of public functions: a change of those changes no hash. And without
-    the names of the tree's files and of its own guard, which say where files stand: sources() says which files are meant."""
-    text = path.read_text()
-    if path.suffix == '.py':
-        return '\n'.join(line.rstrip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith('#'))
-    text = INCLUDE.sub(lambda line: '#include' if found(line[1], path.parent) else line[0], text)
-    text = re.sub(rf'\b{guard(path)}\b', 'GUARD', text) if guard(path) else text
-    return stripped(DECLARED.sub('', stripped(text)))
+def reads_text(theorem):
+    """Does its Python read C as text, where the others read what clang makes of it?"""
+    return theorem.program.startswith('function/')
 
 
 def sources(theorem):
-    """16 hexadecimal digits. A file is known by its number, of all that are reached, and not by its name: one that moves keeps
-    the hash. Which files it names, and with which it shares a guard, is hashed."""
-    whole, order = hashlib.sha256(), files(theorem)
-    number = {path: i for i, path in enumerate(order)}
-    guards = [guard(path) for path in order]
-    for path in order:
-        if path not in NOT_HASHED:
-            names = [number[other] for other in named_in(path)] + [guards.index(guard(path))]
-            whole.update(f'{names}\0{meaning(path)}\0'.encode())
-    return whole.hexdigest()[:16]
+    """16 hexadecimal digits: nameless.py says of what. A declaration alone proves nothing: what it declares stands in a file that has
+    the definition, or is not called. The files where the sources begin are asked for by name."""
+    return hash_of(theorem.starts, reads_text(theorem))
+
+
+@functools.lru_cache(maxsize=None)
+def hash_of(starts, literally):
+    reached = [path for path in reached_from(starts) if path not in NOT_HASHED]
+    titles = {found(start, PROOF).resolve(): start for start in starts.split()}
+
+    def included(path, name):
+        one = found(name[1:-1], path.parent)
+        return one and one.resolve()
+
+    return nameless.sources_hash({path: path.read_text() for path in reached if path.suffix != '.py'}, included,
+                                 {path.stem: path.read_text() for path in reached if path.suffix == '.py'}, titles,
+                                 [path for path in reached if STAND_INS in path.parents], literally)
 
 
 # ---- proving ----
@@ -132,7 +129,7 @@ def prove(build, theorem, hashed):
     answers.parent.mkdir(exist_ok=True)
     command = [str(PROOF / 'run.sh'), str(build), theorem.program, 'run', '-j', str(len(os.sched_getaffinity(0))), '--times', str(answers), '--resume',
                theorem.queries]
-    if theorem.program.startswith('function/'):
+    if reads_text(theorem):
         command = [sys.executable, '-B', str(PROOF / theorem.program), str(ROOT), '--times', str(answers)]
     ended = subprocess.run(command).returncode
     if ended:
@@ -186,7 +183,7 @@ def check():
 
 
 def header(depfile):
-    rows, reached = record(), {LIST, RECORD}
+    rows, reached = record(), {LIST, RECORD, pathlib.Path(nameless.__file__).resolve()}
     print('/* SPDX-License-Identifier: MIT */\n/* Made by scripts/theorems.py: name, statement, hash proved for, hash built from, queries, date. */')
     for t in theorems():
         row = rows.get(t.name, Proved(t.name, '-', '0', '-', '-', '-', '-'))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The record of what is proved: a changed source changes the hash of the theorems that reach it and of no other, a comment changes none, and
-what is malformed is named."""
+"""The record of what is proved: a changed source changes the hash of the theorems that reach it and of no other; comments, names and places of
+files change none, where they change no meaning; and what is malformed is named."""
 import fnmatch
 import pathlib
 import re
@@ -13,6 +13,7 @@ import unittest
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / 'scripts'))
+import nameless  # noqa: E402
 import theorems  # noqa: E402
 
 
@@ -22,7 +23,7 @@ class Tree(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.root = pathlib.Path(self.folder.name).resolve()
-        whole = {theorems.LIST, theorems.RECORD, ROOT / 'scripts/theorems.py', ROOT / 'scripts/campaign.py', ROOT / 'tests/build/folders.py'}
+        whole = {theorems.LIST, theorems.RECORD, ROOT / 'scripts/theorems.py', ROOT / 'scripts/nameless.py'}
         for t in theorems.theorems():
             whole |= set(theorems.files(t))
         for path in whole:
@@ -70,6 +71,33 @@ class Tree(unittest.TestCase):
         lanes = self.changed_by('emu/simd/convert_lanes.c', 'return', 'return 1 + ')
         self.assertTrue({f'L{i}' for i in range(1, 9)} <= lanes, lanes)
         self.assertFalse({'P1', 'P10', 'A4', 'F1'} & lanes, lanes)
+
+    def rename(self, old, new):
+        for path in self.root.rglob('*.*'):
+            if path.suffix in ('.c', '.h', '.cpp', '.cu', '.cuh'):
+                path.write_text(re.sub(r'\b%s\b' % old, new, path.read_text()))
+
+    def test_names(self):
+        """A function, a type, a field and a macro have other names everywhere, and a file another place; F1's Python reads C as text."""
+        before = self.hashes()
+        for old in ('hu_round', 'hu_narrow', 'fits_binary32', 'HU_ALL'):
+            self.rename(old, 'other_' + old)
+        round_h = self.root / 'emu/core/round.h'  # a local of many functions
+        round_h.write_text(re.sub(r'(?<![.\w>])s\b', 'spec', round_h.read_text()))
+        moved = self.root / 'emu/base/bits.h'
+        (self.root / 'emu/core/bits.h').rename(moved)
+        moved.write_text(moved.read_text().replace('"port.h"', '"emu/core/port.h"'))
+        self.rename('HALFULP_EMU_CORE_BITS_H', 'HALFULP_EMU_BASE_BITS_H')
+        self.rename('emu/core/bits.h', 'emu/base/bits.h')
+        self.assertEqual({t for t, h in self.hashes().items() if h != before[t]}, {'F1'})
+
+    def test_a_name_that_python_asks_for(self):
+        self.assertIn('P1', self.changed_by('tests/proof/core.c', 'proof_unpack', 'proof_unpacked'))
+        before = self.hashes()
+        self.rename('proof_round', 'proof_rounded')
+        self.rename('middle2', 'middle')  # in the name of a function that its macro makes
+        changed = {t for t, h in self.hashes().items() if h != before[t]}
+        self.assertTrue({'P1', 'L3'} <= changed, changed)
 
     def test_moved(self):
         """A file that stands elsewhere under another name changes no hash; another file in its place, or its guard, does."""
@@ -130,6 +158,100 @@ class Tree(unittest.TestCase):
         self.change('tests/golden/proof/theorems.txt', 'theorem', 'something')
         self.assertIn('does not name the columns', self.run_script('check').stdout)
         self.assertIn('no theorem P98', self.run_script('prove', str(self.root), 'P98').stdout)
+
+
+A = """
+#include <math.h>
+#include "b.h"
+/* What it is. */
+typedef struct spec { int digits, low; } spec;
+static int first(const spec *s, int n) {
+  spec t = *s;
+  for (int i = 0; i < n; i++) t.low += TWICE(i);
+  return t.digits + s->low + HU_OK;
+}
+int second(int k) { int m = k + 1; spec s = {k, 2}; k -= m; return first(&s, m) * 3; }
+"""
+B = """
+#define TWICE(x) ((x) + (x))
+#define MEMBER(r, f) ((r).f)
+#define NUMBER(n) function_##n
+#define TEXT(x) #x
+static inline int helper(spec *r, int low) { return MEMBER(*r, low) + low; }
+static inline int NUMBER(seven)(int h) { return (int)floor(h) + (int)INT_MAX; }
+static inline int function_eight(int h) { return function_seven(h); }
+static inline int table[] = {1, 2};
+"""
+
+
+class Names(unittest.TestCase):
+    """What keeps a hash and what does not."""
+
+    def hash_of(self, a=A, b=B, python='run("second")\n', name='b.h', **more):
+        return nameless.sources_hash({'a.c': a, name: b}, lambda path, n: n[1:-1], {'ask': python}, **more)
+
+    def both(self, *changes):
+        a, b = A, B
+        for old, new in changes:
+            self.assertTrue(re.search(old, a + b), old)
+            a, b = re.sub(old, new, a), re.sub(old, new, b)
+        return self.hash_of(a, b)
+
+    def test_kept(self):
+        for changes in ([(r'\bt\b', 'copy')], [(r'\bi\b', 'index')], [(r'digits', 'places')], [('TWICE', 'DOUBLE')], [(r'\bfirst\b', 'one_of_them')],
+                        [(r'\bspec\b', 'form')], [(r'\btable\b', 'list')], [('function_eight', 'function_nine')], [(r'\bk\b', 'm0'), (r'\bm\b', 'k'), ('m0', 'm')],
+                        [(r'(?<=[*& ])s\b', 'given')], [(r'What it is', 'Something')], [(r' = ', '  =\n')], [(r'(?<!\.)\bh\b', 'height')]):
+            self.assertEqual(self.both(*changes), self.hash_of(), changes)
+
+    def test_one_function_alone(self):
+        """The same letter in another function is another name."""
+        head, tail = A.split('int second')
+        self.assertEqual(self.hash_of(re.sub(r'(?<=[*& ])s\b', 'given', head) + 'int second' + tail), self.hash_of())
+
+    def test_moved(self):
+        self.assertEqual(self.hash_of(A.replace('"b.h"', '"folder/c.h"'), name='folder/c.h'), self.hash_of())
+
+    def test_changed(self):
+        seen = {self.hash_of()}
+        for a, b in ((A.replace('t.low', 't.digits'), B), (A.replace('k -= m', 'm -= k'), B), (A.replace('k + 1', 'k - 1'), B), (A.replace('* 3', '* 4'), B),
+                     (A.replace('int m = k + 1; spec s = {k, 2};', 'spec s = {k, 2}; int m = k + 1;'), B), (A.replace('const spec', 'spec'), B),
+                     (A.replace('int n', 'long n'), B), (A.replace('(&s, m)', '(&s, k)'), B), (A.replace('{k, 2}', '{m, 2}'), B),
+                     (A.replace('second(int k)', 'third(int k)'), B), (A.replace('HU_OK', 'HU_NOT_OK'), B), (A.replace('math.h', 'float.h'), B),
+                     (A.replace('TWICE(i)', 'TWICE(n)'), B), (A.replace('i < n', 'i <= n'), B), (A.replace('digits, low', 'low, digits'), B),
+                     (A.replace('t.low', 't.low_', 1), B), (A.replace('spec t', 'spec first'), B), (A, B.replace('floor', 'ceil')),
+                     (A, B.replace('INT_MAX', 'INT_MIN')), (A, B.replace('(x) + (x)', '(x) * (x)')), (A, B.replace('TWICE(x)', 'TWICE (x)')),
+                     (A, B.replace('seven', 'six')), (A, B.replace('function_seven', 'function_nine')), (A, B.replace('#x', 'x')),
+                     (A.replace('#include "b.h"', ''), B), (A, B.replace('(*r, low) + low', '(*r, high) + high').replace('int low', 'int high')),
+                     (A.replace('"b.h"', '"d.h"'), B)):
+            self.assertNotIn(self.hash_of(a, b), seen, (a, b))
+            seen.add(self.hash_of(a, b))
+
+    def test_names_from_elsewhere(self):
+        """The same name of another header, in all places."""
+        for old, new in (('floor', 'ceil'), ('INT_MAX', 'INT_MIN'), ('HU_OK', 'HU_NOT_OK'), (r'\bint\b', 'long'), (r'\bseven', 'eleven'), ('function_seven', 'function_nine')):
+            self.assertNotEqual(self.both((old, new)), self.hash_of(), old)
+
+    def test_python(self):
+        renamed = re.sub('first', 'initial', A)
+        self.assertEqual(self.hash_of(renamed), self.hash_of())
+        for asks in ('run("first")', 'run(f"fi{x}")', 'run("fir" + x)', 'run(first=1)', 'run(f"{x}st")', '["-Dfirst=1"]'):
+            self.assertNotEqual(self.hash_of(renamed, python=asks), self.hash_of(python=asks), asks)
+        self.assertEqual(self.hash_of(python='"""One."""\nx = 1  \n\n# more\n'), self.hash_of(python='"""Another."""\nx = 1\n'))
+        self.assertNotEqual(self.hash_of(python='x = 1\n'), self.hash_of(python='x = 2\n'))
+
+    def test_text(self):
+        self.assertEqual(self.hash_of(A.replace('What', 'How'), literally=True), self.hash_of(literally=True))
+        self.assertNotEqual(self.hash_of(re.sub(r'\bt\b', 'copy', A), literally=True), self.hash_of(literally=True))
+
+    def test_files_that_stand_in(self):
+        """Their names are those of a header from elsewhere."""
+        b = B.replace('helper', 'maximum')
+        self.assertEqual(self.hash_of(b=b), self.hash_of())
+        self.assertNotEqual(self.hash_of(b=b, stand_ins=['b.h']), self.hash_of(stand_ins=['b.h']))
+
+    def test_not_c(self):
+        for wrong in ('#define\n', '#define F(\n', 'int f( {', '}}}', 'struct {', '"', "'", '#', '#include', 'f(', '[[', '#define F(a, a'):
+            self.hash_of(b=wrong)
 
 
 if __name__ == '__main__':
