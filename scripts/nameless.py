@@ -59,7 +59,7 @@ Token = namedtuple('Token', 'kind text gap')  # gap: blanks stand before it; a d
 Macro = namedtuple('Macro', 'name free pieces spells ended inner calls')
 Function = namedtuple('Function', 'first last locals words')
 # own: names declared outside of functions; fields; literal: words that stand as they are everywhere; strings: their texts; calls: {name: words given to it}
-File = namedtuple('File', 'tokens functions own fields field_places literal strings macros calls')
+File = namedtuple('File', 'tokens words functions own fields field_places literal strings macros calls')
 
 
 @functools.lru_cache(maxsize=None)
@@ -323,7 +323,8 @@ def read(text):
             literal |= macro.pieces | set().union(*[macro.calls.get(n, set()) for n in ('__attribute__', '_Pragma', 'offsetof', '__builtin_offsetof')])
     kept = [t if i not in dropped else None for i, t in enumerate(every)]
     strings = {t.text[1:-1] for t in line if t.kind == 'text'}
-    return File(kept, functions, own, fields, field_places, literal, strings, macros, calls)
+    words = {t.text for token in kept if token for t in (token.text if token.kind == 'directive' else [token])}
+    return File(kept, words, functions, own, fields, field_places, literal, strings, macros, calls)
 
 
 @functools.lru_cache(maxsize=None)
@@ -405,11 +406,11 @@ def python_text(text):
 @functools.lru_cache(maxsize=None)
 def python_names(text):
     """(words, beginnings, ends) of names that Python could look for."""
-    tree = ast.parse(text)
-    inert = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
-    inert |= {id(part) for n in ast.walk(tree) if isinstance(n, ast.Raise) for part in ast.walk(n)}  # messages
+    nodes = [n for n in ast.walk(ast.parse(text)) if isinstance(n, (ast.Expr, ast.Raise, ast.JoinedStr, ast.BinOp, ast.keyword, ast.Constant))]
+    inert = {id(n.value) for n in nodes if isinstance(n, ast.Expr)}
+    inert |= {id(part) for n in nodes if isinstance(n, ast.Raise) for part in ast.walk(n)}  # messages
     before, behind = set(), set()  # strings behind which something is put, and before which
-    for n in ast.walk(tree):
+    for n in nodes:
         if isinstance(n, ast.JoinedStr):
             before |= {id(p) for p in n.values[:-1]}
             behind |= {id(p) for p in n.values[1:]}
@@ -417,7 +418,7 @@ def python_names(text):
             before |= {id(n.left), id(n.right)}
             behind |= {id(n.left), id(n.right)}
     words, starts, ends = set(), set(), set()
-    for n in ast.walk(tree):
+    for n in nodes:
         if isinstance(n, ast.keyword) and n.arg:
             words.add(n.arg)
         if isinstance(n, ast.Constant) and isinstance(n.value, str) and id(n) not in inert:
@@ -443,6 +444,15 @@ def spelled(macros, calls):
         out |= more
 
 
+def pasted(name, parts):
+    """Could two or more of these words and numbers make this name?"""
+    ends, whole = {0}, len(name)
+    for i in range(whole):
+        if i in ends:
+            ends |= {j for j in range(i + 1, whole + 1) if j - i < whole and (name[i:j] in parts or name[i:j].isdigit())}
+    return whole in ends
+
+
 def kept_words(files, every):
     """Words that stand as they are everywhere, since their spelling matters to a macro."""
     macros, calls = [m for f in files for m in f.macros], {}
@@ -462,10 +472,9 @@ def kept_words(files, every):
         while more:  # what is given may itself be a macro, whose text is pasted then
             more = set().union(*[m.free for m in macros if m.name in more]) - parts
             parts |= more
-        made = re.compile('(?:%s|\\d+){2,}' % '|'.join(sorted(map(re.escape, parts), key=len, reverse=True))) if parts else None
-        if not made or not any(made.fullmatch(name) for name in sensitive):
+        if not any(pasted(name, parts) for name in sensitive):
             break
-    return out | parts | {name for name in every if made and made.fullmatch(name)}
+    return out | parts | {name for name in every if pasted(name, parts)}
 
 
 def texts_of_macros(files):
@@ -498,7 +507,7 @@ def sources_hash(texts, included, python, titles=None, stand_ins=(), literally=F
         whole.update(repr(modules).encode())
         return whole.hexdigest()[:16]
     files = {path: read(text) for path, text in texts.items()}
-    every = {t.text for f in files.values() for token in f.tokens if token for t in (token.text if token.kind == 'directive' else [token])}
+    every = set().union(*[f.words for f in files.values()])
     foreign = set().union(*[files[path].own | files[path].fields for path in stand_ins])
     own = set().union(*[f.own for f in files.values()])
     fields = set().union(*[f.fields for f in files.values()]) - FOREIGN_FIELDS - foreign
