@@ -7,9 +7,10 @@ the one set holds for the other. The argument, for C, C++ and CUDA:
 
 - A file is a stream of tokens. Signs, numbers, strings, directives and keywords stand as they are.
 - A *local* name is declared inside a function or among its parameters, and is replaced by the number of its first appearance in that
-  function. It is taken for local only if its first appearance is a declaration, no file of the set declares such a name outside of
-  functions, and no macro that the function names, itself or through others, has it in its text: so all that the function says
-  with this name, except behind . and ->, means the declared thing. A function that declares records or uses offsetof or asm has none.
+  function. It is taken for local only if it stands nowhere but behind a declaration of it and in the block of that, is not called, no
+  file of the set declares such a name outside of functions, and no macro that the function names, itself or through others, has it
+  in its text: so all that the function says with this name, except behind . and ->, means the declared thing. A function that
+  declares records or uses offsetof or asm has none.
 - A parameter of a macro is replaced by its position.
 - An *own* name is declared outside of functions by a file of the set: a function with its body, a type, an object, a macro, a constant,
   a field. It is replaced by the number of its first appearance in the whole set; functions and fields of one spelling are one name,
@@ -19,9 +20,9 @@ the one set holds for the other. The argument, for C, C++ and CUDA:
 - Spelling matters to # and ##, to macros that put a parameter behind . or ->, and to offsetof. The operands of these, what is given to such
   macros, also through other macros, and every name that could be pasted together from these words, stand as they are.
 - Python looks for names of C in what clang makes of it, which has no names of locals and fields. Other own names that are words of its
-  strings or keyword arguments, or begin or end as a string does that becomes a part of a name, stand as they are. Python itself is hashed as text,
-  without comments and strings that document it. Where Python reads C as text, no name is replaced
-  (`literally`).
+  strings or keyword arguments, or begin or end as a string does that becomes a part of a name, stand as they are; so do those that are
+  whole strings of C. Python itself is hashed as text, without comments and strings that document it. Where Python reads C as
+  text, no name is replaced (`literally`).
 
 So equal hashes mean the same stream, in which each number stands for one name in one scope; renaming cannot make two things one, nor one two,
 since a name that is not replaced is never that of a number in the same scope. Where the reading of C here is not sure it takes

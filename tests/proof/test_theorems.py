@@ -228,7 +228,8 @@ class Names(unittest.TestCase):
 
     def test_names_from_elsewhere(self):
         """The same name of another header, in all places."""
-        for old, new in (('floor', 'ceil'), ('INT_MAX', 'INT_MIN'), ('HU_OK', 'HU_NOT_OK'), (r'\bint\b', 'long'), (r'\bseven', 'eleven'), ('function_seven', 'function_nine')):
+        for old, new in (('floor', 'ceil'), ('INT_MAX', 'INT_MIN'), ('HU_OK', 'HU_NOT_OK'), (r'\bint\b', 'long'),
+                         (r'\bseven', 'eleven'), ('function_seven', 'function_nine')):
             self.assertNotEqual(self.both((old, new)), self.hash_of(), old)
 
     def test_python(self):
