@@ -181,6 +181,15 @@ static inline int helper(spec *r, int low) { return MEMBER(*r, low) + low; }
 static inline int NUMBER(seven)(int h) { return (int)floor(h) + (int)INT_MAX; }
 static inline int function_eight(int h) { return function_seven(h); }
 static inline int table[] = {1, 2};
+#define CAUGHT (caught + 1)
+#define NOTHING(x) 1
+static inline int third(spec *r, int low, int caught) { return r->low + low; }
+static inline int fourth(int caught) { return CAUGHT; }
+static inline int sixth(int h) { return h; }
+static inline int function_42(int h) { return h + sizeof TEXT(sixth); }
+static inline int fifth(void) { return NUMBER(42)(1); }
+struct size { int width; };
+static inline int eighth(struct size *size) { return size->width; }
 """
 
 
@@ -198,8 +207,10 @@ class Names(unittest.TestCase):
         return self.hash_of(a, b)
 
     def test_kept(self):
-        for changes in ([(r'\bt\b', 'copy')], [(r'\bi\b', 'index')], [(r'digits', 'places')], [('TWICE', 'DOUBLE')], [(r'\bfirst\b', 'one_of_them')],
-                        [(r'\bspec\b', 'form')], [(r'\btable\b', 'list')], [('function_eight', 'function_nine')], [(r'\bk\b', 'm0'), (r'\bm\b', 'k'), ('m0', 'm')],
+        for changes in ([(r'\bt\b', 'copy')], [(r'\bi\b', 'index')], [(r'digits', 'places')], [('TWICE', 'DOUBLE')],
+                        [(r'\bfirst\b', 'one_of_them')],
+                        [(r'\bspec\b', 'form')], [(r'\btable\b', 'list')], [('function_eight', 'function_nine')],
+                        [(r'\bk\b', 'm0'), (r'\bm\b', 'k'), ('m0', 'm')],
                         [(r'(?<=[*& ])s\b', 'given')], [(r'What it is', 'Something')], [(r' = ', '  =\n')], [(r'(?<!\.)\bh\b', 'height')]):
             self.assertEqual(self.both(*changes), self.hash_of(), changes)
 
@@ -222,14 +233,17 @@ class Names(unittest.TestCase):
                      (A, B.replace('INT_MAX', 'INT_MIN')), (A, B.replace('(x) + (x)', '(x) * (x)')), (A, B.replace('TWICE(x)', 'TWICE (x)')),
                      (A, B.replace('seven', 'six')), (A, B.replace('function_seven', 'function_nine')), (A, B.replace('#x', 'x')),
                      (A.replace('#include "b.h"', ''), B), (A, B.replace('(*r, low) + low', '(*r, high) + high').replace('int low', 'int high')),
-                     (A.replace('"b.h"', '"d.h"'), B)):
+                     (A.replace('"b.h"', '"d.h"'), B),
+                     (A, B.replace('(*r, low) + low', '(*r, digits) + digits').replace('helper(spec *r, int low', 'helper(spec *r, int digits')),
+                     (A, B.replace('third(spec *r, int low', 'third(spec *r, int digits').replace('r->low + low', 'r->digits + digits')),
+                     (A, B.replace('fourth(int caught', 'fourth(int other')), (A, B.replace('NOTHING(x)', 'NOTHING(x, y)'))):
             self.assertNotIn(self.hash_of(a, b), seen, (a, b))
             seen.add(self.hash_of(a, b))
 
     def test_names_from_elsewhere(self):
         """The same name of another header, in all places."""
         for old, new in (('floor', 'ceil'), ('INT_MAX', 'INT_MIN'), ('HU_OK', 'HU_NOT_OK'), (r'\bint\b', 'long'),
-                         (r'\bseven', 'eleven'), ('function_seven', 'function_nine')):
+                         (r'\bseven', 'eleven'), ('function_seven', 'function_nine'), ('sixth', 'ninth'), ('function_42', 'function_of')):
             self.assertNotEqual(self.both((old, new)), self.hash_of(), old)
 
     def test_python(self):
@@ -246,9 +260,10 @@ class Names(unittest.TestCase):
 
     def test_files_that_stand_in(self):
         """Their names are those of a header from elsewhere."""
-        b = B.replace('helper', 'maximum')
-        self.assertEqual(self.hash_of(b=b), self.hash_of())
-        self.assertNotEqual(self.hash_of(b=b, stand_ins=['b.h']), self.hash_of(stand_ins=['b.h']))
+        for old, new in (('helper', 'maximum'), ('width', 'height')):
+            b = B.replace(old, new)
+            self.assertEqual(self.hash_of(b=b), self.hash_of())
+            self.assertNotEqual(self.hash_of(b=b, stand_ins=['b.h']), self.hash_of(stand_ins=['b.h']))
 
     def test_not_c(self):
         for wrong in ('#define\n', '#define F(\n', 'int f( {', '}}}', 'struct {', '"', "'", '#', '#include', 'f(', '[[', '#define F(a, a'):
