@@ -183,12 +183,12 @@ static inline int function_eight(int h) { return function_seven(h); }
 static inline int table[] = {1, 2};
 #define CAUGHT (caught + 1)
 #define NOTHING(x) 1
-static inline int third(spec *r, int low, int caught) { return r->low + low; }
 static inline int fourth(int caught) { return CAUGHT; }
 static inline int sixth(int h) { return h; }
 static inline int function_42(int h) { return h + sizeof TEXT(sixth); }
 static inline int fifth(void) { return NUMBER(42)(1); }
-struct size { int width; };
+struct size { int width, depth; };
+static inline int third(struct size *r, int depth) { return r->depth + depth; }
 static inline int eighth(struct size *size) { return size->width; }
 """
 
@@ -235,7 +235,7 @@ class Names(unittest.TestCase):
                      (A.replace('#include "b.h"', ''), B), (A, B.replace('(*r, low) + low', '(*r, high) + high').replace('int low', 'int high')),
                      (A.replace('"b.h"', '"d.h"'), B),
                      (A, B.replace('(*r, low) + low', '(*r, digits) + digits').replace('helper(spec *r, int low', 'helper(spec *r, int digits')),
-                     (A, B.replace('third(spec *r, int low', 'third(spec *r, int digits').replace('r->low + low', 'r->digits + digits')),
+                     (A, B.replace('*r, int depth', '*r, int width').replace('r->depth + depth', 'r->width + width')),
                      (A, B.replace('fourth(int caught', 'fourth(int other')), (A, B.replace('NOTHING(x)', 'NOTHING(x, y)'))):
             self.assertNotIn(self.hash_of(a, b), seen, (a, b))
             seen.add(self.hash_of(a, b))
