@@ -388,7 +388,8 @@ def is_include(token):
 @functools.lru_cache(maxsize=None)
 def plain(text):
     """The tokens of C as text, without names of included files and declarations of public functions."""
-    return '\n'.join('#' + ' '.join(part.text for part in t.text[:1 if is_include(t) else None]) if t.kind == 'directive' else t.text for t in read(text).tokens if t)
+    return '\n'.join('#' + ' '.join(part.text for part in t.text[:1 if is_include(t) else None]) if t.kind == 'directive' else t.text
+                     for t in read(text).tokens if t)
 
 
 # ---- Python ----
