@@ -7,6 +7,7 @@ import functools
 import json
 import os
 import pathlib
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -359,7 +360,7 @@ class Distinguish(unittest.TestCase):
     def test_progress(self):
         """A search that takes long says so on standard error, which is no terminal here, but rarely, and not after --quiet."""
         start = time.monotonic()
-        box = ['--', 'sh', '-c', 'sleep 11; exec %s mma intel.vdpbf16ps' % HALFULP]
+        box = ['--', 'sh', '-c', 'sleep 11; exec %s mma intel.vdpbf16ps' % shlex.quote(HALFULP)]
         started = [subprocess.Popen([HALFULP, *quiet, 'identify', '--fa', 'bfloat16', '--k', '8', '--verify', '0', '--golden', GOLDEN, *box],
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for quiet in ((), ('-q',))]
         told, quiet = [one.communicate() for one in started]
