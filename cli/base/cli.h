@@ -136,7 +136,8 @@ int cli_want_format(const cli_numeric *numeric);
 /* The name to show for a format: its catalogue id, else its fp(...) text. */
 #define CLI_NAME_MAX 160
 const char *cli_format_name(char text[CLI_NAME_MAX], hu_format f);
-/* The entry that has the name given, as id or alias, else the first with the descriptor; id NULL: there is none. */
+/* Returns the entry that has the name given, as id or alias, else the first with the descriptor; its id is NULL if no
+ * entry has either. */
 hu_format_entry cli_format_entry(hu_format f, const char *given);
 /* The same for a format that was given as text: a name stays the name given, since several can have one descriptor; of
  * another name of an entry it is the entry's own. */

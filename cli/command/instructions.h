@@ -13,7 +13,7 @@ typedef struct instructions_asked {
   const char *golden; /* folder of mma/probes.txt; NULL: the installed one, if there is one */
 } instructions_asked;
 
-/* Those whose model's name contains one of the names, or all where there is none. An exit code. */
+/* Checks the instructions whose model's name contains one of the names, or all if no name is given; an exit code. */
 int cli_verify_instructions(const instructions_asked *asked, char **names, int count);
 
 #endif

@@ -255,7 +255,7 @@ static void read_metadata(reader *r) {
 
 /* ---- what stands beside the file ---- */
 
-/* A file in the same folder, behind the byte order mark that some editors put first; NULL: there is none. */
+/* Opens a file in the same folder, behind the byte order mark that some editors write; NULL if it cannot be opened. */
 static FILE *open_beside(const char *path, const char *name) {
   const char *slash = strrchr(path, '/');
   int folder = slash ? (int)(slash - path) + 1 : 0;

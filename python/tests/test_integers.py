@@ -42,14 +42,14 @@ def integers(random, most, count=60):
 @pytest.mark.parametrize('mode', MODES)
 def test_python_integers(text, mode, random):
     xs = integers(random, 140)
-    want = [rounded(GRIDS[text], x, mode) for x in xs]
-    np.testing.assert_array_equal(halfulp.quantize(xs, text, mode), want)
-    np.testing.assert_array_equal(halfulp.quantize([[x, 0.5] for x in xs], text, mode)[:, 0], want)
-    assert [halfulp.quantize(x, text, mode) for x in xs] == want
-    np.testing.assert_array_equal(halfulp.decode(halfulp.encode(xs, text, mode), text, dtype='float64'), want)
-    np.testing.assert_array_equal(halfulp.number.quantize(xs, text, mode), want)
+    expected = [rounded(GRIDS[text], x, mode) for x in xs]
+    np.testing.assert_array_equal(halfulp.quantize(xs, text, mode), expected)
+    np.testing.assert_array_equal(halfulp.quantize([[x, 0.5] for x in xs], text, mode)[:, 0], expected)
+    assert [halfulp.quantize(x, text, mode) for x in xs] == expected
+    np.testing.assert_array_equal(halfulp.decode(halfulp.encode(xs, text, mode), text, dtype='float64'), expected)
+    np.testing.assert_array_equal(halfulp.number.quantize(xs, text, mode), expected)
     np.testing.assert_array_equal(halfulp.number.decode(halfulp.number.encode(xs, text, mode), text, dtype='float64'),
-                                  want)
+                                  expected)
 
 
 @pytest.mark.parametrize('kind', KINDS)
@@ -57,25 +57,25 @@ def test_arrays_of_integers(kind, random):
     info = np.iinfo(kind)
     xs = np.array([x for x in integers(random, 64) if info.min <= x <= info.max] + [info.min, info.max], kind)
     for text, grid in GRIDS.items():
-        want = [rounded(grid, int(x), 'rne') for x in xs]
+        expected = [rounded(grid, int(x), 'rne') for x in xs]
         got = halfulp.quantize(xs, text)
         assert got.dtype == np.float64
-        np.testing.assert_array_equal(got, want)
-        np.testing.assert_array_equal(halfulp.quantize(xs.reshape(1, -1)[:, ::-1], text)[0, ::-1], want)
+        np.testing.assert_array_equal(got, expected)
+        np.testing.assert_array_equal(halfulp.quantize(xs.reshape(1, -1)[:, ::-1], text)[0, ::-1], expected)
         scalar = halfulp.quantize(xs[-1], text)
-        assert type(scalar) is np.float64 and scalar == want[-1]
-        np.testing.assert_array_equal(halfulp.quantize(list(xs), text), want)
+        assert type(scalar) is np.float64 and scalar == expected[-1]
+        np.testing.assert_array_equal(halfulp.quantize(list(xs), text), expected)
 
 
-@pytest.mark.parametrize('text, x, want', [
+@pytest.mark.parametrize('text, x, expected', [
     ('bfloat16', 2**60 + 2**52 + 1, 2**60 + 2**53), ('binary32', 2**60 + 2**36 + 1, 2**60 + 2**37),
     ('binary16', 2**15 + 16 + 1, 2**15 + 32), ('bfloat16', 10**400, np.inf), ('float8_e4m3fn', -10**400, -448.0),
     ('bfloat16', 2**200, np.inf), ('bfloat16', 2**127 + 2**119 + 1, 2**127 + 2**120)])
-def test_ties_that_are_none(text, x, want):
+def test_ties_that_are_none(text, x, expected):
     """What binary64 makes a tie, or an infinity, is none."""
-    assert halfulp.quantize(x, text) == want
-    assert halfulp.quantize([x, 1], text).tolist() == [want, 1.0]
-    assert halfulp.decode(halfulp.encode(x, text), text, dtype='float64') == want
+    assert halfulp.quantize(x, text) == expected
+    assert halfulp.quantize([x, 1], text).tolist() == [expected, 1.0]
+    assert halfulp.decode(halfulp.encode(x, text), text, dtype='float64') == expected
 
 
 def test_booleans():
@@ -104,7 +104,7 @@ def test_events_and_the_c_library(random):
     for text in ('bfloat16', 'float8_e4m3fn', 'binary32'):
         f = halfulp.Format(text)
         for mode in ('rne', 'rtz', 'sra:8', 'srb:32', 'src:30'):
-            full, stream, counted, want = halfulp.Mode(mode), halfulp.Stream(5, 9), halfulp.Events(), halfulp.Events()
+            full, stream, counted, expected = halfulp.Mode(mode), halfulp.Stream(5, 9), halfulp.Events(), halfulp.Events()
             xs = [x for x in integers(random, 64, 40) if -2**63 <= x < 2**64]
             got = halfulp.encode(xs, text, mode, stream=stream, events=counted)
             for i, (x, code) in enumerate(zip(xs, got)):
@@ -113,8 +113,8 @@ def test_events_and_the_c_library(random):
                                                                                      ctypes.c_uint64)
                 bits = ctypes.c_uint32()
                 assert call(f._c, full._c, kind(x), ctypes.c_uint32(word), ctypes.byref(bits)) == code, (text, mode, x)
-                want += halfulp.Events(**{name: bits.value >> n & 1 for n, (name, _) in enumerate(want)})
-            assert counted == want, (text, mode)
+                expected += halfulp.Events(**{name: bits.value >> n & 1 for n, (name, _) in enumerate(expected)})
+            assert counted == expected, (text, mode)
 
 
 def test_many_random_bits(random):
@@ -142,9 +142,9 @@ def test_the_last_random_bit():
         if word == 0 or reach & 7 == 0 or not reach & 8:
             continue
         x, step = (1 << 23 << 32 | reach) << 4, 1 << 36  # 24 digits, then 32 that the word is added to, then four more
-        for number, want in ((x, x - (reach << 4) + step), (x - 1, x - (reach << 4)), (-x, -(x - (reach << 4) + step))):
-            assert halfulp.quantize(number, 'binary32', 'sra:32', stream=key) == want
-            assert halfulp.number.quantize([number], 'binary32', 'sra:32', stream=key)[0] == want
+        for number, expected in ((x, x - (reach << 4) + step), (x - 1, x - (reach << 4)), (-x, -(x - (reach << 4) + step))):
+            assert halfulp.quantize(number, 'binary32', 'sra:32', stream=key) == expected
+            assert halfulp.number.quantize([number], 'binary32', 'sra:32', stream=key)[0] == expected
         seen += 1
     assert seen > 50
 
@@ -184,9 +184,9 @@ def test_what_begins_in_binary32():
                  lambda x: halfulp.round_tensor(x, 's2fp8'), lambda x: halfulp.add(x, x, 'bfloat16'),
                  lambda x: halfulp.hifloat4_encode(x).decode(), lambda x: halfulp.gemm(x, np.ones((4, 1), np.float32)),
                  lambda x: halfulp.compare(x, ['mxfp4']).rows[0].max_error):
-        want = call(np.float32(x))
+        expected = call(np.float32(x))
         for same in (x, np.float64(x)):
-            np.testing.assert_array_equal(call(same), want)
+            np.testing.assert_array_equal(call(same), expected)
         for wrong in ([[1, 2**53 + 1, 2, 3]], [[1, 0.1, 2, 3]], np.float64([[1, 0.1, 2, 3]]), [[1, 2**200, 2, 3]]):
             with pytest.raises(TypeError, match='is no float32|binary64 lacks'):
                 call(wrong)
@@ -217,12 +217,12 @@ SUMS = {
 def test_sums_take_numbers(name):
     """Products and sums take a number from whatever holds it, as roundings do."""
     x = np.float32([[1, 0, 1, 1], [0, 1, 1, 0]])
-    want = SUMS[name](x)
+    expected = SUMS[name](x)
     for kind in NUMBERS:
         if not ('binary32' in name and kind == np.int32):  # these are codes
-            np.testing.assert_array_equal(SUMS[name](x.astype(kind)), want)
-            assert np.asarray(SUMS[name](x.astype(kind))).dtype == np.asarray(want).dtype
-    np.testing.assert_array_equal(SUMS[name](x.astype(int).tolist()), want)
+            np.testing.assert_array_equal(SUMS[name](x.astype(kind)), expected)
+            assert np.asarray(SUMS[name](x.astype(kind))).dtype == np.asarray(expected).dtype
+    np.testing.assert_array_equal(SUMS[name](x.astype(int).tolist()), expected)
     for kind in (np.uint8, np.uint16, np.uint32):
         if 'binary32' not in name:
             with pytest.raises(TypeError, match='may hold codes or numbers; [a-z_]*format= says'):
