@@ -49,7 +49,7 @@ hu_status hu_device_available(char *name, size_t size) {
   return HU_OK;
 }
 
-int hu_device_capability(void) {
+int hui_device_capability(void) {
   int device = 0;
   cudaDeviceProp prop;
   if (hu_device_available(NULL, 0) != HU_OK || cudaGetDevice(&device) != cudaSuccess) return 0;
@@ -64,22 +64,22 @@ typedef struct twin {
 
 static hu_status twin_new(twin *t, const void *host, size_t bytes) {
   t->bytes = bytes;
-  t->device = hu_memory_new(bytes);
+  t->device = hui_memory_new(bytes);
   if (!t->device) return hu_device_available(NULL, 0) == HU_OK ? HU_E_MEMORY : HU_E_DEVICE;
-  return host ? hu_memory_put(t->device, host, bytes) : HU_OK;
+  return host ? hui_memory_put(t->device, host, bytes) : HU_OK;
 }
 
 static void twin_free(twin *t) {
-  if (t->device) hu_memory_free(t->device);
+  if (t->device) hui_memory_free(t->device);
 }
 
 /* Waits, then brings the result and the counts of this call back; either all of it or nothing. */
 static hu_status fetch(void *z, const twin *tz, hu_events *events, const twin *te) {
   hu_events counts;
   memset(&counts, 0, sizeof counts);
-  hu_status s = hu_memory_wait();
-  if (s == HU_OK && events) s = hu_memory_get(&counts, te->device, sizeof counts);
-  if (s == HU_OK) s = hu_memory_get(z, tz->device, tz->bytes);
+  hu_status s = hui_memory_wait();
+  if (s == HU_OK && events) s = hui_memory_get(&counts, te->device, sizeof counts);
+  if (s == HU_OK) s = hui_memory_get(z, tz->device, tz->bytes);
   if (s == HU_OK && events) hu_events_add(events, &counts);
   return s;
 }
@@ -93,7 +93,7 @@ static hu_status events_new(twin *t, const hu_events *events) {
 static hu_status host_convert(size_t n, void *z, size_t size, const float *x, hu_format f, hu_mode mode,
                               const hu_exec *exec, hu_events *events, int codes) {
   twin tx = {NULL, 0}, tz = {NULL, 0}, te = {NULL, 0};
-  hu_status s = hu_check_arrays(n, z, size, 1, x, sizeof *x, 1);
+  hu_status s = hui_check_arrays(n, z, size, 1, x, sizeof *x, 1);
   if (s != HU_OK || n == 0) return s;
   s = twin_new(&tx, x, n * sizeof *x);
   if (s == HU_OK) s = twin_new(&tz, NULL, n * size);
@@ -112,25 +112,25 @@ static hu_status host_convert(size_t n, void *z, size_t size, const float *x, hu
 
 hu_status hu_device_host_quantize_n(size_t n, float *z, const float *x, hu_format f, hu_mode mode, const hu_exec *exec,
                                     hu_events *events) {
-  hu_status s = hu_check_rounding(f, mode, 1);
+  hu_status s = hui_check_rounding(f, mode, 1);
   return s == HU_OK ? host_convert(n, z, sizeof *z, x, f, mode, exec, events, 0) : s;
 }
 
 hu_status hu_device_host_encode_n(size_t n, void *z, const float *x, hu_format f, hu_mode mode, const hu_exec *exec,
                                   hu_events *events) {
-  hu_status s = hu_check_rounding(f, mode, 0);
-  return s == HU_OK ? host_convert(n, z, hu_code_bytes(f), x, f, mode, exec, events, 1) : s;
+  hu_status s = hui_check_rounding(f, mode, 0);
+  return s == HU_OK ? host_convert(n, z, hui_code_bytes(f), x, f, mode, exec, events, 1) : s;
 }
 
 static size_t stored_bytes(size_t rows, size_t cols, size_t ld, hu_format f, uint8_t storage) {
-  size_t size = storage == HU_STORAGE_VALUES ? sizeof(float) : hu_code_bytes(f);
+  size_t size = storage == HU_STORAGE_VALUES ? sizeof(float) : hui_code_bytes(f);
   return rows == 0 || cols == 0 ? 0 : ((rows - 1) * ld + cols) * size;
 }
 
 /* Of a host operand. */
 static hu_status codes_check(const hu_operand *x, size_t rows, size_t cols) {
   if (!x || x->storage != HU_STORAGE_CODES) return HU_OK;
-  return hu_code_rows_check(x->transposed ? cols : rows, x->transposed ? rows : cols, x->data, x->ld, x->format, 1);
+  return hui_code_rows_check(x->transposed ? cols : rows, x->transposed ? rows : cols, x->data, x->ld, x->format, 1);
 }
 
 static hu_status operand_new(twin *t, hu_operand *z, const hu_operand *x, size_t rows, size_t cols) {
@@ -146,7 +146,7 @@ hu_status hu_device_host_gemm(size_t m, size_t n, size_t k, const hu_result *d, 
                               const hu_exec *exec, hu_events *events) {
   twin ta = {NULL, 0}, tb = {NULL, 0}, tc = {NULL, 0}, td = {NULL, 0}, te = {NULL, 0};
   hu_operand da, db, dc;
-  hu_status s = hu_gemm_check(m, n, k, d, a, b, c, NULL, NULL, accum, mode);
+  hu_status s = hui_gemm_check(m, n, k, d, a, b, c, NULL, NULL, accum, mode);
   if (s == HU_OK) s = codes_check(a, m, k);
   if (s == HU_OK) s = codes_check(b, k, n);
   if (s == HU_OK) s = codes_check(c, m, n);

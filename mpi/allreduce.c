@@ -22,7 +22,7 @@ static hu_status check_own(const mpi_call *call, void *z) {
   if (!z || (call->own && !call->x)) return HU_E_NULL;
   for (size_t k = 0; k < call->own && status == HU_OK; k++) {
     hu_strided ax = {call->x[k], reduce->size, 1};
-    status = hu_check_pair(reduce->n, &az, &ax);
+    status = hui_check_pair(reduce->n, &az, &ax);
     if (status == HU_OK) status = hu_codes_check_n(reduce->n, call->x[k], 1, reduce->format, call->exec, NULL);
   }
   return status;
@@ -49,11 +49,11 @@ hu_status hu_mpi_allreduce_many(hu_mpi *where, size_t n, void *z, hu_format form
   call.reduce = (hu_collective_call){.n = n,
                                      .x = (const uint8_t *const *)x,
                                      .z = z,
-                                     .size = hu_code_bytes(format),
+                                     .size = hui_code_bytes(format),
                                      .format = format,
                                      .model = model,
                                      .mode = mode,
-                                     .stream = hu_exec_stream(exec)};
+                                     .stream = hui_exec_stream(exec)};
   call.exec = exec;
   call.own = own;
   call.x = x;

@@ -25,12 +25,12 @@ static hu_step step_of(sum_block *block, size_t first, size_t n, hu_events *even
 
 /* Returns the end of the next piece of the block, which begins with `first`. */
 static size_t piece_end(const sum_block *block, size_t first) {
-  size_t end = hu_piece_end(&block->call->reduce, first);
+  size_t end = hui_piece_end(&block->call->reduce, first);
   return end < block->past ? end : block->past;
 }
 
 static hu_partial part_of(const sum_block *block, hu_partial x, size_t first) {
-  x.data = (const uint8_t *)x.data + (first - block->first) * hu_code_bytes(x.format);
+  x.data = (const uint8_t *)x.data + (first - block->first) * hui_code_bytes(x.format);
   return x;
 }
 
@@ -45,11 +45,11 @@ static hu_format wire_format(const sum_block *block, hu_format sum) {
 static hu_partial onto_wire(sum_block *block, uint64_t participant, int which, uint8_t *z, hu_events *events) {
   hu_collective_room buffer;
   hu_partial wired = {z, wire_format(block, block->sum.format)};
-  size_t size = hu_code_bytes(wired.format);
+  size_t size = hui_code_bytes(wired.format);
   for (size_t first = block->first, end; first < block->past; first = end) {
     end = piece_end(block, first);
     hu_step step = step_of(block, first, end - first, events);
-    hu_partial arrived = hu_step_send(&step, part_of(block, block->sum, first), participant, which, &buffer);
+    hu_partial arrived = hui_step_send(&step, part_of(block, block->sum, first), participant, which, &buffer);
     memcpy(z + (first - block->first) * size, arrived.data, (end - first) * size);
   }
   return wired;
@@ -59,12 +59,12 @@ static hu_partial onto_wire(sum_block *block, uint64_t participant, int which, u
 static void join(sum_block *block, hu_partial partial, hu_partial other, uint64_t participant, hu_events *events) {
   hu_collective_room buffer;
   hu_partial sum = {block->buffer, block->call->reduce.model->base.sum};
-  size_t size = hu_code_bytes(sum.format);
+  size_t size = hui_code_bytes(sum.format);
   for (size_t first = block->first, end; first < block->past; first = end) {
     end = piece_end(block, first);
     hu_step step = step_of(block, first, end - first, events);
     hu_partial joined =
-        hu_step_join(&step, part_of(block, partial, first), part_of(block, other, first), participant, &buffer);
+        hui_step_join(&step, part_of(block, partial, first), part_of(block, other, first), participant, &buffer);
     memcpy(block->buffer + (first - block->first) * size, joined.data, (end - first) * size);
   }
   block->sum = sum;
@@ -73,7 +73,7 @@ static void join(sum_block *block, hu_partial partial, hu_partial other, uint64_
 /* ---- messages ---- */
 
 static int bytes_of(const sum_block *block, hu_format format) {
-  return (int)((block->past - block->first) * hu_code_bytes(format));
+  return (int)((block->past - block->first) * hui_code_bytes(format));
 }
 
 static hu_status send_to(sum_block *block, int rank, const void *data, hu_format format) {
@@ -198,8 +198,8 @@ static void finish(sum_block *block, hu_partial x) {
   hu_events none = {0};
   for (size_t first = block->first, end; first < block->past; first = end) {
     end = piece_end(block, first);
-    hu_piece_finish(&block->call->reduce, first, end - first, part_of(block, x, first),
-                    block->call->rank ? &none : &block->call->events);
+    hui_piece_finish(&block->call->reduce, first, end - first, part_of(block, x, first),
+                     block->call->rank ? &none : &block->call->events);
   }
 }
 
@@ -238,8 +238,8 @@ static hu_status spread_doubled(sum_block *block) {
 
 static void at_chunk(sum_block *block, size_t chunk) {
   size_t n = block->call->reduce.n, count = block->call->reduce.ranks;
-  block->first = hu_chunk_first(chunk, n, count);
-  block->past = hu_chunk_first(chunk + 1, n, count);
+  block->first = hui_chunk_first(chunk, n, count);
+  block->past = hui_chunk_first(chunk + 1, n, count);
 }
 
 static hu_partial own_numbers(const sum_block *block) {

@@ -7,7 +7,7 @@
 # (tests/ptx checks every access of theirs), training of many steps (valgrind watches one in `make check`), products at every
 # level and under every model, and numbers and vectors as texts through the command, a program start each (the fuzz tests read
 # the same texts). Products that vector kernels compute are compiled without sanitizers.
-# Every call of hu_round asks, before it rounds, what the proofs suppose of its operands (tests/proof/callers/supposed.h).
+# Every call of hui_round asks, before it rounds, what the proofs suppose of its operands (tests/proof/callers/supposed.h).
 set -euo pipefail
 folder=$1
 here=$(cd "$(dirname "$0")" && pwd)

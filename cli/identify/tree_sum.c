@@ -19,7 +19,7 @@ typedef struct walk {
 static uint64_t add(const walk *w, uint64_t x, uint64_t y) {
   hu_format f = w->sum;
   hu_mode rne = {0};
-  if (w->native) return hu_bits_of_double(hu_double_of_bits(x) + hu_double_of_bits(y));
+  if (w->native) return hui_bits_of_double(hui_double_of_bits(x) + hui_double_of_bits(y));
   return hu_add(f, rne, f, (uint32_t)x, f, (uint32_t)y, 0, NULL);
 }
 
@@ -30,7 +30,7 @@ static uint64_t product(const walk *w, int leaf, const uint64_t *x) {
   uint64_t a = id_get(w->v, ID_A, w->row, (size_t)leaf), b = id_get(w->v, ID_B, w->row, (size_t)leaf);
   if (w->native) {
     double p = id_value(s->a, a), q = id_value(s->b, b);
-    return hu_bits_of_double(x ? fma(p, q, hu_double_of_bits(*x)) : p * q);
+    return hui_bits_of_double(x ? fma(p, q, hui_double_of_bits(*x)) : p * q);
   }
   if (!x) return hu_mul(w->sum, rne, s->a.format, (uint32_t)a, s->b.format, (uint32_t)b, 0, NULL);
   return hu_fma(w->sum, rne, s->a.format, (uint32_t)a, s->b.format, (uint32_t)b, w->sum, (uint32_t)*x, 0, NULL);

@@ -53,7 +53,7 @@ const hu_block_key hu_block_keys[HU_BLOCK_KEY_COUNT] = {
     {"zero", ALIGN | GROUPS | EXACT, 0, 0, 0, {"sign", "plus", "ieee", NULL}},
 };
 
-int hu_key_get(const hu_block *b, unsigned key) {
+int hui_key_get(const hu_block *b, unsigned key) {
   switch (key) {
     case HU_BLOCK_KEY_L: return b->length;
     case HU_BLOCK_KEY_F: return b->kept;
@@ -79,7 +79,7 @@ int hu_key_get(const hu_block *b, unsigned key) {
   }
 }
 
-void hu_key_set(hu_block *b, unsigned key, int value) {
+void hui_key_set(hu_block *b, unsigned key, int value) {
   switch (key) {
     case HU_BLOCK_KEY_L: b->length = (uint16_t)value; break;
     case HU_BLOCK_KEY_F: b->kept = (uint16_t)value; break;
@@ -111,7 +111,7 @@ static int is_absent(hu_format f) {
   return hu_format_equal(f, none);
 }
 
-/* Scales are unsigned, and their significands' products short: see hu_accum_usable. Those of a block's sum are one for
+/* Scales are unsigned, and their significands' products short: see hui_accum_usable. Those of a block's sum are one for
  * a block, and C comes after them. */
 static unsigned scale_clash(const hu_accum *accum) {
   const hu_block *b = &accum->block;
@@ -123,7 +123,7 @@ static unsigned scale_clash(const hu_accum *accum) {
   return b->scale.m > (b->rule == HU_BLOCK_ALIGN ? 0 : 3) ? HU_BLOCK_KEY_SCALE : HU_BLOCK_KEY_COUNT;
 }
 
-unsigned hu_key_clash(const hu_accum *accum) {
+unsigned hui_key_clash(const hu_accum *accum) {
   const hu_block *b = &accum->block;
   if (b->rule == HU_BLOCK_LATE && b->kept2 < b->kept) return HU_BLOCK_KEY_F2;
   if (b->rule == HU_BLOCK_GROUPS && (b->length % b->group || b->every % b->group)) return HU_BLOCK_KEY_G;

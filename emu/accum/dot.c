@@ -9,8 +9,8 @@
 #include "emu/base/threads.h"
 #include "emu/core/dot.h"
 
-hu_num hu_model_sum(const hu_accum_plan *p, const hu_lines *in, uint64_t n, hu_num c, hu_draw *d) {
-  return hu_accum_sum(p, in, n, c, d);
+hu_num hui_model_sum(const hu_accum_plan *p, const hu_lines *in, uint64_t n, hu_num c, hu_draw *d) {
+  return hui_accum_sum(p, in, n, c, d);
 }
 
 /* ---- elements ---- */
@@ -24,7 +24,7 @@ static int is_element(hu_element e) {
 
 size_t hu_element_size(hu_element e) {
   if (!is_element(e)) return 0;
-  if (e.kind == HU_ELEMENT_CODE) return hu_format_check(e.format, NULL) == HU_OK ? hu_code_bytes(e.format) : 0;
+  if (e.kind == HU_ELEMENT_CODE) return hu_format_check(e.format, NULL) == HU_OK ? hui_code_bytes(e.format) : 0;
   return e.kind == HU_ELEMENT_BINARY64 ? 8 : e.kind == HU_ELEMENT_S32 ? 4 : 1;
 }
 
@@ -158,18 +158,18 @@ static hu_status check(size_t count, size_t n, const void *z, ptrdiff_t incz, hu
   s = count ? check_places(count, n, z, incz, hu_element_size(ez), x, accum) : HU_OK;
   if (s != HU_OK) return s;
   if (!x->a.data || !x->b.data) return HU_OK; /* no products: their elements may be left out */
-  return hu_accum_usable(accum, &x->a.element, &x->b.element, x->c.data ? &x->c.element : NULL);
+  return hui_accum_usable(accum, &x->a.element, &x->b.element, x->c.data ? &x->c.element : NULL);
 }
 
 /* ---- the call ---- */
 
 static hu_source vector_source(const hu_vector *v) {
   uint8_t kind = v->element.kind == HU_ELEMENT_BINARY64 ? HU_STORED_BINARY64 : HU_STORED_CODES;
-  hu_format f = v->data ? v->element.format : hu_format_binary32();
-  return hu_source_of(f, v->data ? kind : HU_STORED_CODES, (uint8_t)(v->data ? hu_element_size(v->element) : 4));
+  hu_format f = v->data ? v->element.format : hui_format_binary32();
+  return hui_source_of(f, v->data ? kind : HU_STORED_CODES, (uint8_t)(v->data ? hu_element_size(v->element) : 4));
 }
 
-static hu_walk walk_of(const hu_vector *v) { return hu_walk_of(v, v->data ? hu_element_size(v->element) : 0); }
+static hu_walk walk_of(const hu_vector *v) { return hui_walk_of(v, v->data ? hu_element_size(v->element) : 0); }
 
 static void plan_model(hu_dot_plan *t, const hu_dot_operands *x, const hu_accum *accum, hu_mode mode) {
   hu_accum_plan *p = &t->model;
@@ -180,12 +180,12 @@ static void plan_model(hu_dot_plan *t, const hu_dot_operands *x, const hu_accum 
   p->sa = vector_source(&x->sa);
   p->sb = vector_source(&x->sb);
   t->c_source = vector_source(&x->c);
-  hu_plan_model(p, accum, t->n, &t->c_source);
+  hui_plan_model(p, accum, t->n, &t->c_source);
   p->down = mode.round == HU_RTN;
 }
 
-hu_status hu_dot_plan_make(hu_dot_plan *t, size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
-                           const hu_dot_operands *x, const hu_accum *accum, hu_mode mode, const hu_exec *exec) {
+hu_status hui_dot_plan_make(hu_dot_plan *t, size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
+                            const hu_dot_operands *x, const hu_accum *accum, hu_mode mode, const hu_exec *exec) {
   hu_status s = check(count, n, z, incz, ez, x, accum, mode);
   if (s != HU_OK) return s;
   memset(t, 0, sizeof *t);
@@ -199,15 +199,15 @@ hu_status hu_dot_plan_make(hu_dot_plan *t, size_t count, size_t n, void *z, ptrd
   t->kind = ez.kind;
   t->size = (uint8_t)hu_element_size(ez);
   t->z_step = (ptrdiff_t)((size_t)incz * t->size);
-  t->spec = hu_spec_of(ez.kind == HU_ELEMENT_CODE ? ez.format : hu_format_binary32(), mode);
-  t->key = hu_exec_stream(exec).key;
-  t->counter = hu_exec_stream(exec).counter;
+  t->spec = hui_spec_of(ez.kind == HU_ELEMENT_CODE ? ez.format : hui_format_binary32(), mode);
+  t->key = hui_exec_stream(exec).key;
+  t->counter = hui_exec_stream(exec).counter;
   plan_model(t, x, accum, mode);
   return HU_OK;
 }
 
-size_t hu_dot_areas(hu_code_area area[HU_DOT_AREAS], size_t count, size_t n, const hu_dot_operands *x,
-                    const hu_accum *accum) {
+size_t hui_dot_areas(hu_code_area area[HU_DOT_AREAS], size_t count, size_t n, const hu_dot_operands *x,
+                     const hu_accum *accum) {
   size_t scales = scales_of(n, accum), lengths[5] = {n, n, 1, scales, scales}, areas = 0;
   const hu_vector *v[5] = {&x->a, &x->b, &x->c, &x->sa, &x->sb};
   for (int i = 0; i < 5; i++) {
@@ -222,12 +222,12 @@ size_t hu_dot_areas(hu_code_area area[HU_DOT_AREAS], size_t count, size_t n, con
   return areas;
 }
 
-hu_status hu_dot_plan_read(hu_dot_plan *t, size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
-                           const hu_dot_operands *x, const hu_accum *accum, hu_mode mode, const hu_exec *exec) {
+hu_status hui_dot_plan_read(hu_dot_plan *t, size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
+                            const hu_dot_operands *x, const hu_accum *accum, hu_mode mode, const hu_exec *exec) {
   hu_code_area area[HU_DOT_AREAS];
-  hu_status s = hu_dot_plan_make(t, count, n, z, incz, ez, x, accum, mode, exec);
-  size_t areas = s == HU_OK ? hu_dot_areas(area, count, n, x, accum) : 0;
-  for (size_t i = 0; i < areas && s == HU_OK; i++) s = hu_code_area_check(&area[i], hu_exec_threads(exec));
+  hu_status s = hui_dot_plan_make(t, count, n, z, incz, ez, x, accum, mode, exec);
+  size_t areas = s == HU_OK ? hui_dot_areas(area, count, n, x, accum) : 0;
+  for (size_t i = 0; i < areas && s == HU_OK; i++) s = hui_code_area_check(&area[i], hui_exec_threads(exec));
   return s;
 }
 
@@ -244,8 +244,8 @@ static void run_part(void *context, size_t part) {
   hu_watch *watch = t->watch ? &t->watches[part] : NULL;
   int integers = t->plan.model.model.kind == HU_ACCUM_INT32;
   for (size_t i = part; i < t->count; i += t->parts) {
-    hu_draw d = hu_draw_of(0, 0, watch);
-    uint32_t set = integers ? hu_dot_integers(&t->plan, i, &d) : hu_dot_sum(&t->plan, i, watch);
+    hu_draw d = hui_draw_of(0, 0, watch);
+    uint32_t set = integers ? hui_dot_integers(&t->plan, i, &d) : hui_dot_sum(&t->plan, i, watch);
     hu_events_count(&t->events[part], set);
   }
 }
@@ -254,17 +254,17 @@ hu_status hu_dot_n_watched(size_t count, size_t n, void *z, ptrdiff_t incz, hu_e
                            const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events,
                            hu_watch *watch) {
   dot_call t;
-  hu_status s = hu_dot_plan_read(&t.plan, count, n, z, incz, ez, x, accum, mode, exec);
+  hu_status s = hui_dot_plan_read(&t.plan, count, n, z, incz, ez, x, accum, mode, exec);
   if (s != HU_OK || count == 0) return s;
-  uint32_t threads = hu_exec_threads(exec);
+  uint32_t threads = hui_exec_threads(exec);
   t.count = count;
   t.parts = count < threads ? count : threads;
   memset(t.events, 0, t.parts * sizeof t.events[0]);
   t.watch = watch;
   memset(t.watches, 0, t.parts * sizeof t.watches[0]);
-  hu_parallel(threads, t.parts, run_part, &t);
+  hui_parallel(threads, t.parts, run_part, &t);
   for (size_t i = 0; events && i < t.parts; i++) hu_events_add(events, &t.events[i]);
-  for (size_t i = 0; watch && i < t.parts; i++) hu_watch_add(watch, &t.watches[i]);
+  for (size_t i = 0; watch && i < t.parts; i++) hui_watch_add(watch, &t.watches[i]);
   return HU_OK;
 }
 
@@ -283,19 +283,19 @@ hu_status hu_dot_words(size_t n, void *z, hu_element ez, const hu_dot_operands *
   hu_dot_plan t;
   hu_lines in;
   uint32_t set, none = 0;
-  hu_draw d = hu_draw_of(0, 0, NULL);
+  hu_draw d = hui_draw_of(0, 0, NULL);
   if (count && !words) return HU_E_NULL;
-  hu_status s = hu_dot_plan_read(&t, 1, n, z, 1, ez, x, accum, mode, NULL);
+  hu_status s = hui_dot_plan_read(&t, 1, n, z, 1, ez, x, accum, mode, NULL);
   if (s != HU_OK) return s;
   d.words = count ? words : &none;
   d.count = count;
   if (accum->kind == HU_ACCUM_INT32) {
-    set = hu_dot_integers(&t, 0, NULL);
+    set = hui_dot_integers(&t, 0, NULL);
   } else {
-    hu_num c = hu_dot_lines(&t, 0, &in), sum = hu_accum_sum(&t.model, &in, n, c, &d);
+    hu_num c = hui_dot_lines(&t, 0, &in), sum = hui_accum_sum(&t.model, &in, n, c, &d);
     if (roundings) *roundings = (size_t)d.next;
     if (accum->mode.round >= HU_SRA && d.next > count) return HU_E_SHAPE;
-    set = hu_dot_finish(&t, 0, &in, c, sum, random);
+    set = hui_dot_finish(&t, 0, &in, c, sum, random);
   }
   if (roundings) *roundings = (size_t)d.next;
   if (events) hu_events_count(events, set);

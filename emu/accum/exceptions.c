@@ -22,7 +22,7 @@ static int takes_steps(const hu_accum *x) {
 
 static uint32_t code_at(const hu_vector *v, uint64_t k) {
   size_t size = hu_element_size(v->element);
-  return hu_load_code((const uint8_t *)v->data + (ptrdiff_t)((size_t)v->stride * k * size), size);
+  return hui_load_code((const uint8_t *)v->data + (ptrdiff_t)((size_t)v->stride * k * size), size);
 }
 
 static int is_signalling(const hu_vector *v, uint64_t k) {
@@ -41,7 +41,7 @@ static int is_nan_given(const hu_accum_plan *p, const hu_lines *in, uint64_t k, 
   hu_num sa, sb;
   if (a.kind == HU_KIND_NAN || b.kind == HU_KIND_NAN) return 1;
   if (!p->model.block.every) return 0;
-  hu_scales_at(p, in, k, &sa, &sb);
+  hui_scales_at(p, in, k, &sa, &sb);
   return sa.kind == HU_KIND_NAN || sb.kind == HU_KIND_NAN;
 }
 
@@ -49,13 +49,13 @@ static step look(const hu_accum_plan *p, const hu_lines *in, uint64_t k, uint64_
   uint64_t length = p->model.kind == HU_ACCUM_BLOCK ? p->model.block.length : 1;
   step s = {n - k < length ? n : k + length, 0, {0, 0, 0}};
   for (; k < s.past; k++) {
-    hu_num a = hu_read_a(p, in, k), b = hu_read_b(p, in, k);
+    hu_num a = hui_read_a(p, in, k), b = hui_read_b(p, in, k);
     s.zero_times_infinity |= a.kind == HU_KIND_INF && b.kind == HU_KIND_ZERO;
     s.zero_times_infinity |= a.kind == HU_KIND_ZERO && b.kind == HU_KIND_INF;
     if (is_nan_given(p, in, k, a, b)) {
-      hu_mark(&s.marks, HU_KIND_NAN, 0);
+      hui_mark(&s.marks, HU_KIND_NAN, 0);
     } else if (a.kind == HU_KIND_INF || b.kind == HU_KIND_INF) {
-      hu_mark(&s.marks, HU_KIND_INF, a.sign ^ b.sign);
+      hui_mark(&s.marks, HU_KIND_INF, a.sign ^ b.sign);
     }
   }
   return s;
@@ -68,7 +68,7 @@ static int is_invalid(const step *s, hu_num before, hu_num after) {
 }
 
 static hu_num take(const hu_accum_plan *p, const hu_lines *in, uint64_t k, uint64_t past, hu_num c, hu_draw *d) {
-  return p->model.kind == HU_ACCUM_BLOCK ? hu_blocks(p, in, k, past, c, d) : hu_sum_seq(p, in, k, past, c, d);
+  return p->model.kind == HU_ACCUM_BLOCK ? hui_blocks(p, in, k, past, c, d) : hui_sum_seq(p, in, k, past, c, d);
 }
 
 hu_status hu_dot_exceptions(uint32_t *exceptions, size_t n, hu_element ez, const hu_dot_operands *x,
@@ -77,12 +77,12 @@ hu_status hu_dot_exceptions(uint32_t *exceptions, size_t n, hu_element ez, const
   hu_dot_plan t;
   hu_lines in;
   hu_watch watch = {0, 0, 0, 0};
-  hu_draw d = hu_draw_of(0, 0, &watch);
+  hu_draw d = hui_draw_of(0, 0, &watch);
   if (!exceptions) return HU_E_NULL;
-  hu_status status = hu_dot_plan_read(&t, 1, n, &z, 1, ez, x, accum, mode, NULL);
+  hu_status status = hui_dot_plan_read(&t, 1, n, &z, 1, ez, x, accum, mode, NULL);
   if (status != HU_OK) return status;
   if (!takes_steps(accum) || accum->mode.round >= HU_SRA || mode.round >= HU_SRA) return HU_E_ACCUM;
-  const hu_num given = hu_dot_lines(&t, 0, &in);
+  const hu_num given = hui_dot_lines(&t, 0, &in);
   hu_num c = given;
   int invalid = any_signalling(x, n);
   for (uint64_t k = 0; k < n;) {
@@ -92,7 +92,7 @@ hu_status hu_dot_exceptions(uint32_t *exceptions, size_t n, hu_element ez, const
     c = after;
     k = s.past;
   }
-  uint32_t set = hu_dot_finish(&t, 0, &in, given, c, 0) & HU_EVENT_OVERFLOW;
+  uint32_t set = hui_dot_finish(&t, 0, &in, given, c, 0) & HU_EVENT_OVERFLOW;
   *exceptions = set | (watch.overflows ? HU_EVENT_OVERFLOW : 0) | (invalid ? HU_EVENT_INVALID : 0);
   return HU_OK;
 }

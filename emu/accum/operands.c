@@ -14,9 +14,9 @@ typedef struct range {
 static range range_of(hu_format f) {
   hu_mode rne;
   memset(&rne, 0, sizeof rne);
-  hu_spec s = hu_spec_of(f, rne);
-  hu_num max = hu_unpack(&s, s.max_code);
-  range r = {s.emin - s.m, max.exp + 64 - hu_clz64(max.sig), f.e == 0 ? f.m : f.m + 1};
+  hu_spec s = hui_spec_of(f, rne);
+  hu_num max = hui_unpack(&s, s.max_code);
+  range r = {s.emin - s.m, max.exp + 64 - hui_clz64(max.sig), f.e == 0 ? f.m : f.m + 1};
   return r;
 }
 
@@ -27,7 +27,7 @@ static int holds(hu_format outer, hu_format f) {
 
 static int is_given(hu_format f) { return f.sign || f.e || f.m; }
 
-static int log2_up(uint32_t n) { return n <= 1 ? 0 : 64 - hu_clz64((uint64_t)n - 1); }
+static int log2_up(uint32_t n) { return n <= 1 ? 0 : 64 - hui_clz64((uint64_t)n - 1); }
 
 /* Sums of a group, with its scales, and all groups cut to F digits below the least of their exponents, fit 62 bits. */
 static int groups_fit(const hu_block *o, hu_format fa, hu_format fb) {
@@ -58,7 +58,7 @@ static int read_alike(hu_format f, hu_format g) {
 
 /* A register for binary32 may hold a number rounded to TF32, which is what programs of TF32 units put there. */
 static int held(hu_format wanted, hu_format f) {
-  return read_alike(wanted, hu_format_binary32()) && read_alike(f, hu_format_ieee(8, 10, 0));
+  return read_alike(wanted, hui_format_binary32()) && read_alike(f, hu_format_ieee(8, 10, 0));
 }
 
 static int takes(const hu_element *wanted, const hu_element *e) {
@@ -75,7 +75,7 @@ static hu_status operands_taken(const hu_accum *x, const hu_element *a, const hu
 
 static int is_integer(const hu_element *e) { return e->kind >= HU_ELEMENT_S8 && e->kind <= HU_ELEMENT_U4; }
 
-hu_status hu_accum_usable(const hu_accum *accum, const hu_element *a, const hu_element *b, const hu_element *c) {
+hu_status hui_accum_usable(const hu_accum *accum, const hu_element *a, const hu_element *b, const hu_element *c) {
   hu_status s = operands_taken(accum, a, b, c);
   if (s != HU_OK) return s;
   if (accum->kind == HU_ACCUM_INT32) {

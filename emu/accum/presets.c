@@ -445,16 +445,16 @@ static int find_pair(const row *r, size_t *index, unsigned *a, unsigned *b) {
 
 static void write_name(hu_accum_preset *z, const row *r, unsigned a, unsigned b) {
   hu_writer w = {z->name, sizeof z->name, 0};
-  hu_put(&w, r->head);
+  hui_put(&w, r->head);
   if (!r->hidden) {
-    hu_put(&w, type_names[a]);
+    hui_put(&w, type_names[a]);
     if (a != b) {
-      hu_put(&w, "x");
-      hu_put(&w, type_names[b]);
+      hui_put(&w, "x");
+      hui_put(&w, type_names[b]);
     }
   }
-  hu_put(&w, r->tail);
-  (void)hu_put_end(&w);
+  hui_put(&w, r->tail);
+  (void)hui_put_end(&w);
 }
 
 /* The elements of the operands, and those that the model takes, where any NaN of C reads the same. */
@@ -465,7 +465,7 @@ static void put_elements(hu_accum_preset *z, const row *r, unsigned a, unsigned 
   if (r->result >= F32N) z->accum.c.format.nan = HU_NAN_IEEE;
 }
 
-const char *hu_accum_preset_text(hu_accum_preset *z, size_t i) {
+const char *hui_accum_preset_text(hu_accum_preset *z, size_t i) {
   unsigned a, b;
   size_t index = i;
   for (size_t at = 0; at < ROWS; at++) {
@@ -483,9 +483,9 @@ const char *hu_accum_preset_text(hu_accum_preset *z, size_t i) {
   return NULL;
 }
 
-const char *hu_accum_preset_text_of(hu_accum_preset *z, const char *name) {
+const char *hui_accum_preset_text_of(hu_accum_preset *z, const char *name) {
   const char *model;
-  for (size_t i = 0; (model = hu_accum_preset_text(z, i)); i++) {
+  for (size_t i = 0; (model = hui_accum_preset_text(z, i)); i++) {
     if (strcmp(z->name, name) == 0) return model;
   }
   return NULL;

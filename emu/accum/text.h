@@ -6,6 +6,6 @@
 #include "halfulp/accum.h"
 
 /* hu_accum_text without its check: a field that has no text is written as "?", which no reader accepts. */
-size_t hu_accum_write(char *text, size_t size, const hu_accum *accum);
+size_t hui_accum_write(char *text, size_t size, const hu_accum *accum);
 
 #endif

@@ -40,10 +40,10 @@ static int requires_key(const hu_block *b, unsigned key) { return hu_block_keys[
 /* A number or a word; 0 is that of an absent key. */
 static int copy_key(hu_block *z, const hu_block *x, unsigned key) {
   const hu_block_key *k = &hu_block_keys[key];
-  int value = hu_key_get(x, key);
+  int value = hui_key_get(x, key);
   if (value == 0 && !requires_key(x, key)) return 1;
   if (!takes_key(x, key)) return 0;
-  hu_key_set(z, key, value);
+  hui_key_set(z, key, value);
   if (key <= HU_BLOCK_KEY_EVERY) return value >= k->low && value <= k->high;
   return value < HU_BLOCK_KEY_WORDS && k->words[value];
 }
@@ -65,7 +65,7 @@ static int copy_block(hu_accum *z, const hu_accum *x) {
       !copy_format_key(&z->block.scale, b->scale, b, HU_BLOCK_KEY_SCALE))
     return 0;
   if (takes_key(b, HU_BLOCK_KEY_ACC) && !copy_format(&z->product, x->product)) return 0;
-  return copy_format(&z->sum, x->sum) && copy_rounding(&z->mode, x->mode) && hu_key_clash(z) == HU_BLOCK_KEY_COUNT;
+  return copy_format(&z->sum, x->sum) && copy_rounding(&z->mode, x->mode) && hui_key_clash(z) == HU_BLOCK_KEY_COUNT;
 }
 
 /* ---- the kinds ---- */

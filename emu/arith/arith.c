@@ -14,16 +14,16 @@ static uint32_t misuse(uint32_t *events) {
 
 static hu_num number(hu_format f, uint32_t code) {
   hu_mode rne = {0};
-  hu_spec s = hu_spec_of(f, rne);
-  return hu_unpack(&s, code);
+  hu_spec s = hui_spec_of(f, rne);
+  return hui_unpack(&s, code);
 }
 
 static uint32_t two(int32_t op, hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
                     uint32_t random, uint32_t *events) {
   uint32_t ignored, *ev = events ? events : &ignored;
   if (refused(fz) || refused(fa) || refused(fb) || hu_mode_check(mode) != HU_OK) return misuse(events);
-  hu_spec s = hu_spec_of(fz, mode);
-  return hu_arith_one(&s, op, number(fa, a), number(fb, b), hu_num_special(HU_KIND_ZERO, 0), random, ev);
+  hu_spec s = hui_spec_of(fz, mode);
+  return hui_arith_one(&s, op, number(fa, a), number(fb, b), hui_num_special(HU_KIND_ZERO, 0), random, ev);
 }
 
 uint32_t hu_add(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
@@ -69,38 +69,38 @@ uint32_t hu_maximum_number(hu_format fz, hu_mode mode, hu_format fa, uint32_t a,
 uint32_t hu_sqrt(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events) {
   uint32_t ignored, *ev = events ? events : &ignored;
   if (refused(fz) || refused(fx) || hu_mode_check(mode) != HU_OK) return misuse(events);
-  hu_spec s = hu_spec_of(fz, mode);
-  hu_num none = hu_num_special(HU_KIND_ZERO, 0);
-  return hu_arith_one(&s, HU_OP_SQRT, number(fx, x), none, none, random, ev);
+  hu_spec s = hui_spec_of(fz, mode);
+  hu_num none = hui_num_special(HU_KIND_ZERO, 0);
+  return hui_arith_one(&s, HU_OP_SQRT, number(fx, x), none, none, random, ev);
 }
 
 uint32_t hu_fma(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, hu_format fc,
                 uint32_t c, uint32_t random, uint32_t *events) {
   uint32_t ignored, *ev = events ? events : &ignored;
   if (refused(fz) || refused(fa) || refused(fb) || refused(fc) || hu_mode_check(mode) != HU_OK) return misuse(events);
-  hu_spec s = hu_spec_of(fz, mode);
-  return hu_arith_one(&s, HU_OP_FMA, number(fa, a), number(fb, b), number(fc, c), random, ev);
+  hu_spec s = hui_spec_of(fz, mode);
+  return hui_arith_one(&s, HU_OP_FMA, number(fa, a), number(fb, b), number(fc, c), random, ev);
 }
 
 int hu_compare(hu_format fa, uint32_t a, hu_format fb, uint32_t b) {
   if (refused(fa) || refused(fb)) return HU_UNORDERED;
   hu_num x = number(fa, a), y = number(fb, b);
   if (x.kind == HU_KIND_NAN || y.kind == HU_KIND_NAN) return HU_UNORDERED;
-  return hu_compare_numbers(x, y);
+  return hui_compare_numbers(x, y);
 }
 
 uint32_t hu_round_to_integral(hu_format f, hu_mode mode, uint32_t x, uint32_t random, uint32_t *events) {
   uint32_t ignored, *ev = events ? events : &ignored;
   if (refused(f) || hu_mode_check(mode) != HU_OK) return misuse(events);
-  hu_spec s = hu_spec_of(f, mode);
-  return hu_round_to_integral_code(&s, x, random, ev);
+  hu_spec s = hui_spec_of(f, mode);
+  return hui_round_to_integral_code(&s, x, random, ev);
 }
 
 static uint32_t next(hu_format f, uint32_t x, uint32_t down) {
   hu_mode rne = {0};
   if (refused(f)) return 0;
-  hu_spec s = hu_spec_of(f, rne);
-  return hu_next_code(&s, x, down);
+  hu_spec s = hui_spec_of(f, rne);
+  return hui_next_code(&s, x, down);
 }
 
 uint32_t hu_next_up(hu_format f, uint32_t x) { return next(f, x, 0); }
@@ -109,32 +109,32 @@ uint32_t hu_next_down(hu_format f, uint32_t x) { return next(f, x, 1); }
 int hu_class(hu_format f, uint32_t x) {
   hu_mode rne = {0};
   if (refused(f)) return HU_CLASS_NAN;
-  hu_spec s = hu_spec_of(f, rne);
-  return (int)hu_class_of(&s, x);
+  hu_spec s = hui_spec_of(f, rne);
+  return (int)hui_class_of(&s, x);
 }
 
 int hu_is_signalling(hu_format f, uint32_t x) {
   hu_mode rne = {0};
   if (refused(f)) return 0;
-  hu_spec s = hu_spec_of(f, rne);
-  return (int)hu_is_signalling_code(&s, x);
+  hu_spec s = hui_spec_of(f, rne);
+  return (int)hui_is_signalling_code(&s, x);
 }
 
 uint32_t hu_remainder(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, hu_format fy, uint32_t y, uint32_t random,
                       uint32_t *events) {
   uint32_t ignored, raised = 0, *ev = events ? events : &ignored;
   if (refused(fz) || refused(fx) || refused(fy) || hu_mode_check(mode) != HU_OK) return misuse(events);
-  hu_spec s = hu_spec_of(fz, mode);
-  hu_num a = number(fx, x), b = number(fy, y), z = hu_exact_remainder(a, b, &raised);
-  return hu_arith_round(&s, z, raised, hu_operand_events(a) | hu_operand_events(b), random, ev);
+  hu_spec s = hui_spec_of(fz, mode);
+  hu_num a = number(fx, x), b = number(fy, y), z = hui_exact_remainder(a, b, &raised);
+  return hui_arith_round(&s, z, raised, hui_operand_events(a) | hui_operand_events(b), random, ev);
 }
 
 /* ---- integers ---- */
 
 /* The result of an invalid conversion: below, above, NaN. */
 static uint64_t invalid_integer(hu_integer t, hu_num x) {
-  uint64_t low = (uint64_t)0 - hu_integer_limit(t.width, t.is_signed, 1),
-           high = hu_integer_limit(t.width, t.is_signed, 0);
+  uint64_t low = (uint64_t)0 - hui_integer_limit(t.width, t.is_signed, 1),
+           high = hui_integer_limit(t.width, t.is_signed, 0);
   if (t.invalid == HU_INTEGER_X86) return t.is_signed ? low : high;
   if (x.kind == HU_KIND_NAN) return t.invalid == HU_INTEGER_ARM ? 0 : high;
   return x.sign ? low : high;
@@ -145,10 +145,10 @@ uint64_t hu_to_integer(hu_integer t, hu_mode mode, hu_format f, uint32_t x, uint
   if (t.width < 1 || t.width > 64 || t.is_signed > 1 || t.invalid > HU_INTEGER_X86 || t.exact > 1)
     return misuse(events);
   if (refused(f) || hu_mode_check(mode) != HU_OK) return misuse(events);
-  hu_spec s = hu_spec_of(f, mode);
-  hu_num from = hu_unpack(&s, x), i = hu_exact_integer(&s, from, random, &inexact);
-  uint64_t z = hu_integer_of(i, t.width, t.is_signed, &fits);
-  *ev = hu_operand_events(from);
+  hu_spec s = hui_spec_of(f, mode);
+  hu_num from = hui_unpack(&s, x), i = hui_exact_integer(&s, from, random, &inexact);
+  uint64_t z = hui_integer_of(i, t.width, t.is_signed, &fits);
+  *ev = hui_operand_events(from);
   if (!fits) {
     *ev |= HU_EVENT_INVALID;
     return invalid_integer(t, from);
@@ -161,8 +161,8 @@ uint64_t hu_to_integer(hu_integer t, hu_mode mode, hu_format f, uint32_t x, uint
 static uint32_t from_integer(hu_format fz, hu_mode mode, uint32_t sign, uint64_t x, uint32_t random, uint32_t *events) {
   uint32_t ignored;
   if (refused(fz) || hu_mode_check(mode) != HU_OK) return misuse(events);
-  hu_spec s = hu_spec_of(fz, mode);
-  return hu_round(&s, hu_num_finite(sign, x, 0), random, events ? events : &ignored);
+  hu_spec s = hui_spec_of(fz, mode);
+  return hui_round(&s, hui_num_finite(sign, x, 0), random, events ? events : &ignored);
 }
 
 uint32_t hu_from_signed(hu_format fz, hu_mode mode, int64_t x, uint32_t random, uint32_t *events) {

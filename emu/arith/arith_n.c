@@ -17,24 +17,24 @@ static hu_status check_arrays(const hu_arith_call *c) {
   hu_covered sz, sx[3];
   if (z.stride == 0) return HU_E_SHAPE;
   if (c->n == 0) return HU_OK;
-  hu_status s = hu_cover(&sz, c->n, &z);
+  hu_status s = hui_cover(&sz, c->n, &z);
   for (int k = 0; k < c->operands && s == HU_OK; k++) {
     hu_strided x = strided(&c->x[k]);
-    s = hu_cover(&sx[k], c->n, &x);
+    s = hui_cover(&sx[k], c->n, &x);
   }
   for (int k = 0; k < c->operands && s == HU_OK; k++) {
     hu_strided x = strided(&c->x[k]);
-    if (!hu_may_share(&z, &sz, &x, &sx[k])) s = HU_E_OVERLAP;
+    if (!hui_may_share(&z, &sz, &x, &sx[k])) s = HU_E_OVERLAP;
   }
   return s;
 }
 
-hu_codes hu_codes_of(const void *data, ptrdiff_t stride, hu_format f) {
-  hu_codes x = {data, hu_code_bytes(f), stride, f};
+hu_codes hui_codes_of(const void *data, ptrdiff_t stride, hu_format f) {
+  hu_codes x = {data, hui_code_bytes(f), stride, f};
   return x;
 }
 
-hu_arith_call hu_arith_call_of(int32_t op, size_t n, void *z, hu_codes result, int operands, hu_mode mode) {
+hu_arith_call hui_arith_call_of(int32_t op, size_t n, void *z, hu_codes result, int operands, hu_mode mode) {
   hu_arith_call c;
   memset(&c, 0, sizeof c);
   c.op = op;
@@ -46,103 +46,103 @@ hu_arith_call hu_arith_call_of(int32_t op, size_t n, void *z, hu_codes result, i
   return c;
 }
 
-hu_status hu_arith_operate(const hu_arith_call *c, const hu_exec *exec, hu_events *events) {
+hu_status hui_arith_operate(const hu_arith_call *c, const hu_exec *exec, hu_events *events) {
   if (hu_format_check(c->result.format, NULL) != HU_OK) return HU_E_FORMAT;
   for (int k = 0; k < c->operands; k++)
     if (hu_format_check(c->x[k].format, NULL) != HU_OK) return HU_E_FORMAT;
   if (hu_mode_check(c->mode) != HU_OK) return HU_E_MODE;
   hu_status s = check_arrays(c);
   for (int k = 0; k < c->operands && s == HU_OK; k++)
-    s = hu_code_array_check(c->n, c->x[k].data, c->x[k].stride, c->x[k].format, hu_exec_threads(exec));
-  if (s == HU_OK && c->n) hu_arith_run(c, exec, events);
+    s = hui_code_array_check(c->n, c->x[k].data, c->x[k].stride, c->x[k].format, hui_exec_threads(exec));
+  if (s == HU_OK && c->n) hui_arith_run(c, exec, events);
   return s;
 }
 
 static hu_status two(int32_t op, size_t n, void *z, hu_codes result, hu_codes a, hu_codes b, hu_mode mode,
                      const hu_exec *exec, hu_events *events) {
-  hu_arith_call c = hu_arith_call_of(op, n, z, result, 2, mode);
+  hu_arith_call c = hui_arith_call_of(op, n, z, result, 2, mode);
   c.x[0] = a;
   c.x[1] = b;
-  return hu_arith_operate(&c, exec, events);
+  return hui_arith_operate(&c, exec, events);
 }
 
 static hu_status one(int32_t op, size_t n, void *z, hu_codes result, hu_codes x, hu_mode mode, const hu_exec *exec,
                      hu_events *events) {
-  hu_arith_call c = hu_arith_call_of(op, n, z, result, 1, mode);
+  hu_arith_call c = hui_arith_call_of(op, n, z, result, 1, mode);
   c.x[0] = x;
-  return hu_arith_operate(&c, exec, events);
+  return hui_arith_operate(&c, exec, events);
 }
 
 hu_status hu_add_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca, hu_format fa,
                    const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events) {
-  return two(HU_OP_ADD, n, z, hu_codes_of(z, incz, fz), hu_codes_of(a, inca, fa), hu_codes_of(b, incb, fb), mode, exec,
-             events);
+  return two(HU_OP_ADD, n, z, hui_codes_of(z, incz, fz), hui_codes_of(a, inca, fa), hui_codes_of(b, incb, fb), mode,
+             exec, events);
 }
 
 hu_status hu_sub_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca, hu_format fa,
                    const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events) {
-  return two(HU_OP_SUB, n, z, hu_codes_of(z, incz, fz), hu_codes_of(a, inca, fa), hu_codes_of(b, incb, fb), mode, exec,
-             events);
+  return two(HU_OP_SUB, n, z, hui_codes_of(z, incz, fz), hui_codes_of(a, inca, fa), hui_codes_of(b, incb, fb), mode,
+             exec, events);
 }
 
 hu_status hu_mul_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca, hu_format fa,
                    const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events) {
-  return two(HU_OP_MUL, n, z, hu_codes_of(z, incz, fz), hu_codes_of(a, inca, fa), hu_codes_of(b, incb, fb), mode, exec,
-             events);
+  return two(HU_OP_MUL, n, z, hui_codes_of(z, incz, fz), hui_codes_of(a, inca, fa), hui_codes_of(b, incb, fb), mode,
+             exec, events);
 }
 
 hu_status hu_div_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca, hu_format fa,
                    const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events) {
-  return two(HU_OP_DIV, n, z, hu_codes_of(z, incz, fz), hu_codes_of(a, inca, fa), hu_codes_of(b, incb, fb), mode, exec,
-             events);
+  return two(HU_OP_DIV, n, z, hui_codes_of(z, incz, fz), hui_codes_of(a, inca, fa), hui_codes_of(b, incb, fb), mode,
+             exec, events);
 }
 
 hu_status hu_minimum_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca, hu_format fa,
                        const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode, const hu_exec *exec,
                        hu_events *events) {
-  return two(HU_OP_MINIMUM, n, z, hu_codes_of(z, incz, fz), hu_codes_of(a, inca, fa), hu_codes_of(b, incb, fb), mode,
+  return two(HU_OP_MINIMUM, n, z, hui_codes_of(z, incz, fz), hui_codes_of(a, inca, fa), hui_codes_of(b, incb, fb), mode,
              exec, events);
 }
 
 hu_status hu_maximum_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca, hu_format fa,
                        const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode, const hu_exec *exec,
                        hu_events *events) {
-  return two(HU_OP_MAXIMUM, n, z, hu_codes_of(z, incz, fz), hu_codes_of(a, inca, fa), hu_codes_of(b, incb, fb), mode,
+  return two(HU_OP_MAXIMUM, n, z, hui_codes_of(z, incz, fz), hui_codes_of(a, inca, fa), hui_codes_of(b, incb, fb), mode,
              exec, events);
 }
 
 hu_status hu_minimum_number_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca,
                               hu_format fa, const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode,
                               const hu_exec *exec, hu_events *events) {
-  return two(HU_OP_MINIMUM_NUMBER, n, z, hu_codes_of(z, incz, fz), hu_codes_of(a, inca, fa), hu_codes_of(b, incb, fb),
-             mode, exec, events);
+  return two(HU_OP_MINIMUM_NUMBER, n, z, hui_codes_of(z, incz, fz), hui_codes_of(a, inca, fa),
+             hui_codes_of(b, incb, fb), mode, exec, events);
 }
 
 hu_status hu_maximum_number_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca,
                               hu_format fa, const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode,
                               const hu_exec *exec, hu_events *events) {
-  return two(HU_OP_MAXIMUM_NUMBER, n, z, hu_codes_of(z, incz, fz), hu_codes_of(a, inca, fa), hu_codes_of(b, incb, fb),
-             mode, exec, events);
+  return two(HU_OP_MAXIMUM_NUMBER, n, z, hui_codes_of(z, incz, fz), hui_codes_of(a, inca, fa),
+             hui_codes_of(b, incb, fb), mode, exec, events);
 }
 
 hu_status hu_sqrt_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx, hu_format fx,
                     hu_mode mode, const hu_exec *exec, hu_events *events) {
-  return one(HU_OP_SQRT, n, z, hu_codes_of(z, incz, fz), hu_codes_of(x, incx, fx), mode, exec, events);
+  return one(HU_OP_SQRT, n, z, hui_codes_of(z, incz, fz), hui_codes_of(x, incx, fx), mode, exec, events);
 }
 
 hu_status hu_fma_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca, hu_format fa,
                    const void *b, ptrdiff_t incb, hu_format fb, const void *c, ptrdiff_t incc, hu_format fc,
                    hu_mode mode, const hu_exec *exec, hu_events *events) {
-  hu_arith_call call = hu_arith_call_of(HU_OP_FMA, n, z, hu_codes_of(z, incz, fz), 3, mode);
-  call.x[0] = hu_codes_of(a, inca, fa);
-  call.x[1] = hu_codes_of(b, incb, fb);
-  call.x[2] = hu_codes_of(c, incc, fc);
-  return hu_arith_operate(&call, exec, events);
+  hu_arith_call call = hui_arith_call_of(HU_OP_FMA, n, z, hui_codes_of(z, incz, fz), 3, mode);
+  call.x[0] = hui_codes_of(a, inca, fa);
+  call.x[1] = hui_codes_of(b, incb, fb);
+  call.x[2] = hui_codes_of(c, incc, fc);
+  return hui_arith_operate(&call, exec, events);
 }
 
 hu_status hu_round_to_integral_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
                                  hu_mode mode, const hu_exec *exec, hu_events *events) {
-  return one(HU_OP_INTEGRAL, n, z, hu_codes_of(z, incz, f), hu_codes_of(x, incx, f), mode, exec, events);
+  return one(HU_OP_INTEGRAL, n, z, hui_codes_of(z, incz, f), hui_codes_of(x, incx, f), mode, exec, events);
 }
 
 /* ---- no rounding, no events ---- */
@@ -160,21 +160,21 @@ static hu_codes bytes(const void *z, ptrdiff_t incz, hu_format f) {
 
 hu_status hu_next_up_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
                        const hu_exec *exec) {
-  return one(HU_OP_NEXT_UP, n, z, hu_codes_of(z, incz, f), hu_codes_of(x, incx, f), no_mode(), exec, NULL);
+  return one(HU_OP_NEXT_UP, n, z, hui_codes_of(z, incz, f), hui_codes_of(x, incx, f), no_mode(), exec, NULL);
 }
 
 hu_status hu_next_down_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
                          const hu_exec *exec) {
-  return one(HU_OP_NEXT_DOWN, n, z, hu_codes_of(z, incz, f), hu_codes_of(x, incx, f), no_mode(), exec, NULL);
+  return one(HU_OP_NEXT_DOWN, n, z, hui_codes_of(z, incz, f), hui_codes_of(x, incx, f), no_mode(), exec, NULL);
 }
 
 hu_status hu_compare_n(size_t n, int8_t *z, ptrdiff_t incz, const void *a, ptrdiff_t inca, hu_format fa, const void *b,
                        ptrdiff_t incb, hu_format fb, const hu_exec *exec) {
-  return two(HU_OP_COMPARE, n, z, bytes(z, incz, fa), hu_codes_of(a, inca, fa), hu_codes_of(b, incb, fb), no_mode(),
+  return two(HU_OP_COMPARE, n, z, bytes(z, incz, fa), hui_codes_of(a, inca, fa), hui_codes_of(b, incb, fb), no_mode(),
              exec, NULL);
 }
 
 hu_status hu_class_n(size_t n, uint8_t *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
                      const hu_exec *exec) {
-  return one(HU_OP_CLASS, n, z, bytes(z, incz, f), hu_codes_of(x, incx, f), no_mode(), exec, NULL);
+  return one(HU_OP_CLASS, n, z, bytes(z, incz, f), hui_codes_of(x, incx, f), no_mode(), exec, NULL);
 }

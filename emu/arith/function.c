@@ -7,15 +7,15 @@
 #include "emu/arith/function_one.h"
 #include "emu/base/float_env.h"
 
-uint32_t hu_function_code(const hu_spec *s, int32_t op, hu_num x, hu_num y, uint32_t random, uint32_t *events) {
-  if (hu_quick_may(s, op, x, y)) {
-    hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+uint32_t hui_function_code(const hu_spec *s, int32_t op, hu_num x, hu_num y, uint32_t random, uint32_t *events) {
+  if (hui_quick_may(s, op, x, y)) {
+    hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
     hu_quick_result q;
-    hu_quick_of(&q, op, hu_double64(hu_pack64(x)), hu_double64(hu_pack64(y)));
-    hu_float_env_leave(saved);
-    if (q.known) return hu_function_quickly_rounded(s, q, random, events);
+    hui_quick_of(&q, op, hui_double64(hui_pack64(x)), hui_double64(hui_pack64(y)));
+    hui_float_env_leave(saved);
+    if (q.known) return hui_function_quickly_rounded(s, q, random, events);
   }
-  return hu_function_one(s, op, x, y, random, events);
+  return hui_function_one(s, op, x, y, random, events);
 }
 
 static uint32_t misuse(uint32_t *events) {
@@ -25,8 +25,8 @@ static uint32_t misuse(uint32_t *events) {
 
 static hu_num number(hu_format f, uint32_t code) {
   hu_mode rne = {0};
-  hu_spec s = hu_spec_of(f, rne);
-  return hu_unpack(&s, code);
+  hu_spec s = hui_spec_of(f, rne);
+  return hui_unpack(&s, code);
 }
 
 static uint32_t one(int32_t op, hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random,
@@ -34,9 +34,9 @@ static uint32_t one(int32_t op, hu_format fz, hu_mode mode, hu_format fx, uint32
   uint32_t ignored;
   if (hu_format_check(fz, NULL) != HU_OK || hu_format_check(fx, NULL) != HU_OK || hu_mode_check(mode) != HU_OK)
     return misuse(events);
-  hu_spec s = hu_spec_of(fz, mode);
-  hu_num none = hu_num_special(HU_KIND_ZERO, 0);
-  return hu_function_code(&s, op, number(fx, x), none, random, events ? events : &ignored);
+  hu_spec s = hui_spec_of(fz, mode);
+  hu_num none = hui_num_special(HU_KIND_ZERO, 0);
+  return hui_function_code(&s, op, number(fx, x), none, random, events ? events : &ignored);
 }
 
 uint32_t hu_exp(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events) {
@@ -101,6 +101,6 @@ uint32_t hu_pow(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, hu_format 
   if (hu_format_check(fz, NULL) != HU_OK || hu_format_check(fx, NULL) != HU_OK || hu_format_check(fy, NULL) != HU_OK)
     return misuse(events);
   if (hu_mode_check(mode) != HU_OK) return misuse(events);
-  hu_spec s = hu_spec_of(fz, mode);
-  return hu_function_code(&s, HU_OP_POW, number(fx, x), number(fy, y), random, events ? events : &ignored);
+  hu_spec s = hui_spec_of(fz, mode);
+  return hui_function_code(&s, HU_OP_POW, number(fx, x), number(fy, y), random, events ? events : &ignored);
 }

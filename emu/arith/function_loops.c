@@ -20,7 +20,7 @@
       memcpy(&f, u + i, sizeof f);                                                                               \
       double x = f;                                                                                              \
       hu_quick_result q = value;                                                                                 \
-      q = hu_quick_or(q, x < (far), far_bits);                                                                   \
+      q = hui_quick_or(q, x < (far), far_bits);                                                                  \
       uint64_t known = q.known & ((u[i] & 0x7FFFFFFF) - 0x7F800000) >> 31;                                       \
       known &= ((q.bits & ~LANES_SIGN) - LANES_LARGE) >> 63;                                                     \
       z[i] = q.bits & (0 - known);                                                                               \
@@ -30,23 +30,23 @@
     return any != 0;                                                                                             \
   }
 
-LANES(exp, hu_quick_exp(x), -200, LANES_TINY)
-LANES(exp2, hu_quick_exp2(x), -200, LANES_TINY)
-LANES(sigmoid, hu_quick_sigmoid(x), -200, LANES_TINY)
-LANES(gelu, hu_quick_gelu(x), -20, LANES_TINY | LANES_SIGN)
+LANES(exp, hui_quick_exp(x), -200, LANES_TINY)
+LANES(exp2, hui_quick_exp2(x), -200, LANES_TINY)
+LANES(sigmoid, hui_quick_sigmoid(x), -200, LANES_TINY)
+LANES(gelu, hui_quick_gelu(x), -20, LANES_TINY | LANES_SIGN)
 #define LANES_NOWHERE -0x1p1000
-LANES(expm1, hu_quick_expm1(x), LANES_NOWHERE, 0)
-LANES(log, hu_quick_log(x, 0), LANES_NOWHERE, 0)
-LANES(log2, hu_quick_log(x, 1), LANES_NOWHERE, 0)
-LANES(log1p, hu_quick_log1p(x), LANES_NOWHERE, 0)
-LANES(tanh, hu_quick_tanh(x), LANES_NOWHERE, 0)
-LANES(erf, hu_quick_erf(x), LANES_NOWHERE, 0)
-LANES(reciprocal, hu_quick_reciprocal(x), LANES_NOWHERE, 0)
-LANES(small_sin, hu_quick_sin(x, 0), LANES_NOWHERE, 0)
-LANES(small_cos, hu_quick_sin(x, 1), LANES_NOWHERE, 0)
+LANES(expm1, hui_quick_expm1(x), LANES_NOWHERE, 0)
+LANES(log, hui_quick_log(x, 0), LANES_NOWHERE, 0)
+LANES(log2, hui_quick_log(x, 1), LANES_NOWHERE, 0)
+LANES(log1p, hui_quick_log1p(x), LANES_NOWHERE, 0)
+LANES(tanh, hui_quick_tanh(x), LANES_NOWHERE, 0)
+LANES(erf, hui_quick_erf(x), LANES_NOWHERE, 0)
+LANES(reciprocal, hui_quick_reciprocal(x), LANES_NOWHERE, 0)
+LANES(small_sin, hui_quick_sin(x, 0), LANES_NOWHERE, 0)
+LANES(small_cos, hui_quick_sin(x, 1), LANES_NOWHERE, 0)
 /* The processor's own root, not a call of libm's: what is left without it goes to emu/arith/function_call.h. */
 #if defined(__NO_MATH_ERRNO__) && (HU_X86 || defined(__aarch64__))
-LANES(rsqrt, hu_quick_decided(1 / __builtin_sqrt(x), x > 0), LANES_NOWHERE, 0)
+LANES(rsqrt, hui_quick_decided(1 / __builtin_sqrt(x), x > 0), LANES_NOWHERE, 0)
 #else
 #define lanes_rsqrt NULL
 #endif
@@ -55,10 +55,10 @@ LANES(rsqrt, hu_quick_decided(1 / __builtin_sqrt(x), x > 0), LANES_NOWHERE, 0)
 HU_FN int large_angles(size_t n, uint64_t *restrict z, uint64_t *restrict left, const uint32_t *restrict u,
                        uint64_t cosine) {
   uint64_t any = 0, large = 0;
-  for (size_t i = 0; i < n; i++) large |= hu_is_large(u[i]);
+  for (size_t i = 0; i < n; i++) large |= hui_is_large(u[i]);
   if (!large) return 1;
   for (size_t i = 0; i < n; i++) {
-    hu_quick_result q = hu_quick_large_sin(u[i], cosine);
+    hu_quick_result q = hui_quick_large_sin(u[i], cosine);
     z[i] |= q.bits & (0 - q.known); /* 0 where something is left */
     left[i] &= ~q.known;
     any |= left[i];
@@ -81,7 +81,7 @@ static int lanes_pow(size_t n, uint64_t *restrict z, uint64_t *restrict left, co
     float x, y;
     memcpy(&x, u + i, sizeof x);
     memcpy(&y, v + i, sizeof y);
-    hu_quick_result q = hu_quick_power(x, y, LANES_TINY);
+    hu_quick_result q = hui_quick_power(x, y, LANES_TINY);
     uint64_t known = q.known & ((q.bits & ~LANES_SIGN) - LANES_LARGE) >> 63;
     z[i] = q.bits & (0 - known);
     left[i] = known ^ 1;
@@ -95,7 +95,7 @@ static int nearest32(size_t n, uint32_t *restrict z, uint32_t *restrict left, co
                      const uint64_t *restrict wide_left, uint64_t *inexact) {
   uint64_t any = 0, count = 0;
   for (size_t i = 0; i < n; i++) {
-    double d = hu_double64(wide[i]);
+    double d = hui_double64(wide[i]);
     float f = (float)d;
     int64_t size = (int64_t)(wide[i] & ~LANES_SIGN);
     uint64_t is_left = wide_left[i] | ((uint64_t)(size != 0) & (uint64_t)(size < 0x3810000000000000));

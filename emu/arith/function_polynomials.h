@@ -6,7 +6,7 @@
 #include "emu/core/port.h"
 
 /* (e^r - 1) / r for |r| < 0.3467; relative error below 2^-58. */
-HU_FN double hu_polynomial_expm1(double r) {
+HU_FN double hui_polynomial_expm1(double r) {
   double p = 0x1.1f7f3b37e9a58p-29;
   p = p * r + 0x1.af634ca3cb41fp-26;
   p = p * r + 0x1.27e4d40eb84dfp-22;
@@ -28,7 +28,7 @@ HU_FN double hu_polynomial_expm1(double r) {
       0x1.27e4d40eb84dfp-22, 0x1.af634ca3cb41fp-26, 0x1.1f7f3b37e9a58p-29
 
 /* ln((1 + q) / (1 - q)) / q for s = q^2 < 0.02945; relative error below 2^-60. */
-HU_FN double hu_polynomial_log(double s) {
+HU_FN double hui_polynomial_log(double s) {
   double p = 0x1.0f9f43df9cb03p-3;
   p = p * s + 0x1.0f5545c249a92p-3;
   p = p * s + 0x1.3b210e65d3385p-3;
@@ -42,7 +42,7 @@ HU_FN double hu_polynomial_log(double s) {
 }
 
 /* (ln((1 + q) / (1 - q)) / q - 2) / s for s = q^2 < 0.02945; relative error below 2^-53. */
-HU_FN double hu_polynomial_log_rest(double s) {
+HU_FN double hui_polynomial_log_rest(double s) {
   double p = 0x1.e6b660fec7379p-4;
   p = p * s + 0x1.debe214e33b96p-4;
   p = p * s + 0x1.111d2b673d7e2p-3;
@@ -56,7 +56,7 @@ HU_FN double hu_polynomial_log_rest(double s) {
 }
 
 /* sin(r) / r for t = r^2 < 0.617; relative error below 2^-57. */
-HU_FN double hu_polynomial_sin(double t) {
+HU_FN double hui_polynomial_sin(double t) {
   double p = -0x1.aa9b8c5cdeaf7p-41;
   p = p * t + 0x1.61207c5285dbbp-33;
   p = p * t - 0x1.ae64526f1d7c3p-26;
@@ -69,7 +69,7 @@ HU_FN double hu_polynomial_sin(double t) {
 }
 
 /* cos(r) for t = r^2 < 0.617; relative error below 2^-56. */
-HU_FN double hu_polynomial_cos(double t) {
+HU_FN double hui_polynomial_cos(double t) {
   double p = -0x1.8f75e5b2321c0p-37;
   p = p * t + 0x1.1ee96c7e7de53p-29;
   p = p * t - 0x1.27e4f72723c23p-22;
@@ -82,7 +82,7 @@ HU_FN double hu_polynomial_cos(double t) {
 }
 
 /* erf(x) / x for t = x^2 < 0.2501; relative error below 2^-56. */
-HU_FN double hu_polynomial_erf(double t) {
+HU_FN double hui_polynomial_erf(double t) {
   double p = -0x1.39f7b53f1b575p-23;
   p = p * t + 0x1.b775c94200bfbp-20;
   p = p * t - 0x1.f4bb98aab31bep-17;
@@ -97,7 +97,7 @@ HU_FN double hu_polynomial_erf(double t) {
 }
 
 /* e^(t^2) erfc(t) (1 + 2 t) for 0 <= t < 28, w = HU_ERFC_SCALE t / (t + 3.75) - 1; relative error below 2^-52. */
-HU_FN double hu_polynomial_erfc(double w) {
+HU_FN double hui_polynomial_erfc(double w) {
   double p = 0x1.b5b9190f4dd9bp-32;
   p = p * w + 0x1.78ea73fb220b4p-30;
   p = p * w - 0x1.732ebd65e5396p-28;

@@ -36,13 +36,13 @@
 
 #include "emu/arith/function_polynomials.h"
 
-HU_FN uint64_t hu_pattern64(double x) {
+HU_FN uint64_t hui_pattern64(double x) {
   uint64_t u;
   memcpy(&u, &x, sizeof u);
   return u;
 }
 
-HU_FN double hu_double64(uint64_t u) {
+HU_FN double hui_double64(uint64_t u) {
   double x;
   memcpy(&x, &u, sizeof x);
   return x;
@@ -53,7 +53,7 @@ typedef struct hu_quick_result {
   uint64_t known; /* 1 or 0 */
 } hu_quick_result;
 
-HU_FN double hu_abs64(double x) { return hu_double64(hu_pattern64(x) & 0x7FFFFFFFFFFFFFFFu); }
+HU_FN double hui_abs64(double x) { return hui_double64(hui_pattern64(x) & 0x7FFFFFFFFFFFFFFFu); }
 
 enum { HU_QUICK_SPARE = 27 }; /* of a pattern's 53 digits, those that no rounding looks at */
 
@@ -63,167 +63,167 @@ enum { HU_QUICK_SPARE = 27 }; /* of a pattern's 53 digits, those that no roundin
 #endif
 
 /* The pattern for y; known if `fit` (the operand is one for the function) and the test decides. */
-HU_FN hu_quick_result hu_quick_decided(double y, uint64_t fit) {
+HU_FN hu_quick_result hui_quick_decided(double y, uint64_t fit) {
   hu_quick_result q;
   HU_QUICK_SEEN(y);
-  uint64_t u = hu_pattern64(y), reach = 512, low = (u - reach) >> HU_QUICK_SPARE;
+  uint64_t u = hui_pattern64(y), reach = 512, low = (u - reach) >> HU_QUICK_SPARE;
   q.bits = (u >> HU_QUICK_SPARE << HU_QUICK_SPARE) | 1;
   q.known = fit & (low == (u + reach) >> HU_QUICK_SPARE);
   return q;
 }
 
 /* Where the condition holds, this pattern. */
-HU_FN hu_quick_result hu_quick_or(hu_quick_result q, uint64_t condition, uint64_t bits) {
+HU_FN hu_quick_result hui_quick_or(hu_quick_result q, uint64_t condition, uint64_t bits) {
   q.bits = condition ? bits : q.bits;
   q.known |= condition;
   return q;
 }
 
 /* The neighbour of base away from zero, toward it. */
-HU_FN uint64_t hu_quick_above(double base) { return hu_pattern64(base) + 1; }
-HU_FN uint64_t hu_quick_below(double base) { return hu_pattern64(base) - 1; }
+HU_FN uint64_t hui_quick_above(double base) { return hui_pattern64(base) + 1; }
+HU_FN uint64_t hui_quick_below(double base) { return hui_pattern64(base) - 1; }
 
 /* Is base, from 1/2 to 2, a multiple of 2^-41 or more? Then a result beside it, by less, is in the same part of
  * 2^-26. */
-HU_FN int hu_quick_few(double base) { return (hu_pattern64(base) & 0xFFF) == 0; }
+HU_FN int hui_quick_few(double base) { return (hui_pattern64(base) & 0xFFF) == 0; }
 
 /* 2^k for k + 1.5 2^52 as it comes out of a sum, |k| < 1023. */
-HU_FN double hu_power_of_two64(double shifted) { return hu_double64((hu_pattern64(shifted) + 1023) << 52); }
+HU_FN double hui_power_of_two64(double shifted) { return hui_double64((hui_pattern64(shifted) + 1023) << 52); }
 
 #define HU_SHIFTER 0x1.8p52
 #define HU_LN2_HI 0x1.62e42fefap-1 /* 36 digits of ln 2, and the rest */
 #define HU_LN2_LO 0x1.cf79abc9e3b3ap-40
 
 /* e^x - 1 = power (r p) + (power - 1), e^x = power (1 + r p): returns r p. |x| < 700. */
-HU_FN double hu_quick_reduced_exp(double x, double *power) {
+HU_FN double hui_quick_reduced_exp(double x, double *power) {
   double shifted = x * 0x1.71547652b82fep0 + HU_SHIFTER, k = shifted - HU_SHIFTER;
   double r = (x - k * HU_LN2_HI) - k * HU_LN2_LO;
-  *power = hu_power_of_two64(shifted);
-  return r * hu_polynomial_expm1(r);
+  *power = hui_power_of_two64(shifted);
+  return r * hui_polynomial_expm1(r);
 }
 
-HU_FN double hu_quick_exp_value(double x) {
-  double power, d = hu_quick_reduced_exp(x, &power);
+HU_FN double hui_quick_exp_value(double x) {
+  double power, d = hui_quick_reduced_exp(x, &power);
   return power + power * d;
 }
 
-HU_FN double hu_quick_expm1_value(double x) {
-  double power, d = hu_quick_reduced_exp(x, &power);
+HU_FN double hui_quick_expm1_value(double x) {
+  double power, d = hui_quick_reduced_exp(x, &power);
   return power * d + (power - 1);
 }
 
-HU_FN hu_quick_result hu_quick_exp(double x) {
-  double a = hu_abs64(x);
-  hu_quick_result q = hu_quick_decided(hu_quick_exp_value(x), a < 700);
-  q = hu_quick_or(q, (a < 0x1p-21) & hu_quick_few(1 + x), hu_quick_above(1 + x)); /* 1 + x + x^2/2 */
-  q = hu_quick_or(q, (a < 0x1p-28), x > 0 ? hu_quick_above(1) : hu_quick_below(1));
-  return hu_quick_or(q, x == 0, hu_pattern64(1));
+HU_FN hu_quick_result hui_quick_exp(double x) {
+  double a = hui_abs64(x);
+  hu_quick_result q = hui_quick_decided(hui_quick_exp_value(x), a < 700);
+  q = hui_quick_or(q, (a < 0x1p-21) & hui_quick_few(1 + x), hui_quick_above(1 + x)); /* 1 + x + x^2/2 */
+  q = hui_quick_or(q, (a < 0x1p-28), x > 0 ? hui_quick_above(1) : hui_quick_below(1));
+  return hui_quick_or(q, x == 0, hui_pattern64(1));
 }
 
-HU_FN hu_quick_result hu_quick_exp2(double x) {
-  double a = hu_abs64(x), shifted = x + HU_SHIFTER, r = (x - (shifted - HU_SHIFTER)) * 0x1.62e42fefa39efp-1;
-  double power = hu_power_of_two64(shifted);
-  hu_quick_result q = hu_quick_decided(power + power * (r * hu_polynomial_expm1(r)), a < 1000);
-  q = hu_quick_or(q, (a < 0x1p-28), x > 0 ? hu_quick_above(1) : hu_quick_below(1));
-  return hu_quick_or(q, x == 0, hu_pattern64(1));
+HU_FN hu_quick_result hui_quick_exp2(double x) {
+  double a = hui_abs64(x), shifted = x + HU_SHIFTER, r = (x - (shifted - HU_SHIFTER)) * 0x1.62e42fefa39efp-1;
+  double power = hui_power_of_two64(shifted);
+  hu_quick_result q = hui_quick_decided(power + power * (r * hui_polynomial_expm1(r)), a < 1000);
+  q = hui_quick_or(q, (a < 0x1p-28), x > 0 ? hui_quick_above(1) : hui_quick_below(1));
+  return hui_quick_or(q, x == 0, hui_pattern64(1));
 }
 
-HU_FN hu_quick_result hu_quick_expm1(double x) {
-  double a = hu_abs64(x);
-  hu_quick_result q = hu_quick_decided(hu_quick_expm1_value(x), a < 700);
-  q = hu_quick_or(q, x < -20, hu_quick_below(-1));
-  q = hu_quick_or(q, (a < 0x1p-28), x > 0 ? hu_quick_above(x) : hu_quick_below(x));
-  return hu_quick_or(q, x == 0, hu_pattern64(x));
+HU_FN hu_quick_result hui_quick_expm1(double x) {
+  double a = hui_abs64(x);
+  hu_quick_result q = hui_quick_decided(hui_quick_expm1_value(x), a < 700);
+  q = hui_quick_or(q, x < -20, hui_quick_below(-1));
+  q = hui_quick_or(q, (a < 0x1p-28), x > 0 ? hui_quick_above(x) : hui_quick_below(x));
+  return hui_quick_or(q, x == 0, hui_pattern64(x));
 }
 
 /* A normal x > 0 as m 2^k with m between about sqrt(1/2) and sqrt 2. */
-HU_FN double hu_quick_split(double x, double *k) {
-  uint64_t u = hu_pattern64(x), field = (u - 0x3FE6A09E00000000u + ((uint64_t)1024 << 52)) >> 52;
-  *k = hu_double64(0x4330000000000000u | field) - (0x1p52 + 1024);
-  return hu_double64(u - (field << 52) + ((uint64_t)1024 << 52));
+HU_FN double hui_quick_split(double x, double *k) {
+  uint64_t u = hui_pattern64(x), field = (u - 0x3FE6A09E00000000u + ((uint64_t)1024 << 52)) >> 52;
+  *k = hui_double64(0x4330000000000000u | field) - (0x1p52 + 1024);
+  return hui_double64(u - (field << 52) + ((uint64_t)1024 << 52));
 }
 
 /* ln x for a normal x > 0, and log2 x if `binary`. */
-HU_FN double hu_quick_log_value(double x, int binary) {
-  double k, m = hu_quick_split(x, &k);
-  double q = (m - 1) / (m + 1), l = q * hu_polynomial_log(q * q);
+HU_FN double hui_quick_log_value(double x, int binary) {
+  double k, m = hui_quick_split(x, &k);
+  double q = (m - 1) / (m + 1), l = q * hui_polynomial_log(q * q);
   if (binary) return k + l * 0x1.71547652b82fep0;
   return k * HU_LN2_HI + (k * HU_LN2_LO + l);
 }
 
-HU_FN hu_quick_result hu_quick_log(double x, int binary) {
-  return hu_quick_decided(hu_quick_log_value(x, binary), x > 0);
+HU_FN hu_quick_result hui_quick_log(double x, int binary) {
+  return hui_quick_decided(hui_quick_log_value(x, binary), x > 0);
 }
 
-HU_FN hu_quick_result hu_quick_log1p(double x) {
-  hu_quick_result q = hu_quick_decided(hu_quick_log_value(1 + x, 0), x > -1);
-  q = hu_quick_or(q, hu_abs64(x) < 0x1p-27, x > 0 ? hu_quick_below(x) : hu_quick_above(x));
-  return hu_quick_or(q, x == 0, hu_pattern64(x));
+HU_FN hu_quick_result hui_quick_log1p(double x) {
+  hu_quick_result q = hui_quick_decided(hui_quick_log_value(1 + x, 0), x > -1);
+  q = hui_quick_or(q, hui_abs64(x) < 0x1p-27, x > 0 ? hui_quick_below(x) : hui_quick_above(x));
+  return hui_quick_or(q, x == 0, hui_pattern64(x));
 }
 
-HU_FN double hu_quick_signed(double y, double x) {
-  return hu_double64(hu_pattern64(y) | (hu_pattern64(x) & 0x8000000000000000u));
+HU_FN double hui_quick_signed(double y, double x) {
+  return hui_double64(hui_pattern64(y) | (hui_pattern64(x) & 0x8000000000000000u));
 }
 
-HU_FN hu_quick_result hu_quick_tanh(double x) {
-  double a = hu_abs64(x), d = hu_quick_expm1_value(a + a);
-  hu_quick_result q = hu_quick_decided(hu_quick_signed(d / (d + 2), x), a < 300);
-  q = hu_quick_or(q, a > 12, hu_quick_below(hu_quick_signed(1, x)));
-  q = hu_quick_or(q, a < 0x1p-14, hu_quick_below(x));
-  return hu_quick_or(q, x == 0, hu_pattern64(x));
+HU_FN hu_quick_result hui_quick_tanh(double x) {
+  double a = hui_abs64(x), d = hui_quick_expm1_value(a + a);
+  hu_quick_result q = hui_quick_decided(hui_quick_signed(d / (d + 2), x), a < 300);
+  q = hui_quick_or(q, a > 12, hui_quick_below(hui_quick_signed(1, x)));
+  q = hui_quick_or(q, a < 0x1p-14, hui_quick_below(x));
+  return hui_quick_or(q, x == 0, hui_pattern64(x));
 }
 
-HU_FN hu_quick_result hu_quick_sigmoid(double x) {
-  double a = hu_abs64(x);
-  hu_quick_result q = hu_quick_decided(1 / (1 + hu_quick_exp_value(-x)), a < 700);
+HU_FN hu_quick_result hui_quick_sigmoid(double x) {
+  double a = hui_abs64(x);
+  hu_quick_result q = hui_quick_decided(1 / (1 + hui_quick_exp_value(-x)), a < 700);
   double near = 0.5 + 0.25 * x; /* less x^3/48 */
-  q = hu_quick_or(q, x > 20, hu_quick_below(1));
-  q = hu_quick_or(q, (a < 0x1p-13) & hu_quick_few(near), x > 0 ? hu_quick_below(near) : hu_quick_above(near));
-  q = hu_quick_or(q, (a < 0x1p-28), x > 0 ? hu_quick_above(0.5) : hu_quick_below(0.5));
-  return hu_quick_or(q, x == 0, hu_pattern64(0.5));
+  q = hui_quick_or(q, x > 20, hui_quick_below(1));
+  q = hui_quick_or(q, (a < 0x1p-13) & hui_quick_few(near), x > 0 ? hui_quick_below(near) : hui_quick_above(near));
+  q = hui_quick_or(q, (a < 0x1p-28), x > 0 ? hui_quick_above(0.5) : hui_quick_below(0.5));
+  return hui_quick_or(q, x == 0, hui_pattern64(0.5));
 }
 
 /* erfc(t) e^(t^2), 0 <= t < HU_ERFC_LAST. */
-HU_FN double hu_quick_scaled_erfc(double t) {
+HU_FN double hui_quick_scaled_erfc(double t) {
   double w = HU_ERFC_SCALE * t / (t + 3.75) - 1;
-  return hu_polynomial_erfc(w) / (1 + 2 * t);
+  return hui_polynomial_erfc(w) / (1 + 2 * t);
 }
 
-HU_FN hu_quick_result hu_quick_erf(double x) {
-  double a = hu_abs64(x), square = a * a, small = a * hu_polynomial_erf(square);
-  double large = 1 - hu_quick_exp_value(-square) * hu_quick_scaled_erfc(a);
-  hu_quick_result q = hu_quick_decided(hu_quick_signed(a < 0.5 ? small : large, x), a < 20);
-  q = hu_quick_or(q, a > 4.25, hu_quick_below(hu_quick_signed(1, x)));
-  return hu_quick_or(q, x == 0, hu_pattern64(x));
+HU_FN hu_quick_result hui_quick_erf(double x) {
+  double a = hui_abs64(x), square = a * a, small = a * hui_polynomial_erf(square);
+  double large = 1 - hui_quick_exp_value(-square) * hui_quick_scaled_erfc(a);
+  hu_quick_result q = hui_quick_decided(hui_quick_signed(a < 0.5 ? small : large, x), a < 20);
+  q = hui_quick_or(q, a > 4.25, hui_quick_below(hui_quick_signed(1, x)));
+  return hui_quick_or(q, x == 0, hui_pattern64(x));
 }
 
-HU_FN hu_quick_result hu_quick_gelu(double x) {
-  double a = hu_abs64(x), half = x * 0.5;
-  double tail = hu_quick_exp_value(half * -x) * hu_quick_scaled_erfc(a * 0x1.6a09e667f3bcdp-1) * 0.5;
-  hu_quick_result q = hu_quick_decided(x * (x < 0 ? tail : 1 - tail), a < 37);
-  q = hu_quick_or(q, x > 6, hu_quick_below(x));
-  q = hu_quick_or(q, (a < 0x1p-28), x > 0 ? hu_quick_above(half) : hu_quick_below(half));
-  return hu_quick_or(q, x == 0, hu_pattern64(x));
+HU_FN hu_quick_result hui_quick_gelu(double x) {
+  double a = hui_abs64(x), half = x * 0.5;
+  double tail = hui_quick_exp_value(half * -x) * hui_quick_scaled_erfc(a * 0x1.6a09e667f3bcdp-1) * 0.5;
+  hu_quick_result q = hui_quick_decided(x * (x < 0 ? tail : 1 - tail), a < 37);
+  q = hui_quick_or(q, x > 6, hui_quick_below(x));
+  q = hui_quick_or(q, (a < 0x1p-28), x > 0 ? hui_quick_above(half) : hui_quick_below(half));
+  return hui_quick_or(q, x == 0, hui_pattern64(x));
 }
 
-HU_FN hu_quick_result hu_quick_reciprocal(double x) { return hu_quick_decided(1 / x, x != 0); }
+HU_FN hu_quick_result hui_quick_reciprocal(double x) { return hui_quick_decided(1 / x, x != 0); }
 
 /* sin x, cos x. The parts of pi/2 have 33 digits each and what is left. */
-HU_FN hu_quick_result hu_quick_sin(double x, uint64_t cosine) {
-  double a = hu_abs64(x), shifted = a * 0x1.45f306dc9c883p-1 + HU_SHIFTER, k = shifted - HU_SHIFTER;
+HU_FN hu_quick_result hui_quick_sin(double x, uint64_t cosine) {
+  double a = hui_abs64(x), shifted = a * 0x1.45f306dc9c883p-1 + HU_SHIFTER, k = shifted - HU_SHIFTER;
   double r = ((a - k * 0x1.921fb544p0) - k * 0x1.0b4611a6p-34) - k * 0x1.3198a2e037073p-69, t = r * r;
-  uint64_t quarter = hu_pattern64(shifted) + cosine;
-  double s = r * hu_polynomial_sin(t), c = hu_polynomial_cos(t), y = quarter & 1 ? c : s;
-  uint64_t flip = (quarter & 2) << 62, sign = cosine ? 0 : hu_pattern64(x) & 0x8000000000000000u;
-  hu_quick_result q = hu_quick_decided(hu_double64(hu_pattern64(y) ^ flip ^ sign), a < 0x1p20);
-  q = hu_quick_or(q, a < 0x1p-14, cosine ? hu_quick_below(1) : hu_quick_below(x));
-  return hu_quick_or(q, x == 0, cosine ? hu_pattern64(1) : hu_pattern64(x));
+  uint64_t quarter = hui_pattern64(shifted) + cosine;
+  double s = r * hui_polynomial_sin(t), c = hui_polynomial_cos(t), y = quarter & 1 ? c : s;
+  uint64_t flip = (quarter & 2) << 62, sign = cosine ? 0 : hui_pattern64(x) & 0x8000000000000000u;
+  hu_quick_result q = hui_quick_decided(hui_double64(hui_pattern64(y) ^ flip ^ sign), a < 0x1p20);
+  q = hui_quick_or(q, a < 0x1p-14, cosine ? hui_quick_below(1) : hui_quick_below(x));
+  return hui_quick_or(q, x == 0, cosine ? hui_pattern64(1) : hui_pattern64(x));
 }
 
 /* ---- x^y ---- */
 
 /* a b = *high + *low exactly, by Veltkamp's and Dekker's halves; |a|, |b| within 2^-400 ... 2^400 or 0. */
-HU_FN void hu_product64(double a, double b, double *high, double *low) {
+HU_FN void hui_product64(double a, double b, double *high, double *low) {
   double p = a * 134217729.0, ah = p - (p - a), al = a - ah;
   double q = b * 134217729.0, bh = q - (q - b), bl = b - bh;
   *high = a * b;
@@ -235,22 +235,22 @@ HU_FN void hu_product64(double a, double b, double *high, double *low) {
  * two parts, plus k: log2 x within 2^-56 of itself (for k other than 0 it is at least a half, and cancels less than
  * a digit where log2 m is as large). |y log2 x| < 700, so the exponent is within 2^-46, and the power within 2^-46
  * of itself. */
-HU_FN hu_quick_result hu_quick_pow(double x, double y) {
-  double k, m = hu_quick_split(x, &k), above = m - 1, below = m + 1;
+HU_FN hu_quick_result hui_quick_pow(double x, double y) {
+  double k, m = hui_quick_split(x, &k), above = m - 1, below = m + 1;
   double q = above / below, ph, pl, lh, ll, eh, el;
-  hu_product64(q, below, &ph, &pl);
+  hui_product64(q, below, &ph, &pl);
   double rest = ((above - ph) - pl) / below, s = q * q;
-  rest = 2 * rest + q * s * hu_polynomial_log_rest(s);
-  hu_product64(2 * q, 0x1.71547652b82fep0, &lh, &ll);
+  rest = 2 * rest + q * s * hui_polynomial_log_rest(s);
+  hui_product64(2 * q, 0x1.71547652b82fep0, &lh, &ll);
   ll += 2 * q * 0x1.777d0ffda0d24p-56 + rest * 0x1.71547652b82fep0;
   double sum = k + lh, low = (k == 0 ? 0 : (k - sum) + lh) + ll, high = sum + low; /* |k| > |lh| but for k = 0 */
   low = (sum - high) + low;
-  hu_product64(high, y, &eh, &el);
+  hui_product64(high, y, &eh, &el);
   el += low * y;
   double shifted = eh + HU_SHIFTER, r = ((eh - (shifted - HU_SHIFTER)) + el) * 0x1.62e42fefa39efp-1;
-  double power = hu_power_of_two64(shifted), size = hu_abs64(eh);
-  hu_quick_result z = hu_quick_decided(power + power * (r * hu_polynomial_expm1(r)), size < 700);
-  return hu_quick_or(z, (size < 0x1p-28), eh > 0 ? hu_quick_above(1) : hu_quick_below(1));
+  double power = hui_power_of_two64(shifted), size = hui_abs64(eh);
+  hu_quick_result z = hui_quick_decided(power + power * (r * hui_polynomial_expm1(r)), size < 700);
+  return hui_quick_or(z, (size < 0x1p-28), eh > 0 ? hui_quick_above(1) : hui_quick_below(1));
 }
 
 #endif

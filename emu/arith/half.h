@@ -56,6 +56,6 @@ typedef struct hu_half_arith {
 extern const hu_half_arith hu_half_arith_fp16, hu_half_arith_neon;
 
 /* halves.c. 1 if the kernels serve a rounding into s: binary16 in one of the four modes. */
-int hu_half_serves(const hu_spec *s);
+int hui_half_serves(const hu_spec *s);
 
 #endif

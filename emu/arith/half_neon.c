@@ -42,7 +42,7 @@ EACH(root, HU_OP_SQRT, 1)
 EACH(fused, HU_OP_FMA, 3)
 
 static void operate(int32_t op, uint32_t round, size_t n, uint16_t *z, const uint16_t *const x[3]) {
-  hu_float_env saved = hu_float_env_enter(hu_direction_of((int)round));
+  hu_float_env saved = hui_float_env_enter(hui_direction_of((int)round));
   switch (op) {
     case HU_OP_ADD: add(n, z, x); break;
     case HU_OP_SUB: sub(n, z, x); break;
@@ -51,7 +51,7 @@ static void operate(int32_t op, uint32_t round, size_t n, uint16_t *z, const uin
     case HU_OP_SQRT: root(n, z, x); break;
     default: fused(n, z, x); break;
   }
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
 }
 
 const hu_half_arith hu_half_arith_neon = {operate, half_settle};

@@ -6,17 +6,17 @@
 #include "emu/core/bits.h"
 #include "halfulp/format.h"
 
-int hu_half_serves(const hu_spec *s) {
-  if (!hu_spec_is_plain(s) || !s->negzero || s->m != 10 || s->emin != -14 || s->max_code != 0x7BFF) return 0;
+int hui_half_serves(const hu_spec *s) {
+  if (!hui_spec_is_plain(s) || !s->negzero || s->m != 10 || s->emin != -14 || s->max_code != 0x7BFF) return 0;
   if (!s->has_inf || !s->has_nan || s->saturate != HU_SAT_NONE) return 0;
   return s->round == HU_RNE || s->round == HU_RTZ || s->round == HU_RTP || s->round == HU_RTN;
 }
 
 static int is_operation(int32_t op) { return op <= HU_OP_DIV || op == HU_OP_SQRT || op == HU_OP_FMA; }
 
-int hu_halves_serve(const hu_arith_call *call, const hu_spec *s) {
+int hui_halves_serve(const hu_arith_call *call, const hu_spec *s) {
   const hu_format binary16 = hu_format_ieee(5, 10, 0);
-  if (!is_operation(call->op) || !hu_half_serves(s) || !hu_format_equal(call->result.format, binary16)) return 0;
+  if (!is_operation(call->op) || !hui_half_serves(s) || !hu_format_equal(call->result.format, binary16)) return 0;
   if (call->op == HU_OP_FMA && s->nan_fma) return 0; /* an invalid that no result shows */
   for (int k = 0; k < call->operands; k++) {
     if (!hu_format_equal(call->x[k].format, binary16)) return 0;
@@ -51,9 +51,9 @@ static void redo(const hu_arith_call *call, const hu_spec *s, halves *p, size_t 
   hu_num x[3];
   uint32_t raised;
   for (int k = 0; k < 3; k++) {
-    x[k] = k < call->operands ? hu_unpack(s, p->x[k][i]) : hu_num_special(HU_KIND_ZERO, 0);
+    x[k] = k < call->operands ? hui_unpack(s, p->x[k][i]) : hui_num_special(HU_KIND_ZERO, 0);
   }
-  p->z[i] = (uint16_t)hu_arith_one(s, call->op, x[0], x[1], x[2], 0, &raised);
+  p->z[i] = (uint16_t)hui_arith_one(s, call->op, x[0], x[1], x[2], 0, &raised);
   hu_events_count(events, raised);
 }
 
@@ -72,8 +72,8 @@ static void run_piece(const hu_half_arith *kernels, const hu_arith_call *call, c
   }
 }
 
-void hu_halves_run(const hu_half_arith *kernels, const hu_arith_call *call, const hu_spec *s, size_t first, size_t n,
-                   hu_events *events) {
+void hui_halves_run(const hu_half_arith *kernels, const hu_arith_call *call, const hu_spec *s, size_t first, size_t n,
+                    hu_events *events) {
   halves p;
   for (size_t end = first + n; first < end; first += HU_HALF_PIECE) {
     const size_t k = end - first < HU_HALF_PIECE ? end - first : HU_HALF_PIECE;

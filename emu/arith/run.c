@@ -5,7 +5,7 @@
  * The lanes' way: operands to binary32 (exact), the operation in binary64 rounded to odd, that to binary32 rounded
  * to odd (wide.h), and from there the conversion kernels, which round into the result's format. Rounding to
  * odd twice and then once more is one rounding where binary32 keeps two digits more than the last one looks at
- * (hu_odd_is_enough). What the lanes leave (a NaN, an infinity, a divisor zero, a root of a negative number, a
+ * (hui_odd_is_enough). What the lanes leave (a NaN, an infinity, a divisor zero, a root of a negative number, a
  * result beyond binary32) is the core's: the kernels get +0 there, which has no events, and the core puts its
  * result over theirs. */
 #include "emu/arith/run.h"
@@ -54,25 +54,25 @@ static uint8_t *z_at(const run *c, size_t i) {
   return (uint8_t *)c->call.z + (ptrdiff_t)i * c->call.result.stride * (ptrdiff_t)c->call.result.size;
 }
 
-static uint32_t load_code(const hu_codes *x, size_t i) { return hu_load_code(at(x, i), x->size); }
+static uint32_t load_code(const hu_codes *x, size_t i) { return hui_load_code(at(x, i), x->size); }
 
-static void store_code(const run *c, size_t i, uint32_t code) { hu_store_code(z_at(c, i), c->call.result.size, code); }
+static void store_code(const run *c, size_t i, uint32_t code) { hui_store_code(z_at(c, i), c->call.result.size, code); }
 
 static uint32_t random_at(const run *c, size_t i) {
-  return c->stochastic ? hu_stream_at(c->stream.key, c->stream.counter + i) >> (32 - c->spec.bits) : 0;
+  return c->stochastic ? hui_stream_at(c->stream.key, c->stream.counter + i) >> (32 - c->spec.bits) : 0;
 }
 
 /* ---- the core, an element at a time ---- */
 
 static hu_num number(const run *c, int k, size_t i) {
-  if (k >= c->call.operands) return hu_num_special(HU_KIND_ZERO, 0);
-  return hu_unpack(&c->source[k], load_code(&c->call.x[k], i));
+  if (k >= c->call.operands) return hui_num_special(HU_KIND_ZERO, 0);
+  return hui_unpack(&c->source[k], load_code(&c->call.x[k], i));
 }
 
 static void run_rounded(const run *c, size_t first, size_t n, hu_events *counts) {
   for (size_t i = first; i < first + n; i++) {
-    uint32_t events, code = hu_arith_one(&c->spec, c->call.op, number(c, 0, i), number(c, 1, i), number(c, 2, i),
-                                         random_at(c, i), &events);
+    uint32_t events, code = hui_arith_one(&c->spec, c->call.op, number(c, 0, i), number(c, 1, i), number(c, 2, i),
+                                          random_at(c, i), &events);
     store_code(c, i, code);
     hu_events_count(counts, events);
   }
@@ -81,7 +81,7 @@ static void run_rounded(const run *c, size_t first, size_t n, hu_events *counts)
 static void run_functions(const run *c, size_t first, size_t n, hu_events *counts) {
   for (size_t i = first; i < first + n; i++) {
     uint32_t events,
-        code = hu_function_code(&c->spec, c->call.op, number(c, 0, i), number(c, 1, i), random_at(c, i), &events);
+        code = hui_function_code(&c->spec, c->call.op, number(c, 0, i), number(c, 1, i), random_at(c, i), &events);
     store_code(c, i, code);
     hu_events_count(counts, events);
   }
@@ -89,17 +89,17 @@ static void run_functions(const run *c, size_t first, size_t n, hu_events *count
 
 static uint32_t compare(hu_num a, hu_num b) {
   if (a.kind == HU_KIND_NAN || b.kind == HU_KIND_NAN) return 2;
-  return (uint32_t)hu_compare_numbers(a, b);
+  return (uint32_t)hui_compare_numbers(a, b);
 }
 
 static void run_other(const run *c, size_t first, size_t n, hu_events *counts) {
   for (size_t i = first; i < first + n; i++) {
     uint32_t events = 0, x = load_code(&c->call.x[0], i), z;
     switch (c->call.op) {
-      case HU_OP_INTEGRAL: z = hu_round_to_integral_code(&c->spec, x, random_at(c, i), &events); break;
-      case HU_OP_NEXT_UP: z = hu_next_code(&c->source[0], x, 0); break;
-      case HU_OP_NEXT_DOWN: z = hu_next_code(&c->source[0], x, 1); break;
-      case HU_OP_CLASS: z = hu_class_of(&c->source[0], x); break;
+      case HU_OP_INTEGRAL: z = hui_round_to_integral_code(&c->spec, x, random_at(c, i), &events); break;
+      case HU_OP_NEXT_UP: z = hui_next_code(&c->source[0], x, 0); break;
+      case HU_OP_NEXT_DOWN: z = hui_next_code(&c->source[0], x, 1); break;
+      case HU_OP_CLASS: z = hui_class_of(&c->source[0], x); break;
       default: z = compare(number(c, 0, i), number(c, 1, i)); break;
     }
     store_code(c, i, z);
@@ -126,7 +126,7 @@ static void load_operand(const run *c, int k, size_t first, size_t n, uint32_t *
   if (c->raw[k]) {
     memcpy(z, codes, n * 4);
   } else {
-    c->kernels->decode[hu_by_size(x->size)](&c->undo[k], n, z, codes);
+    c->kernels->decode[hui_by_size(x->size)](&c->undo[k], n, z, codes);
   }
 }
 
@@ -210,12 +210,12 @@ static int is_invalid(const run *c, const piece *p, size_t i) {
 static int is_beyond(const run *c, const piece *p, size_t i) {
   uint32_t x = p->x[0][i] & 0x7FFFFFFF;
   if (c->call.op != HU_OP_POW || !is_normal_or_subnormal(x) || !is_normal_or_subnormal(p->x[1][i])) return 0;
-  double y = (double)hu_float_of_bits(p->x[1][i]), k = hu_exponent(hu_unpack32(x));
+  double y = (double)hui_float_of_bits(p->x[1][i]), k = hui_exponent(hui_unpack32(x));
   return k * y > 200 && (k + 1) * y > 200;
 }
 
 static uint32_t beyond_sign(const piece *p, size_t i) {
-  return p->x[0][i] >> 31 && hu_integer_kind(hu_unpack32(p->x[1][i])) == 1;
+  return p->x[0][i] >> 31 && hui_integer_kind(hui_unpack32(p->x[1][i])) == 1;
 }
 
 /* From the patterns, for the result may have been written over the operands already. */
@@ -231,13 +231,13 @@ static void redo(const run *c, const piece *p, size_t first, size_t i, hu_events
     code = c->no_root;
     events = c->no_root_events;
   } else if (is_beyond(c, p, i)) {
-    hu_num z = hu_beyond_all(beyond_sign(p, i));
-    code = hu_arith_round(&c->spec, z, 0, 0, random_at(c, first + i), &events);
+    hu_num z = hui_beyond_all(beyond_sign(p, i));
+    code = hui_arith_round(&c->spec, z, 0, 0, random_at(c, first + i), &events);
   } else {
-    for (int k = 0; k < c->call.operands; k++) x[k] = hu_unpack32(p->x[k][i]);
+    for (int k = 0; k < c->call.operands; k++) x[k] = hui_unpack32(p->x[k][i]);
     uint32_t r = random_at(c, first + i);
-    code = is_function(c) ? hu_function_code(&c->spec, c->call.op, x[0], x[1], r, &events)
-                          : hu_arith_one(&c->spec, c->call.op, x[0], x[1], x[2], r, &events);
+    code = is_function(c) ? hui_function_code(&c->spec, c->call.op, x[0], x[1], r, &events)
+                          : hui_arith_one(&c->spec, c->call.op, x[0], x[1], x[2], r, &events);
   }
   store_code(c, first + i, code);
   hu_events_count(counts, events);
@@ -257,7 +257,7 @@ static void round_piece(const run *c, size_t first, size_t n, piece *p, hu_event
   int direct = c->call.result.stride == 1;
   hu_piece q = {n, direct ? (void *)z_at(c, first) : p->out, p->odd, c->stream.key, c->stream.counter + first, 0};
   size_t size = c->call.result.size;
-  c->kernels->encode[hu_by_size(size)](&c->narrow, &q, counts);
+  c->kernels->encode[hui_by_size(size)](&c->narrow, &q, counts);
   for (size_t i = 0; !direct && i < n; i++) memcpy(z_at(c, first + i), (const uint8_t *)p->out + i * size, size);
 }
 
@@ -294,11 +294,11 @@ static void run_part(void *context, size_t part) {
   size_t first = part * c->part, n = c->call.n - first < c->part ? c->call.n - first : c->part;
   hu_events counts = {0};
   if (c->halves) {
-    hu_halves_run(c->halves, &c->call, &c->spec, first, n, &counts);
+    hui_halves_run(c->halves, &c->call, &c->spec, first, n, &counts);
   } else if (c->kernels) {
-    hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+    hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
     run_lanes(c, first, n, &counts);
-    hu_float_env_leave(saved);
+    hui_float_env_leave(saved);
   } else if (c->call.op < HU_OP_ROUNDED) {
     run_rounded(c, first, n, &counts);
   } else if (c->call.op >= HU_OP_FUNCTION) {
@@ -312,17 +312,17 @@ static void run_part(void *context, size_t part) {
 /* ---- what may go which way ---- */
 
 static int lanes_can(run *c) {
-  hu_format binary32 = hu_format_binary32();
+  hu_format binary32 = hui_format_binary32();
   int extreme = c->call.op >= HU_OP_MINIMUM && c->call.op <= HU_OP_MAXIMUM_NUMBER;
   if (!is_function(c) && (c->call.op >= HU_OP_ROUNDED || (c->call.op == HU_OP_SQRT && !c->wide->sqrt))) return 0;
   if (c->spec.zero == HU_ZERO_NONE) return 0; /* there +0 would have an event */
-  int narrow = hu_narrow_of(&c->narrow, &c->spec) && (extreme || hu_odd_is_enough(&c->spec));
+  int narrow = hui_narrow_of(&c->narrow, &c->spec) && (extreme || hui_odd_is_enough(&c->spec));
   if (narrow) c->nearest32 = NULL;
   if (!narrow && !c->nearest32) return 0;
   for (int k = 0; k < c->call.operands; k++) {
     hu_format f = c->call.x[k].format;
     c->raw[k] = hu_format_equal(f, binary32);
-    if (!c->raw[k] && (!c->source[k].fits_binary32 || !hu_narrow_of(&c->undo[k], &c->source[k]))) return 0;
+    if (!c->raw[k] && (!c->source[k].fits_binary32 || !hui_narrow_of(&c->undo[k], &c->source[k]))) return 0;
   }
   return 1;
 }
@@ -334,24 +334,24 @@ static hu_function_lane function_for(const hu_level *level, int32_t op) {
 
 /* Of functions into binary32, ties to even. */
 static hu_function_nearest32 nearest32_for(const hu_level *level, const run *c) {
-  if (!is_function(c) || c->call.mode.round != HU_RNE || !hu_format_equal(c->call.result.format, hu_format_binary32()))
+  if (!is_function(c) || c->call.mode.round != HU_RNE || !hu_format_equal(c->call.result.format, hui_format_binary32()))
     return NULL;
   return level->function ? level->function->nearest32 : NULL;
 }
 
-void hu_arith_run(const hu_arith_call *call, const hu_exec *exec, hu_events *events) {
+void hui_arith_run(const hu_arith_call *call, const hu_exec *exec, hu_events *events) {
   run c;
   hu_events counts[HU_THREADS_MAX];
   hu_mode rne = {0};
-  uint32_t threads = hu_exec_threads(exec);
-  const hu_level *level = hu_level_for(exec);
+  uint32_t threads = hui_exec_threads(exec);
+  const hu_level *level = hui_level_for(exec);
   memset(&c, 0, sizeof c);
   c.call = *call;
-  c.spec = hu_spec_of(call->result.format, call->mode);
-  for (int k = 0; k < call->operands; k++) c.source[k] = hu_spec_of(call->x[k].format, rne);
-  hu_num nan = hu_num_special(HU_KIND_NAN, 0), minus = hu_num_finite(1, 1, 0);
-  c.nan = hu_arith_one(&c.spec, HU_OP_ADD, nan, nan, nan, 0, &c.nan_events);
-  c.no_root = hu_arith_one(&c.spec, HU_OP_SQRT, minus, minus, minus, 0, &c.no_root_events);
+  c.spec = hui_spec_of(call->result.format, call->mode);
+  for (int k = 0; k < call->operands; k++) c.source[k] = hui_spec_of(call->x[k].format, rne);
+  hu_num nan = hui_num_special(HU_KIND_NAN, 0), minus = hui_num_finite(1, 1, 0);
+  c.nan = hui_arith_one(&c.spec, HU_OP_ADD, nan, nan, nan, 0, &c.nan_events);
+  c.no_root = hui_arith_one(&c.spec, HU_OP_SQRT, minus, minus, minus, 0, &c.no_root_events);
   c.stochastic = call->mode.round >= HU_SRA;
   c.kernels = level->convert;
   c.wide = level->wide;
@@ -359,11 +359,11 @@ void hu_arith_run(const hu_arith_call *call, const hu_exec *exec, hu_events *eve
   c.pair = call->op == HU_OP_POW && level->function ? level->function->pow : NULL;
   c.nearest32 = nearest32_for(level, &c);
   if (c.kernels && (!c.wide || !lanes_can(&c))) c.kernels = NULL;
-  c.halves = hu_halves_serve(call, &c.spec) ? hu_extensions_for(exec).half_arith : NULL;
-  c.stream = hu_exec_stream(exec);
+  c.halves = hui_halves_serve(call, &c.spec) ? hui_extensions_for(exec).half_arith : NULL;
+  c.stream = hui_exec_stream(exec);
   c.counts = counts;
-  c.part = hu_part_size(call->n, threads, PART_MIN);
-  size_t parts = hu_parts(call->n, c.part);
-  hu_parallel(threads, parts, run_part, &c);
+  c.part = hui_part_size(call->n, threads, PART_MIN);
+  size_t parts = hui_parts(call->n, c.part);
+  hui_parallel(threads, parts, run_part, &c);
   for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &counts[i]);
 }

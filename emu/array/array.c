@@ -10,9 +10,9 @@
 static hu_status check_ends(size_t n, const void *z, hu_array_end ez, const void *x, hu_array_end ex,
                             const hu_exec *exec) {
   hu_strided az = {z, ez.size, ez.stride}, ax = {x, ex.size, ex.stride};
-  hu_status s = hu_check_pair(n, &az, &ax);
+  hu_status s = hui_check_pair(n, &az, &ax);
   if (s != HU_OK || ex.kind != HU_ARRAY_END_CODES) return s;
-  return hu_code_array_check(n, x, ex.stride, ex.format, hu_exec_threads(exec));
+  return hui_code_array_check(n, x, ex.stride, ex.format, hui_exec_threads(exec));
 }
 
 static hu_array_end values32(hu_format f, ptrdiff_t stride) {
@@ -26,7 +26,7 @@ static hu_array_end values64(hu_format f, ptrdiff_t stride) {
 }
 
 static hu_array_end codes(hu_format f, ptrdiff_t stride) {
-  hu_array_end e = {HU_ARRAY_END_CODES, hu_code_bytes(f), stride, f};
+  hu_array_end e = {HU_ARRAY_END_CODES, hui_code_bytes(f), stride, f};
   return e;
 }
 
@@ -38,7 +38,7 @@ static hu_status convert(size_t n, void *z, hu_array_end ez, const void *x, hu_a
   if (hu_mode_check(mode) != HU_OK) return HU_E_MODE;
   if (ez.kind == HU_ARRAY_END_BINARY32 && !hu_format_fits_binary32(ez.format)) return HU_E_CARRIER;
   hu_status s = check_ends(n, z, ez, x, ex, exec);
-  if (s == HU_OK && n) hu_array_run(n, z, ez, x, ex, mode, exec, events);
+  if (s == HU_OK && n) hui_array_run(n, z, ez, x, ex, mode, exec, events);
   return s;
 }
 
@@ -69,7 +69,7 @@ hu_status hu_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff
   if (s != HU_OK) return s;
   if (!hu_format_fits_binary32(f)) return HU_E_CARRIER;
   s = check_ends(n, z, values32(f, incz), x, codes(f, incx), exec);
-  if (s == HU_OK && n) hu_array_decode(n, z, values32(f, incz), x, codes(f, incx), exec);
+  if (s == HU_OK && n) hui_array_decode(n, z, values32(f, incz), x, codes(f, incx), exec);
   return s;
 }
 
@@ -78,7 +78,7 @@ hu_status hu_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrd
   hu_status s = hu_format_check(f, NULL);
   if (s != HU_OK) return s;
   s = check_ends(n, z, values64(f, incz), x, codes(f, incx), exec);
-  if (s == HU_OK && n) hu_array_decode(n, z, values64(f, incz), x, codes(f, incx), exec);
+  if (s == HU_OK && n) hui_array_decode(n, z, values64(f, incz), x, codes(f, incx), exec);
   return s;
 }
 
@@ -86,12 +86,13 @@ hu_status hu_codes_check_n(size_t n, const void *x, ptrdiff_t incx, hu_format f,
   hu_status s = hu_format_check(f, NULL);
   hu_covered covered;
   if (s != HU_OK || n == 0) return s;
-  size_t size = hu_code_bytes(f), i = 0;
+  size_t size = hui_code_bytes(f), i = 0;
   hu_strided ax = {x, size, incx};
-  s = hu_cover(&covered, n, &ax);
-  if (s == HU_OK) s = hu_code_array_check(n, x, incx, f, hu_exec_threads(exec));
+  s = hui_cover(&covered, n, &ax);
+  if (s == HU_OK) s = hui_code_array_check(n, x, incx, f, hui_exec_threads(exec));
   if (s != HU_E_CODE || !first) return s;
-  while (hu_code_check(hu_load_code((const uint8_t *)x + (ptrdiff_t)i * incx * (ptrdiff_t)size, size), f) == HU_OK) i++;
+  while (hui_code_check(hui_load_code((const uint8_t *)x + (ptrdiff_t)i * incx * (ptrdiff_t)size, size), f) == HU_OK)
+    i++;
   *first = i;
   return s;
 }

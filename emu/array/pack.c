@@ -36,7 +36,7 @@ static void unpack_group(uint8_t *z, const uint8_t *x, unsigned codes, unsigned 
   for (unsigned i = 0; i < codes; i++) z[i] = (uint8_t)(bits >> (i * width) & mask);
 }
 
-void hu_pack_run(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
+void hui_pack_run(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
   if (width == 4) { /* the usual case, in a form that compilers vectorise */
     for (size_t i = 0; i < n / 2; i++) z[i] = (uint8_t)((x[2 * i] & 15) | x[2 * i + 1] << 4);
     if (n & 1) z[n / 2] = x[n - 1] & 15;
@@ -49,8 +49,8 @@ void hu_pack_run(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
 hu_status hu_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
   hu_code_area codes = {x, 1, n, 0, 1, 1, width, 0};
   hu_status s = check(n, z, hu_pack_size(n, width), x, n, width);
-  if (s == HU_OK) s = hu_code_area_check(&codes, 1);
-  if (s == HU_OK && n) hu_pack_run(n, z, x, width);
+  if (s == HU_OK) s = hui_code_area_check(&codes, 1);
+  if (s == HU_OK && n) hui_pack_run(n, z, x, width);
   return s;
 }
 

@@ -7,6 +7,6 @@
 #include <stdint.h>
 
 /* hu_pack_n with arguments that have been checked: of every code the lowest `width` bits. */
-void hu_pack_run(size_t n, uint8_t *z, const uint8_t *x, unsigned width);
+void hui_pack_run(size_t n, uint8_t *z, const uint8_t *x, unsigned width);
 
 #endif

@@ -45,20 +45,20 @@ static uint8_t *z_at(const conversion *c, size_t i) {
 static hu_num load_num(const conversion *c, size_t i) {
   const uint8_t *x = x_at(c, i);
   uint64_t u;
-  if (c->ex.kind == HU_ARRAY_END_CODES) return hu_unpack(&c->source, hu_load_code(x, c->ex.size));
-  if (c->ex.kind == HU_ARRAY_END_BINARY32) return hu_unpack32(hu_load_code(x, 4));
+  if (c->ex.kind == HU_ARRAY_END_CODES) return hui_unpack(&c->source, hui_load_code(x, c->ex.size));
+  if (c->ex.kind == HU_ARRAY_END_BINARY32) return hui_unpack32(hui_load_code(x, 4));
   memcpy(&u, x, sizeof u);
-  return hu_unpack64(u);
+  return hui_unpack64(u);
 }
 
 static void store_num(const conversion *c, size_t i, uint32_t code) {
   uint8_t *z = z_at(c, i);
   if (c->ez.kind == HU_ARRAY_END_CODES) {
-    hu_store_code(z, c->ez.size, code);
+    hui_store_code(z, c->ez.size, code);
   } else if (c->ez.kind == HU_ARRAY_END_BINARY32) {
-    hu_store_code(z, 4, hu_pack32(hu_unpack(&c->spec, code)));
+    hui_store_code(z, 4, hui_pack32(hui_unpack(&c->spec, code)));
   } else {
-    uint64_t u = hu_pack64(hu_unpack(&c->spec, code));
+    uint64_t u = hui_pack64(hui_unpack(&c->spec, code));
     memcpy(z, &u, sizeof u);
   }
 }
@@ -66,8 +66,8 @@ static void store_num(const conversion *c, size_t i, uint32_t code) {
 static void run_core(const conversion *c, size_t first, size_t n, hu_events *counts) {
   for (size_t i = first; i < first + n; i++) {
     uint32_t events, r = 0;
-    if (c->stochastic) r = hu_stream_at(c->stream.key, c->stream.counter + i) >> (32 - c->spec.bits);
-    store_num(c, i, hu_round(&c->spec, load_num(c, i), r, &events));
+    if (c->stochastic) r = hui_stream_at(c->stream.key, c->stream.counter + i) >> (32 - c->spec.bits);
+    store_num(c, i, hui_round(&c->spec, load_num(c, i), r, &events));
     hu_events_count(counts, events);
   }
 }
@@ -93,7 +93,7 @@ static const uint32_t *load_piece(const conversion *c, size_t first, size_t n, u
       memcpy(buffer, x, n * 4);
       return buffer;
     case HU_ARRAY_END_BINARY64: return c->kernels->to_odd(n, buffer, x) ? NULL : buffer;
-    default: c->kernels->decode[hu_by_size(c->ex.size)](&c->undo, n, buffer, x); return buffer;
+    default: c->kernels->decode[hui_by_size(c->ex.size)](&c->undo, n, buffer, x); return buffer;
   }
 }
 
@@ -101,12 +101,12 @@ static void call_kernel(const conversion *c, const hu_piece *p, hu_events *count
   if (c->ez.kind != HU_ARRAY_END_CODES) {
     c->kernels->quantize(&c->narrow, p, counts);
   } else {
-    c->kernels->encode[hu_by_size(c->ez.size)](&c->narrow, p, counts);
+    c->kernels->encode[hui_by_size(c->ez.size)](&c->narrow, p, counts);
   }
 }
 
 /* A finite or special binary32 pattern as the same value's binary64 pattern; NaN is canonical in both. */
-static uint64_t widen(uint32_t u) { return hu_pack64(hu_unpack32(u)); }
+static uint64_t widen(uint32_t u) { return hui_pack64(hui_unpack32(u)); }
 
 static void store_piece(const conversion *c, size_t first, size_t n, const void *piece) {
   for (size_t i = 0; i < n; i++) {
@@ -157,7 +157,7 @@ static void run_plain(const conversion *c, size_t first, size_t n, void *z, int 
 }
 
 static void decode_plain(const conversion *c, size_t first, size_t n, uint32_t *z) {
-  c->kernels->decode[hu_by_size(c->ex.size)](&c->undo, n, z, x_at(c, first));
+  c->kernels->decode[hui_by_size(c->ex.size)](&c->undo, n, z, x_at(c, first));
 }
 
 /* The same in the order of emu/array/streams.h. */
@@ -188,7 +188,7 @@ static void in_streams(const conversion *c, size_t first, size_t n, hu_events *c
 /* How a large call goes through memory; an array that is changed in place comes from there and goes there once. */
 static const hu_streams *streams_of(const conversion *c, const hu_exec *exec) {
   int large = c->kernels && c->n >= HU_STREAMS_LEAST && c->z != c->x;
-  return large ? hu_streams_for(exec) : NULL;
+  return large ? hui_streams_for(exec) : NULL;
 }
 
 static void run_part(void *context, size_t part) {
@@ -212,38 +212,38 @@ static void run_part(void *context, size_t part) {
 static int kernels_can(conversion *c) {
   hu_mode rne = {0};
   hu_spec exact;
-  if (!hu_narrow_of(&c->narrow, &c->spec)) return 0;
+  if (!hui_narrow_of(&c->narrow, &c->spec)) return 0;
   if (c->ez.kind != HU_ARRAY_END_CODES && !c->spec.fits_binary32) return 0;
-  if (c->ex.kind == HU_ARRAY_END_BINARY64) return hu_odd_is_enough(&c->spec);
+  if (c->ex.kind == HU_ARRAY_END_BINARY64) return hui_odd_is_enough(&c->spec);
   if (c->ex.kind != HU_ARRAY_END_CODES) return 1;
-  exact = hu_spec_of(c->ex.format, rne);
-  return exact.fits_binary32 && hu_narrow_of(&c->undo, &exact);
+  exact = hui_spec_of(c->ex.format, rne);
+  return exact.fits_binary32 && hui_narrow_of(&c->undo, &exact);
 }
 
-void hu_array_run(size_t n, void *z, hu_array_end ez, const void *x, hu_array_end ex, hu_mode mode, const hu_exec *exec,
-                  hu_events *events) {
+void hui_array_run(size_t n, void *z, hu_array_end ez, const void *x, hu_array_end ex, hu_mode mode,
+                   const hu_exec *exec, hu_events *events) {
   conversion c;
   hu_events counts[HU_THREADS_MAX];
   hu_mode rne = {0};
-  uint32_t threads = hu_exec_threads(exec);
+  uint32_t threads = hui_exec_threads(exec);
   memset(&c, 0, sizeof c);
   c.n = n;
   c.z = z;
   c.x = x;
   c.ez = ez;
   c.ex = ex;
-  c.spec = hu_spec_of(ez.format, mode);
-  if (ex.kind == HU_ARRAY_END_CODES) c.source = hu_spec_of(ex.format, rne);
-  c.kernels = hu_level_for(exec)->convert;
+  c.spec = hui_spec_of(ez.format, mode);
+  if (ex.kind == HU_ARRAY_END_CODES) c.source = hui_spec_of(ex.format, rne);
+  c.kernels = hui_level_for(exec)->convert;
   if (c.kernels && !kernels_can(&c)) c.kernels = NULL;
-  c.stream = hu_exec_stream(exec);
+  c.stream = hui_exec_stream(exec);
   c.stochastic = mode.round >= HU_SRA;
   c.bypass = z != x && n >= BYPASS_BYTES / ez.size;
   if (is_plain(&c)) c.streams = streams_of(&c, exec);
   c.counts = counts;
-  c.part = hu_part_size(n, threads, PART_MIN);
-  size_t parts = hu_parts(n, c.part);
-  hu_parallel(threads, parts, run_part, &c);
+  c.part = hui_part_size(n, threads, PART_MIN);
+  size_t parts = hui_parts(n, c.part);
+  hui_parallel(threads, parts, run_part, &c);
   for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &counts[i]);
 }
 
@@ -251,12 +251,12 @@ void hu_array_run(size_t n, void *z, hu_array_end ez, const void *x, hu_array_en
 
 static void decode_core(const conversion *c, size_t first, size_t n) {
   for (size_t i = first; i < first + n; i++) {
-    hu_num x = hu_unpack(&c->source, hu_load_code(x_at(c, i), c->ex.size));
+    hu_num x = hui_unpack(&c->source, hui_load_code(x_at(c, i), c->ex.size));
     if (c->ez.kind == HU_ARRAY_END_BINARY64) {
-      uint64_t u = hu_pack64(x);
+      uint64_t u = hui_pack64(x);
       memcpy(z_at(c, i), &u, sizeof u);
     } else {
-      hu_store_code(z_at(c, i), 4, hu_pack32(x));
+      hui_store_code(z_at(c, i), 4, hui_pack32(x));
     }
   }
 }
@@ -287,20 +287,20 @@ static void decode_part(void *context, size_t part) {
   }
 }
 
-void hu_array_decode(size_t n, void *z, hu_array_end ez, const void *x, hu_array_end ex, const hu_exec *exec) {
+void hui_array_decode(size_t n, void *z, hu_array_end ez, const void *x, hu_array_end ex, const hu_exec *exec) {
   conversion c;
   hu_mode rne = {0};
-  uint32_t threads = hu_exec_threads(exec);
+  uint32_t threads = hui_exec_threads(exec);
   memset(&c, 0, sizeof c);
   c.n = n;
   c.z = z;
   c.x = x;
   c.ez = ez;
   c.ex = ex;
-  c.source = hu_spec_of(ex.format, rne);
-  c.kernels = hu_level_for(exec)->convert;
-  if (c.kernels && (!c.source.fits_binary32 || !hu_narrow_of(&c.undo, &c.source))) c.kernels = NULL;
+  c.source = hui_spec_of(ex.format, rne);
+  c.kernels = hui_level_for(exec)->convert;
+  if (c.kernels && (!c.source.fits_binary32 || !hui_narrow_of(&c.undo, &c.source))) c.kernels = NULL;
   if (is_plain_decode(&c)) c.streams = streams_of(&c, exec);
-  c.part = hu_part_size(n, threads, PART_MIN);
-  hu_parallel(threads, hu_parts(n, c.part), decode_part, &c);
+  c.part = hui_part_size(n, threads, PART_MIN);
+  hui_parallel(threads, hui_parts(n, c.part), decode_part, &c);
 }

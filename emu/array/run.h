@@ -17,10 +17,10 @@ typedef struct hu_array_end {
 } hu_array_end;
 
 /* z[i] = x[i] rounded into fz's format. Arguments have been checked. */
-void hu_array_run(size_t n, void *z, hu_array_end ez, const void *x, hu_array_end ex, hu_mode mode, const hu_exec *exec,
-                  hu_events *events);
+void hui_array_run(size_t n, void *z, hu_array_end ez, const void *x, hu_array_end ex, hu_mode mode,
+                   const hu_exec *exec, hu_events *events);
 
 /* z[i] = the value of code x[i] in ez's binary32 (which holds the grid) or binary64: no rounding. */
-void hu_array_decode(size_t n, void *z, hu_array_end ez, const void *x, hu_array_end ex, const hu_exec *exec);
+void hui_array_decode(size_t n, void *z, hu_array_end ez, const void *x, hu_array_end ex, const hu_exec *exec);
 
 #endif

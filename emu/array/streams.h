@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/array/streams.h - another order of addresses for large arrays: four pages side by side instead of one after
- * another, for processors whose memory is faster in that order. hu_streams_for() (emu/simd/level.h) says whether a call
- * may use it; any other call goes from its first element to its last.
+ * another, for processors whose memory is faster in that order. hui_streams_for() (emu/simd/level.h) says whether a
+ * call may use it; any other call goes from its first element to its last.
  *
  * A kernel is too short a call for a few hundred bytes of one page: it would set the processor's direction, load its
  * constants and wait for its stores each time. So a kernel makes the values of four whole pages in a block that stays

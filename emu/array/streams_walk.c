@@ -23,7 +23,7 @@ static inline void copy_turn(uint32_t *z, const uint32_t *from) {
   HU_UNROLL for (size_t i = 0; i < HU_STREAMS_TURN; i += HU_W) {
     hu_lane v;
     memcpy(&v, from + i, sizeof v);
-    hu_bypass(z + i, v);
+    hui_bypass(z + i, v);
   }
 }
 
@@ -55,7 +55,7 @@ static void walk(const hu_streams_part *p, size_t first, size_t n) {
     p->run(p->context, first, HU_STREAMS_BLOCK, p->z ? block : NULL);
     in_turns(z_at(p, first), block, p->x && more ? p->x + first + HU_STREAMS_BLOCK : NULL);
   }
-  hu_fence();
+  hui_fence();
   if (first < end) p->run(p->context, first, end - first, z_at(p, first));
 }
 

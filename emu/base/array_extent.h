@@ -20,16 +20,16 @@ typedef struct hu_covered {
   uintptr_t first, past;
 } hu_covered;
 
-static inline size_t hu_strided_step(const hu_strided *x) {
+static inline size_t hui_strided_step(const hu_strided *x) {
   return x->stride < 0 ? (size_t)0 - (size_t)x->stride : (size_t)x->stride;
 }
 
 /* n >= 1. HU_E_NULL, HU_E_ALIGN, HU_E_SHAPE (beyond the address space). */
-static inline hu_status hu_cover(hu_covered *s, size_t n, const hu_strided *x) {
+static inline hu_status hui_cover(hu_covered *s, size_t n, const hu_strided *x) {
   size_t bytes;
   if (!x->data) return HU_E_NULL;
   if ((uintptr_t)x->data % x->size) return HU_E_ALIGN;
-  if (__builtin_mul_overflow(n - 1, hu_strided_step(x), &bytes) || __builtin_mul_overflow(bytes, x->size, &bytes)) {
+  if (__builtin_mul_overflow(n - 1, hui_strided_step(x), &bytes) || __builtin_mul_overflow(bytes, x->size, &bytes)) {
     return HU_E_SHAPE;
   }
   if (bytes > PTRDIFF_MAX - x->size) return HU_E_SHAPE;
@@ -40,24 +40,24 @@ static inline hu_status hu_cover(hu_covered *s, size_t n, const hu_strided *x) {
 
 /* May z (stride not 0) be written while x is read? Arrays apart, the same array, and equally strided ones that
  * interleave, which share no element. */
-static inline int hu_may_share(const hu_strided *z, const hu_covered *sz, const hu_strided *x, const hu_covered *sx) {
+static inline int hui_may_share(const hu_strided *z, const hu_covered *sz, const hu_strided *x, const hu_covered *sx) {
   if (sz->past <= sx->first || sx->past <= sz->first) return 1;
   if (z->size != x->size || z->stride != x->stride) return 0;
   if (z->data == x->data) return 1;
-  size_t step = hu_strided_step(z) * z->size;
+  size_t step = hui_strided_step(z) * z->size;
   uintptr_t a = (uintptr_t)z->data, b = (uintptr_t)x->data, apart = (a > b ? a - b : b - a) % step;
   return apart >= z->size && step - apart >= z->size;
 }
 
 /* HU_OK if z's n elements may be made from x's: strides, addresses, overlap. */
-static inline hu_status hu_check_pair(size_t n, const hu_strided *z, const hu_strided *x) {
+static inline hu_status hui_check_pair(size_t n, const hu_strided *z, const hu_strided *x) {
   hu_covered sz, sx;
   if (z->stride == 0) return HU_E_SHAPE;
   if (n == 0) return HU_OK;
-  hu_status s = hu_cover(&sz, n, z);
-  if (s == HU_OK) s = hu_cover(&sx, n, x);
+  hu_status s = hui_cover(&sz, n, z);
+  if (s == HU_OK) s = hui_cover(&sx, n, x);
   if (s != HU_OK) return s;
-  return hu_may_share(z, &sz, x, &sx) ? HU_OK : HU_E_OVERLAP;
+  return hui_may_share(z, &sz, x, &sx) ? HU_OK : HU_E_OVERLAP;
 }
 
 #endif

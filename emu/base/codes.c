@@ -34,7 +34,7 @@ static uint64_t united(const uint8_t *p, size_t bytes) {
 static uint64_t bits_above(const hu_code_area *x) {
   uint8_t codes[8];
   uint64_t word;
-  for (size_t i = 0; i < 8; i += x->size) hu_store_code(codes + i, x->size, ~(uint32_t)0 << x->width);
+  for (size_t i = 0; i < 8; i += x->size) hui_store_code(codes + i, x->size, ~(uint32_t)0 << x->width);
   memcpy(&word, codes, sizeof word);
   return word;
 }
@@ -47,7 +47,7 @@ static const uint8_t *code_at(const hu_code_area *x, size_t row, size_t column) 
 static int any_above(const hu_code_area *x, size_t row, size_t column, size_t n) {
   uint32_t all = 0;
   if (x->step == 1) return (united(code_at(x, row, column), n * x->size) & bits_above(x)) != 0;
-  for (size_t i = 0; i < n; i++) all |= hu_load_code(code_at(x, row, column + i), x->size);
+  for (size_t i = 0; i < n; i++) all |= hui_load_code(code_at(x, row, column + i), x->size);
   return all >> x->width != 0;
 }
 
@@ -55,7 +55,7 @@ static int any_above(const hu_code_area *x, size_t row, size_t column, size_t n)
 static int any_unfit(const hu_code_area *x, size_t row, size_t column, size_t n) {
   uint32_t wrong = 0;
   for (size_t i = 0; i < n; i++) {
-    wrong |= (uint32_t)!hu_code_fits(x, hu_load_code(code_at(x, row, column + i), x->size));
+    wrong |= (uint32_t)!hui_code_fits(x, hui_load_code(code_at(x, row, column + i), x->size));
   }
   return wrong != 0;
 }
@@ -73,10 +73,10 @@ typedef struct look {
 static void look_part(void *context, size_t part) {
   look *t = context;
   const hu_code_area *x = &t->x;
-  size_t i = part * t->part, all = x->rows * x->cols, past = i + hu_least(all - i, t->part);
+  size_t i = part * t->part, all = x->rows * x->cols, past = i + hui_least(all - i, t->part);
   t->wrong[part] = 0;
   while (i < past && !t->wrong[part]) {
-    size_t row = i / x->cols, column = i % x->cols, n = hu_least(x->cols - column, past - i);
+    size_t row = i / x->cols, column = i % x->cols, n = hui_least(x->cols - column, past - i);
     t->wrong[part] = (uint8_t)any_wrong(x, row, column, n);
     i += n;
   }
@@ -84,7 +84,7 @@ static void look_part(void *context, size_t part) {
 
 static size_t distance(ptrdiff_t step) { return step < 0 ? (size_t)0 - (size_t)step : (size_t)step; }
 
-hu_code_area hu_code_area_in_order(hu_code_area x) {
+hu_code_area hui_code_area_in_order(hu_code_area x) {
   if (x.step == 0) x.cols = 1;
   if (x.pitch == 0) x.rows = 1;
   if (x.cols == 1 || (x.rows > 1 && distance(x.pitch) < distance(x.step))) {
@@ -107,13 +107,13 @@ hu_code_area hu_code_area_in_order(hu_code_area x) {
   return x;
 }
 
-hu_status hu_code_area_check(const hu_code_area *x, uint32_t threads) {
+hu_status hui_code_area_check(const hu_code_area *x, uint32_t threads) {
   look t;
-  if (!hu_codes_have_room(x)) return HU_OK;
-  t.x = hu_code_area_in_order(*x);
-  t.part = hu_part_size(t.x.rows * t.x.cols, threads, PART_MIN);
-  size_t parts = hu_parts(t.x.rows * t.x.cols, t.part);
-  hu_parallel(threads, parts, look_part, &t);
+  if (!hui_codes_have_room(x)) return HU_OK;
+  t.x = hui_code_area_in_order(*x);
+  t.part = hui_part_size(t.x.rows * t.x.cols, threads, PART_MIN);
+  size_t parts = hui_parts(t.x.rows * t.x.cols, t.part);
+  hui_parallel(threads, parts, look_part, &t);
   for (size_t i = 0; i < parts; i++) {
     if (t.wrong[i]) return HU_E_CODE;
   }

@@ -21,7 +21,7 @@ typedef struct hu_float_env {
 } hu_float_env;
 
 /* direction: HU_LANE_NEAREST (ties to even) ... of emu/core/lane_constants.h. */
-static inline hu_float_env hu_float_env_enter(uint32_t direction) {
+static inline hu_float_env hui_float_env_enter(uint32_t direction) {
   hu_float_env saved = {0, 0};
 #if HU_X86
   saved.control = _mm_getcsr();
@@ -40,7 +40,7 @@ static inline hu_float_env hu_float_env_enter(uint32_t direction) {
   return saved;
 }
 
-static inline void hu_float_env_leave(hu_float_env saved) {
+static inline void hui_float_env_leave(hu_float_env saved) {
 #if HU_X86
   _mm_setcsr((uint32_t)saved.control);
 #elif HU_FLOAT_ENV && defined(__aarch64__)
@@ -54,7 +54,7 @@ static inline void hu_float_env_leave(hu_float_env saved) {
 
 /* Has an operation of this thread rounded since the last call of forget (direction to nearest)? Yes where the processor
  * does not tell. Both stand around calls of kernels, which no compiler moves them across. */
-static inline void hu_float_env_forget(void) {
+static inline void hui_float_env_forget(void) {
 #if HU_X86
   _mm_setcsr(0x1F80);
 #elif HU_FLOAT_ENV && defined(__aarch64__)
@@ -65,7 +65,7 @@ static inline void hu_float_env_forget(void) {
 #endif
 }
 
-static inline int hu_float_env_rounded(void) {
+static inline int hui_float_env_rounded(void) {
 #if HU_X86
   return (_mm_getcsr() & 0x20) != 0;
 #elif HU_FLOAT_ENV && defined(__aarch64__)

@@ -16,8 +16,8 @@ typedef struct hu_matrix_extent {
   size_t width, pitch;
 } hu_matrix_extent;
 
-static inline hu_status hu_matrix_extent_of(hu_matrix_extent *e, const void *data, size_t rows, size_t cols, size_t ld,
-                                            size_t size, size_t align) {
+static inline hu_status hui_matrix_extent_of(hu_matrix_extent *e, const void *data, size_t rows, size_t cols, size_t ld,
+                                             size_t size, size_t align) {
   size_t bytes;
   memset(e, 0, sizeof *e);
   if (ld < cols) return HU_E_SHAPE;
@@ -35,7 +35,7 @@ static inline hu_status hu_matrix_extent_of(hu_matrix_extent *e, const void *dat
 }
 
 /* Do the two share a byte? Matrices of one pitch may lie side by side in the same rows. */
-static inline int hu_matrix_extents_overlap(const hu_matrix_extent *x, const hu_matrix_extent *y) {
+static inline int hui_matrix_extents_overlap(const hu_matrix_extent *x, const hu_matrix_extent *y) {
   if (x->first >= y->past || y->first >= x->past) return 0;
   if (x->first == x->past || y->first == y->past) return 0;
   if (x->pitch != y->pitch) return 1;

@@ -11,13 +11,13 @@ typedef struct hu_writer {
   size_t length;
 } hu_writer;
 
-static inline void hu_put(hu_writer *w, const char *s) {
+static inline void hui_put(hu_writer *w, const char *s) {
   for (; *s; s++, w->length++) {
     if (w->length + 1 < w->size) w->text[w->length] = *s;
   }
 }
 
-static inline void hu_put_number(hu_writer *w, int n) {
+static inline void hui_put_number(hu_writer *w, int n) {
   char digits[16];
   char *s = digits + sizeof digits;
   unsigned u = n < 0 ? 0u - (unsigned)n : (unsigned)n;
@@ -27,11 +27,11 @@ static inline void hu_put_number(hu_writer *w, int n) {
     u /= 10;
   } while (u > 0);
   if (n < 0) *--s = '-';
-  hu_put(w, s);
+  hui_put(w, s);
 }
 
 /* The final 0; returns the length needed without it. */
-static inline size_t hu_put_end(hu_writer *w) {
+static inline size_t hui_put_end(hu_writer *w) {
   if (w->size > 0) w->text[w->length < w->size ? w->length : w->size - 1] = 0;
   return w->length;
 }

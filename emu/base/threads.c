@@ -4,7 +4,7 @@
 #if defined(HALFULP_NO_THREADS)
 
 /* For programs without pthread.h: the calling thread does all of it. */
-void hu_parallel(uint32_t threads, size_t parts, void (*run)(void *context, size_t part), void *context) {
+void hui_parallel(uint32_t threads, size_t parts, void (*run)(void *context, size_t part), void *context) {
   (void)threads;
   for (size_t part = 0; part < parts; part++) run(context, part);
 }
@@ -19,7 +19,7 @@ void hu_parallel(uint32_t threads, size_t parts, void (*run)(void *context, size
 #if defined(HU_LENDS_THREADS)
 static _Thread_local const hu_helpers *helpers_here;
 
-const hu_helpers *hu_parallel_by(const hu_helpers *helpers) {
+const hu_helpers *hui_parallel_by(const hu_helpers *helpers) {
   const hu_helpers *before = helpers_here;
   helpers_here = helpers;
   return before;
@@ -27,10 +27,10 @@ const hu_helpers *hu_parallel_by(const hu_helpers *helpers) {
 
 /* 1: helpers have run all parts. */
 static int helped(size_t parts, void (*run)(void *context, size_t part), void *context) {
-  const hu_helpers *helpers = hu_parallel_by(NULL); /* a part of theirs has no helpers of its own */
+  const hu_helpers *helpers = hui_parallel_by(NULL); /* a part of theirs has no helpers of its own */
   if (!helpers) return 0;
   helpers->run(helpers->self, parts, run, context);
-  (void)hu_parallel_by(helpers);
+  (void)hui_parallel_by(helpers);
   return 1;
 }
 #else
@@ -58,7 +58,7 @@ static void *take_parts(void *argument) {
   }
 }
 
-void hu_parallel(uint32_t threads, size_t parts, void (*run)(void *context, size_t part), void *context) {
+void hui_parallel(uint32_t threads, size_t parts, void (*run)(void *context, size_t part), void *context) {
   work w;
   pthread_t others[HU_THREADS_MAX];
   uint32_t wanted = threads > HU_THREADS_MAX ? HU_THREADS_MAX : threads, started = 0;

@@ -12,6 +12,6 @@
 /* Runs run(context, 0) ... run(context, parts - 1), each once, on up to `threads` threads (the calling one included).
  * Parts must be independent: which thread runs which, and in what order, is not determined. Where a thread cannot be
  * started the others do its work. */
-void hu_parallel(uint32_t threads, size_t parts, void (*run)(void *context, size_t part), void *context);
+void hui_parallel(uint32_t threads, size_t parts, void (*run)(void *context, size_t part), void *context);
 
 #endif

@@ -8,9 +8,9 @@
 #include "emu/core/port.h"
 
 #if HU_FLOAT_ENV && FLT_EVAL_METHOD == 0 && !defined(__FAST_MATH__)
-int hu_quick_sums_possible(void) { return 1; }
+int hui_quick_sums_possible(void) { return 1; }
 #else
-int hu_quick_sums_possible(void) { return 0; }
+int hui_quick_sums_possible(void) { return 0; }
 #endif
 
 static HU_NOINLINE void begin(size_t n, double *sum, double *lost, const float *x) {
@@ -41,21 +41,21 @@ static HU_NOINLINE uint64_t finish(size_t n, const double *sum, double *lost, fl
   return inexact;
 }
 
-void hu_quick_sums_begin(hu_quick_sums *s, size_t n, const float *x) {
-  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+void hui_quick_sums_begin(hu_quick_sums *s, size_t n, const float *x) {
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   begin(n, s->sum, s->lost, x);
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
 }
 
-void hu_quick_sums_add(hu_quick_sums *s, size_t n, const float *x) {
-  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+void hui_quick_sums_add(hu_quick_sums *s, size_t n, const float *x) {
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   add(n, s->sum, s->lost, x);
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
 }
 
-uint64_t hu_quick_sums_round(hu_quick_sums *s, size_t n, float *z) {
-  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+uint64_t hui_quick_sums_round(hu_quick_sums *s, size_t n, float *z) {
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   uint64_t inexact = finish(n, s->sum, s->lost, z);
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
   return inexact;
 }

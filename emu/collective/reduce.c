@@ -52,10 +52,10 @@ static hu_partial leaf(const walk *w, uint64_t i, hu_collective_room *z) {
 static hu_partial join(const walk *w, hu_partial p, hu_partial q, uint64_t i, int both, hu_collective_room *z) {
   hu_collective_room there, here, sum;
   uint64_t b = participant(w, i);
-  q = hu_step_send(&w->step, q, b, HU_STEP_WIRE, &there);
-  if (both) p = hu_step_send(&w->step, p, b, HU_STEP_OTHER_WIRE, &here);
-  if (p.data != z->word || hu_format_equal(p.format, w->step.base->sum)) return hu_step_join(&w->step, p, q, b, z);
-  hu_partial joined = hu_step_join(&w->step, p, q, b, &sum);
+  q = hui_step_send(&w->step, q, b, HU_STEP_WIRE, &there);
+  if (both) p = hui_step_send(&w->step, p, b, HU_STEP_OTHER_WIRE, &here);
+  if (p.data != z->word || hu_format_equal(p.format, w->step.base->sum)) return hui_step_join(&w->step, p, q, b, z);
+  hu_partial joined = hui_step_join(&w->step, p, q, b, &sum);
   memcpy(z, &sum, sizeof sum);
   joined.data = z->word;
   return joined;
@@ -102,7 +102,7 @@ static hu_partial doubling(const walk *w, uint64_t i, uint64_t span, uint64_t ex
 /* The piece lies in one chunk, whose number is where it begins. */
 static hu_partial ring(const walk *w, hu_collective_room *z) {
   hu_collective_room own, other;
-  uint64_t chunk = hu_chunk_of(w->step.first, w->call->n, w->count), at = chunk;
+  uint64_t chunk = hui_chunk_of(w->step.first, w->call->n, w->count), at = chunk;
   hu_partial sum = leaf(w, chunk, &other);
   for (uint64_t t = 1; t < w->count; t++) {
     uint64_t next = (chunk + t) % w->count;
@@ -126,7 +126,7 @@ static hu_sum_range sums_range(const walk *w) {
   if (!w->group) return z;
   if (inner->kind != HU_COLLECTIVE_EXACT) z = hu_sum_range_of_both(z, hu_sum_range_of(inner->sum));
   if (inner->wired == HU_COLLECTIVE_WIRE_FORMAT) z = hu_sum_range_of_both(z, hu_sum_range_of(inner->wire));
-  if (inner->wired == HU_COLLECTIVE_WIRE_SCALED) z = hu_sum_range_of_both(z, hu_sum_range_of(hu_format_binary32()));
+  if (inner->wired == HU_COLLECTIVE_WIRE_SCALED) z = hu_sum_range_of_both(z, hu_sum_range_of(hui_format_binary32()));
   return z;
 }
 
@@ -137,8 +137,8 @@ static void must(hu_status s) { (void)s; }
 static int is_quick(const walk *w) {
   static const hu_mode nearest;
   const hu_collective_call *c = w->call;
-  return w->quick && !w->group && hu_format_equal(c->format, hu_format_binary32()) &&
-         memcmp(&c->mode, &nearest, sizeof nearest) == 0 && hu_quick_sums_possible();
+  return w->quick && !w->group && hu_format_equal(c->format, hui_format_binary32()) &&
+         memcmp(&c->mode, &nearest, sizeof nearest) == 0 && hui_quick_sums_possible();
 }
 
 /* Number i of the piece, as the sum of any terms is made. */
@@ -155,9 +155,9 @@ static float one_exact(const walk *w, size_t i) {
 
 static void exact_quickly(const walk *w, float *z) {
   hu_quick_sums sums;
-  hu_quick_sums_begin(&sums, w->step.n, leaf(w, 0, NULL).data);
-  for (uint64_t k = 1; k < w->count; k++) hu_quick_sums_add(&sums, w->step.n, leaf(w, k, NULL).data);
-  uint64_t inexact = hu_quick_sums_round(&sums, w->step.n, z);
+  hui_quick_sums_begin(&sums, w->step.n, leaf(w, 0, NULL).data);
+  for (uint64_t k = 1; k < w->count; k++) hui_quick_sums_add(&sums, w->step.n, leaf(w, k, NULL).data);
+  uint64_t inexact = hui_quick_sums_round(&sums, w->step.n, z);
   w->step.events->inexact += inexact;
   for (size_t i = 0; i < w->step.n; i++) {
     if (sums.lost[i] != 0) z[i] = one_exact(w, i);
@@ -195,7 +195,7 @@ static uint64_t power_below(uint64_t count) {
 static hu_partial everywhere(const walk *w, hu_partial sum, hu_collective_room *z) {
   hu_collective_room sent;
   if (w->step.base->kind == HU_COLLECTIVE_DOUBLING && power_below(w->count) == w->count) return sum;
-  hu_partial x = hu_step_send(&w->step, sum, participant(w, 0), HU_STEP_LAST_WIRE, &sent);
+  hu_partial x = hui_step_send(&w->step, sum, participant(w, 0), HU_STEP_LAST_WIRE, &sent);
   if (x.data != sent.word) return x;
   memcpy(z, &sent, sizeof sent);
   x.data = z->word;
@@ -227,7 +227,7 @@ static void reduce_piece(const hu_collective_call *c, int quick, size_t first, s
     w.group = c->model->group;
     w.count = (c->ranks - 1) / w.group + 1;
   }
-  hu_piece_finish(c, first, n, solve(&w, &z), events);
+  hui_piece_finish(c, first, n, solve(&w, &z), events);
 }
 
 typedef struct run {
@@ -239,9 +239,9 @@ typedef struct run {
 
 static void run_part(void *context, size_t part) {
   run *r = context;
-  size_t first = r->call.offset + part * r->part, past = hu_least(r->past, first + r->part);
+  size_t first = r->call.offset + part * r->part, past = hui_least(r->past, first + r->part);
   for (size_t end; first < past; first = end) {
-    end = hu_piece_end(&r->call, first);
+    end = hui_piece_end(&r->call, first);
     reduce_piece(&r->call, r->quick, first, end - first, &r->counts[part]);
   }
 }
@@ -265,14 +265,14 @@ static hu_status check_formats(hu_format f, const hu_collective *model, hu_mode 
 }
 
 static hu_status check_places(size_t ranks, size_t n, void *z, hu_format f, const void *const *x) {
-  size_t size = hu_code_bytes(f);
+  size_t size = hui_code_bytes(f);
   hu_strided az = {z, size, 1};
   if (ranks == 0 || ranks > RANKS_MAX) return HU_E_SHAPE;
   if (n == 0) return HU_OK;
   if (!x) return HU_E_NULL;
   for (size_t r = 0; r < ranks; r++) {
     hu_strided ax = {x[r], size, 1};
-    hu_status s = hu_check_pair(n, &az, &ax);
+    hu_status s = hui_check_pair(n, &az, &ax);
     if (s != HU_OK) return s;
   }
   return HU_OK;
@@ -280,7 +280,7 @@ static hu_status check_places(size_t ranks, size_t n, void *z, hu_format f, cons
 
 static hu_status check_codes(size_t ranks, size_t n, hu_format f, const void *const *x, const hu_exec *exec) {
   hu_status s = HU_OK;
-  for (size_t r = 0; n && r < ranks && s == HU_OK; r++) s = hu_code_array_check(n, x[r], 1, f, hu_exec_threads(exec));
+  for (size_t r = 0; n && r < ranks && s == HU_OK; r++) s = hui_code_array_check(n, x[r], 1, f, hui_exec_threads(exec));
   return s;
 }
 
@@ -298,16 +298,16 @@ hu_status hu_collective_reduce_part(size_t ranks, size_t n, size_t first, size_t
   if (s == HU_OK) s = check_places(ranks, count, z, f, x);
   if (s == HU_OK) s = check_codes(ranks, count, f, x, exec);
   if (s != HU_OK || count == 0) return s;
-  uint32_t threads = hu_exec_threads(exec);
-  hu_collective_call c = {ranks, n,     first, (const uint8_t *const *)x, z, hu_code_bytes(f),
-                          f,     model, mode,  hu_exec_stream(exec)};
+  uint32_t threads = hui_exec_threads(exec);
+  hu_collective_call c = {ranks, n,     first, (const uint8_t *const *)x, z, hui_code_bytes(f),
+                          f,     model, mode,  hui_exec_stream(exec)};
   r.call = c;
   r.quick = !(exec && ~exec->levels_off == 0);
   r.past = first + count;
   r.part = (count / threads / HU_COLLECTIVE_PIECE + 1) * HU_COLLECTIVE_PIECE;
-  size_t parts = hu_parts(count, r.part);
+  size_t parts = hui_parts(count, r.part);
   memset(r.counts, 0, parts * sizeof r.counts[0]);
-  hu_parallel(threads, parts, run_part, &r);
+  hui_parallel(threads, parts, run_part, &r);
   for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &r.counts[i]);
   return HU_OK;
 }

@@ -31,18 +31,18 @@ static size_t wire_length(const char *text) {
 static int read_scaling(hu_reader *r, hu_scaling *z) {
   char piece[HU_SCALING_TEXT_MAX];
   size_t n = wire_length(r->text + r->at), where = 0;
-  if (n >= sizeof piece) return hu_reader_failed(r, r->at, HU_E_TEXT);
+  if (n >= sizeof piece) return hui_reader_failed(r, r->at, HU_E_TEXT);
   memcpy(piece, r->text + r->at, n);
   piece[n] = 0;
   hu_status s = hu_scaling_parse(z, piece, &where);
-  if (s != HU_OK) return hu_reader_failed(r, r->at + where, s);
+  if (s != HU_OK) return hui_reader_failed(r, r->at + where, s);
   r->at += n;
   return 1;
 }
 
 static int read_wire(hu_reader *r, hu_collective_base *b) {
   hu_reader ahead = *r;
-  if (hu_reader_format(&ahead, &b->wire) && ahead.text[ahead.at] == ')') {
+  if (hui_reader_format(&ahead, &b->wire) && ahead.text[ahead.at] == ')') {
     *r = ahead;
     b->wired = HU_COLLECTIVE_WIRE_FORMAT;
     return 1;
@@ -54,34 +54,34 @@ static int read_wire(hu_reader *r, hu_collective_base *b) {
 
 /* [","MODE][",sat="POLICY][",wire="WIRE] ")", each in its place. */
 static int read_options(hu_reader *r, hu_collective_base *b) {
-  for (int next = 0; hu_reader_passed(r, ',');) {
+  for (int next = 0; hui_reader_passed(r, ',');) {
     size_t start = r->at;
     int option = passed_key(r, "sat=") ? 1 : passed_key(r, "wire=") ? 2 : 0;
-    if (option < next) return hu_reader_failed(r, start, HU_E_TEXT);
+    if (option < next) return hui_reader_failed(r, start, HU_E_TEXT);
     next = option + 1;
-    int read = option == 0   ? hu_reader_mode_word(r, &b->mode, hu_mode_round_parse)
-               : option == 1 ? hu_reader_mode_word(r, &b->mode, hu_mode_saturate_parse)
+    int read = option == 0   ? hui_reader_mode_word(r, &b->mode, hu_mode_round_parse)
+               : option == 1 ? hui_reader_mode_word(r, &b->mode, hu_mode_saturate_parse)
                              : read_wire(r, b);
     if (!read) return 0;
   }
-  return hu_reader_mark(r, ')');
+  return hui_reader_mark(r, ')');
 }
 
 static int read_base(hu_reader *r, hu_collective_base *b) {
   memset(b, 0, sizeof *b);
-  if (hu_reader_word(r, kinds[HU_COLLECTIVE_EXACT])) return 1;
+  if (hui_reader_word(r, kinds[HU_COLLECTIVE_EXACT])) return 1;
   for (uint8_t kind = 1; kind < HU_COLLECTIVE_COUNT; kind++) {
-    if (!hu_reader_passed_name(r, kinds[kind])) continue;
+    if (!hui_reader_passed_name(r, kinds[kind])) continue;
     b->kind = kind;
-    return hu_reader_mark(r, '(') && hu_reader_format(r, &b->sum) && read_options(r, b);
+    return hui_reader_mark(r, '(') && hui_reader_format(r, &b->sum) && read_options(r, b);
   }
-  return hu_reader_failed(r, r->at, strcspn(r->text + r->at, "(),") ? HU_E_NAME : HU_E_TEXT);
+  return hui_reader_failed(r, r->at, strcspn(r->text + r->at, "(),") ? HU_E_NAME : HU_E_TEXT);
 }
 
 static int read_model(hu_reader *r, hu_collective *z) {
-  if (!hu_reader_passed_name(r, "hierarchical")) return read_base(r, &z->base);
-  return hu_reader_mark(r, '(') && hu_reader_length(r, &z->group) && hu_reader_mark(r, ',') && read_base(r, &z->base) &&
-         hu_reader_mark(r, ',') && read_base(r, &z->outer) && hu_reader_mark(r, ')');
+  if (!hui_reader_passed_name(r, "hierarchical")) return read_base(r, &z->base);
+  return hui_reader_mark(r, '(') && hui_reader_length(r, &z->group) && hui_reader_mark(r, ',') &&
+         read_base(r, &z->base) && hui_reader_mark(r, ',') && read_base(r, &z->outer) && hui_reader_mark(r, ')');
 }
 
 hu_status hu_collective_parse(hu_collective *model, const char *text, size_t *where) {
@@ -105,41 +105,41 @@ static void put_options(hu_writer *w, const hu_collective_base *b) {
   static const char *const policies[] = {"default", "none", "finite", "propagate"};
   char word[8], scaling[HU_SCALING_TEXT_MAX];
   if (b->mode.round) {
-    hu_put(w, ",");
-    hu_put(w, hu_mode_round_text(word, b->mode));
+    hui_put(w, ",");
+    hui_put(w, hu_mode_round_text(word, b->mode));
   }
   if (b->mode.saturate) {
-    hu_put(w, ",sat=");
-    hu_put(w, policies[b->mode.saturate]);
+    hui_put(w, ",sat=");
+    hui_put(w, policies[b->mode.saturate]);
   }
-  if (b->wired) hu_put(w, ",wire=");
-  if (b->wired == HU_COLLECTIVE_WIRE_FORMAT) hu_put_format(w, b->wire);
+  if (b->wired) hui_put(w, ",wire=");
+  if (b->wired == HU_COLLECTIVE_WIRE_FORMAT) hui_put_format(w, b->wire);
   if (b->wired == HU_COLLECTIVE_WIRE_SCALED && hu_scaling_text(scaling, sizeof scaling, &b->scaling))
-    hu_put(w, scaling);
+    hui_put(w, scaling);
 }
 
 static void put_base(hu_writer *w, const hu_collective_base *b) {
-  hu_put(w, kinds[b->kind]);
+  hui_put(w, kinds[b->kind]);
   if (b->kind == HU_COLLECTIVE_EXACT) return;
-  hu_put(w, "(");
-  hu_put_format(w, b->sum);
+  hui_put(w, "(");
+  hui_put_format(w, b->sum);
   put_options(w, b);
-  hu_put(w, ")");
+  hui_put(w, ")");
 }
 
 size_t hu_collective_text(char *text, size_t size, const hu_collective *model) {
   hu_writer w = {text, text ? size : 0, 0};
   if (hu_collective_check(model) != HU_OK) return 0;
   if (model->group) {
-    hu_put(&w, "hierarchical(");
-    hu_put_number(&w, (int)model->group);
-    hu_put(&w, ",");
+    hui_put(&w, "hierarchical(");
+    hui_put_number(&w, (int)model->group);
+    hui_put(&w, ",");
   }
   put_base(&w, &model->base);
   if (model->group) {
-    hu_put(&w, ",");
+    hui_put(&w, ",");
     put_base(&w, &model->outer);
-    hu_put(&w, ")");
+    hui_put(&w, ")");
   }
-  return hu_put_end(&w);
+  return hui_put_end(&w);
 }

@@ -16,7 +16,7 @@ enum { BLOCK = 256, OPERANDS = 2 * HU_OPERAND_NEGATIVE_NAN - 1 };
 static const uint64_t sign_of = (uint64_t)1 << 63, inf_of = (uint64_t)0x7FF << 52, quiet_of = (uint64_t)1 << 51;
 static const uint64_t normal32 = (uint64_t)(1023 - 126) << 52; /* 2^-126 */
 
-static int has_first(const hu_conversion *c) { return hu_conversion_has_first(c); }
+static int has_first(const hu_conversion *c) { return hui_conversion_has_first(c); }
 
 static uint32_t mask_of(hu_format f) { return UINT32_MAX >> (32 - ((uint32_t)f.sign + f.e + f.m)); }
 
@@ -36,7 +36,7 @@ static int goes_by_rows(const hu_scaling *s) {
 /* The steps before the encoding of a scaled tensor, and what becomes of its codes. */
 static int steps_fit(const hu_conversion *c, const hu_scaling *s) {
   hu_scaling through;
-  int first = has_first(c), has_through = hu_conversion_has_through(c);
+  int first = has_first(c), has_through = hui_conversion_has_through(c);
   if (c->codes > HU_SCALED_CODES_RAISED) return 0;
   if (!first && !has_through) return 1;
   if (c->codes || !goes_by_rows(s) || (first && !hu_format_fits_binary32(c->first))) return 0;
@@ -47,13 +47,13 @@ static int steps_fit(const hu_conversion *c, const hu_scaling *s) {
 static int scaling_fits(const hu_conversion *c) {
   hu_scaling s;
   if (!c->scaling) return 0;
-  if (!*c->scaling) return !hu_conversion_has_through(c) && !c->codes;
+  if (!*c->scaling) return !hui_conversion_has_through(c) && !c->codes;
   if (c->operand || c->nan || c->nan64 || c->nan_made) return 0;
   return hu_scaling_parse(&s, c->scaling, NULL) == HU_OK && hu_format_equal(s.element, c->format) && steps_fit(c, &s);
 }
 
 /* Whether there is a step that first_mode belongs to. */
-static int rounds_first(const hu_conversion *c) { return has_first(c) || hu_conversion_has_through(c); }
+static int rounds_first(const hu_conversion *c) { return has_first(c) || hui_conversion_has_through(c); }
 
 hu_status hu_conversion_check(const hu_conversion *c) {
   static const hu_mode zero;
@@ -105,10 +105,10 @@ static uint64_t widened(const float *x) {
   uint32_t u;
   memcpy(&u, x, sizeof u);
   if ((u & 0x7FFFFFFF) > 0x7F800000) return (uint64_t)(u >> 31) << 63 | inf_of | (uint64_t)(u & 0x7FFFFF) << 29;
-  return hu_pack64(hu_unpack32(u)); /* by integers: the processor may be told to flush subnormal numbers */
+  return hui_pack64(hui_unpack32(u)); /* by integers: the processor may be told to flush subnormal numbers */
 }
 
-static hu_format binary32(void) { return hu_format_binary32(); }
+static hu_format binary32(void) { return hui_format_binary32(); }
 
 static int narrows(const hu_conversion *c, size_t size) { return size == 8 && (c->operand & HU_OPERAND_BINARY32); }
 
@@ -123,13 +123,13 @@ static hu_status load(block *b, size_t n, const void *x, size_t size, ptrdiff_t 
       b->x[i] = widened((const float *)(const void *)at);
     else
       memcpy(&b->x[i], at, sizeof b->x[i]);
-    b->value[i] = hu_double_of_bits(b->x[i]);
+    b->value[i] = hui_double_of_bits(b->x[i]);
   }
   if (narrow) s = hu_quantize64_n(n, b->value, 1, b->value, 1, binary32(), rne, exec, NULL);
   for (size_t i = 0; i < n; i++) {
-    if (!is_nan(b->x[i])) b->x[i] = hu_bits_of_double(b->value[i]);
+    if (!is_nan(b->x[i])) b->x[i] = hui_bits_of_double(b->value[i]);
     b->x[i] = prepared(c, b->x[i], flush);
-    b->value[i] = hu_double_of_bits(b->x[i]);
+    b->value[i] = hui_double_of_bits(b->x[i]);
   }
   return s;
 }
@@ -143,21 +143,21 @@ static void load_direct(block *b, size_t n, const void *x, ptrdiff_t incx) {
   const float *at = x;
   for (size_t i = 0; i < n; i++) memcpy(&b->narrow[i], at + (ptrdiff_t)i * incx, sizeof b->narrow[i]);
   for (size_t i = 0; i < n; i++) {
-    uint32_t magnitude = hu_bits_of_float(b->narrow[i]) & 0x7FFFFFFF;
+    uint32_t magnitude = hui_bits_of_float(b->narrow[i]) & 0x7FFFFFFF;
     b->x[i] = magnitude > 0x7F800000 ? widened(&b->narrow[i]) : 0;
   }
 }
 
 /* The canonical code in place of each NaN; what NaN operands give is put over that. */
 static uint32_t unsigned_nan(const hu_spec *s, uint32_t code) {
-  return hu_unpack(s, code).kind == HU_KIND_NAN ? s->nan_code : code;
+  return hui_unpack(s, code).kind == HU_KIND_NAN ? s->nan_code : code;
 }
 
 static void unsign_nans(block *b, size_t n, const hu_conversion *c, size_t size) {
-  hu_spec s = hu_spec_of(c->format, c->mode);
+  hu_spec s = hui_spec_of(c->format, c->mode);
   for (size_t i = 0; i < n; i++) {
     uint8_t *at = (uint8_t *)b->code + i * size;
-    hu_store_code(at, size, unsigned_nan(&s, hu_load_code(at, size)));
+    hui_store_code(at, size, unsigned_nan(&s, hui_load_code(at, size)));
   }
 }
 
@@ -167,7 +167,7 @@ static void put_nans(block *b, size_t n, const hu_conversion *c, unsigned rule, 
   for (size_t i = 0; i < n; i++) {
     if (!is_nan(b->x[i])) continue;
     uint8_t *at = (uint8_t *)b->code + i * size;
-    hu_store_code(at, size, nan_code(c, rule, b->x[i], hu_load_code(at, size)));
+    hui_store_code(at, size, nan_code(c, rule, b->x[i], hui_load_code(at, size)));
   }
 }
 
@@ -179,11 +179,11 @@ typedef struct ends {
 
 static hu_status run_block(block *b, size_t n, void *z, ptrdiff_t incz, const ends *e, const hu_conversion *c,
                            const hu_exec *exec, hu_events *events) {
-  size_t size = hu_code_bytes(c->format);
+  size_t size = hui_code_bytes(c->format);
   hu_status s = HU_OK;
   if (has_first(c)) s = hu_quantize64_n(n, b->value, 1, b->value, 1, c->first, c->first_mode, exec, NULL);
   for (size_t i = 0; has_first(c) && i < n; i++)
-    if (is_nan(b->x[i])) b->value[i] = hu_double_of_bits(b->x[i]); /* the first format may lack NaN */
+    if (is_nan(b->x[i])) b->value[i] = hui_double_of_bits(b->x[i]); /* the first format may lack NaN */
   if (is_direct(c, e->size_x))
     s = hu_encode_n(n, b->code, 1, b->narrow, 1, c->format, c->mode, exec, events);
   else if (s == HU_OK)
@@ -211,17 +211,17 @@ static hu_status checked(size_t n, const void *z, ptrdiff_t incz, const void *x,
   if (s != HU_OK) return s;
   if (*c->scaling) return HU_E_SCALING;
   if (e->values && e->size_z == 4 && !hu_format_fits_binary32(c->format)) return HU_E_CARRIER;
-  hu_strided az = {z, e->values ? e->size_z : hu_code_bytes(c->format), incz}, ax = {x, e->size_x, incx};
-  return hu_check_pair(n, &az, &ax);
+  hu_strided az = {z, e->values ? e->size_z : hui_code_bytes(c->format), incz}, ax = {x, e->size_x, incx};
+  return hui_check_pair(n, &az, &ax);
 }
 
 static hu_status run(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, const ends *e,
                      const hu_conversion *c, const hu_exec *exec, hu_events *events) {
-  hu_exec part = hu_exec_levels(exec);
+  hu_exec part = hui_exec_levels(exec);
   hu_events sum = {0};
-  size_t size_z = e->values ? e->size_z : hu_code_bytes(c->format);
+  size_t size_z = e->values ? e->size_z : hui_code_bytes(c->format);
   block b;
-  part.stream = hu_exec_stream(exec);
+  part.stream = hui_exec_stream(exec);
   for (size_t i = 0; i < n; i += BLOCK) {
     size_t count = n - i < BLOCK ? n - i : BLOCK;
     const char *from = (const char *)x + (ptrdiff_t)i * incx * (ptrdiff_t)e->size_x;
@@ -279,22 +279,22 @@ hu_status hu_conversion_quantize64_n(size_t n, double *z, ptrdiff_t incz, const 
 static uint64_t seen(const hu_conversion *c, uint64_t u, size_t size) {
   static const hu_mode rne;
   int narrow = narrows(c, size);
-  if (narrow && !is_nan(u)) u = hu_bits_of_double(hu_quantize64(binary32(), rne, hu_double_of_bits(u), 0, NULL));
+  if (narrow && !is_nan(u)) u = hui_bits_of_double(hu_quantize64(binary32(), rne, hui_double_of_bits(u), 0, NULL));
   return prepared(c, u, narrow && (c->operand & HU_OPERAND_FLUSH));
 }
 
 /* And rounded into the first format, which numbers alone are: its NaNs are no operands, and it may have none. */
 static uint64_t once(const hu_conversion *c, uint64_t u) {
   if (has_first(c) && !is_nan(u))
-    u = hu_bits_of_double(hu_quantize64(c->first, c->first_mode, hu_double_of_bits(u), 0, NULL));
+    u = hui_bits_of_double(hu_quantize64(c->first, c->first_mode, hui_double_of_bits(u), 0, NULL));
   return u;
 }
 
 static uint32_t encode_one(const hu_conversion *c, uint64_t u, size_t size, uint32_t random, uint32_t *events) {
   uint64_t x = seen(c, u, size);
-  uint32_t z = hu_encode64(c->format, c->mode, hu_double_of_bits(once(c, x)), random, events);
+  uint32_t z = hu_encode64(c->format, c->mode, hui_double_of_bits(once(c, x)), random, events);
   if (c->nan_made == HU_NAN_MADE_CANONICAL) {
-    hu_spec s = hu_spec_of(c->format, c->mode);
+    hu_spec s = hui_spec_of(c->format, c->mode);
     z = unsigned_nan(&s, z);
   }
   return is_nan(x) ? nan_code(c, size == 4 ? c->nan : c->nan64, x, z) : z;
@@ -302,7 +302,7 @@ static uint32_t encode_one(const hu_conversion *c, uint64_t u, size_t size, uint
 
 double hu_conversion_operand64(const hu_conversion *c, double x) {
   int wrong = hu_conversion_check(c) != HU_OK || *c->scaling;
-  return hu_double_of_bits(wrong ? inf_of | quiet_of : once(c, seen(c, hu_bits_of_double(x), 8)));
+  return hui_double_of_bits(wrong ? inf_of | quiet_of : once(c, seen(c, hui_bits_of_double(x), 8)));
 }
 
 static uint32_t misuse(uint32_t *events) {
@@ -317,5 +317,5 @@ uint32_t hu_conversion_encode(const hu_conversion *c, float x, uint32_t random, 
 
 uint32_t hu_conversion_encode64(const hu_conversion *c, double x, uint32_t random, uint32_t *events) {
   if (hu_conversion_check(c) != HU_OK || *c->scaling) return misuse(events);
-  return encode_one(c, hu_bits_of_double(x), 8, random, events);
+  return encode_one(c, hui_bits_of_double(x), 8, random, events);
 }

@@ -5,11 +5,11 @@
 
 #include "halfulp/conversion.h"
 
-static inline int hu_conversion_has_first(const hu_conversion *c) {
+static inline int hui_conversion_has_first(const hu_conversion *c) {
   static const hu_format none;
   return !hu_format_equal(c->first, none);
 }
 
-static inline int hu_conversion_has_through(const hu_conversion *c) { return c->through && *c->through; }
+static inline int hui_conversion_has_through(const hu_conversion *c) { return c->through && *c->through; }
 
 #endif

@@ -21,8 +21,8 @@ static hu_status read_preset(preset *p, const hu_conversion *c) {
   if (s != HU_OK) return s;
   memset(p, 0, sizeof *p);
   p->conversion = c;
-  p->has_first = hu_conversion_has_first(c);
-  p->has_through = hu_conversion_has_through(c);
+  p->has_first = hui_conversion_has_first(c);
+  p->has_through = hui_conversion_has_through(c);
   if (hu_scaling_parse(&p->scaling, c->scaling, NULL) != HU_OK) return HU_E_SCALING; /* "" */
   return p->has_through ? hu_scaling_parse(&p->through, c->through, NULL) : HU_OK;
 }
@@ -42,30 +42,30 @@ static int is_minus_zero(const float *x) { return pattern_of(*x) == 0x80000000u;
 /* The code of rn(x times the largest binary32 number). The product has 48 digits and is exact in binary64. */
 static uint32_t raised_code(const preset *p, float x) {
   const hu_mode rne = {0};
-  double product = hu_double_of_bits(hu_pack64(hu_unpack32(pattern_of(x)))) * 0x1.fffffep127;
+  double product = hui_double_of_bits(hui_pack64(hui_unpack32(pattern_of(x)))) * 0x1.fffffep127;
   hu_mode mode = p->conversion->mode;
   if (mode.saturate == HU_SAT_DEFAULT) mode.saturate = HU_SAT_FINITE;
-  return hu_encode64(p->scaling.element, mode, hu_quantize64(hu_format_binary32(), rne, product, 0, NULL), 0, NULL);
+  return hu_encode64(p->scaling.element, mode, hu_quantize64(hui_format_binary32(), rne, product, 0, NULL), 0, NULL);
 }
 
 /* Whether the block of element (i, j) has the scale 0. */
 static int under_zero(const preset *p, const hu_scaled *z, const hu_spec *scale, size_t i, size_t j) {
-  size_t size = hu_code_bytes(p->scaling.scale);
+  size_t size = hui_code_bytes(p->scaling.scale);
   size_t block = (p->scaling.rows ? i / p->scaling.rows : 0) * z->lds + (p->scaling.cols ? j / p->scaling.cols : 0);
-  return hu_unpack(scale, hu_load_code((const uint8_t *)z->scales + block * size, size)).kind == HU_KIND_ZERO;
+  return hui_unpack(scale, hui_load_code((const uint8_t *)z->scales + block * size, size)).kind == HU_KIND_ZERO;
 }
 
 static void raise_codes(const preset *p, size_t rows, size_t cols, const hu_scaled *z, const float *x, size_t ldx) {
   const hu_mode rne = {0};
-  size_t size = hu_code_bytes(p->scaling.element);
-  hu_spec scale = hu_spec_of(p->scaling.scale, rne);
+  size_t size = hui_code_bytes(p->scaling.element);
+  hu_spec scale = hui_spec_of(p->scaling.scale, rne);
   for (size_t i = 0; i < rows; i++)
     for (size_t j = 0; j < cols; j++) {
       uint8_t *at = (uint8_t *)z->codes + (i * z->ld + j) * size;
       if (is_minus_zero(x + i * ldx + j))
-        hu_store_code(at, size, 0);
+        hui_store_code(at, size, 0);
       else if (under_zero(p, z, &scale, i, j))
-        hu_store_code(at, size, raised_code(p, x[i * ldx + j]));
+        hui_store_code(at, size, raised_code(p, x[i * ldx + j]));
     }
 }
 
@@ -103,8 +103,8 @@ static hu_status stretch(const target *t, size_t i, size_t j, size_t n, const fl
                               events);
   const hu_scaled *z = t->codes;
   hu_scaled part = *z;
-  part.codes = (uint8_t *)z->codes + (i * z->ld + j) * hu_code_bytes(p->scaling.element);
-  part.scales = (uint8_t *)z->scales + (i * z->lds + block) * hu_code_bytes(p->scaling.scale);
+  part.codes = (uint8_t *)z->codes + (i * z->ld + j) * hui_code_bytes(p->scaling.element);
+  part.scales = (uint8_t *)z->scales + (i * z->lds + block) * hui_code_bytes(p->scaling.scale);
   return hu_scaled_encode(1, n, &part, y, n, &p->scaling, c->mode, NULL, stats, exec, events);
 }
 
@@ -132,7 +132,7 @@ hu_status hu_conversion_scaled_encode(size_t rows, size_t cols, const hu_scaled 
   hu_status s = read_preset(&p, c);
   if (s != HU_OK) return s;
   if (has_steps(&p)) {
-    s = z ? hu_scaled_made_check(rows, cols, z, NULL, 0, x, ldx, &p.scaling, c->mode, amax, stats) : HU_E_NULL;
+    s = z ? hui_scaled_made_check(rows, cols, z, NULL, 0, x, ldx, &p.scaling, c->mode, amax, stats) : HU_E_NULL;
     return s == HU_OK ? run(&(target){z, NULL, 0, stats}, rows, cols, x, ldx, &p, exec, events) : s;
   }
   s = hu_scaled_encode(rows, cols, z, x, ldx, &p.scaling, c->mode, amax, stats, exec, events);
@@ -145,7 +145,7 @@ hu_status hu_conversion_scaled_encode(size_t rows, size_t cols, const hu_scaled 
 static hu_status drop_signs(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx, const preset *p,
                             const float *amax, const hu_scaled_stats *stats) {
   uint32_t given = amax ? pattern_of(*amax) : 0;
-  hu_status s = hu_scaled_made_check(rows, cols, NULL, z, ldz, x, ldx, &p->scaling, p->conversion->mode, amax, stats);
+  hu_status s = hui_scaled_made_check(rows, cols, NULL, z, ldz, x, ldx, &p->scaling, p->conversion->mode, amax, stats);
   if (s == HU_OK && given >= 0x7F800000 && given != 0x80000000u) s = HU_E_SCALING;
   for (size_t i = 0; s == HU_OK && i < rows; i++)
     for (size_t j = 0; j < cols; j++)
@@ -163,7 +163,7 @@ hu_status hu_conversion_scaled_quantize(size_t rows, size_t cols, float *z, size
   hu_status s = read_preset(&p, c);
   if (s != HU_OK) return s;
   if (has_steps(&p)) {
-    s = hu_scaled_made_check(rows, cols, NULL, z, ldz, x, ldx, &p.scaling, c->mode, amax, stats);
+    s = hui_scaled_made_check(rows, cols, NULL, z, ldz, x, ldx, &p.scaling, c->mode, amax, stats);
     return s == HU_OK ? run(&(target){NULL, z, ldz, stats}, rows, cols, x, ldx, &p, exec, events) : s;
   }
   if (c->codes == HU_SCALED_CODES_RAISED) {

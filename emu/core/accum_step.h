@@ -27,7 +27,7 @@ typedef struct hu_long {
   uint8_t kind, sign;
 } hu_long;
 
-HU_FN hu_long hu_long_special(uint8_t kind, uint32_t sign) {
+HU_FN hu_long hui_long_special(uint8_t kind, uint32_t sign) {
   hu_long z;
   z.hi = 0;
   z.lo = 0;
@@ -38,23 +38,23 @@ HU_FN hu_long hu_long_special(uint8_t kind, uint32_t sign) {
 }
 
 /* x without sticky. */
-HU_FN hu_long hu_long_of(hu_num x) {
-  hu_long z = hu_long_special(x.kind, x.sign);
+HU_FN hu_long hui_long_of(hu_num x) {
+  hu_long z = hui_long_special(x.kind, x.sign);
   z.lo = x.sig;
   z.exp = x.exp;
   return z;
 }
 
 /* The exact product; infinity times zero is NaN. */
-HU_FN hu_long hu_long_product(hu_num a, hu_num b) {
+HU_FN hu_long hui_long_product(hu_num a, hu_num b) {
   uint32_t sign = (uint32_t)(a.sign ^ b.sign);
-  if (a.kind == HU_KIND_NAN || b.kind == HU_KIND_NAN) return hu_long_special(HU_KIND_NAN, 0);
+  if (a.kind == HU_KIND_NAN || b.kind == HU_KIND_NAN) return hui_long_special(HU_KIND_NAN, 0);
   if (a.kind == HU_KIND_INF || b.kind == HU_KIND_INF) {
     int32_t zero = a.kind == HU_KIND_ZERO || b.kind == HU_KIND_ZERO;
-    return hu_long_special(zero ? HU_KIND_NAN : HU_KIND_INF, zero ? 0 : sign);
+    return hui_long_special(zero ? HU_KIND_NAN : HU_KIND_INF, zero ? 0 : sign);
   }
-  if (a.kind == HU_KIND_ZERO || b.kind == HU_KIND_ZERO) return hu_long_special(HU_KIND_ZERO, sign);
-  hu_long z = hu_long_special(HU_KIND_FINITE, sign);
+  if (a.kind == HU_KIND_ZERO || b.kind == HU_KIND_ZERO) return hui_long_special(HU_KIND_ZERO, sign);
+  hu_long z = hui_long_special(HU_KIND_FINITE, sign);
   uint64_t a0 = (uint32_t)a.sig, a1 = a.sig >> 32, b0 = (uint32_t)b.sig, b1 = b.sig >> 32;
   uint64_t low = a0 * b0, m0 = a1 * b0, m1 = a0 * b1;
   uint64_t mid = (low >> 32) + (uint32_t)m0 + (uint32_t)m1;
@@ -65,8 +65,8 @@ HU_FN hu_long hu_long_product(hu_num a, hu_num b) {
 }
 
 /* Moved up until the leading digit is digit `top` (126 or 127), exact where there is room. */
-HU_FN hu_long hu_long_up(hu_long x, int32_t top) {
-  int32_t lead = x.hi ? hu_clz64(x.hi) : 64 + hu_clz64(x.lo), up = lead - (127 - top);
+HU_FN hu_long hui_long_up(hu_long x, int32_t top) {
+  int32_t lead = x.hi ? hui_clz64(x.hi) : 64 + hui_clz64(x.lo), up = lead - (127 - top);
   x.exp -= up;
   if (up < 0) { /* products of two words and a half do not occur: nothing is lost */
     x.lo = (x.lo >> 1) | (x.hi << 63);
@@ -82,15 +82,15 @@ HU_FN hu_long hu_long_up(hu_long x, int32_t top) {
 }
 
 /* The leading 64 digits and a sticky bit. */
-HU_FN hu_num hu_long_lead(hu_long x, uint32_t sticky) {
-  x = hu_long_up(x, 127);
-  hu_num z = hu_num_finite(x.sign, x.hi, x.exp + 64);
+HU_FN hu_num hui_long_lead(hu_long x, uint32_t sticky) {
+  x = hui_long_up(x, 127);
+  hu_num z = hui_num_finite(x.sign, x.hi, x.exp + 64);
   z.sticky = sticky || x.lo != 0;
   return z;
 }
 
 /* Down by n digits; what is lost, as a bit. */
-HU_FN uint32_t hu_long_down(hu_long *x, int32_t n) {
+HU_FN uint32_t hui_long_down(hu_long *x, int32_t n) {
   uint64_t lost;
   if (n <= 0) return 0;
   if (n > 127) {
@@ -111,12 +111,12 @@ HU_FN uint32_t hu_long_down(hu_long *x, int32_t n) {
 
 /* x + y of finite numbers. With the leading digit at 126 a sum does not carry out; digits are lost only if y lies so
  * far below that the difference keeps its leading digit but one. */
-HU_FN hu_num hu_add_finite(hu_long x, hu_long y, uint32_t down) {
-  x = hu_long_up(x, 126);
-  y = hu_long_up(y, 126);
+HU_FN hu_num hui_add_finite(hu_long x, hu_long y, uint32_t down) {
+  x = hui_long_up(x, 126);
+  y = hui_long_up(y, 126);
   int32_t less = x.exp < y.exp || (x.exp == y.exp && (x.hi < y.hi || (x.hi == y.hi && x.lo < y.lo)));
   hu_long big = less ? y : x, small = less ? x : y;
-  uint32_t sticky = hu_long_down(&small, big.exp - small.exp);
+  uint32_t sticky = hui_long_down(&small, big.exp - small.exp);
   if (big.sign == small.sign) {
     big.lo += small.lo;
     big.hi += small.hi + (big.lo < small.lo);
@@ -128,40 +128,40 @@ HU_FN hu_num hu_add_finite(hu_long x, hu_long y, uint32_t down) {
       big.hi -= big.lo == 0;
       big.lo--;
     }
-    if ((big.hi | big.lo) == 0) return hu_num_special(HU_KIND_ZERO, down);
+    if ((big.hi | big.lo) == 0) return hui_num_special(HU_KIND_ZERO, down);
   }
-  return hu_long_lead(big, sticky);
+  return hui_long_lead(big, sticky);
 }
 
 /* x + y, exact but for a sticky bit. An exact zero of different signs is -0 if `down` (the rounding to come goes toward
  * negative), else +0: IEEE 754-2019 section 6.3. */
-HU_STEP hu_num hu_long_add(hu_long x, hu_long y, uint32_t down) {
-  if (x.kind == HU_KIND_NAN || y.kind == HU_KIND_NAN) return hu_num_special(HU_KIND_NAN, 0);
-  if (x.kind == HU_KIND_INF && y.kind == HU_KIND_INF && x.sign != y.sign) return hu_num_special(HU_KIND_NAN, 0);
-  if (x.kind == HU_KIND_INF) return hu_num_special(HU_KIND_INF, x.sign);
-  if (y.kind == HU_KIND_INF) return hu_num_special(HU_KIND_INF, y.sign);
+HU_STEP hu_num hui_long_add(hu_long x, hu_long y, uint32_t down) {
+  if (x.kind == HU_KIND_NAN || y.kind == HU_KIND_NAN) return hui_num_special(HU_KIND_NAN, 0);
+  if (x.kind == HU_KIND_INF && y.kind == HU_KIND_INF && x.sign != y.sign) return hui_num_special(HU_KIND_NAN, 0);
+  if (x.kind == HU_KIND_INF) return hui_num_special(HU_KIND_INF, x.sign);
+  if (y.kind == HU_KIND_INF) return hui_num_special(HU_KIND_INF, y.sign);
   if (x.kind == HU_KIND_ZERO && y.kind == HU_KIND_ZERO) {
-    return hu_num_special(HU_KIND_ZERO, x.sign == y.sign ? x.sign : down);
+    return hui_num_special(HU_KIND_ZERO, x.sign == y.sign ? x.sign : down);
   }
-  if (x.kind == HU_KIND_ZERO) return hu_long_lead(y, 0);
-  if (y.kind == HU_KIND_ZERO) return hu_long_lead(x, 0);
-  return hu_add_finite(x, y, down);
+  if (x.kind == HU_KIND_ZERO) return hui_long_lead(y, 0);
+  if (y.kind == HU_KIND_ZERO) return hui_long_lead(x, 0);
+  return hui_add_finite(x, y, down);
 }
 
 /* A product alone, for a rounding of its own. */
-HU_FN hu_num hu_long_num(hu_long x) {
-  return x.kind == HU_KIND_FINITE ? hu_long_lead(x, 0) : hu_num_special(x.kind, x.sign);
+HU_FN hu_num hui_long_num(hu_long x) {
+  return x.kind == HU_KIND_FINITE ? hui_long_lead(x, 0) : hui_num_special(x.kind, x.sign);
 }
 
 /* |x| >= |y|; not if one is NaN. */
-HU_FN int32_t hu_magnitude_least(hu_num x, hu_num y) {
+HU_FN int32_t hui_magnitude_least(hu_num x, hu_num y) {
   if (x.kind == HU_KIND_NAN || y.kind == HU_KIND_NAN) return 0;
   if (x.kind == HU_KIND_INF) return 1;
   if (y.kind == HU_KIND_INF) return 0;
   if (y.kind == HU_KIND_ZERO) return 1;
   if (x.kind == HU_KIND_ZERO) return 0;
-  int32_t ex = hu_exponent(x), ey = hu_exponent(y);
-  return ex != ey ? ex > ey : x.sig << hu_clz64(x.sig) >= y.sig << hu_clz64(y.sig);
+  int32_t ex = hui_exponent(x), ey = hui_exponent(y);
+  return ex != ey ? ex > ey : x.sig << hui_clz64(x.sig) >= y.sig << hui_clz64(y.sig);
 }
 
 /* ---- what goes along with the steps of one element ---- */
@@ -176,7 +176,7 @@ typedef struct hu_draw {
   uint32_t events; /* of the latest rounding */
 } hu_draw;
 
-HU_FN hu_draw hu_draw_of(uint64_t key, uint64_t element, hu_watch *watch) {
+HU_FN hu_draw hui_draw_of(uint64_t key, uint64_t element, hu_watch *watch) {
   hu_draw d;
   d.key = key;
   d.element = element;
@@ -189,27 +189,27 @@ HU_FN hu_draw hu_draw_of(uint64_t key, uint64_t element, hu_watch *watch) {
   return d;
 }
 
-HU_FN uint32_t hu_draw_word(const hu_draw *d) {
+HU_FN uint32_t hui_draw_word(const hu_draw *d) {
   uint64_t block = 1 + (d->next >> 2);
   hu_philox c;
   c.w[0] = (uint32_t)d->element;
   c.w[1] = (uint32_t)(d->element >> 32);
   c.w[2] = (uint32_t)block;
   c.w[3] = (uint32_t)(block >> 32);
-  return hu_philox4x32(c, (uint32_t)d->key, (uint32_t)(d->key >> 32)).w[d->next & 3];
+  return hui_philox4x32(c, (uint32_t)d->key, (uint32_t)(d->key >> 32)).w[d->next & 3];
 }
 
 /* R of the next rounding, `bits` digits: of a stream's word the high ones, of a word brought along the low ones. Device
  * code has streams only, and the compiler is told so. */
-HU_FN uint32_t hu_draw_digits(const hu_draw *d, uint32_t bits) {
+HU_FN uint32_t hui_draw_digits(const hu_draw *d, uint32_t bits) {
 #ifndef __CUDA_ARCH__
   if (d->words) return d->next < d->count ? d->words[d->next] : 0;
 #endif
-  return hu_draw_word(d) >> (32 - bits);
+  return hui_draw_word(d) >> (32 - bits);
 }
 
 /* Device code does not trace, and the compiler is told so. */
-HU_FN int32_t hu_is_traced(const hu_draw *d) {
+HU_FN int32_t hui_is_traced(const hu_draw *d) {
 #ifdef __CUDA_ARCH__
   (void)d;
   return 0;
@@ -228,97 +228,98 @@ typedef struct hu_grid {
   uint8_t ftz;  /* HU_BLOCK_FTZ_ of halfulp/accum.h */
 } hu_grid;
 
-HU_FN int32_t hu_grid_below(const hu_grid *g, hu_num x) {
-  return x.kind == HU_KIND_FINITE && hu_exponent(x) < g->spec.emin;
+HU_FN int32_t hui_grid_below(const hu_grid *g, hu_num x) {
+  return x.kind == HU_KIND_FINITE && hui_exponent(x) < g->spec.emin;
 }
 
 /* The rounding that comes next has product k. */
-HU_FN void hu_trace_product(uint64_t k, hu_draw *d) {
-  if (hu_is_traced(d)) hu_trace_products(d->trace, k, k + 1);
+HU_FN void hui_trace_product(uint64_t k, hu_draw *d) {
+  if (hui_is_traced(d)) hui_trace_products(d->trace, k, k + 1);
 }
 
 /* Products k to past - 1 follow, added on their own. */
-HU_FN void hu_trace_inner(uint32_t kind, uint64_t k, uint64_t past, hu_draw *d) {
-  if (hu_is_traced(d)) hu_trace_begin(d->trace, kind, k, past);
+HU_FN void hui_trace_inner(uint32_t kind, uint64_t k, uint64_t past, hu_draw *d) {
+  if (hui_is_traced(d)) hui_trace_begin(d->trace, kind, k, past);
 }
 
 /* x rounded onto the grid; its random word is counted whether it is wanted or not. */
-HU_FN hu_num hu_grid_rounded(const hu_grid *g, hu_num x, hu_draw *d) {
+HU_FN hu_num hui_grid_rounded(const hu_grid *g, hu_num x, hu_draw *d) {
   uint32_t events, random = 0;
-  if (g->spec.round >= HU_SRA) random = hu_draw_digits(d, g->spec.bits);
+  if (g->spec.round >= HU_SRA) random = hui_draw_digits(d, g->spec.bits);
   d->next++;
   d->events = 0;
-  if (g->ftz == 3 && hu_grid_below(g, x)) return hu_num_special(HU_KIND_ZERO, x.sign);
-  uint32_t code = hu_round(&g->spec, x, random, &events);
+  if (g->ftz == 3 && hui_grid_below(g, x)) return hui_num_special(HU_KIND_ZERO, x.sign);
+  uint32_t code = hui_round(&g->spec, x, random, &events);
   d->events = events;
-  if (g->over && (events & HU_EVENT_OVERFLOW)) return hu_num_special(HU_KIND_INF, x.sign);
-  hu_num z = hu_unpack(&g->spec, code);
-  if (g->ftz == 1 && hu_grid_below(g, z)) return hu_num_special(HU_KIND_ZERO, z.sign);
-  if (g->ftz == 2 && (hu_grid_below(g, z) || (events & HU_EVENT_UNDERFLOW)))
-    return hu_num_special(HU_KIND_ZERO, x.sign);
+  if (g->over && (events & HU_EVENT_OVERFLOW)) return hui_num_special(HU_KIND_INF, x.sign);
+  hu_num z = hui_unpack(&g->spec, code);
+  if (g->ftz == 1 && hui_grid_below(g, z)) return hui_num_special(HU_KIND_ZERO, z.sign);
+  if (g->ftz == 2 && (hui_grid_below(g, z) || (events & HU_EVENT_UNDERFLOW)))
+    return hui_num_special(HU_KIND_ZERO, x.sign);
   if (g->plus && z.kind == HU_KIND_ZERO) z.sign = 0;
   return z;
 }
 
 /* R of the latest rounding. */
-HU_FN uint32_t hu_draw_latest(const hu_grid *g, const hu_draw *d) {
+HU_FN uint32_t hui_draw_latest(const hu_grid *g, const hu_draw *d) {
   hu_draw before = *d;
   before.next--;
-  return g->spec.round >= HU_SRA ? hu_draw_digits(&before, g->spec.bits) : 0;
+  return g->spec.round >= HU_SRA ? hui_draw_digits(&before, g->spec.bits) : 0;
 }
 
-HU_STEP hu_num hu_grid_round(const hu_grid *g, hu_num x, hu_draw *d) {
-  hu_num z = hu_grid_rounded(g, x, d);
-  if (hu_is_traced(d)) {
-    hu_trace_element(d->trace, g);
-    hu_trace_result(d->trace, x, z, d->events, hu_draw_latest(g, d));
+HU_STEP hu_num hui_grid_round(const hu_grid *g, hu_num x, hu_draw *d) {
+  hu_num z = hui_grid_rounded(g, x, d);
+  if (hui_is_traced(d)) {
+    hui_trace_element(d->trace, g);
+    hui_trace_result(d->trace, x, z, d->events, hui_draw_latest(g, d));
   }
   return z;
 }
 
-HU_FN uint32_t hu_grid_down(const hu_grid *g) { return g->spec.round == HU_RTN; }
+HU_FN uint32_t hui_grid_down(const hu_grid *g) { return g->spec.round == HU_RTN; }
 
-HU_FN hu_num hu_grid_add(const hu_grid *g, hu_num x, hu_num y, hu_draw *d) {
-  if (hu_is_traced(d)) hu_trace_operands(d->trace, HU_TRACE_ADD, x, y, hu_num_special(HU_KIND_ZERO, 0));
-  return hu_grid_round(g, hu_long_add(hu_long_of(x), hu_long_of(y), hu_grid_down(g)), d);
+HU_FN hu_num hui_grid_add(const hu_grid *g, hu_num x, hu_num y, hu_draw *d) {
+  if (hui_is_traced(d)) hui_trace_operands(d->trace, HU_TRACE_ADD, x, y, hui_num_special(HU_KIND_ZERO, 0));
+  return hui_grid_round(g, hui_long_add(hui_long_of(x), hui_long_of(y), hui_grid_down(g)), d);
 }
 
-HU_FN hu_num hu_grid_sub(const hu_grid *g, hu_num x, hu_num y, hu_draw *d) {
-  return hu_grid_add(g, x, hu_negated(y), d);
+HU_FN hu_num hui_grid_sub(const hu_grid *g, hu_num x, hu_num y, hu_draw *d) {
+  return hui_grid_add(g, x, hui_negated(y), d);
 }
 
-HU_FN hu_num hu_grid_fma(const hu_grid *g, hu_num a, hu_num b, hu_num c, hu_draw *d) {
-  if (hu_is_traced(d)) hu_trace_operands(d->trace, HU_TRACE_FMA, a, b, c);
-  return hu_grid_round(g, hu_long_add(hu_long_product(a, b), hu_long_of(c), hu_grid_down(g)), d);
+HU_FN hu_num hui_grid_fma(const hu_grid *g, hu_num a, hu_num b, hu_num c, hu_draw *d) {
+  if (hui_is_traced(d)) hui_trace_operands(d->trace, HU_TRACE_FMA, a, b, c);
+  return hui_grid_round(g, hui_long_add(hui_long_product(a, b), hui_long_of(c), hui_grid_down(g)), d);
 }
 
-HU_FN hu_num hu_grid_mul(const hu_grid *g, hu_num a, hu_num b, hu_draw *d) {
-  if (hu_is_traced(d)) hu_trace_operands(d->trace, HU_TRACE_MUL, a, b, hu_num_special(HU_KIND_ZERO, 0));
-  return hu_grid_round(g, hu_long_num(hu_long_product(a, b)), d);
+HU_FN hu_num hui_grid_mul(const hu_grid *g, hu_num a, hu_num b, hu_draw *d) {
+  if (hui_is_traced(d)) hui_trace_operands(d->trace, HU_TRACE_MUL, a, b, hui_num_special(HU_KIND_ZERO, 0));
+  return hui_grid_round(g, hui_long_num(hui_long_product(a, b)), d);
 }
 
 /* ---- additions watched: docs/numerics.md section 11.7 ---- */
 
-HU_FN void hu_watch_add(hu_watch *sum, const hu_watch *x) {
+HU_FN void hui_watch_add(hu_watch *sum, const hu_watch *x) {
   sum->additions += x->additions;
   sum->swamped += x->swamped;
   sum->overflows += x->overflows;
   sum->gap = sum->gap > x->gap ? sum->gap : x->gap;
 }
 
-HU_FN int32_t hu_same_value(hu_num x, hu_num y) {
+HU_FN int32_t hui_same_value(hu_num x, hu_num y) {
   if (x.kind != y.kind) return 0;
   if (x.kind != HU_KIND_FINITE) return 1;
-  return x.sign == y.sign && hu_exponent(x) == hu_exponent(y) && x.sig << hu_clz64(x.sig) == y.sig << hu_clz64(y.sig);
+  return x.sign == y.sign && hui_exponent(x) == hui_exponent(y) &&
+         x.sig << hui_clz64(x.sig) == y.sig << hui_clz64(y.sig);
 }
 
-HU_FN void hu_watch_gap(hu_watch *w, int32_t gap) {
+HU_FN void hui_watch_gap(hu_watch *w, int32_t gap) {
   uint64_t binades = (uint64_t)(gap < 0 ? -gap : gap);
   if (binades > w->gap) w->gap = binades;
 }
 
 /* The device's twins do not watch: there the compiler is told so. */
-HU_FN int32_t hu_watched(const hu_draw *d) {
+HU_FN int32_t hui_watched(const hu_draw *d) {
 #ifdef __CUDA_ARCH__
   (void)d;
   return 0;
@@ -328,63 +329,63 @@ HU_FN int32_t hu_watched(const hu_draw *d) {
 }
 
 /* An addend of exponent e, finite and not 0, on top of s made z in the latest rounding. */
-HU_FN void hu_watch_sum(hu_draw *d, hu_num s, int32_t e, hu_num z) {
+HU_FN void hui_watch_sum(hu_draw *d, hu_num s, int32_t e, hu_num z) {
   hu_watch *w = d->watch;
   if (s.kind > HU_KIND_FINITE) return;
   w->additions++;
   if (d->events & HU_EVENT_OVERFLOW) {
     w->overflows++;
-  } else if (hu_same_value(s, z)) {
+  } else if (hui_same_value(s, z)) {
     w->swamped++;
   }
-  if (s.kind == HU_KIND_FINITE) hu_watch_gap(w, hu_exponent(s) - e);
+  if (s.kind == HU_KIND_FINITE) hui_watch_gap(w, hui_exponent(s) - e);
 }
 
 /* One of the terms of a block that are cut: `kept` is what is left of it, e its exponent and top the largest. */
-HU_FN void hu_watch_cut(hu_draw *d, int32_t top, int32_t e, int64_t kept) {
+HU_FN void hui_watch_cut(hu_draw *d, int32_t top, int32_t e, int64_t kept) {
   hu_watch *w = d->watch;
-  if (!hu_watched(d)) return;
+  if (!hui_watched(d)) return;
   w->additions++;
   if (kept == 0) w->swamped++;
-  hu_watch_gap(w, top - e);
+  hui_watch_gap(w, top - e);
 }
 
 /* rnd(s + t): t goes into the accumulator s. */
-HU_FN hu_num hu_accumulate(const hu_grid *g, hu_num s, hu_num t, hu_draw *d) {
-  hu_num z = hu_grid_add(g, s, t, d);
-  if (hu_watched(d) && t.kind == HU_KIND_FINITE) hu_watch_sum(d, s, hu_exponent(t), z);
+HU_FN hu_num hui_accumulate(const hu_grid *g, hu_num s, hu_num t, hu_draw *d) {
+  hu_num z = hui_grid_add(g, s, t, d);
+  if (hui_watched(d) && t.kind == HU_KIND_FINITE) hui_watch_sum(d, s, hui_exponent(t), z);
   return z;
 }
 
 /* rnd(x + y) of two that are each other's addend: the larger is the accumulator. */
-HU_FN hu_num hu_accumulate_pair(const hu_grid *g, hu_num x, hu_num y, hu_draw *d) {
-  int32_t first = !hu_watched(d) || hu_magnitude_least(x, y);
-  return first ? hu_accumulate(g, x, y, d) : hu_accumulate(g, y, x, d);
+HU_FN hu_num hui_accumulate_pair(const hu_grid *g, hu_num x, hu_num y, hu_draw *d) {
+  int32_t first = !hui_watched(d) || hui_magnitude_least(x, y);
+  return first ? hui_accumulate(g, x, y, d) : hui_accumulate(g, y, x, d);
 }
 
 /* rnd(a b + s) */
-HU_FN hu_num hu_accumulate_product(const hu_grid *g, hu_num a, hu_num b, hu_num s, hu_draw *d) {
-  hu_num z = hu_grid_fma(g, a, b, s, d);
-  if (hu_watched(d) && a.kind == HU_KIND_FINITE && b.kind == HU_KIND_FINITE) {
-    hu_watch_sum(d, s, hu_exponent(hu_long_num(hu_long_product(a, b))), z);
+HU_FN hu_num hui_accumulate_product(const hu_grid *g, hu_num a, hu_num b, hu_num s, hu_draw *d) {
+  hu_num z = hui_grid_fma(g, a, b, s, d);
+  if (hui_watched(d) && a.kind == HU_KIND_FINITE && b.kind == HU_KIND_FINITE) {
+    hui_watch_sum(d, s, hui_exponent(hui_long_num(hui_long_product(a, b))), z);
   }
   return z;
 }
 
 /* ---- binary64, ties to even ---- */
 
-HU_STEP uint64_t hu_round64(hu_num x) {
+HU_STEP uint64_t hui_round64(hu_num x) {
   uint64_t sign = (uint64_t)x.sign << 63, infinite = 0x7FF0000000000000u;
   if (x.kind == HU_KIND_NAN) return 0x7FF8000000000000u;
   if (x.kind == HU_KIND_INF) return sign | infinite;
   if (x.kind == HU_KIND_ZERO) return sign;
-  int32_t lead = hu_clz64(x.sig), k = x.exp + 63 - lead;
+  int32_t lead = hui_clz64(x.sig), k = x.exp + 63 - lead;
   uint64_t sig = x.sig << lead;
   if (k > 1023) return sign | infinite;
   int32_t cut = k >= -1022 ? 11 : -1022 - k + 11;
-  uint64_t f = hu_shift_right(sig, cut);
+  uint64_t f = hui_shift_right(sig, cut);
   int32_t inexact = x.sticky || (cut > 63 ? sig : sig & (((uint64_t)1 << cut) - 1)) != 0;
-  int32_t half = inexact ? hu_against_half(sig, x.sticky, cut) : -1;
+  int32_t half = inexact ? hui_against_half(sig, x.sticky, cut) : -1;
   f += half > 0 || (half == 0 && (f & 1));
   /* A carry goes up into the exponent field, from 1023 to infinity too. */
   return sign | (k >= -1022 ? ((uint64_t)(k + 1022) << 52) + f : f);

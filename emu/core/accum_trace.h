@@ -16,7 +16,7 @@ typedef struct hu_tracing {
   hu_trace_step step; /* the next one, as far as it is known */
 } hu_tracing;
 
-HU_FN hu_traced hu_traced_of(hu_num x) {
+HU_FN hu_traced hui_traced_of(hu_num x) {
   hu_traced z;
   memset(&z, 0, sizeof z);
   z.kind = x.kind;
@@ -29,42 +29,42 @@ HU_FN hu_traced hu_traced_of(hu_num x) {
 }
 
 /* n 2^exp; a zero is +0. */
-HU_FN hu_num hu_num_of_integer(int64_t n, int32_t exp) {
-  if (n == 0) return hu_num_special(HU_KIND_ZERO, 0);
-  return hu_num_finite(n < 0, n < 0 ? 0 - (uint64_t)n : (uint64_t)n, exp);
+HU_FN hu_num hui_num_of_integer(int64_t n, int32_t exp) {
+  if (n == 0) return hui_num_special(HU_KIND_ZERO, 0);
+  return hui_num_finite(n < 0, n < 0 ? 0 - (uint64_t)n : (uint64_t)n, exp);
 }
 
-HU_FN void hu_trace_next(hu_tracing *t) {
+HU_FN void hui_trace_next(hu_tracing *t) {
   memset(&t->step, 0, sizeof t->step);
   t->step.k = HU_TRACE_NO_PRODUCT;
 }
 
-HU_FN void hu_trace_send(hu_tracing *t, uint32_t kind) {
+HU_FN void hui_trace_send(hu_tracing *t, uint32_t kind) {
   t->step.kind = (uint8_t)kind;
   if (t->visit) t->visit(t->context, &t->step);
-  hu_trace_next(t);
+  hui_trace_next(t);
 }
 
-HU_FN void hu_trace_products(hu_tracing *t, uint64_t k, uint64_t past) {
+HU_FN void hui_trace_products(hu_tracing *t, uint64_t k, uint64_t past) {
   t->step.k = k;
   t->step.past = past;
 }
 
-HU_FN void hu_trace_begin(hu_tracing *t, uint32_t kind, uint64_t k, uint64_t past) {
-  hu_trace_next(t);
-  hu_trace_products(t, k, past);
-  hu_trace_send(t, kind);
+HU_FN void hui_trace_begin(hu_tracing *t, uint32_t kind, uint64_t k, uint64_t past) {
+  hui_trace_next(t);
+  hui_trace_products(t, k, past);
+  hui_trace_send(t, kind);
 }
 
 /* The operation whose rounding comes next. */
-HU_FN void hu_trace_operands(hu_tracing *t, uint32_t kind, hu_num x, hu_num y, hu_num c) {
+HU_FN void hui_trace_operands(hu_tracing *t, uint32_t kind, hu_num x, hu_num y, hu_num c) {
   t->step.kind = (uint8_t)kind;
-  t->step.x = hu_traced_of(x);
-  t->step.y = hu_traced_of(y);
-  t->step.c = hu_traced_of(c);
+  t->step.x = hui_traced_of(x);
+  t->step.y = hui_traced_of(y);
+  t->step.c = hui_traced_of(c);
 }
 
-HU_FN void hu_trace_element(hu_tracing *t, const void *grid) {
+HU_FN void hui_trace_element(hu_tracing *t, const void *grid) {
   for (int32_t i = 0; i < HU_TRACE_GRIDS; i++) {
     if (t->grid[i] != grid) continue;
     t->step.element = t->element[i];
@@ -73,21 +73,21 @@ HU_FN void hu_trace_element(hu_tracing *t, const void *grid) {
 }
 
 /* exact became z. Without operands that is a rounding of what came before. */
-HU_FN void hu_trace_result(hu_tracing *t, hu_num exact, hu_num z, uint32_t events, uint32_t random) {
-  t->step.exact = hu_traced_of(exact);
-  t->step.z = hu_traced_of(z);
+HU_FN void hui_trace_result(hu_tracing *t, hu_num exact, hu_num z, uint32_t events, uint32_t random) {
+  t->step.exact = hui_traced_of(exact);
+  t->step.z = hui_traced_of(z);
   t->step.events = events;
   t->step.random = random;
-  hu_trace_send(t, t->step.kind ? t->step.kind : (uint32_t)HU_TRACE_ROUND);
+  hui_trace_send(t, t->step.kind ? t->step.kind : (uint32_t)HU_TRACE_ROUND);
 }
 
 /* A term cut to `kept`, or whole; ALIGN and CUT: what top and unit are. */
-HU_FN void hu_trace_cut(hu_tracing *t, uint32_t kind, hu_num exact, hu_num z, int32_t top, int32_t unit) {
-  t->step.exact = hu_traced_of(exact);
-  t->step.z = hu_traced_of(z);
+HU_FN void hui_trace_cut(hu_tracing *t, uint32_t kind, hu_num exact, hu_num z, int32_t top, int32_t unit) {
+  t->step.exact = hui_traced_of(exact);
+  t->step.z = hui_traced_of(z);
   t->step.top = top;
   t->step.unit = unit;
-  hu_trace_send(t, kind);
+  hui_trace_send(t, kind);
 }
 
 #endif

@@ -17,9 +17,9 @@ typedef struct hu_big {
   uint32_t w[HU_BIG_LIMBS]; /* the lowest first; those from f + 2 on are not used */
 } hu_big;
 
-HU_FN int32_t hu_clz32(uint32_t x) { return hu_clz64(x) - 32; }
+HU_FN int32_t hui_clz32(uint32_t x) { return hui_clz64(x) - 32; }
 
-HU_OUTLINE hu_big hu_big_of(uint32_t integer, int32_t f) {
+HU_OUTLINE hu_big hui_big_of(uint32_t integer, int32_t f) {
   hu_big z;
   for (int32_t i = 0; i < HU_BIG_LIMBS; i++) z.w[i] = 0;
   z.w[f] = integer;
@@ -27,8 +27,8 @@ HU_OUTLINE hu_big hu_big_of(uint32_t integer, int32_t f) {
 }
 
 /* sig 2^exp; its digits below an ulp are cut off. */
-HU_OUTLINE hu_big hu_big_scaled(uint64_t sig, int32_t exp, int32_t f) {
-  hu_big z = hu_big_of(0, f);
+HU_OUTLINE hu_big hui_big_scaled(uint64_t sig, int32_t exp, int32_t f) {
+  hu_big z = hui_big_of(0, f);
   int32_t at = exp + 32 * f; /* the place of sig's lowest digit */
   if (at < 0) {
     sig = at < -63 ? 0 : sig >> -at;
@@ -42,20 +42,20 @@ HU_OUTLINE hu_big hu_big_scaled(uint64_t sig, int32_t exp, int32_t f) {
   return z;
 }
 
-HU_OUTLINE hu_big hu_big_constant(int32_t which, int32_t f) {
-  hu_big z = hu_big_of(which >= HU_CONSTANT_ONE, f);
-  for (int32_t i = 0; i < f; i++) z.w[f - 1 - i] = hu_constant_digit(which, i);
+HU_OUTLINE hu_big hui_big_constant(int32_t which, int32_t f) {
+  hu_big z = hui_big_of(which >= HU_CONSTANT_ONE, f);
+  for (int32_t i = 0; i < f; i++) z.w[f - 1 - i] = hui_constant_digit(which, i);
   return z;
 }
 
 /* -1, 0, 1. */
-HU_OUTLINE int32_t hu_big_compare(const hu_big *a, const hu_big *b, int32_t f) {
+HU_OUTLINE int32_t hui_big_compare(const hu_big *a, const hu_big *b, int32_t f) {
   for (int32_t i = f + 1; i >= 0; i--)
     if (a->w[i] != b->w[i]) return a->w[i] > b->w[i] ? 1 : -1;
   return 0;
 }
 
-HU_OUTLINE void hu_big_add(hu_big *z, const hu_big *a, const hu_big *b, int32_t f) {
+HU_OUTLINE void hui_big_add(hu_big *z, const hu_big *a, const hu_big *b, int32_t f) {
   uint64_t carry = 0;
   for (int32_t i = 0; i < f + 2; i++) {
     carry += (uint64_t)a->w[i] + b->w[i];
@@ -65,7 +65,7 @@ HU_OUTLINE void hu_big_add(hu_big *z, const hu_big *a, const hu_big *b, int32_t 
 }
 
 /* a - b, a >= b. */
-HU_OUTLINE void hu_big_sub(hu_big *z, const hu_big *a, const hu_big *b, int32_t f) {
+HU_OUTLINE void hui_big_sub(hu_big *z, const hu_big *a, const hu_big *b, int32_t f) {
   uint64_t borrow = 0;
   for (int32_t i = 0; i < f + 2; i++) {
     uint64_t d = (uint64_t)a->w[i] - b->w[i] - borrow;
@@ -75,18 +75,18 @@ HU_OUTLINE void hu_big_sub(hu_big *z, const hu_big *a, const hu_big *b, int32_t 
 }
 
 /* |a - b|; returns 1 if a < b. */
-HU_OUTLINE uint32_t hu_big_distance(hu_big *z, const hu_big *a, const hu_big *b, int32_t f) {
-  uint32_t below = hu_big_compare(a, b, f) < 0;
+HU_OUTLINE uint32_t hui_big_distance(hu_big *z, const hu_big *a, const hu_big *b, int32_t f) {
+  uint32_t below = hui_big_compare(a, b, f) < 0;
   if (below) {
-    hu_big_sub(z, b, a, f);
+    hui_big_sub(z, b, a, f);
   } else {
-    hu_big_sub(z, a, b, f);
+    hui_big_sub(z, a, b, f);
   }
   return below;
 }
 
 /* a 2^-n, a 2^n. */
-HU_OUTLINE void hu_big_down(hu_big *z, const hu_big *a, int32_t n, int32_t f) {
+HU_OUTLINE void hui_big_down(hu_big *z, const hu_big *a, int32_t n, int32_t f) {
   int32_t limbs = n >> 5, shift = n & 31;
   for (int32_t i = 0; i < f + 2; i++) {
     uint32_t low = i + limbs < f + 2 ? a->w[i + limbs] : 0, high = i + limbs + 1 < f + 2 ? a->w[i + limbs + 1] : 0;
@@ -94,7 +94,7 @@ HU_OUTLINE void hu_big_down(hu_big *z, const hu_big *a, int32_t n, int32_t f) {
   }
 }
 
-HU_OUTLINE void hu_big_up(hu_big *z, const hu_big *a, int32_t n, int32_t f) {
+HU_OUTLINE void hui_big_up(hu_big *z, const hu_big *a, int32_t n, int32_t f) {
   int32_t limbs = n >> 5, shift = n & 31;
   for (int32_t i = f + 1; i >= 0; i--) {
     uint32_t high = i >= limbs ? a->w[i - limbs] : 0, low = i > limbs ? a->w[i - limbs - 1] : 0;
@@ -103,7 +103,7 @@ HU_OUTLINE void hu_big_up(hu_big *z, const hu_big *a, int32_t n, int32_t f) {
 }
 
 /* a b. */
-HU_OUTLINE void hu_big_mul(hu_big *z, const hu_big *a, const hu_big *b, int32_t f) {
+HU_OUTLINE void hui_big_mul(hu_big *z, const hu_big *a, const hu_big *b, int32_t f) {
   uint32_t product[2 * HU_BIG_LIMBS];
   int32_t n = f + 2;
   for (int32_t i = 0; i < n; i++) product[i] = 0;
@@ -120,7 +120,7 @@ HU_OUTLINE void hu_big_mul(hu_big *z, const hu_big *a, const hu_big *b, int32_t 
 }
 
 /* a n, exact. */
-HU_OUTLINE void hu_big_times(hu_big *z, const hu_big *a, uint32_t n, int32_t f) {
+HU_OUTLINE void hui_big_times(hu_big *z, const hu_big *a, uint32_t n, int32_t f) {
   uint64_t carry = 0;
   for (int32_t i = 0; i < f + 2; i++) {
     carry += (uint64_t)a->w[i] * n;
@@ -130,7 +130,7 @@ HU_OUTLINE void hu_big_times(hu_big *z, const hu_big *a, uint32_t n, int32_t f) 
 }
 
 /* a / n. */
-HU_OUTLINE void hu_big_over(hu_big *z, const hu_big *a, uint32_t n, int32_t f) {
+HU_OUTLINE void hui_big_over(hu_big *z, const hu_big *a, uint32_t n, int32_t f) {
   uint64_t rest = 0;
   for (int32_t i = f + 1; i >= 0; i--) {
     rest = rest << 32 | a->w[i];
@@ -141,7 +141,7 @@ HU_OUTLINE void hu_big_over(hu_big *z, const hu_big *a, uint32_t n, int32_t f) {
 
 /* One digit of a quotient: u (m + 1 limbs) by v (m limbs, its top bit set), u < v 2^32; leaves the remainder in u.
  * Knuth, The Art of Computer Programming 2, 4.3.1, algorithm D. */
-HU_OUTLINE uint32_t hu_big_digit(uint32_t *u, const uint32_t *v, int32_t m) {
+HU_OUTLINE uint32_t hui_big_digit(uint32_t *u, const uint32_t *v, int32_t m) {
   uint64_t top = (uint64_t)u[m] << 32 | u[m - 1], q = top / v[m - 1], rest = top % v[m - 1];
   while (q >> 32 || (m > 1 && q * v[m - 2] > (rest << 32 | u[m - 2]))) {
     q--;
@@ -167,11 +167,11 @@ HU_OUTLINE uint32_t hu_big_digit(uint32_t *u, const uint32_t *v, int32_t m) {
 }
 
 /* a / b, b > 0. */
-HU_OUTLINE void hu_big_div(hu_big *z, const hu_big *a, const hu_big *b, int32_t f) {
+HU_OUTLINE void hui_big_div(hu_big *z, const hu_big *a, const hu_big *b, int32_t f) {
   uint32_t u[2 * HU_BIG_LIMBS + 1], v[HU_BIG_LIMBS];
   int32_t n = f + 2, m = n;
   while (b->w[m - 1] == 0) m--;
-  int32_t shift = hu_clz32(b->w[m - 1]), top = n + f;
+  int32_t shift = hui_clz32(b->w[m - 1]), top = n + f;
   for (int32_t i = 0; i < m; i++) v[i] = shift && i ? b->w[i] << shift | b->w[i - 1] >> (32 - shift) : b->w[i] << shift;
   for (int32_t i = 0; i <= top; i++) { /* a 2^32f, shifted */
     uint32_t here = i >= f && i < top ? a->w[i - f] : 0, below = i > f ? a->w[i - f - 1] : 0;
@@ -179,25 +179,25 @@ HU_OUTLINE void hu_big_div(hu_big *z, const hu_big *a, const hu_big *b, int32_t 
   }
   for (int32_t i = 0; i < n; i++) z->w[i] = 0;
   for (int32_t j = top - m; j >= 0; j--) {
-    uint32_t digit = hu_big_digit(u + j, v, m);
+    uint32_t digit = hui_big_digit(u + j, v, m);
     if (j < n) z->w[j] = digit;
   }
 }
 
 /* The place of the leading digit, its weight 2^(place - 32f); -1 of zero. */
-HU_OUTLINE int32_t hu_big_lead(const hu_big *a, int32_t f) {
+HU_OUTLINE int32_t hui_big_lead(const hu_big *a, int32_t f) {
   for (int32_t i = f + 1; i >= 0; i--)
-    if (a->w[i]) return 32 * i + 31 - hu_clz32(a->w[i]);
+    if (a->w[i]) return 32 * i + 31 - hui_clz32(a->w[i]);
   return -1;
 }
 
 /* The 64 digits of which the highest has this place. */
-HU_OUTLINE uint64_t hu_big_digits(const hu_big *a, int32_t place, int32_t f) {
+HU_OUTLINE uint64_t hui_big_digits(const hu_big *a, int32_t place, int32_t f) {
   hu_big x;
   if (place >= 63) {
-    hu_big_down(&x, a, place - 63, f);
+    hui_big_down(&x, a, place - 63, f);
   } else {
-    hu_big_up(&x, a, 63 - place, f);
+    hui_big_up(&x, a, 63 - place, f);
   }
   return (uint64_t)x.w[1] << 32 | x.w[0];
 }

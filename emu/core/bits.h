@@ -5,25 +5,25 @@
 
 #include "port.h"
 
-HU_FN uint32_t hu_bits_of_float(float x) {
+HU_FN uint32_t hui_bits_of_float(float x) {
   uint32_t u;
   memcpy(&u, &x, sizeof u);
   return u;
 }
 
-HU_FN float hu_float_of_bits(uint32_t u) {
+HU_FN float hui_float_of_bits(uint32_t u) {
   float x;
   memcpy(&x, &u, sizeof x);
   return x;
 }
 
-HU_FN uint64_t hu_bits_of_double(double x) {
+HU_FN uint64_t hui_bits_of_double(double x) {
   uint64_t u;
   memcpy(&u, &x, sizeof u);
   return u;
 }
 
-HU_FN double hu_double_of_bits(uint64_t u) {
+HU_FN double hui_double_of_bits(uint64_t u) {
   double x;
   memcpy(&x, &u, sizeof x);
   return x;

@@ -12,7 +12,7 @@
 #include "halfulp/sum.h"
 
 /* Adds digits << at, or subtracts them; 0 <= at < 64 words. */
-HU_FN void hu_digits_add(uint64_t *word, int32_t words, uint64_t digits, int32_t at, uint32_t sign) {
+HU_FN void hui_digits_add(uint64_t *word, int32_t words, uint64_t digits, int32_t at, uint32_t sign) {
   int32_t i = at / 64, up = at % 64;
   uint64_t part = digits << up, above = up ? digits >> (64 - up) : 0, carry = 0;
   for (int32_t l = i; l < words && (l < i + 2 || carry); l++) {
@@ -23,7 +23,7 @@ HU_FN void hu_digits_add(uint64_t *word, int32_t words, uint64_t digits, int32_t
 }
 
 /* Adds all words of x. */
-HU_FN void hu_digits_merge(uint64_t *word, int32_t words, const uint64_t *x) {
+HU_FN void hui_digits_merge(uint64_t *word, int32_t words, const uint64_t *x) {
   uint64_t carry = 0;
   for (int32_t l = 0; l < words; l++) {
     uint64_t add = x[l], sum = word[l] + add, with = sum + carry;
@@ -33,17 +33,17 @@ HU_FN void hu_digits_merge(uint64_t *word, int32_t words, const uint64_t *x) {
 }
 
 /* x in digits of 2^low and more. Those below are zeros: of a factor whose leading digit was moved to the top. */
-HU_FN hu_long hu_long_from(hu_long x, int32_t low) {
+HU_FN hu_long hui_long_from(hu_long x, int32_t low) {
   int32_t n = low - x.exp;
   if (n <= 0) return x;
-  x.lo = n < 64 ? x.lo >> n | x.hi << 1 << (63 - n) : hu_shift_right(x.hi, n - 64);
-  x.hi = hu_shift_right(x.hi, n);
+  x.lo = n < 64 ? x.lo >> n | x.hi << 1 << (63 - n) : hui_shift_right(x.hi, n - 64);
+  x.hi = hui_shift_right(x.hi, n);
   x.exp = low;
   return x;
 }
 
 /* The bit of hu_sum.terms that a term sets. */
-HU_FN uint32_t hu_digits_term(hu_long x) {
+HU_FN uint32_t hui_digits_term(hu_long x) {
   switch (x.kind) {
     case HU_KIND_NAN: return HU_SUM_NAN;
     case HU_KIND_INF: return x.sign ? HU_SUM_MINUS_INFINITY : HU_SUM_PLUS_INFINITY;
@@ -53,50 +53,50 @@ HU_FN uint32_t hu_digits_term(hu_long x) {
 }
 
 /* Adds a term: its digits; returns its bit. */
-HU_STEP uint32_t hu_digits_add_term(uint64_t *word, int32_t words, int32_t low, hu_long x) {
-  uint32_t term = hu_digits_term(x);
+HU_STEP uint32_t hui_digits_add_term(uint64_t *word, int32_t words, int32_t low, hu_long x) {
+  uint32_t term = hui_digits_term(x);
   if (term != HU_SUM_NUMBER) return term;
-  x = hu_long_from(x, low);
-  if (x.lo) hu_digits_add(word, words, x.lo, x.exp - low, x.sign);
-  if (x.hi) hu_digits_add(word, words, x.hi, x.exp + 64 - low, x.sign);
+  x = hui_long_from(x, low);
+  if (x.lo) hui_digits_add(word, words, x.lo, x.exp - low, x.sign);
+  if (x.hi) hui_digits_add(word, words, x.hi, x.exp + 64 - low, x.sign);
   return term;
 }
 
 /* Word l of the magnitude; `first` is the lowest word that is not zero. */
-HU_FN uint64_t hu_digits_magnitude(const uint64_t *word, int32_t l, int32_t first, uint32_t sign) {
+HU_FN uint64_t hui_digits_magnitude(const uint64_t *word, int32_t l, int32_t first, uint32_t sign) {
   if (!sign || l < first) return word[l];
   return l == first ? (uint64_t)0 - word[l] : ~word[l];
 }
 
 /* The sum's leading digits, with sticky; +0 where it is zero. */
-HU_STEP hu_num hu_digits_value(const uint64_t *word, int32_t words, int32_t low, uint32_t terms) {
+HU_STEP hu_num hui_digits_value(const uint64_t *word, int32_t words, int32_t low, uint32_t terms) {
   uint32_t infinities = terms & (HU_SUM_PLUS_INFINITY | HU_SUM_MINUS_INFINITY);
   int32_t both = infinities == (HU_SUM_PLUS_INFINITY | HU_SUM_MINUS_INFINITY), first = 0, top = words - 1;
-  if ((terms & (HU_SUM_NAN | HU_SUM_INVALID)) || both) return hu_num_special(HU_KIND_NAN, 0);
-  if (infinities) return hu_num_special(HU_KIND_INF, (infinities & HU_SUM_MINUS_INFINITY) != 0);
+  if ((terms & (HU_SUM_NAN | HU_SUM_INVALID)) || both) return hui_num_special(HU_KIND_NAN, 0);
+  if (infinities) return hui_num_special(HU_KIND_INF, (infinities & HU_SUM_MINUS_INFINITY) != 0);
   while (first < words && word[first] == 0) first++;
-  if (first == words) return hu_num_special(HU_KIND_ZERO, 0);
+  if (first == words) return hui_num_special(HU_KIND_ZERO, 0);
   uint32_t sign = (uint32_t)(word[words - 1] >> 63);
-  while (hu_digits_magnitude(word, top, first, sign) == 0) top--;
-  hu_long lead = hu_long_special(HU_KIND_FINITE, sign);
-  lead.hi = hu_digits_magnitude(word, top, first, sign);
-  lead.lo = top > 0 ? hu_digits_magnitude(word, top - 1, first, sign) : 0;
+  while (hui_digits_magnitude(word, top, first, sign) == 0) top--;
+  hu_long lead = hui_long_special(HU_KIND_FINITE, sign);
+  lead.hi = hui_digits_magnitude(word, top, first, sign);
+  lead.lo = top > 0 ? hui_digits_magnitude(word, top - 1, first, sign) : 0;
   lead.exp = low + 64 * (top - 1);
-  return hu_long_lead(lead, first + 1 < top);
+  return hui_long_lead(lead, first + 1 < top);
 }
 
 /* A zero sum of the model `exact`: docs/numerics.md section 8. The empty sum is +0. */
-HU_FN hu_num hu_digits_zero(uint32_t terms, uint32_t down) {
+HU_FN hu_num hui_digits_zero(uint32_t terms, uint32_t down) {
   uint32_t all_minus = terms == HU_SUM_MINUS_ZERO, all_plus = terms == HU_SUM_PLUS_ZERO || terms == 0;
-  return hu_num_special(HU_KIND_ZERO, all_minus || (down && !all_plus));
+  return hui_num_special(HU_KIND_ZERO, all_minus || (down && !all_plus));
 }
 
 /* The code that a sum rounds to, and its events: a NaN sum without a NaN term is invalid. */
-HU_STEP uint32_t hu_digits_round(const hu_spec *s, const uint64_t *word, int32_t words, int32_t low, uint32_t terms,
-                                 uint32_t random, uint32_t *events) {
-  hu_num x = hu_digits_value(word, words, low, terms);
-  if (x.kind == HU_KIND_ZERO) x = hu_digits_zero(terms, s->round == HU_RTN);
-  uint32_t code = hu_round(s, x, random, events);
+HU_STEP uint32_t hui_digits_round(const hu_spec *s, const uint64_t *word, int32_t words, int32_t low, uint32_t terms,
+                                  uint32_t random, uint32_t *events) {
+  hu_num x = hui_digits_value(word, words, low, terms);
+  if (x.kind == HU_KIND_ZERO) x = hui_digits_zero(terms, s->round == HU_RTN);
+  uint32_t code = hui_round(s, x, random, events);
   if (x.kind != HU_KIND_NAN) return code;
   if (!(terms & HU_SUM_NAN)) {
     *events = (*events & ~(uint32_t)HU_EVENT_NAN_IN) | HU_EVENT_INVALID;

@@ -32,7 +32,7 @@ typedef struct hu_four_six_block {
 } hu_four_six_block;
 
 /* What the rule is; makes of the scaler one of rule ratio. */
-HU_OUTLINE hu_four_six hu_four_six_of(const hu_scaling *d, hu_scaler *s) {
+HU_OUTLINE hu_four_six hui_four_six_of(const hu_scaling *d, hu_scaler *s) {
   hu_four_six f;
   memset(&f, 0, sizeof f);
   if (d->rule < HU_SCALE_4OVER6_MAE) return f;
@@ -41,92 +41,93 @@ HU_OUTLINE hu_four_six hu_four_six_of(const hu_scaling *d, hu_scaler *s) {
   f.sweep = d->rule == HU_SCALE_SWEEP_MSE;
   f.squares |= f.sweep;
   f.fast = d->rule == HU_SCALE_4OVER6_MAE_FAST || d->rule == HU_SCALE_4OVER6_MSE_FAST;
-  hu_num most = d->tensor == HU_TENSOR_256 ? hu_power_of_two(8) : hu_unpack(&s->scale, s->scale.max_code);
-  f.both = hu_product(0, s->top, most);
-  f.amax = hu_num_special(HU_KIND_ZERO, 0);
+  hu_num most = d->tensor == HU_TENSOR_256 ? hui_power_of_two(8) : hui_unpack(&s->scale, s->scale.max_code);
+  f.both = hui_product(0, s->top, most);
+  f.amax = hui_num_special(HU_KIND_ZERO, 0);
   s->rule = HU_SCALE_RATIO;
   return f;
 }
 
-/* The second level from the tensor's amax, a pattern: instead of hu_scaler_tensor. */
-HU_OUTLINE void hu_four_six_tensor(hu_four_six *f, hu_scaler *s, uint32_t amax) {
-  f->amax = hu_unpack32(amax);
-  if (f->sweep) hu_scaler_tensor(s, amax);
+/* The second level from the tensor's amax, a pattern: instead of hui_scaler_tensor. */
+HU_OUTLINE void hui_four_six_tensor(hu_four_six *f, hu_scaler *s, uint32_t amax) {
+  f->amax = hui_unpack32(amax);
+  if (f->sweep) hui_scaler_tensor(s, amax);
   if (f->sweep || amax == 0) return;
-  s->tensor_code = hu_step32_some(hu_quotient(0, f->both, f->amax));
-  s->tensor = hu_step32_some(hu_quotient(0, hu_power_of_two(0), s->tensor_code));
+  s->tensor_code = hui_step32_some(hui_quotient(0, f->both, f->amax));
+  s->tensor = hui_step32_some(hui_quotient(0, hui_power_of_two(0), s->tensor_code));
 }
 
 /* Operations of IEEE 754 in binary32, ties to even, with overflow to infinity. */
-HU_FN hu_num hu_rne32(hu_num x) { return hu_unpack32(hu_pack32(x)); }
-HU_FN hu_num hu_sum32(hu_num a, hu_num b) {
+HU_FN hu_num hui_rne32(hu_num x) { return hui_unpack32(hui_pack32(x)); }
+HU_FN hu_num hui_sum32(hu_num a, hu_num b) {
   uint32_t ignored = 0;
-  return hu_rne32(hu_exact_add(a, b, 0, &ignored));
+  return hui_rne32(hui_exact_add(a, b, 0, &ignored));
 }
-HU_FN hu_num hu_product32(hu_num a, hu_num b) {
+HU_FN hu_num hui_product32(hu_num a, hu_num b) {
   uint32_t ignored = 0;
-  return hu_rne32(hu_exact_mul(a, b, &ignored));
+  return hui_rne32(hui_exact_mul(a, b, &ignored));
 }
-HU_FN hu_num hu_quotient32(hu_num a, hu_num b) {
+HU_FN hu_num hui_quotient32(hu_num a, hu_num b) {
   uint32_t ignored = 0;
-  return hu_rne32(hu_exact_div(a, b, &ignored));
+  return hui_rne32(hui_exact_div(a, b, &ignored));
 }
 
 /* What an element of the number p under a scale adds to the error. p times the scale has six digits. */
-HU_OUTLINE hu_num hu_four_six_error(const hu_four_six *f, const hu_scaler *s, const hu_shared *under, hu_num scale,
-                                    hu_num p, hu_num x) {
-  hu_num y = hu_product32(p, f->sweep ? under->back : scale);
+HU_OUTLINE hu_num hui_four_six_error(const hu_four_six *f, const hu_scaler *s, const hu_shared *under, hu_num scale,
+                                     hu_num p, hu_num x) {
+  hu_num y = hui_product32(p, f->sweep ? under->back : scale);
   if (f->fast)
-    x = hu_product32(x, s->tensor_code);
+    x = hui_product32(x, s->tensor_code);
   else if (!f->sweep)
-    y = hu_quotient32(hu_product32(y, f->amax), f->both);
+    y = hui_quotient32(hui_product32(y, f->amax), f->both);
   x.sign = !x.sign;
-  hu_num e = hu_sum32(y, x);
+  hu_num e = hui_sum32(y, x);
   e.sign = 0;
-  return f->squares ? hu_product32(e, e) : e;
+  return f->squares ? hui_product32(e, e) : e;
 }
 
 /* The error of a block under a scale, the pattern of a number from 0 up to infinity: each row from its first element
  * on, then the rows, 16 of them, in a tree; +0 for those that are not there. No term takes a sum down: where a row is
  * above `most`, the block is, and any number above `most` is the result. */
-HU_OUTLINE uint32_t hu_four_six_sum(const hu_four_six *f, const hu_scaler *s, const hu_four_six_block *b,
-                                    const hu_shared *under, uint32_t most) {
+HU_OUTLINE uint32_t hui_four_six_sum(const hu_four_six *f, const hu_scaler *s, const hu_four_six_block *b,
+                                     const hu_shared *under, uint32_t most) {
   uint32_t row[HU_FOUR_SIX_SIDE];
-  hu_num scale = hu_unpack(&s->scale, under->code);
+  hu_num scale = hui_unpack(&s->scale, under->code);
   for (uint32_t i = 0; i < HU_FOUR_SIX_SIDE; i++) {
-    hu_num sum = hu_num_special(HU_KIND_ZERO, 0);
+    hu_num sum = hui_num_special(HU_KIND_ZERO, 0);
     for (uint32_t j = 0; i < b->rows && j < b->cols; j++) {
       uint32_t u = b->x[i * b->ldx + j], random = 0, ignored;
-      if (s->element.bits) random = hu_stream_at(b->key, b->word + i * b->next + j) >> (32 - s->element.bits);
-      hu_num p = hu_scaled_number(s, hu_scaled_element(s, under, u, random, &ignored));
-      sum = hu_sum32(sum, hu_four_six_error(f, s, under, scale, p, hu_unpack32(u)));
+      if (s->element.bits) random = hui_stream_at(b->key, b->word + i * b->next + j) >> (32 - s->element.bits);
+      hu_num p = hui_scaled_number(s, hui_scaled_element(s, under, u, random, &ignored));
+      sum = hui_sum32(sum, hui_four_six_error(f, s, under, scale, p, hui_unpack32(u)));
     }
-    row[i] = hu_pack32(sum);
+    row[i] = hui_pack32(sum);
     if (row[i] > most) return row[i];
   }
   for (uint32_t half = HU_FOUR_SIX_SIDE / 2; half; half /= 2) {
-    for (uint32_t i = 0; i < half; i++) row[i] = hu_pack32(hu_sum32(hu_unpack32(row[i]), hu_unpack32(row[i + half])));
+    for (uint32_t i = 0; i < half; i++)
+      row[i] = hui_pack32(hui_sum32(hui_unpack32(row[i]), hui_unpack32(row[i + half])));
   }
   return row[0];
 }
 
 /* The scale of this code. */
-HU_FN hu_shared hu_four_six_shared(const hu_scaler *s, uint32_t code) {
+HU_FN hu_shared hui_four_six_shared(const hu_scaler *s, uint32_t code) {
   hu_shared b;
   memset(&b, 0, sizeof b);
   b.code = code;
-  hu_shared_finish(s, &b);
+  hui_shared_finish(s, &b);
   return b;
 }
 
 /* The best of all positive scales, of equal ones the smallest; first: one to begin with, which rules out most. */
-HU_OUTLINE hu_shared hu_four_six_sweep(const hu_four_six *f, const hu_scaler *s, const hu_four_six_block *b,
-                                       const hu_shared *first) {
+HU_OUTLINE hu_shared hui_four_six_sweep(const hu_four_six *f, const hu_scaler *s, const hu_four_six_block *b,
+                                        const hu_shared *first) {
   hu_shared best = *first;
-  uint32_t least = best.code ? hu_four_six_sum(f, s, b, first, 0x7F800000) : 0xFFFFFFFF;
+  uint32_t least = best.code ? hui_four_six_sum(f, s, b, first, 0x7F800000) : 0xFFFFFFFF;
   for (uint32_t code = 1; code <= s->scale.max_code; code++) {
-    hu_shared under = hu_four_six_shared(s, code);
-    uint32_t error = hu_four_six_sum(f, s, b, &under, least);
+    hu_shared under = hui_four_six_shared(s, code);
+    uint32_t error = hui_four_six_sum(f, s, b, &under, least);
     if (error > least || (error == least && code >= best.code)) continue;
     best = under;
     least = error;
@@ -136,14 +137,15 @@ HU_OUTLINE hu_shared hu_four_six_sweep(const hu_four_six *f, const hu_scaler *s,
 
 /* The best scale of a block: of *six, what rule ratio gives for amax > 0, a pattern, and the scale 1.5 times as large;
  * or of all. */
-HU_OUTLINE hu_shared hu_four_six_choose(const hu_four_six *f, const hu_scaler *s, const hu_four_six_block *b,
-                                        uint32_t amax, const hu_shared *six) {
-  if (f->sweep) return hu_four_six_sweep(f, s, b, six);
-  hu_num ratio = hu_scale_ratio(s, hu_unpack32(amax < s->amin ? s->amin : amax));
+HU_OUTLINE hu_shared hui_four_six_choose(const hu_four_six *f, const hu_scaler *s, const hu_four_six_block *b,
+                                         uint32_t amax, const hu_shared *six) {
+  if (f->sweep) return hui_four_six_sweep(f, s, b, six);
+  hu_num ratio = hui_scale_ratio(s, hui_unpack32(amax < s->amin ? s->amin : amax));
   if (ratio.kind == HU_KIND_ZERO) return *six;
-  hu_shared four = hu_four_six_shared(s, hu_scale_code(s, hu_step32(hu_product(0, ratio, hu_num_finite(0, 3, -1)))));
-  uint32_t error = hu_four_six_sum(f, s, b, six, 0x7F800000);
-  return hu_four_six_sum(f, s, b, &four, error) < error ? four : *six;
+  hu_shared four =
+      hui_four_six_shared(s, hui_scale_code(s, hui_step32(hui_product(0, ratio, hui_num_finite(0, 3, -1)))));
+  uint32_t error = hui_four_six_sum(f, s, b, six, 0x7F800000);
+  return hui_four_six_sum(f, s, b, &four, error) < error ? four : *six;
 }
 
 #endif

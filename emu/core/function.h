@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/core/function.h - exact results of the elementary functions of docs/numerics.md section 12, in integers.
  *
- * hu_function_of is to these what hu_exact_of of emu/core/arith.h is to arithmetic: the exact result of exact operands
- * as a hu_num, all of it or its 64 leading digits and sticky, and with it every mode of every format rounds
+ * hui_function_of is to these what hui_exact_of of emu/core/arith.h is to arithmetic: the exact result of exact
+ * operands as a hu_num, all of it or its 64 leading digits and sticky, and with it every mode of every format rounds
  * rightly.
  *
  * Results that end are found first: by integers (reciprocal, rsqrt, pow with rational results, exp2 and log2 of
@@ -23,8 +23,8 @@
 /* ---- results that need no digits ---- */
 
 /* A number whose magnitude differs from that of x (at most 62 digits) by less than 2^-64 of it. */
-HU_FN hu_num hu_beside(hu_num x, uint32_t above) {
-  int32_t lead = hu_clz64(x.sig);
+HU_FN hu_num hui_beside(hu_num x, uint32_t above) {
+  int32_t lead = hui_clz64(x.sig);
   x.sig <<= lead;
   x.exp -= lead;
   if (!above) {
@@ -39,20 +39,20 @@ HU_FN hu_num hu_beside(hu_num x, uint32_t above) {
 }
 
 /* Above, below what any format looks at. */
-HU_FN hu_num hu_beyond_all(uint32_t sign) { return hu_beside(hu_num_finite(sign, 1, 6000), 1); }
-HU_FN hu_num hu_below_all(uint32_t sign) { return hu_beside(hu_num_finite(sign, 1, -6000), 1); }
+HU_FN hu_num hui_beyond_all(uint32_t sign) { return hui_beside(hui_num_finite(sign, 1, 6000), 1); }
+HU_FN hu_num hui_below_all(uint32_t sign) { return hui_beside(hui_num_finite(sign, 1, -6000), 1); }
 
-HU_FN hu_num hu_one(uint32_t sign) { return hu_num_finite(sign, 1, 0); }
+HU_FN hu_num hui_one(uint32_t sign) { return hui_num_finite(sign, 1, 0); }
 
-HU_FN hu_num hu_pole(uint32_t sign, uint32_t *raised) {
+HU_FN hu_num hui_pole(uint32_t sign, uint32_t *raised) {
   *raised |= HU_EVENT_DIVIDE_BY_ZERO;
-  return hu_num_special(HU_KIND_INF, sign);
+  return hui_num_special(HU_KIND_INF, sign);
 }
 
-HU_FN uint32_t hu_is_power_of_two(hu_num x) { return (x.sig & (x.sig - 1)) == 0; }
+HU_FN uint32_t hui_is_power_of_two(hu_num x) { return (x.sig & (x.sig - 1)) == 0; }
 
 /* x without the zeros at its end. */
-HU_FN hu_num hu_stripped(hu_num x) {
+HU_FN hu_num hui_stripped(hu_num x) {
   while (!(x.sig & 1)) {
     x.sig >>= 1;
     x.exp++;
@@ -61,32 +61,32 @@ HU_FN hu_num hu_stripped(hu_num x) {
 }
 
 /* The result for an operand that is a NaN, an infinity or a zero. */
-HU_OUTLINE hu_num hu_function_special(int32_t op, hu_num x, uint32_t *raised) {
+HU_OUTLINE hu_num hui_function_special(int32_t op, hu_num x, uint32_t *raised) {
   uint32_t infinite = x.kind == HU_KIND_INF;
   if (x.kind == HU_KIND_NAN) return x;
   switch (op) {
     case HU_OP_EXP:
     case HU_OP_EXP2:
-      if (!infinite) return hu_one(0);
-      return x.sign ? hu_num_special(HU_KIND_ZERO, 0) : x;
-    case HU_OP_EXPM1: return infinite && x.sign ? hu_one(1) : x;
+      if (!infinite) return hui_one(0);
+      return x.sign ? hui_num_special(HU_KIND_ZERO, 0) : x;
+    case HU_OP_EXPM1: return infinite && x.sign ? hui_one(1) : x;
     case HU_OP_LOG:
     case HU_OP_LOG2:
-      if (!infinite) return hu_pole(1, raised);
-      return x.sign ? hu_exact_invalid(raised) : x;
-    case HU_OP_LOG1P: return infinite && x.sign ? hu_exact_invalid(raised) : x;
+      if (!infinite) return hui_pole(1, raised);
+      return x.sign ? hui_exact_invalid(raised) : x;
+    case HU_OP_LOG1P: return infinite && x.sign ? hui_exact_invalid(raised) : x;
     case HU_OP_TANH:
-    case HU_OP_ERF: return infinite ? hu_one(x.sign) : x;
+    case HU_OP_ERF: return infinite ? hui_one(x.sign) : x;
     case HU_OP_SIGMOID:
-      if (!infinite) return hu_num_finite(0, 1, -1);
-      return x.sign ? hu_num_special(HU_KIND_ZERO, 0) : hu_one(0);
-    case HU_OP_GELU: return infinite && x.sign ? hu_num_special(HU_KIND_ZERO, 1) : x;
+      if (!infinite) return hui_num_finite(0, 1, -1);
+      return x.sign ? hui_num_special(HU_KIND_ZERO, 0) : hui_one(0);
+    case HU_OP_GELU: return infinite && x.sign ? hui_num_special(HU_KIND_ZERO, 1) : x;
     case HU_OP_RSQRT:
-      if (!infinite) return hu_pole(x.sign, raised);
-      return x.sign ? hu_exact_invalid(raised) : hu_num_special(HU_KIND_ZERO, 0);
+      if (!infinite) return hui_pole(x.sign, raised);
+      return x.sign ? hui_exact_invalid(raised) : hui_num_special(HU_KIND_ZERO, 0);
     default: /* sin, cos */
-      if (infinite) return hu_exact_invalid(raised);
-      return op == HU_OP_COS ? hu_one(0) : x;
+      if (infinite) return hui_exact_invalid(raised);
+      return op == HU_OP_COS ? hui_one(0) : x;
   }
 }
 
@@ -95,14 +95,14 @@ HU_OUTLINE hu_num hu_function_special(int32_t op, hu_num x, uint32_t *raised) {
 /* x = s 2^e, s odd but for a factor 2 that makes e even. 2^2t / s has 127 or 128 digits; the root of its integer part
  * has 64 and is the integer part of 2^t / sqrt s. That ends only for s = 1: the root of an odd s > 1 is irrational or
  * an odd number above 1, which divides no power of two. */
-HU_OUTLINE hu_num hu_inverse_root(hu_num x) {
-  x = hu_stripped(x);
+HU_OUTLINE hu_num hui_inverse_root(hu_num x) {
+  x = hui_stripped(x);
   if (x.exp & 1) {
     x.sig <<= 1;
     x.exp--;
   }
-  if (x.sig == 1) return hu_num_finite(0, 1, -(x.exp / 2));
-  int32_t digits = 64 - hu_clz64(x.sig), t2 = 127 + digits - (digits & 1 ? 0 : 1);
+  if (x.sig == 1) return hui_num_finite(0, 1, -(x.exp / 2));
+  int32_t digits = 64 - hui_clz64(x.sig), t2 = 127 + digits - (digits & 1 ? 0 : 1);
   uint64_t hi = 0, lo = 0, rest = 1, root = 0, above = 0, left = 0;
   for (int32_t i = 0; i < t2; i++) {
     rest <<= 1;
@@ -124,7 +124,7 @@ HU_OUTLINE hu_num hu_inverse_root(hu_num x) {
     }
     root = root << 1 | fits;
   }
-  hu_num z = hu_num_finite(0, root, -(t2 / 2) - x.exp / 2);
+  hu_num z = hui_num_finite(0, root, -(t2 / 2) - x.exp / 2);
   z.sticky = 1;
   return z;
 }
@@ -132,7 +132,7 @@ HU_OUTLINE hu_num hu_inverse_root(hu_num x) {
 /* ---- pow ---- */
 
 /* The root of s, or 0 if s is no square. */
-HU_FN uint64_t hu_square_root(uint64_t s) {
+HU_FN uint64_t hui_square_root(uint64_t s) {
   uint64_t root = 0;
   for (int32_t i = 15; i >= 0; i--) {
     uint64_t trial = root | (uint64_t)1 << i;
@@ -145,11 +145,11 @@ HU_FN uint64_t hu_square_root(uint64_t s) {
  * it is no number of 64 digits. x = s 2^k with s odd; a y with digits behind the point halves them as long as s and
  * 2^k are squares, and otherwise the power is irrational. A negative integer power of s > 1 is a fraction that does not
  * end; a positive one is an odd integer. */
-HU_OUTLINE int32_t hu_pow_rational(hu_num *z, hu_num x, hu_num y) {
-  x = hu_stripped(x);
-  y = hu_stripped(y);
+HU_OUTLINE int32_t hui_pow_rational(hu_num *z, hu_num x, hu_num y) {
+  x = hui_stripped(x);
+  y = hui_stripped(y);
   for (; 0 > y.exp; y.exp++) {
-    uint64_t root = hu_square_root(x.sig);
+    uint64_t root = hui_square_root(x.sig);
     if (x.exp & 1 || root == 0) return 0;
     x.sig = root;
     x.exp /= 2;
@@ -158,8 +158,8 @@ HU_OUTLINE int32_t hu_pow_rational(hu_num *z, hu_num x, hu_num y) {
     uint64_t steps = (uint64_t)(0 > x.exp ? -x.exp : x.exp) * y.sig;
     uint32_t down = (0 > x.exp) != y.sign;
     int32_t far = y.exp > 12 || steps << y.exp > 4096;
-    *z = hu_num_finite(0, 1, far ? 0 : down ? -(int32_t)(steps << y.exp) : (int32_t)(steps << y.exp));
-    if (far) *z = down ? hu_below_all(0) : hu_beyond_all(0);
+    *z = hui_num_finite(0, 1, far ? 0 : down ? -(int32_t)(steps << y.exp) : (int32_t)(steps << y.exp));
+    if (far) *z = down ? hui_below_all(0) : hui_beyond_all(0);
     return 1;
   }
   if (y.sign || y.exp > 5 || y.sig << y.exp > 40) return 0; /* 3^41 has 65 digits */
@@ -168,48 +168,48 @@ HU_OUTLINE int32_t hu_pow_rational(hu_num *z, hu_num x, hu_num y) {
     if (power > ~(uint64_t)0 / x.sig) return 0;
     power *= x.sig;
   }
-  *z = hu_num_finite(0, power, x.exp * (int32_t)(y.sig << y.exp));
+  *z = hui_num_finite(0, power, x.exp * (int32_t)(y.sig << y.exp));
   return 1;
 }
 
 /* |x|^y for finite x and y, neither of them 0 and |x| not 1. */
-HU_OUTLINE hu_num hu_power(hu_num x, hu_num y) {
-  hu_num z = hu_one(0);
+HU_OUTLINE hu_num hui_power(hu_num x, hu_num y) {
+  hu_num z = hui_one(0);
   x.sign = 0;
-  if (hu_pow_rational(&z, x, y)) return z;
+  if (hui_pow_rational(&z, x, y)) return z;
   for (int32_t f = 6; f <= HU_BIG_FRACTION; f *= 2) {
     hu_real v;
-    int32_t size = hu_real_pow(&v, x, y, f);
-    if (size < 0) return hu_beside(hu_one(0), !v.sign);
-    if (size > 0) return v.sign ? hu_below_all(0) : hu_beyond_all(0);
-    if (hu_real_decided(&z, &v, f)) break;
+    int32_t size = hui_real_pow(&v, x, y, f);
+    if (size < 0) return hui_beside(hui_one(0), !v.sign);
+    if (size > 0) return v.sign ? hui_below_all(0) : hui_beyond_all(0);
+    if (hui_real_decided(&z, &v, f)) break;
   }
   return z;
 }
 
 /* 0: no integer, 1: an odd one, 2: an even one. Of a finite number. */
-HU_FN uint32_t hu_integer_kind(hu_num y) {
+HU_FN uint32_t hui_integer_kind(hu_num y) {
   if (y.kind == HU_KIND_ZERO) return 2;
-  y = hu_stripped(y);
+  y = hui_stripped(y);
   return 0 > y.exp ? 0 : y.exp > 0 ? 2 : 1;
 }
 
 /* IEEE 754-2019 9.2.1. */
-HU_OUTLINE hu_num hu_exact_pow(hu_num x, hu_num y, uint32_t *raised) {
-  uint32_t unit = x.kind == HU_KIND_FINITE && hu_is_power_of_two(x) && hu_exponent(x) == 0;
-  if (y.kind == HU_KIND_ZERO || (unit && !x.sign)) return hu_one(0);
+HU_OUTLINE hu_num hui_exact_pow(hu_num x, hu_num y, uint32_t *raised) {
+  uint32_t unit = x.kind == HU_KIND_FINITE && hui_is_power_of_two(x) && hui_exponent(x) == 0;
+  if (y.kind == HU_KIND_ZERO || (unit && !x.sign)) return hui_one(0);
   if (x.kind == HU_KIND_NAN) return x;
   if (y.kind == HU_KIND_NAN) return y;
   if (y.kind == HU_KIND_INF) {
-    if (unit) return hu_one(0);
-    uint32_t large = x.kind == HU_KIND_INF || (x.kind == HU_KIND_FINITE && hu_exponent(x) >= 0);
-    return hu_num_special(large != y.sign ? HU_KIND_INF : HU_KIND_ZERO, 0);
+    if (unit) return hui_one(0);
+    uint32_t large = x.kind == HU_KIND_INF || (x.kind == HU_KIND_FINITE && hui_exponent(x) >= 0);
+    return hui_num_special(large != y.sign ? HU_KIND_INF : HU_KIND_ZERO, 0);
   }
-  uint32_t whole = hu_integer_kind(y), sign = x.sign && whole == 1;
-  if (x.kind == HU_KIND_INF) return hu_num_special(y.sign ? HU_KIND_ZERO : HU_KIND_INF, sign);
-  if (x.kind == HU_KIND_ZERO) return y.sign ? hu_pole(sign, raised) : hu_num_special(HU_KIND_ZERO, sign);
-  if (x.sign && whole == 0) return hu_exact_invalid(raised);
-  hu_num z = unit ? hu_one(0) : hu_power(x, y);
+  uint32_t whole = hui_integer_kind(y), sign = x.sign && whole == 1;
+  if (x.kind == HU_KIND_INF) return hui_num_special(y.sign ? HU_KIND_ZERO : HU_KIND_INF, sign);
+  if (x.kind == HU_KIND_ZERO) return y.sign ? hui_pole(sign, raised) : hui_num_special(HU_KIND_ZERO, sign);
+  if (x.sign && whole == 0) return hui_exact_invalid(raised);
+  hu_num z = unit ? hui_one(0) : hui_power(x, y);
   z.sign = (uint8_t)sign;
   return z;
 }
@@ -217,98 +217,98 @@ HU_OUTLINE hu_num hu_exact_pow(hu_num x, hu_num y, uint32_t *raised) {
 /* ---- the functions of one operand ---- */
 
 /* floor(|x|) of a finite |x| < 2^12. */
-HU_FN uint64_t hu_whole(hu_num x) { return x.exp >= 0 ? x.sig << x.exp : hu_shift_right(x.sig, -x.exp); }
+HU_FN uint64_t hui_whole(hu_num x) { return x.exp >= 0 ? x.sig << x.exp : hui_shift_right(x.sig, -x.exp); }
 
 /* Is |x| >= 800, or 1154 = 800 / ln 2 for powers of two? Then e^|x| > 2^1154 is beyond all numbers of all formats, and
  * e^-|x| below 2^-40 of them. */
-HU_FN uint32_t hu_is_far(hu_num x, uint32_t binary) {
-  int32_t k = hu_exponent(x);
-  return k >= 12 || (k >= 0 && hu_whole(x) >= (binary ? 1154 : 800));
+HU_FN uint32_t hui_is_far(hu_num x, uint32_t binary) {
+  int32_t k = hui_exponent(x);
+  return k >= 12 || (k >= 0 && hui_whole(x) >= (binary ? 1154 : 800));
 }
 
 /* 1 and the result if x, finite and not 0, needs no digits: k = floor(log2 |x|). */
-HU_OUTLINE int32_t hu_function_quickly(hu_num *z, int32_t op, hu_num x, uint32_t *raised) {
-  int32_t k = hu_exponent(x);
-  uint32_t far = hu_is_far(x, op == HU_OP_EXP2);
-  hu_num half = hu_num_finite(x.sign, x.sig, x.exp - 1);
-  *z = hu_one(0);
+HU_OUTLINE int32_t hui_function_quickly(hu_num *z, int32_t op, hu_num x, uint32_t *raised) {
+  int32_t k = hui_exponent(x);
+  uint32_t far = hui_is_far(x, op == HU_OP_EXP2);
+  hu_num half = hui_num_finite(x.sign, x.sig, x.exp - 1);
+  *z = hui_one(0);
   switch (op) {
     case HU_OP_EXP2:
     case HU_OP_EXP:
-      if (far) *z = x.sign ? hu_below_all(0) : hu_beyond_all(0);
-      if (k < -67) *z = hu_beside(hu_one(0), !x.sign);
-      if (!far && op == HU_OP_EXP2 && hu_stripped(x).exp >= 0) {
-        int32_t n = (int32_t)hu_whole(x);
-        *z = hu_num_finite(0, 1, x.sign ? -n : n);
+      if (far) *z = x.sign ? hui_below_all(0) : hui_beyond_all(0);
+      if (k < -67) *z = hui_beside(hui_one(0), !x.sign);
+      if (!far && op == HU_OP_EXP2 && hui_stripped(x).exp >= 0) {
+        int32_t n = (int32_t)hui_whole(x);
+        *z = hui_num_finite(0, 1, x.sign ? -n : n);
         return 1;
       }
       return far || k < -67;
     case HU_OP_EXPM1:
-      if (k < -66) *z = hu_beside(x, !x.sign);
-      if (k >= 6) *z = x.sign ? hu_beside(hu_one(1), 0) : hu_beyond_all(0);
+      if (k < -66) *z = hui_beside(x, !x.sign);
+      if (k >= 6) *z = x.sign ? hui_beside(hui_one(1), 0) : hui_beyond_all(0);
       return k < -66 || (x.sign ? k >= 6 : far);
     case HU_OP_LOG:
     case HU_OP_LOG2:
-      if (x.sign) *z = hu_exact_invalid(raised);
+      if (x.sign) *z = hui_exact_invalid(raised);
       if (x.sign) return 1;
-      if (!hu_is_power_of_two(x) || (k != 0 && op == HU_OP_LOG)) return 0;
-      *z = hu_num_finite(k < 0, (uint64_t)(k < 0 ? -k : k), 0);
+      if (!hui_is_power_of_two(x) || (k != 0 && op == HU_OP_LOG)) return 0;
+      *z = hui_num_finite(k < 0, (uint64_t)(k < 0 ? -k : k), 0);
       return 1;
     case HU_OP_LOG1P:
-      if (x.sign && k >= 0) *z = k == 0 && hu_is_power_of_two(x) ? hu_pole(1, raised) : hu_exact_invalid(raised);
-      if (k < -66) *z = hu_beside(x, x.sign);
+      if (x.sign && k >= 0) *z = k == 0 && hui_is_power_of_two(x) ? hui_pole(1, raised) : hui_exact_invalid(raised);
+      if (k < -66) *z = hui_beside(x, x.sign);
       return (x.sign && k >= 0) || k < -66;
-    case HU_OP_TANH: *z = hu_beside(k < 0 ? x : hu_one(x.sign), 0); return k < -33 || k >= 5;
+    case HU_OP_TANH: *z = hui_beside(k < 0 ? x : hui_one(x.sign), 0); return k < -33 || k >= 5;
     case HU_OP_SIGMOID:
-      if (k < -66) *z = hu_beside(hu_num_finite(0, 1, -1), !x.sign);
-      if (k >= 6) *z = x.sign ? hu_below_all(0) : hu_beside(hu_one(0), 0);
+      if (k < -66) *z = hui_beside(hui_num_finite(0, 1, -1), !x.sign);
+      if (k >= 6) *z = x.sign ? hui_below_all(0) : hui_beside(hui_one(0), 0);
       return k < -66 || (x.sign ? far : k >= 6);
-    case HU_OP_ERF: *z = hu_beside(hu_one(x.sign), 0); return k >= 3;
+    case HU_OP_ERF: *z = hui_beside(hui_one(x.sign), 0); return k >= 3;
     case HU_OP_GELU:
-      *z = k < 0 ? hu_beside(half, !x.sign) : x.sign ? hu_below_all(1) : hu_beside(x, 0);
-      return k < -67 || k >= 12 || (k >= 0 && hu_whole(x) >= (x.sign ? 42 : 12)); /* 42^2 / 2 > 800 */
-    case HU_OP_RSQRT: *z = x.sign ? hu_exact_invalid(raised) : hu_inverse_root(x); return 1;
-    case HU_OP_SIN: *z = hu_beside(x, 0); return k < -33;
-    default: *z = hu_beside(hu_one(0), 0); return k < -33;
+      *z = k < 0 ? hui_beside(half, !x.sign) : x.sign ? hui_below_all(1) : hui_beside(x, 0);
+      return k < -67 || k >= 12 || (k >= 0 && hui_whole(x) >= (x.sign ? 42 : 12)); /* 42^2 / 2 > 800 */
+    case HU_OP_RSQRT: *z = x.sign ? hui_exact_invalid(raised) : hui_inverse_root(x); return 1;
+    case HU_OP_SIN: *z = hui_beside(x, 0); return k < -33;
+    default: *z = hui_beside(hui_one(0), 0); return k < -33;
   }
 }
 
 /* f(x) to f limbs; 0 if they are not enough. */
-HU_OUTLINE int32_t hu_function_value(hu_num *z, int32_t op, hu_num x, int32_t f) {
+HU_OUTLINE int32_t hui_function_value(hu_num *z, int32_t op, hu_num x, int32_t f) {
   hu_real v;
   hu_big a;
   int32_t known = 1;
   switch (op) {
     case HU_OP_EXP:
-      a = hu_magnitude(x, f);
-      hu_real_exp(&v, &a, x.sign, 0, f);
+      a = hui_magnitude(x, f);
+      hui_real_exp(&v, &a, x.sign, 0, f);
       break;
     case HU_OP_EXP2:
-      a = hu_magnitude(x, f);
-      hu_real_exp2(&v, &a, x.sign, 0, f);
+      a = hui_magnitude(x, f);
+      hui_real_exp2(&v, &a, x.sign, 0, f);
       break;
-    case HU_OP_EXPM1: hu_real_expm1(&v, x, f); break;
-    case HU_OP_LOG: hu_real_log_of(&v, x, 0, f); break;
-    case HU_OP_LOG2: hu_real_log_of(&v, x, 1, f); break;
-    case HU_OP_LOG1P: hu_real_log1p(&v, x, f); break;
-    case HU_OP_TANH: hu_real_tanh(&v, x, f); break;
-    case HU_OP_SIGMOID: hu_real_sigmoid(&v, x, f); break;
-    case HU_OP_ERF: known = hu_real_erf(&v, x, f); break;
-    case HU_OP_GELU: known = hu_real_gelu(&v, x, f); break;
-    default: hu_real_sin(&v, x, op == HU_OP_COS, f); break;
+    case HU_OP_EXPM1: hui_real_expm1(&v, x, f); break;
+    case HU_OP_LOG: hui_real_log_of(&v, x, 0, f); break;
+    case HU_OP_LOG2: hui_real_log_of(&v, x, 1, f); break;
+    case HU_OP_LOG1P: hui_real_log1p(&v, x, f); break;
+    case HU_OP_TANH: hui_real_tanh(&v, x, f); break;
+    case HU_OP_SIGMOID: hui_real_sigmoid(&v, x, f); break;
+    case HU_OP_ERF: known = hui_real_erf(&v, x, f); break;
+    case HU_OP_GELU: known = hui_real_gelu(&v, x, f); break;
+    default: hui_real_sin(&v, x, op == HU_OP_COS, f); break;
   }
-  return hu_real_decided(z, &v, f) && known;
+  return hui_real_decided(z, &v, f) && known;
 }
 
 /* The exact result of an operation from HU_OP_FUNCTION on; y is looked at by pow alone. Adds to *raised. */
-HU_OUTLINE hu_num hu_function_of(int32_t op, hu_num x, hu_num y, uint32_t *raised) {
+HU_OUTLINE hu_num hui_function_of(int32_t op, hu_num x, hu_num y, uint32_t *raised) {
   hu_num z;
-  if (op == HU_OP_POW) return hu_exact_pow(x, y, raised);
-  if (op == HU_OP_RECIPROCAL) return hu_exact_div(hu_one(0), x, raised);
-  if (x.kind != HU_KIND_FINITE) return hu_function_special(op, x, raised);
-  if (hu_function_quickly(&z, op, x, raised)) return z;
+  if (op == HU_OP_POW) return hui_exact_pow(x, y, raised);
+  if (op == HU_OP_RECIPROCAL) return hui_exact_div(hui_one(0), x, raised);
+  if (x.kind != HU_KIND_FINITE) return hui_function_special(op, x, raised);
+  if (hui_function_quickly(&z, op, x, raised)) return z;
   for (int32_t f = 6; f <= HU_BIG_FRACTION; f *= 2)
-    if (hu_function_value(&z, op, x, f)) break;
+    if (hui_function_value(&z, op, x, f)) break;
   return z;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/core/function_constants.h - written by scripts/made/function_constants.py; not to be edited.
  *
- * hu_constant_digit(which, i): the i-th 32 bits of the fraction (i = 0 the highest) of a constant below 2, cut off
- * after HU_CONSTANT_DIGITS of them; its integer part is 1 for those from HU_CONSTANT_ONE on. hu_two_over_pi_digit: of
+ * hui_constant_digit(which, i): the i-th 32 bits of the fraction (i = 0 the highest) of a constant below 2, cut off
+ * after HU_CONSTANT_DIGITS of them; its integer part is 1 for those from HU_CONSTANT_ONE on. hui_two_over_pi_digit: of
  * 2/pi. */
 #ifndef HALFULP_EMU_CORE_FUNCTION_CONSTANTS_H
 #define HALFULP_EMU_CORE_FUNCTION_CONSTANTS_H
@@ -19,7 +19,7 @@ enum {
   HU_CONSTANT_ONE = 3
 };
 
-HU_OUTLINE uint32_t hu_constant_digit(int32_t which, int32_t i) {
+HU_OUTLINE uint32_t hui_constant_digit(int32_t which, int32_t i) {
   const uint32_t digits[120] = {
       0xB17217F7u, 0xD1CF79ABu, 0xC9E3B398u, 0x03F2F6AFu, 0x40F34326u, 0x7298B62Du, 0x8A0D175Bu, 0x8BAAFA2Bu,
       0xE7B87620u, 0x6DEBAC98u, 0x559552FBu, 0x4AFA1B10u, 0xED2EAE35u, 0xC1382144u, 0x27573B29u, 0x1169B825u,
@@ -39,7 +39,7 @@ HU_OUTLINE uint32_t hu_constant_digit(int32_t which, int32_t i) {
   return digits[which * HU_CONSTANT_DIGITS + i];
 }
 
-HU_OUTLINE uint32_t hu_two_over_pi_digit(int32_t i) {
+HU_OUTLINE uint32_t hui_two_over_pi_digit(int32_t i) {
   const uint32_t digits[58] = {
       0xA2F9836Eu, 0x4E441529u, 0xFC2757D1u, 0xF534DDC0u, 0xDB629599u, 0x3C439041u, 0xFE5163ABu, 0xDEBBC561u,
       0xB7246E3Au, 0x424DD2E0u, 0x06492EEAu, 0x09D1921Cu, 0xFE1DEB1Cu, 0xB129A73Eu, 0xE88235F5u, 0x2EBB4484u,

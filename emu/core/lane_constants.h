@@ -13,10 +13,10 @@ struct hu_narrow {
   uint32_t max_code, inf_code, nan_code, sign_code; /* full codes; sign_code = the sign bit */
   uint32_t from_inf, from_neg_inf, from_nan, from_below, from_overflow, from_neg_overflow; /* results, full codes */
   uint32_t events_inf, events_neg_inf, events_nan, events_below, events_overflow, events_neg_overflow;
-  uint32_t quick_lo, quick_span, quick_mask, zero_mask; /* see hu_quick_ok */
+  uint32_t quick_lo, quick_span, quick_mask, zero_mask; /* see hui_quick_ok */
   uint32_t quick_base;                                  /* code = (pattern >> d0) - quick_base */
   uint32_t odd0;                              /* m = 0: 1 if codes are even where the pattern's field is odd */
-  uint32_t stochastic_keep, stochastic_half;  /* see hu_quick_add */
+  uint32_t stochastic_keep, stochastic_half;  /* see hui_quick_add */
   uint32_t mag_mask, has_inf, nan_at_negzero; /* for decoding */
   uint32_t quick_zero;                        /* all ones if zeros may take the quick way */
   uint32_t hi;                                /* the pattern of max */
@@ -28,23 +28,23 @@ struct hu_narrow {
   int32_t flush_below; /* codes below become zero */
   uint8_t round, bits, tiny, zero, subnormal, negzero, is_unsigned, quick;
   uint8_t middle; /* the middle way of emu/simd/round.h: 0: none; 1: low = 1; 2: by sums */
-  uint8_t plain;  /* hu_plain_decode: 0: no; 1: low = 1; 2: all values normal in binary32 */
+  uint8_t plain;  /* hui_plain_decode: 0: no; 1: low = 1; 2: all values normal in binary32 */
 };
 
 /* Patterns from which on values below 2^emin round to 2^emin at full precision: the least such fraction of the last
  * step, `digits` fraction digits, of a positive (negative) value. 2^digits: none. */
-static inline uint32_t hu_last_step(const hu_spec *s, int32_t digits, uint32_t sign) {
+static inline uint32_t hui_last_step(const hu_spec *s, int32_t digits, uint32_t sign) {
   uint32_t one = (uint32_t)1 << digits, odd = s->m > 0 || s->zero != HU_ZERO_FIELD;
   for (uint32_t k = 0; k < 3; k++) { /* the least fraction that goes up is 1, the half or just above it */
     uint32_t frac = k == 0 ? 1 : (one >> 1) + (k == 2);
-    if (hu_round_up(s, frac, 0, digits, odd, sign, 0)) return frac;
+    if (hui_round_up(s, frac, 0, digits, odd, sign, 0)) return frac;
   }
   return one;
 }
 
 /* Which middle way serves: parity must be that of the last digit (m > 0), and of the sums of way 2 the largest, below
  * 2^(1 + d0) times the binade of max, must be a float, as must 2^32 / Q for the stochastic modes. */
-static inline uint8_t hu_middle_of(const hu_narrow *t) {
+static inline uint8_t hui_middle_of(const hu_narrow *t) {
   int32_t stochastic = t->round >= HU_SRA;
   if (!t->quick || t->m == 0 || t->d0 < 2 || t->zero != HU_ZERO_FIELD || t->subnormal == HU_SUBNORMAL_NONE) return 0;
   if (t->low == 1 && !stochastic) return 1;
@@ -57,7 +57,7 @@ static inline uint8_t hu_middle_of(const hu_narrow *t) {
 typedef struct hu_addend {
   uint32_t base[2], step;
 } hu_addend;
-HU_FN hu_addend hu_addend_of(uint32_t round, int32_t d) {
+HU_FN hu_addend hui_addend_of(uint32_t round, int32_t d) {
   uint32_t rest = ((uint32_t)1 << d) - 1, half = (uint32_t)1 << (d - 1);
   hu_addend z = {{0, 0}, 0}; /* toward zero nothing; the stochastic modes add random digits */
   switch (round) {
@@ -75,14 +75,14 @@ HU_FN hu_addend hu_addend_of(uint32_t round, int32_t d) {
 
 /* The direction in which the sums of way 2 are rounded (emu/simd/round.h). */
 enum { HU_LANE_NEAREST = 0, HU_LANE_DOWN = 1, HU_LANE_UP = 2, HU_LANE_ZERO = 3 }; /* as x86 counts them */
-HU_FN uint32_t hu_direction_of(int round) {
+HU_FN uint32_t hui_direction_of(int round) {
   if (round == HU_RNE) return HU_LANE_NEAREST;
   if (round == HU_RTN) return HU_LANE_DOWN;
   return round == HU_RNZ || round == HU_RTP || round == HU_RAZ ? HU_LANE_UP : HU_LANE_ZERO;
 }
 
 /* 1 if lanes can do what s asks. */
-static inline int hu_narrow_of(hu_narrow *t, const hu_spec *s) {
+static inline int hui_narrow_of(hu_narrow *t, const hu_spec *s) {
   int32_t low = s->emin + 127;
   memset(t, 0, sizeof *t);
   if (s->m > 22 || s->mag_mask > 0x3FFFFFFF) return 0;
@@ -108,13 +108,13 @@ static inline int hu_narrow_of(hu_narrow *t, const hu_spec *s) {
   t->negzero = s->negzero;
   t->is_unsigned = s->sign_mask == 0;
   t->flush_below = s->subnormal != HU_SUBNORMAL_FLUSH ? 0 : s->zero == HU_ZERO_CODE ? 1 : t->hidden;
-  t->from_nan = hu_from_nan(s, &t->events_nan);
-  t->from_inf = hu_from_inf(s, 0, &t->events_inf);
-  t->from_neg_inf = hu_from_inf(s, 1, &t->events_neg_inf);
-  t->from_below = hu_from_below(s, 0, &t->events_below);
+  t->from_nan = hui_from_nan(s, &t->events_nan);
+  t->from_inf = hui_from_inf(s, 0, &t->events_inf);
+  t->from_neg_inf = hui_from_inf(s, 1, &t->events_neg_inf);
+  t->from_below = hui_from_below(s, 0, &t->events_below);
   t->events_below |= HU_EVENT_INEXACT;
-  t->from_overflow = hu_from_overflow(s, 0, &t->events_overflow);
-  t->from_neg_overflow = hu_from_overflow(s, 1, &t->events_neg_overflow);
+  t->from_overflow = hui_from_overflow(s, 0, &t->events_overflow);
+  t->from_neg_overflow = hui_from_overflow(s, 1, &t->events_neg_overflow);
   /* zero = field: the code of pattern p is (p >> d0) - ((low - 1) << m); where field 0 is a normal binade, one binade
    * more. */
   int32_t base = s->zero == HU_ZERO_FIELD ? low - 1 : low;
@@ -140,18 +140,18 @@ static inline int hu_narrow_of(hu_narrow *t, const hu_spec *s) {
   t->not_tiny = t->not_tiny_neg = low >= 1 && low <= 254 ? (uint32_t)low << 23 : 0;
   if (s->tiny == HU_TINY_AFTER && s->round < HU_SRA && t->not_tiny && t->d0 >= 2) {
     int32_t digits = low == 1 ? t->d0 - 1 : t->d0; /* binary32's own subnormals have one digit less there */
-    t->not_tiny -= ((uint32_t)1 << digits) - hu_last_step(s, digits, 0);
-    t->not_tiny_neg -= ((uint32_t)1 << digits) - hu_last_step(s, digits, 1);
+    t->not_tiny -= ((uint32_t)1 << digits) - hui_last_step(s, digits, 0);
+    t->not_tiny_neg -= ((uint32_t)1 << digits) - hui_last_step(s, digits, 1);
   }
-  t->middle = hu_middle_of(t);
+  t->middle = hui_middle_of(t);
   if (s->zero == HU_ZERO_FIELD && s->subnormal == HU_SUBNORMAL_GRADUAL) t->plain = low == 1 ? 1 : low > s->m ? 2 : 0;
   if (s->max_code >= 0x1000000) t->plain = t->plain == 1;
-  t->value_inf = hu_pack32(hu_unpack(s, t->from_inf));
-  t->value_neg_inf = hu_pack32(hu_unpack(s, t->from_neg_inf));
-  t->value_nan = hu_pack32(hu_unpack(s, t->from_nan));
-  t->value_below = hu_pack32(hu_unpack(s, t->from_below));
-  t->value_overflow = hu_pack32(hu_unpack(s, t->from_overflow));
-  t->value_neg_overflow = hu_pack32(hu_unpack(s, t->from_neg_overflow));
+  t->value_inf = hui_pack32(hui_unpack(s, t->from_inf));
+  t->value_neg_inf = hui_pack32(hui_unpack(s, t->from_neg_inf));
+  t->value_nan = hui_pack32(hui_unpack(s, t->from_nan));
+  t->value_below = hui_pack32(hui_unpack(s, t->from_below));
+  t->value_overflow = hui_pack32(hui_unpack(s, t->from_overflow));
+  t->value_neg_overflow = hui_pack32(hui_unpack(s, t->from_neg_overflow));
   if (s->round >= HU_SRA) {
     int32_t spare = t->d0 - s->bits; /* fraction digits below the random ones */
     t->stochastic_keep = spare > 0 ? ~(((uint32_t)1 << spare) - 1) : 0xFFFFFFFFu;
@@ -162,7 +162,7 @@ static inline int hu_narrow_of(hu_narrow *t, const hu_spec *s) {
 
 /* Rounding to odd in binary32 first changes nothing if binary32 has two digits more than any rounding looks at: than
  * the grid, the grid of tininess (one binade finer), and the random digits. */
-static inline int hu_odd_is_enough(const hu_spec *s) {
+static inline int hui_odd_is_enough(const hu_spec *s) {
   int32_t digits = s->m + 2 + (s->round >= HU_SRA ? s->bits : 0);
   return digits <= 23 && s->emin - digits >= -148 && s->emin <= 120;
 }

@@ -30,7 +30,7 @@ typedef struct hu_quantity {
   uint8_t f, power;
 } hu_quantity;
 
-HU_FN hu_quantity hu_quantity_of(hu_num x) {
+HU_FN hu_quantity hui_quantity_of(hu_num x) {
   hu_quantity q;
   q.x = x;
   q.k = 0;
@@ -40,26 +40,26 @@ HU_FN hu_quantity hu_quantity_of(hu_num x) {
 }
 
 /* All of it, or 64 digits and sticky. */
-HU_FN hu_num hu_quantity_num(hu_quantity q) { return q.power ? hu_power_num(q.x.sign, q.k, q.f) : q.x; }
+HU_FN hu_num hui_quantity_num(hu_quantity q) { return q.power ? hui_power_num(q.x.sign, q.k, q.f) : q.x; }
 
 /* ---- a code's value ---- */
 
-HU_FN hu_num hu_posit_unpack(const hu_number_spec *s, uint32_t code) {
+HU_FN hu_num hui_posit_unpack(const hu_number_spec *s, uint32_t code) {
   uint32_t c = code & s->mask, sign = (c & s->top) != 0;
-  if ((c & ~s->top) == 0) return hu_num_special(c ? HU_KIND_NAN : HU_KIND_ZERO, 0);
+  if ((c & ~s->top) == 0) return hui_num_special(c ? HU_KIND_NAN : HU_KIND_ZERO, 0);
   if (sign) c = (~c + 1) & s->mask;
   uint64_t body = (uint64_t)c << (65 - s->width); /* the n - 1 bits below the sign, on top */
-  int32_t ones = (int32_t)(body >> 63), run = hu_clz64(ones ? ~body : body), r = ones ? run - 1 : -run;
+  int32_t ones = (int32_t)(body >> 63), run = hui_clz64(ones ? ~body : body), r = ones ? run - 1 : -run;
   uint64_t rest = body << (run + 1);
   int32_t e = s->es ? (int32_t)(rest >> (64 - s->es)) : 0;
-  return hu_num_finite(sign, (uint64_t)1 << 63 | rest << s->es >> 1, r * (1 << s->es) + e - 63);
+  return hui_num_finite(sign, (uint64_t)1 << 63 | rest << s->es >> 1, r * (1 << s->es) + e - 63);
 }
 
-HU_FN hu_quantity hu_lns_unpack(const hu_number_spec *s, uint32_t code) {
+HU_FN hu_quantity hui_lns_unpack(const hu_number_spec *s, uint32_t code) {
   uint32_t field = code & (s->top - 1), sign = (code & s->top) != 0;
   uint32_t half = s->top >> 1, special = s->coding == HU_LNS_TWOS ? half : 0;
-  hu_quantity q = hu_quantity_of(hu_num_finite(sign, 1, 0));
-  if (s->has_zero && field == special) return hu_quantity_of(hu_num_special(sign ? HU_KIND_NAN : HU_KIND_ZERO, 0));
+  hu_quantity q = hui_quantity_of(hui_num_finite(sign, 1, 0));
+  if (s->has_zero && field == special) return hui_quantity_of(hui_num_special(sign ? HU_KIND_NAN : HU_KIND_ZERO, 0));
   int64_t k = field;
   if (s->coding == HU_LNS_TWOS && field >= half) k -= s->top;
   if (s->coding == HU_LNS_OFFSET) k -= half;
@@ -69,41 +69,41 @@ HU_FN hu_quantity hu_lns_unpack(const hu_number_spec *s, uint32_t code) {
   return q;
 }
 
-HU_FN hu_quantity hu_number_unpack(const hu_number_spec *s, uint32_t code) {
+HU_FN hu_quantity hui_number_unpack(const hu_number_spec *s, uint32_t code) {
   uint32_t c = code & s->mask;
   switch (s->kind) {
-    case HU_NUMBER_FLOAT: return hu_quantity_of(hu_unpack(&s->f, code));
-    case HU_NUMBER_POSIT: return hu_quantity_of(hu_posit_unpack(s, code));
-    case HU_NUMBER_LNS: return hu_lns_unpack(s, code);
+    case HU_NUMBER_FLOAT: return hui_quantity_of(hui_unpack(&s->f, code));
+    case HU_NUMBER_POSIT: return hui_quantity_of(hui_posit_unpack(s, code));
+    case HU_NUMBER_LNS: return hui_lns_unpack(s, code);
     case HU_NUMBER_FIXED: {
       uint32_t sign = s->sign && c & s->top;
-      return hu_quantity_of(hu_num_finite(sign, sign ? (~c + 1) & s->mask : c, -(int32_t)s->fraction));
+      return hui_quantity_of(hui_num_finite(sign, sign ? (~c + 1) & s->mask : c, -(int32_t)s->fraction));
     }
     default:
-      if (c >= s->count) return hu_quantity_of(hu_num_special(HU_KIND_NAN, 0));
-      return hu_quantity_of(hu_unpack32(s->pattern[c]));
+      if (c >= s->count) return hui_quantity_of(hui_num_special(HU_KIND_NAN, 0));
+      return hui_quantity_of(hui_unpack32(s->pattern[c]));
   }
 }
 
 /* The value as a binary64 pattern; irrational ones to nearest. */
-HU_FN uint64_t hu_quantity_pack64(hu_quantity q) {
-  hu_num x = hu_quantity_num(q);
-  return hu_pack64(x) + (x.sticky && (x.sig & 0x400) != 0); /* cut off to 53 digits, then up from the half on */
+HU_FN uint64_t hui_quantity_pack64(hu_quantity q) {
+  hu_num x = hui_quantity_num(q);
+  return hui_pack64(x) + (x.sticky && (x.sig & 0x400) != 0); /* cut off to 53 digits, then up from the half on */
 }
 
 /* The value rounded to a binary32 pattern, ties to even. */
-HU_FN uint32_t hu_quantity_pack32(hu_quantity q) { return hu_pack32(hu_quantity_num(q)); }
+HU_FN uint32_t hui_quantity_pack32(hu_quantity q) { return hui_pack32(hui_quantity_num(q)); }
 
 /* ---- operands that are no numbers, and ends ---- */
 
-HU_FN uint32_t hu_number_from_nan(const hu_number_spec *s, uint32_t *events) {
+HU_FN uint32_t hui_number_from_nan(const hu_number_spec *s, uint32_t *events) {
   *events |= HU_EVENT_NAN_IN;
   if (s->has_nan) return s->nan_code;
   if (s->f.nan_to == HU_NAN_TO_ERROR) *events |= HU_EVENT_INVALID;
   return s->f.nan_to == HU_NAN_TO_ZERO ? s->zero_code : s->max_code;
 }
 
-HU_FN uint32_t hu_number_from_inf(const hu_number_spec *s, uint32_t sign, uint32_t *events) {
+HU_FN uint32_t hui_number_from_inf(const hu_number_spec *s, uint32_t sign, uint32_t *events) {
   *events |= HU_EVENT_INF_IN;
   if (s->has_nan && s->inf_to_nan) {
     *events |= HU_EVENT_INVALID;
@@ -114,7 +114,7 @@ HU_FN uint32_t hu_number_from_inf(const hu_number_spec *s, uint32_t sign, uint32
   return sign ? s->low_code : s->max_code;
 }
 
-HU_FN uint32_t hu_number_beyond(const hu_number_spec *s, uint32_t sign, uint32_t *events) {
+HU_FN uint32_t hui_number_beyond(const hu_number_spec *s, uint32_t sign, uint32_t *events) {
   uint32_t code = sign ? s->low_code : s->max_code;
   *events |= HU_EVENT_OVERFLOW | HU_EVENT_INEXACT | HU_EVENT_SATURATED;
   if (s->kind == HU_NUMBER_TABLE && (s->pattern[code] & 0x7FFFFFFF) == 0) *events |= HU_EVENT_TO_ZERO;
@@ -123,8 +123,8 @@ HU_FN uint32_t hu_number_beyond(const hu_number_spec *s, uint32_t sign, uint32_t
 
 /* ---- posit ---- */
 
-HU_FN uint32_t hu_posit_round(const hu_number_spec *s, hu_num x, uint32_t random, uint32_t *events) {
-  int32_t lead = hu_clz64(x.sig), k = x.exp + 63 - lead, top = (s->width - 2) * (1 << s->es);
+HU_FN uint32_t hui_posit_round(const hu_number_spec *s, hu_num x, uint32_t random, uint32_t *events) {
+  int32_t lead = hui_clz64(x.sig), k = x.exp + 63 - lead, top = (s->width - 2) * (1 << s->es);
   uint64_t sig = x.sig << lead;
   uint32_t more = x.sticky || sig << 1 != 0, c;
   if (k >= top) {
@@ -147,19 +147,19 @@ HU_FN uint32_t hu_posit_round(const hu_number_spec *s, hu_num x, uint32_t random
     c = regime << left | (uint32_t)(left ? tail >> (64 - left) : 0);
     uint64_t part = left ? tail << left : tail;
     if (part || sticky) *events |= HU_EVENT_INEXACT;
-    c += (uint32_t)hu_round_up(&s->f, part, sticky, 64, c & 1, x.sign, random);
+    c += (uint32_t)hui_round_up(&s->f, part, sticky, 64, c & 1, x.sign, random);
   }
   return x.sign ? (~c + 1) & s->mask : c;
 }
 
 /* ---- lns ---- */
 
-HU_FN uint32_t hu_lns_code(const hu_number_spec *s, uint32_t sign, int64_t k) {
+HU_FN uint32_t hui_lns_code(const hu_number_spec *s, uint32_t sign, int64_t k) {
   uint32_t field = (uint32_t)k + (s->coding == HU_LNS_OFFSET ? s->top >> 1 : 0);
   return (field & (s->top - 1)) | (sign ? s->top : 0);
 }
 
-HU_FN uint32_t hu_lns_below(const hu_number_spec *s, uint32_t sign, uint32_t *events) {
+HU_FN uint32_t hui_lns_below(const hu_number_spec *s, uint32_t sign, uint32_t *events) {
   uint32_t away = 0;
   *events |= HU_EVENT_UNDERFLOW | HU_EVENT_INEXACT;
   switch (s->f.round) {
@@ -169,24 +169,24 @@ HU_FN uint32_t hu_lns_below(const hu_number_spec *s, uint32_t sign, uint32_t *ev
     case HU_RTO: away = 1; break;
     default: break;
   }
-  if (away || !s->has_zero) return hu_lns_code(s, sign, s->low_k);
+  if (away || !s->has_zero) return hui_lns_code(s, sign, s->low_k);
   *events |= HU_EVENT_TO_ZERO;
   return s->zero_code;
 }
 
-HU_FN uint32_t hu_lns_round(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
+HU_FN uint32_t hui_lns_round(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
   uint32_t sign = q.x.sign;
   hu_split z;
   if (q.power) {
-    z = hu_floor_split(hu_num_finite(q.k < 0, (uint64_t)(q.k < 0 ? -(int64_t)q.k : q.k), s->fraction - q.f));
-  } else if (!hu_log_quickly(&z, q.x, s->fraction, s->f.round >= HU_SRA ? 34 : 1)) {
-    z = hu_floor_split(hu_log_scaled(q.x, s->fraction));
+    z = hui_floor_split(hui_num_finite(q.k < 0, (uint64_t)(q.k < 0 ? -(int64_t)q.k : q.k), s->fraction - q.f));
+  } else if (!hui_log_quickly(&z, q.x, s->fraction, s->f.round >= HU_SRA ? 34 : 1)) {
+    z = hui_floor_split(hui_log_scaled(q.x, s->fraction));
   }
   if (z.part || z.sticky) *events |= HU_EVENT_INEXACT;
-  z.whole += hu_round_up(&s->f, z.part, z.sticky, 64, (uint32_t)z.whole & 1, sign, random);
-  if (z.whole > s->high_k) return hu_number_beyond(s, sign, events);
-  if (z.whole < s->low_k) return hu_lns_below(s, sign, events);
-  return hu_lns_code(s, sign, z.whole);
+  z.whole += hui_round_up(&s->f, z.part, z.sticky, 64, (uint32_t)z.whole & 1, sign, random);
+  if (z.whole > s->high_k) return hui_number_beyond(s, sign, events);
+  if (z.whole < s->low_k) return hui_lns_below(s, sign, events);
+  return hui_lns_code(s, sign, z.whole);
 }
 
 /* ---- fixed ---- */
@@ -197,22 +197,22 @@ typedef struct hu_units {
   uint32_t sticky, large;
 } hu_units;
 
-HU_FN hu_units hu_units_of(hu_quantity q, int32_t n) {
+HU_FN hu_units hui_units_of(hu_quantity q, int32_t n) {
   hu_units z = {0, 0, 0, 0};
-  if (q.power && !hu_power_is_whole(q.k, q.f)) {
+  if (q.power && !hui_power_is_whole(q.k, q.f)) {
     uint64_t w[2];
-    hu_power_words(w, 2, q.k, q.f, n + 64);
+    hui_power_words(w, 2, q.k, q.f, n + 64);
     z.part = w[0];
     z.whole = w[1];
     z.sticky = 1;
-    z.large = hu_power_exponent(q.k, q.f) + n >= 62;
+    z.large = hui_power_exponent(q.k, q.f) + n >= 62;
     return z;
   }
-  hu_num x = hu_quantity_num(q);
+  hu_num x = hui_quantity_num(q);
   x.exp += n;
-  if (hu_exponent(x) < 62) {
+  if (hui_exponent(x) < 62) {
     x.sign = 0;
-    hu_split t = hu_floor_split(x);
+    hu_split t = hui_floor_split(x);
     z.whole = (uint64_t)t.whole;
     z.part = t.part;
     z.sticky = t.sticky;
@@ -224,10 +224,10 @@ HU_FN hu_units hu_units_of(hu_quantity q, int32_t n) {
   return z;
 }
 
-HU_FN uint32_t hu_fixed_round(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
-  hu_units u = hu_units_of(q, s->fraction);
+HU_FN uint32_t hui_fixed_round(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
+  hu_units u = hui_units_of(q, s->fraction);
   uint32_t sign = q.x.sign, inexact = u.part || u.sticky;
-  u.whole += (uint64_t)hu_round_up(&s->f, u.part, u.sticky, 64, (uint32_t)u.whole & 1, sign, random);
+  u.whole += (uint64_t)hui_round_up(&s->f, u.part, u.sticky, 64, (uint32_t)u.whole & 1, sign, random);
   uint64_t limit = sign ? (s->sign ? s->top : 0) : s->max_code;
   if (inexact) *events |= HU_EVENT_INEXACT;
   if (!u.large && u.whole <= limit) {
@@ -239,155 +239,157 @@ HU_FN uint32_t hu_fixed_round(const hu_number_spec *s, hu_quantity q, uint32_t r
     *events |= HU_EVENT_OVERFLOW;
     return (uint32_t)(sign ? ~u.whole + 1 : u.whole) & s->mask;
   }
-  if (!sign || s->sign) return hu_number_beyond(s, sign, events);
+  if (!sign || s->sign) return hui_number_beyond(s, sign, events);
   *events |= HU_EVENT_INVALID | HU_EVENT_SATURATED;
   return s->low_code;
 }
 
 /* ---- table ---- */
 
-HU_FN hu_num hu_table_value(const hu_number_spec *s, int32_t place) { return hu_unpack32(s->pattern[s->order[place]]); }
+HU_FN hu_num hui_table_value(const hu_number_spec *s, int32_t place) {
+  return hui_unpack32(s->pattern[s->order[place]]);
+}
 
 /* x, perhaps sticky, against an exact number. */
-HU_FN int32_t hu_table_compare(hu_num x, hu_num v) {
-  int32_t c = hu_compare_numbers(x, v);
+HU_FN int32_t hui_table_compare(hu_num x, hu_num v) {
+  int32_t c = hui_compare_numbers(x, v);
   return c == 0 && x.sticky ? (x.sign ? -1 : 1) : c;
 }
 
 /* Places of all binary32 numbers: 12 limbs behind the point of |x| 2^-66. */
 enum { HU_TABLE_LIMBS = 12, HU_TABLE_SHIFT = 66 };
 
-HU_FN hu_big hu_table_big(hu_num x) {
-  return hu_big_scaled(x.kind == HU_KIND_ZERO ? 0 : x.sig, x.exp - HU_TABLE_SHIFT, HU_TABLE_LIMBS);
+HU_FN hu_big hui_table_big(hu_num x) {
+  return hui_big_scaled(x.kind == HU_KIND_ZERO ? 0 : x.sig, x.exp - HU_TABLE_SHIFT, HU_TABLE_LIMBS);
 }
 
 /* |x - v|; digits of x below the lowest place are left out, and *sticky says so. */
-HU_OUTLINE hu_big hu_table_distance(hu_quantity q, hu_num v, uint32_t *sticky) {
-  hu_big a, b = hu_table_big(v);
-  if (q.power && !hu_power_is_whole(q.k, q.f)) {
+HU_OUTLINE hu_big hui_table_distance(hu_quantity q, hu_num v, uint32_t *sticky) {
+  hu_big a, b = hui_table_big(v);
+  if (q.power && !hui_power_is_whole(q.k, q.f)) {
     uint64_t w[HU_TABLE_LIMBS / 2 + 1];
-    hu_power_words(w, HU_TABLE_LIMBS / 2 + 1, q.k, q.f, 32 * HU_TABLE_LIMBS - HU_TABLE_SHIFT);
-    a = hu_big_of(0, HU_TABLE_LIMBS);
+    hui_power_words(w, HU_TABLE_LIMBS / 2 + 1, q.k, q.f, 32 * HU_TABLE_LIMBS - HU_TABLE_SHIFT);
+    a = hui_big_of(0, HU_TABLE_LIMBS);
     for (int32_t i = 0; i < HU_TABLE_LIMBS + 2; i++) a.w[i] = (uint32_t)(w[i >> 1] >> (i & 1 ? 32 : 0));
     *sticky = 1;
   } else {
-    hu_num x = hu_quantity_num(q);
+    hu_num x = hui_quantity_num(q);
     int32_t lost = HU_TABLE_SHIFT - 32 * HU_TABLE_LIMBS - x.exp;
-    a = hu_table_big(x);
+    a = hui_table_big(x);
     *sticky = x.kind != HU_KIND_ZERO && lost > 0 && (lost > 63 || x.sig & (((uint64_t)1 << lost) - 1));
   }
   if (v.kind != HU_KIND_ZERO && q.x.sign != v.sign) {
-    hu_big_add(&a, &a, &b, HU_TABLE_LIMBS);
+    hui_big_add(&a, &a, &b, HU_TABLE_LIMBS);
   } else {
-    (void)hu_big_distance(&a, &a, &b, HU_TABLE_LIMBS);
+    (void)hui_big_distance(&a, &a, &b, HU_TABLE_LIMBS);
   }
   return a;
 }
 
 /* Is the upper candidate taken, between the values a < b? `lower` is the place of the lower one, the one toward
  * zero. */
-HU_OUTLINE int32_t hu_table_up(const hu_number_spec *s, hu_quantity q, hu_num x, hu_num a, hu_num b, int32_t lower,
-                               uint32_t random) {
+HU_OUTLINE int32_t hui_table_up(const hu_number_spec *s, hu_quantity q, hu_num x, hu_num a, hu_num b, int32_t lower,
+                                uint32_t random) {
   uint32_t sticky, ignored = 0, low_is_lower = !x.sign;
   if (s->f.round == HU_RNE && s->ties == HU_TIES_LOW32) {
-    hu_num sum = hu_exact_add(a, b, 0, &ignored);
+    hu_num sum = hui_exact_add(a, b, 0, &ignored);
     sum.exp--;
-    int32_t high = hu_table_compare(x, hu_unpack32(hu_pack32(sum))) > 0;
+    int32_t high = hui_table_compare(x, hui_unpack32(hui_pack32(sum))) > 0;
     return high == (int32_t)low_is_lower;
   }
   if (s->f.round == HU_RNE && s->ties == HU_TIES_GIVEN) {
     uint32_t code = s->order[low_is_lower ? lower : lower - 1];
-    int32_t high = hu_table_compare(x, hu_unpack32(s->pattern[s->count + code])) > 0;
+    int32_t high = hui_table_compare(x, hui_unpack32(s->pattern[s->count + code])) > 0;
     return high == (int32_t)low_is_lower;
   }
-  hu_big rest = hu_table_distance(q, low_is_lower ? a : b, &sticky), gap;
-  gap = hu_table_distance(hu_quantity_of(a), b, &ignored);
+  hu_big rest = hui_table_distance(q, low_is_lower ? a : b, &sticky), gap;
+  gap = hui_table_distance(hui_quantity_of(a), b, &ignored);
   int32_t digits = s->f.round >= HU_SRA ? 34 : 1; /* of nu; sticky says all else */
   uint64_t part = 0;
   for (int32_t i = 1; i <= digits; i++) {
-    hu_big_add(&rest, &rest, &rest, HU_TABLE_LIMBS);
-    if (hu_big_compare(&rest, &gap, HU_TABLE_LIMBS) < 0) continue;
-    hu_big_sub(&rest, &rest, &gap, HU_TABLE_LIMBS);
+    hui_big_add(&rest, &rest, &rest, HU_TABLE_LIMBS);
+    if (hui_big_compare(&rest, &gap, HU_TABLE_LIMBS) < 0) continue;
+    hui_big_sub(&rest, &rest, &gap, HU_TABLE_LIMBS);
     part |= (uint64_t)1 << (64 - i);
   }
-  sticky |= hu_big_lead(&rest, HU_TABLE_LIMBS) >= 0;
+  sticky |= hui_big_lead(&rest, HU_TABLE_LIMBS) >= 0;
   if (s->f.round == HU_RNE && s->ties == HU_TIES_LOW && part == (uint64_t)1 << 63 && !sticky) {
     return !low_is_lower;
   }
-  return hu_round_up(&s->f, part, sticky, 64, (uint32_t)lower & 1, x.sign, random);
+  return hui_round_up(&s->f, part, sticky, 64, (uint32_t)lower & 1, x.sign, random);
 }
 
-HU_FN uint32_t hu_table_code(const hu_number_spec *s, int32_t place, hu_num x, uint32_t *events) {
+HU_FN uint32_t hui_table_code(const hu_number_spec *s, int32_t place, hu_num x, uint32_t *events) {
   uint32_t code = s->order[place];
   if ((s->pattern[code] & 0x7FFFFFFF) != 0) return code;
   if (x.kind != HU_KIND_ZERO) *events |= HU_EVENT_TO_ZERO;
   return x.sign ? s->minus_zero : s->zero_code;
 }
 
-HU_FN uint32_t hu_table_round(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
-  hu_num x = hu_quantity_num(q);
+HU_FN uint32_t hui_table_round(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
+  hu_num x = hui_quantity_num(q);
   int32_t first = 0, past = s->places_end + 1; /* first: the highest place whose value is not above x */
-  if (hu_table_compare(x, hu_table_value(s, 0)) < 0) return hu_number_beyond(s, 1, events);
+  if (hui_table_compare(x, hui_table_value(s, 0)) < 0) return hui_number_beyond(s, 1, events);
   while (past - first > 1) {
     int32_t middle = (first + past) >> 1;
-    if (hu_table_compare(x, hu_table_value(s, middle)) < 0) {
+    if (hui_table_compare(x, hui_table_value(s, middle)) < 0) {
       past = middle;
     } else {
       first = middle;
     }
   }
-  hu_num a = hu_table_value(s, first);
-  if (hu_table_compare(x, a) == 0) return hu_table_code(s, first, x, events);
-  if (first == s->places_end) return hu_number_beyond(s, 0, events);
+  hu_num a = hui_table_value(s, first);
+  if (hui_table_compare(x, a) == 0) return hui_table_code(s, first, x, events);
+  if (first == s->places_end) return hui_number_beyond(s, 0, events);
   int32_t lower = x.sign ? first + 1 : first;
-  int32_t up = hu_table_up(s, q, x, a, hu_table_value(s, first + 1), lower, random);
+  int32_t up = hui_table_up(s, q, x, a, hui_table_value(s, first + 1), lower, random);
   *events |= HU_EVENT_INEXACT;
-  return hu_table_code(s, first + (x.sign ? !up : up), x, events);
+  return hui_table_code(s, first + (x.sign ? !up : up), x, events);
 }
 
 /* ---- any ---- */
 
 /* The code of q in the number system and mode of s; sets (not adds) *events. */
-HU_FN uint32_t hu_number_round(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
+HU_FN uint32_t hui_number_round(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
   *events = 0;
-  if (s->kind == HU_NUMBER_FLOAT) return hu_round(&s->f, hu_quantity_num(q), random, events);
-  if (q.x.kind == HU_KIND_NAN) return hu_number_from_nan(s, events);
-  if (q.x.kind == HU_KIND_INF) return hu_number_from_inf(s, q.x.sign, events);
-  if (s->kind == HU_NUMBER_TABLE) return hu_table_round(s, q, random, events);
+  if (s->kind == HU_NUMBER_FLOAT) return hui_round(&s->f, hui_quantity_num(q), random, events);
+  if (q.x.kind == HU_KIND_NAN) return hui_number_from_nan(s, events);
+  if (q.x.kind == HU_KIND_INF) return hui_number_from_inf(s, q.x.sign, events);
+  if (s->kind == HU_NUMBER_TABLE) return hui_table_round(s, q, random, events);
   if (q.x.kind == HU_KIND_ZERO) {
     if (s->has_zero) return s->zero_code;
     *events = HU_EVENT_INEXACT;
-    return hu_lns_code(s, q.x.sign, s->low_k);
+    return hui_lns_code(s, q.x.sign, s->low_k);
   }
   switch (s->kind) {
-    case HU_NUMBER_POSIT: return hu_posit_round(s, hu_quantity_num(q), random, events);
-    case HU_NUMBER_LNS: return hu_lns_round(s, q, random, events);
-    default: return hu_fixed_round(s, q, random, events);
+    case HU_NUMBER_POSIT: return hui_posit_round(s, hui_quantity_num(q), random, events);
+    case HU_NUMBER_LNS: return hui_lns_round(s, q, random, events);
+    default: return hui_fixed_round(s, q, random, events);
   }
 }
 
 /* ---- unfolding ---- */
 
 /* The numbers that a table's pointer leads to. */
-HU_FN size_t hu_table_length(hu_number n) { return n.ties == HU_TIES_GIVEN ? 2 * (size_t)n.count : n.count; }
+HU_FN size_t hui_table_length(hu_number n) { return n.ties == HU_TIES_GIVEN ? 2 * (size_t)n.count : n.count; }
 
-HU_FN void hu_number_spec_lns(hu_number_spec *s) {
+HU_FN void hui_number_spec_lns(hu_number_spec *s) {
   s->has_zero = s->has_nan = s->coding != HU_LNS_UNSIGNED;
   s->low_k = s->has_zero ? 1 - (int32_t)(s->top >> 1) : 0;
   s->high_k = (int32_t)(s->has_zero ? (s->top >> 1) - 1 : s->top - 1);
   s->zero_code = s->coding == HU_LNS_TWOS ? s->top >> 1 : 0;
   s->nan_code = s->top | s->zero_code;
-  s->max_code = hu_lns_code(s, 0, s->high_k);
-  s->low_code = hu_lns_code(s, 1, s->high_k);
+  s->max_code = hui_lns_code(s, 0, s->high_k);
+  s->low_code = hui_lns_code(s, 1, s->high_k);
 }
 
-/* values: binary32 patterns, as many as hu_table_length says. */
-HU_OUTLINE void hu_number_spec_table(hu_number_spec *s, const uint32_t *values) {
+/* values: binary32 patterns, as many as hui_table_length says. */
+HU_OUTLINE void hui_number_spec_table(hu_number_spec *s, const uint32_t *values) {
   int32_t n = 0, plus = 0, minus = 0;
   uint32_t ignored = 0;
-  hu_quantity zero = hu_quantity_of(hu_num_special(HU_KIND_ZERO, 0));
+  hu_quantity zero = hui_quantity_of(hui_num_special(HU_KIND_ZERO, 0));
   for (int32_t i = 0; i < s->count; i++) {
-    hu_num v = hu_unpack32(values[i]);
+    hu_num v = hui_unpack32(values[i]);
     int32_t at = n;
     s->pattern[i] = values[i];
     if (v.kind == HU_KIND_NAN) {
@@ -395,8 +397,8 @@ HU_OUTLINE void hu_number_spec_table(hu_number_spec *s, const uint32_t *values) 
       s->has_nan = 1;
       continue;
     }
-    while (at > 0 && hu_compare_numbers(v, hu_table_value(s, at - 1)) < 0) at--;
-    if (at > 0 && hu_compare_numbers(v, hu_table_value(s, at - 1)) == 0) continue;
+    while (at > 0 && hui_compare_numbers(v, hui_table_value(s, at - 1)) < 0) at--;
+    if (at > 0 && hui_compare_numbers(v, hui_table_value(s, at - 1)) == 0) continue;
     for (int32_t j = n; j > at; j--) s->order[j] = s->order[j - 1];
     s->order[at] = (uint8_t)i;
     n++;
@@ -418,14 +420,14 @@ HU_OUTLINE void hu_number_spec_table(hu_number_spec *s, const uint32_t *values) 
   if ((s->pattern[s->max_code] & 0x7FFFFFFF) == 0) s->max_code = s->zero_code;
   if ((s->pattern[s->low_code] & 0x7FFFFFFF) == 0) s->low_code = s->minus_zero;
   s->f.round = HU_RNE;
-  if (!s->has_zero) s->zero_code = hu_table_round(s, zero, 0, &ignored);
+  if (!s->has_zero) s->zero_code = hui_table_round(s, zero, 0, &ignored);
 }
 
 /* Of a valid number and mode. values: the table's values as binary32 patterns, else NULL. */
-HU_OUTLINE void hu_number_spec_make(hu_number_spec *s, hu_number n, const uint32_t *values, hu_mode mode) {
+HU_OUTLINE void hui_number_spec_make(hu_number_spec *s, hu_number n, const uint32_t *values, hu_mode mode) {
   uint32_t width = n.width;
   memset(s, 0, sizeof *s);
-  s->f = hu_spec_of(n.format, mode);
+  s->f = hui_spec_of(n.format, mode);
   s->kind = n.kind;
   s->es = n.es;
   s->fraction = n.fraction;
@@ -449,14 +451,14 @@ HU_OUTLINE void hu_number_spec_make(hu_number_spec *s, hu_number n, const uint32
       s->max_code = s->top - 1;
       s->low_code = s->top + 1;
       break;
-    case HU_NUMBER_LNS: hu_number_spec_lns(s); break;
+    case HU_NUMBER_LNS: hui_number_spec_lns(s); break;
     case HU_NUMBER_FIXED:
       s->has_zero = 1;
       s->max_code = s->sign ? s->top - 1 : s->mask;
       s->low_code = s->sign ? s->top : 0;
       break;
     case HU_NUMBER_TABLE:
-      hu_number_spec_table(s, values);
+      hui_number_spec_table(s, values);
       s->f.round = mode.round;
       break;
     default: break;

@@ -68,7 +68,7 @@
 #endif
 
 /* Leading zeros of x != 0. */
-HU_FN int32_t hu_clz64(uint64_t x) {
+HU_FN int32_t hui_clz64(uint64_t x) {
 #if defined(__CUDA_ARCH__)
   return __clzll((long long)x);
 #elif defined(__GNUC__) || defined(__clang__)
@@ -84,7 +84,7 @@ HU_FN int32_t hu_clz64(uint64_t x) {
 }
 
 /* The upper half of a b. */
-HU_FN uint64_t hu_mul_high64(uint64_t a, uint64_t b) {
+HU_FN uint64_t hui_mul_high64(uint64_t a, uint64_t b) {
 #if defined(__CUDA_ARCH__)
   return __umul64hi(a, b);
 #elif defined(__SIZEOF_INT128__)

@@ -2,7 +2,7 @@
 /* emu/core/round.h - unpack, integers, ONE round-and-pack.
  *
  * The whole of docs/numerics.md sections 1 to 5 for one value, in integers only: a value enters as bits and leaves as
- * bits. C11, C++17 and CUDA compile the same text. Every operation of the library ends in hu_round. */
+ * bits. C11, C++17 and CUDA compile the same text. Every operation of the library ends in hui_round. */
 #ifndef HALFULP_EMU_CORE_ROUND_H
 #define HALFULP_EMU_CORE_ROUND_H
 
@@ -31,33 +31,33 @@ typedef struct hu_num {
   uint8_t kind, sign, sticky;
 } hu_num;
 
-HU_FN int32_t hu_format_bias(hu_format f) { return f.e == 0 ? f.b : (1 << (f.e - 1)) - 1 + f.b; }
+HU_FN int32_t hui_format_bias(hu_format f) { return f.e == 0 ? f.b : (1 << (f.e - 1)) - 1 + f.b; }
 
 /* Bytes of a code of so many digits in an array of them. */
-HU_FN uint32_t hu_bytes_of_width(uint32_t width) { return width <= 8 ? 1 : width <= 16 ? 2 : 4; }
-HU_FN uint32_t hu_code_bytes(hu_format f) { return hu_bytes_of_width((uint32_t)f.sign + f.e + f.m); }
+HU_FN uint32_t hui_bytes_of_width(uint32_t width) { return width <= 8 ? 1 : width <= 16 ? 2 : 4; }
+HU_FN uint32_t hui_code_bytes(hu_format f) { return hui_bytes_of_width((uint32_t)f.sign + f.e + f.m); }
 
 /* The exponent of the largest number. Where field 0 holds it, all numbers are subnormal. hu_format_check asks about
  * formats that hold no finite number, whose max_code is 2^32 - 1: the sum wraps there and is not used. */
-HU_FN int32_t hu_spec_emax(const hu_spec *s) {
+HU_FN int32_t hui_spec_emax(const hu_spec *s) {
   uint32_t field = s->max_code >> s->m;
   if (s->zero != HU_ZERO_FIELD) return (int32_t)((uint32_t)s->emin + field);
-  if (field == 0) return s->emin - s->m + 63 - hu_clz64(s->max_code | 1);
+  if (field == 0) return s->emin - s->m + 63 - hui_clz64(s->max_code | 1);
   return (int32_t)((uint32_t)s->emin + field - 1);
 }
 
 /* A sign, zero with exponent field 0, gradual subnormals: what most fast ways ask for first. */
-HU_FN uint32_t hu_spec_is_plain(const hu_spec *s) {
+HU_FN uint32_t hui_spec_is_plain(const hu_spec *s) {
   return s->sign_mask != 0 && s->zero == HU_ZERO_FIELD && s->subnormal == HU_SUBNORMAL_GRADUAL;
 }
 
-HU_FN hu_spec hu_spec_of(hu_format f, hu_mode mode) {
+HU_FN hu_spec hui_spec_of(hu_format f, hu_mode mode) {
   hu_spec s;
   uint32_t mag = (uint32_t)f.e + f.m;
   uint32_t field = ((uint32_t)1 << f.e) - 1;
   s.mag_mask = (uint32_t)(((uint64_t)1 << mag) - 1);
   s.sign_mask = f.sign ? (uint32_t)1 << mag : 0;
-  s.bias = hu_format_bias(f);
+  s.bias = hui_format_bias(f);
   s.emin = f.zero == HU_ZERO_FIELD ? 1 - s.bias : -s.bias;
   s.m = f.m;
   s.zero = f.zero;
@@ -85,8 +85,8 @@ HU_FN hu_spec hu_spec_of(hu_format f, hu_mode mode) {
   if (f.inf == HU_INF_IEEE) s.inf_code = field << f.m;
   if (f.inf == HU_INF_TOP) s.inf_code = (uint32_t)(s.nan_from - 1);
   if (s.has_inf) s.max_code = s.inf_code - 1;
-  s.emax = hu_spec_emax(&s);
-  s.code_bytes = (uint8_t)hu_code_bytes(f);
+  s.emax = hui_spec_emax(&s);
+  s.code_bytes = (uint8_t)hui_code_bytes(f);
   s.fits_binary32 = s.m <= 23 && s.emax <= 127 && s.emin - s.m >= -149;
   s.round = mode.round;
   s.bits = mode.bits;
@@ -100,7 +100,7 @@ HU_FN hu_spec hu_spec_of(hu_format f, hu_mode mode) {
 
 /* ---- unpack ---- */
 
-HU_FN hu_num hu_num_special(uint8_t kind, uint32_t sign) {
+HU_FN hu_num hui_num_special(uint8_t kind, uint32_t sign) {
   hu_num x;
   x.sig = 0;
   x.exp = 0;
@@ -110,7 +110,7 @@ HU_FN hu_num hu_num_special(uint8_t kind, uint32_t sign) {
   return x;
 }
 
-HU_FN hu_num hu_num_finite(uint32_t sign, uint64_t sig, int32_t exp) {
+HU_FN hu_num hui_num_finite(uint32_t sign, uint64_t sig, int32_t exp) {
   hu_num x;
   x.sig = sig;
   x.exp = exp;
@@ -121,72 +121,72 @@ HU_FN hu_num hu_num_finite(uint32_t sign, uint64_t sig, int32_t exp) {
 }
 
 /* The k with 2^k <= |x| < 2^(k+1) of a finite number that is not 0. */
-HU_FN int32_t hu_exponent(hu_num x) { return x.exp + 63 - hu_clz64(x.sig); }
+HU_FN int32_t hui_exponent(hu_num x) { return x.exp + 63 - hui_clz64(x.sig); }
 
-HU_FN hu_num hu_negated(hu_num x) {
+HU_FN hu_num hui_negated(hu_num x) {
   x.sign ^= 1;
   return x;
 }
 
 /* Infinity times zero, in either order. */
-HU_FN uint32_t hu_infinity_times_zero(hu_num a, hu_num b) {
+HU_FN uint32_t hui_infinity_times_zero(hu_num a, hu_num b) {
   return (a.kind == HU_KIND_INF && b.kind == HU_KIND_ZERO) || (a.kind == HU_KIND_ZERO && b.kind == HU_KIND_INF);
 }
 
-HU_FN hu_num hu_unpack32(uint32_t u) {
+HU_FN hu_num hui_unpack32(uint32_t u) {
   uint32_t sign = u >> 31, field = (u >> 23) & 0xFF, frac = u & 0x7FFFFF;
-  if (field == 0xFF) return hu_num_special(frac ? HU_KIND_NAN : HU_KIND_INF, sign);
-  if (field == 0) return hu_num_finite(sign, frac, -149);
-  return hu_num_finite(sign, frac | 0x800000, (int32_t)field - 150);
+  if (field == 0xFF) return hui_num_special(frac ? HU_KIND_NAN : HU_KIND_INF, sign);
+  if (field == 0) return hui_num_finite(sign, frac, -149);
+  return hui_num_finite(sign, frac | 0x800000, (int32_t)field - 150);
 }
 
-HU_FN hu_num hu_unpack64(uint64_t u) {
+HU_FN hu_num hui_unpack64(uint64_t u) {
   uint32_t sign = (uint32_t)(u >> 63), field = (uint32_t)(u >> 52) & 0x7FF;
   uint64_t frac = u & 0xFFFFFFFFFFFFFu;
-  if (field == 0x7FF) return hu_num_special(frac ? HU_KIND_NAN : HU_KIND_INF, sign);
-  if (field == 0) return hu_num_finite(sign, frac, -1074);
-  return hu_num_finite(sign, frac | 0x10000000000000u, (int32_t)field - 1075);
+  if (field == 0x7FF) return hui_num_special(frac ? HU_KIND_NAN : HU_KIND_INF, sign);
+  if (field == 0) return hui_num_finite(sign, frac, -1074);
+  return hui_num_finite(sign, frac | 0x10000000000000u, (int32_t)field - 1075);
 }
 
-HU_FN hu_num hu_unpack(const hu_spec *s, uint32_t code) {
+HU_FN hu_num hui_unpack(const hu_spec *s, uint32_t code) {
   uint32_t c = code & s->mag_mask, sign = (code & s->sign_mask) != 0;
   uint32_t field = c >> s->m, frac = c & (((uint32_t)1 << s->m) - 1);
-  if (c >= s->nan_from) return hu_num_special(HU_KIND_NAN, sign);
-  if (c == 0 && sign && !s->negzero) return hu_num_special(s->nan == HU_NAN_NEGZERO ? HU_KIND_NAN : HU_KIND_ZERO, 0);
-  if (s->has_inf && c == s->inf_code) return hu_num_special(HU_KIND_INF, sign);
+  if (c >= s->nan_from) return hui_num_special(HU_KIND_NAN, sign);
+  if (c == 0 && sign && !s->negzero) return hui_num_special(s->nan == HU_NAN_NEGZERO ? HU_KIND_NAN : HU_KIND_ZERO, 0);
+  if (s->has_inf && c == s->inf_code) return hui_num_special(HU_KIND_INF, sign);
   if (s->zero == HU_ZERO_FIELD && field == 0) {
     if (s->subnormal != HU_SUBNORMAL_GRADUAL) frac = 0;
-    return hu_num_finite(frac == 0 && !s->negzero ? 0 : sign, frac, s->emin - s->m);
+    return hui_num_finite(frac == 0 && !s->negzero ? 0 : sign, frac, s->emin - s->m);
   }
-  if (s->zero == HU_ZERO_CODE && c == 0) return hu_num_special(HU_KIND_ZERO, sign);
-  return hu_num_finite(sign, frac | ((uint32_t)1 << s->m), (int32_t)field - s->bias - s->m);
+  if (s->zero == HU_ZERO_CODE && c == 0) return hui_num_special(HU_KIND_ZERO, sign);
+  return hui_num_finite(sign, frac | ((uint32_t)1 << s->m), (int32_t)field - s->bias - s->m);
 }
 
 /* ---- round ---- */
 
 /* Is the fraction (sig mod 2^cut + sticky) / 2^cut below, at or above one half? -1, 0, 1. cut >= 1. */
-HU_FN int32_t hu_against_half(uint64_t sig, uint32_t sticky, int32_t cut) {
+HU_FN int32_t hui_against_half(uint64_t sig, uint32_t sticky, int32_t cut) {
   if (cut > 64) return -1;
   uint64_t half = (uint64_t)1 << (cut - 1), rem = sig & (half - 1 + half);
   if (rem != half) return rem > half ? 1 : -1;
   return sticky != 0;
 }
 
-HU_FN uint64_t hu_shift_right(uint64_t x, int32_t n) { return n > 63 ? 0 : x >> n; }
+HU_FN uint64_t hui_shift_right(uint64_t x, int32_t n) { return n > 63 ? 0 : x >> n; }
 
 /* floor(nu 2^n) for nu = (sig mod 2^cut) / 2^cut, cut >= n. */
-HU_FN uint64_t hu_leading(uint64_t sig, int32_t cut, int32_t n) {
+HU_FN uint64_t hui_leading(uint64_t sig, int32_t cut, int32_t n) {
   uint64_t rem = cut > 63 ? sig : sig & (((uint64_t)1 << cut) - 1);
-  return hu_shift_right(rem, cut - n);
+  return hui_shift_right(rem, cut - n);
 }
 
-HU_FN int32_t hu_stochastic_up(const hu_spec *s, uint64_t sig, uint32_t sticky, int32_t cut, uint32_t random) {
+HU_FN int32_t hui_stochastic_up(const hu_spec *s, uint64_t sig, uint32_t sticky, int32_t cut, uint32_t random) {
   int32_t n = s->bits;
   uint64_t one = (uint64_t)1 << n, r = random & (one - 1);
-  if (s->round == HU_SRB) return hu_leading(sig, cut, n + 1) + 2 * r + 1 >= 2 * one;
-  uint64_t z = hu_leading(sig, cut, n);
+  if (s->round == HU_SRB) return hui_leading(sig, cut, n + 1) + 2 * r + 1 >= 2 * one;
+  uint64_t z = hui_leading(sig, cut, n);
   if (s->round == HU_SRC) {
-    int32_t h = hu_against_half(sig, sticky, cut - n);
+    int32_t h = hui_against_half(sig, sticky, cut - n);
     z += h > 0 || (h == 0 && (z & 1));
   }
   return z + r >= one;
@@ -195,35 +195,35 @@ HU_FN int32_t hu_stochastic_up(const hu_spec *s, uint64_t sig, uint32_t sticky, 
 /* Does the magnitude go to the upper candidate? The lower `cut` bits of sig (1 <= cut, may pass 64) and sticky are the
  * fraction, odd the parity of the lower candidate. sig >= 2^63, so cut >= 33 as precision is at most 31: N = 32 random
  * bits and the bit behind them are all at hand. */
-HU_FN int32_t hu_round_up(const hu_spec *s, uint64_t sig, uint32_t sticky, int32_t cut, uint32_t odd, uint32_t sign,
-                          uint32_t random) {
+HU_FN int32_t hui_round_up(const hu_spec *s, uint64_t sig, uint32_t sticky, int32_t cut, uint32_t odd, uint32_t sign,
+                           uint32_t random) {
   int32_t inexact = sticky || (cut > 63 ? sig : sig & (((uint64_t)1 << cut) - 1)) != 0;
   if (!inexact) return 0;
   switch (s->round) {
     case HU_RNE: {
-      int32_t h = hu_against_half(sig, sticky, cut);
+      int32_t h = hui_against_half(sig, sticky, cut);
       return h > 0 || (h == 0 && odd);
     }
-    case HU_RNA: return hu_against_half(sig, sticky, cut) >= 0;
-    case HU_RNZ: return hu_against_half(sig, sticky, cut) > 0;
+    case HU_RNA: return hui_against_half(sig, sticky, cut) >= 0;
+    case HU_RNZ: return hui_against_half(sig, sticky, cut) > 0;
     case HU_RTZ: return 0;
     case HU_RTP: return !sign;
     case HU_RTN: return sign != 0;
     case HU_RAZ: return 1;
     case HU_RTO: return !odd;
-    default: return hu_stochastic_up(s, sig, sticky, cut, random);
+    default: return hui_stochastic_up(s, sig, sticky, cut, random);
   }
 }
 
-HU_FN uint32_t hu_nan_signed(const hu_spec *s, uint32_t sign) {
+HU_FN uint32_t hui_nan_signed(const hu_spec *s, uint32_t sign) {
   return s->nan_code | (s->nan_signed && sign ? s->sign_mask : 0);
 }
 
-HU_FN uint32_t hu_signed(const hu_spec *s, uint32_t magnitude, uint32_t sign) {
+HU_FN uint32_t hui_signed(const hu_spec *s, uint32_t magnitude, uint32_t sign) {
   return magnitude | (sign && (magnitude || s->negzero) ? s->sign_mask : 0);
 }
 
-HU_FN uint32_t hu_from_nan(const hu_spec *s, uint32_t *events) {
+HU_FN uint32_t hui_from_nan(const hu_spec *s, uint32_t *events) {
   *events |= HU_EVENT_NAN_IN;
   if (s->has_nan) return s->nan_code;
   if (s->nan_to == HU_NAN_TO_ERROR) *events |= HU_EVENT_INVALID;
@@ -231,7 +231,7 @@ HU_FN uint32_t hu_from_nan(const hu_spec *s, uint32_t *events) {
 }
 
 /* A number below the range of an unsigned format, or an infinity there. */
-HU_FN uint32_t hu_from_below(const hu_spec *s, uint32_t infinite, uint32_t *events) {
+HU_FN uint32_t hui_from_below(const hu_spec *s, uint32_t infinite, uint32_t *events) {
   int32_t stops = s->negative == HU_NEGATIVE_STOP && !infinite && (s->round == HU_RTZ || s->round == HU_RTP);
   *events |= HU_EVENT_INVALID;
   if (s->saturate == HU_SAT_NONE && s->negative != HU_NEGATIVE_LOW && s->has_nan && !stops) return s->nan_code;
@@ -239,20 +239,20 @@ HU_FN uint32_t hu_from_below(const hu_spec *s, uint32_t infinite, uint32_t *even
   return 0;
 }
 
-HU_FN uint32_t hu_from_inf(const hu_spec *s, uint32_t sign, uint32_t *events) {
+HU_FN uint32_t hui_from_inf(const hu_spec *s, uint32_t sign, uint32_t *events) {
   *events |= HU_EVENT_INF_IN;
-  if (sign && !s->sign_mask) return hu_from_below(s, 1, events);
-  if (s->has_inf && s->saturate != HU_SAT_FINITE) return hu_signed(s, s->inf_code, sign);
+  if (sign && !s->sign_mask) return hui_from_below(s, 1, events);
+  if (s->has_inf && s->saturate != HU_SAT_FINITE) return hui_signed(s, s->inf_code, sign);
   if (s->saturate == HU_SAT_NONE && s->overflow == HU_OVERFLOW_NAN) {
     *events |= HU_EVENT_INVALID;
-    return hu_nan_signed(s, sign);
+    return hui_nan_signed(s, sign);
   }
   *events |= HU_EVENT_SATURATED;
-  return hu_signed(s, s->max_code, sign);
+  return hui_signed(s, s->max_code, sign);
 }
 
 /* Do the directed modes and `to odd` stay at max, as IEEE 754 section 7.4 and P3109 have it? */
-HU_FN int32_t hu_stops_at_max(const hu_spec *s, uint32_t sign) {
+HU_FN int32_t hui_stops_at_max(const hu_spec *s, uint32_t sign) {
   switch (s->round) {
     case HU_RTZ: return 1;
     case HU_RTP: return sign != 0;
@@ -262,88 +262,88 @@ HU_FN int32_t hu_stops_at_max(const hu_spec *s, uint32_t sign) {
   }
 }
 
-HU_FN uint32_t hu_from_overflow(const hu_spec *s, uint32_t sign, uint32_t *events) {
+HU_FN uint32_t hui_from_overflow(const hu_spec *s, uint32_t sign, uint32_t *events) {
   *events |= HU_EVENT_OVERFLOW | HU_EVENT_INEXACT;
-  if (s->saturate == HU_SAT_NONE && s->overflow != HU_OVERFLOW_MAX && !hu_stops_at_max(s, sign)) {
-    return s->overflow == HU_OVERFLOW_INF ? hu_signed(s, s->inf_code, sign) : hu_nan_signed(s, sign);
+  if (s->saturate == HU_SAT_NONE && s->overflow != HU_OVERFLOW_MAX && !hui_stops_at_max(s, sign)) {
+    return s->overflow == HU_OVERFLOW_INF ? hui_signed(s, s->inf_code, sign) : hui_nan_signed(s, sign);
   }
   *events |= HU_EVENT_SATURATED;
-  return hu_signed(s, s->max_code, sign);
+  return hui_signed(s, s->max_code, sign);
 }
 
 /* Tiny (docs/numerics.md section 5): sig normalised, k its exponent, c the rounded magnitude code before any flush,
  * f the digits kept. */
-HU_FN int32_t hu_tiny(const hu_spec *s, uint64_t sig, uint32_t sticky, uint32_t sign, int32_t k, uint64_t f, int64_t c,
-                      uint32_t random) {
+HU_FN int32_t hui_tiny(const hu_spec *s, uint64_t sig, uint32_t sticky, uint32_t sign, int32_t k, uint64_t f, int64_t c,
+                       uint32_t random) {
   if (s->zero == HU_ZERO_CODE && k == s->emin) return s->tiny == HU_TINY_BEFORE ? f == (uint64_t)1 << s->m : c <= 0;
   if (k != s->emin - 1 || s->tiny == HU_TINY_BEFORE || s->zero == HU_ZERO_CODE) return k < s->emin;
   /* One binade below: rounding to full precision may still carry into the smallest normal value. */
   int32_t cut = 63 - s->m;
   uint64_t full = sig >> cut;
   uint32_t odd = s->m ? (uint32_t)full & 1 : (uint32_t)(k + s->bias) & 1;
-  full += (uint64_t)hu_round_up(s, sig, sticky, cut, odd, sign, random);
+  full += (uint64_t)hui_round_up(s, sig, sticky, cut, odd, sign, random);
   return full != (uint64_t)2 << s->m;
 }
 
-HU_FN uint32_t hu_round_finite(const hu_spec *s, hu_num x, uint32_t random, uint32_t *events) {
-  int32_t lead = hu_clz64(x.sig), k = x.exp + 63 - lead;
+HU_FN uint32_t hui_round_finite(const hu_spec *s, hu_num x, uint32_t random, uint32_t *events) {
+  int32_t lead = hui_clz64(x.sig), k = x.exp + 63 - lead;
   uint64_t sig = x.sig << lead;
   int32_t above = k - s->emin; /* binades above the lowest normal one */
   if (above < 0 && s->zero == HU_ZERO_NONE) {
     if (x.sign) {
       *events |= HU_EVENT_INEXACT;
-      return hu_from_below(s, 0, events);
+      return hui_from_below(s, 0, events);
     }
-    *events |= HU_EVENT_INEXACT | (hu_tiny(s, sig, x.sticky, 0, k, 0, 0, random) ? (uint32_t)HU_EVENT_UNDERFLOW : 0);
+    *events |= HU_EVENT_INEXACT | (hui_tiny(s, sig, x.sticky, 0, k, 0, 0, random) ? (uint32_t)HU_EVENT_UNDERFLOW : 0);
     return 0;
   }
   /* cut: the digits of sig below the grid; at the bottom the grid stops getting finer (or is one whole step). */
   int32_t cut = 63 - s->m;
   if (above < 0) cut += (s->subnormal == HU_SUBNORMAL_NONE ? s->m : 0) - above;
-  uint64_t f = hu_shift_right(sig, cut);
+  uint64_t f = hui_shift_right(sig, cut);
   int64_t hidden = (int64_t)1 << s->m, field = above + (s->zero == HU_ZERO_FIELD);
   int64_t c = (int64_t)f - (s->zero == HU_ZERO_CODE ? hidden : 0);
   if (above >= 0) c = (field << s->m) + ((int64_t)f - hidden);
   uint32_t odd = s->m ? (uint32_t)f & 1 : f != 0 && (field & 1);
   uint32_t inexact = x.sticky || (cut > 63 ? sig : sig & (((uint64_t)1 << cut) - 1)) != 0;
-  int32_t up = hu_round_up(s, sig, x.sticky, cut, odd, x.sign, random);
+  int32_t up = hui_round_up(s, sig, x.sticky, cut, odd, x.sign, random);
   if (above < 0 && s->subnormal == HU_SUBNORMAL_NONE) {
     c = up ? hidden : 0;
   } else {
     c += up;
   }
-  int32_t tiny = hu_tiny(s, sig, x.sticky, x.sign, k, f, c, random);
+  int32_t tiny = hui_tiny(s, sig, x.sticky, x.sign, k, f, c, random);
   if (s->subnormal == HU_SUBNORMAL_FLUSH && c < (s->zero == HU_ZERO_CODE ? 1 : hidden)) {
     c = 0;
     inexact = 1;
   }
   if (x.sign && !s->sign_mask && (c || s->zero == HU_ZERO_NONE)) {
     *events |= HU_EVENT_INEXACT;
-    return hu_from_below(s, 0, events);
+    return hui_from_below(s, 0, events);
   }
-  if (c > (int64_t)s->max_code) return hu_from_overflow(s, x.sign, events);
+  if (c > (int64_t)s->max_code) return hui_from_overflow(s, x.sign, events);
   *events |= (inexact ? HU_EVENT_INEXACT : 0) | (inexact && tiny ? HU_EVENT_UNDERFLOW : 0);
   if (c == 0 && s->zero != HU_ZERO_NONE) *events |= HU_EVENT_TO_ZERO;
   if (c > 0 && c < hidden && s->zero == HU_ZERO_FIELD) *events |= HU_EVENT_SUBNORMAL;
-  return hu_signed(s, (uint32_t)c, x.sign);
+  return hui_signed(s, (uint32_t)c, x.sign);
 }
 
 /* The code of x in the format and mode of s; sets (not adds) *events. */
-HU_FN uint32_t hu_round(const hu_spec *s, hu_num x, uint32_t random, uint32_t *events) {
+HU_FN uint32_t hui_round(const hu_spec *s, hu_num x, uint32_t random, uint32_t *events) {
   *events = 0;
   switch (x.kind) {
-    case HU_KIND_NAN: return hu_from_nan(s, events);
-    case HU_KIND_INF: return hu_from_inf(s, x.sign, events);
+    case HU_KIND_NAN: return hui_from_nan(s, events);
+    case HU_KIND_INF: return hui_from_inf(s, x.sign, events);
     case HU_KIND_ZERO:
       if (s->zero == HU_ZERO_NONE) *events = HU_EVENT_INEXACT;
-      return hu_signed(s, 0, x.sign);
-    default: return hu_round_finite(s, x, random, events);
+      return hui_signed(s, 0, x.sign);
+    default: return hui_round_finite(s, x, random, events);
   }
 }
 
 /* ---- pack into binary32: exact for formats that fit, else one rounding, ties to even ---- */
 
-HU_FN hu_format hu_format_binary32(void) {
+HU_FN hu_format hui_format_binary32(void) {
   hu_format f;
   memset(&f, 0, sizeof f);
   f.sign = 1;
@@ -355,22 +355,22 @@ HU_FN hu_format hu_format_binary32(void) {
   return f;
 }
 
-HU_FN uint32_t hu_pack32(hu_num x) {
+HU_FN uint32_t hui_pack32(hu_num x) {
   uint32_t ignored;
   hu_mode rne;
   memset(&rne, 0, sizeof rne);
-  hu_spec s = hu_spec_of(hu_format_binary32(), rne);
-  return hu_round(&s, x, 0, &ignored);
+  hu_spec s = hui_spec_of(hui_format_binary32(), rne);
+  return hui_round(&s, x, 0, &ignored);
 }
 
 /* ---- pack into binary64: exact for every value of every format ---- */
 
-HU_FN uint64_t hu_pack64(hu_num x) {
+HU_FN uint64_t hui_pack64(hu_num x) {
   uint64_t sign = (uint64_t)x.sign << 63;
   if (x.kind == HU_KIND_NAN) return 0x7FF8000000000000u;
   if (x.kind == HU_KIND_INF) return sign | 0x7FF0000000000000u;
   if (x.kind == HU_KIND_ZERO) return sign;
-  int32_t lead = hu_clz64(x.sig), k = x.exp + 63 - lead;
+  int32_t lead = hui_clz64(x.sig), k = x.exp + 63 - lead;
   uint64_t sig = (x.sig << lead) >> 11; /* at most 31 digits: nothing is lost here or below */
   if (k < -1022) return sign | (sig >> (-1022 - k));
   return sign | (((uint64_t)(k + 1022) << 52) + sig);
@@ -378,7 +378,7 @@ HU_FN uint64_t hu_pack64(hu_num x) {
 
 /* ---- codes in memory: 1, 2 or 4 bytes each, aligned or not ---- */
 
-HU_FN uint32_t hu_load_code(const uint8_t *x, size_t size) {
+HU_FN uint32_t hui_load_code(const uint8_t *x, size_t size) {
   uint16_t h;
   uint32_t w;
   if (size == 1) return *x;
@@ -390,7 +390,7 @@ HU_FN uint32_t hu_load_code(const uint8_t *x, size_t size) {
   return w;
 }
 
-HU_FN void hu_store_code(uint8_t *z, size_t size, uint32_t code) {
+HU_FN void hui_store_code(uint8_t *z, size_t size, uint32_t code) {
   uint16_t h = (uint16_t)code;
   if (size == 1) *z = (uint8_t)code;
   if (size == 2) memcpy(z, &h, 2);

@@ -21,19 +21,19 @@ typedef struct hu_s2_table {
 } hu_s2_table;
 
 /* May codes of this format in this mode be found so? */
-HU_FN uint32_t hu_s2_may_table(const hu_spec *s) {
-  return hu_spec_is_plain(s) && s->mag_mask < HU_S2_CODES && s->round < HU_SRA;
+HU_FN uint32_t hui_s2_may_table(const hu_spec *s) {
+  return hui_spec_is_plain(s) && s->mag_mask < HU_S2_CODES && s->round < HU_SRA;
 }
 
 /* The number of magnitude code c, as if codes above the largest finite one were numbers, too: c = 0 is 0. */
-HU_FN hu_num hu_s2_number(const hu_spec *s, uint32_t c) {
+HU_FN hu_num hui_s2_number(const hu_spec *s, uint32_t c) {
   uint32_t field = c >> s->m, frac = c & (((uint32_t)1 << s->m) - 1);
-  if (field == 0) return hu_num_finite(0, frac, s->emin - s->m);
-  return hu_num_finite(0, frac | (uint32_t)1 << s->m, s->emin - s->m + (int32_t)field - 1);
+  if (field == 0) return hui_num_finite(0, frac, s->emin - s->m);
+  return hui_num_finite(0, frac | (uint32_t)1 << s->m, s->emin - s->m + (int32_t)field - 1);
 }
 
 /* For the question whether y(a) > b, or y(a) >= b if b->equal, where y(a) is what the pattern a is squeezed to. width
- * and part are those of hu_s2_width: gap log2 b. */
+ * and part are those of hui_s2_width: gap log2 b. */
 typedef struct hu_s2_limit {
   hu_s2_power b;
   int64_t width;
@@ -42,29 +42,29 @@ typedef struct hu_s2_limit {
 } hu_s2_limit;
 
 /* The same by all digits of y; b = s 2^j with s > 1 is never equal to it. */
-HU_OUTLINE uint32_t hu_s2_above_digits(const hu_s2 *t, const hu_s2_limit *b, int64_t n) {
+HU_OUTLINE uint32_t hui_s2_above_digits(const hu_s2 *t, const hu_s2_limit *b, int64_t n) {
   uint64_t rest;
-  int64_t whole = hu_s2_floor(n, t->gap, &rest);
-  int32_t lead = hu_clz64(b->b.s), k = b->b.j + 63 - lead;
+  int64_t whole = hui_s2_floor(n, t->gap, &rest);
+  int32_t lead = hui_clz64(b->b.s), k = b->b.j + 63 - lead;
   if (whole != k) return whole > k;
   if (rest == 0) return 0;
-  return hu_s2_y_digits(rest, (uint64_t)t->gap).sig >= b->b.s << lead;
+  return hui_s2_y_digits(rest, (uint64_t)t->gap).sig >= b->b.s << lead;
 }
 
-HU_FN uint32_t hu_s2_above(const hu_s2 *t, const hu_s2_limit *b, uint32_t a) {
-  int64_t n = t->target * (hu_s2_log2(a) - t->mu);
+HU_FN uint32_t hui_s2_above(const hu_s2 *t, const hu_s2_limit *b, uint32_t a) {
+  int64_t n = t->target * (hui_s2_log2(a) - t->mu);
   if (n < b->width) return 0;
   if (n == b->width) return b->b.s == 1 && b->equal;
   uint32_t near = n == b->width + 1 && b->part + (uint64_t)t->gap + 1 < b->part && b->b.s != 1;
-  return near ? hu_s2_above_digits(t, b, n) : 1;
+  return near ? hui_s2_above_digits(t, b, n) : 1;
 }
 
 /* The least pattern from 1 on that is above the limit, or HU_S2_NEVER. The first guess is 2^(mu + width / target) cut
  * off; it is a pattern or two off at most. */
-HU_OUTLINE uint32_t hu_s2_least(const hu_s2 *t, const hu_s2_limit *b) {
+HU_OUTLINE uint32_t hui_s2_least(const hu_s2 *t, const hu_s2_limit *b) {
   uint64_t rest;
-  int64_t units = t->mu + hu_s2_floor(b->width, t->target, &rest), whole = units >> HU_S2_DIGITS;
-  uint64_t sig = hu_s2_exp2((uint64_t)units << 24);
+  int64_t units = t->mu + hui_s2_floor(b->width, t->target, &rest), whole = units >> HU_S2_DIGITS;
+  uint64_t sig = hui_s2_exp2((uint64_t)units << 24);
   uint32_t a = 1;
   if (whole >= 128) {
     a = HU_S2_NEVER - 1;
@@ -74,13 +74,13 @@ HU_OUTLINE uint32_t hu_s2_least(const hu_s2 *t, const hu_s2_limit *b) {
     a = (uint32_t)(sig >> (40 - 126 - whole));
   }
   if (a >= HU_S2_NEVER) a = HU_S2_NEVER - 1;
-  while (a > 1 && hu_s2_above(t, b, a - 1)) a--;
-  while (a < HU_S2_NEVER && !hu_s2_above(t, b, a)) a++;
+  while (a > 1 && hui_s2_above(t, b, a - 1)) a--;
+  while (a < HU_S2_NEVER && !hui_s2_above(t, b, a)) a++;
   return a;
 }
 
 /* Where a rounding under this sign goes over from `low` to its neighbour `high` above; odd: of the lower one's code. */
-HU_OUTLINE hu_s2_limit hu_s2_limit_of(const hu_s2 *t, hu_num low, hu_num high, uint32_t odd, uint32_t sign) {
+HU_OUTLINE hu_s2_limit hui_s2_limit_of(const hu_s2 *t, hu_num low, hu_num high, uint32_t odd, uint32_t sign) {
   hu_s2_limit b;
   hu_num at = high;
   uint32_t away = t->spec.round == HU_RAZ || (t->spec.round == HU_RTP && !sign) || (t->spec.round == HU_RTN && sign) ||
@@ -88,7 +88,7 @@ HU_OUTLINE hu_s2_limit hu_s2_limit_of(const hu_s2 *t, hu_num low, hu_num high, u
   b.equal = 1;
   if (t->spec.round <= HU_RNZ) { /* to nearest: half-way */
     int32_t exp = low.kind == HU_KIND_ZERO ? high.exp : low.exp;
-    at = hu_num_finite(0, low.sig + (high.sig << (high.exp - exp)), exp - 1);
+    at = hui_num_finite(0, low.sig + (high.sig << (high.exp - exp)), exp - 1);
     b.equal = t->spec.round == HU_RNA || (t->spec.round == HU_RNE && odd);
   } else if (away) {
     at = low;
@@ -99,91 +99,91 @@ HU_OUTLINE hu_s2_limit hu_s2_limit_of(const hu_s2 *t, hu_num low, hu_num high, u
   b.width = 0;
   b.part = 0;
   if (at.kind == HU_KIND_ZERO) return b; /* every element is above 0 */
-  b.b = hu_s2_power_of(at);
-  b.width = hu_s2_width(t, b.b, &b.part);
+  b.b = hui_s2_power_of(at);
+  b.width = hui_s2_width(t, b.b, &b.part);
   return b;
 }
 
-HU_FN uint32_t hu_s2_least_of(const hu_s2 *t, hu_s2_limit b) { return b.b.s ? hu_s2_least(t, &b) : 1; }
+HU_FN uint32_t hui_s2_least_of(const hu_s2 *t, hu_s2_limit b) { return b.b.s ? hui_s2_least(t, &b) : 1; }
 
-HU_FN uint32_t hu_s2_bound(const hu_s2 *t, uint32_t c, uint32_t sign) {
+HU_FN uint32_t hui_s2_bound(const hu_s2 *t, uint32_t c, uint32_t sign) {
   uint32_t odd = t->spec.m ? (c - 1) & 1 : c > 1 && ((c - 1) & 1);
   if (c == 0) return 0;
   if (c > t->spec.max_code + 1) return HU_S2_NEVER;
-  return hu_s2_least_of(t, hu_s2_limit_of(t, hu_s2_number(&t->spec, c - 1), hu_s2_number(&t->spec, c), odd, sign));
+  return hui_s2_least_of(t, hui_s2_limit_of(t, hui_s2_number(&t->spec, c - 1), hui_s2_number(&t->spec, c), odd, sign));
 }
 
 /* Tiny after rounding: what the mode takes to less than the smallest normal number with m + 1 digits and the exponent
  * unbounded; before: what is less than it. */
-HU_FN uint32_t hu_s2_tiny(const hu_s2 *t, uint32_t sign) {
+HU_FN uint32_t hui_s2_tiny(const hu_s2 *t, uint32_t sign) {
   const hu_spec *s = &t->spec;
-  hu_num high = hu_num_finite(0, 1, s->emin), low = hu_num_finite(0, ((uint64_t)2 << s->m) - 1, s->emin - 1 - s->m);
+  hu_num high = hui_num_finite(0, 1, s->emin), low = hui_num_finite(0, ((uint64_t)2 << s->m) - 1, s->emin - 1 - s->m);
   uint32_t odd = s->m ? 1 : (uint32_t)(s->emin - 1 + s->bias) & 1;
-  hu_s2_limit b = hu_s2_limit_of(t, low, high, odd, sign);
+  hu_s2_limit b = hui_s2_limit_of(t, low, high, odd, sign);
   if (s->tiny == HU_TINY_BEFORE) {
-    b.b = hu_s2_power_of(high);
+    b.b = hui_s2_power_of(high);
     b.equal = 1;
-    b.width = hu_s2_width(t, b.b, &b.part);
+    b.width = hui_s2_width(t, b.b, &b.part);
   }
-  return hu_s2_least_of(t, b);
+  return hui_s2_least_of(t, b);
 }
 
 /* The pattern whose y is the number of code c. Only powers of two have one. */
-HU_FN uint32_t hu_s2_exact(const hu_s2 *t, uint32_t c) {
+HU_FN uint32_t hui_s2_exact(const hu_s2 *t, uint32_t c) {
   hu_s2_limit b;
   if (c == 0 || c > t->spec.max_code) return HU_S2_NEVER;
-  b.b = hu_s2_power_of(hu_s2_number(&t->spec, c));
+  b.b = hui_s2_power_of(hui_s2_number(&t->spec, c));
   if (b.b.s != 1) return HU_S2_NEVER;
   b.equal = 1;
-  b.width = hu_s2_width(t, b.b, &b.part);
-  uint32_t a = hu_s2_least(t, &b);
-  return a < HU_S2_NEVER && t->target * (hu_s2_log2(a) - t->mu) == b.width ? a : (uint32_t)HU_S2_NEVER;
+  b.width = hui_s2_width(t, b.b, &b.part);
+  uint32_t a = hui_s2_least(t, &b);
+  return a < HU_S2_NEVER && t->target * (hui_s2_log2(a) - t->mu) == b.width ? a : (uint32_t)HU_S2_NEVER;
 }
 
 /* Entry i of every array of a table, 0 <= i < 2 HU_S2_CODES. */
-HU_FN void hu_s2_fill_entry(hu_s2_table *z, const hu_s2 *t, uint32_t i) {
+HU_FN void hui_s2_fill_entry(hu_s2_table *z, const hu_s2 *t, uint32_t i) {
   if (i <= HU_S2_CODES) {
-    z->bound[0][i] = hu_s2_bound(t, i, 0);
-    z->bound[1][i] = t->spec.round == HU_RTP || t->spec.round == HU_RTN ? hu_s2_bound(t, i, 1) : z->bound[0][i];
+    z->bound[0][i] = hui_s2_bound(t, i, 0);
+    z->bound[1][i] = t->spec.round == HU_RTP || t->spec.round == HU_RTN ? hui_s2_bound(t, i, 1) : z->bound[0][i];
   }
-  if (i < HU_S2_CODES) z->exact[i] = hu_s2_exact(t, i);
-  if (i < 2) z->tiny[i] = hu_s2_tiny(t, i);
-  z->value[i] = hu_s2_decoded(t, i);
+  if (i < HU_S2_CODES) z->exact[i] = hui_s2_exact(t, i);
+  if (i < 2) z->tiny[i] = hui_s2_tiny(t, i);
+  z->value[i] = hui_s2_decoded(t, i);
 }
 
 /* ---- an element by its table ---- */
 
 /* Events of a finite element other than 0 that has the code of magnitude c, not beyond the largest. */
-HU_FN uint32_t hu_s2_events_of(const hu_s2_table *z, const hu_spec *s, uint32_t a, uint32_t sign, uint32_t c) {
+HU_FN uint32_t hui_s2_events_of(const hu_s2_table *z, const hu_spec *s, uint32_t a, uint32_t sign, uint32_t c) {
   uint32_t events = a == z->exact[c] ? 0 : HU_EVENT_INEXACT | (a < z->tiny[sign] ? HU_EVENT_UNDERFLOW : 0);
   if (c == 0) events |= HU_EVENT_TO_ZERO;
   if (c > 0 && c >> s->m == 0) events |= HU_EVENT_SUBNORMAL;
   return events;
 }
 
-/* What all elements beyond the range get, and infinities and NaN: by hu_s2_element, once a call. */
+/* What all elements beyond the range get, and infinities and NaN: by hui_s2_element, once a call. */
 typedef struct hu_s2_edges {
   uint32_t over[2], inf[2], nan;
   uint32_t over_events[2], inf_events[2], nan_events;
 } hu_s2_edges;
 
-HU_OUTLINE hu_s2_edges hu_s2_edges_of(const hu_s2 *t) {
+HU_OUTLINE hu_s2_edges hui_s2_edges_of(const hu_s2 *t) {
   hu_s2_edges e;
   for (uint32_t sign = 0; sign < 2; sign++) {
-    e.over[sign] = hu_round(&t->spec, hu_beyond_all(sign), 0, &e.over_events[sign]);
-    e.inf[sign] = hu_s2_element(t, sign << 31 | 0x7F800000, 0, &e.inf_events[sign]);
+    e.over[sign] = hui_round(&t->spec, hui_beyond_all(sign), 0, &e.over_events[sign]);
+    e.inf[sign] = hui_s2_element(t, sign << 31 | 0x7F800000, 0, &e.inf_events[sign]);
   }
-  e.nan = hu_s2_element(t, 0x7FC00000, 0, &e.nan_events);
+  e.nan = hui_s2_element(t, 0x7FC00000, 0, &e.nan_events);
   return e;
 }
 
 /* An element that is zero, infinite, NaN or beyond the range; else 0 is returned. */
-HU_FN uint32_t hu_s2_edge(const hu_s2_table *z, const hu_s2_edges *e, const hu_spec *s, uint32_t u, uint32_t *code,
-                          uint32_t *events) {
+HU_FN uint32_t hui_s2_edge(const hu_s2_table *z, const hu_s2_edges *e, const hu_spec *s, uint32_t u, uint32_t *code,
+                           uint32_t *events) {
   uint32_t a = u & 0x7FFFFFFF, sign = u >> 31;
   *events = 0;
   if (a == 0) {
-    *code = hu_signed(s, 0, sign);
+    *code = hui_signed(s, 0, sign);
   } else if (a > 0x7F800000) {
     *code = e->nan;
     *events = e->nan_events;
@@ -208,16 +208,16 @@ typedef struct hu_s2_search {
   hu_s2_table table;
   hu_s2_edges edges;
   hu_spec spec;
-  uint32_t limit; /* patterns from here on, and 0, are for hu_s2_edge */
+  uint32_t limit; /* patterns from here on, and 0, are for hui_s2_edge */
   uint32_t first[2], shift[2], most[2];
   uint8_t base[2][HU_S2_BUCKETS];
 } hu_s2_search;
 
 /* What comes before the buckets, the table being filled. */
-HU_FN void hu_s2_search_start(hu_s2_search *s, const hu_s2 *t) {
+HU_FN void hui_s2_search_start(hu_s2_search *s, const hu_s2 *t) {
   uint32_t over = t->spec.max_code + 1;
   s->spec = t->spec;
-  s->edges = hu_s2_edges_of(t);
+  s->edges = hui_s2_edges_of(t);
   s->limit = s->table.bound[0][over] < s->table.bound[1][over] ? s->table.bound[0][over] : s->table.bound[1][over];
   for (uint32_t sign = 0; sign < 2; sign++) {
     uint32_t first = s->table.bound[sign][1], end = s->table.bound[sign][over];
@@ -229,7 +229,7 @@ HU_FN void hu_s2_search_start(hu_s2_search *s, const hu_s2 *t) {
 }
 
 /* The bounds up to that of the largest finite code that a pattern reaches. */
-HU_FN uint32_t hu_s2_reached(const hu_s2_search *s, uint32_t sign, uint32_t a) {
+HU_FN uint32_t hui_s2_reached(const hu_s2_search *s, uint32_t sign, uint32_t a) {
   uint32_t low = 0, high = s->spec.max_code;
   while (low < high) {
     uint32_t c = low + (high - low + 1) / 2;
@@ -243,24 +243,24 @@ HU_FN uint32_t hu_s2_reached(const hu_s2_search *s, uint32_t sign, uint32_t a) {
 }
 
 /* Makes a bucket; returns the bounds within it. */
-HU_FN uint32_t hu_s2_bucket(hu_s2_search *s, uint32_t sign, uint32_t j) {
+HU_FN uint32_t hui_s2_bucket(hu_s2_search *s, uint32_t sign, uint32_t j) {
   uint64_t low = s->first[sign] + ((uint64_t)j << s->shift[sign]), high = low + (((uint64_t)1 << s->shift[sign]) - 1);
-  uint32_t c = hu_s2_reached(s, sign, low < HU_S2_NEVER ? (uint32_t)low : (uint32_t)HU_S2_NEVER);
+  uint32_t c = hui_s2_reached(s, sign, low < HU_S2_NEVER ? (uint32_t)low : (uint32_t)HU_S2_NEVER);
   s->base[sign][j] = (uint8_t)c;
-  return hu_s2_reached(s, sign, high < HU_S2_NEVER ? (uint32_t)high : (uint32_t)HU_S2_NEVER) - c;
+  return hui_s2_reached(s, sign, high < HU_S2_NEVER ? (uint32_t)high : (uint32_t)HU_S2_NEVER) - c;
 }
 
 /* The code of the pattern u; sets *events. */
-HU_FN uint32_t hu_s2_found(const hu_s2_search *s, uint32_t u, uint32_t *events) {
+HU_FN uint32_t hui_s2_found(const hu_s2_search *s, uint32_t u, uint32_t *events) {
   uint32_t a = u & 0x7FFFFFFF, sign = u >> 31, code, c = 0;
-  if (a - 1 >= s->limit - 1 && hu_s2_edge(&s->table, &s->edges, &s->spec, u, &code, events)) return code;
+  if (a - 1 >= s->limit - 1 && hui_s2_edge(&s->table, &s->edges, &s->spec, u, &code, events)) return code;
   if (a >= s->first[sign]) {
     const uint32_t *bound = s->table.bound[sign];
     c = s->base[sign][(a - s->first[sign]) >> s->shift[sign]];
     for (uint32_t k = 0; k < s->most[sign]; k++) c += c < s->spec.max_code && a >= bound[c + 1];
   }
-  *events = hu_s2_events_of(&s->table, &s->spec, a, sign, c);
-  return hu_signed(&s->spec, c, sign);
+  *events = hui_s2_events_of(&s->table, &s->spec, a, sign, c);
+  return hui_signed(&s->spec, c, sign);
 }
 
 #endif

@@ -33,28 +33,28 @@ typedef struct hu_shared {
 
 #define HU_LARGEST32 0x7F7FFFFFu
 
-HU_FN hu_num hu_power_of_two(int32_t e) { return hu_num_finite(0, 1, e); }
+HU_FN hu_num hui_power_of_two(int32_t e) { return hui_num_finite(0, 1, e); }
 
 /* The digits of a finite x > 0 with the leading one on top. */
-HU_FN uint64_t hu_digits_of(hu_num x) { return x.sig << hu_clz64(x.sig); }
+HU_FN uint64_t hui_digits_of(hu_num x) { return x.sig << hui_clz64(x.sig); }
 
 /* One step in binary32, ties to even; a finite x beyond the range gives the largest number. */
-HU_OUTLINE hu_num hu_step32(hu_num x) {
-  uint32_t u = hu_pack32(x);
+HU_OUTLINE hu_num hui_step32(hu_num x) {
+  uint32_t u = hui_pack32(x);
   if (x.kind == HU_KIND_FINITE && (u & 0x7FFFFFFF) == 0x7F800000) u = (u & 0x80000000) | HU_LARGEST32;
-  return hu_unpack32(u);
+  return hui_unpack32(u);
 }
 
 /* The same, not 0. */
-HU_FN hu_num hu_step32_some(hu_num x) {
-  hu_num z = hu_step32(x);
-  return z.kind == HU_KIND_ZERO ? hu_unpack32(1) : z;
+HU_FN hu_num hui_step32_some(hu_num x) {
+  hu_num z = hui_step32(x);
+  return z.kind == HU_KIND_ZERO ? hui_unpack32(1) : z;
 }
 
 /* Blocks of n rows or columns; side 0: one. */
-HU_FN size_t hu_blocks_along(size_t n, size_t side) { return n == 0 ? 0 : side == 0 ? 1 : (n - 1) / side + 1; }
+HU_FN size_t hui_blocks_along(size_t n, size_t side) { return n == 0 ? 0 : side == 0 ? 1 : (n - 1) / side + 1; }
 
-HU_OUTLINE hu_scaler hu_scaler_of(hu_scaling d, hu_mode mode) {
+HU_OUTLINE hu_scaler hui_scaler_of(hu_scaling d, hu_mode mode) {
   hu_scaler s;
   hu_mode shared;
   memset(&s, 0, sizeof s);
@@ -62,14 +62,14 @@ HU_OUTLINE hu_scaler hu_scaler_of(hu_scaling d, hu_mode mode) {
   shared.round = d.round;
   shared.saturate = HU_SAT_FINITE;
   if (mode.saturate == HU_SAT_DEFAULT) mode.saturate = HU_SAT_FINITE;
-  s.element = hu_spec_of(d.element, mode);
-  s.scale = hu_spec_of(d.scale, shared);
-  s.top = hu_unpack(&s.element, s.element.max_code);
-  s.emax = hu_exponent(s.top);
-  s.high = hu_exponent(hu_unpack(&s.scale, s.scale.max_code));
+  s.element = hui_spec_of(d.element, mode);
+  s.scale = hui_spec_of(d.scale, shared);
+  s.top = hui_unpack(&s.element, s.element.max_code);
+  s.emax = hui_exponent(s.top);
+  s.high = hui_exponent(hui_unpack(&s.scale, s.scale.max_code));
   s.low = s.scale.emin - (s.scale.zero == HU_ZERO_FIELD && s.scale.subnormal == HU_SUBNORMAL_GRADUAL ? s.scale.m : 0) +
           (s.scale.zero == HU_ZERO_CODE);
-  s.tensor = hu_power_of_two(0);
+  s.tensor = hui_power_of_two(0);
   s.tensor_code = s.tensor;
   s.amin = d.amin;
   s.rule = d.rule;
@@ -84,122 +84,122 @@ HU_OUTLINE hu_scaler hu_scaler_of(hu_scaling d, hu_mode mode) {
 /* ---- the second level ---- */
 
 /* t from the tensor's amax, a pattern; for a scaling with two levels. */
-HU_OUTLINE void hu_scaler_tensor(hu_scaler *s, uint32_t amax) {
-  hu_num a = hu_unpack32(amax), one = hu_power_of_two(0);
-  hu_num both = hu_product(0, s->top, hu_unpack(&s->scale, s->scale.max_code));
+HU_OUTLINE void hui_scaler_tensor(hu_scaler *s, uint32_t amax) {
+  hu_num a = hui_unpack32(amax), one = hui_power_of_two(0);
+  hu_num both = hui_product(0, s->top, hui_unpack(&s->scale, s->scale.max_code));
   s->tensor = s->tensor_code = one;
   if (amax == 0) return;
   if (s->steps == HU_STEPS_EXACT || s->steps == HU_STEPS_DIVIDE) {
-    s->tensor = hu_step32_some(hu_quotient(0, a, both));
+    s->tensor = hui_step32_some(hui_quotient(0, a, both));
     return;
   }
   if (s->steps == HU_STEPS_RECIPROCAL) {
-    s->tensor = hu_step32_some(hu_quotient(0, a, both));
-    s->tensor_code = hu_step32_some(hu_quotient(0, one, s->tensor));
+    s->tensor = hui_step32_some(hui_quotient(0, a, both));
+    s->tensor_code = hui_step32_some(hui_quotient(0, one, s->tensor));
     return;
   }
-  s->tensor_code = hu_step32_some(hu_quotient(0, both, a));
-  s->tensor = hu_step32_some(hu_quotient(0, one, s->tensor_code));
+  s->tensor_code = hui_step32_some(hui_quotient(0, both, a));
+  s->tensor = hui_step32_some(hui_quotient(0, one, s->tensor_code));
 }
 
 /* ---- the scale of a block ---- */
 
 /* The exponent of the scale for amax a > 0 under a rule of powers of two. */
-HU_FN int32_t hu_scale_exponent(const hu_scaler *s, hu_num a) {
-  uint64_t digits = hu_digits_of(a);
-  int32_t e = hu_exponent(a) - s->emax;
+HU_FN int32_t hui_scale_exponent(const hu_scaler *s, hu_num a) {
+  uint64_t digits = hui_digits_of(a);
+  int32_t e = hui_exponent(a) - s->emax;
   if (s->rule == HU_SCALE_CEIL) e += digits << 1 != 0;
   if (s->rule == HU_SCALE_EVEN) e += digits + ((uint64_t)1 << (62 - s->element.m)) < digits;
-  if (s->rule == HU_SCALE_RCEIL) e += digits > hu_digits_of(s->top);
+  if (s->rule == HU_SCALE_RCEIL) e += digits > hui_digits_of(s->top);
   if (e < s->low) return s->low;
   return e > s->high ? s->high : e;
 }
 
 /* The same in binary32 patterns: what takes that of A into the next binade where the rule goes up (docs/scaled.md
  * section 3). m <= 22. */
-HU_FN uint32_t hu_scale_carry(const hu_scaler *s) {
+HU_FN uint32_t hui_scale_carry(const hu_scaler *s) {
   if (s->rule == HU_SCALE_CEIL) return 0x7FFFFF;
   if (s->rule == HU_SCALE_EVEN) return (uint32_t)1 << (22 - s->element.m);
-  if (s->rule == HU_SCALE_RCEIL) return 0x7FFFFF - (hu_pack32(s->top) & 0x7FFFFF);
+  if (s->rule == HU_SCALE_RCEIL) return 0x7FFFFF - (hui_pack32(s->top) & 0x7FFFFF);
   return 0;
 }
 
 /* What rule ratio rounds into the scale format, for amax a > 0. */
-HU_OUTLINE hu_num hu_scale_ratio(const hu_scaler *s, hu_num a) {
+HU_OUTLINE hu_num hui_scale_ratio(const hu_scaler *s, hu_num a) {
   hu_num q;
-  if (s->steps == HU_STEPS_EXACT) return hu_quotient(0, a, s->two ? hu_product(0, s->top, s->tensor) : s->top);
+  if (s->steps == HU_STEPS_EXACT) return hui_quotient(0, a, s->two ? hui_product(0, s->top, s->tensor) : s->top);
   if (s->steps == HU_STEPS_ENCODE) {
-    q = hu_step32(hu_quotient(0, hu_power_of_two(0), s->top));
-    q = hu_step32(hu_product(0, s->tensor_code, q));
-    return q.kind == HU_KIND_ZERO ? q : hu_step32(hu_product(0, a, q));
+    q = hui_step32(hui_quotient(0, hui_power_of_two(0), s->top));
+    q = hui_step32(hui_product(0, s->tensor_code, q));
+    return q.kind == HU_KIND_ZERO ? q : hui_step32(hui_product(0, a, q));
   }
-  q = hu_step32(hu_quotient(0, a, s->top));
+  q = hui_step32(hui_quotient(0, a, s->top));
   if (!s->two || q.kind == HU_KIND_ZERO) return q;
-  if (s->steps == HU_STEPS_MULTIPLY) return hu_step32(hu_product(0, q, s->tensor_code));
-  return hu_step32(hu_quotient(0, q, s->tensor));
+  if (s->steps == HU_STEPS_MULTIPLY) return hui_step32(hui_product(0, q, s->tensor_code));
+  return hui_step32(hui_quotient(0, q, s->tensor));
 }
 
 /* s t, as decoding takes it: exact, or a binary32 number. */
-HU_FN hu_num hu_scale_back(const hu_scaler *s, hu_num scale) {
+HU_FN hu_num hui_scale_back(const hu_scaler *s, hu_num scale) {
   uint32_t ignored = 0;
-  hu_num x = hu_exact_mul(scale, s->tensor, &ignored);
-  return s->steps == HU_STEPS_EXACT ? x : hu_step32(x);
+  hu_num x = hui_exact_mul(scale, s->tensor, &ignored);
+  return s->steps == HU_STEPS_EXACT ? x : hui_step32(x);
 }
 
-HU_FN uint32_t hu_scale_code(const hu_scaler *s, hu_num x) {
+HU_FN uint32_t hui_scale_code(const hu_scaler *s, hu_num x) {
   uint32_t ignored;
-  return hu_round(&s->scale, x, 0, &ignored);
+  return hui_round(&s->scale, x, 0, &ignored);
 }
 
 /* All that elements need, once the scale's code is there. */
-HU_FN void hu_shared_finish(const hu_scaler *s, hu_shared *b) {
-  hu_num scale = hu_unpack(&s->scale, b->code);
-  b->back = hu_scale_back(s, scale);
+HU_FN void hui_shared_finish(const hu_scaler *s, hu_shared *b) {
+  hu_num scale = hui_unpack(&s->scale, b->code);
+  b->back = hui_scale_back(s, scale);
   b->by = b->back;
   b->multiply = s->steps >= HU_STEPS_MULTIPLY;
   b->under = scale.kind == HU_KIND_NAN ? HU_UNDER_NAN : b->back.kind == HU_KIND_ZERO ? HU_UNDER_ZERO : HU_UNDER_SCALE;
   if (b->multiply && b->under == HU_UNDER_SCALE && b->back.kind == HU_KIND_FINITE) { /* read scales may be infinite */
-    b->by = hu_step32(hu_quotient(0, hu_power_of_two(0), b->back));
+    b->by = hui_step32(hui_quotient(0, hui_power_of_two(0), b->back));
   }
 }
 
 /* The factor of steps reciprocal with two levels, (1 / t) / s. */
-HU_OUTLINE hu_num hu_shared_reciprocal(const hu_scaler *s, uint32_t code) {
-  hu_num scale = hu_unpack(&s->scale, code);
+HU_OUTLINE hu_num hui_shared_reciprocal(const hu_scaler *s, uint32_t code) {
+  hu_num scale = hui_unpack(&s->scale, code);
   scale.sig += scale.sig == 0; /* of a scale that is 0 or no number no element takes the factor */
-  return hu_step32(hu_quotient(0, s->tensor_code, scale));
+  return hui_step32(hui_quotient(0, s->tensor_code, scale));
 }
 
 /* The scale 2^e. */
-HU_FN hu_shared hu_shared_power(const hu_scaler *s, int32_t e) {
+HU_FN hu_shared hui_shared_power(const hu_scaler *s, int32_t e) {
   hu_shared b;
   memset(&b, 0, sizeof b);
-  b.code = hu_scale_code(s, hu_power_of_two(e));
-  hu_shared_finish(s, &b);
+  b.code = hui_scale_code(s, hui_power_of_two(e));
+  hui_shared_finish(s, &b);
   return b;
 }
 
 /* The scale of a block with amax a, a pattern; nan: of one with infinities or NaN under special=nan. */
-HU_OUTLINE hu_shared hu_shared_of(const hu_scaler *s, uint32_t a, uint32_t nan) {
+HU_OUTLINE hu_shared hui_shared_of(const hu_scaler *s, uint32_t a, uint32_t nan) {
   hu_shared b;
   memset(&b, 0, sizeof b);
   if (a < s->amin) a = s->amin;
-  hu_num amax = hu_unpack32(a);
-  hu_num by = hu_power_of_two(0); /* where it is not 1 / (s t) */
+  hu_num amax = hui_unpack32(a);
+  hu_num by = hui_power_of_two(0); /* where it is not 1 / (s t) */
   if (nan) {
     b.code = s->scale.nan_code;
   } else if (a == 0) {
-    b.code = s->blank == HU_BLANK_ZERO ? 0 : hu_scale_code(s, hu_power_of_two(s->blank == HU_BLANK_ONE ? 0 : s->low));
+    b.code = s->blank == HU_BLANK_ZERO ? 0 : hui_scale_code(s, hui_power_of_two(s->blank == HU_BLANK_ONE ? 0 : s->low));
   } else if (s->rule != HU_SCALE_RATIO) {
-    return hu_shared_power(s, hu_scale_exponent(s, amax));
+    return hui_shared_power(s, hui_scale_exponent(s, amax));
   } else if (s->steps == HU_STEPS_ENCODE && !s->two) {
-    by = hu_step32_some(hu_quotient(0, s->top, amax));
-    b.code = hu_scale_code(s, hu_step32_some(hu_quotient(0, hu_power_of_two(0), by)));
+    by = hui_step32_some(hui_quotient(0, s->top, amax));
+    b.code = hui_scale_code(s, hui_step32_some(hui_quotient(0, hui_power_of_two(0), by)));
   } else {
-    b.code = hu_scale_code(s, hu_scale_ratio(s, amax));
-    if (s->steps == HU_STEPS_RECIPROCAL && s->two) by = hu_shared_reciprocal(s, b.code);
+    b.code = hui_scale_code(s, hui_scale_ratio(s, amax));
+    if (s->steps == HU_STEPS_RECIPROCAL && s->two) by = hui_shared_reciprocal(s, b.code);
   }
-  hu_shared_finish(s, &b);
+  hui_shared_finish(s, &b);
   if (s->steps == (s->two ? HU_STEPS_RECIPROCAL : HU_STEPS_ENCODE) && a && b.under == HU_UNDER_SCALE) b.by = by;
   return b;
 }
@@ -207,18 +207,18 @@ HU_OUTLINE hu_shared hu_shared_of(const hu_scaler *s, uint32_t a, uint32_t nan) 
 /* ---- elements ---- */
 
 /* Between the codes of a fixed-point format, sign and magnitude, and two's complement of the same width. */
-HU_FN uint32_t hu_twos_of(const hu_spec *s, uint32_t code) {
+HU_FN uint32_t hui_twos_of(const hu_spec *s, uint32_t code) {
   return code & s->sign_mask ? (s->sign_mask << 1) - (code & s->mag_mask) : code;
 }
 
-HU_FN hu_num hu_scaled_number(const hu_scaler *s, uint32_t code) {
+HU_FN hu_num hui_scaled_number(const hu_scaler *s, uint32_t code) {
   const hu_spec *f = &s->element;
-  if (s->coding != HU_CODING_TWOS || !(code & f->sign_mask)) return hu_unpack(f, code);
-  return hu_num_finite(1, f->sign_mask - (code & f->mag_mask), f->emin - f->m);
+  if (s->coding != HU_CODING_TWOS || !(code & f->sign_mask)) return hui_unpack(f, code);
+  return hui_num_finite(1, f->sign_mask - (code & f->mag_mask), f->emin - f->m);
 }
 
 /* An element whose block has no scale to divide by. */
-HU_FN uint32_t hu_scaled_lost(const hu_scaler *s, const hu_shared *b, hu_num x, uint32_t random, uint32_t *events) {
+HU_FN uint32_t hui_scaled_lost(const hu_scaler *s, const hu_shared *b, hu_num x, uint32_t random, uint32_t *events) {
   if (b->under == HU_UNDER_NAN) {
     *events = x.kind == HU_KIND_NAN   ? HU_EVENT_NAN_IN
               : x.kind == HU_KIND_INF ? HU_EVENT_INF_IN | HU_EVENT_INVALID
@@ -226,40 +226,40 @@ HU_FN uint32_t hu_scaled_lost(const hu_scaler *s, const hu_shared *b, hu_num x, 
     return x.kind == HU_KIND_NAN && s->element.has_nan ? s->element.nan_code : 0;
   }
   uint32_t lost = x.kind == HU_KIND_FINITE ? HU_EVENT_INEXACT | HU_EVENT_UNDERFLOW | HU_EVENT_TO_ZERO : 0;
-  if (lost) x = hu_num_special(HU_KIND_ZERO, x.sign);
-  uint32_t code = hu_round(&s->element, x, random, events);
+  if (lost) x = hui_num_special(HU_KIND_ZERO, x.sign);
+  uint32_t code = hui_round(&s->element, x, random, events);
   *events |= lost;
   return code;
 }
 
 /* The code, as it is stored, of the element with pattern u. */
-HU_OUTLINE uint32_t hu_scaled_element(const hu_scaler *s, const hu_shared *b, uint32_t u, uint32_t random,
-                                      uint32_t *events) {
-  hu_num x = hu_unpack32(u);
+HU_OUTLINE uint32_t hui_scaled_element(const hu_scaler *s, const hu_shared *b, uint32_t u, uint32_t random,
+                                       uint32_t *events) {
+  hu_num x = hui_unpack32(u);
   uint32_t more = 0;
   if (x.kind == HU_KIND_INF && s->special == HU_SPECIAL_SATURATE) {
-    x = hu_unpack32((u & 0x80000000) | HU_LARGEST32);
+    x = hui_unpack32((u & 0x80000000) | HU_LARGEST32);
     more = HU_EVENT_INF_IN;
   }
   uint32_t code;
   if (b->under != HU_UNDER_SCALE) {
-    code = hu_scaled_lost(s, b, x, random, events);
+    code = hui_scaled_lost(s, b, x, random, events);
   } else {
     if (x.kind == HU_KIND_FINITE) {
-      x = b->multiply ? hu_product(x.sign, x, b->by) : hu_quotient(x.sign, x, b->by);
-      if (s->steps != HU_STEPS_EXACT) x = hu_step32(x);
+      x = b->multiply ? hui_product(x.sign, x, b->by) : hui_quotient(x.sign, x, b->by);
+      if (s->steps != HU_STEPS_EXACT) x = hui_step32(x);
     }
-    code = hu_round(&s->element, x, random, events);
+    code = hui_round(&s->element, x, random, events);
   }
   *events |= more;
-  return s->coding == HU_CODING_TWOS ? hu_twos_of(&s->element, code) : code;
+  return s->coding == HU_CODING_TWOS ? hui_twos_of(&s->element, code) : code;
 }
 
 /* The value, a pattern, of an element's code. */
-HU_OUTLINE uint32_t hu_scaled_value(const hu_scaler *s, const hu_shared *b, uint32_t code) {
+HU_OUTLINE uint32_t hui_scaled_value(const hu_scaler *s, const hu_shared *b, uint32_t code) {
   uint32_t ignored = 0;
-  hu_num x = hu_exact_mul(hu_scaled_number(s, code), b->back, &ignored);
-  return hu_pack32(x);
+  hu_num x = hui_exact_mul(hui_scaled_number(s, code), b->back, &ignored);
+  return hui_pack32(x);
 }
 
 #endif

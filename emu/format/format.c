@@ -57,13 +57,13 @@ static uint32_t smallest_code(hu_format f) {
 
 static const char *check_range(hu_format f) {
   hu_mode rne = {0};
-  hu_spec s = hu_spec_of(f, rne);
+  hu_spec s = hui_spec_of(f, rne);
   uint32_t min = smallest_code(f);
   uint64_t finite = s.has_inf ? s.inf_code : s.nan_from; /* magnitude codes below are finite */
   if (finite <= min) return "e: no positive finite value is left";
-  hu_num high = hu_unpack(&s, s.max_code);
+  hu_num high = hui_unpack(&s, s.max_code);
   if (s.emin - f.m < -1074) return "b: the smallest values are below binary64's";
-  if (high.exp + 63 - hu_clz64(high.sig) > 1023) return "b: the largest values are beyond binary64's";
+  if (high.exp + 63 - hui_clz64(high.sig) > 1023) return "b: the largest values are beyond binary64's";
   return NULL;
 }
 
@@ -78,7 +78,7 @@ hu_status hu_format_check(hu_format f, const char **axis) {
 }
 
 static double value_of(const hu_spec *s, uint32_t code) {
-  uint64_t u = hu_pack64(hu_unpack(s, code));
+  uint64_t u = hui_pack64(hui_unpack(s, code));
   double x;
   memcpy(&x, &u, sizeof x);
   return x;
@@ -102,7 +102,7 @@ hu_limits hu_limits_of(hu_format f) {
   memset(&l, 0, sizeof l);
   if (hu_format_check(f, NULL) != HU_OK) return l;
   hu_mode rne = {0};
-  hu_spec s = hu_spec_of(f, rne);
+  hu_spec s = hui_spec_of(f, rne);
   l.width = (uint32_t)f.sign + f.e + f.m;
   l.storage = 8u * s.code_bytes;
   l.sign_mask = s.sign_mask;
@@ -135,7 +135,7 @@ int hu_format_equal(hu_format a, hu_format b) {
 int hu_format_fits_binary32(hu_format f) {
   const hu_mode rne = {0};
   if (hu_format_check(f, NULL) != HU_OK) return 0;
-  return hu_spec_of(f, rne).fits_binary32;
+  return hui_spec_of(f, rne).fits_binary32;
 }
 
 static hu_format family(unsigned sign, unsigned e, unsigned m, int b) {

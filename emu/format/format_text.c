@@ -250,8 +250,8 @@ hu_status hu_format_parse_axis(hu_format *f, const char *text, size_t *where, co
 /* --- descriptor to text --- */
 
 static void put_suffix(hu_writer *w, unsigned *count, const char *s) {
-  hu_put(w, (*count)++ ? "," : ":");
-  hu_put(w, s);
+  hui_put(w, (*count)++ ? "," : ":");
+  hui_put(w, s);
 }
 
 static void put_axis(hu_writer *w, unsigned *count, unsigned axis, uint8_t value) {
@@ -265,13 +265,13 @@ static void put_axis(hu_writer *w, unsigned *count, unsigned axis, uint8_t value
 static void put_form(hu_writer *w, hu_format f, unsigned family) {
   hu_format base = family_format(family, f.e, f.m, f.b, !f.sign);
   unsigned count = 0;
-  hu_put(w, "fp(");
-  hu_put_number(w, f.e);
-  hu_put(w, ",");
-  hu_put_number(w, f.m);
-  hu_put(w, ",");
-  hu_put_number(w, f.b);
-  hu_put(w, ")");
+  hui_put(w, "fp(");
+  hui_put_number(w, f.e);
+  hui_put(w, ",");
+  hui_put_number(w, f.m);
+  hui_put(w, ",");
+  hui_put_number(w, f.b);
+  hui_put(w, ")");
   if (family != FAMILY_IEEE) put_suffix(w, &count, families[family]);
   if (!f.sign) put_suffix(w, &count, "unsigned");
   for (unsigned axis = AXIS_ZERO; axis < AXIS_COUNT; axis++) {
@@ -293,5 +293,5 @@ size_t hu_format_text(char *text, size_t size, hu_format f) {
   }
   hu_writer w = {text, text ? size : 0, 0};
   put_form(&w, f, best);
-  return hu_put_end(&w);
+  return hui_put_end(&w);
 }

@@ -7,11 +7,11 @@
 #include "halfulp/format.h"
 
 /* The format's first name, or its own text. */
-static inline void hu_put_format(hu_writer *w, hu_format f) {
+static inline void hui_put_format(hu_writer *w, hu_format f) {
   char text[HU_FORMAT_TEXT_MAX];
   const char *id = hu_format_id(f);
   if (!id) (void)hu_format_text(text, sizeof text, f);
-  hu_put(w, id ? id : text);
+  hui_put(w, id ? id : text);
 }
 
 #endif

@@ -4,26 +4,26 @@
 
 #include <string.h>
 
-int hu_reader_failed(hu_reader *r, size_t at, hu_status wrong) {
+int hui_reader_failed(hu_reader *r, size_t at, hu_status wrong) {
   r->at = at;
   r->wrong = wrong;
   return 0;
 }
 
-int hu_reader_mark(hu_reader *r, char c) {
-  if (r->text[r->at] != c) return hu_reader_failed(r, r->at, HU_E_TEXT);
+int hui_reader_mark(hu_reader *r, char c) {
+  if (r->text[r->at] != c) return hui_reader_failed(r, r->at, HU_E_TEXT);
   r->at++;
   return 1;
 }
 
 /* 1 if c stood there, and is passed. */
-int hu_reader_passed(hu_reader *r, char c) {
+int hui_reader_passed(hu_reader *r, char c) {
   if (r->text[r->at] != c) return 0;
   r->at++;
   return 1;
 }
 
-int hu_reader_word(hu_reader *r, const char *word) {
+int hui_reader_word(hu_reader *r, const char *word) {
   size_t n = strlen(word);
   char next = r->text[r->at + (strncmp(r->text + r->at, word, n) == 0 ? n : 0)];
   if (strncmp(r->text + r->at, word, n) != 0 || (next != ',' && next != ')' && next != 0)) return 0;
@@ -32,25 +32,25 @@ int hu_reader_word(hu_reader *r, const char *word) {
 }
 
 /* Decimal from low to high, no leading zero, a minus where low is negative. */
-int hu_reader_number(hu_reader *r, int64_t low, int64_t high, int64_t *z) {
+int hui_reader_number(hu_reader *r, int64_t low, int64_t high, int64_t *z) {
   size_t start = r->at;
-  int minus = low < 0 && hu_reader_passed(r, '-');
+  int minus = low < 0 && hui_reader_passed(r, '-');
   const char *s = r->text + r->at;
   size_t n = 0;
   int64_t value = 0;
   for (; s[n] >= '0' && s[n] <= '9' && n < 10; n++) value = value * 10 + (s[n] - '0');
   if (n == 0 || (s[0] == '0' && (n > 1 || minus)) || (s[n] >= '0' && s[n] <= '9'))
-    return hu_reader_failed(r, start, HU_E_TEXT);
+    return hui_reader_failed(r, start, HU_E_TEXT);
   value = minus ? -value : value;
-  if (value < low || value > high) return hu_reader_failed(r, start, HU_E_TEXT);
+  if (value < low || value > high) return hui_reader_failed(r, start, HU_E_TEXT);
   r->at += n;
   *z = value;
   return 1;
 }
 
-int hu_reader_length(hu_reader *r, uint32_t *z) {
+int hui_reader_length(hu_reader *r, uint32_t *z) {
   int64_t n;
-  if (!hu_reader_number(r, 1, INT32_MAX, &n)) return 0;
+  if (!hui_reader_number(r, 1, INT32_MAX, &n)) return 0;
   *z = (uint32_t)n;
   return 1;
 }
@@ -67,7 +67,7 @@ static size_t argument_end(const char *text, size_t from) {
 }
 
 /* A format's suffixes have commas of their own: the longest piece that is a format is taken. */
-int hu_reader_format(hu_reader *r, hu_format *f) {
+int hui_reader_format(hu_reader *r, hu_format *f) {
   char piece[HU_FORMAT_TEXT_MAX];
   hu_status first = HU_OK;
   size_t start = r->at, where = 0, best = 0;
@@ -87,39 +87,39 @@ int hu_reader_format(hu_reader *r, hu_format *f) {
     }
     if (r->text[end] != ',') break;
   }
-  if (!best) return hu_reader_failed(r, start + where, first == HU_E_NAME ? HU_E_NAME : HU_E_TEXT);
+  if (!best) return hui_reader_failed(r, start + where, first == HU_E_NAME ? HU_E_NAME : HU_E_TEXT);
   r->at = best;
   return 1;
 }
 
 /* A word up to the next comma or parenthesis, by a reader of hu_mode's texts. */
-int hu_reader_mode_word(hu_reader *r, hu_mode *mode, hu_mode_reader parse) {
+int hui_reader_mode_word(hu_reader *r, hu_mode *mode, hu_mode_reader parse) {
   char word[16];
   size_t n = strcspn(r->text + r->at, ",)");
-  if (n >= sizeof word) return hu_reader_failed(r, r->at, HU_E_TEXT);
+  if (n >= sizeof word) return hui_reader_failed(r, r->at, HU_E_TEXT);
   memcpy(word, r->text + r->at, n);
   word[n] = 0;
-  if (parse(mode, word) != HU_OK) return hu_reader_failed(r, r->at, HU_E_TEXT);
+  if (parse(mode, word) != HU_OK) return hui_reader_failed(r, r->at, HU_E_TEXT);
   r->at += n;
   return 1;
 }
 
 /* [","MODE][",sat="POLICY] ")" */
-int hu_reader_rounding(hu_reader *r, hu_mode *mode) {
-  for (int part = 0; hu_reader_passed(r, ','); part++) {
+int hui_reader_rounding(hu_reader *r, hu_mode *mode) {
+  for (int part = 0; hui_reader_passed(r, ','); part++) {
     int sat = strncmp(r->text + r->at, "sat=", 4) == 0;
-    if (part > sat) return hu_reader_failed(r, r->at, HU_E_TEXT);
+    if (part > sat) return hui_reader_failed(r, r->at, HU_E_TEXT);
     if (sat) {
       r->at += 4;
-      return hu_reader_mode_word(r, mode, hu_mode_saturate_parse) && hu_reader_mark(r, ')');
+      return hui_reader_mode_word(r, mode, hu_mode_saturate_parse) && hui_reader_mark(r, ')');
     }
-    if (!hu_reader_mode_word(r, mode, hu_mode_round_parse)) return 0;
+    if (!hui_reader_mode_word(r, mode, hu_mode_round_parse)) return 0;
   }
-  return hu_reader_mark(r, ')');
+  return hui_reader_mark(r, ')');
 }
 
 /* The next word is this one, and is passed. */
-int hu_reader_passed_name(hu_reader *r, const char *word) {
+int hui_reader_passed_name(hu_reader *r, const char *word) {
   size_t n = strcspn(r->text + r->at, "(),");
   if (strlen(word) != n || strncmp(r->text + r->at, word, n) != 0) return 0;
   r->at += n;

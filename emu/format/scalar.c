@@ -11,8 +11,8 @@ static int refused(hu_format f, hu_mode mode) {
 
 static uint32_t round_into(hu_format f, hu_mode mode, hu_num x, uint32_t random, uint32_t *events) {
   uint32_t ignored, *ev = events ? events : &ignored;
-  hu_spec s = hu_spec_of(f, mode);
-  return hu_round(&s, x, random, ev);
+  hu_spec s = hui_spec_of(f, mode);
+  return hui_round(&s, x, random, ev);
 }
 
 static uint32_t misuse(uint32_t *events) {
@@ -22,58 +22,58 @@ static uint32_t misuse(uint32_t *events) {
 
 uint32_t hu_encode(hu_format f, hu_mode mode, float x, uint32_t random, uint32_t *events) {
   if (refused(f, mode)) return misuse(events);
-  return round_into(f, mode, hu_unpack32(hu_bits_of_float(x)), random, events);
+  return round_into(f, mode, hui_unpack32(hui_bits_of_float(x)), random, events);
 }
 
 uint32_t hu_encode64(hu_format f, hu_mode mode, double x, uint32_t random, uint32_t *events) {
   if (refused(f, mode)) return misuse(events);
-  return round_into(f, mode, hu_unpack64(hu_bits_of_double(x)), random, events);
+  return round_into(f, mode, hui_unpack64(hui_bits_of_double(x)), random, events);
 }
 
 uint32_t hu_convert(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events) {
   hu_mode rne = {0};
   if (refused(fz, mode) || refused(fx, rne)) return misuse(events);
-  hu_spec sx = hu_spec_of(fx, rne);
-  return round_into(fz, mode, hu_unpack(&sx, x), random, events);
+  hu_spec sx = hui_spec_of(fx, rne);
+  return round_into(fz, mode, hui_unpack(&sx, x), random, events);
 }
 
 double hu_decode64(hu_format f, uint32_t code) {
   hu_mode rne = {0};
-  if (refused(f, rne)) return hu_double_of_bits(0x7FF8000000000000u);
-  hu_spec s = hu_spec_of(f, rne);
-  return hu_double_of_bits(hu_pack64(hu_unpack(&s, code)));
+  if (refused(f, rne)) return hui_double_of_bits(0x7FF8000000000000u);
+  hu_spec s = hui_spec_of(f, rne);
+  return hui_double_of_bits(hui_pack64(hui_unpack(&s, code)));
 }
 
 /* The value of a code in binary32: put together where that is exact and normal, else rounded. */
 static float value32(const hu_spec *s, uint32_t code) {
-  hu_num x = hu_unpack(s, code);
+  hu_num x = hui_unpack(s, code);
   if (x.kind == HU_KIND_FINITE) {
-    int32_t lead = hu_clz64(x.sig), k = x.exp + 63 - lead;
+    int32_t lead = hui_clz64(x.sig), k = x.exp + 63 - lead;
     uint64_t sig = x.sig << lead;
     if (k >= -126 && k <= 127 && !(sig & 0xFFFFFFFFFFu))
-      return hu_float_of_bits((uint32_t)x.sign << 31 | (((uint32_t)(k + 126) << 23) + (uint32_t)(sig >> 40)));
+      return hui_float_of_bits((uint32_t)x.sign << 31 | (((uint32_t)(k + 126) << 23) + (uint32_t)(sig >> 40)));
   }
-  return hu_float_of_bits(hu_pack32(x));
+  return hui_float_of_bits(hui_pack32(x));
 }
 
 float hu_decode(hu_format f, uint32_t code) {
   hu_mode rne = {0};
-  if (refused(f, rne)) return hu_float_of_bits(0x7FC00000);
-  hu_spec s = hu_spec_of(f, rne);
+  if (refused(f, rne)) return hui_float_of_bits(0x7FC00000);
+  hu_spec s = hui_spec_of(f, rne);
   return value32(&s, code);
 }
 
 float hu_quantize(hu_format f, hu_mode mode, float x, uint32_t random, uint32_t *events) {
   uint32_t ignored, *ev = events ? events : &ignored;
-  if (refused(f, mode)) return hu_float_of_bits(0x7FC00000 | misuse(events));
-  hu_spec s = hu_spec_of(f, mode);
-  return value32(&s, hu_round(&s, hu_unpack32(hu_bits_of_float(x)), random, ev));
+  if (refused(f, mode)) return hui_float_of_bits(0x7FC00000 | misuse(events));
+  hu_spec s = hui_spec_of(f, mode);
+  return value32(&s, hui_round(&s, hui_unpack32(hui_bits_of_float(x)), random, ev));
 }
 
 double hu_quantize64(hu_format f, hu_mode mode, double x, uint32_t random, uint32_t *events) {
   uint32_t ignored, *ev = events ? events : &ignored;
-  if (refused(f, mode)) return hu_double_of_bits(0x7FF8000000000000u | misuse(events));
-  hu_spec s = hu_spec_of(f, mode);
-  uint32_t code = hu_round(&s, hu_unpack64(hu_bits_of_double(x)), random, ev);
-  return hu_double_of_bits(hu_pack64(hu_unpack(&s, code)));
+  if (refused(f, mode)) return hui_double_of_bits(0x7FF8000000000000u | misuse(events));
+  hu_spec s = hui_spec_of(f, mode);
+  uint32_t code = hui_round(&s, hui_unpack64(hui_bits_of_double(x)), random, ev);
+  return hui_double_of_bits(hui_pack64(hui_unpack(&s, code)));
 }

@@ -6,7 +6,7 @@
 enum { BLOCK = 64 };
 
 static hu_source source_of(const hu_matrix *x) {
-  return hu_source_of(x->format, x->values ? HU_STORED_VALUES : HU_STORED_CODES, (uint8_t)x->size);
+  return hui_source_of(x->format, x->values ? HU_STORED_VALUES : HU_STORED_CODES, (uint8_t)x->size);
 }
 
 /* Row i of A, or column i of B: where k runs along the stored row if `along`. */
@@ -26,7 +26,7 @@ static void model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows
   p.sa = g->scale_a.data ? source_of(&g->scale_a) : p.a;
   p.sb = g->scale_b.data ? source_of(&g->scale_b) : p.b;
   hu_source c = g->c.data ? source_of(&g->c) : p.a;
-  hu_plan_model(&p, g->accum, g->k, &c);
+  hui_plan_model(&p, g->accum, g->k, &c);
   memset(&in, 0, sizeof in);
   for (size_t i = i0; i < i0 + rows; i++) {
     in.a = line_of(&g->a, i, !g->a.transposed);
@@ -34,31 +34,31 @@ static void model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows
     for (size_t j = j0; j < j0 + cols; j++) {
       in.b = line_of(&g->b, j, g->b.transposed);
       if (g->scale_b.data) in.sb = line_of(&g->scale_b, j, g->scale_b.transposed);
-      hu_draw d = hu_draw_of(g->stream.key, g->stream.counter + (uint64_t)i * g->n + j, watch);
-      hu_num start = hu_num_special(HU_KIND_ZERO, 0);
+      hu_draw d = hui_draw_of(g->stream.key, g->stream.counter + (uint64_t)i * g->n + j, watch);
+      hu_num start = hui_num_special(HU_KIND_ZERO, 0);
       if (g->c.data) {
         const uint8_t *at = line_of(&g->c, g->c.transposed ? j : i, 1).at;
-        start = hu_source_read(&c, at + (g->c.transposed ? i : j) * g->c.size);
+        start = hui_source_read(&c, at + (g->c.transposed ? i : j) * g->c.size);
       }
-      hu_gemm_finish(g, i, j, hu_model_sum(&p, &in, g->k, start, &d), events);
+      hui_gemm_finish(g, i, j, hui_model_sum(&p, &in, g->k, start, &d), events);
     }
   }
 }
 
-void hu_gemm_model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols, hu_events *events) {
+void hui_gemm_model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols, hu_events *events) {
   model_block(g, i0, j0, rows, cols, events, NULL);
 }
 
 /* A part's watch has the number of its events. */
 static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
-  size_t rows = hu_least(g->m - i0, g->block_rows), cols = hu_least(g->n - j0, g->block_cols);
+  size_t rows = hui_least(g->m - i0, g->block_rows), cols = hui_least(g->n - j0, g->block_cols);
   model_block(g, i0, j0, rows, cols, events, g->watches ? g->watches + (events - g->events) : NULL);
 }
 
 static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
   (void)level;
-  hu_gemm_set_blocks(g, BLOCK, 1, BLOCK, 1);
-  hu_gemm_run(g, run_block, events);
+  hui_gemm_set_blocks(g, BLOCK, 1, BLOCK, 1);
+  hui_gemm_run(g, run_block, events);
   return 1;
 }
 

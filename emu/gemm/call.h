@@ -60,7 +60,7 @@ struct hu_gemm_call {
   /* Computes D by the first way that serves: for ways that multiply parts of the operands. */
   void (*run)(hu_gemm_call *g, const hu_level *level, hu_events *events);
   const hu_level *level;
-  hu_span sa, sb, sc; /* once hu_gemm_look has been asked: looked is 1 */
+  hu_span sa, sb, sc; /* once hui_gemm_look has been asked: looked is 1 */
   int looked;
   size_t block_rows, block_cols, across;
   hu_events events[HU_THREADS_MAX]; /* one a part */
@@ -68,37 +68,37 @@ struct hu_gemm_call {
 };
 
 /* operand.c. Fills *x from a checked operand; absent: NULL. */
-void hu_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t cols, const hu_level *level,
-                    const hu_gemm_kernels *kernels);
+void hui_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t cols, const hu_level *level,
+                     const hu_gemm_kernels *kernels);
 /* n elements of a stored row, exact. */
-void hu_gemm_read32(const hu_matrix *x, size_t row, size_t column, size_t n, float *z);
-void hu_gemm_read64(const hu_matrix *x, size_t row, size_t column, size_t n, double *z);
+void hui_gemm_read32(const hu_matrix *x, size_t row, size_t column, size_t n, float *z);
+void hui_gemm_read64(const hu_matrix *x, size_t row, size_t column, size_t n, double *z);
 /* The stored elements themselves where they are binary32 patterns, else NULL. */
-const float *hu_gemm_direct32(const hu_matrix *x, size_t row, size_t column);
-hu_num hu_gemm_element(const hu_matrix *x, size_t i, size_t j);
+const float *hui_gemm_direct32(const hu_matrix *x, size_t row, size_t column);
+hu_num hui_gemm_element(const hu_matrix *x, size_t i, size_t j);
 /* 1 if every element of these stored rows is a value of the matrix's format. */
-int hu_gemm_on_grid(const hu_matrix *x, size_t row, size_t rows);
+int hui_gemm_on_grid(const hu_matrix *x, size_t row, size_t rows);
 /* Is there a NaN, as the model reads elements, among the n elements from (i, j) on, (di, dj) apart? */
-int hu_gemm_nan_among(const hu_matrix *x, size_t i, size_t j, size_t di, size_t dj, size_t n);
+int hui_gemm_nan_among(const hu_matrix *x, size_t i, size_t j, size_t di, size_t dj, size_t n);
 /* The spans of A, B and C, once a call. */
-void hu_gemm_look(hu_gemm_call *g);
-size_t hu_gemm_stored_rows(const hu_matrix *x);
-size_t hu_gemm_stored_cols(const hu_matrix *x);
+void hui_gemm_look(hu_gemm_call *g);
+size_t hui_gemm_stored_rows(const hu_matrix *x);
+size_t hui_gemm_stored_cols(const hu_matrix *x);
 
-void hu_gemm_set_result(hu_gemm_call *g, const hu_result *d, hu_mode mode, const hu_level *level);
+void hui_gemm_set_result(hu_gemm_call *g, const hu_result *d, hu_mode mode, const hu_level *level);
 /* Rounds n sums of row i from column j0 on into D. */
-void hu_gemm_finish32(const hu_gemm_call *g, size_t i, size_t j0, size_t n, float *sum, hu_events *events);
-void hu_gemm_finish64(const hu_gemm_call *g, size_t i, size_t j0, size_t n, double *sum, hu_events *events);
-void hu_gemm_finish(const hu_gemm_call *g, size_t i, size_t j, hu_num sum, hu_events *events);
+void hui_gemm_finish32(const hu_gemm_call *g, size_t i, size_t j0, size_t n, float *sum, hu_events *events);
+void hui_gemm_finish64(const hu_gemm_call *g, size_t i, size_t j0, size_t n, double *sum, hu_events *events);
+void hui_gemm_finish(const hu_gemm_call *g, size_t i, size_t j, hu_num sum, hu_events *events);
 /* The sign of an exact zero sum. */
-uint32_t hu_gemm_zero_sign(const hu_gemm_call *g, size_t i, size_t j);
+uint32_t hui_gemm_zero_sign(const hu_gemm_call *g, size_t i, size_t j);
 /* blocks.c. Sets the largest blocks that the way's stack allows, or smaller ones, where there would be too few for the
  * threads. */
-void hu_gemm_set_blocks(hu_gemm_call *g, size_t rows, size_t row_step, size_t cols, size_t column_step);
+void hui_gemm_set_blocks(hu_gemm_call *g, size_t rows, size_t row_step, size_t cols, size_t column_step);
 /* Computes the block of D at (i0, j0). */
 typedef void hu_gemm_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events);
 /* All blocks, over the call's threads. */
-void hu_gemm_run(hu_gemm_call *g, hu_gemm_block *block, hu_events *events);
+void hui_gemm_run(hu_gemm_call *g, hu_gemm_block *block, hu_events *events);
 
 /* A way of computing a product: a file, and a line in gemm.c's list. */
 typedef struct hu_gemm_way {
@@ -130,32 +130,32 @@ typedef struct hu_gemm_parts {
   void *context;
 } hu_gemm_parts;
 /* 0: the way does not serve, and sum is as it was. */
-int hu_gemm_short_parts(const hu_gemm_parts *p, const hu_exec *exec);
+int hui_gemm_short_parts(const hu_gemm_parts *p, const hu_exec *exec);
 
 /* What ways share: exact.c. 1 if binary64 sums are exact, by the formats or by what is there. */
-int hu_gemm_fits_exact64(hu_gemm_call *g);
+int hui_gemm_fits_exact64(hu_gemm_call *g);
 /* exact_wide.c. The elements with open[i ldo + j] = 1 of the block at (i0, j0), in integers. */
-void hu_gemm_sum_open(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols, const uint8_t *open,
-                      size_t ldo, hu_events *events);
+void hui_gemm_sum_open(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols, const uint8_t *open,
+                       size_t ldo, hu_events *events);
 /* by_model.c: a block under any model. */
-void hu_gemm_model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols, hu_events *events);
-/* finish_open.c: as hu_gemm_finish32; sums that are NaN are left open, and computed by the model. */
-void hu_gemm_finish_open(const hu_gemm_call *g, size_t i, size_t j0, size_t n, float *sum, hu_events *events);
+void hui_gemm_model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols, hu_events *events);
+/* finish_open.c: as hui_gemm_finish32; sums that are NaN are left open, and computed by the model. */
+void hui_gemm_finish_open(const hu_gemm_call *g, size_t i, size_t j0, size_t n, float *sum, hu_events *events);
 
 /* Whether there are no scales and no step is watched, which lanes of chains ask for first. */
-static inline int hu_gemm_is_bare(const hu_gemm_call *g) { return !g->watches && !g->scale_a.data; }
+static inline int hui_gemm_is_bare(const hu_gemm_call *g) { return !g->watches && !g->scale_a.data; }
 /* The binary32 pattern of 2^e, -126 <= e <= 127. */
-static inline uint32_t hu_power_bits(int32_t e) { return (uint32_t)(e + 127) << 23; }
+static inline uint32_t hui_power_bits(int32_t e) { return (uint32_t)(e + 127) << 23; }
 /* Formats that binary32 lanes round into by an anchor: a sign, gradual subnormals, a range within binary32's, 2 to
  * most_m + 1 digits. */
-static inline int hu_lanes_round_into(const hu_spec *f, int32_t most_m) {
-  if (!hu_spec_is_plain(f)) return 0;
+static inline int hui_lanes_round_into(const hu_spec *f, int32_t most_m) {
+  if (!hui_spec_is_plain(f)) return 0;
   return f->m >= 1 && f->m <= most_m && f->emin >= -126 && f->emax > f->emin && f->emax <= 127;
 }
 /* Does every value of x belong to F's grid, its upper end apart? */
-static inline int hu_on_grid_of(const hu_matrix *x, const hu_spec *f) {
+static inline int hui_on_grid_of(const hu_matrix *x, const hu_spec *f) {
   return !x->data || (x->spec.m <= f->m && x->spec.emin - x->spec.m >= f->emin - f->m);
 }
-static inline size_t hu_up_to(size_t n, size_t step) { return (n + step - 1) / step * step; }
+static inline size_t hui_up_to(size_t n, size_t step) { return (n + step - 1) / step * step; }
 
 #endif

@@ -15,25 +15,25 @@ static hu_element element_of(const hu_operand *x) {
   return e;
 }
 
-hu_status hu_gemm_model_check(const hu_accum *accum, const hu_operand *a, const hu_operand *b, const hu_operand *c) {
+hu_status hui_gemm_model_check(const hu_accum *accum, const hu_operand *a, const hu_operand *b, const hu_operand *c) {
   hu_element ea = element_of(a), eb = element_of(b), ec = c ? element_of(c) : ea;
-  return hu_accum_usable(accum, &ea, &eb, c ? &ec : NULL);
+  return hui_accum_usable(accum, &ea, &eb, c ? &ec : NULL);
 }
 
-size_t hu_gemm_scales(const hu_accum *accum, size_t k) {
+size_t hui_gemm_scales(const hu_accum *accum, size_t k) {
   size_t every = accum->scaled ? accum->promote : accum->block.every;
   return every ? k / every + (k % every != 0) : 0;
 }
 
-int hu_gemm_fit_binary32(hu_format fa, hu_format fb, const hu_format *fc) {
+int hui_gemm_fit_binary32(hu_format fa, hu_format fb, const hu_format *fc) {
   return hu_format_fits_binary32(fa) && hu_format_fits_binary32(fb) && (!fc || hu_format_fits_binary32(*fc));
 }
 
 /* seq(binary32) to nearest of operands that binary32 has is fp32. */
-int hu_gemm_is_fp32(const hu_accum *x, int fit) {
+int hui_gemm_is_fp32(const hu_accum *x, int fit) {
   if (x->promote || x->slices) return 0;
   if (x->kind == HU_ACCUM_FP32) return 1;
-  int plain = x->kind == HU_ACCUM_SEQ && hu_format_equal(x->sum, hu_format_binary32());
+  int plain = x->kind == HU_ACCUM_SEQ && hu_format_equal(x->sum, hui_format_binary32());
   return plain && x->mode.round == HU_RNE && x->mode.saturate <= HU_SAT_NONE && fit;
 }
 
@@ -45,17 +45,19 @@ static hu_status check_format(hu_format f, uint8_t storage, int fp32) {
   return HU_OK;
 }
 
-static size_t element_size(hu_format f, uint8_t storage) { return storage == HU_STORAGE_VALUES ? 4 : hu_code_bytes(f); }
+static size_t element_size(hu_format f, uint8_t storage) {
+  return storage == HU_STORAGE_VALUES ? 4 : hui_code_bytes(f);
+}
 
 static hu_status operand_extent(hu_matrix_extent *e, const hu_operand *x, size_t rows, size_t cols) {
   if (x->storage > HU_STORAGE_CODES || x->transposed > 1) return HU_E_SHAPE;
   size_t size = element_size(x->format, x->storage);
-  return hu_matrix_extent_of(e, x->data, x->transposed ? cols : rows, x->transposed ? rows : cols, x->ld, size, size);
+  return hui_matrix_extent_of(e, x->data, x->transposed ? cols : rows, x->transposed ? rows : cols, x->ld, size, size);
 }
 
 static hu_status result_extent(hu_matrix_extent *e, const hu_result *d, size_t m, size_t n) {
   size_t size = element_size(d->format, d->storage);
-  return hu_matrix_extent_of(e, d->data, m, n, d->ld, size, size);
+  return hui_matrix_extent_of(e, d->data, m, n, d->ld, size, size);
 }
 
 static int in_place(const hu_result *d, const hu_operand *c) {
@@ -84,8 +86,8 @@ static hu_status check_memory(size_t m, size_t n, size_t k, const hu_result *d, 
   if (s == HU_OK && c) s = operand_extent(&e[2], c, m, n);
   if (s != HU_OK) return s;
   if (c && in_place(d, c)) memset(&e[2], 0, sizeof e[2]);
-  return hu_matrix_extents_overlap(&ed, &e[0]) || hu_matrix_extents_overlap(&ed, &e[1]) ||
-                 hu_matrix_extents_overlap(&ed, &e[2])
+  return hui_matrix_extents_overlap(&ed, &e[0]) || hui_matrix_extents_overlap(&ed, &e[1]) ||
+                 hui_matrix_extents_overlap(&ed, &e[2])
              ? HU_E_OVERLAP
              : HU_OK;
 }
@@ -93,7 +95,7 @@ static hu_status check_memory(size_t m, size_t n, size_t k, const hu_result *d, 
 /* Scales, where D is valid. */
 static hu_status check_scales(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *sa,
                               const hu_operand *sb, const hu_accum *accum) {
-  size_t count = hu_gemm_scales(accum, k);
+  size_t count = hui_gemm_scales(accum, k);
   hu_matrix_extent ed, ea, eb;
   hu_status s = check_format(sa->format, sa->storage, 0);
   if (s == HU_OK) s = check_format(sb->format, sb->storage, 0);
@@ -104,18 +106,18 @@ static hu_status check_scales(size_t m, size_t n, size_t k, const hu_result *d, 
   if (s == HU_OK) s = operand_extent(&ea, sa, m, count);
   if (s == HU_OK) s = operand_extent(&eb, sb, count, n);
   if (s != HU_OK) return s;
-  return hu_matrix_extents_overlap(&ed, &ea) || hu_matrix_extents_overlap(&ed, &eb) ? HU_E_OVERLAP : HU_OK;
+  return hui_matrix_extents_overlap(&ed, &ea) || hui_matrix_extents_overlap(&ed, &eb) ? HU_E_OVERLAP : HU_OK;
 }
 
-hu_status hu_gemm_check(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
-                        const hu_operand *c, const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
-                        hu_mode mode) {
+hu_status hui_gemm_check(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
+                         const hu_operand *c, const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
+                         hu_mode mode) {
   if (!d || !a || !b || !accum || !sa != !sb) return HU_E_NULL;
   hu_status s = hu_accum_check(accum);
   if (s == HU_OK) s = hu_mode_check(mode);
   if (s == HU_OK) s = check_formats(d, a, b, c, accum->kind == HU_ACCUM_FP32);
   if (s == HU_OK && (sa != NULL) != hu_accum_is_scaled(accum)) s = HU_E_ACCUM;
-  if (s == HU_OK) s = hu_gemm_model_check(accum, a, b, c);
+  if (s == HU_OK) s = hui_gemm_model_check(accum, a, b, c);
   if (s == HU_OK) s = check_memory(m, n, k, d, a, b, c);
   return s == HU_OK && sa ? check_scales(m, n, k, d, sa, sb, accum) : s;
 }

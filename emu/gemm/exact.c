@@ -16,24 +16,24 @@
 /* Largest magnitude of a format as sig 2^exp, the exponent of its lowest place in *low. */
 static hu_num largest(hu_format f, int32_t *low) {
   hu_mode rne = {0};
-  hu_spec s = hu_spec_of(f, rne);
+  hu_spec s = hui_spec_of(f, rne);
   *low = s.emin - s.m;
-  return hu_unpack(&s, s.max_code);
+  return hui_unpack(&s, s.max_code);
 }
 
 /* sig 2^exp in units of 2^q, 2^63 or more as 2^63. */
 static uint64_t units(uint64_t sig, int32_t exp, int32_t q) {
   int32_t up = exp - q;
   if (sig == 0) return 0;
-  return up > hu_clz64(sig) - 1 ? (uint64_t)1 << 63 : sig << up;
+  return up > hui_clz64(sig) - 1 ? (uint64_t)1 << 63 : sig << up;
 }
 
-int hu_gemm_sums_fit(size_t k, hu_format fa, hu_format fb, const hu_format *fc, int32_t digits, int32_t lowest) {
+int hui_gemm_sums_fit(size_t k, hu_format fa, hu_format fb, const hu_format *fc, int32_t digits, int32_t lowest) {
   int32_t qa, qb, qc = INT32_MAX;
   uint64_t limit = (uint64_t)1 << digits, sum = 0;
   if (hu_format_check(fa, NULL) != HU_OK || hu_format_check(fb, NULL) != HU_OK) return 0;
   if (fc && hu_format_check(*fc, NULL) != HU_OK) return 0;
-  hu_num a = largest(fa, &qa), b = largest(fb, &qb), c = hu_num_special(HU_KIND_ZERO, 0);
+  hu_num a = largest(fa, &qa), b = largest(fb, &qb), c = hui_num_special(HU_KIND_ZERO, 0);
   if (fc) c = largest(*fc, &qc);
   int32_t q = qa + qb < qc ? qa + qb : qc;
   if (q < lowest || q > 2 - lowest - 2 * digits) return 0;
@@ -46,7 +46,7 @@ int hu_gemm_sums_fit(size_t k, hu_format fa, hu_format fb, const hu_format *fc, 
 }
 
 int hu_gemm_exact64(size_t k, hu_format fa, hu_format fb, const hu_format *fc) {
-  return hu_gemm_sums_fit(k, fa, fb, fc, 53, -1074);
+  return hui_gemm_sums_fit(k, fa, fb, fc, 53, -1074);
 }
 
 /* The same for the values that are there. All terms of one sum together stay below 2^(top + 1). */
@@ -54,7 +54,7 @@ static int spans_fit64(const hu_gemm_call *g) {
   int32_t low = INT32_MAX, top = INT32_MIN;
   if (g->sa.any && g->sb.any && g->k) {
     low = g->sa.low + g->sb.low;
-    top = g->sa.high + g->sb.high + (g->k > 1 ? 64 - hu_clz64((uint64_t)g->k - 1) : 0);
+    top = g->sa.high + g->sb.high + (g->k > 1 ? 64 - hui_clz64((uint64_t)g->k - 1) : 0);
   }
   if (g->sc.any) {
     low = g->sc.low < low ? g->sc.low : low;
@@ -64,18 +64,18 @@ static int spans_fit64(const hu_gemm_call *g) {
   return low >= -1074 && top + 1 - low <= 53 && top + 1 <= 1023;
 }
 
-int hu_gemm_fits_exact64(hu_gemm_call *g) {
+int hui_gemm_fits_exact64(hu_gemm_call *g) {
   if (hu_gemm_exact64(g->k, g->a.format, g->b.format, g->c.data ? &g->c.format : NULL)) return 1;
-  hu_gemm_look(g);
+  hui_gemm_look(g);
   return spans_fit64(g);
 }
 
 #define HU_REAL double
-#define HU_READ hu_gemm_read64
+#define HU_READ hui_gemm_read64
 #define HU_COPY g->kernels->widen
 #define HU_SPREAD g->kernels->spread64
 #define HU_TRANSPOSE g->kernels->transpose64
-#define HU_FINISH hu_gemm_finish64
+#define HU_FINISH hui_gemm_finish64
 #define HU_TILE_KERNEL g->kernels->sum64
 #define HU_NR HU_GEMM64_NR
 #define HU_MB HU_GEMM64_MB
@@ -85,9 +85,9 @@ int hu_gemm_fits_exact64(hu_gemm_call *g) {
 
 static int run_exact64(hu_gemm_call *g, const hu_level *level, hu_events *events) {
   (void)level;
-  if (!g->exact || !hu_gemm_fits_exact64(g)) return 0;
-  hu_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
-  hu_gemm_run(g, run_block, events);
+  if (!g->exact || !hui_gemm_fits_exact64(g)) return 0;
+  hui_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
+  hui_gemm_run(g, run_block, events);
   return 1;
 }
 
@@ -107,7 +107,7 @@ const hu_gemm_way hu_way_exact64 = {"exact64", run_exact64};
  * rounded (E < t, |s| < 1.01 t): S lies strictly between the two computed ends, and s does.
  *
  * Cut the reals into cells at all numbers with F fraction digits, F = m + 1 + N for a result of m digits and N random
- * ones. Wherever hu_round or its events change is a cell's end: values of D and halves between them have m + 1 digits
+ * ones. Wherever hui_round or its events change is a cell's end: values of D and halves between them have m + 1 digits
  * or fewer, thresholds of random digits m + N + 1 (the grid of D may be coarser than that of the number's binade, never
  * finer), and tininess is rounding to m digits in the binade below. If both ends have the same sign, exponent and F
  * leading fraction digits, no cell's end lies strictly between them: s rounds as S does, inexact both times. T = 0 has
@@ -122,7 +122,7 @@ static int32_t cell_digits(const hu_gemm_call *g) {
 
 /* No: out of range, or brackets would hardly ever do. */
 static int brackets_help(const hu_gemm_call *g) {
-  int32_t low = g->sa.low + g->sb.low, high = g->sa.high + g->sb.high, k = 64 - hu_clz64((uint64_t)g->k | 1);
+  int32_t low = g->sa.low + g->sb.low, high = g->sa.high + g->sb.high, k = 64 - hui_clz64((uint64_t)g->k | 1);
   if (g->sc.any && g->sc.low < low) low = g->sc.low;
   if (g->sc.any && g->sc.high > high) high = g->sc.high;
   return g->k > 0 && k <= 40 && low >= -900 && high + k + 1 <= 1000 && cell_digits(g) + k <= 44;
@@ -130,16 +130,16 @@ static int brackets_help(const hu_gemm_call *g) {
 
 static int in_one_cell(double s, double t, double part, int32_t below) {
   const uint64_t sign = (uint64_t)1 << 63;
-  uint64_t u = hu_bits_of_double(t) & ~sign;
+  uint64_t u = hui_bits_of_double(t) & ~sign;
   if (u == 0 || u >= 0x7FF0000000000000u) return 1;
   double e = t * part;
-  return hu_bits_of_double(s - e) >> below == hu_bits_of_double(s + e) >> below;
+  return hui_bits_of_double(s - e) >> below == hui_bits_of_double(s + e) >> below;
 }
 
 /* |a|, |b| in place of the packed parts. */
 static void drop_signs(size_t panels, size_t apart, size_t n, double *x) {
   for (size_t p = 0; p < panels; p++, x += apart) {
-    for (size_t i = 0; i < n; i++) x[i] = hu_double_of_bits(hu_bits_of_double(x[i]) & INT64_MAX);
+    for (size_t i = 0; i < n; i++) x[i] = hui_double_of_bits(hui_bits_of_double(x[i]) & INT64_MAX);
   }
 }
 
@@ -160,7 +160,7 @@ static size_t finish_decided(const hu_gemm_call *g, size_t i0, size_t j0, size_t
     }
     for (size_t j = 0, past; j < cols; j = past + 1) {
       for (past = j; past < cols && !mark[past];) past++;
-      if (past > j) hu_gemm_finish64(g, i0 + i, j0 + j, past - j, s + j, events);
+      if (past > j) hui_gemm_finish64(g, i0 + i, j0 + j, past - j, s + j, events);
     }
   }
   return left;
@@ -172,7 +172,7 @@ static __attribute__((noinline)) size_t sum_block(const hu_gemm_call *g, size_t 
   _Alignas(64) double acc[HU_MB * HU_NB];
   _Alignas(64) double a[HU_KC * HALF];
   _Alignas(64) double b[HU_KC * HU_NB];
-  size_t padded = hu_up_to(rows, HU_GEMM_MR), panels = (cols + HU_NR - 1) / HU_NR;
+  size_t padded = hui_up_to(rows, HU_GEMM_MR), panels = (cols + HU_NR - 1) / HU_NR;
   int rounded = 0;
   load_c(g, i0, j0, rows, cols, acc);
   if (g->c.data) {
@@ -183,16 +183,16 @@ static __attribute__((noinline)) size_t sum_block(const hu_gemm_call *g, size_t 
     }
   }
   for (size_t k0 = 0; k0 < g->k; k0 += HU_KC) {
-    size_t kc = hu_least(g->k - k0, HU_KC);
+    size_t kc = hui_least(g->k - k0, HU_KC);
     int fresh = !g->c.data && k0 == 0;
     hu_ahead ahead, nothing;
     look_after(&ahead, g, i0, j0, k0);
     look_at_nothing(&nothing);
     pack_a(g, i0, k0, rows, kc, a);
     pack_b(g, j0, k0, cols, kc, b);
-    hu_float_env_forget();
+    hui_float_env_forget();
     HU_TILE_KERNEL(padded, cols, kc, a, b, acc, fresh, &ahead);
-    rounded |= hu_float_env_rounded();
+    rounded |= hui_float_env_rounded();
     drop_signs(padded / HU_GEMM_MR, HU_KC * HU_GEMM_MR, kc * HU_GEMM_MR, a);
     drop_signs(panels, HU_KC * HU_NR, kc * HU_NR, b);
     HU_TILE_KERNEL(padded, cols, kc, a, b, acc + HALF * HU_NR, fresh, &nothing);
@@ -202,19 +202,19 @@ static __attribute__((noinline)) size_t sum_block(const hu_gemm_call *g, size_t 
 
 static void bracket_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
   uint8_t open[HALF * HU_NB];
-  size_t rows = hu_least(g->m - i0, g->block_rows), cols = hu_least(g->n - j0, g->block_cols);
+  size_t rows = hui_least(g->m - i0, g->block_rows), cols = hui_least(g->n - j0, g->block_cols);
   if (sum_block(g, i0, j0, rows, cols, open, events)) {
-    hu_gemm_sum_open(g, i0, j0, rows, cols, open, HU_NB, events);
+    hui_gemm_sum_open(g, i0, j0, rows, cols, open, HU_NB, events);
   }
 }
 
 static int run_brackets(hu_gemm_call *g, const hu_level *level, hu_events *events) {
   (void)level;
   if (!g->exact) return 0;
-  hu_gemm_look(g);
+  hui_gemm_look(g);
   if (!brackets_help(g)) return 0;
-  hu_gemm_set_blocks(g, HALF, HU_GEMM_MR, HU_NB, HU_NR);
-  hu_gemm_run(g, bracket_block, events);
+  hui_gemm_set_blocks(g, HALF, HU_GEMM_MR, HU_NB, HU_NR);
+  hui_gemm_run(g, bracket_block, events);
   return 1;
 }
 

@@ -4,7 +4,7 @@
  * Let a = A 2^(la) and b = B 2^(lb) with integers A, B (la, lb: the lowest places there are, hu_gemm_span). Bins of W
  * digits, bin i for multiples of 2^(la + lb + W i), are 64-bit integers, sixteen columns side by side. Carries go up
  * long before a bin can overflow. At the end all carries are propagated, bins become one two's complement integer, C is
- * added, and its leading 64 digits with a sticky bit are what hu_round takes.
+ * added, and its leading 64 digits with a sticky bit are what hui_round takes.
  *
  * By digits, where B's range is moderate. |B| is cut into digits of W bits, B = sum of b_t 2^(W t), each with B's sign.
  * A is a short significand far up: A = x 2^(W s) with s = floor(place of A's last digit / W), so |x| < 2^(p + W - 1), p
@@ -64,21 +64,21 @@ static void plan_digits(plan *q, const hu_gemm_call *g) {
   q->bins = q->windows + q->digits + q->cut;
   /* The top bin ends up with what is above: less than K 2^(p + W) (cut: K 2^p) of its units. More bins if that is too
    * much. */
-  int32_t top = p + (q->cut ? 0 : q->w) + 64 - hu_clz64((uint64_t)g->k | 1);
+  int32_t top = p + (q->cut ? 0 : q->w) + 64 - hui_clz64((uint64_t)g->k | 1);
   if (top > 62) q->bins += ratio_up(top - 62, q->w);
   q->inverse = 65536 / (uint32_t)q->w + 1;
   q->slabs = ratio_up(q->digits, HU_WIDE_BAND);
   q->carry_every = CARRY_EVERY;
   q->cols = COLS;
   while (q->cols > PANEL && BINS / ((size_t)q->bins * q->cols) < 28) q->cols -= PANEL;
-  q->rows = hu_least(BINS / ((size_t)q->bins * q->cols), ROWS);
+  q->rows = hui_least(BINS / ((size_t)q->bins * q->cols), ROWS);
 }
 
 /* Products are below 2^(p + 2 W - 2), p the digits of both factors: 2^62 has room for `carry_every` pieces of them
  * beside what carries leave. Sums stay below K 2^(ranges); with a digit for the sign, and that in whole limbs, no
  * digit is lost in joining. */
 static void plan_scatter(plan *q, const hu_gemm_call *g) {
-  int32_t p = g->a.spec.m + g->b.spec.m + 2, k = 64 - hu_clz64((uint64_t)g->k | 1);
+  int32_t p = g->a.spec.m + g->b.spec.m + 2, k = 64 - hui_clz64((uint64_t)g->k | 1);
   q->scattered = 1;
   q->halved = p > 52;
   if (q->halved) p = 16 + g->b.spec.m + 1;
@@ -106,11 +106,11 @@ static plan plan_of(const hu_gemm_call *g) {
 static void read_tile(const hu_matrix *x, size_t i0, size_t j0, size_t rows, size_t cols, double *z, size_t ld) {
   double line[KC];
   if (!x->transposed) {
-    for (size_t i = 0; i < rows; i++) hu_gemm_read64(x, i0 + i, j0, cols, z + i * ld);
+    for (size_t i = 0; i < rows; i++) hui_gemm_read64(x, i0 + i, j0, cols, z + i * ld);
     return;
   }
   for (size_t j = 0; j < cols; j++) {
-    hu_gemm_read64(x, j0 + j, i0, rows, line);
+    hui_gemm_read64(x, j0 + j, i0, rows, line);
     for (size_t i = 0; i < rows; i++) z[i * ld + j] = line[i];
   }
 }
@@ -123,14 +123,14 @@ static double signed_double(uint64_t magnitude, uint64_t u) {
 
 /* One entry: its window, or UINT16_MAX if it adds nothing. */
 static uint16_t bin_entry(const hu_gemm_call *g, const plan *q, double x, double *hi, double *lo, uint8_t *special) {
-  uint64_t u = hu_bits_of_double(x), sig;
+  uint64_t u = hui_bits_of_double(x), sig;
   int32_t exp;
   if ((u << 1) == 0) return UINT16_MAX;
   if ((u << 1) >= 0xFFE0000000000000u) {
     *special = 1;
     return UINT16_MAX;
   }
-  hu_digits_at(g->a.spec.m, g->a.spec.emin - g->a.spec.m, u, &sig, &exp);
+  hui_digits_at(g->a.spec.m, g->a.spec.emin - g->a.spec.m, u, &sig, &exp);
   uint32_t place = (uint32_t)(exp - g->sa.low), s = place * q->inverse >> 16;
   sig <<= place - s * (uint32_t)q->w;
   *hi = signed_double(sig >> q->w, u);
@@ -173,7 +173,7 @@ static void read_panel(const hu_gemm_call *g, size_t k0, size_t kc, size_t j0, s
   read_tile(&g->b, k0, j0, kc, cols, x, PANEL);
   if (!g->sb.special) return;
   for (size_t i = 0; i < kc * PANEL; i++) {
-    special[i % PANEL] |= (hu_bits_of_double(x[i]) << 1) >= 0xFFE0000000000000u;
+    special[i % PANEL] |= (hui_bits_of_double(x[i]) << 1) >= 0xFFE0000000000000u;
   }
 }
 
@@ -198,9 +198,9 @@ static void list_row(const hu_gemm_call *g, const plan *q, const double *x, size
   int64_t y[KC];
   uint16_t at[KC];
   size_t n = 0;
-  g->kernels->to_bins(&p, hu_up_to(kc, 8), x, 0, y, at);
+  g->kernels->to_bins(&p, hui_up_to(kc, 8), x, 0, y, at);
   for (size_t k = 0; k < kc; k++) {
-    *special |= (hu_bits_of_double(x[k]) << 1) >= 0xFFE0000000000000u;
+    *special |= (hui_bits_of_double(x[k]) << 1) >= 0xFFE0000000000000u;
     r->x[n] = q->halved ? y[k] % HALF : y[k];
     r->at[n] = at[k];
     r->k[n] = (uint16_t)k;
@@ -266,15 +266,15 @@ static hu_num leading(uint64_t *limb, size_t n, int32_t base) {
   }
   size_t top = n;
   while (top && limb[top - 1] == 0) top--;
-  if (top == 0) return hu_num_special(HU_KIND_ZERO, 0);
-  int32_t lead = hu_clz64(limb[top - 1]);
+  if (top == 0) return hui_num_special(HU_KIND_ZERO, 0);
+  int32_t lead = hui_clz64(limb[top - 1]);
   uint64_t sig = limb[top - 1] << lead;
   if (top > 1) {
     sig |= lead ? limb[top - 2] >> (64 - lead) : 0;
     rest = limb[top - 2] << lead;
     for (size_t l = 0; l + 2 < top; l++) rest |= limb[l];
   }
-  hu_num x = hu_num_finite(sign, sig, base + 64 * (int32_t)(top - 1) - lead);
+  hu_num x = hui_num_finite(sign, sig, base + 64 * (int32_t)(top - 1) - lead);
   x.sticky = rest != 0;
   return x;
 }
@@ -323,24 +323,24 @@ static hu_num special_sum(const hu_gemm_call *g, size_t i, size_t j, hu_num c, h
   uint32_t plus = c.kind == HU_KIND_INF && !c.sign, minus = c.kind == HU_KIND_INF && c.sign;
   if (c.kind == HU_KIND_NAN) return c;
   for (size_t k = 0; k < g->k; k++) {
-    hu_num a = hu_gemm_element(&g->a, i, k), b = hu_gemm_element(&g->b, k, j);
-    if (a.kind == HU_KIND_NAN || b.kind == HU_KIND_NAN) return hu_num_special(HU_KIND_NAN, 0);
+    hu_num a = hui_gemm_element(&g->a, i, k), b = hui_gemm_element(&g->b, k, j);
+    if (a.kind == HU_KIND_NAN || b.kind == HU_KIND_NAN) return hui_num_special(HU_KIND_NAN, 0);
     if (a.kind != HU_KIND_INF && b.kind != HU_KIND_INF) continue;
-    if (a.kind == HU_KIND_ZERO || b.kind == HU_KIND_ZERO) return hu_num_special(HU_KIND_NAN, 0);
+    if (a.kind == HU_KIND_ZERO || b.kind == HU_KIND_ZERO) return hui_num_special(HU_KIND_NAN, 0);
     plus |= a.sign == b.sign;
     minus |= a.sign != b.sign;
   }
-  if (plus && minus) return hu_num_special(HU_KIND_NAN, 0);
-  return plus || minus ? hu_num_special(HU_KIND_INF, minus) : finite;
+  if (plus && minus) return hui_num_special(HU_KIND_NAN, 0);
+  return plus || minus ? hui_num_special(HU_KIND_INF, minus) : finite;
 }
 
 static void finish(const hu_gemm_call *g, const plan *q, size_t i, size_t j, const int64_t *bins, int special,
                    hu_events *events) {
-  hu_num c = g->c.data ? hu_gemm_element(&g->c, i, j) : hu_num_special(HU_KIND_ZERO, 0);
+  hu_num c = g->c.data ? hui_gemm_element(&g->c, i, j) : hui_num_special(HU_KIND_ZERO, 0);
   hu_num sum = collect(g, q, bins, c);
-  if (sum.kind == HU_KIND_ZERO && g->spec.negzero) sum.sign = (uint8_t)hu_gemm_zero_sign(g, i, j);
+  if (sum.kind == HU_KIND_ZERO && g->spec.negzero) sum.sign = (uint8_t)hui_gemm_zero_sign(g, i, j);
   if (special || c.kind >= HU_KIND_INF) sum = special_sum(g, i, j, c, sum);
-  hu_gemm_finish(g, i, j, sum, events);
+  hui_gemm_finish(g, i, j, sum, events);
 }
 
 /* What of a block is to be summed: rows i0 + row[0 ... rows - 1], the panels marked. */
@@ -376,7 +376,7 @@ typedef struct marks {
 
 /* One piece of K. */
 static void add_piece(const hu_gemm_call *g, const plan *q, const share *b, size_t k0, int64_t *bins, marks *special) {
-  size_t kc = hu_least(g->k - k0, KC), panels = (b->cols + PANEL - 1) / PANEL, apart = (size_t)q->bins * PANEL;
+  size_t kc = hui_least(g->k - k0, KC), panels = (b->cols + PANEL - 1) / PANEL, apart = (size_t)q->bins * PANEL;
   double x[KC * PANEL];
   hu_wide_row row[ROWS];
   for (size_t i = 0; i < b->rows; i++) {
@@ -388,7 +388,7 @@ static void add_piece(const hu_gemm_call *g, const plan *q, const share *b, size
   for (size_t p = 0; p < panels; p++) {
     if (!b->panel[p]) continue;
     size_t j = p * PANEL;
-    read_panel(g, k0, kc, b->j0 + j, hu_least(b->cols - j, PANEL), x, special->column + j);
+    read_panel(g, k0, kc, b->j0 + j, hui_least(b->cols - j, PANEL), x, special->column + j);
     add_panel(g, q, row, b->rows, kc, x, bins + p * apart, panels * apart);
   }
 }
@@ -435,10 +435,10 @@ static void bin_panel(const hu_gemm_call *g, const plan *q, const share *b, size
   const hu_bin_rule to = bin_rule_of(q, &g->b, g->sb.low);
   double x[KC * PANEL];
   v->k0 = k0;
-  v->depth = hu_least(g->k - k0, DEPTH);
+  v->depth = hui_least(g->k - k0, DEPTH);
   for (size_t k = 0; k < v->depth; k += KC) {
-    size_t kc = hu_least(v->depth - k, KC);
-    read_panel(g, k0 + k, kc, b->j0 + j, hu_least(b->cols - j, PANEL), x, special);
+    size_t kc = hui_least(v->depth - k, KC);
+    read_panel(g, k0 + k, kc, b->j0 + j, hui_least(b->cols - j, PANEL), x, special);
     g->kernels->to_bins(&to, kc * PANEL, x, 1, v->y + k * PANEL, v->at + k * PANEL);
   }
 }
@@ -450,7 +450,7 @@ static void scatter_binned(const hu_gemm_call *g, const plan *q, size_t i, const
   double x[KC];
   memset(x, 0, sizeof x);
   for (size_t k = 0; k < v->depth; k += KC) {
-    size_t kc = hu_least(v->depth - k, KC);
+    size_t kc = hui_least(v->depth - k, KC);
     read_tile(&g->a, i, v->k0 + k, 1, kc, x, KC);
     list_row(g, q, x, kc, &row, special);
     scatter(&row, v->y + k * PANEL, v->at + k * PANEL, bins);
@@ -471,7 +471,7 @@ static __attribute__((noinline)) void sum_scattered(const hu_gemm_call *g, const
   for (size_t p = 0; p * PANEL < b->cols; p++) {
     if (!b->panel[p]) continue;
     for (size_t i = 0; i < b->rows; i += group) {
-      size_t rows = hu_least(b->rows - i, group);
+      size_t rows = hui_least(b->rows - i, group);
       memset(bins, 0, rows * apart * sizeof bins[0]);
       for (size_t k0 = 0; k0 < g->k; k0 += DEPTH) {
         if (i == 0 || g->k > DEPTH) bin_panel(g, q, b, k0, p * PANEL, &v, special.column + p * PANEL);
@@ -497,17 +497,17 @@ static void sum_share(const hu_gemm_call *g, const plan *q, const share *b, hu_e
 static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
   const plan q = plan_of(g);
   share b;
-  choose(&b, i0, j0, hu_least(g->m - i0, g->block_rows), hu_least(g->n - j0, g->block_cols), NULL, 0);
+  choose(&b, i0, j0, hui_least(g->m - i0, g->block_rows), hui_least(g->n - j0, g->block_cols), NULL, 0);
   sum_share(g, &q, &b, events);
 }
 
-void hu_gemm_sum_open(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols, const uint8_t *open,
-                      size_t ldo, hu_events *events) {
+void hui_gemm_sum_open(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols, const uint8_t *open,
+                       size_t ldo, hu_events *events) {
   const plan q = plan_of(g);
   share b;
   for (size_t i = 0; i < rows; i += q.rows) {
     for (size_t j = 0; j < cols; j += q.cols) {
-      choose(&b, i0 + i, j0 + j, hu_least(rows - i, q.rows), hu_least(cols - j, q.cols), open + i * ldo + j, ldo);
+      choose(&b, i0 + i, j0 + j, hui_least(rows - i, q.rows), hui_least(cols - j, q.cols), open + i * ldo + j, ldo);
       if (b.rows) sum_share(g, &q, &b, events);
     }
   }
@@ -516,10 +516,10 @@ void hu_gemm_sum_open(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, 
 static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
   (void)level;
   if (!g->exact) return 0;
-  hu_gemm_look(g);
+  hui_gemm_look(g);
   plan q = plan_of(g);
-  hu_gemm_set_blocks(g, q.rows, 1, q.cols, PANEL);
-  hu_gemm_run(g, run_block, events);
+  hui_gemm_set_blocks(g, q.rows, 1, q.cols, PANEL);
+  hui_gemm_run(g, run_block, events);
   return 1;
 }
 

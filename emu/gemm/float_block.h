@@ -7,14 +7,14 @@
  * z[c ldz + r]. */
 static void transpose(const hu_gemm_call *g, const hu_matrix *x, size_t row, size_t rows, size_t column, size_t n,
                       HU_REAL *z, size_t ldz) {
-  const float *direct = rows >= HU_GEMM_MR ? hu_gemm_direct32(x, row, column) : NULL;
+  const float *direct = rows >= HU_GEMM_MR ? hui_gemm_direct32(x, row, column) : NULL;
   float line[HU_GEMM_MR * HU_KC];
   HU_REAL wide[HU_KC];
   if (direct) {
     HU_TRANSPOSE(n, z, ldz, direct, x->ld);
   } else if (x->carried) {
     memset(line, 0, sizeof line);
-    for (size_t r = 0; r < hu_least(rows, HU_GEMM_MR); r++) hu_gemm_read32(x, row + r, column, n, line + r * HU_KC);
+    for (size_t r = 0; r < hui_least(rows, HU_GEMM_MR); r++) hui_gemm_read32(x, row + r, column, n, line + r * HU_KC);
     HU_TRANSPOSE(n, z, ldz, line, HU_KC);
   } else { /* values that only binary64 holds */
     for (size_t r = 0; r < HU_GEMM_MR; r++) {
@@ -26,10 +26,10 @@ static void transpose(const hu_gemm_call *g, const hu_matrix *x, size_t row, siz
 }
 
 static void pack_a(const hu_gemm_call *g, size_t i0, size_t k0, size_t rows, size_t kc, HU_REAL *z) {
-  size_t padded = hu_up_to(rows, HU_GEMM_MR);
+  size_t padded = hui_up_to(rows, HU_GEMM_MR);
   if (!g->a.transposed) {
     for (size_t i = 0; i < padded; i += HU_GEMM_MR) {
-      transpose(g, &g->a, i0 + i, hu_least(rows - i, HU_GEMM_MR), k0, kc, z + i * HU_KC, HU_GEMM_MR);
+      transpose(g, &g->a, i0 + i, hui_least(rows - i, HU_GEMM_MR), k0, kc, z + i * HU_KC, HU_GEMM_MR);
     }
     return;
   }
@@ -43,7 +43,7 @@ static void pack_a(const hu_gemm_call *g, size_t i0, size_t k0, size_t rows, siz
 }
 
 static void pack_b_transposed(const hu_gemm_call *g, size_t j0, size_t k0, size_t cols, size_t kc, HU_REAL *z) {
-  for (size_t j = 0; j < hu_up_to(cols, HU_NR); j += HU_GEMM_MR) {
+  for (size_t j = 0; j < hui_up_to(cols, HU_NR); j += HU_GEMM_MR) {
     HU_REAL *to = z + j / HU_NR * (HU_KC * HU_NR) + j % HU_NR;
     transpose(g, &g->b, j0 + j, j < cols ? cols - j : 0, k0, kc, to, HU_NR);
   }
@@ -57,7 +57,7 @@ static void pack_b(const hu_gemm_call *g, size_t j0, size_t k0, size_t cols, siz
   size_t whole = cols / HU_NR * HU_NR;
   for (size_t k = 0; k < kc; k++) {
     HU_REAL row[HU_NB], *to = z + k * HU_NR;
-    const float *x = hu_gemm_direct32(&g->b, k0 + k, j0);
+    const float *x = hui_gemm_direct32(&g->b, k0 + k, j0);
     if (x) {
       HU_SPREAD(whole / HU_NR, to, x);
       if (whole < cols) HU_COPY(cols - whole, to + whole * HU_KC, x + whole);
@@ -66,14 +66,14 @@ static void pack_b(const hu_gemm_call *g, size_t j0, size_t k0, size_t cols, siz
       for (size_t j = 0; j < whole; j += HU_NR) memcpy(to + j * HU_KC, row + j, HU_NR * sizeof *z);
       if (whole < cols) memcpy(to + whole * HU_KC, row + whole, (cols - whole) * sizeof *z);
     }
-    for (size_t j = cols; j < hu_up_to(cols, HU_NR); j++) to[whole * HU_KC + j - whole] = 0;
+    for (size_t j = cols; j < hui_up_to(cols, HU_NR); j++) to[whole * HU_KC + j - whole] = 0;
   }
 }
 
 /* Row i of the accumulators from, or to, one piece. */
 static void put_row(size_t i, size_t cols, const HU_REAL *row, HU_REAL *acc) {
   for (size_t j = 0; j < cols; j += HU_NR) {
-    memcpy(acc + j * HU_MB + i * HU_NR, row + j, hu_least(HU_NR, cols - j) * sizeof *acc);
+    memcpy(acc + j * HU_MB + i * HU_NR, row + j, hui_least(HU_NR, cols - j) * sizeof *acc);
   }
 }
 
@@ -85,7 +85,7 @@ static void get_row(size_t i, size_t cols, const HU_REAL *acc, HU_REAL *row) {
 static void load_c(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols, HU_REAL *acc) {
   HU_REAL line[HU_MB > HU_NB ? HU_MB : HU_NB];
   if (!g->c.data && g->k) return;
-  memset(acc, 0, HU_MB * hu_up_to(cols, HU_NR) * sizeof *acc);
+  memset(acc, 0, HU_MB * hui_up_to(cols, HU_NR) * sizeof *acc);
   if (!g->c.data) return;
   if (!g->c.transposed) {
     for (size_t i = 0; i < rows; i++) {
@@ -130,9 +130,9 @@ static void look_after(hu_ahead *ahead, const hu_gemm_call *g, size_t i0, size_t
     i0 += g->block_rows;
   }
   if (i0 >= g->m) return;
-  size_t kc = hu_least(g->k - k0, HU_KC);
-  ahead->runs[0] = look_ahead(&g->a, i0, k0, hu_least(g->m - i0, g->block_rows), kc);
-  ahead->runs[1] = look_ahead(&g->b, k0, j0, kc, hu_least(g->n - j0, g->block_cols));
+  size_t kc = hui_least(g->k - k0, HU_KC);
+  ahead->runs[0] = look_ahead(&g->a, i0, k0, hui_least(g->m - i0, g->block_rows), kc);
+  ahead->runs[1] = look_ahead(&g->b, k0, j0, kc, hui_least(g->n - j0, g->block_cols));
   ahead->run = ahead->runs;
   ahead->past = ahead->runs + 2;
   ahead->at = ahead->row = ahead->run->row;
@@ -145,15 +145,15 @@ static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *ev
   _Alignas(64) HU_REAL acc[HU_MB * HU_NB];
   _Alignas(64) HU_REAL a[HU_KC * HU_MB];
   _Alignas(64) HU_REAL b[HU_KC * HU_NB];
-  size_t rows = hu_least(g->m - i0, g->block_rows), cols = hu_least(g->n - j0, g->block_cols);
+  size_t rows = hui_least(g->m - i0, g->block_rows), cols = hui_least(g->n - j0, g->block_cols);
   load_c(g, i0, j0, rows, cols, acc);
   for (size_t k0 = 0; k0 < g->k; k0 += HU_KC) {
-    size_t kc = hu_least(g->k - k0, HU_KC);
+    size_t kc = hui_least(g->k - k0, HU_KC);
     hu_ahead ahead;
     look_after(&ahead, g, i0, j0, k0);
     pack_a(g, i0, k0, rows, kc, a);
     pack_b(g, j0, k0, cols, kc, b);
-    HU_TILE_KERNEL(hu_up_to(rows, HU_GEMM_MR), cols, kc, a, b, acc, !g->c.data && k0 == 0, &ahead);
+    HU_TILE_KERNEL(hui_up_to(rows, HU_GEMM_MR), cols, kc, a, b, acc, !g->c.data && k0 == 0, &ahead);
   }
   for (size_t i = 0; i < rows; i++) {
     HU_REAL row[HU_NB];

@@ -2,7 +2,7 @@
 /* emu/gemm/float_block32.h - float_block.h for binary32 sums; the including file must define HU_FINISH and
  * HU_TILE_KERNEL. */
 #define HU_REAL float
-#define HU_READ hu_gemm_read32
+#define HU_READ hui_gemm_read32
 #define HU_COPY g->kernels->copy
 #define HU_SPREAD g->kernels->spread32
 #define HU_TRANSPOSE g->kernels->transpose32

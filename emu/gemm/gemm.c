@@ -19,15 +19,15 @@ typedef struct grid_check {
 
 static void check_part(void *context, size_t part) {
   grid_check *t = context;
-  size_t rows = hu_gemm_stored_rows(t->x), first = rows / t->parts * part + hu_least(part, rows % t->parts);
-  t->wrong[part] = !hu_gemm_on_grid(t->x, first, rows / t->parts + (part < rows % t->parts));
+  size_t rows = hui_gemm_stored_rows(t->x), first = rows / t->parts * part + hui_least(part, rows % t->parts);
+  t->wrong[part] = !hui_gemm_on_grid(t->x, first, rows / t->parts + (part < rows % t->parts));
 }
 
 static int on_grid(const hu_matrix *x, uint32_t threads) {
   grid_check t;
   t.x = x;
-  t.parts = hu_least(hu_gemm_stored_rows(x), threads);
-  hu_parallel(threads, t.parts, check_part, &t);
+  t.parts = hui_least(hui_gemm_stored_rows(x), threads);
+  hui_parallel(threads, t.parts, check_part, &t);
   for (size_t i = 0; i < t.parts; i++) {
     if (t.wrong[i]) return 0;
   }
@@ -43,7 +43,7 @@ static hu_status check_elements(const hu_gemm_call *g) {
     if (x->values) {
       s = on_grid(x, g->threads) ? HU_OK : HU_E_GRID;
     } else {
-      s = hu_code_rows_check(hu_gemm_stored_rows(x), hu_gemm_stored_cols(x), x->data, x->ld, x->format, g->threads);
+      s = hui_code_rows_check(hui_gemm_stored_rows(x), hui_gemm_stored_cols(x), x->data, x->ld, x->format, g->threads);
     }
   }
   return s;
@@ -78,20 +78,20 @@ static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *d, cons
                           hu_mode mode, const hu_exec *exec, hu_events *events, hu_watch *watch) {
   hu_gemm_call g;
   hu_watch watches[HU_THREADS_MAX];
-  hu_status s = hu_gemm_check(m, n, k, d, a, b, c, sa, sb, accum, mode);
+  hu_status s = hui_gemm_check(m, n, k, d, a, b, c, sa, sb, accum, mode);
   if (s != HU_OK || m == 0 || n == 0) return s;
-  const hu_level *level = hu_level_for(exec);
+  const hu_level *level = hui_level_for(exec);
   g.m = m;
   g.n = n;
   g.k = k;
-  g.threads = hu_exec_threads(exec);
+  g.threads = hui_exec_threads(exec);
   g.kernels = level->gemm ? level->gemm : &hu_gemm_portable;
-  g.extensions = hu_extensions_for(exec);
-  hu_gemm_matrix(&g.a, a, m, k, level, g.kernels);
-  hu_gemm_matrix(&g.b, b, k, n, level, g.kernels);
-  hu_gemm_matrix(&g.c, c, m, n, level, g.kernels);
-  hu_gemm_matrix(&g.scale_a, sa, m, hu_gemm_scales(accum, k), level, g.kernels);
-  hu_gemm_matrix(&g.scale_b, sb, hu_gemm_scales(accum, k), n, level, g.kernels);
+  g.extensions = hui_extensions_for(exec);
+  hui_gemm_matrix(&g.a, a, m, k, level, g.kernels);
+  hui_gemm_matrix(&g.b, b, k, n, level, g.kernels);
+  hui_gemm_matrix(&g.c, c, m, n, level, g.kernels);
+  hui_gemm_matrix(&g.scale_a, sa, m, hui_gemm_scales(accum, k), level, g.kernels);
+  hui_gemm_matrix(&g.scale_b, sb, hui_gemm_scales(accum, k), n, level, g.kernels);
   set_unseen(&g.a, &accum->block);
   set_unseen(&g.b, &accum->block);
   g.accum = accum;
@@ -99,15 +99,15 @@ static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *d, cons
   g.looked = 0;
   g.run = run;
   g.level = level;
-  g.stream = hu_exec_stream(exec);
-  hu_gemm_set_result(&g, d, mode, level);
-  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+  g.stream = hui_exec_stream(exec);
+  hui_gemm_set_result(&g, d, mode, level);
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   s = check_elements(&g);
   g.watches = watch ? watches : NULL;
   if (watch) memset(watches, 0, sizeof watches);
   if (s == HU_OK) run(&g, level, events);
-  for (size_t i = 0; watch && i < HU_THREADS_MAX; i++) hu_watch_add(watch, &watches[i]);
-  hu_float_env_leave(saved);
+  for (size_t i = 0; watch && i < HU_THREADS_MAX; i++) hui_watch_add(watch, &watches[i]);
+  hui_float_env_leave(saved);
   return s;
 }
 

@@ -8,8 +8,8 @@
 
 enum { PIECE = 256 }; /* elements of a buffered piece */
 
-void hu_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t cols, const hu_level *level,
-                    const hu_gemm_kernels *kernels) {
+void hui_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t cols, const hu_level *level,
+                     const hu_gemm_kernels *kernels) {
   hu_mode rne = {0};
   memset(x, 0, sizeof *x);
   if (!from) return;
@@ -19,68 +19,70 @@ void hu_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t co
   x->cols = cols;
   x->ld = from->ld;
   x->format = from->format;
-  x->spec = hu_spec_of(from->format, rne);
+  x->spec = hui_spec_of(from->format, rne);
   x->transposed = from->transposed;
   x->values = from->storage == HU_STORAGE_VALUES;
-  x->patterns = x->values || hu_format_equal(from->format, hu_format_binary32());
+  x->patterns = x->values || hu_format_equal(from->format, hui_format_binary32());
   x->size = x->values ? 4 : x->spec.code_bytes;
   x->least_normal = (uint32_t)(x->spec.bias > 1023 ? x->spec.bias - 1022 : 1) << x->spec.m;
   x->carried = x->spec.fits_binary32;
-  if (x->carried && hu_narrow_of(&x->undo, &x->spec)) x->kernels = level->convert;
+  if (x->carried && hui_narrow_of(&x->undo, &x->spec)) x->kernels = level->convert;
 }
 
-size_t hu_gemm_stored_rows(const hu_matrix *x) { return x->transposed ? x->cols : x->rows; }
-size_t hu_gemm_stored_cols(const hu_matrix *x) { return x->transposed ? x->rows : x->cols; }
+size_t hui_gemm_stored_rows(const hu_matrix *x) { return x->transposed ? x->cols : x->rows; }
+size_t hui_gemm_stored_cols(const hu_matrix *x) { return x->transposed ? x->rows : x->cols; }
 
 static const uint8_t *stored_at(const hu_matrix *x, size_t row, size_t column) {
   return (const uint8_t *)x->data + (row * x->ld + column) * x->size;
 }
 
-static hu_num load_code(const hu_matrix *x, uint32_t w) { return x->values ? hu_unpack32(w) : hu_unpack(&x->spec, w); }
+static hu_num load_code(const hu_matrix *x, uint32_t w) {
+  return x->values ? hui_unpack32(w) : hui_unpack(&x->spec, w);
+}
 
-static hu_num load(const hu_matrix *x, const uint8_t *p) { return load_code(x, hu_load_code(p, x->size)); }
+static hu_num load(const hu_matrix *x, const uint8_t *p) { return load_code(x, hui_load_code(p, x->size)); }
 
 /* A code with an exponent field above 0, finite, and normal in binary64 too, only has to move to its place there. */
 static double decode64(const hu_matrix *x, const uint8_t *p) {
-  uint32_t code = hu_load_code(p, x->size), c = code & x->spec.mag_mask;
-  if (HU_UNLIKELY(c < x->least_normal || c > x->spec.max_code)) return hu_double_of_bits(hu_pack64(load(x, p)));
+  uint32_t code = hui_load_code(p, x->size), c = code & x->spec.mag_mask;
+  if (HU_UNLIKELY(c < x->least_normal || c > x->spec.max_code)) return hui_double_of_bits(hui_pack64(load(x, p)));
   uint64_t sign = (uint64_t)((code & x->spec.sign_mask) != 0) << 63;
-  return hu_double_of_bits((((uint64_t)c << (52 - x->spec.m)) + ((uint64_t)(1023 - x->spec.bias) << 52)) | sign);
+  return hui_double_of_bits((((uint64_t)c << (52 - x->spec.m)) + ((uint64_t)(1023 - x->spec.bias) << 52)) | sign);
 }
 
-hu_num hu_gemm_element(const hu_matrix *x, size_t i, size_t j) {
+hu_num hui_gemm_element(const hu_matrix *x, size_t i, size_t j) {
   return load(x, x->transposed ? stored_at(x, j, i) : stored_at(x, i, j));
 }
 
-const float *hu_gemm_direct32(const hu_matrix *x, size_t row, size_t column) {
+const float *hui_gemm_direct32(const hu_matrix *x, size_t row, size_t column) {
   return x->patterns ? (const float *)(const void *)stored_at(x, row, column) : NULL;
 }
 
-void hu_gemm_read32(const hu_matrix *x, size_t row, size_t column, size_t n, float *z) {
+void hui_gemm_read32(const hu_matrix *x, size_t row, size_t column, size_t n, float *z) {
   const uint8_t *p = stored_at(x, row, column);
   if (x->patterns) {
     x->moves->copy(n, z, (const float *)(const void *)p);
   } else if (!x->kernels) {
-    for (size_t i = 0; i < n; i++) z[i] = hu_float_of_bits(hu_pack32(load(x, p + i * x->size)));
+    for (size_t i = 0; i < n; i++) z[i] = hui_float_of_bits(hui_pack32(load(x, p + i * x->size)));
   } else {
-    x->kernels->decode[hu_by_size(x->size)](&x->undo, n, (uint32_t *)(void *)z, p);
+    x->kernels->decode[hui_by_size(x->size)](&x->undo, n, (uint32_t *)(void *)z, p);
   }
 }
 
-void hu_gemm_read64(const hu_matrix *x, size_t row, size_t column, size_t n, double *z) {
+void hui_gemm_read64(const hu_matrix *x, size_t row, size_t column, size_t n, double *z) {
   const uint8_t *p = stored_at(x, row, column);
   if (!x->patterns && !x->kernels) {
     for (size_t i = 0; i < n; i++) z[i] = decode64(x, p + i * x->size);
     return;
   }
   if (x->patterns) {
-    x->moves->widen(n, z, hu_gemm_direct32(x, row, column));
+    x->moves->widen(n, z, hui_gemm_direct32(x, row, column));
     return;
   }
   for (size_t done = 0; done < n; done += PIECE) {
     float piece[PIECE];
-    size_t some = hu_least(n - done, PIECE);
-    hu_gemm_read32(x, row, column + done, some, piece);
+    size_t some = hui_least(n - done, PIECE);
+    hui_gemm_read32(x, row, column + done, some, piece);
     x->moves->widen(some, z + done, piece);
   }
 }
@@ -97,24 +99,24 @@ static int piece_on_grid(const hu_matrix *x, const float *p, size_t n) {
   } else {
     uint32_t events;
     for (size_t i = 0; i < n; i++) {
-      uint32_t code = hu_round(&x->spec, hu_unpack32(hu_bits_of_float(p[i])), 0, &events);
-      z[i] = hu_pack32(hu_unpack(&x->spec, code));
+      uint32_t code = hui_round(&x->spec, hui_unpack32(hui_bits_of_float(p[i])), 0, &events);
+      z[i] = hui_pack32(hui_unpack(&x->spec, code));
     }
   }
   for (size_t i = 0; i < n; i++) {
-    uint32_t u = hu_bits_of_float(p[i]), nan = (uint32_t)((u & 0x7FFFFFFFu) > 0x7F800000u);
+    uint32_t u = hui_bits_of_float(p[i]), nan = (uint32_t)((u & 0x7FFFFFFFu) > 0x7F800000u);
     wrong |= (uint32_t)(u != z[i]) & ~(nan & (uint32_t)((z[i] & 0x7FFFFFFFu) > 0x7F800000u));
   }
   return !wrong;
 }
 
-int hu_gemm_on_grid(const hu_matrix *x, size_t row, size_t rows) {
-  size_t cols = hu_gemm_stored_cols(x);
-  if (hu_format_equal(x->format, hu_format_binary32())) return 1;
+int hui_gemm_on_grid(const hu_matrix *x, size_t row, size_t rows) {
+  size_t cols = hui_gemm_stored_cols(x);
+  if (hu_format_equal(x->format, hui_format_binary32())) return 1;
   for (size_t i = row; i < row + rows; i++) {
     for (size_t j = 0; j < cols; j += PIECE) {
       const float *p = (const float *)(const void *)stored_at(x, i, j);
-      if (!piece_on_grid(x, p, hu_least(cols - j, PIECE))) return 0;
+      if (!piece_on_grid(x, p, hui_least(cols - j, PIECE))) return 0;
     }
   }
   return 1;
@@ -124,7 +126,7 @@ int hu_gemm_on_grid(const hu_matrix *x, size_t row, size_t rows) {
  * known of them but the format's lowest place and 2^-1022. */
 static void widen_span(const double *p, size_t n, uint64_t *least, uint64_t *most, uint64_t *special) {
   for (size_t i = 0; i < n; i++) {
-    uint64_t u = hu_bits_of_double(p[i]) & 0x7FFFFFFFFFFFFFFFu, field = u >> 52;
+    uint64_t u = hui_bits_of_double(p[i]) & 0x7FFFFFFFFFFFFFFFu, field = u >> 52;
     *special |= (uint64_t)(field == 0x7FF);
     uint64_t counts = (uint64_t)(u != 0) & (uint64_t)(field != 0x7FF);
     uint64_t low = counts ? field : 0x7FF, high = counts ? field : 0;
@@ -136,12 +138,12 @@ static void widen_span(const double *p, size_t n, uint64_t *least, uint64_t *mos
 static hu_span span_of(const hu_matrix *x) {
   hu_span s = {0, 0, 0, 0};
   uint64_t least = 0x7FF, most = 0, special = 0;
-  size_t rows = x->data ? hu_gemm_stored_rows(x) : 0, cols = hu_gemm_stored_cols(x);
+  size_t rows = x->data ? hui_gemm_stored_rows(x) : 0, cols = hui_gemm_stored_cols(x);
   for (size_t i = 0; i < rows; i++) {
     for (size_t j = 0; j < cols; j += PIECE) {
       double piece[PIECE];
-      size_t some = hu_least(cols - j, PIECE);
-      hu_gemm_read64(x, i, j, some, piece);
+      size_t some = hui_least(cols - j, PIECE);
+      hui_gemm_read64(x, i, j, some, piece);
       widen_span(piece, some, &least, &most, &special);
     }
   }
@@ -154,16 +156,16 @@ static hu_span span_of(const hu_matrix *x) {
   return s;
 }
 
-/* An element as the model reads it (hu_source_read of emu/core/accum_plan.h): values stand for their codes. */
+/* An element as the model reads it (hui_source_read of emu/core/accum_plan.h): values stand for their codes. */
 static hu_num load_seen(const hu_matrix *x, const uint8_t *p) {
-  uint32_t events, w = hu_load_code(p, x->size);
+  uint32_t events, w = hui_load_code(p, x->size);
   int is_binary32 = x->spec.m == 23 && x->spec.emin == -126 && x->spec.has_inf;
   if (x->nan_kept && load_code(x, w).kind == HU_KIND_NAN) return load_code(x, w);
   if (!x->unseen || !x->values || is_binary32) return load_code(x, w & ~x->unseen);
-  return hu_unpack(&x->spec, hu_round(&x->spec, hu_unpack32(w), 0, &events) & ~x->unseen);
+  return hui_unpack(&x->spec, hui_round(&x->spec, hui_unpack32(w), 0, &events) & ~x->unseen);
 }
 
-int hu_gemm_nan_among(const hu_matrix *x, size_t i, size_t j, size_t di, size_t dj, size_t n) {
+int hui_gemm_nan_among(const hu_matrix *x, size_t i, size_t j, size_t di, size_t dj, size_t n) {
   for (size_t k = 0; k < n; k++, i += di, j += dj) {
     const uint8_t *p = x->transposed ? stored_at(x, j, i) : stored_at(x, i, j);
     if (load_seen(x, p).kind == HU_KIND_NAN) return 1;
@@ -171,7 +173,7 @@ int hu_gemm_nan_among(const hu_matrix *x, size_t i, size_t j, size_t di, size_t 
   return 0;
 }
 
-void hu_gemm_look(hu_gemm_call *g) {
+void hui_gemm_look(hu_gemm_call *g) {
   if (g->looked) return;
   g->sa = span_of(&g->a);
   g->sb = span_of(&g->b);

@@ -17,7 +17,7 @@
  *   no C      the sum starts from +0, as the model's does.
  *   k = 0     no step reads C: another way.
  *   NaN       is a NaN in the lane if and only if it is one in the model, as that follows from IEEE 754's rules alone.
- *             Its digits are the processor's, and hu_gemm_finish32 looks at none of them. A NaN operand is kept from
+ *             Its digits are the processor's, and hui_gemm_finish32 looks at none of them. A NaN operand is kept from
  *             losing its digits, and so becoming an infinity, when binary32 patterns are cut.
  *
  * The argument for the second is the same with another step. An element of TDPBF16PS (Intel's manual, volume 2, under
@@ -52,20 +52,20 @@ static int is_block(const hu_block *o) {
 }
 
 static int sums_in_binary32(const hu_accum *x) {
-  hu_spec s = hu_spec_of(x->sum, x->mode);
-  return hu_spec_is_plain(&s) && s.negzero && s.m == 23 && s.emin == -126 && s.max_code == 0x7F7FFFFF && s.has_inf &&
+  hu_spec s = hui_spec_of(x->sum, x->mode);
+  return hui_spec_is_plain(&s) && s.negzero && s.m == 23 && s.emin == -126 && s.max_code == 0x7F7FFFFF && s.has_inf &&
          s.has_nan && s.round == HU_RNE && s.saturate == HU_SAT_NONE && s.tiny == HU_TINY_AFTER;
 }
 
 static int is_bfloat16(const hu_matrix *x) {
   const hu_spec *s = &x->spec;
-  return x->carried && hu_spec_is_plain(s) && s->m == 7 && s->emin == -126;
+  return x->carried && hui_spec_is_plain(s) && s->m == 7 && s->emin == -126;
 }
 
 /* NULL: none serves. */
 static const hu_pair_kernels *choose(const hu_gemm_call *g) {
   const hu_accum *x = g->accum;
-  if (!hu_gemm_is_bare(g) || g->k == 0) return NULL;
+  if (!hui_gemm_is_bare(g) || g->k == 0) return NULL;
   if (x->kind != HU_ACCUM_BLOCK || x->promote || x->slices || !is_block(&x->block)) return NULL;
   if (!sums_in_binary32(x) || !is_bfloat16(&g->a) || !is_bfloat16(&g->b) || (g->c.data && !g->c.carried)) return NULL;
   return is_chain(&x->block) ? g->extensions.pairs : is_lanes(&x->block) ? g->extensions.pair_tiles : NULL;
@@ -81,9 +81,9 @@ static void read_codes(const hu_gemm_call *g, const hu_matrix *x, size_t row, si
     memcpy(z, (const uint16_t *)x->data + row * x->ld + column, n * 2);
     return;
   }
-  hu_gemm_read32(x, row, column, n, f);
+  hui_gemm_read32(x, row, column, n, f);
   memset(f + n, 0, 16 * sizeof *f);
-  kernels->halves(hu_up_to(n, 16), z, f);
+  kernels->halves(hui_up_to(n, 16), z, f);
 }
 
 /* ---- blocks of D ---- */
@@ -91,16 +91,16 @@ static void read_codes(const hu_gemm_call *g, const hu_matrix *x, size_t row, si
 /* acc = C, or +0. */
 static void load_c(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols, float *acc) {
   float line[MB > NB ? MB : NB];
-  memset(acc, 0, MB * hu_up_to(cols, NR) * sizeof *acc);
+  memset(acc, 0, MB * hui_up_to(cols, NR) * sizeof *acc);
   if (!g->c.data) return;
   for (size_t i = 0; !g->c.transposed && i < rows; i++) {
-    hu_gemm_read32(&g->c, i0 + i, j0, cols, line);
+    hui_gemm_read32(&g->c, i0 + i, j0, cols, line);
     for (size_t j = 0; j < cols; j += NR) {
-      memcpy(acc + j * MB + i * NR, line + j, hu_least(NR, cols - j) * sizeof *acc);
+      memcpy(acc + j * MB + i * NR, line + j, hui_least(NR, cols - j) * sizeof *acc);
     }
   }
   for (size_t j = 0; g->c.transposed && j < cols; j++) {
-    hu_gemm_read32(&g->c, j0 + j, i0, rows, line);
+    hui_gemm_read32(&g->c, j0 + j, i0, rows, line);
     for (size_t i = 0; i < rows; i++) acc[j / NR * (MB * NR) + i * NR + j % NR] = line[i];
   }
 }
@@ -109,23 +109,23 @@ static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *ev
   _Alignas(64) float acc[MB * NB];
   _Alignas(64) uint32_t a[KC * MB + 16], b[KC * NB];
   const hu_pair_kernels *kernels = g->way;
-  size_t rows = hu_least(g->m - i0, g->block_rows), cols = hu_least(g->n - j0, g->block_cols);
+  size_t rows = hui_least(g->m - i0, g->block_rows), cols = hui_least(g->n - j0, g->block_cols);
   words_rule w = {2, KC, kernels->step, read_codes, kernels->weave};
   load_c(g, i0, j0, rows, cols, acc);
   for (size_t k0 = 0; k0 < g->k; k0 += 2 * KC) {
-    size_t kc = hu_least(g->k - k0, 2 * KC);
+    size_t kc = hui_least(g->k - k0, 2 * KC);
     if (kernels->by_rows) {
       pack_word_rows(g, &w, i0, k0, rows, kc, MINUS_ZERO, kernels->high, a);
     } else {
       pack_words_a(g, &w, i0, k0, rows, kc, MINUS_ZERO, a);
     }
     pack_words_b(g, &w, j0, k0, cols, kc, 0, b);
-    kernels->multiply(hu_up_to(rows, kernels->high), cols, in_steps(&w, kc) / 2, a, b, acc);
+    kernels->multiply(hui_up_to(rows, kernels->high), cols, in_steps(&w, kc) / 2, a, b, acc);
   }
   for (size_t i = 0; i < rows; i++) {
     float row[NB];
     for (size_t j = 0; j < cols; j += NR) memcpy(row + j, acc + j * MB + i * NR, NR * sizeof *row);
-    hu_gemm_finish32(g, i0 + i, j0, cols, row, events);
+    hui_gemm_finish32(g, i0 + i, j0, cols, row, events);
   }
 }
 
@@ -134,8 +134,8 @@ static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
   const hu_pair_kernels *kernels = choose(g);
   if (!kernels) return 0;
   g->way = kernels;
-  hu_gemm_set_blocks(g, MB, MR, NB, NR);
-  hu_gemm_run(g, run_block, events);
+  hui_gemm_set_blocks(g, MB, MR, NB, NR);
+  hui_gemm_run(g, run_block, events);
   return 1;
 }
 

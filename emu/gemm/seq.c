@@ -16,7 +16,7 @@ typedef struct seq_way {
 
 /* Operands few enough in digits for sums to nearest? */
 static int digits_fit(const hu_gemm_call *g, const hu_spec *f) {
-  return f->m + 1 + g->a.spec.m + 1 + g->b.spec.m + 1 <= 24 && hu_on_grid_of(&g->c, f);
+  return f->m + 1 + g->a.spec.m + 1 + g->b.spec.m + 1 <= 24 && hui_on_grid_of(&g->c, f);
 }
 
 /* Where products and C lie: multiples of 2^low, products below 2^high. */
@@ -26,7 +26,7 @@ typedef struct reach {
 
 static reach reach_of(hu_gemm_call *g) {
   reach r = {1000, -1000};
-  hu_gemm_look(g);
+  hui_gemm_look(g);
   if (g->sa.any && g->sb.any) {
     r.low = g->sa.low + g->sb.low;
     r.high = g->sa.high + g->sb.high;
@@ -64,27 +64,27 @@ static int variant_of(const hu_gemm_call *g, const hu_spec *f, int limited, reac
 static int choose(seq_way *w, hu_gemm_call *g, const hu_level *level) {
   const hu_accum *x = g->accum;
   w->kernels = level->seq;
-  if (!w->kernels || !hu_gemm_is_bare(g) || x->kind != HU_ACCUM_SEQ || x->promote || x->slices ||
+  if (!w->kernels || !hui_gemm_is_bare(g) || x->kind != HU_ACCUM_SEQ || x->promote || x->slices ||
       x->mode.round != HU_RNE || g->k == 0)
     return 0;
   if (!g->a.carried || !g->b.carried || (g->c.data && !g->c.carried)) return 0;
-  hu_spec f = hu_spec_of(x->sum, x->mode);
+  hu_spec f = hui_spec_of(x->sum, x->mode);
   int32_t emax = f.emax;
-  if (!hu_lanes_round_into(&f, 11) || !hu_odd_is_enough(&f)) return 0;
+  if (!hui_lanes_round_into(&f, 11) || !hui_odd_is_enough(&f)) return 0;
   reach r = reach_of(g);
   int32_t top = emax < 105 + f.m ? emax : 105 + f.m, limit = limit_of(&f, top, r.high);
   memset(&w->seq, 0, sizeof w->seq);
-  w->seq.scale = 1.5f * hu_float_of_bits(hu_power_bits(23 - f.m));
-  w->seq.limit = limit > -1000 ? hu_power_bits(limit) : 0;
-  w->seq.floor = hu_power_bits(f.emin);
-  w->seq.top = hu_power_bits(top);
+  w->seq.scale = 1.5f * hui_float_of_bits(hui_power_bits(23 - f.m));
+  w->seq.limit = limit > -1000 ? hui_power_bits(limit) : 0;
+  w->seq.floor = hui_power_bits(f.emin);
+  w->seq.top = hui_power_bits(top);
   w->seq.jump = (uint32_t)(f.m <= 10 ? 24 : 13) << 23;
   w->seq.sign = f.negzero ? 0x80000000u : 0;
   w->seq.up = (uint32_t)(23 - f.m) << 23;
   w->seq.shift = (uint32_t)f.m + 9;
   w->seq.minus = g->c.data && f.negzero;
   w->first = variant_of(g, &f, w->seq.limit != 0, r, w->kernels->quick_odd);
-  w->seq.least = w->first == HU_SEQ_LEAST ? hu_power_bits(r.high - (f.m <= 10 ? 24 : 12)) : 0;
+  w->seq.least = w->first == HU_SEQ_LEAST ? hui_power_bits(r.high - (f.m <= 10 ? 24 : 12)) : 0;
   return 1;
 }
 
@@ -114,7 +114,7 @@ static void run_tile(const hu_gemm_call *g, size_t rows, size_t cols, size_t kc,
     if (w->kernels->tile(&w->seq, variant, rows, cols, kc, a, b, acc, fresh)) return;
     variant = variant_after(variant, w->kernels->quick_odd);
   } while (variant);
-  for (size_t i = 0; i < HU_GEMM_MR * HU_GEMM32_NR; i++) acc[i] = hu_float_of_bits(0x7FC00000u);
+  for (size_t i = 0; i < HU_GEMM_MR * HU_GEMM32_NR; i++) acc[i] = hui_float_of_bits(0x7FC00000u);
 }
 
 /* Each tile asks for its share of the next piece's lines, 2,720 among 192 tiles. */
@@ -122,14 +122,14 @@ static void run_tiles(const hu_gemm_call *g, size_t rows, size_t cols, size_t kc
                       float *acc, int fresh, hu_ahead *ahead) {
   for (size_t j = 0; j < cols; j += HU_GEMM32_NR) {
     for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
-      for (size_t t = 0; t < 15; t++) hu_fetch_line(ahead);
-      run_tile(g, hu_least(rows - i, HU_GEMM_MR), hu_least(cols - j, HU_GEMM32_NR), kc, a + i * HU_GEMM32_KC,
+      for (size_t t = 0; t < 15; t++) hui_fetch_line(ahead);
+      run_tile(g, hui_least(rows - i, HU_GEMM_MR), hui_least(cols - j, HU_GEMM32_NR), kc, a + i * HU_GEMM32_KC,
                b + j * HU_GEMM32_KC, acc + j * HU_GEMM32_MB + i * HU_GEMM32_NR, fresh);
     }
   }
 }
 
-#define HU_FINISH hu_gemm_finish_open
+#define HU_FINISH hui_gemm_finish_open
 #define HU_TILE_KERNEL(padded, cols, kc, a, b, acc, fresh, ahead) run_tiles(g, rows, cols, kc, a, b, acc, fresh, ahead)
 #include "emu/gemm/float_block32.h"
 
@@ -137,8 +137,8 @@ static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
   seq_way w;
   if (!choose(&w, g, level)) return 0;
   g->way = &w;
-  hu_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
-  hu_gemm_run(g, run_block, events);
+  hui_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
+  hui_gemm_run(g, run_block, events);
   return 1;
 }
 

@@ -10,7 +10,7 @@
  *
  * ODD, PLAIN: t is x rounded to odd: of x rounded down and up, which are equal or neighbours, the odd one. Grid points
  *   of F and midpoints between them are even there: binary32 has two digits more than any of them requires, at its
- *   lower end too (hu_odd_is_enough). None lies strictly between x's neighbours, so t is on x's side of each.
+ *   lower end too (hui_odd_is_enough). None lies strictly between x's neighbours, so t is on x's side of each.
  *
  * All others: t is x rounded to nearest. No grid point or midpoint lies strictly between x and t, so only a t that is
  *   a midpoint, while x is not t, could round to another number.

@@ -106,9 +106,9 @@ HU_NOINLINE static void to_odd(const float *a, const float *b, float *acc) {
 /* One step of SEQ_TESTED rows like those of the variant ODD. Apart, as it is seldom called. 0: gave up. */
 HU_NOINLINE static int mend(const hu_seq *q, const float *a, const float *b, float *acc) {
   seq_state s = state_of(q);
-  hu_float_env saved = hu_float_env_enter(HU_LANE_UP);
+  hu_float_env saved = hui_float_env_enter(HU_LANE_UP);
   to_odd(a, b, acc);
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
   for (size_t i = 0; i < SEQ_TESTED * SEQ_LANES; i += SEQ_LANES) {
     seq_f t = seq_load(acc + i);
     seq_u e = seq_max(field_of(t, 0), s.floor);

@@ -7,17 +7,17 @@
 #include "emu/gemm/call.h"
 
 static float step_in_integers(const hu_modes *q, float a, float b, float acc, uint64_t element, uint64_t k) {
-  hu_draw d = hu_draw_of(q->key, element, NULL);
+  hu_draw d = hui_draw_of(q->key, element, NULL);
   d.next = q->unfused ? 2 * k : k;
-  hu_num x = hu_unpack32(hu_bits_of_float(a)), y = hu_unpack32(hu_bits_of_float(b));
-  hu_num c = hu_unpack32(hu_bits_of_float(acc)), z;
+  hu_num x = hui_unpack32(hui_bits_of_float(a)), y = hui_unpack32(hui_bits_of_float(b));
+  hu_num c = hui_unpack32(hui_bits_of_float(acc)), z;
   if (q->unfused) {
-    hu_num p = hu_grid_mul(&q->product.grid, x, y, &d);
-    z = hu_grid_add(&q->sum.grid, c, p, &d);
+    hu_num p = hui_grid_mul(&q->product.grid, x, y, &d);
+    z = hui_grid_add(&q->sum.grid, c, p, &d);
   } else {
-    z = hu_grid_fma(&q->sum.grid, x, y, c, &d);
+    z = hui_grid_fma(&q->sum.grid, x, y, c, &d);
   }
-  return hu_float_of_bits(hu_pack32(z));
+  return hui_float_of_bits(hui_pack32(z));
 }
 
 /* Does what t has of x suffice? */
@@ -30,17 +30,17 @@ static int digits_suffice(const hu_spec *f) {
     case HU_RNA: return d >= 1;
     case HU_SRA: return f->bits <= d;
     case HU_SRB: return f->bits + 1 <= d;
-    default: return hu_odd_is_enough(f);
+    default: return hui_odd_is_enough(f);
   }
 }
 
-int hu_mode_grid_of(hu_mode_grid *z, hu_format format, hu_mode mode) {
+int hui_mode_grid_of(hu_mode_grid *z, hu_format format, hu_mode mode) {
   memset(z, 0, sizeof *z);
-  z->grid = hu_grid_of(format, mode);
+  z->grid = hui_grid_of(format, mode);
   const hu_spec *f = &z->grid.spec;
   const int single = f->round == HU_RNE && f->m == 23 && f->emin == -126;
-  if (!hu_lanes_round_into(f, 23) || !f->fits_binary32 || !(single || digits_suffice(f))) return 0;
-  z->floor = hu_power_bits(f->emin);
+  if (!hui_lanes_round_into(f, 23) || !f->fits_binary32 || !(single || digits_suffice(f))) return 0;
+  z->floor = hui_power_bits(f->emin);
   z->span = (uint32_t)(f->emax - f->emin) << 23;
   z->d = (uint32_t)(23 - f->m);
   int32_t spare = (int32_t)z->d - f->bits; /* fraction digits below the random ones */
@@ -51,7 +51,7 @@ int hu_mode_grid_of(hu_mode_grid *z, hu_format format, hu_mode mode) {
 
 static int products_are_exact(hu_gemm_call *g) {
   if (g->a.spec.m + g->b.spec.m + 2 > 24) return 0;
-  hu_gemm_look(g);
+  hui_gemm_look(g);
   return !g->sa.any || !g->sb.any || g->sa.low + g->sb.low >= -149;
 }
 
@@ -66,14 +66,14 @@ static int choose(modes_way *w, hu_gemm_call *g, const hu_level *level) {
   const hu_accum *x = g->accum;
   hu_modes *q = &w->modes;
   w->kernels = level->seq_modes;
-  if (!w->kernels || !w->kernels->tile || !hu_gemm_is_bare(g)) return 0;
+  if (!w->kernels || !w->kernels->tile || !hui_gemm_is_bare(g)) return 0;
   memset(q, 0, sizeof *q);
   q->unfused = x->kind == HU_ACCUM_SEQ2;
   if ((x->kind != HU_ACCUM_SEQ && !q->unfused) || x->promote || x->slices) return 0;
   if (x->mode.round == HU_RNE || g->k == 0) return 0;
   if (!g->a.carried || !g->b.carried || (g->c.data && !g->c.carried)) return 0;
-  if (!hu_mode_grid_of(&q->sum, x->sum, x->mode)) return 0;
-  if (!hu_mode_grid_of(&q->product, q->unfused ? x->product : x->sum, x->mode)) return 0;
+  if (!hui_mode_grid_of(&q->sum, x->sum, x->mode)) return 0;
+  if (!hui_mode_grid_of(&q->product, q->unfused ? x->product : x->sum, x->mode)) return 0;
   q->key = g->stream.key;
   q->lane = step_in_integers;
   return !q->unfused || products_are_exact(g);
@@ -90,13 +90,13 @@ static void run_tiles(const hu_gemm_call *g, size_t i0, size_t j0, size_t k0, si
       float *z = acc + j * HU_GEMM32_MB + i * HU_GEMM32_NR;
       for (size_t t = 0; fresh && t < HU_GEMM_MR * HU_GEMM32_NR; t++) z[t] = 0;
       uint64_t element = g->stream.counter + (uint64_t)(i0 + i) * g->n + j0 + j;
-      w->kernels->tile(&w->modes, hu_least(rows - i, HU_GEMM_MR), hu_least(cols - j, HU_GEMM32_NR), kc,
+      w->kernels->tile(&w->modes, hui_least(rows - i, HU_GEMM_MR), hui_least(cols - j, HU_GEMM32_NR), kc,
                        a + i * HU_GEMM32_KC, b + j * HU_GEMM32_KC, z, element, g->n, k0);
     }
   }
 }
 
-#define HU_FINISH hu_gemm_finish_open
+#define HU_FINISH hui_gemm_finish_open
 #define HU_TILE_KERNEL(padded, cols, kc, a, b, acc, fresh, ahead) \
   run_tiles(g, i0, j0, k0, rows, cols, kc, a, b, acc, fresh)
 #include "emu/gemm/float_block32.h"
@@ -107,8 +107,8 @@ static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
   modes_way w;
   if (!choose(&w, g, level)) return 0;
   g->way = &w;
-  hu_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
-  hu_gemm_run(g, run_block, events);
+  hui_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
+  hui_gemm_run(g, run_block, events);
   return 1;
 }
 

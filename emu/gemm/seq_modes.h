@@ -8,7 +8,7 @@
  *   x toward zero                   rtz, rna (d >= 1), sra:N (N <= d), srb:N (N + 1 <= d): what these ask of x are its
  *                                   leading m + 1, m + 2, m + 1 + N, m + 2 + N digits, which t has
  *   x toward positive, negative     rtp, rtn: F's grid is part of binary32's: the next grid point from t is that from x
- *   x rounded to odd                rnz, raz, rto, src: two digits more than any of them looks at (hu_odd_is_enough)
+ *   x rounded to odd                rnz, raz, rto, src: two digits more than any of them looks at (hui_odd_is_enough)
  *
  * and for 2^emin <= |t| < 2^emax acc is the pattern of t, an addend added and d digits cleared: the step of the quick
  * path of emu/simd/round.h, explained there. The result is at most 2^emax: nothing overflows, and it is not zero. (x
@@ -37,7 +37,7 @@ struct hu_modes {
 };
 
 /* seq_modes.c. 1 if binary32 lanes can round to the format in the mode; ties to even, too. */
-int hu_mode_grid_of(hu_mode_grid *z, hu_format format, hu_mode mode);
+int hui_mode_grid_of(hu_mode_grid *z, hu_format format, hu_mode mode);
 
 typedef struct hu_modes_kernels {
   /* One tile of HU_GEMM_MR x HU_GEMM32_NR through the steps k ... k + kc - 1, k a multiple of 4; layouts as fma32's.

@@ -184,9 +184,9 @@ HU_NOINLINE static void run(const hu_modes *q, size_t rows, size_t cols, size_t 
 
 static void tile(const hu_modes *q, size_t rows, size_t cols, size_t kc, const float *a, const float *b, float *acc,
                  uint64_t element, uint64_t pitch, uint64_t k) {
-  hu_float_env saved = hu_float_env_enter(mode_direction(q->sum.grid.spec.round));
+  hu_float_env saved = hui_float_env_enter(mode_direction(q->sum.grid.spec.round));
   run(q, rows, cols, kc, a, b, acc, element, pitch, k);
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
 }
 
 const hu_modes_kernels HU_OF_LEVEL(hu_modes) = {tile, &HU_OF_LEVEL(hu_steps)};

@@ -16,10 +16,10 @@ typedef struct unfused_way {
 
 /* 1 if lanes can round to f. */
 static int grid_of(hu_unfused_grid *z, const hu_spec *f) {
-  if (!hu_lanes_round_into(f, 10)) return 0;
-  z->scale = 1.5f * hu_float_of_bits(hu_power_bits(23 - f->m));
-  z->floor = hu_power_bits(f->emin);
-  z->top = hu_power_bits(f->emax < 105 + f->m ? f->emax : 105 + f->m);
+  if (!hui_lanes_round_into(f, 10)) return 0;
+  z->scale = 1.5f * hui_float_of_bits(hui_power_bits(23 - f->m));
+  z->floor = hui_power_bits(f->emin);
+  z->top = hui_power_bits(f->emax < 105 + f->m ? f->emax : 105 + f->m);
   z->sign = f->negzero ? 0x80000000u : 0;
   return 1;
 }
@@ -27,7 +27,7 @@ static int grid_of(hu_unfused_grid *z, const hu_spec *f) {
 /* The format that parts are joined in: binary32 is not rounded to, and takes any part. */
 static int joined_of(hu_unfused_grid *z, hu_format format, const hu_spec *f, int32_t part_digits) {
   memset(z, 0, sizeof *z);
-  if (hu_format_equal(format, hu_format_binary32())) return 1;
+  if (hu_format_equal(format, hui_format_binary32())) return 1;
   return grid_of(z, f) && part_digits <= f->m;
 }
 
@@ -46,14 +46,14 @@ static void formats_of(const hu_accum *x, hu_format *product, hu_format *sum) {
 
 /* What the data have to say: whether products are exact, and how to begin. */
 static int look(hu_unfused *q, hu_gemm_call *g, const hu_spec *p, const hu_spec *f) {
-  hu_gemm_look(g);
+  hui_gemm_look(g);
   int some = g->sa.any && g->sb.any;
   int32_t low = some ? g->sa.low + g->sb.low : 0, high = some ? g->sa.high + g->sb.high : -1000;
   if (low < -149) return 0;
   if (g->sc.any && g->sc.low < low) low = g->sc.low;
   int32_t top = f->emax < 105 + f->m ? f->emax : 105 + f->m;
   if (q->kind != HU_UNFUSED_SEQ2) top--;
-  q->top = hu_power_bits(top);
+  q->top = hui_power_bits(top);
   q->variant = HU_UNFUSED_FULL;
   if (high > p->emax || high > top || high > 104 + p->m || p->emin - p->m < f->emin - f->m) return 1;
   q->variant = low >= p->emin && low >= f->emin && f->emax >= 105 + f->m ? HU_UNFUSED_BARE : HU_UNFUSED_LIGHT;
@@ -66,7 +66,7 @@ static int choose(unfused_way *w, hu_gemm_call *g, const hu_level *level) {
   hu_unfused *q = &w->steps;
   hu_format product, sum, joined = x->promote ? x->promoted : x->sum;
   w->kernels = level->unfused;
-  if (!w->kernels || !hu_gemm_is_bare(g)) return 0;
+  if (!w->kernels || !hui_gemm_is_bare(g)) return 0;
   memset(q, 0, sizeof *q);
   q->kind = kind_of(x);
   if (q->kind < 0 || x->slices || x->mode.round != HU_RNE || g->k == 0) return 0;
@@ -75,12 +75,12 @@ static int choose(unfused_way *w, hu_gemm_call *g, const hu_level *level) {
   formats_of(x, &product, &sum);
   hu_mode rne;
   memset(&rne, 0, sizeof rne);
-  hu_spec p = hu_spec_of(product, x->mode), f = hu_spec_of(sum, x->mode);
-  hu_spec h = hu_spec_of(joined, x->promote ? rne : x->mode);
+  hu_spec p = hui_spec_of(product, x->mode), f = hui_spec_of(sum, x->mode);
+  hu_spec h = hui_spec_of(joined, x->promote ? rne : x->mode);
   if (!grid_of(&q->product, &p) || !grid_of(&q->sum, &f) || p.m > f.m) return 0;
   q->length = x->promote ? x->promote : x->kind == HU_ACCUM_CHUNK ? x->length : 0;
   if (q->length && !joined_of(&q->joined, joined, &h, f.m)) return 0;
-  if (q->length ? q->joined.scale > 0 && !hu_on_grid_of(&g->c, &h) : !hu_on_grid_of(&g->c, &f)) return 0;
+  if (q->length ? q->joined.scale > 0 && !hui_on_grid_of(&g->c, &h) : !hui_on_grid_of(&g->c, &f)) return 0;
   q->minus = g->c.data != NULL && !q->length;
   return look(q, g, &p, &f);
 }
@@ -91,7 +91,7 @@ static int choose(unfused_way *w, hu_gemm_call *g, const hu_level *level) {
 enum { STEPS_ROWS = HU_GEMM32_MB / 4, PLANE = STEPS_ROWS * HU_GEMM32_NR, TILE = HU_GEMM_MR * HU_GEMM32_NR };
 
 static void fill(float *z, uint32_t bits) {
-  for (size_t i = 0; i < TILE; i++) z[i] = hu_float_of_bits(bits);
+  for (size_t i = 0; i < TILE; i++) z[i] = hui_float_of_bits(bits);
 }
 
 /* Up to kc steps, all of one part. */
@@ -131,7 +131,7 @@ static void run_tile(const hu_gemm_call *g, size_t rows, size_t cols, size_t k0,
   if (sum[0] != sum[0]) return;
   for (size_t k = 0, count; k < kc; k += count) {
     size_t at = length ? (k0 + k) % length : k0 + k;
-    count = length ? hu_least(length - at, kc - k) : kc;
+    count = length ? hui_least(length - at, kc - k) : kc;
     if (at == 0) {
       fill(part, 0);
       fill(other, 0);
@@ -149,13 +149,13 @@ static void run_tiles(const hu_gemm_call *g, size_t rows, size_t cols, size_t k0
                       const float *b, float *acc) {
   for (size_t j = 0; j < cols; j += HU_GEMM32_NR) {
     for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
-      run_tile(g, hu_least(rows - i, HU_GEMM_MR), hu_least(cols - j, HU_GEMM32_NR), k0, kc, a + i * HU_GEMM32_KC,
+      run_tile(g, hui_least(rows - i, HU_GEMM_MR), hui_least(cols - j, HU_GEMM32_NR), k0, kc, a + i * HU_GEMM32_KC,
                b + j * HU_GEMM32_KC, acc + j * HU_GEMM32_MB + i * HU_GEMM32_NR);
     }
   }
 }
 
-#define HU_FINISH hu_gemm_finish_open
+#define HU_FINISH hui_gemm_finish_open
 #define HU_TILE_KERNEL(padded, cols, kc, a, b, acc, fresh, ahead) run_tiles(g, rows, cols, k0, kc, a, b, acc)
 #include "emu/gemm/float_block32.h"
 
@@ -163,8 +163,8 @@ static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
   unfused_way w;
   if (!choose(&w, g, level)) return 0;
   g->way = &w;
-  hu_gemm_set_blocks(g, STEPS_ROWS, HU_GEMM_MR, HU_NB, HU_NR);
-  hu_gemm_run(g, run_block, events);
+  hui_gemm_set_blocks(g, STEPS_ROWS, HU_GEMM_MR, HU_NB, HU_NR);
+  hui_gemm_run(g, run_block, events);
   return 1;
 }
 

@@ -18,19 +18,19 @@ typedef struct unit_way {
 
 /* ---- the choice ---- */
 
-/* How x's elements are read: what hu_source_block sets. */
+/* How x's elements are read: what hui_source_block sets. */
 static int operand_of(hu_unit_operand *z, const hu_matrix *x, const hu_block *o) {
   hu_source s;
   memset(&s, 0, sizeof s);
   s.spec = x->spec;
   s.emin = x->spec.emin;
-  hu_source_block(&s, o);
+  hui_source_block(&s, o);
   z->mask = ~(((uint32_t)1 << s.cut) - 1);
-  z->emin = hu_unit_in_reach(s.emin) ? hu_unit_power(s.emin) : 0;
+  z->emin = hui_unit_in_reach(s.emin) ? hui_unit_power(s.emin) : 0;
   z->daz = s.daz == HU_BLOCK_DAZ_NONE ? 0 : z->emin;
   z->zero = s.daz == HU_BLOCK_DAZ_SIGN ? (uint64_t)1 << 63 : 0;
   /* Cut digits are those of binary32 patterns. */
-  return x->carried && hu_unit_in_reach(s.emin) && (!s.cut || (x->spec.m == 23 && x->spec.emin == -126));
+  return x->carried && hui_unit_in_reach(s.emin) && (!s.cut || (x->spec.m == 23 && x->spec.emin == -126));
 }
 
 /* Products with their scales well inside binary64's range and less than 2^1000 apart, so that no cut loses a sign;
@@ -44,10 +44,10 @@ static int scales_fit(unit_way *w, const hu_gemm_call *g, const hu_accum *x) {
     hu_spec s = in[i]->spec;
     if (!in[i]->carried || (i > 1 && s.has_inf && !x->scaled)) return 0;
     low += s.emin - s.m;
-    high += hu_exponent(hu_unpack(&s, s.max_code)) + 1;
+    high += hui_exponent(hui_unpack(&s, s.max_code)) + 1;
   }
   w->scale.mask = UINT32_MAX;
-  w->scale.emin = hu_unit_power(g->scale_a.spec.emin);
+  w->scale.emin = hui_unit_power(g->scale_a.spec.emin);
   if (x->scaled) return 1;
   if (x->block.rule == HU_BLOCK_GROUPS && (x->slices || x->promote % (uint32_t)every)) return 0;
   return low >= -600 && high <= 550 && high - low <= 1000;
@@ -61,7 +61,7 @@ static int choose(unit_way *w, const hu_gemm_call *g, const hu_level *level) {
   if (!w->kernels || g->watches || x->kind != HU_ACCUM_BLOCK || g->k == 0) return 0;
   if (!operand_of(&w->a, &g->a, &x->block) || !operand_of(&w->b, &g->b, &x->block)) return 0;
   if ((g->c.data && !g->c.carried) || !scales_fit(w, g, x)) return 0;
-  return hu_unit_plan_of(&w->plan, &g->a.spec, &g->b.spec, x, KC);
+  return hui_unit_plan_of(&w->plan, &g->a.spec, &g->b.spec, x, KC);
 }
 
 /* ---- operands ---- */
@@ -77,7 +77,7 @@ static void order_of(order *z, const hu_block *o, size_t count) {
   z->count = count;
   z->padded = o->rule >= HU_BLOCK_CHAIN ? count : blocks * step;
   for (size_t t = 0; t < z->padded; t++) {
-    size_t first = t / step * step, i = t % step, half = i / o->length, past = hu_least(count - first, step);
+    size_t first = t / step * step, i = t % step, half = i / o->length, past = hui_least(count - first, step);
     if (o->order == HU_BLOCK_ORDER_DOWN) i = past - 1 - i;
     if (o->order == HU_BLOCK_ORDER_MOD4) i = 4 * (i % o->length / 2) + i % 2 + 2 * half;
     z->at[t] = (uint16_t)(first + i < count ? first + i : count);
@@ -93,7 +93,7 @@ static void read_line(const unit_way *u, const hu_matrix *x, const hu_unit_opera
                       size_t n, line *z) {
   float f[KC + 8];
   memset(f + n, 0, 8 * sizeof *f);
-  hu_gemm_read32(x, row, column, n, f);
+  hui_gemm_read32(x, row, column, n, f);
   u->kernels->prepare(o, n, f, z->v, z->p);
   z->v[n] = z->p[n] = 0;
 }
@@ -154,9 +154,9 @@ static void read_vector(const unit_way *u, const hu_matrix *x, int along, size_t
   float f[KC + 8];
   memset(f + n, 0, 8 * sizeof *f);
   if (along != x->transposed) {
-    hu_gemm_read32(x, at, first, n, f);
+    hui_gemm_read32(x, at, first, n, f);
   } else {
-    for (size_t i = 0; i < n; i++) hu_gemm_read32(x, first + i, at, 1, f + i);
+    for (size_t i = 0; i < n; i++) hui_gemm_read32(x, first + i, at, 1, f + i);
   }
   u->kernels->prepare(&u->scale, n, f, z->v, z->p);
 }
@@ -208,11 +208,11 @@ static void load_c(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, siz
   memset(acc, 0, MB * NB * sizeof *acc);
   if (!g->c.data) return;
   for (size_t i = 0; !g->c.transposed && i < rows; i++) {
-    hu_gemm_read32(&g->c, i0 + i, j0, cols, f);
+    hui_gemm_read32(&g->c, i0 + i, j0, cols, f);
     for (size_t j = 0; j < cols; j++) acc[i * NB + j] = (double)f[j];
   }
   for (size_t j = 0; g->c.transposed && j < cols; j++) {
-    hu_gemm_read32(&g->c, j0 + j, i0, rows, f);
+    hui_gemm_read32(&g->c, j0 + j, i0, rows, f);
     for (size_t i = 0; i < rows; i++) acc[i * NB + j] = (double)f[i];
   }
 }
@@ -222,9 +222,9 @@ static void flush_c(const hu_gemm_call *g, double *acc) {
   const unit_way *way = g->way;
   uint8_t daz = g->accum->block.daz;
   for (size_t i = 0; daz && i < MB * NB; i++) {
-    uint64_t u = hu_bits_of_double(acc[i]), sign = u >> 63 << 63;
-    if ((u & ~sign) < hu_bits_of_double(way->plan.out.emin)) {
-      acc[i] = hu_double_of_bits(daz == HU_BLOCK_DAZ_SIGN ? sign : 0);
+    uint64_t u = hui_bits_of_double(acc[i]), sign = u >> 63 << 63;
+    if ((u & ~sign) < hui_bits_of_double(way->plan.out.emin)) {
+      acc[i] = hui_double_of_bits(daz == HU_BLOCK_DAZ_SIGN ? sign : 0);
     }
   }
 }
@@ -237,9 +237,9 @@ static void finish(const hu_gemm_call *g, size_t i, size_t j0, size_t n, const d
     int open = !(row[j] - row[j] == 0);
     for (past = j + 1; past < n && open == !(row[past] - row[past] == 0);) past++;
     if (open) {
-      hu_gemm_model_block(g, i, j0 + j, 1, past - j, events);
+      hui_gemm_model_block(g, i, j0 + j, 1, past - j, events);
     } else {
-      hu_gemm_finish32(g, i, j0 + j, past - j, row + j, events);
+      hui_gemm_finish32(g, i, j0 + j, past - j, row + j, events);
     }
   }
 }
@@ -260,7 +260,7 @@ static void run_blocks(work *w, size_t k0, size_t k1, double *acc) {
   size_t step = (size_t)o->length << (o->order == HU_BLOCK_ORDER_MOD4), most = KC / step * step;
   for (size_t k = k0; k < k1; k += most) {
     order z;
-    order_of(&z, o, hu_least(k1 - k, most));
+    order_of(&z, o, hui_least(k1 - k, most));
     pack_a(g, w->i0, k, w->rows, &z, w->a);
     pack_b(g, w->j0, k, w->cols, &z, w->b);
     if (o->every) {
@@ -297,7 +297,7 @@ static void run_slice(work *w, size_t k0, size_t k1) {
   }
   for (size_t k = k0; k < k1; k += step, j++) {
     memset(w->part, 0, sizeof w->part);
-    run_blocks(w, k, k + hu_least(k1 - k, step), w->part);
+    run_blocks(w, k, k + hui_least(k1 - k, step), w->part);
     join_part(w, j);
   }
 }
@@ -306,7 +306,7 @@ static void run_slice(work *w, size_t k0, size_t k1) {
 static void run_slices(work *w) {
   const hu_gemm_call *g = w->g;
   const unit_way *u = w->u;
-  size_t slices = hu_least(g->accum->slices, g->k), at = 0;
+  size_t slices = hui_least(g->accum->slices, g->k), at = 0;
   for (size_t i = 0; i < slices; i++) {
     size_t past = at + g->k / slices + (i < g->k % slices);
     memset(w->sum, 0, sizeof w->sum);
@@ -325,8 +325,8 @@ static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *ev
   w.u = g->way;
   w.i0 = i0;
   w.j0 = j0;
-  w.rows = hu_least(g->m - i0, g->block_rows);
-  w.cols = hu_least(g->n - j0, g->block_cols);
+  w.rows = hui_least(g->m - i0, g->block_rows);
+  w.cols = hui_least(g->n - j0, g->block_cols);
   memset(w.a, 0, sizeof w.a);
   memset(w.b, 0, sizeof w.b);
   if (g->accum->slices) {
@@ -344,8 +344,8 @@ static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
   unit_way w;
   if (!choose(&w, g, level)) return 0;
   g->way = &w;
-  hu_gemm_set_blocks(g, MB, HU_UNIT_MR, NB, NR);
-  hu_gemm_run(g, run_block, events);
+  hui_gemm_set_blocks(g, MB, HU_UNIT_MR, NB, NR);
+  hui_gemm_run(g, run_block, events);
   return 1;
 }
 

@@ -34,12 +34,12 @@ extern "C" {
 #endif
 
 /* 2^e. */
-double hu_unit_power(int32_t e);
+double hui_unit_power(int32_t e);
 /* Exponents that leave room for all that the steps do. */
-int hu_unit_in_reach(int32_t e);
+int hui_unit_in_reach(int32_t e);
 /* 1 if the steps serve the model for operands of these specifications: the plan. most: products that lie together,
  * which a step may not pass. Operands whose digits are cut, and scales, are the caller's matter. */
-int hu_unit_plan_of(hu_unit_plan *q, const hu_spec *a, const hu_spec *b, const hu_accum *x, int most);
+int hui_unit_plan_of(hu_unit_plan *q, const hu_spec *a, const hu_spec *b, const hu_accum *x, int most);
 
 #ifdef __cplusplus
 }

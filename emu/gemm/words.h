@@ -35,7 +35,7 @@ static void fill(const words_rule *w, uint8_t *line, size_t from, size_t past, u
 
 /* Where K runs along the stored rows: MR of them, those behind the last one as zeros, become columns of words. */
 /* kc elements, up to whole steps. */
-static size_t in_steps(const words_rule *w, size_t kc) { return hu_up_to(kc, w->group * w->step); }
+static size_t in_steps(const words_rule *w, size_t kc) { return hui_up_to(kc, w->group * w->step); }
 
 static void pack_along(const hu_gemm_call *g, const words_rule *w, const hu_matrix *x, size_t row, size_t rows,
                        size_t k0, size_t kc, uint32_t lacking, uint32_t *z, size_t ldz) {
@@ -56,7 +56,7 @@ static void pack_along(const hu_gemm_call *g, const words_rule *w, const hu_matr
 static void weave_rows(const hu_gemm_call *g, const words_rule *w, const hu_matrix *x, size_t k, size_t past,
                        size_t column, size_t n, uint32_t lacking, uint32_t *z) {
   _Alignas(64) uint8_t lines[4][LINE];
-  size_t whole = hu_up_to(n, 16);
+  size_t whole = hui_up_to(n, 16);
   for (size_t i = 0; i < w->group; i++) {
     size_t there = k + i < past ? n : 0;
     if (there) w->read(g, x, k + i, column, n, lines[i]);
@@ -72,7 +72,7 @@ static inline void pack_words_a(const hu_gemm_call *g, const words_rule *w, size
   _Alignas(64) uint32_t line[MB];
   if (!g->a.transposed) {
     for (size_t i = 0; i < rows; i += MR) {
-      pack_along(g, w, &g->a, i0 + i, hu_least(rows - i, MR), k0, kc, lacking, z + i * w->words, MR);
+      pack_along(g, w, &g->a, i0 + i, hui_least(rows - i, MR), k0, kc, lacking, z + i * w->words, MR);
     }
     return;
   }
@@ -99,16 +99,16 @@ static void pack_word_rows(const hu_gemm_call *g, const words_rule *w, size_t i0
     }
     g->kernels->transpose32(rows, (float *)(void *)(z + p), w->words, (const float *)(const void *)lines, MB);
   }
-  memset(z + rows * w->words, 0, (hu_up_to(rows, high) - rows) * w->words * sizeof *z);
+  memset(z + rows * w->words, 0, (hui_up_to(rows, high) - rows) * w->words * sizeof *z);
 }
 
 static void pack_words_b(const hu_gemm_call *g, const words_rule *w, size_t j0, size_t k0, size_t cols, size_t kc,
                          uint32_t lacking, uint32_t *z) {
   _Alignas(64) uint32_t line[NB] = {0};
   if (g->b.transposed) {
-    for (size_t j = 0; j < hu_up_to(cols, NR); j += MR) {
+    for (size_t j = 0; j < hui_up_to(cols, NR); j += MR) {
       uint32_t *to = z + j / NR * (w->words * NR) + j % NR;
-      pack_along(g, w, &g->b, j0 + j, j < cols ? hu_least(cols - j, MR) : 0, k0, kc, lacking, to, NR);
+      pack_along(g, w, &g->b, j0 + j, j < cols ? hui_least(cols - j, MR) : 0, k0, kc, lacking, to, NR);
     }
     return;
   }

@@ -10,8 +10,8 @@ extern "C" {
 #endif
 
 /* The errors of halfulp/hadamard.h. */
-hu_status hu_hadamard_check(size_t rows, size_t cols, const void *z, size_t ldz, const void *x, size_t ldx,
-                            const hu_hadamard *transform);
+hu_status hui_hadamard_check(size_t rows, size_t cols, const void *z, size_t ldz, const void *x, size_t ldx,
+                             const hu_hadamard *transform);
 
 #ifdef __cplusplus
 }

@@ -37,7 +37,7 @@ static hu_status cover(hu_strided *a, hu_covered *s, const void *data, size_t ro
   a->size = sizeof(float);
   a->stride = 1;
   if (ld < cols || __builtin_mul_overflow(rows - 1, ld, &n) || __builtin_add_overflow(n, cols, &n)) return HU_E_SHAPE;
-  return hu_cover(s, n, a);
+  return hui_cover(s, n, a);
 }
 
 static hu_status check_record(const hu_hadamard *t, size_t length) {
@@ -49,8 +49,8 @@ static hu_status check_record(const hu_hadamard *t, size_t length) {
   return length % t->n ? HU_E_SHAPE : HU_OK;
 }
 
-hu_status hu_hadamard_check(size_t rows, size_t cols, const void *z, size_t ldz, const void *x, size_t ldx,
-                            const hu_hadamard *t) {
+hu_status hui_hadamard_check(size_t rows, size_t cols, const void *z, size_t ldz, const void *x, size_t ldx,
+                             const hu_hadamard *t) {
   hu_strided az, ax, am;
   hu_covered sz, sx, sm;
   if (!t) return HU_E_NULL;
@@ -62,7 +62,7 @@ hu_status hu_hadamard_check(size_t rows, size_t cols, const void *z, size_t ldz,
   s = cover(&az, &sz, z, rows, cols, ldz);
   if (s == HU_OK) s = cover(&ax, &sx, x, rows, cols, ldx);
   if (s != HU_OK) return s;
-  if (!hu_may_share(&az, &sz, &ax, &sx) || (z == x && ldz != ldx && rows > 1)) return HU_E_OVERLAP;
+  if (!hui_may_share(&az, &sz, &ax, &sx) || (z == x && ldz != ldx && rows > 1)) return HU_E_OVERLAP;
   if (t->signs != HU_HADAMARD_SIGNS_MASK) return HU_OK;
   size_t words = ((t->whole ? length : t->n) - 1) / 32 + 1;
   s = cover(&am, &sm, t->mask, 1, words, words);
@@ -92,10 +92,10 @@ static hu_hadamard_piece piece_of(const run *r, const uint32_t *signs) {
   hu_hadamard_piece p;
   p.n = r->t.n;
   p.inverse = r->inverse;
-  p.factor = hu_float_of_bits(r->factor);
+  p.factor = hui_float_of_bits(r->factor);
   p.bypass = r->bypass;
   p.signs = signs;
-  p.period = hu_hadamard_period(r->t.n, signs != r->words);
+  p.period = hui_hadamard_period(r->t.n, signs != r->words);
   return p;
 }
 
@@ -104,12 +104,12 @@ static void core_block(const run *r, const hu_hadamard_piece *p, size_t at, floa
                        size_t xstep) {
   uint32_t u[HU_HADAMARD_MAX], n = r->t.n;
   for (uint32_t i = 0; i < n; i++) {
-    u[i] = hu_bits_of_float(x[i * xstep]) ^ (r->inverse ? 0 : hu_hadamard_sign(p->signs, p->period, at + i));
+    u[i] = hui_bits_of_float(x[i * xstep]) ^ (r->inverse ? 0 : hui_hadamard_sign(p->signs, p->period, at + i));
   }
-  hu_hadamard_block(u, n, r->factor);
+  hui_hadamard_block(u, n, r->factor);
   for (uint32_t i = 0; i < n; i++) {
-    if (r->inverse) u[i] ^= hu_hadamard_sign(p->signs, p->period, at + i);
-    z[i * zstep] = hu_float_of_bits((u[i] & 0x7FFFFFFF) > 0x7F800000 ? 0x7FC00000 : u[i]);
+    if (r->inverse) u[i] ^= hui_hadamard_sign(p->signs, p->period, at + i);
+    z[i * zstep] = hui_float_of_bits((u[i] & 0x7FFFFFFF) > 0x7F800000 ? 0x7FC00000 : u[i]);
   }
 }
 
@@ -134,9 +134,9 @@ static void run_item(const run *r, size_t row, size_t col) {
 static void run_part(void *context, size_t part) {
   const run *r = context;
   size_t first = part * r->part, last = r->items - first < r->part ? r->items : first + r->part;
-  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   for (size_t i = first; i < last; i++) run_item(r, i / r->across * r->side_rows, i % r->across * r->side_cols);
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
 }
 
 /* ---- a call ---- */
@@ -158,13 +158,13 @@ static void run_all(run *r, uint32_t threads) {
   size_t size = r->side_rows * (r->cols < r->side_cols ? r->cols : r->side_cols), least = (PART_MIN - 1) / size + 1;
   r->part = (r->items - 1) / threads + 1;
   if (r->part < least) r->part = least;
-  hu_parallel(threads, (r->items - 1) / r->part + 1, run_part, r);
+  hui_parallel(threads, (r->items - 1) / r->part + 1, run_part, r);
 }
 
 static hu_status transform(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
                            const hu_hadamard *t, uint32_t inverse, const hu_exec *exec) {
   run r;
-  hu_status s = hu_hadamard_check(rows, cols, z, ldz, x, ldx, t);
+  hu_status s = hui_hadamard_check(rows, cols, z, ldz, x, ldx, t);
   if (s != HU_OK || rows == 0 || cols == 0) return s;
   memset(&r, 0, sizeof r);
   r.rows = rows;
@@ -174,14 +174,14 @@ static hu_status transform(size_t rows, size_t cols, float *z, size_t ldz, const
   r.x = x;
   r.ldx = ldx;
   r.t = *t;
-  r.stream = hu_exec_stream(exec);
+  r.stream = hui_exec_stream(exec);
   r.inverse = inverse;
-  r.factor = hu_hadamard_factor(t->n, t->norm, inverse);
-  r.lanes = hu_level_for(exec)->hadamard;
-  if (!t->whole) hu_hadamard_words(r.words, t->n, t->signs, t->mask, r.stream.key, r.stream.counter);
+  r.factor = hui_hadamard_factor(t->n, t->norm, inverse);
+  r.lanes = hui_level_for(exec)->hadamard;
+  if (!t->whole) hui_hadamard_words(r.words, t->n, t->signs, t->mask, r.stream.key, r.stream.counter);
   r.bypass = z != x && rows * cols >= BYPASS_MIN;
   flatten(&r);
-  run_all(&r, hu_exec_threads(exec));
+  run_all(&r, hui_exec_threads(exec));
   return HU_OK;
 }
 

@@ -6,6 +6,6 @@
 #include "emu/core/number.h"
 
 /* *s for a valid number and mode: its table is read here and not needed any more. */
-void hu_number_unfold(hu_number_spec *s, hu_number n, hu_mode mode);
+void hui_number_unfold(hu_number_spec *s, hu_number n, hu_mode mode);
 
 #endif

@@ -19,7 +19,7 @@
 static hu_lane_rounding rounding_of(uint32_t round) {
   hu_lane_rounding r;
   memset(&r, 0, sizeof r);
-  const hu_addend q = hu_addend_of(round, 2); /* of two digits: half of the last place kept is 2, all but one 3 */
+  const hu_addend q = hui_addend_of(round, 2); /* of two digits: half of the last place kept is 2, all but one 3 */
   r.nearest = q.base[0] == 1 || q.base[0] == 2 ? ~(uint64_t)0 : 0;
   r.even = q.step == 1;
   r.odd = q.step > 1;
@@ -51,7 +51,7 @@ static int posit_in_lanes(const hu_number_spec *s) {
 /* ---- one element, and counts ---- */
 
 static uint32_t encode_one(const hu_number_spec *s, uint32_t u, hu_events *events) {
-  uint32_t own, code = hu_any_round(s, hu_quantity_of(hu_unpack32(u)), 0, &own);
+  uint32_t own, code = hui_any_round(s, hui_quantity_of(hui_unpack32(u)), 0, &own);
   hu_events_count(events, own);
   return code;
 }
@@ -69,8 +69,8 @@ static void add_counts(hu_events *events, const hu_lane_counts *c) {
 
 static uint32_t code_at(const hu_number_spec *s, int64_t key) {
   uint32_t ignored;
-  hu_num x = hu_unpack32((uint32_t)key ^ (key < 0 ? 0x7FFFFFFF : 0));
-  return hu_number_round(s, hu_quantity_of(x), 0, &ignored);
+  hu_num x = hui_unpack32((uint32_t)key ^ (key < 0 ? 0x7FFFFFFF : 0));
+  return hui_number_round(s, hui_quantity_of(x), 0, &ignored);
 }
 
 /* The steps between two keys with different codes, in order; 0 if there are too many. */
@@ -103,25 +103,25 @@ static int add_steps_by_sign(hu_number_lane *c, const hu_number_spec *s, int64_t
 /* From value to value: between them, on one side of zero, codes cannot come back. */
 static int find_steps(hu_number_fast *f, const hu_number_spec *s) {
   hu_number_lane *c = &f->constants;
-  int64_t last = hu_key_of(0xFF7FFFFF);
+  int64_t last = hui_key_of(0xFF7FFFFF);
   c->thresholds = 0;
   c->codes[0] = (uint8_t)code_at(s, last);
   for (int32_t place = 0; place <= s->places_end; place++) {
     uint32_t u = s->pattern[s->order[place]];
-    int64_t key = hu_key_of((u & 0x7FFFFFFF) == 0 ? 0 : u);
+    int64_t key = hui_key_of((u & 0x7FFFFFFF) == 0 ? 0 : u);
     if (!add_steps_by_sign(c, s, last, key)) return 0;
     last = key;
   }
-  return add_steps_by_sign(c, s, last, hu_key_of(0x7F7FFFFF));
+  return add_steps_by_sign(c, s, last, hui_key_of(0x7F7FFFFF));
 }
 
 static void encode_places(const hu_number_fast *f, size_t n, uint32_t *z, const uint32_t *x, hu_events *events) {
   const hu_number_spec *s = f->to;
-  int32_t low = hu_key_of(s->pattern[s->low_code]), high = hu_key_of(s->pattern[s->max_code]);
+  int32_t low = hui_key_of(s->pattern[s->low_code]), high = hui_key_of(s->pattern[s->max_code]);
   hu_lane_counts counts = {0, 0, 0, 0, 0, 0};
   f->lanes->places(&f->constants, n, z, x);
   for (size_t i = 0; i < n; i++) {
-    int32_t key = hu_key_of(x[i]);
+    int32_t key = hui_key_of(x[i]);
     uint32_t v, beyond = key < low || key > high;
     z[i] = f->constants.codes[z[i]];
     v = s->pattern[z[i]];
@@ -141,8 +141,8 @@ static void encode_places(const hu_number_fast *f, size_t n, uint32_t *z, const 
 
 /* The 23 digits behind the point of 2^(k / 2^g), 1 <= it < 2; the others are cut off. */
 static uint32_t fraction_of(int32_t k, int32_t g) {
-  hu_num x = hu_power_num(0, k, g);
-  return (uint32_t)(x.sig << hu_clz64(x.sig) >> 40) & 0x7FFFFF;
+  hu_num x = hui_power_num(0, k, g);
+  return (uint32_t)(x.sig << hui_clz64(x.sig) >> 40) & 0x7FFFFF;
 }
 
 /* The least trailing significand of a number from 1 to 2 whose logarithm, times 2^f, rounds to j or more; 2^23 if there
@@ -170,18 +170,18 @@ static void find_fractions(hu_number_fast *f, const hu_number_spec *s) {
 /* Values from 1 to 2, which those of other binades are by their exponents. */
 static void find_powers(hu_number_fast *f, const hu_number_spec *s) {
   for (int32_t j = 0; j < 1 << s->fraction; j++) {
-    hu_quantity q = hu_quantity_of(hu_power_num(0, j, s->fraction));
-    f->powers32[j] = hu_quantity_pack32(q);
-    f->bits[j] = hu_quantity_pack64(q);
+    hu_quantity q = hui_quantity_of(hui_power_num(0, j, s->fraction));
+    f->powers32[j] = hui_quantity_pack32(q);
+    f->bits[j] = hui_quantity_pack64(q);
   }
 }
 
 static void decode_binade(const hu_number_fast *f, const hu_number_spec *s, size_t n, uint32_t *z, const uint32_t *x) {
   for (size_t i = 0; i < n; i++) {
-    hu_quantity q = hu_lns_unpack(s, x[i]);
-    int32_t e = hu_power_exponent(q.k, s->fraction);
+    hu_quantity q = hui_lns_unpack(s, x[i]);
+    int32_t e = hui_power_exponent(q.k, s->fraction);
     if (HU_UNLIKELY(!q.power || e < -126 || e > 127)) {
-      z[i] = hu_quantity_pack32(q);
+      z[i] = hui_quantity_pack32(q);
       continue;
     }
     uint32_t j = (uint32_t)q.k & (((uint32_t)1 << s->fraction) - 1);
@@ -189,12 +189,12 @@ static void decode_binade(const hu_number_fast *f, const hu_number_spec *s, size
   }
 }
 
-uint64_t hu_number_fast_value64(const hu_number_fast *f, uint32_t code) {
+uint64_t hui_number_fast_value64(const hu_number_fast *f, uint32_t code) {
   const hu_number_spec *s = f->to ? f->to : f->from;
-  hu_quantity q = hu_any_unpack(s, code);
-  if (f->decode != HU_NUMBER_BINADE || !q.power) return hu_any_pack64(q);
+  hu_quantity q = hui_any_unpack(s, code);
+  if (f->decode != HU_NUMBER_BINADE || !q.power) return hui_any_pack64(q);
   uint32_t j = (uint32_t)q.k & (((uint32_t)1 << s->fraction) - 1);
-  int64_t e = hu_power_exponent(q.k, s->fraction);
+  int64_t e = hui_power_exponent(q.k, s->fraction);
   return (f->bits[j] + ((uint64_t)e << 52)) | (uint64_t)q.x.sign << 63;
 }
 
@@ -215,14 +215,14 @@ static void encode_binade(const hu_number_fast *f, size_t n, uint32_t *z, const 
     int32_t k = ((int32_t)field - 127) * (1 << s->fraction) + (int32_t)at;
     if (HU_UNLIKELY(k < s->low_k)) {
       own = 0;
-      z[i] = hu_lns_below(s, sign, &own);
+      z[i] = hui_lns_below(s, sign, &own);
       hu_events_count(events, own);
       continue;
     }
     uint32_t over = k > s->high_k;
     counts.inexact += fraction != 0 || over;
     counts.overflow += over;
-    z[i] = over ? (sign ? s->low_code : s->max_code) : hu_lns_code(s, sign, k);
+    z[i] = over ? (sign ? s->low_code : s->max_code) : hui_lns_code(s, sign, k);
   }
   counts.saturated = counts.overflow;
   add_counts(events, &counts);
@@ -235,10 +235,10 @@ static int is_takum(const hu_number_spec *s) { return s->kind == HU_NUMBER_TAKUM
 /* The codes of all places, the last of which is beyond the range. */
 static void find_hif8_codes(hu_number_lane *c, const hu_number_spec *s) {
   for (uint32_t sign = 0; sign < 2; sign++) {
-    uint32_t events = 0, beyond = hu_hif8_beyond(s, sign, &events);
+    uint32_t events = 0, beyond = hui_hif8_beyond(s, sign, &events);
     c->codes[sign << 7] = 0;
     for (int32_t place = 1; place < HU_HIF8_INF_PLACE; place++)
-      c->codes[(uint32_t)place | sign << 7] = (uint8_t)(hu_hif8_code(place) | sign << 7);
+      c->codes[(uint32_t)place | sign << 7] = (uint8_t)(hui_hif8_code(place) | sign << 7);
     c->codes[HU_HIF8_INF_PLACE | sign << 7] = (uint8_t)beyond;
     c->stops[sign] = events & HU_EVENT_SATURATED ? ~(uint64_t)0 : 0;
   }
@@ -254,23 +254,23 @@ static uint64_t encode_lanes(const hu_number_fast *f, size_t n, uint32_t *z, con
     case HU_NUMBER_TAKUM: break;
     default: return lanes->fixed(&f->constants, n, z, x, counts);
   }
-  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   uint64_t left = lanes->takum[0](&f->constants, n, z, x, counts);
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
   return left;
 }
 
 static void decode_lanes(const hu_number_fast *f, const hu_number_spec *s, size_t n, uint32_t *z, const uint32_t *x) {
   const hu_number_lanes *lanes = f->lanes;
-  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   if (is_takum(s)) {
     lanes->takum_values[s->kind == HU_NUMBER_TAKUM_LINEAR](&f->back, n, z, x);
   } else {
     (s->kind == HU_NUMBER_POSIT ? lanes->posit_values : lanes->fixed_values)(&f->back, n, z, x);
   }
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
   for (size_t i = 0; is_takum(s) && i < n; i++) {
-    if (HU_UNLIKELY(z[i] == HU_LANE_LEFT)) z[i] = hu_any_pack32(hu_any_unpack(s, x[i]));
+    if (HU_UNLIKELY(z[i] == HU_LANE_LEFT)) z[i] = hui_any_pack32(hui_any_unpack(s, x[i]));
   }
 }
 
@@ -298,12 +298,12 @@ static int encode_way(hu_number_fast *f, const hu_number_spec *s, size_t n) {
 /* What is written for every code of s. */
 static void find_values(hu_number_fast *f, const hu_number_spec *s, unsigned values) {
   for (uint32_t c = 0; c < 256; c++) {
-    hu_quantity q = hu_any_unpack(s, c);
+    hu_quantity q = hui_any_unpack(s, c);
     f->events[c] = 0;
     if (f->to && !values) {
-      f->bits[c] = hu_any_round(f->to, q, 0, &f->events[c]);
+      f->bits[c] = hui_any_round(f->to, q, 0, &f->events[c]);
     } else {
-      f->bits[c] = values == 64 ? hu_any_pack64(q) : hu_any_pack32(q);
+      f->bits[c] = values == 64 ? hui_any_pack64(q) : hui_any_pack32(q);
     }
   }
 }
@@ -322,8 +322,8 @@ static int decode_way(hu_number_fast *f, const hu_number_spec *s, size_t n, unsi
   return s->kind == HU_NUMBER_FIXED ? HU_NUMBER_LANES : HU_NUMBER_ONE;
 }
 
-void hu_number_fast_make(hu_number_fast *f, const hu_number_spec *to, const hu_number_spec *from, int reads32,
-                         unsigned values, size_t n, const hu_number_lanes *lanes) {
+void hui_number_fast_make(hu_number_fast *f, const hu_number_spec *to, const hu_number_spec *from, int reads32,
+                          unsigned values, size_t n, const hu_number_lanes *lanes) {
   const hu_number_spec *coded = to && values ? to : from; /* whose codes become something else */
   f->to = to;
   f->from = from;
@@ -341,7 +341,7 @@ void hu_number_fast_make(hu_number_fast *f, const hu_number_spec *to, const hu_n
   }
 }
 
-void hu_number_fast_encode(const hu_number_fast *f, size_t n, uint32_t *z, const uint32_t *x, hu_events *events) {
+void hui_number_fast_encode(const hu_number_fast *f, size_t n, uint32_t *z, const uint32_t *x, hu_events *events) {
   hu_lane_counts counts = {0, 0, 0, 0, 0, 0};
   if (f->encode == HU_NUMBER_PLACES) {
     encode_places(f, n, z, x, events);
@@ -354,7 +354,7 @@ void hu_number_fast_encode(const hu_number_fast *f, size_t n, uint32_t *z, const
   }
 }
 
-void hu_number_fast_decode(const hu_number_fast *f, size_t n, uint32_t *z, const uint32_t *x) {
+void hui_number_fast_decode(const hu_number_fast *f, size_t n, uint32_t *z, const uint32_t *x) {
   const hu_number_spec *s = f->to ? f->to : f->from;
   if (f->decode == HU_NUMBER_LANES) {
     decode_lanes(f, s, n, z, x);
@@ -363,6 +363,6 @@ void hu_number_fast_decode(const hu_number_fast *f, size_t n, uint32_t *z, const
   } else if (f->decode == HU_NUMBER_TABLE_OF_CODES) {
     for (size_t i = 0; i < n; i++) z[i] = (uint32_t)f->bits[x[i] & 0xFF];
   } else {
-    for (size_t i = 0; i < n; i++) z[i] = hu_any_pack32(hu_any_unpack(s, x[i]));
+    for (size_t i = 0; i < n; i++) z[i] = hui_any_pack32(hui_any_unpack(s, x[i]));
   }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/number/fast.h - pieces of arrays of number systems: what a call makes once, so that most elements need not go
- * through emu/core/number.h one by one. Every way gives what hu_number_round, hu_number_unpack and hu_quantity_pack32
- * give.
+ * through emu/core/number.h one by one. Every way gives what hui_number_round, hui_number_unpack and
+ * hui_quantity_pack32 give.
  */
 #ifndef HALFULP_EMU_NUMBER_FAST_H
 #define HALFULP_EMU_NUMBER_FAST_H
@@ -29,12 +29,12 @@ typedef struct hu_number_fast {
 
 /* values: what is written, 0 codes, else the bits of a float; reads32: binary32 operands are read. n: elements of the
  * call, which a table has to be worth. */
-void hu_number_fast_make(hu_number_fast *f, const hu_number_spec *to, const hu_number_spec *from, int reads32,
-                         unsigned values, size_t n, const hu_number_lanes *lanes);
+void hui_number_fast_make(hu_number_fast *f, const hu_number_spec *to, const hu_number_spec *from, int reads32,
+                          unsigned values, size_t n, const hu_number_lanes *lanes);
 /* At most HU_NUMBER_PIECE elements. encode: of deterministic modes. */
-void hu_number_fast_encode(const hu_number_fast *f, size_t n, uint32_t *z, const uint32_t *x, hu_events *events);
-void hu_number_fast_decode(const hu_number_fast *f, size_t n, uint32_t *z, const uint32_t *x);
+void hui_number_fast_encode(const hu_number_fast *f, size_t n, uint32_t *z, const uint32_t *x, hu_events *events);
+void hui_number_fast_decode(const hu_number_fast *f, size_t n, uint32_t *z, const uint32_t *x);
 /* The binary64 pattern of a code's value. */
-uint64_t hu_number_fast_value64(const hu_number_fast *f, uint32_t code);
+uint64_t hui_number_fast_value64(const hu_number_fast *f, uint32_t code);
 
 #endif

@@ -57,6 +57,6 @@ typedef struct hu_number_lanes {
 extern const hu_number_lanes HU_OF_LEVEL(hu_number_lanes);
 
 /* Binary32 patterns in the order of their values, as signed integers; -0 lies just below +0. */
-static inline int32_t hu_key_of(uint32_t u) { return (int32_t)(u ^ (0 - (u >> 31)) >> 1); }
+static inline int32_t hui_key_of(uint32_t u) { return (int32_t)(u ^ (0 - (u >> 31)) >> 1); }
 
 #endif

@@ -149,7 +149,7 @@ static void find_places(const hu_number_lane *restrict c, size_t n, uint32_t *re
   for (size_t i = 0; i < n; i++) z[i] = 0;
   for (uint32_t j = 0; j < c->thresholds; j++) {
     int32_t t = c->threshold[j];
-    for (size_t i = 0; i < n; i++) z[i] += (uint32_t)(hu_key_of(x[i]) >= t);
+    for (size_t i = 0; i < n; i++) z[i] += (uint32_t)(hui_key_of(x[i]) >= t);
   }
 }
 

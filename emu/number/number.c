@@ -84,7 +84,7 @@ static const char *wrong_fixed(hu_number n) {
 
 /* A place in the order of binary32 numbers that no control register changes; -0 and +0 share one, NaN has the last. */
 static int64_t order_of(float x) {
-  uint32_t u = hu_bits_of_float(x), magnitude = u & 0x7FFFFFFF;
+  uint32_t u = hui_bits_of_float(x), magnitude = u & 0x7FFFFFFF;
   if (magnitude > 0x7F800000) return INT64_MAX;
   return u >> 31 ? -(int64_t)magnitude : (int64_t)magnitude;
 }
@@ -112,7 +112,7 @@ static const char *wrong_table(hu_number n) {
   if (n.ties > HU_TIES_GIVEN) return "ties: unknown";
   if (n.ties == HU_TIES_GIVEN && n.count > HU_TABLE_MAX / 2) return "count: not 1 to 128, with limits";
   for (unsigned i = 0; i < n.count; i++) {
-    uint32_t magnitude = hu_bits_of_float(n.table[i]) & 0x7FFFFFFF;
+    uint32_t magnitude = hui_bits_of_float(n.table[i]) & 0x7FFFFFFF;
     if (magnitude == 0x7F800000) return "table: an infinity";
     finite += magnitude < 0x7F800000;
   }
@@ -175,28 +175,28 @@ hu_status hu_number_check(hu_number n, const char **why) {
 int hu_number_equal(hu_number a, hu_number b) {
   if (!same_fields(a, b)) return 0;
   if (a.kind != HU_NUMBER_TABLE || a.table == b.table) return a.table == b.table;
-  if (!a.table || !b.table || hu_table_length(a) > HU_TABLE_MAX) return 0;
-  return memcmp(a.table, b.table, hu_table_length(a) * sizeof *a.table) == 0;
+  if (!a.table || !b.table || hui_table_length(a) > HU_TABLE_MAX) return 0;
+  return memcmp(a.table, b.table, hui_table_length(a) * sizeof *a.table) == 0;
 }
 
 /* ---- what they have ---- */
 
-void hu_number_unfold(hu_number_spec *s, hu_number n, hu_mode mode) {
+void hui_number_unfold(hu_number_spec *s, hu_number n, hu_mode mode) {
   uint32_t values[HU_TABLE_MAX];
   int table = n.kind == HU_NUMBER_TABLE;
-  if (table) memcpy(values, n.table, hu_table_length(n) * sizeof *values);
-  hu_number_spec_make(s, n, table ? values : NULL, mode);
-  if (hu_is_tapered(n.kind)) hu_tapered_spec(s, mode);
+  if (table) memcpy(values, n.table, hui_table_length(n) * sizeof *values);
+  hui_number_spec_make(s, n, table ? values : NULL, mode);
+  if (hui_is_tapered(n.kind)) hui_tapered_spec(s, mode);
 }
 
 static double value_of(const hu_number_spec *s, uint32_t code) {
-  return hu_double_of_bits(hu_any_pack64(hu_any_unpack(s, code)));
+  return hui_double_of_bits(hui_any_pack64(hui_any_unpack(s, code)));
 }
 
 /* Of the smallest positive value, where there is one. */
 static uint32_t smallest(const hu_number_spec *s) {
   switch (s->kind) {
-    case HU_NUMBER_LNS: return hu_lns_code(s, 0, s->low_k);
+    case HU_NUMBER_LNS: return hui_lns_code(s, 0, s->low_k);
     case HU_NUMBER_TABLE:
       for (int place = 0; place <= s->places_end; place++) {
         uint32_t u = s->pattern[s->order[place]];
@@ -225,7 +225,7 @@ hu_number_limits hu_number_limits_of(hu_number n) {
   hu_mode rne = {0};
   memset(&l, 0, sizeof l);
   if (hu_number_check(n, NULL) != HU_OK) return l;
-  hu_number_unfold(&s, n, rne);
+  hui_number_unfold(&s, n, rne);
   l.width = s.width;
   l.storage = s.width <= 8 ? 8 : s.width <= 16 ? 16 : 32;
   l.max_code = s.max_code;
@@ -259,40 +259,40 @@ static uint32_t misuse(uint32_t *events) {
 static uint32_t round_into(hu_number z, hu_mode mode, hu_quantity q, uint32_t random, uint32_t *events) {
   uint32_t ignored;
   hu_number_spec s;
-  hu_number_unfold(&s, z, mode);
-  return hu_any_round(&s, q, random, events ? events : &ignored);
+  hui_number_unfold(&s, z, mode);
+  return hui_any_round(&s, q, random, events ? events : &ignored);
 }
 
 uint32_t hu_number_encode(hu_number z, hu_mode mode, float x, uint32_t random, uint32_t *events) {
   if (refused(z, mode)) return misuse(events);
-  return round_into(z, mode, hu_quantity_of(hu_unpack32(hu_bits_of_float(x))), random, events);
+  return round_into(z, mode, hui_quantity_of(hui_unpack32(hui_bits_of_float(x))), random, events);
 }
 
 uint32_t hu_number_encode64(hu_number z, hu_mode mode, double x, uint32_t random, uint32_t *events) {
   if (refused(z, mode)) return misuse(events);
-  return round_into(z, mode, hu_quantity_of(hu_unpack64(hu_bits_of_double(x))), random, events);
+  return round_into(z, mode, hui_quantity_of(hui_unpack64(hui_bits_of_double(x))), random, events);
 }
 
 uint32_t hu_number_convert(hu_number z, hu_mode mode, hu_number fx, uint32_t x, uint32_t random, uint32_t *events) {
   hu_mode rne = {0};
   hu_number_spec s;
   if (refused(z, mode) || refused(fx, rne)) return misuse(events);
-  hu_number_unfold(&s, fx, rne);
-  return round_into(z, mode, hu_any_unpack(&s, x), random, events);
+  hui_number_unfold(&s, fx, rne);
+  return round_into(z, mode, hui_any_unpack(&s, x), random, events);
 }
 
 double hu_number_decode64(hu_number f, uint32_t code) {
   hu_mode rne = {0};
   hu_number_spec s;
-  if (refused(f, rne)) return hu_double_of_bits(0x7FF8000000000000u);
-  hu_number_unfold(&s, f, rne);
+  if (refused(f, rne)) return hui_double_of_bits(0x7FF8000000000000u);
+  hui_number_unfold(&s, f, rne);
   return value_of(&s, code);
 }
 
 float hu_number_decode(hu_number f, uint32_t code) {
   hu_mode rne = {0};
   hu_number_spec s;
-  if (refused(f, rne)) return hu_float_of_bits(0x7FC00000);
-  hu_number_unfold(&s, f, rne);
-  return hu_float_of_bits(hu_any_pack32(hu_any_unpack(&s, code)));
+  if (refused(f, rne)) return hui_float_of_bits(0x7FC00000);
+  hui_number_unfold(&s, f, rne);
+  return hui_float_of_bits(hui_any_pack32(hui_any_unpack(&s, code)));
 }

@@ -40,17 +40,17 @@ typedef struct conversion {
 static hu_quantity load(const conversion *c, size_t i) {
   const uint8_t *x = c->x + (ptrdiff_t)i * c->ex.stride * (ptrdiff_t)c->ex.size;
   uint64_t u;
-  if (c->ex.kind == CODES) return hu_any_unpack(&c->source, hu_load_code(x, c->ex.size));
-  if (c->ex.kind == VALUES32) return hu_quantity_of(hu_unpack32(hu_load_code(x, 4)));
+  if (c->ex.kind == CODES) return hui_any_unpack(&c->source, hui_load_code(x, c->ex.size));
+  if (c->ex.kind == VALUES32) return hui_quantity_of(hui_unpack32(hui_load_code(x, 4)));
   memcpy(&u, x, sizeof u);
-  return hu_quantity_of(hu_unpack64(u));
+  return hui_quantity_of(hui_unpack64(u));
 }
 
 static void store_value(const conversion *c, uint8_t *z, hu_quantity q) {
   if (c->ez.kind == VALUES32) {
-    hu_store_code(z, 4, hu_any_pack32(q));
+    hui_store_code(z, 4, hui_any_pack32(q));
   } else {
-    uint64_t u = hu_any_pack64(q);
+    uint64_t u = hui_any_pack64(q);
     memcpy(z, &u, sizeof u);
   }
 }
@@ -62,13 +62,13 @@ static void run_one(const conversion *c, size_t i, uint32_t bits, hu_events *cou
     store_value(c, z, q);
     return;
   }
-  uint32_t events, random = bits ? hu_stream_at(c->stream.key, c->stream.counter + i) >> (32 - bits) : 0;
-  uint32_t code = hu_any_round(&c->spec, q, random, &events);
+  uint32_t events, random = bits ? hui_stream_at(c->stream.key, c->stream.counter + i) >> (32 - bits) : 0;
+  uint32_t code = hui_any_round(&c->spec, q, random, &events);
   hu_events_count(counts, events);
   if (c->ez.kind == CODES) {
-    hu_store_code(z, c->ez.size, code);
+    hui_store_code(z, c->ez.size, code);
   } else {
-    store_value(c, z, hu_any_unpack(&c->spec, code));
+    store_value(c, z, hui_any_unpack(&c->spec, code));
   }
 }
 
@@ -80,11 +80,11 @@ static void load_words(const conversion *c, size_t first, size_t n, uint32_t *wo
   if (step == 4 && c->ex.size == 4) {
     memcpy(words, x, n * 4);
   } else if (step == 2 && c->ex.size == 2) {
-    for (size_t i = 0; i < n; i++) words[i] = hu_load_code(x + 2 * i, 2);
+    for (size_t i = 0; i < n; i++) words[i] = hui_load_code(x + 2 * i, 2);
   } else if (step == 1) {
     for (size_t i = 0; i < n; i++) words[i] = x[i];
   } else {
-    for (size_t i = 0; i < n; i++, x += step) words[i] = hu_load_code(x, c->ex.size);
+    for (size_t i = 0; i < n; i++, x += step) words[i] = hui_load_code(x, c->ex.size);
   }
 }
 
@@ -94,11 +94,11 @@ static void store_words(const conversion *c, size_t first, size_t n, const uint3
   if (step == 4 && c->ez.size == 4) {
     memcpy(z, words, n * 4);
   } else if (step == 2 && c->ez.size == 2) {
-    for (size_t i = 0; i < n; i++) hu_store_code(z + 2 * i, 2, words[i]);
+    for (size_t i = 0; i < n; i++) hui_store_code(z + 2 * i, 2, words[i]);
   } else if (step == 1) {
     for (size_t i = 0; i < n; i++) z[i] = (uint8_t)words[i];
   } else {
-    for (size_t i = 0; i < n; i++, z += step) hu_store_code(z, c->ez.size, words[i]);
+    for (size_t i = 0; i < n; i++, z += step) hui_store_code(z, c->ez.size, words[i]);
   }
 }
 
@@ -113,7 +113,7 @@ static void run_codes(const conversion *c, size_t first, size_t past, hu_events 
     if (c->ez.size == 8) {
       memcpy(z, &f->bits[code], 8);
     } else {
-      hu_store_code(z, c->ez.size, (uint32_t)f->bits[code]);
+      hui_store_code(z, c->ez.size, (uint32_t)f->bits[code]);
     }
   }
   for (uint32_t code = 0; code < 256; code++) {
@@ -138,19 +138,19 @@ static void run_pieces(const conversion *c, size_t first, size_t past, hu_events
     size_t n = past - i < HU_NUMBER_PIECE ? past - i : HU_NUMBER_PIECE;
     load_words(c, i, n, x);
     if (c->ez.kind == VALUES64) {
-      for (size_t j = 0; j < n; j++) store_value64(c, i + j, hu_number_fast_value64(&c->fast, x[j]));
+      for (size_t j = 0; j < n; j++) store_value64(c, i + j, hui_number_fast_value64(&c->fast, x[j]));
       continue;
     }
     if (!c->rounds) {
-      hu_number_fast_decode(&c->fast, n, codes, x);
+      hui_number_fast_decode(&c->fast, n, codes, x);
       store_words(c, i, n, codes);
       continue;
     }
-    hu_number_fast_encode(&c->fast, n, codes, x, counts);
+    hui_number_fast_encode(&c->fast, n, codes, x, counts);
     if (c->ez.kind == CODES) {
       store_words(c, i, n, codes);
     } else {
-      hu_number_fast_decode(&c->fast, n, x, codes);
+      hui_number_fast_decode(&c->fast, n, x, codes);
       store_words(c, i, n, x);
     }
   }
@@ -177,18 +177,18 @@ static void run_part(void *context, size_t part) {
 
 static void run(conversion *c, const hu_exec *exec, hu_events *events) {
   hu_events counts[HU_THREADS_MAX];
-  uint32_t threads = hu_exec_threads(exec);
-  c->stream = hu_exec_stream(exec);
-  hu_number_fast_make(&c->fast, c->rounds ? &c->spec : NULL, c->ex.kind == CODES ? &c->source : NULL,
-                      c->ex.kind == VALUES32,
-                      c->ez.kind == CODES      ? 0
-                      : c->ez.kind == VALUES32 ? 32
-                                               : 64,
-                      c->n, hu_level_for(exec)->number);
+  uint32_t threads = hui_exec_threads(exec);
+  c->stream = hui_exec_stream(exec);
+  hui_number_fast_make(&c->fast, c->rounds ? &c->spec : NULL, c->ex.kind == CODES ? &c->source : NULL,
+                       c->ex.kind == VALUES32,
+                       c->ez.kind == CODES      ? 0
+                       : c->ez.kind == VALUES32 ? 32
+                                                : 64,
+                       c->n, hui_level_for(exec)->number);
   c->counts = counts;
-  c->part = hu_part_size(c->n, threads, PART_MIN);
-  size_t parts = hu_parts(c->n, c->part);
-  hu_parallel(threads, parts, run_part, c);
+  c->part = hui_part_size(c->n, threads, PART_MIN);
+  size_t parts = hui_parts(c->n, c->part);
+  hui_parallel(threads, parts, run_part, c);
   for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &counts[i]);
 }
 
@@ -211,16 +211,16 @@ static hu_array_end as_ends(end e, hu_format f) {
 static void run_float(const conversion *c, const hu_exec *exec, hu_events *events) {
   hu_array_end ex = as_ends(c->ex, c->ex.kind == CODES ? c->from.format : c->to.format);
   if (c->rounds) {
-    hu_array_run(c->n, c->z, as_ends(c->ez, c->to.format), c->x, ex, c->mode, exec, events);
+    hui_array_run(c->n, c->z, as_ends(c->ez, c->to.format), c->x, ex, c->mode, exec, events);
   } else {
-    hu_array_decode(c->n, c->z, as_ends(c->ez, c->from.format), c->x, ex, exec);
+    hui_array_decode(c->n, c->z, as_ends(c->ez, c->from.format), c->x, ex, exec);
   }
 }
 
 /* ---- calls ---- */
 
 static end end_of(int kind, const hu_number_spec *s, ptrdiff_t stride) {
-  size_t code = hu_bytes_of_width(s->width);
+  size_t code = hui_bytes_of_width(s->width);
   end e = {kind, kind == VALUES32 ? 4 : kind == VALUES64 ? 8 : code, stride};
   return e;
 }
@@ -229,13 +229,13 @@ static end end_of(int kind, const hu_number_spec *s, ptrdiff_t stride) {
 static hu_status check_codes(const conversion *c, const hu_exec *exec) {
   int is_signed = c->from.kind == HU_NUMBER_FIXED && c->from.sign;
   hu_code_area x = {c->x, 1, c->n, 0, c->ex.stride, c->ex.size, (uint32_t)c->source.width, is_signed};
-  return c->ex.kind == CODES ? hu_code_area_check(&x, hu_exec_threads(exec)) : HU_OK;
+  return c->ex.kind == CODES ? hui_code_area_check(&x, hui_exec_threads(exec)) : HU_OK;
 }
 
 /* Ends are set and specs unfolded. */
 static hu_status convert(conversion *c, size_t n, void *z, const void *x, const hu_exec *exec, hu_events *events) {
   hu_strided az = {z, c->ez.size, c->ez.stride}, ax = {x, c->ex.size, c->ex.stride};
-  hu_status s = hu_check_pair(n, &az, &ax);
+  hu_status s = hui_check_pair(n, &az, &ax);
   c->n = n;
   c->z = z;
   c->x = x;
@@ -258,7 +258,7 @@ static hu_status begin(conversion *c, hu_number f, hu_mode mode) {
   c->rounds = 1;
   c->to = f;
   c->mode = mode;
-  hu_number_unfold(&c->spec, f, mode);
+  hui_number_unfold(&c->spec, f, mode);
   return HU_OK;
 }
 
@@ -267,7 +267,7 @@ static hu_status begin_reading(conversion *c, hu_number f) {
   hu_mode rne = {0};
   hu_status s = hu_number_check(f, NULL);
   c->from = f;
-  if (s == HU_OK) hu_number_unfold(&c->source, f, rne);
+  if (s == HU_OK) hui_number_unfold(&c->source, f, rne);
   return s;
 }
 

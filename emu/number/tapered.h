@@ -11,38 +11,38 @@
 
 enum { HU_POWER_OF_E = 2 };
 
-HU_FN uint32_t hu_is_tapered(uint32_t kind) { return kind > HU_NUMBER_TABLE; }
+HU_FN uint32_t hui_is_tapered(uint32_t kind) { return kind > HU_NUMBER_TABLE; }
 
 /* ---- powers of e ---- */
 
 /* All of a quantity, or 64 digits and sticky. e^x is irrational for a rational x that is not 0. */
-HU_FN hu_num hu_any_num(hu_quantity q) {
+HU_FN hu_num hui_any_num(hu_quantity q) {
   uint32_t ignored = 0;
-  if (q.power != HU_POWER_OF_E) return hu_quantity_num(q);
-  hu_num x = hu_num_finite(q.k < 0, (uint64_t)(q.k < 0 ? -(int64_t)q.k : q.k), -(int32_t)q.f);
-  x = hu_function_of(HU_OP_EXP, x, x, &ignored);
+  if (q.power != HU_POWER_OF_E) return hui_quantity_num(q);
+  hu_num x = hui_num_finite(q.k < 0, (uint64_t)(q.k < 0 ? -(int64_t)q.k : q.k), -(int32_t)q.f);
+  x = hui_function_of(HU_OP_EXP, x, x, &ignored);
   x.sign = q.x.sign;
   return x;
 }
 
 /* k 2^exp times ln 2 or 1 / ln 2, both irrational: zero, or 64 digits and sticky. */
-HU_OUTLINE hu_num hu_times_constant(int32_t which, int32_t k, int32_t exp) {
-  if (k == 0) return hu_num_special(HU_KIND_ZERO, 0);
-  hu_big a = hu_big_constant(which, HU_BIG_FRACTION);
-  hu_big_times(&a, &a, (uint32_t)(k < 0 ? -(int64_t)k : k), HU_BIG_FRACTION);
-  int32_t place = hu_big_lead(&a, HU_BIG_FRACTION);
-  hu_num z = hu_num_finite(k < 0, hu_big_digits(&a, place, HU_BIG_FRACTION), place - 63 - 32 * HU_BIG_FRACTION + exp);
+HU_OUTLINE hu_num hui_times_constant(int32_t which, int32_t k, int32_t exp) {
+  if (k == 0) return hui_num_special(HU_KIND_ZERO, 0);
+  hu_big a = hui_big_constant(which, HU_BIG_FRACTION);
+  hui_big_times(&a, &a, (uint32_t)(k < 0 ? -(int64_t)k : k), HU_BIG_FRACTION);
+  int32_t place = hui_big_lead(&a, HU_BIG_FRACTION);
+  hu_num z = hui_num_finite(k < 0, hui_big_digits(&a, place, HU_BIG_FRACTION), place - 63 - 32 * HU_BIG_FRACTION + exp);
   z.sticky = 1;
   return z;
 }
 
 /* 2 ln |x| of a finite quantity that is not 0: all of it, or 64 digits and sticky. */
-HU_OUTLINE hu_num hu_twice_log(hu_quantity q) {
+HU_OUTLINE hu_num hui_twice_log(hu_quantity q) {
   uint32_t ignored = 0;
-  if (q.power == HU_POWER_OF_E) return hu_num_finite(q.k < 0, (uint64_t)(q.k < 0 ? -(int64_t)q.k : q.k), 1 - q.f);
-  if (q.power) return hu_times_constant(HU_CONSTANT_LN2, q.k, 1 - q.f);
+  if (q.power == HU_POWER_OF_E) return hui_num_finite(q.k < 0, (uint64_t)(q.k < 0 ? -(int64_t)q.k : q.k), 1 - q.f);
+  if (q.power) return hui_times_constant(HU_CONSTANT_LN2, q.k, 1 - q.f);
   q.x.sign = 0;
-  hu_num z = hu_function_of(HU_OP_LOG, q.x, q.x, &ignored);
+  hu_num z = hui_function_of(HU_OP_LOG, q.x, q.x, &ignored);
   z.exp++;
   return z;
 }
@@ -57,7 +57,7 @@ typedef struct hu_takum_fields {
   int32_t digits; /* of m that the code has, 0 to 27 */
 } hu_takum_fields;
 
-HU_FN hu_takum_fields hu_takum_split(const hu_number_spec *s, uint32_t code) {
+HU_FN hu_takum_fields hui_takum_split(const hu_number_spec *s, uint32_t code) {
   hu_takum_fields t;
   uint64_t full = (uint64_t)code << (64 - s->width);
   int32_t up = (int32_t)(full >> 62), r = (int32_t)(full >> 59) & 7;
@@ -70,14 +70,14 @@ HU_FN hu_takum_fields hu_takum_split(const hu_number_spec *s, uint32_t code) {
   return t;
 }
 
-HU_FN hu_quantity hu_takum_unpack(const hu_number_spec *s, uint32_t code) {
+HU_FN hu_quantity hui_takum_unpack(const hu_number_spec *s, uint32_t code) {
   uint32_t c = code & s->mask, sign = (c & s->top) != 0;
-  if ((c & ~s->top) == 0) return hu_quantity_of(hu_num_special(c ? HU_KIND_NAN : HU_KIND_ZERO, 0));
-  hu_takum_fields t = hu_takum_split(s, sign ? (~c + 1) & s->mask : c);
+  if ((c & ~s->top) == 0) return hui_quantity_of(hui_num_special(c ? HU_KIND_NAN : HU_KIND_ZERO, 0));
+  hu_takum_fields t = hui_takum_split(s, sign ? (~c + 1) & s->mask : c);
   if (s->kind == HU_NUMBER_TAKUM_LINEAR) {
-    return hu_quantity_of(hu_num_finite(sign, (uint64_t)1 << 63 | t.m >> 1, t.c - 63));
+    return hui_quantity_of(hui_num_finite(sign, (uint64_t)1 << 63 | t.m >> 1, t.c - 63));
   }
-  hu_quantity q = hu_quantity_of(hu_num_finite(sign, 1, 0));
+  hu_quantity q = hui_quantity_of(hui_num_finite(sign, 1, 0));
   q.k = t.c * (1 << t.digits) + (t.digits ? (int32_t)(t.m >> (64 - t.digits)) : 0);
   q.f = (uint8_t)(t.digits + 1);
   q.power = q.k ? HU_POWER_OF_E : 0;
@@ -85,19 +85,19 @@ HU_FN hu_quantity hu_takum_unpack(const hu_number_spec *s, uint32_t code) {
 }
 
 /* c + m of a magnitude. */
-HU_FN hu_split hu_takum_place(const hu_number_spec *s, hu_quantity q) {
+HU_FN hu_split hui_takum_place(const hu_number_spec *s, hu_quantity q) {
   hu_split z = {0, 0, 0};
-  if (s->kind == HU_NUMBER_TAKUM) return hu_floor_split(hu_twice_log(q));
-  hu_num x = hu_any_num(q);
-  z.whole = hu_exponent(x);
-  z.part = x.sig << hu_clz64(x.sig) << 1;
+  if (s->kind == HU_NUMBER_TAKUM) return hui_floor_split(hui_twice_log(q));
+  hu_num x = hui_any_num(q);
+  z.whole = hui_exponent(x);
+  z.part = x.sig << hui_clz64(x.sig) << 1;
   z.sticky = x.sticky;
   return z;
 }
 
 /* The code of the bits that begin the endless bit string of c + m, -255 <= c <= 254, and what is cut off. */
-HU_FN uint32_t hu_takum_cut(const hu_number_spec *s, hu_split *z) {
-  int32_t c = (int32_t)z->whole, up = c >= 0, r = 31 - hu_clz32((uint32_t)(up ? c + 1 : -c)), n = s->width;
+HU_FN uint32_t hui_takum_cut(const hu_number_spec *s, hu_split *z) {
+  int32_t c = (int32_t)z->whole, up = c >= 0, r = 31 - hui_clz32((uint32_t)(up ? c + 1 : -c)), n = s->width;
   int32_t field = up ? c + 1 - (1 << r) : c - 1 + (2 << r);
   uint64_t head = (uint64_t)((uint32_t)up << (3 + r) | (uint32_t)(up ? r : 7 - r) << r | (uint32_t)field);
   uint64_t high = head << (59 - r) | z->part >> (5 + r), low = z->part << (59 - r);
@@ -107,11 +107,11 @@ HU_FN uint32_t hu_takum_cut(const hu_number_spec *s, hu_split *z) {
 }
 
 /* Never to zero, never beyond the largest number. */
-HU_FN uint32_t hu_takum_round(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
-  hu_split z = hu_takum_place(s, q);
+HU_FN uint32_t hui_takum_round(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
+  hu_split z = hui_takum_place(s, q);
   uint32_t c = 0, sign = q.x.sign, beyond = z.whole > 254;
   if (!beyond && z.whole >= -255) {
-    c = hu_takum_cut(s, &z);
+    c = hui_takum_cut(s, &z);
     beyond = c == s->max_code && (z.part || z.sticky);
   }
   if (beyond) {
@@ -122,7 +122,7 @@ HU_FN uint32_t hu_takum_round(const hu_number_spec *s, hu_quantity q, uint32_t r
     *events |= HU_EVENT_UNDERFLOW | HU_EVENT_INEXACT;
   } else if (z.part || z.sticky) {
     *events |= HU_EVENT_INEXACT;
-    c += (uint32_t)hu_round_up(&s->f, z.part, z.sticky, 64, c & 1, sign, random);
+    c += (uint32_t)hui_round_up(&s->f, z.part, z.sticky, 64, c & 1, sign, random);
   }
   return sign ? (~c + 1) & s->mask : c;
 }
@@ -134,23 +134,23 @@ HU_FN uint32_t hu_takum_round(const hu_number_spec *s, hu_quantity q, uint32_t r
 enum { HU_HIF8_LEAST = -15, HU_HIF8_INF_PLACE = 127, HU_HIF8_INF = 0x6F, HU_HIF8_MAX = 0x6E, HU_HIF8_NAN = 0x80 };
 
 /* Bits behind the point in the binade of an exponent from -15 to 15. */
-HU_FN int32_t hu_hif8_digits(int32_t e) {
+HU_FN int32_t hui_hif8_digits(int32_t e) {
   int32_t a = e < 0 ? -e : e;
   return a < 4 ? 3 : a < 8 ? 2 : 1;
 }
 
 /* The place of 2^e. */
-HU_FN int32_t hu_hif8_first(int32_t e) {
+HU_FN int32_t hui_hif8_first(int32_t e) {
   int32_t place = 8;
-  for (int32_t i = HU_HIF8_LEAST; i < e; i++) place += 1 << hu_hif8_digits(i);
+  for (int32_t i = HU_HIF8_LEAST; i < e; i++) place += 1 << hui_hif8_digits(i);
   return place;
 }
 
-HU_FN uint32_t hu_hif8_code(int32_t place) {
+HU_FN uint32_t hui_hif8_code(int32_t place) {
   int32_t e = HU_HIF8_LEAST;
   if (place < 8) return (uint32_t)place;
-  for (int32_t at = 8 + (1 << hu_hif8_digits(e)); place >= at; at += 1 << hu_hif8_digits(e)) e++;
-  int32_t digits = hu_hif8_digits(e), m = place - hu_hif8_first(e), minus = e < 0, a = minus ? -e : e;
+  for (int32_t at = 8 + (1 << hui_hif8_digits(e)); place >= at; at += 1 << hui_hif8_digits(e)) e++;
+  int32_t digits = hui_hif8_digits(e), m = place - hui_hif8_first(e), minus = e < 0, a = minus ? -e : e;
   if (a == 0) return 0x08 | (uint32_t)m;
   if (a == 1) return 0x10 | (uint32_t)(minus << 3 | m);
   int32_t bits = 5 - digits; /* of the exponent's field: its sign, and what is below its leading one */
@@ -158,11 +158,11 @@ HU_FN uint32_t hu_hif8_code(int32_t place) {
   return prefix | (uint32_t)(minus << 4 | (a & ((1 << (bits - 1)) - 1)) << digits | m);
 }
 
-HU_FN hu_num hu_hif8_unpack(uint32_t code) {
+HU_FN hu_num hui_hif8_unpack(uint32_t code) {
   uint32_t c = code & 0x7F, sign = code >> 7 & 1;
-  if (c == 0) return hu_num_special(sign ? HU_KIND_NAN : HU_KIND_ZERO, 0);
-  if (c == HU_HIF8_INF) return hu_num_special(HU_KIND_INF, sign);
-  if (c < 0x08) return hu_num_finite(sign, 1, (int32_t)c - 23);
+  if (c == 0) return hui_num_special(sign ? HU_KIND_NAN : HU_KIND_ZERO, 0);
+  if (c == HU_HIF8_INF) return hui_num_special(HU_KIND_INF, sign);
+  if (c < 0x08) return hui_num_finite(sign, 1, (int32_t)c - 23);
   int32_t width = c >= 0x60 ? 4 : c >= 0x40 ? 3 : c >= 0x20 ? 2 : c >= 0x10 ? 1 : 0; /* of the exponent's field */
   int32_t digits = width < 2 ? 3 : 5 - width, a = 0, minus = 0;
   if (width) {
@@ -171,17 +171,17 @@ HU_FN hu_num hu_hif8_unpack(uint32_t code) {
     a = (1 << (width - 1)) | (field & ((1 << (width - 1)) - 1));
   }
   uint64_t m = c & ((1u << digits) - 1);
-  return hu_num_finite(sign, (uint64_t)1 << digits | m, (minus ? -a : a) - digits);
+  return hui_num_finite(sign, (uint64_t)1 << digits | m, (minus ? -a : a) - digits);
 }
 
 /* The place of the lower candidate of a magnitude, and what is above it. */
-HU_FN hu_split hu_hif8_place(hu_num x) {
+HU_FN hu_split hui_hif8_place(hu_num x) {
   hu_split z = {0, 0, x.sticky};
-  int32_t e = hu_exponent(x);
-  uint64_t sig = x.sig << hu_clz64(x.sig);
+  int32_t e = hui_exponent(x);
+  uint64_t sig = x.sig << hui_clz64(x.sig);
   if (e < -22) { /* between 0 and 2^-22 */
     int32_t down = -23 - e;
-    z.part = hu_shift_right(sig, down);
+    z.part = hui_shift_right(sig, down);
     z.sticky |= down > 63 || z.part << down != sig;
   } else if (e < HU_HIF8_LEAST) {
     z.whole = e + 23;
@@ -190,15 +190,15 @@ HU_FN hu_split hu_hif8_place(hu_num x) {
     z.whole = HU_HIF8_INF_PLACE;
     z.sticky = 1;
   } else {
-    int32_t digits = hu_hif8_digits(e);
-    z.whole = hu_hif8_first(e) + (int32_t)(sig << 1 >> (64 - digits));
+    int32_t digits = hui_hif8_digits(e);
+    z.whole = hui_hif8_first(e) + (int32_t)(sig << 1 >> (64 - digits));
     z.part = sig << 1 << digits;
   }
   return z;
 }
 
 /* s->wrap: an infinity becomes the largest number; s->coding: what is beyond it does. */
-HU_FN uint32_t hu_hif8_beyond(const hu_number_spec *s, uint32_t sign, uint32_t *events) {
+HU_FN uint32_t hui_hif8_beyond(const hu_number_spec *s, uint32_t sign, uint32_t *events) {
   uint32_t round = s->f.round, stops = round == HU_RTZ || round == (sign ? HU_RTP : HU_RTN);
   *events |= HU_EVENT_OVERFLOW | HU_EVENT_INEXACT;
   if (!s->coding && !stops) return HU_HIF8_INF | sign << 7;
@@ -206,23 +206,23 @@ HU_FN uint32_t hu_hif8_beyond(const hu_number_spec *s, uint32_t sign, uint32_t *
   return HU_HIF8_MAX | sign << 7;
 }
 
-HU_FN uint32_t hu_hif8_round(const hu_number_spec *s, hu_num x, uint32_t random, uint32_t *events) {
-  hu_split z = hu_hif8_place(x);
+HU_FN uint32_t hui_hif8_round(const hu_number_spec *s, hu_num x, uint32_t random, uint32_t *events) {
+  hu_split z = hui_hif8_place(x);
   int32_t place = (int32_t)z.whole;
   if (place < HU_HIF8_INF_PLACE) {
     if (z.part || z.sticky) *events |= HU_EVENT_INEXACT;
     if (place == 0) *events |= HU_EVENT_UNDERFLOW; /* |x| < 2^-22 */
-    place += hu_round_up(&s->f, z.part, z.sticky, 64, (uint32_t)place & 1, x.sign, random);
+    place += hui_round_up(&s->f, z.part, z.sticky, 64, (uint32_t)place & 1, x.sign, random);
   }
-  if (place == HU_HIF8_INF_PLACE) return hu_hif8_beyond(s, x.sign, events);
+  if (place == HU_HIF8_INF_PLACE) return hui_hif8_beyond(s, x.sign, events);
   if (place == 0) *events |= HU_EVENT_TO_ZERO;
-  return place ? hu_hif8_code(place) | (uint32_t)x.sign << 7 : 0;
+  return place ? hui_hif8_code(place) | (uint32_t)x.sign << 7 : 0;
 }
 
 /* ---- any kind ---- */
 
 /* Of a tapered kind; the fields of the others are set. */
-HU_FN void hu_tapered_spec(hu_number_spec *s, hu_mode mode) {
+HU_FN void hui_tapered_spec(hu_number_spec *s, hu_mode mode) {
   s->has_zero = s->has_nan = 1;
   s->nan_code = s->top;
   if (s->kind == HU_NUMBER_HIFLOAT8) {
@@ -237,82 +237,83 @@ HU_FN void hu_tapered_spec(hu_number_spec *s, hu_mode mode) {
   s->inf_to_nan = mode.saturate != HU_SAT_FINITE;
 }
 
-HU_FN hu_quantity hu_any_unpack(const hu_number_spec *s, uint32_t code) {
-  if (!hu_is_tapered(s->kind)) return hu_number_unpack(s, code);
-  return s->kind == HU_NUMBER_HIFLOAT8 ? hu_quantity_of(hu_hif8_unpack(code & s->mask)) : hu_takum_unpack(s, code);
+HU_FN hu_quantity hui_any_unpack(const hu_number_spec *s, uint32_t code) {
+  if (!hui_is_tapered(s->kind)) return hui_number_unpack(s, code);
+  return s->kind == HU_NUMBER_HIFLOAT8 ? hui_quantity_of(hui_hif8_unpack(code & s->mask)) : hui_takum_unpack(s, code);
 }
 
-HU_FN uint32_t hu_tapered_round(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
+HU_FN uint32_t hui_tapered_round(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
   *events = 0;
-  if (q.x.kind == HU_KIND_NAN) return hu_number_from_nan(s, events);
+  if (q.x.kind == HU_KIND_NAN) return hui_number_from_nan(s, events);
   if (q.x.kind == HU_KIND_ZERO) return 0;
   if (q.x.kind == HU_KIND_INF && (s->kind != HU_NUMBER_HIFLOAT8 || s->wrap)) {
-    return hu_number_from_inf(s, q.x.sign, events);
+    return hui_number_from_inf(s, q.x.sign, events);
   }
   if (q.x.kind == HU_KIND_INF) {
     *events = HU_EVENT_INF_IN;
     return HU_HIF8_INF | (uint32_t)q.x.sign << 7;
   }
-  if (s->kind == HU_NUMBER_HIFLOAT8) return hu_hif8_round(s, hu_any_num(q), random, events);
-  return hu_takum_round(s, q, random, events);
+  if (s->kind == HU_NUMBER_HIFLOAT8) return hui_hif8_round(s, hui_any_num(q), random, events);
+  return hui_takum_round(s, q, random, events);
 }
 
 /* A power of e to a logarithmic number. */
-HU_FN uint32_t hu_lns_of_e(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
-  hu_split z = hu_floor_split(hu_times_constant(HU_CONSTANT_LOG2E, q.k, (int32_t)s->fraction - q.f));
+HU_FN uint32_t hui_lns_of_e(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
+  hu_split z = hui_floor_split(hui_times_constant(HU_CONSTANT_LOG2E, q.k, (int32_t)s->fraction - q.f));
   uint32_t sign = q.x.sign;
   *events = HU_EVENT_INEXACT;
-  z.whole += hu_round_up(&s->f, z.part, z.sticky, 64, (uint32_t)z.whole & 1, sign, random);
-  if (z.whole > s->high_k) return hu_number_beyond(s, sign, events);
-  return z.whole < s->low_k ? hu_lns_below(s, sign, events) : hu_lns_code(s, sign, z.whole);
+  z.whole += hui_round_up(&s->f, z.part, z.sticky, 64, (uint32_t)z.whole & 1, sign, random);
+  if (z.whole > s->high_k) return hui_number_beyond(s, sign, events);
+  return z.whole < s->low_k ? hui_lns_below(s, sign, events) : hui_lns_code(s, sign, z.whole);
 }
 
 /* |x| 2^n of a power of e, from 2^62 on: its integer part modulo 2^64, and 64 digits behind the point. */
-HU_OUTLINE hu_units hu_units_of_e(hu_quantity q, int32_t n) {
+HU_OUTLINE hu_units hui_units_of_e(hu_quantity q, int32_t n) {
   hu_units u = {0, 0, 1, 1};
   for (int32_t limbs = 12; limbs <= HU_BIG_FRACTION; limbs *= 2) {
     hu_real v;
-    hu_big a = hu_big_scaled((uint64_t)q.k, -(int32_t)q.f, limbs), reach = hu_big_of(0, limbs), above;
-    hu_real_exp(&v, &a, 0, 0, limbs);
+    hu_big a = hui_big_scaled((uint64_t)q.k, -(int32_t)q.f, limbs), reach = hui_big_of(0, limbs), above;
+    hui_real_exp(&v, &a, 0, 0, limbs);
     int32_t from = 32 * limbs - n - 64 - v.exp; /* the place of the lowest digit */
     if (from < 0) continue;
     reach.w[v.error >> 5] = (uint32_t)1 << (v.error & 31);
-    hu_big_add(&above, &v.z, &reach, limbs);
-    hu_big_sub(&v.z, &v.z, &reach, limbs);
-    u.part = hu_big_digits(&v.z, from + 63, limbs);
-    u.whole = hu_big_digits(&v.z, from + 127, limbs);
-    if (u.part == hu_big_digits(&above, from + 63, limbs) && u.whole == hu_big_digits(&above, from + 127, limbs)) break;
+    hui_big_add(&above, &v.z, &reach, limbs);
+    hui_big_sub(&v.z, &v.z, &reach, limbs);
+    u.part = hui_big_digits(&v.z, from + 63, limbs);
+    u.whole = hui_big_digits(&v.z, from + 127, limbs);
+    if (u.part == hui_big_digits(&above, from + 63, limbs) && u.whole == hui_big_digits(&above, from + 127, limbs))
+      break;
   }
   return u;
 }
 
 /* A power of e to a fixed-point number. */
-HU_FN uint32_t hu_fixed_of_e(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
-  hu_num x = hu_any_num(q);
-  if (!s->wrap || hu_exponent(x) + s->fraction < 62) return hu_number_round(s, hu_quantity_of(x), random, events);
-  hu_units u = hu_units_of_e(q, s->fraction);
-  u.whole += (uint64_t)hu_round_up(&s->f, u.part, u.sticky, 64, (uint32_t)u.whole & 1, q.x.sign, random);
+HU_FN uint32_t hui_fixed_of_e(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
+  hu_num x = hui_any_num(q);
+  if (!s->wrap || hui_exponent(x) + s->fraction < 62) return hui_number_round(s, hui_quantity_of(x), random, events);
+  hu_units u = hui_units_of_e(q, s->fraction);
+  u.whole += (uint64_t)hui_round_up(&s->f, u.part, u.sticky, 64, (uint32_t)u.whole & 1, q.x.sign, random);
   *events = HU_EVENT_OVERFLOW | HU_EVENT_INEXACT;
   return (uint32_t)(q.x.sign ? ~u.whole + 1 : u.whole) & s->mask;
 }
 
 /* The code of q in any number system; sets (not adds) *events. Tables get a power of e in 64 digits, of which the last
  * one is odd: no limit that has fewer digits lies between it and the power. */
-HU_FN uint32_t hu_any_round(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
-  if (hu_is_tapered(s->kind)) return hu_tapered_round(s, q, random, events);
-  if (q.power != HU_POWER_OF_E) return hu_number_round(s, q, random, events);
-  if (s->kind == HU_NUMBER_LNS) return hu_lns_of_e(s, q, random, events);
-  if (s->kind == HU_NUMBER_FIXED) return hu_fixed_of_e(s, q, random, events);
-  hu_num x = hu_any_num(q);
+HU_FN uint32_t hui_any_round(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
+  if (hui_is_tapered(s->kind)) return hui_tapered_round(s, q, random, events);
+  if (q.power != HU_POWER_OF_E) return hui_number_round(s, q, random, events);
+  if (s->kind == HU_NUMBER_LNS) return hui_lns_of_e(s, q, random, events);
+  if (s->kind == HU_NUMBER_FIXED) return hui_fixed_of_e(s, q, random, events);
+  hu_num x = hui_any_num(q);
   if (s->kind == HU_NUMBER_TABLE) {
     x.sig |= 1;
     x.sticky = 0;
   }
-  return hu_number_round(s, hu_quantity_of(x), random, events);
+  return hui_number_round(s, hui_quantity_of(x), random, events);
 }
 
 /* The value as binary64 and binary32 patterns, rounded to nearest, ties to even. */
-HU_FN uint64_t hu_any_pack64(hu_quantity q) { return hu_quantity_pack64(hu_quantity_of(hu_any_num(q))); }
-HU_FN uint32_t hu_any_pack32(hu_quantity q) { return hu_quantity_pack32(hu_quantity_of(hu_any_num(q))); }
+HU_FN uint64_t hui_any_pack64(hu_quantity q) { return hui_quantity_pack64(hui_quantity_of(hui_any_num(q))); }
+HU_FN uint32_t hui_any_pack32(hu_quantity q) { return hui_quantity_pack32(hui_quantity_of(hui_any_num(q))); }
 
 #endif

@@ -110,7 +110,7 @@ static uint32_t rounded(const decimal *d, uint32_t sign) {
   uint32_t sticky = d->sticky;
   int exponent = d->exponent + 32 * top;
   if (top == 0 && sig == 0) return sign << 31;
-  int lead = hu_clz64(sig);
+  int lead = hui_clz64(sig);
   sig <<= lead;
   for (int have = lead; have > 0 && top > 0; have -= 32) { /* more digits from the limbs below */
     uint64_t next = d->w[--top];
@@ -122,9 +122,9 @@ static uint32_t rounded(const decimal *d, uint32_t sign) {
     }
   }
   while (top > 0) sticky |= d->w[--top] != 0;
-  hu_num x = hu_num_finite(sign, sig, exponent - lead);
+  hu_num x = hui_num_finite(sign, sig, exponent - lead);
   x.sticky = sticky != 0;
-  return hu_pack32(x);
+  return hui_pack32(x);
 }
 
 /* [+-] digits [ "." digits ] [ "e" [+-] digits ]; at least one digit. */
@@ -188,7 +188,7 @@ static int read_table(hu_number *z, reader *r, float *room) {
       r->at = start;
       return 0;
     }
-    room[count++] = hu_float_of_bits(bits);
+    room[count++] = hui_float_of_bits(bits);
   } while (take(r, ","));
   if (!take(r, ")")) return 0;
   int rule = last_word(r, ":ties=", ties);
@@ -268,32 +268,32 @@ hu_status hu_number_parse(hu_number *z, const char *text, float *room, size_t *w
 /* ---- record to text ---- */
 
 static void put_two(hu_writer *w, const char *name, int a, const char *between, int b) {
-  hu_put(w, name);
-  hu_put_number(w, a);
-  hu_put(w, between);
-  hu_put_number(w, b);
-  hu_put(w, ")");
+  hui_put(w, name);
+  hui_put_number(w, a);
+  hui_put(w, between);
+  hui_put_number(w, b);
+  hui_put(w, ")");
 }
 
 static void put_word(hu_writer *w, const char *key, const char *const *words, unsigned word) {
   if (word == 0) return;
-  hu_put(w, key);
-  hu_put(w, words[word]);
+  hui_put(w, key);
+  hui_put(w, words[word]);
 }
 
 static void put_pattern(hu_writer *w, uint32_t bits) {
   char text[11] = "0x00000000";
   for (int i = 9; i > 1; i--, bits >>= 4) text[i] = "0123456789abcdef"[bits & 15];
-  hu_put(w, text);
+  hui_put(w, text);
 }
 
 static void put_table(hu_writer *w, hu_number n) {
-  hu_put(w, "table(");
+  hui_put(w, "table(");
   for (unsigned i = 0; i < table_length(n); i++) {
-    if (i) hu_put(w, ",");
-    put_pattern(w, hu_bits_of_float(n.table[i]));
+    if (i) hui_put(w, ",");
+    put_pattern(w, hui_bits_of_float(n.table[i]));
   }
-  hu_put(w, ")");
+  hui_put(w, ")");
   put_word(w, ":ties=", ties, n.ties);
 }
 
@@ -313,12 +313,12 @@ size_t hu_number_text(char *text, size_t size, hu_number n) {
       break;
     case HU_NUMBER_TAKUM_LINEAR:
     case HU_NUMBER_TAKUM:
-      hu_put(&w, n.kind == HU_NUMBER_TAKUM ? "takum(" : "takum_linear(");
-      hu_put_number(&w, n.width);
-      hu_put(&w, ")");
+      hui_put(&w, n.kind == HU_NUMBER_TAKUM ? "takum(" : "takum_linear(");
+      hui_put_number(&w, n.width);
+      hui_put(&w, ")");
       break;
-    case HU_NUMBER_HIFLOAT8: hu_put(&w, "hifloat8"); break;
+    case HU_NUMBER_HIFLOAT8: hui_put(&w, "hifloat8"); break;
     default: put_table(&w, n);
   }
-  return hu_put_end(&w);
+  return hui_put_end(&w);
 }

@@ -26,7 +26,7 @@ typedef struct array_call {
 static uint32_t code_at(const array_call *c, unsigned operand, size_t i) {
   const hu_p3109_array *a = &c->in[operand];
   size_t size = c->spec[operand].code_bytes;
-  return hu_load_code((const uint8_t *)a->x + (ptrdiff_t)((size_t)a->stride * i * size), size);
+  return hui_load_code((const uint8_t *)a->x + (ptrdiff_t)((size_t)a->stride * i * size), size);
 }
 
 static uint32_t result_at(const array_call *c, size_t i) {
@@ -34,14 +34,14 @@ static uint32_t result_at(const array_call *c, size_t i) {
   hu_num x[HU_P3109_OPERANDS_MAX];
   for (unsigned k = 0; k < c->operation.operands; k++) code[k] = code_at(c, k, i);
   if (c->operation.gives != HU_P3109_NUMBER) return hu_p3109_compute(c->op, c->fz, c->projection, c->f, code, random);
-  for (unsigned k = 0; k < c->operation.operands; k++) x[k] = hu_p3109_value_of(&c->spec[k], code[k]);
-  return hu_p3109_projected(&c->target, hu_p3109_exact(c->op, x), random);
+  for (unsigned k = 0; k < c->operation.operands; k++) x[k] = hui_p3109_value_of(&c->spec[k], code[k]);
+  return hui_p3109_projected(&c->target, hui_p3109_exact(c->op, x), random);
 }
 
 static void run_part(void *context, size_t part) {
   const array_call *c = context;
   size_t first = part * c->part, past = c->n - first < c->part ? c->n : first + c->part;
-  for (size_t i = first; i < past; i++) hu_store_code(c->z + i * c->z_size, c->z_size, result_at(c, i));
+  for (size_t i = first; i < past; i++) hui_store_code(c->z + i * c->z_size, c->z_size, result_at(c, i));
 }
 
 static hu_status check(const array_call *c) {
@@ -62,18 +62,18 @@ hu_status hu_p3109_compute_n(int op, size_t n, void *z, hu_format fz, hu_p3109_p
   array_call c = {.op = op, .operation = hu_p3109_at(op), .fz = fz, .projection = projection, .in = in, .z = z, .n = n};
   hu_status s = check(&c);
   for (unsigned k = 0; k < c.operation.operands && s == HU_OK; k++)
-    s = hu_code_array_check(n, in[k].x, in[k].stride, in[k].format, hu_exec_threads(exec));
+    s = hui_code_array_check(n, in[k].x, in[k].stride, in[k].format, hui_exec_threads(exec));
   if (s != HU_OK || n == 0) return s;
   for (unsigned k = 0; k < c.operation.operands; k++) {
     c.f[k] = in[k].format;
-    c.spec[k] = hu_spec_of(in[k].format, rne);
+    c.spec[k] = hui_spec_of(in[k].format, rne);
   }
-  if (c.operation.gives == HU_P3109_NUMBER) c.target = hu_p3109_target_of(fz, projection);
+  if (c.operation.gives == HU_P3109_NUMBER) c.target = hui_p3109_target_of(fz, projection);
   c.z_size = c.operation.gives == HU_P3109_NUMBER      ? c.target.spec.code_bytes
              : c.operation.gives == HU_P3109_NEIGHBOUR ? c.spec[0].code_bytes
                                                        : 1;
-  c.stream = hu_exec_stream(exec);
-  c.part = hu_part_size(n, hu_exec_threads(exec), PART);
-  hu_parallel(hu_exec_threads(exec), hu_parts(n, c.part), run_part, &c);
+  c.stream = hui_exec_stream(exec);
+  c.part = hui_part_size(n, hui_exec_threads(exec), PART);
+  hui_parallel(hui_exec_threads(exec), hui_parts(n, c.part), run_part, &c);
   return HU_OK;
 }

@@ -13,7 +13,7 @@ enum { OPERANDS = 3, EXPONENTS_MAX = 1000 };
 
 static hu_spec spec_of(hu_format f) {
   const hu_mode rne = {0};
-  return hu_spec_of(f, rne);
+  return hui_spec_of(f, rne);
 }
 
 /* Are these formats of a block? */
@@ -34,8 +34,8 @@ static hu_status check_block(const hu_p3109_block *in, int transcendental) {
 static hu_status check_codes(size_t count, const hu_p3109_block *in, unsigned blocks) {
   hu_status s = HU_OK;
   for (unsigned k = 0; k < blocks && s == HU_OK; k++) {
-    s = hu_code_check(in[k].scale, in[k].scale_format);
-    if (s == HU_OK) s = hu_code_array_check(count, in[k].x, 1, in[k].format, 1);
+    s = hui_code_check(in[k].scale, in[k].scale_format);
+    if (s == HU_OK) s = hui_code_array_check(count, in[k].x, 1, in[k].format, 1);
   }
   return s;
 }
@@ -55,7 +55,7 @@ static codes codes_of(hu_format f, const void *x) {
 
 static hu_num code_at(const codes *x, size_t i) {
   size_t size = x->spec.code_bytes;
-  return hu_p3109_value_of(&x->spec, hu_load_code(x->at + i * size, size));
+  return hui_p3109_value_of(&x->spec, hui_load_code(x->at + i * size, size));
 }
 
 /* A block, its scale read. */
@@ -65,13 +65,13 @@ typedef struct elements {
 } elements;
 
 static elements elements_of(const hu_p3109_block *in) {
-  elements z = {codes_of(in->format, in->x), hu_p3109_value(in->scale_format, in->scale)};
+  elements z = {codes_of(in->format, in->x), hui_p3109_value(in->scale_format, in->scale)};
   return z;
 }
 
 static hu_num element_at(const elements *in, size_t i) {
   const hu_num pair[2] = {in->scale, code_at(&in->x, i)};
-  return hu_p3109_exact(HU_P3109_MULTIPLY, pair);
+  return hui_p3109_exact(HU_P3109_MULTIPLY, pair);
 }
 
 /* Where results go: codes of a target, element i rounded with random word i. */
@@ -82,32 +82,32 @@ typedef struct results {
 } results;
 
 static results results_of(hu_format f, hu_p3109_projection projection, void *z, hu_stream stream) {
-  results r = {hu_p3109_target_of(f, projection), z, stream};
+  results r = {hui_p3109_target_of(f, projection), z, stream};
   return r;
 }
 
 static void store(const results *z, size_t i, hu_num x) {
   size_t size = z->target.spec.code_bytes;
-  hu_store_code(z->at + i * size, size, hu_p3109_projected(&z->target, x, hu_stream_word(z->stream, i)));
+  hui_store_code(z->at + i * size, size, hui_p3109_projected(&z->target, x, hu_stream_word(z->stream, i)));
 }
 
 /* r / s for a scale s > 0 or below, finite: of an r of 64 digits and sticky, 49 or more and sticky, more than any
  * rounding to 16 digits looks at. The remainder and what follows r stay below s. */
 static hu_num divided(hu_num r, hu_num s) {
   uint32_t raised = 0;
-  if (r.kind != HU_KIND_FINITE || !r.sticky) return hu_exact_div(r, s, &raised);
+  if (r.kind != HU_KIND_FINITE || !r.sticky) return hui_exact_div(r, s, &raised);
   uint64_t q = r.sig / s.sig;
-  int32_t lead = hu_clz64(q);
-  hu_num z = hu_num_finite(r.sign ^ s.sign, q << lead, r.exp - s.exp - lead);
+  int32_t lead = hui_clz64(q);
+  hu_num z = hui_num_finite(r.sign ^ s.sign, q << lead, r.exp - s.exp - lead);
   z.sticky = 1;
   return z;
 }
 
 /* What BlockProject rounds. */
 static hu_num over_scale(hu_num r, hu_num s) {
-  if (r.kind == HU_KIND_NAN || s.kind == HU_KIND_NAN) return hu_num_special(HU_KIND_NAN, 0);
+  if (r.kind == HU_KIND_NAN || s.kind == HU_KIND_NAN) return hui_num_special(HU_KIND_NAN, 0);
   if (s.kind == HU_KIND_ZERO) return s;
-  if (s.kind == HU_KIND_INF) return hu_num_finite(0, 1, 0);
+  if (s.kind == HU_KIND_INF) return hui_num_finite(0, 1, 0);
   return divided(r, s);
 }
 
@@ -125,15 +125,15 @@ hu_status hu_p3109_block_compute(int op, size_t count, void *z, hu_format scale_
   }
   if (!is_pair(scale_format, fz, transcendental)) return HU_E_FORMAT;
   if (hu_p3109_projection_check(projection) != HU_OK) return HU_E_MODE;
-  if (hu_code_check(scale, scale_format) != HU_OK) return HU_E_CODE;
+  if (hui_code_check(scale, scale_format) != HU_OK) return HU_E_CODE;
   if (check_codes(count, in, o.operands) != HU_OK) return HU_E_CODE;
   elements from[OPERANDS];
   for (unsigned k = 0; k < o.operands; k++) from[k] = elements_of(&in[k]);
-  hu_num s = hu_p3109_value(scale_format, scale), x[OPERANDS];
+  hu_num s = hui_p3109_value(scale_format, scale), x[OPERANDS];
   results to = results_of(fz, projection, z, stream);
   for (size_t i = 0; i < count; i++) {
     for (unsigned k = 0; k < o.operands; k++) x[k] = element_at(&from[k], i);
-    store(&to, i, over_scale(hu_p3109_exact(op, x), s));
+    store(&to, i, over_scale(hui_p3109_exact(op, x), s));
   }
   return HU_OK;
 }
@@ -151,12 +151,12 @@ static hu_status check_conversion(size_t count, const void *z, const void *x, hu
 hu_status hu_p3109_to_block(size_t count, void *z, hu_format scale_format, uint32_t scale, hu_format fz,
                             hu_p3109_projection projection, const void *x, hu_format fx, hu_stream stream) {
   hu_status wrong = check_conversion(count, z, x, scale_format, fz, fx, projection);
-  if (wrong == HU_OK) wrong = hu_code_check(scale, scale_format);
-  if (wrong == HU_OK) wrong = hu_code_array_check(count, x, 1, fx, 1);
+  if (wrong == HU_OK) wrong = hui_code_check(scale, scale_format);
+  if (wrong == HU_OK) wrong = hui_code_array_check(count, x, 1, fx, 1);
   if (wrong != HU_OK) return wrong;
   codes from = codes_of(fx, x);
   results to = results_of(fz, projection, z, stream);
-  hu_num s = hu_p3109_value(scale_format, scale);
+  hu_num s = hui_p3109_value(scale_format, scale);
   for (size_t i = 0; i < count; i++) store(&to, i, over_scale(code_at(&from, i), s));
   return HU_OK;
 }
@@ -168,21 +168,21 @@ hu_status hu_p3109_to_block_max(size_t count, void *z, uint32_t *scale, hu_forma
   if (!scale) return HU_E_NULL;
   if (wrong != HU_OK) return wrong;
   if (hu_p3109_projection_check(scale_projection) != HU_OK) return HU_E_MODE;
-  if (hu_code_array_check(count, x, 1, fx, 1) != HU_OK) return HU_E_CODE;
+  if (hui_code_array_check(count, x, 1, fx, 1) != HU_OK) return HU_E_CODE;
   codes from = codes_of(fx, x);
   results to = results_of(fz, projection, z, stream);
-  hu_p3109_target of_scale = hu_p3109_target_of(scale_format, scale_projection);
-  hu_num most[2] = {hu_num_special(HU_KIND_NAN, 0), hu_num_special(HU_KIND_NAN, 0)};
+  hu_p3109_target of_scale = hui_p3109_target_of(scale_format, scale_projection);
+  hu_num most[2] = {hui_num_special(HU_KIND_NAN, 0), hui_num_special(HU_KIND_NAN, 0)};
   for (size_t i = 0; i < count; i++) {
     most[1] = code_at(&from, i);
     most[1].sign = 0;
-    most[0] = hu_p3109_exact(HU_P3109_MAXIMUM_FINITE, most);
+    most[0] = hui_p3109_exact(HU_P3109_MAXIMUM_FINITE, most);
   }
-  *scale = hu_p3109_projected(&of_scale, most[0], hu_stream_word(stream, count));
-  hu_num ratio[2] = {{0, 0, 0, 0, 0}, hu_p3109_value_of(&of_scale.spec, *scale)};
+  *scale = hui_p3109_projected(&of_scale, most[0], hu_stream_word(stream, count));
+  hu_num ratio[2] = {{0, 0, 0, 0, 0}, hui_p3109_value_of(&of_scale.spec, *scale)};
   for (size_t i = 0; i < count; i++) {
     ratio[0] = code_at(&from, i);
-    store(&to, i, ratio[1].kind == HU_KIND_ZERO ? ratio[1] : hu_p3109_exact(HU_P3109_DIVIDE, ratio));
+    store(&to, i, ratio[1].kind == HU_KIND_ZERO ? ratio[1] : hui_p3109_exact(HU_P3109_DIVIDE, ratio));
   }
   return HU_OK;
 }
@@ -222,18 +222,18 @@ static hu_num sum(size_t count, const hu_p3109_block *in, unsigned blocks) {
   elements a = elements_of(&in[0]), b = elements_of(&in[blocks - 1]);
   for (size_t i = 0; i < count; i++) {
     hu_num x = element_at(&a, i);
-    if (blocks == 2) x = hu_exact_mul(x, element_at(&b, i), &raised);
-    terms |= hu_digits_add_term(word, WORDS, LOW, hu_long_of(x));
+    if (blocks == 2) x = hui_exact_mul(x, element_at(&b, i), &raised);
+    terms |= hui_digits_add_term(word, WORDS, LOW, hui_long_of(x));
   }
-  return hu_digits_value(word, WORDS, LOW, terms);
+  return hui_digits_value(word, WORDS, LOW, terms);
 }
 
 hu_status hu_p3109_block_add(size_t count, uint32_t *z, hu_format fz, hu_p3109_projection projection,
                              const hu_p3109_block *in, uint32_t random) {
   hu_status wrong = check_reduction(count, z, fz, projection, in, 1);
   if (wrong != HU_OK) return wrong;
-  hu_p3109_target to = hu_p3109_target_of(fz, projection);
-  *z = hu_p3109_projected(&to, sum(count, in, 1), random);
+  hu_p3109_target to = hui_p3109_target_of(fz, projection);
+  *z = hui_p3109_projected(&to, sum(count, in, 1), random);
   return HU_OK;
 }
 
@@ -241,8 +241,8 @@ hu_status hu_p3109_block_dot(size_t count, uint32_t *z, hu_format fz, hu_p3109_p
                              const hu_p3109_block *in, uint32_t random) {
   hu_status wrong = check_reduction(count, z, fz, projection, in, 2);
   if (wrong != HU_OK) return wrong;
-  hu_p3109_target to = hu_p3109_target_of(fz, projection);
-  *z = hu_p3109_projected(&to, sum(count, in, 2), random);
+  hu_p3109_target to = hui_p3109_target_of(fz, projection);
+  *z = hui_p3109_projected(&to, sum(count, in, 2), random);
   return HU_OK;
 }
 
@@ -274,20 +274,20 @@ static hu_num leading(const product *p, uint32_t sign) {
   }
   int64_t exp = p->exp + 32 * (int64_t)low;
   int32_t held = (int32_t)(exp > 100000 ? 100000 : exp < -100000 ? -100000 : exp);
-  if (word[1] == 0) return hu_num_finite(sign, word[0], held);
-  return hu_num_two_words(sign, word[1], word[0], rest != 0, held);
+  if (word[1] == 0) return hui_num_finite(sign, word[0], held);
+  return hui_num_two_words(sign, word[1], word[0], rest != 0, held);
 }
 
 static hu_num product_of(size_t count, const hu_p3109_block *in) {
   product p = {{1}, 1, 0};
-  hu_num z = hu_num_finite(0, 1, 0); /* what is not finite goes into it, and the sign */
+  hu_num z = hui_num_finite(0, 1, 0); /* what is not finite goes into it, and the sign */
   uint32_t raised = 0, sign = 0;
   elements from = elements_of(in);
   for (size_t i = 0; i < count; i++) {
     hu_num x = element_at(&from, i);
     sign ^= x.sign;
     if (x.kind != HU_KIND_FINITE || z.kind != HU_KIND_FINITE) {
-      z = hu_exact_mul(z, x.kind == HU_KIND_FINITE ? hu_num_finite(x.sign, 1, 0) : x, &raised);
+      z = hui_exact_mul(z, x.kind == HU_KIND_FINITE ? hui_num_finite(x.sign, 1, 0) : x, &raised);
     } else {
       times(&p, (uint32_t)x.sig);
       p.exp += x.exp;
@@ -302,7 +302,7 @@ hu_status hu_p3109_block_multiply(size_t count, uint32_t *z, hu_format fz, hu_p3
   if (count > HU_P3109_BLOCK_MAX) return HU_E_SHAPE;
   hu_status wrong = check_reduction(count, z, fz, projection, in, 1);
   if (wrong != HU_OK) return wrong;
-  hu_p3109_target to = hu_p3109_target_of(fz, projection);
-  *z = hu_p3109_projected(&to, product_of(count, in), random);
+  hu_p3109_target to = hui_p3109_target_of(fz, projection);
+  *z = hui_p3109_projected(&to, product_of(count, in), random);
   return HU_OK;
 }

@@ -14,10 +14,10 @@ hu_status hu_p3109_projection_check(hu_p3109_projection projection) {
 /* hu_next_up and hu_next_down give the operand itself where there is no neighbour. */
 static uint32_t neighbour(hu_format f, uint32_t code, int below) {
   const hu_p3109_projection plain = {{0}, HU_P3109_V4_0};
-  hu_p3109_target z = hu_p3109_target_of(f, plain);
-  hu_num x = hu_p3109_value_of(&z.spec, code);
-  uint32_t here = hu_p3109_projected(&z, x, 0), next = below ? hu_next_down(f, here) : hu_next_up(f, here);
-  if (x.kind == HU_KIND_NAN || next == here) return hu_p3109_projected(&z, hu_num_special(HU_KIND_NAN, 0), 0);
+  hu_p3109_target z = hui_p3109_target_of(f, plain);
+  hu_num x = hui_p3109_value_of(&z.spec, code);
+  uint32_t here = hui_p3109_projected(&z, x, 0), next = below ? hu_next_down(f, here) : hu_next_up(f, here);
+  if (x.kind == HU_KIND_NAN || next == here) return hui_p3109_projected(&z, hui_num_special(HU_KIND_NAN, 0), 0);
   return z.spec.negzero && next == z.spec.sign_mask ? 0 : next;
 }
 
@@ -25,8 +25,8 @@ static uint32_t neighbour(hu_format f, uint32_t code, int below) {
 
 static uint32_t class_of(hu_format f, uint32_t code) {
   const hu_mode rne = {0};
-  hu_spec s = hu_spec_of(f, rne);
-  hu_num x = hu_p3109_value(f, code);
+  hu_spec s = hui_spec_of(f, rne);
+  hu_num x = hui_p3109_value(f, code);
   uint32_t normal = s.zero != HU_ZERO_FIELD || (code & s.mag_mask) >> s.m != 0;
   if (x.kind == HU_KIND_NAN) return HU_P3109_CLASS_NAN;
   if (x.kind == HU_KIND_ZERO) return HU_P3109_CLASS_ZERO;
@@ -36,7 +36,7 @@ static uint32_t class_of(hu_format f, uint32_t code) {
 }
 
 static uint32_t is_one(hu_num x) {
-  return x.kind == HU_KIND_FINITE && !x.sign && hu_exponent(x) == 0 && (x.sig & (x.sig - 1)) == 0;
+  return x.kind == HU_KIND_FINITE && !x.sign && hui_exponent(x) == 0 && (x.sig & (x.sig - 1)) == 0;
 }
 
 static uint32_t classified(int op, hu_format f, uint32_t code) {
@@ -44,7 +44,7 @@ static uint32_t classified(int op, hu_format f, uint32_t code) {
   int infinite = c == HU_P3109_CLASS_NEGATIVE_INFINITY || c == HU_P3109_CLASS_POSITIVE_INFINITY;
   switch (op) {
     case HU_P3109_IS_ZERO: return c == HU_P3109_CLASS_ZERO;
-    case HU_P3109_IS_ONE: return is_one(hu_p3109_value(f, code));
+    case HU_P3109_IS_ONE: return is_one(hui_p3109_value(f, code));
     case HU_P3109_IS_NAN: return c == HU_P3109_CLASS_NAN;
     case HU_P3109_IS_SIGN_MINUS: return c != HU_P3109_CLASS_NAN && c < HU_P3109_CLASS_ZERO;
     case HU_P3109_IS_FINITE: return c != HU_P3109_CLASS_NAN && !infinite;
@@ -59,7 +59,7 @@ static uint32_t compared(int op, hu_num x, hu_num y) {
   int x_nan = x.kind == HU_KIND_NAN, y_nan = y.kind == HU_KIND_NAN;
   if (op == HU_P3109_TOTAL_ORDER && (x_nan || y_nan)) return (uint32_t)x_nan;
   if (x_nan || y_nan) return 0;
-  int32_t c = hu_compare_numbers(x, y);
+  int32_t c = hui_compare_numbers(x, y);
   switch (op) {
     case HU_P3109_COMPARE_LESS: return c < 0;
     case HU_P3109_COMPARE_EQUAL: return c == 0;
@@ -78,18 +78,18 @@ uint32_t hu_p3109_compute(int op, hu_format fz, hu_p3109_projection projection, 
   if (!o.name || !f || !x) return 0;
   for (unsigned i = 0; i < o.operands; i++) {
     if (hu_format_check(f[i], NULL) != HU_OK) return 0;
-    value[i] = hu_p3109_value(f[i], x[i]);
+    value[i] = hui_p3109_value(f[i], x[i]);
   }
   if (o.gives == HU_P3109_NEIGHBOUR) return neighbour(f[0], x[0], op == HU_P3109_NEXT_LESS_THAN);
   if (o.gives == HU_P3109_WORD || (o.operands == 1 && o.gives == HU_P3109_TRUTH)) return classified(op, f[0], x[0]);
   if (o.gives == HU_P3109_TRUTH) return compared(op, value[0], value[1]);
   if (hu_format_check(fz, NULL) != HU_OK || hu_p3109_projection_check(projection) != HU_OK) return 0;
-  hu_p3109_target z = hu_p3109_target_of(fz, projection);
-  return hu_p3109_projected(&z, hu_p3109_exact(op, value), random);
+  hu_p3109_target z = hui_p3109_target_of(fz, projection);
+  return hui_p3109_projected(&z, hui_p3109_exact(op, value), random);
 }
 
 uint32_t hu_p3109_project(hu_format fz, hu_p3109_projection projection, double x, uint32_t random) {
   if (hu_format_check(fz, NULL) != HU_OK || hu_p3109_projection_check(projection) != HU_OK) return 0;
-  hu_p3109_target z = hu_p3109_target_of(fz, projection);
-  return hu_p3109_projected(&z, hu_unpack64(hu_bits_of_double(x)), random);
+  hu_p3109_target z = hui_p3109_target_of(fz, projection);
+  return hui_p3109_projected(&z, hui_unpack64(hui_bits_of_double(x)), random);
 }

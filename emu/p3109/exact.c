@@ -7,7 +7,7 @@
 #include "emu/core/function.h"
 #include "emu/p3109/functions.h"
 
-static hu_num not_a_number(void) { return hu_num_special(HU_KIND_NAN, 0); }
+static hu_num not_a_number(void) { return hui_num_special(HU_KIND_NAN, 0); }
 
 static int is_nan(hu_num x) { return x.kind == HU_KIND_NAN; }
 
@@ -17,16 +17,16 @@ static hu_num unsigned_zero(hu_num x) {
   return x;
 }
 
-hu_num hu_p3109_value_of(const hu_spec *s, uint32_t code) { return unsigned_zero(hu_unpack(s, code)); }
+hu_num hui_p3109_value_of(const hu_spec *s, uint32_t code) { return unsigned_zero(hui_unpack(s, code)); }
 
-hu_num hu_p3109_value(hu_format f, uint32_t code) {
+hu_num hui_p3109_value(hu_format f, uint32_t code) {
   const hu_mode rne = {0};
-  hu_spec s = hu_spec_of(f, rne);
-  return hu_p3109_value_of(&s, code);
+  hu_spec s = hui_spec_of(f, rne);
+  return hui_p3109_value_of(&s, code);
 }
 
 /* Of neither of which is NaN. */
-static int is_less(hu_num a, hu_num b) { return hu_compare_numbers(a, b) < 0; }
+static int is_less(hu_num a, hu_num b) { return hui_compare_numbers(a, b) < 0; }
 
 /* ---- sums ---- */
 
@@ -35,17 +35,17 @@ static hu_num sum_of_three(const hu_num *x) {
   enum { WORDS = HU_SUM_WORDS, LOW = -2200 };
   uint64_t word[WORDS] = {0};
   uint32_t terms = 0;
-  for (int i = 0; i < 3; i++) terms |= hu_digits_add_term(word, WORDS, LOW, hu_long_of(x[i]));
-  return hu_digits_value(word, WORDS, LOW, terms);
+  for (int i = 0; i < 3; i++) terms |= hui_digits_add_term(word, WORDS, LOW, hui_long_of(x[i]));
+  return hui_digits_value(word, WORDS, LOW, terms);
 }
 
 /* x s and y t, then their sum, difference or product. */
 static hu_num scaled(int op, const hu_num *x) {
   uint32_t raised = 0;
-  hu_num a = hu_exact_mul(x[0], x[1], &raised), b = hu_exact_mul(x[2], x[3], &raised);
-  if (op == HU_P3109_SCALED_MULTIPLY) return hu_exact_mul(a, b, &raised);
-  if (op == HU_P3109_SCALED_SUBTRACT) b = hu_negated(b);
-  return hu_exact_add(a, b, 0, &raised);
+  hu_num a = hui_exact_mul(x[0], x[1], &raised), b = hui_exact_mul(x[2], x[3], &raised);
+  if (op == HU_P3109_SCALED_MULTIPLY) return hui_exact_mul(a, b, &raised);
+  if (op == HU_P3109_SCALED_SUBTRACT) b = hui_negated(b);
+  return hui_exact_add(a, b, 0, &raised);
 }
 
 /* ---- the smaller and the larger ---- */
@@ -58,9 +58,9 @@ static int is_first(hu_num x, hu_num y, int larger, int rule) {
   if (rule & BY_MAGNITUDE) {
     hu_num a = x, b = y;
     a.sign = b.sign = 0;
-    c = hu_compare_numbers(a, b);
+    c = hui_compare_numbers(a, b);
   }
-  if (c == 0) c = hu_compare_numbers(x, y);
+  if (c == 0) c = hui_compare_numbers(x, y);
   return larger ? c > 0 : c < 0;
 }
 
@@ -105,8 +105,8 @@ static hu_num function(int op, hu_num x) {
   uint32_t raised = 0;
   if ((op == HU_P3109_RECIP || op == HU_P3109_RSQRT) && x.kind == HU_KIND_ZERO) return not_a_number();
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (known[i].op == op) return hu_function_of(known[i].core, x, x, &raised);
-  return hu_p3109_function(op, x, x);
+    if (known[i].op == op) return hui_function_of(known[i].core, x, x, &raised);
+  return hui_p3109_function(op, x, x);
 }
 
 static hu_num computed(int op, const hu_num *x) {
@@ -114,20 +114,20 @@ static hu_num computed(int op, const hu_num *x) {
   switch (op) {
     case HU_P3109_CONVERT: return x[0];
     case HU_P3109_ABS: return absolute(x[0]);
-    case HU_P3109_NEGATE: return hu_negated(x[0]);
+    case HU_P3109_NEGATE: return hui_negated(x[0]);
     case HU_P3109_COPY_SIGN: return copy_sign(x[0], x[1]);
-    case HU_P3109_ADD: return hu_exact_add(x[0], x[1], 0, &raised);
-    case HU_P3109_SUBTRACT: return hu_exact_add(x[0], hu_negated(x[1]), 0, &raised);
-    case HU_P3109_MULTIPLY: return hu_exact_mul(x[0], x[1], &raised);
+    case HU_P3109_ADD: return hui_exact_add(x[0], x[1], 0, &raised);
+    case HU_P3109_SUBTRACT: return hui_exact_add(x[0], hui_negated(x[1]), 0, &raised);
+    case HU_P3109_MULTIPLY: return hui_exact_mul(x[0], x[1], &raised);
     case HU_P3109_DIVIDE:
       if (x[1].kind == HU_KIND_ZERO) return not_a_number();
-      return hu_exact_div(x[0], x[1], &raised);
-    case HU_P3109_FMA: return hu_exact_fma(x[0], x[1], x[2], 0, &raised);
+      return hui_exact_div(x[0], x[1], &raised);
+    case HU_P3109_FMA: return hui_exact_fma(x[0], x[1], x[2], 0, &raised);
     case HU_P3109_FAA: return sum_of_three(x);
-    case HU_P3109_SQRT: return hu_exact_sqrt(x[0], &raised);
+    case HU_P3109_SQRT: return hui_exact_sqrt(x[0], &raised);
     case HU_P3109_HYPOT:
     case HU_P3109_ARC_TAN2:
-    case HU_P3109_ARC_TAN2_PI: return hu_p3109_function(op, x[0], x[1]);
+    case HU_P3109_ARC_TAN2_PI: return hui_p3109_function(op, x[0], x[1]);
     case HU_P3109_SCALED_ADD:
     case HU_P3109_SCALED_SUBTRACT:
     case HU_P3109_SCALED_MULTIPLY: return scaled(op, x);
@@ -146,7 +146,7 @@ static hu_num computed(int op, const hu_num *x) {
   }
 }
 
-hu_num hu_p3109_exact(int op, const hu_num *x) { return unsigned_zero(computed(op, x)); }
+hu_num hui_p3109_exact(int op, const hu_num *x) { return unsigned_zero(computed(op, x)); }
 
 /* ---- projection ---- */
 
@@ -158,15 +158,15 @@ static int is_lost(const hu_spec *s, hu_num x, uint32_t events) {
   return s->round != HU_RTZ && s->round != (x.sign ? HU_RTP : HU_RTN);
 }
 
-hu_p3109_target hu_p3109_target_of(hu_format f, hu_p3109_projection projection) {
+hu_p3109_target hui_p3109_target_of(hu_format f, hu_p3109_projection projection) {
   if (projection.mode.saturate == HU_SAT_DEFAULT) projection.mode.saturate = HU_SAT_NONE;
-  hu_p3109_target z = {hu_spec_of(f, projection.mode), projection.rules};
+  hu_p3109_target z = {hui_spec_of(f, projection.mode), projection.rules};
   return z;
 }
 
-uint32_t hu_p3109_projected(const hu_p3109_target *z, hu_num x, uint32_t random) {
+uint32_t hui_p3109_projected(const hu_p3109_target *z, hu_num x, uint32_t random) {
   const hu_spec *s = &z->spec;
-  uint32_t events, code = hu_round(s, x, random, &events);
+  uint32_t events, code = hui_round(s, x, random, &events);
   if (z->rules == HU_P3109_JULY_2026 && is_lost(s, x, events)) return s->nan_code;
   /* What a negative number rounds to is 0 without a sign. */
   return s->negzero && code == s->sign_mask ? 0 : code;

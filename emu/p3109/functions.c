@@ -11,23 +11,23 @@
 
 static const hu_num ZERO = {0, 0, HU_KIND_ZERO, 0, 0};
 
-static hu_num not_a_number(void) { return hu_num_special(HU_KIND_NAN, 0); }
+static hu_num not_a_number(void) { return hui_num_special(HU_KIND_NAN, 0); }
 
 /* ---- building blocks ---- */
 
 /* The root of a < 2^62, cut off: binary digits of the root from pairs of those of a 2^32f. */
 static void root(hu_big *z, const hu_big *a, int32_t f) {
-  hu_big r = hu_big_of(0, f), rest = r, trial;
+  hu_big r = hui_big_of(0, f), rest = r, trial;
   for (int32_t i = 32 * f + 31; i >= 0; i--) {
     int32_t at = 2 * i - 32 * f; /* the place in `a` of the pair's lower digit */
     uint32_t pair = at < 0 ? 0 : a->w[at >> 5] >> (at & 31) & 3;
-    hu_big_up(&rest, &rest, 2, f);
+    hui_big_up(&rest, &rest, 2, f);
     rest.w[0] |= pair;
-    hu_big_up(&trial, &r, 2, f);
+    hui_big_up(&trial, &r, 2, f);
     trial.w[0] |= 1;
-    hu_big_up(&r, &r, 1, f);
-    if (hu_big_compare(&rest, &trial, f) < 0) continue;
-    hu_big_sub(&rest, &rest, &trial, f);
+    hui_big_up(&r, &r, 1, f);
+    if (hui_big_compare(&rest, &trial, f) < 0) continue;
+    hui_big_sub(&rest, &rest, &trial, f);
     r.w[0] |= 1;
   }
   *z = r;
@@ -35,34 +35,34 @@ static void root(hu_big *z, const hu_big *a, int32_t f) {
 
 /* 1 - u/3 + u^2/5 - u^3/7 + ... (arctan t = t times this, u = t^2 <= 1/64), within 4 ulps more than u's error. */
 static void arc_series(hu_big *z, const hu_big *u, int32_t f) {
-  hu_big one = hu_big_of(1, f), sum = hu_big_of(0, f), term;
+  hu_big one = hui_big_of(1, f), sum = hui_big_of(0, f), term;
   for (int32_t k = 6 * f; k >= 0; k--) {
-    hu_big_mul(&sum, &sum, u, f);
-    hu_big_over(&term, &one, 2 * (uint32_t)k + 1, f);
-    hu_big_sub(&sum, &term, &sum, f);
+    hui_big_mul(&sum, &sum, u, f);
+    hui_big_over(&term, &one, 2 * (uint32_t)k + 1, f);
+    hui_big_sub(&sum, &term, &sum, f);
   }
   *z = sum;
 }
 
 /* 1 + u/6 + 3 u^2/40 + ... (arcsin t = t times this, u = t^2 <= 2^-16), within 4 ulps more than u's error. */
 static void arc_sine_series(hu_big *z, const hu_big *u, int32_t f) {
-  hu_big one = hu_big_of(1, f), sum = one;
+  hu_big one = hui_big_of(1, f), sum = one;
   for (uint32_t n = 2 * (uint32_t)f + 2; n > 0; n--) {
-    hu_big_mul(&sum, &sum, u, f);
-    hu_big_times(&sum, &sum, (2 * n - 1) * (2 * n - 1), f);
-    hu_big_over(&sum, &sum, 2 * n * (2 * n + 1), f);
-    hu_big_add(&sum, &sum, &one, f);
+    hui_big_mul(&sum, &sum, u, f);
+    hui_big_times(&sum, &sum, (2 * n - 1) * (2 * n - 1), f);
+    hui_big_over(&sum, &sum, 2 * n * (2 * n + 1), f);
+    hui_big_add(&sum, &sum, &one, f);
   }
   *z = sum;
 }
 
 /* 1 - u/(2 3) + u^2/(2 3 4 5) - ... (sin t = t times this, u = t^2 < 1), within 4 ulps more than u's error. */
 static void sine_series(hu_big *z, const hu_big *u, int32_t f) {
-  hu_big one = hu_big_of(1, f), sum = one;
+  hu_big one = hui_big_of(1, f), sum = one;
   for (uint32_t n = 2 * (3 * (uint32_t)f + 6); n > 0; n -= 2) {
-    hu_big_mul(&sum, &sum, u, f);
-    hu_big_over(&sum, &sum, n * (n + 1), f);
-    hu_big_sub(&sum, &one, &sum, f);
+    hui_big_mul(&sum, &sum, u, f);
+    hui_big_over(&sum, &sum, n * (n + 1), f);
+    hui_big_sub(&sum, &one, &sum, f);
   }
   *z = sum;
 }
@@ -70,27 +70,27 @@ static void sine_series(hu_big *z, const hu_big *u, int32_t f) {
 /* arctan t for 0 <= t <= 1, within 2^8 ulps if t is within 8: three times arctan t = 2 arctan(t / (1 + sqrt(1 + t^2))),
  * which halves t's error and adds less than 4 ulps, leaves t < 0.0985. */
 static void arc_tangent(hu_big *z, hu_big t, int32_t f) {
-  hu_big one = hu_big_of(1, f), s;
+  hu_big one = hui_big_of(1, f), s;
   for (int i = 0; i < 3; i++) {
-    hu_big_mul(&s, &t, &t, f);
-    hu_big_add(&s, &s, &one, f);
+    hui_big_mul(&s, &t, &t, f);
+    hui_big_add(&s, &s, &one, f);
     root(&s, &s, f);
-    hu_big_add(&s, &s, &one, f);
-    hu_big_div(&t, &t, &s, f);
+    hui_big_add(&s, &s, &one, f);
+    hui_big_div(&t, &t, &s, f);
   }
-  hu_big_mul(&s, &t, &t, f);
+  hui_big_mul(&s, &t, &t, f);
   arc_series(&s, &s, f);
-  hu_big_mul(&s, &s, &t, f);
-  hu_big_up(z, &s, 3, f);
+  hui_big_mul(&s, &s, &t, f);
+  hui_big_up(z, &s, 3, f);
 }
 
 /* The angle, 0 to pi/2, of the point (x, y): x and y from 0 to 2, within 2 ulps, the larger of them at least 1/2. */
 static void angle(hu_big *z, const hu_big *x, const hu_big *y, int32_t f) {
-  hu_big half_pi = hu_big_constant(HU_CONSTANT_HALF_PI, f), t;
-  uint32_t steep = hu_big_compare(y, x, f) > 0;
-  hu_big_div(&t, steep ? x : y, steep ? y : x, f);
+  hu_big half_pi = hui_big_constant(HU_CONSTANT_HALF_PI, f), t;
+  uint32_t steep = hui_big_compare(y, x, f) > 0;
+  hui_big_div(&t, steep ? x : y, steep ? y : x, f);
   arc_tangent(z, t, f);
-  if (steep) hu_big_sub(z, &half_pi, z, f);
+  if (steep) hui_big_sub(z, &half_pi, z, f);
 }
 
 static void set(hu_real *v, hu_big z, int32_t exp, int32_t error, uint32_t sign) {
@@ -102,30 +102,30 @@ static void set(hu_real *v, hu_big z, int32_t exp, int32_t error, uint32_t sign)
 
 /* turns / 2 times pi. */
 static hu_big pi_halves(uint32_t halves, int32_t f) {
-  hu_big z = hu_big_constant(HU_CONSTANT_HALF_PI, f);
-  hu_big_times(&z, &z, halves, f);
+  hu_big z = hui_big_constant(HU_CONSTANT_HALF_PI, f);
+  hui_big_times(&z, &z, halves, f);
   return z;
 }
 
 static hu_big one_over_pi(int32_t f) {
-  hu_big z = hu_big_of(0, f);
-  for (int32_t i = 0; i <= f; i++) z.w[i] = hu_two_over_pi_bits(32 * (f - i) - 1);
+  hu_big z = hui_big_of(0, f);
+  for (int32_t i = 0; i <= f; i++) z.w[i] = hui_two_over_pi_bits(32 * (f - i) - 1);
   return z;
 }
 
 /* z divided by pi. z is below 4. */
 static void over_pi(hu_real *v, int32_t f) {
   hu_big unit = one_over_pi(f);
-  hu_big_mul(&v->z, &v->z, &unit, f);
+  hui_big_mul(&v->z, &v->z, &unit, f);
   v->error = v->error < 3 ? 4 : v->error + 1;
 }
 
 /* s / c for s, c <= 1 within 2^error ulps; 0: c is not known well enough. */
 static int32_t quotient(hu_real *v, const hu_real *s, hu_real *c, int32_t error, int32_t f) {
-  int32_t up = 32 * f - hu_big_lead(&c->z, f);
+  int32_t up = 32 * f - hui_big_lead(&c->z, f);
   if (error + up + 3 >= 32 * f) return 0;
-  hu_big_up(&c->z, &c->z, up, f);
-  hu_big_div(&v->z, &s->z, &c->z, f);
+  hui_big_up(&c->z, &c->z, up, f);
+  hui_big_div(&v->z, &s->z, &c->z, f);
   set(v, v->z, up, error + up + 2, s->sign ^ c->sign);
   return 1;
 }
@@ -134,22 +134,22 @@ static int32_t quotient(hu_real *v, const hu_real *s, hu_real *c, int32_t error,
 
 static int32_t tangent(hu_real *v, hu_num x, int32_t f) {
   hu_real s, c;
-  hu_real_sin(&s, x, 0, f);
-  hu_real_sin(&c, x, 1, f);
+  hui_real_sin(&s, x, 0, f);
+  hui_real_sin(&c, x, 1, f);
   return quotient(v, &s, &c, 33, f);
 }
 
 /* (e^a + e^-a) / 2, or the difference. */
 static void hyperbolic(hu_real *v, hu_num x, uint32_t cosine, int32_t f) {
-  hu_big a = hu_magnitude(x, f);
+  hu_big a = hui_magnitude(x, f);
   hu_real down;
-  hu_real_exp(v, &a, 0, 0, f);
-  hu_real_exp(&down, &a, 1, 0, f);
-  hu_big_down(&down.z, &down.z, v->exp - down.exp, f);
+  hui_real_exp(v, &a, 0, 0, f);
+  hui_real_exp(&down, &a, 1, 0, f);
+  hui_big_down(&down.z, &down.z, v->exp - down.exp, f);
   if (cosine) {
-    hu_big_add(&v->z, &v->z, &down.z, f);
+    hui_big_add(&v->z, &v->z, &down.z, f);
   } else {
-    hu_big_sub(&v->z, &v->z, &down.z, f);
+    hui_big_sub(&v->z, &v->z, &down.z, f);
   }
   v->exp--;
   v->error = 18;
@@ -160,35 +160,35 @@ static void hyperbolic(hu_real *v, hu_num x, uint32_t cosine, int32_t f) {
 
 /* ln(m 2^k) for 1 <= m < 2^33 within a few ulps. */
 static void logarithm(hu_real *v, hu_big m, int32_t k, int32_t f) {
-  int32_t place = hu_big_lead(&m, f) - 32 * f;
-  hu_big_down(&m, &m, place, f);
-  hu_real_log(v, m, k + place, 0, f);
-  v->error = 14; /* k may be twice what hu_real_log provides for */
+  int32_t place = hui_big_lead(&m, f) - 32 * f;
+  hui_big_down(&m, &m, place, f);
+  hui_real_log(v, m, k + place, 0, f);
+  v->error = 14; /* k may be twice what hui_real_log provides for */
 }
 
 /* ln(|x| + sqrt(x^2 + 1)), or with - 1: of m = |x| 2^-k, k = max(0, exponent of x), and sqrt(m^2 + 2^-2k). */
 static void inverse_hyperbolic(hu_real *v, hu_num x, uint32_t cosine, int32_t f) {
-  int32_t k = hu_exponent(x) < 0 ? 0 : hu_exponent(x);
-  hu_big m = hu_big_scaled(x.sig, x.exp - k, f), unit = hu_big_of(1, f), s;
-  hu_big_down(&unit, &unit, 2 * k, f);
-  hu_big_mul(&s, &m, &m, f);
+  int32_t k = hui_exponent(x) < 0 ? 0 : hui_exponent(x);
+  hu_big m = hui_big_scaled(x.sig, x.exp - k, f), unit = hui_big_of(1, f), s;
+  hui_big_down(&unit, &unit, 2 * k, f);
+  hui_big_mul(&s, &m, &m, f);
   if (cosine) {
-    hu_big_sub(&s, &s, &unit, f);
+    hui_big_sub(&s, &s, &unit, f);
   } else {
-    hu_big_add(&s, &s, &unit, f);
+    hui_big_add(&s, &s, &unit, f);
   }
   root(&s, &s, f);
-  hu_big_add(&m, &m, &s, f);
+  hui_big_add(&m, &m, &s, f);
   logarithm(v, m, k, f);
   v->sign = cosine ? 0 : x.sign;
 }
 
 /* ln((1 + x) / (1 - x)) / 2, 2^-33 <= |x| < 1: both sums are exact. */
 static void inverse_tangent_hyperbolic(hu_real *v, hu_num x, int32_t f) {
-  hu_big a = hu_magnitude(x, f), one = hu_big_of(1, f), below;
-  hu_big_sub(&below, &one, &a, f);
-  hu_big_add(&a, &one, &a, f);
-  hu_big_div(&a, &a, &below, f);
+  hu_big a = hui_magnitude(x, f), one = hui_big_of(1, f), below;
+  hui_big_sub(&below, &one, &a, f);
+  hui_big_add(&a, &one, &a, f);
+  hui_big_div(&a, &a, &below, f);
   logarithm(v, a, 0, f);
   v->exp--;
   v->sign = x.sign;
@@ -196,23 +196,23 @@ static void inverse_tangent_hyperbolic(hu_real *v, hu_num x, int32_t f) {
 
 /* ln(1 + e^x). Above 0 it is x + ln(1 + e^-x); far below, e^x (1 - e^x/2 + e^2x/3 - ...). */
 static void softplus(hu_real *v, hu_num x, int32_t f) {
-  hu_big a = hu_magnitude(x, f), one = hu_big_of(1, f), e, sum = hu_big_of(0, f), term;
+  hu_big a = hui_magnitude(x, f), one = hui_big_of(1, f), e, sum = hui_big_of(0, f), term;
   hu_real power;
-  hu_real_exp(&power, &a, 1, 1, f);
-  hu_big_down(&e, &power.z, -power.exp, f);
-  if (x.sign && hu_exponent(x) >= 3) {
+  hui_real_exp(&power, &a, 1, 1, f);
+  hui_big_down(&e, &power.z, -power.exp, f);
+  if (x.sign && hui_exponent(x) >= 3) {
     for (int32_t k = 3 * f + 3; k >= 0; k--) { /* e < 2^-11 */
-      hu_big_mul(&sum, &sum, &e, f);
-      hu_big_over(&term, &one, (uint32_t)k + 1, f);
-      hu_big_sub(&sum, &term, &sum, f);
+      hui_big_mul(&sum, &sum, &e, f);
+      hui_big_over(&term, &one, (uint32_t)k + 1, f);
+      hui_big_sub(&sum, &term, &sum, f);
     }
-    hu_big_mul(&sum, &sum, &power.z, f);
+    hui_big_mul(&sum, &sum, &power.z, f);
     set(v, sum, power.exp, 20, 0);
     return;
   }
-  hu_big_add(&e, &one, &e, f);
+  hui_big_add(&e, &one, &e, f);
   logarithm(v, e, 0, f);
-  if (!x.sign) hu_big_add(&v->z, &v->z, &a, f);
+  if (!x.sign) hui_big_add(&v->z, &v->z, &a, f);
   v->error = 19; /* e is off by 2^16 ulps */
 }
 
@@ -220,24 +220,24 @@ static void softplus(hu_real *v, hu_num x, int32_t f) {
 
 /* sqrt(1 - x^2), 2^-33 <= |x| < 1: the square is exact. */
 static hu_big other_leg(const hu_big *a, int32_t f) {
-  hu_big one = hu_big_of(1, f), s;
-  hu_big_mul(&s, a, a, f);
-  hu_big_sub(&s, &one, &s, f);
+  hu_big one = hui_big_of(1, f), s;
+  hui_big_mul(&s, a, a, f);
+  hui_big_sub(&s, &one, &s, f);
   root(&s, &s, f);
   return s;
 }
 
 static void arc_sine(hu_real *v, hu_num x, int32_t f) {
-  hu_big a = hu_magnitude(x, f), c = other_leg(&a, f), z;
+  hu_big a = hui_magnitude(x, f), c = other_leg(&a, f), z;
   angle(&z, &c, &a, f);
   set(v, z, 0, 10, x.sign);
 }
 
 /* From 0 to pi; of a tiny x its square is cut off, and the angle with it is off by less than an ulp. */
 static void arc_cosine(hu_real *v, hu_num x, int32_t f) {
-  hu_big a = hu_magnitude(x, f), c = other_leg(&a, f), z, pi = pi_halves(2, f);
+  hu_big a = hui_magnitude(x, f), c = other_leg(&a, f), z, pi = pi_halves(2, f);
   angle(&z, &a, &c, f);
-  if (x.sign) hu_big_sub(&z, &pi, &z, f);
+  if (x.sign) hui_big_sub(&z, &pi, &z, f);
   set(v, z, 0, 11, 0);
 }
 
@@ -247,34 +247,34 @@ enum { SMALL = -8 };
 /* The angle of (x, y), finite and not 0: of the quotient t of the smaller by the larger. A small angle keeps the
  * exponent of t. */
 static void arc_tangent2(hu_real *v, hu_num y, hu_num x, int32_t f) {
-  uint32_t steep = hu_compare_magnitude(y, x) > 0;
+  uint32_t steep = hui_compare_magnitude(y, x) > 0;
   hu_num n = steep ? x : y, d = steep ? y : x;
-  int32_t kn = hu_exponent(n), kd = hu_exponent(d), exp = kn - kd;
-  hu_big t, below = hu_big_scaled(d.sig, d.exp - kd, f), u, half = pi_halves(1, f), pi = pi_halves(2, f);
-  t = hu_big_scaled(n.sig, n.exp - kn, f);
-  hu_big_div(&t, &t, &below, f); /* 1/2 to 2 */
+  int32_t kn = hui_exponent(n), kd = hui_exponent(d), exp = kn - kd;
+  hu_big t, below = hui_big_scaled(d.sig, d.exp - kd, f), u, half = pi_halves(1, f), pi = pi_halves(2, f);
+  t = hui_big_scaled(n.sig, n.exp - kn, f);
+  hui_big_div(&t, &t, &below, f); /* 1/2 to 2 */
   if (!steep && !x.sign && exp < SMALL) {
-    hu_big_mul(&u, &t, &t, f);
-    hu_big_down(&u, &u, -2 * exp, f);
+    hui_big_mul(&u, &t, &t, f);
+    hui_big_down(&u, &u, -2 * exp, f);
     arc_series(&u, &u, f);
-    hu_big_mul(&t, &t, &u, f);
+    hui_big_mul(&t, &t, &u, f);
     set(v, t, exp, 5, y.sign);
     return;
   }
-  hu_big_down(&t, &t, -exp, f);
+  hui_big_down(&t, &t, -exp, f);
   arc_tangent(&t, t, f);
-  if (steep) hu_big_sub(&t, &half, &t, f);
-  if (x.sign) hu_big_sub(&t, &pi, &t, f);
+  if (steep) hui_big_sub(&t, &half, &t, f);
+  if (x.sign) hui_big_sub(&t, &pi, &t, f);
   set(v, t, 0, 10, y.sign);
 }
 
 /* arcsin(x) / pi for a small x: x/pi times the series. */
 static void small_arc_sine_pi(hu_real *v, hu_num x, int32_t f) {
-  hu_big a = hu_magnitude(x, f), unit = one_over_pi(f);
-  hu_big_mul(&a, &a, &a, f);
+  hu_big a = hui_magnitude(x, f), unit = one_over_pi(f);
+  hui_big_mul(&a, &a, &a, f);
   arc_sine_series(&a, &a, f);
-  hu_big_mul(&a, &a, &unit, f);
-  hu_big_times(&a, &a, (uint32_t)x.sig, f);
+  hui_big_mul(&a, &a, &unit, f);
+  hui_big_times(&a, &a, (uint32_t)x.sig, f);
   set(v, a, x.exp, 36, x.sign);
 }
 
@@ -289,10 +289,10 @@ static uint32_t quarters(hu_num *g, hu_num x) {
     return x.exp > 1 ? 0 : (uint32_t)(x.sig << x.exp) & 3;
   }
   if (x.exp < -63) {
-    *g = hu_num_finite(0, x.sig, x.exp);
+    *g = hui_num_finite(0, x.sig, x.exp);
     return 0;
   }
-  *g = hu_num_finite(0, x.sig & (((uint64_t)1 << -x.exp) - 1), x.exp);
+  *g = hui_num_finite(0, x.sig & (((uint64_t)1 << -x.exp) - 1), x.exp);
   return (uint32_t)(x.sig >> -x.exp) & 3;
 }
 
@@ -300,53 +300,53 @@ static uint32_t quarters(hu_num *g, hu_num x) {
 static void sine_pi(hu_real *v, hu_num x, uint32_t cosine, int32_t f) {
   hu_num g;
   uint32_t quarter = quarters(&g, x) + cosine, turned;
-  hu_big a = hu_magnitude(g, f), half_pi = pi_halves(1, f), one = hu_big_of(1, f);
+  hu_big a = hui_magnitude(g, f), half_pi = pi_halves(1, f), one = hui_big_of(1, f);
   turned = a.w[f - 1] >> 31;
-  if (turned) hu_big_sub(&a, &one, &a, f);
-  hu_big_mul(&a, &a, &half_pi, f);
-  hu_series_sin(&a, &a, (quarter & 1) ^ turned, f);
+  if (turned) hui_big_sub(&a, &one, &a, f);
+  hui_big_mul(&a, &a, &half_pi, f);
+  hui_series_sin(&a, &a, (quarter & 1) ^ turned, f);
   set(v, a, 0, 5, (quarter >> 1 & 1) ^ (cosine ? 0 : x.sign));
 }
 
 /* sin(pi x) of a small x: pi x times the series. */
 static void small_sine_pi(hu_real *v, hu_num x, int32_t f) {
-  hu_big a = hu_magnitude(x, f), pi = pi_halves(2, f);
-  hu_big_mul(&a, &a, &pi, f);
-  hu_big_mul(&a, &a, &a, f);
+  hu_big a = hui_magnitude(x, f), pi = pi_halves(2, f);
+  hui_big_mul(&a, &a, &pi, f);
+  hui_big_mul(&a, &a, &a, f);
   sine_series(&a, &a, f);
-  hu_big_mul(&a, &a, &pi, f);
-  hu_big_times(&a, &a, (uint32_t)x.sig, f);
+  hui_big_mul(&a, &a, &pi, f);
+  hui_big_times(&a, &a, (uint32_t)x.sig, f);
   set(v, a, x.exp, 38, x.sign);
 }
 
 static int32_t tangent_pi(hu_real *v, hu_num x, int32_t f) {
   hu_real s, c;
   sine_pi(&c, x, 1, f);
-  if (hu_exponent(x) >= SMALL) {
+  if (hui_exponent(x) >= SMALL) {
     sine_pi(&s, x, 0, f);
     return quotient(v, &s, &c, 5, f);
   }
   small_sine_pi(&s, x, f);
-  hu_big_div(&v->z, &s.z, &c.z, f); /* c > 0.99, s within 2^38 ulps of up to 2^33 */
+  hui_big_div(&v->z, &s.z, &c.z, f); /* c > 0.99, s within 2^38 ulps of up to 2^33 */
   set(v, v->z, s.exp, 41, x.sign);
   return 1;
 }
 
 /* ---- what needs no digits ---- */
 
-static hu_num half(uint32_t sign) { return hu_num_finite(sign, 1, -1); }
-static hu_num quarter(uint32_t sign, uint32_t n) { return hu_num_finite(sign, n, -2); }
+static hu_num half(uint32_t sign) { return hui_num_finite(sign, 1, -1); }
+static hu_num quarter(uint32_t sign, uint32_t n) { return hui_num_finite(sign, n, -2); }
 
 /* |x| against 1: -1, 0, 1. */
-static int32_t against_one(hu_num x) { return hu_compare_magnitude(x, hu_one(0)); }
+static int32_t against_one(hu_num x) { return hui_compare_magnitude(x, hui_one(0)); }
 
 /* halves pi/2 with a sign, or halves/2 where it is divided by pi. */
 static hu_num right_angles(uint32_t halves, uint32_t sign, uint32_t divided) {
   hu_num z;
   hu_real v;
-  if (divided) return hu_num_finite(sign, halves, -1);
+  if (divided) return hui_num_finite(sign, halves, -1);
   set(&v, pi_halves(halves, HU_BIG_FRACTION), 0, 3, sign);
-  (void)hu_real_decided(&z, &v, HU_BIG_FRACTION);
+  (void)hui_real_decided(&z, &v, HU_BIG_FRACTION);
   return z;
 }
 
@@ -362,7 +362,7 @@ static int32_t special_angle(hu_num *z, hu_num y, hu_num x, uint32_t divided) {
     *z = right_angles(1, y.sign, divided);
   } else if (y.kind == HU_KIND_ZERO) {
     *z = x.sign ? right_angles(2, 0, divided) : ZERO;
-  } else if (divided && hu_compare_magnitude(y, x) == 0) {
+  } else if (divided && hui_compare_magnitude(y, x) == 0) {
     *z = quarter(y.sign, x.sign ? 3 : 1);
   } else {
     return 0;
@@ -374,9 +374,9 @@ static int32_t special_angle(hu_num *z, hu_num y, hu_num x, uint32_t divided) {
 static hu_num special(int op, hu_num x) {
   uint32_t infinite = x.kind == HU_KIND_INF;
   switch (op) {
-    case HU_P3109_SOFTPLUS: return infinite ? (x.sign ? ZERO : x) : hu_one(0); /* of zero: not asked for */
-    case HU_P3109_COSH: return infinite ? hu_num_special(HU_KIND_INF, 0) : hu_one(0);
-    case HU_P3109_COS_PI: return infinite ? not_a_number() : hu_one(0);
+    case HU_P3109_SOFTPLUS: return infinite ? (x.sign ? ZERO : x) : hui_one(0); /* of zero: not asked for */
+    case HU_P3109_COSH: return infinite ? hui_num_special(HU_KIND_INF, 0) : hui_one(0);
+    case HU_P3109_COS_PI: return infinite ? not_a_number() : hui_one(0);
     case HU_P3109_ARC_COS: return infinite ? not_a_number() : right_angles(1, 0, 0);
     case HU_P3109_ARC_COS_PI: return infinite ? not_a_number() : half(0);
     case HU_P3109_ARC_TAN: return infinite ? right_angles(1, x.sign, 0) : ZERO;
@@ -392,18 +392,18 @@ static hu_num special(int op, hu_num x) {
 static int32_t quickly_pi(hu_num *z, int op, hu_num x) {
   hu_num g;
   uint32_t turn = quarters(&g, x), odd = turn & 1;
-  uint32_t eighth = g.kind == HU_KIND_FINITE && hu_is_power_of_two(g) && hu_exponent(g) == -1;
+  uint32_t eighth = g.kind == HU_KIND_FINITE && hui_is_power_of_two(g) && hui_exponent(g) == -1;
   if (op == HU_P3109_TAN_PI && eighth) {
-    *z = hu_one(odd ^ x.sign);
+    *z = hui_one(odd ^ x.sign);
     return 1;
   }
   if (g.kind != HU_KIND_ZERO) return 0;
   if (op == HU_P3109_TAN_PI) {
     *z = odd ? not_a_number() : ZERO;
   } else if (op == HU_P3109_SIN_PI) {
-    *z = odd ? hu_one((turn == 3) ^ x.sign) : ZERO;
+    *z = odd ? hui_one((turn == 3) ^ x.sign) : ZERO;
   } else {
-    *z = odd ? ZERO : hu_one(turn == 2);
+    *z = odd ? ZERO : hui_one(turn == 2);
   }
   return 1;
 }
@@ -416,8 +416,8 @@ static int32_t quickly_beyond_one(hu_num *z, int op, hu_num x) {
     case HU_P3109_ARC_SIN: *z = more ? *z : right_angles(1, x.sign, 0); return more >= 0;
     case HU_P3109_ARC_SIN_PI: *z = more ? *z : half(x.sign); return more >= 0;
     case HU_P3109_ARC_COS: *z = more ? *z : x.sign ? right_angles(2, 0, 0) : ZERO; return more >= 0;
-    case HU_P3109_ARC_COS_PI: *z = more ? *z : x.sign ? hu_one(0) : ZERO; return more >= 0;
-    case HU_P3109_ARC_TANH: *z = more ? *z : hu_num_special(HU_KIND_INF, x.sign); return more >= 0;
+    case HU_P3109_ARC_COS_PI: *z = more ? *z : x.sign ? hui_one(0) : ZERO; return more >= 0;
+    case HU_P3109_ARC_TANH: *z = more ? *z : hui_num_special(HU_KIND_INF, x.sign); return more >= 0;
     default: /* ArcCosh */
       if (more == 0 && !x.sign) *z = ZERO;
       return more <= 0 || x.sign;
@@ -426,26 +426,26 @@ static int32_t quickly_beyond_one(hu_num *z, int op, hu_num x) {
 
 /* 1 and the result if x, finite and not 0, needs no digits. */
 static int32_t quickly(hu_num *z, int op, hu_num x) {
-  int32_t k = hu_exponent(x);
-  uint32_t far = hu_is_far(x, 0);
+  int32_t k = hui_exponent(x);
+  uint32_t far = hui_is_far(x, 0);
   switch (op) {
-    case HU_P3109_TAN: *z = hu_beside(x, 1); return k < -33;
-    case HU_P3109_SINH: *z = far ? hu_beyond_all(x.sign) : hu_beside(x, 1); return far || k < -33;
-    case HU_P3109_COSH: *z = far ? hu_beyond_all(0) : hu_beside(hu_one(0), 1); return far || k < -33;
+    case HU_P3109_TAN: *z = hui_beside(x, 1); return k < -33;
+    case HU_P3109_SINH: *z = far ? hui_beyond_all(x.sign) : hui_beside(x, 1); return far || k < -33;
+    case HU_P3109_COSH: *z = far ? hui_beyond_all(0) : hui_beside(hui_one(0), 1); return far || k < -33;
     case HU_P3109_ARC_TAN:
-    case HU_P3109_ARC_SINH: *z = hu_beside(x, 0); return k < -33;
-    case HU_P3109_SOFTPLUS: *z = x.sign ? hu_below_all(0) : hu_beside(x, 1); return x.sign ? (int32_t)far : k >= 6;
+    case HU_P3109_ARC_SINH: *z = hui_beside(x, 0); return k < -33;
+    case HU_P3109_SOFTPLUS: *z = x.sign ? hui_below_all(0) : hui_beside(x, 1); return x.sign ? (int32_t)far : k >= 6;
     case HU_P3109_SIN_PI:
     case HU_P3109_COS_PI:
     case HU_P3109_TAN_PI:
       if (op == HU_P3109_COS_PI && k < -35) {
-        *z = hu_beside(hu_one(0), 0);
+        *z = hui_beside(hui_one(0), 0);
         return 1;
       }
       return quickly_pi(z, op, x);
     case HU_P3109_ARC_TAN_PI: *z = quarter(x.sign, 1); return against_one(x) == 0;
     case HU_P3109_ARC_SIN:
-    case HU_P3109_ARC_TANH: *z = hu_beside(x, 1); return k < -33 || quickly_beyond_one(z, op, x);
+    case HU_P3109_ARC_TANH: *z = hui_beside(x, 1); return k < -33 || quickly_beyond_one(z, op, x);
     default: return quickly_beyond_one(z, op, x);
   }
 }
@@ -453,7 +453,7 @@ static int32_t quickly(hu_num *z, int op, hu_num x) {
 /* f(x) to f limbs; 0 if they are not enough. */
 static int32_t value(hu_num *z, int op, hu_num x, hu_num y, int32_t f) {
   hu_real v;
-  int32_t known = 1, small = hu_exponent(x) < SMALL;
+  int32_t known = 1, small = hui_exponent(x) < SMALL;
   switch (op) {
     case HU_P3109_TAN: known = tangent(&v, x, f); break;
     case HU_P3109_SINH: hyperbolic(&v, x, 0, f); break;
@@ -487,7 +487,7 @@ static int32_t value(hu_num *z, int op, hu_num x, hu_num y, int32_t f) {
   if ((op == HU_P3109_ARC_SIN_PI && !small) || op == HU_P3109_ARC_COS_PI || op == HU_P3109_ARC_TAN_PI ||
       op == HU_P3109_ARC_TAN2_PI)
     over_pi(&v, f);
-  return hu_real_decided(z, &v, f);
+  return hui_real_decided(z, &v, f);
 }
 
 /* ---- sqrt(x^2 + y^2) ---- */
@@ -500,44 +500,44 @@ static hu_num hypotenuse(hu_num x, hu_num y) {
   x.sign = y.sign = 0;
   if (x.kind == HU_KIND_ZERO) return y;
   if (y.kind == HU_KIND_ZERO) return x;
-  if (hu_compare_magnitude(x, y) < 0) {
+  if (hui_compare_magnitude(x, y) < 0) {
     hu_num other = x;
     x = y;
     y = other;
   }
-  int32_t k = hu_exponent(x);
-  if (k - hu_exponent(y) > 32) return hu_beside(x, 1);
-  hu_big sum = hu_big_scaled(x.sig * x.sig, 2 * (x.exp - k), F),
-         other = hu_big_scaled(y.sig * y.sig, 2 * (y.exp - k), F);
-  hu_big_add(&sum, &sum, &other, F);
+  int32_t k = hui_exponent(x);
+  if (k - hui_exponent(y) > 32) return hui_beside(x, 1);
+  hu_big sum = hui_big_scaled(x.sig * x.sig, 2 * (x.exp - k), F),
+         other = hui_big_scaled(y.sig * y.sig, 2 * (y.exp - k), F);
+  hui_big_add(&sum, &sum, &other, F);
   hu_big r;
   root(&r, &sum, F);
-  int32_t place = hu_big_lead(&r, F), unit = place - 63 - 32 * F;
-  hu_num z = hu_num_finite(0, hu_big_digits(&r, place, F), k + unit);
-  r = hu_big_scaled(z.sig, unit, F);
-  hu_big_mul(&r, &r, &r, F);
-  z.sticky = hu_big_compare(&r, &sum, F) != 0;
+  int32_t place = hui_big_lead(&r, F), unit = place - 63 - 32 * F;
+  hu_num z = hui_num_finite(0, hui_big_digits(&r, place, F), k + unit);
+  r = hui_big_scaled(z.sig, unit, F);
+  hui_big_mul(&r, &r, &r, F);
+  z.sticky = hui_big_compare(&r, &sum, F) != 0;
   return z;
 }
 
 /* ---- the call ---- */
 
-hu_num hu_p3109_function(int op, hu_num x, hu_num y) {
+hu_num hui_p3109_function(int op, hu_num x, hu_num y) {
   hu_num z;
   if (x.kind == HU_KIND_NAN) return x;
   if (op == HU_P3109_HYPOT) {
     if (y.kind == HU_KIND_NAN) return y;
-    if (x.kind == HU_KIND_INF || y.kind == HU_KIND_INF) return hu_num_special(HU_KIND_INF, 0);
+    if (x.kind == HU_KIND_INF || y.kind == HU_KIND_INF) return hui_num_special(HU_KIND_INF, 0);
     return hypotenuse(x, y);
   }
   if (op == HU_P3109_ARC_TAN2 || op == HU_P3109_ARC_TAN2_PI) {
     if (special_angle(&z, x, y, op == HU_P3109_ARC_TAN2_PI)) return z;
   } else {
-    y = hu_one(0); /* ArcTan is the angle of (1, x) */
+    y = hui_one(0); /* ArcTan is the angle of (1, x) */
     uint32_t log_of_two = op == HU_P3109_SOFTPLUS && x.kind == HU_KIND_ZERO;
     if (log_of_two) {
       op = HU_P3109_ARC_COSH; /* ln 2 = arccosh(5/4) */
-      x = hu_num_finite(0, 5, -2);
+      x = hui_num_finite(0, 5, -2);
     }
     if (x.kind != HU_KIND_FINITE) return special(op, x);
     if (quickly(&z, op, x)) return z;

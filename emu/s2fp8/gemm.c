@@ -39,8 +39,8 @@ static void decode_panel(float *z, const source *x, size_t row, size_t col, size
   for (size_t i = 0; i < rows; i++) {
     for (size_t j = 0; j < cols; j++) {
       size_t at = x->transposed ? (col + j) * x->ld + row + i : (row + i) * x->ld + col + j;
-      uint32_t code = hu_load_code(x->codes + at * x->size, x->size) & x->mask;
-      z[i * cols + j] = hu_float_of_bits(x->listed ? x->values[code] : hu_s2_decoded(&x->map, code));
+      uint32_t code = hui_load_code(x->codes + at * x->size, x->size) & x->mask;
+      z[i * cols + j] = hui_float_of_bits(x->listed ? x->values[code] : hui_s2_decoded(&x->map, code));
     }
   }
 }
@@ -50,7 +50,7 @@ static void block_part(void *context, size_t part) {
   static const hu_mode rne;
   float a[ROWS * DEPTH], b[DEPTH * COLS];
   size_t row = part / p->across * ROWS, col = part % p->across * COLS;
-  size_t rows = hu_least(ROWS, p->m - row), cols = hu_least(COLS, p->n - col), k = 0;
+  size_t rows = hui_least(ROWS, p->m - row), cols = hui_least(COLS, p->n - col), k = 0;
   float *z = p->z + row * p->ldz + col;
   hu_result d = {z, p->ldz, p->binary32, HU_STORAGE_VALUES};
   hu_operand before = {z, p->ldz, p->binary32, HU_STORAGE_VALUES, 0};
@@ -59,7 +59,7 @@ static void block_part(void *context, size_t part) {
     before.ld = p->ldc;
   }
   do {
-    size_t depth = hu_least(DEPTH, p->k - k);
+    size_t depth = hui_least(DEPTH, p->k - k);
     hu_operand x = {a, depth, p->binary32, HU_STORAGE_VALUES, 0}, y = {b, cols, p->binary32, HU_STORAGE_VALUES, 0};
     decode_panel(a, &p->a, row, k, rows, depth);
     decode_panel(b, &p->b, k, col, depth, cols);
@@ -81,7 +81,7 @@ static hu_status cover_matrix(hu_covered *s, const void *data, size_t rows, size
     return HU_E_SHAPE;
   }
   hu_strided all = {data, size, 1};
-  return hu_cover(s, elements, &all);
+  return hui_cover(s, elements, &all);
 }
 
 static int apart(const hu_covered *x, const hu_covered *y) {
@@ -91,27 +91,27 @@ static int apart(const hu_covered *x, const hu_covered *y) {
 static hu_status make_source(source *z, hu_covered *covered, const hu_s2fp8_operand *x, size_t rows, size_t cols) {
   static const hu_mode rne;
   if (!x || !x->kind || !x->scale) return HU_E_NULL;
-  hu_status s = hu_s2_check(x->kind, x->scale, rne);
+  hu_status s = hui_s2_check(x->kind, x->scale, rne);
   if (s != HU_OK) return s;
   if (x->transposed > 1) return HU_E_SHAPE;
   z->codes = x->codes;
   z->ld = x->ld;
-  z->size = (uint8_t)hu_code_bytes(x->kind->element);
+  z->size = (uint8_t)hui_code_bytes(x->kind->element);
   z->transposed = x->transposed;
-  z->map = hu_s2_of(x->kind, x->scale->mu, x->scale->m, rne);
+  z->map = hui_s2_of(x->kind, x->scale->mu, x->scale->m, rne);
   z->mask = z->map.spec.mag_mask | z->map.spec.sign_mask;
   z->listed = 0;
   return cover_matrix(covered, x->codes, x->transposed ? cols : rows, x->transposed ? rows : cols, x->ld, z->size);
 }
 
 static hu_status check_codes(const hu_s2fp8_operand *x, size_t rows, size_t cols, uint32_t threads) {
-  return hu_code_rows_check(x->transposed ? cols : rows, x->transposed ? rows : cols, x->codes, x->ld, x->kind->element,
-                            threads);
+  return hui_code_rows_check(x->transposed ? cols : rows, x->transposed ? rows : cols, x->codes, x->ld,
+                             x->kind->element, threads);
 }
 
 static void list_values(source *z) {
   if (z->mask >= 2 * HU_S2_CODES) return;
-  for (uint32_t i = 0; i <= z->mask; i++) z->values[i] = hu_s2_decoded(&z->map, i);
+  for (uint32_t i = 0; i <= z->mask; i++) z->values[i] = hui_s2_decoded(&z->map, i);
   z->listed = 1;
 }
 
@@ -119,7 +119,7 @@ hu_status hu_s2fp8_gemm(size_t m, size_t n, size_t k, float *z, size_t ldz, cons
                         const hu_s2fp8_operand *b, const float *c, size_t ldc, const hu_exec *exec) {
   product p;
   hu_covered sz, sa, sb, sc = {0, 0};
-  uint32_t threads = hu_exec_threads(exec);
+  uint32_t threads = hui_exec_threads(exec);
   memset(&p, 0, sizeof p);
   hu_status s = make_source(&p.a, &sa, a, m, k);
   if (s == HU_OK) s = make_source(&p.b, &sb, b, k, n);
@@ -140,11 +140,11 @@ hu_status hu_s2fp8_gemm(size_t m, size_t n, size_t k, float *z, size_t ldz, cons
   p.ldz = ldz;
   p.c = c;
   p.ldc = ldc;
-  p.binary32 = hu_format_binary32();
+  p.binary32 = hui_format_binary32();
   p.fp32.kind = HU_ACCUM_FP32;
-  p.exec = hu_exec_levels(exec);
+  p.exec = hui_exec_levels(exec);
   list_values(&p.a);
   list_values(&p.b);
-  hu_parallel(threads, ((m - 1) / ROWS + 1) * p.across, block_part, &p);
+  hui_parallel(threads, ((m - 1) / ROWS + 1) * p.across, block_part, &p);
   return HU_OK;
 }

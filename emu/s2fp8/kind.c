@@ -21,7 +21,7 @@ static hu_status refuse(const char **why, hu_status status, const char *sentence
 hu_status hu_s2fp8_check(const hu_s2fp8 *kind, const char **why) {
   if (!kind) return refuse(why, HU_E_NULL, "no kind");
   if (hu_format_check(kind->element, NULL) != HU_OK) return refuse(why, HU_E_FORMAT, "element: not a format");
-  hu_spec f = hu_spec_of(kind->element, nearest);
+  hu_spec f = hui_spec_of(kind->element, nearest);
   const int32_t emax = f.emax, target = kind->target ? (int32_t)kind->target : emax;
   if (emax < 1) return refuse(why, HU_E_SCALING, "element: the format has no 2^1");
   if (kind->special > HU_S2FP8_ELEMENT) return refuse(why, HU_E_SCALING, "special: unknown");
@@ -37,18 +37,18 @@ unsigned hu_s2fp8_target(const hu_s2fp8 *kind) {
   return kind->target ? kind->target : (unsigned)hu_limits_of(kind->element).emax;
 }
 
-hu_status hu_s2_check(const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode) {
+hu_status hui_s2_check(const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode) {
   hu_status s = hu_s2fp8_check(kind, NULL);
   if (s == HU_OK) s = hu_mode_check(mode);
-  if (s == HU_OK && scale && !hu_s2_scale_fits(scale->mu, scale->m)) s = HU_E_SCALING;
+  if (s == HU_OK && scale && !hui_s2_scale_fits(scale->mu, scale->m)) s = HU_E_SCALING;
   return s;
 }
 
-void hu_s2_make(hu_s2 *t, const hu_s2fp8 *kind, int64_t mu, int64_t m, hu_mode mode) {
+void hui_s2_make(hu_s2 *t, const hu_s2fp8 *kind, int64_t mu, int64_t m, hu_mode mode) {
   memset(t, 0, sizeof *t);
   t->mu = mu;
   t->gap = m - mu;
   t->special_is_nan = kind->special == HU_S2FP8_NAN;
-  t->spec = hu_spec_of(kind->element, mode);
+  t->spec = hui_spec_of(kind->element, mode);
   t->target = kind->target ? (int32_t)kind->target : t->spec.emax;
 }

@@ -38,12 +38,12 @@ typedef struct hu_s2_rough {
 } hu_s2_rough;
 
 /* The product of some normal ones. */
-static inline void hu_s2_rough_ends(hu_s2_rough *z, size_t lanes, const double *product, int64_t exponents) {
+static inline void hui_s2_rough_ends(hu_s2_rough *z, size_t lanes, const double *product, int64_t exponents) {
   z->sig = 1;
   z->exponent = exponents;
   for (size_t i = 0; i <= lanes; i++) {
-    uint64_t u = hu_bits_of_double(i < lanes ? product[i] : z->sig);
-    double sig = hu_double_of_bits((u & 0xFFFFFFFFFFFFFu) | (uint64_t)1023 << 52);
+    uint64_t u = hui_bits_of_double(i < lanes ? product[i] : z->sig);
+    double sig = hui_double_of_bits((u & 0xFFFFFFFFFFFFFu) | (uint64_t)1023 << 52);
     z->exponent += (int64_t)(u >> 52) - 1023;
     z->sig = i < lanes ? z->sig * sig : sig;
   }

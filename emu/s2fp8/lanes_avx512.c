@@ -87,7 +87,7 @@ static void sum(size_t n, const uint32_t *x, hu_s2_part *z) {
 static void quantize_some(const hu_s2_search *s, size_t n, uint32_t *z, const uint32_t *x, tally *t) {
   for (size_t i = 0; i < n; i++) {
     uint32_t events;
-    z[i] = s->table.value[hu_s2_found(s, x[i], &events)];
+    z[i] = s->table.value[hui_s2_found(s, x[i], &events)];
     tally_add(t, events);
   }
 }
@@ -95,7 +95,7 @@ static void quantize_some(const hu_s2_search *s, size_t n, uint32_t *z, const ui
 static void encode_some(const hu_s2_search *s, size_t n, uint8_t *z, const uint32_t *x, tally *t) {
   for (size_t i = 0; i < n; i++) {
     uint32_t events;
-    z[i] = (uint8_t)hu_s2_found(s, x[i], &events);
+    z[i] = (uint8_t)hui_s2_found(s, x[i], &events);
     tally_add(t, events);
   }
 }

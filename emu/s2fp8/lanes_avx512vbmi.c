@@ -79,7 +79,7 @@ static void rough(size_t n, const uint32_t *x, hu_s2_rough *z) {
     exponent = _mm512_add_pd(exponent, _mm512_getexp_pd(f.part[k]));
   }
   const double one = _mm512_reduce_mul_pd(sig);
-  hu_s2_rough_ends(
+  hui_s2_rough_ends(
       z, 1, &one,
       (int64_t)_mm512_reduce_add_pd(exponent) + _mm512_reduce_add_epi64(f.exponents) - 127 * (int64_t)z->count);
   z->top = _mm512_reduce_max_epu32(_mm512_castps_si512(f.top));

@@ -25,7 +25,7 @@ static inline double times_plus(double a, double b, double c) {
 #endif
 }
 
-/* hu_polynomial_expm1, in pairs, so that a few vectors do not wait for one operation after the other. */
+/* hui_polynomial_expm1, in pairs, so that a few vectors do not wait for one operation after the other. */
 static inline double expm1_in_pairs(double r) {
   static const double c[12] = {HU_EXPM1_COEFFICIENTS};
   const double r2 = r * r, r4 = r2 * r2;
@@ -39,8 +39,8 @@ static inline double expm1_in_pairs(double r) {
 static void powers(size_t n, uint64_t *restrict z, const double *restrict e) {
   for (size_t i = 0; i < n; i++) {
     double shifted = e[i] + HU_SHIFTER, r = (e[i] - (shifted - HU_SHIFTER)) * 0x1.62e42fefa39efp-1;
-    double power = hu_power_of_two64(shifted);
-    z[i] = hu_pattern64(times_plus(power, r * expm1_in_pairs(r), power));
+    double power = hui_power_of_two64(shifted);
+    z[i] = hui_pattern64(times_plus(power, r * expm1_in_pairs(r), power));
   }
 }
 
@@ -50,7 +50,7 @@ static void sum_one(uint32_t u, hu_s2_part *z) {
   if (a >= 0x7F800000) {
     z->special++;
   } else if (a) {
-    z->sum += hu_s2_log2(a);
+    z->sum += hui_s2_log2(a);
     z->count++;
     if (a > z->top) z->top = a;
   }

@@ -19,13 +19,13 @@ static uint64_t logs(const uint32_t *a, int64_t *z, uint64_t *left) {
   double m[STRETCH], f[STRETCH], w[STRETCH], q[STRETCH];
   for (size_t i = 0; i < STRETCH; i++) {
     uint32_t k = a[i] >> 19 & 15;
-    m[i] = hu_float_of_bits((a[i] & 0x7FFFFF) | 0x3F800000);
+    m[i] = hui_float_of_bits((a[i] & 0x7FFFFF) | 0x3F800000);
     f[i] = factors[k];
     w[i] = wholes[k];
     q[i] = parts[k];
   }
   for (size_t i = 0; i < STRETCH; i++) {
-    double r = m[i] * f[i] - 1, s = q[i] + r * hu_polynomial_s2(r), t = s + S2_MAGIC, n = t - S2_MAGIC, d = s - n;
+    double r = m[i] * f[i] - 1, s = q[i] + r * hui_polynomial_s2(r), t = s + S2_MAGIC, n = t - S2_MAGIC, d = s - n;
     m[i] = n + w[i] + S2_MAGIC;
     f[i] = d * d; /* 1/4 or nearly where not sure */
   }
@@ -55,7 +55,7 @@ static void sum_stretch(const uint32_t *x, hu_s2_part *z) {
   }
   if (logs(a, units, left)) {
     for (size_t i = 0; i < STRETCH; i++) {
-      if (left[i]) units[i] = hu_s2_log2((a[i] & 0x7FFFFF) | 0x3F800000);
+      if (left[i]) units[i] = hui_s2_log2((a[i] & 0x7FFFFF) | 0x3F800000);
     }
   }
   for (size_t i = 0; i < STRETCH; i++) sum += units[i];
@@ -118,7 +118,7 @@ HU_FN void run(const hu_s2_search *s, size_t n, void *z, const uint32_t *x, int 
       done++;
     } else {
       uint32_t set;
-      code = hu_s2_found(s, u, &set);
+      code = hui_s2_found(s, u, &set);
       tally_add(&rest, set);
     }
     if (codes) {
@@ -226,7 +226,7 @@ HU_FN void multiply_in(hu_s2_rough *z, double *product, uint32_t *exponents, con
     top = a > top ? a : top;
     count += normal;
     sum += (b >> 23) - 127;
-    product[k] *= (double)hu_float_of_bits((b & 0x7FFFFF) | 0x3F800000);
+    product[k] *= (double)hui_float_of_bits((b & 0x7FFFFF) | 0x3F800000);
   }
   z->odd |= odd;
   z->top = top;
@@ -242,7 +242,7 @@ static void rough(size_t n, const uint32_t *x, hu_s2_rough *z) {
   for (; n >= FACTORS; n -= FACTORS, x += FACTORS) multiply_in(z, product, &exponents, x);
   memcpy(last, x, n * sizeof *x);
   multiply_in(z, product, &exponents, last);
-  hu_s2_rough_ends(z, FACTORS, product, (int32_t)exponents);
+  hui_s2_rough_ends(z, FACTORS, product, (int32_t)exponents);
 }
 
 static void pass_lanes(const records *t, size_t n, uint32_t *z, const uint32_t *x, hu_s2_passed *counts) {

@@ -57,12 +57,12 @@ static int pass(const nearly *c, size_t n, uint32_t *z, const uint32_t *x, hu_s2
 /* Adds these elements, unless something odd was among those before. */
 static void rough_more(const nearly *c, size_t n, const uint32_t *x, hu_s2_rough *sum) {
   hu_s2_rough piece;
-  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   for (size_t i = 0; i < n && !sum->odd; i += HU_S2_ROUGH) {
-    rough(c, hu_least(n - i, HU_S2_ROUGH), x + i, &piece);
+    rough(c, hui_least(n - i, HU_S2_ROUGH), x + i, &piece);
     rough_add(sum, &piece);
   }
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
 }
 
 static const hu_s2_rough nothing = {1, 0, 0, 0, 0};
@@ -71,7 +71,7 @@ static void rough_part(void *context, size_t part) {
   nearly *c = context;
   size_t first = part * c->part;
   c->rough[part] = nothing;
-  rough_more(c, hu_least(c->part, c->n - first), c->x + first, &c->rough[part]);
+  rough_more(c, hui_least(c->part, c->n - first), c->x + first, &c->rough[part]);
 }
 
 typedef struct pass_walking {
@@ -87,7 +87,7 @@ static void walk_pass(void *context, size_t first, size_t n, uint32_t *z) {
 
 static void pass_part(void *context, size_t part) {
   nearly *c = context;
-  size_t first = part * c->part, n = hu_least(c->part, c->n - first);
+  size_t first = part * c->part, n = hui_least(c->part, c->n - first);
   pass_walking w = {c, {0, 0, 0, 0}, 0};
   walk_pass(&w, first, c->streams ? 0 : n, c->z + first);
   if (c->streams && w.passed) {
@@ -140,11 +140,11 @@ static int by_statistics(hu_s2_table *table, const nearly *c, const hu_s2 *map, 
   int64_t m;
   uint32_t others = 0;
   if (c->n < HU_S2_QUICK_MIN) return NO_TABLE;
-  hu_s2_sum_run(c->n, (const float *)(const void *)c->x, 1, &sums, exec);
-  hu_s2_moments(&own.mu, &m, sums.high, sums.low, sums.count, sums.top, map->target);
+  hui_s2_sum_run(c->n, (const float *)(const void *)c->x, 1, &sums, exec);
+  hui_s2_moments(&own.mu, &m, sums.high, sums.low, sums.count, sums.top, map->target);
   own.gap = m - own.mu;
-  if (!hu_s2_scale_fits(own.mu, m) || !hu_s2_may_be_quick(&own)) return NO_TABLE;
-  hu_s2_fill_table(table, &own, c->lanes);
+  if (!hui_s2_scale_fits(own.mu, m) || !hui_s2_may_be_quick(&own)) return NO_TABLE;
+  hui_s2_fill_table(table, &own, c->lanes);
   for (uint32_t i = 0; i < HU_S2_CODES; i++) others += i != c->near.top_code && table->exact[i] != HU_S2_NEVER;
   int exact = others || table->exact[c->near.top_code] != sums.top;
   return exact || table->bound[0][1] < 0x800000 ? TABLE : TABLE_FOR_A_PASS;
@@ -153,9 +153,9 @@ static int by_statistics(hu_s2_table *table, const nearly *c, const hu_s2 *map, 
 /* 0: not this map at this level. */
 static int begin(nearly *c, size_t n, const hu_s2 *map, const hu_exec *exec) {
   const hu_spec *s = &map->spec;
-  c->lanes = hu_level_for(exec)->s2fp8;
-  if (!c->lanes || s->round != HU_RNE || s->m > 4 || !hu_s2_may_table(s)) return 0;
-  c->bytes = hu_level_for(exec)->s2fp8_bytes;
+  c->lanes = hui_level_for(exec)->s2fp8;
+  if (!c->lanes || s->round != HU_RNE || s->m > 4 || !hui_s2_may_table(s)) return 0;
+  c->bytes = hui_level_for(exec)->s2fp8_bytes;
   c->n = n;
   c->map = map;
   c->exec = exec;
@@ -167,10 +167,10 @@ static int begin(nearly *c, size_t n, const hu_s2 *map, const hu_exec *exec) {
 static int end_rough(nearly *c, size_t parts, hu_s2_rough *r, hu_s2_table *table) {
   const hu_spec *s = &c->map->spec;
   *r = c->rough[0];
-  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   for (size_t i = 1; i < parts; i++) rough_add(r, &c->rough[i]);
   int found = !r->odd && r->count && c->lanes->near(table, c->map, r);
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
   c->table = table;
   c->near.first_normal = (uint32_t)1 << s->m;
   c->near.top_code = (uint32_t)(c->map->target - s->emin + 1) << s->m;
@@ -186,18 +186,18 @@ static int begin_pass(nearly *c, uint32_t top) {
   return c->table->tiny[0] >= c->table->bound[0][1];
 }
 
-int hu_s2_truncate(size_t n, float *z, const float *x, const hu_s2 *map, const hu_exec *exec, hu_events *events) {
+int hui_s2_truncate(size_t n, float *z, const float *x, const hu_s2 *map, const hu_exec *exec, hu_events *events) {
   hu_s2_table table;
   hu_s2_rough r;
   nearly c;
   if (!begin(&c, n, map, exec)) return 0;
-  uint32_t threads = hu_exec_threads(exec);
-  c.part = hu_part_size(n, threads, PART_MIN);
+  uint32_t threads = hui_exec_threads(exec);
+  c.part = hui_part_size(n, threads, PART_MIN);
   c.z = (uint32_t *)(void *)z;
   c.x = (const uint32_t *)(const void *)x;
-  c.streams = n >= HU_S2_BYPASS_MIN && z != x ? hu_streams_for(exec) : NULL;
-  size_t parts = hu_parts(n, c.part);
-  hu_parallel(threads, parts, rough_part, &c);
+  c.streams = n >= HU_S2_BYPASS_MIN && z != x ? hui_streams_for(exec) : NULL;
+  size_t parts = hui_parts(n, c.part);
+  hui_parallel(threads, parts, rough_part, &c);
   int found = end_rough(&c, parts, &r, &table);
   if (r.odd) return 0;
   if (!found && is_one_magnitude(n, c.x, r.top)) {
@@ -209,11 +209,11 @@ int hu_s2_truncate(size_t n, float *z, const float *x, const hu_s2 *map, const h
   /* Tables of bytes are quicker through the caches than other ways around them. */
   int around = n >= HU_S2_BYPASS_MIN && z != x && !c.bytes && !c.streams && c.lanes->bypasses;
   c.passed[0] = 0;
-  if (found == TABLE_FOR_A_PASS && begin_pass(&c, r.top) && !around) hu_parallel(threads, parts, pass_part, &c);
+  if (found == TABLE_FOR_A_PASS && begin_pass(&c, r.top) && !around) hui_parallel(threads, parts, pass_part, &c);
   if (c.passed[0]) { /* all parts and blocks or none, since they have one table */
     end_pass(&c, parts, &r, events);
   } else {
-    hu_s2_run(n, z, 1, 0, x, 1, map, &table, exec, events);
+    hui_s2_run(n, z, 1, 0, x, 1, map, &table, exec, events);
   }
   return 1;
 }
@@ -223,10 +223,10 @@ int hu_s2_truncate(size_t n, float *z, const float *x, const hu_s2 *map, const h
 static void rough_given(void *context, size_t range) {
   nearly *c = context;
   hu_s2_rough *sum = &c->rough[range];
-  size_t end = hu_s2_range_end(&c->ranges, range), k;
+  size_t end = hui_s2_range_end(&c->ranges, range), k;
   *sum = nothing;
   for (size_t first = range * c->ranges.size; first < end && !sum->odd; first += k) {
-    k = hu_least(c->of->part, end - first);
+    k = hui_least(c->of->part, end - first);
     rough_more(c, k, (const uint32_t *)(const void *)c->of->give(c->of->context, range, first, k), sum);
   }
 }
@@ -235,7 +235,7 @@ static void rough_given(void *context, size_t range) {
 static void pass_some(const nearly *c, size_t range, size_t first, size_t n, const float *x, hu_s2_passed *counts) {
   uint32_t z[STRETCH];
   for (size_t i = 0, k; i < n; i += k) {
-    k = hu_least(STRETCH, n - i);
+    k = hui_least(STRETCH, n - i);
     (void)pass(c, k, z, (const uint32_t *)(const void *)x + i, counts);
     c->of->take(c->of->context, range, first + i, k, (const float *)(const void *)z);
   }
@@ -244,26 +244,27 @@ static void pass_some(const nearly *c, size_t range, size_t first, size_t n, con
 static void pass_given(void *context, size_t range) {
   nearly *c = context;
   hu_s2_passed counts = {0, 0, 0, 0};
-  size_t end = hu_s2_range_end(&c->ranges, range), k;
+  size_t end = hui_s2_range_end(&c->ranges, range), k;
   for (size_t first = range * c->ranges.size; first < end; first += k) {
-    k = hu_least(c->of->part, end - first);
+    k = hui_least(c->of->part, end - first);
     pass_some(c, range, first, k, c->of->give(c->of->context, range, first, k), &counts);
   }
   c->counts[range] = counts;
 }
 
-int hu_s2_truncate_parts(size_t n, const hu_s2fp8_parts *of, const hu_s2 *map, const hu_exec *exec, hu_events *events) {
+int hui_s2_truncate_parts(size_t n, const hu_s2fp8_parts *of, const hu_s2 *map, const hu_exec *exec,
+                          hu_events *events) {
   hu_s2_passed none = {0, 0, 0, 0};
   hu_s2_table table;
   hu_s2_rough r;
   nearly c;
   if (!begin(&c, n, map, exec)) return 0;
   c.of = of;
-  c.ranges = hu_s2_ranges_of(n, of, exec);
-  hu_parallel(hu_exec_threads(exec), c.ranges.count, rough_given, &c);
+  c.ranges = hui_s2_ranges_of(n, of, exec);
+  hui_parallel(hui_exec_threads(exec), c.ranges.count, rough_given, &c);
   if (!end_rough(&c, c.ranges.count, &r, &table) || !begin_pass(&c, r.top)) return 0;
   if (!pass(&c, 0, NULL, NULL, &none)) return 0; /* whether a table serves a pass does not depend on the numbers */
-  hu_parallel(hu_exec_threads(exec), c.ranges.count, pass_given, &c);
+  hui_parallel(hui_exec_threads(exec), c.ranges.count, pass_given, &c);
   end_pass(&c, c.ranges.count, &r, events);
   return 1;
 }

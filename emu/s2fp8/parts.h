@@ -10,14 +10,14 @@ typedef struct hu_s2_ranges {
   size_t n, size, count; /* elements of all, of a range (the last one has the rest); ranges, at most HU_THREADS_MAX */
 } hu_s2_ranges;
 
-static inline hu_s2_ranges hu_s2_ranges_of(size_t n, const hu_s2fp8_parts *of, const hu_exec *exec) {
-  size_t parts = hu_parts(n, of->part), each = hu_parts(parts, hu_exec_threads(exec));
+static inline hu_s2_ranges hui_s2_ranges_of(size_t n, const hu_s2fp8_parts *of, const hu_exec *exec) {
+  size_t parts = hui_parts(n, of->part), each = hui_parts(parts, hui_exec_threads(exec));
   size_t size = each * of->part;
-  hu_s2_ranges r = {n, size, hu_parts(n, size)};
+  hu_s2_ranges r = {n, size, hui_parts(n, size)};
   return r;
 }
 
-static inline size_t hu_s2_range_end(const hu_s2_ranges *r, size_t range) {
+static inline size_t hui_s2_range_end(const hu_s2_ranges *r, size_t range) {
   return range + 1 < r->count ? (range + 1) * r->size : r->n;
 }
 

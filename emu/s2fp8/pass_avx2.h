@@ -64,7 +64,7 @@ static void end_product(const product *f, size_t elements, hu_s2_rough *z) {
   }
   z->count = elements - none;
   z->odd = z->top >= 0x7F800000 || lowest < 0x7FFFFF;
-  hu_s2_rough_ends(z, FACTORS, part, exponent - 127 * (int64_t)z->count);
+  hui_s2_rough_ends(z, FACTORS, part, exponent - 127 * (int64_t)z->count);
 }
 
 static void rough(size_t n, const uint32_t *x, hu_s2_rough *z) {

@@ -2,7 +2,7 @@
 /* emu/s2fp8/polynomial.h - written by scripts/made/s2fp8_polynomial.py; not to be edited.
  *
  * log2 m in units of 2^-40 for 1 <= m < 2: with i the first four digits behind the point and r = m factor[i] - 1, exact
- * and less than 0.030303 in magnitude, it is whole[i] + (part[i] + r hu_polynomial_s2(r)). */
+ * and less than 0.030303 in magnitude, it is whole[i] + (part[i] + r hui_polynomial_s2(r)). */
 #ifndef HALFULP_EMU_S2FP8_POLYNOMIAL_H
 #define HALFULP_EMU_S2FP8_POLYNOMIAL_H
 
@@ -14,7 +14,7 @@
       step(0x1.2776c50fcb77cp+38) step(-0x1.715476539edf0p+38) step(0x1.ec709dc3a03c2p+38)                           \
           step(-0x1.71547652b82dep+39) step(0x1.71547652b82fep+40)
 
-HU_FN double hu_polynomial_s2(double r) {
+HU_FN double hui_polynomial_s2(double r) {
 #define HU_S2_FIRST(c) double p = c;
 #define HU_S2_STEP(c) p = p * r + c;
   HU_S2_POLYNOMIAL(HU_S2_FIRST, HU_S2_STEP)

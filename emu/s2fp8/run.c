@@ -30,7 +30,7 @@ typedef struct summing {
   hu_s2fp8_sums *parts;
 } summing;
 
-void hu_s2_add_sums(hu_s2fp8_sums *z, const hu_s2fp8_sums *x) {
+void hui_s2_add_sums(hu_s2fp8_sums *z, const hu_s2fp8_sums *x) {
   uint64_t low = z->low + x->low;
   z->high = (int64_t)((uint64_t)z->high + (uint64_t)x->high + (low < x->low));
   z->low = low;
@@ -41,7 +41,7 @@ void hu_s2_add_sums(hu_s2fp8_sums *z, const hu_s2fp8_sums *x) {
 
 static void add_part(hu_s2fp8_sums *z, const hu_s2_part *p) {
   hu_s2fp8_sums x = {(uint64_t)p->sum, p->sum < 0 ? -1 : 0, p->count, p->special, p->top, 0};
-  hu_s2_add_sums(z, &x);
+  hui_s2_add_sums(z, &x);
 }
 
 static void sum_core(size_t n, const uint32_t *x, hu_s2_part *z) {
@@ -50,7 +50,7 @@ static void sum_core(size_t n, const uint32_t *x, hu_s2_part *z) {
     uint32_t a = x[i] & 0x7FFFFFFF;
     if (a >= 0x7F800000) z->special++;
     if (a == 0 || a >= 0x7F800000) continue;
-    z->sum += hu_s2_log2(a);
+    z->sum += hui_s2_log2(a);
     z->count++;
     if (a > z->top) z->top = a;
   }
@@ -59,21 +59,21 @@ static void sum_core(size_t n, const uint32_t *x, hu_s2_part *z) {
 static void sum_part(void *context, size_t part) {
   const summing *c = context;
   hu_s2fp8_sums sums = {0};
-  size_t first = part * c->part, end = first + hu_least(c->part, c->n - first);
+  size_t first = part * c->part, end = first + hui_least(c->part, c->n - first);
   uint32_t buffer[PIECE];
   while (first < end) {
-    size_t k = hu_least(end - first, c->inc == 1 ? HU_S2_PIECE : PIECE);
+    size_t k = hui_least(end - first, c->inc == 1 ? HU_S2_PIECE : PIECE);
     const float *x = c->x + (ptrdiff_t)first * c->inc;
     const uint32_t *u = (const uint32_t *)(const void *)x;
     hu_s2_part p;
     if (c->inc != 1) {
-      for (size_t i = 0; i < k; i++) buffer[i] = hu_bits_of_float(x[(ptrdiff_t)i * c->inc]);
+      for (size_t i = 0; i < k; i++) buffer[i] = hui_bits_of_float(x[(ptrdiff_t)i * c->inc]);
       u = buffer;
     }
     if (c->lanes) {
-      hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+      hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
       c->lanes->sum(k, u, &p);
-      hu_float_env_leave(saved);
+      hui_float_env_leave(saved);
     } else {
       sum_core(k, u, &p);
     }
@@ -83,13 +83,13 @@ static void sum_part(void *context, size_t part) {
   c->parts[part] = sums;
 }
 
-void hu_s2_sum_run(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums, const hu_exec *exec) {
+void hui_s2_sum_run(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums, const hu_exec *exec) {
   hu_s2fp8_sums parts[HU_THREADS_MAX];
-  uint32_t threads = hu_exec_threads(exec);
-  summing c = {n, hu_part_size(n, threads, PART_MIN), x, incx, hu_level_for(exec)->s2fp8, parts};
-  size_t count = hu_parts(n, c.part);
-  hu_parallel(threads, count, sum_part, &c);
-  for (size_t i = 0; i < count; i++) hu_s2_add_sums(sums, &parts[i]);
+  uint32_t threads = hui_exec_threads(exec);
+  summing c = {n, hui_part_size(n, threads, PART_MIN), x, incx, hui_level_for(exec)->s2fp8, parts};
+  size_t count = hui_parts(n, c.part);
+  hui_parallel(threads, count, sum_part, &c);
+  for (size_t i = 0; i < count; i++) hui_s2_add_sums(sums, &parts[i]);
 }
 
 /* ---- a table for a call ---- */
@@ -116,17 +116,17 @@ static void make_tree(hu_s2_tree *t, const hu_s2_search *s) {
   }
 }
 
-void hu_s2_fill_table(hu_s2_table *z, const hu_s2 *map, const hu_s2_lanes *lanes) {
-  if (hu_s2_may_be_quick(map)) {
-    hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
-    hu_s2_fill_quickly(z, map, lanes);
-    hu_float_env_leave(saved);
+void hui_s2_fill_table(hu_s2_table *z, const hu_s2 *map, const hu_s2_lanes *lanes) {
+  if (hui_s2_may_be_quick(map)) {
+    hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
+    hui_s2_fill_quickly(z, map, lanes);
+    hui_float_env_leave(saved);
   } else {
-    for (uint32_t i = 0; i < 2 * HU_S2_CODES; i++) hu_s2_fill_entry(z, map, i);
+    for (uint32_t i = 0; i < 2 * HU_S2_CODES; i++) hui_s2_fill_entry(z, map, i);
   }
 }
 
-/* hu_s2_bucket for all of a sign: those up to the one that holds bound c, or begins with it, reach c - 1 bounds. */
+/* hui_s2_bucket for all of a sign: those up to the one that holds bound c, or begins with it, reach c - 1 bounds. */
 static void fill_buckets(hu_s2_search *s, uint32_t sign) {
   const uint32_t *bound = s->table.bound[sign], max = s->spec.max_code, shift = s->shift[sign];
   uint32_t next = 0, last = HU_S2_BUCKETS, within = 0, c;
@@ -151,9 +151,9 @@ static void make_search(hu_s2_search *s, hu_s2_tree *tree, const hu_s2 *map, con
   if (known) {
     s->table = *known;
   } else {
-    hu_s2_fill_table(&s->table, map, lanes);
+    hui_s2_fill_table(&s->table, map, lanes);
   }
-  hu_s2_search_start(s, map);
+  hui_s2_search_start(s, map);
   fill_buckets(s, 0);
   size_t bounds = map->spec.max_code + 2; /* those behind are not filled */
   if (memcmp(s->table.bound[0], s->table.bound[1], bounds * sizeof s->table.bound[0][0]) == 0) {
@@ -195,9 +195,9 @@ static void make_core(const making *c, size_t first, size_t n, hu_events *counts
   uint32_t bits = c->map->spec.bits;
   for (size_t i = first; i < first + n; i++) {
     uint32_t events, r = 0;
-    if (bits) r = hu_stream_at(c->stream.key, c->stream.counter + i) >> (32 - bits);
-    uint32_t code = hu_s2_element(c->map, c->x[(ptrdiff_t)i * c->incx], r, &events);
-    hu_store_code(z_at(c, i), out_size(c), c->size ? code : hu_s2_decoded(c->map, code));
+    if (bits) r = hui_stream_at(c->stream.key, c->stream.counter + i) >> (32 - bits);
+    uint32_t code = hui_s2_element(c->map, c->x[(ptrdiff_t)i * c->incx], r, &events);
+    hui_store_code(z_at(c, i), out_size(c), c->size ? code : hui_s2_decoded(c->map, code));
     hu_events_count(counts, events);
   }
 }
@@ -228,7 +228,7 @@ static void make_in_streams(const making *c, size_t first, size_t n, hu_events *
 
 static void make_part(void *context, size_t part) {
   const making *c = context;
-  size_t first = part * c->part, end = first + hu_least(c->part, c->n - first);
+  size_t first = part * c->part, end = first + hui_least(c->part, c->n - first);
   uint32_t in[PIECE], out[PIECE];
   hu_events counts = {0};
   if (!c->lanes) {
@@ -242,7 +242,7 @@ static void make_part(void *context, size_t part) {
     first = end;
   }
   while (first < end) {
-    size_t k = hu_least(end - first, PIECE);
+    size_t k = hui_least(end - first, PIECE);
     for (size_t i = 0; i < k; i++) in[i] = c->x[(ptrdiff_t)(first + i) * c->incx];
     make_lanes(c, k, out, in, &counts);
     for (size_t i = 0; i < k; i++) memcpy(z_at(c, first + i), (uint8_t *)out + i * out_size(c), out_size(c));
@@ -251,36 +251,36 @@ static void make_part(void *context, size_t part) {
   c->counts[part] = counts;
 }
 
-void hu_s2_run(size_t n, void *z, ptrdiff_t incz, size_t size, const float *x, ptrdiff_t incx, const hu_s2 *map,
-               const hu_s2_table *known, const hu_exec *exec, hu_events *events) {
+void hui_s2_run(size_t n, void *z, ptrdiff_t incz, size_t size, const float *x, ptrdiff_t incx, const hu_s2 *map,
+                const hu_s2_table *known, const hu_exec *exec, hu_events *events) {
   hu_events counts[HU_THREADS_MAX];
   hu_s2_search search;
   hu_s2_tree tree;
-  uint32_t threads = hu_exec_threads(exec);
+  uint32_t threads = hui_exec_threads(exec);
   making c;
   memset(&c, 0, sizeof c);
   c.n = n;
-  c.part = hu_part_size(n, threads, PART_MIN);
+  c.part = hui_part_size(n, threads, PART_MIN);
   c.size = size;
   c.z = z;
   c.x = (const uint32_t *)(const void *)x;
   c.incz = incz;
   c.incx = incx;
   c.map = map;
-  if (known || (n >= (hu_s2_may_be_quick(map) ? HU_S2_QUICK_MIN : TABLE_MIN) && hu_s2_may_table(&map->spec)))
-    c.lanes = hu_level_for(exec)->s2fp8;
+  if (known || (n >= (hui_s2_may_be_quick(map) ? HU_S2_QUICK_MIN : TABLE_MIN) && hui_s2_may_table(&map->spec)))
+    c.lanes = hui_level_for(exec)->s2fp8;
   if (c.lanes) {
     make_search(&search, &tree, map, c.lanes, known);
     c.search = &search;
     c.tree = &tree;
   }
-  c.stream = hu_exec_stream(exec);
+  c.stream = hui_exec_stream(exec);
   c.bypass = (const void *)z != (const void *)x && incz == 1 && incx == 1 && n >= HU_S2_BYPASS_MIN;
-  if (c.bypass && c.lanes) c.streams = hu_streams_for(exec);
+  if (c.bypass && c.lanes) c.streams = hui_streams_for(exec);
   if (c.streams) c.bypass = 0; /* the walk writes around the caches */
   c.counts = counts;
-  size_t parts = hu_parts(n, c.part);
-  hu_parallel(threads, parts, make_part, &c);
+  size_t parts = hui_parts(n, c.part);
+  hui_parallel(threads, parts, make_part, &c);
   for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &counts[i]);
 }
 
@@ -298,24 +298,24 @@ typedef struct undoing {
 
 static void undo_part(void *context, size_t part) {
   const undoing *c = context;
-  size_t first = part * c->part, end = first + hu_least(c->part, c->n - first);
+  size_t first = part * c->part, end = first + hui_least(c->part, c->n - first);
   if (c->values && c->size == 1 && c->incx == 1 && c->incz == 1) {
-    for (; first < end; first++) c->z[first] = hu_float_of_bits(c->values[c->x[first]]);
+    for (; first < end; first++) c->z[first] = hui_float_of_bits(c->values[c->x[first]]);
   }
   for (size_t i = first; i < end; i++) {
-    uint32_t code = hu_load_code(c->x + (ptrdiff_t)i * c->incx * (ptrdiff_t)c->size, c->size) & c->mask;
-    uint32_t value = c->values ? c->values[code] : hu_s2_decoded(c->map, code);
-    c->z[(ptrdiff_t)i * c->incz] = hu_float_of_bits(value);
+    uint32_t code = hui_load_code(c->x + (ptrdiff_t)i * c->incx * (ptrdiff_t)c->size, c->size) & c->mask;
+    uint32_t value = c->values ? c->values[code] : hui_s2_decoded(c->map, code);
+    c->z[(ptrdiff_t)i * c->incz] = hui_float_of_bits(value);
   }
 }
 
-void hu_s2_undo(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, size_t size, const hu_s2 *map,
-                const hu_exec *exec) {
-  uint32_t values[2 * HU_S2_CODES], threads = hu_exec_threads(exec), mask = map->spec.mag_mask | map->spec.sign_mask;
-  undoing c = {n, hu_part_size(n, threads, PART_MIN), size, z, x, incz, incx, map, NULL, mask};
-  if (mask < 2 * HU_S2_CODES && n > mask && hu_level_for(exec)->bits) {
-    for (uint32_t i = 0; i < 2 * HU_S2_CODES; i++) values[i] = hu_s2_decoded(map, i & mask);
+void hui_s2_undo(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, size_t size, const hu_s2 *map,
+                 const hu_exec *exec) {
+  uint32_t values[2 * HU_S2_CODES], threads = hui_exec_threads(exec), mask = map->spec.mag_mask | map->spec.sign_mask;
+  undoing c = {n, hui_part_size(n, threads, PART_MIN), size, z, x, incz, incx, map, NULL, mask};
+  if (mask < 2 * HU_S2_CODES && n > mask && hui_level_for(exec)->bits) {
+    for (uint32_t i = 0; i < 2 * HU_S2_CODES; i++) values[i] = hui_s2_decoded(map, i & mask);
     c.values = values;
   }
-  hu_parallel(threads, hu_parts(n, c.part), undo_part, &c);
+  hui_parallel(threads, hui_parts(n, c.part), undo_part, &c);
 }

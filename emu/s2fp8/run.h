@@ -9,9 +9,9 @@
 #include "emu/s2fp8/kind.h"
 #include "halfulp/s2fp8.h"
 
-static inline hu_s2 hu_s2_of(const hu_s2fp8 *kind, int64_t mu, int64_t m, hu_mode mode) {
+static inline hu_s2 hui_s2_of(const hu_s2fp8 *kind, int64_t mu, int64_t m, hu_mode mode) {
   hu_s2 t;
-  hu_s2_make(&t, kind, mu, m, mode);
+  hui_s2_make(&t, kind, mu, m, mode);
   return t;
 }
 
@@ -22,24 +22,24 @@ enum {
 
 struct hu_s2_lanes;
 /* The sums of two tensors as those of one. */
-void hu_s2_add_sums(hu_s2fp8_sums *z, const hu_s2fp8_sums *x);
+void hui_s2_add_sums(hu_s2fp8_sums *z, const hu_s2fp8_sums *x);
 /* Adds to sums. Arguments have been checked, in all of these. */
-void hu_s2_sum_run(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums, const hu_exec *exec);
-/* The table of a map that hu_s2_may_table accepts. */
-void hu_s2_fill_table(hu_s2_table *z, const hu_s2 *map, const struct hu_s2_lanes *lanes);
+void hui_s2_sum_run(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums, const hu_exec *exec);
+/* The table of a map that hui_s2_may_table accepts. */
+void hui_s2_fill_table(hu_s2_table *z, const hu_s2 *map, const struct hu_s2_lanes *lanes);
 /* z: codes of `size` bytes, or values (size 0). known: the map's table; NULL: one is made where it is worth while. */
-void hu_s2_run(size_t n, void *z, ptrdiff_t incz, size_t size, const float *x, ptrdiff_t incx, const hu_s2 *map,
-               const hu_s2_table *known, const hu_exec *exec, hu_events *events);
+void hui_s2_run(size_t n, void *z, ptrdiff_t incz, size_t size, const float *x, ptrdiff_t incx, const hu_s2 *map,
+                const hu_s2_table *known, const hu_exec *exec, hu_events *events);
 /* Values of contiguous elements by statistics of their own (map without mu and gap), events; 1: done. 0: not for these,
  * and nothing is written. */
-int hu_s2_truncate(size_t n, float *z, const float *x, const hu_s2 *map, const hu_exec *exec, hu_events *events);
+int hui_s2_truncate(size_t n, float *z, const float *x, const hu_s2 *map, const hu_exec *exec, hu_events *events);
 /* The same of elements that are given in parts; 0: not for these, and none has been taken. */
-int hu_s2_truncate_parts(size_t n, const hu_s2fp8_parts *of, const hu_s2 *map, const hu_exec *exec, hu_events *events);
+int hui_s2_truncate_parts(size_t n, const hu_s2fp8_parts *of, const hu_s2 *map, const hu_exec *exec, hu_events *events);
 /* Adds to sums what all parts hold. */
-void hu_s2_sum_parts(size_t n, const hu_s2fp8_parts *of, hu_s2fp8_sums *sums, const hu_exec *exec);
-/* hu_s2_run of all parts, which are taken as values. */
-void hu_s2_run_parts(size_t n, const hu_s2fp8_parts *of, const hu_s2 *map, const hu_exec *exec, hu_events *events);
-void hu_s2_undo(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, size_t size, const hu_s2 *map,
-                const hu_exec *exec);
+void hui_s2_sum_parts(size_t n, const hu_s2fp8_parts *of, hu_s2fp8_sums *sums, const hu_exec *exec);
+/* hui_s2_run of all parts, which are taken as values. */
+void hui_s2_run_parts(size_t n, const hu_s2fp8_parts *of, const hu_s2 *map, const hu_exec *exec, hu_events *events);
+void hui_s2_undo(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, size_t size, const hu_s2 *map,
+                 const hu_exec *exec);
 
 #endif

@@ -2,9 +2,9 @@
 /* emu/s2fp8/stretch.h - codes of many elements by the buckets of a search, a stretch at a time. emu/s2fp8/loops.c
  * includes it, and takes its own loop for the elements and the searches that this one does not serve.
  *
- * Why the codes are those of hu_s2_found. A search is served if both signs have the same bounds (hu_s2_tree says so).
+ * Why the codes are those of hui_s2_found. A search is served if both signs have the same bounds (hu_s2_tree says so).
  * Let `first` be the least bound. Buckets begin a step before it here: the bucket of a is 0 for a < first, else one
- * more than that of hu_s2_found. Bucket 0 reaches no bound, and its one further bound is `first`, which a < first does
+ * more than that of hui_s2_found. Bucket 0 reaches no bound, and its one further bound is `first`, which a < first does
  * not reach: code 0. In the other buckets the same bounds are compared. The comparison with the largest code can be
  * left out, for an element below the limit does not reach the bound behind that code, which is the limit.
  *

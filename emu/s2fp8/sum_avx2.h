@@ -73,11 +73,11 @@ static HU_NOINLINE void add_left(const log_row *rows, uint32_t unknown, uint32_t
                                  hu_s2_part *z) {
   for (; unknown; unknown &= unknown - 1) {
     const uint32_t m = x[__builtin_ctz(unknown)] & 0x7FFFFF;
-    z->sum += hu_s2_log2(m | 0x3F800000) - rows[m >> 19].whole;
+    z->sum += hui_s2_log2(m | 0x3F800000) - rows[m >> 19].whole;
   }
   for (; others; others &= others - 1) {
     const uint32_t u = x[__builtin_ctz(others)];
-    z->sum -= hu_s2_log2((u & 0x7FFFFF) | 0x3F800000);
+    z->sum -= hui_s2_log2((u & 0x7FFFFF) | 0x3F800000);
     sum_one(u, z);
   }
 }

@@ -28,9 +28,9 @@
 /* log2 m of 1 <= m < 2 in units, within 2^-12 of a unit: an integer and the rest. */
 static double log2_units(double m, double *rest) {
   static const double factors[16] = {HU_S2_FACTORS}, wholes[16] = {HU_S2_WHOLES}, parts[16] = {HU_S2_PARTS};
-  uint64_t i = hu_pattern64(m) >> 48 & 15;
+  uint64_t i = hui_pattern64(m) >> 48 & 15;
   double r = m * factors[i] - 1;
-  *rest = parts[i] + r * hu_polynomial_s2(r);
+  *rest = parts[i] + r * hui_polynomial_s2(r);
   return wholes[i];
 }
 
@@ -50,7 +50,7 @@ static void near_powers(near_ends *t, const hu_spec *s) {
   const uint32_t one = (uint32_t)1 << s->m, lows = one <= 8 ? 8 : 16;
   const double mu = t->mu, g = t->g, start = mu + g * (s->emin - 1), first = mu + g * (s->emin - (int32_t)s->m);
   const double tiny =
-      s->tiny == HU_TINY_BEFORE ? s->emin : hu_s2_small_log2(4 * one - 1) + (s->emin - (int32_t)s->m - 2);
+      s->tiny == HU_TINY_BEFORE ? s->emin : hui_s2_small_log2(4 * one - 1) + (s->emin - (int32_t)s->m - 2);
   for (uint32_t j = 0; j < 16; j++) {
     e[NEAR_NUMBER + j] = start + g * number[16 * s->m + j];
     e[NEAR_LIMIT + j] = start + g * limit[16 * s->m + j];
@@ -70,7 +70,7 @@ static uint32_t near_scale(near_ends *t, const hu_s2 *map, const hu_s2_rough *x)
   double rest, whole, mean, m, target = map->target, widest = target + 1;
   whole = log2_units(x->sig, &rest);
   mean = ((double)x->exponent + (whole + rest) * 0x1p-40) / (double)x->count;
-  whole = log2_units((double)hu_float_of_bits((x->top & 0x7FFFFF) | 0x3F800000), &rest);
+  whole = log2_units((double)hui_float_of_bits((x->top & 0x7FFFFF) | 0x3F800000), &rest);
   const double shifted = rest + S2_MAGIC, units = shifted - S2_MAGIC, d = rest - units;
   m = (double)((int32_t)(x->top >> 23) - 127) + (whole + units) * 0x1p-40;
   if (!(d <= S2_SURE && d >= -S2_SURE)) return 0;
@@ -92,8 +92,8 @@ static inline uint64_t near_pattern(uint64_t v, uint64_t above, uint64_t margin)
 static inline uint64_t near_entry(hu_s2_table *z, uint32_t c, uint64_t number, uint64_t limit, uint64_t margin,
                                   uint64_t is_power) {
   const uint64_t half = (uint64_t)1 << (HU_S2_BEYOND - 1);
-  z->bound[0][c + 1] = hu_s2_narrow(limit) + 1;
-  z->value[c] = hu_s2_narrow(number + half);
+  z->bound[0][c + 1] = hui_s2_narrow(limit) + 1;
+  z->value[c] = hui_s2_narrow(number + half);
   return near_pattern(limit, 0, margin) | near_pattern(number, half, margin) |
          (near_pattern(number, 0, margin) & is_power);
 }
@@ -109,11 +109,12 @@ static int near_fill(hu_s2_table *z, const near_ends *t, uint32_t top_code, cons
     powers_of_two[1][j] = j < (top_code & 15) ? powers_of_two[0][j] : 0;
   }
   for (uint32_t k = 0; k < HU_S2_CODES / 16; k++) {
-    const double step = hu_double64(t->p[NEAR_STEP + k]);
+    const double step = hui_double64(t->p[NEAR_STEP + k]);
     const uint64_t *is_power = powers_of_two[k >= top_code >> 4];
     for (uint32_t j = 0; j < 16; j++) {
-      const double number = hu_double64(t->p[NEAR_NUMBER + j]) * step, limit = hu_double64(t->p[NEAR_LIMIT + j]) * step;
-      left |= near_entry(z, 16 * k + j, hu_pattern64(number), hu_pattern64(limit), margin, is_power[j]);
+      const double number = hui_double64(t->p[NEAR_NUMBER + j]) * step,
+                   limit = hui_double64(t->p[NEAR_LIMIT + j]) * step;
+      left |= near_entry(z, 16 * k + j, hui_pattern64(number), hui_pattern64(limit), margin, is_power[j]);
     }
   }
   for (uint32_t c = 0; c < one; c++) {
@@ -122,12 +123,12 @@ static int near_fill(hu_s2_table *z, const near_ends *t, uint32_t top_code, cons
   }
   /* Behind the largest element a bound need not be right, but beyond it. */
   for (uint32_t c = top_code; c < HU_S2_CODES; c++) {
-    const double limit = hu_double64(t->p[NEAR_LIMIT + (c & 15)]) * hu_double64(t->p[NEAR_STEP + (c >> 4)]);
-    if (c > s->max_code || !hu_s2_is_normal(hu_pattern64(limit))) z->bound[0][c + 1] = HU_S2_NEVER;
+    const double limit = hui_double64(t->p[NEAR_LIMIT + (c & 15)]) * hui_double64(t->p[NEAR_STEP + (c >> 4)]);
+    if (c > s->max_code || !hui_s2_is_normal(hui_pattern64(limit))) z->bound[0][c + 1] = HU_S2_NEVER;
     z->value[c] = top;
   }
-  z->tiny[0] = z->tiny[1] = hu_s2_narrow(t->p[NEAR_LOW]) + 1;
-  return left >> 63 || !hu_s2_is_normal(t->p[t->low_limit]);
+  z->tiny[0] = z->tiny[1] = hui_s2_narrow(t->p[NEAR_LOW]) + 1;
+  return left >> 63 || !hui_s2_is_normal(t->p[t->low_limit]);
 }
 
 static int near(hu_s2_table *z, const hu_s2 *map, const hu_s2_rough *x) {

@@ -47,7 +47,7 @@ static void rough(size_t n, const uint32_t *x, hu_s2_rough *z) {
   }
   p = _mm512_mul_pd(two[0], two[1]);
   _mm512_storeu_pd(product, p);
-  hu_s2_rough_ends(z, 8, product, exponents);
+  hui_s2_rough_ends(z, 8, product, exponents);
   z->count = f.count;
   z->top = _mm512_reduce_max_epu32(f.top);
   z->odd = f.odd;

@@ -84,17 +84,17 @@ size_t hu_s2fp8_text(char *text, size_t size, const hu_s2fp8 *kind) {
   hu_writer w = {text, text ? size : 0, 0};
   hu_format base;
   if (hu_s2fp8_check(kind, NULL) != HU_OK || hu_format_parse(&base, BASE, NULL) != HU_OK) return 0;
-  hu_put(&w, NAME);
+  hui_put(&w, NAME);
   unsigned target = hu_s2fp8_target(kind), usual = (unsigned)hu_limits_of(kind->element).emax;
   if (!hu_format_equal(kind->element, base) || target != usual || kind->special) {
-    hu_put(&w, "(");
-    hu_put_format(&w, kind->element);
+    hui_put(&w, "(");
+    hui_put_format(&w, kind->element);
     if (target != usual) {
-      hu_put(&w, TARGET);
-      hu_put_number(&w, (int)target);
+      hui_put(&w, TARGET);
+      hui_put_number(&w, (int)target);
     }
-    if (kind->special) hu_put(&w, SPECIAL);
-    hu_put(&w, ")");
+    if (kind->special) hui_put(&w, SPECIAL);
+    hui_put(&w, ")");
   }
-  return hu_put_end(&w);
+  return hui_put_end(&w);
 }

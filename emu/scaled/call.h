@@ -22,11 +22,11 @@ typedef struct hu_scaled_call {
 } hu_scaled_call;
 
 /* Arguments have been checked. */
-void hu_scaled_run(const hu_scaled_call *call);
-void hu_scaled_undo(const hu_scaled_call *call);
+void hui_scaled_run(const hu_scaled_call *call);
+void hui_scaled_undo(const hu_scaled_call *call);
 /* hu_scaled_decode of codes that have been checked, too. */
-void hu_scaled_decode_run(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x, const hu_scaling *scaling,
-                          const hu_exec *exec);
+void hui_scaled_decode_run(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x,
+                           const hu_scaling *scaling, const hu_exec *exec);
 
 /* Codes and values, stored as the scaling says. */
 typedef struct hu_scaled_shape {
@@ -35,6 +35,6 @@ typedef struct hu_scaled_shape {
   size_t block_rows, block_cols; /* blocks down and across */
   size_t code_size, scale_size;
 } hu_scaled_shape;
-hu_scaled_shape hu_scaled_shape_of(size_t rows, size_t cols, const hu_scaling *scaling);
+hu_scaled_shape hui_scaled_shape_of(size_t rows, size_t cols, const hu_scaling *scaling);
 
 #endif

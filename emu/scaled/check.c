@@ -6,7 +6,7 @@
 #include "halfulp/formats/ocp.h"
 #include "halfulp/formats/other.h"
 
-static int is_binary32(hu_format f) { return hu_format_equal(f, hu_format_binary32()); }
+static int is_binary32(hu_format f) { return hu_format_equal(f, hui_format_binary32()); }
 
 static hu_status refuse(const char **why, hu_status status, const char *sentence) {
   if (why) *why = sentence;
@@ -25,7 +25,7 @@ static const char *wrong_element(const hu_scaling *d) {
 
 static const char *wrong_scale(const hu_scaling *d) {
   hu_mode rne = {0};
-  hu_scaler s = hu_scaler_of(*d, rne);
+  hu_scaler s = hui_scaler_of(*d, rne);
   if (s.low > s.high) return "scale: the format has no power of two";
   if (d->special == HU_SPECIAL_NAN && d->scale.nan == HU_NAN_NONE) return "special: the scale format has no NaN";
   if (d->blank == HU_BLANK_ZERO && d->scale.zero == HU_ZERO_NONE) return "zero: the scale format has no zero";
@@ -93,17 +93,17 @@ static size_t times(size_t a, size_t b) {
 }
 
 static size_t filled_up(size_t n, uint32_t side, int pad) {
-  return pad && side ? times(hu_blocks_along(n, side), side) : n;
+  return pad && side ? times(hui_blocks_along(n, side), side) : n;
 }
 
 hu_scaled_sizes hu_scaled_sizes_of(size_t rows, size_t cols, const hu_scaling *d) {
   hu_scaled_sizes z = {0};
   if (hu_scaling_check(d, NULL) != HU_OK) return z;
   unsigned width = 1u + d->element.e + d->element.m;
-  z.block_rows = hu_blocks_along(rows, d->rows);
-  z.block_cols = hu_blocks_along(cols, d->cols);
-  z.code_bytes = hu_code_bytes(d->element);
-  z.scale_bytes = hu_code_bytes(d->scale);
+  z.block_rows = hui_blocks_along(rows, d->rows);
+  z.block_cols = hui_blocks_along(cols, d->cols);
+  z.code_bytes = hui_code_bytes(d->element);
+  z.scale_bytes = hui_code_bytes(d->scale);
   z.codes = times(times(rows, cols), z.code_bytes);
   z.scales = times(times(z.block_rows, z.block_cols), z.scale_bytes);
   if (width > 8) return z;
@@ -114,15 +114,15 @@ hu_scaled_sizes hu_scaled_sizes_of(size_t rows, size_t cols, const hu_scaling *d
 }
 
 /* hu_scaled_sizes_of would check the description once more. */
-hu_scaled_shape hu_scaled_shape_of(size_t rows, size_t cols, const hu_scaling *d) {
+hu_scaled_shape hui_scaled_shape_of(size_t rows, size_t cols, const hu_scaling *d) {
   hu_scaled_shape s;
   s.rows = rows;
   s.cols = cols;
   s.side_rows = d->rows && d->rows < rows ? d->rows : rows;
   s.side_cols = d->cols && d->cols < cols ? d->cols : cols;
-  s.block_rows = hu_blocks_along(rows, d->rows);
-  s.block_cols = hu_blocks_along(cols, d->cols);
-  s.code_size = hu_code_bytes(d->element);
-  s.scale_size = hu_code_bytes(d->scale);
+  s.block_rows = hui_blocks_along(rows, d->rows);
+  s.block_cols = hui_blocks_along(cols, d->cols);
+  s.code_size = hui_code_bytes(d->element);
+  s.scale_size = hui_code_bytes(d->scale);
   return s;
 }

@@ -22,20 +22,20 @@ static int steps_can(const hu_scaled_work *g) {
          (g->scaler.steps == HU_STEPS_DIVIDE || g->scaler.steps == HU_STEPS_MULTIPLY);
 }
 
-void hu_scaled_choice_plan(hu_scaled_work *g) {
+void hui_scaled_choice_plan(hu_scaled_work *g) {
   const hu_four_six *f = &g->four_six;
   g->choice = HU_FLOAT_ENV && f->on && g->lanes && steps_can(g) && g->scaler.scale.max_code <= HU_CHOICE_CODES;
   if (!g->choice) return;
   g->trial.divide = g->scaler.steps == HU_STEPS_DIVIDE;
   g->trial.squares = f->squares;
   g->trial.of_ratio = !f->fast && !f->sweep;
-  g->trial.factor = f->fast ? hu_float_of_num(g->scaler.tensor_code) : 1;
-  g->trial.amax = hu_float_of_num(f->amax);
-  g->trial.both = hu_float_of_num(f->both);
+  g->trial.factor = f->fast ? hui_float_of_num(g->scaler.tensor_code) : 1;
+  g->trial.amax = hui_float_of_num(f->amax);
+  g->trial.both = hui_float_of_num(f->both);
   for (uint32_t code = 1; f->sweep && code <= g->scaler.scale.max_code; code++) {
-    hu_shared b = hu_four_six_shared(&g->scaler, code);
-    g->choice_by[code - 1] = hu_pack32(b.by);
-    g->choice_back[code - 1] = hu_pack32(b.back);
+    hu_shared b = hui_four_six_shared(&g->scaler, code);
+    g->choice_by[code - 1] = hui_pack32(b.by);
+    g->choice_back[code - 1] = hui_pack32(b.back);
   }
 }
 
@@ -47,9 +47,9 @@ static void errors(const hu_scaled_work *g, const hu_four_six_block *b, size_t n
   t.rows = b->rows;
   t.cols = b->cols;
   t.ldx = b->ldx;
-  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   g->lanes->errors(&t, n, z, by, back);
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
 }
 
 static hu_shared best_of_all(const hu_scaled_work *g, const hu_four_six_block *b) {
@@ -58,25 +58,26 @@ static hu_shared best_of_all(const hu_scaled_work *g, const hu_four_six_block *b
   for (uint32_t i = 1; i < count; i++) {
     if (error[i] < error[best]) best = i;
   }
-  return hu_four_six_shared(&g->scaler, best + 1);
+  return hui_four_six_shared(&g->scaler, best + 1);
 }
 
 static hu_shared better_of_two(const hu_scaled_work *g, const hu_four_six_block *b, uint32_t amax,
                                const hu_shared *six) {
   const hu_scaler *s = &g->scaler;
   uint32_t by[2 + HU_SPREAD] = {0}, back[2 + HU_SPREAD] = {0}, error[2 + HU_SPREAD];
-  hu_num ratio = hu_scale_ratio(s, hu_unpack32(amax < s->amin ? s->amin : amax));
+  hu_num ratio = hui_scale_ratio(s, hui_unpack32(amax < s->amin ? s->amin : amax));
   if (ratio.kind == HU_KIND_ZERO) return *six;
-  hu_shared four = hu_four_six_shared(s, hu_scale_code(s, hu_step32(hu_product(0, ratio, hu_num_finite(0, 3, -1)))));
-  by[0] = hu_pack32(six->by);
-  by[1] = hu_pack32(four.by);
-  back[0] = hu_pack32(hu_unpack(&s->scale, six->code)); /* without t: P s is what errors are made of */
-  back[1] = hu_pack32(hu_unpack(&s->scale, four.code));
+  hu_shared four =
+      hui_four_six_shared(s, hui_scale_code(s, hui_step32(hui_product(0, ratio, hui_num_finite(0, 3, -1)))));
+  by[0] = hui_pack32(six->by);
+  by[1] = hui_pack32(four.by);
+  back[0] = hui_pack32(hui_unpack(&s->scale, six->code)); /* without t: P s is what errors are made of */
+  back[1] = hui_pack32(hui_unpack(&s->scale, four.code));
   errors(g, b, 2, error, by, back);
   return error[1] < error[0] ? four : *six;
 }
 
-hu_shared hu_scaled_choose(const hu_scaled_work *g, const hu_four_six_block *b, uint32_t amax, const hu_shared *six) {
-  if (!g->choice) return hu_four_six_choose(&g->four_six, &g->scaler, b, amax, six);
+hu_shared hui_scaled_choose(const hu_scaled_work *g, const hu_four_six_block *b, uint32_t amax, const hu_shared *six) {
+  if (!g->choice) return hui_four_six_choose(&g->four_six, &g->scaler, b, amax, six);
   return g->four_six.sweep ? best_of_all(g, b) : better_of_two(g, b, amax, six);
 }

@@ -55,20 +55,20 @@ static int way_of(const undo *g, const hu_shared *b, uint32_t *by) {
   const hu_spec *f = &g->scaler.element;
   if ((!g->kernels && !g->strips) || b->under != HU_UNDER_SCALE || b->back.kind != HU_KIND_FINITE) return SLOW;
   if ((b->back.sig & (b->back.sig - 1)) == 0 && !b->back.sign) {
-    int32_t e = hu_exponent(b->back);
+    int32_t e = hui_exponent(b->back);
     *by = 0 - ((uint32_t)e << 23);
     if (f->emin - f->m + e >= -126 && g->scaler.emax + e <= 127 && e > -254 && e < 254) return SHIFT;
   }
-  uint32_t u = hu_pack32(b->back);
-  hu_num x = hu_unpack32(u);
-  if (x.kind != HU_KIND_FINITE || hu_compare_magnitude(x, b->back) != 0) return SLOW;
+  uint32_t u = hui_pack32(b->back);
+  hu_num x = hui_unpack32(u);
+  if (x.kind != HU_KIND_FINITE || hui_compare_magnitude(x, b->back) != 0) return SLOW;
   *by = u;
   return FLOATS;
 }
 
 static void undo_core(const undo *g, size_t row, size_t col, size_t n, const hu_shared *b, uint32_t *z) {
   for (size_t i = 0; i < n; i++) {
-    z[i] = hu_scaled_value(&g->scaler, b, hu_load_code(code_at(g, row, col + i), g->s.code_size));
+    z[i] = hui_scaled_value(&g->scaler, b, hui_load_code(code_at(g, row, col + i), g->s.code_size));
   }
 }
 
@@ -92,20 +92,20 @@ static int undo_piece(const undo *g, size_t row, size_t col, size_t n, size_t si
     if (!from_twos(g, n, plain, x)) return 0;
     x = plain;
   }
-  g->kernels->decode[hu_by_size(g->s.code_size)](&g->narrow, n, v, x);
+  g->kernels->decode[hui_by_size(g->s.code_size)](&g->narrow, n, v, x);
   if (way == SHIFT) {
     g->lanes->shift_back(n, side, z, v, by);
     return 1;
   }
-  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   g->lanes->times(n, side, z, v, by);
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
   return 1;
 }
 
 static uint32_t scale_code(const undo *g, size_t row, size_t q) {
   size_t at = row / g->s.side_rows * g->c.codes->lds + q;
-  return hu_load_code((const uint8_t *)g->c.codes->scales + at * g->s.scale_size, g->s.scale_size);
+  return hui_load_code((const uint8_t *)g->c.codes->scales + at * g->s.scale_size, g->s.scale_size);
 }
 
 /* Scales made before are kept by the low bits of their codes. */
@@ -115,7 +115,7 @@ static const factor *factor_of(const undo *g, factor made[MADE], uint32_t code) 
   memset(f, 0, sizeof *f);
   f->used = 1;
   f->b.code = code;
-  hu_shared_finish(&g->scaler, &f->b);
+  hui_shared_finish(&g->scaler, &f->b);
   f->way = way_of(g, &f->b, &f->by);
   return f;
 }
@@ -124,9 +124,9 @@ static const factor *factor_of(const undo *g, factor made[MADE], uint32_t code) 
 static void undo_blocks(const undo *g, tile *t, size_t row, size_t first, size_t past) {
   size_t side = g->s.side_cols;
   for (size_t k = first; k < past; k++) {
-    size_t end = hu_least((k + 1) * side, t->n);
+    size_t end = hui_least((k + 1) * side, t->n);
     for (size_t at = k * side, n; at < end; at += n) {
-      n = hu_least(end - at, PIECE);
+      n = hui_least(end - at, PIECE);
       if (t->way[k] != SLOW && undo_piece(g, row, t->col + at, n, n, t->way[k], t->by + k)) continue;
       const factor *f = factor_of(g, t->made, scale_code(g, row, t->first + k));
       undo_core(g, row, t->col + at, n, &f->b, z_at(g, row, t->col + at));
@@ -136,7 +136,7 @@ static void undo_blocks(const undo *g, tile *t, size_t row, size_t first, size_t
 
 /* Those of one way, together where kernels take them so. */
 static void undo_kernels(const undo *g, tile *t, size_t first, size_t past) {
-  size_t side = g->s.side_cols, at = first * side, n = hu_least(past * side, t->n) - at;
+  size_t side = g->s.side_cols, at = first * side, n = hui_least(past * side, t->n) - at;
   int way = t->way[first], together = way != SLOW && n <= PIECE;
   for (size_t row = t->row; row < t->last; row++) {
     if (together && undo_piece(g, row, t->col + at, n, side, way, t->by + first)) continue;
@@ -152,7 +152,7 @@ static void undo_values(const undo *g, int way, size_t n, size_t side, uint32_t 
   for (size_t i = 0; i < n;) {
     i += g->values->decode(&g->grid, way, n - i, side, z + i, x + i, by + i / side);
     if (i == n) return;
-    size_t k = i / side, m = side == 1 ? hu_least(HU_SPREAD, n - i) : hu_least((k + 1) * side, n) - i;
+    size_t k = i / side, m = side == 1 ? hui_least(HU_SPREAD, n - i) : hui_least((k + 1) * side, n) - i;
     if (side > 1) g->lanes->spread(m, m, own, by + k);
     g->strips->decode(&g->grid, way, 1, m, z + i, x + i, side > 1 ? own : by + k);
     i += m;
@@ -162,8 +162,9 @@ static void undo_values(const undo *g, int way, size_t n, size_t side, uint32_t 
 /* By strips, or what is quicker. */
 static void undo_strips(const undo *g, tile *t, size_t first, size_t past) {
   uint32_t spread[HU_STRIP + HU_SPREAD];
-  size_t side = g->s.side_cols, at = first * side, end = hu_least(past * side, t->n), n = hu_least(end - at, HU_STRIP);
-  size_t each = g->values && side % HU_VALUES_SIDE == 0 ? hu_least(side, HU_STRIP) : 1;
+  size_t side = g->s.side_cols, at = first * side, end = hui_least(past * side, t->n),
+         n = hui_least(end - at, HU_STRIP);
+  size_t each = g->values && side % HU_VALUES_SIDE == 0 ? hui_least(side, HU_STRIP) : 1;
   const uint32_t *by = t->by + first;
   if (side > 1 && each == 1) {
     g->lanes->spread(n, side, spread, by);
@@ -171,7 +172,7 @@ static void undo_strips(const undo *g, tile *t, size_t first, size_t past) {
   }
   for (size_t row = t->row; row < t->last; row++) {
     for (size_t i = at; i < end; i += n) { /* more than one turn: within one block */
-      size_t col = t->col + i, m = hu_least(end - i, n);
+      size_t col = t->col + i, m = hui_least(end - i, n);
       const uint8_t *x = code_at(g, row, col);
       if (g->values) {
         undo_values(g, t->way[first], m, each, z_at(g, row, col), x, by);
@@ -220,23 +221,23 @@ static void undo_rows(const undo *g, tile *t) {
   size_t side = g->s.side_cols, across = side < HU_STRIP ? HU_STRIP / side : 1;
   for (size_t q = 0; q < g->s.block_cols; q += across) {
     t->first = q;
-    t->count = hu_least(across, g->s.block_cols - q);
+    t->count = hui_least(across, g->s.block_cols - q);
     t->col = q * side;
-    t->n = hu_least(t->count * side, g->s.cols - t->col);
+    t->n = hui_least(t->count * side, g->s.cols - t->col);
     undo_tile(g, t);
   }
 }
 
 static void undo_part(void *context, size_t part) {
   const undo *g = context;
-  size_t row = part * g->part, last = hu_least(row + g->part, g->s.rows), side = g->s.side_rows;
+  size_t row = part * g->part, last = hui_least(row + g->part, g->s.rows), side = g->s.side_rows;
   tile t;
   memset(t.made, 0, sizeof t.made);
   memset(t.byte_way, UNKNOWN, sizeof t.byte_way);
   int few = g->s.side_cols >= HU_SIDE_MIN; /* scales in a row: memory had better be gone through in order */
   for (; row < last; row = t.last) {
     t.row = row;
-    t.last = few ? row + 1 : hu_least((row / side + 1) * side, last);
+    t.last = few ? row + 1 : hui_least((row / side + 1) * side, last);
     undo_rows(g, &t);
   }
 }
@@ -244,28 +245,28 @@ static void undo_part(void *context, size_t part) {
 /* Which lanes and kernels serve. */
 static void choose(undo *g) {
   const hu_spec *f = &g->scaler.element;
-  const hu_level *level = hu_level_for(g->c.exec);
+  const hu_level *level = hui_level_for(g->c.exec);
   g->lanes = level->scaled_rows;
-  if (!g->lanes || !hu_narrow_of(&g->narrow, f) || !f->fits_binary32) return;
+  if (!g->lanes || !hui_narrow_of(&g->narrow, f) || !f->fits_binary32) return;
   if (f->emin - f->m < -126) return;
-  if (hu_scaled_grid_of(&g->grid, &g->scaler)) g->strips = level->scaled_strips;
-  if (g->strips && hu_scaled_values_can(&g->grid, g->s.code_size)) g->values = level->scaled_values;
+  if (hui_scaled_grid_of(&g->grid, &g->scaler)) g->strips = level->scaled_strips;
+  if (g->strips && hui_scaled_values_can(&g->grid, g->s.code_size)) g->values = level->scaled_values;
   if (g->scaler.coding != HU_CODING_TWOS || g->s.code_size == 1) g->kernels = level->convert;
 }
 
-void hu_scaled_undo(const hu_scaled_call *call) {
+void hui_scaled_undo(const hu_scaled_call *call) {
   undo g;
   hu_mode rne = {0};
   memset(&g, 0, sizeof g);
   if (call->rows == 0 || call->cols == 0) return;
   g.c = *call;
-  g.s = hu_scaled_shape_of(call->rows, call->cols, &call->scaling);
-  g.scaler = hu_scaler_of(call->scaling, rne);
-  if (g.scaler.two) g.scaler.tensor = hu_unpack32(hu_bits_of_float(*call->codes->tensor));
+  g.s = hui_scaled_shape_of(call->rows, call->cols, &call->scaling);
+  g.scaler = hui_scaler_of(call->scaling, rne);
+  if (g.scaler.two) g.scaler.tensor = hui_unpack32(hui_bits_of_float(*call->codes->tensor));
   choose(&g);
-  uint32_t threads = hu_exec_threads(call->exec);
+  uint32_t threads = hui_exec_threads(call->exec);
   size_t least = call->cols >= PART_MIN ? 1 : PART_MIN / call->cols;
   g.part = (call->rows - 1) / threads + 1;
   if (g.part < least) g.part = least;
-  hu_parallel(threads, (call->rows - 1) / g.part + 1, undo_part, &g);
+  hui_parallel(threads, (call->rows - 1) / g.part + 1, undo_part, &g);
 }

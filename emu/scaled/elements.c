@@ -18,14 +18,14 @@ static uint64_t key_of(const hu_scaled_work *g) { return g->c.exec ? g->c.exec->
 
 /* ---- the core ---- */
 
-void hu_scaled_core(const hu_scaled_work *g, hu_scaled_span s, const hu_shared *b, hu_events *counts) {
+void hui_scaled_core(const hu_scaled_work *g, hu_scaled_span s, const hu_shared *b, hu_events *counts) {
   uint32_t bits = g->scaler.element.bits;
   for (size_t i = 0; i < s.n; i++) {
     uint32_t events, r = 0;
-    if (bits) r = hu_stream_at(key_of(g), word_at(g, s.row, s.col + i)) >> (32 - bits);
-    uint32_t code = hu_scaled_element(&g->scaler, b, *hu_scaled_x(g, s.row, s.col + i), r, &events);
-    if (g->c.codes) hu_store_code(hu_scaled_code(g, s.row, s.col + i), g->s.code_size, code);
-    if (g->c.z) *z_at(g, s.row, s.col + i) = hu_scaled_value(&g->scaler, b, code);
+    if (bits) r = hui_stream_at(key_of(g), word_at(g, s.row, s.col + i)) >> (32 - bits);
+    uint32_t code = hui_scaled_element(&g->scaler, b, *hui_scaled_x(g, s.row, s.col + i), r, &events);
+    if (g->c.codes) hui_store_code(hui_scaled_code(g, s.row, s.col + i), g->s.code_size, code);
+    if (g->c.z) *z_at(g, s.row, s.col + i) = hui_scaled_value(&g->scaler, b, code);
     hu_events_count(counts, events);
   }
 }
@@ -39,15 +39,15 @@ static void call_kernel(const hu_scaled_work *g, const hu_scaled_span *s, const 
     g->kernels->quantize(&g->narrow, &p, counts);
     return;
   }
-  p.z = hu_scaled_code(g, s->row, s->col);
-  g->kernels->encode[hu_by_size(g->s.code_size)](&g->narrow, &p, counts);
+  p.z = hui_scaled_code(g, s->row, s->col);
+  g->kernels->encode[hui_by_size(g->s.code_size)](&g->narrow, &p, counts);
 }
 
 static void to_twos(const hu_scaled_work *g, const hu_scaled_span *s) {
   const hu_spec *f = &g->scaler.element;
-  uint8_t *z = hu_scaled_code(g, s->row, s->col);
+  uint8_t *z = hui_scaled_code(g, s->row, s->col);
   for (size_t i = 0; i < s->n; i++, z += g->s.code_size) {
-    hu_store_code(z, g->s.code_size, hu_twos_of(f, hu_load_code(z, g->s.code_size)));
+    hui_store_code(z, g->s.code_size, hui_twos_of(f, hui_load_code(z, g->s.code_size)));
   }
 }
 
@@ -58,23 +58,23 @@ static void divide(const hu_scaled_work *g, int way, size_t n, size_t side, uint
     g->lanes->shift(n, side, y, x, by);
     return;
   }
-  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   (way == HU_OVER ? g->lanes->over_bounded : g->lanes->times_bounded)(n, side, y, x, by);
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
 }
 
 static void multiply(const hu_scaled_work *g, size_t n, size_t side, uint32_t *z, const uint32_t *v,
                      const uint32_t *back) {
-  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   g->lanes->times(n, side, z, v, back);
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
 }
 
 /* At most PIECE elements. */
 static void run_steps(const hu_scaled_work *g, const hu_scaled_span *s, size_t side, int way, const uint32_t *by,
                       const uint32_t *back, hu_events *counts) {
   uint32_t y[PIECE], v[PIECE], less[PIECE];
-  divide(g, way, s->n, side, y, hu_scaled_x(g, s->row, s->col), by);
+  divide(g, way, s->n, side, y, hui_scaled_x(g, s->row, s->col), by);
   call_kernel(g, s, y, g->c.z ? v : NULL, counts);
   if (!g->c.z) {
     if (g->scaler.coding == HU_CODING_TWOS) to_twos(g, s);
@@ -89,13 +89,13 @@ static void run_steps(const hu_scaled_work *g, const hu_scaled_span *s, size_t s
 /* A row of blocks first ... past - 1; block by block where statistics are wanted. */
 static void row_of_steps(const hu_scaled_work *g, const hu_scaled_group *w, size_t row, size_t first, size_t past,
                          hu_events *counts) {
-  size_t side = g->s.side_cols, end = hu_least(past * side, w->n), each = w->stats ? 1 : past - first;
+  size_t side = g->s.side_cols, end = hui_least(past * side, w->n), each = w->stats ? 1 : past - first;
   for (size_t k = first; k < past; k += each) {
-    size_t at = k * side, stop = hu_least(at + each * side, end);
+    size_t at = k * side, stop = hui_least(at + each * side, end);
     for (; at < stop; at += PIECE) {
       hu_events own = {0};
-      hu_scaled_span s = {row, w->col + at, hu_least(stop - at, PIECE)};
-      run_steps(g, &s, hu_least(side, PIECE), w->way[k], w->by + k, w->back + k, &own);
+      hu_scaled_span s = {row, w->col + at, hui_least(stop - at, PIECE)};
+      run_steps(g, &s, hui_least(side, PIECE), w->way[k], w->by + k, w->back + k, &own);
       hu_events_add(counts, &own);
       if (!w->stats) continue;
       w->stats[k].saturated += own.saturated;
@@ -108,7 +108,7 @@ static void row_of_steps(const hu_scaled_work *g, const hu_scaled_group *w, size
 
 static void add_marks(hu_scaled_stats *stats, size_t side, size_t n, const uint32_t *marks) {
   for (size_t i = 0; i < n; stats++) {
-    size_t end = hu_least(i + side, n);
+    size_t end = hui_least(i + side, n);
     uint64_t sum = 0;
     for (; i < end; i++) sum += marks[i];
     stats->saturated += sum & 0xFFFF;
@@ -118,7 +118,7 @@ static void add_marks(hu_scaled_stats *stats, size_t side, size_t n, const uint3
 
 /* Where sums are rounded otherwise than to nearest, which products and quotients are not. */
 static int in_steps(const hu_scaled_work *g, int way) {
-  return way != HU_SHIFT && hu_direction_of(g->grid.narrow.round) != HU_LANE_NEAREST;
+  return way != HU_SHIFT && hui_direction_of(g->grid.narrow.round) != HU_LANE_NEAREST;
 }
 
 static uint32_t limited(uint32_t u, uint32_t limit) {
@@ -150,8 +150,8 @@ static void strip_of_row(const hu_scaled_work *g, const hu_scaled_group *w, size
                          hu_scaled_strip *s, uint32_t *room, hu_events *counts) {
   uint32_t marks[HU_STRIP];
   s->marks = w->stats ? marks : NULL;
-  s->x = hu_scaled_x(g, row, col);
-  s->z = g->c.z ? (void *)z_at(g, row, col) : hu_scaled_code(g, row, col);
+  s->x = hui_scaled_x(g, row, col);
+  s->z = g->c.z ? (void *)z_at(g, row, col) : hui_scaled_code(g, row, col);
   s->key = key_of(g);
   s->word = word_at(g, row, col);
   run_strip(g, w->way[k], s, room, counts);
@@ -166,7 +166,7 @@ static void give(const hu_scaled_work *g, int way, hu_scaled_strip *s, uint32_t 
   if (in_steps(g, way)) {
     /* lanes and strips use the same ones */
   } else if (side >= HU_STRIP || (side >= HU_SIDE_MIN && (side & (side - 1)) == 0)) {
-    s->side = side >= HU_STRIP ? 31 : 63 - hu_clz64(side);
+    s->side = side >= HU_STRIP ? 31 : 63 - hui_clz64(side);
     return;
   }
   g->lanes->spread(s->n, side, by, s->by);
@@ -186,10 +186,10 @@ static size_t rows_at_once(const hu_scaled_work *g, const hu_scaled_group *w, si
 static void run_strips(const hu_scaled_work *g, const hu_scaled_group *w, size_t first, size_t past,
                        hu_events *counts) {
   uint32_t by[HU_STRIP + HU_SPREAD], back[HU_STRIP + HU_SPREAD];
-  size_t end = hu_least(past * g->s.side_cols, w->n), at = first * g->s.side_cols;
+  size_t end = hui_least(past * g->s.side_cols, w->n), at = first * g->s.side_cols;
   hu_scaled_strip s;
   memset(&s, 0, sizeof s);
-  s.n = hu_least(HU_STRIP, end - at);
+  s.n = hui_least(HU_STRIP, end - at);
   s.by = w->by + first;
   s.back = g->c.codes || w->way[first] == HU_SHIFT ? NULL : w->back + first;
   give(g, w->way[first], &s, by, back);
@@ -197,9 +197,9 @@ static void run_strips(const hu_scaled_work *g, const hu_scaled_group *w, size_t
   s.ldz = g->c.ldz;
   size_t most = rows_at_once(g, w, first, s.n == end - at);
   for (size_t row = w->row, n = s.n; row < w->last; row += s.rows) {
-    s.rows = hu_least(most, w->last - row);
+    s.rows = hui_least(most, w->last - row);
     for (size_t i = at; i < end; i += n) { /* more than one turn: within one block */
-      s.n = hu_least(n, end - i);
+      s.n = hui_least(n, end - i);
       strip_of_row(g, w, first, row, w->col + i, &s, back, counts);
     }
   }
@@ -213,11 +213,11 @@ static void strip_of_rows(const hu_scaled_work *g, const hu_scaled_group *w, siz
   size_t side = g->s.side_cols;
   hu_scaled_strip s;
   memset(&s, 0, sizeof s);
-  s.n = hu_least(past * side, w->n) - k * side;
-  s.x = hu_scaled_x(g, w->row + first, k * side);
+  s.n = hui_least(past * side, w->n) - k * side;
+  s.x = hui_scaled_x(g, w->row + first, k * side);
   s.z = z_at(g, w->row + first, k * side);
   s.by = w->by + first * g->s.block_cols + k;
-  s.side = g->s.block_cols == 1 ? 31 : 63 - hu_clz64(side);
+  s.side = g->s.block_cols == 1 ? 31 : 63 - hui_clz64(side);
   s.rows = rows;
   s.ldx = g->c.ldx;
   s.ldz = g->c.ldz;
@@ -225,7 +225,7 @@ static void strip_of_rows(const hu_scaled_work *g, const hu_scaled_group *w, siz
   g->strips->round(&g->grid, HU_SHIFT, 0, &s, counts);
 }
 
-void hu_scaled_rows(const hu_scaled_work *g, const hu_scaled_group *w, hu_events *counts) {
+void hui_scaled_rows(const hu_scaled_work *g, const hu_scaled_group *w, hu_events *counts) {
   const size_t rows = w->last - w->row, blocks = g->s.block_cols;
   for (size_t row = 0, next; row < rows; row = next) {
     for (next = row; next < rows; next++) {
@@ -244,8 +244,8 @@ void hu_scaled_rows(const hu_scaled_work *g, const hu_scaled_group *w, hu_events
   }
 }
 
-void hu_scaled_elements(const hu_scaled_work *g, const hu_scaled_group *w, size_t first, size_t past,
-                        hu_events *counts) {
+void hui_scaled_elements(const hu_scaled_work *g, const hu_scaled_group *w, size_t first, size_t past,
+                         hu_events *counts) {
   if (g->strips) {
     run_strips(g, w, first, past, counts);
     return;

@@ -38,7 +38,7 @@ static double to_bfloat16(double x) {
 static double one_seventh(void) { return hu_decode64(hu_bfloat16(), 0x3E12); }
 
 /* 2^e, which is normal here. libm's ldexp would have to be linked. */
-static double power_of_2(int e) { return hu_double_of_bits((uint64_t)(1023 + e) << 52); }
+static double power_of_2(int e) { return hui_double_of_bits((uint64_t)(1023 + e) << 52); }
 
 static double value_of_scale(unsigned c) { return (4 + c % 4) * power_of_2((int)(c / 4) - BIAS - 2); }
 
@@ -46,7 +46,7 @@ static double value_of_scale(unsigned c) { return (4 + c % 4) * power_of_2((int)
 static unsigned code_of_scale(double s, const hu_hif4 *kind) {
   if (s < 0x1p-48) return kind->low == HU_HIF4_LOW_NAN ? NAN_SCALE : 0;
   if (s >= 0x1.ap15) return kind->high == HU_HIF4_HIGH_NAN ? NAN_SCALE : LAST_SCALE;
-  int e = (int)(hu_bits_of_double(s) >> 52) - 1023;
+  int e = (int)(hui_bits_of_double(s) >> 52) - 1023;
   double scaled = s * power_of_2(2 - e);
   int q = (int)scaled;
   if (scaled - q > 0.5 || (scaled - q == 0.5 && q % 2)) q++;
@@ -155,7 +155,7 @@ static void encode_block(block *b, size_t n, const float *x, const hu_hif4 *kind
 
 /* Binary32 numbers: at most six digits, from 2^-50 to 10.5 2^15. */
 static float value_of(const uint8_t *scale, uint8_t code, size_t i) {
-  if (scale[0] == NAN_SCALE) return hu_float_of_bits(0x7FC00000);
+  if (scale[0] == NAN_SCALE) return hui_float_of_bits(0x7FC00000);
   double p = hu_decode64(hu_float4_e1m2(), code);
   return (float)(p * value_of_scale(scale[0]) * power_of_2(eighth_bit(scale, i) + fourth_bit(scale, i)));
 }
@@ -170,11 +170,11 @@ static hu_status check_places(size_t rows, size_t cols, const uint8_t *codes, si
   hu_matrix_extent list[3];
   size_t of_row = blocks_in(cols) * HU_HIF4_SCALE;
   if (lds < blocks_in(cols) || lds > SIZE_MAX / HU_HIF4_SCALE) return HU_E_SHAPE;
-  hu_status s = hu_matrix_extent_of(&list[0], codes, rows, cols, ldc, 1, 1);
-  if (s == HU_OK) s = hu_matrix_extent_of(&list[1], scales, rows, of_row, lds * HU_HIF4_SCALE, 1, 1);
-  if (s == HU_OK) s = hu_matrix_extent_of(&list[2], x, rows, cols, ldx, sizeof *x, sizeof *x);
+  hu_status s = hui_matrix_extent_of(&list[0], codes, rows, cols, ldc, 1, 1);
+  if (s == HU_OK) s = hui_matrix_extent_of(&list[1], scales, rows, of_row, lds * HU_HIF4_SCALE, 1, 1);
+  if (s == HU_OK) s = hui_matrix_extent_of(&list[2], x, rows, cols, ldx, sizeof *x, sizeof *x);
   for (int i = 0; i < 3 && s == HU_OK; i++) {
-    if (hu_matrix_extents_overlap(&list[i], &list[(i + 1) % 3])) s = HU_E_OVERLAP;
+    if (hui_matrix_extents_overlap(&list[i], &list[(i + 1) % 3])) s = HU_E_OVERLAP;
   }
   return s;
 }
@@ -187,7 +187,7 @@ hu_status hu_hif4_encode(size_t rows, size_t cols, uint8_t *codes, size_t ldc, u
   for (size_t i = 0; i < rows; i++) {
     for (size_t j = 0; j < cols; j += HU_HIF4_BLOCK) {
       block b;
-      size_t n = hu_least(HU_HIF4_BLOCK, cols - j);
+      size_t n = hui_least(HU_HIF4_BLOCK, cols - j);
       encode_block(&b, n, x + i * ldx + j, kind, events);
       memcpy(codes + i * ldc + j, b.codes, n);
       memcpy(scales + HU_HIF4_SCALE * (i * lds + j / HU_HIF4_BLOCK), b.scale, sizeof b.scale);
@@ -199,7 +199,7 @@ hu_status hu_hif4_encode(size_t rows, size_t cols, uint8_t *codes, size_t ldc, u
 hu_status hu_hif4_decode(size_t rows, size_t cols, float *z, size_t ldz, const uint8_t *codes, size_t ldc,
                          const uint8_t *scales, size_t lds) {
   hu_status s = check_places(rows, cols, codes, ldc, scales, lds, z, ldz);
-  if (s == HU_OK) s = hu_code_rows_check(rows, cols, codes, ldc, hu_float4_e1m2(), 1);
+  if (s == HU_OK) s = hui_code_rows_check(rows, cols, codes, ldc, hu_float4_e1m2(), 1);
   for (size_t i = 0; i < rows && s == HU_OK; i++) {
     for (size_t j = 0; j < cols; j++) {
       const uint8_t *scale = scales + HU_HIF4_SCALE * (i * lds + j / HU_HIF4_BLOCK);
@@ -213,14 +213,14 @@ hu_status hu_hif4_quantize(size_t rows, size_t cols, float *z, size_t ldz, const
                            const hu_hif4 *kind, hu_events *events) {
   hu_matrix_extent to, from;
   hu_status s = hu_hif4_check(kind);
-  if (s == HU_OK) s = hu_matrix_extent_of(&to, z, rows, cols, ldz, sizeof *z, sizeof *z);
-  if (s == HU_OK) s = hu_matrix_extent_of(&from, x, rows, cols, ldx, sizeof *x, sizeof *x);
+  if (s == HU_OK) s = hui_matrix_extent_of(&to, z, rows, cols, ldz, sizeof *z, sizeof *z);
+  if (s == HU_OK) s = hui_matrix_extent_of(&from, x, rows, cols, ldx, sizeof *x, sizeof *x);
   if (s != HU_OK) return s;
-  if (!(z == x && ldz == ldx) && hu_matrix_extents_overlap(&to, &from)) return HU_E_OVERLAP;
+  if (!(z == x && ldz == ldx) && hui_matrix_extents_overlap(&to, &from)) return HU_E_OVERLAP;
   for (size_t i = 0; i < rows; i++) {
     for (size_t j = 0; j < cols; j += HU_HIF4_BLOCK) {
       block b;
-      encode_block(&b, hu_least(HU_HIF4_BLOCK, cols - j), x + i * ldx + j, kind, events);
+      encode_block(&b, hui_least(HU_HIF4_BLOCK, cols - j), x + i * ldx + j, kind, events);
       for (size_t k = 0; k < b.n; k++) z[i * ldz + j + k] = value_of(b.scale, b.codes[k], k);
     }
   }

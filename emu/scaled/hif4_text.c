@@ -98,15 +98,15 @@ size_t hu_hif4_text(char *text, size_t size, const hu_hif4 *kind) {
   const char *before = "(";
   if (hu_hif4_check(kind) != HU_OK) return 0;
   hu_hif4 own = *kind;
-  hu_put(&w, NAME);
+  hui_put(&w, NAME);
   for (size_t i = 0; i < KEYS; i++) {
     uint8_t number = *field(&own, &keys[i]);
     if (number == 0) continue;
-    hu_put(&w, before);
-    hu_put(&w, keys[i].name);
-    hu_put(&w, keys[i].words[number]);
+    hui_put(&w, before);
+    hui_put(&w, keys[i].name);
+    hui_put(&w, keys[i].words[number]);
     before = ";";
   }
-  if (*before == ';') hu_put(&w, ")");
-  return hu_put_end(&w);
+  if (*before == ';') hui_put(&w, ")");
+  return hui_put_end(&w);
 }

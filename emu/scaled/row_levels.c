@@ -19,7 +19,7 @@ static hu_status check_levels(const hu_scaling *scaling) {
 
 static hu_status check_amax(size_t rows, const float *amax) {
   for (size_t i = 0; amax && i < rows; i++) {
-    uint32_t u = hu_bits_of_float(amax[i]);
+    uint32_t u = hui_bits_of_float(amax[i]);
     if (u >= 0x7F800000 && u != 0x80000000) return HU_E_SCALING;
   }
   return HU_OK;
@@ -31,16 +31,16 @@ static hu_status check_apart(size_t rows, size_t cols, const hu_scaled *z, const
   hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, d);
   hu_matrix_extent list[5];
   memset(list, 0, sizeof list);
-  hu_status s = hu_matrix_extent_of(&list[0], t, 1, rows, rows, sizeof *t, sizeof *t);
-  if (s == HU_OK) s = hu_matrix_extent_of(&list[1], z->codes, rows, cols, z->ld, n.code_bytes, n.code_bytes);
+  hu_status s = hui_matrix_extent_of(&list[0], t, 1, rows, rows, sizeof *t, sizeof *t);
+  if (s == HU_OK) s = hui_matrix_extent_of(&list[1], z->codes, rows, cols, z->ld, n.code_bytes, n.code_bytes);
   if (s == HU_OK)
-    s = hu_matrix_extent_of(&list[2], z->scales, n.block_rows, n.block_cols, z->lds, n.scale_bytes, n.scale_bytes);
-  if (s == HU_OK) s = hu_matrix_extent_of(&list[3], x, rows, cols, ldx, sizeof *x, sizeof *x);
+    s = hui_matrix_extent_of(&list[2], z->scales, n.block_rows, n.block_cols, z->lds, n.scale_bytes, n.scale_bytes);
+  if (s == HU_OK) s = hui_matrix_extent_of(&list[3], x, rows, cols, ldx, sizeof *x, sizeof *x);
   if (s == HU_OK && stats)
-    s = hu_matrix_extent_of(&list[4], stats, n.block_rows, n.block_cols, n.block_cols, sizeof *stats,
-                            _Alignof(hu_scaled_stats));
+    s = hui_matrix_extent_of(&list[4], stats, n.block_rows, n.block_cols, n.block_cols, sizeof *stats,
+                             _Alignof(hu_scaled_stats));
   for (int i = 1; i < 5 && s == HU_OK; i++) {
-    if ((i < 4 || stats) && hu_matrix_extents_overlap(&list[0], &list[i])) s = HU_E_OVERLAP;
+    if ((i < 4 || stats) && hui_matrix_extents_overlap(&list[0], &list[i])) s = HU_E_OVERLAP;
   }
   return s;
 }
@@ -92,7 +92,7 @@ hu_status hu_scaled_rows_encode(size_t rows, size_t cols, const hu_scaled *z, fl
   if (s != HU_OK) return s;
   hu_scaled whole = *z;
   whole.tensor = t;
-  s = hu_scaled_made_check(rows, cols, &whole, NULL, 0, x, ldx, scaling, mode, amax, stats);
+  s = hui_scaled_made_check(rows, cols, &whole, NULL, 0, x, ldx, scaling, mode, amax, stats);
   if (s == HU_OK) s = check_amax(rows, amax);
   if (s == HU_OK && rows && cols) s = check_apart(rows, cols, z, t, x, ldx, scaling, stats);
   if (s != HU_OK) return s;
@@ -113,14 +113,14 @@ hu_status hu_scaled_rows_decode(size_t rows, size_t cols, float *z, size_t ldz, 
   if (s != HU_OK) return s;
   hu_scaled whole = *x;
   whole.tensor = (float *)(uintptr_t)t; /* which is only read */
-  s = hu_scaled_decode_check(rows, cols, z, ldz, &whole, scaling);
+  s = hui_scaled_decode_check(rows, cols, z, ldz, &whole, scaling);
   if (s == HU_OK && rows && cols) s = check_apart(rows, cols, x, t, z, ldz, scaling, NULL);
-  if (s == HU_OK) s = hu_scaled_codes_check(rows, cols, x, scaling, hu_exec_threads(exec));
+  if (s == HU_OK) s = hui_scaled_codes_check(rows, cols, x, scaling, hui_exec_threads(exec));
   if (s != HU_OK || cols == 0) return s;
   row_call c = call_of(rows, cols, scaling, exec);
   for (size_t i = 0; i < rows; i++) {
     hu_scaled row = row_of(&c, &whole, whole.tensor, i);
-    hu_scaled_decode_run(1, cols, z + i * ldz, ldz, &row, scaling, exec);
+    hui_scaled_decode_run(1, cols, z + i * ldz, ldz, &row, scaling, exec);
   }
   return HU_OK;
 }
@@ -129,7 +129,7 @@ hu_status hu_scaled_rows_quantize(size_t rows, size_t cols, float *z, size_t ldz
                                   const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
                                   const hu_exec *exec, hu_events *events) {
   hu_status s = check_levels(scaling);
-  if (s == HU_OK) s = hu_scaled_made_check(rows, cols, NULL, z, ldz, x, ldx, scaling, mode, amax, stats);
+  if (s == HU_OK) s = hui_scaled_made_check(rows, cols, NULL, z, ldz, x, ldx, scaling, mode, amax, stats);
   if (s == HU_OK) s = check_amax(rows, amax);
   if (s != HU_OK) return s;
   row_call c = call_of(rows, cols, scaling, exec);

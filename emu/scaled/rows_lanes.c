@@ -21,7 +21,7 @@ static inline vints load(const uint32_t *x) {
   return v;
 }
 static inline void store(uint32_t *z, vints v) { memcpy(z, &v, sizeof v); }
-static inline vints larger(vints a, vints b) { return (vints)hu_lane_larger((hu_lane)a, (hu_lane)b); }
+static inline vints larger(vints a, vints b) { return (vints)hui_lane_larger((hu_lane)a, (hu_lane)b); }
 
 /* Magnitude patterns are positive as signed integers. */
 HU_LANE_FN void look_block(size_t n, const uint32_t *x, uint32_t *top) {
@@ -30,7 +30,7 @@ HU_LANE_FN void look_block(size_t n, const uint32_t *x, uint32_t *top) {
   if (n >= W) {
     vints v = {0};
     for (; n - i >= W; i += W) v = larger(v, load(x + i) & 0x7FFFFFFF);
-    int32_t own = (int32_t)hu_lane_largest((hu_lane)v);
+    int32_t own = (int32_t)hui_lane_largest((hu_lane)v);
     t = own > t ? own : t;
   }
   for (; i < n; i++) {
@@ -98,8 +98,8 @@ static inline vfloats bounded(vfloats y) {
   return (vfloats)(u + inf); /* all ones, -1, where infinite: the number below */
 }
 static inline float bounded_one(float y) {
-  uint32_t u = hu_bits_of_float(y);
-  return hu_float_of_bits(u - ((u & 0x7FFFFFFF) == 0x7F800000));
+  uint32_t u = hui_bits_of_float(y);
+  return hui_float_of_bits(u - ((u & 0x7FFFFFFF) == 0x7F800000));
 }
 
 /* One pass over the elements of all blocks: v, u an element's, b, f what its block has, in vectors and alone. */
@@ -141,12 +141,12 @@ static inline float bounded_one(float y) {
     name##_block(n, z, x, *by);                                                                             \
   }
 
-#define FLOAT(u) hu_float_of_bits(u)
+#define FLOAT(u) hui_float_of_bits(u)
 PASS(shift, shifted(v, b), shifted_one(u, f))
 PASS(shift_back, shifted_back(v, b), shifted_back_one(u, f))
-PASS(times, (vints)((vfloats)v *(vfloats)b), hu_bits_of_float(FLOAT(u) * FLOAT(f)))
-PASS(times_bounded, (vints)bounded((vfloats)v *(vfloats)b), hu_bits_of_float(bounded_one(FLOAT(u) * FLOAT(f))))
-PASS(over_bounded, (vints)bounded((vfloats)v / (vfloats)b), hu_bits_of_float(bounded_one(FLOAT(u) / FLOAT(f))))
+PASS(times, (vints)((vfloats)v *(vfloats)b), hui_bits_of_float(FLOAT(u) * FLOAT(f)))
+PASS(times_bounded, (vints)bounded((vfloats)v *(vfloats)b), hui_bits_of_float(bounded_one(FLOAT(u) * FLOAT(f))))
+PASS(over_bounded, (vints)bounded((vfloats)v / (vfloats)b), hui_bits_of_float(bounded_one(FLOAT(u) / FLOAT(f))))
 
 /* Each block's vectors may reach into the next one's, which are written later. */
 static void spread(size_t n, size_t side, uint32_t *z, const uint32_t *x) {

@@ -37,8 +37,8 @@ size_t hu_scaled_rows_text(char *text, size_t size, const hu_scaling *scaling) {
   char inner[HU_SCALING_TEXT_MAX];
   hu_writer w = {text, text ? size : 0, 0};
   if (!scaling || !has_rows(scaling) || !hu_scaling_text(inner, sizeof inner, scaling)) return 0;
-  hu_put(&w, BEFORE);
-  hu_put(&w, inner);
-  hu_put(&w, ")");
-  return hu_put_end(&w);
+  hui_put(&w, BEFORE);
+  hui_put(&w, inner);
+  hui_put(&w, ")");
+  return hui_put_end(&w);
 }

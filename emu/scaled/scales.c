@@ -8,7 +8,7 @@ enum { NEVER = INT32_MIN, SCALE_PIECE = 256 };
 
 /* ---- magnitudes ---- */
 
-void hu_scaled_look(const hu_scaled_work *g, size_t n, size_t side, const uint32_t *x, uint32_t *top) {
+void hui_scaled_look(const hu_scaled_work *g, size_t n, size_t side, const uint32_t *x, uint32_t *top) {
   if (g->lanes) {
     g->lanes->look(n, side, x, top);
     return;
@@ -19,7 +19,7 @@ void hu_scaled_look(const hu_scaled_work *g, size_t n, size_t side, const uint32
   }
 }
 
-uint32_t hu_scaled_limited_top(const hu_scaled_work *g, size_t n, const uint32_t *x, uint32_t top, uint64_t *special) {
+uint32_t hui_scaled_limited_top(const hu_scaled_work *g, size_t n, const uint32_t *x, uint32_t top, uint64_t *special) {
   for (size_t i = 0; i < n; i++) {
     uint32_t a = x[i] & 0x7FFFFFFF;
     *special += a >= 0x7F800000;
@@ -31,16 +31,16 @@ uint32_t hu_scaled_limited_top(const hu_scaled_work *g, size_t n, const uint32_t
 
 /* ---- one block ---- */
 
-int hu_scaled_way(const hu_scaled_work *g, const hu_shared *b, uint32_t top, uint32_t *by, uint32_t *back) {
+int hui_scaled_way(const hu_scaled_work *g, const hu_shared *b, uint32_t top, uint32_t *by, uint32_t *back) {
   const hu_spec *f = &g->scaler.element;
   if (!g->kernels || b->under != HU_UNDER_SCALE || top >= 0x7F800000) return HU_BY_CORE;
   if (g->scaler.steps != HU_STEPS_EXACT) {
-    *by = hu_pack32(b->by);
-    *back = hu_pack32(b->back);
+    *by = hui_pack32(b->by);
+    *back = hui_pack32(b->back);
     return g->scaler.steps == HU_STEPS_DIVIDE ? HU_OVER : HU_TIMES;
   }
   if (b->by.sig & (b->by.sig - 1)) return HU_BY_CORE;
-  int32_t e = hu_exponent(b->by);
+  int32_t e = hui_exponent(b->by);
   *by = *back = (uint32_t)e << 23;
   if (g->strips) return e < g->grid.least || e > g->grid.most || top >= g->grid.highest ? HU_BY_CORE : HU_SHIFT;
   if (g->c.z && (f->emin - f->m + e < -126 || g->scaler.emax + e > 127)) return HU_BY_CORE;
@@ -50,11 +50,11 @@ int hu_scaled_way(const hu_scaled_work *g, const hu_shared *b, uint32_t top, uin
 
 static hu_shared shared_of(const hu_scaled_work *g, hu_scaled_group *w, uint32_t amax, int nan) {
   if (amax < g->scaler.amin) amax = g->scaler.amin;
-  if (nan || amax == 0 || g->scaler.rule == HU_SCALE_RATIO) return hu_shared_of(&g->scaler, amax, (uint32_t)nan);
-  int32_t e = hu_scale_exponent(&g->scaler, hu_unpack32(amax));
+  if (nan || amax == 0 || g->scaler.rule == HU_SCALE_RATIO) return hui_shared_of(&g->scaler, amax, (uint32_t)nan);
+  int32_t e = hui_scale_exponent(&g->scaler, hui_unpack32(amax));
   uint32_t k = (uint32_t)e % HU_POWERS_KEPT;
   if (w->made_for[k] != e) {
-    w->made[k] = hu_shared_power(&g->scaler, e);
+    w->made[k] = hui_shared_power(&g->scaler, e);
     w->made_for[k] = e;
   }
   return w->made[k];
@@ -62,10 +62,10 @@ static hu_shared shared_of(const hu_scaled_work *g, hu_scaled_group *w, uint32_t
 
 /* The better scale of a block of finite elements. */
 static hu_shared better(const hu_scaled_work *g, const hu_scaled_place *p, uint32_t amax, const hu_shared *six) {
-  hu_four_six_block b = {hu_scaled_x(g, p->row, p->col), p->last - p->row, p->n, g->c.ldx, g->c.cols, 0, 0};
+  hu_four_six_block b = {hui_scaled_x(g, p->row, p->col), p->last - p->row, p->n, g->c.ldx, g->c.cols, 0, 0};
   if (g->c.exec) b.key = g->c.exec->stream.key;
   b.word = (g->c.exec ? g->c.exec->stream.counter : 0) + (uint64_t)p->row * g->c.cols + p->col;
-  return hu_scaled_choose(g, &b, amax, six);
+  return hui_scaled_choose(g, &b, amax, six);
 }
 
 static void add_stats(hu_scaled_stats *s, const hu_events *events) {
@@ -75,25 +75,25 @@ static void add_stats(hu_scaled_stats *s, const hu_events *events) {
 
 static void start_stats(hu_scaled_stats *s, uint32_t amax, uint32_t code, uint64_t special) {
   memset(s, 0, sizeof *s);
-  s->amax = hu_float_of_bits(amax);
+  s->amax = hui_float_of_bits(amax);
   s->scale = code;
   s->special = special;
 }
 
 /* Block k that lanes made no scale for; its elements, too, where only the core takes them. */
 static void one_block(const hu_scaled_work *g, hu_scaled_group *w, size_t k, hu_events *counts) {
-  const hu_scaled_place p = hu_scaled_place_of(g, w, k);
+  const hu_scaled_place p = hui_scaled_place_of(g, w, k);
   uint64_t special = 0;
   uint32_t amax = w->top[k];
   if (amax >= 0x7F800000) {
     amax = 0;
     for (size_t i = p.row; i < p.last; i++) {
-      amax = hu_scaled_limited_top(g, p.n, hu_scaled_x(g, i, p.col), amax, &special);
+      amax = hui_scaled_limited_top(g, p.n, hui_scaled_x(g, i, p.col), amax, &special);
     }
   }
   hu_shared b = shared_of(g, w, amax, special && g->scaler.special == HU_SPECIAL_NAN);
   if (g->four_six.on && w->top[k] < 0x7F800000 && (amax || g->scaler.amin)) b = better(g, &p, amax, &b);
-  int way = hu_scaled_way(g, &b, w->top[k], &w->by[k], &w->back[k]);
+  int way = hui_scaled_way(g, &b, w->top[k], &w->by[k], &w->back[k]);
   w->codes[k] = b.code;
   if (w->stats) start_stats(&w->stats[k], amax, b.code, special);
   w->way[k] = (uint8_t)way;
@@ -101,7 +101,7 @@ static void one_block(const hu_scaled_work *g, hu_scaled_group *w, size_t k, hu_
   hu_events own = {0};
   for (size_t i = p.row; i < p.last; i++) {
     hu_scaled_span s = {i, p.col, p.n};
-    hu_scaled_core(g, s, &b, &own);
+    hui_scaled_core(g, s, &b, &own);
   }
   hu_events_add(counts, &own);
   if (w->stats) add_stats(&w->stats[k], &own);
@@ -117,15 +117,15 @@ static int powers_can(hu_scaled_work *g) {
   hu_scaled_powers *p = &g->powers;
   if (!g->kernels || !g->strips || s->rule == HU_SCALE_RATIO || f->m > 22) return 0;
   p->amin = s->amin;
-  p->more = hu_scale_carry(s);
-  hu_shared blank = hu_shared_of(s, 0, 0);
+  p->more = hui_scale_carry(s);
+  hu_shared blank = hui_shared_of(s, 0, 0);
   p->blank_code = blank.code;
   p->emax = s->emax;
   p->low = s->low;
   p->high = s->high;
   p->first = d->zero == HU_ZERO_CODE ? d->emin + 1 : d->emin;
   if (p->first > p->high) return 0;
-  p->first_code = (int32_t)hu_scale_code(s, hu_power_of_two(p->first));
+  p->first_code = (int32_t)hui_scale_code(s, hui_power_of_two(p->first));
   p->m = d->m;
   p->highest = g->grid.highest;
   p->least = g->grid.least;
@@ -149,21 +149,21 @@ static void powers(const hu_scaled_work *g, hu_scaled_group *w, hu_events *count
 /* Can lanes make the scales? Two levels, or divide and multiply with one. */
 static int ratios_can(hu_scaled_work *g) {
   const hu_spec *f = &g->scaler.scale;
-  hu_num one = hu_power_of_two(0);
+  hu_num one = hui_power_of_two(0);
   if (!g->kernels || g->scaler.rule != HU_SCALE_RATIO || g->scaler.steps == HU_STEPS_EXACT) return 0;
   if (g->four_six.on) return 0;
   if (g->scaler.steps == HU_STEPS_ENCODE && !g->scaler.two) return 0;
-  hu_num part = hu_step32(hu_product(0, g->scaler.tensor_code, hu_step32(hu_quotient(0, one, g->scaler.top))));
-  g->part_factor = hu_float_of_num(part);
-  g->scale_is_binary32 = hu_format_equal(g->c.scaling.scale, hu_format_binary32());
-  return g->scale_is_binary32 || hu_narrow_of(&g->scale_narrow, f);
+  hu_num part = hui_step32(hui_product(0, g->scaler.tensor_code, hui_step32(hui_quotient(0, one, g->scaler.top))));
+  g->part_factor = hui_float_of_num(part);
+  g->scale_is_binary32 = hu_format_equal(g->c.scaling.scale, hui_format_binary32());
+  return g->scale_is_binary32 || hui_narrow_of(&g->scale_narrow, f);
 }
 
-/* The steps of hu_scale_ratio for n blocks: the same operations, done by the processor. */
+/* The steps of hui_scale_ratio for n blocks: the same operations, done by the processor. */
 static void ratio_steps(const hu_scaled_work *g, size_t n, uint32_t *y) {
-  uint32_t top = hu_pack32(g->scaler.top), t = hu_pack32(g->scaler.tensor), code = hu_pack32(g->scaler.tensor_code);
-  uint32_t part = hu_bits_of_float(g->part_factor);
-  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+  uint32_t top = hui_pack32(g->scaler.top), t = hui_pack32(g->scaler.tensor), code = hui_pack32(g->scaler.tensor_code);
+  uint32_t part = hui_bits_of_float(g->part_factor);
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   if (g->scaler.steps == HU_STEPS_ENCODE) {
     g->lanes->times_bounded(n, n, y, y, &part);
   } else {
@@ -171,7 +171,7 @@ static void ratio_steps(const hu_scaled_work *g, size_t n, uint32_t *y) {
     if (g->scaler.two && g->scaler.steps != HU_STEPS_MULTIPLY) g->lanes->over_bounded(n, n, y, y, &t);
     if (g->scaler.two && g->scaler.steps == HU_STEPS_MULTIPLY) g->lanes->times_bounded(n, n, y, y, &code);
   }
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
 }
 
 /* y rounded into the scale format, at most SCALE_PIECE numbers; y becomes the values. */
@@ -183,15 +183,15 @@ static void ratio_codes(const hu_scaled_work *g, size_t n, uint32_t *y, uint32_t
     memcpy(codes, y, n * sizeof *y);
     return;
   }
-  g->kernels->encode[hu_by_size(g->s.scale_size)](&g->scale_narrow, &p, &ignored);
-  for (size_t k = 0; k < n; k++) codes[k] = hu_load_code(narrow + k * g->s.scale_size, g->s.scale_size);
-  g->kernels->decode[hu_by_size(g->s.scale_size)](&g->scale_narrow, n, y, narrow);
+  g->kernels->encode[hui_by_size(g->s.scale_size)](&g->scale_narrow, &p, &ignored);
+  for (size_t k = 0; k < n; k++) codes[k] = hui_load_code(narrow + k * g->s.scale_size, g->s.scale_size);
+  g->kernels->decode[hui_by_size(g->s.scale_size)](&g->scale_narrow, n, y, narrow);
 }
 
 /* Scales, divisors or factors of blocks first ... first + n - 1 whose amax is a positive number; the others, and those
  * whose divisor is 0, are left to one_block. */
 static void ratio_piece(const hu_scaled_work *g, hu_scaled_group *w, size_t first, size_t n) {
-  uint32_t y[SCALE_PIECE], *by = w->by + first, *back = w->back + first, t = hu_pack32(g->scaler.tensor);
+  uint32_t y[SCALE_PIECE], *by = w->by + first, *back = w->back + first, t = hui_pack32(g->scaler.tensor);
   const uint32_t *top = w->top + first;
   for (size_t k = 0; k < n; k++) {
     y[k] = top[k] - 1 < 0x7F7FFFFF ? top[k] : 0x3F800000;
@@ -199,22 +199,22 @@ static void ratio_piece(const hu_scaled_work *g, hu_scaled_group *w, size_t firs
   }
   ratio_steps(g, n, y);
   ratio_codes(g, n, y, w->codes + first);
-  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   g->lanes->times_bounded(n, n, back, y, &t);
   if (g->scaler.steps == HU_STEPS_DIVIDE) {
     memcpy(by, back, n * sizeof *by);
   } else {
     int apart = g->scaler.steps == HU_STEPS_RECIPROCAL && g->scaler.two;
-    for (size_t k = 0; k < n; k++) by[k] = apart ? hu_pack32(g->scaler.tensor_code) : 0x3F800000;
+    for (size_t k = 0; k < n; k++) by[k] = apart ? hui_pack32(g->scaler.tensor_code) : 0x3F800000;
     g->lanes->over_bounded(n, 1, by, by, apart ? y : back);
   }
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
   int way = g->scaler.steps == HU_STEPS_DIVIDE ? HU_OVER : HU_TIMES;
   for (size_t k = 0; k < n; k++) w->way[first + k] = (uint8_t)(top[k] - 1 < 0x7F7FFFFF && back[k] ? way : HU_BY_CORE);
 }
 
 static void ratios(const hu_scaled_work *g, hu_scaled_group *w, hu_events *counts) {
-  for (size_t k = 0; k < w->count; k += SCALE_PIECE) ratio_piece(g, w, k, hu_least(SCALE_PIECE, w->count - k));
+  for (size_t k = 0; k < w->count; k += SCALE_PIECE) ratio_piece(g, w, k, hui_least(SCALE_PIECE, w->count - k));
   for (size_t k = 0; k < w->count; k++) {
     if (w->way[k] == HU_BY_CORE) {
       one_block(g, w, k, counts);
@@ -226,23 +226,23 @@ static void ratios(const hu_scaled_work *g, hu_scaled_group *w, hu_events *count
 
 /* ---- a group ---- */
 
-void hu_scaled_scales_plan(hu_scaled_work *g) {
+void hui_scaled_scales_plan(hu_scaled_work *g) {
   g->has_powers = powers_can(g);
   g->ratios = ratios_can(g);
-  hu_scaled_choice_plan(g);
+  hui_scaled_choice_plan(g);
 }
 
-void hu_scaled_group_start(hu_scaled_group *w) {
+void hui_scaled_group_start(hu_scaled_group *w) {
   for (size_t k = 0; k < HU_POWERS_KEPT; k++) w->made_for[k] = NEVER;
 }
 
 static void store_scales(const hu_scaled_work *g, const hu_scaled_group *w) {
-  uint8_t *z = hu_scaled_scale(g, w->row / g->s.side_rows, w->col / g->s.side_cols);
+  uint8_t *z = hui_scaled_scale(g, w->row / g->s.side_rows, w->col / g->s.side_cols);
   if (g->s.scale_size == 1) {
     for (size_t k = 0; k < w->count; k++) z[k] = (uint8_t)w->codes[k];
     return;
   }
-  for (size_t k = 0; k < w->count; k++) hu_store_code(z + k * g->s.scale_size, g->s.scale_size, w->codes[k]);
+  for (size_t k = 0; k < w->count; k++) hui_store_code(z + k * g->s.scale_size, g->s.scale_size, w->codes[k]);
 }
 
 /* Blocks of several rows: their columns first. */
@@ -250,19 +250,19 @@ static void look_at_group(const hu_scaled_work *g, hu_scaled_group *w) {
   size_t rows = w->last - w->row, side = g->s.side_cols, next = g->together ? g->s.block_cols : 0;
   if (!g->lanes || rows == 1 || g->together) {
     for (size_t i = 0; i < rows; i++) {
-      hu_scaled_look(g, w->n, side, hu_scaled_x(g, w->row + i, w->col), w->top + i * next);
+      hui_scaled_look(g, w->n, side, hui_scaled_x(g, w->row + i, w->col), w->top + i * next);
     }
     return;
   }
   for (size_t at = 0, n; at < w->n; at += n) { /* more than one turn: of one block */
     uint32_t columns[HU_STRIP] = {0};
-    n = hu_least(w->n - at, HU_STRIP);
-    g->lanes->look_down(rows, n, hu_scaled_x(g, w->row, w->col + at), g->c.ldx, columns);
+    n = hui_least(w->n - at, HU_STRIP);
+    g->lanes->look_down(rows, n, hui_scaled_x(g, w->row, w->col + at), g->c.ldx, columns);
     g->lanes->look(n, side, columns, w->top);
   }
 }
 
-void hu_scaled_scales(const hu_scaled_work *g, hu_scaled_group *w, hu_events *counts) {
+void hui_scaled_scales(const hu_scaled_work *g, hu_scaled_group *w, hu_events *counts) {
   memset(w->top, 0, (w->count + 15) / 16 * 16 * sizeof *w->top);
   look_at_group(g, w);
   if (g->has_powers) {

@@ -6,10 +6,10 @@
  * Rounding is the middle way of emu/simd/round.h by sums, for every finite element, in one stretch without branches:
  *   - Under a scale 2^e the element is not divided: the grid is multiplied. Anchor, bottom and max of the grid times
  *     2^e have e 2^23 more in their patterns, and the sums round x itself, subnormal or not, to the element's value
- *     times 2^e. hu_scaled_grid_of has the bounds of e and x between which all of them are normal numbers.
+ *     times 2^e. hui_scaled_grid_of has the bounds of e and x between which all of them are normal numbers.
  *   - Under a scale that binary32 steps divide by, the quotient is rounded, limited first to 2^(emax + 1), which is
  *     above max and on the grid; its value goes back by a product.
- *   - What rounds to more than max overflows, and becomes max (hu_scaled_grid_of refuses modes under which it becomes
+ *   - What rounds to more than max overflows, and becomes max (hui_scaled_grid_of refuses modes under which it becomes
  *     anything else).
  *   - Fixed-point formats (e = 0) have one binade, that of 2^emin, below which everything is; the same sums.
  *   - Elements in lanes behind the end of a row are zeros, which raise nothing. */
@@ -72,15 +72,15 @@ typedef struct hu_scaled_strips {
 extern const hu_scaled_strips HU_OF_LEVEL(hu_scaled_strips);
 
 /* 1 if strips can round elements so. */
-static inline int hu_scaled_grid_of(hu_scaled_grid *g, const hu_scaler *s) {
+static inline int hui_scaled_grid_of(hu_scaled_grid *g, const hu_scaler *s) {
   const hu_spec *f = &s->element;
   hu_narrow *t = &g->narrow;
-  if (!hu_narrow_of(t, f) || t->m == 0 || t->d0 < 2 || t->is_unsigned) return 0;
+  if (!hui_narrow_of(t, f) || t->m == 0 || t->d0 < 2 || t->is_unsigned) return 0;
   if (t->zero != HU_ZERO_FIELD || t->subnormal == HU_SUBNORMAL_NONE) return 0;
   if (t->low < 32 + t->m) return 0; /* 2^32 / Q of the stochastic modes; all else is normal, too */
   if (s->emax + 1 + 127 + t->d0 > 253 || (f->sign_mask << 1) - 1 > 0xFFFF) return 0;
   if (t->from_overflow != f->max_code || t->from_neg_overflow != (f->max_code | f->sign_mask)) return 0;
-  g->max = hu_pack32(s->top);
+  g->max = hui_pack32(s->top);
   g->limit = (uint32_t)(s->emax + 1 + 127) << 23;
   g->max_code = f->max_code;
   g->highest = (uint32_t)(254 - t->d0) << 23;

@@ -23,7 +23,7 @@ typedef struct strip_lanes {
 
 static inline strip_lanes strip_lanes_of(const hu_scaled_grid *g) {
   strip_lanes k;
-  k.middle = hu_middle_lanes_of(&g->narrow);
+  k.middle = hui_middle_lanes_of(&g->narrow);
   k.limit = HU_HOLD(HU_ALL(g->limit));
   k.max = HU_HOLD(HU_ALL(g->max));
   k.max_code = HU_HOLD(HU_ALL(g->max_code));
@@ -44,15 +44,15 @@ static inline __attribute__((always_inline)) strip_lanes grid_times(const strip_
 
 /* |x|, divided where the grid is not multiplied: patterns. */
 static inline __attribute__((always_inline)) hu_lane quotient(const strip_lanes *k, int way, hu_lane a, hu_lane by) {
-  if (way == HU_TIMES) return hu_lane_smaller(hu_lane_times(a, by), k->limit);
-  if (way == HU_OVER) return hu_lane_smaller(hu_lane_over(a, by), k->limit);
+  if (way == HU_TIMES) return hui_lane_smaller(hui_lane_times(a, by), k->limit);
+  if (way == HU_OVER) return hui_lane_smaller(hui_lane_over(a, by), k->limit);
   return a;
 }
 
 /* Sign and magnitude as two's complement: 2^K less the magnitude under a sign, which no zero has. */
 static inline __attribute__((always_inline)) hu_lane twos_of(const strip_lanes *k, hu_lane code) {
   hu_lane negative = HU_MASK((code & k->sign_code) != HU_ALL(0));
-  return hu_sel(negative, k->sign_code + k->sign_code - (code - k->sign_code), code);
+  return hui_sel(negative, k->sign_code + k->sign_code - (code - k->sign_code), code);
 }
 
 /* Where one of a vector's operands lies below the normal numbers: what can be tiny, subnormal or zero; or beyond the
@@ -60,14 +60,14 @@ static inline __attribute__((always_inline)) hu_lane twos_of(const strip_lanes *
 static inline __attribute__((always_inline)) void count_small(const strip_lanes *k, const hu_middle_result *m,
                                                               hu_mask exact, hu_mask over, uint32_t *marks,
                                                               strip_counts *c) {
-  hu_mask zero = hu_mask_eq(m->result, HU_ALL(0)), zero_in = hu_mask_eq(m->operand, HU_ALL(0));
-  hu_mask tiny = hu_mask_andnot(hu_mask_lt(m->probe, m->limit), hu_mask_or(exact, over));
-  c->middle.underflow = hu_count_mask(c->middle.underflow, tiny);
-  c->middle.small = hu_count_mask(c->middle.small, hu_mask_andnot(hu_mask_lt(m->result, k->middle.bottom), over));
-  c->middle.zero = hu_count_mask(c->middle.zero, zero);
-  c->middle.zero_in = hu_count_mask(c->middle.zero_in, zero_in);
+  hu_mask zero = hui_mask_eq(m->result, HU_ALL(0)), zero_in = hui_mask_eq(m->operand, HU_ALL(0));
+  hu_mask tiny = hui_mask_andnot(hui_mask_lt(m->probe, m->limit), hui_mask_or(exact, over));
+  c->middle.underflow = hui_count_mask(c->middle.underflow, tiny);
+  c->middle.small = hui_count_mask(c->middle.small, hui_mask_andnot(hui_mask_lt(m->result, k->middle.bottom), over));
+  c->middle.zero = hui_count_mask(c->middle.zero, zero);
+  c->middle.zero_in = hui_count_mask(c->middle.zero_in, zero_in);
   if (!marks) return;
-  hu_lane some = hu_mask_sel(hu_mask_andnot(zero, zero_in), HU_ALL(0x10000), HU_ALL(0));
+  hu_lane some = hui_mask_sel(hui_mask_andnot(zero, zero_in), HU_ALL(0x10000), HU_ALL(0));
   store(marks, load(marks) | some);
 }
 
@@ -77,27 +77,27 @@ static inline __attribute__((always_inline)) rounded strip_one(const hu_narrow *
                                                                hu_lane random, uint32_t *marks, strip_counts *c) {
   const strip_lanes shifted = grid_times(grid, by), *k = way == HU_SHIFT ? &shifted : grid;
   hu_lane a = u & k->middle.magnitude, y = quotient(k, way, a, by);
-  hu_middle_result m = hu_middle(t, &k->middle, round, 2, way == HU_SHIFT ? u : y | (u ^ a), y, random);
+  hu_middle_result m = hui_middle(t, &k->middle, round, 2, way == HU_SHIFT ? u : y | (u ^ a), y, random);
   /* Zeros, of which a network has many, are below the normal numbers and raise nothing. */
-  hu_mask over = hu_mask_lt(k->max, m.result);
-  hu_mask small = hu_mask_andnot(hu_mask_lt(y, k->middle.bottom), hu_mask_eq(y, HU_ALL(0)));
-  hu_lane kept = hu_lane_smaller(m.result, k->max);
-  hu_mask exact = hu_mask_eq(kept, y);
-  c->middle.exact = hu_count_mask(c->middle.exact, exact);
-  c->over = hu_count_mask(c->over, over);
-  if (marks) store(marks, hu_mask_sel(over, HU_ALL(1), HU_ALL(0)));
-  if (hu_mask_any(small)) count_small(k, &m, exact, over, marks, c);
+  hu_mask over = hui_mask_lt(k->max, m.result);
+  hu_mask small = hui_mask_andnot(hui_mask_lt(y, k->middle.bottom), hui_mask_eq(y, HU_ALL(0)));
+  hu_lane kept = hui_lane_smaller(m.result, k->max);
+  hu_mask exact = hui_mask_eq(kept, y);
+  c->middle.exact = hui_count_mask(c->middle.exact, exact);
+  c->over = hui_count_mask(c->over, over);
+  if (marks) store(marks, hui_mask_sel(over, HU_ALL(1), HU_ALL(0)));
+  if (hui_mask_any(small)) count_small(k, &m, exact, over, marks, c);
   rounded r = {kept, m.code};
   if (to != HU_TO_VALUE) {
-    r.code = hu_mask_sel(over, k->max_code | (u ^ a) >> t->sign_shift, m.code);
+    r.code = hui_mask_sel(over, k->max_code | (u ^ a) >> t->sign_shift, m.code);
     if (k->twos) r.code = twos_of(k, r.code);
     return r;
   }
-  hu_lane value = way == HU_SHIFT ? kept : hu_lane_times(kept, back);
+  hu_lane value = way == HU_SHIFT ? kept : hui_lane_times(kept, back);
   if (k->middle.has_negzero) {
-    r.value = hu_lane_signed(value, u);
+    r.value = hui_lane_signed(value, u);
   } else {
-    r.value = value | hu_mask_keep(hu_mask_test(kept, k->middle.magnitude), u ^ a);
+    r.value = value | hui_mask_keep(hui_mask_test(kept, k->middle.magnitude), u ^ a);
   }
   return r;
 }
@@ -118,7 +118,7 @@ static inline __attribute__((always_inline)) hu_lane of_block(const strip_arrays
 
 static inline __attribute__((always_inline)) hu_lane few_of_block(const strip_arrays *s, const uint32_t *x, size_t i,
                                                                   size_t n) {
-  return s->side < 0 ? hu_load_few(x + i, n) : HU_ALL(x[i >> s->side]);
+  return s->side < 0 ? hui_load_few(x + i, n) : HU_ALL(x[i >> s->side]);
 }
 
 /* Elements from `first` to `end`, whole vectors, and `few` behind them. */
@@ -130,7 +130,7 @@ static inline __attribute__((always_inline)) void strip_loop(const hu_scaled_gri
   const strip_lanes k = strip_lanes_of(g);
   const int plain = way == HU_SHIFT && to == HU_TO_VALUE;
   const size_t rows = plain && round < HU_SRA ? s.rows : 1;
-  strip_counts c = {no_middle_counts(), hu_count_none()};
+  strip_counts c = {no_middle_counts(), hui_count_none()};
   for (size_t row = 0; row < rows; row++) {
     const uint32_t *x = s.x + row * s.ldx, *by = s.by + row * s.ldby;
     uint32_t *z = plain ? (uint32_t *)s.z + row * s.ldz : NULL;
@@ -142,17 +142,17 @@ static inline __attribute__((always_inline)) void strip_loop(const hu_scaled_gri
       put(plain ? z : s.z, i, to, 0, r);
     }
     if (!plain || !s.few) continue;
-    hu_lane random = round >= HU_SRA ? hu_load_few(s.random + end, s.few) : HU_ALL(0);
-    rounded r = strip_one(t, &k, round, way, to, hu_load_few(x + end, s.few), few_of_block(&s, by, end, s.few),
+    hu_lane random = round >= HU_SRA ? hui_load_few(s.random + end, s.few) : HU_ALL(0);
+    rounded r = strip_one(t, &k, round, way, to, hui_load_few(x + end, s.few), few_of_block(&s, by, end, s.few),
                           HU_ALL(0), random, s.marks ? s.marks + end : NULL, &c);
-    hu_store_few(z + end, r.value, s.few);
+    hui_store_few(z + end, r.value, s.few);
   }
-  uint64_t zero = hu_count_sum(c.middle.zero), over = hu_count_sum(c.over);
+  uint64_t zero = hui_count_sum(c.middle.zero), over = hui_count_sum(c.over);
   uint64_t all = rows * (end - first + (plain && s.few ? HU_W : 0));
-  events->inexact += all - hu_count_sum(c.middle.exact);
-  events->underflow += hu_count_sum(c.middle.underflow);
-  events->to_zero += zero - hu_count_sum(c.middle.zero_in);
-  events->subnormal += hu_count_sum(c.middle.small) - zero;
+  events->inexact += all - hui_count_sum(c.middle.exact);
+  events->underflow += hui_count_sum(c.middle.underflow);
+  events->to_zero += zero - hui_count_sum(c.middle.zero_in);
+  events->subnormal += hui_count_sum(c.middle.small) - zero;
   events->overflow += over;
   events->saturated += over;
 }
@@ -198,12 +198,12 @@ enum { WORDS = HU_STRIP + 8 * HU_W };
 
 /* Word number word + i for each of n elements; returns where the first one lies. */
 static const uint32_t *strip_words(uint32_t words[WORDS], uint64_t key, uint64_t word, size_t n) {
-  const hu_schedule schedule = hu_schedule_of(key);
+  const hu_schedule schedule = hui_schedule_of(key);
   uint64_t block = word >> 2;
   size_t head = (size_t)(word & 3);
   for (size_t i = 0; i < head + n; i += 4 * HU_W, block += HU_W) {
     hu_lane four[4];
-    hu_philox_words(four, &schedule, hu_philox_blocks_at(&schedule, block));
+    hui_philox_words(four, &schedule, hui_philox_blocks_at(&schedule, block));
     for (size_t k = 0; k < 4; k++) store(words + i + k * HU_W, four[k]);
   }
   return words + head;
@@ -215,18 +215,18 @@ static void strip_few(const hu_scaled_grid *g, strip_function f, int to, const s
   uint32_t x[HU_W], by[HU_W], back[HU_W], random[HU_W], marks[HU_W], z[HU_W];
   size_t size = to == HU_TO_VALUE ? 4 : (size_t)to;
   const strip_arrays few = {x, by, back, random, z, s->marks ? marks : NULL, HU_SIDE_EACH, 0, 1, 0, 0, 0};
-  store(x, hu_load_few(s->x + i, n));
+  store(x, hui_load_few(s->x + i, n));
   store(by, few_of_block(s, s->by, i, n));
   for (size_t k = n; k < HU_W; k++) by[k] = by[0]; /* no division by zero */
   store(back, s->back ? few_of_block(s, s->back, i, n) : HU_ALL(0));
-  store(random, s->random ? hu_load_few(s->random + i, n) : HU_ALL(0));
+  store(random, s->random ? hui_load_few(s->random + i, n) : HU_ALL(0));
   f(g, &few, 0, HU_W, events);
   if (to == HU_TO_VALUE) {
-    hu_store_few((uint32_t *)s->z + i, load(z), n);
+    hui_store_few((uint32_t *)s->z + i, load(z), n);
   } else {
     memcpy((uint8_t *)s->z + i * size, z, n * size);
   }
-  if (s->marks) hu_store_few(s->marks + i, load(marks), n);
+  if (s->marks) hui_store_few(s->marks + i, load(marks), n);
 }
 
 static void strip_round(const hu_scaled_grid *g, int way, int to, const hu_scaled_strip *p, hu_events *events) {
@@ -237,10 +237,10 @@ static void strip_round(const hu_scaled_grid *g, int way, int to, const hu_scale
   strip_arrays s = {p->x,    p->by,           p->back, NULL,   p->z,   p->marks,
                     p->side, plain ? few : 0, p->rows, p->ldx, p->ldz, p->ldby};
   if (g->narrow.round >= HU_SRA) s.random = strip_words(words, p->key, p->word, p->n);
-  hu_float_env saved = hu_float_env_enter(hu_direction_of(g->narrow.round));
+  hu_float_env saved = hui_float_env_enter(hui_direction_of(g->narrow.round));
   if (end || plain) f(g, &s, 0, end, events);
   if (few && !plain) strip_few(g, f, to, &s, end, few, events);
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
 }
 
 /* ---- values of codes ---- */
@@ -250,13 +250,13 @@ typedef struct decode_lanes {
   hu_lane magnitude, sign_code, all, unit;
 } decode_lanes;
 
-static HU_NOINLINE hu_lane decode_slow(const hu_narrow *t, hu_lane code) { return hu_lanes_decode(t, code); }
+static HU_NOINLINE hu_lane decode_slow(const hu_narrow *t, hu_lane code) { return hui_lanes_decode(t, code); }
 
 /* From two's complement: the lowest code, too, is its units, 2^(emin - m) each. */
 static inline __attribute__((always_inline)) hu_lane decode_twos(const decode_lanes *k, hu_lane code) {
   hu_lane c = code & k->all, negative = HU_MASK((c & k->sign_code) != HU_ALL(0));
-  hu_lane units = hu_sel(negative, k->all + 1 - c, c), v = hu_lane_float(units) + k->unit;
-  return hu_mask_keep(hu_mask_test(units, k->all), v) | (negative & 0x80000000u);
+  hu_lane units = hui_sel(negative, k->all + 1 - c, c), v = hui_lane_float(units) + k->unit;
+  return hui_mask_keep(hui_mask_test(units, k->all), v) | (negative & 0x80000000u);
 }
 
 static inline __attribute__((always_inline)) hu_lane decode_one(const hu_narrow *t, const decode_lanes *k, int twos,
@@ -264,12 +264,12 @@ static inline __attribute__((always_inline)) hu_lane decode_one(const hu_narrow 
   hu_lane v;
   if (twos) {
     v = decode_twos(k, code);
-  } else if (t->plain != 2 || HU_UNLIKELY(hu_mask_any(hu_plain_not(&k->plain, code)))) {
+  } else if (t->plain != 2 || HU_UNLIKELY(hui_mask_any(hui_plain_not(&k->plain, code)))) {
     v = decode_slow(t, code);
   } else {
-    v = hu_plain_decode(&k->plain, 2, code);
+    v = hui_plain_decode(&k->plain, 2, code);
   }
-  if (way != HU_SHIFT) return hu_lane_times(v, by);
+  if (way != HU_SHIFT) return hui_lane_times(v, by);
   /* 0 < |v| < infinity, by one comparison. */
   hu_lane normal = HU_MASK((v & k->magnitude) - 1 < HU_ALL(0x7F7FFFFFu));
   return v - (normal & by);
@@ -280,7 +280,7 @@ static inline __attribute__((always_inline)) void decode_loop(const hu_scaled_gr
                                                               const uint32_t *by) {
   const hu_narrow copy = g->narrow, *t = &copy;
   uint32_t all = 2 * t->sign_code - 1;
-  const decode_lanes k = {hu_plain_lanes_of(t), HU_ALL(0x7FFFFFFFu), HU_ALL(t->sign_code), HU_ALL(all),
+  const decode_lanes k = {hui_plain_lanes_of(t), HU_ALL(0x7FFFFFFFu), HU_ALL(t->sign_code), HU_ALL(all),
                           HU_ALL((uint32_t)(t->low - 127 - t->m) << 23)};
   for (size_t i = first; i < end; i += HU_W) {
     rounded r;
@@ -307,18 +307,18 @@ static void decode_few(const hu_scaled_grid *g, int way, int size, size_t i, siz
                        const uint32_t *by) {
   uint32_t c[HU_W] = {0}, b[HU_W], v[HU_W];
   memcpy(c, (const uint8_t *)codes + i * (size_t)size, n * (size_t)size);
-  store(b, hu_load_few(by + i, n));
+  store(b, hui_load_few(by + i, n));
   decode_run(g, way, size, 0, HU_W, v, c, b);
-  hu_store_few(z + i, load(v), n);
+  hui_store_few(z + i, load(v), n);
 }
 
 static void strip_decode(const hu_scaled_grid *g, int way, int size, size_t n, uint32_t *z, const void *codes,
                          const uint32_t *by) {
   size_t end = n / HU_W * HU_W;
-  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   if (end) decode_run(g, way, size, 0, end, z, codes, by);
   if (end < n) decode_few(g, way, size, end, n - end, z, codes, by);
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
 }
 
 /* ---- scales ---- */
@@ -327,19 +327,19 @@ static int strip_powers(const hu_scaled_powers *p, size_t n, const uint32_t *top
                         uint32_t *bad) {
   hu_lane any = HU_ALL(0);
   for (size_t k = 0; k < n; k += HU_W) {
-    hu_lane t = load(top + k), a = hu_lane_larger(t, HU_ALL(p->amin)), none = HU_MASK(a == HU_ALL(0));
+    hu_lane t = load(top + k), a = hui_lane_larger(t, HU_ALL(p->amin)), none = HU_MASK(a == HU_ALL(0));
     hu_lane e = ((a + p->more) >> 23) - HU_ALL(127 + p->emax);
-    e = hu_lane_smaller(hu_lane_larger(e, HU_ALL(p->low)), HU_ALL(p->high));
-    hu_lane wrong = hu_gt(t, HU_ALL(p->highest - 1)) | hu_lt(a, HU_ALL(0x800000u)) | hu_lt(e, HU_ALL(p->least)) |
-                    hu_gt(e, HU_ALL(p->most));
+    e = hui_lane_smaller(hui_lane_larger(e, HU_ALL(p->low)), HU_ALL(p->high));
+    hu_lane wrong = hui_gt(t, HU_ALL(p->highest - 1)) | hui_lt(a, HU_ALL(0x800000u)) | hui_lt(e, HU_ALL(p->least)) |
+                    hui_gt(e, HU_ALL(p->most));
     wrong &= ~none;
     store(bad + k, wrong);
     any |= wrong;
     hu_lane code = HU_ALL(p->first_code) + ((e - HU_ALL(p->first)) << p->m);
-    store(codes + k, hu_sel(none, HU_ALL(p->blank_code), code));
+    store(codes + k, hui_sel(none, HU_ALL(p->blank_code), code));
     store(by + k, ~none & (e << 23));
   }
-  return hu_lane_any(any);
+  return hui_lane_any(any);
 }
 
 const hu_scaled_strips HU_OF_LEVEL(hu_scaled_strips) = {strip_round, strip_decode, strip_powers};

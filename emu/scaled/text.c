@@ -247,21 +247,21 @@ hu_status hu_scaling_parse(hu_scaling *scaling, const char *text, size_t *where)
 
 static void put_side(hu_writer *w, uint32_t n) {
   if (n)
-    hu_put_number(w, (int)n);
+    hui_put_number(w, (int)n);
   else
-    hu_put(w, "*");
+    hui_put(w, "*");
 }
 
 static void put_hex(hu_writer *w, uint32_t u) {
   char digits[9];
   for (int i = 0; i < 8; i++) digits[i] = "0123456789abcdef"[u >> (28 - 4 * i) & 15];
   digits[8] = 0;
-  hu_put(w, digits);
+  hui_put(w, digits);
 }
 
 static void put_key(hu_writer *w, unsigned key) {
-  hu_put(w, ";");
-  hu_put(w, keys[key].name);
+  hui_put(w, ";");
+  hui_put(w, keys[key].name);
 }
 
 static void put_words(hu_writer *w, const hu_scaling *d) {
@@ -273,33 +273,33 @@ static void put_words(hu_writer *w, const hu_scaling *d) {
     if (key == KEY_AMIN)
       put_hex(w, d->amin);
     else if (key == KEY_TENSOR)
-      hu_put(w, value == HU_TENSOR_256 ? "=256" : "");
+      hui_put(w, value == HU_TENSOR_256 ? "=256" : "");
     else if (keys[key].words[0])
-      hu_put(w, keys[key].words[value]);
+      hui_put(w, keys[key].words[value]);
   }
 }
 
 size_t hu_scaling_text(char *text, size_t size, const hu_scaling *d) {
   hu_writer w = {text, text ? size : 0, 0};
   if (hu_scaling_check(d, NULL) != HU_OK) return 0;
-  hu_put(&w, "scaled(");
-  hu_put_format(&w, d->element);
+  hui_put(&w, "scaled(");
+  hui_put_format(&w, d->element);
   put_key(&w, KEY_SCALE);
-  hu_put_format(&w, d->scale);
+  hui_put_format(&w, d->scale);
   put_key(&w, KEY_BLOCK);
   put_side(&w, d->rows);
-  hu_put(&w, "x");
+  hui_put(&w, "x");
   put_side(&w, d->cols);
   put_key(&w, KEY_RULE);
-  hu_put(&w, keys[KEY_RULE].words[d->rule]);
+  hui_put(&w, keys[KEY_RULE].words[d->rule]);
   if (d->round) {
     char word[8];
     hu_mode mode = {0};
     mode.round = d->round;
     put_key(&w, KEY_ROUND);
-    hu_put(&w, hu_mode_round_text(word, mode));
+    hui_put(&w, hu_mode_round_text(word, mode));
   }
   put_words(&w, d);
-  hu_put(&w, ")");
-  return hu_put_end(&w);
+  hui_put(&w, ")");
+  return hui_put_end(&w);
 }

@@ -3,7 +3,7 @@
  * without calls, and without work for a scale but where its block begins. Each level has one table of them;
  * emu/scaled/decode.c calls it, and leaves what it does not take to the strips of emu/scaled/strip.h.
  *
- * Why the bits are those of the strips: a finite code's value is hu_plain_decode (emu/simd/round.h), or, in two's
+ * Why the bits are those of the strips: a finite code's value is hui_plain_decode (emu/simd/round.h), or, in two's
  * complement, its number of units as a float, whose exponent has that of a unit added. Both add a constant to the
  * pattern of a number that is not zero: base to a normal code's, scale to a subnormal one's and to units'. Under a
  * scale 2^e (HU_SHIFT, by = -e 2^23) the strips take `by` from that sum, and here it is taken from the constant. Sums
@@ -26,7 +26,7 @@ typedef struct hu_scaled_values {
 extern const hu_scaled_values HU_OF_LEVEL(hu_scaled_values);
 
 /* Whether codes of this format may go this way. */
-static inline int hu_scaled_values_can(const hu_scaled_grid *g, size_t code_size) {
+static inline int hui_scaled_values_can(const hu_scaled_grid *g, size_t code_size) {
   return code_size == 1 && (g->twos || g->narrow.plain == 2);
 }
 

@@ -29,16 +29,16 @@ static inline __attribute__((always_inline)) values_lanes scaled_by(const values
 /* The lowest code, too, is its units. No -0. */
 static inline __attribute__((always_inline)) hu_lane twos_value(const values_lanes *k, hu_lane code) {
   hu_lane c = code & k->all, units = (c ^ k->plain.sign_code) - k->plain.sign_code;
-  return hu_mask_keep(hu_mask_test(c, k->all), hu_lane_float(units) + k->plain.scale);
+  return hui_mask_keep(hui_mask_test(c, k->all), hui_lane_float(units) + k->plain.scale);
 }
 
 /* One vector. Returns 0, and stores nothing, if this loop does not take one of the codes. */
 static inline __attribute__((always_inline)) int value_one(const values_lanes *k, int codes, int way, uint32_t *z,
                                                            const uint8_t *x, hu_lane by) {
-  hu_lane code = hu_load8(x);
-  if ((codes == BEYOND || codes == ODD_ZERO) && HU_UNLIKELY(hu_mask_any(hu_plain_not(&k->plain, code)))) return 0;
-  hu_lane v = codes == TWOS ? twos_value(k, code) : hu_plain_decode(&k->plain, 2, code);
-  store(z, way == HU_SHIFT ? v : hu_lane_times(v, by));
+  hu_lane code = hui_load8(x);
+  if ((codes == BEYOND || codes == ODD_ZERO) && HU_UNLIKELY(hui_mask_any(hui_plain_not(&k->plain, code)))) return 0;
+  hu_lane v = codes == TWOS ? twos_value(k, code) : hui_plain_decode(&k->plain, 2, code);
+  store(z, way == HU_SHIFT ? v : hui_lane_times(v, by));
   return 1;
 }
 
@@ -46,7 +46,7 @@ static inline __attribute__((always_inline)) size_t values_loop(const hu_scaled_
                                                                 size_t side, uint32_t *z, const uint8_t *x,
                                                                 const uint32_t *by) {
   const hu_narrow *t = &g->narrow;
-  values_lanes k = {hu_plain_lanes_of(t), HU_ALL(2 * t->sign_code - 1)};
+  values_lanes k = {hui_plain_lanes_of(t), HU_ALL(2 * t->sign_code - 1)};
   k.plain.has_sign = 1;
   k.plain.odd_negzero = codes == ODD_ZERO;
   const size_t end = n / HU_W * HU_W;
@@ -62,7 +62,7 @@ static inline __attribute__((always_inline)) size_t values_loop(const hu_scaled_
   while (i < end) {
     const hu_lane own = HU_ALL(*by);
     const values_lanes block = scaled_by(&k, way, own);
-    const size_t past = hu_min_size(i + side, end);
+    const size_t past = hui_min_size(i + side, end);
     for (; i < past; i += HU_W) {
       if (!value_one(&block, codes, way, z + i, x + i, own)) return i;
     }
@@ -100,9 +100,9 @@ static size_t decode(const hu_scaled_grid *g, int way, size_t n, size_t side, ui
                                   [BEYOND] = {beyond_shift, beyond_times},
                                   [ODD_ZERO] = {odd_shift, odd_times},
                                   [TWOS] = {twos_shift, twos_times}};
-  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   size_t done = loops[codes_of(g)][way != HU_SHIFT](g, n, side, z, codes, by);
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
   return done;
 }
 

@@ -51,11 +51,11 @@ hu_status hu_scaled_sum_check(const hu_scaled_sum *s) {
   return hu_format_check(s->as, NULL) == HU_OK && hu_format_fits_binary32(s->as) ? HU_OK : HU_E_FORMAT;
 }
 
-int hu_accum_is_random(const hu_accum *x) { return x->mode.round >= HU_SRA; }
+int hui_accum_is_random(const hu_accum *x) { return x->mode.round >= HU_SRA; }
 
-static int is_binary32(hu_format f) { return hu_format_equal(f, hu_format_binary32()); }
+static int is_binary32(hu_format f) { return hu_format_equal(f, hui_format_binary32()); }
 
-int hu_scaled_across_steps(const hu_accum *x) {
+int hui_scaled_across_steps(const hu_accum *x) {
   if (x->promote || x->slices) return -1;
   if (x->kind == HU_ACCUM_FP32) return 0;
   if (x->mode.round != HU_RNE || x->mode.saturate > HU_SAT_NONE || !is_binary32(x->sum)) return -1;
@@ -69,13 +69,13 @@ static int valid(const hu_scaled_operand *x) {
   return x && (!x->scaling || hu_scaling_check(x->scaling, NULL) == HU_OK);
 }
 
-/* A run begins at every multiple of either operand's side (hu_scale_run_end walks them one by one). */
+/* A run begins at every multiple of either operand's side (hui_scale_run_end walks them one by one). */
 typedef struct sides {
   size_t a, b, both; /* both: the least common multiple; SIZE_MAX, which no k is above, if it is beyond size_t */
 } sides;
 
 static sides sides_of(const hu_scaled_operand *a, const hu_scaled_operand *b) {
-  sides s = {hu_scale_source_of(a, 1).run_side, hu_scale_source_of(b, 0).run_side, 0};
+  sides s = {hui_scale_source_of(a, 1).run_side, hui_scale_source_of(b, 0).run_side, 0};
   size_t x = s.a, y = s.b;
   while (y) {
     size_t rest = x % y;
@@ -116,7 +116,9 @@ size_t hu_scaled_runs(size_t k, const hu_scaled_operand *a, const hu_scaled_oper
 
 /* ---- one matrix ---- */
 
-static size_t element_size(hu_format f, uint8_t storage) { return storage == HU_STORAGE_VALUES ? 4 : hu_code_bytes(f); }
+static size_t element_size(hu_format f, uint8_t storage) {
+  return storage == HU_STORAGE_VALUES ? 4 : hui_code_bytes(f);
+}
 
 static hu_status check_plain(uint8_t storage, hu_format f) {
   if (storage > HU_STORAGE_CODES) return HU_E_SHAPE;
@@ -128,10 +130,10 @@ static hu_status check_plain(uint8_t storage, hu_format f) {
 static hu_status cover_scaled(hu_matrix_extent e[3], const hu_scaling *d, const hu_scaled *x, size_t rows,
                               size_t cols) {
   hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, d);
-  hu_status s = hu_matrix_extent_of(&e[0], x->codes, rows, cols, x->ld, n.code_bytes, n.code_bytes);
+  hu_status s = hui_matrix_extent_of(&e[0], x->codes, rows, cols, x->ld, n.code_bytes, n.code_bytes);
   if (s == HU_OK)
-    s = hu_matrix_extent_of(&e[1], x->scales, n.block_rows, n.block_cols, x->lds, n.scale_bytes, n.scale_bytes);
-  if (s == HU_OK && d->tensor) s = hu_matrix_extent_of(&e[2], x->tensor, 1, 1, 1, sizeof(uint32_t), sizeof(uint32_t));
+    s = hui_matrix_extent_of(&e[1], x->scales, n.block_rows, n.block_cols, x->lds, n.scale_bytes, n.scale_bytes);
+  if (s == HU_OK && d->tensor) s = hui_matrix_extent_of(&e[2], x->tensor, 1, 1, 1, sizeof(uint32_t), sizeof(uint32_t));
   return s;
 }
 
@@ -149,7 +151,7 @@ static hu_status view_make(hu_scaled_view *v, hu_matrix_extent e[3], const hu_sc
     v->operand = x->plain;
     if (s != HU_OK) return s;
     size_t size = element_size(x->plain.format, x->plain.storage);
-    return hu_matrix_extent_of(&e[0], x->plain.data, v->rows, v->cols, x->plain.ld, size, size);
+    return hui_matrix_extent_of(&e[0], x->plain.data, v->rows, v->cols, x->plain.ld, size, size);
   }
   hu_status s = hu_scaling_check(x->scaling, NULL);
   v->operand.data = x->scaled.codes;
@@ -174,7 +176,7 @@ static void claim(size_t *total, size_t *at, size_t rows, size_t cols, size_t si
 static void view_as_values(hu_scaled_view *v, hu_format as) {
   v->how = HU_VIEW_DECODED;
   v->operand.ld = v->cols;
-  v->operand.format = is_given(as) ? as : hu_format_binary32();
+  v->operand.format = is_given(as) ? as : hui_format_binary32();
   v->operand.storage = HU_STORAGE_VALUES;
 }
 
@@ -213,7 +215,7 @@ static hu_status unit_scales(hu_scaled_plan *t, const hu_scaled_view *v, const h
   const hu_accum *x = &t->sum.inside;
   const hu_scaling *d = v->from.scaling;
   size_t every = scaled_every(x), count = t->k / every + (t->k % every != 0);
-  hu_format f = d ? d->scale : x->scaled ? hu_format_binary32() : x->block.scale;
+  hu_format f = d ? d->scale : x->scaled ? hui_format_binary32() : x->block.scale;
   if (!x->scaled && !hu_format_equal(f, x->block.scale)) return HU_E_ACCUM;
   if (d && s->run_side != SIZE_MAX && s->run_side % every) return HU_E_ACCUM;
   int rows = v == &t->a;
@@ -226,15 +228,16 @@ static hu_status unit_scales(hu_scaled_plan *t, const hu_scaled_view *v, const h
     return HU_OK;
   }
   if (!d) { /* all are 1: the format must have it */
-    hu_mode rne = hu_plain_mode();
-    hu_spec spec = hu_spec_of(f, rne);
-    uint32_t events, code = hu_round(&spec, hu_num_finite(0, 1, 0), 0, &events);
-    hu_num one = hu_unpack(&spec, code);
-    if (one.kind != HU_KIND_FINITE || one.sign || hu_exponent(one) != 0 || events & HU_EVENT_INEXACT) return HU_E_ACCUM;
+    hu_mode rne = hui_plain_mode();
+    hu_spec spec = hui_spec_of(f, rne);
+    uint32_t events, code = hui_round(&spec, hui_num_finite(0, 1, 0), 0, &events);
+    hu_num one = hui_unpack(&spec, code);
+    if (one.kind != HU_KIND_FINITE || one.sign || hui_exponent(one) != 0 || events & HU_EVENT_INEXACT)
+      return HU_E_ACCUM;
   }
   *spread = 1;
   z->ld = rows ? count : lines;
-  claim(&t->bytes, at, lines, count, hu_code_bytes(f));
+  claim(&t->bytes, at, lines, count, hui_code_bytes(f));
   return HU_OK;
 }
 
@@ -244,8 +247,8 @@ static hu_status check_models(hu_scaled_plan *t) {
   const hu_operand *c = t->has_c ? &t->c.operand : NULL;
   const hu_scaled_sum *x = &t->sum;
   if (x->way != HU_SCALED_PARTS)
-    return hu_gemm_model_check(&x->inside, &t->a.operand, &t->b.operand, t->alpha ? NULL : c);
-  hu_status s = hu_gemm_model_check(&x->inside, &t->a.operand, &t->b.operand, NULL);
+    return hui_gemm_model_check(&x->inside, &t->a.operand, &t->b.operand, t->alpha ? NULL : c);
+  hu_status s = hui_gemm_model_check(&x->inside, &t->a.operand, &t->b.operand, NULL);
   if (s == HU_OK && x->across.kind == HU_ACCUM_FP32 && c && !t->alpha && !hu_format_fits_binary32(c->format))
     s = HU_E_CARRIER;
   return s;
@@ -260,7 +263,7 @@ static hu_status check_result(hu_scaled_plan *t) {
     if (s == HU_OK && (d->amax || d->stats)) s = HU_E_SCALING;
     if (s != HU_OK) return s;
     size_t size = element_size(d->plain.format, d->plain.storage);
-    return hu_matrix_extent_of(&t->out[0], d->plain.data, t->m, t->n, d->plain.ld, size, size);
+    return hui_matrix_extent_of(&t->out[0], d->plain.data, t->m, t->n, d->plain.ld, size, size);
   }
   hu_status s = hu_scaling_check(d->scaling, NULL);
   if (s != HU_OK) return s;
@@ -269,10 +272,10 @@ static hu_status check_result(hu_scaled_plan *t) {
   s = cover_scaled(t->out, d->scaling, &d->scaled, t->m, t->n);
   hu_scaled_sizes z = hu_scaled_sizes_of(t->m, t->n, d->scaling);
   if (s == HU_OK && d->stats) {
-    s = hu_matrix_extent_of(&t->out[3], d->stats, z.block_rows, z.block_cols, z.block_cols, sizeof *d->stats,
-                            sizeof(uint64_t));
+    s = hui_matrix_extent_of(&t->out[3], d->stats, z.block_rows, z.block_cols, z.block_cols, sizeof *d->stats,
+                             sizeof(uint64_t));
   }
-  if (s == HU_OK && d->amax) s = hu_matrix_extent_of(&t->in[9], d->amax, 1, 1, 1, sizeof(uint32_t), sizeof(uint32_t));
+  if (s == HU_OK && d->amax) s = hui_matrix_extent_of(&t->in[9], d->amax, 1, 1, 1, sizeof(uint32_t), sizeof(uint32_t));
   return s;
 }
 
@@ -287,10 +290,10 @@ static hu_status check_apart(hu_scaled_plan *t) {
   if (in_place(t)) memset(&t->in[6], 0, sizeof t->in[6]);
   for (size_t i = 0; i < 4; i++) {
     for (size_t j = 0; j < 10; j++) {
-      if (hu_matrix_extents_overlap(&t->out[i], &t->in[j])) return HU_E_OVERLAP;
+      if (hui_matrix_extents_overlap(&t->out[i], &t->in[j])) return HU_E_OVERLAP;
     }
     for (size_t j = 0; j < i; j++) {
-      if (hu_matrix_extents_overlap(&t->out[i], &t->out[j])) return HU_E_OVERLAP;
+      if (hui_matrix_extents_overlap(&t->out[i], &t->out[j])) return HU_E_OVERLAP;
     }
   }
   return HU_OK;
@@ -313,8 +316,8 @@ static hu_status make_views(hu_scaled_plan *t, const hu_scaled_operand *a, const
     view_as_values(&t->c, none);
     claim(&t->bytes, &t->at_c, t->c.rows, t->c.cols, sizeof(uint32_t));
   }
-  t->sa = hu_scale_source_of(a, 1);
-  t->sb = hu_scale_source_of(b, 0);
+  t->sa = hui_scale_source_of(a, 1);
+  t->sb = hui_scale_source_of(b, 0);
   t->runs = t->sum.way == HU_SCALED_PARTS && t->m && t->n ? hu_scaled_runs(t->k, a, b) : 0;
   int applied =
       t->sum.way == HU_SCALED_UNIT || (t->sum.way == HU_SCALED_PARTS && t->sum.factor == HU_SCALED_FACTOR_ALPHA);
@@ -333,9 +336,9 @@ static size_t work_of(const hu_scaled_plan *t) {
   return each > other ? each : other;
 }
 
-hu_status hu_scaled_plan_make(hu_scaled_plan *t, size_t m, size_t n, size_t k, const hu_scaled_result *d,
-                              const hu_scaled_operand *a, const hu_scaled_operand *b, const hu_scaled_operand *c,
-                              const hu_scaled_sum *sum, hu_mode mode, const hu_exec *exec, size_t work) {
+hu_status hui_scaled_plan_make(hu_scaled_plan *t, size_t m, size_t n, size_t k, const hu_scaled_result *d,
+                               const hu_scaled_operand *a, const hu_scaled_operand *b, const hu_scaled_operand *c,
+                               const hu_scaled_sum *sum, hu_mode mode, const hu_exec *exec, size_t work) {
   if (!d || !a || !b || !sum) return HU_E_NULL;
   hu_status s = hu_scaled_sum_check(sum);
   if (s == HU_OK) s = hu_mode_check(mode);
@@ -347,7 +350,7 @@ hu_status hu_scaled_plan_make(hu_scaled_plan *t, size_t m, size_t n, size_t k, c
   t->sum = *sum;
   t->mode = mode;
   t->d = *d;
-  t->threads = hu_exec_threads(exec);
+  t->threads = hui_exec_threads(exec);
   s = make_views(t, a, b, c);
   if (s == HU_OK) s = check_models(t);
   if (s == HU_OK && sum->way == HU_SCALED_UNIT) {
@@ -364,7 +367,7 @@ hu_status hu_scaled_plan_make(hu_scaled_plan *t, size_t m, size_t n, size_t k, c
   }
   hu_scaled_sums sums;
   if (t->bytes > PTRDIFF_MAX) return HU_E_SHAPE;
-  return hu_scaled_plan_sums(&sums, t, exec) ? HU_OK : HU_E_ACCUM;
+  return hui_scaled_plan_sums(&sums, t, exec) ? HU_OK : HU_E_ACCUM;
 }
 
 /* An operand with every pointer somewhere: nothing looks at what is there. */
@@ -377,10 +380,10 @@ static hu_scaled_operand somewhere(const hu_scaled_operand *x) {
   return z;
 }
 
-hu_status hu_scaled_plan_size(hu_scaled_plan *t, size_t m, size_t n, size_t k, const hu_scaled_result *d,
-                              const hu_scaled_operand *a, const hu_scaled_operand *b, const hu_scaled_operand *c,
-                              const hu_scaled_sum *sum, const hu_exec *exec, size_t work) {
-  hu_mode rne = hu_plain_mode();
+hu_status hui_scaled_plan_size(hu_scaled_plan *t, size_t m, size_t n, size_t k, const hu_scaled_result *d,
+                               const hu_scaled_operand *a, const hu_scaled_operand *b, const hu_scaled_operand *c,
+                               const hu_scaled_sum *sum, const hu_exec *exec, size_t work) {
+  hu_mode rne = hui_plain_mode();
   if (!d || !a || !b) return HU_E_NULL;
   hu_scaled_operand pa = somewhere(a), pb = somewhere(b), pc = somewhere(c ? c : a);
   hu_scaled_result pd = *d;
@@ -388,10 +391,10 @@ hu_status hu_scaled_plan_size(hu_scaled_plan *t, size_t m, size_t n, size_t k, c
   pd.scaled.ld = d->scaled.ld;
   pd.scaled.lds = d->scaled.lds;
   pd.plain.data = pa.scaled.codes;
-  return hu_scaled_plan_make(t, m, n, k, &pd, &pa, &pb, c ? &pc : NULL, sum, rne, exec, work);
+  return hui_scaled_plan_make(t, m, n, k, &pd, &pa, &pb, c ? &pc : NULL, sum, rne, exec, work);
 }
 
-hu_status hu_scaled_plan_place(hu_scaled_plan *t, void *space, size_t bytes) {
+hu_status hui_scaled_plan_place(hu_scaled_plan *t, void *space, size_t bytes) {
   hu_matrix_extent e;
   uint8_t *at = (uint8_t *)space;
   hu_status s = check_apart(t);
@@ -399,10 +402,10 @@ hu_status hu_scaled_plan_place(hu_scaled_plan *t, void *space, size_t bytes) {
   if (!space) return HU_E_NULL;
   if ((uintptr_t)space % 64) return HU_E_ALIGN;
   if (bytes < t->bytes) return HU_E_SPACE;
-  s = hu_matrix_extent_of(&e, space, 1, t->bytes, t->bytes, 1, 64);
+  s = hui_matrix_extent_of(&e, space, 1, t->bytes, t->bytes, 1, 64);
   if (s != HU_OK) return s;
   for (size_t i = 0; i < 10; i++) {
-    if (hu_matrix_extents_overlap(&e, &t->in[i]) || (i < 4 && hu_matrix_extents_overlap(&e, &t->out[i])))
+    if (hui_matrix_extents_overlap(&e, &t->in[i]) || (i < 4 && hui_matrix_extents_overlap(&e, &t->out[i])))
       return HU_E_OVERLAP;
   }
   if (t->a.how != HU_VIEW_GIVEN) t->a.operand.data = at + t->at_a;
@@ -419,11 +422,11 @@ hu_status hu_scaled_plan_place(hu_scaled_plan *t, void *space, size_t bytes) {
 
 static hu_source source_of(const hu_operand *x) {
   int values = x->storage == HU_STORAGE_VALUES;
-  return hu_source_of(x->format, values ? HU_STORED_VALUES : HU_STORED_CODES,
-                      (uint8_t)element_size(x->format, x->storage));
+  return hui_source_of(x->format, values ? HU_STORED_VALUES : HU_STORED_CODES,
+                       (uint8_t)element_size(x->format, x->storage));
 }
 
-int hu_scaled_plan_sums(hu_scaled_sums *s, const hu_scaled_plan *t, const hu_exec *exec) {
+int hui_scaled_plan_sums(hu_scaled_sums *s, const hu_scaled_plan *t, const hu_exec *exec) {
   const hu_accum *x = &t->sum.inside;
   memset(s, 0, sizeof *s);
   s->a = t->sa;
@@ -432,15 +435,15 @@ int hu_scaled_plan_sums(hu_scaled_sums *s, const hu_scaled_plan *t, const hu_exe
   s->runs = t->runs;
   s->factor = t->sum.factor;
   s->alpha = t->alpha;
-  s->key = hu_exec_stream(exec).key;
-  s->counter = hu_exec_stream(exec).counter;
+  s->key = hui_exec_stream(exec).key;
+  s->counter = hui_exec_stream(exec).counter;
   s->inside.a = source_of(&t->a.operand);
   s->inside.b = source_of(&t->b.operand);
   s->inside.sa = s->inside.a;
   s->inside.sb = s->inside.b;
-  s->c = t->has_c ? source_of(&t->c.operand) : hu_source_of(hu_format_binary32(), HU_STORED_CODES, 4);
-  hu_plan_model(&s->inside, x, t->k, &s->inside.a);
+  s->c = t->has_c ? source_of(&t->c.operand) : hui_source_of(hui_format_binary32(), HU_STORED_CODES, 4);
+  hui_plan_model(&s->inside, x, t->k, &s->inside.a);
   if (t->sum.way != HU_SCALED_PARTS) return 1;
   uint32_t down = !t->alpha && !t->d.scaling && t->mode.round == HU_RTN;
-  return hu_scaled_plan_across(s, &t->sum.across, down);
+  return hui_scaled_plan_across(s, &t->sum.across, down);
 }

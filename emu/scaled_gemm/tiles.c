@@ -11,17 +11,17 @@
 #include "emu/simd/level.h"
 
 static size_t element_bytes(hu_format f, uint8_t storage) {
-  return storage == HU_STORAGE_VALUES ? 4 : hu_code_bytes(f);
+  return storage == HU_STORAGE_VALUES ? 4 : hui_code_bytes(f);
 }
 
-void hu_tiles_make(hu_tiles *g, const hu_scaled_plan *t, const hu_exec *exec) {
+void hui_tiles_make(hu_tiles *g, const hu_scaled_plan *t, const hu_exec *exec) {
   memset(g, 0, sizeof *g);
   g->t = t;
-  (void)hu_scaled_plan_sums(&g->sums, t, exec);
+  (void)hui_scaled_plan_sums(&g->sums, t, exec);
   if (exec) g->exec = *exec;
   g->exec.threads = 1;
-  if (!t->d.scaling) g->spec = hu_spec_of(t->d.plain.format, t->mode);
-  g->join = hu_level_for(&g->exec)->join;
+  if (!t->d.scaling) g->spec = hui_spec_of(t->d.plain.format, t->mode);
+  g->join = hui_level_for(&g->exec)->join;
   g->c_carried = !t->has_c || hu_format_fits_binary32(t->c.operand.format);
 }
 
@@ -33,23 +33,23 @@ static void run_part(void *context, size_t part) {
     hu_tile z;
     z.i = at / g->across * g->tile_rows;
     z.j = at % g->across * g->tile_cols;
-    z.rows = hu_least(g->t->m - z.i, g->tile_rows);
-    z.cols = hu_least(g->t->n - z.j, g->tile_cols);
+    z.rows = hui_least(g->t->m - z.i, g->tile_rows);
+    z.cols = hui_least(g->t->n - z.j, g->tile_cols);
     z.work = g->t->work + part * g->t->each;
     z.events = &g->events[part];
     g->wrong[part] = !g->run(g, &z);
   }
 }
 
-hu_status hu_tiles_run(hu_tiles *g, size_t most, hu_events *events) {
+hu_status hui_tiles_run(hu_tiles *g, size_t most, hu_events *events) {
   size_t m = g->t->m, n = g->t->n, threads = g->t->threads;
-  g->tile_cols = hu_least(hu_least(n, HU_TILE_COLS), most);
-  g->tile_rows = hu_least(m, most / g->tile_cols);
+  g->tile_cols = hui_least(hui_least(n, HU_TILE_COLS), most);
+  g->tile_rows = hui_least(m, most / g->tile_cols);
   g->across = (n - 1) / g->tile_cols + 1;
   while (((m - 1) / g->tile_rows + 1) * g->across < 2 * threads && g->tile_rows > 16 && threads > 1) g->tile_rows /= 2;
   g->tiles = ((m - 1) / g->tile_rows + 1) * g->across;
-  g->parts = hu_least(g->tiles, threads);
-  hu_parallel((uint32_t)threads, g->parts, run_part, g);
+  g->parts = hui_least(g->tiles, threads);
+  hui_parallel((uint32_t)threads, g->parts, run_part, g);
   for (size_t i = 0; i < g->parts; i++) {
     if (g->wrong[i]) return HU_E_GRID;
     if (events) hu_events_add(events, &g->events[i]);
@@ -59,7 +59,7 @@ hu_status hu_tiles_run(hu_tiles *g, size_t most, hu_events *events) {
 
 /* ---- reading ---- */
 
-hu_operand hu_operand_from(const hu_operand *x, size_t i, size_t j) {
+hu_operand hui_operand_from(const hu_operand *x, size_t i, size_t j) {
   hu_operand z = *x;
   size_t at = x->transposed ? j * x->ld + i : i * x->ld + j;
   if (x->data) z.data = (const uint8_t *)x->data + at * element_bytes(x->format, x->storage);
@@ -74,32 +74,32 @@ static int copy(const hu_tiles *g, size_t rows, size_t cols, const hu_result *z,
   hu_exec exec = g->exec;
   memset(&empty, 0, sizeof empty);
   memset(&fp32, 0, sizeof fp32);
-  empty.format = hu_format_binary32();
+  empty.format = hui_format_binary32();
   empty.ld = cols;
   fp32.kind = HU_ACCUM_FP32;
   exec.stream.counter += word;
   return hu_gemm(rows, cols, 0, z, &empty, &empty, x, &fp32, mode, &exec, events) == HU_OK;
 }
 
-int hu_tile_read_c(const hu_tiles *g, const hu_tile *z, float *to) {
-  hu_result r = {to, z->cols, hu_format_binary32(), HU_STORAGE_VALUES};
+int hui_tile_read_c(const hu_tiles *g, const hu_tile *z, float *to) {
+  hu_result r = {to, z->cols, hui_format_binary32(), HU_STORAGE_VALUES};
   hu_mode rne = {0};
   if (!g->t->has_c) {
     memset(to, 0, z->rows * z->cols * sizeof *to);
     return 1;
   }
-  hu_operand c = hu_operand_from(&g->t->c.operand, z->i, z->j);
+  hu_operand c = hui_operand_from(&g->t->c.operand, z->i, z->j);
   return copy(g, z->rows, z->cols, &r, &c, rne, 0, NULL);
 }
 
-hu_num hu_tile_c(const hu_tiles *g, size_t i, size_t j) {
-  if (!g->t->has_c) return hu_num_special(HU_KIND_ZERO, 0);
-  hu_operand c = hu_operand_from(&g->t->c.operand, i, j);
-  return hu_source_read(&g->sums.c, c.data);
+hu_num hui_tile_c(const hu_tiles *g, size_t i, size_t j) {
+  if (!g->t->has_c) return hui_num_special(HU_KIND_ZERO, 0);
+  hu_operand c = hui_operand_from(&g->t->c.operand, i, j);
+  return hui_source_read(&g->sums.c, c.data);
 }
 
 static hu_line line_of(const hu_operand *x, size_t line, int rows) {
-  hu_operand at = hu_operand_from(x, rows ? line : 0, rows ? 0 : line);
+  hu_operand at = hui_operand_from(x, rows ? line : 0, rows ? 0 : line);
   int along = rows != (int)x->transposed;
   hu_line z = {at.data, (ptrdiff_t)((along ? 1 : x->ld) * element_bytes(x->format, x->storage))};
   return z;
@@ -111,27 +111,27 @@ static void epilogue_slow(const hu_tiles *g, const hu_tile *z, float *sum) {
   for (size_t i = 0; i < z->rows; i++) {
     for (size_t j = 0; j < z->cols; j++) {
       float *at = sum + i * z->cols + j;
-      hu_num c = hu_tile_c(g, z->i + i, z->j + j), x = hu_unpack32(hu_bits_of_float(*at));
-      *at = hu_float_of_bits(hu_pack32(hu_scale_epilogue(&g->sums.a, &g->sums.b, x, c)));
+      hu_num c = hui_tile_c(g, z->i + i, z->j + j), x = hui_unpack32(hui_bits_of_float(*at));
+      *at = hui_float_of_bits(hui_pack32(hui_scale_epilogue(&g->sums.a, &g->sums.b, x, c)));
     }
   }
 }
 
-int hu_tile_epilogue(const hu_tiles *g, const hu_tile *z, float *sum, float *room) {
+int hui_tile_epilogue(const hu_tiles *g, const hu_tile *z, float *sum, float *room) {
   float one[HU_TILE_COLS];
   if (!g->join || !g->c_carried) {
     epilogue_slow(g, z, sum);
     return 1;
   }
-  hu_num alpha = hu_scale_product(hu_scale_tensor(&g->sums.a), hu_scale_tensor(&g->sums.b));
-  float factor = hu_float_of_bits(hu_pack32(alpha));
+  hu_num alpha = hui_scale_product(hui_scale_tensor(&g->sums.a), hui_scale_tensor(&g->sums.b));
+  float factor = hui_float_of_bits(hui_pack32(alpha));
   for (size_t j = 0; j < z->cols; j++) one[j] = 1;
-  if (!hu_tile_read_c(g, z, room)) return 0;
-  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+  if (!hui_tile_read_c(g, z, room)) return 0;
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   for (size_t i = 0; i < z->rows; i++) {
     g->join->run(1, z->cols, &factor, one, sum + i * z->cols, room + i * z->cols, 0);
   }
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
   memcpy(sum, room, z->rows * z->cols * sizeof *sum);
   return 1;
 }
@@ -143,7 +143,7 @@ static int nan_given(const hu_tiles *g, size_t i, size_t j, hu_num c) {
   memset(&in, 0, sizeof in);
   in.a = line_of(&g->t->a.operand, i, 1);
   in.b = line_of(&g->t->b.operand, j, 0);
-  return hu_scaled_nan_given(&g->sums, &in, i, j, c);
+  return hui_scaled_nan_given(&g->sums, &in, i, j, c);
 }
 
 /* `made` NaN sums had no NaN operand: invalid, not nan_in. */
@@ -158,20 +158,20 @@ static hu_result result_from(const hu_tiles *g, size_t i, size_t j) {
   return d;
 }
 
-void hu_tile_store(const hu_tiles *g, const hu_tile *z, size_t i, size_t j, hu_num sum, hu_num c) {
+void hui_tile_store(const hu_tiles *g, const hu_tile *z, size_t i, size_t j, hu_num sum, hu_num c) {
   uint32_t set, random = 0;
   uint64_t number = (uint64_t)i * g->t->n + j;
   if (g->t->d.scaling) {
-    g->t->y[number] = hu_float_of_bits(hu_pack32(sum));
+    g->t->y[number] = hui_float_of_bits(hui_pack32(sum));
     return;
   }
   if (g->spec.round >= HU_SRA) {
-    random = hu_stream_at(g->exec.stream.key, g->exec.stream.counter + number) >> (32 - g->spec.bits);
+    random = hui_stream_at(g->exec.stream.key, g->exec.stream.counter + number) >> (32 - g->spec.bits);
   }
-  uint32_t code = hu_round(&g->spec, sum, random, &set);
+  uint32_t code = hui_round(&g->spec, sum, random, &set);
   hu_result d = result_from(g, i, j);
   int values = d.storage == HU_STORAGE_VALUES;
-  hu_store_code(d.data, element_bytes(d.format, d.storage), values ? hu_pack32(hu_unpack(&g->spec, code)) : code);
+  hui_store_code(d.data, element_bytes(d.format, d.storage), values ? hui_pack32(hui_unpack(&g->spec, code)) : code);
   hu_events_count(z->events, set);
   if (sum.kind == HU_KIND_NAN && !nan_given(g, i, j, c)) recount(g, z, 1);
 }
@@ -179,14 +179,14 @@ void hu_tile_store(const hu_tiles *g, const hu_tile *z, size_t i, size_t j, hu_n
 static uint64_t made_in(const hu_tiles *g, const hu_tile *z, const float *sum) {
   uint64_t made = 0;
   for (size_t at = 0; at < z->rows * z->cols; at++) {
-    if ((hu_bits_of_float(sum[at]) & 0x7FFFFFFF) <= 0x7F800000) continue;
+    if ((hui_bits_of_float(sum[at]) & 0x7FFFFFFF) <= 0x7F800000) continue;
     size_t i = z->i + at / z->cols, j = z->j + at % z->cols;
-    made += !nan_given(g, i, j, hu_tile_c(g, i, j));
+    made += !nan_given(g, i, j, hui_tile_c(g, i, j));
   }
   return made;
 }
 
-int hu_tile_finish(const hu_tiles *g, const hu_tile *z, const float *sum) {
+int hui_tile_finish(const hu_tiles *g, const hu_tile *z, const float *sum) {
   size_t n = g->t->n, step = g->spec.round >= HU_SRA ? 1 : z->rows;
   if (g->t->d.scaling) {
     for (size_t i = 0; i < z->rows; i++) {
@@ -195,11 +195,11 @@ int hu_tile_finish(const hu_tiles *g, const hu_tile *z, const float *sum) {
     }
     return 1;
   }
-  hu_operand from = {sum, z->cols, hu_format_binary32(), HU_STORAGE_VALUES, 0};
+  hu_operand from = {sum, z->cols, hui_format_binary32(), HU_STORAGE_VALUES, 0};
   uint64_t made = made_in(g, z, sum);
   for (size_t i = 0; i < z->rows; i += step) { /* random words are those of a row of D */
     hu_result d = result_from(g, z->i + i, z->j);
-    hu_operand x = hu_operand_from(&from, i, 0);
+    hu_operand x = hui_operand_from(&from, i, 0);
     if (!copy(g, step, z->cols, &d, &x, g->t->mode, (uint64_t)(z->i + i) * n + z->j, z->events)) return 0;
   }
   if (made) recount(g, z, made);

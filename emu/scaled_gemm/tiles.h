@@ -30,21 +30,21 @@ struct hu_tiles {
 };
 
 /* tiles.c */
-void hu_tiles_make(hu_tiles *g, const hu_scaled_plan *t, const hu_exec *exec);
+void hui_tiles_make(hu_tiles *g, const hu_scaled_plan *t, const hu_exec *exec);
 /* Tiles of at most `most` elements through g->run. */
-hu_status hu_tiles_run(hu_tiles *g, size_t most, hu_events *events);
+hu_status hui_tiles_run(hu_tiles *g, size_t most, hu_events *events);
 /* The part of x from (i, j) on. */
-hu_operand hu_operand_from(const hu_operand *x, size_t i, size_t j);
+hu_operand hui_operand_from(const hu_operand *x, size_t i, size_t j);
 /* rows x cols of C as binary32, where c_carried. */
-int hu_tile_read_c(const hu_tiles *g, const hu_tile *z, float *to);
-hu_num hu_tile_c(const hu_tiles *g, size_t i, size_t j);
+int hui_tile_read_c(const hu_tiles *g, const hu_tile *z, float *to);
+hu_num hui_tile_c(const hu_tiles *g, size_t i, size_t j);
 /* sum = the epilogue of sum; room: as large. */
-int hu_tile_epilogue(const hu_tiles *g, const hu_tile *z, float *sum, float *room);
+int hui_tile_epilogue(const hu_tiles *g, const hu_tile *z, float *sum, float *room);
 /* Sums, contiguous, into D or y; one sum at a time. */
-int hu_tile_finish(const hu_tiles *g, const hu_tile *z, const float *sum);
-void hu_tile_store(const hu_tiles *g, const hu_tile *z, size_t i, size_t j, hu_num sum, hu_num c);
+int hui_tile_finish(const hu_tiles *g, const hu_tile *z, const float *sum);
+void hui_tile_store(const hu_tiles *g, const hu_tile *z, size_t i, size_t j, hu_num sum, hu_num c);
 
 /* parts.c: way parts. */
-hu_status hu_scaled_run_parts(const hu_scaled_plan *t, const hu_exec *exec, hu_events *events);
+hu_status hui_scaled_run_parts(const hu_scaled_plan *t, const hu_exec *exec, hu_events *events);
 
 #endif

@@ -23,7 +23,7 @@ typedef struct hu_piece {
 } hu_piece;
 
 typedef struct hu_kernels {
-  /* Grid values; then codes in 1, 2, 4 bytes, by hu_by_size. Events are added. */
+  /* Grid values; then codes in 1, 2, 4 bytes, by hui_by_size. Events are added. */
   void (*quantize)(const hu_narrow *t, const hu_piece *p, hu_events *events);
   void (*encode[3])(const hu_narrow *t, const hu_piece *p, hu_events *events);
   /* n codes of 1, 2, 4 bytes to binary32 patterns; the format fits binary32. */
@@ -34,6 +34,6 @@ typedef struct hu_kernels {
 extern const hu_kernels HU_OF_LEVEL(hu_kernels);
 
 /* Where a table has codes of 1, 2 or 4 bytes: the logarithm, which for these is half of them. */
-static inline size_t hu_by_size(size_t bytes) { return bytes >> 1; }
+static inline size_t hui_by_size(size_t bytes) { return bytes >> 1; }
 
 #endif

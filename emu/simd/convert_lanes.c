@@ -19,18 +19,18 @@ typedef struct piece_events {
 
 /* The slow way, for the lanes in `live` (the others hold zeros and count nothing). */
 static HU_NOINLINE rounded slow(const hu_narrow *t, hu_lane u, hu_lane random, hu_lane live, piece_events *n) {
-  hu_lanes_result r = hu_lanes_round(t, u, random);
+  hu_lanes_result r = hui_lanes_round(t, u, random);
   rounded z = {r.value, r.code};
-  n->inexact += hu_lane_count(r.inexact & live);
-  n->underflow += hu_lane_count(r.underflow & live);
-  n->to_zero += hu_lane_count(r.to_zero & live);
-  n->subnormal += hu_lane_count(r.subnormal & live);
-  if (hu_lane_any((r.overflow | r.saturated | r.invalid | r.nan_in | r.inf_in) & live)) {
-    n->rest.overflow += hu_lane_count(r.overflow & live);
-    n->rest.saturated += hu_lane_count(r.saturated & live);
-    n->rest.invalid += hu_lane_count(r.invalid & live);
-    n->rest.nan_in += hu_lane_count(r.nan_in & live);
-    n->rest.inf_in += hu_lane_count(r.inf_in & live);
+  n->inexact += hui_lane_count(r.inexact & live);
+  n->underflow += hui_lane_count(r.underflow & live);
+  n->to_zero += hui_lane_count(r.to_zero & live);
+  n->subnormal += hui_lane_count(r.subnormal & live);
+  if (hui_lane_any((r.overflow | r.saturated | r.invalid | r.nan_in | r.inf_in) & live)) {
+    n->rest.overflow += hui_lane_count(r.overflow & live);
+    n->rest.saturated += hui_lane_count(r.saturated & live);
+    n->rest.invalid += hui_lane_count(r.invalid & live);
+    n->rest.nan_in += hui_lane_count(r.nan_in & live);
+    n->rest.inf_in += hui_lane_count(r.inf_in & live);
   }
   return z;
 }
@@ -64,10 +64,10 @@ static inline __attribute__((always_inline)) hu_count quick_one(const hu_narrow 
                                                                 void *z, size_t i, hu_lane u, hu_lane random,
                                                                 hu_count exact) {
   rounded r;
-  r.value = hu_quick(t, round, u, random);
-  r.code = to == HU_TO_VALUE ? r.value : hu_quick_code(t, r.value);
+  r.value = hui_quick(t, round, u, random);
+  r.code = to == HU_TO_VALUE ? r.value : hui_quick_code(t, r.value);
   put(z, i, to, bypass, r);
-  return hu_count_mask(exact, hu_mask_eq(u, r.value));
+  return hui_count_mask(exact, hui_mask_eq(u, r.value));
 }
 
 /* Quick vectors until one is not. No calls and no stores but z's in here, so that all constants stay in registers. */
@@ -76,49 +76,49 @@ static inline __attribute__((always_inline)) void run_quick(const hu_narrow *nar
   const hu_narrow copy = *narrow, *t = &copy; /* its own, so that no store can be thought to change it */
   const hu_lane lo = HU_ALL(t->quick_lo), span = HU_ALL(t->quick_span), range = HU_ALL(t->quick_mask);
   const hu_lane zero_mask = HU_ALL(t->zero_mask), zero_ok = HU_ALL(t->quick_zero);
-  hu_count exact = hu_count_none();
+  hu_count exact = hui_count_none();
   size_t i = p->i, end = p->end;
   for (; end - i >= 4 * HU_W; i += 4 * HU_W) {
     hu_lane u[4], offset[4];
     HU_UNROLL for (int j = 0; j < 4; j++) u[j] = load(p->x + i + j * HU_W);
     HU_UNROLL for (int j = 0; j < 4; j++) offset[j] = (u[j] & range) - lo;
-    if (HU_UNLIKELY(!hu_all_within4(offset, span))) break;
+    if (HU_UNLIKELY(!hui_all_within4(offset, span))) break;
     HU_UNROLL for (int j = 0; j < 4; j++) {
       exact = quick_one(t, round, to, bypass, p->z, i + (size_t)j * HU_W, u[j], HU_ALL(0), exact);
     }
   }
   for (; i < end; i += HU_W) {
     hu_lane u = load(p->x + i), offset = (u & range) - lo;
-    if (HU_UNLIKELY(!hu_all_within(offset, span))) {
+    if (HU_UNLIKELY(!hui_all_within(offset, span))) {
       hu_lane zero = HU_MASK((u & zero_mask) == HU_ALL(0)) & zero_ok;
-      if (!hu_all_within(offset & ~zero, span)) break;
+      if (!hui_all_within(offset & ~zero, span)) break;
     }
     exact = quick_one(t, round, to, bypass, p->z, i, u, HU_ALL(0), exact);
   }
-  n->inexact += i - p->i - hu_count_sum(exact);
+  n->inexact += i - p->i - hui_count_sum(exact);
   p->i = i;
 }
 
 static inline __attribute__((always_inline)) void middle_one(const hu_narrow *t, const hu_middle_lanes *k, int round,
                                                              int way, int to, int bypass, void *z, size_t i, hu_lane u,
                                                              hu_lane a, hu_lane random, middle_counts *c) {
-  hu_middle_result m = hu_middle(t, k, round, way, u, a, random);
-  hu_mask exact = hu_mask_eq(m.result, m.operand);
-  c->exact = hu_count_mask(c->exact, exact);
-  c->underflow = hu_count_mask(c->underflow, hu_mask_andnot(hu_mask_lt(m.probe, m.limit), exact));
-  c->small = hu_count_mask(c->small, hu_mask_lt(m.result, k->bottom));
-  c->zero = hu_count_mask(c->zero, hu_mask_eq(m.result, HU_ALL(0)));
-  c->zero_in = hu_count_mask(c->zero_in, hu_mask_eq(m.operand, HU_ALL(0)));
+  hu_middle_result m = hui_middle(t, k, round, way, u, a, random);
+  hu_mask exact = hui_mask_eq(m.result, m.operand);
+  c->exact = hui_count_mask(c->exact, exact);
+  c->underflow = hui_count_mask(c->underflow, hui_mask_andnot(hui_mask_lt(m.probe, m.limit), exact));
+  c->small = hui_count_mask(c->small, hui_mask_lt(m.result, k->bottom));
+  c->zero = hui_count_mask(c->zero, hui_mask_eq(m.result, HU_ALL(0)));
+  c->zero_in = hui_count_mask(c->zero_in, hui_mask_eq(m.operand, HU_ALL(0)));
   rounded r = {m.value, m.code};
   put(z, i, to, bypass, r);
 }
 
 static inline void add_middle(piece_events *n, uint64_t all, const middle_counts *c) {
-  uint64_t zero = hu_count_sum(c->zero);
-  n->inexact += all - hu_count_sum(c->exact);
-  n->underflow += hu_count_sum(c->underflow);
-  n->to_zero += zero - hu_count_sum(c->zero_in);
-  n->subnormal += hu_count_sum(c->small) - zero;
+  uint64_t zero = hui_count_sum(c->zero);
+  n->inexact += all - hui_count_sum(c->exact);
+  n->underflow += hui_count_sum(c->underflow);
+  n->to_zero += zero - hui_count_sum(c->zero_in);
+  n->subnormal += hui_count_sum(c->small) - zero;
 }
 
 /* The middle way for a run of vectors that need it, and for what stands between them. */
@@ -126,21 +126,21 @@ static inline __attribute__((always_inline)) void run_middle(const hu_narrow *na
                                                              int bypass, cursor *p, size_t most, piece_events *n) {
   const hu_narrow copy = *narrow, *t = &copy;
   const hu_lane hi = HU_HOLD(HU_ALL(t->hi));
-  const hu_middle_lanes k = hu_middle_lanes_of(t);
+  const hu_middle_lanes k = hui_middle_lanes_of(t);
   middle_counts c = no_middle_counts();
   size_t i = p->i, end = p->end - i < most * HU_W ? p->end : i + most * HU_W;
   for (; end - i >= 4 * HU_W; i += 4 * HU_W) {
     hu_lane u[4], a[4];
     HU_UNROLL for (int j = 0; j < 4; j++) u[j] = load(p->x + i + j * HU_W);
-    HU_UNROLL for (int j = 0; j < 4; j++) a[j] = hu_middle_operand(t, u[j]);
-    if (HU_UNLIKELY(!hu_all_within4(a, hi))) break;
+    HU_UNROLL for (int j = 0; j < 4; j++) a[j] = hui_middle_operand(t, u[j]);
+    if (HU_UNLIKELY(!hui_all_within4(a, hi))) break;
     HU_UNROLL for (int j = 0; j < 4; j++) {
       middle_one(t, &k, round, way, to, bypass, p->z, i + (size_t)j * HU_W, u[j], a[j], HU_ALL(0), &c);
     }
   }
   for (; i < end; i += HU_W) {
-    hu_lane u = load(p->x + i), a = hu_middle_operand(t, u);
-    if (HU_UNLIKELY(!hu_all_within(a, hi))) break;
+    hu_lane u = load(p->x + i), a = hui_middle_operand(t, u);
+    if (HU_UNLIKELY(!hui_all_within(a, hi))) break;
     middle_one(t, &k, round, way, to, bypass, p->z, i, u, a, HU_ALL(0), &c);
   }
   add_middle(n, i - p->i, &c);
@@ -153,17 +153,17 @@ static inline __attribute__((always_inline)) void run_beyond(const hu_narrow *t,
   const hu_lane range = HU_ALL(0x7FFFFFFFu), lo = HU_ALL(t->beyond), span = HU_ALL(0x7F7FFFFFu - t->beyond);
   const rounded plus = {HU_ALL(t->value_overflow), HU_ALL(t->from_overflow)};
   const rounded minus = {HU_ALL(t->value_neg_overflow), HU_ALL(t->from_neg_overflow)};
-  hu_count negative = hu_count_none();
+  hu_count negative = hui_count_none();
   size_t i = p->i;
   for (; i < last; i += HU_W) {
     hu_lane u = load(p->x + i);
-    if (!hu_all_within((u & range) - lo, span)) break;
-    hu_mask sign = hu_mask_lt(u, HU_ALL(0));
-    rounded r = {hu_mask_sel(sign, minus.value, plus.value), hu_mask_sel(sign, minus.code, plus.code)};
-    negative = hu_count_mask(negative, sign);
+    if (!hui_all_within((u & range) - lo, span)) break;
+    hu_mask sign = hui_mask_lt(u, HU_ALL(0));
+    rounded r = {hui_mask_sel(sign, minus.value, plus.value), hui_mask_sel(sign, minus.code, plus.code)};
+    negative = hui_count_mask(negative, sign);
     put(p->z, i, to, bypass, r);
   }
-  uint64_t all = i - p->i, below = hu_count_sum(negative);
+  uint64_t all = i - p->i, below = hui_count_sum(negative);
   n->rest.overflow += all;
   n->inexact += all;
   n->rest.saturated += (t->events_overflow & HU_EVENT_SATURATED ? all - below : 0) +
@@ -180,7 +180,7 @@ static HU_NOINLINE void run_below(const hu_narrow *t, int to, int bypass, cursor
   const rounded r = {HU_ALL(t->value_below), HU_ALL(t->from_below)};
   size_t i = p->i;
   for (; i < last; i += HU_W) {
-    if (!hu_all_within(load(p->x + i) - lo, span)) break;
+    if (!hui_all_within(load(p->x + i) - lo, span)) break;
     put(p->z, i, to, bypass, r);
   }
   uint64_t all = i - p->i;
@@ -237,7 +237,7 @@ static inline __attribute__((always_inline)) void loop(const hu_narrow *narrow, 
     if (head) few(&t, to, head, p->z, p->x, NULL, &n);
     at_vector.i = head;
     run_vectors(&t, round, to, 1, &at_vector, head + (p->n - head) / HU_W * HU_W, &n);
-    hu_fence();
+    hui_fence();
   } else {
     run_vectors(&t, round, to, 0, &at_vector, p->n / HU_W * HU_W, &n);
   }
@@ -266,18 +266,18 @@ static inline __attribute__((always_inline)) void run_way_random(const hu_narrow
   const hu_narrow copy = *narrow, *t = &copy;
   const hu_lane lo = HU_ALL(way ? 0 : t->quick_lo), span = HU_ALL(way ? t->hi : t->quick_span);
   const hu_lane range = HU_ALL(t->quick_mask);
-  const hu_middle_lanes k = hu_middle_lanes_of(t);
-  hu_count exact = hu_count_none();
+  const hu_middle_lanes k = hui_middle_lanes_of(t);
+  hu_count exact = hui_count_none();
   middle_counts c = no_middle_counts();
-  uint64_t block = (words->word + p->i) >> 2, most = hu_philox_run_length(block);
-  hu_philox_run run = hu_philox_run_at(words->key, block);
+  uint64_t block = (words->word + p->i) >> 2, most = hui_philox_run_length(block);
+  hu_philox_run run = hui_philox_run_at(words->key, block);
   size_t i = p->i, end = (last - i) / (4 * HU_W) <= most ? last : i + (size_t)most * 4 * HU_W;
   for (; end - i >= 4 * HU_W; i += 4 * HU_W) {
     hu_lane u[4], offset[4], random[4];
     HU_UNROLL for (int j = 0; j < 4; j++) u[j] = load(p->x + i + j * HU_W);
     HU_UNROLL for (int j = 0; j < 4; j++) offset[j] = (u[j] & range) - lo;
-    if (HU_UNLIKELY(!hu_all_within4(offset, span))) break;
-    hu_philox_words(random, &words->schedule, hu_philox_run_next(&run, &words->schedule));
+    if (HU_UNLIKELY(!hui_all_within4(offset, span))) break;
+    hui_philox_words(random, &words->schedule, hui_philox_run_next(&run, &words->schedule));
     HU_UNROLL for (int j = 0; j < 4; j++) {
       if (way)
         middle_one(t, &k, round, way, to, bypass, p->z, i + (size_t)j * HU_W, u[j], offset[j], random[j], &c);
@@ -288,7 +288,7 @@ static inline __attribute__((always_inline)) void run_way_random(const hu_narrow
   if (way)
     add_middle(n, i - p->i, &c);
   else
-    n->inexact += i - p->i - hu_count_sum(exact);
+    n->inexact += i - p->i - hui_count_sum(exact);
   p->i = i;
 }
 
@@ -296,11 +296,11 @@ static inline __attribute__((always_inline)) void run_way_random(const hu_narrow
 static inline __attribute__((always_inline)) void four_random(const hu_narrow *t, int round, int to, int bypass,
                                                               cursor *p, const random_words *words, piece_events *n) {
   hu_lane random[4];
-  hu_philox_words(random, &words->schedule, hu_philox_blocks_at(&words->schedule, (words->word + p->i) >> 2));
+  hui_philox_words(random, &words->schedule, hui_philox_blocks_at(&words->schedule, (words->word + p->i) >> 2));
   for (int j = 0; j < 4; j++, p->i += HU_W) {
     hu_lane u = load(p->x + p->i);
-    if (t->quick && !hu_lane_any(~hu_quick_ok(t, u))) {
-      n->inexact += HU_W - hu_count_sum(quick_one(t, round, to, bypass, p->z, p->i, u, random[j], hu_count_none()));
+    if (t->quick && !hui_lane_any(~hui_quick_ok(t, u))) {
+      n->inexact += HU_W - hui_count_sum(quick_one(t, round, to, bypass, p->z, p->i, u, random[j], hui_count_none()));
     } else {
       put(p->z, p->i, to, bypass, slow(t, u, random[j], HU_ALL(0xFFFFFFFFu), n));
     }
@@ -313,10 +313,10 @@ static inline __attribute__((always_inline)) void run_random(const hu_narrow *t,
   while (last - p->i >= 4 * HU_W) {
     size_t before = p->i, left = (last - before) / HU_W;
     if (t->quick) {
-      run_way_random(t, round, 0, to, bypass, p, before + hu_min_size(left, QUICK_RUN) * HU_W, words, n);
+      run_way_random(t, round, 0, to, bypass, p, before + hui_min_size(left, QUICK_RUN) * HU_W, words, n);
     }
     if (t->middle && p->i == before) {
-      run_way_random(t, round, 2, to, bypass, p, before + hu_min_size(left, MIDDLE_RUN) * HU_W, words, n);
+      run_way_random(t, round, 2, to, bypass, p, before + hui_min_size(left, MIDDLE_RUN) * HU_W, words, n);
     }
     if (p->i == before) four_random(t, round, to, bypass, p, words, n);
   }
@@ -337,10 +337,10 @@ static inline __attribute__((always_inline)) void loop_random(const hu_narrow *n
     few(&t, to, head, p->z, p->x, words, &n);
   }
   cursor q = {head, 0, p->z, p->x};
-  const random_words random = {p->key, p->word, hu_schedule_of(p->key)};
+  const random_words random = {p->key, p->word, hui_schedule_of(p->key)};
   if (bypass) {
     run_random(&t, round, to, 1, &q, p->n, &random, &n);
-    hu_fence();
+    hui_fence();
   } else {
     run_random(&t, round, to, 0, &q, p->n, &random, &n);
   }
@@ -412,9 +412,9 @@ static HU_NOINLINE void to_codes32(const hu_narrow *t, const hu_piece *p, hu_eve
 /* The processor rounds as the mode's sums ask, whatever the caller had set. */
 static inline void in_direction(void (*work)(const hu_narrow *, const hu_piece *, hu_events *), const hu_narrow *t,
                                 const hu_piece *p, hu_events *events) {
-  hu_float_env saved = hu_float_env_enter(hu_direction_of(t->round));
+  hu_float_env saved = hui_float_env_enter(hui_direction_of(t->round));
   work(t, p, events);
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
 }
 
 static void quantize(const hu_narrow *t, const hu_piece *p, hu_events *events) {
@@ -447,16 +447,16 @@ static int to_odd(size_t n, uint32_t *z, const uint64_t *x) {
   return big != 0;
 }
 
-static HU_NOINLINE hu_lane decode_slow(const hu_narrow *t, hu_lane code) { return hu_lanes_decode(t, code); }
+static HU_NOINLINE hu_lane decode_slow(const hu_narrow *t, hu_lane code) { return hui_lanes_decode(t, code); }
 
 /* Plain vectors from i until one is not; like run_quick without calls. */
 static inline __attribute__((always_inline)) size_t decode_plain(const hu_narrow *narrow, int plain, size_t i, size_t n,
                                                                  uint32_t *z, const void *x, int size) {
-  const hu_plain_lanes k = hu_plain_lanes_of(narrow);
+  const hu_plain_lanes k = hui_plain_lanes_of(narrow);
   for (; i + HU_W <= n; i += HU_W) {
     hu_lane code = load_codes(x, i, size);
-    if (HU_UNLIKELY(hu_mask_any(hu_plain_not(&k, code)))) break;
-    store(z + i, hu_plain_decode(&k, plain, code));
+    if (HU_UNLIKELY(hui_mask_any(hui_plain_not(&k, code)))) break;
+    store(z + i, hui_plain_decode(&k, plain, code));
   }
   return i;
 }
@@ -491,9 +491,9 @@ static HU_NOINLINE void of_codes32(const hu_narrow *t, size_t n, uint32_t *z, co
  * for SSE2), which raises the flag invalid, or a trap: neither may reach the caller. */
 static inline void without_flags(void (*work)(const hu_narrow *, size_t, uint32_t *, const void *), const hu_narrow *t,
                                  size_t n, uint32_t *z, const void *x) {
-  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   work(t, n, z, x);
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
 }
 
 static void decode8(const hu_narrow *t, size_t n, uint32_t *z, const void *x) { without_flags(of_codes8, t, n, z, x); }

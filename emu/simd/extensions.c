@@ -28,10 +28,10 @@ static int is_there(const hu_extension *x) { return x->runs && has_level(x) && x
 
 /* 0: it is a switch alone. */
 static uint32_t own_bit(const hu_extension *x) {
-  return (uint32_t)((uint64_t)1 << (63 - hu_clz64(x->bits))) & ~(uint32_t)HU_LEVEL_MADD;
+  return (uint32_t)((uint64_t)1 << (63 - hui_clz64(x->bits))) & ~(uint32_t)HU_LEVEL_MADD;
 }
 
-hu_extensions hu_extensions_for(const hu_exec *exec) {
+hu_extensions hui_extensions_for(const hu_exec *exec) {
   hu_extensions z = {NULL, NULL, NULL, NULL, NULL, NULL};
   uint32_t off = exec ? exec->levels_off : 0;
   for (size_t i = 0; i < KNOWN; i++) {
@@ -46,7 +46,7 @@ hu_extensions hu_extensions_for(const hu_exec *exec) {
   return z;
 }
 
-const struct hu_streams *hu_streams_for(const hu_exec *exec) {
+const struct hu_streams *hui_streams_for(const hu_exec *exec) {
   const struct hu_streams *z = NULL;
   uint32_t off = exec ? exec->levels_off : 0;
   for (size_t i = 0; i < KNOWN; i++) {
@@ -55,33 +55,33 @@ const struct hu_streams *hu_streams_for(const hu_exec *exec) {
   return z;
 }
 
-uint32_t hu_extension_bits(void) {
+uint32_t hui_extension_bits(void) {
   uint32_t bits = 0;
   for (size_t i = 0; i < KNOWN; i++) bits |= is_there(known[i]) ? own_bit(known[i]) : 0;
   return bits;
 }
 
-const char *hu_extension_name(uint32_t level) {
+const char *hui_extension_name(uint32_t level) {
   for (size_t i = 0; i < KNOWN; i++) {
     if (level && level == own_bit(known[i])) return known[i]->name;
   }
   return NULL;
 }
 #else
-hu_extensions hu_extensions_for(const hu_exec *exec) {
+hu_extensions hui_extensions_for(const hu_exec *exec) {
   hu_extensions none = {NULL, NULL, NULL, NULL, NULL, NULL};
   (void)exec;
   return none;
 }
 
-const struct hu_streams *hu_streams_for(const hu_exec *exec) {
+const struct hu_streams *hui_streams_for(const hu_exec *exec) {
   (void)exec;
   return NULL;
 }
 
-uint32_t hu_extension_bits(void) { return 0; }
+uint32_t hui_extension_bits(void) { return 0; }
 
-const char *hu_extension_name(uint32_t level) {
+const char *hui_extension_name(uint32_t level) {
   (void)level;
   return NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/simd/level.h - what one level of vector instructions has: a table of kernels per family. A call asks once for its
- * level (hu_level_for) and takes its family's table; where that is NULL, the call computes value by value in the core,
+ * level (hui_level_for) and takes its family's table; where that is NULL, the call computes value by value in the core,
  * or, for products, through the loops that every processor runs. To add a level: CONTRIBUTING.md. */
 #ifndef HALFULP_EMU_SIMD_LEVEL_H
 #define HALFULP_EMU_SIMD_LEVEL_H
@@ -32,7 +32,7 @@ typedef struct hu_level {
 } hu_level;
 
 /* The best level that this build has, this processor can run and the call allows; never NULL. exec may be NULL. */
-const hu_level *hu_level_for(const hu_exec *exec);
+const hu_level *hui_level_for(const hu_exec *exec);
 
 /* Instructions that only some processors of a level have, for products and operations of low precision, and an order of
  * addresses that is for some. Each stands for itself: a processor may have any of them. */
@@ -59,12 +59,12 @@ typedef struct hu_extensions {
   const struct hu_half_kernels *halves;
   const struct hu_half_arith *half_arith;
 } hu_extensions;
-hu_extensions hu_extensions_for(const hu_exec *exec);
+hu_extensions hui_extensions_for(const hu_exec *exec);
 /* The order of addresses that a call may use; NULL: from the first element to the last. No other extension is looked
  * for: a look for AMX asks Linux for tiles for the whole process (gemm.h). */
-const struct hu_streams *hu_streams_for(const hu_exec *exec);
+const struct hu_streams *hui_streams_for(const hu_exec *exec);
 /* Their own bits, for hu_levels(); the name of one of them, or NULL. */
-uint32_t hu_extension_bits(void);
-const char *hu_extension_name(uint32_t level);
+uint32_t hui_extension_bits(void);
+const char *hui_extension_name(uint32_t level);
 
 #endif

@@ -29,12 +29,12 @@ enum { KNOWN = sizeof known / sizeof *known };
 static int is_there(size_t i) { return known[i].level->convert && known[i].runs(); }
 
 uint32_t hu_levels(void) {
-  uint32_t bits = hu_extension_bits();
+  uint32_t bits = hui_extension_bits();
   for (size_t i = 0; i < KNOWN; i++) bits |= is_there(i) ? known[i].level->bits : 0;
   return bits;
 }
 
-const hu_level *hu_level_for(const hu_exec *exec) {
+const hu_level *hui_level_for(const hu_exec *exec) {
   static const hu_level none = {.name = "none"};
   uint32_t off = exec ? exec->levels_off : 0;
   for (size_t i = 0; i < KNOWN; i++) {
@@ -46,7 +46,7 @@ const hu_level *hu_level_for(const hu_exec *exec) {
 /* An extension has the bits of what it extends, too; its own is the highest. */
 const char *hu_level_name(uint32_t level) {
   for (size_t i = 0; i < KNOWN; i++) {
-    if (level == (uint64_t)1 << (63 - hu_clz64(known[i].level->bits))) return known[i].level->name;
+    if (level == (uint64_t)1 << (63 - hui_clz64(known[i].level->bits))) return known[i].level->name;
   }
-  return hu_extension_name(level);
+  return hui_extension_name(level);
 }

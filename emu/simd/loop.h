@@ -5,21 +5,21 @@
  *   HU_W                 lanes in a vector, a multiple of 4
  *   hu_lane, hu_ilane    vectors of HU_W 32-bit lanes
  *   the hooks of emu/simd/round.h and emu/simd/philox.h, and
- *   hu_lane_count(m)     the number of lanes of a mask that are set
- *   hu_all_within(v, s)  1 if v <= s, unsigned, in all lanes; hu_all_within4: of four vectors
- *   hu_mask_eq(a, b)     a == b as a hu_mask; hu_mask_any(m): 1 if a lane is set
- *   hu_count             a running count of lanes: hu_count_none() starts one, hu_count_mask(c, m) adds the lanes of a
- *                        mask, hu_count_sum(c) is the sum after at most 2^28 such calls
- *   hu_load8(x), hu_load16(x)            HU_W elements into lanes
- *   hu_store8(z, v), hu_store16(z, v)    the low 8 (16) bits of each lane, HU_W elements
- *   HU_BYPASSES          1: there are stores around the caches. hu_bypass(z, v) stores HU_W lanes, z aligned to the
- *                        vector; hu_fence() puts what was stored so before all that follows
+ *   hui_lane_count(m)    the number of lanes of a mask that are set
+ *   hui_all_within(v, s)  1 if v <= s, unsigned, in all lanes; hui_all_within4: of four vectors
+ *   hui_mask_eq(a, b)    a == b as a hu_mask; hui_mask_any(m): 1 if a lane is set
+ *   hu_count             a running count of lanes: hui_count_none() starts one, hui_count_mask(c, m) adds the lanes of
+ *                        a mask, hui_count_sum(c) is the sum after at most 2^28 such calls
+ *   hui_load8(x), hui_load16(x)            HU_W elements into lanes
+ *   hui_store8(z, v), hui_store16(z, v)    the low 8 (16) bits of each lane, HU_W elements
+ *   HU_BYPASSES          1: there are stores around the caches. hui_bypass(z, v) stores HU_W lanes, z aligned to the
+ *                        vector; hui_fence() puts what was stored so before all that follows
  *   HU_LOOP_PER_WIDTH    1: codes of each width have loops of their own; 0: the same loops store all widths
- *   hu_load_few(x, n), hu_store_few(z, v, n)   the first n < HU_W lanes, others 0
- *   hu_lane_signed(a, u) a, whose sign is 0, under the sign of u
- *   hu_lane_larger(a, b), hu_lane_smaller(a, b)  of signed lanes
- *   hu_lane_largest(a)   the largest signed lane
- *   hu_lane_over(a, b)   the bits of the quotient of two floats, as the processor rounds
+ *   hui_load_few(x, n), hui_store_few(z, v, n)   the first n < HU_W lanes, others 0
+ *   hui_lane_signed(a, u) a, whose sign is 0, under the sign of u
+ *   hui_lane_larger(a, b), hui_lane_smaller(a, b)  of signed lanes
+ *   hui_lane_largest(a)  the largest signed lane
+ *   hui_lane_over(a, b)  the bits of the quotient of two floats, as the processor rounds
  *   HU_SQRT64(x)         the roots of a vector of doubles, correctly rounded, where there is an instruction
  */
 #ifndef HALFULP_EMU_SIMD_LOOP_H
@@ -36,13 +36,13 @@ static inline hu_lane load(const uint32_t *x) {
   return v;
 }
 
-static inline size_t hu_min_size(size_t a, size_t b) { return a < b ? a : b; }
+static inline size_t hui_min_size(size_t a, size_t b) { return a < b ? a : b; }
 
 static inline void store(uint32_t *z, hu_lane v) { memcpy(z, &v, sizeof v); }
 
 #if !HU_BYPASSES /* for the compiler alone: loops ask HU_BYPASSES first */
-static inline void hu_bypass(uint32_t *z, hu_lane v) { store(z, v); }
-static inline void hu_fence(void) {}
+static inline void hui_bypass(uint32_t *z, hu_lane v) { store(z, v); }
+static inline void hui_fence(void) {}
 #endif
 
 typedef struct rounded {
@@ -53,13 +53,13 @@ static inline __attribute__((always_inline)) void put(void *z, size_t i, int to,
   switch (to) {
     case HU_TO_VALUE:
       if (bypass) {
-        hu_bypass((uint32_t *)z + i, r.value);
+        hui_bypass((uint32_t *)z + i, r.value);
       } else {
         store((uint32_t *)z + i, r.value);
       }
       return;
-    case HU_TO_CODE8: hu_store8((uint8_t *)z + i, r.code); return;
-    case HU_TO_CODE16: hu_store16((uint16_t *)z + i, r.code); return;
+    case HU_TO_CODE8: hui_store8((uint8_t *)z + i, r.code); return;
+    case HU_TO_CODE16: hui_store16((uint16_t *)z + i, r.code); return;
     default: store((uint32_t *)z + i, r.code); return;
   }
 }
@@ -67,8 +67,8 @@ static inline __attribute__((always_inline)) void put(void *z, size_t i, int to,
 static inline void *at(void *z, size_t i, int to) { return (uint8_t *)z + i * (to == HU_TO_VALUE ? 4u : (unsigned)to); }
 
 static inline __attribute__((always_inline)) hu_lane load_codes(const void *x, size_t i, int size) {
-  return size == 1   ? hu_load8((const uint8_t *)x + i)
-         : size == 2 ? hu_load16((const uint16_t *)x + i)
+  return size == 1   ? hui_load8((const uint8_t *)x + i)
+         : size == 2 ? hui_load16((const uint16_t *)x + i)
                      : load((const uint32_t *)x + i);
 }
 
@@ -78,7 +78,7 @@ typedef struct middle_counts {
 } middle_counts;
 
 static inline middle_counts no_middle_counts(void) {
-  middle_counts c = {hu_count_none(), hu_count_none(), hu_count_none(), hu_count_none(), hu_count_none()};
+  middle_counts c = {hui_count_none(), hui_count_none(), hui_count_none(), hui_count_none(), hui_count_none()};
   return c;
 }
 

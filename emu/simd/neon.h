@@ -28,88 +28,88 @@ typedef int32_t hu_ilane __attribute__((vector_size(16)));
 #define HU_LANE_FN static inline __attribute__((always_inline, unused))
 
 /* Masks are all ones or all zeros in every lane; their sum is minus the number of lanes that are set. */
-static inline int hu_lane_any(hu_lane m) { return vmaxvq_u32((uint32x4_t)m) != 0; }
-static inline uint32_t hu_lane_count(hu_lane m) { return 0 - vaddvq_u32((uint32x4_t)m); }
-static inline int hu_all_within(hu_lane v, hu_lane s) {
+static inline int hui_lane_any(hu_lane m) { return vmaxvq_u32((uint32x4_t)m) != 0; }
+static inline uint32_t hui_lane_count(hu_lane m) { return 0 - vaddvq_u32((uint32x4_t)m); }
+static inline int hui_all_within(hu_lane v, hu_lane s) {
   return vminvq_u32(vcleq_u32((uint32x4_t)v, (uint32x4_t)s)) != 0;
 }
 
-static inline int hu_all_within4(const hu_lane v[4], hu_lane s) {
+static inline int hui_all_within4(const hu_lane v[4], hu_lane s) {
   uint32x4_t a = vmaxq_u32((uint32x4_t)v[0], (uint32x4_t)v[1]), b = vmaxq_u32((uint32x4_t)v[2], (uint32x4_t)v[3]);
-  return hu_all_within((hu_lane)vmaxq_u32(a, b), s);
+  return hui_all_within((hu_lane)vmaxq_u32(a, b), s);
 }
 
 /* Lanes counted in lanes: a mask's lanes are -1. */
 typedef hu_lane hu_count;
-static inline hu_count hu_count_none(void) { return HU_ALL(0); }
-static inline uint64_t hu_count_sum(hu_count c) { return vaddlvq_u32((uint32x4_t)c); }
+static inline hu_count hui_count_none(void) { return HU_ALL(0); }
+static inline uint64_t hui_count_sum(hu_count c) { return vaddlvq_u32((uint32x4_t)c); }
 typedef hu_lane hu_mask;
-static inline hu_mask hu_mask_lt(hu_lane a, hu_lane b) { return (hu_lane)vcltq_s32((int32x4_t)a, (int32x4_t)b); }
-static inline hu_mask hu_mask_eq(hu_lane a, hu_lane b) { return (hu_lane)vceqq_u32((uint32x4_t)a, (uint32x4_t)b); }
-static inline hu_mask hu_mask_test(hu_lane a, hu_lane b) { return (hu_lane)vtstq_u32((uint32x4_t)a, (uint32x4_t)b); }
-static inline int hu_mask_any(hu_mask m) { return hu_lane_any(m); }
-static inline hu_mask hu_mask_or(hu_mask a, hu_mask b) { return a | b; }
-static inline hu_mask hu_mask_andnot(hu_mask a, hu_mask b) { return a & ~b; }
-static inline hu_lane hu_mask_sel(hu_mask m, hu_lane yes, hu_lane no) {
+static inline hu_mask hui_mask_lt(hu_lane a, hu_lane b) { return (hu_lane)vcltq_s32((int32x4_t)a, (int32x4_t)b); }
+static inline hu_mask hui_mask_eq(hu_lane a, hu_lane b) { return (hu_lane)vceqq_u32((uint32x4_t)a, (uint32x4_t)b); }
+static inline hu_mask hui_mask_test(hu_lane a, hu_lane b) { return (hu_lane)vtstq_u32((uint32x4_t)a, (uint32x4_t)b); }
+static inline int hui_mask_any(hu_mask m) { return hui_lane_any(m); }
+static inline hu_mask hui_mask_or(hu_mask a, hu_mask b) { return a | b; }
+static inline hu_mask hui_mask_andnot(hu_mask a, hu_mask b) { return a & ~b; }
+static inline hu_lane hui_mask_sel(hu_mask m, hu_lane yes, hu_lane no) {
   return (hu_lane)vbslq_u32((uint32x4_t)m, (uint32x4_t)yes, (uint32x4_t)no);
 }
-static inline hu_lane hu_mask_keep(hu_mask m, hu_lane v) { return m & v; }
-static inline hu_count hu_count_mask(hu_count c, hu_mask m) { return c - m; }
+static inline hu_lane hui_mask_keep(hu_mask m, hu_lane v) { return m & v; }
+static inline hu_count hui_count_mask(hu_count c, hu_mask m) { return c - m; }
 
 static inline float32x4_t floats(hu_lane a) { return (float32x4_t)a; }
 static inline hu_lane bits(float32x4_t a) { return (hu_lane)a; }
-static inline hu_lane hu_lane_plus(int round, hu_lane a, hu_lane b) {
+static inline hu_lane hui_lane_plus(int round, hu_lane a, hu_lane b) {
   (void)round;
   return bits(vaddq_f32(floats(a), floats(b)));
 }
-static inline hu_lane hu_lane_minus(hu_lane a, hu_lane b) { return bits(vsubq_f32(floats(a), floats(b))); }
-static inline hu_lane hu_lane_times(hu_lane a, hu_lane b) { return bits(vmulq_f32(floats(a), floats(b))); }
-static inline hu_lane hu_lane_larger(hu_lane a, hu_lane b) { return (hu_lane)vmaxq_s32((int32x4_t)a, (int32x4_t)b); }
-static inline hu_lane hu_lane_smaller(hu_lane a, hu_lane b) { return (hu_lane)vminq_s32((int32x4_t)a, (int32x4_t)b); }
-static inline hu_lane hu_mask_larger(hu_lane a, hu_lane b) { return hu_lane_larger(a, b); }
-static inline hu_lane hu_lane_over(hu_lane a, hu_lane b) { return bits(vdivq_f32(floats(a), floats(b))); }
-static inline hu_lane hu_lane_uint(hu_lane v) { return (hu_lane)vcvtq_u32_f32(floats(v)); }
-static inline hu_lane hu_lane_float(hu_lane v) { return bits(vcvtq_f32_s32((int32x4_t)v)); }
+static inline hu_lane hui_lane_minus(hu_lane a, hu_lane b) { return bits(vsubq_f32(floats(a), floats(b))); }
+static inline hu_lane hui_lane_times(hu_lane a, hu_lane b) { return bits(vmulq_f32(floats(a), floats(b))); }
+static inline hu_lane hui_lane_larger(hu_lane a, hu_lane b) { return (hu_lane)vmaxq_s32((int32x4_t)a, (int32x4_t)b); }
+static inline hu_lane hui_lane_smaller(hu_lane a, hu_lane b) { return (hu_lane)vminq_s32((int32x4_t)a, (int32x4_t)b); }
+static inline hu_lane hui_mask_larger(hu_lane a, hu_lane b) { return hui_lane_larger(a, b); }
+static inline hu_lane hui_lane_over(hu_lane a, hu_lane b) { return bits(vdivq_f32(floats(a), floats(b))); }
+static inline hu_lane hui_lane_uint(hu_lane v) { return (hu_lane)vcvtq_u32_f32(floats(v)); }
+static inline hu_lane hui_lane_float(hu_lane v) { return bits(vcvtq_f32_s32((int32x4_t)v)); }
 
-static inline void hu_store8(uint8_t *z, hu_lane v) {
+static inline void hui_store8(uint8_t *z, hu_lane v) {
   uint8x16_t b = vuzp1q_u8((uint8x16_t)v, (uint8x16_t)v);
   uint32_t w = vgetq_lane_u32((uint32x4_t)vuzp1q_u8(b, b), 0);
   memcpy(z, &w, sizeof w);
 }
-static inline void hu_store16(uint16_t *z, hu_lane v) { vst1_u16(z, vmovn_u32((uint32x4_t)v)); }
-static inline hu_lane hu_load8(const uint8_t *x) {
+static inline void hui_store16(uint16_t *z, hu_lane v) { vst1_u16(z, vmovn_u32((uint32x4_t)v)); }
+static inline hu_lane hui_load8(const uint8_t *x) {
   uint32_t w;
   memcpy(&w, x, sizeof w);
   return (hu_lane)vmovl_u16(vget_low_u16(vmovl_u8((uint8x8_t)vdup_n_u32(w))));
 }
-static inline hu_lane hu_load16(const uint16_t *x) { return (hu_lane)vmovl_u16(vld1_u16(x)); }
+static inline hu_lane hui_load16(const uint16_t *x) { return (hu_lane)vmovl_u16(vld1_u16(x)); }
 #define HU_BYPASSES 0 /* no instruction stores one vector around the caches */
 #define HU_LOOP_PER_WIDTH 1
 
 /* The largest lane, signed. */
-static inline uint32_t hu_lane_largest(hu_lane a) { return (uint32_t)vmaxvq_s32((int32x4_t)a); }
+static inline uint32_t hui_lane_largest(hu_lane a) { return (uint32_t)vmaxvq_s32((int32x4_t)a); }
 
 /* a, whose sign is 0, under the sign of u. */
-static inline hu_lane hu_lane_signed(hu_lane a, hu_lane u) { return hu_mask_sel(HU_ALL(0x80000000u), u, a); }
+static inline hu_lane hui_lane_signed(hu_lane a, hu_lane u) { return hui_mask_sel(HU_ALL(0x80000000u), u, a); }
 
 /* The first n < 4 lanes. */
-static inline hu_lane hu_load_few(const uint32_t *x, size_t n) {
+static inline hu_lane hui_load_few(const uint32_t *x, size_t n) {
   uint32_t v[4] = {n > 0 ? x[0] : 0, n > 1 ? x[1] : 0, n > 2 ? x[2] : 0, 0};
   return (hu_lane)vld1q_u32(v);
 }
-static inline void hu_store_few(uint32_t *z, hu_lane v, size_t n) {
+static inline void hui_store_few(uint32_t *z, hu_lane v, size_t n) {
   for (size_t i = 0; i < n; i++) z[i] = v[i];
 }
 
 typedef uint64_t hu_lane64 __attribute__((vector_size(16)));
-static inline hu_lane64 hu_lane64_all(uint64_t x) { return (hu_lane64)vdupq_n_u64(x); }
-static inline hu_lane64 hu_lane64_order(void) { return (hu_lane64){0, 1}; }
-static inline hu_lane64 hu_lane64_mul(hu_lane64 a, hu_lane64 b) {
+static inline hu_lane64 hui_lane64_all(uint64_t x) { return (hu_lane64)vdupq_n_u64(x); }
+static inline hu_lane64 hui_lane64_order(void) { return (hu_lane64){0, 1}; }
+static inline hu_lane64 hui_lane64_mul(hu_lane64 a, hu_lane64 b) {
   return (hu_lane64)vmull_u32(vmovn_u64((uint64x2_t)a), vmovn_u64((uint64x2_t)b));
 }
-static inline hu_lane64 hu_lane64_high(hu_lane64 a) { return a >> 32; }
-static inline hu_lane64 hu_lane64_xor3(hu_lane64 a, hu_lane64 b, hu_lane64 c) { return a ^ b ^ c; }
-static inline void hu_lane64_join(hu_lane z[2], hu_lane64 c0, hu_lane64 c1, hu_lane64 c2, hu_lane64 c3) {
+static inline hu_lane64 hui_lane64_high(hu_lane64 a) { return a >> 32; }
+static inline hu_lane64 hui_lane64_xor3(hu_lane64 a, hu_lane64 b, hu_lane64 c) { return a ^ b ^ c; }
+static inline void hui_lane64_join(hu_lane z[2], hu_lane64 c0, hu_lane64 c1, hu_lane64 c2, hu_lane64 c3) {
   uint64x2_t a = (uint64x2_t)vtrn1q_u32((uint32x4_t)c0, (uint32x4_t)c1);
   uint64x2_t b = (uint64x2_t)vtrn1q_u32((uint32x4_t)c2, (uint32x4_t)c3);
   z[0] = (hu_lane)vzip1q_u64(a, b);
@@ -191,7 +191,7 @@ SEQ_OP seq_u seq_down(seq_u x, uint32_t n) { return vshlq_u32(x, vdupq_n_s32(-(i
 /* The same register as lanes of 64 bits, for random words (emu/simd/philox.h). */
 SEQ_OP seq_u wide_all(uint64_t x) { return (seq_u)vdupq_n_u64(x); }
 SEQ_OP seq_u wide_plus(seq_u x, seq_u y) { return (seq_u)vaddq_u64((uint64x2_t)x, (uint64x2_t)y); }
-SEQ_OP seq_u wide_mul(seq_u x, seq_u y) { return (seq_u)hu_lane64_mul((hu_lane64)x, (hu_lane64)y); }
+SEQ_OP seq_u wide_mul(seq_u x, seq_u y) { return (seq_u)hui_lane64_mul((hu_lane64)x, (hu_lane64)y); }
 SEQ_OP seq_u wide_high(seq_u x) { return (seq_u)vshrq_n_u64((uint64x2_t)x, 32); }
 SEQ_OP seq_u wide_xor(seq_u x, seq_u y) { return veorq_u32(x, y); }
 SEQ_OP seq_u wide_xor3(seq_u x, seq_u y, seq_u z) { return veorq_u32(veorq_u32(x, y), z); }

@@ -5,12 +5,12 @@
  *   HU_W                    32-bit lanes in a vector
  *   hu_lane                 vectors of them
  *   hu_lane64               the same register as HU_W / 2 lanes of 64 bits
- *   hu_lane64_all(x)        the uint64_t x in every lane
- *   hu_lane64_order()       the lanes' block numbers: lane 2l + h has h HU_W / 4 + l
- *   hu_lane64_mul(a, b)     the 64-bit products of the low halves
- *   hu_lane64_high(a)       a >> 32
- *   hu_lane64_xor3(a, b, c)
- *   hu_lane64_join(z, c0, c1, c2, c3)  z[0], z[1]: the low halves of the four, lane 0 first, grouped by block, in the
+ *   hui_lane64_all(x)       the uint64_t x in every lane
+ *   hui_lane64_order()      the lanes' block numbers: lane 2l + h has h HU_W / 4 + l
+ *   hui_lane64_mul(a, b)    the 64-bit products of the low halves
+ *   hui_lane64_high(a)      a >> 32
+ *   hui_lane64_xor3(a, b, c)
+ *   hui_lane64_join(z, c0, c1, c2, c3)  z[0], z[1]: the low halves of the four, lane 0 first, grouped by block, in the
  *                           order of block numbers
  *
  * A block has a 64-bit lane in each of four vectors, its words in their low halves. So a product comes out in its
@@ -22,11 +22,11 @@ typedef struct hu_schedule {
   hu_lane64 k0[HU_PHILOX_ROUNDS], k1[HU_PHILOX_ROUNDS];
 } hu_schedule;
 
-static inline hu_schedule hu_schedule_of(uint64_t key) {
+static inline hu_schedule hui_schedule_of(uint64_t key) {
   hu_schedule s;
   for (uint32_t r = 0; r < HU_PHILOX_ROUNDS; r++) {
-    s.k0[r] = hu_lane64_all((uint32_t)key + r * HU_PHILOX_W0);
-    s.k1[r] = hu_lane64_all((uint32_t)(key >> 32) + r * HU_PHILOX_W1);
+    s.k0[r] = hui_lane64_all((uint32_t)key + r * HU_PHILOX_W0);
+    s.k1[r] = hui_lane64_all((uint32_t)(key >> 32) + r * HU_PHILOX_W1);
   }
   return s;
 }
@@ -37,36 +37,36 @@ typedef struct hu_philox_blocks {
 } hu_philox_blocks;
 
 /* The blocks block, block + 1, ... after the first two rounds, which know that words 2 and 3 of the counter are 0. */
-static inline __attribute__((always_inline)) hu_philox_blocks hu_philox_blocks_at(const hu_schedule *key,
-                                                                                  uint64_t block) {
-  const hu_lane64 m0 = hu_lane64_all(HU_PHILOX_M0), m1 = hu_lane64_all(HU_PHILOX_M1);
+static inline __attribute__((always_inline)) hu_philox_blocks hui_philox_blocks_at(const hu_schedule *key,
+                                                                                   uint64_t block) {
+  const hu_lane64 m0 = hui_lane64_all(HU_PHILOX_M0), m1 = hui_lane64_all(HU_PHILOX_M1);
   hu_philox_blocks b;
   HU_UNROLL for (int g = 0; g < 2; g++) {
-    hu_lane64 counter = hu_lane64_all(block + (uint64_t)g * (HU_W / 2)) + hu_lane64_order();
-    counter &= hu_lane64_all(0x3FFFFFFFFFFFFFFFu);
-    hu_lane64 first = hu_lane64_mul(counter, m0), second = hu_lane64_mul(hu_lane64_high(counter) ^ key->k0[0], m0);
-    b.c1[g] = hu_lane64_mul(hu_lane64_high(first) ^ key->k1[0], m1);
-    b.c0[g] = hu_lane64_high(b.c1[g]) ^ key->k0[1];
-    b.c2[g] = hu_lane64_xor3(hu_lane64_high(second), first, key->k1[1]);
+    hu_lane64 counter = hui_lane64_all(block + (uint64_t)g * (HU_W / 2)) + hui_lane64_order();
+    counter &= hui_lane64_all(0x3FFFFFFFFFFFFFFFu);
+    hu_lane64 first = hui_lane64_mul(counter, m0), second = hui_lane64_mul(hui_lane64_high(counter) ^ key->k0[0], m0);
+    b.c1[g] = hui_lane64_mul(hui_lane64_high(first) ^ key->k1[0], m1);
+    b.c0[g] = hui_lane64_high(b.c1[g]) ^ key->k0[1];
+    b.c2[g] = hui_lane64_xor3(hui_lane64_high(second), first, key->k1[1]);
     b.c3[g] = second;
   }
   return b;
 }
 
 /* The remaining rounds; the 4 HU_W words, in order. */
-static inline __attribute__((always_inline)) void hu_philox_words(hu_lane z[4], const hu_schedule *key,
-                                                                  hu_philox_blocks b) {
-  const hu_lane64 m0 = hu_lane64_all(HU_PHILOX_M0), m1 = hu_lane64_all(HU_PHILOX_M1);
+static inline __attribute__((always_inline)) void hui_philox_words(hu_lane z[4], const hu_schedule *key,
+                                                                   hu_philox_blocks b) {
+  const hu_lane64 m0 = hui_lane64_all(HU_PHILOX_M0), m1 = hui_lane64_all(HU_PHILOX_M1);
   HU_UNROLL for (int r = 2; r < HU_PHILOX_ROUNDS; r++) {
     HU_UNROLL for (int g = 0; g < 2; g++) {
-      hu_lane64 p0 = hu_lane64_mul(b.c0[g], m0), p1 = hu_lane64_mul(b.c2[g], m1);
-      b.c0[g] = hu_lane64_xor3(hu_lane64_high(p1), b.c1[g], key->k0[r]);
-      b.c2[g] = hu_lane64_xor3(hu_lane64_high(p0), b.c3[g], key->k1[r]);
+      hu_lane64 p0 = hui_lane64_mul(b.c0[g], m0), p1 = hui_lane64_mul(b.c2[g], m1);
+      b.c0[g] = hui_lane64_xor3(hui_lane64_high(p1), b.c1[g], key->k0[r]);
+      b.c2[g] = hui_lane64_xor3(hui_lane64_high(p0), b.c3[g], key->k1[r]);
       b.c1[g] = p1;
       b.c3[g] = p0;
     }
   }
-  HU_UNROLL for (int g = 0; g < 2; g++) hu_lane64_join(z + 2 * g, b.c0[g], b.c1[g], b.c2[g], b.c3[g]);
+  HU_UNROLL for (int g = 0; g < 2; g++) hui_lane64_join(z + 2 * g, b.c0[g], b.c1[g], b.c2[g], b.c3[g]);
 }
 
 /* A run of consecutive blocks whose numbers have one upper half: what follows from it alone is made once, and the
@@ -76,30 +76,30 @@ typedef struct hu_philox_run {
 } hu_philox_run;
 
 /* How many times HU_W blocks such a run has from `block` on. */
-static inline uint64_t hu_philox_run_length(uint64_t block) { return (0x100000000u - (uint32_t)block) / HU_W; }
+static inline uint64_t hui_philox_run_length(uint64_t block) { return (0x100000000u - (uint32_t)block) / HU_W; }
 
-static inline __attribute__((always_inline)) hu_philox_run hu_philox_run_at(uint64_t key, uint64_t block) {
+static inline __attribute__((always_inline)) hu_philox_run hui_philox_run_at(uint64_t key, uint64_t block) {
   hu_philox_run r;
   uint32_t upper = (uint32_t)(block >> 32) & 0x3FFFFFFFu;
   uint64_t second = (uint64_t)HU_PHILOX_M0 * (upper ^ (uint32_t)key);
   for (int g = 0; g < 2; g++) {
-    r.first[g] = hu_lane64_mul(hu_lane64_all((uint32_t)block + (uint64_t)g * (HU_W / 2)) + hu_lane64_order(),
-                               hu_lane64_all(HU_PHILOX_M0));
+    r.first[g] = hui_lane64_mul(hui_lane64_all((uint32_t)block + (uint64_t)g * (HU_W / 2)) + hui_lane64_order(),
+                                hui_lane64_all(HU_PHILOX_M0));
   }
-  r.c3 = hu_lane64_all((uint32_t)second);
-  r.c2 = hu_lane64_all((uint32_t)(second >> 32) ^ ((uint32_t)(key >> 32) + HU_PHILOX_W1));
+  r.c3 = hui_lane64_all((uint32_t)second);
+  r.c2 = hui_lane64_all((uint32_t)(second >> 32) ^ ((uint32_t)(key >> 32) + HU_PHILOX_W1));
   return r;
 }
 
-static inline __attribute__((always_inline)) hu_philox_blocks hu_philox_run_next(hu_philox_run *r,
-                                                                                 const hu_schedule *key) {
+static inline __attribute__((always_inline)) hu_philox_blocks hui_philox_run_next(hu_philox_run *r,
+                                                                                  const hu_schedule *key) {
   hu_philox_blocks b;
   HU_UNROLL for (int g = 0; g < 2; g++) {
-    b.c1[g] = hu_lane64_mul(hu_lane64_high(r->first[g]) ^ key->k1[0], hu_lane64_all(HU_PHILOX_M1));
-    b.c0[g] = hu_lane64_high(b.c1[g]) ^ key->k0[1];
+    b.c1[g] = hui_lane64_mul(hui_lane64_high(r->first[g]) ^ key->k1[0], hui_lane64_all(HU_PHILOX_M1));
+    b.c0[g] = hui_lane64_high(b.c1[g]) ^ key->k0[1];
     b.c2[g] = r->first[g] ^ r->c2;
     b.c3[g] = r->c3;
-    r->first[g] += hu_lane64_all((uint64_t)HU_W * HU_PHILOX_M0);
+    r->first[g] += hui_lane64_all((uint64_t)HU_W * HU_PHILOX_M0);
   }
   return b;
 }

@@ -9,23 +9,23 @@
  *   HU_ALL(x)            the uint32_t x in every lane
  *   HU_HOLD(v)           v; may hide from the compiler how v was made (optional)
  *   HU_LANE_FN           decoration of the functions
- *   hu_lane_any(m)       1 if some lane of a mask is set
- *   hu_lane_float(v)     bits of (float)v for lanes v < 2^24: exact, whatever the rounding direction
- *   hu_mask              a mask in the instruction set's own form; hu_mask_lt(a, b) signed; hu_mask_test(a, b): a & b,
- *                        a number below 2^31, is not 0; hu_mask_or(a, b); hu_mask_andnot(a, b): a and not b;
- *                        hu_mask_sel(m, yes, no); hu_mask_keep(m, v): v or 0
- *   hu_mask_larger(a, b) the larger of two patterns of powers of two or zero
- *   hu_lane_plus(round, a, b)  the bits of the sum of two floats, subnormals kept, rounded in the direction that
- *                        hu_direction_of gives the mode; CPU kernels have set the processor to it
+ *   hui_lane_any(m)      1 if some lane of a mask is set
+ *   hui_lane_float(v)    bits of (float)v for lanes v < 2^24: exact, whatever the rounding direction
+ *   hu_mask              a mask in the instruction set's own form; hui_mask_lt(a, b) signed; hui_mask_test(a, b):
+ *                        a & b, a number below 2^31, is not 0; hui_mask_or(a, b); hui_mask_andnot(a, b): a and not b;
+ *                        hui_mask_sel(m, yes, no); hui_mask_keep(m, v): v or 0
+ *   hui_mask_larger(a, b) the larger of two patterns of powers of two or zero
+ *   hui_lane_plus(round, a, b)  the bits of the sum of two floats, subnormals kept, rounded in the direction that
+ *                        hui_direction_of gives the mode; CPU kernels have set the processor to it
  *                        (emu/base/float_env.h)
- *   hu_lane_minus(a, b), hu_lane_times(a, b)  difference and product, only where they are exact
- *   hu_lane_uint(v)      floor of the float v, 0 <= v < 2^32
+ *   hui_lane_minus(a, b), hui_lane_times(a, b)  difference and product, only where they are exact
+ *   hui_lane_uint(v)     floor of the float v, 0 <= v < 2^32
  *
  * Why it is exact: nothing rounds but the steps below, which are emu/core/round.h's in another arrangement. In the slow
  * functions the significand has 24 digits, d of them (and zeros above, if d > 24) lie below the grid; f = sig >> d and
  * the fraction nu = (sig mod 2^d) / 2^d is held as `frac` = floor(nu 2^32), exact for d <= 32; for d > 32 the digits
  * lost are zero unless `lost` is set, and then nu < 2^-8, so `frac` is never the one half that a tie needs.
- * hu_narrow_of says no to the few cases (m > 22, B and C with 32 bits) where this reasoning does not hold; those go to
+ * hui_narrow_of says no to the few cases (m > 22, B and C with 32 bits) where this reasoning does not hold; those go to
  * the core.
  *
  * The quick functions round in the binary32 pattern itself: for 2^emin <= |x| <= max the low d0 = 23 - m bits are the
@@ -45,7 +45,7 @@
  *                      ceil(2 |x| / Q), halved
  *   stochastic         toward zero; what that lost, |x| mod Q, is exact, its 32 digits behind Q are the fraction of the
  *                      slow way
- * Sums are finite, and 2^32 / Q is a float, as hu_middle_of limits E. */
+ * Sums are finite, and 2^32 / Q is a float, as hui_middle_of limits E. */
 #ifndef HALFULP_EMU_SIMD_ROUND_H
 #define HALFULP_EMU_SIMD_ROUND_H
 
@@ -55,22 +55,22 @@
 #define HU_HOLD(v) (v)
 #endif
 
-HU_LANE_FN hu_lane hu_sel(hu_lane mask, hu_lane yes, hu_lane no) { return (mask & yes) | (~mask & no); }
-HU_LANE_FN hu_lane hu_lt(hu_lane a, hu_lane b) { return HU_MASK((hu_ilane)a < (hu_ilane)b); } /* signed */
-HU_LANE_FN hu_lane hu_gt(hu_lane a, hu_lane b) { return HU_MASK((hu_ilane)a > (hu_ilane)b); }
-HU_LANE_FN hu_lane hu_max(hu_lane a, hu_lane b) { return hu_sel(hu_gt(a, b), a, b); }
-HU_LANE_FN hu_lane hu_min(hu_lane a, hu_lane b) { return hu_sel(hu_lt(a, b), a, b); }
+HU_LANE_FN hu_lane hui_sel(hu_lane mask, hu_lane yes, hu_lane no) { return (mask & yes) | (~mask & no); }
+HU_LANE_FN hu_lane hui_lt(hu_lane a, hu_lane b) { return HU_MASK((hu_ilane)a < (hu_ilane)b); } /* signed */
+HU_LANE_FN hu_lane hui_gt(hu_lane a, hu_lane b) { return HU_MASK((hu_ilane)a > (hu_ilane)b); }
+HU_LANE_FN hu_lane hui_max(hu_lane a, hu_lane b) { return hui_sel(hui_gt(a, b), a, b); }
+HU_LANE_FN hu_lane hui_min(hu_lane a, hu_lane b) { return hui_sel(hui_lt(a, b), a, b); }
 
 /* ---- quick: every lane either zero or 2^emin <= |x| <= max ---- */
 
-HU_LANE_FN hu_lane hu_quick_ok(const hu_narrow *t, hu_lane u) {
+HU_LANE_FN hu_lane hui_quick_ok(const hu_narrow *t, hu_lane u) {
   hu_lane range = HU_MASK((u & HU_ALL(t->quick_mask)) - HU_ALL(t->quick_lo) <= HU_ALL(t->quick_span));
   return range | (HU_MASK((u & HU_ALL(t->zero_mask)) == HU_ALL(0)) & HU_ALL(t->quick_zero));
 }
 
-/* hu_addend_of for each lane. round is a constant, so that of the conditions one way is left. */
-HU_LANE_FN hu_lane hu_deterministic_add(int round, int32_t d, uint32_t odd0, hu_lane u) {
-  const hu_addend q = hu_addend_of((uint32_t)round, d);
+/* hui_addend_of for each lane. round is a constant, so that of the conditions one way is left. */
+HU_LANE_FN hu_lane hui_deterministic_add(int round, int32_t d, uint32_t odd0, hu_lane u) {
+  const hu_addend q = hui_addend_of((uint32_t)round, d);
   hu_lane add = HU_ALL(q.base[0]), last = (u >> d) ^ odd0;
   if (round == HU_RTP) add &= ~(hu_lane)((hu_ilane)u >> 31);
   if (round == HU_RTN) add = HU_ALL(q.base[1]) & (hu_lane)((hu_ilane)u >> 31);
@@ -81,8 +81,8 @@ HU_LANE_FN hu_lane hu_deterministic_add(int round, int32_t d, uint32_t odd0, hu_
 
 /* What to add to the pattern u before its lowest d digits, the fraction, are dropped. Works in the magnitude: no sum
  * reaches the sign. */
-HU_LANE_FN hu_lane hu_quick_add(const hu_narrow *t, int round, int32_t d, uint32_t odd0, hu_lane u, hu_lane random) {
-  if (round < HU_SRA) return hu_deterministic_add(round, d, odd0, u);
+HU_LANE_FN hu_lane hui_quick_add(const hu_narrow *t, int round, int32_t d, uint32_t odd0, hu_lane u, hu_lane random) {
+  if (round < HU_SRA) return hui_deterministic_add(round, d, odd0, u);
   switch (round) {
     /* floor(nu 2^N) + R >= 2^N, both sides scaled to the d digits of the fraction: what R has below them cannot carry,
      * what the fraction has below R cannot either. */
@@ -101,11 +101,11 @@ HU_LANE_FN hu_lane hu_quick_add(const hu_narrow *t, int round, int32_t d, uint32
 }
 
 /* The rounded pattern, with its sign; it differs from u where the result is inexact. */
-HU_LANE_FN hu_lane hu_quick(const hu_narrow *t, int round, hu_lane u, hu_lane random) {
-  return (u + hu_quick_add(t, round, t->d0, t->odd0, u, random)) & ~(((uint32_t)1 << t->d0) - 1);
+HU_LANE_FN hu_lane hui_quick(const hu_narrow *t, int round, hu_lane u, hu_lane random) {
+  return (u + hui_quick_add(t, round, t->d0, t->odd0, u, random)) & ~(((uint32_t)1 << t->d0) - 1);
 }
 
-HU_LANE_FN hu_lane hu_quick_code(const hu_narrow *t, hu_lane rounded) {
+HU_LANE_FN hu_lane hui_quick_code(const hu_narrow *t, hu_lane rounded) {
   hu_lane a = rounded & 0x7FFFFFFFu, c = (a >> t->d0) - HU_ALL(t->quick_base);
   if (t->zero == HU_ZERO_FIELD) c &= ~HU_MASK(a == HU_ALL(0));
   if (t->is_unsigned) return c;
@@ -115,8 +115,8 @@ HU_LANE_FN hu_lane hu_quick_code(const hu_narrow *t, hu_lane rounded) {
 /* ---- the fraction in lanes ---- */
 
 /* Up or not, from the fraction. `lost` marks lanes with non-zero digits below frac. */
-HU_LANE_FN hu_lane hu_lanes_up(const hu_narrow *t, int round, hu_lane u, hu_lane frac, hu_lane lost, hu_lane odd,
-                               hu_lane random) {
+HU_LANE_FN hu_lane hui_lanes_up(const hu_narrow *t, int round, hu_lane u, hu_lane frac, hu_lane lost, hu_lane odd,
+                                hu_lane random) {
   hu_lane some = HU_MASK(frac != HU_ALL(0)) | lost;
   hu_lane half = HU_ALL(0x80000000u);
   switch (round) {
@@ -148,20 +148,20 @@ HU_LANE_FN hu_lane hu_lanes_up(const hu_narrow *t, int round, hu_lane u, hu_lane
  * 1 and 2 are the two ways of the page's head ---- */
 
 /* |x| where there is a sign; a negative x of an unsigned format stays, and is above all. */
-HU_LANE_FN hu_lane hu_middle_operand(const hu_narrow *t, hu_lane u) { return u & HU_ALL(t->quick_mask); }
+HU_LANE_FN hu_lane hui_middle_operand(const hu_narrow *t, hu_lane u) { return u & HU_ALL(t->quick_mask); }
 
-HU_LANE_FN hu_lane hu_middle_ok(const hu_narrow *t, hu_lane u) {
-  return HU_MASK(hu_middle_operand(t, u) <= HU_ALL(t->hi));
+HU_LANE_FN hu_lane hui_middle_ok(const hu_narrow *t, hu_lane u) {
+  return HU_MASK(hui_middle_operand(t, u) <= HU_ALL(t->hi));
 }
 
-/* What hu_middle needs in every lane, made once a loop. HU_HOLD hides where a constant came from, so that a compiler
+/* What hui_middle needs in every lane, made once a loop. HU_HOLD hides where a constant came from, so that a compiler
  * short of registers loads it back instead of making it again. */
 typedef struct hu_middle_lanes {
   hu_lane magnitude, field, up, bottom, fraction, not_tiny, not_tiny_neg, scale;
   int32_t flush, has_sign, has_negzero, tiny_after; /* whole words: a compiler merges bytes in ways that stall */
 } hu_middle_lanes;
 
-HU_LANE_FN hu_middle_lanes hu_middle_lanes_of(const hu_narrow *t) {
+HU_LANE_FN hu_middle_lanes hui_middle_lanes_of(const hu_narrow *t) {
   hu_middle_lanes k;
   uint32_t digits = t->round == HU_RNA || t->round == HU_RNZ; /* that way 2 keeps below the grid */
   k.magnitude = HU_HOLD(HU_ALL(0x7FFFFFFFu));
@@ -188,49 +188,49 @@ typedef struct hu_middle_result {
 
 /* Way 2: |x| + anchor, rounded as the mode asks. a = |x|; *anchor gets x's sign, u ^ a, in the modes that look at
  * it. */
-HU_LANE_FN hu_lane hu_anchored(const hu_narrow *t, const hu_middle_lanes *k, int round, hu_lane u, hu_lane a,
-                               hu_lane field, hu_lane *anchor, hu_lane random) {
+HU_LANE_FN hu_lane hui_anchored(const hu_narrow *t, const hu_middle_lanes *k, int round, hu_lane u, hu_lane a,
+                                hu_lane field, hu_lane *anchor, hu_lane random) {
   if (round == HU_RTP || round == HU_RTN) {
     *anchor |= u ^ a;
-    return hu_lane_plus(round, u, *anchor);
+    return hui_lane_plus(round, u, *anchor);
   }
-  hu_lane s = hu_lane_plus(round, a, *anchor);
+  hu_lane s = hui_lane_plus(round, a, *anchor);
   if (round == HU_RNA) return (s + 1) & ~HU_ALL(1);
   if (round == HU_RNZ) return s & ~HU_ALL(1);
   if (round < HU_RTO) return s;
-  hu_lane kept = hu_lane_minus(s, *anchor);
+  hu_lane kept = hui_lane_minus(s, *anchor);
   if (round == HU_RTO) return s | (HU_MASK(kept != a) & 1);
-  hu_lane nu = hu_lane_times(hu_lane_minus(a, kept), k->scale - field), frac = hu_lane_uint(nu), lost = HU_ALL(0);
-  if (round == HU_SRC) lost = hu_lt(nu, HU_ALL(0x4B000000u)) & HU_MASK(hu_lane_float(frac & 0xFFFFFFu) != nu);
-  return s - hu_lanes_up(t, round, u, frac, lost, HU_ALL(0), random);
+  hu_lane nu = hui_lane_times(hui_lane_minus(a, kept), k->scale - field), frac = hui_lane_uint(nu), lost = HU_ALL(0);
+  if (round == HU_SRC) lost = hui_lt(nu, HU_ALL(0x4B000000u)) & HU_MASK(hui_lane_float(frac & 0xFFFFFFu) != nu);
+  return s - hui_lanes_up(t, round, u, frac, lost, HU_ALL(0), random);
 }
 
-/* a = hu_middle_operand(t, u). */
-HU_LANE_FN hu_middle_result hu_middle(const hu_narrow *t, const hu_middle_lanes *k, int round, int way, hu_lane u,
-                                      hu_lane a, hu_lane random) {
+/* a = hui_middle_operand(t, u). */
+HU_LANE_FN hu_middle_result hui_middle(const hu_narrow *t, const hu_middle_lanes *k, int round, int way, hu_lane u,
+                                       hu_lane a, hu_lane random) {
   hu_middle_result r;
   if (way == 1) {
-    r.result = (a + hu_quick_add(t, round, t->d0, 0, u, HU_ALL(0))) & ~k->fraction;
+    r.result = (a + hui_quick_add(t, round, t->d0, 0, u, HU_ALL(0))) & ~k->fraction;
     r.code = r.result >> t->d0;
   } else {
-    hu_lane field = hu_mask_larger(a & k->field, k->bottom), anchor = field + k->up;
-    hu_lane s = hu_anchored(t, k, round, u, a, field, &anchor, random);
-    r.result = hu_lane_minus(s, anchor);
+    hu_lane field = hui_mask_larger(a & k->field, k->bottom), anchor = field + k->up;
+    hu_lane s = hui_anchored(t, k, round, u, a, field, &anchor, random);
+    r.result = hui_lane_minus(s, anchor);
     if (round == HU_RTP || round == HU_RTN) r.result &= k->magnitude; /* x's sign, or that of a zero difference */
     r.code = ((s - anchor) >> (round == HU_RNA || round == HU_RNZ)) + ((field - k->bottom) >> t->d0);
   }
   if (k->flush) {
-    hu_mask small = hu_mask_lt(r.result, k->bottom);
-    r.result = hu_mask_sel(small, HU_ALL(0), r.result);
-    r.code = hu_mask_sel(small, HU_ALL(0), r.code);
+    hu_mask small = hui_mask_lt(r.result, k->bottom);
+    r.result = hui_mask_sel(small, HU_ALL(0), r.result);
+    r.code = hui_mask_sel(small, HU_ALL(0), r.code);
   }
   r.operand = r.probe = a;
   r.limit = k->not_tiny;
-  if (round == HU_RTP || round == HU_RTN) r.limit = hu_mask_sel(hu_mask_lt(u, HU_ALL(0)), k->not_tiny_neg, r.limit);
+  if (round == HU_RTP || round == HU_RTN) r.limit = hui_mask_sel(hui_mask_lt(u, HU_ALL(0)), k->not_tiny_neg, r.limit);
   /* not_tiny knows no random words: full precision is the quick way's, whatever the exponent. */
-  if (round >= HU_SRA && k->tiny_after) r.probe = a + hu_quick_add(t, round, t->d0, 0, a, random);
+  if (round >= HU_SRA && k->tiny_after) r.probe = a + hui_quick_add(t, round, t->d0, 0, a, random);
   hu_lane sign = u ^ a;
-  if (!k->has_negzero) sign = hu_mask_keep(hu_mask_test(r.result, k->magnitude), sign);
+  if (!k->has_negzero) sign = hui_mask_keep(hui_mask_test(r.result, k->magnitude), sign);
   r.value = r.result | sign;
   if (k->has_sign) r.code |= sign >> t->sign_shift;
   return r;
@@ -246,63 +246,63 @@ typedef struct hu_lanes_result {
 
 /* |u| as 24 digits and the exponent field they belong to; binary32's subnormals are normalised if the target's bottom
  * is near theirs, else they keep the place of field 1. */
-HU_LANE_FN void hu_lanes_unpack(const hu_narrow *t, hu_lane a, hu_lane *sig, hu_lane *field) {
+HU_LANE_FN void hui_lanes_unpack(const hu_narrow *t, hu_lane a, hu_lane *sig, hu_lane *field) {
   hu_lane e = a >> 23, tiny = HU_MASK(e == HU_ALL(0));
   *field = e + (tiny & 1);
   *sig = (a & 0x7FFFFFu) | (~tiny & 0x800000u);
   if (t->low > 1) return;
   hu_lane nonzero = tiny & HU_MASK(a != HU_ALL(0));
-  *field = hu_sel(tiny & ~nonzero, HU_ALL(t->low), *field); /* zero lies below the lowest binade, wherever that is */
-  if (!hu_lane_any(nonzero)) return;
-  hu_lane v = hu_lane_float(a & tiny); /* a 2^-149 with a < 2^23, seen as the float a */
-  *sig = hu_sel(nonzero, (v & 0x7FFFFFu) | 0x800000u, *sig);
-  *field = hu_sel(nonzero, (v >> 23) - HU_ALL(149), *field);
+  *field = hui_sel(tiny & ~nonzero, HU_ALL(t->low), *field); /* zero lies below the lowest binade, wherever that is */
+  if (!hui_lane_any(nonzero)) return;
+  hu_lane v = hui_lane_float(a & tiny); /* a 2^-149 with a < 2^23, seen as the float a */
+  *sig = hui_sel(nonzero, (v & 0x7FFFFFu) | 0x800000u, *sig);
+  *field = hui_sel(nonzero, (v >> 23) - HU_ALL(149), *field);
 }
 
 /* f 2^q as binary32 bits, q the exponent of the last place: exact, the format fits. */
-HU_LANE_FN hu_lane hu_lanes_pack(hu_lane f, hu_lane q) {
-  hu_lane v = hu_lane_float(f), normal = v + (q << 23);
+HU_LANE_FN hu_lane hui_lanes_pack(hu_lane f, hu_lane q) {
+  hu_lane v = hui_lane_float(f), normal = v + (q << 23);
   hu_lane field = (v >> 23) + q;
-  hu_lane small = hu_lt(field, HU_ALL(1));
-  hu_lane shift = hu_min(hu_max(q + HU_ALL(149), HU_ALL(0)), HU_ALL(31));
-  return hu_sel(HU_MASK(f == HU_ALL(0)), HU_ALL(0), hu_sel(small, f << shift, normal));
+  hu_lane small = hui_lt(field, HU_ALL(1));
+  hu_lane shift = hui_min(hui_max(q + HU_ALL(149), HU_ALL(0)), HU_ALL(31));
+  return hui_sel(HU_MASK(f == HU_ALL(0)), HU_ALL(0), hui_sel(small, f << shift, normal));
 }
 
 /* Does rounding to full precision carry lanes of the binade below 2^emin (field low - 1) up to 2^emin? */
-HU_LANE_FN hu_lane hu_lanes_reaches_normal(const hu_narrow *t, hu_lane u, hu_lane sig, hu_lane random) {
+HU_LANE_FN hu_lane hui_lanes_reaches_normal(const hu_narrow *t, hu_lane u, hu_lane sig, hu_lane random) {
   hu_lane f = sig >> t->d0, frac = sig << (32 - t->d0);
   hu_lane odd = t->m ? HU_MASK((f & 1) != HU_ALL(0)) : HU_ALL(t->zero == HU_ZERO_FIELD ? 0 : 0xFFFFFFFFu);
-  f -= hu_lanes_up(t, t->round, u, frac, HU_ALL(0), odd, random);
+  f -= hui_lanes_up(t, t->round, u, frac, HU_ALL(0), odd, random);
   return HU_MASK(f == HU_ALL(2u << t->m));
 }
 
-HU_LANE_FN hu_lanes_result hu_lanes_round(const hu_narrow *t, hu_lane u, hu_lane random) {
+HU_LANE_FN hu_lanes_result hui_lanes_round(const hu_narrow *t, hu_lane u, hu_lane random) {
   hu_lanes_result r;
   hu_lane zero = HU_ALL(0), sig, field;
   hu_lane a = u & 0x7FFFFFFFu, negative = (hu_lane)((hu_ilane)u >> 31), nonzero = HU_MASK(a != zero);
-  hu_lane finite = hu_lt(a, HU_ALL(0x7F800000u));
-  hu_lanes_unpack(t, a, &sig, &field);
-  hu_lane low = HU_ALL(t->low), below = hu_max(low - field, zero), deep = hu_gt(below, zero) | ~nonzero;
+  hu_lane finite = hui_lt(a, HU_ALL(0x7F800000u));
+  hui_lanes_unpack(t, a, &sig, &field);
+  hu_lane low = HU_ALL(t->low), below = hui_max(low - field, zero), deep = hui_gt(below, zero) | ~nonzero;
   hu_lane d = HU_ALL(t->d0) + below;
   if (t->subnormal == HU_SUBNORMAL_NONE) d += deep & (uint32_t)t->m;
-  d = hu_min(d, HU_ALL(63));
-  hu_lane f = sig >> hu_min(d, HU_ALL(31));
-  hu_lane right = hu_max(d - HU_ALL(32), zero), far = hu_gt(d, HU_ALL(32));
-  hu_lane frac = hu_sel(far, sig >> right, sig << (hu_max(HU_ALL(32) - d, zero)));
+  d = hui_min(d, HU_ALL(63));
+  hu_lane f = sig >> hui_min(d, HU_ALL(31));
+  hu_lane right = hui_max(d - HU_ALL(32), zero), far = hui_gt(d, HU_ALL(32));
+  hu_lane frac = hui_sel(far, sig >> right, sig << (hui_max(HU_ALL(32) - d, zero)));
   hu_lane lost = far & HU_MASK(((sig >> right) << right) != sig);
-  hu_lane top = hu_max(field, low);
+  hu_lane top = hui_max(field, low);
   /* A format of few exponents far down: limited so that the code cannot wrap; it is beyond max_code < 2^30 all the
    * same. */
-  hu_lane up_field = hu_min(top - low, HU_ALL((uint32_t)1 << (30 - t->m)));
+  hu_lane up_field = hui_min(top - low, HU_ALL((uint32_t)1 << (30 - t->m)));
   hu_lane base = up_field << t->m;
   if (t->zero != HU_ZERO_FIELD) base -= HU_ALL(t->hidden);
   hu_lane odd_bit = t->m ? f : f & (up_field + HU_ALL(t->zero == HU_ZERO_FIELD));
   hu_lane odd = HU_MASK((odd_bit & 1) != zero);
   r.inexact = HU_MASK(frac != zero) | lost;
-  hu_lane up = hu_lanes_up(t, t->round, u, frac, lost, odd, random);
+  hu_lane up = hui_lanes_up(t, t->round, u, frac, lost, odd, random);
   f -= up;
   hu_lane c = f + base;
-  if (t->subnormal == HU_SUBNORMAL_NONE) c = hu_sel(deep, f << t->m, c);
+  if (t->subnormal == HU_SUBNORMAL_NONE) c = hui_sel(deep, f << t->m, c);
   hu_lane q = top - HU_ALL(127 + t->m);
   if (t->subnormal == HU_SUBNORMAL_NONE) q += deep & (uint32_t)t->m;
 
@@ -310,28 +310,28 @@ HU_LANE_FN hu_lanes_result hu_lanes_round(const hu_narrow *t, hu_lane u, hu_lane
   hu_lane tiny = deep & nonzero;
   if (t->zero == HU_ZERO_CODE) {
     hu_lane edge = HU_MASK(field == low) & nonzero;
-    tiny |= edge & (t->tiny == HU_TINY_BEFORE ? HU_MASK((sig >> t->d0) == HU_ALL(t->hidden)) : hu_lt(c, HU_ALL(1)));
+    tiny |= edge & (t->tiny == HU_TINY_BEFORE ? HU_MASK((sig >> t->d0) == HU_ALL(t->hidden)) : hui_lt(c, HU_ALL(1)));
   } else if (t->tiny == HU_TINY_AFTER) {
     hu_lane near = HU_MASK(field + HU_ALL(1) == low) & HU_MASK(sig >= HU_ALL(0x800000u)) & nonzero;
-    if (hu_lane_any(near)) tiny &= ~(near & hu_lanes_reaches_normal(t, u, sig, random));
+    if (hui_lane_any(near)) tiny &= ~(near & hui_lanes_reaches_normal(t, u, sig, random));
   }
   if (t->zero == HU_ZERO_NONE) { /* nothing below 2^emin: the result is 2^emin */
     hu_lane under = deep;
     c &= ~under;
-    q = hu_sel(under, low - HU_ALL(127), q);
-    f = hu_sel(under, HU_ALL(1), f);
+    q = hui_sel(under, low - HU_ALL(127), q);
+    f = hui_sel(under, HU_ALL(1), f);
     r.inexact |= under;
   }
   if (t->flush_below) {
-    hu_lane flush = hu_lt(c, HU_ALL(t->flush_below));
+    hu_lane flush = hui_lt(c, HU_ALL(t->flush_below));
     c &= ~flush;
     f &= ~flush;
     r.inexact |= flush & nonzero;
   }
   r.underflow = tiny & r.inexact;
   r.to_zero = t->zero == HU_ZERO_NONE ? zero : HU_MASK(c == zero) & nonzero;
-  r.subnormal = t->zero == HU_ZERO_FIELD ? hu_gt(c, zero) & hu_lt(c, HU_ALL(t->hidden)) : zero;
-  r.value = hu_lanes_pack(f, q);
+  r.subnormal = t->zero == HU_ZERO_FIELD ? hui_gt(c, zero) & hui_lt(c, HU_ALL(t->hidden)) : zero;
+  r.value = hui_lanes_pack(f, q);
   if (t->negzero) {
     r.value |= u & 0x80000000u;
   } else {
@@ -342,7 +342,7 @@ HU_LANE_FN hu_lanes_result hu_lanes_round(const hu_narrow *t, hu_lane u, hu_lane
   if (t->is_unsigned) signed_code = zero;
 
   /* Beyond the range. */
-  hu_lane over = hu_gt(c, HU_ALL(t->max_code)) & finite;
+  hu_lane over = hui_gt(c, HU_ALL(t->max_code)) & finite;
   hu_lane low_side = zero;
   if (t->is_unsigned) {
     low_side = negative & (t->zero == HU_ZERO_NONE ? nonzero : HU_MASK(c != zero)) & finite;
@@ -356,7 +356,7 @@ HU_LANE_FN hu_lanes_result hu_lanes_round(const hu_narrow *t, hu_lane u, hu_lane
   r.inf_in = inf;
   r.saturated = zero;
   r.invalid = zero;
-  if (hu_lane_any(special)) {
+  if (hui_lane_any(special)) {
     hu_lane none = ~special, minus_over = over & negative, plus_over = over & ~negative;
     hu_lane minus_inf = inf & negative, plus_inf = inf & ~negative;
     r.inexact = (r.inexact & none) | over | low_side;
@@ -390,7 +390,7 @@ typedef struct hu_plain_lanes {
   int32_t has_sign, odd_negzero, d0, sign_shift; /* odd_negzero: 10...0 is not negative zero */
 } hu_plain_lanes;
 
-HU_LANE_FN hu_plain_lanes hu_plain_lanes_of(const hu_narrow *t) {
+HU_LANE_FN hu_plain_lanes hui_plain_lanes_of(const hu_narrow *t) {
   hu_plain_lanes k;
   k.mag_mask = HU_HOLD(HU_ALL(t->mag_mask));
   k.sign_code = HU_HOLD(HU_ALL(t->sign_code));
@@ -406,25 +406,25 @@ HU_LANE_FN hu_plain_lanes hu_plain_lanes_of(const hu_narrow *t) {
 }
 
 /* Lanes that are not plain: infinities, NaN, and 10...0 where it is not negative zero. */
-HU_LANE_FN hu_mask hu_plain_not(const hu_plain_lanes *k, hu_lane code) {
-  hu_mask beyond = hu_mask_lt(k->max_code, code & k->mag_mask);
+HU_LANE_FN hu_mask hui_plain_not(const hu_plain_lanes *k, hu_lane code) {
+  hu_mask beyond = hui_mask_lt(k->max_code, code & k->mag_mask);
   if (!k->odd_negzero) return beyond;
   hu_lane bits = code & (k->mag_mask | k->sign_code);
-  return hu_mask_or(beyond, hu_mask_andnot(hu_mask_test(bits, k->sign_code), hu_mask_test(bits, k->mag_mask)));
+  return hui_mask_or(beyond, hui_mask_andnot(hui_mask_test(bits, k->sign_code), hui_mask_test(bits, k->mag_mask)));
 }
 
-HU_LANE_FN hu_lane hu_plain_decode(const hu_plain_lanes *k, int plain, hu_lane code) {
+HU_LANE_FN hu_lane hui_plain_decode(const hu_plain_lanes *k, int plain, hu_lane code) {
   hu_lane mag = code & k->mag_mask, v = (mag << k->d0) + k->base;
   if (plain == 2) {
-    hu_mask sub = hu_mask_lt(mag, k->hidden);
-    hu_lane s = hu_mask_keep(hu_mask_test(mag, k->mag_mask), hu_lane_float(mag) + k->scale);
-    v = hu_mask_sel(sub, s, v);
+    hu_mask sub = hui_mask_lt(mag, k->hidden);
+    hu_lane s = hui_mask_keep(hui_mask_test(mag, k->mag_mask), hui_lane_float(mag) + k->scale);
+    v = hui_mask_sel(sub, s, v);
   }
   if (!k->has_sign) return v;
   return v | (code & k->sign_code) << k->sign_shift;
 }
 
-HU_LANE_FN hu_lane hu_lanes_decode(const hu_narrow *t, hu_lane code) {
+HU_LANE_FN hu_lane hui_lanes_decode(const hu_narrow *t, hu_lane code) {
   hu_lane zero = HU_ALL(0), mag = code & t->mag_mask, sign = code & t->sign_code, v;
   int32_t base = t->zero == HU_ZERO_FIELD ? t->low - 1 : t->low;
   hu_lane sub = HU_MASK(mag < HU_ALL(t->hidden));
@@ -432,18 +432,18 @@ HU_LANE_FN hu_lane hu_lanes_decode(const hu_narrow *t, hu_lane code) {
     v = (mag << t->d0) + HU_ALL((uint32_t)base << 23);
   } else {
     hu_lane f = (mag & (uint32_t)(t->hidden - 1)) | (uint32_t)t->hidden;
-    v = hu_lanes_pack(f, (mag >> t->m) + HU_ALL(base - 127 - t->m));
+    v = hui_lanes_pack(f, (mag >> t->m) + HU_ALL(base - 127 - t->m));
   }
   if (t->zero == HU_ZERO_FIELD) {
     hu_lane s = zero;
-    if (t->subnormal == HU_SUBNORMAL_GRADUAL) s = hu_lanes_pack(mag & sub, HU_ALL(t->low - 127 - t->m));
-    v = hu_sel(sub, s, v);
+    if (t->subnormal == HU_SUBNORMAL_GRADUAL) s = hui_lanes_pack(mag & sub, HU_ALL(t->low - 127 - t->m));
+    v = hui_sel(sub, s, v);
   } else if (t->zero == HU_ZERO_CODE) {
     v &= ~HU_MASK(mag == zero);
   }
-  hu_lane beyond = hu_gt(mag, HU_ALL(t->max_code));
+  hu_lane beyond = hui_gt(mag, HU_ALL(t->max_code));
   hu_lane inf = t->has_inf ? HU_MASK(mag == HU_ALL(t->inf_code)) : zero;
-  v = hu_sel(beyond, HU_ALL(0x7F800000u), v);
+  v = hui_sel(beyond, HU_ALL(0x7F800000u), v);
   if (t->sign_code) {
     hu_lane s = sign << t->sign_shift;
     if (!t->negzero) s &= HU_MASK(v != zero);
@@ -451,7 +451,7 @@ HU_LANE_FN hu_lane hu_lanes_decode(const hu_narrow *t, hu_lane code) {
   }
   hu_lane nan = beyond & ~inf;
   if (t->nan_at_negzero) nan |= HU_MASK((mag | sign) == HU_ALL(t->sign_code));
-  return hu_sel(nan, HU_ALL(0x7FC00000u), v);
+  return hui_sel(nan, HU_ALL(0x7FC00000u), v);
 }
 
 #endif

@@ -42,73 +42,73 @@ static inline uint32_t mask_bits(hu_lane m) {
 #endif
 }
 
-static inline int hu_lane_any(hu_lane m) { return mask_bits(m) != 0; }
-static inline uint32_t hu_lane_count(hu_lane m) {
+static inline int hui_lane_any(hu_lane m) { return mask_bits(m) != 0; }
+static inline uint32_t hui_lane_count(hu_lane m) {
   /* bit counts of 0..15, four bits each: popcnt is not in the baseline instruction set */
   return (uint32_t)(0x4332322132212110u >> (4 * mask_bits(m))) & 15;
 }
-static inline int hu_all_within(hu_lane v, hu_lane s) { return mask_bits((hu_lane)(v <= s)) == 15; }
+static inline int hui_all_within(hu_lane v, hu_lane s) { return mask_bits((hu_lane)(v <= s)) == 15; }
 
-static inline int hu_all_within4(const hu_lane v[4], hu_lane s) {
-  return hu_all_within(v[0], s) & hu_all_within(v[1], s) & hu_all_within(v[2], s) & hu_all_within(v[3], s);
+static inline int hui_all_within4(const hu_lane v[4], hu_lane s) {
+  return hui_all_within(v[0], s) & hui_all_within(v[1], s) & hui_all_within(v[2], s) & hui_all_within(v[3], s);
 }
 
 /* Lanes counted in lanes: a mask's lanes are -1. */
 typedef hu_lane hu_count;
-static inline hu_count hu_count_none(void) { return HU_ALL(0); }
-static inline uint64_t hu_count_sum(hu_count c) { return (uint64_t)c[0] + c[1] + c[2] + c[3]; }
+static inline hu_count hui_count_none(void) { return HU_ALL(0); }
+static inline uint64_t hui_count_sum(hu_count c) { return (uint64_t)c[0] + c[1] + c[2] + c[3]; }
 typedef hu_lane hu_mask;
-static inline hu_mask hu_mask_lt(hu_lane a, hu_lane b) { return (hu_lane)((hu_ilane)a < (hu_ilane)b); }
-static inline hu_mask hu_mask_eq(hu_lane a, hu_lane b) { return (hu_lane)(a == b); }
-static inline hu_mask hu_mask_test(hu_lane a, hu_lane b) { return (hu_lane)((hu_ilane)(a & b) > (hu_ilane)HU_ALL(0)); }
-static inline int hu_mask_any(hu_mask m) { return hu_lane_any(m); }
-static inline hu_mask hu_mask_or(hu_mask a, hu_mask b) { return a | b; }
-static inline hu_mask hu_mask_andnot(hu_mask a, hu_mask b) { return a & ~b; }
-static inline hu_lane hu_mask_sel(hu_mask m, hu_lane yes, hu_lane no) { return (m & yes) | (~m & no); }
-static inline hu_lane hu_mask_keep(hu_mask m, hu_lane v) { return m & v; }
-static inline hu_count hu_count_mask(hu_count c, hu_mask m) { return c - m; }
+static inline hu_mask hui_mask_lt(hu_lane a, hu_lane b) { return (hu_lane)((hu_ilane)a < (hu_ilane)b); }
+static inline hu_mask hui_mask_eq(hu_lane a, hu_lane b) { return (hu_lane)(a == b); }
+static inline hu_mask hui_mask_test(hu_lane a, hu_lane b) { return (hu_lane)((hu_ilane)(a & b) > (hu_ilane)HU_ALL(0)); }
+static inline int hui_mask_any(hu_mask m) { return hui_lane_any(m); }
+static inline hu_mask hui_mask_or(hu_mask a, hu_mask b) { return a | b; }
+static inline hu_mask hui_mask_andnot(hu_mask a, hu_mask b) { return a & ~b; }
+static inline hu_lane hui_mask_sel(hu_mask m, hu_lane yes, hu_lane no) { return (m & yes) | (~m & no); }
+static inline hu_lane hui_mask_keep(hu_mask m, hu_lane v) { return m & v; }
+static inline hu_count hui_count_mask(hu_count c, hu_mask m) { return c - m; }
 
 #if HU_X86
 /* Their digits lie in the upper 16 bits, below the sign. */
-static inline hu_lane hu_mask_larger(hu_lane a, hu_lane b) { return (hu_lane)_mm_max_epi16((__m128i)a, (__m128i)b); }
+static inline hu_lane hui_mask_larger(hu_lane a, hu_lane b) { return (hu_lane)_mm_max_epi16((__m128i)a, (__m128i)b); }
 #else
-static inline hu_lane hu_mask_larger(hu_lane a, hu_lane b) {
+static inline hu_lane hui_mask_larger(hu_lane a, hu_lane b) {
   hu_lane first = (hu_lane)((hu_ilane)a > (hu_ilane)b);
   return (first & a) | (~first & b);
 }
 #endif
-static inline hu_lane hu_lane_plus(int round, hu_lane a, hu_lane b) {
+static inline hu_lane hui_lane_plus(int round, hu_lane a, hu_lane b) {
   (void)round;
   return (hu_lane)((lane_floats)a + (lane_floats)b);
 }
-static inline hu_lane hu_lane_minus(hu_lane a, hu_lane b) { return (hu_lane)((lane_floats)a - (lane_floats)b); }
-static inline hu_lane hu_lane_times(hu_lane a, hu_lane b) { return (hu_lane)((lane_floats)a * (lane_floats)b); }
-static inline hu_lane hu_lane_larger(hu_lane a, hu_lane b) { return hu_mask_sel(hu_mask_lt(a, b), b, a); }
-static inline hu_lane hu_lane_smaller(hu_lane a, hu_lane b) { return hu_mask_sel(hu_mask_lt(a, b), a, b); }
-static inline hu_lane hu_lane_over(hu_lane a, hu_lane b) { return (hu_lane)((lane_floats)a / (lane_floats)b); }
+static inline hu_lane hui_lane_minus(hu_lane a, hu_lane b) { return (hu_lane)((lane_floats)a - (lane_floats)b); }
+static inline hu_lane hui_lane_times(hu_lane a, hu_lane b) { return (hu_lane)((lane_floats)a * (lane_floats)b); }
+static inline hu_lane hui_lane_larger(hu_lane a, hu_lane b) { return hui_mask_sel(hui_mask_lt(a, b), b, a); }
+static inline hu_lane hui_lane_smaller(hu_lane a, hu_lane b) { return hui_mask_sel(hui_mask_lt(a, b), a, b); }
+static inline hu_lane hui_lane_over(hu_lane a, hu_lane b) { return (hu_lane)((lane_floats)a / (lane_floats)b); }
 /* From 2^31 on less 2^31, which is exact, and its bit put back. */
-static inline hu_lane hu_lane_uint(hu_lane v) {
+static inline hu_lane hui_lane_uint(hu_lane v) {
   hu_lane big = (hu_lane)((hu_ilane)v > (hu_ilane)HU_ALL(0x4EFFFFFF));
-  hu_lane rest = hu_lane_minus(v, big & HU_ALL(0x4F000000));
+  hu_lane rest = hui_lane_minus(v, big & HU_ALL(0x4F000000));
   return (hu_lane) __builtin_convertvector((lane_floats)rest, hu_ilane) | (big & 0x80000000u);
 }
-static inline hu_lane hu_lane_float(hu_lane v) { return (hu_lane) __builtin_convertvector((hu_ilane)v, lane_floats); }
+static inline hu_lane hui_lane_float(hu_lane v) { return (hu_lane) __builtin_convertvector((hu_ilane)v, lane_floats); }
 
-static inline void hu_store8(uint8_t *z, hu_lane v) {
+static inline void hui_store8(uint8_t *z, hu_lane v) {
   uint32_t w = (v[0] & 255) | (v[1] & 255) << 8 | (v[2] & 255) << 16 | v[3] << 24;
   memcpy(z, &w, sizeof w);
 }
-static inline void hu_store16(uint16_t *z, hu_lane v) {
+static inline void hui_store16(uint16_t *z, hu_lane v) {
   uint64_t w = (v[0] & 0xFFFF) | (v[1] << 16) | (uint64_t)((v[2] & 0xFFFF) | (v[3] << 16)) << 32;
   memcpy(z, &w, sizeof w);
 }
-static inline hu_lane hu_load8(const uint8_t *x) { return (hu_lane){x[0], x[1], x[2], x[3]}; }
-static inline hu_lane hu_load16(const uint16_t *x) { return (hu_lane){x[0], x[1], x[2], x[3]}; }
+static inline hu_lane hui_load8(const uint8_t *x) { return (hu_lane){x[0], x[1], x[2], x[3]}; }
+static inline hu_lane hui_load16(const uint16_t *x) { return (hu_lane){x[0], x[1], x[2], x[3]}; }
 
 #if HU_X86 && !HU_PORTABLE
 #define HU_BYPASSES 1
-static inline void hu_bypass(uint32_t *z, hu_lane v) { _mm_stream_si128((__m128i *)(void *)z, (__m128i)v); }
-static inline void hu_fence(void) { _mm_sfence(); }
+static inline void hui_bypass(uint32_t *z, hu_lane v) { _mm_stream_si128((__m128i *)(void *)z, (__m128i)v); }
+static inline void hui_fence(void) { _mm_sfence(); }
 #else
 #define HU_BYPASSES 0
 #endif
@@ -116,37 +116,37 @@ static inline void hu_fence(void) { _mm_sfence(); }
 #define HU_LOOP_PER_WIDTH 0
 
 /* The largest lane, signed. */
-static inline uint32_t hu_lane_largest(hu_lane a) {
-  hu_lane half = hu_lane_larger(a, (hu_lane){a[2], a[3], a[2], a[3]}), last = hu_lane_larger(half, HU_ALL(half[1]));
+static inline uint32_t hui_lane_largest(hu_lane a) {
+  hu_lane half = hui_lane_larger(a, (hu_lane){a[2], a[3], a[2], a[3]}), last = hui_lane_larger(half, HU_ALL(half[1]));
   return last[0];
 }
 
 /* a, whose sign is 0, under the sign of u. */
-static inline hu_lane hu_lane_signed(hu_lane a, hu_lane u) { return a | (u & HU_ALL(0x80000000u)); }
+static inline hu_lane hui_lane_signed(hu_lane a, hu_lane u) { return a | (u & HU_ALL(0x80000000u)); }
 
 /* The first n < 4 lanes. */
-static inline hu_lane hu_load_few(const uint32_t *x, size_t n) {
+static inline hu_lane hui_load_few(const uint32_t *x, size_t n) {
   hu_lane v = HU_ALL(0);
   for (size_t i = 0; i < n; i++) v[i] = x[i];
   return v;
 }
-static inline void hu_store_few(uint32_t *z, hu_lane v, size_t n) {
+static inline void hui_store_few(uint32_t *z, hu_lane v, size_t n) {
   for (size_t i = 0; i < n; i++) z[i] = v[i];
 }
 
 typedef uint64_t hu_lane64 __attribute__((vector_size(16)));
-static inline hu_lane64 hu_lane64_all(uint64_t x) { return (hu_lane64){x, x}; }
-static inline hu_lane64 hu_lane64_order(void) { return (hu_lane64){0, 1}; }
-static inline hu_lane64 hu_lane64_high(hu_lane64 a) { return a >> 32; }
-static inline hu_lane64 hu_lane64_xor3(hu_lane64 a, hu_lane64 b, hu_lane64 c) { return a ^ b ^ c; }
+static inline hu_lane64 hui_lane64_all(uint64_t x) { return (hu_lane64){x, x}; }
+static inline hu_lane64 hui_lane64_order(void) { return (hu_lane64){0, 1}; }
+static inline hu_lane64 hui_lane64_high(hu_lane64 a) { return a >> 32; }
+static inline hu_lane64 hui_lane64_xor3(hu_lane64 a, hu_lane64 b, hu_lane64 c) { return a ^ b ^ c; }
 #if HU_X86
-static inline hu_lane64 hu_lane64_mul(hu_lane64 a, hu_lane64 b) {
+static inline hu_lane64 hui_lane64_mul(hu_lane64 a, hu_lane64 b) {
   return (hu_lane64)_mm_mul_epu32((__m128i)a, (__m128i)b);
 }
 #else
-static inline hu_lane64 hu_lane64_mul(hu_lane64 a, hu_lane64 b) { return (a & 0xFFFFFFFFu) * (b & 0xFFFFFFFFu); }
+static inline hu_lane64 hui_lane64_mul(hu_lane64 a, hu_lane64 b) { return (a & 0xFFFFFFFFu) * (b & 0xFFFFFFFFu); }
 #endif
-static inline void hu_lane64_join(hu_lane z[2], hu_lane64 c0, hu_lane64 c1, hu_lane64 c2, hu_lane64 c3) {
+static inline void hui_lane64_join(hu_lane z[2], hu_lane64 c0, hu_lane64 c1, hu_lane64 c2, hu_lane64 c3) {
   hu_lane64 a = (c0 & 0xFFFFFFFFu) | (c1 << 32), b = (c2 & 0xFFFFFFFFu) | (c3 << 32);
   z[0] = (hu_lane)(hu_lane64){a[0], b[0]};
   z[1] = (hu_lane)(hu_lane64){a[1], b[1]};

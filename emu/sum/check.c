@@ -13,7 +13,7 @@ typedef struct span {
 } span;
 
 static span span_of(hu_format f) {
-  hu_spec s = hu_sum_spec(f);
+  hu_spec s = hui_sum_spec(f);
   span z = {s.emin - s.m, s.emax + 1};
   return z;
 }
@@ -60,12 +60,12 @@ static hu_status cover_sums(hu_covered *s, size_t n, const uint64_t *sums, hu_su
   hu_strided words = {sums, sizeof *sums, 1};
   size_t count;
   if (__builtin_mul_overflow(n, (size_t)range.words + 1, &count)) return HU_E_SHAPE;
-  return hu_cover(s, count, &words);
+  return hui_cover(s, count, &words);
 }
 
 static hu_status cover_codes(hu_covered *s, size_t n, const hu_sum_codes *x) {
-  hu_strided codes = {x->data, hu_code_bytes(x->format), x->stride};
-  return hu_cover(s, n, &codes);
+  hu_strided codes = {x->data, hui_code_bytes(x->format), x->stride};
+  return hui_cover(s, n, &codes);
 }
 
 static int apart(const hu_covered *a, const hu_covered *b) { return a->past <= b->first || b->past <= a->first; }
@@ -87,7 +87,7 @@ static hu_status check_formats(const hu_sum_codes *x, int operands) {
   return HU_OK;
 }
 
-hu_status hu_sum_check_add(size_t n, const uint64_t *sums, hu_sum_range range, const hu_sum_codes *x, int operands) {
+hu_status hui_sum_check_add(size_t n, const uint64_t *sums, hu_sum_range range, const hu_sum_codes *x, int operands) {
   hu_status s = check_formats(x, operands);
   if (s != HU_OK) return s;
   hu_sum_range least = operands > 1 ? hu_sum_range_of_product(x[0].format, x[1].format) : hu_sum_range_of(x[0].format);
@@ -96,7 +96,7 @@ hu_status hu_sum_check_add(size_t n, const uint64_t *sums, hu_sum_range range, c
   return s;
 }
 
-hu_status hu_sum_check_merge(size_t n, const uint64_t *sums, hu_sum_range range, const uint64_t *x) {
+hu_status hui_sum_check_merge(size_t n, const uint64_t *sums, hu_sum_range range, const uint64_t *x) {
   hu_covered sz, sx;
   if (!is_range(range)) return HU_E_SHAPE;
   if (n == 0) return HU_OK;
@@ -106,7 +106,7 @@ hu_status hu_sum_check_merge(size_t n, const uint64_t *sums, hu_sum_range range,
   return sums == x || apart(&sz, &sx) ? HU_OK : HU_E_OVERLAP;
 }
 
-hu_status hu_sum_check_round(size_t n, const hu_sum_codes *z, const uint64_t *sums, hu_sum_range range, hu_mode mode) {
+hu_status hui_sum_check_round(size_t n, const hu_sum_codes *z, const uint64_t *sums, hu_sum_range range, hu_mode mode) {
   hu_status s = check_formats(z, 1);
   if (s == HU_OK) s = hu_mode_check(mode);
   if (s != HU_OK) return s;
@@ -114,7 +114,7 @@ hu_status hu_sum_check_round(size_t n, const hu_sum_codes *z, const uint64_t *su
   return check_codes(n, sums, range, z);
 }
 
-hu_status hu_sum_check_total(const hu_sum *sum, size_t n, const hu_sum_codes *x, int operands) {
+hu_status hui_sum_check_total(const hu_sum *sum, size_t n, const hu_sum_codes *x, int operands) {
   hu_covered covered;
   hu_status s = check_formats(x, operands);
   if (s != HU_OK) return s;

@@ -7,52 +7,52 @@
 static hu_num number_of(hu_format f, uint32_t code) {
   hu_mode rne;
   memset(&rne, 0, sizeof rne);
-  if (hu_format_check(f, NULL) != HU_OK) return hu_num_special(HU_KIND_NAN, 0);
-  hu_spec s = hu_spec_of(f, rne);
-  return hu_unpack(&s, code);
+  if (hu_format_check(f, NULL) != HU_OK) return hui_num_special(HU_KIND_NAN, 0);
+  hu_spec s = hui_spec_of(f, rne);
+  return hui_unpack(&s, code);
 }
 
-static void add(hu_sum *sum, hu_long x) { sum->terms |= hu_digits_add_term(sum->word, HU_SUM_WORDS, HU_SUM_LOW, x); }
+static void add(hu_sum *sum, hu_long x) { sum->terms |= hui_digits_add_term(sum->word, HU_SUM_WORDS, HU_SUM_LOW, x); }
 
 static void add_product(hu_sum *sum, hu_num a, hu_num b) {
-  if (hu_infinity_times_zero(a, b)) {
+  if (hui_infinity_times_zero(a, b)) {
     sum->terms |= HU_SUM_INVALID;
   } else {
-    add(sum, hu_long_product(a, b));
+    add(sum, hui_long_product(a, b));
   }
 }
 
-void hu_sum_add(hu_sum *sum, hu_format f, uint32_t code) { add(sum, hu_long_of(number_of(f, code))); }
+void hu_sum_add(hu_sum *sum, hu_format f, uint32_t code) { add(sum, hui_long_of(number_of(f, code))); }
 
-void hu_sum_add32(hu_sum *sum, float x) { add(sum, hu_long_of(hu_unpack32(hu_bits_of_float(x)))); }
+void hu_sum_add32(hu_sum *sum, float x) { add(sum, hui_long_of(hui_unpack32(hui_bits_of_float(x)))); }
 
-void hu_sum_add64(hu_sum *sum, double x) { add(sum, hu_long_of(hu_unpack64(hu_bits_of_double(x)))); }
+void hu_sum_add64(hu_sum *sum, double x) { add(sum, hui_long_of(hui_unpack64(hui_bits_of_double(x)))); }
 
 void hu_sum_add_product(hu_sum *sum, hu_format fa, uint32_t a, hu_format fb, uint32_t b) {
   add_product(sum, number_of(fa, a), number_of(fb, b));
 }
 
 void hu_sum_add_product64(hu_sum *sum, double a, double b) {
-  add_product(sum, hu_unpack64(hu_bits_of_double(a)), hu_unpack64(hu_bits_of_double(b)));
+  add_product(sum, hui_unpack64(hui_bits_of_double(a)), hui_unpack64(hui_bits_of_double(b)));
 }
 
 void hu_sum_merge(hu_sum *sum, const hu_sum *x) {
   sum->terms |= x->terms;
-  hu_digits_merge(sum->word, HU_SUM_WORDS, x->word);
+  hui_digits_merge(sum->word, HU_SUM_WORDS, x->word);
 }
 
 uint32_t hu_sum_round(const hu_sum *sum, hu_format f, hu_mode mode, uint32_t random, uint32_t *events) {
   uint32_t set = HU_EVENT_INVALID, code = 0;
   if (hu_format_check(f, NULL) == HU_OK && hu_mode_check(mode) == HU_OK) {
-    hu_spec s = hu_spec_of(f, mode);
-    code = hu_digits_round(&s, sum->word, HU_SUM_WORDS, HU_SUM_LOW, sum->terms, random, &set);
+    hu_spec s = hui_spec_of(f, mode);
+    code = hui_digits_round(&s, sum->word, HU_SUM_WORDS, HU_SUM_LOW, sum->terms, random, &set);
   }
   if (events) *events = set;
   return code;
 }
 
 double hu_sum_round64(const hu_sum *sum) {
-  hu_num x = hu_digits_value(sum->word, HU_SUM_WORDS, HU_SUM_LOW, sum->terms);
-  if (x.kind == HU_KIND_ZERO) x = hu_digits_zero(sum->terms, 0);
-  return hu_double_of_bits(hu_round64(x));
+  hu_num x = hui_digits_value(sum->word, HU_SUM_WORDS, HU_SUM_LOW, sum->terms);
+  if (x.kind == HU_KIND_ZERO) x = hui_digits_zero(sum->terms, 0);
+  return hui_double_of_bits(hui_round64(x));
 }

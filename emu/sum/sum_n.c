@@ -34,7 +34,7 @@ typedef struct run {
 
 static hu_num value_at(const operand *x, size_t i) {
   const uint8_t *at = x->data + (ptrdiff_t)i * x->step;
-  return hu_unpack(&x->spec, hu_load_code(at, x->spec.code_bytes));
+  return hui_unpack(&x->spec, hui_load_code(at, x->spec.code_bytes));
 }
 
 static uint64_t *sum_at(const run *r, size_t i) { return r->sums + i * (1 + r->range.words); }
@@ -42,7 +42,7 @@ static uint64_t *sum_at(const run *r, size_t i) { return r->sums + i * (1 + r->r
 /* Adds term i; returns its bit. */
 static uint32_t add_term(uint64_t *word, int32_t words, int32_t low, const operand *x, int operands, size_t i) {
   hu_num a = value_at(&x[0], i);
-  return hu_sum_add_term(word, words, low, operands, a, operands > 1 ? value_at(&x[1], i) : a);
+  return hui_sum_add_term(word, words, low, operands, a, operands > 1 ? value_at(&x[1], i) : a);
 }
 
 static void add_one(const run *r, size_t i, hu_events *counts) {
@@ -99,22 +99,22 @@ static void merge_one(const run *r, size_t i, hu_events *counts) {
   const uint64_t *x = r->other + i * (1 + r->range.words);
   (void)counts;
   sum[0] |= x[0];
-  hu_digits_merge(sum + 1, (int32_t)r->range.words, x + 1);
+  hui_digits_merge(sum + 1, (int32_t)r->range.words, x + 1);
 }
 
 static void round_one(const run *r, size_t i, hu_events *counts) {
   const uint64_t *sum = sum_at(r, i);
   uint32_t set, stochastic = r->spec.round >= HU_SRA;
-  uint32_t random = stochastic ? hu_stream_at(r->stream.key, r->stream.counter + i) >> (32 - r->spec.bits) : 0;
+  uint32_t random = stochastic ? hui_stream_at(r->stream.key, r->stream.counter + i) >> (32 - r->spec.bits) : 0;
   uint32_t code =
-      hu_digits_round(&r->spec, sum + 1, (int32_t)r->range.words, r->range.low, (uint32_t)sum[0], random, &set);
-  hu_store_code(r->z + (ptrdiff_t)i * r->z_step, r->spec.code_bytes, code);
+      hui_digits_round(&r->spec, sum + 1, (int32_t)r->range.words, r->range.low, (uint32_t)sum[0], random, &set);
+  hui_store_code(r->z + (ptrdiff_t)i * r->z_step, r->spec.code_bytes, code);
   hu_events_count(counts, set);
 }
 
 static void run_part(void *context, size_t part) {
   run *r = context;
-  size_t first = part * r->part, past = first + hu_least(r->n - first, r->part);
+  size_t first = part * r->part, past = first + hui_least(r->n - first, r->part);
   if (r->some) {
     r->some(r, first, past);
     return;
@@ -123,18 +123,18 @@ static void run_part(void *context, size_t part) {
 }
 
 static void run_all(run *r, const hu_exec *exec, hu_events *events) {
-  uint32_t threads = hu_exec_threads(exec);
-  r->part = hu_part_size(r->n, threads, PART_MIN);
-  size_t parts = hu_parts(r->n, r->part);
+  uint32_t threads = hui_exec_threads(exec);
+  r->part = hui_part_size(r->n, threads, PART_MIN);
+  size_t parts = hui_parts(r->n, r->part);
   memset(r->counts, 0, parts * sizeof r->counts[0]);
-  hu_parallel(threads, parts, run_part, r);
+  hui_parallel(threads, parts, run_part, r);
   for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &r->counts[i]);
 }
 
 /* ---- calls ---- */
 
 static operand operand_of(const hu_sum_codes *x) {
-  operand z = {x->data, 0, hu_sum_spec(x->format)};
+  operand z = {x->data, 0, hui_sum_spec(x->format)};
   z.step = x->stride * (ptrdiff_t)z.spec.code_bytes;
   return z;
 }
@@ -142,13 +142,13 @@ static operand operand_of(const hu_sum_codes *x) {
 static hu_status check_codes(size_t n, const hu_sum_codes *x, int operands, const hu_exec *exec) {
   hu_status s = HU_OK;
   for (int k = 0; k < operands && s == HU_OK; k++)
-    s = hu_code_array_check(n, x[k].data, x[k].stride, x[k].format, hu_exec_threads(exec));
+    s = hui_code_array_check(n, x[k].data, x[k].stride, x[k].format, hui_exec_threads(exec));
   return s;
 }
 
 static hu_status add_total(hu_sum *sum, size_t n, const hu_sum_codes *codes, int operands) {
   operand x[2];
-  hu_status s = hu_sum_check_total(sum, n, codes, operands);
+  hu_status s = hui_sum_check_total(sum, n, codes, operands);
   if (s == HU_OK) s = check_codes(n, codes, operands, NULL);
   if (s != HU_OK) return s;
   for (int k = 0; k < operands; k++) x[k] = operand_of(&codes[k]);
@@ -178,7 +178,7 @@ static void run_start(run *r, size_t n, uint64_t *sums, hu_sum_range range) {
 static hu_status add_arrays(size_t n, uint64_t *sums, hu_sum_range range, const hu_sum_codes *x, int operands,
                             const hu_exec *exec) {
   run r;
-  hu_status s = hu_sum_check_add(n, sums, range, x, operands);
+  hu_status s = hui_sum_check_add(n, sums, range, x, operands);
   if (s == HU_OK) s = check_codes(n, x, operands, exec);
   if (s != HU_OK || n == 0) return s;
   run_start(&r, n, sums, range);
@@ -186,7 +186,7 @@ static hu_status add_arrays(size_t n, uint64_t *sums, hu_sum_range range, const 
   for (int k = 0; k < operands; k++) r.x[k] = operand_of(&x[k]);
   r.one = add_one;
   int core = exec && ~exec->levels_off == 0;
-  if (operands == 1 && hu_format_equal(x->format, hu_format_binary32()) && !core) r.some = add_binary32;
+  if (operands == 1 && hu_format_equal(x->format, hui_format_binary32()) && !core) r.some = add_binary32;
   run_all(&r, exec, NULL);
   return HU_OK;
 }
@@ -205,7 +205,7 @@ hu_status hu_sum_add_product_n(size_t n, uint64_t *sums, hu_sum_range range, con
 
 hu_status hu_sum_merge_n(size_t n, uint64_t *sums, hu_sum_range range, const uint64_t *x, const hu_exec *exec) {
   run r;
-  hu_status s = hu_sum_check_merge(n, sums, range, x);
+  hu_status s = hui_sum_check_merge(n, sums, range, x);
   if (s != HU_OK || n == 0) return s;
   run_start(&r, n, sums, range);
   r.other = x;
@@ -218,13 +218,13 @@ hu_status hu_sum_round_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const 
                          hu_mode mode, const hu_exec *exec, hu_events *events) {
   run r;
   hu_sum_codes codes = {z, incz, fz};
-  hu_status s = hu_sum_check_round(n, &codes, sums, range, mode);
+  hu_status s = hui_sum_check_round(n, &codes, sums, range, mode);
   if (s != HU_OK || n == 0) return s;
   run_start(&r, n, (uint64_t *)(uintptr_t)sums, range); /* read only */
   r.z = z;
-  r.spec = hu_spec_of(fz, mode);
+  r.spec = hui_spec_of(fz, mode);
   r.z_step = incz * (ptrdiff_t)r.spec.code_bytes;
-  r.stream = hu_exec_stream(exec);
+  r.stream = hui_exec_stream(exec);
   r.one = round_one;
   run_all(&r, exec, events);
   return HU_OK;

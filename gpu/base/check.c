@@ -4,21 +4,23 @@
 
 #include "emu/base/array_extent.h"
 
-hu_status hu_check_rounding(hu_format f, hu_mode mode, int carrier) {
+hu_status hui_check_rounding(hu_format f, hu_mode mode, int carrier) {
   if (hu_format_check(f, NULL) != HU_OK) return HU_E_FORMAT;
   if (hu_mode_check(mode) != HU_OK) return HU_E_MODE;
   return carrier && !hu_format_fits_binary32(f) ? HU_E_CARRIER : HU_OK;
 }
 
-hu_status hu_check_events(const hu_events *events) { return (uintptr_t)events % sizeof(uint64_t) ? HU_E_ALIGN : HU_OK; }
-
-hu_status hu_check_arrays(size_t n, const void *z, size_t zsize, ptrdiff_t incz, const void *x, size_t xsize,
-                          ptrdiff_t incx) {
-  hu_strided az = {z, zsize, incz}, ax = {x, xsize, incx};
-  return hu_check_pair(n, &az, &ax);
+hu_status hui_check_events(const hu_events *events) {
+  return (uintptr_t)events % sizeof(uint64_t) ? HU_E_ALIGN : HU_OK;
 }
 
-hu_status hu_check_pack(size_t n, const void *z, size_t zbytes, const void *x, size_t xbytes, unsigned width) {
+hu_status hui_check_arrays(size_t n, const void *z, size_t zsize, ptrdiff_t incz, const void *x, size_t xsize,
+                           ptrdiff_t incx) {
+  hu_strided az = {z, zsize, incz}, ax = {x, xsize, incx};
+  return hui_check_pair(n, &az, &ax);
+}
+
+hu_status hui_check_pack(size_t n, const void *z, size_t zbytes, const void *x, size_t xbytes, unsigned width) {
   if (width < 1 || width > 8 || zbytes == SIZE_MAX || xbytes == SIZE_MAX) return HU_E_SHAPE;
   if (n == 0) return HU_OK;
   if (!z || !x) return HU_E_NULL;

@@ -10,15 +10,15 @@ extern "C" {
 #endif
 
 /* Format, mode and, if carrier is not 0, that binary32 holds the grid. */
-hu_status hu_check_rounding(hu_format f, hu_mode mode, int carrier);
+hu_status hui_check_rounding(hu_format f, hu_mode mode, int carrier);
 /* Pointers, strides and overlap of an element-wise call; sizes in bytes. */
-hu_status hu_check_arrays(size_t n, const void *z, size_t zsize, ptrdiff_t incz, const void *x, size_t xsize,
-                          ptrdiff_t incx);
+hu_status hui_check_arrays(size_t n, const void *z, size_t zsize, ptrdiff_t incz, const void *x, size_t xsize,
+                           ptrdiff_t incx);
 /* hu_events must be aligned like its 64-bit counts; NULL is fine. */
-hu_status hu_check_events(const hu_events *events);
+hu_status hui_check_events(const hu_events *events);
 /* n codes of `width` bits, dense in one array of the two and a byte each in the other; sizes in bytes, SIZE_MAX: too
  * many. */
-hu_status hu_check_pack(size_t n, const void *z, size_t zbytes, const void *x, size_t xbytes, unsigned width);
+hu_status hui_check_pack(size_t n, const void *z, size_t zbytes, const void *x, size_t xbytes, unsigned width);
 
 #ifdef __cplusplus
 }

@@ -14,19 +14,19 @@ typedef struct hu_device_codes {
   hu_spec spec;
 } hu_device_codes;
 
-HU_DEVICE uint32_t hu_device_load_code(const hu_device_codes &x, size_t i) {
+HU_DEVICE uint32_t hui_device_load_code(const hu_device_codes &x, size_t i) {
   const uint8_t *p = x.data + (ptrdiff_t)i * x.stride * (ptrdiff_t)x.size;
   if (x.size == 1) return *p;
   if (x.size == 2) return *(const uint16_t *)(const void *)p;
   return *(const uint32_t *)(const void *)p;
 }
 
-HU_DEVICE hu_num hu_load_num(const hu_device_codes &x, size_t i) {
-  return hu_unpack(&x.spec, hu_device_load_code(x, i));
+HU_DEVICE hu_num hui_load_num(const hu_device_codes &x, size_t i) {
+  return hui_unpack(&x.spec, hui_device_load_code(x, i));
 }
 
 /* Element i of z. */
-HU_DEVICE void hu_device_put_code(uint8_t *z, ptrdiff_t stride, uint32_t size, size_t i, uint32_t code) {
+HU_DEVICE void hui_device_put_code(uint8_t *z, ptrdiff_t stride, uint32_t size, size_t i, uint32_t code) {
   uint8_t *p = z + (ptrdiff_t)i * stride * (ptrdiff_t)size;
   if (size == 1) {
     *p = (uint8_t)code;

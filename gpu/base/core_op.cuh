@@ -9,22 +9,22 @@
 #include "halfulp/array.h"
 
 /* R of an element: the high `bits` bits of its word; what deterministic modes get does not matter. */
-HU_DEVICE uint32_t hu_random_of(const hu_spec &s, uint32_t word) { return word >> ((32u - s.bits) & 31u); }
+HU_DEVICE uint32_t hui_random_of(const hu_spec &s, uint32_t word) { return word >> ((32u - s.bits) & 31u); }
 
 /* Where an element comes from ... */
 struct hu_from_binary32 {
   typedef uint32_t type;
-  __device__ __forceinline__ hu_num operator()(uint32_t x) const { return hu_unpack32(x); }
+  __device__ __forceinline__ hu_num operator()(uint32_t x) const { return hui_unpack32(x); }
 };
 struct hu_from_binary64 {
   typedef uint64_t type;
-  __device__ __forceinline__ hu_num operator()(uint64_t x) const { return hu_unpack64(x); }
+  __device__ __forceinline__ hu_num operator()(uint64_t x) const { return hui_unpack64(x); }
 };
 template <class In>
 struct hu_from_code {
   typedef In type;
   hu_spec s;
-  __device__ __forceinline__ hu_num operator()(In x) const { return hu_unpack(&s, x); }
+  __device__ __forceinline__ hu_num operator()(In x) const { return hui_unpack(&s, x); }
 };
 
 /* ... and what becomes of its code. */
@@ -35,16 +35,16 @@ struct hu_to_code {
 };
 struct hu_to_binary32 {
   typedef uint32_t type;
-  HU_DEVICE uint32_t of(const hu_spec &s, uint32_t code) { return hu_pack32(hu_unpack(&s, code)); }
+  HU_DEVICE uint32_t of(const hu_spec &s, uint32_t code) { return hui_pack32(hui_unpack(&s, code)); }
 };
 struct hu_to_binary64 {
   typedef uint64_t type;
-  HU_DEVICE uint64_t of(const hu_spec &s, uint32_t code) { return hu_pack64(hu_unpack(&s, code)); }
+  HU_DEVICE uint64_t of(const hu_spec &s, uint32_t code) { return hui_pack64(hui_unpack(&s, code)); }
 };
 
-/* hu_round: the code below, the events above. Called, not inlined: every kernel of a file shares its long code. */
-static __device__ __noinline__ uint64_t hu_round_called(const hu_spec &s, hu_num x, uint32_t random) {
-  uint32_t events, code = hu_round(&s, x, random, &events);
+/* hui_round: the code below, the events above. Called, not inlined: every kernel of a file shares its long code. */
+static __device__ __noinline__ uint64_t hui_round_called(const hu_spec &s, hu_num x, uint32_t random) {
+  uint32_t events, code = hui_round(&s, x, random, &events);
   return (uint64_t)events << 32 | code;
 }
 
@@ -60,22 +60,22 @@ struct hu_core_op {
   hu_events *events;
 
   __device__ __forceinline__ Out one(In x, uint32_t word, hu_counts *c) const {
-    uint64_t z = hu_round_called(s, from(x), hu_random_of(s, word));
-    if (events) hu_counts_add(c, (uint32_t)(z >> 32));
+    uint64_t z = hui_round_called(s, from(x), hui_random_of(s, word));
+    if (events) hui_counts_add(c, (uint32_t)(z >> 32));
     return To::of(s, (uint32_t)z);
   }
 
   __device__ __forceinline__ int quick(const In[4], const uint32_t[4], Out[4], hu_counts *) const { return 0; }
 
   __device__ __forceinline__ void slow(const In x[4], const uint32_t words[4], Out z[4], hu_counts *c) const {
-    hu_one_by_one(*this, x, words, z, c);
+    hui_one_by_one(*this, x, words, z, c);
   }
 };
 
 template <class Op>
-static inline void hu_set_common(Op *op, hu_mode mode, const hu_exec *exec, hu_events *events) {
+static inline void hui_set_common(Op *op, hu_mode mode, const hu_exec *exec, hu_events *events) {
   op->stochastic = mode.round >= HU_SRA;
-  op->stream = hu_exec_stream(exec);
+  op->stream = hui_exec_stream(exec);
   op->events = events;
 }
 
@@ -85,9 +85,9 @@ static inline hu_status hu_core_launch(const From &from, size_t n, void *z, ptrd
                                        hu_events *events, void *stream) {
   hu_core_op<From, To> op;
   op.from = from;
-  op.s = hu_spec_of(f, mode);
-  hu_set_common(&op, mode, exec, events);
-  return hu_map_launch(op, n, (typename To::type *)z, incz, (const typename From::type *)x, incx, stream);
+  op.s = hui_spec_of(f, mode);
+  hui_set_common(&op, mode, exec, events);
+  return hui_map_launch(op, n, (typename To::type *)z, incz, (const typename From::type *)x, incx, stream);
 }
 
 #endif

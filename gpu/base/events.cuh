@@ -16,7 +16,7 @@ typedef struct hu_tally {
 
 /* *n += One where a and b, of which neither is NaN, differ; where a < b. A comparison and an addition under it. */
 template <uint32_t One>
-HU_DEVICE void hu_add_if_differ(uint32_t *n, float a, float b) {
+HU_DEVICE void hui_add_if_differ(uint32_t *n, float a, float b) {
 #if defined(__CUDA_ARCH__)
   asm("{\n\t.reg .pred p;\n\tsetp.neu.f32 p, %1, %2;\n\t@p add.u32 %0, %0, %3;\n\t}"
       : "+r"(*n)
@@ -27,7 +27,7 @@ HU_DEVICE void hu_add_if_differ(uint32_t *n, float a, float b) {
 }
 
 template <uint32_t One>
-HU_DEVICE void hu_add_if_below(uint32_t *n, uint32_t a, uint32_t b) {
+HU_DEVICE void hui_add_if_below(uint32_t *n, uint32_t a, uint32_t b) {
 #if defined(__CUDA_ARCH__)
   asm("{\n\t.reg .pred p;\n\tsetp.lt.u32 p, %1, %2;\n\t@p add.u32 %0, %0, %3;\n\t}"
       : "+r"(*n)
@@ -40,31 +40,31 @@ HU_DEVICE void hu_add_if_below(uint32_t *n, uint32_t a, uint32_t b) {
 /* A thread's totals stay far below 2^32: the grid grows with the work. */
 typedef struct hu_counts {
   hu_tally some;
-  uint32_t since; /* elements that hu_counts_add has added to `some` */
+  uint32_t since; /* elements that hui_counts_add has added to `some` */
   uint32_t total[HU_EVENT_KINDS];
 } hu_counts;
 
-HU_DEVICE void hu_tally_clear(hu_tally *t) {
+HU_DEVICE void hui_tally_clear(hu_tally *t) {
   t->low = 0;
   t->high = 0;
   t->last = 0;
 }
 
 /* Multiplying four bits by 0x204081 puts copies 7 places apart, so bit i arrives at place 8 i. */
-HU_DEVICE void hu_tally_add(hu_tally *t, uint32_t events) {
+HU_DEVICE void hui_tally_add(hu_tally *t, uint32_t events) {
   t->low += ((events & 15) * 0x204081u) & 0x01010101u;
   t->high += (((events >> 4) & 15) * 0x204081u) & 0x01010101u;
   t->last += ((events >> 8 & 1) | (events << 7 & 0x10000));
 }
 
-HU_DEVICE void hu_counts_clear(hu_counts *c) {
-  hu_tally_clear(&c->some);
+HU_DEVICE void hui_counts_clear(hu_counts *c) {
+  hui_tally_clear(&c->some);
   c->since = 0;
 #pragma unroll
   for (int i = 0; i < HU_EVENT_KINDS; i++) c->total[i] = 0;
 }
 
-HU_DEVICE void hu_counts_add_up(hu_counts *c) {
+HU_DEVICE void hui_counts_add_up(hu_counts *c) {
 #pragma unroll
   for (int i = 0; i < 4; i++) {
     c->total[i] += (c->some.low >> (8 * i)) & 0xFF;
@@ -72,23 +72,23 @@ HU_DEVICE void hu_counts_add_up(hu_counts *c) {
   }
   c->total[8] += c->some.last & 0xFF;
   c->total[9] += c->some.last >> 16;
-  hu_tally_clear(&c->some);
+  hui_tally_clear(&c->some);
   c->since = 0;
 }
 
 /* One element's events. */
-HU_DEVICE void hu_counts_add(hu_counts *c, uint32_t events) {
-  hu_tally_add(&c->some, events);
-  if (++c->since == 255) hu_counts_add_up(c);
+HU_DEVICE void hui_counts_add(hu_counts *c, uint32_t events) {
+  hui_tally_add(&c->some, events);
+  if (++c->since == 255) hui_counts_add_up(c);
 }
 
 /* Adds the counts of all threads of the block to *events, also what was added to c->some alone. Every thread of the
  * block must come here; `sums` is shared. Each thread adds its own, low 16 digits and the rest apart, which stay below
  * 2^32 for 256 threads: after calls that diverge the lanes of a warp need not be together, and a sum over the warp
  * would miss those that are not. */
-HU_DEVICE void hu_counts_flush(hu_counts *c, hu_events *events, unsigned long long sums[HU_EVENT_KINDS]) {
+HU_DEVICE void hui_counts_flush(hu_counts *c, hu_events *events, unsigned long long sums[HU_EVENT_KINDS]) {
   unsigned int *part = (unsigned int *)(void *)sums;
-  hu_counts_add_up(c);
+  hui_counts_add_up(c);
   if (threadIdx.x < 2 * HU_EVENT_KINDS) part[threadIdx.x] = 0;
   __syncthreads();
 #pragma unroll

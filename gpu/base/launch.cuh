@@ -20,26 +20,26 @@
 #define HU_THREADS 256 /* threads of a block in every kernel */
 #define HU_ALL_LANES 0xFFFFFFFFu
 
-/* What went wrong first since hu_launched was asked last: the launches' own words. cudaGetLastError would have the
+/* What went wrong first since hui_launched was asked last: the launches' own words. cudaGetLastError would have the
  * errors of others, too: of a program that shares the runtime and did not ask for its own. */
-static inline cudaError_t *hu_launch_error(void) {
+static inline cudaError_t *hui_launch_error(void) {
   static thread_local cudaError_t e = cudaSuccess;
   return &e;
 }
 
-static inline void hu_launch_note(cudaError_t e) {
+static inline void hui_launch_note(cudaError_t e) {
   if (e == cudaSuccess) return;
   (void)cudaGetLastError(); /* the same once more, so that no other call is blamed for it */
-  if (*hu_launch_error() == cudaSuccess) *hu_launch_error() = e;
+  if (*hui_launch_error() == cudaSuccess) *hui_launch_error() = e;
 }
 
 #if defined(HU_HOST_LAUNCH)
 #define HU_LAUNCH(kernel, grid, shared, stream, ...) \
-  hu_launch_note(HU_HOST_LAUNCH(kernel, grid, HU_THREADS, shared, stream, __VA_ARGS__))
+  hui_launch_note(HU_HOST_LAUNCH(kernel, grid, HU_THREADS, shared, stream, __VA_ARGS__))
 #else
 template <class... Formal, class... Actual>
-static inline cudaError_t hu_launch(void (*kernel)(Formal...), unsigned grid, size_t shared, void *stream,
-                                    Actual... args) {
+static inline cudaError_t hui_launch(void (*kernel)(Formal...), unsigned grid, size_t shared, void *stream,
+                                     Actual... args) {
   cudaLaunchConfig_t how = {};
   how.gridDim = dim3(grid);
   how.blockDim = dim3(HU_THREADS);
@@ -48,13 +48,13 @@ static inline cudaError_t hu_launch(void (*kernel)(Formal...), unsigned grid, si
   return cudaLaunchKernelEx(&how, kernel, (Formal)args...);
 }
 #define HU_LAUNCH(kernel, grid, shared, stream, ...) \
-  hu_launch_note(hu_launch(kernel, (unsigned)(grid), (shared), (stream), __VA_ARGS__))
+  hui_launch_note(hui_launch(kernel, (unsigned)(grid), (shared), (stream), __VA_ARGS__))
 #endif
 
 /* What the launches just made said. */
-static inline hu_status hu_launched(void) {
-  cudaError_t e = *hu_launch_error();
-  *hu_launch_error() = cudaSuccess;
+static inline hu_status hui_launched(void) {
+  cudaError_t e = *hui_launch_error();
+  *hui_launch_error() = cudaSuccess;
   switch (e) {
     case cudaSuccess: return HU_OK;
     case cudaErrorNoDevice:
@@ -65,7 +65,7 @@ static inline hu_status hu_launched(void) {
 
 /* Blocks for `work` block-sized pieces, at most what fills the device `waves` times over: kernels stride over the
  * rest. */
-static inline unsigned hu_grid_size(uint64_t work, unsigned waves) {
+static inline unsigned hui_grid_size(uint64_t work, unsigned waves) {
   int device = 0, sms = 0;
   if (cudaGetDevice(&device) != cudaSuccess) return 1;
   if (cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) != cudaSuccess || sms < 1) return 1;

@@ -22,8 +22,8 @@ static __device__ unsigned hu_wide_code_seen;
 static int hu_has_looked;
 
 /* Words of codes, `mask` the bits above the width in each. */
-HU_KERNEL __launch_bounds__(HU_THREADS) hu_look_words_kernel(const uint32_t *data, size_t rows, size_t words,
-                                                             ptrdiff_t pitch, size_t across, uint32_t mask) {
+HU_KERNEL __launch_bounds__(HU_THREADS) hui_look_words_kernel(const uint32_t *data, size_t rows, size_t words,
+                                                              ptrdiff_t pitch, size_t across, uint32_t mask) {
   size_t pieces = across * rows;
   uint32_t all = 0;
   for (size_t p = blockIdx.x; p < pieces; p += gridDim.x) {
@@ -38,13 +38,13 @@ HU_KERNEL __launch_bounds__(HU_THREADS) hu_look_words_kernel(const uint32_t *dat
   if (all & mask) atomicOr(&hu_wide_code_seen, 1u);
 }
 
-HU_DEVICE uint32_t hu_look_code(const uint8_t *p, uint32_t size) {
+HU_DEVICE uint32_t hui_look_code(const uint8_t *p, uint32_t size) {
   if (size == 1) return *p;
   if (size == 2) return *(const uint16_t *)(const void *)p;
   return *(const uint32_t *)(const void *)p;
 }
 
-HU_KERNEL __launch_bounds__(HU_THREADS) hu_look_kernel(const __grid_constant__ hu_code_area x, size_t across) {
+HU_KERNEL __launch_bounds__(HU_THREADS) hui_look_kernel(const __grid_constant__ hu_code_area x, size_t across) {
   const uint8_t *data = (const uint8_t *)x.data;
   size_t pieces = across * x.rows;
   uint32_t wrong = 0, size = (uint32_t)x.size;
@@ -55,59 +55,59 @@ HU_KERNEL __launch_bounds__(HU_THREADS) hu_look_kernel(const __grid_constant__ h
     for (int k = 0; k < HU_LOOK_EACH; k++) {
       size_t i = first + (size_t)k * HU_THREADS;
       if (i >= x.cols) break;
-      wrong |= (uint32_t)!hu_code_fits(&x, hu_look_code(at + (ptrdiff_t)i * x.step * (ptrdiff_t)size, size));
+      wrong |= (uint32_t)!hui_code_fits(&x, hui_look_code(at + (ptrdiff_t)i * x.step * (ptrdiff_t)size, size));
     }
   }
   if (wrong) atomicOr(&hu_wide_code_seen, 1u);
 }
 
-static size_t hu_look_pieces(size_t n) { return (n - 1) / HU_LOOK_PIECE + 1; }
+static size_t hui_look_pieces(size_t n) { return (n - 1) / HU_LOOK_PIECE + 1; }
 
 /* May the rows be read by words? */
-static int hu_look_has_words(const hu_code_area &x) {
+static int hui_look_has_words(const hu_code_area &x) {
   if (x.is_signed || x.step != 1 || x.cols * x.size < 4) return 0;
   return (uintptr_t)x.data % 4 == 0 && (size_t)x.pitch * x.size % 4 == 0;
 }
 
-static void hu_look_at_codes(const hu_code_area &x, void *stream) {
-  size_t across = hu_look_pieces(x.cols);
-  HU_LAUNCH(hu_look_kernel, hu_grid_size((uint64_t)across * x.rows, 8), 0, stream, x, across);
+static void hui_look_at_codes(const hu_code_area &x, void *stream) {
+  size_t across = hui_look_pieces(x.cols);
+  HU_LAUNCH(hui_look_kernel, hui_grid_size((uint64_t)across * x.rows, 8), 0, stream, x, across);
 }
 
-void hu_look_at(hu_code_area x, void *stream) {
-  if (!hu_codes_have_room(&x)) return;
-  x = hu_code_area_in_order(x);
+void hui_look_at(hu_code_area x, void *stream) {
+  if (!hui_codes_have_room(&x)) return;
+  x = hui_code_area_in_order(x);
   __atomic_store_n(&hu_has_looked, 1, __ATOMIC_RELEASE);
-  if (!hu_look_has_words(x)) {
-    hu_look_at_codes(x, stream);
+  if (!hui_look_has_words(x)) {
+    hui_look_at_codes(x, stream);
     return;
   }
-  size_t in_word = 4 / x.size, words = x.cols / in_word, across = hu_look_pieces(words);
+  size_t in_word = 4 / x.size, words = x.cols / in_word, across = hui_look_pieces(words);
   uint32_t mask = 0, above = ~(uint32_t)0 >> (32 - 8 * (uint32_t)x.size) & ~(uint32_t)0 << x.width;
   for (size_t i = 0; i < in_word; i++) mask |= above << (8 * x.size * i);
-  HU_LAUNCH(hu_look_words_kernel, hu_grid_size((uint64_t)across * x.rows, 8), 0, stream, (const uint32_t *)x.data,
+  HU_LAUNCH(hui_look_words_kernel, hui_grid_size((uint64_t)across * x.rows, 8), 0, stream, (const uint32_t *)x.data,
             x.rows, words, x.pitch * (ptrdiff_t)x.size / 4, across, mask);
   if (words * in_word == x.cols) return;
   hu_code_area rest = x;
   rest.data = (const uint8_t *)x.data + words * 4;
   rest.cols = x.cols - words * in_word;
-  hu_look_at_codes(rest, stream);
+  hui_look_at_codes(rest, stream);
 }
 
-static hu_status hu_look_waited(cudaError_t enqueued, cudaStream_t stream) {
+static hu_status hui_look_waited(cudaError_t enqueued, cudaStream_t stream) {
   cudaError_t e = enqueued == cudaSuccess ? cudaStreamSynchronize(stream) : enqueued;
   return e == cudaSuccess ? HU_OK : HU_E_CUDA;
 }
 
 /* In the stream alone, so that other streams and their captures go on. The word stays as it is until it has been read,
  * and is cleared before the caller can enqueue a further look. */
-static hu_status hu_look_answer(cudaStream_t stream) {
+static hu_status hui_look_answer(cudaStream_t stream) {
   unsigned seen = 0;
   void *word = NULL;
   if (cudaGetSymbolAddress(&word, hu_wide_code_seen) != cudaSuccess) return HU_E_CUDA;
-  hu_status s = hu_look_waited(cudaMemcpyAsync(&seen, word, sizeof seen, cudaMemcpyDeviceToHost, stream), stream);
+  hu_status s = hui_look_waited(cudaMemcpyAsync(&seen, word, sizeof seen, cudaMemcpyDeviceToHost, stream), stream);
   if (s != HU_OK || !seen) return s;
-  s = hu_look_waited(cudaMemsetAsync(word, 0, sizeof seen, stream), stream);
+  s = hui_look_waited(cudaMemsetAsync(word, 0, sizeof seen, stream), stream);
   return s == HU_OK ? HU_E_CODE : s;
 }
 
@@ -115,5 +115,5 @@ hu_status hu_device_synchronize(void *stream) {
   cudaError_t e = cudaStreamSynchronize((cudaStream_t)stream);
   if (e == cudaErrorNoDevice || e == cudaErrorInsufficientDriver) return HU_E_DEVICE;
   if (e != cudaSuccess) return HU_E_CUDA;
-  return __atomic_load_n(&hu_has_looked, __ATOMIC_ACQUIRE) ? hu_look_answer((cudaStream_t)stream) : HU_OK;
+  return __atomic_load_n(&hu_has_looked, __ATOMIC_ACQUIRE) ? hui_look_answer((cudaStream_t)stream) : HU_OK;
 }

@@ -30,7 +30,7 @@ typedef struct hu_map_extent {
 } hu_map_extent;
 
 template <class Out, class In>
-static inline hu_map_extent hu_map_extent_of(size_t n, const Out *z, ptrdiff_t incz, const In *x, ptrdiff_t incx) {
+static inline hu_map_extent hui_map_extent_of(size_t n, const Out *z, ptrdiff_t incz, const In *x, ptrdiff_t incx) {
   hu_map_extent e;
   e.n = n;
   e.head = 0;
@@ -50,7 +50,7 @@ static inline hu_map_extent hu_map_extent_of(size_t n, const Out *z, ptrdiff_t i
 /* One vector, aligned. By name on a device: nvcc merges a plain assignment with the single stores of the other branch,
  * and then stores singly. */
 template <class Out>
-HU_DEVICE void hu_store_vector(Out *z, const hu_four<Out> &out) {
+HU_DEVICE void hui_store_vector(Out *z, const hu_four<Out> &out) {
 #if defined(__CUDA_ARCH__)
   if constexpr (sizeof(Out) == 4) {
     asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(z)), "r"(out.v[0]),
@@ -63,9 +63,9 @@ HU_DEVICE void hu_store_vector(Out *z, const hu_four<Out> &out) {
 }
 
 template <class Out>
-HU_DEVICE void hu_store_four(const hu_map_extent &e, Out *z, size_t first, const hu_four<Out> &out) {
+HU_DEVICE void hui_store_four(const hu_map_extent &e, Out *z, size_t first, const hu_four<Out> &out) {
   if (e.z_aligned) {
-    hu_store_vector(z + first, out);
+    hui_store_vector(z + first, out);
     return;
   }
 #pragma unroll
@@ -74,31 +74,31 @@ HU_DEVICE void hu_store_four(const hu_map_extent &e, Out *z, size_t first, const
 
 /* One vector; 0 if it has to go the slow way. */
 template <class Op, class Out, class In>
-HU_DEVICE int hu_map_quick(const Op &op, const hu_map_extent &e, Out *z, size_t group, const hu_four<In> &in,
-                           hu_counts *c) {
+HU_DEVICE int hui_map_quick(const Op &op, const hu_map_extent &e, Out *z, size_t group, const hu_four<In> &in,
+                            hu_counts *c) {
   hu_four<Out> out;
   uint32_t words[4] = {0, 0, 0, 0};
   size_t first = e.head + group * 4;
-  if (op.stochastic) hu_words(op.stream, first, words);
+  if (op.stochastic) hui_words(op.stream, first, words);
   if (!op.quick(in.v, words, out.v, c)) return 0;
-  hu_store_four(e, z, first, out);
+  hui_store_four(e, z, first, out);
   return 1;
 }
 
 template <class Op, class Out, class In>
-HU_DEVICE void hu_map_slow(const Op &op, const hu_map_extent &e, Out *z, size_t group, const hu_four<In> &in,
-                           hu_counts *c) {
+HU_DEVICE void hui_map_slow(const Op &op, const hu_map_extent &e, Out *z, size_t group, const hu_four<In> &in,
+                            hu_counts *c) {
   hu_four<Out> out;
   uint32_t words[4] = {0, 0, 0, 0};
   size_t first = e.head + group * 4;
-  if (op.stochastic) hu_words(op.stream, first, words);
+  if (op.stochastic) hui_words(op.stream, first, words);
   op.slow(in.v, words, out.v, c);
-  hu_store_four(e, z, first, out);
+  hui_store_four(e, z, first, out);
 }
 
 /* slow() by one(): the long code is there once. */
 template <class Op, class Out, class In>
-HU_DEVICE void hu_one_by_one(const Op &op, const In x[4], const uint32_t words[4], Out z[4], hu_counts *c) {
+HU_DEVICE void hui_one_by_one(const Op &op, const In x[4], const uint32_t words[4], Out z[4], hu_counts *c) {
 #pragma unroll 1
   for (int i = 0; i < 4; i++) {
     In u = i == 0 ? x[0] : i == 1 ? x[1] : i == 2 ? x[2] : x[3];
@@ -110,10 +110,10 @@ HU_DEVICE void hu_one_by_one(const Op &op, const In x[4], const uint32_t words[4
 }
 
 template <class Op, class Out, class In>
-HU_DEVICE void hu_map(const Op &op, const hu_map_extent &e, Out *z, const In *x) {
+HU_DEVICE void hui_map(const Op &op, const hu_map_extent &e, Out *z, const In *x) {
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   hu_counts c;
-  hu_counts_clear(&c);
+  hui_counts_clear(&c);
   size_t step = (size_t)gridDim.x * HU_THREADS;
   for (size_t g = (size_t)blockIdx.x * (HU_THREADS * Op::unroll) + threadIdx.x; g < e.groups; g += step * Op::unroll) {
     hu_four<In> in[Op::unroll];
@@ -123,40 +123,40 @@ HU_DEVICE void hu_map(const Op &op, const hu_map_extent &e, Out *z, const In *x)
     uint32_t slow = 0;
 #pragma unroll
     for (int i = 0; i < Op::unroll; i++)
-      if (g + i * HU_THREADS < e.groups && !hu_map_quick(op, e, z, g + i * HU_THREADS, in[i], &c)) slow |= 1u << i;
+      if (g + i * HU_THREADS < e.groups && !hui_map_quick(op, e, z, g + i * HU_THREADS, in[i], &c)) slow |= 1u << i;
     while (slow) {
       int i = __ffs((int)slow) - 1;
       hu_four<In> v = in[0];
 #pragma unroll
       for (int j = 1; j < Op::unroll; j++)
         if (i == j) v = in[j];
-      hu_map_slow(op, e, z, g + (size_t)i * HU_THREADS, v, &c);
+      hui_map_slow(op, e, z, g + (size_t)i * HU_THREADS, v, &c);
       slow &= slow - 1;
     }
   }
   size_t singles = e.n - e.groups * 4;
   for (size_t s = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; s < singles; s += step) {
     size_t i = s < e.head ? s : s + e.groups * 4;
-    uint32_t word = op.stochastic ? hu_word(op.stream, i) : 0;
+    uint32_t word = op.stochastic ? hui_word(op.stream, i) : 0;
     z[(ptrdiff_t)i * e.incz] = op.one(x[(ptrdiff_t)i * e.incx], word, &c);
   }
-  if (op.events) hu_counts_flush(&c, op.events, sums);
+  if (op.events) hui_counts_flush(&c, op.events, sums);
 }
 
 template <class Op, class Out, class In>
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hu_map_kernel(const __grid_constant__ Op op, const __grid_constant__ hu_map_extent e, Out *z, const In *x) {
-  hu_map(op, e, z, x);
+    hui_map_kernel(const __grid_constant__ Op op, const __grid_constant__ hu_map_extent e, Out *z, const In *x) {
+  hui_map(op, e, z, x);
 }
 
 template <class Op, class Out, class In>
-static inline hu_status hu_map_launch(const Op &op, size_t n, Out *z, ptrdiff_t incz, const In *x, ptrdiff_t incx,
-                                      void *stream) {
-  hu_map_extent e = hu_map_extent_of(n, z, incz, x, incx);
+static inline hu_status hui_map_launch(const Op &op, size_t n, Out *z, ptrdiff_t incz, const In *x, ptrdiff_t incx,
+                                       void *stream) {
+  hu_map_extent e = hui_map_extent_of(n, z, incz, x, incx);
   uint64_t pieces = e.groups / (HU_THREADS * Op::unroll) + 1, singles = (n - e.groups * 4) / HU_THREADS + 1;
-  auto kernel = hu_map_kernel<Op, Out, In>;
-  HU_LAUNCH(kernel, hu_grid_size(pieces > singles ? pieces : singles, 16), 0, stream, op, e, z, x);
-  return hu_launched();
+  auto kernel = hui_map_kernel<Op, Out, In>;
+  HU_LAUNCH(kernel, hui_grid_size(pieces > singles ? pieces : singles, 16), 0, stream, op, e, z, x);
+  return hui_launched();
 }
 
 #endif

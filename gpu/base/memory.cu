@@ -27,7 +27,7 @@ static hu_status status_of(cudaError_t e) {
   }
 }
 
-void *hu_memory_new(size_t n) {
+void *hui_memory_new(size_t n) {
   void *p = NULL;
   if (cudaMalloc(&p, n ? n : 1) != cudaSuccess) {
     (void)cudaGetLastError(); /* said by NULL; a program's own next call is not blamed for it */
@@ -36,17 +36,17 @@ void *hu_memory_new(size_t n) {
   return p;
 }
 
-void hu_memory_free(void *p) { (void)cudaFree(p); }
+void hui_memory_free(void *p) { (void)cudaFree(p); }
 
-hu_status hu_memory_put(void *device, const void *host, size_t n) {
+hu_status hui_memory_put(void *device, const void *host, size_t n) {
   return n ? status_of(cudaMemcpy(device, host, n, cudaMemcpyHostToDevice)) : HU_OK;
 }
 
-hu_status hu_memory_get(void *host, const void *device, size_t n) {
+hu_status hui_memory_get(void *host, const void *device, size_t n) {
   return n ? status_of(cudaMemcpy(host, device, n, cudaMemcpyDeviceToHost)) : HU_OK;
 }
 
-void *hu_memory_locked(size_t n) {
+void *hui_memory_locked(size_t n) {
   void *p = NULL;
   if (cudaMallocHost(&p, n ? n : 1) != cudaSuccess) {
     (void)cudaGetLastError();
@@ -55,13 +55,13 @@ void *hu_memory_locked(size_t n) {
   return p;
 }
 
-void hu_memory_unlock(void *p) { (void)cudaFreeHost(p); }
+void hui_memory_unlock(void *p) { (void)cudaFreeHost(p); }
 
-hu_status hu_memory_send(void *device, const void *locked, size_t n) {
+hu_status hui_memory_send(void *device, const void *locked, size_t n) {
   return n ? status_of(cudaMemcpyAsync(device, locked, n, cudaMemcpyHostToDevice, NULL)) : HU_OK;
 }
 
-hu_status hu_memory_wait(void) { return status_of(cudaDeviceSynchronize()); }
+hu_status hui_memory_wait(void) { return status_of(cudaDeviceSynchronize()); }
 
 void hu_device_versions(char *text, size_t size) {
   int driver = 0, runtime = 0;

@@ -12,7 +12,7 @@ typedef struct hu_word_keys {
   uint32_t k[2 * HU_PHILOX_ROUNDS];
 } hu_word_keys;
 
-static __host__ __device__ inline hu_word_keys hu_word_keys_of(uint64_t key) {
+static __host__ __device__ inline hu_word_keys hui_word_keys_of(uint64_t key) {
   hu_word_keys z;
   for (uint32_t r = 0; r < HU_PHILOX_ROUNDS; r++) {
     z.k[2 * r] = (uint32_t)key + r * HU_PHILOX_W0;
@@ -24,54 +24,54 @@ static __host__ __device__ inline hu_word_keys hu_word_keys_of(uint64_t key) {
 #if defined(__CUDA_ARCH__)
 /* The two halves of M a. */
 template <uint32_t M>
-HU_DEVICE void hu_wide_product(uint32_t a, uint32_t *high, uint32_t *low) {
+HU_DEVICE void hui_wide_product(uint32_t a, uint32_t *high, uint32_t *low) {
   asm("{\n\t.reg .b64 p;\n\tmul.wide.u32 p, %2, %3;\n\tmov.b64 {%0, %1}, p;\n\t}"
       : "=r"(*low), "=r"(*high)
       : "r"(a), "n"(M));
 }
 
-HU_DEVICE uint32_t hu_xor_of_three(uint32_t a, uint32_t b, uint32_t c) {
+HU_DEVICE uint32_t hui_xor_of_three(uint32_t a, uint32_t b, uint32_t c) {
   uint32_t z;
   asm("lop3.b32 %0, %1, %2, %3, 0x96;" : "=r"(z) : "r"(a), "r"(b), "r"(c));
   return z;
 }
 
-/* hu_stream_block. The first round has a zero for the operand of its second product. */
-HU_DEVICE hu_philox hu_words_block(const hu_word_keys &keys, uint64_t block) {
+/* hui_stream_block. The first round has a zero for the operand of its second product. */
+HU_DEVICE hu_philox hui_words_block(const hu_word_keys &keys, uint64_t block) {
   uint32_t high, c0, c1 = 0, c2, c3;
-  hu_wide_product<HU_PHILOX_M0>((uint32_t)block, &high, &c3);
+  hui_wide_product<HU_PHILOX_M0>((uint32_t)block, &high, &c3);
   c0 = (uint32_t)(block >> 32) ^ keys.k[0];
   c2 = high ^ keys.k[1];
 #pragma unroll
   for (int r = 1; r < HU_PHILOX_ROUNDS; r++) {
     uint32_t high0, low0, high1, low1;
-    hu_wide_product<HU_PHILOX_M0>(c0, &high0, &low0);
-    hu_wide_product<HU_PHILOX_M1>(c2, &high1, &low1);
-    c0 = r == 1 ? high1 ^ keys.k[2 * r] : hu_xor_of_three(high1, c1, keys.k[2 * r]);
+    hui_wide_product<HU_PHILOX_M0>(c0, &high0, &low0);
+    hui_wide_product<HU_PHILOX_M1>(c2, &high1, &low1);
+    c0 = r == 1 ? high1 ^ keys.k[2 * r] : hui_xor_of_three(high1, c1, keys.k[2 * r]);
     c1 = low1;
-    c2 = hu_xor_of_three(high0, c3, keys.k[2 * r + 1]);
+    c2 = hui_xor_of_three(high0, c3, keys.k[2 * r + 1]);
     c3 = low0;
   }
   hu_philox z = {{c0, c1, c2, c3}};
   return z;
 }
 #else
-HU_DEVICE hu_philox hu_words_block(const hu_word_keys &keys, uint64_t block) {
-  return hu_stream_block((uint64_t)keys.k[1] << 32 | keys.k[0], block);
+HU_DEVICE hu_philox hui_words_block(const hu_word_keys &keys, uint64_t block) {
+  return hui_stream_block((uint64_t)keys.k[1] << 32 | keys.k[0], block);
 }
 #endif
 
 /* The random words number c .. c + 4 Fours - 1, in as many blocks; where c is no multiple of four, in one more. */
 template <int Fours>
-HU_DEVICE void hu_words_run(const hu_word_keys &keys, uint64_t c, uint32_t w[4 * Fours]) {
+HU_DEVICE void hui_words_run(const hu_word_keys &keys, uint64_t c, uint32_t w[4 * Fours]) {
 #pragma unroll
   for (int f = 0; f < Fours; f++) {
-    hu_philox b = hu_words_block(keys, ((c >> 2) + (uint64_t)f) & (~(uint64_t)0 >> 2));
+    hu_philox b = hui_words_block(keys, ((c >> 2) + (uint64_t)f) & (~(uint64_t)0 >> 2));
 #pragma unroll
     for (int j = 0; j < 4; j++) w[4 * f + j] = b.w[j];
   }
   if ((c & 3) == 0) return;
-  hu_philox d = hu_words_block(keys, ((c >> 2) + Fours) & (~(uint64_t)0 >> 2));
+  hu_philox d = hui_words_block(keys, ((c >> 2) + Fours) & (~(uint64_t)0 >> 2));
 #pragma unroll
   for (int j = 0; j < 4 * Fours; j++) { /* c % 4 places down */
     uint32_t one = j + 1 < 4 * Fours ? w[(j + 1) % (4 * Fours)] : d.w[(j + 1) & 3];
@@ -82,14 +82,14 @@ HU_DEVICE void hu_words_run(const hu_word_keys &keys, uint64_t c, uint32_t w[4 *
 }
 
 /* The random words of elements i .. i + 3. */
-HU_DEVICE void hu_words(hu_stream s, uint64_t i, uint32_t w[4]) {
-  hu_words_run<1>(hu_word_keys_of(s.key), s.counter + i, w);
+HU_DEVICE void hui_words(hu_stream s, uint64_t i, uint32_t w[4]) {
+  hui_words_run<1>(hui_word_keys_of(s.key), s.counter + i, w);
 }
 
 /* Word i; run-time indices into registers would go through local memory. */
-HU_DEVICE uint32_t hu_word(hu_stream s, uint64_t i) {
+HU_DEVICE uint32_t hui_word(hu_stream s, uint64_t i) {
   uint64_t c = s.counter + i;
-  hu_philox b = hu_words_block(hu_word_keys_of(s.key), c >> 2);
+  hu_philox b = hui_words_block(hui_word_keys_of(s.key), c >> 2);
   uint32_t lo = c & 1 ? b.w[1] : b.w[0], hi = c & 1 ? b.w[3] : b.w[2];
   return c & 2 ? hi : lo;
 }

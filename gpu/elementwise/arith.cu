@@ -12,70 +12,70 @@
 #define HU_OPERANDS(op) ((op) == HU_OP_SQRT ? 1 : (op) == HU_OP_FMA ? 3 : 2)
 
 template <int32_t Op>
-HU_DEVICE uint32_t hu_arith_element(const hu_device_arith &c, size_t i, uint32_t random, uint32_t *events) {
-  hu_num none = hu_num_special(HU_KIND_ZERO, 0);
+HU_DEVICE uint32_t hui_arith_element(const hu_device_arith &c, size_t i, uint32_t random, uint32_t *events) {
+  hu_num none = hui_num_special(HU_KIND_ZERO, 0);
   *events = 0;
-  if (Op == HU_OP_INTEGRAL) return hu_round_to_integral_code(&c.spec, hu_device_load_code(c.x[0], i), random, events);
-  if (Op == HU_OP_NEXT_UP) return hu_next_code(&c.x[0].spec, hu_device_load_code(c.x[0], i), 0);
-  if (Op == HU_OP_NEXT_DOWN) return hu_next_code(&c.x[0].spec, hu_device_load_code(c.x[0], i), 1);
-  if (Op == HU_OP_CLASS) return hu_class_of(&c.x[0].spec, hu_device_load_code(c.x[0], i));
-  hu_num a = hu_load_num(c.x[0], i);
-  hu_num b = Op == HU_OP_COMPARE || HU_OPERANDS(Op) > 1 ? hu_load_num(c.x[1], i) : none;
+  if (Op == HU_OP_INTEGRAL) return hui_round_to_integral_code(&c.spec, hui_device_load_code(c.x[0], i), random, events);
+  if (Op == HU_OP_NEXT_UP) return hui_next_code(&c.x[0].spec, hui_device_load_code(c.x[0], i), 0);
+  if (Op == HU_OP_NEXT_DOWN) return hui_next_code(&c.x[0].spec, hui_device_load_code(c.x[0], i), 1);
+  if (Op == HU_OP_CLASS) return hui_class_of(&c.x[0].spec, hui_device_load_code(c.x[0], i));
+  hu_num a = hui_load_num(c.x[0], i);
+  hu_num b = Op == HU_OP_COMPARE || HU_OPERANDS(Op) > 1 ? hui_load_num(c.x[1], i) : none;
   if (Op == HU_OP_COMPARE) {
     if (a.kind == HU_KIND_NAN || b.kind == HU_KIND_NAN) return (uint32_t)HU_UNORDERED;
-    return (uint32_t)hu_compare_numbers(a, b);
+    return (uint32_t)hui_compare_numbers(a, b);
   }
-  hu_num w = HU_OPERANDS(Op) > 2 ? hu_load_num(c.x[2], i) : none;
-  return hu_arith_one(&c.spec, Op, a, b, w, random, events);
+  hu_num w = HU_OPERANDS(Op) > 2 ? hui_load_num(c.x[2], i) : none;
+  return hui_arith_one(&c.spec, Op, a, b, w, random, events);
 }
 
 template <int32_t Op>
-HU_KERNEL __launch_bounds__(HU_THREADS, 1) hu_arith_kernel(const __grid_constant__ hu_device_arith c) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 1) hui_arith_kernel(const __grid_constant__ hu_device_arith c) {
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   hu_counts counts;
-  hu_counts_clear(&counts);
+  hui_counts_clear(&counts);
   size_t step = (size_t)gridDim.x * HU_THREADS;
   for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < c.n; i += step) {
-    uint32_t events, random = c.stochastic ? hu_random_of(c.spec, hu_word(c.stream, i)) : 0;
-    hu_device_store_code(c, i, hu_arith_element<Op>(c, i, random, &events));
-    if (c.events) hu_counts_add(&counts, events);
+    uint32_t events, random = c.stochastic ? hui_random_of(c.spec, hui_word(c.stream, i)) : 0;
+    hui_device_store_code(c, i, hui_arith_element<Op>(c, i, random, &events));
+    if (c.events) hui_counts_add(&counts, events);
   }
-  if (c.events) hu_counts_flush(&counts, c.events, sums);
+  if (c.events) hui_counts_flush(&counts, c.events, sums);
 }
 
 template <int32_t Op>
-static inline hu_status hu_arith_launch(const hu_device_arith &c, void *stream) {
-  auto kernel = hu_arith_kernel<Op>;
-  HU_LAUNCH(kernel, hu_grid_size(c.n / HU_THREADS + 1, 16), 0, stream, c);
-  return hu_launched();
+static inline hu_status hui_arith_launch(const hu_device_arith &c, void *stream) {
+  auto kernel = hui_arith_kernel<Op>;
+  HU_LAUNCH(kernel, hui_grid_size(c.n / HU_THREADS + 1, 16), 0, stream, c);
+  return hui_launched();
 }
 
 /* ---- the calls ---- */
 
 template <int32_t Op>
-static inline hu_status hu_arith_two(size_t n, void *z, hu_array_of_codes result, int bytes, hu_array_of_codes a,
-                                     hu_array_of_codes b, hu_mode mode, const hu_exec *exec, hu_events *events,
-                                     void *stream) {
+static inline hu_status hui_arith_two(size_t n, void *z, hu_array_of_codes result, int bytes, hu_array_of_codes a,
+                                      hu_array_of_codes b, hu_mode mode, const hu_exec *exec, hu_events *events,
+                                      void *stream) {
   hu_device_arith c;
   hu_array_of_codes x[2] = {a, b};
-  hu_status s = hu_arith_prepare(&c, n, z, result, bytes, x, 2, mode, exec, events, stream);
-  return s != HU_OK || n == 0 ? s : hu_arith_launch<Op>(c, stream);
+  hu_status s = hui_arith_prepare(&c, n, z, result, bytes, x, 2, mode, exec, events, stream);
+  return s != HU_OK || n == 0 ? s : hui_arith_launch<Op>(c, stream);
 }
 
 template <int32_t Op>
-static inline hu_status hu_arith_single(size_t n, void *z, hu_array_of_codes result, int bytes, hu_array_of_codes x,
-                                        hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
+static inline hu_status hui_arith_single(size_t n, void *z, hu_array_of_codes result, int bytes, hu_array_of_codes x,
+                                         hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
   hu_device_arith c;
-  hu_status s = hu_arith_prepare(&c, n, z, result, bytes, &x, 1, mode, exec, events, stream);
-  return s != HU_OK || n == 0 ? s : hu_arith_launch<Op>(c, stream);
+  hu_status s = hui_arith_prepare(&c, n, z, result, bytes, &x, 1, mode, exec, events, stream);
+  return s != HU_OK || n == 0 ? s : hui_arith_launch<Op>(c, stream);
 }
 
-#define HU_ARITH_TWO(name, op)                                                                                     \
-  hu_status hu_device_##name##_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca,   \
-                                 hu_format fa, const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode,          \
-                                 const hu_exec *exec, hu_events *events, void *stream) {                           \
-    return hu_arith_two<op>(n, z, hu_codes_at(z, incz, fz), 0, hu_codes_at(a, inca, fa), hu_codes_at(b, incb, fb), \
-                            mode, exec, events, stream);                                                           \
+#define HU_ARITH_TWO(name, op)                                                                                         \
+  hu_status hu_device_##name##_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca,       \
+                                 hu_format fa, const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode,              \
+                                 const hu_exec *exec, hu_events *events, void *stream) {                               \
+    return hui_arith_two<op>(n, z, hui_codes_at(z, incz, fz), 0, hui_codes_at(a, inca, fa), hui_codes_at(b, incb, fb), \
+                             mode, exec, events, stream);                                                              \
   }
 
 HU_ARITH_TWO(add, HU_OP_ADD)
@@ -89,50 +89,50 @@ HU_ARITH_TWO(maximum_number, HU_OP_MAXIMUM_NUMBER)
 
 hu_status hu_device_sqrt_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx, hu_format fx,
                            hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
-  return hu_arith_single<HU_OP_SQRT>(n, z, hu_codes_at(z, incz, fz), 0, hu_codes_at(x, incx, fx), mode, exec, events,
-                                     stream);
+  return hui_arith_single<HU_OP_SQRT>(n, z, hui_codes_at(z, incz, fz), 0, hui_codes_at(x, incx, fx), mode, exec, events,
+                                      stream);
 }
 
 hu_status hu_device_fma_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca, hu_format fa,
                           const void *b, ptrdiff_t incb, hu_format fb, const void *c, ptrdiff_t incc, hu_format fc,
                           hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
   hu_device_arith call;
-  hu_array_of_codes x[3] = {hu_codes_at(a, inca, fa), hu_codes_at(b, incb, fb), hu_codes_at(c, incc, fc)};
-  hu_status s = hu_arith_prepare(&call, n, z, hu_codes_at(z, incz, fz), 0, x, 3, mode, exec, events, stream);
-  return s != HU_OK || n == 0 ? s : hu_arith_launch<HU_OP_FMA>(call, stream);
+  hu_array_of_codes x[3] = {hui_codes_at(a, inca, fa), hui_codes_at(b, incb, fb), hui_codes_at(c, incc, fc)};
+  hu_status s = hui_arith_prepare(&call, n, z, hui_codes_at(z, incz, fz), 0, x, 3, mode, exec, events, stream);
+  return s != HU_OK || n == 0 ? s : hui_arith_launch<HU_OP_FMA>(call, stream);
 }
 
 hu_status hu_device_round_to_integral_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
                                         hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
-  return hu_arith_single<HU_OP_INTEGRAL>(n, z, hu_codes_at(z, incz, f), 0, hu_codes_at(x, incx, f), mode, exec, events,
-                                         stream);
+  return hui_arith_single<HU_OP_INTEGRAL>(n, z, hui_codes_at(z, incz, f), 0, hui_codes_at(x, incx, f), mode, exec,
+                                          events, stream);
 }
 
-static inline hu_mode hu_no_mode(void) {
+static inline hu_mode hui_no_mode(void) {
   hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
   return rne;
 }
 
 hu_status hu_device_next_up_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
                               const hu_exec *exec, void *stream) {
-  return hu_arith_single<HU_OP_NEXT_UP>(n, z, hu_codes_at(z, incz, f), 0, hu_codes_at(x, incx, f), hu_no_mode(), exec,
-                                        NULL, stream);
+  return hui_arith_single<HU_OP_NEXT_UP>(n, z, hui_codes_at(z, incz, f), 0, hui_codes_at(x, incx, f), hui_no_mode(),
+                                         exec, NULL, stream);
 }
 
 hu_status hu_device_next_down_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
                                 const hu_exec *exec, void *stream) {
-  return hu_arith_single<HU_OP_NEXT_DOWN>(n, z, hu_codes_at(z, incz, f), 0, hu_codes_at(x, incx, f), hu_no_mode(), exec,
-                                          NULL, stream);
+  return hui_arith_single<HU_OP_NEXT_DOWN>(n, z, hui_codes_at(z, incz, f), 0, hui_codes_at(x, incx, f), hui_no_mode(),
+                                           exec, NULL, stream);
 }
 
 hu_status hu_device_compare_n(size_t n, int8_t *z, ptrdiff_t incz, const void *a, ptrdiff_t inca, hu_format fa,
                               const void *b, ptrdiff_t incb, hu_format fb, const hu_exec *exec, void *stream) {
-  return hu_arith_two<HU_OP_COMPARE>(n, z, hu_codes_at(z, incz, fa), 1, hu_codes_at(a, inca, fa),
-                                     hu_codes_at(b, incb, fb), hu_no_mode(), exec, NULL, stream);
+  return hui_arith_two<HU_OP_COMPARE>(n, z, hui_codes_at(z, incz, fa), 1, hui_codes_at(a, inca, fa),
+                                      hui_codes_at(b, incb, fb), hui_no_mode(), exec, NULL, stream);
 }
 
 hu_status hu_device_class_n(size_t n, uint8_t *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
                             const hu_exec *exec, void *stream) {
-  return hu_arith_single<HU_OP_CLASS>(n, z, hu_codes_at(z, incz, f), 1, hu_codes_at(x, incx, f), hu_no_mode(), exec,
-                                      NULL, stream);
+  return hui_arith_single<HU_OP_CLASS>(n, z, hui_codes_at(z, incz, f), 1, hui_codes_at(x, incx, f), hui_no_mode(), exec,
+                                       NULL, stream);
 }

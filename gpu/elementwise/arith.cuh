@@ -23,8 +23,8 @@ typedef struct hu_device_arith {
   hu_events *events;
 } hu_device_arith;
 
-HU_DEVICE void hu_device_store_code(const hu_device_arith &c, size_t i, uint32_t code) {
-  hu_device_put_code(c.z, c.incz, c.zsize, i, code);
+HU_DEVICE void hui_device_store_code(const hu_device_arith &c, size_t i, uint32_t code) {
+  hui_device_put_code(c.z, c.incz, c.zsize, i, code);
 }
 
 /* ---- arguments ---- */
@@ -35,7 +35,7 @@ typedef struct hu_array_of_codes {
   hu_format format;
 } hu_array_of_codes;
 
-static inline hu_array_of_codes hu_codes_at(const void *data, ptrdiff_t stride, hu_format f) {
+static inline hu_array_of_codes hui_codes_at(const void *data, ptrdiff_t stride, hu_format f) {
   hu_array_of_codes x;
   x.data = data;
   x.stride = stride;
@@ -44,33 +44,33 @@ static inline hu_array_of_codes hu_codes_at(const void *data, ptrdiff_t stride, 
 }
 
 /* bytes: the results are bytes whatever z's format. Checks in the order of the CPU's calls, and looks at operands. */
-static inline hu_status hu_arith_prepare(hu_device_arith *c, size_t n, void *z, hu_array_of_codes result, int bytes,
-                                         const hu_array_of_codes *x, int operands, hu_mode mode, const hu_exec *exec,
-                                         hu_events *events, void *stream) {
+static inline hu_status hui_arith_prepare(hu_device_arith *c, size_t n, void *z, hu_array_of_codes result, int bytes,
+                                          const hu_array_of_codes *x, int operands, hu_mode mode, const hu_exec *exec,
+                                          hu_events *events, void *stream) {
   hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
   memset(c, 0, sizeof *c);
-  hu_status s = hu_check_rounding(result.format, rne, 0);
-  for (int k = 0; k < operands && s == HU_OK; k++) s = hu_check_rounding(x[k].format, rne, 0);
+  hu_status s = hui_check_rounding(result.format, rne, 0);
+  for (int k = 0; k < operands && s == HU_OK; k++) s = hui_check_rounding(x[k].format, rne, 0);
   if (s == HU_OK) s = hu_mode_check(mode);
   if (s != HU_OK) return s;
-  c->zsize = bytes ? 1 : hu_code_bytes(result.format);
+  c->zsize = bytes ? 1 : hui_code_bytes(result.format);
   for (int k = 0; k < operands && s == HU_OK; k++) {
     c->x[k].data = (const uint8_t *)x[k].data;
     c->x[k].stride = x[k].stride;
-    c->x[k].size = hu_code_bytes(x[k].format);
-    c->x[k].spec = hu_spec_of(x[k].format, rne);
-    s = hu_check_arrays(n, z, c->zsize, result.stride, x[k].data, c->x[k].size, x[k].stride);
+    c->x[k].size = hui_code_bytes(x[k].format);
+    c->x[k].spec = hui_spec_of(x[k].format, rne);
+    s = hui_check_arrays(n, z, c->zsize, result.stride, x[k].data, c->x[k].size, x[k].stride);
   }
-  if (s == HU_OK) s = hu_check_events(events);
+  if (s == HU_OK) s = hui_check_events(events);
   c->z = (uint8_t *)z;
   c->incz = result.stride;
-  c->spec = hu_spec_of(result.format, mode);
+  c->spec = hui_spec_of(result.format, mode);
   c->n = n;
   c->stochastic = mode.round >= HU_SRA;
-  c->stream = hu_exec_stream(exec);
+  c->stream = hui_exec_stream(exec);
   c->events = events;
   for (int k = 0; k < operands && s == HU_OK; k++)
-    hu_look_at(hu_code_array_of(n, x[k].data, x[k].stride, x[k].format), stream);
+    hui_look_at(hui_code_array_of(n, x[k].data, x[k].stride, x[k].format), stream);
   return s;
 }
 

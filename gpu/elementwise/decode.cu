@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/elementwise/decode.cu - codes to values. Eight-bit codes go through a table that each block makes with the core.
- * Wider ones whose values are plain (hu_plain_decode of emu/simd/round.h) take some eight instructions; infinities, NaN
- * and all other formats are decoded by the core.
+ * Wider ones whose values are plain (hui_plain_decode of emu/simd/round.h) take some eight instructions; infinities,
+ * NaN and all other formats are decoded by the core.
  *
  * Bound, from the machine code for compute capability 9.0, whose multiprocessor starts 128 instructions in a clock and,
  * on an H200, moves 16 bytes: 8-bit codes take 142 instructions for 16 elements, 9 each, 14 in a clock, and a load from
@@ -16,8 +16,8 @@
 #include "halfulp/device.h"
 
 /* The bits of a code's value in Out's binary format. */
-HU_DEVICE void hu_value_of(const hu_spec &s, uint32_t code, uint32_t *z) { *z = hu_pack32(hu_unpack(&s, code)); }
-HU_DEVICE void hu_value_of(const hu_spec &s, uint32_t code, uint64_t *z) { *z = hu_pack64(hu_unpack(&s, code)); }
+HU_DEVICE void hui_value_of(const hu_spec &s, uint32_t code, uint32_t *z) { *z = hui_pack32(hui_unpack(&s, code)); }
+HU_DEVICE void hui_value_of(const hu_spec &s, uint32_t code, uint64_t *z) { *z = hui_pack64(hui_unpack(&s, code)); }
 
 template <class Out, class In>
 struct hu_decode_op {
@@ -29,7 +29,7 @@ struct hu_decode_op {
 
   __device__ __forceinline__ Out one(In x, uint32_t, hu_counts *) const {
     Out z;
-    hu_value_of(s, x, &z);
+    hui_value_of(s, x, &z);
     return z;
   }
 
@@ -43,9 +43,9 @@ struct hu_decode_op {
 };
 
 /* Called, not inlined: the long way is there once. */
-static __device__ __noinline__ uint32_t hu_value_called(hu_spec s, uint32_t code) {
+static __device__ __noinline__ uint32_t hui_value_called(hu_spec s, uint32_t code) {
   uint32_t z;
-  hu_value_of(s, code, &z);
+  hui_value_of(s, code, &z);
   return z;
 }
 
@@ -58,21 +58,21 @@ struct hu_decode_plain_op {
   hu_stream stream;
   hu_events *events;
 
-  __device__ __forceinline__ uint32_t one(In x, uint32_t, hu_counts *) const { return hu_value_called(s, x); }
+  __device__ __forceinline__ uint32_t one(In x, uint32_t, hu_counts *) const { return hui_value_called(s, x); }
 
   __device__ __forceinline__ int quick(const In x[4], const uint32_t *, uint32_t z[4], hu_counts *) const {
-    const hu_plain_lanes k = hu_plain_lanes_of(&t);
+    const hu_plain_lanes k = hui_plain_lanes_of(&t);
     bool odd = false;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      odd = odd || hu_plain_not(&k, x[i]);
-      z[i] = hu_plain_decode(&k, Plain, x[i]);
+      odd = odd || hui_plain_not(&k, x[i]);
+      z[i] = hui_plain_decode(&k, Plain, x[i]);
     }
     return !odd;
   }
 
   __device__ __forceinline__ void slow(const In x[4], const uint32_t words[4], uint32_t z[4], hu_counts *c) const {
-    hu_one_by_one(*this, x, words, z, c);
+    hui_one_by_one(*this, x, words, z, c);
   }
 };
 
@@ -96,88 +96,90 @@ struct hu_decode_table_op {
 };
 
 template <class Out>
-HU_DEVICE void hu_decode8(const hu_spec &s, const hu_map_extent &e, Out *z, const uint8_t *x, Out *table) {
+HU_DEVICE void hui_decode8(const hu_spec &s, const hu_map_extent &e, Out *z, const uint8_t *x, Out *table) {
   hu_decode_table_op<Out> op;
-  hu_value_of(s, threadIdx.x, &table[threadIdx.x]); /* 256 threads, 256 codes */
+  hui_value_of(s, threadIdx.x, &table[threadIdx.x]); /* 256 threads, 256 codes */
   __syncthreads();
   op.table = table;
   op.stream.key = op.stream.counter = 0;
   op.events = NULL;
-  hu_map(op, e, z, x);
+  hui_map(op, e, z, x);
 }
 
-HU_KERNEL __launch_bounds__(HU_THREADS) hu_decode8_binary32(hu_spec s, hu_map_extent e, uint32_t *z, const uint8_t *x) {
+HU_KERNEL __launch_bounds__(HU_THREADS)
+    hui_decode8_binary32(hu_spec s, hu_map_extent e, uint32_t *z, const uint8_t *x) {
   __shared__ uint32_t table[HU_THREADS];
-  hu_decode8(s, e, z, x, table);
+  hui_decode8(s, e, z, x, table);
 }
 
-HU_KERNEL __launch_bounds__(HU_THREADS) hu_decode8_binary64(hu_spec s, hu_map_extent e, uint64_t *z, const uint8_t *x) {
+HU_KERNEL __launch_bounds__(HU_THREADS)
+    hui_decode8_binary64(hu_spec s, hu_map_extent e, uint64_t *z, const uint8_t *x) {
   __shared__ uint64_t table[HU_THREADS];
-  hu_decode8(s, e, z, x, table);
+  hui_decode8(s, e, z, x, table);
 }
 
-static unsigned hu_decode8_grid(const hu_map_extent &e) {
+static unsigned hui_decode8_grid(const hu_map_extent &e) {
   uint64_t groups = e.groups / (HU_THREADS * 4) + 1, singles = (e.n - e.groups * 4) / HU_THREADS + 1;
-  return hu_grid_size(groups > singles ? groups : singles, 8); /* few blocks: each makes a table */
+  return hui_grid_size(groups > singles ? groups : singles, 8); /* few blocks: each makes a table */
 }
 
-static hu_status hu_decode_bytes(size_t n, uint32_t *z, ptrdiff_t incz, const uint8_t *x, ptrdiff_t incx, hu_spec s,
-                                 void *stream) {
-  hu_map_extent e = hu_map_extent_of(n, z, incz, x, incx);
-  HU_LAUNCH(hu_decode8_binary32, hu_decode8_grid(e), 0, stream, s, e, z, x);
-  return hu_launched();
+static hu_status hui_decode_bytes(size_t n, uint32_t *z, ptrdiff_t incz, const uint8_t *x, ptrdiff_t incx, hu_spec s,
+                                  void *stream) {
+  hu_map_extent e = hui_map_extent_of(n, z, incz, x, incx);
+  HU_LAUNCH(hui_decode8_binary32, hui_decode8_grid(e), 0, stream, s, e, z, x);
+  return hui_launched();
 }
 
-static hu_status hu_decode_bytes(size_t n, uint64_t *z, ptrdiff_t incz, const uint8_t *x, ptrdiff_t incx, hu_spec s,
-                                 void *stream) {
-  hu_map_extent e = hu_map_extent_of(n, z, incz, x, incx);
-  HU_LAUNCH(hu_decode8_binary64, hu_decode8_grid(e), 0, stream, s, e, z, x);
-  return hu_launched();
+static hu_status hui_decode_bytes(size_t n, uint64_t *z, ptrdiff_t incz, const uint8_t *x, ptrdiff_t incx, hu_spec s,
+                                  void *stream) {
+  hu_map_extent e = hui_map_extent_of(n, z, incz, x, incx);
+  HU_LAUNCH(hui_decode8_binary64, hui_decode8_grid(e), 0, stream, s, e, z, x);
+  return hui_launched();
 }
 
 template <int Plain>
-static hu_status hu_decode_plain(size_t n, uint32_t *z, ptrdiff_t incz, const uint16_t *x, ptrdiff_t incx,
-                                 const hu_narrow &t, hu_spec s, void *stream) {
+static hu_status hui_decode_plain(size_t n, uint32_t *z, ptrdiff_t incz, const uint16_t *x, ptrdiff_t incx,
+                                  const hu_narrow &t, hu_spec s, void *stream) {
   hu_decode_plain_op<uint16_t, Plain> op = {t, s, {0, 0}, NULL};
-  return hu_map_launch(op, n, z, incz, x, incx, stream);
+  return hui_map_launch(op, n, z, incz, x, incx, stream);
 }
 
 template <class Out>
-static hu_status hu_decode_words(size_t n, Out *z, ptrdiff_t incz, const uint16_t *x, ptrdiff_t incx, hu_spec s,
-                                 void *stream) {
+static hu_status hui_decode_words(size_t n, Out *z, ptrdiff_t incz, const uint16_t *x, ptrdiff_t incx, hu_spec s,
+                                  void *stream) {
   hu_narrow t;
   if constexpr (sizeof(Out) == 4) {
-    int plain = hu_narrow_of(&t, &s) ? t.plain : 0;
-    if (plain == 1) return hu_decode_plain<1>(n, z, incz, x, incx, t, s, stream);
-    if (plain == 2) return hu_decode_plain<2>(n, z, incz, x, incx, t, s, stream);
+    int plain = hui_narrow_of(&t, &s) ? t.plain : 0;
+    if (plain == 1) return hui_decode_plain<1>(n, z, incz, x, incx, t, s, stream);
+    if (plain == 2) return hui_decode_plain<2>(n, z, incz, x, incx, t, s, stream);
   }
   hu_decode_op<Out, uint16_t> op = {s, {0, 0}, NULL};
-  return hu_map_launch(op, n, z, incz, x, incx, stream);
+  return hui_map_launch(op, n, z, incz, x, incx, stream);
 }
 
 template <class Out>
-static hu_status hu_decode_to(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
-                              int carrier, void *stream) {
+static hu_status hui_decode_to(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
+                               int carrier, void *stream) {
   hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
-  hu_status st = hu_check_rounding(f, rne, carrier);
+  hu_status st = hui_check_rounding(f, rne, carrier);
   if (st != HU_OK) return st;
   uint32_t storage = hu_limits_of(f).storage;
-  st = hu_check_arrays(n, z, sizeof(Out), incz, x, storage / 8, incx);
+  st = hui_check_arrays(n, z, sizeof(Out), incz, x, storage / 8, incx);
   if (st != HU_OK || n == 0) return st;
-  hu_look_at(hu_code_array_of(n, x, incx, f), stream);
-  hu_spec s = hu_spec_of(f, rne);
-  if (storage == 8) return hu_decode_bytes(n, (Out *)z, incz, (const uint8_t *)x, incx, s, stream);
-  if (storage == 16) return hu_decode_words(n, (Out *)z, incz, (const uint16_t *)x, incx, s, stream);
+  hui_look_at(hui_code_array_of(n, x, incx, f), stream);
+  hu_spec s = hui_spec_of(f, rne);
+  if (storage == 8) return hui_decode_bytes(n, (Out *)z, incz, (const uint8_t *)x, incx, s, stream);
+  if (storage == 16) return hui_decode_words(n, (Out *)z, incz, (const uint16_t *)x, incx, s, stream);
   hu_decode_op<Out, uint32_t> op = {s, {0, 0}, NULL};
-  return hu_map_launch(op, n, (Out *)z, incz, (const uint32_t *)x, incx, stream);
+  return hui_map_launch(op, n, (Out *)z, incz, (const uint32_t *)x, incx, stream);
 }
 
 hu_status hu_device_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
                              const hu_exec *, void *stream) {
-  return hu_decode_to<uint32_t>(n, z, incz, x, incx, f, 1, stream);
+  return hui_decode_to<uint32_t>(n, z, incz, x, incx, f, 1, stream);
 }
 
 hu_status hu_device_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
                                const hu_exec *, void *stream) {
-  return hu_decode_to<uint64_t>(n, z, incz, x, incx, f, 0, stream);
+  return hui_decode_to<uint64_t>(n, z, incz, x, incx, f, 0, stream);
 }

@@ -10,9 +10,9 @@
 hu_status hu_device_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x, ptrdiff_t incx, hu_format f,
                                  hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
   hu_from_binary64 from;
-  hu_status s = hu_check_rounding(f, mode, 0);
-  if (s == HU_OK) s = hu_check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
-  if (s == HU_OK) s = hu_check_events(events);
+  hu_status s = hui_check_rounding(f, mode, 0);
+  if (s == HU_OK) s = hui_check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
+  if (s == HU_OK) s = hui_check_events(events);
   if (s != HU_OK || n == 0) return s;
   return hu_core_launch<hu_to_binary64>(from, n, z, incz, x, incx, f, mode, exec, events, stream);
 }
@@ -20,11 +20,11 @@ hu_status hu_device_quantize64_n(size_t n, double *z, ptrdiff_t incz, const doub
 hu_status hu_device_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x, ptrdiff_t incx, hu_format f,
                                hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
   hu_from_binary64 from;
-  hu_status s = hu_check_rounding(f, mode, 0);
+  hu_status s = hui_check_rounding(f, mode, 0);
   if (s != HU_OK) return s;
   uint32_t storage = hu_limits_of(f).storage;
-  s = hu_check_arrays(n, z, storage / 8, incz, x, sizeof *x, incx);
-  if (s == HU_OK) s = hu_check_events(events);
+  s = hui_check_arrays(n, z, storage / 8, incz, x, sizeof *x, incx);
+  if (s == HU_OK) s = hui_check_events(events);
   if (s != HU_OK || n == 0) return s;
   switch (storage) {
     case 8: return hu_core_launch<hu_to_code<uint8_t>>(from, n, z, incz, x, incx, f, mode, exec, events, stream);

@@ -9,36 +9,37 @@
 #include "emu/arith/function_one.h"
 #include "gpu/elementwise/arith.cuh"
 
-HU_KERNEL __launch_bounds__(HU_THREADS, 1) hu_function_kernel(const __grid_constant__ hu_device_arith c, int32_t op) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 1) hui_function_kernel(const __grid_constant__ hu_device_arith c, int32_t op) {
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   hu_counts counts;
-  hu_counts_clear(&counts);
+  hui_counts_clear(&counts);
   size_t step = (size_t)gridDim.x * HU_THREADS;
   for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < c.n; i += step) {
-    uint32_t events, random = c.stochastic ? hu_random_of(c.spec, hu_word(c.stream, i)) : 0;
-    hu_num x = hu_load_num(c.x[0], i), y = op == HU_OP_POW ? hu_load_num(c.x[1], i) : hu_num_special(HU_KIND_ZERO, 0);
-    hu_device_store_code(c, i, hu_function_code_of(&c.spec, op, x, y, random, &events));
-    if (c.events) hu_counts_add(&counts, events);
+    uint32_t events, random = c.stochastic ? hui_random_of(c.spec, hui_word(c.stream, i)) : 0;
+    hu_num x = hui_load_num(c.x[0], i),
+           y = op == HU_OP_POW ? hui_load_num(c.x[1], i) : hui_num_special(HU_KIND_ZERO, 0);
+    hui_device_store_code(c, i, hui_function_code_of(&c.spec, op, x, y, random, &events));
+    if (c.events) hui_counts_add(&counts, events);
   }
-  if (c.events) hu_counts_flush(&counts, c.events, sums);
+  if (c.events) hui_counts_flush(&counts, c.events, sums);
 }
 
-static inline hu_status hu_function_launch(int32_t op, size_t n, void *z, hu_array_of_codes result,
-                                           const hu_array_of_codes *x, int operands, hu_mode mode, const hu_exec *exec,
-                                           hu_events *events, void *stream) {
+static inline hu_status hui_function_launch(int32_t op, size_t n, void *z, hu_array_of_codes result,
+                                            const hu_array_of_codes *x, int operands, hu_mode mode, const hu_exec *exec,
+                                            hu_events *events, void *stream) {
   hu_device_arith c;
-  hu_status s = hu_arith_prepare(&c, n, z, result, 0, x, operands, mode, exec, events, stream);
+  hu_status s = hui_arith_prepare(&c, n, z, result, 0, x, operands, mode, exec, events, stream);
   if (s != HU_OK || n == 0) return s;
-  auto kernel = hu_function_kernel;
-  HU_LAUNCH(kernel, hu_grid_size(c.n / HU_THREADS + 1, 16), 0, stream, c, op);
-  return hu_launched();
+  auto kernel = hui_function_kernel;
+  HU_LAUNCH(kernel, hui_grid_size(c.n / HU_THREADS + 1, 16), 0, stream, c, op);
+  return hui_launched();
 }
 
 #define HU_FUNCTION(name, op)                                                                                        \
   hu_status hu_device_##name##_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,     \
                                  hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) { \
-    hu_array_of_codes codes = hu_codes_at(x, incx, fx);                                                              \
-    return hu_function_launch(op, n, z, hu_codes_at(z, incz, fz), &codes, 1, mode, exec, events, stream);            \
+    hu_array_of_codes codes = hui_codes_at(x, incx, fx);                                                             \
+    return hui_function_launch(op, n, z, hui_codes_at(z, incz, fz), &codes, 1, mode, exec, events, stream);          \
   }
 
 HU_FUNCTION(exp, HU_OP_EXP)
@@ -59,6 +60,6 @@ HU_FUNCTION(cos, HU_OP_COS)
 hu_status hu_device_pow_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx, hu_format fx,
                           const void *y, ptrdiff_t incy, hu_format fy, hu_mode mode, const hu_exec *exec,
                           hu_events *events, void *stream) {
-  hu_array_of_codes codes[2] = {hu_codes_at(x, incx, fx), hu_codes_at(y, incy, fy)};
-  return hu_function_launch(HU_OP_POW, n, z, hu_codes_at(z, incz, fz), codes, 2, mode, exec, events, stream);
+  hu_array_of_codes codes[2] = {hui_codes_at(x, incx, fx), hui_codes_at(y, incy, fy)};
+  return hui_function_launch(HU_OP_POW, n, z, hui_codes_at(z, incz, fz), codes, 2, mode, exec, events, stream);
 }

@@ -27,8 +27,8 @@ enum { HU_WAY_NONE = 0, HU_WAY_PATTERN = 1, HU_WAY_ANCHOR = 2, HU_WAY_STOCHASTIC
 
 /* Where r, a result, is not the magnitude a: *inexact += 1, and *tiny += 1 if probe < bound. Two comparisons, and two
  * additions under them. */
-HU_DEVICE void hu_nearest_count(uint32_t *inexact, uint32_t *tiny, uint32_t r, uint32_t a, uint32_t probe,
-                                uint32_t bound) {
+HU_DEVICE void hui_nearest_count(uint32_t *inexact, uint32_t *tiny, uint32_t r, uint32_t a, uint32_t probe,
+                                 uint32_t bound) {
 #if defined(__CUDA_ARCH__)
   asm("{\n\t.reg .pred p;\n\tsetp.ne.u32 p, %2, %3;\n\t@p add.u32 %0, %0, 1;\n\t@p setp.lt.u32 p, %4, %5;\n\t"
       "@p add.u32 %1, %1, 1;\n\t}"
@@ -59,7 +59,7 @@ typedef struct hu_nearest_constants {
 } hu_nearest_constants;
 
 /* HU_WAY_. */
-static inline int hu_nearest_of(hu_nearest_constants *k, const hu_narrow *t) {
+static inline int hui_nearest_of(hu_nearest_constants *k, const hu_narrow *t) {
   int random = t->round == HU_SRA;
   memset(k, 0, sizeof *k);
   if ((t->round != HU_RNE && !random) || !t->middle || !t->negzero || t->subnormal != HU_SUBNORMAL_GRADUAL)
@@ -101,8 +101,8 @@ struct hu_nearest_op {
   hu_events *events;
 
   __device__ __forceinline__ Out one(uint32_t x, uint32_t word, hu_counts *c) const {
-    uint64_t z = hu_lanes_called<Value>(t, x, word);
-    if (Counted) hu_counts_add(c, (uint32_t)(z >> 32));
+    uint64_t z = hui_lanes_called<Value>(t, x, word);
+    if (Counted) hui_counts_add(c, (uint32_t)(z >> 32));
     return (Out)(uint32_t)z;
   }
 
@@ -115,10 +115,10 @@ struct hu_nearest_op {
     }
     float value;
     if (Way == HU_WAY_STOCHASTIC) {
-      *code = hu_nearest_added(k.bottom, (int32_t)k.d0, k.spare, a, word, &value);
+      *code = hui_nearest_added(k.bottom, (int32_t)k.d0, k.spare, a, word, &value);
       return __float_as_uint(value);
     }
-    uint32_t field = hu_mask_larger(a & 0x7F800000, k.bottom), anchor = field + k.up;
+    uint32_t field = hui_mask_larger(a & 0x7F800000, k.bottom), anchor = field + k.up;
     float base = __uint_as_float(anchor), sum = __fadd_rn(__uint_as_float(a), base);
     /* The lower 23 digits of the anchor are zeros: a code of one byte needs no difference. */
     *code = __float_as_uint(sum) - (bytes ? 0 : anchor) + ((field - k.bottom) >> k.d0);
@@ -143,10 +143,10 @@ struct hu_nearest_op {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
       uint32_t probe = Way == HU_WAY_STOCHASTIC ? a[i] + ((words[i] >> (32 - k.d0)) & k.keep) : a[i];
-      hu_nearest_count(&c->total[5], &c->total[2], r[i], a[i], probe, k.not_tiny);
+      hui_nearest_count(&c->total[5], &c->total[2], r[i], a[i], probe, k.not_tiny);
       if (bytes) continue;
-      hu_add_if_below<1>(&c->total[3], r[i], a[i] < 1 ? a[i] : 1);
-      hu_add_if_below<1>(&c->total[4], r[i] - 1, k.bottom - 1);
+      hui_add_if_below<1>(&c->total[3], r[i], a[i] < 1 ? a[i] : 1);
+      hui_add_if_below<1>(&c->total[4], r[i] - 1, k.bottom - 1);
     }
     if (!bytes) return;
     uint32_t some = (codes + 0x7F7F7F7F) & 0x80808080;
@@ -189,13 +189,13 @@ struct hu_nearest_op {
 #pragma unroll
       for (int i = 0; i < 4; i++) r[i] = rounded(a[i], words[i], &code[i]);
     }
-    uint32_t codes = bytes ? hu_join_bytes(code, 0x0040) : 0;
+    uint32_t codes = bytes ? hui_join_bytes(code, 0x0040) : 0;
     if (Counted && least < k.bottom) {
       count_small(a, r, words, codes, least, c);
     } else if (Counted) {
 #pragma unroll
       for (int i = 0; i < 4; i++) /* inexact */
-        hu_add_if_differ<1>(&c->total[5], __uint_as_float(r[i]), __uint_as_float(a[i]));
+        hui_add_if_differ<1>(&c->total[5], __uint_as_float(r[i]), __uint_as_float(a[i]));
     }
     /* A code of one byte that is beyond the largest one's, at most 127, by one. */
     if (bytes ? ((codes + k.beyond_code) & 0x80808080) != 0 : most > k.hi) {
@@ -206,10 +206,10 @@ struct hu_nearest_op {
         if (bytes) code[i] &= 0xFF;
         if (code[i] > k.code) code[i] = k.code;
       }
-      if (bytes) codes = hu_join_bytes(code, 0x0040);
+      if (bytes) codes = hui_join_bytes(code, 0x0040);
     }
     if constexpr (bytes) {
-      codes |= (hu_join_bytes(x, 0x0073) & 0x80808080) >> (k.sign_shift - 24);
+      codes |= (hui_join_bytes(x, 0x0073) & 0x80808080) >> (k.sign_shift - 24);
       memcpy(z, &codes, 4);
     } else {
 #pragma unroll
@@ -222,7 +222,7 @@ struct hu_nearest_op {
   }
 
   __device__ __forceinline__ void slow(const uint32_t x[4], const uint32_t words[4], Out z[4], hu_counts *c) const {
-    hu_one_by_one(*this, x, words, z, c);
+    hui_one_by_one(*this, x, words, z, c);
   }
 };
 

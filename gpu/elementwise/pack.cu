@@ -8,7 +8,7 @@
 #include "gpu/base/look.h"
 #include "halfulp/device.h"
 
-HU_KERNEL __launch_bounds__(HU_THREADS) hu_pack_kernel(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
+HU_KERNEL __launch_bounds__(HU_THREADS) hui_pack_kernel(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
   size_t step = (size_t)gridDim.x * HU_THREADS, runs = (n + 7) / 8;
   uint32_t mask = (1u << width) - 1;
   for (size_t r = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; r < runs; r += step) {
@@ -20,7 +20,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS) hu_pack_kernel(size_t n, uint8_t *z, con
   }
 }
 
-HU_KERNEL __launch_bounds__(HU_THREADS) hu_unpack_kernel(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
+HU_KERNEL __launch_bounds__(HU_THREADS) hui_unpack_kernel(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
   size_t step = (size_t)gridDim.x * HU_THREADS, runs = (n + 7) / 8;
   uint32_t mask = (1u << width) - 1;
   for (size_t r = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; r < runs; r += step) {
@@ -32,17 +32,17 @@ HU_KERNEL __launch_bounds__(HU_THREADS) hu_unpack_kernel(size_t n, uint8_t *z, c
 }
 
 hu_status hu_device_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width, void *stream) {
-  hu_status s = hu_check_pack(n, z, hu_pack_size(n, width), x, n, width);
+  hu_status s = hui_check_pack(n, z, hu_pack_size(n, width), x, n, width);
   if (s != HU_OK || n == 0) return s;
   hu_code_area codes = {x, 1, n, 0, 1, 1, width, 0};
-  hu_look_at(codes, stream);
-  HU_LAUNCH(hu_pack_kernel, hu_grid_size(n / (8 * HU_THREADS) + 1, 16), 0, stream, n, z, x, width);
-  return hu_launched();
+  hui_look_at(codes, stream);
+  HU_LAUNCH(hui_pack_kernel, hui_grid_size(n / (8 * HU_THREADS) + 1, 16), 0, stream, n, z, x, width);
+  return hui_launched();
 }
 
 hu_status hu_device_unpack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width, void *stream) {
-  hu_status s = hu_check_pack(n, z, n, x, hu_pack_size(n, width), width);
+  hu_status s = hui_check_pack(n, z, n, x, hu_pack_size(n, width), width);
   if (s != HU_OK || n == 0) return s;
-  HU_LAUNCH(hu_unpack_kernel, hu_grid_size(n / (8 * HU_THREADS) + 1, 16), 0, stream, n, z, x, width);
-  return hu_launched();
+  HU_LAUNCH(hui_unpack_kernel, hui_grid_size(n / (8 * HU_THREADS) + 1, 16), 0, stream, n, z, x, width);
+  return hui_launched();
 }

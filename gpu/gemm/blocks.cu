@@ -98,7 +98,7 @@ struct hu_blocks_slab<64> {
 };
 
 /* The product of a slab that position t of the steps has; count or more: none. */
-HU_DEVICE int hu_blocks_at(const hu_block &o, int t, int count) {
+HU_DEVICE int hui_blocks_at(const hu_block &o, int t, int count) {
   int length = o.length, step = length << (o.order == HU_BLOCK_ORDER_MOD4), first = t / step * step, i = t % step;
   if (o.order == HU_BLOCK_ORDER_DOWN) i = (count - first < step ? count - first : step) - 1 - i;
   if (o.order == HU_BLOCK_ORDER_MOD4) i = 4 * (i % length / 2) + i % 2 + 2 * (i / length);
@@ -106,18 +106,20 @@ HU_DEVICE int hu_blocks_at(const hu_block &o, int t, int count) {
 }
 
 /* The value of an element and its power: 0 for a zero, infinity for what is no number. */
-static __device__ __noinline__ void hu_blocks_put(const hu_source &s, const uint8_t *at, double *value, double *power) {
-  hu_num n = hu_source_read(&s, at);
-  int32_t e = n.kind == HU_KIND_FINITE ? hu_later(hu_exponent(n), s.emin) : n.kind == HU_KIND_ZERO ? -1023 : 1024;
-  *value = blk_value(hu_pack64(n));
+static __device__ __noinline__ void hui_blocks_put(const hu_source &s, const uint8_t *at, double *value,
+                                                   double *power) {
+  hu_num n = hui_source_read(&s, at);
+  int32_t e = n.kind == HU_KIND_FINITE ? hui_later(hui_exponent(n), s.emin) : n.kind == HU_KIND_ZERO ? -1023 : 1024;
+  *value = blk_value(hui_pack64(n));
   *power = blk_value((uint64_t)(e + 1023) << 52);
 }
 
 /* An element of a slab times its scale. align: its power, too. groups: a product that is not zero has its scales'
  * power. */
-HU_DEVICE void hu_blocks_scale(const hu_block &o, const hu_source &s, const uint8_t *at, double *value, double *power) {
+HU_DEVICE void hui_blocks_scale(const hu_block &o, const hu_source &s, const uint8_t *at, double *value,
+                                double *power) {
   double v, p;
-  hu_blocks_put(s, at, &v, &p);
+  hui_blocks_put(s, at, &v, &p);
   *value *= v;
   *power = o.rule == HU_BLOCK_GROUPS ? (*power > 0 ? p : 0) : *power * p;
 }
@@ -129,14 +131,14 @@ typedef struct hu_blocks_side {
   size_t lines;
 } hu_blocks_side;
 
-HU_DEVICE const uint8_t *hu_blocks_address(const hu_device_matrix &x, size_t line, size_t p) {
+HU_DEVICE const uint8_t *hui_blocks_address(const hu_device_matrix &x, size_t line, size_t p) {
   return (const uint8_t *)x.data + (line * x.line_step + p * x.step) * (x.size ? x.size : 4);
 }
 
 /* A slab of Lines lines, `padded` positions of Depth; line l at z + l `pitch`, position t at t `next` from there. */
 template <int Lines, int Depth>
-HU_DEVICE void hu_blocks_fill(const hu_blocks_side &side, const hu_block &o, double *z, int pitch, int next,
-                              size_t line0, size_t p0, int count, int padded) {
+HU_DEVICE void hui_blocks_fill(const hu_blocks_side &side, const hu_block &o, double *z, int pitch, int next,
+                               size_t line0, size_t p0, int count, int padded) {
   const int powers = Lines * hu_blocks_slab<Depth>::pitch, along = side.x.along;
   const size_t first = o.every ? p0 / o.every : 0;
   const int past = o.every ? (int)(p0 % o.every) : 0;
@@ -144,43 +146,43 @@ HU_DEVICE void hu_blocks_fill(const hu_blocks_side &side, const hu_block &o, dou
   for (int i = (int)threadIdx.x; i < Lines * Depth; i += HU_THREADS) {
     int line = along ? i / Depth : i % Lines, t = along ? i % Depth : i / Lines;
     if (t >= padded) continue;
-    int p = hu_blocks_at(o, t, count), to = line * pitch + t * next;
+    int p = hui_blocks_at(o, t, count), to = line * pitch + t * next;
     z[to] = z[powers + to] = 0;
     if (line0 + line >= side.lines || p >= count) continue;
-    hu_blocks_put(side.source, hu_blocks_address(side.x, line0 + line, p0 + p), &z[to], &z[powers + to]);
+    hui_blocks_put(side.source, hui_blocks_address(side.x, line0 + line, p0 + p), &z[to], &z[powers + to]);
     if (!o.every) continue;
-    hu_blocks_scale(o, side.scale_source, hu_blocks_address(side.scales, line0 + line, first + (past + p) / o.every),
-                    &z[to], &z[powers + to]);
+    hui_blocks_scale(o, side.scale_source, hui_blocks_address(side.scales, line0 + line, first + (past + p) / o.every),
+                     &z[to], &z[powers + to]);
   }
 }
 
 /* C as block(...) reads it. */
-HU_DEVICE double hu_blocks_start(const hu_gemm_args &g, const hu_accum_args &m, const hu_unit_plan &q, size_t i,
-                                 size_t j) {
-  double c = blk_value(hu_pack64(hu_accum_start(g, m.c, i, j)));
+HU_DEVICE double hui_blocks_start(const hu_gemm_args &g, const hu_accum_args &m, const hu_unit_plan &q, size_t i,
+                                  size_t j) {
+  double c = blk_value(hui_pack64(hui_accum_start(g, m.c, i, j)));
   uint8_t daz = m.plan.model.block.daz;
   if (daz && fabs(c) < q.out.emin) c = daz == HU_BLOCK_DAZ_SIGN ? blk_value(blk_bits(c) & 0x8000000000000000u) : 0;
   return c;
 }
 
-static __device__ __noinline__ hu_num hu_blocks_left(const hu_gemm_args &g, const hu_accum_args &m,
-                                                     const hu_accum_scales &s, size_t i, size_t j) {
-  hu_lines in = hu_scaled_lines_of(g, s, i, j);
-  hu_draw d = hu_accum_draw(g, i, j);
-  return hu_accum_sum(&m.plan, &in, g.k, hu_accum_start(g, m.c, i, j), &d);
+static __device__ __noinline__ hu_num hui_blocks_left(const hu_gemm_args &g, const hu_accum_args &m,
+                                                      const hu_accum_scales &s, size_t i, size_t j) {
+  hu_lines in = hui_scaled_lines_of(g, s, i, j);
+  hu_draw d = hui_accum_draw(g, i, j);
+  return hui_accum_sum(&m.plan, &in, g.k, hui_accum_start(g, m.c, i, j), &d);
 }
 
 /* The last rounding of a sum; its events. */
-HU_DEVICE uint32_t hu_blocks_store(const hu_gemm_args &g, const hu_accum_args &m, const hu_accum_scales &s, size_t i,
-                                   size_t j, double c) {
-  hu_num x = c - c == 0 ? hu_unpack64(blk_bits(c)) : hu_blocks_left(g, m, s, i, j);
-  return hu_scaled_store(g, m, s, i, j, x);
+HU_DEVICE uint32_t hui_blocks_store(const hu_gemm_args &g, const hu_accum_args &m, const hu_accum_scales &s, size_t i,
+                                    size_t j, double c) {
+  hu_num x = c - c == 0 ? hui_unpack64(blk_bits(c)) : hui_blocks_left(g, m, s, i, j);
+  return hui_scaled_store(g, m, s, i, j, x);
 }
 
 template <int Kind, int Depth>
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hu_gemm_blocks_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_accum_args m,
-                          const __grid_constant__ hu_accum_scales s, const __grid_constant__ hu_unit_plan q) {
+    hui_gemm_blocks_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_accum_args m,
+                           const __grid_constant__ hu_accum_scales s, const __grid_constant__ hu_unit_plan q) {
   constexpr int pitch = hu_blocks_slab<Depth>::pitch;
   __shared__ double a[2 * HU_BLOCKS_ROWS * pitch], b[2 * HU_BLOCKS_COLS * pitch];
   const hu_block &o = m.plan.model.block;
@@ -189,18 +191,18 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1)
   int y = (int)threadIdx.x / HU_BLOCKS_COLS * BLK_ROWS, x = (int)threadIdx.x % HU_BLOCKS_COLS;
   int step = (int)q.length * q.halves;
   hu_counts counts;
-  hu_counts_clear(&counts);
+  hui_counts_clear(&counts);
   for (size_t tile = blockIdx.x; tile < down * across; tile += gridDim.x) {
     size_t row0 = tile / across * HU_BLOCKS_ROWS, col0 = tile % across * HU_BLOCKS_COLS, i = row0 + y, j = col0 + x;
     double c[BLK_ROWS];
 #pragma unroll
-    for (int r = 0; r < BLK_ROWS; r++) c[r] = i + r < g.m && j < g.n ? hu_blocks_start(g, m, q, i + r, j) : 0;
+    for (int r = 0; r < BLK_ROWS; r++) c[r] = i + r < g.m && j < g.n ? hui_blocks_start(g, m, q, i + r, j) : 0;
     for (size_t p0 = 0; p0 < g.k; p0 += Depth) {
       int count = g.k - p0 < Depth ? (int)(g.k - p0) : Depth;
       int padded = o.rule >= HU_BLOCK_CHAIN ? count : (count + step - 1) / step * step;
       __syncthreads();
-      hu_blocks_fill<HU_BLOCKS_ROWS, Depth>(sa, o, a, pitch, 1, row0, p0, count, padded);
-      hu_blocks_fill<HU_BLOCKS_COLS, Depth>(sb, o, b, 1, HU_UNIT_NR, col0, p0, count, padded);
+      hui_blocks_fill<HU_BLOCKS_ROWS, Depth>(sa, o, a, pitch, 1, row0, p0, count, padded);
+      hui_blocks_fill<HU_BLOCKS_COLS, Depth>(sb, o, b, 1, HU_UNIT_NR, col0, p0, count, padded);
       __syncthreads();
       /* Rows beyond the matrix take what lies there, and are not stored. */
       if (i < g.m && j < g.n) hu_blocks_slab<Depth>::template run<Kind>(q, (size_t)padded, a + y * pitch, b + x, c);
@@ -208,54 +210,54 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1)
 #pragma unroll 1
     for (int r = 0; r < BLK_ROWS && i + r < g.m && j < g.n; r++) {
       double v = r == 0 ? c[0] : c[1];
-      uint32_t events = hu_blocks_store(g, m, s, i + r, j, v);
-      if (g.events) hu_counts_add(&counts, events);
+      uint32_t events = hui_blocks_store(g, m, s, i + r, j, v);
+      if (g.events) hui_counts_add(&counts, events);
     }
   }
   if (g.events) { /* with 64 products, shared memory has no room for more than slabs */
     __syncthreads();
-    hu_counts_flush(&counts, g.events, (unsigned long long *)(void *)a);
+    hui_counts_flush(&counts, g.events, (unsigned long long *)(void *)a);
   }
 }
 
 /* Products with their scales are well inside binary64's range, and less than 2^1000 apart, so that no cut loses a sign;
  * scales have no infinities. */
-static int hu_blocks_scales_fit(const hu_gemm_args *g, const hu_accum_scales *s) {
+static int hui_blocks_scales_fit(const hu_gemm_args *g, const hu_accum_scales *s) {
   const hu_spec *specs[4] = {&g->a.spec, &g->b.spec, &s->a.spec, &s->b.spec};
   int32_t low = 0, high = 0;
   for (int i = 0; i < 4; i++) {
     const hu_spec *f = specs[i];
     if (!f->fits_binary32 || (i > 1 && f->has_inf)) return 0;
     low += f->emin - f->m;
-    high += hu_exponent(hu_unpack(f, f->max_code)) + 1;
+    high += hui_exponent(hui_unpack(f, f->max_code)) + 1;
   }
   return low >= -600 && high <= 550 && high - low <= 1000;
 }
 
-int hu_gemm_blocks_plan(hu_unit_plan *q, const hu_gemm_args *g, const hu_accum_args *m, const hu_accum_scales *s) {
+int hui_gemm_blocks_plan(hu_unit_plan *q, const hu_gemm_args *g, const hu_accum_args *m, const hu_accum_scales *s) {
   const hu_accum &x = m->plan.model;
   const hu_block &o = x.block;
   if (x.kind != HU_ACCUM_BLOCK || x.promote || x.slices || g->k == 0) return 0;
-  if (o.every ? !s || !hu_blocks_scales_fit(g, s) : o.rule == HU_BLOCK_GROUPS) return 0;
+  if (o.every ? !s || !hui_blocks_scales_fit(g, s) : o.rule == HU_BLOCK_GROUPS) return 0;
   const uint32_t depth = o.rule == HU_BLOCK_GROUPS ? 64 : 32;
   if (depth % ((uint32_t)o.length << (o.order == HU_BLOCK_ORDER_MOD4))) return 0;
-  if (!hu_unit_in_reach(m->plan.a.emin) || !hu_unit_in_reach(m->plan.b.emin)) return 0;
+  if (!hui_unit_in_reach(m->plan.a.emin) || !hui_unit_in_reach(m->plan.b.emin)) return 0;
   if (g->c.present && !g->c.spec.fits_binary32) return 0;
-  return hu_unit_plan_of(q, &g->a.spec, &g->b.spec, &x, (int)depth);
+  return hui_unit_plan_of(q, &g->a.spec, &g->b.spec, &x, (int)depth);
 }
 
-hu_status hu_gemm_launch_blocks(const hu_gemm_args *g, const hu_accum_args *m, const hu_accum_scales *s,
-                                const hu_unit_plan *q, void *stream) {
+hu_status hui_gemm_launch_blocks(const hu_gemm_args *g, const hu_accum_args *m, const hu_accum_scales *s,
+                                 const hu_unit_plan *q, void *stream) {
   size_t down = (g->m - 1) / HU_BLOCKS_ROWS + 1, across = (g->n - 1) / HU_BLOCKS_COLS + 1;
   size_t tiles = across > SIZE_MAX / down ? SIZE_MAX : down * across;
-  auto kernel = hu_gemm_blocks_kernel<hu_steps::BLK_ALIGN, 32>;
+  auto kernel = hui_gemm_blocks_kernel<hu_steps::BLK_ALIGN, 32>;
   hu_accum_scales none = {};
-  if (q->rule == HU_BLOCK_GROUPS) kernel = hu_gemm_blocks_kernel<hu_steps_64::BLK_GROUPS, 64>;
-  if (q->rule == HU_BLOCK_LATE) kernel = hu_gemm_blocks_kernel<hu_steps::BLK_LATE, 32>;
-  if (q->rule == HU_BLOCK_EXACT) kernel = hu_gemm_blocks_kernel<hu_steps::BLK_EXACT, 32>;
-  if (q->rule == HU_BLOCK_TREE) kernel = hu_gemm_blocks_kernel<hu_steps::BLK_TREE, 32>;
-  if (q->rule == HU_BLOCK_CHAIN) kernel = hu_gemm_blocks_kernel<hu_steps::BLK_CHAIN, 32>;
-  if (q->rule == HU_BLOCK_LANES) kernel = hu_gemm_blocks_kernel<hu_steps::BLK_PAIR, 32>;
-  HU_LAUNCH(kernel, hu_grid_size(tiles, 64), 0, stream, *g, *m, s ? *s : none, *q);
-  return hu_launched();
+  if (q->rule == HU_BLOCK_GROUPS) kernel = hui_gemm_blocks_kernel<hu_steps_64::BLK_GROUPS, 64>;
+  if (q->rule == HU_BLOCK_LATE) kernel = hui_gemm_blocks_kernel<hu_steps::BLK_LATE, 32>;
+  if (q->rule == HU_BLOCK_EXACT) kernel = hui_gemm_blocks_kernel<hu_steps::BLK_EXACT, 32>;
+  if (q->rule == HU_BLOCK_TREE) kernel = hui_gemm_blocks_kernel<hu_steps::BLK_TREE, 32>;
+  if (q->rule == HU_BLOCK_CHAIN) kernel = hui_gemm_blocks_kernel<hu_steps::BLK_CHAIN, 32>;
+  if (q->rule == HU_BLOCK_LANES) kernel = hui_gemm_blocks_kernel<hu_steps::BLK_PAIR, 32>;
+  HU_LAUNCH(kernel, hui_grid_size(tiles, 64), 0, stream, *g, *m, s ? *s : none, *q);
+  return hui_launched();
 }

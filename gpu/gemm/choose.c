@@ -7,16 +7,16 @@
 
 /* Bits of the integers that F's finite numbers are, times a power of two. */
 static int32_t bits_of(hu_format f) {
-  hu_spec s = hu_spec_of(f, hu_plain_mode());
+  hu_spec s = hui_spec_of(f, hui_plain_mode());
   return s.emax + 1 - (s.emin - s.m);
 }
 
-int hu_gemm_choose_way(size_t k, hu_format fa, hu_format fb, const hu_format *fc, const hu_accum *accum) {
-  int fit = hu_gemm_fit_binary32(fa, fb, fc);
+int hui_gemm_choose_way(size_t k, hu_format fa, hu_format fb, const hu_format *fc, const hu_accum *accum) {
+  int fit = hui_gemm_fit_binary32(fa, fb, fc);
   if (accum->kind == HU_ACCUM_EXACT) {
-    if (fit && hu_gemm_sums_fit(k, fa, fb, fc, 24, -149)) return HU_GEMM_WAY_EXACT32;
+    if (fit && hui_gemm_sums_fit(k, fa, fb, fc, 24, -149)) return HU_GEMM_WAY_EXACT32;
     if (hu_gemm_exact64(k, fa, fb, fc)) return HU_GEMM_WAY_EXACT64;
     return bits_of(fa) <= 42 && bits_of(fb) <= 42 ? HU_GEMM_WAY_BYTES : HU_GEMM_WAY_WIDE;
   }
-  return hu_gemm_is_fp32(accum, fit) ? HU_GEMM_WAY_FP32 : HU_GEMM_WAY_BY_MODEL;
+  return hui_gemm_is_fp32(accum, fit) ? HU_GEMM_WAY_FP32 : HU_GEMM_WAY_BY_MODEL;
 }

@@ -13,14 +13,14 @@ extern "C" {
 enum {
   HU_GEMM_WAY_BY_MODEL = 0, /* emu/core/accum.h, one thread an element */
   HU_GEMM_WAY_FP32 = 1,     /* fused multiply-adds in binary32 */
-  HU_GEMM_WAY_EXACT64 = 2,  /* exact, sums in binary64; of codes that hu_gemm_bytes_serve takes, products of bytes */
+  HU_GEMM_WAY_EXACT64 = 2,  /* exact, sums in binary64; of codes that hui_gemm_bytes_serve takes, products of bytes */
   HU_GEMM_WAY_WIDE = 3,     /* exact, wide integers */
   HU_GEMM_WAY_EXACT32 = 4,  /* exact, sums in binary32 */
   HU_GEMM_WAY_BYTES = 5     /* exact, products of bytes */
 };
 
 /* fc: NULL, absent. All arguments are valid. */
-int hu_gemm_choose_way(size_t k, hu_format fa, hu_format fb, const hu_format *fc, const hu_accum *accum);
+int hui_gemm_choose_way(size_t k, hu_format fa, hu_format fb, const hu_format *fc, const hu_accum *accum);
 
 #ifdef __cplusplus
 }

@@ -7,18 +7,19 @@
 
 /* R: 8, tiles of 128 x 128; 4, of 64 x 64, where there are few. */
 template <int R>
-HU_KERNEL __launch_bounds__(HU_THREADS, R == 8 ? 2 : 3) hu_gemm_exact32_kernel(const __grid_constant__ hu_gemm_args g) {
+HU_KERNEL __launch_bounds__(HU_THREADS, R == 8 ? 2 : 3)
+    hui_gemm_exact32_kernel(const __grid_constant__ hu_gemm_args g) {
   __shared__ __align__(16) float buffer[hu_device_tile<float, R, hu_rule_exact<float>>::shared];
   __shared__ float table_a[256], table_b[256];
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
-  hu_gemm_tile<float, R>(g, hu_rule_exact<float>(), buffer, table_a, table_b, sums);
+  hui_gemm_tile<float, R>(g, hu_rule_exact<float>(), buffer, table_a, table_b, sums);
 }
 
-hu_status hu_gemm_launch_exact32(const hu_gemm_args *g, void *stream) {
-  bool small = hu_tile_small(g, 128);
-  unsigned tiles = hu_tile_count(g, small ? 64 : 128);
-  auto kernel = small ? hu_gemm_exact32_kernel<4> : hu_gemm_exact32_kernel<8>;
+hu_status hui_gemm_launch_exact32(const hu_gemm_args *g, void *stream) {
+  bool small = hui_tile_small(g, 128);
+  unsigned tiles = hui_tile_count(g, small ? 64 : 128);
+  auto kernel = small ? hui_gemm_exact32_kernel<4> : hui_gemm_exact32_kernel<8>;
   if (!tiles) return HU_E_SHAPE;
   HU_LAUNCH(kernel, tiles, 0, stream, *g);
-  return hu_launched();
+  return hui_launched();
 }

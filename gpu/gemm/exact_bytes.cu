@@ -8,12 +8,12 @@
  * 2^(7 w), w = d + e, go into one sum of 32 bits: at most D products for each k, each below 2^14, so that 2^14 terms of
  * k stay below D 2^28 < 2^31, D <= 6. After as many, and at the end, the sums go into a number of 128 bits: below
  * 2^84 for each k, it holds 2^43 of them. Integers: every order gives the same sum, also that of an instruction, which
- * never saturates here. C is added at the end, exactly (hu_long_add keeps what a rounding sees). An infinity or a NaN
+ * never saturates here. C is added at the end, exactly (hui_long_add keeps what a rounding sees). An infinity or a NaN
  * counts as 0 in the sum and marks its row or column; the marked elements, and zero sums, are decided by the kinds and
  * signs of their terms.
  *
  * Codes of 8 bits are looked up in a table of digits in shared memory; codes of 16 bits with the sign on top and
- * gradual subnormals become digits by shifts; all others go through hu_unpack.
+ * gradual subnormals become digits by shifts; all others go through hui_unpack.
  *
  * Limit, for compute capability 9.0. A slab of 32 k gives each of the eight warps 4096 products by D^2 instructions of
  * the matrix unit and 6 D loads of their operands from shared memory, and each thread four elements of A and of B to
@@ -49,42 +49,42 @@ struct alignas(D > 3 ? 8 : 4) hu_bytes_digits {
 };
 
 /* Four digits of v, below 2^28. */
-HU_DEVICE uint32_t hu_bytes_four(uint32_t v, bool minus) {
+HU_DEVICE uint32_t hui_bytes_four(uint32_t v, bool minus) {
   uint32_t x = (v & 0x3FFF) | (v & 0x0FFFC000) << 2;
   x = (x & 0x007F007F) | (x & 0x3F803F80) << 1;
   return minus ? (0x80808080 - x) ^ 0x80808080 : x; /* each byte negated: none borrows from the next */
 }
 
 template <int D>
-HU_DEVICE hu_bytes_digits<D> hu_bytes_digits_of(uint64_t v, bool minus, bool special) {
+HU_DEVICE hu_bytes_digits<D> hui_bytes_digits_of(uint64_t v, bool minus, bool special) {
   hu_bytes_digits<D> z;
-  z.w[0] = hu_bytes_four((uint32_t)v & 0x0FFFFFFF, minus);
-  if (D > 3) z.w[z.last] = hu_bytes_four((uint32_t)(v >> 28), minus);
+  z.w[0] = hui_bytes_four((uint32_t)v & 0x0FFFFFFF, minus);
+  if (D > 3) z.w[z.last] = hui_bytes_four((uint32_t)(v >> 28), minus);
   z.w[z.last] |= special ? 1u << 24 : 0;
   return z;
 }
 
 /* |x| / 2^low, an integer: where a binary32 pattern says it, its last digits are zeros. */
-HU_DEVICE uint64_t hu_bytes_integer(hu_num x, int32_t low) {
+HU_DEVICE uint64_t hui_bytes_integer(hu_num x, int32_t low) {
   if (x.kind != HU_KIND_FINITE) return 0;
   return x.exp >= low ? x.sig << (x.exp - low) : x.sig >> (low - x.exp);
 }
 
 /* Any code. Called, not inlined: it is long, and most codes do not come here. */
 template <int D>
-static __device__ __noinline__ hu_bytes_digits<D> hu_bytes_unpacked(const hu_device_matrix &x, int32_t low,
-                                                                    uint32_t raw) {
-  hu_num n = x.size ? hu_unpack(&x.spec, raw) : hu_unpack32(raw);
-  return hu_bytes_digits_of<D>(hu_bytes_integer(n, low), n.sign != 0, n.kind > HU_KIND_FINITE);
+static __device__ __noinline__ hu_bytes_digits<D> hui_bytes_unpacked(const hu_device_matrix &x, int32_t low,
+                                                                     uint32_t raw) {
+  hu_num n = x.size ? hui_unpack(&x.spec, raw) : hui_unpack32(raw);
+  return hui_bytes_digits_of<D>(hui_bytes_integer(n, low), n.sign != 0, n.kind > HU_KIND_FINITE);
 }
 
 /* The digits of all codes of 8 bits, and of 0. */
 enum { HU_BYTES_CODES = 256, HU_BYTES_TABLE = HU_BYTES_CODES + 1 };
 
 template <int D>
-HU_DEVICE void hu_bytes_fill(hu_bytes_digits<D> *table, const hu_device_matrix &x, int32_t low) {
-  if (threadIdx.x == 0) table[HU_BYTES_CODES] = hu_bytes_digits_of<D>(0, false, false);
-  if (x.size == 1) table[threadIdx.x] = hu_bytes_unpacked<D>(x, low, threadIdx.x);
+HU_DEVICE void hui_bytes_fill(hu_bytes_digits<D> *table, const hu_device_matrix &x, int32_t low) {
+  if (threadIdx.x == 0) table[HU_BYTES_CODES] = hui_bytes_digits_of<D>(0, false, false);
+  if (x.size == 1) table[threadIdx.x] = hui_bytes_unpacked<D>(x, low, threadIdx.x);
 }
 
 /* Four neighbours along k of a line, as they lie in memory. Those outside of the matrix, from number `in` on, are 0,
@@ -95,7 +95,7 @@ typedef struct hu_bytes_quad {
 } hu_bytes_quad;
 
 /* The quad of a slab that this thread fetches: neighbouring threads have neighbours in memory. */
-HU_DEVICE void hu_bytes_place(const hu_device_matrix &x, int *line, int *quad) {
+HU_DEVICE void hui_bytes_place(const hu_device_matrix &x, int *line, int *quad) {
   int t = (int)threadIdx.x;
   *line = x.along ? t / HU_BYTES_QUADS : t % HU_BYTES_SIDE;
   *quad = x.along ? t % HU_BYTES_QUADS : t / HU_BYTES_SIDE;
@@ -107,20 +107,20 @@ typedef struct hu_bytes_track {
   bool inside;
 } hu_bytes_track;
 
-HU_DEVICE size_t hu_bytes_each(const hu_device_matrix &x) { return x.size ? x.size : sizeof(float); }
+HU_DEVICE size_t hui_bytes_each(const hu_device_matrix &x) { return x.size ? x.size : sizeof(float); }
 
-HU_DEVICE hu_bytes_track hu_bytes_start(const hu_device_matrix &x, size_t line0, size_t lines) {
+HU_DEVICE hu_bytes_track hui_bytes_start(const hu_device_matrix &x, size_t line0, size_t lines) {
   hu_bytes_track t;
   int line, quad;
-  hu_bytes_place(x, &line, &quad);
+  hui_bytes_place(x, &line, &quad);
   size_t at = line0 + line;
-  t.at = (const uint8_t *)x.data + (at * x.line_step + 4 * quad * x.step) * hu_bytes_each(x);
+  t.at = (const uint8_t *)x.data + (at * x.line_step + 4 * quad * x.step) * hui_bytes_each(x);
   t.inside = at < lines;
   return t;
 }
 
 /* All four of them. */
-HU_DEVICE hu_bytes_quad hu_bytes_whole(const hu_device_matrix &x, const uint8_t *at) {
+HU_DEVICE hu_bytes_quad hui_bytes_whole(const hu_device_matrix &x, const uint8_t *at) {
   hu_bytes_quad z;
   z.in = 4;
   if (x.along && x.quads && x.size == 1) {
@@ -144,32 +144,32 @@ HU_DEVICE hu_bytes_quad hu_bytes_whole(const hu_device_matrix &x, const uint8_t 
   return z;
 }
 
-HU_DEVICE hu_bytes_quad hu_bytes_fetch(const hu_device_matrix &x, hu_bytes_track &t, size_t line0, size_t lines,
-                                       size_t p0, size_t k) {
+HU_DEVICE hu_bytes_quad hui_bytes_fetch(const hu_device_matrix &x, hu_bytes_track &t, size_t line0, size_t lines,
+                                        size_t p0, size_t k) {
   hu_bytes_quad z;
   if (t.inside && p0 + HU_BYTES_DEPTH <= k) {
-    z = hu_bytes_whole(x, t.at);
+    z = hui_bytes_whole(x, t.at);
   } else {
     int line, quad;
-    hu_bytes_place(x, &line, &quad);
+    hui_bytes_place(x, &line, &quad);
     size_t at = line0 + line, p = p0 + 4 * quad;
     z.in = at >= lines || p >= k ? 0 : k - p < 4 ? (uint32_t)(k - p) : 4;
 #pragma unroll 1
     for (uint32_t i = 0; i < 4; i++) {
       uint32_t raw = x.size == 1 ? HU_BYTES_CODES : 0;
-      if (i < z.in) raw = hu_matrix_raw(x, at * x.line_step + (p + i) * x.step);
+      if (i < z.in) raw = hui_matrix_raw(x, at * x.line_step + (p + i) * x.step);
 #pragma unroll
       for (uint32_t j = 0; j < 4; j++) z.raw[j] = i == j ? raw : z.raw[j];
     }
   }
-  t.at += HU_BYTES_DEPTH * x.step * hu_bytes_each(x);
+  t.at += HU_BYTES_DEPTH * x.step * hui_bytes_each(x);
   return z;
 }
 
 /* Codes of 16 bits with x.plain: V is the fraction, with the leading digit in all binades but the lowest, shifted by
  * the binade. False where a code is not one of a finite number. */
 template <int D>
-HU_DEVICE bool hu_bytes_shifted(const hu_device_matrix &x, const hu_bytes_quad &q, hu_bytes_digits<D> z[4]) {
+HU_DEVICE bool hui_bytes_shifted(const hu_device_matrix &x, const hu_bytes_quad &q, hu_bytes_digits<D> z[4]) {
   uint32_t m = 23u - x.plain_shift, one = 1u << m;
   bool finite = true;
 #pragma unroll
@@ -177,32 +177,32 @@ HU_DEVICE bool hu_bytes_shifted(const hu_device_matrix &x, const hu_bytes_quad &
     uint32_t magnitude = q.raw[i] & x.plain_mask, field = magnitude >> m, part = magnitude & (one - 1);
     finite = finite && magnitude <= x.plain_most;
     uint64_t v = field ? (uint64_t)(part | one) << ((field - 1) & 63) : part;
-    z[i] = hu_bytes_digits_of<D>(v, (q.raw[i] & 0x8000) != 0, false);
+    z[i] = hui_bytes_digits_of<D>(v, (q.raw[i] & 0x8000) != 0, false);
   }
   return finite;
 }
 
 template <int D>
-HU_DEVICE void hu_bytes_convert(const hu_device_matrix &x, const hu_bytes_digits<D> *table, int32_t low,
-                                const hu_bytes_quad &q, hu_bytes_digits<D> z[4]) {
+HU_DEVICE void hui_bytes_convert(const hu_device_matrix &x, const hu_bytes_digits<D> *table, int32_t low,
+                                 const hu_bytes_quad &q, hu_bytes_digits<D> z[4]) {
   if (x.size == 1) {
 #pragma unroll
     for (int i = 0; i < 4; i++) z[i] = table[q.raw[i]];
     return;
   }
-  if (x.plain && hu_bytes_shifted<D>(x, q, z)) return;
+  if (x.plain && hui_bytes_shifted<D>(x, q, z)) return;
 #pragma unroll 1
   for (uint32_t i = 0; i < 4; i++) {
     uint32_t raw = i == 0 ? q.raw[0] : i == 1 ? q.raw[1] : i == 2 ? q.raw[2] : q.raw[3];
-    hu_bytes_digits<D> v = hu_bytes_digits_of<D>(0, false, false);
-    if (i < q.in) v = hu_bytes_unpacked<D>(x, low, raw);
+    hu_bytes_digits<D> v = hui_bytes_digits_of<D>(0, false, false);
+    if (i < q.in) v = hui_bytes_unpacked<D>(x, low, raw);
 #pragma unroll
     for (uint32_t j = 0; j < 4; j++) z[j] = i == j ? v : z[j];
   }
 }
 
 /* Bytes 2 h and 2 h + 1 of four words, each as a word. */
-HU_DEVICE void hu_bytes_turn(uint32_t a, uint32_t b, uint32_t c, uint32_t d, int h, uint32_t z[2]) {
+HU_DEVICE void hui_bytes_turn(uint32_t a, uint32_t b, uint32_t c, uint32_t d, int h, uint32_t z[2]) {
   uint32_t ab = __byte_perm(a, b, h ? 0x7362 : 0x5140), cd = __byte_perm(c, d, h ? 0x7362 : 0x5140);
   z[0] = __byte_perm(ab, cd, 0x5410);
   z[1] = __byte_perm(ab, cd, 0x7632);
@@ -210,17 +210,17 @@ HU_DEVICE void hu_bytes_turn(uint32_t a, uint32_t b, uint32_t c, uint32_t d, int
 
 /* A quad's digits into the slab. */
 template <int D>
-HU_DEVICE void hu_bytes_put(hu_bytes_slab<D> &z, const hu_device_matrix &x, const hu_bytes_digits<D> *table,
-                            int32_t low, const hu_bytes_quad &q) {
+HU_DEVICE void hui_bytes_put(hu_bytes_slab<D> &z, const hu_device_matrix &x, const hu_bytes_digits<D> *table,
+                             int32_t low, const hu_bytes_quad &q) {
   hu_bytes_digits<D> v[4];
   int line, quad;
-  hu_bytes_place(x, &line, &quad);
-  hu_bytes_convert<D>(x, table, low, q, v);
+  hui_bytes_place(x, &line, &quad);
+  hui_bytes_convert<D>(x, table, low, q, v);
 #pragma unroll
   for (int pair = 0; 2 * pair < D; pair++) {
     uint32_t turned[2];
     int word = pair / 2;
-    hu_bytes_turn(v[0].w[word], v[1].w[word], v[2].w[word], v[3].w[word], pair % 2, turned);
+    hui_bytes_turn(v[0].w[word], v[1].w[word], v[2].w[word], v[3].w[word], pair % 2, turned);
     z.word[2 * pair][quad][line] = turned[0];
     if (2 * pair + 1 < D) z.word[2 * pair + 1][quad][line] = turned[1];
   }
@@ -236,7 +236,7 @@ typedef struct hu_wide_sum {
 } hu_wide_sum;
 
 /* s += v 2^at, at < 78. */
-HU_DEVICE void hu_wide_sum_add(hu_wide_sum *s, int32_t v, int at) {
+HU_DEVICE void hui_wide_sum_add(hu_wide_sum *s, int32_t v, int at) {
   int64_t x = v;
   uint64_t low = at < 64 ? (uint64_t)x << at : 0;
   int64_t high = at == 0 ? x >> 63 : at < 64 ? x >> (64 - at) : (int64_t)((uint64_t)x << (at - 64));
@@ -244,8 +244,8 @@ HU_DEVICE void hu_wide_sum_add(hu_wide_sum *s, int32_t v, int at) {
   s->high = (int64_t)((uint64_t)s->high + (uint64_t)high + (s->low < low));
 }
 
-HU_DEVICE hu_long hu_wide_sum_number(hu_wide_sum s, int32_t exp) {
-  hu_long z = hu_long_special(s.high || s.low ? HU_KIND_FINITE : HU_KIND_ZERO, s.high < 0);
+HU_DEVICE hu_long hui_wide_sum_number(hu_wide_sum s, int32_t exp) {
+  hu_long z = hui_long_special(s.high || s.low ? HU_KIND_FINITE : HU_KIND_ZERO, s.high < 0);
   z.hi = (uint64_t)s.high;
   z.lo = s.low;
   if (z.sign) {
@@ -257,38 +257,38 @@ HU_DEVICE hu_long hu_wide_sum_number(hu_wide_sum s, int32_t exp) {
 }
 
 /* A sum whose terms decide: some of them are no numbers, or all products and C add up to zero. */
-static __device__ __noinline__ hu_num hu_bytes_special(const hu_gemm_args &g, size_t i, size_t j, hu_num x,
-                                                       uint32_t *made) {
-  const uint32_t flags = hu_sum_flags(g, i, j), both = HU_TERM_INF | HU_TERM_MINUS_INF;
+static __device__ __noinline__ hu_num hui_bytes_special(const hu_gemm_args &g, size_t i, size_t j, hu_num x,
+                                                        uint32_t *made) {
+  const uint32_t flags = hui_sum_flags(g, i, j), both = HU_TERM_INF | HU_TERM_MINUS_INF;
   *made = 0;
   if ((flags & (HU_TERM_NAN | HU_TERM_INVALID)) || (flags & both) == both) {
     *made = !(flags & HU_TERM_NAN);
-    return hu_num_special(HU_KIND_NAN, 0);
+    return hui_num_special(HU_KIND_NAN, 0);
   }
-  if (flags & both) return hu_num_special(HU_KIND_INF, (flags & HU_TERM_MINUS_INF) != 0);
+  if (flags & both) return hui_num_special(HU_KIND_INF, (flags & HU_TERM_MINUS_INF) != 0);
   if (x.kind == HU_KIND_ZERO)
     x.sign = !(flags & HU_TERM_NOT_MINUS_ZERO) || (g.dspec.round == HU_RTN && (flags & HU_TERM_NOT_PLUS_ZERO));
   return x;
 }
 
-HU_DEVICE uint32_t hu_bytes_store(const hu_gemm_args &g, size_t i, size_t j, hu_wide_sum s, bool special) {
-  hu_num c = g.c.present ? hu_matrix_num(g.c, i, j) : hu_num_special(HU_KIND_ZERO, 0);
-  hu_num x = hu_long_add(hu_wide_sum_number(s, g.low), hu_long_of(c), 0);
+HU_DEVICE uint32_t hui_bytes_store(const hu_gemm_args &g, size_t i, size_t j, hu_wide_sum s, bool special) {
+  hu_num c = g.c.present ? hui_matrix_num(g.c, i, j) : hui_num_special(HU_KIND_ZERO, 0);
+  hu_num x = hui_long_add(hui_wide_sum_number(s, g.low), hui_long_of(c), 0);
   uint32_t made = 0, minus = c.kind == HU_KIND_ZERO && c.sign;
   if (x.kind == HU_KIND_ZERO) x.sign = 0; /* unless all terms are -0, or it goes toward negative */
   if (special || x.kind > HU_KIND_FINITE || (x.kind == HU_KIND_ZERO && (minus || g.dspec.round == HU_RTN)))
-    x = hu_bytes_special(g, i, j, x, &made);
-  return hu_gemm_store(g, i, j, x, made);
+    x = hui_bytes_special(g, i, j, x, &made);
+  return hui_gemm_store(g, i, j, x, made);
 }
 
 /* Adds the sums of 32 bits to those of 128, and empties them. */
 template <int D>
-HU_DEVICE void hu_bytes_settle(int32_t (&acc)[2 * D - 1][4], hu_wide_sum (&sum)[4]) {
+HU_DEVICE void hui_bytes_settle(int32_t (&acc)[2 * D - 1][4], hu_wide_sum (&sum)[4]) {
 #pragma unroll
   for (int r = 0; r < 4; r++) {
 #pragma unroll
     for (int w = 0; w < 2 * D - 1; w++) {
-      hu_wide_sum_add(&sum[r], acc[w][r], 7 * w);
+      hui_wide_sum_add(&sum[r], acc[w][r], 7 * w);
       acc[w][r] = 0;
     }
   }
@@ -296,21 +296,21 @@ HU_DEVICE void hu_bytes_settle(int32_t (&acc)[2 * D - 1][4], hu_wide_sum (&sum)[
 
 /* Row and column of the tile of sum r of this thread, r = 0 to 3: a warp has 16 rows and 8 columns, each lane those
  * that the instruction's result gives it (PTX ISA, "Matrix Fragments for mma.m16n8k32"). */
-HU_DEVICE int hu_bytes_row(int r) {
+HU_DEVICE int hui_bytes_row(int r) {
   int t = (int)threadIdx.x;
   return t / 128 * 16 + t % 32 / 4 + r / 2 * 8;
 }
-HU_DEVICE int hu_bytes_column(int r) {
+HU_DEVICE int hui_bytes_column(int r) {
   int t = (int)threadIdx.x;
   return t / 32 % 4 * 8 + t % 4 * 2 + r % 2;
 }
 
 /* The products of a slab: 16 x 8 sums of 32 products each by one instruction for each pair of digits. */
 template <int D>
-HU_DEVICE void hu_bytes_products(const hu_bytes_slab<D> &a, const hu_bytes_slab<D> &b, int32_t (&acc)[2 * D - 1][4]) {
+HU_DEVICE void hui_bytes_products(const hu_bytes_slab<D> &a, const hu_bytes_slab<D> &b, int32_t (&acc)[2 * D - 1][4]) {
 #if defined(__CUDA_ARCH__)
-  int lane = (int)threadIdx.x % 32, quad = lane % 4, row = hu_bytes_row(0),
-      column = hu_bytes_column(0) / 8 * 8 + lane / 4;
+  int lane = (int)threadIdx.x % 32, quad = lane % 4, row = hui_bytes_row(0),
+      column = hui_bytes_column(0) / 8 * 8 + lane / 4;
   uint32_t v[D][2];
 #pragma unroll
   for (int e = 0; e < D; e++) {
@@ -336,7 +336,7 @@ HU_DEVICE void hu_bytes_products(const hu_bytes_slab<D> &a, const hu_bytes_slab<
     for (int i = 0; i < D * D * HU_BYTES_QUADS; i++) {
       int d = i / HU_BYTES_QUADS / D, e = i / HU_BYTES_QUADS % D, q = i % HU_BYTES_QUADS;
       int32_t &c = acc[d + e][r];
-      c = __dp4a((int)a.word[d][q][hu_bytes_row(r)], (int)b.word[e][q][hu_bytes_column(r)], c);
+      c = __dp4a((int)a.word[d][q][hui_bytes_row(r)], (int)b.word[e][q][hui_bytes_column(r)], c);
     }
   }
 #endif
@@ -352,65 +352,67 @@ HU_DEVICE void hu_bytes_products(const hu_bytes_slab<D> &a, const hu_bytes_slab<
 
 template <int D>
 HU_KERNEL __launch_bounds__(HU_THREADS, HU_BYTES_BLOCKS)
-    hu_gemm_bytes_kernel(const __grid_constant__ hu_gemm_args g, int32_t low_a, int32_t low_b) {
+    hui_gemm_bytes_kernel(const __grid_constant__ hu_gemm_args g, int32_t low_a, int32_t low_b) {
   __shared__ hu_bytes_slab<D> a, b;
   __shared__ hu_bytes_digits<D> table_a[HU_BYTES_TABLE], table_b[HU_BYTES_TABLE];
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   size_t down = (g.m + HU_BYTES_SIDE - 1) / HU_BYTES_SIDE, across = (g.n + HU_BYTES_SIDE - 1) / HU_BYTES_SIDE;
   hu_counts counts;
-  hu_counts_clear(&counts);
-  hu_bytes_fill<D>(table_a, g.a, low_a);
-  hu_bytes_fill<D>(table_b, g.b, low_b);
+  hui_counts_clear(&counts);
+  hui_bytes_fill<D>(table_a, g.a, low_a);
+  hui_bytes_fill<D>(table_b, g.b, low_b);
   for (size_t tile = blockIdx.x; tile < down * across; tile += gridDim.x) {
     size_t row0 = tile / across * HU_BYTES_SIDE, col0 = tile % across * HU_BYTES_SIDE;
     int32_t acc[2 * D - 1][4] = {};
     hu_wide_sum sum[4] = {};
-    hu_bytes_track ta = hu_bytes_start(g.a, row0, g.m), tb = hu_bytes_start(g.b, col0, g.n);
-    hu_bytes_quad qa = hu_bytes_fetch(g.a, ta, row0, g.m, 0, g.k), qb = hu_bytes_fetch(g.b, tb, col0, g.n, 0, g.k);
+    hu_bytes_track ta = hui_bytes_start(g.a, row0, g.m), tb = hui_bytes_start(g.b, col0, g.n);
+    hu_bytes_quad qa = hui_bytes_fetch(g.a, ta, row0, g.m, 0, g.k), qb = hui_bytes_fetch(g.b, tb, col0, g.n, 0, g.k);
     __syncthreads();
     if (threadIdx.x == 0) a.special = b.special = 0;
     for (size_t p0 = 0; p0 < g.k; p0 += HU_BYTES_DEPTH) {
       __syncthreads();
-      hu_bytes_put<D>(a, g.a, table_a, low_a, qa);
-      hu_bytes_put<D>(b, g.b, table_b, low_b, qb);
+      hui_bytes_put<D>(a, g.a, table_a, low_a, qa);
+      hui_bytes_put<D>(b, g.b, table_b, low_b, qb);
       __syncthreads();
       if (p0 + HU_BYTES_DEPTH < g.k) { /* on their way while the products are made */
-        qa = hu_bytes_fetch(g.a, ta, row0, g.m, p0 + HU_BYTES_DEPTH, g.k);
-        qb = hu_bytes_fetch(g.b, tb, col0, g.n, p0 + HU_BYTES_DEPTH, g.k);
+        qa = hui_bytes_fetch(g.a, ta, row0, g.m, p0 + HU_BYTES_DEPTH, g.k);
+        qb = hui_bytes_fetch(g.b, tb, col0, g.n, p0 + HU_BYTES_DEPTH, g.k);
       }
-      hu_bytes_products<D>(a, b, acc);
-      if ((p0 + HU_BYTES_DEPTH) % HU_BYTES_OFTEN == 0) hu_bytes_settle<D>(acc, sum);
+      hui_bytes_products<D>(a, b, acc);
+      if ((p0 + HU_BYTES_DEPTH) % HU_BYTES_OFTEN == 0) hui_bytes_settle<D>(acc, sum);
     }
-    hu_bytes_settle<D>(acc, sum);
+    hui_bytes_settle<D>(acc, sum);
 #pragma unroll 1
     for (int e = 0; e < 4; e++) {
-      int y = hu_bytes_row(e), x = hu_bytes_column(e);
+      int y = hui_bytes_row(e), x = hui_bytes_column(e);
       hu_wide_sum s = e == 0 ? sum[0] : e == 1 ? sum[1] : e == 2 ? sum[2] : sum[3];
       bool special = g.k && ((a.special >> y & 1) || (b.special >> x & 1));
       if (row0 + y >= g.m || col0 + x >= g.n) continue;
-      uint32_t events = hu_bytes_store(g, row0 + y, col0 + x, s, special);
-      if (g.events) hu_counts_add(&counts, events);
+      uint32_t events = hui_bytes_store(g, row0 + y, col0 + x, s, special);
+      if (g.events) hui_counts_add(&counts, events);
     }
   }
-  if (g.events) hu_counts_flush(&counts, g.events, sums);
+  if (g.events) hui_counts_flush(&counts, g.events, sums);
 }
 
 /* Bits of the integers that numbers of the format are. */
-static inline int32_t hu_bytes_bits(const hu_spec &s) { return s.emax + 1 - (s.emin - s.m); }
+static inline int32_t hui_bytes_bits(const hu_spec &s) { return s.emax + 1 - (s.emin - s.m); }
 
-int hu_gemm_bytes_serve(const hu_gemm_args *g) {
-  return g->a.size == 1 && g->b.size == 1 && hu_bytes_bits(g->a.spec) <= 21 && hu_bytes_bits(g->b.spec) <= 21;
+int hui_gemm_bytes_serve(const hu_gemm_args *g) {
+  return g->a.size == 1 && g->b.size == 1 && hui_bytes_bits(g->a.spec) <= 21 && hui_bytes_bits(g->b.spec) <= 21;
 }
 
-hu_status hu_gemm_launch_bytes(const hu_gemm_args *g, void *stream) {
+hu_status hui_gemm_launch_bytes(const hu_gemm_args *g, void *stream) {
   size_t down = (g->m - 1) / HU_BYTES_SIDE + 1, across = (g->n - 1) / HU_BYTES_SIDE + 1;
   size_t tiles = across > SIZE_MAX / down ? SIZE_MAX : down * across;
   int32_t low_a = g->a.spec.emin - g->a.spec.m, low_b = g->b.spec.emin - g->b.spec.m;
-  int32_t bits_a = hu_bytes_bits(g->a.spec), bits_b = hu_bytes_bits(g->b.spec),
+  int32_t bits_a = hui_bytes_bits(g->a.spec), bits_b = hui_bytes_bits(g->b.spec),
           bits = bits_a > bits_b ? bits_a : bits_b;
   hu_gemm_args h = *g;
   h.low = low_a + low_b;
-  auto kernel = bits <= 21 ? hu_gemm_bytes_kernel<3> : bits <= 35 ? hu_gemm_bytes_kernel<5> : hu_gemm_bytes_kernel<6>;
-  HU_LAUNCH(kernel, hu_grid_size(tiles, 64), 0, stream, h, low_a, low_b);
-  return hu_launched();
+  auto kernel = bits <= 21   ? hui_gemm_bytes_kernel<3>
+                : bits <= 35 ? hui_gemm_bytes_kernel<5>
+                             : hui_gemm_bytes_kernel<6>;
+  HU_LAUNCH(kernel, hui_grid_size(tiles, 64), 0, stream, h, low_a, low_b);
+  return hui_launched();
 }

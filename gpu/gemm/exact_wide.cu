@@ -82,7 +82,7 @@ struct hu_warp_integer {
     for (int s = 0; s < SLOTS; s++)
       if (limb[s]) mine = (int32_t)lane * SLOTS + s;
     uint32_t some = __ballot_sync(HU_ALL_LANES, mine >= 0);
-    if (!some) return hu_num_special(HU_KIND_ZERO, 0);
+    if (!some) return hui_num_special(HU_KIND_ZERO, 0);
     int32_t high = __shfl_sync(HU_ALL_LANES, mine, 31 - __clz((int)some));
     uint32_t h = at(high), m = at(high - 1), l = at(high - 2);
     int32_t lead = __clz((int)h);
@@ -101,26 +101,27 @@ struct hu_warp_integer {
 };
 
 /* Term t of element (i, j): product t for t < k, C for t = k. */
-HU_DEVICE hu_num hu_wide_term(const hu_gemm_args &g, size_t i, size_t j, size_t t, uint32_t *flags) {
-  if (t > g.k) return hu_num_special(HU_KIND_ZERO, 0); /* past the end: no flags */
+HU_DEVICE hu_num hui_wide_term(const hu_gemm_args &g, size_t i, size_t j, size_t t, uint32_t *flags) {
+  if (t > g.k) return hui_num_special(HU_KIND_ZERO, 0); /* past the end: no flags */
   if (t == g.k) {
-    hu_num c = g.c.present ? hu_matrix_num(g.c, i, j) : hu_num_special(HU_KIND_ZERO, 0);
-    *flags |= hu_term_flags(c.kind, c.sign);
+    hu_num c = g.c.present ? hui_matrix_num(g.c, i, j) : hui_num_special(HU_KIND_ZERO, 0);
+    *flags |= hui_term_flags(c.kind, c.sign);
     return c;
   }
-  hu_num a = hu_matrix_num(g.a, i, t), b = hu_matrix_num(g.b, j, t);
-  *flags |= hu_product_flags(a, b);
-  return hu_num_finite((uint32_t)(a.sign ^ b.sign), a.sig * b.sig, a.exp + b.exp); /* zeros and specials have sig = 0 */
+  hu_num a = hui_matrix_num(g.a, i, t), b = hui_matrix_num(g.b, j, t);
+  *flags |= hui_product_flags(a, b);
+  return hui_num_finite((uint32_t)(a.sign ^ b.sign), a.sig * b.sig,
+                        a.exp + b.exp); /* zeros and specials have sig = 0 */
 }
 
 template <int SLOTS>
-HU_DEVICE void hu_wide_element(const hu_gemm_args &g, size_t i, size_t j, hu_counts *c) {
+HU_DEVICE void hui_wide_element(const hu_gemm_args &g, size_t i, size_t j, hu_counts *c) {
   const size_t often = (size_t)1 << 30;
   uint32_t lane = threadIdx.x & 31, flags = 0;
   hu_warp_integer<SLOTS> sum;
   sum.clear();
   for (size_t base = 0; base <= g.k; base += 32) {
-    hu_num x = hu_wide_term(g, i, j, base + lane, &flags);
+    hu_num x = hui_wide_term(g, i, j, base + lane, &flags);
     int32_t place = (x.exp - g.low) * 2 + x.sign;
     int count = g.k - base < 31 ? (int)(g.k - base) + 1 : 32;
     for (int t = 0; t < count; t++) {
@@ -135,40 +136,40 @@ HU_DEVICE void hu_wide_element(const hu_gemm_args &g, size_t i, size_t j, hu_cou
   uint32_t made = 0;
   const uint32_t both = HU_TERM_INF | HU_TERM_MINUS_INF;
   if ((flags & (HU_TERM_NAN | HU_TERM_INVALID)) || (flags & both) == both) {
-    x = hu_num_special(HU_KIND_NAN, 0);
+    x = hui_num_special(HU_KIND_NAN, 0);
     made = !(flags & HU_TERM_NAN);
   } else if (flags & both) {
-    x = hu_num_special(HU_KIND_INF, (flags & HU_TERM_MINUS_INF) != 0);
+    x = hui_num_special(HU_KIND_INF, (flags & HU_TERM_MINUS_INF) != 0);
   } else if (x.kind == HU_KIND_ZERO) {
     x.sign = !(flags & HU_TERM_NOT_MINUS_ZERO) || (g.dspec.round == HU_RTN && (flags & HU_TERM_NOT_PLUS_ZERO));
   }
   if (lane != 0) return;
-  uint32_t events = hu_gemm_store(g, i, j, x, made);
-  if (g.events) hu_counts_add(c, events);
+  uint32_t events = hui_gemm_store(g, i, j, x, made);
+  if (g.events) hui_counts_add(c, events);
 }
 
 template <int SLOTS>
-HU_KERNEL __launch_bounds__(HU_THREADS, 1) hu_gemm_wide_kernel(const __grid_constant__ hu_gemm_args g) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 1) hui_gemm_wide_kernel(const __grid_constant__ hu_gemm_args g) {
   const size_t warps = HU_THREADS / 32;
   hu_counts c;
-  hu_counts_clear(&c);
+  hui_counts_clear(&c);
   size_t elements = g.m * g.n;
   for (size_t e = blockIdx.x * warps + threadIdx.x / 32; e < elements; e += gridDim.x * warps)
-    hu_wide_element<SLOTS>(g, e / g.n, e % g.n, &c);
+    hui_wide_element<SLOTS>(g, e / g.n, e % g.n, &c);
   if (g.events) {
     __shared__ unsigned long long sums[HU_EVENT_KINDS];
-    hu_counts_flush(&c, g.events, sums);
+    hui_counts_flush(&c, g.events, sums);
   }
 }
 
-hu_status hu_gemm_launch_wide(const hu_gemm_args *g, int32_t bits, void *stream) {
+hu_status hui_gemm_launch_wide(const hu_gemm_args *g, int32_t bits, void *stream) {
   size_t blocks = (g->m * g->n - 1) / (HU_THREADS / 32) + 1;
-  void (*kernel)(const hu_gemm_args) = hu_gemm_wide_kernel<5>; /* 5120 bits: the widest pair has under 4400 */
+  void (*kernel)(const hu_gemm_args) = hui_gemm_wide_kernel<5>; /* 5120 bits: the widest pair has under 4400 */
   if (bits <= 1024) {
-    kernel = hu_gemm_wide_kernel<1>;
+    kernel = hui_gemm_wide_kernel<1>;
   } else if (bits <= 2048) {
-    kernel = hu_gemm_wide_kernel<2>;
+    kernel = hui_gemm_wide_kernel<2>;
   }
-  HU_LAUNCH(kernel, hu_grid_size(blocks, 64), 0, stream, *g);
-  return hu_launched();
+  HU_LAUNCH(kernel, hui_grid_size(blocks, 64), 0, stream, *g);
+  return hui_launched();
 }

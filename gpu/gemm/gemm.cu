@@ -15,7 +15,7 @@
 static const hu_mode plain = {0, 0, 0, 0, 0, 0, {0, 0}};
 
 static uint8_t code_size(hu_format f, uint8_t storage) {
-  return storage == HU_STORAGE_VALUES ? 0 : (uint8_t)(hu_code_bytes(f));
+  return storage == HU_STORAGE_VALUES ? 0 : (uint8_t)(hui_code_bytes(f));
 }
 
 /* With d0 = 23 - m, a magnitude's code times 2^d0 is the pattern of the value times 2^(1 - low), low = emin + 127; so
@@ -40,7 +40,7 @@ static hu_device_matrix matrix_of(const hu_operand *x, int along) {
   z.data = x->data;
   z.line_step = along ? x->ld : 1;
   z.step = along ? 1 : x->ld;
-  z.spec = hu_spec_of(x->format, plain);
+  z.spec = hui_spec_of(x->format, plain);
   z.size = code_size(x->format, x->storage);
   z.along = along ? 1 : 0;
   size_t bytes = z.size ? z.size : sizeof(float);
@@ -55,7 +55,7 @@ typedef struct range {
 } range;
 
 static range range_of(hu_format f) {
-  hu_spec s = hu_spec_of(f, hu_plain_mode());
+  hu_spec s = hui_spec_of(f, hui_plain_mode());
   range r = {s.emin - s.m, s.emax + 1};
   return r;
 }
@@ -92,16 +92,16 @@ static int pair_of(const hu_accum *x, const hu_operand *a, const hu_operand *b, 
 
 static hu_source source_of(const hu_operand *x) {
   uint8_t values = x->storage == HU_STORAGE_VALUES;
-  return hu_source_of(x->format, values ? HU_STORED_VALUES : HU_STORED_CODES,
-                      (uint8_t)(values ? 4 : code_size(x->format, x->storage)));
+  return hui_source_of(x->format, values ? HU_STORED_VALUES : HU_STORED_CODES,
+                       (uint8_t)(values ? 4 : code_size(x->format, x->storage)));
 }
 
 /* seq2(binary32,binary32), ties to even, of operands that binary32 holds. */
 static int is_rounded32(const hu_accum *x, hu_format a, hu_format b, const hu_format *c) {
-  hu_format single = hu_format_binary32();
+  hu_format single = hui_format_binary32();
   return x->kind == HU_ACCUM_SEQ2 && !x->promote && !x->slices && hu_format_equal(x->product, single) &&
          hu_format_equal(x->sum, single) && x->mode.round == HU_RNE && x->mode.saturate <= HU_SAT_NONE &&
-         hu_gemm_fit_binary32(a, b, c);
+         hui_gemm_fit_binary32(a, b, c);
 }
 
 static void plan_model(hu_accum_args *m, size_t k, const hu_operand *a, const hu_operand *b, const hu_operand *c,
@@ -111,7 +111,7 @@ static void plan_model(hu_accum_args *m, size_t k, const hu_operand *a, const hu
   m->plan.sa = m->plan.a;
   m->plan.sb = m->plan.b;
   m->c = c ? source_of(c) : m->plan.a;
-  hu_plan_model(&m->plan, accum, k, &m->c);
+  hui_plan_model(&m->plan, accum, k, &m->c);
 }
 
 static void fill(hu_gemm_args *g, size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
@@ -125,11 +125,11 @@ static void fill(hu_gemm_args *g, size_t m, size_t n, size_t k, const hu_result 
   g->c.present = c != NULL;
   g->d = d->data;
   g->ldd = d->ld;
-  g->dspec = hu_spec_of(d->format, mode);
+  g->dspec = hui_spec_of(d->format, mode);
   g->dsize = code_size(d->format, d->storage);
   g->stochastic = mode.round >= HU_SRA;
   g->low = 0;
-  g->stream = hu_exec_stream(exec);
+  g->stream = hui_exec_stream(exec);
   g->events = events;
 }
 
@@ -141,40 +141,40 @@ static hu_status run(size_t m, size_t n, size_t k, const hu_result *d, const hu_
   fill(&g, m, n, k, d, a, b, c, mode, exec, events);
   const hu_format *fc = c ? &c->format : NULL;
   hu_accum_args model;
-  switch (hu_gemm_choose_way(k, a->format, b->format, fc, accum)) {
-    case HU_GEMM_WAY_FP32: return hu_gemm_launch_fp32(&g, stream);
-    case HU_GEMM_WAY_EXACT32: return hu_gemm_launch_exact32(&g, stream);
+  switch (hui_gemm_choose_way(k, a->format, b->format, fc, accum)) {
+    case HU_GEMM_WAY_FP32: return hui_gemm_launch_fp32(&g, stream);
+    case HU_GEMM_WAY_EXACT32: return hui_gemm_launch_exact32(&g, stream);
     case HU_GEMM_WAY_EXACT64:
-      return hu_gemm_bytes_serve(&g) ? hu_gemm_launch_bytes(&g, stream) : hu_gemm_launch_exact64(&g, stream);
-    case HU_GEMM_WAY_BYTES: return hu_gemm_launch_bytes(&g, stream);
+      return hui_gemm_bytes_serve(&g) ? hui_gemm_launch_bytes(&g, stream) : hui_gemm_launch_exact64(&g, stream);
+    case HU_GEMM_WAY_BYTES: return hui_gemm_launch_bytes(&g, stream);
     case HU_GEMM_WAY_WIDE: {
       int32_t bits = sum_bits(k, a->format, b->format, fc, &g.low);
-      return hu_gemm_launch_wide(&g, bits, stream);
+      return hui_gemm_launch_wide(&g, bits, stream);
     }
     default: break;
   }
-  if (is_rounded32(accum, a->format, b->format, fc)) return hu_gemm_launch_rounded(&g, stream);
+  if (is_rounded32(accum, a->format, b->format, fc)) return hui_gemm_launch_rounded(&g, stream);
   int pair = pair_of(accum, a, b, c);
-  if (pair) return hu_gemm_launch_half(&g, &g.a.spec, pair == PAIR_BRAIN, stream);
+  if (pair) return hui_gemm_launch_half(&g, &g.a.spec, pair == PAIR_BRAIN, stream);
   plan_model(&model, k, a, b, c, accum);
   hu_seq_args q;
-  if (hu_seq_plan(&q, a->format, b->format, fc, accum)) return hu_gemm_launch_seq(&g, &model, &q, stream);
+  if (hui_seq_plan(&q, a->format, b->format, fc, accum)) return hui_gemm_launch_seq(&g, &model, &q, stream);
   hu_unfused_args v;
-  if (hu_unfused_plan(&v, k, a->format, b->format, fc, accum)) return hu_gemm_launch_unfused(&g, &model, &v, stream);
+  if (hui_unfused_plan(&v, k, a->format, b->format, fc, accum)) return hui_gemm_launch_unfused(&g, &model, &v, stream);
   hu_unit_plan u;
-  if (hu_gemm_blocks_plan(&u, &g, &model, NULL)) return hu_gemm_launch_blocks(&g, &model, NULL, &u, stream);
-  if (hu_gemm_align_serves(&model)) return hu_gemm_launch_align(&g, &model, stream);
-  return hu_gemm_launch_model(&g, &model, stream);
+  if (hui_gemm_blocks_plan(&u, &g, &model, NULL)) return hui_gemm_launch_blocks(&g, &model, NULL, &u, stream);
+  if (hui_gemm_align_serves(&model)) return hui_gemm_launch_align(&g, &model, stream);
+  return hui_gemm_launch_model(&g, &model, stream);
 }
 
 static uint8_t steps_by_four(const size_t step[2]) { return step[0] % 4 == 0 && step[1] % 4 == 0; }
 
 static int is_value(uint8_t storage) { return storage == HU_STORAGE_VALUES; }
 
-hu_status hu_device_gemm_batch(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
-                               const hu_operand *b, const hu_gemm_batch *batch, const hu_accum *accum, hu_stream words,
-                               void *stream) {
-  hu_status s = hu_gemm_check(m, n, k, d, a, b, NULL, NULL, NULL, accum, plain);
+hu_status hui_device_gemm_batch(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
+                                const hu_operand *b, const hu_gemm_batch *batch, const hu_accum *accum, hu_stream words,
+                                void *stream) {
+  hu_status s = hui_gemm_check(m, n, k, d, a, b, NULL, NULL, NULL, accum, plain);
   if (s != HU_OK || m == 0 || n == 0 || batch->outer == 0 || batch->inner == 0) return s;
   if (!is_value(d->storage) || !is_value(a->storage) || !is_value(b->storage)) return HU_E_FORMAT;
   hu_exec exec;
@@ -185,10 +185,10 @@ hu_status hu_device_gemm_batch(size_t m, size_t n, size_t k, const hu_result *d,
   fill(&g, m, n, k, d, a, b, NULL, plain, &exec, NULL);
   g.a.quads = g.a.quads && steps_by_four(batch->a);
   g.b.quads = g.b.quads && steps_by_four(batch->b);
-  if (hu_gemm_choose_way(k, a->format, b->format, NULL, accum) == HU_GEMM_WAY_FP32)
-    return hu_gemm_launch_fp32_batch(&g, batch, stream);
+  if (hui_gemm_choose_way(k, a->format, b->format, NULL, accum) == HU_GEMM_WAY_FP32)
+    return hui_gemm_launch_fp32_batch(&g, batch, stream);
   plan_model(&model, k, a, b, NULL, accum);
-  return hu_gemm_launch_model_batch(&g, &model, batch, stream);
+  return hui_gemm_launch_model_batch(&g, &model, batch, stream);
 }
 
 static hu_status run_scaled(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
@@ -206,8 +206,8 @@ static hu_status run_scaled(size_t m, size_t n, size_t k, const hu_result *d, co
   uint64_t every = accum->scaled ? accum->promote : accum->block.every;
   scales.count = k / every + (k % every != 0);
   hu_unit_plan u;
-  if (hu_gemm_blocks_plan(&u, &g, &model, &scales)) return hu_gemm_launch_blocks(&g, &model, &scales, &u, stream);
-  return hu_gemm_launch_scaled(&g, &model, &scales, stream);
+  if (hui_gemm_blocks_plan(&u, &g, &model, &scales)) return hui_gemm_launch_blocks(&g, &model, &scales, &u, stream);
+  return hui_gemm_launch_scaled(&g, &model, &scales, stream);
 }
 
 /* ---- the calls ---- */
@@ -215,21 +215,21 @@ static hu_status run_scaled(size_t m, size_t n, size_t k, const hu_result *d, co
 static void look_at(const hu_operand *x, size_t rows, size_t cols, void *stream) {
   if (!x || x->storage != HU_STORAGE_CODES) return;
   size_t down = x->transposed ? cols : rows, across = x->transposed ? rows : cols;
-  hu_look_at(hu_code_rows_of(down, across, x->data, x->ld, x->format), stream);
+  hui_look_at(hui_code_rows_of(down, across, x->data, x->ld, x->format), stream);
 }
 
 static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
                           const hu_operand *c, const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
                           hu_mode mode, const hu_exec *exec, hu_events *events, void *stream, int looks) {
-  hu_status s = hu_gemm_check(m, n, k, d, a, b, c, sa, sb, accum, mode);
-  if (s == HU_OK) s = hu_check_events(events);
+  hu_status s = hui_gemm_check(m, n, k, d, a, b, c, sa, sb, accum, mode);
+  if (s == HU_OK) s = hui_check_events(events);
   if (s != HU_OK || m == 0 || n == 0) return s;
   if (looks) {
     look_at(a, m, k, stream);
     look_at(b, k, n, stream);
     look_at(c, m, n, stream);
-    look_at(sa, m, hu_gemm_scales(accum, k), stream);
-    look_at(sb, hu_gemm_scales(accum, k), n, stream);
+    look_at(sa, m, hui_gemm_scales(accum, k), stream);
+    look_at(sb, hui_gemm_scales(accum, k), n, stream);
   }
   return sa ? run_scaled(m, n, k, d, a, b, c, sa, sb, accum, mode, exec, events, stream)
             : run(m, n, k, d, a, b, c, accum, mode, exec, events, stream);
@@ -249,8 +249,8 @@ hu_status hu_device_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *d
   return multiply(m, n, k, d, a, b, c, sa, sb, accum, mode, exec, events, stream, 1);
 }
 
-hu_status hu_gemm_enqueue(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
-                          const hu_operand *c, const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
-                          hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
+hu_status hui_gemm_enqueue(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
+                           const hu_operand *c, const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
+                           hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
   return multiply(m, n, k, d, a, b, c, sa, sb, accum, mode, exec, events, stream, 0);
 }

@@ -16,13 +16,13 @@ static float power_of_two(int32_t e) {
 
 static int32_t later(int32_t a, int32_t b) { return a > b ? a : b; }
 
-int hu_seq_plan(hu_seq_args *q, hu_format fa, hu_format fb, const hu_format *fc, const hu_accum *accum) {
+int hui_seq_plan(hu_seq_args *q, hu_format fa, hu_format fb, const hu_format *fc, const hu_accum *accum) {
   if (accum->kind != HU_ACCUM_SEQ || accum->promote || accum->slices || accum->mode.round != HU_RNE) return 0;
   if (!hu_format_fits_binary32(fa) || !hu_format_fits_binary32(fb)) return 0;
   if (fc && !hu_format_fits_binary32(*fc)) return 0;
-  hu_spec f = hu_spec_of(accum->sum, accum->mode);
+  hu_spec f = hui_spec_of(accum->sum, accum->mode);
   int32_t emax = f.emax, m = f.m;
-  if (!hu_spec_is_plain(&f) || m < 1 || m > 11) return 0;
+  if (!hui_spec_is_plain(&f) || m < 1 || m > 11) return 0;
   if (emax <= f.emin) return 0;
   q->shift = later(105 + m - emax, later(m - 147 - f.emin, -126 - f.emin));
   if (q->shift < -240 || q->shift > 240 || f.emin + q->shift > 120) return 0;

@@ -25,11 +25,11 @@
 #include "gpu/gemm/tile.cuh"
 
 /* The element in integers. */
-static __device__ __noinline__ hu_num hu_seq_element(const hu_gemm_args &g, const hu_accum_args &m, size_t i,
-                                                     size_t j) {
-  hu_lines in = hu_lines_of(g, i, j);
-  hu_draw d = hu_accum_draw(g, i, j);
-  return hu_sum_seq(&m.plan, &in, 0, g.k, hu_accum_start(g, m.c, i, j), &d);
+static __device__ __noinline__ hu_num hui_seq_element(const hu_gemm_args &g, const hu_accum_args &m, size_t i,
+                                                      size_t j) {
+  hu_lines in = hui_lines_of(g, i, j);
+  hu_draw d = hui_accum_draw(g, i, j);
+  return hui_sum_seq(&m.plan, &in, 0, g.k, hui_accum_start(g, m.c, i, j), &d);
 }
 
 struct hu_rule_seq {
@@ -57,10 +57,10 @@ struct hu_rule_seq {
 
   __device__ __forceinline__ bool open(float v) const { return (__float_as_uint(v) & 0x7FFFFFFFu) >= 0x7F800000u; }
   __device__ __forceinline__ hu_num element(const hu_gemm_args &g, size_t i, size_t j) const {
-    return hu_seq_element(g, m, i, j);
+    return hui_seq_element(g, m, i, j);
   }
   __device__ __forceinline__ hu_num number(const hu_gemm_args &, size_t, size_t, float v) const {
-    hu_num x = hu_unpack32(__float_as_uint(v));
+    hu_num x = hui_unpack32(__float_as_uint(v));
     if (x.kind == HU_KIND_FINITE) x.exp -= q.shift;
     return x;
   }
@@ -69,19 +69,19 @@ struct hu_rule_seq {
 typedef hu_device_tile<float, 8, hu_rule_seq> tile_seq;
 
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hu_gemm_seq_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_accum_args m,
-                       const __grid_constant__ hu_seq_args q) {
+    hui_gemm_seq_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_accum_args m,
+                        const __grid_constant__ hu_seq_args q) {
   __shared__ __align__(16) float buffer[tile_seq::shared];
   __shared__ float table_a[256], table_b[256];
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   __shared__ uint32_t marks[tile_seq::lines * tile_seq::lines / 32];
   hu_rule_seq rule = {q, m};
-  hu_gemm_tile<float, 8>(g, rule, buffer, table_a, table_b, sums, marks);
+  hui_gemm_tile<float, 8>(g, rule, buffer, table_a, table_b, sums, marks);
 }
 
-hu_status hu_gemm_launch_seq(const hu_gemm_args *g, const hu_accum_args *m, const hu_seq_args *q, void *stream) {
-  unsigned tiles = hu_tile_count(g, tile_seq::lines);
+hu_status hui_gemm_launch_seq(const hu_gemm_args *g, const hu_accum_args *m, const hu_seq_args *q, void *stream) {
+  unsigned tiles = hui_tile_count(g, tile_seq::lines);
   if (!tiles) return HU_E_SHAPE;
-  HU_LAUNCH(hu_gemm_seq_kernel, tiles, 0, stream, *g, *m, *q);
-  return hu_launched();
+  HU_LAUNCH(hui_gemm_seq_kernel, tiles, 0, stream, *g, *m, *q);
+  return hui_launched();
 }

@@ -19,7 +19,7 @@ typedef struct hu_seq_args {
 } hu_seq_args;
 
 /* 1, and *q, if the kernel serves this model and these formats. */
-int hu_seq_plan(hu_seq_args *q, hu_format fa, hu_format fb, const hu_format *fc, const hu_accum *accum);
+int hui_seq_plan(hu_seq_args *q, hu_format fa, hu_format fb, const hu_format *fc, const hu_accum *accum);
 
 #ifdef __cplusplus
 }

@@ -25,14 +25,14 @@
 
 /* A code's value. Called, not inlined: the sums hold most of the registers where it is needed. */
 template <class T>
-static __device__ __noinline__ T hu_value_of_code(const hu_device_matrix &x, uint32_t raw);
+static __device__ __noinline__ T hui_value_of_code(const hu_device_matrix &x, uint32_t raw);
 template <>
-__device__ __noinline__ float hu_value_of_code<float>(const hu_device_matrix &x, uint32_t raw) {
-  return __uint_as_float(hu_pack32(hu_unpack(&x.spec, raw)));
+__device__ __noinline__ float hui_value_of_code<float>(const hu_device_matrix &x, uint32_t raw) {
+  return __uint_as_float(hui_pack32(hui_unpack(&x.spec, raw)));
 }
 template <>
-__device__ __noinline__ double hu_value_of_code<double>(const hu_device_matrix &x, uint32_t raw) {
-  return __longlong_as_double((long long)hu_pack64(hu_unpack(&x.spec, raw)));
+__device__ __noinline__ double hui_value_of_code<double>(const hu_device_matrix &x, uint32_t raw) {
+  return __longlong_as_double((long long)hui_pack64(hui_unpack(&x.spec, raw)));
 }
 
 /* Fused multiply-adds in the order of k. */
@@ -44,12 +44,12 @@ struct hu_rule_fma {
   __device__ __forceinline__ T c(T v) const { return v; }
   static __device__ __forceinline__ float step(float a, float b, float sum) { return __fmaf_rn(a, b, sum); }
   static __device__ __forceinline__ double step(double a, double b, double sum) { return __fma_rn(a, b, sum); }
-  static __device__ __forceinline__ hu_num unpack(float x) { return hu_unpack32(__float_as_uint(x)); }
-  static __device__ __forceinline__ hu_num unpack(double x) { return hu_unpack64((uint64_t)__double_as_longlong(x)); }
+  static __device__ __forceinline__ hu_num unpack(float x) { return hui_unpack32(__float_as_uint(x)); }
+  static __device__ __forceinline__ hu_num unpack(double x) { return hui_unpack64((uint64_t)__double_as_longlong(x)); }
   __device__ __forceinline__ hu_num number(const hu_gemm_args &, size_t, size_t, T v) const { return unpack(v); }
   __device__ __forceinline__ bool open(T) const { return false; }
   __device__ __forceinline__ hu_num element(const hu_gemm_args &, size_t, size_t) const {
-    return hu_num_special(HU_KIND_NAN, 0);
+    return hui_num_special(HU_KIND_NAN, 0);
   }
 };
 
@@ -88,7 +88,7 @@ struct hu_device_tile {
   }
 
   static __device__ __forceinline__ T wide(const hu_device_matrix &x, uint32_t raw) {
-    return hu_value_of_code<T>(x, raw);
+    return hui_value_of_code<T>(x, raw);
   }
 
   /* Four codes of 16 bits: in the exponent field of binary32 where x.plain says so, infinities, NaN and others by the
@@ -178,7 +178,7 @@ struct hu_device_tile {
     for (int i = 0; i < 4; i++) {
       bool in = x.along ? l < lines_all && at + i < k : l + i < lines_all && at < k;
       if (!in) break;
-      T v = value(x, table, hu_matrix_raw(x, first + i));
+      T v = value(x, table, hui_matrix_raw(x, first + i));
 #pragma unroll
       for (int j = 0; j < 4; j++) q.v[j] = i == j ? v : q.v[j];
     }
@@ -303,7 +303,7 @@ struct hu_device_tile {
         int s = e / lines, col = e % lines;
         size_t i = row0 + tile_row(pass, s), j = col0 + col;
         if (i < g.m && j < g.n) {
-          uint32_t raw = hu_matrix_raw(g.c, i * g.c.line_step + j * g.c.step);
+          uint32_t raw = hui_matrix_raw(g.c, i * g.c.line_step + j * g.c.step);
           buffer[s * pitch + col] = rule.c(g.c.size ? wide(g.c, raw) : from_bits(raw));
         } else {
           buffer[s * pitch + col] = 0;
@@ -317,9 +317,9 @@ struct hu_device_tile {
 
   static __device__ __forceinline__ uint32_t store(const hu_gemm_args &g, size_t i, size_t j, hu_num x) {
     bool zero = Rule::zeros && x.kind == HU_KIND_ZERO && g.dspec.round == HU_RTN;
-    uint32_t flags = zero || x.kind == HU_KIND_NAN ? hu_sum_flags(g, i, j) : 0;
+    uint32_t flags = zero || x.kind == HU_KIND_NAN ? hui_sum_flags(g, i, j) : 0;
     if (zero && (flags & HU_TERM_NOT_PLUS_ZERO)) x.sign = 1;
-    return hu_gemm_store(g, i, j, x, x.kind == HU_KIND_NAN && !(flags & HU_TERM_NAN));
+    return hui_gemm_store(g, i, j, x, x.kind == HU_KIND_NAN && !(flags & HU_TERM_NAN));
   }
 
   /* The marked elements. */
@@ -329,7 +329,7 @@ struct hu_device_tile {
     for (int e = (int)threadIdx.x; e < lines * lines; e += HU_THREADS) {
       if (!(marks[e / 32] >> e % 32 & 1)) continue;
       size_t i = row0 + e / lines, j = col0 + e % lines;
-      hu_tally_add(c, store(g, i, j, rule.element(g, i, j)));
+      hui_tally_add(c, store(g, i, j, rule.element(g, i, j)));
     }
   }
 
@@ -350,22 +350,22 @@ struct hu_device_tile {
           atomicOr(&marks[at / 32], 1u << at % 32);
           continue;
         }
-        hu_tally_add(c, store(g, i, j, rule.number(g, i, j, v))); /* R * R elements a thread: no count overflows */
+        hui_tally_add(c, store(g, i, j, rule.number(g, i, j, v))); /* R * R elements a thread: no count overflows */
       }
     }
   }
 };
 
 /* Tiles in bands of eight tile rows, so that blocks that run together share slabs in the second-level cache. */
-HU_DEVICE void hu_tile_place(size_t index, size_t rows, size_t cols, size_t *row, size_t *col) {
+HU_DEVICE void hui_tile_place(size_t index, size_t rows, size_t cols, size_t *row, size_t *col) {
   size_t band = index / (8 * cols), height = rows - band * 8 < 8 ? rows - band * 8 : 8, in = index - band * 8 * cols;
   *row = band * 8 + in % height;
   *col = in / height;
 }
 
 template <class T, int R, class Rule>
-HU_DEVICE void hu_gemm_tile(const hu_gemm_args &g, const Rule &rule, T *buffer, T *table_a, T *table_b,
-                            unsigned long long *sums, uint32_t *marks = NULL, unsigned block = blockIdx.x) {
+HU_DEVICE void hui_gemm_tile(const hu_gemm_args &g, const Rule &rule, T *buffer, T *table_a, T *table_b,
+                             unsigned long long *sums, uint32_t *marks = NULL, unsigned block = blockIdx.x) {
   hu_device_tile<T, R, Rule> tile(rule);
   tile.marks = marks;
   if (marks) {
@@ -375,7 +375,7 @@ HU_DEVICE void hu_gemm_tile(const hu_gemm_args &g, const Rule &rule, T *buffer, 
   if (g.a.size == 1) table_a[threadIdx.x] = tile.wide(g.a, threadIdx.x);
   if (g.b.size == 1) table_b[threadIdx.x] = tile.wide(g.b, threadIdx.x);
   __syncthreads();
-  hu_tile_place(block, rows, cols, &row, &col);
+  hui_tile_place(block, rows, cols, &row, &col);
   tile.buffer = buffer;
   tile.table_a = table_a;
   tile.table_b = table_b;
@@ -384,20 +384,20 @@ HU_DEVICE void hu_gemm_tile(const hu_gemm_args &g, const Rule &rule, T *buffer, 
   tile.start(g);
   tile.products(g);
   hu_counts c;
-  hu_counts_clear(&c);
+  hui_counts_clear(&c);
   tile.finish(g, &c.some);
   if (marks) tile.close(g, &c.some);
-  if (g.events) hu_counts_flush(&c, g.events, sums);
+  if (g.events) hui_counts_flush(&c, g.events, sums);
 }
 
 /* Are there so few large tiles that a multiprocessor would not have two? */
-static inline bool hu_tile_small(const hu_gemm_args *g, size_t lines) {
-  size_t rows = (g->m - 1) / lines + 1, cols = (g->n - 1) / lines + 1, sms = hu_grid_size(UINT32_MAX, 1);
+static inline bool hui_tile_small(const hu_gemm_args *g, size_t lines) {
+  size_t rows = (g->m - 1) / lines + 1, cols = (g->n - 1) / lines + 1, sms = hui_grid_size(UINT32_MAX, 1);
   return rows < 2 * sms && cols < 2 * sms && rows * cols < 2 * sms;
 }
 
 /* Tiles of D, one a block; 0: more than a grid has blocks. */
-static inline unsigned hu_tile_count(const hu_gemm_args *g, size_t lines) {
+static inline unsigned hui_tile_count(const hu_gemm_args *g, size_t lines) {
   size_t rows = (g->m - 1) / lines + 1, cols = (g->n - 1) / lines + 1;
   return cols > 0x7FFFFFFFu / rows ? 0 : (unsigned)(rows * cols);
 }

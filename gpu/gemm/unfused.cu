@@ -50,28 +50,28 @@ enum { HU_UNFUSED_TWO = 2 }; /* elements of a thread */
 
 /* ---- arithmetic ---- */
 
-HU_DEVICE float hu_unfused_mul(float x, float y) { return __fmul_rn(x, y); }
-HU_DEVICE float hu_unfused_add(float x, float y) { return __fadd_rn(x, y); }
-HU_DEVICE float hu_unfused_sub(float x, float y) { return __fsub_rn(x, y); }
-HU_DEVICE double hu_unfused_mul(double x, double y) { return x * y; }
-HU_DEVICE double hu_unfused_add(double x, double y) { return x + y; }
-HU_DEVICE double hu_unfused_sub(double x, double y) { return x - y; }
+HU_DEVICE float hui_unfused_mul(float x, float y) { return __fmul_rn(x, y); }
+HU_DEVICE float hui_unfused_add(float x, float y) { return __fadd_rn(x, y); }
+HU_DEVICE float hui_unfused_sub(float x, float y) { return __fsub_rn(x, y); }
+HU_DEVICE double hui_unfused_mul(double x, double y) { return x * y; }
+HU_DEVICE double hui_unfused_add(double x, double y) { return x + y; }
+HU_DEVICE double hui_unfused_sub(double x, double y) { return x - y; }
 
-HU_DEVICE double hu_of_halves(uint32_t high, uint32_t low) {
+HU_DEVICE double hui_of_halves(uint32_t high, uint32_t low) {
   return __longlong_as_double((long long)((uint64_t)high << 32 | low));
 }
 
 /* t rounded into the format. */
-HU_DEVICE double hu_unfused_round(const hu_unfused_grid &f, double t, bool *open) {
+HU_DEVICE double hui_unfused_round(const hu_unfused_grid &f, double t, bool *open) {
   uint32_t high = (uint32_t)((uint64_t)__double_as_longlong(t) >> 32), e = high & 0x7FF00000u;
   *open = *open || e >= f.top;
-  double power = hu_of_halves(e > f.floor ? e : f.floor, 0);
+  double power = hui_of_halves(e > f.floor ? e : f.floor, 0);
   double z = __fma_rn(-power, f.scale, __fma_rn(power, f.scale, t));
   uint64_t u = (uint64_t)__double_as_longlong(z);
-  return hu_of_halves((uint32_t)(u >> 32) | (high & f.sign), (uint32_t)u);
+  return hui_of_halves((uint32_t)(u >> 32) | (high & f.sign), (uint32_t)u);
 }
 
-HU_DEVICE float hu_unfused_round(const hu_unfused_grid &, float t, bool *) { return t; }
+HU_DEVICE float hui_unfused_round(const hu_unfused_grid &, float t, bool *) { return t; }
 
 /* What an element keeps from one product to the next: its sum, and what a compensated sum carries. */
 template <class T>
@@ -80,13 +80,13 @@ struct hu_unfused_sum {
   bool open;
 
   __device__ __forceinline__ T rounded_sum(const hu_unfused_grid &f, T x, T y) {
-    return hu_unfused_round(f, hu_unfused_add(x, y), &open);
+    return hui_unfused_round(f, hui_unfused_add(x, y), &open);
   }
   __device__ __forceinline__ T rounded_difference(const hu_unfused_grid &f, T x, T y) {
-    return hu_unfused_round(f, hu_unfused_sub(x, y), &open);
+    return hui_unfused_round(f, hui_unfused_sub(x, y), &open);
   }
   __device__ __forceinline__ T product(const hu_unfused_args &q, T a, T b) {
-    return hu_unfused_round(q.product, hu_unfused_mul(a, b), &open);
+    return hui_unfused_round(q.product, hui_unfused_mul(a, b), &open);
   }
 
   __device__ __forceinline__ void kahan(const hu_unfused_grid &f, T p) {
@@ -118,24 +118,24 @@ struct hu_unfused_sum {
 /* ---- operands ---- */
 
 template <class T>
-HU_DEVICE T hu_unfused_bits(uint32_t u) {
+HU_DEVICE T hui_unfused_bits(uint32_t u) {
   return (T)__uint_as_float(u);
 }
 
 /* The element at `at`. */
 template <class T>
-HU_DEVICE T hu_unfused_read(const hu_device_matrix &x, const T *table, size_t at) {
-  uint32_t raw = hu_matrix_raw(x, at), magnitude = raw & x.plain_mask;
-  if (x.size == 0) return hu_unfused_bits<T>(raw);
+HU_DEVICE T hui_unfused_read(const hu_device_matrix &x, const T *table, size_t at) {
+  uint32_t raw = hui_matrix_raw(x, at), magnitude = raw & x.plain_mask;
+  if (x.size == 0) return hui_unfused_bits<T>(raw);
   if (x.size == 1) return table[raw];
-  if (!x.plain || magnitude > x.plain_most) return hu_value_of_code<T>(x, raw);
+  if (!x.plain || magnitude > x.plain_most) return hui_value_of_code<T>(x, raw);
   float v = __uint_as_float(magnitude << x.plain_shift);
   if (x.plain > 1) v = __fmul_rn(v, __uint_as_float(x.plain_factor));
-  return hu_unfused_bits<T>(__float_as_uint(v) | (raw << 16 & 0x80000000u));
+  return hui_unfused_bits<T>(__float_as_uint(v) | (raw << 16 & 0x80000000u));
 }
 
 /* The product that leaf i of a part has: the one of that number, or of its `bits` reversed. */
-HU_DEVICE uint64_t hu_unfused_place(uint64_t i, uint32_t bits) {
+HU_DEVICE uint64_t hui_unfused_place(uint64_t i, uint32_t bits) {
   uint64_t z = 0;
   if (!bits) return i;
   for (uint32_t b = 0; b < bits; b++) z |= (i >> b & 1) << (bits - 1 - b);
@@ -145,23 +145,23 @@ HU_DEVICE uint64_t hu_unfused_place(uint64_t i, uint32_t bits) {
 /* Leaves p0 ... p0 + count - 1 of the part of `length` products from k0 on, Lines lines of them; zeros where there are
  * none. Line l at z + l pitch, leaf t at t next from there. */
 template <class T, int Lines>
-HU_DEVICE void hu_unfused_fill(const hu_device_matrix &x, const T *table, T *z, int pitch, int next, size_t line0,
-                               size_t lines, uint64_t k0, uint64_t length, uint64_t p0, int count, uint32_t bits) {
+HU_DEVICE void hui_unfused_fill(const hu_device_matrix &x, const T *table, T *z, int pitch, int next, size_t line0,
+                                size_t lines, uint64_t k0, uint64_t length, uint64_t p0, int count, uint32_t bits) {
 #pragma unroll 1
   for (int i = (int)threadIdx.x; i < Lines * HU_UNFUSED_DEPTH; i += HU_THREADS) {
     int line = x.along ? i / HU_UNFUSED_DEPTH : i % Lines, t = x.along ? i % HU_UNFUSED_DEPTH : i / Lines;
     if (t >= count) continue;
-    uint64_t p = hu_unfused_place(p0 + t, bits);
+    uint64_t p = hui_unfused_place(p0 + t, bits);
     T v = 0;
     if (line0 + line < lines && p < length)
-      v = hu_unfused_read<T>(x, table, (line0 + line) * x.line_step + (size_t)(k0 + p) * x.step);
+      v = hui_unfused_read<T>(x, table, (line0 + line) * x.line_step + (size_t)(k0 + p) * x.step);
     z[line * pitch + t * next] = v;
   }
 }
 
 /* How many nodes of pairwise halves of n leaves are complete with leaf i: the turns to the right with which the way to
  * it ends. */
-HU_DEVICE int hu_unfused_merges(uint64_t n, uint64_t i) {
+HU_DEVICE int hui_unfused_merges(uint64_t n, uint64_t i) {
   uint64_t x = 0, y = n;
   int turns = 0;
   while (y - x > 1) {
@@ -186,8 +186,8 @@ struct hu_unfused_shared {
   int merges[HU_UNFUSED_DEPTH];
 };
 
-HU_DEVICE int hu_unfused_row(void) { return (int)threadIdx.x / HU_UNFUSED_COLS * HU_UNFUSED_TWO; }
-HU_DEVICE int hu_unfused_column(void) { return (int)threadIdx.x % HU_UNFUSED_COLS; }
+HU_DEVICE int hui_unfused_row(void) { return (int)threadIdx.x / HU_UNFUSED_COLS * HU_UNFUSED_TWO; }
+HU_DEVICE int hui_unfused_column(void) { return (int)threadIdx.x % HU_UNFUSED_COLS; }
 
 /* The values that wait for a sibling. */
 template <class T>
@@ -197,8 +197,8 @@ struct hu_unfused_waiting {
 };
 
 template <class T>
-HU_DEVICE void hu_unfused_leaf(const hu_unfused_args &q, const hu_unfused_shared<T> &z, int t,
-                               hu_unfused_sum<T> (&sum)[HU_UNFUSED_TWO], hu_unfused_waiting<T> *w, const T *a, T y) {
+HU_DEVICE void hui_unfused_leaf(const hu_unfused_args &q, const hu_unfused_shared<T> &z, int t,
+                                hu_unfused_sum<T> (&sum)[HU_UNFUSED_TWO], hu_unfused_waiting<T> *w, const T *a, T y) {
   T v[HU_UNFUSED_TWO];
 #pragma unroll
   for (int r = 0; r < HU_UNFUSED_TWO; r++) v[r] = sum[r].product(q, a[r * HU_UNFUSED_PITCH], y);
@@ -215,14 +215,14 @@ HU_DEVICE void hu_unfused_leaf(const hu_unfused_args &q, const hu_unfused_shared
 
 /* The `count` leaves in shared memory. */
 template <class T, int Kind>
-HU_DEVICE void hu_unfused_steps(const hu_unfused_args &q, const hu_unfused_shared<T> &z, int count,
-                                hu_unfused_sum<T> (&sum)[HU_UNFUSED_TWO], hu_unfused_waiting<T> *w) {
-  const T *a = z.a + hu_unfused_row() * HU_UNFUSED_PITCH, *b = z.b + hu_unfused_column();
+HU_DEVICE void hui_unfused_steps(const hu_unfused_args &q, const hu_unfused_shared<T> &z, int count,
+                                 hu_unfused_sum<T> (&sum)[HU_UNFUSED_TWO], hu_unfused_waiting<T> *w) {
+  const T *a = z.a + hui_unfused_row() * HU_UNFUSED_PITCH, *b = z.b + hui_unfused_column();
 #pragma unroll 1
   for (int t = 0; t < count; t++) {
     T y = b[t * HU_UNFUSED_COLS];
     if (Kind == HU_UNFUSED_TREE) {
-      hu_unfused_leaf(q, z, t, sum, w, a + t, y);
+      hui_unfused_leaf(q, z, t, sum, w, a + t, y);
     } else {
 #pragma unroll
       for (int r = 0; r < HU_UNFUSED_TWO; r++)
@@ -233,8 +233,8 @@ HU_DEVICE void hu_unfused_steps(const hu_unfused_args &q, const hu_unfused_share
 
 /* The sums of products k0 ... k0 + length - 1 on top of what the elements have. */
 template <class T, int Kind>
-HU_DEVICE void hu_unfused_part(const hu_gemm_args &g, const hu_unfused_args &q, hu_unfused_shared<T> &z, size_t row0,
-                               size_t col0, uint64_t k0, uint64_t length, hu_unfused_sum<T> (&sum)[HU_UNFUSED_TWO]) {
+HU_DEVICE void hui_unfused_part(const hu_gemm_args &g, const hu_unfused_args &q, hu_unfused_shared<T> &z, size_t row0,
+                                size_t col0, uint64_t k0, uint64_t length, hu_unfused_sum<T> (&sum)[HU_UNFUSED_TWO]) {
   hu_unfused_waiting<T> w;
   uint64_t leaves = length;
   uint32_t bits = 0;
@@ -248,14 +248,14 @@ HU_DEVICE void hu_unfused_part(const hu_gemm_args &g, const hu_unfused_args &q, 
   for (uint64_t p0 = 0; p0 < leaves; p0 += HU_UNFUSED_DEPTH) {
     int count = leaves - p0 < HU_UNFUSED_DEPTH ? (int)(leaves - p0) : (int)HU_UNFUSED_DEPTH;
     __syncthreads();
-    hu_unfused_fill<T, HU_UNFUSED_ROWS>(g.a, z.table_a, z.a, HU_UNFUSED_PITCH, 1, row0, g.m, k0, length, p0, count,
-                                        bits);
-    hu_unfused_fill<T, HU_UNFUSED_COLS>(g.b, z.table_b, z.b, 1, HU_UNFUSED_COLS, col0, g.n, k0, length, p0, count,
-                                        bits);
+    hui_unfused_fill<T, HU_UNFUSED_ROWS>(g.a, z.table_a, z.a, HU_UNFUSED_PITCH, 1, row0, g.m, k0, length, p0, count,
+                                         bits);
+    hui_unfused_fill<T, HU_UNFUSED_COLS>(g.b, z.table_b, z.b, 1, HU_UNFUSED_COLS, col0, g.n, k0, length, p0, count,
+                                         bits);
     if (Kind == HU_UNFUSED_TREE && (int)threadIdx.x < count)
-      z.merges[threadIdx.x] = hu_unfused_merges(leaves, p0 + threadIdx.x);
+      z.merges[threadIdx.x] = hui_unfused_merges(leaves, p0 + threadIdx.x);
     __syncthreads();
-    hu_unfused_steps<T, Kind>(q, z, count, sum, &w);
+    hui_unfused_steps<T, Kind>(q, z, count, sum, &w);
   }
 #pragma unroll
   for (int r = 0; r < HU_UNFUSED_TWO; r++) {
@@ -265,8 +265,8 @@ HU_DEVICE void hu_unfused_part(const hu_gemm_args &g, const hu_unfused_args &q, 
 }
 
 template <class T, int Kind>
-HU_DEVICE void hu_unfused_sums(const hu_gemm_args &g, const hu_unfused_args &q, hu_unfused_shared<T> &z, size_t row0,
-                               size_t col0, hu_unfused_sum<T> (&sum)[HU_UNFUSED_TWO]) {
+HU_DEVICE void hui_unfused_sums(const hu_gemm_args &g, const hu_unfused_args &q, hu_unfused_shared<T> &z, size_t row0,
+                                size_t col0, hu_unfused_sum<T> (&sum)[HU_UNFUSED_TWO]) {
   const bool parts = q.length != 0;
   uint64_t k0 = 0, length;
   if (parts && g.k == 0) return;
@@ -278,7 +278,7 @@ HU_DEVICE void hu_unfused_sums(const hu_gemm_args &g, const hu_unfused_args &q, 
       outer[r] = sum[r].s;
       if (parts) sum[r].s = 0;
     }
-    hu_unfused_part<T, Kind>(g, q, z, row0, col0, k0, length, sum);
+    hui_unfused_part<T, Kind>(g, q, z, row0, col0, k0, length, sum);
 #pragma unroll
     for (int r = 0; r < HU_UNFUSED_TWO; r++)
       if (parts) sum[r].s = sum[r].rounded_sum(q.joined, outer[r], sum[r].s);
@@ -288,79 +288,79 @@ HU_DEVICE void hu_unfused_sums(const hu_gemm_args &g, const hu_unfused_args &q, 
 
 /* ---- C and D ---- */
 
-HU_DEVICE void hu_unfused_start(float *s, hu_num c) { *s = __uint_as_float(hu_pack32(c)); }
-HU_DEVICE void hu_unfused_start(double *s, hu_num c) { *s = __longlong_as_double((long long)hu_pack64(c)); }
-HU_DEVICE hu_num hu_unfused_number(float s) { return hu_unpack32(__float_as_uint(s)); }
-HU_DEVICE hu_num hu_unfused_number(double s) { return hu_unpack64((uint64_t)__double_as_longlong(s)); }
+HU_DEVICE void hui_unfused_start(float *s, hu_num c) { *s = __uint_as_float(hui_pack32(c)); }
+HU_DEVICE void hui_unfused_start(double *s, hu_num c) { *s = __longlong_as_double((long long)hui_pack64(c)); }
+HU_DEVICE hu_num hui_unfused_number(float s) { return hui_unpack32(__float_as_uint(s)); }
+HU_DEVICE hu_num hui_unfused_number(double s) { return hui_unpack64((uint64_t)__double_as_longlong(s)); }
 
 /* The element in integers. */
-static __device__ __noinline__ hu_num hu_unfused_element(const hu_gemm_args &g, const hu_accum_args &m, size_t i,
-                                                         size_t j) {
-  hu_lines in = hu_lines_of(g, i, j);
-  hu_draw d = hu_accum_draw(g, i, j);
-  return hu_accum_sum(&m.plan, &in, g.k, hu_accum_start(g, m.c, i, j), &d);
+static __device__ __noinline__ hu_num hui_unfused_element(const hu_gemm_args &g, const hu_accum_args &m, size_t i,
+                                                          size_t j) {
+  hu_lines in = hui_lines_of(g, i, j);
+  hu_draw d = hui_accum_draw(g, i, j);
+  return hui_accum_sum(&m.plan, &in, g.k, hui_accum_start(g, m.c, i, j), &d);
 }
 
 template <class T, int Kind>
-HU_DEVICE void hu_unfused_tile(const hu_gemm_args &g, const hu_accum_args &m, const hu_unfused_args &q,
-                               hu_unfused_shared<T> &z, size_t row0, size_t col0, hu_counts *counts) {
-  size_t i = row0 + hu_unfused_row(), j = col0 + hu_unfused_column();
+HU_DEVICE void hui_unfused_tile(const hu_gemm_args &g, const hu_accum_args &m, const hu_unfused_args &q,
+                                hu_unfused_shared<T> &z, size_t row0, size_t col0, hu_counts *counts) {
+  size_t i = row0 + hui_unfused_row(), j = col0 + hui_unfused_column();
   hu_unfused_sum<T> sum[HU_UNFUSED_TWO];
 #pragma unroll
   for (int r = 0; r < HU_UNFUSED_TWO; r++) {
     sum[r].open = false;
     sum[r].s = 0;
-    if (i + r < g.m && j < g.n) hu_unfused_start(&sum[r].s, hu_accum_start(g, m.c, i + r, j));
+    if (i + r < g.m && j < g.n) hui_unfused_start(&sum[r].s, hui_accum_start(g, m.c, i + r, j));
   }
-  hu_unfused_sums<T, Kind>(g, q, z, row0, col0, sum);
+  hui_unfused_sums<T, Kind>(g, q, z, row0, col0, sum);
 #pragma unroll 1
   for (int r = 0; r < HU_UNFUSED_TWO && i + r < g.m && j < g.n; r++) {
     T s = r == 0 ? sum[0].s : sum[1].s;
     bool open = r == 0 ? sum[0].open : sum[1].open;
-    hu_num x = open ? hu_unfused_element(g, m, i + r, j) : hu_unfused_number(s);
-    uint32_t events = hu_accum_store(g, m, i + r, j, x);
-    if (g.events) hu_counts_add(counts, events);
+    hu_num x = open ? hui_unfused_element(g, m, i + r, j) : hui_unfused_number(s);
+    uint32_t events = hui_accum_store(g, m, i + r, j, x);
+    if (g.events) hui_counts_add(counts, events);
   }
 }
 
 /* In binary64 the integers of an open element take the registers. */
 template <class T, int Kind>
 HU_KERNEL __launch_bounds__(HU_THREADS, sizeof(T) == sizeof(float) ? 2 : 1)
-    hu_gemm_unfused_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_accum_args m,
-                           const __grid_constant__ hu_unfused_args q) {
+    hui_gemm_unfused_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_accum_args m,
+                            const __grid_constant__ hu_unfused_args q) {
   __shared__ hu_unfused_shared<T> z;
   size_t down = (g.m + HU_UNFUSED_ROWS - 1) / HU_UNFUSED_ROWS, across = (g.n + HU_UNFUSED_COLS - 1) / HU_UNFUSED_COLS;
   hu_counts counts;
-  hu_counts_clear(&counts);
-  if (g.a.size == 1) z.table_a[threadIdx.x] = hu_value_of_code<T>(g.a, threadIdx.x);
-  if (g.b.size == 1) z.table_b[threadIdx.x] = hu_value_of_code<T>(g.b, threadIdx.x);
+  hui_counts_clear(&counts);
+  if (g.a.size == 1) z.table_a[threadIdx.x] = hui_value_of_code<T>(g.a, threadIdx.x);
+  if (g.b.size == 1) z.table_b[threadIdx.x] = hui_value_of_code<T>(g.b, threadIdx.x);
   for (size_t tile = blockIdx.x; tile < down * across; tile += gridDim.x)
-    hu_unfused_tile<T, Kind>(g, m, q, z, tile / across * HU_UNFUSED_ROWS, tile % across * HU_UNFUSED_COLS, &counts);
+    hui_unfused_tile<T, Kind>(g, m, q, z, tile / across * HU_UNFUSED_ROWS, tile % across * HU_UNFUSED_COLS, &counts);
   if (g.events) {
     __shared__ unsigned long long sums[HU_EVENT_KINDS];
-    hu_counts_flush(&counts, g.events, sums);
+    hui_counts_flush(&counts, g.events, sums);
   }
 }
 
 template <class T>
-static void hu_unfused_launch(const hu_gemm_args *g, const hu_accum_args *m, const hu_unfused_args *q, unsigned blocks,
-                              void *stream) {
-  auto kernel = hu_gemm_unfused_kernel<T, HU_UNFUSED_SEQ2>;
-  if (q->kind == HU_UNFUSED_KAHAN) kernel = hu_gemm_unfused_kernel<T, HU_UNFUSED_KAHAN>;
-  if (q->kind == HU_UNFUSED_NEUMAIER) kernel = hu_gemm_unfused_kernel<T, HU_UNFUSED_NEUMAIER>;
-  if (q->kind == HU_UNFUSED_TREE) kernel = hu_gemm_unfused_kernel<T, HU_UNFUSED_TREE>;
+static void hui_unfused_launch(const hu_gemm_args *g, const hu_accum_args *m, const hu_unfused_args *q, unsigned blocks,
+                               void *stream) {
+  auto kernel = hui_gemm_unfused_kernel<T, HU_UNFUSED_SEQ2>;
+  if (q->kind == HU_UNFUSED_KAHAN) kernel = hui_gemm_unfused_kernel<T, HU_UNFUSED_KAHAN>;
+  if (q->kind == HU_UNFUSED_NEUMAIER) kernel = hui_gemm_unfused_kernel<T, HU_UNFUSED_NEUMAIER>;
+  if (q->kind == HU_UNFUSED_TREE) kernel = hui_gemm_unfused_kernel<T, HU_UNFUSED_TREE>;
   HU_LAUNCH(kernel, blocks, 0, stream, *g, *m, *q);
 }
 
-hu_status hu_gemm_launch_unfused(const hu_gemm_args *g, const hu_accum_args *m, const hu_unfused_args *q,
-                                 void *stream) {
+hu_status hui_gemm_launch_unfused(const hu_gemm_args *g, const hu_accum_args *m, const hu_unfused_args *q,
+                                  void *stream) {
   size_t down = (g->m - 1) / HU_UNFUSED_ROWS + 1, across = (g->n - 1) / HU_UNFUSED_COLS + 1;
   size_t tiles = across > SIZE_MAX / down ? SIZE_MAX : down * across;
-  unsigned blocks = hu_grid_size(tiles, 64);
+  unsigned blocks = hui_grid_size(tiles, 64);
   if (q->single) {
-    hu_unfused_launch<float>(g, m, q, blocks, stream);
+    hui_unfused_launch<float>(g, m, q, blocks, stream);
   } else {
-    hu_unfused_launch<double>(g, m, q, blocks, stream);
+    hui_unfused_launch<double>(g, m, q, blocks, stream);
   }
-  return hu_launched();
+  return hui_launched();
 }

@@ -32,8 +32,8 @@ typedef struct hu_unfused_args {
 } hu_unfused_args;
 
 /* 1, and *q, if the kernels serve this model and these formats. fc: NULL, absent. */
-int hu_unfused_plan(hu_unfused_args *q, uint64_t k, hu_format fa, hu_format fb, const hu_format *fc,
-                    const hu_accum *accum);
+int hui_unfused_plan(hu_unfused_args *q, uint64_t k, hu_format fa, hu_format fb, const hu_format *fc,
+                     const hu_accum *accum);
 
 #ifdef __cplusplus
 }

@@ -30,18 +30,18 @@ typedef struct hu_align_slab {
   int32_t e[HU_ALIGN_SIDE * HU_ALIGN_PITCH];
 } hu_align_slab;
 
-HU_DEVICE void hu_align_fill(const hu_device_matrix &x, const hu_source &source, hu_align_slab *s, size_t line0,
-                             size_t lines, size_t p0, size_t k) {
+HU_DEVICE void hui_align_fill(const hu_device_matrix &x, const hu_source &source, hu_align_slab *s, size_t line0,
+                              size_t lines, size_t p0, size_t k) {
   size_t size = x.size ? x.size : 4;
 #pragma unroll 1
   for (int t = (int)threadIdx.x; t < HU_ALIGN_SIDE * HU_ALIGN_DEPTH; t += HU_THREADS) {
     int line = x.along ? t / HU_ALIGN_DEPTH : t % HU_ALIGN_SIDE, p = x.along ? t % HU_ALIGN_DEPTH : t / HU_ALIGN_SIDE;
     if (line0 + line >= lines || p0 + p >= k) continue;
     size_t at = (line0 + line) * x.line_step + (p0 + p) * x.step;
-    hu_num n = hu_source_read(&source, (const uint8_t *)x.data + at * size);
+    hu_num n = hui_source_read(&source, (const uint8_t *)x.data + at * size);
     int32_t e = n.kind == HU_KIND_ZERO ? HU_ALIGN_ZERO : HU_ALIGN_SPECIAL;
-    if (n.kind == HU_KIND_FINITE) e = hu_later(hu_exponent(n), source.emin);
-    s->value[line * HU_ALIGN_PITCH + p] = __uint_as_float(hu_pack32(n));
+    if (n.kind == HU_KIND_FINITE) e = hui_later(hui_exponent(n), source.emin);
+    s->value[line * HU_ALIGN_PITCH + p] = __uint_as_float(hui_pack32(n));
     s->e[line * HU_ALIGN_PITCH + p] = e;
   }
 }
@@ -53,94 +53,96 @@ typedef struct hu_align_terms {
   uint64_t first;
 } hu_align_terms;
 
-HU_DEVICE hu_num hu_align_block(const hu_accum_plan *p, const hu_lines *in, const hu_align_terms &t, const hu_picks *b,
-                                hu_num c, hu_draw *d) {
+HU_DEVICE hu_num hui_align_block(const hu_accum_plan *p, const hu_lines *in, const hu_align_terms &t, const hu_picks *b,
+                                 hu_num c, hu_draw *d) {
   const hu_block *o = &p->model.block;
-  hu_term tc = hu_term_of_c(p, c);
+  hu_term tc = hui_term_of_c(p, c);
   int32_t largest = HU_ALIGN_ZERO;
   for (uint32_t i = 0; i < b->count; i++) {
-    uint64_t k = hu_pick(b, i);
-    if (k < b->past) largest = hu_later(largest, t.ea[k - t.first] + t.eb[k - t.first]);
+    uint64_t k = hui_pick(b, i);
+    if (k < b->past) largest = hui_later(largest, t.ea[k - t.first] + t.eb[k - t.first]);
   }
-  if (tc.kind == HU_KIND_FINITE) largest = hu_later(largest, tc.e);
-  if (largest <= HU_ALIGN_ZERO / 2 && tc.kind == HU_KIND_ZERO) return hu_block_out(p, 0, 0, d);
-  int32_t e = hu_later(largest, o->emin);
-  if (tc.kind > HU_KIND_FINITE || e > 100 || e < -90) return hu_block_align(p, in, b, c, d);
+  if (tc.kind == HU_KIND_FINITE) largest = hui_later(largest, tc.e);
+  if (largest <= HU_ALIGN_ZERO / 2 && tc.kind == HU_KIND_ZERO) return hui_block_out(p, 0, 0, d);
+  int32_t e = hui_later(largest, o->emin);
+  if (tc.kind > HU_KIND_FINITE || e > 100 || e < -90) return hui_block_align(p, in, b, c, d);
   int32_t q = e - o->kept;
   float scale = __uint_as_float((uint32_t)(127 - q) << 23);
-  int64_t s = tc.kind == HU_KIND_FINITE ? hu_cut(HU_BLOCK_CUT_TRUNC, tc.sign, tc.sig, q - tc.exp) : 0;
+  int64_t s = tc.kind == HU_KIND_FINITE ? hui_cut(HU_BLOCK_CUT_TRUNC, tc.sign, tc.sig, q - tc.exp) : 0;
   for (uint32_t i = 0; i < b->count; i++) {
-    uint64_t k = hu_pick(b, i);
+    uint64_t k = hui_pick(b, i);
     if (k < b->past) s += __float2int_rz(__fmul_rn(__fmul_rn(t.a[k - t.first], t.b[k - t.first]), scale));
   }
-  return hu_block_out(p, s, q, d);
+  return hui_block_out(p, s, q, d);
 }
 
-/* The blocks of products first ... past - 1, cut as by hu_blocks. */
-HU_DEVICE hu_num hu_align_blocks(const hu_accum_plan *p, const hu_lines *in, const hu_align_terms &t, uint64_t past,
-                                 uint64_t all, hu_num c, hu_draw *d) {
+/* The blocks of products first ... past - 1, cut as by hui_blocks. */
+HU_DEVICE hu_num hui_align_blocks(const hu_accum_plan *p, const hu_lines *in, const hu_align_terms &t, uint64_t past,
+                                  uint64_t all, hu_num c, hu_draw *d) {
   const hu_block *o = &p->model.block;
   hu_picks b;
   b.count = o->length;
   b.mod4 = o->order == HU_BLOCK_ORDER_MOD4;
   b.past = all;
   for (uint64_t k = t.first; k < past; k += (uint64_t)b.count << b.mod4) {
-    hu_num s = o->join == HU_BLOCK_JOIN_LAST ? hu_num_special(HU_KIND_ZERO, 0) : c;
+    hu_num s = o->join == HU_BLOCK_JOIN_LAST ? hui_num_special(HU_KIND_ZERO, 0) : c;
     b.first = k;
-    for (b.half = 0; b.half <= b.mod4; b.half++) s = hu_align_block(p, in, t, &b, s, d);
-    c = o->join == HU_BLOCK_JOIN_LAST ? hu_grid_add(&p->join, s, c, d) : s;
+    for (b.half = 0; b.half <= b.mod4; b.half++) s = hui_align_block(p, in, t, &b, s, d);
+    c = o->join == HU_BLOCK_JOIN_LAST ? hui_grid_add(&p->join, s, c, d) : s;
   }
   return c;
 }
 
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hu_gemm_align_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_accum_args m) {
+    hui_gemm_align_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_accum_args m) {
   __shared__ hu_align_slab a, b;
   size_t down = (g.m + HU_ALIGN_SIDE - 1) / HU_ALIGN_SIDE, across = (g.n + HU_ALIGN_SIDE - 1) / HU_ALIGN_SIDE;
   int y = (int)threadIdx.x / HU_ALIGN_SIDE, x = (int)threadIdx.x % HU_ALIGN_SIDE;
   hu_counts counts;
-  hu_counts_clear(&counts);
+  hui_counts_clear(&counts);
   for (size_t tile = blockIdx.x; tile < down * across; tile += gridDim.x) {
     size_t row0 = tile / across * HU_ALIGN_SIDE, col0 = tile % across * HU_ALIGN_SIDE, i = row0 + y, j = col0 + x;
     bool there = i < g.m && j < g.n;
-    hu_lines in = hu_lines_of(g, there ? i : 0, there ? j : 0);
-    hu_draw d = hu_accum_draw(g, i, j);
-    hu_num c = there ? hu_accum_start(g, m.c, i, j) : hu_num_special(HU_KIND_ZERO, 0);
+    hu_lines in = hui_lines_of(g, there ? i : 0, there ? j : 0);
+    hu_draw d = hui_accum_draw(g, i, j);
+    hu_num c = there ? hui_accum_start(g, m.c, i, j) : hui_num_special(HU_KIND_ZERO, 0);
     hu_align_terms t = {a.value + y * HU_ALIGN_PITCH, b.value + x * HU_ALIGN_PITCH, a.e + y * HU_ALIGN_PITCH,
                         b.e + x * HU_ALIGN_PITCH, 0};
     for (size_t p0 = 0; p0 < g.k; p0 += HU_ALIGN_DEPTH) {
       __syncthreads();
-      hu_align_fill(g.a, m.plan.a, &a, row0, g.m, p0, g.k);
-      hu_align_fill(g.b, m.plan.b, &b, col0, g.n, p0, g.k);
+      hui_align_fill(g.a, m.plan.a, &a, row0, g.m, p0, g.k);
+      hui_align_fill(g.b, m.plan.b, &b, col0, g.n, p0, g.k);
       __syncthreads();
       t.first = p0;
       if (there)
-        c = hu_align_blocks(&m.plan, &in, t, g.k - p0 < HU_ALIGN_DEPTH ? g.k : p0 + HU_ALIGN_DEPTH, g.k, c, &d);
+        c = hui_align_blocks(&m.plan, &in, t, g.k - p0 < HU_ALIGN_DEPTH ? g.k : p0 + HU_ALIGN_DEPTH, g.k, c, &d);
     }
     if (!there) continue;
-    uint32_t events = hu_accum_store(g, m, i, j, c);
-    if (g.events) hu_counts_add(&counts, events);
+    uint32_t events = hui_accum_store(g, m, i, j, c);
+    if (g.events) hui_counts_add(&counts, events);
   }
   if (g.events) {
     __shared__ unsigned long long sums[HU_EVENT_KINDS];
-    hu_counts_flush(&counts, g.events, sums);
+    hui_counts_flush(&counts, g.events, sums);
   }
 }
 
-static int32_t hu_align_digits(const hu_source &s) { return s.spec.fits_binary32 ? s.spec.m - (int32_t)s.cut + 1 : 25; }
+static int32_t hui_align_digits(const hu_source &s) {
+  return s.spec.fits_binary32 ? s.spec.m - (int32_t)s.cut + 1 : 25;
+}
 
-int hu_gemm_align_serves(const hu_accum_args *m) {
+int hui_gemm_align_serves(const hu_accum_args *m) {
   const hu_accum &x = m->plan.model;
   const hu_block &o = x.block;
   if (x.kind != HU_ACCUM_BLOCK || o.rule != HU_BLOCK_ALIGN || x.promote || x.slices || o.every) return 0;
   uint32_t span = (uint32_t)o.length << (o.order == HU_BLOCK_ORDER_MOD4);
   if (o.cut != HU_BLOCK_CUT_TRUNC || o.kept > 28 || HU_ALIGN_DEPTH % span) return 0;
-  return hu_align_digits(m->plan.a) + hu_align_digits(m->plan.b) <= 24;
+  return hui_align_digits(m->plan.a) + hui_align_digits(m->plan.b) <= 24;
 }
 
-hu_status hu_gemm_launch_align(const hu_gemm_args *g, const hu_accum_args *m, void *stream) {
+hu_status hui_gemm_launch_align(const hu_gemm_args *g, const hu_accum_args *m, void *stream) {
   size_t down = (g->m - 1) / HU_ALIGN_SIDE + 1, across = (g->n - 1) / HU_ALIGN_SIDE + 1;
   size_t tiles = across > SIZE_MAX / down ? SIZE_MAX : down * across;
-  HU_LAUNCH(hu_gemm_align_kernel, hu_grid_size(tiles, 64), 0, stream, *g, *m);
-  return hu_launched();
+  HU_LAUNCH(hui_gemm_align_kernel, hui_grid_size(tiles, 64), 0, stream, *g, *m);
+  return hui_launched();
 }

@@ -47,15 +47,15 @@ typedef enum cudaError {
 
 /* ---- the launch ---- */
 
-cudaError_t hu_host_launch(unsigned grid, unsigned block, cudaStream_t stream, const std::function<void()> &kernel);
+cudaError_t hui_host_launch(unsigned grid, unsigned block, cudaStream_t stream, const std::function<void()> &kernel);
 
 template <class... Formal, class... Actual>
-static inline cudaError_t hu_host_start(void (*kernel)(Formal...), unsigned grid, unsigned block, void *stream,
-                                        Actual... args) {
-  return hu_host_launch(grid, block, stream, [=]() { kernel(args...); });
+static inline cudaError_t hui_host_start(void (*kernel)(Formal...), unsigned grid, unsigned block, void *stream,
+                                         Actual... args) {
+  return hui_host_launch(grid, block, stream, [=]() { kernel(args...); });
 }
 #define HU_HOST_LAUNCH(kernel, grid, block, shared, stream, ...) \
-  ((void)(shared), hu_host_start(kernel, (unsigned)(grid), (block), (stream), __VA_ARGS__))
+  ((void)(shared), hui_host_start(kernel, (unsigned)(grid), (block), (stream), __VA_ARGS__))
 
 /* ---- threads of a block and of a warp ---- */
 
@@ -63,18 +63,18 @@ void __syncthreads(void);
 void __syncwarp(unsigned mask = 0xFFFFFFFFu);
 /* All lanes of the mask arrive with a value; returns the array of the 32 values, valid until the lane's
  * next exchange. */
-const uint64_t *hu_host_exchange(unsigned mask, uint64_t value);
+const uint64_t *hui_host_exchange(unsigned mask, uint64_t value);
 
-static inline unsigned hu_host_lane(void) { return threadIdx.x & 31; }
+static inline unsigned hui_host_lane(void) { return threadIdx.x & 31; }
 
 template <class T>
-static inline T hu_host_cast(uint64_t v) {
+static inline T hui_host_cast(uint64_t v) {
   T t;
   memcpy(&t, &v, sizeof t);
   return t;
 }
 template <class T>
-static inline uint64_t hu_host_bits(T t) {
+static inline uint64_t hui_host_bits(T t) {
   uint64_t v = 0;
   static_assert(sizeof t <= sizeof v, "a shuffle moves at most 64 bits");
   memcpy(&v, &t, sizeof t);
@@ -83,26 +83,26 @@ static inline uint64_t hu_host_bits(T t) {
 
 template <class T>
 static inline T __shfl_sync(unsigned mask, T v, int lane) {
-  return hu_host_cast<T>(hu_host_exchange(mask, hu_host_bits(v))[lane & 31]);
+  return hui_host_cast<T>(hui_host_exchange(mask, hui_host_bits(v))[lane & 31]);
 }
 template <class T>
 static inline T __shfl_up_sync(unsigned mask, T v, unsigned by) {
-  const uint64_t *all = hu_host_exchange(mask, hu_host_bits(v));
-  unsigned lane = hu_host_lane();
-  return lane < by ? v : hu_host_cast<T>(all[lane - by]);
+  const uint64_t *all = hui_host_exchange(mask, hui_host_bits(v));
+  unsigned lane = hui_host_lane();
+  return lane < by ? v : hui_host_cast<T>(all[lane - by]);
 }
 template <class T>
 static inline T __shfl_down_sync(unsigned mask, T v, unsigned by) {
-  const uint64_t *all = hu_host_exchange(mask, hu_host_bits(v));
-  unsigned lane = hu_host_lane();
-  return lane + by > 31 ? v : hu_host_cast<T>(all[lane + by]);
+  const uint64_t *all = hui_host_exchange(mask, hui_host_bits(v));
+  unsigned lane = hui_host_lane();
+  return lane + by > 31 ? v : hui_host_cast<T>(all[lane + by]);
 }
 template <class T>
 static inline T __shfl_xor_sync(unsigned mask, T v, unsigned with) {
-  return hu_host_cast<T>(hu_host_exchange(mask, hu_host_bits(v))[(hu_host_lane() ^ with) & 31]);
+  return hui_host_cast<T>(hui_host_exchange(mask, hui_host_bits(v))[(hui_host_lane() ^ with) & 31]);
 }
 static inline unsigned __ballot_sync(unsigned mask, int c) {
-  const uint64_t *all = hu_host_exchange(mask, c != 0);
+  const uint64_t *all = hui_host_exchange(mask, c != 0);
   unsigned z = 0;
   for (unsigned i = 0; i < 32; i++)
     if (mask >> i & 1) z |= (unsigned)all[i] << i;
@@ -110,14 +110,14 @@ static inline unsigned __ballot_sync(unsigned mask, int c) {
 }
 static inline int __any_sync(unsigned mask, int c) { return __ballot_sync(mask, c) != 0; }
 static inline unsigned __reduce_add_sync(unsigned mask, unsigned v) {
-  const uint64_t *all = hu_host_exchange(mask, v);
+  const uint64_t *all = hui_host_exchange(mask, v);
   unsigned z = 0;
   for (unsigned i = 0; i < 32; i++)
     if (mask >> i & 1) z += (unsigned)all[i];
   return z;
 }
 static inline unsigned __reduce_or_sync(unsigned mask, unsigned v) {
-  const uint64_t *all = hu_host_exchange(mask, v);
+  const uint64_t *all = hui_host_exchange(mask, v);
   unsigned z = 0;
   for (unsigned i = 0; i < 32; i++)
     if (mask >> i & 1) z |= (unsigned)all[i];
@@ -165,23 +165,23 @@ static inline int __dp4a(int a, int b, int c) {
   for (int i = 0; i < 32; i += 8) z += (unsigned)((int8_t)(a >> i) * (int8_t)(b >> i));
   return (int)z;
 }
-static inline float __uint_as_float(unsigned u) { return hu_host_cast<float>(u); }
-static inline unsigned __float_as_uint(float x) { return (unsigned)hu_host_bits(x); }
-static inline double __longlong_as_double(long long u) { return hu_host_cast<double>((uint64_t)u); }
-static inline long long __double_as_longlong(double x) { return (long long)hu_host_bits(x); }
+static inline float __uint_as_float(unsigned u) { return hui_host_cast<float>(u); }
+static inline unsigned __float_as_uint(float x) { return (unsigned)hui_host_bits(x); }
+static inline double __longlong_as_double(long long u) { return hui_host_cast<double>((uint64_t)u); }
+static inline long long __double_as_longlong(double x) { return (long long)hui_host_bits(x); }
 static inline float __uint2float_rn(unsigned v) { return (float)v; }
 static inline unsigned __float2uint_rz(float x) { return (unsigned)x; }
 /* fma.rn.f16x2, or (brain) fma.rn.bf16x2. */
-uint32_t hu_host_fma_pair(int brain, uint32_t a, uint32_t b, uint32_t c);
+uint32_t hui_host_fma_pair(int brain, uint32_t a, uint32_t b, uint32_t c);
 static inline int __float2int_rz(float x) { /* the nearest int of what has none; NaN: 0 */
   if (x != x) return 0;
   return x >= 2147483648.0f ? 2147483647 : x < -2147483648.0f ? -2147483647 - 1 : (int)x;
 }
 /* Binary32 arithmetic of a device has one NaN, whatever its operands' are. */
-static inline float hu_host_result(float z) { return z == z ? z : __uint_as_float(0x7FFFFFFFu); }
+static inline float hui_host_result(float z) { return z == z ? z : __uint_as_float(0x7FFFFFFFu); }
 /* fesetround and its undoing, both to the vector unit alone: the C library's also reach for the x87 unit, and a test's
  * time is half theirs. */
-static inline int hu_host_turn(int direction) {
+static inline int hui_host_turn(int direction) {
 #if defined(__x86_64__)
   unsigned usual = __builtin_ia32_stmxcsr();
   __builtin_ia32_ldmxcsr((usual & ~0x6000u) | (unsigned)direction << 3);
@@ -192,37 +192,37 @@ static inline int hu_host_turn(int direction) {
   return usual;
 #endif
 }
-static inline void hu_host_turn_back(int usual) {
+static inline void hui_host_turn_back(int usual) {
 #if defined(__x86_64__)
   __builtin_ia32_ldmxcsr((unsigned)usual);
 #else
   fesetround(usual);
 #endif
 }
-static inline float hu_host_add(float a, float b, int direction) {
+static inline float hui_host_add(float a, float b, int direction) {
   volatile float x = a, y = b; /* so that the sum is made here, in this direction */
-  int usual = hu_host_turn(direction);
+  int usual = hui_host_turn(direction);
   volatile float sum = x + y;
-  hu_host_turn_back(usual);
-  return hu_host_result(sum);
+  hui_host_turn_back(usual);
+  return hui_host_result(sum);
 }
-static inline float hu_host_fma(float a, float b, float c, int direction) {
+static inline float hui_host_fma(float a, float b, float c, int direction) {
   volatile float x = a, y = b, z = c;
-  int usual = hu_host_turn(direction);
+  int usual = hui_host_turn(direction);
   volatile float sum = fmaf(x, y, z);
-  hu_host_turn_back(usual);
-  return hu_host_result(sum);
+  hui_host_turn_back(usual);
+  return hui_host_result(sum);
 }
-static inline float __fmaf_rd(float a, float b, float c) { return hu_host_fma(a, b, c, FE_DOWNWARD); }
-static inline float __fmaf_ru(float a, float b, float c) { return hu_host_fma(a, b, c, FE_UPWARD); }
-static inline float __fadd_rd(float a, float b) { return hu_host_add(a, b, FE_DOWNWARD); }
-static inline float __fadd_ru(float a, float b) { return hu_host_add(a, b, FE_UPWARD); }
-static inline float __fadd_rz(float a, float b) { return hu_host_add(a, b, FE_TOWARDZERO); }
-static inline float __fadd_rn(float a, float b) { return hu_host_result(a + b); }
-static inline float __fsub_rn(float a, float b) { return hu_host_result(a - b); }
-static inline float __fmul_rn(float a, float b) { return hu_host_result(a * b); }
-static inline float __fdiv_rn(float a, float b) { return hu_host_result(a / b); }
-static inline float __fmaf_rn(float a, float b, float c) { return hu_host_result(fmaf(a, b, c)); }
+static inline float __fmaf_rd(float a, float b, float c) { return hui_host_fma(a, b, c, FE_DOWNWARD); }
+static inline float __fmaf_ru(float a, float b, float c) { return hui_host_fma(a, b, c, FE_UPWARD); }
+static inline float __fadd_rd(float a, float b) { return hui_host_add(a, b, FE_DOWNWARD); }
+static inline float __fadd_ru(float a, float b) { return hui_host_add(a, b, FE_UPWARD); }
+static inline float __fadd_rz(float a, float b) { return hui_host_add(a, b, FE_TOWARDZERO); }
+static inline float __fadd_rn(float a, float b) { return hui_host_result(a + b); }
+static inline float __fsub_rn(float a, float b) { return hui_host_result(a - b); }
+static inline float __fmul_rn(float a, float b) { return hui_host_result(a * b); }
+static inline float __fdiv_rn(float a, float b) { return hui_host_result(a / b); }
+static inline float __fmaf_rn(float a, float b, float c) { return hui_host_result(fmaf(a, b, c)); }
 static inline double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
 
 /* ---- the runtime ---- */

@@ -24,7 +24,7 @@ struct hu_device_float {
 
 #define HU_DEVICE_OPERATOR(op)                                                      \
   friend inline hu_device_float operator op(hu_device_float a, hu_device_float b) { \
-    return hu_device_float(hu_host_result(a.v op b.v));                             \
+    return hu_device_float(hui_host_result(a.v op b.v));                            \
   }                                                                                 \
   inline hu_device_float &operator op##=(hu_device_float b) { return *this = *this op b; }
   HU_DEVICE_OPERATOR(+)
@@ -48,7 +48,7 @@ static_assert(sizeof(hu_device_float) == sizeof(float) && std::is_trivially_copy
               "tensors of floats are tensors of these");
 
 static inline hu_device_float fabsf(hu_device_float x) { return fabsf(x.v); }
-static inline hu_device_float sqrtf(hu_device_float x) { return hu_host_result(sqrtf(x.v)); }
+static inline hu_device_float sqrtf(hu_device_float x) { return hui_host_result(sqrtf(x.v)); }
 static inline hu_device_float fmaf(hu_device_float x, hu_device_float y, hu_device_float z) {
   return __fmaf_rn(x.v, y.v, z.v);
 }

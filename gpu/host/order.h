@@ -12,20 +12,20 @@ extern "C" {
 #endif
 
 /* A permutation drawn from this seed, a new one after each barrier; 0: ascending. */
-void hu_host_order(uint64_t seed);
+void hui_host_order(uint64_t seed);
 
 /* A stream that none was before; each launch, cudaMemcpyAsync and cudaMemsetAsync until the next call must be on it, or
  * the program stops with a message. */
-void *hu_host_stream(void);
+void *hui_host_stream(void);
 /* Each of them must be on this one. */
-void hu_host_expect(void *stream);
+void hui_host_expect(void *stream);
 /* How many kernels were launched. */
-uint64_t hu_host_launches(void);
+uint64_t hui_host_launches(void);
 
 /* 1: what a program need not wait for (kernels, cudaMemset, the Async calls) is done in order when it waits, and no
  * sooner; 0: at once. So a program that reads a result, or changes the source of a copy, before it has waited gets
  * another result than it should. What is left is done by this call. */
-void hu_host_queue(int on);
+void hui_host_queue(int on);
 
 /* Calls of the runtime. A copy by cudaMemcpy counts as a wait, too: the program goes on when it is done. */
 typedef struct hu_host_calls {
@@ -34,15 +34,15 @@ typedef struct hu_host_calls {
   uint64_t bytes_in, bytes_out, largest_in, largest_out;
 } hu_host_calls;
 /* Those since the last call of this. */
-hu_host_calls hu_host_counted(void);
+hu_host_calls hui_host_counted(void);
 
 /* What cudaGetLastError is to say next, as a program's own mistake leaves it: of a stream not ready, a code of
  * cudaError. */
-void hu_host_stale(int error);
+void hui_host_stale(int error);
 /* What launches return, without running: 0, or a code of cudaError. */
-void hu_host_refuse(int error);
+void hui_host_refuse(int error);
 /* What cudaMemcpyAsync returns, without copying. */
-void hu_host_refuse_copies(int error);
+void hui_host_refuse_copies(int error);
 
 #ifdef __cplusplus
 }

@@ -188,7 +188,7 @@ void run_block(uint64_t *state) {
 
 }  // namespace
 
-void hu_host_order(uint64_t seed) { the.seed = seed; }
+void hui_host_order(uint64_t seed) { the.seed = seed; }
 
 /* ---- streams and errors ---- */
 
@@ -245,27 +245,27 @@ bool lacks(const char *what) {
 }
 }  // namespace
 
-void hu_host_expect(void *stream) {
+void hui_host_expect(void *stream) {
   expecting = true;
   expected = stream;
 }
-void *hu_host_stream(void) {
-  hu_host_expect((void *)(uintptr_t)(0x57000000 + 64 * ++streams));
+void *hui_host_stream(void) {
+  hui_host_expect((void *)(uintptr_t)(0x57000000 + 64 * ++streams));
   return expected;
 }
-uint64_t hu_host_launches(void) { return launches; }
-void hu_host_queue(int on) {
+uint64_t hui_host_launches(void) { return launches; }
+void hui_host_queue(int on) {
   finish();
   queued = on;
 }
-hu_host_calls hu_host_counted(void) {
+hu_host_calls hui_host_counted(void) {
   hu_host_calls z = calls;
   calls = {};
   return z;
 }
-void hu_host_stale(int error) { last = (cudaError_t)error; }
-void hu_host_refuse(int error) { refusal = (cudaError_t)error; }
-void hu_host_refuse_copies(int error) { copy_refusal = (cudaError_t)error; }
+void hui_host_stale(int error) { last = (cudaError_t)error; }
+void hui_host_refuse(int error) { refusal = (cudaError_t)error; }
+void hui_host_refuse_copies(int error) { copy_refusal = (cudaError_t)error; }
 
 static void run_grid(unsigned grid, unsigned block, const std::function<void()> &kernel) {
   uint64_t state = the.seed;
@@ -283,7 +283,7 @@ static void run_grid(unsigned grid, unsigned block, const std::function<void()> 
   }
 }
 
-cudaError_t hu_host_launch(unsigned grid, unsigned block, cudaStream_t stream, const std::function<void()> &kernel) {
+cudaError_t hui_host_launch(unsigned grid, unsigned block, cudaStream_t stream, const std::function<void()> &kernel) {
   launches++;
   calls.launches++;
   expect_stream(stream, "a kernel on another stream than the call was given");
@@ -294,7 +294,7 @@ cudaError_t hu_host_launch(unsigned grid, unsigned block, cudaStream_t stream, c
 
 void __syncthreads(void) { wait_as(AT_BARRIER); }
 
-const uint64_t *hu_host_exchange(unsigned mask, uint64_t value) {
+const uint64_t *hui_host_exchange(unsigned mask, uint64_t value) {
   unsigned self = the.current, lane = self & 31, first = self - lane;
   warp &w = the.warps[self / 32];
   fiber &f = the.fibers[self];
@@ -318,7 +318,7 @@ const uint64_t *hu_host_exchange(unsigned mask, uint64_t value) {
   return w.values[slot];
 }
 
-void __syncwarp(unsigned mask) { (void)hu_host_exchange(mask, 0); }
+void __syncwarp(unsigned mask) { (void)hui_host_exchange(mask, 0); }
 
 /* ---- pairs: a b + c in binary64 rounded to odd, from there to nearest even ---- */
 
@@ -345,18 +345,18 @@ static uint32_t narrow_of(int brain, double x) {
 
 static uint32_t fma_narrow(int brain, uint32_t a, uint32_t b, uint32_t c) {
   volatile double p = wide_of(brain, a) * wide_of(brain, b), w = wide_of(brain, c), down, up;
-  int usual = hu_host_turn(FE_DOWNWARD);
+  int usual = hui_host_turn(FE_DOWNWARD);
   down = p + w;
-  (void)hu_host_turn(FE_UPWARD);
+  (void)hui_host_turn(FE_UPWARD);
   up = p + w;
-  hu_host_turn_back(usual);
+  hui_host_turn_back(usual);
   uint64_t odd;
   double d = down, u = up;
   memcpy(&odd, &d, 8);
   return narrow_of(brain, d == u || d != d ? p + w : odd & 1 ? d : u);
 }
 
-uint32_t hu_host_fma_pair(int brain, uint32_t a, uint32_t b, uint32_t c) {
+uint32_t hui_host_fma_pair(int brain, uint32_t a, uint32_t b, uint32_t c) {
   uint32_t low = fma_narrow(brain, a & 0xFFFF, b & 0xFFFF, c & 0xFFFF);
   return fma_narrow(brain, a >> 16, b >> 16, c >> 16) << 16 | low;
 }

@@ -44,7 +44,7 @@ static hu_status run(int op, size_t tiles, uint8_t *d, const uint8_t *a, const u
   hu_status s = HU_OK;
   int found = -1;
   for (size_t i = 0; found != op; i++) {
-    if (hu_mma_of_capability(&t, &found, hu_device_capability(), i) != HU_OK) return HU_E_DEVICE;
+    if (hui_mma_of_capability(&t, &found, hui_device_capability(), i) != HU_OK) return HU_E_DEVICE;
   }
   if (hu_accum_preset_find(&p, t.model) != HU_OK) return HU_E_NAME;
   size_t size = hu_element_size(t.a) * t.k, result = hu_element_size(t.c) * t.m * t.n;
@@ -54,10 +54,10 @@ static hu_status run(int op, size_t tiles, uint8_t *d, const uint8_t *a, const u
   return s;
 }
 
-hu_status hu_probe_mma(int op, size_t tiles, void *d, const void *a, const void *b, const void *c) {
+hu_status hui_probe_mma(int op, size_t tiles, void *d, const void *a, const void *b, const void *c) {
   return run(op, tiles, d, a, b, c);
 }
 
-hu_status hu_probe_wgmma(int op, size_t tiles, void *d, const void *a, const void *b, const void *c) {
+hu_status hui_probe_wgmma(int op, size_t tiles, void *d, const void *a, const void *b, const void *c) {
   return run(op, tiles, d, a, b, c);
 }

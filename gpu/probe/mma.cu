@@ -3,12 +3,12 @@
 #include "gpu/probe/probe.cuh"
 
 template <int Op>
-static __device__ __forceinline__ void hu_mma(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c);
+static __device__ __forceinline__ void hui_mma(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c);
 
 #define HU_F(x) __uint_as_float(x)
 #define HU_MMA(op) \
   template <>      \
-  __device__ __forceinline__ void hu_mma<op>(uint32_t * d, const uint32_t *a, const uint32_t *b, const uint32_t *c)
+  __device__ __forceinline__ void hui_mma<op>(uint32_t * d, const uint32_t *a, const uint32_t *b, const uint32_t *c)
 #define HU_SINGLE_D(f) \
   d[0] = __float_as_uint(f[0]), d[1] = __float_as_uint(f[1]), d[2] = __float_as_uint(f[2]), d[3] = __float_as_uint(f[3])
 
@@ -74,43 +74,43 @@ HU_MMA_42H(HU_MMA_FP8_F16 + 2, "m16n8k32.row.col.f16.e5m2.e4m3.f16")
 HU_MMA_42H(HU_MMA_FP8_F16 + 3, "m16n8k32.row.col.f16.e5m2.e5m2.f16")
 
 /* Element `at` of an array of codes of 4 / each bytes. */
-HU_DEVICE uint32_t hu_mma_load(const void *x, size_t at, uint32_t each) {
+HU_DEVICE uint32_t hui_mma_load(const void *x, size_t at, uint32_t each) {
   return each == 4 ? ((const uint8_t *)x)[at] : each == 2 ? ((const uint16_t *)x)[at] : ((const uint32_t *)x)[at];
 }
 
 template <int Op>
-HU_KERNEL hu_mma_kernel(size_t tiles, void *d, const void *a, const void *b, const void *c) {
-  const hu_mma_shape s = hu_mma_shape_of(Op);
+HU_KERNEL hui_mma_kernel(size_t tiles, void *d, const void *a, const void *b, const void *c) {
+  const hu_mma_shape s = hui_mma_shape_of(Op);
   uint32_t lane = threadIdx.x % 32, ra[4] = {0, 0, 0, 0}, rb[2] = {0, 0}, rc[4] = {0, 0, 0, 0}, rd[4];
   size_t tile = (size_t)blockIdx.x * (HU_THREADS / 32) + threadIdx.x / 32;
   if (tile >= tiles) return;
   size_t at_a = tile * s.m * s.k, at_b = tile * s.n * s.k, at_c = tile * s.m * s.n;
 #pragma unroll
-  for (uint32_t r = 0; r < hu_mma_registers_a(&s); r++) {
+  for (uint32_t r = 0; r < hui_mma_registers_a(&s); r++) {
     for (uint32_t i = 0; i < s.each; i++)
-      ra[r] |= hu_mma_load(a, at_a + hu_mma_place_a(&s, lane, r, i), s.each) << (32 / s.each * i);
+      ra[r] |= hui_mma_load(a, at_a + hui_mma_place_a(&s, lane, r, i), s.each) << (32 / s.each * i);
   }
 #pragma unroll
-  for (uint32_t r = 0; r < hu_mma_registers_b(&s); r++) {
+  for (uint32_t r = 0; r < hui_mma_registers_b(&s); r++) {
     for (uint32_t i = 0; i < s.each; i++)
-      rb[r] |= hu_mma_load(b, at_b + hu_mma_place_b(&s, lane, r, i), s.each) << (32 / s.each * i);
+      rb[r] |= hui_mma_load(b, at_b + hui_mma_place_b(&s, lane, r, i), s.each) << (32 / s.each * i);
   }
-  hu_mma_load_c(s, rc, c, at_c, lane);
-  hu_mma<Op>(rd, ra, rb, rc);
-  hu_mma_store_d(s, rd, d, at_c, lane);
+  hui_mma_load_c(s, rc, c, at_c, lane);
+  hui_mma<Op>(rd, ra, rb, rc);
+  hui_mma_store_d(s, rd, d, at_c, lane);
 }
 
 template <int Op>
-static hu_mma_kernel_of hu_mma_find(int op) {
-  if (op == Op) return hu_mma_kernel<Op>;
-  if constexpr (Op > 0) return hu_mma_find<Op - 1>(op);
+static hu_mma_kernel_of hui_mma_find(int op) {
+  if (op == Op) return hui_mma_kernel<Op>;
+  if constexpr (Op > 0) return hui_mma_find<Op - 1>(op);
   return NULL;
 }
 
-hu_status hu_probe_mma(int op, size_t tiles, void *d, const void *a, const void *b, const void *c) {
-  hu_mma_kernel_of kernel = hu_mma_find<HU_WGMMA_F16_F32 - 1>(op);
+hu_status hui_probe_mma(int op, size_t tiles, void *d, const void *a, const void *b, const void *c) {
+  hu_mma_kernel_of kernel = hui_mma_find<HU_WGMMA_F16_F32 - 1>(op);
   size_t blocks = (tiles - 1) / (HU_THREADS / 32) + 1;
   if (!kernel || blocks > 0x7FFFFFFF) return HU_E_SHAPE;
   HU_LAUNCH(kernel, blocks, 0, NULL, tiles, d, a, b, c);
-  return hu_launched();
+  return hui_launched();
 }

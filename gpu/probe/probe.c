@@ -84,13 +84,13 @@ static const unit *unit_at(int capability, size_t i, const char **prefix) {
   return NULL;
 }
 
-hu_status hu_mma_of_capability(hu_device_mma *mma, int *op, int capability, size_t i) {
+hu_status hui_mma_of_capability(hu_device_mma *mma, int *op, int capability, size_t i) {
   const char *prefix = "";
   const unit *u = unit_at(capability, i, &prefix);
   hu_accum_preset p;
   if (!u) return HU_E_NAME;
   memset(mma, 0, sizeof *mma);
-  hu_mma_shape s = hu_mma_shape_of(u->op);
+  hu_mma_shape s = hui_mma_shape_of(u->op);
   snprintf(mma->model, sizeof mma->model, "%s%s", prefix, u->suffix);
   if (hu_accum_preset_find(&p, mma->model) != HU_OK) return HU_E_NAME;
   snprintf(mma->instruction, sizeof mma->instruction, "%s.m%un%uk%u", s.wgmma ? "wgmma" : "mma.sync", s.m, s.n, s.k);
@@ -105,30 +105,30 @@ hu_status hu_mma_of_capability(hu_device_mma *mma, int *op, int capability, size
 }
 
 hu_status hu_device_mma_at(hu_device_mma *mma, size_t i) {
-  int op, capability = hu_device_capability();
+  int op, capability = hui_device_capability();
   if (!mma) return HU_E_NULL;
-  return capability ? hu_mma_of_capability(mma, &op, capability, i) : HU_E_DEVICE;
+  return capability ? hui_mma_of_capability(mma, &op, capability, i) : HU_E_DEVICE;
 }
 
 /* ---- host arrays ---- */
 
 static void *copied(const void *x, size_t bytes, hu_status *s) {
-  void *p = hu_memory_new(bytes);
+  void *p = hui_memory_new(bytes);
   if (!p) *s = HU_E_MEMORY;
-  if (p && x && *s == HU_OK) *s = hu_memory_put(p, x, bytes);
+  if (p && x && *s == HU_OK) *s = hui_memory_put(p, x, bytes);
   return p;
 }
 
 static hu_status codes_check(const hu_element *e, const void *x, size_t n) {
   hu_code_area all = {x, 1, n, 0, 1, hu_element_size(*e), hu_element_width(*e), e->kind == HU_ELEMENT_S4};
-  return hu_code_area_check(&all, 1);
+  return hui_code_area_check(&all, 1);
 }
 
 hu_status hu_device_mma_run(size_t i, size_t tiles, void *d, const void *a, const void *b, const void *c) {
   hu_device_mma t;
-  int op = 0, capability = hu_device_capability();
+  int op = 0, capability = hui_device_capability();
   if (!capability) return HU_E_DEVICE;
-  hu_status s = hu_mma_of_capability(&t, &op, capability, i);
+  hu_status s = hui_mma_of_capability(&t, &op, capability, i);
   if (s != HU_OK || tiles == 0) return s;
   if (!d || !a || !b || !c) return HU_E_NULL;
   s = codes_check(&t.a, a, t.m * t.k * tiles);
@@ -139,12 +139,12 @@ hu_status hu_device_mma_run(size_t i, size_t tiles, void *d, const void *a, cons
   void *da = copied(a, size * t.m * t.k * tiles, &s), *db = copied(b, size * t.n * t.k * tiles, &s);
   void *dc = copied(c, result, &s), *dd = copied(NULL, result, &s);
   if (s == HU_OK)
-    s = op < HU_WGMMA_F16_F32 ? hu_probe_mma(op, tiles, dd, da, db, dc) : hu_probe_wgmma(op, tiles, dd, da, db, dc);
-  if (s == HU_OK) s = hu_memory_wait();
-  if (s == HU_OK) s = hu_memory_get(d, dd, result);
-  hu_memory_free(da);
-  hu_memory_free(db);
-  hu_memory_free(dc);
-  hu_memory_free(dd);
+    s = op < HU_WGMMA_F16_F32 ? hui_probe_mma(op, tiles, dd, da, db, dc) : hui_probe_wgmma(op, tiles, dd, da, db, dc);
+  if (s == HU_OK) s = hui_memory_wait();
+  if (s == HU_OK) s = hui_memory_get(d, dd, result);
+  hui_memory_free(da);
+  hui_memory_free(db);
+  hui_memory_free(dc);
+  hui_memory_free(dd);
   return s;
 }

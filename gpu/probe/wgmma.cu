@@ -5,17 +5,17 @@
 
 /* A descriptor of shared memory without swizzle: address, 128 bytes to the next 16 bytes along k, 256 to the next 8
  * rows, in units of 16 bytes. */
-HU_DEVICE uint64_t hu_wgmma_descriptor(const void *shared) {
+HU_DEVICE uint64_t hui_wgmma_descriptor(const void *shared) {
   uint64_t at = (uint64_t)__cvta_generic_to_shared(shared) & 0x3FFFF;
   return at >> 4 | (uint64_t)(128 >> 4) << 16 | (uint64_t)(256 >> 4) << 32;
 }
 
 #define HU_GO "{ .reg .pred p; setp.ne.b32 p, 1, 0; wgmma.mma_async.sync.aligned."
 template <int Op>
-static __device__ __forceinline__ void hu_wgmma(uint32_t *d, uint64_t a, uint64_t b);
+static __device__ __forceinline__ void hui_wgmma(uint32_t *d, uint64_t a, uint64_t b);
 #define HU_WGMMA(op) \
   template <>        \
-  __device__ __forceinline__ void hu_wgmma<op>(uint32_t * d, uint64_t a, uint64_t b)
+  __device__ __forceinline__ void hui_wgmma<op>(uint32_t * d, uint64_t a, uint64_t b)
 #define HU_WGMMA_F(op, text, more)                                                                               \
   HU_WGMMA(op) {                                                                                                 \
     float f[4];                                                                                                  \
@@ -56,42 +56,43 @@ HU_WGMMA_H(HU_WGMMA_FP8_F16 + 3, "m64n8k32.f16.e5m2.e5m2", "")
 enum { HU_WARPGROUP = 128, HU_GROUPS = HU_THREADS / HU_WARPGROUP, HU_BYTES_A = 64 * 32, HU_BYTES_B = 8 * 32 };
 
 /* rows lines of 32 bytes into the places that the descriptor says. */
-HU_DEVICE void hu_wgmma_fill(const hu_mma_shape &s, uint8_t *shared, const uint8_t *x, uint32_t rows, uint32_t thread) {
+HU_DEVICE void hui_wgmma_fill(const hu_mma_shape &s, uint8_t *shared, const uint8_t *x, uint32_t rows,
+                              uint32_t thread) {
   uint32_t size = 4u / s.each;
   for (uint32_t e = thread; e < rows * s.k; e += HU_WARPGROUP) {
-    for (uint32_t i = 0; i < size; i++) shared[hu_wgmma_place(&s, e / s.k, e % s.k) + i] = x[e * size + i];
+    for (uint32_t i = 0; i < size; i++) shared[hui_wgmma_place(&s, e / s.k, e % s.k) + i] = x[e * size + i];
   }
 }
 
 template <int Op>
-HU_KERNEL hu_wgmma_kernel(size_t tiles, void *d, const void *a, const void *b, const void *c) {
+HU_KERNEL hui_wgmma_kernel(size_t tiles, void *d, const void *a, const void *b, const void *c) {
   __shared__ __align__(128) uint8_t sa[HU_GROUPS][HU_BYTES_A], sb[HU_GROUPS][HU_BYTES_B];
-  const hu_mma_shape s = hu_mma_shape_of(Op);
+  const hu_mma_shape s = hui_mma_shape_of(Op);
   uint32_t group = threadIdx.x / HU_WARPGROUP, thread = threadIdx.x % HU_WARPGROUP, rd[4] = {0, 0, 0, 0};
   size_t tile = (size_t)blockIdx.x * HU_GROUPS + group;
   bool there = tile < tiles; /* the last block may have a warpgroup too many: for nothing */
   if (!there) tile = 0;
   size_t at_c = tile * s.m * s.n;
-  hu_wgmma_fill(s, sa[group], (const uint8_t *)a + tile * HU_BYTES_A, s.m, thread);
-  hu_wgmma_fill(s, sb[group], (const uint8_t *)b + tile * HU_BYTES_B, s.n, thread);
-  hu_mma_load_c(s, rd, c, at_c, thread);
+  hui_wgmma_fill(s, sa[group], (const uint8_t *)a + tile * HU_BYTES_A, s.m, thread);
+  hui_wgmma_fill(s, sb[group], (const uint8_t *)b + tile * HU_BYTES_B, s.n, thread);
+  hui_mma_load_c(s, rd, c, at_c, thread);
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   __syncthreads();
-  hu_wgmma<Op>(rd, hu_wgmma_descriptor(sa[group]), hu_wgmma_descriptor(sb[group]));
-  if (there) hu_mma_store_d(s, rd, d, at_c, thread);
+  hui_wgmma<Op>(rd, hui_wgmma_descriptor(sa[group]), hui_wgmma_descriptor(sb[group]));
+  if (there) hui_mma_store_d(s, rd, d, at_c, thread);
 }
 
 template <int Op>
-static hu_mma_kernel_of hu_wgmma_find(int op) {
-  if (op == Op) return hu_wgmma_kernel<Op>;
-  if constexpr (Op > HU_WGMMA_F16_F32) return hu_wgmma_find<Op - 1>(op);
+static hu_mma_kernel_of hui_wgmma_find(int op) {
+  if (op == Op) return hui_wgmma_kernel<Op>;
+  if constexpr (Op > HU_WGMMA_F16_F32) return hui_wgmma_find<Op - 1>(op);
   return NULL;
 }
 
-hu_status hu_probe_wgmma(int op, size_t tiles, void *d, const void *a, const void *b, const void *c) {
-  hu_mma_kernel_of kernel = hu_wgmma_find<HU_MMA_COUNT - 1>(op);
+hu_status hui_probe_wgmma(int op, size_t tiles, void *d, const void *a, const void *b, const void *c) {
+  hu_mma_kernel_of kernel = hui_wgmma_find<HU_MMA_COUNT - 1>(op);
   size_t blocks = (tiles - 1) / HU_GROUPS + 1;
   if (!kernel || blocks > 0x7FFFFFFF) return HU_E_SHAPE;
   HU_LAUNCH(kernel, blocks, 0, NULL, tiles, d, a, b, c);
-  return hu_launched();
+  return hui_launched();
 }

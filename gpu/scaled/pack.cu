@@ -18,7 +18,7 @@ typedef struct hu_dense {
 } hu_dense;
 
 HU_KERNEL __launch_bounds__(HU_THREADS)
-    hu_scaled_pack_kernel(const __grid_constant__ hu_dense d, uint8_t *z, const uint8_t *x) {
+    hui_scaled_pack_kernel(const __grid_constant__ hu_dense d, uint8_t *z, const uint8_t *x) {
   size_t runs = (d.row_bytes - 1) / d.width + 1, all = runs * d.down, step = (size_t)gridDim.x * HU_THREADS;
   uint32_t mask = (1u << d.width) - 1;
   for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < all; i += step) {
@@ -36,7 +36,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS)
 }
 
 HU_KERNEL __launch_bounds__(HU_THREADS)
-    hu_scaled_unpack_kernel(const __grid_constant__ hu_dense d, uint8_t *z, const uint8_t *x) {
+    hui_scaled_unpack_kernel(const __grid_constant__ hu_dense d, uint8_t *z, const uint8_t *x) {
   size_t runs = (d.cols - 1) / 8 + 1, all = runs * d.rows, step = (size_t)gridDim.x * HU_THREADS;
   uint32_t mask = (1u << d.width) - 1;
   for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < all; i += step) {
@@ -50,7 +50,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS)
   }
 }
 
-static hu_dense hu_dense_of(const hu_scaled_sizes *n, size_t rows, size_t cols, size_t ld, const hu_scaling *d) {
+static hu_dense hui_dense_of(const hu_scaled_sizes *n, size_t rows, size_t cols, size_t ld, const hu_scaling *d) {
   hu_dense z;
   z.rows = rows;
   z.cols = cols;
@@ -64,20 +64,20 @@ static hu_dense hu_dense_of(const hu_scaled_sizes *n, size_t rows, size_t cols, 
 hu_status hu_device_scaled_pack(size_t rows, size_t cols, uint8_t *z, const uint8_t *x, size_t ld,
                                 const hu_scaling *scaling, void *stream) {
   hu_scaled_sizes n;
-  hu_status s = hu_scaled_pack_check(&n, rows, cols, x, ld, z, scaling);
+  hu_status s = hui_scaled_pack_check(&n, rows, cols, x, ld, z, scaling);
   if (s != HU_OK || rows == 0 || cols == 0) return s;
-  hu_look_at(hu_scaled_elements_of(rows, cols, x, ld, scaling), stream);
-  hu_dense d = hu_dense_of(&n, rows, cols, ld, scaling);
-  HU_LAUNCH(hu_scaled_pack_kernel, hu_grid_size(n.packed / (d.width * HU_THREADS) + 1, 16), 0, stream, d, z, x);
-  return hu_launched();
+  hui_look_at(hui_scaled_elements_of(rows, cols, x, ld, scaling), stream);
+  hu_dense d = hui_dense_of(&n, rows, cols, ld, scaling);
+  HU_LAUNCH(hui_scaled_pack_kernel, hui_grid_size(n.packed / (d.width * HU_THREADS) + 1, 16), 0, stream, d, z, x);
+  return hui_launched();
 }
 
 hu_status hu_device_scaled_unpack(size_t rows, size_t cols, uint8_t *z, size_t ld, const uint8_t *x,
                                   const hu_scaling *scaling, void *stream) {
   hu_scaled_sizes n;
-  hu_status s = hu_scaled_pack_check(&n, rows, cols, z, ld, x, scaling);
+  hu_status s = hui_scaled_pack_check(&n, rows, cols, z, ld, x, scaling);
   if (s != HU_OK || rows == 0 || cols == 0) return s;
-  hu_dense d = hu_dense_of(&n, rows, cols, ld, scaling);
-  HU_LAUNCH(hu_scaled_unpack_kernel, hu_grid_size(n.packed / (d.width * HU_THREADS) + 1, 16), 0, stream, d, z, x);
-  return hu_launched();
+  hu_dense d = hui_dense_of(&n, rows, cols, ld, scaling);
+  HU_LAUNCH(hui_scaled_unpack_kernel, hui_grid_size(n.packed / (d.width * HU_THREADS) + 1, 16), 0, stream, d, z, x);
+  return hui_launched();
 }

@@ -3,7 +3,7 @@
  * with R added; their events, counted in bytes; and the ones that are left to emu/core/scaled.h.
  *
  * Elements are limited to the largest number before they are rounded, so that codes need no limit after it. An element
- * takes some nine instructions in hu_row_rounded and two for its sign and its byte. Events: two for inexact; small and
+ * takes some nine instructions in hui_row_rounded and two for its sign and its byte. Events: two for inexact; small and
  * overflowing elements are counted where a vector of four has one, which four joined codes and the block's largest
  * element tell. A small one is at most the code of 2^emin, and one that overflows is at least hu_row_constants.over. */
 #ifndef HALFULP_GPU_ROWS_CUH
@@ -18,12 +18,12 @@ typedef struct hu_row_counts {
   uint32_t inexact, underflow, to_zero, subnormal, overflow, strips;
 } hu_row_counts;
 
-HU_DEVICE uint32_t hu_bytes_sum(uint32_t v) {
+HU_DEVICE uint32_t hui_bytes_sum(uint32_t v) {
   v = (v & 0x00FF00FF) + ((v >> 8) & 0x00FF00FF);
   return (v + (v >> 16)) & 0xFFFF;
 }
 
-HU_DEVICE void hu_row_counts_clear(hu_row_counts *r) {
+HU_DEVICE void hui_row_counts_clear(hu_row_counts *r) {
   r->inexact = r->underflow = r->to_zero = r->subnormal = r->overflow = r->strips = 0;
 }
 
@@ -34,22 +34,22 @@ typedef struct hu_row_sums {
 } hu_row_sums;
 
 /* Each thread adds its own: after calls the lanes of a warp need not be together (gpu/base/events.cuh). */
-HU_DEVICE void hu_row_counts_add_up(hu_row_counts *r, hu_row_sums *sums) {
+HU_DEVICE void hui_row_counts_add_up(hu_row_counts *r, hu_row_sums *sums) {
   uint32_t counts[6];
-  counts[0] = counts[1] = hu_bytes_sum(r->overflow);
-  counts[2] = hu_bytes_sum(r->underflow);
-  counts[3] = hu_bytes_sum(r->to_zero);
-  counts[4] = hu_bytes_sum(r->subnormal);
-  counts[5] = hu_bytes_sum(r->inexact);
+  counts[0] = counts[1] = hui_bytes_sum(r->overflow);
+  counts[2] = hui_bytes_sum(r->underflow);
+  counts[3] = hui_bytes_sum(r->to_zero);
+  counts[4] = hui_bytes_sum(r->subnormal);
+  counts[5] = hui_bytes_sum(r->inexact);
 #pragma unroll
   for (int i = 0; i < 6; i++)
     if (counts[i]) atomicAdd(&sums->of[i], counts[i]);
-  hu_row_counts_clear(r);
+  hui_row_counts_clear(r);
 }
 
 /* The counts of all threads of the block, added to *events. Every thread of the block must come here. */
-HU_DEVICE void hu_row_counts_flush(hu_row_counts *r, hu_events *events, hu_row_sums *sums) {
-  hu_row_counts_add_up(r, sums);
+HU_DEVICE void hui_row_counts_flush(hu_row_counts *r, hu_events *events, hu_row_sums *sums) {
+  hui_row_counts_add_up(r, sums);
   __syncthreads();
   if (threadIdx.x < HU_EVENT_KINDS && sums->of[threadIdx.x])
     atomicAdd((unsigned long long *)events + threadIdx.x, (unsigned long long)sums->of[threadIdx.x]);
@@ -70,7 +70,7 @@ typedef struct hu_row_constants {
   uint32_t negzero, divides, counted;
 } hu_row_constants;
 
-HU_DEVICE hu_row_constants hu_row_constants_of(const hu_scaled_args &a) {
+HU_DEVICE hu_row_constants hui_row_constants_of(const hu_scaled_args &a) {
   hu_row_constants k;
   const hu_spec *f = &a.scaler.element;
   uint32_t bits = a.narrow.bits, d0 = (uint32_t)a.narrow.d0;
@@ -91,9 +91,9 @@ HU_DEVICE hu_row_constants hu_row_constants_of(const hu_scaled_args &a) {
   return k;
 }
 
-/* The magnitude y, at most the largest number, rounded to nearest, ties to even, as hu_nearest does it. Returns a word
- * whose lowest byte is the code: the 23 lower digits of the anchor, which hu_nearest takes off, are zeros. */
-HU_DEVICE uint32_t hu_row_rounded(const hu_row_constants &k, uint32_t low, float y, float *value) {
+/* The magnitude y, at most the largest number, rounded to nearest, ties to even, as hui_nearest does it. Returns a word
+ * whose lowest byte is the code: the 23 lower digits of the anchor, which hui_nearest takes off, are zeros. */
+HU_DEVICE uint32_t hui_row_rounded(const hu_row_constants &k, uint32_t low, float y, float *value) {
   int32_t up = (int32_t)(__float_as_uint(y) & 0x7F800000) - (int32_t)low;
   uint32_t above = up > 0 ? (uint32_t)up : 0;
   float anchor = __uint_as_float(above + (low + k.up)), sum = __fadd_rn(y, anchor);
@@ -103,8 +103,8 @@ HU_DEVICE uint32_t hu_row_rounded(const hu_row_constants &k, uint32_t low, float
 
 /* The same with R added, of four. Where none is subnormal, R's digits are added in the pattern: those below its last
  * digit meet zeros, and the largest number, whose fraction is zero, stays. */
-HU_DEVICE void hu_row_added(const hu_row_constants &k, uint32_t low, const uint32_t y[4], const uint32_t words[4],
-                            uint32_t code[4], float value[4]) {
+HU_DEVICE void hui_row_added(const hu_row_constants &k, uint32_t low, const uint32_t y[4], const uint32_t words[4],
+                             uint32_t code[4], float value[4]) {
   uint32_t least = 0xFFFFFFFF;
 #pragma unroll
   for (int i = 0; i < 4; i++) least = y[i] < least ? y[i] : least;
@@ -119,54 +119,54 @@ HU_DEVICE void hu_row_added(const hu_row_constants &k, uint32_t low, const uint3
     return;
   }
 #pragma unroll
-  for (int i = 0; i < 4; i++) code[i] = hu_nearest_added(low, k.d0, k.spare, y[i], words[i], &value[i]);
+  for (int i = 0; i < 4; i++) code[i] = hui_nearest_added(low, k.d0, k.spare, y[i], words[i], &value[i]);
 }
 
 /* Of four elements whose codes are joined in a word: those that are small, where one is at most the code of 2^emin.
  * inexact: bytes of 0 and 1. */
-HU_DEVICE void hu_row_count_small(const hu_row_constants &k, uint32_t shift, uint32_t codes, uint32_t inexact,
-                                  const float y[4], hu_row_counts *r) {
+HU_DEVICE void hui_row_count_small(const hu_row_constants &k, uint32_t shift, uint32_t codes, uint32_t inexact,
+                                   const float y[4], hu_row_counts *r) {
   if (((codes + (0x7F - k.first) * 0x01010101u) & 0x80808080) == 0x80808080) return;
   uint32_t some = (codes + 0x7F7F7F7F) >> 7 & 0x01010101, small = 0;
   uint32_t normal = (codes + (0x80 - k.first) * 0x01010101u) >> 7 & 0x01010101;
   uint32_t below = k.not_tiny + shift;
-  hu_add_if_below<0x1>(&small, __float_as_uint(y[0]), below);
-  hu_add_if_below<0x100>(&small, __float_as_uint(y[1]), below);
-  hu_add_if_below<0x10000>(&small, __float_as_uint(y[2]), below);
-  hu_add_if_below<0x1000000>(&small, __float_as_uint(y[3]), below);
+  hui_add_if_below<0x1>(&small, __float_as_uint(y[0]), below);
+  hui_add_if_below<0x100>(&small, __float_as_uint(y[1]), below);
+  hui_add_if_below<0x10000>(&small, __float_as_uint(y[2]), below);
+  hui_add_if_below<0x1000000>(&small, __float_as_uint(y[3]), below);
   r->underflow += inexact & small;
   r->to_zero += inexact & ~some;
   r->subnormal += some & ~normal;
 }
 
 /* Events of four magnitudes y and their values, none of y above `largest`. */
-HU_DEVICE void hu_row_count(const hu_row_constants &k, uint32_t shift, uint32_t largest, uint32_t codes,
-                            const float y[4], const float value[4], hu_row_counts *r) {
+HU_DEVICE void hui_row_count(const hu_row_constants &k, uint32_t shift, uint32_t largest, uint32_t codes,
+                             const float y[4], const float value[4], hu_row_counts *r) {
   uint32_t before = r->inexact, over = k.over + shift;
-  hu_add_if_differ<0x1>(&r->inexact, y[0], value[0]);
-  hu_add_if_differ<0x100>(&r->inexact, y[1], value[1]);
-  hu_add_if_differ<0x10000>(&r->inexact, y[2], value[2]);
-  hu_add_if_differ<0x1000000>(&r->inexact, y[3], value[3]);
-  hu_row_count_small(k, shift, codes, r->inexact - before, y, r);
+  hui_add_if_differ<0x1>(&r->inexact, y[0], value[0]);
+  hui_add_if_differ<0x100>(&r->inexact, y[1], value[1]);
+  hui_add_if_differ<0x10000>(&r->inexact, y[2], value[2]);
+  hui_add_if_differ<0x1000000>(&r->inexact, y[3], value[3]);
+  hui_row_count_small(k, shift, codes, r->inexact - before, y, r);
   if (largest < over) return;
   uint32_t within = 0;
-  hu_add_if_below<0x1>(&within, __float_as_uint(y[0]), over);
-  hu_add_if_below<0x100>(&within, __float_as_uint(y[1]), over);
-  hu_add_if_below<0x10000>(&within, __float_as_uint(y[2]), over);
-  hu_add_if_below<0x1000000>(&within, __float_as_uint(y[3]), over);
+  hui_add_if_below<0x1>(&within, __float_as_uint(y[0]), over);
+  hui_add_if_below<0x100>(&within, __float_as_uint(y[1]), over);
+  hui_add_if_below<0x10000>(&within, __float_as_uint(y[2]), over);
+  hui_add_if_below<0x1000000>(&within, __float_as_uint(y[3]), over);
   r->overflow += 0x01010101 - within;
 }
 
-/* May R be added in hu_nearest_added under this block's scale? Sums are finite, and 2^32 over a step is a number. */
-HU_DEVICE bool hu_row_may_add(const hu_scaled_args &a, const hu_element_way &w) {
+/* May R be added in hui_nearest_added under this block's scale? Sums are finite, and 2^32 over a step is a number. */
+HU_DEVICE bool hui_row_may_add(const hu_scaled_args &a, const hu_element_way &w) {
   uint32_t largest = (a.top + (w.low - a.low)) >> 23;
   return a.added && w.kind == HU_ELEMENT_WAY_SHORT && (int32_t)(w.low >> 23) >= 32 + a.narrow.m &&
          largest + (uint32_t)a.narrow.d0 <= 252;
 }
 
 /* The signs of words beside codes in bytes. */
-HU_DEVICE uint32_t hu_row_join(const hu_row_constants &k, uint32_t codes, const uint32_t signs[4]) {
-  uint32_t top = hu_join_bytes(signs, 0x0073) & 0x80808080;
+HU_DEVICE uint32_t hui_row_join(const hu_row_constants &k, uint32_t codes, const uint32_t signs[4]) {
+  uint32_t top = hui_join_bytes(signs, 0x0073) & 0x80808080;
   if (!k.negzero) top &= codes + 0x7F7F7F7F;
   return codes | top >> k.sign_shift;
 }
@@ -175,13 +175,13 @@ HU_DEVICE uint32_t hu_row_join(const hu_row_constants &k, uint32_t codes, const 
  * Ties to even; Added: R added, without events. top: at least their magnitudes. Returns codes joined, or makes values
  * of x, times `back`. */
 template <bool Value, bool Powers, bool Added>
-HU_DEVICE uint32_t hu_row_nearest(const hu_row_constants &k, bool counted, uint32_t shift, float by, float back,
-                                  uint32_t top, hu_four<uint32_t> *x, const uint32_t words[4], hu_row_counts *r) {
+HU_DEVICE uint32_t hui_row_nearest(const hu_row_constants &k, bool counted, uint32_t shift, float by, float back,
+                                   uint32_t top, hu_four<uint32_t> *x, const uint32_t words[4], hu_row_counts *r) {
   uint32_t low = k.low + shift, code[4], limit = k.top + shift;
   float y[4], value[4], largest = __uint_as_float(top);
   if (!Powers && k.divides) {
 #pragma unroll
-    for (int i = 0; i < 4; i++) y[i] = hu_bounded(__fdiv_rn(fabsf(__uint_as_float(x->v[i])), by));
+    for (int i = 0; i < 4; i++) y[i] = hui_bounded(__fdiv_rn(fabsf(__uint_as_float(x->v[i])), by));
     largest = __uint_as_float(HU_LARGEST32);
   } else {
 #pragma unroll
@@ -198,13 +198,13 @@ HU_DEVICE uint32_t hu_row_nearest(const hu_row_constants &k, bool counted, uint3
       limited[i] = Powers ? x->v[i] & 0x7FFFFFFF : __float_as_uint(y[i]);
       limited[i] = limited[i] < limit ? limited[i] : limit;
     }
-    hu_row_added(k, low, limited, words, code, value);
+    hui_row_added(k, low, limited, words, code, value);
   } else {
 #pragma unroll
-    for (int i = 0; i < 4; i++) code[i] = hu_row_rounded(k, low, fminf(y[i], __uint_as_float(limit)), &value[i]);
+    for (int i = 0; i < 4; i++) code[i] = hui_row_rounded(k, low, fminf(y[i], __uint_as_float(limit)), &value[i]);
   }
-  uint32_t codes = hu_join_bytes(code, 0x0040);
-  if (!Added && counted) hu_row_count(k, shift, __float_as_uint(largest), codes, y, value, r);
+  uint32_t codes = hui_join_bytes(code, 0x0040);
+  if (!Added && counted) hui_row_count(k, shift, __float_as_uint(largest), codes, y, value, r);
   if (Value) {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -214,13 +214,13 @@ HU_DEVICE uint32_t hu_row_nearest(const hu_row_constants &k, bool counted, uint3
     }
     return 0;
   }
-  if (!k.twos) return hu_row_join(k, codes, x->v);
+  if (!k.twos) return hui_row_join(k, codes, x->v);
 #pragma unroll
   for (int i = 0; i < 4; i++) {
     uint32_t c = code[i] & 0xFF;
     code[i] = (int32_t)x->v[i] < 0 && c ? k.twos - c : c;
   }
-  return hu_join_bytes(code, 0x0040);
+  return hui_join_bytes(code, 0x0040);
 }
 
 /* ---- one element after another ---- */
@@ -233,14 +233,14 @@ typedef struct hu_row_memory {
 } hu_row_memory;
 
 /* Every thread of the block must come here. */
-HU_DEVICE void hu_row_begin(const hu_scaled_args &a, hu_row_memory *k, hu_row_counts *r, hu_counts *c) {
-  hu_row_counts_clear(r);
-  hu_counts_clear(c);
+HU_DEVICE void hui_row_begin(const hu_scaled_args &a, hu_row_memory *k, hu_row_counts *r, hu_counts *c) {
+  hui_row_counts_clear(r);
+  hui_counts_clear(c);
   if (threadIdx.x < HU_EVENT_KINDS) k->sums.of[threadIdx.x] = 0;
-  hu_scaled_begin(a, &k->t);
+  hui_scaled_begin(a, &k->t);
 }
 
-HU_DEVICE hu_shared *hu_row_core(hu_row_memory *k, uint32_t top) {
+HU_DEVICE hu_shared *hui_row_core(hu_row_memory *k, uint32_t top) {
   hu_shared *b = &k->shared[threadIdx.x];
   hu_core_shared(&k->t.scaler, top & ~HU_SPECIAL_BLOCK, (top & HU_SPECIAL_BLOCK) != 0, b);
   return b;
@@ -249,10 +249,10 @@ HU_DEVICE hu_shared *hu_row_core(hu_row_memory *k, uint32_t top) {
 /* A lane's four elements by the core; top: of their block, with its mark. They are read again, so that the usual way
  * need not keep them. */
 template <bool Value>
-static __device__ __noinline__ void hu_row_left(const hu_scaled_args &a, hu_row_memory *k, uint32_t top, size_t row,
-                                                size_t col) {
+static __device__ __noinline__ void hui_row_left(const hu_scaled_args &a, hu_row_memory *k, uint32_t top, size_t row,
+                                                 size_t col) {
   size_t end = col >= a.cols ? col : a.cols - col < 4 ? a.cols : col + 4;
-  const hu_shared *b = hu_row_core(k, top);
+  const hu_shared *b = hui_row_core(k, top);
   for (; col < end; col++) {
     uint64_t z = hu_core_element(&k->t.scaler, b, a.x[row * a.ldx + col], 0, Value);
     if (Value) {
@@ -266,18 +266,18 @@ static __device__ __noinline__ void hu_row_left(const hu_scaled_args &a, hu_row_
 
 /* Other modes: n elements from `number` on; returns the codes joined. */
 template <bool Value>
-HU_DEVICE uint32_t hu_row_singly(const hu_scaled_args &a, hu_row_memory *k, const hu_element_way &w, uint32_t top,
-                                 uint64_t number, int n, hu_four<uint32_t> *x, hu_counts *c) {
+HU_DEVICE uint32_t hui_row_singly(const hu_scaled_args &a, hu_row_memory *k, const hu_element_way &w, uint32_t top,
+                                  uint64_t number, int n, hu_four<uint32_t> *x, hu_counts *c) {
   uint32_t words[4] = {0, 0, 0, 0}, joined = 0;
-  if (a.stochastic) hu_words(a.stream, number, words);
-  const hu_shared *b = w.kind == HU_ELEMENT_WAY_CORE ? hu_row_core(k, top) : NULL;
+  if (a.stochastic) hui_words(a.stream, number, words);
+  const hu_shared *b = w.kind == HU_ELEMENT_WAY_CORE ? hui_row_core(k, top) : NULL;
 #pragma unroll 1
   for (int i = 0; i < n; i++) {
     uint32_t u = i == 0 ? x->v[0] : i == 1 ? x->v[1] : i == 2 ? x->v[2] : x->v[3];
     uint32_t word = i == 0 ? words[0] : i == 1 ? words[1] : i == 2 ? words[2] : words[3];
     uint64_t z = w.kind == HU_ELEMENT_WAY_CORE ? hu_core_element(&k->t.scaler, b, u, word, Value)
-                                               : hu_lanes_element(a, w, u, word);
-    if (a.events) hu_counts_add(c, (uint32_t)(z >> 32));
+                                               : hui_lanes_element(a, w, u, word);
+    if (a.events) hui_counts_add(c, (uint32_t)(z >> 32));
     joined |= (uint32_t)z << (8 * i & 31);
 #pragma unroll
     for (int j = 0; j < 4; j++) x->v[j] = i == j ? (uint32_t)z : x->v[j];

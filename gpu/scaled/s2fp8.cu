@@ -30,17 +30,17 @@ typedef struct hu_s2_logs {
   double factors[16], wholes[16], parts[16];
 } hu_s2_logs;
 
-static __device__ __noinline__ void hu_s2_logs_fill(hu_s2_logs *t, uint32_t i) {
+static __device__ __noinline__ void hui_s2_logs_fill(hu_s2_logs *t, uint32_t i) {
   const double factors[16] = {HU_S2_FACTORS}, wholes[16] = {HU_S2_WHOLES}, parts[16] = {HU_S2_PARTS};
   t->factors[i] = factors[i];
   t->wholes[i] = wholes[i];
   t->parts[i] = parts[i];
 }
 
-static __device__ __noinline__ int64_t hu_s2_log2_called(uint32_t a) { return hu_s2_log2(a); }
+static __device__ __noinline__ int64_t hui_s2_log2_called(uint32_t a) { return hui_s2_log2(a); }
 
 /* L as in emu/s2fp8/lanes_common.h: binary64 where that is sure, else integers. */
-HU_DEVICE void hu_s2_look(const hu_s2_logs *t, uint32_t u, hu_s2_mine *z) {
+HU_DEVICE void hui_s2_look(const hu_s2_logs *t, uint32_t u, hu_s2_mine *z) {
   uint32_t a = u & 0x7FFFFFFF, i = a >> 19 & 15;
   if (a == 0) return;
   if (a >= 0x7F800000) {
@@ -50,9 +50,9 @@ HU_DEVICE void hu_s2_look(const hu_s2_logs *t, uint32_t u, hu_s2_mine *z) {
   z->count++;
   z->top = a > z->top ? a : z->top;
   double m = __uint_as_float((a & 0x7FFFFF) | 0x3F800000), r = m * t->factors[i] - 1;
-  double s = t->parts[i] + r * hu_polynomial_s2(r), n = (s + 0x1.8p52) - 0x1.8p52, d = s - n;
+  double s = t->parts[i] + r * hui_polynomial_s2(r), n = (s + 0x1.8p52) - 0x1.8p52, d = s - n;
   if (a < 0x800000 || d > 0.5 - 0x1p-15 || d < 0x1p-15 - 0.5) {
-    z->units += hu_s2_log2_called(a);
+    z->units += hui_s2_log2_called(a);
   } else {
     z->exponents += (int32_t)(a >> 23) - 127;
     z->units += (int64_t)(n + t->wholes[i]);
@@ -60,17 +60,17 @@ HU_DEVICE void hu_s2_look(const hu_s2_logs *t, uint32_t u, hu_s2_mine *z) {
 }
 
 /* Adds 128 bits. */
-HU_DEVICE void hu_s2_add_wide(unsigned long long *low, unsigned long long *high, uint64_t l, int64_t h) {
+HU_DEVICE void hui_s2_add_wide(unsigned long long *low, unsigned long long *high, uint64_t l, int64_t h) {
   uint64_t old = atomicAdd(low, (unsigned long long)l);
   uint64_t carried = (uint64_t)h + (old + l < old);
   if (carried) atomicAdd(high, (unsigned long long)carried);
 }
 
-HU_KERNEL __launch_bounds__(HU_THREADS, 1) hu_s2_sum_kernel(hu_map_extent e, const uint32_t *x, hu_s2fp8_sums *sums) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 1) hui_s2_sum_kernel(hu_map_extent e, const uint32_t *x, hu_s2fp8_sums *sums) {
   __shared__ hu_s2_logs logs;
   __shared__ unsigned long long all[4];
   __shared__ unsigned top;
-  if (threadIdx.x < 16) hu_s2_logs_fill(&logs, threadIdx.x);
+  if (threadIdx.x < 16) hui_s2_logs_fill(&logs, threadIdx.x);
   if (threadIdx.x < 4) all[threadIdx.x] = 0;
   if (threadIdx.x == 4) top = 0;
   __syncthreads();
@@ -79,51 +79,51 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1) hu_s2_sum_kernel(hu_map_extent e, con
   for (size_t g = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; g < e.groups; g += step) {
     hu_four<uint32_t> in = *(const hu_four<uint32_t> *)(x + e.head + g * 4);
 #pragma unroll
-    for (int i = 0; i < 4; i++) hu_s2_look(&logs, in.v[i], &mine);
+    for (int i = 0; i < 4; i++) hui_s2_look(&logs, in.v[i], &mine);
   }
   for (size_t s = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; s < singles; s += step) {
     size_t i = s < e.head ? s : s + e.groups * 4;
-    hu_s2_look(&logs, x[(ptrdiff_t)i * e.incx], &mine);
+    hui_s2_look(&logs, x[(ptrdiff_t)i * e.incx], &mine);
   }
   /* A thread's own share: exponents below 2^8 and units below 2^40 an element, so 2^23 elements fit before the two meet
    * in 128 bits; more than that no thread gets of what fits a device. */
   uint64_t low = ((uint64_t)mine.exponents << HU_S2_DIGITS) + (uint64_t)mine.units;
   int64_t high = (mine.exponents >> (64 - HU_S2_DIGITS)) + (mine.units >> 63) + (low < (uint64_t)mine.units);
-  hu_s2_add_wide(&all[0], &all[1], low, high);
+  hui_s2_add_wide(&all[0], &all[1], low, high);
   if (mine.count) atomicAdd(&all[2], (unsigned long long)mine.count);
   if (mine.special) atomicAdd(&all[3], (unsigned long long)mine.special);
   if (mine.top) atomicMax(&top, mine.top);
   __syncthreads();
   if (threadIdx.x != 0) return;
-  hu_s2_add_wide((unsigned long long *)&sums->low, (unsigned long long *)&sums->high, all[0], (int64_t)all[1]);
+  hui_s2_add_wide((unsigned long long *)&sums->low, (unsigned long long *)&sums->high, all[0], (int64_t)all[1]);
   if (all[2]) atomicAdd((unsigned long long *)&sums->count, all[2]);
   if (all[3]) atomicAdd((unsigned long long *)&sums->special, all[3]);
   if (top) atomicMax(&sums->top, top);
 }
 
-HU_KERNEL hu_s2_clear_kernel(hu_s2fp8_sums *sums) {
+HU_KERNEL hui_s2_clear_kernel(hu_s2fp8_sums *sums) {
   if (threadIdx.x == 0) memset(sums, 0, sizeof *sums);
 }
 
 /* ---- scales ---- */
 
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hu_s2_scale_kernel(hu_s2 t, const hu_s2fp8_sums *sums, hu_s2fp8_scale *scale) {
+    hui_s2_scale_kernel(hu_s2 t, const hu_s2fp8_sums *sums, hu_s2fp8_scale *scale) {
   if (threadIdx.x != 0) return;
   int64_t m;
-  if (hu_s2_sums_fit(sums->high, sums->low, sums->count, sums->top)) {
-    hu_s2_moments(&t.mu, &m, sums->high, sums->low, sums->count, sums->top, t.target);
+  if (hui_s2_sums_fit(sums->high, sums->low, sums->count, sums->top)) {
+    hui_s2_moments(&t.mu, &m, sums->high, sums->low, sums->count, sums->top, t.target);
     t.gap = m - t.mu;
   }
   scale->mu = t.mu;
   scale->m = t.mu + t.gap;
-  scale->alpha = __uint_as_float(hu_s2_alpha(&t));
-  scale->beta = __uint_as_float(hu_s2_beta(&t));
+  scale->alpha = __uint_as_float(hui_s2_alpha(&t));
+  scale->beta = __uint_as_float(hui_s2_beta(&t));
 }
 
 /* The host's t, with mu = 0 and m = T, gets the device's numbers. */
-HU_DEVICE void hu_s2_take(hu_s2 *t, const hu_s2fp8_scale *scale) {
-  if (!hu_s2_scale_fits(scale->mu, scale->m)) return;
+HU_DEVICE void hui_s2_take(hu_s2 *t, const hu_s2fp8_scale *scale) {
+  if (!hui_s2_scale_fits(scale->mu, scale->m)) return;
   t->mu = scale->mu;
   t->gap = scale->m - scale->mu;
 }
@@ -131,24 +131,24 @@ HU_DEVICE void hu_s2_take(hu_s2 *t, const hu_s2fp8_scale *scale) {
 /* ---- tables: one block ---- */
 
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hu_s2_table_kernel(hu_s2 kind, const hu_s2fp8_scale *scale, hu_s2_search *work, uint32_t values_only) {
+    hui_s2_table_kernel(hu_s2 kind, const hu_s2fp8_scale *scale, hu_s2_search *work, uint32_t values_only) {
   __shared__ hu_s2 t;
   if (threadIdx.x == 0) {
     t = kind;
-    hu_s2_take(&t, scale);
+    hui_s2_take(&t, scale);
   }
   __syncthreads();
   if (values_only) {
-    work->table.value[threadIdx.x] = hu_s2_decoded(&t, threadIdx.x);
+    work->table.value[threadIdx.x] = hui_s2_decoded(&t, threadIdx.x);
     return;
   }
-  hu_s2_fill_entry(&work->table, &t, threadIdx.x);
+  hui_s2_fill_entry(&work->table, &t, threadIdx.x);
   __syncthreads();
-  if (threadIdx.x == 0) hu_s2_search_start(work, &t);
+  if (threadIdx.x == 0) hui_s2_search_start(work, &t);
   __syncthreads();
 #pragma unroll 1
   for (uint32_t i = threadIdx.x; i < 2 * HU_S2_BUCKETS; i += HU_THREADS) {
-    uint32_t sign = i / HU_S2_BUCKETS, within = hu_s2_bucket(work, sign, i % HU_S2_BUCKETS);
+    uint32_t sign = i / HU_S2_BUCKETS, within = hui_s2_bucket(work, sign, i % HU_S2_BUCKETS);
     if (within) atomicMax(&work->most[sign], within);
   }
 }
@@ -164,8 +164,8 @@ struct hu_s2_found_op {
   hu_events *events;
 
   __device__ __forceinline__ Out one(uint32_t x, uint32_t, hu_counts *c) const {
-    uint32_t set, code = hu_s2_found(search, x, &set);
-    if (events) hu_counts_add(c, set);
+    uint32_t set, code = hui_s2_found(search, x, &set);
+    if (events) hui_counts_add(c, set);
     return (Out)(Value ? search->table.value[code] : code);
   }
 
@@ -180,7 +180,7 @@ struct hu_s2_found_op {
 
 template <class Out, bool Value>
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hu_s2_found_kernel(hu_map_extent e, Out *z, const uint32_t *x, const hu_s2_search *work, hu_events *events) {
+    hui_s2_found_kernel(hu_map_extent e, Out *z, const uint32_t *x, const hu_s2_search *work, hu_events *events) {
   __shared__ hu_s2_search search;
   for (uint32_t i = threadIdx.x; i < sizeof search / 4; i += HU_THREADS) {
     ((uint32_t *)&search)[i] = ((const uint32_t *)work)[i];
@@ -190,31 +190,31 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1)
   op.search = &search;
   op.stream.key = op.stream.counter = 0;
   op.events = events;
-  hu_map(op, e, z, x);
+  hui_map(op, e, z, x);
 }
 
 /* Kinds and modes without a table. */
 template <class Out, bool Value>
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hu_s2_core_kernel(hu_map_extent e, Out *z, const uint32_t *x, hu_s2 kind, const hu_s2fp8_scale *scale,
-                      hu_stream stream, hu_events *events) {
+    hui_s2_core_kernel(hu_map_extent e, Out *z, const uint32_t *x, hu_s2 kind, const hu_s2fp8_scale *scale,
+                       hu_stream stream, hu_events *events) {
   __shared__ hu_s2 t;
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   if (threadIdx.x == 0) {
     t = kind;
-    hu_s2_take(&t, scale);
+    hui_s2_take(&t, scale);
   }
   __syncthreads();
   hu_counts counts;
-  hu_counts_clear(&counts);
+  hui_counts_clear(&counts);
   size_t step = (size_t)gridDim.x * HU_THREADS;
   for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < e.n; i += step) {
-    uint32_t events_of_one, random = t.spec.bits ? hu_word(stream, i) >> (32 - t.spec.bits) : 0;
-    uint32_t code = hu_s2_element(&t, x[(ptrdiff_t)i * e.incx], random, &events_of_one);
-    if (events) hu_counts_add(&counts, events_of_one);
-    z[(ptrdiff_t)i * e.incz] = (Out)(Value ? hu_s2_decoded(&t, code) : code);
+    uint32_t events_of_one, random = t.spec.bits ? hui_word(stream, i) >> (32 - t.spec.bits) : 0;
+    uint32_t code = hui_s2_element(&t, x[(ptrdiff_t)i * e.incx], random, &events_of_one);
+    if (events) hui_counts_add(&counts, events_of_one);
+    z[(ptrdiff_t)i * e.incz] = (Out)(Value ? hui_s2_decoded(&t, code) : code);
   }
-  if (events) hu_counts_flush(&counts, events, sums);
+  if (events) hui_counts_flush(&counts, events, sums);
 }
 
 /* Values of codes of a byte, by the table's list. */
@@ -238,7 +238,7 @@ struct hu_s2_listed_op {
 };
 
 HU_KERNEL __launch_bounds__(HU_THREADS)
-    hu_s2_listed_kernel(hu_map_extent e, uint32_t *z, const uint8_t *x, uint32_t mask, const hu_s2_search *work) {
+    hui_s2_listed_kernel(hu_map_extent e, uint32_t *z, const uint8_t *x, uint32_t mask, const hu_s2_search *work) {
   __shared__ uint32_t values[HU_THREADS];
   values[threadIdx.x] = work->table.value[threadIdx.x];
   __syncthreads();
@@ -247,153 +247,154 @@ HU_KERNEL __launch_bounds__(HU_THREADS)
   op.mask = mask;
   op.stream.key = op.stream.counter = 0;
   op.events = NULL;
-  hu_map(op, e, z, x);
+  hui_map(op, e, z, x);
 }
 
 /* Of wider codes, one by one. */
 template <class In>
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hu_s2_value_kernel(hu_map_extent e, uint32_t *z, const In *x, hu_s2 kind, const hu_s2fp8_scale *scale) {
+    hui_s2_value_kernel(hu_map_extent e, uint32_t *z, const In *x, hu_s2 kind, const hu_s2fp8_scale *scale) {
   __shared__ hu_s2 t;
   if (threadIdx.x == 0) {
     t = kind;
-    hu_s2_take(&t, scale);
+    hui_s2_take(&t, scale);
   }
   __syncthreads();
   size_t step = (size_t)gridDim.x * HU_THREADS;
   for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < e.n; i += step) {
-    z[(ptrdiff_t)i * e.incz] = hu_s2_decoded(&t, x[(ptrdiff_t)i * e.incx]);
+    z[(ptrdiff_t)i * e.incz] = hui_s2_decoded(&t, x[(ptrdiff_t)i * e.incx]);
   }
 }
 
 /* ---- calls ---- */
 
-static unsigned hu_s2_grid(const hu_map_extent &e) {
+static unsigned hui_s2_grid(const hu_map_extent &e) {
   uint64_t groups = e.groups / (HU_THREADS * 2) + 1, singles = (e.n - e.groups * 4) / HU_THREADS + 1;
-  return hu_grid_size(groups > singles ? groups : singles, 8);
+  return hui_grid_size(groups > singles ? groups : singles, 8);
 }
 
-static hu_status hu_s2_aligned(const void *p, size_t size) {
+static hu_status hui_s2_aligned(const void *p, size_t size) {
   if (!p) return HU_E_NULL;
   return (uintptr_t)p % size ? HU_E_ALIGN : HU_OK;
 }
 
 /* The kind with mu = 0, m = T. */
-static hu_s2 hu_s2_kind(const hu_s2fp8 *kind, hu_mode mode) {
+static hu_s2 hui_s2_kind(const hu_s2fp8 *kind, hu_mode mode) {
   hu_s2 t;
-  hu_s2_make(&t, kind, 0, (int64_t)hu_s2fp8_target(kind) << HU_S2_DIGITS, mode);
+  hui_s2_make(&t, kind, 0, (int64_t)hu_s2fp8_target(kind) << HU_S2_DIGITS, mode);
   return t;
 }
 
-static hu_mode hu_s2_nearest_mode(void) {
+static hu_mode hui_s2_nearest_mode(void) {
   hu_mode rne;
   memset(&rne, 0, sizeof rne);
   return rne;
 }
 
 /* Everything but the arrays. */
-static hu_status hu_s2_call_check(const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode,
-                                  const hu_events *events, const void *work) {
-  hu_status s = hu_s2_check(kind, NULL, mode);
-  if (s == HU_OK) s = hu_s2_aligned(scale, 8);
-  if (s == HU_OK) s = hu_check_events(events);
-  return s == HU_OK ? hu_s2_aligned(work, 16) : s;
+static hu_status hui_s2_call_check(const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode,
+                                   const hu_events *events, const void *work) {
+  hu_status s = hui_s2_check(kind, NULL, mode);
+  if (s == HU_OK) s = hui_s2_aligned(scale, 8);
+  if (s == HU_OK) s = hui_check_events(events);
+  return s == HU_OK ? hui_s2_aligned(work, 16) : s;
 }
 
-static size_t hu_s2_code_size(const hu_s2fp8 *kind) { return hu_code_bytes(kind->element); }
+static size_t hui_s2_code_size(const hu_s2fp8 *kind) { return hui_code_bytes(kind->element); }
 
 hu_status hu_device_s2fp8_sum_n(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums, void *stream) {
-  hu_status s = hu_s2_aligned(sums, 8);
-  if (s == HU_OK) s = hu_check_arrays(n, x, sizeof *x, incx ? incx : 1, x, sizeof *x, incx ? incx : 1);
+  hu_status s = hui_s2_aligned(sums, 8);
+  if (s == HU_OK) s = hui_check_arrays(n, x, sizeof *x, incx ? incx : 1, x, sizeof *x, incx ? incx : 1);
   if (s != HU_OK || n == 0) return s;
-  hu_map_extent e = hu_map_extent_of(n, (const uint32_t *)x, incx, (const uint32_t *)x, incx);
-  HU_LAUNCH(hu_s2_sum_kernel, hu_s2_grid(e), 0, stream, e, (const uint32_t *)x, sums);
-  return hu_launched();
+  hu_map_extent e = hui_map_extent_of(n, (const uint32_t *)x, incx, (const uint32_t *)x, incx);
+  HU_LAUNCH(hui_s2_sum_kernel, hui_s2_grid(e), 0, stream, e, (const uint32_t *)x, sums);
+  return hui_launched();
 }
 
 hu_status hu_device_s2fp8_scale_of(hu_s2fp8_scale *scale, const hu_s2fp8_sums *sums, const hu_s2fp8 *kind,
                                    void *stream) {
-  hu_status s = hu_s2_check(kind, NULL, hu_s2_nearest_mode());
-  if (s == HU_OK) s = hu_s2_aligned(scale, 8);
-  if (s == HU_OK) s = hu_s2_aligned(sums, 8);
+  hu_status s = hui_s2_check(kind, NULL, hui_s2_nearest_mode());
+  if (s == HU_OK) s = hui_s2_aligned(scale, 8);
+  if (s == HU_OK) s = hui_s2_aligned(sums, 8);
   if (s != HU_OK) return s;
-  HU_LAUNCH(hu_s2_scale_kernel, 1, 0, stream, hu_s2_kind(kind, hu_s2_nearest_mode()), sums, scale);
-  return hu_launched();
+  HU_LAUNCH(hui_s2_scale_kernel, 1, 0, stream, hui_s2_kind(kind, hui_s2_nearest_mode()), sums, scale);
+  return hui_launched();
 }
 
 template <class Out, bool Value>
-static hu_status hu_s2_launch(size_t n, Out *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, const hu_s2 &t,
-                              const hu_s2fp8_scale *scale, const hu_exec *exec, hu_events *events, void *work,
-                              void *stream) {
-  hu_map_extent e = hu_map_extent_of(n, z, incz, (const uint32_t *)x, incx);
+static hu_status hui_s2_launch(size_t n, Out *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, const hu_s2 &t,
+                               const hu_s2fp8_scale *scale, const hu_exec *exec, hu_events *events, void *work,
+                               void *stream) {
+  hu_map_extent e = hui_map_extent_of(n, z, incz, (const uint32_t *)x, incx);
   hu_s2_search *search = (hu_s2_search *)work;
   (void)search;
   if constexpr (Value || sizeof(Out) == 1) { /* what has a table has codes of a byte */
-    if (hu_s2_may_table(&t.spec)) {
-      HU_LAUNCH(hu_s2_table_kernel, 1, 0, stream, t, scale, search, 0u);
-      auto found = hu_s2_found_kernel<Out, Value>;
-      HU_LAUNCH(found, hu_s2_grid(e), 0, stream, e, z, (const uint32_t *)x, search, events);
-      return hu_launched();
+    if (hui_s2_may_table(&t.spec)) {
+      HU_LAUNCH(hui_s2_table_kernel, 1, 0, stream, t, scale, search, 0u);
+      auto found = hui_s2_found_kernel<Out, Value>;
+      HU_LAUNCH(found, hui_s2_grid(e), 0, stream, e, z, (const uint32_t *)x, search, events);
+      return hui_launched();
     }
   }
   hu_stream words = {0, 0};
   if (exec) words = exec->stream;
-  auto core = hu_s2_core_kernel<Out, Value>;
-  HU_LAUNCH(core, hu_grid_size(n / HU_THREADS + 1, 16), 0, stream, e, z, (const uint32_t *)x, t, scale, words, events);
-  return hu_launched();
+  auto core = hui_s2_core_kernel<Out, Value>;
+  HU_LAUNCH(core, hui_grid_size(n / HU_THREADS + 1, 16), 0, stream, e, z, (const uint32_t *)x, t, scale, words, events);
+  return hui_launched();
 }
 
 hu_status hu_device_s2fp8_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
                                    const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode, const hu_exec *exec,
                                    hu_events *events, void *work, void *stream) {
-  hu_status s = hu_s2_call_check(kind, scale, mode, events, work);
-  if (s == HU_OK) s = hu_check_arrays(n, z, hu_s2_code_size(kind), incz, x, sizeof *x, incx);
+  hu_status s = hui_s2_call_check(kind, scale, mode, events, work);
+  if (s == HU_OK) s = hui_check_arrays(n, z, hui_s2_code_size(kind), incz, x, sizeof *x, incx);
   if (s != HU_OK || n == 0) return s;
-  hu_s2 t = hu_s2_kind(kind, mode);
-  switch (hu_s2_code_size(kind)) {
-    case 1: return hu_s2_launch<uint8_t, false>(n, (uint8_t *)z, incz, x, incx, t, scale, exec, events, work, stream);
-    case 2: return hu_s2_launch<uint16_t, false>(n, (uint16_t *)z, incz, x, incx, t, scale, exec, events, work, stream);
+  hu_s2 t = hui_s2_kind(kind, mode);
+  switch (hui_s2_code_size(kind)) {
+    case 1: return hui_s2_launch<uint8_t, false>(n, (uint8_t *)z, incz, x, incx, t, scale, exec, events, work, stream);
+    case 2:
+      return hui_s2_launch<uint16_t, false>(n, (uint16_t *)z, incz, x, incx, t, scale, exec, events, work, stream);
     default:
-      return hu_s2_launch<uint32_t, false>(n, (uint32_t *)z, incz, x, incx, t, scale, exec, events, work, stream);
+      return hui_s2_launch<uint32_t, false>(n, (uint32_t *)z, incz, x, incx, t, scale, exec, events, work, stream);
   }
 }
 
 hu_status hu_device_s2fp8_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
                                      const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode,
                                      const hu_exec *exec, hu_events *events, void *work, void *stream) {
-  hu_status s = hu_s2_call_check(kind, scale, mode, events, work);
-  if (s == HU_OK) s = hu_check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
+  hu_status s = hui_s2_call_check(kind, scale, mode, events, work);
+  if (s == HU_OK) s = hui_check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
   if (s != HU_OK || n == 0) return s;
-  return hu_s2_launch<uint32_t, true>(n, (uint32_t *)z, incz, x, incx, hu_s2_kind(kind, mode), scale, exec, events,
-                                      work, stream);
+  return hui_s2_launch<uint32_t, true>(n, (uint32_t *)z, incz, x, incx, hui_s2_kind(kind, mode), scale, exec, events,
+                                       work, stream);
 }
 
-static hu_status hu_s2_decode_bytes(size_t n, float *z, ptrdiff_t incz, const uint8_t *x, ptrdiff_t incx,
-                                    const hu_s2 &t, const hu_s2fp8_scale *scale, void *work, void *stream) {
-  hu_map_extent e = hu_map_extent_of(n, (uint32_t *)z, incz, x, incx);
+static hu_status hui_s2_decode_bytes(size_t n, float *z, ptrdiff_t incz, const uint8_t *x, ptrdiff_t incx,
+                                     const hu_s2 &t, const hu_s2fp8_scale *scale, void *work, void *stream) {
+  hu_map_extent e = hui_map_extent_of(n, (uint32_t *)z, incz, x, incx);
   hu_s2_search *search = (hu_s2_search *)work;
-  HU_LAUNCH(hu_s2_table_kernel, 1, 0, stream, t, scale, search, 1u);
-  HU_LAUNCH(hu_s2_listed_kernel, hu_s2_grid(e), 0, stream, e, (uint32_t *)z, x, t.spec.mag_mask | t.spec.sign_mask,
+  HU_LAUNCH(hui_s2_table_kernel, 1, 0, stream, t, scale, search, 1u);
+  HU_LAUNCH(hui_s2_listed_kernel, hui_s2_grid(e), 0, stream, e, (uint32_t *)z, x, t.spec.mag_mask | t.spec.sign_mask,
             search);
-  return hu_launched();
+  return hui_launched();
 }
 
 template <class In>
-static hu_status hu_s2_decode_wide(size_t n, float *z, ptrdiff_t incz, const In *x, ptrdiff_t incx, const hu_s2 &t,
-                                   const hu_s2fp8_scale *scale, void *stream) {
-  hu_map_extent e = hu_map_extent_of(n, (uint32_t *)z, incz, x, incx);
-  auto kernel = hu_s2_value_kernel<In>;
-  HU_LAUNCH(kernel, hu_grid_size(n / HU_THREADS + 1, 16), 0, stream, e, (uint32_t *)z, x, t, scale);
-  return hu_launched();
+static hu_status hui_s2_decode_wide(size_t n, float *z, ptrdiff_t incz, const In *x, ptrdiff_t incx, const hu_s2 &t,
+                                    const hu_s2fp8_scale *scale, void *stream) {
+  hu_map_extent e = hui_map_extent_of(n, (uint32_t *)z, incz, x, incx);
+  auto kernel = hui_s2_value_kernel<In>;
+  HU_LAUNCH(kernel, hui_grid_size(n / HU_THREADS + 1, 16), 0, stream, e, (uint32_t *)z, x, t, scale);
+  return hui_launched();
 }
 
-static hu_status hu_s2_decode(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, const hu_s2fp8 *kind,
-                              const hu_s2fp8_scale *scale, void *work, void *stream) {
-  hu_s2 t = hu_s2_kind(kind, hu_s2_nearest_mode());
-  switch (hu_s2_code_size(kind)) {
-    case 1: return hu_s2_decode_bytes(n, z, incz, (const uint8_t *)x, incx, t, scale, work, stream);
-    case 2: return hu_s2_decode_wide(n, z, incz, (const uint16_t *)x, incx, t, scale, stream);
-    default: return hu_s2_decode_wide(n, z, incz, (const uint32_t *)x, incx, t, scale, stream);
+static hu_status hui_s2_decode(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, const hu_s2fp8 *kind,
+                               const hu_s2fp8_scale *scale, void *work, void *stream) {
+  hu_s2 t = hui_s2_kind(kind, hui_s2_nearest_mode());
+  switch (hui_s2_code_size(kind)) {
+    case 1: return hui_s2_decode_bytes(n, z, incz, (const uint8_t *)x, incx, t, scale, work, stream);
+    case 2: return hui_s2_decode_wide(n, z, incz, (const uint16_t *)x, incx, t, scale, stream);
+    default: return hui_s2_decode_wide(n, z, incz, (const uint32_t *)x, incx, t, scale, stream);
   }
 }
 
@@ -401,22 +402,22 @@ hu_status hu_device_s2fp8_decode_n(size_t n, float *z, ptrdiff_t incz, const voi
                                    const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, const hu_exec *exec, void *work,
                                    void *stream) {
   (void)exec;
-  hu_status s = hu_s2_call_check(kind, scale, hu_s2_nearest_mode(), NULL, work);
-  if (s == HU_OK) s = hu_check_arrays(n, z, sizeof *z, incz, x, hu_s2_code_size(kind), incx);
+  hu_status s = hui_s2_call_check(kind, scale, hui_s2_nearest_mode(), NULL, work);
+  if (s == HU_OK) s = hui_check_arrays(n, z, sizeof *z, incz, x, hui_s2_code_size(kind), incx);
   if (s != HU_OK || n == 0) return s;
-  hu_look_at(hu_code_array_of(n, x, incx, kind->element), stream);
-  return hu_s2_decode(n, z, incz, x, incx, kind, scale, work, stream);
+  hui_look_at(hui_code_array_of(n, x, incx, kind->element), stream);
+  return hui_s2_decode(n, z, incz, x, incx, kind, scale, work, stream);
 }
 
 hu_status hu_device_s2fp8_truncate_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
                                      const hu_s2fp8 *kind, hu_mode mode, hu_s2fp8_sums *sums, hu_s2fp8_scale *scale,
                                      const hu_exec *exec, hu_events *events, void *work, void *stream) {
-  hu_status s = hu_s2_call_check(kind, scale, mode, events, work);
-  if (s == HU_OK) s = hu_s2_aligned(sums, 8);
-  if (s == HU_OK) s = hu_check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
+  hu_status s = hui_s2_call_check(kind, scale, mode, events, work);
+  if (s == HU_OK) s = hui_s2_aligned(sums, 8);
+  if (s == HU_OK) s = hui_check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
   if (s != HU_OK) return s;
-  HU_LAUNCH(hu_s2_clear_kernel, 1, 0, stream, sums);
-  s = hu_launched();
+  HU_LAUNCH(hui_s2_clear_kernel, 1, 0, stream, sums);
+  s = hui_launched();
   if (s == HU_OK) s = hu_device_s2fp8_sum_n(n, x, incx, sums, stream);
   if (s == HU_OK) s = hu_device_s2fp8_scale_of(scale, sums, kind, stream);
   if (s == HU_OK) s = hu_device_s2fp8_quantize_n(n, z, incz, x, incx, kind, scale, mode, exec, events, work, stream);
@@ -426,7 +427,7 @@ hu_status hu_device_s2fp8_truncate_n(size_t n, float *z, ptrdiff_t incz, const f
 /* ---- products ---- */
 
 /* The elements of a stored matrix, gaps between its rows among them; SIZE_MAX: too many. */
-static size_t hu_s2_stored(const hu_s2fp8_operand *x, size_t rows, size_t cols) {
+static size_t hui_s2_stored(const hu_s2fp8_operand *x, size_t rows, size_t cols) {
   size_t down = x->transposed ? cols : rows, across = x->transposed ? rows : cols, z;
   if (down == 0 || across == 0) return 0;
   if (__builtin_mul_overflow(down - 1, x->ld, &z) || __builtin_add_overflow(z, across, &z)) return SIZE_MAX;
@@ -434,34 +435,34 @@ static size_t hu_s2_stored(const hu_s2fp8_operand *x, size_t rows, size_t cols) 
 }
 
 size_t hu_device_s2fp8_gemm_work(size_t m, size_t n, size_t k, const hu_s2fp8_operand *a, const hu_s2fp8_operand *b) {
-  size_t za = a ? hu_s2_stored(a, m, k) : SIZE_MAX, zb = b ? hu_s2_stored(b, k, n) : SIZE_MAX;
+  size_t za = a ? hui_s2_stored(a, m, k) : SIZE_MAX, zb = b ? hui_s2_stored(b, k, n) : SIZE_MAX;
   if (za == SIZE_MAX || zb == SIZE_MAX) return SIZE_MAX;
   return HU_DEVICE_S2FP8_WORK + 4 * (za + zb);
 }
 
-static hu_operand hu_s2_operand_of(const float *values, const hu_s2fp8_operand *x) {
-  hu_operand z = {values, x->ld, hu_format_binary32(), HU_STORAGE_VALUES, x->transposed};
+static hu_operand hui_s2_operand_of(const float *values, const hu_s2fp8_operand *x) {
+  hu_operand z = {values, x->ld, hui_format_binary32(), HU_STORAGE_VALUES, x->transposed};
   return z;
 }
 
-static hu_status hu_s2_fill(float *values, const hu_s2fp8_operand *x, size_t rows, size_t cols, void *work,
-                            void *stream) {
+static hu_status hui_s2_fill(float *values, const hu_s2fp8_operand *x, size_t rows, size_t cols, void *work,
+                             void *stream) {
   size_t down = x->transposed ? cols : rows, across = x->transposed ? rows : cols;
   if (down == 0 || across == 0) return HU_OK;
-  hu_look_at(hu_code_rows_of(down, across, x->codes, x->ld, x->kind->element), stream);
-  return hu_s2_decode((down - 1) * x->ld + across, values, 1, x->codes, 1, x->kind, x->scale, work, stream);
+  hui_look_at(hui_code_rows_of(down, across, x->codes, x->ld, x->kind->element), stream);
+  return hui_s2_decode((down - 1) * x->ld + across, values, 1, x->codes, 1, x->kind, x->scale, work, stream);
 }
 
-static hu_status hu_s2_operand_check(const hu_s2fp8_operand *x, size_t rows, size_t cols, const float *z, size_t zs) {
+static hu_status hui_s2_operand_check(const hu_s2fp8_operand *x, size_t rows, size_t cols, const float *z, size_t zs) {
   if (!x) return HU_E_NULL;
-  hu_status s = hu_s2_call_check(x->kind, x->scale, hu_s2_nearest_mode(), NULL, x);
+  hu_status s = hui_s2_call_check(x->kind, x->scale, hui_s2_nearest_mode(), NULL, x);
   if (s == HU_E_ALIGN && (uintptr_t)x->scale % 8 == 0) s = HU_OK; /* x itself is no workspace */
   if (s != HU_OK) return s;
   if (x->transposed > 1 || x->ld < (x->transposed ? rows : cols)) return HU_E_SHAPE;
   if (rows == 0 || cols == 0) return HU_OK;
-  size_t size = hu_s2_code_size(x->kind), n = hu_s2_stored(x, rows, cols);
+  size_t size = hui_s2_code_size(x->kind), n = hui_s2_stored(x, rows, cols);
   if (n == SIZE_MAX) return HU_E_SHAPE;
-  s = hu_s2_aligned(x->codes, size);
+  s = hui_s2_aligned(x->codes, size);
   if (s != HU_OK || zs == 0) return s;
   uintptr_t p = (uintptr_t)x->codes, q = (uintptr_t)z;
   return p + n * size <= q || q + zs <= p ? HU_OK : HU_E_OVERLAP;
@@ -474,19 +475,19 @@ hu_status hu_device_s2fp8_gemm(size_t m, size_t n, size_t k, float *z, size_t ld
       (__builtin_mul_overflow(m - 1, ldz, &zs) || __builtin_add_overflow(zs, n, &zs) || zs > PTRDIFF_MAX / 4)) {
     return HU_E_SHAPE;
   }
-  hu_status s = hu_s2_operand_check(a, m, k, z, 4 * zs);
-  if (s == HU_OK) s = hu_s2_operand_check(b, k, n, z, 4 * zs);
-  if (s == HU_OK) s = hu_s2_aligned(work, 16);
+  hu_status s = hui_s2_operand_check(a, m, k, z, 4 * zs);
+  if (s == HU_OK) s = hui_s2_operand_check(b, k, n, z, 4 * zs);
+  if (s == HU_OK) s = hui_s2_aligned(work, 16);
   if (s != HU_OK) return s;
-  float *va = (float *)((uint8_t *)work + HU_DEVICE_S2FP8_WORK), *vb = va + hu_s2_stored(a, m, k);
-  hu_operand da = hu_s2_operand_of(va, a), db = hu_s2_operand_of(vb, b);
-  hu_operand dc = {c, ldc, hu_format_binary32(), HU_STORAGE_VALUES, 0};
-  hu_result d = {z, ldz, hu_format_binary32(), HU_STORAGE_VALUES};
+  float *va = (float *)((uint8_t *)work + HU_DEVICE_S2FP8_WORK), *vb = va + hui_s2_stored(a, m, k);
+  hu_operand da = hui_s2_operand_of(va, a), db = hui_s2_operand_of(vb, b);
+  hu_operand dc = {c, ldc, hui_format_binary32(), HU_STORAGE_VALUES, 0};
+  hu_result d = {z, ldz, hui_format_binary32(), HU_STORAGE_VALUES};
   hu_accum fp32;
   memset(&fp32, 0, sizeof fp32);
   fp32.kind = HU_ACCUM_FP32;
-  if (m && n) s = hu_s2_fill(va, a, m, k, work, stream);
-  if (s == HU_OK && m && n) s = hu_s2_fill(vb, b, k, n, work, stream);
+  if (m && n) s = hui_s2_fill(va, a, m, k, work, stream);
+  if (s == HU_OK && m && n) s = hui_s2_fill(vb, b, k, n, work, stream);
   if (s != HU_OK) return s;
-  return hu_device_gemm(m, n, k, &d, &da, &db, c ? &dc : NULL, &fp32, hu_s2_nearest_mode(), NULL, NULL, stream);
+  return hu_device_gemm(m, n, k, &d, &da, &db, c ? &dc : NULL, &fp32, hui_s2_nearest_mode(), NULL, NULL, stream);
 }

@@ -82,13 +82,13 @@ typedef struct hu_element_way {
   float by, back; /* steps: x by or x / by; values are the element's times this */
 } hu_element_way;
 
-HU_DEVICE uint32_t hu_code_get(const uint8_t *p, uint32_t size, size_t i) {
+HU_DEVICE uint32_t hui_code_get(const uint8_t *p, uint32_t size, size_t i) {
   if (size == 1) return p[i];
   if (size == 2) return ((const uint16_t *)(const void *)p)[i];
   return ((const uint32_t *)(const void *)p)[i];
 }
 
-HU_DEVICE void hu_code_put(uint8_t *p, uint32_t size, size_t i, uint32_t code) {
+HU_DEVICE void hui_code_put(uint8_t *p, uint32_t size, size_t i, uint32_t code) {
   if (size == 1) {
     p[i] = (uint8_t)code;
   } else if (size == 2) {
@@ -101,33 +101,33 @@ HU_DEVICE void hu_code_put(uint8_t *p, uint32_t size, size_t i, uint32_t code) {
 /* ---- the second level ---- */
 
 /* What is not a number that a call may be given counts as the largest one. */
-HU_DEVICE uint32_t hu_given_amax(const uint32_t *amax) {
+HU_DEVICE uint32_t hui_given_amax(const uint32_t *amax) {
   uint32_t u = *amax & 0x7FFFFFFF;
   return u < 0x7F800000 ? u : HU_LARGEST32;
 }
 
-HU_DEVICE float hu_float_of(hu_num x) { return __uint_as_float(hu_pack32(x)); }
+HU_DEVICE float hui_float_of(hu_num x) { return __uint_as_float(hui_pack32(x)); }
 
-HU_DEVICE float hu_bounded(float y) { return fminf(y, __uint_as_float(HU_LARGEST32)); } /* y >= 0 */
+HU_DEVICE float hui_bounded(float y) { return fminf(y, __uint_as_float(HU_LARGEST32)); } /* y >= 0 */
 
 /* Every thread of the block must come here. */
-HU_DEVICE void hu_scaled_begin(const hu_scaled_args &a, hu_scaled_tensor *t) {
+HU_DEVICE void hui_scaled_begin(const hu_scaled_args &a, hu_scaled_tensor *t) {
   if (threadIdx.x == 0) {
     t->scaler = a.scaler;
     t->four_six = a.four_six;
     if (a.scaler.two) {
-      uint32_t amax = a.amax ? hu_given_amax(a.amax) : a.whole ? a.whole->amax : 0;
+      uint32_t amax = a.amax ? hui_given_amax(a.amax) : a.whole ? a.whole->amax : 0;
       if (a.four_six.on)
-        hu_four_six_tensor(&t->four_six, &t->scaler, amax);
+        hui_four_six_tensor(&t->four_six, &t->scaler, amax);
       else
-        hu_scaler_tensor(&t->scaler, amax);
-      if (a.tensor && blockIdx.x == 0) *a.tensor = hu_pack32(t->scaler.tensor);
+        hui_scaler_tensor(&t->scaler, amax);
+      if (a.tensor && blockIdx.x == 0) *a.tensor = hui_pack32(t->scaler.tensor);
     }
     if (a.ratios) {
       t->top = __uint_as_float(a.top);
-      t->t = a.scaler.two ? hu_float_of(t->scaler.tensor) : 1.0f;
-      t->code = a.scaler.two ? hu_float_of(t->scaler.tensor_code) : 1.0f;
-      t->part = hu_bounded(__fmul_rn(t->code, hu_bounded(__fdiv_rn(1.0f, t->top))));
+      t->t = a.scaler.two ? hui_float_of(t->scaler.tensor) : 1.0f;
+      t->code = a.scaler.two ? hui_float_of(t->scaler.tensor_code) : 1.0f;
+      t->part = hui_bounded(__fmul_rn(t->code, hui_bounded(__fdiv_rn(1.0f, t->top))));
     }
   }
   __syncthreads();
@@ -136,7 +136,7 @@ HU_DEVICE void hu_scaled_begin(const hu_scaled_args &a, hu_scaled_tensor *t) {
 /* ---- the scale of a block ---- */
 
 /* |y| rounded to nearest, ties to even: a code that may be beyond the largest, and the value. low: hu_element_way. */
-HU_DEVICE uint32_t hu_nearest(uint32_t low, int32_t d0, uint32_t y, float *value) {
+HU_DEVICE uint32_t hui_nearest(uint32_t low, int32_t d0, uint32_t y, float *value) {
   int32_t up = (int32_t)(y & 0x7F800000) - (int32_t)low;
   uint32_t above = up > 0 ? (uint32_t)up : 0, anchor = above + (low + ((uint32_t)d0 << 23));
   float sum = __fadd_rn(fabsf(__uint_as_float(y)), __uint_as_float(anchor));
@@ -145,12 +145,12 @@ HU_DEVICE uint32_t hu_nearest(uint32_t low, int32_t d0, uint32_t y, float *value
 }
 
 /* The code above, the value's bits below. */
-static __device__ __noinline__ uint64_t hu_scale_rounded(const hu_narrow &t, uint32_t y) {
-  hu_lanes_result r = hu_lanes_round(&t, y, 0);
+static __device__ __noinline__ uint64_t hui_scale_rounded(const hu_narrow &t, uint32_t y) {
+  hu_lanes_result r = hui_lanes_round(&t, y, 0);
   return (uint64_t)r.code << 32 | r.value;
 }
 
-HU_DEVICE void hu_element_way_power(const hu_scaled_args &a, uint32_t top, uint32_t amax, hu_element_way *w) {
+HU_DEVICE void hui_element_way_power(const hu_scaled_args &a, uint32_t top, uint32_t amax, hu_element_way *w) {
   const hu_spec *s = &a.scaler.scale;
   int32_t e = (int32_t)((amax + a.carry) >> 23) - 127 - a.scaler.emax, field = (int32_t)(top >> 23);
   e = e < a.scaler.low ? a.scaler.low : e > a.scaler.high ? a.scaler.high : e;
@@ -160,38 +160,38 @@ HU_DEVICE void hu_element_way_power(const hu_scaled_args &a, uint32_t top, uint3
   w->kind = HU_ELEMENT_WAY_SHORT;
 }
 
-/* The steps of hu_scale_ratio, then s, d, and what elements are divided by or multiplied with. Any: also for scale
- * formats that neither are binary32 nor are rounded to by hu_nearest, which takes a call. */
+/* The steps of hui_scale_ratio, then s, d, and what elements are divided by or multiplied with. Any: also for scale
+ * formats that neither are binary32 nor are rounded to by hui_nearest, which takes a call. */
 template <bool Any>
-HU_DEVICE void hu_element_way_ratio(const hu_scaled_args &a, const hu_scaled_tensor &t, uint32_t top, uint32_t amax,
-                                    hu_element_way *w) {
+HU_DEVICE void hui_element_way_ratio(const hu_scaled_args &a, const hu_scaled_tensor &t, uint32_t top, uint32_t amax,
+                                     hu_element_way *w) {
   float y = __uint_as_float(amax), least = __uint_as_float(1);
   uint32_t steps = a.scaler.steps;
   if (steps == HU_STEPS_ENCODE && !a.scaler.two) {
-    w->by = fmaxf(hu_bounded(__fdiv_rn(t.top, y)), least);
-    y = fmaxf(hu_bounded(__fdiv_rn(1.0f, w->by)), least);
+    w->by = fmaxf(hui_bounded(__fdiv_rn(t.top, y)), least);
+    y = fmaxf(hui_bounded(__fdiv_rn(1.0f, w->by)), least);
   } else if (steps == HU_STEPS_ENCODE) {
-    y = hu_bounded(__fmul_rn(y, t.part));
+    y = hui_bounded(__fmul_rn(y, t.part));
   } else {
-    y = hu_bounded(__fdiv_rn(y, t.top));
-    if (a.scaler.two && steps != HU_STEPS_MULTIPLY) y = hu_bounded(__fdiv_rn(y, t.t));
-    if (a.scaler.two && steps == HU_STEPS_MULTIPLY) y = hu_bounded(__fmul_rn(y, t.code));
+    y = hui_bounded(__fdiv_rn(y, t.top));
+    if (a.scaler.two && steps != HU_STEPS_MULTIPLY) y = hui_bounded(__fdiv_rn(y, t.t));
+    if (a.scaler.two && steps == HU_STEPS_MULTIPLY) y = hui_bounded(__fmul_rn(y, t.code));
   }
   w->code = __float_as_uint(y);
   if (a.scale_nearest) {
     uint32_t most = w->code < a.scale_top ? w->code : a.scale_top;
-    w->code = hu_nearest(a.scale_low, a.scale_narrow.d0, most, &y);
+    w->code = hui_nearest(a.scale_low, a.scale_narrow.d0, most, &y);
   } else if (Any && !a.scale_is_binary32) {
-    uint64_t z = hu_scale_rounded(a.scale_narrow, w->code);
+    uint64_t z = hui_scale_rounded(a.scale_narrow, w->code);
     w->code = (uint32_t)(z >> 32);
     y = __uint_as_float((uint32_t)z);
   }
-  w->back = hu_bounded(__fmul_rn(y, t.t));
+  w->back = hui_bounded(__fmul_rn(y, t.t));
   if (steps == HU_STEPS_DIVIDE) w->by = w->back;
   if (steps == HU_STEPS_RECIPROCAL && a.scaler.two) {
-    w->by = hu_bounded(__fdiv_rn(t.code, y));
+    w->by = hui_bounded(__fdiv_rn(t.code, y));
   } else if (steps != HU_STEPS_DIVIDE && (steps != HU_STEPS_ENCODE || a.scaler.two)) {
-    w->by = hu_bounded(__fdiv_rn(1.0f, w->back));
+    w->by = hui_bounded(__fdiv_rn(1.0f, w->back));
   }
   float largest =
       steps == HU_STEPS_DIVIDE ? __fdiv_rn(__uint_as_float(top), w->by) : __fmul_rn(__uint_as_float(top), w->by);
@@ -202,8 +202,8 @@ HU_DEVICE void hu_element_way_ratio(const hu_scaled_args &a, const hu_scaled_ten
 /* The way of a block whose largest magnitude pattern is `top` (infinity where there are specials) and whose scale comes
  * from amax; HU_ELEMENT_WAY_CORE: it is not a short one, and its scale is left to emu/core/scaled.h. */
 template <bool Any = true>
-HU_DEVICE hu_element_way hu_element_way_of(const hu_scaled_args &a, const hu_scaled_tensor &t, uint32_t top,
-                                           uint32_t amax) {
+HU_DEVICE hu_element_way hui_element_way_of(const hu_scaled_args &a, const hu_scaled_tensor &t, uint32_t top,
+                                            uint32_t amax) {
   hu_element_way w;
   w.kind = HU_ELEMENT_WAY_CORE;
   w.code = 0;
@@ -215,9 +215,9 @@ HU_DEVICE hu_element_way hu_element_way_of(const hu_scaled_args &a, const hu_sca
     w.code = a.blank;
     if (top == 0) w.kind = HU_ELEMENT_WAY_SHORT; /* zeros, under whatever scale */
   } else if (a.scaler.rule != HU_SCALE_RATIO) {
-    hu_element_way_power(a, top, amax, &w);
+    hui_element_way_power(a, top, amax, &w);
   } else if (a.ratios) {
-    hu_element_way_ratio<Any>(a, t, top, amax, &w);
+    hui_element_way_ratio<Any>(a, t, top, amax, &w);
   }
   return w;
 }
@@ -225,22 +225,22 @@ HU_DEVICE hu_element_way hu_element_way_of(const hu_scaled_args &a, const hu_sca
 /* ---- elements ---- */
 
 /* The binary32 number that steps round. */
-HU_DEVICE uint32_t hu_quotient_of(const hu_scaled_args &a, uint32_t x, float by) {
+HU_DEVICE uint32_t hui_quotient_of(const hu_scaled_args &a, uint32_t x, float by) {
   float y = fabsf(__uint_as_float(x));
   y = a.scaler.steps == HU_STEPS_DIVIDE ? __fdiv_rn(y, by) : __fmul_rn(y, by);
-  return __float_as_uint(hu_bounded(y)) | (x & 0x80000000);
+  return __float_as_uint(hui_bounded(y)) | (x & 0x80000000);
 }
 
 /* Codes and values: the result below, the events above. */
-HU_DEVICE uint64_t hu_element_result(uint32_t events, uint32_t result) { return (uint64_t)events << 32 | result; }
+HU_DEVICE uint64_t hui_element_result(uint32_t events, uint32_t result) { return (uint64_t)events << 32 | result; }
 
-HU_DEVICE uint64_t hu_nearest_element(const hu_scaled_args &a, const hu_element_way &w, uint32_t x) {
+HU_DEVICE uint64_t hui_nearest_element(const hu_scaled_args &a, const hu_element_way &w, uint32_t x) {
   int powers = a.scaler.steps == HU_STEPS_EXACT;
-  uint32_t y = powers ? x : hu_quotient_of(a, x, w.by), magnitude = y & 0x7FFFFFFF, sign = y & 0x80000000,
+  uint32_t y = powers ? x : hui_quotient_of(a, x, w.by), magnitude = y & 0x7FFFFFFF, sign = y & 0x80000000,
            shift = w.low - a.low;
   const hu_spec *f = &a.scaler.element;
   float value;
-  uint32_t code = hu_nearest(w.low, a.narrow.d0, y, &value), events = 0;
+  uint32_t code = hui_nearest(w.low, a.narrow.d0, y, &value), events = 0;
   if (code > f->max_code) {
     events = HU_EVENT_OVERFLOW | HU_EVENT_SATURATED | HU_EVENT_INEXACT;
     code = f->max_code;
@@ -255,45 +255,45 @@ HU_DEVICE uint64_t hu_nearest_element(const hu_scaled_args &a, const hu_element_
   if (code == 0 && !f->negzero) sign = 0;
   if (a.z) {
     value = __uint_as_float(__float_as_uint(value) | sign);
-    return hu_element_result(events, __float_as_uint(powers ? value : __fmul_rn(value, w.back)));
+    return hui_element_result(events, __float_as_uint(powers ? value : __fmul_rn(value, w.back)));
   }
   if (sign) code |= f->sign_mask;
-  return hu_element_result(events, a.scaler.coding == HU_CODING_TWOS ? hu_twos_of(f, code) : code);
+  return hui_element_result(events, a.scaler.coding == HU_CODING_TWOS ? hui_twos_of(f, code) : code);
 }
 
 /* x 2^-e; what is or would be subnormal becomes 2^-126 (emu/scaled/quantize.c). */
-HU_DEVICE uint32_t hu_shifted(uint32_t x, uint32_t less) {
+HU_DEVICE uint32_t hui_shifted(uint32_t x, uint32_t less) {
   int32_t m = (int32_t)(x & 0x7FFFFFFF), y = m - (int32_t)less;
   return (x & 0x80000000) | (m == 0 ? 0 : y > 0x800000 ? (uint32_t)y : 0x800000);
 }
 
-static __device__ __noinline__ uint64_t hu_lanes_element(const hu_scaled_args &a, hu_element_way w, uint32_t x,
-                                                         uint32_t word) {
+static __device__ __noinline__ uint64_t hui_lanes_element(const hu_scaled_args &a, hu_element_way w, uint32_t x,
+                                                          uint32_t word) {
   int powers = a.scaler.steps == HU_STEPS_EXACT;
   uint32_t less = w.low - a.low;
-  hu_lanes_result r = hu_lanes_round(&a.narrow, powers ? hu_shifted(x, less) : hu_quotient_of(a, x, w.by), word);
-  uint32_t events = hu_lanes_events(r), code = r.code;
+  hu_lanes_result r = hui_lanes_round(&a.narrow, powers ? hui_shifted(x, less) : hui_quotient_of(a, x, w.by), word);
+  uint32_t events = hui_lanes_events(r), code = r.code;
   if (a.z) {
     float back = powers ? __uint_as_float(0x3F800000 + less) : w.back;
     float value = __fmul_rn(__uint_as_float(r.value), back); /* a device's own NaN is another */
-    return hu_element_result(events, value != value ? 0x7FC00000 : __float_as_uint(value));
+    return hui_element_result(events, value != value ? 0x7FC00000 : __float_as_uint(value));
   }
-  return hu_element_result(events, a.scaler.coding == HU_CODING_TWOS ? hu_twos_of(&a.scaler.element, code) : code);
+  return hui_element_result(events, a.scaler.coding == HU_CODING_TWOS ? hui_twos_of(&a.scaler.element, code) : code);
 }
 
 static __device__ __noinline__ uint64_t hu_core_element(const hu_scaler *s, const hu_shared *b, uint32_t x,
                                                         uint32_t word, int value) {
-  uint32_t events, code = hu_scaled_element(s, b, x, word >> ((32u - s->element.bits) & 31u), &events);
-  return hu_element_result(events, value ? hu_scaled_value(s, b, code) : code);
+  uint32_t events, code = hui_scaled_element(s, b, x, word >> ((32u - s->element.bits) & 31u), &events);
+  return hui_element_result(events, value ? hui_scaled_value(s, b, code) : code);
 }
 
 /* The shared scale by emu/core/scaled.h; amax as found, special: there are infinities or NaN. */
 static __device__ __noinline__ void hu_core_shared(const hu_scaler *s, uint32_t amax, int special, hu_shared *b) {
-  *b = hu_shared_of(s, amax, special && s->special == HU_SPECIAL_NAN);
+  *b = hui_shared_of(s, amax, special && s->special == HU_SPECIAL_NAN);
 }
 
 /* The larger magnitude; NaN is larger than everything. */
-HU_DEVICE uint32_t hu_larger_magnitude(uint32_t most, uint32_t x) {
+HU_DEVICE uint32_t hui_larger_magnitude(uint32_t most, uint32_t x) {
 #if defined(__CUDA_ARCH__)
   float z;
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(z) : "f"(fabsf(__uint_as_float(x))), "f"(__uint_as_float(most)));
@@ -305,7 +305,7 @@ HU_DEVICE uint32_t hu_larger_magnitude(uint32_t most, uint32_t x) {
 }
 
 /* A magnitude as amax sees it. */
-HU_DEVICE uint32_t hu_limited(const hu_scaled_args &a, uint32_t x) {
+HU_DEVICE uint32_t hui_limited(const hu_scaled_args &a, uint32_t x) {
   uint32_t m = x & 0x7FFFFFFF;
   if (m < 0x7F800000) return m;
   return m == 0x7F800000 && a.scaler.special == HU_SPECIAL_SATURATE ? HU_LARGEST32 : 0;
@@ -314,7 +314,7 @@ HU_DEVICE uint32_t hu_limited(const hu_scaled_args &a, uint32_t x) {
 /* ---- a call's arguments ---- */
 
 /* Rows of whole blocks, one after another, are one row; so are those of one block. */
-static inline void hu_scaled_flatten(hu_scaled_args *a) {
+static inline void hui_scaled_flatten(hu_scaled_args *a) {
   int one = a->block_rows == 1 && a->block_cols == 1;
   if (!one && (a->side_rows != 1 || a->cols % a->side_cols)) return;
   if ((a->x && a->ldx != a->cols) || (a->z && a->ldz != a->cols)) return;
@@ -327,23 +327,23 @@ static inline void hu_scaled_flatten(hu_scaled_args *a) {
   a->rows = a->side_rows = a->block_rows = 1;
 }
 
-static inline int hu_scaled_vectors(const void *p, size_t ld, size_t rows, size_t size) {
+static inline int hui_scaled_vectors(const void *p, size_t ld, size_t rows, size_t size) {
   return (uintptr_t)p % (4 * size) == 0 && (rows == 1 || ld % 4 == 0);
 }
 
 /* ---- the kernels, by file ---- */
 
-/* 1 if hu_scaled_eights_launch takes the call. */
-int hu_scaled_eights_serves(const hu_scaled_args *a);
-hu_status hu_scaled_eights_launch(const hu_scaled_args *a, void *stream);
-/* 1 if hu_scaled_rows_launch takes the call. */
-int hu_scaled_rows_serves(const hu_scaled_args *a);
-hu_status hu_scaled_rows_launch(const hu_scaled_args *a, void *stream);
-/* 1 if hu_scaled_tiles_launch takes the call; whether a->tops has to be found before. */
-int hu_scaled_tiles_serves(const hu_scaled_args *a);
-int hu_scaled_tiles_look(const hu_scaled_args *a);
-hu_status hu_scaled_tiles_launch(const hu_scaled_args *a, void *stream);
+/* 1 if hui_scaled_eights_launch takes the call. */
+int hui_scaled_eights_serves(const hu_scaled_args *a);
+hu_status hui_scaled_eights_launch(const hu_scaled_args *a, void *stream);
+/* 1 if hui_scaled_rows_launch takes the call. */
+int hui_scaled_rows_serves(const hu_scaled_args *a);
+hu_status hui_scaled_rows_launch(const hu_scaled_args *a, void *stream);
+/* 1 if hui_scaled_tiles_launch takes the call; whether a->tops has to be found before. */
+int hui_scaled_tiles_serves(const hu_scaled_args *a);
+int hui_scaled_tiles_look(const hu_scaled_args *a);
+hu_status hui_scaled_tiles_launch(const hu_scaled_args *a, void *stream);
 /* Everything of an args but the pointers of one call; shared by making and reading. */
-void hu_scaled_args_of(hu_scaled_args *a, size_t rows, size_t cols, const hu_scaling *scaling, hu_mode mode);
+void hui_scaled_args_of(hu_scaled_args *a, size_t rows, size_t cols, const hu_scaling *scaling, hu_mode mode);
 
 #endif

@@ -20,25 +20,25 @@ typedef struct hu_device_sums {
   hu_sum_range range;
 } hu_device_sums;
 
-HU_DEVICE uint64_t *hu_device_sum_at(const hu_device_sums &s, size_t i) { return s.sums + i * (1 + s.range.words); }
+HU_DEVICE uint64_t *hui_device_sum_at(const hu_device_sums &s, size_t i) { return s.sums + i * (1 + s.range.words); }
 
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hu_sum_add_kernel(const __grid_constant__ hu_device_sums s, const __grid_constant__ hu_device_terms t) {
+    hui_sum_add_kernel(const __grid_constant__ hu_device_sums s, const __grid_constant__ hu_device_terms t) {
   size_t step = (size_t)gridDim.x * HU_THREADS;
   for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < s.n; i += step) {
-    uint64_t *sum = hu_device_sum_at(s, i);
-    sum[0] |= hu_device_add_term(sum + 1, s.range, t, i);
+    uint64_t *sum = hui_device_sum_at(s, i);
+    sum[0] |= hui_device_add_term(sum + 1, s.range, t, i);
   }
 }
 
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hu_sum_merge_kernel(const __grid_constant__ hu_device_sums s, const uint64_t *x) {
+    hui_sum_merge_kernel(const __grid_constant__ hu_device_sums s, const uint64_t *x) {
   size_t step = (size_t)gridDim.x * HU_THREADS;
   for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < s.n; i += step) {
-    uint64_t *sum = hu_device_sum_at(s, i);
+    uint64_t *sum = hui_device_sum_at(s, i);
     const uint64_t *other = x + (sum - s.sums);
     sum[0] |= other[0];
-    hu_digits_merge(sum + 1, (int32_t)s.range.words, other + 1);
+    hui_digits_merge(sum + 1, (int32_t)s.range.words, other + 1);
   }
 }
 
@@ -53,58 +53,58 @@ typedef struct hu_device_rounded {
 } hu_device_rounded;
 
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hu_sum_round_kernel(const __grid_constant__ hu_device_sums s, const __grid_constant__ hu_device_rounded r) {
+    hui_sum_round_kernel(const __grid_constant__ hu_device_sums s, const __grid_constant__ hu_device_rounded r) {
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   hu_counts counts;
-  hu_counts_clear(&counts);
+  hui_counts_clear(&counts);
   size_t step = (size_t)gridDim.x * HU_THREADS;
   for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < s.n; i += step) {
-    const uint64_t *sum = hu_device_sum_at(s, i);
-    uint32_t set, random = r.stochastic ? hu_random_of(r.spec, hu_word(r.stream, i)) : 0;
+    const uint64_t *sum = hui_device_sum_at(s, i);
+    uint32_t set, random = r.stochastic ? hui_random_of(r.spec, hui_word(r.stream, i)) : 0;
     uint32_t code =
-        hu_digits_round(&r.spec, sum + 1, (int32_t)s.range.words, s.range.low, (uint32_t)sum[0], random, &set);
-    hu_device_put_code(r.z, r.incz, r.zsize, i, code);
-    if (r.events) hu_counts_add(&counts, set);
+        hui_digits_round(&r.spec, sum + 1, (int32_t)s.range.words, s.range.low, (uint32_t)sum[0], random, &set);
+    hui_device_put_code(r.z, r.incz, r.zsize, i, code);
+    if (r.events) hui_counts_add(&counts, set);
   }
-  if (r.events) hu_counts_flush(&counts, r.events, sums);
+  if (r.events) hui_counts_flush(&counts, r.events, sums);
 }
 
 /* ---- calls ---- */
 
-static hu_device_sums hu_device_sums_of(size_t n, uint64_t *sums, hu_sum_range range) {
+static hu_device_sums hui_device_sums_of(size_t n, uint64_t *sums, hu_sum_range range) {
   hu_device_sums s = {n, sums, range};
   return s;
 }
 
-static unsigned hu_sums_grid(size_t n) { return hu_grid_size(n / HU_THREADS + 1, 16); }
+static unsigned hui_sums_grid(size_t n) { return hui_grid_size(n / HU_THREADS + 1, 16); }
 
-static hu_status hu_sums_add(size_t n, uint64_t *sums, hu_sum_range range, const hu_sum_codes *x, int operands,
-                             void *stream) {
-  hu_status s = hu_sum_check_add(n, sums, range, x, operands);
+static hu_status hui_sums_add(size_t n, uint64_t *sums, hu_sum_range range, const hu_sum_codes *x, int operands,
+                              void *stream) {
+  hu_status s = hui_sum_check_add(n, sums, range, x, operands);
   if (s != HU_OK || n == 0) return s;
-  for (int k = 0; k < operands; k++) hu_look_at(hu_code_array_of(n, x[k].data, x[k].stride, x[k].format), stream);
-  HU_LAUNCH(hu_sum_add_kernel, hu_sums_grid(n), 0, stream, hu_device_sums_of(n, sums, range),
-            hu_device_terms_of(x, operands));
-  return hu_launched();
+  for (int k = 0; k < operands; k++) hui_look_at(hui_code_array_of(n, x[k].data, x[k].stride, x[k].format), stream);
+  HU_LAUNCH(hui_sum_add_kernel, hui_sums_grid(n), 0, stream, hui_device_sums_of(n, sums, range),
+            hui_device_terms_of(x, operands));
+  return hui_launched();
 }
 
 hu_status hu_device_sum_add_n(size_t n, uint64_t *sums, hu_sum_range range, const void *x, ptrdiff_t incx, hu_format fx,
                               void *stream) {
   hu_sum_codes one = {x, incx, fx};
-  return hu_sums_add(n, sums, range, &one, 1, stream);
+  return hui_sums_add(n, sums, range, &one, 1, stream);
 }
 
 hu_status hu_device_sum_add_product_n(size_t n, uint64_t *sums, hu_sum_range range, const void *a, ptrdiff_t inca,
                                       hu_format fa, const void *b, ptrdiff_t incb, hu_format fb, void *stream) {
   hu_sum_codes both[2] = {{a, inca, fa}, {b, incb, fb}};
-  return hu_sums_add(n, sums, range, both, 2, stream);
+  return hui_sums_add(n, sums, range, both, 2, stream);
 }
 
 hu_status hu_device_sum_merge_n(size_t n, uint64_t *sums, hu_sum_range range, const uint64_t *x, void *stream) {
-  hu_status s = hu_sum_check_merge(n, sums, range, x);
+  hu_status s = hui_sum_check_merge(n, sums, range, x);
   if (s != HU_OK || n == 0) return s;
-  HU_LAUNCH(hu_sum_merge_kernel, hu_sums_grid(n), 0, stream, hu_device_sums_of(n, sums, range), x);
-  return hu_launched();
+  HU_LAUNCH(hui_sum_merge_kernel, hui_sums_grid(n), 0, stream, hui_device_sums_of(n, sums, range), x);
+  return hui_launched();
 }
 
 hu_status hu_device_sum_round_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const uint64_t *sums,
@@ -112,18 +112,18 @@ hu_status hu_device_sum_round_n(size_t n, void *z, ptrdiff_t incz, hu_format fz,
                                 void *stream) {
   hu_sum_codes codes = {z, incz, fz};
   hu_device_rounded r;
-  hu_status s = hu_sum_check_round(n, &codes, sums, range, mode);
-  if (s == HU_OK) s = hu_check_events(events);
+  hu_status s = hui_sum_check_round(n, &codes, sums, range, mode);
+  if (s == HU_OK) s = hui_check_events(events);
   if (s != HU_OK || n == 0) return s;
   memset(&r, 0, sizeof r);
   r.z = (uint8_t *)z;
   r.incz = incz;
-  r.zsize = hu_code_bytes(fz);
+  r.zsize = hui_code_bytes(fz);
   r.stochastic = mode.round >= HU_SRA;
-  r.spec = hu_spec_of(fz, mode);
-  r.stream = hu_exec_stream(exec);
+  r.spec = hui_spec_of(fz, mode);
+  r.stream = hui_exec_stream(exec);
   r.events = events;
   uint64_t *read = (uint64_t *)(uintptr_t)sums; /* read only */
-  HU_LAUNCH(hu_sum_round_kernel, hu_sums_grid(n), 0, stream, hu_device_sums_of(n, read, range), r);
-  return hu_launched();
+  HU_LAUNCH(hui_sum_round_kernel, hui_sums_grid(n), 0, stream, hui_device_sums_of(n, read, range), r);
+  return hui_launched();
 }

@@ -26,7 +26,7 @@ typedef struct hu_device_total {
 } hu_device_total;
 
 /* Adds to word l of the record, or subtracts from it, and carries on. */
-HU_DEVICE void hu_total_add_word(hu_sum *sum, int32_t l, uint64_t add, uint32_t sign) {
+HU_DEVICE void hui_total_add_word(hu_sum *sum, int32_t l, uint64_t add, uint32_t sign) {
   for (; add && l < HU_SUM_WORDS; l++) {
     uint64_t old = atomicAdd((unsigned long long *)&sum->word[l], (unsigned long long)(sign ? 0 - add : add));
     add = sign ? old < add : old + add < add;
@@ -34,31 +34,31 @@ HU_DEVICE void hu_total_add_word(hu_sum *sum, int32_t l, uint64_t add, uint32_t 
 }
 
 /* Adds a block's sum to the record. */
-static __device__ __noinline__ void hu_total_add(hu_sum *sum, hu_sum_range range, const uint64_t *word) {
+static __device__ __noinline__ void hui_total_add(hu_sum *sum, hu_sum_range range, const uint64_t *word) {
   int32_t words = (int32_t)range.words, first = 0;
   uint32_t sign = (uint32_t)(word[words - 1] >> 63);
   while (first < words && word[first] == 0) first++;
   for (int32_t l = first; l < words; l++) {
-    uint64_t digits = hu_digits_magnitude(word, l, first, sign);
+    uint64_t digits = hui_digits_magnitude(word, l, first, sign);
     int32_t at = range.low - HU_SUM_LOW + 64 * l, up = at % 64;
-    hu_total_add_word(sum, at / 64, digits << up, sign);
-    if (up) hu_total_add_word(sum, at / 64 + 1, digits >> (64 - up), sign);
+    hui_total_add_word(sum, at / 64, digits << up, sign);
+    if (up) hui_total_add_word(sum, at / 64 + 1, digits >> (64 - up), sign);
   }
 }
 
 /* Lane 0 gets the sum of the warp's sums. */
-static __device__ __noinline__ void hu_total_merge_lanes(uint64_t *word, int32_t words) {
+static __device__ __noinline__ void hui_total_merge_lanes(uint64_t *word, int32_t words) {
   uint64_t other[HU_SUM_WORDS];
 #pragma unroll 1
   for (unsigned by = 16; by > 0; by /= 2) {
 #pragma unroll 1
     for (int32_t l = 0; l < words; l++) other[l] = __shfl_down_sync(HU_ALL_LANES, (unsigned long long)word[l], by);
-    hu_digits_merge(word, words, other);
+    hui_digits_merge(word, words, other);
   }
 }
 
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hu_sum_total_kernel(const __grid_constant__ hu_device_total c, const __grid_constant__ hu_device_terms t) {
+    hui_sum_total_kernel(const __grid_constant__ hu_device_total c, const __grid_constant__ hu_device_terms t) {
   __shared__ uint64_t parts[HU_TOTAL_WARPS][HU_SUM_WORDS];
   __shared__ unsigned terms;
   uint64_t mine[HU_SUM_WORDS];
@@ -70,8 +70,8 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1)
   __syncthreads();
   size_t step = (size_t)gridDim.x * HU_THREADS;
   for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < c.n; i += step)
-    seen |= hu_device_add_term(mine, c.range, t, i);
-  hu_total_merge_lanes(mine, words);
+    seen |= hui_device_add_term(mine, c.range, t, i);
+  hui_total_merge_lanes(mine, words);
   seen = __reduce_or_sync(HU_ALL_LANES, seen);
   if (lane == 0) {
     for (int32_t l = 0; l < words; l++) parts[warp][l] = mine[l];
@@ -79,45 +79,45 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1)
   }
   __syncthreads();
   if (threadIdx.x != 0) return;
-  for (uint32_t w = 1; w < HU_TOTAL_WARPS; w++) hu_digits_merge(parts[0], words, parts[w]);
-  hu_total_add(c.sum, c.range, parts[0]);
+  for (uint32_t w = 1; w < HU_TOTAL_WARPS; w++) hui_digits_merge(parts[0], words, parts[w]);
+  hui_total_add(c.sum, c.range, parts[0]);
   atomicOr(&c.sum->terms, terms);
 }
 
 /* ---- calls ---- */
 
 /* The record is aligned, and apart from what is read: n >= 1. */
-static hu_status hu_total_check(const hu_sum *sum, size_t n, const hu_sum_codes *x) {
+static hu_status hui_total_check(const hu_sum *sum, size_t n, const hu_sum_codes *x) {
   hu_covered record, codes;
-  hu_strided words = {sum, sizeof(uint64_t), 1}, all = {x->data, hu_code_bytes(x->format), x->stride};
-  hu_status s = hu_cover(&record, sizeof *sum / sizeof(uint64_t), &words);
-  if (s == HU_OK) s = hu_cover(&codes, n, &all);
+  hu_strided words = {sum, sizeof(uint64_t), 1}, all = {x->data, hui_code_bytes(x->format), x->stride};
+  hu_status s = hui_cover(&record, sizeof *sum / sizeof(uint64_t), &words);
+  if (s == HU_OK) s = hui_cover(&codes, n, &all);
   if (s != HU_OK) return s;
-  return hu_may_share(&words, &record, &all, &codes) ? HU_OK : HU_E_OVERLAP;
+  return hui_may_share(&words, &record, &all, &codes) ? HU_OK : HU_E_OVERLAP;
 }
 
-static hu_status hu_total_start(hu_sum *sum, size_t n, const hu_sum_codes *x, int operands, void *stream) {
-  hu_status s = hu_sum_check_total(sum, n, x, operands);
-  for (int k = 0; n && k < operands && s == HU_OK; k++) s = hu_total_check(sum, n, &x[k]);
+static hu_status hui_total_start(hu_sum *sum, size_t n, const hu_sum_codes *x, int operands, void *stream) {
+  hu_status s = hui_sum_check_total(sum, n, x, operands);
+  for (int k = 0; n && k < operands && s == HU_OK; k++) s = hui_total_check(sum, n, &x[k]);
   if (s != HU_OK || n == 0) return s;
-  for (int k = 0; k < operands; k++) hu_look_at(hu_code_array_of(n, x[k].data, x[k].stride, x[k].format), stream);
+  for (int k = 0; k < operands; k++) hui_look_at(hui_code_array_of(n, x[k].data, x[k].stride, x[k].format), stream);
   hu_device_total c;
   memset(&c, 0, sizeof c);
   c.n = n;
   c.range = operands > 1 ? hu_sum_range_of_product(x[0].format, x[1].format) : hu_sum_range_of(x[0].format);
   c.sum = sum;
-  HU_LAUNCH(hu_sum_total_kernel, hu_grid_size(n / (HU_THREADS * HU_TOTAL_TERMS) + 1, 8), 0, stream, c,
-            hu_device_terms_of(x, operands));
-  return hu_launched();
+  HU_LAUNCH(hui_sum_total_kernel, hui_grid_size(n / (HU_THREADS * HU_TOTAL_TERMS) + 1, 8), 0, stream, c,
+            hui_device_terms_of(x, operands));
+  return hui_launched();
 }
 
 hu_status hu_device_sum_add_all(hu_sum *sum, size_t n, const void *x, ptrdiff_t incx, hu_format f, void *stream) {
   hu_sum_codes one = {x, incx, f};
-  return hu_total_start(sum, n, &one, 1, stream);
+  return hui_total_start(sum, n, &one, 1, stream);
 }
 
 hu_status hu_device_sum_add_dot(hu_sum *sum, size_t n, const void *a, ptrdiff_t inca, hu_format fa, const void *b,
                                 ptrdiff_t incb, hu_format fb, void *stream) {
   hu_sum_codes both[2] = {{a, inca, fa}, {b, incb, fb}};
-  return hu_total_start(sum, n, both, 2, stream);
+  return hui_total_start(sum, n, both, 2, stream);
 }

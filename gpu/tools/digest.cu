@@ -4,7 +4,7 @@
 
 #include "gpu/base/launch.cuh"
 
-HU_KERNEL __launch_bounds__(HU_THREADS) hu_inputs_kernel(uint32_t *x, uint64_t first, uint32_t stride, size_t n) {
+HU_KERNEL __launch_bounds__(HU_THREADS) hui_inputs_kernel(uint32_t *x, uint64_t first, uint32_t stride, size_t n) {
   size_t step = (size_t)gridDim.x * HU_THREADS;
   for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < n; i += step)
     x[i] = (uint32_t)((first + i) * stride);
@@ -12,14 +12,14 @@ HU_KERNEL __launch_bounds__(HU_THREADS) hu_inputs_kernel(uint32_t *x, uint64_t f
 
 template <class Code>
 HU_KERNEL __launch_bounds__(HU_THREADS)
-    hu_digest_kernel(unsigned long long *sum, const Code *codes, uint64_t first, uint32_t stride, size_t n) {
+    hui_digest_kernel(unsigned long long *sum, const Code *codes, uint64_t first, uint32_t stride, size_t n) {
   __shared__ unsigned long long block;
   size_t step = (size_t)gridDim.x * HU_THREADS;
   unsigned long long mine = 0;
   if (threadIdx.x == 0) block = 0;
   __syncthreads();
   for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < n; i += step)
-    mine += hu_digest_pair((uint32_t)((first + i) * stride), codes[i]);
+    mine += hui_digest_pair((uint32_t)((first + i) * stride), codes[i]);
 #pragma unroll
   for (int by = 16; by > 0; by /= 2) mine += __shfl_xor_sync(HU_ALL_LANES, mine, by);
   if ((threadIdx.x & 31) == 0) atomicAdd(&block, mine);
@@ -27,20 +27,20 @@ HU_KERNEL __launch_bounds__(HU_THREADS)
   if (threadIdx.x == 0) atomicAdd(sum, block);
 }
 
-hu_status hu_digest_inputs(uint32_t *x, uint64_t first, uint32_t stride, size_t n) {
-  HU_LAUNCH(hu_inputs_kernel, hu_grid_size(n / HU_THREADS + 1, 16), 0, NULL, x, first, stride, n);
-  return hu_launched();
+hu_status hui_digest_inputs(uint32_t *x, uint64_t first, uint32_t stride, size_t n) {
+  HU_LAUNCH(hui_inputs_kernel, hui_grid_size(n / HU_THREADS + 1, 16), 0, NULL, x, first, stride, n);
+  return hui_launched();
 }
 
-hu_status hu_digest_add(unsigned long long *sum, const void *codes, uint32_t storage, uint64_t first, uint32_t stride,
-                        size_t n) {
-  unsigned grid = hu_grid_size(n / HU_THREADS + 1, 16);
+hu_status hui_digest_add(unsigned long long *sum, const void *codes, uint32_t storage, uint64_t first, uint32_t stride,
+                         size_t n) {
+  unsigned grid = hui_grid_size(n / HU_THREADS + 1, 16);
   if (storage == 8) {
-    HU_LAUNCH(hu_digest_kernel<uint8_t>, grid, 0, NULL, sum, (const uint8_t *)codes, first, stride, n);
+    HU_LAUNCH(hui_digest_kernel<uint8_t>, grid, 0, NULL, sum, (const uint8_t *)codes, first, stride, n);
   } else if (storage == 16) {
-    HU_LAUNCH(hu_digest_kernel<uint16_t>, grid, 0, NULL, sum, (const uint16_t *)codes, first, stride, n);
+    HU_LAUNCH(hui_digest_kernel<uint16_t>, grid, 0, NULL, sum, (const uint16_t *)codes, first, stride, n);
   } else {
-    HU_LAUNCH(hu_digest_kernel<uint32_t>, grid, 0, NULL, sum, (const uint32_t *)codes, first, stride, n);
+    HU_LAUNCH(hui_digest_kernel<uint32_t>, grid, 0, NULL, sum, (const uint32_t *)codes, first, stride, n);
   }
-  return hu_launched();
+  return hui_launched();
 }

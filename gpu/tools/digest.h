@@ -12,25 +12,25 @@
 #include "halfulp/mode.h"
 #include "halfulp/sum.h"
 
-HU_FN uint64_t hu_digest_mix(uint64_t z) {
+HU_FN uint64_t hui_digest_mix(uint64_t z) {
   z *= 0x9E3779B97F4A7C15u;
   z ^= z >> 32;
   z *= 0xD6E8FEB86659FD93u;
   return z ^ (z >> 32);
 }
 
-HU_FN uint64_t hu_digest_pair(uint32_t input, uint32_t code) { return hu_digest_mix((uint64_t)input << 32 | code); }
+HU_FN uint64_t hui_digest_pair(uint32_t input, uint32_t code) { return hui_digest_mix((uint64_t)input << 32 | code); }
 
-static inline uint64_t hu_digest_finish(uint64_t sum, const hu_events *e) {
+static inline uint64_t hui_digest_finish(uint64_t sum, const hu_events *e) {
   const uint64_t counts[9] = {e->overflow, e->saturated, e->underflow, e->to_zero, e->subnormal,
                               e->inexact,  e->invalid,   e->nan_in,    e->inf_in};
-  for (int i = 0; i < 9; i++) sum = hu_digest_mix(sum + counts[i] + 1);
+  for (int i = 0; i < 9; i++) sum = hui_digest_mix(sum + counts[i] + 1);
   return sum;
 }
 
-static inline uint64_t hu_digest_sum(const hu_sum *s) {
-  uint64_t z = hu_digest_mix(s->terms + (uint64_t)1);
-  for (int i = 0; i < HU_SUM_WORDS; i++) z = hu_digest_mix(z + s->word[i] + 1);
+static inline uint64_t hui_digest_sum(const hu_sum *s) {
+  uint64_t z = hui_digest_mix(s->terms + (uint64_t)1);
+  for (int i = 0; i < HU_SUM_WORDS; i++) z = hui_digest_mix(z + s->word[i] + 1);
   return z;
 }
 
@@ -40,9 +40,9 @@ extern "C" {
 
 /* On the device, default stream. x[i] = pattern of input number first + i; then, from their codes of `storage` bits,
  * *sum (device memory) grows by the mixed pairs. */
-hu_status hu_digest_inputs(uint32_t *x, uint64_t first, uint32_t stride, size_t n);
-hu_status hu_digest_add(unsigned long long *sum, const void *codes, uint32_t storage, uint64_t first, uint32_t stride,
-                        size_t n);
+hu_status hui_digest_inputs(uint32_t *x, uint64_t first, uint32_t stride, size_t n);
+hu_status hui_digest_add(unsigned long long *sum, const void *codes, uint32_t storage, uint64_t first, uint32_t stride,
+                         size_t n);
 
 #ifdef __cplusplus
 }

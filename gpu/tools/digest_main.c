@@ -54,9 +54,9 @@ static uint64_t sum_codes(const void *codes, uint32_t storage, uint64_t first, u
   const uint8_t *c8 = codes;
   const uint16_t *c16 = codes;
   const uint32_t *c32 = codes;
-  for (size_t i = 0; storage == 8 && i < n; i++) sum += hu_digest_pair((uint32_t)((first + i) * stride), c8[i]);
-  for (size_t i = 0; storage == 16 && i < n; i++) sum += hu_digest_pair((uint32_t)((first + i) * stride), c16[i]);
-  for (size_t i = 0; storage == 32 && i < n; i++) sum += hu_digest_pair((uint32_t)((first + i) * stride), c32[i]);
+  for (size_t i = 0; storage == 8 && i < n; i++) sum += hui_digest_pair((uint32_t)((first + i) * stride), c8[i]);
+  for (size_t i = 0; storage == 16 && i < n; i++) sum += hui_digest_pair((uint32_t)((first + i) * stride), c16[i]);
+  for (size_t i = 0; storage == 32 && i < n; i++) sum += hui_digest_pair((uint32_t)((first + i) * stride), c32[i]);
   return sum;
 }
 
@@ -107,7 +107,7 @@ static hu_status on_cpu(const options *o, hu_format f, hu_mode mode, uint64_t *d
     hu_events_add(&events, &tasks[i].events);
     hu_sum_merge(&exact, &tasks[i].exact);
   }
-  *digest = o->only == SUMS ? hu_digest_sum(&exact) : hu_digest_finish(sum, &events);
+  *digest = o->only == SUMS ? hui_digest_sum(&exact) : hui_digest_finish(sum, &events);
   return s;
 }
 
@@ -128,44 +128,44 @@ static hu_status on_device(const options *o, const arena *a, hu_format f, hu_mod
   uint32_t storage = hu_limits_of(f).storage;
   memset(&events, 0, sizeof events);
   memset(&exact, 0, sizeof exact);
-  hu_status s = hu_memory_put(a->sum, &sum, sizeof sum);
-  if (s == HU_OK) s = hu_memory_put(a->events, &events, sizeof events);
-  if (s == HU_OK) s = hu_memory_put(a->exact, &exact, sizeof exact);
+  hu_status s = hui_memory_put(a->sum, &sum, sizeof sum);
+  if (s == HU_OK) s = hui_memory_put(a->events, &events, sizeof events);
+  if (s == HU_OK) s = hui_memory_put(a->exact, &exact, sizeof exact);
   for (uint64_t first = 0; s == HU_OK && first < o->inputs; first += a->chunk) {
     size_t n = o->inputs - first < a->chunk ? (size_t)(o->inputs - first) : a->chunk;
-    s = hu_digest_inputs(a->x, first, o->stride, n);
+    s = hui_digest_inputs(a->x, first, o->stride, n);
     if (s == HU_OK) {
       s = hu_device_encode_n(n, a->codes, 1, (const float *)(const void *)a->x, 1, f, mode, NULL, a->events, NULL);
     }
-    if (s == HU_OK && o->only != SUMS) s = hu_digest_add(a->sum, a->codes, storage, first, o->stride, n);
+    if (s == HU_OK && o->only != SUMS) s = hui_digest_add(a->sum, a->codes, storage, first, o->stride, n);
     if (o->only != SUMS) continue;
     if (s == HU_OK) s = hu_device_sum_add_all(a->exact, n, a->codes, 1, f, NULL);
     if (s == HU_OK) s = hu_device_sum_add_dot(a->exact, n, a->x, 1, hu_binary32(), a->codes, 1, f, NULL);
   }
-  if (s == HU_OK) s = hu_memory_wait();
-  if (s == HU_OK) s = hu_memory_get(&sum, a->sum, sizeof sum);
-  if (s == HU_OK) s = hu_memory_get(&events, a->events, sizeof events);
-  if (s == HU_OK) s = hu_memory_get(&exact, a->exact, sizeof exact);
-  *digest = o->only == SUMS ? hu_digest_sum(&exact) : hu_digest_finish(sum, &events);
+  if (s == HU_OK) s = hui_memory_wait();
+  if (s == HU_OK) s = hui_memory_get(&sum, a->sum, sizeof sum);
+  if (s == HU_OK) s = hui_memory_get(&events, a->events, sizeof events);
+  if (s == HU_OK) s = hui_memory_get(&exact, a->exact, sizeof exact);
+  *digest = o->only == SUMS ? hui_digest_sum(&exact) : hui_digest_finish(sum, &events);
   return s;
 }
 
 static hu_status arena_new(arena *a, size_t chunk) {
   a->chunk = chunk;
-  a->x = hu_memory_new(chunk * sizeof *a->x);
-  a->codes = hu_memory_new(chunk * sizeof(uint32_t));
-  a->sum = hu_memory_new(sizeof *a->sum);
-  a->events = hu_memory_new(sizeof *a->events);
-  a->exact = hu_memory_new(sizeof *a->exact);
+  a->x = hui_memory_new(chunk * sizeof *a->x);
+  a->codes = hui_memory_new(chunk * sizeof(uint32_t));
+  a->sum = hui_memory_new(sizeof *a->sum);
+  a->events = hui_memory_new(sizeof *a->events);
+  a->exact = hui_memory_new(sizeof *a->exact);
   return a->x && a->codes && a->sum && a->events && a->exact ? HU_OK : HU_E_MEMORY;
 }
 
 static void arena_free(arena *a) {
-  hu_memory_free(a->x);
-  hu_memory_free(a->codes);
-  hu_memory_free(a->sum);
-  hu_memory_free(a->events);
-  hu_memory_free(a->exact);
+  hui_memory_free(a->x);
+  hui_memory_free(a->codes);
+  hui_memory_free(a->sum);
+  hui_memory_free(a->events);
+  hui_memory_free(a->exact);
 }
 
 /* 1 if the line is one of the text's. */

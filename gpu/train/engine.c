@@ -42,32 +42,32 @@ static hu_status device_open(void **self, uint32_t threads) {
 static void device_close(void *self) {
   device *d = self;
   if (d->stage) {
-    hu_status s = hu_memory_wait(); /* copies may still be made from it */
+    hu_status s = hui_memory_wait(); /* copies may still be made from it */
     (void)s;
-    hu_memory_unlock(d->stage);
+    hui_memory_unlock(d->stage);
   }
-  if (d->mask_there) hu_memory_free(d->mask_there);
-  if (d->room) hu_memory_free(d->room);
+  if (d->mask_there) hui_memory_free(d->mask_there);
+  if (d->room) hui_memory_free(d->room);
   free(d);
 }
 
 static void *device_allocate(void *self, size_t bytes) {
   (void)self;
-  void *p = hu_memory_new(bytes);
-  if (!p || hu_train_zero(p, bytes) == HU_OK) return p;
-  hu_memory_free(p);
+  void *p = hui_memory_new(bytes);
+  if (!p || hui_train_zero(p, bytes) == HU_OK) return p;
+  hui_memory_free(p);
   return NULL;
 }
 
 static void device_release(void *self, void *p) {
   (void)self;
-  hu_memory_free(p);
+  hui_memory_free(p);
 }
 
 /* A place for so many bytes, from which no copy is still to be made; NULL: the device failed. */
 static uint8_t *stage_for(device *d, size_t bytes) {
   if (d->staged + bytes > STAGE) {
-    if (hu_memory_wait() != HU_OK) return NULL;
+    if (hui_memory_wait() != HU_OK) return NULL;
     d->staged = 0;
   }
   uint8_t *z = d->stage + d->staged;
@@ -78,32 +78,32 @@ static uint8_t *stage_for(device *d, size_t bytes) {
 static hu_status device_put(void *self, void *z, const void *host, size_t bytes) {
   device *d = self;
   if (bytes == 0) return HU_OK;
-  if (bytes <= STAGED_MOST && !d->stage) d->stage = hu_memory_locked(STAGE);
-  if (bytes > STAGED_MOST || !d->stage) return hu_memory_put(z, host, bytes);
+  if (bytes <= STAGED_MOST && !d->stage) d->stage = hui_memory_locked(STAGE);
+  if (bytes > STAGED_MOST || !d->stage) return hui_memory_put(z, host, bytes);
   uint8_t *from = stage_for(d, bytes);
   if (!from) return HU_E_CUDA;
   memcpy(from, host, bytes);
-  return hu_memory_send(z, from, bytes);
+  return hui_memory_send(z, from, bytes);
 }
 
 /* Copies on the default stream wait for what is before them in it, and say what went wrong there. */
 static hu_status device_get(void *self, void *host, const void *x, size_t bytes) {
   device *d = self;
-  hu_status s = hu_memory_get(host, x, bytes);
+  hu_status s = hui_memory_get(host, x, bytes);
   if (s == HU_OK && bytes) d->staged = 0;
   return s;
 }
 
 static hu_status device_run(void *self, int kernel, const hu_task *t) {
   (void)self;
-  return hu_train_run(kernel, t);
+  return hui_train_run(kernel, t);
 }
 
 /* At least so many bytes of device memory; what used it before is done with it in the stream's order. */
 static hu_status want_room(device *d, size_t bytes) {
   if (bytes <= d->bytes) return HU_OK;
-  if (d->room) hu_memory_free(d->room);
-  d->room = hu_memory_new(bytes);
+  if (d->room) hui_memory_free(d->room);
+  d->room = hui_memory_new(bytes);
   d->bytes = d->room ? bytes : 0;
   return d->room ? HU_OK : HU_E_MEMORY;
 }
@@ -117,7 +117,7 @@ static hu_exec exec_of(hu_stream words) {
 
 /* ---- products ---- */
 
-/* Many products in one launch. Their random words are those of hu_words_of_product. */
+/* Many products in one launch. Their random words are those of hui_words_of_product. */
 static hu_status device_products(void *self, const hu_products *p) {
   const hu_mode rne = {0};
   hu_result d = {p->z.data, p->z.ld, hu_binary32(), HU_STORAGE_VALUES};
@@ -134,7 +134,7 @@ static hu_status device_products(void *self, const hu_products *p) {
                          {p->a.outer, p->a.inner},
                          {p->b.outer, p->b.inner},
                          p->accum->mode.bits != 0};
-  return hu_device_gemm_batch(p->m, p->n, p->k, &d, &a, &b, &batch, p->accum, p->words, NULL);
+  return hui_device_gemm_batch(p->m, p->n, p->k, &d, &a, &b, &batch, p->accum, p->words, NULL);
 }
 
 /* ---- arrays ---- */
@@ -183,8 +183,8 @@ static hu_status into_s2fp8(device *d, size_t n, float *z, const float *x, const
 }
 
 static hu_status keep(size_t n, float *z, const float *x) {
-  hu_task t = hu_task_of(1, n, z, x, NULL);
-  return hu_train_run(HU_RUN_KEEP, &t);
+  hu_task t = hui_task_of(1, n, z, x, NULL);
+  return hui_train_run(HU_RUN_KEEP, &t);
 }
 
 /* z may be x, which is wanted once more: a copy is in the room. */
@@ -193,10 +193,10 @@ static hu_status into_format(device *d, size_t n, float *z, const float *x, cons
   if (!r->over_inf && !r->keep_nan) return hu_device_quantize_n(n, z, 1, x, 1, r->format, r->mode, e, events, NULL);
   hu_status s = want_room(d, n * sizeof *x);
   if (s != HU_OK) return s;
-  hu_task copy = hu_task_of(1, n, d->room, x, NULL);
-  s = hu_train_run(HU_RUN_COPY, &copy);
+  hu_task copy = hui_task_of(1, n, d->room, x, NULL);
+  s = hui_train_run(HU_RUN_COPY, &copy);
   if (s == HU_OK) s = hu_device_quantize_n(n, z, 1, d->room, 1, r->format, r->mode, e, events, NULL);
-  return s == HU_OK ? hu_train_widen(n, z, d->room, r, e->stream, events) : s;
+  return s == HU_OK ? hui_train_widen(n, z, d->room, r, e->stream, events) : s;
 }
 
 static hu_status device_round(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r,
@@ -206,7 +206,7 @@ static hu_status device_round(void *self, size_t rows, size_t cols, float *z, co
   size_t n = rows * cols;
   /* Before x, which z may be, is gone; only formats tell what is too large. */
   float max = r->kind == HU_ROUND_FORMAT ? (float)hu_limits_of(r->format).max : HUGE_VALF;
-  hu_status s = counts ? hu_train_count(n, x, max, counts) : HU_OK;
+  hu_status s = counts ? hui_train_count(n, x, max, counts) : HU_OK;
   if (s != HU_OK) return s;
   switch (r->kind) {
     case HU_ROUND_KEEP: return keep(n, z, x);
@@ -224,7 +224,7 @@ static hu_status device_transform(void *self, size_t rows, size_t cols, float *z
   hu_hadamard t = *transform;
   hu_status s = HU_OK;
   if (!d->mask_there || memcmp(d->mask, transform->mask, sizeof d->mask) != 0) {
-    if (!d->mask_there) d->mask_there = hu_memory_new(sizeof d->mask);
+    if (!d->mask_there) d->mask_there = hui_memory_new(sizeof d->mask);
     if (!d->mask_there) return HU_E_MEMORY;
     memcpy(d->mask, transform->mask, sizeof d->mask);
     s = device_put(d, d->mask_there, d->mask, sizeof d->mask);
@@ -236,13 +236,13 @@ static hu_status device_transform(void *self, size_t rows, size_t cols, float *z
 
 static hu_status device_unscale(void *self, size_t n, float *g, float scale, hu_gradient_found *found) {
   (void)self;
-  return hu_train_unscale(n, g, 1 / scale, found);
+  return hui_train_unscale(n, g, 1 / scale, found);
 }
 
 static hu_status device_compare(void *self, size_t n, const float *u, const float *before, const float *after,
                                 hu_update_counts *counts) {
   (void)self;
-  return hu_train_compare(n, u, before, after, counts);
+  return hui_train_compare(n, u, before, after, counts);
 }
 
 static hu_status device_squares(void *self, size_t count, hu_squares *x) {
@@ -250,7 +250,7 @@ static hu_status device_squares(void *self, size_t count, hu_squares *x) {
   size_t bytes = count * sizeof *x;
   hu_status s = want_room(d, bytes);
   if (s == HU_OK) s = device_put(d, d->room, x, bytes);
-  if (s == HU_OK) s = hu_train_squares(count, d->room);
+  if (s == HU_OK) s = hui_train_squares(count, d->room);
   return s == HU_OK ? device_get(d, x, d->room, bytes) : s;
 }
 
@@ -260,7 +260,7 @@ static hu_status sum_some(device *d, size_t rows, size_t ld, size_t n, float *z,
   const hu_format f = hu_binary32();
   const hu_sum_range range = hu_sum_range_of(f);
   uint64_t *sums = d->room;
-  hu_status s = hu_train_zero(sums, n * (1 + range.words) * sizeof *sums);
+  hu_status s = hui_train_zero(sums, n * (1 + range.words) * sizeof *sums);
   for (size_t k = 0; k < rows && s == HU_OK; k++) s = hu_device_sum_add_n(n, sums, range, x + k * ld, 1, f, NULL);
   return s == HU_OK ? hu_device_sum_round_n(n, z, 1, f, sums, range, rne, NULL, NULL, NULL) : s;
 }
@@ -279,8 +279,8 @@ static hu_status device_judge(void *self, size_t rows, size_t cols, const float 
   device *d = self;
   hu_answers some = {0, 0};
   hu_status s = want_room(d, sizeof some);
-  if (s == HU_OK) s = hu_train_zero(d->room, sizeof some);
-  if (s == HU_OK) s = hu_train_judge(rows, cols, x, labels, d->room);
+  if (s == HU_OK) s = hui_train_zero(d->room, sizeof some);
+  if (s == HU_OK) s = hui_train_judge(rows, cols, x, labels, d->room);
   if (s == HU_OK) s = device_get(d, &some, d->room, sizeof some);
   answers->asked += some.asked;
   answers->right += some.right;

@@ -14,43 +14,43 @@
 #include "gpu/base/map.cuh"
 
 #define HU_TRAIN_DEVICE
-#define HU_TRAIN_WORD(words, i) hu_word(words, i)
+#define HU_TRAIN_WORD(words, i) hui_word(words, i)
 #include "train/engine/kernels_layers.h"
 
 #define HU_TRAIN_KERNEL(NAME, name, by)                                                                              \
-  HU_KERNEL __launch_bounds__(HU_THREADS) hu_train_##name(const __grid_constant__ hu_task t) {                       \
+  HU_KERNEL __launch_bounds__(HU_THREADS) hui_train_##name(const __grid_constant__ hu_task t) {                      \
     const size_t step = (size_t)gridDim.x * HU_THREADS, items = by == HU_BY_ROW ? t.rows : t.rows * t.cols;          \
     for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < items; i += step) {                           \
       const size_t r = by == HU_BY_ROW ? i : t.rows == 1 ? 0 : i / t.cols, j = by == HU_BY_ROW ? 0 : i - r * t.cols; \
-      hu_at_##name(&t, r, j, by == HU_BY_ROW ? t.cols : j + 1);                                                      \
+      hui_at_##name(&t, r, j, by == HU_BY_ROW ? t.cols : j + 1);                                                     \
     }                                                                                                                \
   }
 HU_KERNELS(HU_TRAIN_KERNEL)
 
-static unsigned grid_of(size_t items) { return hu_grid_size(items / HU_THREADS + 1, 16); }
+static unsigned grid_of(size_t items) { return hui_grid_size(items / HU_THREADS + 1, 16); }
 
-hu_status hu_train_run(int kernel, const hu_task *t) {
+hu_status hui_train_run(int kernel, const hu_task *t) {
   if (t->rows == 0 || t->cols == 0) return HU_OK;
   switch (kernel) {
-#define HU_TRAIN_CASE(NAME, name, by)                                                                \
-  case HU_RUN_##NAME:                                                                                \
-    HU_LAUNCH(hu_train_##name, grid_of(by == HU_BY_ROW ? t->rows : t->rows * t->cols), 0, NULL, *t); \
+#define HU_TRAIN_CASE(NAME, name, by)                                                                 \
+  case HU_RUN_##NAME:                                                                                 \
+    HU_LAUNCH(hui_train_##name, grid_of(by == HU_BY_ROW ? t->rows : t->rows * t->cols), 0, NULL, *t); \
     break;
     HU_KERNELS(HU_TRAIN_CASE)
     default: return HU_E_TRAIN;
   }
-  return hu_launched();
+  return hui_launched();
 }
 
-hu_status hu_train_zero(void *x, size_t n) { return cudaMemset(x, 0, n) == cudaSuccess ? HU_OK : HU_E_CUDA; }
+hu_status hui_train_zero(void *x, size_t n) { return cudaMemset(x, 0, n) == cudaSuccess ? HU_OK : HU_E_CUDA; }
 
 /* Magnitudes of binary32 numbers are ordered as their patterns. */
 HU_KERNEL __launch_bounds__(HU_THREADS)
-    hu_train_unscale_kernel(size_t n, float *g, float back, hu_gradient_found *found) {
+    hui_train_unscale_kernel(size_t n, float *g, float back, hu_gradient_found *found) {
   const size_t step = (size_t)gridDim.x * HU_THREADS;
   unsigned top = 0, bad = 0;
   for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < n; i += step) {
-    g[i] = hu_canonical(g[i] * back); /* a device's own NaN is another */
+    g[i] = hui_canonical(g[i] * back); /* a device's own NaN is another */
     const unsigned size = __float_as_uint(g[i]) & 0x7FFFFFFFu;
     bad |= size >= 0x7F800000u;
     if (size < 0x7F800000u && size > top) top = size;
@@ -60,31 +60,31 @@ HU_KERNEL __launch_bounds__(HU_THREADS)
 }
 static_assert(sizeof(hu_gradient_found) == 8 && offsetof(hu_gradient_found, bad) == 4, "a word of its own");
 
-hu_status hu_train_unscale(size_t n, float *g, float back, hu_gradient_found *found) {
-  HU_LAUNCH(hu_train_unscale_kernel, grid_of(n), 0, NULL, n, g, back, found);
-  return hu_launched();
+hu_status hui_train_unscale(size_t n, float *g, float back, hu_gradient_found *found) {
+  HU_LAUNCH(hui_train_unscale_kernel, grid_of(n), 0, NULL, n, g, back, found);
+  return hui_launched();
 }
 
-HU_DEVICE void hu_train_add(uint64_t *sum, unsigned n) {
+HU_DEVICE void hui_train_add(uint64_t *sum, unsigned n) {
   if (n) atomicAdd((unsigned long long *)sum, (unsigned long long)n);
 }
 
-HU_KERNEL __launch_bounds__(HU_THREADS) hu_train_compare_kernel(size_t n, const float *u, const float *before,
-                                                                const float *after, hu_update_counts *counts) {
+HU_KERNEL __launch_bounds__(HU_THREADS) hui_train_compare_kernel(size_t n, const float *u, const float *before,
+                                                                 const float *after, hu_update_counts *counts) {
   const size_t step = (size_t)gridDim.x * HU_THREADS;
   unsigned moved = 0, lost = 0;
   for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < n; i += step) {
     moved += u[i] != 0;
     lost += u[i] != 0 && before[i] == after[i];
   }
-  hu_train_add(&counts->moved, moved);
-  hu_train_add(&counts->lost, lost);
+  hui_train_add(&counts->moved, moved);
+  hui_train_add(&counts->lost, lost);
 }
 
-hu_status hu_train_compare(size_t n, const float *u, const float *before, const float *after,
-                           hu_update_counts *counts) {
-  HU_LAUNCH(hu_train_compare_kernel, grid_of(n), 0, NULL, n, u, before, after, counts);
-  return hu_launched();
+hu_status hui_train_compare(size_t n, const float *u, const float *before, const float *after,
+                            hu_update_counts *counts) {
+  HU_LAUNCH(hui_train_compare_kernel, grid_of(n), 0, NULL, n, u, before, after, counts);
+  return hui_launched();
 }
 
 enum { HU_SQUARES_LANES = 16, HU_SQUARES_AHEAD = 8 };
@@ -92,7 +92,7 @@ enum { HU_SQUARES_LANES = 16, HU_SQUARES_AHEAD = 8 };
 /* An array a warp. hu_gradient_squares_n adds number i to partial sum i mod 16, in order: here lane i mod 16 has that
  * sum, and loads several numbers before it adds the first. Then come the sums k and k + 8, 4, 2, 1. Squares of binary32
  * numbers are exact in binary64, so that each addition is its one rounding. */
-HU_KERNEL __launch_bounds__(HU_THREADS) hu_train_squares_kernel(size_t count, hu_squares *x) {
+HU_KERNEL __launch_bounds__(HU_THREADS) hui_train_squares_kernel(size_t count, hu_squares *x) {
   const size_t warps = (size_t)gridDim.x * (HU_THREADS / 32);
   const unsigned lane = threadIdx.x & 31;
   for (size_t i = (size_t)blockIdx.x * (HU_THREADS / 32) + threadIdx.x / 32; i < count; i += warps) {
@@ -117,41 +117,41 @@ HU_KERNEL __launch_bounds__(HU_THREADS) hu_train_squares_kernel(size_t count, hu
   }
 }
 
-hu_status hu_train_squares(size_t count, hu_squares *x) {
-  HU_LAUNCH(hu_train_squares_kernel, hu_grid_size(count / (HU_THREADS / 32) + 1, 16), 0, NULL, count, x);
-  return hu_launched();
+hu_status hui_train_squares(size_t count, hu_squares *x) {
+  HU_LAUNCH(hui_train_squares_kernel, hui_grid_size(count / (HU_THREADS / 32) + 1, 16), 0, NULL, count, x);
+  return hui_launched();
 }
 
 HU_KERNEL __launch_bounds__(HU_THREADS)
-    hu_train_judge_kernel(size_t rows, size_t cols, const float *x, const uint32_t *labels, hu_answers *answers) {
+    hui_train_judge_kernel(size_t rows, size_t cols, const float *x, const uint32_t *labels, hu_answers *answers) {
   const size_t step = (size_t)gridDim.x * HU_THREADS;
   unsigned asked = 0, right = 0;
   for (size_t r = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; r < rows; r += step) {
     if (labels[r] == HU_LABEL_NONE) continue;
     asked++;
-    right += hu_first_largest(cols, x + r * cols) == labels[r];
+    right += hui_first_largest(cols, x + r * cols) == labels[r];
   }
-  hu_train_add(&answers->asked, asked);
-  hu_train_add(&answers->right, right);
+  hui_train_add(&answers->asked, asked);
+  hui_train_add(&answers->right, right);
 }
 
-hu_status hu_train_judge(size_t rows, size_t cols, const float *x, const uint32_t *labels, hu_answers *answers) {
-  HU_LAUNCH(hu_train_judge_kernel, grid_of(rows), 0, NULL, rows, cols, x, labels, answers);
-  return hu_launched();
+hu_status hui_train_judge(size_t rows, size_t cols, const float *x, const uint32_t *labels, hu_answers *answers) {
+  HU_LAUNCH(hui_train_judge_kernel, grid_of(rows), 0, NULL, rows, cols, x, labels, answers);
+  return hui_launched();
 }
 
 HU_KERNEL __launch_bounds__(HU_THREADS)
-    hu_train_count_kernel(size_t n, const float *x, float max, hu_rounding_counts *counts) {
+    hui_train_count_kernel(size_t n, const float *x, float max, hu_rounding_counts *counts) {
   const size_t first = (size_t)blockIdx.x * HU_THREADS + threadIdx.x, step = (size_t)gridDim.x * HU_THREADS;
   unsigned over = 0;
   for (size_t i = first; i < n; i += step) over += fabsf(x[i]) > max && fabsf(x[i]) < INFINITY;
-  hu_train_add(&counts->over, over);
+  hui_train_add(&counts->over, over);
   if (first == 0) atomicAdd((unsigned long long *)&counts->elements, (unsigned long long)n);
 }
 
-hu_status hu_train_count(size_t n, const float *x, float max, hu_rounding_counts *counts) {
-  HU_LAUNCH(hu_train_count_kernel, grid_of(n), 0, NULL, n, x, max, counts);
-  return hu_launched();
+hu_status hui_train_count(size_t n, const float *x, float max, hu_rounding_counts *counts) {
+  HU_LAUNCH(hui_train_count_kernel, grid_of(n), 0, NULL, n, x, max, counts);
+  return hui_launched();
 }
 
 /* What rounding needs to know of elements that their format has no number for. */
@@ -164,42 +164,42 @@ typedef struct hu_widening {
 } hu_widening;
 
 /* One event less. */
-HU_DEVICE void hu_train_take_back(uint64_t *count) { atomicAdd((unsigned long long *)count, ~0ull); }
+HU_DEVICE void hui_train_take_back(uint64_t *count) { atomicAdd((unsigned long long *)count, ~0ull); }
 
-HU_DEVICE float hu_train_widened(const hu_widening &w, size_t i, float x, float z) {
+HU_DEVICE float hui_train_widened(const hu_widening &w, size_t i, float x, float z) {
   const uint32_t u = __float_as_uint(x), size = u & 0x7FFFFFFFu;
-  if (size > 0x7F800000u) return hu_canonical(x);
+  if (size > 0x7F800000u) return hui_canonical(x);
   if (!w.over_inf || (u >> 31 && !w.is_signed)) return z;
   if (size < 0x7F800000u) {
     uint32_t what = 0;
-    (void)hu_round(&w.spec, hu_unpack32(u), w.bits ? hu_word(w.words, i) >> (32 - w.bits) : 0, &what);
+    (void)hui_round(&w.spec, hui_unpack32(u), w.bits ? hui_word(w.words, i) >> (32 - w.bits) : 0, &what);
     if (!(what & HU_EVENT_OVERFLOW)) return z;
   } else if (w.events && z != z) {
-    hu_train_take_back(&w.events->invalid);
+    hui_train_take_back(&w.events->invalid);
   }
-  if (w.events && (__float_as_uint(z) & 0x7FFFFFFFu) < 0x7F800000u) hu_train_take_back(&w.events->saturated);
+  if (w.events && (__float_as_uint(z) & 0x7FFFFFFFu) < 0x7F800000u) hui_train_take_back(&w.events->saturated);
   return __uint_as_float(0x7F800000u | (u & 0x80000000u));
 }
 
 HU_KERNEL __launch_bounds__(HU_THREADS)
-    hu_train_widen_kernel(size_t n, float *z, const float *before, const __grid_constant__ hu_widening w) {
+    hui_train_widen_kernel(size_t n, float *z, const float *before, const __grid_constant__ hu_widening w) {
   const size_t step = (size_t)gridDim.x * HU_THREADS;
   for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < n; i += step) {
     const float x = before[i];
-    if (!(fabsf(x) <= w.max)) z[i] = hu_train_widened(w, i, x, z[i]);
+    if (!(fabsf(x) <= w.max)) z[i] = hui_train_widened(w, i, x, z[i]);
   }
 }
 
-hu_status hu_train_widen(size_t n, float *z, const float *before, const hu_rounding *r, hu_stream words,
-                         hu_events *events) {
+hu_status hui_train_widen(size_t n, float *z, const float *before, const hu_rounding *r, hu_stream words,
+                          hu_events *events) {
   hu_widening w;
-  w.spec = hu_spec_of(r->format, r->mode);
+  w.spec = hui_spec_of(r->format, r->mode);
   w.max = (float)hu_limits_of(r->format).max;
   w.over_inf = r->over_inf;
   w.is_signed = r->format.sign;
   w.bits = r->mode.bits;
   w.words = words;
   w.events = events;
-  HU_LAUNCH(hu_train_widen_kernel, grid_of(n), 0, NULL, n, z, before, w);
-  return hu_launched();
+  HU_LAUNCH(hui_train_widen_kernel, grid_of(n), 0, NULL, n, z, before, w);
+  return hui_launched();
 }

@@ -11,23 +11,24 @@ extern "C" {
 #endif
 
 /* A kernel of train/engine/kernels.h. */
-hu_status hu_train_run(int kernel, const hu_task *t);
+hu_status hui_train_run(int kernel, const hu_task *t);
 /* x = 0 for n bytes. */
-hu_status hu_train_zero(void *x, size_t n);
+hu_status hui_train_zero(void *x, size_t n);
 /* g = g back; *found takes the results in. */
-hu_status hu_train_unscale(size_t n, float *g, float back, hu_gradient_found *found);
+hu_status hui_train_unscale(size_t n, float *g, float back, hu_gradient_found *found);
 /* Adds how many u are not 0, and where of those before and after are equal. */
-hu_status hu_train_compare(size_t n, const float *u, const float *before, const float *after, hu_update_counts *counts);
+hu_status hui_train_compare(size_t n, const float *u, const float *before, const float *after,
+                            hu_update_counts *counts);
 /* The sum of squares of each array, into the table. */
-hu_status hu_train_squares(size_t count, hu_squares *x);
+hu_status hui_train_squares(size_t count, hu_squares *x);
 /* Adds the answers in rows of x. */
-hu_status hu_train_judge(size_t rows, size_t cols, const float *x, const uint32_t *labels, hu_answers *answers);
+hu_status hui_train_judge(size_t rows, size_t cols, const float *x, const uint32_t *labels, hu_answers *answers);
 /* Adds n elements, and how many finite ones are of larger magnitude than max. */
-hu_status hu_train_count(size_t n, const float *x, float max, hu_rounding_counts *counts);
+hu_status hui_train_count(size_t n, const float *x, float max, hu_rounding_counts *counts);
 /* over=inf and nan=keep of rounding.h: what z, which `before` was rounded to, is instead; events, which may be NULL, of
  * what it did not become are taken back. */
-hu_status hu_train_widen(size_t n, float *z, const float *before, const hu_rounding *r, hu_stream words,
-                         hu_events *events);
+hu_status hui_train_widen(size_t n, float *z, const float *before, const hu_rounding *r, hu_stream words,
+                          hu_events *events);
 
 #ifdef __cplusplus
 }

@@ -36,38 +36,40 @@
 typedef hu_spec hu_core;
 
 /* f and mode valid. Host or device; does some twenty operations, so not once an element. */
-HU_FN hu_core hu_core_of(hu_format f, hu_mode mode) { return hu_spec_of(f, mode); }
+HU_FN hu_core hu_core_of(hu_format f, hu_mode mode) { return hui_spec_of(f, mode); }
 
 /* The same with a look at both, by the library: HU_OK, HU_E_FORMAT or HU_E_MODE, and then *z is untouched. Host. */
 static inline HU_MUST_CHECK hu_status hu_core_make(hu_core *z, hu_format f, hu_mode mode) {
   hu_status s = hu_format_check(f, NULL);
   if (s == HU_OK) s = hu_mode_check(mode);
-  if (s == HU_OK) *z = hu_spec_of(f, mode);
+  if (s == HU_OK) *z = hui_spec_of(f, mode);
   return s;
 }
 
 /* R for element i of an array call with the stream (key, counter) is hu_core_random(c, key, counter + i): the high N
  * bits of that word of Philox4x32-10 (docs/numerics.md section 6). 0 in modes that are not stochastic. */
 HU_FN uint32_t hu_core_random(const hu_core *c, uint64_t key, uint64_t word) {
-  return c->bits ? hu_stream_at(key, word) >> (32 - c->bits) : 0;
+  return c->bits ? hui_stream_at(key, word) >> (32 - c->bits) : 0;
 }
 
 /* The code of a binary32 number x: hu_encode. */
 HU_FN uint32_t hu_core_encode(const hu_core *c, float x, uint32_t random, uint32_t *events) {
   uint32_t own;
-  return hu_round(c, hu_unpack32(hu_bits_of_float(x)), random, events ? events : &own);
+  return hui_round(c, hui_unpack32(hui_bits_of_float(x)), random, events ? events : &own);
 }
 /* The code of a binary64 number x: hu_encode64. */
 HU_FN uint32_t hu_core_encode64(const hu_core *c, double x, uint32_t random, uint32_t *events) {
   uint32_t own;
-  return hu_round(c, hu_unpack64(hu_bits_of_double(x)), random, events ? events : &own);
+  return hui_round(c, hui_unpack64(hui_bits_of_double(x)), random, events ? events : &own);
 }
 
 /* The value of a code as binary32: hu_decode. The mode of c plays no part. */
-HU_FN float hu_core_decode(const hu_core *c, uint32_t code) { return hu_float_of_bits(hu_pack32(hu_unpack(c, code))); }
+HU_FN float hu_core_decode(const hu_core *c, uint32_t code) {
+  return hui_float_of_bits(hui_pack32(hui_unpack(c, code)));
+}
 /* The value of a code as binary64: hu_decode64. The mode of c plays no part. */
 HU_FN double hu_core_decode64(const hu_core *c, uint32_t code) {
-  return hu_double_of_bits(hu_pack64(hu_unpack(c, code)));
+  return hui_double_of_bits(hui_pack64(hui_unpack(c, code)));
 }
 
 /* The value that a binary32 number x rounds to: hu_quantize. */
@@ -82,52 +84,54 @@ HU_FN double hu_core_quantize64(const hu_core *c, double x, uint32_t random, uin
 /* The code in c of the value of code x of cx: hu_convert. */
 HU_FN uint32_t hu_core_convert(const hu_core *c, const hu_core *cx, uint32_t x, uint32_t random, uint32_t *events) {
   uint32_t own;
-  return hu_round(c, hu_unpack(cx, x), random, events ? events : &own);
+  return hui_round(c, hui_unpack(cx, x), random, events ? events : &own);
 }
 
 /* Is a code a signalling NaN: hu_is_signalling. The mode of c plays no part, and no function here looks at it. */
-HU_FN int32_t hu_core_is_signalling(const hu_core *c, uint32_t code) { return (int32_t)hu_is_signalling_code(c, code); }
+HU_FN int32_t hu_core_is_signalling(const hu_core *c, uint32_t code) {
+  return (int32_t)hui_is_signalling_code(c, code);
+}
 
 /* Arithmetic on codes, each result rounded once into the format of c. The code of a + b: hu_add of arith.h. */
 HU_FN uint32_t hu_core_add(const hu_core *c, const hu_core *ca, uint32_t a, const hu_core *cb, uint32_t b,
                            uint32_t random, uint32_t *events) {
   uint32_t own;
-  return hu_arith_one(c, HU_OP_ADD, hu_unpack(ca, a), hu_unpack(cb, b), hu_num_special(HU_KIND_ZERO, 0), random,
-                      events ? events : &own);
+  return hui_arith_one(c, HU_OP_ADD, hui_unpack(ca, a), hui_unpack(cb, b), hui_num_special(HU_KIND_ZERO, 0), random,
+                       events ? events : &own);
 }
 /* The code of a - b: hu_sub. */
 HU_FN uint32_t hu_core_sub(const hu_core *c, const hu_core *ca, uint32_t a, const hu_core *cb, uint32_t b,
                            uint32_t random, uint32_t *events) {
   uint32_t own;
-  return hu_arith_one(c, HU_OP_SUB, hu_unpack(ca, a), hu_unpack(cb, b), hu_num_special(HU_KIND_ZERO, 0), random,
-                      events ? events : &own);
+  return hui_arith_one(c, HU_OP_SUB, hui_unpack(ca, a), hui_unpack(cb, b), hui_num_special(HU_KIND_ZERO, 0), random,
+                       events ? events : &own);
 }
 /* The code of a b: hu_mul. */
 HU_FN uint32_t hu_core_mul(const hu_core *c, const hu_core *ca, uint32_t a, const hu_core *cb, uint32_t b,
                            uint32_t random, uint32_t *events) {
   uint32_t own;
-  return hu_arith_one(c, HU_OP_MUL, hu_unpack(ca, a), hu_unpack(cb, b), hu_num_special(HU_KIND_ZERO, 0), random,
-                      events ? events : &own);
+  return hui_arith_one(c, HU_OP_MUL, hui_unpack(ca, a), hui_unpack(cb, b), hui_num_special(HU_KIND_ZERO, 0), random,
+                       events ? events : &own);
 }
 /* The code of a / b: hu_div. */
 HU_FN uint32_t hu_core_div(const hu_core *c, const hu_core *ca, uint32_t a, const hu_core *cb, uint32_t b,
                            uint32_t random, uint32_t *events) {
   uint32_t own;
-  return hu_arith_one(c, HU_OP_DIV, hu_unpack(ca, a), hu_unpack(cb, b), hu_num_special(HU_KIND_ZERO, 0), random,
-                      events ? events : &own);
+  return hui_arith_one(c, HU_OP_DIV, hui_unpack(ca, a), hui_unpack(cb, b), hui_num_special(HU_KIND_ZERO, 0), random,
+                       events ? events : &own);
 }
 /* The code of the square root of x: hu_sqrt. */
 HU_FN uint32_t hu_core_sqrt(const hu_core *c, const hu_core *cx, uint32_t x, uint32_t random, uint32_t *events) {
   uint32_t own;
-  hu_num zero = hu_num_special(HU_KIND_ZERO, 0);
-  return hu_arith_one(c, HU_OP_SQRT, hu_unpack(cx, x), zero, zero, random, events ? events : &own);
+  hu_num zero = hui_num_special(HU_KIND_ZERO, 0);
+  return hui_arith_one(c, HU_OP_SQRT, hui_unpack(cx, x), zero, zero, random, events ? events : &own);
 }
 /* a b + d, the product not rounded; mode.nan_fma as in hu_fma. */
 HU_FN uint32_t hu_core_fma(const hu_core *c, const hu_core *ca, uint32_t a, const hu_core *cb, uint32_t b,
                            const hu_core *cd, uint32_t d, uint32_t random, uint32_t *events) {
   uint32_t own;
-  hu_num x = hu_unpack(ca, a), y = hu_unpack(cb, b), z = hu_unpack(cd, d);
-  return hu_arith_one(c, HU_OP_FMA, x, y, z, random, events ? events : &own);
+  hu_num x = hui_unpack(ca, a), y = hui_unpack(cb, b), z = hui_unpack(cd, d);
+  return hui_arith_one(c, HU_OP_FMA, x, y, z, random, events ? events : &own);
 }
 
 #if defined(__cplusplus) && defined(__GNUC__) && !defined(__CUDACC__)

@@ -58,8 +58,8 @@ def fraction_words(value, count):
 print("""/* SPDX-License-Identifier: MIT */
 /* emu/core/function_constants.h - written by scripts/made/function_constants.py; not to be edited.
  *
- * hu_constant_digit(which, i): the i-th 32 bits of the fraction (i = 0 the highest) of a constant below 2, cut off
- * after HU_CONSTANT_DIGITS of them; its integer part is 1 for those from HU_CONSTANT_ONE on. hu_two_over_pi_digit: of
+ * hui_constant_digit(which, i): the i-th 32 bits of the fraction (i = 0 the highest) of a constant below 2, cut off
+ * after HU_CONSTANT_DIGITS of them; its integer part is 1 for those from HU_CONSTANT_ONE on. hui_two_over_pi_digit: of
  * 2/pi. */
 #ifndef HALFULP_EMU_FUNCTION_CONSTANTS_H
 #define HALFULP_EMU_FUNCTION_CONSTANTS_H
@@ -74,12 +74,12 @@ for i, (name, text, value) in enumerate(below + above):
     print('  HU_CONSTANT_%s = %d, /* %s */' % (name, i, text))
 print('  HU_CONSTANT_ONE = %d' % len(below))
 print('};\n')
-print('HU_OUTLINE uint32_t hu_constant_digit(int32_t which, int32_t i) {')
+print('HU_OUTLINE uint32_t hui_constant_digit(int32_t which, int32_t i) {')
 print('  const uint32_t digits[%d] = {' % (LIMBS * len(named)))
 print(rows([w for _, _, value in below + above for w in fraction_words(value, LIMBS)]))
 print('  return digits[which * HU_CONSTANT_DIGITS + i];')
 print('}\n')
-print('HU_OUTLINE uint32_t hu_two_over_pi_digit(int32_t i) {')
+print('HU_OUTLINE uint32_t hui_two_over_pi_digit(int32_t i) {')
 print('  const uint32_t digits[%d] = {' % LONG)
 print(rows(fraction_words(2 * ONE * ONE // pi, LONG)))
 print('  return digits[i];')

@@ -35,7 +35,7 @@ print(f"""/* SPDX-License-Identifier: MIT */
 /* emu/s2fp8/polynomial.h - written by scripts/made/s2fp8_polynomial.py; not to be edited.
  *
  * log2 m in units of 2^-40 for 1 <= m < 2: with i the first four digits behind the point and r = m factor[i] - 1, exact
- * and less than {mp.nstr(reach, 5)} in magnitude, it is whole[i] + (part[i] + r hu_polynomial_s2(r)). */
+ * and less than {mp.nstr(reach, 5)} in magnitude, it is whole[i] + (part[i] + r hui_polynomial_s2(r)). */
 #ifndef HALFULP_EMU_S2FP8_POLYNOMIAL_H
 #define HALFULP_EMU_S2FP8_POLYNOMIAL_H
 
@@ -47,7 +47,7 @@ print('  first(%s) \\' % float(rounded[-1]).hex())
 for v in rounded[-2::-1]:
     print('  step(%s)%s' % (float(v).hex(), ' \\' if v is not rounded[0] else ''))
 print("""
-HU_FN double hu_polynomial_s2(double r) {
+HU_FN double hui_polynomial_s2(double r) {
 #define HU_S2_FIRST(c) double p = c;
 #define HU_S2_STEP(c) p = p * r + c;
   HU_S2_POLYNOMIAL(HU_S2_FIRST, HU_S2_STEP)

@@ -5,7 +5,7 @@
 extern "C" uint64_t hu_test_accum_cpp(const hu_accum_plan *p, const hu_lines *in, uint64_t n, uint32_t *events);
 
 extern "C" uint64_t hu_test_accum_cpp(const hu_accum_plan *p, const hu_lines *in, uint64_t n, uint32_t *events) {
-  hu_draw d = hu_draw_of(1, 2, nullptr);
-  hu_num sum = hu_accum_sum(p, in, n, hu_num_special(HU_KIND_ZERO, 0), &d);
-  return hu_round(&p->sum.spec, sum, 0, events);
+  hu_draw d = hui_draw_of(1, 2, nullptr);
+  hu_num sum = hui_accum_sum(p, in, n, hui_num_special(HU_KIND_ZERO, 0), &d);
+  return hui_round(&p->sum.spec, sum, 0, events);
 }

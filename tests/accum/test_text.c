@@ -166,7 +166,7 @@ static void bad_texts(void **state) {
 static int is_its_text(const hu_accum *x) {
   char text[HU_ACCUM_TEXT_MAX];
   hu_accum back;
-  return hu_accum_write(text, sizeof text, x) < sizeof text && hu_accum_parse(&back, text, NULL) == HU_OK &&
+  return hui_accum_write(text, sizeof text, x) < sizeof text && hu_accum_parse(&back, text, NULL) == HU_OK &&
          memcmp(&back, x, sizeof back) == 0;
 }
 
@@ -194,7 +194,7 @@ static void check_is_text(void **state) {
     int is_valid = is_its_text(&x.accum);
     if ((hu_accum_check(&x.accum) == HU_OK) != is_valid) {
       char text[HU_ACCUM_TEXT_MAX];
-      (void)hu_accum_write(text, sizeof text, &x.accum);
+      (void)hui_accum_write(text, sizeof text, &x.accum);
       fail_msg("%s: %s, checked otherwise", text, is_valid ? "valid" : "not valid");
     }
     valid += is_valid;

@@ -32,7 +32,7 @@ static hu_num draw(t_random *r, unsigned digits, int reach) {
   uint64_t sig = t_next64(r) >> (64 - 1 - t_below(r, digits));
   if (t_below(r, 3) == 0) sig &= ~(uint64_t)0 << t_below(r, digits); /* zeros behind */
   if (t_below(r, 3) == 0) sig |= sig >> 1 | sig >> 2 | sig >> 3;
-  return hu_num_finite(t_below(r, 2), sig | !sig, t_between(r, -reach, reach));
+  return hui_num_finite(t_below(r, 2), sig | !sig, t_between(r, -reach, reach));
 }
 
 typedef struct bounds {
@@ -75,7 +75,7 @@ static void test_sums(void **state) {
       q.sig ^= t_below(&r, 3);
       if (q.sig == 0) q.sig = 1;
     }
-    hu_num z = hu_exact_add(p, q, (uint32_t)k & 1, &raised);
+    hu_num z = hui_exact_add(p, q, (uint32_t)k & 1, &raised);
     scaled(x, p);
     scaled(y, q);
     mpz_add(b.exact, x, y);
@@ -103,7 +103,7 @@ static void test_products(void **state) {
   for (int k = 0; k < 400000; k++) {
     uint32_t raised = 0;
     unsigned digits = k % 3 ? 64 : 31;
-    hu_num p = draw(&r, digits, 60), q = draw(&r, digits, 60), z = hu_exact_mul(p, q, &raised);
+    hu_num p = draw(&r, digits, 60), q = draw(&r, digits, 60), z = hui_exact_mul(p, q, &raised);
     set_u64(x, p.sig);
     set_u64(y, q.sig);
     mpz_mul(b.exact, x, y);
@@ -127,7 +127,7 @@ static void test_quotients(void **state) {
   start(&b);
   for (int k = 0; k < 400000; k++) {
     uint32_t raised = 0;
-    hu_num p = draw(&r, 64, 60), q = draw(&r, 32, 60), z = hu_exact_div(p, q, &raised);
+    hu_num p = draw(&r, 64, 60), q = draw(&r, 32, 60), z = hui_exact_div(p, q, &raised);
     /* below = sig q, above = (sig + 1) q, exact = p, all at one scale */
     mpz_t factor;
     mpz_init(factor);
@@ -161,10 +161,10 @@ static void test_roots(void **state) {
     hu_num p = draw(&r, 63, 60);
     if (k % 3 == 0) { /* a square */
       uint64_t s = t_next64(&r) >> (33 + t_below(&r, 31));
-      p = hu_num_finite(0, s * s + !s, t_between(&r, -60, 60));
+      p = hui_num_finite(0, s * s + !s, t_between(&r, -60, 60));
     }
     p.sign = 0;
-    hu_num z = hu_exact_sqrt(p, &raised);
+    hu_num z = hui_exact_sqrt(p, &raised);
     /* squares at the scale 2^-BASE */
     set_u64(b.exact, p.sig);
     mpz_mul_2exp(b.exact, b.exact, (unsigned long)(p.exp + BASE));

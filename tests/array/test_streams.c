@@ -43,7 +43,7 @@ static int tear_down(void **state) {
 
 static const hu_streams *streams_of(uint32_t levels_off) {
   hu_exec exec = {1, levels_off, {0, 0}};
-  return hu_streams_for(&exec);
+  return hui_streams_for(&exec);
 }
 
 /* Levels of this machine that have the order; the one behind the last is NULL. */

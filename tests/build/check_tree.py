@@ -92,30 +92,30 @@ if len(lists) < 50:
 # The integer core, compiled whole, must hold no floating-point or vector instruction.
 core = list(files('emu/core/*.h'))
 text = '\n'.join([f'#include "emu/core/{path.name}"' for path in core] + [
-    'uint32_t t1(const hu_spec *s, uint64_t u, uint32_t r, uint32_t *e) { return hu_round(s, hu_unpack64(u), r, e); }',
-    'uint32_t t2(const hu_spec *s, uint32_t u, uint32_t r, uint32_t *e) { return hu_round(s, hu_unpack32(u), r, e); }',
-    'uint64_t t3(const hu_spec *s, uint32_t c) { return hu_pack64(hu_unpack(s, c)); }',
-    'uint32_t t4(const hu_spec *s, uint32_t c) { return hu_pack32(hu_unpack(s, c)); }',
-    'uint32_t t5(uint64_t k, uint64_t c) { return hu_stream_at(k, c); }',
-    'void t6(hu_spec *s, hu_format f, hu_mode m) { *s = hu_spec_of(f, m); }',
-    'hu_num t7(hu_num a, hu_num b, hu_num c, uint32_t *e) { return hu_exact_fma(a, b, c, 0, e); }',
-    'hu_num t8(hu_num a, hu_num b, uint32_t *e) { return hu_exact_div(a, hu_exact_sqrt(b, e), e); }',
-    'uint32_t t9(const hu_spec *s, uint32_t c, uint32_t *e) { return hu_round_to_integral_code(s, c, 0, e); }',
-    'uint32_t t10(const hu_spec *s, uint32_t c) { return hu_next_code(s, c, 0) + hu_class_of(s, c); }',
+    'uint32_t t1(const hu_spec *s, uint64_t u, uint32_t r, uint32_t *e) { return hui_round(s, hui_unpack64(u), r, e); }',
+    'uint32_t t2(const hu_spec *s, uint32_t u, uint32_t r, uint32_t *e) { return hui_round(s, hui_unpack32(u), r, e); }',
+    'uint64_t t3(const hu_spec *s, uint32_t c) { return hui_pack64(hui_unpack(s, c)); }',
+    'uint32_t t4(const hu_spec *s, uint32_t c) { return hui_pack32(hui_unpack(s, c)); }',
+    'uint32_t t5(uint64_t k, uint64_t c) { return hui_stream_at(k, c); }',
+    'void t6(hu_spec *s, hu_format f, hu_mode m) { *s = hui_spec_of(f, m); }',
+    'hu_num t7(hu_num a, hu_num b, hu_num c, uint32_t *e) { return hui_exact_fma(a, b, c, 0, e); }',
+    'hu_num t8(hu_num a, hu_num b, uint32_t *e) { return hui_exact_div(a, hui_exact_sqrt(b, e), e); }',
+    'uint32_t t9(const hu_spec *s, uint32_t c, uint32_t *e) { return hui_round_to_integral_code(s, c, 0, e); }',
+    'uint32_t t10(const hu_spec *s, uint32_t c) { return hui_next_code(s, c, 0) + hui_class_of(s, c); }',
     'hu_num t11(const hu_accum_plan *p, const hu_lines *in, uint64_t n, hu_num c, hu_draw *d) {',
-    '  return hu_accum_sum(p, in, n, c, d);',
+    '  return hui_accum_sum(p, in, n, c, d);',
     '}',
-    'hu_shared t12(const hu_scaler *s, uint32_t a) { return hu_shared_of(s, a, 0); }',
+    'hu_shared t12(const hu_scaler *s, uint32_t a) { return hui_shared_of(s, a, 0); }',
     'uint32_t t13(const hu_scaler *s, const hu_shared *b, uint32_t u, uint32_t r, uint32_t *e) {',
-    '  return hu_scaled_value(s, b, hu_scaled_element(s, b, u, r, e));',
+    '  return hui_scaled_value(s, b, hui_scaled_element(s, b, u, r, e));',
     '}',
     'uint32_t t14(const hu_number_spec *s, const hu_number_spec *t, uint32_t c, uint32_t r, uint32_t *e) {',
-    '  return hu_number_round(s, hu_number_unpack(t, c), r, e);',
+    '  return hui_number_round(s, hui_number_unpack(t, c), r, e);',
     '}',
-    'uint64_t t15(const hu_number_spec *s, uint32_t c) { return hu_quantity_pack64(hu_number_unpack(s, c)); }',
-    'void t16(uint32_t *u, uint32_t n) { hu_hadamard_block(u, n, hu_hadamard_factor(n, 0, 0)); }',
-    'void t17(hu_s2_table *z, const hu_s2 *t, uint32_t i) { hu_s2_fill_entry(z, t, i); }',
-    'uint32_t t18(const hu_s2_search *s, uint32_t u, uint32_t *e) { return hu_s2_found(s, u, e); }', ''])
+    'uint64_t t15(const hu_number_spec *s, uint32_t c) { return hui_quantity_pack64(hui_number_unpack(s, c)); }',
+    'void t16(uint32_t *u, uint32_t n) { hui_hadamard_block(u, n, hui_hadamard_factor(n, 0, 0)); }',
+    'void t17(hu_s2_table *z, const hu_s2 *t, uint32_t i) { hui_s2_fill_entry(z, t, i); }',
+    'uint32_t t18(const hu_s2_search *s, uint32_t u, uint32_t *e) { return hui_s2_found(s, u, e); }', ''])
 words = re.compile(r'\b(float|double|long double|fma|log2|frexp|ldexp)\b')
 for path in core:
     code = re.sub(r'/\*.*?\*/', '', path.read_text(), flags=re.S)

@@ -95,7 +95,7 @@ class Ledger(unittest.TestCase):
                     (campaign.ROOT / name).write_text(text)
                 for path in campaign.ROOT.rglob('*.[ch]'):  # another name everywhere
                     text = path.read_text()
-                    if 'hu_stochastic_up' in text:
+                    if 'hui_stochastic_up' in text:
                         path.write_text(re.sub(r'\bhu_stochastic_up\b', 'hu_goes_up', text))
                 self.assertEqual(self.stale(before), set())
             finally:

@@ -33,7 +33,7 @@ hu_status dot_on_device(size_t n, void *z, hu_element ez, const hu_dot_operands 
   size_t used = sizeof result;
   cpu_answer = 0;
   hu_status s = hu_dot(n, &cpu_answer, ez, x, accum, mode, exec, NULL);
-  if (!room) room = hu_memory_new(ROOM);
+  if (!room) room = hui_memory_new(ROOM);
   assert_non_null(room);
   memset(staging, 0, sizeof result);
   stage(&in.a, n, &used);
@@ -41,11 +41,11 @@ hu_status dot_on_device(size_t n, void *z, hu_element ez, const hu_dot_operands 
   stage(&in.c, 1, &used);
   stage(&in.sa, scales, &used);
   stage(&in.sb, scales, &used);
-  assert_int_equal(hu_memory_put(room, staging, used), HU_OK);
+  assert_int_equal(hui_memory_put(room, staging, used), HU_OK);
   hu_status t = hu_device_dot_n(1, n, room + sizeof counts, 1, ez, &in, accum, mode, exec, (hu_events *)(void *)room,
                                 twin_stream());
   assert_int_equal(s, t);
-  assert_int_equal(hu_memory_get(result, room, sizeof result), HU_OK);
+  assert_int_equal(hui_memory_get(result, room, sizeof result), HU_OK);
   memcpy(&counts, result, sizeof counts);
   memcpy(z, result + sizeof counts, hu_element_size(ez));
   hu_events_add(events, &counts);

@@ -72,7 +72,7 @@ static void run_case(t_random *r, const test_case *t, const char *name) {
   hu_result z = {d.bytes.device, d.ld, hu_binary32(), HU_STORAGE_VALUES};
   hu_operand x = operand_of(&a, a.bytes.device, t->format, t->a_transposed);
   hu_operand y = operand_of(&b, b.bytes.device, t->format, t->b_transposed);
-  assert_int_equal(hu_device_gemm_batch(t->m, t->n, t->k, &z, &x, &y, &batch, &t->accum, words, twin_stream()), HU_OK);
+  assert_int_equal(hui_device_gemm_batch(t->m, t->n, t->k, &z, &x, &y, &batch, &t->accum, words, twin_stream()), HU_OK);
   if (twin_differs(&d.bytes) != d.bytes.bytes)
     fail_msg("%s: %zu x %zu products of %zu x %zu x %zu: byte %zu", name, t->outer, t->inner, t->m, t->n, t->k,
              twin_differs(&d.bytes));
@@ -112,7 +112,7 @@ static void test_products(void **state) {
 /* What is no product of values is refused, and none is no error. */
 static void test_refused(void **state) {
   (void)state;
-  float *room = hu_memory_new(64);
+  float *room = hui_memory_new(64);
   hu_accum accum;
   hu_stream words = {0, 0};
   hu_gemm_batch batch = {1, 2, {1, 1}, {1, 1}, {1, 1}, 0};
@@ -121,12 +121,12 @@ static void test_refused(void **state) {
   hu_operand a = {room + 4, 1, hu_binary32(), HU_STORAGE_VALUES, 0},
              b = {room + 8, 1, hu_binary32(), HU_STORAGE_VALUES, 0};
   hu_operand codes = {room + 8, 1, hu_binary16(), HU_STORAGE_CODES, 0};
-  assert_int_equal(hu_device_gemm_batch(1, 1, 1, &d, &a, &codes, &batch, &accum, words, NULL), HU_E_FORMAT);
-  assert_int_equal(hu_device_gemm_batch(1, 1, 1, &d, NULL, &b, &batch, &accum, words, NULL), HU_E_NULL);
-  assert_int_equal(hu_device_gemm_batch(0, 1, 1, &d, &a, &b, &batch, &accum, words, NULL), HU_OK);
+  assert_int_equal(hui_device_gemm_batch(1, 1, 1, &d, &a, &codes, &batch, &accum, words, NULL), HU_E_FORMAT);
+  assert_int_equal(hui_device_gemm_batch(1, 1, 1, &d, NULL, &b, &batch, &accum, words, NULL), HU_E_NULL);
+  assert_int_equal(hui_device_gemm_batch(0, 1, 1, &d, &a, &b, &batch, &accum, words, NULL), HU_OK);
   batch.outer = 0;
-  assert_int_equal(hu_device_gemm_batch(1, 1, 1, &d, &a, &b, &batch, &accum, words, NULL), HU_OK);
-  hu_memory_free(room);
+  assert_int_equal(hui_device_gemm_batch(1, 1, 1, &d, &a, &b, &batch, &accum, words, NULL), HU_OK);
+  hui_memory_free(room);
 }
 
 int main(void) {

@@ -24,11 +24,11 @@ typedef struct job {
 } job;
 
 static void *room(job *j, const void *from, size_t bytes) {
-  void *p = hu_memory_new(bytes);
+  void *p = hui_memory_new(bytes);
   assert_non_null(p);
   assert_true(j->rooms < ROOMS);
   j->room[j->rooms++] = p;
-  if (from) assert_int_equal(hu_memory_put(p, from, bytes), HU_OK);
+  if (from) assert_int_equal(hui_memory_put(p, from, bytes), HU_OK);
   return p;
 }
 
@@ -294,7 +294,7 @@ static const struct {
              {"s2fp8_gemm", s2fp8_gemm, 2, 0}};
 
 static void forget(job *j) {
-  while (j->rooms) hu_memory_free(j->room[--j->rooms]);
+  while (j->rooms) hui_memory_free(j->room[--j->rooms]);
 }
 
 static job expect(size_t c, int operand, uint32_t code, hu_status want) {
@@ -318,8 +318,8 @@ static void expect_lowest(size_t c, int operand, uint32_t code, hu_status want) 
   job wide = expect(c, operand, code, want), lowest = expect(c, operand, code & 0xF, HU_OK);
   assert_true(wide.results > 0);
   for (int k = 0; k < wide.results; k++) {
-    assert_int_equal(hu_memory_get(x, wide.result[k], wide.bytes[k]), HU_OK);
-    assert_int_equal(hu_memory_get(y, lowest.result[k], wide.bytes[k]), HU_OK);
+    assert_int_equal(hui_memory_get(x, wide.result[k], wide.bytes[k]), HU_OK);
+    assert_int_equal(hui_memory_get(y, lowest.result[k], wide.bytes[k]), HU_OK);
     if (memcmp(x, y, wide.bytes[k])) fail_msg("%s, operand %d, code %x: other results", calls[c].name, operand, code);
   }
   forget(&wide);
@@ -465,7 +465,7 @@ static void test_others(void **state) {
   void *stream = twin_stream();
   assert_int_equal(hu_device_decode_n(4, dz, 1, dx, 1, fp4(), NULL, stream), HU_OK);
   assert_int_equal(hu_device_synchronize(stream), HU_E_CODE);
-  assert_int_equal(hu_memory_get(z, dz, sizeof z), HU_OK);
+  assert_int_equal(hui_memory_get(z, dz, sizeof z), HU_OK);
   assert_true(z[2] == z[1]); /* the lowest bits' */
   twin_default_stream();
   hu_operand a = {x, 2, fp4(), HU_STORAGE_CODES, 0};

@@ -233,7 +233,7 @@ static void exact_in_bytes(void **state) {
     t.m = t_below(&r, 50);
     t.n = t_below(&r, 50);
     t.k = t_below(&r, 4) ? t_below(&r, 80) : t_below(&r, 3);
-    if (hu_gemm_choose_way(t.k, t.f[0], t.f[1], t.with_c ? &t.f[2] : NULL, &t.accum) != HU_GEMM_WAY_BYTES) continue;
+    if (hui_gemm_choose_way(t.k, t.f[0], t.f[1], t.with_c ? &t.f[2] : NULL, &t.accum) != HU_GEMM_WAY_BYTES) continue;
     run_case(&r, &t);
     cases++;
   }
@@ -248,7 +248,7 @@ static void exact_in_bytes(void **state) {
   t.m = t.n = 1;
   t.k = 60000;
   t.wild = 3;
-  assert_int_equal(hu_gemm_choose_way(t.k, t.f[0], t.f[1], NULL, &t.accum), HU_GEMM_WAY_BYTES);
+  assert_int_equal(hui_gemm_choose_way(t.k, t.f[0], t.f[1], NULL, &t.accum), HU_GEMM_WAY_BYTES);
   run_case(&r, &t);
 }
 

@@ -113,10 +113,10 @@ static hu_status capture(const captured *c, room *r, size_t *kernels) {
 }
 #else
 static hu_status capture(const captured *c, room *r, size_t *kernels) {
-  uint64_t before = hu_host_launches();
+  uint64_t before = hui_host_launches();
   hu_status s = HU_OK;
-  for (int i = 0; i < TIMES && s == HU_OK; i++) s = c->device(hu_host_stream(), r);
-  *kernels = (size_t)(hu_host_launches() - before) / TIMES;
+  for (int i = 0; i < TIMES && s == HU_OK; i++) s = c->device(hui_host_stream(), r);
+  *kernels = (size_t)(hui_host_launches() - before) / TIMES;
   return s;
 }
 #endif
@@ -148,11 +148,11 @@ static void graphs(void **state) {
     memset(r.z.host, 0, r.z.bytes);
     assert_int_equal(calls[i].device(twin_stream(), &r), HU_OK); /* its code is loaded */
     twin_default_stream();
-    assert_int_equal(hu_memory_wait(), HU_OK);
+    assert_int_equal(hui_memory_wait(), HU_OK);
     assert_int_equal(hu_device_synchronize(NULL), calls[i].told);
     twin_put(&r.z);
     twin_put(&r.e);
-    assert_int_equal(hu_memory_wait(), HU_OK); /* the capture's stream waits for no other */
+    assert_int_equal(hui_memory_wait(), HU_OK); /* the capture's stream waits for no other */
     assert_int_equal(capture(&calls[i], &r, &kernels), HU_OK);
     assert_int_equal(calls[i].cpu(&r, &once), HU_OK);
     twin_default_stream();

@@ -79,7 +79,7 @@ static void multiply(t_random *r, const product *c) {
   hu_events once, *counts = (hu_events *)(void *)e.host;
   memcpy(&once, counts, sizeof once);
   for (int i = 0; i < TIMES; i++) {
-    assert_int_equal(hu_memory_put(d.device, b.host, d.bytes < b.bytes ? d.bytes : b.bytes), HU_OK); /* spoil it */
+    assert_int_equal(hui_memory_put(d.device, b.host, d.bytes < b.bytes ? d.bytes : b.bytes), HU_OK); /* spoil it */
     assert_int_equal(hu_device_gemm(m, n, k, &dd, &da, &db, NULL, &accum, t_mode(0), NULL,
                                     (hu_events *)(void *)e.device, twin_stream()),
                      HU_OK);

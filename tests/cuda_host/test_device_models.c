@@ -322,7 +322,7 @@ static void seq_formats(void **state) {
     if (hu_mode_check(x.accum.mode) != HU_OK) memset(&x.accum.mode, 0, sizeof x.accum.mode);
     if (t_below(&r, 2)) x.a.format = x.b.format = x.c.format = x.accum.sum;
     hu_seq_args q;
-    served += (unsigned long)hu_seq_plan(&q, x.a.format, x.b.format, &x.c.format, &x.accum);
+    served += (unsigned long)hui_seq_plan(&q, x.a.format, x.b.format, &x.c.format, &x.accum);
     size_t large = done % 30 == 0 ? 150 : 24, m = 1 + t_below(&r, (uint32_t)large),
            n = 1 + t_below(&r, (uint32_t)large);
     size_t k = t_below(&r, done % 30 ? DOT_TERMS / 8 : 40);
@@ -402,7 +402,7 @@ static void unfused_models(void **state) {
     if (hu_accum_check(&x.accum) != HU_OK) continue;
     hu_unfused_args q;
     size_t most = done % 30 == 0 ? 40 : 12, k = t_below(&r, done % 5 ? 40 : 150);
-    if (hu_unfused_plan(&q, k, x.a.format, x.b.format, &x.c.format, &x.accum)) {
+    if (hui_unfused_plan(&q, k, x.a.format, x.b.format, &x.c.format, &x.accum)) {
       served++;
       single += q.single;
     }

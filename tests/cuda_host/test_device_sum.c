@@ -226,7 +226,7 @@ static twin record_new(void) {
 /* Another order of threads and blocks; a device has its own. */
 static void another_order(t_random *r) {
 #if !defined(HU_TWIN_ON_DEVICE)
-  hu_host_order(t_next64(r));
+  hui_host_order(t_next64(r));
 #else
   (void)r;
 #endif

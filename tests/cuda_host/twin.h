@@ -29,8 +29,8 @@ static inline void *twin_stream(void) { return t_device_stream(); }
 static inline void twin_default_stream(void) {}
 #else
 #include "gpu/host/order.h"
-static inline void *twin_stream(void) { return hu_host_stream(); }
-static inline void twin_default_stream(void) { hu_host_expect(NULL); }
+static inline void *twin_stream(void) { return hui_host_stream(); }
+static inline void twin_default_stream(void) { hui_host_expect(NULL); }
 #endif
 
 typedef struct twin {
@@ -41,7 +41,7 @@ typedef struct twin {
 } twin;
 
 static inline twin twin_new(size_t bytes) {
-  twin t = {bytes, malloc(bytes), malloc(bytes), hu_memory_new(bytes)};
+  twin t = {bytes, malloc(bytes), malloc(bytes), hui_memory_new(bytes)};
   assert_non_null(t.host);
   assert_non_null(t.back);
   assert_non_null(t.device);
@@ -59,13 +59,13 @@ static inline void twin_keep(const twin *t, size_t size, unsigned width) {
 static inline void twin_free(twin *t) {
   free(t->host);
   free(t->back);
-  hu_memory_free(t->device);
+  hui_memory_free(t->device);
 }
 
-static inline void twin_put(const twin *t) { assert_int_equal(hu_memory_put(t->device, t->host, t->bytes), HU_OK); }
+static inline void twin_put(const twin *t) { assert_int_equal(hui_memory_put(t->device, t->host, t->bytes), HU_OK); }
 static inline void twin_get(const twin *t) {
-  assert_int_equal(hu_memory_wait(), HU_OK);
-  assert_int_equal(hu_memory_get(t->back, t->device, t->bytes), HU_OK);
+  assert_int_equal(hui_memory_wait(), HU_OK);
+  assert_int_equal(hui_memory_get(t->back, t->device, t->bytes), HU_OK);
 }
 
 /* Index of the first byte that differs, `bytes` if none does. */

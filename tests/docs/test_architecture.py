@@ -50,7 +50,7 @@ def main():
     root = pathlib.Path(sys.argv[1])
     text = (root / PAGE).read_text(encoding='utf-8')
     found, seen = wrong(root, text)
-    spoilt, _ = wrong(root, text.replace('`hu_array_run`', '`hu_array_walk`').replace('emu/array/array.c', 'emu/array/arrays.c'))
+    spoilt, _ = wrong(root, text.replace('`hui_array_run`', '`hu_array_walk`').replace('emu/array/array.c', 'emu/array/arrays.c'))
     if len(spoilt) < len(found) + 2:
         found.append('the test does not notice a wrong name and a wrong file')
     if seen < 60:

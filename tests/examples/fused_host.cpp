@@ -13,8 +13,8 @@ int main() {
   hu_core to, at;
   if (hu_core_make(&to, p.fp8, p.rne) != HU_OK || hu_core_make(&at, p.bf16, p.stochastic) != HU_OK) return 1;
   unsigned blocks = (COUNT + 255) / 256;
-  hu_host_start(bias_relu_encode, blocks, 256, NULL, to, (size_t)ROWS, (size_t)COLS, z.data(),
-                p.x.data(), p.bias.data(), &overflows);
-  hu_host_start(sgd_stochastic, blocks, 256, NULL, at, (size_t)COUNT, w.data(), p.g.data(), p.rate, p.key, p.first);
+  hui_host_start(bias_relu_encode, blocks, 256, NULL, to, (size_t)ROWS, (size_t)COLS, z.data(), p.x.data(),
+                 p.bias.data(), &overflows);
+  hui_host_start(sgd_stochastic, blocks, 256, NULL, at, (size_t)COUNT, w.data(), p.g.data(), p.rate, p.key, p.first);
   return check(p, z, overflows, w) != 0;
 }

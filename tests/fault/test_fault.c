@@ -78,15 +78,15 @@ static void test_sticky(void **state) {
     hu_mode mode = t_random_mode(&r);
     if (f.m > 23 || hu_limits_of(f).width > 19) continue;
     if (mode.bits > 20) mode.bits = 20;
-    hu_spec s = hu_spec_of(f, mode);
+    hu_spec s = hui_spec_of(f, mode);
     uint64_t kept = t_next64(&r) >> 63 << 40 | (t_next64(&r) & ~(uint64_t)0xFF);
     if (k % 2) kept &= ~(uint64_t)0 << (63 - f.m - (int)t_below(&r, 2)); /* often just a tie, or exact */
     uint32_t random = t_next32(&r), e1, e2;
     int32_t exp = s.emin - 63 + t_between(&r, -2, 6);
-    hu_num x = hu_num_finite(t_below(&r, 2), kept | (uint64_t)1 << 63, exp), y = x;
+    hu_num x = hui_num_finite(t_below(&r, 2), kept | (uint64_t)1 << 63, exp), y = x;
     x.sticky = 1;
     y.sig |= 1;
-    assert_int_equal(hu_round(&s, x, random, &e1), hu_round(&s, y, random, &e2));
+    assert_int_equal(hui_round(&s, x, random, &e1), hui_round(&s, y, random, &e2));
     assert_int_equal(e1, e2);
   }
 }

@@ -283,7 +283,7 @@ static void test_left(void **state) {
   static uint32_t x[COUNT], y[COUNT];
   static uint64_t wide[COUNT], left[COUNT];
   t_random r = {t_seed("function_left", 78)};
-  const hu_function_kernels *lanes = hu_level_for(NULL)->function;
+  const hu_function_kernels *lanes = hui_level_for(NULL)->function;
   uint64_t powers_left = 0, angles_left = 0;
   for (int k = 0; lanes && k < ROUNDS; k++) {
     for (size_t i = 0; i < COUNT; i++) {

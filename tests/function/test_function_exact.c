@@ -72,7 +72,7 @@ static void set(mpfr_ptr z, hu_num x) {
 static hu_num draw(t_random *r, unsigned most, int low, int high) {
   unsigned digits = 1 + t_below(r, most);
   uint64_t sig = (t_next64(r) | (uint64_t)1 << 63) >> (64 - digits);
-  return hu_num_finite(t_below(r, 2), sig, t_between(r, low, high) - (int32_t)digits + 1);
+  return hui_num_finite(t_below(r, 2), sig, t_between(r, low, high) - (int32_t)digits + 1);
 }
 
 /* An operand of the function where its value is no special one. */
@@ -82,10 +82,10 @@ static hu_num draw_operand(t_random *r, int op, unsigned most) {
   hu_num x = t_below(r, 4) ? draw(r, most, top > 20 ? -20 : -12, top > 20 ? 12 : top) : draw(r, most, -100, top);
   if (t_below(r, 8) == 0) { /* next to 1 */
     uint64_t aside = t_below(r, 1u << t_below(r, most - 1)), one = (uint64_t)1 << (most - 1);
-    x = hu_num_finite(t_below(r, 2), t_below(r, 2) ? one + aside : one - aside, 1 - (int32_t)most);
+    x = hui_num_finite(t_below(r, 2), t_below(r, 2) ? one + aside : one - aside, 1 - (int32_t)most);
   }
   if (op == HU_OP_LOG || op == HU_OP_LOG2 || op == HU_OP_RSQRT || op == HU_OP_POW) x.sign = 0;
-  if (op == HU_OP_LOG1P && hu_exponent(x) >= 0) x.sign = 0;
+  if (op == HU_OP_LOG1P && hui_exponent(x) >= 0) x.sign = 0;
   return x;
 }
 
@@ -129,7 +129,7 @@ static void test_exact(void **state) {
       hu_num a = draw_operand(&r, op, 31), b = draw_exponent(&r, 31);
       /* erf and gelu take long, and MPFR longer. */
       if ((op == HU_OP_ERF || op == HU_OP_GELU) && k % 8) continue;
-      hu_num z = hu_function_of(op, a, b, &raised);
+      hu_num z = hui_function_of(op, a, b, &raised);
       set(x, a);
       set(y, b);
       value(v, op, x, y);
@@ -160,7 +160,7 @@ static double spare_digits(mpfr_srcptr v, double y) {
 static void check_quick(int op, hu_quick_result q, mpfr_srcptr v, mpfr_srcptr x) {
   mpfr_t a, b;
   mpfr_inits2(26, a, b, (mpfr_ptr)NULL);
-  double z = hu_double64(q.bits);
+  double z = hui_double64(q.bits);
   int right = mpfr_cmp_d(v, z) == 0;
   (void)mpfr_set(a, v, MPFR_RNDZ);
   (void)mpfr_set_d(b, z, MPFR_RNDZ);
@@ -185,12 +185,12 @@ static void test_quick(void **state) {
     for (uint64_t k = 0; k < cases; k++) {
       hu_num a = draw_operand(&r, op, 24), b = draw_exponent(&r, 24);
       hu_quick_result q;
-      if (op == HU_OP_POW && hu_is_power_of_two(a)) continue;
-      double dx = hu_double64(hu_pack64(a)), dy = hu_double64(hu_pack64(b));
+      if (op == HU_OP_POW && hui_is_power_of_two(a)) continue;
+      double dx = hui_double64(hui_pack64(a)), dy = hui_double64(hui_pack64(b));
       if (op == HU_OP_RECIPROCAL) {
-        q = hu_quick_reciprocal(dx);
+        q = hui_quick_reciprocal(dx);
       } else {
-        hu_quick_of(&q, op, dx, dy);
+        hui_quick_of(&q, op, dx, dy);
       }
       if (!q.known) continue;
       known++;
@@ -199,7 +199,7 @@ static void test_quick(void **state) {
       value(v, op, x, y);
       check_quick(op, q, v, x);
       /* y counts where it was used: it then begins with the pattern's digits. */
-      if (hu_pattern64(seen) >> HU_QUICK_SPARE != q.bits >> HU_QUICK_SPARE || (q.bits & 0x7FFFFFF) != 1) continue;
+      if (hui_pattern64(seen) >> HU_QUICK_SPARE != q.bits >> HU_QUICK_SPARE || (q.bits & 0x7FFFFFF) != 1) continue;
       measured++;
       double left = spare_digits(v, seen);
       if (left < least) least = left;
@@ -224,15 +224,15 @@ static void test_left_open(void **state) {
   for (unsigned i = 0; i < (HU_FEW ? 1 : sizeof binades / sizeof binades[0]); i++) {
     uint64_t open = 0;
     for (uint32_t sig = 1u << 23; sig < 1u << 24; sig++) {
-      hu_num a = hu_num_finite(0, sig, binades[i].k - 23);
+      hu_num a = hui_num_finite(0, sig, binades[i].k - 23);
       uint32_t raised = 0;
       hu_quick_result q;
-      hu_quick_of(&q, binades[i].op, hu_double64(hu_pack64(a)), 0);
+      hui_quick_of(&q, binades[i].op, hui_double64(hui_pack64(a)), 0);
       if (q.known) continue;
       open++;
       set(x, a);
       value(v, binades[i].op, x, x);
-      check_exact(binades[i].op, hu_function_of(binades[i].op, a, a, &raised), v, x);
+      check_exact(binades[i].op, hui_function_of(binades[i].op, a, a, &raised), v, x);
     }
     print_message("%s from 2^%d: %llu of 2^23 left open\n", names[binades[i].op - HU_OP_FUNCTION], binades[i].k,
                   (unsigned long long)open);

@@ -30,42 +30,42 @@ uint64_t proof_pack64(NUMBER(a));
 proof_number proof_add(NUMBER(a), NUMBER(b), uint8_t down) {
   hu_num a = GIVEN(a), b = GIVEN(b);
   uint32_t raised = 0;
-  hu_num z = hu_exact_add(a, b, down, &raised);
+  hu_num z = hui_exact_add(a, b, down, &raised);
   return packed(z, raised);
 }
 
 proof_number proof_mul(NUMBER(a), NUMBER(b)) {
   hu_num a = GIVEN(a), b = GIVEN(b);
   uint32_t raised = 0;
-  hu_num z = hu_exact_mul(a, b, &raised);
+  hu_num z = hui_exact_mul(a, b, &raised);
   return packed(z, raised);
 }
 
 proof_number proof_fma(NUMBER(a), NUMBER(b), NUMBER(c), uint8_t down) {
   hu_num a = GIVEN(a), b = GIVEN(b), c = GIVEN(c);
   uint32_t raised = 0;
-  hu_num z = hu_exact_fma(a, b, c, down, &raised);
+  hu_num z = hui_exact_fma(a, b, c, down, &raised);
   return packed(z, raised);
 }
 
 proof_number proof_div(NUMBER(a), NUMBER(b)) {
   hu_num a = GIVEN(a), b = GIVEN(b);
   uint32_t raised = 0;
-  hu_num z = hu_exact_div(a, b, &raised);
+  hu_num z = hui_exact_div(a, b, &raised);
   return packed(z, raised);
 }
 
 proof_number proof_sqrt(NUMBER(a)) {
   hu_num a = GIVEN(a);
   uint32_t raised = 0;
-  hu_num z = hu_exact_sqrt(a, &raised);
+  hu_num z = hui_exact_sqrt(a, &raised);
   return packed(z, raised);
 }
 
-proof_number proof_unpack32(uint32_t u) { return packed(hu_unpack32(u), 0); }
-proof_number proof_unpack64(uint64_t u) { return packed(hu_unpack64(u), 0); }
+proof_number proof_unpack32(uint32_t u) { return packed(hui_unpack32(u), 0); }
+proof_number proof_unpack64(uint64_t u) { return packed(hui_unpack64(u), 0); }
 
 uint64_t proof_pack64(NUMBER(a)) {
   hu_num a = GIVEN(a);
-  return hu_pack64(a);
+  return hui_pack64(a);
 }

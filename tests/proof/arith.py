@@ -2,7 +2,7 @@
 """The theorems about emu/core/arith.h and the ways into and out of binary32 and binary64: P10 and P11 of docs/proof.md.
 
 P10: what hu_exact_* return is the exact result, all of it, or its leading 64 digits with sticky set for the rest. P1 to P4
-then say that it is rounded once as the page wants it. P11: what hu_round supposes of its operand holds for them."""
+then say that it is rounded once as the page wants it. P11: what hui_round supposes of its operand holds for them."""
 from collections import namedtuple
 
 import specification as s
@@ -30,7 +30,7 @@ class Given:
         self.sign = t.equal(self.minus, 1)
 
     def supposed(self):
-        """Within the exponents, and finite numbers are not 0, as hu_num_finite makes them."""
+        """Within the exponents, and finite numbers are not 0, as hui_num_finite makes them."""
         exp = self.code[3]
         return t.conjunction(t.at_most_signed(t.constant(-EXPONENTS, 32), exp), t.at_most_signed(exp, EXPONENTS),
                              t.implies(t.equal(self.kind, FINITE), t.differs(self.code[2], 0)))
@@ -161,20 +161,20 @@ def sqrt(sources, digits):
 # ---- P11 ----
 
 def fit(n):
-    """What hu_round supposes: the exponent within its domain; with sticky the first digit on top; a finite number is not 0."""
+    """What hui_round supposes: the exponent within its domain; with sticky the first digit on top; a finite number is not 0."""
     return t.implies(t.equal(n.kind, FINITE), t.conjunction(n.exp >= -LIMIT, n.exp <= LIMIT, n.sig != 0,
                                                             t.disjunction(t.negation(n.more), n.sig >= 2**63)))
 
 
 def fits(sources, name, digits, count, more=0):
-    """The result of an operation on operands of every kind is one that hu_round takes; nothing is undefined."""
+    """The result of an operation on operands of every kind is one that hui_round takes; nothing is undefined."""
     given = [Given(tag, digits, None) for tag in 'abc'[:count]]
     z = run(sources, name, *given, *[t.widen(t.variable('down', 1), 8)] * more)
     return [g.supposed() for g in given] + [t.disjunction(z.undefined, t.negation(fit(made(z))))]
 
 
 def unpacks(sources, width):
-    """hu_unpack32 and hu_unpack64: kind, sign and value of every pattern are section 1's with e, m and the IEEE axes."""
+    """hui_unpack32 and hui_unpack64: kind, sign and value of every pattern are section 1's with e, m and the IEEE axes."""
     e, m = (8, 23) if width == 32 else (11, 52)
     u = t.variable('u', width)
     z = sources.module('arith.c').run(f'proof_unpack{width}', [u])
@@ -191,7 +191,7 @@ def unpacks(sources, width):
 
 
 def packs64(sources, digits):
-    """hu_pack64 of a number of at most 31 digits within binary64 gives the pattern that has its value."""
+    """hui_pack64 of a number of at most 31 digits within binary64 gives the pattern that has its value."""
     a = Given('a', digits, None)
     z = run(sources, 'proof_pack64', a)
     e, m = 11, 52

@@ -48,7 +48,7 @@ def decision(x, places):
 
 
 def lemmas(x, m, places):
-    """What p3_lemma proves of hu_stochastic_up, where P2 uses it: an exact value stays; and who goes up with 63 - m digits of
+    """What p3_lemma proves of hui_stochastic_up, where P2 uses it: an exact value stays; and who goes up with 63 - m digits of
     fraction, the next digit being 1, goes up with that digit in the fraction, too."""
     def stays(p):
         return t.implies(s.is_zero(s.fraction(s.real(x.operand.sig, x.operand.more, p))), t.negation(decision(x, p)))
@@ -71,7 +71,7 @@ def p2(sources, m):
 
 
 def drawn(sources, x, cut):
-    """hu_stochastic_up itself."""
+    """hui_stochastic_up itself."""
     v = x.v
     return sources.module('core.c').run('proof_decision', [t.widen(v['round'], 32), t.widen(v['bits'], 32), v['sig'],
                                                            t.widen(v['sticky'], 32), cut, v['random']])
@@ -87,7 +87,7 @@ def stochastic_symbols(kind, bits):
 
 
 def p3(sources, kind, bits=None):
-    """hu_stochastic_up is the mode's row of the table, for every fraction of sig 2^-cut, 33 <= cut."""
+    """hui_stochastic_up is the mode's row of the table, for every fraction of sig 2^-cut, 33 <= cut."""
     x, cut, places = stochastic_symbols(kind, bits)
     out = drawn(sources, x, cut)
     row = s.stochastic(x.mode, s.fraction(s.real(x.operand.sig, x.operand.more, places)), Integer.of(x.v['random']))
@@ -95,7 +95,7 @@ def p3(sources, kind, bits=None):
 
 
 def p3_lemma(sources, kind):
-    """hu_stochastic_up gives 0 or 1; 0 for an exact value; and where the digit above the fraction is 1 and it gives 1, it gives
+    """hui_stochastic_up gives 0 or 1; 0 for an exact value; and where the digit above the fraction is 1 and it gives 1, it gives
     1 with that digit in the fraction, too."""
     x, cut, places = stochastic_symbols(kind, None)
     one, two = drawn(sources, x, cut), drawn(sources, x, cut + 1)
@@ -141,7 +141,7 @@ def p5(sources):
 
 
 def p6(sources, *options):
-    """Nothing in hu_spec_of and hu_round is undefined; with the sanitizer's options, none of its traps can be reached."""
+    """Nothing in hui_spec_of and hui_round is undefined; with the sanitizer's options, none of its traps can be reached."""
     x = Symbols()
     supposed = [x.valid(), x.any_mode(), x.in_domain(), t.differs(x.v['sig'], 0), t.implies(t.equal(x.v['sticky'], 1), x.normalised())]
     out = round_of(sources.module('core.c', *options), x)
@@ -167,7 +167,7 @@ def p7_large(sources):
 
 
 def p8(sources):
-    """hu_unpack: kind, sign and value of every 32-bit code of every format are section 1's."""
+    """hui_unpack: kind, sign and value of every 32-bit code of every format are section 1's."""
     x = Symbols()
     supposed = [x.valid()]
     out = sources.module('core.c').run('proof_unpack', x.take(*FORMAT, 'code'))

@@ -4,7 +4,7 @@ import specification as s
 import terms as t
 from integers import Integer
 
-LIMIT = 2**30 - 2**18 - 64  # of an operand's exponent, either sign: what no caller of hu_round passes
+LIMIT = 2**30 - 2**18 - 64  # of an operand's exponent, either sign: what no caller of hui_round passes
 AXES = {'zero': 2, 'subnormal': 2, 'inf': 2, 'nan': 3, 'overflow': 2, 'negative': 2}  # digits that hold their values
 FORMAT = ('sign', 'e', 'm', 'zero', 'subnormal', 'inf', 'nan', 'negzero', 'overflow', 'negative', 'b')
 MODE = ('round', 'saturate', 'tiny', 'nan_to', 'bits')

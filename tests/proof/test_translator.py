@@ -83,7 +83,7 @@ def values(m):
 
 
 def rounding(library):
-    """hu_round as IR and compiled, and whether the specification calls it right, at random points of valid formats."""
+    """hui_round as IR and compiled, and whether the specification calls it right, at random points of valid formats."""
     f = library.proof_round
     widths = {'sig': ctypes.c_uint64, 'exp': ctypes.c_int32, 'random': ctypes.c_uint32, 'b': ctypes.c_int16}
     names = FORMAT + MODE + OPERAND + ('random',)
@@ -109,7 +109,7 @@ def rounding(library):
         got, undefined, right = t.evaluate(made[m][1], v)
         want = f(*(t.signed(v[n], 32) if n == 'exp' else t.signed(v[n], 16) if n == 'b' else v[n] for n in names))
         if got != want or undefined or not right:
-            bad.append(f'hu_round at {v}: IR {got:#x}, compiled {want:#x}, undefined {undefined}, right {right}')
+            bad.append(f'hui_round at {v}: IR {got:#x}, compiled {want:#x}, undefined {undefined}, right {right}')
     return seen
 
 

@@ -28,14 +28,14 @@ void *values(size_t n, float factor) {
     for (int j = 0; j < 4; j++) sum += (int32_t)((s >> (16 * j)) & 0xFFFF) - 32768;
     x[i] = (float)sum / 32768 * factor;
   }
-  void *p = hu_memory_new(n * sizeof *x);
-  if (!x || !p || hu_memory_put(p, x, n * sizeof *x) != HU_OK) exit(2);
+  void *p = hui_memory_new(n * sizeof *x);
+  if (!x || !p || hui_memory_put(p, x, n * sizeof *x) != HU_OK) exit(2);
   free(x);
   return p;
 }
 
 void *room(size_t bytes) {
-  void *p = hu_memory_new(bytes);
+  void *p = hui_memory_new(bytes);
   if (!p) exit(2);
   return p;
 }
@@ -43,7 +43,7 @@ void *room(size_t bytes) {
 hu_events *new_events(void) {
   hu_events *events = room(sizeof *events), none;
   memset(&none, 0, sizeof none);
-  if (hu_memory_put(events, &none, sizeof none) != HU_OK) exit(2);
+  if (hui_memory_put(events, &none, sizeof none) != HU_OK) exit(2);
   return events;
 }
 
@@ -83,7 +83,7 @@ static hu_status run_elements(const element_case *t) {
   exec.stream.counter = strstr(t->name, "from word 1") != NULL;
   if (t->what == 'e') return hu_device_encode_n(COUNT, z, 1, x, 1, f, mode, &exec, events, NULL);
   /* Decoded without being encoded: codes of finite numbers, which are most, are enough to count. */
-  s = hu_memory_put(z, memset(calloc(COUNT, 4), 0x31, COUNT * 4), COUNT * 4);
+  s = hui_memory_put(z, memset(calloc(COUNT, 4), 0x31, COUNT * 4), COUNT * 4);
   return s == HU_OK ? hu_device_decode_n(COUNT, x, 1, z, 1, f, NULL, NULL) : s;
 }
 
@@ -141,8 +141,8 @@ static hu_status run_scaled(const scaled_case *t) {
   if (t->what != 'd')
     return hu_device_scaled_encode(rows, cols, &q, x, cols, &d, mode, t->what == 'g' ? amax : NULL, NULL, NULL, events,
                                    work, NULL);
-  s = empty ? hu_memory_put(codes, empty, sizes.codes) : HU_E_MEMORY;
-  if (s == HU_OK) s = hu_memory_put(scales, empty, sizes.scales);
+  s = empty ? hui_memory_put(codes, empty, sizes.codes) : HU_E_MEMORY;
+  if (s == HU_OK) s = hui_memory_put(scales, empty, sizes.scales);
   free(empty);
   return s == HU_OK ? hu_device_scaled_decode(rows, cols, z, cols, &q, &d, NULL, NULL) : s;
 }
@@ -189,7 +189,7 @@ static const product_case products[] = {
 /* `bytes` bytes of a value on the device. */
 static void *filled(size_t bytes, int value) {
   void *x = malloc(bytes + 1), *p = room(bytes + 1);
-  if (!x || hu_memory_put(p, memset(x, value, bytes + 1), bytes + 1) != HU_OK) exit(2);
+  if (!x || hui_memory_put(p, memset(x, value, bytes + 1), bytes + 1) != HU_OK) exit(2);
   free(x);
   return p;
 }
@@ -225,7 +225,7 @@ static void *codes_of(hu_format f, size_t count) {
     uint32_t code = ((uint32_t)(l.bias - 1) << f.m) + (uint32_t)(i * 2654435761u >> 20) % (2u << f.m);
     for (size_t k = 0; k < bytes; k++) codes[bytes * i + k] = (uint8_t)(code >> 8 * k);
   }
-  if (!codes || hu_memory_put(p, codes, count * bytes) != HU_OK) exit(2);
+  if (!codes || hui_memory_put(p, codes, count * bytes) != HU_OK) exit(2);
   free(codes);
   return p;
 }
@@ -258,7 +258,7 @@ int main(int argc, char **argv) {
     count = p.m * p.n * p.k;
   }
   if (s == HU_E_NAME) s = run_other(name, &count);
-  if (s == HU_OK) s = hu_memory_wait();
+  if (s == HU_OK) s = hui_memory_wait();
   if (s != HU_OK) fprintf(stderr, "ptx_counts: %s: %s\n", name, hu_status_text(s));
   printf("%zu\n", count);
   return s == HU_OK ? 0 : 2;

@@ -29,7 +29,7 @@ static void *codes(size_t n, unsigned bits) {
     x[i] = (uint8_t)(s >> 56) & (i % size == size - 1 ? 0xB7 : 0xFF);
   }
   void *p = room(n * size);
-  if (!x || hu_memory_put(p, x, n * size) != HU_OK) exit(2);
+  if (!x || hui_memory_put(p, x, n * size) != HU_OK) exit(2);
   free(x);
   return p;
 }
@@ -40,7 +40,7 @@ static hu_status encode64(size_t n) {
   double *x = malloc(n * sizeof *x);
   void *p = room(n * sizeof *x);
   for (size_t i = 0; x && i < n; i++) x[i] = ((double)(i * 2654435761u % 65536) - 32768) / 8192;
-  if (!x || hu_memory_put(p, x, n * sizeof *x) != HU_OK) return HU_E_MEMORY;
+  if (!x || hui_memory_put(p, x, n * sizeof *x) != HU_OK) return HU_E_MEMORY;
   free(x);
   return hu_device_encode64_n(n, room(n), 1, p, 1, named("float8_e4m3fn"), plain_mode(), NULL, new_events(), NULL);
 }
@@ -120,14 +120,14 @@ static hu_status hadamard_columns(size_t n) { return hadamard(n, HU_HADAMARD_ALO
 static hu_s2fp8_sums *s2fp8_sums(void) {
   hu_s2fp8_sums *sums = room(sizeof *sums), none;
   memset(&none, 0, sizeof none);
-  if (hu_memory_put(sums, &none, sizeof none) != HU_OK) exit(2);
+  if (hui_memory_put(sums, &none, sizeof none) != HU_OK) exit(2);
   return sums;
 }
 
 static hu_s2fp8_scale *s2fp8_scale(const hu_s2fp8 *kind) {
   hu_s2fp8_scale *scale = room(sizeof *scale), made;
   if (hu_s2fp8_scale_from(&made, -((int64_t)3 << 38), (int64_t)1 << 40, kind) != HU_OK) exit(2);
-  if (hu_memory_put(scale, &made, sizeof made) != HU_OK) exit(2);
+  if (hui_memory_put(scale, &made, sizeof made) != HU_OK) exit(2);
   return scale;
 }
 
@@ -184,7 +184,7 @@ static uint64_t *sums_of(size_t n, hu_sum_range range) {
   size_t bytes = n * (1 + range.words) * sizeof(uint64_t);
   void *zeros = calloc(1, bytes);
   uint64_t *sums = room(bytes);
-  if (!zeros || hu_memory_put(sums, zeros, bytes) != HU_OK) exit(2);
+  if (!zeros || hui_memory_put(sums, zeros, bytes) != HU_OK) exit(2);
   free(zeros);
   return sums;
 }
@@ -209,7 +209,7 @@ static hu_status sum_round(size_t n) {
 static hu_status sum_total(size_t n) {
   hu_sum *sum = room(sizeof *sum), none;
   memset(&none, 0, sizeof none);
-  hu_status s = hu_memory_put(sum, &none, sizeof none);
+  hu_status s = hui_memory_put(sum, &none, sizeof none);
   return s == HU_OK ? hu_device_sum_add_all(sum, n, codes(n, 16), 1, named("bfloat16"), NULL) : s;
 }
 

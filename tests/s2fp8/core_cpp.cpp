@@ -5,6 +5,6 @@
 extern "C" uint32_t hu_test_s2fp8_cpp(hu_s2_table *z, const hu_s2 *t, uint32_t u, uint32_t *events);
 
 extern "C" uint32_t hu_test_s2fp8_cpp(hu_s2_table *z, const hu_s2 *t, uint32_t u, uint32_t *events) {
-  hu_s2_fill_entry(z, t, u & 0xFF);
-  return hu_s2_decoded(t, hu_s2_element(t, u, 0, events));
+  hui_s2_fill_entry(z, t, u & 0xFF);
+  return hui_s2_decoded(t, hui_s2_element(t, u, 0, events));
 }

@@ -110,12 +110,12 @@ typedef int pass_call(const hu_s2_table *, const hu_s2_near *, size_t, uint32_t 
 
 /* Those of bytes, where the processor has them. */
 static rough_call *rough_of(const hu_s2_lanes *lanes) {
-  const hu_s2_bytes *bytes = hu_level_for(NULL)->s2fp8_bytes;
+  const hu_s2_bytes *bytes = hui_level_for(NULL)->s2fp8_bytes;
   return bytes ? bytes->rough : lanes->rough;
 }
 
 static pass_call *pass_of_bytes(void) {
-  const hu_s2_bytes *bytes = hu_level_for(NULL)->s2fp8_bytes;
+  const hu_s2_bytes *bytes = hui_level_for(NULL)->s2fp8_bytes;
   return bytes ? bytes->pass : NULL;
 }
 
@@ -125,7 +125,7 @@ static void tables(void **state) {
   t_random r = {t_seed("s2fp8_near_tables", 93)};
   unsigned decided = 0, tensors = 60000;
   for (unsigned i = 0; i < tensors; i++) {
-    const hu_s2_lanes *lanes = hu_level_for(&(hu_exec){.levels_off = t_levels_off(i % levels())})->s2fp8;
+    const hu_s2_lanes *lanes = hui_level_for(&(hu_exec){.levels_off = t_levels_off(i % levels())})->s2fp8;
     size_t n = 20 + t_below(&r, 60);
     int at = t_between(&r, -40, 40);
     hu_s2fp8 kind;
@@ -136,8 +136,8 @@ static void tables(void **state) {
     for (size_t k = 0; k < n; k++) x[k] = bell(&r) * t_float((uint32_t)(127 + at) << 23);
     assert_int_equal(hu_s2fp8_parse(&kind, kinds[i % 5], NULL), HU_OK);
     assert_int_equal(hu_s2fp8_sum_n(n, x, 1, &sums, NULL), HU_OK);
-    hu_s2 map = hu_s2_of(&kind, 0, 0, t_mode(HU_RNE));
-    hu_s2_moments(&mu, &m, sums.high, sums.low, sums.count, sums.top, map.target);
+    hu_s2 map = hui_s2_of(&kind, 0, 0, t_mode(HU_RNE));
+    hui_s2_moments(&mu, &m, sums.high, sums.low, sums.count, sums.top, map.target);
     (i % levels() ? lanes->rough : rough_of(lanes))(n, (const uint32_t *)(const void *)x, &rough);
     assert_int_equal(rough.count, sums.count);
     assert_int_equal(rough.top, sums.top);
@@ -145,7 +145,7 @@ static void tables(void **state) {
     decided++;
     map.mu = mu;
     map.gap = m - mu;
-    hu_s2_fill_quickly(&exact, &map, lanes);
+    hui_s2_fill_quickly(&exact, &map, lanes);
     uint32_t code = (uint32_t)(map.target - map.spec.emin + 1) << map.spec.m;
     for (uint32_t c = 0; c <= code; c++) {
       assert_int_equal(got.bound[0][c], c ? exact.bound[0][c] : 0);
@@ -213,9 +213,9 @@ static void passes(void **state) {
   t_random r = {t_seed("s2fp8_near_passes", 94)};
   pass_call *bytes = pass_of_bytes();
   unsigned taken = 0, taken_by_bytes = 0, offered = 0, offered_to_bytes = 0;
-  for (unsigned i = 0; hu_level_for(NULL)->s2fp8 && i < 4000; i++) {
+  for (unsigned i = 0; hui_level_for(NULL)->s2fp8 && i < 4000; i++) {
     const size_t level = i / 5 % levels();
-    const hu_s2_lanes *lanes = hu_level_for(&(hu_exec){.levels_off = t_levels_off(level)})->s2fp8;
+    const hu_s2_lanes *lanes = hui_level_for(&(hu_exec){.levels_off = t_levels_off(level)})->s2fp8;
     hu_s2fp8 kind;
     hu_s2_rough rough;
     hu_s2_table t;
@@ -225,7 +225,7 @@ static void passes(void **state) {
     for (size_t k = 0; k < n; k++)
       x[k] = (i % 4 ? bell(&r) : 1 + spread * bell(&r)) * t_float((uint32_t)(127 + at) << 23);
     assert_int_equal(hu_s2fp8_parse(&kind, kinds[i % 5], NULL), HU_OK);
-    hu_s2 map = hu_s2_of(&kind, 0, 0, draw_mode(&r));
+    hu_s2 map = hui_s2_of(&kind, 0, 0, draw_mode(&r));
     map.spec.round = HU_RNE;
     lanes->rough(n, (const uint32_t *)(const void *)x, &rough);
     if (!lanes->near(&t, &map, &rough) || t.tiny[0] < t.bound[0][1]) continue;
@@ -249,8 +249,8 @@ static void crowded(void **state) {
   (void)state;
   t_random r = {t_seed("s2fp8_near_crowded", 95)};
   static uint32_t u[1024];
-  for (size_t level = 0; hu_level_for(NULL)->s2fp8 && level < levels(); level++) {
-    const hu_s2_lanes *lanes = hu_level_for(&(hu_exec){.levels_off = t_levels_off(level)})->s2fp8;
+  for (size_t level = 0; hui_level_for(NULL)->s2fp8 && level < levels(); level++) {
+    const hu_s2_lanes *lanes = hui_level_for(&(hu_exec){.levels_off = t_levels_off(level)})->s2fp8;
     for (uint32_t beside = 2; beside < 100; beside++) {
       hu_s2_table t = {.tiny = {0x30000001, 0x30000001}};
       hu_s2_near near = {0x30000000 + 101 * 0x10000, 0x30000000 + 4 * 0x10000, 1, 4, 100};

@@ -32,16 +32,16 @@ static hu_s2 draw(t_random *r, const hu_s2fp8 *kind) {
   mode.tiny = t_below(r, 2) ? HU_TINY_BEFORE : HU_TINY_AFTER;
   uint32_t top = (uint32_t)t_between(r, 127 - 60, 127 + 60) << 23 | (t_below(r, 4) ? t_next32(r) & 0x7FFFFF : 0);
   int64_t unit = (int64_t)1 << HU_S2_DIGITS;
-  int64_t m = t_below(r, 4) ? hu_s2_log2(top) : t_between(r, -80, 80) * unit + (int64_t)(t_next64(r) % (uint64_t)unit);
+  int64_t m = t_below(r, 4) ? hui_s2_log2(top) : t_between(r, -80, 80) * unit + (int64_t)(t_next64(r) % (uint64_t)unit);
   int64_t gap = 1 + (int64_t)(t_next64(r) % (uint64_t)(unit * t_between(r, 1, 40)));
   if (t_below(r, 8) == 0) gap = t_between(r, 1, 20) * unit;
-  return hu_s2_of(kind, m - gap, m, mode);
+  return hui_s2_of(kind, m - gap, m, mode);
 }
 
 static void check(const hu_s2 *map, const hu_s2_lanes *lanes, const hu_s2_table *want, const char *name) {
   hu_s2_table got;
   memset(&got, 0, sizeof got);
-  hu_s2_fill_quickly(&got, map, lanes);
+  hui_s2_fill_quickly(&got, map, lanes);
   uint32_t codes = map->spec.mag_mask | map->spec.sign_mask;
   for (uint32_t i = 0; i <= HU_S2_CODES; i++) {
     if (got.bound[0][i] == want->bound[0][i] && got.bound[1][i] == want->bound[1][i]) continue;
@@ -65,13 +65,13 @@ static void tables(void **state) {
     const char *name = kinds[k % KINDS];
     assert_int_equal(hu_s2fp8_parse(&kind, name, NULL), HU_OK);
     hu_s2 map = draw(&r, &kind);
-    if (!hu_s2_may_be_quick(&map)) continue;
+    if (!hui_s2_may_be_quick(&map)) continue;
     quick++;
     hu_s2_table want;
     memset(&want, 0, sizeof want);
-    for (uint32_t i = 0; i < 2 * HU_S2_CODES; i++) hu_s2_fill_entry(&want, &map, i);
+    for (uint32_t i = 0; i < 2 * HU_S2_CODES; i++) hui_s2_fill_entry(&want, &map, i);
     for (size_t level = 0; level < t_levels(); level++) {
-      const hu_s2_lanes *lanes = hu_level_for(&(hu_exec){.levels_off = t_levels_off(level)})->s2fp8;
+      const hu_s2_lanes *lanes = hui_level_for(&(hu_exec){.levels_off = t_levels_off(level)})->s2fp8;
       if (lanes) check(&map, lanes, &want, name);
     }
   }
@@ -101,11 +101,11 @@ static void same_as_core(const hu_s2 *map, const float *x, size_t n, size_t size
   hu_exec exec = {1, UINT32_MAX, {0, 0}};
   hu_events counted = {0}, events;
   const size_t bytes = n * (size ? size : 4);
-  hu_s2_run(n, want, 1, size, x, 1, map, NULL, &exec, &counted);
+  hui_s2_run(n, want, 1, size, x, 1, map, NULL, &exec, &counted);
   for (size_t level = 0; level < t_levels(); level++) {
     exec.levels_off = t_levels_off(level);
     memset(&events, 0, sizeof events);
-    hu_s2_run(n, got, 1, size, x, 1, map, NULL, &exec, &events);
+    hui_s2_run(n, got, 1, size, x, 1, map, NULL, &exec, &events);
     if (memcmp(want, got, bytes) || !t_same_events(&counted, &events))
       fail_msg("%s, %zu elements, levels off %#x: not as the core", name, n, (unsigned)exec.levels_off);
   }
@@ -125,13 +125,13 @@ static void at_every_bound(void **state) {
     assert_int_equal(hu_s2fp8_parse(&kind, name, NULL), HU_OK);
     hu_s2 map = draw(&r, &kind);
     if (t_below(&r, 3) == 0) map.spec.round = (uint8_t)t_below(&r, T_DETERMINISTIC);
-    if (!hu_s2_may_table(&map.spec)) continue;
+    if (!hui_s2_may_table(&map.spec)) continue;
     memset(&t, 0, sizeof t);
-    for (uint32_t i = 0; i < 2 * HU_S2_CODES; i++) hu_s2_fill_entry(&t, &map, i);
+    for (uint32_t i = 0; i < 2 * HU_S2_CODES; i++) hui_s2_fill_entry(&t, &map, i);
     fill_at_bounds(&r, &map, &t, (int)t_below(&r, 2), x);
     const size_t n = ELEMENTS - t_below(&r, 100);
     same_as_core(&map, x, n, 0, name);
-    same_as_core(&map, x, n, hu_code_bytes(kind.element), name);
+    same_as_core(&map, x, n, hui_code_bytes(kind.element), name);
   }
 }
 

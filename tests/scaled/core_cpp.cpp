@@ -6,8 +6,8 @@
 extern "C" uint32_t hu_test_scaled_cpp(const hu_scaling *d, hu_mode mode, uint32_t amax, uint32_t u, uint32_t *events);
 
 extern "C" uint32_t hu_test_scaled_cpp(const hu_scaling *d, hu_mode mode, uint32_t amax, uint32_t u, uint32_t *events) {
-  hu_scaler s = hu_scaler_of(*d, mode);
-  hu_scaler_tensor(&s, amax);
-  hu_shared b = hu_shared_of(&s, amax, 0);
-  return hu_scaled_value(&s, &b, hu_scaled_element(&s, &b, u, 0, events));
+  hu_scaler s = hui_scaler_of(*d, mode);
+  hui_scaler_tensor(&s, amax);
+  hu_shared b = hui_shared_of(&s, amax, 0);
+  return hui_scaled_value(&s, &b, hui_scaled_element(&s, &b, u, 0, events));
 }

@@ -17,7 +17,7 @@ hu_status hu_batches_open(hu_batches *batches, size_t count, size_t batch, hu_ba
   if (!batches) return HU_E_NULL;
   if (count == 0 || count > UINT32_MAX || batch == 0 || batch > count) return HU_E_SHAPE;
   if (state.position > count / batch) return HU_E_SHAPE;
-  hu_batches order = {count, batch, state, hu_data_allocate(count, sizeof(uint32_t)), 0};
+  hu_batches order = {count, batch, state, hui_data_allocate(count, sizeof(uint32_t)), 0};
   if (!order.order) return HU_E_MEMORY;
   put_in_order(&order);
   *batches = order;
@@ -117,8 +117,8 @@ hu_status hu_augment(size_t n, float *z, const float *x, size_t height, size_t w
   if (n == 0) return HU_OK;
   if (!z || !x) return HU_E_NULL;
   if (!height || !width || !channels || pad > UINT32_MAX / 4) return HU_E_SHAPE;
-  if (!hu_size_product(&row, width, channels) || !hu_size_product(&image, row, height)) return HU_E_SHAPE;
-  if (!hu_size_product(&all, image, n) || !hu_size_product(&all, all, sizeof *z)) return HU_E_SHAPE;
+  if (!hui_size_product(&row, width, channels) || !hui_size_product(&image, row, height)) return HU_E_SHAPE;
+  if (!hui_size_product(&all, image, n) || !hui_size_product(&all, all, sizeof *z)) return HU_E_SHAPE;
   for (size_t e = 0; e < n; e++) {
     crop_place place = draw(hu_stream_child(stream, e), pad, flip);
     for (size_t i = 0; i < height; i++) crop_row(z + e * image + i * row, x + e * image, i, shape, place, pad, fill);

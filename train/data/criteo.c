@@ -63,8 +63,8 @@ static int read_hex(uint32_t *z, line_field field) {
 static hu_status read_dense(float *z, const hu_bytes *file, size_t line, size_t number, line_field field, char *why) {
   int64_t x = 0;
   if (field.size && !read_whole(&x, field))
-    return hu_data_wrong(why, HU_E_DATA, file->name, "integer %zu of line %zu: not a whole number of up to 18 digits",
-                         number + 1, line);
+    return hui_data_wrong(why, HU_E_DATA, file->name, "integer %zu of line %zu: not a whole number of up to 18 digits",
+                          number + 1, line);
   *z = x > 0 ? (float)(x + 1) : 1;
   return HU_OK;
 }
@@ -73,8 +73,8 @@ static hu_status read_category(float *z, const hu_bytes *file, size_t line, size
                                uint32_t rows, char *why) {
   uint32_t x = 0, row = 0;
   if (field.size && !read_hex(&x, field))
-    return hu_data_wrong(why, HU_E_DATA, file->name, "category %zu of line %zu: not up to 8 hexadecimal digits",
-                         number + 1, line);
+    return hui_data_wrong(why, HU_E_DATA, file->name, "category %zu of line %zu: not up to 8 hexadecimal digits",
+                          number + 1, line);
   if (field.size) row = 1 + x % (rows - 1);
   *z = (float)((uint32_t)number * rows + row);
   return HU_OK;
@@ -85,10 +85,10 @@ static hu_status read_line(float *x, uint32_t *label, const hu_bytes *file, size
   line_field field[FIELDS];
   size_t fields = split(field, at, size);
   if (fields != FIELDS)
-    return hu_data_wrong(why, HU_E_DATA, file->name, "line %zu: fields between tabs: %zu, not %d", line, fields,
-                         FIELDS);
+    return hui_data_wrong(why, HU_E_DATA, file->name, "line %zu: fields between tabs: %zu, not %d", line, fields,
+                          FIELDS);
   if (field[0].size != 1 || (field[0].at[0] != '0' && field[0].at[0] != '1'))
-    return hu_data_wrong(why, HU_E_DATA, file->name, "label of line %zu: neither 0 nor 1", line);
+    return hui_data_wrong(why, HU_E_DATA, file->name, "label of line %zu: neither 0 nor 1", line);
   *label = field[0].at[0] == '1';
   hu_status status = HU_OK;
   for (size_t i = 0; i < DENSE && status == HU_OK; i++) status = read_dense(&x[i], file, line, i, field[1 + i], why);
@@ -121,13 +121,13 @@ static hu_status read_lines(hu_data *data, const hu_bytes *file, uint32_t rows, 
 static HU_NOINLINE hu_status read_file(hu_data *data, const hu_bytes *file, uint32_t rows, char *why) {
   const size_t shape[3] = {1, 1, DENSE + CATEGORIES};
   hu_data made;
-  hu_status status = hu_bytes_check_plain(file, why);
+  hu_status status = hui_bytes_check_plain(file, why);
   if (status != HU_OK) return status;
   size_t lines = count_lines(file);
-  status = hu_data_make(&made, lines, shape, 2, 0);
-  if (status != HU_OK) return hu_data_wrong(why, status, file->name, "out of memory for %zu lines", lines);
+  status = hui_data_make(&made, lines, shape, 2, 0);
+  if (status != HU_OK) return hui_data_wrong(why, status, file->name, "out of memory for %zu lines", lines);
   status = read_lines(&made, file, rows, why);
-  for (size_t i = 0; i < lines && status == HU_OK; i++) hu_apply_n(hu_log_n, DENSE, made.x + i * (DENSE + CATEGORIES));
+  for (size_t i = 0; i < lines && status == HU_OK; i++) hui_apply_n(hu_log_n, DENSE, made.x + i * (DENSE + CATEGORIES));
   if (status == HU_OK) {
     *data = made;
   } else {
@@ -136,18 +136,18 @@ static HU_NOINLINE hu_status read_file(hu_data *data, const hu_bytes *file, uint
   return status;
 }
 
-hu_status hu_criteo_read(hu_data *data, const hu_bytes *file, uint32_t rows, char *why) {
+hu_status hui_criteo_read(hu_data *data, const hu_bytes *file, uint32_t rows, char *why) {
   HU_ENV_RETURN(hu_status, read_file(data, file, rows, why));
 }
 
 hu_status hu_data_load_criteo(hu_data *data, const char *path, uint32_t rows, char *why) {
   hu_bytes file = {NULL, NULL, 0};
-  if (!data) return hu_data_wrong(why, HU_E_NULL, "criteo", "z: NULL");
+  if (!data) return hui_data_wrong(why, HU_E_NULL, "criteo", "z: NULL");
   if (rows < 2 || rows > LARGEST / CATEGORIES)
-    return hu_data_wrong(why, HU_E_SHAPE, "criteo", "rows: %u, not from 2 to %d", rows, LARGEST / CATEGORIES);
-  hu_status status = hu_bytes_read(&file, path, why);
-  if (status == HU_OK) status = hu_criteo_read(data, &file, rows, why);
-  hu_bytes_free(&file);
+    return hui_data_wrong(why, HU_E_SHAPE, "criteo", "rows: %u, not from 2 to %d", rows, LARGEST / CATEGORIES);
+  hu_status status = hui_bytes_read(&file, path, why);
+  if (status == HU_OK) status = hui_criteo_read(data, &file, rows, why);
+  hui_bytes_free(&file);
   return status;
 }
 
@@ -172,9 +172,9 @@ static void free_truth(click_truth *truth) {
 static hu_status draw_truth(click_truth *truth, const hu_clicks *clicks, uint64_t seed) {
   const hu_stream words = hu_stream_of_use(seed, HU_USE_TRUTH);
   size_t rows = clicks->categories * clicks->rows;
-  truth->dense = hu_data_allocate(clicks->dense, sizeof *truth->dense);
-  truth->row = hu_data_allocate(rows, sizeof *truth->row);
-  truth->hidden = hu_data_allocate(rows * clicks->rank, sizeof *truth->hidden);
+  truth->dense = hui_data_allocate(clicks->dense, sizeof *truth->dense);
+  truth->row = hui_data_allocate(rows, sizeof *truth->row);
+  truth->hidden = hui_data_allocate(rows * clicks->rank, sizeof *truth->hidden);
   if (!truth->dense || !truth->row || !truth->hidden) return HU_E_MEMORY;
   hu_init_normal(clicks->dense, truth->dense, 1, clicks->dense, hu_stream_child(words, 0));
   hu_init_normal(rows, truth->row, 1, clicks->categories, hu_stream_child(words, 1));
@@ -214,7 +214,7 @@ static HU_NOINLINE hu_status make_clicks(hu_data *data, uint64_t first, const hu
   if (status != HU_OK) return status;
   const size_t all = clicks->dense + clicks->categories, shape[3] = {1, 1, all};
   const hu_stream inputs = hu_stream_of_use(seed, HU_USE_DATA), noises = hu_stream_of_use(seed, HU_USE_NOISE);
-  status = hu_data_make(&made, clicks->count, shape, 2, 0);
+  status = hui_data_make(&made, clicks->count, shape, 2, 0);
   if (status != HU_OK) return status;
   status = draw_truth(&truth, clicks, seed);
   for (size_t e = 0; e < clicks->count && status == HU_OK; e++) {

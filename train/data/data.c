@@ -17,21 +17,21 @@ void hu_data_free(hu_data *data) {
 
 size_t hu_data_features(const hu_data *data) { return data->height * data->width * data->channels; }
 
-hu_status hu_data_make(hu_data *made, size_t count, const size_t shape[3], uint32_t classes, size_t targets) {
+hu_status hui_data_make(hu_data *made, size_t count, const size_t shape[3], uint32_t classes, size_t targets) {
   size_t features, row, all, bytes;
   if (count == 0 || count > UINT32_MAX || !shape[0] || !shape[1] || !shape[2]) return HU_E_SHAPE;
-  if (!hu_size_product(&row, shape[0], shape[1]) || !hu_size_product(&features, row, shape[2])) return HU_E_SHAPE;
-  if (!hu_size_product(&all, features, count) || !hu_size_product(&bytes, all, sizeof(float))) return HU_E_SHAPE;
-  if (!hu_size_product(&all, targets, count) || !hu_size_product(&bytes, all, sizeof(float))) return HU_E_SHAPE;
+  if (!hui_size_product(&row, shape[0], shape[1]) || !hui_size_product(&features, row, shape[2])) return HU_E_SHAPE;
+  if (!hui_size_product(&all, features, count) || !hui_size_product(&bytes, all, sizeof(float))) return HU_E_SHAPE;
+  if (!hui_size_product(&all, targets, count) || !hui_size_product(&bytes, all, sizeof(float))) return HU_E_SHAPE;
   hu_data data = {.count = count,
                   .height = shape[0],
                   .width = shape[1],
                   .channels = shape[2],
                   .classes = classes,
                   .targets = targets};
-  data.x = hu_data_allocate(count * features, sizeof(float));
-  if (classes) data.labels = hu_data_allocate(count, sizeof(uint32_t));
-  if (targets) data.y = hu_data_allocate(count * targets, sizeof(float));
+  data.x = hui_data_allocate(count * features, sizeof(float));
+  if (classes) data.labels = hui_data_allocate(count, sizeof(uint32_t));
+  if (targets) data.y = hui_data_allocate(count * targets, sizeof(float));
   if (!data.x || (classes && !data.labels) || (targets && !data.y)) {
     hu_data_free(&data);
     return HU_E_MEMORY;
@@ -51,7 +51,7 @@ static void copy_example(hu_data *data, size_t to, const hu_data *source, size_t
 
 static hu_status make_like(hu_data *data, const hu_data *source, size_t count) {
   const size_t shape[3] = {source->height, source->width, source->channels};
-  return hu_data_make(data, count, shape, source->labels ? source->classes : 0, source->y ? source->targets : 0);
+  return hui_data_make(data, count, shape, source->labels ? source->classes : 0, source->y ? source->targets : 0);
 }
 
 hu_status hu_data_part(hu_data *data, const hu_data *source, size_t first, size_t count) {

@@ -9,15 +9,15 @@
 
 #include "train/data/watch.h"
 
-int hu_size_product(size_t *z, size_t a, size_t b) {
+int hui_size_product(size_t *z, size_t a, size_t b) {
   if (b && a > SIZE_MAX / 2 / b) return 0;
   *z = a * b;
   return 1;
 }
 
-void *hu_data_allocate(size_t n, size_t size) {
+void *hui_data_allocate(size_t n, size_t size) {
   size_t bytes;
-  return hu_size_product(&bytes, n, size) ? calloc(bytes ? bytes : 1, 1) : NULL;
+  return hui_size_product(&bytes, n, size) ? calloc(bytes ? bytes : 1, 1) : NULL;
 }
 
 /* All bytes until the end, in memory that grows; NULL: no memory, or *wrong is set. */
@@ -42,36 +42,36 @@ static uint8_t *read_all(FILE *file, size_t *size, int *wrong) {
   return data;
 }
 
-hu_status hu_bytes_read(hu_bytes *bytes, const char *path, char *why) {
+hu_status hui_bytes_read(hu_bytes *bytes, const char *path, char *why) {
   size_t size;
   int wrong;
-  if (!path) return hu_data_wrong(why, HU_E_NULL, "(no file)", "path: NULL");
+  if (!path) return hui_data_wrong(why, HU_E_NULL, "(no file)", "path: NULL");
   errno = 0;
   FILE *file = fopen(path, "rb");
-  if (!file) return hu_data_wrong(why, HU_E_FILE, path, "%s", strerror(errno));
+  if (!file) return hui_data_wrong(why, HU_E_FILE, path, "%s", strerror(errno));
   uint8_t *data = read_all(file, &size, &wrong);
   fclose(file);
-  if (!data && wrong) return hu_data_wrong(why, HU_E_FILE, path, "%s", strerror(wrong));
-  if (!data) return hu_data_wrong(why, HU_E_MEMORY, path, "out of memory");
+  if (!data && wrong) return hui_data_wrong(why, HU_E_FILE, path, "%s", strerror(wrong));
+  if (!data) return hui_data_wrong(why, HU_E_MEMORY, path, "out of memory");
   hu_bytes read = {path, data, size};
-  hu_status status = hu_file_was_read(&read, why);
+  hu_status status = hui_file_was_read(&read, why);
   if (status == HU_OK) {
     *bytes = read;
   } else {
-    hu_bytes_free(&read);
+    hui_bytes_free(&read);
   }
   return status;
 }
 
-hu_status hu_bytes_check_plain(const hu_bytes *file, char *why) {
-  if (file->size == 0) return hu_data_wrong(why, HU_E_DATA, file->name, "size: the file is empty");
+hu_status hui_bytes_check_plain(const hu_bytes *file, char *why) {
+  if (file->size == 0) return hui_data_wrong(why, HU_E_DATA, file->name, "size: the file is empty");
   if (file->size > 2 && file->data[0] == 0x1F && file->data[1] == 0x8B) {
-    return hu_data_wrong(why, HU_E_DATA, file->name, "content: compressed by gzip; unpack it first");
+    return hui_data_wrong(why, HU_E_DATA, file->name, "content: compressed by gzip; unpack it first");
   }
   return HU_OK;
 }
 
-void hu_bytes_free(hu_bytes *bytes) {
+void hui_bytes_free(hu_bytes *bytes) {
   free((void *)(uintptr_t)bytes->data);
   memset(bytes, 0, sizeof *bytes);
 }

@@ -14,41 +14,41 @@ typedef struct hu_bytes {
 } hu_bytes;
 
 /* The whole file; name is the path. */
-hu_status hu_bytes_read(hu_bytes *bytes, const char *path, char *why);
-void hu_bytes_free(hu_bytes *bytes);
+hu_status hui_bytes_read(hu_bytes *bytes, const char *path, char *why);
+void hui_bytes_free(hu_bytes *bytes);
 /* HU_E_DATA: the file is empty, or compressed by gzip. */
-hu_status hu_bytes_check_plain(const hu_bytes *file, char *why);
+hu_status hui_bytes_check_plain(const hu_bytes *file, char *why);
 
 /* "name: sentence" into why if it is not NULL, a long name's end alone; returns s. */
-__attribute__((format(printf, 4, 5))) hu_status hu_data_wrong(char *why, hu_status status, const char *name,
-                                                              const char *format, ...);
+__attribute__((format(printf, 4, 5))) hu_status hui_data_wrong(char *why, hu_status status, const char *name,
+                                                               const char *format, ...);
 
 /* Space for n elements of a size, at least one byte, zeroed; NULL where n size does not fit or there is no memory. */
-void *hu_data_allocate(size_t n, size_t size);
+void *hui_data_allocate(size_t n, size_t size);
 /* *z = a b; 0 where that does not fit. */
-int hu_size_product(size_t *z, size_t a, size_t b);
+int hui_size_product(size_t *z, size_t a, size_t b);
 
 /* Makes a data set of this shape with space for all its arrays, zeroed. HU_E_SHAPE, HU_E_MEMORY. */
-hu_status hu_data_make(hu_data *data, size_t count, const size_t shape[3], uint32_t classes, size_t targets);
+hu_status hui_data_make(hu_data *data, size_t count, const size_t shape[3], uint32_t classes, size_t targets);
 
 /* x[i] = f(x[i]), binary32 to binary32, ties to even. */
 typedef hu_status (*hu_function_n)(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,
                                    hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events);
-void hu_apply_n(hu_function_n function, size_t n, float *x);
+void hui_apply_n(hu_function_n function, size_t n, float *x);
 
 /* What the loaders of data.h do with their files' bytes. labels of npy: NULL, or the file. */
-hu_status hu_data_read_cifar(hu_data *data, const hu_bytes *files, size_t n, unsigned classes, int coarse, char *why);
-hu_status hu_data_read_idx(hu_data *data, const hu_bytes *images, const hu_bytes *labels, uint32_t classes,
-                           int by_columns, char *why);
-hu_status hu_data_read_npy(hu_data *data, const hu_bytes *images, const hu_bytes *labels, uint32_t classes,
-                           float divisor, char *why);
-hu_status hu_text_read(hu_text *text, const hu_bytes *file, char *why);
-hu_status hu_movielens_read(hu_movielens *movielens, const hu_bytes *file, char *why);
-hu_status hu_words_read(hu_words *words, const hu_bytes *files, size_t n, uint32_t most, int by_count, char *why);
-hu_status hu_parallel_read(hu_parallel *parallel, const hu_bytes *source, const hu_bytes *target, size_t n,
-                           size_t window, uint32_t most, int by_count, char *why);
-hu_status hu_criteo_read(hu_data *data, const hu_bytes *file, uint32_t rows, char *why);
+hu_status hui_data_read_cifar(hu_data *data, const hu_bytes *files, size_t n, unsigned classes, int coarse, char *why);
+hu_status hui_data_read_idx(hu_data *data, const hu_bytes *images, const hu_bytes *labels, uint32_t classes,
+                            int by_columns, char *why);
+hu_status hui_data_read_npy(hu_data *data, const hu_bytes *images, const hu_bytes *labels, uint32_t classes,
+                            float divisor, char *why);
+hu_status hui_text_read(hu_text *text, const hu_bytes *file, char *why);
+hu_status hui_movielens_read(hu_movielens *movielens, const hu_bytes *file, char *why);
+hu_status hui_words_read(hui_words *words, const hu_bytes *files, size_t n, uint32_t most, int by_count, char *why);
+hu_status hui_parallel_read(hui_parallel *parallel, const hu_bytes *source, const hu_bytes *target, size_t n,
+                            size_t window, uint32_t most, int by_count, char *why);
+hu_status hui_criteo_read(hu_data *data, const hu_bytes *file, uint32_t rows, char *why);
 /* HU_E_SHAPE: no size that a vocabulary can be cut to. */
-hu_status hu_words_check_most(uint32_t most, char *why);
+hu_status hui_words_check_most(uint32_t most, char *why);
 
 #endif

@@ -12,12 +12,12 @@
 /* make, with the sentence that its failure deserves. */
 static hu_status make(hu_data *data, const char *name, size_t count, const size_t shape[3], uint32_t classes,
                       char *why) {
-  hu_status status = hu_data_make(data, count, shape, classes, 0);
+  hu_status status = hui_data_make(data, count, shape, classes, 0);
   if (status == HU_E_SHAPE) {
-    return hu_data_wrong(why, HU_E_DATA, name, "sizes: %zu images of %zu x %zu x %zu do not fit", count, shape[0],
-                         shape[1], shape[2]);
+    return hui_data_wrong(why, HU_E_DATA, name, "sizes: %zu images of %zu x %zu x %zu do not fit", count, shape[0],
+                          shape[1], shape[2]);
   }
-  if (status != HU_OK) hu_data_wrong(why, status, name, "out of memory for %zu images", count);
+  if (status != HU_OK) hui_data_wrong(why, status, name, "out of memory for %zu images", count);
   return status;
 }
 
@@ -30,7 +30,8 @@ enum { SIDE = 32, PLANE = SIDE * SIDE, COLOURS = 3 };
 static hu_status check_label(const hu_bytes *file, size_t record, const char *field, unsigned label, unsigned classes,
                              char *why) {
   if (label < classes) return HU_OK;
-  return hu_data_wrong(why, HU_E_DATA, file->name, "%s of record %zu: %u, not below %u", field, record, label, classes);
+  return hui_data_wrong(why, HU_E_DATA, file->name, "%s of record %zu: %u, not below %u", field, record, label,
+                        classes);
 }
 
 /* Labels of record i: of 10 classes one byte, of 100 the coarse and the fine one. */
@@ -41,11 +42,11 @@ static hu_status check_record(const hu_bytes *file, size_t i, const uint8_t *rec
 }
 
 static hu_status check_cifar(const hu_bytes *file, size_t size, unsigned classes, char *why) {
-  hu_status status = hu_bytes_check_plain(file, why);
+  hu_status status = hui_bytes_check_plain(file, why);
   if (status != HU_OK) return status;
   if (file->size % size) {
-    return hu_data_wrong(why, HU_E_DATA, file->name, "size: %zu bytes are not a multiple of a record's %zu", file->size,
-                         size);
+    return hui_data_wrong(why, HU_E_DATA, file->name, "size: %zu bytes are not a multiple of a record's %zu",
+                          file->size, size);
   }
   for (size_t i = 0; status == HU_OK && i < file->size / size; i++) {
     status = check_record(file, i, file->data + i * size, classes, why);
@@ -59,7 +60,7 @@ static void put_planes(float *z, const uint8_t *planes) {
   }
 }
 
-hu_status hu_data_read_cifar(hu_data *data, const hu_bytes *files, size_t n, unsigned classes, int coarse, char *why) {
+hu_status hui_data_read_cifar(hu_data *data, const hu_bytes *files, size_t n, unsigned classes, int coarse, char *why) {
   const size_t labels = classes == 10 ? 1 : 2, size = labels + COLOURS * PLANE, shape[3] = {SIDE, SIDE, COLOURS};
   size_t count = 0, at = 0;
   hu_data made;
@@ -83,13 +84,13 @@ hu_status hu_data_read_cifar(hu_data *data, const hu_bytes *files, size_t n, uns
 static HU_NOINLINE hu_status load_cifar(hu_data *data, const char *const *paths, size_t n, unsigned classes, int coarse,
                                         char *why) {
   hu_status status = HU_OK;
-  if (!data || !paths) return hu_data_wrong(why, HU_E_NULL, "cifar", "z, paths: NULL");
-  if (n == 0 || n > 1000) return hu_data_wrong(why, HU_E_SHAPE, "cifar", "files: %zu, not 1 to 1000", n);
-  hu_bytes *files = hu_data_allocate(n, sizeof *files);
-  if (!files) return hu_data_wrong(why, HU_E_MEMORY, "cifar", "out of memory");
-  for (size_t f = 0; status == HU_OK && f < n; f++) status = hu_bytes_read(&files[f], paths[f], why);
-  if (status == HU_OK) status = hu_data_read_cifar(data, files, n, classes, coarse, why);
-  for (size_t f = 0; f < n; f++) hu_bytes_free(&files[f]);
+  if (!data || !paths) return hui_data_wrong(why, HU_E_NULL, "cifar", "z, paths: NULL");
+  if (n == 0 || n > 1000) return hui_data_wrong(why, HU_E_SHAPE, "cifar", "files: %zu, not 1 to 1000", n);
+  hu_bytes *files = hui_data_allocate(n, sizeof *files);
+  if (!files) return hui_data_wrong(why, HU_E_MEMORY, "cifar", "out of memory");
+  for (size_t f = 0; status == HU_OK && f < n; f++) status = hui_bytes_read(&files[f], paths[f], why);
+  if (status == HU_OK) status = hui_data_read_cifar(data, files, n, classes, coarse, why);
+  for (size_t f = 0; f < n; f++) hui_bytes_free(&files[f]);
   free(files);
   return status;
 }
@@ -111,23 +112,23 @@ static uint32_t big32(const uint8_t *b) {
 static hu_status check_idx(const hu_bytes *file, unsigned dims, size_t *sizes, char *why) {
   static const char *const fields[] = {"count", "rows", "columns"};
   size_t header = 4 + 4 * (size_t)dims, expected = 1;
-  hu_status status = hu_bytes_check_plain(file, why);
+  hu_status status = hui_bytes_check_plain(file, why);
   if (status != HU_OK) return status;
   if (file->size < 4 || big32(file->data) != 0x800 + dims) {
-    return hu_data_wrong(why, HU_E_DATA, file->name, "magic: not 0x%08x (unsigned bytes in %u dimension%s)",
-                         0x800 + dims, dims, dims == 1 ? "" : "s");
+    return hui_data_wrong(why, HU_E_DATA, file->name, "magic: not 0x%08x (unsigned bytes in %u dimension%s)",
+                          0x800 + dims, dims, dims == 1 ? "" : "s");
   }
-  if (file->size < header) return hu_data_wrong(why, HU_E_DATA, file->name, "header: truncated");
+  if (file->size < header) return hui_data_wrong(why, HU_E_DATA, file->name, "header: truncated");
   for (unsigned i = 0; i < dims; i++) {
     sizes[i] = big32(file->data + 4 + 4 * i);
-    if (sizes[i] == 0) return hu_data_wrong(why, HU_E_DATA, file->name, "%s: 0", fields[i]);
-    if (!hu_size_product(&expected, expected, sizes[i])) {
-      return hu_data_wrong(why, HU_E_DATA, file->name, "%s: %zu do not fit the address space", fields[i], sizes[i]);
+    if (sizes[i] == 0) return hui_data_wrong(why, HU_E_DATA, file->name, "%s: 0", fields[i]);
+    if (!hui_size_product(&expected, expected, sizes[i])) {
+      return hui_data_wrong(why, HU_E_DATA, file->name, "%s: %zu do not fit the address space", fields[i], sizes[i]);
     }
   }
   if (expected == file->size - header) return HU_OK;
-  return hu_data_wrong(why, HU_E_DATA, file->name, "size: %zu bytes of data, count and sizes require %zu",
-                       file->size - header, expected);
+  return hui_data_wrong(why, HU_E_DATA, file->name, "size: %zu bytes of data, count and sizes require %zu",
+                        file->size - header, expected);
 }
 
 static void put_image(float *z, const uint8_t *bytes, size_t rows, size_t columns, int by_columns) {
@@ -138,15 +139,15 @@ static void put_image(float *z, const uint8_t *bytes, size_t rows, size_t column
   }
 }
 
-hu_status hu_data_read_idx(hu_data *data, const hu_bytes *images, const hu_bytes *labels, uint32_t classes,
-                           int by_columns, char *why) {
+hu_status hui_data_read_idx(hu_data *data, const hu_bytes *images, const hu_bytes *labels, uint32_t classes,
+                            int by_columns, char *why) {
   size_t sizes[3] = {0, 0, 0}, count = 0;
   hu_data made;
   hu_status status = check_idx(images, 3, sizes, why);
   if (status == HU_OK) status = check_idx(labels, 1, &count, why);
   if (status != HU_OK) return status;
   if (count != sizes[0]) {
-    return hu_data_wrong(why, HU_E_DATA, labels->name, "count: %zu labels for %zu images", count, sizes[0]);
+    return hui_data_wrong(why, HU_E_DATA, labels->name, "count: %zu labels for %zu images", count, sizes[0]);
   }
   for (size_t i = 0; status == HU_OK && i < count; i++) {
     status = check_label(labels, i, "label", labels->data[8 + i], classes, why);
@@ -165,13 +166,13 @@ hu_status hu_data_read_idx(hu_data *data, const hu_bytes *images, const hu_bytes
 static HU_NOINLINE hu_status load_idx(hu_data *data, const char *images, const char *labels, uint32_t classes,
                                       int by_columns, char *why) {
   hu_bytes bytes = {NULL, NULL, 0}, file = {NULL, NULL, 0};
-  if (!data) return hu_data_wrong(why, HU_E_NULL, "idx", "z: NULL");
-  if (classes == 0) return hu_data_wrong(why, HU_E_SHAPE, "idx", "classes: 0");
-  hu_status status = hu_bytes_read(&bytes, images, why);
-  if (status == HU_OK) status = hu_bytes_read(&file, labels, why);
-  if (status == HU_OK) status = hu_data_read_idx(data, &bytes, &file, classes, by_columns, why);
-  hu_bytes_free(&bytes);
-  hu_bytes_free(&file);
+  if (!data) return hui_data_wrong(why, HU_E_NULL, "idx", "z: NULL");
+  if (classes == 0) return hui_data_wrong(why, HU_E_SHAPE, "idx", "classes: 0");
+  hu_status status = hui_bytes_read(&bytes, images, why);
+  if (status == HU_OK) status = hui_bytes_read(&file, labels, why);
+  if (status == HU_OK) status = hui_data_read_idx(data, &bytes, &file, classes, by_columns, why);
+  hui_bytes_free(&bytes);
+  hui_bytes_free(&file);
   return status;
 }
 
@@ -184,21 +185,21 @@ hu_status hu_data_load_idx(hu_data *data, const char *images, const char *labels
 
 static hu_status parse(npy_info *info, const hu_bytes *file, char *why) {
   char error[NPY_ERROR_MAX];
-  hu_status status = hu_bytes_check_plain(file, why);
+  hu_status status = hui_bytes_check_plain(file, why);
   if (status != HU_OK) return status;
   return npy_parse(info, file->data, file->size, error) ? HU_OK
-                                                        : hu_data_wrong(why, HU_E_DATA, file->name, "%s", error);
+                                                        : hui_data_wrong(why, HU_E_DATA, file->name, "%s", error);
 }
 
 static hu_status check_images(const npy_info *info, const hu_bytes *file, size_t shape[3], char *why) {
   char text[NPY_SHAPE_MAX];
   if (info->dims < 2 || info->dims > 4 || info->count == 0) {
-    return hu_data_wrong(why, HU_E_DATA, file->name,
-                         "shape %.60s: not (n, d), (n, h, w) or (n, h, w, c), none of them 0", npy_shape(text, info));
+    return hui_data_wrong(why, HU_E_DATA, file->name,
+                          "shape %.60s: not (n, d), (n, h, w) or (n, h, w, c), none of them 0", npy_shape(text, info));
   }
-  if (info->fortran) return hu_data_wrong(why, HU_E_DATA, file->name, "fortran_order: True; row order is required");
+  if (info->fortran) return hui_data_wrong(why, HU_E_DATA, file->name, "fortran_order: True; row order is required");
   if (!(info->kind == 'f' && info->size == 4) && !(info->kind == 'u' && info->size == 1)) {
-    return hu_data_wrong(why, HU_E_DATA, file->name, "dtype: %s, not float32 or uint8", npy_dtype(info));
+    return hui_data_wrong(why, HU_E_DATA, file->name, "dtype: %s, not float32 or uint8", npy_dtype(info));
   }
   shape[0] = info->dims > 2 ? info->shape[1] : 1;
   shape[1] = info->dims > 2 ? info->shape[2] : 1;
@@ -208,13 +209,13 @@ static hu_status check_images(const npy_info *info, const hu_bytes *file, size_t
 
 static hu_status check_labels(const npy_info *info, const hu_bytes *file, size_t count, char *why) {
   if (info->kind != 'u' || info->size > 4) {
-    return hu_data_wrong(why, HU_E_DATA, file->name, "dtype: %s, not uint8, uint16 or uint32", npy_dtype(info));
+    return hui_data_wrong(why, HU_E_DATA, file->name, "dtype: %s, not uint8, uint16 or uint32", npy_dtype(info));
   }
   if (info->dims != 1) {
-    return hu_data_wrong(why, HU_E_DATA, file->name, "shape: %u dimensions, not 1", (unsigned)info->dims);
+    return hui_data_wrong(why, HU_E_DATA, file->name, "shape: %u dimensions, not 1", (unsigned)info->dims);
   }
   if (info->count == count) return HU_OK;
-  return hu_data_wrong(why, HU_E_DATA, file->name, "shape: %zu labels for %zu images", info->count, count);
+  return hui_data_wrong(why, HU_E_DATA, file->name, "shape: %zu labels for %zu images", info->count, count);
 }
 
 /* Returns element i of an array of unsigned integers or binary32 patterns, whatever its byte order. */
@@ -231,7 +232,7 @@ static hu_status put_images(hu_data *data, const npy_info *info, const hu_bytes 
     float x = (float)u;
     if (info->kind == 'f') memcpy(&x, &u, sizeof x);
     if (!(x >= -FLT_MAX && x <= FLT_MAX)) {
-      return hu_data_wrong(why, HU_E_DATA, file->name, "element %zu: not finite", i);
+      return hui_data_wrong(why, HU_E_DATA, file->name, "element %zu: not finite", i);
     }
     data->x[i] = x / divisor;
   }
@@ -247,8 +248,8 @@ static hu_status put_labels(hu_data *data, const npy_info *info, const hu_bytes 
   return status;
 }
 
-hu_status hu_data_read_npy(hu_data *data, const hu_bytes *images, const hu_bytes *labels, uint32_t classes,
-                           float divisor, char *why) {
+hu_status hui_data_read_npy(hu_data *data, const hu_bytes *images, const hu_bytes *labels, uint32_t classes,
+                            float divisor, char *why) {
   npy_info samples, names;
   size_t shape[3];
   hu_data made;
@@ -271,16 +272,16 @@ hu_status hu_data_read_npy(hu_data *data, const hu_bytes *images, const hu_bytes
 static HU_NOINLINE hu_status load_npy(hu_data *data, const char *images, const char *labels, uint32_t classes,
                                       float divisor, char *why) {
   hu_bytes bytes = {NULL, NULL, 0}, file = {NULL, NULL, 0};
-  if (!data) return hu_data_wrong(why, HU_E_NULL, ".npy", "z: NULL");
-  if (!labels != !classes) return hu_data_wrong(why, HU_E_SHAPE, ".npy", "classes: labels and classes go together");
+  if (!data) return hui_data_wrong(why, HU_E_NULL, ".npy", "z: NULL");
+  if (!labels != !classes) return hui_data_wrong(why, HU_E_SHAPE, ".npy", "classes: labels and classes go together");
   if (!(divisor > 0 && divisor <= FLT_MAX)) {
-    return hu_data_wrong(why, HU_E_SHAPE, ".npy", "divisor: not positive and finite");
+    return hui_data_wrong(why, HU_E_SHAPE, ".npy", "divisor: not positive and finite");
   }
-  hu_status status = hu_bytes_read(&bytes, images, why);
-  if (status == HU_OK && labels) status = hu_bytes_read(&file, labels, why);
-  if (status == HU_OK) status = hu_data_read_npy(data, &bytes, labels ? &file : NULL, classes, divisor, why);
-  hu_bytes_free(&bytes);
-  hu_bytes_free(&file);
+  hu_status status = hui_bytes_read(&bytes, images, why);
+  if (status == HU_OK && labels) status = hui_bytes_read(&file, labels, why);
+  if (status == HU_OK) status = hui_data_read_npy(data, &bytes, labels ? &file : NULL, classes, divisor, why);
+  hui_bytes_free(&bytes);
+  hui_bytes_free(&file);
   return status;
 }
 
@@ -295,18 +296,18 @@ static HU_NOINLINE hu_status load_digits(hu_data *data, const char *folder, int 
   enum { BUFFER = 4096 };
   char images[BUFFER], labels[BUFFER];
   hu_data made;
-  if (!data || !folder) return hu_data_wrong(why, HU_E_NULL, "digits", "z, folder: NULL");
+  if (!data || !folder) return hui_data_wrong(why, HU_E_NULL, "digits", "z, folder: NULL");
   int n = snprintf(images, sizeof images, "%s/digits_images.npy", folder);
   int m = snprintf(labels, sizeof labels, "%s/digits_labels.npy", folder);
-  if (n < 0 || n >= BUFFER || m < 0 || m >= BUFFER) return hu_data_wrong(why, HU_E_FILE, folder, "path: too long");
+  if (n < 0 || n >= BUFFER || m < 0 || m >= BUFFER) return hui_data_wrong(why, HU_E_FILE, folder, "path: too long");
   hu_status status = load_npy(&made, images, labels, 10, raw ? 1 : 16, why);
   if (status != HU_OK) return status;
   size_t all = made.count * hu_data_features(&made), bad = 0;
   while (bad < all && made.x[bad] >= 0 && made.x[bad] <= (raw ? 16.0f : 1.0f)) bad++;
   if (hu_data_features(&made) != 64) {
-    status = hu_data_wrong(why, HU_E_DATA, images, "shape: %zu pixels an image, not 64", hu_data_features(&made));
+    status = hui_data_wrong(why, HU_E_DATA, images, "shape: %zu pixels an image, not 64", hu_data_features(&made));
   } else if (bad < all) {
-    status = hu_data_wrong(why, HU_E_DATA, images, "pixel %zu of image %zu: not within 0 and 16", bad % 64, bad / 64);
+    status = hui_data_wrong(why, HU_E_DATA, images, "pixel %zu of image %zu: not within 0 and 16", bad % 64, bad / 64);
   }
   if (status != HU_OK) {
     hu_data_free(&made);

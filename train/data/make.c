@@ -10,7 +10,7 @@
 #include "train/environment.h"
 
 static float of(hu_function_n function, float x) {
-  hu_apply_n(function, 1, &x);
+  hui_apply_n(function, 1, &x);
   return x;
 }
 
@@ -65,9 +65,9 @@ static HU_NOINLINE hu_status make_least_squares(hu_data *data, float *w, const h
   const size_t n = what->count, m = what->features, shape[3] = {1, 1, m};
   hu_data made;
   hu_status status = check_least_squares(what);
-  if (status == HU_OK) status = hu_data_make(&made, n, shape, 0, 1);
+  if (status == HU_OK) status = hui_data_make(&made, n, shape, 0, 1);
   if (status != HU_OK) return status;
-  float *truth = hu_data_allocate(m, sizeof *truth);
+  float *truth = hui_data_allocate(m, sizeof *truth);
   if (!truth) {
     hu_data_free(&made);
     return HU_E_MEMORY;
@@ -110,9 +110,9 @@ static HU_NOINLINE hu_status make_gratings(hu_data *data, uint64_t first, size_t
   hu_data made;
   if (!data) return HU_E_NULL;
   if (classes == 0 || size > 4096 || first > UINT64_MAX - count) return HU_E_SHAPE;
-  hu_status status = hu_data_make(&made, count, shape, classes, 0);
+  hu_status status = hui_data_make(&made, count, shape, classes, 0);
   if (status != HU_OK) return status;
-  float *noise = hu_data_allocate(pixels, sizeof *noise);
+  float *noise = hui_data_allocate(pixels, sizeof *noise);
   if (!noise) {
     hu_data_free(&made);
     return HU_E_MEMORY;
@@ -124,7 +124,7 @@ static HU_NOINLINE hu_status make_gratings(hu_data *data, uint64_t first, size_t
     hu_uniform_n(1, &phase, 0, 0x1.921fb6p+2f, at);
     made.labels[e] = (uint32_t)(i % classes);
     grating(x, size, made.labels[e], classes, phase);
-    hu_apply_n(hu_cos_n, pixels, x);
+    hui_apply_n(hu_cos_n, pixels, x);
     hu_normal_n(pixels, noise, 1, hu_stream_child(noises, i));
     for (size_t k = 0; k < pixels; k++) x[k] += noise[k];
   }
@@ -183,12 +183,12 @@ static HU_NOINLINE hu_status make_teacher(hu_data *data, const hu_teacher *what,
   if (!data || !what) return HU_E_NULL;
   const size_t shape[3] = {1, 1, what->features};
   if (what->count < 2 || what->hidden == 0 || !(what->deviation > 0 && what->deviation <= FLT_MAX)) return HU_E_SHAPE;
-  if (what->features == SIZE_MAX || !hu_size_product(&weights, what->features + 1, what->hidden)) return HU_E_SHAPE;
+  if (what->features == SIZE_MAX || !hui_size_product(&weights, what->features + 1, what->hidden)) return HU_E_SHAPE;
   hu_status status = check_grid(what->grid);
-  if (status == HU_OK) status = hu_data_make(&made, what->count, shape, 0, 1);
+  if (status == HU_OK) status = hui_data_make(&made, what->count, shape, 0, 1);
   if (status != HU_OK) return status;
-  float *w = hu_data_allocate(weights, sizeof *w);
-  double *raw = hu_data_allocate(what->count, sizeof *raw);
+  float *w = hui_data_allocate(weights, sizeof *w);
+  double *raw = hui_data_allocate(what->count, sizeof *raw);
   status = w && raw ? teach(&made, what, w, raw, seed) : HU_E_MEMORY;
   free(w);
   free(raw);
@@ -240,13 +240,13 @@ static HU_NOINLINE hu_status make_ratings(hu_data *data, uint64_t first, const h
   if (what->users == 0 || what->items == 0 || what->users > most || what->items > most) return HU_E_SHAPE;
   if (what->rank == 0 || !(what->noise >= 0 && what->noise <= FLT_MAX)) return HU_E_SHAPE;
   if (first > UINT64_MAX - what->count) return HU_E_SHAPE;
-  if (!hu_size_product(&users, what->users, what->rank) || !hu_size_product(&items, what->items, what->rank)) {
+  if (!hui_size_product(&users, what->users, what->rank) || !hui_size_product(&items, what->items, what->rank)) {
     return HU_E_SHAPE;
   }
-  hu_status status = hu_data_make(&made, what->count, shape, what->labels ? 2 : 0, what->labels ? 0 : 1);
+  hu_status status = hui_data_make(&made, what->count, shape, what->labels ? 2 : 0, what->labels ? 0 : 1);
   if (status != HU_OK) return status;
   const hu_stream truth = hu_stream_of_use(seed, HU_USE_TRUTH);
-  float *u = hu_data_allocate(users, sizeof *u), *v = hu_data_allocate(items, sizeof *v);
+  float *u = hui_data_allocate(users, sizeof *u), *v = hui_data_allocate(items, sizeof *v);
   if (u && v) {
     hu_init_normal(users, u, 1, what->rank, hu_stream_child(truth, 0));
     hu_normal_n(items, v, 1, hu_stream_child(truth, 1));

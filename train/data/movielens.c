@@ -52,8 +52,8 @@ static hu_status read_id(uint32_t *z, const hu_bytes *file, const char *name, ui
                          char *why) {
   uint64_t x;
   if (!read_whole(&x, field, UINT32_MAX))
-    return hu_data_wrong(why, HU_E_DATA, file->name, "%s of line %u: not a whole number up to 4294967295", name, line);
-  if (x == 0) return hu_data_wrong(why, HU_E_DATA, file->name, "%s of line %u: 0, and ids begin with 1", name, line);
+    return hui_data_wrong(why, HU_E_DATA, file->name, "%s of line %u: not a whole number up to 4294967295", name, line);
+  if (x == 0) return hui_data_wrong(why, HU_E_DATA, file->name, "%s of line %u: 0, and ids begin with 1", name, line);
   *z = (uint32_t)x;
   return HU_OK;
 }
@@ -63,17 +63,17 @@ static hu_status read_line(hu_rating *rating, const hu_bytes *file, const uint8_
   uint64_t stars = 0;
   size_t fields = split(field, at, size);
   if (fields != FIELDS)
-    return hu_data_wrong(why, HU_E_DATA, file->name, "line %u: fields between '::': %zu, not %d", rating->line, fields,
-                         FIELDS);
+    return hui_data_wrong(why, HU_E_DATA, file->name, "line %u: fields between '::': %zu, not %d", rating->line, fields,
+                          FIELDS);
   hu_status status = read_id(&rating->user, file, "UserID", rating->line, field[0], why);
   if (status == HU_OK) status = read_id(&rating->item, file, "MovieID", rating->line, field[1], why);
   if (status != HU_OK) return status;
   if (!read_whole(&stars, field[2], STARS) || stars == 0)
-    return hu_data_wrong(why, HU_E_DATA, file->name, "Rating of line %u: not a whole number from 1 to %d", rating->line,
-                         STARS);
+    return hui_data_wrong(why, HU_E_DATA, file->name, "Rating of line %u: not a whole number from 1 to %d",
+                          rating->line, STARS);
   if (!read_whole(&rating->time, field[3], INT64_MAX))
-    return hu_data_wrong(why, HU_E_DATA, file->name, "Timestamp of line %u: not a whole number below 2^63",
-                         rating->line);
+    return hui_data_wrong(why, HU_E_DATA, file->name, "Timestamp of line %u: not a whole number below 2^63",
+                          rating->line);
   return HU_OK;
 }
 
@@ -120,8 +120,8 @@ static int by_number(const void *a, const void *b) { return compare(*(const uint
 static hu_status check_pairs(const hu_bytes *file, size_t n, const hu_rating *rating, char *why) {
   for (size_t i = 1; i < n; i++) {
     if (rating[i].user == rating[i - 1].user && rating[i].item == rating[i - 1].item)
-      return hu_data_wrong(why, HU_E_DATA, file->name, "MovieID of line %u: user %u has rated movie %u in line %u too",
-                           rating[i].line, rating[i].user, rating[i].item, rating[i - 1].line);
+      return hui_data_wrong(why, HU_E_DATA, file->name, "MovieID of line %u: user %u has rated movie %u in line %u too",
+                            rating[i].line, rating[i].user, rating[i].item, rating[i - 1].line);
   }
   return HU_OK;
 }
@@ -154,11 +154,11 @@ void hu_movielens_free(hu_movielens *movielens) {
 }
 
 static int make_buffers(hu_movielens *movielens) {
-  movielens->user_ids = hu_data_allocate(movielens->count, sizeof *movielens->user_ids);
-  movielens->item_ids = hu_data_allocate(movielens->count, sizeof *movielens->item_ids);
-  movielens->first = hu_data_allocate(movielens->count + 1, sizeof *movielens->first);
-  movielens->item = hu_data_allocate(movielens->count, sizeof *movielens->item);
-  movielens->held = hu_data_allocate(movielens->count, sizeof *movielens->held);
+  movielens->user_ids = hui_data_allocate(movielens->count, sizeof *movielens->user_ids);
+  movielens->item_ids = hui_data_allocate(movielens->count, sizeof *movielens->item_ids);
+  movielens->first = hui_data_allocate(movielens->count + 1, sizeof *movielens->first);
+  movielens->item = hui_data_allocate(movielens->count, sizeof *movielens->item);
+  movielens->held = hui_data_allocate(movielens->count, sizeof *movielens->held);
   return movielens->user_ids && movielens->item_ids && movielens->first && movielens->item && movielens->held;
 }
 
@@ -171,8 +171,8 @@ static hu_status number(hu_movielens *movielens, const hu_bytes *file, const hu_
   size_t users = sort_ids(movielens->count, movielens->user_ids),
          items = sort_ids(movielens->count, movielens->item_ids), tested = 0;
   if (users > IDS_MOST || items > IDS_MOST)
-    return hu_data_wrong(why, HU_E_DATA, file->name, "size: %zu users and %zu movies, more than %d", users, items,
-                         IDS_MOST);
+    return hui_data_wrong(why, HU_E_DATA, file->name, "size: %zu users and %zu movies, more than %d", users, items,
+                          IDS_MOST);
   movielens->users = (uint32_t)users;
   movielens->items = (uint32_t)items;
   for (size_t i = 0, u = 0; u < users; u++) {
@@ -187,7 +187,7 @@ static hu_status number(hu_movielens *movielens, const hu_bytes *file, const hu_
   }
   movielens->first[users] = movielens->count;
   movielens->tested = (uint32_t)tested;
-  return tested ? HU_OK : hu_data_wrong(why, HU_E_DATA, file->name, "UserID: no user has two ratings");
+  return tested ? HU_OK : hui_data_wrong(why, HU_E_DATA, file->name, "UserID: no user has two ratings");
 }
 
 static hu_status read_all(hu_movielens *movielens, const hu_bytes *file, hu_rating *rating, char *why) {
@@ -198,20 +198,20 @@ static hu_status read_all(hu_movielens *movielens, const hu_bytes *file, hu_rati
   if (status != HU_OK) return status;
   qsort(rating, movielens->count, sizeof *rating, by_line);
   if (!make_buffers(movielens))
-    return hu_data_wrong(why, HU_E_MEMORY, file->name, "out of memory for %zu ratings", movielens->count);
+    return hui_data_wrong(why, HU_E_MEMORY, file->name, "out of memory for %zu ratings", movielens->count);
   return number(movielens, file, rating, why);
 }
 
-hu_status hu_movielens_read(hu_movielens *movielens, const hu_bytes *file, char *why) {
+hu_status hui_movielens_read(hu_movielens *movielens, const hu_bytes *file, char *why) {
   hu_movielens ratings;
   memset(&ratings, 0, sizeof ratings);
-  hu_status status = hu_bytes_check_plain(file, why);
+  hu_status status = hui_bytes_check_plain(file, why);
   if (status != HU_OK) return status;
   ratings.count = count_lines(file);
-  if (ratings.count >= UINT32_MAX) return hu_data_wrong(why, HU_E_DATA, file->name, "size: %zu lines", ratings.count);
-  hu_rating *rating = hu_data_allocate(ratings.count, sizeof *rating);
+  if (ratings.count >= UINT32_MAX) return hui_data_wrong(why, HU_E_DATA, file->name, "size: %zu lines", ratings.count);
+  hu_rating *rating = hui_data_allocate(ratings.count, sizeof *rating);
   status = rating ? read_all(&ratings, file, rating, why)
-                  : hu_data_wrong(why, HU_E_MEMORY, file->name, "out of memory for %zu ratings", ratings.count);
+                  : hui_data_wrong(why, HU_E_MEMORY, file->name, "out of memory for %zu ratings", ratings.count);
   free(rating);
   if (status == HU_OK) {
     *movielens = ratings;
@@ -223,10 +223,10 @@ hu_status hu_movielens_read(hu_movielens *movielens, const hu_bytes *file, char 
 
 hu_status hu_movielens_load(hu_movielens *movielens, const char *path, char *why) {
   hu_bytes file = {NULL, NULL, 0};
-  if (!movielens) return hu_data_wrong(why, HU_E_NULL, "movielens", "z: NULL");
-  hu_status status = hu_bytes_read(&file, path, why);
-  if (status == HU_OK) status = hu_movielens_read(movielens, &file, why);
-  hu_bytes_free(&file);
+  if (!movielens) return hui_data_wrong(why, HU_E_NULL, "movielens", "z: NULL");
+  hu_status status = hui_bytes_read(&file, path, why);
+  if (status == HU_OK) status = hui_movielens_read(movielens, &file, why);
+  hui_bytes_free(&file);
   return status;
 }
 
@@ -260,7 +260,7 @@ hu_status hu_movielens_negatives(hu_data *data, const hu_movielens *movielens, u
   if (hu_data_features(data) != 2 || data->count % ((size_t)negatives + 1) ||
       data->count / ((size_t)negatives + 1) != movielens->count - movielens->tested)
     return HU_E_SHAPE;
-  uint32_t *marks = hu_data_allocate(movielens->items, sizeof *marks);
+  uint32_t *marks = hui_data_allocate(movielens->items, sizeof *marks);
   if (!marks) return HU_E_MEMORY;
   for (uint32_t u = 0; u < movielens->users; u++) {
     mark(marks, movielens, u, 0);
@@ -281,8 +281,8 @@ hu_status hu_movielens_training(hu_data *data, const hu_movielens *movielens, ui
   hu_data made;
   size_t count;
   if (!data || !movielens || !movielens->item) return HU_E_NULL;
-  if (!hu_size_product(&count, movielens->count - movielens->tested, (size_t)negatives + 1)) return HU_E_SHAPE;
-  hu_status status = hu_data_make(&made, count, shape, 2, 0);
+  if (!hui_size_product(&count, movielens->count - movielens->tested, (size_t)negatives + 1)) return HU_E_SHAPE;
+  hu_status status = hui_data_make(&made, count, shape, 2, 0);
   if (status != HU_OK) return status;
   status = hu_movielens_negatives(&made, movielens, negatives, stream);
   if (status == HU_OK) {
@@ -314,21 +314,21 @@ hu_status hu_movielens_test(hu_data *data, const hu_movielens *movielens, uint32
   const size_t shape[3] = {1, 1, 2};
   hu_data made;
   size_t count;
-  if (!data || !movielens || !movielens->item) return hu_data_wrong(why, HU_E_NULL, "movielens", "z, x: NULL");
+  if (!data || !movielens || !movielens->item) return hui_data_wrong(why, HU_E_NULL, "movielens", "z, x: NULL");
   for (uint32_t u = 0; u < movielens->users; u++) {
     size_t others = movielens->items - (movielens->first[u + 1] - movielens->first[u]);
     if (movielens->held[u] != SIZE_MAX && others < candidates)
-      return hu_data_wrong(why, HU_E_SHAPE, "movielens", "candidates: user %u has not rated %zu movies, fewer than %u",
-                           movielens->user_ids[u], others, candidates);
+      return hui_data_wrong(why, HU_E_SHAPE, "movielens", "candidates: user %u has not rated %zu movies, fewer than %u",
+                            movielens->user_ids[u], others, candidates);
   }
-  hu_status status = hu_size_product(&count, movielens->tested, (size_t)candidates + 1)
-                         ? hu_data_make(&made, count, shape, 2, 0)
+  hu_status status = hui_size_product(&count, movielens->tested, (size_t)candidates + 1)
+                         ? hui_data_make(&made, count, shape, 2, 0)
                          : HU_E_SHAPE;
-  if (status != HU_OK) return hu_data_wrong(why, status, "movielens", "candidates: %u a user do not fit", candidates);
-  uint32_t *marks = hu_data_allocate(movielens->items, sizeof *marks);
+  if (status != HU_OK) return hui_data_wrong(why, status, "movielens", "candidates: %u a user do not fit", candidates);
+  uint32_t *marks = hui_data_allocate(movielens->items, sizeof *marks);
   if (!marks) {
     hu_data_free(&made);
-    return hu_data_wrong(why, HU_E_MEMORY, "movielens", "out of memory");
+    return hui_data_wrong(why, HU_E_MEMORY, "movielens", "out of memory");
   }
   put_candidates(&made, movielens, candidates, marks, stream);
   free(marks);

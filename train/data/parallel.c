@@ -42,9 +42,9 @@ static size_t line_with_end(const hu_bytes *file) {
 }
 
 static hu_status check_file(const hu_bytes *file, char *why) {
-  hu_status status = hu_bytes_check_plain(file, why);
+  hu_status status = hui_bytes_check_plain(file, why);
   size_t line = status == HU_OK ? line_with_end(file) : 0;
-  if (line) return hu_data_wrong(why, HU_E_DATA, file->name, "word of line %zu: <eos>, which ends every line", line);
+  if (line) return hui_data_wrong(why, HU_E_DATA, file->name, "word of line %zu: <eos>, which ends every line", line);
   return status;
 }
 
@@ -56,7 +56,7 @@ static hu_status check_pair(const hu_bytes *source, const hu_bytes *target, size
   size_t there = count_lines(target);
   *lines = count_lines(source);
   if (*lines == there) return HU_OK;
-  return hu_data_wrong(why, HU_E_DATA, target->name, "lines: %zu, and %s has %zu", there, source->name, *lines);
+  return hui_data_wrong(why, HU_E_DATA, target->name, "lines: %zu, and %s has %zu", there, source->name, *lines);
 }
 
 /* ---- the file of a language: its first nine tenths of lines, and the rest ---- */
@@ -78,14 +78,14 @@ static void cut_file(cut_files *cut, const hu_bytes *file, size_t lines) {
 
 /* A language that is being read: tokens, and where reading stands in them. */
 typedef struct one_language {
-  hu_words words;
+  hui_words words;
   uint32_t end, unknown;
   size_t at;
 } one_language;
 
 static hu_status read_language(one_language *language, const hu_bytes part[PARTS], uint32_t most, int by_count,
                                char *why) {
-  hu_status status = hu_words_read(&language->words, part, PARTS, most, by_count, why);
+  hu_status status = hui_words_read(&language->words, part, PARTS, most, by_count, why);
   for (uint32_t i = 0; status == HU_OK && i < language->words.kinds; i++) {
     if (strcmp(language->words.words[i], "<eos>") == 0) language->end = i;
     if (strcmp(language->words.words[i], "<unk>") == 0) language->unknown = i;
@@ -136,21 +136,21 @@ static hu_status take_part(hu_data *data, one_language language[LANGUAGES], size
   const size_t shape[3] = {1, 1, 2 * window + 1}, at[LANGUAGES] = {language[SOURCE].at, language[TARGET].at};
   size_t line, kept = walk(language, lines, window, NULL, &line);
   if (all && line)
-    return hu_data_wrong(why, HU_E_DATA, name,
-                         "line %zu: more than %zu words in one of the languages, and a sentence that is tested is not "
-                         "left out",
-                         line, window - 1);
+    return hui_data_wrong(why, HU_E_DATA, name,
+                          "line %zu: more than %zu words in one of the languages, and a sentence that is tested is not "
+                          "left out",
+                          line, window - 1);
   if (!kept)
-    return hu_data_wrong(why, HU_E_DATA, name, "lines: none has at most %zu words in both languages", window - 1);
+    return hui_data_wrong(why, HU_E_DATA, name, "lines: none has at most %zu words in both languages", window - 1);
   for (int k = 0; k < LANGUAGES; k++) language[k].at = at[k];
-  hu_status status = hu_data_make(data, kept, shape, 0, 0);
+  hu_status status = hui_data_make(data, kept, shape, 0, 0);
   if (status != HU_OK)
-    return hu_data_wrong(why, status, name, "out of memory for %zu pairs of %zu words", kept, window);
+    return hui_data_wrong(why, status, name, "out of memory for %zu pairs of %zu words", kept, window);
   (void)walk(language, lines, window, data, &line);
   return HU_OK;
 }
 
-static hu_status take_pairs(hu_parallel *parallel, one_language language[LANGUAGES], const size_t lines[PARTS],
+static hu_status take_pairs(hui_parallel *parallel, one_language language[LANGUAGES], const size_t lines[PARTS],
                             const char *const *names, char *why) {
   hu_status status = take_part(&parallel->training, language, lines[0], parallel->window, names[0], 0, why);
   if (status == HU_OK) status = take_part(&parallel->test, language, lines[1], parallel->window, names[1], 1, why);
@@ -165,7 +165,7 @@ static hu_status take_pairs(hu_parallel *parallel, one_language language[LANGUAG
 
 /* ---- all of it ---- */
 
-void hu_parallel_free(hu_parallel *parallel) {
+void hu_parallel_free(hui_parallel *parallel) {
   if (!parallel) return;
   hu_data_free(&parallel->training);
   hu_data_free(&parallel->test);
@@ -173,7 +173,7 @@ void hu_parallel_free(hu_parallel *parallel) {
 }
 
 /* Reads all parts; part[k] has the files of language k. */
-static hu_status read_parts(hu_parallel *parallel, const hu_bytes *const part[LANGUAGES], const size_t lines[PARTS],
+static hu_status read_parts(hui_parallel *parallel, const hu_bytes *const part[LANGUAGES], const size_t lines[PARTS],
                             uint32_t most, int by_count, char *why) {
   one_language language[LANGUAGES];
   const char *const names[PARTS] = {part[SOURCE][0].name, part[SOURCE][1].name};
@@ -185,9 +185,9 @@ static hu_status read_parts(hu_parallel *parallel, const hu_bytes *const part[LA
   return status;
 }
 
-hu_status hu_parallel_read(hu_parallel *parallel, const hu_bytes *source, const hu_bytes *target, size_t n,
-                           size_t window, uint32_t most, int by_count, char *why) {
-  hu_parallel pairs;
+hu_status hui_parallel_read(hui_parallel *parallel, const hu_bytes *source, const hu_bytes *target, size_t n,
+                            size_t window, uint32_t most, int by_count, char *why) {
+  hui_parallel pairs;
   size_t lines[PARTS] = {0, 0};
   cut_files cuts[LANGUAGES];
   const hu_bytes *part[LANGUAGES] = {source, target};
@@ -197,7 +197,7 @@ hu_status hu_parallel_read(hu_parallel *parallel, const hu_bytes *source, const 
   for (size_t i = 0; i < n && status == HU_OK; i++) status = check_pair(&source[i], &target[i], &lines[i], why);
   if (status != HU_OK) return status;
   if (n == 1) {
-    if (lines[0] < 10) return hu_data_wrong(why, HU_E_DATA, source->name, "lines: %zu, fewer than 10", lines[0]);
+    if (lines[0] < 10) return hui_data_wrong(why, HU_E_DATA, source->name, "lines: %zu, fewer than 10", lines[0]);
     lines[1] = lines[0] - lines[0] / 10 * 9;
     lines[0] -= lines[1];
     for (int k = 0; k < LANGUAGES; k++) {
@@ -214,29 +214,29 @@ hu_status hu_parallel_read(hu_parallel *parallel, const hu_bytes *source, const 
   return status;
 }
 
-hu_status hu_parallel_load(hu_parallel *parallel, const char *const *source, const char *const *target, size_t files,
+hu_status hu_parallel_load(hui_parallel *parallel, const char *const *source, const char *const *target, size_t files,
                            size_t window, uint32_t most, int by_count, char *why) {
   hu_bytes from[PARTS] = {{NULL, NULL, 0}}, to[PARTS] = {{NULL, NULL, 0}};
   hu_status status = HU_OK;
-  if (!parallel || !source || !target) return hu_data_wrong(why, HU_E_NULL, "parallel", "z, source, target: NULL");
-  if (files == 0 || files > PARTS) return hu_data_wrong(why, HU_E_SHAPE, "parallel", "files: %zu, not 1 or 2", files);
+  if (!parallel || !source || !target) return hui_data_wrong(why, HU_E_NULL, "parallel", "z, source, target: NULL");
+  if (files == 0 || files > PARTS) return hui_data_wrong(why, HU_E_SHAPE, "parallel", "files: %zu, not 1 or 2", files);
   if (window < 2 || window > SIDE_MOST)
-    return hu_data_wrong(why, HU_E_SHAPE, "parallel", "window: %zu, not from 2 to %d", window, SIDE_MOST);
-  hu_status words = hu_words_check_most(most, why);
+    return hui_data_wrong(why, HU_E_SHAPE, "parallel", "window: %zu, not from 2 to %d", window, SIDE_MOST);
+  hu_status words = hui_words_check_most(most, why);
   if (words != HU_OK) return words;
   for (size_t i = 0; i < files && status == HU_OK; i++) {
-    status = hu_bytes_read(&from[i], source[i], why);
-    if (status == HU_OK) status = hu_bytes_read(&to[i], target[i], why);
+    status = hui_bytes_read(&from[i], source[i], why);
+    if (status == HU_OK) status = hui_bytes_read(&to[i], target[i], why);
   }
-  if (status == HU_OK) status = hu_parallel_read(parallel, from, to, files, window, most, by_count, why);
+  if (status == HU_OK) status = hui_parallel_read(parallel, from, to, files, window, most, by_count, why);
   for (size_t i = 0; i < PARTS; i++) {
-    hu_bytes_free(&from[i]);
-    hu_bytes_free(&to[i]);
+    hui_bytes_free(&from[i]);
+    hui_bytes_free(&to[i]);
   }
   return status;
 }
 
-size_t hu_parallel_labels(const hu_parallel *parallel, const float *example, uint32_t *labels) {
+size_t hu_parallel_labels(const hui_parallel *parallel, const float *example, uint32_t *labels) {
   const float *given = example + parallel->window + 1;
   size_t n = 0;
   for (size_t j = 0, ended = 0; j < parallel->window; j++) {

@@ -63,7 +63,7 @@ void hu_uniform_n(size_t n, float *z, float low, float high, hu_stream stream) {
 }
 
 /* The arguments are right, so that no call can fail. */
-void hu_apply_n(hu_function_n function, size_t n, float *x) {
+void hui_apply_n(hu_function_n function, size_t n, float *x) {
   const hu_mode rne = {0};
   uint32_t codes[PIECE];
   for (size_t at = 0; at < n; at += PIECE) {
@@ -85,9 +85,9 @@ static void normal_pairs(size_t pairs, float *z, hu_stream stream) {
     r[i] = unit(words[2 * i]) + 0x1p-24f; /* exact; never 0 */
     c[i] = d[i] = turn * unit(words[2 * i + 1]);
   }
-  hu_apply_n(hu_log_n, pairs, r);
-  hu_apply_n(hu_cos_n, pairs, c);
-  hu_apply_n(hu_sin_n, pairs, d);
+  hui_apply_n(hu_log_n, pairs, r);
+  hui_apply_n(hu_cos_n, pairs, c);
+  hui_apply_n(hu_sin_n, pairs, d);
   for (size_t i = 0; i < pairs; i++) {
     float radius = sqrtf(-2 * r[i]);
     z[2 * i] = radius * c[i];

@@ -53,7 +53,7 @@ static void take_end(uint32_t h[WORDS], const uint8_t *x, size_t left, uint64_t 
   for (size_t i = 0; i < size; i += BLOCK) take(h, end + i);
 }
 
-char *hu_sha256_text(char text[HU_SHA256_TEXT + 1], size_t n, const void *x) {
+char *hui_sha256_text(char text[HU_SHA256_TEXT + 1], size_t n, const void *x) {
   static const char digits[] = "0123456789abcdef";
   uint32_t h[WORDS] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   const uint8_t *at = x;

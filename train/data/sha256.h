@@ -9,6 +9,6 @@
 enum { HU_SHA256_BYTES = 32, HU_SHA256_TEXT = 2 * HU_SHA256_BYTES };
 
 /* Writes the digest of n bytes as 64 small hexadecimal digits and a 0; returns text. */
-char *hu_sha256_text(char text[HU_SHA256_TEXT + 1], size_t n, const void *x);
+char *hui_sha256_text(char text[HU_SHA256_TEXT + 1], size_t n, const void *x);
 
 #endif

@@ -11,13 +11,13 @@ void hu_text_free(hu_text *text) {
   memset(text, 0, sizeof *text);
 }
 
-hu_status hu_text_read(hu_text *text, const hu_bytes *file, char *why) {
+hu_status hui_text_read(hu_text *text, const hu_bytes *file, char *why) {
   uint32_t number[256] = {0};
   hu_text read;
   memset(&read, 0, sizeof read);
-  if (file->size == 0) return hu_data_wrong(why, HU_E_DATA, file->name, "size: the file is empty");
-  read.tokens = hu_data_allocate(file->size, sizeof *read.tokens);
-  if (!read.tokens) return hu_data_wrong(why, HU_E_MEMORY, file->name, "out of memory for %zu tokens", file->size);
+  if (file->size == 0) return hui_data_wrong(why, HU_E_DATA, file->name, "size: the file is empty");
+  read.tokens = hui_data_allocate(file->size, sizeof *read.tokens);
+  if (!read.tokens) return hui_data_wrong(why, HU_E_MEMORY, file->name, "out of memory for %zu tokens", file->size);
   read.count = file->size;
   for (size_t i = 0; i < file->size; i++) number[file->data[i]] = 1;
   for (unsigned byte = 0; byte < 256; byte++) {
@@ -32,10 +32,10 @@ hu_status hu_text_read(hu_text *text, const hu_bytes *file, char *why) {
 
 hu_status hu_text_load(hu_text *text, const char *path, char *why) {
   hu_bytes file = {NULL, NULL, 0};
-  if (!text) return hu_data_wrong(why, HU_E_NULL, "text", "z: NULL");
-  hu_status status = hu_bytes_read(&file, path, why);
-  if (status == HU_OK) status = hu_text_read(text, &file, why);
-  hu_bytes_free(&file);
+  if (!text) return hui_data_wrong(why, HU_E_NULL, "text", "z: NULL");
+  hu_status status = hui_bytes_read(&file, path, why);
+  if (status == HU_OK) status = hui_text_read(text, &file, why);
+  hui_bytes_free(&file);
   return status;
 }
 

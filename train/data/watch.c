@@ -19,7 +19,7 @@ static const char *digits_of(const char *text, size_t n) {
                                                                                                        : NULL;
 }
 
-long hu_checksums_of(const char *text) {
+long hui_checksums_of(const char *text) {
   long count = 0;
   for (; *text; count++) {
     size_t n = strcspn(text, ",");
@@ -46,37 +46,37 @@ static int same_digits(const char *a, const char *b) {
 
 static _Thread_local hu_file_watch *watching;
 
-void hu_watch_files(hu_file_watch *watch) { watching = watch; }
+void hui_watch_files(hu_file_watch *watch) { watching = watch; }
 
 static hu_status note(hu_file_watch *watch, const hu_bytes *file, char *why) {
   size_t n = strlen(file->name) + 1;
   hu_file_seen *more = realloc(watch->file, (watch->count + 1) * sizeof *more);
   if (more) watch->file = more;
   char *path = more ? malloc(n) : NULL;
-  if (!path) return hu_data_wrong(why, HU_E_MEMORY, file->name, "out of memory");
+  if (!path) return hui_data_wrong(why, HU_E_MEMORY, file->name, "out of memory");
   memcpy(path, file->name, n);
   hu_file_seen *seen = &watch->file[watch->count++];
   seen->path = path;
   seen->size = file->size;
-  hu_sha256_text(seen->sha256, file->size, file->data);
+  hui_sha256_text(seen->sha256, file->size, file->data);
   return HU_OK;
 }
 
-hu_status hu_file_was_read(const hu_bytes *file, char *why) {
+hu_status hui_file_was_read(const hu_bytes *file, char *why) {
   hu_file_watch *watch = watching;
   hu_status status = watch ? note(watch, file, why) : HU_OK;
   if (!watch || status != HU_OK || !*watch->expected) return status;
-  size_t i = watch->count - 1, all = (size_t)hu_checksums_of(watch->expected);
+  size_t i = watch->count - 1, all = (size_t)hui_checksums_of(watch->expected);
   if (i >= all)
-    return hu_data_wrong(why, HU_E_DATA, file->name, "data.checksum: %zu digests, and this is file %zu of the run", all,
-                         i + 1);
+    return hui_data_wrong(why, HU_E_DATA, file->name, "data.checksum: %zu digests, and this is file %zu of the run",
+                          all, i + 1);
   const char *digits = digest_at(watch->expected, i);
   if (*digits == '-' || same_digits(digits, watch->file[i].sha256)) return HU_OK;
-  return hu_data_wrong(why, HU_E_DATA, file->name, "SHA-256 is %s, and data.checksum requires %.*s",
-                       watch->file[i].sha256, HU_SHA256_TEXT, digits);
+  return hui_data_wrong(why, HU_E_DATA, file->name, "SHA-256 is %s, and data.checksum requires %.*s",
+                        watch->file[i].sha256, HU_SHA256_TEXT, digits);
 }
 
-void hu_watch_free(hu_file_watch *watch) {
+void hui_watch_free(hu_file_watch *watch) {
   for (size_t i = 0; i < watch->count; i++) free(watch->file[i].path);
   free(watch->file);
   memset(watch, 0, sizeof *watch);

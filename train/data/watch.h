@@ -21,12 +21,12 @@ typedef struct hu_file_watch {
 
 /* How many digests a text has: "sha256:" and 64 hexadecimal digits, or "-", which any file has, with a comma between
  * two; -1: it is no such text. */
-long hu_checksums_of(const char *text);
-/* From here on the files that hu_bytes_read reads in this thread are noted; NULL: no longer. */
-void hu_watch_files(hu_file_watch *watch);
+long hui_checksums_of(const char *text);
+/* From here on the files that hui_bytes_read reads in this thread are noted; NULL: no longer. */
+void hui_watch_files(hu_file_watch *watch);
 /* Notes that a file was read. HU_OK where files are not noted. HU_E_DATA: its digest is not the expected one, or
  * none is given for it though there are some for others. */
-hu_status hu_file_was_read(const hu_bytes *file, char *why);
-void hu_watch_free(hu_file_watch *watch);
+hu_status hui_file_was_read(const hu_bytes *file, char *why);
+void hui_watch_free(hu_file_watch *watch);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "train/data/file.h"
 
-hu_status hu_data_wrong(char *why, hu_status status, const char *name, const char *format, ...) {
+hu_status hui_data_wrong(char *why, hu_status status, const char *name, const char *format, ...) {
   enum { NAME_MAX_SHOWN = 240 };
   size_t n = strlen(name);
   va_list args;

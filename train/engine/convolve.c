@@ -78,7 +78,7 @@ static void result_part(void *context, size_t image) {
   const image_shape *shape = &call->shape;
   const float *x = call->convolution->framed + image * shape->image;
   const float *before = call->convolution->x + image * shape->height * shape->width * call->convolution->channels;
-  if (shape->pad) hu_frame_image(call->convolution, before, call->convolution->framed + image * shape->image);
+  if (shape->pad) hui_frame_image(call->convolution, before, call->convolution->framed + image * shape->image);
   for (size_t y = 0; y < shape->down; y++) {
     float *z = call->convolution->z + (image * shape->down + y) * shape->across * shape->outputs;
     const float *row = x + y * call->convolution->windows.stride * shape->row;
@@ -132,9 +132,9 @@ static void round_gifts(const convolve_call *call, size_t n, float *x, size_t im
   hu_rounding_counts counts, *to = call->counts ? &call->counts[image] : call->convolution->counts;
   for (size_t i = 0; i < n; i++) memset(x + i * shape->deep + shape->area, 0, (shape->deep - shape->area) * sizeof *x);
   memset(&counts, 0, sizeof counts);
-  hu_cpu_notify(call->cpu, call->convolution, 0);
+  hui_cpu_notify(call->cpu, call->convolution, 0);
   hu_status done = hu_rounding_apply(1, n * shape->deep, x, x, call->rounding, NULL, &counts);
-  hu_cpu_notify(call->cpu, call->convolution, 1);
+  hui_cpu_notify(call->cpu, call->convolution, 1);
   if (done != HU_OK) return; /* cannot be: checked */
   to->over += counts.over;
   hu_events_add(&to->events, &counts.events);
@@ -203,9 +203,9 @@ static void scatter_part(void *context, size_t image) {
 static void frames_part(void *context, size_t image) {
   const convolve_call *call = context;
   const image_shape *shape = &call->shape;
-  hu_frame_image(call->convolution,
-                 call->convolution->x + image * shape->height * shape->width * call->convolution->channels,
-                 call->convolution->framed + image * shape->image);
+  hui_frame_image(call->convolution,
+                  call->convolution->x + image * shape->height * shape->width * call->convolution->channels,
+                  call->convolution->framed + image * shape->image);
 }
 
 /* ---- calls ---- */
@@ -228,7 +228,7 @@ static void give_images(const hu_cpu *cpu, size_t work, convolve_call *call) {
   }
   transpose_weights(call, convolution->buffer);
   call->w = convolution->buffer;
-  hu_cpu_run_work(cpu, convolution->images, call->rounding && !apart ? 0 : work, images_part, call);
+  hui_cpu_run_work(cpu, convolution->images, call->rounding && !apart ? 0 : work, images_part, call);
   for (size_t i = 0; apart && i < convolution->images; i++) {
     convolution->counts->over += apart[i].over;
     hu_events_add(&convolution->counts->events, &apart[i].events);
@@ -239,7 +239,7 @@ static void give_images(const hu_cpu *cpu, size_t work, convolve_call *call) {
   free(apart);
 }
 
-int hu_cpu_convolve(void *self, int what, const hu_convolution *convolution) {
+int hui_cpu_convolve(void *self, int what, const hu_convolution *convolution) {
   const hu_cpu *cpu = self;
   convolve_call call = {.cpu = cpu,
                         .convolution = convolution,
@@ -249,24 +249,24 @@ int hu_cpu_convolve(void *self, int what, const hu_convolution *convolution) {
                         .dw = convolution->dw};
   const image_shape *shape = &call.shape;
   int depthwise = convolution->windows.groups > 1;
-  if (depthwise && !hu_cpu_depthwise_possible(cpu, convolution)) return 0;
+  if (depthwise && !hui_cpu_depthwise_possible(cpu, convolution)) return 0;
   if (!call.tiles || (!depthwise && (shape->broad > BUFFER || shape->deep > BUFFER || shape->across * PANEL > BUFFER)))
     return 0;
   if (what == HU_CONVOLVE_POSSIBLE) return 1;
-  if (depthwise && what != HU_CONVOLVE_FRAMES) return hu_cpu_depthwise(cpu, what, convolution);
-  if (what == HU_CONVOLVE_ROUND) return hu_cpu_round_image(cpu, convolution);
-  if (what == HU_CONVOLVE_BLOCKS) return hu_cpu_blocks_possible(convolution);
-  if (what >= HU_CONVOLVE_RESULT_BLOCKS) return hu_cpu_convolve_blocks(cpu, what, convolution);
+  if (depthwise && what != HU_CONVOLVE_FRAMES) return hui_cpu_depthwise(cpu, what, convolution);
+  if (what == HU_CONVOLVE_ROUND) return hui_cpu_round_image(cpu, convolution);
+  if (what == HU_CONVOLVE_BLOCKS) return hui_cpu_blocks_possible(convolution);
+  if (what >= HU_CONVOLVE_RESULT_BLOCKS) return hui_cpu_convolve_blocks(cpu, what, convolution);
   size_t work = convolution->images * shape->down * shape->across * shape->area * shape->outputs;
   if (what == HU_CONVOLVE_RESULT) {
     if (shape->broad != shape->outputs) {
       broaden(shape->area, shape->outputs, convolution->buffer, shape->broad, convolution->w, shape->outputs);
       call.w = convolution->buffer;
     }
-    hu_cpu_run_work(cpu, convolution->images, work, result_part, &call);
+    hui_cpu_run_work(cpu, convolution->images, work, result_part, &call);
   } else if (what == HU_CONVOLVE_WEIGHTS) {
     if (shape->broad != shape->outputs) call.dw = convolution->buffer;
-    hu_cpu_run_work(cpu, convolution->windows.high * shape->broad / PANEL, work, weights_part, &call);
+    hui_cpu_run_work(cpu, convolution->windows.high * shape->broad / PANEL, work, weights_part, &call);
     for (size_t p = 0; call.dw != convolution->dw && p < shape->area; p++) {
       memcpy(convolution->dw + p * shape->outputs, call.dw + p * shape->broad, shape->outputs * sizeof *call.dw);
     }
@@ -275,11 +275,11 @@ int hu_cpu_convolve(void *self, int what, const hu_convolution *convolution) {
   } else if (what == HU_CONVOLVE_GIFTS) {
     transpose_weights(&call, convolution->buffer);
     call.w = convolution->buffer;
-    hu_cpu_run_work(cpu, convolution->images, work, gifts_part, &call);
+    hui_cpu_run_work(cpu, convolution->images, work, gifts_part, &call);
   } else if (what == HU_CONVOLVE_FRAMES) {
-    hu_cpu_run_work(cpu, convolution->images, convolution->images * shape->image, frames_part, &call);
+    hui_cpu_run_work(cpu, convolution->images, convolution->images * shape->image, frames_part, &call);
   } else {
-    hu_cpu_run_work(cpu, convolution->images, work, scatter_part, &call);
+    hui_cpu_run_work(cpu, convolution->images, work, scatter_part, &call);
   }
   return 1;
 }

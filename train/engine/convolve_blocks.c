@@ -20,7 +20,7 @@ typedef struct image_blocks {
   hu_status status[GROUP];
 } image_blocks;
 
-int hu_cpu_blocks_possible(const hu_convolution *convolution) {
+int hui_cpu_blocks_possible(const hu_convolution *convolution) {
   const hu_rounding *rounding = convolution->rounding;
   if (!rounding || rounding->kind != HU_ROUND_SCALED || rounding->mode.round >= HU_SRA ||
       hu_rounding_check(rounding) != HU_OK)
@@ -86,15 +86,15 @@ static void one_image(image_blocks *blocks, size_t image, size_t part) {
     size_t high = convolution->windows.height + 2 * convolution->windows.pad,
            wide = convolution->windows.width + 2 * convolution->windows.pad;
     float *framed = convolution->framed + image * high * wide * convolution->channels;
-    hu_frame_image(convolution, x, framed);
+    hui_frame_image(convolution, x, framed);
     x = framed;
   }
   make_patches(blocks, x, patches);
-  hu_cpu_notify(blocks->cpu, convolution, 0);
+  hui_cpu_notify(blocks->cpu, convolution, 0);
   hu_status status = hu_rounding_apply(blocks->windows, blocks->area, patches, patches, convolution->rounding, &exec,
                                        &blocks->counts[part]);
   if (status != HU_OK) blocks->status[part] = status;
-  hu_cpu_notify(blocks->cpu, convolution, 1);
+  hui_cpu_notify(blocks->cpu, convolution, 1);
   if (blocks->product) result_of(blocks, patches, convolution->z + image * blocks->windows * blocks->outputs);
 }
 
@@ -134,7 +134,7 @@ static void strip_part(void *context, size_t part) {
 static void run(const hu_cpu *cpu, size_t images, size_t parts, void (*part)(void *context, size_t part),
                 image_blocks *blocks) {
   if (blocks->windows * images * blocks->area * blocks->outputs >= HU_CPU_PRODUCTS_MIN) {
-    hu_cpu_run(cpu, parts, part, blocks);
+    hui_cpu_run(cpu, parts, part, blocks);
   } else {
     for (size_t i = 0; i < parts; i++) part(blocks, i);
   }
@@ -190,7 +190,7 @@ static int weights(const hu_cpu *cpu, image_blocks *blocks) {
   return 1;
 }
 
-int hu_cpu_convolve_blocks(const hu_cpu *cpu, int what, const hu_convolution *convolution) {
+int hui_cpu_convolve_blocks(const hu_cpu *cpu, int what, const hu_convolution *convolution) {
   image_blocks blocks = blocks_of(cpu, convolution);
   return what == HU_CONVOLVE_RESULT_BLOCKS ? results(cpu, &blocks) : weights(cpu, &blocks);
 }

@@ -4,7 +4,7 @@
 
 #include "train/engine/convolve.h"
 
-void hu_frame_image(const hu_convolution *convolution, const float *x, float *z) {
+void hui_frame_image(const hu_convolution *convolution, const float *x, float *z) {
   size_t pad = convolution->windows.pad, height = convolution->windows.height;
   size_t side = pad * convolution->channels, inside = convolution->windows.width * convolution->channels,
          row = inside + 2 * side;

@@ -29,7 +29,7 @@ typedef struct round_plan {
 
 /* Returns how many of `count` windows with `kernel` pixels, in one direction, see the pixel `at`. */
 static uint64_t windows(const hu_window_sizes *sizes, size_t at, size_t kernel, size_t count) {
-  hu_seen seen = hu_seen_of(at, sizes->pad, kernel, sizes->stride, count);
+  hu_seen seen = hui_seen_of(at, sizes->pad, kernel, sizes->stride, count);
   return seen.end > seen.first ? seen.end - seen.first : 0;
 }
 
@@ -145,14 +145,15 @@ static hu_status round_class(size_t n, float *x, const hu_rounding *rounding, co
   return hu_s2fp8_quantize_n(n, x, 1, x, 1, &rounding->s2fp8, scale, rounding->mode, exec, &counts->events);
 }
 
-int hu_cpu_round_image(const hu_cpu *cpu, const hu_convolution *convolution) {
+int hui_cpu_round_image(const hu_cpu *cpu, const hu_convolution *convolution) {
   const hu_rounding *rounding = convolution->rounding;
   hu_exec exec;
   hu_s2fp8_scale scale;
   hu_rounding_counts all;
   round_plan plan;
   int shared = rounding->kind == HU_ROUND_S2FP8 && rounding->mode.round < HU_SRA;
-  if (hu_rounding_check(rounding) != HU_OK || (!shared && !hu_rounds_alone(rounding)) || !make_plan(&plan, convolution))
+  if (hu_rounding_check(rounding) != HU_OK || (!shared && !hui_rounds_alone(rounding)) ||
+      !make_plan(&plan, convolution))
     return 0;
   memset(&exec, 0, sizeof exec);
   exec.threads = cpu->threads;
@@ -160,7 +161,7 @@ int hu_cpu_round_image(const hu_cpu *cpu, const hu_convolution *convolution) {
   float *x = convolution->gathered;
   gather(&plan, x, convolution->x, NULL);
   memset(&all, 0, sizeof all);
-  const hu_helpers *before = hu_cpu_lend(cpu);
+  const hu_helpers *before = hui_cpu_lend(cpu);
   hu_status status = shared ? scale_of_patches(&plan, x, &rounding->s2fp8, &exec, &scale) : HU_OK;
   for (size_t i = 0; i < plan.classes && status == HU_OK; i++) {
     const seen_class *seen_here = &plan.list[i];
@@ -169,7 +170,7 @@ int hu_cpu_round_image(const hu_cpu *cpu, const hu_convolution *convolution) {
     if (seen_here->times) status = round_class(seen_here->n, x + seen_here->first, rounding, &scale, &exec, &seen);
     add_times(&all, &seen, seen_here->times);
   }
-  hu_cpu_take_back(before);
+  hui_cpu_take_back(before);
   if (status != HU_OK) return 0;
   all.elements = (uint64_t)convolution->images * convolution->windows.down * convolution->windows.across *
                  convolution->windows.high * convolution->windows.wide * convolution->channels;

@@ -16,15 +16,15 @@
 enum { VALUES_MIN = 1 << 13, STEPS_MIN = 1 << 14 };
 
 static void run_for_library(void *crew, size_t parts, void (*part)(void *context, size_t part), void *context) {
-  hu_crew_run(crew, parts, part, context);
+  hui_crew_run(crew, parts, part, context);
 }
 
 static hu_status cpu_open(void **self, uint32_t threads) {
   hu_cpu *engine = malloc(sizeof *engine);
   if (!engine) return HU_E_MEMORY;
-  *engine = hu_cpu_alone();
+  *engine = hui_cpu_alone();
   engine->threads = threads;
-  engine->crew = hu_crew_new(threads);
+  engine->crew = hui_crew_new(threads);
   engine->helpers.run = run_for_library;
   engine->helpers.self = engine->crew;
   if (threads > HU_THREADS_MAX) threads = HU_THREADS_MAX;
@@ -36,7 +36,7 @@ static hu_status cpu_open(void **self, uint32_t threads) {
 
 static void cpu_close(void *self) {
   hu_cpu *engine = self;
-  hu_crew_free(engine->crew);
+  hui_crew_free(engine->crew);
   free(engine->buffers);
   free(engine->panels);
   free(engine);
@@ -90,7 +90,7 @@ static hu_status by_library(const product_call *call, size_t i, float *z, const 
   memset(&exec, 0, sizeof exec);
   exec.threads = call->threads;
   exec.levels_off = call->cpu->levels_off;
-  exec.stream = hu_words_of_product(products, i);
+  exec.stream = hui_words_of_product(products, i);
   hu_result result = {z, products->z.ld, hu_binary32(), HU_STORAGE_VALUES};
   hu_operand a = {x, products->a.ld, products->a.format, HU_STORAGE_VALUES, (uint8_t)products->a.transposed};
   hu_operand b = {y, products->b.ld, products->b.format, HU_STORAGE_VALUES, (uint8_t)products->b.transposed};
@@ -111,7 +111,7 @@ static void some_products(void *context, size_t part) {
   const hu_range whole = {0, products->m, 0, products->n};
   size_t all = products->outer * products->inner, from = part * call->part,
          to = all - from < call->part ? all : from + call->part;
-  int quick = call->cpu->loops->product && hu_is_plain_fp32(products->accum);
+  int quick = call->cpu->loops->product && hui_is_plain_fp32(products->accum);
   for (size_t i = from; i < to && call->status[part] == HU_OK; i++) {
     float *z = matrix(&products->z, i, products->inner);
     const float *a = matrix(&products->a, i, products->inner), *b = matrix(&products->b, i, products->inner);
@@ -137,7 +137,7 @@ static void some_of_one(void *context, size_t part) {
 }
 
 static int has_loop(const hu_cpu *engine, const hu_products *products) {
-  return engine->loops->product && hu_is_plain_fp32(products->accum) && products->outer * products->inner == 1;
+  return engine->loops->product && hui_is_plain_fp32(products->accum) && products->outer * products->inner == 1;
 }
 
 static product_call product_call_of(const hu_cpu *engine, const hu_products *products) {
@@ -162,13 +162,13 @@ static void one_product(const hu_cpu *engine, const hu_products *products) {
   call.across = products->m < 48 * parts && products->n > products->m;
   size_t all = call.across ? products->n : products->m, least = call.across ? 16 : 12;
   call.part = (all / parts / least + 1) * least;
-  hu_cpu_run(engine, (all + call.part - 1) / call.part, some_of_one, &call);
+  hui_cpu_run(engine, (all + call.part - 1) / call.part, some_of_one, &call);
 }
 
 static hu_status one_by_library(const product_call *call) {
-  const hu_helpers *before = hu_cpu_lend(call->cpu);
+  const hu_helpers *before = hui_cpu_lend(call->cpu);
   hu_status status = by_library(call, 0, call->products->z.data, call->products->a.data, call->products->b.data);
-  hu_cpu_take_back(before);
+  hui_cpu_take_back(before);
   return status;
 }
 
@@ -183,7 +183,7 @@ static hu_status cpu_products(void *self, const hu_products *products) {
     return HU_OK;
   }
   call.part = (all + parts - 1) / parts;
-  hu_cpu_run(engine, (all + call.part - 1) / call.part, some_products, &call);
+  hui_cpu_run(engine, (all + call.part - 1) / call.part, some_products, &call);
   for (size_t i = 0; i < parts; i++) {
     if (call.status[i] != HU_OK) return call.status[i];
   }
@@ -226,10 +226,10 @@ static hu_status cpu_function(void *self, int which, size_t n, float *z, const f
   call.z = z;
   call.x = x;
   call.n = n;
-  call.part = !engine->crew || n < VALUES_MIN ? n + !n : hu_cpu_part_size(engine, n, 1024);
+  call.part = !engine->crew || n < VALUES_MIN ? n + !n : hui_cpu_part_size(engine, n, 1024);
   call.levels_off = engine->levels_off;
   size_t parts = (n + call.part - 1) / call.part;
-  hu_cpu_run(engine, parts, function_part, &call);
+  hui_cpu_run(engine, parts, function_part, &call);
   for (size_t i = 0; i < parts; i++) {
     if (call.status[i] != HU_OK) return call.status[i];
   }
@@ -239,10 +239,10 @@ static hu_status cpu_function(void *self, int which, size_t n, float *z, const f
 static hu_status cpu_transform(void *self, size_t rows, size_t cols, float *z, const float *x,
                                const hu_hadamard *transform) {
   const hu_stream none = {0, 0};
-  hu_exec exec = hu_cpu_exec(self, rows * cols, HU_CPU_NUMBERS_MIN, none);
-  const hu_helpers *before = hu_cpu_lend(self);
+  hu_exec exec = hui_cpu_exec(self, rows * cols, HU_CPU_NUMBERS_MIN, none);
+  const hu_helpers *before = hui_cpu_lend(self);
   hu_status status = hu_hadamard_forward(rows, cols, z, cols, x, cols, transform, &exec);
-  hu_cpu_take_back(before);
+  hui_cpu_take_back(before);
   return status;
 }
 
@@ -265,9 +265,9 @@ static hu_status cpu_unscale(void *self, size_t n, float *g, float scale, hu_gra
     hu_gradient_unscale_n(n, g, scale, found);
     return HU_OK;
   }
-  unscale_call call = {g, scale, n, hu_cpu_part_size(engine, n, 1024), {{0, 0}}};
+  unscale_call call = {g, scale, n, hui_cpu_part_size(engine, n, 1024), {{0, 0}}};
   size_t parts = (n + call.part - 1) / call.part;
-  hu_cpu_run(engine, parts, unscale_part, &call);
+  hui_cpu_run(engine, parts, unscale_part, &call);
   for (size_t i = 0; i < parts; i++) {
     if (call.found[i].amax > found->amax) found->amax = call.found[i].amax;
     found->bad |= call.found[i].bad;
@@ -294,7 +294,7 @@ enum { PIECE = 1024 };
 
 static hu_status check_arrays(const hu_optimizer_arrays *arrays, const hu_optimizer *optimizer) {
   if (!arrays || !arrays->w || !arrays->g) return HU_E_NULL;
-  if (!arrays->m != !hu_optimizer_has_m(optimizer) || !arrays->v != !hu_optimizer_has_v(optimizer)) return HU_E_NULL;
+  if (!arrays->m != !hui_optimizer_has_m(optimizer) || !arrays->v != !hui_optimizer_has_v(optimizer)) return HU_E_NULL;
   return !arrays->c != !(optimizer->update == HU_UPDATE_KAHAN) ? HU_E_NULL : HU_OK;
 }
 
@@ -315,13 +315,13 @@ static HU_NOINLINE hu_status step(size_t n, const hu_optimizer_arrays *arrays, c
   if (status == HU_OK) status = check_arrays(arrays, optimizer);
   if (status == HU_OK && now->t == 0) status = HU_E_SHAPE;
   if (status != HU_OK) return status;
-  hu_cpu cpu = hu_cpu_alone();
+  hu_cpu cpu = hui_cpu_alone();
   float buffers[4][PIECE], *const buffer[4] = {buffers[0], buffers[1], buffers[2], buffers[3]};
   for (size_t at = 0; at < n && status == HU_OK; at += PIECE) {
     size_t piece = n - at < PIECE ? n - at : PIECE;
     hu_optimizer_arrays own = part_of(arrays, at);
     hu_stream words = {stream.key, stream.counter + at};
-    status = hu_optimizer_step_on(hu_engine_cpu(), &cpu, piece, &own, optimizer, now, words, buffer, counts);
+    status = hui_optimizer_step_on(hui_engine_cpu(), &cpu, piece, &own, optimizer, now, words, buffer, counts);
   }
   return status;
 }
@@ -360,9 +360,9 @@ static hu_status cpu_step(void *self, size_t n, const hu_optimizer_arrays *array
   call.now = now;
   call.words = words;
   call.n = n;
-  call.part = hu_cpu_part_size(engine, n, 1024);
+  call.part = hui_cpu_part_size(engine, n, 1024);
   size_t parts = (n + call.part - 1) / call.part;
-  hu_cpu_run(engine, parts, step_part, &call);
+  hui_cpu_run(engine, parts, step_part, &call);
   for (size_t i = 0; i < parts; i++) {
     if (call.status[i] != HU_OK) return call.status[i];
     counts->moved += call.counts[i].moved;
@@ -377,7 +377,7 @@ static hu_status cpu_judge(void *self, size_t rows, size_t cols, const float *x,
   for (size_t i = 0; i < rows; i++) {
     if (labels[i] == HU_LABEL_NONE) continue;
     answers->asked++;
-    answers->right += hu_first_largest(cols, x + i * cols) == labels[i];
+    answers->right += hui_first_largest(cols, x + i * cols) == labels[i];
   }
   return HU_OK;
 }
@@ -390,19 +390,19 @@ static const hu_engine cpu = {.name = "cpu",
                               .release = cpu_release,
                               .put = cpu_put,
                               .get = cpu_put,
-                              .run = hu_cpu_loop,
+                              .run = hui_cpu_loop,
                               .products = cpu_products,
                               .function = cpu_function,
-                              .round = hu_cpu_round,
-                              .quantize = hu_cpu_quantize,
+                              .round = hui_cpu_round,
+                              .quantize = hui_cpu_quantize,
                               .transform = cpu_transform,
                               .unscale = cpu_unscale,
                               .compare = cpu_compare,
                               .step = cpu_step,
-                              .convolve = hu_cpu_convolve,
-                              .sum_products = hu_cpu_sum_products,
+                              .convolve = hui_cpu_convolve,
+                              .sum_products = hui_cpu_sum_products,
                               .judge = cpu_judge,
-                              .pack = hu_cpu_pack,
-                              .add_rounded = hu_cpu_add_rounded};
+                              .pack = hui_cpu_pack,
+                              .add_rounded = hui_cpu_add_rounded};
 
-const hu_engine *hu_engine_cpu(void) { return &cpu; }
+const hu_engine *hui_engine_cpu(void) { return &cpu; }

@@ -11,7 +11,7 @@
 /* Work below which threads cost more than they save: products, numbers looked at. */
 enum { HU_CPU_PRODUCTS_MIN = 1 << 20, HU_CPU_NUMBERS_MIN = 1 << 16 };
 
-/* The `self` of hu_engine_cpu. */
+/* The `self` of hui_engine_cpu. */
 typedef struct hu_cpu {
   uint32_t threads;
   hu_crew *crew;
@@ -27,22 +27,22 @@ typedef struct hu_cpu {
 extern uint32_t hu_cpu_levels_off;
 
 /* Returns an engine of one thread. */
-hu_cpu hu_cpu_alone(void);
+hu_cpu hui_cpu_alone(void);
 /* work(context, part) for all parts, beside each other; in this thread if there is only one. */
-void hu_cpu_run(const hu_cpu *cpu, size_t parts, void (*work)(void *context, size_t part), void *context);
+void hui_cpu_run(const hu_cpu *cpu, size_t parts, void (*work)(void *context, size_t part), void *context);
 /* Calls of the library that this thread makes take the crew's threads, which wait already, in place of new ones, until
- * hu_cpu_take_back gets what this returns. No work of hu_cpu_run may lend. */
-static inline const hu_helpers *hu_cpu_lend(const hu_cpu *cpu) {
-  return hu_parallel_by(cpu->crew ? &cpu->helpers : NULL);
+ * hui_cpu_take_back gets what this returns. No work of hui_cpu_run may lend. */
+static inline const hu_helpers *hui_cpu_lend(const hu_cpu *cpu) {
+  return hui_parallel_by(cpu->crew ? &cpu->helpers : NULL);
 }
-static inline void hu_cpu_take_back(const hu_helpers *before) { (void)hu_parallel_by(before); }
+static inline void hui_cpu_take_back(const hu_helpers *before) { (void)hui_parallel_by(before); }
 /* Numbers of a part, in whole pieces, for at most as many parts as there are threads. */
-static inline size_t hu_cpu_part_size(const hu_cpu *cpu, size_t n, size_t piece) {
+static inline size_t hui_cpu_part_size(const hu_cpu *cpu, size_t n, size_t piece) {
   size_t threads = cpu->threads < HU_THREADS_MAX ? cpu->threads : HU_THREADS_MAX;
   return (n / threads / piece + 1) * piece;
 }
 /* Threads for a call of the library: one where the work is less than `least`. */
-static inline hu_exec hu_cpu_exec(const hu_cpu *cpu, size_t work, size_t least, hu_stream words) {
+static inline hu_exec hui_cpu_exec(const hu_cpu *cpu, size_t work, size_t least, hu_stream words) {
   hu_exec exec;
   memset(&exec, 0, sizeof exec);
   exec.threads = work < least ? 1 : cpu->threads;
@@ -51,18 +51,18 @@ static inline hu_exec hu_cpu_exec(const hu_cpu *cpu, size_t work, size_t least, 
   return exec;
 }
 /* Implements hu_engine.run: kernels.c. */
-hu_status hu_cpu_loop(void *self, int kernel, const hu_task *task);
+hu_status hui_cpu_loop(void *self, int kernel, const hu_task *task);
 /* Implement hu_engine.round and hu_engine.quantize: roundings.c. */
-hu_status hu_cpu_round(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *rounding,
-                       hu_stream words, hu_rounding_counts *counts);
-hu_status hu_cpu_quantize(void *self, size_t n, float *x, hu_format format, hu_mode mode, hu_stream words);
+hu_status hui_cpu_round(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *rounding,
+                        hu_stream words, hu_rounding_counts *counts);
+hu_status hui_cpu_quantize(void *self, size_t n, float *x, hu_format format, hu_mode mode, hu_stream words);
 /* Implements hu_engine.sum_products: sum_products.c. */
-int hu_cpu_sum_products(void *self, size_t count, const hu_products *products, int begun);
+int hui_cpu_sum_products(void *self, size_t count, const hu_products *products, int begun);
 /* Implements hu_engine.pack: panels.c. */
-size_t hu_cpu_pack(void *self, const hu_matrices *b, size_t k, size_t n, float *z);
+size_t hui_cpu_pack(void *self, const hu_matrices *b, size_t k, size_t n, float *z);
 /* hu_engine.add_rounded: rounded_products.c. */
-hu_status hu_cpu_add_rounded(void *self, const hu_rounded_product *product, int *done);
+hu_status hui_cpu_add_rounded(void *self, const hui_rounded_product *product, int *done);
 /* Implements hu_engine.convolve: convolve.c. */
-int hu_cpu_convolve(void *self, int what, const hu_convolution *convolution);
+int hui_cpu_convolve(void *self, int what, const hu_convolution *convolution);
 
 #endif

@@ -73,7 +73,7 @@ static void finish(hu_crew *crew) {
 static void *wait_for_work(void *argument) {
   hu_crew *crew = argument;
   uint_fast64_t turn = 0;
-  (void)hu_float_env_enter(HU_LANE_NEAREST); /* not the environment of the thread that started it */
+  (void)hui_float_env_enter(HU_LANE_NEAREST); /* not the environment of the thread that started it */
   for (;;) {
     turn = next_turn(crew, turn);
     if (crew->over) return NULL;
@@ -100,7 +100,7 @@ static void wait_for_end(hu_crew *crew) {
   pthread_mutex_unlock(&crew->lock);
 }
 
-hu_crew *hu_crew_new(uint32_t threads) {
+hu_crew *hui_crew_new(uint32_t threads) {
   if (threads > HU_THREADS_MAX) threads = HU_THREADS_MAX;
   hu_crew *crew = threads > 1 ? calloc(1, sizeof *crew) : NULL;
   if (!crew) return NULL;
@@ -115,11 +115,11 @@ hu_crew *hu_crew_new(uint32_t threads) {
     crew->started++;
   }
   if (crew->started) return crew;
-  hu_crew_free(crew);
+  hui_crew_free(crew);
   return NULL;
 }
 
-void hu_crew_free(hu_crew *crew) {
+void hui_crew_free(hu_crew *crew) {
   if (!crew) return;
   crew->over = 1;
   begin_turn(crew);
@@ -130,7 +130,7 @@ void hu_crew_free(hu_crew *crew) {
   free(crew);
 }
 
-void hu_crew_run(hu_crew *crew, size_t parts, void (*work)(void *context, size_t part), void *context) {
+void hui_crew_run(hu_crew *crew, size_t parts, void (*work)(void *context, size_t part), void *context) {
   if (!crew || parts < 2) {
     for (size_t i = 0; i < parts; i++) work(context, i);
     return;
@@ -153,7 +153,7 @@ uint32_t hu_cpu_levels_off;
 #define LOOPS(name) &hu_loops_##name,
 static const hu_loops *const known[] = {HU_EACH_LEVEL(LOOPS)};
 
-hu_cpu hu_cpu_alone(void) {
+hu_cpu hui_cpu_alone(void) {
   hu_cpu cpu = {.threads = 1, .helpers = {NULL, NULL}, .loops = &hu_loops_vector, .levels_off = hu_cpu_levels_off};
   uint32_t levels = hu_levels() & ~cpu.levels_off;
   for (size_t i = sizeof known / sizeof *known; i-- > 0;) {
@@ -162,6 +162,6 @@ hu_cpu hu_cpu_alone(void) {
   return cpu;
 }
 
-void hu_cpu_run(const hu_cpu *cpu, size_t parts, void (*work)(void *context, size_t part), void *context) {
-  hu_crew_run(cpu->crew, parts, work, context);
+void hui_cpu_run(const hu_cpu *cpu, size_t parts, void (*work)(void *context, size_t part), void *context) {
+  hui_crew_run(cpu->crew, parts, work, context);
 }

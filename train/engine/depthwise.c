@@ -15,7 +15,7 @@ static void result_part(void *context, size_t image) {
   const hu_window_sizes *sizes = &convolution->windows;
   const size_t pad = sizes->pad;
   if (pad) {
-    hu_frame_image(
+    hui_frame_image(
         convolution, convolution->x + image * sizes->height * sizes->width * convolution->channels,
         convolution->framed + image * (sizes->height + 2 * pad) * (sizes->width + 2 * pad) * convolution->channels);
   }
@@ -35,22 +35,22 @@ static void images_part(void *context, size_t image) {
   call->cpu->loops->depthwise.images(call->convolution, image);
 }
 
-int hu_cpu_depthwise_possible(const hu_cpu *cpu, const hu_convolution *convolution) {
+int hui_cpu_depthwise_possible(const hu_cpu *cpu, const hu_convolution *convolution) {
   return cpu->loops->depthwise.result && convolution->windows.groups == convolution->channels &&
          convolution->windows.groups == convolution->outputs && convolution->channels >= LANES;
 }
 
-int hu_cpu_depthwise(const hu_cpu *cpu, int what, const hu_convolution *convolution) {
+int hui_cpu_depthwise(const hu_cpu *cpu, int what, const hu_convolution *convolution) {
   depthwise_call call = {cpu, convolution};
   const hu_window_sizes *sizes = &convolution->windows;
   const size_t windows = convolution->images * sizes->down * sizes->across;
   const size_t work = windows * sizes->high * sizes->wide * convolution->channels;
   if (what == HU_CONVOLVE_RESULT) {
-    hu_cpu_run_work(cpu, convolution->images, work, result_part, &call);
+    hui_cpu_run_work(cpu, convolution->images, work, result_part, &call);
   } else if (what == HU_CONVOLVE_WEIGHTS) {
-    hu_cpu_run_work(cpu, convolution->channels / LANES, work, weights_part, &call);
+    hui_cpu_run_work(cpu, convolution->channels / LANES, work, weights_part, &call);
   } else if (what == HU_CONVOLVE_IMAGES && !convolution->rounding) {
-    hu_cpu_run_work(cpu, convolution->images, work, images_part, &call);
+    hui_cpu_run_work(cpu, convolution->images, work, images_part, &call);
   } else {
     return 0;
   }

@@ -124,9 +124,9 @@ static void depthwise_images(const hu_convolution *convolution, size_t image) {
   const size_t pad = sizes->pad;
   float *dx = convolution->dx + image * sizes->height * sizes->width * convolution->channels;
   for (size_t y = 0; y < sizes->height; y++) {
-    const hu_seen down = hu_seen_of(y, pad, sizes->high, sizes->stride, sizes->down);
+    const hu_seen down = hui_seen_of(y, pad, sizes->high, sizes->stride, sizes->down);
     for (size_t x = 0; x < sizes->width; x++, dx += convolution->channels) {
-      const hu_seen across = hu_seen_of(x, pad, sizes->wide, sizes->stride, sizes->across);
+      const hu_seen across = hui_seen_of(x, pad, sizes->wide, sizes->stride, sizes->across);
       pixel_of_windows(convolution, image, y + pad, x + pad, down, across, dx);
     }
   }

@@ -203,19 +203,19 @@ typedef struct hu_products {
   size_t m, n, k, outer, inner;
   hu_matrices z, a, b;
   const hu_accum *accum;
-  hu_stream words;     /* of a model that rounds stochastically; product i of several takes hu_words_of_product */
+  hu_stream words;     /* of a model that rounds stochastically; product i of several takes hui_words_of_product */
   const float *panels; /* of one product: B as hu_engine.pack makes it, beside b; or NULL */
 } hu_products;
 
 /* Returns 1 for binary32 sums and nothing else: no formats that operands must have, no promotion, no slices. */
-static inline int hu_is_plain_fp32(const hu_accum *x) {
+static inline int hui_is_plain_fp32(const hu_accum *x) {
   hu_accum any = hu_accum_any(*x);
   return x->kind == HU_ACCUM_FP32 && !x->promote && !x->slices && memcmp(x, &any, sizeof any) == 0;
 }
 
 /* Returns the random words of product i: its own, since each has results from 0 on. They are those that hu_stream_child
  * makes, which the device's library does not have. */
-static inline hu_stream hu_words_of_product(const hu_products *products, size_t i) {
+static inline hu_stream hui_words_of_product(const hu_products *products, size_t i) {
   if (!products->accum->mode.bits || products->outer * products->inner == 1) return products->words;
   uint64_t low = hu_stream_word(products->words, 2 * i), high = hu_stream_word(products->words, 2 * i + 1);
   hu_stream own = {high << 32 | low, 0};
@@ -231,7 +231,7 @@ enum { HU_FUNCTION_EXP, HU_FUNCTION_LOG, HU_FUNCTION_TANH, HU_FUNCTION_SIGMOID, 
  *   RESULT           x, w                     framed, z         Z, and x with its border of zeros in framed
  *   WEIGHTS          framed, dz               dw                the gradient of the weights
  *   IMAGES           dz, w                    dx                the gradient of the images; with `rounding` (one that
- *                                                               hu_rounds_alone accepts) what each window contributes
+ *                                                               hui_rounds_alone accepts) what each window contributes
  *                                                               is rounded and counted before it is added
  *   ROUND            x, rounding              rounded, counts   x rounded in patches; pixels in no window are copied;
  *                                                               returns 0 if the rounding needs the patches themselves
@@ -281,7 +281,7 @@ typedef struct hu_squares {
  * one after another: Z, m x n, is rounded as a tensor, with word i n + j of `words` for number (i, j) (a rounding that
  * keeps numbers does nothing and counts nothing), and number (i, j) is added to sum[i n + j]. products->z is
  * contiguous; what it holds afterwards is not specified. */
-typedef struct hu_rounded_product {
+typedef struct hui_rounded_product {
   const hu_products *products;
   const hu_rounding *rounding;
   hu_stream words;
@@ -290,7 +290,7 @@ typedef struct hu_rounded_product {
   /* As in hu_convolution. */
   void (*notify)(void *const notified[2], int ends);
   void *notified[2];
-} hu_rounded_product;
+} hui_rounded_product;
 
 /* Answers of a classifier. */
 typedef struct hu_answers {
@@ -326,7 +326,7 @@ struct hu_engine {
   /* Adds how many u are not 0, and where of those before and after are equal. */
   hu_status (*compare)(void *self, size_t n, const float *u, const float *before, const float *after,
                        hu_update_counts *counts);
-  /* Does hu_optimizer_step in threads; its arguments are checked. NULL: the caller does hu_optimizer_step_on. */
+  /* Does hu_optimizer_step in threads; its arguments are checked. NULL: the caller does hui_optimizer_step_on. */
   hu_status (*step)(void *self, size_t n, const hu_optimizer_arrays *arrays, const hu_optimizer *optimizer,
                     const hu_optimizer_time *now, hu_stream words, hu_update_counts *counts);
   /* Carries out HU_CONVOLVE_ without patches, with the bits of patches and products. Returns 1 if it was done, or is
@@ -348,17 +348,17 @@ struct hu_engine {
   size_t (*pack)(void *self, const hu_matrices *b, size_t k, size_t n, float *z);
   /* Computes such a product and sets *done to 1; or sets it to 0, if it cannot compute this one, and changes nothing.
    * NULL: it can compute none. */
-  hu_status (*add_rounded)(void *self, const hu_rounded_product *product, int *done);
+  hu_status (*add_rounded)(void *self, const hui_rounded_product *product, int *done);
 };
 
 /* Returns the CPU as an engine; never NULL. */
-const hu_engine *hu_engine_cpu(void);
+const hu_engine *hui_engine_cpu(void);
 
 /* Does one step of an optimizer as calls of an engine, each for all n numbers. There are four buffers of n numbers;
  * counts may be NULL. */
-hu_status hu_optimizer_step_on(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *arrays,
-                               const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream words,
-                               float *const buffer[4], hu_update_counts *counts);
+hu_status hui_optimizer_step_on(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *arrays,
+                                const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream words,
+                                float *const buffer[4], hu_update_counts *counts);
 
 /* Q-Ramping (halfulp/train/trainer.h): a period for each weight of a tensor. Arrays of n numbers in the engine's
  * memory; all but sum and mean are whole numbers below 2^23. */
@@ -371,11 +371,11 @@ typedef struct hu_ramping {
   int off;       /* 1: steps are ordinary ones, and none of the arrays changes */
 } hu_ramping;
 /* Does the same for AdamW with periods. HU_E_TRAIN: it is another optimizer. */
-hu_status hu_optimizer_step_ramped(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *arrays,
-                                   const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream words,
-                                   float *const buffer[4], const hu_ramping *ramping, hu_update_counts *counts);
+hu_status hui_optimizer_step_ramped(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *arrays,
+                                    const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream words,
+                                    float *const buffer[4], const hu_ramping *ramping, hu_update_counts *counts);
 
-static inline hu_task hu_task_of(size_t rows, size_t cols, float *z, const float *a, const float *b) {
+static inline hu_task hui_task_of(size_t rows, size_t cols, float *z, const float *a, const float *b) {
   hu_task task;
   memset(&task, 0, sizeof task);
   task.rows = rows;

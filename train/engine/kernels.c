@@ -26,7 +26,7 @@ static const uint8_t divided[HU_RUN_KERNELS] = {
 #undef HU_DIVIDED
 };
 
-hu_status hu_cpu_loop(void *self, int kernel, const hu_task *task) {
+hu_status hui_cpu_loop(void *self, int kernel, const hu_task *task) {
   const hu_cpu *cpu = self;
   size_t work = task->work ? task->work : task->rows * task->cols;
   kernel_call call = {cpu->loops->kernel[kernel], task, task->rows < cpu->threads && divided[kernel] == HU_BY_NUMBER,
@@ -38,6 +38,6 @@ hu_status hu_cpu_loop(void *self, int kernel, const hu_task *task) {
   /* Whole cache lines of an aligned row. */
   size_t all = call.across ? task->cols : task->rows, whole = call.across ? 64 : 1;
   call.part = (all / cpu->threads / whole + 1) * whole;
-  hu_cpu_run(cpu, (all + call.part - 1) / call.part, kernel_part, &call);
+  hui_cpu_run(cpu, (all + call.part - 1) / call.part, kernel_part, &call);
   return HU_OK;
 }

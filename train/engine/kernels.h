@@ -29,12 +29,12 @@
 #endif
 
 /* A kernel computes columns j0 ... j1 - 1 of row r. */
-#define HU_AT(name) HU_INSIDE void hu_at_##name(const hu_task *task, size_t r, size_t j0, size_t j1)
+#define HU_AT(name) HU_INSIDE void hui_at_##name(const hu_task *task, size_t r, size_t j0, size_t j1)
 #define HU_EACH_COLUMN HU_INDEPENDENT for (size_t j = j0; j < j1; j++)
 
 /* ---- numbers one at a time: number r cols + j of z from those of a and b, and from p ---- */
 
-HU_INSIDE float hu_canonical(float x) {
+HU_INSIDE float hui_canonical(float x) {
   const uint32_t u = 0x7FC00000u;
   float nan;
   memcpy(&nan, &u, sizeof nan);
@@ -62,7 +62,7 @@ HU_INSIDE float hu_canonical(float x) {
     HU_EACH_COLUMN z[j] = (value);                    \
   }
 
-HU_ONE(keep, hu_canonical(a[j]))
+HU_ONE(keep, hui_canonical(a[j]))
 HU_TWO_OPERANDS(add, a[j] + b[j])
 HU_ONE_BY(scale, a[j] * p)
 HU_ONE_BY(sign, a[j] > 0 ? p : a[j] < 0 ? -p : 0)
@@ -158,7 +158,7 @@ HU_AT(mask) {
 }
 
 /* The place of the first largest of n numbers; a NaN is larger than none, and none is larger than it. */
-HU_INSIDE size_t hu_first_largest(size_t n, const float *x) {
+HU_INSIDE size_t hui_first_largest(size_t n, const float *x) {
   size_t best = 0;
   for (size_t j = 1; j < n; j++) {
     if (x[j] > x[best]) best = j;
@@ -171,7 +171,7 @@ HU_INSIDE size_t hu_first_largest(size_t n, const float *x) {
 enum { HU_SUM_LANES = 16, HU_SUM_CHUNK = 64 };
 
 /* Returns the sum of x y, or (y NULL) of x, in the order of docs/training.md section 2. */
-HU_INSIDE float hu_sum_of_row(size_t n, const float *x, const float *y) {
+HU_INSIDE float hui_sum_of_row(size_t n, const float *x, const float *y) {
   float s[HU_SUM_LANES] = {0};
   size_t i = 0;
   for (; y && i + HU_SUM_LANES <= n; i += HU_SUM_LANES) {
@@ -191,7 +191,7 @@ HU_INSIDE float hu_sum_of_row(size_t n, const float *x, const float *y) {
 
 /* z[r] = p times the sum of the cols numbers of row r of a, which is added to z[r] if `onto` is 1. */
 HU_AT(sum_rows) {
-  const float sum = hu_sum_of_row(task->cols, task->a + r * task->lda, NULL) * task->p;
+  const float sum = hui_sum_of_row(task->cols, task->a + r * task->lda, NULL) * task->p;
   (void)j0, (void)j1;
   task->z[r] = task->onto ? task->z[r] + sum : sum;
 }
@@ -236,7 +236,7 @@ HU_COLUMNS(columns_both, task->a[at + k] * task->columns.row[j + k] * task->b[at
 /* ---- blocks of blocks.size numbers that share a power of two, for train/net/quartet.c and average.c: side by side in
  * a row, or (blocks.down) one above the other in a column; the last one of a row or column may be shorter ---- */
 
-HU_INSIDE float hu_power_below(float x) { /* of a normal number, the largest power of two that is not above it */
+HU_INSIDE float hui_power_below(float x) { /* of a normal number, the largest power of two that is not above it */
   uint32_t u;
   memcpy(&u, &x, sizeof u);
   u &= 0x7F800000u;
@@ -246,7 +246,7 @@ HU_INSIDE float hu_power_below(float x) { /* of a normal number, the largest pow
 
 /* The scale of n numbers `step` apart by their standard deviation times p, to which a margin is added. Sums begin with
  * the first number. */
-HU_INSIDE float hu_scale_by_deviation(const float *x, size_t step, size_t n, float p) {
+HU_INSIDE float hui_scale_by_deviation(const float *x, size_t step, size_t n, float p) {
   float sum = 0, squares = 0;
   for (size_t i = 0; i < n; i++) {
     sum += x[i * step];
@@ -254,19 +254,19 @@ HU_INSIDE float hu_scale_by_deviation(const float *x, size_t step, size_t n, flo
   }
   const float count = (float)n, mean = sum / count, variance = squares / count - mean * mean;
   if (variance != variance) return INFINITY;
-  return hu_power_below(p * (variance >= 0 ? sqrtf(variance) : 1) + 1e-8f);
+  return hui_power_below(p * (variance >= 0 ? sqrtf(variance) : 1) + 1e-8f);
 }
 
 /* The scale is a quarter of the power of two of the largest magnitude, at least 2^-127; or (up) the least power of two
  * that is at least a sixth of that magnitude, which is the quarter or the half. */
-HU_INSIDE float hu_scale_by_largest(const float *x, size_t step, size_t n, int up) {
+HU_INSIDE float hui_scale_by_largest(const float *x, size_t step, size_t n, int up) {
   float largest = 0;
   for (size_t i = 0; i < n; i++) {
     const float size = fabsf(x[i * step]);
     if (!(size <= largest)) largest = size;
   }
   if (!(largest <= 0x1.fffffep127f)) return INFINITY;
-  float scale = hu_power_below(largest) * 0.25f;
+  float scale = hui_power_below(largest) * 0.25f;
   if (!(scale > 0x1p-127f)) scale = 0x1p-127f;
   return up && largest > 6 * scale ? 2 * scale : scale;
 }
@@ -282,25 +282,27 @@ HU_AT(block_scales) {
     const size_t before = (down ? r : j) * size, n = length - before < size ? length - before : size;
     const float *x = task->a + (down ? before * task->lda + j : r * task->lda + before);
     task->z[r * task->cols + j] =
-        task->p > 0 ? hu_scale_by_deviation(x, step, n, task->p) : hu_scale_by_largest(x, step, n, task->p < 0);
+        task->p > 0 ? hui_scale_by_deviation(x, step, n, task->p) : hui_scale_by_largest(x, step, n, task->p < 0);
   }
 }
 
 /* The kernels below make this of one number a, and of `other`, in a block of this scale. */
-HU_INSIDE float hu_over_scale(float a, float other, float scale, float p) { return (void)other, a * p / scale; }
+HU_INSIDE float hui_over_scale(float a, float other, float scale, float p) { return (void)other, a * p / scale; }
 
 /* All numbers of a block whose scale is infinity are NaN. */
-HU_INSIDE float hu_times_scale(float a, float other, float scale, float p) {
+HU_INSIDE float hui_times_scale(float a, float other, float scale, float p) {
   (void)other, (void)p;
-  return hu_canonical(scale <= 0x1.fffffep127f ? a * scale : NAN);
+  return hui_canonical(scale <= 0x1.fffffep127f ? a * scale : NAN);
 }
 
 /* Keeps `other` where a over the scale is of smaller magnitude than p, and makes it +0 elsewhere. */
-HU_INSIDE float hu_within_scale(float a, float other, float scale, float p) { return fabsf(a / scale) < p ? other : 0; }
+HU_INSIDE float hui_within_scale(float a, float other, float scale, float p) {
+  return fabsf(a / scale) < p ? other : 0;
+}
 
 /* x lies on the grid of E2M1, from 0 to 6; returns that of its two neighbours there which is nearer to `toward`: the
  * upper one from the middle on. */
-HU_INSIDE float hu_toward(float x, float toward) {
+HU_INSIDE float hui_toward(float x, float toward) {
   const float unit = x < 2 ? 0.5f : x < 4 ? 1 : 2;
   const float low = x < 1   ? (x < 0.5f ? 0 : 0.5f)
                     : x < 2 ? (x < 1.5f ? 1 : 1.5f)
@@ -312,10 +314,10 @@ HU_INSIDE float hu_toward(float x, float toward) {
 }
 
 /* Rounds a in its scale toward `other` and keeps the sign of a; 0 becomes +0. */
-HU_INSIDE float hu_toward_in_scale(float a, float other, float scale, float p) {
-  const float there = other / scale, y = hu_toward(fabsf(a) / scale, a < 0 ? -there : there) * scale;
+HU_INSIDE float hui_toward_in_scale(float a, float other, float scale, float p) {
+  const float there = other / scale, y = hui_toward(fabsf(a) / scale, a < 0 ? -there : there) * scale;
   (void)p;
-  return scale <= 0x1.fffffep127f ? (a < 0 ? -y : a > 0 ? y : 0) : hu_canonical(NAN);
+  return scale <= 0x1.fffffep127f ? (a < 0 ? -y : a > 0 ? y : 0) : hui_canonical(NAN);
 }
 
 /* z is made of a, of blocks.other (NULL: of a) and of the scales of their blocks. blocks.across scales lie side by
@@ -338,9 +340,9 @@ HU_INSIDE float hu_toward_in_scale(float a, float other, float scale, float p) {
     }                                                                                                     \
   }
 
-HU_BY_BLOCKS(block_over, hu_over_scale)
-HU_BY_BLOCKS(block_times, hu_times_scale)
-HU_BY_BLOCKS(block_within, hu_within_scale)
-HU_BY_BLOCKS(block_toward, hu_toward_in_scale)
+HU_BY_BLOCKS(block_over, hui_over_scale)
+HU_BY_BLOCKS(block_times, hui_times_scale)
+HU_BY_BLOCKS(block_within, hui_within_scale)
+HU_BY_BLOCKS(block_toward, hui_toward_in_scale)
 
 #endif

@@ -36,9 +36,9 @@ HU_AT(layer) {
   const size_t at = r * task->cols;
   const float *a = task->a + at, *gain = task->norm.gain, *offset = task->norm.offset, n = (float)task->cols;
   float *z = task->z + at, *normalised = task->norm.normalised + at;
-  const float mean = hu_sum_of_row(task->cols, a, NULL) / n;
+  const float mean = hui_sum_of_row(task->cols, a, NULL) / n;
   HU_EACH_COLUMN normalised[j] = a[j] - mean;
-  const float inverse = 1 / sqrtf(hu_sum_of_row(task->cols, normalised, normalised) / n + 1e-5f);
+  const float inverse = 1 / sqrtf(hui_sum_of_row(task->cols, normalised, normalised) / n + 1e-5f);
   task->norm.inverse[r] = inverse;
   HU_EACH_COLUMN {
     float number = normalised[j] * inverse;
@@ -54,7 +54,7 @@ HU_AT(layer_back) {
   const float n = (float)task->cols, inverse = task->norm.inverse[r];
   float *z = task->z + at;
   HU_EACH_COLUMN z[j] = a[j] * gain[j];
-  const float mean = hu_sum_of_row(task->cols, z, NULL) / n, slope = hu_sum_of_row(task->cols, z, normalised) / n;
+  const float mean = hui_sum_of_row(task->cols, z, NULL) / n, slope = hui_sum_of_row(task->cols, z, normalised) / n;
   HU_EACH_COLUMN z[j] = ((z[j] - mean) - normalised[j] * slope) * inverse;
 }
 
@@ -89,7 +89,7 @@ typedef struct hu_seen {
   size_t first, end;
 } hu_seen;
 
-HU_INSIDE hu_seen hu_seen_of(size_t at, size_t pad, size_t kernel, size_t stride, size_t windows) {
+HU_INSIDE hu_seen hui_seen_of(size_t at, size_t pad, size_t kernel, size_t stride, size_t windows) {
   hu_seen seen;
   at += pad;
   seen.first = at < kernel ? 0 : (at - kernel) / stride + 1;
@@ -131,16 +131,16 @@ HU_INSIDE hu_seen hu_seen_of(size_t at, size_t pad, size_t kernel, size_t stride
 #else
 #define HU_SEEN_SIDES(add) HU_SEEN(8, add) HU_SEEN(1, add)
 #endif
-#define HU_WINDOWS(name, add)                                                                                   \
-  HU_AT(name) {                                                                                                 \
-    const hu_window_sizes *sizes = &task->windows.sizes;                                                        \
-    const size_t cols = task->cols;                                                                             \
-    const size_t image = r / (sizes->height * sizes->width);                                                    \
-    const size_t row = r / sizes->width % sizes->height + sizes->pad, col = r % sizes->width + sizes->pad;      \
-    const hu_seen down = hu_seen_of(row - sizes->pad, sizes->pad, sizes->high, sizes->stride, sizes->down);     \
-    const hu_seen across = hu_seen_of(col - sizes->pad, sizes->pad, sizes->wide, sizes->stride, sizes->across); \
-    size_t j = j0;                                                                                              \
-    HU_SEEN_SIDES(add)                                                                                          \
+#define HU_WINDOWS(name, add)                                                                                    \
+  HU_AT(name) {                                                                                                  \
+    const hu_window_sizes *sizes = &task->windows.sizes;                                                         \
+    const size_t cols = task->cols;                                                                              \
+    const size_t image = r / (sizes->height * sizes->width);                                                     \
+    const size_t row = r / sizes->width % sizes->height + sizes->pad, col = r % sizes->width + sizes->pad;       \
+    const hu_seen down = hui_seen_of(row - sizes->pad, sizes->pad, sizes->high, sizes->stride, sizes->down);     \
+    const hu_seen across = hui_seen_of(col - sizes->pad, sizes->pad, sizes->wide, sizes->stride, sizes->across); \
+    size_t j = j0;                                                                                               \
+    HU_SEEN_SIDES(add)                                                                                           \
   }
 
 /* z is the gradient of images, a that of their patches. */
@@ -150,14 +150,14 @@ typedef struct hu_grouped {
   size_t group, y, x, channel; /* channel: in the group */
 } hu_grouped;
 
-HU_INSIDE hu_grouped hu_grouped_of(const hu_window_sizes *sizes, size_t channels, size_t j) {
+HU_INSIDE hu_grouped hui_grouped_of(const hu_window_sizes *sizes, size_t channels, size_t j) {
   const size_t pixel = j / channels, pixels = sizes->high * sizes->wide;
   hu_grouped number = {pixel / pixels, pixel % pixels / sizes->wide, pixel % sizes->wide, j % channels};
   return number;
 }
 
 /* Advances to the next number, without divisions, which would cost more than the copy. */
-HU_INSIDE void hu_grouped_next(hu_grouped *number, const hu_window_sizes *sizes, size_t channels) {
+HU_INSIDE void hui_grouped_next(hu_grouped *number, const hu_window_sizes *sizes, size_t channels) {
   if (++number->channel < channels) return;
   number->channel = 0;
   if (++number->x < sizes->wide) return;
@@ -175,12 +175,12 @@ HU_AT(groups) {
   const size_t down = r % per / sizes->across * sizes->stride, across = r % sizes->across * sizes->stride;
   const float *a = task->a + r / per * sizes->height * sizes->width * all;
   float *z = task->z + r * task->cols;
-  hu_grouped number = hu_grouped_of(sizes, channels, j0);
+  hu_grouped number = hui_grouped_of(sizes, channels, j0);
   for (size_t j = j0; j < j1; j++) {
     const size_t y = down + number.y - sizes->pad, x = across + number.x - sizes->pad; /* outside: above all sides */
     const size_t at = (y * sizes->width + x) * all + number.group * channels + number.channel;
     z[j] = y < sizes->height && x < sizes->width ? a[at] : 0;
-    hu_grouped_next(&number, sizes, channels);
+    hui_grouped_next(&number, sizes, channels);
   }
 }
 
@@ -190,8 +190,8 @@ HU_AT(groups_back) {
   const size_t all = task->cols, channels = all / sizes->groups, pixels = sizes->high * sizes->wide;
   const size_t image = r / (sizes->height * sizes->width);
   const size_t row = r / sizes->width % sizes->height, col = r % sizes->width;
-  const hu_seen down = hu_seen_of(row, sizes->pad, sizes->high, sizes->stride, sizes->down);
-  const hu_seen across = hu_seen_of(col, sizes->pad, sizes->wide, sizes->stride, sizes->across);
+  const hu_seen down = hui_seen_of(row, sizes->pad, sizes->high, sizes->stride, sizes->down);
+  const hu_seen across = hui_seen_of(col, sizes->pad, sizes->wide, sizes->stride, sizes->across);
   for (size_t j = j0; j < j1; j++) {
     const float *a = task->a + j / channels * channels * pixels + j % channels;
     float s = 0;
@@ -220,7 +220,7 @@ HU_WINDOWS(max_pool_back,
 HU_WINDOWS(mean_pool_back, task->a[window * cols + j + k] * task->p)
 
 /* Returns the number of the first pixel of window r in the images. */
-HU_INSIDE size_t hu_window_at(const hu_window_sizes *sizes, size_t r) {
+HU_INSIDE size_t hui_window_at(const hu_window_sizes *sizes, size_t r) {
   const size_t per = sizes->down * sizes->across;
   const size_t row = r / per * sizes->height + r % per / sizes->across * sizes->stride;
   return row * sizes->width + r % sizes->across * sizes->stride;
@@ -229,7 +229,7 @@ HU_INSIDE size_t hu_window_at(const hu_window_sizes *sizes, size_t r) {
 /* z gets the first largest pixel of each window of a, and windows.places its number in the window; a NaN is largest. */
 HU_AT(max_pool) {
   const hu_window_sizes *sizes = &task->windows.sizes;
-  const size_t cols = task->cols, at = hu_window_at(sizes, r) * cols;
+  const size_t cols = task->cols, at = hui_window_at(sizes, r) * cols;
   float *z = task->z + r * cols, *places = task->windows.places + r * cols;
   HU_EACH_COLUMN {
     z[j] = task->a[at + j];
@@ -248,7 +248,7 @@ HU_AT(max_pool) {
 /* z is p times the sum of the pixels of each window. */
 HU_AT(mean_pool) {
   const hu_window_sizes *sizes = &task->windows.sizes;
-  const size_t cols = task->cols, at = hu_window_at(sizes, r) * cols;
+  const size_t cols = task->cols, at = hui_window_at(sizes, r) * cols;
   float *z = task->z + r * cols;
   const float p = task->p;
   HU_EACH_COLUMN z[j] = 0;
@@ -263,7 +263,7 @@ HU_AT(mean_pool) {
 
 /* Returns how many columns of row r count: all, or (softmax.causal) those up to its step of softmax.steps, and no more
  * than softmax.counts says for its sample of softmax.sample rows, if it is not NULL. */
-HU_INSIDE size_t hu_columns_of(const hu_task *task, size_t r) {
+HU_INSIDE size_t hui_columns_of(const hu_task *task, size_t r) {
   const size_t n = task->softmax.causal ? r % task->softmax.steps + 1 : task->cols;
   if (!task->softmax.counts) return n;
   const float most = task->softmax.counts[r / task->softmax.sample];
@@ -272,7 +272,7 @@ HU_INSIDE size_t hu_columns_of(const hu_task *task, size_t r) {
 
 /* Subtracts from each row of a its largest number; columns that do not count become 0. */
 HU_AT(less_top) {
-  const size_t n = hu_columns_of(task, r);
+  const size_t n = hui_columns_of(task, r);
   const float *a = task->a + r * task->cols;
   float *z = task->z + r * task->cols, top = a[0];
   (void)j0, (void)j1;
@@ -283,9 +283,9 @@ HU_AT(less_top) {
 
 /* Divides each row of z by its sum, which softmax.sums[r] gets if it is not NULL. */
 HU_AT(shares) {
-  const size_t n = hu_columns_of(task, r);
+  const size_t n = hui_columns_of(task, r);
   float *z = task->z + r * task->cols;
-  const float sum = hu_sum_of_row(n, z, NULL);
+  const float sum = hui_sum_of_row(n, z, NULL);
   (void)j0, (void)j1;
   if (task->softmax.sums) task->softmax.sums[r] = sum;
   HU_INDEPENDENT for (size_t j = 0; j < n; j++) z[j] /= sum;
@@ -297,7 +297,7 @@ HU_AT(shares_back) {
   const size_t at = r * task->cols;
   const float *a = task->a + at, *b = task->b + at;
   float *z = task->z + at;
-  const float sum = hu_sum_of_row(task->cols, b, a);
+  const float sum = hui_sum_of_row(task->cols, b, a);
   HU_EACH_COLUMN z[j] = a[j] * (b[j] - sum);
 }
 

@@ -10,7 +10,7 @@
 #define HU_LOOP(NAME, name, by)                                                             \
   static void run_##name(const hu_task *task, size_t r0, size_t r1, size_t j0, size_t j1) { \
     const hu_task own = *task;                                                              \
-    for (size_t r = r0; r < r1; r++) hu_at_##name(&own, r, j0, j1);                         \
+    for (size_t r = r0; r < r1; r++) hui_at_##name(&own, r, j0, j1);                        \
   }
 HU_KERNELS(HU_LOOP)
 

@@ -28,22 +28,22 @@ static optimizer_job job_of(const hu_engine *engine, void *self, size_t n, const
   job.self = self;
   job.n = n;
   job.optimizer = optimizer;
-  job.rate = (float)hu_optimizer_scalar(optimizer, optimizer->rate);
-  job.momentum = (float)hu_optimizer_scalar(optimizer, optimizer->momentum);
-  job.decay = (float)hu_optimizer_scalar(optimizer, optimizer->decay);
-  job.beta1 = (float)hu_optimizer_scalar(optimizer, optimizer->beta1);
-  job.beta2 = (float)hu_optimizer_scalar(optimizer, optimizer->beta2);
-  job.less1 = (float)hu_optimizer_scalar(optimizer, 1 - (double)job.beta1);
-  job.less2 = (float)hu_optimizer_scalar(optimizer, 1 - (double)job.beta2);
-  job.past1 = (float)hu_optimizer_scalar(optimizer, 1 - now->power1);
-  job.past2 = (float)hu_optimizer_scalar(optimizer, 1 - now->power2);
-  job.eps = (float)hu_optimizer_scalar(optimizer, optimizer->eps);
+  job.rate = (float)hui_optimizer_scalar(optimizer, optimizer->rate);
+  job.momentum = (float)hui_optimizer_scalar(optimizer, optimizer->momentum);
+  job.decay = (float)hui_optimizer_scalar(optimizer, optimizer->decay);
+  job.beta1 = (float)hui_optimizer_scalar(optimizer, optimizer->beta1);
+  job.beta2 = (float)hui_optimizer_scalar(optimizer, optimizer->beta2);
+  job.less1 = (float)hui_optimizer_scalar(optimizer, 1 - (double)job.beta1);
+  job.less2 = (float)hui_optimizer_scalar(optimizer, 1 - (double)job.beta2);
+  job.past1 = (float)hui_optimizer_scalar(optimizer, 1 - now->power1);
+  job.past2 = (float)hui_optimizer_scalar(optimizer, 1 - now->power2);
+  job.eps = (float)hui_optimizer_scalar(optimizer, optimizer->eps);
   job.state_is_binary32 = hu_format_equal(optimizer->state, hu_binary32());
   return job;
 }
 
 static void each(optimizer_job *job, int kernel, float *z, const float *a, const float *b, float p) {
-  hu_task task = hu_task_of(1, job->n, z, a, b);
+  hu_task task = hui_task_of(1, job->n, z, a, b);
   task.p = p;
   if (job->status == HU_OK) job->status = job->engine->run(job->self, kernel, &task);
 }
@@ -214,9 +214,9 @@ static void make_step(optimizer_job *job, const hu_optimizer_arrays *arrays, hu_
   }
 }
 
-hu_status hu_optimizer_step_on(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *arrays,
-                               const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream words,
-                               float *const buffer[4], hu_update_counts *counts) {
+hu_status hui_optimizer_step_on(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *arrays,
+                                const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream words,
+                                float *const buffer[4], hu_update_counts *counts) {
   optimizer_job job = job_of(engine, self, n, optimizer, now);
   make_step(&job, arrays, words, buffer, counts);
   return job.status;
@@ -224,11 +224,11 @@ hu_status hu_optimizer_step_on(const hu_engine *engine, void *self, size_t n, co
 
 /* ---- with a period for each weight ---- */
 
-hu_status hu_optimizer_step_ramped(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *arrays,
-                                   const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream words,
-                                   float *const buffer[4], const hu_ramping *ramping, hu_update_counts *counts) {
+hu_status hui_optimizer_step_ramped(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *arrays,
+                                    const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream words,
+                                    float *const buffer[4], const hu_ramping *ramping, hu_update_counts *counts) {
   optimizer_job job = job_of(engine, self, n, optimizer, now);
-  hu_task task = hu_task_of(1, n, NULL, NULL, NULL);
+  hu_task task = hui_task_of(1, n, NULL, NULL, NULL);
   hu_optimizer_arrays with = *arrays;
   if (optimizer->kind != HU_ADAMW) return HU_E_TRAIN;
   each(&job, HU_RUN_PLUS, ramping->steps, ramping->steps, NULL, 1);

@@ -18,13 +18,13 @@ static void pack_part(void *context, size_t part) {
   call->cpu->loops->pack(call->b, call->k, call->n, part * PANEL, call->z + part * PANEL * call->k);
 }
 
-size_t hu_cpu_pack(void *self, const hu_matrices *b, size_t k, size_t n, float *z) {
+size_t hui_cpu_pack(void *self, const hu_matrices *b, size_t k, size_t n, float *z) {
   const hu_cpu *cpu = self;
   pack_call call = {cpu, b, k, n, z};
   size_t parts = (n + PANEL - 1) / PANEL;
   if (!cpu->loops->pack) return 0;
   if (z && k * n >= HU_CPU_NUMBERS_MIN) {
-    hu_cpu_run(cpu, parts, pack_part, &call);
+    hui_cpu_run(cpu, parts, pack_part, &call);
   } else {
     for (size_t i = 0; z && i < parts; i++) pack_part(&call, i);
   }

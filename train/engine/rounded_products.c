@@ -13,7 +13,7 @@ enum { SHALLOW = 64, LARGE = 1 << 16, SOME = 1 << 14 };
 
 typedef struct rounded_call {
   const hu_cpu *cpu;
-  const hu_rounded_product *product;
+  const hui_rounded_product *product;
   const float *panels; /* B's, which every piece reads; NULL: B as it lies */
   size_t rows;         /* of a piece */
   size_t part;         /* rows of a thread */
@@ -42,7 +42,7 @@ static void multiply(const rounded_call *call, size_t from, size_t rows, float *
 }
 
 static void add(const rounded_call *call, size_t first, size_t n, const float *x) {
-  hu_task task = hu_task_of(1, n, call->product->sum + first, x, NULL);
+  hu_task task = hui_task_of(1, n, call->product->sum + first, x, NULL);
   call->cpu->loops->kernel[HU_RUN_ACCUMULATE](&task, 0, 1, 0, n);
 }
 
@@ -50,12 +50,12 @@ static void add(const rounded_call *call, size_t first, size_t n, const float *x
 
 static void some_rows(void *context, size_t part) {
   rounded_call *call = context;
-  const hu_rounded_product *product = call->product;
+  const hui_rounded_product *product = call->product;
   const size_t n = product->products->n, m = product->products->m,
                end = m - part * call->part < call->part ? m : (part + 1) * call->part;
   float *z = buffer_of(call, part);
   for (size_t i = part * call->part, rows; i < end && call->status[part] == HU_OK; i += rows) {
-    hu_exec exec = hu_cpu_exec(call->cpu, 0, 1, product->words);
+    hu_exec exec = hui_cpu_exec(call->cpu, 0, 1, product->words);
     rows = end - i < call->rows ? end - i : call->rows;
     multiply(call, i, rows, z);
     exec.stream.counter += i * n;
@@ -74,7 +74,7 @@ static hu_status by_number(rounded_call *call) {
   const size_t pieces = (m + call->rows - 1) / call->rows;
   call->part = (pieces + threads - 1) / threads * call->rows;
   const size_t parts = (m + call->part - 1) / call->part;
-  hu_cpu_run(call->cpu, parts, some_rows, call);
+  hui_cpu_run(call->cpu, parts, some_rows, call);
   for (size_t i = 0; i < parts; i++) {
     if (call->status[i] != HU_OK) return call->status[i];
     sum->elements += call->counts[i].elements;
@@ -109,16 +109,16 @@ static void take(void *context, size_t thread, size_t first, size_t n, const flo
 }
 
 static hu_status truncate_by(rounded_call *call) {
-  const hu_rounded_product *product = call->product;
+  const hui_rounded_product *product = call->product;
   const size_t n = product->products->m * product->products->n;
   const hu_s2fp8_parts parts = {call->rows * product->products->n, give, take, call};
-  hu_exec exec = hu_cpu_exec(call->cpu, n, 1, product->words);
-  const hu_helpers *before = hu_cpu_lend(call->cpu);
+  hu_exec exec = hui_cpu_exec(call->cpu, n, 1, product->words);
+  const hu_helpers *before = hui_cpu_lend(call->cpu);
   notify(call, 0);
   hu_status status = hu_s2fp8_truncate_parts(n, &parts, &product->rounding->s2fp8, product->rounding->mode, NULL, NULL,
                                              &exec, &product->counts->events);
   notify(call, 1);
-  hu_cpu_take_back(before);
+  hui_cpu_take_back(before);
   if (status == HU_OK) product->counts->elements += n;
   return status;
 }
@@ -133,10 +133,10 @@ static hu_status by_statistics(rounded_call *call) {
 
 /* ---- which products are computed like this ---- */
 
-static int possible(const hu_cpu *cpu, const hu_rounded_product *product) {
+static int possible(const hu_cpu *cpu, const hui_rounded_product *product) {
   const hu_products *products = product->products;
   const uint8_t kind = product->rounding->kind;
-  if (!cpu->loops->product || !cpu->buffers || !hu_is_plain_fp32(products->accum) ||
+  if (!cpu->loops->product || !cpu->buffers || !hui_is_plain_fp32(products->accum) ||
       products->outer * products->inner != 1)
     return 0;
   if (products->b.transposed || products->k == 0 || products->k > SHALLOW || products->n > HU_PRODUCT_BUFFER ||
@@ -147,17 +147,17 @@ static int possible(const hu_cpu *cpu, const hu_rounded_product *product) {
 
 /* B in panels; NULL: no memory, which is no error. */
 static const float *panels_of(hu_cpu *cpu, const hu_products *products) {
-  const size_t size = hu_cpu_pack(cpu, &products->b, products->k, products->n, NULL);
+  const size_t size = hui_cpu_pack(cpu, &products->b, products->k, products->n, NULL);
   if (size > cpu->panels_size) {
     free(cpu->panels);
     cpu->panels = malloc(size * sizeof *cpu->panels);
     cpu->panels_size = cpu->panels ? size : 0;
   }
-  if (cpu->panels) hu_cpu_pack(cpu, &products->b, products->k, products->n, cpu->panels);
+  if (cpu->panels) hui_cpu_pack(cpu, &products->b, products->k, products->n, cpu->panels);
   return cpu->panels;
 }
 
-hu_status hu_cpu_add_rounded(void *self, const hu_rounded_product *product, int *done) {
+hu_status hui_cpu_add_rounded(void *self, const hui_rounded_product *product, int *done) {
   rounded_call call;
   *done = possible(self, product);
   if (!*done) return HU_OK;

@@ -35,18 +35,18 @@ static void keep_part(void *context, size_t part) {
       nan |= (u & 0x7FFFFFFF) > 0x7F800000;
     }
     if (!nan) continue;
-    hu_task task = hu_task_of(1, n, x, x, NULL);
+    hu_task task = hui_task_of(1, n, x, x, NULL);
     call->loops->kernel[HU_RUN_KEEP](&task, 0, 1, 0, n);
   }
 }
 
 static hu_status keep(const hu_cpu *cpu, size_t n, float *z, const float *x) {
   if (z != x) {
-    hu_task task = hu_task_of(1, n, z, x, NULL);
-    return hu_cpu_loop((void *)(uintptr_t)cpu, HU_RUN_KEEP, &task);
+    hu_task task = hui_task_of(1, n, z, x, NULL);
+    return hui_cpu_loop((void *)(uintptr_t)cpu, HU_RUN_KEEP, &task);
   }
-  keep_call call = {cpu->loops, z, n, !cpu->crew || n < HU_CPU_NUMBERS_MIN ? n + !n : hu_cpu_part_size(cpu, n, LOOK)};
-  hu_cpu_run(cpu, (n + call.part - 1) / call.part, keep_part, &call);
+  keep_call call = {cpu->loops, z, n, !cpu->crew || n < HU_CPU_NUMBERS_MIN ? n + !n : hui_cpu_part_size(cpu, n, LOOK)};
+  hui_cpu_run(cpu, (n + call.part - 1) / call.part, keep_part, &call);
   return HU_OK;
 }
 
@@ -90,10 +90,10 @@ static hu_status round_each(const hu_cpu *cpu, size_t n, float *z, const float *
   call.z = z;
   call.x = x;
   call.n = n;
-  call.part = hu_cpu_part_size(cpu, n, 1024);
-  call.exec = hu_cpu_exec(cpu, 0, 1, words);
+  call.part = hui_cpu_part_size(cpu, n, 1024);
+  call.exec = hui_cpu_exec(cpu, 0, 1, words);
   size_t parts = (n + call.part - 1) / call.part;
-  hu_cpu_run(cpu, parts, round_some, &call);
+  hui_cpu_run(cpu, parts, round_some, &call);
   for (size_t i = 0; i < parts; i++) {
     if (call.status[i] != HU_OK) return call.status[i];
     if (counts) add_counts(counts, &call.counts[i]);
@@ -104,15 +104,15 @@ static hu_status round_each(const hu_cpu *cpu, size_t n, float *z, const float *
 /* All numbers that a rounding sees at once, by calls of the library to which the crew is lent. */
 static hu_status round_together(const hu_cpu *cpu, size_t rows, size_t cols, float *z, const float *x,
                                 const hu_rounding *rounding, hu_stream words, hu_rounding_counts *counts) {
-  hu_exec exec = hu_cpu_exec(cpu, rows * cols, ROUNDED_MIN, words);
-  const hu_helpers *before = hu_cpu_lend(cpu);
+  hu_exec exec = hui_cpu_exec(cpu, rows * cols, ROUNDED_MIN, words);
+  const hu_helpers *before = hui_cpu_lend(cpu);
   hu_status status = hu_rounding_apply(rows, cols, z, x, rounding, &exec, counts);
-  hu_cpu_take_back(before);
+  hui_cpu_take_back(before);
   return status;
 }
 
-hu_status hu_cpu_round(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *rounding,
-                       hu_stream words, hu_rounding_counts *counts) {
+hu_status hui_cpu_round(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *rounding,
+                        hu_stream words, hu_rounding_counts *counts) {
   const hu_cpu *cpu = self;
   int alone = rounding->kind == HU_ROUND_FORMAT || rounding->kind == HU_ROUND_NUMBER;
   if (rounding->kind != HU_ROUND_KEEP) {
@@ -123,12 +123,12 @@ hu_status hu_cpu_round(void *self, size_t rows, size_t cols, float *z, const flo
   return keep(self, rows * cols, z, x);
 }
 
-hu_status hu_cpu_quantize(void *self, size_t n, float *x, hu_format format, hu_mode mode, hu_stream words) {
+hu_status hui_cpu_quantize(void *self, size_t n, float *x, hu_format format, hu_mode mode, hu_stream words) {
   /* Every number is one of the format. */
   if (hu_format_equal(format, hu_binary32()) && !mode.saturate && !mode.tiny && !mode.nan) return keep(self, n, x, x);
-  hu_exec exec = hu_cpu_exec(self, n, HU_CPU_NUMBERS_MIN, words);
-  const hu_helpers *before = hu_cpu_lend(self);
+  hu_exec exec = hui_cpu_exec(self, n, HU_CPU_NUMBERS_MIN, words);
+  const hu_helpers *before = hui_cpu_lend(self);
   hu_status status = hu_quantize_n(n, x, 1, x, 1, format, mode, &exec, NULL);
-  hu_cpu_take_back(before);
+  hui_cpu_take_back(before);
   return status;
 }

@@ -43,7 +43,7 @@ static void sum_some(const hu_cpu *cpu, hu_product_sum *sum, float *left) {
   pack_left(sum, cpu->loops->sum.rows, left);
   sum->left = left;
   if (products->m * products->n * sum->deep >= HU_CPU_PRODUCTS_MIN) {
-    hu_cpu_run(cpu, parts, panel_part, &call);
+    hui_cpu_run(cpu, parts, panel_part, &call);
   } else {
     for (size_t i = 0; i < parts; i++) panel_part(&call, i);
   }
@@ -53,13 +53,13 @@ static int possible(const hu_cpu *cpu, size_t count, const hu_products *products
   if (!count || !cpu->loops->sum.panel) return 0;
   for (size_t i = 0; i < count; i++) {
     int one = products[i].outer * products[i].inner == 1,
-        plain = hu_is_plain_fp32(products[i].accum) && !products[i].b.transposed;
+        plain = hui_is_plain_fp32(products[i].accum) && !products[i].b.transposed;
     if (!one || !plain || products[i].k == 0 || products[i].k > HU_SUM_DEEP) return 0;
   }
   return 1;
 }
 
-int hu_cpu_sum_products(void *self, size_t count, const hu_products *products, int begun) {
+int hui_cpu_sum_products(void *self, size_t count, const hu_products *products, int begun) {
   const hu_cpu *cpu = self;
   if (!possible(cpu, count, products)) return 0;
   size_t rows = cpu->loops->sum.rows, tall = (products->m + rows - 1) / rows * rows;

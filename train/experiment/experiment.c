@@ -22,7 +22,7 @@ hu_experiment hu_experiment_at(size_t i) {
   if (i >= PLANS) return experiment;
   experiment = plans[i]->shown;
   experiment.runs = plans[i]->count + plans[i]->own;
-  experiment.seeded = hu_plan_is_seeded(plans[i]);
+  experiment.seeded = hui_plan_is_seeded(plans[i]);
   return experiment;
 }
 
@@ -44,10 +44,10 @@ static int has_row(const hu_plan *plan, const char *name) {
 
 static HU_NOINLINE hu_status run_plan(hu_lab *lab) {
   const hu_plan *plan = lab->plan;
-  hu_status status = hu_lab_check(lab);
-  for (size_t i = 0; i < plan->count && status == HU_OK; i++) status = hu_lab_try(lab, &plan->trials[i], NULL);
+  hu_status status = hui_lab_check(lab);
+  for (size_t i = 0; i < plan->count && status == HU_OK; i++) status = hui_lab_try(lab, &plan->trials[i], NULL);
   if (status == HU_OK && plan->run) status = plan->run(lab);
-  if (status == HU_OK && hu_lab_seeds(lab) > 1) status = hu_lab_other_seeds(lab);
+  if (status == HU_OK && hui_lab_seeds(lab) > 1) status = hui_lab_other_seeds(lab);
   if (status == HU_OK) plan->judge(lab);
   return status == HU_OK ? lab->status : status;
 }
@@ -65,10 +65,10 @@ hu_status hu_experiment_run(hu_experiment_report *report, const char *name, cons
   *lab.why = 0;
   lab.plan = plan_named(name);
   if (!lab.plan) return HU_E_NAME;
-  if (lab.how->row && lab.plan->count && !has_row(lab.plan, lab.how->row)) return hu_lab_no_run(&lab);
-  lab.caller = hu_text_env_enter();
+  if (lab.how->row && lab.plan->count && !has_row(lab.plan, lab.how->row)) return hui_lab_no_run(&lab);
+  lab.caller = hui_text_env_enter();
   hu_status status = run_plan(&lab);
-  hu_text_env_leave(lab.caller);
+  hui_text_env_leave(lab.caller);
   if (status == HU_OK) {
     *report = lab.report;
     return HU_OK;

@@ -67,62 +67,62 @@ struct hu_lab {
 
 /* A run of the plan's keys, these pairs, those of the seed and the caller's (if they are for a row of that name),
  * begun. *t is to be freed, whatever is returned. */
-hu_status hu_lab_begin(hu_lab *lab, const char *name, const char *const *pairs, hu_trainer **trainer);
-/* Before the first trial: hu_watch_check of each one whose statistics are recorded. */
-hu_status hu_lab_check(hu_lab *lab);
+hu_status hui_lab_begin(hu_lab *lab, const char *name, const char *const *pairs, hu_trainer **trainer);
+/* Before the first trial: hui_watch_check of each one whose statistics are recorded. */
+hu_status hui_lab_check(hu_lab *lab);
 /* A trial; *row, if not NULL, is the number of its row. */
-hu_status hu_lab_try(hu_lab *lab, const hu_trial *trial, size_t *row);
+hu_status hui_lab_try(hu_lab *lab, const hu_trial *trial, size_t *row);
 /* Adds a row, all NaN and 0; NULL: no memory (and lab->status says so). It moves with the next one. */
-hu_experiment_row *hu_lab_add_row(hu_lab *lab, const char *name);
+hu_experiment_row *hui_lab_add_row(hu_lab *lab, const char *name);
 /* The runs of a plan without trainers, names up to a NULL. HU_E_NAME and so on: the caller means another run, or sets a
  * key that no trainer has. */
-hu_status hu_lab_own_runs(hu_lab *lab, const char *const *names);
+hu_status hui_lab_own_runs(hu_lab *lab, const char *const *names);
 /* Returns what the caller sets a key to in such a run (hu_experiment_options.pairs and row), or else `standard`. */
-const char *hu_lab_value(const hu_lab *lab, const char *run, const char *key, const char *standard);
+const char *hui_lab_value(const hu_lab *lab, const char *run, const char *key, const char *standard);
 /* HU_E_NAME; says that no run has the caller's name. */
-hu_status hu_lab_no_run(hu_lab *lab);
+hu_status hui_lab_no_run(hu_lab *lab);
 /* Calls the caller's callback, since the last row is complete. */
-hu_status hu_lab_notify(hu_lab *lab);
+hu_status hui_lab_notify(hu_lab *lab);
 
 /* ---- several seeds (plan.c, seeds.c) ---- */
 
 /* 1: all rows of the plan are trials, and none sets a seed. `run` sees to the seeds of what it measures besides. */
-int hu_plan_is_seeded(const hu_plan *plan);
+int hui_plan_is_seeded(const hu_plan *plan);
 /* Seeds that this lab takes: 1 or more. */
-size_t hu_lab_seeds(const hu_lab *lab);
+size_t hui_lab_seeds(const hu_lab *lab);
 /* Makes the trials of the other seeds after those of the first, and writes means and deviations into the rows. */
-hu_status hu_lab_other_seeds(hu_lab *lab);
+hu_status hui_lab_other_seeds(hu_lab *lab);
 
 /* Adds a row to a table with a column for each of n seeds (2 to 8), one for the mean, one for the deviation (n - 1). */
-void hu_lab_seeds_row(hu_lab *lab, int table, const char *name, const double *x, size_t n);
+void hui_lab_seeds_row(hu_lab *lab, int table, const char *name, const double *x, size_t n);
 
 /* ---- figures and tables: numbers, -1 after a failure; given -1 they do nothing ---- */
 
 /* The figure of that name, made if there is none. */
-int hu_lab_figure(hu_lab *lab, const char *name, const char *title, const char *x, const char *y, int kind);
-void hu_lab_axes(hu_lab *lab, int figure, int x_axis, int y_axis);
+int hui_lab_figure(hu_lab *lab, const char *name, const char *title, const char *x, const char *y, int kind);
+void hui_lab_axes(hu_lab *lab, int figure, int x_axis, int y_axis);
 /* Makes a new series. */
-int hu_lab_series(hu_lab *lab, int figure, const char *name);
-void hu_lab_point(hu_lab *lab, int figure, int series, double x, double y);
+int hui_lab_series(hu_lab *lab, int figure, const char *name);
+void hui_lab_point(hu_lab *lab, int figure, int series, double x, double y);
 /* Columns from the first to the last exponent that occurs. */
-void hu_lab_histogram(hu_lab *lab, int figure, int series, const uint64_t z[HU_EXPONENTS]);
+void hui_lab_histogram(hu_lab *lab, int figure, int series, const uint64_t z[HU_EXPONENTS]);
 /* Makes a table; cols has names, up to a NULL. */
-int hu_lab_table(hu_lab *lab, const char *title, const char *const *cols);
+int hui_lab_table(hu_lab *lab, const char *title, const char *const *cols);
 /* Adds a row of as many numbers as there are columns. */
-void hu_lab_table_row(hu_lab *lab, int table, const char *name, const double *cells);
+void hui_lab_table_row(hu_lab *lab, int table, const char *name, const double *cells);
 
 /* ---- for `judge` ---- */
 
-const hu_experiment_row *hu_lab_row(const hu_lab *lab, size_t i);
-void hu_lab_claim(hu_lab *lab, int holds, const char *format, ...) __attribute__((format(printf, 3, 4)));
+const hu_experiment_row *hui_lab_row(const hu_lab *lab, size_t i);
+void hui_lab_claim(hu_lab *lab, int holds, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* |a - b| <= share b, of losses on the training set. */
-int hu_lab_near(const hu_lab *lab, size_t a, size_t b, double share);
+int hui_lab_near(const hu_lab *lab, size_t a, size_t b, double share);
 /* Of rows first ... end - 1, at most 1; NaN where one is NaN. */
-double hu_lab_least_accuracy(const hu_lab *lab, size_t first, size_t end);
+double hui_lab_least_accuracy(const hu_lab *lab, size_t first, size_t end);
 /* Returns the root of the sum of (z - exact)^2 over that of exact^2, of n numbers each, in double. */
-double hu_relative_error(size_t n, const float *z, const float *exact);
+double hui_relative_error(size_t n, const float *z, const float *exact);
 /* The series of a row in a figure, both by name; NULL: there is none. */
-const hu_experiment_series *hu_lab_find(const hu_lab *lab, const char *figure, const char *series);
+const hu_experiment_series *hui_lab_find(const hu_lab *lab, const char *figure, const char *series);
 
 /* ---- recording (recording.c) ---- */
 
@@ -135,12 +135,12 @@ typedef struct hu_watcher {
   size_t since;             /* steps whose losses are in it */
   int figure[7], series[7]; /* of curves; -1: not watched */
 } hu_watcher;
-hu_status hu_watch_begin(hu_watcher *watcher, hu_lab *lab, const hu_trial *trial);
+hu_status hui_watch_begin(hu_watcher *watcher, hu_lab *lab, const hu_trial *trial);
 /* Is called after each step. */
-hu_status hu_watch_step(hu_watcher *watcher, hu_trainer *trainer, const hu_trainer_report *report);
-void hu_watch_end(hu_watcher *watcher);
+hu_status hui_watch_step(hu_watcher *watcher, hu_trainer *trainer, const hu_trainer_report *report);
+void hui_watch_end(hu_watcher *watcher);
 /* Returns HU_E_NAME, and names the net and its parameters in `why`, if the trainer's net lacks a tensor of the plan. */
-hu_status hu_watch_check(hu_lab *lab, hu_trainer *trainer);
+hu_status hui_watch_check(hu_lab *lab, hu_trainer *trainer);
 
 /* ---- the plans, by paper ---- */
 

@@ -11,13 +11,13 @@ static int sets_seed(const char *const *pairs) {
   return 0;
 }
 
-int hu_plan_is_seeded(const hu_plan *plan) {
+int hui_plan_is_seeded(const hu_plan *plan) {
   int own = plan->own || plan->count == 0 || sets_seed(plan->pairs);
   for (size_t i = 0; i < plan->count; i++) own |= sets_seed(plan->trials[i].pairs);
   return !own;
 }
 
-size_t hu_lab_seeds(const hu_lab *lab) {
+size_t hui_lab_seeds(const hu_lab *lab) {
   int chosen = sets_seed(lab->how->pairs); /* by the caller: runs with other seeds would be the same run again */
-  return lab->how->seeds > 1 && !chosen && hu_plan_is_seeded(lab->plan) ? lab->how->seeds : 1;
+  return lab->how->seeds > 1 && !chosen && hui_plan_is_seeded(lab->plan) ? lab->how->seeds : 1;
 }

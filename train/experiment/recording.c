@@ -30,13 +30,13 @@ static void open_curve(hu_watcher *watcher, int i) {
   const curve_axes *curve = &curves[i];
   watcher->figure[i] = watcher->series[i] = -1;
   if (!(watcher->watch & curve->watch)) return;
-  watcher->figure[i] = hu_lab_figure(watcher->lab, curve->name, curve->title, curve->x, curve->y, HU_FIGURE_LINES);
-  hu_lab_axes(watcher->lab, watcher->figure[i], HU_AXIS_PLAIN, curve->axis);
-  watcher->series[i] = hu_lab_series(watcher->lab, watcher->figure[i], watcher->trial->name);
+  watcher->figure[i] = hui_lab_figure(watcher->lab, curve->name, curve->title, curve->x, curve->y, HU_FIGURE_LINES);
+  hui_lab_axes(watcher->lab, watcher->figure[i], HU_AXIS_PLAIN, curve->axis);
+  watcher->series[i] = hui_lab_series(watcher->lab, watcher->figure[i], watcher->trial->name);
 }
 
 static void put(hu_watcher *watcher, int i, double x, double y) {
-  hu_lab_point(watcher->lab, watcher->figure[i], watcher->series[i], x, y);
+  hui_lab_point(watcher->lab, watcher->figure[i], watcher->series[i], x, y);
 }
 
 /* ---- statistics of tensors, those of S2FP8 ---- */
@@ -120,7 +120,7 @@ static hu_status refuse_net(hu_lab *lab, hu_trainer *trainer, const char *tensor
   return HU_E_NAME;
 }
 
-hu_status hu_watch_check(hu_lab *lab, hu_trainer *trainer) {
+hu_status hui_watch_check(hu_lab *lab, hu_trainer *trainer) {
   for (const char *const *x = lab->plan->tensors; x && *x; x++) {
     if (!find_watched(hu_trainer_net(trainer), *x).numbers) return refuse_net(lab, trainer, *x);
   }
@@ -140,11 +140,11 @@ static void put_pair(hu_watcher *watcher, const char *tensor, int which, double 
     if (name[i] == '.' || name[i] == '_') name[i] = '-';
   }
   snprintf(title, sizeof title, "%.30s: %.60s", watcher->trial->name, tensor);
-  int f = hu_lab_figure(watcher->lab, name, title, "step", which ? "alpha, beta" : "log2", HU_FIGURE_LINES);
+  int f = hui_lab_figure(watcher->lab, name, title, "step", which ? "alpha, beta" : "log2", HU_FIGURE_LINES);
   for (int k = 0; k < 2 && f >= 0 && watcher->lab->report.figure[f].count < 2; k++)
-    hu_lab_series(watcher->lab, f, names[which][k]);
-  hu_lab_point(watcher->lab, f, 0, x, first);
-  hu_lab_point(watcher->lab, f, 1, x, second);
+    hui_lab_series(watcher->lab, f, names[which][k]);
+  hui_lab_point(watcher->lab, f, 0, x, first);
+  hui_lab_point(watcher->lab, f, 1, x, second);
 }
 
 static hu_status put_statistics(hu_watcher *watcher, const hu_net *net, const char *tensor, double x) {
@@ -152,7 +152,7 @@ static hu_status put_statistics(hu_watcher *watcher, const hu_net *net, const ch
   hu_s2fp8_sums sums;
   hu_s2fp8_scale scale;
   watched_tensor watched = find_watched(net, tensor);
-  if (!watched.numbers) return HU_E_NAME; /* hu_watch_check has refused such a net */
+  if (!watched.numbers) return HU_E_NAME; /* hui_watch_check has refused such a net */
   memset(&sums, 0, sizeof sums);
   hu_status status = hu_s2fp8_parse(&kind, "s2fp8", NULL);
   if (status == HU_OK) status = hu_s2fp8_sum_n(watched.n, watched.numbers, 1, &sums, NULL);
@@ -187,7 +187,7 @@ static double share_of_zeros(const hu_net *net) {
 
 /* ---- a trial ---- */
 
-hu_status hu_watch_begin(hu_watcher *watcher, hu_lab *lab, const hu_trial *trial) {
+hu_status hui_watch_begin(hu_watcher *watcher, hu_lab *lab, const hu_trial *trial) {
   memset(watcher, 0, sizeof *watcher);
   watcher->lab = lab;
   watcher->trial = trial;
@@ -230,7 +230,7 @@ static hu_status read_step(hu_watcher *watcher, hu_trainer *trainer, const hu_tr
   return status;
 }
 
-hu_status hu_watch_step(hu_watcher *watcher, hu_trainer *trainer, const hu_trainer_report *report) {
+hu_status hui_watch_step(hu_watcher *watcher, hu_trainer *trainer, const hu_trainer_report *report) {
   const hu_plan *plan = watcher->lab->plan;
   uint64_t steps = plan->steps ? plan->steps : 1, epochs = plan->epochs ? plan->epochs : 1;
   uint64_t an_epoch = hu_trainer_steps_an_epoch(trainer);
@@ -244,11 +244,11 @@ hu_status hu_watch_step(hu_watcher *watcher, hu_trainer *trainer, const hu_train
   return status == HU_OK ? watcher->lab->status : status;
 }
 
-void hu_watch_end(hu_watcher *watcher) {
+void hui_watch_end(hu_watcher *watcher) {
   if (watcher->exponents) {
-    int f = hu_lab_figure(watcher->lab, "exponents", "Exponents of the gradients of values", "floor(log2 |g|)",
-                          "share of the gradients", HU_FIGURE_BARS);
-    hu_lab_histogram(watcher->lab, f, hu_lab_series(watcher->lab, f, watcher->trial->name), watcher->exponents);
+    int f = hui_lab_figure(watcher->lab, "exponents", "Exponents of the gradients of values", "floor(log2 |g|)",
+                           "share of the gradients", HU_FIGURE_BARS);
+    hui_lab_histogram(watcher->lab, f, hui_lab_series(watcher->lab, f, watcher->trial->name), watcher->exponents);
   }
   free(watcher->exponents);
   watcher->exponents = NULL;

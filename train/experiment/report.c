@@ -22,7 +22,7 @@ static void name_it(char *z, size_t size, const char *text) { snprintf(z, size, 
 
 /* ---- rows and claims ---- */
 
-hu_experiment_row *hu_lab_add_row(hu_lab *lab, const char *name) {
+hu_experiment_row *hui_lab_add_row(hu_lab *lab, const char *name) {
   hu_experiment_report *report = &lab->report;
   hu_experiment_row *list = grown(lab, report->row, report->rows, sizeof *list);
   if (!list) return NULL;
@@ -37,9 +37,9 @@ hu_experiment_row *hu_lab_add_row(hu_lab *lab, const char *name) {
   return row;
 }
 
-const hu_experiment_row *hu_lab_row(const hu_lab *lab, size_t i) { return &lab->report.row[i]; }
+const hu_experiment_row *hui_lab_row(const hu_lab *lab, size_t i) { return &lab->report.row[i]; }
 
-void hu_lab_claim(hu_lab *lab, int holds, const char *format, ...) {
+void hui_lab_claim(hu_lab *lab, int holds, const char *format, ...) {
   hu_experiment_report *report = &lab->report;
   va_list list;
   hu_experiment_claim *claims = grown(lab, report->claim, report->claims, sizeof *claims);
@@ -53,22 +53,22 @@ void hu_lab_claim(hu_lab *lab, int holds, const char *format, ...) {
   report->held += holds != 0;
 }
 
-int hu_lab_near(const hu_lab *lab, size_t a, size_t b, double share) {
-  double x = hu_lab_row(lab, a)->loss, y = hu_lab_row(lab, b)->loss;
+int hui_lab_near(const hu_lab *lab, size_t a, size_t b, double share) {
+  double x = hui_lab_row(lab, a)->loss, y = hui_lab_row(lab, b)->loss;
   return fabs(x - y) <= share * y;
 }
 
-double hu_lab_least_accuracy(const hu_lab *lab, size_t first, size_t end) {
+double hui_lab_least_accuracy(const hu_lab *lab, size_t first, size_t end) {
   double least = 1;
   for (size_t i = first; i < end; i++) {
-    double x = hu_lab_row(lab, i)->accuracy;
+    double x = hui_lab_row(lab, i)->accuracy;
     if (!(x >= least)) least = x;
     if (isnan(x)) break;
   }
   return least;
 }
 
-double hu_relative_error(size_t n, const float *z, const float *exact) {
+double hui_relative_error(size_t n, const float *z, const float *exact) {
   double errors = 0, sums = 0;
   for (size_t i = 0; i < n; i++) {
     double error = (double)z[i] - (double)exact[i];
@@ -80,7 +80,7 @@ double hu_relative_error(size_t n, const float *z, const float *exact) {
 
 /* ---- figures ---- */
 
-int hu_lab_figure(hu_lab *lab, const char *name, const char *title, const char *x, const char *y, int kind) {
+int hui_lab_figure(hu_lab *lab, const char *name, const char *title, const char *x, const char *y, int kind) {
   hu_experiment_report *report = &lab->report;
   for (size_t i = 0; i < report->figures; i++) {
     if (strcmp(report->figure[i].name, name) == 0) return (int)i;
@@ -98,13 +98,13 @@ int hu_lab_figure(hu_lab *lab, const char *name, const char *title, const char *
   return (int)report->figures++;
 }
 
-void hu_lab_axes(hu_lab *lab, int figure, int x_axis, int y_axis) {
+void hui_lab_axes(hu_lab *lab, int figure, int x_axis, int y_axis) {
   if (figure < 0) return;
   lab->report.figure[figure].x_axis = (uint8_t)x_axis;
   lab->report.figure[figure].y_axis = (uint8_t)y_axis;
 }
 
-int hu_lab_series(hu_lab *lab, int figure, const char *name) {
+int hui_lab_series(hu_lab *lab, int figure, const char *name) {
   if (figure < 0) return -1;
   hu_experiment_figure *added = &lab->report.figure[figure];
   hu_experiment_series *list = grown(lab, added->series, added->count, sizeof *list);
@@ -116,7 +116,7 @@ int hu_lab_series(hu_lab *lab, int figure, const char *name) {
   return (int)added->count++;
 }
 
-void hu_lab_point(hu_lab *lab, int figure, int series, double x, double y) {
+void hui_lab_point(hu_lab *lab, int figure, int series, double x, double y) {
   if (figure < 0 || series < 0) return;
   hu_experiment_series *curve = &lab->report.figure[figure].series[series];
   double *list = grown(lab, curve->x, curve->count, sizeof *list);
@@ -129,7 +129,7 @@ void hu_lab_point(hu_lab *lab, int figure, int series, double x, double y) {
   curve->y[curve->count++] = y;
 }
 
-void hu_lab_histogram(hu_lab *lab, int figure, int series, const uint64_t z[HU_EXPONENTS]) {
+void hui_lab_histogram(hu_lab *lab, int figure, int series, const uint64_t z[HU_EXPONENTS]) {
   uint64_t all = 0;
   int first = HU_EXPONENTS, last = 0;
   if (figure < 0 || series < 0) return;
@@ -140,11 +140,11 @@ void hu_lab_histogram(hu_lab *lab, int figure, int series, const uint64_t z[HU_E
     last = i;
   }
   if (!all) return;
-  for (int i = first; i <= last; i++) hu_lab_point(lab, figure, series, i - 150, (double)z[i] / (double)all);
+  for (int i = first; i <= last; i++) hui_lab_point(lab, figure, series, i - 150, (double)z[i] / (double)all);
   lab->report.figure[figure].series[series].zeros = (double)z[0] / (double)all;
 }
 
-const hu_experiment_series *hu_lab_find(const hu_lab *lab, const char *figure, const char *series) {
+const hu_experiment_series *hui_lab_find(const hu_lab *lab, const char *figure, const char *series) {
   const hu_experiment_report *report = &lab->report;
   for (size_t i = 0; i < report->figures; i++) {
     const hu_experiment_figure *found = &report->figure[i];
@@ -157,7 +157,7 @@ const hu_experiment_series *hu_lab_find(const hu_lab *lab, const char *figure, c
 
 /* ---- tables ---- */
 
-int hu_lab_table(hu_lab *lab, const char *title, const char *const *cols) {
+int hui_lab_table(hu_lab *lab, const char *title, const char *const *cols) {
   hu_experiment_report *report = &lab->report;
   hu_experiment_table *list = grown(lab, report->table, report->tables, sizeof *list);
   if (!list) return -1;
@@ -177,7 +177,7 @@ int hu_lab_table(hu_lab *lab, const char *title, const char *const *cols) {
   return (int)report->tables - 1;
 }
 
-void hu_lab_table_row(hu_lab *lab, int table, const char *name, const double *cells) {
+void hui_lab_table_row(hu_lab *lab, int table, const char *name, const double *cells) {
   if (table < 0) return;
   hu_experiment_table *last = &lab->report.table[table];
   char(*names)[HU_EXPERIMENT_NAME_MAX] = grown(lab, last->row_name, last->rows, sizeof *names);
@@ -216,14 +216,14 @@ void hu_experiment_report_free(hu_experiment_report *report) {
   memset(report, 0, sizeof *report);
 }
 
-hu_status hu_lab_notify(hu_lab *lab) {
+hu_status hui_lab_notify(hu_lab *lab) {
   const hu_experiment_options *how = lab->how;
   const hu_plan *plan = lab->plan;
-  size_t done = ++lab->reported, all = (plan->count + plan->own) * hu_lab_seeds(lab);
+  size_t done = ++lab->reported, all = (plan->count + plan->own) * hui_lab_seeds(lab);
   if (!how->progress) return HU_OK;
-  hu_text_env_leave(lab->caller);
+  hui_text_env_leave(lab->caller);
   int on = how->progress(how->context, done, all, &lab->report.row[lab->report.rows - 1]);
-  lab->caller = hu_text_env_enter();
+  lab->caller = hui_text_env_enter();
   if (on) return HU_OK;
   snprintf(lab->why, HU_DATA_WHY_MAX, "stopped after %zu of %zu runs", done, all);
   return HU_E_TRAIN;

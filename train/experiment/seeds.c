@@ -42,7 +42,7 @@ static void close_row(hu_experiment_row *row, const seed_spread spread[NUMBERS],
   }
 }
 
-void hu_lab_seeds_row(hu_lab *lab, int table, const char *name, const double *x, size_t n) {
+void hui_lab_seeds_row(hu_lab *lab, int table, const char *name, const double *x, size_t n) {
   enum { MOST = 8 };
   double cells[MOST + 2], sum = 0, squares = 0;
   if (n > MOST) n = MOST;
@@ -53,7 +53,7 @@ void hu_lab_seeds_row(hu_lab *lab, int table, const char *name, const double *x,
   for (size_t i = 0; i < n; i++) squares += (x[i] - sum) * (x[i] - sum);
   cells[n] = sum;
   cells[n + 1] = sqrt(squares / (double)(n - 1));
-  hu_lab_table_row(lab, table, name, cells);
+  hui_lab_table_row(lab, table, name, cells);
 }
 
 /* A trial with the seeds from 1 on; its row of the first seed becomes that of all. */
@@ -62,21 +62,21 @@ static hu_status try_again(hu_lab *lab, size_t i) {
   memset(spread, 0, sizeof spread);
   for (int k = 0; k < NUMBERS; k++) spread[k].first = *number_of(&lab->report.row[i], k);
   hu_status status = HU_OK;
-  for (size_t seed = 1; seed < hu_lab_seeds(lab) && status == HU_OK; seed++) {
+  for (size_t seed = 1; seed < hui_lab_seeds(lab) && status == HU_OK; seed++) {
     hu_lab one = *lab;
     memset(&one.report, 0, sizeof one.report);
     one.seed = seed;
-    status = hu_lab_try(&one, &lab->plan->trials[i], NULL);
+    status = hui_lab_try(&one, &lab->plan->trials[i], NULL);
     if (status == HU_OK) add(spread, &one.report.row[0]);
     lab->reported = one.reported;
     lab->caller = one.caller;
     hu_experiment_report_free(&one.report);
   }
-  if (status == HU_OK) close_row(&lab->report.row[i], spread, hu_lab_seeds(lab));
+  if (status == HU_OK) close_row(&lab->report.row[i], spread, hui_lab_seeds(lab));
   return status;
 }
 
-hu_status hu_lab_other_seeds(hu_lab *lab) {
+hu_status hui_lab_other_seeds(hu_lab *lab) {
   hu_status status = HU_OK;
   for (size_t i = 0; i < lab->plan->count && status == HU_OK; i++) status = try_again(lab, i);
   return status;

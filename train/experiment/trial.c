@@ -45,16 +45,16 @@ typedef struct step_sums {
 static hu_status train(hu_lab *lab, const hu_trial *trial, hu_trainer *trainer, step_sums *sums) {
   hu_watcher watcher;
   memset(sums, 0, sizeof *sums);
-  hu_status status = hu_watch_begin(&watcher, lab, trial);
+  hu_status status = hui_watch_begin(&watcher, lab, trial);
   while (status == HU_OK && !hu_trainer_done(trainer)) {
     status = hu_trainer_step(trainer, &sums->last);
     if (status != HU_OK) break;
     sums->updates.moved += sums->last.updates.moved;
     sums->updates.lost += sums->last.updates.lost;
     sums->low += sums->last.low;
-    status = hu_watch_step(&watcher, trainer, &sums->last);
+    status = hui_watch_step(&watcher, trainer, &sums->last);
   }
-  hu_watch_end(&watcher);
+  hui_watch_end(&watcher);
   return status == HU_OK ? lab->status : status;
 }
 
@@ -84,7 +84,7 @@ static hu_status set_seed(hu_lab *lab, hu_trainer *trainer) {
   return set_pairs(lab, trainer, pairs);
 }
 
-hu_status hu_lab_begin(hu_lab *lab, const char *name, const char *const *pairs, hu_trainer **begun) {
+hu_status hui_lab_begin(hu_lab *lab, const char *name, const char *const *pairs, hu_trainer **begun) {
   hu_trainer *trainer = hu_trainer_new();
   int meant = !lab->how->row || strcmp(lab->how->row, name) == 0;
   hu_status status = trainer ? set_pairs(lab, trainer, lab->plan->pairs) : HU_E_MEMORY;
@@ -99,12 +99,12 @@ hu_status hu_lab_begin(hu_lab *lab, const char *name, const char *const *pairs, 
 
 /* ---- runs that are no trainer's ---- */
 
-hu_status hu_lab_no_run(hu_lab *lab) {
+hu_status hui_lab_no_run(hu_lab *lab) {
   snprintf(lab->why, HU_DATA_WHY_MAX, "no run is called '%.64s'", lab->how->row);
   return HU_E_NAME;
 }
 
-hu_status hu_lab_own_runs(hu_lab *lab, const char *const *names) {
+hu_status hui_lab_own_runs(hu_lab *lab, const char *const *names) {
   hu_trainer *trainer = hu_trainer_new(); /* knows the keys, and which values they take */
   hu_status status = trainer ? set_pairs(lab, trainer, lab->how->pairs) : HU_E_MEMORY;
   hu_trainer_free(trainer);
@@ -112,10 +112,10 @@ hu_status hu_lab_own_runs(hu_lab *lab, const char *const *names) {
   for (; *names; names++) {
     if (strcmp(*names, lab->how->row) == 0) return HU_OK;
   }
-  return hu_lab_no_run(lab);
+  return hui_lab_no_run(lab);
 }
 
-const char *hu_lab_value(const hu_lab *lab, const char *run, const char *key, const char *standard) {
+const char *hui_lab_value(const hu_lab *lab, const char *run, const char *key, const char *standard) {
   const char *const *pairs = lab->how->pairs;
   if (lab->how->row && strcmp(lab->how->row, run) != 0) return standard;
   for (; pairs && pairs[0] && pairs[1]; pairs += 2) {
@@ -126,28 +126,28 @@ const char *hu_lab_value(const hu_lab *lab, const char *run, const char *key, co
 
 /* ---- trials ---- */
 
-hu_status hu_lab_check(hu_lab *lab) {
+hu_status hui_lab_check(hu_lab *lab) {
   const hu_plan *plan = lab->plan;
   hu_status status = HU_OK;
   for (size_t i = 0; plan->tensors && i < plan->count && status == HU_OK; i++) {
     hu_trainer *trainer = NULL;
     if (!((plan->trials[i].watch | plan->watch) & HU_WATCH_STATISTICS)) continue;
-    status = hu_lab_begin(lab, plan->trials[i].name, plan->trials[i].pairs, &trainer);
-    if (status == HU_OK) status = hu_watch_check(lab, trainer);
+    status = hui_lab_begin(lab, plan->trials[i].name, plan->trials[i].pairs, &trainer);
+    if (status == HU_OK) status = hui_watch_check(lab, trainer);
     hu_trainer_free(trainer);
   }
   return status;
 }
 
-hu_status hu_lab_try(hu_lab *lab, const hu_trial *trial, size_t *number) {
+hu_status hui_lab_try(hu_lab *lab, const hu_trial *trial, size_t *number) {
   step_sums sums;
   hu_trainer *trainer;
-  hu_status status = hu_lab_begin(lab, trial->name, trial->pairs, &trainer);
+  hu_status status = hui_lab_begin(lab, trial->name, trial->pairs, &trainer);
   if (status == HU_OK) status = train(lab, trial, trainer, &sums);
-  hu_experiment_row *row = status == HU_OK ? hu_lab_add_row(lab, trial->name) : NULL;
+  hu_experiment_row *row = status == HU_OK ? hui_lab_add_row(lab, trial->name) : NULL;
   if (status == HU_OK) status = row ? fill_row(row, trainer, &sums) : lab->status;
   hu_trainer_free(trainer);
   if (status != HU_OK) return status;
   if (number) *number = lab->report.rows - 1;
-  return hu_lab_notify(lab);
+  return hui_lab_notify(lab);
 }

@@ -25,53 +25,53 @@ typedef struct hu_model_kind {
   int (*build)(hu_builder *builder); /* returns the output, sets the inputs, leaves the scope as it was */
 } hu_model_kind;
 /* Returns the record of a kind below HU_MODEL_KINDS. */
-const hu_model_kind *hu_model_kind_of(uint8_t kind);
+const hu_model_kind *hui_model_kind_of(uint8_t kind);
 /* hu_model_parse, and on an error a sentence that says what is wrong and what may stand there. */
 enum { HU_TEXT_WHY_MAX = 320 };
-hu_status hu_model_read(hu_model *model, const char *text, size_t *where, char why[HU_TEXT_WHY_MAX]);
+hu_status hui_model_read(hu_model *model, const char *text, size_t *where, char why[HU_TEXT_WHY_MAX]);
 
-int hu_build_linear(hu_builder *builder);
-int hu_build_mlp(hu_builder *builder);
-int hu_build_conv(hu_builder *builder);
-int hu_build_resnet(hu_builder *builder);
-int hu_build_resnet4(hu_builder *builder);
-int hu_build_squeezenet(hu_builder *builder);
-int hu_build_mobilenet2(hu_builder *builder);
-int hu_build_shufflenet2(hu_builder *builder);
-int hu_build_gru(hu_builder *builder);
-int hu_build_lstm(hu_builder *builder);
-int hu_build_transformer(hu_builder *builder);
-int hu_build_ncf(hu_builder *builder);
-int hu_build_seq2seq(hu_builder *builder);
-int hu_build_bert(hu_builder *builder);
-int hu_build_dlrm(hu_builder *builder);
+int hui_build_linear(hu_builder *builder);
+int hui_build_mlp(hu_builder *builder);
+int hui_build_conv(hu_builder *builder);
+int hui_build_resnet(hu_builder *builder);
+int hui_build_resnet4(hu_builder *builder);
+int hui_build_squeezenet(hu_builder *builder);
+int hui_build_mobilenet2(hu_builder *builder);
+int hui_build_shufflenet2(hu_builder *builder);
+int hui_build_gru(hu_builder *builder);
+int hui_build_lstm(hu_builder *builder);
+int hui_build_transformer(hu_builder *builder);
+int hui_build_ncf(hu_builder *builder);
+int hui_build_seq2seq(hu_builder *builder);
+int hui_build_bert(hu_builder *builder);
+int hui_build_dlrm(hu_builder *builder);
 
 /* Layers from here on are of this part of the model; "": of the model itself. */
-void hu_enter(hu_builder *builder, const char *part);
+void hui_enter(hu_builder *builder, const char *part);
 /* The number that the next parameter will have. */
-int hu_next(const hu_builder *builder);
+int hui_next(const hu_builder *builder);
 /* Sets how first weights of parameter p are drawn: N(0, gain / fan_in); N(0, deviation^2); uniform between
  * +-1/sqrt(hidden). */
-void hu_start_gain(hu_builder *builder, int p, unsigned gain, size_t fan_in);
-void hu_start_deviation(hu_builder *builder, int p);
-void hu_start_uniform(hu_builder *builder, int p, size_t hidden);
+void hui_start_gain(hu_builder *builder, int p, unsigned gain, size_t fan_in);
+void hui_start_deviation(hu_builder *builder, int p);
+void hui_start_uniform(hu_builder *builder, int p, size_t hidden);
 /* Returns c channels times the model's width. */
-size_t hu_builder_channels(const hu_builder *builder, size_t c);
-int hu_activate(hu_builder *builder, int x);
+size_t hui_builder_channels(const hu_builder *builder, size_t c);
+int hui_activate(hu_builder *builder, int x);
 /* x behind the model's dropout; x itself where there is none. */
-int hu_drop(hu_builder *builder, int x);
+int hui_drop(hu_builder *builder, int x);
 /* Adds rows of trained numbers of the model's deviation, one per token of input x; and a trained offset of each
  * step. */
-int hu_add_embedding(hu_builder *builder, int x, size_t kinds, size_t cols);
-int hu_add_positions(hu_builder *builder, int h);
+int hui_add_embedding(hu_builder *builder, int x, size_t kinds, size_t cols);
+int hui_add_positions(hu_builder *builder, int h);
 /* Two linear layers with the model's function between them; the first has `hidden` columns, from N(0, 1 / fan_in). */
-int hu_add_dense(hu_builder *builder, int x);
+int hui_add_dense(hu_builder *builder, int x);
 /* The input of images; and how many channels a value has. */
-int hu_image_of(hu_builder *builder);
-size_t hu_channels_of(const hu_builder *builder, int x);
+int hui_image_of(hu_builder *builder);
+size_t hui_channels_of(const hu_builder *builder, int x);
 /* Adds a convolution and a batch norm; first weights are those for a ReLU, wherever it comes. */
-int hu_add_conv(hu_builder *builder, int x, size_t channels, size_t kernel, size_t stride, size_t groups);
+int hui_add_conv(hu_builder *builder, int x, size_t channels, size_t kernel, size_t stride, size_t groups);
 /* Adds the mean of the image, and the linear layer that answers. */
-int hu_add_answer(hu_builder *builder, int x);
+int hui_add_answer(hu_builder *builder, int x);
 
 #endif

@@ -38,23 +38,23 @@ static const hu_text_key dlrm_keys[] = {KEY(units, 'i'), KEY(bottom, 'l'), KEY(t
 static const hu_text_key ncf_keys[] = {KEY(layers, 'i'), KEY(units, 'i'), KEY(deviation, 'f')};
 
 static const hu_model_kind kinds[HU_MODEL_KINDS] = {
-    {"linear", NULL, HU_TEXT_KEYS(linear_keys), HU_NEEDS_IMAGE, hu_build_linear},
-    {"mlp", NULL, HU_TEXT_KEYS(mlp_keys), HU_NEEDS_IMAGE, hu_build_mlp},
-    {"conv", NULL, HU_TEXT_KEYS(conv_keys), HU_NEEDS_IMAGE, hu_build_conv},
-    {"resnet", "resnet20", HU_TEXT_KEYS(resnet_keys), HU_NEEDS_IMAGE, hu_build_resnet},
-    {"squeezenet", NULL, HU_TEXT_KEYS(squeezenet_keys), HU_NEEDS_IMAGE, hu_build_squeezenet},
-    {"gru", NULL, HU_TEXT_KEYS(gru_keys), HU_NEEDS_IMAGE, hu_build_gru},
-    {"lstm", NULL, HU_TEXT_KEYS(lstm_keys), HU_NEEDS_TOKENS, hu_build_lstm},
-    {"transformer", NULL, HU_TEXT_KEYS(transformer_keys), HU_NEEDS_TOKENS, hu_build_transformer},
-    {"ncf", NULL, HU_TEXT_KEYS(ncf_keys), HU_NEEDS_PAIRS, hu_build_ncf},
-    {"resnet4", "resnet18", HU_TEXT_KEYS(resnet4_keys), HU_NEEDS_IMAGE, hu_build_resnet4},
-    {"mobilenet2", NULL, HU_TEXT_KEYS(mobilenet2_keys), HU_NEEDS_IMAGE, hu_build_mobilenet2},
-    {"shufflenet2", NULL, HU_TEXT_KEYS(shufflenet2_keys), HU_NEEDS_IMAGE, hu_build_shufflenet2},
-    {"seq2seq", NULL, HU_TEXT_KEYS(transformer_keys), HU_NEEDS_TOKENS | HU_NEEDS_SOURCE, hu_build_seq2seq},
-    {"bert", NULL, HU_TEXT_KEYS(transformer_keys), HU_NEEDS_TOKENS, hu_build_bert},
-    {"dlrm", NULL, HU_TEXT_KEYS(dlrm_keys), HU_NEEDS_FEATURES, hu_build_dlrm}};
+    {"linear", NULL, HU_TEXT_KEYS(linear_keys), HU_NEEDS_IMAGE, hui_build_linear},
+    {"mlp", NULL, HU_TEXT_KEYS(mlp_keys), HU_NEEDS_IMAGE, hui_build_mlp},
+    {"conv", NULL, HU_TEXT_KEYS(conv_keys), HU_NEEDS_IMAGE, hui_build_conv},
+    {"resnet", "resnet20", HU_TEXT_KEYS(resnet_keys), HU_NEEDS_IMAGE, hui_build_resnet},
+    {"squeezenet", NULL, HU_TEXT_KEYS(squeezenet_keys), HU_NEEDS_IMAGE, hui_build_squeezenet},
+    {"gru", NULL, HU_TEXT_KEYS(gru_keys), HU_NEEDS_IMAGE, hui_build_gru},
+    {"lstm", NULL, HU_TEXT_KEYS(lstm_keys), HU_NEEDS_TOKENS, hui_build_lstm},
+    {"transformer", NULL, HU_TEXT_KEYS(transformer_keys), HU_NEEDS_TOKENS, hui_build_transformer},
+    {"ncf", NULL, HU_TEXT_KEYS(ncf_keys), HU_NEEDS_PAIRS, hui_build_ncf},
+    {"resnet4", "resnet18", HU_TEXT_KEYS(resnet4_keys), HU_NEEDS_IMAGE, hui_build_resnet4},
+    {"mobilenet2", NULL, HU_TEXT_KEYS(mobilenet2_keys), HU_NEEDS_IMAGE, hui_build_mobilenet2},
+    {"shufflenet2", NULL, HU_TEXT_KEYS(shufflenet2_keys), HU_NEEDS_IMAGE, hui_build_shufflenet2},
+    {"seq2seq", NULL, HU_TEXT_KEYS(transformer_keys), HU_NEEDS_TOKENS | HU_NEEDS_SOURCE, hui_build_seq2seq},
+    {"bert", NULL, HU_TEXT_KEYS(transformer_keys), HU_NEEDS_TOKENS, hui_build_bert},
+    {"dlrm", NULL, HU_TEXT_KEYS(dlrm_keys), HU_NEEDS_FEATURES, hui_build_dlrm}};
 
-const hu_model_kind *hu_model_kind_of(uint8_t kind) { return &kinds[kind]; }
+const hu_model_kind *hui_model_kind_of(uint8_t kind) { return &kinds[kind]; }
 
 hu_model hu_model_default(uint8_t kind) {
   static const struct {
@@ -115,7 +115,7 @@ static const char *wrong_key(const hu_model *model, const hu_text_key *key) {
   size_t i = 0;
   if (key->type == 'l') return NULL;
   while (limits[i].name[0] && (key->type == 'w' || strcmp(limits[i].name, key->name) != 0)) i++;
-  double x = hu_key_number(model, key);
+  double x = hui_key_number(model, key);
   return x >= limits[i].low && x <= limits[i].high ? NULL : limits[i].wrong;
 }
 
@@ -267,10 +267,10 @@ hu_status hu_model_feed(hu_net *net, const hu_model_ends *ends, const float *x) 
   if (ends->count < 1 || ends->count > MOST) return HU_E_SHAPE;
   for (int k = 0; k < ends->count; k++) {
     const char *made_by = hu_net_value_kind(net, ends->inputs[k]);
-    size_t rows = hu_net_rows(net, ends->inputs[k]);
+    size_t rows = hui_net_rows(net, ends->inputs[k]);
     if (!made_by || *made_by) return HU_E_SHAPE; /* before x is read: "" is an input */
     if (rows < samples) samples = rows;
-    numbers[k] = rows * hu_net_cols(net, ends->inputs[k]);
+    numbers[k] = rows * hui_net_cols(net, ends->inputs[k]);
   }
   for (int k = 0; k < ends->count; k++) all += numbers[k] / samples;
   hu_status status = HU_OK;

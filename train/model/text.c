@@ -9,8 +9,8 @@
 
 static int kind_named(const char *word, size_t n) {
   for (uint8_t i = 0; i < HU_MODEL_KINDS; i++) {
-    const hu_model_kind *kind = hu_model_kind_of(i);
-    if (hu_same_word(word, n, kind->name) || (kind->alias && hu_same_word(word, n, kind->alias))) return i;
+    const hu_model_kind *kind = hui_model_kind_of(i);
+    if (hui_same_word(word, n, kind->name) || (kind->alias && hui_same_word(word, n, kind->alias))) return i;
   }
   return -1;
 }
@@ -18,8 +18,8 @@ static int kind_named(const char *word, size_t n) {
 /* Networks that have a name for other keys than the defaults of their kind. */
 static int is_named(hu_model *model, const char *word, size_t n) {
   static const uint32_t stages[4] = {3, 4, 6, 3};
-  int deep = hu_same_word(word, n, "resnet50");
-  if (!deep && !hu_same_word(word, n, "resnet34")) return 0;
+  int deep = hui_same_word(word, n, "resnet50");
+  if (!deep && !hui_same_word(word, n, "resnet34")) return 0;
   *model = hu_model_default(HU_MODEL_RESNET4);
   memcpy(model->stages, stages, sizeof stages);
   model->bottleneck = (uint8_t)deep;
@@ -29,10 +29,10 @@ static int is_named(hu_model *model, const char *word, size_t n) {
 static hu_status unknown(const char *text, size_t n, char *why) {
   const char *names[HU_MODEL_KINDS + 1] = {NULL};
   char word[64], list[160], perhaps[HU_PERHAPS_MAX];
-  for (uint8_t i = 0; i < HU_MODEL_KINDS; i++) names[i] = hu_model_kind_of(i)->name;
+  for (uint8_t i = 0; i < HU_MODEL_KINDS; i++) names[i] = hui_model_kind_of(i)->name;
   snprintf(word, sizeof word, "%.*s", (int)(n < 63 ? n : 63), text);
   snprintf(why, HU_TEXT_WHY_MAX, "there is no model '%s'; the models are %s%s", word,
-           hu_words_text(list, sizeof list, names), hu_perhaps(perhaps, word, names));
+           hui_words_text(list, sizeof list, names), hui_perhaps(perhaps, word, names));
   return HU_E_NAME;
 }
 
@@ -41,9 +41,9 @@ static hu_status read_keys(hu_model *model, const hu_model_kind *kind, const cha
                            char *why) {
   char said[HU_TEXT_WHY_MAX - 32];
   unsigned seen = 0;
-  hu_status status = hu_keys_read(model, kind->keys.key, kind->keys.count, &seen, text, n, off);
+  hu_status status = hui_keys_read(model, kind->keys.key, kind->keys.count, &seen, text, n, off);
   if (status == HU_OK) return status;
-  hu_keys_complain(said, sizeof said, kind->keys.key, kind->keys.count, text, n, *off);
+  hui_keys_complain(said, sizeof said, kind->keys.key, kind->keys.count, text, n, *off);
   snprintf(why, HU_TEXT_WHY_MAX, "%s %s", kind->name, said);
   return status;
 }
@@ -57,7 +57,7 @@ static HU_NOINLINE hu_status read(hu_model *model, const char *text, size_t *whe
     if (kind < 0) return unknown(text, word, why);
     made = hu_model_default((uint8_t)kind);
   }
-  const hu_model_kind *known = hu_model_kind_of(made.kind);
+  const hu_model_kind *known = hui_model_kind_of(made.kind);
   if (word < all) {
     size_t off = 0;
     *where = all;
@@ -75,7 +75,7 @@ static HU_NOINLINE hu_status read(hu_model *model, const char *text, size_t *whe
   return status;
 }
 
-hu_status hu_model_read(hu_model *model, const char *text, size_t *where, char why[HU_TEXT_WHY_MAX]) {
+hu_status hui_model_read(hu_model *model, const char *text, size_t *where, char why[HU_TEXT_WHY_MAX]) {
   HU_ENV_RETURN(hu_status, read(model, text, where, why));
 }
 
@@ -84,16 +84,16 @@ hu_status hu_model_parse(hu_model *model, const char *text, size_t *where) {
   size_t ignored;
   if (!where) where = &ignored;
   *where = 0;
-  return model && text ? hu_model_read(model, text, where, why) : HU_E_NULL;
+  return model && text ? hui_model_read(model, text, where, why) : HU_E_NULL;
 }
 
 static HU_NOINLINE size_t write(char *text, size_t size, const hu_model *model) {
   char line[HU_MODEL_TEXT_MAX];
   if (hu_model_check(model, NULL, NULL) != HU_OK) return 0;
-  const hu_model_kind *kind = hu_model_kind_of(model->kind);
+  const hu_model_kind *kind = hui_model_kind_of(model->kind);
   hu_model standard = hu_model_default(model->kind);
   size_t n = (size_t)snprintf(line, sizeof line, "%s", kind->name);
-  n += hu_keys_write(line + n, sizeof line - n, model, &standard, kind->keys.key, kind->keys.count);
+  n += hui_keys_write(line + n, sizeof line - n, model, &standard, kind->keys.key, kind->keys.count);
   if (size) snprintf(text, size, "%s", line);
   return n;
 }

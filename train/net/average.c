@@ -29,11 +29,11 @@ static hu_status begin_average(hu_net *net, hu_parameter *parameter) {
   parameter->average.numbers = net->engine->allocate(net->self, (n ? n : 1) * sizeof *parameter->average.numbers);
   if (!parameter->average.numbers) return HU_E_MEMORY;
   net->fault = HU_OK;
-  hu_do_copy(net, 1, n, parameter->average.numbers, n, parameter->master, n);
-  return hu_done(net);
+  hui_do_copy(net, 1, n, parameter->average.numbers, n, parameter->master, n);
+  return hui_done(net);
 }
 
-hu_status hu_average_begin(hu_net *net, const hu_operator *op, const hu_product_rounding *rounding) {
+hu_status hui_average_begin(hu_net *net, const hu_operator *op, const hu_product_rounding *rounding) {
   if (rounding->w_average == 0) return HU_OK;
   if (!(rounding->w_average > 0 && rounding->w_average < 1) || op->theta[0] < 0 || !is_allowed(rounding))
     return HU_E_TRAIN;
@@ -43,46 +43,46 @@ hu_status hu_average_begin(hu_net *net, const hu_operator *op, const hu_product_
   return status;
 }
 
-void hu_average_start(hu_net *net) {
+void hui_average_start(hu_net *net) {
   for (int i = 0; i < net->parameters && net->step == 0; i++) {
     const hu_parameter *parameter = &net->parameter[i];
     size_t n = parameter->rows * parameter->cols;
-    if (parameter->average.numbers) hu_do_copy(net, 1, n, parameter->average.numbers, n, parameter->master, n);
+    if (parameter->average.numbers) hui_do_copy(net, 1, n, parameter->average.numbers, n, parameter->master, n);
   }
 }
 
-void hu_average_step(hu_net *net) {
+void hui_average_step(hu_net *net) {
   for (int i = 0; i < net->parameters; i++) {
     const hu_parameter *parameter = &net->parameter[i];
     size_t n = parameter->rows * parameter->cols;
     if (!parameter->average.numbers) continue;
-    hu_do_each(net, HU_RUN_SCALE, n, parameter->average.numbers, parameter->average.numbers, NULL,
-               parameter->average.decay);
-    hu_do_each(net, HU_RUN_SCALE, n, net->work[0], parameter->master, NULL, 1 - parameter->average.decay);
-    hu_do_each(net, HU_RUN_ADD, n, parameter->average.numbers, parameter->average.numbers, net->work[0], 0);
+    hui_do_each(net, HU_RUN_SCALE, n, parameter->average.numbers, parameter->average.numbers, NULL,
+                parameter->average.decay);
+    hui_do_each(net, HU_RUN_SCALE, n, net->work[0], parameter->master, NULL, 1 - parameter->average.decay);
+    hui_do_each(net, HU_RUN_ADD, n, parameter->average.numbers, parameter->average.numbers, net->work[0], 0);
   }
 }
 
 static size_t blocks_in(size_t n) { return (n + BLOCK - 1) / BLOCK; }
 
-void hu_average_choose(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *z, const float *w) {
+void hui_average_choose(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *z, const float *w) {
   const hu_product_rounding *rounding = &op->rounding;
   if (rounding->w_average == 0 || net->step < HU_AVERAGE_AFTER) return;
   int down = rounding->w.turned;
   float *scales = net->work[HU_BUFFERS - 1];
-  hu_task task = hu_task_of(down ? blocks_in(rows) : rows, down ? cols : blocks_in(cols), scales, w, NULL);
+  hu_task task = hui_task_of(down ? blocks_in(rows) : rows, down ? cols : blocks_in(cols), scales, w, NULL);
   task.lda = cols;
   task.blocks.down = down;
   task.blocks.length = down ? rows : cols;
   task.blocks.size = BLOCK;
   task.p = -1;
   task.work = rows * cols;
-  hu_do(net, HU_RUN_BLOCK_SCALES, &task);
-  task = hu_task_of(rows, cols, z, w, NULL);
+  hui_do(net, HU_RUN_BLOCK_SCALES, &task);
+  task = hui_task_of(rows, cols, z, w, NULL);
   task.blocks.down = down;
   task.blocks.size = BLOCK;
   task.blocks.across = down ? cols : blocks_in(cols);
   task.blocks.scales = scales;
   task.blocks.other = average_of(net, op);
-  hu_do(net, HU_RUN_BLOCK_TOWARD, &task);
+  hui_do(net, HU_RUN_BLOCK_TOWARD, &task);
 }

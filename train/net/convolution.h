@@ -17,25 +17,25 @@ enum {
 };
 
 /* Rows of W: the numbers of a patch that one group has; and all of them. */
-size_t hu_patch_part(const hu_net *net, const hu_operator *op);
-size_t hu_patch_size(const hu_net *net, const hu_operator *op);
+size_t hui_patch_part(const hu_net *net, const hu_operator *op);
+size_t hui_patch_size(const hu_net *net, const hu_operator *op);
 /* Makes a kernel's task between the image x and the windows of z. */
-hu_task hu_windows(const hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *to, const float *from);
+hu_task hui_windows(const hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *to, const float *from);
 /* kept = the patches of x, a group's columns side by side. */
-void hu_make_patches(hu_net *net, hu_operator *op, const float *x);
+void hui_make_patches(hu_net *net, hu_operator *op, const float *x);
 /* dx = of each pixel the sum of what windows give to it, from their patches' gradients. */
-void hu_add_windows(hu_net *net, hu_operator *op, float *dx, const float *patches);
+void hui_add_windows(hu_net *net, hu_operator *op, float *dx, const float *patches);
 /* Makes the record for an engine that needs no patches; without zeros around them images stay as they are. */
-hu_convolution hu_convolution_of(hu_net *net, hu_operator *op);
+hu_convolution hui_convolution_of(hu_net *net, hu_operator *op);
 /* accum: of the product that this is for. 0: it needs patches. */
-int hu_without_patches(hu_net *net, const hu_accum *accum, int what, const hu_convolution *convolution);
+int hui_without_patches(hu_net *net, const hu_accum *accum, int what, const hu_convolution *convolution);
 /* 1 if `kept` has space for images with the zeros around them. */
-int hu_frames_fit(const hu_net *net, const hu_operator *op);
+int hui_frames_fit(const hu_net *net, const hu_operator *op);
 
 /* The passes with X rounded in patches, and dX before windows' contributions are added
  * (hu_product_rounding.by_window). */
-hu_status hu_windows_forward(hu_net *net, hu_operator *op);
-hu_status hu_windows_weights(hu_net *net, hu_operator *op);
-hu_status hu_windows_image(hu_net *net, hu_operator *op);
+hu_status hui_windows_forward(hu_net *net, hu_operator *op);
+hu_status hui_windows_weights(hu_net *net, hu_operator *op);
+hu_status hui_windows_image(hu_net *net, hu_operator *op);
 
 #endif

@@ -44,7 +44,7 @@ static int grow(hu_net *net) {
   return 1;
 }
 
-int hu_tally_add(hu_net *net, hu_rounding_counts **seen) {
+int hui_tally_add(hu_net *net, hu_rounding_counts **seen) {
   hu_tally *tally = &net->tally;
   if (net->engine->on_host) return 1;
   if (tally->used == tally->capacity && !grow(net)) return 0;
@@ -52,24 +52,24 @@ int hu_tally_add(hu_net *net, hu_rounding_counts **seen) {
   return 1;
 }
 
-void hu_tally_free(hu_net *net) {
+void hui_tally_free(hu_net *net) {
   if (net->tally.there) net->engine->release(net->self, net->tally.there);
   free(net->tally.here);
 }
 
-void hu_tally_forget(hu_net *net) {
+void hui_tally_forget(hu_net *net) {
   const hu_tally *tally = &net->tally;
   if (!tally->used) return;
   /* +0 has the pattern of the integer 0. */
-  hu_task task = hu_task_of(1, bytes_of(tally->used) / sizeof(float), (float *)(void *)tally->there, NULL, NULL);
+  hu_task task = hui_task_of(1, bytes_of(tally->used) / sizeof(float), (float *)(void *)tally->there, NULL, NULL);
   hu_status status = net->engine->run(net->self, HU_RUN_FILL, &task);
   (void)status; /* the next call reports what is wrong with an engine */
 }
 
-void hu_tally_read(hu_net *net) {
-  if (net->tally.used) hu_do_get(net, net->tally.here, net->tally.there, bytes_of(net->tally.used));
+void hui_tally_read(hu_net *net) {
+  if (net->tally.used) hui_do_get(net, net->tally.here, net->tally.there, bytes_of(net->tally.used));
 }
 
-const hu_rounding_counts *hu_tally_of(const hu_net *net, const hu_rounding_counts *seen) {
+const hu_rounding_counts *hui_tally_of(const hu_net *net, const hu_rounding_counts *seen) {
   return net->tally.here + (seen - net->tally.there);
 }

@@ -48,7 +48,7 @@ static hu_status check(const hu_operator *op, const hu_delayed *rule) {
                                                                                                         : HU_OK;
 }
 
-void hu_delayed_free(hu_operator *op) {
+void hui_delayed_free(hu_operator *op) {
   if (!op->delay) return;
   free(op->delay->state);
   free(op->delay);
@@ -59,7 +59,7 @@ void hu_delayed_free(hu_operator *op) {
 
 static size_t found_bytes(size_t operators) { return operators * HU_DELAYED_OF * sizeof(hu_gradient_found); }
 
-void hu_delayed_end(hu_net *net) {
+void hui_delayed_end(hu_net *net) {
   if (net->amaxes.there) net->engine->release(net->self, net->amaxes.there);
   free(net->amaxes.here);
   memset(&net->amaxes, 0, sizeof net->amaxes);
@@ -69,8 +69,8 @@ void hu_delayed_end(hu_net *net) {
 static void look(hu_net *net) {
   const hu_amaxes *amaxes = &net->amaxes;
   if (!amaxes->capacity) return;
-  hu_do_get(net, amaxes->here, amaxes->there, found_bytes(amaxes->capacity));
-  hu_do_put(net, amaxes->there, amaxes->here + HU_DELAYED_OF * amaxes->capacity, found_bytes(amaxes->capacity));
+  hui_do_get(net, amaxes->here, amaxes->there, found_bytes(amaxes->capacity));
+  hui_do_put(net, amaxes->there, amaxes->here + HU_DELAYED_OF * amaxes->capacity, found_bytes(amaxes->capacity));
   for (size_t i = 0; i < amaxes->capacity; i++) {
     hu_delay *delay = net->op[i].delay;
     const hu_gradient_found *found = amaxes->here + HU_DELAYED_OF * i;
@@ -91,18 +91,18 @@ static int reserve_amaxes(hu_net *net) {
     free(here);
     return 0;
   }
-  hu_delayed_end(net);
+  hui_delayed_end(net);
   net->amaxes.there = there;
   net->amaxes.here = here;
   net->amaxes.capacity = buffer;
-  hu_do_put(net, there, here, found_bytes(buffer));
+  hui_do_put(net, there, here, found_bytes(buffer));
   return 1;
 }
 
 /* ---- which products are delayed ---- */
 
 static hu_status delay(hu_net *net, hu_operator *op, const hu_delayed *rule) {
-  hu_delayed_free(op);
+  hui_delayed_free(op);
   if (!rule->history) return HU_OK;
   hu_status status = check(net->first ? &net->first->op[op->number] : op, rule); /* whose roundings it takes */
   if (status != HU_OK) return status;
@@ -138,7 +138,7 @@ float *hu_net_delayed_record(const hu_net *net, int value, int of) {
 
 /* ---- in a pass ---- */
 
-void hu_delayed_begin(hu_net *net) {
+void hui_delayed_begin(hu_net *net) {
   for (int i = 0; i < net->operators; i++) {
     hu_delay *delay = net->op[i].delay;
     if (delay) memset(delay->looked, 0, sizeof delay->looked);
@@ -154,14 +154,14 @@ static void note(hu_net *net, const hu_operator *op, unsigned of, size_t n, cons
   net->fault = net->engine->unscale(net->self, n, (float *)(uintptr_t)x, 1, found);
 }
 
-const hu_rounding *hu_delayed_rounding(hu_net *net, hu_operator *op, size_t n, const float *x,
-                                       const hu_rounding *rounding, unsigned part, hu_rounding *given) {
+const hu_rounding *hui_delayed_rounding(hu_net *net, hu_operator *op, size_t n, const float *x,
+                                        const hu_rounding *rounding, unsigned part, hu_rounding *given) {
   hu_delay *delay = op->delay;
   if (!delay || part > HU_PART_DX_W || rounding->kind != HU_ROUND_SCALED) return rounding;
   unsigned of = tensor_of(part);
   note(net, op, of, n, x);
   float amax = *record_of(net, op, of);
-  memcpy(given, rounding, sizeof *given); /* padding, too, which hu_roundings_alike sees */
+  memcpy(given, rounding, sizeof *given); /* padding, too, which hui_roundings_alike sees */
   given->amax =
       amax > 0 ? fminf(ldexpf(amax, delay->rule.margin), FLT_MAX) : (float)hu_limits_of(rounding->scaling.element).max;
   return given;
@@ -169,13 +169,13 @@ const hu_rounding *hu_delayed_rounding(hu_net *net, hu_operator *op, size_t n, c
 
 /* ---- a step ---- */
 
-size_t hu_delayed_records(const hu_net *net) {
+size_t hui_delayed_records(const hu_net *net) {
   size_t n = 0;
   for (int i = 0; i < net->operators; i++) n += net->op[i].delay ? HU_DELAYED_OF : 0;
   return n;
 }
 
-hu_status hu_delayed_take(hu_net *net, double *z) {
+hu_status hui_delayed_take(hu_net *net, double *z) {
   look(net);
   for (int i = 0; i < net->operators; i++) {
     hu_delay *delay = net->op[i].delay;
@@ -183,10 +183,10 @@ hu_status hu_delayed_take(hu_net *net, double *z) {
     for (int k = 0; k < HU_DELAYED_OF; k++, z++) *z = fmax(*z, (double)delay->amax[k]);
     memset(delay->amax, 0, sizeof delay->amax);
   }
-  return hu_done(net);
+  return hui_done(net);
 }
 
-void hu_delayed_put(hu_net *net, const double *x) {
+void hui_delayed_put(hu_net *net, const double *x) {
   for (int i = 0; i < net->operators; i++) {
     hu_delay *delay = net->op[i].delay;
     for (int k = 0; delay && k < HU_DELAYED_OF; k++) delay->amax[k] = (float)*x++;
@@ -202,7 +202,7 @@ static void remember(float *record, const hu_delayed *rule, float amax) {
   if (f > 0 && f < INFINITY) record[0] = f;
 }
 
-hu_status hu_delayed_step(hu_net *net) {
+hu_status hui_delayed_step(hu_net *net) {
   look(net);
   for (int i = 0; i < net->operators; i++) {
     hu_delay *delay = net->op[i].delay;
@@ -210,10 +210,10 @@ hu_status hu_delayed_step(hu_net *net) {
     for (unsigned k = 0; k < HU_DELAYED_OF; k++) remember(record_of(net, &net->op[i], k), &delay->rule, delay->amax[k]);
     memset(delay->amax, 0, sizeof delay->amax);
   }
-  return hu_done(net);
+  return hui_done(net);
 }
 
-void hu_delayed_forget(hu_net *net) {
+void hui_delayed_forget(hu_net *net) {
   look(net);
   for (int i = 0; i < net->operators; i++) {
     hu_delay *delay = net->op[i].delay;

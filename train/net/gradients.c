@@ -22,15 +22,15 @@ static hu_status unscale(void *self, float scale, int penalised, hu_gradient_fou
   const squares_maker *maker = self;
   hu_net *net = maker->net;
   hu_gradient_found none = {0, 0};
-  hu_do_put(net, net->found, &none, sizeof none);
+  hui_do_put(net, net->found, &none, sizeof none);
   for (int i = 0; i < net->parameters && net->fault == HU_OK; i++) {
     hu_parameter *parameter = &net->parameter[i];
     if (penalised && !is_penalised(maker, i)) continue;
     net->fault =
         net->engine->unscale(net->self, parameter->rows * parameter->cols, parameter->dtheta, scale, net->found);
   }
-  hu_do_get(net, found, net->found, sizeof *found);
-  return hu_done(net);
+  hui_do_get(net, found, net->found, sizeof *found);
+  return hui_done(net);
 }
 
 /* The same operations as on the host, one after another: slope = rn(l w), or l with the sign of w; rn(slope scale);
@@ -44,11 +44,11 @@ static hu_status penalise(void *self, float scale) {
     size_t n = parameter->rows * parameter->cols;
     if (!is_penalised(maker, i)) continue;
     int kernel = maker->tensors[i].penalty.kind == HU_PENALTY_L1 ? HU_RUN_SIGN : HU_RUN_SCALE;
-    hu_do_each(net, kernel, n, slope, parameter->master, NULL, hu_penalty_factor(&maker->tensors[i].penalty));
-    hu_do_each(net, HU_RUN_SCALE, n, slope, slope, NULL, scale);
-    hu_do_each(net, HU_RUN_ACCUMULATE, n, parameter->dtheta, slope, NULL, 0);
+    hui_do_each(net, kernel, n, slope, parameter->master, NULL, hui_penalty_factor(&maker->tensors[i].penalty));
+    hui_do_each(net, HU_RUN_SCALE, n, slope, slope, NULL, scale);
+    hui_do_each(net, HU_RUN_ACCUMULATE, n, parameter->dtheta, slope, NULL, 0);
   }
-  return hu_done(net);
+  return hui_done(net);
 }
 
 static hu_status squares(void *self, double *g, double *w) {
@@ -65,14 +65,14 @@ static hu_status squares(void *self, double *g, double *w) {
     g[i] = maker->sums[i].sum;
     if (w) w[i] = maker->sums[n + i].sum;
   }
-  return hu_done(net);
+  return hui_done(net);
 }
 
 static hu_status times(void *self, size_t tensor, float factor) {
   hu_net *net = ((const squares_maker *)self)->net;
   const hu_parameter *parameter = &net->parameter[tensor];
-  hu_do_each(net, HU_RUN_SCALE, parameter->rows * parameter->cols, parameter->dtheta, parameter->dtheta, NULL, factor);
-  return hu_done(net);
+  hui_do_each(net, HU_RUN_SCALE, parameter->rows * parameter->cols, parameter->dtheta, parameter->dtheta, NULL, factor);
+  return hui_done(net);
 }
 
 /* ---- by rules ---- */
@@ -83,7 +83,7 @@ static hu_status prepare_there(hu_net *net, hu_net_gradient_rules *with, float s
   squares_maker maker = {net, tensors, malloc((2 * n + 1) * sizeof *maker.sums)};
   const hu_gradient_maker calls = {&maker, unscale, penalise, squares, times};
   if (!maker.sums) return HU_E_MEMORY;
-  hu_status status = hu_gradient_prepare_by(&calls, n, tensors, &with->rules, scale, rate, found, &with->norms);
+  hu_status status = hui_gradient_prepare_by(&calls, n, tensors, &with->rules, scale, rate, found, &with->norms);
   free(maker.sums);
   return status;
 }
@@ -105,8 +105,8 @@ static hu_status by_rules(hu_net *net, hu_net_gradient_rules *with, float scale,
   return status;
 }
 
-hu_status hu_prepare_gradients(hu_net *net, hu_net_gradient_rules *with, float scale, double rate,
-                               hu_gradient_found *found) {
+hu_status hui_prepare_gradients(hu_net *net, hu_net_gradient_rules *with, float scale, double rate,
+                                hu_gradient_found *found) {
   net->fault = HU_OK;
   if (with) memset(&with->norms, 0, sizeof with->norms);
   if (!with || (with->rules.clip == 0 && with->rules.larc == HU_LARC_NONE && !with->penalties)) {

@@ -33,9 +33,9 @@ static int step_of(const hu_net *net, const hu_operator *reader, size_t *step) {
  * has by itself, in the same order. The value X; -1: this product has to be made alone. */
 static int steps_together(const hu_net *net, const hu_operator *op, size_t *step) {
   const hu_product_rounding *rounding = &op->rounding;
-  int standard = op->kind == &linear && op->sharing.shared && !rounding->quartet && hu_is_kept(&rounding->x) &&
-                 hu_is_kept(&rounding->w);
-  return standard && hu_is_plain_fp32(&rounding->z_accum) && net->engine->on_host ? step_of(net, op, step) : -1;
+  int standard = op->kind == &linear && op->sharing.shared && !rounding->quartet && hui_is_kept(&rounding->x) &&
+                 hui_is_kept(&rounding->w);
+  return standard && hui_is_plain_fp32(&rounding->z_accum) && net->engine->on_host ? step_of(net, op, step) : -1;
 }
 
 /* Samples from ... from + count - 1, whose products with the weights are in `buffer`, of X as it lies: all operators
@@ -48,7 +48,7 @@ static size_t each_step(hu_net *net, hu_operator *first, int x, const float *buf
     size_t all = net->value[x].rows / z->rows;
     steps++;
     if (!buffer) continue;
-    hu_do_copy(net, count, z->cols, z->v + from * z->cols, z->cols, buffer + step * z->cols, all * z->cols);
+    hui_do_copy(net, count, z->cols, z->v + from * z->cols, z->cols, buffer + step * z->cols, all * z->cols);
     op->sharing.ahead = 1;
   }
   return steps;
@@ -67,7 +67,7 @@ static int comes_with_others(hu_net *net, hu_operator *op) {
     size_t count = samples - at < most ? samples - at : most;
     hu_matrices a = {.data = x->v + at * steps * x->cols, .ld = x->cols, .format = hu_binary32()};
     hu_matrices b = {.data = parameter->theta, .ld = parameter->cols, .format = hu_binary32()};
-    hu_multiply(net, op, HU_PART_Z_OUT, count * steps, parameter->cols, x->cols, net->work[0], a, b);
+    hui_multiply(net, op, HU_PART_Z_OUT, count * steps, parameter->cols, x->cols, net->work[0], a, b);
     each_step(net, op, of, net->work[0], at, count);
   }
   return 1;
@@ -81,13 +81,13 @@ static int comes_with_others(hu_net *net, hu_operator *op) {
  * product has to be made alone. */
 static int steps_together_back(const hu_net *net, const hu_operator *op, size_t *step) {
   const hu_product_rounding *rounding = &op->rounding;
-  int kept = hu_is_kept(&rounding->dz) && hu_is_kept(hu_last_rounding(op, HU_PART_DX_W, &rounding->w_back)) &&
-             hu_is_kept(&rounding->dx_out);
+  int kept = hui_is_kept(&rounding->dz) && hui_is_kept(hui_last_rounding(op, HU_PART_DX_W, &rounding->w_back)) &&
+             hui_is_kept(&rounding->dx_out);
   int standard =
-      op->kind == &linear && op->sharing.shared && !rounding->quartet && kept && hu_is_plain_fp32(&rounding->dx_accum);
+      op->kind == &linear && op->sharing.shared && !rounding->quartet && kept && hui_is_plain_fp32(&rounding->dx_accum);
   if (!standard || !net->engine->on_host) return -1;
   const hu_value *row = &net->value[op->in[0]];
-  return hu_is_kept(&row->round_back) && !row->gradient ? step_of(net, op, step) : -1;
+  return hui_is_kept(&row->round_back) && !row->gradient ? step_of(net, op, step) : -1;
 }
 
 /* The operators of a layer in the order of its steps, from that of the last step back. 0: they are not all there. */
@@ -132,20 +132,20 @@ static void give_some_steps(hu_net *net, hu_operator *const *list, size_t first,
   hu_matrices a = {.data = net->work[1], .ld = z->cols, .format = hu_binary32()};
   hu_matrices b = {.data = parameter->theta, .ld = parameter->cols, .format = hu_binary32(), .transposed = 1};
   for (size_t t = 0; t < count; t++)
-    hu_do_copy(net, 1, taken, net->work[1] + t * taken, taken, net->value[list[first + t]->out].dv, taken);
-  hu_multiply(net, op, HU_PART_DX_OUT, count * z->rows, x->cols, z->cols, net->work[2], a, b);
+    hui_do_copy(net, 1, taken, net->work[1] + t * taken, taken, net->value[list[first + t]->out].dv, taken);
+  hui_multiply(net, op, HU_PART_DX_OUT, count * z->rows, x->cols, z->cols, net->work[2], a, b);
   for (size_t t = count; t-- > 0;) {
     int row = list[first + t]->in[0];
-    hu_do_copy(net, 1, given, net->value[row].dv, given, net->work[2] + t * given, given);
-    hu_give(net, row, net->value[row].dv);
-    if (first + t) hu_backward_after_turn(net, part_before(net, list[first + t]));
+    hui_do_copy(net, 1, given, net->value[row].dv, given, net->work[2] + t * given, given);
+    hui_give(net, row, net->value[row].dv);
+    if (first + t) hui_backward_after_turn(net, part_before(net, list[first + t]));
   }
 }
 
 static hu_status give_all_steps(hu_net *net, hu_operator *op) {
   size_t step, at_once = steps_at_once(net, op), steps = 0;
   int x = step_of(net, op, &step);
-  if (step) return hu_done(net);
+  if (step) return hui_done(net);
   size_t left = net->value[x].rows / net->value[op->out].rows;
   hu_operator **list = malloc(left * sizeof *list);
   if (!list) return HU_E_MEMORY;
@@ -157,42 +157,42 @@ static hu_status give_all_steps(hu_net *net, hu_operator *op) {
     give_some_steps(net, list, left - count, count);
   }
   free(list);
-  return hu_done(net);
+  return hui_done(net);
 }
 
 /* ---- passes ---- */
 
 static hu_status linear_forward(hu_net *net, hu_operator *op) {
-  if (op->rounding.quartet) return hu_quartet_forward(net, op);
-  if (comes_with_others(net, op)) return hu_finish_forward(net, op);
-  return hu_product_forward(net, op, net->value[op->in[0]].cols, hu_x_operand(net, op, &op->rounding.x, HU_PART_Z_X));
+  if (op->rounding.quartet) return hui_quartet_forward(net, op);
+  if (comes_with_others(net, op)) return hui_finish_forward(net, op);
+  return hui_product_forward(net, op, net->value[op->in[0]].cols, hui_x_operand(net, op, &op->rounding.x, HU_PART_Z_X));
 }
 
 static hu_status linear_backward(hu_net *net, hu_operator *op) {
-  if (op->rounding.quartet) return hu_quartet_backward(net, op);
+  if (op->rounding.quartet) return hui_quartet_backward(net, op);
   hu_value *x = &net->value[op->in[0]];
   net->rounded.there = 0; /* dZ is another one */
   hu_status status =
-      hu_postponed(net, op)
-          ? hu_give_bias(net, op)
-          : hu_product_weights(net, op, x->cols, hu_x_operand(net, op, &op->rounding.x_back, HU_PART_DW_X));
-  if (status != HU_OK || !hu_needs_gradient(net, op->in[0])) return status;
+      hui_postponed(net, op)
+          ? hui_give_bias(net, op)
+          : hui_product_weights(net, op, x->cols, hui_x_operand(net, op, &op->rounding.x_back, HU_PART_DW_X));
+  if (status != HU_OK || !hui_needs_gradient(net, op->in[0])) return status;
   if (comes_later(net, op)) return give_all_steps(net, op);
-  float *dx = hu_gift(net, op->in[0], net->work[0]);
-  hu_product_x(net, op, x->cols, dx);
-  status = hu_round_product(net, op, x->rows, x->cols, dx, &op->rounding.dx_out, HU_PART_DX_OUT);
-  hu_give(net, op->in[0], dx);
-  return status == HU_OK ? hu_done(net) : status;
+  float *dx = hui_gift(net, op->in[0], net->work[0]);
+  hui_product_x(net, op, x->cols, dx);
+  status = hui_round_product(net, op, x->rows, x->cols, dx, &op->rounding.dx_out, HU_PART_DX_OUT);
+  hui_give(net, op->in[0], dx);
+  return status == HU_OK ? hui_done(net) : status;
 }
 
 static const hu_operator_kind linear = {
     .name = "linear", .forward = linear_forward, .backward = linear_backward, .product = 1, .anywhere = 1};
 
-int hu_linear_of(hu_net *net, int x, int weights, int bias) {
-  if (!hu_usable(net, x) || weights < 0) return -1;
+int hui_linear_of(hu_net *net, int x, int weights, int bias) {
+  if (!hui_usable(net, x) || weights < 0) return -1;
   hu_value value = net->value[x];
-  int z = hu_new_value(net, value.rows, net->parameter[weights].cols, value.height, value.width);
-  hu_operator *op = hu_new_operator(net, &linear, x, -1, z, 0);
+  int z = hui_new_value(net, value.rows, net->parameter[weights].cols, value.height, value.width);
+  hu_operator *op = hui_new_operator(net, &linear, x, -1, z, 0);
   if (!op) return -1;
   op->theta[0] = weights;
   op->theta[1] = bias;
@@ -204,9 +204,9 @@ int hu_linear_of(hu_net *net, int x, int weights, int bias) {
 }
 
 int hu_net_linear(hu_net *net, int x, size_t outputs, int bias) {
-  if (!hu_usable(net, x)) return -1;
-  int weights = hu_new_parameter(net, net->value[x].cols, outputs, 0, net->value[x].cols);
-  int offset = bias && weights >= 0 ? hu_new_parameter(net, 1, outputs, 0, 0) : -1;
-  hu_name_parameters(net, "linear", weights, "weight bias");
-  return net->status == HU_OK ? hu_linear_of(net, x, weights, offset) : -1;
+  if (!hui_usable(net, x)) return -1;
+  int weights = hui_new_parameter(net, net->value[x].cols, outputs, 0, net->value[x].cols);
+  int offset = bias && weights >= 0 ? hui_new_parameter(net, 1, outputs, 0, 0) : -1;
+  hui_name_parameters(net, "linear", weights, "weight bias");
+  return net->status == HU_OK ? hui_linear_of(net, x, weights, offset) : -1;
 }

@@ -10,24 +10,24 @@ static float share(const hu_net *net, const hu_operator *op) {
 
 /* Computes the loss, the sum of n numbers times p. */
 static hu_status set_loss(hu_net *net, hu_operator *op, size_t n, const float *x, float p) {
-  hu_task task = hu_task_of(1, n, &net->outcome->loss, x, NULL);
+  hu_task task = hui_task_of(1, n, &net->outcome->loss, x, NULL);
   task.p = p;
-  hu_do(net, HU_RUN_SUM_ROWS, &task);
-  hu_do_each(net, HU_RUN_COPY, 1, net->value[op->out].v, &net->outcome->loss, NULL, 0);
-  return hu_done(net);
+  hui_do(net, HU_RUN_SUM_ROWS, &task);
+  hui_do_each(net, HU_RUN_COPY, 1, net->value[op->out].v, &net->outcome->loss, NULL, 0);
+  return hui_done(net);
 }
 
 /* A kernel that makes the gradient of what was kept. */
 static hu_status give_kept(hu_net *net, hu_operator *op, int kernel) {
   const hu_value *x = &net->value[op->in[0]];
-  float *dx = hu_gift(net, op->in[0], net->work[0]);
-  hu_task task = hu_task_of(x->rows, x->cols, dx, op->kept, NULL);
+  float *dx = hui_gift(net, op->in[0], net->work[0]);
+  hu_task task = hui_task_of(x->rows, x->cols, dx, op->kept, NULL);
   task.p = share(net, op);
   task.loss.labels = net->labels;
   task.loss.gradient = net->value[op->out].dv;
-  hu_do(net, kernel, &task);
-  hu_give(net, op->in[0], dx);
-  return hu_done(net);
+  hui_do(net, kernel, &task);
+  hui_give(net, op->in[0], dx);
+  return hui_done(net);
 }
 
 /* ---- cross entropy; `kept` holds the probabilities ---- */
@@ -35,17 +35,17 @@ static hu_status give_kept(hu_net *net, hu_operator *op, int kernel) {
 static hu_status entropy_forward(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]];
   float *less = net->work[0], *sums = net->work[1];
-  hu_task task = hu_task_of(x->rows, x->cols, less, x->v, NULL);
-  hu_do(net, HU_RUN_LESS_TOP, &task);
-  hu_do_function(net, HU_FUNCTION_EXP, x->rows * x->cols, op->kept, less);
-  task = hu_task_of(x->rows, x->cols, op->kept, NULL, NULL);
+  hu_task task = hui_task_of(x->rows, x->cols, less, x->v, NULL);
+  hui_do(net, HU_RUN_LESS_TOP, &task);
+  hui_do_function(net, HU_FUNCTION_EXP, x->rows * x->cols, op->kept, less);
+  task = hui_task_of(x->rows, x->cols, op->kept, NULL, NULL);
   task.softmax.sums = sums;
-  hu_do(net, HU_RUN_SHARES, &task);
-  hu_do_function(net, HU_FUNCTION_LOG, x->rows, sums, sums);
-  task = hu_task_of(1, x->rows, sums, sums, less);
+  hui_do(net, HU_RUN_SHARES, &task);
+  hui_do_function(net, HU_FUNCTION_LOG, x->rows, sums, sums);
+  task = hui_task_of(1, x->rows, sums, sums, less);
   task.loss.cols = x->cols;
   task.loss.labels = net->labels;
-  hu_do(net, HU_RUN_ENTROPY, &task);
+  hui_do(net, HU_RUN_ENTROPY, &task);
   return set_loss(net, op, x->rows, sums, share(net, op));
 }
 
@@ -59,9 +59,9 @@ static const hu_operator_kind entropy = {
 
 static hu_status error_forward(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]];
-  hu_task task = hu_task_of(1, x->rows * x->cols, op->kept, x->v, net->targets);
+  hu_task task = hui_task_of(1, x->rows * x->cols, op->kept, x->v, net->targets);
   task.loss.terms = net->work[0];
-  hu_do(net, HU_RUN_DISTANCE, &task);
+  hui_do(net, HU_RUN_DISTANCE, &task);
   return set_loss(net, op, x->rows * x->cols, task.loss.terms, 0.5f * share(net, op));
 }
 
@@ -74,9 +74,9 @@ static const hu_operator_kind error = {
 
 static hu_status absolute_forward(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]];
-  hu_task task = hu_task_of(1, x->rows * x->cols, op->kept, x->v, net->targets);
+  hu_task task = hui_task_of(1, x->rows * x->cols, op->kept, x->v, net->targets);
   task.loss.terms = net->work[0];
-  hu_do(net, HU_RUN_ABSOLUTE, &task);
+  hui_do(net, HU_RUN_ABSOLUTE, &task);
   return set_loss(net, op, x->rows * x->cols, task.loss.terms, share(net, op));
 }
 
@@ -88,18 +88,18 @@ static const hu_operator_kind absolute = {
 /* ---- building ---- */
 
 static HU_NOINLINE int add_loss(hu_net *net, const hu_operator_kind *kind, int x, double weight) {
-  if (!hu_usable(net, x)) return -1;
+  if (!hui_usable(net, x)) return -1;
   hu_value value = net->value[x];
-  if (net->labels) return hu_refuse(net, HU_E_SHAPE, "loss: there is one already");
-  if (!(weight > 0 && weight < 1e30)) return hu_refuse(net, HU_E_TRAIN, "loss: the weight is not positive and finite");
-  if (!value.made) return hu_refuse(net, HU_E_SHAPE, "loss: of an input");
-  int z = hu_new_value(net, 1, 1, 0, 0);
-  hu_operator *op = hu_new_operator(net, kind, x, -1, z, value.rows * value.cols);
+  if (net->labels) return hui_refuse(net, HU_E_SHAPE, "loss: there is one already");
+  if (!(weight > 0 && weight < 1e30)) return hui_refuse(net, HU_E_TRAIN, "loss: the weight is not positive and finite");
+  if (!value.made) return hui_refuse(net, HU_E_SHAPE, "loss: of an input");
+  int z = hui_new_value(net, 1, 1, 0, 0);
+  hu_operator *op = hui_new_operator(net, kind, x, -1, z, value.rows * value.cols);
   if (!op) return -1;
   op->loss_weight = weight;
   net->labels = net->engine->allocate(net->self, value.rows * sizeof *net->labels);
   net->targets = net->engine->allocate(net->self, value.rows * value.cols * sizeof *net->targets);
-  if (!net->labels || !net->targets) return hu_refuse(net, HU_E_MEMORY, "loss: no memory for labels");
+  if (!net->labels || !net->targets) return hui_refuse(net, HU_E_MEMORY, "loss: no memory for labels");
   return z;
 }
 
@@ -130,14 +130,14 @@ hu_status hu_net_labels(hu_net *net, const uint32_t *labels) {
   return net->engine->put(net->self, net->labels, labels, x->rows * sizeof *labels);
 }
 
-hu_status hu_net_labels_among(hu_net *net, const uint32_t *labels, double counted) {
+hu_status hui_net_labels_among(hu_net *net, const uint32_t *labels, double counted) {
   const hu_value *x = compared(net);
   if (net->status != HU_OK || !x) return net->status != HU_OK ? net->status : HU_E_TRAIN;
   net->counted = counted;
   return net->engine->put(net->self, net->labels, labels, x->rows * sizeof *labels);
 }
 
-hu_status hu_net_judge(hu_net *net, int value, size_t rows, hu_answers *answers) {
+hu_status hui_net_judge(hu_net *net, int value, size_t rows, hu_answers *answers) {
   const hu_value *x = &net->value[value];
   return net->engine->judge(net->self, rows, x->cols, x->v, net->labels, answers);
 }

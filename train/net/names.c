@@ -25,9 +25,9 @@ static int is_scope(const char *text) {
 void hu_net_scope(hu_net *net, const char *scope) {
   if (!net || net->status != HU_OK) return;
   if (!scope) {
-    hu_refuse(net, HU_E_NULL, "scope: NULL");
+    hui_refuse(net, HU_E_NULL, "scope: NULL");
   } else if (!is_scope(scope)) {
-    hu_refuse(net, HU_E_NAME, "scope: not words of a to z, 0 to 9 and _ with dots between them, below 64 characters");
+    hui_refuse(net, HU_E_NAME, "scope: not words of a to z, 0 to 9 and _ with dots between them, below 64 characters");
   } else {
     memcpy(net->scope, scope, strlen(scope) + 1);
   }
@@ -55,7 +55,7 @@ static unsigned long next_number(const hu_net *net, const char *layer, int befor
   return 1;
 }
 
-void hu_name_parameters(hu_net *net, const char *kind, int first, const char *parts) {
+void hui_name_parameters(hu_net *net, const char *kind, int first, const char *parts) {
   char layer[HU_SCOPE_MAX + 16];
   if (net->status != HU_OK) return;
   snprintf(layer, sizeof layer, "%s%s%.15s", net->scope, net->scope[0] ? "." : "", kind);

@@ -54,12 +54,12 @@ static hu_net *new_net(const hu_engine *engine, size_t batch, uint32_t threads, 
 }
 
 hu_net *hu_net_new_on(const hu_engine *engine, size_t batch, uint32_t threads) {
-  return new_net(engine ? engine : hu_engine_cpu(), batch, threads, NULL);
+  return new_net(engine ? engine : hui_engine_cpu(), batch, threads, NULL);
 }
 
-hu_net *hu_net_new_beside(hu_net *first) { return new_net(first->engine, first->batch, first->threads, first); }
+hu_net *hui_net_new_beside(hu_net *first) { return new_net(first->engine, first->batch, first->threads, first); }
 
-void hu_net_follow(hu_net *net) {
+void hui_net_follow(hu_net *net) {
   const hu_net *first = net->first;
   for (int i = 0; i < net->values; i++) {
     net->value[i].round = first->value[i].round;
@@ -110,16 +110,16 @@ static void free_tensors(hu_net *net) {
 
 void hu_net_free(hu_net *net) {
   if (!net) return;
-  hu_free_operands(net);
+  hui_free_operands(net);
   free_tensors(net);
   for (int i = 0; i < net->operators; i++) {
     release(net, net->op[i].kept);
-    hu_delayed_free(&net->op[i]);
+    hui_delayed_free(&net->op[i]);
     free(net->op[i].list.value);
   }
   for (int i = 0; i < HU_BUFFERS; i++) release(net, net->work[i]);
-  hu_tally_free(net);
-  hu_delayed_end(net);
+  hui_tally_free(net);
+  hui_delayed_end(net);
   void *all[] = {net->labels, net->targets, net->outcome, net->found, net->updates};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) release(net, all[k]);
   if (!net->first) net->engine->close(net->self);
@@ -137,15 +137,15 @@ hu_status hu_net_status(const hu_net *net, const char **why) {
 
 static float *numbers(const hu_net *net, size_t n) { return zeros(net, n, sizeof(float)); }
 
-int hu_new_value(hu_net *net, size_t rows, size_t cols, size_t height, size_t width) {
+int hui_new_value(hu_net *net, size_t rows, size_t cols, size_t height, size_t width) {
   size_t n;
-  if (rows == 0 || cols == 0) return hu_refuse(net, HU_E_SHAPE, "a side of the result is 0");
+  if (rows == 0 || cols == 0) return hui_refuse(net, HU_E_SHAPE, "a side of the result is 0");
   if (__builtin_mul_overflow(rows, cols, &n) || n > ((size_t)1 << 40)) {
-    return hu_refuse(net, HU_E_SHAPE, "the result is too large");
+    return hui_refuse(net, HU_E_SHAPE, "the result is too large");
   }
-  if (net->values == HU_TENSORS_MAX) return hu_refuse(net, HU_E_SHAPE, "too many values");
+  if (net->values == HU_TENSORS_MAX) return hui_refuse(net, HU_E_SHAPE, "too many values");
   hu_value *all = with_row(net->value, &net->capacity[0], net->values, sizeof *net->value);
-  if (!all) return hu_refuse(net, HU_E_MEMORY, "no memory for the result");
+  if (!all) return hui_refuse(net, HU_E_MEMORY, "no memory for the result");
   net->value = all;
   hu_value *x = &net->value[net->values];
   memset(x, 0, sizeof *x);
@@ -156,8 +156,8 @@ int hu_new_value(hu_net *net, size_t rows, size_t cols, size_t height, size_t wi
   x->v = numbers(net, n);
   x->dv = numbers(net, n);
   net->values++;
-  if (!x->v || !x->dv || !hu_tally_add(net, &x->seen) || hu_reserve_work(net, n) != HU_OK) {
-    return hu_refuse(net, HU_E_MEMORY, "no memory for the result");
+  if (!x->v || !x->dv || !hui_tally_add(net, &x->seen) || hui_reserve_work(net, n) != HU_OK) {
+    return hui_refuse(net, HU_E_MEMORY, "no memory for the result");
   }
   return net->values - 1;
 }
@@ -173,16 +173,16 @@ static int has_weights(const hu_net *net, hu_parameter *parameter, size_t n, con
          parameter->state.kahan;
 }
 
-int hu_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t fan_in) {
+int hui_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t fan_in) {
   size_t n;
-  if (__builtin_mul_overflow(rows, cols, &n)) return hu_refuse(net, HU_E_SHAPE, "parameters: too many");
-  if (net->parameters == HU_TENSORS_MAX) return hu_refuse(net, HU_E_SHAPE, "too many parameters");
+  if (__builtin_mul_overflow(rows, cols, &n)) return hui_refuse(net, HU_E_SHAPE, "parameters: too many");
+  if (net->parameters == HU_TENSORS_MAX) return hui_refuse(net, HU_E_SHAPE, "too many parameters");
   hu_parameter *table = with_row(net->parameter, &net->capacity[1], net->parameters, sizeof *net->parameter);
   char *name = calloc(1, HU_PARAMETER_NAME_MAX);
   if (table) net->parameter = table;
   if (!table || !name) {
     free(name);
-    return hu_refuse(net, HU_E_MEMORY, "no memory for parameters");
+    return hui_refuse(net, HU_E_MEMORY, "no memory for parameters");
   }
   hu_parameter *parameter = &net->parameter[net->parameters];
   memset(parameter, 0, sizeof *parameter);
@@ -194,25 +194,25 @@ int hu_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t 
   parameter->dtheta = numbers(net, n);
   int all = has_weights(net, parameter, n, net->first ? &net->first->parameter[net->parameters] : NULL);
   net->parameters++;
-  if (!all || !parameter->dtheta || !hu_tally_add(net, &parameter->seen) || hu_reserve_work(net, n) != HU_OK) {
-    return hu_refuse(net, HU_E_MEMORY, "no memory for parameters");
+  if (!all || !parameter->dtheta || !hui_tally_add(net, &parameter->seen) || hui_reserve_work(net, n) != HU_OK) {
+    return hui_refuse(net, HU_E_MEMORY, "no memory for parameters");
   }
   return net->parameters - 1;
 }
 
-hu_operator *hu_new_operator(hu_net *net, const hu_operator_kind *kind, int x, int y, int out, size_t kept) {
+hu_operator *hui_new_operator(hu_net *net, const hu_operator_kind *kind, int x, int y, int out, size_t kept) {
   if (net->status != HU_OK || out < 0) return NULL;
   if (net->operators && net->op[net->operators - 1].kind->loss) {
-    hu_refuse(net, HU_E_SHAPE, "an operator after the loss");
+    hui_refuse(net, HU_E_SHAPE, "an operator after the loss");
     return NULL;
   }
   if (!net->engine->on_host && !kind->anywhere) {
-    hu_refuse(net, HU_E_DEVICE, "this kind of operator computes on the CPU only");
+    hui_refuse(net, HU_E_DEVICE, "this kind of operator computes on the CPU only");
     return NULL;
   }
   hu_operator *all = with_row(net->op, &net->capacity[2], net->operators, sizeof *net->op);
   if (!all) {
-    hu_refuse(net, HU_E_MEMORY, "no memory for an operator");
+    hui_refuse(net, HU_E_MEMORY, "no memory for an operator");
     return NULL;
   }
   net->op = all;
@@ -231,14 +231,14 @@ hu_operator *hu_new_operator(hu_net *net, const hu_operator_kind *kind, int x, i
   op->kept_size = kept;
   op->kept = kept ? numbers(net, kept) : NULL;
   net->operators++;
-  if ((kept && !op->kept) || (kind->product && !hu_tally_add(net, &op->seen))) {
-    hu_refuse(net, HU_E_MEMORY, "no memory for what the gradient needs");
+  if ((kept && !op->kept) || (kind->product && !hui_tally_add(net, &op->seen))) {
+    hui_refuse(net, HU_E_MEMORY, "no memory for what the gradient needs");
     return NULL;
   }
   return op;
 }
 
-hu_status hu_reserve_work(hu_net *net, size_t n) {
+hu_status hui_reserve_work(hu_net *net, size_t n) {
   if (n <= net->work_size) return HU_OK;
   for (int i = 0; i < HU_BUFFERS; i++) {
     float *buffer = numbers(net, n);
@@ -253,17 +253,17 @@ hu_status hu_reserve_work(hu_net *net, size_t n) {
 int hu_net_input(hu_net *net, size_t rows, size_t cols) {
   if (!net || net->status != HU_OK) return -1;
   size_t all;
-  if (__builtin_mul_overflow(net->batch, rows, &all)) return hu_refuse(net, HU_E_SHAPE, "input: too many rows");
-  return hu_new_value(net, all, cols, 0, 0);
+  if (__builtin_mul_overflow(net->batch, rows, &all)) return hui_refuse(net, HU_E_SHAPE, "input: too many rows");
+  return hui_new_value(net, all, cols, 0, 0);
 }
 
 int hu_net_image(hu_net *net, size_t height, size_t width, size_t channels) {
   if (!net || net->status != HU_OK) return -1;
   size_t pixels, all;
   if (__builtin_mul_overflow(height, width, &pixels) || __builtin_mul_overflow(net->batch, pixels, &all)) {
-    return hu_refuse(net, HU_E_SHAPE, "image: too many pixels");
+    return hui_refuse(net, HU_E_SHAPE, "image: too many pixels");
   }
-  return hu_new_value(net, all, channels, height, width);
+  return hui_new_value(net, all, channels, height, width);
 }
 
 hu_product_rounding hu_product_rounding_plain(void) {
@@ -335,9 +335,9 @@ hu_status hu_net_round_product(hu_net *net, int value, const hu_product_rounding
     if (net->op[i].out != value || !net->op[i].kind->product) continue;
     if (rounding->twice && rounding->by_window && strcmp(net->op[i].kind->name, "conv") == 0) return HU_E_TRAIN;
     if (rounding->quartet && strcmp(net->op[i].kind->name, "linear") != 0) return HU_E_TRAIN;
-    status = hu_average_begin(net, &net->op[i], rounding);
+    status = hui_average_begin(net, &net->op[i], rounding);
     if (status != HU_OK) return status;
-    hu_delayed_free(&net->op[i]);
+    hui_delayed_free(&net->op[i]);
     net->op[i].rounding = *rounding;
     return HU_OK;
   }
@@ -401,17 +401,17 @@ static const hu_value *value_of(const hu_net *net, int value) {
   return net && value >= 0 && value < net->values ? &net->value[value] : NULL;
 }
 
-size_t hu_net_rows(const hu_net *net, int value) {
+size_t hui_net_rows(const hu_net *net, int value) {
   const hu_value *x = value_of(net, value);
   return x ? x->rows : 0;
 }
 
-size_t hu_net_cols(const hu_net *net, int value) {
+size_t hui_net_cols(const hu_net *net, int value) {
   const hu_value *x = value_of(net, value);
   return x ? x->cols : 0;
 }
 
-const float *hu_net_numbers(const hu_net *net, int value) {
+const float *hui_net_numbers(const hu_net *net, int value) {
   if (!value_of(net, value)) return NULL;
   hu_value *x = &net->value[value];
   return look(net, x->rows * x->cols, x->v, &x->shown[0]);
@@ -447,7 +447,7 @@ void hu_net_forget_counts(hu_net *net) {
     net->parameter[i].over_seen = 0;
   }
   for (int i = 0; i < net->operators; i++) net->op[i].counts[0] = net->op[i].counts[1] = none;
-  hu_tally_forget(net);
+  hui_tally_forget(net);
 }
 
 int hu_net_product_counts(const hu_net *net, int value, hu_rounding_counts counts[2]) {

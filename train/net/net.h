@@ -83,7 +83,7 @@ typedef struct hu_parameter {
   int gradient;
   hu_rounded rounded;  /* theta, in this pass */
   hu_panels panels[2]; /* of theta or `rounded`: as it is, transposed */
-  int postponed;       /* 1: operators have not given their gradients yet (hu_give_postponed) */
+  int postponed;       /* 1: operators have not given their gradients yet (hui_give_postponed) */
   hu_weight_average average;
   hu_ramping ramping; /* of its updates; a trainer's, which makes its arrays (train/trainer/ramping.c) */
   hu_own_update own;
@@ -98,7 +98,7 @@ typedef struct hu_operator_kind {
   const char *name;
   /* Fills v of the output, not rounded. */
   hu_status (*forward)(hu_net *net, struct hu_operator *op);
-  /* From dv of the output: adds to those of inputs (hu_give) and of parameters (hu_give_parameter). */
+  /* From dv of the output: adds to those of inputs (hui_give) and of parameters (hui_give_parameter). */
   hu_status (*backward)(hu_net *net, struct hu_operator *op);
   /* What `kept` holds before the first step; normalisations alone have one. */
   void (*start)(hu_net *net, struct hu_operator *op);
@@ -182,11 +182,11 @@ enum { HU_TENSORS_MAX = 1 << 22, HU_BUFFERS = 4 };
 
 /* Statistics of the batch that all nets of a pass, here and in other processes, have together: of net->passes times as
  * many rows as a net has. */
-typedef struct hu_whole {
+typedef struct hui_whole {
   /* x[i] = the sum of x[i] over the processes: whole numbers, less than 2^48 in all. NULL: there is one process. */
   hu_status (*sum)(void *context, size_t n, double *x);
   void *context;
-} hu_whole;
+} hui_whole;
 
 /* Counts of all tensors and products, two each, where the engine's memory is not the host's. */
 typedef struct hu_tally {
@@ -210,9 +210,9 @@ struct hu_net {
   size_t batch;
   uint32_t threads;
   const hu_engine *engine;
-  void *self;            /* the engine's */
-  struct hu_net *first;  /* whose weights and state of the optimizer these are, and whose `self`; NULL: its own */
-  const hu_whole *whole; /* NULL: batch norms have statistics of the net's own batch */
+  void *self;             /* the engine's */
+  struct hu_net *first;   /* whose weights and state of the optimizer these are, and whose `self`; NULL: its own */
+  const hui_whole *whole; /* NULL: batch norms have statistics of the net's own batch */
   uint64_t seed, step;
   hu_status status;
   char why[128];
@@ -222,7 +222,7 @@ struct hu_net {
   hu_operator *op;
   int values, parameters, operators;
   int capacity[3];         /* of these three tables, which grow and may move while a net is built */
-  float *work[HU_BUFFERS]; /* intermediate tensors, work_size numbers each; the last one is hu_do_columns's */
+  float *work[HU_BUFFERS]; /* intermediate tensors, work_size numbers each; the last one is hui_do_columns's */
   size_t work_size;
   hu_rounded rounded; /* dZ of the product whose gradient is being made */
   uint32_t *labels;
@@ -248,62 +248,63 @@ struct hu_net {
 /* ---- counts in the engine's memory; where it is the host's, these do nothing ---- */
 
 /* Two counts more, zeros, for a tensor or a product that is in its table; 0: no memory. */
-int hu_tally_add(hu_net *net, hu_rounding_counts **seen);
-void hu_tally_free(hu_net *net);
+int hui_tally_add(hu_net *net, hu_rounding_counts **seen);
+void hui_tally_free(hu_net *net);
 /* All are 0. */
-void hu_tally_forget(hu_net *net);
-/* Copies all to the host, where hu_tally_of finds those of a tensor. */
-void hu_tally_read(hu_net *net);
-const hu_rounding_counts *hu_tally_of(const hu_net *net, const hu_rounding_counts *seen);
+void hui_tally_forget(hu_net *net);
+/* Copies all to the host, where hui_tally_of finds those of a tensor. */
+void hui_tally_read(hu_net *net);
+const hu_rounding_counts *hui_tally_of(const hu_net *net, const hu_rounding_counts *seen);
 
 /* ---- looking at one thing alone ---- */
 
 /* Return the rows and columns of a value, 0 if there is none. Unlike hu_net_value they bring nothing to the host. */
-size_t hu_net_rows(const hu_net *net, int value);
-size_t hu_net_cols(const hu_net *net, int value);
+size_t hui_net_rows(const hu_net *net, int value);
+size_t hui_net_cols(const hu_net *net, int value);
 /* Returns its numbers alone, those of hu_net_value; NULL: there is no such value, no memory, or the engine failed. */
-const float *hu_net_numbers(const hu_net *net, int value);
+const float *hui_net_numbers(const hu_net *net, int value);
 /* Adds the answers in the first rows of a value, whose labels are those of the net. */
-hu_status hu_net_judge(hu_net *net, int value, size_t rows, hu_answers *answers);
+hu_status hui_net_judge(hu_net *net, int value, size_t rows, hu_answers *answers);
 
 /* ---- building ---- */
 
 /* Returns a net that is to be built as `first` was, layer by layer. It reads the weights of `first`, which rounds
  * them, and must be freed before it. It has values and gradients of its own. NULL: no memory. */
-hu_net *hu_net_new_beside(hu_net *first);
+hu_net *hui_net_new_beside(hu_net *first);
 /* Copies roundings, seed, step, statistics and the observer from its `first`. */
-void hu_net_follow(hu_net *net);
+void hui_net_follow(hu_net *net);
 /* Sets the net's error, if it has none yet; returns -1. */
-int hu_refuse(hu_net *net, hu_status status, const char *what);
+int hui_refuse(hu_net *net, hu_status status, const char *what);
 /* Return the number of a new value or parameter, which holds zeros; or set the error and return -1. */
-int hu_new_value(hu_net *net, size_t rows, size_t cols, size_t height, size_t width);
-int hu_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t fan_in);
+int hui_new_value(hu_net *net, size_t rows, size_t cols, size_t height, size_t width);
+int hui_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t fan_in);
 /* Names the parameters from `first` on, those of a new layer: "scope.kindN.part", N from 1 on in each scope;
  * `parts` has a word for each of them. */
-void hu_name_parameters(hu_net *net, const char *kind, int first, const char *parts);
+void hui_name_parameters(hu_net *net, const char *kind, int first, const char *parts);
 /* Returns a new operator of a kind that reads x (and y) and has `kept` numbers of its own; or sets the error and
  * returns NULL. */
-hu_operator *hu_new_operator(hu_net *net, const hu_operator_kind *kind, int x, int y, int out, size_t kept);
+hu_operator *hui_new_operator(hu_net *net, const hu_operator_kind *kind, int x, int y, int out, size_t kept);
 /* Adds the operator that makes `out` of a list of values, and copies the list. Returns `out`; or sets the error and
  * returns -1. */
-int hu_add_list(hu_net *net, const hu_operator_kind *kind, size_t count, const int *values, int out);
+int hui_add_list(hu_net *net, const hu_operator_kind *kind, size_t count, const int *values, int out);
 /* Returns 1 if the list has some, and all are values of this net. */
-int hu_all_usable(hu_net *net, size_t count, const int *values);
+int hui_all_usable(hu_net *net, size_t count, const int *values);
 /* Adds X X^T of the rows X of each sample, computed as scores of attention are. */
-int hu_add_gram(hu_net *net, int x);
+int hui_add_gram(hu_net *net, int x);
 /* Adds X W + b with given parameters (bias -1: there is none), which may be those of another operator, too. */
-int hu_linear_of(hu_net *net, int x, int weights, int bias);
+int hui_linear_of(hu_net *net, int x, int weights, int bias);
 /* Returns the accumulation model of the product that a part (HU_PART_) belongs to. */
-const hu_accum *hu_accum_of(const hu_operator *op, unsigned part);
+const hu_accum *hui_accum_of(const hu_operator *op, unsigned part);
 /* Returns the grid on which a rounding of an operand (HU_PART_) leaves numbers that were on that of `before`. Models of
  * narrow units need it; for fp32, which does not, it is binary32. */
-hu_format hu_operand_grid(const hu_operator *op, unsigned part, const hu_rounding *rounding, const hu_rounding *before);
+hu_format hui_operand_grid(const hu_operator *op, unsigned part, const hu_rounding *rounding,
+                           const hu_rounding *before);
 /* Returns the rounding of an operand, or under `twice` that of the forward pass, where the rounding keeps what that has
  * left. */
-const hu_rounding *hu_last_rounding(const hu_operator *op, unsigned part, const hu_rounding *rounding);
+const hu_rounding *hui_last_rounding(const hu_operator *op, unsigned part, const hu_rounding *rounding);
 /* Rounds operand or result `part` (docs/training.md section 4) of the products of an operator in place. */
-hu_status hu_round_product(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *x,
-                           const hu_rounding *rounding, unsigned part);
+hu_status hui_round_product(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *x,
+                            const hu_rounding *rounding, unsigned part);
 /* Operands and results of the three products, as their random words are numbered. */
 enum {
   HU_PART_Z_X = 0,
@@ -319,113 +320,113 @@ enum {
 };
 /* Returns 1 if an operand (HU_PART_) is a tensor as that was rounded: nothing rounds or transforms it before its
  * product. */
-int hu_operand_is_tensor(const hu_net *net, const hu_operator *op, unsigned part);
+int hui_operand_is_tensor(const hu_net *net, const hu_operator *op, unsigned part);
 /* Returns HU_OK; or what hu_gemm says of the formats of an operand and the model of its product, as they will be in a
  * step: HU_E_OPERAND_A, HU_E_OPERAND_B, HU_E_ACCUM, ... Then *part and *format are the operand's. */
-hu_status hu_operands_taken(const hu_net *net, const hu_operator *op, unsigned *part, hu_format *format);
+hu_status hui_operands_taken(const hu_net *net, const hu_operator *op, unsigned *part, hu_format *format);
 /* Returns the operand that a product sees: x itself, or x transformed or rounded once more, in `buffer` or where it is
  * kept for the next product. The product gets the grid that a rounding leaves, which models of narrow units have to
  * know. */
-hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t cols, const float *x,
-                               const hu_rounding *rounding, const hu_rounding *before, float *buffer, unsigned part);
+hu_matrices hui_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t cols, const float *x,
+                                const hu_rounding *rounding, const hu_rounding *before, float *buffer, unsigned part);
 /* Returns 1 if roundings are known to give equal bits. Random words are a part's own. */
-int hu_roundings_alike(const hu_rounding *a, const hu_rounding *b);
+int hui_roundings_alike(const hu_rounding *a, const hu_rounding *b);
 /* Returns the counts of the roundings of a part. */
-hu_rounding_counts *hu_counts_of_part(const hu_net *net, hu_operator *op, unsigned part);
+hu_rounding_counts *hui_counts_of_part(const hu_net *net, hu_operator *op, unsigned part);
 /* Returns the rounding of operand `part` (HU_PART_), n numbers x that are not rounded yet. Where its scale is delayed,
  * this is a copy in *given with the amax in force. A pass for training notes how large the numbers are. */
-const hu_rounding *hu_delayed_rounding(hu_net *net, hu_operator *op, size_t n, const float *x,
-                                       const hu_rounding *rounding, unsigned part, hu_rounding *given);
+const hu_rounding *hui_delayed_rounding(hu_net *net, hu_operator *op, size_t n, const float *x,
+                                        const hu_rounding *rounding, unsigned part, hu_rounding *given);
 /* Returns how many records the products of a net have. */
-size_t hu_delayed_records(const hu_net *net);
+size_t hui_delayed_records(const hu_net *net);
 /* Take their amaxes of the step so far from the net, z[i] = max(z[i], that of record i), and put them back. */
-hu_status hu_delayed_take(hu_net *net, double *z);
-void hu_delayed_put(hu_net *net, const double *x);
+hu_status hui_delayed_take(hu_net *net, double *z);
+void hui_delayed_put(hu_net *net, const double *x);
 /* Prepare for a pass; end a step; make all records 0; end the delayed scaling of an operator, of the net. */
-void hu_delayed_begin(hu_net *net);
-hu_status hu_delayed_step(hu_net *net);
-void hu_delayed_forget(hu_net *net);
-void hu_delayed_free(hu_operator *op);
-void hu_delayed_end(hu_net *net);
+void hui_delayed_begin(hu_net *net);
+hu_status hui_delayed_step(hu_net *net);
+void hui_delayed_forget(hu_net *net);
+void hui_delayed_free(hu_operator *op);
+void hui_delayed_end(hu_net *net);
 /* Q-EMA: checks what w_average requires of the other fields and the operator, and allocates the average of its W,
  * which begins as W. HU_E_TRAIN, HU_E_MEMORY. */
-hu_status hu_average_begin(hu_net *net, const hu_operator *op, const hu_product_rounding *rounding);
+hu_status hui_average_begin(hu_net *net, const hu_operator *op, const hu_product_rounding *rounding);
 /* Are called before an update is made, and after it. */
-void hu_average_start(hu_net *net);
-void hu_average_step(hu_net *net);
+void hui_average_start(hu_net *net);
+void hui_average_step(hu_net *net);
 /* Replaces z, which is W of an operator rounded to nearest, by what its average decides, where it does. */
-void hu_average_choose(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *z, const float *w);
+void hui_average_choose(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *z, const float *w);
 /* Returns 1 if patches were rounded in place, for another rounding. */
-int hu_patches_spoilt(const hu_operator *op, const hu_rounding *rounding);
+int hui_patches_spoilt(const hu_operator *op, const hu_rounding *rounding);
 /* Forgets what operands were rounded to, as a pass begins; frees the memory for it. */
-void hu_forget_operands(hu_net *net);
-void hu_free_operands(hu_net *net);
+void hui_forget_operands(hu_net *net);
+void hui_free_operands(hu_net *net);
 /* Makes the buffers `work` hold at least n numbers. */
-hu_status hu_reserve_work(hu_net *net, size_t n);
+hu_status hui_reserve_work(hu_net *net, size_t n);
 /* Returns 1 if x is a value of this net and nothing went wrong yet. */
-int hu_usable(hu_net *net, int x);
+int hui_usable(hu_net *net, int x);
 
-/* ---- the engine: after a failure the calls of a pass do nothing, and hu_done returns it ---- */
+/* ---- the engine: after a failure the calls of a pass do nothing, and hui_done returns it ---- */
 
-hu_status hu_done(const hu_net *net);
-void hu_do(hu_net *net, int kernel, const hu_task *task);
+hu_status hui_done(const hu_net *net);
+void hui_do(hu_net *net, int kernel, const hu_task *task);
 /* Computes the result `part` (HU_PART_) of an operator; the part and the step decide the words of stochastic sums. */
-void hu_do_products(hu_net *net, const hu_operator *op, unsigned part, hu_products *products);
-void hu_do_function(hu_net *net, int which, size_t n, float *z, const float *x);
-void hu_do_round(hu_net *net, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *rounding,
-                 hu_stream words, hu_rounding_counts *counts);
-void hu_add_counts(hu_rounding_counts *sum, const hu_rounding_counts *counts);
+void hui_do_products(hu_net *net, const hu_operator *op, unsigned part, hu_products *products);
+void hui_do_function(hu_net *net, int which, size_t n, float *z, const float *x);
+void hui_do_round(hu_net *net, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *rounding,
+                  hu_stream words, hu_rounding_counts *counts);
+void hui_add_counts(hu_rounding_counts *sum, const hu_rounding_counts *counts);
 /* Copies from and to the host. */
-void hu_do_put(hu_net *net, void *z, const void *host, size_t bytes);
-void hu_do_get(hu_net *net, void *host, const void *x, size_t bytes);
+void hui_do_put(hu_net *net, void *z, const void *host, size_t bytes);
+void hui_do_get(hu_net *net, void *host, const void *x, size_t bytes);
 /* z = x for n numbers; z = a for rows x cols of matrices with leading dimensions. */
-void hu_do_fill(hu_net *net, size_t n, float *z, float x);
-void hu_do_copy(hu_net *net, size_t rows, size_t cols, float *z, size_t ldz, const float *a, size_t lda);
+void hui_do_fill(hu_net *net, size_t n, float *z, float x);
+void hui_do_copy(hu_net *net, size_t rows, size_t cols, float *z, size_t ldz, const float *a, size_t lda);
 /* Runs one kernel of a (and b): rows = 1, cols = n. */
-void hu_do_each(hu_net *net, int kernel, size_t n, float *z, const float *a, const float *b, float p);
+void hui_do_each(hu_net *net, int kernel, size_t n, float *z, const float *a, const float *b, float p);
 /* z = the column sums of rows x cols terms, by one of HU_RUN_COLUMNS...; b and row are the kernel's operands. */
-void hu_do_columns(hu_net *net, int kernel, size_t rows, size_t cols, float *z, const float *a, const float *b,
-                   const float *row);
+void hui_do_columns(hu_net *net, int kernel, size_t rows, size_t cols, float *z, const float *a, const float *b,
+                    const float *row);
 
 /* Sets labels that are right, as hu_net_labels does; all of them may be HU_LABEL_NONE. The loss divides by
  * `counted`: the rows with a label of a whole step over the number of its passes, where the net sees a part of the
  * step. */
-hu_status hu_net_labels_among(hu_net *net, const uint32_t *labels, double counted);
+hu_status hui_net_labels_among(hu_net *net, const uint32_t *labels, double counted);
 
 /* ---- running ---- */
 
 /* Run the passes of several nets, the first of them and those beside it, an operator at a time. loss: one per net, or
  * NULL. The calls of halfulp/train/net.h are those for one net. */
-hu_status hu_net_forward_all(hu_net *const *nets, size_t count, int training, float *loss);
-hu_status hu_net_backward_all(hu_net *const *nets, size_t count, float scale);
+hu_status hui_net_forward_all(hu_net *const *nets, size_t count, int training, float *loss);
+hu_status hui_net_backward_all(hu_net *const *nets, size_t count, float scale);
 /* Return where the gradient that an operator gives to a value may be written: in its place if it is the first one, else
- * in `buffer`. hu_give comes next. */
-float *hu_gift(hu_net *net, int value, float *buffer);
-float *hu_gift_parameter(hu_net *net, int parameter, float *buffer);
+ * in `buffer`. hui_give comes next. */
+float *hui_gift(hu_net *net, int value, float *buffer);
+float *hui_gift_parameter(hu_net *net, int parameter, float *buffer);
 /* Write numbers to the dv of a value or to a parameter's gradient, the first time as they are, and add them later. */
-void hu_give(hu_net *net, int value, const float *x);
-void hu_give_parameter(hu_net *net, int parameter, const float *x);
+void hui_give(hu_net *net, int value, const float *x);
+void hui_give_parameter(hu_net *net, int parameter, const float *x);
 /* Gives the gradients that operators with the same weights left for later (product.c), in the order in which they
  * came. It comes before any other gradient is given to a parameter that they may share. */
-void hu_give_postponed(hu_net *net, int parameter);
+void hui_give_postponed(hu_net *net, int parameter);
 /* Runs the backward pass of an operator, within that of one which stands before it. The gradient of its result,
  * which was not there when its turn was, has come since. */
-void hu_backward_after_turn(hu_net *net, hu_operator *op);
+void hui_backward_after_turn(hu_net *net, hu_operator *op);
 /* Returns 1 if the gradient of a value is needed: it was computed from something. */
-int hu_needs_gradient(const hu_net *net, int value);
+int hui_needs_gradient(const hu_net *net, int value);
 /* Notifies the observer that a phase of op (NULL: of none) begins or ends. */
-void hu_notify(hu_net *net, unsigned phase, const hu_operator *op, int ends);
+void hui_notify(hu_net *net, unsigned phase, const hu_operator *op, int ends);
 /* The same, called by an engine: `notified` is the net and an operator. */
-void hu_notify_rounding(void *const notified[2], int ends);
-/* Does hu_do_round on a tensor that belongs to op (NULL: an input, a parameter) with the words of (of, number) where it
- * draws any; the observer is notified. */
-void hu_round_of(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
-                 const hu_rounding *rounding, unsigned of, uint64_t number, hu_rounding_counts *counts);
+void hui_notify_rounding(void *const notified[2], int ends);
+/* Does hui_do_round on a tensor that belongs to op (NULL: an input, a parameter) with the words of (of, number) where
+ * it draws any; the observer is notified. */
+void hui_round_of(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
+                  const hu_rounding *rounding, unsigned of, uint64_t number, hu_rounding_counts *counts);
 /* Returns the optimizer of parameter i, with the formats of that parameter. */
-hu_optimizer hu_optimizer_of(const hu_net *net, int i, const hu_optimizer *optimizer);
+hu_optimizer hui_optimizer_of(const hu_net *net, int i, const hu_optimizer *optimizer);
 /* Returns the running statistics that an operator keeps from step to step, and how many numbers they are; NULL:
  * none. */
-float *hu_running_of(const hu_net *net, const hu_operator *op, size_t *n);
+float *hui_running_of(const hu_net *net, const hu_operator *op, size_t *n);
 /* Random words for roundings and operators: of (seed, use, number), and of the step. */
 enum {
   HU_OF_VALUE = 0,
@@ -439,11 +440,11 @@ enum {
   HU_OF_JOIN = 8,   /* the gradients of shards become those of the batch */
   HU_OF_MESSAGE = 9 /* the gradients of a shard become what travels */
 };
-hu_stream hu_net_words(const hu_net *net, unsigned of, uint64_t number);
+hu_stream hui_net_words(const hu_net *net, unsigned of, uint64_t number);
 
 /* Before operator i of any of these nets is run, forward or (back: 1) backward: a batch norm of nets that have `whole`
  * gets what it must know of the whole batch. */
-hu_status hu_whole_statistics(hu_net *const *nets, size_t count, int i, int back);
+hu_status hui_whole_statistics(hu_net *const *nets, size_t count, int i, int back);
 /* Column sums of terms of several nets, exact until they are rounded once. */
 typedef struct hu_exact_columns {
   size_t cols, side; /* sums of a column side by side, each of every side-th row */
@@ -451,24 +452,24 @@ typedef struct hu_exact_columns {
   float *terms; /* of a net, on the host, where its engine's memory is not the host's */
   float *z;     /* the sums, rounded to binary32 (ties to even) */
 } hu_exact_columns;
-hu_status hu_exact_columns_open(hu_exact_columns *columns, size_t cols);
-void hu_exact_columns_close(hu_exact_columns *columns);
+hu_status hui_exact_columns_open(hu_exact_columns *columns, size_t cols);
+void hui_exact_columns_close(hu_exact_columns *columns);
 /* Adds the rows x cols terms of a net's task, +0 before each: those of kernel HU_RUN_COLUMNS... with its operands.
  * The last of the net's buffers is used. */
-hu_status hu_exact_columns_add(hu_exact_columns *columns, hu_net *net, int kernel, hu_task task);
+hu_status hui_exact_columns_add(hu_exact_columns *columns, hu_net *net, int kernel, hu_task task);
 /* columns->z = the sums over all nets that were added, and over all processes. */
-hu_status hu_exact_columns_round(hu_exact_columns *columns, const hu_whole *whole);
+hu_status hui_exact_columns_round(hu_exact_columns *columns, const hui_whole *whole);
 
 /* Does what happens to dtheta of all parameters before the optimizer (gradient.h). */
-hu_status hu_prepare_gradients(hu_net *net, hu_net_gradient_rules *with, float scale, double rate,
-                               hu_gradient_found *found);
+hu_status hui_prepare_gradients(hu_net *net, hu_net_gradient_rules *with, float scale, double rate,
+                                hu_gradient_found *found);
 
 /* ---- sums on the host, in the orders of docs/training.md section 2 ---- */
 
 /* Returns the sum of n numbers side by side: 16 partial sums, number i to the partial sum i mod 16, these in halves. */
-float hu_sum_row(size_t n, const float *x);
+float hui_sum_row(size_t n, const float *x);
 /* z[j] = the sum over rows of x[i cols + j] y[i cols + j] (y NULL: of x): chunks of 64 rows from zero, downwards, then
  * the chunks' sums; each step a binary32 addition of a binary32 product. */
-void hu_sum_columns(size_t rows, size_t cols, float *z, const float *x, const float *y);
+void hui_sum_columns(size_t rows, size_t cols, float *z, const float *x, const float *y);
 
 #endif

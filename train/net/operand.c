@@ -16,11 +16,11 @@ static void transform(hu_net *net, const hu_operator *op, size_t rows, size_t co
                       .signs = HU_HADAMARD_SIGNS_MASK,
                       .mask = mask};
   size_t whole = rows / n * n;
-  hu_do_each(net, HU_RUN_COPY, (rows - whole) * cols, buffer + whole * cols, x + whole * cols, NULL, 0);
+  hui_do_each(net, HU_RUN_COPY, (rows - whole) * cols, buffer + whole * cols, x + whole * cols, NULL, 0);
   if (net->fault == HU_OK) net->fault = net->engine->transform(net->self, whole, cols, buffer, x, &made);
 }
 
-hu_rounding_counts *hu_counts_of_part(const hu_net *net, hu_operator *op, unsigned part) {
+hu_rounding_counts *hui_counts_of_part(const hu_net *net, hu_operator *op, unsigned part) {
   int back = part != HU_PART_Z_X && part != HU_PART_Z_W && part != HU_PART_Z_OUT;
   return net->engine->on_host ? &op->counts[back] : op->seen + back;
 }
@@ -28,7 +28,7 @@ hu_rounding_counts *hu_counts_of_part(const hu_net *net, hu_operator *op, unsign
 /* Rounds a part of an operator's products, notifies the observer and counts. */
 static void round_part(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
                        const hu_rounding *rounding, unsigned part, hu_rounding_counts *counts) {
-  hu_round_of(net, op, rows, cols, z, x, rounding, HU_OF_PRODUCT, op->number << 4 | part, counts);
+  hui_round_of(net, op, rows, cols, z, x, rounding, HU_OF_PRODUCT, op->number << 4 | part, counts);
 }
 
 /* Under `twice`, of W and X of the backward products: the rounding of the forward pass, which comes first, and the part
@@ -44,38 +44,38 @@ static const hu_rounding *first_rounding(const hu_operator *op, unsigned part, u
 static void round_operand(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
                           const hu_rounding *rounding, unsigned part, hu_rounding_counts *counts) {
   round_part(net, op, rows, cols, z, x, rounding, part, counts);
-  if (part == HU_PART_Z_W) hu_average_choose(net, op, rows, cols, z, x);
+  if (part == HU_PART_Z_W) hui_average_choose(net, op, rows, cols, z, x);
 }
 
 /* The forward pass has counted it. */
 static void round_first(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
                         const hu_rounding *rounding, unsigned first) {
   hu_rounding given;
-  rounding = hu_delayed_rounding(net, op, rows * cols, x, rounding, first, &given);
+  rounding = hui_delayed_rounding(net, op, rows * cols, x, rounding, first, &given);
   round_operand(net, op, rows, cols, z, x, rounding, first, NULL);
 }
 
-const hu_rounding *hu_last_rounding(const hu_operator *op, unsigned part, const hu_rounding *rounding) {
+const hu_rounding *hui_last_rounding(const hu_operator *op, unsigned part, const hu_rounding *rounding) {
   unsigned ignored;
   const hu_rounding *first = rounding->kind == HU_ROUND_KEEP ? first_rounding(op, part, &ignored) : NULL;
   return first ? first : rounding;
 }
 
-hu_status hu_round_product(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *x,
-                           const hu_rounding *rounding, unsigned part) {
+hu_status hui_round_product(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *x,
+                            const hu_rounding *rounding, unsigned part) {
   hu_rounding given;
   unsigned part_of_first = part;
   const hu_rounding *first = first_rounding(op, part, &part_of_first);
   if (first) round_first(net, op, rows, cols, x, x, first, part_of_first);
-  if (rounding->kind == HU_ROUND_KEEP) return hu_done(net);
-  rounding = hu_delayed_rounding(net, op, rows * cols, x, rounding, part, &given);
-  round_part(net, op, rows, cols, x, x, rounding, part, hu_counts_of_part(net, op, part));
-  return hu_done(net);
+  if (rounding->kind == HU_ROUND_KEEP) return hui_done(net);
+  rounding = hui_delayed_rounding(net, op, rows * cols, x, rounding, part, &given);
+  round_part(net, op, rows, cols, x, x, rounding, part, hui_counts_of_part(net, op, part));
+  return hui_done(net);
 }
 
 /* ---- operands that are kept ---- */
 
-int hu_roundings_alike(const hu_rounding *a, const hu_rounding *b) {
+int hui_roundings_alike(const hu_rounding *a, const hu_rounding *b) {
   return a->mode.round < HU_SRA && memcmp(a, b, sizeof *a) == 0;
 }
 
@@ -85,9 +85,9 @@ static hu_rounded *slot_of(hu_net *net, hu_operator *op, const hu_rounding *roun
   if (rounding->mode.round >= HU_SRA || !net->engine->on_host) return NULL;
   if (part == HU_PART_Z_W || part == HU_PART_DX_W) return &net->parameter[op->theta[0]].rounded;
   if (part == HU_PART_DW_DZ || part == HU_PART_DX_DZ) {
-    return hu_roundings_alike(&op->rounding.dz, &op->rounding.dz_w) ? &net->rounded : NULL;
+    return hui_roundings_alike(&op->rounding.dz, &op->rounding.dz_w) ? &net->rounded : NULL;
   }
-  int kept = net->training && !op->rounding.hadamard && hu_roundings_alike(&op->rounding.x, &op->rounding.x_back);
+  int kept = net->training && !op->rounding.hadamard && hui_roundings_alike(&op->rounding.x, &op->rounding.x_back);
   return kept ? &op->rounded : NULL;
 }
 
@@ -110,12 +110,12 @@ static float *place_in(hu_net *net, hu_rounded *slot, const hu_operator *op, siz
   return slot->own;
 }
 
-hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t cols, const float *x,
-                               const hu_rounding *rounding, const hu_rounding *before, float *buffer, unsigned part) {
+hu_matrices hui_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t cols, const float *x,
+                                const hu_rounding *rounding, const hu_rounding *before, float *buffer, unsigned part) {
   hu_rounding exact = hu_rounding_keep(), given;
   int transformed = op->rounding.hadamard && (part == HU_PART_DW_X || part == HU_PART_DW_DZ);
   hu_matrices z = {
-      .data = (float *)x, .ld = cols, .format = hu_operand_grid(op, part, rounding, transformed ? &exact : before)};
+      .data = (float *)x, .ld = cols, .format = hui_operand_grid(op, part, rounding, transformed ? &exact : before)};
   if (transformed) {
     transform(net, op, rows, cols, buffer, x);
     z.data = buffer;
@@ -128,10 +128,10 @@ hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t
   }
   if (rounding->kind == HU_ROUND_KEEP) return z;
   hu_rounded *slot = transformed || first ? NULL : slot_of(net, op, rounding, part);
-  hu_rounding_counts *counts = hu_counts_of_part(net, op, part);
-  rounding = hu_delayed_rounding(net, op, rows * cols, z.data, rounding, part, &given);
-  if (slot && slot->there && hu_roundings_alike(&slot->by, rounding)) {
-    hu_add_counts(counts, &slot->counts);
+  hu_rounding_counts *counts = hui_counts_of_part(net, op, part);
+  rounding = hui_delayed_rounding(net, op, rows * cols, z.data, rounding, part, &given);
+  if (slot && slot->there && hui_roundings_alike(&slot->by, rounding)) {
+    hui_add_counts(counts, &slot->counts);
     z.data = slot->numbers;
     return z;
   }
@@ -140,29 +140,29 @@ hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t
   round_operand(net, op, rows, cols, to, z.data, rounding, part, place ? &slot->counts : counts);
   z.data = to;
   if (!place) return z;
-  hu_add_counts(counts, &slot->counts);
+  hui_add_counts(counts, &slot->counts);
   slot->numbers = place;
-  memcpy(&slot->by, rounding, sizeof *rounding); /* padding, too, which hu_roundings_alike sees */
+  memcpy(&slot->by, rounding, sizeof *rounding); /* padding, too, which hui_roundings_alike sees */
   slot->there = 1;
   return z;
 }
 
-int hu_patches_spoilt(const hu_operator *op, const hu_rounding *rounding) {
+int hui_patches_spoilt(const hu_operator *op, const hu_rounding *rounding) {
   const hu_rounded *rounded = &op->rounded;
-  return rounded->there && rounded->numbers == op->kept && !hu_roundings_alike(&rounded->by, rounding);
+  return rounded->there && rounded->numbers == op->kept && !hui_roundings_alike(&rounded->by, rounding);
 }
 
-void hu_forget_operands(hu_net *net) {
+void hui_forget_operands(hu_net *net) {
   for (int i = 0; i < net->operators; i++) net->op[i].rounded.there = net->op[i].sharing.ahead = 0;
   for (int i = 0; i < net->parameters; i++) {
     hu_parameter *parameter = &net->parameter[i];
     parameter->rounded.there = 0;
     parameter->panels[0].of = parameter->panels[1].of = NULL;
   }
-  hu_delayed_begin(net);
+  hui_delayed_begin(net);
 }
 
-void hu_free_operands(hu_net *net) {
+void hui_free_operands(hu_net *net) {
   for (int i = 0; i < net->operators; i++) give_back(net, &net->op[i].rounded);
   for (int i = 0; i < net->parameters; i++) {
     hu_parameter *parameter = &net->parameter[i];
@@ -177,7 +177,7 @@ void hu_free_operands(hu_net *net) {
 
 /* ---- models and grids ---- */
 
-const hu_accum *hu_accum_of(const hu_operator *op, unsigned part) {
+const hu_accum *hui_accum_of(const hu_operator *op, unsigned part) {
   const hu_product_rounding *rounding = &op->rounding;
   if (part == HU_PART_Z_X || part == HU_PART_Z_W || part == HU_PART_Z_OUT) return &rounding->z_accum;
   return part == HU_PART_DX_DZ || part == HU_PART_DX_W || part == HU_PART_DX_OUT ? &rounding->dx_accum
@@ -198,10 +198,10 @@ static hu_format grid_left(const hu_rounding *rounding) {
   return hu_format_check(format, NULL) == HU_OK && hu_format_fits_binary32(format) ? format : hu_binary32();
 }
 
-hu_format hu_operand_grid(const hu_operator *op, unsigned part, const hu_rounding *rounding,
-                          const hu_rounding *before) {
-  rounding = hu_last_rounding(op, part, rounding);
+hu_format hui_operand_grid(const hu_operator *op, unsigned part, const hu_rounding *rounding,
+                           const hu_rounding *before) {
+  rounding = hui_last_rounding(op, part, rounding);
   const hu_rounding *last = rounding->kind == HU_ROUND_KEEP ? before : rounding;
-  int known = !hu_is_plain_fp32(hu_accum_of(op, part)) && last->kind == HU_ROUND_FORMAT;
+  int known = !hui_is_plain_fp32(hui_accum_of(op, part)) && last->kind == HU_ROUND_FORMAT;
   return known ? grid_left(last) : hu_binary32();
 }

@@ -13,8 +13,8 @@ static const hu_rounding *own_of(const hu_operator *op, unsigned part) {
     case HU_PART_Z_X: return &rounding->x;
     case HU_PART_Z_W: return &rounding->w;
     case HU_PART_DX_DZ: return &rounding->dz;
-    case HU_PART_DX_W: return hu_last_rounding(op, part, &rounding->w_back);
-    case HU_PART_DW_X: return hu_last_rounding(op, part, &rounding->x_back);
+    case HU_PART_DX_W: return hui_last_rounding(op, part, &rounding->w_back);
+    case HU_PART_DW_X: return hui_last_rounding(op, part, &rounding->x_back);
     default: return &rounding->dz_w;
   }
 }
@@ -34,7 +34,7 @@ static int is_transformed(const hu_operator *op, unsigned part) {
   return op->rounding.hadamard && (part == HU_PART_DW_X || part == HU_PART_DW_DZ);
 }
 
-int hu_operand_is_tensor(const hu_net *net, const hu_operator *op, unsigned part) {
+int hui_operand_is_tensor(const hu_net *net, const hu_operator *op, unsigned part) {
   hu_rounding keep;
   if (op->rounding.quartet) return 0;
   if (own_of(op, part)->kind != HU_ROUND_KEEP || is_transformed(op, part)) return 0;
@@ -44,8 +44,8 @@ int hu_operand_is_tensor(const hu_net *net, const hu_operator *op, unsigned part
 static hu_format format_of(const hu_net *net, const hu_operator *op, unsigned part) {
   hu_rounding keep = hu_rounding_keep();
   if (op->rounding.quartet) return hu_binary32(); /* a number of E2M1 times a scale */
-  return hu_operand_grid(op, part, own_of(op, part),
-                         is_transformed(op, part) ? &keep : before_of(net, op, part, &keep));
+  return hui_operand_grid(op, part, own_of(op, part),
+                          is_transformed(op, part) ? &keep : before_of(net, op, part, &keep));
 }
 
 /* Tries a product of nothing, which still checks its operands' formats and the model. */
@@ -56,13 +56,13 @@ static hu_status try_product(hu_format a, hu_format b, const hu_accum *accum) {
   return hu_gemm(0, 0, 0, &result, &x, &y, NULL, accum, rne, NULL, NULL);
 }
 
-hu_status hu_operands_taken(const hu_net *net, const hu_operator *op, unsigned *part, hu_format *format) {
+hu_status hui_operands_taken(const hu_net *net, const hu_operator *op, unsigned *part, hu_format *format) {
   static const unsigned parts[3][2] = {
       {HU_PART_Z_X, HU_PART_Z_W}, {HU_PART_DX_DZ, HU_PART_DX_W}, {HU_PART_DW_X, HU_PART_DW_DZ}};
   for (int i = 0; i < 3; i++) {
-    if (i == 1 && !hu_needs_gradient(net, op->in[0])) continue;
+    if (i == 1 && !hui_needs_gradient(net, op->in[0])) continue;
     hu_format a = format_of(net, op, parts[i][0]), b = format_of(net, op, parts[i][1]);
-    hu_status status = try_product(a, b, hu_accum_of(op, parts[i][0]));
+    hu_status status = try_product(a, b, hui_accum_of(op, parts[i][0]));
     if (status == HU_OK) continue;
     *part = parts[i][status == HU_E_OPERAND_B];
     *format = status == HU_E_OPERAND_B ? b : a;

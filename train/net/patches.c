@@ -5,15 +5,15 @@
 #include "train/engine/kernels_layers.h"
 #include "train/net/convolution.h"
 
-size_t hu_patch_size(const hu_net *net, const hu_operator *op) {
+size_t hui_patch_size(const hu_net *net, const hu_operator *op) {
   return op->convolution.kernel * op->convolution.kernel * net->value[op->in[0]].cols;
 }
 
-size_t hu_patch_part(const hu_net *net, const hu_operator *op) { return hu_patch_size(net, op) / op->groups; }
+size_t hui_patch_part(const hu_net *net, const hu_operator *op) { return hui_patch_size(net, op) / op->groups; }
 
-hu_task hu_windows(const hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *to, const float *from) {
+hu_task hui_windows(const hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *to, const float *from) {
   const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
-  hu_task task = hu_task_of(rows, cols, to, from, NULL);
+  hu_task task = hui_task_of(rows, cols, to, from, NULL);
   const hu_window_sizes sizes = {.high = op->convolution.kernel,
                                  .wide = op->convolution.kernel,
                                  .stride = op->convolution.stride,
@@ -27,28 +27,28 @@ hu_task hu_windows(const hu_net *net, const hu_operator *op, size_t rows, size_t
   return task;
 }
 
-void hu_make_patches(hu_net *net, hu_operator *op, const float *x) {
-  hu_task task = hu_windows(net, op, net->value[op->out].rows, hu_patch_size(net, op), op->kept, x);
-  hu_do(net, op->groups > 1 ? HU_RUN_GROUPS : HU_RUN_PATCHES, &task);
+void hui_make_patches(hu_net *net, hu_operator *op, const float *x) {
+  hu_task task = hui_windows(net, op, net->value[op->out].rows, hui_patch_size(net, op), op->kept, x);
+  hui_do(net, op->groups > 1 ? HU_RUN_GROUPS : HU_RUN_PATCHES, &task);
   op->convolution.kept = HU_KEPT_PATCHES;
 }
 
-void hu_add_windows(hu_net *net, hu_operator *op, float *dx, const float *patches) {
+void hui_add_windows(hu_net *net, hu_operator *op, float *dx, const float *patches) {
   const hu_value *x = &net->value[op->in[0]];
-  hu_task task = hu_windows(net, op, x->rows, x->cols, dx, patches);
-  task.work = net->value[op->out].rows * hu_patch_size(net, op);
-  hu_do(net, op->groups > 1 ? HU_RUN_GROUPS_BACK : HU_RUN_PATCHES_BACK, &task);
+  hu_task task = hui_windows(net, op, x->rows, x->cols, dx, patches);
+  task.work = net->value[op->out].rows * hui_patch_size(net, op);
+  hui_do(net, op->groups > 1 ? HU_RUN_GROUPS_BACK : HU_RUN_PATCHES_BACK, &task);
 }
 
-int hu_frames_fit(const hu_net *net, const hu_operator *op) {
+int hui_frames_fit(const hu_net *net, const hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]];
   const size_t border = 2 * op->convolution.pad;
   return net->batch * (x->height + border) * (x->width + border) * x->cols <= op->kept_size;
 }
 
-hu_convolution hu_convolution_of(hu_net *net, hu_operator *op) {
+hu_convolution hui_convolution_of(hu_net *net, hu_operator *op) {
   hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
-  hu_task task = hu_windows(net, op, 0, 0, NULL, NULL);
+  hu_task task = hui_windows(net, op, 0, 0, NULL, NULL);
   hu_convolution convolution;
   memset(&convolution, 0, sizeof convolution);
   convolution.windows = task.windows.sizes;
@@ -59,13 +59,13 @@ hu_convolution hu_convolution_of(hu_net *net, hu_operator *op) {
   convolution.z = z->v;
   convolution.framed = op->convolution.pad ? op->kept : x->v;
   convolution.buffer = net->work[HU_BUFFERS - 1];
-  convolution.notify = net->observer ? hu_notify_rounding : NULL;
+  convolution.notify = net->observer ? hui_notify_rounding : NULL;
   convolution.notified[0] = net;
   convolution.notified[1] = op;
   return convolution;
 }
 
-int hu_without_patches(hu_net *net, const hu_accum *accum, int what, const hu_convolution *convolution) {
-  if (net->fault != HU_OK || !net->engine->convolve || !hu_is_plain_fp32(accum)) return 0;
+int hui_without_patches(hu_net *net, const hu_accum *accum, int what, const hu_convolution *convolution) {
+  if (net->fault != HU_OK || !net->engine->convolve || !hui_is_plain_fp32(accum)) return 0;
   return net->engine->convolve(net->self, what, convolution);
 }

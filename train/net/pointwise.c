@@ -10,28 +10,28 @@ static size_t numbers(const hu_net *net, int value) { return net->value[value].r
 /* A value of the shape of x, and the operator that makes it. */
 static int add_alike(hu_net *net, const hu_operator_kind *kind, int x, int y, size_t kept, hu_operator **made) {
   hu_value value = net->value[x];
-  int z = hu_new_value(net, value.rows, value.cols, value.height, value.width);
-  hu_operator *op = hu_new_operator(net, kind, x, y, z, kept);
+  int z = hui_new_value(net, value.rows, value.cols, value.height, value.width);
+  hu_operator *op = hui_new_operator(net, kind, x, y, z, kept);
   if (made) *made = op;
   return op ? z : -1;
 }
 
 /* Compute the result, or the gradient of the operand, from what a kernel reads. */
 static hu_status forward(hu_net *net, hu_operator *op, int kernel, const float *a, const float *b) {
-  hu_do_each(net, kernel, numbers(net, op->out), net->value[op->out].v, a, b, 0);
-  return hu_done(net);
+  hui_do_each(net, kernel, numbers(net, op->out), net->value[op->out].v, a, b, 0);
+  return hui_done(net);
 }
 
 static hu_status backward(hu_net *net, hu_operator *op, int kernel, const float *a, const float *b) {
-  float *dx = hu_gift(net, op->in[0], net->work[0]);
-  hu_do_each(net, kernel, numbers(net, op->out), dx, a, b, 0);
-  hu_give(net, op->in[0], dx);
-  return hu_done(net);
+  float *dx = hui_gift(net, op->in[0], net->work[0]);
+  hui_do_each(net, kernel, numbers(net, op->out), dx, a, b, 0);
+  hui_give(net, op->in[0], dx);
+  return hui_done(net);
 }
 
 static hu_status function(hu_net *net, hu_operator *op, int which) {
-  hu_do_function(net, which, numbers(net, op->out), net->value[op->out].v, net->value[op->in[0]].v);
-  return hu_done(net);
+  hui_do_function(net, which, numbers(net, op->out), net->value[op->out].v, net->value[op->in[0]].v);
+  return hui_done(net);
 }
 
 /* ---- ReLU ---- */
@@ -68,17 +68,17 @@ static hu_status gelu_forward(hu_net *net, hu_operator *op) { return function(ne
 static hu_status gelu_backward(hu_net *net, hu_operator *op) {
   size_t n = numbers(net, op->out);
   float *erf = net->work[0], *exp = net->work[1];
-  hu_task task = hu_task_of(1, n, hu_gift(net, op->in[0], net->work[2]), NULL, NULL);
+  hu_task task = hui_task_of(1, n, hui_gift(net, op->in[0], net->work[2]), NULL, NULL);
   task.gelu.erf = erf;
   task.gelu.exp = exp;
   task.gelu.x = net->value[op->in[0]].v;
   task.gelu.dz = net->value[op->out].dv;
-  hu_do(net, HU_RUN_GELU_PARTS, &task);
-  hu_do_function(net, HU_FUNCTION_ERF, n, erf, erf);
-  hu_do_function(net, HU_FUNCTION_EXP, n, exp, exp);
-  hu_do(net, HU_RUN_GELU_BACK, &task);
-  hu_give(net, op->in[0], task.z);
-  return hu_done(net);
+  hui_do(net, HU_RUN_GELU_PARTS, &task);
+  hui_do_function(net, HU_FUNCTION_ERF, n, erf, erf);
+  hui_do_function(net, HU_FUNCTION_EXP, n, exp, exp);
+  hui_do(net, HU_RUN_GELU_BACK, &task);
+  hui_give(net, op->in[0], task.z);
+  return hui_done(net);
 }
 
 static const hu_operator_kind gelu = {
@@ -112,9 +112,9 @@ static hu_status add_forward(hu_net *net, hu_operator *op) {
 
 static hu_status add_backward(hu_net *net, hu_operator *op) {
   const float *dz = net->value[op->out].dv;
-  if (hu_needs_gradient(net, op->in[1])) hu_give(net, op->in[1], dz);
-  if (hu_needs_gradient(net, op->in[0])) hu_give(net, op->in[0], dz);
-  return hu_done(net);
+  if (hui_needs_gradient(net, op->in[1])) hui_give(net, op->in[1], dz);
+  if (hui_needs_gradient(net, op->in[0])) hui_give(net, op->in[0], dz);
+  return hui_done(net);
 }
 
 static const hu_operator_kind add = {.name = "add", .forward = add_forward, .backward = add_backward, .anywhere = 1};
@@ -122,11 +122,11 @@ static const hu_operator_kind add = {.name = "add", .forward = add_forward, .bac
 /* ---- dropout; `kept` holds the factors ---- */
 
 static hu_status dropout_forward(hu_net *net, hu_operator *op) {
-  hu_task task = hu_task_of(1, numbers(net, op->out), op->kept, NULL, NULL);
-  task.mask.words = hu_net_words(net, HU_OF_DROPOUT, op->number);
+  hu_task task = hui_task_of(1, numbers(net, op->out), op->kept, NULL, NULL);
+  task.mask.words = hui_net_words(net, HU_OF_DROPOUT, op->number);
   task.mask.below = net->training ? (uint64_t)(op->dropped * 0x1p32) : 0;
   task.p = net->training ? (float)(1 / (1 - op->dropped)) : 1;
-  hu_do(net, HU_RUN_MASK, &task);
+  hui_do(net, HU_RUN_MASK, &task);
   return forward(net, op, HU_RUN_TIMES, net->value[op->in[0]].v, op->kept);
 }
 
@@ -151,37 +151,37 @@ static void note_relu(hu_net *net, int x) {
 }
 
 int hu_net_relu(hu_net *net, int x) {
-  if (!hu_usable(net, x)) return -1;
+  if (!hui_usable(net, x)) return -1;
   note_relu(net, x);
   return add_alike(net, &relu, x, -1, 0, NULL);
 }
 
 int hu_net_relu6(hu_net *net, int x) {
-  if (!hu_usable(net, x)) return -1;
+  if (!hui_usable(net, x)) return -1;
   note_relu(net, x);
   return add_alike(net, &relu6, x, -1, 0, NULL);
 }
 
 int hu_net_gelu(hu_net *net, int x) {
-  if (!hu_usable(net, x)) return -1;
+  if (!hui_usable(net, x)) return -1;
   note_relu(net, x);
   return add_alike(net, &gelu, x, -1, 0, NULL);
 }
 
-int hu_net_tanh(hu_net *net, int x) { return hu_usable(net, x) ? add_alike(net, &tanh_kind, x, -1, 0, NULL) : -1; }
-int hu_net_sigmoid(hu_net *net, int x) { return hu_usable(net, x) ? add_alike(net, &sigmoid, x, -1, 0, NULL) : -1; }
+int hu_net_tanh(hu_net *net, int x) { return hui_usable(net, x) ? add_alike(net, &tanh_kind, x, -1, 0, NULL) : -1; }
+int hu_net_sigmoid(hu_net *net, int x) { return hui_usable(net, x) ? add_alike(net, &sigmoid, x, -1, 0, NULL) : -1; }
 
 int hu_net_add(hu_net *net, int a, int b) {
-  if (!hu_usable(net, a) || !hu_usable(net, b)) return -1;
+  if (!hui_usable(net, a) || !hui_usable(net, b)) return -1;
   const hu_value *x = &net->value[a], *y = &net->value[b];
-  if (x->rows != y->rows || x->cols != y->cols) return hu_refuse(net, HU_E_SHAPE, "add: operands of different shapes");
+  if (x->rows != y->rows || x->cols != y->cols) return hui_refuse(net, HU_E_SHAPE, "add: operands of different shapes");
   return add_alike(net, &add, a, b, 0, NULL);
 }
 
 static HU_NOINLINE int add_dropout(hu_net *net, int x, double p) {
   hu_operator *op;
-  if (!hu_usable(net, x)) return -1;
-  if (!(p >= 0 && p < 1)) return hu_refuse(net, HU_E_TRAIN, "dropout: p is not from 0 to below 1");
+  if (!hui_usable(net, x)) return -1;
+  if (!(p >= 0 && p < 1)) return hui_refuse(net, HU_E_TRAIN, "dropout: p is not from 0 to below 1");
   int z = add_alike(net, &dropout, x, -1, numbers(net, x), &op);
   if (z >= 0) op->dropped = p;
   return z;

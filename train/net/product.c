@@ -19,15 +19,15 @@ static hu_products products_of(const hu_operator *op, unsigned part, size_t m, s
                           .z = matrices,
                           .a = a,
                           .b = b,
-                          .accum = hu_accum_of(op, part),
+                          .accum = hui_accum_of(op, part),
                           .words = {0, 0}};
   return products;
 }
 
-void hu_multiply(hu_net *net, const hu_operator *op, unsigned part, size_t m, size_t n, size_t k, float *z,
-                 hu_matrices a, hu_matrices b) {
+void hui_multiply(hu_net *net, const hu_operator *op, unsigned part, size_t m, size_t n, size_t k, float *z,
+                  hu_matrices a, hu_matrices b) {
   hu_products products = products_of(op, part, m, n, k, z, a, b);
-  hu_do_products(net, op, part, &products);
+  hui_do_products(net, op, part, &products);
 }
 
 /* ---- weights of several operators, such as the steps of time, in panels: made once a pass ---- */
@@ -38,7 +38,7 @@ static int worth_panels(const hu_net *net, const hu_operator *op, const hu_produ
   const hu_parameter *parameter = &net->parameter[op->theta[0]];
   int stays = products->b.data == parameter->theta ||
               (parameter->rounded.there && products->b.data == parameter->rounded.numbers);
-  int one = products->outer * products->inner == 1 && hu_is_plain_fp32(products->accum);
+  int one = products->outer * products->inner == 1 && hui_is_plain_fp32(products->accum);
   return op->sharing.shared && net->engine->pack && one && stays && products->m <= FEW_ROWS;
 }
 
@@ -63,72 +63,72 @@ static const float *panels_of(hu_net *net, const hu_operator *op, const hu_produ
 /* Computes a product by W. */
 static void multiply_by_weights(hu_net *net, const hu_operator *op, unsigned part, hu_products *products) {
   products->panels = panels_of(net, op, products);
-  hu_do_products(net, op, part, products);
+  hui_do_products(net, op, part, products);
 }
 
-hu_matrices hu_x_operand(hu_net *net, hu_operator *op, const hu_rounding *rounding, unsigned part) {
+hu_matrices hui_x_operand(hu_net *net, hu_operator *op, const hu_rounding *rounding, unsigned part) {
   const hu_value *x = &net->value[op->in[0]];
-  return hu_product_operand(net, op, x->rows, x->cols, x->v, rounding, &x->round, net->work[1], part);
+  return hui_product_operand(net, op, x->rows, x->cols, x->v, rounding, &x->round, net->work[1], part);
 }
 
-hu_matrices hu_weights_operand(hu_net *net, hu_operator *op, size_t in, const hu_rounding *rounding, unsigned part) {
+hu_matrices hui_weights_operand(hu_net *net, hu_operator *op, size_t in, const hu_rounding *rounding, unsigned part) {
   const hu_parameter *parameter = &net->parameter[op->theta[0]];
-  hu_matrices z = hu_product_operand(net, op, in, parameter->cols, parameter->theta, rounding, &parameter->round,
-                                     net->work[2], part);
+  hu_matrices z = hui_product_operand(net, op, in, parameter->cols, parameter->theta, rounding, &parameter->round,
+                                      net->work[2], part);
   z.inner = parameter->cols / op->groups;
   return z;
 }
 
-hu_matrices hu_gradients_operand(hu_net *net, hu_operator *op, const hu_rounding *rounding, float *buffer,
-                                 unsigned part) {
+hu_matrices hui_gradients_operand(hu_net *net, hu_operator *op, const hu_rounding *rounding, float *buffer,
+                                  unsigned part) {
   const hu_value *z = &net->value[op->out];
-  hu_matrices dz = hu_product_operand(net, op, z->rows, z->cols, z->dv, rounding, &z->round_back, buffer, part);
+  hu_matrices dz = hui_product_operand(net, op, z->rows, z->cols, z->dv, rounding, &z->round_back, buffer, part);
   dz.inner = z->cols / op->groups;
   return dz;
 }
 
-hu_status hu_finish_forward(hu_net *net, hu_operator *op) {
+hu_status hui_finish_forward(hu_net *net, hu_operator *op) {
   hu_value *z = &net->value[op->out];
   size_t rows = z->rows;
-  hu_status status = hu_round_product(net, op, rows, z->cols, z->v, &op->rounding.z_out, HU_PART_Z_OUT);
+  hu_status status = hui_round_product(net, op, rows, z->cols, z->v, &op->rounding.z_out, HU_PART_Z_OUT);
   if (status != HU_OK || op->theta[1] < 0) return status;
-  hu_task task = hu_task_of(rows, z->cols, z->v, z->v, net->parameter[op->theta[1]].theta);
-  hu_do(net, HU_RUN_ADD_ROW, &task);
-  return hu_done(net);
+  hu_task task = hui_task_of(rows, z->cols, z->v, z->v, net->parameter[op->theta[1]].theta);
+  hui_do(net, HU_RUN_ADD_ROW, &task);
+  return hui_done(net);
 }
 
-hu_status hu_product_forward(hu_net *net, hu_operator *op, size_t in, hu_matrices x) {
+hu_status hui_product_forward(hu_net *net, hu_operator *op, size_t in, hu_matrices x) {
   hu_value *z = &net->value[op->out];
-  hu_matrices matrices = hu_weights_operand(net, op, in, &op->rounding.w, HU_PART_Z_W);
+  hu_matrices matrices = hui_weights_operand(net, op, in, &op->rounding.w, HU_PART_Z_W);
   x.inner = in;
   hu_products products = products_of(op, HU_PART_Z_OUT, z->rows, z->cols / op->groups, in, z->v, x, matrices);
   multiply_by_weights(net, op, HU_PART_Z_OUT, &products);
-  return hu_finish_forward(net, op);
+  return hui_finish_forward(net, op);
 }
 
-void hu_product_x(hu_net *net, hu_operator *op, size_t in, float *dx) {
+void hui_product_x(hu_net *net, hu_operator *op, size_t in, float *dx) {
   const hu_value *z = &net->value[op->out];
-  hu_matrices dz = hu_gradients_operand(net, op, &op->rounding.dz, net->work[1], HU_PART_DX_DZ);
-  hu_matrices matrices = hu_weights_operand(net, op, in, &op->rounding.w_back, HU_PART_DX_W);
+  hu_matrices dz = hui_gradients_operand(net, op, &op->rounding.dz, net->work[1], HU_PART_DX_DZ);
+  hu_matrices matrices = hui_weights_operand(net, op, in, &op->rounding.w_back, HU_PART_DX_W);
   matrices.transposed = 1;
   hu_products products = products_of(op, HU_PART_DX_OUT, z->rows, in, z->cols / op->groups, dx, dz, matrices);
   multiply_by_weights(net, op, HU_PART_DX_OUT, &products);
 }
 
-hu_status hu_give_bias(hu_net *net, hu_operator *op) {
+hu_status hui_give_bias(hu_net *net, hu_operator *op) {
   const hu_value *z = &net->value[op->out];
-  if (op->theta[1] < 0) return hu_done(net);
-  float *db = hu_gift_parameter(net, op->theta[1], net->work[0]);
-  hu_do_columns(net, HU_RUN_COLUMNS, z->rows, z->cols, db, z->dv, NULL, NULL);
-  hu_give_parameter(net, op->theta[1], db);
-  return hu_done(net);
+  if (op->theta[1] < 0) return hui_done(net);
+  float *db = hui_gift_parameter(net, op->theta[1], net->work[0]);
+  hui_do_columns(net, HU_RUN_COLUMNS, z->rows, z->cols, db, z->dv, NULL, NULL);
+  hui_give_parameter(net, op->theta[1], db);
+  return hui_done(net);
 }
 
-hu_status hu_finish_weights(hu_net *net, hu_operator *op, size_t in, float *dw) {
+hu_status hui_finish_weights(hu_net *net, hu_operator *op, size_t in, float *dw) {
   hu_value *z = &net->value[op->out];
-  hu_status status = hu_round_product(net, op, in, z->cols, dw, &op->rounding.dw_out, HU_PART_DW_OUT);
-  hu_give_parameter(net, op->theta[0], dw);
-  return status == HU_OK ? hu_give_bias(net, op) : status;
+  hu_status status = hui_round_product(net, op, in, z->cols, dw, &op->rounding.dw_out, HU_PART_DW_OUT);
+  hui_give_parameter(net, op->theta[0], dw);
+  return status == HU_OK ? hui_give_bias(net, op) : status;
 }
 
 /* The product that makes dW. */
@@ -142,43 +142,44 @@ static hu_products weights_of(hu_net *net, hu_operator *op, size_t in, float *dw
 /* The product rounded and given by the engine at once; 0: it is not. */
 static int give_rounded(hu_net *net, hu_operator *op, const hu_products *products) {
   const hu_parameter *parameter = &net->parameter[op->theta[0]];
-  hu_rounded_product product;
+  hui_rounded_product product;
   int done = 0;
   if (!parameter->gradient || !net->engine->add_rounded || net->fault != HU_OK) return 0;
   memset(&product, 0, sizeof product);
   product.products = products;
   product.rounding = &op->rounding.dw_out;
   if (product.rounding->mode.round >= HU_SRA)
-    product.words = hu_net_words(net, HU_OF_PRODUCT, op->number << 4 | HU_PART_DW_OUT);
-  product.counts = hu_counts_of_part(net, op, HU_PART_DW_OUT);
+    product.words = hui_net_words(net, HU_OF_PRODUCT, op->number << 4 | HU_PART_DW_OUT);
+  product.counts = hui_counts_of_part(net, op, HU_PART_DW_OUT);
   product.sum = parameter->dtheta;
-  product.notify = net->observer ? hu_notify_rounding : NULL;
+  product.notify = net->observer ? hui_notify_rounding : NULL;
   product.notified[0] = net;
   product.notified[1] = op;
   net->fault = net->engine->add_rounded(net->self, &product, &done);
   return done;
 }
 
-hu_status hu_product_weights(hu_net *net, hu_operator *op, size_t in, hu_matrices x) {
-  hu_give_postponed(net, op->theta[0]);
-  float *dw = hu_gift_parameter(net, op->theta[0], net->work[0]);
-  hu_matrices dz = hu_gradients_operand(net, op, &op->rounding.dz_w, net->work[2], HU_PART_DW_DZ);
+hu_status hui_product_weights(hu_net *net, hu_operator *op, size_t in, hu_matrices x) {
+  hui_give_postponed(net, op->theta[0]);
+  float *dw = hui_gift_parameter(net, op->theta[0], net->work[0]);
+  hu_matrices dz = hui_gradients_operand(net, op, &op->rounding.dz_w, net->work[2], HU_PART_DW_DZ);
   hu_products products = weights_of(net, op, in, dw, x, dz);
-  if (give_rounded(net, op, &products)) return hu_give_bias(net, op);
-  hu_do_products(net, op, HU_PART_DW_OUT, &products);
-  return hu_finish_weights(net, op, in, dw);
+  if (give_rounded(net, op, &products)) return hui_give_bias(net, op);
+  hui_do_products(net, op, HU_PART_DW_OUT, &products);
+  return hui_finish_weights(net, op, in, dw);
 }
 
 /* ---- weights of several operators: their gradients are summed at the end of the pass, where nothing rounds them or
  * their operands, so that an engine reads and writes the sum once ---- */
 
 /* X and dZ stay as they are until the end of the pass. */
-int hu_postponed(hu_net *net, hu_operator *op) {
+int hui_postponed(hu_net *net, hu_operator *op) {
   const hu_product_rounding *rounding = &op->rounding;
-  if (!op->sharing.shared || !net->engine->sum_products || rounding->hadamard || !hu_is_plain_fp32(&rounding->dw_accum))
+  if (!op->sharing.shared || !net->engine->sum_products || rounding->hadamard ||
+      !hui_is_plain_fp32(&rounding->dw_accum))
     return 0;
-  op->sharing.postponed = hu_is_kept(hu_last_rounding(op, HU_PART_DW_X, &rounding->x_back)) &&
-                          hu_is_kept(&rounding->dz_w) && hu_is_kept(&rounding->dw_out);
+  op->sharing.postponed = hui_is_kept(hui_last_rounding(op, HU_PART_DW_X, &rounding->x_back)) &&
+                          hui_is_kept(&rounding->dz_w) && hui_is_kept(&rounding->dw_out);
   if (op->sharing.postponed) net->parameter[op->theta[0]].postponed = 1;
   return op->sharing.postponed;
 }
@@ -194,14 +195,14 @@ static hu_products postponed_product(hu_net *net, hu_operator *op) {
 static void give_each(hu_net *net, size_t count, hu_products *products, const int *ops) {
   for (size_t i = 0; i < count; i++) {
     const hu_operator *op = &net->op[ops[i]];
-    float *dw = hu_gift_parameter(net, op->theta[0], net->work[0]);
+    float *dw = hui_gift_parameter(net, op->theta[0], net->work[0]);
     products[i].z.data = dw;
-    hu_do_products(net, op, HU_PART_DW_OUT, &products[i]);
-    hu_give_parameter(net, op->theta[0], dw);
+    hui_do_products(net, op, HU_PART_DW_OUT, &products[i]);
+    hui_give_parameter(net, op->theta[0], dw);
   }
 }
 
-void hu_give_postponed(hu_net *net, int parameter) {
+void hui_give_postponed(hu_net *net, int parameter) {
   hu_parameter *weights = &net->parameter[parameter];
   size_t count = 0;
   if (!weights->postponed) return;
@@ -218,21 +219,21 @@ void hu_give_postponed(hu_net *net, int parameter) {
   if (!products || !ops) net->fault = HU_E_MEMORY;
   if (net->fault == HU_OK) {
     hu_operator *op = &net->op[ops[count - 1]];
-    hu_notify(net, HU_PHASE_BACKWARD, op, 0);
+    hui_notify(net, HU_PHASE_BACKWARD, op, 0);
     if (net->engine->sum_products(net->self, count, products, weights->gradient)) {
       weights->gradient = 1;
     } else {
       give_each(net, count, products, ops);
     }
-    hu_notify(net, HU_PHASE_BACKWARD, op, 1);
+    hui_notify(net, HU_PHASE_BACKWARD, op, 1);
   }
   free(products);
   free(ops);
 }
 
-int hu_add_weights(hu_net *net, hu_operator *op, size_t in, size_t outputs, int bias) {
-  op->theta[0] = hu_new_parameter(net, in, outputs, 0, in);
-  if (bias && op->theta[0] >= 0) op->theta[1] = hu_new_parameter(net, 1, outputs, 0, 0);
-  hu_name_parameters(net, op->kind->name, op->theta[0], "weight bias");
+int hui_add_weights(hu_net *net, hu_operator *op, size_t in, size_t outputs, int bias) {
+  op->theta[0] = hui_new_parameter(net, in, outputs, 0, in);
+  if (bias && op->theta[0] >= 0) op->theta[1] = hui_new_parameter(net, 1, outputs, 0, 0);
+  hui_name_parameters(net, op->kind->name, op->theta[0], "weight bias");
   return net->status == HU_OK ? op->out : -1;
 }

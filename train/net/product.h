@@ -9,36 +9,36 @@
 #include "train/net/net.h"
 
 /* Does it leave all numbers as they are? */
-static inline int hu_is_kept(const hu_rounding *rounding) { return rounding->kind == HU_ROUND_KEEP; }
+static inline int hui_is_kept(const hu_rounding *rounding) { return rounding->kind == HU_ROUND_KEEP; }
 /* The value that the layer reads, as the product that `part` belongs to has it. */
-hu_matrices hu_x_operand(hu_net *net, hu_operator *op, const hu_rounding *rounding, unsigned part);
+hu_matrices hui_x_operand(hu_net *net, hu_operator *op, const hu_rounding *rounding, unsigned part);
 /* W and dZ as the product that `part` belongs to has them. */
-hu_matrices hu_weights_operand(hu_net *net, hu_operator *op, size_t in, const hu_rounding *rounding, unsigned part);
-hu_matrices hu_gradients_operand(hu_net *net, hu_operator *op, const hu_rounding *rounding, float *buffer,
-                                 unsigned part);
-/* Z = X W for an X that is ready, and hu_finish_forward. */
-hu_status hu_product_forward(hu_net *net, hu_operator *op, size_t in, hu_matrices x);
+hu_matrices hui_weights_operand(hu_net *net, hu_operator *op, size_t in, const hu_rounding *rounding, unsigned part);
+hu_matrices hui_gradients_operand(hu_net *net, hu_operator *op, const hu_rounding *rounding, float *buffer,
+                                  unsigned part);
+/* Z = X W for an X that is ready, and hui_finish_forward. */
+hu_status hui_product_forward(hu_net *net, hu_operator *op, size_t in, hu_matrices x);
 /* z = a b in binary32, m x k times k x n, for the result `part`. */
-void hu_multiply(hu_net *net, const hu_operator *op, unsigned part, size_t m, size_t n, size_t k, float *z,
-                 hu_matrices a, hu_matrices b);
+void hui_multiply(hu_net *net, const hu_operator *op, unsigned part, size_t m, size_t n, size_t k, float *z,
+                  hu_matrices a, hu_matrices b);
 /* Z is the product: rounds it and adds the bias. */
-hu_status hu_finish_forward(hu_net *net, hu_operator *op);
+hu_status hui_finish_forward(hu_net *net, hu_operator *op);
 /* dx = dZ W^T, a row for each of Z, which the caller rounds. */
-void hu_product_x(hu_net *net, hu_operator *op, size_t in, float *dx);
-/* dW = X^T dZ for an X that is ready, and hu_finish_weights. */
-hu_status hu_product_weights(hu_net *net, hu_operator *op, size_t in, hu_matrices x);
-/* dw, from hu_gift_parameter, is the product: rounds it, gives it to W, and gives db. */
-hu_status hu_finish_weights(hu_net *net, hu_operator *op, size_t in, float *dw);
+void hui_product_x(hu_net *net, hu_operator *op, size_t in, float *dx);
+/* dW = X^T dZ for an X that is ready, and hui_finish_weights. */
+hu_status hui_product_weights(hu_net *net, hu_operator *op, size_t in, hu_matrices x);
+/* dw, from hui_gift_parameter, is the product: rounds it, gives it to W, and gives db. */
+hu_status hui_finish_weights(hu_net *net, hu_operator *op, size_t in, float *dw);
 /* Gives db, where there is a bias. */
-hu_status hu_give_bias(hu_net *net, hu_operator *op);
-/* 1: the layer shares its weights and leaves their gradient for hu_give_postponed: X and dZ stay as they are until the
+hu_status hui_give_bias(hu_net *net, hu_operator *op);
+/* 1: the layer shares its weights and leaves their gradient for hui_give_postponed: X and dZ stay as they are until the
  * end of the pass. */
-int hu_postponed(hu_net *net, hu_operator *op);
+int hui_postponed(hu_net *net, hu_operator *op);
 /* Adds W of in x outputs and the bias; returns the number of the result, or -1. */
-int hu_add_weights(hu_net *net, hu_operator *op, size_t in, size_t outputs, int bias);
+int hui_add_weights(hu_net *net, hu_operator *op, size_t in, size_t outputs, int bias);
 
 /* Compute the passes of a linear layer under `quartet` (train/net/quartet.c). */
-hu_status hu_quartet_forward(hu_net *net, hu_operator *op);
-hu_status hu_quartet_backward(hu_net *net, hu_operator *op);
+hu_status hui_quartet_forward(hu_net *net, hu_operator *op);
+hu_status hui_quartet_backward(hu_net *net, hu_operator *op);
 
 #endif

@@ -35,11 +35,11 @@ static void transform(hu_net *net, blocked_matrix matrix, float *z, const float 
          cols = matrix.down ? matrix.cols : matrix.cols / BLOCK * BLOCK;
   int ragged = cols < matrix.cols;
   float *to = ragged ? net->work[HU_BUFFERS - 1] : z;
-  if (z != x) hu_do_copy(net, matrix.rows, matrix.cols, z, matrix.cols, x, matrix.cols);
+  if (z != x) hui_do_copy(net, matrix.rows, matrix.cols, z, matrix.cols, x, matrix.cols);
   if (!rows || !cols) return;
-  if (ragged) hu_do_copy(net, rows, cols, to, cols, x, matrix.cols);
+  if (ragged) hui_do_copy(net, rows, cols, to, cols, x, matrix.cols);
   if (net->fault == HU_OK) net->fault = net->engine->transform(net->self, rows, cols, to, to, &made);
-  if (ragged) hu_do_copy(net, rows, cols, z, matrix.cols, to, cols);
+  if (ragged) hui_do_copy(net, rows, cols, z, matrix.cols, to, cols);
 }
 
 /* ---- blocks ---- */
@@ -48,28 +48,28 @@ static size_t blocks_in(size_t n) { return (n + BLOCK - 1) / BLOCK; }
 
 /* Computes the scales of x into the last buffer. p is the factor of the deviation; 0: the largest number decides. */
 static void find_scales(hu_net *net, blocked_matrix matrix, const float *x, float p) {
-  hu_task task = hu_task_of(matrix.down ? blocks_in(matrix.rows) : matrix.rows,
-                            matrix.down ? matrix.cols : blocks_in(matrix.cols), net->work[HU_BUFFERS - 1], x, NULL);
+  hu_task task = hui_task_of(matrix.down ? blocks_in(matrix.rows) : matrix.rows,
+                             matrix.down ? matrix.cols : blocks_in(matrix.cols), net->work[HU_BUFFERS - 1], x, NULL);
   task.lda = matrix.cols;
   task.blocks.down = matrix.down;
   task.blocks.length = matrix.down ? matrix.rows : matrix.cols;
   task.blocks.size = BLOCK;
   task.p = p;
   task.work = matrix.rows * matrix.cols;
-  hu_do(net, HU_RUN_BLOCK_SCALES, &task);
+  hui_do(net, HU_RUN_BLOCK_SCALES, &task);
 }
 
 /* Runs a kernel of numbers and their scales. */
 static void by_scales(hu_net *net, int kernel, blocked_matrix matrix, float *z, const float *a, const float *other,
                       float p) {
-  hu_task task = hu_task_of(matrix.rows, matrix.cols, z, a, NULL);
+  hu_task task = hui_task_of(matrix.rows, matrix.cols, z, a, NULL);
   task.blocks.down = matrix.down;
   task.blocks.size = BLOCK;
   task.blocks.across = matrix.down ? matrix.cols : blocks_in(matrix.cols);
   task.blocks.scales = net->work[HU_BUFFERS - 1];
   task.blocks.other = other;
   task.p = p;
-  hu_do(net, kernel, &task);
+  hui_do(net, kernel, &task);
 }
 
 static hu_rounding e2m1(int stochastic) {
@@ -82,7 +82,7 @@ static void round_blocks(hu_net *net, hu_operator *op, blocked_matrix matrix, fl
                          unsigned part, hu_rounding_counts *counts) {
   const hu_rounding rounding = e2m1(stochastic);
   by_scales(net, HU_RUN_BLOCK_OVER, matrix, x, x, NULL, factor);
-  hu_round_of(net, op, matrix.rows, matrix.cols, x, x, &rounding, HU_OF_PRODUCT, op->number << 4 | part, counts);
+  hui_round_of(net, op, matrix.rows, matrix.cols, x, x, &rounding, HU_OF_PRODUCT, op->number << 4 | part, counts);
   by_scales(net, HU_RUN_BLOCK_TIMES, matrix, x, x, NULL, 1);
 }
 
@@ -100,7 +100,7 @@ static void fit(hu_net *net, hu_operator *op, blocked_matrix matrix, float *z, c
   transform(net, matrix, z, x, signs);
   find_scales(net, matrix, z, 0);
   round_blocks(net, op, matrix, z, range_factor, op->rounding.quartet == HU_QUARTET_STOCHASTIC, part,
-               hu_counts_of_part(net, op, part));
+               hui_counts_of_part(net, op, part));
 }
 
 /* dx = 16/9 H(dx M), M the mask of quest(H(x)); `buffer` is for H(x). */
@@ -109,7 +109,7 @@ static void give_back(hu_net *net, blocked_matrix matrix, float *dx, float *buff
   find_scales(net, matrix, buffer, deviation_factor);
   by_scales(net, HU_RUN_BLOCK_WITHIN, matrix, dx, buffer, dx, LARGEST);
   transform(net, matrix, dx, dx, 0);
-  hu_do_each(net, HU_RUN_SCALE, matrix.rows * matrix.cols, dx, dx, NULL, range_back);
+  hui_do_each(net, HU_RUN_SCALE, matrix.rows * matrix.cols, dx, dx, NULL, range_back);
 }
 
 /* ---- the layer ---- */
@@ -142,47 +142,47 @@ static quartet_layer layer_of(hu_net *net, const hu_operator *op) {
   return layer;
 }
 
-hu_status hu_quartet_forward(hu_net *net, hu_operator *op) {
+hu_status hui_quartet_forward(hu_net *net, hu_operator *op) {
   quartet_layer layer = layer_of(net, op);
-  project(net, op, layer.across_x, layer.buffer_x, layer.x->v, HU_PART_Z_X, hu_counts_of_part(net, op, HU_PART_Z_X));
+  project(net, op, layer.across_x, layer.buffer_x, layer.x->v, HU_PART_Z_X, hui_counts_of_part(net, op, HU_PART_Z_X));
   project(net, op, layer.down_w, layer.buffer_w, layer.parameter->theta, HU_PART_Z_W,
-          hu_counts_of_part(net, op, HU_PART_Z_W));
-  hu_multiply(net, op, HU_PART_Z_OUT, layer.z->rows, layer.z->cols, layer.x->cols, layer.z->v,
-              operand(layer.buffer_x, layer.x->cols, 0), operand(layer.buffer_w, layer.z->cols, 0));
-  return hu_finish_forward(net, op);
+          hui_counts_of_part(net, op, HU_PART_Z_W));
+  hui_multiply(net, op, HU_PART_Z_OUT, layer.z->rows, layer.z->cols, layer.x->cols, layer.z->v,
+               operand(layer.buffer_x, layer.x->cols, 0), operand(layer.buffer_w, layer.z->cols, 0));
+  return hui_finish_forward(net, op);
 }
 
 static hu_status backward_weights(hu_net *net, hu_operator *op, quartet_layer layer, uint32_t signs) {
   const blocked_matrix down_x = {layer.x->rows, layer.x->cols, 1}, down_z = {layer.z->rows, layer.z->cols, 1};
-  hu_give_postponed(net, op->theta[0]);
-  float *dw = hu_gift_parameter(net, op->theta[0], net->work[0]);
+  hui_give_postponed(net, op->theta[0]);
+  float *dw = hui_gift_parameter(net, op->theta[0], net->work[0]);
   project(net, op, layer.across_x, layer.buffer_x, layer.x->v, HU_PART_Z_X, NULL);
   fit(net, op, down_x, layer.buffer_x, layer.buffer_x, signs, HU_PART_DW_X);
   fit(net, op, down_z, layer.buffer_w, layer.z->dv, signs, HU_PART_DW_DZ);
-  hu_multiply(net, op, HU_PART_DW_OUT, layer.x->cols, layer.z->cols, layer.z->rows, dw,
-              operand(layer.buffer_x, layer.x->cols, 1), operand(layer.buffer_w, layer.z->cols, 0));
+  hui_multiply(net, op, HU_PART_DW_OUT, layer.x->cols, layer.z->cols, layer.z->rows, dw,
+               operand(layer.buffer_x, layer.x->cols, 1), operand(layer.buffer_w, layer.z->cols, 0));
   give_back(net, layer.down_w, dw, layer.buffer_w, layer.parameter->theta);
-  return hu_finish_weights(net, op, layer.x->cols, dw);
+  return hui_finish_weights(net, op, layer.x->cols, dw);
 }
 
 static hu_status backward_values(hu_net *net, hu_operator *op, quartet_layer layer, uint32_t signs) {
   const blocked_matrix across_w = {layer.parameter->rows, layer.parameter->cols, 0},
                        across_z = {layer.z->rows, layer.z->cols, 0};
-  float *dx = hu_gift(net, op->in[0], net->work[0]);
+  float *dx = hui_gift(net, op->in[0], net->work[0]);
   project(net, op, layer.down_w, layer.buffer_w, layer.parameter->theta, HU_PART_Z_W, NULL);
   fit(net, op, across_w, layer.buffer_w, layer.buffer_w, signs, HU_PART_DX_W);
   fit(net, op, across_z, layer.buffer_x, layer.z->dv, signs, HU_PART_DX_DZ);
-  hu_multiply(net, op, HU_PART_DX_OUT, layer.z->rows, layer.x->cols, layer.z->cols, dx,
-              operand(layer.buffer_x, layer.z->cols, 0), operand(layer.buffer_w, layer.z->cols, 1));
+  hui_multiply(net, op, HU_PART_DX_OUT, layer.z->rows, layer.x->cols, layer.z->cols, dx,
+               operand(layer.buffer_x, layer.z->cols, 0), operand(layer.buffer_w, layer.z->cols, 1));
   give_back(net, layer.across_x, dx, layer.buffer_x, layer.x->v);
-  hu_status status = hu_round_product(net, op, layer.x->rows, layer.x->cols, dx, &op->rounding.dx_out, HU_PART_DX_OUT);
-  hu_give(net, op->in[0], dx);
-  return status == HU_OK ? hu_done(net) : status;
+  hu_status status = hui_round_product(net, op, layer.x->rows, layer.x->cols, dx, &op->rounding.dx_out, HU_PART_DX_OUT);
+  hui_give(net, op->in[0], dx);
+  return status == HU_OK ? hui_done(net) : status;
 }
 
-hu_status hu_quartet_backward(hu_net *net, hu_operator *op) {
+hu_status hui_quartet_backward(hu_net *net, hu_operator *op) {
   quartet_layer layer = layer_of(net, op);
-  uint32_t signs = hu_stream_word(hu_net_words(net, HU_OF_PRODUCT, op->number << 4 | HU_PART_SIGNS), 0);
+  uint32_t signs = hu_stream_word(hui_net_words(net, HU_OF_PRODUCT, op->number << 4 | HU_PART_SIGNS), 0);
   hu_status status = backward_weights(net, op, layer, signs);
-  return status == HU_OK && hu_needs_gradient(net, op->in[0]) ? backward_values(net, op, layer, signs) : status;
+  return status == HU_OK && hui_needs_gradient(net, op->in[0]) ? backward_values(net, op, layer, signs) : status;
 }

@@ -19,8 +19,8 @@ static hu_rounding_counts *back_of(hu_rounding_counts *seen) { return seen ? see
 /* Rounds value i, which op made (NULL: it is an input). */
 static void round_value(hu_net *net, const hu_operator *op, int i) {
   hu_value *x = &net->value[i];
-  hu_round_of(net, op, x->rows, x->cols, x->v, x->v, &x->round, HU_OF_VALUE, (uint64_t)i,
-              counts_of(net, &x->counts, x->seen));
+  hui_round_of(net, op, x->rows, x->cols, x->v, x->v, &x->round, HU_OF_VALUE, (uint64_t)i,
+               counts_of(net, &x->counts, x->seen));
 }
 
 /* ---- what goes in ---- */
@@ -32,9 +32,9 @@ static HU_NOINLINE hu_status feed(hu_net *net, int input, const float *x) {
   hu_value *value = &net->value[input];
   net->training = 0; /* gradients need a pass with what is fed now */
   net->fault = HU_OK;
-  hu_do_put(net, value->v, x, value->rows * value->cols * sizeof *x);
+  hui_do_put(net, value->v, x, value->rows * value->cols * sizeof *x);
   round_value(net, NULL, input);
-  return hu_done(net);
+  return hui_done(net);
 }
 
 hu_status hu_net_feed(hu_net *net, int input, const float *x) { HU_ENV_RETURN(hu_status, feed(net, input, x)); }
@@ -61,13 +61,13 @@ static hu_status start_parameter(hu_net *net, int i) {
   if (!buffer) return HU_E_MEMORY;
   draw(net, i, buffer);
   if (buffer != parameter->master) {
-    hu_do_put(net, parameter->master, buffer, n * sizeof *buffer);
+    hui_do_put(net, parameter->master, buffer, n * sizeof *buffer);
     free(buffer);
   }
-  hu_do_fill(net, n, parameter->state.m, 0);
-  hu_do_fill(net, n, parameter->state.second, 0);
-  hu_do_fill(net, n, parameter->state.kahan, 0);
-  return hu_done(net);
+  hui_do_fill(net, n, parameter->state.m, 0);
+  hui_do_fill(net, n, parameter->state.second, 0);
+  hui_do_fill(net, n, parameter->state.kahan, 0);
+  return hui_done(net);
 }
 
 static HU_NOINLINE hu_status initialize(hu_net *net, uint64_t seed) {
@@ -79,12 +79,12 @@ static HU_NOINLINE hu_status initialize(hu_net *net, uint64_t seed) {
   memset(&net->time, 0, sizeof net->time);
   net->time.power1 = net->time.power2 = 1;
   hu_status status = net->fault = HU_OK;
-  hu_delayed_forget(net);
+  hui_delayed_forget(net);
   for (int i = 0; i < net->parameters && status == HU_OK; i++) status = start_parameter(net, i);
   for (int i = 0; i < net->operators; i++) {
     if (net->op[i].kind->start) net->op[i].kind->start(net, &net->op[i]);
   }
-  return status == HU_OK ? hu_done(net) : status;
+  return status == HU_OK ? hui_done(net) : status;
 }
 
 hu_status hu_net_initialize(hu_net *net, uint64_t seed) { HU_ENV_RETURN(hu_status, initialize(net, seed)); }
@@ -95,23 +95,23 @@ static void round_parameters(hu_net *net) {
   for (int i = 0; i < net->parameters; i++) {
     hu_parameter *parameter = &net->parameter[i];
     hu_rounding_counts *counts = counts_of(net, &parameter->counts, parameter->seen);
-    hu_round_of(net, NULL, parameter->rows, parameter->cols, parameter->theta, parameter->master, &parameter->round,
-                HU_OF_PARAMETER, (uint64_t)i, counts);
+    hui_round_of(net, NULL, parameter->rows, parameter->cols, parameter->theta, parameter->master, &parameter->round,
+                 HU_OF_PARAMETER, (uint64_t)i, counts);
   }
 }
 
 /* Notes what overflowed in this pass: counts since the end of the one before. */
 static void note_over(hu_net *net) {
-  hu_tally_read(net);
+  hui_tally_read(net);
   for (int i = 0; i < net->values; i++) {
     hu_value *x = &net->value[i];
-    if (x->seen) x->counts = *hu_tally_of(net, x->seen);
+    if (x->seen) x->counts = *hui_tally_of(net, x->seen);
     x->over = x->counts.over - x->over_seen;
     x->over_seen = x->counts.over;
   }
   for (int i = 0; i < net->parameters; i++) {
     hu_parameter *parameter = &net->parameter[i];
-    if (parameter->seen) parameter->counts = *hu_tally_of(net, parameter->seen);
+    if (parameter->seen) parameter->counts = *hui_tally_of(net, parameter->seen);
     parameter->over = parameter->counts.over - parameter->over_seen;
     parameter->over_seen = parameter->counts.over;
   }
@@ -122,33 +122,33 @@ static hu_status begin_forward(hu_net *net, int training) {
   net->trained = 0;
   net->fault = HU_OK;
   net->has_tokens = 0;
-  hu_forget_operands(net);
+  hui_forget_operands(net);
   if (!net->same_weights && !net->first) round_parameters(net);
-  return hu_done(net);
+  return hui_done(net);
 }
 
 static hu_status forward_operator(hu_net *net, hu_operator *op) {
-  hu_notify(net, HU_PHASE_FORWARD, op, 0);
+  hui_notify(net, HU_PHASE_FORWARD, op, 0);
   hu_status status = op->kind->forward(net, op);
-  hu_notify(net, HU_PHASE_FORWARD, op, 1);
+  hui_notify(net, HU_PHASE_FORWARD, op, 1);
   if (status == HU_OK) round_value(net, op, op->out);
-  return status == HU_OK ? hu_done(net) : status;
+  return status == HU_OK ? hui_done(net) : status;
 }
 
 static hu_status end_forward(hu_net *net, float *loss) {
   hu_outcome outcome = {0, 0};
   if (net->planned) note_over(net);
-  if (loss || net->has_tokens) hu_do_get(net, &outcome, net->outcome, sizeof outcome);
-  if (hu_done(net) != HU_OK) return hu_done(net);
+  if (loss || net->has_tokens) hui_do_get(net, &outcome, net->outcome, sizeof outcome);
+  if (hui_done(net) != HU_OK) return hui_done(net);
   if (loss) *loss = outcome.loss;
   return outcome.flag ? HU_E_SHAPE : HU_OK;
 }
 
-hu_status hu_net_forward_all(hu_net *const *nets, size_t count, int training, float *loss) {
+hu_status hui_net_forward_all(hu_net *const *nets, size_t count, int training, float *loss) {
   hu_status status = HU_OK;
   for (size_t k = 0; k < count && status == HU_OK; k++) status = begin_forward(nets[k], training);
   for (int i = 0; i < nets[0]->operators && status == HU_OK; i++) {
-    if (training) status = hu_whole_statistics(nets, count, i, 0);
+    if (training) status = hui_whole_statistics(nets, count, i, 0);
     for (size_t k = 0; k < count && status == HU_OK; k++) status = forward_operator(nets[k], &nets[k]->op[i]);
   }
   for (size_t k = 0; k < count && status == HU_OK; k++) status = end_forward(nets[k], loss ? &loss[k] : NULL);
@@ -158,7 +158,7 @@ hu_status hu_net_forward_all(hu_net *const *nets, size_t count, int training, fl
 
 static HU_NOINLINE hu_status forward(hu_net *net, int training, float *loss) {
   if (!net) return HU_E_NULL;
-  return net->status == HU_OK ? hu_net_forward_all(&net, 1, training, loss) : net->status;
+  return net->status == HU_OK ? hui_net_forward_all(&net, 1, training, loss) : net->status;
 }
 
 hu_status hu_net_forward(hu_net *net, int training, float *loss) {
@@ -170,17 +170,17 @@ hu_status hu_net_forward(hu_net *net, int training, float *loss) {
 static void round_gradient(hu_net *net, const hu_operator *op) {
   hu_value *x = &net->value[op->out];
   hu_rounding_counts *counts = counts_of(net, &x->counts_back, back_of(x->seen));
-  hu_round_of(net, op, x->rows, x->cols, x->dv, x->dv, &x->round_back, HU_OF_GRADIENT, (uint64_t)op->out, counts);
+  hui_round_of(net, op, x->rows, x->cols, x->dv, x->dv, &x->round_back, HU_OF_GRADIENT, (uint64_t)op->out, counts);
 }
 
 static void round_parameter_gradients(hu_net *net) {
   for (int i = 0; i < net->parameters; i++) {
     hu_parameter *parameter = &net->parameter[i];
-    hu_give_postponed(net, i);
-    if (!parameter->gradient) hu_do_fill(net, parameter->rows * parameter->cols, parameter->dtheta, 0);
+    hui_give_postponed(net, i);
+    if (!parameter->gradient) hui_do_fill(net, parameter->rows * parameter->cols, parameter->dtheta, 0);
     hu_rounding_counts *counts = counts_of(net, &parameter->counts_back, back_of(parameter->seen));
-    hu_round_of(net, NULL, parameter->rows, parameter->cols, parameter->dtheta, parameter->dtheta,
-                &parameter->round_back, HU_OF_PARAMETER_GRADIENT, (uint64_t)i, counts);
+    hui_round_of(net, NULL, parameter->rows, parameter->cols, parameter->dtheta, parameter->dtheta,
+                 &parameter->round_back, HU_OF_PARAMETER_GRADIENT, (uint64_t)i, counts);
   }
 }
 
@@ -190,19 +190,19 @@ static hu_status begin_backward(hu_net *net, float scale) {
   for (int i = 0; i < net->operators; i++) net->op[i].sharing.postponed = net->op[i].sharing.later = 0;
   net->fault = HU_OK;
   hu_value *loss = &net->value[net->op[net->operators - 1].out];
-  hu_do_put(net, loss->dv, &scale, sizeof scale);
+  hui_do_put(net, loss->dv, &scale, sizeof scale);
   loss->gradient = 1;
-  return hu_done(net);
+  return hui_done(net);
 }
 
 static hu_status backward_operator(hu_net *net, hu_operator *op) {
-  hu_notify(net, HU_PHASE_BACKWARD, op, 0);
+  hui_notify(net, HU_PHASE_BACKWARD, op, 0);
   hu_status status = op->kind->backward(net, op);
-  hu_notify(net, HU_PHASE_BACKWARD, op, 1);
+  hui_notify(net, HU_PHASE_BACKWARD, op, 1);
   return status;
 }
 
-void hu_backward_after_turn(hu_net *net, hu_operator *op) {
+void hui_backward_after_turn(hu_net *net, hu_operator *op) {
   round_gradient(net, op);
   hu_status status = op->kind->backward(net, op);
   if (net->fault == HU_OK) net->fault = status;
@@ -213,20 +213,20 @@ static hu_status backward_operators(hu_net *const *nets, size_t count, int i) {
   if (!nets[0]->value[nets[0]->op[i].out].gradient) return HU_OK;
   for (size_t k = 0; k < count && status == HU_OK; k++) {
     round_gradient(nets[k], &nets[k]->op[i]);
-    status = hu_done(nets[k]);
+    status = hui_done(nets[k]);
   }
-  if (status == HU_OK) status = hu_whole_statistics(nets, count, i, 1);
+  if (status == HU_OK) status = hui_whole_statistics(nets, count, i, 1);
   for (size_t k = 0; k < count && status == HU_OK; k++) status = backward_operator(nets[k], &nets[k]->op[i]);
   return status;
 }
 
-hu_status hu_net_backward_all(hu_net *const *nets, size_t count, float scale) {
+hu_status hui_net_backward_all(hu_net *const *nets, size_t count, float scale) {
   hu_status status = HU_OK;
   for (size_t k = 0; k < count && status == HU_OK; k++) status = begin_backward(nets[k], scale);
   for (int i = nets[0]->operators; i-- > 0 && status == HU_OK;) status = backward_operators(nets, count, i);
   for (size_t k = 0; k < count && status == HU_OK; k++) {
     round_parameter_gradients(nets[k]);
-    status = hu_done(nets[k]);
+    status = hui_done(nets[k]);
   }
   for (size_t k = 0; k < count; k++) nets[k]->trained = status == HU_OK;
   return status;
@@ -236,14 +236,14 @@ static HU_NOINLINE hu_status backward(hu_net *net, float scale) {
   if (!net) return HU_E_NULL;
   if (net->status != HU_OK) return net->status;
   if (!net->training || !net->operators || !net->op[net->operators - 1].kind->loss) return HU_E_TRAIN;
-  return hu_net_backward_all(&net, 1, scale);
+  return hui_net_backward_all(&net, 1, scale);
 }
 
 hu_status hu_net_backward(hu_net *net, float scale) { HU_ENV_RETURN(hu_status, backward(net, scale)); }
 
 /* ---- a step ---- */
 
-hu_optimizer hu_optimizer_of(const hu_net *net, int i, const hu_optimizer *optimizer) {
+hu_optimizer hui_optimizer_of(const hu_net *net, int i, const hu_optimizer *optimizer) {
   const hu_parameter *parameter = &net->parameter[i];
   hu_optimizer made = *optimizer;
   if (parameter->own.set) {
@@ -255,33 +255,33 @@ hu_optimizer hu_optimizer_of(const hu_net *net, int i, const hu_optimizer *optim
 
 static void step_parameter(hu_net *net, int i, const hu_optimizer *all) {
   hu_parameter *parameter = &net->parameter[i];
-  const hu_optimizer own = hu_optimizer_of(net, i, all), *optimizer = &own;
+  const hu_optimizer own = hui_optimizer_of(net, i, all), *optimizer = &own;
   hu_optimizer_arrays arrays = {parameter->master, parameter->dtheta,
-                                hu_optimizer_has_m(optimizer) ? parameter->state.m : NULL,
-                                hu_optimizer_has_v(optimizer) ? parameter->state.second : NULL,
+                                hui_optimizer_has_m(optimizer) ? parameter->state.m : NULL,
+                                hui_optimizer_has_v(optimizer) ? parameter->state.second : NULL,
                                 optimizer->update == HU_UPDATE_KAHAN ? parameter->state.kahan : NULL};
-  hu_stream words = hu_net_words(net, HU_OF_UPDATE, (uint64_t)i);
+  hu_stream words = hui_net_words(net, HU_OF_UPDATE, (uint64_t)i);
   if (net->fault != HU_OK) return;
   size_t n = parameter->rows * parameter->cols;
   if (parameter->ramping.period && !parameter->ramping.off) {
-    net->fault = hu_optimizer_step_ramped(net->engine, net->self, n, &arrays, optimizer, &net->time, words, net->work,
-                                          &parameter->ramping, net->updates);
+    net->fault = hui_optimizer_step_ramped(net->engine, net->self, n, &arrays, optimizer, &net->time, words, net->work,
+                                           &parameter->ramping, net->updates);
     return;
   }
   net->fault = net->engine->step ? net->engine->step(net->self, n, &arrays, optimizer, &net->time, words, net->updates)
-                                 : hu_optimizer_step_on(net->engine, net->self, n, &arrays, optimizer, &net->time,
-                                                        words, net->work, net->updates);
+                                 : hui_optimizer_step_on(net->engine, net->self, n, &arrays, optimizer, &net->time,
+                                                         words, net->work, net->updates);
 }
 
 static hu_status step(hu_net *net, const hu_optimizer *optimizer, hu_update_counts *counts) {
   hu_update_counts sum = {0, 0};
-  hu_do_put(net, net->updates, &sum, sizeof sum);
+  hui_do_put(net, net->updates, &sum, sizeof sum);
   for (int i = 0; i < net->parameters; i++) step_parameter(net, i, optimizer);
-  if (!counts) return hu_done(net);
-  hu_do_get(net, &sum, net->updates, sizeof sum);
+  if (!counts) return hui_done(net);
+  hui_do_get(net, &sum, net->updates, sizeof sum);
   counts->moved += sum.moved;
   counts->lost += sum.lost;
-  return hu_done(net);
+  return hui_done(net);
 }
 
 static HU_NOINLINE hu_status update(hu_net *net, const hu_optimizer *optimizer, const hu_loss_rule *rule,
@@ -293,24 +293,24 @@ static HU_NOINLINE hu_status update(hu_net *net, const hu_optimizer *optimizer, 
   if (status == HU_OK) status = hu_loss_rule_check(rule, NULL);
   if (status == HU_OK && !net->trained) status = HU_E_TRAIN;
   if (status != HU_OK) return status;
-  hu_notify(net, HU_PHASE_UPDATE, NULL, 0);
-  status = hu_prepare_gradients(net, with, scale->scale, optimizer->rate, &found);
+  hui_notify(net, HU_PHASE_UPDATE, NULL, 0);
+  status = hui_prepare_gradients(net, with, scale->scale, optimizer->rate, &found);
   if (status != HU_OK) {
-    hu_notify(net, HU_PHASE_UPDATE, NULL, 1);
+    hui_notify(net, HU_PHASE_UPDATE, NULL, 1);
     return status;
   }
   if (with) with->found = found;
   net->trained = 0;
   int go = hu_loss_scale_update(scale, rule, found);
-  hu_average_start(net);
+  hui_average_start(net);
   if (go) {
     hu_optimizer_tick(&net->time, optimizer);
     status = step(net, optimizer, counts);
   }
-  hu_average_step(net);
+  hui_average_step(net);
   net->step++;
-  if (status == HU_OK) status = hu_delayed_step(net);
-  hu_notify(net, HU_PHASE_UPDATE, NULL, 1);
+  if (status == HU_OK) status = hui_delayed_step(net);
+  hui_notify(net, HU_PHASE_UPDATE, NULL, 1);
   if (taken) *taken = go;
   return status;
 }

@@ -11,12 +11,12 @@
 static int are_tokens(hu_net *net, const hu_value *x, size_t vocabulary) {
   uint32_t wrong = 0;
   uint32_t *flag = &net->outcome->flag;
-  if (!net->has_tokens) hu_do_put(net, flag, &wrong, sizeof wrong);
+  if (!net->has_tokens) hui_do_put(net, flag, &wrong, sizeof wrong);
   net->has_tokens = 1;
-  hu_task task = hu_task_of(1, x->rows, NULL, x->v, NULL);
+  hu_task task = hui_task_of(1, x->rows, NULL, x->v, NULL);
   task.tokens.vocabulary = vocabulary;
   task.tokens.flag = flag;
-  hu_do(net, HU_RUN_TOKENS, &task);
+  hui_do(net, HU_RUN_TOKENS, &task);
   return !net->engine->on_host || !*flag;
 }
 
@@ -24,39 +24,39 @@ static hu_status embedding_forward(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
   const hu_parameter *parameter = &net->parameter[op->theta[0]];
   if (!are_tokens(net, x, parameter->rows)) return HU_E_SHAPE;
-  hu_task task = hu_task_of(z->rows, z->cols, z->v, x->v, parameter->theta);
+  hu_task task = hui_task_of(z->rows, z->cols, z->v, x->v, parameter->theta);
   task.tokens.vocabulary = parameter->rows;
-  hu_do(net, HU_RUN_GATHER, &task);
-  return hu_done(net);
+  hui_do(net, HU_RUN_GATHER, &task);
+  return hui_done(net);
 }
 
 static hu_status embedding_backward(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
   const hu_parameter *parameter = &net->parameter[op->theta[0]];
-  hu_give_postponed(net, op->theta[0]);
-  float *sum = hu_gift_parameter(net, op->theta[0], net->work[0]);
-  hu_do_fill(net, parameter->rows * parameter->cols, sum, 0);
-  hu_task task = hu_task_of(1, parameter->cols, sum, x->v, z->dv);
+  hui_give_postponed(net, op->theta[0]);
+  float *sum = hui_gift_parameter(net, op->theta[0], net->work[0]);
+  hui_do_fill(net, parameter->rows * parameter->cols, sum, 0);
+  hu_task task = hui_task_of(1, parameter->cols, sum, x->v, z->dv);
   task.tokens.rows = z->rows;
-  hu_do(net, HU_RUN_SCATTER, &task);
-  hu_give_parameter(net, op->theta[0], sum);
-  return hu_done(net);
+  hui_do(net, HU_RUN_SCATTER, &task);
+  hui_give_parameter(net, op->theta[0], sum);
+  return hui_done(net);
 }
 
 static const hu_operator_kind embedding = {
     .name = "embedding", .forward = embedding_forward, .backward = embedding_backward, .anywhere = 1};
 
 int hu_net_embedding(hu_net *net, int x, size_t vocabulary, size_t cols) {
-  if (!hu_usable(net, x)) return -1;
+  if (!hui_usable(net, x)) return -1;
   hu_value value = net->value[x];
-  if (value.cols != 1 || value.made) return hu_refuse(net, HU_E_SHAPE, "embedding: not an input of one column");
-  if (vocabulary == 0 || vocabulary > (1u << 24)) return hu_refuse(net, HU_E_SHAPE, "embedding: vocabulary");
-  int z = hu_new_value(net, value.rows, cols, 0, 0);
-  hu_operator *op = hu_new_operator(net, &embedding, x, -1, z, 0);
+  if (value.cols != 1 || value.made) return hui_refuse(net, HU_E_SHAPE, "embedding: not an input of one column");
+  if (vocabulary == 0 || vocabulary > (1u << 24)) return hui_refuse(net, HU_E_SHAPE, "embedding: vocabulary");
+  int z = hui_new_value(net, value.rows, cols, 0, 0);
+  hu_operator *op = hui_new_operator(net, &embedding, x, -1, z, 0);
   if (!op) return -1;
   net->value[x].tokens = 1;
-  op->theta[0] = hu_new_parameter(net, vocabulary, cols, 0, cols);
-  hu_name_parameters(net, "embedding", op->theta[0], "weight");
+  op->theta[0] = hui_new_parameter(net, vocabulary, cols, 0, cols);
+  hui_name_parameters(net, "embedding", op->theta[0], "weight");
   return net->status == HU_OK ? z : -1;
 }
 
@@ -65,31 +65,31 @@ int hu_net_embedding(hu_net *net, int x, size_t vocabulary, size_t cols) {
 static hu_status position_forward(hu_net *net, hu_operator *op) {
   hu_value *z = &net->value[op->out];
   size_t one = z->rows / net->batch * z->cols;
-  hu_task task = hu_task_of(net->batch, one, z->v, net->value[op->in[0]].v, net->parameter[op->theta[0]].theta);
-  hu_do(net, HU_RUN_ADD_ROW, &task);
-  return hu_done(net);
+  hu_task task = hui_task_of(net->batch, one, z->v, net->value[op->in[0]].v, net->parameter[op->theta[0]].theta);
+  hui_do(net, HU_RUN_ADD_ROW, &task);
+  return hui_done(net);
 }
 
 static hu_status position_backward(hu_net *net, hu_operator *op) {
   const hu_value *z = &net->value[op->out];
-  float *sum = hu_gift_parameter(net, op->theta[0], net->work[0]);
-  hu_do_columns(net, HU_RUN_COLUMNS, net->batch, z->rows / net->batch * z->cols, sum, z->dv, NULL, NULL);
-  hu_give_parameter(net, op->theta[0], sum);
-  if (hu_needs_gradient(net, op->in[0])) hu_give(net, op->in[0], z->dv);
-  return hu_done(net);
+  float *sum = hui_gift_parameter(net, op->theta[0], net->work[0]);
+  hui_do_columns(net, HU_RUN_COLUMNS, net->batch, z->rows / net->batch * z->cols, sum, z->dv, NULL, NULL);
+  hui_give_parameter(net, op->theta[0], sum);
+  if (hui_needs_gradient(net, op->in[0])) hui_give(net, op->in[0], z->dv);
+  return hui_done(net);
 }
 
 static const hu_operator_kind position = {
     .name = "position", .forward = position_forward, .backward = position_backward, .anywhere = 1};
 
 int hu_net_position(hu_net *net, int x) {
-  if (!hu_usable(net, x)) return -1;
+  if (!hui_usable(net, x)) return -1;
   hu_value value = net->value[x];
-  int z = hu_new_value(net, value.rows, value.cols, value.height, value.width);
-  hu_operator *op = hu_new_operator(net, &position, x, -1, z, 0);
+  int z = hui_new_value(net, value.rows, value.cols, value.height, value.width);
+  hu_operator *op = hui_new_operator(net, &position, x, -1, z, 0);
   if (!op) return -1;
-  op->theta[0] = hu_new_parameter(net, value.rows / net->batch, value.cols, 0, 0);
-  hu_name_parameters(net, "position", op->theta[0], "weight");
+  op->theta[0] = hui_new_parameter(net, value.rows / net->batch, value.cols, 0, 0);
+  hui_name_parameters(net, "position", op->theta[0], "weight");
   return net->status == HU_OK ? z : -1;
 }
 
@@ -102,8 +102,8 @@ static size_t part_start(const hu_value *x, const hu_operator *op) { return op->
 
 static hu_status part_forward(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
-  hu_do_copy(net, z->rows, z->cols, z->v, z->cols, x->v + part_start(x, op), part_step(x, z));
-  return hu_done(net);
+  hui_do_copy(net, z->rows, z->cols, z->v, z->cols, x->v + part_start(x, op), part_step(x, z));
+  return hui_done(net);
 }
 
 /* What a part gives to x is its dz, and +0 at all other numbers. Adding +0 changes nothing but -0, which becomes +0. A
@@ -127,17 +127,17 @@ static int apart(const hu_net *net, const hu_operator *a, const hu_operator *b) 
 static void add_zero(hu_net *net, hu_value *x, const hu_operator *op) {
   const hu_value *z = &net->value[op->out];
   float *buffer = net->work[0], *at = x->dv + part_start(x, op);
-  hu_do_copy(net, z->rows, z->cols, buffer, z->cols, at, part_step(x, z));
-  hu_do_each(net, HU_RUN_PLUS, z->rows * z->cols, buffer, buffer, NULL, 0);
-  hu_do_copy(net, z->rows, z->cols, at, part_step(x, z), buffer, z->cols);
+  hui_do_copy(net, z->rows, z->cols, buffer, z->cols, at, part_step(x, z));
+  hui_do_each(net, HU_RUN_PLUS, z->rows * z->cols, buffer, buffer, NULL, 0);
+  hui_do_copy(net, z->rows, z->cols, at, part_step(x, z), buffer, z->cols);
 }
 
 static void add_zero_elsewhere(hu_net *net, hu_value *x, const hu_operator *op) {
   const hu_value *z = &net->value[op->out];
   float *buffer = net->work[0], *at = x->dv + part_start(x, op);
-  hu_do_copy(net, z->rows, z->cols, buffer, z->cols, at, part_step(x, z));
-  hu_do_each(net, HU_RUN_PLUS, x->rows * x->cols, x->dv, x->dv, NULL, 0);
-  hu_do_copy(net, z->rows, z->cols, at, part_step(x, z), buffer, z->cols);
+  hui_do_copy(net, z->rows, z->cols, buffer, z->cols, at, part_step(x, z));
+  hui_do_each(net, HU_RUN_PLUS, x->rows * x->cols, x->dv, x->dv, NULL, 0);
+  hui_do_copy(net, z->rows, z->cols, at, part_step(x, z), buffer, z->cols);
 }
 
 /* Makes +0 of every -0 outside of the part, and says where there may be others afterwards. */
@@ -156,19 +156,19 @@ static void settle_zeros(hu_net *net, hu_value *x, const hu_operator *op) {
 static hu_status part_backward(hu_net *net, hu_operator *op) {
   hu_value *x = &net->value[op->in[0]];
   const hu_value *z = &net->value[op->out];
-  if (!hu_needs_gradient(net, op->in[0])) return HU_OK;
+  if (!hui_needs_gradient(net, op->in[0])) return HU_OK;
   if (!x->gradient) {
-    hu_do_fill(net, x->rows * x->cols, x->dv, 0);
-    hu_do_copy(net, z->rows, z->cols, x->dv + part_start(x, op), part_step(x, z), z->dv, z->cols);
-    hu_give(net, op->in[0], x->dv);
+    hui_do_fill(net, x->rows * x->cols, x->dv, 0);
+    hui_do_copy(net, z->rows, z->cols, x->dv + part_start(x, op), part_step(x, z), z->dv, z->cols);
+    hui_give(net, op->in[0], x->dv);
     x->minus = HU_MINUS_PART + number_of(net, op);
-    return hu_done(net);
+    return hui_done(net);
   }
   settle_zeros(net, x, op);
-  hu_task task = hu_task_of(z->rows, z->cols, x->dv + part_start(x, op), z->dv, NULL);
+  hu_task task = hui_task_of(z->rows, z->cols, x->dv + part_start(x, op), z->dv, NULL);
   task.ldz = part_step(x, z);
-  hu_do(net, HU_RUN_ACCUMULATE, &task);
-  return hu_done(net);
+  hui_do(net, HU_RUN_ACCUMULATE, &task);
+  return hui_done(net);
 }
 
 static const hu_operator_kind part = {
@@ -176,8 +176,8 @@ static const hu_operator_kind part = {
 
 static int add_part(hu_net *net, int x, size_t rows, size_t step, size_t from, size_t cols) {
   if (x < 0) return -1;
-  int z = hu_new_value(net, rows, cols, 0, 0);
-  hu_operator *op = hu_new_operator(net, &part, x, -1, z, 0);
+  int z = hui_new_value(net, rows, cols, 0, 0);
+  hu_operator *op = hui_new_operator(net, &part, x, -1, z, 0);
   if (!op) return -1;
   op->part.step = step;
   op->part.from = from;
@@ -185,10 +185,10 @@ static int add_part(hu_net *net, int x, size_t rows, size_t step, size_t from, s
 }
 
 int hu_net_columns(hu_net *net, int x, size_t from, size_t cols) {
-  if (!hu_usable(net, x)) return -1;
+  if (!hui_usable(net, x)) return -1;
   hu_value value = net->value[x];
   if (cols == 0 || from >= value.cols || cols > value.cols - from) {
-    return hu_refuse(net, HU_E_SHAPE, "columns: not all there");
+    return hui_refuse(net, HU_E_SHAPE, "columns: not all there");
   }
   int z = add_part(net, x, value.rows, 0, from, cols);
   if (z >= 0) {
@@ -205,20 +205,20 @@ static hu_status stack_forward(hu_net *net, hu_operator *op) {
   size_t steps = op->list.count;
   for (size_t t = 0; t < steps; t++) {
     const float *x = net->value[op->list.value[t]].v;
-    hu_do_copy(net, z->rows / steps, z->cols, z->v + t * z->cols, steps * z->cols, x, z->cols);
+    hui_do_copy(net, z->rows / steps, z->cols, z->v + t * z->cols, steps * z->cols, x, z->cols);
   }
-  return hu_done(net);
+  return hui_done(net);
 }
 
 static hu_status stack_backward(hu_net *net, hu_operator *op) {
   const hu_value *z = &net->value[op->out];
   size_t steps = op->list.count;
   for (size_t t = steps; t-- > 0;) {
-    float *dx = hu_gift(net, op->list.value[t], net->work[0]);
-    hu_do_copy(net, z->rows / steps, z->cols, dx, z->cols, z->dv + t * z->cols, steps * z->cols);
-    hu_give(net, op->list.value[t], dx);
+    float *dx = hui_gift(net, op->list.value[t], net->work[0]);
+    hui_do_copy(net, z->rows / steps, z->cols, dx, z->cols, z->dv + t * z->cols, steps * z->cols);
+    hui_give(net, op->list.value[t], dx);
   }
-  return hu_done(net);
+  return hui_done(net);
 }
 
 static const hu_operator_kind stack = {
@@ -226,8 +226,8 @@ static const hu_operator_kind stack = {
 
 static int add_stack(hu_net *net, size_t steps, int *list) {
   hu_value value = net->value[list[0]];
-  int z = hu_new_value(net, value.rows * steps, value.cols, 0, 0);
-  hu_operator *op = hu_new_operator(net, &stack, list[0], -1, z, 0);
+  int z = hui_new_value(net, value.rows * steps, value.cols, 0, 0);
+  hu_operator *op = hui_new_operator(net, &stack, list[0], -1, z, 0);
   if (!op) return -1;
   op->list.count = steps;
   op->list.value = list;
@@ -239,7 +239,7 @@ static int add_stack(hu_net *net, size_t steps, int *list) {
 /* Makes the task of a cell's kernels, over rows x units. */
 static hu_task cell_task(const hu_net *net, const hu_operator *op) {
   const hu_value *out = &net->value[op->out];
-  hu_task task = hu_task_of(out->rows, op->units, out->v, NULL, NULL);
+  hu_task task = hui_task_of(out->rows, op->units, out->v, NULL, NULL);
   task.cell.sums_x = net->value[op->in[0]].v;
   task.cell.sums_h = net->value[op->in[1]].v;
   task.cell.state = net->value[op->in[2]].v;
@@ -252,12 +252,12 @@ static hu_task cell_task(const hu_net *net, const hu_operator *op) {
 static hu_status gru_forward(hu_net *net, hu_operator *op) {
   hu_task task = cell_task(net, op);
   size_t n = task.rows * task.cols;
-  hu_do(net, HU_RUN_GRU_GATES, &task);
-  hu_do_function(net, HU_FUNCTION_SIGMOID, 2 * n, op->kept, op->kept);
-  hu_do(net, HU_RUN_GRU_CANDIDATE, &task);
-  hu_do_function(net, HU_FUNCTION_TANH, n, op->kept + 2 * n, op->kept + 2 * n);
-  hu_do(net, HU_RUN_GRU_STATE, &task);
-  return hu_done(net);
+  hui_do(net, HU_RUN_GRU_GATES, &task);
+  hui_do_function(net, HU_FUNCTION_SIGMOID, 2 * n, op->kept, op->kept);
+  hui_do(net, HU_RUN_GRU_CANDIDATE, &task);
+  hui_do_function(net, HU_FUNCTION_TANH, n, op->kept + 2 * n, op->kept + 2 * n);
+  hui_do(net, HU_RUN_GRU_STATE, &task);
+  return hui_done(net);
 }
 
 static hu_status gru_backward(hu_net *net, hu_operator *op) {
@@ -265,11 +265,11 @@ static hu_status gru_backward(hu_net *net, hu_operator *op) {
   task.cell.d_sums_x = net->work[0];
   task.cell.d_sums_h = net->work[1];
   task.cell.d_state = net->work[2];
-  hu_do(net, HU_RUN_GRU_BACK, &task);
-  hu_give(net, op->in[0], task.cell.d_sums_x);
-  hu_give(net, op->in[1], task.cell.d_sums_h);
-  if (hu_needs_gradient(net, op->in[2])) hu_give(net, op->in[2], task.cell.d_state);
-  return hu_done(net);
+  hui_do(net, HU_RUN_GRU_BACK, &task);
+  hui_give(net, op->in[0], task.cell.d_sums_x);
+  hui_give(net, op->in[1], task.cell.d_sums_h);
+  if (hui_needs_gradient(net, op->in[2])) hui_give(net, op->in[2], task.cell.d_state);
+  return hui_done(net);
 }
 
 static const hu_operator_kind gru = {.name = "gru", .forward = gru_forward, .backward = gru_backward, .anywhere = 1};
@@ -280,24 +280,24 @@ static hu_status lstm_forward(hu_net *net, hu_operator *op) {
   hu_task task = cell_task(net, op);
   size_t n = task.rows * task.cols;
   float *k = op->kept;
-  hu_do(net, HU_RUN_LSTM_GATES, &task);
-  hu_do_function(net, HU_FUNCTION_SIGMOID, 3 * n, k, k);
-  hu_do_function(net, HU_FUNCTION_TANH, n, k + 3 * n, k + 3 * n);
-  hu_do(net, HU_RUN_LSTM_CELL, &task);
-  hu_do_function(net, HU_FUNCTION_TANH, n, k + 4 * n, k + 4 * n);
-  hu_do(net, HU_RUN_LSTM_STATE, &task);
-  return hu_done(net);
+  hui_do(net, HU_RUN_LSTM_GATES, &task);
+  hui_do_function(net, HU_FUNCTION_SIGMOID, 3 * n, k, k);
+  hui_do_function(net, HU_FUNCTION_TANH, n, k + 3 * n, k + 3 * n);
+  hui_do(net, HU_RUN_LSTM_CELL, &task);
+  hui_do_function(net, HU_FUNCTION_TANH, n, k + 4 * n, k + 4 * n);
+  hui_do(net, HU_RUN_LSTM_STATE, &task);
+  return hui_done(net);
 }
 
 static hu_status lstm_backward(hu_net *net, hu_operator *op) {
   hu_task task = cell_task(net, op);
   task.cell.d_sums_x = net->work[0];
   task.cell.d_state = net->work[1];
-  hu_do(net, HU_RUN_LSTM_BACK, &task);
-  hu_give(net, op->in[0], task.cell.d_sums_x);
-  hu_give(net, op->in[1], task.cell.d_sums_x);
-  if (hu_needs_gradient(net, op->in[2])) hu_give(net, op->in[2], task.cell.d_state);
-  return hu_done(net);
+  hui_do(net, HU_RUN_LSTM_BACK, &task);
+  hui_give(net, op->in[0], task.cell.d_sums_x);
+  hui_give(net, op->in[1], task.cell.d_sums_x);
+  if (hui_needs_gradient(net, op->in[2])) hui_give(net, op->in[2], task.cell.d_state);
+  return hui_done(net);
 }
 
 static const hu_operator_kind lstm = {
@@ -317,9 +317,9 @@ static const cell_layer lstm_cell = {&lstm, 4, 2, 5, "lstm: no memory, or no uni
 static int add_step(hu_net *net, const cell_layer *cell, int x, size_t units, int state, const int theta[4]) {
   size_t rows = net->value[x].rows;
   int h = cell->state == 1 ? state : add_part(net, state, rows, 0, 0, units);
-  int a = hu_linear_of(net, x, theta[0], theta[1]), b = hu_linear_of(net, h, theta[2], theta[3]);
-  int z = a >= 0 && b >= 0 ? hu_new_value(net, rows, cell->state * units, 0, 0) : -1;
-  hu_operator *op = hu_new_operator(net, cell->kind, a, b, z, cell->kept * units * rows);
+  int a = hui_linear_of(net, x, theta[0], theta[1]), b = hui_linear_of(net, h, theta[2], theta[3]);
+  int z = a >= 0 && b >= 0 ? hui_new_value(net, rows, cell->state * units, 0, 0) : -1;
+  hu_operator *op = hui_new_operator(net, cell->kind, a, b, z, cell->kept * units * rows);
   if (!op) return -1;
   op->in[2] = state;
   op->units = units;
@@ -327,17 +327,17 @@ static int add_step(hu_net *net, const cell_layer *cell, int x, size_t units, in
 }
 
 static int add_cells(hu_net *net, const cell_layer *cell, int x, size_t units, int last) {
-  if (!hu_usable(net, x)) return -1;
+  if (!hui_usable(net, x)) return -1;
   size_t rows = net->batch, steps = net->value[x].rows / rows, cols = net->value[x].cols;
   int *list = units ? calloc(steps, sizeof *list) : NULL;
-  if (!list) return hu_refuse(net, units ? HU_E_MEMORY : HU_E_SHAPE, cell->wrong);
+  if (!list) return hui_refuse(net, units ? HU_E_MEMORY : HU_E_SHAPE, cell->wrong);
   int theta[4];
-  theta[0] = hu_new_parameter(net, cols, cell->parts * units, 0, cols);
-  theta[1] = hu_new_parameter(net, 1, cell->parts * units, 0, 0);
-  theta[2] = hu_new_parameter(net, units, cell->parts * units, 0, units);
-  theta[3] = hu_new_parameter(net, 1, cell->parts * units, 0, 0);
-  hu_name_parameters(net, cell->kind->name, theta[0], "weight_x bias_x weight_h bias_h");
-  int state = hu_new_value(net, rows, cell->state * units, 0, 0);
+  theta[0] = hui_new_parameter(net, cols, cell->parts * units, 0, cols);
+  theta[1] = hui_new_parameter(net, 1, cell->parts * units, 0, 0);
+  theta[2] = hui_new_parameter(net, units, cell->parts * units, 0, units);
+  theta[3] = hui_new_parameter(net, 1, cell->parts * units, 0, 0);
+  hui_name_parameters(net, cell->kind->name, theta[0], "weight_x bias_x weight_h bias_h");
+  int state = hui_new_value(net, rows, cell->state * units, 0, 0);
   for (size_t t = 0; t < steps && net->status == HU_OK; t++) {
     int row = add_part(net, x, rows, t, 0, cols);
     state = row < 0 || state < 0 ? -1 : add_step(net, cell, row, units, state, theta);

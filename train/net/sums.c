@@ -6,7 +6,7 @@
 
 enum { LANES = 16, CHUNK = 64 };
 
-float hu_sum_row(size_t n, const float *x) {
+float hui_sum_row(size_t n, const float *x) {
   float s[LANES] = {0};
   size_t i = 0;
   for (; i + LANES <= n; i += LANES) {
@@ -39,7 +39,7 @@ static void some_columns(size_t rows, size_t cols, size_t n, float *z, const flo
   memcpy(z, sum, n * sizeof *z);
 }
 
-void hu_sum_columns(size_t rows, size_t cols, float *z, const float *x, const float *y) {
+void hui_sum_columns(size_t rows, size_t cols, float *z, const float *x, const float *y) {
   for (size_t j = 0; j < cols; j += COLUMNS) {
     size_t n = cols - j < COLUMNS ? cols - j : COLUMNS;
     some_columns(rows, cols, n, z + j, x + j, y ? y + j : NULL);

@@ -19,7 +19,7 @@ static hu_sum_range range_of(void) { return hu_sum_range_of(hu_binary32()); }
 /* Returns the number of words of a sum: its terms, its digits. */
 static size_t words_of(void) { return 1 + (size_t)range_of().words; }
 
-hu_status hu_exact_columns_open(hu_exact_columns *columns, size_t cols) {
+hu_status hui_exact_columns_open(hu_exact_columns *columns, size_t cols) {
   memset(columns, 0, sizeof *columns);
   columns->cols = cols;
   columns->side = cols < AT_ONCE ? AT_ONCE / cols : 1;
@@ -28,7 +28,7 @@ hu_status hu_exact_columns_open(hu_exact_columns *columns, size_t cols) {
   return columns->sums && columns->z ? HU_OK : HU_E_MEMORY;
 }
 
-void hu_exact_columns_close(hu_exact_columns *columns) {
+void hui_exact_columns_close(hu_exact_columns *columns) {
   free(columns->sums);
   free(columns->terms);
   free(columns->z);
@@ -40,18 +40,18 @@ static const float *look(hu_exact_columns *columns, hu_net *net, const hu_task *
   size_t bytes = task->rows * task->cols * sizeof(float);
   if (net->engine->on_host) return task->z;
   if (!columns->terms) columns->terms = malloc(bytes); /* all nets are alike */
-  if (columns->terms) hu_do_get(net, columns->terms, task->z, bytes);
+  if (columns->terms) hui_do_get(net, columns->terms, task->z, bytes);
   return columns->terms;
 }
 
-hu_status hu_exact_columns_add(hu_exact_columns *columns, hu_net *net, int kernel, hu_task task) {
+hu_status hui_exact_columns_add(hu_exact_columns *columns, hu_net *net, int kernel, hu_task task) {
   size_t rows = task.rows;
   task.z = net->work[HU_BUFFERS - 1];
   task.columns.rows = rows;
   task.columns.chunk = 1; /* each row is a sum of its own: from +0 */
-  hu_do(net, kernel, &task);
+  hui_do(net, kernel, &task);
   const float *terms = look(columns, net, &task);
-  hu_status status = terms ? hu_done(net) : HU_E_MEMORY;
+  hu_status status = terms ? hui_done(net) : HU_E_MEMORY;
   for (size_t i = 0; i < rows && status == HU_OK; i += columns->side) {
     size_t n = rows - i < columns->side ? rows - i : columns->side;
     status =
@@ -86,7 +86,7 @@ static void read_sum(uint64_t *sum, const double *x) {
   for (int k = 0; k < KINDS; k++) sum[0] |= (uint64_t)(*x++ > 0) << k;
 }
 
-static hu_status sum_over_processes(hu_exact_columns *columns, const hu_whole *whole) {
+static hu_status sum_over_processes(hu_exact_columns *columns, const hui_whole *whole) {
   size_t each = shared_words();
   double *shared = malloc(columns->cols * each * sizeof *shared);
   if (!shared) return HU_E_MEMORY;
@@ -98,7 +98,7 @@ static hu_status sum_over_processes(hu_exact_columns *columns, const hu_whole *w
   return status;
 }
 
-hu_status hu_exact_columns_round(hu_exact_columns *columns, const hu_whole *whole) {
+hu_status hui_exact_columns_round(hu_exact_columns *columns, const hui_whole *whole) {
   const hu_mode rne = {0};
   hu_status status = HU_OK;
   for (size_t k = 1; k < columns->side && status == HU_OK; k++)

@@ -30,7 +30,7 @@ static HU_NOINLINE hu_status check_penalty(const hu_penalty *penalty, const char
   if (penalty->kind > HU_PENALTY_L1) what = "penalty: unknown";
   if (!some(2 * penalty->lambda)) what = "lambda: negative, or twice it is beyond binary32";
   if (!what && penalty->kind != HU_PENALTY_NONE)
-    what = hu_constant_wrong(lost, "lambda", penalty->lambda, hu_binary32(), "binary32");
+    what = hui_constant_wrong(lost, "lambda", penalty->lambda, hu_binary32(), "binary32");
   if (what && why) *why = what;
   return what ? HU_E_TRAIN : HU_OK;
 }
@@ -73,13 +73,13 @@ static hu_status check(size_t tensors, const hu_gradient_tensor *tensor, const h
 
 /* ---- the steps on the host's arrays ---- */
 
-float hu_penalty_factor(const hu_penalty *penalty) {
+float hui_penalty_factor(const hu_penalty *penalty) {
   return (float)(penalty->kind == HU_PENALTY_L2 ? 2 * penalty->lambda : penalty->lambda);
 }
 
 /* g + scale R'; scale 1: R' as it is, for 1 times a number is that number. */
 static void penalise(const hu_gradient_tensor *tensors, float scale) {
-  float l = hu_penalty_factor(&tensors->penalty);
+  float l = hui_penalty_factor(&tensors->penalty);
   if (tensors->penalty.kind == HU_PENALTY_NONE) return;
   for (size_t i = 0; i < tensors->n; i++) {
     float w = tensors->w[i], slope = l * w;
@@ -211,9 +211,9 @@ static int has_penalty(size_t tensors, const hu_gradient_tensor *tensor) {
   return 0;
 }
 
-hu_status hu_gradient_prepare_by(const hu_gradient_maker *maker, size_t tensors, const hu_gradient_tensor *tensor,
-                                 const hu_gradient_rules *rules, float scale, double rate, hu_gradient_found *found,
-                                 hu_gradient_norms *norms) {
+hu_status hui_gradient_prepare_by(const hu_gradient_maker *maker, size_t tensors, const hu_gradient_tensor *tensor,
+                                  const hu_gradient_rules *rules, float scale, double rate, hu_gradient_found *found,
+                                  hu_gradient_norms *norms) {
   hu_gradient_rules none = hu_gradient_rules_none();
   int needed = norms || (rules && (rules->clip > 0 || rules->larc != HU_LARC_NONE));
   hu_gradient_norms ignored;
@@ -238,7 +238,7 @@ static HU_NOINLINE hu_status prepare(size_t tensors, const hu_gradient_tensor *t
                                      float scale, double rate, hu_gradient_found *found, hu_gradient_norms *norms) {
   host_tensors host = {tensors, tensor};
   const hu_gradient_maker maker = {&host, host_unscale, host_penalise, host_squares, host_times};
-  return hu_gradient_prepare_by(&maker, tensors, tensor, rules, scale, rate, found, norms);
+  return hui_gradient_prepare_by(&maker, tensors, tensor, rules, scale, rate, found, norms);
 }
 
 hu_status hu_gradient_prepare(size_t tensors, const hu_gradient_tensor *tensor, const hu_gradient_rules *rules,

@@ -21,10 +21,10 @@ typedef struct hu_gradient_maker {
 
 /* hu_gradient_prepare by a maker; g of x, and w, may be in a memory that is not the host's. HU_E_MEMORY, too: sums of
  * squares have space for two numbers a tensor. */
-hu_status hu_gradient_prepare_by(const hu_gradient_maker *maker, size_t tensors, const hu_gradient_tensor *tensor,
-                                 const hu_gradient_rules *rules, float scale, double rate, hu_gradient_found *found,
-                                 hu_gradient_norms *norms);
+hu_status hui_gradient_prepare_by(const hu_gradient_maker *maker, size_t tensors, const hu_gradient_tensor *tensor,
+                                  const hu_gradient_rules *rules, float scale, double rate, hu_gradient_found *found,
+                                  hu_gradient_norms *norms);
 /* What a penalty multiplies w by (L2), or is the size of R' (L1). */
-float hu_penalty_factor(const hu_penalty *penalty);
+float hui_penalty_factor(const hu_penalty *penalty);
 
 #endif

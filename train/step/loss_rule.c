@@ -107,16 +107,16 @@ static HU_NOINLINE const char *wrong(const hu_loss_rule *rule) {
 
 hu_status hu_loss_rule_check(const hu_loss_rule *rule, const char **why) {
   if (!rule) return HU_E_NULL;
-  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   const char *what = wrong(rule);
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
   if (what && why) *why = what;
   return what ? HU_E_TRAIN : HU_OK;
 }
 
 static const rule_kind *kind_named(const char *word, size_t n) {
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-    if (hu_same_word(word, n, kinds[i].name)) return &kinds[i];
+    if (hui_same_word(word, n, kinds[i].name)) return &kinds[i];
   }
   return NULL;
 }
@@ -124,7 +124,7 @@ static const rule_kind *kind_named(const char *word, size_t n) {
 /* Takes what stands between the parentheses. */
 static hu_status take_all(hu_loss_rule *rule, const rule_kind *kind, const char *text, size_t n, size_t *off) {
   unsigned seen = 0;
-  hu_status status = hu_keys_read(rule, kind->keys.key, kind->keys.count, &seen, text, n, off);
+  hu_status status = hui_keys_read(rule, kind->keys.key, kind->keys.count, &seen, text, n, off);
   if (status != HU_OK) return status;
   if (kind->kind == HU_LOSS_BACKOFF) {
     if (!(seen >> 4 & 1)) rule->start = rule->high;
@@ -142,7 +142,7 @@ static hu_status unknown(const char *text, size_t n, char *why) {
   snprintf(why, HU_RULE_WHY_MAX,
            "there is no rule '%s'; a rule is one of none, static(SCALE), backoff(...), logmax(...), lognormal(...), "
            "gradscaler(...) and exponential(...)%s",
-           word, hu_perhaps(perhaps, word, names));
+           word, hui_perhaps(perhaps, word, names));
   return HU_E_NAME;
 }
 
@@ -152,7 +152,7 @@ static hu_status read_keys(hu_loss_rule *rule, const rule_kind *kind, const char
   char said[HU_RULE_WHY_MAX - 32];
   hu_status status = take_all(rule, kind, text, n, off);
   if (status == HU_OK) return status;
-  hu_keys_complain(said, sizeof said, kind->keys.key, kind->keys.count, text, n, *off);
+  hui_keys_complain(said, sizeof said, kind->keys.key, kind->keys.count, text, n, *off);
   snprintf(why, HU_RULE_WHY_MAX, "%s %s", kind->name, said);
   return status;
 }
@@ -185,7 +185,7 @@ static HU_NOINLINE hu_status read(hu_loss_rule *rule, const char *text, size_t *
   return status;
 }
 
-hu_status hu_loss_rule_read(hu_loss_rule *rule, const char *text, size_t *where, char why[HU_RULE_WHY_MAX]) {
+hu_status hui_loss_rule_read(hu_loss_rule *rule, const char *text, size_t *where, char why[HU_RULE_WHY_MAX]) {
   HU_ENV_RETURN(hu_status, read(rule, text, where, why));
 }
 
@@ -194,7 +194,7 @@ hu_status hu_loss_rule_parse(hu_loss_rule *rule, const char *text, size_t *where
   size_t ignored;
   if (!where) where = &ignored;
   *where = 0;
-  return rule && text ? hu_loss_rule_read(rule, text, where, why) : HU_E_NULL;
+  return rule && text ? hui_loss_rule_read(rule, text, where, why) : HU_E_NULL;
 }
 
 static HU_NOINLINE size_t write(char *text, size_t size, const hu_loss_rule *rule) {
@@ -205,7 +205,7 @@ static HU_NOINLINE size_t write(char *text, size_t size, const hu_loss_rule *rul
   if (rule->kind == HU_LOSS_BACKOFF) standard.start = rule->high;
   if (rule->kind == HU_LOSS_LOGMAX && standard.start < rule->low) standard.start = rule->low;
   size_t n = (size_t)snprintf(line, sizeof line, "%s", kind->name);
-  n += hu_keys_write(line + n, sizeof line - n, rule, &standard, kind->keys.key, kind->keys.count);
+  n += hui_keys_write(line + n, sizeof line - n, rule, &standard, kind->keys.key, kind->keys.count);
   if (size) snprintf(text, size, "%s", line);
   return n;
 }

@@ -8,6 +8,6 @@
 
 /* hu_loss_rule_parse, and on an error a sentence that says what is wrong and what may stand there. */
 enum { HU_RULE_WHY_MAX = 320 };
-hu_status hu_loss_rule_read(hu_loss_rule *rule, const char *text, size_t *where, char why[HU_RULE_WHY_MAX]);
+hu_status hui_loss_rule_read(hu_loss_rule *rule, const char *text, size_t *where, char why[HU_RULE_WHY_MAX]);
 
 #endif

@@ -42,15 +42,15 @@ hu_optimizer hu_optimizer_adagrad(hu_format format) {
   return optimizer;
 }
 
-int hu_optimizer_has_m(const hu_optimizer *optimizer) {
+int hui_optimizer_has_m(const hu_optimizer *optimizer) {
   return optimizer->kind == HU_ADAMW || (optimizer->kind == HU_SGD && optimizer->momentum != 0);
 }
 
-int hu_optimizer_has_v(const hu_optimizer *optimizer) { return optimizer->kind != HU_SGD; }
+int hui_optimizer_has_v(const hu_optimizer *optimizer) { return optimizer->kind != HU_SGD; }
 
 /* ---- what is refused ---- */
 
-double hu_optimizer_scalar(const hu_optimizer *optimizer, double x) { return hu_constant_in(optimizer->state, x); }
+double hui_optimizer_scalar(const hu_optimizer *optimizer, double x) { return hui_constant_in(optimizer->state, x); }
 
 static int factor(double x) { return x >= 0 && x < 1; }
 
@@ -70,7 +70,7 @@ static const char *lost(const hu_optimizer *optimizer, int in_step) {
              {"momentum", optimizer->momentum, !root}, {"eps", optimizer->eps, root},
              {"beta1", optimizer->beta1, moments},     {"beta2", optimizer->beta2, moments}};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-    if (all[i].used && hu_constant_wrong(why, all[i].name, all[i].x, optimizer->state, "the state's format"))
+    if (all[i].used && hui_constant_wrong(why, all[i].name, all[i].x, optimizer->state, "the state's format"))
       return why;
   return NULL;
 }
@@ -130,8 +130,8 @@ hu_status hu_optimizer_check_step(const hu_optimizer *optimizer, const char **wh
 
 static HU_NOINLINE void tick(hu_optimizer_time *now, const hu_optimizer *optimizer) {
   now->t++;
-  now->power1 *= hu_optimizer_scalar(optimizer, optimizer->beta1);
-  now->power2 *= hu_optimizer_scalar(optimizer, optimizer->beta2);
+  now->power1 *= hui_optimizer_scalar(optimizer, optimizer->beta1);
+  now->power2 *= hui_optimizer_scalar(optimizer, optimizer->beta2);
 }
 
 void hu_optimizer_tick(hu_optimizer_time *now, const hu_optimizer *optimizer) { HU_ENV_DO(tick(now, optimizer)); }
@@ -139,6 +139,6 @@ void hu_optimizer_tick(hu_optimizer_time *now, const hu_optimizer *optimizer) { 
 size_t hu_optimizer_bytes(const hu_optimizer *optimizer) {
   if (hu_optimizer_check_step(optimizer, NULL) != HU_OK) return 0;
   size_t state = hu_limits_of(optimizer->state).storage / 8, weight = hu_limits_of(optimizer->weight).storage / 8;
-  size_t states = (size_t)(hu_optimizer_has_m(optimizer) + hu_optimizer_has_v(optimizer));
+  size_t states = (size_t)(hui_optimizer_has_m(optimizer) + hui_optimizer_has_v(optimizer));
   return weight * (1 + (optimizer->update == HU_UPDATE_KAHAN)) + state * states;
 }

@@ -6,9 +6,9 @@
 #include "halfulp/train/optimizer.h"
 
 /* Which arrays an optimizer has beside weights, gradients and Kahan terms: m; v. */
-int hu_optimizer_has_m(const hu_optimizer *optimizer);
-int hu_optimizer_has_v(const hu_optimizer *optimizer);
+int hui_optimizer_has_m(const hu_optimizer *optimizer);
+int hui_optimizer_has_v(const hu_optimizer *optimizer);
 /* A rate or a factor as the format of the state keeps it, to which every step rounds it. */
-double hu_optimizer_scalar(const hu_optimizer *optimizer, double x);
+double hui_optimizer_scalar(const hu_optimizer *optimizer, double x);
 
 #endif

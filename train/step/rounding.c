@@ -194,7 +194,7 @@ hu_status hu_rounding_apply(size_t rows, size_t cols, float *z, const float *x, 
   HU_ENV_RETURN(hu_status, apply(rows, cols, z, x, rounding, exec, counts));
 }
 
-int hu_rounds_alone(const hu_rounding *rounding) {
+int hui_rounds_alone(const hu_rounding *rounding) {
   hu_rounding_counts counts;
   float zero = 0;
   uint32_t bits;

@@ -6,6 +6,6 @@
 #include "halfulp/train/rounding.h"
 
 /* 1 if what a number becomes depends on it alone, and 0 stays +0 without an event. */
-int hu_rounds_alone(const hu_rounding *rounding);
+int hui_rounds_alone(const hu_rounding *rounding);
 
 #endif

@@ -8,7 +8,7 @@
 #include "halfulp/scalar.h"
 #include "train/text/words.h"
 
-double hu_constant_in(hu_format format, double x) {
+double hui_constant_in(hu_format format, double x) {
   const hu_mode rne = {0};
   return hu_decode64(format, hu_encode64(format, rne, x, 0, NULL));
 }
@@ -17,7 +17,7 @@ double hu_constant_in(hu_format format, double x) {
 static const char *number_text(char text[64], double x) {
   char digits[HU_DECIMAL_TEXT_MAX];
   int exponent;
-  hu_write_number(digits, x);
+  hui_write_number(digits, x);
   if (frexp(x, &exponent) == 0.5 && exponent < -9)
     snprintf(text, 64, "2^%d (%.6g)", exponent - 1, x);
   else
@@ -25,11 +25,11 @@ static const char *number_text(char text[64], double x) {
   return text;
 }
 
-const char *hu_constant_wrong(char why[HU_CONSTANT_WHY_MAX], const char *name, double x, hu_format format,
-                              const char *where) {
+const char *hui_constant_wrong(char why[HU_CONSTANT_WHY_MAX], const char *name, double x, hu_format format,
+                               const char *where) {
   const hu_mode down = {.round = HU_RTZ};
   char given[64], works[64];
-  double size = fabs(x), there = fabs(hu_constant_in(format, x));
+  double size = fabs(x), there = fabs(hui_constant_in(format, x));
   if (size > 0 && there == 0) {
     snprintf(why, HU_CONSTANT_WHY_MAX, "%.32s: not above 0 in %.48s: %.40s is 0 there; the smallest above 0 is %.40s",
              name, where, number_text(given, size), number_text(works, hu_limits_of(format).min));

@@ -11,10 +11,10 @@
 
 enum { HU_CONSTANT_WHY_MAX = 256 };
 /* Returns the constant in the format, rounded to nearest even. */
-double hu_constant_in(hu_format format, double x);
+double hui_constant_in(hu_format format, double x);
 /* NULL, or `why`: a sentence that begins with `name` and says what works: the smallest number above 0, or the largest
  * below 1. where: what f is, "the state's format". */
-const char *hu_constant_wrong(char why[HU_CONSTANT_WHY_MAX], const char *name, double x, hu_format format,
-                              const char *where);
+const char *hui_constant_wrong(char why[HU_CONSTANT_WHY_MAX], const char *name, double x, hu_format format,
+                               const char *where);
 
 #endif

@@ -25,7 +25,7 @@ static size_t size_of(char type) {
 
 static int read_whole(const char *text, size_t n, double limit, uint64_t *z) {
   double x;
-  if (!hu_read_number(text, n, &x) || !(x >= 0 && x < limit) || x != (double)(uint64_t)x) return 0;
+  if (!hui_read_number(text, n, &x) || !(x >= 0 && x < limit) || x != (double)(uint64_t)x) return 0;
   *z = (uint64_t)x;
   return 1;
 }
@@ -33,13 +33,13 @@ static int read_whole(const char *text, size_t n, double limit, uint64_t *z) {
 /* Of a number that binary32 does not keep (constant.h). */
 static const char *single_wrong(char why[HU_CONSTANT_WHY_MAX], const char *name, const char *text, size_t n) {
   double x;
-  return hu_read_number(text, n, &x) ? hu_constant_wrong(why, name, x, hu_binary32(), "binary32") : NULL;
+  return hui_read_number(text, n, &x) ? hui_constant_wrong(why, name, x, hu_binary32(), "binary32") : NULL;
 }
 
 static int set_number(char *at, char type, const char *text, size_t n) {
   char why[HU_CONSTANT_WHY_MAX];
   double x;
-  if (!hu_read_number(text, n, &x) || (type == 'f' && single_wrong(why, "", text, n))) return 0;
+  if (!hui_read_number(text, n, &x) || (type == 'f' && single_wrong(why, "", text, n))) return 0;
   float f = (float)x;
   memcpy(at, type == 'd' ? (const void *)&x : (const void *)&f, size_of(type));
   return 1;
@@ -55,7 +55,7 @@ static int set_whole(char *at, char type, const char *text, size_t n) {
 
 static int set_choice(char *at, const char *const *words, const char *text, size_t n) {
   for (uint8_t i = 0; words[i]; i++) {
-    if (!hu_same_word(text, n, words[i])) continue;
+    if (!hui_same_word(text, n, words[i])) continue;
     memcpy(at, &i, sizeof i);
     return 1;
   }
@@ -105,8 +105,8 @@ static hu_status take(void *record, const hu_text_key *keys, size_t count, unsig
   return word ? HU_E_NAME : HU_E_TEXT;
 }
 
-hu_status hu_keys_read(void *record, const hu_text_key *keys, size_t count, unsigned *seen, const char *text, size_t n,
-                       size_t *off) {
+hu_status hui_keys_read(void *record, const hu_text_key *keys, size_t count, unsigned *seen, const char *text, size_t n,
+                        size_t *off) {
   int bare = count && !keys[0].name[0];
   for (size_t at = 0; at <= n;) {
     const char *comma = memchr(text + at, ',', n - at);
@@ -126,7 +126,7 @@ hu_status hu_keys_read(void *record, const hu_text_key *keys, size_t count, unsi
 
 /* ---- what is wrong ---- */
 
-char *hu_words_text(char *z, size_t size, const char *const *words) {
+char *hui_words_text(char *z, size_t size, const char *const *words) {
   size_t n = 0;
   for (z[0] = 0; *words && n < size; words++) {
     int more = snprintf(z + n, size - n, "%s%s", n ? ", " : "", *words);
@@ -135,7 +135,7 @@ char *hu_words_text(char *z, size_t size, const char *const *words) {
   return z;
 }
 
-char *hu_perhaps(char z[HU_PERHAPS_MAX], const char *word, const char *const *words) {
+char *hui_perhaps(char z[HU_PERHAPS_MAX], const char *word, const char *const *words) {
   const char *nearest = spelling_nearest(word, words);
   z[0] = 0;
   if (nearest) snprintf(z, HU_PERHAPS_MAX, "; perhaps %s is meant", nearest);
@@ -153,7 +153,7 @@ static const char *type_text(char buffer[200], const hu_text_key *key) {
     case 'u':
     case 'i': return "a whole number";
     case 'l': return "whole numbers from 1 with '/' between them, at most 8";
-    default: snprintf(buffer, 200, "one of %s", hu_words_text(words, sizeof words, key->words)); return buffer;
+    default: snprintf(buffer, 200, "one of %s", hui_words_text(words, sizeof words, key->words)); return buffer;
   }
 }
 
@@ -164,15 +164,15 @@ static void no_such_key(char *z, size_t size, const hu_text_key *keys, size_t co
   for (size_t i = 0; i < count && n < NAMES; i++)
     if (keys[i].name[0]) names[n++] = keys[i].name;
   if (n) {
-    snprintf(z, size, "has no '%s'; it takes %s%s", word, hu_words_text(list, sizeof list, names),
-             hu_perhaps(perhaps, word, names));
+    snprintf(z, size, "has no '%s'; it takes %s%s", word, hui_words_text(list, sizeof list, names),
+             hui_perhaps(perhaps, word, names));
   } else {
     snprintf(z, size, "takes nothing in parentheses, and '%s' stands there", word);
   }
 }
 
-void hu_keys_complain(char *z, size_t size, const hu_text_key *keys, size_t count, const char *text, size_t n,
-                      size_t off) {
+void hui_keys_complain(char *z, size_t size, const hu_text_key *keys, size_t count, const char *text, size_t n,
+                       size_t off) {
   char name[SHOWN + 1], value[SHOWN + 1], buffer[200], lost[HU_CONSTANT_WHY_MAX];
   size_t at = off < n ? off : n, end = at;
   while (at > 0 && text[at - 1] != ',') at--;
@@ -227,7 +227,7 @@ static int same(const void *a, const void *b, const hu_text_key *key) {
   return memcmp(p, q, size_of(key->type)) == 0;
 }
 
-double hu_key_number(const void *record, const hu_text_key *key) {
+double hui_key_number(const void *record, const hu_text_key *key) {
   const char *at = (const char *)record + key->at;
   float f = 0;
   double d = 0;
@@ -247,8 +247,8 @@ enum { VALUE_MAX = HU_KEY_LIST * 11 + HU_DECIMAL_TEXT_MAX };
 static const char *value_text(char text[VALUE_MAX], const void *record, const hu_text_key *key) {
   uint32_t list[HU_KEY_LIST];
   if (key->type == 'c') return key->words[*((const uint8_t *)record + key->at)];
-  if (key->type == 'f') return hu_write_single(text, (float)hu_key_number(record, key));
-  if (key->type != 'l') return hu_write_number(text, hu_key_number(record, key));
+  if (key->type == 'f') return hui_write_single(text, (float)hui_key_number(record, key));
+  if (key->type != 'l') return hui_write_number(text, hui_key_number(record, key));
   memcpy(list, (const char *)record + key->at, sizeof list);
   size_t n = 0;
   text[0] = 0;
@@ -258,8 +258,8 @@ static const char *value_text(char text[VALUE_MAX], const void *record, const hu
   return text;
 }
 
-size_t hu_keys_write(char *text, size_t size, const void *record, const void *standard, const hu_text_key *keys,
-                     size_t count) {
+size_t hui_keys_write(char *text, size_t size, const void *record, const void *standard, const hu_text_key *keys,
+                      size_t count) {
   char value[VALUE_MAX], line[64 + VALUE_MAX];
   size_t n = 0, buffer = size ? size : 1;
   if (size) text[0] = 0;

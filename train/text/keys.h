@@ -31,23 +31,23 @@ typedef struct hu_text_keys {
 
 /* Keys between commas, n characters, into the record, which keeps what is not named. Bit i of *seen is set for key i.
  * HU_E_NAME: no such key; HU_E_TEXT: a key twice, or none, or a value that is not of its type; *off is then where. */
-hu_status hu_keys_read(void *record, const hu_text_key *keys, size_t count, unsigned *seen, const char *text, size_t n,
-                       size_t *off);
-/* What hu_keys_read refused, as the end of a sentence: "has no 'layer'; it takes layers, units, activation; perhaps
+hu_status hui_keys_read(void *record, const hu_text_key *keys, size_t count, unsigned *seen, const char *text, size_t n,
+                        size_t *off);
+/* What hui_keys_read refused, as the end of a sentence: "has no 'layer'; it takes layers, units, activation; perhaps
  * layers is meant". text: the keys alone, n characters; off: what it said. */
-void hu_keys_complain(char *z, size_t size, const hu_text_key *keys, size_t count, const char *text, size_t n,
-                      size_t off);
+void hui_keys_complain(char *z, size_t size, const hu_text_key *keys, size_t count, const char *text, size_t n,
+                       size_t off);
 /* Writes words up to a NULL with a comma between them. Returns z. */
-char *hu_words_text(char *z, size_t size, const char *const *words);
+char *hui_words_text(char *z, size_t size, const char *const *words);
 /* Writes "; perhaps layers is meant", or "" where no word is near. Returns z. */
 enum { HU_PERHAPS_MAX = 96 };
-char *hu_perhaps(char z[HU_PERHAPS_MAX], const char *word, const char *const *words);
+char *hui_perhaps(char z[HU_PERHAPS_MAX], const char *word, const char *const *words);
 
 /* Writes "(key=value,...)" of the keys whose values differ from those of `standard`; "" if there is none. Returns the
  * length, which is written up to size - 1. */
-size_t hu_keys_write(char *text, size_t size, const void *record, const void *standard, const hu_text_key *keys,
-                     size_t count);
+size_t hui_keys_write(char *text, size_t size, const void *record, const void *standard, const hu_text_key *keys,
+                      size_t count);
 /* The value of a key that is a number, a choice or a word. */
-double hu_key_number(const void *record, const hu_text_key *key);
+double hui_key_number(const void *record, const hu_text_key *key);
 
 #endif

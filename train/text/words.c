@@ -13,7 +13,7 @@
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
-int hu_same_word(const char *text, size_t n, const char *name) {
+int hui_same_word(const char *text, size_t n, const char *name) {
   if (strlen(name) != n) return 0;
   for (size_t i = 0; i < n; i++) {
     if (lower(text[i]) != name[i]) return 0;
@@ -44,10 +44,10 @@ static HU_NOINLINE int read_number(const char *text, size_t n, double *x) {
   return isfinite(*x) != 0;
 }
 
-int hu_read_number(const char *text, size_t n, double *x) {
-  fenv_t saved = hu_text_env_enter();
+int hui_read_number(const char *text, size_t n, double *x) {
+  fenv_t saved = hui_text_env_enter();
   int is = read_number(text, n, x);
-  hu_text_env_leave(saved);
+  hui_text_env_leave(saved);
   return is;
 }
 
@@ -64,16 +64,16 @@ static HU_NOINLINE void write_shortest(char text[HU_DECIMAL_TEXT_MAX], double x,
   }
 }
 
-char *hu_write_number(char text[HU_DECIMAL_TEXT_MAX], double x) {
-  fenv_t saved = hu_text_env_enter();
+char *hui_write_number(char text[HU_DECIMAL_TEXT_MAX], double x) {
+  fenv_t saved = hui_text_env_enter();
   write_shortest(text, x, 0);
-  hu_text_env_leave(saved);
+  hui_text_env_leave(saved);
   return text;
 }
 
-char *hu_write_single(char text[HU_DECIMAL_TEXT_MAX], float x) {
-  fenv_t saved = hu_text_env_enter();
+char *hui_write_single(char text[HU_DECIMAL_TEXT_MAX], float x) {
+  fenv_t saved = hui_text_env_enter();
   write_shortest(text, (double)x, 1);
-  hu_text_env_leave(saved);
+  hui_text_env_leave(saved);
   return text;
 }

@@ -24,11 +24,11 @@ static hu_precision_rule rule_of(const hu_run_keys *keys) {
   return rule;
 }
 
-hu_status hu_start_plan(hu_trainer *trainer, char *why) {
+hu_status hui_start_plan(hu_trainer *trainer, char *why) {
   if (trainer->keys.assignment == ASSIGN_NONE) return HU_OK;
   hu_precision_rule rule = rule_of(&trainer->keys);
   hu_status status = hu_precision_new(&trainer->plan, trainer->net, &rule);
-  return status == HU_OK ? HU_OK : hu_say(why, status, "assignment: %s", hu_status_text(status));
+  return status == HU_OK ? HU_OK : hui_say(why, status, "assignment: %s", hu_status_text(status));
 }
 
 /* ---- an assignment of one's own: PARTS arrays of m + 1 numbers ---- */
@@ -47,12 +47,12 @@ static void copy_assignment(hu_assignment *assignment, const hu_assignment *from
   memcpy(assignment->dtheta, from->dtheta, m);
 }
 
-hu_status hu_check_promoted(hu_trainer *trainer, hu_status (*check)(const hu_trainer *trainer, char *why), char *why) {
+hu_status hui_check_promoted(hu_trainer *trainer, hu_status (*check)(const hu_trainer *trainer, char *why), char *why) {
   if (!trainer->plan || trainer->keys.limit.num >= trainer->keys.limit.den) return HU_OK;
   const hu_assignment *now = hu_precision_assignment(trainer->plan);
   size_t m = hu_precision_layout(trainer->plan)->operators;
   uint8_t *buffer = calloc(2, PARTS * (m + 1));
-  if (!buffer) return hu_say(why, HU_E_MEMORY, "assignment: %s", hu_status_text(HU_E_MEMORY));
+  if (!buffer) return hui_say(why, HU_E_MEMORY, "assignment: %s", hu_status_text(HU_E_MEMORY));
   hu_assignment was = assignment_in(buffer, m), high = assignment_in(buffer + PARTS * (m + 1), m);
   copy_assignment(&was, now, m);
   copy_assignment(&high, now, m);
@@ -65,7 +65,7 @@ hu_status hu_check_promoted(hu_trainer *trainer, hu_status (*check)(const hu_tra
   return status == HU_OK ? back : status;
 }
 
-hu_status hu_step_plan(hu_trainer *trainer, hu_trainer_report *report) {
+hu_status hui_step_plan(hu_trainer *trainer, hu_trainer_report *report) {
   if (!trainer->plan) return HU_OK;
   hu_ratio low = hu_precision_ratio(trainer->plan);
   report->low = (double)low.num / (double)low.den;
@@ -89,30 +89,30 @@ static void parts_of(const hu_trainer *trainer, const hu_assignment *assignment,
   }
 }
 
-void hu_print_plan(const hu_trainer *trainer, hu_paper *paper) {
+void hui_print_plan(const hu_trainer *trainer, hu_paper *paper) {
   uint8_t *part[PARTS];
   size_t n[PARTS];
   if (!trainer->plan) return;
   parts_of(trainer, hu_precision_assignment(trainer->plan), part, n);
   for (size_t i = 0; i < PARTS; i++) {
-    hu_print(paper, "%s=", names[i]);
-    for (size_t k = 0; k < n[i]; k++) hu_print(paper, "%d", part[i][k]);
-    hu_print(paper, "\n");
+    hui_print(paper, "%s=", names[i]);
+    for (size_t k = 0; k < n[i]; k++) hui_print(paper, "%d", part[i][k]);
+    hui_print(paper, "\n");
   }
   hu_precision_past past = hu_precision_past_of(trainer->plan);
-  hu_print(paper, "low.steps=%" PRIu64 "\nlow.elements=%" PRIu64 "\nlow.promoted=%" PRIu64 "\n", past.steps, past.low,
-           past.promoted);
+  hui_print(paper, "low.steps=%" PRIu64 "\nlow.elements=%" PRIu64 "\nlow.promoted=%" PRIu64 "\n", past.steps, past.low,
+            past.promoted);
 }
 
 /* Reads n digits 0 and 1. */
 static int read_digits(const char *text, const char *name, size_t n, uint8_t *z) {
   char line[HU_LINE_MAX];
-  if (!hu_state_line(text, name, line) || strlen(line) != n || strspn(line, "01") != n) return 0;
+  if (!hui_state_line(text, name, line) || strlen(line) != n || strspn(line, "01") != n) return 0;
   for (size_t i = 0; i < n; i++) z[i] = line[i] == '1';
   return 1;
 }
 
-hu_status hu_read_plan(hu_trainer *trainer, const char *text, char *why) {
+hu_status hui_read_plan(hu_trainer *trainer, const char *text, char *why) {
   size_t n[PARTS];
   uint8_t *part[PARTS];
   hu_precision_past past;
@@ -124,9 +124,9 @@ hu_status hu_read_plan(hu_trainer *trainer, const char *text, char *why) {
   parts_of(trainer, &assignment, part, n);
   int ok = 1;
   for (size_t i = 0; i < PARTS; i++) ok = ok && read_digits(text, names[i], n[i], part[i]);
-  ok = ok && hu_state_count(text, "low.steps", &past.steps) && hu_state_count(text, "low.elements", &past.low) &&
-       hu_state_count(text, "low.promoted", &past.promoted);
+  ok = ok && hui_state_count(text, "low.steps", &past.steps) && hui_state_count(text, "low.elements", &past.low) &&
+       hui_state_count(text, "low.promoted", &past.promoted);
   hu_status status = ok ? hu_precision_set(trainer->plan, &assignment, &past) : HU_E_TEXT;
   free(buffer);
-  return status == HU_OK ? HU_OK : hu_say(why, status, "the state does not say which tensors are low");
+  return status == HU_OK ? HU_OK : hui_say(why, status, "the state does not say which tensors are low");
 }

@@ -17,10 +17,10 @@ typedef struct hu_bleu {
 
 /* Adds a translation and its reference. A part's partners in the reference are as many as it stands there (clipped
  * counts). */
-void hu_bleu_add(hu_bleu *bleu, size_t words, const uint32_t *text, size_t others, const uint32_t *reference);
+void hui_bleu_add(hu_bleu *bleu, size_t words, const uint32_t *text, size_t others, const uint32_t *reference);
 /* 100 times the geometric mean of the four shares, times e^(1 - references / translations) where the translations are
  * not longer; 0 where there is a share of 0. In binary64, with the same bits on every machine: the mean is two square
  * roots. */
-double hu_bleu_of(const hu_bleu *bleu);
+double hui_bleu_of(const hu_bleu *bleu);
 
 #endif

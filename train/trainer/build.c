@@ -17,25 +17,27 @@ static uint32_t threads_of(const hu_run_keys *keys) {
 static hu_status add_layers(hu_trainer *trainer, hu_net *net, hu_model_ends *ends, int *loss, char *why) {
   hu_run_keys *keys = &trainer->keys;
   const char *said = NULL;
-  int labels = hu_has_labels(trainer);
-  hu_model_sizes sizes = hu_sizes_of_source(trainer);
+  int labels = hui_has_labels(trainer);
+  hu_model_sizes sizes = hui_sizes_of_source(trainer);
   hu_status status = hu_model_build(net, &keys->model, &sizes, ends, &said);
-  if (status != HU_OK) return hu_say(why, status, "model.net: %s", said ? said : hu_status_text(status));
-  if (keys->loss == LOSS_CROSS_ENTROPY && !labels) return hu_say(why, HU_E_TRAIN, "loss.kind: the data have no labels");
-  if (keys->loss == LOSS_SQUARED_ERROR && labels) return hu_say(why, HU_E_TRAIN, "loss.kind: the data have no targets");
+  if (status != HU_OK) return hui_say(why, status, "model.net: %s", said ? said : hu_status_text(status));
+  if (keys->loss == LOSS_CROSS_ENTROPY && !labels)
+    return hui_say(why, HU_E_TRAIN, "loss.kind: the data have no labels");
+  if (keys->loss == LOSS_SQUARED_ERROR && labels)
+    return hui_say(why, HU_E_TRAIN, "loss.kind: the data have no targets");
   double weight = ldexp(1, -(int)keys->power) / (double)trainer->shards.count; /* a shard's part of the batch's mean */
   *loss = labels ? hu_net_cross_entropy(net, ends->output, weight) : hu_net_squared_error(net, ends->output, weight);
   status = hu_net_status(net, &said);
-  return status == HU_OK ? HU_OK : hu_say(why, status, "model.net: %s", said);
+  return status == HU_OK ? HU_OK : hui_say(why, status, "model.net: %s", said);
 }
 
 static hu_status add_net(hu_trainer *trainer, size_t k, char *why) {
   hu_shards *shards = &trainer->shards;
   hu_model_ends ends;
   int loss;
-  shards->net[k] = hu_net_new_beside(trainer->net);
+  shards->net[k] = hui_net_new_beside(trainer->net);
   return shards->net[k] ? add_layers(trainer, shards->net[k], &ends, &loss, why)
-                        : hu_say(why, HU_E_MEMORY, "no memory for the nets");
+                        : hui_say(why, HU_E_MEMORY, "no memory for the nets");
 }
 
 static hu_status add_nets(hu_trainer *trainer, char *why) {
@@ -52,12 +54,12 @@ static hu_status add_nets(hu_trainer *trainer, char *why) {
   return status;
 }
 
-hu_status hu_build_nets(hu_trainer *trainer, char *why) {
+hu_status hui_build_nets(hu_trainer *trainer, char *why) {
   const hu_run_keys *keys = &trainer->keys;
   if (keys->device && !trainer->engine)
-    return hu_say(why, HU_E_DEVICE, "run.device: cuda, and there is no device here");
+    return hui_say(why, HU_E_DEVICE, "run.device: cuda, and there is no device here");
   trainer->net = hu_net_new_on(keys->device ? trainer->engine : NULL, trainer->batch, threads_of(keys));
-  if (!trainer->net) return hu_say(why, HU_E_MEMORY, "no memory for the net");
+  if (!trainer->net) return hui_say(why, HU_E_MEMORY, "no memory for the net");
   trainer->net->passes = trainer->shards.count;
   hu_status status = add_layers(trainer, trainer->net, &trainer->ends, &trainer->loss, why);
   return status == HU_OK && keys->statistics ? add_nets(trainer, why) : status;

@@ -7,14 +7,14 @@
  * NULL. */
 static void count_tensor(const hu_net *net, hu_trainer_report *report, const hu_rounding_counts *forward,
                          const hu_rounding_counts *backward, const hu_rounding_counts *seen) {
-  const hu_rounding_counts *both = seen ? hu_tally_of(net, seen) : NULL;
-  if (forward) hu_add_counts(&report->forward, both ? &both[0] : forward);
-  hu_add_counts(&report->backward, both ? &both[1] : backward);
+  const hu_rounding_counts *both = seen ? hui_tally_of(net, seen) : NULL;
+  if (forward) hui_add_counts(&report->forward, both ? &both[0] : forward);
+  hui_add_counts(&report->backward, both ? &both[1] : backward);
 }
 
 /* weights: 1: those of the parameters are counted here. */
 static void count_net(hu_net *net, int weights, hu_trainer_report *report) {
-  hu_tally_read(net);
+  hui_tally_read(net);
   for (int i = 0; i < net->values; i++) {
     const hu_value *x = &net->value[i];
     count_tensor(net, report, &x->counts, &x->counts_back, x->seen);
@@ -30,7 +30,7 @@ static void count_net(hu_net *net, int weights, hu_trainer_report *report) {
 }
 
 /* Weights are rounded once a step for all processes: the first one's first net counts them. */
-void hu_count_tensors(const hu_trainer *trainer, hu_trainer_report *report) {
+void hui_count_tensors(const hu_trainer *trainer, hu_trainer_report *report) {
   const hu_shards *shards = &trainer->shards;
   count_net(trainer->net, trainer->ranks.rank == 0, report);
   for (size_t k = 1; shards->net && k < shards->own; k++) count_net(shards->net[k], 0, report);

@@ -29,7 +29,7 @@ static hu_status split(hu_trainer *trainer, hu_data *all) {
 static hu_status open_digits(hu_trainer *trainer, const char *folder, char *why) {
   char path[HU_PATH_SIZE];
   hu_data all;
-  hu_status status = hu_path_of(path, folder, trainer->keys.path, "", why);
+  hu_status status = hui_path_of(path, folder, trainer->keys.path, "", why);
   if (status == HU_OK) status = hu_data_load_digits(&all, path, (int)trainer->keys.raw, why);
   return status == HU_OK ? split(trainer, &all) : status;
 }
@@ -38,9 +38,9 @@ static hu_status open_npy(hu_trainer *trainer, const char *folder, char *why) {
   const hu_run_keys *keys = &trainer->keys;
   char images[HU_PATH_SIZE], labels[HU_PATH_SIZE];
   hu_data all;
-  if (!*keys->path || !*keys->labels) return hu_say(why, HU_E_TRAIN, "data.path, data.labels: npy requires both");
-  hu_status status = hu_path_of(images, folder, keys->path, "", why);
-  if (status == HU_OK) status = hu_path_of(labels, folder, keys->labels, "", why);
+  if (!*keys->path || !*keys->labels) return hui_say(why, HU_E_TRAIN, "data.path, data.labels: npy requires both");
+  hu_status status = hui_path_of(images, folder, keys->path, "", why);
+  if (status == HU_OK) status = hui_path_of(labels, folder, keys->labels, "", why);
   if (status == HU_OK) status = hu_data_load_npy(&all, images, labels, (uint32_t)keys->classes, 1, why);
   return status == HU_OK ? split(trainer, &all) : status;
 }
@@ -49,9 +49,9 @@ static hu_status open_mnist_part(hu_data *data, const hu_trainer *trainer, const
                                  char *why) {
   char images[HU_PATH_SIZE], labels[HU_PATH_SIZE], name[64];
   snprintf(name, sizeof name, "%s-images-idx3-ubyte", part);
-  hu_status status = hu_path_of(images, folder, trainer->keys.path, name, why);
+  hu_status status = hui_path_of(images, folder, trainer->keys.path, name, why);
   snprintf(name, sizeof name, "%s-labels-idx1-ubyte", part);
-  if (status == HU_OK) status = hu_path_of(labels, folder, trainer->keys.path, name, why);
+  if (status == HU_OK) status = hui_path_of(labels, folder, trainer->keys.path, name, why);
   return status == HU_OK ? hu_data_load_idx(data, images, labels, 10, 0, why) : status;
 }
 
@@ -74,11 +74,11 @@ static hu_status open_cifar(hu_trainer *trainer, const char *folder, char *why) 
   hu_status status = path ? HU_OK : HU_E_MEMORY;
   for (size_t i = 0; i < files && status == HU_OK; i++) {
     snprintf(name, sizeof name, files == 5 ? "data_batch_%zu.bin" : "train.bin", i + 1);
-    status = hu_path_of(path[i], folder, trainer->keys.path, name, why);
+    status = hui_path_of(path[i], folder, trainer->keys.path, name, why);
   }
   if (status == HU_OK) status = load_cifar(&trainer->source.training, trainer, files, path, why);
   if (status == HU_OK)
-    status = hu_path_of(path[0], folder, trainer->keys.path, files == 5 ? "test_batch.bin" : "test.bin", why);
+    status = hui_path_of(path[0], folder, trainer->keys.path, files == 5 ? "test_batch.bin" : "test.bin", why);
   if (status == HU_OK) status = load_cifar(&trainer->source.test, trainer, 1, path, why);
   free(path);
   return status;
@@ -87,25 +87,25 @@ static hu_status open_cifar(hu_trainer *trainer, const char *folder, char *why) 
 static hu_status open_text(hu_trainer *trainer, const char *folder, char *why) {
   const hu_run_keys *keys = &trainer->keys;
   char path[HU_PATH_SIZE];
-  hu_status status = hu_path_of(path, folder, *keys->path ? keys->path : "xz_file_format.txt", "", why);
+  hu_status status = hui_path_of(path, folder, *keys->path ? keys->path : "xz_file_format.txt", "", why);
   if (status == HU_OK) status = hu_text_load(&trainer->source.tokens, path, why);
   if (status != HU_OK) return status;
   trainer->source.text = 1;
   trainer->source.split = trainer->source.tokens.count / 10 * 9;
   trainer->source.window = keys->window;
   if (trainer->source.tokens.count - trainer->source.split > trainer->source.window) return HU_OK;
-  return hu_say(why, HU_E_DATA, "%s: the last tenth is shorter than a window of %zu bytes", path,
-                trainer->source.window + 1);
+  return hui_say(why, HU_E_DATA, "%s: the last tenth is shorter than a window of %zu bytes", path,
+                 trainer->source.window + 1);
 }
 
 /* The files of a run on words: for training, and the one that evaluations are on if there is one. */
-static hu_status load_words(hu_words *words, const hu_run_keys *keys, const char *folder, char *why) {
+static hu_status load_words(hui_words *words, const hu_run_keys *keys, const char *folder, char *why) {
   const char *held = keys->on_valid ? keys->valid_file : keys->test_file;
   char(*path)[HU_PATH_SIZE] = malloc(2 * sizeof *path);
   if (!path) return HU_E_MEMORY;
   const char *const paths[2] = {path[0], path[1]};
-  hu_status status = hu_path_of(path[0], folder, keys->path, "", why);
-  if (status == HU_OK) status = hu_path_of(path[1], folder, held, "", why);
+  hu_status status = hui_path_of(path[0], folder, keys->path, "", why);
+  if (status == HU_OK) status = hui_path_of(path[1], folder, held, "", why);
   if (status == HU_OK)
     status = hu_words_load(words, paths, *held ? 2 : 1, (uint32_t)keys->vocabulary, (int)keys->by_count, why);
   free(path);
@@ -114,30 +114,30 @@ static hu_status load_words(hu_words *words, const hu_run_keys *keys, const char
 
 static hu_status check_words(const hu_run_keys *keys, char *why) {
   const char *held = keys->on_valid ? keys->valid_file : keys->test_file;
-  if (!*keys->path) return hu_say(why, HU_E_TRAIN, "data.path: empty, and words require a file for training");
+  if (!*keys->path) return hui_say(why, HU_E_TRAIN, "data.path: empty, and words require a file for training");
   if (!*held && (*keys->valid_file || *keys->test_file))
-    return hu_say(why, HU_E_TRAIN, "data.evaluate: %s, and data.%s_file is empty", keys->on_valid ? "valid" : "test",
-                  keys->on_valid ? "valid" : "test");
+    return hui_say(why, HU_E_TRAIN, "data.evaluate: %s, and data.%s_file is empty", keys->on_valid ? "valid" : "test",
+                   keys->on_valid ? "valid" : "test");
   if (keys->vocabulary == 1 || keys->vocabulary == 2)
-    return hu_say(why, HU_E_TRAIN, "data.vocabulary: %d: <eos>, <unk> and a word are 3; 0 keeps all",
-                  (int)keys->vocabulary);
+    return hui_say(why, HU_E_TRAIN, "data.vocabulary: %d: <eos>, <unk> and a word are 3; 0 keeps all",
+                   (int)keys->vocabulary);
   return HU_OK;
 }
 
 /* Checks that evaluations have a batch of windows, each with the token behind it. */
-static hu_status check_parts(const hu_trainer *trainer, const hu_words *words, char *why) {
+static hu_status check_parts(const hu_trainer *trainer, const hui_words *words, char *why) {
   size_t window = trainer->keys.window;
   if (words->parts[0] <= window)
-    return hu_say(why, HU_E_DATA, "%s: %zu words for training, and a window requires %zu", trainer->keys.path,
-                  words->parts[0], window + 1);
+    return hui_say(why, HU_E_DATA, "%s: %zu words for training, and a window requires %zu", trainer->keys.path,
+                   words->parts[0], window + 1);
   if ((words->parts[1] - 1) / window < trainer->batch)
-    return hu_say(why, HU_E_DATA, "data.set: %zu words for testing, and a batch of windows requires %zu",
-                  words->parts[1], trainer->batch * window + 1);
+    return hui_say(why, HU_E_DATA, "data.set: %zu words for testing, and a batch of windows requires %zu",
+                   words->parts[1], trainer->batch * window + 1);
   return HU_OK;
 }
 
 static hu_status open_words(hu_trainer *trainer, const char *folder, char *why) {
-  hu_words words;
+  hui_words words;
   hu_status status = check_words(&trainer->keys, why);
   if (status == HU_OK) status = load_words(&words, &trainer->keys, folder, why);
   if (status != HU_OK) return status;
@@ -162,12 +162,12 @@ static hu_status open_movielens(hu_trainer *trainer, const char *folder, char *w
   const hu_run_keys *keys = &trainer->keys;
   hu_movielens *movielens = &trainer->source.movielens;
   char path[HU_PATH_SIZE];
-  hu_status status = hu_path_of(path, folder, *keys->path ? keys->path : "ratings.dat", "", why);
+  hu_status status = hui_path_of(path, folder, *keys->path ? keys->path : "ratings.dat", "", why);
   if (status == HU_OK) status = hu_movielens_load(movielens, path, why);
   if (status != HU_OK) return status;
   status =
       hu_movielens_training(&trainer->source.training, movielens, (uint32_t)keys->negatives, negatives_of(trainer, 0));
-  if (status != HU_OK) return hu_say(why, status, "data.negatives: %s", hu_status_text(status));
+  if (status != HU_OK) return hui_say(why, status, "data.negatives: %s", hu_status_text(status));
   trainer->source.group = keys->candidates + 1;
   return hu_movielens_test(&trainer->source.test, movielens, (uint32_t)keys->candidates,
                            hu_stream_of_use(keys->data_seed, HU_USE_CANDIDATES), why);
@@ -240,20 +240,20 @@ static hu_status open_criteo(hu_trainer *trainer, const char *folder, char *why)
   const uint32_t rows = (uint32_t)keys->vocabulary;
   char path[HU_PATH_SIZE];
   hu_data all;
-  if (!*keys->path) return hu_say(why, HU_E_TRAIN, "data.path: empty, and criteo requires a file");
+  if (!*keys->path) return hui_say(why, HU_E_TRAIN, "data.path: empty, and criteo requires a file");
   if (rows < 2 || rows > ROWS_MOST)
-    return hu_say(why, HU_E_TRAIN, "data.vocabulary: %u, and criteo requires rows of each category, from 2 to %d", rows,
-                  ROWS_MOST);
-  hu_status status = hu_path_of(path, folder, keys->path, "", why);
+    return hui_say(why, HU_E_TRAIN, "data.vocabulary: %u, and criteo requires rows of each category, from 2 to %d",
+                   rows, ROWS_MOST);
+  hu_status status = hui_path_of(path, folder, keys->path, "", why);
   if (status == HU_OK)
     status = hu_data_load_criteo(*keys->test_file ? &trainer->source.training : &all, path, rows, why);
   if (status != HU_OK || !*keys->test_file) {
     if (status != HU_OK) return status;
     if (all.count >= 10) return cut(trainer, &all, all.count / 10 * 9);
     hu_data_free(&all);
-    return hu_say(why, HU_E_DATA, "%s: fewer than 10 lines, and the last tenth is for testing", path);
+    return hui_say(why, HU_E_DATA, "%s: fewer than 10 lines, and the last tenth is for testing", path);
   }
-  status = hu_path_of(path, folder, keys->test_file, "", why);
+  status = hui_path_of(path, folder, keys->test_file, "", why);
   return status == HU_OK ? hu_data_load_criteo(&trainer->source.test, path, rows, why) : status;
 }
 
@@ -274,7 +274,7 @@ static hu_status open_clicks(hu_trainer *trainer, char *why) {
   if (status == HU_OK) status = hu_data_clicks(&trainer->source.test, keys->count, &what, keys->data_seed);
   return status == HU_OK
              ? status
-             : hu_say(why, status, "data.features, data.categories, data.vocabulary: %s", hu_status_text(status));
+             : hui_say(why, status, "data.features, data.categories, data.vocabulary: %s", hu_status_text(status));
 }
 
 static hu_status open_set(hu_trainer *trainer, const char *folder, char *why) {
@@ -287,7 +287,7 @@ static hu_status open_set(hu_trainer *trainer, const char *folder, char *why) {
     case SET_TEXT: return open_text(trainer, folder, why);
     case SET_WORDS: return open_words(trainer, folder, why);
     case SET_MOVIELENS: return open_movielens(trainer, folder, why);
-    case SET_PARALLEL: return hu_open_parallel(trainer, folder, why);
+    case SET_PARALLEL: return hui_open_parallel(trainer, folder, why);
     case SET_CRITEO: return open_criteo(trainer, folder, why);
     case SET_CLICKS: return open_clicks(trainer, why);
     case SET_LEAST_SQUARES: return open_least_squares(trainer);
@@ -299,16 +299,16 @@ static hu_status open_set(hu_trainer *trainer, const char *folder, char *why) {
 
 /* As many files as there are digests. */
 static hu_status check_files(const hu_trainer *trainer, char *why) {
-  size_t expected = (size_t)hu_checksums_of(trainer->keys.checksum), there = trainer->files.count;
+  size_t expected = (size_t)hui_checksums_of(trainer->keys.checksum), there = trainer->files.count;
   if (expected <= there) return HU_OK;
-  return hu_say(why, HU_E_TRAIN, "data.checksum: %zu digests, and the run reads %zu files", expected, there);
+  return hui_say(why, HU_E_TRAIN, "data.checksum: %zu digests, and the run reads %zu files", expected, there);
 }
 
-hu_status hu_open_source(hu_trainer *trainer, const char *folder, char *why) {
+hu_status hui_open_source(hu_trainer *trainer, const char *folder, char *why) {
   trainer->files.expected = trainer->keys.checksum;
-  hu_watch_files(&trainer->files);
+  hui_watch_files(&trainer->files);
   hu_status status = open_set(trainer, folder, why);
-  hu_watch_files(NULL);
+  hui_watch_files(NULL);
   return status == HU_OK ? check_files(trainer, why) : status;
 }
 
@@ -324,8 +324,8 @@ hu_trainer_file hu_trainer_file_at(const hu_trainer *trainer, size_t i) {
   return file;
 }
 
-void hu_close_source(hu_trainer *trainer) {
-  hu_watch_free(&trainer->files);
+void hui_close_source(hu_trainer *trainer) {
+  hui_watch_free(&trainer->files);
   hu_trainer_source *source = &trainer->source;
   hu_data_free(&source->training);
   hu_data_free(&source->test);
@@ -335,7 +335,7 @@ void hu_close_source(hu_trainer *trainer) {
   memset(source, 0, sizeof *source);
 }
 
-static void set_parallel_sizes(hu_model_sizes *sizes, const hu_parallel *parallel) {
+static void set_parallel_sizes(hu_model_sizes *sizes, const hui_parallel *parallel) {
   if (!parallel->window) return;
   sizes->height = sizes->width = sizes->channels = 0;
   sizes->steps = parallel->window;
@@ -353,7 +353,7 @@ static void set_click_sizes(hu_model_sizes *sizes, const hu_trainer *trainer) {
   sizes->vocabulary = sizes->categories * (made ? rows_of_clicks(keys) : keys->vocabulary);
 }
 
-hu_model_sizes hu_sizes_of_source(const hu_trainer *trainer) {
+hu_model_sizes hui_sizes_of_source(const hu_trainer *trainer) {
   const hu_trainer_source *source = &trainer->source;
   hu_model_sizes sizes = source->text ? hu_model_sizes_of_text(&source->tokens, source->window)
                                       : hu_model_sizes_of_data(&source->training);
@@ -397,23 +397,24 @@ uint64_t hu_trainer_data_digest(const hu_trainer *trainer) {
 
 /* ---- batches ---- */
 
-hu_status hu_make_buffers(hu_trainer *trainer, char *why) {
+hu_status hui_make_buffers(hu_trainer *trainer, char *why) {
   size_t n = trainer->batch, all = trainer->samples, passes = all / n, numbers = 0;
   for (int i = 0; i < trainer->ends.count; i++) {
     int x = trainer->ends.inputs[i];
-    numbers += hu_net_rows(trainer->net, x) * hu_net_cols(trainer->net, x);
+    numbers += hui_net_rows(trainer->net, x) * hui_net_cols(trainer->net, x);
   }
-  size_t rows = hu_net_rows(trainer->net, trainer->ends.output), cols = hu_net_cols(trainer->net, trainer->ends.output);
+  size_t rows = hui_net_rows(trainer->net, trainer->ends.output),
+         cols = hui_net_cols(trainer->net, trainer->ends.output);
   const hu_data *data = &trainer->source.training;
   if (!trainer->source.text && numbers != n * hu_data_features(data)) {
-    return hu_say(why, HU_E_SHAPE, "model.net: reads %zu numbers a sample, and the data have %zu", numbers / n,
-                  hu_data_features(data));
+    return hui_say(why, HU_E_SHAPE, "model.net: reads %zu numbers a sample, and the data have %zu", numbers / n,
+                   hu_data_features(data));
   }
   if (!trainer->source.text && data->labels && (rows != n || cols < data->classes)) {
-    return hu_say(why, HU_E_SHAPE, "model.net: has %zu outputs, and the data %u classes", cols, data->classes);
+    return hui_say(why, HU_E_SHAPE, "model.net: has %zu outputs, and the data %u classes", cols, data->classes);
   }
-  if (!hu_has_labels(trainer) && rows * cols != n * data->targets) {
-    return hu_say(why, HU_E_SHAPE, "model.net: has %zu outputs, and the data %zu targets", cols, data->targets);
+  if (!hui_has_labels(trainer) && rows * cols != n * data->targets) {
+    return hui_say(why, HU_E_SHAPE, "model.net: has %zu outputs, and the data %zu targets", cols, data->targets);
   }
   trainer->buffers.x = calloc(passes * numbers, sizeof *trainer->buffers.x);
   trainer->buffers.y = calloc(passes * rows * cols, sizeof *trainer->buffers.y);
@@ -433,7 +434,7 @@ static hu_status gather(hu_trainer *trainer, const hu_data *data, size_t n, cons
                         const hu_stream *augment) {
   hu_data_gather(data, n, index, trainer->buffers.x, data->labels ? trainer->buffers.labels : NULL,
                  data->targets ? trainer->buffers.y : NULL);
-  if (trainer->source.parallel.window) hu_label_pairs(trainer, n);
+  if (trainer->source.parallel.window) hui_label_pairs(trainer, n);
   if (!augment) return HU_OK;
   float *whole = malloc(n * hu_data_features(data) * sizeof *whole);
   if (!whole) return HU_E_MEMORY;
@@ -454,7 +455,7 @@ static hu_status put_windows(hu_trainer *trainer, size_t n, hu_stream masks) {
       trainer->buffers.labels[i * w + j] = trainer->buffers.words[i * (w + 1) + j + 1];
     }
   }
-  return hu_has_some_labels(trainer) ? hu_mask_windows(trainer, n, masks) : HU_OK;
+  return hui_has_some_labels(trainer) ? hui_mask_windows(trainer, n, masks) : HU_OK;
 }
 
 /* Gathers n windows from random places: those of batch `number` of a seed. */
@@ -497,25 +498,26 @@ static hu_status draw_training(hu_trainer *trainer) {
   return gather(trainer, &trainer->source.training, trainer->samples, index, trainer->keys.augment ? &augment : NULL);
 }
 
-hu_status hu_draw_training(hu_trainer *trainer) {
+hu_status hui_draw_training(hu_trainer *trainer) {
   hu_status status = draw_training(trainer);
-  if (status == HU_OK) hu_count_labels(trainer, trainer->samples, trainer->samples);
+  if (status == HU_OK) hui_count_labels(trainer, trainer->samples, trainer->samples);
   return status;
 }
 
-hu_status hu_feed_part(hu_trainer *trainer, hu_net *net, size_t part) {
+hu_status hui_feed_part(hu_trainer *trainer, hu_net *net, size_t part) {
   const hu_data *data = &trainer->source.training;
   size_t numbers = trainer->source.text ? trainer->source.window : hu_data_features(data);
-  size_t rows = hu_net_rows(trainer->net, trainer->ends.output), cols = hu_net_cols(trainer->net, trainer->ends.output);
+  size_t rows = hui_net_rows(trainer->net, trainer->ends.output),
+         cols = hui_net_cols(trainer->net, trainer->ends.output);
   hu_status status = hu_model_feed(net, &trainer->ends, trainer->buffers.x + part * trainer->batch * numbers);
   if (status != HU_OK) return status;
-  if (hu_has_some_labels(trainer))
-    return hu_net_labels_among(net, trainer->buffers.labels + part * rows, trainer->buffers.counted);
-  return hu_has_labels(trainer) ? hu_net_labels(net, trainer->buffers.labels + part * rows)
-                                : hu_net_targets(net, trainer->buffers.y + part * rows * cols);
+  if (hui_has_some_labels(trainer))
+    return hui_net_labels_among(net, trainer->buffers.labels + part * rows, trainer->buffers.counted);
+  return hui_has_labels(trainer) ? hu_net_labels(net, trainer->buffers.labels + part * rows)
+                                 : hu_net_targets(net, trainer->buffers.y + part * rows * cols);
 }
 
-size_t hu_batches_to_see(const hu_trainer *trainer, int on) {
+size_t hui_batches_to_see(const hu_trainer *trainer, int on) {
   const hu_data *data = on == HU_ON_TEST ? &trainer->source.test : &trainer->source.training;
   if (trainer->source.whole && on == HU_ON_TEST) return (test_windows(trainer) + trainer->batch - 1) / trainer->batch;
   size_t all = (data->count + trainer->batch - 1) / trainer->batch;
@@ -544,14 +546,14 @@ static hu_status gather_to_see(hu_trainer *trainer, int on, size_t b, size_t *n)
 /* A set that is less than a batch has a loss of its own examples: the rows behind them, which repeat the last one, have
  * no label. */
 static void drop_labels(hu_trainer *trainer, size_t n) {
-  size_t each = hu_net_rows(trainer->net, trainer->ends.output) / trainer->batch;
-  if (!hu_has_labels(trainer) || hu_has_some_labels(trainer)) return;
+  size_t each = hui_net_rows(trainer->net, trainer->ends.output) / trainer->batch;
+  if (!hui_has_labels(trainer) || hui_has_some_labels(trainer)) return;
   for (size_t i = n * each; i < trainer->batch * each; i++) trainer->buffers.labels[i] = HU_LABEL_NONE;
 }
 
-hu_status hu_feed_to_see(hu_trainer *trainer, int on, size_t b, size_t *n) {
+hu_status hui_feed_to_see(hu_trainer *trainer, int on, size_t b, size_t *n) {
   hu_status status = gather_to_see(trainer, on, b, n);
-  if (status == HU_OK) hu_count_labels(trainer, trainer->batch, *n);
-  if (status == HU_OK && *n < trainer->batch && hu_batches_to_see(trainer, on) == 1) drop_labels(trainer, *n);
-  return status == HU_OK ? hu_feed_part(trainer, trainer->net, 0) : status;
+  if (status == HU_OK) hui_count_labels(trainer, trainer->batch, *n);
+  if (status == HU_OK && *n < trainer->batch && hui_batches_to_see(trainer, on) == 1) drop_labels(trainer, *n);
+  return status == HU_OK ? hui_feed_part(trainer, trainer->net, 0) : status;
 }

@@ -10,7 +10,7 @@
 
 /* ---- buffers ---- */
 
-hu_status hu_make_feedback(hu_trainer *trainer) {
+hu_status hui_make_feedback(hu_trainer *trainer) {
   hu_feedback *feedback = &trainer->feedback;
   const hu_shards *shards = &trainer->shards;
   int one = trainer->keys.feedback == FEEDBACK_SUM;
@@ -28,7 +28,7 @@ hu_status hu_make_feedback(hu_trainer *trainer) {
   return feedback->kept && feedback->next ? HU_OK : HU_E_MEMORY;
 }
 
-void hu_close_feedback(hu_trainer *trainer) {
+void hui_close_feedback(hu_trainer *trainer) {
   hu_feedback *feedback = &trainer->feedback;
   free(feedback->kept);
   free(feedback->next);
@@ -81,7 +81,7 @@ static float left(float x, float z, float inverse) {
 
 static hu_stream words_of_shard(const hu_trainer *trainer, size_t shard) {
   trainer->net->shard = shard;
-  hu_stream words = hu_net_words(trainer->net, HU_OF_MESSAGE, 0);
+  hu_stream words = hui_net_words(trainer->net, HU_OF_MESSAGE, 0);
   trainer->net->shard = 0;
   return words;
 }
@@ -116,15 +116,15 @@ static int loses(const hu_trainer *trainer) {
   return collective->base.kind != HU_COLLECTIVE_EXACT || (trainer->keys.feedback == FEEDBACK_SUM && collective->group);
 }
 
-int hu_feedback_is_of_sums(const hu_trainer *trainer) {
+int hui_feedback_is_of_sums(const hu_trainer *trainer) {
   return loses(trainer) && trainer->keys.feedback == FEEDBACK_SUM;
 }
 
-hu_status hu_feed_back(hu_trainer *trainer, float scale) {
+hu_status hui_feed_back(hu_trainer *trainer, float scale) {
   const hu_feedback *feedback = &trainer->feedback;
   hu_status status = HU_OK;
   if (!loses(trainer)) return status;
-  if (!hu_feedback_is_of_sums(trainer)) {
+  if (!hui_feedback_is_of_sums(trainer)) {
     for (size_t k = 0; k < feedback->own && status == HU_OK; k++) status = send_shard(trainer, k, scale);
     return status;
   }
@@ -133,17 +133,17 @@ hu_status hu_feed_back(hu_trainer *trainer, float scale) {
   return status;
 }
 
-void hu_feedback_exact(hu_trainer *trainer, const float *z) {
+void hui_feedback_exact(hu_trainer *trainer, const float *z) {
   memcpy(trainer->feedback.next, z, trainer->feedback.each * sizeof *z);
 }
 
-void hu_feedback_joined(hu_trainer *trainer, const float *z, float scale) {
+void hui_feedback_joined(hu_trainer *trainer, const float *z, float scale) {
   const hu_feedback *feedback = &trainer->feedback;
-  if (!hu_feedback_is_of_sums(trainer)) return;
+  if (!hui_feedback_is_of_sums(trainer)) return;
   for (size_t i = 0; i < feedback->each; i++) feedback->next[i] = left(feedback->next[i], z[i], 1 / scale);
 }
 
-void hu_keep_feedback(hu_trainer *trainer) {
+void hui_keep_feedback(hu_trainer *trainer) {
   hu_feedback *feedback = &trainer->feedback;
   float *next = feedback->next;
   if (!loses(trainer)) return;
@@ -184,7 +184,7 @@ hu_status hu_trainer_collect(hu_trainer *trainer) {
   return status;
 }
 
-hu_status hu_read_residual(const hu_trainer *trainer, size_t first, size_t n, float *z) {
+hu_status hui_read_residual(const hu_trainer *trainer, size_t first, size_t n, float *z) {
   const hu_feedback *feedback = &trainer->feedback;
   const float *all = feedback->own == feedback->residuals ? feedback->kept : feedback->whole;
   if (!all || feedback->stale) return HU_E_TRAIN;
@@ -192,7 +192,7 @@ hu_status hu_read_residual(const hu_trainer *trainer, size_t first, size_t n, fl
   return HU_OK;
 }
 
-hu_status hu_write_residual(hu_trainer *trainer, size_t first, size_t n, const float *x) {
+hu_status hui_write_residual(hu_trainer *trainer, size_t first, size_t n, const float *x) {
   const hu_feedback *feedback = &trainer->feedback;
   for (size_t i = 0; i < feedback->residuals * n; i++) {
     if (!isfinite(x[i])) return HU_E_TRAIN;

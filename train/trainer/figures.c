@@ -7,7 +7,7 @@
 
 /* x = k ln 2 + r with |r| <= 0.35, and Horner's scheme for the series of e^r, which 14 terms end below 2^-57. ln 2 is
  * two numbers, of which the first has 32 bits, so that its product with k is exact. */
-double hu_exp_of_loss(double x) {
+double hui_exp_of_loss(double x) {
   static const double high = 0x1.62e42fee00000p-1, low = 0x1.a39ef35793c76p-33, per = 0x1.71547652b82fep+0;
   if (isnan(x)) return x;
   if (x > 710) return (double)INFINITY;
@@ -42,7 +42,7 @@ static uint64_t pairs_in_order(size_t n, const hu_scored *scored) {
   return twice;
 }
 
-hu_status hu_auc(size_t n, const double *score, const uint32_t *label, double *z) {
+hu_status hui_auc(size_t n, const double *score, const uint32_t *label, double *z) {
   uint64_t ones = 0;
   hu_scored *scored = malloc((n + 1) * sizeof *scored);
   if (!scored) return HU_E_MEMORY;
@@ -60,7 +60,7 @@ hu_status hu_auc(size_t n, const double *score, const uint32_t *label, double *z
   return HU_OK;
 }
 
-void hu_rank_groups(size_t groups, size_t size, const double *score, double *hit, double *ndcg) {
+void hui_rank_groups(size_t groups, size_t size, const double *score, double *hit, double *ndcg) {
   enum { BEST = 10 };
   static const double gain[BEST] = {0x1p0, /* 1 / log2(2), 1 / log2(3), ..., to nearest */
                                     0x1.430939835353dp-1,

@@ -31,7 +31,7 @@ static hu_status make_row(hu_trainer *trainer, size_t n, hu_kept *kept) {
   return kept->there && (kept->here || !copied) ? HU_OK : HU_E_MEMORY;
 }
 
-hu_status hu_make_kept(hu_trainer *trainer) {
+hu_status hui_make_kept(hu_trainer *trainer) {
   hu_shards *shards = &trainer->shards;
   size_t larger = shards->gradients > shards->running ? shards->gradients : shards->running;
   shards->sums_here = sums_on_host(trainer);
@@ -52,7 +52,7 @@ static void free_row(hu_trainer *trainer, hu_kept *kept) {
   release(trainer, kept->there);
 }
 
-void hu_close_kept(hu_trainer *trainer) {
+void hui_close_kept(hu_trainer *trainer) {
   hu_shards *shards = &trainer->shards;
   free_row(trainer, &shards->gradient);
   free_row(trainer, &shards->statistic);
@@ -65,46 +65,46 @@ void hu_close_kept(hu_trainer *trainer) {
 
 static size_t size_of(const hu_parameter *parameter) { return parameter->rows * parameter->cols; }
 
-static void copy(hu_net *net, size_t n, float *z, const float *x) { hu_do_each(net, HU_RUN_COPY, n, z, x, NULL, 0); }
+static void copy(hu_net *net, size_t n, float *z, const float *x) { hui_do_each(net, HU_RUN_COPY, n, z, x, NULL, 0); }
 
-void hu_keep_gradients(hu_net *net, float *row) {
+void hui_keep_gradients(hu_net *net, float *row) {
   for (int i = 0; i < net->parameters; i++) {
     copy(net, size_of(&net->parameter[i]), row, net->parameter[i].dtheta);
     row += size_of(&net->parameter[i]);
   }
 }
 
-void hu_add_gradients(hu_net *net, float *row, uint64_t batches) {
+void hui_add_gradients(hu_net *net, float *row, uint64_t batches) {
   float *part = net->work[0];
   for (int i = 0; i < net->parameters; i++) {
     size_t n = size_of(&net->parameter[i]);
-    hu_do_each(net, HU_RUN_OVER, n, part, net->parameter[i].dtheta, NULL, (float)batches);
-    hu_do_each(net, HU_RUN_ACCUMULATE, n, row, part, NULL, 0);
+    hui_do_each(net, HU_RUN_OVER, n, part, net->parameter[i].dtheta, NULL, (float)batches);
+    hui_do_each(net, HU_RUN_ACCUMULATE, n, row, part, NULL, 0);
     row += n;
   }
 }
 
-void hu_take_gradients(hu_net *net, const float *row) {
+void hui_take_gradients(hu_net *net, const float *row) {
   for (int i = 0; i < net->parameters; i++) {
     copy(net, size_of(&net->parameter[i]), net->parameter[i].dtheta, row);
     row += size_of(&net->parameter[i]);
   }
 }
 
-void hu_keep_running(hu_net *net, float *row) {
+void hui_keep_running(hu_net *net, float *row) {
   size_t n;
   for (int i = 0; i < net->operators; i++) {
-    const float *running = hu_running_of(net, &net->op[i], &n);
+    const float *running = hui_running_of(net, &net->op[i], &n);
     if (!running) continue;
     copy(net, n, row, running);
     row += n;
   }
 }
 
-void hu_take_running(hu_net *net, const float *row) {
+void hui_take_running(hu_net *net, const float *row) {
   size_t n;
   for (int i = 0; i < net->operators; i++) {
-    float *running = hu_running_of(net, &net->op[i], &n);
+    float *running = hui_running_of(net, &net->op[i], &n);
     if (!running) continue;
     copy(net, n, running, row);
     row += n;
@@ -113,9 +113,9 @@ void hu_take_running(hu_net *net, const float *row) {
 
 /* ---- sums ---- */
 
-void hu_bring(hu_trainer *trainer, const hu_kept *kept, size_t n) {
+void hui_bring(hu_trainer *trainer, const hu_kept *kept, size_t n) {
   if (trainer->shards.sums_here && kept->here != kept->there)
-    hu_do_get(trainer->net, kept->here, kept->there, n * sizeof *kept->here);
+    hui_do_get(trainer->net, kept->here, kept->there, n * sizeof *kept->here);
 }
 
 static hu_status sum_here(hu_trainer *trainer, size_t n, const hu_kept *own, const hu_collective *model,
@@ -131,14 +131,14 @@ static hu_status sum_here(hu_trainer *trainer, size_t n, const hu_kept *own, con
                               NULL);
 }
 
-hu_status hu_join_shards(hu_trainer *trainer, size_t n, const hu_kept *own, const hu_collective *model,
-                         hu_stream words) {
+hu_status hui_join_shards(hu_trainer *trainer, size_t n, const hu_kept *own, const hu_collective *model,
+                          hu_stream words) {
   const hu_kept *kept = &trainer->shards.joined;
   const hu_engine *engine = trainer->net->engine;
   if (!trainer->shards.sums_here)
     return engine->sum_rows(trainer->net->self, trainer->shards.own, n, kept->there, own->there);
   hu_status status = sum_here(trainer, n, own, model, words);
   if (status != HU_OK || kept->here == kept->there) return status;
-  hu_do_put(trainer->net, kept->there, kept->here, n * sizeof *kept->here);
-  return hu_done(trainer->net);
+  hui_do_put(trainer->net, kept->there, kept->here, n * sizeof *kept->here);
+  return hui_done(trainer->net);
 }

@@ -263,16 +263,16 @@ enum { KEYS = sizeof keys / sizeof *keys };
 
 size_t hu_trainer_key_count(void) { return KEYS; }
 
-const hu_run_key *hu_run_key_at(size_t i) { return &keys[i]; }
+const hu_run_key *hui_run_key_at(size_t i) { return &keys[i]; }
 
 hu_trainer_key hu_trainer_key_at(size_t i) {
   const hu_trainer_key none = {.name = NULL};
   hu_trainer_key key = i < KEYS ? keys[i].shown : none;
-  if (i < KEYS && keys[i].kind == HU_KEY_SYSTEM) key.words = hu_system_names();
+  if (i < KEYS && keys[i].kind == HU_KEY_SYSTEM) key.words = hui_system_names();
   return key;
 }
 
-size_t hu_find_key(const char *name) {
+size_t hui_find_key(const char *name) {
   for (size_t i = 0; i < KEYS; i++) {
     if (strcmp(keys[i].shown.name, name) == 0) return i;
   }
@@ -280,6 +280,6 @@ size_t hu_find_key(const char *name) {
 }
 
 const char *hu_trainer_get(const hu_trainer *trainer, const char *name) {
-  size_t i = trainer && name ? hu_find_key(name) : SIZE_MAX;
+  size_t i = trainer && name ? hui_find_key(name) : SIZE_MAX;
   return i == SIZE_MAX ? NULL : trainer->value[i];
 }

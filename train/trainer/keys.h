@@ -35,7 +35,7 @@ typedef struct hu_run_key {
 } hu_run_key;
 
 /* Returns key i, which is less than hu_trainer_key_count(). */
-const hu_run_key *hu_run_key_at(size_t i);
+const hu_run_key *hui_run_key_at(size_t i);
 
 /* "the name 'nvfp' is unknown; perhaps nvfp4 is meant": of the name at the beginning of `rest`, among what is offered,
  * which is what can stand there; where nothing is near, "; " and `otherwise`. Returns text. */
@@ -45,6 +45,6 @@ enum {
   HU_HINT_MODELS = 4,
   HU_HINT_MAX = 380
 };
-char *hu_name_hint(char text[HU_HINT_MAX], const char *rest, unsigned offered, const char *otherwise);
+char *hui_name_hint(char text[HU_HINT_MAX], const char *rest, unsigned offered, const char *otherwise);
 
 #endif

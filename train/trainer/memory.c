@@ -201,7 +201,7 @@ static HU_NOINLINE hu_trainer_memory memory_of(const hu_trainer *trainer, const 
   }
   for (int i = 0; i < net->parameters; i++) {
     const hu_parameter *parameter = &net->parameter[i];
-    hu_optimizer optimizer = hu_optimizer_of(net, i, &trainer->optimizer);
+    hu_optimizer optimizer = hui_optimizer_of(net, i, &trainer->optimizer);
     double n = (double)parameter->rows * (double)parameter->cols, master = n * hu_limits_of(optimizer.weight).width / 8;
     double seen = by->weight(&readers, i, bits_of(parameter->rows, parameter->cols, &parameter->round)) / 8;
     memory.weights += master + (seen < master ? seen : 0); /* a copy for the operators, if it is another one */

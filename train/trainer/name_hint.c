@@ -53,7 +53,7 @@ static int is_format(const char *word) {
   return hu_format_parse(&format, word, NULL) == HU_OK;
 }
 
-char *hu_name_hint(char text[HU_HINT_MAX], const char *rest, unsigned offered, const char *otherwise) {
+char *hui_name_hint(char text[HU_HINT_MAX], const char *rest, unsigned offered, const char *otherwise) {
   char name[SUGGEST_WORD], small[SUGGEST_WORD], said[SUGGEST_MAX];
   name_search search = {.refused = name};
   size_t n = strcspn(rest, ",;:()* ");

@@ -46,7 +46,7 @@ static hu_status round_tensors(hu_trainer *trainer) {
 /* Names the parameters that there are. */
 static hu_status no_name(const hu_trainer *trainer, char *why, const char *key, size_t n, const char *name) {
   hu_status status =
-      hu_say(why, HU_E_TRAIN, "%s: nothing is called '%.*s'; parameters are", key, (int)(n < 80 ? n : 80), name);
+      hui_say(why, HU_E_TRAIN, "%s: nothing is called '%.*s'; parameters are", key, (int)(n < 80 ? n : 80), name);
   for (int i = 0; why && i < hu_net_parameters(trainer->net); i++) {
     size_t used = strlen(why);
     snprintf(why + used, HU_DATA_WHY_MAX - used, " %s", hu_net_parameter_name(trainer->net, i));
@@ -158,14 +158,14 @@ static hu_status delay_product(const hu_trainer *trainer, int value, char *why) 
   for (size_t i = 1; shards->net && i < shards->own && status == HU_OK; i++)
     status = hu_net_delay_product(shards->net[i], value, &delayed);
   if (status == HU_E_SCALING)
-    return hu_say(why, status,
-                  "precision.history: requires operands with one scale, of one level and the rule ratio (fp8_tensor): "
-                  "precision.x, w, dz, w_back, x_back, dz_w, or precision.system = fp8_delayed");
+    return hui_say(why, status,
+                   "precision.history: requires operands with one scale, of one level and the rule ratio (fp8_tensor): "
+                   "precision.x, w, dz, w_back, x_back, dz_w, or precision.system = fp8_delayed");
   if (status == HU_E_TRAIN)
-    return hu_say(why, status,
-                  "precision.history: requires operands with one scale (precision.system = fp8_delayed), without "
-                  "precision.hadamard and without precision.convolution = windows");
-  return status == HU_OK ? status : hu_say(why, status, "precision.history: %s", hu_status_text(status));
+    return hui_say(why, status,
+                   "precision.history: requires operands with one scale (precision.system = fp8_delayed), without "
+                   "precision.hadamard and without precision.convolution = windows");
+  return status == HU_OK ? status : hui_say(why, status, "precision.history: %s", hu_status_text(status));
 }
 
 /* What stays of the roundings from step precision.until on. A transform before dW serves its roundings alone. */
@@ -189,11 +189,11 @@ static hu_status check_quartet(const hu_trainer *trainer, char *why) {
   if (!keys->quartet) return HU_OK;
   for (unsigned i = 0; i < sizeof operands / sizeof *operands; i++) {
     if (operands[i]->kind != HU_ROUND_KEEP)
-      return hu_say(why, HU_E_TRAIN, "precision.quartet: rounds all operands, and precision.%s does, too",
-                    operand_key(i));
+      return hui_say(why, HU_E_TRAIN, "precision.quartet: rounds all operands, and precision.%s does, too",
+                     operand_key(i));
   }
   const char *other = keys->hadamard ? "hadamard" : keys->twice ? "twice" : keys->history ? "history" : NULL;
-  return other ? hu_say(why, HU_E_TRAIN, "precision.quartet: does not go with precision.%s", other) : HU_OK;
+  return other ? hui_say(why, HU_E_TRAIN, "precision.quartet: does not go with precision.%s", other) : HU_OK;
 }
 
 /* Sets the roundings of products; late: as from step precision.until on. */
@@ -205,8 +205,8 @@ static hu_status round_products(hu_trainer *trainer, int late, char *why) {
     last = i;
   }
   char lost[HU_CONSTANT_WHY_MAX];
-  if (hu_constant_wrong(lost, "precision.w_average", trainer->keys.w_average, hu_binary32(), "binary32"))
-    return hu_say(why, HU_E_TRAIN, "%s", lost);
+  if (hui_constant_wrong(lost, "precision.w_average", trainer->keys.w_average, hu_binary32(), "binary32"))
+    return hui_say(why, HU_E_TRAIN, "%s", lost);
   hu_status status = check_layers(trainer, why);
   if (status != HU_OK) return status;
   for (int i = 0; i < trainer->net->operators && status == HU_OK; i++) {
@@ -216,11 +216,11 @@ static hu_status round_products(hu_trainer *trainer, int late, char *why) {
     if (late) leave(&rounding, trainer->keys.after);
     status = hu_net_round_product(trainer->net, op->out, &rounding);
     if (status == HU_E_TRAIN && rounding.w_average > 0)
-      return hu_say(why, status,
-                    "precision.w_average: requires precision.w = scaled(float4_e2m1fn;scale=float8_e8m0fnu;block=1x32;"
-                    "rule=rceil), turned or not, and precision.twice = yes (precision.system = tetrajet)");
+      return hui_say(why, status,
+                     "precision.w_average: requires precision.w = scaled(float4_e2m1fn;scale=float8_e8m0fnu;block=1x32;"
+                     "rule=rceil), turned or not, and precision.twice = yes (precision.system = tetrajet)");
     if (status != HU_OK)
-      return hu_say(why, status, "precision: a product's roundings or accumulation: %s", hu_status_text(status));
+      return hui_say(why, status, "precision: a product's roundings or accumulation: %s", hu_status_text(status));
     if (trainer->keys.history) status = delay_product(trainer, op->out, why);
   }
   return status;
@@ -232,7 +232,7 @@ static hu_status round_products(hu_trainer *trainer, int late, char *why) {
 static void remedy(const hu_trainer *trainer, char *text, size_t size, const hu_operator *op, unsigned part,
                    int gradient) {
   const char *operand = operand_key(part), *direction = gradient ? "backward" : "forward";
-  if (trainer->plan && hu_operand_is_tensor(trainer->net, op, part))
+  if (trainer->plan && hui_operand_is_tensor(trainer->net, op, part))
     snprintf(text, size, "assignment.low_%s and high_%s or precision.%s", direction, direction, operand);
   else
     snprintf(text, size, "precision.%s", operand);
@@ -245,14 +245,14 @@ static hu_status not_taken(const hu_trainer *trainer, char *why, hu_status statu
   const char *id = hu_format_id(format), *key = accum_key(&trainer->keys, part), *operand = operand_key(part);
   if (!id && hu_format_text(text, sizeof text, format)) id = text;
   if (status != HU_E_OPERAND_A && status != HU_E_OPERAND_B)
-    return hu_say(why, status, "precision.%s: %s (operand %s of %s is %s)", key, hu_status_text(status), operand,
-                  op->kind->name, id);
-  hu_accum_takes(takes, sizeof takes, hu_accum_of(op, part));
+    return hui_say(why, status, "precision.%s: %s (operand %s of %s is %s)", key, hu_status_text(status), operand,
+                   op->kind->name, id);
+  hu_accum_takes(takes, sizeof takes, hui_accum_of(op, part));
   remedy(trainer, keys, sizeof keys, op, part, part == HU_PART_DX_DZ || part == HU_PART_DW_DZ);
-  return hu_say(why, status,
-                "precision.%s: the model takes %s, but operand %s of %s is %s; give %s that format, a model "
-                "per product (precision.z_accum, dx_accum, dw_accum), or insist with any(MODEL)",
-                key, takes, operand, op->kind->name, id, keys);
+  return hui_say(why, status,
+                 "precision.%s: the model takes %s, but operand %s of %s is %s; give %s that format, a model "
+                 "per product (precision.z_accum, dx_accum, dw_accum), or insist with any(MODEL)",
+                 key, takes, operand, op->kind->name, id, keys);
 }
 
 static hu_status check_products(const hu_trainer *trainer, char *why) {
@@ -261,7 +261,7 @@ static hu_status check_products(const hu_trainer *trainer, char *why) {
     unsigned part = 0;
     hu_format format;
     if (!op->kind->product) continue;
-    hu_status status = hu_operands_taken(trainer->net, op, &part, &format);
+    hu_status status = hui_operands_taken(trainer->net, op, &part, &format);
     if (status != HU_OK) return not_taken(trainer, why, status, op, part, format);
   }
   return HU_OK;
@@ -280,15 +280,15 @@ static hu_status choose_updates(hu_trainer *trainer, char *why) {
     }
     if (found < 0) return no_name(trainer, why, "optimizer.kahan", n, name);
     hu_status status = hu_net_update_parameter(trainer->net, found, HU_UPDATE_KAHAN, rne);
-    if (status != HU_OK) return hu_say(why, status, "optimizer.kahan: %s", hu_status_text(status));
+    if (status != HU_OK) return hui_say(why, status, "optimizer.kahan: %s", hu_status_text(status));
     name += n + (name[n] == ',');
   }
   for (int i = 0; i < hu_net_parameters(trainer->net); i++) {
     const char *said = NULL;
-    hu_optimizer own = hu_optimizer_of(trainer->net, i, &trainer->optimizer);
+    hu_optimizer own = hui_optimizer_of(trainer->net, i, &trainer->optimizer);
     hu_status status = hu_optimizer_check(&own, &said);
     if (status != HU_OK)
-      return hu_say(why, status, "optimizer.kahan with the optimizer's other keys: %s", said ? said : "");
+      return hui_say(why, status, "optimizer.kahan with the optimizer's other keys: %s", said ? said : "");
   }
   return HU_OK;
 }
@@ -296,34 +296,34 @@ static hu_status choose_updates(hu_trainer *trainer, char *why) {
 /* Tries the roundings of the last steps before the first one. */
 static hu_status check_late(hu_trainer *trainer, char *why) {
   if (!trainer->keys.until) return HU_OK;
-  if (trainer->keys.history) return hu_say(why, HU_E_TRAIN, "precision.until: above 0, and precision.history, too");
+  if (trainer->keys.history) return hui_say(why, HU_E_TRAIN, "precision.until: above 0, and precision.history, too");
   if (trainer->keys.quartet && trainer->keys.after != AFTER_BOTH)
-    return hu_say(why, HU_E_TRAIN, "precision.after: with precision.quartet it is both");
+    return hui_say(why, HU_E_TRAIN, "precision.after: with precision.quartet it is both");
   hu_status status = round_products(trainer, 1, why);
   if (status == HU_OK && check_products(trainer, NULL) != HU_OK)
-    status = hu_say(
+    status = hui_say(
         why, HU_E_TRAIN,
         "precision.until: operands are not rounded at the end, and an accumulation model (precision.accum, z_accum, "
         "dx_accum, dw_accum) takes no such numbers");
   return status == HU_OK ? round_products(trainer, 0, why) : status;
 }
 
-hu_status hu_set_products(hu_trainer *trainer) {
+hu_status hui_set_products(hu_trainer *trainer) {
   int late = trainer->keys.until && trainer->step >= trainer->keys.until;
   if (late == trainer->late) return HU_OK;
   trainer->late = late;
   return round_products(trainer, late, NULL);
 }
 
-hu_status hu_set_precision(hu_trainer *trainer, char *why) {
+hu_status hui_set_precision(hu_trainer *trainer, char *why) {
   hu_status status = round_tensors(trainer);
-  if (status != HU_OK) return hu_say(why, status, "precision: %s", hu_status_text(status));
+  if (status != HU_OK) return hui_say(why, status, "precision: %s", hu_status_text(status));
   status = check_quartet(trainer, why);
   if (status == HU_OK) status = round_products(trainer, 0, why);
   if (status == HU_OK) status = choose_updates(trainer, why);
-  if (status == HU_OK) status = hu_start_plan(trainer, why);
+  if (status == HU_OK) status = hui_start_plan(trainer, why);
   if (status == HU_OK) status = check_products(trainer, why);
-  if (status == HU_OK) status = hu_check_promoted(trainer, check_products, why);
+  if (status == HU_OK) status = hui_check_promoted(trainer, check_products, why);
   return status == HU_OK ? check_late(trainer, why) : status;
 }
 
@@ -342,13 +342,13 @@ static float smallest_range(const hu_run_keys *keys) {
   return max > 0 ? max : 65504.0f;
 }
 
-hu_status hu_choose_scale(hu_trainer *trainer) {
+hu_status hui_choose_scale(hu_trainer *trainer) {
   enum { BATCHES = 8 };
   float largest = 0;
   hu_status status = HU_OK;
   for (trainer->step = 0; trainer->step < BATCHES && status == HU_OK; trainer->step++) {
     hu_pass pass = {.needs_largest = 1};
-    status = hu_make_pass(trainer, 1, &pass);
+    status = hui_make_pass(trainer, 1, &pass);
     largest = fmaxf(largest, pass.largest);
   }
   trainer->step = 0;
@@ -360,5 +360,5 @@ hu_status hu_choose_scale(hu_trainer *trainer) {
     hu_batches_free(&trainer->order);
     status = hu_batches_open(&trainer->order, trainer->source.training.count, trainer->samples, start);
   }
-  return status == HU_OK ? hu_first_weights(trainer) : status;
+  return status == HU_OK ? hui_first_weights(trainer) : status;
 }

@@ -14,11 +14,11 @@ enum { W_NOW, Q_NOW, W_BEFORE, Q_BEFORE, W_MOVED, Q_MOVED, BUFFERS };
 /* A weight waits for less than two periods, and HU_RUN_DUE takes counts below 2^23. */
 enum { LONGEST = 1 << 22 };
 
-typedef struct hu_watched {
+typedef struct hui_watched {
   int parameter, op; /* the weights, and the first product that reads them */
   size_t rows, cols;
   float *buffer; /* BUFFERS times rows x cols */
-} hu_watched;
+} hui_watched;
 
 /* ---- before the run ---- */
 
@@ -55,40 +55,40 @@ static hu_status ramp(hu_net *net, hu_parameter *parameter) {
     if (!*all[i]) return HU_E_MEMORY;
   }
   net->fault = HU_OK;
-  hu_do_fill(net, n, parameter->ramping.period, 1);
-  return hu_done(net);
+  hui_do_fill(net, n, parameter->ramping.period, 1);
+  return hui_done(net);
 }
 
 static hu_status watch(hu_trainer *trainer, int parameter, int op) {
   hu_trial *trial = &trainer->trial;
   hu_parameter *weights = &trainer->net->parameter[parameter];
-  hu_watched *more = realloc(trial->watched, (trial->count + 1) * sizeof *more);
+  hui_watched *more = realloc(trial->watched, (trial->count + 1) * sizeof *more);
   if (!more) return HU_E_MEMORY;
   trial->watched = more;
-  hu_watched *watched = &trial->watched[trial->count++];
-  *watched = (hu_watched){parameter, op, weights->rows, weights->cols, NULL};
+  hui_watched *watched = &trial->watched[trial->count++];
+  *watched = (hui_watched){parameter, op, weights->rows, weights->cols, NULL};
   size_t n = weights->rows * weights->cols;
   watched->buffer = malloc((n ? n : 1) * BUFFERS * sizeof *watched->buffer);
   return watched->buffer ? ramp(trainer->net, weights) : HU_E_MEMORY;
 }
 
-hu_status hu_make_ramping(hu_trainer *trainer, char *why) {
+hu_status hui_make_ramping(hu_trainer *trainer, char *why) {
   if (!trainer->keys.ramping) return HU_OK;
   const char *what = refused(&trainer->keys);
-  if (what) return hu_say(why, HU_E_TRAIN, "optimizer.ramping: %s", what);
+  if (what) return hui_say(why, HU_E_TRAIN, "optimizer.ramping: %s", what);
   hu_status status = HU_OK;
   for (int i = 0; i < trainer->net->parameters && status == HU_OK; i++) {
     int op = product_of(trainer->net, i);
     if (op >= 0) status = watch(trainer, i, op);
   }
   if (status == HU_OK && !trainer->trial.count)
-    return hu_say(why, HU_E_TRAIN,
-                  "optimizer.ramping: no weights of products are rounded: it requires precision.w (precision.system = "
-                  "tetrajet)");
+    return hui_say(why, HU_E_TRAIN,
+                   "optimizer.ramping: no weights of products are rounded: it requires precision.w (precision.system = "
+                   "tetrajet)");
   return status;
 }
 
-void hu_close_ramping(hu_trainer *trainer) {
+void hui_close_ramping(hu_trainer *trainer) {
   for (size_t i = 0; i < trainer->trial.count; i++) free(trainer->trial.watched[i].buffer);
   free(trainer->trial.watched);
   free(trainer->trial.state);
@@ -96,7 +96,7 @@ void hu_close_ramping(hu_trainer *trainer) {
   memset(&trainer->trial, 0, sizeof trainer->trial);
 }
 
-int hu_trial_is_due(const hu_trainer *trainer) {
+int hui_trial_is_due(const hu_trainer *trainer) {
   return trainer->trial.count && trainer->step % trainer->steps_an_epoch == 0;
 }
 
@@ -143,7 +143,7 @@ static void set_off(hu_trainer *trainer, int off) {
     trainer->net->parameter[trainer->trial.watched[i].parameter].ramping.off = off;
 }
 
-hu_status hu_begin_trial(hu_trainer *trainer) {
+hu_status hui_begin_trial(hu_trainer *trainer) {
   trainer->trial.steps = 0;
   set_off(trainer, 1);
   return keep_state(trainer);
@@ -153,15 +153,15 @@ static void move(size_t n, float *moved, const float *now, const float *before) 
   for (size_t i = 0; i < n; i++) moved[i] += fabsf(now[i] - before[i]);
 }
 
-static hu_status look_at(hu_trainer *trainer, hu_watched *watched) {
+static hu_status look_at(hu_trainer *trainer, hui_watched *watched) {
   const hu_parameter *parameter = &trainer->net->parameter[watched->parameter];
   const hu_rounding *rounding = &trainer->net->op[watched->op].rounding.w;
   size_t n = watched->rows * watched->cols;
   float *buffer[BUFFERS];
   for (size_t i = 0; i < BUFFERS; i++) buffer[i] = watched->buffer + i * n;
   trainer->net->fault = HU_OK;
-  hu_do_get(trainer->net, buffer[W_NOW], parameter->master, n * sizeof **buffer);
-  hu_status status = hu_done(trainer->net);
+  hui_do_get(trainer->net, buffer[W_NOW], parameter->master, n * sizeof **buffer);
+  hu_status status = hui_done(trainer->net);
   if (status == HU_OK)
     status = hu_rounding_apply(watched->rows, watched->cols, buffer[Q_NOW], buffer[W_NOW], rounding, NULL, NULL);
   if (trainer->trial.steps == 0) {
@@ -174,7 +174,7 @@ static hu_status look_at(hu_trainer *trainer, hu_watched *watched) {
   return status;
 }
 
-hu_status hu_look_at_trial(hu_trainer *trainer) {
+hu_status hui_look_at_trial(hu_trainer *trainer) {
   hu_status status = HU_OK;
   for (size_t i = 0; i < trainer->trial.count && status == HU_OK; i++)
     status = look_at(trainer, &trainer->trial.watched[i]);
@@ -195,17 +195,17 @@ static float period_of(const hu_trainer *trainer, float w_moved, float q_moved) 
   return z >= 1 ? (float)(z < longest ? z : longest) : 1; /* NaN: 1 */
 }
 
-static hu_status set_periods(hu_trainer *trainer, const hu_watched *watched) {
+static hu_status set_periods(hu_trainer *trainer, const hui_watched *watched) {
   size_t n = watched->rows * watched->cols;
   float *z = watched->buffer; /* instead of W_NOW */
   for (size_t i = 0; i < n; i++)
     z[i] = period_of(trainer, watched->buffer[W_MOVED * n + i], watched->buffer[Q_MOVED * n + i]);
   trainer->net->fault = HU_OK;
-  hu_do_put(trainer->net, trainer->net->parameter[watched->parameter].ramping.period, z, n * sizeof *z);
-  return hu_done(trainer->net);
+  hui_do_put(trainer->net, trainer->net->parameter[watched->parameter].ramping.period, z, n * sizeof *z);
+  return hui_done(trainer->net);
 }
 
-hu_status hu_end_trial(hu_trainer *trainer) {
+hu_status hui_end_trial(hu_trainer *trainer) {
   hu_status status = restore_state(trainer);
   for (size_t i = 0; i < trainer->trial.count && status == HU_OK; i++)
     status = set_periods(trainer, &trainer->trial.watched[i]);

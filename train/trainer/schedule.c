@@ -12,7 +12,7 @@ static double cosine(double x) {
   return status == HU_OK ? (double)z : 0;
 }
 
-double hu_rate_of(const hu_trainer *trainer, uint64_t epoch, uint64_t steps) {
+double hui_rate_of(const hu_trainer *trainer, uint64_t epoch, uint64_t steps) {
   const hu_run_keys *keys = &trainer->keys;
   double epochs = (double)((steps + trainer->steps_an_epoch - 1) / trainer->steps_an_epoch);
   double part = (double)epoch / (epochs > 0 ? epochs : 1);
@@ -24,6 +24,6 @@ double hu_rate_of(const hu_trainer *trainer, uint64_t epoch, uint64_t steps) {
   return rate;
 }
 
-double hu_warm_rate(const hu_run_keys *keys, uint64_t step, double rate) {
+double hui_warm_rate(const hu_run_keys *keys, uint64_t step, double rate) {
   return step < keys->warmup ? rate * ((double)(step + 1) / (double)keys->warmup) : rate;
 }

@@ -20,7 +20,7 @@ static size_t gradient_numbers(const hu_net *net) {
 
 static size_t running_numbers(const hu_net *net) {
   size_t all = 0, n;
-  for (int i = 0; i < net->operators; i++) all += hu_running_of(net, &net->op[i], &n) ? n : 0;
+  for (int i = 0; i < net->operators; i++) all += hui_running_of(net, &net->op[i], &n) ? n : 0;
   return all;
 }
 
@@ -30,7 +30,7 @@ enum { COUNTS = sizeof(hu_rounding_counts) / sizeof(uint64_t) };
 _Static_assert(sizeof(hu_rounding_counts) == COUNTS * sizeof(uint64_t), "counts are whole numbers of 64 bits");
 
 static size_t shared_numbers(const hu_trainer *trainer) {
-  return (2 + hu_delayed_records(trainer->net)) * trainer->shards.count + (size_t)trainer->net->values +
+  return (2 + hui_delayed_records(trainer->net)) * trainer->shards.count + (size_t)trainer->net->values +
          (size_t)trainer->net->parameters + 2 * COUNTS;
 }
 
@@ -41,19 +41,19 @@ static double *shared_counts(const hu_trainer *trainer) {
   return shared_overflows(&trainer->shards) + trainer->net->values + trainer->net->parameters;
 }
 static double *shared_amaxes(const hu_trainer *trainer, size_t shard) {
-  return shared_counts(trainer) + 2 * COUNTS + shard * hu_delayed_records(trainer->net);
+  return shared_counts(trainer) + 2 * COUNTS + shard * hui_delayed_records(trainer->net);
 }
 
-hu_status hu_open_shards(hu_trainer *trainer, char *why) {
+hu_status hui_open_shards(hu_trainer *trainer, char *why) {
   hu_shards *shards = &trainer->shards;
   uint64_t ranks = (uint64_t)trainer->ranks.size, rank = (uint64_t)trainer->ranks.rank;
   shards->count = trainer->keys.shards;
   if (trainer->keys.batch % shards->count)
-    return hu_say(why, HU_E_TRAIN, "run.batch: %zu is no multiple of parallel.shards, %zu", (size_t)trainer->keys.batch,
-                  shards->count);
+    return hui_say(why, HU_E_TRAIN, "run.batch: %zu is no multiple of parallel.shards, %zu",
+                   (size_t)trainer->keys.batch, shards->count);
   if (ranks > shards->count)
-    return hu_say(why, HU_E_TRAIN, "parallel.shards: %zu, and there are %zu processes: each takes at least one",
-                  shards->count, (size_t)ranks);
+    return hui_say(why, HU_E_TRAIN, "parallel.shards: %zu, and there are %zu processes: each takes at least one",
+                   shards->count, (size_t)ranks);
   trainer->batch = trainer->keys.batch / shards->count;
   trainer->samples = trainer->keys.batch * trainer->keys.accumulate;
   size_t each = shards->count / ranks, more = shards->count % ranks;
@@ -62,7 +62,7 @@ hu_status hu_open_shards(hu_trainer *trainer, char *why) {
   return HU_OK;
 }
 
-hu_status hu_make_shards(hu_trainer *trainer) {
+hu_status hui_make_shards(hu_trainer *trainer) {
   hu_shards *shards = &trainer->shards;
   if (shards->count == 1 && trainer->keys.accumulate == 1) return HU_OK;
   shards->gradients = gradient_numbers(trainer->net);
@@ -71,11 +71,11 @@ hu_status hu_make_shards(hu_trainer *trainer) {
     return shards->sum ? HU_OK : HU_E_MEMORY;
   }
   shards->running = running_numbers(trainer->net);
-  hu_status status = hu_make_kept(trainer);
-  return status == HU_OK ? hu_make_shared(trainer) : status;
+  hu_status status = hui_make_kept(trainer);
+  return status == HU_OK ? hui_make_shared(trainer) : status;
 }
 
-hu_status hu_make_shared(hu_trainer *trainer) {
+hu_status hui_make_shared(hu_trainer *trainer) {
   hu_shards *shards = &trainer->shards;
   if (shards->count == 1) return HU_OK;
   free(shards->shared);
@@ -83,11 +83,11 @@ hu_status hu_make_shared(hu_trainer *trainer) {
   return shards->shared ? HU_OK : HU_E_MEMORY;
 }
 
-void hu_close_shards(hu_trainer *trainer) {
+void hui_close_shards(hu_trainer *trainer) {
   hu_shards *shards = &trainer->shards;
   for (size_t k = 1; shards->net && k < shards->own; k++) hu_net_free(shards->net[k]);
   if (shards->sum) trainer->net->engine->release(trainer->net->self, shards->sum);
-  hu_close_kept(trainer);
+  hui_close_kept(trainer);
   free((void *)shards->net);
   free(shards->loss);
   free(shards->shared);
@@ -108,7 +108,7 @@ static float larger(float largest, size_t n, const float *x) {
  * is found, too. */
 static float largest_there(hu_net *net, int loss) {
   hu_gradient_found found = {0, 0};
-  hu_do_put(net, net->found, &found, sizeof found);
+  hui_do_put(net, net->found, &found, sizeof found);
   for (int i = 0; i < loss && net->fault == HU_OK; i++) {
     const hu_value *x = &net->value[i];
     net->fault = net->engine->unscale(net->self, x->rows * x->cols, x->dv, 1, net->found);
@@ -117,7 +117,7 @@ static float largest_there(hu_net *net, int loss) {
     const hu_parameter *parameter = &net->parameter[i];
     net->fault = net->engine->unscale(net->self, parameter->rows * parameter->cols, parameter->dtheta, 1, net->found);
   }
-  hu_do_get(net, &found, net->found, sizeof found);
+  hui_do_get(net, &found, net->found, sizeof found);
   return found.amax;
 }
 
@@ -147,11 +147,11 @@ static void share_overflows(const hu_trainer *trainer, const hu_net *net) {
 static hu_status keep_gradients(hu_trainer *trainer, hu_net *net, size_t k) {
   float *row = trainer->shards.gradient.there + k * trainer->shards.gradients;
   if (trainer->keys.accumulate > 1) {
-    hu_add_gradients(net, row, trainer->keys.accumulate);
+    hui_add_gradients(net, row, trainer->keys.accumulate);
   } else {
-    hu_keep_gradients(net, row);
+    hui_keep_gradients(net, row);
   }
-  return hu_done(net);
+  return hui_done(net);
 }
 
 /* What own shard k leaves in a net. */
@@ -163,7 +163,7 @@ static hu_status keep_shard(hu_trainer *trainer, hu_net *net, size_t k, float lo
     *z = fmax(*z, (double)largest_gradient(net, trainer->loss));
   }
   if (net->planned) share_overflows(trainer, net);
-  hu_status status = hu_delayed_take(net, shared_amaxes(trainer, shards->first + k));
+  hu_status status = hui_delayed_take(net, shared_amaxes(trainer, shards->first + k));
   return status == HU_OK ? keep_gradients(trainer, net, k) : status;
 }
 
@@ -176,14 +176,14 @@ static hu_status pass_shard(hu_trainer *trainer, size_t batch, size_t k, float s
   hu_shards *shards = &trainer->shards;
   float loss;
   trainer->net->shard = pass_number(trainer, batch, k);
-  hu_take_running(trainer->net, shards->before);
-  hu_status status = hu_done(trainer->net);
-  if (status == HU_OK) status = hu_feed_part(trainer, trainer->net, trainer->net->shard);
+  hui_take_running(trainer->net, shards->before);
+  hu_status status = hui_done(trainer->net);
+  if (status == HU_OK) status = hui_feed_part(trainer, trainer->net, trainer->net->shard);
   if (status == HU_OK) status = hu_net_forward(trainer->net, 1, &loss);
   if (status == HU_OK) status = hu_net_backward(trainer->net, scale);
   if (status == HU_OK) status = keep_shard(trainer, trainer->net, k, loss, largest);
-  hu_keep_running(trainer->net, shards->statistic.there + k * shards->running);
-  return status == HU_OK ? hu_done(trainer->net) : status;
+  hui_keep_running(trainer->net, shards->statistic.there + k * shards->running);
+  return status == HU_OK ? hui_done(trainer->net) : status;
 }
 
 /* One after another, from the last one to the first, so that what stays in the net of the first process is always that
@@ -192,7 +192,7 @@ static hu_status pass_own(hu_trainer *trainer, size_t batch, float scale, int la
   hu_shards *shards = &trainer->shards;
   hu_status status = HU_OK;
   trainer->net->fault = HU_OK;
-  hu_keep_running(trainer->net, shards->before);
+  hui_keep_running(trainer->net, shards->before);
   for (size_t k = shards->own; k-- > 0 && status == HU_OK;) {
     status = pass_shard(trainer, batch, k, scale, largest);
     trainer->net->same_weights = 1;
@@ -205,12 +205,12 @@ static hu_status pass_together(hu_trainer *trainer, size_t batch, float scale, i
   hu_shards *shards = &trainer->shards;
   hu_status status = HU_OK;
   for (size_t k = 0; k < shards->own && status == HU_OK; k++) {
-    if (k) hu_net_follow(shards->net[k]);
+    if (k) hui_net_follow(shards->net[k]);
     shards->net[k]->shard = pass_number(trainer, batch, k);
-    status = hu_feed_part(trainer, shards->net[k], shards->net[k]->shard);
+    status = hui_feed_part(trainer, shards->net[k], shards->net[k]->shard);
   }
-  if (status == HU_OK) status = hu_net_forward_all(shards->net, shards->own, 1, shards->loss);
-  if (status == HU_OK) status = hu_net_backward_all(shards->net, shards->own, scale);
+  if (status == HU_OK) status = hui_net_forward_all(shards->net, shards->own, 1, shards->loss);
+  if (status == HU_OK) status = hui_net_backward_all(shards->net, shards->own, scale);
   for (size_t k = 0; k < shards->own && status == HU_OK; k++)
     status = keep_shard(trainer, shards->net[k], k, shards->loss[k], largest);
   trainer->net->same_weights = 1;
@@ -226,34 +226,34 @@ static hu_status join_running(hu_trainer *trainer) {
   hu_stream none = {0, 0};
   if (!shards->running || shards->net) return HU_OK; /* those of the whole batch are the same everywhere */
   memset(&exact, 0, sizeof exact);
-  hu_bring(trainer, &shards->statistic, shards->own * shards->running);
-  hu_status status = hu_done(trainer->net);
-  if (status == HU_OK) status = hu_join_shards(trainer, shards->running, &shards->statistic, &exact, none);
+  hui_bring(trainer, &shards->statistic, shards->own * shards->running);
+  hu_status status = hui_done(trainer->net);
+  if (status == HU_OK) status = hui_join_shards(trainer, shards->running, &shards->statistic, &exact, none);
   if (status != HU_OK) return status;
-  hu_do_each(trainer->net, HU_RUN_OVER, shards->running, shards->joined.there, shards->joined.there, NULL,
-             (float)shards->count);
-  hu_take_running(trainer->net, shards->joined.there);
-  return hu_done(trainer->net);
+  hui_do_each(trainer->net, HU_RUN_OVER, shards->running, shards->joined.there, shards->joined.there, NULL,
+              (float)shards->count);
+  hui_take_running(trainer->net, shards->joined.there);
+  return hui_done(trainer->net);
 }
 
 static hu_status join_gradients(hu_trainer *trainer, float scale) {
   hu_shards *shards = &trainer->shards;
-  hu_stream words = hu_net_words(trainer->net, HU_OF_JOIN, 0);
+  hu_stream words = hui_net_words(trainer->net, HU_OF_JOIN, 0);
   hu_collective exact;
   memset(&exact, 0, sizeof exact);
-  hu_bring(trainer, &shards->gradient, shards->own * shards->gradients);
-  hu_status status = hu_done(trainer->net);
-  if (status == HU_OK) status = hu_feed_back(trainer, scale);
-  if (status == HU_OK && hu_feedback_is_of_sums(trainer)) {
-    status = hu_join_shards(trainer, shards->gradients, &shards->gradient, &exact, words);
-    if (status == HU_OK) hu_feedback_exact(trainer, shards->joined.here);
+  hui_bring(trainer, &shards->gradient, shards->own * shards->gradients);
+  hu_status status = hui_done(trainer->net);
+  if (status == HU_OK) status = hui_feed_back(trainer, scale);
+  if (status == HU_OK && hui_feedback_is_of_sums(trainer)) {
+    status = hui_join_shards(trainer, shards->gradients, &shards->gradient, &exact, words);
+    if (status == HU_OK) hui_feedback_exact(trainer, shards->joined.here);
   }
   if (status == HU_OK)
-    status = hu_join_shards(trainer, shards->gradients, &shards->gradient, &trainer->keys.reduce, words);
+    status = hui_join_shards(trainer, shards->gradients, &shards->gradient, &trainer->keys.reduce, words);
   if (status != HU_OK) return status;
-  hu_feedback_joined(trainer, shards->joined.here, scale);
-  hu_take_gradients(trainer->net, shards->joined.there);
-  return hu_done(trainer->net);
+  hui_feedback_joined(trainer, shards->joined.here, scale);
+  hui_take_gradients(trainer->net, shards->joined.there);
+  return hui_done(trainer->net);
 }
 
 static void put_counts(double *z, const hu_rounding_counts *counts) {
@@ -270,13 +270,13 @@ static void take_counts(hu_rounding_counts *counts, const double *x) {
 
 /* Each process has the largest numbers of all shards. */
 static void put_amaxes(const hu_trainer *trainer) {
-  size_t n = hu_delayed_records(trainer->net);
+  size_t n = hui_delayed_records(trainer->net);
   double *z = shared_amaxes(trainer, 0);
   for (size_t k = 1; k < trainer->shards.count; k++) {
     const double *x = shared_amaxes(trainer, k);
     for (size_t i = 0; i < n; i++) z[i] = fmax(z[i], x[i]);
   }
-  hu_delayed_put(trainer->net, z);
+  hui_delayed_put(trainer->net, z);
 }
 
 /* What every process needs of the others' shards; one process has them all. */
@@ -309,7 +309,7 @@ static hu_status pass_shards(hu_trainer *trainer, float scale, hu_pass *pass) {
     if (status == HU_OK) status = join_running(trainer);
   }
   if (status != HU_OK) return status;
-  hu_count_tensors(trainer, &pass->counted);
+  hui_count_tensors(trainer, &pass->counted);
   status = share(trainer, &pass->counted);
   if (status == HU_OK) status = join_gradients(trainer, scale);
   for (size_t i = 0; i < shards->count; i++) {
@@ -322,7 +322,7 @@ static hu_status pass_shards(hu_trainer *trainer, float scale, hu_pass *pass) {
 static hu_status pass_batch(hu_trainer *trainer, size_t batch, float scale, hu_pass *pass) {
   float loss = 0;
   trainer->net->shard = batch;
-  hu_status status = hu_feed_part(trainer, trainer->net, batch);
+  hu_status status = hui_feed_part(trainer, trainer->net, batch);
   if (status == HU_OK) status = hu_net_forward(trainer->net, 1, &loss);
   if (status == HU_OK) status = hu_net_backward(trainer->net, scale);
   trainer->net->shard = 0;
@@ -330,23 +330,23 @@ static hu_status pass_batch(hu_trainer *trainer, size_t batch, float scale, hu_p
   if (status != HU_OK) return status;
   pass->loss += (double)loss;
   if (pass->needs_largest) pass->largest = fmaxf(pass->largest, largest_gradient(trainer->net, trainer->loss));
-  if (trainer->shards.sum) hu_add_gradients(trainer->net, trainer->shards.sum, trainer->keys.accumulate);
-  return hu_done(trainer->net);
+  if (trainer->shards.sum) hui_add_gradients(trainer->net, trainer->shards.sum, trainer->keys.accumulate);
+  return hui_done(trainer->net);
 }
 
 /* Batches that are not cut into shards. */
 static hu_status pass_batches(hu_trainer *trainer, float scale, hu_pass *pass) {
   hu_status status = HU_OK;
   trainer->net->fault = HU_OK;
-  if (trainer->shards.sum) hu_do_fill(trainer->net, trainer->shards.gradients, trainer->shards.sum, 0);
+  if (trainer->shards.sum) hui_do_fill(trainer->net, trainer->shards.gradients, trainer->shards.sum, 0);
   for (size_t m = 0; m < trainer->keys.accumulate && status == HU_OK; m++) status = pass_batch(trainer, m, scale, pass);
   if (status != HU_OK) return status;
-  hu_count_tensors(trainer, &pass->counted);
-  if (trainer->shards.sum) hu_take_gradients(trainer->net, trainer->shards.sum);
-  return hu_done(trainer->net);
+  hui_count_tensors(trainer, &pass->counted);
+  if (trainer->shards.sum) hui_take_gradients(trainer->net, trainer->shards.sum);
+  return hui_done(trainer->net);
 }
 
-hu_status hu_make_pass(hu_trainer *trainer, float scale, hu_pass *pass) {
+hu_status hui_make_pass(hu_trainer *trainer, float scale, hu_pass *pass) {
   hu_shards *shards = &trainer->shards;
   pass->loss = 0;
   pass->largest = 0;
@@ -355,9 +355,9 @@ hu_status hu_make_pass(hu_trainer *trainer, float scale, hu_pass *pass) {
   for (size_t k = 1; shards->net && k < shards->own; k++) hu_net_forget_counts(shards->net[k]);
   trainer->net->fault = HU_OK;
   if (shards->count > 1 && trainer->keys.accumulate > 1)
-    hu_do_fill(trainer->net, shards->own * shards->gradients, shards->gradient.there, 0);
-  hu_status status = hu_done(trainer->net);
-  if (status == HU_OK) status = hu_draw_training(trainer);
+    hui_do_fill(trainer->net, shards->own * shards->gradients, shards->gradient.there, 0);
+  hu_status status = hui_done(trainer->net);
+  if (status == HU_OK) status = hui_draw_training(trainer);
   if (status == HU_OK)
     status = shards->count > 1 ? pass_shards(trainer, scale, pass) : pass_batches(trainer, scale, pass);
   trainer->net->same_weights = 0;

@@ -66,14 +66,14 @@ static hu_status add_records(hu_trainer *trainer, const hu_operator *op) {
   return status;
 }
 
-hu_status hu_list_state(hu_trainer *trainer) {
-  int momentum = hu_optimizer_has_m(&trainer->optimizer), second = hu_optimizer_has_v(&trainer->optimizer);
+hu_status hui_list_state(hu_trainer *trainer) {
+  int momentum = hui_optimizer_has_m(&trainer->optimizer), second = hui_optimizer_has_v(&trainer->optimizer);
   hu_status status = HU_OK;
   size_t first = 0;
   for (int i = 0; i < trainer->net->parameters && status == HU_OK; i++) {
     hu_parameter *parameter = &trainer->net->parameter[i];
     const char *name = hu_net_parameter_name(trainer->net, i);
-    int kahan = hu_optimizer_of(trainer->net, i, &trainer->optimizer).update == HU_UPDATE_KAHAN;
+    int kahan = hui_optimizer_of(trainer->net, i, &trainer->optimizer).update == HU_UPDATE_KAHAN;
     status = add_slot(trainer, name, "", parameter->rows, parameter->cols, parameter->master);
     if (status == HU_OK && momentum)
       status = add_slot(trainer, name, "momentum", parameter->rows, parameter->cols, parameter->state.m);
@@ -88,7 +88,7 @@ hu_status hu_list_state(hu_trainer *trainer) {
   }
   for (int i = 0; i < trainer->net->operators && status == HU_OK; i++) {
     size_t n;
-    float *running = hu_running_of(trainer->net, &trainer->net->op[i], &n);
+    float *running = hui_running_of(trainer->net, &trainer->net->op[i], &n);
     if (!running) continue;
     char name[HU_PARAMETER_NAME_MAX]; /* that of the gain, "batch_norm1.gain", without its last word */
     snprintf(name, sizeof name, "%s", hu_net_parameter_name(trainer->net, trainer->net->op[i].theta[0]));
@@ -118,10 +118,10 @@ hu_status hu_trainer_read(const hu_trainer *trainer, size_t i, float *numbers) {
     return HU_OK;
   }
   if (!slot->numbers)
-    return hu_read_residual(trainer, slot->first, slot->rows * slot->cols / trainer->feedback.residuals, numbers);
+    return hui_read_residual(trainer, slot->first, slot->rows * slot->cols / trainer->feedback.residuals, numbers);
   trainer->net->fault = HU_OK;
-  hu_do_get(trainer->net, numbers, slot->numbers, slot->rows * slot->cols * sizeof *numbers);
-  return hu_done(trainer->net);
+  hui_do_get(trainer->net, numbers, slot->numbers, slot->rows * slot->cols * sizeof *numbers);
+  return hui_done(trainer->net);
 }
 
 hu_status hu_trainer_write(hu_trainer *trainer, size_t i, const float *numbers) {
@@ -133,10 +133,10 @@ hu_status hu_trainer_write(hu_trainer *trainer, size_t i, const float *numbers) 
     return HU_OK;
   }
   if (!slot->numbers)
-    return hu_write_residual(trainer, slot->first, slot->rows * slot->cols / trainer->feedback.residuals, numbers);
+    return hui_write_residual(trainer, slot->first, slot->rows * slot->cols / trainer->feedback.residuals, numbers);
   trainer->net->fault = HU_OK;
-  hu_do_put(trainer->net, slot->numbers, numbers, slot->rows * slot->cols * sizeof *numbers);
-  return hu_done(trainer->net);
+  hui_do_put(trainer->net, slot->numbers, numbers, slot->rows * slot->cols * sizeof *numbers);
+  return hui_done(trainer->net);
 }
 
 /* ---- the text ---- */
@@ -151,15 +151,15 @@ static uint64_t bits_of(double x) {
 /* Writes what the run has counted as lines. */
 static void print_counts(hu_paper *paper, const hu_trainer *trainer) {
   const hu_loss_scale *scale = &trainer->scale;
-  hu_print(paper, "step=%" PRIu64 "\nnet.step=%" PRIu64 "\ntime=%" PRIu64 "\n", trainer->step, trainer->net->step,
-           trainer->net->time.t);
-  hu_print(paper, "epoch=%" PRIu64 "\nposition=%" PRIu64 "\n", trainer->order.state.epoch,
-           trainer->order.state.position);
+  hui_print(paper, "step=%" PRIu64 "\nnet.step=%" PRIu64 "\ntime=%" PRIu64 "\n", trainer->step, trainer->net->step,
+            trainer->net->time.t);
+  hui_print(paper, "epoch=%" PRIu64 "\nposition=%" PRIu64 "\n", trainer->order.state.epoch,
+            trainer->order.state.position);
   const char *const names[] = {"scale", "scale.xh", "scale.sh", "scale.qh", "scale.c1", "scale.c2"};
   const double numbers[] = {(double)scale->scale, scale->xh, scale->sh, scale->qh, scale->c1, scale->c2};
-  for (size_t i = 0; i < 6; i++) hu_print(paper, "%s=%016" PRIx64 "\n", names[i], bits_of(numbers[i]));
-  hu_print(paper, "scale.iteration=%" PRIu64 "\nscale.skipped=%" PRIu64 "\nscale.since=%" PRIu64 "\n", scale->iteration,
-           scale->skipped, scale->since);
+  for (size_t i = 0; i < 6; i++) hui_print(paper, "%s=%016" PRIx64 "\n", names[i], bits_of(numbers[i]));
+  hui_print(paper, "scale.iteration=%" PRIu64 "\nscale.skipped=%" PRIu64 "\nscale.since=%" PRIu64 "\n",
+            scale->iteration, scale->skipped, scale->since);
 }
 
 static HU_NOINLINE size_t write(const hu_trainer *trainer, char *text, size_t size) {
@@ -167,10 +167,10 @@ static HU_NOINLINE size_t write(const hu_trainer *trainer, char *text, size_t si
   if (!trainer || !trainer->net) return 0;
   if (text && size) *text = 0;
   print_counts(&paper, trainer);
-  hu_print_plan(trainer, &paper);
+  hui_print_plan(trainer, &paper);
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     hu_trainer_key key = hu_trainer_key_at(i);
-    if (key.weights) hu_print(&paper, "%s=%s\n", key.name, trainer->value[i]);
+    if (key.weights) hui_print(&paper, "%s=%s\n", key.name, trainer->value[i]);
   }
   return paper.used;
 }
@@ -181,7 +181,7 @@ size_t hu_trainer_state(const hu_trainer *trainer, char *text, size_t size) {
 
 static int number_of(const char *text, const char *name, double *z) {
   char value[HU_LINE_MAX];
-  if (!hu_state_line(text, name, value)) return 0;
+  if (!hui_state_line(text, name, value)) return 0;
   if (strlen(value) != 16 || strspn(value, "0123456789abcdef") != 16) return 0;
   uint64_t u = strtoull(value, NULL, 16);
   memcpy(z, &u, sizeof u);
@@ -210,13 +210,13 @@ static hu_status same_keys(const hu_trainer *trainer, const char *text, char *wh
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     hu_trainer_key key = hu_trainer_key_at(i);
     if (!key.weights) continue;
-    if (!hu_state_line(text, key.name, value)) {
+    if (!hui_state_line(text, key.name, value)) {
       if (!*trainer->value[i]) continue; /* an empty value */
       if (is_later_key(key.name) && strcmp(trainer->value[i], key.by_default) == 0) continue;
-      return hu_say(why, HU_E_TEXT, "no line %s", key.name);
+      return hui_say(why, HU_E_TEXT, "no line %s", key.name);
     }
     if (strcmp(value, trainer->value[i]) != 0 && !is_length(key.name)) {
-      return hu_say(why, HU_E_TRAIN, "%s: here '%s', and there '%s'", key.name, trainer->value[i], value);
+      return hui_say(why, HU_E_TRAIN, "%s: here '%s', and there '%s'", key.name, trainer->value[i], value);
     }
   }
   return HU_OK;
@@ -225,7 +225,7 @@ static hu_status same_keys(const hu_trainer *trainer, const char *text, char *wh
 /* Returns a key's number, which may be written as "2^10". */
 static int key_of(const char *text, const char *name, double *x) {
   char value[HU_LINE_MAX];
-  return hu_state_line(text, name, value) && hu_read_number(value, strlen(value), x) && *x >= 0 && *x <= 0x1p40;
+  return hui_state_line(text, name, value) && hui_read_number(value, strlen(value), x) && *x >= 0 && *x <= 0x1p40;
 }
 
 /* Steps of the run that wrote the text; 0: it does not say. */
@@ -239,18 +239,18 @@ static int steps_of(const hu_trainer *trainer, const char *text, uint64_t *steps
 /* Have the steps done so far the rates that they have in a run of this one's length? */
 static hu_status same_rates(const hu_trainer *trainer, const char *text, uint64_t step, char *why) {
   uint64_t steps;
-  if (!steps_of(trainer, text, &steps)) return hu_say(why, HU_E_TEXT, "no lines run.steps, run.epochs");
+  if (!steps_of(trainer, text, &steps)) return hui_say(why, HU_E_TEXT, "no lines run.steps, run.epochs");
   if (step > trainer->steps) {
-    return hu_say(why, HU_E_TRAIN, "run.steps, run.epochs: %" PRIu64 " steps are done, and the run has %" PRIu64, step,
-                  trainer->steps);
+    return hui_say(why, HU_E_TRAIN, "run.steps, run.epochs: %" PRIu64 " steps are done, and the run has %" PRIu64, step,
+                   trainer->steps);
   }
   for (uint64_t e = 0; steps != trainer->steps && e * trainer->steps_an_epoch < step; e++) {
-    if (hu_rate_of(trainer, e, steps) == hu_rate_of(trainer, e, trainer->steps)) continue;
-    return hu_say(why, HU_E_TRAIN,
-                  "optimizer.schedule: the rates of '%s' depend on the length of the run, %" PRIu64
-                  " steps there, %" PRIu64 " here: the steps that are done had other rates from epoch %" PRIu64
-                  " on than they have in a run of this length; such a run has to begin again",
-                  hu_trainer_get(trainer, "optimizer.schedule"), steps, trainer->steps, e);
+    if (hui_rate_of(trainer, e, steps) == hui_rate_of(trainer, e, trainer->steps)) continue;
+    return hui_say(why, HU_E_TRAIN,
+                   "optimizer.schedule: the rates of '%s' depend on the length of the run, %" PRIu64
+                   " steps there, %" PRIu64 " here: the steps that are done had other rates from epoch %" PRIu64
+                   " on than they have in a run of this length; such a run has to begin again",
+                   hu_trainer_get(trainer, "optimizer.schedule"), steps, trainer->steps, e);
   }
   return HU_OK;
 }
@@ -258,9 +258,9 @@ static hu_status same_rates(const hu_trainer *trainer, const char *text, uint64_
 static int read_scale(hu_loss_scale *loss_scale, const char *text) {
   double scale;
   int ok = number_of(text, "scale", &scale) && scale > 0 && scale <= 0x1.fffffep127;
-  ok = ok && hu_state_count(text, "scale.iteration", &loss_scale->iteration) &&
-       hu_state_count(text, "scale.skipped", &loss_scale->skipped);
-  ok = ok && hu_state_count(text, "scale.since", &loss_scale->since) && number_of(text, "scale.xh", &loss_scale->xh);
+  ok = ok && hui_state_count(text, "scale.iteration", &loss_scale->iteration) &&
+       hui_state_count(text, "scale.skipped", &loss_scale->skipped);
+  ok = ok && hui_state_count(text, "scale.since", &loss_scale->since) && number_of(text, "scale.xh", &loss_scale->xh);
   ok = ok && number_of(text, "scale.sh", &loss_scale->sh) && number_of(text, "scale.qh", &loss_scale->qh);
   ok = ok && number_of(text, "scale.c1", &loss_scale->c1) && number_of(text, "scale.c2", &loss_scale->c2);
   if (ok) loss_scale->scale = (float)scale;
@@ -284,18 +284,18 @@ static HU_NOINLINE hu_status resume(hu_trainer *trainer, const char *text, char 
   if (status != HU_OK) return status;
   memset(&scale, 0, sizeof scale);
   state.seed = trainer->keys.seed;
-  int ok = hu_state_count(text, "step", &step) && hu_state_count(text, "net.step", &net_step) &&
-           hu_state_count(text, "time", &time);
-  ok = ok && hu_state_count(text, "epoch", &state.epoch) && hu_state_count(text, "position", &state.position);
+  int ok = hui_state_count(text, "step", &step) && hui_state_count(text, "net.step", &net_step) &&
+           hui_state_count(text, "time", &time);
+  ok = ok && hui_state_count(text, "epoch", &state.epoch) && hui_state_count(text, "position", &state.position);
   ok = ok && read_scale(&scale, text) && time <= step;
-  if (!ok) return hu_say(why, HU_E_TEXT, "the state is not whole");
+  if (!ok) return hui_say(why, HU_E_TEXT, "the state is not whole");
   status = same_rates(trainer, text, step, why);
   if (status != HU_OK) return status;
   if (!trainer->source.text) {
     status = hu_batches_open(&order, trainer->source.training.count, trainer->samples, state);
-    if (status != HU_OK) return hu_say(why, status, "position: %s", hu_status_text(status));
+    if (status != HU_OK) return hui_say(why, status, "position: %s", hu_status_text(status));
   }
-  status = hu_read_plan(trainer, text, why);
+  status = hui_read_plan(trainer, text, why);
   if (status != HU_OK) {
     if (!trainer->source.text) hu_batches_free(&order);
     return status;
@@ -310,7 +310,7 @@ static HU_NOINLINE hu_status resume(hu_trainer *trainer, const char *text, char 
   trainer->scale = scale;
   trainer->net->step = net_step;
   trainer->net->time = time_after(time, &trainer->optimizer);
-  return hu_set_products(trainer);
+  return hui_set_products(trainer);
 }
 
 hu_status hu_trainer_resume(hu_trainer *trainer, const char *text, char *why) {

@@ -8,7 +8,7 @@
 #include "train/text/words.h"
 #include "train/trainer/trainer.h"
 
-void hu_print(hu_paper *paper, const char *format, ...) {
+void hui_print(hu_paper *paper, const char *format, ...) {
   va_list list;
   va_start(list, format);
   int buffer = paper->text && paper->used < paper->size;
@@ -17,7 +17,7 @@ void hu_print(hu_paper *paper, const char *format, ...) {
   paper->used += n > 0 ? (size_t)n : 0;
 }
 
-int hu_state_line(const char *text, const char *name, char z[HU_LINE_MAX]) {
+int hui_state_line(const char *text, const char *name, char z[HU_LINE_MAX]) {
   size_t n = strlen(name);
   for (const char *line = text; *line;) {
     const char *end = strchr(line, '\n');
@@ -33,9 +33,9 @@ int hu_state_line(const char *text, const char *name, char z[HU_LINE_MAX]) {
   return 0;
 }
 
-int hu_state_count(const char *text, const char *name, uint64_t *z) {
+int hui_state_count(const char *text, const char *name, uint64_t *z) {
   char value[HU_LINE_MAX], *end;
-  if (!hu_state_line(text, name, value) || *value < '0' || *value > '9') return 0;
+  if (!hui_state_line(text, name, value) || *value < '0' || *value > '9') return 0;
   *z = strtoull(value, &end, 10);
   return *end == 0;
 }

@@ -191,9 +191,9 @@ static const char *const names[SYSTEMS + 1] = {
     "binary32", "fp16",  "bfloat16", "fp8",  "fp8_e5m2", "s2fp8",    "fp8_tensor",      "fp8_delayed", "mxfp8", "mxfp6",
     "mxfp4",    "nvfp4", "dsv3",     "hfp8", "wang2018", "tetrajet", "fp4_all_the_way", "quartet",     NULL};
 
-const char *const *hu_system_names(void) { return names; }
+const char *const *hui_system_names(void) { return names; }
 
-const char *const *hu_system_pairs(const char *name) {
+const char *const *hui_system_pairs(const char *name) {
   for (size_t i = 0; i < SYSTEMS; i++) {
     if (strcmp(names[i], name) == 0) return systems[i];
   }

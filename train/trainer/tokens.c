@@ -12,19 +12,19 @@ static hu_status check_keys(const hu_run_keys *keys, char *why) {
   const char *set = keys->on_valid ? "valid" : "test", *held = keys->on_valid ? keys->valid_file : keys->test_file;
   const char *target = keys->on_valid ? keys->valid_target : keys->test_target;
   if (!*keys->path || !*keys->target)
-    return hu_say(why, HU_E_TRAIN, "data.path, data.target: parallel requires a file for each language");
+    return hui_say(why, HU_E_TRAIN, "data.path, data.target: parallel requires a file for each language");
   if (!*held != !*target)
-    return hu_say(why, HU_E_TRAIN, "data.%s_file, data.%s_target: one is empty, and the other is not", set, set);
+    return hui_say(why, HU_E_TRAIN, "data.%s_file, data.%s_target: one is empty, and the other is not", set, set);
   if (!*held && (*keys->valid_file || *keys->test_file))
-    return hu_say(why, HU_E_TRAIN, "data.evaluate: %s, and data.%s_file is empty", set, set);
-  if (keys->window < 2) return hu_say(why, HU_E_TRAIN, "data.window: 1, and a sentence has a word and its end");
+    return hui_say(why, HU_E_TRAIN, "data.evaluate: %s, and data.%s_file is empty", set, set);
+  if (keys->window < 2) return hui_say(why, HU_E_TRAIN, "data.window: 1, and a sentence has a word and its end");
   if (keys->vocabulary == 1 || keys->vocabulary == 2)
-    return hu_say(why, HU_E_TRAIN, "data.vocabulary: %d: <eos>, <unk> and a word are 3; 0 keeps all",
-                  (int)keys->vocabulary);
+    return hui_say(why, HU_E_TRAIN, "data.vocabulary: %d: <eos>, <unk> and a word are 3; 0 keeps all",
+                   (int)keys->vocabulary);
   return HU_OK;
 }
 
-hu_status hu_open_parallel(hu_trainer *trainer, const char *folder, char *why) {
+hu_status hui_open_parallel(hu_trainer *trainer, const char *folder, char *why) {
   enum { FILES = 4 };
   const hu_run_keys *keys = &trainer->keys;
   const char *names[FILES] = {keys->path, keys->on_valid ? keys->valid_file : keys->test_file, keys->target,
@@ -32,9 +32,9 @@ hu_status hu_open_parallel(hu_trainer *trainer, const char *folder, char *why) {
   char(*path)[HU_PATH_SIZE] = malloc(FILES * sizeof *path);
   if (!path) return HU_E_MEMORY;
   hu_status status = check_keys(keys, why);
-  for (size_t i = 0; i < FILES && status == HU_OK; i++) status = hu_path_of(path[i], folder, names[i], "", why);
+  for (size_t i = 0; i < FILES && status == HU_OK; i++) status = hui_path_of(path[i], folder, names[i], "", why);
   const char *const source[2] = {path[0], path[1]}, *const target[2] = {path[2], path[3]};
-  hu_parallel *parallel = &trainer->source.parallel;
+  hui_parallel *parallel = &trainer->source.parallel;
   if (status == HU_OK)
     status = hu_parallel_load(parallel, source, target, *names[1] ? 2 : 1, keys->window, (uint32_t)keys->vocabulary,
                               (int)keys->by_count, why);
@@ -50,8 +50,8 @@ hu_status hu_open_parallel(hu_trainer *trainer, const char *folder, char *why) {
 size_t hu_trainer_left_out(const hu_trainer *trainer) { return trainer ? trainer->source.parallel.left_out : 0; }
 
 /* The labels of n examples that are in trainer->buffers.x. */
-void hu_label_pairs(hu_trainer *trainer, size_t n) {
-  const hu_parallel *parallel = &trainer->source.parallel;
+void hui_label_pairs(hu_trainer *trainer, size_t n) {
+  const hui_parallel *parallel = &trainer->source.parallel;
   size_t each = 2 * parallel->window + 1;
   for (size_t i = 0; i < n; i++)
     (void)hu_parallel_labels(parallel, trainer->buffers.x + i * each, trainer->buffers.labels + i * parallel->window);
@@ -80,7 +80,7 @@ static void mask_window(hu_trainer *trainer, float *x, uint32_t *labels, uint32_
   }
 }
 
-hu_status hu_mask_windows(hu_trainer *trainer, size_t n, hu_stream words) {
+hu_status hui_mask_windows(hu_trainer *trainer, size_t n, hu_stream words) {
   size_t w = trainer->source.window;
   uint32_t *order = malloc(w * sizeof *order);
   if (!order) return HU_E_MEMORY;
@@ -92,17 +92,17 @@ hu_status hu_mask_windows(hu_trainer *trainer, size_t n, hu_stream words) {
 
 /* ---- rows that count ---- */
 
-int hu_has_some_labels(const hu_trainer *trainer) {
+int hui_has_some_labels(const hu_trainer *trainer) {
   return trainer->source.parallel.window || (trainer->source.text && trainer->keys.model.kind == HU_MODEL_BERT);
 }
 
-int hu_has_labels(const hu_trainer *trainer) {
+int hui_has_labels(const hu_trainer *trainer) {
   return trainer->source.text || trainer->source.parallel.window || trainer->source.training.labels != NULL;
 }
 
-void hu_count_labels(hu_trainer *trainer, size_t samples, size_t counted) {
-  size_t each = hu_net_rows(trainer->net, trainer->ends.output) / trainer->batch, n = 0;
-  if (!hu_has_some_labels(trainer)) return;
+void hui_count_labels(hu_trainer *trainer, size_t samples, size_t counted) {
+  size_t each = hui_net_rows(trainer->net, trainer->ends.output) / trainer->batch, n = 0;
+  if (!hui_has_some_labels(trainer)) return;
   for (size_t i = counted * each; i < samples * each; i++) trainer->buffers.labels[i] = HU_LABEL_NONE;
   for (size_t i = 0; i < counted * each; i++) n += trainer->buffers.labels[i] != HU_LABEL_NONE;
   trainer->buffers.counted = (double)n / (double)(samples / trainer->batch);

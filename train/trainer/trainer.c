@@ -20,11 +20,11 @@ static char *copied(const char *text) {
 }
 
 static HU_NOINLINE hu_status set_value(hu_trainer *trainer, size_t i, const char *value, char *why) {
-  if (strlen(value) >= HU_LINE_MAX) return hu_say(why, HU_E_TRAIN, "%s: too long", hu_trainer_key_at(i).name);
-  if (strchr(value, '\n')) return hu_say(why, HU_E_TRAIN, "%s: a line end in its value", hu_trainer_key_at(i).name);
+  if (strlen(value) >= HU_LINE_MAX) return hui_say(why, HU_E_TRAIN, "%s: too long", hu_trainer_key_at(i).name);
+  if (strchr(value, '\n')) return hui_say(why, HU_E_TRAIN, "%s: a line end in its value", hu_trainer_key_at(i).name);
   char *kept = copied(value);
-  if (!kept) return hu_say(why, HU_E_MEMORY, "no memory");
-  hu_status status = hu_read_key(&trainer->keys, i, kept, why);
+  if (!kept) return hui_say(why, HU_E_MEMORY, "no memory");
+  hu_status status = hui_read_key(&trainer->keys, i, kept, why);
   if (status != HU_OK) {
     free(kept);
     return status;
@@ -60,10 +60,10 @@ static void end_run(hu_trainer *trainer) {
                      trainer->slot};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) free(buffers[i]);
   if (trainer->begun && !trainer->source.text) hu_batches_free(&trainer->order);
-  hu_close_source(trainer);
-  hu_close_feedback(trainer);
-  hu_close_ramping(trainer);
-  hu_close_shards(trainer);
+  hui_close_source(trainer);
+  hui_close_feedback(trainer);
+  hui_close_ramping(trainer);
+  hui_close_shards(trainer);
   hu_precision_free(trainer->plan);
   hu_net_free(trainer->net);
   hu_trainer keys = {
@@ -81,13 +81,13 @@ void hu_trainer_free(hu_trainer *trainer) {
 
 hu_status hu_trainer_set(hu_trainer *trainer, const char *name, const char *value, char *why) {
   if (!trainer || !name || !value) return HU_E_NULL;
-  size_t i = hu_find_key(name);
-  if (i == SIZE_MAX) return hu_say(why, HU_E_NAME, "%s: no such key", name);
-  if (trainer->net) return hu_say(why, HU_E_SHAPE, "%s: the run has begun", name);
+  size_t i = hui_find_key(name);
+  if (i == SIZE_MAX) return hui_say(why, HU_E_NAME, "%s: no such key", name);
+  if (trainer->net) return hui_say(why, HU_E_SHAPE, "%s: the run has begun", name);
   hu_status status = put(trainer, i, value, why);
   if (status != HU_OK || strcmp(name, "precision.system") != 0) return status;
-  for (const char *const *p = hu_system_pairs(trainer->value[i]); *p && status == HU_OK; p += 2)
-    status = put(trainer, hu_find_key(p[0]), p[1], why);
+  for (const char *const *p = hui_system_pairs(trainer->value[i]); *p && status == HU_OK; p += 2)
+    status = put(trainer, hui_find_key(p[0]), p[1], why);
   return status;
 }
 
@@ -140,9 +140,9 @@ static hu_status set_rules(hu_trainer *trainer, char *why) {
   trainer->rules.rules.larc = (uint8_t)keys->larc;
   trainer->rules.rules.larc_eta = keys->eta;
   hu_status status = hu_gradient_rules_check(&trainer->rules.rules, &said);
-  if (status != HU_OK) return hu_say(why, status, "gradient: %s", said);
+  if (status != HU_OK) return hui_say(why, status, "gradient: %s", said);
   if (keys->larc == HU_LARC_CLIP && keys->rate == 0)
-    return hu_say(why, HU_E_TRAIN, "gradient.larc: clip requires a rate above 0");
+    return hui_say(why, HU_E_TRAIN, "gradient.larc: clip requires a rate above 0");
   if (!keys->penalty) return HU_OK;
   trainer->penalty = calloc((size_t)n, sizeof *trainer->penalty);
   if (!trainer->penalty) return HU_E_MEMORY;
@@ -152,7 +152,7 @@ static hu_status set_rules(hu_trainer *trainer, char *why) {
     status = hu_penalty_check(&penalty, &said);
   }
   trainer->rules.penalties = trainer->penalty;
-  return status == HU_OK ? HU_OK : hu_say(why, status, "gradient.lambda: %s", said);
+  return status == HU_OK ? HU_OK : hui_say(why, status, "gradient.lambda: %s", said);
 }
 
 static void set_length(hu_trainer *trainer) {
@@ -167,36 +167,36 @@ static HU_NOINLINE hu_status begin(hu_trainer *trainer, const char *folder, char
   const char *said = NULL;
   trainer->optimizer = optimizer_of(keys);
   hu_status status = hu_optimizer_check(&trainer->optimizer, &said);
-  if (status != HU_OK) return hu_say(why, status, "optimizer: %s", said ? said : hu_status_text(status));
+  if (status != HU_OK) return hui_say(why, status, "optimizer: %s", said ? said : hu_status_text(status));
   if (keys->augment && keys->set != SET_CIFAR10 && keys->set != SET_CIFAR100) {
-    return hu_say(why, HU_E_TRAIN, "data.augment: only of cifar10 and cifar100");
+    return hui_say(why, HU_E_TRAIN, "data.augment: only of cifar10 and cifar100");
   }
   if (keys->accumulate > 1 && keys->assignment != ASSIGN_NONE)
-    return hu_say(why, HU_E_TRAIN, "run.accumulate: above 1, and assignment.kind says what overflows in one batch");
-  status = hu_open_shards(trainer, why);
-  if (status == HU_OK) status = hu_open_source(trainer, folder, why);
-  if (status == HU_OK) status = hu_build_nets(trainer, why);
+    return hui_say(why, HU_E_TRAIN, "run.accumulate: above 1, and assignment.kind says what overflows in one batch");
+  status = hui_open_shards(trainer, why);
+  if (status == HU_OK) status = hui_open_source(trainer, folder, why);
+  if (status == HU_OK) status = hui_build_nets(trainer, why);
   if (status != HU_OK) return status;
   set_length(trainer);
   if (!trainer->steps_an_epoch)
-    return hu_say(why, HU_E_SHAPE, "run.batch%s: more than the training set has",
-                  keys->accumulate > 1 ? " times run.accumulate" : "");
+    return hui_say(why, HU_E_SHAPE, "run.batch%s: more than the training set has",
+                   keys->accumulate > 1 ? " times run.accumulate" : "");
   hu_batch_state start = {keys->seed, 0, 0};
   if (!trainer->source.text)
     status = hu_batches_open(&trainer->order, trainer->source.training.count, trainer->samples, start);
-  if (status != HU_OK) return hu_say(why, status, "run.batch: %s", hu_status_text(status));
+  if (status != HU_OK) return hui_say(why, status, "run.batch: %s", hu_status_text(status));
   trainer->begun = 1;
-  status = hu_make_buffers(trainer, why);
-  if (status == HU_OK) status = hu_make_shards(trainer);
-  if (status == HU_OK) status = hu_make_feedback(trainer);
+  status = hui_make_buffers(trainer, why);
+  if (status == HU_OK) status = hui_make_shards(trainer);
+  if (status == HU_OK) status = hui_make_feedback(trainer);
   if (status == HU_OK) status = set_rules(trainer, why);
-  if (status == HU_OK) status = hu_first_weights(trainer);
+  if (status == HU_OK) status = hui_first_weights(trainer);
   trainer->rule = keys->rule;
-  if (status == HU_OK && keys->largest) status = hu_choose_scale(trainer);
-  if (status == HU_OK) status = hu_set_precision(trainer, why);
-  if (status == HU_OK) status = hu_make_ramping(trainer, why);
-  if (status == HU_OK) status = hu_make_shared(trainer);
-  if (status == HU_OK) status = hu_list_state(trainer);
+  if (status == HU_OK && keys->largest) status = hui_choose_scale(trainer);
+  if (status == HU_OK) status = hui_set_precision(trainer, why);
+  if (status == HU_OK) status = hui_make_ramping(trainer, why);
+  if (status == HU_OK) status = hui_make_shared(trainer);
+  if (status == HU_OK) status = hui_list_state(trainer);
   trainer->scale = hu_loss_scale_start(&trainer->rule);
   return status;
 }
@@ -205,13 +205,13 @@ hu_status hu_trainer_begin(hu_trainer *trainer, const char *folder, char *why) {
   char ignored[HU_DATA_WHY_MAX];
   if (!trainer || !folder) return HU_E_NULL;
   if (!why) why = ignored;
-  if (trainer->net) return hu_say(why, HU_E_SHAPE, "the run has begun");
+  if (trainer->net) return hui_say(why, HU_E_SHAPE, "the run has begun");
   *why = 0;
-  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   hu_status status = begin(trainer, folder, why);
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
   if (status == HU_OK) return status;
-  if (!*why) hu_say(why, status, "%s", hu_status_text(status));
+  if (!*why) hui_say(why, status, "%s", hu_status_text(status));
   end_run(trainer);
   return status;
 }
@@ -223,22 +223,22 @@ static hu_status make_step(hu_trainer *trainer, uint64_t epoch, hu_trainer_repor
   hu_pass pass = {0};
   memset(report, 0, sizeof *report);
   trainer->failed = 1; /* until it has succeeded */
-  trainer->optimizer.rate = hu_warm_rate(&trainer->keys, trainer->step, hu_rate_of(trainer, epoch, trainer->steps));
+  trainer->optimizer.rate = hui_warm_rate(&trainer->keys, trainer->step, hui_rate_of(trainer, epoch, trainer->steps));
   report->scale = trainer->scale.scale;
   report->rate = trainer->optimizer.rate;
   report->epoch = trainer->step / trainer->steps_an_epoch;
-  hu_status status = hu_make_pass(trainer, trainer->scale.scale, &pass);
+  hu_status status = hui_make_pass(trainer, trainer->scale.scale, &pass);
   if (status != HU_OK) return status;
   report->forward = pass.counted.forward;
   report->backward = pass.counted.backward;
-  status = hu_step_plan(trainer, report);
+  status = hui_step_plan(trainer, report);
   if (status == HU_OK)
     status = hu_net_update_with(trainer->net, &trainer->optimizer, &trainer->rule, &trainer->scale, &trainer->rules,
                                 &report->updates, &report->taken);
   if (status != HU_OK) return status;
-  if (report->taken) hu_keep_feedback(trainer);
+  if (report->taken) hui_keep_feedback(trainer);
   trainer->step++;
-  status = hu_set_products(trainer); /* those of the next step, for callers that look before it, too */
+  status = hui_set_products(trainer); /* those of the next step, for callers that look before it, too */
   if (status != HU_OK) return status;
   trainer->failed = 0;
   report->step = trainer->step;
@@ -252,12 +252,12 @@ static hu_status make_step(hu_trainer *trainer, uint64_t epoch, hu_trainer_repor
 /* Trial steps of an epoch, which all have its rate. */
 static hu_status try_steps(hu_trainer *trainer, uint64_t epoch) {
   hu_trainer_report ignored;
-  hu_status status = hu_begin_trial(trainer);
+  hu_status status = hui_begin_trial(trainer);
   for (uint64_t i = 0; i <= trainer->keys.ramping_steps && status == HU_OK; i++) {
     status = make_step(trainer, epoch, &ignored);
-    if (status == HU_OK) status = hu_look_at_trial(trainer);
+    if (status == HU_OK) status = hui_look_at_trial(trainer);
   }
-  return status == HU_OK ? hu_end_trial(trainer) : status;
+  return status == HU_OK ? hui_end_trial(trainer) : status;
 }
 
 static HU_NOINLINE hu_status step(hu_trainer *trainer, hu_trainer_report *report) {
@@ -266,7 +266,7 @@ static HU_NOINLINE hu_status step(hu_trainer *trainer, hu_trainer_report *report
   if (!trainer->net || trainer->failed) return HU_E_TRAIN;
   uint64_t epoch = trainer->step / trainer->steps_an_epoch;
   trainer->failed = 1; /* until it has succeeded */
-  hu_status status = hu_trial_is_due(trainer) ? try_steps(trainer, epoch) : HU_OK;
+  hu_status status = hui_trial_is_due(trainer) ? try_steps(trainer, epoch) : HU_OK;
   return status == HU_OK ? make_step(trainer, epoch, report ? report : &ignored) : status;
 }
 
@@ -295,8 +295,8 @@ typedef struct look_tally {
 /* Where the labels are: what the net answers need not come here. */
 static hu_status tally_labels(const hu_trainer *trainer, size_t n, look_tally *tally) {
   hu_answers answers = {0, 0};
-  size_t rows = hu_net_rows(trainer->net, trainer->ends.output) / trainer->batch * n;
-  hu_status status = hu_net_judge(trainer->net, trainer->ends.output, rows, &answers);
+  size_t rows = hui_net_rows(trainer->net, trainer->ends.output) / trainer->batch * n;
+  hu_status status = hui_net_judge(trainer->net, trainer->ends.output, rows, &answers);
   tally->rows += (double)answers.asked;
   tally->right += (double)answers.right;
   return status;
@@ -304,8 +304,8 @@ static hu_status tally_labels(const hu_trainer *trainer, size_t n, look_tally *t
 
 /* Keeps the scores of batch b. */
 static hu_status keep_scores(const hu_trainer *trainer, size_t b, size_t n, double *score) {
-  const float *out = hu_net_numbers(trainer->net, trainer->ends.output);
-  size_t cols = hu_net_cols(trainer->net, trainer->ends.output);
+  const float *out = hui_net_numbers(trainer->net, trainer->ends.output);
+  size_t cols = hui_net_cols(trainer->net, trainer->ends.output);
   if (!out) return HU_E_MEMORY;
   for (size_t i = 0; i < n; i++) {
     const float *y = out + i * cols;
@@ -315,8 +315,8 @@ static hu_status keep_scores(const hu_trainer *trainer, size_t b, size_t n, doub
 }
 
 static hu_status tally_targets(const hu_trainer *trainer, size_t n, look_tally *tally) {
-  const float *out = hu_net_numbers(trainer->net, trainer->ends.output);
-  size_t count = hu_net_rows(trainer->net, trainer->ends.output) * hu_net_cols(trainer->net, trainer->ends.output) /
+  const float *out = hui_net_numbers(trainer->net, trainer->ends.output);
+  size_t count = hui_net_rows(trainer->net, trainer->ends.output) * hui_net_cols(trainer->net, trainer->ends.output) /
                  trainer->batch * n;
   if (!out) return HU_E_MEMORY;
   for (size_t i = 0; i < count; i++) {
@@ -332,10 +332,10 @@ static hu_status tally_targets(const hu_trainer *trainer, size_t n, look_tally *
 /* The loss of n examples that are less than a batch, whose other rows repeat the last one. Rows without a label do
  * not count in the loss; rows with targets have no error once their targets are what the net answers. */
 static hu_status lose_part(hu_trainer *trainer, size_t n, float *loss) {
-  size_t all = hu_net_rows(trainer->net, trainer->ends.output) * hu_net_cols(trainer->net, trainer->ends.output),
+  size_t all = hui_net_rows(trainer->net, trainer->ends.output) * hui_net_cols(trainer->net, trainer->ends.output),
          kept = all / trainer->batch * n;
-  if (hu_has_labels(trainer)) return HU_OK; /* hu_feed_to_see has taken them */
-  const float *out = hu_net_numbers(trainer->net, trainer->ends.output);
+  if (hui_has_labels(trainer)) return HU_OK; /* hui_feed_to_see has taken them */
+  const float *out = hui_net_numbers(trainer->net, trainer->ends.output);
   if (!out) return HU_E_MEMORY;
   memcpy(trainer->buffers.y + kept, out + kept, (all - kept) * sizeof *out);
   hu_status status = hu_net_targets(trainer->net, trainer->buffers.y);
@@ -347,13 +347,13 @@ static hu_status lose_part(hu_trainer *trainer, size_t n, float *loss) {
 static hu_status tally_batch(hu_trainer *trainer, int on, size_t b, int labels, look_tally *tally) {
   size_t n;
   float loss;
-  hu_status status = hu_feed_to_see(trainer, on, b, &n);
-  int only_part = status == HU_OK && n < trainer->batch && hu_batches_to_see(trainer, on) == 1;
+  hu_status status = hui_feed_to_see(trainer, on, b, &n);
+  int only_part = status == HU_OK && n < trainer->batch && hui_batches_to_see(trainer, on) == 1;
   if (status == HU_OK) status = hu_net_forward(trainer->net, 0, &loss);
-  if (status == HU_OK && only_part && !hu_has_some_labels(trainer)) status = lose_part(trainer, n, &loss);
+  if (status == HU_OK && only_part && !hui_has_some_labels(trainer)) status = lose_part(trainer, n, &loss);
   if (status != HU_OK) return status;
   double mean = ldexp((double)loss * (double)trainer->shards.count, (int)trainer->keys.power);
-  if (hu_has_some_labels(trainer)) {
+  if (hui_has_some_labels(trainer)) {
     tally->loss += mean * trainer->buffers.counted;
     tally->whole += trainer->buffers.counted;
   } else if (n == trainer->batch) {
@@ -371,7 +371,7 @@ static hu_status tally_batch(hu_trainer *trainer, int on, size_t b, int labels, 
  * its loss as a part, so that the sums are made in one order by all. */
 static hu_status tally_shared(hu_trainer *trainer, int on, look_tally *tally) {
   enum { SHARED = 5 };
-  size_t batches = hu_batches_to_see(trainer, on), size = (size_t)trainer->ranks.size;
+  size_t batches = hui_batches_to_see(trainer, on), size = (size_t)trainer->ranks.size;
   double *shared = calloc(batches * SHARED + 1, sizeof *shared);
   if (!shared) return HU_E_MEMORY;
   hu_status status = HU_OK;
@@ -402,16 +402,16 @@ static const hu_data *pairs_to_see(const hu_trainer *trainer, int on) {
 static hu_status rank(const hu_trainer *trainer, int on, double *score, hu_trainer_seen *seen) {
   const hu_data *data = pairs_to_see(trainer, on);
   hu_status status = trainer->ranks.size > 1 ? trainer->ranks.sum(trainer->ranks.context, data->count, score) : HU_OK;
-  if (status == HU_OK) status = hu_auc(data->count, score, data->labels, &seen->auc);
+  if (status == HU_OK) status = hui_auc(data->count, score, data->labels, &seen->auc);
   if (status == HU_OK && on == HU_ON_TEST && trainer->source.group)
-    hu_rank_groups(data->count / trainer->source.group, trainer->source.group, score, &seen->hit, &seen->ndcg);
+    hui_rank_groups(data->count / trainer->source.group, trainer->source.group, score, &seen->hit, &seen->ndcg);
   return status;
 }
 
 static hu_status tally_all(hu_trainer *trainer, int on, int labels, look_tally *tally) {
   hu_status status = HU_OK;
   if (labels && trainer->ranks.size > 1) return tally_shared(trainer, on, tally);
-  for (size_t b = 0; b < hu_batches_to_see(trainer, on) && status == HU_OK; b++)
+  for (size_t b = 0; b < hui_batches_to_see(trainer, on) && status == HU_OK; b++)
     status = tally_batch(trainer, on, b, labels, tally);
   return status;
 }
@@ -423,7 +423,7 @@ static HU_NOINLINE hu_status evaluate(hu_trainer *trainer, int on, hu_trainer_se
   if (!trainer || !seen) return HU_E_NULL;
   if (!trainer->net || on < HU_ON_TRAINING || on > HU_ON_TEST) return HU_E_TRAIN;
   memset(&tally, 0, sizeof tally);
-  int labels = hu_has_labels(trainer), sentences = trainer->source.parallel.window != 0;
+  int labels = hui_has_labels(trainer), sentences = trainer->source.parallel.window != 0;
   const hu_data *pairs = pairs_to_see(trainer, on);
   if (pairs) tally.score = calloc(pairs->count, sizeof *tally.score);
   if (pairs && !tally.score) return HU_E_MEMORY;
@@ -431,11 +431,11 @@ static HU_NOINLINE hu_status evaluate(hu_trainer *trainer, int on, hu_trainer_se
   if (status == HU_OK && pairs) status = rank(trainer, on, tally.score, &ranked);
   free(tally.score);
   if (status == HU_OK && sentences && on == HU_ON_TEST && trainer->keys.translate)
-    status = hu_translate(trainer, &ranked.bleu);
+    status = hui_translate(trainer, &ranked.bleu);
   if (status != HU_OK) return status;
   *seen = ranked;
   seen->loss = tally.whole > 0 ? tally.loss / tally.whole : tally.rows > 0 ? tally.part : none;
-  seen->perplexity = trainer->source.text || sentences ? hu_exp_of_loss(seen->loss) : (double)NAN;
+  seen->perplexity = trainer->source.text || sentences ? hui_exp_of_loss(seen->loss) : (double)NAN;
   seen->accuracy = labels ? tally.right / tally.rows : (double)NAN;
   seen->r2 = labels ? (double)NAN : 1 - tally.squares / (tally.sum_of_squares - tally.sum * tally.sum / tally.rows);
   return HU_OK;

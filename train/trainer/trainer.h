@@ -85,13 +85,13 @@ typedef struct hu_run_keys {
 
 /* Reads the value of key i into *keys, which keeps the pointer where it is a text. HU_OK, or the error, and a
  * sentence in why (which may be NULL) that names the key, the part that is wrong and what the key takes (values.c). */
-hu_status hu_read_key(hu_run_keys *keys, size_t i, const char *value, char *why);
+hu_status hui_read_key(hu_run_keys *keys, size_t i, const char *value, char *why);
 /* Returns the number of a key; SIZE_MAX: there is none of that name. */
-size_t hu_find_key(const char *name);
+size_t hui_find_key(const char *name);
 /* Returns the pairs of key and value that "precision.system" sets, up to a NULL; NULL: there is no such system. */
-const char *const *hu_system_pairs(const char *name);
+const char *const *hui_system_pairs(const char *name);
 /* Returns all names, up to a NULL. */
-const char *const *hu_system_names(void);
+const char *const *hui_system_names(void);
 
 /* Where batches come from. */
 typedef struct hu_trainer_source {
@@ -102,7 +102,7 @@ typedef struct hu_trainer_source {
   size_t split;           /* text: tokens for training */
   size_t window;
   hu_movielens movielens; /* item is NULL: another set */
-  hu_parallel parallel;   /* window is 0: another set; its pairs are in `training` and `test` */
+  hui_parallel parallel;  /* window is 0: another set; its pairs are in `training` and `test` */
   uint64_t drawn;         /* movielens: the epoch whose negatives are in `training` */
   size_t group; /* examples of the test set that are ranked with each other, the first one the positive; 0: none */
 } hu_trainer_source;
@@ -124,10 +124,10 @@ typedef struct hu_shards {
   float *before;             /* in the engine's memory: running statistics before the step */
   float *sum;                /* there: of the batches' gradients, where count is 1; else NULL */
   const void **part;         /* of each own shard */
-  hu_net **net;   /* statistics of the whole batch: own ones, one a shard, of which the first is the trainer's */
-  hu_whole whole; /* the same */
-  float *loss;    /* of each of these nets */
-  double *shared; /* what processes exchange */
+  hu_net **net;    /* statistics of the whole batch: own ones, one a shard, of which the first is the trainer's */
+  hui_whole whole; /* the same */
+  float *loss;     /* of each of these nets */
+  double *shared;  /* what processes exchange */
 } hu_shards;
 
 /* What roundings of an all-reduce have lost and the next step gets back: a residual a shard, or one for all. */
@@ -141,9 +141,9 @@ typedef struct hu_feedback {
 
 /* Q-Ramping: the trial steps of an epoch. */
 typedef struct hu_trial {
-  struct hu_watched *watched; /* tensors of weights */
-  size_t count;               /* 0: there is no ramping */
-  float *state;               /* of the run before the trial: tensors, and a text */
+  struct hui_watched *watched; /* tensors of weights */
+  size_t count;                /* 0: there is no ramping */
+  float *state;                /* of the run before the trial: tensors, and a text */
   char *text;
   uint64_t steps; /* made so far */
 } hu_trial;
@@ -193,52 +193,52 @@ typedef struct hu_paper {
   char *text;
   size_t size, used;
 } hu_paper;
-void hu_print(hu_paper *paper, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void hui_print(hu_paper *paper, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Read the value of the line `name=`, and a whole number there. Return 0 if there is none. */
 enum { HU_LINE_MAX = 8192 };
-int hu_state_line(const char *text, const char *name, char z[HU_LINE_MAX]);
-int hu_state_count(const char *text, const char *name, uint64_t *z);
+int hui_state_line(const char *text, const char *name, char z[HU_LINE_MAX]);
+int hui_state_count(const char *text, const char *name, uint64_t *z);
 
 /* ---- paths (path.c) ---- */
 /* Writes folder/path/name; path and name may be empty, an absolute path stands alone. */
 enum { HU_PATH_SIZE = 4096 };
-hu_status hu_path_of(char z[HU_PATH_SIZE], const char *folder, const char *path, const char *name, char *why);
+hu_status hui_path_of(char z[HU_PATH_SIZE], const char *folder, const char *path, const char *name, char *why);
 
 /* ---- data (data.c) ---- */
-hu_status hu_open_source(hu_trainer *trainer, const char *folder, char *why);
-void hu_close_source(hu_trainer *trainer);
+hu_status hui_open_source(hu_trainer *trainer, const char *folder, char *why);
+void hui_close_source(hu_trainer *trainer);
 /* Allocates the buffers for batches, whose sizes are known. */
-hu_status hu_make_buffers(hu_trainer *trainer, char *why);
+hu_status hui_make_buffers(hu_trainer *trainer, char *why);
 /* Draws the batches of step trainer->step into the buffers; feeds a part of them, trainer->batch samples, to a net. */
-hu_status hu_draw_training(hu_trainer *trainer);
-hu_status hu_feed_part(hu_trainer *trainer, hu_net *net, size_t part);
+hu_status hui_draw_training(hu_trainer *trainer);
+hu_status hui_feed_part(hu_trainer *trainer, hu_net *net, size_t part);
 /* Feeds batch b of an evaluation, of the training or the test set; *n is how many of its examples count. Fails with
  * HU_E_SHAPE behind the last one. */
-size_t hu_batches_to_see(const hu_trainer *trainer, int on);
-hu_status hu_feed_to_see(hu_trainer *trainer, int on, size_t b, size_t *n);
-hu_model_sizes hu_sizes_of_source(const hu_trainer *trainer);
+size_t hui_batches_to_see(const hu_trainer *trainer, int on);
+hu_status hui_feed_to_see(hu_trainer *trainer, int on, size_t b, size_t *n);
+hu_model_sizes hui_sizes_of_source(const hu_trainer *trainer);
 
 /* ---- rows without labels (tokens.c) ---- */
-hu_status hu_open_parallel(hu_trainer *trainer, const char *folder, char *why);
+hu_status hui_open_parallel(hu_trainer *trainer, const char *folder, char *why);
 /* Makes the labels of n pairs of sentences in the buffer of inputs. */
-void hu_label_pairs(hu_trainer *trainer, size_t n);
+void hui_label_pairs(hu_trainer *trainer, size_t n);
 /* Masks some tokens of n windows in the buffers; those that are asked for get labels. Window i draws from child i. */
-hu_status hu_mask_windows(hu_trainer *trainer, size_t n, hu_stream words);
+hu_status hui_mask_windows(hu_trainer *trainer, size_t n, hu_stream words);
 /* Return 1 if rows of the output have labels, all or some; and 1 if only some have. */
-int hu_has_labels(const hu_trainer *trainer);
-int hu_has_some_labels(const hu_trainer *trainer);
+int hui_has_labels(const hu_trainer *trainer);
+int hui_has_some_labels(const hu_trainer *trainer);
 /* Sets trainer->buffers.counted for so many samples in the buffers, of which the first `counted` keep their labels. */
-void hu_count_labels(hu_trainer *trainer, size_t samples, size_t counted);
+void hui_count_labels(hu_trainer *trainer, size_t samples, size_t counted);
 /* Computes the BLEU of the greedy translations of all test sentences (translate.c). */
-hu_status hu_translate(hu_trainer *trainer, double *z);
+hu_status hui_translate(hu_trainer *trainer, double *z);
 
 /* ---- shards (shards.c) ---- */
 /* Decide which shards there are, before the net is built; allocate them, afterwards. */
-hu_status hu_open_shards(hu_trainer *trainer, char *why);
-hu_status hu_make_shards(hu_trainer *trainer);
+hu_status hui_open_shards(hu_trainer *trainer, char *why);
+hu_status hui_make_shards(hu_trainer *trainer);
 /* Allocates what processes exchange; again when more is to be exchanged. */
-hu_status hu_make_shared(hu_trainer *trainer);
-void hu_close_shards(hu_trainer *trainer);
+hu_status hui_make_shared(hu_trainer *trainer);
+void hui_close_shards(hu_trainer *trainer);
 /* What a pass over a batch found. */
 typedef struct hu_pass {
   int needs_largest;
@@ -247,89 +247,89 @@ typedef struct hu_pass {
   hu_trainer_report counted; /* forward and backward counts alone */
 } hu_pass;
 /* Runs the batches of a step forward and backward; the gradients of the parameters are then those of the whole step. */
-hu_status hu_make_pass(hu_trainer *trainer, float scale, hu_pass *pass);
+hu_status hui_make_pass(hu_trainer *trainer, float scale, hu_pass *pass);
 /* Adds the counts of all tensors to those of the report (counts.c). */
-void hu_count_tensors(const hu_trainer *trainer, hu_trainer_report *report);
+void hui_count_tensors(const hu_trainer *trainer, hu_trainer_report *report);
 
 /* ---- what shards leave (kept.c); rows are in the engine's memory ---- */
 /* Allocates the rows; their sizes are known, and there are several shards. */
-hu_status hu_make_kept(hu_trainer *trainer);
-void hu_close_kept(hu_trainer *trainer);
+hu_status hui_make_kept(hu_trainer *trainer);
+void hui_close_kept(hu_trainer *trainer);
 /* Copies gradients of all parameters, or running statistics, from a net into a row (keep) or back (take). */
-void hu_keep_gradients(hu_net *net, float *row);
-void hu_take_gradients(hu_net *net, const float *row);
-void hu_keep_running(hu_net *net, float *row);
-void hu_take_running(hu_net *net, const float *row);
+void hui_keep_gradients(hu_net *net, float *row);
+void hui_take_gradients(hu_net *net, const float *row);
+void hui_keep_running(hu_net *net, float *row);
+void hui_take_running(hu_net *net, const float *row);
 /* row = rn(row + rn(g / batches)), as hu_gradient_gather_n. */
-void hu_add_gradients(hu_net *net, float *row, uint64_t batches);
+void hui_add_gradients(hu_net *net, float *row, uint64_t batches);
 /* Copies the n numbers of a row to the host, if sums are made there. */
-void hu_bring(hu_trainer *trainer, const hu_kept *kept, size_t n);
+void hui_bring(hu_trainer *trainer, const hu_kept *kept, size_t n);
 /* joined = the model's sum over all shards of n numbers each, of which `own` has this process's, brought. */
-hu_status hu_join_shards(hu_trainer *trainer, size_t n, const hu_kept *own, const hu_collective *model,
-                         hu_stream words);
+hu_status hui_join_shards(hu_trainer *trainer, size_t n, const hu_kept *own, const hu_collective *model,
+                          hu_stream words);
 
 /* ---- error feedback (feedback.c) ---- */
 /* Allocates the residuals, all 0; the shards have theirs. */
-hu_status hu_make_feedback(hu_trainer *trainer);
-void hu_close_feedback(hu_trainer *trainer);
+hu_status hui_make_feedback(hu_trainer *trainer);
+void hui_close_feedback(hu_trainer *trainer);
 /* Replaces the gradients of the shards by what is given to the model. */
-hu_status hu_feed_back(hu_trainer *trainer, float scale);
+hu_status hui_feed_back(hu_trainer *trainer, float scale);
 /* Returns 1 if parallel.feedback = sum, and the model rounds. Then come the exact sum of what is given to the model,
  * and what the model gives, which is nothing to the other kinds. */
-int hu_feedback_is_of_sums(const hu_trainer *trainer);
-void hu_feedback_exact(hu_trainer *trainer, const float *z);
-void hu_feedback_joined(hu_trainer *trainer, const float *z, float scale);
+int hui_feedback_is_of_sums(const hu_trainer *trainer);
+void hui_feedback_exact(hu_trainer *trainer, const float *z);
+void hui_feedback_joined(hu_trainer *trainer, const float *z, float scale);
 /* Keeps what a step that was taken has lost, which the next one gets. */
-void hu_keep_feedback(hu_trainer *trainer);
+void hui_keep_feedback(hu_trainer *trainer);
 /* Read and write n numbers from number `first` on of every residual, one after another. */
-hu_status hu_read_residual(const hu_trainer *trainer, size_t first, size_t n, float *z);
-hu_status hu_write_residual(hu_trainer *trainer, size_t first, size_t n, const float *x);
+hu_status hui_read_residual(const hu_trainer *trainer, size_t first, size_t n, float *z);
+hu_status hui_write_residual(hu_trainer *trainer, size_t first, size_t n, const float *x);
 
 /* ---- nets (build.c) ---- */
 /* Builds the trainer's net, and where batch norms have statistics of the whole batch one per shard. */
-hu_status hu_build_nets(hu_trainer *trainer, char *why);
+hu_status hui_build_nets(hu_trainer *trainer, char *why);
 
 /* ---- precision (precision.c) ---- */
-hu_status hu_set_precision(hu_trainer *trainer, char *why);
+hu_status hui_set_precision(hu_trainer *trainer, char *why);
 /* Makes products rounded as in step trainer->step. */
-hu_status hu_set_products(hu_trainer *trainer);
+hu_status hui_set_products(hu_trainer *trainer);
 /* Chooses the scale of loss.scale = largest: computes gradients of some batches in binary32, then restores the
  * weights. */
-hu_status hu_choose_scale(hu_trainer *trainer);
+hu_status hui_choose_scale(hu_trainer *trainer);
 
 /* ---- assignments (assignment.c) ---- */
-hu_status hu_start_plan(hu_trainer *trainer, char *why);
+hu_status hui_start_plan(hu_trainer *trainer, char *why);
 /* Returns what `check` says where every forward tensor is high, which is what promotion leads to; HU_OK where none
  * is promoted. The assignment stays as it was. */
-hu_status hu_check_promoted(hu_trainer *trainer, hu_status (*check)(const hu_trainer *trainer, char *why), char *why);
+hu_status hui_check_promoted(hu_trainer *trainer, hu_status (*check)(const hu_trainer *trainer, char *why), char *why);
 /* Counts the assignment of this step, and promotes tensors for the next one. */
-hu_status hu_step_plan(hu_trainer *trainer, hu_trainer_report *report);
+hu_status hui_step_plan(hu_trainer *trainer, hu_trainer_report *report);
 /* Write which tensors are low, as lines of the state's text, and read them. */
-void hu_print_plan(const hu_trainer *trainer, hu_paper *paper);
-hu_status hu_read_plan(hu_trainer *trainer, const char *text, char *why);
+void hui_print_plan(const hu_trainer *trainer, hu_paper *paper);
+hu_status hui_read_plan(hu_trainer *trainer, const char *text, char *why);
 
 /* Returns the rate in an epoch (from 0) of a run of so many steps. */
-double hu_rate_of(const hu_trainer *trainer, uint64_t epoch, uint64_t steps);
+double hui_rate_of(const hu_trainer *trainer, uint64_t epoch, uint64_t steps);
 /* Returns the rate of a step in an epoch of that rate, which rises over the first steps. */
-double hu_warm_rate(const hu_run_keys *keys, uint64_t step, double rate);
+double hui_warm_rate(const hu_run_keys *keys, uint64_t step, double rate);
 /* Makes the first weights as the optimizer keeps them. */
-hu_status hu_first_weights(hu_trainer *trainer);
+hu_status hui_first_weights(hu_trainer *trainer);
 
 /* ---- Q-Ramping (ramping.c) ---- */
 /* Makes periods of 1 for the weights of rounded products, whose roundings are set; does nothing without the key. */
-hu_status hu_make_ramping(hu_trainer *trainer, char *why);
-void hu_close_ramping(hu_trainer *trainer);
+hu_status hui_make_ramping(hu_trainer *trainer, char *why);
+void hui_close_ramping(hu_trainer *trainer);
 /* Returns 1 where an epoch begins: before its first step a trial is made. It begins, looks at the weights after each
  * of its steps, and ends: then the run's state is as it was, and periods are those of the epoch. */
-int hu_trial_is_due(const hu_trainer *trainer);
-hu_status hu_begin_trial(hu_trainer *trainer);
-hu_status hu_look_at_trial(hu_trainer *trainer);
-hu_status hu_end_trial(hu_trainer *trainer);
+int hui_trial_is_due(const hu_trainer *trainer);
+hu_status hui_begin_trial(hu_trainer *trainer);
+hu_status hui_look_at_trial(hu_trainer *trainer);
+hu_status hui_end_trial(hu_trainer *trainer);
 
 /* ---- state (state.c) ---- */
-hu_status hu_list_state(hu_trainer *trainer);
+hu_status hui_list_state(hu_trainer *trainer);
 
 /* Writes the sentence, returns the status. */
-hu_status hu_say(char *why, hu_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+hu_status hui_say(char *why, hu_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -29,7 +29,7 @@ static size_t matches(size_t n, size_t words, const uint32_t *text, size_t other
   return found;
 }
 
-void hu_bleu_add(hu_bleu *bleu, size_t words, const uint32_t *text, size_t others, const uint32_t *reference) {
+void hui_bleu_add(hu_bleu *bleu, size_t words, const uint32_t *text, size_t others, const uint32_t *reference) {
   for (size_t n = 1; n <= HU_BLEU_PARTS; n++) {
     bleu->number[n - 1] += (double)matches(n, words, text, others, reference);
     bleu->number[HU_BLEU_PARTS + n - 1] += words >= n ? (double)(words - n + 1) : 0;
@@ -38,14 +38,14 @@ void hu_bleu_add(hu_bleu *bleu, size_t words, const uint32_t *text, size_t other
   bleu->number[2 * HU_BLEU_PARTS + 1] += (double)others;
 }
 
-double hu_bleu_of(const hu_bleu *bleu) {
+double hui_bleu_of(const hu_bleu *bleu) {
   const double words = bleu->number[2 * HU_BLEU_PARTS], others = bleu->number[2 * HU_BLEU_PARTS + 1];
   double product = 1;
   for (size_t n = 0; n < HU_BLEU_PARTS; n++) {
     if (bleu->number[n] == 0) return 0;
     product *= bleu->number[n] / bleu->number[HU_BLEU_PARTS + n];
   }
-  double mean = sqrt(sqrt(product)), brevity = words > others ? 1 : hu_exp_of_loss(1 - others / words);
+  double mean = sqrt(sqrt(product)), brevity = words > others ? 1 : hui_exp_of_loss(1 - others / words);
   return 100 * (brevity * mean);
 }
 
@@ -121,8 +121,8 @@ static int answer(batch_draft *draft, size_t i, size_t first, uint32_t end, size
 /* The network was given all the words that it had answered before. An answer depends on the words before it alone, so
  * that word number `pass` is final now, and all of them are where none has changed. Returns how many are left. */
 static size_t look_at_answers(batch_draft *draft, const hu_trainer *trainer, size_t pass) {
-  const float *out = hu_net_numbers(trainer->net, trainer->ends.output);
-  const size_t cols = hu_net_cols(trainer->net, trainer->ends.output);
+  const float *out = hui_net_numbers(trainer->net, trainer->ends.output);
+  const size_t cols = hui_net_cols(trainer->net, trainer->ends.output);
   const uint32_t end = trainer->source.parallel.end;
   size_t left = 0;
   for (size_t i = 0; i < draft->batch && out; i++) {
@@ -136,18 +136,18 @@ static size_t look_at_answers(batch_draft *draft, const hu_trainer *trainer, siz
 
 /* A word that the vocabulary has not is like no other: none of the references has the number of an unknown one. */
 static void judge(batch_draft *draft, const hu_trainer *trainer, size_t n, hu_bleu *bleu) {
-  const hu_parallel *parallel = &trainer->source.parallel;
+  const hui_parallel *parallel = &trainer->source.parallel;
   for (size_t i = 0; i < n; i++) {
     size_t others = hu_parallel_labels(parallel, trainer->buffers.x + i * draft->each, draft->labels) - 1;
     for (size_t j = 0; j < others; j++)
       draft->labels[j] = draft->labels[j] == parallel->unknown ? UINT32_MAX : draft->labels[j];
-    hu_bleu_add(bleu, draft->words[i], draft->text + i * draft->window, others, draft->labels);
+    hui_bleu_add(bleu, draft->words[i], draft->text + i * draft->window, others, draft->labels);
   }
 }
 
 static hu_status translate_batch(hu_trainer *trainer, batch_draft *draft, size_t b, hu_bleu *bleu) {
   size_t n;
-  hu_status status = hu_feed_to_see(trainer, HU_ON_TEST, b, &n);
+  hu_status status = hui_feed_to_see(trainer, HU_ON_TEST, b, &n);
   if (status != HU_OK) return status;
   begin_draft(draft, trainer, n);
   for (size_t pass = 0, left = n; pass < draft->window && left && status == HU_OK; pass++) {
@@ -159,16 +159,16 @@ static hu_status translate_batch(hu_trainer *trainer, batch_draft *draft, size_t
   return status;
 }
 
-hu_status hu_translate(hu_trainer *trainer, double *z) {
+hu_status hui_translate(hu_trainer *trainer, double *z) {
   hu_bleu bleu;
   batch_draft draft;
   memset(&bleu, 0, sizeof bleu);
   hu_status status = open_draft(&draft, trainer);
-  size_t size = (size_t)trainer->ranks.size, batches = hu_batches_to_see(trainer, HU_ON_TEST);
+  size_t size = (size_t)trainer->ranks.size, batches = hui_batches_to_see(trainer, HU_ON_TEST);
   for (size_t b = (size_t)trainer->ranks.rank; b < batches && status == HU_OK; b += size)
     status = translate_batch(trainer, &draft, b, &bleu);
   close_draft(&draft);
   if (status == HU_OK && size > 1) status = trainer->ranks.sum(trainer->ranks.context, HU_BLEU_NUMBERS, bleu.number);
-  if (status == HU_OK) *z = hu_bleu_of(&bleu);
+  if (status == HU_OK) *z = hui_bleu_of(&bleu);
   return status;
 }

@@ -30,8 +30,8 @@ refuse(const key_entry *entry, hu_status status, const char *format, ...) {
   va_start(list, format);
   vsnprintf(said, sizeof said, format, list);
   va_end(list);
-  return hu_say(entry->why, status, "%s: '%.*s%s' %s", entry->key->shown.name, SHOWN, entry->value,
-                n > SHOWN ? "..." : "", said);
+  return hui_say(entry->why, status, "%s: '%.*s%s' %s", entry->key->shown.name, SHOWN, entry->value,
+                 n > SHOWN ? "..." : "", said);
 }
 
 /* ---- numbers and words ---- */
@@ -41,14 +41,14 @@ static const char *bound(char text[HU_DECIMAL_TEXT_MAX], double x) {
     snprintf(text, HU_DECIMAL_TEXT_MAX, "%llu", (unsigned long long)x);
     return text;
   }
-  return hu_write_number(text, x);
+  return hui_write_number(text, x);
 }
 
 static hu_status read_number(const key_entry *entry, int whole, double *x) {
   char low[HU_DECIMAL_TEXT_MAX], high[HU_DECIMAL_TEXT_MAX];
   const hu_trainer_key *key = &entry->key->shown;
   double got;
-  int is = hu_read_number(entry->value, strlen(entry->value), &got), below = entry->key->kind == HU_KEY_FACTOR;
+  int is = hui_read_number(entry->value, strlen(entry->value), &got), below = entry->key->kind == HU_KEY_FACTOR;
   if (is && got >= key->low && got <= key->high && !(below && got == key->high) &&
       (!whole || got == (double)(uint64_t)got)) {
     *x = got;
@@ -73,8 +73,8 @@ static hu_status read_word(const key_entry *entry, const char *const *words, hu_
     *z = i;
     return HU_OK;
   }
-  return refuse(entry, unknown, "is not one of %s%s", hu_words_text(list, sizeof list, words),
-                hu_perhaps(perhaps, entry->value, words));
+  return refuse(entry, unknown, "is not one of %s%s", hui_words_text(list, sizeof list, words),
+                hui_perhaps(perhaps, entry->value, words));
 }
 
 static hu_status read_size(const key_entry *entry, uint64_t *z) {
@@ -85,12 +85,12 @@ static hu_status read_size(const key_entry *entry, uint64_t *z) {
     *z = strtoull(words[i], NULL, 10);
     return HU_OK;
   }
-  return refuse(entry, HU_E_TRAIN, "is not one of %s", hu_words_text(list, sizeof list, words));
+  return refuse(entry, HU_E_TRAIN, "is not one of %s", hui_words_text(list, sizeof list, words));
 }
 
 static hu_status read_system(const key_entry *entry) {
   uint64_t i = 0;
-  return read_word(entry, hu_system_names(), HU_E_NAME, &i);
+  return read_word(entry, hui_system_names(), HU_E_NAME, &i);
 }
 
 static hu_status read_ratio(const key_entry *entry, hu_ratio *ratio) {
@@ -114,7 +114,7 @@ static hu_status refuse_text(const key_entry *entry, hu_status status, size_t wh
   unsigned inside = HU_HINT_FORMATS | (offered & HU_HINT_MODELS);
   if (status == HU_E_NAME || (status == HU_E_TEXT && where == 0 && has_capitals(entry->value)))
     return refuse(entry, status, "is not %s: %s", what,
-                  hu_name_hint(hint, entry->value + where, where ? inside : offered, takes));
+                  hui_name_hint(hint, entry->value + where, where ? inside : offered, takes));
   if (status != HU_E_TEXT) return refuse(entry, status, "is not %s: %s; %s", what, hu_status_text(status), takes);
   if (where >= strlen(entry->value))
     return refuse(entry, status, "is not %s: something is missing at its end; %s", what, takes);
@@ -178,7 +178,7 @@ static hu_status read_collective(const key_entry *entry, hu_collective *collecti
 static hu_status read_model(const key_entry *entry, hu_model *model) {
   char said[HU_TEXT_WHY_MAX];
   size_t where;
-  hu_status status = hu_model_read(model, entry->value, &where, said);
+  hu_status status = hui_model_read(model, entry->value, &where, said);
   return status == HU_OK ? status : refuse(entry, status, "is not a model: %s", said);
 }
 
@@ -186,7 +186,7 @@ static hu_status read_rule(const key_entry *entry, hu_run_keys *keys) {
   char said[HU_RULE_WHY_MAX];
   size_t where;
   int largest = strcmp(entry->value, "largest") == 0;
-  hu_status status = hu_loss_rule_read(&keys->rule, largest ? "static(1)" : entry->value, &where, said);
+  hu_status status = hui_loss_rule_read(&keys->rule, largest ? "static(1)" : entry->value, &where, said);
   if (status == HU_OK) keys->largest = (uint64_t)largest;
   if (status == HU_OK) return status;
   return refuse(entry, status, "is not a rule: %s%s", said,
@@ -216,7 +216,7 @@ static size_t read_drops(const char *value, const char *comma, double at[DROPS_M
   for (size_t count = 0; count < DROPS_MOST; count++) {
     size_t n = strcspn(value, "/,");
     double before = count ? at[count - 1] : 0;
-    if (!hu_read_number(value, n, &at[count]) || !(at[count] > before && at[count] < 1)) return 0;
+    if (!hui_read_number(value, n, &at[count]) || !(at[count] > before && at[count] < 1)) return 0;
     value += n;
     if (value == comma) return count + 1;
     value++;
@@ -231,7 +231,7 @@ static int read_drop(const char *value, hu_run_keys *keys) {
   if (strncmp(value, "drop(", 5) != 0 || value[n - 1] != ')' || !comma) return 0;
   double at[DROPS_MOST] = {0}, by = 0;
   size_t drops = read_drops(value + 5, comma, at);
-  if (!drops || !hu_read_number(comma + 1, n - (size_t)(comma - value) - 2, &by) || !(by > 0 && by <= 1)) return 0;
+  if (!drops || !hui_read_number(comma + 1, n - (size_t)(comma - value) - 2, &by) || !(by > 0 && by <= 1)) return 0;
   memcpy(keys->drop_at, at, sizeof at);
   keys->drops = drops;
   keys->drop_by = by;
@@ -239,7 +239,7 @@ static int read_drop(const char *value, hu_run_keys *keys) {
 }
 
 static hu_status read_checksum(const key_entry *entry) {
-  if (hu_checksums_of(entry->value) >= 0) return HU_OK;
+  if (hui_checksums_of(entry->value) >= 0) return HU_OK;
   return refuse(entry, HU_E_TRAIN,
                 "is not sha256: and 64 hexadecimal digits, nor -, nor several of them with commas between");
 }
@@ -256,8 +256,8 @@ static hu_status read_schedule(const key_entry *entry, hu_run_keys *keys) {
 
 /* ---- all of them ---- */
 
-hu_status hu_read_key(hu_run_keys *keys, size_t i, const char *value, char *why) {
-  const hu_run_key *key = hu_run_key_at(i);
+hu_status hui_read_key(hu_run_keys *keys, size_t i, const char *value, char *why) {
+  const hu_run_key *key = hui_run_key_at(i);
   const key_entry entry = {key, value, why};
   void *at = key->at == SIZE_MAX ? NULL : (char *)keys + key->at;
   switch (key->kind) {
@@ -289,7 +289,7 @@ hu_status hu_read_key(hu_run_keys *keys, size_t i, const char *value, char *why)
   return HU_OK;
 }
 
-hu_status hu_say(char *why, hu_status status, const char *format, ...) {
+hu_status hui_say(char *why, hu_status status, const char *format, ...) {
   va_list list;
   if (!why) return status;
   va_start(list, format);

@@ -3,7 +3,7 @@
 #include "train/net/net.h"
 #include "train/trainer/trainer.h"
 
-hu_status hu_first_weights(hu_trainer *trainer) {
+hu_status hui_first_weights(hu_trainer *trainer) {
   const hu_mode rne = {0};
   hu_status status = hu_net_initialize(trainer->net, trainer->keys.seed);
   for (int i = 0; i < hu_net_parameters(trainer->net) && status == HU_OK; i++) {

@@ -35,9 +35,9 @@ typedef struct digits_way {
 static int count(uint32_t most) { return most < 1u << DIGIT_BITS ? 1 : most < 1u << 2 * DIGIT_BITS ? 2 : 3; }
 
 static int side_of(hu_side *z, const digits_way *w, const hu_gemm_call *g, const hu_matrix *x, size_t rows) {
-  if (hu_side_of_format(z, x, DIGITS * DIGIT_BITS)) return 1;
+  if (hui_side_of_format(z, x, DIGITS * DIGIT_BITS)) return 1;
   if (g->m < HU_SHORT_LEAST_SIDE || g->n < HU_SHORT_LEAST_SIDE) return 0;
-  return hu_side_of_values(z, w->kernels, x, rows, DIGITS * DIGIT_BITS);
+  return hui_side_of_values(z, w->kernels, x, rows, DIGITS * DIGIT_BITS);
 }
 
 /* Bytes are exact_short.c's. */
@@ -45,7 +45,7 @@ static int choose(digits_way *w, hu_gemm_call *g) {
   w->kernels = g->extensions.shorts;
   w->tiles = g->extensions.byte_tiles;
   if (!g->exact || !w->kernels || !w->tiles || g->k < HU_SHORT_LEAST_K) return 0;
-  if (!hu_side_is_small(&g->a) || !hu_side_is_small(&g->b)) return 0;
+  if (!hui_side_is_small(&g->a) || !hui_side_is_small(&g->b)) return 0;
   for (int all = 0; all < 2; all++) { /* most matrices that do not fit show it in some rows */
     size_t rows = all ? SIZE_MAX : 8;
     if (!side_of(&w->a, w, g, &g->a, rows) || !side_of(&w->b, w, g, &g->b, rows)) return 0;
@@ -54,9 +54,9 @@ static int choose(digits_way *w, hu_gemm_call *g) {
   w->of_b = count(w->b.most);
   size_t pairs = (size_t)(w->of_a < w->of_b ? w->of_a : w->of_b);
   if (w->of_a * w->of_b == 1 || g->k >= ((size_t)1 << 31) / (pairs * 127 * 127)) return 0;
-  if (!hu_sides_fit(&w->a, &w->b, g->k)) return 0;
-  w->unit = hu_side_unit(&w->a, &w->b);
-  return !g->c.data || hu_gemm_fits_exact64(g);
+  if (!hui_sides_fit(&w->a, &w->b, g->k)) return 0;
+  w->unit = hui_side_unit(&w->a, &w->b);
+  return !g->c.data || hui_gemm_fits_exact64(g);
 }
 
 /* ---- operands ---- */
@@ -65,9 +65,9 @@ static void read_digit(const hu_gemm_call *g, const hu_matrix *x, size_t row, si
                        int digit) {
   _Alignas(64) float f[NB + 16];
   const digits_way *w = g->way;
-  hu_gemm_read32(x, row, column, n, f);
+  hui_gemm_read32(x, row, column, n, f);
   memset(f + n, 0, 16 * sizeof *f);
-  w->tiles->digit(hu_up_to(n, 16), z, f, (x == &g->a ? &w->a : &w->b)->scale, (uint32_t)(digit * DIGIT_BITS));
+  w->tiles->digit(hui_up_to(n, 16), z, f, (x == &g->a ? &w->a : &w->b)->scale, (uint32_t)(digit * DIGIT_BITS));
 }
 
 #define READ(digit)                                                                                                   \
@@ -91,7 +91,7 @@ static void add_piece(const hu_gemm_call *g, const block *o, size_t k0, size_t k
       read_0, read_1, read_2};
   const digits_way *w = g->way;
   words_rule how = {4, KC, HU_SHORT_TILE, NULL, w->kernels->weave_bytes};
-  const size_t words = in_steps(&how, kc) / 4, whole = hu_up_to(o->rows, HU_SHORT_TILE);
+  const size_t words = in_steps(&how, kc) / 4, whole = hui_up_to(o->rows, HU_SHORT_TILE);
   for (int t = 0; t < w->of_a; t++) {
     how.read = read[t];
     pack_word_rows(g, &how, o->i0, k0, o->rows, kc, 0, HU_SHORT_TILE, a[t]);
@@ -115,16 +115,16 @@ static void finish(const hu_gemm_call *g, const block *o, int32_t acc[WEIGHTS][S
       for (int v = w->of_a + w->of_b - 2; v >= 0; v--) sum = sum * ((int64_t)1 << DIGIT_BITS) + acc[v][at];
       row[j] = (double)sum * w->unit;
     }
-    if (g->c.data) hu_short_add_c(g, o->i0 + i, o->j0, o->cols, row);
-    hu_gemm_finish64(g, o->i0 + i, o->j0, o->cols, row, events);
+    if (g->c.data) hui_short_add_c(g, o->i0 + i, o->j0, o->cols, row);
+    hui_gemm_finish64(g, o->i0 + i, o->j0, o->cols, row, events);
   }
 }
 
 static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
   _Alignas(64) int32_t acc[WEIGHTS][SIDE * SIDE];
-  const block o = {i0, j0, hu_least(g->m - i0, g->block_rows), hu_least(g->n - j0, g->block_cols)};
+  const block o = {i0, j0, hui_least(g->m - i0, g->block_rows), hui_least(g->n - j0, g->block_cols)};
   memset(acc, 0, sizeof acc);
-  for (size_t k0 = 0; k0 < g->k; k0 += 4 * KC) add_piece(g, &o, k0, hu_least(g->k - k0, 4 * KC), acc);
+  for (size_t k0 = 0; k0 < g->k; k0 += 4 * KC) add_piece(g, &o, k0, hui_least(g->k - k0, 4 * KC), acc);
   finish(g, &o, acc, events);
 }
 
@@ -133,8 +133,8 @@ static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
   (void)level;
   if (!choose(&w, g)) return 0;
   g->way = &w;
-  hu_gemm_set_blocks(g, SIDE, MR, SIDE, NR);
-  hu_gemm_run(g, run_block, events);
+  hui_gemm_set_blocks(g, SIDE, MR, SIDE, NR);
+  hui_gemm_run(g, run_block, events);
   return 1;
 }
 

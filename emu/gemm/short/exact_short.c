@@ -15,7 +15,7 @@
  * C is exact, too. What comes out is the sum that exact.c's ways have, with one exception:
  * integers have no -0. With no C the first term is +0, and a zero sum is +0. With a C that is not -0 it is what IEEE
  * 754 has for 0 + c, whatever signs the zeros among the products had. With C = -0 and a sum of 0 the products decide:
- * hu_gemm_zero_sign looks at them.
+ * hui_gemm_zero_sign looks at them.
  *
  * Operands with infinities or NaN are not taken; a C with them is: nothing but C has them, and 0 + c has its kind. */
 #include "emu/base/float_env.h"
@@ -49,7 +49,7 @@ typedef struct short_way {
 static size_t run_of(const short_way *w, uint32_t offset) {
   uint32_t pair = 2 * (w->a.most + offset) * w->b.most;
   if (!w->kernels->pairs || pair == 0) return KC;
-  return 0x7FFF / pair < LEAST_RUN ? 0 : hu_least(0x7FFF / pair, KC);
+  return 0x7FFF / pair < LEAST_RUN ? 0 : hui_least(0x7FFF / pair, KC);
 }
 
 /* How long sums stay in 32 bits; 0 if that is not worth it. */
@@ -64,21 +64,21 @@ static int set_lengths(short_way *w, const hu_gemm_call *g) {
   w->group = bytes ? 4 : 2;
   if (!bytes) w->tiles = NULL;
   w->rule.offset = bytes ? offset : 0;
-  w->piece = hu_least(w->group * KC, limit / w->group * w->group);
+  w->piece = hui_least(w->group * KC, limit / w->group * w->group);
   w->pieces = w->piece ? limit / w->piece : 0;
-  w->unit = hu_side_unit(&w->a, &w->b);
+  w->unit = hui_side_unit(&w->a, &w->b);
   return w->piece * w->pieces >= LEAST_L;
 }
 
 /* By formats, else by values: first by those of some rows, as most matrices that do not fit show it there. */
 static int sides_fit(short_way *w, const hu_gemm_call *g) {
-  int a = hu_side_of_format(&w->a, &g->a, HALF), b = hu_side_of_format(&w->b, &g->b, HALF);
+  int a = hui_side_of_format(&w->a, &g->a, HALF), b = hui_side_of_format(&w->b, &g->b, HALF);
   if (a && b) return set_lengths(w, g);
   if (g->m < HU_SHORT_LEAST_SIDE || g->n < HU_SHORT_LEAST_SIDE) return 0;
   for (int all = 0; all < 2; all++) {
     size_t rows = all ? SIZE_MAX : 8;
-    if (!a && !hu_side_of_values(&w->a, w->kernels, &g->a, rows, HALF)) return 0;
-    if (!b && !hu_side_of_values(&w->b, w->kernels, &g->b, rows, HALF)) return 0;
+    if (!a && !hui_side_of_values(&w->a, w->kernels, &g->a, rows, HALF)) return 0;
+    if (!b && !hui_side_of_values(&w->b, w->kernels, &g->b, rows, HALF)) return 0;
     if (!set_lengths(w, g)) return 0;
   }
   return 1;
@@ -87,10 +87,10 @@ static int sides_fit(short_way *w, const hu_gemm_call *g) {
 static int choose(short_way *w, hu_gemm_call *g) {
   w->kernels = g->extensions.shorts;
   w->tiles = g->extensions.byte_tiles;
-  if (!g->exact || !w->kernels || g->k < HU_SHORT_LEAST_K || !hu_side_is_small(&g->a) || !hu_side_is_small(&g->b))
+  if (!g->exact || !w->kernels || g->k < HU_SHORT_LEAST_K || !hui_side_is_small(&g->a) || !hui_side_is_small(&g->b))
     return 0;
-  if (!sides_fit(w, g) || !hu_sides_fit(&w->a, &w->b, g->k)) return 0;
-  return !g->c.data || hu_gemm_fits_exact64(g);
+  if (!sides_fit(w, g) || !hui_sides_fit(&w->a, &w->b, g->k)) return 0;
+  return !g->c.data || hui_gemm_fits_exact64(g);
 }
 
 /* ---- operands ---- */
@@ -99,8 +99,8 @@ static void read_one(const hu_gemm_call *g, const hu_matrix *x, size_t row, size
   _Alignas(64) float f[NB + 16];
   const short_way *w = g->way;
   const hu_side *s = x == &g->a ? &w->a : &w->b;
-  size_t whole = hu_up_to(n, 16);
-  hu_gemm_read32(x, row, column, n, f);
+  size_t whole = hui_up_to(n, 16);
+  hui_gemm_read32(x, row, column, n, f);
   memset(f + n, 0, 16 * sizeof *f);
   if (w->group == 4) {
     w->kernels->bytes(whole, z, f, s->scale, x == &g->a ? (int32_t)w->rule.offset : 0);
@@ -155,7 +155,7 @@ static void sum_block(const hu_gemm_call *g, const block *o, int32_t *acc, doubl
   const short_way *w = g->way;
   size_t step = w->piece, done = 0;
   for (size_t k0 = 0; k0 < g->k; k0 += step) {
-    add_piece(g, o, k0, hu_least(g->k - k0, step), acc);
+    add_piece(g, o, k0, hui_least(g->k - k0, step), acc);
     if (total && (++done == w->pieces || k0 + step >= g->k)) {
       carry_on(w, o, total, acc);
       done = 0;
@@ -171,15 +171,15 @@ static void finish(const hu_gemm_call *g, const block *o, const int32_t *acc, co
       if (!total) w->kernels->scale(NR, row + j, acc + j * o->high + i * NR, w->unit);
       for (size_t l = 0; total && l < NR; l++) row[j + l] = total[j * o->high + i * NR + l] * w->unit;
     }
-    if (g->c.data) hu_short_add_c(g, o->i0 + i, o->j0, o->cols, row);
-    hu_gemm_finish64(g, o->i0 + i, o->j0, o->cols, row, events);
+    if (g->c.data) hui_short_add_c(g, o->i0 + i, o->j0, o->cols, row);
+    hui_gemm_finish64(g, o->i0 + i, o->j0, o->cols, row, events);
   }
 }
 
 static block block_at(const hu_gemm_call *g, size_t i0, size_t j0, size_t high) {
   const short_way *w = g->way;
-  size_t rows = hu_least(g->m - i0, g->block_rows), cols = hu_least(g->n - j0, g->block_cols);
-  block o = {i0, j0, rows, cols, high, hu_up_to(rows, w->tiles ? HU_SHORT_TILE : MR)};
+  size_t rows = hui_least(g->m - i0, g->block_rows), cols = hui_least(g->n - j0, g->block_cols);
+  block o = {i0, j0, rows, cols, high, hui_up_to(rows, w->tiles ? HU_SHORT_TILE : MR)};
   return o;
 }
 
@@ -196,7 +196,7 @@ static void run_long_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_event
   _Alignas(64) double total[LONG_MB * NB];
   block o = block_at(g, i0, j0, LONG_MB);
   clear(&o, acc);
-  memset(total, 0, LONG_MB * hu_up_to(o.cols, NR) * sizeof *total);
+  memset(total, 0, LONG_MB * hui_up_to(o.cols, NR) * sizeof *total);
   sum_block(g, &o, acc, total);
   finish(g, &o, acc, total, events);
 }
@@ -213,7 +213,7 @@ static void run_parts(const hu_gemm_call *g, const block *o, const hu_gemm_parts
   words_rule how = {w->group, KC, w->tiles ? p->every / w->group : 1, read_one,
                     w->group == 4 ? w->kernels->weave_bytes : w->kernels->weave_halves};
   for (size_t k0 = 0; k0 < g->k; k0 += step) {
-    size_t kc = hu_least(g->k - k0, step);
+    size_t kc = hui_least(g->k - k0, step);
     if (w->tiles) {
       pack_word_rows(g, &how, o->i0, k0, o->rows, kc, 0, HU_SHORT_TILE, a);
     } else {
@@ -221,7 +221,7 @@ static void run_parts(const hu_gemm_call *g, const block *o, const hu_gemm_parts
     }
     pack_words_b(g, &how, o->j0, k0, o->cols, kc, 0, b);
     for (size_t l = 0; l < kc; l += p->every) {
-      size_t words = (hu_least(kc - l, p->every) + w->group - 1) / w->group, at = l / w->group;
+      size_t words = (hui_least(kc - l, p->every) + w->group - 1) / w->group, at = l / w->group;
       p->factors(p->context, o->i0, o->rows, k0 + l, row, column);
       if (w->tiles) {
         w->tiles->add_part(o->rows, o->cols, how.step, a + at, b + at * NR, w->unsigned_a, &join,
@@ -242,30 +242,30 @@ static int words_fit_tiles(size_t every) {
 /* A part is one exact sum, below 2^31 by set_lengths, that is rounded once into binary32, and then times 2^q, where
  * |q| <= 90: a number of binary32, as the sum is 0 or at least 1. A zero is +0, as it is without C. The operations that
  * follow are those of the lanes that join parts elsewhere (scaled_gemm/join.h), in their order. */
-int hu_gemm_short_parts(const hu_gemm_parts *p, const hu_exec *exec) {
+int hui_gemm_short_parts(const hu_gemm_parts *p, const hu_exec *exec) {
   short_way w;
   hu_gemm_call g;
-  const hu_level *level = hu_level_for(exec);
-  g.extensions = hu_extensions_for(exec);
+  const hu_level *level = hui_level_for(exec);
+  g.extensions = hui_extensions_for(exec);
   w.kernels = g.extensions.shorts;
   w.tiles = words_fit_tiles(p->every) ? g.extensions.byte_tiles : NULL;
   if (!w.kernels || !level->gemm || p->n > NB || p->n == 0) return 0;
   g.kernels = level->gemm;
-  hu_gemm_matrix(&g.a, &p->a, p->m, p->k, level, g.kernels);
-  hu_gemm_matrix(&g.b, &p->b, p->k, p->n, level, g.kernels);
-  if (!hu_side_is_small(&g.a) || !hu_side_is_small(&g.b) || !hu_side_of_format(&w.a, &g.a, HALF) ||
-      !hu_side_of_format(&w.b, &g.b, HALF))
+  hui_gemm_matrix(&g.a, &p->a, p->m, p->k, level, g.kernels);
+  hui_gemm_matrix(&g.b, &p->b, p->k, p->n, level, g.kernels);
+  if (!hui_side_is_small(&g.a) || !hui_side_is_small(&g.b) || !hui_side_of_format(&w.a, &g.a, HALF) ||
+      !hui_side_of_format(&w.b, &g.b, HALF))
     return 0;
-  if (!set_lengths(&w, &g) || p->every > hu_least(w.piece * w.pieces, w.group * KC) || p->every % w.group) return 0;
+  if (!set_lengths(&w, &g) || p->every > hui_least(w.piece * w.pieces, w.group * KC) || p->every % w.group) return 0;
   if (w.a.q + w.b.q < -90 || w.a.q + w.b.q > 90) return 0;
   g.k = p->k;
   g.way = &w;
-  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   for (size_t i = 0; i < p->m; i += MB) {
-    block o = {i, 0, hu_least(p->m - i, MB), p->n, 0, 0};
+    block o = {i, 0, hui_least(p->m - i, MB), p->n, 0, 0};
     run_parts(&g, &o, p);
   }
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
   return 1;
 }
 
@@ -277,8 +277,8 @@ static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
   if (!choose(&w, g)) return 0;
   int whole = g->k <= w.piece * w.pieces;
   g->way = &w;
-  hu_gemm_set_blocks(g, whole ? MB : LONG_MB, MR, NB, NR);
-  hu_gemm_run(g, whole ? run_block : run_long_block, events);
+  hui_gemm_set_blocks(g, whole ? MB : LONG_MB, MR, NB, NR);
+  hui_gemm_run(g, whole ? run_block : run_long_block, events);
   return 1;
 }
 

@@ -10,18 +10,18 @@
 static uint32_t units(uint64_t sig, int32_t exp, int32_t q) {
   int32_t up = exp - q;
   if (sig == 0) return 0;
-  return up > hu_clz64(sig) - 33 ? (uint32_t)1 << 31 : (uint32_t)(sig << up);
+  return up > hui_clz64(sig) - 33 ? (uint32_t)1 << 31 : (uint32_t)(sig << up);
 }
 
 static void set_side(hu_side *z, int32_t q, uint32_t most) {
   z->q = q;
   z->most = most;
-  z->scale = hu_float_of_bits(hu_power_bits(-q));
+  z->scale = hui_float_of_bits(hui_power_bits(-q));
 }
 
-int hu_side_of_format(hu_side *z, const hu_matrix *x, int32_t digits) {
+int hui_side_of_format(hu_side *z, const hu_matrix *x, int32_t digits) {
   const hu_spec *s = &x->spec;
-  hu_num max = hu_unpack(s, s->max_code);
+  hu_num max = hui_unpack(s, s->max_code);
   set_side(z, s->emin - s->m, units(max.sig, max.exp, s->emin - s->m));
   return !s->has_inf && !s->has_nan && z->most < (uint32_t)1 << digits;
 }
@@ -37,46 +37,46 @@ static int side_of_range(hu_side *z, const hu_matrix *x, uint32_t least, uint32_
   return 1;
 }
 
-int hu_side_of_values(hu_side *z, const hu_short_kernels *kernels, const hu_matrix *x, size_t rows, int32_t digits) {
+int hui_side_of_values(hu_side *z, const hu_short_kernels *kernels, const hu_matrix *x, size_t rows, int32_t digits) {
   enum { PIECE = 512 };
   _Alignas(64) float piece[PIECE + 16];
   uint32_t least = UINT32_MAX, most = 0;
-  size_t cols = hu_gemm_stored_cols(x);
-  for (size_t i = 0; i < hu_least(rows, hu_gemm_stored_rows(x)); i++) {
+  size_t cols = hui_gemm_stored_cols(x);
+  for (size_t i = 0; i < hui_least(rows, hui_gemm_stored_rows(x)); i++) {
     for (size_t j = 0; j < cols; j += PIECE) {
-      size_t some = hu_least(cols - j, PIECE);
-      hu_gemm_read32(x, i, j, some, piece);
+      size_t some = hui_least(cols - j, PIECE);
+      hui_gemm_read32(x, i, j, some, piece);
       memset(piece + some, 0, 16 * sizeof *piece);
-      kernels->range(hu_up_to(some, 16), piece, &least, &most);
+      kernels->range(hui_up_to(some, 16), piece, &least, &most);
     }
   }
   return side_of_range(z, x, least, most, digits);
 }
 
-int hu_side_is_small(const hu_matrix *x) {
+int hui_side_is_small(const hu_matrix *x) {
   const hu_spec *s = &x->spec;
   return x->carried && s->m <= 8 && s->emin - s->m >= -100 && s->emax <= 100 && s->emax - s->emin <= 40;
 }
 
-void hu_short_add_c(const hu_gemm_call *g, size_t i, size_t j0, size_t n, double *sum) {
+void hui_short_add_c(const hu_gemm_call *g, size_t i, size_t j0, size_t n, double *sum) {
   double c[HU_GEMM32_NB];
   if (!g->c.transposed) {
-    hu_gemm_read64(&g->c, i, j0, n, c);
+    hui_gemm_read64(&g->c, i, j0, n, c);
   } else {
-    for (size_t j = 0; j < n; j++) hu_gemm_read64(&g->c, j0 + j, i, 1, c + j);
+    for (size_t j = 0; j < n; j++) hui_gemm_read64(&g->c, j0 + j, i, 1, c + j);
   }
   for (size_t j = 0; j < n; j++) {
-    int open = sum[j] == 0 && hu_bits_of_double(c[j]) == (uint64_t)1 << 63;
+    int open = sum[j] == 0 && hui_bits_of_double(c[j]) == (uint64_t)1 << 63;
     sum[j] += c[j];
-    if (open && hu_gemm_zero_sign(g, i, j0 + j)) sum[j] = c[j];
+    if (open && hui_gemm_zero_sign(g, i, j0 + j)) sum[j] = c[j];
   }
 }
 
-int hu_sides_fit(const hu_side *a, const hu_side *b, size_t k) {
+int hui_sides_fit(const hu_side *a, const hu_side *b, size_t k) {
   uint64_t product = (uint64_t)a->most * b->most;
   return product == 0 || k <= ((uint64_t)1 << 53) / product;
 }
 
-double hu_side_unit(const hu_side *a, const hu_side *b) {
-  return hu_double_of_bits((uint64_t)(a->q + b->q + 1023) << 52);
+double hui_side_unit(const hu_side *a, const hu_side *b) {
+  return hui_double_of_bits((uint64_t)(a->q + b->q + 1023) << 52);
 }

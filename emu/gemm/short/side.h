@@ -18,17 +18,17 @@ typedef struct hu_side {
 } hu_side;
 
 /* Is it worth a look at the values? Of few digits (uint8 has 8) and in a range not much wider than halves have. */
-int hu_side_is_small(const hu_matrix *x);
+int hui_side_is_small(const hu_matrix *x);
 /* By the format: 0 if it may have values that are no such integers of so many digits, at most 30. */
-int hu_side_of_format(hu_side *z, const hu_matrix *x, int32_t digits);
+int hui_side_of_format(hu_side *z, const hu_matrix *x, int32_t digits);
 /* By the values of `rows` stored rows, in multiples of the last place of the least: at most 23 digits. */
-int hu_side_of_values(hu_side *z, const hu_short_kernels *kernels, const hu_matrix *x, size_t rows, int32_t digits);
+int hui_side_of_values(hu_side *z, const hu_short_kernels *kernels, const hu_matrix *x, size_t rows, int32_t digits);
 /* Are the magnitudes of k products at most 2^53 together? */
-int hu_sides_fit(const hu_side *a, const hu_side *b, size_t k);
+int hui_sides_fit(const hu_side *a, const hu_side *b, size_t k);
 /* 2^q of the products, q >= -1022. */
-double hu_side_unit(const hu_side *a, const hu_side *b);
+double hui_side_unit(const hu_side *a, const hu_side *b);
 
-/* n sums of row i get their C: exact where hu_gemm_fits_exact64 says so. */
-void hu_short_add_c(const hu_gemm_call *g, size_t i, size_t j0, size_t n, double *sum);
+/* n sums of row i get their C: exact where hui_gemm_fits_exact64 says so. */
+void hui_short_add_c(const hu_gemm_call *g, size_t i, size_t j0, size_t n, double *sum);
 
 #endif

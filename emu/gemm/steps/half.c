@@ -15,7 +15,7 @@
  *
  *   no C     the sum starts from +0, as the model's does.
  *   NaN      a sum is NaN in the lane if and only if it is one in the model, by IEEE 754's rules. Its digits are the
- *            processor's, and hu_gemm_finish32 looks at none of them.
+ *            processor's, and hui_gemm_finish32 looks at none of them.
  *   events   are those of the last rounding, of the sum into D, which is the library's own (halfulp/gemm.h). */
 #include "emu/core/bits.h"
 #include "emu/gemm/call.h"
@@ -29,7 +29,7 @@ typedef struct half_way {
 
 /* ---- the choice ---- */
 
-int hu_half_holds(const hu_matrix *x) {
+int hui_half_holds(const hu_matrix *x) {
   const hu_spec *s = &x->spec;
   return !x->data || (x->carried && s->m <= 10 && s->emin - s->m >= -24 && s->emax <= 15);
 }
@@ -37,16 +37,16 @@ int hu_half_holds(const hu_matrix *x) {
 static int choose(half_way *w, const hu_gemm_call *g) {
   const hu_accum *x = g->accum;
   w->kernels = g->extensions.halves;
-  if (!w->kernels || !hu_gemm_is_bare(g) || g->k == 0) return 0;
+  if (!w->kernels || !hui_gemm_is_bare(g) || g->k == 0) return 0;
   if (x->kind != HU_ACCUM_SEQ || x->promote || x->slices) return 0;
-  hu_spec f = hu_spec_of(x->sum, x->mode);
+  hu_spec f = hui_spec_of(x->sum, x->mode);
   w->round = f.round;
-  return hu_half_serves(&f) && hu_half_holds(&g->a) && hu_half_holds(&g->b) && hu_half_holds(&g->c);
+  return hui_half_serves(&f) && hui_half_holds(&g->a) && hui_half_holds(&g->b) && hui_half_holds(&g->c);
 }
 
 /* ---- operands ---- */
 
-void hu_half_narrow(const hu_half_kernels *kernels, size_t n, uint16_t *z, const float *x) {
+void hui_half_narrow(const hu_half_kernels *kernels, size_t n, uint16_t *z, const float *x) {
   size_t whole = n / 16 * 16;
   float rest[16] = {0};
   uint16_t codes[16];
@@ -57,15 +57,15 @@ void hu_half_narrow(const hu_half_kernels *kernels, size_t n, uint16_t *z, const
   memcpy(z + whole, codes, (n - whole) * sizeof *z);
 }
 
-void hu_half_read(const hu_half_kernels *kernels, const hu_matrix *x, size_t row, size_t column, size_t n,
-                  uint16_t *z) {
+void hui_half_read(const hu_half_kernels *kernels, const hu_matrix *x, size_t row, size_t column, size_t n,
+                   uint16_t *z) {
   float values[HU_HALF_NB];
   if (x->size == 2 && hu_format_equal(x->format, hu_format_ieee(5, 10, 0))) {
     memcpy(z, (const uint16_t *)x->data + row * x->ld + column, n * sizeof *z);
     return;
   }
-  hu_gemm_read32(x, row, column, n, values);
-  hu_half_narrow(kernels, n, z, values);
+  hui_gemm_read32(x, row, column, n, values);
+  hui_half_narrow(kernels, n, z, values);
 }
 
 static const hu_half_kernels *kernels_of(const hu_gemm_call *g) { return ((const half_way *)g->way)->kernels; }
@@ -74,7 +74,7 @@ static const hu_half_kernels *kernels_of(const hu_gemm_call *g) { return ((const
 static void transpose_codes(const hu_gemm_call *g, size_t n, uint16_t *z, size_t ldz, const float *x, size_t ldx) {
   uint16_t line[HU_HALF_KC];
   for (size_t r = 0; r < HU_GEMM_MR; r++) {
-    hu_half_narrow(kernels_of(g), n, line, x + r * ldx);
+    hui_half_narrow(kernels_of(g), n, line, x + r * ldx);
     for (size_t c = 0; c < n; c++) z[c * ldz + r] = line[c];
   }
 }
@@ -82,20 +82,20 @@ static void transpose_codes(const hu_gemm_call *g, size_t n, uint16_t *z, size_t
 /* One row of B into whole panels. */
 static void spread_codes(const hu_gemm_call *g, size_t panels, uint16_t *z, const float *x) {
   for (size_t p = 0; p < panels; p++)
-    hu_half_narrow(kernels_of(g), HU_HALF_NR, z + p * HU_HALF_KC * HU_HALF_NR, x + p * HU_HALF_NR);
+    hui_half_narrow(kernels_of(g), HU_HALF_NR, z + p * HU_HALF_KC * HU_HALF_NR, x + p * HU_HALF_NR);
 }
 
 /* ---- blocks of D ---- */
 
 static void finish(const hu_gemm_call *g, size_t i, size_t j0, size_t n, const uint16_t *sum, hu_events *events) {
   float values[HU_HALF_NB];
-  kernels_of(g)->widen(hu_up_to(n, 16), values, sum);
-  hu_gemm_finish32(g, i, j0, n, values, events);
+  kernels_of(g)->widen(hui_up_to(n, 16), values, sum);
+  hui_gemm_finish32(g, i, j0, n, values, events);
 }
 
 #define HU_REAL uint16_t
-#define HU_READ(x, row, column, n, z) hu_half_read(kernels_of(g), x, row, column, n, z)
-#define HU_COPY(n, z, x) hu_half_narrow(kernels_of(g), n, z, x)
+#define HU_READ(x, row, column, n, z) hui_half_read(kernels_of(g), x, row, column, n, z)
+#define HU_COPY(n, z, x) hui_half_narrow(kernels_of(g), n, z, x)
 #define HU_SPREAD(panels, z, x) spread_codes(g, panels, z, x)
 #define HU_TRANSPOSE(n, z, ldz, x, ldx) transpose_codes(g, n, z, ldz, x, ldx)
 #define HU_FINISH finish
@@ -112,8 +112,8 @@ static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
   (void)level;
   if (!choose(&w, g)) return 0;
   g->way = &w;
-  hu_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
-  hu_gemm_run(g, run_block, events);
+  hui_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
+  hui_gemm_run(g, run_block, events);
   return 1;
 }
 

@@ -30,12 +30,13 @@ static int choose(half_steps_way *w, const hu_gemm_call *g) {
   const hu_accum *x = g->accum;
   w->kernels = g->extensions.halves;
   w->arith = g->extensions.half_arith;
-  if (!w->kernels || !w->arith || !hu_gemm_is_bare(g) || g->k == 0 || (uint64_t)g->k >> (DEPTH - 2)) return 0;
+  if (!w->kernels || !w->arith || !hui_gemm_is_bare(g) || g->k == 0 || (uint64_t)g->k >> (DEPTH - 2)) return 0;
   if (x->kind < HU_ACCUM_SEQ2 || x->kind > HU_ACCUM_NEUMAIER || x->promote || x->slices) return 0;
-  hu_spec sum = hu_spec_of(x->sum, x->mode), product = rounds_products(x->kind) ? hu_spec_of(x->product, x->mode) : sum;
+  hu_spec sum = hui_spec_of(x->sum, x->mode),
+          product = rounds_products(x->kind) ? hui_spec_of(x->product, x->mode) : sum;
   w->product = w->sum = sum.round;
-  return hu_half_serves(&sum) && hu_half_serves(&product) && hu_half_holds(&g->a) && hu_half_holds(&g->b) &&
-         hu_half_holds(&g->c);
+  return hui_half_serves(&sum) && hui_half_serves(&product) && hui_half_holds(&g->a) && hui_half_holds(&g->b) &&
+         hui_half_holds(&g->c);
 }
 
 /* ---- tiles ---- */
@@ -87,7 +88,7 @@ static void sort(const steps_tile *t, uint16_t *x, uint16_t *y) {
 }
 
 static void read_row(const steps_tile *t, const hu_matrix *x, size_t row, size_t column, size_t n, uint16_t *z) {
-  hu_half_read(t->w->kernels, x, row, column, n, z);
+  hui_half_read(t->w->kernels, x, row, column, n, z);
 }
 
 #include "emu/gemm/steps/models.h"
@@ -97,7 +98,7 @@ static void read_row(const steps_tile *t, const hu_matrix *x, size_t row, size_t
 static void finish(const steps_tile *t, size_t i, const uint16_t *sum, hu_events *events) {
   float values[COLS];
   t->w->kernels->widen(t->padded, values, sum);
-  hu_gemm_finish32(t->g, t->i0 + i, t->j0, t->cols, values, events);
+  hui_gemm_finish32(t->g, t->i0 + i, t->j0, t->cols, values, events);
 }
 
 static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
@@ -107,9 +108,9 @@ static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *ev
   t.w = g->way;
   t.i0 = i0;
   t.j0 = j0;
-  t.rows = hu_least(g->m - i0, g->block_rows);
-  t.cols = hu_least(g->n - j0, g->block_cols);
-  t.padded = hu_up_to(t.cols, HU_HALF_STEP);
+  t.rows = hui_least(g->m - i0, g->block_rows);
+  t.cols = hui_least(g->n - j0, g->block_cols);
+  t.padded = hui_up_to(t.cols, HU_HALF_STEP);
   t.k0 = t.kc = 0;
   t.most = g->accum->kind == HU_ACCUM_STRIDED ? 1 : KC; /* its products come from all over K */
   memset(t.b, 0, sizeof t.b);
@@ -124,8 +125,8 @@ static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
   (void)level;
   if (!choose(&w, g)) return 0;
   g->way = &w;
-  hu_gemm_set_blocks(g, ROWS, 1, COLS, HU_HALF_STEP);
-  hu_gemm_run(g, run_block, events);
+  hui_gemm_set_blocks(g, ROWS, 1, COLS, HU_HALF_STEP);
+  hui_gemm_run(g, run_block, events);
   return 1;
 }
 

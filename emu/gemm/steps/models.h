@@ -32,7 +32,7 @@ static size_t piece_with(steps_tile *t, size_t k) {
   const hu_gemm_call *g = t->g;
   if (k - t->k0 < t->kc) return k - t->k0;
   t->k0 = k;
-  t->kc = hu_least(g->k - k, t->most);
+  t->kc = hui_least(g->k - k, t->most);
   unpack(t, &g->a, t->i0, k, t->rows, t->kc, t->a, 1, ROWS);
   unpack(t, &g->b, k, t->j0, t->kc, t->cols, t->b, COLS, 1);
   return 0;
@@ -53,7 +53,7 @@ static void seq2(steps_tile *t, const steps_grid *sum, size_t k, size_t past, st
 
 static void chunks(steps_tile *t, size_t k, size_t past, steps_real *s) {
   for (size_t length = t->g->accum->length, end; k < past; k = end) {
-    end = k + hu_least(past - k, length);
+    end = k + hui_least(past - k, length);
     fill(t->chunk);
     seq2(t, &t->w->product, k, end, t->chunk);
     add(t, &t->w->sum, s, s, t->chunk);

@@ -23,12 +23,12 @@ typedef struct slices_way {
 
 static int choose(slices_way *w, hu_gemm_call *g, const hu_level *level) {
   const hu_accum *x = g->accum;
-  if (!level->seq_modes || !hu_gemm_is_bare(g) || !x->slices || x->mode.round >= HU_SRA || g->k == 0) return 0;
+  if (!level->seq_modes || !hui_gemm_is_bare(g) || !x->slices || x->mode.round >= HU_SRA || g->k == 0) return 0;
   if (g->c.data && !g->c.carried) return 0;
   w->kernels = level->seq_modes->steps;
   w->inner = *x;
   w->inner.slices = 0;
-  return hu_step_grid_of(&w->plain, hu_accum_result(x), hu_plain_mode());
+  return hui_step_grid_of(&w->plain, hui_accum_result(x), hui_plain_mode());
 }
 
 /* The part of x from element (i, j) on. */
@@ -48,15 +48,15 @@ static hu_gemm_call call_of(const hu_gemm_call *g, size_t i0, size_t j0, size_t 
   memset(&to, 0, sizeof to);
   to.data = d;
   to.ld = WIDE;
-  to.format = hu_format_binary32();
-  s.m = hu_least(g->m - i0, g->block_rows);
-  s.n = hu_least(g->n - j0, g->block_cols);
+  to.format = hui_format_binary32();
+  s.m = hui_least(g->m - i0, g->block_rows);
+  s.n = hui_least(g->n - j0, g->block_cols);
   s.k = past - k;
   s.a = part_of(&g->a, i0, k, s.m, s.k);
   s.b = part_of(&g->b, k, j0, s.k, s.n);
   memset(&s.c, 0, sizeof s.c);
   memset(&s.sc, 0, sizeof s.sc);
-  hu_gemm_set_result(&s, &to, hu_plain_mode(), g->level);
+  hui_gemm_set_result(&s, &to, hui_plain_mode(), g->level);
   s.accum = &w->inner;
   s.threads = 1;
   return s;
@@ -73,17 +73,17 @@ static void load_c(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, siz
   float line[HIGH];
   memset(z, 0, rows * WIDE * sizeof *z);
   for (size_t i = 0; g->c.data && !g->c.transposed && i < rows; i++)
-    hu_gemm_read32(&g->c, i0 + i, j0, cols, z + i * WIDE);
+    hui_gemm_read32(&g->c, i0 + i, j0, cols, z + i * WIDE);
   for (size_t j = 0; g->c.data && g->c.transposed && j < cols; j++) {
-    hu_gemm_read32(&g->c, j0 + j, i0, rows, line);
+    hui_gemm_read32(&g->c, j0 + j, i0, rows, line);
     for (size_t i = 0; i < rows; i++) z[i * WIDE + j] = line[i];
   }
 }
 
 static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
   const slices_way *w = g->way;
-  const size_t count = hu_least(g->accum->slices, g->k);
-  size_t rows = hu_least(g->m - i0, g->block_rows), cols = hu_least(g->n - j0, g->block_cols);
+  const size_t count = hui_least(g->accum->slices, g->k);
+  size_t rows = hui_least(g->m - i0, g->block_rows), cols = hui_least(g->n - j0, g->block_cols);
   float sum[HIGH * WIDE], part[HIGH * WIDE];
   memset(sum, 0, rows * WIDE * sizeof *sum);
   memset(part, 0, rows * WIDE * sizeof *part);
@@ -94,16 +94,16 @@ static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *ev
   }
   load_c(g, i0, j0, rows, cols, part);
   w->kernels->add(&w->plain, rows * (WIDE / HU_STEP_COLS), HU_STEP_COLS, 0, sum, sum, part, NULL);
-  for (size_t i = 0; i < rows; i++) hu_gemm_finish32(g, i0 + i, j0, cols, sum + i * WIDE, events);
+  for (size_t i = 0; i < rows; i++) hui_gemm_finish32(g, i0 + i, j0, cols, sum + i * WIDE, events);
 }
 
 static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
   slices_way w;
   if (!choose(&w, g, level)) return 0;
-  hu_gemm_look(g);
+  hui_gemm_look(g);
   g->way = &w;
-  hu_gemm_set_blocks(g, HIGH, HU_GEMM_MR, WIDE, HU_GEMM32_NR);
-  hu_gemm_run(g, run_block, events);
+  hui_gemm_set_blocks(g, HIGH, HU_GEMM_MR, WIDE, HU_GEMM32_NR);
+  hui_gemm_run(g, run_block, events);
   return 1;
 }
 

@@ -23,23 +23,23 @@ typedef struct steps_way {
 static float in_integers(const hu_step_grid *q, int what, float a, float b, float c, uint32_t word) {
   const hu_grid *g = &q->to.grid;
   uint32_t digits = g->spec.round >= HU_SRA ? word >> (32 - g->spec.bits) : 0;
-  hu_draw d = hu_draw_of(0, 0, NULL);
+  hu_draw d = hui_draw_of(0, 0, NULL);
   d.words = &digits;
   d.count = 1;
-  hu_num x = hu_unpack32(hu_bits_of_float(a)), y = hu_unpack32(hu_bits_of_float(b)), z;
+  hu_num x = hui_unpack32(hui_bits_of_float(a)), y = hui_unpack32(hui_bits_of_float(b)), z;
   if (what == HU_STEPS_PRODUCT) {
-    z = hu_grid_mul(g, x, y, &d);
+    z = hui_grid_mul(g, x, y, &d);
   } else if (what == HU_STEPS_SUM) {
-    z = hu_grid_add(g, x, y, &d);
+    z = hui_grid_add(g, x, y, &d);
   } else {
-    z = hu_grid_fma(g, x, y, hu_unpack32(hu_bits_of_float(c)), &d);
+    z = hui_grid_fma(g, x, y, hui_unpack32(hui_bits_of_float(c)), &d);
   }
-  return hu_float_of_bits(hu_pack32(z));
+  return hui_float_of_bits(hui_pack32(z));
 }
 
-int hu_step_grid_of(hu_step_grid *z, hu_format format, hu_mode mode) {
+int hui_step_grid_of(hu_step_grid *z, hu_format format, hu_mode mode) {
   memset(z, 0, sizeof *z);
-  if (!hu_mode_grid_of(&z->to, format, mode)) return 0;
+  if (!hui_mode_grid_of(&z->to, format, mode)) return 0;
   z->sign = z->to.grid.spec.negzero ? 0x80000000u : 0;
   z->lane = in_integers;
   return 1;
@@ -51,7 +51,7 @@ static int within(const hu_spec *f, const hu_spec *g) { return f->m <= g->m && f
 /* Have both terms of every sum few digits, all on the grid of the sums? */
 static int sums_are_near(const hu_gemm_call *g, const steps_way *w) {
   const hu_spec *f = &w->sum.to.grid.spec;
-  return f->round == HU_RNE && f->m <= 10 && hu_on_grid_of(&g->c, f) && within(&w->product.to.grid.spec, f);
+  return f->round == HU_RNE && f->m <= 10 && hui_on_grid_of(&g->c, f) && within(&w->product.to.grid.spec, f);
 }
 
 /* Kinds with a format of their products beside that of their sums. */
@@ -64,7 +64,7 @@ static int has_steps(const hu_accum *x) {
 /* Are products binary32 numbers? Rounded ones may be too large: they are looked at by themselves. */
 static int products_are_exact(hu_gemm_call *g, int fused) {
   if (g->a.spec.m + g->b.spec.m + 2 > 24) return 0;
-  hu_gemm_look(g);
+  hui_gemm_look(g);
   if (!g->sa.any || !g->sb.any) return 1;
   return g->sa.low + g->sb.low >= -149 && (!fused || g->sa.high + g->sb.high <= 127);
 }
@@ -72,20 +72,20 @@ static int products_are_exact(hu_gemm_call *g, int fused) {
 /* 1 if lanes can round to the model's formats. */
 static int grids_of(steps_way *w, const hu_gemm_call *g) {
   const hu_accum *x = g->accum;
-  const hu_format sum = x->kind == HU_ACCUM_FP32 ? hu_format_binary32() : x->sum;
-  if (!hu_step_grid_of(&w->sum, sum, x->mode) ||
-      !hu_step_grid_of(&w->product, has_product(x->kind) ? x->product : sum, x->mode))
+  const hu_format sum = x->kind == HU_ACCUM_FP32 ? hui_format_binary32() : x->sum;
+  if (!hui_step_grid_of(&w->sum, sum, x->mode) ||
+      !hui_step_grid_of(&w->product, has_product(x->kind) ? x->product : sum, x->mode))
     return 0;
   w->sum.near = sums_are_near(g, w);
   /* Inside of chunks nothing but rounded products is added. */
   w->product.near = x->kind == HU_ACCUM_CHUNK && x->mode.round == HU_RNE && w->product.to.grid.spec.m <= 10;
-  return (!x->promote && !x->slices) || hu_step_grid_of(&w->plain, hu_accum_result(x), hu_plain_mode());
+  return (!x->promote && !x->slices) || hui_step_grid_of(&w->plain, hui_accum_result(x), hui_plain_mode());
 }
 
 /* 1 if the lanes serve the model. */
 static int choose(steps_way *w, hu_gemm_call *g, const hu_level *level) {
   const int fused = g->accum->kind == HU_ACCUM_SEQ || g->accum->kind == HU_ACCUM_FP32;
-  if (!level->seq_modes || !hu_gemm_is_bare(g) || !has_steps(g->accum)) return 0;
+  if (!level->seq_modes || !hui_gemm_is_bare(g) || !has_steps(g->accum)) return 0;
   if (g->k == 0 || (uint64_t)g->k >> (DEPTH - 2)) return 0;
   if (!g->a.carried || !g->b.carried || (g->c.data && !g->c.carried)) return 0;
   w->kernels = level->seq_modes->steps;
@@ -136,7 +136,7 @@ static void sort(const steps_tile *t, float *x, float *y) { t->w->kernels->sort(
 
 static void read_row(const steps_tile *t, const hu_matrix *x, size_t row, size_t column, size_t n, float *z) {
   (void)t;
-  hu_gemm_read32(x, row, column, n, z);
+  hui_gemm_read32(x, row, column, n, z);
 }
 
 #include "emu/gemm/steps/models.h"
@@ -158,7 +158,7 @@ static void promoted(steps_tile *t, size_t k, size_t past, float *s) {
   const size_t length = t->g->accum->promote;
   if (!length) base(t, k, past, s);
   for (size_t end; length && k < past; k = end) {
-    end = k + hu_least(past - k, length);
+    end = k + hui_least(past - k, length);
     fill(t->part);
     base(t, k, end, t->part);
     add(t, &t->w->plain, s, s, t->part);
@@ -166,7 +166,7 @@ static void promoted(steps_tile *t, size_t k, size_t past, float *s) {
 }
 
 static void slices(steps_tile *t, float *s) {
-  const size_t n = t->g->k, count = hu_least(t->g->accum->slices, n);
+  const size_t n = t->g->k, count = hui_least(t->g->accum->slices, n);
   float *total = t->second;
   for (size_t i = 0, k = 0, past; i < count; i++, k = past) {
     past = k + n / count + (i < n % count);
@@ -186,9 +186,9 @@ static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *ev
   t.w = g->way;
   t.i0 = i0;
   t.j0 = j0;
-  t.rows = hu_least(g->m - i0, g->block_rows);
-  t.cols = hu_least(g->n - j0, g->block_cols);
-  t.padded = hu_up_to(t.cols, 16);
+  t.rows = hui_least(g->m - i0, g->block_rows);
+  t.cols = hui_least(g->n - j0, g->block_cols);
+  t.padded = hui_up_to(t.cols, 16);
   t.k0 = t.kc = 0;
   t.most = g->accum->kind == HU_ACCUM_STRIDED ? 1 : KC; /* its products come from all over K */
   t.next = t.drawn = 0;
@@ -200,15 +200,15 @@ static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *ev
   } else {
     promoted(&t, 0, g->k, s);
   }
-  for (size_t i = 0; i < t.rows; i++) hu_gemm_finish32(g, i0 + i, j0, t.cols, s + i * COLS, events);
+  for (size_t i = 0; i < t.rows; i++) hui_gemm_finish32(g, i0 + i, j0, t.cols, s + i * COLS, events);
 }
 
 static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
   steps_way w;
   if (!choose(&w, g, level)) return 0;
   g->way = &w;
-  hu_gemm_set_blocks(g, ROWS, 1, COLS, 16);
-  hu_gemm_run(g, run_block, events);
+  hui_gemm_set_blocks(g, ROWS, 1, COLS, 16);
+  hui_gemm_run(g, run_block, events);
   return 1;
 }
 

@@ -6,6 +6,6 @@
 #include "emu/gemm/tiles/steps.h"
 
 /* steps.c. 1 if lanes can round to the format in the mode; sums are not near. */
-int hu_step_grid_of(hu_step_grid *z, hu_format format, hu_mode mode);
+int hui_step_grid_of(hu_step_grid *z, hu_format format, hu_mode mode);
 
 #endif

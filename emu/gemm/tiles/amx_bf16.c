@@ -16,15 +16,15 @@
 
 static void multiply(size_t rows, size_t cols, size_t pairs, const uint32_t *a, const uint32_t *b, float *acc) {
   hu_amx_block o = {rows, cols, pairs, HU_PAIRS_KC, HU_GEMM32_MB, a, b, (char *)acc};
-  hu_amx_multiply(&o, 0);
+  hui_amx_multiply(&o, 0);
 }
 
-static const hu_pair_kernels kernels = {hu_bfloat16_codes, hu_weave_halves, multiply, HU_AMX_SIDE, HU_AMX_SIDE, 1};
+static const hu_pair_kernels kernels = {hui_bfloat16_codes, hui_weave_halves, multiply, HU_AMX_SIDE, HU_AMX_SIDE, 1};
 #if defined(HU_UNCONFIRMED_UNITS) || defined(HU_MODELLED_INSTRUCTIONS)
-static int ask(void) { return hu_amx_permitted(HU_AMX_BF16); }
+static int ask(void) { return hui_amx_permitted(HU_AMX_BF16); }
 static int runs(void) {
   static int answer;
-  return hu_ask_once(&answer, ask);
+  return hui_ask_once(&answer, ask);
 }
 #define KERNELS .runs = runs, .pair_tiles = &kernels
 #else

@@ -26,9 +26,9 @@ static void multiply_bytes(size_t rows, size_t cols, size_t words, const uint32_
                            int32_t *acc, size_t high) {
   hu_amx_block o = {rows, cols, words, HU_SHORT_KC, high, a, b, (char *)acc};
   if (unsigned_a) {
-    hu_amx_multiply(&o, OF_UNSIGNED);
+    hui_amx_multiply(&o, OF_UNSIGNED);
   } else {
-    hu_amx_multiply(&o, OF_SIGNED);
+    hui_amx_multiply(&o, OF_SIGNED);
   }
 }
 
@@ -77,7 +77,7 @@ HU_AMX_INLINE void add_parts(const int kind, size_t rows, size_t cols, size_t wo
       __asm__ volatile("" ::: "memory");
       for (int r = 0; r < HU_AMX_SIDE && (size_t)r < c.rows; r++) {
         for (int v = 0; v < 3 && (size_t)v < across; v++) {
-          hu_join_row(&c, r, v, _mm512_loadu_si512(part + r * HU_GEMM32_NR + v * HU_AMX_SIDE));
+          hui_join_row(&c, r, v, _mm512_loadu_si512(part + r * HU_GEMM32_NR + v * HU_AMX_SIDE));
         }
       }
     }
@@ -107,10 +107,10 @@ static void digit(size_t n, uint8_t *z, const float *x, float scale, uint32_t fr
 
 static const hu_byte_tiles kernels = {multiply_bytes, add_part, digit};
 #if defined(HU_UNCONFIRMED_UNITS) || defined(HU_MODELLED_INSTRUCTIONS)
-static int ask(void) { return hu_amx_permitted(HU_AMX_INT8); }
+static int ask(void) { return hui_amx_permitted(HU_AMX_INT8); }
 static int runs(void) {
   static int answer;
-  return hu_ask_once(&answer, ask);
+  return hui_ask_once(&answer, ask);
 }
 #define KERNELS .runs = runs, .byte_tiles = &kernels
 #else

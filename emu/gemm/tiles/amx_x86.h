@@ -19,18 +19,18 @@
 /* 1 if the processor has AMX-TILE and the feature (a bit of EDX of leaf 7), and the kernel lets this process use
  * them. */
 #ifdef HU_MODELLED_INSTRUCTIONS
-static inline int hu_amx_permitted(unsigned feature) { return hu_has_leaf7(feature); }
+static inline int hui_amx_permitted(unsigned feature) { return hui_has_leaf7(feature); }
 #elif defined(__linux__)
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static inline int hu_amx_permitted(unsigned feature) {
+static inline int hui_amx_permitted(unsigned feature) {
   enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18, AMX_TILE = 24 };
-  return hu_has_leaf7(1u << AMX_TILE | feature) &&
+  return hui_has_leaf7(1u << AMX_TILE | feature) &&
          syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0;
 }
 #else
-static inline int hu_amx_permitted(unsigned feature) {
+static inline int hui_amx_permitted(unsigned feature) {
   (void)feature;
   return 0;
 }
@@ -58,10 +58,10 @@ typedef struct hu_amx_block {
 
 /* Columns of 16 words, counted through the panels: where number t of B and of acc begins. */
 #define HU_AMX_ACROSS ((size_t)HU_GEMM32_NR / HU_AMX_SIDE)
-static inline const uint32_t *hu_amx_b(const hu_amx_block *o, size_t t) {
+static inline const uint32_t *hui_amx_b(const hu_amx_block *o, size_t t) {
   return o->b + t / HU_AMX_ACROSS * (o->kc * HU_GEMM32_NR) + t % HU_AMX_ACROSS * HU_AMX_SIDE;
 }
-static inline char *hu_amx_acc(const hu_amx_block *o, size_t i, size_t t) {
+static inline char *hui_amx_acc(const hu_amx_block *o, size_t i, size_t t) {
   size_t panel = t / HU_AMX_ACROSS * o->high + i;
   return o->acc + 4 * (panel * HU_GEMM32_NR + t % HU_AMX_ACROSS * HU_AMX_SIDE);
 }
@@ -71,8 +71,8 @@ static inline char *hu_amx_acc(const hu_amx_block *o, size_t i, size_t t) {
 /* Tiles (i, t), (i, t + 1), (i + 16, t), (i + 16, t + 1) of sums are tiles 0 to 3, those of A 4 and 5, of B 6 and 7:
  * four loads for four products. `down`, `across`: two of them, else one. The numbers of tiles are parts of the
  * instructions, and compilers' macros paste them into text. HU_AMX_DOT(kind, z, x, y) is the includer's instruction. */
-HU_AMX_INLINE void hu_amx_words(const hu_amx_block *o, const int kind, const int down, const int across,
-                                const uint32_t *a, const uint32_t *b, const uint32_t *next) {
+HU_AMX_INLINE void hui_amx_words(const hu_amx_block *o, const int kind, const int down, const int across,
+                                 const uint32_t *a, const uint32_t *b, const uint32_t *next) {
   const long a_pitch = (long)(o->kc * 4), pitch = HU_GEMM32_NR * 4;
   (void)kind;
   for (size_t p = 0; p < o->words; p += HU_AMX_SIDE) {
@@ -91,16 +91,16 @@ HU_AMX_INLINE void hu_amx_words(const hu_amx_block *o, const int kind, const int
   }
 }
 
-HU_AMX_INLINE void hu_amx_tiles(const hu_amx_block *o, const int kind, size_t i, size_t t, const int down,
-                                const int across) {
+HU_AMX_INLINE void hui_amx_tiles(const hu_amx_block *o, const int kind, size_t i, size_t t, const int down,
+                                 const int across) {
   const long pitch = HU_GEMM32_NR * 4;
-  char *z0 = hu_amx_acc(o, i, t), *z1 = hu_amx_acc(o, i, t + 1);
-  char *z2 = hu_amx_acc(o, i + HU_AMX_SIDE, t), *z3 = hu_amx_acc(o, i + HU_AMX_SIDE, t + 1);
+  char *z0 = hui_amx_acc(o, i, t), *z1 = hui_amx_acc(o, i, t + 1);
+  char *z2 = hui_amx_acc(o, i + HU_AMX_SIDE, t), *z3 = hui_amx_acc(o, i + HU_AMX_SIDE, t + 1);
   _tile_loadd(0, z0, pitch);
   if (across) _tile_loadd(1, z1, pitch);
   if (down) _tile_loadd(2, z2, pitch);
   if (down && across) _tile_loadd(3, z3, pitch);
-  hu_amx_words(o, kind, down, across, o->a + i * o->kc, hu_amx_b(o, t), hu_amx_b(o, t + 1));
+  hui_amx_words(o, kind, down, across, o->a + i * o->kc, hui_amx_b(o, t), hui_amx_b(o, t + 1));
   _tile_stored(0, z0, pitch);
   if (across) _tile_stored(1, z1, pitch);
   if (down) _tile_stored(2, z2, pitch);
@@ -109,7 +109,7 @@ HU_AMX_INLINE void hu_amx_tiles(const hu_amx_block *o, const int kind, size_t i,
 
 /* The sums of a block, whose rows, columns and words are taken up to whole tiles. gcc 12's macros do not say that a
  * tile is loaded from memory: what was stored before has to be there. */
-HU_AMX_INLINE void hu_amx_multiply(const hu_amx_block *o, const int kind) {
+HU_AMX_INLINE void hui_amx_multiply(const hu_amx_block *o, const int kind) {
   const size_t last = (o->cols - 1) / HU_AMX_SIDE;
   __asm__ volatile("" ::: "memory");
   _tile_loadconfig(&hu_amx_whole);
@@ -117,13 +117,13 @@ HU_AMX_INLINE void hu_amx_multiply(const hu_amx_block *o, const int kind) {
     for (size_t i = 0; i < o->rows; i += 2 * (size_t)HU_AMX_SIDE) {
       const int down = o->rows - i > HU_AMX_SIDE;
       if (down && t < last) {
-        hu_amx_tiles(o, kind, i, t, 1, 1);
+        hui_amx_tiles(o, kind, i, t, 1, 1);
       } else if (t < last) {
-        hu_amx_tiles(o, kind, i, t, 0, 1);
+        hui_amx_tiles(o, kind, i, t, 0, 1);
       } else if (down) {
-        hu_amx_tiles(o, kind, i, t, 1, 0);
+        hui_amx_tiles(o, kind, i, t, 1, 0);
       } else {
-        hu_amx_tiles(o, kind, i, t, 0, 0);
+        hui_amx_tiles(o, kind, i, t, 0, 0);
       }
     }
   }

@@ -46,7 +46,7 @@ static void fma32(size_t rows, size_t cols, size_t kc, const float *a, const flo
     float *z = acc + panel * HU_GEMM32_MB + in;
     for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
       const float *x = a + i * HU_GEMM32_KC;
-      for (int l = 0; l < 8; l++) hu_fetch_line(ahead);
+      for (int l = 0; l < 8; l++) hui_fetch_line(ahead);
       tile32(kc, x, y, z + i * HU_GEMM32_NR, fresh);
       tile32(kc, x + 4, y, z + (i + 4) * HU_GEMM32_NR, fresh);
     }
@@ -90,7 +90,7 @@ static void sum64(size_t rows, size_t cols, size_t kc, const double *a, const do
     double *z = acc + panel * HU_GEMM64_MB + in;
     for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
       const double *x = a + i * HU_GEMM64_KC;
-      for (int l = 0; l < 8; l++) hu_fetch_line(ahead);
+      for (int l = 0; l < 8; l++) hui_fetch_line(ahead);
       tile64(kc, x, y, z + i * HU_GEMM64_NR, fresh);
       tile64(kc, x + 4, y, z + (i + 4) * HU_GEMM64_NR, fresh);
     }
@@ -221,13 +221,13 @@ static void wide(const hu_wide_row *row, size_t count, const double *digits, int
 }
 
 static void to_bins(const hu_bin_rule *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
-  hu_bin_all(p, n, x, spread, y, at);
+  hui_bin_all(p, n, x, spread, y, at);
 }
 
-static void propagate_carries(int32_t w, size_t bins, int64_t *z) { hu_propagate_carries(w, bins, z); }
+static void propagate_carries(int32_t w, size_t bins, int64_t *z) { hui_propagate_carries(w, bins, z); }
 
-static void join(int32_t w, size_t bins, int64_t *z) { hu_join(w, bins, z); }
+static void join(int32_t w, size_t bins, int64_t *z) { hui_join(w, bins, z); }
 
-const hu_gemm_kernels hu_gemm_avx2 = {fma32,    sum64,  copy, widen, hu_transpose32, hu_transpose64,    spread32,
-                                      spread64, narrow, cut,  wide,  to_bins,        propagate_carries, join};
+const hu_gemm_kernels hu_gemm_avx2 = {fma32,    sum64,  copy, widen, hui_transpose32, hui_transpose64,   spread32,
+                                      spread64, narrow, cut,  wide,  to_bins,         propagate_carries, join};
 #endif

@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) void tile32(size_t kc, const int nv
     _mm_prefetch(far, _MM_HINT_T1);
     far += far_step;
     if (HU_UNLIKELY(--left == 0)) {
-      hu_ahead_next_row(ahead);
+      hui_ahead_next_row(ahead);
       far = ahead->at;
       far_step = ahead->step;
       left = ahead->left;
@@ -126,7 +126,7 @@ static inline __attribute__((always_inline)) void tile64(size_t kc, const int nv
     _mm_prefetch(far, _MM_HINT_T1);
     far += far_step;
     if (HU_UNLIKELY(--left == 0)) {
-      hu_ahead_next_row(ahead);
+      hui_ahead_next_row(ahead);
       far = ahead->at;
       far_step = ahead->step;
       left = ahead->left;
@@ -323,7 +323,7 @@ static void to_bins(const hu_bin_rule *p, size_t n, const double *x, int spread,
     _mm_storeu_si128((__m128i *)(void *)(at + i), spread ? _mm_add_epi16(bin, lane) : bin);
     if (HU_UNLIKELY(odd & there)) {
       for (size_t l = i; l < i + 8; l++) {
-        hu_bin_one(p, x[l], &y[l], &at[l]);
+        hui_bin_one(p, x[l], &y[l], &at[l]);
         if (spread) at[l] = (uint16_t)(at[l] + l % HU_WIDE_COLS);
       }
     }
@@ -367,6 +367,6 @@ static void join(int32_t w, size_t bins, int64_t *z) {
   }
 }
 
-const hu_gemm_kernels hu_gemm_avx512 = {fma32,    sum64,  copy, widen, hu_transpose32, hu_transpose64,    spread32,
-                                        spread64, narrow, cut,  wide,  to_bins,        propagate_carries, join};
+const hu_gemm_kernels hu_gemm_avx512 = {fma32,    sum64,  copy, widen, hui_transpose32, hui_transpose64,   spread32,
+                                        spread64, narrow, cut,  wide,  to_bins,         propagate_carries, join};
 #endif

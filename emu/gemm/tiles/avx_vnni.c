@@ -21,10 +21,10 @@ static inline __attribute__((always_inline)) __m256i add_halves(__m256i z, __m25
 #include "emu/gemm/tiles/short_avx2.h"
 
 #if defined(HU_UNCONFIRMED_UNITS) || defined(HU_MODELLED_INSTRUCTIONS)
-static int ask(void) { return hu_has_leaf7_1(1u << 4); }
+static int ask(void) { return hui_has_leaf7_1(1u << 4); }
 static int runs(void) {
   static int answer;
-  return hu_ask_once(&answer, ask);
+  return hui_ask_once(&answer, ask);
 }
 #define KERNELS .runs = runs, .shorts = &kernels
 #else

@@ -58,7 +58,7 @@ static void multiply(size_t rows, size_t cols, size_t pairs, const uint32_t *a, 
   }
 }
 
-static const hu_pair_kernels kernels = {hu_bfloat16_codes, hu_weave_halves, multiply, 1, HU_GEMM_MR, 0};
+static const hu_pair_kernels kernels = {hui_bfloat16_codes, hui_weave_halves, multiply, 1, HU_GEMM_MR, 0};
 
 #ifdef HU_MODELLED_INSTRUCTIONS
 static int runs(void) { return 1; }

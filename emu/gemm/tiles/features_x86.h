@@ -5,26 +5,26 @@
 #define HALFULP_EMU_GEMM_TILES_FEATURES_X86_H
 
 #ifdef HU_MODELLED_INSTRUCTIONS
-static inline int hu_has_leaf7(unsigned bits) { return bits != 0; }
-static inline int hu_has_leaf7_1(unsigned bits) { return bits != 0; }
+static inline int hui_has_leaf7(unsigned bits) { return bits != 0; }
+static inline int hui_has_leaf7_1(unsigned bits) { return bits != 0; }
 #else
 #include <cpuid.h>
 
 /* All these bits of EDX of leaf 7? */
-static inline int hu_has_leaf7(unsigned bits) {
+static inline int hui_has_leaf7(unsigned bits) {
   unsigned a, b, c, d;
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & bits) == bits;
 }
 
 /* All these bits of EAX of its subleaf 1? */
-static inline int hu_has_leaf7_1(unsigned bits) {
+static inline int hui_has_leaf7_1(unsigned bits) {
   unsigned a, b, c, d;
   return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & bits) == bits;
 }
 #endif
 
 /* *answer: 0 before the first question. */
-static inline int hu_ask_once(int *answer, int (*ask)(void)) {
+static inline int hui_ask_once(int *answer, int (*ask)(void)) {
   int known = __atomic_load_n(answer, __ATOMIC_RELAXED);
   if (!known) {
     known = ask() ? 1 : -1;

@@ -128,10 +128,10 @@ static void outer(uint32_t round, size_t rows, size_t cols, uint16_t *z, size_t 
 static const hu_half_kernels kernels = {narrow, widen, multiply, outer};
 #if defined(HU_UNCONFIRMED_UNITS) || defined(HU_MODELLED_INSTRUCTIONS)
 /* Bit 23; the system keeps the registers of AVX-512, which the level asks for. */
-static int ask(void) { return hu_has_leaf7(1u << 23); }
+static int ask(void) { return hui_has_leaf7(1u << 23); }
 static int runs(void) {
   static int answer;
-  return hu_ask_once(&answer, ask);
+  return hui_ask_once(&answer, ask);
 }
 #define KERNELS .runs = runs, .halves = &kernels, .half_arith = &hu_half_arith_fp16
 #else

@@ -63,9 +63,9 @@ static __attribute__((noinline)) void block(size_t rows, size_t cols, size_t kc,
 
 static void multiply(uint32_t round, size_t rows, size_t cols, size_t kc, const uint16_t *a, const uint16_t *b,
                      uint16_t *acc, int fresh) {
-  hu_float_env saved = hu_float_env_enter(hu_direction_of((int)round));
+  hu_float_env saved = hui_float_env_enter(hui_direction_of((int)round));
   block(rows, cols, kc, a, b, acc, fresh);
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
 }
 
 /* Not inlined: as block. */
@@ -81,9 +81,9 @@ static __attribute__((noinline)) void outer_block(size_t rows, size_t cols, uint
 
 static void outer(uint32_t round, size_t rows, size_t cols, uint16_t *z, size_t pitch, const uint16_t *a,
                   const uint16_t *b) {
-  hu_float_env saved = hu_float_env_enter(hu_direction_of((int)round));
+  hu_float_env saved = hui_float_env_enter(hui_direction_of((int)round));
   outer_block(rows, cols, z, pitch, a, b);
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
 }
 
 static const hu_half_kernels kernels = {narrow, widen, multiply, outer};

@@ -16,8 +16,8 @@ typedef struct hu_corner {
   const hu_short_join *join;
 } hu_corner;
 
-static inline __attribute__((always_inline)) void hu_join_row(const hu_corner *c, const int i, const int v,
-                                                              __m512i part) {
+static inline __attribute__((always_inline)) void hui_join_row(const hu_corner *c, const int i, const int v,
+                                                               __m512i part) {
   size_t left = c->left > 16 * (size_t)v ? c->left - 16 * (size_t)v : 0;
   __mmask16 there = (__mmask16)(left < 16 ? (1u << left) - 1 : 0xFFFF);
   float *at = c->sum + (size_t)i * c->cols + 16 * (size_t)v;

@@ -51,7 +51,7 @@ typedef struct hu_ahead {
 } hu_ahead;
 
 /* The next row; called where left is 0. Inline, as a call would cost the kernels their registers. */
-static inline __attribute__((always_inline)) void hu_ahead_next_row(hu_ahead *ahead) {
+static inline __attribute__((always_inline)) void hui_ahead_next_row(hu_ahead *ahead) {
   if (ahead->rows) {
     ahead->row += ahead->run->pitch;
     ahead->rows--;
@@ -69,10 +69,10 @@ static inline __attribute__((always_inline)) void hu_ahead_next_row(hu_ahead *ah
   ahead->left = ahead->run->lines;
 }
 
-static inline __attribute__((always_inline)) void hu_fetch_line(hu_ahead *ahead) {
+static inline __attribute__((always_inline)) void hui_fetch_line(hu_ahead *ahead) {
   __builtin_prefetch(ahead->at, 0, 2);
   ahead->at += ahead->step;
-  if (HU_UNLIKELY(--ahead->left == 0)) hu_ahead_next_row(ahead);
+  if (HU_UNLIKELY(--ahead->left == 0)) hui_ahead_next_row(ahead);
 }
 
 /* Wide sums (exact_wide.c). Pieces of K, columns and digits of B at a time. */

@@ -49,7 +49,7 @@ static void fma32(size_t rows, size_t cols, size_t kc, const float *a, const flo
     const float *y = b + panel * HU_GEMM32_KC + in;
     float *z = acc + panel * HU_GEMM32_MB + in;
     for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
-      for (int l = 0; l < 4; l++) hu_fetch_line(ahead);
+      for (int l = 0; l < 4; l++) hui_fetch_line(ahead);
       tile32(kc, a + i * HU_GEMM32_KC, y, z + i * HU_GEMM32_NR, fresh);
     }
   }
@@ -90,7 +90,7 @@ static void sum64(size_t rows, size_t cols, size_t kc, const double *a, const do
     const double *y = b + panel * HU_GEMM64_KC + in;
     double *z = acc + panel * HU_GEMM64_MB + in;
     for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
-      for (int l = 0; l < 4; l++) hu_fetch_line(ahead);
+      for (int l = 0; l < 4; l++) hui_fetch_line(ahead);
       tile64(kc, a + i * HU_GEMM64_KC, y, z + i * HU_GEMM64_NR, fresh);
     }
   }
@@ -274,12 +274,12 @@ static void wide(const hu_wide_row *row, size_t count, const double *digits, int
 }
 
 static void to_bins(const hu_bin_rule *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
-  hu_bin_all(p, n, x, spread, y, at);
+  hui_bin_all(p, n, x, spread, y, at);
 }
 
-static void propagate_carries(int32_t w, size_t bins, int64_t *z) { hu_propagate_carries(w, bins, z); }
+static void propagate_carries(int32_t w, size_t bins, int64_t *z) { hui_propagate_carries(w, bins, z); }
 
-static void join(int32_t w, size_t bins, int64_t *z) { hu_join(w, bins, z); }
+static void join(int32_t w, size_t bins, int64_t *z) { hui_join(w, bins, z); }
 
 const hu_gemm_kernels hu_gemm_neon = {fma32,    sum64,  copy, widen, transpose32, transpose64,       spread32,
                                       spread64, narrow, cut,  wide,  to_bins,     propagate_carries, join};

@@ -17,10 +17,10 @@
 static inline float fused(float a, float b, float c) {
   double p = (double)a * (double)b, t = (double)c, s = p + t, v = s - p;
   double e = (p - (s - v)) + (t - v);
-  uint64_t u = hu_bits_of_double(s);
+  uint64_t u = hui_bits_of_double(s);
   uint64_t inexact = (uint64_t)(e < 0) | (uint64_t)(e > 0), away = (uint64_t)((e > 0) == (s > 0));
   u += inexact & ~u & 1 ? 2 * away - 1 : 0;
-  return (float)hu_double_of_bits(u);
+  return (float)hui_double_of_bits(u);
 }
 
 static void fma32(size_t rows, size_t cols, size_t kc, const float *a, const float *b, float *acc, int fresh,
@@ -29,7 +29,7 @@ static void fma32(size_t rows, size_t cols, size_t kc, const float *a, const flo
     for (size_t i = 0; i < rows; i++) {
       const float *column = a + i / HU_GEMM_MR * (HU_GEMM_MR * HU_GEMM32_KC) + i % HU_GEMM_MR;
       float *z = acc + j * HU_GEMM32_MB + i * HU_GEMM32_NR;
-      hu_fetch_line(ahead);
+      hui_fetch_line(ahead);
       if (fresh) memset(z, 0, HU_GEMM32_NR * sizeof *z);
       for (size_t k = 0; k < kc; k++) {
         const float *y = b + j * HU_GEMM32_KC + k * HU_GEMM32_NR, x = column[k * HU_GEMM_MR];
@@ -45,7 +45,7 @@ static void sum64(size_t rows, size_t cols, size_t kc, const double *a, const do
     for (size_t i = 0; i < rows; i++) {
       const double *column = a + i / HU_GEMM_MR * (HU_GEMM_MR * HU_GEMM64_KC) + i % HU_GEMM_MR;
       double *z = acc + j * HU_GEMM64_MB + i * HU_GEMM64_NR;
-      hu_fetch_line(ahead);
+      hui_fetch_line(ahead);
       if (fresh) memset(z, 0, HU_GEMM64_NR * sizeof *z);
       for (size_t k = 0; k < kc; k++) {
         const double *y = b + j * HU_GEMM64_KC + k * HU_GEMM64_NR, x = column[k * HU_GEMM_MR];
@@ -94,7 +94,7 @@ static size_t narrow(size_t n, float *z, const double *x) {
 }
 
 static double digit(const hu_wide_cut *q, double x, int32_t t) {
-  uint64_t u = hu_bits_of_double(x), sig = u & 0xFFFFFFFFFFFFFu;
+  uint64_t u = hui_bits_of_double(x), sig = u & 0xFFFFFFFFFFFFFu;
   int32_t field = (int32_t)(u >> 52) & 0x7FF, up = (field ? field - 1075 : -1074) - q->low - t * q->w;
   if (field == 0x7FF || up >= 64 || up <= -64) return 0;
   if (field) sig |= 0x10000000000000u;
@@ -132,12 +132,12 @@ static void wide(const hu_wide_row *row, size_t count, const double *digits, int
 }
 
 static void to_bins(const hu_bin_rule *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
-  hu_bin_all(p, n, x, spread, y, at);
+  hui_bin_all(p, n, x, spread, y, at);
 }
 
-static void propagate_carries(int32_t w, size_t bins, int64_t *z) { hu_propagate_carries(w, bins, z); }
+static void propagate_carries(int32_t w, size_t bins, int64_t *z) { hui_propagate_carries(w, bins, z); }
 
-static void join(int32_t w, size_t bins, int64_t *z) { hu_join(w, bins, z); }
+static void join(int32_t w, size_t bins, int64_t *z) { hui_join(w, bins, z); }
 
 const hu_gemm_kernels hu_gemm_portable = {fma32,    sum64,  copy, widen, transpose32, transpose64,       spread32,
                                           spread64, narrow, cut,  wide,  to_bins,     propagate_carries, join};

@@ -79,7 +79,7 @@ MODE_FN mode_lanes lanes_of(const hu_mode_grid *q, const int round) {
   z.span = seq_each(q->span);
   z.kept = seq_each(~below);
   z.keep = seq_each(q->keep);
-  z.add = seq_each(q->d ? hu_addend_of((uint32_t)round, (int32_t)q->d).base[round == HU_RTN] : 0);
+  z.add = seq_each(q->d ? hui_addend_of((uint32_t)round, (int32_t)q->d).base[round == HU_RTN] : 0);
   z.half = seq_each(round == HU_SRC ? q->half - 1 : q->half);
   z.one = seq_each(q->d != 0);
   z.d = q->d;
@@ -88,7 +88,7 @@ MODE_FN mode_lanes lanes_of(const hu_mode_grid *q, const int round) {
   return z;
 }
 
-/* What is added to the pattern u before its lowest d digits are dropped (hu_quick_add of emu/simd/round.h). */
+/* What is added to the pattern u before its lowest d digits are dropped (hui_quick_add of emu/simd/round.h). */
 MODE_FN seq_u addend(const mode_lanes *v, const int round, seq_u u, seq_u random) {
   if (round == HU_RNE) return seq_plus(v->add, seq_and(seq_down(u, v->d), v->one));
   if (round == HU_RTP) return seq_and_not(v->add, seq_negative(u));

@@ -215,14 +215,14 @@ HU_NOINLINE static void fuse_each(const hu_step_grid *q, size_t rows, size_t col
 
 static hu_float_env enter(const hu_step_grid *q) {
   int round = q->to.grid.spec.round;
-  return hu_float_env_enter(way_of(q, round) == STEP_NEAR ? HU_LANE_NEAREST : mode_direction(round));
+  return hui_float_env_enter(way_of(q, round) == STEP_NEAR ? HU_LANE_NEAREST : mode_direction(round));
 }
 
 static void add(const hu_step_grid *q, size_t rows, size_t cols, int minus, float *z, const float *x, const float *y,
                 const uint32_t *words) {
   hu_float_env saved = enter(q);
   add_each(q, rows, cols, minus, z, x, y, words);
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
 }
 
 /* Of the grids of products and of fused steps none is near, but for binary32. */
@@ -232,7 +232,7 @@ static void multiply(const hu_step_grid *q, size_t rows, size_t cols, float *z, 
   far.near = 0;
   hu_float_env saved = enter(&far);
   multiply_each(&far, rows, cols, z, a, b, words);
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
 }
 
 static void fuse(const hu_step_grid *q, size_t rows, size_t cols, float *z, const float *a, const float *b,
@@ -241,7 +241,7 @@ static void fuse(const hu_step_grid *q, size_t rows, size_t cols, float *z, cons
   far.near = 0;
   hu_float_env saved = enter(&far);
   fuse_each(&far, rows, cols, z, a, b, words);
-  hu_float_env_leave(saved);
+  hui_float_env_leave(saved);
 }
 
 static void sort(size_t rows, size_t cols, float *x, float *y) {

@@ -10,7 +10,7 @@
 #include <immintrin.h>
 
 /* z[c] = column c of the 8 x 8 square at x. Pairs, then fours, then halves change places. */
-static inline __attribute__((always_inline)) void hu_transpose8(__m256 z[8], const float *x, size_t ldx) {
+static inline __attribute__((always_inline)) void hui_transpose8(__m256 z[8], const float *x, size_t ldx) {
   __m256 p[8], q[8];
 #pragma GCC unroll 8
   for (int i = 0; i < 8; i += 2) {
@@ -32,11 +32,11 @@ static inline __attribute__((always_inline)) void hu_transpose8(__m256 z[8], con
   }
 }
 
-static inline void hu_transpose32(size_t n, float *z, size_t ldz, const float *x, size_t ldx) {
+static inline void hui_transpose32(size_t n, float *z, size_t ldz, const float *x, size_t ldx) {
   size_t c = 0;
   for (; c + 8 <= n; c += 8) {
     __m256 v[8];
-    hu_transpose8(v, x + c, ldx);
+    hui_transpose8(v, x + c, ldx);
     for (size_t i = 0; i < 8; i++) _mm256_storeu_ps(z + (c + i) * ldz, v[i]);
   }
   for (; c < n; c++) {
@@ -44,11 +44,11 @@ static inline void hu_transpose32(size_t n, float *z, size_t ldz, const float *x
   }
 }
 
-static inline void hu_transpose64(size_t n, double *z, size_t ldz, const float *x, size_t ldx) {
+static inline void hui_transpose64(size_t n, double *z, size_t ldz, const float *x, size_t ldx) {
   size_t c = 0;
   for (; c + 8 <= n; c += 8) {
     __m256 v[8];
-    hu_transpose8(v, x + c, ldx);
+    hui_transpose8(v, x + c, ldx);
     for (size_t i = 0; i < 8; i++) {
       _mm256_storeu_pd(z + (c + i) * ldz, _mm256_cvtps_pd(_mm256_castps256_ps128(v[i])));
       _mm256_storeu_pd(z + (c + i) * ldz + 4, _mm256_cvtps_pd(_mm256_extractf128_ps(v[i], 1)));

@@ -39,25 +39,25 @@ SEQ_OP seq_u vector_below(seq_u x, seq_u y) {
   const seq_u half = HU_ALL(0x80000000u);
   return (seq_u)((hu_ilane)(x ^ half) < (hu_ilane)(y ^ half));
 }
-SEQ_OP seq_u seq_least(seq_u x, seq_u y) { return hu_mask_sel(vector_below(x, y), x, y); }
-SEQ_OP seq_u seq_most(seq_u x, seq_u y) { return hu_mask_sel(vector_below(x, y), y, x); }
-SEQ_OP seq_u seq_if_zero(seq_u x, seq_u yes, seq_u no) { return hu_mask_sel((seq_u)(x == HU_ALL(0)), yes, no); }
+SEQ_OP seq_u seq_least(seq_u x, seq_u y) { return hui_mask_sel(vector_below(x, y), x, y); }
+SEQ_OP seq_u seq_most(seq_u x, seq_u y) { return hui_mask_sel(vector_below(x, y), y, x); }
+SEQ_OP seq_u seq_if_zero(seq_u x, seq_u yes, seq_u no) { return hui_mask_sel((seq_u)(x == HU_ALL(0)), yes, no); }
 SEQ_OP seq_f seq_if_larger(seq_f x, seq_f y, seq_f yes, seq_f no) {
   const seq_u size = HU_ALL(0x7FFFFFFFu);
   seq_u less = (seq_u)((hu_ilane)((seq_u)y & size) > (hu_ilane)((seq_u)x & size));
-  return (seq_f)hu_mask_sel(less, (seq_u)no, (seq_u)yes);
+  return (seq_f)hui_mask_sel(less, (seq_u)no, (seq_u)yes);
 }
 SEQ_OP uint32_t seq_which_from(seq_u x, seq_u u) { return mask_bits(~vector_below(x, u)); }
 
-SEQ_OP seq_u wide_all(uint64_t x) { return (seq_u)hu_lane64_all(x); }
+SEQ_OP seq_u wide_all(uint64_t x) { return (seq_u)hui_lane64_all(x); }
 SEQ_OP seq_u wide_plus(seq_u x, seq_u y) { return (seq_u)((hu_lane64)x + (hu_lane64)y); }
-SEQ_OP seq_u wide_mul(seq_u x, seq_u y) { return (seq_u)hu_lane64_mul((hu_lane64)x, (hu_lane64)y); }
+SEQ_OP seq_u wide_mul(seq_u x, seq_u y) { return (seq_u)hui_lane64_mul((hu_lane64)x, (hu_lane64)y); }
 SEQ_OP seq_u wide_high(seq_u x) { return (seq_u)((hu_lane64)x >> 32); }
 SEQ_OP seq_u wide_xor(seq_u x, seq_u y) { return x ^ y; }
 SEQ_OP seq_u wide_xor3(seq_u x, seq_u y, seq_u z) { return x ^ y ^ z; }
 SEQ_OP seq_u wide_twice_order(void) { return (seq_u)(hu_lane64){0, 2}; }
 SEQ_OP seq_u wide_join(seq_u x, seq_u y) {
-  return (seq_u)(((hu_lane64)x & hu_lane64_all(0xFFFFFFFFu)) | ((hu_lane64)y << 32));
+  return (seq_u)(((hu_lane64)x & hui_lane64_all(0xFFFFFFFFu)) | ((hu_lane64)y << 32));
 }
 
 #endif

@@ -151,7 +151,7 @@ static inline __attribute__((always_inline)) void part_tile(const int of_bytes, 
   for (int i = 0; i < HU_GEMM_MR; i++) {
     if ((size_t)i >= c->rows) break;
 #pragma GCC unroll 3
-    for (int v = 0; v < nv; v++) hu_join_row(c, i, v, z[i][v]);
+    for (int v = 0; v < nv; v++) hui_join_row(c, i, v, z[i][v]);
   }
 }
 
@@ -205,7 +205,8 @@ static void scale(size_t n, double *z, const int32_t *x, double by) {
 }
 
 static const hu_short_kernels kernels = {
-    range, bytes, halves, hu_weave_bytes, hu_weave_halves, multiply_bytes, multiply_halves, add_part, carry, scale, 0};
+    range, bytes, halves, hui_weave_bytes, hui_weave_halves, multiply_bytes, multiply_halves, add_part,
+    carry, scale, 0};
 
 #ifdef HU_MODELLED_INSTRUCTIONS
 static int runs(void) { return 1; }

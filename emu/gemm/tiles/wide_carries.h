@@ -9,20 +9,20 @@
 #define HU_CARRY_FN static inline __attribute__((always_inline)) void
 
 /* floor(v / 2^w): as a logical shift of v + 2^63, which every instruction set has. */
-static inline __attribute__((always_inline)) int64_t hu_carry(int64_t v, int32_t w) {
+static inline __attribute__((always_inline)) int64_t hui_carry(int64_t v, int32_t w) {
   const uint64_t half = (uint64_t)1 << 63;
   return (int64_t)((((uint64_t)v ^ half) >> w) - (half >> w));
 }
 
 /* Digits 0 ... 2^w - 1 in all bins but the last, which keeps what is above. */
-HU_CARRY_FN hu_propagate_carries(int32_t w, size_t bins, int64_t *z) {
+HU_CARRY_FN hui_propagate_carries(int32_t w, size_t bins, int64_t *z) {
   const int64_t mask = ((int64_t)1 << w) - 1;
   int64_t carry[HU_WIDE_COLS] = {0};
   for (size_t i = 0; i + 1 < bins; i++, z += HU_WIDE_COLS) {
     for (size_t c = 0; c < HU_WIDE_COLS; c++) {
       int64_t v = z[c] + carry[c];
       z[c] = v & mask;
-      carry[c] = hu_carry(v, w);
+      carry[c] = hui_carry(v, w);
     }
   }
   for (size_t c = 0; c < HU_WIDE_COLS; c++) z[c] += carry[c];
@@ -30,7 +30,7 @@ HU_CARRY_FN hu_propagate_carries(int32_t w, size_t bins, int64_t *z) {
 
 /* The sum over the bins modulo 2^(w bins) as 64-bit limbs, least first, in place of the first bins. w divides 64, and
  * 64 / w the number of bins. */
-HU_CARRY_FN hu_join(int32_t w, size_t bins, int64_t *z) {
+HU_CARRY_FN hui_join(int32_t w, size_t bins, int64_t *z) {
   const uint64_t mask = ((uint64_t)1 << w) - 1;
   int64_t carry[HU_WIDE_COLS] = {0};
   const int64_t *from = z;
@@ -40,7 +40,7 @@ HU_CARRY_FN hu_join(int32_t w, size_t bins, int64_t *z) {
       for (size_t c = 0; c < HU_WIDE_COLS; c++) {
         int64_t v = from[c] + carry[c];
         limb[c] |= ((uint64_t)v & mask) << at;
-        carry[c] = hu_carry(v, w);
+        carry[c] = hui_carry(v, w);
       }
     }
     memcpy(z, limb, sizeof limb);

@@ -19,10 +19,10 @@ static uint32_t count_of(uint32_t start, uint32_t t, int i) { return (start + t)
 HU_KERNEL count_kernel(uint32_t start, hu_events *events) {
   __shared__ unsigned long long sums[EVENTS];
   hu_counts c;
-  hu_counts_clear(&c);
+  hui_counts_clear(&c);
   for (int i = 0; i < EVENTS; i++) c.total[i] = count_of(start, threadIdx.x, i);
-  hu_counts_add(&c, 0x155);
-  hu_counts_flush(&c, events, sums);
+  hui_counts_add(&c, 0x155);
+  hui_counts_flush(&c, events, sums);
 }
 
 static void counts(uint32_t start) {
@@ -30,7 +30,7 @@ static void counts(uint32_t start) {
   static_assert(sizeof z == sizeof(hu_events), "ten counts");
   for (int i = 0; i < EVENTS; i++) z[i] = 7; /* counts are added */
   HU_LAUNCH(count_kernel, BLOCKS, 0, NULL, start, (hu_events *)(void *)z);
-  assert_int_equal(hu_launched(), HU_OK);
+  assert_int_equal(hui_launched(), HU_OK);
   for (int i = 0; i < EVENTS; i++) {
     uint64_t sum = 0;
     for (uint32_t t = 0; t < HU_THREADS; t++) sum += count_of(start, t, i) + (0x155u >> i & 1);

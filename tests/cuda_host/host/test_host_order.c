@@ -89,18 +89,18 @@ static void any_order(void **state) {
                  {scaled, hu_format_ieee(5, 10, 0), 4}};
   for (size_t i = 0; i < sizeof runs_of / sizeof runs_of[0]; i++) {
     fill(&r, runs_of[i].f, x, sizeof x / sizeof x[0]);
-    hu_host_order(0);
+    hui_host_order(0);
     runs_of[i].call(first, x, runs_of[i].f, runs_of[i].kind);
     for (int order = 0; order < ORDERS; order++) {
       uint64_t seed = t_next64(&r) | 1;
-      hu_host_order(seed);
+      hui_host_order(seed);
       runs_of[i].call(other, x, runs_of[i].f, runs_of[i].kind);
       if (memcmp(first, other, sizeof *first))
         fail_msg("kernel %zu: order %llu gives another result", i, (unsigned long long)seed);
       runs++;
     }
   }
-  hu_host_order(0);
+  hui_host_order(0);
   print_message("%zu runs in random orders\n", runs);
   free(first);
   free(other);

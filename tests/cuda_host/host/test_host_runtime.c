@@ -20,7 +20,7 @@ static hu_status quantize(float *z) {
   return hu_device_quantize_n(3, z, 1, x, 1, hu_binary16(), t_mode(0), NULL, NULL, NULL);
 }
 
-/* One of two kernels; hu_launched is asked after both. */
+/* One of two kernels; hui_launched is asked after both. */
 static hu_status truncate_n(float *z) {
   static uint8_t work[HU_DEVICE_S2FP8_WORK];
   const float x[3] = {1, 0.3f, -7};
@@ -35,25 +35,25 @@ static hu_status truncate_n(float *z) {
 static void errors_of_others(void **state) {
   (void)state;
   float z[3] = {0, 0, 0};
-  hu_host_stale(NOT_READY);
+  hui_host_stale(NOT_READY);
   assert_int_equal(quantize(z), HU_OK);
   assert_true(z[0] == 1);
-  hu_host_stale(INVALID_VALUE);
+  hui_host_stale(INVALID_VALUE);
   assert_int_equal(truncate_n(z), HU_OK);
-  hu_host_stale(0);
+  hui_host_stale(0);
 }
 
 /* A refusal is said once, by the call that was refused. */
 static void errors_of_ours(void **state) {
   (void)state;
   float z[3] = {0, 0, 0};
-  hu_host_refuse(INVALID_VALUE);
+  hui_host_refuse(INVALID_VALUE);
   assert_int_equal(quantize(z), HU_E_CUDA);
   assert_int_equal(truncate_n(z), HU_E_CUDA);
-  hu_host_refuse(NO_DEVICE);
+  hui_host_refuse(NO_DEVICE);
   assert_int_equal(quantize(z), HU_E_DEVICE);
   assert_true(z[0] == 0);
-  hu_host_refuse(0);
+  hui_host_refuse(0);
   assert_int_equal(quantize(z), HU_OK);
   assert_true(z[0] == 1);
 }
@@ -82,18 +82,18 @@ static void streams(void **state) {
   const float x[3] = {1, 2, 3};
   float z[3];
   int status = 0;
-  uint64_t before = hu_host_launches();
-  assert_int_equal(hu_device_quantize_n(3, z, 1, x, 1, hu_binary16(), t_mode(0), NULL, NULL, hu_host_stream()), HU_OK);
-  assert_true(hu_host_launches() > before);
+  uint64_t before = hui_host_launches();
+  assert_int_equal(hu_device_quantize_n(3, z, 1, x, 1, hu_binary16(), t_mode(0), NULL, NULL, hui_host_stream()), HU_OK);
+  assert_true(hui_host_launches() > before);
   pid_t child = fork();
   if (child == 0) {
-    (void)hu_host_stream();
+    (void)hui_host_stream();
     (void)!freopen("/dev/null", "w", stderr);
     _exit(quantize(z) == HU_OK ? 0 : 2);
   }
   assert_int_equal(waitpid(child, &status, 0), child);
   assert_true(WIFEXITED(status) && WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 2);
-  hu_host_expect(NULL);
+  hui_host_expect(NULL);
   assert_int_equal(quantize(z), HU_OK);
 }
 
@@ -101,29 +101,29 @@ static void streams(void **state) {
  * become by then. */
 static void queued(void **state) {
   (void)state;
-  float z[3] = {0, 0, 0}, *locked = hu_memory_locked(sizeof *locked);
+  float z[3] = {0, 0, 0}, *locked = hui_memory_locked(sizeof *locked);
   assert_non_null(locked);
-  hu_host_queue(1);
-  (void)hu_host_counted();
+  hui_host_queue(1);
+  (void)hui_host_counted();
   assert_int_equal(quantize(z), HU_OK);
   assert_true(z[0] == 0);
-  assert_int_equal(hu_memory_wait(), HU_OK);
+  assert_int_equal(hui_memory_wait(), HU_OK);
   assert_true(z[0] == 1);
   *locked = 5;
-  assert_int_equal(hu_memory_send(z, locked, sizeof *locked), HU_OK);
+  assert_int_equal(hui_memory_send(z, locked, sizeof *locked), HU_OK);
   assert_true(z[0] == 1);
   *locked = 6;
   float back = 0;
-  assert_int_equal(hu_memory_get(&back, z, sizeof back), HU_OK);
+  assert_int_equal(hui_memory_get(&back, z, sizeof back), HU_OK);
   assert_true(z[0] == 6 && back == 6);
-  hu_host_calls c = hu_host_counted();
+  hu_host_calls c = hui_host_counted();
   assert_true(c.launches == 1 && c.waits == 2 && c.allocations == 0);
   assert_true(c.copies_in == 1 && c.copies_out == 1 && c.bytes_in == sizeof back && c.largest_out == sizeof back);
   assert_int_equal(quantize(z), HU_OK);
-  hu_host_queue(0);
+  hui_host_queue(0);
   assert_true(z[0] == 1);
-  hu_memory_unlock(locked);
-  assert_int_equal(hu_host_counted().waits, 1);
+  hui_memory_unlock(locked);
+  assert_int_equal(hui_host_counted().waits, 1);
 }
 
 /* Asking for wide codes is a copy of one word in the call's own stream: it allocates nothing, starts no kernel, and
@@ -132,21 +132,21 @@ static void wide_codes(void **state) {
   (void)state;
   static const uint8_t x[3] = {1, 0x12, 1};
   float z[3];
-  void *stream = hu_host_stream();
-  hu_host_queue(1);
+  void *stream = hui_host_stream();
+  hui_host_queue(1);
   assert_int_equal(hu_device_decode_n(3, z, 1, x, 1, hu_float4_e2m1fn(), NULL, stream), HU_OK);
-  (void)hu_host_counted();
-  hu_host_refuse_copies(INVALID_VALUE);
+  (void)hui_host_counted();
+  hui_host_refuse_copies(INVALID_VALUE);
   assert_int_equal(hu_device_synchronize(stream), HU_E_CUDA);
-  hu_host_refuse_copies(0);
+  hui_host_refuse_copies(0);
   assert_int_equal(hu_device_synchronize(stream), HU_E_CODE);
   assert_int_equal(hu_device_synchronize(stream), HU_OK);
-  hu_host_calls c = hu_host_counted();
+  hu_host_calls c = hui_host_counted();
   assert_true(c.launches == 0 && c.allocations == 0);
   assert_true(c.copies_in == 0 && c.copies_out == 3 && c.largest_out == sizeof(unsigned));
-  hu_host_queue(0);
-  hu_host_stale(0);
-  hu_host_expect(NULL);
+  hui_host_queue(0);
+  hui_host_stale(0);
+  hui_host_expect(NULL);
 }
 
 int main(void) {

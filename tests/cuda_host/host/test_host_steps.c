@@ -117,12 +117,12 @@ static told run(const keys *net, const keys *system, const hu_engine *engine) {
   }
   begin(t);
   for (int i = 0; i < STEPS; i++) {
-    (void)hu_host_counted();
+    (void)hui_host_counted();
     assert_int_equal(hu_trainer_step(t, &z.report[i]), HU_OK);
-    z.step = hu_host_counted();
+    z.step = hui_host_counted();
   }
   assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &z.seen), HU_OK);
-  z.evaluation = hu_host_counted();
+  z.evaluation = hui_host_counted();
   z.digest = hu_trainer_digest(t);
   hu_net *own = hu_trainer_net(t);
   for (int i = 0; i < hu_net_parameters(own); i++) {
@@ -276,7 +276,7 @@ int main(int argc, char **argv) {
   if (argc < 2) return 2;
   folder = argv[1];
   if (hu_engine_device(&device) != HU_OK) return 1;
-  hu_host_queue(1);
+  hui_host_queue(1);
   all = argc > 2 && strcmp(argv[2], "all") == 0;
   int table = argc > 2 && strcmp(argv[2], "table") == 0;
   if (!all && !table) {

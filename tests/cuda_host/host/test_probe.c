@@ -32,30 +32,30 @@ static void once(const seen *s, uint32_t room) {
 static void one_place_each(void **state) {
   (void)state;
   for (int op = 0; op < HU_MMA_COUNT; op++) {
-    hu_mma_shape s = hu_mma_shape_of(op);
+    hu_mma_shape s = hui_mma_shape_of(op);
     uint32_t rows = s.m, columns = s.n, depth = s.k, threads = s.wgmma ? 128 : 32, parts = s.half ? 2 : 1;
     static seen a, b, c, shared;
     memset(&a, 0, sizeof a);
     memset(&b, 0, sizeof b);
     memset(&c, 0, sizeof c);
     memset(&shared, 0, sizeof shared);
-    assert_int_equal(hu_mma_registers_c(&s) * threads * parts, rows * columns);
+    assert_int_equal(hui_mma_registers_c(&s) * threads * parts, rows * columns);
     for (uint32_t t = 0; t < threads; t++)
-      for (uint32_t r = 0; r < hu_mma_registers_c(&s); r++)
-        for (uint32_t i = 0; i < parts; i++) see(&c, hu_mma_place_c(&s, t, r, i), rows * columns);
+      for (uint32_t r = 0; r < hui_mma_registers_c(&s); r++)
+        for (uint32_t i = 0; i < parts; i++) see(&c, hui_mma_place_c(&s, t, r, i), rows * columns);
     once(&c, rows * columns);
     if (s.wgmma) {
       for (uint32_t row = 0; row < rows; row++)
         for (uint32_t k = 0; k < depth; k++)
-          for (uint32_t i = 0; i < 4u / s.each; i++) see(&shared, hu_wgmma_place(&s, row, k) + i, rows * 32);
+          for (uint32_t i = 0; i < 4u / s.each; i++) see(&shared, hui_wgmma_place(&s, row, k) + i, rows * 32);
       once(&shared, rows * 32);
       continue;
     }
-    assert_true(hu_mma_registers_a(&s) <= 4 && hu_mma_registers_b(&s) <= 2);
+    assert_true(hui_mma_registers_a(&s) <= 4 && hui_mma_registers_b(&s) <= 2);
     for (uint32_t t = 0; t < 32; t++) {
       for (uint32_t i = 0; i < s.each; i++) {
-        for (uint32_t r = 0; r < hu_mma_registers_a(&s); r++) see(&a, hu_mma_place_a(&s, t, r, i), rows * depth);
-        for (uint32_t r = 0; r < hu_mma_registers_b(&s); r++) see(&b, hu_mma_place_b(&s, t, r, i), columns * depth);
+        for (uint32_t r = 0; r < hui_mma_registers_a(&s); r++) see(&a, hui_mma_place_a(&s, t, r, i), rows * depth);
+        for (uint32_t r = 0; r < hui_mma_registers_b(&s); r++) see(&b, hui_mma_place_b(&s, t, r, i), columns * depth);
       }
     }
     once(&a, rows * depth);
@@ -69,12 +69,12 @@ static void words_16_bits(const hu_mma_shape *s, uint32_t lane) {
   for (uint32_t i = 0; i < 8; i++) {
     uint32_t row = i < 2 || (i >= 4 && i < 6) ? group : group + 8;
     uint32_t col = i < 4 ? t * 2 + (i & 1) : t * 2 + (i & 1) + 8;
-    assert_int_equal(hu_mma_place_a(s, lane, i / 2, i % 2), row * 16 + col);
+    assert_int_equal(hui_mma_place_a(s, lane, i / 2, i % 2), row * 16 + col);
   }
   for (uint32_t i = 0; i < 4; i++) {
     uint32_t row = i < 2 ? t * 2 + (i & 1) : t * 2 + (i & 1) + 8;
-    assert_int_equal(hu_mma_place_b(s, lane, i / 2, i % 2), group * 16 + row);
-    assert_int_equal(hu_mma_place_c(s, lane, i, 0), (i < 2 ? group : group + 8) * 8 + t * 2 + (i & 1));
+    assert_int_equal(hui_mma_place_b(s, lane, i / 2, i % 2), group * 16 + row);
+    assert_int_equal(hui_mma_place_c(s, lane, i, 0), (i < 2 ? group : group + 8) * 8 + t * 2 + (i & 1));
   }
 }
 
@@ -84,11 +84,11 @@ static void words_8_bits(const hu_mma_shape *s, uint32_t lane) {
   for (uint32_t i = 0; i < 16; i++) {
     uint32_t row = i < 4 || (i >= 8 && i < 12) ? group : group + 8;
     uint32_t col = i < 8 ? t * 4 + (i & 3) : t * 4 + (i & 3) + 16;
-    assert_int_equal(hu_mma_place_a(s, lane, i / 4, i % 4), row * 32 + col);
+    assert_int_equal(hui_mma_place_a(s, lane, i / 4, i % 4), row * 32 + col);
   }
   for (uint32_t i = 0; i < 8; i++) {
     uint32_t row = i < 4 ? t * 4 + (i & 3) : t * 4 + (i & 3) + 16;
-    assert_int_equal(hu_mma_place_b(s, lane, i / 4, i % 4), group * 32 + row);
+    assert_int_equal(hui_mma_place_b(s, lane, i / 4, i % 4), group * 32 + row);
   }
 }
 
@@ -97,15 +97,15 @@ static void words_tf32(const hu_mma_shape *s, uint32_t lane) {
   uint32_t group = lane >> 2, t = lane % 4;
   for (uint32_t i = 0; i < 4; i++) {
     uint32_t row = i == 0 || i == 2 ? group : group + 8, col = i < 2 ? t : t + 4;
-    assert_int_equal(hu_mma_place_a(s, lane, i, 0), row * 8 + col);
+    assert_int_equal(hui_mma_place_a(s, lane, i, 0), row * 8 + col);
   }
-  for (uint32_t i = 0; i < 2; i++) assert_int_equal(hu_mma_place_b(s, lane, i, 0), group * 8 + (i ? t + 4 : t));
+  for (uint32_t i = 0; i < 2; i++) assert_int_equal(hui_mma_place_b(s, lane, i, 0), group * 8 + (i ? t + 4 : t));
 }
 
 static void words_of_the_isa(void **state) {
   (void)state;
-  hu_mma_shape f16 = hu_mma_shape_of(HU_MMA_F16_F32_K16), fp8 = hu_mma_shape_of(HU_MMA_FP8_F32 + 1);
-  hu_mma_shape tf32 = hu_mma_shape_of(HU_MMA_TF32_K8);
+  hu_mma_shape f16 = hui_mma_shape_of(HU_MMA_F16_F32_K16), fp8 = hui_mma_shape_of(HU_MMA_FP8_F32 + 1);
+  hu_mma_shape tf32 = hui_mma_shape_of(HU_MMA_TF32_K8);
   for (uint32_t lane = 0; lane < 32; lane++) {
     words_16_bits(&f16, lane);
     words_8_bits(&fp8, lane);
@@ -124,8 +124,8 @@ static void lists(void **state) {
     hu_accum_preset p;
     int op;
     size_t i = 0;
-    for (; hu_mma_of_capability(&t, &op, devices[d].capability, i) == HU_OK; i++) {
-      hu_mma_shape s = hu_mma_shape_of(op);
+    for (; hui_mma_of_capability(&t, &op, devices[d].capability, i) == HU_OK; i++) {
+      hu_mma_shape s = hui_mma_shape_of(op);
       assert_int_equal(hu_accum_preset_find(&p, t.model), HU_OK);
       assert_int_equal(t.k % p.k, 0);
       assert_int_equal(hu_element_size(t.a), 4 / s.each);

@@ -134,7 +134,7 @@ static void odd_amax(void **state) {
     set_x(&p, x);
     memcpy(p.t[AMAX].host, &patterns[i / 2][1], 4);
     put_all(&p);
-    assert_int_equal(hu_memory_put(p.t[AMAX].device, &patterns[i / 2][0], 4), HU_OK);
+    assert_int_equal(hui_memory_put(p.t[AMAX].device, &patterns[i / 2][0], 4), HU_OK);
     places h = places_of(&p, 0), g = places_of(&p, 1);
     hu_status cpu = hu_scaled_encode(3, 64, &h.codes, h.x, p.ldx, &p.d, p.mode, h.amax, h.stats, &p.exec, h.events);
     hu_status device = hu_device_scaled_encode(3, 64, &g.codes, g.x, p.ldx, &p.d, p.mode, g.amax, g.stats, &p.exec,

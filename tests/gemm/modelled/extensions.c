@@ -12,7 +12,7 @@ extern long model_vex_count;
 long model_vex_count;
 long model_vex_sums(void) { return __atomic_load_n(&model_vex_count, __ATOMIC_RELAXED); }
 
-hu_extensions hu_extensions_for(const hu_exec *exec) {
+hu_extensions hui_extensions_for(const hu_exec *exec) {
   hu_extensions z = {NULL, NULL, NULL, NULL, NULL, NULL};
   uint32_t off = exec ? exec->levels_off : 0;
   if (!(off & HU_LEVEL_BF16)) z.pairs = hu_extension_bf16.pairs;
@@ -28,7 +28,7 @@ hu_extensions hu_extensions_for(const hu_exec *exec) {
   return z;
 }
 
-const struct hu_streams *hu_streams_for(const hu_exec *exec) {
+const struct hu_streams *hui_streams_for(const hu_exec *exec) {
   (void)exec;
   return NULL;
 }
@@ -39,13 +39,13 @@ static const uint32_t own[] = {HU_LEVEL_BF16,     HU_LEVEL_VNNI, HU_LEVEL_AMX_BF
                                HU_LEVEL_AMX_INT8, HU_LEVEL_FP16, HU_LEVEL_AVX_VNNI};
 enum { KNOWN = sizeof own / sizeof *own };
 
-uint32_t hu_extension_bits(void) {
+uint32_t hui_extension_bits(void) {
   uint32_t bits = 0;
   for (int i = 0; i < KNOWN; i++) bits |= own[i];
   return bits;
 }
 
-const char *hu_extension_name(uint32_t level) {
+const char *hui_extension_name(uint32_t level) {
   for (int i = 0; i < KNOWN; i++) {
     if (level == own[i]) return known[i]->name;
   }

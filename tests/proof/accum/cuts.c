@@ -28,7 +28,7 @@ static inline int is_cut(int rule, wide x, wide unit, wide q) {
 static inline int wrong_cut(int rule, uint64_t sig, uint8_t sign, int32_t down) {
   if (sign > 1 || sig >> 50 || down < -12 || down > 60) return 0;
   wide x = sign ? -(wide)sig : (wide)sig;
-  int64_t q = hu_cut((uint8_t)rule, sign, sig, down);
+  int64_t q = hui_cut((uint8_t)rule, sign, sig, down);
   if (down <= 0) return (wide)q != x * ((wide)1 << -down);
   return !is_cut(rule, x, (wide)1 << down, q);
 }
@@ -41,8 +41,8 @@ int cut_odd(ARGUMENTS) { return wrong_cut(HU_BLOCK_CUT_ODD, sig, sign, down); }
 /* Further down nothing is left but what the direction asks for. */
 int cut_far(ARGUMENTS) {
   if (sign > 1 || sig >> 50 || sig == 0 || down <= 60) return 0;
-  return hu_cut(HU_BLOCK_CUT_TRUNC, sign, sig, down) != 0 ||
-         hu_cut(HU_BLOCK_CUT_FLOOR, sign, sig, down) != -(int64_t)sign ||
-         hu_cut(HU_BLOCK_CUT_NEAREST, sign, sig, down) != 0 ||
-         hu_cut(HU_BLOCK_CUT_ODD, sign, sig, down) != (sign ? -1 : 1);
+  return hui_cut(HU_BLOCK_CUT_TRUNC, sign, sig, down) != 0 ||
+         hui_cut(HU_BLOCK_CUT_FLOOR, sign, sig, down) != -(int64_t)sign ||
+         hui_cut(HU_BLOCK_CUT_NEAREST, sign, sig, down) != 0 ||
+         hui_cut(HU_BLOCK_CUT_ODD, sign, sig, down) != (sign ? -1 : 1);
 }

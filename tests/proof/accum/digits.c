@@ -23,7 +23,7 @@ typedef struct words {
 } words;
 
 static inline words merged(words x, words y) {
-  hu_digits_merge(x.w, PROOF_WORDS, y.w);
+  hui_digits_merge(x.w, PROOF_WORDS, y.w);
   return x;
 }
 static inline int same(words x, words y) {
@@ -50,7 +50,7 @@ int merge_adds(ARGUMENTS) {
   THREE
   __extension__ typedef unsigned __int128 wide;
   words x = a;
-  hu_digits_merge(x.w, 3, b.w);
+  hui_digits_merge(x.w, 3, b.w);
   wide sum = ((wide)a2 << 64 | a1) + ((wide)b2 << 64 | b1) + (a0 + b0 < a0);
   return x.w[0] != a0 + b0 || x.w[1] != (uint64_t)sum || x.w[2] != (uint64_t)(sum >> 64);
 }
@@ -64,7 +64,7 @@ int digits_are_merged(ARGUMENTS) {
     if (i == at / 64) y.w[i] = digits << at % 64;
     if (i == at / 64 + 1 && at % 64) y.w[i] = digits >> (64 - at % 64);
   }
-  hu_digits_add(x.w, PROOF_WORDS, digits, at, sign);
+  hui_digits_add(x.w, PROOF_WORDS, digits, at, sign);
   if (!sign) return !same(x, merged(a, y));
   return !same(merged(x, y), a);
 }
@@ -74,7 +74,7 @@ int terms_before_or_after(ARGUMENTS) {
   THREE
   words x = a, z = merged(a, b);
   if (at >= 64 * PROOF_WORDS || sign > 1) return 0;
-  hu_digits_add(x.w, PROOF_WORDS, digits, at, sign);
-  hu_digits_add(z.w, PROOF_WORDS, digits, at, sign);
+  hui_digits_add(x.w, PROOF_WORDS, digits, at, sign);
+  hui_digits_add(z.w, PROOF_WORDS, digits, at, sign);
   return !same(merged(x, b), z);
 }

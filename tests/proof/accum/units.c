@@ -53,7 +53,7 @@ static inline double power_of_two(int32_t e) {
 
 /* An operand as prepare() leaves it: the value, and its power, at least 2^emin, 0 of a zero. */
 static inline void prepared(const hu_spec *s, uint32_t code, double *v, double *p) {
-  uint64_t u = hu_pack64(hu_unpack(s, code)), power = u & BLK_EXPONENT, least = (uint64_t)(s->emin + 1023) << 52;
+  uint64_t u = hui_pack64(hui_unpack(s, code)), power = u & BLK_EXPONENT, least = (uint64_t)(s->emin + 1023) << 52;
   if (power < least) power = least;
   if ((u & ~BLK_SIGN) == 0) power = 0;
   memcpy(v, &u, sizeof u);
@@ -73,7 +73,7 @@ static inline int operands_of(hu_spec *s, uint8_t m, uint8_t e, int8_t b) {
   z.negzero = 1;
   z.overflow = HU_OVERFLOW_MAX;
   if (e + m != 7 || hu_format_check(z, NULL) != HU_OK) return 0;
-  *s = hu_spec_of(z, rne);
+  *s = hui_spec_of(z, rne);
   return s->fits_binary32 && s->emin >= -300 && s->emin <= 300;
 }
 
@@ -92,7 +92,7 @@ static inline uint64_t sum_of_lanes(const hu_spec *s, uint8_t f, int16_t emin, u
     prepared(s, as >> (8 * i) & 0xFF, &va[i], &va[HU_UNIT_MB * HU_UNIT_KC + i]);
     prepared(s, bs >> (8 * i) & 0xFF, &vb[i * HU_UNIT_NR], &vb[HU_UNIT_NB * HU_UNIT_KC + i * HU_UNIT_NR]);
   }
-  blk_d z[1] = {hu_pack64(hu_unpack32(c))};
+  blk_d z[1] = {hui_pack64(hui_unpack32(c))};
   unit_align(PROOF_CUT, 0, &q, va, vb, z);
   return z[0];
 }
@@ -108,7 +108,7 @@ static inline void plan_of(hu_accum_plan *p, const hu_spec *s, uint8_t f, int16_
   p->a.spec = p->b.spec = *s;
   p->a.emin = p->b.emin = s->emin;
   p->a.size = p->b.size = 1;
-  p->sum = hu_grid_of(hu_format_binary32(), hu_plain_mode());
+  p->sum = hui_grid_of(hui_format_binary32(), hui_plain_mode());
   p->acc_emin = -126;
 }
 
@@ -116,7 +116,7 @@ static inline int is_asked(hu_spec *s, uint8_t m, uint8_t e, int8_t b, uint8_t f
   return operands_of(s, m, e, b) && f <= 40 && emin >= -700 && emin <= 300 && (c & 0x7F800000) != 0x7F800000;
 }
 
-/* The block as a whole: the sum of hu_cut of each term in units of 2^(E - F), E as docs/numerics.md has it. */
+/* The block as a whole: the sum of hui_cut of each term in units of 2^(E - F), E as docs/numerics.md has it. */
 int align_sum(ARGUMENTS) {
   hu_spec s;
   hu_accum_plan p;
@@ -125,17 +125,17 @@ int align_sum(ARGUMENTS) {
   if (!is_asked(&s, m, e, b, f, emin, c)) return 0;
   plan_of(&p, &s, f, emin);
   hu_term t[PROOF_LENGTH + 1];
-  t[0] = hu_term_of_c(&p, hu_unpack32(c));
+  t[0] = hui_term_of_c(&p, hui_unpack32(c));
   for (int i = 0; i < PROOF_LENGTH; i++) {
     uint8_t x = as >> (8 * i) & 0xFF, y = bs >> (8 * i) & 0xFF;
     hu_lines in = {{&x, 1}, {&y, 1}, {&x, 0}, {&y, 0}};
-    t[i + 1] = hu_term_at(&p, &in, 0);
+    t[i + 1] = hui_term_at(&p, &in, 0);
   }
   for (int i = 0; i <= PROOF_LENGTH; i++) {
-    if (t[i].kind == HU_KIND_FINITE) top = hu_later(top, t[i].e);
+    if (t[i].kind == HU_KIND_FINITE) top = hui_later(top, t[i].e);
   }
   for (int i = 0; i <= PROOF_LENGTH; i++) {
-    if (t[i].kind == HU_KIND_FINITE) n += hu_cut(PROOF_CUT, t[i].sign, t[i].sig, top - f - t[i].exp);
+    if (t[i].kind == HU_KIND_FINITE) n += hui_cut(PROOF_CUT, t[i].sign, t[i].sig, top - f - t[i].exp);
   }
   uint64_t right = n ? product_by_power(of_integer(n), (uint64_t)(top - f + 1023) << 52) : 0;
   return sum_of_lanes(&s, f, emin, c, as, bs) == right ? 0 : WRONG_SUM;
@@ -153,7 +153,7 @@ static inline uint64_t pattern_of_power(int32_t e) { return (uint64_t)(e + 1023)
 /* A term, of the first elements, is the model's cut in integers, -0 or +0 where that is 0. top: E. */
 static inline int wrong_term(blk_d x, const hu_term *t, uint8_t f, int32_t top) {
   uint64_t z = cut(PROOF_CUT, blk_mul(x, over((uint64_t)(2046 + f) << 52, pattern_of_power(top))));
-  int64_t n = t->kind == HU_KIND_FINITE ? hu_cut(PROOF_CUT, t->sign, t->sig, top - f - t->exp) : 0;
+  int64_t n = t->kind == HU_KIND_FINITE ? hui_cut(PROOF_CUT, t->sign, t->sig, top - f - t->exp) : 0;
   if (n == 0) return (z & ~BLK_SIGN) == 0 ? 0 : WRONG_CUT;
   return z == of_integer(n) ? 0 : WRONG_CUT;
 }
@@ -167,7 +167,7 @@ int align_product(ARGUMENTS) {
   if (!is_asked(&s, m, e, b, f, -700, 0)) return 0;
   plan_of(&p, &s, f, -700);
   hu_lines in = {{&x, 1}, {&y, 1}, {&x, 0}, {&y, 0}};
-  hu_term t = hu_term_at(&p, &in, 0);
+  hu_term t = hui_term_at(&p, &in, 0);
   if (emin < -600 || emin > 600 || (t.kind == HU_KIND_FINITE && emin < t.e)) return 0; /* emin stands for E */
   prepared(&s, x, &va, &power);
   prepared(&s, y, &vb, &power);
@@ -179,9 +179,9 @@ int align_addend(ARGUMENTS) {
   (void)as, (void)bs;
   if (!is_asked(&s, m, e, b, f, -700, c)) return 0;
   plan_of(&p, &s, f, -700);
-  hu_term t = hu_term_of_c(&p, hu_unpack32(c));
+  hu_term t = hui_term_of_c(&p, hui_unpack32(c));
   if (emin < -600 || emin > 600 || emin < t.e) return 0;
-  return wrong_term(hu_pack64(hu_unpack32(c)), &t, f, emin);
+  return wrong_term(hui_pack64(hui_unpack32(c)), &t, f, emin);
 }
 
 /* One more product in the largest exponent; e: 2^emin before it, or 0 if there was nothing. */
@@ -194,12 +194,12 @@ int align_largest(ARGUMENTS) {
   if (!is_asked(&s, m, e, b, f, -700, 0) || emin < -700 || emin > 600) return 0;
   plan_of(&p, &s, f, -700);
   hu_lines in = {{&x, 1}, {&y, 1}, {&x, 0}, {&y, 0}};
-  hu_term t = hu_term_at(&p, &in, 0);
+  hu_term t = hui_term_at(&p, &in, 0);
   prepared(&s, x, &va[0], &va[HU_UNIT_MB * HU_UNIT_KC]);
   prepared(&s, y, &vb[0], &vb[HU_UNIT_NB * HU_UNIT_KC]);
   blk_d largest_power[1] = {pattern_of_power(emin)};
   largest(1, 1, va, vb, largest_power);
-  int32_t right = t.kind == HU_KIND_FINITE ? hu_later(emin, t.e) : emin;
+  int32_t right = t.kind == HU_KIND_FINITE ? hui_later(emin, t.e) : emin;
   return largest_power[0] == pattern_of_power(right) ? 0 : WRONG_SUM;
 }
 

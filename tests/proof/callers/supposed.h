@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/proof/callers/supposed.h - asks at every call of hu_round what theorems P1, P2 and P4 suppose of its operands.
+/* tests/proof/callers/supposed.h - asks at every call of hui_round what theorems P1, P2 and P4 suppose of its operands.
  *
  * The sanitizers' build includes this file ahead of each source (-include). From here on hu_round_supposed stands for
- * hu_round. It stops the program where an operand lies outside of the theorems' domain, and names the call.
- * emu/core/round.h itself stays as it is, so that the theorems hold for what is compiled. Its own call of hu_round, in
- * hu_pack32, stands before the macro; hu_pack32 has a macro of its own. */
+ * hui_round. It stops the program where an operand lies outside of the theorems' domain, and names the call.
+ * emu/core/round.h itself stays as it is, so that the theorems hold for what is compiled. Its own call of hui_round, in
+ * hui_pack32, stands before the macro; hui_pack32 has a macro of its own. */
 #ifndef HALFULP_TESTS_PROOF_CALLERS_SUPPOSED_H
 #define HALFULP_TESTS_PROOF_CALLERS_SUPPOSED_H
 
@@ -37,7 +37,7 @@ static inline const char *hu_unlike_spec(const hu_spec *s) {
 
 static inline void hu_suppose(const char *wrong, const char *file, int line) {
   if (!wrong) return;
-  fprintf(stderr, "%s:%d: hu_round is called with %s\n", file, line, wrong);
+  fprintf(stderr, "%s:%d: hui_round is called with %s\n", file, line, wrong);
   abort();
 }
 
@@ -45,15 +45,15 @@ static inline uint32_t hu_round_supposed(const hu_spec *s, hu_num x, uint32_t ra
                                          const char *file, int line) {
   hu_suppose(hu_unlike_number(x), file, line);
   hu_suppose(hu_unlike_spec(s), file, line);
-  return hu_round(s, x, random, events);
+  return hui_round(s, x, random, events);
 }
 
 static inline uint32_t hu_pack32_supposed(hu_num x, const char *file, int line) {
   hu_suppose(hu_unlike_number(x), file, line);
-  return hu_pack32(x);
+  return hui_pack32(x);
 }
 
-#define hu_round(s, x, random, events) hu_round_supposed(s, x, random, events, __FILE__, __LINE__)
-#define hu_pack32(x) hu_pack32_supposed(x, __FILE__, __LINE__)
+#define hui_round(s, x, random, events) hu_round_supposed(s, x, random, events, __FILE__, __LINE__)
+#define hui_pack32(x) hu_pack32_supposed(x, __FILE__, __LINE__)
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The questions of supposed.h are alive: each kind of operand that the theorems do not cover stops a program that hands
- * it to hu_round, to hu_pack32, or to arithmetic of the core, which calls them; and what they cover goes through. */
+ * it to hui_round, to hui_pack32, or to arithmetic of the core, which calls them; and what they cover goes through. */
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -20,16 +20,16 @@ static hu_spec spec_of_binary16(void) {
   f.m = 10;
   f.inf = HU_INF_IEEE;
   f.nan = HU_NAN_IEEE;
-  return hu_spec_of(f, mode);
+  return hui_spec_of(f, mode);
 }
 
 /* A call of each kind. */
 typedef enum way { ROUND, PACK, ADD, WAYS } way;
 static void run(way how, const hu_spec *s, hu_num x) {
   uint32_t events;
-  if (how == ROUND) (void)hu_round(s, x, 0, &events);
-  if (how == PACK) (void)hu_pack32(x);
-  if (how == ADD) (void)hu_arith_round(s, x, 0, 0, 0, &events);
+  if (how == ROUND) (void)hui_round(s, x, 0, &events);
+  if (how == PACK) (void)hui_pack32(x);
+  if (how == ADD) (void)hui_arith_round(s, x, 0, 0, 0, &events);
 }
 
 /* Does it stop the program, here a child whose messages are left out? */
@@ -50,7 +50,7 @@ static int stops(way how, const hu_spec *s, hu_num x) {
 
 static int failures;
 static void expect(int wanted, way how, const hu_spec *s, hu_num x, const char *what) {
-  static const char *const names[WAYS] = {"hu_round", "hu_pack32", "arithmetic"};
+  static const char *const names[WAYS] = {"hui_round", "hui_pack32", "arithmetic"};
   int got = stops(how, s, x);
   if (got == wanted) return;
   printf("%s, %s: %s\n", names[how], what, got ? "stopped" : "not stopped");
@@ -80,12 +80,12 @@ int main(void) {
                                         "no such sign",
                                         "no such sticky"};
   const hu_spec s = spec_of_binary16();
-  hu_num x = hu_num_finite(0, (uint64_t)1 << 63, -63);
+  hu_num x = hui_num_finite(0, (uint64_t)1 << 63, -63);
   for (way how = ROUND; how < WAYS; how++) {
     expect(0, how, &s, x, "1");
     x.sticky = 1;
     expect(0, how, &s, x, "1 and more digits");
-    expect(0, how, &s, hu_num_special(HU_KIND_INF, 1), "an infinity");
+    expect(0, how, &s, hui_num_special(HU_KIND_INF, 1), "an infinity");
     for (int k = 0; k < 7; k++) expect(1, how, &s, with(k, x), numbers[k]);
   }
   hu_spec wrong = s;

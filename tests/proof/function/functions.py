@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Each function's y of the rounding test against the real f(x): one relative error, from the parts of kernels.py.
 
-`PROOFS` names the functions; each returns the largest of the relative errors of its ways. The operands are what hu_quick_operand lets through
+`PROOFS` names the functions; each returns the largest of the relative errors of its ways. The operands are what hui_quick_operand lets through
 (at most 24 digits, 2^-1000 to 2^1000 in magnitude) less those whose result a shortcut gives (shortcuts.py).
 """
 import re
@@ -28,8 +28,8 @@ def decided(errors, function, arguments, choices=None, leaves=None):
 
 
 def exp(errors):
-    run = decided(errors, 'hu_quick_exp', [X], leaves=['hu_quick_exp_value'])
-    same(run.y, 'hu_quick_exp_value')
+    run = decided(errors, 'hui_quick_exp', [X], leaves=['hui_quick_exp_value'])
+    same(run.y, 'hui_quick_exp_value')
     return errors.once('exp_value')
 
 
@@ -39,15 +39,15 @@ def same(y, function):
 
 
 def expm1(errors):
-    run = decided(errors, 'hu_quick_expm1', [X], leaves=['hu_quick_expm1_value'])
-    same(run.y, 'hu_quick_expm1_value')
+    run = decided(errors, 'hui_quick_expm1', [X], leaves=['hui_quick_expm1_value'])
+    same(run.y, 'hui_quick_expm1_value')
     return errors.once('expm1_value')
 
 
 def exp2(errors):
     """x = k + u; r = u ln 2 rounded."""
-    run = decided(errors, 'hu_quick_exp2', [X], leaves=['hu_polynomial_expm1'])
-    p, power = the(run.steps, 'hu_polynomial_expm1'), the(run.steps, 'power')
+    run = decided(errors, 'hui_quick_exp2', [X], leaves=['hui_polynomial_expm1'])
+    p, power = the(run.steps, 'hui_polynomial_expm1'), the(run.steps, 'power')
     r, shifted = p.left, power.left
     script = Script('r = (x - k) ln 2')
     script.define('x', 'float<24,-2000,ne>(xx)')
@@ -93,8 +93,8 @@ def exp2(errors):
 
 
 def log(errors, binary=0):
-    run = decided(errors, 'hu_quick_log', [X, binary], leaves=['hu_quick_log_value'])
-    same(run.y, 'hu_quick_log_value')
+    run = decided(errors, 'hui_quick_log', [X, binary], leaves=['hui_quick_log_value'])
+    same(run.y, 'hui_quick_log_value')
     return errors.once('log2' if binary else 'ln')
 
 
@@ -104,8 +104,8 @@ def log2(errors):
 
 def log1p(errors):
     """1 + x is exact up to 2^52, and beyond within 2^-53, which ln takes as a difference."""
-    run = decided(errors, 'hu_quick_log1p', [X], leaves=['hu_quick_log_value'])
-    same(run.y, 'hu_quick_log_value')
+    run = decided(errors, 'hui_quick_log1p', [X], leaves=['hui_quick_log_value'])
+    same(run.y, 'hui_quick_log_value')
     if run.y.left.operator != '+' or not {getattr(run.y.left.left, 'value', 0), getattr(run.y.left.right, 'value', 0)} == {1.0, 0}:
         raise steps.Drift('log1p is no longer ln of 1 + x')
     for e in range(-27, 52):  # 2^e <= |x| < 2^(e+1), a multiple of 2^(e-23): 1 + x is a multiple of the smaller of that and 1
@@ -117,8 +117,8 @@ def log1p(errors):
 
 
 def tanh(errors):
-    run = decided(errors, 'hu_quick_tanh', [X], leaves=['hu_quick_expm1_value'])
-    d = the(run.steps, 'hu_quick_expm1_value')
+    run = decided(errors, 'hui_quick_tanh', [X], leaves=['hui_quick_expm1_value'])
+    d = the(run.steps, 'hui_quick_expm1_value')
     if d.left.operator != '+' or d.left.left is not d.left.right:
         raise steps.Drift('the operand is no longer a + a')
     error = errors.once('expm1_value')
@@ -133,8 +133,8 @@ def tanh(errors):
 
 
 def sigmoid(errors):
-    run = decided(errors, 'hu_quick_sigmoid', [X], leaves=['hu_quick_exp_value'])
-    e = the(run.steps, 'hu_quick_exp_value')
+    run = decided(errors, 'hui_quick_sigmoid', [X], leaves=['hui_quick_exp_value'])
+    e = the(run.steps, 'hui_quick_exp_value')
     if e.left.operator != 'negate':
         raise steps.Drift('the operand is no longer -x')
     script = Script('1 / (1 + e^-x)')
@@ -145,18 +145,18 @@ def sigmoid(errors):
 
 
 def erf(errors):
-    run = decided(errors, 'hu_quick_erf', [X], {'a < 0.5': True}, ['hu_polynomial_erf'])
-    p, a = the(run.steps, 'hu_polynomial_erf'), the(run.steps, 'absolute')
+    run = decided(errors, 'hui_quick_erf', [X], {'a < 0.5': True}, ['hui_polynomial_erf'])
+    p, a = the(run.steps, 'hui_polynomial_erf'), the(run.steps, 'absolute')
     if p.left.operator != '*' or p.left.left is not a or p.left.right is not a or (run.y.operator, {run.y.left, run.y.right}) != ('*', {a, p}):
         raise steps.Drift('erf is no longer a p(a a) for small a')
     small = product_of(errors.polynomial('erf', 't', 0, HALF, True)[0])
-    return max(small, complement(errors, 'hu_quick_erf', {'a < 0.5': False}, HALF, Fraction(17, 4)))
+    return max(small, complement(errors, 'hui_quick_erf', {'a < 0.5': False}, HALF, Fraction(17, 4)))
 
 
 def complement(errors, function, choices, low, high):
     """1 - e^(-a^2) erfc's share, for low <= a <= high of 24 digits."""
-    run = decided(errors, function, [X], choices, ['hu_quick_exp_value', 'hu_quick_scaled_erfc'])
-    e, s, a = (the(run.steps, n) for n in ('hu_quick_exp_value', 'hu_quick_scaled_erfc', 'absolute'))
+    run = decided(errors, function, [X], choices, ['hui_quick_exp_value', 'hui_quick_scaled_erfc'])
+    e, s, a = (the(run.steps, n) for n in ('hui_quick_exp_value', 'hui_quick_scaled_erfc', 'absolute'))
     square = e.left.left
     if e.left.operator != 'negate' or square.operator != '*' or square.left is not a or square.right is not a or s.left is not a:
         raise steps.Drift('erf is no longer 1 - e^-(a a) g(a)')
@@ -196,8 +196,8 @@ def tail(errors, script, low, high, lowest_exponent, highest_exponent, product):
 def gelu(errors):
     found = []
     for negative in (True, False):
-        run = decided(errors, 'hu_quick_gelu', [X], {'x < 0': negative}, ['hu_quick_exp_value', 'hu_quick_scaled_erfc'])
-        e, s, a = (the(run.steps, n) for n in ('hu_quick_exp_value', 'hu_quick_scaled_erfc', 'absolute'))
+        run = decided(errors, 'hui_quick_gelu', [X], {'x < 0': negative}, ['hui_quick_exp_value', 'hui_quick_scaled_erfc'])
+        e, s, a = (the(run.steps, n) for n in ('hui_quick_exp_value', 'hui_quick_scaled_erfc', 'absolute'))
         high = Fraction(37 if negative else 6)
         exactly(errors, '-x^2 / 2', before(run.steps, e.left), e.left, {'x': 'x'}, 'x', Fraction(1, 1 << 28), high)
         if s.left.operator != '*' or s.left.left is not a:
@@ -244,8 +244,8 @@ def least_remainder():
 
 def remainder(errors):
     """(relative error of r, largest |r|) for the sine and the cosine."""
-    run = decided(errors, 'hu_quick_sin', [X, 0], {'quarter & 1': False}, ['hu_polynomial_sin'])
-    p, a = the(run.steps, 'hu_polynomial_sin'), the(run.steps, 'absolute')
+    run = decided(errors, 'hui_quick_sin', [X, 0], {'quarter & 1': False}, ['hui_polynomial_sin'])
+    p, a = the(run.steps, 'hui_polynomial_sin'), the(run.steps, 'absolute')
     r = p.left.left
     k = [s for s in run.steps if s.operator == '-' and isinstance(s.right, steps.Constant)][0]
     shifted = k.left
@@ -282,11 +282,11 @@ def remainder(errors):
 def circular(errors, cosine):
     error, most = errors.done.setdefault('remainder', None) or remainder(errors)
     errors.done['remainder'] = error, most
-    run = decided(errors, 'hu_quick_sin', [X, cosine], {'quarter & 1': True}, ['hu_polynomial_cos'])
-    if run.y.operator != 'hu_polynomial_cos':
+    run = decided(errors, 'hui_quick_sin', [X, cosine], {'quarter & 1': True}, ['hui_polynomial_cos'])
+    if run.y.operator != 'hui_polynomial_cos':
         raise steps.Drift('the cosine is no longer the polynomial alone')
-    other = decided(errors, 'hu_quick_sin', [X, cosine], {'quarter & 1': False}, ['hu_polynomial_sin'])
-    p = the(other.steps, 'hu_polynomial_sin')
+    other = decided(errors, 'hui_quick_sin', [X, cosine], {'quarter & 1': False}, ['hui_polynomial_sin'])
+    p = the(other.steps, 'hui_polynomial_sin')
     if (other.y.operator, other.y.left, other.y.right) != ('*', p.left.left, p) or p.left.operator != '*' or p.left.left is not p.left.right:
         raise steps.Drift('the sine is no longer r p(r r)')
     bound = number(outward(error, error)[1])
@@ -303,7 +303,7 @@ def cos(errors):
 
 
 def reciprocal(errors):
-    run = decided(errors, 'hu_quick_reciprocal', [X])
+    run = decided(errors, 'hui_quick_reciprocal', [X])
     return one_division(errors, run)
 
 
@@ -318,7 +318,7 @@ def one_division(errors, run):
 
 def rsqrt(errors):
     """emu/arith/function_loops.c: 1 over the processor's root."""
-    m = re.search(r'LANES\(rsqrt, hu_quick_decided\(1 / __builtin_sqrt\(x\), x > 0\)', errors.loops)
+    m = re.search(r'LANES\(rsqrt, hui_quick_decided\(1 / __builtin_sqrt\(x\), x > 0\)', errors.loops)
     if not m:
         raise steps.Drift('rsqrt is no longer 1 / sqrt x')
     root = steps.Step('root_x', 'root', X, None)

@@ -53,7 +53,7 @@ def product_of(*errors):
 
 
 def reduced(run, values):
-    """hu_quick_reduced_exp as one step d, and its power."""
+    """hui_quick_reduced_exp as one step d, and its power."""
     return run.step('d', values[0], None, 'd'), [run.step('power', values[0], None, 'power')]
 
 
@@ -132,7 +132,7 @@ class Errors:
 
     def prove_reduction(self):
         """(largest |k|, largest |r|, absolute error of r), for |x| <= 700, a multiple of 2^-49 where k is not 0."""
-        run = self.walk('hu_quick_reduced_exp', [steps.Input('x'), steps.Opaque()], leaves={'hu_polynomial_expm1': leaf('p')})
+        run = self.walk('hui_quick_reduced_exp', [steps.Input('x'), steps.Opaque()], leaves={'hui_polynomial_expm1': leaf('p')})
         r = the(run.steps, 'p').left
         shifted = run.pointed['power'].left
         k = the(run.steps, '-', left=shifted)
@@ -162,9 +162,9 @@ class Errors:
     def prove_reduced_exp(self):
         """(relative error of r p against e^r - 1, most |r|, the absolute error e^r - e^R that comes from r's)."""
         _, most, off = self.once('reduction')
-        run = self.walk('hu_quick_reduced_exp', [steps.Input('x'), steps.Opaque()], leaves={'hu_polynomial_expm1': leaf('p')})
+        run = self.walk('hui_quick_reduced_exp', [steps.Input('x'), steps.Opaque()], leaves={'hui_polynomial_expm1': leaf('p')})
         if not (run.y.operator == '*' and {run.y.left, run.y.right} == {the(run.steps, 'p'), the(run.steps, 'p').left}):
-            raise steps.Drift('hu_quick_reduced_exp is no longer r p(r)')
+            raise steps.Drift('hui_quick_reduced_exp is no longer r p(r)')
         error, _ = self.polynomial('expm1', 'r', -most, most)
         return product_of(error, 0), most, off * enclosures.e_to(most)[1]
 
@@ -186,7 +186,7 @@ class Errors:
 
     def prove_exp_value(self):
         """|x| < 700: 2^k (1 + r p), in units of 2^k."""
-        run = self.walk('hu_quick_exp_value', [steps.Input('x')], leaves={'hu_quick_reduced_exp': reduced})
+        run = self.walk('hui_quick_exp_value', [steps.Input('x')], leaves={'hui_quick_reduced_exp': reduced})
         script = self.exponential('e^x')
         script.machine(run.steps, {'d': 'd', 'power': '1', 'x': 'x'}, few=[run.steps[-2].name])
         names = script.exact(run.steps, {'d': 'D', 'power': '1', 'x': 'x'})
@@ -194,11 +194,11 @@ class Errors:
 
     def prove_expm1_value(self):
         """-20 <= x < 700. k = 0: the value is r p. k < 0: as it stands. k > 0: in units of 2^k."""
-        run = self.walk('hu_quick_expm1_value', [steps.Input('x')], leaves={'hu_quick_reduced_exp': reduced})
+        run = self.walk('hui_quick_expm1_value', [steps.Input('x')], leaves={'hui_quick_reduced_exp': reduced})
         power, d = the(run.steps, 'power'), the(run.steps, 'd')
         scaled, less = the(run.steps, '*', left=power, right=d), the(run.steps, '-', left=power)
         if not is_one(less.right) or (run.y.operator, run.y.left, run.y.right) != ('+', scaled, less):
-            raise steps.Drift('hu_quick_expm1_value is no longer power d + (power - 1)')
+            raise steps.Drift('hui_quick_expm1_value is no longer power d + (power - 1)')
         errors = [self.once('reduced_exp')[0]]
         script = self.exponential('e^x - 1, k < 0')
         script.within('P', Fraction(1, 1 << 30), HALF)
@@ -218,10 +218,10 @@ class Errors:
     # ---- ln m ----
 
     def logarithm(self, binary):
-        return self.walk('hu_quick_log_value', [steps.Input('x'), int(binary)], leaves={'hu_polynomial_log': leaf('p')})
+        return self.walk('hui_quick_log_value', [steps.Input('x'), int(binary)], leaves={'hui_polynomial_log': leaf('p')})
 
     def prove_log_of_m(self):
-        """(relative error of q p(q^2) against ln m, largest |ln m|), for a double m from hu_quick_split."""
+        """(relative error of q p(q^2) against ln m, largest |ln m|), for a double m from hui_quick_split."""
         run = self.logarithm(False)
         p, m = the(run.steps, 'p'), the(run.steps, 'significand')
         value = the(run.steps, '*', right=p)
@@ -239,7 +239,7 @@ class Errors:
         largest = (2 * low - 1) / (2 * low + 1), (1 - low) / (1 + low)
         most = max(largest)
         if p.left.operator != '*' or p.left.left is not q or p.left.right is not q or value.left is not q:
-            raise steps.Drift('hu_quick_log_value is no longer q p(q q)')
+            raise steps.Drift('hui_quick_log_value is no longer q p(q q)')
         error, _ = self.polynomial('log', 's', -most, most, True, number(outward(off, off)[1]))
         return product_of(error, off), max(size(enclosures.log(2 * low)), size(enclosures.log(low)))
 
@@ -263,7 +263,7 @@ class Errors:
             twins = {k.name: 'k', part.name: 'L'}
             constants = [s for s in rest if isinstance(s.right, steps.Constant)]
             if len(constants) != (1 if binary else 2):
-                raise steps.Drift('hu_quick_log_value has other constants')
+                raise steps.Drift('hui_quick_log_value has other constants')
             value = Fraction(constants[-1].right.value)
             ends = inverse if binary else tuple(e - Fraction(constants[0].right.value) for e in self.ln2)
             twins[float(value)] = 'C'
@@ -293,9 +293,9 @@ class Errors:
 
     def prove_scaled_erfc(self):
         """e^(t^2) erfc t for 2^-29 <= t <= 26.5 where t itself is off by 2^-52."""
-        run = self.walk('hu_quick_scaled_erfc', [steps.Input('t')], leaves={'hu_polynomial_erfc': leaf('p')})
+        run = self.walk('hui_quick_scaled_erfc', [steps.Input('t')], leaves={'hui_polynomial_erfc': leaf('p')})
         p, own = the(run.steps, 'p'), self.polynomials['erfc']
-        polynomial = self.walk('hu_polynomial_erfc', [steps.Input('v')])
+        polynomial = self.walk('hui_polynomial_erfc', [steps.Input('v')])
         script = Script('the scaled erfc')
         script.define('t', 'rnd(tt)')
         script.within('T', Fraction(1, 1 << 29), Fraction(265, 10))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """x^y = 2^(y log2 x) of emu/arith/function_quick.h: the logarithm is a sum of two doubles, so the bound is joined here step by step.
 
-Three theorems are used and not proved again: what `hu_product64` returns is the product exactly (Veltkamp, Dekker 1971; the tests compare it in
+Three theorems are used and not proved again: what `hui_product64` returns is the product exactly (Veltkamp, Dekker 1971; the tests compare it in
 rational arithmetic), a difference of two doubles within a factor 2 of each other is exact (Sterbenz), and in s = a + b with |a| >= |b| both
 a - s and (a - s) + b are exact (Dekker). Their conditions are checked. Errors are absolute in units of |Q| = |(m - 1) / (m + 1)|
 up to log2 m, with ln m = 2 Q + Q^3 p(Q^2).
@@ -26,7 +26,7 @@ rest_3 = rest_2 / below
 s = q * q
 rest_4 = 2 * rest_3
 rest_5 = q * s
-polynomial_log_rest = s hu_polynomial_log_rest
+polynomial_log_rest = s hui_polynomial_log_rest
 rest_6 = rest_5 * polynomial_log_rest
 rest_7 = rest_4 + rest_6
 t = 2 * q
@@ -60,7 +60,7 @@ r_2 = high_4 - r
 r_3 = r_2 + el_2
 r_4 = r_3 * C4
 power = shifted power
-polynomial_expm1 = r_4 hu_polynomial_expm1
+polynomial_expm1 = r_4 hui_polynomial_expm1
 y_2 = r_4 * polynomial_expm1
 y_3 = power * y_2
 y_4 = power + y_3
@@ -86,8 +86,8 @@ def listing(run):
 
 
 def walk(errors, zero):
-    run = steps.decided(errors.texts, 'hu_quick_pow', [steps.Input('x'), steps.Input('y')], {'k == 0': zero},
-                        {n: leaf(n) for n in ('hu_polynomial_log_rest', 'hu_polynomial_expm1')})
+    run = steps.decided(errors.texts, 'hui_quick_pow', [steps.Input('x'), steps.Input('y')], {'k == 0': zero},
+                        {n: leaf(n) for n in ('hui_polynomial_log_rest', 'hui_polynomial_expm1')})
     text, constants = listing(run)
     first = ORDER[True] if zero else ORDER[True][:ORDER[True].index('sum =')] + ORDER[False]
     if text != first + LAST.format(*(('low_6', 'low_5') if zero else ('low_8', 'low_7'))):

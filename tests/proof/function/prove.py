@@ -45,7 +45,7 @@ def read(root):
 
 def reach(texts, one):
     """What the test supposes: |y - f| <= this |y|. A number of 53 digits has units of more than 2^-53 of itself."""
-    m = re.search(r'uint64_t u = hu_pattern64\(y\), reach = (\d+), low = \(u - reach\) >> HU_QUICK_SPARE;', texts[1])
+    m = re.search(r'uint64_t u = hui_pattern64\(y\), reach = (\d+), low = \(u - reach\) >> HU_QUICK_SPARE;', texts[1])
     same = re.search(r'q\.known = fit & \(low == \(u \+ reach\) >> HU_QUICK_SPARE\);', texts[1])
     spare = re.search(r'HU_QUICK_SPARE = (\d+)', texts[1])
     digits = re.search(r'if \(s->m \+ 2 \+ \(s->round >= HU_SRA \? s->bits : 0\) > (\d+) \|\|', one)

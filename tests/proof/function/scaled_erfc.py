@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The error of hu_polynomial_erfc, certified in integers, since Sollya's certified norm takes minutes for e^(t^2) erfc t.
+"""The error of hui_polynomial_erfc, certified in integers, since Sollya's certified norm takes minutes for e^(t^2) erfc t.
 
 With z = S - 1 - w and t = K S / z - K, y(w) = e^(t^2) erfc t solves z^3 y' = K S (2 (K S - K z) y - c z), c = 2 / sqrt pi. So the Taylor
 coefficients of y at w0 follow from y(w0) by a recurrence, and those of z P - ((1 - 2 K) z + 2 K S) y, which is z (P - G), from
@@ -82,10 +82,10 @@ def part(coefficients, scale, k, w0, h):
 
 def error(texts, claim):
     """The largest over [-1, 1], upward; parts are halved to get below the claim."""
-    run = steps.returned(texts, 'hu_polynomial_erfc', [steps.Input('v')])
+    run = steps.returned(texts, 'hui_polynomial_erfc', [steps.Input('v')])
     numbers = [Fraction(o.value) * (-1 if s.operator == '-' and o is s.right else 1) for s in run.steps for o in (s.left, s.right)
                if isinstance(o, steps.Constant)]
-    value = steps.returned(texts, 'hu_quick_scaled_erfc', [steps.Input('t')]).steps
+    value = steps.returned(texts, 'hui_quick_scaled_erfc', [steps.Input('t')]).steps
     k = [s.right for s in value if s.operator == '+' and isinstance(s.right, steps.Constant) and getattr(s.left, 'name', '') == 't']
     scale, k = Fraction(float.fromhex(steps.Run(texts).constants['HU_ERFC_SCALE'])), Fraction(k[0].value)
     worst = Fraction(0)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The results of emu/arith/function_quick.h that need no rounding test: next to a number of at most 26 digits, on one side.
 
-Each line of a function's `hu_quick_or` is known here by its text, with its threshold T exactly as it is in the header (the proofs of
+Each line of a function's `hui_quick_or` is known here by its text, with its threshold T exactly as it is in the header (the proofs of
 functions.py begin where these end), and with the inequality that makes it right: the real result differs from the number by less than
 the given part of it, on the given side. A number of 26 digits has its neighbours at 2^-26 of itself or farther.
 """
@@ -23,35 +23,35 @@ def grown(x):
     return enclosures.e_to(x)[1]
 
 
-SMALL, BY_SIGN = r'a < (\S+)', '(x > 0) ? hu_quick_above({0}) : hu_quick_below({0})'
+SMALL, BY_SIGN = r'a < (\S+)', '(x > 0) ? hui_quick_above({0}) : hui_quick_below({0})'
 # condition, its T, the result, and for T: (a bound of the relative distance, what it must stay below)
 ZERO = r'x == 0'
 SHORTCUTS = {
-    'exp': [(r'\(a < (\S+)\) & hu_quick_few\(1 \+ x\)', p2(-21), 'hu_quick_above(1 + x)', lambda t: (t * t / 2 * grown(t), p2(-41))),
-            (SMALL, p2(-28), BY_SIGN.format(1), lambda t: (t * grown(t), p2(-26))), (ZERO, None, 'hu_pattern64(1)', None)],
-    'exp2': [(SMALL, p2(-28), BY_SIGN.format(1), lambda t: (t * grown(t), p2(-26))), (ZERO, None, 'hu_pattern64(1)', None)],
-    'expm1': [(r'x < (-\S+)', Fraction(-20), 'hu_quick_below(-1)', lambda t: (grown(t), p2(-26))),
-              (SMALL, p2(-28), BY_SIGN.format('x'), lambda t: (t / 2 * grown(t), p2(-26))), (ZERO, None, 'hu_pattern64(x)', None)],
+    'exp': [(r'\(a < (\S+)\) & hui_quick_few\(1 \+ x\)', p2(-21), 'hui_quick_above(1 + x)', lambda t: (t * t / 2 * grown(t), p2(-41))),
+            (SMALL, p2(-28), BY_SIGN.format(1), lambda t: (t * grown(t), p2(-26))), (ZERO, None, 'hui_pattern64(1)', None)],
+    'exp2': [(SMALL, p2(-28), BY_SIGN.format(1), lambda t: (t * grown(t), p2(-26))), (ZERO, None, 'hui_pattern64(1)', None)],
+    'expm1': [(r'x < (-\S+)', Fraction(-20), 'hui_quick_below(-1)', lambda t: (grown(t), p2(-26))),
+              (SMALL, p2(-28), BY_SIGN.format('x'), lambda t: (t / 2 * grown(t), p2(-26))), (ZERO, None, 'hui_pattern64(x)', None)],
     'log': [],
-    'log1p': [(r'hu_abs64\(x\) < (\S+)', p2(-27), '(x > 0) ? hu_quick_below(x) : hu_quick_above(x)', lambda t: (t / 2 / (1 - t), p2(-26))),
-              (ZERO, None, 'hu_pattern64(x)', None)],
-    'tanh': [(r'a > (\S+)', Fraction(12), 'hu_quick_below(hu_quick_signed(1, x))', lambda t: (2 * grown(-2 * t), p2(-26))),
-             (SMALL, p2(-14), 'hu_quick_below(x)', lambda t: (t * t / 3, p2(-26))), (ZERO, None, 'hu_pattern64(x)', None)],
-    'sigmoid': [(r'x > (\S+)', Fraction(20), 'hu_quick_below(1)', lambda t: (grown(-t), p2(-26))),
-                (r'\(a < (\S+)\) & hu_quick_few\(near\)', p2(-13), '(x > 0) ? hu_quick_below(near) : hu_quick_above(near)',
+    'log1p': [(r'hui_abs64\(x\) < (\S+)', p2(-27), '(x > 0) ? hui_quick_below(x) : hui_quick_above(x)', lambda t: (t / 2 / (1 - t), p2(-26))),
+              (ZERO, None, 'hui_pattern64(x)', None)],
+    'tanh': [(r'a > (\S+)', Fraction(12), 'hui_quick_below(hui_quick_signed(1, x))', lambda t: (2 * grown(-2 * t), p2(-26))),
+             (SMALL, p2(-14), 'hui_quick_below(x)', lambda t: (t * t / 3, p2(-26))), (ZERO, None, 'hui_pattern64(x)', None)],
+    'sigmoid': [(r'x > (\S+)', Fraction(20), 'hui_quick_below(1)', lambda t: (grown(-t), p2(-26))),
+                (r'\(a < (\S+)\) & hui_quick_few\(near\)', p2(-13), '(x > 0) ? hui_quick_below(near) : hui_quick_above(near)',
                  lambda t: (t ** 3 / 48, p2(-42))),
-                (SMALL, p2(-28), BY_SIGN.format('0.5'), lambda t: (t / 2, p2(-26))), (ZERO, None, 'hu_pattern64(0.5)', None)],
-    'erf': [(r'a > (\S+)', Fraction(17, 4), 'hu_quick_below(hu_quick_signed(1, x))', lambda t: (enclosures.erfc(t)[1], p2(-26))),
-            (ZERO, None, 'hu_pattern64(x)', None)],
+                (SMALL, p2(-28), BY_SIGN.format('0.5'), lambda t: (t / 2, p2(-26))), (ZERO, None, 'hui_pattern64(0.5)', None)],
+    'erf': [(r'a > (\S+)', Fraction(17, 4), 'hui_quick_below(hui_quick_signed(1, x))', lambda t: (enclosures.erfc(t)[1], p2(-26))),
+            (ZERO, None, 'hui_pattern64(x)', None)],
     # erfc(6 / sqrt 2) / 2, and sqrt 2 is below 1.4143
-    'gelu': [(r'x > (\S+)', Fraction(6), 'hu_quick_below(x)', lambda t: (enclosures.erfc(t / Fraction(14143, 10000))[1] / 2, p2(-26))),
-             (SMALL, p2(-28), BY_SIGN.format('half'), lambda t: (t, p2(-26))), (ZERO, None, 'hu_pattern64(x)', None)],
+    'gelu': [(r'x > (\S+)', Fraction(6), 'hui_quick_below(x)', lambda t: (enclosures.erfc(t / Fraction(14143, 10000))[1] / 2, p2(-26))),
+             (SMALL, p2(-28), BY_SIGN.format('half'), lambda t: (t, p2(-26))), (ZERO, None, 'hui_pattern64(x)', None)],
     'reciprocal': [],
-    'sin': [(SMALL, p2(-14), 'cosine ? hu_quick_below(1) : hu_quick_below(x)', lambda t: (t * t / 2, p2(-26))),
-            (ZERO, None, 'cosine ? hu_pattern64(1) : hu_pattern64(x)', None)],
-    'pow': [(r'size < (\S+)', p2(-28), '(eh > 0) ? hu_quick_above(1) : hu_quick_below(1)', lambda t: (t * grown(t), p2(-26)))],
+    'sin': [(SMALL, p2(-14), 'cosine ? hui_quick_below(1) : hui_quick_below(x)', lambda t: (t * t / 2, p2(-26))),
+            (ZERO, None, 'cosine ? hui_pattern64(1) : hui_pattern64(x)', None)],
+    'pow': [(r'size < (\S+)', p2(-28), '(eh > 0) ? hui_quick_above(1) : hui_quick_below(1)', lambda t: (t * grown(t), p2(-26)))],
 }
-# What `hu_quick_decided` is told: the operands for which the value is y.
+# What `hui_quick_decided` is told: the operands for which the value is y.
 FIT = {'exp': 'a < 700', 'exp2': 'a < 1000', 'expm1': 'a < 700', 'log': 'x > 0', 'log1p': 'x > -1', 'tanh': 'a < 300', 'sigmoid': 'a < 700',
        'erf': 'a < 20', 'gelu': 'a < 37', 'reciprocal': 'x != 0', 'sin': 'a < 0x1p20', 'pow': 'size < 700'}
 NAMES = {'log2': 'log', 'cos': 'sin'}
@@ -80,10 +80,10 @@ def check(texts, function):
     if function == 'rsqrt':
         return 0
     _, statements = ctext.functions(texts[1])['hu_quick_' + function]
-    tests = list(calls(statements, 'hu_quick_decided'))
+    tests = list(calls(statements, 'hui_quick_decided'))
     if len(tests) != 1 or ctext.show(tests[0][2][1]) != FIT[function]:
         raise steps.Drift(f'{function}: the rounding test is for other operands: {[ctext.show(t[2][1]) for t in tests]}')
-    found = list(calls(statements, 'hu_quick_or'))
+    found = list(calls(statements, 'hui_quick_or'))
     if len(found) != len(SHORTCUTS[function]):
         raise steps.Drift(f'{function}: {len(found)} shortcuts, not {len(SHORTCUTS[function])}')
     for tree, (condition, threshold, result, bound) in zip(found, SHORTCUTS[function]):

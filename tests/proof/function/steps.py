@@ -5,7 +5,7 @@
 is made from the C variable that gets it. Integers are not followed: the few functions that look into a number's pattern are named in
 LEAVES, with what they mean, and tests compare each of them with the compiled function. At a condition the caller says
 which way is meant, by the condition's text; a condition that it does not know is an error. The walk ends at
-`hu_quick_decided`, whose operand is the y of the rounding test.
+`hui_quick_decided`, whose operand is the y of the rounding test.
 """
 import math
 import struct
@@ -86,7 +86,7 @@ class Run:
             if kind == 'set':
                 target, tree = what
                 where = target[2][1] if target[0] == 'unary' else target[1]
-                if where == 'q' and target == ('name', 'q') and tree[0] == 'call' and tree[1] == 'hu_quick_or':
+                if where == 'q' and target == ('name', 'q') and tree[0] == 'call' and tree[1] == 'hui_quick_or':
                     continue
                 local[where] = self.value(tree, local, where)
             elif kind == 'do':
@@ -139,7 +139,7 @@ class Run:
 
     def called(self, tree, local, name):
         _, callee, trees = tree
-        if callee == 'hu_quick_decided':
+        if callee == 'hui_quick_decided':
             self.y = self.value(trees[0], local, 'y')
             raise Decided
         if callee in self.leaves:
@@ -257,10 +257,10 @@ def leaf_double(run, values):
     return values[0].of if values[0].of is not None else values[0]
 
 
-LEAVES = {'hu_abs64': leaf_absolute, 'hu_power_of_two64': leaf_power, 'hu_quick_split': leaf_split, 'hu_product64': leaf_product,
-          'hu_pattern64': leaf_pattern, 'hu_double64': leaf_double, 'hu_quick_signed': lambda run, values: values[0]}
+LEAVES = {'hui_abs64': leaf_absolute, 'hui_power_of_two64': leaf_power, 'hui_quick_split': leaf_split, 'hui_product64': leaf_product,
+          'hui_pattern64': leaf_pattern, 'hui_double64': leaf_double, 'hui_quick_signed': lambda run, values: values[0]}
 
-LOWEST = double(0x3FE6A09E00000000)  # hu_quick_split's smallest significand
+LOWEST = double(0x3FE6A09E00000000)  # hui_quick_split's smallest significand
 
 
 def split(x):

@@ -80,21 +80,21 @@ def leaves():
     powers = list(range(-1022, 1023))
     got = compiled([line('power', 1.5 * 2.0 ** 52 + k) for k in powers])
     if [int(v, 16) for v in got] != [steps.pattern(2.0 ** k) for k in powers]:
-        raise SystemExit('hu_power_of_two64 is not 2^k')
+        raise SystemExit('hui_power_of_two64 is not 2^k')
     xs = [few_digits(-1000, 1000, False) for _ in range(POINTS)]
     for k in range(-1000, 1001, 7):  # and both sides of the place where the exponent changes
         xs += [math.ldexp(steps.LOWEST, k), math.nextafter(math.ldexp(steps.LOWEST, k), 0), math.ldexp(1, k)]
     for x, got in zip(xs, compiled([line('split', x) for x in xs])):
         m, k = (steps.double(int(got[i:i + 16], 16)) for i in (0, 16))
         if (m, k) != steps.split(x) or Fraction(m) * Fraction(2) ** int(k) != Fraction(x) or not steps.LOWEST <= m < 2 * steps.LOWEST:
-            raise SystemExit(f'hu_quick_split of {x.hex()}: {m.hex()}, {k}')
+            raise SystemExit(f'hui_quick_split of {x.hex()}: {m.hex()}, {k}')
     pairs = [(math.ldexp(draw.getrandbits(53) | 1 << 52, draw.randint(-300, 200) - 52), math.ldexp(draw.getrandbits(53) | 1 << 52, draw.randint(-80, 80) - 52))
              for _ in range(POINTS)]
     pairs += [(a, 1 - 2.0 ** -53) for a, _ in pairs[:100]] + [(1 + 2.0 ** -n, 1 + 2.0 ** -k) for n in range(1, 53) for k in range(1, 53)]
     for (a, b), got in zip(pairs, compiled([line('product', a, b) for a, b in pairs])):
         high, low = (Fraction(steps.double(int(got[i:i + 16], 16))) for i in (0, 16))
         if high + low != Fraction(a) * Fraction(b) or high != Fraction(a * b):
-            raise SystemExit(f'hu_product64 of {a.hex()} and {b.hex()} is not exact')
+            raise SystemExit(f'hui_product64 of {a.hex()} and {b.hex()} is not exact')
     return len(powers) + len(xs) + len(pairs)
 
 

@@ -39,12 +39,12 @@ __attribute__((always_inline)) hu_status hu_format_check(hu_format f, const char
 }
 #include "gpu/scaled/scaled.cuh"
 // Called in two places, and long: clang would leave it a call.
-static __attribute__((always_inline)) void hu_element_limits(hu_scaled_args *a);
+static __attribute__((always_inline)) void hui_element_limits(hu_scaled_args *a);
 #include "gpu/scaled/quantize.cu"
 
 #include "given.h"
 
-// What hu_scaled_args_of makes of an element format and a mode, without sizes and scale formats; 0: no short way.
+// What hui_scaled_args_of makes of an element format and a mode, without sizes and scale formats; 0: no short way.
 static inline int args_of(hu_scaled_args *a, uint8_t m, uint8_t e, int16_t b, uint16_t axes, uint8_t policy,
                           uint8_t round, uint8_t bits) {
   hu_format z = format_of(m, e, b, axes);
@@ -53,13 +53,13 @@ static inline int args_of(hu_scaled_args *a, uint8_t m, uint8_t e, int16_t b, ui
   if (mode.saturate == HU_SAT_DEFAULT) mode.saturate = HU_SAT_FINITE;
   memset(a, 0, sizeof *a);
   hu_spec *f = &a->scaler.element;
-  *f = hu_spec_of(z, mode);
-  a->scaler.top = hu_unpack(f, f->max_code);
-  a->scaler.emax = hu_exponent(a->scaler.top);
+  *f = hui_spec_of(z, mode);
+  a->scaler.top = hui_unpack(f, f->max_code);
+  a->scaler.emax = hui_exponent(a->scaler.top);
   a->scaler.steps = HU_STEPS_EXACT;
   a->scaler.scale.emin = -127;  // E8M0's, the lowest of the catalogue's
-  hu_element_limits(a);
-  hu_short_limits(a);
+  hui_element_limits(a);
+  hui_short_limits(a);
   return a->lanes;
 }
 
@@ -76,15 +76,15 @@ static inline int wrong_element(ARGUMENTS, int16_t power, int nearest, int value
   w.code = 0;
   w.low = a.low + ((uint32_t)power << 23);
   w.by = w.back = 1;
-  uint64_t got = nearest ? hu_nearest_element(a, w, u) : hu_lanes_element(a, w, u, random);
-  hu_num x = hu_unpack32(u);
+  uint64_t got = nearest ? hui_nearest_element(a, w, u) : hui_lanes_element(a, w, u, random);
+  hu_num x = hui_unpack32(u);
   x.exp -= x.kind == HU_KIND_FINITE ? power : 0;
-  code = hu_round(&a.scaler.element, x, bits ? random >> (32 - bits) : 0, &events);
+  code = hui_round(&a.scaler.element, x, bits ? random >> (32 - bits) : 0, &events);
   int wrong = (uint32_t)(got >> 32) == events ? 0 : WRONG_EVENTS;
   if (!values) return wrong | ((uint32_t)got == code ? 0 : WRONG_CODE);
-  hu_num value = hu_unpack(&a.scaler.element, code);
+  hu_num value = hui_unpack(&a.scaler.element, code);
   value.exp += value.kind == HU_KIND_FINITE ? power : 0;
-  return wrong | ((uint32_t)got == hu_pack32(value) ? 0 : WRONG_VALUE);
+  return wrong | ((uint32_t)got == hui_pack32(value) ? 0 : WRONG_VALUE);
 }
 
 extern "C" {
@@ -92,13 +92,13 @@ int device_nearest_codes(ARGUMENTS, int16_t power) { return wrong_element(GIVEN,
 int device_nearest_values(ARGUMENTS, int16_t power) { return wrong_element(GIVEN, power, 1, 1); }
 int device_lanes_codes(ARGUMENTS, int16_t power) { return wrong_element(GIVEN, power, 0, 0); }
 
-// hu_quick_stepped is hu_quick with the switch over modes taken out of it.
+// hui_quick_stepped is hui_quick with the switch over modes taken out of it.
 int device_stepped(ARGUMENTS) {
   hu_scaled_args a;
   (void)random;
   if (round >= HU_SRA || !args_of(&a, m, e, b, axes, policy, round, bits) || !a.narrow.quick ||
-      !hu_quick_ok(&a.narrow, u))
+      !hui_quick_ok(&a.narrow, u))
     return 0;
-  return hu_quick_stepped(a.narrow, hu_addend_of(round, a.narrow.d0), u) != hu_quick(&a.narrow, round, u, 0);
+  return hui_quick_stepped(a.narrow, hui_addend_of(round, a.narrow.d0), u) != hui_quick(&a.narrow, round, u, 0);
 }
 }

@@ -12,13 +12,13 @@ static inline hu_lane get(const uint32_t *x) {
 }
 static inline void set(uint32_t *z, hu_lane v) { memcpy(z, &v, sizeof v); }
 
-#define BIT(mask) hu_mask_sel(mask, HU_ALL(1), HU_ALL(0))
+#define BIT(mask) hui_mask_sel(mask, HU_ALL(1), HU_ALL(0))
 #define COUNT(first, second) \
-  HU_ALL((uint32_t)hu_count_sum(hu_count_mask(hu_count_mask(hu_count_none(), first), second)))
+  HU_ALL((uint32_t)hui_count_sum(hui_count_mask(hui_count_mask(hui_count_none(), first), second)))
 
 static inline int within4(hu_lane a, hu_lane b, hu_lane c) {
   const hu_lane v[4] = {a, b, a & b, c & 0x7FFFFFFFu};
-  return hu_all_within4(v, HU_ALL(0x7FFFFFFFu));
+  return hui_all_within4(v, HU_ALL(0x7FFFFFFFu));
 }
 #define WITHIN4(a, b, c) within4(a, b, c)
 
@@ -45,18 +45,18 @@ WHOLE_HOOKS(X)
 #undef X
 
 static void load8(size_t n, uint32_t *z, const uint8_t *x) {
-  for (size_t i = 0; i < n; i += HU_W) set(z + i, hu_load8(x + i));
+  for (size_t i = 0; i < n; i += HU_W) set(z + i, hui_load8(x + i));
 }
 static void load16(size_t n, uint32_t *z, const uint16_t *x) {
-  for (size_t i = 0; i < n; i += HU_W) set(z + i, hu_load16(x + i));
+  for (size_t i = 0; i < n; i += HU_W) set(z + i, hui_load16(x + i));
 }
 static void store8(size_t n, uint8_t *z, const uint32_t *x) {
-  for (size_t i = 0; i < n; i += HU_W) hu_store8(z + i, get(x + i));
+  for (size_t i = 0; i < n; i += HU_W) hui_store8(z + i, get(x + i));
 }
 static void store16(size_t n, uint16_t *z, const uint32_t *x) {
-  for (size_t i = 0; i < n; i += HU_W) hu_store16(z + i, get(x + i));
+  for (size_t i = 0; i < n; i += HU_W) hui_store16(z + i, get(x + i));
 }
-static void few(size_t n, uint32_t *z, const uint32_t *x) { hu_store_few(z, hu_load_few(x, n), n); }
+static void few(size_t n, uint32_t *z, const uint32_t *x) { hui_store_few(z, hui_load_few(x, n), n); }
 
 const hooks HOOKS_HERE = {HOOKS_LEVEL,
                           HU_W,

@@ -11,7 +11,7 @@
   static const hu_scaled_strips unread __attribute__((unused))
 #include "emu/scaled/strip_lanes.c"
 
-/* The element format under the mode, as hu_scaler_of makes it, and what strips make of it; taken: 0 if they refuse. */
+/* The element format under the mode, as hui_scaler_of makes it, and what strips make of it; taken: 0 if they refuse. */
 typedef struct strip_question {
   int taken;
   hu_scaler s;
@@ -29,11 +29,11 @@ static inline strip_question strip_question_of(ARGUMENTS, uint8_t twos) {
   if (twos && (f.e || !f.sign || f.negzero || f.inf || f.nan)) return q;
   if (mode.saturate == HU_SAT_DEFAULT) mode.saturate = HU_SAT_FINITE;
   memset(&q.s, 0, sizeof q.s);
-  q.s.element = hu_spec_of(f, mode);
-  q.s.top = hu_unpack(&q.s.element, q.s.element.max_code);
-  q.s.emax = hu_exponent(q.s.top);
+  q.s.element = hui_spec_of(f, mode);
+  q.s.top = hui_unpack(&q.s.element, q.s.element.max_code);
+  q.s.emax = hui_exponent(q.s.top);
   q.s.coding = twos ? HU_CODING_TWOS : HU_CODING_FORMAT;
-  q.taken = round == PROOF_ROUND && hu_scaled_grid_of(&q.g, &q.s);
+  q.taken = round == PROOF_ROUND && hui_scaled_grid_of(&q.g, &q.s);
   return q;
 }
 
@@ -62,16 +62,16 @@ static inline int wrong_shift(ARGUMENTS, int16_t power, uint8_t twos, int to) {
   uint32_t events;
   if (!q.taken || power < q.g.least || power > q.g.most || (u & 0x7FFFFFFF) >= q.g.highest) return 0;
   uint32_t z = strip_of_one(&q, HU_SHIFT, to, u, (uint32_t)power << 23, 0, random, &counts);
-  hu_num x = hu_unpack32(u);
+  hu_num x = hui_unpack32(u);
   x.exp -= x.kind == HU_KIND_FINITE ? power : 0;
-  uint32_t code = hu_round(&q.s.element, x, bits ? random >> (32 - bits) : 0, &events);
+  uint32_t code = hui_round(&q.s.element, x, bits ? random >> (32 - bits) : 0, &events);
   uint32_t wrong = wrong_events(&counts, events);
   if (to == HU_TO_VALUE) {
-    hu_num value = hu_unpack(&q.s.element, code);
+    hu_num value = hui_unpack(&q.s.element, code);
     value.exp += value.kind == HU_KIND_FINITE ? power : 0;
-    if (z != hu_pack32(value)) wrong |= WRONG_VALUE;
+    if (z != hui_pack32(value)) wrong |= WRONG_VALUE;
   } else {
-    if (twos) code = hu_twos_of(&q.s.element, code);
+    if (twos) code = hui_twos_of(&q.s.element, code);
     if (z != code) wrong |= WRONG_CODE;
   }
   return (int)wrong;
@@ -93,12 +93,12 @@ static inline int wrong_quotient(ARGUMENTS, uint32_t by, uint32_t back, int way,
   hu_events counts;
   uint32_t events, a = u & 0x7FFFFFFF, y = way == HU_TIMES ? any_product(a, by) : any_quotient(a, by);
   if (!q.taken || y > 0x7F800000) return 0;
-  if (y == 0x7F800000) y = HU_LARGEST32; /* hu_step32 */
+  if (y == 0x7F800000) y = HU_LARGEST32; /* hui_step32 */
   uint32_t z = strip_of_one(&q, way, to, u, by, back, random, &counts);
-  uint32_t code = hu_round(&q.s.element, hu_unpack32(y | (u & 0x80000000)), 0, &events);
+  uint32_t code = hui_round(&q.s.element, hui_unpack32(y | (u & 0x80000000)), 0, &events);
   uint32_t wrong = wrong_events(&counts, events);
   if (to == HU_TO_VALUE) {
-    uint32_t value = hu_pack32(hu_unpack(&q.s.element, code)), sign = value & 0x80000000;
+    uint32_t value = hui_pack32(hui_unpack(&q.s.element, code)), sign = value & 0x80000000;
     if (z != (any_product(value & 0x7FFFFFFF, back) | sign)) wrong |= WRONG_VALUE;
   } else {
     if (z != code) wrong |= WRONG_CODE;

@@ -131,9 +131,9 @@ static uint32_t by_core(int k, uint8_t round, uint32_t x, uint32_t y) {
   uint32_t events;
   memset(&mode, 0, sizeof mode);
   mode.round = round;
-  hu_spec s = hu_spec_of(hu_format_binary32(), mode);
-  return hu_arith_one(&s, operations[k - HOOK_plus], hu_unpack32(x), hu_unpack32(y), hu_num_special(HU_KIND_ZERO, 0), 0,
-                      &events);
+  hu_spec s = hui_spec_of(hui_format_binary32(), mode);
+  return hui_arith_one(&s, operations[k - HOOK_plus], hui_unpack32(x), hui_unpack32(y),
+                       hui_num_special(HU_KIND_ZERO, 0), 0, &events);
 }
 
 static void float_hooks(const hooks *h) {
@@ -143,9 +143,9 @@ static void float_hooks(const hooks *h) {
       for (size_t d = 0; d < 4; d++) {
         fill(a_float);
         for (size_t i = 0; i < N; i++) right[i] = by_core(k, directions[d], a[i], b[i]);
-        hu_float_env saved = hu_float_env_enter(hu_direction_of(directions[d]));
+        hu_float_env saved = hui_float_env_enter(hui_direction_of(directions[d]));
         h->of[k](N, z, a, b, c);
-        hu_float_env_leave(saved);
+        hui_float_env_leave(saved);
         for (size_t i = 0; i < N; i++) {
           int nan = (z[i] & 0x7FFFFFFF) > 0x7F800000 && (right[i] & 0x7FFFFFFF) > 0x7F800000;
           if (z[i] != right[i] && !nan) differs(h->level, names[k], a[i], b[i], (uint32_t)d, z[i], right[i]);

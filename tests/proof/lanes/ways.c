@@ -26,9 +26,9 @@ static inline question question_of(ARGUMENTS) {
   hu_mode mode = mode_of(policy, round, bits);
   q.taken = 0;
   if (hu_format_check(f, NULL) != HU_OK || !mode_is_valid(mode)) return q;
-  q.spec = hu_spec_of(f, mode);
-  q.taken = hu_narrow_of(&q.narrow, &q.spec);
-  q.code = hu_round(&q.spec, hu_unpack32(u), bits ? random >> (32 - bits) : 0, &q.events);
+  q.spec = hui_spec_of(f, mode);
+  q.taken = hui_narrow_of(&q.narrow, &q.spec);
+  q.code = hui_round(&q.spec, hui_unpack32(u), bits ? random >> (32 - bits) : 0, &q.events);
   return q;
 }
 
@@ -60,7 +60,7 @@ static inline int wrong(const question *q, const answer *a, int to) {
   add_piece_events(&counts, &n);
   uint32_t bits = wrong_events(&counts, q->events);
   if (to == HU_TO_VALUE) {
-    if (a->z != hu_pack32(hu_unpack(&q->spec, q->code))) bits |= WRONG_VALUE;
+    if (a->z != hui_pack32(hui_unpack(&q->spec, q->code))) bits |= WRONG_VALUE;
   } else {
     if (a->z != q->code) bits |= WRONG_CODE;
   }
@@ -109,9 +109,9 @@ THEOREMS(middle2)
 static inline answer random_middle(const question *q, hu_lane u, hu_lane random, int to) {
   answer a = nothing();
   middle_counts c = no_middle_counts();
-  if (!q->taken || q->narrow.round != PROOF_ROUND || !q->narrow.middle || !hu_middle_ok(&q->narrow, u)) return a;
-  const hu_middle_lanes k = hu_middle_lanes_of(&q->narrow);
-  middle_one(&q->narrow, &k, PROOF_ROUND, 2, to, 0, &a.z, 0, u, hu_middle_operand(&q->narrow, u), random, &c);
+  if (!q->taken || q->narrow.round != PROOF_ROUND || !q->narrow.middle || !hui_middle_ok(&q->narrow, u)) return a;
+  const hu_middle_lanes k = hui_middle_lanes_of(&q->narrow);
+  middle_one(&q->narrow, &k, PROOF_ROUND, 2, to, 0, &a.z, 0, u, hui_middle_operand(&q->narrow, u), random, &c);
   add_middle(&a.n, 1, &c);
   a.taken = 1;
   return a;
@@ -195,8 +195,8 @@ THEOREMS(middle1)
 
 static inline answer random_quick(const question *q, hu_lane u, hu_lane random, int to) {
   answer a = nothing();
-  if (!q->taken || !q->narrow.quick || !hu_quick_ok(&q->narrow, u)) return a;
-  a.n.inexact = 1 - hu_count_sum(quick_one(&q->narrow, q->narrow.round, to, 0, &a.z, 0, u, random, hu_count_none()));
+  if (!q->taken || !q->narrow.quick || !hui_quick_ok(&q->narrow, u)) return a;
+  a.n.inexact = 1 - hui_count_sum(quick_one(&q->narrow, q->narrow.round, to, 0, &a.z, 0, u, random, hui_count_none()));
   a.taken = 1;
   return a;
 }
@@ -210,7 +210,7 @@ int checks_agree(ARGUMENTS) {
   cursor p = cursor_of(&a, &u), r = cursor_of(&c, &u);
   run_quick(&q.narrow, HU_RTZ, HU_TO_CODE32, 0, &p, &a.n);
   run_middle(&q.narrow, HU_RTZ, 1, HU_TO_CODE32, 0, &r, 1, &c.n);
-  return p.i != (hu_quick_ok(&q.narrow, u) != 0) || r.i != (hu_middle_ok(&q.narrow, u) != 0);
+  return p.i != (hui_quick_ok(&q.narrow, u) != 0) || r.i != (hui_middle_ok(&q.narrow, u) != 0);
 }
 
 /* ---- codes to binary32, and binary64 to binary32 ---- */
@@ -221,14 +221,14 @@ static inline int wrong_decoding(uint8_t m, uint8_t e, int16_t b, uint16_t axes,
   hu_narrow t;
   uint32_t z = 0;
   if (hu_format_check(f, NULL) != HU_OK) return 0;
-  hu_spec s = hu_spec_of(f, mode_of(0, 0, 0));
-  if (!s.fits_binary32 || !hu_narrow_of(&t, &s)) return 0;
+  hu_spec s = hui_spec_of(f, mode_of(0, 0, 0));
+  if (!s.fits_binary32 || !hui_narrow_of(&t, &s)) return 0;
   if (plain) {
     if (t.plain != plain || decode_plain(&t, plain, 0, 1, &z, &u, 4) == 0) return 0;
   } else {
     z = decode_slow(&t, u);
   }
-  return z == hu_pack32(hu_unpack(&s, u)) ? 0 : WRONG_VALUE;
+  return z == hui_pack32(hui_unpack(&s, u)) ? 0 : WRONG_VALUE;
 }
 
 int decode_slowly(ARGUMENTS) {
@@ -249,11 +249,11 @@ int odd_first(ARGUMENTS, uint32_t low) {
   hu_format f = format_of(m, e, b, axes);
   hu_mode mode = mode_of(policy, round, bits);
   if (hu_format_check(f, NULL) != HU_OK || !mode_is_valid(mode)) return 0;
-  hu_spec s = hu_spec_of(f, mode);
+  hu_spec s = hui_spec_of(f, mode);
   uint64_t x = (uint64_t)u << 32 | low;
   uint32_t z = 0, own, core, r = bits ? random >> (32 - bits) : 0;
-  if (!hu_odd_is_enough(&s) || to_odd(1, &z, &x)) return 0;
-  int same = hu_round(&s, hu_unpack32(z), r, &own) == hu_round(&s, hu_unpack64(x), r, &core);
+  if (!hui_odd_is_enough(&s) || to_odd(1, &z, &x)) return 0;
+  int same = hui_round(&s, hui_unpack32(z), r, &own) == hui_round(&s, hui_unpack64(x), r, &core);
   return (same ? 0 : WRONG_CODE) | (own == core ? 0 : WRONG_EVENTS);
 }
 

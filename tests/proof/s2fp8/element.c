@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An element of a shifted and squeezed tensor through the loop of emu/s2fp8/loops.c, against hu_s2_found of the core:
+/* An element of a shifted and squeezed tensor through the loop of emu/s2fp8/loops.c, against hui_s2_found of the core:
  * functions that return 0, whatever they are given. The search, with its table, is any memory of which the few things
  * hold that `made` asks for. */
 #include "question.h"
@@ -19,7 +19,7 @@ size_t s2fp8_room(void);
 /* Steps that a search takes within a bucket: as many as the loop has cases for, and one more. */
 enum { MOST = 3 };
 
-/* The code's magnitude of a by the buckets, as hu_s2_found has it. */
+/* The code's magnitude of a by the buckets, as hui_s2_found has it. */
 static inline uint32_t magnitude(const hu_s2_search *s, uint32_t sign, uint32_t a) {
   uint32_t c = s->base[sign][(a - s->first[sign]) >> s->shift[sign]];
   for (uint32_t k = 0; k < MOST; k++) {
@@ -28,8 +28,8 @@ static inline uint32_t magnitude(const hu_s2_search *s, uint32_t sign, uint32_t 
   return c;
 }
 
-/* What hu_s2_search_start and hu_s2_bucket make of a table, where u is concerned. Patterns from the first bound on that
- * are no edge have a bucket. Its code and further ones are numbers', and behind the last step no further bound is
+/* What hui_s2_search_start and hui_s2_bucket make of a table, where u is concerned. Patterns from the first bound on
+ * that are no edge have a bucket. Its code and further ones are numbers', and behind the last step no further bound is
  * reached. Zero is below every bound, is tiny and is no exact number. */
 static inline int made(const hu_s2_search *s, uint32_t u) {
   const uint32_t a = u & 0x7FFFFFFF, sign = u >> 31;
@@ -49,7 +49,7 @@ int s2fp8_codes(const hu_s2_search *s, uint32_t u) {
   uint32_t events;
   uint8_t z = 0;
   if (!made(s, u)) return 0;
-  const uint32_t code = hu_s2_found(s, u, &events);
+  const uint32_t code = hui_s2_found(s, u, &events);
   if (events & HU_EVENT_DIVIDE_BY_ZERO) return 0; /* an edge cannot have it */
   memset(&counts, 0, sizeof counts);
   encode(s, NULL, 1, &z, &u, &counts);
@@ -61,7 +61,7 @@ int s2fp8_values(const hu_s2_search *s, uint32_t u) {
   hu_events counts;
   uint32_t events, z = 0;
   if (!made(s, u)) return 0;
-  const uint32_t code = hu_s2_found(s, u, &events);
+  const uint32_t code = hui_s2_found(s, u, &events);
   if (code >= 2 * HU_S2_CODES || (events & HU_EVENT_DIVIDE_BY_ZERO)) return 0; /* an edge cannot have them */
   memset(&counts, 0, sizeof counts);
   quantize(s, NULL, 1, &z, &u, 0, &counts);

@@ -88,11 +88,11 @@ typedef enum format { OF_CIFAR10, OF_CIFAR100, OF_IDX, OF_NPY, OF_TEXT, FORMATS 
 
 static hu_status read_as(format f, hu_data *z, hu_text *t, const hu_bytes *a, const hu_bytes *b, char *why) {
   switch (f) {
-    case OF_CIFAR10: return hu_data_read_cifar(z, a, 1, 10, 0, why);
-    case OF_CIFAR100: return hu_data_read_cifar(z, a, 1, 100, 1, why);
-    case OF_IDX: return hu_data_read_idx(z, a, b, 10, 0, why);
-    case OF_NPY: return hu_data_read_npy(z, a, b, 10, 16, why);
-    default: return hu_text_read(t, a, why);
+    case OF_CIFAR10: return hui_data_read_cifar(z, a, 1, 10, 0, why);
+    case OF_CIFAR100: return hui_data_read_cifar(z, a, 1, 100, 1, why);
+    case OF_IDX: return hui_data_read_idx(z, a, b, 10, 0, why);
+    case OF_NPY: return hui_data_read_npy(z, a, b, 10, 16, why);
+    default: return hui_text_read(t, a, why);
   }
 }
 
@@ -116,7 +116,7 @@ static void cifar_files(void **state) {
     hu_bytes files[2] = {bytes("a.bin", &m), bytes("b.bin", &n)};
     for (int coarse = 0; coarse < 2; coarse++) {
       hu_data z;
-      assert_int_equal(hu_data_read_cifar(&z, files, 2, classes, coarse, NULL), HU_OK);
+      assert_int_equal(hui_data_read_cifar(&z, files, 2, classes, coarse, NULL), HU_OK);
       assert_true(z.count == 6 && z.height == 32 && z.width == 32 && z.channels == 3 && !z.y && z.targets == 0);
       assert_int_equal(z.classes, classes == 10 ? 10 : coarse ? 20 : 100);
       size_t step = classes == 10 ? CIFAR10 : CIFAR100;
@@ -157,7 +157,7 @@ static void idx_files(void **state) {
   hu_bytes a = bytes("i", &images), b = bytes("l", &labels);
   for (int by_columns = 0; by_columns < 2; by_columns++) {
     hu_data z;
-    assert_int_equal(hu_data_read_idx(&z, &a, &b, 10, by_columns, NULL), HU_OK);
+    assert_int_equal(hui_data_read_idx(&z, &a, &b, 10, by_columns, NULL), HU_OK);
     assert_true(z.count == 7 && z.height == 4 && z.width == 3 && z.channels == 1 && z.classes == 10);
     for (size_t e = 0; e < 7; e++) {
       assert_int_equal(z.labels[e], e * 3 % 10);
@@ -218,7 +218,7 @@ static void npy_files(void **state) {
   made small = npy(HEADER("|u1", "False", "(2, 1, 1, 2)"), marks, 4), bad = images;
   hu_bytes a = bytes("i", &images), b = bytes("l", &labels);
   hu_data z;
-  assert_int_equal(hu_data_read_npy(&z, &a, &b, 10, 16, NULL), HU_OK);
+  assert_int_equal(hui_data_read_npy(&z, &a, &b, 10, 16, NULL), HU_OK);
   assert_true(z.count == 3 && z.height == 1 && z.width == 1 && z.channels == 4 && z.classes == 10);
   for (int i = 0; i < 12; i++) assert_true(t_same32(z.x[i], numbers[i] / 16));
   for (int i = 0; i < 3; i++) assert_int_equal(z.labels[i], marks[i]);
@@ -228,13 +228,13 @@ static void npy_files(void **state) {
     memcpy(at, t, 4);
   }
   a = bytes("i", &big);
-  assert_int_equal(hu_data_read_npy(&z, &a, NULL, 0, 1, NULL), HU_OK);
+  assert_int_equal(hui_data_read_npy(&z, &a, NULL, 0, 1, NULL), HU_OK);
   assert_true(z.count == 3 && z.height == 2 && z.width == 2 && z.channels == 1 && z.classes == 0 && !z.labels);
   for (int i = 0; i < 12; i++) assert_true(t_same32(z.x[i], numbers[i]));
   hu_data_free(&z);
   a = bytes("i", &small);
   b = bytes("l", &wide);
-  assert_int_equal(hu_data_read_npy(&z, &a, &b, 0x1000, 2, NULL), HU_OK);
+  assert_int_equal(hui_data_read_npy(&z, &a, &b, 0x1000, 2, NULL), HU_OK);
   assert_true(z.count == 2 && z.height == 1 && z.width == 1 && z.channels == 2 && z.x[2] == 4.5f);
   assert_true(z.labels[0] == 0x300 && z.labels[1] == 0x901);
   hu_data_free(&z);
@@ -270,7 +270,7 @@ static void texts(void **state) {
   hu_text t;
   put(&m, "b\0anana\xFF", 8);
   hu_bytes a = bytes("t", &m);
-  assert_int_equal(hu_text_read(&t, &a, NULL), HU_OK);
+  assert_int_equal(hui_text_read(&t, &a, NULL), HU_OK);
   static const uint32_t want[8] = {2, 0, 1, 3, 1, 3, 1, 4};
   assert_true(t.count == 8 && t.kinds == 5);
   assert_memory_equal(t.tokens, want, sizeof want);
@@ -350,8 +350,8 @@ static unsigned run_mutations(format f, const made *a, const made *b, t_random *
       assert_true(memchr(why, 0, sizeof why) &&
                   (strstr(why, "first.bin: ") == why || strstr(why, "second.bin: ") == why));
     }
-    hu_bytes_free(&p);
-    hu_bytes_free(&q);
+    hui_bytes_free(&p);
+    hui_bytes_free(&q);
   }
   return taken;
 }
@@ -482,7 +482,7 @@ static void normalised(void **state) {
   static const float mean[3] = HU_CIFAR10_MEAN, deviation[3] = HU_CIFAR10_DEVIATION, none[3] = {1, 0, 1};
   const size_t shape[3] = {1, 2, 3};
   hu_data z;
-  assert_int_equal(hu_data_make(&z, 1, shape, 0, 0), HU_OK);
+  assert_int_equal(hui_data_make(&z, 1, shape, 0, 0), HU_OK);
   for (int i = 0; i < 6; i++) z.x[i] = (float)(40 * i) / 255.0f;
   assert_int_equal(hu_data_normalise(&z, mean, none), HU_E_SHAPE);
   assert_true(z.x[5] == 200 / 255.0f);

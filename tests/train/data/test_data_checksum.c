@@ -22,7 +22,7 @@
 
 static void digest_is(size_t n, const void *x, const char *want) {
   char text[HU_SHA256_TEXT + 1];
-  assert_ptr_equal(hu_sha256_text(text, n, x), text);
+  assert_ptr_equal(hui_sha256_text(text, n, x), text);
   assert_string_equal(text, want);
 }
 
@@ -47,20 +47,20 @@ static void test_known(void **state) {
   uint8_t bytes[131];
   for (size_t n = 0; n < 131; n++) {
     memset(bytes, (int)n, n);
-    memcpy(all + n * HU_SHA256_TEXT, hu_sha256_text(text, n, bytes), HU_SHA256_TEXT);
+    memcpy(all + n * HU_SHA256_TEXT, hui_sha256_text(text, n, bytes), HU_SHA256_TEXT);
   }
   digest_is(sizeof all, all, "d0baea72526dad7349caefa1eb0367cdf14831720b58b6ab382f9386e8ad7be9");
 }
 
 static void test_texts(void **state) {
   (void)state;
-  assert_int_equal(hu_checksums_of(""), 0);
-  assert_int_equal(hu_checksums_of("-"), 1);
-  assert_int_equal(hu_checksums_of("sha256:" ABC), 1);
-  assert_int_equal(hu_checksums_of("-,sha256:" ABC ",-"), 3);
+  assert_int_equal(hui_checksums_of(""), 0);
+  assert_int_equal(hui_checksums_of("-"), 1);
+  assert_int_equal(hui_checksums_of("sha256:" ABC), 1);
+  assert_int_equal(hui_checksums_of("-,sha256:" ABC ",-"), 3);
   const char *const bad[] = {ABC,  "sha256:", "sha256:" ABC "0",   "sha256:x" ABC, "md5:" ABC,       ",", "-,",
                              ",-", "--",      "sha256:" ABC ", -", "-,,-",         "sha256:ba7816bf"};
-  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(hu_checksums_of(bad[i]), -1);
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(hui_checksums_of(bad[i]), -1);
   hu_trainer *t = hu_trainer_new();
   assert_int_equal(hu_trainer_set(t, "data.checksum", "sha256:abc", why), HU_E_TRAIN);
   assert_non_null(strstr(why, "data.checksum: 'sha256:abc' is not sha256: and 64 hexadecimal digits"));

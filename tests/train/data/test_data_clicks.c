@@ -29,7 +29,7 @@ static void test_lines(void **state) {
   const hu_bytes file =
       bytes(LINE "0\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\r\n");
   hu_data d;
-  if (hu_criteo_read(&d, &file, 1000, why) != HU_OK) fail_msg("%s", why);
+  if (hui_criteo_read(&d, &file, 1000, why) != HU_OK) fail_msg("%s", why);
   assert_true(d.count == 2 && d.classes == 2 && d.labels[0] == 1 && d.labels[1] == 0 && hu_data_features(&d) == ALL);
   const double integers[13] = {0, 1, 0, 0, 1000000, 6, 7, 8, 9, 10, 11, 12, 13};
   for (size_t i = 0; i < 13; i++) assert_true(fabs((double)d.x[i] - log(1 + integers[i])) < 1e-6);
@@ -47,7 +47,7 @@ static void refused(const char *text, const char *sentence) {
   hu_data d;
   t_fill_pattern(&d, sizeof d);
   *why = 0;
-  assert_int_equal(hu_criteo_read(&d, &file, 100, why), HU_E_DATA);
+  assert_int_equal(hui_criteo_read(&d, &file, 100, why), HU_E_DATA);
   assert_string_equal(why, sentence);
   assert_true(t_is_pattern(&d, sizeof d));
 }

@@ -25,7 +25,7 @@ static hu_movielens of_text(const char *text) {
   hu_movielens m;
   hu_bytes file = bytes(text);
   *why = 0;
-  if (hu_movielens_read(&m, &file, why) != HU_OK) fail_msg("%s", why);
+  if (hui_movielens_read(&m, &file, why) != HU_OK) fail_msg("%s", why);
   return m;
 }
 
@@ -54,7 +54,7 @@ static void refused_bytes(const char *text, size_t size, const char *sentence) {
   hu_bytes file = {"a", (const uint8_t *)text, size};
   t_fill_pattern(&m, sizeof m);
   *why = 0;
-  assert_int_equal(hu_movielens_read(&m, &file, why), HU_E_DATA);
+  assert_int_equal(hui_movielens_read(&m, &file, why), HU_E_DATA);
   assert_string_equal(why, sentence);
   assert_true(t_is_pattern(&m, sizeof m));
 }
@@ -242,7 +242,7 @@ static void test_random(void **state) {
     size_t n = random_lines(x, text, sizeof text, &r);
     hu_bytes file = bytes(text);
     hu_stream s = {(uint64_t)round, 0}, other = {(uint64_t)round + 1000, 0};
-    if (hu_movielens_read(&m, &file, why) != HU_OK) continue; /* no user has two */
+    if (hui_movielens_read(&m, &file, why) != HU_OK) continue; /* no user has two */
     assert_int_equal(hu_movielens_training(&d, &m, NEGATIVES, s), HU_OK);
     assert_true(d.classes == 2 && d.height == 1 && d.width == 1 && d.channels == 2 && !d.y);
     check_training(&d, &m, x, n, s);
@@ -276,7 +276,7 @@ static void test_mutations(void **state) {
     hu_bytes file = {"a", data, size};
     t_fill_pattern(&m, sizeof m);
     *why = 0;
-    if (hu_movielens_read(&m, &file, why) == HU_OK) {
+    if (hui_movielens_read(&m, &file, why) == HU_OK) {
       taken++;
       for (size_t i = 0; i < m.count; i++) assert_true(m.item[i] < m.items);
       assert_true(m.first[m.users] == m.count && m.tested >= 1 && m.items >= 2);
@@ -311,15 +311,15 @@ static void test_auc(void **state) {
         twice += x[i] > x[j] ? 2 : x[i] == x[j];
       }
     }
-    assert_int_equal(hu_auc(n, x, label, &z), HU_OK);
+    assert_int_equal(hui_auc(n, x, label, &z), HU_OK);
     assert_true(pairs > 0 ? z == twice / (2 * pairs) : isnan(z));
     x[t_below(&r, (uint32_t)n)] = (double)NAN;
-    assert_int_equal(hu_auc(n, x, label, &z), HU_OK);
+    assert_int_equal(hui_auc(n, x, label, &z), HU_OK);
     assert_true(isnan(z));
   }
   const double x[4] = {-(double)INFINITY, 1, (double)INFINITY, 1};
   const uint32_t label[4] = {0, 0, 1, 1};
-  assert_int_equal(hu_auc(4, x, label, &z), HU_OK);
+  assert_int_equal(hui_auc(4, x, label, &z), HU_OK);
   assert_true(z == 0.875);
 }
 
@@ -339,12 +339,12 @@ static void test_ranks(void **state) {
     hits += above < 10;
     gains += above < 10 ? 1 / log2((double)above + 2) : 0;
   }
-  hu_rank_groups(GROUPS, SIZE, x, &hit, &ndcg);
+  hui_rank_groups(GROUPS, SIZE, x, &hit, &ndcg);
   assert_true(hit == hits / GROUPS && hits > 3 && hits < GROUPS - 3);
   assert_true(fabs(ndcg - gains / GROUPS) < 1e-14);
   for (size_t rank = 0; rank < 12; rank++) {
     for (size_t i = 0; i < SIZE; i++) x[i] = i == 0 ? 0 : i <= rank ? 1 : -1;
-    hu_rank_groups(1, SIZE, x, &hit, &ndcg);
+    hui_rank_groups(1, SIZE, x, &hit, &ndcg);
     assert_true(hit == (rank < 10) && fabs(ndcg - (rank < 10 ? 1 / log2((double)rank + 2) : 0)) < 1e-16 * 2);
   }
 }

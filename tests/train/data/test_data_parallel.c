@@ -32,7 +32,7 @@ static void numbers_are(const float *x, size_t n, const char *want) {
   assert_string_equal(got, want);
 }
 
-static void labels_are(const hu_parallel *p, const hu_data *d, size_t i, size_t counted, const char *want) {
+static void labels_are(const hui_parallel *p, const hu_data *d, size_t i, size_t counted, const char *want) {
   uint32_t labels[16];
   char got[256] = "";
   assert_int_equal(hu_parallel_labels(p, d->x + i * (2 * p->window + 1), labels), counted);
@@ -48,8 +48,8 @@ static void test_examples(void **state) {
   /* Source: b 0, a 1, <eos> 2, c 3, <unk> 4; target: X 0, Y 1, <eos> 2, Z 3, <unk> 4. */
   const hu_bytes source[2] = {bytes("s", "b a\n\n a  c b\r\nb"), bytes("t", "a z\n")};
   const hu_bytes target[2] = {bytes("u", "X Y\nX\n\tZ\nY Y Y Y"), bytes("v", "Q X")};
-  hu_parallel p;
-  if (hu_parallel_read(&p, source, target, 2, 4, 0, 0, why) != HU_OK) fail_msg("%s", why);
+  hui_parallel p;
+  if (hui_parallel_read(&p, source, target, 2, 4, 0, 0, why) != HU_OK) fail_msg("%s", why);
   assert_true(p.window == 4 && p.source_kinds == 5 && p.target_kinds == 5 && p.end == 2 && p.unknown == 4);
   assert_true(p.training.count == 3 && p.left_out == 1 && p.test.count == 1); /* Y Y Y Y and its end are 5 */
   assert_true(hu_data_features(&p.training) == 9 && !p.training.labels && !p.training.targets);
@@ -64,12 +64,12 @@ static void test_examples(void **state) {
   hu_parallel_free(&p);
   assert_true(!p.training.x && !p.test.x && !p.window);
   /* A sentence that fills its window has no padding. */
-  if (hu_parallel_read(&p, source, target, 2, 5, 0, 0, why) != HU_OK) fail_msg("%s", why);
+  if (hui_parallel_read(&p, source, target, 2, 5, 0, 0, why) != HU_OK) fail_msg("%s", why);
   assert_true(p.training.count == 4 && p.left_out == 0);
   labels_are(&p, &p.training, 3, 5, "1 1 1 1 2 ");
   hu_parallel_free(&p);
   /* <eos>, <unk> and the most frequent word of each language. */
-  if (hu_parallel_read(&p, source, target, 2, 5, 3, 1, why) != HU_OK) fail_msg("%s", why);
+  if (hui_parallel_read(&p, source, target, 2, 5, 3, 1, why) != HU_OK) fail_msg("%s", why);
   assert_true(p.source_kinds == 3 && p.target_kinds == 3);
   hu_parallel_free(&p);
 }
@@ -79,8 +79,8 @@ static void test_cut(void **state) {
   (void)state;
   const hu_bytes source = bytes("s", "a\na\na\na\na\na\na\na\na\nb\nc\n"),
                  target = bytes("t", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11");
-  hu_parallel p;
-  if (hu_parallel_read(&p, &source, &target, 1, 3, 0, 0, why) != HU_OK) fail_msg("%s", why);
+  hui_parallel p;
+  if (hui_parallel_read(&p, &source, &target, 1, 3, 0, 0, why) != HU_OK) fail_msg("%s", why);
   assert_true(p.training.count == 9 && p.test.count == 2 && p.source_kinds == 3 && p.target_kinds == 11);
   labels_are(&p, &p.training, 8, 2, "9 1 - ");
   labels_are(&p, &p.test, 0, 2, "10 1 - "); /* unknown */
@@ -92,10 +92,10 @@ static void test_cut(void **state) {
 static void refused(const char *source, const char *target, size_t files, hu_status status, const char *sentence) {
   const hu_bytes s[2] = {bytes("s", source), bytes("s2", "a b c d\n")};
   const hu_bytes t[2] = {bytes("t", target), bytes("t2", "e\n")};
-  hu_parallel p;
+  hui_parallel p;
   t_fill_pattern(&p, sizeof p);
   *why = 0;
-  assert_int_equal(hu_parallel_read(&p, s, t, files, 3, 0, 0, why), status);
+  assert_int_equal(hui_parallel_read(&p, s, t, files, 3, 0, 0, why), status);
   assert_string_equal(why, sentence);
   assert_true(t_is_pattern(&p, sizeof p));
 }
@@ -116,7 +116,7 @@ static void test_refused(void **state) {
   refused("a b c\n", "x\n", 2, HU_E_DATA, "s: lines: none has at most 2 words in both languages");
   refused(nul, "x\ny\n", 2, HU_E_DATA,
           "s2: line 1: more than 2 words in one of the languages, and a sentence that is tested is not left out");
-  hu_parallel p;
+  hui_parallel p;
   const char *const none[1] = {"/nonexistent/s"};
   assert_int_equal(hu_parallel_load(&p, none, none, 1, 8, 0, 0, why), HU_E_FILE);
   assert_non_null(strstr(why, "/nonexistent/s: "));
@@ -131,8 +131,8 @@ static void test_refused(void **state) {
 static double bleu(size_t words, const uint32_t *text, size_t others, const uint32_t *reference) {
   hu_bleu z;
   memset(&z, 0, sizeof z);
-  hu_bleu_add(&z, words, text, others, reference);
-  return hu_bleu_of(&z);
+  hui_bleu_add(&z, words, text, others, reference);
+  return hui_bleu_of(&z);
 }
 
 static void test_bleu_by_hand(void **state) {
@@ -141,9 +141,9 @@ static void test_bleu_by_hand(void **state) {
   const uint32_t the[7] = {1, 1, 1, 1, 1, 1, 1}, mat[6] = {1, 2, 3, 4, 1, 5};
   hu_bleu z;
   memset(&z, 0, sizeof z);
-  hu_bleu_add(&z, 7, the, 6, mat);
+  hui_bleu_add(&z, 7, the, 6, mat);
   assert_true(z.number[0] == 2 && z.number[4] == 7 && z.number[1] == 0 && z.number[5] == 6);
-  assert_true(hu_bleu_of(&z) == 0);
+  assert_true(hui_bleu_of(&z) == 0);
   /* One word of seven is another one: shares 6/7, 4/6, 3/5, 2/4. */
   const uint32_t a[7] = {1, 2, 3, 4, 5, 6, 7}, b[7] = {1, 2, 3, 4, 5, 8, 7};
   assert_true(fabs(bleu(7, a, 7, b) - 100 * pow(6.0 / 7 * 4 / 6 * 3 / 5 * 2 / 4, 0.25)) < 1e-11);
@@ -182,7 +182,7 @@ static void test_bleu_of_many(void **state) {
       size_t n[2] = {t_below(&r, 40), t_below(&r, 40)};
       for (size_t i = 0; i < 40; i++)
         text[0][i] = t_below(&r, 4), text[1][i] = t_below(&r, 3) ? text[0][i] : t_below(&r, 4);
-      hu_bleu_add(&z, n[0], text[0], n[1], text[1]);
+      hui_bleu_add(&z, n[0], text[0], n[1], text[1]);
       words += (double)n[0];
       others += (double)n[1];
       for (size_t k = 1; k <= 4; k++) {
@@ -202,7 +202,7 @@ static void test_bleu_of_many(void **state) {
     }
     for (int k = 0; k < 4; k++) product *= match[k] / all[k];
     double want = 100 * pow(product, 0.25) * (words > others ? 1 : exp(1 - others / words));
-    assert_true(want > 1 && fabs(hu_bleu_of(&z) - want) < 1e-10);
+    assert_true(want > 1 && fabs(hui_bleu_of(&z) - want) < 1e-10);
   }
 }
 
@@ -287,13 +287,13 @@ static void test_parts_of_a_step(void **state) {
 static void test_evaluation(void **state) {
   (void)state;
   hu_trainer *t = begun(PAIRS(PARALLEL, "run.batch", "7"));
-  const hu_parallel *p = &t->source.parallel;
+  const hui_parallel *p = &t->source.parallel;
   hu_trainer_seen seen;
   double sum = 0, right = 0, words = 0;
   steps(t, 30);
   assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &seen), HU_OK);
-  for (size_t b = 0, n; b < hu_batches_to_see(t, HU_ON_TEST); b++) {
-    assert_int_equal(hu_feed_to_see(t, HU_ON_TEST, b, &n), HU_OK);
+  for (size_t b = 0, n; b < hui_batches_to_see(t, HU_ON_TEST); b++) {
+    assert_int_equal(hui_feed_to_see(t, HU_ON_TEST, b, &n), HU_OK);
     assert_int_equal(hu_net_forward(t->net, 0, NULL), HU_OK);
     hu_net_tensor z = hu_net_value(t->net, t->ends.output);
     for (size_t i = 0; i < n; i++) {
@@ -321,18 +321,18 @@ static void test_greedy(void **state) {
   (void)state;
   enum { W = 8, N = 7 };
   hu_trainer *t = begun(PAIRS(PARALLEL, "run.batch", "7"));
-  const hu_parallel *p = &t->source.parallel;
+  const hui_parallel *p = &t->source.parallel;
   hu_trainer_seen seen;
   hu_bleu bleu;
   memset(&bleu, 0, sizeof bleu);
   steps(t, 150);
   assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &seen), HU_OK);
-  for (size_t b = 0, n; b < hu_batches_to_see(t, HU_ON_TEST); b++) {
+  for (size_t b = 0, n; b < hui_batches_to_see(t, HU_ON_TEST); b++) {
     float x[N * (2 * W + 1)];
     uint32_t text[N][W], labels[W];
     size_t words[N] = {0};
     int done[N] = {0};
-    assert_int_equal(hu_feed_to_see(t, HU_ON_TEST, b, &n), HU_OK);
+    assert_int_equal(hui_feed_to_see(t, HU_ON_TEST, b, &n), HU_OK);
     memcpy(x, t->buffers.x, sizeof x);
     for (size_t i = 0; i < N * W; i++) x[i / W * (2 * W + 1) + W + 1 + i % W] = (float)p->end;
     for (size_t j = 0; j < W; j++) {
@@ -351,11 +351,11 @@ static void test_greedy(void **state) {
     }
     for (size_t i = 0; i < n; i++) {
       size_t others = hu_parallel_labels(p, t->source.test.x + (N * b + i) * (2 * W + 1), labels) - 1;
-      hu_bleu_add(&bleu, words[i], text[i], others, labels);
+      hui_bleu_add(&bleu, words[i], text[i], others, labels);
     }
   }
   print_message("BLEU %.4f\n", seen.bleu);
-  assert_true(seen.bleu > 1 && seen.bleu < 99 && seen.bleu == hu_bleu_of(&bleu));
+  assert_true(seen.bleu > 1 && seen.bleu < 99 && seen.bleu == hui_bleu_of(&bleu));
   hu_trainer_free(t);
 }
 
@@ -438,7 +438,7 @@ static void test_masks(void **state) {
   static uint32_t first[4 * WINDOW];
   size_t places[WINDOW] = {0};
   for (t->step = 0; t->step < TIMES; t->step++) {
-    assert_int_equal(hu_draw_training(t), HU_OK);
+    assert_int_equal(hui_draw_training(t), HU_OK);
     assert_true(t->buffers.counted == 4 * ASKED);
     if (t->step == 0) memcpy(first, t->buffers.labels, sizeof first);
     if (t->step == 1) assert_memory_not_equal(first, t->buffers.labels, sizeof first);
@@ -462,7 +462,7 @@ static void test_masks(void **state) {
   print_message("%.0f: masked %.3f, kept %.3f, others %.3f\n", all, masked / all, kept / all, other);
   assert_true(fabs(masked / all - 0.8) < 0.025 && fabs(other - 0.1 * 6 / 7) < 0.02);
   t->step = 0;
-  assert_int_equal(hu_draw_training(t), HU_OK);
+  assert_int_equal(hui_draw_training(t), HU_OK);
   assert_memory_equal(first, t->buffers.labels, sizeof first);
   hu_trainer_seen seen, again;
   assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &seen), HU_OK);

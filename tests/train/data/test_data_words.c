@@ -24,7 +24,7 @@ static hu_bytes bytes(const char *name, const char *text) {
 }
 
 /* The words of a text's tokens, each with a blank behind it. */
-static void spell(char *z, size_t room, const hu_words *w, size_t first, size_t count) {
+static void spell(char *z, size_t room, const hui_words *w, size_t first, size_t count) {
   size_t at = 0;
   *z = 0;
   for (size_t i = 0; i < count; i++) {
@@ -38,9 +38,9 @@ static void spell(char *z, size_t room, const hu_words *w, size_t first, size_t 
 static void reads(const hu_bytes *files, size_t n, uint32_t most, int by_count, const char *vocabulary,
                   const char *parts) {
   char got[4096], all[8192] = "", order[4096] = "";
-  hu_words w;
+  hui_words w;
   *why = 0;
-  if (hu_words_read(&w, files, n, most, by_count, why) != HU_OK) fail_msg("%s", why);
+  if (hui_words_read(&w, files, n, most, by_count, why) != HU_OK) fail_msg("%s", why);
   for (uint32_t i = 0; i < w.kinds; i++) strcat(strcat(order, w.words[i]), " ");
   size_t first = 0;
   for (size_t p = 0; p < 3 && w.parts[p]; first += w.parts[p++]) {
@@ -78,8 +78,8 @@ static void test_kept(void **state) {
   reads(a, 2, 100, 0, "d c b a <unk> <eos> ", "d c b a <unk> a b <eos> |c <unk> d <eos> |");
   /* The end of a line, as a word that stands in the file, is the same. */
   const hu_bytes same = bytes("a", "<eos> x\n\n\n\n\n\n\n\n\n\n\n");
-  hu_words w;
-  assert_int_equal(hu_words_read(&w, &same, 1, 0, 0, NULL), HU_OK);
+  hui_words w;
+  assert_int_equal(hui_words_read(&w, &same, 1, 0, 0, NULL), HU_OK);
   assert_true(w.kinds == 3 && w.count == 13 && w.parts[0] == 9 && w.parts[1] == 4 && w.tokens[0] == w.tokens[2]);
   hu_words_free(&w);
 }
@@ -87,10 +87,10 @@ static void test_kept(void **state) {
 /* ---- what is refused ---- */
 
 static void refused(const hu_bytes *files, size_t n, hu_status status, const char *sentence) {
-  hu_words w;
+  hui_words w;
   t_fill_pattern(&w, sizeof w);
   *why = 0;
-  assert_int_equal(hu_words_read(&w, files, n, 0, 0, why), status);
+  assert_int_equal(hui_words_read(&w, files, n, 0, 0, why), status);
   assert_string_equal(why, sentence);
   assert_true(t_is_pattern(&w, sizeof w));
 }
@@ -112,8 +112,8 @@ static void test_refused(void **state) {
   files[1] = (hu_bytes){"b", (const uint8_t *)text, LONG + 2};
   refused(files, 2, HU_E_DATA, "b: word of line 3: 1000000 bytes, more than 1024");
   files[1].size = 1024 + 2;
-  hu_words w;
-  assert_int_equal(hu_words_read(&w, files, 2, 0, 0, why), HU_OK);
+  hui_words w;
+  assert_int_equal(hui_words_read(&w, files, 2, 0, 0, why), HU_OK);
   hu_words_free(&w);
   files[1].size++;
   refused(files, 2, HU_E_DATA, "b: word of line 3: 1025 bytes, more than 1024");
@@ -124,7 +124,7 @@ static void test_arguments(void **state) {
   (void)state;
   char path[4096];
   const char *const paths[4] = {path, path, "/nowhere/b", path};
-  hu_words w;
+  hui_words w;
   snprintf(path, sizeof path, "%s/xz_file_format.txt", folder);
   assert_int_equal(hu_words_load(NULL, paths, 1, 0, 0, why), HU_E_NULL);
   assert_int_equal(hu_words_load(&w, NULL, 1, 0, 0, why), HU_E_NULL);
@@ -185,14 +185,14 @@ static int occurs(const direct *d, size_t training, const char *word) {
 
 static void check_random(const char *text, uint32_t most) {
   static direct d;
-  hu_words w;
+  hui_words w;
   read_directly(&d, text);
   if (d.count < 10) return;
   uint8_t *data = malloc(strlen(text)); /* no byte more, so that a sanitizer sees a read beyond the end */
   assert_non_null(data);
   memcpy(data, text, strlen(text));
   hu_bytes file = {"a", data, strlen(text)};
-  assert_int_equal(hu_words_read(&w, &file, 1, most, 1, why), HU_OK);
+  assert_int_equal(hui_words_read(&w, &file, 1, most, 1, why), HU_OK);
   free(data);
   assert_int_equal(w.count, d.count);
   size_t training = w.parts[0], kept = 0;
@@ -239,14 +239,14 @@ static void test_bytes(void **state) {
   for (int round = 0; round < 3000; round++) {
     size_t size = t_below(&r, 60);
     uint8_t *data = malloc(size ? size : 1);
-    hu_words w;
+    hui_words w;
     assert_non_null(data);
     for (size_t i = 0; i < size; i++)
       data[i] = t_below(&r, 3) ? (uint8_t)t_below(&r, 256) : (uint8_t) " \n"[t_below(&r, 2)];
     hu_bytes file = {"a", data, size};
     t_fill_pattern(&w, sizeof w);
     *why = 0;
-    if (hu_words_read(&w, &file, 1, t_below(&r, 2) ? 0 : 3, round % 2, why) == HU_OK) {
+    if (hui_words_read(&w, &file, 1, t_below(&r, 2) ? 0 : 3, round % 2, why) == HU_OK) {
       taken++;
       assert_true(w.kinds >= 2 && w.count >= 10 && w.count <= size + 1);
       for (size_t i = 0; i < w.count; i++) assert_true(w.tokens[i] < w.kinds);
@@ -265,11 +265,11 @@ static void test_many(void **state) {
   enum { MANY = 20000 };
   char *text = malloc(MANY * 8);
   size_t at = 0;
-  hu_words w;
+  hui_words w;
   assert_non_null(text);
   for (int i = 0; i < MANY; i++) at += (size_t)sprintf(text + at, "w%05d%c", i, i % 10 == 9 ? '\n' : ' ');
   const hu_bytes files[2] = {{"a", (const uint8_t *)text, at}, {"b", (const uint8_t *)text, at}};
-  assert_int_equal(hu_words_read(&w, files, 2, 0, 0, why), HU_OK);
+  assert_int_equal(hui_words_read(&w, files, 2, 0, 0, why), HU_OK);
   assert_true(w.kinds == MANY + 2 && w.parts[0] == MANY + MANY / 10);
   for (size_t i = 0, n = 0; i < w.parts[0]; i++) {
     char word[16];
@@ -287,11 +287,11 @@ static void test_many(void **state) {
 
 static void test_exp(void **state) {
   (void)state;
-  assert_true(hu_exp_of_loss(0) == 1 && hu_exp_of_loss(INFINITY) == (double)INFINITY && isnan(hu_exp_of_loss(NAN)));
-  assert_true(hu_exp_of_loss(-INFINITY) == 0 && hu_exp_of_loss(709.7) < (double)INFINITY);
-  assert_true(hu_exp_of_loss(710) == (double)INFINITY);
+  assert_true(hui_exp_of_loss(0) == 1 && hui_exp_of_loss(INFINITY) == (double)INFINITY && isnan(hui_exp_of_loss(NAN)));
+  assert_true(hui_exp_of_loss(-INFINITY) == 0 && hui_exp_of_loss(709.7) < (double)INFINITY);
+  assert_true(hui_exp_of_loss(710) == (double)INFINITY);
   for (int i = -70000; i <= 70970; i++) {
-    double x = i / 100.0, want = exp(x), got = hu_exp_of_loss(x);
+    double x = i / 100.0, want = exp(x), got = hui_exp_of_loss(x);
     if (!(fabs(got - want) <= 3 * want * 0x1p-52)) fail_msg("e^%g: %.17g, not %.17g", x, got, want);
   }
 }
@@ -304,7 +304,7 @@ static void test_evaluation(void **state) {
   hu_trainer_seen seen;
   char path[4096];
   const char *const paths[1] = {path};
-  hu_words w;
+  hui_words w;
   snprintf(path, sizeof path, "%s/xz_file_format.txt", folder);
   assert_int_equal(hu_words_load(&w, paths, 1, 200, 0, why), HU_OK);
   begin(t);
@@ -338,7 +338,7 @@ static void test_evaluation(void **state) {
   }
   assert_true(seen.loss == loss / (double)(windows / 16));
   assert_true(seen.accuracy == (double)right / (double)(windows * 7));
-  assert_true(seen.perplexity == hu_exp_of_loss(seen.loss) && isnan(seen.r2));
+  assert_true(seen.perplexity == hui_exp_of_loss(seen.loss) && isnan(seen.r2));
   hu_words_free(&w);
   hu_trainer_free(t);
   t = with(PAIRS("model.net", "linear"));

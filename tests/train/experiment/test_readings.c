@@ -20,7 +20,7 @@ static double least(const double *accuracy, size_t n, size_t first, size_t end) 
   for (size_t i = 0; i < n; i++) rows[i].accuracy = accuracy[i];
   lab.report.row = rows;
   lab.report.rows = n;
-  return hu_lab_least_accuracy(&lab, first, end);
+  return hui_lab_least_accuracy(&lab, first, end);
 }
 
 static void least_accuracy(void **state) {
@@ -38,11 +38,11 @@ static void least_accuracy(void **state) {
 static void relative_error(void **state) {
   (void)state;
   const float exact[] = {3, -4, 0, 12}, z[] = {3, -1, 4, 0}, with_nan[] = {3, NAN, 0, 12};
-  assert_true(hu_relative_error(4, z, exact) == 1); /* 0 + 9 + 16 + 144 of 169 */
-  assert_true(hu_relative_error(3, z, exact) == 1); /* 25 of 25 */
-  assert_true(hu_relative_error(2, z, exact) == 0.6);
-  assert_true(hu_relative_error(4, exact, exact) == 0);
-  assert_true(isnan(hu_relative_error(4, with_nan, exact)));
+  assert_true(hui_relative_error(4, z, exact) == 1); /* 0 + 9 + 16 + 144 of 169 */
+  assert_true(hui_relative_error(3, z, exact) == 1); /* 25 of 25 */
+  assert_true(hui_relative_error(2, z, exact) == 0.6);
+  assert_true(hui_relative_error(4, exact, exact) == 0);
+  assert_true(isnan(hui_relative_error(4, with_nan, exact)));
 }
 
 int main(void) {

@@ -35,7 +35,7 @@ static void fill(size_t n, int rare) {
 }
 
 static void each(void (*check)(const hu_engine *engine, void *self, size_t n, uint32_t threads)) {
-  const hu_engine *engine = hu_engine_cpu();
+  const hu_engine *engine = hui_engine_cpu();
   for (uint32_t threads = 1; threads <= THREADS; threads++) {
     void *self;
     assert_int_equal(engine->open(&self, threads), HU_OK);
@@ -160,8 +160,8 @@ static void see_part(void *context, size_t part) {
 static void see_and_divide(void *context, size_t part) {
   helped within = {0, {0}, 0};
   see_part(context, part);
-  hu_parallel(1, PARTS, see_part, &within);
-  hu_parallel(2, 1, see_part, &within);
+  hui_parallel(1, PARTS, see_part, &within);
+  hui_parallel(2, 1, see_part, &within);
   ((helped *)context)->within += within.parts[0];
 }
 
@@ -169,7 +169,7 @@ static helped *helping;
 static void help(void *self, size_t parts, void (*part)(void *context, size_t part), void *context) {
   assert_ptr_equal(self, helping);
   helping->turns++;
-  assert_null(hu_parallel_by(NULL)); /* nobody helps the helpers */
+  assert_null(hui_parallel_by(NULL)); /* nobody helps the helpers */
   for (size_t i = parts; i-- > 0;) part(context, i);
 }
 
@@ -178,14 +178,14 @@ static void helpers(void **state) {
   helped h = {0, {0}, 0};
   const hu_helpers own = {help, &h};
   helping = &h;
-  assert_null(hu_parallel_by(&own));
-  hu_parallel(3, PARTS, see_and_divide, &h);
+  assert_null(hui_parallel_by(&own));
+  hui_parallel(3, PARTS, see_and_divide, &h);
   assert_int_equal(h.turns, 1);
-  hu_parallel(1, PARTS, see_part, &h); /* for one thread: the calling one */
-  hu_parallel(3, 1, see_part, &h);
+  hui_parallel(1, PARTS, see_part, &h); /* for one thread: the calling one */
+  hui_parallel(3, 1, see_part, &h);
   assert_int_equal(h.turns, 1);
-  assert_ptr_equal(hu_parallel_by(NULL), &own);
-  hu_parallel(2, PARTS, see_part, &h);
+  assert_ptr_equal(hui_parallel_by(NULL), &own);
+  hui_parallel(2, PARTS, see_part, &h);
   assert_int_equal(h.turns, 1);
   for (int i = 0; i < PARTS; i++) assert_int_equal(h.parts[i], i ? 3 : 4);
   assert_int_equal(h.within, 2 * PARTS);
@@ -194,7 +194,7 @@ static void helpers(void **state) {
 /* What was set before a call of the engine is there after it. */
 static void lent(void **state) {
   (void)state;
-  const hu_engine *engine = hu_engine_cpu();
+  const hu_engine *engine = hui_engine_cpu();
   const hu_mode rne = {0};
   const hu_stream none = {0, 0};
   hu_rounding r;
@@ -204,9 +204,9 @@ static void lent(void **state) {
   usual = 1;
   fill_numbers(MOST);
   assert_int_equal(engine->round(self, 1, MOST, z, x, &r, none, NULL), HU_OK);
-  assert_null(hu_parallel_by(NULL));
+  assert_null(hui_parallel_by(NULL));
   assert_int_equal(engine->quantize(self, MOST, z, hu_bfloat16(), rne, none), HU_OK);
-  assert_null(hu_parallel_by(NULL));
+  assert_null(hui_parallel_by(NULL));
   engine->close(self);
 }
 
@@ -236,7 +236,7 @@ static void functions(void **state) {
 static void lines(void **state) {
   (void)state;
   enum { LINE = 64, BLOCKS = 64 };
-  const hu_engine *engine = hu_engine_cpu();
+  const hu_engine *engine = hui_engine_cpu();
   unsigned char *p[BLOCKS];
   void *self;
   assert_int_equal(engine->open(&self, 2), HU_OK);

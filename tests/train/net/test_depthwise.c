@@ -109,7 +109,7 @@ static void assert_same(const pass *got, const pass *want) {
 
 /* What the level that is used now can do without patches, it did, each pass once. */
 static void assert_taken(const size_t *before) {
-  hu_cpu cpu = hu_cpu_alone();
+  hu_cpu cpu = hui_cpu_alone();
   static const int what[] = {HU_CONVOLVE_RESULT, HU_CONVOLVE_WEIGHTS, HU_CONVOLVE_IMAGES};
   for (size_t i = 0; i < 3; i++) assert_int_equal(taken[what[i]] - before[what[i]], cpu.loops->product != NULL);
 }
@@ -138,7 +138,7 @@ static void with_and_without_patches(void **state) {
 static void others_have_patches(void **state) {
   (void)state;
   static const size_t sizes[][3] = {{15, 15, 15}, {16, 32, 16}, {32, 16, 16}};
-  hu_cpu cpu = hu_cpu_alone();
+  hu_cpu cpu = hui_cpu_alone();
   hu_convolution c;
   memset(&c, 0, sizeof c);
   c.windows = (hu_window_sizes){1, 1, 1, 1, 1, 1, 1, 1, 1};
@@ -156,7 +156,7 @@ static void others_have_patches(void **state) {
 }
 
 int main(void) {
-  processor = hu_engine_cpu();
+  processor = hui_engine_cpu();
   without = counted = *processor;
   without.convolve = NULL;
   counted.convolve = convolve;

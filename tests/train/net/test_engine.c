@@ -138,7 +138,7 @@ static image any_image(t_random *r) {
 enum { CONVOLUTIONS = 480, QUICK_CONVOLUTIONS = 120 };
 static int convolutions_agree(int count) {
   t_random r = {t_seed("train-convolutions", 71)};
-  hu_engine with_patches = *hu_engine_cpu();
+  hu_engine with_patches = *hui_engine_cpu();
   int good = 1;
   with_patches.convolve = NULL;
   for (int i = 0; i < count && good; i++) {

@@ -128,7 +128,7 @@ static hu_status count_run(void *self, int kernel, const hu_task *t) {
 }
 
 static size_t numbers_touched(size_t steps) {
-  hu_engine engine = *hu_engine_cpu();
+  hu_engine engine = *hui_engine_cpu();
   run_before = engine.run;
   engine.run = count_run;
   hu_net *net = hu_net_new_on(&engine, 2, 1);

@@ -93,7 +93,7 @@ static void for_engines(void (*f)(const hu_engine *e, void *self, const void *co
   for (size_t level = 0; level < t_levels(); level++) {
     for (uint32_t k = 0; k < 2; k++) {
       uint32_t threads = k ? 2 + level % 2 : 1;
-      const hu_engine *e = hu_engine_cpu();
+      const hu_engine *e = hui_engine_cpu();
       void *self;
       hu_cpu_levels_off = t_levels_off(level);
       assert_int_equal(e->open(&self, threads), HU_OK);
@@ -209,8 +209,8 @@ static void sums_are_chains_added(void **state) {
 
 static void other_sums(void **state) {
   (void)state;
-  const hu_engine *e = hu_engine_cpu();
-  hu_cpu cpu = hu_cpu_alone();
+  const hu_engine *e = hui_engine_cpu();
+  hu_cpu cpu = hui_cpu_alone();
   hu_accum accum = fp32(), narrow;
   const sizes s = {4, 4, 4}, deep = {4, 4, 4096}, none = {4, 4, 0};
   assert_int_equal(hu_accum_parse(&narrow, "seq(bfloat16)", NULL), HU_OK);
@@ -281,7 +281,7 @@ static size_t gradients(const hu_engine *engine, int lstm, uint32_t threads, uns
 
 static size_t sums_made;
 static int counted(void *self, size_t count, const hu_products *p, int begun) {
-  int done = hu_engine_cpu()->sum_products(self, count, p, begun);
+  int done = hui_engine_cpu()->sum_products(self, count, p, begun);
   sums_made += done && count > 1;
   return done;
 }
@@ -292,7 +292,7 @@ static int refused(void *self, size_t count, const hu_products *p, int begun) {
 
 static void gradients_of_shared_weights(void **state) {
   (void)state;
-  hu_engine without = *hu_engine_cpu(), with = without, refuses = without;
+  hu_engine without = *hui_engine_cpu(), with = without, refuses = without;
   without.sum_products = NULL;
   with.sum_products = counted;
   refuses.sum_products = refused;
@@ -302,7 +302,7 @@ static void gradients_of_shared_weights(void **state) {
       /* A model's sums, which are slow, are the same code at all levels. */
       for (size_t level = 0; level < (setting == SLOW_MODEL ? 1 : t_levels()); level++) {
         hu_cpu_levels_off = t_levels_off(level);
-        int has = hu_cpu_alone().loops->product != NULL;
+        int has = hui_cpu_alone().loops->product != NULL;
         size_t n = gradients(&without, lstm, 1, setting, want);
         for (uint32_t threads = 1; threads <= 2; threads++) {
           sums_made = 0;
@@ -325,7 +325,7 @@ enum { ANEW = 1000 }; /* more than a time a direction and weights */
 static size_t packed;
 static size_t watched_pack(void *self, const hu_matrices *m, size_t k, size_t n, float *to) {
   packed += to != NULL;
-  return hu_engine_cpu()->pack(self, m, k, n, to);
+  return hui_engine_cpu()->pack(self, m, k, n, to);
 }
 
 /* The same bits from panels, which are made once a pass of the weights that several steps read as they are or as one
@@ -338,8 +338,8 @@ static void weights_in_panels(void **state) {
   } cases[] = {{0, 4},           {INTO_BINARY32, 6}, {W_ROUNDED, 8},    {W_TWO_WAYS, 8},
                {W_AT_RANDOM, 0}, {W_MODEL, 4},       {W_BY_TURNS, ANEW}};
   (void)state;
-  hu_engine without = *hu_engine_cpu(), with = without;
-  int has = hu_cpu_alone().loops->product != NULL;
+  hu_engine without = *hui_engine_cpu(), with = without;
+  int has = hui_cpu_alone().loops->product != NULL;
   without.pack = NULL;
   with.pack = watched_pack;
   draw(b, 80, USUAL);
@@ -365,13 +365,13 @@ static void weights_in_panels(void **state) {
 static size_t rows_together;
 static hu_status watched(void *self, const hu_products *p) {
   if (p->k == COLS && p->n >= 3 * UNITS && !p->b.transposed && p->m % STEPS == 0) rows_together += p->m;
-  return hu_engine_cpu()->products(self, p);
+  return hui_engine_cpu()->products(self, p);
 }
 
 /* Products for all steps of some samples, where nothing rounds X for each step, and the same bits. */
 static void steps_at_once(void **state) {
   (void)state;
-  hu_engine engine = *hu_engine_cpu();
+  hu_engine engine = *hui_engine_cpu();
   engine.products = watched;
   draw(b, 78, USUAL);
   for (int lstm = 0; lstm < 2; lstm++) {
@@ -412,7 +412,7 @@ static void set_way(hu_net *net, unsigned way) {
     if (way == A_WEIGHT_INTO_BINARY32 && linears++ % 5 == 0) p.w_back = into;
     assert_int_equal(hu_net_round_product(net, op->out, &p), HU_OK);
   }
-  assert_int_equal(hu_reserve_work(net, STEPS * BATCH * 4 * UNITS), HU_OK);
+  assert_int_equal(hui_reserve_work(net, STEPS * BATCH * 4 * UNITS), HU_OK);
   if (way == IN_PIECES) net->work_size = ROOM_OF_STEPS * BATCH * widest;
 }
 
@@ -447,14 +447,14 @@ static hu_status watched_back(void *self, const hu_products *p) {
   int of_all = p->b.transposed && p->k >= 3 * UNITS && p->m > BATCH;
   rows_back += of_all ? p->m : 0;
   if (of_all && p->m > most_rows_back) most_rows_back = p->m;
-  return hu_engine_cpu()->products(self, p);
+  return hui_engine_cpu()->products(self, p);
 }
 
 /* Each way has the gradients of steps by themselves, and makes of all steps, or some of them, at once what it may. */
 static void steps_at_once_back(void **state) {
   static float expected[MOST_GRADIENTS], got[MOST_GRADIENTS];
   (void)state;
-  hu_engine engine = *hu_engine_cpu();
+  hu_engine engine = *hui_engine_cpu();
   engine.products = watched_back;
   draw(b, 79, USUAL);
   for (int lstm = 0; lstm < 2; lstm++) {

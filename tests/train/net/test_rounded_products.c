@@ -63,9 +63,9 @@ static hu_products product_of(const sizes *s, const hu_accum *accum, int ta, int
 }
 
 /* One after another, into want. */
-static void by_itself(const hu_engine *e, void *self, const hu_rounded_product *c, hu_rounding_counts *counts) {
+static void by_itself(const hu_engine *e, void *self, const hui_rounded_product *c, hu_rounding_counts *counts) {
   const hu_products *p = c->products;
-  hu_task t = hu_task_of(1, p->m * p->n, want, z, NULL);
+  hu_task t = hui_task_of(1, p->m * p->n, want, z, NULL);
   assert_int_equal(e->products(self, p), HU_OK);
   if (c->rounding->kind != HU_ROUND_KEEP)
     assert_int_equal(e->round(self, p->m, p->n, z, z, c->rounding, c->words, counts), HU_OK);
@@ -76,12 +76,12 @@ static void by_itself(const hu_engine *e, void *self, const hu_rounded_product *
 static int same(float x, float y) { return memcmp(&x, &y, sizeof x) == 0 || (x != x && y != y); }
 
 static void one_product(void *self, t_random *r, const sizes *s, const char *text, int ta) {
-  const hu_engine *e = hu_engine_cpu();
+  const hu_engine *e = hui_engine_cpu();
   const hu_rounding rounding = rounding_of(text);
   const hu_accum accum = accum_of("fp32");
   const hu_products p = product_of(s, &accum, ta, 0);
   hu_rounding_counts counts, wanted;
-  hu_rounded_product c;
+  hui_rounded_product c;
   int done = -1;
   memset(&counts, 0, sizeof counts);
   memset(&wanted, 0, sizeof wanted);
@@ -111,7 +111,7 @@ static void products_are_rounded_and_added(void **state) {
     for (uint32_t threads = 1; threads <= 3; threads++) {
       void *self;
       hu_cpu_levels_off = t_levels_off(level);
-      assert_int_equal(hu_engine_cpu()->open(&self, threads), HU_OK);
+      assert_int_equal(hui_engine_cpu()->open(&self, threads), HU_OK);
       int few = ((hu_cpu *)self)->loops->product == NULL; /* one is enough to see that it is refused */
       for (size_t i = 0; i < (few ? 1 : PRODUCTS * ROUNDINGS); i++) {
         if (i % 8 == 0) draw(&r, a, i % 16 == 0);
@@ -119,7 +119,7 @@ static void products_are_rounded_and_added(void **state) {
         one_product(self, &r, &products[i % PRODUCTS], roundings[i % ROUNDINGS], i % 2 == 0);
       }
       if (level == 0 && threads == 2) one_product(self, &r, &products[0], "s2fp8,srb:7", 1); /* slow */
-      hu_engine_cpu()->close(self);
+      hui_engine_cpu()->close(self);
     }
   }
   hu_cpu_levels_off = 0;
@@ -139,18 +139,18 @@ static void others_are_refused(void **state) {
                      product_of(&usual, &plain, 1, 0),  product_of(&usual, &plain, 1, 0)};
   enum { ALL = sizeof p / sizeof *p };
   p[ALL - 1].inner = 2;
-  assert_int_equal(hu_engine_cpu()->open(&self, 1), HU_OK);
+  assert_int_equal(hui_engine_cpu()->open(&self, 1), HU_OK);
   for (size_t i = 0; i < ALL; i++) {
-    hu_rounded_product c;
+    hui_rounded_product c;
     int done = -1;
     memset(&c, 0, sizeof c);
     c.products = &p[i];
     c.rounding = i == ALL - 2 ? &blocks : &keep;
     c.sum = sum;
-    assert_int_equal(hu_engine_cpu()->add_rounded(self, &c, &done), HU_OK);
+    assert_int_equal(hui_engine_cpu()->add_rounded(self, &c, &done), HU_OK);
     assert_int_equal(done, 0);
   }
-  hu_engine_cpu()->close(self);
+  hui_engine_cpu()->close(self);
 }
 
 /* ---- weights of several steps ---- */
@@ -158,8 +158,8 @@ static void others_are_refused(void **state) {
 enum { BATCH = 3, STEPS = 5, COLS = 130, UNITS = 132, MOST_GRADIENTS = 400000 };
 static size_t added;
 
-static hu_status watched(void *self, const hu_rounded_product *c, int *done) {
-  hu_status s = hu_engine_cpu()->add_rounded(self, c, done);
+static hu_status watched(void *self, const hui_rounded_product *c, int *done) {
+  hu_status s = hui_engine_cpu()->add_rounded(self, c, done);
   added += (size_t)*done;
   return s;
 }
@@ -195,11 +195,11 @@ static void gradients_of_steps(void **state) {
   static float expected[MOST_GRADIENTS], got[MOST_GRADIENTS];
   (void)state;
   t_random r = {t_seed("rounded_gradients", 873)};
-  hu_engine without = *hu_engine_cpu(), with = without;
+  hu_engine without = *hui_engine_cpu(), with = without;
   without.add_rounded = NULL;
   with.add_rounded = watched;
   draw(&r, b, 0);
-  int has = hu_cpu_alone().loops->product != NULL;
+  int has = hui_cpu_alone().loops->product != NULL;
   for (size_t i = 0; i < ROUNDINGS; i++) {
     for (uint32_t threads = 1; threads <= 2; threads++) {
       added = 0;

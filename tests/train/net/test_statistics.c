@@ -182,7 +182,7 @@ static hu_status three(void *context, size_t n, double *x) {
 }
 
 /* Column j has the terms times (-1)^j, rows apart. */
-static void sum_is(const float *terms, float wanted, const hu_whole *whole, size_t rows, size_t cols) {
+static void sum_is(const float *terms, float wanted, const hui_whole *whole, size_t rows, size_t cols) {
   hu_exact_columns c;
   hu_net *net = hu_net_new(rows, 1);
   int x = hu_net_input(net, 1, cols);
@@ -192,17 +192,17 @@ static void sum_is(const float *terms, float wanted, const hu_whole *whole, size
     for (size_t i = 0; i < TERMS; i++) in[i * (rows - 1) / (TERMS - 1) * cols + j] = j % 2 ? -terms[i] : terms[i];
   }
   assert_int_equal(hu_net_feed(net, x, in), HU_OK);
-  assert_int_equal(hu_exact_columns_open(&c, cols), HU_OK);
-  hu_task t = hu_task_of(rows, cols, NULL, net->value[x].v, NULL);
-  assert_int_equal(hu_exact_columns_add(&c, net, HU_RUN_COLUMNS, t), HU_OK);
-  assert_int_equal(hu_exact_columns_round(&c, whole), HU_OK);
+  assert_int_equal(hui_exact_columns_open(&c, cols), HU_OK);
+  hu_task t = hui_task_of(rows, cols, NULL, net->value[x].v, NULL);
+  assert_int_equal(hui_exact_columns_add(&c, net, HU_RUN_COLUMNS, t), HU_OK);
+  assert_int_equal(hui_exact_columns_round(&c, whole), HU_OK);
   for (size_t j = 0; j < cols; j++) {
     float z = j % 2 ? -wanted : wanted;
     if (wanted != wanted ? c.z[j] == c.z[j] : c.z[j] != z)
       fail_msg("column %zu: %a, not %a", j, (double)c.z[j], (double)z);
     if (wanted == 0) assert_false(signbit(c.z[j]));
   }
-  hu_exact_columns_close(&c);
+  hui_exact_columns_close(&c);
   hu_net_free(net);
   free(in);
 }
@@ -222,7 +222,7 @@ static void test_exact(void **state) {
                {{INFINITY, -INFINITY, 2, 3}, NAN, NAN},
                {{NAN, 1, 2, 3}, NAN, NAN}};
   static const size_t rows[] = {4, 130, 1000}, cols[] = {1, 3, 256, MOST_COLS};
-  const hu_whole alone = {NULL, NULL}, some = {three, NULL};
+  const hui_whole alone = {NULL, NULL}, some = {three, NULL};
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     for (size_t k = 0; k < 12; k++) {

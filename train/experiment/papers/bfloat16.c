@@ -13,13 +13,14 @@ static const hu_trial trials[] = {
     {"bfloat16, Kahan", ALL16("kahan"), 0}};
 
 static void judge(hu_lab *lab) {
-  const hu_experiment_row *with = hu_lab_row(lab, 1), *nearest = hu_lab_row(lab, 2);
-  hu_lab_claim(lab, nearest->loss >= 3 * with->loss,
-               "to nearest: at least 3 times the loss with binary32 weights: %.4f and %.4f", nearest->loss, with->loss);
-  hu_lab_claim(lab, hu_lab_near(lab, 3, 1, 0.05), "stochastic: within 5 %% of the loss with binary32 weights: %.4f",
-               hu_lab_row(lab, 3)->loss);
-  hu_lab_claim(lab, hu_lab_near(lab, 4, 1, 0.05), "Kahan: within 5 %% of it: %.4f", hu_lab_row(lab, 4)->loss);
-  hu_lab_claim(lab, nearest->lost > 0.5, "to nearest: more than half of the updates are lost: %.3f", nearest->lost);
+  const hu_experiment_row *with = hui_lab_row(lab, 1), *nearest = hui_lab_row(lab, 2);
+  hui_lab_claim(lab, nearest->loss >= 3 * with->loss,
+                "to nearest: at least 3 times the loss with binary32 weights: %.4f and %.4f", nearest->loss,
+                with->loss);
+  hui_lab_claim(lab, hui_lab_near(lab, 3, 1, 0.05), "stochastic: within 5 %% of the loss with binary32 weights: %.4f",
+                hui_lab_row(lab, 3)->loss);
+  hui_lab_claim(lab, hui_lab_near(lab, 4, 1, 0.05), "Kahan: within 5 %% of it: %.4f", hui_lab_row(lab, 4)->loss);
+  hui_lab_claim(lab, nearest->lost > 0.5, "to nearest: more than half of the updates are lost: %.3f", nearest->lost);
 }
 
 const hu_plan hu_plan_updates = {

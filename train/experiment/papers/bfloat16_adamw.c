@@ -15,24 +15,24 @@ static const hu_trial trials[TRIALS] = {
 
 /* Adam's second moments are in bfloat16 in all rows but the first: rows are compared with the second one. */
 static void judge_remedies(hu_lab *lab) {
-  hu_lab_claim(lab, hu_lab_near(lab, STOCHASTIC, WIDE, 0.03),
-               "stochastic: within 3 %% of the loss with binary32 weights: %.4f and %.4f",
-               hu_lab_row(lab, STOCHASTIC)->loss, hu_lab_row(lab, WIDE)->loss);
-  hu_lab_claim(lab, hu_lab_near(lab, KAHAN, WIDE, 0.03), "Kahan: within 3 %% of it: %.4f",
-               hu_lab_row(lab, KAHAN)->loss);
+  hui_lab_claim(lab, hui_lab_near(lab, STOCHASTIC, WIDE, 0.03),
+                "stochastic: within 3 %% of the loss with binary32 weights: %.4f and %.4f",
+                hui_lab_row(lab, STOCHASTIC)->loss, hui_lab_row(lab, WIDE)->loss);
+  hui_lab_claim(lab, hui_lab_near(lab, KAHAN, WIDE, 0.03), "Kahan: within 3 %% of it: %.4f",
+                hui_lab_row(lab, KAHAN)->loss);
 }
 
 static void judge_perceptron(hu_lab *lab) {
-  hu_lab_claim(lab, hu_lab_row(lab, NEAREST)->loss >= 3 * hu_lab_row(lab, WIDE)->loss,
-               "to nearest: at least 3 times the loss with binary32 weights: %.4f and %.4f",
-               hu_lab_row(lab, NEAREST)->loss, hu_lab_row(lab, WIDE)->loss);
+  hui_lab_claim(lab, hui_lab_row(lab, NEAREST)->loss >= 3 * hui_lab_row(lab, WIDE)->loss,
+                "to nearest: at least 3 times the loss with binary32 weights: %.4f and %.4f",
+                hui_lab_row(lab, NEAREST)->loss, hui_lab_row(lab, WIDE)->loss);
   judge_remedies(lab);
 }
 
 static void judge_transformer(hu_lab *lab) {
-  hu_lab_claim(lab, hu_lab_row(lab, NEAREST)->loss >= 0.05 + hu_lab_row(lab, WIDE)->loss,
-               "to nearest: at least 0.05 above the loss with binary32 weights: %.4f and %.4f",
-               hu_lab_row(lab, NEAREST)->loss, hu_lab_row(lab, WIDE)->loss);
+  hui_lab_claim(lab, hui_lab_row(lab, NEAREST)->loss >= 0.05 + hui_lab_row(lab, WIDE)->loss,
+                "to nearest: at least 0.05 above the loss with binary32 weights: %.4f and %.4f",
+                hui_lab_row(lab, NEAREST)->loss, hui_lab_row(lab, WIDE)->loss);
   judge_remedies(lab);
 }
 

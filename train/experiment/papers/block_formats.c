@@ -24,7 +24,7 @@ enum { TRIALS = sizeof trials / sizeof *trials, EIGHT_BITS = 3, FIRST_FOUR = 5, 
 static double farthest(const hu_lab *lab, size_t first, size_t last) {
   double far = 0;
   for (size_t i = first; i <= last; i++) {
-    double d = fabs(hu_lab_row(lab, i)->loss / hu_lab_row(lab, 0)->loss - 1);
+    double d = fabs(hui_lab_row(lab, i)->loss / hui_lab_row(lab, 0)->loss - 1);
     if (!(d <= far)) far = d;
     if (isnan(d)) break;
   }
@@ -32,14 +32,14 @@ static double farthest(const hu_lab *lab, size_t first, size_t last) {
 }
 
 static void judge(hu_lab *lab) {
-  double worst = hu_lab_least_accuracy(lab, 1, TRIALS), exact = hu_lab_row(lab, 0)->loss;
+  double worst = hui_lab_least_accuracy(lab, 1, TRIALS), exact = hui_lab_row(lab, 0)->loss;
   double far = farthest(lab, 1, EIGHT_BITS), four = farthest(lab, FIRST_FOUR, LAST_FOUR);
-  hu_lab_claim(lab, far <= 0.1, "8 bits with scales: losses within 10 %% of binary32's %.4f: at most %.1f %% away",
-               exact, 100 * far);
-  hu_lab_claim(lab, four <= 0.3, "4 bits: losses within 30 %%: at most %.1f %% away", 100 * four);
-  hu_lab_claim(lab, worst >= hu_lab_row(lab, 0)->accuracy - 0.03,
-               "all formats: accuracy at least %.3f, within 3 points of binary32's %.3f", worst,
-               hu_lab_row(lab, 0)->accuracy);
+  hui_lab_claim(lab, far <= 0.1, "8 bits with scales: losses within 10 %% of binary32's %.4f: at most %.1f %% away",
+                exact, 100 * far);
+  hui_lab_claim(lab, four <= 0.3, "4 bits: losses within 30 %%: at most %.1f %% away", 100 * four);
+  hui_lab_claim(lab, worst >= hui_lab_row(lab, 0)->accuracy - 0.03,
+                "all formats: accuracy at least %.3f, within 3 points of binary32's %.3f", worst,
+                hui_lab_row(lab, 0)->accuracy);
 }
 
 const hu_plan hu_plan_blocks = {

@@ -22,21 +22,22 @@ enum { EXACT, WIDE, CHUNKS, ONE_BY_ONE, ALL_LAYERS, HALF, AMPERE, VOLTA, HALF_SU
 
 static void judge(hu_lab *lab) {
   const hu_experiment_row *row = lab->report.row;
-  hu_lab_claim(lab, hu_lab_near(lab, CHUNKS, WIDE, 0.05),
-               "FP8: sums in fp(6,9,0) in chunks of 64: loss %.4f, within 5 %% of that of sums in binary32, %.4f",
-               row[CHUNKS].loss, row[WIDE].loss);
-  hu_lab_claim(lab, row[ONE_BY_ONE].accuracy >= row[WIDE].accuracy - 0.03,
-               "one by one: at this scale accuracy %.3f is not more than 3 points below that of sums in binary32, %.3f",
-               row[ONE_BY_ONE].accuracy, row[WIDE].accuracy);
-  hu_lab_claim(lab, row[ALL_LAYERS].loss > row[CHUNKS].loss, "all layers in FP8, none spared: worse, %.4f",
-               row[ALL_LAYERS].loss);
-  hu_lab_claim(lab, hu_lab_near(lab, AMPERE, HALF, 0.01),
-               "binary16: Ampere's matrix unit, sums in binary32: %.4f, within 1 %% of plain binary32 sums, %.4f",
-               row[AMPERE].loss, row[HALF].loss);
+  hui_lab_claim(lab, hui_lab_near(lab, CHUNKS, WIDE, 0.05),
+                "FP8: sums in fp(6,9,0) in chunks of 64: loss %.4f, within 5 %% of that of sums in binary32, %.4f",
+                row[CHUNKS].loss, row[WIDE].loss);
+  hui_lab_claim(
+      lab, row[ONE_BY_ONE].accuracy >= row[WIDE].accuracy - 0.03,
+      "one by one: at this scale accuracy %.3f is not more than 3 points below that of sums in binary32, %.3f",
+      row[ONE_BY_ONE].accuracy, row[WIDE].accuracy);
+  hui_lab_claim(lab, row[ALL_LAYERS].loss > row[CHUNKS].loss, "all layers in FP8, none spared: worse, %.4f",
+                row[ALL_LAYERS].loss);
+  hui_lab_claim(lab, hui_lab_near(lab, AMPERE, HALF, 0.01),
+                "binary16: Ampere's matrix unit, sums in binary32: %.4f, within 1 %% of plain binary32 sums, %.4f",
+                row[AMPERE].loss, row[HALF].loss);
   double narrow = row[VOLTA].accuracy < row[HALF_SUMS].accuracy ? row[VOLTA].accuracy : row[HALF_SUMS].accuracy;
-  hu_lab_claim(lab, narrow >= row[HALF].accuracy - 0.03,
-               "sums in binary16, Volta's or one by one: accuracy at least %.3f, not more than 3 points below %.3f",
-               narrow, row[HALF].accuracy);
+  hui_lab_claim(lab, narrow >= row[HALF].accuracy - 0.03,
+                "sums in binary16, Volta's or one by one: accuracy at least %.3f, not more than 3 points below %.3f",
+                narrow, row[HALF].accuracy);
 }
 
 const hu_plan hu_plan_accumulation = {

@@ -51,12 +51,12 @@ static const hu_trial trials[METHODS * COUNTS] = {OF_RANKS("2"),  OF_RANKS("4"),
                                                   OF_RANKS("16"), OF_RANKS("32"), OF_RANKS("64")};
 
 static const hu_experiment_row *row_of(const hu_lab *lab, size_t method, size_t count) {
-  return hu_lab_row(lab, count * METHODS + method);
+  return hui_lab_row(lab, count * METHODS + method);
 }
 
 /* Writes a run's name without its last part, the ranks or the seed. */
 static void name_of_method(const hu_lab *lab, size_t row, char z[HU_EXPERIMENT_NAME_MAX]) {
-  const char *name = hu_lab_row(lab, row)->name;
+  const char *name = hui_lab_row(lab, row)->name;
   size_t n = (size_t)(strrchr(name, ',') - name);
   memcpy(z, name, n);
   z[n] = 0;
@@ -95,7 +95,7 @@ static hu_status add_gradients(const hu_trainer *trainer, batch_gradients *gradi
 
 static hu_status look(hu_lab *lab, const char *ranks, const char *model, batch_gradients *gradients) {
   hu_trainer *trainer;
-  hu_status status = hu_lab_begin(
+  hu_status status = hui_lab_begin(
       lab, "", HU_PAIRS("parallel.shards", ranks, "parallel.reduce", model, "optimizer.rate", "0"), &trainer);
   gradients->n = 0;
   for (int i = 0; i < BATCHES && status == HU_OK; i++) {
@@ -114,7 +114,7 @@ static hu_status measure(hu_lab *lab, batch_gradients *whole, batch_gradients *g
     for (size_t c = 0; c < COUNTS && status == HU_OK; c++) {
       status = look(lab, counts[c], parts[i].model, gradients);
       if (status != HU_OK) return status;
-      double error = hu_relative_error(whole->n, gradients->x, whole->x);
+      double error = hui_relative_error(whole->n, gradients->x, whole->x);
       sums[i][c] += error;
       squares[i][c] += error * error;
     }
@@ -135,15 +135,15 @@ static void close_sums(size_t n, double sums[PARTS][COUNTS], double squares[PART
 
 static void show_errors(hu_lab *lab, double errors[PARTS][COUNTS], double deviations[PARTS][COUNTS]) {
   int figure =
-      hu_lab_figure(lab, "errors", "Error of the joined gradients", "ranks", "relative error", HU_FIGURE_LINES);
-  int table = hu_lab_table(lab, "Error of the joined gradients, relative to those of whole batches, by ranks", counts);
-  int spread = hu_lab_seeds(lab) > 1 ? hu_lab_table(lab, "Its standard deviation over the seeds", counts) : -1;
-  hu_lab_axes(lab, figure, HU_AXIS_LOG2, HU_AXIS_LOG10);
+      hui_lab_figure(lab, "errors", "Error of the joined gradients", "ranks", "relative error", HU_FIGURE_LINES);
+  int table = hui_lab_table(lab, "Error of the joined gradients, relative to those of whole batches, by ranks", counts);
+  int spread = hui_lab_seeds(lab) > 1 ? hui_lab_table(lab, "Its standard deviation over the seeds", counts) : -1;
+  hui_lab_axes(lab, figure, HU_AXIS_LOG2, HU_AXIS_LOG10);
   for (size_t i = 0; i < PARTS; i++) {
-    int series = hu_lab_series(lab, figure, parts[i].name);
-    for (size_t c = 0; c < COUNTS; c++) hu_lab_point(lab, figure, series, (double)(2 << c), errors[i][c]);
-    hu_lab_table_row(lab, table, parts[i].name, errors[i]);
-    hu_lab_table_row(lab, spread, parts[i].name, deviations[i]);
+    int series = hui_lab_series(lab, figure, parts[i].name);
+    for (size_t c = 0; c < COUNTS; c++) hui_lab_point(lab, figure, series, (double)(2 << c), errors[i][c]);
+    hui_lab_table_row(lab, table, parts[i].name, errors[i]);
+    hui_lab_table_row(lab, spread, parts[i].name, deviations[i]);
   }
 }
 
@@ -163,45 +163,45 @@ static hu_status run_errors(hu_lab *lab) {
   double e[PARTS][COUNTS] = {{0}}, deviations[PARTS][COUNTS] = {{0}};
   batch_gradients *both = calloc(2, sizeof *both);
   hu_status status = both ? HU_OK : HU_E_MEMORY;
-  for (size_t seed = 0; seed < hu_lab_seeds(lab) && status == HU_OK; seed++) {
+  for (size_t seed = 0; seed < hui_lab_seeds(lab) && status == HU_OK; seed++) {
     lab->seed = seed;
     status = measure(lab, &both[0], &both[1], e, deviations);
   }
   lab->seed = 0;
   free(both);
   if (status != HU_OK) return status;
-  close_sums(hu_lab_seeds(lab), e, deviations);
+  close_sums(hui_lab_seeds(lab), e, deviations);
   show_errors(lab, e, deviations);
-  hu_lab_claim(lab, largest(e[ERROR_EXACT]) < 1e-6, "exact: the error is that of binary32 at all ranks, at most %.1e",
-               largest(e[ERROR_EXACT]));
-  hu_lab_claim(lab, rises(e[ERROR_SUMS]) && e[ERROR_SUMS][COUNTS - 1] >= 2 * e[ERROR_SUMS][0],
-               "bfloat16 sums: the error grows with each doubling of the ranks: %.1e at 2, %.1e at 64",
-               e[ERROR_SUMS][0], e[ERROR_SUMS][COUNTS - 1]);
-  hu_lab_claim(lab, rises(e[ERROR_SCALED]) && rises(e[ERROR_PLAIN]),
-               "so do those of 8-bit wires: MXFP8 %.1e and %.1e, E5M2 %.1e and %.1e", e[ERROR_SCALED][0],
-               e[ERROR_SCALED][COUNTS - 1], e[ERROR_PLAIN][0], e[ERROR_PLAIN][COUNTS - 1]);
+  hui_lab_claim(lab, largest(e[ERROR_EXACT]) < 1e-6, "exact: the error is that of binary32 at all ranks, at most %.1e",
+                largest(e[ERROR_EXACT]));
+  hui_lab_claim(lab, rises(e[ERROR_SUMS]) && e[ERROR_SUMS][COUNTS - 1] >= 2 * e[ERROR_SUMS][0],
+                "bfloat16 sums: the error grows with each doubling of the ranks: %.1e at 2, %.1e at 64",
+                e[ERROR_SUMS][0], e[ERROR_SUMS][COUNTS - 1]);
+  hui_lab_claim(lab, rises(e[ERROR_SCALED]) && rises(e[ERROR_PLAIN]),
+                "so do those of 8-bit wires: MXFP8 %.1e and %.1e, E5M2 %.1e and %.1e", e[ERROR_SCALED][0],
+                e[ERROR_SCALED][COUNTS - 1], e[ERROR_PLAIN][0], e[ERROR_PLAIN][COUNTS - 1]);
   return HU_OK;
 }
 
 /* ---- training ---- */
 
 static void show(hu_lab *lab) {
-  int figure = hu_lab_figure(lab, "loss", "Loss at the end", "ranks", "loss", HU_FIGURE_LINES);
-  int losses = hu_lab_table(lab, "Loss at the end, by ranks", counts);
-  int accuracies = hu_lab_table(lab, "Accuracy, by ranks", counts);
-  hu_lab_axes(lab, figure, HU_AXIS_LOG2, HU_AXIS_LOG10);
+  int figure = hui_lab_figure(lab, "loss", "Loss at the end", "ranks", "loss", HU_FIGURE_LINES);
+  int losses = hui_lab_table(lab, "Loss at the end, by ranks", counts);
+  int accuracies = hui_lab_table(lab, "Accuracy, by ranks", counts);
+  hui_lab_axes(lab, figure, HU_AXIS_LOG2, HU_AXIS_LOG10);
   for (size_t w = 0; w < METHODS; w++) {
     char name[HU_EXPERIMENT_NAME_MAX];
     double loss[COUNTS], accuracy[COUNTS];
     name_of_method(lab, w, name);
-    int series = hu_lab_series(lab, figure, name);
+    int series = hui_lab_series(lab, figure, name);
     for (size_t c = 0; c < COUNTS; c++) {
       loss[c] = row_of(lab, w, c)->loss;
       accuracy[c] = row_of(lab, w, c)->accuracy;
-      hu_lab_point(lab, figure, series, (double)(2 << c), loss[c]);
+      hui_lab_point(lab, figure, series, (double)(2 << c), loss[c]);
     }
-    hu_lab_table_row(lab, losses, name, loss);
-    hu_lab_table_row(lab, accuracies, name, accuracy);
+    hui_lab_table_row(lab, losses, name, loss);
+    hui_lab_table_row(lab, accuracies, name, accuracy);
   }
 }
 
@@ -235,18 +235,19 @@ static void judge_usual(hu_lab *lab) {
   const size_t last = COUNTS - 1;
   double loss[COUNTS];
   for (size_t c = 0; c < COUNTS; c++) loss[c] = row_of(lab, SCALED, c)->loss;
-  hu_lab_claim(lab, farthest(lab, SUMS) <= 0.005 && farthest(lab, WIRE) <= 0.005,
-               "bfloat16, sums or wire: losses within 0.5 %% of exact's at all ranks: at most %.2f %% and %.2f %% away",
-               100 * farthest(lab, SUMS), 100 * farthest(lab, WIRE));
-  hu_lab_claim(lab, rises(loss) && above(lab, SCALED, last) >= 0.02,
-               "MXFP8 wire: the loss rises with each doubling of the ranks, to %.1f %% above exact's at 64",
-               100 * above(lab, SCALED, last));
-  hu_lab_claim(lab, above(lab, SCALED_OWN, last) >= above(lab, SCALED, last) / 2,
-               "own messages are not what a ring loses: with their feedback it is still %.1f %% at 64 ranks",
-               100 * above(lab, SCALED_OWN, last));
-  hu_lab_claim(lab, farthest(lab, SCALED_SUM) <= 0.005 && farthest(lab, PLAIN_SUM) <= 0.005,
-               "feedback of sums: within 0.5 %% of exact's at all ranks: MXFP8 %.2f %%, E5M2 %.2f %% away at most",
-               100 * farthest(lab, SCALED_SUM), 100 * farthest(lab, PLAIN_SUM));
+  hui_lab_claim(
+      lab, farthest(lab, SUMS) <= 0.005 && farthest(lab, WIRE) <= 0.005,
+      "bfloat16, sums or wire: losses within 0.5 %% of exact's at all ranks: at most %.2f %% and %.2f %% away",
+      100 * farthest(lab, SUMS), 100 * farthest(lab, WIRE));
+  hui_lab_claim(lab, rises(loss) && above(lab, SCALED, last) >= 0.02,
+                "MXFP8 wire: the loss rises with each doubling of the ranks, to %.1f %% above exact's at 64",
+                100 * above(lab, SCALED, last));
+  hui_lab_claim(lab, above(lab, SCALED_OWN, last) >= above(lab, SCALED, last) / 2,
+                "own messages are not what a ring loses: with their feedback it is still %.1f %% at 64 ranks",
+                100 * above(lab, SCALED_OWN, last));
+  hui_lab_claim(lab, farthest(lab, SCALED_SUM) <= 0.005 && farthest(lab, PLAIN_SUM) <= 0.005,
+                "feedback of sums: within 0.5 %% of exact's at all ranks: MXFP8 %.2f %%, E5M2 %.2f %% away at most",
+                100 * farthest(lab, SCALED_SUM), 100 * farthest(lab, PLAIN_SUM));
 }
 
 static void judge_small(hu_lab *lab) {
@@ -255,15 +256,15 @@ static void judge_small(hu_lab *lab) {
     double r = above(lab, TINY, c) + 1;
     if (!(r >= least)) least = r;
   }
-  hu_lab_claim(lab, least >= 3,
-               "small gradients on an E5M2 wire without feedback: the loss is at least 3 times exact's: %.1f times",
-               least);
-  hu_lab_claim(lab, given_back(lab, TINY, TINY_OWN) >= 0.9,
-               "feedback of own messages gives back at least 90 %% of that at all ranks: %.1f %%",
-               100 * given_back(lab, TINY, TINY_OWN));
-  hu_lab_claim(lab, farthest(lab, TINY_SUM) <= 0.03,
-               "feedback of sums: within 3 %% of exact's loss at all ranks: at most %.1f %% away",
-               100 * farthest(lab, TINY_SUM));
+  hui_lab_claim(lab, least >= 3,
+                "small gradients on an E5M2 wire without feedback: the loss is at least 3 times exact's: %.1f times",
+                least);
+  hui_lab_claim(lab, given_back(lab, TINY, TINY_OWN) >= 0.9,
+                "feedback of own messages gives back at least 90 %% of that at all ranks: %.1f %%",
+                100 * given_back(lab, TINY, TINY_OWN));
+  hui_lab_claim(lab, farthest(lab, TINY_SUM) <= 0.03,
+                "feedback of sums: within 3 %% of exact's loss at all ranks: at most %.1f %% away",
+                100 * farthest(lab, TINY_SUM));
 }
 
 static void judge(hu_lab *lab) {
@@ -315,7 +316,7 @@ enum {
 static const hu_trial seeds[E_METHODS * SEEDS] = {OF_SEED("0"), OF_SEED("1"), OF_SEED("2")};
 
 static double of_seed(const hu_lab *lab, size_t method, size_t seed) {
-  return hu_lab_row(lab, seed * E_METHODS + method)->loss;
+  return hui_lab_row(lab, seed * E_METHODS + method)->loss;
 }
 
 /* The least and the largest of loss / exact's loss over the seeds; NaN where one is. */
@@ -332,13 +333,13 @@ static void ratios(const hu_lab *lab, size_t method, double *least, double *most
 
 static void show_seeds(hu_lab *lab) {
   static const char *const cols[SEEDS + 3] = {"seed 0", "seed 1", "seed 2", "mean", "deviation", NULL};
-  int table = hu_lab_table(lab, "Loss at the end, by seeds", cols);
+  int table = hui_lab_table(lab, "Loss at the end, by seeds", cols);
   for (size_t w = 0; w < E_METHODS; w++) {
     char name[HU_EXPERIMENT_NAME_MAX];
     double loss[SEEDS];
     name_of_method(lab, w, name);
     for (size_t seed = 0; seed < SEEDS; seed++) loss[seed] = of_seed(lab, w, seed);
-    hu_lab_seeds_row(lab, table, name, loss, SEEDS);
+    hui_lab_seeds_row(lab, table, name, loss, SEEDS);
   }
 }
 
@@ -347,25 +348,26 @@ static void judge_seeds(hu_lab *lab) {
   int same = 1;
   show_seeds(lab);
   for (size_t seed = 0; seed < SEEDS; seed++) {
-    const hu_experiment_row *row = hu_lab_row(lab, seed * E_METHODS);
+    const hu_experiment_row *row = hui_lab_row(lab, seed * E_METHODS);
     same &= row[E_SCALED_OWN].digest == row[E_SCALED_TINY].digest;
   }
   ratios(lab, E_SCALED, &low, &high);
   ratios(lab, E_SCALED_SUM, &least, &most);
-  hu_lab_claim(lab, low >= 1.005 && least >= 0.995 && most <= 1.005,
-               "MXFP8 wire: loss %.3f to %.3f times exact's; with feedback of sums within 0.5 %%: %.4f to %.4f times",
-               low, high, least, most);
+  hui_lab_claim(lab, low >= 1.005 && least >= 0.995 && most <= 1.005,
+                "MXFP8 wire: loss %.3f to %.3f times exact's; with feedback of sums within 0.5 %%: %.4f to %.4f times",
+                low, high, least, most);
   ratios(lab, E_SCALED_OWN, &least, &most);
-  hu_lab_claim(lab, least - 1 >= (high - 1) / 2, "with feedback of own messages it is %.3f to %.3f times", least, most);
+  hui_lab_claim(lab, least - 1 >= (high - 1) / 2, "with feedback of own messages it is %.3f to %.3f times", least,
+                most);
   ratios(lab, E_TINY, &low, &high);
-  hu_lab_claim(lab, low >= 3, "E5M2 wire, small gradients: at least 3 times exact's loss: %.1f to %.1f times", low,
-               high);
+  hui_lab_claim(lab, low >= 3, "E5M2 wire, small gradients: at least 3 times exact's loss: %.1f to %.1f times", low,
+                high);
   ratios(lab, E_TINY_OWN, &low, &high);
   ratios(lab, E_TINY_SUM, &least, &most);
-  hu_lab_claim(lab, low >= 0.95 && high <= 1.05 && least >= 0.95 && most <= 1.05,
-               "within 5 %% with feedback: own messages %.3f to %.3f times, sums %.3f to %.3f times", low, high, least,
-               most);
-  hu_lab_claim(lab, same, "scales follow small gradients, and so do residuals: MXFP8 ends with the same bits");
+  hui_lab_claim(lab, low >= 0.95 && high <= 1.05 && least >= 0.95 && most <= 1.05,
+                "within 5 %% with feedback: own messages %.3f to %.3f times, sums %.3f to %.3f times", low, high, least,
+                most);
+  hui_lab_claim(lab, same, "scales follow small gradients, and so do residuals: MXFP8 ends with the same bits");
 }
 
 const hu_plan hu_plan_feedback = {

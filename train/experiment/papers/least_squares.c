@@ -30,7 +30,7 @@ static const hu_trial trials[KINDS * SEEDS] = {OF_SEED("0"), OF_SEED("1"), OF_SE
 
 /* Returns the mean loss of the last 2000 steps. */
 static double tail(const hu_lab *lab, int kind, int seed) {
-  const hu_experiment_series *series = hu_lab_find(lab, "loss", hu_lab_row(lab, (size_t)(seed * KINDS + kind))->name);
+  const hu_experiment_series *series = hui_lab_find(lab, "loss", hui_lab_row(lab, (size_t)(seed * KINDS + kind))->name);
   double sum = 0;
   if (!series || series->count < TAIL) return (double)NAN;
   for (size_t i = series->count - TAIL; i < series->count; i++) sum += series->y[i];
@@ -66,14 +66,14 @@ static void keep_first_seed(hu_lab *lab) {
 
 static void show_seeds(hu_lab *lab) {
   static const char seed_of_name[] = ", seed 0";
-  int table = hu_lab_table(lab, "Mean loss of the last 2000 steps, by seeds", SEED_COLUMNS);
+  int table = hui_lab_table(lab, "Mean loss of the last 2000 steps, by seeds", SEED_COLUMNS);
   for (int kind = 0; kind < KINDS; kind++) {
-    const char *name = hu_lab_row(lab, (size_t)kind)->name;
+    const char *name = hui_lab_row(lab, (size_t)kind)->name;
     char text[HU_EXPERIMENT_NAME_MAX];
     double loss[SEEDS];
     snprintf(text, sizeof text, "%.*s", (int)(strlen(name) - (sizeof seed_of_name - 1)), name);
     for (int seed = 0; seed < SEEDS; seed++) loss[seed] = tail(lab, kind, seed);
-    hu_lab_seeds_row(lab, table, text, loss, SEEDS);
+    hui_lab_seeds_row(lab, table, text, loss, SEEDS);
   }
 }
 
@@ -82,17 +82,18 @@ static void judge(hu_lab *lab) {
   int ordered = 1;
   show_seeds(lab);
   ratios(lab, UPDATE, &least, &largest);
-  hu_lab_claim(lab, least >= 5,
-               "only the weight update to nearest: loss at least 5 times binary32's: %.1f to %.1f times", least,
-               largest);
+  hui_lab_claim(lab, least >= 5,
+                "only the weight update to nearest: loss at least 5 times binary32's: %.1f to %.1f times", least,
+                largest);
   ratios(lab, BOTH, &least, &largest);
-  hu_lab_claim(lab, largest <= 2.5, "only forward and backward: at most 2.5 times: %.3f to %.3f times", least, largest);
+  hui_lab_claim(lab, largest <= 2.5, "only forward and backward: at most 2.5 times: %.3f to %.3f times", least,
+                largest);
   ratios(lab, KAHAN, &least, &largest);
-  hu_lab_claim(lab, largest <= 3.5, "all with Kahan summation: at most 3.5 times: %.2f to %.2f times", least, largest);
+  hui_lab_claim(lab, largest <= 3.5, "all with Kahan summation: at most 3.5 times: %.2f to %.2f times", least, largest);
   for (int s = 0; s < SEEDS; s++) {
     ordered &= tail(lab, KAHAN, s) < tail(lab, STOCHASTIC, s) && tail(lab, STOCHASTIC, s) < tail(lab, NEAREST, s);
   }
-  hu_lab_claim(lab, ordered, "for each seed: Kahan < stochastic < nearest");
+  hui_lab_claim(lab, ordered, "for each seed: Kahan < stochastic < nearest");
   keep_first_seed(lab);
 }
 
@@ -211,52 +212,52 @@ static hu_status train(halved_net *halves, uint64_t seed, hu_experiment_row *row
 
 static hu_status run_mix(hu_lab *lab) {
   hu_least_squares what = hu_least_squares_default();
-  hu_status status = hu_lab_own_runs(lab, runs);
+  hu_status status = hui_lab_own_runs(lab, runs);
   for (uint64_t seed = 0; seed < SETS && status == HU_OK; seed++) {
     for (size_t kahan = 0; kahan < CHOICES && status == HU_OK; kahan++) {
       halved_net halves;
       const char *name = runs[seed * CHOICES + kahan];
-      hu_experiment_row *row = hu_lab_add_row(lab, name);
+      hu_experiment_row *row = hui_lab_add_row(lab, name);
       if (!row) return lab->status;
       status = hu_data_least_squares(&halves.data, NULL, &what, seed);
       if (status != HU_OK) return status;
-      status = build(&halves, kahan, hu_lab_value(lab, name, "optimizer.update", NULL));
+      status = build(&halves, kahan, hui_lab_value(lab, name, "optimizer.update", NULL));
       if (status == HU_OK) status = train(&halves, seed, row);
       hu_net_free(halves.net);
       hu_data_free(&halves.data);
-      if (status == HU_OK) status = hu_lab_notify(lab);
+      if (status == HU_OK) status = hui_lab_notify(lab);
     }
   }
   return status;
 }
 
 static void show_mix(hu_lab *lab) {
-  int table = hu_lab_table(lab, "Mean loss of the last 2000 steps, by seeds", SEED_COLUMNS);
+  int table = hui_lab_table(lab, "Mean loss of the last 2000 steps, by seeds", SEED_COLUMNS);
   for (size_t k = 0; k < CHOICES; k++) {
     char name[HU_EXPERIMENT_NAME_MAX];
     double loss[SETS];
     snprintf(name, sizeof name, "weights %.1fx", 1 + (double)k / PARTS);
-    for (size_t seed = 0; seed < SETS; seed++) loss[seed] = hu_lab_row(lab, seed * CHOICES + k)->loss;
-    hu_lab_seeds_row(lab, table, name, loss, SETS);
+    for (size_t seed = 0; seed < SETS; seed++) loss[seed] = hui_lab_row(lab, seed * CHOICES + k)->loss;
+    hui_lab_seeds_row(lab, table, name, loss, SETS);
   }
 }
 
 static void judge_mix(hu_lab *lab) {
   int falls = 1,
-      figure = hu_lab_figure(lab, "memory", "Loss against memory of the weights", "weights and Kahan terms, relative",
-                             "mean loss of the last 2000 steps", HU_FIGURE_LINES);
+      figure = hui_lab_figure(lab, "memory", "Loss against memory of the weights", "weights and Kahan terms, relative",
+                              "mean loss of the last 2000 steps", HU_FIGURE_LINES);
   for (size_t seed = 0; seed < SETS; seed++) {
     char name[HU_EXPERIMENT_NAME_MAX];
     snprintf(name, sizeof name, "seed %d", (int)seed);
-    int series = hu_lab_series(lab, figure, name);
+    int series = hui_lab_series(lab, figure, name);
     for (size_t k = 0; k < CHOICES; k++) {
-      double loss = hu_lab_row(lab, seed * CHOICES + k)->loss;
-      hu_lab_point(lab, figure, series, 1 + (double)k / PARTS, loss);
-      falls &= k == 0 || loss < hu_lab_row(lab, seed * CHOICES + k - 1)->loss;
+      double loss = hui_lab_row(lab, seed * CHOICES + k)->loss;
+      hui_lab_point(lab, figure, series, 1 + (double)k / PARTS, loss);
+      falls &= k == 0 || loss < hui_lab_row(lab, seed * CHOICES + k - 1)->loss;
     }
   }
   show_mix(lab);
-  hu_lab_claim(lab, falls, "for each seed: the more weights have Kahan terms, the lower the loss");
+  hui_lab_claim(lab, falls, "for each seed: the more weights have Kahan terms, the lower the loss");
 }
 
 const hu_plan hu_plan_update_memory = {

@@ -53,7 +53,7 @@ static hu_status reduce(const sum_operands *operands, size_t k, const char *mode
 static hu_status error_at(sum_operands *operands, size_t k, const char *model, double *error) {
   hu_status status = reduce(operands, k, "exact", operands->exact);
   if (status == HU_OK) status = reduce(operands, k, model, operands->z);
-  if (status == HU_OK) *error = hu_relative_error(SIDE * SIDE, operands->z, operands->exact);
+  if (status == HU_OK) *error = hui_relative_error(SIDE * SIDE, operands->z, operands->exact);
   return status;
 }
 
@@ -83,7 +83,7 @@ static const char *const runs[] = {"one by one",
                                    NULL};
 
 static const char *model_of(const hu_lab *lab, const char *name, const char *standard) {
-  return hu_lab_value(lab, name, "precision.accum", standard);
+  return hui_lab_value(lab, name, "precision.accum", standard);
 }
 
 enum { LENGTHS = 4 };
@@ -113,33 +113,33 @@ static hu_status by_length(hu_lab *lab, sum_operands *operands, size_t seed, sum
 }
 
 static hu_status draw_lengths(hu_lab *lab, sum_operands *operands) {
-  int figure = hu_lab_figure(lab, "reduction", "Error of a long sum of products", "length of the sum", "relative error",
-                             HU_FIGURE_LINES);
-  hu_lab_axes(lab, figure, HU_AXIS_LOG2, HU_AXIS_LOG10);
+  int figure = hui_lab_figure(lab, "reduction", "Error of a long sum of products", "length of the sum",
+                              "relative error", HU_FIGURE_LINES);
+  hui_lab_axes(lab, figure, HU_AXIS_LOG2, HU_AXIS_LOG10);
   for (size_t i = 0; i < METHODS; i++) {
-    int series = hu_lab_series(lab, figure, methods[i].name);
+    int series = hui_lab_series(lab, figure, methods[i].name);
     for (size_t k = 128; k <= LONGEST; k *= 2) {
       double error;
       hu_status status = error_at(operands, k, model_of(lab, methods[i].name, methods[i].model), &error);
       if (status != HU_OK) return status;
-      hu_lab_point(lab, figure, series, (double)k, error);
+      hui_lab_point(lab, figure, series, (double)k, error);
     }
   }
   return lab->status;
 }
 
 static hu_status by_chunk(hu_lab *lab, sum_operands *operands) {
-  int figure = hu_lab_figure(lab, "chunks", "Error of a sum of 32768 products", "products of a chunk", "relative error",
-                             HU_FIGURE_LINES);
-  int series = hu_lab_series(lab, figure, "fp(6,9,0) in chunks");
-  hu_lab_axes(lab, figure, HU_AXIS_LOG2, HU_AXIS_LOG10);
+  int figure = hui_lab_figure(lab, "chunks", "Error of a sum of 32768 products", "products of a chunk",
+                              "relative error", HU_FIGURE_LINES);
+  int series = hui_lab_series(lab, figure, "fp(6,9,0) in chunks");
+  hui_lab_axes(lab, figure, HU_AXIS_LOG2, HU_AXIS_LOG10);
   for (unsigned n = 1; n <= LONGEST; n *= 2) {
     char model[64];
     double error;
     snprintf(model, sizeof model, "chunk(%u,fp(6,9,0),fp(6,9,0))", n);
     hu_status status = error_at(operands, LONGEST, model, &error);
     if (status != HU_OK) return status;
-    hu_lab_point(lab, figure, series, n, error);
+    hui_lab_point(lab, figure, series, n, error);
   }
   return lab->status;
 }
@@ -168,15 +168,15 @@ static void show(hu_lab *lab, const sum_errors *errors) {
   static const char *const by_k[] = {"error at K = 512", "2048", "8192", "32768", NULL};
   static const char *const by_seed[] = {"seed 0", "seed 1", "seed 2", "mean", "deviation", NULL};
   int means =
-      hu_lab_table(lab, "Relative error of X^T dZ, K products long, sums in fp(6,9,0) unless stated, mean", by_k);
-  int grown = hu_lab_table(lab, "The same at K = 32768, by seeds", by_seed);
-  int level = hu_lab_table(lab, "The same where the mean of dZ is 0", by_seed);
+      hui_lab_table(lab, "Relative error of X^T dZ, K products long, sums in fp(6,9,0) unless stated, mean", by_k);
+  int grown = hui_lab_table(lab, "The same at K = 32768, by seeds", by_seed);
+  int level = hui_lab_table(lab, "The same where the mean of dZ is 0", by_seed);
   for (size_t i = 0; i < METHODS; i++) {
     double cells[LENGTHS];
     for (size_t l = 0; l < LENGTHS; l++) cells[l] = mean(errors->at[i][l]);
-    hu_lab_table_row(lab, means, methods[i].name, cells);
-    hu_lab_seeds_row(lab, grown, methods[i].name, errors->at[i][LENGTHS - 1], SEEDS);
-    hu_lab_seeds_row(lab, level, methods[i].name, errors->level[i], SEEDS);
+    hui_lab_table_row(lab, means, methods[i].name, cells);
+    hui_lab_seeds_row(lab, grown, methods[i].name, errors->at[i][LENGTHS - 1], SEEDS);
+    hui_lab_seeds_row(lab, level, methods[i].name, errors->level[i], SEEDS);
   }
 }
 
@@ -186,7 +186,7 @@ static hu_status ones(hu_lab *lab, sum_operands *operands, double sums[3][3]) {
                                        "chunk(64,fp(6,9,0),fp(6,9,0))"};
   static const char *const names[] = {"one by one", "chunks of 8", "chunks of 64"};
   const hu_mode rne = {0};
-  int table = hu_lab_table(lab, "So many ones, added up in fp(6,9,0)", cols);
+  int table = hui_lab_table(lab, "So many ones, added up in fp(6,9,0)", cols);
   for (size_t i = 0; i < 3; i++) {
     hu_accum accum;
     hu_status status = hu_accum_parse(&accum, model_of(lab, names[i], models[i]), NULL);
@@ -199,7 +199,7 @@ static hu_status ones(hu_lab *lab, sum_operands *operands, double sums[3][3]) {
       if (status == HU_OK) sums[i][j] = (double)z;
     }
     if (status != HU_OK) return status;
-    hu_lab_table_row(lab, table, names[i], sums[i]);
+    hui_lab_table_row(lab, table, names[i], sums[i]);
   }
   return lab->status;
 }
@@ -210,28 +210,28 @@ static void judge_errors(hu_lab *lab, const sum_errors *errors) {
     grown[i] = mean(errors->at[i][LENGTHS - 1]);
     level[i] = mean(errors->level[i]);
   }
-  hu_lab_claim(lab, 5 * grown[CHUNKED] <= grown[ONE_BY_ONE],
-               "32768 products: chunks of 64 have at most a fifth of the error of one by one: %.2e and %.2e",
-               grown[CHUNKED], grown[ONE_BY_ONE]);
-  hu_lab_claim(lab, 2 * level[CHUNKED] <= level[ONE_BY_ONE],
-               "where the mean of dZ is 0, at most half of it: %.2e and %.2e", level[CHUNKED], level[ONE_BY_ONE]);
-  hu_lab_claim(lab, grown[BINARY32] < 1e-5, "in binary32 it is %.2e", grown[BINARY32]);
-  hu_lab_claim(lab, grown[PROMOTED] < grown[HOPPER],
-               "promotion every 128 products mends the 8-bit unit's sums: %.2e and %.2e", grown[PROMOTED],
-               grown[HOPPER]);
+  hui_lab_claim(lab, 5 * grown[CHUNKED] <= grown[ONE_BY_ONE],
+                "32768 products: chunks of 64 have at most a fifth of the error of one by one: %.2e and %.2e",
+                grown[CHUNKED], grown[ONE_BY_ONE]);
+  hui_lab_claim(lab, 2 * level[CHUNKED] <= level[ONE_BY_ONE],
+                "where the mean of dZ is 0, at most half of it: %.2e and %.2e", level[CHUNKED], level[ONE_BY_ONE]);
+  hui_lab_claim(lab, grown[BINARY32] < 1e-5, "in binary32 it is %.2e", grown[BINARY32]);
+  hui_lab_claim(lab, grown[PROMOTED] < grown[HOPPER],
+                "promotion every 128 products mends the 8-bit unit's sums: %.2e and %.2e", grown[PROMOTED],
+                grown[HOPPER]);
 }
 
 static void judge_ones(hu_lab *lab, double sums[3][3]) {
-  hu_lab_claim(lab, sums[0][0] == 1024 && sums[0][2] == 1024 && sums[1][2] == 8192 && sums[2][2] == 16384,
-               "ones: one by one stops at %g, 16384 of them in chunks of 8 at %g, in chunks of 64 are %g", sums[0][2],
-               sums[1][2], sums[2][2]);
+  hui_lab_claim(lab, sums[0][0] == 1024 && sums[0][2] == 1024 && sums[1][2] == 8192 && sums[2][2] == 16384,
+                "ones: one by one stops at %g, 16384 of them in chunks of 8 at %g, in chunks of 64 are %g", sums[0][2],
+                sums[1][2], sums[2][2]);
 }
 
 static hu_status run(hu_lab *lab) {
   sum_errors errors = {{{{0}}}, {{0}}};
   double sums[3][3];
   sum_operands *operands = malloc(sizeof *operands);
-  hu_status status = operands ? hu_lab_own_runs(lab, runs) : HU_E_MEMORY;
+  hu_status status = operands ? hui_lab_own_runs(lab, runs) : HU_E_MEMORY;
   for (size_t seed = 0; seed < SEEDS && status == HU_OK; seed++) status = of_seed(lab, operands, seed, &errors);
   if (status == HU_OK) show(lab, &errors);
   if (status == HU_OK) status = ones(lab, operands, sums);

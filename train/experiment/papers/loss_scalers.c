@@ -21,8 +21,9 @@ enum { TRIALS = sizeof trials / sizeof *trials };
 /* The least and the largest scale times largest gradient, of steps that were taken, after the first ones; the least is
  * above the largest where there are none, both are NaN where one is. */
 static void range_of(const hu_lab *lab, size_t row, double *low, double *high) {
-  const char *name = hu_lab_row(lab, row)->name;
-  const hu_experiment_series *series = hu_lab_find(lab, "loss-scale", name), *curve = hu_lab_find(lab, "largest", name);
+  const char *name = hui_lab_row(lab, row)->name;
+  const hu_experiment_series *series = hui_lab_find(lab, "loss-scale", name),
+                             *curve = hui_lab_find(lab, "largest", name);
   *low = INFINITY;
   *high = 0;
   for (size_t i = WARM; series && curve && i < series->count && i < curve->count; i++) {
@@ -35,26 +36,26 @@ static void range_of(const hu_lab *lab, size_t row, double *low, double *high) {
 }
 
 static void judge(hu_lab *lab) {
-  double worst = hu_lab_least_accuracy(lab, 1, TRIALS), low, high;
+  double worst = hui_lab_least_accuracy(lab, 1, TRIALS), low, high;
   uint64_t skipped = 0;
-  hu_lab_claim(lab, worst >= hu_lab_row(lab, 0)->accuracy - 0.01,
-               "all automatic scales: accuracy at least %.3f, within a point of binary32's %.3f", worst,
-               hu_lab_row(lab, 0)->accuracy);
-  for (size_t i = 1; i < 4; i++) skipped += hu_lab_row(lab, i)->skipped;
-  hu_lab_claim(lab, skipped == 0, "backoff from 2^24 and 2^14 and gradscaler skip no step");
-  skipped = hu_lab_row(lab, 4)->skipped;
-  hu_lab_claim(lab, skipped > 0 && 10 * skipped < hu_lab_row(lab, 4)->steps,
-               "from 2^40: some steps are skipped, fewer than 10 %%: %llu of %llu", (unsigned long long)skipped,
-               (unsigned long long)hu_lab_row(lab, 4)->steps);
+  hui_lab_claim(lab, worst >= hui_lab_row(lab, 0)->accuracy - 0.01,
+                "all automatic scales: accuracy at least %.3f, within a point of binary32's %.3f", worst,
+                hui_lab_row(lab, 0)->accuracy);
+  for (size_t i = 1; i < 4; i++) skipped += hui_lab_row(lab, i)->skipped;
+  hui_lab_claim(lab, skipped == 0, "backoff from 2^24 and 2^14 and gradscaler skip no step");
+  skipped = hui_lab_row(lab, 4)->skipped;
+  hui_lab_claim(lab, skipped > 0 && 10 * skipped < hui_lab_row(lab, 4)->steps,
+                "from 2^40: some steps are skipped, fewer than 10 %%: %llu of %llu", (unsigned long long)skipped,
+                (unsigned long long)hui_lab_row(lab, 4)->steps);
   range_of(lab, 4, &low, &high);
-  hu_lab_claim(lab, low > 512 && low <= high && high < 65520,
-               "from 2^40, after %d steps: scale times largest gradient is between 2^9 and 65520: %.0f to %.0f", WARM,
-               low, high);
+  hui_lab_claim(lab, low > 512 && low <= high && high < 65520,
+                "from 2^40, after %d steps: scale times largest gradient is between 2^9 and 65520: %.0f to %.0f", WARM,
+                low, high);
   range_of(lab, 6, &low, &high);
-  hu_lab_claim(
-      lab, 50 * hu_lab_row(lab, 6)->skipped <= hu_lab_row(lab, 6)->steps && low > 512 && low <= high && high < 65520,
+  hui_lab_claim(
+      lab, 50 * hui_lab_row(lab, 6)->skipped <= hui_lab_row(lab, 6)->steps && low > 512 && low <= high && high < 65520,
       "logmax, plain loss: %llu steps skipped; scale times largest gradient %.0f to %.0f; the last scale 2^%.2f",
-      (unsigned long long)hu_lab_row(lab, 6)->skipped, low, high, log2(hu_lab_row(lab, 6)->scale));
+      (unsigned long long)hui_lab_row(lab, 6)->skipped, low, high, log2(hui_lab_row(lab, 6)->scale));
 }
 
 const hu_plan hu_plan_scalers = {

@@ -4,8 +4,8 @@
 
 #include "train/experiment/experiment.h"
 
-#define LOSS_OF(i) hu_lab_row(lab, i)->loss
-#define ACCURACY_OF(i) hu_lab_row(lab, i)->accuracy
+#define LOSS_OF(i) hui_lab_row(lab, i)->loss
+#define ACCURACY_OF(i) hui_lab_row(lab, i)->accuracy
 
 /* ---- master weights ---- */
 
@@ -21,7 +21,7 @@ static const hu_trial master_trials[] = {
 static hu_trainer_memory memory_of(hu_lab *lab, size_t trial) {
   hu_trainer_memory memory = {0, 0, 0, 0};
   hu_trainer *trainer;
-  hu_status status = hu_lab_begin(lab, master_trials[trial].name, master_trials[trial].pairs, &trainer);
+  hu_status status = hui_lab_begin(lab, master_trials[trial].name, master_trials[trial].pairs, &trainer);
   if (status == HU_OK) memory = hu_trainer_memory_of(trainer);
   hu_trainer_free(trainer);
   if (lab->status == HU_OK) lab->status = status;
@@ -34,18 +34,18 @@ static void judge_memory(hu_lab *lab) {
   hu_trainer_memory exact = memory_of(lab, 0), half = memory_of(lab, 1);
   double weights = half.weights / exact.weights, values = half.values / exact.values;
   double gradients = half.gradients / exact.gradients;
-  hu_lab_claim(lab, weights == 1.5 && values <= 0.51 && gradients <= 0.51,
-               "memory beside binary32's: weights with their binary32 copy %.2f times, values %.2f, gradients %.2f",
-               weights, values, gradients);
+  hui_lab_claim(lab, weights == 1.5 && values <= 0.51 && gradients <= 0.51,
+                "memory beside binary32's: weights with their binary32 copy %.2f times, values %.2f, gradients %.2f",
+                weights, values, gradients);
 }
 
 static void judge_master(hu_lab *lab) {
-  hu_lab_claim(lab, hu_lab_near(lab, 1, 0, 0.005),
-               "with master weights the loss, %.4f, is within 0.5 %% of binary32's, %.4f", LOSS_OF(1), LOSS_OF(0));
-  hu_lab_claim(lab, LOSS_OF(2) >= 1.3 * LOSS_OF(0), "without, it is at least 1.3 times binary32's: %.4f, %.2f times",
-               LOSS_OF(2), LOSS_OF(2) / LOSS_OF(0));
-  hu_lab_claim(lab, hu_lab_row(lab, 2)->lost > 0.5, "without, more than half of the updates are lost: %.3f",
-               hu_lab_row(lab, 2)->lost);
+  hui_lab_claim(lab, hui_lab_near(lab, 1, 0, 0.005),
+                "with master weights the loss, %.4f, is within 0.5 %% of binary32's, %.4f", LOSS_OF(1), LOSS_OF(0));
+  hui_lab_claim(lab, LOSS_OF(2) >= 1.3 * LOSS_OF(0), "without, it is at least 1.3 times binary32's: %.4f, %.2f times",
+                LOSS_OF(2), LOSS_OF(2) / LOSS_OF(0));
+  hui_lab_claim(lab, hui_lab_row(lab, 2)->lost > 0.5, "without, more than half of the updates are lost: %.3f",
+                hui_lab_row(lab, 2)->lost);
   judge_memory(lab);
 }
 
@@ -69,7 +69,7 @@ const hu_plan hu_plan_master_weights = {
 
 /* Share of nonzero gradients of a run whose magnitude is at most 2^below, the largest that binary16 rounds to zero. */
 static double share_below(const hu_lab *lab, const char *run, int below) {
-  const hu_experiment_series *series = hu_lab_find(lab, "exponents", run);
+  const hu_experiment_series *series = hui_lab_find(lab, "exponents", run);
   double z = 0;
   for (size_t i = 0; series && i < series->count; i++) {
     if (series->x[i] < below) z += series->y[i];
@@ -79,7 +79,7 @@ static double share_below(const hu_lab *lab, const char *run, int below) {
 
 /* Share of zeros among the gradients of parameters in the first step. */
 static double zeros_at_first(const hu_lab *lab, const char *run) {
-  const hu_experiment_series *series = hu_lab_find(lab, "zero-gradients", run);
+  const hu_experiment_series *series = hui_lab_find(lab, "zero-gradients", run);
   return series && series->count ? series->y[0] : (double)NAN;
 }
 
@@ -97,18 +97,19 @@ static const hu_trial scale_trials[] = {{"binary32", HU_PAIRS("precision.system"
 
 static void judge_scale(hu_lab *lab) {
   double low = share_below(lab, "binary32", -25), zero = zeros_at_first(lab, "binary16, scale 1");
-  hu_lab_claim(lab, ACCURACY_OF(1) < 0.5 && LOSS_OF(1) > 2,
-               "scale 1: gradients vanish; accuracy below 0.5 (%.3f), loss above 2 (%.3f)", ACCURACY_OF(1), LOSS_OF(1));
-  hu_lab_claim(lab, hu_lab_near(lab, 2, 0, 0.05) && hu_lab_near(lab, 3, 0, 0.05),
-               "static scales: losses, %.4f and %.4f, within 5 %% of binary32's, %.4f", LOSS_OF(2), LOSS_OF(3),
-               LOSS_OF(0));
-  hu_lab_claim(lab, hu_lab_near(lab, 4, 0, 0.05) && hu_lab_row(lab, 4)->skipped == 0,
-               "the scale chosen from the largest gradient, 2^%d: loss %.4f, within 5 %%, and no step skipped",
-               ilogb(hu_lab_row(lab, 4)->scale), LOSS_OF(4));
-  hu_lab_claim(lab, low > 0.25, "%.1f %% of binary32's nonzero gradients of values are below 2^-25, zero in binary16",
-               100 * low);
-  hu_lab_claim(lab, zero > 0.5, "scale 1: %.1f %% of the gradients of parameters are zero in the first step",
-               100 * zero);
+  hui_lab_claim(lab, ACCURACY_OF(1) < 0.5 && LOSS_OF(1) > 2,
+                "scale 1: gradients vanish; accuracy below 0.5 (%.3f), loss above 2 (%.3f)", ACCURACY_OF(1),
+                LOSS_OF(1));
+  hui_lab_claim(lab, hui_lab_near(lab, 2, 0, 0.05) && hui_lab_near(lab, 3, 0, 0.05),
+                "static scales: losses, %.4f and %.4f, within 5 %% of binary32's, %.4f", LOSS_OF(2), LOSS_OF(3),
+                LOSS_OF(0));
+  hui_lab_claim(lab, hui_lab_near(lab, 4, 0, 0.05) && hui_lab_row(lab, 4)->skipped == 0,
+                "the scale chosen from the largest gradient, 2^%d: loss %.4f, within 5 %%, and no step skipped",
+                ilogb(hui_lab_row(lab, 4)->scale), LOSS_OF(4));
+  hui_lab_claim(lab, low > 0.25, "%.1f %% of binary32's nonzero gradients of values are below 2^-25, zero in binary16",
+                100 * low);
+  hui_lab_claim(lab, zero > 0.5, "scale 1: %.1f %% of the gradients of parameters are zero in the first step",
+                100 * zero);
 }
 
 const hu_plan hu_plan_loss_scale = {.shown = {.name = "fp16-loss-scale",
@@ -147,22 +148,22 @@ static const hu_trial conv_trials[] = {
 
 static void judge_conv(hu_lab *lab) {
   double zero = zeros_at_first(lab, "binary16, scale 1"), scaled = zeros_at_first(lab, "binary16, scale 2^14");
-  hu_lab_claim(lab, zero > 0.8 && scaled < 0.1,
-               "scale 1: %.1f %% of the gradients of parameters are zero in the first step; scale 2^14: %.1f %%",
-               100 * zero, 100 * scaled);
-  hu_lab_claim(lab, ACCURACY_OF(1) < 0.6 && LOSS_OF(1) > 5 * LOSS_OF(0),
-               "scale 1: accuracy %.3f, below 0.6; loss %.3f, more than 5 times binary32's, %.4f", ACCURACY_OF(1),
-               LOSS_OF(1), LOSS_OF(0));
-  hu_lab_claim(lab, LOSS_OF(2) > LOSS_OF(3), "scale 2^3 is not enough: loss %.4f, with 2^8 %.4f", LOSS_OF(2),
-               LOSS_OF(3));
-  hu_lab_claim(lab, hu_lab_near(lab, 4, 0, 0.1) && ACCURACY_OF(4) >= ACCURACY_OF(0) - 0.01,
-               "scale 2^14: loss %.4f, within 10 %% of binary32's; accuracy %.3f, within a point of its %.3f",
-               LOSS_OF(4), ACCURACY_OF(4), ACCURACY_OF(0));
-  hu_lab_claim(lab, ACCURACY_OF(5) >= ACCURACY_OF(0) - 0.01 && hu_lab_row(lab, 5)->skipped == 0,
-               "scale from the largest gradient, 2^%d: accuracy %.3f, no step skipped",
-               ilogb(hu_lab_row(lab, 5)->scale), ACCURACY_OF(5));
-  hu_lab_claim(lab, hu_lab_near(lab, 7, 6, 0.02),
-               "plain loss, SGD: %.4f with scale 1024, within 2 %% of binary32's %.4f", LOSS_OF(7), LOSS_OF(6));
+  hui_lab_claim(lab, zero > 0.8 && scaled < 0.1,
+                "scale 1: %.1f %% of the gradients of parameters are zero in the first step; scale 2^14: %.1f %%",
+                100 * zero, 100 * scaled);
+  hui_lab_claim(lab, ACCURACY_OF(1) < 0.6 && LOSS_OF(1) > 5 * LOSS_OF(0),
+                "scale 1: accuracy %.3f, below 0.6; loss %.3f, more than 5 times binary32's, %.4f", ACCURACY_OF(1),
+                LOSS_OF(1), LOSS_OF(0));
+  hui_lab_claim(lab, LOSS_OF(2) > LOSS_OF(3), "scale 2^3 is not enough: loss %.4f, with 2^8 %.4f", LOSS_OF(2),
+                LOSS_OF(3));
+  hui_lab_claim(lab, hui_lab_near(lab, 4, 0, 0.1) && ACCURACY_OF(4) >= ACCURACY_OF(0) - 0.01,
+                "scale 2^14: loss %.4f, within 10 %% of binary32's; accuracy %.3f, within a point of its %.3f",
+                LOSS_OF(4), ACCURACY_OF(4), ACCURACY_OF(0));
+  hui_lab_claim(lab, ACCURACY_OF(5) >= ACCURACY_OF(0) - 0.01 && hui_lab_row(lab, 5)->skipped == 0,
+                "scale from the largest gradient, 2^%d: accuracy %.3f, no step skipped",
+                ilogb(hui_lab_row(lab, 5)->scale), ACCURACY_OF(5));
+  hui_lab_claim(lab, hui_lab_near(lab, 7, 6, 0.02),
+                "plain loss, SGD: %.4f with scale 1024, within 2 %% of binary32's %.4f", LOSS_OF(7), LOSS_OF(6));
 }
 
 const hu_plan hu_plan_conv_scale = {
@@ -194,17 +195,17 @@ static const hu_trial gru_trials[] = {
 
 static void judge_gru(hu_lab *lab) {
   double zero = zeros_at_first(lab, "binary16, scale 1"), scaled = zeros_at_first(lab, "binary16, scale 2^10");
-  hu_lab_claim(lab, zero > 0.5 && scaled < 0.1,
-               "scale 1: %.1f %% of the gradients of parameters are zero in the first step; scale 2^10: %.1f %%",
-               100 * zero, 100 * scaled);
-  hu_lab_claim(lab, ACCURACY_OF(1) < 0.5 && LOSS_OF(1) > 2, "scale 1: accuracy %.3f, below 0.5; loss %.3f, above 2",
-               ACCURACY_OF(1), LOSS_OF(1));
-  hu_lab_claim(lab, hu_lab_near(lab, 2, 0, 0.02) && hu_lab_near(lab, 3, 0, 0.02),
-               "scaled: losses %.4f (2^10) and %.4f (2^%d), within 2 %% of binary32's %.4f", LOSS_OF(2), LOSS_OF(3),
-               ilogb(hu_lab_row(lab, 3)->scale), LOSS_OF(0));
-  hu_lab_claim(lab, hu_lab_near(lab, 5, 4, 0.01) && fabs(ACCURACY_OF(5) - ACCURACY_OF(4)) <= 0.01,
-               "plain loss: %.4f with scale 1024, within 1 %% of binary32's %.4f; accuracies %.3f and %.3f", LOSS_OF(5),
-               LOSS_OF(4), ACCURACY_OF(5), ACCURACY_OF(4));
+  hui_lab_claim(lab, zero > 0.5 && scaled < 0.1,
+                "scale 1: %.1f %% of the gradients of parameters are zero in the first step; scale 2^10: %.1f %%",
+                100 * zero, 100 * scaled);
+  hui_lab_claim(lab, ACCURACY_OF(1) < 0.5 && LOSS_OF(1) > 2, "scale 1: accuracy %.3f, below 0.5; loss %.3f, above 2",
+                ACCURACY_OF(1), LOSS_OF(1));
+  hui_lab_claim(lab, hui_lab_near(lab, 2, 0, 0.02) && hui_lab_near(lab, 3, 0, 0.02),
+                "scaled: losses %.4f (2^10) and %.4f (2^%d), within 2 %% of binary32's %.4f", LOSS_OF(2), LOSS_OF(3),
+                ilogb(hui_lab_row(lab, 3)->scale), LOSS_OF(0));
+  hui_lab_claim(lab, hui_lab_near(lab, 5, 4, 0.01) && fabs(ACCURACY_OF(5) - ACCURACY_OF(4)) <= 0.01,
+                "plain loss: %.4f with scale 1024, within 1 %% of binary32's %.4f; accuracies %.3f and %.3f",
+                LOSS_OF(5), LOSS_OF(4), ACCURACY_OF(5), ACCURACY_OF(4));
 }
 
 const hu_plan hu_plan_gru_scale = {

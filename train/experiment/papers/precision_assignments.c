@@ -22,22 +22,23 @@ enum { EXACT, HIGH, UNIFORM, UNPROMOTED, PROMOTED, HALF, OPERATOR, OPERATOR_PRIM
 static const hu_trial large_trials[TRIALS] = OF_INTERVAL("40");
 
 static void judge_large(hu_lab *lab) {
-  const hu_experiment_row *exact = hu_lab_row(lab, EXACT), *uniform = hu_lab_row(lab, UNIFORM),
-                          *theirs = hu_lab_row(lab, PROMOTED);
-  hu_lab_claim(lab, uniform->r2 < 0.8, "uniform: outputs stick at 30, training fails: test R2 %.3f, below 0.8",
-               uniform->r2);
-  hu_lab_claim(lab, uniform->digest == hu_lab_row(lab, UNPROMOTED)->digest,
-               "demotion to r = 1 without promotion is the uniform assignment, bit for bit");
-  hu_lab_claim(lab, theirs->promoted > 0 && theirs->r2 >= exact->r2 - 0.02,
-               "with promotion (%zu tensors): test R2 %.3f, within 0.02 of binary32's %.3f", theirs->promoted,
-               theirs->r2, exact->r2);
-  hu_lab_claim(lab, theirs->low >= 0.97 * uniform->low,
-               "promotion costs less than 3 %% of the low elements: %.3f and %.3f", theirs->low, uniform->low);
-  hu_lab_claim(
-      lab, hu_lab_row(lab, OPERATOR)->r2 >= exact->r2 - 0.02 && hu_lab_row(lab, OPERATOR_PRIME)->r2 >= exact->r2 - 0.02,
+  const hu_experiment_row *exact = hui_lab_row(lab, EXACT), *uniform = hui_lab_row(lab, UNIFORM),
+                          *theirs = hui_lab_row(lab, PROMOTED);
+  hui_lab_claim(lab, uniform->r2 < 0.8, "uniform: outputs stick at 30, training fails: test R2 %.3f, below 0.8",
+                uniform->r2);
+  hui_lab_claim(lab, uniform->digest == hui_lab_row(lab, UNPROMOTED)->digest,
+                "demotion to r = 1 without promotion is the uniform assignment, bit for bit");
+  hui_lab_claim(lab, theirs->promoted > 0 && theirs->r2 >= exact->r2 - 0.02,
+                "with promotion (%zu tensors): test R2 %.3f, within 0.02 of binary32's %.3f", theirs->promoted,
+                theirs->r2, exact->r2);
+  hui_lab_claim(lab, theirs->low >= 0.97 * uniform->low,
+                "promotion costs less than 3 %% of the low elements: %.3f and %.3f", theirs->low, uniform->low);
+  hui_lab_claim(
+      lab,
+      hui_lab_row(lab, OPERATOR)->r2 >= exact->r2 - 0.02 && hui_lab_row(lab, OPERATOR_PRIME)->r2 >= exact->r2 - 0.02,
       "operator and operator' train (R2 %.3f, %.3f), with fewer low elements: %.3f, %.3f",
-      hu_lab_row(lab, OPERATOR)->r2, hu_lab_row(lab, OPERATOR_PRIME)->r2, hu_lab_row(lab, OPERATOR)->low,
-      hu_lab_row(lab, OPERATOR_PRIME)->low);
+      hui_lab_row(lab, OPERATOR)->r2, hui_lab_row(lab, OPERATOR_PRIME)->r2, hui_lab_row(lab, OPERATOR)->low,
+      hui_lab_row(lab, OPERATOR_PRIME)->low);
 }
 
 #define SOURCE "Lee et al., Training with Mixed-Precision Floating-Point Assignments (TMLR 2023)"
@@ -64,15 +65,15 @@ const hu_plan hu_plan_promotion = {
 static const hu_trial digits_trials[TRIALS] = OF_INTERVAL("22");
 
 static void judge_digits(hu_lab *lab) {
-  double least = hu_lab_least_accuracy(lab, 0, TRIALS);
-  hu_lab_claim(lab, least >= hu_lab_row(lab, EXACT)->accuracy - 0.01,
-               "all assignments: accuracy at least %.3f, within a point of binary32's %.3f", least,
-               hu_lab_row(lab, EXACT)->accuracy);
-  hu_lab_claim(lab,
-               hu_lab_row(lab, PROMOTED)->low > hu_lab_row(lab, OPERATOR_PRIME)->low &&
-                   hu_lab_row(lab, OPERATOR_PRIME)->low > hu_lab_row(lab, OPERATOR)->low,
-               "share of low elements: theirs %.3f, operator' %.3f, operator %.3f", hu_lab_row(lab, PROMOTED)->low,
-               hu_lab_row(lab, OPERATOR_PRIME)->low, hu_lab_row(lab, OPERATOR)->low);
+  double least = hui_lab_least_accuracy(lab, 0, TRIALS);
+  hui_lab_claim(lab, least >= hui_lab_row(lab, EXACT)->accuracy - 0.01,
+                "all assignments: accuracy at least %.3f, within a point of binary32's %.3f", least,
+                hui_lab_row(lab, EXACT)->accuracy);
+  hui_lab_claim(lab,
+                hui_lab_row(lab, PROMOTED)->low > hui_lab_row(lab, OPERATOR_PRIME)->low &&
+                    hui_lab_row(lab, OPERATOR_PRIME)->low > hui_lab_row(lab, OPERATOR)->low,
+                "share of low elements: theirs %.3f, operator' %.3f, operator %.3f", hui_lab_row(lab, PROMOTED)->low,
+                hui_lab_row(lab, OPERATOR_PRIME)->low, hui_lab_row(lab, OPERATOR)->low);
 }
 
 const hu_plan hu_plan_assignments = {

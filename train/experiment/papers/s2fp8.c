@@ -18,17 +18,17 @@ static const hu_trial trials[] = {
 static const char *const tensors[] = {"linear1.weight", "linear1.weight.gradient", NULL};
 
 static void judge(hu_lab *lab) {
-  const hu_experiment_row *exact = hu_lab_row(lab, 0), *s2fp8 = hu_lab_row(lab, 4);
-  hu_lab_claim(lab, s2fp8->loss <= 1.05 * exact->loss,
-               "S2FP8, no loss scale: loss %.4f, at most 5 %% above binary32's %.4f", s2fp8->loss, exact->loss);
-  hu_lab_claim(lab, fabs(s2fp8->accuracy - exact->accuracy) <= 0.015,
-               "S2FP8: accuracy %.3f, within 1.5 points of binary32's %.3f", s2fp8->accuracy, exact->accuracy);
-  hu_lab_claim(lab, !(hu_lab_row(lab, 2)->accuracy >= 0.5),
-               "FP8 E5M2 without a loss scale fails: accuracy below 0.5: %.3f", hu_lab_row(lab, 2)->accuracy);
-  hu_lab_claim(lab, hu_lab_row(lab, 3)->loss < 1, "with a tuned loss scale FP8 E5M2 trains: loss %.4f",
-               hu_lab_row(lab, 3)->loss);
-  hu_lab_claim(lab, fabs(s2fp8->loss - exact->loss) < fabs(hu_lab_row(lab, 5)->loss - exact->loss),
-               "the squeeze matters: a shift alone is farther from binary32's loss: %.4f", hu_lab_row(lab, 5)->loss);
+  const hu_experiment_row *exact = hui_lab_row(lab, 0), *s2fp8 = hui_lab_row(lab, 4);
+  hui_lab_claim(lab, s2fp8->loss <= 1.05 * exact->loss,
+                "S2FP8, no loss scale: loss %.4f, at most 5 %% above binary32's %.4f", s2fp8->loss, exact->loss);
+  hui_lab_claim(lab, fabs(s2fp8->accuracy - exact->accuracy) <= 0.015,
+                "S2FP8: accuracy %.3f, within 1.5 points of binary32's %.3f", s2fp8->accuracy, exact->accuracy);
+  hui_lab_claim(lab, !(hui_lab_row(lab, 2)->accuracy >= 0.5),
+                "FP8 E5M2 without a loss scale fails: accuracy below 0.5: %.3f", hui_lab_row(lab, 2)->accuracy);
+  hui_lab_claim(lab, hui_lab_row(lab, 3)->loss < 1, "with a tuned loss scale FP8 E5M2 trains: loss %.4f",
+                hui_lab_row(lab, 3)->loss);
+  hui_lab_claim(lab, fabs(s2fp8->loss - exact->loss) < fabs(hui_lab_row(lab, 5)->loss - exact->loss),
+                "the squeeze matters: a shift alone is farther from binary32's loss: %.4f", hui_lab_row(lab, 5)->loss);
 }
 
 const hu_plan hu_plan_s2fp8 = {

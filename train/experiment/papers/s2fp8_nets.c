@@ -15,43 +15,43 @@ static const hu_trial trials[TRIALS] = {
     SHIFT};
 
 static void judge_s2fp8(hu_lab *lab) {
-  const hu_experiment_row *exact = hu_lab_row(lab, EXACT), *row = hu_lab_row(lab, S2FP8);
-  hu_lab_claim(lab, fabs(row->test_loss - exact->test_loss) <= 0.05 * exact->test_loss,
-               "S2FP8, no loss scale: test loss %.4f, within 5 %% of binary32's %.4f", row->test_loss,
-               exact->test_loss);
-  hu_lab_claim(lab, fabs(row->accuracy - exact->accuracy) <= 0.015,
-               "S2FP8: accuracy %.3f, within 1.5 points of binary32's %.3f", row->accuracy, exact->accuracy);
+  const hu_experiment_row *exact = hui_lab_row(lab, EXACT), *row = hui_lab_row(lab, S2FP8);
+  hui_lab_claim(lab, fabs(row->test_loss - exact->test_loss) <= 0.05 * exact->test_loss,
+                "S2FP8, no loss scale: test loss %.4f, within 5 %% of binary32's %.4f", row->test_loss,
+                exact->test_loss);
+  hui_lab_claim(lab, fabs(row->accuracy - exact->accuracy) <= 0.015,
+                "S2FP8: accuracy %.3f, within 1.5 points of binary32's %.3f", row->accuracy, exact->accuracy);
 }
 
 /* Returns the row of the best loss scale. */
 static const hu_experiment_row *scaled(const hu_lab *lab) {
-  const hu_experiment_row *a = hu_lab_row(lab, FP8_100), *b = hu_lab_row(lab, FP8_1000);
+  const hu_experiment_row *a = hui_lab_row(lab, FP8_100), *b = hui_lab_row(lab, FP8_1000);
   return !(a->test_loss <= b->test_loss) ? b : a;
 }
 
 static void judge_order(hu_lab *lab) {
-  const hu_experiment_row *best = scaled(lab), *row = hu_lab_row(lab, S2FP8);
-  hu_lab_claim(lab, row->test_loss < best->test_loss && !(hu_lab_row(lab, FP8)->test_loss <= best->test_loss),
-               "order of test losses: S2FP8 %.4f, FP8 with its best loss scale %.4f, FP8 %.4f", row->test_loss,
-               best->test_loss, hu_lab_row(lab, FP8)->test_loss);
-  double exact = hu_lab_row(lab, EXACT)->test_loss, shifted = hu_lab_row(lab, SHIFTED_FP8)->test_loss;
-  hu_lab_claim(lab, fabs(row->test_loss - exact) < fabs(shifted - exact),
-               "the squeeze matters: a shift alone is farther from binary32's test loss: %.4f", shifted);
+  const hu_experiment_row *best = scaled(lab), *row = hui_lab_row(lab, S2FP8);
+  hui_lab_claim(lab, row->test_loss < best->test_loss && !(hui_lab_row(lab, FP8)->test_loss <= best->test_loss),
+                "order of test losses: S2FP8 %.4f, FP8 with its best loss scale %.4f, FP8 %.4f", row->test_loss,
+                best->test_loss, hui_lab_row(lab, FP8)->test_loss);
+  double exact = hui_lab_row(lab, EXACT)->test_loss, shifted = hui_lab_row(lab, SHIFTED_FP8)->test_loss;
+  hui_lab_claim(lab, fabs(row->test_loss - exact) < fabs(shifted - exact),
+                "the squeeze matters: a shift alone is farther from binary32's test loss: %.4f", shifted);
 }
 
 static void judge_conv(hu_lab *lab) {
   judge_s2fp8(lab);
-  hu_lab_claim(lab, !(hu_lab_row(lab, FP8)->accuracy > hu_lab_row(lab, EXACT)->accuracy - 0.15),
-               "FP8 E5M2 without a loss scale: accuracy at least 15 points lower: %.3f",
-               hu_lab_row(lab, FP8)->accuracy);
+  hui_lab_claim(lab, !(hui_lab_row(lab, FP8)->accuracy > hui_lab_row(lab, EXACT)->accuracy - 0.15),
+                "FP8 E5M2 without a loss scale: accuracy at least 15 points lower: %.3f",
+                hui_lab_row(lab, FP8)->accuracy);
   judge_order(lab);
 }
 
 static void judge_transformer(hu_lab *lab) {
   judge_s2fp8(lab);
-  hu_lab_claim(lab, !(hu_lab_row(lab, FP8)->test_loss < hu_lab_row(lab, EXACT)->test_loss + 0.5),
-               "FP8 E5M2 without a loss scale: test loss at least 0.5 higher: %.3f and %.3f",
-               hu_lab_row(lab, FP8)->test_loss, hu_lab_row(lab, EXACT)->test_loss);
+  hui_lab_claim(lab, !(hui_lab_row(lab, FP8)->test_loss < hui_lab_row(lab, EXACT)->test_loss + 0.5),
+                "FP8 E5M2 without a loss scale: test loss at least 0.5 higher: %.3f and %.3f",
+                hui_lab_row(lab, FP8)->test_loss, hui_lab_row(lab, EXACT)->test_loss);
   judge_order(lab);
 }
 
