@@ -80,9 +80,9 @@ static inline void hui_set_common(Op *op, hu_mode mode, const hu_exec *exec, hu_
 }
 
 template <class To, class From>
-static inline hu_status hu_core_launch(const From &from, size_t n, void *z, ptrdiff_t incz, const void *x,
-                                       ptrdiff_t incx, hu_format f, hu_mode mode, const hu_exec *exec,
-                                       hu_events *events, void *stream) {
+static inline hu_status hui_core_launch(const From &from, size_t n, void *z, ptrdiff_t incz, const void *x,
+                                        ptrdiff_t incx, hu_format f, hu_mode mode, const hu_exec *exec,
+                                        hu_events *events, void *stream) {
   hu_core_op<From, To> op;
   op.from = from;
   op.s = hui_spec_of(f, mode);

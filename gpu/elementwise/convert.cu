@@ -16,9 +16,9 @@ static hu_status hui_convert_from(size_t n, void *z, ptrdiff_t incz, hu_format f
   hu_from_code<In> from;
   from.s = hui_spec_of(fx, rne);
   switch (hu_limits_of(fz).storage) {
-    case 8: return hu_core_launch<hu_to_code<uint8_t>>(from, n, z, incz, x, incx, fz, mode, exec, events, stream);
-    case 16: return hu_core_launch<hu_to_code<uint16_t>>(from, n, z, incz, x, incx, fz, mode, exec, events, stream);
-    default: return hu_core_launch<hu_to_code<uint32_t>>(from, n, z, incz, x, incx, fz, mode, exec, events, stream);
+    case 8: return hui_core_launch<hu_to_code<uint8_t>>(from, n, z, incz, x, incx, fz, mode, exec, events, stream);
+    case 16: return hui_core_launch<hu_to_code<uint16_t>>(from, n, z, incz, x, incx, fz, mode, exec, events, stream);
+    default: return hui_core_launch<hu_to_code<uint32_t>>(from, n, z, incz, x, incx, fz, mode, exec, events, stream);
   }
 }
 

@@ -128,7 +128,7 @@ static hu_status hui_encode_to(size_t n, void *z, ptrdiff_t incz, const float *x
     return hui_map_launch(lanes, n, (Out *)z, incz, (const uint32_t *)x, incx, stream);
   }
   hu_from_binary32 from;
-  return hu_core_launch<To>(from, n, z, incz, x, incx, f, mode, exec, events, stream);
+  return hui_core_launch<To>(from, n, z, incz, x, incx, f, mode, exec, events, stream);
 }
 
 hu_status hu_device_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, hu_format f,

@@ -14,7 +14,7 @@ hu_status hu_device_quantize64_n(size_t n, double *z, ptrdiff_t incz, const doub
   if (s == HU_OK) s = hui_check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
   if (s == HU_OK) s = hui_check_events(events);
   if (s != HU_OK || n == 0) return s;
-  return hu_core_launch<hu_to_binary64>(from, n, z, incz, x, incx, f, mode, exec, events, stream);
+  return hui_core_launch<hu_to_binary64>(from, n, z, incz, x, incx, f, mode, exec, events, stream);
 }
 
 hu_status hu_device_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x, ptrdiff_t incx, hu_format f,
@@ -27,8 +27,8 @@ hu_status hu_device_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *
   if (s == HU_OK) s = hui_check_events(events);
   if (s != HU_OK || n == 0) return s;
   switch (storage) {
-    case 8: return hu_core_launch<hu_to_code<uint8_t>>(from, n, z, incz, x, incx, f, mode, exec, events, stream);
-    case 16: return hu_core_launch<hu_to_code<uint16_t>>(from, n, z, incz, x, incx, f, mode, exec, events, stream);
-    default: return hu_core_launch<hu_to_code<uint32_t>>(from, n, z, incz, x, incx, f, mode, exec, events, stream);
+    case 8: return hui_core_launch<hu_to_code<uint8_t>>(from, n, z, incz, x, incx, f, mode, exec, events, stream);
+    case 16: return hui_core_launch<hu_to_code<uint16_t>>(from, n, z, incz, x, incx, f, mode, exec, events, stream);
+    default: return hui_core_launch<hu_to_code<uint32_t>>(from, n, z, incz, x, incx, f, mode, exec, events, stream);
   }
 }

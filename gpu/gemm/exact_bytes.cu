@@ -42,7 +42,7 @@ struct hu_bytes_slab {
 
 /* The digits of one number, a byte each, the lowest first. The highest byte is 1 for an infinity or a NaN. */
 template <int D>
-struct alignas(D > 3 ? 8 : 4) hu_bytes_digits {
+struct alignas(D > 3 ? 8 : 4) hui_bytes_digits {
   static_assert(D == 3 || D == 5 || D == 6, "a byte is left for the mark");
   static const int last = D > 3 ? 1 : 0;
   uint32_t w[last + 1];
@@ -56,8 +56,8 @@ HU_DEVICE uint32_t hui_bytes_four(uint32_t v, bool minus) {
 }
 
 template <int D>
-HU_DEVICE hu_bytes_digits<D> hui_bytes_digits_of(uint64_t v, bool minus, bool special) {
-  hu_bytes_digits<D> z;
+HU_DEVICE hui_bytes_digits<D> hui_bytes_digits_of(uint64_t v, bool minus, bool special) {
+  hui_bytes_digits<D> z;
   z.w[0] = hui_bytes_four((uint32_t)v & 0x0FFFFFFF, minus);
   if (D > 3) z.w[z.last] = hui_bytes_four((uint32_t)(v >> 28), minus);
   z.w[z.last] |= special ? 1u << 24 : 0;
@@ -72,8 +72,8 @@ HU_DEVICE uint64_t hui_bytes_integer(hu_num x, int32_t low) {
 
 /* Any code. Called, not inlined: it is long, and most codes do not come here. */
 template <int D>
-static __device__ __noinline__ hu_bytes_digits<D> hui_bytes_unpacked(const hu_device_matrix &x, int32_t low,
-                                                                     uint32_t raw) {
+static __device__ __noinline__ hui_bytes_digits<D> hui_bytes_unpacked(const hu_device_matrix &x, int32_t low,
+                                                                      uint32_t raw) {
   hu_num n = x.size ? hui_unpack(&x.spec, raw) : hui_unpack32(raw);
   return hui_bytes_digits_of<D>(hui_bytes_integer(n, low), n.sign != 0, n.kind > HU_KIND_FINITE);
 }
@@ -82,7 +82,7 @@ static __device__ __noinline__ hu_bytes_digits<D> hui_bytes_unpacked(const hu_de
 enum { HU_BYTES_CODES = 256, HU_BYTES_TABLE = HU_BYTES_CODES + 1 };
 
 template <int D>
-HU_DEVICE void hui_bytes_fill(hu_bytes_digits<D> *table, const hu_device_matrix &x, int32_t low) {
+HU_DEVICE void hui_bytes_fill(hui_bytes_digits<D> *table, const hu_device_matrix &x, int32_t low) {
   if (threadIdx.x == 0) table[HU_BYTES_CODES] = hui_bytes_digits_of<D>(0, false, false);
   if (x.size == 1) table[threadIdx.x] = hui_bytes_unpacked<D>(x, low, threadIdx.x);
 }
@@ -169,7 +169,7 @@ HU_DEVICE hu_bytes_quad hui_bytes_fetch(const hu_device_matrix &x, hu_bytes_trac
 /* Codes of 16 bits with x.plain: V is the fraction, with the leading digit in all binades but the lowest, shifted by
  * the binade. False where a code is not one of a finite number. */
 template <int D>
-HU_DEVICE bool hui_bytes_shifted(const hu_device_matrix &x, const hu_bytes_quad &q, hu_bytes_digits<D> z[4]) {
+HU_DEVICE bool hui_bytes_shifted(const hu_device_matrix &x, const hu_bytes_quad &q, hui_bytes_digits<D> z[4]) {
   uint32_t m = 23u - x.plain_shift, one = 1u << m;
   bool finite = true;
 #pragma unroll
@@ -183,8 +183,8 @@ HU_DEVICE bool hui_bytes_shifted(const hu_device_matrix &x, const hu_bytes_quad 
 }
 
 template <int D>
-HU_DEVICE void hui_bytes_convert(const hu_device_matrix &x, const hu_bytes_digits<D> *table, int32_t low,
-                                 const hu_bytes_quad &q, hu_bytes_digits<D> z[4]) {
+HU_DEVICE void hui_bytes_convert(const hu_device_matrix &x, const hui_bytes_digits<D> *table, int32_t low,
+                                 const hu_bytes_quad &q, hui_bytes_digits<D> z[4]) {
   if (x.size == 1) {
 #pragma unroll
     for (int i = 0; i < 4; i++) z[i] = table[q.raw[i]];
@@ -194,7 +194,7 @@ HU_DEVICE void hui_bytes_convert(const hu_device_matrix &x, const hu_bytes_digit
 #pragma unroll 1
   for (uint32_t i = 0; i < 4; i++) {
     uint32_t raw = i == 0 ? q.raw[0] : i == 1 ? q.raw[1] : i == 2 ? q.raw[2] : q.raw[3];
-    hu_bytes_digits<D> v = hui_bytes_digits_of<D>(0, false, false);
+    hui_bytes_digits<D> v = hui_bytes_digits_of<D>(0, false, false);
     if (i < q.in) v = hui_bytes_unpacked<D>(x, low, raw);
 #pragma unroll
     for (uint32_t j = 0; j < 4; j++) z[j] = i == j ? v : z[j];
@@ -210,9 +210,9 @@ HU_DEVICE void hui_bytes_turn(uint32_t a, uint32_t b, uint32_t c, uint32_t d, in
 
 /* A quad's digits into the slab. */
 template <int D>
-HU_DEVICE void hui_bytes_put(hu_bytes_slab<D> &z, const hu_device_matrix &x, const hu_bytes_digits<D> *table,
+HU_DEVICE void hui_bytes_put(hu_bytes_slab<D> &z, const hu_device_matrix &x, const hui_bytes_digits<D> *table,
                              int32_t low, const hu_bytes_quad &q) {
-  hu_bytes_digits<D> v[4];
+  hui_bytes_digits<D> v[4];
   int line, quad;
   hui_bytes_place(x, &line, &quad);
   hui_bytes_convert<D>(x, table, low, q, v);
@@ -224,7 +224,7 @@ HU_DEVICE void hui_bytes_put(hu_bytes_slab<D> &z, const hu_device_matrix &x, con
     z.word[2 * pair][quad][line] = turned[0];
     if (2 * pair + 1 < D) z.word[2 * pair + 1][quad][line] = turned[1];
   }
-  const int last = hu_bytes_digits<D>::last;
+  const int last = hui_bytes_digits<D>::last;
   uint32_t marks = (v[0].w[last] | v[1].w[last] | v[2].w[last] | v[3].w[last]) >> 24;
   if (marks) atomicOr(&z.special, 1u << line);
 }
@@ -354,7 +354,7 @@ template <int D>
 HU_KERNEL __launch_bounds__(HU_THREADS, HU_BYTES_BLOCKS)
     hui_gemm_bytes_kernel(const __grid_constant__ hu_gemm_args g, int32_t low_a, int32_t low_b) {
   __shared__ hu_bytes_slab<D> a, b;
-  __shared__ hu_bytes_digits<D> table_a[HU_BYTES_TABLE], table_b[HU_BYTES_TABLE];
+  __shared__ hui_bytes_digits<D> table_a[HU_BYTES_TABLE], table_b[HU_BYTES_TABLE];
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   size_t down = (g.m + HU_BYTES_SIDE - 1) / HU_BYTES_SIDE, across = (g.n + HU_BYTES_SIDE - 1) / HU_BYTES_SIDE;
   hu_counts counts;

@@ -17,8 +17,8 @@
 /* ---- a block ---- */
 
 /* The better scale of a block whose elements are finite; one thread does it all. */
-static __device__ __noinline__ void hu_core_four_six(const hu_scaled_args &a, const hu_scaled_tensor &t,
-                                                     const hu_rect &r, uint32_t amax, hu_shared *b) {
+static __device__ __noinline__ void hui_core_four_six(const hu_scaled_args &a, const hu_scaled_tensor &t,
+                                                      const hu_rect &r, uint32_t amax, hu_shared *b) {
   hu_four_six_block block = {a.x + r.row * a.ldx + r.col, r.rows, r.cols, a.ldx, a.cols, a.stream.key, 0};
   block.word = a.stream.counter + (uint64_t)r.row * a.cols + r.col;
   *b = hui_four_six_choose(&t.four_six, &t.scaler, &block, amax, b);
@@ -33,8 +33,8 @@ HU_DEVICE hu_element_way hui_block_way(const hu_scaled_args &a, const hu_scaled_
   if (w.kind == HU_ELEMENT_WAY_SHORT) return w;
   hui_team_wait<G>();
   if (threadIdx.x % G == 0) {
-    hu_core_shared(&t.scaler, amax, special != 0, b);
-    if (a.four_six.on && special == 0 && (amax || a.scaler.amin)) hu_core_four_six(a, t, r, amax, b);
+    hui_core_shared(&t.scaler, amax, special != 0, b);
+    if (a.four_six.on && special == 0 && (amax || a.scaler.amin)) hui_core_four_six(a, t, r, amax, b);
   }
   hui_team_wait<G>();
   w.code = b->code;

@@ -221,7 +221,7 @@ static __device__ __noinline__ hu_tile_done hui_tile_left(const hu_scaled_args &
   hu_element_way w = hui_element_way_of<true>(a, k->t, hui_tile_seen(a, d.special, top), hui_block_amax(a, d.amax));
   if (w.kind == HU_ELEMENT_WAY_CORE) {
     __syncthreads();
-    if (threadIdx.x == 0) hu_core_shared(&k->t.scaler, hui_block_amax(a, d.amax), d.special != 0, &k->shared);
+    if (threadIdx.x == 0) hui_core_shared(&k->t.scaler, hui_block_amax(a, d.amax), d.special != 0, &k->shared);
     __syncthreads();
     w.code = k->shared.code;
   }

@@ -241,7 +241,7 @@ HU_DEVICE hu_rect_counts hui_rect_elements(const hu_scaled_args &a, const hu_sca
     uint32_t x = *hui_rect_x(a, r, w);
     size_t row = r.row + w.row, col = r.col + w.col;
     uint32_t word = a.stochastic ? hui_word(a.stream, (uint64_t)row * a.cols + col) : 0;
-    uint64_t z = way.kind == HU_ELEMENT_WAY_CORE ? hu_core_element(&t.scaler, b, x, word, a.z != NULL)
+    uint64_t z = way.kind == HU_ELEMENT_WAY_CORE ? hui_core_element(&t.scaler, b, x, word, a.z != NULL)
                  : a.nearest                     ? hui_nearest_element(a, way, x)
                                                  : hui_lanes_element(a, way, x, word);
     if (a.z) {

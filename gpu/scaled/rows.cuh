@@ -242,7 +242,7 @@ HU_DEVICE void hui_row_begin(const hu_scaled_args &a, hu_row_memory *k, hu_row_c
 
 HU_DEVICE hu_shared *hui_row_core(hu_row_memory *k, uint32_t top) {
   hu_shared *b = &k->shared[threadIdx.x];
-  hu_core_shared(&k->t.scaler, top & ~HU_SPECIAL_BLOCK, (top & HU_SPECIAL_BLOCK) != 0, b);
+  hui_core_shared(&k->t.scaler, top & ~HU_SPECIAL_BLOCK, (top & HU_SPECIAL_BLOCK) != 0, b);
   return b;
 }
 
@@ -254,7 +254,7 @@ static __device__ __noinline__ void hui_row_left(const hu_scaled_args &a, hu_row
   size_t end = col >= a.cols ? col : a.cols - col < 4 ? a.cols : col + 4;
   const hu_shared *b = hui_row_core(k, top);
   for (; col < end; col++) {
-    uint64_t z = hu_core_element(&k->t.scaler, b, a.x[row * a.ldx + col], 0, Value);
+    uint64_t z = hui_core_element(&k->t.scaler, b, a.x[row * a.ldx + col], 0, Value);
     if (Value) {
       a.z[row * a.ldz + col] = (uint32_t)z;
     } else {
@@ -275,7 +275,7 @@ HU_DEVICE uint32_t hui_row_singly(const hu_scaled_args &a, hu_row_memory *k, con
   for (int i = 0; i < n; i++) {
     uint32_t u = i == 0 ? x->v[0] : i == 1 ? x->v[1] : i == 2 ? x->v[2] : x->v[3];
     uint32_t word = i == 0 ? words[0] : i == 1 ? words[1] : i == 2 ? words[2] : words[3];
-    uint64_t z = w.kind == HU_ELEMENT_WAY_CORE ? hu_core_element(&k->t.scaler, b, u, word, Value)
+    uint64_t z = w.kind == HU_ELEMENT_WAY_CORE ? hui_core_element(&k->t.scaler, b, u, word, Value)
                                                : hui_lanes_element(a, w, u, word);
     if (a.events) hui_counts_add(c, (uint32_t)(z >> 32));
     joined |= (uint32_t)z << (8 * i & 31);

@@ -281,14 +281,14 @@ static __device__ __noinline__ uint64_t hui_lanes_element(const hu_scaled_args &
   return hui_element_result(events, a.scaler.coding == HU_CODING_TWOS ? hui_twos_of(&a.scaler.element, code) : code);
 }
 
-static __device__ __noinline__ uint64_t hu_core_element(const hu_scaler *s, const hu_shared *b, uint32_t x,
-                                                        uint32_t word, int value) {
+static __device__ __noinline__ uint64_t hui_core_element(const hu_scaler *s, const hu_shared *b, uint32_t x,
+                                                         uint32_t word, int value) {
   uint32_t events, code = hui_scaled_element(s, b, x, word >> ((32u - s->element.bits) & 31u), &events);
   return hui_element_result(events, value ? hui_scaled_value(s, b, code) : code);
 }
 
 /* The shared scale by emu/core/scaled.h; amax as found, special: there are infinities or NaN. */
-static __device__ __noinline__ void hu_core_shared(const hu_scaler *s, uint32_t amax, int special, hu_shared *b) {
+static __device__ __noinline__ void hui_core_shared(const hu_scaler *s, uint32_t amax, int special, hu_shared *b) {
   *b = hui_shared_of(s, amax, special && s->special == HU_SPECIAL_NAN);
 }
 

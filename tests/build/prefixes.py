@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A function that begins with hu_ is public; one that files of the libraries share begins with hui_ (CONTRIBUTING.md).
 
-Public are the functions that a header of include/halfulp or include/halfulp/train declares, and hu_core_ functions. The headers of
-include/halfulp/core and formats are those of emu/core and formats; what the former declare beside hu_core_ functions is not
-public. A test of the libraries' sources alone: names that a macro pastes together are those that it pastes.
+Public are the functions that a header of include/halfulp, include/halfulp/train or formats declares; those of include/halfulp/core,
+which are those of emu/core, are not public. A test of the libraries' sources alone: names that a macro pastes together are those that it pastes.
 
 usage: prefixes.py SOURCE_ROOT    fails where a name has the prefix of the other kind
        prefixes.py --test         the rule on small texts
@@ -15,7 +14,7 @@ import sys
 SUFFIXES = ('.c', '.h', '.cu', '.cuh', '.cpp', '.hpp')
 FOLDERS = ('emu', 'gpu', 'train', 'mpi')
 NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
-CALLED = re.compile(r'\b(hui?_\w+)\(')
+CALLED = re.compile(r'\b(hui?_\w+)(?:<[^();{}]*>)?\(')
 TYPE = re.compile(r'\b(?:struct|union|enum|class) (hu_\w+)|\} ?(hu_\w+);|\btypedef [^;{]*?\b(hu_\w+)(?:\(|;)')
 
 
@@ -36,7 +35,7 @@ def faults(public, used):
             yield f'{name}: a public header declares it; hu_ is the prefix of public functions'
     for file, names in used.items():
         for name in sorted(names):
-            if name.startswith('hu_') and not name.startswith('hu_core_') and name not in public:
+            if name.startswith('hu_') and name not in public:
                 yield f'{file}: {name} is in no public header; hui_ is the prefix of functions that files share'
 
 
@@ -47,9 +46,9 @@ def sources(folder):
 def test():
     public = functions('hu_status hu_format_check(hu_format f); /* hu_round( */ int hui_add(int x);')
     assert public == {'hu_format_check', 'hui_add'}, public
-    assert not list(faults({'hu_add'}, {'a.c': functions('hu_add(hui_round(hu_core_of(f))); "hu_x("; hu_status (*f)(void);')}))
-    assert len(list(faults({'hu_add'}, {'a.c': functions('hu_round(x);')}))) == 1
-    assert len(list(faults({'hui_add'}, {'a.c': functions('hu_core_add(x);')}))) == 1
+    assert not list(faults({'hu_add'}, {'a.c': functions('hu_add(hui_round(hui_core_of<T>(f))); "hu_x("; hu_status (*f)(void);')}))
+    assert len(list(faults({'hu_add'}, {'a.c': functions('hu_round<T>(x);')}))) == 1
+    assert len(list(faults({'hui_add'}, {'a.c': functions('f<T>(x);')}))) == 1
     assert types('typedef void hu_run(int x); class hu_tile { hu_tile(int x); }; typedef struct { int x; } hu_row;') == \
         {'hu_run', 'hu_tile', 'hu_row'}
     print('5 texts judged')
