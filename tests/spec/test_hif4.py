@@ -40,6 +40,9 @@ class HiFloat4(unittest.TestCase):
             got = run(kind, float('inf'), 1.0, float('nan'))
             self.assertEqual(got['events'], 'nan_in:1,inf_in:1,invalid:1,inexact:1')
         self.assertEqual(run('hifloat4', 1e-15, 0.0)['events'], 'inexact:1,underflow:1,to_zero:1')
+        # What decides is S, not the three digits that it is rounded to: 6.75 2^-48 / 7 becomes 2^-48, and 372736 / 7 is a tie.
+        for number, below in ((6.75 * 2.0 ** -48, 0), (7 * 2.0 ** -48, 1), (372736.0, 0), (370688.0, 1)):
+            self.assertEqual(run('hifloat4_cann', number)['scales'][-2:] != 'ff', bool(below))
         self.assertEqual(kind_of('hifloat4(ties=away;low=nan)'), ('away', 'nan', 'limit', 'bfloat16'))
 
     def test_values_are_near(self):

@@ -14,6 +14,7 @@ from scaled_binary32 import quotient
 ELEMENT = Format(1, 1, 2, 1, inf='none', nan='none', over='max')        # float4_e1m2: quarters from 0 to 7/4
 SEVENTH = finite(0, 73, -9)                                             # 0.142578125
 LEAST, MOST = finite(0, 1, -48), finite(0, 3, 14)                       # the ends of s: 2^-48 and 1.5 2^15
+BEYOND = finite(0, 13, 12)                                              # the first S under `high`: 1.625 2^15
 BLOCK, WIDE, NARROW = 64, 8, 4
 NAN_CODE = 255
 
@@ -62,9 +63,9 @@ def scale_of(a, kind):
     s = ZERO if is_zero(big_s) else three_digits(big_s)
     if kind.low == 'zero' and compare(s, LEAST) <= 0:
         return ZERO
-    if compare(s, LEAST) < 0:
+    if compare(big_s, LEAST) < 0:
         return LEAST if kind.low == 'least' else None
-    if compare(s, MOST) > 0:
+    if compare(big_s, BEYOND) >= 0:
         return MOST if kind.high == 'limit' else None
     return s
 
