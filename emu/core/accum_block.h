@@ -8,10 +8,10 @@
 
 #include "emu/core/accum_plan.h"
 
-/* A product or c, not normalised: (-1)^sign sig 2^exp, aligned by e. */
+/* A product or c, not normalised: (-1)^sign sig 2^exp, with the exponent that it is aligned by. */
 typedef struct hu_term {
   uint64_t sig;
-  int32_t exp, e;
+  int32_t exp, alignment;
   uint8_t kind, sign;
 } hu_term;
 
@@ -50,9 +50,9 @@ HU_STEP hu_term hui_term_at(const hu_accum_plan *p, const hu_lines *in, uint64_t
   t.sign = x.sign;
   t.sig = a.sig * b.sig;
   t.exp = a.exp + b.exp;
-  t.e = 0;
+  t.alignment = 0;
   if (x.kind == HU_KIND_FINITE) {
-    t.e = hui_later(hui_exponent(a), p->a.emin) + hui_later(hui_exponent(b), p->b.emin);
+    t.alignment = hui_later(hui_exponent(a), p->a.emin) + hui_later(hui_exponent(b), p->b.emin);
   }
   if (p->model.block.every && p->model.block.scaling == HU_BLOCK_SCALING_TERMS) {
     hu_num sa, sb;
@@ -60,7 +60,7 @@ HU_STEP hu_term hui_term_at(const hu_accum_plan *p, const hu_lines *in, uint64_t
     if (t.kind == HU_KIND_FINITE && (sa.kind == HU_KIND_ZERO || sb.kind == HU_KIND_ZERO)) t.kind = HU_KIND_ZERO;
     if (sa.kind == HU_KIND_NAN || sb.kind == HU_KIND_NAN) t.kind = HU_KIND_NAN;
     t.exp += sa.exp + sb.exp;
-    t.e += sa.exp + sb.exp;
+    t.alignment += sa.exp + sb.exp;
   }
   uint32_t big = p->model.block.big;
   if (big && t.kind == HU_KIND_FINITE && t.exp + 63 - hui_clz64(t.sig) >= (int32_t)big) t.kind = HU_KIND_INF;
@@ -73,7 +73,7 @@ HU_FN hu_term hui_term_of_c(const hu_accum_plan *p, hu_num c) {
   t.exp = c.exp;
   t.kind = c.kind;
   t.sign = c.sign;
-  t.e = c.kind == HU_KIND_FINITE ? hui_later(hui_exponent(c), p->acc_emin) : p->acc_emin;
+  t.alignment = c.kind == HU_KIND_FINITE ? hui_later(hui_exponent(c), p->acc_emin) : p->acc_emin;
   return t;
 }
 
@@ -147,7 +147,7 @@ HU_FN uint64_t hui_pick(const hu_picks *b, uint32_t i) {
 /* A term cut to multiples of 2^q, where the largest exponent is `top`. */
 HU_FN int64_t hui_cut_term(uint8_t rule, hu_term t, int32_t q, int32_t top, hu_draw *d) {
   int64_t kept = t.kind == HU_KIND_FINITE ? hui_cut(rule, t.sign, t.sig, q - t.exp) : 0;
-  if (t.kind == HU_KIND_FINITE) hui_watch_cut(d, top, t.e, kept);
+  if (t.kind == HU_KIND_FINITE) hui_watch_cut(d, top, t.alignment, kept);
   if (hui_is_traced(d)) {
     hu_num exact = t.kind ? hui_num_finite(t.sign, t.sig, t.exp) : hui_num_special(HU_KIND_ZERO, t.sign);
     hui_trace_cut(d->trace, HU_TRACE_TERM, exact, hui_num_of_integer(kept, q), top, q);
@@ -163,12 +163,12 @@ HU_STEP hu_num hui_block_align(const hu_accum_plan *p, const hu_lines *in, const
   hu_marks marks = {0, 0, 0};
   int32_t e = o->emin;
   hui_mark(&marks, tc.kind, tc.sign);
-  if (tc.kind == HU_KIND_FINITE) e = hui_later(e, tc.e);
+  if (tc.kind == HU_KIND_FINITE) e = hui_later(e, tc.alignment);
   for (uint32_t i = 0; i < b->count; i++) {
     if (hui_pick(b, i) >= b->past) continue;
     hu_term t = hui_term_at(p, in, hui_pick(b, i));
     hui_mark(&marks, t.kind, t.sign);
-    if (t.kind == HU_KIND_FINITE) e = hui_later(e, t.e);
+    if (t.kind == HU_KIND_FINITE) e = hui_later(e, t.alignment);
   }
   if (hui_marked(&marks)) return hui_grid_round(&p->sum, hui_marks_value(&marks), d);
   int32_t q = e - o->kept;
@@ -235,7 +235,7 @@ HU_STEP hu_num hui_block_groups(const hu_accum_plan *p, const hu_lines *in, cons
   int32_t exp, e, there, top = o->emin;
   uint64_t end = b->first + b->count < b->past ? b->first + b->count : b->past;
   if (hui_marked(&marks)) return hui_grid_round(&p->sum, hui_marks_value(&marks), d);
-  if (tc.kind == HU_KIND_FINITE) top = hui_later(top, tc.e);
+  if (tc.kind == HU_KIND_FINITE) top = hui_later(top, tc.alignment);
   for (uint64_t k = b->first; k < end; k += o->group) {
     (void)hui_group_sum(p, in, k, end, &exp, &e, &there);
     if (there) top = hui_later(top, e);
@@ -265,7 +265,7 @@ HU_FN int64_t hui_lane_sum(const hu_accum_plan *p, const hu_lines *in, const hu_
     if (hui_pick(b, i) >= b->past) break;
     hu_term t = hui_term_at(p, in, hui_pick(b, i));
     if (t.kind != HU_KIND_FINITE) continue;
-    top = none ? t.e : hui_later(top, t.e);
+    top = none ? t.alignment : hui_later(top, t.alignment);
     none = 0;
   }
   if (none) return 0;
@@ -284,13 +284,13 @@ HU_FN hu_num hui_late_join(const hu_accum_plan *p, int64_t s, int32_t ed, hu_num
   const hu_block *o = &p->model.block;
   int32_t f = o->kept, f2 = o->kept2;
   hu_term tc = hui_term_of_c(p, c);
-  int32_t e = hui_later(ed, tc.e);
+  int32_t e = hui_later(ed, tc.alignment);
   int64_t n = ed == INT32_MIN ? 0 : hui_floor_sum(s, (e - (f2 + 1)) - (ed - f), ed - f, d);
-  int32_t near = !o->far || tc.e >= e - (int32_t)o->far;
+  int32_t near = !o->far || tc.alignment >= e - (int32_t)o->far;
   if (tc.kind == HU_KIND_FINITE && near) {
     n += hui_cut_term(HU_BLOCK_CUT_FLOOR, tc, e - f, e, d) * ((int64_t)1 << (f2 + 1 - f));
   } else if (tc.kind == HU_KIND_FINITE) {
-    hui_watch_cut(d, e, tc.e, 0);
+    hui_watch_cut(d, e, tc.alignment, 0);
     if (hui_is_traced(d)) hui_trace_cut(d->trace, HU_TRACE_TERM, c, hui_num_of_integer(0, 0), e, e - f);
   }
   if (n == 0) return hui_block_out(p, 0, 0, d);

@@ -192,11 +192,11 @@ HU_FN hu_draw hui_draw_of(uint64_t key, uint64_t element, hu_watch *watch) {
 HU_FN uint32_t hui_draw_word(const hu_draw *d) {
   uint64_t block = 1 + (d->next >> 2);
   hu_philox c;
-  c.w[0] = (uint32_t)d->element;
-  c.w[1] = (uint32_t)(d->element >> 32);
-  c.w[2] = (uint32_t)block;
-  c.w[3] = (uint32_t)(block >> 32);
-  return hui_philox4x32(c, (uint32_t)d->key, (uint32_t)(d->key >> 32)).w[d->next & 3];
+  c.words[0] = (uint32_t)d->element;
+  c.words[1] = (uint32_t)(d->element >> 32);
+  c.words[2] = (uint32_t)block;
+  c.words[3] = (uint32_t)(block >> 32);
+  return hui_philox4x32(c, (uint32_t)d->key, (uint32_t)(d->key >> 32)).words[d->next & 3];
 }
 
 /* R of the next rounding, `bits` digits: of a stream's word the high ones, of a word brought along the low ones. Device

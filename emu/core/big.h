@@ -14,15 +14,15 @@
 enum { HU_BIG_FRACTION = HU_CONSTANT_DIGITS, HU_BIG_LIMBS = HU_BIG_FRACTION + 2 };
 
 typedef struct hu_big {
-  uint32_t w[HU_BIG_LIMBS]; /* the lowest first; those from f + 2 on are not used */
+  uint32_t limb[HU_BIG_LIMBS]; /* the lowest first; those from f + 2 on are not used */
 } hu_big;
 
 HU_FN int32_t hui_clz32(uint32_t x) { return hui_clz64(x) - 32; }
 
 HU_OUTLINE hu_big hui_big_of(uint32_t integer, int32_t f) {
   hu_big z;
-  for (int32_t i = 0; i < HU_BIG_LIMBS; i++) z.w[i] = 0;
-  z.w[f] = integer;
+  for (int32_t i = 0; i < HU_BIG_LIMBS; i++) z.limb[i] = 0;
+  z.limb[f] = integer;
   return z;
 }
 
@@ -36,30 +36,30 @@ HU_OUTLINE hu_big hui_big_scaled(uint64_t sig, int32_t exp, int32_t f) {
   }
   int32_t limb = at >> 5, shift = at & 31;
   uint64_t low = sig << shift, high = shift ? sig >> (64 - shift) : 0;
-  if (limb < f + 2) z.w[limb] = (uint32_t)low;
-  if (limb + 1 < f + 2) z.w[limb + 1] = (uint32_t)(low >> 32);
-  if (limb + 2 < f + 2) z.w[limb + 2] = (uint32_t)high;
+  if (limb < f + 2) z.limb[limb] = (uint32_t)low;
+  if (limb + 1 < f + 2) z.limb[limb + 1] = (uint32_t)(low >> 32);
+  if (limb + 2 < f + 2) z.limb[limb + 2] = (uint32_t)high;
   return z;
 }
 
 HU_OUTLINE hu_big hui_big_constant(int32_t which, int32_t f) {
   hu_big z = hui_big_of(which >= HU_CONSTANT_ONE, f);
-  for (int32_t i = 0; i < f; i++) z.w[f - 1 - i] = hui_constant_digit(which, i);
+  for (int32_t i = 0; i < f; i++) z.limb[f - 1 - i] = hui_constant_digit(which, i);
   return z;
 }
 
 /* -1, 0, 1. */
 HU_OUTLINE int32_t hui_big_compare(const hu_big *a, const hu_big *b, int32_t f) {
   for (int32_t i = f + 1; i >= 0; i--)
-    if (a->w[i] != b->w[i]) return a->w[i] > b->w[i] ? 1 : -1;
+    if (a->limb[i] != b->limb[i]) return a->limb[i] > b->limb[i] ? 1 : -1;
   return 0;
 }
 
 HU_OUTLINE void hui_big_add(hu_big *z, const hu_big *a, const hu_big *b, int32_t f) {
   uint64_t carry = 0;
   for (int32_t i = 0; i < f + 2; i++) {
-    carry += (uint64_t)a->w[i] + b->w[i];
-    z->w[i] = (uint32_t)carry;
+    carry += (uint64_t)a->limb[i] + b->limb[i];
+    z->limb[i] = (uint32_t)carry;
     carry >>= 32;
   }
 }
@@ -68,8 +68,8 @@ HU_OUTLINE void hui_big_add(hu_big *z, const hu_big *a, const hu_big *b, int32_t
 HU_OUTLINE void hui_big_sub(hu_big *z, const hu_big *a, const hu_big *b, int32_t f) {
   uint64_t borrow = 0;
   for (int32_t i = 0; i < f + 2; i++) {
-    uint64_t d = (uint64_t)a->w[i] - b->w[i] - borrow;
-    z->w[i] = (uint32_t)d;
+    uint64_t d = (uint64_t)a->limb[i] - b->limb[i] - borrow;
+    z->limb[i] = (uint32_t)d;
     borrow = d >> 63;
   }
 }
@@ -89,16 +89,17 @@ HU_OUTLINE uint32_t hui_big_distance(hu_big *z, const hu_big *a, const hu_big *b
 HU_OUTLINE void hui_big_down(hu_big *z, const hu_big *a, int32_t n, int32_t f) {
   int32_t limbs = n >> 5, shift = n & 31;
   for (int32_t i = 0; i < f + 2; i++) {
-    uint32_t low = i + limbs < f + 2 ? a->w[i + limbs] : 0, high = i + limbs + 1 < f + 2 ? a->w[i + limbs + 1] : 0;
-    z->w[i] = shift ? low >> shift | high << (32 - shift) : low;
+    uint32_t low = i + limbs < f + 2 ? a->limb[i + limbs] : 0,
+             high = i + limbs + 1 < f + 2 ? a->limb[i + limbs + 1] : 0;
+    z->limb[i] = shift ? low >> shift | high << (32 - shift) : low;
   }
 }
 
 HU_OUTLINE void hui_big_up(hu_big *z, const hu_big *a, int32_t n, int32_t f) {
   int32_t limbs = n >> 5, shift = n & 31;
   for (int32_t i = f + 1; i >= 0; i--) {
-    uint32_t high = i >= limbs ? a->w[i - limbs] : 0, low = i > limbs ? a->w[i - limbs - 1] : 0;
-    z->w[i] = shift ? high << shift | low >> (32 - shift) : high;
+    uint32_t high = i >= limbs ? a->limb[i - limbs] : 0, low = i > limbs ? a->limb[i - limbs - 1] : 0;
+    z->limb[i] = shift ? high << shift | low >> (32 - shift) : high;
   }
 }
 
@@ -108,23 +109,23 @@ HU_OUTLINE void hui_big_mul(hu_big *z, const hu_big *a, const hu_big *b, int32_t
   int32_t n = f + 2;
   for (int32_t i = 0; i < n; i++) product[i] = 0;
   for (int32_t i = 0; i < n; i++) {
-    uint64_t carry = 0, digit = a->w[i];
+    uint64_t carry = 0, digit = a->limb[i];
     for (int32_t j = 0; j < n; j++) {
-      carry += digit * b->w[j] + product[i + j];
+      carry += digit * b->limb[j] + product[i + j];
       product[i + j] = (uint32_t)carry;
       carry >>= 32;
     }
     product[i + n] = (uint32_t)carry;
   }
-  for (int32_t i = 0; i < n; i++) z->w[i] = product[i + f];
+  for (int32_t i = 0; i < n; i++) z->limb[i] = product[i + f];
 }
 
 /* a n, exact. */
 HU_OUTLINE void hui_big_times(hu_big *z, const hu_big *a, uint32_t n, int32_t f) {
   uint64_t carry = 0;
   for (int32_t i = 0; i < f + 2; i++) {
-    carry += (uint64_t)a->w[i] * n;
-    z->w[i] = (uint32_t)carry;
+    carry += (uint64_t)a->limb[i] * n;
+    z->limb[i] = (uint32_t)carry;
     carry >>= 32;
   }
 }
@@ -133,8 +134,8 @@ HU_OUTLINE void hui_big_times(hu_big *z, const hu_big *a, uint32_t n, int32_t f)
 HU_OUTLINE void hui_big_over(hu_big *z, const hu_big *a, uint32_t n, int32_t f) {
   uint64_t rest = 0;
   for (int32_t i = f + 1; i >= 0; i--) {
-    rest = rest << 32 | a->w[i];
-    z->w[i] = (uint32_t)(rest / n);
+    rest = rest << 32 | a->limb[i];
+    z->limb[i] = (uint32_t)(rest / n);
     rest %= n;
   }
 }
@@ -170,24 +171,25 @@ HU_OUTLINE uint32_t hui_big_digit(uint32_t *u, const uint32_t *v, int32_t m) {
 HU_OUTLINE void hui_big_div(hu_big *z, const hu_big *a, const hu_big *b, int32_t f) {
   uint32_t u[2 * HU_BIG_LIMBS + 1], v[HU_BIG_LIMBS];
   int32_t n = f + 2, m = n;
-  while (b->w[m - 1] == 0) m--;
-  int32_t shift = hui_clz32(b->w[m - 1]), top = n + f;
-  for (int32_t i = 0; i < m; i++) v[i] = shift && i ? b->w[i] << shift | b->w[i - 1] >> (32 - shift) : b->w[i] << shift;
+  while (b->limb[m - 1] == 0) m--;
+  int32_t shift = hui_clz32(b->limb[m - 1]), top = n + f;
+  for (int32_t i = 0; i < m; i++)
+    v[i] = shift && i ? b->limb[i] << shift | b->limb[i - 1] >> (32 - shift) : b->limb[i] << shift;
   for (int32_t i = 0; i <= top; i++) { /* a 2^32f, shifted */
-    uint32_t here = i >= f && i < top ? a->w[i - f] : 0, below = i > f ? a->w[i - f - 1] : 0;
+    uint32_t here = i >= f && i < top ? a->limb[i - f] : 0, below = i > f ? a->limb[i - f - 1] : 0;
     u[i] = shift ? here << shift | below >> (32 - shift) : here;
   }
-  for (int32_t i = 0; i < n; i++) z->w[i] = 0;
+  for (int32_t i = 0; i < n; i++) z->limb[i] = 0;
   for (int32_t j = top - m; j >= 0; j--) {
     uint32_t digit = hui_big_digit(u + j, v, m);
-    if (j < n) z->w[j] = digit;
+    if (j < n) z->limb[j] = digit;
   }
 }
 
 /* The place of the leading digit, its weight 2^(place - 32f); -1 of zero. */
 HU_OUTLINE int32_t hui_big_lead(const hu_big *a, int32_t f) {
   for (int32_t i = f + 1; i >= 0; i--)
-    if (a->w[i]) return 32 * i + 31 - hui_clz32(a->w[i]);
+    if (a->limb[i]) return 32 * i + 31 - hui_clz32(a->limb[i]);
   return -1;
 }
 
@@ -199,7 +201,7 @@ HU_OUTLINE uint64_t hui_big_digits(const hu_big *a, int32_t place, int32_t f) {
   } else {
     hui_big_up(&x, a, 63 - place, f);
   }
-  return (uint64_t)x.w[1] << 32 | x.w[0];
+  return (uint64_t)x.limb[1] << 32 | x.limb[0];
 }
 
 #endif

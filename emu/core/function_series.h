@@ -80,7 +80,7 @@ HU_OUTLINE void hui_series_normal(hu_big *z, const hu_big *u, int32_t f) {
  * 2^(-2.7 sqrt(n u)) apart for n > u, hence the n; it is looked at, not supposed. */
 HU_OUTLINE int32_t hui_series_tail(hu_big *z, const hu_big *u, int32_t f) {
   hu_big v, a, b, step, one = hui_big_of(1, f);
-  uint32_t n = 160 * (uint32_t)(f * f) / u->w[f] + 7 * (uint32_t)f;
+  uint32_t n = 160 * (uint32_t)(f * f) / u->limb[f] + 7 * (uint32_t)f;
   hui_big_div(&v, &one, u, f);
   a = one;
   hui_big_times(&b, &v, n + 1, f);

@@ -19,7 +19,7 @@ typedef struct hu_real {
  * no number of 64 digits if both ends begin with the same ones. If not, *z has those of the lower end. */
 HU_OUTLINE int32_t hui_real_decided(hu_num *z, const hu_real *v, int32_t f) {
   hu_big reach = hui_big_of(0, f), low, high;
-  reach.w[v->error >> 5] = (uint32_t)1 << (v->error & 31);
+  reach.limb[v->error >> 5] = (uint32_t)1 << (v->error & 31);
   *z = hui_num_finite(v->sign, (uint64_t)1 << 63, v->exp);
   z->sticky = 1;
   if (hui_big_compare(&v->z, &reach, f) <= 0) return 0;
@@ -38,7 +38,7 @@ HU_OUTLINE int32_t hui_real_decided(hu_num *z, const hu_real *v, int32_t f) {
 HU_OUTLINE void hui_real_exp(hu_real *v, const hu_big *a, uint32_t down, int32_t error, int32_t f) {
   hu_big r, ln2 = hui_big_constant(HU_CONSTANT_LN2, f), turns = hui_big_constant(HU_CONSTANT_LOG2E, f);
   hui_big_mul(&turns, &turns, a, f);
-  uint32_t k = turns.w[f] + down;
+  uint32_t k = turns.limb[f] + down;
   hui_big_times(&r, &ln2, k, f);
   while (down && hui_big_compare(&r, a, f) < 0) { /* the product was cut off just below an integer */
     hui_big_add(&r, &r, &ln2, f);
@@ -54,8 +54,8 @@ HU_OUTLINE void hui_real_exp(hu_real *v, const hu_big *a, uint32_t down, int32_t
 /* 2^a, or 2^-a if `down`, for 0 <= a < 2^15. */
 HU_OUTLINE void hui_real_exp2(hu_real *v, const hu_big *a, uint32_t down, int32_t error, int32_t f) {
   hu_big r = *a, ln2 = hui_big_constant(HU_CONSTANT_LN2, f), one = hui_big_of(1, f);
-  v->exp = (int32_t)a->w[f];
-  r.w[f] = 0;
+  v->exp = (int32_t)a->limb[f];
+  r.limb[f] = 0;
   if (down) {
     v->exp = -v->exp - 1;
     hui_big_sub(&r, &one, &r, f);
@@ -200,7 +200,7 @@ HU_OUTLINE int32_t hui_real_normal(hu_real *v, hu_num x, int32_t twice, uint32_t
   hu_big u = hui_big_scaled(x.sig * x.sig, 2 * x.exp + twice, f), half;
   hui_big_down(&half, &u, 1, f);
   hui_real_exp(v, &half, 1, 1, f);
-  int32_t tail = u.w[f] >= limit, known = 1;
+  int32_t tail = u.limb[f] >= limit, known = 1;
   if (tail) {
     known = hui_series_tail(&u, &u, f);
   } else {
@@ -273,12 +273,12 @@ HU_FN uint32_t hui_two_over_pi_bits(int32_t last) {
  * with 2^exp begins to have weights below 2^32: what is cut off is an ulp, and sig of them below 2^31. */
 HU_OUTLINE void hui_real_sin(hu_real *v, hu_num x, uint32_t cosine, int32_t f) {
   hu_big a = hui_big_of(0, f), half_pi = hui_big_constant(HU_CONSTANT_HALF_PI, f), one = hui_big_of(1, f);
-  for (int32_t i = 0; i <= f; i++) a.w[i] = hui_two_over_pi_bits(x.exp + 32 * (f - i));
+  for (int32_t i = 0; i <= f; i++) a.limb[i] = hui_two_over_pi_bits(x.exp + 32 * (f - i));
   hui_big_times(&a, &a, (uint32_t)x.sig, f);
-  uint32_t quarter = a.w[f] + cosine, turned;
-  a.w[f] = 0;
-  a.w[f + 1] = 0;
-  turned = a.w[f - 1] >> 31; /* more than an eighth of a turn: from the other end */
+  uint32_t quarter = a.limb[f] + cosine, turned;
+  a.limb[f] = 0;
+  a.limb[f + 1] = 0;
+  turned = a.limb[f - 1] >> 31; /* more than an eighth of a turn: from the other end */
   if (turned) hui_big_sub(&a, &one, &a, f);
   hui_big_mul(&a, &a, &half_pi, f);
   hui_series_sin(&v->z, &a, (quarter & 1) ^ turned, f);

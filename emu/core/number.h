@@ -10,7 +10,7 @@
 
 /* A number system and a mode unfolded, once a call. Plain data without pointers: goes to a kernel by value. */
 typedef struct hu_number_spec {
-  hu_spec f;                                        /* kind float; of the others the rounding and the NaN policy */
+  hu_spec floating;                                 /* kind float; of the others the rounding and the NaN policy */
   uint32_t mask, top;                               /* all bits of a code, its highest one */
   uint32_t max_code, low_code, zero_code, nan_code; /* zero_code: what 0 is taken to where NaN becomes zero */
   int32_t low_k, high_k;                            /* lns */
@@ -23,24 +23,24 @@ typedef struct hu_number_spec {
   uint8_t order[HU_TABLE_MAX];    /* table: the lowest code of the value with this place */
 } hu_number_spec;
 
-/* A real number, an infinity or a NaN; if `power`, the magnitude is 2^(k / 2^f) and x has nothing but kind and sign. */
+/* A real number, an infinity or a NaN; if `power`, its magnitude is 2^(k / 2^fraction) and x has only kind and sign. */
 typedef struct hu_quantity {
   hu_num x;
   int32_t k;
-  uint8_t f, power;
+  uint8_t fraction, power;
 } hu_quantity;
 
 HU_FN hu_quantity hui_quantity_of(hu_num x) {
   hu_quantity q;
   q.x = x;
   q.k = 0;
-  q.f = 0;
+  q.fraction = 0;
   q.power = 0;
   return q;
 }
 
 /* All of it, or 64 digits and sticky. */
-HU_FN hu_num hui_quantity_num(hu_quantity q) { return q.power ? hui_power_num(q.x.sign, q.k, q.f) : q.x; }
+HU_FN hu_num hui_quantity_num(hu_quantity q) { return q.power ? hui_power_num(q.x.sign, q.k, q.fraction) : q.x; }
 
 /* ---- a code's value ---- */
 
@@ -64,7 +64,7 @@ HU_FN hu_quantity hui_lns_unpack(const hu_number_spec *s, uint32_t code) {
   if (s->coding == HU_LNS_TWOS && field >= half) k -= s->top;
   if (s->coding == HU_LNS_OFFSET) k -= half;
   q.k = (int32_t)k;
-  q.f = s->fraction;
+  q.fraction = s->fraction;
   q.power = 1;
   return q;
 }
@@ -72,7 +72,7 @@ HU_FN hu_quantity hui_lns_unpack(const hu_number_spec *s, uint32_t code) {
 HU_FN hu_quantity hui_number_unpack(const hu_number_spec *s, uint32_t code) {
   uint32_t c = code & s->mask;
   switch (s->kind) {
-    case HU_NUMBER_FLOAT: return hui_quantity_of(hui_unpack(&s->f, code));
+    case HU_NUMBER_FLOAT: return hui_quantity_of(hui_unpack(&s->floating, code));
     case HU_NUMBER_POSIT: return hui_quantity_of(hui_posit_unpack(s, code));
     case HU_NUMBER_LNS: return hui_lns_unpack(s, code);
     case HU_NUMBER_FIXED: {
@@ -99,8 +99,8 @@ HU_FN uint32_t hui_quantity_pack32(hu_quantity q) { return hui_pack32(hui_quanti
 HU_FN uint32_t hui_number_from_nan(const hu_number_spec *s, uint32_t *events) {
   *events |= HU_EVENT_NAN_IN;
   if (s->has_nan) return s->nan_code;
-  if (s->f.nan_to == HU_NAN_TO_ERROR) *events |= HU_EVENT_INVALID;
-  return s->f.nan_to == HU_NAN_TO_ZERO ? s->zero_code : s->max_code;
+  if (s->floating.nan_to == HU_NAN_TO_ERROR) *events |= HU_EVENT_INVALID;
+  return s->floating.nan_to == HU_NAN_TO_ZERO ? s->zero_code : s->max_code;
 }
 
 HU_FN uint32_t hui_number_from_inf(const hu_number_spec *s, uint32_t sign, uint32_t *events) {
@@ -147,7 +147,7 @@ HU_FN uint32_t hui_posit_round(const hu_number_spec *s, hu_num x, uint32_t rando
     c = regime << left | (uint32_t)(left ? tail >> (64 - left) : 0);
     uint64_t part = left ? tail << left : tail;
     if (part || sticky) *events |= HU_EVENT_INEXACT;
-    c += (uint32_t)hui_round_up(&s->f, part, sticky, 64, c & 1, x.sign, random);
+    c += (uint32_t)hui_round_up(&s->floating, part, sticky, 64, c & 1, x.sign, random);
   }
   return x.sign ? (~c + 1) & s->mask : c;
 }
@@ -162,7 +162,7 @@ HU_FN uint32_t hui_lns_code(const hu_number_spec *s, uint32_t sign, int64_t k) {
 HU_FN uint32_t hui_lns_below(const hu_number_spec *s, uint32_t sign, uint32_t *events) {
   uint32_t away = 0;
   *events |= HU_EVENT_UNDERFLOW | HU_EVENT_INEXACT;
-  switch (s->f.round) {
+  switch (s->floating.round) {
     case HU_RTP: away = !sign; break;
     case HU_RTN: away = sign; break;
     case HU_RAZ:
@@ -178,12 +178,12 @@ HU_FN uint32_t hui_lns_round(const hu_number_spec *s, hu_quantity q, uint32_t ra
   uint32_t sign = q.x.sign;
   hu_split z;
   if (q.power) {
-    z = hui_floor_split(hui_num_finite(q.k < 0, (uint64_t)(q.k < 0 ? -(int64_t)q.k : q.k), s->fraction - q.f));
-  } else if (!hui_log_quickly(&z, q.x, s->fraction, s->f.round >= HU_SRA ? 34 : 1)) {
+    z = hui_floor_split(hui_num_finite(q.k < 0, (uint64_t)(q.k < 0 ? -(int64_t)q.k : q.k), s->fraction - q.fraction));
+  } else if (!hui_log_quickly(&z, q.x, s->fraction, s->floating.round >= HU_SRA ? 34 : 1)) {
     z = hui_floor_split(hui_log_scaled(q.x, s->fraction));
   }
   if (z.part || z.sticky) *events |= HU_EVENT_INEXACT;
-  z.whole += hui_round_up(&s->f, z.part, z.sticky, 64, (uint32_t)z.whole & 1, sign, random);
+  z.whole += hui_round_up(&s->floating, z.part, z.sticky, 64, (uint32_t)z.whole & 1, sign, random);
   if (z.whole > s->high_k) return hui_number_beyond(s, sign, events);
   if (z.whole < s->low_k) return hui_lns_below(s, sign, events);
   return hui_lns_code(s, sign, z.whole);
@@ -199,13 +199,13 @@ typedef struct hu_units {
 
 HU_FN hu_units hui_units_of(hu_quantity q, int32_t n) {
   hu_units z = {0, 0, 0, 0};
-  if (q.power && !hui_power_is_whole(q.k, q.f)) {
+  if (q.power && !hui_power_is_whole(q.k, q.fraction)) {
     uint64_t w[2];
-    hui_power_words(w, 2, q.k, q.f, n + 64);
+    hui_power_words(w, 2, q.k, q.fraction, n + 64);
     z.part = w[0];
     z.whole = w[1];
     z.sticky = 1;
-    z.large = hui_power_exponent(q.k, q.f) + n >= 62;
+    z.large = hui_power_exponent(q.k, q.fraction) + n >= 62;
     return z;
   }
   hu_num x = hui_quantity_num(q);
@@ -227,7 +227,7 @@ HU_FN hu_units hui_units_of(hu_quantity q, int32_t n) {
 HU_FN uint32_t hui_fixed_round(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
   hu_units u = hui_units_of(q, s->fraction);
   uint32_t sign = q.x.sign, inexact = u.part || u.sticky;
-  u.whole += (uint64_t)hui_round_up(&s->f, u.part, u.sticky, 64, (uint32_t)u.whole & 1, sign, random);
+  u.whole += (uint64_t)hui_round_up(&s->floating, u.part, u.sticky, 64, (uint32_t)u.whole & 1, sign, random);
   uint64_t limit = sign ? (s->sign ? s->top : 0) : s->max_code;
   if (inexact) *events |= HU_EVENT_INEXACT;
   if (!u.large && u.whole <= limit) {
@@ -266,11 +266,11 @@ HU_FN hu_big hui_table_big(hu_num x) {
 /* |x - v|; digits of x below the lowest place are left out, and *sticky says so. */
 HU_OUTLINE hu_big hui_table_distance(hu_quantity q, hu_num v, uint32_t *sticky) {
   hu_big a, b = hui_table_big(v);
-  if (q.power && !hui_power_is_whole(q.k, q.f)) {
+  if (q.power && !hui_power_is_whole(q.k, q.fraction)) {
     uint64_t w[HU_TABLE_LIMBS / 2 + 1];
-    hui_power_words(w, HU_TABLE_LIMBS / 2 + 1, q.k, q.f, 32 * HU_TABLE_LIMBS - HU_TABLE_SHIFT);
+    hui_power_words(w, HU_TABLE_LIMBS / 2 + 1, q.k, q.fraction, 32 * HU_TABLE_LIMBS - HU_TABLE_SHIFT);
     a = hui_big_of(0, HU_TABLE_LIMBS);
-    for (int32_t i = 0; i < HU_TABLE_LIMBS + 2; i++) a.w[i] = (uint32_t)(w[i >> 1] >> (i & 1 ? 32 : 0));
+    for (int32_t i = 0; i < HU_TABLE_LIMBS + 2; i++) a.limb[i] = (uint32_t)(w[i >> 1] >> (i & 1 ? 32 : 0));
     *sticky = 1;
   } else {
     hu_num x = hui_quantity_num(q);
@@ -291,20 +291,20 @@ HU_OUTLINE hu_big hui_table_distance(hu_quantity q, hu_num v, uint32_t *sticky) 
 HU_OUTLINE int32_t hui_table_up(const hu_number_spec *s, hu_quantity q, hu_num x, hu_num a, hu_num b, int32_t lower,
                                 uint32_t random) {
   uint32_t sticky, ignored = 0, low_is_lower = !x.sign;
-  if (s->f.round == HU_RNE && s->ties == HU_TIES_LOW32) {
+  if (s->floating.round == HU_RNE && s->ties == HU_TIES_LOW32) {
     hu_num sum = hui_exact_add(a, b, 0, &ignored);
     sum.exp--;
     int32_t high = hui_table_compare(x, hui_unpack32(hui_pack32(sum))) > 0;
     return high == (int32_t)low_is_lower;
   }
-  if (s->f.round == HU_RNE && s->ties == HU_TIES_GIVEN) {
+  if (s->floating.round == HU_RNE && s->ties == HU_TIES_GIVEN) {
     uint32_t code = s->order[low_is_lower ? lower : lower - 1];
     int32_t high = hui_table_compare(x, hui_unpack32(s->pattern[s->count + code])) > 0;
     return high == (int32_t)low_is_lower;
   }
   hu_big rest = hui_table_distance(q, low_is_lower ? a : b, &sticky), gap;
   gap = hui_table_distance(hui_quantity_of(a), b, &ignored);
-  int32_t digits = s->f.round >= HU_SRA ? 34 : 1; /* of nu; sticky says all else */
+  int32_t digits = s->floating.round >= HU_SRA ? 34 : 1; /* of nu; sticky says all else */
   uint64_t part = 0;
   for (int32_t i = 1; i <= digits; i++) {
     hui_big_add(&rest, &rest, &rest, HU_TABLE_LIMBS);
@@ -313,10 +313,10 @@ HU_OUTLINE int32_t hui_table_up(const hu_number_spec *s, hu_quantity q, hu_num x
     part |= (uint64_t)1 << (64 - i);
   }
   sticky |= hui_big_lead(&rest, HU_TABLE_LIMBS) >= 0;
-  if (s->f.round == HU_RNE && s->ties == HU_TIES_LOW && part == (uint64_t)1 << 63 && !sticky) {
+  if (s->floating.round == HU_RNE && s->ties == HU_TIES_LOW && part == (uint64_t)1 << 63 && !sticky) {
     return !low_is_lower;
   }
-  return hui_round_up(&s->f, part, sticky, 64, (uint32_t)lower & 1, x.sign, random);
+  return hui_round_up(&s->floating, part, sticky, 64, (uint32_t)lower & 1, x.sign, random);
 }
 
 HU_FN uint32_t hui_table_code(const hu_number_spec *s, int32_t place, hu_num x, uint32_t *events) {
@@ -352,7 +352,7 @@ HU_FN uint32_t hui_table_round(const hu_number_spec *s, hu_quantity q, uint32_t 
 /* The code of q in the number system and mode of s; sets (not adds) *events. */
 HU_FN uint32_t hui_number_round(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
   *events = 0;
-  if (s->kind == HU_NUMBER_FLOAT) return hui_round(&s->f, hui_quantity_num(q), random, events);
+  if (s->kind == HU_NUMBER_FLOAT) return hui_round(&s->floating, hui_quantity_num(q), random, events);
   if (q.x.kind == HU_KIND_NAN) return hui_number_from_nan(s, events);
   if (q.x.kind == HU_KIND_INF) return hui_number_from_inf(s, q.x.sign, events);
   if (s->kind == HU_NUMBER_TABLE) return hui_table_round(s, q, random, events);
@@ -419,7 +419,7 @@ HU_OUTLINE void hui_number_spec_table(hu_number_spec *s, const uint32_t *values)
   if (!plus) s->zero_code = s->minus_zero;
   if ((s->pattern[s->max_code] & 0x7FFFFFFF) == 0) s->max_code = s->zero_code;
   if ((s->pattern[s->low_code] & 0x7FFFFFFF) == 0) s->low_code = s->minus_zero;
-  s->f.round = HU_RNE;
+  s->floating.round = HU_RNE;
   if (!s->has_zero) s->zero_code = hui_table_round(s, zero, 0, &ignored);
 }
 
@@ -427,7 +427,7 @@ HU_OUTLINE void hui_number_spec_table(hu_number_spec *s, const uint32_t *values)
 HU_OUTLINE void hui_number_spec_make(hu_number_spec *s, hu_number n, const uint32_t *values, hu_mode mode) {
   uint32_t width = n.width;
   memset(s, 0, sizeof *s);
-  s->f = hui_spec_of(n.format, mode);
+  s->floating = hui_spec_of(n.format, mode);
   s->kind = n.kind;
   s->es = n.es;
   s->fraction = n.fraction;
@@ -459,7 +459,7 @@ HU_OUTLINE void hui_number_spec_make(hu_number_spec *s, hu_number n, const uint3
       break;
     case HU_NUMBER_TABLE:
       hui_number_spec_table(s, values);
-      s->f.round = mode.round;
+      s->floating.round = mode.round;
       break;
     default: break;
   }

@@ -46,7 +46,7 @@ HU_OUTLINE void hui_power_words(uint64_t *w, int32_t count, int32_t k, int32_t f
     hui_power_real(&v, k, f, limbs);
     int32_t from = 32 * limbs - low - v.exp, settled = 1; /* the place of the lowest digit */
     if (from < 0) continue;
-    reach.w[v.error >> 5] = (uint32_t)1 << (v.error & 31);
+    reach.limb[v.error >> 5] = (uint32_t)1 << (v.error & 31);
     hui_big_add(&above, &v.z, &reach, limbs);
     hui_big_sub(&v.z, &v.z, &reach, limbs);
     for (int32_t i = 0; i < count; i++) {

@@ -146,9 +146,9 @@ HU_OUTLINE uint32_t hui_s2_element(const hu_s2 *t, uint32_t u, uint32_t random, 
 
 /* ---- the value of a code ---- */
 
-/* Of 2^(whole + (mu' + gap log2 s) / (target 2^40)) what is common to its two ways: log2 |P| = j + log2 s, s odd. */
+/* What the two ways to 2^(whole + (mu' + gap log2 s) / (target 2^40)) share: log2 |P| = j + log2 s, s odd. */
 typedef struct hu_s2_power {
-  uint64_t s;
+  uint64_t odd;
   int32_t j;
 } hu_s2_power;
 
@@ -177,18 +177,18 @@ HU_OUTLINE uint32_t hui_s2_value_ends(hu_num *z, const hu_s2 *t, hu_s2_power p) 
   }
   a /= x;
   b /= x;
-  if (p.s > 1) {
+  if (p.odd > 1) {
     if (a > 31) return 0;
     uint64_t low = 1; /* low^a < s <= root^a */
-    for (root = p.s; root - low > 1;) {
+    for (root = p.odd; root - low > 1;) {
       uint64_t middle = low + (root - low) / 2, power = hui_s2_raised(middle, a);
-      if (power && power < p.s) {
+      if (power && power < p.odd) {
         low = middle;
       } else {
         root = middle;
       }
     }
-    if (hui_s2_raised(root, a) != p.s) return 0;
+    if (hui_s2_raised(root, a) != p.odd) return 0;
     root = hui_s2_raised(root, b);
     if (!root) return 0;
   }
@@ -205,8 +205,8 @@ HU_OUTLINE hu_num hui_s2_value_digits(const hu_s2 *t, hu_s2_power p) {
   for (int32_t f = 6; f <= HU_BIG_FRACTION; f *= 2) {
     hu_real v;
     hu_big part = hui_big_scaled(rest, -HU_S2_DIGITS, f), gap = hui_big_scaled((uint64_t)t->gap, -HU_S2_DIGITS, f);
-    if (p.s > 1) {
-      hui_real_log_of(&v, hui_num_finite(0, p.s, 0), 1, f);
+    if (p.odd > 1) {
+      hui_real_log_of(&v, hui_num_finite(0, p.odd, 0), 1, f);
       hui_big_mul(&v.z, &v.z, &gap, f);
       hui_big_add(&part, &part, &v.z, f);
     }
@@ -221,18 +221,18 @@ HU_OUTLINE hu_num hui_s2_value_digits(const hu_s2 *t, hu_s2_power p) {
 HU_FN hu_s2_power hui_s2_power_of(hu_num x) {
   hu_s2_power p;
   x = hui_stripped(x);
-  p.s = x.sig;
+  p.odd = x.sig;
   p.j = x.exp;
   return p;
 }
 
 /* gap log2(s 2^j) = *whole + *part / 2^64, too small by at most gap + 1 units of *part; exact for s = 1. */
 HU_FN int64_t hui_s2_width(const hu_s2 *t, hu_s2_power p, uint64_t *part) {
-  int32_t lead = hui_clz64(p.s);
+  int32_t lead = hui_clz64(p.odd);
   uint32_t next;
   *part = 0;
-  if (p.s == 1) return t->gap * p.j;
-  uint64_t digits = hui_s2_log2_digits(p.s << lead, 64, &next);
+  if (p.odd == 1) return t->gap * p.j;
+  uint64_t digits = hui_s2_log2_digits(p.odd << lead, 64, &next);
   *part = (uint64_t)t->gap * digits;
   return t->gap * (p.j + 63 - lead) + (int64_t)hui_mul_high64((uint64_t)t->gap, digits);
 }

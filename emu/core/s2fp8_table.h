@@ -45,17 +45,17 @@ typedef struct hu_s2_limit {
 HU_OUTLINE uint32_t hui_s2_above_digits(const hu_s2 *t, const hu_s2_limit *b, int64_t n) {
   uint64_t rest;
   int64_t whole = hui_s2_floor(n, t->gap, &rest);
-  int32_t lead = hui_clz64(b->b.s), k = b->b.j + 63 - lead;
+  int32_t lead = hui_clz64(b->b.odd), k = b->b.j + 63 - lead;
   if (whole != k) return whole > k;
   if (rest == 0) return 0;
-  return hui_s2_y_digits(rest, (uint64_t)t->gap).sig >= b->b.s << lead;
+  return hui_s2_y_digits(rest, (uint64_t)t->gap).sig >= b->b.odd << lead;
 }
 
 HU_FN uint32_t hui_s2_above(const hu_s2 *t, const hu_s2_limit *b, uint32_t a) {
   int64_t n = t->target * (hui_s2_log2(a) - t->mu);
   if (n < b->width) return 0;
-  if (n == b->width) return b->b.s == 1 && b->equal;
-  uint32_t near = n == b->width + 1 && b->part + (uint64_t)t->gap + 1 < b->part && b->b.s != 1;
+  if (n == b->width) return b->b.odd == 1 && b->equal;
+  uint32_t near = n == b->width + 1 && b->part + (uint64_t)t->gap + 1 < b->part && b->b.odd != 1;
   return near ? hui_s2_above_digits(t, b, n) : 1;
 }
 
@@ -94,7 +94,7 @@ HU_OUTLINE hu_s2_limit hui_s2_limit_of(const hu_s2 *t, hu_num low, hu_num high, 
     at = low;
     b.equal = 0;
   }
-  b.b.s = 0;
+  b.b.odd = 0;
   b.b.j = 0;
   b.width = 0;
   b.part = 0;
@@ -104,7 +104,7 @@ HU_OUTLINE hu_s2_limit hui_s2_limit_of(const hu_s2 *t, hu_num low, hu_num high, 
   return b;
 }
 
-HU_FN uint32_t hui_s2_least_of(const hu_s2 *t, hu_s2_limit b) { return b.b.s ? hui_s2_least(t, &b) : 1; }
+HU_FN uint32_t hui_s2_least_of(const hu_s2 *t, hu_s2_limit b) { return b.b.odd ? hui_s2_least(t, &b) : 1; }
 
 HU_FN uint32_t hui_s2_bound(const hu_s2 *t, uint32_t c, uint32_t sign) {
   uint32_t odd = t->spec.m ? (c - 1) & 1 : c > 1 && ((c - 1) & 1);
@@ -133,7 +133,7 @@ HU_FN uint32_t hui_s2_exact(const hu_s2 *t, uint32_t c) {
   hu_s2_limit b;
   if (c == 0 || c > t->spec.max_code) return HU_S2_NEVER;
   b.b = hui_s2_power_of(hui_s2_number(&t->spec, c));
-  if (b.b.s != 1) return HU_S2_NEVER;
+  if (b.b.odd != 1) return HU_S2_NEVER;
   b.equal = 1;
   b.width = hui_s2_width(t, b.b, &b.part);
   uint32_t a = hui_s2_least(t, &b);

@@ -15,18 +15,18 @@
 #define HU_PHILOX_ROUNDS 10
 
 typedef struct hu_philox {
-  uint32_t w[4];
+  uint32_t words[4];
 } hu_philox;
 
 HU_FN hu_philox hui_philox4x32(hu_philox c, uint32_t k0, uint32_t k1) {
   for (int r = 0; r < HU_PHILOX_ROUNDS; r++) {
-    uint64_t p0 = (uint64_t)HU_PHILOX_M0 * c.w[0];
-    uint64_t p1 = (uint64_t)HU_PHILOX_M1 * c.w[2];
+    uint64_t p0 = (uint64_t)HU_PHILOX_M0 * c.words[0];
+    uint64_t p1 = (uint64_t)HU_PHILOX_M1 * c.words[2];
     hu_philox d;
-    d.w[0] = (uint32_t)(p1 >> 32) ^ c.w[1] ^ k0;
-    d.w[1] = (uint32_t)p1;
-    d.w[2] = (uint32_t)(p0 >> 32) ^ c.w[3] ^ k1;
-    d.w[3] = (uint32_t)p0;
+    d.words[0] = (uint32_t)(p1 >> 32) ^ c.words[1] ^ k0;
+    d.words[1] = (uint32_t)p1;
+    d.words[2] = (uint32_t)(p0 >> 32) ^ c.words[3] ^ k1;
+    d.words[3] = (uint32_t)p0;
     c = d;
     k0 += HU_PHILOX_W0;
     k1 += HU_PHILOX_W1;
@@ -37,14 +37,14 @@ HU_FN hu_philox hui_philox4x32(hu_philox c, uint32_t k0, uint32_t k1) {
 /* The four words number 4 block ... 4 block + 3 of a key. */
 HU_FN hu_philox hui_stream_block(uint64_t key, uint64_t block) {
   hu_philox c;
-  c.w[0] = (uint32_t)block;
-  c.w[1] = (uint32_t)(block >> 32);
-  c.w[2] = 0;
-  c.w[3] = 0;
+  c.words[0] = (uint32_t)block;
+  c.words[1] = (uint32_t)(block >> 32);
+  c.words[2] = 0;
+  c.words[3] = 0;
   return hui_philox4x32(c, (uint32_t)key, (uint32_t)(key >> 32));
 }
 
 /* Word number c of a key (c = counter + i). */
-HU_FN uint32_t hui_stream_at(uint64_t key, uint64_t c) { return hui_stream_block(key, c >> 2).w[c & 3]; }
+HU_FN uint32_t hui_stream_at(uint64_t key, uint64_t c) { return hui_stream_block(key, c >> 2).words[c & 3]; }
 
 #endif

@@ -19,7 +19,7 @@ void hu_stream_words_n(size_t n, uint32_t *z, hu_stream s) {
   for (size_t i = 0; i < n;) {
     uint64_t c = s.counter + i;
     hu_philox block = hui_stream_block(s.key, c >> 2);
-    for (uint32_t j = c & 3; j < 4 && i < n; j++) z[i++] = block.w[j];
+    for (uint32_t j = c & 3; j < 4 && i < n; j++) z[i++] = block.words[j];
   }
 }
 

@@ -32,7 +32,7 @@ static hu_lane_rounding rounding_of(uint32_t round) {
 
 static void set_constants(hu_number_lane *c, const hu_number_spec *s) {
   memset(c, 0, sizeof *c);
-  c->rounding = rounding_of(s->f.round);
+  c->rounding = rounding_of(s->floating.round);
   c->width = s->width;
   c->es = s->es;
   c->fraction = s->fraction;
@@ -150,7 +150,7 @@ static uint32_t fraction_of(int32_t k, int32_t g) {
  * goes up from (j - 1) / 2^f on, that; only 1 and 2 have such a logarithm. */
 static uint32_t least_fraction(const hu_number_spec *s, int32_t j, uint32_t sign) {
   int32_t f = s->fraction;
-  uint32_t round = s->f.round;
+  uint32_t round = s->floating.round;
   int up = round == HU_RAZ || (round == HU_RTP && !sign) || (round == HU_RTN && sign) || (round == HU_RTO && (j & 1));
   if (round <= HU_RNZ) return fraction_of(2 * j - 1, f + 1) + 1;
   if (up) return fraction_of(j - 1, f) + 1;
@@ -159,7 +159,7 @@ static uint32_t least_fraction(const hu_number_spec *s, int32_t j, uint32_t sign
 
 static void find_fractions(hu_number_fast *f, const hu_number_spec *s) {
   for (uint32_t sign = 0; sign < 2; sign++) {
-    if (sign && s->f.round != HU_RTP && s->f.round != HU_RTN) {
+    if (sign && s->floating.round != HU_RTP && s->floating.round != HU_RTN) {
       memcpy(f->fractions[1], f->fractions[0], sizeof f->fractions[0]);
       return;
     }
@@ -282,7 +282,7 @@ static uint32_t cost_of(const hu_number_spec *s) { /* elements that a search for
 }
 
 static int encode_way(hu_number_fast *f, const hu_number_spec *s, size_t n) {
-  if (s->f.round >= HU_SRA) return HU_NUMBER_ONE;
+  if (s->floating.round >= HU_SRA) return HU_NUMBER_ONE;
   if (posit_in_lanes(s) || is_takum(s) || s->kind == HU_NUMBER_FIXED) return HU_NUMBER_LANES;
   if (n < cost_of(s)) return HU_NUMBER_ONE;
   if (s->kind == HU_NUMBER_HIFLOAT8) {
@@ -332,7 +332,7 @@ void hui_number_fast_make(hu_number_fast *f, const hu_number_spec *to, const hu_
   if (!f->lanes) return;
   if (to) set_constants(&f->constants, to);
   if (to && reads32) f->encode = encode_way(f, to, n);
-  if (!coded || (to && from && to->f.round >= HU_SRA)) return;
+  if (!coded || (to && from && to->floating.round >= HU_SRA)) return;
   set_constants(&f->back, coded);
   if (values) f->decode = decode_way(f, coded, n, values);
   if (coded->width <= 8 && n >= 512 && f->decode == HU_NUMBER_ONE) {

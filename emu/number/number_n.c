@@ -160,7 +160,7 @@ static void run_part(void *context, size_t part) {
   const conversion *c = context;
   const hu_number_fast *f = &c->fast;
   size_t first = part * c->part, past = c->n - first < c->part ? c->n : first + c->part;
-  uint32_t bits = c->spec.f.round >= HU_SRA ? c->spec.f.bits : 0;
+  uint32_t bits = c->spec.floating.round >= HU_SRA ? c->spec.floating.bits : 0;
   int small = c->ex.kind == CODES && c->ex.size == 1 && f->decode == HU_NUMBER_TABLE_OF_CODES;
   int values = c->ex.kind == VALUES32 && f->encode != HU_NUMBER_ONE && c->ez.kind != VALUES64;
   int decodes = !c->rounds && f->decode != HU_NUMBER_ONE;

@@ -19,7 +19,7 @@ HU_FN uint32_t hui_is_tapered(uint32_t kind) { return kind > HU_NUMBER_TABLE; }
 HU_FN hu_num hui_any_num(hu_quantity q) {
   uint32_t ignored = 0;
   if (q.power != HU_POWER_OF_E) return hui_quantity_num(q);
-  hu_num x = hui_num_finite(q.k < 0, (uint64_t)(q.k < 0 ? -(int64_t)q.k : q.k), -(int32_t)q.f);
+  hu_num x = hui_num_finite(q.k < 0, (uint64_t)(q.k < 0 ? -(int64_t)q.k : q.k), -(int32_t)q.fraction);
   x = hui_function_of(HU_OP_EXP, x, x, &ignored);
   x.sign = q.x.sign;
   return x;
@@ -39,8 +39,9 @@ HU_OUTLINE hu_num hui_times_constant(int32_t which, int32_t k, int32_t exp) {
 /* 2 ln |x| of a finite quantity that is not 0: all of it, or 64 digits and sticky. */
 HU_OUTLINE hu_num hui_twice_log(hu_quantity q) {
   uint32_t ignored = 0;
-  if (q.power == HU_POWER_OF_E) return hui_num_finite(q.k < 0, (uint64_t)(q.k < 0 ? -(int64_t)q.k : q.k), 1 - q.f);
-  if (q.power) return hui_times_constant(HU_CONSTANT_LN2, q.k, 1 - q.f);
+  if (q.power == HU_POWER_OF_E)
+    return hui_num_finite(q.k < 0, (uint64_t)(q.k < 0 ? -(int64_t)q.k : q.k), 1 - q.fraction);
+  if (q.power) return hui_times_constant(HU_CONSTANT_LN2, q.k, 1 - q.fraction);
   q.x.sign = 0;
   hu_num z = hui_function_of(HU_OP_LOG, q.x, q.x, &ignored);
   z.exp++;
@@ -79,7 +80,7 @@ HU_FN hu_quantity hui_takum_unpack(const hu_number_spec *s, uint32_t code) {
   }
   hu_quantity q = hui_quantity_of(hui_num_finite(sign, 1, 0));
   q.k = t.c * (1 << t.digits) + (t.digits ? (int32_t)(t.m >> (64 - t.digits)) : 0);
-  q.f = (uint8_t)(t.digits + 1);
+  q.fraction = (uint8_t)(t.digits + 1);
   q.power = q.k ? HU_POWER_OF_E : 0;
   return q;
 }
@@ -122,7 +123,7 @@ HU_FN uint32_t hui_takum_round(const hu_number_spec *s, hu_quantity q, uint32_t 
     *events |= HU_EVENT_UNDERFLOW | HU_EVENT_INEXACT;
   } else if (z.part || z.sticky) {
     *events |= HU_EVENT_INEXACT;
-    c += (uint32_t)hui_round_up(&s->f, z.part, z.sticky, 64, c & 1, sign, random);
+    c += (uint32_t)hui_round_up(&s->floating, z.part, z.sticky, 64, c & 1, sign, random);
   }
   return sign ? (~c + 1) & s->mask : c;
 }
@@ -199,7 +200,7 @@ HU_FN hu_split hui_hif8_place(hu_num x) {
 
 /* s->wrap: an infinity becomes the largest number; s->coding: what is beyond it does. */
 HU_FN uint32_t hui_hif8_beyond(const hu_number_spec *s, uint32_t sign, uint32_t *events) {
-  uint32_t round = s->f.round, stops = round == HU_RTZ || round == (sign ? HU_RTP : HU_RTN);
+  uint32_t round = s->floating.round, stops = round == HU_RTZ || round == (sign ? HU_RTP : HU_RTN);
   *events |= HU_EVENT_OVERFLOW | HU_EVENT_INEXACT;
   if (!s->coding && !stops) return HU_HIF8_INF | sign << 7;
   *events |= HU_EVENT_SATURATED;
@@ -212,7 +213,7 @@ HU_FN uint32_t hui_hif8_round(const hu_number_spec *s, hu_num x, uint32_t random
   if (place < HU_HIF8_INF_PLACE) {
     if (z.part || z.sticky) *events |= HU_EVENT_INEXACT;
     if (place == 0) *events |= HU_EVENT_UNDERFLOW; /* |x| < 2^-22 */
-    place += hui_round_up(&s->f, z.part, z.sticky, 64, (uint32_t)place & 1, x.sign, random);
+    place += hui_round_up(&s->floating, z.part, z.sticky, 64, (uint32_t)place & 1, x.sign, random);
   }
   if (place == HU_HIF8_INF_PLACE) return hui_hif8_beyond(s, x.sign, events);
   if (place == 0) *events |= HU_EVENT_TO_ZERO;
@@ -259,10 +260,10 @@ HU_FN uint32_t hui_tapered_round(const hu_number_spec *s, hu_quantity q, uint32_
 
 /* A power of e to a logarithmic number. */
 HU_FN uint32_t hui_lns_of_e(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
-  hu_split z = hui_floor_split(hui_times_constant(HU_CONSTANT_LOG2E, q.k, (int32_t)s->fraction - q.f));
+  hu_split z = hui_floor_split(hui_times_constant(HU_CONSTANT_LOG2E, q.k, (int32_t)s->fraction - q.fraction));
   uint32_t sign = q.x.sign;
   *events = HU_EVENT_INEXACT;
-  z.whole += hui_round_up(&s->f, z.part, z.sticky, 64, (uint32_t)z.whole & 1, sign, random);
+  z.whole += hui_round_up(&s->floating, z.part, z.sticky, 64, (uint32_t)z.whole & 1, sign, random);
   if (z.whole > s->high_k) return hui_number_beyond(s, sign, events);
   return z.whole < s->low_k ? hui_lns_below(s, sign, events) : hui_lns_code(s, sign, z.whole);
 }
@@ -272,11 +273,11 @@ HU_OUTLINE hu_units hui_units_of_e(hu_quantity q, int32_t n) {
   hu_units u = {0, 0, 1, 1};
   for (int32_t limbs = 12; limbs <= HU_BIG_FRACTION; limbs *= 2) {
     hu_real v;
-    hu_big a = hui_big_scaled((uint64_t)q.k, -(int32_t)q.f, limbs), reach = hui_big_of(0, limbs), above;
+    hu_big a = hui_big_scaled((uint64_t)q.k, -(int32_t)q.fraction, limbs), reach = hui_big_of(0, limbs), above;
     hui_real_exp(&v, &a, 0, 0, limbs);
     int32_t from = 32 * limbs - n - 64 - v.exp; /* the place of the lowest digit */
     if (from < 0) continue;
-    reach.w[v.error >> 5] = (uint32_t)1 << (v.error & 31);
+    reach.limb[v.error >> 5] = (uint32_t)1 << (v.error & 31);
     hui_big_add(&above, &v.z, &reach, limbs);
     hui_big_sub(&v.z, &v.z, &reach, limbs);
     u.part = hui_big_digits(&v.z, from + 63, limbs);
@@ -292,7 +293,7 @@ HU_FN uint32_t hui_fixed_of_e(const hu_number_spec *s, hu_quantity q, uint32_t r
   hu_num x = hui_any_num(q);
   if (!s->wrap || hui_exponent(x) + s->fraction < 62) return hui_number_round(s, hui_quantity_of(x), random, events);
   hu_units u = hui_units_of_e(q, s->fraction);
-  u.whole += (uint64_t)hui_round_up(&s->f, u.part, u.sticky, 64, (uint32_t)u.whole & 1, q.x.sign, random);
+  u.whole += (uint64_t)hui_round_up(&s->floating, u.part, u.sticky, 64, (uint32_t)u.whole & 1, q.x.sign, random);
   *events = HU_EVENT_OVERFLOW | HU_EVENT_INEXACT;
   return (uint32_t)(q.x.sign ? ~u.whole + 1 : u.whole) & s->mask;
 }

@@ -68,16 +68,16 @@ enum { LIMBS = 24, DIGITS_MAX = 40, POWER_MAX = 99 };
 
 /* The integer digits 10^power, power of either sign, rounded once: below 10^139, above 10^-139 if not 0. */
 typedef struct decimal {
-  uint32_t w[LIMBS]; /* the lowest first */
-  int exponent;      /* times 2^exponent */
+  uint32_t limb[LIMBS]; /* the lowest first */
+  int exponent;         /* times 2^exponent */
   uint32_t sticky;
 } decimal;
 
 static void times_plus(decimal *d, uint32_t factor, uint32_t term) {
   uint64_t carry = term;
   for (int i = 0; i < LIMBS; i++) {
-    carry += (uint64_t)d->w[i] * factor;
-    d->w[i] = (uint32_t)carry;
+    carry += (uint64_t)d->limb[i] * factor;
+    d->limb[i] = (uint32_t)carry;
     carry >>= 32;
   }
 }
@@ -85,8 +85,8 @@ static void times_plus(decimal *d, uint32_t factor, uint32_t term) {
 static void over_ten(decimal *d) {
   uint64_t rest = 0;
   for (int i = LIMBS - 1; i >= 0; i--) {
-    rest = rest << 32 | d->w[i];
-    d->w[i] = (uint32_t)(rest / 10);
+    rest = rest << 32 | d->limb[i];
+    d->limb[i] = (uint32_t)(rest / 10);
     rest %= 10;
   }
   d->sticky |= rest != 0;
@@ -95,8 +95,8 @@ static void over_ten(decimal *d) {
 /* A negative power requires digits below the point: 2^480 10^-139 > 2^18 leaves 64 digits more than those of 1. */
 static void scale(decimal *d, int power) {
   if (power < 0) {
-    memmove(d->w + 15, d->w, (LIMBS - 15) * sizeof *d->w);
-    memset(d->w, 0, 15 * sizeof *d->w);
+    memmove(d->limb + 15, d->limb, (LIMBS - 15) * sizeof *d->limb);
+    memset(d->limb, 0, 15 * sizeof *d->limb);
     d->exponent = -480;
   }
   for (; power > 0; power--) times_plus(d, 10, 0);
@@ -105,15 +105,15 @@ static void scale(decimal *d, int power) {
 
 static uint32_t rounded(const decimal *d, uint32_t sign) {
   int top = LIMBS - 1;
-  while (top > 0 && d->w[top] == 0) top--;
-  uint64_t sig = d->w[top];
+  while (top > 0 && d->limb[top] == 0) top--;
+  uint64_t sig = d->limb[top];
   uint32_t sticky = d->sticky;
   int exponent = d->exponent + 32 * top;
   if (top == 0 && sig == 0) return sign << 31;
   int lead = hui_clz64(sig);
   sig <<= lead;
   for (int have = lead; have > 0 && top > 0; have -= 32) { /* more digits from the limbs below */
-    uint64_t next = d->w[--top];
+    uint64_t next = d->limb[--top];
     if (have >= 32) {
       sig |= next << (have - 32);
     } else {
@@ -121,7 +121,7 @@ static uint32_t rounded(const decimal *d, uint32_t sign) {
       sticky |= (uint32_t)next << have != 0;
     }
   }
-  while (top > 0) sticky |= d->w[--top] != 0;
+  while (top > 0) sticky |= d->limb[--top] != 0;
   hu_num x = hui_num_finite(sign, sig, exponent - lead);
   x.sticky = sticky != 0;
   return hui_pack32(x);

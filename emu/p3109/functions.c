@@ -20,15 +20,15 @@ static void root(hu_big *z, const hu_big *a, int32_t f) {
   hu_big r = hui_big_of(0, f), rest = r, trial;
   for (int32_t i = 32 * f + 31; i >= 0; i--) {
     int32_t at = 2 * i - 32 * f; /* the place in `a` of the pair's lower digit */
-    uint32_t pair = at < 0 ? 0 : a->w[at >> 5] >> (at & 31) & 3;
+    uint32_t pair = at < 0 ? 0 : a->limb[at >> 5] >> (at & 31) & 3;
     hui_big_up(&rest, &rest, 2, f);
-    rest.w[0] |= pair;
+    rest.limb[0] |= pair;
     hui_big_up(&trial, &r, 2, f);
-    trial.w[0] |= 1;
+    trial.limb[0] |= 1;
     hui_big_up(&r, &r, 1, f);
     if (hui_big_compare(&rest, &trial, f) < 0) continue;
     hui_big_sub(&rest, &rest, &trial, f);
-    r.w[0] |= 1;
+    r.limb[0] |= 1;
   }
   *z = r;
 }
@@ -109,7 +109,7 @@ static hu_big pi_halves(uint32_t halves, int32_t f) {
 
 static hu_big one_over_pi(int32_t f) {
   hu_big z = hui_big_of(0, f);
-  for (int32_t i = 0; i <= f; i++) z.w[i] = hui_two_over_pi_bits(32 * (f - i) - 1);
+  for (int32_t i = 0; i <= f; i++) z.limb[i] = hui_two_over_pi_bits(32 * (f - i) - 1);
   return z;
 }
 
@@ -301,7 +301,7 @@ static void sine_pi(hu_real *v, hu_num x, uint32_t cosine, int32_t f) {
   hu_num g;
   uint32_t quarter = quarters(&g, x) + cosine, turned;
   hu_big a = hui_magnitude(g, f), half_pi = pi_halves(1, f), one = hui_big_of(1, f);
-  turned = a.w[f - 1] >> 31;
+  turned = a.limb[f - 1] >> 31;
   if (turned) hui_big_sub(&a, &one, &a, f);
   hui_big_mul(&a, &a, &half_pi, f);
   hui_series_sin(&a, &a, (quarter & 1) ^ turned, f);

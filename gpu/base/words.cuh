@@ -68,15 +68,15 @@ HU_DEVICE void hui_words_run(const hu_word_keys &keys, uint64_t c, uint32_t w[4 
   for (int f = 0; f < Fours; f++) {
     hu_philox b = hui_words_block(keys, ((c >> 2) + (uint64_t)f) & (~(uint64_t)0 >> 2));
 #pragma unroll
-    for (int j = 0; j < 4; j++) w[4 * f + j] = b.w[j];
+    for (int j = 0; j < 4; j++) w[4 * f + j] = b.words[j];
   }
   if ((c & 3) == 0) return;
   hu_philox d = hui_words_block(keys, ((c >> 2) + Fours) & (~(uint64_t)0 >> 2));
 #pragma unroll
   for (int j = 0; j < 4 * Fours; j++) { /* c % 4 places down */
-    uint32_t one = j + 1 < 4 * Fours ? w[(j + 1) % (4 * Fours)] : d.w[(j + 1) & 3];
-    uint32_t two = j + 2 < 4 * Fours ? w[(j + 2) % (4 * Fours)] : d.w[(j + 2) & 3];
-    uint32_t three = j + 3 < 4 * Fours ? w[(j + 3) % (4 * Fours)] : d.w[(j + 3) & 3];
+    uint32_t one = j + 1 < 4 * Fours ? w[(j + 1) % (4 * Fours)] : d.words[(j + 1) & 3];
+    uint32_t two = j + 2 < 4 * Fours ? w[(j + 2) % (4 * Fours)] : d.words[(j + 2) & 3];
+    uint32_t three = j + 3 < 4 * Fours ? w[(j + 3) % (4 * Fours)] : d.words[(j + 3) & 3];
     w[j] = (c & 3) == 1 ? one : (c & 3) == 2 ? two : three;
   }
 }
@@ -90,7 +90,7 @@ HU_DEVICE void hui_words(hu_stream s, uint64_t i, uint32_t w[4]) {
 HU_DEVICE uint32_t hui_word(hu_stream s, uint64_t i) {
   uint64_t c = s.counter + i;
   hu_philox b = hui_words_block(hui_word_keys_of(s.key), c >> 2);
-  uint32_t lo = c & 1 ? b.w[1] : b.w[0], hi = c & 1 ? b.w[3] : b.w[2];
+  uint32_t lo = c & 1 ? b.words[1] : b.words[0], hi = c & 1 ? b.words[3] : b.words[2];
   return c & 2 ? hi : lo;
 }
 

@@ -58,7 +58,7 @@ static __device__ __noinline__ hu_number_result hui_number_one(const hu_device_n
                   : c.reads == HU_VALUES32   ? hui_quantity_of(hui_unpack32((uint32_t)u))
                                              : hui_quantity_of(hui_unpack64(u));
   if (c.rounds) {
-    uint32_t random = c.stochastic ? word >> ((32u - c.to.f.bits) & 31u) : 0;
+    uint32_t random = c.stochastic ? word >> ((32u - c.to.floating.bits) & 31u) : 0;
     r.bits = hui_number_round(&c.to, q, random, &r.events);
     if (c.writes == HU_NUMBER_CODES) return r;
     q = hui_number_unpack(&c.to, (uint32_t)r.bits);

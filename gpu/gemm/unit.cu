@@ -62,7 +62,7 @@ HU_DEVICE hu_num hui_align_block(const hu_accum_plan *p, const hu_lines *in, con
     uint64_t k = hui_pick(b, i);
     if (k < b->past) largest = hui_later(largest, t.ea[k - t.first] + t.eb[k - t.first]);
   }
-  if (tc.kind == HU_KIND_FINITE) largest = hui_later(largest, tc.e);
+  if (tc.kind == HU_KIND_FINITE) largest = hui_later(largest, tc.alignment);
   if (largest <= HU_ALIGN_ZERO / 2 && tc.kind == HU_KIND_ZERO) return hui_block_out(p, 0, 0, d);
   int32_t e = hui_later(largest, o->emin);
   if (tc.kind > HU_KIND_FINITE || e > 100 || e < -90) return hui_block_align(p, in, b, c, d);

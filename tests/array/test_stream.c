@@ -34,9 +34,9 @@ static void test_known_answers(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     hu_philox c;
-    memcpy(c.w, known[i], sizeof c.w);
+    memcpy(c.words, known[i], sizeof c.words);
     c = hui_philox4x32(c, known[i][4], known[i][5]);
-    assert_memory_equal(c.w, known[i] + 6, sizeof c.w);
+    assert_memory_equal(c.words, known[i] + 6, sizeof c.words);
   }
 }
 

@@ -132,7 +132,7 @@ int align_sum(ARGUMENTS) {
     t[i + 1] = hui_term_at(&p, &in, 0);
   }
   for (int i = 0; i <= PROOF_LENGTH; i++) {
-    if (t[i].kind == HU_KIND_FINITE) top = hui_later(top, t[i].e);
+    if (t[i].kind == HU_KIND_FINITE) top = hui_later(top, t[i].alignment);
   }
   for (int i = 0; i <= PROOF_LENGTH; i++) {
     if (t[i].kind == HU_KIND_FINITE) n += hui_cut(PROOF_CUT, t[i].sign, t[i].sig, top - f - t[i].exp);
@@ -168,7 +168,7 @@ int align_product(ARGUMENTS) {
   plan_of(&p, &s, f, -700);
   hu_lines in = {{&x, 1}, {&y, 1}, {&x, 0}, {&y, 0}};
   hu_term t = hui_term_at(&p, &in, 0);
-  if (emin < -600 || emin > 600 || (t.kind == HU_KIND_FINITE && emin < t.e)) return 0; /* emin stands for E */
+  if (emin < -600 || emin > 600 || (t.kind == HU_KIND_FINITE && emin < t.alignment)) return 0; /* emin stands for E */
   prepared(&s, x, &va, &power);
   prepared(&s, y, &vb, &power);
   return wrong_term(blk_mul(blk_all(va), blk_all(vb)), &t, f, emin);
@@ -180,7 +180,7 @@ int align_addend(ARGUMENTS) {
   if (!is_asked(&s, m, e, b, f, -700, c)) return 0;
   plan_of(&p, &s, f, -700);
   hu_term t = hui_term_of_c(&p, hui_unpack32(c));
-  if (emin < -600 || emin > 600 || emin < t.e) return 0;
+  if (emin < -600 || emin > 600 || emin < t.alignment) return 0;
   return wrong_term(hui_pack64(hui_unpack32(c)), &t, f, emin);
 }
 
@@ -199,7 +199,7 @@ int align_largest(ARGUMENTS) {
   prepared(&s, y, &vb[0], &vb[HU_UNIT_NB * HU_UNIT_KC]);
   blk_d largest_power[1] = {pattern_of_power(emin)};
   largest(1, 1, va, vb, largest_power);
-  int32_t right = t.kind == HU_KIND_FINITE ? hui_later(emin, t.e) : emin;
+  int32_t right = t.kind == HU_KIND_FINITE ? hui_later(emin, t.alignment) : emin;
   return largest_power[0] == pattern_of_power(right) ? 0 : WRONG_SUM;
 }
 
