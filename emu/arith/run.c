@@ -30,7 +30,7 @@ typedef struct run {
   hu_arith_call call;
   size_t part;
   hu_spec spec, source[3];
-  hu_narrow narrow, undo[3];
+  hu_lane_constants constants, undo[3];
   int raw[3];                /* 1: the operand's codes are binary32 patterns */
   const hu_kernels *kernels; /* NULL: the core for every element */
   const hu_wide_arith *wide;
@@ -126,7 +126,7 @@ static void load_operand(const run *c, int k, size_t first, size_t n, uint32_t *
   if (c->raw[k]) {
     memcpy(z, codes, n * 4);
   } else {
-    c->kernels->decode[hui_by_size(x->size)](&c->undo[k], n, z, codes);
+    c->kernels->decode[hui_by_size(x->size)](&c->source_constants[k], n, z, codes);
   }
 }
 
@@ -257,7 +257,7 @@ static void round_piece(const run *c, size_t first, size_t n, piece *p, hu_event
   int direct = c->call.result.stride == 1;
   hu_piece q = {n, direct ? (void *)z_at(c, first) : p->out, p->odd, c->stream.key, c->stream.counter + first, 0};
   size_t size = c->call.result.size;
-  c->kernels->encode[hui_by_size(size)](&c->narrow, &q, counts);
+  c->kernels->encode[hui_by_size(size)](&c->constants, &q, counts);
   for (size_t i = 0; !direct && i < n; i++) memcpy(z_at(c, first + i), (const uint8_t *)p->out + i * size, size);
 }
 
@@ -316,13 +316,14 @@ static int lanes_can(run *c) {
   int extreme = c->call.op >= HU_OP_MINIMUM && c->call.op <= HU_OP_MAXIMUM_NUMBER;
   if (!is_function(c) && (c->call.op >= HU_OP_ROUNDED || (c->call.op == HU_OP_SQRT && !c->wide->sqrt))) return 0;
   if (c->spec.zero == HU_ZERO_NONE) return 0; /* there +0 would have an event */
-  int narrow = hui_narrow_of(&c->narrow, &c->spec) && (extreme || hui_odd_is_enough(&c->spec));
+  int narrow = hui_lane_constants_of(&c->constants, &c->spec) && (extreme || hui_odd_is_enough(&c->spec));
   if (narrow) c->nearest32 = NULL;
   if (!narrow && !c->nearest32) return 0;
   for (int k = 0; k < c->call.operands; k++) {
     hu_format f = c->call.x[k].format;
     c->raw[k] = hu_format_equal(f, binary32);
-    if (!c->raw[k] && (!c->source[k].fits_binary32 || !hui_narrow_of(&c->undo[k], &c->source[k]))) return 0;
+    if (!c->raw[k] && (!c->source[k].fits_binary32 || !hui_lane_constants_of(&c->source_constants[k], &c->source[k])))
+      return 0;
   }
   return 1;
 }

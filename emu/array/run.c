@@ -24,9 +24,9 @@ typedef struct conversion {
   const uint8_t *x;
   hu_array_end ez, ex;
   hu_spec spec, source;
-  hu_narrow narrow, undo;    /* lane constants of the target, and of the source's codes */
-  const hu_kernels *kernels; /* NULL: the core for every element */
-  const hu_streams *streams; /* NULL: from the first element to the last */
+  hu_lane_constants constants, source_constants; /* lane constants of the target, and of the source's codes */
+  const hu_kernels *kernels;                     /* NULL: the core for every element */
+  const hu_streams *streams;                     /* NULL: from the first element to the last */
   hu_stream stream;
   int stochastic, bypass;
   hu_events *counts; /* one a part */
@@ -93,15 +93,15 @@ static const uint32_t *load_piece(const conversion *c, size_t first, size_t n, u
       memcpy(buffer, x, n * 4);
       return buffer;
     case HU_ARRAY_END_BINARY64: return c->kernels->to_odd(n, buffer, x) ? NULL : buffer;
-    default: c->kernels->decode[hui_by_size(c->ex.size)](&c->undo, n, buffer, x); return buffer;
+    default: c->kernels->decode[hui_by_size(c->ex.size)](&c->source_constants, n, buffer, x); return buffer;
   }
 }
 
 static void call_kernel(const conversion *c, const hu_piece *p, hu_events *counts) {
   if (c->ez.kind != HU_ARRAY_END_CODES) {
-    c->kernels->quantize(&c->narrow, p, counts);
+    c->kernels->quantize(&c->constants, p, counts);
   } else {
-    c->kernels->encode[hui_by_size(c->ez.size)](&c->narrow, p, counts);
+    c->kernels->encode[hui_by_size(c->ez.size)](&c->constants, p, counts);
   }
 }
 
@@ -157,7 +157,7 @@ static void run_plain(const conversion *c, size_t first, size_t n, void *z, int 
 }
 
 static void decode_plain(const conversion *c, size_t first, size_t n, uint32_t *z) {
-  c->kernels->decode[hui_by_size(c->ex.size)](&c->undo, n, z, x_at(c, first));
+  c->kernels->decode[hui_by_size(c->ex.size)](&c->source_constants, n, z, x_at(c, first));
 }
 
 /* The same in the order of emu/array/streams.h. */
@@ -212,12 +212,12 @@ static void run_part(void *context, size_t part) {
 static int kernels_can(conversion *c) {
   hu_mode rne = {0};
   hu_spec exact;
-  if (!hui_narrow_of(&c->narrow, &c->spec)) return 0;
+  if (!hui_lane_constants_of(&c->constants, &c->spec)) return 0;
   if (c->ez.kind != HU_ARRAY_END_CODES && !c->spec.fits_binary32) return 0;
   if (c->ex.kind == HU_ARRAY_END_BINARY64) return hui_odd_is_enough(&c->spec);
   if (c->ex.kind != HU_ARRAY_END_CODES) return 1;
   exact = hui_spec_of(c->ex.format, rne);
-  return exact.fits_binary32 && hui_narrow_of(&c->undo, &exact);
+  return exact.fits_binary32 && hui_lane_constants_of(&c->source_constants, &exact);
 }
 
 void hui_array_run(size_t n, void *z, hu_array_end ez, const void *x, hu_array_end ex, hu_mode mode,
@@ -299,7 +299,8 @@ void hui_array_decode(size_t n, void *z, hu_array_end ez, const void *x, hu_arra
   c.ex = ex;
   c.source = hui_spec_of(ex.format, rne);
   c.kernels = hui_level_for(exec)->convert;
-  if (c.kernels && (!c.source.fits_binary32 || !hui_narrow_of(&c.undo, &c.source))) c.kernels = NULL;
+  if (c.kernels && (!c.source.fits_binary32 || !hui_lane_constants_of(&c.source_constants, &c.source)))
+    c.kernels = NULL;
   if (is_plain_decode(&c)) c.streams = streams_of(&c, exec);
   c.part = hui_part_size(n, threads, PART_MIN);
   hui_parallel(threads, hui_parts(n, c.part), decode_part, &c);

@@ -20,7 +20,7 @@ typedef struct hu_matrix {
   size_t rows, cols, ld, size; /* size: bytes of an element */
   hu_format format;
   hu_spec spec;
-  hu_narrow undo;               /* lane constants of its codes */
+  hu_lane_constants constants;  /* lane constants of its codes */
   const hu_kernels *kernels;    /* to decode with; NULL: the one-value core */
   const hu_gemm_kernels *moves; /* copies and widening */
   uint32_t least_normal;        /* the least code with an exponent field above 0 that is normal in binary64 */
@@ -47,7 +47,7 @@ struct hu_gemm_call {
   size_t ldd, d_size; /* elements, bytes of one */
   int d_values, d_binary32;
   hu_spec spec; /* of D */
-  hu_narrow narrow;
+  hu_lane_constants constants;
   const hu_kernels *rounding; /* kernels that round binary32 sums into D; NULL: the core */
   int odd_first;              /* binary64 sums may go through binary32 rounded to odd */
   hu_stream stream;

@@ -26,7 +26,7 @@ void hui_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t c
   x->size = x->values ? 4 : x->spec.code_bytes;
   x->least_normal = (uint32_t)(x->spec.bias > 1023 ? x->spec.bias - 1022 : 1) << x->spec.m;
   x->carried = x->spec.fits_binary32;
-  if (x->carried && hui_narrow_of(&x->undo, &x->spec)) x->kernels = level->convert;
+  if (x->carried && hui_lane_constants_of(&x->constants, &x->spec)) x->kernels = level->convert;
 }
 
 size_t hui_gemm_stored_rows(const hu_matrix *x) { return x->transposed ? x->cols : x->rows; }
@@ -65,7 +65,7 @@ void hui_gemm_read32(const hu_matrix *x, size_t row, size_t column, size_t n, fl
   } else if (!x->kernels) {
     for (size_t i = 0; i < n; i++) z[i] = hui_float_of_bits(hui_pack32(load(x, p + i * x->size)));
   } else {
-    x->kernels->decode[hui_by_size(x->size)](&x->undo, n, (uint32_t *)(void *)z, p);
+    x->kernels->decode[hui_by_size(x->size)](&x->constants, n, (uint32_t *)(void *)z, p);
   }
 }
 
@@ -95,7 +95,7 @@ static int piece_on_grid(const hu_matrix *x, const float *p, size_t n) {
   if (x->kernels) {
     hu_piece piece = {n, z, (const uint32_t *)(const void *)p, 0, 0, 0};
     memset(&ignored, 0, sizeof ignored);
-    x->kernels->quantize(&x->undo, &piece, &ignored);
+    x->kernels->quantize(&x->constants, &piece, &ignored);
   } else {
     uint32_t events;
     for (size_t i = 0; i < n; i++) {

@@ -15,7 +15,7 @@ void hui_gemm_set_result(hu_gemm_call *g, const hu_result *d, hu_mode mode, cons
   g->d_size = g->d_values ? 4 : hui_code_bytes(d->format);
   g->d_binary32 = hu_format_equal(d->format, hui_format_binary32());
   g->spec = hui_spec_of(d->format, mode);
-  g->rounding = hui_narrow_of(&g->narrow, &g->spec) ? level->convert : NULL;
+  g->rounding = hui_lane_constants_of(&g->constants, &g->spec) ? level->convert : NULL;
   g->odd_first = hui_odd_is_enough(&g->spec);
 }
 
@@ -34,9 +34,9 @@ static void finish_kernel(const hu_gemm_call *g, size_t i, size_t j, size_t n, c
   uint8_t *z = g->d + (i * g->ldd + j) * g->d_size;
   hu_piece piece = {n, z, x, g->stream.key, g->stream.counter + (uint64_t)i * g->n + j, 0};
   if (g->d_values) {
-    g->rounding->quantize(&g->narrow, &piece, events);
+    g->rounding->quantize(&g->constants, &piece, events);
   } else {
-    g->rounding->encode[hui_by_size(g->d_size)](&g->narrow, &piece, events);
+    g->rounding->encode[hui_by_size(g->d_size)](&g->constants, &piece, events);
   }
 }
 

@@ -20,7 +20,7 @@ typedef struct undo {
   hu_scaled_call c;
   hu_scaled_shape s;
   hu_scaler scaler;
-  hu_narrow narrow;
+  hu_lane_constants constants;
   hu_scaled_grid grid;
   const hu_kernels *kernels;
   const hu_scaled_lanes *lanes;
@@ -92,7 +92,7 @@ static int undo_piece(const undo *g, size_t row, size_t col, size_t n, size_t si
     if (!from_twos(g, n, plain, x)) return 0;
     x = plain;
   }
-  g->kernels->decode[hui_by_size(g->s.code_size)](&g->narrow, n, v, x);
+  g->kernels->decode[hui_by_size(g->s.code_size)](&g->constants, n, v, x);
   if (way == SHIFT) {
     g->lanes->shift_back(n, side, z, v, by);
     return 1;
@@ -247,7 +247,7 @@ static void choose(undo *g) {
   const hu_spec *f = &g->scaler.element;
   const hu_level *level = hui_level_for(g->c.exec);
   g->lanes = level->scaled_rows;
-  if (!g->lanes || !hui_narrow_of(&g->narrow, f) || !f->fits_binary32) return;
+  if (!g->lanes || !hui_lane_constants_of(&g->constants, f) || !f->fits_binary32) return;
   if (f->emin - f->m < -126) return;
   if (hui_scaled_grid_of(&g->grid, &g->scaler)) g->strips = level->scaled_strips;
   if (g->strips && hui_scaled_values_can(&g->grid, g->s.code_size)) g->values = level->scaled_values;

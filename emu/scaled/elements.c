@@ -36,11 +36,11 @@ static void call_kernel(const hu_scaled_work *g, const hu_scaled_span *s, const 
                         hu_events *counts) {
   hu_piece p = {s->n, z, y, key_of(g), word_at(g, s->row, s->col), 0};
   if (z) {
-    g->kernels->quantize(&g->narrow, &p, counts);
+    g->kernels->quantize(&g->constants, &p, counts);
     return;
   }
   p.z = hui_scaled_code(g, s->row, s->col);
-  g->kernels->encode[hui_by_size(g->s.code_size)](&g->narrow, &p, counts);
+  g->kernels->encode[hui_by_size(g->s.code_size)](&g->constants, &p, counts);
 }
 
 static void to_twos(const hu_scaled_work *g, const hu_scaled_span *s) {
@@ -118,7 +118,7 @@ static void add_marks(hu_scaled_stats *stats, size_t side, size_t n, const uint3
 
 /* Where sums are rounded otherwise than to nearest, which products and quotients are not. */
 static int in_steps(const hu_scaled_work *g, int way) {
-  return way != HU_SHIFT && hui_direction_of(g->grid.narrow.round) != HU_LANE_NEAREST;
+  return way != HU_SHIFT && hui_direction_of(g->grid.constants.round) != HU_LANE_NEAREST;
 }
 
 static uint32_t limited(uint32_t u, uint32_t limit) {
@@ -178,7 +178,7 @@ static void give(const hu_scaled_work *g, int way, hu_scaled_strip *s, uint32_t 
 
 /* Rows that a strip may have: that of blocks lying under one another is one row after the other. */
 static size_t rows_at_once(const hu_scaled_work *g, const hu_scaled_group *w, size_t first, int whole) {
-  int can = whole && g->c.z && w->way[first] == HU_SHIFT && !w->stats && g->grid.narrow.round < HU_SRA;
+  int can = whole && g->c.z && w->way[first] == HU_SHIFT && !w->stats && g->grid.constants.round < HU_SRA;
   return can ? HU_STRIP_ROWS : 1;
 }
 

@@ -211,8 +211,8 @@ static void choose(hu_scaled_work *g) {
   g->kernels = level->convert;
   g->lanes = level->scaled_rows;
   int strips = hui_scaled_grid_of(&g->grid, &g->scaler),
-      narrow = strips || hui_narrow_of(&g->narrow, &g->scaler.element);
-  if (strips) g->narrow = g->grid.narrow;
+      narrow = strips || hui_lane_constants_of(&g->constants, &g->scaler.element);
+  if (strips) g->constants = g->grid.constants;
   if (g->kernels && (!g->lanes || !narrow || !kernels_can(g))) g->kernels = NULL;
   if (g->kernels && strips) g->strips = level->scaled_strips;
   if (g->kernels && g->c.rows * g->c.cols >= HU_STREAMS_LEAST) g->streams = hui_streams_for(g->c.exec);
@@ -222,7 +222,7 @@ static void choose(hu_scaled_work *g) {
  * random words or statistics; as many as stay in the first-level cache. */
 static size_t rows_together(const hu_scaled_work *g) {
   const size_t side = g->s.side_cols;
-  int by_strips = g->has_powers && g->c.z && !g->c.stats && g->grid.narrow.round < HU_SRA;
+  int by_strips = g->has_powers && g->c.z && !g->c.stats && g->grid.constants.round < HU_SRA;
   int sides = g->s.block_cols == 1 || (side >= HU_SIDE_MIN && (side & (side - 1)) == 0);
   if (!by_strips || !sides || g->s.side_rows != 1 || g->c.cols > HU_STRIP) return 0;
   size_t most = 4 * HU_STRIP / g->c.cols, blocks = HU_GROUP / g->s.block_cols;

@@ -156,7 +156,7 @@ static int ratios_can(hu_scaled_work *g) {
   hu_num part = hui_step32(hui_product(0, g->scaler.tensor_code, hui_step32(hui_quotient(0, one, g->scaler.top))));
   g->part_factor = hui_float_of_num(part);
   g->scale_is_binary32 = hu_format_equal(g->c.scaling.scale, hui_format_binary32());
-  return g->scale_is_binary32 || hui_narrow_of(&g->scale_narrow, f);
+  return g->scale_is_binary32 || hui_lane_constants_of(&g->scale_constants, f);
 }
 
 /* The steps of hui_scale_ratio for n blocks: the same operations, done by the processor. */
@@ -183,9 +183,9 @@ static void ratio_codes(const hu_scaled_work *g, size_t n, uint32_t *y, uint32_t
     memcpy(codes, y, n * sizeof *y);
     return;
   }
-  g->kernels->encode[hui_by_size(g->s.scale_size)](&g->scale_narrow, &p, &ignored);
+  g->kernels->encode[hui_by_size(g->s.scale_size)](&g->scale_constants, &p, &ignored);
   for (size_t k = 0; k < n; k++) codes[k] = hui_load_code(narrow + k * g->s.scale_size, g->s.scale_size);
-  g->kernels->decode[hui_by_size(g->s.scale_size)](&g->scale_narrow, n, y, narrow);
+  g->kernels->decode[hui_by_size(g->s.scale_size)](&g->scale_constants, n, y, narrow);
 }
 
 /* Scales, divisors or factors of blocks first ... first + n - 1 whose amax is a positive number; the others, and those

@@ -25,7 +25,7 @@ enum { HU_STRIP = 1024 }; /* elements of a strip at most: all that belongs to it
 
 /* The element format under the mode, for lanes. */
 typedef struct hu_scaled_grid {
-  hu_narrow narrow;
+  hu_lane_constants constants;
   uint32_t max, limit;        /* patterns of max and of 2^(emax + 1) */
   uint32_t max_code, highest; /* highest: elements from this pattern on are not for HU_SHIFT */
   int32_t least, most;        /* e of HU_SHIFT */
@@ -74,12 +74,12 @@ extern const hu_scaled_strips HU_OF_LEVEL(hu_scaled_strips);
 /* 1 if strips can round elements so. */
 static inline int hui_scaled_grid_of(hu_scaled_grid *g, const hu_scaler *s) {
   const hu_spec *f = &s->element;
-  hu_narrow *t = &g->narrow;
-  if (!hui_narrow_of(t, f) || t->m == 0 || t->d0 < 2 || t->is_unsigned) return 0;
+  hu_lane_constants *t = &g->constants;
+  if (!hui_lane_constants_of(t, f) || t->m == 0 || t->d0 < 2 || t->is_unsigned) return 0;
   if (t->zero != HU_ZERO_FIELD || t->subnormal == HU_SUBNORMAL_NONE) return 0;
   if (t->low < 32 + t->m) return 0; /* 2^32 / Q of the stochastic modes; all else is normal, too */
   if (s->emax + 1 + 127 + t->d0 > 253 || (f->sign_mask << 1) - 1 > 0xFFFF) return 0;
-  if (t->from_overflow != f->max_code || t->from_neg_overflow != (f->max_code | f->sign_mask)) return 0;
+  if (t->code.overflow != f->max_code || t->code.neg_overflow != (f->max_code | f->sign_mask)) return 0;
   g->max = hui_pack32(s->top);
   g->limit = (uint32_t)(s->emax + 1 + 127) << 23;
   g->max_code = f->max_code;
@@ -87,7 +87,7 @@ static inline int hui_scaled_grid_of(hu_scaled_grid *g, const hu_scaler *s) {
   g->least = 32 + t->m - t->low;
   g->most = 126 - t->d0 - (f->emin > s->emax ? f->emin : s->emax);
   g->twos = s->coding == HU_CODING_TWOS;
-  return (t->events_overflow & t->events_neg_overflow & HU_EVENT_SATURATED) != 0;
+  return (t->events.overflow & t->events.neg_overflow & HU_EVENT_SATURATED) != 0;
 }
 
 #endif

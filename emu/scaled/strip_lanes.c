@@ -23,11 +23,11 @@ typedef struct strip_lanes {
 
 static inline strip_lanes strip_lanes_of(const hu_scaled_grid *g) {
   strip_lanes k;
-  k.middle = hui_middle_lanes_of(&g->narrow);
+  k.middle = hui_middle_lanes_of(&g->constants);
   k.limit = HU_HOLD(HU_ALL(g->limit));
   k.max = HU_HOLD(HU_ALL(g->max));
   k.max_code = HU_HOLD(HU_ALL(g->max_code));
-  k.sign_code = HU_HOLD(HU_ALL(g->narrow.sign_code));
+  k.sign_code = HU_HOLD(HU_ALL(g->constants.sign_code));
   k.twos = g->twos;
   return k;
 }
@@ -72,9 +72,10 @@ static inline __attribute__((always_inline)) void count_small(const strip_lanes 
 }
 
 /* One vector. */
-static inline __attribute__((always_inline)) rounded strip_one(const hu_narrow *t, const strip_lanes *grid, int round,
-                                                               int way, int to, hu_lane u, hu_lane by, hu_lane back,
-                                                               hu_lane random, uint32_t *marks, strip_counts *c) {
+static inline __attribute__((always_inline)) rounded strip_one(const hu_lane_constants *t, const strip_lanes *grid,
+                                                               int round, int way, int to, hu_lane u, hu_lane by,
+                                                               hu_lane back, hu_lane random, uint32_t *marks,
+                                                               strip_counts *c) {
   const strip_lanes shifted = grid_times(grid, by), *k = way == HU_SHIFT ? &shifted : grid;
   hu_lane a = u & k->middle.magnitude, y = quotient(k, way, a, by);
   hu_middle_result m = hui_middle(t, &k->middle, round, 2, way == HU_SHIFT ? u : y | (u ^ a), y, random);
@@ -125,7 +126,7 @@ static inline __attribute__((always_inline)) hu_lane few_of_block(const strip_ar
 static inline __attribute__((always_inline)) void strip_loop(const hu_scaled_grid *g, int round, int way, int to,
                                                              const strip_arrays *arrays, size_t first, size_t end,
                                                              hu_events *events) {
-  const hu_narrow copy = g->narrow, *t = &copy; /* its own, so that no store can be thought to change it */
+  const hu_lane_constants copy = g->constants, *t = &copy; /* its own, so that no store can be thought to change it */
   const strip_arrays s = *arrays;
   const strip_lanes k = strip_lanes_of(g);
   const int plain = way == HU_SHIFT && to == HU_TO_VALUE;
@@ -231,13 +232,13 @@ static void strip_few(const hu_scaled_grid *g, strip_function f, int to, const s
 
 static void strip_round(const hu_scaled_grid *g, int way, int to, const hu_scaled_strip *p, hu_events *events) {
   uint32_t words[WORDS];
-  strip_function f = function_of(g->narrow.round, way, to);
+  strip_function f = function_of(g->constants.round, way, to);
   size_t end = p->n / HU_W * HU_W, few = p->n - end;
   int plain = way == HU_SHIFT && to == HU_TO_VALUE;
   strip_arrays s = {p->x,    p->by,           p->back, NULL,   p->z,   p->marks,
                     p->side, plain ? few : 0, p->rows, p->ldx, p->ldz, p->ldby};
-  if (g->narrow.round >= HU_SRA) s.random = strip_words(words, p->key, p->word, p->n);
-  hu_float_env saved = hui_float_env_enter(hui_direction_of(g->narrow.round));
+  if (g->constants.round >= HU_SRA) s.random = strip_words(words, p->key, p->word, p->n);
+  hu_float_env saved = hui_float_env_enter(hui_direction_of(g->constants.round));
   if (end || plain) f(g, &s, 0, end, events);
   if (few && !plain) strip_few(g, f, to, &s, end, few, events);
   hui_float_env_leave(saved);
@@ -250,7 +251,7 @@ typedef struct decode_lanes {
   hu_lane magnitude, sign_code, all, unit;
 } decode_lanes;
 
-static HU_NOINLINE hu_lane decode_slow(const hu_narrow *t, hu_lane code) { return hui_lanes_decode(t, code); }
+static HU_NOINLINE hu_lane decode_slow(const hu_lane_constants *t, hu_lane code) { return hui_lanes_decode(t, code); }
 
 /* From two's complement: the lowest code, too, is its units, 2^(emin - m) each. */
 static inline __attribute__((always_inline)) hu_lane decode_twos(const decode_lanes *k, hu_lane code) {
@@ -259,12 +260,12 @@ static inline __attribute__((always_inline)) hu_lane decode_twos(const decode_la
   return hui_mask_keep(hui_mask_test(units, k->all), v) | (negative & 0x80000000u);
 }
 
-static inline __attribute__((always_inline)) hu_lane decode_one(const hu_narrow *t, const decode_lanes *k, int twos,
-                                                                int way, hu_lane code, hu_lane by) {
+static inline __attribute__((always_inline)) hu_lane decode_one(const hu_lane_constants *t, const decode_lanes *k,
+                                                                int twos, int way, hu_lane code, hu_lane by) {
   hu_lane v;
   if (twos) {
     v = decode_twos(k, code);
-  } else if (t->plain != 2 || HU_UNLIKELY(hui_mask_any(hui_plain_not(&k->plain, code)))) {
+  } else if (t->way.plain != 2 || HU_UNLIKELY(hui_mask_any(hui_plain_not(&k->plain, code)))) {
     v = decode_slow(t, code);
   } else {
     v = hui_plain_decode(&k->plain, 2, code);
@@ -278,7 +279,7 @@ static inline __attribute__((always_inline)) hu_lane decode_one(const hu_narrow 
 static inline __attribute__((always_inline)) void decode_loop(const hu_scaled_grid *g, int twos, int way, int size,
                                                               size_t first, size_t end, uint32_t *z, const void *codes,
                                                               const uint32_t *by) {
-  const hu_narrow copy = g->narrow, *t = &copy;
+  const hu_lane_constants copy = g->constants, *t = &copy;
   uint32_t all = 2 * t->sign_code - 1;
   const decode_lanes k = {hui_plain_lanes_of(t), HU_ALL(0x7FFFFFFFu), HU_ALL(t->sign_code), HU_ALL(all),
                           HU_ALL((uint32_t)(t->low - 127 - t->m) << 23)};

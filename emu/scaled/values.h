@@ -27,7 +27,7 @@ extern const hu_scaled_values HU_OF_LEVEL(hu_scaled_values);
 
 /* Whether codes of this format may go this way. */
 static inline int hui_scaled_values_can(const hu_scaled_grid *g, size_t code_size) {
-  return code_size == 1 && (g->twos || g->narrow.plain == 2);
+  return code_size == 1 && (g->twos || g->constants.way.plain == 2);
 }
 
 #endif

@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) int value_one(const values_lanes *k
 static inline __attribute__((always_inline)) size_t values_loop(const hu_scaled_grid *g, int codes, int way, size_t n,
                                                                 size_t side, uint32_t *z, const uint8_t *x,
                                                                 const uint32_t *by) {
-  const hu_narrow *t = &g->narrow;
+  const hu_lane_constants *t = &g->constants;
   values_lanes k = {hui_plain_lanes_of(t), HU_ALL(2 * t->sign_code - 1)};
   k.plain.has_sign = 1;
   k.plain.odd_negzero = codes == ODD_ZERO;
@@ -87,7 +87,7 @@ LOOP(odd_times, ODD_ZERO, HU_TIMES)
 LOOP(twos_times, TWOS, HU_TIMES)
 
 static int codes_of(const hu_scaled_grid *g) {
-  const hu_narrow *t = &g->narrow;
+  const hu_lane_constants *t = &g->constants;
   if (g->twos) return TWOS;
   if (!t->negzero) return ODD_ZERO;
   return t->max_code < t->mag_mask ? BEYOND : FINITE;

@@ -42,7 +42,7 @@ typedef struct hu_scaled_work {
   hu_scaled_shape s;
   hu_scaler scaler;
   hu_four_six four_six;
-  hu_narrow narrow;
+  hu_lane_constants constants;
   hu_scaled_grid grid;
   const hu_kernels *kernels; /* NULL: the core for every element */
   const hu_scaled_lanes *lanes;
@@ -51,7 +51,7 @@ typedef struct hu_scaled_work {
   hu_scaled_powers powers;
   int has_powers;
   int ratios, scale_is_binary32; /* scales by lanes, a group at a time */
-  hu_narrow scale_narrow;
+  hu_lane_constants scale_constants;
   int choice;            /* 1: lanes make the errors of 4over6 and sweep_mse */
   hu_scaled_trial trial; /* what all of these have in common */
   /* sweep_mse: of the scales 1, 2, ... */

@@ -18,7 +18,7 @@ typedef struct piece_events {
 } piece_events;
 
 /* The slow way, for the lanes in `live` (the others hold zeros and count nothing). */
-static HU_NOINLINE rounded slow(const hu_narrow *t, hu_lane u, hu_lane random, hu_lane live, piece_events *n) {
+static HU_NOINLINE rounded slow(const hu_lane_constants *t, hu_lane u, hu_lane random, hu_lane live, piece_events *n) {
   hu_lanes_result r = hui_lanes_round(t, u, random);
   rounded z = {r.value, r.code};
   n->inexact += hui_lane_count(r.inexact & live);
@@ -36,8 +36,8 @@ static HU_NOINLINE rounded slow(const hu_narrow *t, hu_lane u, hu_lane random, h
 }
 
 /* Fewer than HU_W elements, or the first few: through a padded copy. */
-static HU_NOINLINE void few(const hu_narrow *t, int to, size_t n, void *z, const uint32_t *x, const uint32_t *words,
-                            piece_events *counts) {
+static HU_NOINLINE void few(const hu_lane_constants *t, int to, size_t n, void *z, const uint32_t *x,
+                            const uint32_t *words, piece_events *counts) {
   uint32_t in[HU_W] = {0}, random[HU_W] = {0}, live[HU_W] = {0};
   union {
     uint8_t b[HU_W];
@@ -60,9 +60,9 @@ typedef struct cursor {
 } cursor;
 
 /* One vector the quick way. */
-static inline __attribute__((always_inline)) hu_count quick_one(const hu_narrow *t, int round, int to, int bypass,
-                                                                void *z, size_t i, hu_lane u, hu_lane random,
-                                                                hu_count exact) {
+static inline __attribute__((always_inline)) hu_count quick_one(const hu_lane_constants *t, int round, int to,
+                                                                int bypass, void *z, size_t i, hu_lane u,
+                                                                hu_lane random, hu_count exact) {
   rounded r;
   r.value = hui_quick(t, round, u, random);
   r.code = to == HU_TO_VALUE ? r.value : hui_quick_code(t, r.value);
@@ -71,11 +71,11 @@ static inline __attribute__((always_inline)) hu_count quick_one(const hu_narrow 
 }
 
 /* Quick vectors until one is not. No calls and no stores but z's in here, so that all constants stay in registers. */
-static inline __attribute__((always_inline)) void run_quick(const hu_narrow *narrow, int round, int to, int bypass,
-                                                            cursor *p, piece_events *n) {
-  const hu_narrow copy = *narrow, *t = &copy; /* its own, so that no store can be thought to change it */
-  const hu_lane lo = HU_ALL(t->quick_lo), span = HU_ALL(t->quick_span), range = HU_ALL(t->quick_mask);
-  const hu_lane zero_mask = HU_ALL(t->zero_mask), zero_ok = HU_ALL(t->quick_zero);
+static inline __attribute__((always_inline)) void run_quick(const hu_lane_constants *given, int round, int to,
+                                                            int bypass, cursor *p, piece_events *n) {
+  const hu_lane_constants copy = *given, *t = &copy; /* its own, so that no store can be thought to change it */
+  const hu_lane lo = HU_ALL(t->quick.lo), span = HU_ALL(t->quick.span), range = HU_ALL(t->quick.mask);
+  const hu_lane zero_mask = HU_ALL(t->quick.zero_mask), zero_ok = HU_ALL(t->quick_zero);
   hu_count exact = hui_count_none();
   size_t i = p->i, end = p->end;
   for (; end - i >= 4 * HU_W; i += 4 * HU_W) {
@@ -99,9 +99,9 @@ static inline __attribute__((always_inline)) void run_quick(const hu_narrow *nar
   p->i = i;
 }
 
-static inline __attribute__((always_inline)) void middle_one(const hu_narrow *t, const hu_middle_lanes *k, int round,
-                                                             int way, int to, int bypass, void *z, size_t i, hu_lane u,
-                                                             hu_lane a, hu_lane random, middle_counts *c) {
+static inline __attribute__((always_inline)) void middle_one(const hu_lane_constants *t, const hu_middle_lanes *k,
+                                                             int round, int way, int to, int bypass, void *z, size_t i,
+                                                             hu_lane u, hu_lane a, hu_lane random, middle_counts *c) {
   hu_middle_result m = hui_middle(t, k, round, way, u, a, random);
   hu_mask exact = hui_mask_eq(m.result, m.operand);
   c->exact = hui_count_mask(c->exact, exact);
@@ -122,10 +122,10 @@ static inline void add_middle(piece_events *n, uint64_t all, const middle_counts
 }
 
 /* The middle way for a run of vectors that need it, and for what stands between them. */
-static inline __attribute__((always_inline)) void run_middle(const hu_narrow *narrow, int round, int way, int to,
+static inline __attribute__((always_inline)) void run_middle(const hu_lane_constants *given, int round, int way, int to,
                                                              int bypass, cursor *p, size_t most, piece_events *n) {
-  const hu_narrow copy = *narrow, *t = &copy;
-  const hu_lane hi = HU_HOLD(HU_ALL(t->hi));
+  const hu_lane_constants copy = *given, *t = &copy;
+  const hu_lane hi = HU_HOLD(HU_ALL(t->max_pattern));
   const hu_middle_lanes k = hui_middle_lanes_of(t);
   middle_counts c = no_middle_counts();
   size_t i = p->i, end = p->end - i < most * HU_W ? p->end : i + most * HU_W;
@@ -148,11 +148,11 @@ static inline __attribute__((always_inline)) void run_middle(const hu_narrow *na
 }
 
 /* Vectors whose every lane is finite and so far out that it overflows in any mode. */
-static inline __attribute__((always_inline)) void run_beyond(const hu_narrow *t, int to, int bypass, cursor *p,
+static inline __attribute__((always_inline)) void run_beyond(const hu_lane_constants *t, int to, int bypass, cursor *p,
                                                              size_t last, piece_events *n) {
   const hu_lane range = HU_ALL(0x7FFFFFFFu), lo = HU_ALL(t->beyond), span = HU_ALL(0x7F7FFFFFu - t->beyond);
-  const rounded plus = {HU_ALL(t->value_overflow), HU_ALL(t->from_overflow)};
-  const rounded minus = {HU_ALL(t->value_neg_overflow), HU_ALL(t->from_neg_overflow)};
+  const rounded plus = {HU_ALL(t->value.overflow), HU_ALL(t->code.overflow)};
+  const rounded minus = {HU_ALL(t->value.neg_overflow), HU_ALL(t->code.neg_overflow)};
   hu_count negative = hui_count_none();
   size_t i = p->i;
   for (; i < last; i += HU_W) {
@@ -166,18 +166,19 @@ static inline __attribute__((always_inline)) void run_beyond(const hu_narrow *t,
   uint64_t all = i - p->i, below = hui_count_sum(negative);
   n->rest.overflow += all;
   n->inexact += all;
-  n->rest.saturated += (t->events_overflow & HU_EVENT_SATURATED ? all - below : 0) +
-                       (t->events_neg_overflow & HU_EVENT_SATURATED ? below : 0);
+  n->rest.saturated += (t->events.overflow & HU_EVENT_SATURATED ? all - below : 0) +
+                       (t->events.neg_overflow & HU_EVENT_SATURATED ? below : 0);
   p->i = i;
 }
 
 /* Vectors whose every lane lies so far below zero, finite, that no mode could make zero of it in an unsigned format:
  * one result for all. Without a zero that is every negative number. */
-static HU_NOINLINE void run_below(const hu_narrow *t, int to, int bypass, cursor *p, size_t last, piece_events *n) {
+static HU_NOINLINE void run_below(const hu_lane_constants *t, int to, int bypass, cursor *p, size_t last,
+                                  piece_events *n) {
   const int32_t field = t->zero == HU_ZERO_CODE ? t->low + 1 : t->low;
   const uint32_t least = t->zero == HU_ZERO_NONE ? 1 : (uint32_t)(field > 1 ? field : 1) << 23;
   const hu_lane lo = HU_ALL(least | 0x80000000u), span = HU_ALL(0x7F7FFFFFu - least);
-  const rounded r = {HU_ALL(t->value_below), HU_ALL(t->from_below)};
+  const rounded r = {HU_ALL(t->value.below), HU_ALL(t->code.below)};
   size_t i = p->i;
   for (; i < last; i += HU_W) {
     if (!hui_all_within(load(p->x + i) - lo, span)) break;
@@ -186,7 +187,7 @@ static HU_NOINLINE void run_below(const hu_narrow *t, int to, int bypass, cursor
   uint64_t all = i - p->i;
   n->inexact += all;
   n->rest.invalid += all;
-  n->rest.saturated += t->events_below & HU_EVENT_SATURATED ? all : 0;
+  n->rest.saturated += t->events.below & HU_EVENT_SATURATED ? all : 0;
   p->i = i;
 }
 
@@ -196,15 +197,15 @@ enum {
 }; /* vectors: until the quick way is tried again; until counts are emptied */
 
 /* Whole vectors from p->i to last, each the cheapest way that its lanes allow. */
-static inline __attribute__((always_inline)) void run_vectors(const hu_narrow *t, int round, int to, int bypass,
+static inline __attribute__((always_inline)) void run_vectors(const hu_lane_constants *t, int round, int to, int bypass,
                                                               cursor *p, size_t last, piece_events *n) {
   while (p->i < last) {
     p->end = last - p->i < (size_t)QUICK_RUN * HU_W ? last : p->i + (size_t)QUICK_RUN * HU_W;
-    if (t->quick) run_quick(t, round, to, bypass, p, n);
+    if (t->way.quick) run_quick(t, round, to, bypass, p, n);
     if (p->i == p->end) continue;
     size_t before = p->i;
-    if (t->middle == 1) run_middle(t, round, 1, to, bypass, p, MIDDLE_RUN, n);
-    if (t->middle == 2) run_middle(t, round, 2, to, bypass, p, MIDDLE_RUN, n);
+    if (t->way.middle == 1) run_middle(t, round, 1, to, bypass, p, MIDDLE_RUN, n);
+    if (t->way.middle == 2) run_middle(t, round, 2, to, bypass, p, MIDDLE_RUN, n);
     if (p->i == before && t->beyond) run_beyond(t, to, bypass, p, p->end, n);
     if (p->i == before && t->is_unsigned && t->low < 254) run_below(t, to, bypass, p, p->end, n);
     if (p->i != before) continue;
@@ -227,9 +228,9 @@ static inline size_t unaligned_head(const hu_piece *p) {
   return head < p->n ? head : p->n;
 }
 
-static inline __attribute__((always_inline)) void loop(const hu_narrow *narrow, int round, int to, const hu_piece *p,
-                                                       hu_events *events) {
-  const hu_narrow t = *narrow;
+static inline __attribute__((always_inline)) void loop(const hu_lane_constants *given, int round, int to,
+                                                       const hu_piece *p, hu_events *events) {
+  const hu_lane_constants t = *given;
   piece_events n = {0};
   cursor at_vector = {0, 0, p->z, p->x};
   if (HU_BYPASSES && to == HU_TO_VALUE && p->bypass) {
@@ -260,12 +261,12 @@ typedef struct random_words {
 /* Vectors that all go one way (0: quick; 2: middle), four at a time, each element with its random word, until one
  * cannot; p->i stands at the first word of a block. Words are made here, between the loads and stores that wait for
  * memory. */
-static inline __attribute__((always_inline)) void run_way_random(const hu_narrow *narrow, int round, int way, int to,
-                                                                 int bypass, cursor *p, size_t last,
+static inline __attribute__((always_inline)) void run_way_random(const hu_lane_constants *given, int round, int way,
+                                                                 int to, int bypass, cursor *p, size_t last,
                                                                  const random_words *words, piece_events *n) {
-  const hu_narrow copy = *narrow, *t = &copy;
-  const hu_lane lo = HU_ALL(way ? 0 : t->quick_lo), span = HU_ALL(way ? t->hi : t->quick_span);
-  const hu_lane range = HU_ALL(t->quick_mask);
+  const hu_lane_constants copy = *given, *t = &copy;
+  const hu_lane lo = HU_ALL(way ? 0 : t->quick.lo), span = HU_ALL(way ? t->max_pattern : t->quick.span);
+  const hu_lane range = HU_ALL(t->quick.mask);
   const hu_middle_lanes k = hui_middle_lanes_of(t);
   hu_count exact = hui_count_none();
   middle_counts c = no_middle_counts();
@@ -293,13 +294,13 @@ static inline __attribute__((always_inline)) void run_way_random(const hu_narrow
 }
 
 /* Four vectors with their random words, each as it allows. */
-static inline __attribute__((always_inline)) void four_random(const hu_narrow *t, int round, int to, int bypass,
+static inline __attribute__((always_inline)) void four_random(const hu_lane_constants *t, int round, int to, int bypass,
                                                               cursor *p, const random_words *words, piece_events *n) {
   hu_lane random[4];
   hui_philox_words(random, &words->schedule, hui_philox_blocks_at(&words->schedule, (words->word + p->i) >> 2));
   for (int j = 0; j < 4; j++, p->i += HU_W) {
     hu_lane u = load(p->x + p->i);
-    if (t->quick && !hui_lane_any(~hui_quick_ok(t, u))) {
+    if (t->way.quick && !hui_lane_any(~hui_quick_ok(t, u))) {
       n->inexact += HU_W - hui_count_sum(quick_one(t, round, to, bypass, p->z, p->i, u, random[j], hui_count_none()));
     } else {
       put(p->z, p->i, to, bypass, slow(t, u, random[j], HU_ALL(0xFFFFFFFFu), n));
@@ -307,15 +308,15 @@ static inline __attribute__((always_inline)) void four_random(const hu_narrow *t
   }
 }
 
-static inline __attribute__((always_inline)) void run_random(const hu_narrow *t, int round, int to, int bypass,
+static inline __attribute__((always_inline)) void run_random(const hu_lane_constants *t, int round, int to, int bypass,
                                                              cursor *p, size_t last, const random_words *words,
                                                              piece_events *n) {
   while (last - p->i >= 4 * HU_W) {
     size_t before = p->i, left = (last - before) / HU_W;
-    if (t->quick) {
+    if (t->way.quick) {
       run_way_random(t, round, 0, to, bypass, p, before + hui_min_size(left, QUICK_RUN) * HU_W, words, n);
     }
-    if (t->middle && p->i == before) {
+    if (t->way.middle && p->i == before) {
       run_way_random(t, round, 2, to, bypass, p, before + hui_min_size(left, MIDDLE_RUN) * HU_W, words, n);
     }
     if (p->i == before) four_random(t, round, to, bypass, p, words, n);
@@ -323,9 +324,9 @@ static inline __attribute__((always_inline)) void run_random(const hu_narrow *t,
 }
 
 /* As loop, with a random word for each element, 4 HU_W of them a time. */
-static inline __attribute__((always_inline)) void loop_random(const hu_narrow *narrow, int round, int to,
+static inline __attribute__((always_inline)) void loop_random(const hu_lane_constants *given, int round, int to,
                                                               const hu_piece *p, hu_events *events) {
-  const hu_narrow t = *narrow;
+  const hu_lane_constants t = *given;
   piece_events n = {0};
   uint32_t words[HU_W];
   size_t head = (size_t)(-p->word & 3), aligned = unaligned_head(p); /* head: elements before a block's first word */
@@ -355,7 +356,7 @@ static inline __attribute__((always_inline)) void loop_random(const hu_narrow *n
 #if HU_PORTABLE
 /* Eleven loops for each kind of result, twice where stores may go around the caches, take a compiler long: the usual
  * modes have their own, the others one, and stores go through the caches. */
-static inline __attribute__((always_inline)) void modes(const hu_narrow *t, int to, const hu_piece *p,
+static inline __attribute__((always_inline)) void modes(const hu_lane_constants *t, int to, const hu_piece *p,
                                                         hu_events *events) {
   switch (t->round) {
     case HU_RNE: loop(t, HU_RNE, to, p, events); return;
@@ -367,7 +368,7 @@ static inline __attribute__((always_inline)) void modes(const hu_narrow *t, int 
 }
 #else
 /* The rounding mode hoisted out of the loop. */
-static inline __attribute__((always_inline)) void modes(const hu_narrow *t, int to, const hu_piece *p,
+static inline __attribute__((always_inline)) void modes(const hu_lane_constants *t, int to, const hu_piece *p,
                                                         hu_events *events) {
   switch (t->round) {
     case HU_RNE: loop(t, HU_RNE, to, p, events); return;
@@ -386,43 +387,45 @@ static inline __attribute__((always_inline)) void modes(const hu_narrow *t, int 
 #endif
 
 #if HU_LOOP_PER_WIDTH
-static inline __attribute__((always_inline)) void to_codes(const hu_narrow *t, int to, const hu_piece *p,
+static inline __attribute__((always_inline)) void to_codes(const hu_lane_constants *t, int to, const hu_piece *p,
                                                            hu_events *events) {
   modes(t, to, p, events);
 }
 #else
-static HU_NOINLINE void to_codes(const hu_narrow *t, int to, const hu_piece *p, hu_events *events) {
+static HU_NOINLINE void to_codes(const hu_lane_constants *t, int to, const hu_piece *p, hu_events *events) {
   modes(t, to, p, events);
 }
 #endif
 
-static HU_NOINLINE void to_values(const hu_narrow *t, const hu_piece *p, hu_events *events) {
+static HU_NOINLINE void to_values(const hu_lane_constants *t, const hu_piece *p, hu_events *events) {
   modes(t, HU_TO_VALUE, p, events);
 }
-static HU_NOINLINE void to_codes8(const hu_narrow *t, const hu_piece *p, hu_events *events) {
+static HU_NOINLINE void to_codes8(const hu_lane_constants *t, const hu_piece *p, hu_events *events) {
   to_codes(t, HU_TO_CODE8, p, events);
 }
-static HU_NOINLINE void to_codes16(const hu_narrow *t, const hu_piece *p, hu_events *events) {
+static HU_NOINLINE void to_codes16(const hu_lane_constants *t, const hu_piece *p, hu_events *events) {
   to_codes(t, HU_TO_CODE16, p, events);
 }
-static HU_NOINLINE void to_codes32(const hu_narrow *t, const hu_piece *p, hu_events *events) {
+static HU_NOINLINE void to_codes32(const hu_lane_constants *t, const hu_piece *p, hu_events *events) {
   to_codes(t, HU_TO_CODE32, p, events);
 }
 
 /* The processor rounds as the mode's sums ask, whatever the caller had set. */
-static inline void in_direction(void (*work)(const hu_narrow *, const hu_piece *, hu_events *), const hu_narrow *t,
-                                const hu_piece *p, hu_events *events) {
+static inline void in_direction(void (*work)(const hu_lane_constants *, const hu_piece *, hu_events *),
+                                const hu_lane_constants *t, const hu_piece *p, hu_events *events) {
   hu_float_env saved = hui_float_env_enter(hui_direction_of(t->round));
   work(t, p, events);
   hui_float_env_leave(saved);
 }
 
-static void quantize(const hu_narrow *t, const hu_piece *p, hu_events *events) {
+static void quantize(const hu_lane_constants *t, const hu_piece *p, hu_events *events) {
   in_direction(to_values, t, p, events);
 }
-static void encode8(const hu_narrow *t, const hu_piece *p, hu_events *events) { in_direction(to_codes8, t, p, events); }
-static void encode16(const hu_narrow *t, const hu_piece *p, hu_events *e) { in_direction(to_codes16, t, p, e); }
-static void encode32(const hu_narrow *t, const hu_piece *p, hu_events *e) { in_direction(to_codes32, t, p, e); }
+static void encode8(const hu_lane_constants *t, const hu_piece *p, hu_events *events) {
+  in_direction(to_codes8, t, p, events);
+}
+static void encode16(const hu_lane_constants *t, const hu_piece *p, hu_events *e) { in_direction(to_codes16, t, p, e); }
+static void encode32(const hu_lane_constants *t, const hu_piece *p, hu_events *e) { in_direction(to_codes32, t, p, e); }
 
 /* binary64 to binary32, rounded to odd: a later rounding to at most 22 digits on a grid that binary32 has two more
  * digits for sees the same order, halves and inexactness as in the binary64 value (emu/array/run.c has the
@@ -447,12 +450,12 @@ static int to_odd(size_t n, uint32_t *z, const uint64_t *x) {
   return big != 0;
 }
 
-static HU_NOINLINE hu_lane decode_slow(const hu_narrow *t, hu_lane code) { return hui_lanes_decode(t, code); }
+static HU_NOINLINE hu_lane decode_slow(const hu_lane_constants *t, hu_lane code) { return hui_lanes_decode(t, code); }
 
 /* Plain vectors from i until one is not; like run_quick without calls. */
-static inline __attribute__((always_inline)) size_t decode_plain(const hu_narrow *narrow, int plain, size_t i, size_t n,
-                                                                 uint32_t *z, const void *x, int size) {
-  const hu_plain_lanes k = hui_plain_lanes_of(narrow);
+static inline __attribute__((always_inline)) size_t decode_plain(const hu_lane_constants *given, int plain, size_t i,
+                                                                 size_t n, uint32_t *z, const void *x, int size) {
+  const hu_plain_lanes k = hui_plain_lanes_of(given);
   for (; i + HU_W <= n; i += HU_W) {
     hu_lane code = load_codes(x, i, size);
     if (HU_UNLIKELY(hui_mask_any(hui_plain_not(&k, code)))) break;
@@ -461,14 +464,14 @@ static inline __attribute__((always_inline)) size_t decode_plain(const hu_narrow
   return i;
 }
 
-static inline __attribute__((always_inline)) void decode(const hu_narrow *narrow, size_t n, uint32_t *z, const void *x,
-                                                         int size) {
+static inline __attribute__((always_inline)) void decode(const hu_lane_constants *given, size_t n, uint32_t *z,
+                                                         const void *x, int size) {
   size_t i = 0;
   while (i + HU_W <= n) {
-    if (narrow->plain == 1) i = decode_plain(narrow, 1, i, n, z, x, size);
-    if (narrow->plain == 2) i = decode_plain(narrow, 2, i, n, z, x, size);
+    if (given->way.plain == 1) i = decode_plain(given, 1, i, n, z, x, size);
+    if (given->way.plain == 2) i = decode_plain(given, 2, i, n, z, x, size);
     if (i + HU_W > n) break;
-    store(z + i, decode_slow(narrow, load_codes(x, i, size)));
+    store(z + i, decode_slow(given, load_codes(x, i, size)));
     i += HU_W;
   }
   if (i == n) return;
@@ -479,28 +482,36 @@ static inline __attribute__((always_inline)) void decode(const hu_narrow *narrow
             : size == 2 ? ((const uint16_t *)x)[i + j]
                         : ((const uint32_t *)x)[i + j];
   }
-  store(out, decode_slow(narrow, load(in)));
+  store(out, decode_slow(given, load(in)));
   memcpy(z + i, out, left * sizeof *z);
 }
 
-static HU_NOINLINE void of_codes8(const hu_narrow *t, size_t n, uint32_t *z, const void *x) { decode(t, n, z, x, 1); }
-static HU_NOINLINE void of_codes16(const hu_narrow *t, size_t n, uint32_t *z, const void *x) { decode(t, n, z, x, 2); }
-static HU_NOINLINE void of_codes32(const hu_narrow *t, size_t n, uint32_t *z, const void *x) { decode(t, n, z, x, 4); }
+static HU_NOINLINE void of_codes8(const hu_lane_constants *t, size_t n, uint32_t *z, const void *x) {
+  decode(t, n, z, x, 1);
+}
+static HU_NOINLINE void of_codes16(const hu_lane_constants *t, size_t n, uint32_t *z, const void *x) {
+  decode(t, n, z, x, 2);
+}
+static HU_NOINLINE void of_codes32(const hu_lane_constants *t, size_t n, uint32_t *z, const void *x) {
+  decode(t, n, z, x, 4);
+}
 
 /* The text above computes in integers, but a compiler may make a shift by lanes a conversion of powers of two (clang
  * for SSE2), which raises the flag invalid, or a trap: neither may reach the caller. */
-static inline void without_flags(void (*work)(const hu_narrow *, size_t, uint32_t *, const void *), const hu_narrow *t,
-                                 size_t n, uint32_t *z, const void *x) {
+static inline void without_flags(void (*work)(const hu_lane_constants *, size_t, uint32_t *, const void *),
+                                 const hu_lane_constants *t, size_t n, uint32_t *z, const void *x) {
   hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   work(t, n, z, x);
   hui_float_env_leave(saved);
 }
 
-static void decode8(const hu_narrow *t, size_t n, uint32_t *z, const void *x) { without_flags(of_codes8, t, n, z, x); }
-static void decode16(const hu_narrow *t, size_t n, uint32_t *z, const void *x) {
+static void decode8(const hu_lane_constants *t, size_t n, uint32_t *z, const void *x) {
+  without_flags(of_codes8, t, n, z, x);
+}
+static void decode16(const hu_lane_constants *t, size_t n, uint32_t *z, const void *x) {
   without_flags(of_codes16, t, n, z, x);
 }
-static void decode32(const hu_narrow *t, size_t n, uint32_t *z, const void *x) {
+static void decode32(const hu_lane_constants *t, size_t n, uint32_t *z, const void *x) {
   without_flags(of_codes32, t, n, z, x);
 }
 

@@ -25,8 +25,8 @@
  * functions the significand has 24 digits, d of them (and zeros above, if d > 24) lie below the grid; f = sig >> d and
  * the fraction nu = (sig mod 2^d) / 2^d is held as `frac` = floor(nu 2^32), exact for d <= 32; for d > 32 the digits
  * lost are zero unless `lost` is set, and then nu < 2^-8, so `frac` is never the one half that a tie needs.
- * hui_narrow_of says no to the few cases (m > 22, B and C with 32 bits) where this reasoning does not hold; those go to
- * the core.
+ * hui_lane_constants_of says no to the few cases (m > 22, B and C with 32 bits) where this reasoning does not hold;
+ * those go to the core.
  *
  * The quick functions round in the binary32 pattern itself: for 2^emin <= |x| <= max the low d0 = 23 - m bits are the
  * fraction, a carry out of the trailing significand into the exponent field is the next binade, and as |x| <= max and
@@ -63,9 +63,9 @@ HU_LANE_FN hu_lane hui_min(hu_lane a, hu_lane b) { return hui_sel(hui_lt(a, b), 
 
 /* ---- quick: every lane either zero or 2^emin <= |x| <= max ---- */
 
-HU_LANE_FN hu_lane hui_quick_ok(const hu_narrow *t, hu_lane u) {
-  hu_lane range = HU_MASK((u & HU_ALL(t->quick_mask)) - HU_ALL(t->quick_lo) <= HU_ALL(t->quick_span));
-  return range | (HU_MASK((u & HU_ALL(t->zero_mask)) == HU_ALL(0)) & HU_ALL(t->quick_zero));
+HU_LANE_FN hu_lane hui_quick_ok(const hu_lane_constants *t, hu_lane u) {
+  hu_lane range = HU_MASK((u & HU_ALL(t->quick.mask)) - HU_ALL(t->quick.lo) <= HU_ALL(t->quick.span));
+  return range | (HU_MASK((u & HU_ALL(t->quick.zero_mask)) == HU_ALL(0)) & HU_ALL(t->quick_zero));
 }
 
 /* hui_addend_of for each lane. round is a constant, so that of the conditions one way is left. */
@@ -81,32 +81,33 @@ HU_LANE_FN hu_lane hui_deterministic_add(int round, int32_t d, uint32_t odd0, hu
 
 /* What to add to the pattern u before its lowest d digits, the fraction, are dropped. Works in the magnitude: no sum
  * reaches the sign. */
-HU_LANE_FN hu_lane hui_quick_add(const hu_narrow *t, int round, int32_t d, uint32_t odd0, hu_lane u, hu_lane random) {
+HU_LANE_FN hu_lane hui_quick_add(const hu_lane_constants *t, int round, int32_t d, uint32_t odd0, hu_lane u,
+                                 hu_lane random) {
   if (round < HU_SRA) return hui_deterministic_add(round, d, odd0, u);
   switch (round) {
     /* floor(nu 2^N) + R >= 2^N, both sides scaled to the d digits of the fraction: what R has below them cannot carry,
      * what the fraction has below R cannot either. */
-    case HU_SRA: return (random >> (32 - d)) & t->stochastic_keep;
-    case HU_SRB: return ((random >> (32 - d)) & t->stochastic_keep) + t->stochastic_half;
+    case HU_SRA: return (random >> (32 - d)) & t->stochastic.keep;
+    case HU_SRB: return ((random >> (32 - d)) & t->stochastic.keep) + t->stochastic.half;
     default: {
-      hu_lane add = (random >> (32 - d)) & t->stochastic_keep;
-      if (!t->stochastic_half) return add;
+      hu_lane add = (random >> (32 - d)) & t->stochastic.keep;
+      if (!t->stochastic.half) return add;
       /* C: the fraction first rounded to N digits, ties to even: (u' - u) joins the addend. */
-      uint32_t keep = t->stochastic_keep;
-      hu_lane even = (u & (t->stochastic_half << 1)) >> (d - t->bits);
-      hu_lane rounded = (u + HU_ALL(t->stochastic_half - 1) + even) & keep;
+      uint32_t keep = t->stochastic.keep;
+      hu_lane even = (u & (t->stochastic.half << 1)) >> (d - t->bits);
+      hu_lane rounded = (u + HU_ALL(t->stochastic.half - 1) + even) & keep;
       return add + (rounded - u);
     }
   }
 }
 
 /* The rounded pattern, with its sign; it differs from u where the result is inexact. */
-HU_LANE_FN hu_lane hui_quick(const hu_narrow *t, int round, hu_lane u, hu_lane random) {
+HU_LANE_FN hu_lane hui_quick(const hu_lane_constants *t, int round, hu_lane u, hu_lane random) {
   return (u + hui_quick_add(t, round, t->d0, t->odd0, u, random)) & ~(((uint32_t)1 << t->d0) - 1);
 }
 
-HU_LANE_FN hu_lane hui_quick_code(const hu_narrow *t, hu_lane rounded) {
-  hu_lane a = rounded & 0x7FFFFFFFu, c = (a >> t->d0) - HU_ALL(t->quick_base);
+HU_LANE_FN hu_lane hui_quick_code(const hu_lane_constants *t, hu_lane rounded) {
+  hu_lane a = rounded & 0x7FFFFFFFu, c = (a >> t->d0) - HU_ALL(t->quick.base);
   if (t->zero == HU_ZERO_FIELD) c &= ~HU_MASK(a == HU_ALL(0));
   if (t->is_unsigned) return c;
   return c | ((rounded & 0x80000000u) >> t->sign_shift);
@@ -115,8 +116,8 @@ HU_LANE_FN hu_lane hui_quick_code(const hu_narrow *t, hu_lane rounded) {
 /* ---- the fraction in lanes ---- */
 
 /* Up or not, from the fraction. `lost` marks lanes with non-zero digits below frac. */
-HU_LANE_FN hu_lane hui_lanes_up(const hu_narrow *t, int round, hu_lane u, hu_lane frac, hu_lane lost, hu_lane odd,
-                                hu_lane random) {
+HU_LANE_FN hu_lane hui_lanes_up(const hu_lane_constants *t, int round, hu_lane u, hu_lane frac, hu_lane lost,
+                                hu_lane odd, hu_lane random) {
   hu_lane some = HU_MASK(frac != HU_ALL(0)) | lost;
   hu_lane half = HU_ALL(0x80000000u);
   switch (round) {
@@ -148,10 +149,10 @@ HU_LANE_FN hu_lane hui_lanes_up(const hu_narrow *t, int round, hu_lane u, hu_lan
  * 1 and 2 are the two ways of the page's head ---- */
 
 /* |x| where there is a sign; a negative x of an unsigned format stays, and is above all. */
-HU_LANE_FN hu_lane hui_middle_operand(const hu_narrow *t, hu_lane u) { return u & HU_ALL(t->quick_mask); }
+HU_LANE_FN hu_lane hui_middle_operand(const hu_lane_constants *t, hu_lane u) { return u & HU_ALL(t->quick.mask); }
 
-HU_LANE_FN hu_lane hui_middle_ok(const hu_narrow *t, hu_lane u) {
-  return HU_MASK(hui_middle_operand(t, u) <= HU_ALL(t->hi));
+HU_LANE_FN hu_lane hui_middle_ok(const hu_lane_constants *t, hu_lane u) {
+  return HU_MASK(hui_middle_operand(t, u) <= HU_ALL(t->max_pattern));
 }
 
 /* What hui_middle needs in every lane, made once a loop. HU_HOLD hides where a constant came from, so that a compiler
@@ -161,7 +162,7 @@ typedef struct hu_middle_lanes {
   int32_t flush, has_sign, has_negzero, tiny_after; /* whole words: a compiler merges bytes in ways that stall */
 } hu_middle_lanes;
 
-HU_LANE_FN hu_middle_lanes hui_middle_lanes_of(const hu_narrow *t) {
+HU_LANE_FN hu_middle_lanes hui_middle_lanes_of(const hu_lane_constants *t) {
   hu_middle_lanes k;
   uint32_t digits = t->round == HU_RNA || t->round == HU_RNZ; /* that way 2 keeps below the grid */
   k.magnitude = HU_HOLD(HU_ALL(0x7FFFFFFFu));
@@ -188,7 +189,7 @@ typedef struct hu_middle_result {
 
 /* Way 2: |x| + anchor, rounded as the mode asks. a = |x|; *anchor gets x's sign, u ^ a, in the modes that look at
  * it. */
-HU_LANE_FN hu_lane hui_anchored(const hu_narrow *t, const hu_middle_lanes *k, int round, hu_lane u, hu_lane a,
+HU_LANE_FN hu_lane hui_anchored(const hu_lane_constants *t, const hu_middle_lanes *k, int round, hu_lane u, hu_lane a,
                                 hu_lane field, hu_lane *anchor, hu_lane random) {
   if (round == HU_RTP || round == HU_RTN) {
     *anchor |= u ^ a;
@@ -206,8 +207,8 @@ HU_LANE_FN hu_lane hui_anchored(const hu_narrow *t, const hu_middle_lanes *k, in
 }
 
 /* a = hui_middle_operand(t, u). */
-HU_LANE_FN hu_middle_result hui_middle(const hu_narrow *t, const hu_middle_lanes *k, int round, int way, hu_lane u,
-                                       hu_lane a, hu_lane random) {
+HU_LANE_FN hu_middle_result hui_middle(const hu_lane_constants *t, const hu_middle_lanes *k, int round, int way,
+                                       hu_lane u, hu_lane a, hu_lane random) {
   hu_middle_result r;
   if (way == 1) {
     r.result = (a + hui_quick_add(t, round, t->d0, 0, u, HU_ALL(0))) & ~k->fraction;
@@ -246,7 +247,7 @@ typedef struct hu_lanes_result {
 
 /* |u| as 24 digits and the exponent field they belong to; binary32's subnormals are normalised if the target's bottom
  * is near theirs, else they keep the place of field 1. */
-HU_LANE_FN void hui_lanes_unpack(const hu_narrow *t, hu_lane a, hu_lane *sig, hu_lane *field) {
+HU_LANE_FN void hui_lanes_unpack(const hu_lane_constants *t, hu_lane a, hu_lane *sig, hu_lane *field) {
   hu_lane e = a >> 23, tiny = HU_MASK(e == HU_ALL(0));
   *field = e + (tiny & 1);
   *sig = (a & 0x7FFFFFu) | (~tiny & 0x800000u);
@@ -269,14 +270,14 @@ HU_LANE_FN hu_lane hui_lanes_pack(hu_lane f, hu_lane q) {
 }
 
 /* Does rounding to full precision carry lanes of the binade below 2^emin (field low - 1) up to 2^emin? */
-HU_LANE_FN hu_lane hui_lanes_reaches_normal(const hu_narrow *t, hu_lane u, hu_lane sig, hu_lane random) {
+HU_LANE_FN hu_lane hui_lanes_reaches_normal(const hu_lane_constants *t, hu_lane u, hu_lane sig, hu_lane random) {
   hu_lane f = sig >> t->d0, frac = sig << (32 - t->d0);
   hu_lane odd = t->m ? HU_MASK((f & 1) != HU_ALL(0)) : HU_ALL(t->zero == HU_ZERO_FIELD ? 0 : 0xFFFFFFFFu);
   f -= hui_lanes_up(t, t->round, u, frac, HU_ALL(0), odd, random);
   return HU_MASK(f == HU_ALL(2u << t->m));
 }
 
-HU_LANE_FN hu_lanes_result hui_lanes_round(const hu_narrow *t, hu_lane u, hu_lane random) {
+HU_LANE_FN hu_lanes_result hui_lanes_round(const hu_lane_constants *t, hu_lane u, hu_lane random) {
   hu_lanes_result r;
   hu_lane zero = HU_ALL(0), sig, field;
   hu_lane a = u & 0x7FFFFFFFu, negative = (hu_lane)((hu_ilane)u >> 31), nonzero = HU_MASK(a != zero);
@@ -363,20 +364,20 @@ HU_LANE_FN hu_lanes_result hui_lanes_round(const hu_narrow *t, hu_lane u, hu_lan
     r.underflow &= none;
     r.to_zero &= none;
     r.subnormal &= none;
-    r.code = (r.code & none) | (plus_over & t->from_overflow) | (minus_over & t->from_neg_overflow) |
-             (plus_inf & t->from_inf) | (minus_inf & t->from_neg_inf) | (nan & t->from_nan) |
-             (low_side & t->from_below);
-    r.value = (r.value & none) | (plus_over & t->value_overflow) | (minus_over & t->value_neg_overflow) |
-              (plus_inf & t->value_inf) | (minus_inf & t->value_neg_inf) | (nan & t->value_nan) |
-              (low_side & t->value_below);
-    r.saturated = (t->events_overflow & HU_EVENT_SATURATED ? plus_over : zero) |
-                  (t->events_neg_overflow & HU_EVENT_SATURATED ? minus_over : zero) |
-                  (t->events_inf & HU_EVENT_SATURATED ? plus_inf : zero) |
-                  (t->events_neg_inf & HU_EVENT_SATURATED ? minus_inf : zero) |
-                  (t->events_below & HU_EVENT_SATURATED ? low_side : zero);
-    r.invalid = low_side | (t->events_nan & HU_EVENT_INVALID ? nan : zero) |
-                (t->events_inf & HU_EVENT_INVALID ? plus_inf : zero) |
-                (t->events_neg_inf & HU_EVENT_INVALID ? minus_inf : zero);
+    r.code = (r.code & none) | (plus_over & t->code.overflow) | (minus_over & t->code.neg_overflow) |
+             (plus_inf & t->code.inf) | (minus_inf & t->code.neg_inf) | (nan & t->code.nan) |
+             (low_side & t->code.below);
+    r.value = (r.value & none) | (plus_over & t->value.overflow) | (minus_over & t->value.neg_overflow) |
+              (plus_inf & t->value.inf) | (minus_inf & t->value.neg_inf) | (nan & t->value.nan) |
+              (low_side & t->value.below);
+    r.saturated = (t->events.overflow & HU_EVENT_SATURATED ? plus_over : zero) |
+                  (t->events.neg_overflow & HU_EVENT_SATURATED ? minus_over : zero) |
+                  (t->events.inf & HU_EVENT_SATURATED ? plus_inf : zero) |
+                  (t->events.neg_inf & HU_EVENT_SATURATED ? minus_inf : zero) |
+                  (t->events.below & HU_EVENT_SATURATED ? low_side : zero);
+    r.invalid = low_side | (t->events.nan & HU_EVENT_INVALID ? nan : zero) |
+                (t->events.inf & HU_EVENT_INVALID ? plus_inf : zero) |
+                (t->events.neg_inf & HU_EVENT_INVALID ? minus_inf : zero);
   }
   return r;
 }
@@ -390,7 +391,7 @@ typedef struct hu_plain_lanes {
   int32_t has_sign, odd_negzero, d0, sign_shift; /* odd_negzero: 10...0 is not negative zero */
 } hu_plain_lanes;
 
-HU_LANE_FN hu_plain_lanes hui_plain_lanes_of(const hu_narrow *t) {
+HU_LANE_FN hu_plain_lanes hui_plain_lanes_of(const hu_lane_constants *t) {
   hu_plain_lanes k;
   k.mag_mask = HU_HOLD(HU_ALL(t->mag_mask));
   k.sign_code = HU_HOLD(HU_ALL(t->sign_code));
@@ -424,7 +425,7 @@ HU_LANE_FN hu_lane hui_plain_decode(const hu_plain_lanes *k, int plain, hu_lane 
   return v | (code & k->sign_code) << k->sign_shift;
 }
 
-HU_LANE_FN hu_lane hui_lanes_decode(const hu_narrow *t, hu_lane code) {
+HU_LANE_FN hu_lane hui_lanes_decode(const hu_lane_constants *t, hu_lane code) {
   hu_lane zero = HU_ALL(0), mag = code & t->mag_mask, sign = code & t->sign_code, v;
   int32_t base = t->zero == HU_ZERO_FIELD ? t->low - 1 : t->low;
   hu_lane sub = HU_MASK(mag < HU_ALL(t->hidden));

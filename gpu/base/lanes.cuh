@@ -46,7 +46,7 @@ HU_DEVICE hu_lane hui_lane_uint(hu_lane v) { return __float2uint_rz(__uint_as_fl
 
 /* hui_quick_add of every deterministic mode as one expression (hui_addend_of). No switch per element, so that ten
  * integer instructions round one. */
-HU_DEVICE uint32_t hui_quick_stepped(const hu_narrow &t, const hu_addend &q, uint32_t u) {
+HU_DEVICE uint32_t hui_quick_stepped(const hu_lane_constants &t, const hu_addend &q, uint32_t u) {
   uint32_t fraction = ((uint32_t)1 << t.d0) - 1, odd = 0u - (((u >> t.d0) ^ t.odd0) & 1);
   return (u + ((int32_t)u < 0 ? q.base[1] : q.base[0]) + (odd & q.step)) & ~fraction;
 }

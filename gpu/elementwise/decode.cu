@@ -53,7 +53,7 @@ template <class In, int Plain>
 struct hu_decode_plain_op {
   static const int unroll = 4;
   static const uint32_t stochastic = 0;
-  hu_narrow t;
+  hu_lane_constants t;
   hu_spec s;
   hu_stream stream;
   hu_events *events;
@@ -139,7 +139,7 @@ static hu_status hui_decode_bytes(size_t n, uint64_t *z, ptrdiff_t incz, const u
 
 template <int Plain>
 static hu_status hui_decode_plain(size_t n, uint32_t *z, ptrdiff_t incz, const uint16_t *x, ptrdiff_t incx,
-                                  const hu_narrow &t, hu_spec s, void *stream) {
+                                  const hu_lane_constants &t, hu_spec s, void *stream) {
   hu_decode_plain_op<uint16_t, Plain> op = {t, s, {0, 0}, NULL};
   return hui_map_launch(op, n, z, incz, x, incx, stream);
 }
@@ -147,9 +147,9 @@ static hu_status hui_decode_plain(size_t n, uint32_t *z, ptrdiff_t incz, const u
 template <class Out>
 static hu_status hui_decode_words(size_t n, Out *z, ptrdiff_t incz, const uint16_t *x, ptrdiff_t incx, hu_spec s,
                                   void *stream) {
-  hu_narrow t;
+  hu_lane_constants t;
   if constexpr (sizeof(Out) == 4) {
-    int plain = hui_narrow_of(&t, &s) ? t.plain : 0;
+    int plain = hui_lane_constants_of(&t, &s) ? t.way.plain : 0;
     if (plain == 1) return hui_decode_plain<1>(n, z, incz, x, incx, t, s, stream);
     if (plain == 2) return hui_decode_plain<2>(n, z, incz, x, incx, t, s, stream);
   }

@@ -14,7 +14,7 @@
 /* Any element: the grid value's bits (Value) or the code below, the events above. Called, not inlined, so that the
  * quick way keeps the registers that let many vectors be in flight. */
 template <bool Value>
-static __device__ __noinline__ uint64_t hui_lanes_called(const hu_narrow &t, uint32_t x, uint32_t word) {
+static __device__ __noinline__ uint64_t hui_lanes_called(const hu_lane_constants &t, uint32_t x, uint32_t word) {
   hu_lanes_result r = hui_lanes_round(&t, x, word);
   return (uint64_t)hui_lanes_events(r) << 32 | (Value ? r.value : r.code);
 }
@@ -23,9 +23,9 @@ static __device__ __noinline__ uint64_t hui_lanes_called(const hu_narrow &t, uin
 
 /* The same where hui_middle_ok. */
 template <bool Value>
-static __device__ __noinline__ uint64_t hui_middle_called(const hu_narrow &t, uint32_t x, uint32_t word) {
+static __device__ __noinline__ uint64_t hui_middle_called(const hu_lane_constants &t, uint32_t x, uint32_t word) {
   hu_middle_lanes k = hui_middle_lanes_of(&t);
-  hu_middle_result r = hui_middle(&t, &k, t.round, t.middle, x, hui_middle_operand(&t, x), word);
+  hu_middle_result r = hui_middle(&t, &k, t.round, t.way.middle, x, hui_middle_operand(&t, x), word);
   uint32_t events = r.result != r.operand ? HU_EVENT_INEXACT | (r.probe < r.limit ? HU_EVENT_UNDERFLOW : 0) : 0;
   if (r.result == 0 && r.operand != 0) events |= HU_EVENT_TO_ZERO;
   if (r.result != 0 && r.result < k.bottom) events |= HU_EVENT_SUBNORMAL;
@@ -36,7 +36,7 @@ static __device__ __noinline__ uint64_t hui_middle_called(const hu_narrow &t, ui
 template <class Out, bool Value>
 struct hu_encode_lanes {
   static const int unroll = 4;
-  hu_narrow t;
+  hu_lane_constants t;
   hu_addend q;
   uint32_t stochastic;
   hu_stream stream;
@@ -93,9 +93,9 @@ static hu_status hui_nearest_start(const hu_nearest_op<Out, Value, Way, Counted>
 }
 
 template <class Out, bool Value, int Way>
-static hu_status hui_nearest_launch(const hu_nearest_constants &k, const hu_narrow &t, size_t n, Out *z, ptrdiff_t incz,
-                                    const float *x, ptrdiff_t incx, const hu_exec *exec, hu_events *events,
-                                    void *stream) {
+static hu_status hui_nearest_launch(const hu_nearest_constants &k, const hu_lane_constants &t, size_t n, Out *z,
+                                    ptrdiff_t incz, const float *x, ptrdiff_t incx, const hu_exec *exec,
+                                    hu_events *events, void *stream) {
   if (events) {
     hu_nearest_op<Out, Value, Way, true> op = {k, t, hui_exec_stream(exec), events};
     return hui_nearest_start(op, n, z, incz, (const uint32_t *)x, incx, stream);
@@ -110,7 +110,7 @@ static hu_status hui_encode_to(size_t n, void *z, ptrdiff_t incz, const float *x
   hu_spec s = hui_spec_of(f, mode);
   typedef typename To::type Out;
   hu_encode_lanes<Out, Value> lanes;
-  if (hui_narrow_of(&lanes.t, &s)) {
+  if (hui_lane_constants_of(&lanes.t, &s)) {
     hu_nearest_constants k;
     Out *out = (Out *)z;
     switch (hui_nearest_of(&k, &lanes.t)) {

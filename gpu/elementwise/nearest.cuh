@@ -40,7 +40,7 @@ HU_DEVICE void hui_nearest_count(uint32_t *inexact, uint32_t *tiny, uint32_t r, 
 #endif
 }
 
-/* A hu_narrow as this operation needs it. */
+/* A hu_lane_constants as this operation needs it. */
 typedef struct hu_nearest_constants {
   uint32_t bottom;      /* the pattern of 2^emin */
   uint32_t hi;          /* of the largest number */
@@ -59,35 +59,35 @@ typedef struct hu_nearest_constants {
 } hu_nearest_constants;
 
 /* HU_WAY_. */
-static inline int hui_nearest_of(hu_nearest_constants *k, const hu_narrow *t) {
+static inline int hui_nearest_of(hu_nearest_constants *k, const hu_lane_constants *t) {
   int random = t->round == HU_SRA;
   memset(k, 0, sizeof *k);
-  if ((t->round != HU_RNE && !random) || !t->middle || !t->negzero || t->subnormal != HU_SUBNORMAL_GRADUAL)
+  if ((t->round != HU_RNE && !random) || !t->way.middle || !t->negzero || t->subnormal != HU_SUBNORMAL_GRADUAL)
     return HU_WAY_NONE;
   k->bottom = (uint32_t)t->low << 23;
-  k->hi = t->hi;
+  k->hi = t->max_pattern;
   k->up = (uint32_t)t->d0 << 23;
   k->mask = ((uint32_t)1 << t->d0) - 1;
   k->half = k->mask >> 1;
   k->not_tiny = t->not_tiny;
-  k->value = t->value_overflow & 0x7FFFFFFF;
-  k->code = t->from_overflow & ~t->sign_code;
+  k->value = t->value.overflow & 0x7FFFFFFF;
+  k->code = t->code.overflow & ~t->sign_code;
   k->spare = 32u - t->bits;
-  k->keep = random && t->tiny == HU_TINY_AFTER ? t->stochastic_keep : 0;
+  k->keep = random && t->tiny == HU_TINY_AFTER ? t->stochastic.keep : 0;
   k->digits = t->bits < (uint32_t)t->d0 ? k->mask & ~(((uint32_t)1 << ((uint32_t)t->d0 - t->bits)) - 1) : k->mask;
   k->first = (uint32_t)1 << t->m;
   k->beyond_code = (127 - t->max_code) * 0x01010101u;
   k->d0 = (uint32_t)t->d0;
   k->sign_shift = (uint32_t)t->sign_shift;
-  k->saturates = (t->events_overflow & HU_EVENT_SATURATED) != 0;
+  k->saturates = (t->events.overflow & HU_EVENT_SATURATED) != 0;
   /* Overflows of both signs must be alike but for the sign; else they go another way, as do infinities and NaN. */
-  int alike = t->beyond && t->value_neg_overflow == (t->value_overflow | 0x80000000u) &&
-              t->from_neg_overflow == (t->from_overflow | t->sign_code) &&
-              t->events_overflow == t->events_neg_overflow && k->code - t->max_code <= 1;
+  int alike = t->beyond && t->value.neg_overflow == (t->value.overflow | 0x80000000u) &&
+              t->code.neg_overflow == (t->code.overflow | t->sign_code) &&
+              t->events.overflow == t->events.neg_overflow && k->code - t->max_code <= 1;
   if (!alike) k->code = t->max_code + 1;
-  k->limit = alike ? 0x7F800000u : t->hi + 1;
-  k->beyond = alike ? t->beyond : t->hi;
-  return random ? (int)HU_WAY_STOCHASTIC : (int)t->middle;
+  k->limit = alike ? 0x7F800000u : t->max_pattern + 1;
+  k->beyond = alike ? t->beyond : t->max_pattern;
+  return random ? (int)HU_WAY_STOCHASTIC : (int)t->way.middle;
 }
 
 template <class Out, bool Value, int Way, bool Counted>
@@ -96,7 +96,7 @@ struct hu_nearest_op {
   static const uint32_t stochastic = Way == HU_WAY_STOCHASTIC;
   static const bool bytes = !Value && sizeof(Out) == 1; /* codes of one byte, joined four at a time */
   hu_nearest_constants k;
-  hu_narrow t; /* for the elements that are left */
+  hu_lane_constants t; /* for the elements that are left */
   hu_stream stream;
   hu_events *events;
 

@@ -287,7 +287,7 @@ static int hui_nearest_serves(const hu_spec *f, uint32_t round) {
 static int hui_ratios_serve(hu_scaled_args *a, const hu_scaling *d) {
   a->scale_is_binary32 = (uint8_t)hu_format_equal(d->scale, hui_format_binary32());
   if (a->scaler.rule != HU_SCALE_RATIO || a->scaler.steps == HU_STEPS_EXACT || a->four_six.on) return 0;
-  return a->scale_is_binary32 || hui_narrow_of(&a->scale_narrow, &a->scaler.scale);
+  return a->scale_is_binary32 || hui_lane_constants_of(&a->scale_constants, &a->scaler.scale);
 }
 
 /* Can nearest round numbers up to the largest scale? */
@@ -301,13 +301,13 @@ static int hui_scale_nearest_serves(const hu_spec *f) {
 static void hui_short_limits(hu_scaled_args *a) {
   const hu_spec *f = &a->scaler.element, *s = &a->scaler.scale;
   int32_t low = -125 - f->emin, high = 127 - a->scaler.emax;
-  if (a->nearest && high > 126 - a->narrow.d0 - f->emin) high = 126 - a->narrow.d0 - f->emin;
+  if (a->nearest && high > 126 - a->constants.d0 - f->emin) high = 126 - a->constants.d0 - f->emin;
   if (!a->nearest && low < f->m - f->emin - 92) low = f->m - f->emin - 92;
   if (!a->nearest && f->emin - f->m < -92) high = INT32_MIN;
   a->short_low = low > s->emin ? low : s->emin;
   if (a->short_low < -126) a->short_low = -126;
   a->short_high = high < 127 ? high : 127;
-  a->short_top = a->nearest ? 253 - a->narrow.d0 : 254;
+  a->short_top = a->nearest ? 253 - a->constants.d0 : 254;
 }
 
 /* What the kernels have to know of the element format beside its description. */
@@ -315,8 +315,8 @@ static void hui_element_limits(hu_scaled_args *a) {
   const hu_spec *f = &a->scaler.element;
   a->top = hui_pack32(a->scaler.top);
   a->low = (uint32_t)(f->emin + 127) << 23;
-  a->lanes = hui_narrow_of(&a->narrow, f) && f->fits_binary32 && f->emin - f->m >= -126 && f->emin >= -125 &&
-             f->emin + a->narrow.d0 <= 126 && a->scaler.emax + a->narrow.d0 <= 126;
+  a->lanes = hui_lane_constants_of(&a->constants, f) && f->fits_binary32 && f->emin - f->m >= -126 && f->emin >= -125 &&
+             f->emin + a->constants.d0 <= 126 && a->scaler.emax + a->constants.d0 <= 126;
   a->nearest = (uint8_t)hui_nearest_serves(f, HU_RNE);
   a->added = a->lanes && hui_nearest_serves(f, HU_SRA);
   a->not_tiny = a->low - (f->tiny == HU_TINY_AFTER && f->m <= 22 ? 1u << (22 - f->m) : 0);

@@ -84,7 +84,7 @@ static hu_eight_scales hui_eight_scales_of(const hu_scaled_args *a) {
   hu_eight_scales z;
   int32_t low = a->short_low, high = a->short_high, fields = a->added ? 254 : a->short_top;
   if (a->added) {
-    int32_t added_low = 32 + f->m - 127 - f->emin, added_high = 252 - a->narrow.d0 - (int32_t)(a->top >> 23);
+    int32_t added_low = 32 + f->m - 127 - f->emin, added_high = 252 - a->constants.d0 - (int32_t)(a->top >> 23);
     low = low > added_low ? low : added_low;
     high = high < added_high ? high : added_high;
   }

@@ -73,17 +73,17 @@ typedef struct hu_row_constants {
 HU_DEVICE hu_row_constants hui_row_constants_of(const hu_scaled_args &a) {
   hu_row_constants k;
   const hu_spec *f = &a.scaler.element;
-  uint32_t bits = a.narrow.bits, d0 = (uint32_t)a.narrow.d0;
+  uint32_t bits = a.constants.bits, d0 = (uint32_t)a.constants.d0;
   k.low = a.low;
   k.up = d0 << 23;
   k.top = a.top;
   k.over = a.top + (1u << (d0 - 1)) + (f->max_code & 1 ? 0 : 1); /* a tie goes to an even code */
   k.not_tiny = a.not_tiny;
-  k.d0 = a.narrow.d0;
+  k.d0 = a.constants.d0;
   k.spare = 32 - bits;
   k.keep = bits < d0 ? (1u << d0) - (1u << (d0 - bits)) : 0xFFFFFFFFu;
-  k.first = 1u << a.narrow.m;
-  k.sign_shift = (uint32_t)a.narrow.sign_shift % 8;
+  k.first = 1u << a.constants.m;
+  k.sign_shift = (uint32_t)a.constants.sign_shift % 8;
   k.twos = a.scaler.coding == HU_CODING_TWOS ? f->sign_mask << 1 : 0;
   k.negzero = f->negzero;
   k.divides = a.scaler.steps == HU_STEPS_DIVIDE;
@@ -160,8 +160,8 @@ HU_DEVICE void hui_row_count(const hu_row_constants &k, uint32_t shift, uint32_t
 /* May R be added in hui_nearest_added under this block's scale? Sums are finite, and 2^32 over a step is a number. */
 HU_DEVICE bool hui_row_may_add(const hu_scaled_args &a, const hu_element_way &w) {
   uint32_t largest = (a.top + (w.low - a.low)) >> 23;
-  return a.added && w.kind == HU_ELEMENT_WAY_SHORT && (int32_t)(w.low >> 23) >= 32 + a.narrow.m &&
-         largest + (uint32_t)a.narrow.d0 <= 252;
+  return a.added && w.kind == HU_ELEMENT_WAY_SHORT && (int32_t)(w.low >> 23) >= 32 + a.constants.m &&
+         largest + (uint32_t)a.constants.d0 <= 252;
 }
 
 /* The signs of words beside codes in bytes. */

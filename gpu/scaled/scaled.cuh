@@ -63,7 +63,7 @@ typedef struct hu_scaled_args {
   uint8_t x_vectors, z_vectors; /* fours of elements from multiples of four on lie aligned */
   hu_scaler scaler;
   hu_four_six four_six;
-  hu_narrow narrow, scale_narrow;
+  hu_lane_constants constants, scale_constants;
 } hu_scaled_args;
 
 /* A scaler with its second level, and the same as binary32 numbers; in shared memory. */
@@ -145,7 +145,7 @@ HU_DEVICE uint32_t hui_nearest(uint32_t low, int32_t d0, uint32_t y, float *valu
 }
 
 /* The code above, the value's bits below. */
-static __device__ __noinline__ uint64_t hui_scale_rounded(const hu_narrow &t, uint32_t y) {
+static __device__ __noinline__ uint64_t hui_scale_rounded(const hu_lane_constants &t, uint32_t y) {
   hu_lanes_result r = hui_lanes_round(&t, y, 0);
   return (uint64_t)r.code << 32 | r.value;
 }
@@ -180,9 +180,9 @@ HU_DEVICE void hui_element_way_ratio(const hu_scaled_args &a, const hu_scaled_te
   w->code = __float_as_uint(y);
   if (a.scale_nearest) {
     uint32_t most = w->code < a.scale_top ? w->code : a.scale_top;
-    w->code = hui_nearest(a.scale_low, a.scale_narrow.d0, most, &y);
+    w->code = hui_nearest(a.scale_low, a.scale_constants.d0, most, &y);
   } else if (Any && !a.scale_is_binary32) {
-    uint64_t z = hui_scale_rounded(a.scale_narrow, w->code);
+    uint64_t z = hui_scale_rounded(a.scale_constants, w->code);
     w->code = (uint32_t)(z >> 32);
     y = __uint_as_float((uint32_t)z);
   }
@@ -195,7 +195,7 @@ HU_DEVICE void hui_element_way_ratio(const hu_scaled_args &a, const hu_scaled_te
   }
   float largest =
       steps == HU_STEPS_DIVIDE ? __fdiv_rn(__uint_as_float(top), w->by) : __fmul_rn(__uint_as_float(top), w->by);
-  int fits = !a.nearest || (int32_t)(__float_as_uint(largest) >> 23) + a.narrow.d0 <= 253;
+  int fits = !a.nearest || (int32_t)(__float_as_uint(largest) >> 23) + a.constants.d0 <= 253;
   if (w->back > 0 && fits) w->kind = HU_ELEMENT_WAY_SHORT;
 }
 
@@ -240,7 +240,7 @@ HU_DEVICE uint64_t hui_nearest_element(const hu_scaled_args &a, const hu_element
            shift = w.low - a.low;
   const hu_spec *f = &a.scaler.element;
   float value;
-  uint32_t code = hui_nearest(w.low, a.narrow.d0, y, &value), events = 0;
+  uint32_t code = hui_nearest(w.low, a.constants.d0, y, &value), events = 0;
   if (code > f->max_code) {
     events = HU_EVENT_OVERFLOW | HU_EVENT_SATURATED | HU_EVENT_INEXACT;
     code = f->max_code;
@@ -271,7 +271,7 @@ static __device__ __noinline__ uint64_t hui_lanes_element(const hu_scaled_args &
                                                           uint32_t word) {
   int powers = a.scaler.steps == HU_STEPS_EXACT;
   uint32_t less = w.low - a.low;
-  hu_lanes_result r = hui_lanes_round(&a.narrow, powers ? hui_shifted(x, less) : hui_quotient_of(a, x, w.by), word);
+  hu_lanes_result r = hui_lanes_round(&a.constants, powers ? hui_shifted(x, less) : hui_quotient_of(a, x, w.by), word);
   uint32_t events = hui_lanes_events(r), code = r.code;
   if (a.z) {
     float back = powers ? __uint_as_float(0x3F800000 + less) : w.back;

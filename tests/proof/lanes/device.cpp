@@ -96,9 +96,10 @@ int device_lanes_codes(ARGUMENTS, int16_t power) { return wrong_element(GIVEN, p
 int device_stepped(ARGUMENTS) {
   hu_scaled_args a;
   (void)random;
-  if (round >= HU_SRA || !args_of(&a, m, e, b, axes, policy, round, bits) || !a.narrow.quick ||
-      !hui_quick_ok(&a.narrow, u))
+  if (round >= HU_SRA || !args_of(&a, m, e, b, axes, policy, round, bits) || !a.constants.way.quick ||
+      !hui_quick_ok(&a.constants, u))
     return 0;
-  return hui_quick_stepped(a.narrow, hui_addend_of(round, a.narrow.d0), u) != hui_quick(&a.narrow, round, u, 0);
+  return hui_quick_stepped(a.constants, hui_addend_of(round, a.constants.d0), u) !=
+         hui_quick(&a.constants, round, u, 0);
 }
 }

@@ -16,7 +16,7 @@
 typedef struct question {
   int taken;
   hu_spec spec;
-  hu_narrow narrow;
+  hu_lane_constants constants;
   uint32_t code, events;
 } question;
 
@@ -27,7 +27,7 @@ static inline question question_of(ARGUMENTS) {
   q.taken = 0;
   if (hu_format_check(f, NULL) != HU_OK || !mode_is_valid(mode)) return q;
   q.spec = hui_spec_of(f, mode);
-  q.taken = hui_narrow_of(&q.narrow, &q.spec);
+  q.taken = hui_lane_constants_of(&q.constants, &q.spec);
   q.code = hui_round(&q.spec, hui_unpack32(u), bits ? random >> (32 - bits) : 0, &q.events);
   return q;
 }
@@ -99,8 +99,8 @@ static inline answer middle2(const question *q, hu_lane u, hu_lane random, int t
   answer a = nothing();
   cursor p = cursor_of(&a, &u);
   (void)random;
-  if (!q->taken || q->narrow.round != PROOF_ROUND || q->narrow.middle != 2) return a;
-  run_middle(&q->narrow, PROOF_ROUND, 2, to, 0, &p, 1, &a.n);
+  if (!q->taken || q->constants.round != PROOF_ROUND || q->constants.way.middle != 2) return a;
+  run_middle(&q->constants, PROOF_ROUND, 2, to, 0, &p, 1, &a.n);
   a.taken = p.i;
   return a;
 }
@@ -109,9 +109,10 @@ THEOREMS(middle2)
 static inline answer random_middle(const question *q, hu_lane u, hu_lane random, int to) {
   answer a = nothing();
   middle_counts c = no_middle_counts();
-  if (!q->taken || q->narrow.round != PROOF_ROUND || !q->narrow.middle || !hui_middle_ok(&q->narrow, u)) return a;
-  const hu_middle_lanes k = hui_middle_lanes_of(&q->narrow);
-  middle_one(&q->narrow, &k, PROOF_ROUND, 2, to, 0, &a.z, 0, u, hui_middle_operand(&q->narrow, u), random, &c);
+  if (!q->taken || q->constants.round != PROOF_ROUND || !q->constants.way.middle || !hui_middle_ok(&q->constants, u))
+    return a;
+  const hu_middle_lanes k = hui_middle_lanes_of(&q->constants);
+  middle_one(&q->constants, &k, PROOF_ROUND, 2, to, 0, &a.z, 0, u, hui_middle_operand(&q->constants, u), random, &c);
   add_middle(&a.n, 1, &c);
   a.taken = 1;
   return a;
@@ -126,8 +127,8 @@ static inline answer quick(const question *q, hu_lane u, hu_lane random, int to)
   answer a = nothing();
   cursor p = cursor_of(&a, &u);
   (void)random;
-  if (!q->taken || !q->narrow.quick) return a;
-  run_quick(&q->narrow, q->narrow.round, to, 0, &p, &a.n);
+  if (!q->taken || !q->constants.way.quick) return a;
+  run_quick(&q->constants, q->constants.round, to, 0, &p, &a.n);
   a.taken = p.i;
   return a;
 }
@@ -136,7 +137,7 @@ THEOREMS(quick)
 static inline answer slow_way(const question *q, hu_lane u, hu_lane random, int to) {
   answer a = nothing();
   if (!q->taken) return a;
-  put(&a.z, 0, to, 0, slow(&q->narrow, u, random, HU_ALL(0xFFFFFFFFu), &a.n));
+  put(&a.z, 0, to, 0, slow(&q->constants, u, random, HU_ALL(0xFFFFFFFFu), &a.n));
   a.taken = 1;
   return a;
 }
@@ -146,8 +147,8 @@ static inline answer beyond(const question *q, hu_lane u, hu_lane random, int to
   answer a = nothing();
   cursor p = cursor_of(&a, &u);
   (void)random;
-  if (!q->taken || !q->narrow.beyond) return a;
-  run_beyond(&q->narrow, to, 0, &p, 1, &a.n);
+  if (!q->taken || !q->constants.beyond) return a;
+  run_beyond(&q->constants, to, 0, &p, 1, &a.n);
   a.taken = p.i;
   return a;
 }
@@ -157,8 +158,8 @@ static inline answer below(const question *q, hu_lane u, hu_lane random, int to)
   answer a = nothing();
   cursor p = cursor_of(&a, &u);
   (void)random;
-  if (!q->taken || !q->narrow.is_unsigned || q->narrow.low >= 254) return a;
-  run_below(&q->narrow, to, 0, &p, 1, &a.n);
+  if (!q->taken || !q->constants.is_unsigned || q->constants.low >= 254) return a;
+  run_below(&q->constants, to, 0, &p, 1, &a.n);
   a.taken = p.i;
   return a;
 }
@@ -184,8 +185,8 @@ static inline answer middle1(const question *q, hu_lane u, hu_lane random, int t
   answer a = nothing();
   cursor p = cursor_of(&a, &u);
   (void)random;
-  if (!q->taken || q->narrow.middle != 1) return a;
-  run_middle(&q->narrow, q->narrow.round, 1, to, 0, &p, 1, &a.n);
+  if (!q->taken || q->constants.way.middle != 1) return a;
+  run_middle(&q->constants, q->constants.round, 1, to, 0, &p, 1, &a.n);
   a.taken = p.i;
   return a;
 }
@@ -195,8 +196,9 @@ THEOREMS(middle1)
 
 static inline answer random_quick(const question *q, hu_lane u, hu_lane random, int to) {
   answer a = nothing();
-  if (!q->taken || !q->narrow.quick || !hui_quick_ok(&q->narrow, u)) return a;
-  a.n.inexact = 1 - hui_count_sum(quick_one(&q->narrow, q->narrow.round, to, 0, &a.z, 0, u, random, hui_count_none()));
+  if (!q->taken || !q->constants.way.quick || !hui_quick_ok(&q->constants, u)) return a;
+  a.n.inexact =
+      1 - hui_count_sum(quick_one(&q->constants, q->constants.round, to, 0, &a.z, 0, u, random, hui_count_none()));
   a.taken = 1;
   return a;
 }
@@ -208,9 +210,9 @@ int checks_agree(ARGUMENTS) {
   if (!q.taken) return 0;
   answer a = nothing(), c = nothing();
   cursor p = cursor_of(&a, &u), r = cursor_of(&c, &u);
-  run_quick(&q.narrow, HU_RTZ, HU_TO_CODE32, 0, &p, &a.n);
-  run_middle(&q.narrow, HU_RTZ, 1, HU_TO_CODE32, 0, &r, 1, &c.n);
-  return p.i != (hui_quick_ok(&q.narrow, u) != 0) || r.i != (hui_middle_ok(&q.narrow, u) != 0);
+  run_quick(&q.constants, HU_RTZ, HU_TO_CODE32, 0, &p, &a.n);
+  run_middle(&q.constants, HU_RTZ, 1, HU_TO_CODE32, 0, &r, 1, &c.n);
+  return p.i != (hui_quick_ok(&q.constants, u) != 0) || r.i != (hui_middle_ok(&q.constants, u) != 0);
 }
 
 /* ---- codes to binary32, and binary64 to binary32 ---- */
@@ -218,13 +220,13 @@ int checks_agree(ARGUMENTS) {
 /* u is the code. */
 static inline int wrong_decoding(uint8_t m, uint8_t e, int16_t b, uint16_t axes, uint32_t u, int plain) {
   hu_format f = format_of(m, e, b, axes);
-  hu_narrow t;
+  hu_lane_constants t;
   uint32_t z = 0;
   if (hu_format_check(f, NULL) != HU_OK) return 0;
   hu_spec s = hui_spec_of(f, mode_of(0, 0, 0));
-  if (!s.fits_binary32 || !hui_narrow_of(&t, &s)) return 0;
+  if (!s.fits_binary32 || !hui_lane_constants_of(&t, &s)) return 0;
   if (plain) {
-    if (t.plain != plain || decode_plain(&t, plain, 0, 1, &z, &u, 4) == 0) return 0;
+    if (t.way.plain != plain || decode_plain(&t, plain, 0, 1, &z, &u, 4) == 0) return 0;
   } else {
     z = decode_slow(&t, u);
   }
