@@ -131,7 +131,7 @@ uint32_t hu_remainder(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, hu_f
 
 /* ---- integers ---- */
 
-/* The result of an invalid conversion: below, above, NaN. */
+/* Returns the result of an invalid conversion: below, above, NaN. */
 static uint64_t invalid_integer(hu_integer t, hu_num x) {
   uint64_t low = (uint64_t)0 - hui_integer_limit(t.width, t.is_signed, 1),
            high = hui_integer_limit(t.width, t.is_signed, 0);

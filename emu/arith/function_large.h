@@ -22,7 +22,7 @@
 
 #define HU_LARGE_FIRST 0x49800000u /* 2^20 */
 
-/* Finite and from 2^20 on? */
+/* Is it finite and from 2^20 on? */
 HU_FN uint64_t hui_is_large(uint32_t pattern) {
   return ((pattern & 0x7FFFFFFF) - HU_LARGE_FIRST) < 0x7F800000u - HU_LARGE_FIRST;
 }

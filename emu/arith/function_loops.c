@@ -44,7 +44,7 @@ LANES(erf, hui_quick_erf(x), LANES_NOWHERE, 0)
 LANES(reciprocal, hui_quick_reciprocal(x), LANES_NOWHERE, 0)
 LANES(small_sin, hui_quick_sin(x, 0), LANES_NOWHERE, 0)
 LANES(small_cos, hui_quick_sin(x, 1), LANES_NOWHERE, 0)
-/* The processor's own root, not a call of libm's: what is left without it goes to emu/arith/function_call.h. */
+/* The CPU's own root, not a call of libm's: what is left without it goes to emu/arith/function_call.h. */
 #if defined(__NO_MATH_ERRNO__) && (HU_X86 || defined(__aarch64__))
 LANES(rsqrt, hui_quick_decided(1 / __builtin_sqrt(x), x > 0), LANES_NOWHERE, 0)
 #else

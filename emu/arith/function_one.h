@@ -7,14 +7,14 @@
 #include "emu/arith/function_quick.h"
 #include "emu/core/function.h"
 
-/* Finite, not 0, at most 24 digits, between 2^-1000 and 2^1000. */
+/* Is x finite, not 0, of at most 24 digits, between 2^-1000 and 2^1000? */
 HU_FN int32_t hui_quick_operand(hu_num x) {
   if (x.kind != HU_KIND_FINITE) return 0;
   int32_t lead = hui_clz64(x.sig), k = x.exp + 63 - lead;
   return (x.sig << lead & 0xFFFFFFFFFFu) == 0 && k > -1000 && k < 1000;
 }
 
-/* May the quick way be tried? It knows 26 digits: the grid's m + 1, one for the half, the random ones and their
+/* May hui_quick_of be tried? It knows 26 digits: the grid's m + 1, one for the half, the random ones and their
  * half. */
 HU_FN int32_t hui_quick_may(const hu_spec *s, int32_t op, hu_num x, hu_num y) {
   if (s->m + 2 + (s->round >= HU_SRA ? s->bits : 0) > 25 || !hui_quick_operand(x)) return 0;
@@ -24,8 +24,8 @@ HU_FN int32_t hui_quick_may(const hu_spec *s, int32_t op, hu_num x, hu_num y) {
   return !x.sign && !(hui_is_power_of_two(x) && hui_exponent(x) == 0);
 }
 
-/* *q for f(x), or x^y, of such operands. Wants binary64 to nearest. Writes memory, so that no compiler takes the
- * call out from between changes of the direction. */
+/* *q for f(x), or x^y, of such operands. The CPU must round binary64 to nearest. Writes memory, so that no compiler
+ * takes the call out from between changes of the direction. */
 HU_OUTLINE void hui_quick_of(hu_quick_result *q, int32_t op, double x, double y) {
   switch (op) {
     case HU_OP_EXP: *q = hui_quick_exp(x); break;
@@ -44,7 +44,7 @@ HU_OUTLINE void hui_quick_of(hu_quick_result *q, int32_t op, double x, double y)
   }
 }
 
-/* The code; sets *events. */
+/* Returns the code; sets *events. */
 HU_FN uint32_t hui_function_quickly_rounded(const hu_spec *s, hu_quick_result q, uint32_t random, uint32_t *events) {
   return hui_arith_round(s, hui_unpack64(q.bits), 0, 0, random, events);
 }
@@ -55,7 +55,7 @@ HU_FN uint32_t hui_function_one(const hu_spec *s, int32_t op, hu_num x, hu_num y
   return hui_arith_round(s, z, raised, operands, random, events);
 }
 
-/* Both ways, where binary64 is to nearest already. */
+/* Tries hui_quick_of, then computes in integers; binary64 is to nearest already. */
 HU_FN uint32_t hui_function_code_of(const hu_spec *s, int32_t op, hu_num x, hu_num y, uint32_t random,
                                     uint32_t *events) {
   if (hui_quick_may(s, op, x, y)) {

@@ -5,7 +5,7 @@
 
 #include "emu/core/port.h"
 
-/* (e^r - 1) / r for |r| < 0.3467; relative error below 2^-58. */
+/* Returns (e^r - 1) / r for |r| < 0.3467; relative error below 2^-58. */
 HU_FN double hui_polynomial_expm1(double r) {
   double p = 0x1.1f7f3b37e9a58p-29;
   p = p * r + 0x1.af634ca3cb41fp-26;

@@ -12,7 +12,7 @@
  * Operands: binary64 numbers of at most 24 digits (so that squares and sums with 1 are exact or nearly), 0 or from
  * 2^-1000 to 2^1000 in magnitude; the caller sees to that. `known` is 0 too where x is outside what a function does
  * here. Next to a number of at most 26 digits, by less than 2^-26 of it, the result is that number's pattern and
- * one more or less. All that is wanted of binary64 is IEEE 754's arithmetic, to nearest, subnormals kept
+ * one more or less. All that is supposed of binary64 is IEEE 754's arithmetic, to nearest, subnormals kept
  * (emu/base/float_env.h), without contraction; no libm. C11, C++17 and CUDA compile the same text; there are no
  * branches, so that compilers can put a loop of these into lanes.
  *
@@ -21,7 +21,7 @@
  *   exp      x = k ln 2 + r, k ln2_hi exact: r within 2^-60 + u |r|; (1 + r p) 2^k: 2^-50.
  *   expm1    2^k (r p) + (2^k - 1): relative for k = 0; else the sum is above 0.29 of its larger term: 2^-48.
  *   log      k ln 2 + q p(q^2), q = (m - 1) / (m + 1) within 2 u for m - 1 is exact; for k = 0 relative, else the sum
- *            is above 0.34 and its terms below it but for ln 2 / 2: 2^-49. log1p: 1 + x is exact or x > 2^28. log2:
+ *            is above 0.34 and its terms below it except ln 2 / 2: 2^-49. log1p: 1 + x is exact or x > 2^28. log2:
  *            2^-48.
  *   tanh     d / (d + 2), d = expm1(2 |x|): 2^-46. sigmoid 1 / (1 + e^-x): 2^-48.
  *   erf      x p(x^2): 2^-49; from 1/2 on 1 - e^-(x^2) P(w) / (1 + 2 x): below 0.48 subtracted from 1: 2^-47.
@@ -72,14 +72,14 @@ HU_FN hu_quick_result hui_quick_decided(double y, uint64_t fit) {
   return q;
 }
 
-/* Where the condition holds, this pattern. */
+/* Replaces the pattern where the condition holds. */
 HU_FN hu_quick_result hui_quick_or(hu_quick_result q, uint64_t condition, uint64_t bits) {
   q.bits = condition ? bits : q.bits;
   q.known |= condition;
   return q;
 }
 
-/* The neighbour of base away from zero, toward it. */
+/* Return the neighbour of base away from zero, toward it. */
 HU_FN uint64_t hui_quick_above(double base) { return hui_pattern64(base) + 1; }
 HU_FN uint64_t hui_quick_below(double base) { return hui_pattern64(base) - 1; }
 
@@ -87,7 +87,7 @@ HU_FN uint64_t hui_quick_below(double base) { return hui_pattern64(base) - 1; }
  * 2^-26. */
 HU_FN int hui_quick_few(double base) { return (hui_pattern64(base) & 0xFFF) == 0; }
 
-/* 2^k for k + 1.5 2^52 as it comes out of a sum, |k| < 1023. */
+/* Returns 2^k for k + 1.5 2^52 as it comes out of a sum, |k| < 1023. */
 HU_FN double hui_power_of_two64(double shifted) { return hui_double64((hui_pattern64(shifted) + 1023) << 52); }
 
 #define HU_SHIFTER 0x1.8p52
@@ -136,14 +136,14 @@ HU_FN hu_quick_result hui_quick_expm1(double x) {
   return hui_quick_or(q, x == 0, hui_pattern64(x));
 }
 
-/* A normal x > 0 as m 2^k with m between about sqrt(1/2) and sqrt 2. */
+/* Splits a normal x > 0 into m 2^k with m between about sqrt(1/2) and sqrt 2. */
 HU_FN double hui_quick_split(double x, double *k) {
   uint64_t u = hui_pattern64(x), field = (u - 0x3FE6A09E00000000u + ((uint64_t)1024 << 52)) >> 52;
   *k = hui_double64(0x4330000000000000u | field) - (0x1p52 + 1024);
   return hui_double64(u - (field << 52) + ((uint64_t)1024 << 52));
 }
 
-/* ln x for a normal x > 0, and log2 x if `binary`. */
+/* Returns ln x for a normal x > 0, and log2 x if `binary`. */
 HU_FN double hui_quick_log_value(double x, int binary) {
   double k, m = hui_quick_split(x, &k);
   double q = (m - 1) / (m + 1), l = q * hui_polynomial_log(q * q);
@@ -243,7 +243,7 @@ HU_FN hu_quick_result hui_quick_pow(double x, double y) {
   rest = 2 * rest + q * s * hui_polynomial_log_rest(s);
   hui_product64(2 * q, 0x1.71547652b82fep0, &lh, &ll);
   ll += 2 * q * 0x1.777d0ffda0d24p-56 + rest * 0x1.71547652b82fep0;
-  double sum = k + lh, low = (k == 0 ? 0 : (k - sum) + lh) + ll, high = sum + low; /* |k| > |lh| but for k = 0 */
+  double sum = k + lh, low = (k == 0 ? 0 : (k - sum) + lh) + ll, high = sum + low; /* |k| > |lh| unless k = 0 */
   low = (sum - high) + low;
   hui_product64(high, y, &eh, &el);
   el += low * y;

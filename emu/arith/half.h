@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/arith/half.h - operations on arrays of codes of binary16 by the processor's own instructions, for the calls of
+/* emu/arith/half.h - operations on arrays of codes of binary16 by the CPU's own instructions, for the calls of
  * arith_n.h and for products whose steps are such operations (emu/gemm/steps/half_steps.c).
  *
  * The argument. IEEE 754's add, subtract, multiply, divide, square root and fused multiply-add of binary16 are what
@@ -7,24 +7,24 @@
  * VADDPH, VSUBPH, VMULPH, VDIVPH, VSQRTPH and VFMADD...PH are these operations with the direction in the instruction,
  * whatever MXCSR says of subnormal numbers (Intel's AVX512-FP16 architecture specification, document 347407), and
  * Arm's FADD, FSUB, FMUL, FDIV, FSQRT and FMLA of halves are they where FPCR has the direction, FZ16 = 0 and AH = 0
- * (Arm Architecture Reference Manual, FEAT_FP16). A NaN has the processor's digits and is replaced by the format's.
+ * (Arm Architecture Reference Manual, FEAT_FP16). A NaN has the CPU's digits and is replaced by the format's.
  *
  * Events come from the result z and from the results `up` toward positive and `down` toward negative. Let x be the
  * exact result of numbers.
  *
- *   inexact     x is no number of binary16: up and down differ, and are not two zeros, which an exact zero sum gives
+ *   inexact     binary16 does not hold x: up and down differ, and are not two zeros, which an exact zero sum gives
  *   nan_in      an operand is NaN; inf_in: one is infinite. Then there are no others but `invalid`
  *   invalid     z is NaN and no operand is
  *   divide      z is infinite, no operand is, and the divisor is zero
  *   overflow    ties to even: z is infinite, no operand is, and nothing was divided by zero. In the other modes z does
- *               not tell whether x, rounded without a largest number, passes it: where up or down is infinite and x
+ *               not say whether x, rounded without a largest number, passes it: where up or down is infinite and x
  *               inexact, the element is left to the caller
  *   to_zero     z is zero and x inexact; subnormal: z is, exact or not
  *   underflow   x is inexact and tiny. The smaller of |up| and |down| is |x| toward zero. Before rounding, x is tiny
  *               if that is below 2^-14. After rounding it is if that is below 2^-14 - 2^-24, the largest subnormal
  *               number; if it is this number, x is left to the caller, for rounding to 11 digits might give 2^-14
  *
- * A saturating mode, a stochastic one and ties in other ways are not served. */
+ * A saturating mode, a stochastic one and other rules for ties are not served. */
 #ifndef HALFULP_EMU_ARITH_HALF_H
 #define HALFULP_EMU_ARITH_HALF_H
 
@@ -32,7 +32,7 @@
 
 #include "emu/core/arith.h"
 
-/* Arrays have room for a multiple of HU_HALF_STEP elements, which are computed. */
+/* Arrays hold a multiple of HU_HALF_STEP elements, which are computed. */
 enum { HU_HALF_STEP = 32, HU_HALF_PIECE = 32 * HU_HALF_STEP };
 
 /* A piece of a call, n a multiple of HU_HALF_STEP. An operation of fewer operands names one of them again. */

@@ -25,7 +25,7 @@ HALF_FN float16x8_t result_of(const int32_t op, float16x8_t x, float16x8_t y, fl
   }
 }
 
-/* Not inlined: it stands between two changes of FPCR. */
+/* Defines a function that is not inlined: it stands between two changes of FPCR. */
 #define EACH(name, op, operands)                                                                  \
   static __attribute__((noinline)) void name(size_t n, uint16_t *z, const uint16_t *const x[3]) { \
     for (size_t i = 0; i < n; i += HALF_LANES) {                                                  \

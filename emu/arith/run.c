@@ -37,7 +37,7 @@ typedef struct run {
   hu_function_lane function;       /* NULL: no elementary function of one operand, or none in lanes */
   hu_function_pair pair;           /* the same of two */
   hu_function_nearest32 nearest32; /* NULL: the kernels round; else lanes do, into binary32 */
-  const hu_half_arith *halves;     /* the processor's own binary16, before all others; NULL: it does not serve */
+  const hu_half_arith *halves;     /* the CPU's own binary16, before all others; NULL: it does not serve */
   hu_stream stream;
   int stochastic;
   /* What every operation on a NaN gives but pow and the extremes that prefer numbers, and what has no result: the root
@@ -132,7 +132,7 @@ static void load_operand(const run *c, int k, size_t first, size_t n, uint32_t *
 
 static int not_finite(uint32_t u) { return (u & 0x7FFFFFFF) >= 0x7F800000; }
 
-/* The extremes need no wider lanes: as integers with the negative ones' digits turned over, -0 < +0. */
+/* Chooses an extreme, which needs no wider lanes: as integers with the negative ones' digits turned over, -0 < +0. */
 static int choose(int32_t op, size_t n, piece *p) {
   int larger = op == HU_OP_MAXIMUM || op == HU_OP_MAXIMUM_NUMBER;
   const uint32_t *a = p->x[0], *b = p->x[1];
@@ -197,7 +197,7 @@ static int has_fraction(uint32_t u) {
   return exponent < 127 || (exponent < 150 && (u & 0x7FFFFFu >> (exponent - 127)));
 }
 
-/* A root of a number below 0, or its power by no integer. */
+/* Is it a root of a number below 0, or its power with an exponent that is not an integer? */
 static int is_invalid(const run *c, const piece *p, size_t i) {
   uint32_t x = p->x[0][i], y = p->x[1][i];
   if (!(x >> 31) || !is_normal_or_subnormal(x)) return 0;
@@ -261,7 +261,7 @@ static void round_piece(const run *c, size_t first, size_t n, piece *p, hu_event
   for (size_t i = 0; !direct && i < n; i++) memcpy(z_at(c, first + i), (const uint8_t *)p->out + i * size, size);
 }
 
-/* Binary32 itself is no format for the kernels: a function's digits are rounded into it at once. */
+/* Rounds a function's digits into binary32 at once, which the kernels do not take as a format. */
 static int nearest32(const run *c, size_t first, size_t n, piece *p, hu_events *counts) {
   int direct = c->call.result.stride == 1;
   uint32_t *out = direct ? (uint32_t *)(void *)z_at(c, first) : p->out;
@@ -309,7 +309,7 @@ static void run_part(void *context, size_t part) {
   c->counts[part] = counts;
 }
 
-/* ---- what may go which way ---- */
+/* ---- what lanes can do ---- */
 
 static int lanes_can(run *c) {
   hu_format binary32 = hui_format_binary32();
@@ -333,7 +333,7 @@ static hu_function_lane function_for(const hu_level *level, int32_t op) {
   return level->function ? level->function->lane[op - HU_OP_FUNCTION] : NULL;
 }
 
-/* Of functions into binary32, ties to even. */
+/* Returns the kernel of functions into binary32, ties to even. */
 static hu_function_nearest32 nearest32_for(const hu_level *level, const run *c) {
   if (!is_function(c) || c->call.mode.round != HU_RNE || !hu_format_equal(c->call.result.format, hui_format_binary32()))
     return NULL;

@@ -14,13 +14,13 @@
 #include "emu/core/port.h"
 #include "emu/simd/of_level.h"
 
-enum { HU_WIDE_LANES = 8 }; /* arrays have room for a multiple of this many elements */
+enum { HU_WIDE_LANES = 8 }; /* arrays hold a multiple of this many elements */
 
 /* z[i] = the operation on the binary32 patterns a[i], b[i] (fma: and c[i]) as a binary32 pattern, for i < n at
  * least; left[i] = 0. Lanes that this kernel does not handle (a NaN or an infinity, a division by 0, the square root of
  * a negative number, a result of 2^127 or more) get z[i] = +0 and left[i] all ones; the caller computes them with the
  * core. Returns 1 if there were some, perhaps behind n. down: an exact zero sum is negative as in the mode toward
- * negative. Ties to even, subnormals kept, traps masked in the processor's settings (emu/base/float_env.h). */
+ * negative. Ties to even, subnormals kept, traps masked in the CPU's settings (emu/base/float_env.h). */
 typedef struct hu_wide_arith {
   int (*add)(size_t n, uint32_t *z, uint32_t *left, const uint32_t *a, const uint32_t *b, uint32_t down);
   int (*sub)(size_t n, uint32_t *z, uint32_t *left, const uint32_t *a, const uint32_t *b, uint32_t down);

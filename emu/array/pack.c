@@ -37,7 +37,7 @@ static void unpack_group(uint8_t *z, const uint8_t *x, unsigned codes, unsigned 
 }
 
 void hui_pack_run(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
-  if (width == 4) { /* the usual case, in a form that compilers vectorise */
+  if (width == 4) { /* the common case, in a form that compilers vectorise */
     for (size_t i = 0; i < n / 2; i++) z[i] = (uint8_t)((x[2 * i] & 15) | x[2 * i + 1] << 4);
     if (n & 1) z[n / 2] = x[n - 1] & 15;
     return;

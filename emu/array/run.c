@@ -74,7 +74,7 @@ static void run_core(const conversion *c, size_t first, size_t n, hu_events *cou
 
 /* ---- the kernels, a piece at a time ---- */
 
-/* n elements of the source as binary32 patterns, in buffer or in place; NULL if this piece needs the core. */
+/* Reads n elements of the source as binary32 patterns, in buffer or in place; NULL if this piece needs the core. */
 static const uint32_t *load_piece(const conversion *c, size_t first, size_t n, uint32_t *buffer) {
   union {
     uint8_t b[PIECE];
@@ -207,7 +207,7 @@ static void run_part(void *context, size_t part) {
   c->counts[part] = counts;
 }
 
-/* ---- what may go which way ---- */
+/* ---- what kernels can do ---- */
 
 static int kernels_can(conversion *c) {
   hu_mode rne = {0};

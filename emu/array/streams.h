@@ -3,10 +3,10 @@
  * another, for processors whose memory is faster in that order. hui_streams_for() (emu/simd/level.h) says whether a
  * call may use it; any other call goes from its first element to its last.
  *
- * A kernel is too short a call for a few hundred bytes of one page: it would set the processor's direction, load its
+ * A kernel is too short a call for a few hundred bytes of one page: it would set the rounding direction, load its
  * constants and wait for its stores each time. So a kernel makes the values of four whole pages in a block that stays
  * in the caches, one element after another as ever; and the loop that copies this block to its place goes through the
- * pages in turn, and asks on its way for the operands of the next block in the same order. So all that memory sees has
+ * pages in turn, and asks meanwhile for the operands of the next block in the same order. So all that memory sees has
  * that order, and each element is computed as in any other call: by its number, which says what it reads, where it
  * goes and which random word it draws. */
 #ifndef HALFULP_EMU_ARRAY_STREAMS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/base/array_extent.h - tells where a strided array lies in memory, and whether a result may be written while
+/* emu/base/array_extent.h - finds where a strided array lies in memory, and whether a result may be written while
  * another is read. */
 #ifndef HALFULP_EMU_BASE_ARRAY_EXTENT_H
 #define HALFULP_EMU_BASE_ARRAY_EXTENT_H

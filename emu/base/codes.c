@@ -11,7 +11,7 @@ enum {
   PART_MIN = 1 << 16 /* codes that make a part of their own worth while */
 };
 
-/* All bytes in one word, each where it stands modulo 8. */
+/* Joins all bytes in one word, each where it stands modulo 8. */
 static uint64_t united(const uint8_t *p, size_t bytes) {
   uint64_t u[TOGETHER / 8] = {0}, word, all = 0;
   for (; bytes >= TOGETHER; bytes -= TOGETHER, p += TOGETHER) {
@@ -30,7 +30,7 @@ static uint64_t united(const uint8_t *p, size_t bytes) {
   return all | word;
 }
 
-/* The bits above the width in every code of such a word. */
+/* Returns the bits above the width in every code of such a word. */
 static uint64_t bits_above(const hu_code_area *x) {
   uint8_t codes[8];
   uint64_t word;

@@ -20,7 +20,7 @@ typedef struct hu_code_area {
 
 /* Is a pattern of the storage a code: without bits above the width, or an integer that repeats its sign there? Counted
  * from the least integer on, the negative ones and the 2^width patterns without such bits are the first. The storage
- * has room above the width. */
+ * is wider than the codes. */
 HU_FN int hui_code_fits(const hu_code_area *x, uint32_t pattern) {
   uint32_t half = x->is_signed ? (uint32_t)1 << (x->width - 1) : 0, all = ~(uint32_t)0 >> (32 - 8 * (uint32_t)x->size);
   return ((pattern + half) & all) < ((uint32_t)1 << x->width) + half;

@@ -9,19 +9,19 @@
 
 static inline size_t hui_least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* 1 ... HU_THREADS_MAX */
+/* Returns 1 ... HU_THREADS_MAX. */
 static inline uint32_t hui_exec_threads(const hu_exec *exec) {
   uint32_t threads = exec && exec->threads > 1 ? exec->threads : 1;
   return threads > HU_THREADS_MAX ? HU_THREADS_MAX : threads;
 }
 
-/* (0, 0) without an exec. */
+/* Returns (0, 0) without an exec. */
 static inline hu_stream hui_exec_stream(const hu_exec *exec) {
   hu_stream zero = {0, 0};
   return exec ? exec->stream : zero;
 }
 
-/* The same levels for a call within the call: one thread, stream (0, 0). */
+/* Returns an exec of the same levels for a call within the call: one thread, stream (0, 0). */
 static inline hu_exec hui_exec_levels(const hu_exec *exec) {
   hu_exec alone = {0, exec ? exec->levels_off : 0, {0, 0}};
   return alone;

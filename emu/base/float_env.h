@@ -20,7 +20,7 @@ typedef struct hu_float_env {
   uint64_t control, status;
 } hu_float_env;
 
-/* direction: HU_LANE_NEAREST (ties to even) ... of emu/core/lane_constants.h. */
+/* Sets the direction, HU_LANE_NEAREST (ties to even) ... of emu/core/lane_constants.h; returns what to restore. */
 static inline hu_float_env hui_float_env_enter(uint32_t direction) {
   hu_float_env saved = {0, 0};
 #if HU_X86
@@ -52,8 +52,8 @@ static inline void hui_float_env_leave(hu_float_env saved) {
 #endif
 }
 
-/* Has an operation of this thread rounded since the last call of forget (direction to nearest)? Yes where the processor
- * does not tell. Both stand around calls of kernels, which no compiler moves them across. */
+/* Has an operation of this thread rounded since the last call of forget (direction to nearest)? 1 where the CPU does
+ * not say. Both stand around calls of kernels, which no compiler moves them across. */
 static inline void hui_float_env_forget(void) {
 #if HU_X86
   _mm_setcsr(0x1F80);

@@ -17,7 +17,7 @@ typedef struct hu_helpers {
 /* From here on the helpers, which must stay where they are, run what hui_parallel divides among several threads when
  * the calling thread calls it; NULL: threads are started for it. What was set before is returned. Exported for the
  * library of training alone, and there only where HU_LENDS_THREADS is defined, as in this project's own builds: it
- * needs a variable for each thread, and whoever embeds the sources gets none. */
+ * needs a variable for each thread, and a program that embeds the sources gets none. */
 HU_API const hu_helpers *hui_parallel_by(const hu_helpers *helpers);
 
 #endif

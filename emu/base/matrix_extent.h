@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/base/matrix_extent.h - tells where a matrix lies in memory, whether that is possible, and whether two matrices
+/* emu/base/matrix_extent.h - finds where a matrix lies in memory, whether that is possible, and whether two matrices
  * share a byte. */
 #ifndef HALFULP_EMU_BASE_MATRIX_EXTENT_H
 #define HALFULP_EMU_BASE_MATRIX_EXTENT_H

@@ -15,7 +15,7 @@ static const status_row rows[] = {
     {HU_E_MODE, "HU_E_MODE", "unknown rounding, saturation, tininess or NaN policy, or random bits not 1 to 32"},
     {HU_E_NULL, "HU_E_NULL", "a pointer that must not be NULL is NULL"},
     {HU_E_SHAPE, "HU_E_SHAPE", "a size, stride or leading dimension makes no sense or does not fit the address space"},
-    {HU_E_OVERLAP, "HU_E_OVERLAP", "arrays overlap in a way that the call does not allow"},
+    {HU_E_OVERLAP, "HU_E_OVERLAP", "arrays overlap as the call does not allow"},
     {HU_E_ALIGN, "HU_E_ALIGN", "a pointer is not aligned to the size of its elements"},
     {HU_E_GRID, "HU_E_GRID",
      "an array of values has a number that its format lacks; of codes, storage is HU_STORAGE_CODES"},

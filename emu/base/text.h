@@ -30,7 +30,7 @@ static inline void hui_put_number(hu_writer *w, int n) {
   hui_put(w, s);
 }
 
-/* The final 0; returns the length needed without it. */
+/* Puts the final 0; returns the length needed without it. */
 static inline size_t hui_put_end(hu_writer *w) {
   if (w->size > 0) w->text[w->length < w->size ? w->length : w->size - 1] = 0;
   return w->length;

@@ -93,7 +93,7 @@ static uint32_t nan_code(const hu_conversion *c, unsigned rule, uint64_t u, uint
   return sign | field << m | (digits ? digits : 1);
 }
 
-/* A block of operands on its way: as binary64, which holds binary32 and its NaNs. */
+/* A block of operands between its steps: as binary64, which holds binary32 and its NaNs. */
 typedef struct block {
   uint64_t x[BLOCK]; /* after `operand` */
   double value[BLOCK];
@@ -105,7 +105,7 @@ static uint64_t widened(const float *x) {
   uint32_t u;
   memcpy(&u, x, sizeof u);
   if ((u & 0x7FFFFFFF) > 0x7F800000) return (uint64_t)(u >> 31) << 63 | inf_of | (uint64_t)(u & 0x7FFFFF) << 29;
-  return hui_pack64(hui_unpack32(u)); /* by integers: the processor may be told to flush subnormal numbers */
+  return hui_pack64(hui_unpack32(u)); /* by integers: the CPU may be set to flush subnormal numbers */
 }
 
 static hu_format binary32(void) { return hui_format_binary32(); }
@@ -198,7 +198,7 @@ static hu_status run_block(block *b, size_t n, void *z, ptrdiff_t incz, const en
   return HU_OK;
 }
 
-/* One rounding of operands of this size, and nothing else. */
+/* Is the conversion one rounding of operands of this size, and nothing else? */
 static int is_plain(const hu_conversion *c, size_t size) {
   if (c->nan_made) return 0;
   if (size == 4) return is_direct(c, 4) && c->nan == HU_NAN_BY_MODE;
@@ -275,7 +275,7 @@ hu_status hu_conversion_quantize64_n(size_t n, double *z, ptrdiff_t incz, const 
   return run(n, z, incz, x, incx, &e, c, exec, events);
 }
 
-/* One operand of `size` bytes, given as binary64, changed as `operand` says. */
+/* Changes one operand of `size` bytes, given as binary64, as `operand` says. */
 static uint64_t seen(const hu_conversion *c, uint64_t u, size_t size) {
   static const hu_mode rne;
   int narrow = narrows(c, size);

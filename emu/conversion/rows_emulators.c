@@ -7,7 +7,7 @@
 #define SIGN HU_NAN_BY_SIGN
 #define PLAIN(name, format, mode, stands, note) \
   { name, format, mode, "", 0, 0, 0, CODE, "", stands, note }
-/* A scaled tensor: its elements' format and mode, and its text. */
+/* Makes a row of a scaled tensor: its elements' format and mode, and its text. */
 #define SCALED(name, format, mode, text, stands, note) \
   { name, format, mode, "", 0, 0, 0, CODE, text, stands, note }
 #define MX(element, rule) "scaled(" element ";scale=float8_e8m0fnu;block=1x32;rule=" rule ")"

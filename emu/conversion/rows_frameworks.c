@@ -14,7 +14,7 @@
 #define E8M0_UP "fp(8,23,0):nosub/raz"
 #define E8M0_LOW " From 2^-127 to 2^-126 all gives 2^-126 (the nearer one is 2^-127 up to 1.5 times it)."
 
-/* One rounding, NaN by mode / by sign in both operand types / by sign with this code. */
+/* Make a row of one rounding, NaN by mode / by sign in both operand types / by sign with this code. */
 #define PLAIN(name, format, mode, stands, note) \
   { name, format, mode, "", 0, 0, 0, CODE, "", stands, note }
 #define SIGNED(name, format, mode, stands, note) \

@@ -71,7 +71,7 @@ static void raise_codes(const preset *p, size_t rows, size_t cols, const hu_scal
 
 /* ---- steps before ---- */
 
-/* Stretches of a row: as many whole blocks as fit the room of one. */
+/* Returns how many columns a stretch of a row has: as many whole blocks as fit. */
 static size_t stretch_of(const preset *p) { return HU_CONVERSION_COLS / p->scaling.cols * p->scaling.cols; }
 
 /* y = the n elements of x after the steps `first` and `through`. */
@@ -92,7 +92,7 @@ typedef struct target {
   hu_scaled_stats *stats;
 } target;
 
-/* Elements j to j + n of row i. */
+/* Converts elements j to j + n of row i. */
 static hu_status stretch(const target *t, size_t i, size_t j, size_t n, const float *y, const preset *p,
                          const hu_exec *exec, hu_events *events, size_t block_cols) {
   const hu_conversion *c = p->conversion;
@@ -141,7 +141,7 @@ hu_status hu_conversion_scaled_encode(size_t rows, size_t cols, const hu_scaled 
 }
 
 /* Copies the operands to the place of the values and makes +0 of each -0. Their codes are then those of raise_codes,
- * except in blocks whose scale is 0. There both ways give the same values: zeros with the signs of the operands. */
+ * except in blocks whose scale is 0. There both give the same values: zeros with the signs of the operands. */
 static hu_status drop_signs(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx, const preset *p,
                             const float *amax, const hu_scaled_stats *stats) {
   uint32_t given = amax ? pattern_of(*amax) : 0;

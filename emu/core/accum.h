@@ -49,7 +49,7 @@ HU_FN hu_num hui_sum_seq(const hu_accum_plan *p, const hu_lines *in, uint64_t k0
   return c;
 }
 
-/* Product k rounded into g. */
+/* Rounds product k into g. */
 HU_FN hu_num hui_rounded_product(const hu_accum_plan *p, const hu_grid *g, const hu_lines *in, uint64_t k, hu_draw *d) {
   hui_trace_product(k, d);
   return hui_grid_mul(g, hui_read_a(p, in, k), hui_read_b(p, in, k), d);
@@ -218,7 +218,7 @@ HU_STEP hu_num hui_sum_slices(const hu_accum_plan *p, const hu_lines *in, uint64
   return hui_accumulate(&p->plain, sum, c, d);
 }
 
-/* The model's sum of n products and c. */
+/* Returns the model's sum of n products and c. */
 HU_STEP hu_num hui_accum_sum(const hu_accum_plan *p, const hu_lines *in, uint64_t n, hu_num c, hu_draw *d) {
   if (p->model.kind == HU_ACCUM_EXACT) return hui_sum_exact(p, in, n, c, d);
   if (p->model.kind == HU_ACCUM_FP64) return hui_sum_fp64(p, in, n, c, d);
@@ -228,7 +228,7 @@ HU_STEP hu_num hui_accum_sum(const hu_accum_plan *p, const hu_lines *in, uint64_
 
 /* ---- integers ---- */
 
-/* One addition of an instruction's exact sum; saturated, or modulo 2^32. */
+/* Adds an instruction's exact sum to c; saturated, or modulo 2^32. */
 HU_FN uint32_t hui_int_join(uint32_t c, int64_t s, int32_t saturates, uint32_t *events) {
   int64_t z = (int64_t)(c ^ 0x80000000u) - (int64_t)0x80000000u + s;
   if (!saturates || (z >= -(int64_t)0x80000000u && z <= 0x7FFFFFFF)) return (uint32_t)(uint64_t)z;

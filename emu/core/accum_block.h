@@ -34,7 +34,7 @@ HU_FN hu_num hui_marks_value(const hu_marks *m) {
 
 HU_FN int32_t hui_later(int32_t a, int32_t b) { return a > b ? a : b; }
 
-/* The two scales of product k. */
+/* Reads the two scales of product k. */
 HU_FN void hui_scales_at(const hu_accum_plan *p, const hu_lines *in, uint64_t k, hu_num *sa, hu_num *sb) {
   uint64_t j = k / p->model.block.every;
   *sa = hui_source_read(&p->sa, in->sa.at + (ptrdiff_t)j * in->sa.step);
@@ -91,7 +91,7 @@ HU_FN void hui_trace_align(int32_t top, int32_t unit, hu_draw *d) {
   if (hui_is_traced(d)) hui_trace_cut(d->trace, HU_TRACE_ALIGN, none, none, top, unit);
 }
 
-/* A term that stays whole. */
+/* Shows a term that is not cut. */
 HU_FN void hui_trace_whole(hu_num x, hu_draw *d) {
   if (hui_is_traced(d)) hui_trace_cut(d->trace, HU_TRACE_TERM, x, x, 0, 0);
 }
@@ -116,7 +116,7 @@ HU_FN int64_t hui_floor(int64_t x, int32_t n) {
   return x < 0 ? hui_cut(HU_BLOCK_CUT_FLOOR, 1, 0 - (uint64_t)x, n) : hui_cut(HU_BLOCK_CUT_FLOOR, 0, (uint64_t)x, n);
 }
 
-/* n 2^unit without its digits below 2^(unit + down), in units of those. */
+/* Cuts the digits of n 2^unit below 2^(unit + down); the result counts units of these. */
 HU_FN int64_t hui_floor_sum(int64_t n, int32_t down, int32_t unit, hu_draw *d) {
   int64_t z = hui_floor(n, down);
   if (hui_is_traced(d) && down > 0) {
@@ -184,7 +184,8 @@ HU_STEP hu_num hui_block_align(const hu_accum_plan *p, const hu_lines *in, const
 
 /* ---- groups ---- */
 
-/* The exact sum of a group's products as n 2^*exp times the significands of its scales; *e: its exponent, if *there. */
+/* Returns n, where n 2^*exp times the significands of its scales is a group's exact sum; *e: its exponent, if
+ * *there. */
 HU_FN int64_t hui_group_sum(const hu_accum_plan *p, const hu_lines *in, uint64_t k, uint64_t past, int32_t *exp,
                             int32_t *e, int32_t *there) {
   int32_t low = p->a.spec.emin - p->a.spec.m + p->b.spec.emin - p->b.spec.m;
@@ -205,7 +206,7 @@ HU_FN int64_t hui_group_sum(const hu_accum_plan *p, const hu_lines *in, uint64_t
   return n * (int64_t)(sa.sig * sb.sig);
 }
 
-/* NaN operands or scales, infinities. */
+/* Finds NaN operands or scales, and infinities. */
 HU_FN hu_marks hui_groups_marks(const hu_accum_plan *p, const hu_lines *in, const hu_picks *b, hu_num c) {
   hu_marks marks = {0, 0, 0};
   hui_mark(&marks, c.kind, c.sign);
@@ -219,7 +220,7 @@ HU_FN hu_marks hui_groups_marks(const hu_accum_plan *p, const hu_lines *in, cons
   return marks;
 }
 
-/* The sum of a group, a term like any other. */
+/* Shows the sum of a group, a term like any other. */
 HU_FN void hui_trace_group(const hu_accum_plan *p, uint64_t k, uint64_t end, hu_num exact, hu_num kept, int32_t top,
                            int32_t unit, hu_draw *d) {
   uint64_t past = end - k < p->model.block.group ? end : k + p->model.block.group;
@@ -442,14 +443,14 @@ HU_FN hu_num hui_block_step(const hu_accum_plan *p, const hu_lines *in, const hu
   }
 }
 
-/* The rounded sum s of the block that begins at product k, times its scales. */
+/* Multiplies the rounded sum s of the block that begins at product k by its scales. */
 HU_FN hu_num hui_scaled_block(const hu_accum_plan *p, const hu_lines *in, uint64_t k, hu_num s, hu_draw *d) {
   hu_num sa, sb;
   hui_scales_at(p, in, k, &sa, &sb);
   return hui_grid_mul(&p->join, hui_grid_mul(&p->join, sa, sb, d), s, d);
 }
 
-/* Products k0 ... k1-1 on top of c. */
+/* Adds products k0 ... k1-1 to c. */
 HU_FN hu_num hui_blocks(const hu_accum_plan *p, const hu_lines *in, uint64_t k0, uint64_t k1, hu_num c, hu_draw *d) {
   const hu_block *o = &p->model.block;
   hu_picks b;

@@ -25,7 +25,7 @@ HU_FN void hui_total_add(hu_total *s, hu_long x) { s->terms |= hui_digits_add_te
 /* The sum's leading digits; +0 where it is zero. */
 HU_FN hu_num hui_total_value(const hu_total *s) { return hui_digits_value(s->limb, s->limbs, s->low, s->terms); }
 
-/* A zero sum of the model `exact`: docs/numerics.md section 8. */
+/* Returns a zero sum of the model `exact` with its sign: docs/numerics.md section 8. */
 HU_FN hu_num hui_total_zero(const hu_total *s, uint32_t down) { return hui_digits_zero(s->terms, down); }
 
 #endif

@@ -78,7 +78,7 @@ HU_FN hu_grid hui_grid_of(hu_format f, hu_mode mode) {
   return g;
 }
 
-/* The lowest place of an operand, and where its numbers end. */
+/* Sets the lowest place of an operand, and where its numbers end. */
 HU_FN void hui_source_range(const hu_source *s, int32_t *low, int32_t *high) {
   *low = s->kind == HU_STORED_BINARY64 ? -1074 : s->spec.emin - s->spec.m;
   *high = 1024;
@@ -87,7 +87,7 @@ HU_FN void hui_source_range(const hu_source *s, int32_t *low, int32_t *high) {
   *high = hui_exponent(max) + 1;
 }
 
-/* Room for n products (n < 2^63) and c. */
+/* Sets the range of digits that holds n products (n < 2^63) and c. */
 HU_FN void hui_plan_exact(hu_accum_plan *p, uint64_t n, const hu_source *c) {
   int32_t la, ha, lb, hb, lc, hc;
   hui_source_range(&p->a, &la, &ha);
@@ -109,7 +109,7 @@ HU_FN hu_format hui_accum_result(const hu_accum *x) {
 /* The format in which a block adds c last. */
 HU_FN hu_format hui_accum_joined(const hu_accum *x) { return x->block.rule >= HU_BLOCK_EXACT ? x->sum : x->product; }
 
-/* How it rounds there: `last` in the place of the model's mode. */
+/* Returns the mode of that rounding: `last` instead of the model's. */
 HU_FN hu_mode hui_accum_last(const hu_accum *x) {
   hu_mode mode = hui_plain_mode();
   mode.round = x->block.last;
@@ -196,7 +196,7 @@ HU_STEP hu_num hui_source_read(const hu_source *s, const uint8_t *at) {
   return hui_flushed(s->daz, s->emin, x);
 }
 
-/* Is one of n elements of a line a NaN, as the model reads them? */
+/* Does the model read a NaN among the n elements of a line? */
 HU_STEP int32_t hui_line_has_nan(const hu_source *s, const hu_line *l, uint64_t n) {
   for (uint64_t k = 0; l->at && k < n; k++) {
     if (hui_source_read(s, l->at + (ptrdiff_t)k * l->step).kind == HU_KIND_NAN) return 1;

@@ -37,7 +37,7 @@ HU_FN hu_long hui_long_special(uint8_t kind, uint32_t sign) {
   return z;
 }
 
-/* x without sticky. */
+/* Widens x, which has no sticky. */
 HU_FN hu_long hui_long_of(hu_num x) {
   hu_long z = hui_long_special(x.kind, x.sign);
   z.lo = x.sig;
@@ -64,7 +64,7 @@ HU_FN hu_long hui_long_product(hu_num a, hu_num b) {
   return z;
 }
 
-/* Moved up until the leading digit is digit `top` (126 or 127), exact where there is room. */
+/* Moves x up until its leading digit is digit `top` (126 or 127); exact where the digits fit. */
 HU_FN hu_long hui_long_up(hu_long x, int32_t top) {
   int32_t lead = x.hi ? hui_clz64(x.hi) : 64 + hui_clz64(x.lo), up = lead - (127 - top);
   x.exp -= up;
@@ -81,7 +81,7 @@ HU_FN hu_long hui_long_up(hu_long x, int32_t top) {
   return x;
 }
 
-/* The leading 64 digits and a sticky bit. */
+/* Returns the leading 64 digits and a sticky bit. */
 HU_FN hu_num hui_long_lead(hu_long x, uint32_t sticky) {
   x = hui_long_up(x, 127);
   hu_num z = hui_num_finite(x.sign, x.hi, x.exp + 64);
@@ -133,8 +133,8 @@ HU_FN hu_num hui_add_finite(hu_long x, hu_long y, uint32_t down) {
   return hui_long_lead(big, sticky);
 }
 
-/* x + y, exact but for a sticky bit. An exact zero of different signs is -0 if `down` (the rounding to come goes toward
- * negative), else +0: IEEE 754-2019 section 6.3. */
+/* x + y, exact except for a sticky bit. An exact zero of different signs is -0 if `down` (the rounding to come goes
+ * toward negative), else +0: IEEE 754-2019 section 6.3. */
 HU_STEP hu_num hui_long_add(hu_long x, hu_long y, uint32_t down) {
   if (x.kind == HU_KIND_NAN || y.kind == HU_KIND_NAN) return hui_num_special(HU_KIND_NAN, 0);
   if (x.kind == HU_KIND_INF && y.kind == HU_KIND_INF && x.sign != y.sign) return hui_num_special(HU_KIND_NAN, 0);
@@ -148,7 +148,7 @@ HU_STEP hu_num hui_long_add(hu_long x, hu_long y, uint32_t down) {
   return hui_add_finite(x, y, down);
 }
 
-/* A product alone, for a rounding of its own. */
+/* Returns a product alone, for a rounding of its own. */
 HU_FN hu_num hui_long_num(hu_long x) {
   return x.kind == HU_KIND_FINITE ? hui_long_lead(x, 0) : hui_num_special(x.kind, x.sign);
 }
@@ -200,7 +200,7 @@ HU_FN uint32_t hui_draw_word(const hu_draw *d) {
 }
 
 /* R of the next rounding, `bits` digits: of a stream's word the high ones, of a word brought along the low ones. Device
- * code has streams only, and the compiler is told so. */
+ * code has streams only, which the compiler can use. */
 HU_FN uint32_t hui_draw_digits(const hu_draw *d, uint32_t bits) {
 #ifndef __CUDA_ARCH__
   if (d->words) return d->next < d->count ? d->words[d->next] : 0;
@@ -208,7 +208,7 @@ HU_FN uint32_t hui_draw_digits(const hu_draw *d, uint32_t bits) {
   return hui_draw_word(d) >> (32 - bits);
 }
 
-/* Device code does not trace, and the compiler is told so. */
+/* Is 0 in device code, so that the compiler leaves traces out. */
 HU_FN int32_t hui_is_traced(const hu_draw *d) {
 #ifdef __CUDA_ARCH__
   (void)d;
@@ -242,7 +242,7 @@ HU_FN void hui_trace_inner(uint32_t kind, uint64_t k, uint64_t past, hu_draw *d)
   if (hui_is_traced(d)) hui_trace_begin(d->trace, kind, k, past);
 }
 
-/* x rounded onto the grid; its random word is counted whether it is wanted or not. */
+/* x rounded onto the grid; its random word is counted whether the mode uses it or not. */
 HU_FN hu_num hui_grid_rounded(const hu_grid *g, hu_num x, hu_draw *d) {
   uint32_t events, random = 0;
   if (g->spec.round >= HU_SRA) random = hui_draw_digits(d, g->spec.bits);
@@ -260,7 +260,7 @@ HU_FN hu_num hui_grid_rounded(const hu_grid *g, hu_num x, hu_draw *d) {
   return z;
 }
 
-/* R of the latest rounding. */
+/* Returns R of the latest rounding. */
 HU_FN uint32_t hui_draw_latest(const hu_grid *g, const hu_draw *d) {
   hu_draw before = *d;
   before.next--;
@@ -318,7 +318,7 @@ HU_FN void hui_watch_gap(hu_watch *w, int32_t gap) {
   if (binades > w->gap) w->gap = binades;
 }
 
-/* The device's twins do not watch: there the compiler is told so. */
+/* Is 0 in device code, so that the compiler leaves watching out. */
 HU_FN int32_t hui_watched(const hu_draw *d) {
 #ifdef __CUDA_ARCH__
   (void)d;
@@ -328,7 +328,7 @@ HU_FN int32_t hui_watched(const hu_draw *d) {
 #endif
 }
 
-/* An addend of exponent e, finite and not 0, on top of s made z in the latest rounding. */
+/* Notes that an addend of exponent e, finite and not 0, was added to s, and that the latest rounding gave z. */
 HU_FN void hui_watch_sum(hu_draw *d, hu_num s, int32_t e, hu_num z) {
   hu_watch *w = d->watch;
   if (s.kind > HU_KIND_FINITE) return;
@@ -363,7 +363,7 @@ HU_FN hu_num hui_accumulate_pair(const hu_grid *g, hu_num x, hu_num y, hu_draw *
   return first ? hui_accumulate(g, x, y, d) : hui_accumulate(g, y, x, d);
 }
 
-/* rnd(a b + s) */
+/* Returns rnd(a b + s). */
 HU_FN hu_num hui_accumulate_product(const hu_grid *g, hu_num a, hu_num b, hu_num s, hu_draw *d) {
   hu_num z = hui_grid_fma(g, a, b, s, d);
   if (hui_watched(d) && a.kind == HU_KIND_FINITE && b.kind == HU_KIND_FINITE) {

@@ -56,7 +56,7 @@ HU_FN void hui_trace_begin(hu_tracing *t, uint32_t kind, uint64_t k, uint64_t pa
   hui_trace_send(t, kind);
 }
 
-/* The operation whose rounding comes next. */
+/* Notes the operation whose rounding comes next. */
 HU_FN void hui_trace_operands(hu_tracing *t, uint32_t kind, hu_num x, hu_num y, hu_num c) {
   t->step.kind = (uint8_t)kind;
   t->step.x = hui_traced_of(x);

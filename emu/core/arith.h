@@ -43,7 +43,7 @@ HU_FN hu_moved hui_move_down(uint64_t sig, int32_t d) {
 
 /* ---- sums and products ---- */
 
-/* |a| against |b| for finite a and b, neither of them zero: -1, 0, 1. */
+/* Compares |a| with |b|, both finite and neither of them zero: -1, 0, 1. */
 HU_FN int32_t hui_compare_magnitude(hu_num a, hu_num b) {
   int32_t la = hui_clz64(a.sig), lb = hui_clz64(b.sig), ka = a.exp - la, kb = b.exp - lb;
   uint64_t x = a.sig << la, y = b.sig << lb;
@@ -86,7 +86,7 @@ HU_FN hu_num hui_exact_add(hu_num a, hu_num b, uint32_t down, uint32_t *raised) 
   return z;
 }
 
-/* a b as two words. */
+/* Computes a b in two words. */
 HU_FN hu_num hui_product(uint32_t sign, hu_num a, hu_num b) {
   uint64_t a0 = (uint32_t)a.sig, a1 = a.sig >> 32, b0 = (uint32_t)b.sig, b1 = b.sig >> 32;
   if ((a1 | b1) == 0) return hui_num_finite(sign, a0 * b0, a.exp + b.exp);
@@ -211,13 +211,13 @@ HU_FN hu_num hui_exact_integer(const hu_spec *s, hu_num x, uint32_t random, uint
   return hui_num_finite(x.sign, f, 0);
 }
 
-/* The low 64 digits of a finite integer of exponent at most 63, without its sign. */
+/* Returns the low 64 digits of a finite integer of exponent at most 63, without its sign. */
 HU_FN uint64_t hui_integer_digits(hu_num x) {
   if (x.kind != HU_KIND_FINITE) return 0;
   return x.exp >= 0 ? x.sig << x.exp : x.sig >> -x.exp;
 }
 
-/* The largest magnitude of an integer type on one side of zero. */
+/* Returns the largest magnitude of an integer type on one side of zero. */
 HU_FN uint64_t hui_integer_limit(uint32_t width, uint32_t is_signed, uint32_t negative) {
   uint64_t all = ~(uint64_t)0 >> (64 - width);
   if (!is_signed) return negative ? 0 : all;
@@ -273,7 +273,7 @@ HU_FN hu_num hui_exact_remainder(hu_num x, hu_num y, uint32_t *raised) {
 /* ---- one rounding ---- */
 
 /* The operations by number, for the calls of one value, of arrays and of the device. From HU_OP_ROUNDED to
- * HU_OP_FUNCTION the result is no rounding of an exact one. */
+ * HU_OP_FUNCTION no exact result is rounded. */
 enum {
   HU_OP_ADD,
   HU_OP_SUB,
@@ -323,13 +323,13 @@ HU_FN hu_num hui_exact_of(int32_t op, hu_num a, hu_num b, hu_num c, uint32_t dow
   }
 }
 
-/* nan_in and inf_in of an operand. */
+/* Returns nan_in and inf_in of an operand. */
 HU_FN uint32_t hui_operand_events(hu_num x) {
   if (x.kind == HU_KIND_NAN) return HU_EVENT_NAN_IN;
   return x.kind == HU_KIND_INF ? (uint32_t)HU_EVENT_INF_IN : 0;
 }
 
-/* The code of the exact result; sets *events from the rounding's own, what the operation raised and what came in. */
+/* Rounds the exact result; sets *events from the rounding's own, what the operation raised and what came in. */
 HU_FN uint32_t hui_arith_round(const hu_spec *s, hu_num exact, uint32_t raised, uint32_t operands, uint32_t random,
                                uint32_t *events) {
   uint32_t code = hui_round(s, exact, random, events);
@@ -357,7 +357,7 @@ HU_FN uint32_t hui_round_to_integral_code(const hu_spec *s, uint32_t code, uint3
 
 /* ---- neighbours and classes ---- */
 
-/* The next magnitude code above c with a value of its own; c itself at the top. */
+/* Returns the next magnitude code above c with a value of its own; c itself at the top. */
 HU_FN uint32_t hui_magnitude_above(const hu_spec *s, uint32_t c) {
   uint32_t hidden = (uint32_t)1 << s->m, top = s->has_inf ? s->inf_code : s->max_code;
   if (s->zero == HU_ZERO_FIELD && s->subnormal != HU_SUBNORMAL_GRADUAL && c < hidden) return hidden;
@@ -371,7 +371,7 @@ HU_FN uint32_t hui_magnitude_below(const hu_spec *s, uint32_t c) {
   return c - 1;
 }
 
-/* The neighbour of a code above it (below it, if `down`). */
+/* Returns the neighbour of a code above it (below it, if `down`). */
 HU_FN uint32_t hui_next_code(const hu_spec *s, uint32_t code, uint32_t down) {
   hu_num x = hui_unpack(s, code);
   uint32_t c = x.kind == HU_KIND_ZERO ? 0 : code & s->mag_mask;
@@ -385,7 +385,7 @@ HU_FN uint32_t hui_next_code(const hu_spec *s, uint32_t code, uint32_t down) {
   return hui_signed(s, hui_magnitude_below(s, c), x.sign);
 }
 
-/* HU_CLASS_ of arith.h, by their numbers: NaN, then from negative to positive infinity. */
+/* Returns HU_CLASS_ of arith.h: NaN is 0, then from negative to positive infinity. */
 HU_FN uint32_t hui_class_of(const hu_spec *s, uint32_t code) {
   hu_num x = hui_unpack(s, code);
   uint32_t size; /* 3 infinite, 2 normal, 1 subnormal, 0 zero */
@@ -395,7 +395,7 @@ HU_FN uint32_t hui_class_of(const hu_spec *s, uint32_t code) {
   return x.sign ? 4 - size : 5 + size;
 }
 
-/* A NaN of IEEE 754's kind with its first trailing digit 0? */
+/* Is the code a NaN of IEEE 754's kind with its first trailing digit 0? */
 HU_FN uint32_t hui_is_signalling_code(const hu_spec *s, uint32_t code) {
   if ((s->nan != HU_NAN_IEEE && s->nan != HU_NAN_IEEE_ONES) || s->m == 0) return 0;
   return (code & s->mag_mask) >= s->nan_from && !(code >> (s->m - 1) & 1);

@@ -48,7 +48,7 @@ HU_OUTLINE hu_big hui_big_constant(int32_t which, int32_t f) {
   return z;
 }
 
-/* -1, 0, 1. */
+/* Compares a with b: -1, 0, 1. */
 HU_OUTLINE int32_t hui_big_compare(const hu_big *a, const hu_big *b, int32_t f) {
   for (int32_t i = f + 1; i >= 0; i--)
     if (a->limb[i] != b->limb[i]) return a->limb[i] > b->limb[i] ? 1 : -1;
@@ -74,7 +74,7 @@ HU_OUTLINE void hui_big_sub(hu_big *z, const hu_big *a, const hu_big *b, int32_t
   }
 }
 
-/* |a - b|; returns 1 if a < b. */
+/* z = |a - b|; returns 1 if a < b. */
 HU_OUTLINE uint32_t hui_big_distance(hu_big *z, const hu_big *a, const hu_big *b, int32_t f) {
   uint32_t below = hui_big_compare(a, b, f) < 0;
   if (below) {
@@ -85,7 +85,7 @@ HU_OUTLINE uint32_t hui_big_distance(hu_big *z, const hu_big *a, const hu_big *b
   return below;
 }
 
-/* a 2^-n, a 2^n. */
+/* z = a 2^-n; hui_big_up: z = a 2^n. */
 HU_OUTLINE void hui_big_down(hu_big *z, const hu_big *a, int32_t n, int32_t f) {
   int32_t limbs = n >> 5, shift = n & 31;
   for (int32_t i = 0; i < f + 2; i++) {
@@ -103,7 +103,7 @@ HU_OUTLINE void hui_big_up(hu_big *z, const hu_big *a, int32_t n, int32_t f) {
   }
 }
 
-/* a b. */
+/* z = a b. */
 HU_OUTLINE void hui_big_mul(hu_big *z, const hu_big *a, const hu_big *b, int32_t f) {
   uint32_t product[2 * HU_BIG_LIMBS];
   int32_t n = f + 2;
@@ -120,7 +120,7 @@ HU_OUTLINE void hui_big_mul(hu_big *z, const hu_big *a, const hu_big *b, int32_t
   for (int32_t i = 0; i < n; i++) z->limb[i] = product[i + f];
 }
 
-/* a n, exact. */
+/* z = a n, exact. */
 HU_OUTLINE void hui_big_times(hu_big *z, const hu_big *a, uint32_t n, int32_t f) {
   uint64_t carry = 0;
   for (int32_t i = 0; i < f + 2; i++) {
@@ -130,7 +130,7 @@ HU_OUTLINE void hui_big_times(hu_big *z, const hu_big *a, uint32_t n, int32_t f)
   }
 }
 
-/* a / n. */
+/* z = a / n. */
 HU_OUTLINE void hui_big_over(hu_big *z, const hu_big *a, uint32_t n, int32_t f) {
   uint64_t rest = 0;
   for (int32_t i = f + 1; i >= 0; i--) {
@@ -167,7 +167,7 @@ HU_OUTLINE uint32_t hui_big_digit(uint32_t *u, const uint32_t *v, int32_t m) {
   return (uint32_t)q - 1;
 }
 
-/* a / b, b > 0. */
+/* z = a / b, b > 0. */
 HU_OUTLINE void hui_big_div(hu_big *z, const hu_big *a, const hu_big *b, int32_t f) {
   uint32_t u[2 * HU_BIG_LIMBS + 1], v[HU_BIG_LIMBS];
   int32_t n = f + 2, m = n;
@@ -186,7 +186,7 @@ HU_OUTLINE void hui_big_div(hu_big *z, const hu_big *a, const hu_big *b, int32_t
   }
 }
 
-/* The place of the leading digit, its weight 2^(place - 32f); -1 of zero. */
+/* Returns the place of the leading digit, its weight 2^(place - 32f); -1 of zero. */
 HU_OUTLINE int32_t hui_big_lead(const hu_big *a, int32_t f) {
   for (int32_t i = f + 1; i >= 0; i--)
     if (a->limb[i]) return 32 * i + 31 - hui_clz32(a->limb[i]);

@@ -96,7 +96,7 @@ HU_FN void hui_dot_store(const hu_dot_plan *t, uint64_t i, uint64_t code) {
   if (t->size == 8) memcpy(z, &code, 8);
 }
 
-/* The operands of dot product i, and its C. */
+/* Sets the operands of dot product i; returns its C. */
 HU_FN hu_num hui_dot_lines(const hu_dot_plan *t, uint64_t i, hu_lines *in) {
   in->a = hui_walk_line(&t->a, i);
   in->b = hui_walk_line(&t->b, i);

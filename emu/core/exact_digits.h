@@ -42,7 +42,7 @@ HU_FN hu_long hui_long_from(hu_long x, int32_t low) {
   return x;
 }
 
-/* The bit of hu_sum.terms that a term sets. */
+/* Returns the bit of hu_sum.terms that a term sets. */
 HU_FN uint32_t hui_digits_term(hu_long x) {
   switch (x.kind) {
     case HU_KIND_NAN: return HU_SUM_NAN;

@@ -48,7 +48,7 @@ HU_OUTLINE hu_four_six hui_four_six_of(const hu_scaling *d, hu_scaler *s) {
   return f;
 }
 
-/* The second level from the tensor's amax, a pattern: instead of hui_scaler_tensor. */
+/* Sets the second level from the tensor's amax, a pattern: instead of hui_scaler_tensor. */
 HU_OUTLINE void hui_four_six_tensor(hu_four_six *f, hu_scaler *s, uint32_t amax) {
   f->amax = hui_unpack32(amax);
   if (f->sweep) hui_scaler_tensor(s, amax);
@@ -57,7 +57,7 @@ HU_OUTLINE void hui_four_six_tensor(hu_four_six *f, hu_scaler *s, uint32_t amax)
   s->tensor = hui_step32_some(hui_quotient(0, hui_power_of_two(0), s->tensor_code));
 }
 
-/* Operations of IEEE 754 in binary32, ties to even, with overflow to infinity. */
+/* hui_X32 computes as IEEE 754 in binary32, ties to even, with overflow to infinity. */
 HU_FN hu_num hui_rne32(hu_num x) { return hui_unpack32(hui_pack32(x)); }
 HU_FN hu_num hui_sum32(hu_num a, hu_num b) {
   uint32_t ignored = 0;
@@ -111,7 +111,7 @@ HU_OUTLINE uint32_t hui_four_six_sum(const hu_four_six *f, const hu_scaler *s, c
   return row[0];
 }
 
-/* The scale of this code. */
+/* Returns the scale of this code. */
 HU_FN hu_shared hui_four_six_shared(const hu_scaler *s, uint32_t code) {
   hu_shared b;
   memset(&b, 0, sizeof b);
@@ -120,7 +120,7 @@ HU_FN hu_shared hui_four_six_shared(const hu_scaler *s, uint32_t code) {
   return b;
 }
 
-/* The best of all positive scales, of equal ones the smallest; first: one to begin with, which rules out most. */
+/* Finds the best of all positive scales, of equal ones the smallest; first: one to begin with, which rules out most. */
 HU_OUTLINE hu_shared hui_four_six_sweep(const hu_four_six *f, const hu_scaler *s, const hu_four_six_block *b,
                                         const hu_shared *first) {
   hu_shared best = *first;

@@ -38,7 +38,7 @@ HU_FN hu_num hui_beside(hu_num x, uint32_t above) {
   return x;
 }
 
-/* Above, below what any format looks at. */
+/* Return what lies above, below all that a format looks at. */
 HU_FN hu_num hui_beyond_all(uint32_t sign) { return hui_beside(hui_num_finite(sign, 1, 6000), 1); }
 HU_FN hu_num hui_below_all(uint32_t sign) { return hui_beside(hui_num_finite(sign, 1, -6000), 1); }
 
@@ -51,7 +51,7 @@ HU_FN hu_num hui_pole(uint32_t sign, uint32_t *raised) {
 
 HU_FN uint32_t hui_is_power_of_two(hu_num x) { return (x.sig & (x.sig - 1)) == 0; }
 
-/* x without the zeros at its end. */
+/* Drops the zeros at the end of x. */
 HU_FN hu_num hui_stripped(hu_num x) {
   while (!(x.sig & 1)) {
     x.sig >>= 1;
@@ -92,9 +92,9 @@ HU_OUTLINE hu_num hui_function_special(int32_t op, hu_num x, uint32_t *raised) {
 
 /* ---- 1 / sqrt x, in integers ---- */
 
-/* x = s 2^e, s odd but for a factor 2 that makes e even. 2^2t / s has 127 or 128 digits; the root of its integer part
- * has 64 and is the integer part of 2^t / sqrt s. That ends only for s = 1: the root of an odd s > 1 is irrational or
- * an odd number above 1, which divides no power of two. */
+/* x = s 2^e, s odd except for a factor 2 that makes e even. 2^2t / s has 127 or 128 digits; the root of its integer
+ * part has 64 and is the integer part of 2^t / sqrt s. That ends only for s = 1: the root of an odd s > 1 is irrational
+ * or an odd number above 1, which divides no power of two. */
 HU_OUTLINE hu_num hui_inverse_root(hu_num x) {
   x = hui_stripped(x);
   if (x.exp & 1) {
@@ -142,7 +142,7 @@ HU_FN uint64_t hui_square_root(uint64_t s) {
 }
 
 /* 1 and the result if |x|^y is a number of at most 64 digits or beyond every format and rational; 0 if it is not: then
- * it is no number of 64 digits. x = s 2^k with s odd; a y with digits behind the point halves them as long as s and
+ * it has more digits. x = s 2^k with s odd; a y with digits behind the point halves them as long as s and
  * 2^k are squares, and otherwise the power is irrational. A negative integer power of s > 1 is a fraction that does not
  * end; a positive one is an odd integer. */
 HU_OUTLINE int32_t hui_pow_rational(hu_num *z, hu_num x, hu_num y) {
@@ -172,7 +172,7 @@ HU_OUTLINE int32_t hui_pow_rational(hu_num *z, hu_num x, hu_num y) {
   return 1;
 }
 
-/* |x|^y for finite x and y, neither of them 0 and |x| not 1. */
+/* Returns |x|^y for finite x and y, neither of them 0 and |x| not 1. */
 HU_OUTLINE hu_num hui_power(hu_num x, hu_num y) {
   hu_num z = hui_one(0);
   x.sign = 0;
@@ -187,14 +187,14 @@ HU_OUTLINE hu_num hui_power(hu_num x, hu_num y) {
   return z;
 }
 
-/* 0: no integer, 1: an odd one, 2: an even one. Of a finite number. */
+/* Is a finite y no integer (0), an odd (1) or an even one (2)? */
 HU_FN uint32_t hui_integer_kind(hu_num y) {
   if (y.kind == HU_KIND_ZERO) return 2;
   y = hui_stripped(y);
   return 0 > y.exp ? 0 : y.exp > 0 ? 2 : 1;
 }
 
-/* IEEE 754-2019 9.2.1. */
+/* Computes x^y as IEEE 754-2019 9.2.1 has it. */
 HU_OUTLINE hu_num hui_exact_pow(hu_num x, hu_num y, uint32_t *raised) {
   uint32_t unit = x.kind == HU_KIND_FINITE && hui_is_power_of_two(x) && hui_exponent(x) == 0;
   if (y.kind == HU_KIND_ZERO || (unit && !x.sign)) return hui_one(0);
@@ -216,7 +216,7 @@ HU_OUTLINE hu_num hui_exact_pow(hu_num x, hu_num y, uint32_t *raised) {
 
 /* ---- the functions of one operand ---- */
 
-/* floor(|x|) of a finite |x| < 2^12. */
+/* Returns floor(|x|) of a finite |x| < 2^12. */
 HU_FN uint64_t hui_whole(hu_num x) { return x.exp >= 0 ? x.sig << x.exp : hui_shift_right(x.sig, -x.exp); }
 
 /* Is |x| >= 800, or 1154 = 800 / ln 2 for powers of two? Then e^|x| > 2^1154 is beyond all numbers of all formats, and

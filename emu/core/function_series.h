@@ -76,7 +76,7 @@ HU_OUTLINE void hui_series_normal(hu_big *z, const hu_big *u, int32_t f) {
  * e^(-u/2) R(u) / t (26.2.14). Returns 1 if it is within 2^23 ulps, 0 if not.
  * With v = 1/u and c(k) = 1 + k v / c(k+1), R = 1/c(1), c(n+1) lies between 1 and 1 + (n+1) v; every c falls where the
  * one behind it rises, so the two ends lead to values with R's own between them. c^2 > k v keeps an error from growing
- * on its way up; step k adds k ulps (v's) and two: less than 2^23 for the n < 3000 of them. The ends come out some
+ * from step to step; step k adds k ulps (v's) and two: less than 2^23 for the n < 3000 of them. The ends come out some
  * 2^(-2.7 sqrt(n u)) apart for n > u, hence the n; it is looked at, not supposed. */
 HU_OUTLINE int32_t hui_series_tail(hu_big *z, const hu_big *u, int32_t f) {
   hu_big v, a, b, step, one = hui_big_of(1, f);

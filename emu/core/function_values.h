@@ -15,8 +15,8 @@ typedef struct hu_real {
   uint32_t sign;
 } hu_real;
 
-/* Are the 64 leading digits known? Then *z has them, with sticky. The value lies strictly between the ends, so it is
- * no number of 64 digits if both ends begin with the same ones. If not, *z has those of the lower end. */
+/* Are the 64 leading digits known? Then *z has them, with sticky. The value lies strictly between the ends, so it has
+ * more than 64 digits if both ends begin with the same ones. If not, *z has those of the lower end. */
 HU_OUTLINE int32_t hui_real_decided(hu_num *z, const hu_real *v, int32_t f) {
   hu_big reach = hui_big_of(0, f), low, high;
   reach.limb[v->error >> 5] = (uint32_t)1 << (v->error & 31);
@@ -68,7 +68,7 @@ HU_OUTLINE void hui_real_exp2(hu_real *v, const hu_big *a, uint32_t down, int32_
 
 HU_FN hu_big hui_magnitude(hu_num x, int32_t f) { return hui_big_scaled(x.sig, x.exp, f); }
 
-/* e^x - 1. */
+/* v = e^x - 1. */
 HU_OUTLINE void hui_real_expm1(hu_real *v, hu_num x, int32_t f) {
   hu_big a = hui_magnitude(x, f), one = hui_big_of(1, f);
   hui_real_exp(v, &a, x.sign, 0, f);
@@ -261,7 +261,7 @@ HU_OUTLINE int32_t hui_real_gelu(hu_real *v, hu_num x, int32_t f) {
 
 /* ---- sine and cosine ---- */
 
-/* 32 bits of 2/pi, the lowest of them with the weight 2^-last. */
+/* Returns 32 bits of 2/pi, the lowest of them with the weight 2^-last. */
 HU_FN uint32_t hui_two_over_pi_bits(int32_t last) {
   int32_t digit = (last - 1) >> 5, shift = 31 - ((last - 1) & 31); /* of negative numbers: toward below */
   uint32_t here = digit >= 0 ? hui_two_over_pi_digit(digit) : 0,

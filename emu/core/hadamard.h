@@ -14,7 +14,7 @@
 /* n = 2^k. */
 HU_FN uint32_t hui_hadamard_log2(uint32_t n) { return n == 16 ? 4 : n == 32 ? 5 : n == 64 ? 6 : 7; }
 
-/* The pattern of c or c'. */
+/* Returns the pattern of c or c'. */
 HU_FN uint32_t hui_hadamard_factor(uint32_t n, uint32_t norm, uint32_t inverse) {
   uint32_t k = hui_hadamard_log2(n), half = k >> 1, odd = k & 1;
   if (norm == HU_HADAMARD_SUM) return (127 - (inverse ? k : 0)) << 23;
@@ -36,7 +36,7 @@ HU_FN void hui_hadamard_words(uint32_t words[HU_HADAMARD_WORDS], uint32_t n, uin
 /* The signs of elements 32 w ... are in word w & period, w counted from the beginning of a block, or of the axis. */
 HU_FN size_t hui_hadamard_period(uint32_t n, uint32_t whole) { return whole ? ~(size_t)0 : (n - 1) >> 5; }
 
-/* 0 or the sign bit. */
+/* Returns 0 or the sign bit. */
 HU_FN uint32_t hui_hadamard_sign(const uint32_t *words, size_t period, size_t j) {
   return words[j >> 5 & period] >> (j & 31) << 31;
 }
@@ -53,7 +53,7 @@ HU_FN uint32_t hui_hadamard_mul(uint32_t a, uint32_t b) {
   return hui_pack32(hui_exact_mul(hui_unpack32(a), hui_unpack32(b), &ignored));
 }
 
-/* The steps between the signs, on n patterns. */
+/* Does the steps between the signs, on n patterns. */
 HU_OUTLINE void hui_hadamard_block(uint32_t *u, uint32_t n, uint32_t factor) {
   for (uint32_t step = 1; step < n; step <<= 1) {
     uint32_t h = step;

@@ -26,7 +26,7 @@ struct hu_lane_constants {
     uint32_t keep, half; /* see hui_quick_add */
   } stochastic;
   uint32_t mag_mask, has_inf, nan_at_negzero; /* for decoding */
-  uint32_t quick_zero;                        /* all ones if zeros may take the quick way */
+  uint32_t quick_zero;                        /* all ones if hui_quick takes zeros */
   uint32_t max_pattern;
   uint32_t beyond;                 /* finite patterns from here on overflow, however rounded; 0: see no use */
   uint32_t not_tiny, not_tiny_neg; /* |x| of this pattern and above, below 2^emin, are not tiny (x > 0; x < 0) */
@@ -42,8 +42,8 @@ struct hu_lane_constants {
   } way;
 };
 
-/* Patterns from which on values below 2^emin round to 2^emin at full precision: the least such fraction of the last
- * step, `digits` fraction digits, of a positive (negative) value. 2^digits: none. */
+/* Finds from where on values below 2^emin round to 2^emin at full precision: the least such fraction of the last step,
+ * `digits` fraction digits, of a positive (negative) value. 2^digits: none does. */
 static inline uint32_t hui_last_step(const hu_spec *s, int32_t digits, uint32_t sign) {
   uint32_t one = (uint32_t)1 << digits, odd = s->m > 0 || s->zero != HU_ZERO_FIELD;
   for (uint32_t k = 0; k < 3; k++) { /* the least fraction that goes up is 1, the half or just above it */

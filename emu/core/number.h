@@ -39,7 +39,7 @@ HU_FN hu_quantity hui_quantity_of(hu_num x) {
   return q;
 }
 
-/* All of it, or 64 digits and sticky. */
+/* Returns all of it, or 64 digits and sticky. */
 HU_FN hu_num hui_quantity_num(hu_quantity q) { return q.power ? hui_power_num(q.x.sign, q.k, q.fraction) : q.x; }
 
 /* ---- a code's value ---- */
@@ -85,13 +85,13 @@ HU_FN hu_quantity hui_number_unpack(const hu_number_spec *s, uint32_t code) {
   }
 }
 
-/* The value as a binary64 pattern; irrational ones to nearest. */
+/* Returns the value as a binary64 pattern; irrational ones are rounded to nearest. */
 HU_FN uint64_t hui_quantity_pack64(hu_quantity q) {
   hu_num x = hui_quantity_num(q);
   return hui_pack64(x) + (x.sticky && (x.sig & 0x400) != 0); /* cut off to 53 digits, then up from the half on */
 }
 
-/* The value rounded to a binary32 pattern, ties to even. */
+/* Rounds the value to a binary32 pattern, ties to even. */
 HU_FN uint32_t hui_quantity_pack32(hu_quantity q) { return hui_pack32(hui_quantity_num(q)); }
 
 /* ---- operands that are no numbers, and ends ---- */
@@ -250,7 +250,7 @@ HU_FN hu_num hui_table_value(const hu_number_spec *s, int32_t place) {
   return hui_unpack32(s->pattern[s->order[place]]);
 }
 
-/* x, perhaps sticky, against an exact number. */
+/* Compares x, perhaps sticky, with an exact number. */
 HU_FN int32_t hui_table_compare(hu_num x, hu_num v) {
   int32_t c = hui_compare_numbers(x, v);
   return c == 0 && x.sticky ? (x.sign ? -1 : 1) : c;
@@ -370,7 +370,7 @@ HU_FN uint32_t hui_number_round(const hu_number_spec *s, hu_quantity q, uint32_t
 
 /* ---- unfolding ---- */
 
-/* The numbers that a table's pointer leads to. */
+/* Returns how many numbers a table's pointer leads to. */
 HU_FN size_t hui_table_length(hu_number n) { return n.ties == HU_TIES_GIVEN ? 2 * (size_t)n.count : n.count; }
 
 HU_FN void hui_number_spec_lns(hu_number_spec *s) {
@@ -383,7 +383,7 @@ HU_FN void hui_number_spec_lns(hu_number_spec *s) {
   s->low_code = hui_lns_code(s, 1, s->high_k);
 }
 
-/* values: binary32 patterns, as many as hui_table_length says. */
+/* Reads values, binary32 patterns, as many as hui_table_length says. */
 HU_OUTLINE void hui_number_spec_table(hu_number_spec *s, const uint32_t *values) {
   int32_t n = 0, plus = 0, minus = 0;
   uint32_t ignored = 0;
@@ -423,7 +423,7 @@ HU_OUTLINE void hui_number_spec_table(hu_number_spec *s, const uint32_t *values)
   if (!s->has_zero) s->zero_code = hui_table_round(s, zero, 0, &ignored);
 }
 
-/* Of a valid number and mode. values: the table's values as binary32 patterns, else NULL. */
+/* Makes the spec of a valid number and mode. values: the table's values as binary32 patterns, else NULL. */
 HU_OUTLINE void hui_number_spec_make(hu_number_spec *s, hu_number n, const uint32_t *values, hu_mode mode) {
   uint32_t width = n.width;
   memset(s, 0, sizeof *s);

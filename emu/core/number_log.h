@@ -10,7 +10,7 @@
 
 HU_FN uint32_t hui_power_is_whole(int32_t k, int32_t f) { return ((uint32_t)k & (((uint32_t)1 << f) - 1)) == 0; }
 
-/* floor(k / 2^f). */
+/* Returns floor(k / 2^f). */
 HU_FN int32_t hui_power_exponent(int32_t k, int32_t f) {
   int32_t whole = (int32_t)((uint32_t)(k < 0 ? -(int64_t)k : k) >> f);
   return k < 0 ? -whole - !hui_power_is_whole(k, f) : whole;
@@ -22,7 +22,7 @@ HU_FN void hui_power_real(hu_real *v, int32_t k, int32_t f, int32_t limbs) {
   hui_real_exp2(v, &a, k < 0, 0, limbs);
 }
 
-/* All of (-1)^sign 2^(k / 2^f), or its 64 leading digits and sticky. */
+/* Returns all of (-1)^sign 2^(k / 2^f), or its 64 leading digits and sticky. */
 HU_OUTLINE hu_num hui_power_num(uint32_t sign, int32_t k, int32_t f) {
   hu_num z = hui_num_finite(sign, 1, hui_power_exponent(k, f));
   if (hui_power_is_whole(k, f)) return z;

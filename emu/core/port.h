@@ -83,7 +83,7 @@ HU_FN int32_t hui_clz64(uint64_t x) {
 #endif
 }
 
-/* The upper half of a b. */
+/* Returns the upper half of a b. */
 HU_FN uint64_t hui_mul_high64(uint64_t a, uint64_t b) {
 #if defined(__CUDA_ARCH__)
   return __umul64hi(a, b);

@@ -33,7 +33,7 @@ typedef struct hu_num {
 
 HU_FN int32_t hui_format_bias(hu_format f) { return f.e == 0 ? f.b : (1 << (f.e - 1)) - 1 + f.b; }
 
-/* Bytes of a code of so many digits in an array of them. */
+/* Returns how many bytes a code of so many digits has in an array. */
 HU_FN uint32_t hui_bytes_of_width(uint32_t width) { return width <= 8 ? 1 : width <= 16 ? 2 : 4; }
 HU_FN uint32_t hui_code_bytes(hu_format f) { return hui_bytes_of_width((uint32_t)f.sign + f.e + f.m); }
 
@@ -46,7 +46,7 @@ HU_FN int32_t hui_spec_emax(const hu_spec *s) {
   return (int32_t)((uint32_t)s->emin + field - 1);
 }
 
-/* A sign, zero with exponent field 0, gradual subnormals: what most fast ways ask for first. */
+/* Has the format a sign, zero with exponent field 0 and gradual subnormals? Most fast ways ask for these first. */
 HU_FN uint32_t hui_spec_is_plain(const hu_spec *s) {
   return s->sign_mask != 0 && s->zero == HU_ZERO_FIELD && s->subnormal == HU_SUBNORMAL_GRADUAL;
 }
@@ -128,7 +128,7 @@ HU_FN hu_num hui_negated(hu_num x) {
   return x;
 }
 
-/* Infinity times zero, in either order. */
+/* Is it infinity times zero, in either order? */
 HU_FN uint32_t hui_infinity_times_zero(hu_num a, hu_num b) {
   return (a.kind == HU_KIND_INF && b.kind == HU_KIND_ZERO) || (a.kind == HU_KIND_ZERO && b.kind == HU_KIND_INF);
 }
@@ -230,7 +230,7 @@ HU_FN uint32_t hui_from_nan(const hu_spec *s, uint32_t *events) {
   return s->nan_to == HU_NAN_TO_ZERO ? 0 : s->max_code;
 }
 
-/* A number below the range of an unsigned format, or an infinity there. */
+/* Returns the code of a number below the range of an unsigned format, or of an infinity there. */
 HU_FN uint32_t hui_from_below(const hu_spec *s, uint32_t infinite, uint32_t *events) {
   int32_t stops = s->negative == HU_NEGATIVE_STOP && !infinite && (s->round == HU_RTZ || s->round == HU_RTP);
   *events |= HU_EVENT_INVALID;
@@ -271,8 +271,8 @@ HU_FN uint32_t hui_from_overflow(const hu_spec *s, uint32_t sign, uint32_t *even
   return hui_signed(s, s->max_code, sign);
 }
 
-/* Tiny (docs/numerics.md section 5): sig normalised, k its exponent, c the rounded magnitude code before any flush,
- * f the digits kept. */
+/* Is the result tiny (docs/numerics.md section 5)? sig is normalised, k its exponent, c the rounded magnitude code
+ * before any flush, f the digits kept. */
 HU_FN int32_t hui_tiny(const hu_spec *s, uint64_t sig, uint32_t sticky, uint32_t sign, int32_t k, uint64_t f, int64_t c,
                        uint32_t random) {
   if (s->zero == HU_ZERO_CODE && k == s->emin) return s->tiny == HU_TINY_BEFORE ? f == (uint64_t)1 << s->m : c <= 0;

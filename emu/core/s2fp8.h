@@ -22,7 +22,7 @@ enum { HU_S2_FAR = 6000 }; /* an exponent beyond all formats */
 
 /* ---- the statistics' quotients ---- */
 
-/* The integer nearest to (high 2^64 + low) / count, ties to even, below 2^62 in magnitude. */
+/* Returns the integer nearest to (high 2^64 + low) / count, ties to even, below 2^62 in magnitude. */
 HU_FN int64_t hui_s2_mean(int64_t high, uint64_t low, uint64_t count) {
   uint64_t rest, h = (uint64_t)high, q;
   uint32_t sign = high < 0;
@@ -72,7 +72,7 @@ HU_FN int64_t hui_s2_nearest(hu_num x) {
 
 HU_FN uint64_t hui_s2_size(int64_t x) { return x < 0 ? 0 - (uint64_t)x : (uint64_t)x; }
 
-/* alpha and beta as binary32 patterns. */
+/* Return alpha and beta as binary32 patterns. */
 HU_FN uint32_t hui_s2_alpha(const hu_s2 *t) {
   return hui_pack32(hui_s2_quotient(0, (uint64_t)t->target << HU_S2_DIGITS, (uint64_t)t->gap));
 }
@@ -107,10 +107,10 @@ HU_FN uint32_t hui_s2_known(hu_num *z, uint64_t sig, uint64_t reach) {
   return 1;
 }
 
-/* The digits that the rounding of an element looks at. */
+/* Returns how many digits the rounding of an element looks at. */
 HU_FN int32_t hui_s2_looks_at(const hu_spec *s) { return s->m + 3 + s->bits; }
 
-/* sign 2^(target (l - mu) / gap) */
+/* Returns sign 2^(target (l - mu) / gap). */
 HU_FN hu_num hui_s2_y(const hu_s2 *t, uint32_t sign, int64_t l) {
   uint64_t rest;
   int64_t whole = hui_s2_floor(t->target * (l - t->mu), t->gap, &rest);
@@ -136,7 +136,7 @@ HU_FN uint32_t hui_s2_infinity(const hu_s2 *t, uint32_t sign, uint32_t *events) 
   return hui_from_inf(&finite, sign, events);
 }
 
-/* The code of the binary32 pattern u; sets *events. */
+/* Returns the code of the binary32 pattern u; sets *events. */
 HU_OUTLINE uint32_t hui_s2_element(const hu_s2 *t, uint32_t u, uint32_t random, uint32_t *events) {
   hu_num x = hui_unpack32(u);
   if (x.kind == HU_KIND_INF && t->special_is_nan) return hui_s2_infinity(t, x.sign, events);
@@ -146,7 +146,7 @@ HU_OUTLINE uint32_t hui_s2_element(const hu_s2 *t, uint32_t u, uint32_t random, 
 
 /* ---- the value of a code ---- */
 
-/* What the two ways to 2^(whole + (mu' + gap log2 s) / (target 2^40)) share: log2 |P| = j + log2 s, s odd. */
+/* Both computations of 2^(whole + (mu' + gap log2 odd) / (target 2^40)) begin with log2 |P| = j + log2 odd. */
 typedef struct hu_s2_power {
   uint64_t odd;
   int32_t j;
@@ -237,7 +237,7 @@ HU_FN int64_t hui_s2_width(const hu_s2 *t, hu_s2_power p, uint64_t *part) {
   return t->gap * (p.j + 63 - lead) + (int64_t)hui_mul_high64((uint64_t)t->gap, digits);
 }
 
-/* 2^mu |P|^(gap / target) of a finite P other than 0. */
+/* Returns 2^mu |P|^(gap / target) of a finite P other than 0. */
 HU_FN hu_num hui_s2_value(const hu_s2 *t, hu_num x) {
   hu_s2_power p = hui_s2_power_of(x);
   hu_num z;
@@ -257,7 +257,7 @@ HU_FN hu_num hui_s2_value(const hu_s2 *t, hu_num x) {
   return z;
 }
 
-/* The binary32 pattern of a code's value. */
+/* Returns the binary32 pattern of a code's value. */
 HU_OUTLINE uint32_t hui_s2_decoded(const hu_s2 *t, uint32_t code) {
   hu_num x = hui_unpack(&t->spec, code);
   return hui_pack32(x.kind == HU_KIND_FINITE ? hui_s2_value(t, x) : x);

@@ -61,15 +61,15 @@ HU_FN uint64_t hui_s2_term(int32_t i) {
   return terms[i];
 }
 
-/* 2^(f / 2^64) in units of 2^-63, from 2^63 on; too small by less than 32 units: 18 terms, each cut off, each product
- * cut off, the first of them halved. */
+/* Returns 2^(f / 2^64) in units of 2^-63, from 2^63 on; too small by less than 32 units: 18 terms, each cut off, each
+ * product cut off, the first of them halved. */
 HU_OUTLINE uint64_t hui_s2_exp2(uint64_t f) {
   uint64_t sum = hui_s2_term(HU_S2_TERMS - 1);
   for (int32_t i = HU_S2_TERMS - 2; i >= 0; i--) sum = hui_mul_high64(f, sum) + hui_s2_term(i);
   return ((uint64_t)1 << 63) + (hui_mul_high64(f, sum) >> 1);
 }
 
-/* floor(a / b) and the rest, b > 0. */
+/* Returns floor(a / b) and sets the rest, b > 0. */
 HU_FN int64_t hui_s2_floor(int64_t a, int64_t b, uint64_t *rest) {
   int64_t q = a / b, r = a % b;
   if (r < 0) {
@@ -80,7 +80,7 @@ HU_FN int64_t hui_s2_floor(int64_t a, int64_t b, uint64_t *rest) {
   return q;
 }
 
-/* floor(a 2^64 / b), a < b < 2^52. */
+/* Returns floor(a 2^64 / b), a < b < 2^52. */
 HU_FN uint64_t hui_s2_fraction(uint64_t a, uint64_t b) {
   uint64_t q = 0;
   for (int32_t i = 0; i < 5; i++) {
@@ -92,7 +92,7 @@ HU_FN uint64_t hui_s2_fraction(uint64_t a, uint64_t b) {
   return q;
 }
 
-/* floor((high 2^64 + low) / b), high and b below 2^63, high < b; the rest. */
+/* Returns floor((high 2^64 + low) / b), high and b below 2^63, high < b; sets the rest. */
 HU_OUTLINE uint64_t hui_s2_divide(uint64_t high, uint64_t low, uint64_t b, uint64_t *rest) {
   uint64_t q = 0;
   for (int32_t i = 0; i < 64; i++) {
@@ -106,7 +106,7 @@ HU_OUTLINE uint64_t hui_s2_divide(uint64_t high, uint64_t low, uint64_t b, uint6
   return q;
 }
 
-/* a / b, not negative, b > 0, as a number with all its digits that matter. */
+/* Returns a / b, not negative, b > 0, with all the digits that matter. */
 HU_FN hu_num hui_s2_quotient(uint32_t sign, uint64_t a, uint64_t b) {
   if (a == 0) return hui_num_special(HU_KIND_ZERO, sign);
   int32_t la = hui_clz64(a), lb = hui_clz64(b);

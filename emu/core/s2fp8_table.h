@@ -213,7 +213,7 @@ typedef struct hu_s2_search {
   uint8_t base[2][HU_S2_BUCKETS];
 } hu_s2_search;
 
-/* What comes before the buckets, the table being filled. */
+/* Sets what comes before the buckets, the table being filled. */
 HU_FN void hui_s2_search_start(hu_s2_search *s, const hu_s2 *t) {
   uint32_t over = t->spec.max_code + 1;
   s->spec = t->spec;
@@ -228,7 +228,7 @@ HU_FN void hui_s2_search_start(hu_s2_search *s, const hu_s2 *t) {
   }
 }
 
-/* The bounds up to that of the largest finite code that a pattern reaches. */
+/* Returns how many bounds, up to that of the largest finite code, a pattern reaches. */
 HU_FN uint32_t hui_s2_reached(const hu_s2_search *s, uint32_t sign, uint32_t a) {
   uint32_t low = 0, high = s->spec.max_code;
   while (low < high) {
@@ -250,7 +250,7 @@ HU_FN uint32_t hui_s2_bucket(hu_s2_search *s, uint32_t sign, uint32_t j) {
   return hui_s2_reached(s, sign, high < HU_S2_NEVER ? (uint32_t)high : (uint32_t)HU_S2_NEVER) - c;
 }
 
-/* The code of the pattern u; sets *events. */
+/* Returns the code of the pattern u; sets *events. */
 HU_FN uint32_t hui_s2_found(const hu_s2_search *s, uint32_t u, uint32_t *events) {
   uint32_t a = u & 0x7FFFFFFF, sign = u >> 31, code, c = 0;
   if (a - 1 >= s->limit - 1 && hui_s2_edge(&s->table, &s->edges, &s->spec, u, &code, events)) return code;

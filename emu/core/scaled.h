@@ -35,7 +35,7 @@ typedef struct hu_shared {
 
 HU_FN hu_num hui_power_of_two(int32_t e) { return hui_num_finite(0, 1, e); }
 
-/* The digits of a finite x > 0 with the leading one on top. */
+/* Returns the digits of a finite x > 0, shifted so that the leading one is the highest bit. */
 HU_FN uint64_t hui_digits_of(hu_num x) { return x.sig << hui_clz64(x.sig); }
 
 /* One step in binary32, ties to even; a finite x beyond the range gives the largest number. */
@@ -45,13 +45,13 @@ HU_OUTLINE hu_num hui_step32(hu_num x) {
   return hui_unpack32(u);
 }
 
-/* The same, not 0. */
+/* Does the same, but replaces 0. */
 HU_FN hu_num hui_step32_some(hu_num x) {
   hu_num z = hui_step32(x);
   return z.kind == HU_KIND_ZERO ? hui_unpack32(1) : z;
 }
 
-/* Blocks of n rows or columns; side 0: one. */
+/* Returns how many blocks n rows or columns make; side 0: one. */
 HU_FN size_t hui_blocks_along(size_t n, size_t side) { return n == 0 ? 0 : side == 0 ? 1 : (n - 1) / side + 1; }
 
 HU_OUTLINE hu_scaler hui_scaler_of(hu_scaling d, hu_mode mode) {
@@ -83,7 +83,7 @@ HU_OUTLINE hu_scaler hui_scaler_of(hu_scaling d, hu_mode mode) {
 
 /* ---- the second level ---- */
 
-/* t from the tensor's amax, a pattern; for a scaling with two levels. */
+/* Sets t from the tensor's amax, a pattern; for a scaling with two levels. */
 HU_OUTLINE void hui_scaler_tensor(hu_scaler *s, uint32_t amax) {
   hu_num a = hui_unpack32(amax), one = hui_power_of_two(0);
   hu_num both = hui_product(0, s->top, hui_unpack(&s->scale, s->scale.max_code));
@@ -104,7 +104,7 @@ HU_OUTLINE void hui_scaler_tensor(hu_scaler *s, uint32_t amax) {
 
 /* ---- the scale of a block ---- */
 
-/* The exponent of the scale for amax a > 0 under a rule of powers of two. */
+/* Returns the exponent of the scale for amax a > 0 under a rule of powers of two. */
 HU_FN int32_t hui_scale_exponent(const hu_scaler *s, hu_num a) {
   uint64_t digits = hui_digits_of(a);
   int32_t e = hui_exponent(a) - s->emax;
@@ -124,7 +124,7 @@ HU_FN uint32_t hui_scale_carry(const hu_scaler *s) {
   return 0;
 }
 
-/* What rule ratio rounds into the scale format, for amax a > 0. */
+/* Returns what rule ratio rounds into the scale format, for amax a > 0. */
 HU_OUTLINE hu_num hui_scale_ratio(const hu_scaler *s, hu_num a) {
   hu_num q;
   if (s->steps == HU_STEPS_EXACT) return hui_quotient(0, a, s->two ? hui_product(0, s->top, s->tensor) : s->top);
@@ -139,7 +139,7 @@ HU_OUTLINE hu_num hui_scale_ratio(const hu_scaler *s, hu_num a) {
   return hui_step32(hui_quotient(0, q, s->tensor));
 }
 
-/* s t, as decoding takes it: exact, or a binary32 number. */
+/* Returns s t, as decoding uses it: exact, or a binary32 number. */
 HU_FN hu_num hui_scale_back(const hu_scaler *s, hu_num scale) {
   uint32_t ignored = 0;
   hu_num x = hui_exact_mul(scale, s->tensor, &ignored);
@@ -163,14 +163,14 @@ HU_FN void hui_shared_finish(const hu_scaler *s, hu_shared *b) {
   }
 }
 
-/* The factor of steps reciprocal with two levels, (1 / t) / s. */
+/* Returns the factor of steps reciprocal with two levels, (1 / t) / s. */
 HU_OUTLINE hu_num hui_shared_reciprocal(const hu_scaler *s, uint32_t code) {
   hu_num scale = hui_unpack(&s->scale, code);
   scale.sig += scale.sig == 0; /* of a scale that is 0 or no number no element takes the factor */
   return hui_step32(hui_quotient(0, s->tensor_code, scale));
 }
 
-/* The scale 2^e. */
+/* Returns the scale 2^e. */
 HU_FN hu_shared hui_shared_power(const hu_scaler *s, int32_t e) {
   hu_shared b;
   memset(&b, 0, sizeof b);
@@ -206,7 +206,7 @@ HU_OUTLINE hu_shared hui_shared_of(const hu_scaler *s, uint32_t a, uint32_t nan)
 
 /* ---- elements ---- */
 
-/* Between the codes of a fixed-point format, sign and magnitude, and two's complement of the same width. */
+/* Convert between the codes of a fixed-point format, sign and magnitude, and two's complement of the same width. */
 HU_FN uint32_t hui_twos_of(const hu_spec *s, uint32_t code) {
   return code & s->sign_mask ? (s->sign_mask << 1) - (code & s->mag_mask) : code;
 }
@@ -255,7 +255,7 @@ HU_OUTLINE uint32_t hui_scaled_element(const hu_scaler *s, const hu_shared *b, u
   return s->coding == HU_CODING_TWOS ? hui_twos_of(&s->element, code) : code;
 }
 
-/* The value, a pattern, of an element's code. */
+/* Returns the value, a pattern, of an element's code. */
 HU_OUTLINE uint32_t hui_scaled_value(const hu_scaler *s, const hu_shared *b, uint32_t code) {
   uint32_t ignored = 0;
   hu_num x = hui_exact_mul(hui_scaled_number(s, code), b->back, &ignored);

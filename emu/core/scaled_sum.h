@@ -7,7 +7,7 @@
 #include "emu/core/accum.h"
 #include "halfulp/scaled_gemm.h"
 
-/* The scales of A or of B. Line: a row of A, a column of B; the other way runs along k. */
+/* The scales of A or of B. Line: a row of A, a column of B; k runs along it. */
 typedef struct hu_scale_source {
   hu_spec spec;
   const uint8_t *at;
@@ -39,7 +39,7 @@ HU_FN hu_scale_source hui_scale_source_of(const hu_scaled_operand *x, int32_t li
   return s;
 }
 
-/* The scale of line `line` at position l. */
+/* Returns the scale of line `line` at position l. */
 HU_FN hu_num hui_scale_read(const hu_scale_source *s, size_t line, size_t l) {
   if (!s->size) return hui_num_finite(0, 1, 0);
   const uint8_t *at = s->at + (ptrdiff_t)(line / s->line_side) * s->line_step;
@@ -57,7 +57,7 @@ HU_FN size_t hui_scale_run_end(const hu_scale_source *a, const hu_scale_source *
   return k - l > left ? l + left : k;
 }
 
-/* A two's complement code of m magnitude bits as a code of sign and m + 1 magnitude bits. */
+/* Converts a two's complement code of m magnitude bits to a code of sign and m + 1 magnitude bits. */
 HU_FN uint32_t hui_scale_twos(uint32_t m, uint32_t code) {
   uint32_t sign = (uint32_t)1 << m;
   code &= 2 * sign - 1;
@@ -66,7 +66,7 @@ HU_FN uint32_t hui_scale_twos(uint32_t m, uint32_t code) {
 
 /* ---- factors ---- */
 
-/* Digits of at most 64 places: exact. */
+/* Multiplies numbers whose product has at most 64 digits: exact. */
 HU_FN hu_num hui_scale_product(hu_num x, hu_num y) { return hui_long_num(hui_long_product(x, y)); }
 
 HU_FN hu_num hui_scale_rne32(hu_num x) { return hui_unpack32(hui_pack32(x)); }
@@ -77,7 +77,7 @@ HU_OUTLINE hu_num hui_scale_step(const hu_scale_source *s, hu_num scale, uint8_t
   return hui_scale_rne32(hui_scale_product(scale, hui_scale_tensor(s)));
 }
 
-/* w of a run with scales sa, sb. */
+/* Returns w of a run with scales sa, sb. */
 HU_OUTLINE hu_num hui_scale_factor(const hu_scale_source *a, const hu_scale_source *b, uint8_t factor, hu_num sa,
                                    hu_num sb) {
   if (factor == HU_SCALED_FACTOR_EXACT) {
@@ -97,7 +97,7 @@ HU_OUTLINE uint32_t hui_scale_part(const hu_scale_source *a, uint8_t factor, hu_
   return hui_pack32(hui_scale_product(hui_scale_step(a, sa, factor), hui_unpack32(part)));
 }
 
-/* The epilogue: rne32(alpha rne32(sum) + c). */
+/* Computes the epilogue, rne32(alpha rne32(sum) + c). */
 HU_OUTLINE hu_num hui_scale_epilogue(const hu_scale_source *a, const hu_scale_source *b, hu_num sum, hu_num c) {
   hu_num alpha = hui_scale_rne32(hui_scale_product(hui_scale_tensor(a), hui_scale_tensor(b)));
   hu_long p = hui_long_product(alpha, hui_scale_rne32(sum));
@@ -165,7 +165,7 @@ HU_FN hu_draw hui_scaled_draw(const hu_scaled_sums *t, uint64_t element, int32_t
   return d;
 }
 
-/* Part l ... end - 1 of a row and a column: a pattern. */
+/* Sums part l ... end - 1 of a row and a column; returns a pattern. */
 HU_FN uint32_t hui_scaled_part(const hu_scaled_sums *t, const hu_lines *in, size_t l, size_t end, hu_draw *d) {
   hu_lines at = *in;
   at.a.at += (ptrdiff_t)l * in->a.step;
@@ -173,7 +173,7 @@ HU_FN uint32_t hui_scaled_part(const hu_scaled_sums *t, const hu_lines *in, size
   return hui_pack32(hui_accum_sum(&t->inside, &at, end - l, hui_num_special(HU_KIND_ZERO, 0), d));
 }
 
-/* The factors of element (i, j), w[r * step], and its parts made ready for them, part[r * part_step]. */
+/* Sets the factors of element (i, j), w[r * step], and makes its parts ready for them, part[r * part_step]. */
 HU_STEP void hui_scaled_factors(const hu_scaled_sums *t, size_t i, size_t j, hu_num *w, size_t step, uint32_t *part,
                                 size_t part_step) {
   for (size_t l = 0, r = 0; l < t->k; l = hui_scale_run_end(&t->a, &t->b, l, t->k), r++) {
@@ -183,7 +183,7 @@ HU_STEP void hui_scaled_factors(const hu_scaled_sums *t, size_t i, size_t j, hu_
   }
 }
 
-/* The sum of an element from its factors and parts; c: its C. */
+/* Sums an element from its factors and parts; c: its C. */
 HU_STEP hu_num hui_scaled_across(const hu_scaled_sums *t, uint64_t element, const hu_num *w, size_t step,
                                  const uint32_t *part, size_t part_step, hu_num c) {
   hu_draw d = hui_scaled_draw(t, element, 1);

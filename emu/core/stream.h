@@ -34,7 +34,7 @@ HU_FN hu_philox hui_philox4x32(hu_philox c, uint32_t k0, uint32_t k1) {
   return c;
 }
 
-/* The four words number 4 block ... 4 block + 3 of a key. */
+/* Returns the four words number 4 block ... 4 block + 3 of a key. */
 HU_FN hu_philox hui_stream_block(uint64_t key, uint64_t block) {
   hu_philox c;
   c.words[0] = (uint32_t)block;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Descriptors: which are formats, what follows from them, the usual families. */
+/* Descriptors: which are formats, what follows from them, and the families of formats. */
 #include "halfulp/format.h"
 
 #include "emu/core/round.h"
@@ -21,34 +21,34 @@ static const char *check_axes(hu_format f) {
 }
 
 static const char *check_zero(hu_format f) {
-  if (f.zero == HU_ZERO_CODE && f.subnormal != HU_SUBNORMAL_FLUSH) return "subnormal: zero=code wants flush";
-  if (f.zero == HU_ZERO_NONE && f.sign) return "zero: none wants an unsigned format";
-  if (f.zero == HU_ZERO_NONE && f.subnormal != HU_SUBNORMAL_NONE) return "subnormal: zero=none wants none";
-  if (f.e == 0 && f.zero != HU_ZERO_FIELD) return "zero: e = 0 wants field";
-  if (f.e == 0 && f.subnormal != HU_SUBNORMAL_GRADUAL) return "subnormal: e = 0 wants gradual";
+  if (f.zero == HU_ZERO_CODE && f.subnormal != HU_SUBNORMAL_FLUSH) return "subnormal: zero=code needs flush";
+  if (f.zero == HU_ZERO_NONE && f.sign) return "zero: none needs an unsigned format";
+  if (f.zero == HU_ZERO_NONE && f.subnormal != HU_SUBNORMAL_NONE) return "subnormal: zero=none needs none";
+  if (f.e == 0 && f.zero != HU_ZERO_FIELD) return "zero: e = 0 needs field";
+  if (f.e == 0 && f.subnormal != HU_SUBNORMAL_GRADUAL) return "subnormal: e = 0 needs gradual";
   if (f.negzero && !f.sign) return "negzero: an unsigned format has none";
   return NULL;
 }
 
 static const char *check_specials(hu_format f) {
   int nan_ieee = f.nan == HU_NAN_IEEE || f.nan == HU_NAN_IEEE_ONES;
-  if (f.e == 0 && f.inf == HU_INF_IEEE) return "inf: ieee wants exponent bits";
-  if (f.e == 0 && nan_ieee) return "nan: ieee wants exponent bits";
-  if (f.inf == HU_INF_IEEE && f.m > 0 && !nan_ieee) return "nan: infinities at ieee want NaN at ieee or ieee1";
+  if (f.e == 0 && f.inf == HU_INF_IEEE) return "inf: ieee needs exponent bits";
+  if (f.e == 0 && nan_ieee) return "nan: ieee needs exponent bits";
+  if (f.inf == HU_INF_IEEE && f.m > 0 && !nan_ieee) return "nan: infinities at ieee need NaN at ieee or ieee1";
   if (f.inf == HU_INF_IEEE && f.m == 0 && f.nan != HU_NAN_NONE && f.nan != HU_NAN_NEGZERO)
     return "nan: infinities at ieee and m = 0 leave no such code";
   if (f.inf == HU_INF_TOP && f.nan != HU_NAN_NONE && f.nan != HU_NAN_NEGZERO && f.nan != HU_NAN_TOP)
-    return "nan: infinities at top want NaN at none, negzero or top";
-  if (!f.sign && (f.nan == HU_NAN_ONES || f.nan == HU_NAN_NEGZERO)) return "nan: ones and negzero want a sign";
-  if (f.sign && f.nan == HU_NAN_TOP) return "nan: top wants an unsigned format";
+    return "nan: infinities at top need NaN at none, negzero or top";
+  if (!f.sign && (f.nan == HU_NAN_ONES || f.nan == HU_NAN_NEGZERO)) return "nan: ones and negzero need a sign";
+  if (f.sign && f.nan == HU_NAN_TOP) return "nan: top needs an unsigned format";
   if (f.nan == HU_NAN_NEGZERO && f.negzero) return "negzero: its code is NaN";
-  if (f.overflow == HU_OVERFLOW_INF && f.inf == HU_INF_NONE) return "overflow: inf wants infinities";
-  if (f.overflow == HU_OVERFLOW_NAN && f.nan == HU_NAN_NONE) return "overflow: nan wants NaN codes";
-  if (f.sign && f.negative != HU_NEGATIVE_NAN) return "negative: a signed format wants 0";
+  if (f.overflow == HU_OVERFLOW_INF && f.inf == HU_INF_NONE) return "overflow: inf needs infinities";
+  if (f.overflow == HU_OVERFLOW_NAN && f.nan == HU_NAN_NONE) return "overflow: nan needs NaN codes";
+  if (f.sign && f.negative != HU_NEGATIVE_NAN) return "negative: a signed format needs 0";
   return NULL;
 }
 
-/* The smallest positive magnitude code with a value of its own. */
+/* Returns the smallest positive magnitude code with a value of its own. */
 static uint32_t smallest_code(hu_format f) {
   if (f.zero == HU_ZERO_NONE) return 0;
   if (f.zero == HU_ZERO_CODE || f.subnormal == HU_SUBNORMAL_GRADUAL) return 1;
@@ -89,7 +89,7 @@ static uint64_t count_nan_codes(hu_format f, const hu_spec *s) {
   return ((uint64_t)s->mag_mask + 1 - s->nan_from) << (f.sign ? 1 : 0);
 }
 
-/* Codes that hold a finite value of their own: not the ones read as another zero. */
+/* Counts codes that hold a finite value of their own: not the ones read as another zero. */
 static uint64_t count_finite_codes(hu_format f, const hu_spec *s) {
   uint64_t n = (uint64_t)s->max_code + 1;
   if (f.zero == HU_ZERO_FIELD && f.subnormal != HU_SUBNORMAL_GRADUAL) n -= ((uint64_t)1 << f.m) - 1;

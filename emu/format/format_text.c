@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text form of descriptors, both ways. The grammar stands in halfulp/format.h, above hu_format_parse. */
+/* Converts descriptors to text and back. The grammar stands in halfulp/format.h, above hu_format_parse. */
 #include <string.h>
 
 #include "emu/base/text.h"
@@ -72,7 +72,7 @@ static uint8_t *axis_of(hu_format *f, unsigned axis) {
   }
 }
 
-/* The format of a family, with or without sign. */
+/* Returns the format of a family, with or without sign. */
 static hu_format family_format(unsigned family, unsigned e, unsigned m, int b, int is_unsigned) {
   hu_format f;
   switch (family) {
@@ -132,7 +132,7 @@ typedef struct fp_form {
   uint8_t value[AXIS_COUNT]; /* where seen */
 } fp_form;
 
-/* "e,m,b)" */
+/* Reads "e,m,b)". */
 static int read_widths(reader *r, fp_form *form) {
   form->e = read_number(r);
   if (form->e < 0 || !take(r, ',')) return 0;
@@ -247,7 +247,7 @@ hu_status hu_format_parse_axis(hu_format *f, const char *text, size_t *where, co
   return s;
 }
 
-/* --- descriptor to text --- */
+/* ---- descriptor to text ---- */
 
 static void put_suffix(hu_writer *w, unsigned *count, const char *s) {
   hui_put(w, (*count)++ ? "," : ":");

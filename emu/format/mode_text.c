@@ -7,7 +7,7 @@
 static const char round_names[HU_ROUND_COUNT][4] = {"rne", "rna", "rnz", "rtz", "rtp", "rtn",
                                                     "raz", "rto", "sra", "srb", "src"};
 
-/* N of "N", 1 to 32, no sign, no leading zero, nothing behind; 0 for any other text. */
+/* Reads N of "N", 1 to 32, no sign, no leading zero, nothing behind; 0 for any other text. */
 static uint8_t parse_bits(const char *text) {
   if (text[0] < '1' || text[0] > '9') return 0;
   unsigned n = (unsigned)(text[0] - '0');
@@ -41,7 +41,7 @@ hu_status hu_mode_round_parse(hu_mode *mode, const char *text) {
   return HU_E_TEXT;
 }
 
-/* The index of text among the n names, or -1. */
+/* Returns the index of text among the n names, or -1. */
 static int index_of(const char *text, const char *const *names, int n) {
   for (int i = 0; i < n; i++) {
     if (strcmp(text, names[i]) == 0) return i;

@@ -6,7 +6,7 @@
 #include "emu/base/text.h"
 #include "halfulp/format.h"
 
-/* The format's first name, or its own text. */
+/* Puts the format's first name, or its own text. */
 static inline void hui_put_format(hu_writer *w, hu_format f) {
   char text[HU_FORMAT_TEXT_MAX];
   const char *id = hu_format_id(f);

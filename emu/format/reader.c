@@ -92,7 +92,7 @@ int hui_reader_format(hu_reader *r, hu_format *f) {
   return 1;
 }
 
-/* A word up to the next comma or parenthesis, by a reader of hu_mode's texts. */
+/* Reads a word up to the next comma or parenthesis, by a reader of hu_mode's texts. */
 int hui_reader_mode_word(hu_reader *r, hu_mode *mode, hu_mode_reader parse) {
   char word[16];
   size_t n = strcspn(r->text + r->at, ",)");

@@ -100,7 +100,7 @@ static int add_steps_by_sign(hu_number_lane *c, const hu_number_spec *s, int64_t
   return add_steps(c, s, low, -1) && add_steps(c, s, -1, 0) && add_steps(c, s, 0, high);
 }
 
-/* From value to value: between them, on one side of zero, codes cannot come back. */
+/* Finds the steps by the codes of values: between them, on one side of zero, codes cannot come back. */
 static int find_steps(hu_number_fast *f, const hu_number_spec *s) {
   hu_number_lane *c = &f->constants;
   int64_t last = hui_key_of(0xFF7FFFFF);
@@ -145,9 +145,9 @@ static uint32_t fraction_of(int32_t k, int32_t g) {
   return (uint32_t)(x.sig << hui_clz64(x.sig) >> 40) & 0x7FFFFF;
 }
 
-/* The least trailing significand of a number from 1 to 2 whose logarithm, times 2^f, rounds to j or more; 2^23 if there
- * is none. To nearest the logarithm passes (j - 1/2) / 2^f there, which no number has, else j / 2^f or, where the mode
- * goes up from (j - 1) / 2^f on, that; only 1 and 2 have such a logarithm. */
+/* Finds the least trailing significand of a number from 1 to 2 whose logarithm, times 2^f, rounds to j or more, or
+ * returns 2^23. To nearest the logarithm passes (j - 1/2) / 2^f there, which no number has, else j / 2^f or, where the
+ * mode goes up from (j - 1) / 2^f on, that; only 1 and 2 have such a logarithm. */
 static uint32_t least_fraction(const hu_number_spec *s, int32_t j, uint32_t sign) {
   int32_t f = s->fraction;
   uint32_t round = s->floating.round;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/number/fast.h - pieces of arrays of number systems: what a call makes once, so that most elements need not go
- * through emu/core/number.h one by one. Every way gives what hui_number_round, hui_number_unpack and
+ * through emu/core/number.h one by one. Each gives what hui_number_round, hui_number_unpack and
  * hui_quantity_pack32 give.
  */
 #ifndef HALFULP_EMU_NUMBER_FAST_H
@@ -34,7 +34,7 @@ void hui_number_fast_make(hu_number_fast *f, const hu_number_spec *to, const hu_
 /* At most HU_NUMBER_PIECE elements. encode: of deterministic modes. */
 void hui_number_fast_encode(const hu_number_fast *f, size_t n, uint32_t *z, const uint32_t *x, hu_events *events);
 void hui_number_fast_decode(const hu_number_fast *f, size_t n, uint32_t *z, const uint32_t *x);
-/* The binary64 pattern of a code's value. */
+/* Returns the binary64 pattern of a code's value. */
 uint64_t hui_number_fast_value64(const hu_number_fast *f, uint32_t code);
 
 #endif

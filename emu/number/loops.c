@@ -156,7 +156,7 @@ static void find_places(const hu_number_lane *restrict c, size_t n, uint32_t *re
 /* ---- values ---- */
 
 /* The place of the first bit that differs from the first one is that of the leading one of an integer of up to 24
- * digits, which its binary32 exponent tells. */
+ * digits, which its binary32 exponent holds. */
 static void values_of_posit(const hu_number_lane *restrict c, size_t n, uint32_t *restrict z,
                             const uint32_t *restrict x) {
   uint32_t w = c->width, es = c->es, mask = (uint32_t)c->mask, top = (uint32_t)c->top, body = top - 1;

@@ -120,7 +120,7 @@ static const char *wrong_table(hu_number n) {
   return n.ties == HU_TIES_GIVEN && !limits_fit(n) ? "table: a limit is not between its values" : NULL;
 }
 
-/* The same with the fields of other kinds 0. */
+/* Clears the fields of other kinds. */
 static hu_number stripped(hu_number n) {
   hu_number z = of_kind(n.kind, 0);
   if (n.kind != HU_NUMBER_FLOAT && n.kind != HU_NUMBER_TABLE) z.width = n.width;

@@ -131,7 +131,7 @@ static void store_value64(const conversion *c, size_t i, uint64_t u) {
   memcpy(c->z + (ptrdiff_t)i * c->ez.stride * (ptrdiff_t)c->ez.size, &u, sizeof u);
 }
 
-/* From binary32 numbers, or codes to numbers. */
+/* Converts from binary32 numbers, or codes to numbers. */
 static void run_pieces(const conversion *c, size_t first, size_t past, hu_events *counts) {
   uint32_t x[HU_NUMBER_PIECE], codes[HU_NUMBER_PIECE];
   for (size_t i = first; i < past; i += HU_NUMBER_PIECE) {
@@ -248,7 +248,7 @@ static hu_status convert(conversion *c, size_t n, void *z, const void *x, const 
   return s;
 }
 
-/* HU_OK, and a conversion that rounds into f. */
+/* Sets a conversion that rounds into f. */
 static hu_status begin(conversion *c, hu_number f, hu_mode mode) {
   hu_status s = hu_number_check(f, NULL);
   if (s != HU_OK) return s;
@@ -262,7 +262,7 @@ static hu_status begin(conversion *c, hu_number f, hu_mode mode) {
   return HU_OK;
 }
 
-/* HU_OK, and a conversion that reads codes of f. */
+/* Sets a conversion that reads codes of f. */
 static hu_status begin_reading(conversion *c, hu_number f) {
   hu_mode rne = {0};
   hu_status s = hu_number_check(f, NULL);

@@ -25,7 +25,7 @@ HU_FN hu_num hui_any_num(hu_quantity q) {
   return x;
 }
 
-/* k 2^exp times ln 2 or 1 / ln 2, both irrational: zero, or 64 digits and sticky. */
+/* Returns k 2^exp times ln 2 or 1 / ln 2, both irrational: zero, or 64 digits and sticky. */
 HU_OUTLINE hu_num hui_times_constant(int32_t which, int32_t k, int32_t exp) {
   if (k == 0) return hui_num_special(HU_KIND_ZERO, 0);
   hu_big a = hui_big_constant(which, HU_BIG_FRACTION);
@@ -85,7 +85,7 @@ HU_FN hu_quantity hui_takum_unpack(const hu_number_spec *s, uint32_t code) {
   return q;
 }
 
-/* c + m of a magnitude. */
+/* Returns c + m of a magnitude. */
 HU_FN hu_split hui_takum_place(const hu_number_spec *s, hu_quantity q) {
   hu_split z = {0, 0, 0};
   if (s->kind == HU_NUMBER_TAKUM) return hui_floor_split(hui_twice_log(q));
@@ -107,7 +107,7 @@ HU_FN uint32_t hui_takum_cut(const hu_number_spec *s, hu_split *z) {
   return (uint32_t)(high >> (64 - n));
 }
 
-/* Never to zero, never beyond the largest number. */
+/* Rounds, never to zero, never beyond the largest number. */
 HU_FN uint32_t hui_takum_round(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
   hu_split z = hui_takum_place(s, q);
   uint32_t c = 0, sign = q.x.sign, beyond = z.whole > 254;
@@ -134,13 +134,13 @@ HU_FN uint32_t hui_takum_round(const hu_number_spec *s, hu_quantity q, uint32_t 
  * them, those below are powers of two, the last place is infinity. A place is odd just if its code is. */
 enum { HU_HIF8_LEAST = -15, HU_HIF8_INF_PLACE = 127, HU_HIF8_INF = 0x6F, HU_HIF8_MAX = 0x6E, HU_HIF8_NAN = 0x80 };
 
-/* Bits behind the point in the binade of an exponent from -15 to 15. */
+/* Returns how many bits stand behind the point in the binade of an exponent from -15 to 15. */
 HU_FN int32_t hui_hif8_digits(int32_t e) {
   int32_t a = e < 0 ? -e : e;
   return a < 4 ? 3 : a < 8 ? 2 : 1;
 }
 
-/* The place of 2^e. */
+/* Returns the place of 2^e. */
 HU_FN int32_t hui_hif8_first(int32_t e) {
   int32_t place = 8;
   for (int32_t i = HU_HIF8_LEAST; i < e; i++) place += 1 << hui_hif8_digits(i);
@@ -258,7 +258,7 @@ HU_FN uint32_t hui_tapered_round(const hu_number_spec *s, hu_quantity q, uint32_
   return hui_takum_round(s, q, random, events);
 }
 
-/* A power of e to a logarithmic number. */
+/* Rounds a power of e to a logarithmic number. */
 HU_FN uint32_t hui_lns_of_e(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
   hu_split z = hui_floor_split(hui_times_constant(HU_CONSTANT_LOG2E, q.k, (int32_t)s->fraction - q.fraction));
   uint32_t sign = q.x.sign;
@@ -268,7 +268,7 @@ HU_FN uint32_t hui_lns_of_e(const hu_number_spec *s, hu_quantity q, uint32_t ran
   return z.whole < s->low_k ? hui_lns_below(s, sign, events) : hui_lns_code(s, sign, z.whole);
 }
 
-/* |x| 2^n of a power of e, from 2^62 on: its integer part modulo 2^64, and 64 digits behind the point. */
+/* Returns |x| 2^n of a power of e, from 2^62 on: its integer part modulo 2^64, and 64 digits behind the point. */
 HU_OUTLINE hu_units hui_units_of_e(hu_quantity q, int32_t n) {
   hu_units u = {0, 0, 1, 1};
   for (int32_t limbs = 12; limbs <= HU_BIG_FRACTION; limbs *= 2) {
@@ -288,7 +288,7 @@ HU_OUTLINE hu_units hui_units_of_e(hu_quantity q, int32_t n) {
   return u;
 }
 
-/* A power of e to a fixed-point number. */
+/* Rounds a power of e to a fixed-point number. */
 HU_FN uint32_t hui_fixed_of_e(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
   hu_num x = hui_any_num(q);
   if (!s->wrap || hui_exponent(x) + s->fraction < 62) return hui_number_round(s, hui_quantity_of(x), random, events);
@@ -313,7 +313,7 @@ HU_FN uint32_t hui_any_round(const hu_number_spec *s, hu_quantity q, uint32_t ra
   return hui_number_round(s, hui_quantity_of(x), random, events);
 }
 
-/* The value as binary64 and binary32 patterns, rounded to nearest, ties to even. */
+/* Round the value to binary64 and binary32 patterns, ties to even. */
 HU_FN uint64_t hui_any_pack64(hu_quantity q) { return hui_quantity_pack64(hui_quantity_of(hui_any_num(q))); }
 HU_FN uint32_t hui_any_pack32(hu_quantity q) { return hui_quantity_pack32(hui_quantity_of(hui_any_num(q))); }
 

@@ -79,7 +79,7 @@ HU_FN wide hif8_place(wide e, wide fraction) {
   return picked(big, all_of((uint64_t)127 << 55), p);
 }
 
-/* The place, 127 from there on, and 128 more for negative numbers. */
+/* Returns the place, 127 from there on, and 128 more for negative numbers. */
 HU_FN narrow hif8_places_of(const hu_number_lane *c, wide u, tally *t) {
   wide minus = MASK(u >> 31 != 0), a = u & 0x7FFFFFFF, e = a >> 23, zero = MASK(a == 0), part;
   wide place = rounded(&c->rounding, hif8_place(e, a & 0x7FFFFF), all_of(55), minus, &part) & ~zero;

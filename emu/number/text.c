@@ -11,7 +11,7 @@ static const char *const codings[] = {"twos", "offset", "unsigned", NULL};
 static const char *const overflows[] = {"saturate", "wrap", NULL};
 static const char *const ties[] = {"even", "low", "low32", "given", NULL};
 
-/* With the limits. */
+/* Returns how many numbers a table has, its limits included. */
 static unsigned table_length(hu_number n) { return n.ties == HU_TIES_GIVEN ? 2u * n.count : n.count; }
 
 /* ---- text to record ---- */
@@ -44,7 +44,7 @@ static int small_number(reader *r) {
   return n;
 }
 
-/* "a" between "b" and ")", the opening parenthesis behind us. */
+/* Reads a, `between`, b and ")"; the opening parenthesis was read. */
 static int two_numbers(reader *r, int *a, const char *between, int *b) {
   *a = small_number(r);
   if (*a < 0 || !take(r, between)) return 0;
@@ -127,7 +127,7 @@ static uint32_t rounded(const decimal *d, uint32_t sign) {
   return hui_pack32(x);
 }
 
-/* [+-] digits [ "." digits ] [ "e" [+-] digits ]; at least one digit. */
+/* Reads [+-] digits [ "." digits ] [ "e" [+-] digits ]; at least one digit. */
 static int decimal_number(reader *r, uint32_t *bits) {
   decimal d;
   uint32_t sign = r->text[r->at] == '-';
@@ -176,7 +176,7 @@ static int pattern(reader *r, uint32_t *bits) {
 
 /* ---- kinds ---- */
 
-/* Without room: only checked. */
+/* Reads a table into values; only checks it if that is NULL. */
 static int read_table(hu_number *z, reader *r, float *room) {
   size_t count = 0;
   do {
@@ -197,7 +197,7 @@ static int read_table(hu_number *z, reader *r, float *room) {
   return 1;
 }
 
-/* 1: read; 0: wrong; -1: some other kind. */
+/* Returns 1 if the kind was read, 0 if its text is wrong, -1 if it is some other kind. */
 static int read_kind(hu_number *z, reader *r, float *room) {
   int a, b, word;
   if (take(r, "posit(")) {

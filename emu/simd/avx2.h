@@ -110,7 +110,7 @@ static inline hu_lane hui_load16(const uint16_t *x) {
 static inline void hui_bypass(uint32_t *z, hu_lane v) { _mm256_stream_si256((__m256i *)(void *)z, (__m256i)v); }
 static inline void hui_fence(void) { _mm_sfence(); }
 
-/* The largest lane, signed. */
+/* Returns the largest lane, signed. */
 static inline uint32_t hui_lane_largest(hu_lane a) {
   __m128i h = _mm_max_epi32(_mm256_castsi256_si128((__m256i)a), _mm256_extracti128_si256((__m256i)a, 1));
   h = _mm_max_epi32(h, _mm_shuffle_epi32(h, 0x4E));
@@ -120,7 +120,7 @@ static inline uint32_t hui_lane_largest(hu_lane a) {
 /* a, whose sign is 0, under the sign of u. */
 static inline hu_lane hui_lane_signed(hu_lane a, hu_lane u) { return a | (u & HU_ALL(0x80000000u)); }
 
-/* The first n < 8 lanes. */
+/* Masks the first n < 8 lanes. */
 static inline __m256i first_lanes(size_t n) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32((int32_t)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
@@ -234,7 +234,7 @@ SEQ_OP seq_u seq_and_not(seq_u x, seq_u y) { return _mm256_andnot_si256(y, x); }
 SEQ_OP seq_u seq_negative(seq_u x) { return _mm256_srai_epi32(x, 31); }
 SEQ_OP seq_u seq_down(seq_u x, uint32_t n) { return _mm256_srl_epi32(x, _mm_cvtsi32_si128((int)n)); }
 
-/* The same register as lanes of 64 bits, for random words (emu/simd/philox.h). */
+/* Take the same register as lanes of 64 bits, for random words (emu/simd/philox.h). */
 SEQ_OP seq_u wide_all(uint64_t x) { return _mm256_set1_epi64x((long long)x); }
 SEQ_OP seq_u wide_plus(seq_u x, seq_u y) { return _mm256_add_epi64(x, y); }
 SEQ_OP seq_u wide_mul(seq_u x, seq_u y) { return _mm256_mul_epu32(x, y); }
@@ -308,7 +308,7 @@ BLK_OP blk_d blk_odd(blk_d x, blk_d e) {
   blk_u apart = _mm256_cmpgt_epi64(_mm256_setzero_si256(), _mm256_xor_si256(u, blk_bits(e)));
   return blk_value(_mm256_add_epi64(u, blk_and(blk_and(even, lost), blk_or(apart, one))));
 }
-/* x + y to odd, by Knuth's two-sum. */
+/* Returns x + y, rounded to odd, by Knuth's two-sum. */
 BLK_OP blk_d blk_odd_sum(blk_d x, blk_d y) {
   blk_d s = blk_add(x, y), t = blk_sub(s, x);
   return blk_odd(s, blk_add(blk_sub(x, blk_sub(s, t)), blk_sub(y, t)));

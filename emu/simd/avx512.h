@@ -96,7 +96,7 @@ static inline hu_lane hui_load16(const uint16_t *x) {
 static inline void hui_bypass(uint32_t *z, hu_lane v) { _mm512_stream_si512((__m512i *)(void *)z, (__m512i)v); }
 static inline void hui_fence(void) { _mm_sfence(); }
 
-/* The largest lane, signed. */
+/* Returns the largest lane, signed. */
 static inline uint32_t hui_lane_largest(hu_lane a) { return (uint32_t)_mm512_reduce_max_epi32((__m512i)a); }
 
 /* a, whose sign is 0, under the sign of u. */
@@ -104,7 +104,7 @@ static inline hu_lane hui_lane_signed(hu_lane a, hu_lane u) {
   return (hu_lane)_mm512_ternarylogic_epi32((__m512i)a, (__m512i)u, (__m512i)HU_ALL(0x80000000u), 0xF8);
 }
 
-/* The first n < 16 lanes. */
+/* Load and store the first n < 16 lanes. */
 static inline hu_lane hui_load_few(const uint32_t *x, size_t n) {
   return (hu_lane)_mm512_maskz_loadu_epi32((__mmask16)((1u << n) - 1), x);
 }
@@ -186,7 +186,7 @@ SEQ_OP seq_u seq_and_not(seq_u x, seq_u y) { return _mm512_andnot_si512(y, x); }
 SEQ_OP seq_u seq_negative(seq_u x) { return _mm512_srai_epi32(x, 31); }
 SEQ_OP seq_u seq_down(seq_u x, uint32_t n) { return _mm512_srl_epi32(x, _mm_cvtsi32_si128((int)n)); }
 
-/* The same register as lanes of 64 bits, for random words (emu/simd/philox.h). */
+/* Take the same register as lanes of 64 bits, for random words (emu/simd/philox.h). */
 SEQ_OP seq_u wide_all(uint64_t x) { return _mm512_set1_epi64((long long)x); }
 SEQ_OP seq_u wide_plus(seq_u x, seq_u y) { return _mm512_add_epi64(x, y); }
 SEQ_OP seq_u wide_mul(seq_u x, seq_u y) { return _mm512_mul_epu32(x, y); }

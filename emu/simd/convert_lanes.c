@@ -17,7 +17,7 @@ typedef struct piece_events {
   hu_events rest;
 } piece_events;
 
-/* The slow way, for the lanes in `live` (the others hold zeros and count nothing). */
+/* Rounds a vector by hui_lanes_round; counts the lanes in `live`, and the others hold zeros. */
 static HU_NOINLINE rounded slow(const hu_lane_constants *t, hu_lane u, hu_lane random, hu_lane live, piece_events *n) {
   hu_lanes_result r = hui_lanes_round(t, u, random);
   rounded z = {r.value, r.code};
@@ -59,7 +59,7 @@ typedef struct cursor {
   const uint32_t *x;
 } cursor;
 
-/* One vector the quick way. */
+/* Rounds one vector by hui_quick. */
 static inline __attribute__((always_inline)) hu_count quick_one(const hu_lane_constants *t, int round, int to,
                                                                 int bypass, void *z, size_t i, hu_lane u,
                                                                 hu_lane random, hu_count exact) {
@@ -121,7 +121,7 @@ static inline void add_middle(piece_events *n, uint64_t all, const middle_counts
   n->subnormal += hui_count_sum(c->small) - zero;
 }
 
-/* The middle way for a run of vectors that need it, and for what stands between them. */
+/* Rounds vectors by hui_middle: those that need it, and at most `most` in all. */
 static inline __attribute__((always_inline)) void run_middle(const hu_lane_constants *given, int round, int way, int to,
                                                              int bypass, cursor *p, size_t most, piece_events *n) {
   const hu_lane_constants copy = *given, *t = &copy;
@@ -192,11 +192,11 @@ static HU_NOINLINE void run_below(const hu_lane_constants *t, int to, int bypass
 }
 
 enum {
-  MIDDLE_RUN = 64,
-  QUICK_RUN = 1 << 16
-}; /* vectors: until the quick way is tried again; until counts are emptied */
+  MIDDLE_RUN = 64,    /* vectors until hui_quick is tried again */
+  QUICK_RUN = 1 << 16 /* vectors until counts are emptied */
+};
 
-/* Whole vectors from p->i to last, each the cheapest way that its lanes allow. */
+/* Rounds whole vectors from p->i to last, each by the cheapest way that its lanes allow. */
 static inline __attribute__((always_inline)) void run_vectors(const hu_lane_constants *t, int round, int to, int bypass,
                                                               cursor *p, size_t last, piece_events *n) {
   while (p->i < last) {
@@ -323,7 +323,7 @@ static inline __attribute__((always_inline)) void run_random(const hu_lane_const
   }
 }
 
-/* As loop, with a random word for each element, 4 HU_W of them a time. */
+/* Does as loop, but draws a random word for each element, 4 HU_W of them at a time. */
 static inline __attribute__((always_inline)) void loop_random(const hu_lane_constants *given, int round, int to,
                                                               const hu_piece *p, hu_events *events) {
   const hu_lane_constants t = *given;
@@ -354,8 +354,8 @@ static inline __attribute__((always_inline)) void loop_random(const hu_lane_cons
 }
 
 #if HU_PORTABLE
-/* Eleven loops for each kind of result, twice where stores may go around the caches, take a compiler long: the usual
- * modes have their own, the others one, and stores go through the caches. */
+/* Eleven loops for each kind of result, twice where stores may go around the caches, take a compiler long: common
+ * modes have their own, the others share one, and stores go through the caches. */
 static inline __attribute__((always_inline)) void modes(const hu_lane_constants *t, int to, const hu_piece *p,
                                                         hu_events *events) {
   switch (t->round) {
@@ -367,7 +367,7 @@ static inline __attribute__((always_inline)) void modes(const hu_lane_constants 
   }
 }
 #else
-/* The rounding mode hoisted out of the loop. */
+/* Calls a loop in which the mode is a constant. */
 static inline __attribute__((always_inline)) void modes(const hu_lane_constants *t, int to, const hu_piece *p,
                                                         hu_events *events) {
   switch (t->round) {
@@ -410,7 +410,7 @@ static HU_NOINLINE void to_codes32(const hu_lane_constants *t, const hu_piece *p
   to_codes(t, HU_TO_CODE32, p, events);
 }
 
-/* The processor rounds as the mode's sums ask, whatever the caller had set. */
+/* Sets the CPU's rounding direction to the one that the mode's sums need, whatever the caller had set. */
 static inline void in_direction(void (*work)(const hu_lane_constants *, const hu_piece *, hu_events *),
                                 const hu_lane_constants *t, const hu_piece *p, hu_events *events) {
   hu_float_env saved = hui_float_env_enter(hui_direction_of(t->round));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/simd/lanes.h - includes the vectors of the level that is being compiled (of_level.h). HU_LANES_HERE is 0 where
- * the compiler has none, or where emu/base/float_env.h cannot set the processor's direction of rounding, on which the
+ * the compiler has none, or where emu/base/float_env.h cannot set the CPU's rounding direction, on which the
  * sums of emu/simd/round.h rely: the kernel is then left out, and its table is NULL. */
 #ifndef HALFULP_EMU_SIMD_LANES_H
 #define HALFULP_EMU_SIMD_LANES_H

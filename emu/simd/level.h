@@ -21,7 +21,7 @@ typedef struct hu_level {
   const struct hu_scaled_strips *scaled_strips; /* scaled/strip.h */
   const struct hu_scaled_values *scaled_values; /* scaled/values.h */
   const struct hu_s2_lanes *s2fp8;              /* s2fp8/lanes.h */
-  const struct hu_s2_bytes *s2fp8_bytes;        /* the same header; NULL but for VBMI */
+  const struct hu_s2_bytes *s2fp8_bytes;        /* the same header; NULL except for VBMI */
   /* Of levels with fused multiply-adds; NULL otherwise. */
   const struct hu_gemm_kernels *gemm;       /* gemm/tiles/kernels.h */
   const struct hu_seq_kernels *seq;         /* gemm/seq.h */
@@ -63,7 +63,7 @@ hu_extensions hui_extensions_for(const hu_exec *exec);
 /* The order of addresses that a call may use; NULL: from the first element to the last. No other extension is looked
  * for: a look for AMX asks Linux for tiles for the whole process (gemm.h). */
 const struct hu_streams *hui_streams_for(const hu_exec *exec);
-/* Their own bits, for hu_levels(); the name of one of them, or NULL. */
+/* Return their own bits, for hu_levels(); the name of one of them, or NULL. */
 uint32_t hui_extension_bits(void);
 const char *hui_extension_name(uint32_t level);
 

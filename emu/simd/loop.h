@@ -19,7 +19,7 @@
  *   hui_lane_signed(a, u) a, whose sign is 0, under the sign of u
  *   hui_lane_larger(a, b), hui_lane_smaller(a, b)  of signed lanes
  *   hui_lane_largest(a)  the largest signed lane
- *   hui_lane_over(a, b)  the bits of the quotient of two floats, as the processor rounds
+ *   hui_lane_over(a, b)  the bits of the quotient of two floats, as the CPU rounds
  *   HU_SQRT64(x)         the roots of a vector of doubles, correctly rounded, where there is an instruction
  */
 #ifndef HALFULP_EMU_SIMD_LOOP_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/simd/neon.h - NEON of 64-bit Arm, four lanes: the hooks that emu/simd/round.h, emu/simd/philox.h and the loops
- * over arrays (emu/simd/loop.h says which) ask for. The processor has 32 vector registers. */
+ * over arrays (emu/simd/loop.h says which) ask for. There are 32 vector registers. */
 #ifndef HALFULP_EMU_SIMD_NEON_H
 #define HALFULP_EMU_SIMD_NEON_H
 
@@ -86,13 +86,13 @@ static inline hu_lane hui_load16(const uint16_t *x) { return (hu_lane)vmovl_u16(
 #define HU_BYPASSES 0 /* no instruction stores one vector around the caches */
 #define HU_LOOP_PER_WIDTH 1
 
-/* The largest lane, signed. */
+/* Returns the largest lane, signed. */
 static inline uint32_t hui_lane_largest(hu_lane a) { return (uint32_t)vmaxvq_s32((int32x4_t)a); }
 
 /* a, whose sign is 0, under the sign of u. */
 static inline hu_lane hui_lane_signed(hu_lane a, hu_lane u) { return hui_mask_sel(HU_ALL(0x80000000u), u, a); }
 
-/* The first n < 4 lanes. */
+/* Load and store the first n < 4 lanes. */
 static inline hu_lane hui_load_few(const uint32_t *x, size_t n) {
   uint32_t v[4] = {n > 0 ? x[0] : 0, n > 1 ? x[1] : 0, n > 2 ? x[2] : 0, 0};
   return (hu_lane)vld1q_u32(v);
@@ -151,7 +151,7 @@ SEQ_OP seq_f seq_if_larger(seq_f x, seq_f y, seq_f yes, seq_f no) {
   seq_u u = vshlq_n_u32(seq_bits(x), 1), v = vshlq_n_u32(seq_bits(y), 1);
   return vbslq_f32(vcgeq_u32(u, v), yes, no);
 }
-/* All ones in the first n lanes. */
+/* Returns all ones in the first n lanes. */
 SEQ_OP seq_u seq_lanes_below(size_t n) {
   const seq_u lane = {0, 1, 2, 3};
   return vcltq_u32(lane, seq_each((uint32_t)n));
@@ -188,7 +188,7 @@ SEQ_OP seq_u seq_and_not(seq_u x, seq_u y) { return vbicq_u32(x, y); }
 SEQ_OP seq_u seq_negative(seq_u x) { return (seq_u)vshrq_n_s32((int32x4_t)x, 31); }
 SEQ_OP seq_u seq_down(seq_u x, uint32_t n) { return vshlq_u32(x, vdupq_n_s32(-(int32_t)n)); }
 
-/* The same register as lanes of 64 bits, for random words (emu/simd/philox.h). */
+/* Take the same register as lanes of 64 bits, for random words (emu/simd/philox.h). */
 SEQ_OP seq_u wide_all(uint64_t x) { return (seq_u)vdupq_n_u64(x); }
 SEQ_OP seq_u wide_plus(seq_u x, seq_u y) { return (seq_u)vaddq_u64((uint64x2_t)x, (uint64x2_t)y); }
 SEQ_OP seq_u wide_mul(seq_u x, seq_u y) { return (seq_u)hui_lane64_mul((hu_lane64)x, (hu_lane64)y); }
@@ -246,7 +246,7 @@ BLK_OP blk_d blk_sticky(blk_d x, uint64_t low) {
   blk_u u = blk_bits(x), mask = blk_each(low), some = vandq_u64(vtstq_u64(u, mask), blk_each(low + 1));
   return blk_value(vorrq_u64(vbicq_u64(u, mask), some));
 }
-/* x + y to odd. */
+/* Returns x + y, rounded to odd. */
 BLK_OP blk_d blk_odd_sum(blk_d x, blk_d y) { return wide_odd_sum(x, y); }
 
 #endif

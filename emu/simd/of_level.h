@@ -45,7 +45,7 @@
 #define HU_LEVEL_FMA 0
 #endif
 
-/* HU_RUNS_ and the suffix of a level's names: whether the processor runs it. */
+/* HU_RUNS_ and the suffix of a level's names: whether the CPU runs it. */
 #define HU_RUNS_vector 1
 #define HU_RUNS_neon 1
 #define HU_RUNS_avx2                                                                                    \

@@ -53,7 +53,7 @@ static inline __attribute__((always_inline)) hu_philox_blocks hui_philox_blocks_
   return b;
 }
 
-/* The remaining rounds; the 4 HU_W words, in order. */
+/* Computes the remaining rounds; returns the 4 HU_W words, in order. */
 static inline __attribute__((always_inline)) void hui_philox_words(hu_lane z[4], const hu_schedule *key,
                                                                    hu_philox_blocks b) {
   const hu_lane64 m0 = hui_lane64_all(HU_PHILOX_M0), m1 = hui_lane64_all(HU_PHILOX_M1);

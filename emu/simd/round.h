@@ -16,7 +16,7 @@
  *                        hui_mask_sel(m, yes, no); hui_mask_keep(m, v): v or 0
  *   hui_mask_larger(a, b) the larger of two patterns of powers of two or zero
  *   hui_lane_plus(round, a, b)  the bits of the sum of two floats, subnormals kept, rounded in the direction that
- *                        hui_direction_of gives the mode; CPU kernels have set the processor to it
+ *                        hui_direction_of gives the mode; CPU kernels have set the CPU to it
  *                        (emu/base/float_env.h)
  *   hui_lane_minus(a, b), hui_lane_times(a, b)  difference and product, only where they are exact
  *   hui_lane_uint(v)     floor of the float v, 0 <= v < 2^32
@@ -35,7 +35,7 @@
  * The middle functions serve where results may be subnormal. Way 1, low = 1: the grids of binary32 and of the format
  * end in the same binade, and the pattern serves as above. Way 2: with E the larger of the exponents of x and 2^emin
  * the grid about x has the step Q = 2^(E - m). The anchor 2^d0 2^E = 2^23 Q is not below |x| (d0 >= 1), and from it to
- * twice itself floats have the step Q. So the processor's own rounding of |x| + anchor, in whatever direction, is the
+ * twice itself floats have the step Q. So the CPU's own rounding of |x| + anchor, in whatever direction, is the
  * rounding of |x| to a multiple of Q, parity included; taking the anchor away is exact (a multiple of Q below 2^24 Q).
  * What each mode asks:
  *   ties to even       to nearest
@@ -43,8 +43,8 @@
  *   to odd             toward zero, and the last digit set if that lost something
  *   ties away, to zero with half the anchor, so that the sum has one digit below Q (d0 >= 2): floor(2 |x| / Q) + 1,
  *                      ceil(2 |x| / Q), halved
- *   stochastic         toward zero; what that lost, |x| mod Q, is exact, its 32 digits behind Q are the fraction of the
- *                      slow way
+ *   stochastic         toward zero; what that lost, |x| mod Q, is exact, its 32 digits behind Q are the fraction of
+ *                      hui_lanes_up
  * Sums are finite, and 2^32 / Q is a float, as hui_middle_of limits E. */
 #ifndef HALFULP_EMU_SIMD_ROUND_H
 #define HALFULP_EMU_SIMD_ROUND_H
@@ -115,7 +115,7 @@ HU_LANE_FN hu_lane hui_quick_code(const hu_lane_constants *t, hu_lane rounded) {
 
 /* ---- the fraction in lanes ---- */
 
-/* Up or not, from the fraction. `lost` marks lanes with non-zero digits below frac. */
+/* Decides from the fraction which lanes go up. `lost` marks lanes with non-zero digits below frac. */
 HU_LANE_FN hu_lane hui_lanes_up(const hu_lane_constants *t, int round, hu_lane u, hu_lane frac, hu_lane lost,
                                 hu_lane odd, hu_lane random) {
   hu_lane some = HU_MASK(frac != HU_ALL(0)) | lost;
@@ -145,8 +145,8 @@ HU_LANE_FN hu_lane hui_lanes_up(const hu_lane_constants *t, int round, hu_lane u
   return up | (HU_MASK(z == limit) & more);
 }
 
-/* ---- middle: every lane finite, |x| <= max, and no sign that the format lacks; t->middle says whether it may be used:
- * 1 and 2 are the two ways of the page's head ---- */
+/* ---- middle: every lane finite, |x| <= max, and no sign that the format lacks; t->way.middle is 1 or 2, as in the
+ * head of this file, where it may be used ---- */
 
 /* |x| where there is a sign; a negative x of an unsigned format stays, and is above all. */
 HU_LANE_FN hu_lane hui_middle_operand(const hu_lane_constants *t, hu_lane u) { return u & HU_ALL(t->quick.mask); }
@@ -164,7 +164,7 @@ typedef struct hu_middle_lanes {
 
 HU_LANE_FN hu_middle_lanes hui_middle_lanes_of(const hu_lane_constants *t) {
   hu_middle_lanes k;
-  uint32_t digits = t->round == HU_RNA || t->round == HU_RNZ; /* that way 2 keeps below the grid */
+  uint32_t digits = t->round == HU_RNA || t->round == HU_RNZ; /* that are kept below the grid */
   k.magnitude = HU_HOLD(HU_ALL(0x7FFFFFFFu));
   k.field = HU_HOLD(HU_ALL(0x7F800000u));
   k.up = HU_HOLD(HU_ALL(((uint32_t)t->d0 - digits) << 23));
@@ -228,7 +228,7 @@ HU_LANE_FN hu_middle_result hui_middle(const hu_lane_constants *t, const hu_midd
   r.operand = r.probe = a;
   r.limit = k->not_tiny;
   if (round == HU_RTP || round == HU_RTN) r.limit = hui_mask_sel(hui_mask_lt(u, HU_ALL(0)), k->not_tiny_neg, r.limit);
-  /* not_tiny knows no random words: full precision is the quick way's, whatever the exponent. */
+  /* not_tiny knows no random words: full precision is that of hui_quick, whatever the exponent. */
   if (round >= HU_SRA && k->tiny_after) r.probe = a + hui_quick_add(t, round, t->d0, 0, a, random);
   hu_lane sign = u ^ a;
   if (!k->has_negzero) sign = hui_mask_keep(hui_mask_test(r.result, k->magnitude), sign);
@@ -260,7 +260,7 @@ HU_LANE_FN void hui_lanes_unpack(const hu_lane_constants *t, hu_lane a, hu_lane 
   *field = hui_sel(nonzero, (v >> 23) - HU_ALL(149), *field);
 }
 
-/* f 2^q as binary32 bits, q the exponent of the last place: exact, the format fits. */
+/* Returns f 2^q as binary32 bits, q the exponent of the last place: exact, because the format fits. */
 HU_LANE_FN hu_lane hui_lanes_pack(hu_lane f, hu_lane q) {
   hu_lane v = hui_lane_float(f), normal = v + (q << 23);
   hu_lane field = (v >> 23) + q;
@@ -292,8 +292,8 @@ HU_LANE_FN hu_lanes_result hui_lanes_round(const hu_lane_constants *t, hu_lane u
   hu_lane frac = hui_sel(far, sig >> right, sig << (hui_max(HU_ALL(32) - d, zero)));
   hu_lane lost = far & HU_MASK(((sig >> right) << right) != sig);
   hu_lane top = hui_max(field, low);
-  /* A format of few exponents far down: limited so that the code cannot wrap; it is beyond max_code < 2^30 all the
-   * same. */
+  /* Limited so that the code cannot wrap in a format of few exponents far down; it is beyond max_code < 2^30
+   * nevertheless. */
   hu_lane up_field = hui_min(top - low, HU_ALL((uint32_t)1 << (30 - t->m)));
   hu_lane base = up_field << t->m;
   if (t->zero != HU_ZERO_FIELD) base -= HU_ALL(t->hidden);
@@ -384,8 +384,8 @@ HU_LANE_FN hu_lanes_result hui_lanes_round(const hu_lane_constants *t, hu_lane u
 
 /* ---- decode: the binary32 bits of codes of a format that fits binary32 ---- */
 
-/* The short way: formats with gradual subnormals whose values are all normal numbers of binary32, or whose subnormals
- * are binary32's own (t->plain); codes with an ordinary finite value. */
+/* Plain are codes with an ordinary finite value in formats with gradual subnormals whose values are all normal numbers
+ * of binary32, or whose subnormals are binary32's own (t->way.plain). */
 typedef struct hu_plain_lanes {
   hu_lane mag_mask, sign_code, max_code, hidden, base, scale;
   int32_t has_sign, odd_negzero, d0, sign_shift; /* odd_negzero: 10...0 is not negative zero */

@@ -115,7 +115,7 @@ static inline void hui_fence(void) { _mm_sfence(); }
 /* Few processors have no better level, and loops for each width take a compiler three times as long. */
 #define HU_LOOP_PER_WIDTH 0
 
-/* The largest lane, signed. */
+/* Returns the largest lane, signed. */
 static inline uint32_t hui_lane_largest(hu_lane a) {
   hu_lane half = hui_lane_larger(a, (hu_lane){a[2], a[3], a[2], a[3]}), last = hui_lane_larger(half, HU_ALL(half[1]));
   return last[0];
@@ -124,7 +124,7 @@ static inline uint32_t hui_lane_largest(hu_lane a) {
 /* a, whose sign is 0, under the sign of u. */
 static inline hu_lane hui_lane_signed(hu_lane a, hu_lane u) { return a | (u & HU_ALL(0x80000000u)); }
 
-/* The first n < 4 lanes. */
+/* Load and store the first n < 4 lanes. */
 static inline hu_lane hui_load_few(const uint32_t *x, size_t n) {
   hu_lane v = HU_ALL(0);
   for (size_t i = 0; i < n; i++) v[i] = x[i];
