@@ -30,7 +30,7 @@ typedef struct run {
   hu_arith_call call;
   size_t part;
   hu_spec spec, source[3];
-  hu_lane_constants constants, undo[3];
+  hu_lane_constants constants, source_constants[3];
   int raw[3];                /* 1: the operand's codes are binary32 patterns */
   const hu_kernels *kernels; /* NULL: the core for every element */
   const hu_wide_arith *wide;
