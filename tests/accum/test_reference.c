@@ -46,7 +46,7 @@ static void compare(const dot *x, met *m) {
 
 static void one_preset(const hu_accum_preset *p, unsigned number, met *m) {
   static dot x;
-  t_random r = {number * UINT64_C(0x9E3779B97F4A7C15) + 7};
+  t_random r = t_random_of(number);
   draw_preset(&x, p);
   for (unsigned i = 0; i < vectors; i++) {
     memset(&x.mode, 0, sizeof x.mode);

@@ -171,7 +171,7 @@ static void presets(void **state) {
   (void)state;
   for (unsigned i = 0; i < hu_accum_preset_count(); i++) {
     hu_accum_preset p;
-    t_random r = {i * UINT64_C(0x9E3779B97F4A7C15) + 11};
+    t_random r = t_random_of(i);
     assert_int_equal(hu_accum_preset_at(&p, i), HU_OK);
     draw_preset(&x, &p);
     for (unsigned v = 0; v < VECTORS; v++) {

@@ -17,8 +17,8 @@ int main(int argc, char **argv) {
   } parts[] = {{"numbers", draw_numbers}, {"sums", draw_sums}, {"systems", draw_systems}};
   for (size_t i = 0; argc == 4 && i < sizeof parts / sizeof *parts; i++) {
     if (strcmp(argv[1], parts[i].name) != 0) continue;
-    t_random r = {(strtoull(argv[3], NULL, 0) + 1) * UINT64_C(0x9E3779B97F4A7C15) + i};
-    parts[i].draw(&r, strtoul(argv[2], NULL, 10));
+    t_random random = t_random_of(sizeof parts / sizeof *parts * strtoull(argv[3], NULL, 0) + i);
+    parts[i].draw(&random, strtoul(argv[2], NULL, 10));
     return fflush(stdout) != 0;
   }
   fprintf(stderr, "usage: draw_cases numbers|sums|systems COUNT NUMBER\n");

@@ -17,6 +17,14 @@ static inline uint64_t t_next64(t_random *r) {
   return z ^ (z >> 31);
 }
 
+/* The generator number `seed` of many: their states lie far apart. Seeds that differ by the constant above would make
+ * one sequence, each begun a step later. */
+static inline t_random t_random_of(uint64_t seed) {
+  t_random random = {seed};
+  random.state = t_next64(&random);
+  return random;
+}
+
 static inline uint32_t t_next32(t_random *r) { return (uint32_t)(t_next64(r) >> 32); }
 
 /* 0 .. n-1; n >= 1. The bias of less than n / 2^32 does not matter in tests. */
