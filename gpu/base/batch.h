@@ -22,16 +22,16 @@ typedef struct hu_gemm_batch {
 
 /* Each product is that of hu_device_gemm without a C, of and into binary32 values, rounded to nearest even. The first
  * product's arguments are checked as there. Under `fp32` and every other model one kernel computes all of them. */
-HU_API HU_MUST_CHECK hu_status hui_device_gemm_batch(size_t m, size_t n, size_t k, const hu_result *d,
+HU_API HU_MUST_CHECK hu_status hui_device_gemm_batch(size_t m, size_t n, size_t k, const hu_result *result,
                                                      const hu_operand *a, const hu_operand *b,
                                                      const hu_gemm_batch *batch, const hu_accum *accum, hu_stream words,
                                                      void *stream);
 
 /* hu_device_gemm (sa and sb NULL) and hu_device_gemm_scaled without the looks at codes (look.h): the caller has
  * enqueued them, or made the codes itself. */
-hu_status hui_gemm_enqueue(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
-                           const hu_operand *c, const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
-                           hu_mode mode, const hu_exec *exec, hu_events *events, void *stream);
+hu_status hui_gemm_enqueue(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
+                           const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
+                           const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream);
 
 #ifdef __cplusplus
 }

@@ -4,10 +4,10 @@
 
 #include "emu/base/array_extent.h"
 
-hu_status hui_check_rounding(hu_format f, hu_mode mode, int carrier) {
-  if (hu_format_check(f, NULL) != HU_OK) return HU_E_FORMAT;
+hu_status hui_check_rounding(hu_format format, hu_mode mode, int carrier) {
+  if (hu_format_check(format, NULL) != HU_OK) return HU_E_FORMAT;
   if (hu_mode_check(mode) != HU_OK) return HU_E_MODE;
-  return carrier && !hu_format_fits_binary32(f) ? HU_E_CARRIER : HU_OK;
+  return carrier && !hu_format_fits_binary32(format) ? HU_E_CARRIER : HU_OK;
 }
 
 hu_status hui_check_events(const hu_events *events) {

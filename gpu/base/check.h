@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /* Format, mode and, if carrier is not 0, that binary32 holds the grid. */
-hu_status hui_check_rounding(hu_format f, hu_mode mode, int carrier);
+hu_status hui_check_rounding(hu_format format, hu_mode mode, int carrier);
 /* Pointers, strides and overlap of an element-wise call; sizes in bytes. */
 hu_status hui_check_arrays(size_t n, const void *z, size_t zsize, ptrdiff_t incz, const void *x, size_t xsize,
                            ptrdiff_t incx);

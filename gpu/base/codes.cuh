@@ -15,10 +15,10 @@ typedef struct hu_device_codes {
 } hu_device_codes;
 
 HU_DEVICE uint32_t hui_device_load_code(const hu_device_codes &x, size_t i) {
-  const uint8_t *p = x.data + (ptrdiff_t)i * x.stride * (ptrdiff_t)x.size;
-  if (x.size == 1) return *p;
-  if (x.size == 2) return *(const uint16_t *)(const void *)p;
-  return *(const uint32_t *)(const void *)p;
+  const uint8_t *at = x.data + (ptrdiff_t)i * x.stride * (ptrdiff_t)x.size;
+  if (x.size == 1) return *at;
+  if (x.size == 2) return *(const uint16_t *)(const void *)at;
+  return *(const uint32_t *)(const void *)at;
 }
 
 HU_DEVICE hu_num hui_load_num(const hu_device_codes &x, size_t i) {
@@ -27,13 +27,13 @@ HU_DEVICE hu_num hui_load_num(const hu_device_codes &x, size_t i) {
 
 /* Element i of z. */
 HU_DEVICE void hui_device_put_code(uint8_t *z, ptrdiff_t stride, uint32_t size, size_t i, uint32_t code) {
-  uint8_t *p = z + (ptrdiff_t)i * stride * (ptrdiff_t)size;
+  uint8_t *at = z + (ptrdiff_t)i * stride * (ptrdiff_t)size;
   if (size == 1) {
-    *p = (uint8_t)code;
+    *at = (uint8_t)code;
   } else if (size == 2) {
-    *(uint16_t *)(void *)p = (uint16_t)code;
+    *(uint16_t *)(void *)at = (uint16_t)code;
   } else {
-    *(uint32_t *)(void *)p = code;
+    *(uint32_t *)(void *)at = code;
   }
 }
 

@@ -9,7 +9,7 @@
 #include "halfulp/array.h"
 
 /* R of an element: the high `bits` bits of its word; what deterministic modes get does not matter. */
-HU_DEVICE uint32_t hui_random_of(const hu_spec &s, uint32_t word) { return word >> ((32u - s.bits) & 31u); }
+HU_DEVICE uint32_t hui_random_of(const hu_spec &spec, uint32_t word) { return word >> ((32u - spec.bits) & 31u); }
 
 /* Where an element comes from ... */
 struct hu_from_binary32 {
@@ -23,8 +23,8 @@ struct hu_from_binary64 {
 template <class In>
 struct hu_from_code {
   typedef In type;
-  hu_spec s;
-  __device__ __forceinline__ hu_num operator()(In x) const { return hui_unpack(&s, x); }
+  hu_spec spec;
+  __device__ __forceinline__ hu_num operator()(In x) const { return hui_unpack(&spec, x); }
 };
 
 /* ... and what becomes of its code. */
@@ -35,16 +35,16 @@ struct hu_to_code {
 };
 struct hu_to_binary32 {
   typedef uint32_t type;
-  HU_DEVICE uint32_t of(const hu_spec &s, uint32_t code) { return hui_pack32(hui_unpack(&s, code)); }
+  HU_DEVICE uint32_t of(const hu_spec &spec, uint32_t code) { return hui_pack32(hui_unpack(&spec, code)); }
 };
 struct hu_to_binary64 {
   typedef uint64_t type;
-  HU_DEVICE uint64_t of(const hu_spec &s, uint32_t code) { return hui_pack64(hui_unpack(&s, code)); }
+  HU_DEVICE uint64_t of(const hu_spec &spec, uint32_t code) { return hui_pack64(hui_unpack(&spec, code)); }
 };
 
 /* hui_round: the code below, the events above. Called, not inlined: every kernel of a file shares its long code. */
-static __device__ __noinline__ uint64_t hui_round_called(const hu_spec &s, hu_num x, uint32_t random) {
-  uint32_t events, code = hui_round(&s, x, random, &events);
+static __device__ __noinline__ uint64_t hui_round_called(const hu_spec &spec, hu_num x, uint32_t random) {
+  uint32_t events, code = hui_round(&spec, x, random, &events);
   return (uint64_t)events << 32 | code;
 }
 
@@ -54,21 +54,21 @@ struct hu_core_op {
   typedef typename To::type Out;
   static const int unroll = 1;
   From from;
-  hu_spec s;
+  hu_spec spec;
   uint32_t stochastic;
   hu_stream stream;
   hu_events *events;
 
-  __device__ __forceinline__ Out one(In x, uint32_t word, hu_counts *c) const {
-    uint64_t z = hui_round_called(s, from(x), hui_random_of(s, word));
-    if (events) hui_counts_add(c, (uint32_t)(z >> 32));
-    return To::of(s, (uint32_t)z);
+  __device__ __forceinline__ Out one(In x, uint32_t word, hu_counts *counts) const {
+    uint64_t z = hui_round_called(spec, from(x), hui_random_of(spec, word));
+    if (events) hui_counts_add(counts, (uint32_t)(z >> 32));
+    return To::of(spec, (uint32_t)z);
   }
 
   __device__ __forceinline__ int quick(const In[4], const uint32_t[4], Out[4], hu_counts *) const { return 0; }
 
-  __device__ __forceinline__ void slow(const In x[4], const uint32_t words[4], Out z[4], hu_counts *c) const {
-    hui_one_by_one(*this, x, words, z, c);
+  __device__ __forceinline__ void slow(const In x[4], const uint32_t words[4], Out z[4], hu_counts *counts) const {
+    hui_one_by_one(*this, x, words, z, counts);
   }
 };
 
@@ -81,11 +81,11 @@ static inline void hui_set_common(Op *op, hu_mode mode, const hu_exec *exec, hu_
 
 template <class To, class From>
 static inline hu_status hui_core_launch(const From &from, size_t n, void *z, ptrdiff_t incz, const void *x,
-                                        ptrdiff_t incx, hu_format f, hu_mode mode, const hu_exec *exec,
+                                        ptrdiff_t incx, hu_format format, hu_mode mode, const hu_exec *exec,
                                         hu_events *events, void *stream) {
   hu_core_op<From, To> op;
   op.from = from;
-  op.s = hui_spec_of(f, mode);
+  op.spec = hui_spec_of(format, mode);
   hui_set_common(&op, mode, exec, events);
   return hui_map_launch(op, n, (typename To::type *)z, incz, (const typename From::type *)x, incx, stream);
 }

@@ -44,57 +44,57 @@ typedef struct hu_counts {
   uint32_t total[HU_EVENT_KINDS];
 } hu_counts;
 
-HU_DEVICE void hui_tally_clear(hu_tally *t) {
-  t->low = 0;
-  t->high = 0;
-  t->last = 0;
+HU_DEVICE void hui_tally_clear(hu_tally *tally) {
+  tally->low = 0;
+  tally->high = 0;
+  tally->last = 0;
 }
 
 /* Multiplying four bits by 0x204081 puts copies 7 places apart, so bit i arrives at place 8 i. */
-HU_DEVICE void hui_tally_add(hu_tally *t, uint32_t events) {
-  t->low += ((events & 15) * 0x204081u) & 0x01010101u;
-  t->high += (((events >> 4) & 15) * 0x204081u) & 0x01010101u;
-  t->last += ((events >> 8 & 1) | (events << 7 & 0x10000));
+HU_DEVICE void hui_tally_add(hu_tally *tally, uint32_t events) {
+  tally->low += ((events & 15) * 0x204081u) & 0x01010101u;
+  tally->high += (((events >> 4) & 15) * 0x204081u) & 0x01010101u;
+  tally->last += ((events >> 8 & 1) | (events << 7 & 0x10000));
 }
 
-HU_DEVICE void hui_counts_clear(hu_counts *c) {
-  hui_tally_clear(&c->some);
-  c->since = 0;
+HU_DEVICE void hui_counts_clear(hu_counts *counts) {
+  hui_tally_clear(&counts->some);
+  counts->since = 0;
 #pragma unroll
-  for (int i = 0; i < HU_EVENT_KINDS; i++) c->total[i] = 0;
+  for (int i = 0; i < HU_EVENT_KINDS; i++) counts->total[i] = 0;
 }
 
-HU_DEVICE void hui_counts_add_up(hu_counts *c) {
+HU_DEVICE void hui_counts_add_up(hu_counts *counts) {
 #pragma unroll
   for (int i = 0; i < 4; i++) {
-    c->total[i] += (c->some.low >> (8 * i)) & 0xFF;
-    c->total[4 + i] += (c->some.high >> (8 * i)) & 0xFF;
+    counts->total[i] += (counts->some.low >> (8 * i)) & 0xFF;
+    counts->total[4 + i] += (counts->some.high >> (8 * i)) & 0xFF;
   }
-  c->total[8] += c->some.last & 0xFF;
-  c->total[9] += c->some.last >> 16;
-  hui_tally_clear(&c->some);
-  c->since = 0;
+  counts->total[8] += counts->some.last & 0xFF;
+  counts->total[9] += counts->some.last >> 16;
+  hui_tally_clear(&counts->some);
+  counts->since = 0;
 }
 
 /* One element's events. */
-HU_DEVICE void hui_counts_add(hu_counts *c, uint32_t events) {
-  hui_tally_add(&c->some, events);
-  if (++c->since == 255) hui_counts_add_up(c);
+HU_DEVICE void hui_counts_add(hu_counts *counts, uint32_t events) {
+  hui_tally_add(&counts->some, events);
+  if (++counts->since == 255) hui_counts_add_up(counts);
 }
 
-/* Adds the counts of all threads of the block to *events, also what was added to c->some alone. Every thread of the
+/* Adds the counts of all threads of the block to *events, also what was added to counts->some alone. Every thread of the
  * block must come here; `sums` is shared. Each thread adds its own, low 16 digits and the rest apart, which stay below
  * 2^32 for 256 threads: after calls that diverge the lanes of a warp need not be together, and a sum over the warp
  * would miss those that are not. */
-HU_DEVICE void hui_counts_flush(hu_counts *c, hu_events *events, unsigned long long sums[HU_EVENT_KINDS]) {
+HU_DEVICE void hui_counts_flush(hu_counts *counts, hu_events *events, unsigned long long sums[HU_EVENT_KINDS]) {
   unsigned int *part = (unsigned int *)(void *)sums;
-  hui_counts_add_up(c);
+  hui_counts_add_up(counts);
   if (threadIdx.x < 2 * HU_EVENT_KINDS) part[threadIdx.x] = 0;
   __syncthreads();
 #pragma unroll
   for (int i = 0; i < HU_EVENT_KINDS; i++) {
-    if (c->total[i] == 0) continue;
-    uint32_t low = c->total[i] & 0xFFFF, high = c->total[i] >> 16;
+    if (counts->total[i] == 0) continue;
+    uint32_t low = counts->total[i] & 0xFFFF, high = counts->total[i] >> 16;
     if (low) atomicAdd(&part[2 * i], low);
     if (high) atomicAdd(&part[2 * i + 1], high);
   }

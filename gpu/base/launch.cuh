@@ -23,14 +23,14 @@
 /* What went wrong first since hui_launched was asked last: the launches' own words. cudaGetLastError would have the
  * errors of others, too: of a program that shares the runtime and did not ask for its own. */
 static inline cudaError_t *hui_launch_error(void) {
-  static thread_local cudaError_t e = cudaSuccess;
-  return &e;
+  static thread_local cudaError_t error = cudaSuccess;
+  return &error;
 }
 
-static inline void hui_launch_note(cudaError_t e) {
-  if (e == cudaSuccess) return;
+static inline void hui_launch_note(cudaError_t error) {
+  if (error == cudaSuccess) return;
   (void)cudaGetLastError(); /* the same once more, so that no other call is blamed for it */
-  if (*hui_launch_error() == cudaSuccess) *hui_launch_error() = e;
+  if (*hui_launch_error() == cudaSuccess) *hui_launch_error() = error;
 }
 
 #if defined(HU_HOST_LAUNCH)
@@ -53,9 +53,9 @@ static inline cudaError_t hui_launch(void (*kernel)(Formal...), unsigned grid, s
 
 /* What the launches just made said. */
 static inline hu_status hui_launched(void) {
-  cudaError_t e = *hui_launch_error();
+  cudaError_t error = *hui_launch_error();
   *hui_launch_error() = cudaSuccess;
-  switch (e) {
+  switch (error) {
     case cudaSuccess: return HU_OK;
     case cudaErrorNoDevice:
     case cudaErrorInsufficientDriver: return HU_E_DEVICE;

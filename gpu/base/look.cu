@@ -26,8 +26,8 @@ HU_KERNEL __launch_bounds__(HU_THREADS) hui_look_words_kernel(const uint32_t *da
                                                               ptrdiff_t pitch, size_t across, uint32_t mask) {
   size_t pieces = across * rows;
   uint32_t all = 0;
-  for (size_t p = blockIdx.x; p < pieces; p += gridDim.x) {
-    size_t row = rows > 1 ? p / across : 0, first = (p - row * across) * HU_LOOK_PIECE + threadIdx.x;
+  for (size_t piece = blockIdx.x; piece < pieces; piece += gridDim.x) {
+    size_t row = rows > 1 ? piece / across : 0, first = (piece - row * across) * HU_LOOK_PIECE + threadIdx.x;
     const uint32_t *at = data + (ptrdiff_t)row * pitch + first;
     size_t left = first < words ? words - first : 0;
 #pragma unroll
@@ -38,18 +38,18 @@ HU_KERNEL __launch_bounds__(HU_THREADS) hui_look_words_kernel(const uint32_t *da
   if (all & mask) atomicOr(&hu_wide_code_seen, 1u);
 }
 
-HU_DEVICE uint32_t hui_look_code(const uint8_t *p, uint32_t size) {
-  if (size == 1) return *p;
-  if (size == 2) return *(const uint16_t *)(const void *)p;
-  return *(const uint32_t *)(const void *)p;
+HU_DEVICE uint32_t hui_look_code(const uint8_t *at, uint32_t size) {
+  if (size == 1) return *at;
+  if (size == 2) return *(const uint16_t *)(const void *)at;
+  return *(const uint32_t *)(const void *)at;
 }
 
 HU_KERNEL __launch_bounds__(HU_THREADS) hui_look_kernel(const __grid_constant__ hu_code_area x, size_t across) {
   const uint8_t *data = (const uint8_t *)x.data;
   size_t pieces = across * x.rows;
   uint32_t wrong = 0, size = (uint32_t)x.size;
-  for (size_t p = blockIdx.x; p < pieces; p += gridDim.x) {
-    size_t row = x.rows > 1 ? p / across : 0, first = (p - row * across) * HU_LOOK_PIECE + threadIdx.x;
+  for (size_t piece = blockIdx.x; piece < pieces; piece += gridDim.x) {
+    size_t row = x.rows > 1 ? piece / across : 0, first = (piece - row * across) * HU_LOOK_PIECE + threadIdx.x;
     const uint8_t *at = data + (ptrdiff_t)row * x.pitch * (ptrdiff_t)size;
 #pragma unroll
     for (int k = 0; k < HU_LOOK_EACH; k++) {
@@ -95,8 +95,8 @@ void hui_look_at(hu_code_area x, void *stream) {
 }
 
 static hu_status hui_look_waited(cudaError_t enqueued, cudaStream_t stream) {
-  cudaError_t e = enqueued == cudaSuccess ? cudaStreamSynchronize(stream) : enqueued;
-  return e == cudaSuccess ? HU_OK : HU_E_CUDA;
+  cudaError_t error = enqueued == cudaSuccess ? cudaStreamSynchronize(stream) : enqueued;
+  return error == cudaSuccess ? HU_OK : HU_E_CUDA;
 }
 
 /* In the stream alone, so that other streams and their captures go on. The word stays as it is until it has been read,
@@ -105,15 +105,15 @@ static hu_status hui_look_answer(cudaStream_t stream) {
   unsigned seen = 0;
   void *word = NULL;
   if (cudaGetSymbolAddress(&word, hu_wide_code_seen) != cudaSuccess) return HU_E_CUDA;
-  hu_status s = hui_look_waited(cudaMemcpyAsync(&seen, word, sizeof seen, cudaMemcpyDeviceToHost, stream), stream);
-  if (s != HU_OK || !seen) return s;
-  s = hui_look_waited(cudaMemsetAsync(word, 0, sizeof seen, stream), stream);
-  return s == HU_OK ? HU_E_CODE : s;
+  hu_status status = hui_look_waited(cudaMemcpyAsync(&seen, word, sizeof seen, cudaMemcpyDeviceToHost, stream), stream);
+  if (status != HU_OK || !seen) return status;
+  status = hui_look_waited(cudaMemsetAsync(word, 0, sizeof seen, stream), stream);
+  return status == HU_OK ? HU_E_CODE : status;
 }
 
 hu_status hu_device_synchronize(void *stream) {
-  cudaError_t e = cudaStreamSynchronize((cudaStream_t)stream);
-  if (e == cudaErrorNoDevice || e == cudaErrorInsufficientDriver) return HU_E_DEVICE;
-  if (e != cudaSuccess) return HU_E_CUDA;
+  cudaError_t error = cudaStreamSynchronize((cudaStream_t)stream);
+  if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver) return HU_E_DEVICE;
+  if (error != cudaSuccess) return HU_E_CUDA;
   return __atomic_load_n(&hu_has_looked, __ATOMIC_ACQUIRE) ? hui_look_answer((cudaStream_t)stream) : HU_OK;
 }

@@ -17,8 +17,8 @@
 #define HU_NVCC ""
 #endif
 
-static hu_status status_of(cudaError_t e) {
-  switch (e) {
+static hu_status status_of(cudaError_t error) {
+  switch (error) {
     case cudaSuccess: return HU_OK;
     case cudaErrorMemoryAllocation: return HU_E_MEMORY;
     case cudaErrorNoDevice:
@@ -28,15 +28,15 @@ static hu_status status_of(cudaError_t e) {
 }
 
 void *hui_memory_new(size_t n) {
-  void *p = NULL;
-  if (cudaMalloc(&p, n ? n : 1) != cudaSuccess) {
+  void *memory = NULL;
+  if (cudaMalloc(&memory, n ? n : 1) != cudaSuccess) {
     (void)cudaGetLastError(); /* said by NULL; a program's own next call is not blamed for it */
     return NULL;
   }
-  return p;
+  return memory;
 }
 
-void hui_memory_free(void *p) { (void)cudaFree(p); }
+void hui_memory_free(void *memory) { (void)cudaFree(memory); }
 
 hu_status hui_memory_put(void *device, const void *host, size_t n) {
   return n ? status_of(cudaMemcpy(device, host, n, cudaMemcpyHostToDevice)) : HU_OK;
@@ -47,15 +47,15 @@ hu_status hui_memory_get(void *host, const void *device, size_t n) {
 }
 
 void *hui_memory_locked(size_t n) {
-  void *p = NULL;
-  if (cudaMallocHost(&p, n ? n : 1) != cudaSuccess) {
+  void *memory = NULL;
+  if (cudaMallocHost(&memory, n ? n : 1) != cudaSuccess) {
     (void)cudaGetLastError();
     return NULL;
   }
-  return p;
+  return memory;
 }
 
-void hui_memory_unlock(void *p) { (void)cudaFreeHost(p); }
+void hui_memory_unlock(void *memory) { (void)cudaFreeHost(memory); }
 
 hu_status hui_memory_send(void *device, const void *locked, size_t n) {
   return n ? status_of(cudaMemcpyAsync(device, locked, n, cudaMemcpyHostToDevice, NULL)) : HU_OK;

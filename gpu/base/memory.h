@@ -13,14 +13,14 @@ extern "C" {
 
 /* n bytes of device memory, NULL if there is none left. */
 HU_API void *hui_memory_new(size_t n);
-HU_API void hui_memory_free(void *p);
+HU_API void hui_memory_free(void *memory);
 /* Host to device and back; each waits until it is done. */
 HU_API HU_MUST_CHECK hu_status hui_memory_put(void *device, const void *host, size_t n);
 HU_API HU_MUST_CHECK hu_status hui_memory_get(void *host, const void *device, size_t n);
 /* Allocates n bytes of page-locked host memory, from which the device copies while the program continues; returns NULL
  * if the memory does not suffice. */
 HU_API void *hui_memory_locked(size_t n);
-HU_API void hui_memory_unlock(void *p);
+HU_API void hui_memory_unlock(void *memory);
 /* From locked host memory to the device, on the default stream. Returns at once: the bytes must stay as they are until
  * one of the other calls has waited. */
 HU_API HU_MUST_CHECK hu_status hui_memory_send(void *device, const void *locked, size_t n);

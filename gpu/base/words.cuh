@@ -13,12 +13,12 @@ typedef struct hu_word_keys {
 } hu_word_keys;
 
 static __host__ __device__ inline hu_word_keys hui_word_keys_of(uint64_t key) {
-  hu_word_keys z;
-  for (uint32_t r = 0; r < HU_PHILOX_ROUNDS; r++) {
-    z.k[2 * r] = (uint32_t)key + r * HU_PHILOX_W0;
-    z.k[2 * r + 1] = (uint32_t)(key >> 32) + r * HU_PHILOX_W1;
+  hu_word_keys keys;
+  for (uint32_t round = 0; round < HU_PHILOX_ROUNDS; round++) {
+    keys.k[2 * round] = (uint32_t)key + round * HU_PHILOX_W0;
+    keys.k[2 * round + 1] = (uint32_t)(key >> 32) + round * HU_PHILOX_W1;
   }
-  return z;
+  return keys;
 }
 
 #if defined(__CUDA_ARCH__)
@@ -43,13 +43,13 @@ HU_DEVICE hu_philox hui_words_block(const hu_word_keys &keys, uint64_t block) {
   c0 = (uint32_t)(block >> 32) ^ keys.k[0];
   c2 = high ^ keys.k[1];
 #pragma unroll
-  for (int r = 1; r < HU_PHILOX_ROUNDS; r++) {
+  for (int round = 1; round < HU_PHILOX_ROUNDS; round++) {
     uint32_t high0, low0, high1, low1;
     hui_wide_product<HU_PHILOX_M0>(c0, &high0, &low0);
     hui_wide_product<HU_PHILOX_M1>(c2, &high1, &low1);
-    c0 = r == 1 ? high1 ^ keys.k[2 * r] : hui_xor_of_three(high1, c1, keys.k[2 * r]);
+    c0 = round == 1 ? high1 ^ keys.k[2 * round] : hui_xor_of_three(high1, c1, keys.k[2 * round]);
     c1 = low1;
-    c2 = hui_xor_of_three(high0, c3, keys.k[2 * r + 1]);
+    c2 = hui_xor_of_three(high0, c3, keys.k[2 * round + 1]);
     c3 = low0;
   }
   hu_philox z = {{c0, c1, c2, c3}};
@@ -63,34 +63,34 @@ HU_DEVICE hu_philox hui_words_block(const hu_word_keys &keys, uint64_t block) {
 
 /* The random words number c .. c + 4 Fours - 1, in as many blocks; where c is no multiple of four, in one more. */
 template <int Fours>
-HU_DEVICE void hui_words_run(const hu_word_keys &keys, uint64_t c, uint32_t w[4 * Fours]) {
+HU_DEVICE void hui_words_run(const hu_word_keys &keys, uint64_t c, uint32_t words[4 * Fours]) {
 #pragma unroll
-  for (int f = 0; f < Fours; f++) {
-    hu_philox b = hui_words_block(keys, ((c >> 2) + (uint64_t)f) & (~(uint64_t)0 >> 2));
+  for (int four = 0; four < Fours; four++) {
+    hu_philox block = hui_words_block(keys, ((c >> 2) + (uint64_t)four) & (~(uint64_t)0 >> 2));
 #pragma unroll
-    for (int j = 0; j < 4; j++) w[4 * f + j] = b.words[j];
+    for (int j = 0; j < 4; j++) words[4 * four + j] = block.words[j];
   }
   if ((c & 3) == 0) return;
-  hu_philox d = hui_words_block(keys, ((c >> 2) + Fours) & (~(uint64_t)0 >> 2));
+  hu_philox last = hui_words_block(keys, ((c >> 2) + Fours) & (~(uint64_t)0 >> 2));
 #pragma unroll
   for (int j = 0; j < 4 * Fours; j++) { /* c % 4 places down */
-    uint32_t one = j + 1 < 4 * Fours ? w[(j + 1) % (4 * Fours)] : d.words[(j + 1) & 3];
-    uint32_t two = j + 2 < 4 * Fours ? w[(j + 2) % (4 * Fours)] : d.words[(j + 2) & 3];
-    uint32_t three = j + 3 < 4 * Fours ? w[(j + 3) % (4 * Fours)] : d.words[(j + 3) & 3];
-    w[j] = (c & 3) == 1 ? one : (c & 3) == 2 ? two : three;
+    uint32_t one = j + 1 < 4 * Fours ? words[(j + 1) % (4 * Fours)] : last.words[(j + 1) & 3];
+    uint32_t two = j + 2 < 4 * Fours ? words[(j + 2) % (4 * Fours)] : last.words[(j + 2) & 3];
+    uint32_t three = j + 3 < 4 * Fours ? words[(j + 3) % (4 * Fours)] : last.words[(j + 3) & 3];
+    words[j] = (c & 3) == 1 ? one : (c & 3) == 2 ? two : three;
   }
 }
 
 /* The random words of elements i .. i + 3. */
-HU_DEVICE void hui_words(hu_stream s, uint64_t i, uint32_t w[4]) {
-  hui_words_run<1>(hui_word_keys_of(s.key), s.counter + i, w);
+HU_DEVICE void hui_words(hu_stream stream, uint64_t i, uint32_t words[4]) {
+  hui_words_run<1>(hui_word_keys_of(stream.key), stream.counter + i, words);
 }
 
 /* Word i; run-time indices into registers would go through local memory. */
-HU_DEVICE uint32_t hui_word(hu_stream s, uint64_t i) {
-  uint64_t c = s.counter + i;
-  hu_philox b = hui_words_block(hui_word_keys_of(s.key), c >> 2);
-  uint32_t lo = c & 1 ? b.words[1] : b.words[0], hi = c & 1 ? b.words[3] : b.words[2];
+HU_DEVICE uint32_t hui_word(hu_stream stream, uint64_t i) {
+  uint64_t c = stream.counter + i;
+  hu_philox block = hui_words_block(hui_word_keys_of(stream.key), c >> 2);
+  uint32_t lo = c & 1 ? block.words[1] : block.words[0], hi = c & 1 ? block.words[3] : block.words[2];
   return c & 2 ? hi : lo;
 }
 

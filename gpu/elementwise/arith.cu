@@ -12,41 +12,42 @@
 #define HU_OPERANDS(op) ((op) == HU_OP_SQRT ? 1 : (op) == HU_OP_FMA ? 3 : 2)
 
 template <int32_t Op>
-HU_DEVICE uint32_t hui_arith_element(const hu_device_arith &c, size_t i, uint32_t random, uint32_t *events) {
+HU_DEVICE uint32_t hui_arith_element(const hu_device_arith &call, size_t i, uint32_t random, uint32_t *events) {
   hu_num none = hui_num_special(HU_KIND_ZERO, 0);
   *events = 0;
-  if (Op == HU_OP_INTEGRAL) return hui_round_to_integral_code(&c.spec, hui_device_load_code(c.x[0], i), random, events);
-  if (Op == HU_OP_NEXT_UP) return hui_next_code(&c.x[0].spec, hui_device_load_code(c.x[0], i), 0);
-  if (Op == HU_OP_NEXT_DOWN) return hui_next_code(&c.x[0].spec, hui_device_load_code(c.x[0], i), 1);
-  if (Op == HU_OP_CLASS) return hui_class_of(&c.x[0].spec, hui_device_load_code(c.x[0], i));
-  hu_num a = hui_load_num(c.x[0], i);
-  hu_num b = Op == HU_OP_COMPARE || HU_OPERANDS(Op) > 1 ? hui_load_num(c.x[1], i) : none;
+  if (Op == HU_OP_INTEGRAL)
+    return hui_round_to_integral_code(&call.spec, hui_device_load_code(call.x[0], i), random, events);
+  if (Op == HU_OP_NEXT_UP) return hui_next_code(&call.x[0].spec, hui_device_load_code(call.x[0], i), 0);
+  if (Op == HU_OP_NEXT_DOWN) return hui_next_code(&call.x[0].spec, hui_device_load_code(call.x[0], i), 1);
+  if (Op == HU_OP_CLASS) return hui_class_of(&call.x[0].spec, hui_device_load_code(call.x[0], i));
+  hu_num a = hui_load_num(call.x[0], i);
+  hu_num b = Op == HU_OP_COMPARE || HU_OPERANDS(Op) > 1 ? hui_load_num(call.x[1], i) : none;
   if (Op == HU_OP_COMPARE) {
     if (a.kind == HU_KIND_NAN || b.kind == HU_KIND_NAN) return (uint32_t)HU_UNORDERED;
     return (uint32_t)hui_compare_numbers(a, b);
   }
-  hu_num w = HU_OPERANDS(Op) > 2 ? hui_load_num(c.x[2], i) : none;
-  return hui_arith_one(&c.spec, Op, a, b, w, random, events);
+  hu_num third = HU_OPERANDS(Op) > 2 ? hui_load_num(call.x[2], i) : none;
+  return hui_arith_one(&call.spec, Op, a, b, third, random, events);
 }
 
 template <int32_t Op>
-HU_KERNEL __launch_bounds__(HU_THREADS, 1) hui_arith_kernel(const __grid_constant__ hu_device_arith c) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 1) hui_arith_kernel(const __grid_constant__ hu_device_arith call) {
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   hu_counts counts;
   hui_counts_clear(&counts);
   size_t step = (size_t)gridDim.x * HU_THREADS;
-  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < c.n; i += step) {
-    uint32_t events, random = c.stochastic ? hui_random_of(c.spec, hui_word(c.stream, i)) : 0;
-    hui_device_store_code(c, i, hui_arith_element<Op>(c, i, random, &events));
-    if (c.events) hui_counts_add(&counts, events);
+  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < call.n; i += step) {
+    uint32_t events, random = call.stochastic ? hui_random_of(call.spec, hui_word(call.stream, i)) : 0;
+    hui_device_store_code(call, i, hui_arith_element<Op>(call, i, random, &events));
+    if (call.events) hui_counts_add(&counts, events);
   }
-  if (c.events) hui_counts_flush(&counts, c.events, sums);
+  if (call.events) hui_counts_flush(&counts, call.events, sums);
 }
 
 template <int32_t Op>
-static inline hu_status hui_arith_launch(const hu_device_arith &c, void *stream) {
+static inline hu_status hui_arith_launch(const hu_device_arith &call, void *stream) {
   auto kernel = hui_arith_kernel<Op>;
-  HU_LAUNCH(kernel, hui_grid_size(c.n / HU_THREADS + 1, 16), 0, stream, c);
+  HU_LAUNCH(kernel, hui_grid_size(call.n / HU_THREADS + 1, 16), 0, stream, call);
   return hui_launched();
 }
 
@@ -56,18 +57,18 @@ template <int32_t Op>
 static inline hu_status hui_arith_two(size_t n, void *z, hu_array_of_codes result, int bytes, hu_array_of_codes a,
                                       hu_array_of_codes b, hu_mode mode, const hu_exec *exec, hu_events *events,
                                       void *stream) {
-  hu_device_arith c;
+  hu_device_arith call;
   hu_array_of_codes x[2] = {a, b};
-  hu_status s = hui_arith_prepare(&c, n, z, result, bytes, x, 2, mode, exec, events, stream);
-  return s != HU_OK || n == 0 ? s : hui_arith_launch<Op>(c, stream);
+  hu_status status = hui_arith_prepare(&call, n, z, result, bytes, x, 2, mode, exec, events, stream);
+  return status != HU_OK || n == 0 ? status : hui_arith_launch<Op>(call, stream);
 }
 
 template <int32_t Op>
 static inline hu_status hui_arith_single(size_t n, void *z, hu_array_of_codes result, int bytes, hu_array_of_codes x,
                                          hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
-  hu_device_arith c;
-  hu_status s = hui_arith_prepare(&c, n, z, result, bytes, &x, 1, mode, exec, events, stream);
-  return s != HU_OK || n == 0 ? s : hui_arith_launch<Op>(c, stream);
+  hu_device_arith call;
+  hu_status status = hui_arith_prepare(&call, n, z, result, bytes, &x, 1, mode, exec, events, stream);
+  return status != HU_OK || n == 0 ? status : hui_arith_launch<Op>(call, stream);
 }
 
 #define HU_ARITH_TWO(name, op)                                                                                         \
@@ -98,14 +99,15 @@ hu_status hu_device_fma_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const
                           hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
   hu_device_arith call;
   hu_array_of_codes x[3] = {hui_codes_at(a, inca, fa), hui_codes_at(b, incb, fb), hui_codes_at(c, incc, fc)};
-  hu_status s = hui_arith_prepare(&call, n, z, hui_codes_at(z, incz, fz), 0, x, 3, mode, exec, events, stream);
-  return s != HU_OK || n == 0 ? s : hui_arith_launch<HU_OP_FMA>(call, stream);
+  hu_status status = hui_arith_prepare(&call, n, z, hui_codes_at(z, incz, fz), 0, x, 3, mode, exec, events, stream);
+  return status != HU_OK || n == 0 ? status : hui_arith_launch<HU_OP_FMA>(call, stream);
 }
 
-hu_status hu_device_round_to_integral_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
-                                        hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
-  return hui_arith_single<HU_OP_INTEGRAL>(n, z, hui_codes_at(z, incz, f), 0, hui_codes_at(x, incx, f), mode, exec,
-                                          events, stream);
+hu_status hu_device_round_to_integral_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
+                                        hu_format format, hu_mode mode, const hu_exec *exec, hu_events *events,
+                                        void *stream) {
+  return hui_arith_single<HU_OP_INTEGRAL>(n, z, hui_codes_at(z, incz, format), 0, hui_codes_at(x, incx, format), mode,
+                                          exec, events, stream);
 }
 
 static inline hu_mode hui_no_mode(void) {
@@ -113,16 +115,16 @@ static inline hu_mode hui_no_mode(void) {
   return rne;
 }
 
-hu_status hu_device_next_up_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
+hu_status hu_device_next_up_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format format,
                               const hu_exec *exec, void *stream) {
-  return hui_arith_single<HU_OP_NEXT_UP>(n, z, hui_codes_at(z, incz, f), 0, hui_codes_at(x, incx, f), hui_no_mode(),
-                                         exec, NULL, stream);
+  return hui_arith_single<HU_OP_NEXT_UP>(n, z, hui_codes_at(z, incz, format), 0, hui_codes_at(x, incx, format),
+                                         hui_no_mode(), exec, NULL, stream);
 }
 
-hu_status hu_device_next_down_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
+hu_status hu_device_next_down_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format format,
                                 const hu_exec *exec, void *stream) {
-  return hui_arith_single<HU_OP_NEXT_DOWN>(n, z, hui_codes_at(z, incz, f), 0, hui_codes_at(x, incx, f), hui_no_mode(),
-                                           exec, NULL, stream);
+  return hui_arith_single<HU_OP_NEXT_DOWN>(n, z, hui_codes_at(z, incz, format), 0, hui_codes_at(x, incx, format),
+                                           hui_no_mode(), exec, NULL, stream);
 }
 
 hu_status hu_device_compare_n(size_t n, int8_t *z, ptrdiff_t incz, const void *a, ptrdiff_t inca, hu_format fa,
@@ -131,8 +133,8 @@ hu_status hu_device_compare_n(size_t n, int8_t *z, ptrdiff_t incz, const void *a
                                       hui_codes_at(b, incb, fb), hui_no_mode(), exec, NULL, stream);
 }
 
-hu_status hu_device_class_n(size_t n, uint8_t *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
+hu_status hu_device_class_n(size_t n, uint8_t *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format format,
                             const hu_exec *exec, void *stream) {
-  return hui_arith_single<HU_OP_CLASS>(n, z, hui_codes_at(z, incz, f), 1, hui_codes_at(x, incx, f), hui_no_mode(), exec,
-                                       NULL, stream);
+  return hui_arith_single<HU_OP_CLASS>(n, z, hui_codes_at(z, incz, format), 1, hui_codes_at(x, incx, format),
+                                       hui_no_mode(), exec, NULL, stream);
 }

@@ -23,8 +23,8 @@ typedef struct hu_device_arith {
   hu_events *events;
 } hu_device_arith;
 
-HU_DEVICE void hui_device_store_code(const hu_device_arith &c, size_t i, uint32_t code) {
-  hui_device_put_code(c.z, c.incz, c.zsize, i, code);
+HU_DEVICE void hui_device_store_code(const hu_device_arith &call, size_t i, uint32_t code) {
+  hui_device_put_code(call.z, call.incz, call.zsize, i, code);
 }
 
 /* ---- arguments ---- */
@@ -35,43 +35,43 @@ typedef struct hu_array_of_codes {
   hu_format format;
 } hu_array_of_codes;
 
-static inline hu_array_of_codes hui_codes_at(const void *data, ptrdiff_t stride, hu_format f) {
+static inline hu_array_of_codes hui_codes_at(const void *data, ptrdiff_t stride, hu_format format) {
   hu_array_of_codes x;
   x.data = data;
   x.stride = stride;
-  x.format = f;
+  x.format = format;
   return x;
 }
 
 /* bytes: the results are bytes whatever z's format. Checks in the order of the CPU's calls, and looks at operands. */
-static inline hu_status hui_arith_prepare(hu_device_arith *c, size_t n, void *z, hu_array_of_codes result, int bytes,
+static inline hu_status hui_arith_prepare(hu_device_arith *call, size_t n, void *z, hu_array_of_codes result, int bytes,
                                           const hu_array_of_codes *x, int operands, hu_mode mode, const hu_exec *exec,
                                           hu_events *events, void *stream) {
   hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
-  memset(c, 0, sizeof *c);
-  hu_status s = hui_check_rounding(result.format, rne, 0);
-  for (int k = 0; k < operands && s == HU_OK; k++) s = hui_check_rounding(x[k].format, rne, 0);
-  if (s == HU_OK) s = hu_mode_check(mode);
-  if (s != HU_OK) return s;
-  c->zsize = bytes ? 1 : hui_code_bytes(result.format);
-  for (int k = 0; k < operands && s == HU_OK; k++) {
-    c->x[k].data = (const uint8_t *)x[k].data;
-    c->x[k].stride = x[k].stride;
-    c->x[k].size = hui_code_bytes(x[k].format);
-    c->x[k].spec = hui_spec_of(x[k].format, rne);
-    s = hui_check_arrays(n, z, c->zsize, result.stride, x[k].data, c->x[k].size, x[k].stride);
+  memset(call, 0, sizeof *call);
+  hu_status status = hui_check_rounding(result.format, rne, 0);
+  for (int k = 0; k < operands && status == HU_OK; k++) status = hui_check_rounding(x[k].format, rne, 0);
+  if (status == HU_OK) status = hu_mode_check(mode);
+  if (status != HU_OK) return status;
+  call->zsize = bytes ? 1 : hui_code_bytes(result.format);
+  for (int k = 0; k < operands && status == HU_OK; k++) {
+    call->x[k].data = (const uint8_t *)x[k].data;
+    call->x[k].stride = x[k].stride;
+    call->x[k].size = hui_code_bytes(x[k].format);
+    call->x[k].spec = hui_spec_of(x[k].format, rne);
+    status = hui_check_arrays(n, z, call->zsize, result.stride, x[k].data, call->x[k].size, x[k].stride);
   }
-  if (s == HU_OK) s = hui_check_events(events);
-  c->z = (uint8_t *)z;
-  c->incz = result.stride;
-  c->spec = hui_spec_of(result.format, mode);
-  c->n = n;
-  c->stochastic = mode.round >= HU_SRA;
-  c->stream = hui_exec_stream(exec);
-  c->events = events;
-  for (int k = 0; k < operands && s == HU_OK; k++)
+  if (status == HU_OK) status = hui_check_events(events);
+  call->z = (uint8_t *)z;
+  call->incz = result.stride;
+  call->spec = hui_spec_of(result.format, mode);
+  call->n = n;
+  call->stochastic = mode.round >= HU_SRA;
+  call->stream = hui_exec_stream(exec);
+  call->events = events;
+  for (int k = 0; k < operands && status == HU_OK; k++)
     hui_look_at(hui_code_array_of(n, x[k].data, x[k].stride, x[k].format), stream);
-  return s;
+  return status;
 }
 
 #endif

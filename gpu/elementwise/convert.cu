@@ -14,7 +14,7 @@ static hu_status hui_convert_from(size_t n, void *z, ptrdiff_t incz, hu_format f
                                   hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
   hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
   hu_from_code<In> from;
-  from.s = hui_spec_of(fx, rne);
+  from.spec = hui_spec_of(fx, rne);
   switch (hu_limits_of(fz).storage) {
     case 8: return hui_core_launch<hu_to_code<uint8_t>>(from, n, z, incz, x, incx, fz, mode, exec, events, stream);
     case 16: return hui_core_launch<hu_to_code<uint16_t>>(from, n, z, incz, x, incx, fz, mode, exec, events, stream);
@@ -25,13 +25,13 @@ static hu_status hui_convert_from(size_t n, void *z, ptrdiff_t incz, hu_format f
 hu_status hu_device_convert_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,
                               hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
   hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
-  hu_status s = hui_check_rounding(fz, mode, 0);
-  if (s == HU_OK) s = hui_check_rounding(fx, rne, 0);
-  if (s != HU_OK) return s;
+  hu_status status = hui_check_rounding(fz, mode, 0);
+  if (status == HU_OK) status = hui_check_rounding(fx, rne, 0);
+  if (status != HU_OK) return status;
   uint32_t from = hu_limits_of(fx).storage, to = hu_limits_of(fz).storage;
-  s = hui_check_arrays(n, z, to / 8, incz, x, from / 8, incx);
-  if (s == HU_OK) s = hui_check_events(events);
-  if (s != HU_OK || n == 0) return s;
+  status = hui_check_arrays(n, z, to / 8, incz, x, from / 8, incx);
+  if (status == HU_OK) status = hui_check_events(events);
+  if (status != HU_OK || n == 0) return status;
   hui_look_at(hui_code_array_of(n, x, incx, fx), stream);
   switch (from) {
     case 8: return hui_convert_from<uint8_t>(n, z, incz, fz, x, incx, fx, mode, exec, events, stream);

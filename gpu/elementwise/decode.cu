@@ -16,26 +16,30 @@
 #include "halfulp/device.h"
 
 /* The bits of a code's value in Out's binary format. */
-HU_DEVICE void hui_value_of(const hu_spec &s, uint32_t code, uint32_t *z) { *z = hui_pack32(hui_unpack(&s, code)); }
-HU_DEVICE void hui_value_of(const hu_spec &s, uint32_t code, uint64_t *z) { *z = hui_pack64(hui_unpack(&s, code)); }
+HU_DEVICE void hui_value_of(const hu_spec &spec, uint32_t code, uint32_t *z) {
+  *z = hui_pack32(hui_unpack(&spec, code));
+}
+HU_DEVICE void hui_value_of(const hu_spec &spec, uint32_t code, uint64_t *z) {
+  *z = hui_pack64(hui_unpack(&spec, code));
+}
 
 template <class Out, class In>
 struct hu_decode_op {
   static const int unroll = 2;
   static const uint32_t stochastic = 0;
-  hu_spec s;
+  hu_spec spec;
   hu_stream stream;
   hu_events *events;
 
   __device__ __forceinline__ Out one(In x, uint32_t, hu_counts *) const {
     Out z;
-    hui_value_of(s, x, &z);
+    hui_value_of(spec, x, &z);
     return z;
   }
 
-  __device__ __forceinline__ int quick(const In x[4], const uint32_t words[4], Out z[4], hu_counts *c) const {
+  __device__ __forceinline__ int quick(const In x[4], const uint32_t words[4], Out z[4], hu_counts *counts) const {
 #pragma unroll
-    for (int i = 0; i < 4; i++) z[i] = one(x[i], words[i], c);
+    for (int i = 0; i < 4; i++) z[i] = one(x[i], words[i], counts);
     return 1;
   }
 
@@ -43,9 +47,9 @@ struct hu_decode_op {
 };
 
 /* Called, not inlined: the long way is there once. */
-static __device__ __noinline__ uint32_t hui_value_called(hu_spec s, uint32_t code) {
+static __device__ __noinline__ uint32_t hui_value_called(hu_spec spec, uint32_t code) {
   uint32_t z;
-  hui_value_of(s, code, &z);
+  hui_value_of(spec, code, &z);
   return z;
 }
 
@@ -53,26 +57,26 @@ template <class In, int Plain>
 struct hu_decode_plain_op {
   static const int unroll = 4;
   static const uint32_t stochastic = 0;
-  hu_lane_constants t;
-  hu_spec s;
+  hu_lane_constants lanes;
+  hu_spec spec;
   hu_stream stream;
   hu_events *events;
 
-  __device__ __forceinline__ uint32_t one(In x, uint32_t, hu_counts *) const { return hui_value_called(s, x); }
+  __device__ __forceinline__ uint32_t one(In x, uint32_t, hu_counts *) const { return hui_value_called(spec, x); }
 
   __device__ __forceinline__ int quick(const In x[4], const uint32_t *, uint32_t z[4], hu_counts *) const {
-    const hu_plain_lanes k = hui_plain_lanes_of(&t);
+    const hu_plain_lanes plain = hui_plain_lanes_of(&lanes);
     bool odd = false;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      odd = odd || hui_plain_not(&k, x[i]);
-      z[i] = hui_plain_decode(&k, Plain, x[i]);
+      odd = odd || hui_plain_not(&plain, x[i]);
+      z[i] = hui_plain_decode(&plain, Plain, x[i]);
     }
     return !odd;
   }
 
-  __device__ __forceinline__ void slow(const In x[4], const uint32_t words[4], uint32_t z[4], hu_counts *c) const {
-    hui_one_by_one(*this, x, words, z, c);
+  __device__ __forceinline__ void slow(const In x[4], const uint32_t words[4], uint32_t z[4], hu_counts *counts) const {
+    hui_one_by_one(*this, x, words, z, counts);
   }
 };
 
@@ -86,9 +90,9 @@ struct hu_decode_table_op {
 
   __device__ __forceinline__ Out one(uint8_t x, uint32_t, hu_counts *) const { return table[x]; }
 
-  __device__ __forceinline__ int quick(const uint8_t x[4], const uint32_t words[4], Out z[4], hu_counts *c) const {
+  __device__ __forceinline__ int quick(const uint8_t x[4], const uint32_t words[4], Out z[4], hu_counts *counts) const {
 #pragma unroll
-    for (int i = 0; i < 4; i++) z[i] = one(x[i], words[i], c);
+    for (int i = 0; i < 4; i++) z[i] = one(x[i], words[i], counts);
     return 1;
   }
 
@@ -96,90 +100,90 @@ struct hu_decode_table_op {
 };
 
 template <class Out>
-HU_DEVICE void hui_decode8(const hu_spec &s, const hu_map_extent &e, Out *z, const uint8_t *x, Out *table) {
+HU_DEVICE void hui_decode8(const hu_spec &spec, const hu_map_extent &extent, Out *z, const uint8_t *x, Out *table) {
   hu_decode_table_op<Out> op;
-  hui_value_of(s, threadIdx.x, &table[threadIdx.x]); /* 256 threads, 256 codes */
+  hui_value_of(spec, threadIdx.x, &table[threadIdx.x]); /* 256 threads, 256 codes */
   __syncthreads();
   op.table = table;
   op.stream.key = op.stream.counter = 0;
   op.events = NULL;
-  hui_map(op, e, z, x);
+  hui_map(op, extent, z, x);
 }
 
 HU_KERNEL __launch_bounds__(HU_THREADS)
-    hui_decode8_binary32(hu_spec s, hu_map_extent e, uint32_t *z, const uint8_t *x) {
+    hui_decode8_binary32(hu_spec spec, hu_map_extent extent, uint32_t *z, const uint8_t *x) {
   __shared__ uint32_t table[HU_THREADS];
-  hui_decode8(s, e, z, x, table);
+  hui_decode8(spec, extent, z, x, table);
 }
 
 HU_KERNEL __launch_bounds__(HU_THREADS)
-    hui_decode8_binary64(hu_spec s, hu_map_extent e, uint64_t *z, const uint8_t *x) {
+    hui_decode8_binary64(hu_spec spec, hu_map_extent extent, uint64_t *z, const uint8_t *x) {
   __shared__ uint64_t table[HU_THREADS];
-  hui_decode8(s, e, z, x, table);
+  hui_decode8(spec, extent, z, x, table);
 }
 
-static unsigned hui_decode8_grid(const hu_map_extent &e) {
-  uint64_t groups = e.groups / (HU_THREADS * 4) + 1, singles = (e.n - e.groups * 4) / HU_THREADS + 1;
+static unsigned hui_decode8_grid(const hu_map_extent &extent) {
+  uint64_t groups = extent.groups / (HU_THREADS * 4) + 1, singles = (extent.n - extent.groups * 4) / HU_THREADS + 1;
   return hui_grid_size(groups > singles ? groups : singles, 8); /* few blocks: each makes a table */
 }
 
-static hu_status hui_decode_bytes(size_t n, uint32_t *z, ptrdiff_t incz, const uint8_t *x, ptrdiff_t incx, hu_spec s,
+static hu_status hui_decode_bytes(size_t n, uint32_t *z, ptrdiff_t incz, const uint8_t *x, ptrdiff_t incx, hu_spec spec,
                                   void *stream) {
-  hu_map_extent e = hui_map_extent_of(n, z, incz, x, incx);
-  HU_LAUNCH(hui_decode8_binary32, hui_decode8_grid(e), 0, stream, s, e, z, x);
+  hu_map_extent extent = hui_map_extent_of(n, z, incz, x, incx);
+  HU_LAUNCH(hui_decode8_binary32, hui_decode8_grid(extent), 0, stream, spec, extent, z, x);
   return hui_launched();
 }
 
-static hu_status hui_decode_bytes(size_t n, uint64_t *z, ptrdiff_t incz, const uint8_t *x, ptrdiff_t incx, hu_spec s,
+static hu_status hui_decode_bytes(size_t n, uint64_t *z, ptrdiff_t incz, const uint8_t *x, ptrdiff_t incx, hu_spec spec,
                                   void *stream) {
-  hu_map_extent e = hui_map_extent_of(n, z, incz, x, incx);
-  HU_LAUNCH(hui_decode8_binary64, hui_decode8_grid(e), 0, stream, s, e, z, x);
+  hu_map_extent extent = hui_map_extent_of(n, z, incz, x, incx);
+  HU_LAUNCH(hui_decode8_binary64, hui_decode8_grid(extent), 0, stream, spec, extent, z, x);
   return hui_launched();
 }
 
 template <int Plain>
 static hu_status hui_decode_plain(size_t n, uint32_t *z, ptrdiff_t incz, const uint16_t *x, ptrdiff_t incx,
-                                  const hu_lane_constants &t, hu_spec s, void *stream) {
-  hu_decode_plain_op<uint16_t, Plain> op = {t, s, {0, 0}, NULL};
+                                  const hu_lane_constants &lanes, hu_spec spec, void *stream) {
+  hu_decode_plain_op<uint16_t, Plain> op = {lanes, spec, {0, 0}, NULL};
   return hui_map_launch(op, n, z, incz, x, incx, stream);
 }
 
 template <class Out>
-static hu_status hui_decode_words(size_t n, Out *z, ptrdiff_t incz, const uint16_t *x, ptrdiff_t incx, hu_spec s,
+static hu_status hui_decode_words(size_t n, Out *z, ptrdiff_t incz, const uint16_t *x, ptrdiff_t incx, hu_spec spec,
                                   void *stream) {
-  hu_lane_constants t;
+  hu_lane_constants lanes;
   if constexpr (sizeof(Out) == 4) {
-    int plain = hui_lane_constants_of(&t, &s) ? t.way.plain : 0;
-    if (plain == 1) return hui_decode_plain<1>(n, z, incz, x, incx, t, s, stream);
-    if (plain == 2) return hui_decode_plain<2>(n, z, incz, x, incx, t, s, stream);
+    int plain = hui_lane_constants_of(&lanes, &spec) ? lanes.way.plain : 0;
+    if (plain == 1) return hui_decode_plain<1>(n, z, incz, x, incx, lanes, spec, stream);
+    if (plain == 2) return hui_decode_plain<2>(n, z, incz, x, incx, lanes, spec, stream);
   }
-  hu_decode_op<Out, uint16_t> op = {s, {0, 0}, NULL};
+  hu_decode_op<Out, uint16_t> op = {spec, {0, 0}, NULL};
   return hui_map_launch(op, n, z, incz, x, incx, stream);
 }
 
 template <class Out>
-static hu_status hui_decode_to(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
+static hu_status hui_decode_to(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format format,
                                int carrier, void *stream) {
   hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
-  hu_status st = hui_check_rounding(f, rne, carrier);
-  if (st != HU_OK) return st;
-  uint32_t storage = hu_limits_of(f).storage;
-  st = hui_check_arrays(n, z, sizeof(Out), incz, x, storage / 8, incx);
-  if (st != HU_OK || n == 0) return st;
-  hui_look_at(hui_code_array_of(n, x, incx, f), stream);
-  hu_spec s = hui_spec_of(f, rne);
-  if (storage == 8) return hui_decode_bytes(n, (Out *)z, incz, (const uint8_t *)x, incx, s, stream);
-  if (storage == 16) return hui_decode_words(n, (Out *)z, incz, (const uint16_t *)x, incx, s, stream);
-  hu_decode_op<Out, uint32_t> op = {s, {0, 0}, NULL};
+  hu_status status = hui_check_rounding(format, rne, carrier);
+  if (status != HU_OK) return status;
+  uint32_t storage = hu_limits_of(format).storage;
+  status = hui_check_arrays(n, z, sizeof(Out), incz, x, storage / 8, incx);
+  if (status != HU_OK || n == 0) return status;
+  hui_look_at(hui_code_array_of(n, x, incx, format), stream);
+  hu_spec spec = hui_spec_of(format, rne);
+  if (storage == 8) return hui_decode_bytes(n, (Out *)z, incz, (const uint8_t *)x, incx, spec, stream);
+  if (storage == 16) return hui_decode_words(n, (Out *)z, incz, (const uint16_t *)x, incx, spec, stream);
+  hu_decode_op<Out, uint32_t> op = {spec, {0, 0}, NULL};
   return hui_map_launch(op, n, (Out *)z, incz, (const uint32_t *)x, incx, stream);
 }
 
-hu_status hu_device_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
+hu_status hu_device_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format format,
                              const hu_exec *, void *stream) {
-  return hui_decode_to<uint32_t>(n, z, incz, x, incx, f, 1, stream);
+  return hui_decode_to<uint32_t>(n, z, incz, x, incx, format, 1, stream);
 }
 
-hu_status hu_device_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
+hu_status hu_device_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format format,
                                const hu_exec *, void *stream) {
-  return hui_decode_to<uint64_t>(n, z, incz, x, incx, f, 0, stream);
+  return hui_decode_to<uint64_t>(n, z, incz, x, incx, format, 0, stream);
 }

@@ -9,29 +9,30 @@
 #include "emu/arith/function_one.h"
 #include "gpu/elementwise/arith.cuh"
 
-HU_KERNEL __launch_bounds__(HU_THREADS, 1) hui_function_kernel(const __grid_constant__ hu_device_arith c, int32_t op) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 1)
+    hui_function_kernel(const __grid_constant__ hu_device_arith call, int32_t op) {
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   hu_counts counts;
   hui_counts_clear(&counts);
   size_t step = (size_t)gridDim.x * HU_THREADS;
-  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < c.n; i += step) {
-    uint32_t events, random = c.stochastic ? hui_random_of(c.spec, hui_word(c.stream, i)) : 0;
-    hu_num x = hui_load_num(c.x[0], i),
-           y = op == HU_OP_POW ? hui_load_num(c.x[1], i) : hui_num_special(HU_KIND_ZERO, 0);
-    hui_device_store_code(c, i, hui_function_code_of(&c.spec, op, x, y, random, &events));
-    if (c.events) hui_counts_add(&counts, events);
+  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < call.n; i += step) {
+    uint32_t events, random = call.stochastic ? hui_random_of(call.spec, hui_word(call.stream, i)) : 0;
+    hu_num x = hui_load_num(call.x[0], i),
+           y = op == HU_OP_POW ? hui_load_num(call.x[1], i) : hui_num_special(HU_KIND_ZERO, 0);
+    hui_device_store_code(call, i, hui_function_code_of(&call.spec, op, x, y, random, &events));
+    if (call.events) hui_counts_add(&counts, events);
   }
-  if (c.events) hui_counts_flush(&counts, c.events, sums);
+  if (call.events) hui_counts_flush(&counts, call.events, sums);
 }
 
 static inline hu_status hui_function_launch(int32_t op, size_t n, void *z, hu_array_of_codes result,
                                             const hu_array_of_codes *x, int operands, hu_mode mode, const hu_exec *exec,
                                             hu_events *events, void *stream) {
-  hu_device_arith c;
-  hu_status s = hui_arith_prepare(&c, n, z, result, 0, x, operands, mode, exec, events, stream);
-  if (s != HU_OK || n == 0) return s;
+  hu_device_arith call;
+  hu_status status = hui_arith_prepare(&call, n, z, result, 0, x, operands, mode, exec, events, stream);
+  if (status != HU_OK || n == 0) return status;
   auto kernel = hui_function_kernel;
-  HU_LAUNCH(kernel, hui_grid_size(c.n / HU_THREADS + 1, 16), 0, stream, c, op);
+  HU_LAUNCH(kernel, hui_grid_size(call.n / HU_THREADS + 1, 16), 0, stream, call, op);
   return hui_launched();
 }
 

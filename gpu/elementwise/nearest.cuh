@@ -25,18 +25,18 @@
 
 enum { HU_WAY_NONE = 0, HU_WAY_PATTERN = 1, HU_WAY_ANCHOR = 2, HU_WAY_STOCHASTIC = 3 };
 
-/* Where r, a result, is not the magnitude a: *inexact += 1, and *tiny += 1 if probe < bound. Two comparisons, and two
+/* Where result, a result, is not the magnitude a: *inexact += 1, and *tiny += 1 if probe < bound. Two comparisons, and two
  * additions under them. */
-HU_DEVICE void hui_nearest_count(uint32_t *inexact, uint32_t *tiny, uint32_t r, uint32_t a, uint32_t probe,
+HU_DEVICE void hui_nearest_count(uint32_t *inexact, uint32_t *tiny, uint32_t result, uint32_t a, uint32_t probe,
                                  uint32_t bound) {
 #if defined(__CUDA_ARCH__)
   asm("{\n\t.reg .pred p;\n\tsetp.ne.u32 p, %2, %3;\n\t@p add.u32 %0, %0, 1;\n\t@p setp.lt.u32 p, %4, %5;\n\t"
       "@p add.u32 %1, %1, 1;\n\t}"
       : "+r"(*inexact), "+r"(*tiny)
-      : "r"(r), "r"(a), "r"(probe), "r"(bound));
+      : "r"(result), "r"(a), "r"(probe), "r"(bound));
 #else
-  *inexact += r != a;
-  *tiny += r != a && probe < bound;
+  *inexact += result != a;
+  *tiny += result != a && probe < bound;
 #endif
 }
 
@@ -59,35 +59,38 @@ typedef struct hu_nearest_constants {
 } hu_nearest_constants;
 
 /* HU_WAY_. */
-static inline int hui_nearest_of(hu_nearest_constants *k, const hu_lane_constants *t) {
-  int random = t->round == HU_SRA;
-  memset(k, 0, sizeof *k);
-  if ((t->round != HU_RNE && !random) || !t->way.middle || !t->negzero || t->subnormal != HU_SUBNORMAL_GRADUAL)
+static inline int hui_nearest_of(hu_nearest_constants *constants, const hu_lane_constants *lanes) {
+  int random = lanes->round == HU_SRA;
+  memset(constants, 0, sizeof *constants);
+  if ((lanes->round != HU_RNE && !random) || !lanes->way.middle || !lanes->negzero ||
+      lanes->subnormal != HU_SUBNORMAL_GRADUAL)
     return HU_WAY_NONE;
-  k->bottom = (uint32_t)t->low << 23;
-  k->hi = t->max_pattern;
-  k->up = (uint32_t)t->d0 << 23;
-  k->mask = ((uint32_t)1 << t->d0) - 1;
-  k->half = k->mask >> 1;
-  k->not_tiny = t->not_tiny;
-  k->value = t->value.overflow & 0x7FFFFFFF;
-  k->code = t->code.overflow & ~t->sign_code;
-  k->spare = 32u - t->bits;
-  k->keep = random && t->tiny == HU_TINY_AFTER ? t->stochastic.keep : 0;
-  k->digits = t->bits < (uint32_t)t->d0 ? k->mask & ~(((uint32_t)1 << ((uint32_t)t->d0 - t->bits)) - 1) : k->mask;
-  k->first = (uint32_t)1 << t->m;
-  k->beyond_code = (127 - t->max_code) * 0x01010101u;
-  k->d0 = (uint32_t)t->d0;
-  k->sign_shift = (uint32_t)t->sign_shift;
-  k->saturates = (t->events.overflow & HU_EVENT_SATURATED) != 0;
+  constants->bottom = (uint32_t)lanes->low << 23;
+  constants->hi = lanes->max_pattern;
+  constants->up = (uint32_t)lanes->d0 << 23;
+  constants->mask = ((uint32_t)1 << lanes->d0) - 1;
+  constants->half = constants->mask >> 1;
+  constants->not_tiny = lanes->not_tiny;
+  constants->value = lanes->value.overflow & 0x7FFFFFFF;
+  constants->code = lanes->code.overflow & ~lanes->sign_code;
+  constants->spare = 32u - lanes->bits;
+  constants->keep = random && lanes->tiny == HU_TINY_AFTER ? lanes->stochastic.keep : 0;
+  constants->digits = lanes->bits < (uint32_t)lanes->d0
+                          ? constants->mask & ~(((uint32_t)1 << ((uint32_t)lanes->d0 - lanes->bits)) - 1)
+                          : constants->mask;
+  constants->first = (uint32_t)1 << lanes->m;
+  constants->beyond_code = (127 - lanes->max_code) * 0x01010101u;
+  constants->d0 = (uint32_t)lanes->d0;
+  constants->sign_shift = (uint32_t)lanes->sign_shift;
+  constants->saturates = (lanes->events.overflow & HU_EVENT_SATURATED) != 0;
   /* Overflows of both signs must be alike but for the sign; else they go another way, as do infinities and NaN. */
-  int alike = t->beyond && t->value.neg_overflow == (t->value.overflow | 0x80000000u) &&
-              t->code.neg_overflow == (t->code.overflow | t->sign_code) &&
-              t->events.overflow == t->events.neg_overflow && k->code - t->max_code <= 1;
-  if (!alike) k->code = t->max_code + 1;
-  k->limit = alike ? 0x7F800000u : t->max_pattern + 1;
-  k->beyond = alike ? t->beyond : t->max_pattern;
-  return random ? (int)HU_WAY_STOCHASTIC : (int)t->way.middle;
+  int alike = lanes->beyond && lanes->value.neg_overflow == (lanes->value.overflow | 0x80000000u) &&
+              lanes->code.neg_overflow == (lanes->code.overflow | lanes->sign_code) &&
+              lanes->events.overflow == lanes->events.neg_overflow && constants->code - lanes->max_code <= 1;
+  if (!alike) constants->code = lanes->max_code + 1;
+  constants->limit = alike ? 0x7F800000u : lanes->max_pattern + 1;
+  constants->beyond = alike ? lanes->beyond : lanes->max_pattern;
+  return random ? (int)HU_WAY_STOCHASTIC : (int)lanes->way.middle;
 }
 
 template <class Out, bool Value, int Way, bool Counted>
@@ -95,134 +98,136 @@ struct hu_nearest_op {
   static const int unroll = Way == HU_WAY_STOCHASTIC ? 2 : 4;
   static const uint32_t stochastic = Way == HU_WAY_STOCHASTIC;
   static const bool bytes = !Value && sizeof(Out) == 1; /* codes of one byte, joined four at a time */
-  hu_nearest_constants k;
-  hu_lane_constants t; /* for the elements that are left */
+  hu_nearest_constants constants;
+  hu_lane_constants lanes; /* for the elements that are left */
   hu_stream stream;
   hu_events *events;
 
-  __device__ __forceinline__ Out one(uint32_t x, uint32_t word, hu_counts *c) const {
-    uint64_t z = hui_lanes_called<Value>(t, x, word);
-    if (Counted) hui_counts_add(c, (uint32_t)(z >> 32));
+  __device__ __forceinline__ Out one(uint32_t x, uint32_t word, hu_counts *counts) const {
+    uint64_t z = hui_lanes_called<Value>(lanes, x, word);
+    if (Counted) hui_counts_add(counts, (uint32_t)(z >> 32));
     return (Out)(uint32_t)z;
   }
 
   /* The magnitude a <= beyond rounded, below 2^31 also where it overflows; and its code, or a word that ends in it. */
   __device__ __forceinline__ uint32_t rounded(uint32_t a, uint32_t word, uint32_t *code) const {
     if (Way == HU_WAY_PATTERN) {
-      uint32_t r = (a + k.half + (a >> k.d0 & 1)) & ~k.mask;
-      *code = r >> k.d0;
-      return r;
+      uint32_t value = (a + constants.half + (a >> constants.d0 & 1)) & ~constants.mask;
+      *code = value >> constants.d0;
+      return value;
     }
     float value;
     if (Way == HU_WAY_STOCHASTIC) {
-      *code = hui_nearest_added(k.bottom, (int32_t)k.d0, k.spare, a, word, &value);
+      *code = hui_nearest_added(constants.bottom, (int32_t)constants.d0, constants.spare, a, word, &value);
       return __float_as_uint(value);
     }
-    uint32_t field = hui_mask_larger(a & 0x7F800000, k.bottom), anchor = field + k.up;
+    uint32_t field = hui_mask_larger(a & 0x7F800000, constants.bottom), anchor = field + constants.up;
     float base = __uint_as_float(anchor), sum = __fadd_rn(__uint_as_float(a), base);
     /* The lower 23 digits of the anchor are zeros: a code of one byte needs no difference. */
-    *code = __float_as_uint(sum) - (bytes ? 0 : anchor) + ((field - k.bottom) >> k.d0);
+    *code = __float_as_uint(sum) - (bytes ? 0 : anchor) + ((field - constants.bottom) >> constants.d0);
     return __float_as_uint(__fsub_rn(sum, base));
   }
 
   /* Four magnitudes from 2^emin on with R added: in the pattern, whose last digits are zeros where R has more. */
-  __device__ __forceinline__ void added(const uint32_t a[4], const uint32_t words[4], uint32_t r[4],
+  __device__ __forceinline__ void added(const uint32_t a[4], const uint32_t words[4], uint32_t results[4],
                                         uint32_t code[4]) const {
-    uint32_t first = k.first - (k.bottom >> k.d0);
+    uint32_t first = constants.first - (constants.bottom >> constants.d0);
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      uint32_t sum = a[i] + (words[i] >> (32 - k.d0) & k.digits);
-      code[i] = (sum >> k.d0) + first;
-      r[i] = sum & ~k.mask;
+      uint32_t sum = a[i] + (words[i] >> (32 - constants.d0) & constants.digits);
+      code[i] = (sum >> constants.d0) + first;
+      results[i] = sum & ~constants.mask;
     }
   }
 
-  /* Events of a vector with elements below 2^emin; r: a rounded; codes: of one byte, joined. */
-  __device__ __forceinline__ void count_small(const uint32_t a[4], const uint32_t r[4], const uint32_t words[4],
-                                              uint32_t codes, uint32_t least, hu_counts *c) const {
+  /* Events of a vector with elements below 2^emin; results: a rounded; codes: of one byte, joined. */
+  __device__ __forceinline__ void count_small(const uint32_t a[4], const uint32_t results[4], const uint32_t words[4],
+                                              uint32_t codes, uint32_t least, hu_counts *counts) const {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      uint32_t probe = Way == HU_WAY_STOCHASTIC ? a[i] + ((words[i] >> (32 - k.d0)) & k.keep) : a[i];
-      hui_nearest_count(&c->total[5], &c->total[2], r[i], a[i], probe, k.not_tiny);
+      uint32_t probe = Way == HU_WAY_STOCHASTIC ? a[i] + ((words[i] >> (32 - constants.d0)) & constants.keep) : a[i];
+      hui_nearest_count(&counts->total[5], &counts->total[2], results[i], a[i], probe, constants.not_tiny);
       if (bytes) continue;
-      hui_add_if_below<1>(&c->total[3], r[i], a[i] < 1 ? a[i] : 1);
-      hui_add_if_below<1>(&c->total[4], r[i] - 1, k.bottom - 1);
+      hui_add_if_below<1>(&counts->total[3], results[i], a[i] < 1 ? a[i] : 1);
+      hui_add_if_below<1>(&counts->total[4], results[i] - 1, constants.bottom - 1);
     }
     if (!bytes) return;
     uint32_t some = (codes + 0x7F7F7F7F) & 0x80808080;
-    uint32_t below = ~(codes + (0x80 - k.first) * 0x01010101u);
-    c->total[4] += (uint32_t)__popc(some & below);
-    c->total[3] += 4 - (uint32_t)__popc(some);
+    uint32_t below = ~(codes + (0x80 - constants.first) * 0x01010101u);
+    counts->total[4] += (uint32_t)__popc(some & below);
+    counts->total[3] += 4 - (uint32_t)__popc(some);
     if (least == 0) { /* zeros have not become zero */
 #pragma unroll
-      for (int i = 0; i < 4; i++) c->total[3] -= a[i] == 0;
+      for (int i = 0; i < 4; i++) counts->total[3] -= a[i] == 0;
     }
   }
 
   /* Those of a vector with elements beyond the largest number, which are inexact even where `beyond` is not. */
-  __device__ __forceinline__ void count_large(const uint32_t a[4], const uint32_t r[4], hu_counts *c) const {
+  __device__ __forceinline__ void count_large(const uint32_t a[4], const uint32_t results[4], hu_counts *counts) const {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      uint32_t over = r[i] > k.hi;
-      c->total[0] += over;
-      c->total[1] += over & k.saturates;
-      c->total[5] += over && r[i] == a[i];
+      uint32_t over = results[i] > constants.hi;
+      counts->total[0] += over;
+      counts->total[1] += over & constants.saturates;
+      counts->total[5] += over && results[i] == a[i];
     }
   }
 
-  __device__ __forceinline__ int quick(const uint32_t x[4], const uint32_t words[4], Out z[4], hu_counts *c) const {
-    uint32_t a[4], r[4], code[4], most = 0, least = 0xFFFFFFFF;
+  __device__ __forceinline__ int quick(const uint32_t x[4], const uint32_t words[4], Out z[4],
+                                       hu_counts *counts) const {
+    uint32_t a[4], results[4], code[4], most = 0, least = 0xFFFFFFFF;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
       a[i] = x[i] & 0x7FFFFFFF;
       most = a[i] > most ? a[i] : most;
       least = a[i] < least ? a[i] : least;
     }
-    if (most >= k.limit) return 0;
-    if (most > k.beyond) {
+    if (most >= constants.limit) return 0;
+    if (most > constants.beyond) {
 #pragma unroll
-      for (int i = 0; i < 4; i++) a[i] = a[i] < k.beyond ? a[i] : k.beyond;
+      for (int i = 0; i < 4; i++) a[i] = a[i] < constants.beyond ? a[i] : constants.beyond;
     }
-    if (Way == HU_WAY_STOCHASTIC && least >= k.bottom) {
-      added(a, words, r, code);
+    if (Way == HU_WAY_STOCHASTIC && least >= constants.bottom) {
+      added(a, words, results, code);
     } else {
 #pragma unroll
-      for (int i = 0; i < 4; i++) r[i] = rounded(a[i], words[i], &code[i]);
+      for (int i = 0; i < 4; i++) results[i] = rounded(a[i], words[i], &code[i]);
     }
     uint32_t codes = bytes ? hui_join_bytes(code, 0x0040) : 0;
-    if (Counted && least < k.bottom) {
-      count_small(a, r, words, codes, least, c);
+    if (Counted && least < constants.bottom) {
+      count_small(a, results, words, codes, least, counts);
     } else if (Counted) {
 #pragma unroll
       for (int i = 0; i < 4; i++) /* inexact */
-        hui_add_if_differ<1>(&c->total[5], __uint_as_float(r[i]), __uint_as_float(a[i]));
+        hui_add_if_differ<1>(&counts->total[5], __uint_as_float(results[i]), __uint_as_float(a[i]));
     }
     /* A code of one byte that is beyond the largest one's, at most 127, by one. */
-    if (bytes ? ((codes + k.beyond_code) & 0x80808080) != 0 : most > k.hi) {
-      if (Counted) count_large(a, r, c);
+    if (bytes ? ((codes + constants.beyond_code) & 0x80808080) != 0 : most > constants.hi) {
+      if (Counted) count_large(a, results, counts);
 #pragma unroll
       for (int i = 0; i < 4; i++) {
-        if (r[i] > k.hi) r[i] = k.value;
+        if (results[i] > constants.hi) results[i] = constants.value;
         if (bytes) code[i] &= 0xFF;
-        if (code[i] > k.code) code[i] = k.code;
+        if (code[i] > constants.code) code[i] = constants.code;
       }
       if (bytes) codes = hui_join_bytes(code, 0x0040);
     }
     if constexpr (bytes) {
-      codes |= (hui_join_bytes(x, 0x0073) & 0x80808080) >> (k.sign_shift - 24);
+      codes |= (hui_join_bytes(x, 0x0073) & 0x80808080) >> (constants.sign_shift - 24);
       memcpy(z, &codes, 4);
     } else {
 #pragma unroll
       for (int i = 0; i < 4; i++) {
         uint32_t sign = x[i] & 0x80000000u;
-        z[i] = (Out)(Value ? r[i] | sign : code[i] | sign >> k.sign_shift);
+        z[i] = (Out)(Value ? results[i] | sign : code[i] | sign >> constants.sign_shift);
       }
     }
     return 1;
   }
 
-  __device__ __forceinline__ void slow(const uint32_t x[4], const uint32_t words[4], Out z[4], hu_counts *c) const {
-    hui_one_by_one(*this, x, words, z, c);
+  __device__ __forceinline__ void slow(const uint32_t x[4], const uint32_t words[4], Out z[4],
+                                       hu_counts *counts) const {
+    hui_one_by_one(*this, x, words, z, counts);
   }
 };
 

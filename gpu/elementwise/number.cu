@@ -36,165 +36,173 @@ typedef struct hu_number_result {
   uint32_t events;
 } hu_number_result;
 
-HU_DEVICE uint64_t hui_load_number(const hu_device_number &c, size_t i) {
-  ptrdiff_t at = (ptrdiff_t)i * c.incx;
-  if (c.read_bytes == 1) return ((const uint8_t *)c.x)[at];
-  if (c.read_bytes == 2) return ((const uint16_t *)c.x)[at];
-  if (c.read_bytes == 4) return ((const uint32_t *)c.x)[at];
-  return ((const uint64_t *)c.x)[at];
+HU_DEVICE uint64_t hui_load_number(const hu_device_number &call, size_t i) {
+  ptrdiff_t at = (ptrdiff_t)i * call.incx;
+  if (call.read_bytes == 1) return ((const uint8_t *)call.x)[at];
+  if (call.read_bytes == 2) return ((const uint16_t *)call.x)[at];
+  if (call.read_bytes == 4) return ((const uint32_t *)call.x)[at];
+  return ((const uint64_t *)call.x)[at];
 }
 
-HU_DEVICE void hui_store_number(const hu_device_number &c, size_t i, uint64_t bits) {
-  ptrdiff_t at = (ptrdiff_t)i * c.incz;
-  if (c.write_bytes == 1) ((uint8_t *)c.z)[at] = (uint8_t)bits;
-  if (c.write_bytes == 2) ((uint16_t *)c.z)[at] = (uint16_t)bits;
-  if (c.write_bytes == 4) ((uint32_t *)c.z)[at] = (uint32_t)bits;
-  if (c.write_bytes == 8) ((uint64_t *)c.z)[at] = bits;
+HU_DEVICE void hui_store_number(const hu_device_number &call, size_t i, uint64_t bits) {
+  ptrdiff_t at = (ptrdiff_t)i * call.incz;
+  if (call.write_bytes == 1) ((uint8_t *)call.z)[at] = (uint8_t)bits;
+  if (call.write_bytes == 2) ((uint16_t *)call.z)[at] = (uint16_t)bits;
+  if (call.write_bytes == 4) ((uint32_t *)call.z)[at] = (uint32_t)bits;
+  if (call.write_bytes == 8) ((uint64_t *)call.z)[at] = bits;
 }
 
-static __device__ __noinline__ hu_number_result hui_number_one(const hu_device_number &c, uint64_t u, uint32_t word) {
-  hu_number_result r = {0, 0};
-  hu_quantity q = c.reads == HU_NUMBER_CODES ? hui_number_unpack(&c.from, (uint32_t)u)
-                  : c.reads == HU_VALUES32   ? hui_quantity_of(hui_unpack32((uint32_t)u))
-                                             : hui_quantity_of(hui_unpack64(u));
-  if (c.rounds) {
-    uint32_t random = c.stochastic ? word >> ((32u - c.to.floating.bits) & 31u) : 0;
-    r.bits = hui_number_round(&c.to, q, random, &r.events);
-    if (c.writes == HU_NUMBER_CODES) return r;
-    q = hui_number_unpack(&c.to, (uint32_t)r.bits);
+static __device__ __noinline__ hu_number_result hui_number_one(const hu_device_number &call, uint64_t bits,
+                                                               uint32_t word) {
+  hu_number_result result = {0, 0};
+  hu_quantity quantity = call.reads == HU_NUMBER_CODES ? hui_number_unpack(&call.from, (uint32_t)bits)
+                         : call.reads == HU_VALUES32   ? hui_quantity_of(hui_unpack32((uint32_t)bits))
+                                                       : hui_quantity_of(hui_unpack64(bits));
+  if (call.rounds) {
+    uint32_t random = call.stochastic ? word >> ((32u - call.to.floating.bits) & 31u) : 0;
+    result.bits = hui_number_round(&call.to, quantity, random, &result.events);
+    if (call.writes == HU_NUMBER_CODES) return result;
+    quantity = hui_number_unpack(&call.to, (uint32_t)result.bits);
   }
-  r.bits = c.writes == HU_VALUES32 ? hui_quantity_pack32(q) : hui_quantity_pack64(q);
-  return r;
+  result.bits = call.writes == HU_VALUES32 ? hui_quantity_pack32(quantity) : hui_quantity_pack64(quantity);
+  return result;
 }
 
-HU_KERNEL __launch_bounds__(HU_THREADS, 1) hui_number_kernel(const __grid_constant__ hu_device_number c) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 1) hui_number_kernel(const __grid_constant__ hu_device_number call) {
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   hu_counts counts;
   hui_counts_clear(&counts);
   size_t step = (size_t)gridDim.x * HU_THREADS;
-  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < c.n; i += step) {
-    hu_number_result r = hui_number_one(c, hui_load_number(c, i), c.stochastic ? hui_word(c.stream, i) : 0);
-    hui_store_number(c, i, r.bits);
-    if (c.events) hui_counts_add(&counts, r.events);
+  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < call.n; i += step) {
+    hu_number_result result =
+        hui_number_one(call, hui_load_number(call, i), call.stochastic ? hui_word(call.stream, i) : 0);
+    hui_store_number(call, i, result.bits);
+    if (call.events) hui_counts_add(&counts, result.events);
   }
-  if (c.events) hui_counts_flush(&counts, c.events, sums);
+  if (call.events) hui_counts_flush(&counts, call.events, sums);
 }
 
 /* Codes of up to 8 bits, one byte each; those above the width are their low bits. */
-HU_KERNEL __launch_bounds__(HU_THREADS, 1) hui_number_table_kernel(const __grid_constant__ hu_device_number c) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 1) hui_number_table_kernel(const __grid_constant__ hu_device_number call) {
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   __shared__ uint64_t bits[HU_THREADS];
   __shared__ uint32_t events[HU_THREADS];
   hu_counts counts;
   hui_counts_clear(&counts);
-  hu_number_result r = hui_number_one(c, threadIdx.x, 0);
-  bits[threadIdx.x] = r.bits;
-  events[threadIdx.x] = r.events;
+  hu_number_result result = hui_number_one(call, threadIdx.x, 0);
+  bits[threadIdx.x] = result.bits;
+  events[threadIdx.x] = result.events;
   __syncthreads();
   size_t step = (size_t)gridDim.x * HU_THREADS;
-  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < c.n; i += step) {
-    uint32_t code = ((const uint8_t *)c.x)[(ptrdiff_t)i * c.incx];
-    hui_store_number(c, i, bits[code]);
-    if (c.events) hui_counts_add(&counts, events[code]);
+  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < call.n; i += step) {
+    uint32_t code = ((const uint8_t *)call.x)[(ptrdiff_t)i * call.incx];
+    hui_store_number(call, i, bits[code]);
+    if (call.events) hui_counts_add(&counts, events[code]);
   }
-  if (c.events) hui_counts_flush(&counts, c.events, sums);
+  if (call.events) hui_counts_flush(&counts, call.events, sums);
 }
 
 /* ---- a call ---- */
 
 static const hu_mode hu_number_rne = {0, 0, 0, 0, 0, 0, {0, 0}};
 
-static hu_status hui_number_unfolded(hu_number_spec *s, hu_number n, hu_mode mode) {
+static hu_status hui_number_unfolded(hu_number_spec *spec, hu_number number, hu_mode mode) {
   uint32_t values[HU_TABLE_MAX];
-  hu_status st = hu_number_check(n, NULL);
-  if (st == HU_OK && n.kind > HU_NUMBER_TABLE) st = HU_E_NUMBER; /* takums and HiFloat8 are the CPU's */
-  if (st == HU_OK) st = hu_mode_check(mode);
-  if (st != HU_OK) return st;
-  if (n.kind == HU_NUMBER_TABLE) memcpy(values, n.table, hui_table_length(n) * sizeof *values);
-  hui_number_spec_make(s, n, values, mode);
+  hu_status status = hu_number_check(number, NULL);
+  if (status == HU_OK && number.kind > HU_NUMBER_TABLE) status = HU_E_NUMBER; /* takums and HiFloat8 are the CPU's */
+  if (status == HU_OK) status = hu_mode_check(mode);
+  if (status != HU_OK) return status;
+  if (number.kind == HU_NUMBER_TABLE) memcpy(values, number.table, hui_table_length(number) * sizeof *values);
+  hui_number_spec_make(spec, number, values, mode);
   return HU_OK;
 }
 
 /* A call whose ends are set but for specs and sizes. to: NULL where nothing is rounded; from: NULL where no codes are
  * read. */
-static hu_status hui_number_start(hu_device_number &c, const hu_number *to, const hu_number *from, hu_mode mode,
+static hu_status hui_number_start(hu_device_number &call, const hu_number *to, const hu_number *from, hu_mode mode,
                                   const hu_exec *exec, hu_events *events, void *stream) {
-  hu_status s = to ? hui_number_unfolded(&c.to, *to, mode) : HU_OK;
-  if (s == HU_OK && from) s = hui_number_unfolded(&c.from, *from, hu_number_rne);
-  if (s != HU_OK) return s;
-  c.read_bytes = c.reads == HU_NUMBER_CODES ? hui_bytes_of_width(c.from.width) : c.reads == HU_VALUES32 ? 4 : 8;
-  c.write_bytes = c.writes == HU_NUMBER_CODES ? hui_bytes_of_width(c.to.width) : c.writes == HU_VALUES32 ? 4 : 8;
-  s = hui_check_arrays(c.n, c.z, c.write_bytes, c.incz, c.x, c.read_bytes, c.incx);
-  if (s == HU_OK) s = hui_check_events(events);
-  if (s != HU_OK || c.n == 0) return s;
+  hu_status status = to ? hui_number_unfolded(&call.to, *to, mode) : HU_OK;
+  if (status == HU_OK && from) status = hui_number_unfolded(&call.from, *from, hu_number_rne);
+  if (status != HU_OK) return status;
+  call.read_bytes = call.reads == HU_NUMBER_CODES ? hui_bytes_of_width(call.from.width)
+                    : call.reads == HU_VALUES32   ? 4
+                                                  : 8;
+  call.write_bytes = call.writes == HU_NUMBER_CODES ? hui_bytes_of_width(call.to.width)
+                     : call.writes == HU_VALUES32   ? 4
+                                                    : 8;
+  status = hui_check_arrays(call.n, call.z, call.write_bytes, call.incz, call.x, call.read_bytes, call.incx);
+  if (status == HU_OK) status = hui_check_events(events);
+  if (status != HU_OK || call.n == 0) return status;
   if (from) {
     int is_signed = from->kind == HU_NUMBER_FIXED && from->sign;
-    hu_code_area codes = {c.x, 1, c.n, 0, c.incx, c.read_bytes, (uint32_t)c.from.width, is_signed};
+    hu_code_area codes = {call.x, 1, call.n, 0, call.incx, call.read_bytes, (uint32_t)call.from.width, is_signed};
     hui_look_at(codes, stream);
   }
-  c.rounds = to != NULL;
-  c.stochastic = to && mode.round >= HU_SRA;
-  if (exec) c.stream = exec->stream;
-  c.events = events;
-  int small = from && c.read_bytes == 1 && !c.stochastic;
+  call.rounds = to != NULL;
+  call.stochastic = to && mode.round >= HU_SRA;
+  if (exec) call.stream = exec->stream;
+  call.events = events;
+  int small = from && call.read_bytes == 1 && !call.stochastic;
   auto kernel = small ? hui_number_table_kernel : hui_number_kernel;
-  HU_LAUNCH(kernel, hui_grid_size(c.n / HU_THREADS + 1, small ? 8 : 16), 0, stream, c);
+  HU_LAUNCH(kernel, hui_grid_size(call.n / HU_THREADS + 1, small ? 8 : 16), 0, stream, call);
   return hui_launched();
 }
 
 static hu_device_number hui_number_ends(size_t n, void *z, ptrdiff_t incz, uint32_t writes, const void *x,
                                         ptrdiff_t incx, uint32_t reads) {
-  hu_device_number c;
-  memset(&c, 0, sizeof c);
-  c.n = n;
-  c.z = z;
-  c.incz = incz;
-  c.writes = writes;
-  c.x = x;
-  c.incx = incx;
-  c.reads = reads;
-  return c;
+  hu_device_number call;
+  memset(&call, 0, sizeof call);
+  call.n = n;
+  call.z = z;
+  call.incz = incz;
+  call.writes = writes;
+  call.x = x;
+  call.incx = incx;
+  call.reads = reads;
+  return call;
 }
 
-hu_status hu_device_number_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, hu_number f,
-                                      hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
-  hu_device_number c = hui_number_ends(n, z, incz, HU_VALUES32, x, incx, HU_VALUES32);
-  return hui_number_start(c, &f, NULL, mode, exec, events, stream);
+hu_status hu_device_number_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
+                                      hu_number number, hu_mode mode, const hu_exec *exec, hu_events *events,
+                                      void *stream) {
+  hu_device_number call = hui_number_ends(n, z, incz, HU_VALUES32, x, incx, HU_VALUES32);
+  return hui_number_start(call, &number, NULL, mode, exec, events, stream);
 }
 
 hu_status hu_device_number_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x, ptrdiff_t incx,
-                                        hu_number f, hu_mode mode, const hu_exec *exec, hu_events *events,
+                                        hu_number number, hu_mode mode, const hu_exec *exec, hu_events *events,
                                         void *stream) {
-  hu_device_number c = hui_number_ends(n, z, incz, HU_VALUES64, x, incx, HU_VALUES64);
-  return hui_number_start(c, &f, NULL, mode, exec, events, stream);
+  hu_device_number call = hui_number_ends(n, z, incz, HU_VALUES64, x, incx, HU_VALUES64);
+  return hui_number_start(call, &number, NULL, mode, exec, events, stream);
 }
 
-hu_status hu_device_number_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, hu_number f,
+hu_status hu_device_number_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, hu_number number,
                                     hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
-  hu_device_number c = hui_number_ends(n, z, incz, HU_NUMBER_CODES, x, incx, HU_VALUES32);
-  return hui_number_start(c, &f, NULL, mode, exec, events, stream);
+  hu_device_number call = hui_number_ends(n, z, incz, HU_NUMBER_CODES, x, incx, HU_VALUES32);
+  return hui_number_start(call, &number, NULL, mode, exec, events, stream);
 }
 
-hu_status hu_device_number_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x, ptrdiff_t incx, hu_number f,
-                                      hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
-  hu_device_number c = hui_number_ends(n, z, incz, HU_NUMBER_CODES, x, incx, HU_VALUES64);
-  return hui_number_start(c, &f, NULL, mode, exec, events, stream);
+hu_status hu_device_number_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x, ptrdiff_t incx,
+                                      hu_number number, hu_mode mode, const hu_exec *exec, hu_events *events,
+                                      void *stream) {
+  hu_device_number call = hui_number_ends(n, z, incz, HU_NUMBER_CODES, x, incx, HU_VALUES64);
+  return hui_number_start(call, &number, NULL, mode, exec, events, stream);
 }
 
-hu_status hu_device_number_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_number f,
+hu_status hu_device_number_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_number number,
                                     const hu_exec *exec, void *stream) {
-  hu_device_number c = hui_number_ends(n, z, incz, HU_VALUES32, x, incx, HU_NUMBER_CODES);
-  return hui_number_start(c, NULL, &f, hu_number_rne, exec, NULL, stream);
+  hu_device_number call = hui_number_ends(n, z, incz, HU_VALUES32, x, incx, HU_NUMBER_CODES);
+  return hui_number_start(call, NULL, &number, hu_number_rne, exec, NULL, stream);
 }
 
-hu_status hu_device_number_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_number f,
-                                      const hu_exec *exec, void *stream) {
-  hu_device_number c = hui_number_ends(n, z, incz, HU_VALUES64, x, incx, HU_NUMBER_CODES);
-  return hui_number_start(c, NULL, &f, hu_number_rne, exec, NULL, stream);
+hu_status hu_device_number_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
+                                      hu_number number, const hu_exec *exec, void *stream) {
+  hu_device_number call = hui_number_ends(n, z, incz, HU_VALUES64, x, incx, HU_NUMBER_CODES);
+  return hui_number_start(call, NULL, &number, hu_number_rne, exec, NULL, stream);
 }
 
 hu_status hu_device_number_convert_n(size_t n, void *z, ptrdiff_t incz, hu_number fz, const void *x, ptrdiff_t incx,
                                      hu_number fx, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
-  hu_device_number c = hui_number_ends(n, z, incz, HU_NUMBER_CODES, x, incx, HU_NUMBER_CODES);
-  return hui_number_start(c, &fz, &fx, mode, exec, events, stream);
+  hu_device_number call = hui_number_ends(n, z, incz, HU_NUMBER_CODES, x, incx, HU_NUMBER_CODES);
+  return hui_number_start(call, &fz, &fx, mode, exec, events, stream);
 }

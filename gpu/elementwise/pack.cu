@@ -11,29 +11,29 @@
 HU_KERNEL __launch_bounds__(HU_THREADS) hui_pack_kernel(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
   size_t step = (size_t)gridDim.x * HU_THREADS, runs = (n + 7) / 8;
   uint32_t mask = (1u << width) - 1;
-  for (size_t r = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; r < runs; r += step) {
+  for (size_t run = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; run < runs; run += step) {
     uint64_t bits = 0;
-    unsigned codes = n - r * 8 < 8 ? (unsigned)(n - r * 8) : 8;
-    for (unsigned i = 0; i < codes; i++) bits |= (uint64_t)(x[r * 8 + i] & mask) << (i * width);
+    unsigned codes = n - run * 8 < 8 ? (unsigned)(n - run * 8) : 8;
+    for (unsigned i = 0; i < codes; i++) bits |= (uint64_t)(x[run * 8 + i] & mask) << (i * width);
     unsigned bytes = (codes * width + 7) / 8;
-    for (unsigned i = 0; i < bytes; i++) z[r * width + i] = (uint8_t)(bits >> (8 * i));
+    for (unsigned i = 0; i < bytes; i++) z[run * width + i] = (uint8_t)(bits >> (8 * i));
   }
 }
 
 HU_KERNEL __launch_bounds__(HU_THREADS) hui_unpack_kernel(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
   size_t step = (size_t)gridDim.x * HU_THREADS, runs = (n + 7) / 8;
   uint32_t mask = (1u << width) - 1;
-  for (size_t r = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; r < runs; r += step) {
+  for (size_t run = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; run < runs; run += step) {
     uint64_t bits = 0;
-    unsigned codes = n - r * 8 < 8 ? (unsigned)(n - r * 8) : 8, bytes = (codes * width + 7) / 8;
-    for (unsigned i = 0; i < bytes; i++) bits |= (uint64_t)x[r * width + i] << (8 * i);
-    for (unsigned i = 0; i < codes; i++) z[r * 8 + i] = (uint8_t)((uint32_t)(bits >> (i * width)) & mask);
+    unsigned codes = n - run * 8 < 8 ? (unsigned)(n - run * 8) : 8, bytes = (codes * width + 7) / 8;
+    for (unsigned i = 0; i < bytes; i++) bits |= (uint64_t)x[run * width + i] << (8 * i);
+    for (unsigned i = 0; i < codes; i++) z[run * 8 + i] = (uint8_t)((uint32_t)(bits >> (i * width)) & mask);
   }
 }
 
 hu_status hu_device_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width, void *stream) {
-  hu_status s = hui_check_pack(n, z, hu_pack_size(n, width), x, n, width);
-  if (s != HU_OK || n == 0) return s;
+  hu_status status = hui_check_pack(n, z, hu_pack_size(n, width), x, n, width);
+  if (status != HU_OK || n == 0) return status;
   hu_code_area codes = {x, 1, n, 0, 1, 1, width, 0};
   hui_look_at(codes, stream);
   HU_LAUNCH(hui_pack_kernel, hui_grid_size(n / (8 * HU_THREADS) + 1, 16), 0, stream, n, z, x, width);
@@ -41,8 +41,8 @@ hu_status hu_device_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned widt
 }
 
 hu_status hu_device_unpack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width, void *stream) {
-  hu_status s = hui_check_pack(n, z, n, x, hu_pack_size(n, width), width);
-  if (s != HU_OK || n == 0) return s;
+  hu_status status = hui_check_pack(n, z, n, x, hu_pack_size(n, width), width);
+  if (status != HU_OK || n == 0) return status;
   HU_LAUNCH(hui_unpack_kernel, hui_grid_size(n / (8 * HU_THREADS) + 1, 16), 0, stream, n, z, x, width);
   return hui_launched();
 }

@@ -27,10 +27,10 @@ typedef double blk_d;
 typedef uint64_t blk_u;
 
 HU_DEVICE blk_d blk_all(double x) { return x; }
-HU_DEVICE blk_u blk_each(uint64_t u) { return u; }
+HU_DEVICE blk_u blk_each(uint64_t bits) { return bits; }
 HU_DEVICE blk_d blk_load(const double *x) { return *x; }
 HU_DEVICE blk_u blk_bits(blk_d x) { return (uint64_t)__double_as_longlong(x); }
-HU_DEVICE blk_d blk_value(blk_u u) { return __longlong_as_double((long long)u); }
+HU_DEVICE blk_d blk_value(blk_u bits) { return __longlong_as_double((long long)bits); }
 HU_DEVICE blk_d blk_mul(blk_d x, blk_d y) { return x * y; }
 HU_DEVICE blk_d blk_add(blk_d x, blk_d y) { return x + y; }
 HU_DEVICE blk_d blk_sub(blk_d x, blk_d y) { return x - y; }
@@ -51,15 +51,15 @@ HU_DEVICE blk_d blk_narrow_normal(blk_d x) { return blk_flush(blk_narrow(x), 0x1
 HU_DEVICE blk_d blk_if_less(blk_d x, blk_d y, blk_d yes, blk_d no) { return x < y ? yes : no; }
 HU_DEVICE blk_d blk_if_same(blk_d x, blk_d y, blk_d yes, blk_d no) { return x == y ? yes : no; }
 HU_DEVICE blk_d blk_sticky(blk_d x, uint64_t low) {
-  uint64_t u = blk_bits(x);
-  return blk_value((u & ~low) | (u & low ? low + 1 : 0));
+  uint64_t bits = blk_bits(x);
+  return blk_value((bits & ~low) | (bits & low ? low + 1 : 0));
 }
 /* x + y to odd, by Knuth's two-sum: the sum, and one step toward its error where it is even. */
 HU_DEVICE blk_d blk_odd_sum(blk_d x, blk_d y) {
-  double s = x + y, t = s - x, e = (x - (s - t)) + (y - t);
-  uint64_t u = blk_bits(s), apart = (int64_t)(u ^ blk_bits(e)) < 0;
-  if ((u & 1) || !(e < 0 || e > 0)) return s;
-  return blk_value(apart ? u - 1 : u + 1);
+  double sum = x + y, part = sum - x, error = (x - (sum - part)) + (y - part);
+  uint64_t bits = blk_bits(sum), apart = (int64_t)(bits ^ blk_bits(error)) < 0;
+  if ((bits & 1) || !(error < 0 || error > 0)) return sum;
+  return blk_value(apart ? bits - 1 : bits + 1);
 }
 
 /* Names of the steps are short. A pitch of 33 for 32 products is without bank conflicts. */
@@ -82,46 +82,49 @@ template <int Depth>
 struct hu_blocks_slab {
   static constexpr int pitch = hu_steps::hu_pitch;
   template <int Kind>
-  static __device__ __forceinline__ void run(const hu_unit_plan &q, size_t count, const double *a, const double *b,
+  static __device__ __forceinline__ void run(const hu_unit_plan &plan, size_t count, const double *a, const double *b,
                                              double (&c)[BLK_ROWS]) {
-    hu_steps::run_steps(Kind, q.cut, &q, count, a, b, c);
+    hu_steps::run_steps(Kind, plan.cut, &plan, count, a, b, c);
   }
 };
 template <>
 struct hu_blocks_slab<64> {
   static constexpr int pitch = hu_steps_64::hu_pitch;
   template <int Kind>
-  static __device__ __forceinline__ void run(const hu_unit_plan &q, size_t count, const double *a, const double *b,
+  static __device__ __forceinline__ void run(const hu_unit_plan &plan, size_t count, const double *a, const double *b,
                                              double (&c)[BLK_ROWS]) {
-    hu_steps_64::run_steps(Kind, q.cut, &q, count, a, b, c);
+    hu_steps_64::run_steps(Kind, plan.cut, &plan, count, a, b, c);
   }
 };
 
-/* The product of a slab that position t of the steps has; count or more: none. */
-HU_DEVICE int hui_blocks_at(const hu_block &o, int t, int count) {
-  int length = o.length, step = length << (o.order == HU_BLOCK_ORDER_MOD4), first = t / step * step, i = t % step;
-  if (o.order == HU_BLOCK_ORDER_DOWN) i = (count - first < step ? count - first : step) - 1 - i;
-  if (o.order == HU_BLOCK_ORDER_MOD4) i = 4 * (i % length / 2) + i % 2 + 2 * (i / length);
+/* The product of a slab that position position of the steps has; count or more: none. */
+HU_DEVICE int hui_blocks_at(const hu_block &block, int position, int count) {
+  int length = block.length, step = length << (block.order == HU_BLOCK_ORDER_MOD4), first = position / step * step,
+      i = position % step;
+  if (block.order == HU_BLOCK_ORDER_DOWN) i = (count - first < step ? count - first : step) - 1 - i;
+  if (block.order == HU_BLOCK_ORDER_MOD4) i = 4 * (i % length / 2) + i % 2 + 2 * (i / length);
   return first + i;
 }
 
 /* The value of an element and its power: 0 for a zero, infinity for what is no number. */
-static __device__ __noinline__ void hui_blocks_put(const hu_source &s, const uint8_t *at, double *value,
+static __device__ __noinline__ void hui_blocks_put(const hu_source &source, const uint8_t *at, double *value,
                                                    double *power) {
-  hu_num n = hui_source_read(&s, at);
-  int32_t e = n.kind == HU_KIND_FINITE ? hui_later(hui_exponent(n), s.emin) : n.kind == HU_KIND_ZERO ? -1023 : 1024;
+  hu_num n = hui_source_read(&source, at);
+  int32_t exponent = n.kind == HU_KIND_FINITE ? hui_later(hui_exponent(n), source.emin)
+                     : n.kind == HU_KIND_ZERO ? -1023
+                                              : 1024;
   *value = blk_value(hui_pack64(n));
-  *power = blk_value((uint64_t)(e + 1023) << 52);
+  *power = blk_value((uint64_t)(exponent + 1023) << 52);
 }
 
 /* An element of a slab times its scale. align: its power, too. groups: a product that is not zero has its scales'
  * power. */
-HU_DEVICE void hui_blocks_scale(const hu_block &o, const hu_source &s, const uint8_t *at, double *value,
+HU_DEVICE void hui_blocks_scale(const hu_block &block, const hu_source &source, const uint8_t *at, double *value,
                                 double *power) {
-  double v, p;
-  hui_blocks_put(s, at, &v, &p);
-  *value *= v;
-  *power = o.rule == HU_BLOCK_GROUPS ? (*power > 0 ? p : 0) : *power * p;
+  double scale, scale_power;
+  hui_blocks_put(source, at, &scale, &scale_power);
+  *value *= scale;
+  *power = block.rule == HU_BLOCK_GROUPS ? (*power > 0 ? scale_power : 0) : *power * scale_power;
 }
 
 /* One side of a product: its operand, and its scales if there are some. */
@@ -131,133 +134,138 @@ typedef struct hu_blocks_side {
   size_t lines;
 } hu_blocks_side;
 
-HU_DEVICE const uint8_t *hui_blocks_address(const hu_device_matrix &x, size_t line, size_t p) {
-  return (const uint8_t *)x.data + (line * x.line_step + p * x.step) * (x.size ? x.size : 4);
+HU_DEVICE const uint8_t *hui_blocks_address(const hu_device_matrix &x, size_t line, size_t term) {
+  return (const uint8_t *)x.data + (line * x.line_step + term * x.step) * (x.size ? x.size : 4);
 }
 
 /* A slab of Lines lines, `padded` positions of Depth; line l at z + l `pitch`, position t at t `next` from there. */
 template <int Lines, int Depth>
-HU_DEVICE void hui_blocks_fill(const hu_blocks_side &side, const hu_block &o, double *z, int pitch, int next,
+HU_DEVICE void hui_blocks_fill(const hu_blocks_side &side, const hu_block &block, double *z, int pitch, int next,
                                size_t line0, size_t p0, int count, int padded) {
   const int powers = Lines * hu_blocks_slab<Depth>::pitch, along = side.x.along;
-  const size_t first = o.every ? p0 / o.every : 0;
-  const int past = o.every ? (int)(p0 % o.every) : 0;
+  const size_t first = block.every ? p0 / block.every : 0;
+  const int past = block.every ? (int)(p0 % block.every) : 0;
 #pragma unroll 1
   for (int i = (int)threadIdx.x; i < Lines * Depth; i += HU_THREADS) {
-    int line = along ? i / Depth : i % Lines, t = along ? i % Depth : i / Lines;
-    if (t >= padded) continue;
-    int p = hui_blocks_at(o, t, count), to = line * pitch + t * next;
+    int line = along ? i / Depth : i % Lines, position = along ? i % Depth : i / Lines;
+    if (position >= padded) continue;
+    int term = hui_blocks_at(block, position, count), to = line * pitch + position * next;
     z[to] = z[powers + to] = 0;
-    if (line0 + line >= side.lines || p >= count) continue;
-    hui_blocks_put(side.source, hui_blocks_address(side.x, line0 + line, p0 + p), &z[to], &z[powers + to]);
-    if (!o.every) continue;
-    hui_blocks_scale(o, side.scale_source, hui_blocks_address(side.scales, line0 + line, first + (past + p) / o.every),
-                     &z[to], &z[powers + to]);
+    if (line0 + line >= side.lines || term >= count) continue;
+    hui_blocks_put(side.source, hui_blocks_address(side.x, line0 + line, p0 + term), &z[to], &z[powers + to]);
+    if (!block.every) continue;
+    hui_blocks_scale(block, side.scale_source,
+                     hui_blocks_address(side.scales, line0 + line, first + (past + term) / block.every), &z[to],
+                     &z[powers + to]);
   }
 }
 
 /* C as block(...) reads it. */
-HU_DEVICE double hui_blocks_start(const hu_gemm_args &g, const hu_accum_args &m, const hu_unit_plan &q, size_t i,
-                                  size_t j) {
-  double c = blk_value(hui_pack64(hui_accum_start(g, m.c, i, j)));
-  uint8_t daz = m.plan.model.block.daz;
-  if (daz && fabs(c) < q.out.emin) c = daz == HU_BLOCK_DAZ_SIGN ? blk_value(blk_bits(c) & 0x8000000000000000u) : 0;
+HU_DEVICE double hui_blocks_start(const hu_gemm_args &args, const hu_accum_args &model, const hu_unit_plan &plan,
+                                  size_t i, size_t j) {
+  double c = blk_value(hui_pack64(hui_accum_start(args, model.c, i, j)));
+  uint8_t daz = model.plan.model.block.daz;
+  if (daz && fabs(c) < plan.out.emin) c = daz == HU_BLOCK_DAZ_SIGN ? blk_value(blk_bits(c) & 0x8000000000000000u) : 0;
   return c;
 }
 
-static __device__ __noinline__ hu_num hui_blocks_left(const hu_gemm_args &g, const hu_accum_args &m,
-                                                      const hu_accum_scales &s, size_t i, size_t j) {
-  hu_lines in = hui_scaled_lines_of(g, s, i, j);
-  hu_draw d = hui_accum_draw(g, i, j);
-  return hui_accum_sum(&m.plan, &in, g.k, hui_accum_start(g, m.c, i, j), &d);
+static __device__ __noinline__ hu_num hui_blocks_left(const hu_gemm_args &args, const hu_accum_args &model,
+                                                      const hu_accum_scales &scales, size_t i, size_t j) {
+  hu_lines in = hui_scaled_lines_of(args, scales, i, j);
+  hu_draw draw = hui_accum_draw(args, i, j);
+  return hui_accum_sum(&model.plan, &in, args.k, hui_accum_start(args, model.c, i, j), &draw);
 }
 
 /* The last rounding of a sum; its events. */
-HU_DEVICE uint32_t hui_blocks_store(const hu_gemm_args &g, const hu_accum_args &m, const hu_accum_scales &s, size_t i,
-                                    size_t j, double c) {
-  hu_num x = c - c == 0 ? hui_unpack64(blk_bits(c)) : hui_blocks_left(g, m, s, i, j);
-  return hui_scaled_store(g, m, s, i, j, x);
+HU_DEVICE uint32_t hui_blocks_store(const hu_gemm_args &args, const hu_accum_args &model, const hu_accum_scales &scales,
+                                    size_t i, size_t j, double c) {
+  hu_num x = c - c == 0 ? hui_unpack64(blk_bits(c)) : hui_blocks_left(args, model, scales, i, j);
+  return hui_scaled_store(args, model, scales, i, j, x);
 }
 
 template <int Kind, int Depth>
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hui_gemm_blocks_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_accum_args m,
-                           const __grid_constant__ hu_accum_scales s, const __grid_constant__ hu_unit_plan q) {
+    hui_gemm_blocks_kernel(const __grid_constant__ hu_gemm_args args, const __grid_constant__ hu_accum_args model,
+                           const __grid_constant__ hu_accum_scales scales, const __grid_constant__ hu_unit_plan plan) {
   constexpr int pitch = hu_blocks_slab<Depth>::pitch;
   __shared__ double a[2 * HU_BLOCKS_ROWS * pitch], b[2 * HU_BLOCKS_COLS * pitch];
-  const hu_block &o = m.plan.model.block;
-  const hu_blocks_side sa = {g.a, s.a, m.plan.a, m.plan.sa, g.m}, sb = {g.b, s.b, m.plan.b, m.plan.sb, g.n};
-  size_t down = (g.m + HU_BLOCKS_ROWS - 1) / HU_BLOCKS_ROWS, across = (g.n + HU_BLOCKS_COLS - 1) / HU_BLOCKS_COLS;
+  const hu_block &block = model.plan.model.block;
+  const hu_blocks_side sa = {args.a, scales.a, model.plan.a, model.plan.sa, args.m},
+                       sb = {args.b, scales.b, model.plan.b, model.plan.sb, args.n};
+  size_t down = (args.m + HU_BLOCKS_ROWS - 1) / HU_BLOCKS_ROWS, across = (args.n + HU_BLOCKS_COLS - 1) / HU_BLOCKS_COLS;
   int y = (int)threadIdx.x / HU_BLOCKS_COLS * BLK_ROWS, x = (int)threadIdx.x % HU_BLOCKS_COLS;
-  int step = (int)q.length * q.halves;
+  int step = (int)plan.length * plan.halves;
   hu_counts counts;
   hui_counts_clear(&counts);
   for (size_t tile = blockIdx.x; tile < down * across; tile += gridDim.x) {
     size_t row0 = tile / across * HU_BLOCKS_ROWS, col0 = tile % across * HU_BLOCKS_COLS, i = row0 + y, j = col0 + x;
     double c[BLK_ROWS];
 #pragma unroll
-    for (int r = 0; r < BLK_ROWS; r++) c[r] = i + r < g.m && j < g.n ? hui_blocks_start(g, m, q, i + r, j) : 0;
-    for (size_t p0 = 0; p0 < g.k; p0 += Depth) {
-      int count = g.k - p0 < Depth ? (int)(g.k - p0) : Depth;
-      int padded = o.rule >= HU_BLOCK_CHAIN ? count : (count + step - 1) / step * step;
+    for (int row = 0; row < BLK_ROWS; row++)
+      c[row] = i + row < args.m && j < args.n ? hui_blocks_start(args, model, plan, i + row, j) : 0;
+    for (size_t p0 = 0; p0 < args.k; p0 += Depth) {
+      int count = args.k - p0 < Depth ? (int)(args.k - p0) : Depth;
+      int padded = block.rule >= HU_BLOCK_CHAIN ? count : (count + step - 1) / step * step;
       __syncthreads();
-      hui_blocks_fill<HU_BLOCKS_ROWS, Depth>(sa, o, a, pitch, 1, row0, p0, count, padded);
-      hui_blocks_fill<HU_BLOCKS_COLS, Depth>(sb, o, b, 1, HU_UNIT_NR, col0, p0, count, padded);
+      hui_blocks_fill<HU_BLOCKS_ROWS, Depth>(sa, block, a, pitch, 1, row0, p0, count, padded);
+      hui_blocks_fill<HU_BLOCKS_COLS, Depth>(sb, block, b, 1, HU_UNIT_NR, col0, p0, count, padded);
       __syncthreads();
       /* Rows beyond the matrix take what lies there, and are not stored. */
-      if (i < g.m && j < g.n) hu_blocks_slab<Depth>::template run<Kind>(q, (size_t)padded, a + y * pitch, b + x, c);
+      if (i < args.m && j < args.n)
+        hu_blocks_slab<Depth>::template run<Kind>(plan, (size_t)padded, a + y * pitch, b + x, c);
     }
 #pragma unroll 1
-    for (int r = 0; r < BLK_ROWS && i + r < g.m && j < g.n; r++) {
-      double v = r == 0 ? c[0] : c[1];
-      uint32_t events = hui_blocks_store(g, m, s, i + r, j, v);
-      if (g.events) hui_counts_add(&counts, events);
+    for (int row = 0; row < BLK_ROWS && i + row < args.m && j < args.n; row++) {
+      double sum = row == 0 ? c[0] : c[1];
+      uint32_t events = hui_blocks_store(args, model, scales, i + row, j, sum);
+      if (args.events) hui_counts_add(&counts, events);
     }
   }
-  if (g.events) { /* with 64 products, shared memory has no room for more than slabs */
+  if (args.events) { /* with 64 products, shared memory has no room for more than slabs */
     __syncthreads();
-    hui_counts_flush(&counts, g.events, (unsigned long long *)(void *)a);
+    hui_counts_flush(&counts, args.events, (unsigned long long *)(void *)a);
   }
 }
 
 /* Products with their scales are well inside binary64's range, and less than 2^1000 apart, so that no cut loses a sign;
  * scales have no infinities. */
-static int hui_blocks_scales_fit(const hu_gemm_args *g, const hu_accum_scales *s) {
-  const hu_spec *specs[4] = {&g->a.spec, &g->b.spec, &s->a.spec, &s->b.spec};
+static int hui_blocks_scales_fit(const hu_gemm_args *args, const hu_accum_scales *scales) {
+  const hu_spec *specs[4] = {&args->a.spec, &args->b.spec, &scales->a.spec, &scales->b.spec};
   int32_t low = 0, high = 0;
   for (int i = 0; i < 4; i++) {
-    const hu_spec *f = specs[i];
-    if (!f->fits_binary32 || (i > 1 && f->has_inf)) return 0;
-    low += f->emin - f->m;
-    high += hui_exponent(hui_unpack(f, f->max_code)) + 1;
+    const hu_spec *spec = specs[i];
+    if (!spec->fits_binary32 || (i > 1 && spec->has_inf)) return 0;
+    low += spec->emin - spec->m;
+    high += hui_exponent(hui_unpack(spec, spec->max_code)) + 1;
   }
   return low >= -600 && high <= 550 && high - low <= 1000;
 }
 
-int hui_gemm_blocks_plan(hu_unit_plan *q, const hu_gemm_args *g, const hu_accum_args *m, const hu_accum_scales *s) {
-  const hu_accum &x = m->plan.model;
-  const hu_block &o = x.block;
-  if (x.kind != HU_ACCUM_BLOCK || x.promote || x.slices || g->k == 0) return 0;
-  if (o.every ? !s || !hui_blocks_scales_fit(g, s) : o.rule == HU_BLOCK_GROUPS) return 0;
-  const uint32_t depth = o.rule == HU_BLOCK_GROUPS ? 64 : 32;
-  if (depth % ((uint32_t)o.length << (o.order == HU_BLOCK_ORDER_MOD4))) return 0;
-  if (!hui_unit_in_reach(m->plan.a.emin) || !hui_unit_in_reach(m->plan.b.emin)) return 0;
-  if (g->c.present && !g->c.spec.fits_binary32) return 0;
-  return hui_unit_plan_of(q, &g->a.spec, &g->b.spec, &x, (int)depth);
+int hui_gemm_blocks_plan(hu_unit_plan *plan, const hu_gemm_args *args, const hu_accum_args *model,
+                         const hu_accum_scales *scales) {
+  const hu_accum &accum = model->plan.model;
+  const hu_block &block = accum.block;
+  if (accum.kind != HU_ACCUM_BLOCK || accum.promote || accum.slices || args->k == 0) return 0;
+  if (block.every ? !scales || !hui_blocks_scales_fit(args, scales) : block.rule == HU_BLOCK_GROUPS) return 0;
+  const uint32_t depth = block.rule == HU_BLOCK_GROUPS ? 64 : 32;
+  if (depth % ((uint32_t)block.length << (block.order == HU_BLOCK_ORDER_MOD4))) return 0;
+  if (!hui_unit_in_reach(model->plan.a.emin) || !hui_unit_in_reach(model->plan.b.emin)) return 0;
+  if (args->c.present && !args->c.spec.fits_binary32) return 0;
+  return hui_unit_plan_of(plan, &args->a.spec, &args->b.spec, &accum, (int)depth);
 }
 
-hu_status hui_gemm_launch_blocks(const hu_gemm_args *g, const hu_accum_args *m, const hu_accum_scales *s,
-                                 const hu_unit_plan *q, void *stream) {
-  size_t down = (g->m - 1) / HU_BLOCKS_ROWS + 1, across = (g->n - 1) / HU_BLOCKS_COLS + 1;
+hu_status hui_gemm_launch_blocks(const hu_gemm_args *args, const hu_accum_args *model, const hu_accum_scales *scales,
+                                 const hu_unit_plan *plan, void *stream) {
+  size_t down = (args->m - 1) / HU_BLOCKS_ROWS + 1, across = (args->n - 1) / HU_BLOCKS_COLS + 1;
   size_t tiles = across > SIZE_MAX / down ? SIZE_MAX : down * across;
   auto kernel = hui_gemm_blocks_kernel<hu_steps::BLK_ALIGN, 32>;
   hu_accum_scales none = {};
-  if (q->rule == HU_BLOCK_GROUPS) kernel = hui_gemm_blocks_kernel<hu_steps_64::BLK_GROUPS, 64>;
-  if (q->rule == HU_BLOCK_LATE) kernel = hui_gemm_blocks_kernel<hu_steps::BLK_LATE, 32>;
-  if (q->rule == HU_BLOCK_EXACT) kernel = hui_gemm_blocks_kernel<hu_steps::BLK_EXACT, 32>;
-  if (q->rule == HU_BLOCK_TREE) kernel = hui_gemm_blocks_kernel<hu_steps::BLK_TREE, 32>;
-  if (q->rule == HU_BLOCK_CHAIN) kernel = hui_gemm_blocks_kernel<hu_steps::BLK_CHAIN, 32>;
-  if (q->rule == HU_BLOCK_LANES) kernel = hui_gemm_blocks_kernel<hu_steps::BLK_PAIR, 32>;
-  HU_LAUNCH(kernel, hui_grid_size(tiles, 64), 0, stream, *g, *m, s ? *s : none, *q);
+  if (plan->rule == HU_BLOCK_GROUPS) kernel = hui_gemm_blocks_kernel<hu_steps_64::BLK_GROUPS, 64>;
+  if (plan->rule == HU_BLOCK_LATE) kernel = hui_gemm_blocks_kernel<hu_steps::BLK_LATE, 32>;
+  if (plan->rule == HU_BLOCK_EXACT) kernel = hui_gemm_blocks_kernel<hu_steps::BLK_EXACT, 32>;
+  if (plan->rule == HU_BLOCK_TREE) kernel = hui_gemm_blocks_kernel<hu_steps::BLK_TREE, 32>;
+  if (plan->rule == HU_BLOCK_CHAIN) kernel = hui_gemm_blocks_kernel<hu_steps::BLK_CHAIN, 32>;
+  if (plan->rule == HU_BLOCK_LANES) kernel = hui_gemm_blocks_kernel<hu_steps::BLK_PAIR, 32>;
+  HU_LAUNCH(kernel, hui_grid_size(tiles, 64), 0, stream, *args, *model, scales ? *scales : none, *plan);
   return hui_launched();
 }

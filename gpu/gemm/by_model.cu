@@ -20,119 +20,121 @@
 
 enum { HU_ACCUM_SIDE = 16 };
 
-HU_DEVICE uint32_t hui_accum_element(const hu_gemm_args &g, const hu_accum_args &m, size_t i, size_t j) {
-  hu_lines in = hui_lines_of(g, i, j);
-  hu_draw d = hui_accum_draw(g, i, j);
-  return hui_accum_store(g, m, i, j, hui_accum_sum(&m.plan, &in, g.k, hui_accum_start(g, m.c, i, j), &d));
+HU_DEVICE uint32_t hui_accum_element(const hu_gemm_args &args, const hu_accum_args &model, size_t i, size_t j) {
+  hu_lines in = hui_lines_of(args, i, j);
+  hu_draw draw = hui_accum_draw(args, i, j);
+  return hui_accum_store(args, model, i, j,
+                         hui_accum_sum(&model.plan, &in, args.k, hui_accum_start(args, model.c, i, j), &draw));
 }
 
 /* The tiles of a product that block `block` of `blocks` computes. */
-HU_DEVICE void hui_model_tiles(const hu_gemm_args &g, const hu_accum_args &m, unsigned block, unsigned blocks) {
-  size_t down = (g.m + HU_ACCUM_SIDE - 1) / HU_ACCUM_SIDE, across = (g.n + HU_ACCUM_SIDE - 1) / HU_ACCUM_SIDE;
-  hu_counts c;
-  hui_counts_clear(&c);
+HU_DEVICE void hui_model_tiles(const hu_gemm_args &args, const hu_accum_args &model, unsigned block, unsigned blocks) {
+  size_t down = (args.m + HU_ACCUM_SIDE - 1) / HU_ACCUM_SIDE, across = (args.n + HU_ACCUM_SIDE - 1) / HU_ACCUM_SIDE;
+  hu_counts counts;
+  hui_counts_clear(&counts);
   for (size_t tile = block; tile < down * across; tile += blocks) {
     size_t i = tile / across * HU_ACCUM_SIDE + threadIdx.x / HU_ACCUM_SIDE;
     size_t j = tile % across * HU_ACCUM_SIDE + threadIdx.x % HU_ACCUM_SIDE;
-    if (i >= g.m || j >= g.n) continue;
-    uint32_t events = hui_accum_element(g, m, i, j);
-    if (g.events) hui_counts_add(&c, events);
+    if (i >= args.m || j >= args.n) continue;
+    uint32_t events = hui_accum_element(args, model, i, j);
+    if (args.events) hui_counts_add(&counts, events);
   }
-  if (g.events) {
+  if (args.events) {
     __shared__ unsigned long long sums[HU_EVENT_KINDS];
-    hui_counts_flush(&c, g.events, sums);
+    hui_counts_flush(&counts, args.events, sums);
   }
 }
 
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hui_gemm_model_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_accum_args m) {
-  hui_model_tiles(g, m, blockIdx.x, gridDim.x);
+    hui_gemm_model_kernel(const __grid_constant__ hu_gemm_args args, const __grid_constant__ hu_accum_args model) {
+  hui_model_tiles(args, model, blockIdx.x, gridDim.x);
 }
 
-hu_status hui_gemm_launch_model(const hu_gemm_args *g, const hu_accum_args *m, void *stream) {
-  size_t down = (g->m - 1) / HU_ACCUM_SIDE + 1, across = (g->n - 1) / HU_ACCUM_SIDE + 1;
+hu_status hui_gemm_launch_model(const hu_gemm_args *args, const hu_accum_args *model, void *stream) {
+  size_t down = (args->m - 1) / HU_ACCUM_SIDE + 1, across = (args->n - 1) / HU_ACCUM_SIDE + 1;
   size_t tiles = across > SIZE_MAX / down ? SIZE_MAX : down * across;
-  HU_LAUNCH(hui_gemm_model_kernel, hui_grid_size(tiles, 64), 0, stream, *g, *m);
+  HU_LAUNCH(hui_gemm_model_kernel, hui_grid_size(tiles, 64), 0, stream, *args, *model);
   return hui_launched();
 }
 
 /* ---- many products ---- */
 
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hui_gemm_model_batch_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_accum_args m,
-                                const __grid_constant__ hu_gemm_range r) {
+    hui_gemm_model_batch_kernel(const __grid_constant__ hu_gemm_args args, const __grid_constant__ hu_accum_args model,
+                                const __grid_constant__ hu_gemm_range range) {
   __shared__ hu_gemm_args own;
-  hui_gemm_pick(&own, g, r);
-  hui_model_tiles(own, m, blockIdx.x % r.blocks, r.blocks);
+  hui_gemm_pick(&own, args, range);
+  hui_model_tiles(own, model, blockIdx.x % range.blocks, range.blocks);
 }
 
-hu_status hui_gemm_launch_model_batch(const hu_gemm_args *g, const hu_accum_args *m, const hu_gemm_batch *batch,
+hu_status hui_gemm_launch_model_batch(const hu_gemm_args *args, const hu_accum_args *model, const hu_gemm_batch *batch,
                                       void *stream) {
-  size_t down = (g->m - 1) / HU_ACCUM_SIDE + 1, across = (g->n - 1) / HU_ACCUM_SIDE + 1;
+  size_t down = (args->m - 1) / HU_ACCUM_SIDE + 1, across = (args->n - 1) / HU_ACCUM_SIDE + 1;
   size_t tiles = across > SIZE_MAX / down ? SIZE_MAX : down * across;
-  return hui_gemm_each_range(batch, hui_grid_size(tiles, 64), [=](const hu_gemm_range &r, uint32_t blocks) {
-    HU_LAUNCH(hui_gemm_model_batch_kernel, blocks, 0, stream, *g, *m, r);
+  return hui_gemm_each_range(batch, hui_grid_size(tiles, 64), [=](const hu_gemm_range &range, uint32_t blocks) {
+    HU_LAUNCH(hui_gemm_model_batch_kernel, blocks, 0, stream, *args, *model, range);
   });
 }
 
 /* ---- products with scales ---- */
 
-HU_DEVICE uint32_t hui_scaled_model_element(const hu_gemm_args &g, const hu_accum_args &m, const hu_accum_scales &s,
-                                            size_t i, size_t j) {
-  hu_lines in = hui_scaled_lines_of(g, s, i, j);
-  hu_draw d = hui_accum_draw(g, i, j);
-  hu_num c = hui_accum_start(g, m.c, i, j), x = hui_accum_sum(&m.plan, &in, g.k, c, &d);
-  return hui_scaled_store(g, m, s, i, j, x);
+HU_DEVICE uint32_t hui_scaled_model_element(const hu_gemm_args &args, const hu_accum_args &model,
+                                            const hu_accum_scales &scales, size_t i, size_t j) {
+  hu_lines in = hui_scaled_lines_of(args, scales, i, j);
+  hu_draw draw = hui_accum_draw(args, i, j);
+  hu_num c = hui_accum_start(args, model.c, i, j), x = hui_accum_sum(&model.plan, &in, args.k, c, &draw);
+  return hui_scaled_store(args, model, scales, i, j, x);
 }
 
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hui_gemm_scaled_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_accum_args m,
-                           const __grid_constant__ hu_accum_scales s) {
-  hu_counts c;
-  hui_counts_clear(&c);
-  uint64_t count = (uint64_t)g.m * g.n, step = (uint64_t)gridDim.x * HU_THREADS;
-  for (uint64_t e = (uint64_t)blockIdx.x * HU_THREADS + threadIdx.x; e < count; e += step) {
-    uint32_t events = hui_scaled_model_element(g, m, s, e / g.n, e % g.n);
-    if (g.events) hui_counts_add(&c, events);
+    hui_gemm_scaled_kernel(const __grid_constant__ hu_gemm_args args, const __grid_constant__ hu_accum_args model,
+                           const __grid_constant__ hu_accum_scales scales) {
+  hu_counts counts;
+  hui_counts_clear(&counts);
+  uint64_t count = (uint64_t)args.m * args.n, step = (uint64_t)gridDim.x * HU_THREADS;
+  for (uint64_t element = (uint64_t)blockIdx.x * HU_THREADS + threadIdx.x; element < count; element += step) {
+    uint32_t events = hui_scaled_model_element(args, model, scales, element / args.n, element % args.n);
+    if (args.events) hui_counts_add(&counts, events);
   }
-  if (g.events) {
+  if (args.events) {
     __shared__ unsigned long long sums[HU_EVENT_KINDS];
-    hui_counts_flush(&c, g.events, sums);
+    hui_counts_flush(&counts, args.events, sums);
   }
 }
 
-hu_status hui_gemm_launch_scaled(const hu_gemm_args *g, const hu_accum_args *m, const hu_accum_scales *s,
+hu_status hui_gemm_launch_scaled(const hu_gemm_args *args, const hu_accum_args *model, const hu_accum_scales *scales,
                                  void *stream) {
-  uint64_t blocks = ((uint64_t)g->m * g->n - 1) / HU_THREADS + 1;
-  HU_LAUNCH(hui_gemm_scaled_kernel, hui_grid_size(blocks, 64), 0, stream, *g, *m, *s);
+  uint64_t blocks = ((uint64_t)args->m * args->n - 1) / HU_THREADS + 1;
+  HU_LAUNCH(hui_gemm_scaled_kernel, hui_grid_size(blocks, 64), 0, stream, *args, *model, *scales);
   return hui_launched();
 }
 
 /* ---- dot products ---- */
 
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hui_dot_kernel(uint64_t count, const __grid_constant__ hu_dot_plan t, hu_events *events) {
-  hu_counts c;
-  hui_counts_clear(&c);
+    hui_dot_kernel(uint64_t count, const __grid_constant__ hu_dot_plan plan, hu_events *events) {
+  hu_counts counts;
+  hui_counts_clear(&counts);
   for (uint64_t i = (uint64_t)blockIdx.x * HU_THREADS + threadIdx.x; i < count; i += (uint64_t)gridDim.x * HU_THREADS) {
-    uint32_t set = t.model.model.kind == HU_ACCUM_INT32 ? hui_dot_integers(&t, i, NULL) : hui_dot_sum(&t, i, NULL);
-    if (events) hui_counts_add(&c, set);
+    uint32_t set =
+        plan.model.model.kind == HU_ACCUM_INT32 ? hui_dot_integers(&plan, i, NULL) : hui_dot_sum(&plan, i, NULL);
+    if (events) hui_counts_add(&counts, set);
   }
   if (events) {
     __shared__ unsigned long long sums[HU_EVENT_KINDS];
-    hui_counts_flush(&c, events, sums);
+    hui_counts_flush(&counts, events, sums);
   }
 }
 
 hu_status hu_device_dot_n(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez, const hu_dot_operands *x,
                           const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
-  hu_dot_plan t;
-  hu_status s = hui_dot_plan_make(&t, count, n, z, incz, ez, x, accum, mode, exec);
-  if (s == HU_OK) s = hui_check_events(events);
-  if (s != HU_OK || count == 0) return s;
+  hu_dot_plan plan;
+  hu_status status = hui_dot_plan_make(&plan, count, n, z, incz, ez, x, accum, mode, exec);
+  if (status == HU_OK) status = hui_check_events(events);
+  if (status != HU_OK || count == 0) return status;
   hu_code_area area[HU_DOT_AREAS];
   size_t areas = hui_dot_areas(area, count, n, x, accum);
   for (size_t i = 0; i < areas; i++) hui_look_at(area[i], stream);
-  HU_LAUNCH(hui_dot_kernel, hui_grid_size((count - 1) / HU_THREADS + 1, 64), 0, stream, (uint64_t)count, t, events);
+  HU_LAUNCH(hui_dot_kernel, hui_grid_size((count - 1) / HU_THREADS + 1, 64), 0, stream, (uint64_t)count, plan, events);
   return hui_launched();
 }

@@ -6,9 +6,9 @@
 #include "emu/gemm/check.h"
 
 /* Bits of the integers that F's finite numbers are, times a power of two. */
-static int32_t bits_of(hu_format f) {
-  hu_spec s = hui_spec_of(f, hui_plain_mode());
-  return s.emax + 1 - (s.emin - s.m);
+static int32_t bits_of(hu_format format) {
+  hu_spec spec = hui_spec_of(format, hui_plain_mode());
+  return spec.emax + 1 - (spec.emin - spec.m);
 }
 
 int hui_gemm_choose_way(size_t k, hu_format fa, hu_format fb, const hu_format *fc, const hu_accum *accum) {

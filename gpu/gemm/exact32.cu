@@ -8,18 +8,18 @@
 /* R: 8, tiles of 128 x 128; 4, of 64 x 64, where there are few. */
 template <int R>
 HU_KERNEL __launch_bounds__(HU_THREADS, R == 8 ? 2 : 3)
-    hui_gemm_exact32_kernel(const __grid_constant__ hu_gemm_args g) {
+    hui_gemm_exact32_kernel(const __grid_constant__ hu_gemm_args args) {
   __shared__ __align__(16) float buffer[hu_device_tile<float, R, hu_rule_exact<float>>::shared];
   __shared__ float table_a[256], table_b[256];
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
-  hui_gemm_tile<float, R>(g, hu_rule_exact<float>(), buffer, table_a, table_b, sums);
+  hui_gemm_tile<float, R>(args, hu_rule_exact<float>(), buffer, table_a, table_b, sums);
 }
 
-hu_status hui_gemm_launch_exact32(const hu_gemm_args *g, void *stream) {
-  bool small = hui_tile_small(g, 128);
-  unsigned tiles = hui_tile_count(g, small ? 64 : 128);
+hu_status hui_gemm_launch_exact32(const hu_gemm_args *args, void *stream) {
+  bool small = hui_tile_small(args, 128);
+  unsigned tiles = hui_tile_count(args, small ? 64 : 128);
   auto kernel = small ? hui_gemm_exact32_kernel<4> : hui_gemm_exact32_kernel<8>;
   if (!tiles) return HU_E_SHAPE;
-  HU_LAUNCH(kernel, tiles, 0, stream, *g);
+  HU_LAUNCH(kernel, tiles, 0, stream, *args);
   return hui_launched();
 }

@@ -9,16 +9,16 @@
 
 typedef hu_device_tile<double, 4, hu_rule_exact<double>> tile64;
 
-HU_KERNEL __launch_bounds__(HU_THREADS, 2) hui_gemm_exact64_kernel(const __grid_constant__ hu_gemm_args g) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 2) hui_gemm_exact64_kernel(const __grid_constant__ hu_gemm_args args) {
   __shared__ __align__(16) double buffer[tile64::shared];
   __shared__ double table_a[256], table_b[256];
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
-  hui_gemm_tile<double, 4>(g, hu_rule_exact<double>(), buffer, table_a, table_b, sums);
+  hui_gemm_tile<double, 4>(args, hu_rule_exact<double>(), buffer, table_a, table_b, sums);
 }
 
-hu_status hui_gemm_launch_exact64(const hu_gemm_args *g, void *stream) {
-  unsigned tiles = hui_tile_count(g, tile64::lines);
+hu_status hui_gemm_launch_exact64(const hu_gemm_args *args, void *stream) {
+  unsigned tiles = hui_tile_count(args, tile64::lines);
   if (!tiles) return HU_E_SHAPE;
-  HU_LAUNCH(hui_gemm_exact64_kernel, tiles, 0, stream, *g);
+  HU_LAUNCH(hui_gemm_exact64_kernel, tiles, 0, stream, *args);
   return hui_launched();
 }

@@ -17,50 +17,51 @@ struct hu_rule_rounded : hu_rule_fma<float> {
 
 /* R: 8, tiles of 128 x 128; 4, of 64 x 64, where there are few. */
 template <int R, class Rule>
-HU_KERNEL __launch_bounds__(HU_THREADS, R == 8 ? 2 : 3) hui_gemm_fp32_kernel(const __grid_constant__ hu_gemm_args g) {
+HU_KERNEL __launch_bounds__(HU_THREADS, R == 8 ? 2 : 3)
+    hui_gemm_fp32_kernel(const __grid_constant__ hu_gemm_args args) {
   __shared__ __align__(16) float buffer[hu_device_tile<float, R, Rule>::shared];
   __shared__ float table_a[256], table_b[256];
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
-  hui_gemm_tile<float, R>(g, Rule(), buffer, table_a, table_b, sums);
+  hui_gemm_tile<float, R>(args, Rule(), buffer, table_a, table_b, sums);
 }
 
 template <int R, class Rule>
-static hu_status hui_gemm_start_fp32(const hu_gemm_args *g, void *stream) {
+static hu_status hui_gemm_start_fp32(const hu_gemm_args *args, void *stream) {
   auto kernel = hui_gemm_fp32_kernel<R, Rule>;
-  unsigned tiles = hui_tile_count(g, 16 * R);
+  unsigned tiles = hui_tile_count(args, 16 * R);
   if (!tiles) return HU_E_SHAPE;
-  HU_LAUNCH(kernel, tiles, 0, stream, *g);
+  HU_LAUNCH(kernel, tiles, 0, stream, *args);
   return hui_launched();
 }
 
-hu_status hui_gemm_launch_fp32(const hu_gemm_args *g, void *stream) {
-  if (hui_tile_small(g, 128)) return hui_gemm_start_fp32<4, hu_rule_fma<float>>(g, stream);
-  return hui_gemm_start_fp32<8, hu_rule_fma<float>>(g, stream);
+hu_status hui_gemm_launch_fp32(const hu_gemm_args *args, void *stream) {
+  if (hui_tile_small(args, 128)) return hui_gemm_start_fp32<4, hu_rule_fma<float>>(args, stream);
+  return hui_gemm_start_fp32<8, hu_rule_fma<float>>(args, stream);
 }
 
 /* ---- many products: tiles of 64 x 64, since heads are small ---- */
 
 /* With three blocks at once ptxas spills, since the arguments are in shared memory. */
 HU_KERNEL __launch_bounds__(HU_THREADS, 2)
-    hui_gemm_fp32_batch_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_gemm_range r) {
+    hui_gemm_fp32_batch_kernel(const __grid_constant__ hu_gemm_args args, const __grid_constant__ hu_gemm_range range) {
   typedef hu_rule_fma<float> rule;
   __shared__ __align__(16) float buffer[hu_device_tile<float, 4, rule>::shared];
   __shared__ float table_a[256], table_b[256];
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   __shared__ hu_gemm_args own;
-  hui_gemm_pick(&own, g, r);
-  hui_gemm_tile<float, 4>(own, rule(), buffer, table_a, table_b, sums, NULL, blockIdx.x % r.blocks);
+  hui_gemm_pick(&own, args, range);
+  hui_gemm_tile<float, 4>(own, rule(), buffer, table_a, table_b, sums, NULL, blockIdx.x % range.blocks);
 }
 
-hu_status hui_gemm_launch_fp32_batch(const hu_gemm_args *g, const hu_gemm_batch *batch, void *stream) {
-  unsigned tiles = hui_tile_count(g, 64);
+hu_status hui_gemm_launch_fp32_batch(const hu_gemm_args *args, const hu_gemm_batch *batch, void *stream) {
+  unsigned tiles = hui_tile_count(args, 64);
   if (!tiles) return HU_E_SHAPE;
-  return hui_gemm_each_range(batch, tiles, [=](const hu_gemm_range &r, uint32_t blocks) {
-    HU_LAUNCH(hui_gemm_fp32_batch_kernel, blocks, 0, stream, *g, r);
+  return hui_gemm_each_range(batch, tiles, [=](const hu_gemm_range &range, uint32_t blocks) {
+    HU_LAUNCH(hui_gemm_fp32_batch_kernel, blocks, 0, stream, *args, range);
   });
 }
 
 /* With 8 x 8 sums a thread has no registers left for the products. */
-hu_status hui_gemm_launch_rounded(const hu_gemm_args *g, void *stream) {
-  return hui_gemm_start_fp32<4, hu_rule_rounded>(g, stream);
+hu_status hui_gemm_launch_rounded(const hu_gemm_args *args, void *stream) {
+  return hui_gemm_start_fp32<4, hu_rule_rounded>(args, stream);
 }

@@ -14,80 +14,80 @@
 
 static const hu_mode plain = {0, 0, 0, 0, 0, 0, {0, 0}};
 
-static uint8_t code_size(hu_format f, uint8_t storage) {
-  return storage == HU_STORAGE_VALUES ? 0 : (uint8_t)(hui_code_bytes(f));
+static uint8_t code_size(hu_format format, uint8_t storage) {
+  return storage == HU_STORAGE_VALUES ? 0 : (uint8_t)(hui_code_bytes(format));
 }
 
 /* With d0 = 23 - m, a magnitude's code times 2^d0 is the pattern of the value times 2^(1 - low), low = emin + 127; so
  * it is for subnormals. */
-static void set_plain(hu_device_matrix *z) {
-  const hu_spec *s = &z->spec;
-  int32_t low = s->emin + 127;
-  if (z->size != 2 || s->sign_mask != 0x8000 || !s->negzero || s->zero != HU_ZERO_FIELD ||
-      s->subnormal != HU_SUBNORMAL_GRADUAL || !s->fits_binary32 || s->m > 15 || low < 1 || low > 128)
+static void set_plain(hu_device_matrix *matrix) {
+  const hu_spec *spec = &matrix->spec;
+  int32_t low = spec->emin + 127;
+  if (matrix->size != 2 || spec->sign_mask != 0x8000 || !spec->negzero || spec->zero != HU_ZERO_FIELD ||
+      spec->subnormal != HU_SUBNORMAL_GRADUAL || !spec->fits_binary32 || spec->m > 15 || low < 1 || low > 128)
     return;
-  z->plain = low == 1 ? 1 : 2;
-  z->plain_shift = (uint8_t)(23 - s->m);
-  z->plain_mask = 0x7FFF;
-  z->plain_most = s->max_code;
-  z->plain_factor = (uint32_t)(low - 1 + 127) << 23;
+  matrix->plain = low == 1 ? 1 : 2;
+  matrix->plain_shift = (uint8_t)(23 - spec->m);
+  matrix->plain_mask = 0x7FFF;
+  matrix->plain_most = spec->max_code;
+  matrix->plain_factor = (uint32_t)(low - 1 + 127) << 23;
 }
 
 /* along: whether the stored rows run along k (A as it is, B transposed). */
 static hu_device_matrix matrix_of(const hu_operand *x, int along) {
-  hu_device_matrix z;
-  memset(&z, 0, sizeof z);
-  z.data = x->data;
-  z.line_step = along ? x->ld : 1;
-  z.step = along ? 1 : x->ld;
-  z.spec = hui_spec_of(x->format, plain);
-  z.size = code_size(x->format, x->storage);
-  z.along = along ? 1 : 0;
-  size_t bytes = z.size ? z.size : sizeof(float);
-  z.quads = (uintptr_t)x->data % (4 * bytes) == 0 && x->ld % 4 == 0;
-  z.present = 1;
-  set_plain(&z);
-  return z;
+  hu_device_matrix matrix;
+  memset(&matrix, 0, sizeof matrix);
+  matrix.data = x->data;
+  matrix.line_step = along ? x->ld : 1;
+  matrix.step = along ? 1 : x->ld;
+  matrix.spec = hui_spec_of(x->format, plain);
+  matrix.size = code_size(x->format, x->storage);
+  matrix.along = along ? 1 : 0;
+  size_t bytes = matrix.size ? matrix.size : sizeof(float);
+  matrix.quads = (uintptr_t)x->data % (4 * bytes) == 0 && x->ld % 4 == 0;
+  matrix.present = 1;
+  set_plain(&matrix);
+  return matrix;
 }
 
 typedef struct range {
   int32_t low, high; /* all values are multiples of 2^low and below 2^high */
 } range;
 
-static range range_of(hu_format f) {
-  hu_spec s = hui_spec_of(f, hui_plain_mode());
-  range r = {s.emin - s.m, s.emax + 1};
-  return r;
+static range range_of(hu_format format) {
+  hu_spec spec = hui_spec_of(format, hui_plain_mode());
+  range extent = {spec.emin - spec.m, spec.emax + 1};
+  return extent;
 }
 
 /* Bits of a two's complement number that holds every sum, and the weight of the lowest. */
 static int32_t sum_bits(size_t k, hu_format fa, hu_format fb, const hu_format *fc, int32_t *low) {
   range a = range_of(fa), b = range_of(fb);
-  range s = {a.low + b.low, a.high + b.high};
+  range sum = {a.low + b.low, a.high + b.high};
   if (fc) {
     range c = range_of(*fc);
-    if (c.low < s.low) s.low = c.low;
-    if (c.high > s.high) s.high = c.high;
+    if (c.low < sum.low) sum.low = c.low;
+    if (c.high > sum.high) sum.high = c.high;
   }
   int32_t log = 1; /* terms < 2^log */
   while (log < 64 && (k >> (log - 1)) > 0) log++;
-  *low = s.low;
-  return s.high - s.low + log + 1;
+  *low = sum.low;
+  return sum.high - sum.low + log + 1;
 }
 
 /* Does the device's own fused multiply-add of pairs serve (seq_half.cu)? */
 enum { PAIR_NONE = 0, PAIR_HALF = 1, PAIR_BRAIN = 2 };
 
-static int pair_of(const hu_accum *x, const hu_operand *a, const hu_operand *b, const hu_operand *c) {
+static int pair_of(const hu_accum *accum, const hu_operand *a, const hu_operand *b, const hu_operand *c) {
   hu_format half = hu_format_ieee(5, 10, 0), brain = hu_format_ieee(8, 7, 0);
   const hu_operand *in[3] = {a, b, c};
-  if (x->kind != HU_ACCUM_SEQ || x->promote || x->slices) return PAIR_NONE;
-  if (x->mode.round != HU_RNE || x->mode.saturate > HU_SAT_NONE) return PAIR_NONE;
-  if (!hu_format_equal(x->sum, half) && !hu_format_equal(x->sum, brain)) return PAIR_NONE;
+  if (accum->kind != HU_ACCUM_SEQ || accum->promote || accum->slices) return PAIR_NONE;
+  if (accum->mode.round != HU_RNE || accum->mode.saturate > HU_SAT_NONE) return PAIR_NONE;
+  if (!hu_format_equal(accum->sum, half) && !hu_format_equal(accum->sum, brain)) return PAIR_NONE;
   for (int i = 0; i < 3; i++) {
-    if (in[i] && (in[i]->storage != HU_STORAGE_CODES || !hu_format_equal(in[i]->format, x->sum))) return PAIR_NONE;
+    if (in[i] && (in[i]->storage != HU_STORAGE_CODES || !hu_format_equal(in[i]->format, accum->sum))) return PAIR_NONE;
   }
-  return hu_format_equal(x->sum, half) ? PAIR_HALF : PAIR_BRAIN;
+  return hu_format_equal(accum->sum, half) ? PAIR_HALF : PAIR_BRAIN;
 }
 
 static hu_source source_of(const hu_operand *x) {
@@ -97,107 +97,110 @@ static hu_source source_of(const hu_operand *x) {
 }
 
 /* seq2(binary32,binary32), ties to even, of operands that binary32 holds. */
-static int is_rounded32(const hu_accum *x, hu_format a, hu_format b, const hu_format *c) {
+static int is_rounded32(const hu_accum *accum, hu_format a, hu_format b, const hu_format *c) {
   hu_format single = hui_format_binary32();
-  return x->kind == HU_ACCUM_SEQ2 && !x->promote && !x->slices && hu_format_equal(x->product, single) &&
-         hu_format_equal(x->sum, single) && x->mode.round == HU_RNE && x->mode.saturate <= HU_SAT_NONE &&
+  return accum->kind == HU_ACCUM_SEQ2 && !accum->promote && !accum->slices && hu_format_equal(accum->product, single) &&
+         hu_format_equal(accum->sum, single) && accum->mode.round == HU_RNE && accum->mode.saturate <= HU_SAT_NONE &&
          hui_gemm_fit_binary32(a, b, c);
 }
 
-static void plan_model(hu_accum_args *m, size_t k, const hu_operand *a, const hu_operand *b, const hu_operand *c,
+static void plan_model(hu_accum_args *model, size_t k, const hu_operand *a, const hu_operand *b, const hu_operand *c,
                        const hu_accum *accum) {
-  m->plan.a = source_of(a);
-  m->plan.b = source_of(b);
-  m->plan.sa = m->plan.a;
-  m->plan.sb = m->plan.b;
-  m->c = c ? source_of(c) : m->plan.a;
-  hui_plan_model(&m->plan, accum, k, &m->c);
+  model->plan.a = source_of(a);
+  model->plan.b = source_of(b);
+  model->plan.sa = model->plan.a;
+  model->plan.sb = model->plan.b;
+  model->c = c ? source_of(c) : model->plan.a;
+  hui_plan_model(&model->plan, accum, k, &model->c);
 }
 
-static void fill(hu_gemm_args *g, size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
+static void fill(hu_gemm_args *args, size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
                  const hu_operand *b, const hu_operand *c, hu_mode mode, const hu_exec *exec, hu_events *events) {
-  g->m = m;
-  g->n = n;
-  g->k = k;
-  g->a = matrix_of(a, !a->transposed);
-  g->b = matrix_of(b, b->transposed);
-  g->c = c ? matrix_of(c, !c->transposed) : g->a;
-  g->c.present = c != NULL;
-  g->d = d->data;
-  g->ldd = d->ld;
-  g->dspec = hui_spec_of(d->format, mode);
-  g->dsize = code_size(d->format, d->storage);
-  g->stochastic = mode.round >= HU_SRA;
-  g->low = 0;
-  g->stream = hui_exec_stream(exec);
-  g->events = events;
+  args->m = m;
+  args->n = n;
+  args->k = k;
+  args->a = matrix_of(a, !a->transposed);
+  args->b = matrix_of(b, b->transposed);
+  args->c = c ? matrix_of(c, !c->transposed) : args->a;
+  args->c.present = c != NULL;
+  args->d = result->data;
+  args->ldd = result->ld;
+  args->dspec = hui_spec_of(result->format, mode);
+  args->dsize = code_size(result->format, result->storage);
+  args->stochastic = mode.round >= HU_SRA;
+  args->low = 0;
+  args->stream = hui_exec_stream(exec);
+  args->events = events;
 }
 
 /* Of operands that are right. */
-static hu_status run(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
+static hu_status run(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a, const hu_operand *b,
                      const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events,
                      void *stream) {
-  hu_gemm_args g;
-  fill(&g, m, n, k, d, a, b, c, mode, exec, events);
+  hu_gemm_args args;
+  fill(&args, m, n, k, result, a, b, c, mode, exec, events);
   const hu_format *fc = c ? &c->format : NULL;
   hu_accum_args model;
   switch (hui_gemm_choose_way(k, a->format, b->format, fc, accum)) {
-    case HU_GEMM_WAY_FP32: return hui_gemm_launch_fp32(&g, stream);
-    case HU_GEMM_WAY_EXACT32: return hui_gemm_launch_exact32(&g, stream);
+    case HU_GEMM_WAY_FP32: return hui_gemm_launch_fp32(&args, stream);
+    case HU_GEMM_WAY_EXACT32: return hui_gemm_launch_exact32(&args, stream);
     case HU_GEMM_WAY_EXACT64:
-      return hui_gemm_bytes_serve(&g) ? hui_gemm_launch_bytes(&g, stream) : hui_gemm_launch_exact64(&g, stream);
-    case HU_GEMM_WAY_BYTES: return hui_gemm_launch_bytes(&g, stream);
+      return hui_gemm_bytes_serve(&args) ? hui_gemm_launch_bytes(&args, stream)
+                                         : hui_gemm_launch_exact64(&args, stream);
+    case HU_GEMM_WAY_BYTES: return hui_gemm_launch_bytes(&args, stream);
     case HU_GEMM_WAY_WIDE: {
-      int32_t bits = sum_bits(k, a->format, b->format, fc, &g.low);
-      return hui_gemm_launch_wide(&g, bits, stream);
+      int32_t bits = sum_bits(k, a->format, b->format, fc, &args.low);
+      return hui_gemm_launch_wide(&args, bits, stream);
     }
     default: break;
   }
-  if (is_rounded32(accum, a->format, b->format, fc)) return hui_gemm_launch_rounded(&g, stream);
+  if (is_rounded32(accum, a->format, b->format, fc)) return hui_gemm_launch_rounded(&args, stream);
   int pair = pair_of(accum, a, b, c);
-  if (pair) return hui_gemm_launch_half(&g, &g.a.spec, pair == PAIR_BRAIN, stream);
+  if (pair) return hui_gemm_launch_half(&args, &args.a.spec, pair == PAIR_BRAIN, stream);
   plan_model(&model, k, a, b, c, accum);
-  hu_seq_args q;
-  if (hui_seq_plan(&q, a->format, b->format, fc, accum)) return hui_gemm_launch_seq(&g, &model, &q, stream);
-  hu_unfused_args v;
-  if (hui_unfused_plan(&v, k, a->format, b->format, fc, accum)) return hui_gemm_launch_unfused(&g, &model, &v, stream);
-  hu_unit_plan u;
-  if (hui_gemm_blocks_plan(&u, &g, &model, NULL)) return hui_gemm_launch_blocks(&g, &model, NULL, &u, stream);
-  if (hui_gemm_align_serves(&model)) return hui_gemm_launch_align(&g, &model, stream);
-  return hui_gemm_launch_model(&g, &model, stream);
+  hu_seq_args seq;
+  if (hui_seq_plan(&seq, a->format, b->format, fc, accum)) return hui_gemm_launch_seq(&args, &model, &seq, stream);
+  hu_unfused_args unfused;
+  if (hui_unfused_plan(&unfused, k, a->format, b->format, fc, accum))
+    return hui_gemm_launch_unfused(&args, &model, &unfused, stream);
+  hu_unit_plan plan;
+  if (hui_gemm_blocks_plan(&plan, &args, &model, NULL))
+    return hui_gemm_launch_blocks(&args, &model, NULL, &plan, stream);
+  if (hui_gemm_align_serves(&model)) return hui_gemm_launch_align(&args, &model, stream);
+  return hui_gemm_launch_model(&args, &model, stream);
 }
 
 static uint8_t steps_by_four(const size_t step[2]) { return step[0] % 4 == 0 && step[1] % 4 == 0; }
 
 static int is_value(uint8_t storage) { return storage == HU_STORAGE_VALUES; }
 
-hu_status hui_device_gemm_batch(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
+hu_status hui_device_gemm_batch(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
                                 const hu_operand *b, const hu_gemm_batch *batch, const hu_accum *accum, hu_stream words,
                                 void *stream) {
-  hu_status s = hui_gemm_check(m, n, k, d, a, b, NULL, NULL, NULL, accum, plain);
-  if (s != HU_OK || m == 0 || n == 0 || batch->outer == 0 || batch->inner == 0) return s;
-  if (!is_value(d->storage) || !is_value(a->storage) || !is_value(b->storage)) return HU_E_FORMAT;
+  hu_status status = hui_gemm_check(m, n, k, result, a, b, NULL, NULL, NULL, accum, plain);
+  if (status != HU_OK || m == 0 || n == 0 || batch->outer == 0 || batch->inner == 0) return status;
+  if (!is_value(result->storage) || !is_value(a->storage) || !is_value(b->storage)) return HU_E_FORMAT;
   hu_exec exec;
-  hu_gemm_args g;
+  hu_gemm_args args;
   hu_accum_args model;
   memset(&exec, 0, sizeof exec);
   exec.stream = words;
-  fill(&g, m, n, k, d, a, b, NULL, plain, &exec, NULL);
-  g.a.quads = g.a.quads && steps_by_four(batch->a);
-  g.b.quads = g.b.quads && steps_by_four(batch->b);
+  fill(&args, m, n, k, result, a, b, NULL, plain, &exec, NULL);
+  args.a.quads = args.a.quads && steps_by_four(batch->a);
+  args.b.quads = args.b.quads && steps_by_four(batch->b);
   if (hui_gemm_choose_way(k, a->format, b->format, NULL, accum) == HU_GEMM_WAY_FP32)
-    return hui_gemm_launch_fp32_batch(&g, batch, stream);
+    return hui_gemm_launch_fp32_batch(&args, batch, stream);
   plan_model(&model, k, a, b, NULL, accum);
-  return hui_gemm_launch_model_batch(&g, &model, batch, stream);
+  return hui_gemm_launch_model_batch(&args, &model, batch, stream);
 }
 
-static hu_status run_scaled(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
-                            const hu_operand *c, const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
-                            hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
-  hu_gemm_args g;
+static hu_status run_scaled(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
+                            const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
+                            const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
+  hu_gemm_args args;
   hu_accum_args model;
   hu_accum_scales scales;
-  fill(&g, m, n, k, d, a, b, c, mode, exec, events);
+  fill(&args, m, n, k, result, a, b, c, mode, exec, events);
   plan_model(&model, k, a, b, c, accum);
   model.plan.sa = source_of(sa);
   model.plan.sb = source_of(sb);
@@ -206,8 +209,9 @@ static hu_status run_scaled(size_t m, size_t n, size_t k, const hu_result *d, co
   uint64_t every = accum->scaled ? accum->promote : accum->block.every;
   scales.count = k / every + (k % every != 0);
   hu_unit_plan u;
-  if (hui_gemm_blocks_plan(&u, &g, &model, &scales)) return hui_gemm_launch_blocks(&g, &model, &scales, &u, stream);
-  return hui_gemm_launch_scaled(&g, &model, &scales, stream);
+  if (hui_gemm_blocks_plan(&u, &args, &model, &scales))
+    return hui_gemm_launch_blocks(&args, &model, &scales, &u, stream);
+  return hui_gemm_launch_scaled(&args, &model, &scales, stream);
 }
 
 /* ---- the calls ---- */
@@ -218,12 +222,13 @@ static void look_at(const hu_operand *x, size_t rows, size_t cols, void *stream)
   hui_look_at(hui_code_rows_of(down, across, x->data, x->ld, x->format), stream);
 }
 
-static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
-                          const hu_operand *c, const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
-                          hu_mode mode, const hu_exec *exec, hu_events *events, void *stream, int looks) {
-  hu_status s = hui_gemm_check(m, n, k, d, a, b, c, sa, sb, accum, mode);
-  if (s == HU_OK) s = hui_check_events(events);
-  if (s != HU_OK || m == 0 || n == 0) return s;
+static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
+                          const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
+                          const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream,
+                          int looks) {
+  hu_status status = hui_gemm_check(m, n, k, result, a, b, c, sa, sb, accum, mode);
+  if (status == HU_OK) status = hui_check_events(events);
+  if (status != HU_OK || m == 0 || n == 0) return status;
   if (looks) {
     look_at(a, m, k, stream);
     look_at(b, k, n, stream);
@@ -231,26 +236,26 @@ static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *d, cons
     look_at(sa, m, hui_gemm_scales(accum, k), stream);
     look_at(sb, hui_gemm_scales(accum, k), n, stream);
   }
-  return sa ? run_scaled(m, n, k, d, a, b, c, sa, sb, accum, mode, exec, events, stream)
-            : run(m, n, k, d, a, b, c, accum, mode, exec, events, stream);
+  return sa ? run_scaled(m, n, k, result, a, b, c, sa, sb, accum, mode, exec, events, stream)
+            : run(m, n, k, result, a, b, c, accum, mode, exec, events, stream);
 }
 
-hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
-                         const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec,
-                         hu_events *events, void *stream) {
-  return multiply(m, n, k, d, a, b, c, NULL, NULL, accum, mode, exec, events, stream, 1);
+hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
+                         const hu_operand *b, const hu_operand *c, const hu_accum *accum, hu_mode mode,
+                         const hu_exec *exec, hu_events *events, void *stream) {
+  return multiply(m, n, k, result, a, b, c, NULL, NULL, accum, mode, exec, events, stream, 1);
 }
 
-hu_status hu_device_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
+hu_status hu_device_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
                                 const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
                                 const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events,
                                 void *stream) {
   if (!sa || !sb) return HU_E_NULL;
-  return multiply(m, n, k, d, a, b, c, sa, sb, accum, mode, exec, events, stream, 1);
+  return multiply(m, n, k, result, a, b, c, sa, sb, accum, mode, exec, events, stream, 1);
 }
 
-hu_status hui_gemm_enqueue(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
-                           const hu_operand *c, const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
-                           hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
-  return multiply(m, n, k, d, a, b, c, sa, sb, accum, mode, exec, events, stream, 0);
+hu_status hui_gemm_enqueue(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
+                           const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
+                           const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
+  return multiply(m, n, k, result, a, b, c, sa, sb, accum, mode, exec, events, stream, 0);
 }

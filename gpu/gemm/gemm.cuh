@@ -45,8 +45,8 @@ HU_DEVICE uint32_t hui_matrix_raw(const hu_device_matrix &x, size_t at) {
   }
 }
 
-HU_DEVICE hu_num hui_matrix_num(const hu_device_matrix &x, size_t line, size_t p) {
-  uint32_t raw = hui_matrix_raw(x, line * x.line_step + p * x.step);
+HU_DEVICE hu_num hui_matrix_num(const hu_device_matrix &x, size_t line, size_t term) {
+  uint32_t raw = hui_matrix_raw(x, line * x.line_step + term * x.step);
   return x.size ? hui_unpack(&x.spec, raw) : hui_unpack32(raw);
 }
 
@@ -61,16 +61,16 @@ typedef struct hu_gemm_range {
 
 /* What this block's product is, in shared memory: kernels then read it as they read what they are given. Every thread
  * of the block must come here. */
-HU_DEVICE void hui_gemm_pick(hu_gemm_args *own, const hu_gemm_args &g, const hu_gemm_range &r) {
+HU_DEVICE void hui_gemm_pick(hu_gemm_args *own, const hu_gemm_args &args, const hu_gemm_range &range) {
   if (threadIdx.x == 0) {
-    const uint64_t product = r.first + blockIdx.x / r.blocks;
-    const size_t o = product / r.batch.inner, i = product % r.batch.inner;
-    *own = g;
-    own->a.data = (const uint32_t *)g.a.data + o * r.batch.a[0] + i * r.batch.a[1];
-    own->b.data = (const uint32_t *)g.b.data + o * r.batch.b[0] + i * r.batch.b[1];
-    own->d = (uint32_t *)g.d + o * r.batch.d[0] + i * r.batch.d[1];
-    if (r.batch.own_words) {
-      const uint64_t low = hui_word(g.stream, 2 * product), high = hui_word(g.stream, 2 * product + 1);
+    const uint64_t product = range.first + blockIdx.x / range.blocks;
+    const size_t outer = product / range.batch.inner, i = product % range.batch.inner;
+    *own = args;
+    own->a.data = (const uint32_t *)args.a.data + outer * range.batch.a[0] + i * range.batch.a[1];
+    own->b.data = (const uint32_t *)args.b.data + outer * range.batch.b[0] + i * range.batch.b[1];
+    own->d = (uint32_t *)args.d + outer * range.batch.d[0] + i * range.batch.d[1];
+    if (range.batch.own_words) {
+      const uint64_t low = hui_word(args.stream, 2 * product), high = hui_word(args.stream, 2 * product + 1);
       own->stream.key = high << 32 | low;
       own->stream.counter = 0;
     }
@@ -83,10 +83,10 @@ HU_DEVICE void hui_gemm_pick(hu_gemm_args *own, const hu_gemm_args &g, const hu_
 template <class Launch>
 static inline hu_status hui_gemm_each_range(const hu_gemm_batch *batch, uint32_t blocks, Launch launch) {
   const uint64_t all = (uint64_t)batch->outer * batch->inner, most = 0x7FFFFFFFu / blocks;
-  hu_gemm_range r = {*batch, 0, blocks};
-  for (; r.first < all; r.first += most) {
-    const uint64_t left = all - r.first;
-    launch(r, (uint32_t)((left < most ? left : most) * blocks));
+  hu_gemm_range range = {*batch, 0, blocks};
+  for (; range.first < all; range.first += most) {
+    const uint64_t left = all - range.first;
+    launch(range, (uint32_t)((left < most ? left : most) * blocks));
   }
   return hui_launched();
 }
@@ -120,13 +120,14 @@ HU_DEVICE uint32_t hui_product_flags(hu_num a, hu_num b) {
 }
 
 /* The flags of all terms of element (i, j); only for sums that turned out NaN or zero. */
-static __device__ __noinline__ uint32_t hui_sum_flags(const hu_gemm_args &g, size_t i, size_t j) {
+static __device__ __noinline__ uint32_t hui_sum_flags(const hu_gemm_args &args, size_t i, size_t j) {
   uint32_t flags = HU_TERM_NOT_MINUS_ZERO; /* an absent C is +0 */
-  if (g.c.present) {
-    hu_num c = hui_matrix_num(g.c, i, j);
+  if (args.c.present) {
+    hu_num c = hui_matrix_num(args.c, i, j);
     flags = hui_term_flags(c.kind, c.sign);
   }
-  for (size_t p = 0; p < g.k; p++) flags |= hui_product_flags(hui_matrix_num(g.a, i, p), hui_matrix_num(g.b, j, p));
+  for (size_t term = 0; term < args.k; term++)
+    flags |= hui_product_flags(hui_matrix_num(args.a, i, term), hui_matrix_num(args.b, j, term));
   return flags;
 }
 
@@ -134,52 +135,52 @@ static __device__ __noinline__ uint32_t hui_sum_flags(const hu_gemm_args &g, siz
 
 /* Rounds the sum x of element (i, j) into D and returns the events; a NaN that no operand brought in (made) is an
  * invalid operation. Called, not inlined: around it the sums of a tile hold most of the registers. */
-static __device__ __noinline__ uint32_t hui_gemm_store(const hu_gemm_args &g, size_t i, size_t j, hu_num x,
+static __device__ __noinline__ uint32_t hui_gemm_store(const hu_gemm_args &args, size_t i, size_t j, hu_num x,
                                                        uint32_t made) {
-  uint32_t ev, word = g.stochastic ? hui_word(g.stream, (uint64_t)i * g.n + j) : 0;
-  uint32_t code = hui_round(&g.dspec, x, word >> ((32u - g.dspec.bits) & 31u), &ev);
-  size_t at = i * g.ldd + j;
-  switch (g.dsize) {
-    case 0: ((uint32_t *)g.d)[at] = hui_pack32(hui_unpack(&g.dspec, code)); break;
-    case 1: ((uint8_t *)g.d)[at] = (uint8_t)code; break;
-    case 2: ((uint16_t *)g.d)[at] = (uint16_t)code; break;
-    default: ((uint32_t *)g.d)[at] = code; break;
+  uint32_t ev, word = args.stochastic ? hui_word(args.stream, (uint64_t)i * args.n + j) : 0;
+  uint32_t code = hui_round(&args.dspec, x, word >> ((32u - args.dspec.bits) & 31u), &ev);
+  size_t at = i * args.ldd + j;
+  switch (args.dsize) {
+    case 0: ((uint32_t *)args.d)[at] = hui_pack32(hui_unpack(&args.dspec, code)); break;
+    case 1: ((uint8_t *)args.d)[at] = (uint8_t)code; break;
+    case 2: ((uint16_t *)args.d)[at] = (uint16_t)code; break;
+    default: ((uint32_t *)args.d)[at] = code; break;
   }
   return made ? (ev & ~(uint32_t)HU_EVENT_NAN_IN) | HU_EVENT_INVALID : ev;
 }
 
 /* ---- the kernels, by file ---- */
 
-hu_status hui_gemm_launch_fp32(const hu_gemm_args *g, void *stream);
-hu_status hui_gemm_launch_fp32_batch(const hu_gemm_args *g, const hu_gemm_batch *batch, void *stream);
-hu_status hui_gemm_launch_rounded(const hu_gemm_args *g, void *stream);
-hu_status hui_gemm_launch_exact32(const hu_gemm_args *g, void *stream);
-hu_status hui_gemm_launch_exact64(const hu_gemm_args *g, void *stream);
+hu_status hui_gemm_launch_fp32(const hu_gemm_args *args, void *stream);
+hu_status hui_gemm_launch_fp32_batch(const hu_gemm_args *args, const hu_gemm_batch *batch, void *stream);
+hu_status hui_gemm_launch_rounded(const hu_gemm_args *args, void *stream);
+hu_status hui_gemm_launch_exact32(const hu_gemm_args *args, void *stream);
+hu_status hui_gemm_launch_exact64(const hu_gemm_args *args, void *stream);
 /* 1 if codes of 8 bits of A and B have so few digits that this is faster than hui_gemm_launch_exact64. */
-int hui_gemm_bytes_serve(const hu_gemm_args *g);
-hu_status hui_gemm_launch_bytes(const hu_gemm_args *g, void *stream);
-hu_status hui_gemm_launch_wide(const hu_gemm_args *g, int32_t bits,
+int hui_gemm_bytes_serve(const hu_gemm_args *args);
+hu_status hui_gemm_launch_bytes(const hu_gemm_args *args, void *stream);
+hu_status hui_gemm_launch_wide(const hu_gemm_args *args, int32_t bits,
                                void *stream); /* bits: of the widest sum, sign included */
 struct hu_accum_args;                         /* by_model.cuh */
 struct hu_accum_scales;                       /* by_model.cuh */
 struct hu_seq_args;                           /* seq.h */
-hu_status hui_gemm_launch_seq(const hu_gemm_args *g, const struct hu_accum_args *m, const struct hu_seq_args *q,
-                              void *stream);
+hu_status hui_gemm_launch_seq(const hu_gemm_args *args, const struct hu_accum_args *model,
+                              const struct hu_seq_args *seq, void *stream);
 struct hu_unfused_args; /* unfused.h */
-hu_status hui_gemm_launch_unfused(const hu_gemm_args *g, const struct hu_accum_args *m, const struct hu_unfused_args *q,
-                                  void *stream);
-hu_status hui_gemm_launch_half(const hu_gemm_args *g, const hu_spec *f, int brain, void *stream);
-/* 1 if hui_gemm_launch_blocks takes the model: its plan. s: NULL, no scales. */
-int hui_gemm_blocks_plan(struct hu_unit_plan *q, const hu_gemm_args *g, const struct hu_accum_args *m,
-                         const struct hu_accum_scales *s);
-hu_status hui_gemm_launch_blocks(const hu_gemm_args *g, const struct hu_accum_args *m, const struct hu_accum_scales *s,
-                                 const struct hu_unit_plan *q, void *stream);
-int hui_gemm_align_serves(const struct hu_accum_args *m);
-hu_status hui_gemm_launch_align(const hu_gemm_args *g, const struct hu_accum_args *m, void *stream);
-hu_status hui_gemm_launch_model(const hu_gemm_args *g, const struct hu_accum_args *m, void *stream);
-hu_status hui_gemm_launch_model_batch(const hu_gemm_args *g, const struct hu_accum_args *m, const hu_gemm_batch *batch,
-                                      void *stream);
-hu_status hui_gemm_launch_scaled(const hu_gemm_args *g, const struct hu_accum_args *m, const struct hu_accum_scales *s,
-                                 void *stream);
+hu_status hui_gemm_launch_unfused(const hu_gemm_args *args, const struct hu_accum_args *model,
+                                  const struct hu_unfused_args *unfused, void *stream);
+hu_status hui_gemm_launch_half(const hu_gemm_args *args, const hu_spec *spec, int brain, void *stream);
+/* 1 if hui_gemm_launch_blocks takes the model: its plan. scales: NULL, no scales. */
+int hui_gemm_blocks_plan(struct hu_unit_plan *plan, const hu_gemm_args *args, const struct hu_accum_args *model,
+                         const struct hu_accum_scales *scales);
+hu_status hui_gemm_launch_blocks(const hu_gemm_args *args, const struct hu_accum_args *model,
+                                 const struct hu_accum_scales *scales, const struct hu_unit_plan *plan, void *stream);
+int hui_gemm_align_serves(const struct hu_accum_args *model);
+hu_status hui_gemm_launch_align(const hu_gemm_args *args, const struct hu_accum_args *model, void *stream);
+hu_status hui_gemm_launch_model(const hu_gemm_args *args, const struct hu_accum_args *model, void *stream);
+hu_status hui_gemm_launch_model_batch(const hu_gemm_args *args, const struct hu_accum_args *model,
+                                      const hu_gemm_batch *batch, void *stream);
+hu_status hui_gemm_launch_scaled(const hu_gemm_args *args, const struct hu_accum_args *model,
+                                 const struct hu_accum_scales *scales, void *stream);
 
 #endif

@@ -25,43 +25,43 @@
 #include "gpu/gemm/tile.cuh"
 
 /* The element in integers. */
-static __device__ __noinline__ hu_num hui_seq_element(const hu_gemm_args &g, const hu_accum_args &m, size_t i,
+static __device__ __noinline__ hu_num hui_seq_element(const hu_gemm_args &args, const hu_accum_args &model, size_t i,
                                                       size_t j) {
-  hu_lines in = hui_lines_of(g, i, j);
-  hu_draw d = hui_accum_draw(g, i, j);
-  return hui_sum_seq(&m.plan, &in, 0, g.k, hui_accum_start(g, m.c, i, j), &d);
+  hu_lines in = hui_lines_of(args, i, j);
+  hu_draw draw = hui_accum_draw(args, i, j);
+  return hui_sum_seq(&model.plan, &in, 0, args.k, hui_accum_start(args, model.c, i, j), &draw);
 }
 
 struct hu_rule_seq {
   static const bool zeros = false;
-  const hu_seq_args &q; /* kernel arguments: constants of the instructions that use them */
-  const hu_accum_args &m;
+  const hu_seq_args &seq; /* kernel arguments: constants of the instructions that use them */
+  const hu_accum_args &model;
 
-  /* v times a power of two; NaN if that is not exact. */
-  static __device__ __forceinline__ float moved(float v, float up, float down) {
-    float w = __fmul_rn(v, up);
-    return __fmul_rn(w, down) == v ? w : __uint_as_float(0x7FC00000);
+  /* x times a power of two; NaN if that is not exact. */
+  static __device__ __forceinline__ float moved(float x, float up, float down) {
+    float product = __fmul_rn(x, up);
+    return __fmul_rn(product, down) == x ? product : __uint_as_float(0x7FC00000);
   }
-  __device__ __forceinline__ float a(float v) const { return moved(v, q.up_a, q.down_a); }
-  __device__ __forceinline__ float b(float v) const { return moved(v, q.up_b, q.down_b); }
-  __device__ __forceinline__ float c(float v) const { return b(a(v)); }
+  __device__ __forceinline__ float a(float x) const { return moved(x, seq.up_a, seq.down_a); }
+  __device__ __forceinline__ float b(float x) const { return moved(x, seq.up_b, seq.down_b); }
+  __device__ __forceinline__ float c(float x) const { return b(a(x)); }
 
   __device__ __forceinline__ float step(float x, float y, float acc) const {
     uint32_t low = __float_as_uint(__fmaf_rd(x, y, acc)), high = __float_as_uint(__fmaf_ru(x, y, acc));
-    uint32_t t = low & 1 ? low : high, e = t & 0x7F800000u;
-    float power = __uint_as_float(e > q.floor ? e : q.floor);
-    float sum = __fmaf_rn(power, q.scale, __uint_as_float(t));
-    float z = __fmaf_rn(-power, q.scale, sum);
-    return __uint_as_float(__float_as_uint(z) | (t & q.sign));
+    uint32_t odd = low & 1 ? low : high, field = odd & 0x7F800000u;
+    float power = __uint_as_float(field > seq.floor ? field : seq.floor);
+    float sum = __fmaf_rn(power, seq.scale, __uint_as_float(odd));
+    float z = __fmaf_rn(-power, seq.scale, sum);
+    return __uint_as_float(__float_as_uint(z) | (odd & seq.sign));
   }
 
-  __device__ __forceinline__ bool open(float v) const { return (__float_as_uint(v) & 0x7FFFFFFFu) >= 0x7F800000u; }
-  __device__ __forceinline__ hu_num element(const hu_gemm_args &g, size_t i, size_t j) const {
-    return hui_seq_element(g, m, i, j);
+  __device__ __forceinline__ bool open(float x) const { return (__float_as_uint(x) & 0x7FFFFFFFu) >= 0x7F800000u; }
+  __device__ __forceinline__ hu_num element(const hu_gemm_args &args, size_t i, size_t j) const {
+    return hui_seq_element(args, model, i, j);
   }
-  __device__ __forceinline__ hu_num number(const hu_gemm_args &, size_t, size_t, float v) const {
-    hu_num x = hui_unpack32(__float_as_uint(v));
-    if (x.kind == HU_KIND_FINITE) x.exp -= q.shift;
+  __device__ __forceinline__ hu_num number(const hu_gemm_args &, size_t, size_t, float sum) const {
+    hu_num x = hui_unpack32(__float_as_uint(sum));
+    if (x.kind == HU_KIND_FINITE) x.exp -= seq.shift;
     return x;
   }
 };
@@ -69,19 +69,20 @@ struct hu_rule_seq {
 typedef hu_device_tile<float, 8, hu_rule_seq> tile_seq;
 
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hui_gemm_seq_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_accum_args m,
-                        const __grid_constant__ hu_seq_args q) {
+    hui_gemm_seq_kernel(const __grid_constant__ hu_gemm_args args, const __grid_constant__ hu_accum_args model,
+                        const __grid_constant__ hu_seq_args seq) {
   __shared__ __align__(16) float buffer[tile_seq::shared];
   __shared__ float table_a[256], table_b[256];
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   __shared__ uint32_t marks[tile_seq::lines * tile_seq::lines / 32];
-  hu_rule_seq rule = {q, m};
-  hui_gemm_tile<float, 8>(g, rule, buffer, table_a, table_b, sums, marks);
+  hu_rule_seq rule = {seq, model};
+  hui_gemm_tile<float, 8>(args, rule, buffer, table_a, table_b, sums, marks);
 }
 
-hu_status hui_gemm_launch_seq(const hu_gemm_args *g, const hu_accum_args *m, const hu_seq_args *q, void *stream) {
-  unsigned tiles = hui_tile_count(g, tile_seq::lines);
+hu_status hui_gemm_launch_seq(const hu_gemm_args *args, const hu_accum_args *model, const hu_seq_args *seq,
+                              void *stream) {
+  unsigned tiles = hui_tile_count(args, tile_seq::lines);
   if (!tiles) return HU_E_SHAPE;
-  HU_LAUNCH(hui_gemm_seq_kernel, tiles, 0, stream, *g, *m, *q);
+  HU_LAUNCH(hui_gemm_seq_kernel, tiles, 0, stream, *args, *model, *seq);
   return hui_launched();
 }

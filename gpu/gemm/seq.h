@@ -18,8 +18,8 @@ typedef struct hu_seq_args {
   int32_t shift;
 } hu_seq_args;
 
-/* 1, and *q, if the kernel serves this model and these formats. */
-int hui_seq_plan(hu_seq_args *q, hu_format fa, hu_format fb, const hu_format *fc, const hu_accum *accum);
+/* 1, and *seq, if the kernel serves this model and these formats. */
+int hui_seq_plan(hu_seq_args *seq, hu_format fa, hu_format fb, const hu_format *fc, const hu_accum *accum);
 
 #ifdef __cplusplus
 }

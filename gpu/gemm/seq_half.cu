@@ -16,13 +16,13 @@
 #if !defined(HU_HOST_LAUNCH)
 template <bool Brain>
 HU_DEVICE uint32_t hui_fma_pair(uint32_t a, uint32_t b, uint32_t c) {
-  uint32_t d;
+  uint32_t z;
   if (Brain) {
-    asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(z) : "r"(a), "r"(b), "r"(c));
   } else {
-    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(z) : "r"(a), "r"(b), "r"(c));
   }
-  return d;
+  return z;
 }
 #else
 template <bool Brain>
@@ -44,145 +44,147 @@ typedef struct hu_pair_codes {
   uint16_t code[4];
 } hu_pair_codes;
 
-/* This thread's four codes of a slab: number n is element (line, p). */
-HU_DEVICE void hui_pair_place(const hu_device_matrix &x, int n, int *line, int *p) {
-  int t = (int)threadIdx.x + HU_THREADS * n;
-  *line = x.along ? t / HU_PAIR_DEPTH : t % HU_PAIR_LINES;
-  *p = x.along ? t % HU_PAIR_DEPTH : t / HU_PAIR_LINES;
+/* This thread's four codes of a slab: number n is element (line, term). */
+HU_DEVICE void hui_pair_place(const hu_device_matrix &x, int n, int *line, int *term) {
+  int thread = (int)threadIdx.x + HU_THREADS * n;
+  *line = x.along ? thread / HU_PAIR_DEPTH : thread % HU_PAIR_LINES;
+  *term = x.along ? thread % HU_PAIR_DEPTH : thread / HU_PAIR_LINES;
 }
 
 HU_DEVICE hu_pair_codes hui_pair_fetch(const hu_device_matrix &x, size_t line0, size_t lines, size_t p0, size_t k) {
-  hu_pair_codes z;
+  hu_pair_codes codes;
 #pragma unroll
   for (int n = 0; n < 4; n++) {
-    int line, p;
-    hui_pair_place(x, n, &line, &p);
-    size_t l = line0 + line, at = p0 + p;
-    z.code[n] = l < lines && at < k ? ((const uint16_t *)x.data)[l * x.line_step + at * x.step] : (uint16_t)0;
+    int line, term;
+    hui_pair_place(x, n, &line, &term);
+    size_t at_line = line0 + line, at = p0 + term;
+    codes.code[n] =
+        at_line < lines && at < k ? ((const uint16_t *)x.data)[at_line * x.line_step + at * x.step] : (uint16_t)0;
   }
-  return z;
+  return codes;
 }
 
-HU_DEVICE void hui_pair_keep_a(const hu_device_matrix &x, const hu_pair_codes &z, uint32_t *slab) {
+HU_DEVICE void hui_pair_keep_a(const hu_device_matrix &x, const hu_pair_codes &codes, uint32_t *slab) {
 #pragma unroll
   for (int n = 0; n < 4; n++) {
-    int line, p;
-    hui_pair_place(x, n, &line, &p);
-    slab[p * HU_PAIR_A + line] = z.code[n] * 0x10001u;
-  }
-}
-
-HU_DEVICE void hui_pair_keep_b(const hu_device_matrix &x, const hu_pair_codes &z, uint16_t *slab) {
-#pragma unroll
-  for (int n = 0; n < 4; n++) {
-    int line, p;
-    hui_pair_place(x, n, &line, &p);
-    slab[p * HU_PAIR_B + line] = z.code[n];
+    int line, term;
+    hui_pair_place(x, n, &line, &term);
+    slab[term * HU_PAIR_A + line] = codes.code[n] * 0x10001u;
   }
 }
 
-HU_DEVICE int hui_pair_row(int r) { return r / 4 * 64 + (int)threadIdx.x / 16 * 4 + r % 4; }
+HU_DEVICE void hui_pair_keep_b(const hu_device_matrix &x, const hu_pair_codes &codes, uint16_t *slab) {
+#pragma unroll
+  for (int n = 0; n < 4; n++) {
+    int line, term;
+    hui_pair_place(x, n, &line, &term);
+    slab[term * HU_PAIR_B + line] = codes.code[n];
+  }
+}
+
+HU_DEVICE int hui_pair_row(int row) { return row / 4 * 64 + (int)threadIdx.x / 16 * 4 + row % 4; }
 HU_DEVICE int hui_pair_column(int c) { return c / 2 * 64 + (int)threadIdx.x % 16 * 4 + c % 2 * 2; }
 
 template <bool Brain>
-HU_DEVICE void hui_pair_products(const hu_gemm_args &g, hu_pair_shared &s, size_t row0, size_t col0,
+HU_DEVICE void hui_pair_products(const hu_gemm_args &args, hu_pair_shared &shared, size_t row0, size_t col0,
                                  uint32_t (&sum)[8][4]) {
   int side = 0;
-  if (g.k == 0) return;
-  hui_pair_keep_a(g.a, hui_pair_fetch(g.a, row0, g.m, 0, g.k), s.a[0]);
-  hui_pair_keep_b(g.b, hui_pair_fetch(g.b, col0, g.n, 0, g.k), s.b[0]);
+  if (args.k == 0) return;
+  hui_pair_keep_a(args.a, hui_pair_fetch(args.a, row0, args.m, 0, args.k), shared.a[0]);
+  hui_pair_keep_b(args.b, hui_pair_fetch(args.b, col0, args.n, 0, args.k), shared.b[0]);
   __syncthreads();
   for (size_t p0 = 0;; p0 += HU_PAIR_DEPTH, side ^= 1) {
     size_t next = p0 + HU_PAIR_DEPTH;
-    hu_pair_codes a = hui_pair_fetch(g.a, row0, g.m, next, g.k), b = hui_pair_fetch(g.b, col0, g.n, next, g.k);
-    int steps = next <= g.k ? HU_PAIR_DEPTH : (int)(g.k - p0);
+    hu_pair_codes a = hui_pair_fetch(args.a, row0, args.m, next, args.k),
+                  b = hui_pair_fetch(args.b, col0, args.n, next, args.k);
+    int steps = next <= args.k ? HU_PAIR_DEPTH : (int)(args.k - p0);
 #pragma unroll 1
-    for (int p = 0; p < steps; p++) {
+    for (int term = 0; term < steps; term++) {
       uint32_t x[8], y[4];
 #pragma unroll
-      for (int r = 0; r < 8; r++) x[r] = s.a[side][p * HU_PAIR_A + hui_pair_row(r)];
+      for (int row = 0; row < 8; row++) x[row] = shared.a[side][term * HU_PAIR_A + hui_pair_row(row)];
 #pragma unroll
-      for (int c = 0; c < 4; c++) memcpy(&y[c], &s.b[side][p * HU_PAIR_B + hui_pair_column(c)], 4);
+      for (int c = 0; c < 4; c++) memcpy(&y[c], &shared.b[side][term * HU_PAIR_B + hui_pair_column(c)], 4);
 #pragma unroll
-      for (int r = 0; r < 8; r++) {
+      for (int row = 0; row < 8; row++) {
 #pragma unroll
-        for (int c = 0; c < 4; c++) sum[r][c] = hui_fma_pair<Brain>(x[r], y[c], sum[r][c]);
+        for (int c = 0; c < 4; c++) sum[row][c] = hui_fma_pair<Brain>(x[row], y[c], sum[row][c]);
       }
     }
-    if (next >= g.k) break;
+    if (next >= args.k) break;
     /* The other side was last read before the barrier that opened this round. */
-    hui_pair_keep_a(g.a, a, s.a[side ^ 1]);
-    hui_pair_keep_b(g.b, b, s.b[side ^ 1]);
+    hui_pair_keep_a(args.a, a, shared.a[side ^ 1]);
+    hui_pair_keep_b(args.b, b, shared.b[side ^ 1]);
     __syncthreads();
   }
 }
 
 /* C, element by element. */
-HU_DEVICE void hui_pair_start(const hu_gemm_args &g, size_t row0, size_t col0, uint32_t (&sum)[8][4]) {
+HU_DEVICE void hui_pair_start(const hu_gemm_args &args, size_t row0, size_t col0, uint32_t (&sum)[8][4]) {
 #pragma unroll
-  for (int r = 0; r < 8; r++) {
+  for (int row = 0; row < 8; row++) {
 #pragma unroll
     for (int c = 0; c < 4; c++) {
-      sum[r][c] = 0;
+      sum[row][c] = 0;
 #pragma unroll
-      for (int h = 0; h < 2; h++) {
-        size_t i = row0 + hui_pair_row(r), j = col0 + hui_pair_column(c) + h;
-        if (!g.c.present || i >= g.m || j >= g.n) continue;
-        sum[r][c] |= (uint32_t)((const uint16_t *)g.c.data)[i * g.c.line_step + j * g.c.step] << (16 * h);
+      for (int half = 0; half < 2; half++) {
+        size_t i = row0 + hui_pair_row(row), j = col0 + hui_pair_column(c) + half;
+        if (!args.c.present || i >= args.m || j >= args.n) continue;
+        sum[row][c] |= (uint32_t)((const uint16_t *)args.c.data)[i * args.c.line_step + j * args.c.step] << (16 * half);
       }
     }
   }
 }
 
 /* Rounds the sums into D, two register rows (32 rows of the tile) at a time through shared memory. */
-HU_DEVICE void hui_pair_finish(const hu_gemm_args &g, const hu_spec &f, uint16_t *stage, size_t row0, size_t col0,
+HU_DEVICE void hui_pair_finish(const hu_gemm_args &args, const hu_spec &spec, uint16_t *stage, size_t row0, size_t col0,
                                const uint32_t (&sum)[8][4], hu_tally *tally) {
 #pragma unroll
   for (int pass = 0; pass < 4; pass++) {
     __syncthreads();
 #pragma unroll
-    for (int r = 0; r < 2; r++) {
+    for (int row = 0; row < 2; row++) {
 #pragma unroll
       for (int c = 0; c < 4; c++) {
-        int at = ((int)threadIdx.x / 16 * 2 + r) * HU_PAIR_LINES + hui_pair_column(c);
-        memcpy(&stage[at], &sum[2 * pass + r][c], 4);
+        int at = ((int)threadIdx.x / 16 * 2 + row) * HU_PAIR_LINES + hui_pair_column(c);
+        memcpy(&stage[at], &sum[2 * pass + row][c], 4);
       }
     }
     __syncthreads();
 #pragma unroll 1
-    for (int e = (int)threadIdx.x; e < 32 * HU_PAIR_LINES; e += HU_THREADS) {
-      int line = e / HU_PAIR_LINES, r = 2 * pass + line % 2;
-      size_t i = row0 + r / 4 * 64 + line / 2 * 4 + r % 4, j = col0 + e % HU_PAIR_LINES;
-      if (i >= g.m || j >= g.n) continue;
-      hui_tally_add(tally, hui_plain_store(g, i, j, hui_unpack(&f, stage[e])));
+    for (int element = (int)threadIdx.x; element < 32 * HU_PAIR_LINES; element += HU_THREADS) {
+      int line = element / HU_PAIR_LINES, row = 2 * pass + line % 2;
+      size_t i = row0 + row / 4 * 64 + line / 2 * 4 + row % 4, j = col0 + element % HU_PAIR_LINES;
+      if (i >= args.m || j >= args.n) continue;
+      hui_tally_add(tally, hui_plain_store(args, i, j, hui_unpack(&spec, stage[element])));
     }
   }
 }
 
 template <bool Brain>
 HU_KERNEL __launch_bounds__(HU_THREADS, 2)
-    hui_gemm_half_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_spec f) {
+    hui_gemm_half_kernel(const __grid_constant__ hu_gemm_args args, const __grid_constant__ hu_spec spec) {
   __shared__ __align__(16) hu_pair_shared s;
   __shared__ __align__(16) uint16_t stage[32 * HU_PAIR_LINES];
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
-  size_t across = (g.n + HU_PAIR_LINES - 1) / HU_PAIR_LINES;
+  size_t across = (args.n + HU_PAIR_LINES - 1) / HU_PAIR_LINES;
   size_t row0 = blockIdx.x / across * HU_PAIR_LINES, col0 = blockIdx.x % across * HU_PAIR_LINES;
   uint32_t sum[8][4];
-  hu_counts c;
-  hui_counts_clear(&c);
-  hui_pair_start(g, row0, col0, sum);
-  hui_pair_products<Brain>(g, s, row0, col0, sum);
-  hui_pair_finish(g, f, stage, row0, col0, sum, &c.some); /* 64 elements a thread: no count overflows */
-  if (g.events) hui_counts_flush(&c, g.events, sums);
+  hu_counts counts;
+  hui_counts_clear(&counts);
+  hui_pair_start(args, row0, col0, sum);
+  hui_pair_products<Brain>(args, s, row0, col0, sum);
+  hui_pair_finish(args, spec, stage, row0, col0, sum, &counts.some); /* 64 elements a thread: no count overflows */
+  if (args.events) hui_counts_flush(&counts, args.events, sums);
 }
 
-hu_status hui_gemm_launch_half(const hu_gemm_args *g, const hu_spec *f, int brain, void *stream) {
-  size_t down = (g->m - 1) / HU_PAIR_LINES + 1, across = (g->n - 1) / HU_PAIR_LINES + 1;
+hu_status hui_gemm_launch_half(const hu_gemm_args *args, const hu_spec *spec, int brain, void *stream) {
+  size_t down = (args->m - 1) / HU_PAIR_LINES + 1, across = (args->n - 1) / HU_PAIR_LINES + 1;
   if (across > 0x7FFFFFFFu / down) return HU_E_SHAPE;
   if (brain) {
-    HU_LAUNCH(hui_gemm_half_kernel<true>, down * across, 0, stream, *g, *f);
+    HU_LAUNCH(hui_gemm_half_kernel<true>, down * across, 0, stream, *args, *spec);
   } else {
-    HU_LAUNCH(hui_gemm_half_kernel<false>, down * across, 0, stream, *g, *f);
+    HU_LAUNCH(hui_gemm_half_kernel<false>, down * across, 0, stream, *args, *spec);
   }
   return hui_launched();
 }

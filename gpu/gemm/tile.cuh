@@ -39,14 +39,16 @@ __device__ __noinline__ double hui_value_of_code<double>(const hu_device_matrix 
 template <class T>
 struct hu_rule_fma {
   static const bool zeros = false;
-  __device__ __forceinline__ T a(T v) const { return v; }
-  __device__ __forceinline__ T b(T v) const { return v; }
-  __device__ __forceinline__ T c(T v) const { return v; }
+  __device__ __forceinline__ T a(T element) const { return element; }
+  __device__ __forceinline__ T b(T element) const { return element; }
+  __device__ __forceinline__ T c(T element) const { return element; }
   static __device__ __forceinline__ float step(float a, float b, float sum) { return __fmaf_rn(a, b, sum); }
   static __device__ __forceinline__ double step(double a, double b, double sum) { return __fma_rn(a, b, sum); }
   static __device__ __forceinline__ hu_num unpack(float x) { return hui_unpack32(__float_as_uint(x)); }
   static __device__ __forceinline__ hu_num unpack(double x) { return hui_unpack64((uint64_t)__double_as_longlong(x)); }
-  __device__ __forceinline__ hu_num number(const hu_gemm_args &, size_t, size_t, T v) const { return unpack(v); }
+  __device__ __forceinline__ hu_num number(const hu_gemm_args &, size_t, size_t, T element) const {
+    return unpack(element);
+  }
   __device__ __forceinline__ bool open(T) const { return false; }
   __device__ __forceinline__ hu_num element(const hu_gemm_args &, size_t, size_t) const {
     return hui_num_special(HU_KIND_NAN, 0);
@@ -75,7 +77,7 @@ struct hu_device_tile {
   __device__ __forceinline__ hu_device_tile(const Rule &r) : rule(r) {}
 
   struct quad {
-    T v[4];
+    T value[4];
   };
 
   /* In binary64 exact, subnormals too. */
@@ -94,38 +96,38 @@ struct hu_device_tile {
   /* Four codes of 16 bits: in the exponent field of binary32 where x.plain says so, infinities, NaN and others by the
    * core. */
   static __device__ __forceinline__ quad words(const hu_device_matrix &x, const hu_four<uint16_t> &raw) {
-    quad q;
+    quad elements;
     bool odd = !x.plain;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      uint32_t magnitude = raw.v[i] & x.plain_mask, sign = (uint32_t)raw.v[i] << 16 & 0x80000000u;
-      float v = __uint_as_float(magnitude << x.plain_shift);
-      if (x.plain > 1) v = __fmul_rn(v, __uint_as_float(x.plain_factor));
+      uint32_t magnitude = raw.value[i] & x.plain_mask, sign = (uint32_t)raw.value[i] << 16 & 0x80000000u;
+      float value = __uint_as_float(magnitude << x.plain_shift);
+      if (x.plain > 1) value = __fmul_rn(value, __uint_as_float(x.plain_factor));
       odd = odd || magnitude > x.plain_most;
-      q.v[i] = from_bits(__float_as_uint(v) | sign);
+      elements.value[i] = from_bits(__float_as_uint(value) | sign);
     }
     if (odd) {
 #pragma unroll 1
       for (int i = 0; i < 4; i++) {
-        T v = wide(x, i == 0 ? raw.v[0] : i == 1 ? raw.v[1] : i == 2 ? raw.v[2] : raw.v[3]);
+        T element = wide(x, i == 0 ? raw.value[0] : i == 1 ? raw.value[1] : i == 2 ? raw.value[2] : raw.value[3]);
 #pragma unroll
-        for (int j = 0; j < 4; j++) q.v[j] = i == j ? v : q.v[j];
+        for (int j = 0; j < 4; j++) elements.value[j] = i == j ? element : elements.value[j];
       }
     }
-    return q;
+    return elements;
   }
 
   /* ---- slabs ---- */
 
   /* The four elements of this thread: along k or along the lines, as they lie in memory. */
-  static __device__ __forceinline__ void place(const hu_device_matrix &x, int *line, int *p) {
-    int t = (int)threadIdx.x;
+  static __device__ __forceinline__ void place(const hu_device_matrix &x, int *line, int *term) {
+    int thread = (int)threadIdx.x;
     if (x.along) {
-      *line = t / (depth / 4);
-      *p = t % (depth / 4) * 4;
+      *line = thread / (depth / 4);
+      *term = thread % (depth / 4) * 4;
     } else {
-      *line = t % (lines / 4) * 4;
-      *p = t / (lines / 4);
+      *line = thread % (lines / 4) * 4;
+      *term = thread / (lines / 4);
     }
   }
 
@@ -139,70 +141,70 @@ struct hu_device_tile {
   static __device__ __forceinline__ size_t bytes(const hu_device_matrix &x) { return x.size ? x.size : sizeof(float); }
 
   static __device__ __forceinline__ track start_of(const hu_device_matrix &x, size_t line0, size_t lines_all) {
-    int line, p;
-    track t;
-    place(x, &line, &p);
-    size_t l = line0 + line;
-    t.at = (const uint8_t *)x.data + (l * x.line_step + p * x.step) * bytes(x);
-    t.whole = x.quads && x.size <= 2 && (x.along ? l : l + 3) < lines_all;
-    return t;
+    int line, term;
+    track next;
+    place(x, &line, &term);
+    size_t at_line = line0 + line;
+    next.at = (const uint8_t *)x.data + (at_line * x.line_step + term * x.step) * bytes(x);
+    next.whole = x.quads && x.size <= 2 && (x.along ? at_line : at_line + 3) < lines_all;
+    return next;
   }
 
   static __device__ __forceinline__ quad four(const hu_device_matrix &x, const T *table, const void *at) {
-    quad q;
+    quad elements;
     if (x.size == 0) {
       hu_four<uint32_t> raw = *(const hu_four<uint32_t> *)at;
 #pragma unroll
-      for (int i = 0; i < 4; i++) q.v[i] = from_bits(raw.v[i]);
+      for (int i = 0; i < 4; i++) elements.value[i] = from_bits(raw.value[i]);
     } else if (x.size == 1) {
       hu_four<uint8_t> raw = *(const hu_four<uint8_t> *)at;
 #pragma unroll
-      for (int i = 0; i < 4; i++) q.v[i] = table[raw.v[i]];
+      for (int i = 0; i < 4; i++) elements.value[i] = table[raw.value[i]];
     } else {
       hu_four<uint16_t> raw = *(const hu_four<uint16_t> *)at;
-      q = words(x, raw);
+      elements = words(x, raw);
     }
-    return q;
+    return elements;
   }
 
   /* One after another, where some are outside or they do not lie together. */
   static __device__ __forceinline__ quad singly(const hu_device_matrix &x, const T *table, size_t line0,
                                                 size_t lines_all, size_t p0, size_t k) {
-    int line, p;
-    quad q;
-    place(x, &line, &p);
-    size_t l = line0 + line, at = p0 + p, first = l * x.line_step + at * x.step;
+    int line, term;
+    quad elements;
+    place(x, &line, &term);
+    size_t at_line = line0 + line, at = p0 + term, first = at_line * x.line_step + at * x.step;
 #pragma unroll
-    for (int i = 0; i < 4; i++) q.v[i] = 0;
+    for (int i = 0; i < 4; i++) elements.value[i] = 0;
 #pragma unroll 1
     for (int i = 0; i < 4; i++) {
-      bool in = x.along ? l < lines_all && at + i < k : l + i < lines_all && at < k;
+      bool in = x.along ? at_line < lines_all && at + i < k : at_line + i < lines_all && at < k;
       if (!in) break;
-      T v = value(x, table, hui_matrix_raw(x, first + i));
+      T element = value(x, table, hui_matrix_raw(x, first + i));
 #pragma unroll
-      for (int j = 0; j < 4; j++) q.v[j] = i == j ? v : q.v[j];
+      for (int j = 0; j < 4; j++) elements.value[j] = i == j ? element : elements.value[j];
     }
-    return q;
+    return elements;
   }
 
-  static __device__ __forceinline__ quad fetch(const hu_device_matrix &x, const T *table, track &t, size_t line0,
+  static __device__ __forceinline__ quad fetch(const hu_device_matrix &x, const T *table, track &next, size_t line0,
                                                size_t lines_all, size_t p0, size_t k) {
-    quad q = t.whole && p0 + depth <= k ? four(x, table, t.at) : singly(x, table, line0, lines_all, p0, k);
-    t.at += depth * x.step * bytes(x);
-    return q;
+    quad elements = next.whole && p0 + depth <= k ? four(x, table, next.at) : singly(x, table, line0, lines_all, p0, k);
+    next.at += depth * x.step * bytes(x);
+    return elements;
   }
 
-  __device__ __forceinline__ void keep(const hu_device_matrix &x, quad q, T *slab_of, bool is_a) const {
-    int line, p;
-    place(x, &line, &p);
+  __device__ __forceinline__ void keep(const hu_device_matrix &x, quad elements, T *slab_of, bool is_a) const {
+    int line, term;
+    place(x, &line, &term);
 #pragma unroll
-    for (int i = 0; i < 4; i++) q.v[i] = is_a ? rule.a(q.v[i]) : rule.b(q.v[i]);
+    for (int i = 0; i < 4; i++) elements.value[i] = is_a ? rule.a(elements.value[i]) : rule.b(elements.value[i]);
     if (x.along) {
 #pragma unroll
-      for (int i = 0; i < 4; i++) slab_of[(p + i) * pitch + line] = q.v[i];
+      for (int i = 0; i < 4; i++) slab_of[(term + i) * pitch + line] = elements.value[i];
     } else {
 #pragma unroll
-      for (int i = 0; i < 4; i++) slab_of[p * pitch + line + i] = q.v[i];
+      for (int i = 0; i < 4; i++) slab_of[term * pitch + line + i] = elements.value[i];
     }
   }
 
@@ -221,36 +223,36 @@ struct hu_device_tile {
     }
   }
 
-  __device__ __forceinline__ void products(const hu_gemm_args &g) {
+  __device__ __forceinline__ void products(const hu_gemm_args &args) {
     T *a = buffer, *b = buffer + 2 * slab;
     int side = 0;
-    if (g.k == 0) return;
-    track ta = start_of(g.a, row0, g.m), tb = start_of(g.b, col0, g.n);
-    keep(g.a, fetch(g.a, table_a, ta, row0, g.m, 0, g.k), a, true);
-    keep(g.b, fetch(g.b, table_b, tb, col0, g.n, 0, g.k), b, false);
+    if (args.k == 0) return;
+    track ta = start_of(args.a, row0, args.m), tb = start_of(args.b, col0, args.n);
+    keep(args.a, fetch(args.a, table_a, ta, row0, args.m, 0, args.k), a, true);
+    keep(args.b, fetch(args.b, table_b, tb, col0, args.n, 0, args.k), b, false);
     __syncthreads();
-    for (size_t p = 0;; side ^= 1) {
+    for (size_t first = 0;; side ^= 1) {
       quad qa, qb;
-      size_t next = p + depth;
+      size_t next = first + depth;
       const T *sa = a + side * slab, *sb = b + side * slab;
-      if (next < g.k) {
-        qa = fetch(g.a, table_a, ta, row0, g.m, next, g.k);
-        qb = fetch(g.b, table_b, tb, col0, g.n, next, g.k);
+      if (next < args.k) {
+        qa = fetch(args.a, table_a, ta, row0, args.m, next, args.k);
+        qb = fetch(args.b, table_b, tb, col0, args.n, next, args.k);
       }
-      if (next <= g.k) {
+      if (next <= args.k) {
 #pragma unroll
         for (int i = 0; i < depth; i++) step(sa + i * pitch, sb + i * pitch);
       } else {
-        int rest = (int)(g.k - p);
+        int rest = (int)(args.k - first);
 #pragma unroll 1
         for (int i = 0; i < rest; i++) step(sa + i * pitch, sb + i * pitch);
       }
-      if (next >= g.k) break;
+      if (next >= args.k) break;
       /* The other side was last read before the barrier that opened this round. */
-      keep(g.a, qa, a + (side ^ 1) * slab, true);
-      keep(g.b, qb, b + (side ^ 1) * slab, false);
+      keep(args.a, qa, a + (side ^ 1) * slab, true);
+      keep(args.b, qb, b + (side ^ 1) * slab, false);
       __syncthreads();
-      p = next;
+      first = next;
     }
   }
 
@@ -260,14 +262,14 @@ struct hu_device_tile {
   __device__ __forceinline__ void exchange_pass(bool out) {
     int ty = (int)threadIdx.x / 16, tx = (int)threadIdx.x % 16;
 #pragma unroll
-    for (int r = 0; r < 2; r++) {
+    for (int row = 0; row < 2; row++) {
 #pragma unroll
       for (int j = 0; j < R; j++) {
-        T *at = buffer + (ty * 2 + r) * pitch + j / 4 * 64 + tx * 4 + j % 4;
+        T *at = buffer + (ty * 2 + row) * pitch + j / 4 * 64 + tx * 4 + j % 4;
         if (out) {
-          *at = sum[2 * Pass + r][j];
+          *at = sum[2 * Pass + row][j];
         } else {
-          sum[2 * Pass + r][j] = *at;
+          sum[2 * Pass + row][j] = *at;
         }
       }
     }
@@ -282,31 +284,31 @@ struct hu_device_tile {
     }
   }
 
-  /* Stage row s of a pass is this row of the tile. */
-  static __device__ __forceinline__ int tile_row(int pass, int s) {
-    int r = 2 * pass + (s & 1);
-    return r / 4 * 64 + s / 2 * 4 + r % 4;
+  /* Stage row stage_row of a pass is this row of the tile. */
+  static __device__ __forceinline__ int tile_row(int pass, int stage_row) {
+    int row = 2 * pass + (stage_row & 1);
+    return row / 4 * 64 + stage_row / 2 * 4 + row % 4;
   }
 
-  __device__ __forceinline__ void start(const hu_gemm_args &g) {
+  __device__ __forceinline__ void start(const hu_gemm_args &args) {
 #pragma unroll
     for (int i = 0; i < R; i++) {
 #pragma unroll
       for (int j = 0; j < R; j++) sum[i][j] = 0;
     }
-    if (!g.c.present) return;
+    if (!args.c.present) return;
 #pragma unroll 1
     for (int pass = 0; pass < passes; pass++) {
       __syncthreads();
 #pragma unroll 1
-      for (int e = (int)threadIdx.x; e < 32 * lines; e += HU_THREADS) {
-        int s = e / lines, col = e % lines;
-        size_t i = row0 + tile_row(pass, s), j = col0 + col;
-        if (i < g.m && j < g.n) {
-          uint32_t raw = hui_matrix_raw(g.c, i * g.c.line_step + j * g.c.step);
-          buffer[s * pitch + col] = rule.c(g.c.size ? wide(g.c, raw) : from_bits(raw));
+      for (int element = (int)threadIdx.x; element < 32 * lines; element += HU_THREADS) {
+        int row = element / lines, col = element % lines;
+        size_t i = row0 + tile_row(pass, row), j = col0 + col;
+        if (i < args.m && j < args.n) {
+          uint32_t raw = hui_matrix_raw(args.c, i * args.c.line_step + j * args.c.step);
+          buffer[row * pitch + col] = rule.c(args.c.size ? wide(args.c, raw) : from_bits(raw));
         } else {
-          buffer[s * pitch + col] = 0;
+          buffer[row * pitch + col] = 0;
         }
       }
       __syncthreads();
@@ -315,42 +317,43 @@ struct hu_device_tile {
     __syncthreads();
   }
 
-  static __device__ __forceinline__ uint32_t store(const hu_gemm_args &g, size_t i, size_t j, hu_num x) {
-    bool zero = Rule::zeros && x.kind == HU_KIND_ZERO && g.dspec.round == HU_RTN;
-    uint32_t flags = zero || x.kind == HU_KIND_NAN ? hui_sum_flags(g, i, j) : 0;
+  static __device__ __forceinline__ uint32_t store(const hu_gemm_args &args, size_t i, size_t j, hu_num x) {
+    bool zero = Rule::zeros && x.kind == HU_KIND_ZERO && args.dspec.round == HU_RTN;
+    uint32_t flags = zero || x.kind == HU_KIND_NAN ? hui_sum_flags(args, i, j) : 0;
     if (zero && (flags & HU_TERM_NOT_PLUS_ZERO)) x.sign = 1;
-    return hui_gemm_store(g, i, j, x, x.kind == HU_KIND_NAN && !(flags & HU_TERM_NAN));
+    return hui_gemm_store(args, i, j, x, x.kind == HU_KIND_NAN && !(flags & HU_TERM_NAN));
   }
 
   /* The marked elements. */
-  __device__ __forceinline__ void close(const hu_gemm_args &g, hu_tally *c) {
+  __device__ __forceinline__ void close(const hu_gemm_args &args, hu_tally *tally) {
     __syncthreads();
 #pragma unroll 1
-    for (int e = (int)threadIdx.x; e < lines * lines; e += HU_THREADS) {
-      if (!(marks[e / 32] >> e % 32 & 1)) continue;
-      size_t i = row0 + e / lines, j = col0 + e % lines;
-      hui_tally_add(c, store(g, i, j, rule.element(g, i, j)));
+    for (int element = (int)threadIdx.x; element < lines * lines; element += HU_THREADS) {
+      if (!(marks[element / 32] >> element % 32 & 1)) continue;
+      size_t i = row0 + element / lines, j = col0 + element % lines;
+      hui_tally_add(tally, store(args, i, j, rule.element(args, i, j)));
     }
   }
 
-  __device__ __forceinline__ void finish(const hu_gemm_args &g, hu_tally *c) {
+  __device__ __forceinline__ void finish(const hu_gemm_args &args, hu_tally *tally) {
 #pragma unroll 1
     for (int pass = 0; pass < passes; pass++) {
       __syncthreads();
       exchange(pass, true);
       __syncthreads();
 #pragma unroll 1
-      for (int e = (int)threadIdx.x; e < 32 * lines; e += HU_THREADS) {
-        int s = e / lines, col = e % lines;
-        size_t i = row0 + tile_row(pass, s), j = col0 + col;
-        if (i >= g.m || j >= g.n) continue;
-        T v = buffer[s * pitch + col];
-        if (rule.open(v)) {
-          int at = tile_row(pass, s) * lines + col;
+      for (int element = (int)threadIdx.x; element < 32 * lines; element += HU_THREADS) {
+        int row = element / lines, col = element % lines;
+        size_t i = row0 + tile_row(pass, row), j = col0 + col;
+        if (i >= args.m || j >= args.n) continue;
+        T total = buffer[row * pitch + col];
+        if (rule.open(total)) {
+          int at = tile_row(pass, row) * lines + col;
           atomicOr(&marks[at / 32], 1u << at % 32);
           continue;
         }
-        hui_tally_add(c, store(g, i, j, rule.number(g, i, j, v))); /* R * R elements a thread: no count overflows */
+        /* A thread has R * R elements: no count overflows. */
+        hui_tally_add(tally, store(args, i, j, rule.number(args, i, j, total)));
       }
     }
   }
@@ -364,16 +367,16 @@ HU_DEVICE void hui_tile_place(size_t index, size_t rows, size_t cols, size_t *ro
 }
 
 template <class T, int R, class Rule>
-HU_DEVICE void hui_gemm_tile(const hu_gemm_args &g, const Rule &rule, T *buffer, T *table_a, T *table_b,
+HU_DEVICE void hui_gemm_tile(const hu_gemm_args &args, const Rule &rule, T *buffer, T *table_a, T *table_b,
                              unsigned long long *sums, uint32_t *marks = NULL, unsigned block = blockIdx.x) {
   hu_device_tile<T, R, Rule> tile(rule);
   tile.marks = marks;
   if (marks) {
-    for (int e = (int)threadIdx.x; e < tile.lines * tile.lines / 32; e += HU_THREADS) marks[e] = 0;
+    for (int i = (int)threadIdx.x; i < tile.lines * tile.lines / 32; i += HU_THREADS) marks[i] = 0;
   }
-  size_t rows = (g.m + tile.lines - 1) / tile.lines, cols = (g.n + tile.lines - 1) / tile.lines, row, col;
-  if (g.a.size == 1) table_a[threadIdx.x] = tile.wide(g.a, threadIdx.x);
-  if (g.b.size == 1) table_b[threadIdx.x] = tile.wide(g.b, threadIdx.x);
+  size_t rows = (args.m + tile.lines - 1) / tile.lines, cols = (args.n + tile.lines - 1) / tile.lines, row, col;
+  if (args.a.size == 1) table_a[threadIdx.x] = tile.wide(args.a, threadIdx.x);
+  if (args.b.size == 1) table_b[threadIdx.x] = tile.wide(args.b, threadIdx.x);
   __syncthreads();
   hui_tile_place(block, rows, cols, &row, &col);
   tile.buffer = buffer;
@@ -381,24 +384,24 @@ HU_DEVICE void hui_gemm_tile(const hu_gemm_args &g, const Rule &rule, T *buffer,
   tile.table_b = table_b;
   tile.row0 = row * tile.lines;
   tile.col0 = col * tile.lines;
-  tile.start(g);
-  tile.products(g);
-  hu_counts c;
-  hui_counts_clear(&c);
-  tile.finish(g, &c.some);
-  if (marks) tile.close(g, &c.some);
-  if (g.events) hui_counts_flush(&c, g.events, sums);
+  tile.start(args);
+  tile.products(args);
+  hu_counts counts;
+  hui_counts_clear(&counts);
+  tile.finish(args, &counts.some);
+  if (marks) tile.close(args, &counts.some);
+  if (args.events) hui_counts_flush(&counts, args.events, sums);
 }
 
 /* Are there so few large tiles that a multiprocessor would not have two? */
-static inline bool hui_tile_small(const hu_gemm_args *g, size_t lines) {
-  size_t rows = (g->m - 1) / lines + 1, cols = (g->n - 1) / lines + 1, sms = hui_grid_size(UINT32_MAX, 1);
+static inline bool hui_tile_small(const hu_gemm_args *args, size_t lines) {
+  size_t rows = (args->m - 1) / lines + 1, cols = (args->n - 1) / lines + 1, sms = hui_grid_size(UINT32_MAX, 1);
   return rows < 2 * sms && cols < 2 * sms && rows * cols < 2 * sms;
 }
 
 /* Tiles of D, one a block; 0: more than a grid has blocks. */
-static inline unsigned hui_tile_count(const hu_gemm_args *g, size_t lines) {
-  size_t rows = (g->m - 1) / lines + 1, cols = (g->n - 1) / lines + 1;
+static inline unsigned hui_tile_count(const hu_gemm_args *args, size_t lines) {
+  size_t rows = (args->m - 1) / lines + 1, cols = (args->n - 1) / lines + 1;
   return cols > 0x7FFFFFFFu / rows ? 0 : (unsigned)(rows * cols);
 }
 

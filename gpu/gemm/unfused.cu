@@ -61,56 +61,56 @@ HU_DEVICE double hui_of_halves(uint32_t high, uint32_t low) {
   return __longlong_as_double((long long)((uint64_t)high << 32 | low));
 }
 
-/* t rounded into the format. */
-HU_DEVICE double hui_unfused_round(const hu_unfused_grid &f, double t, bool *open) {
-  uint32_t high = (uint32_t)((uint64_t)__double_as_longlong(t) >> 32), e = high & 0x7FF00000u;
-  *open = *open || e >= f.top;
-  double power = hui_of_halves(e > f.floor ? e : f.floor, 0);
-  double z = __fma_rn(-power, f.scale, __fma_rn(power, f.scale, t));
-  uint64_t u = (uint64_t)__double_as_longlong(z);
-  return hui_of_halves((uint32_t)(u >> 32) | (high & f.sign), (uint32_t)u);
+/* x rounded into the format. */
+HU_DEVICE double hui_unfused_round(const hu_unfused_grid &grid, double x, bool *open) {
+  uint32_t high = (uint32_t)((uint64_t)__double_as_longlong(x) >> 32), field = high & 0x7FF00000u;
+  *open = *open || field >= grid.top;
+  double power = hui_of_halves(field > grid.floor ? field : grid.floor, 0);
+  double z = __fma_rn(-power, grid.scale, __fma_rn(power, grid.scale, x));
+  uint64_t bits = (uint64_t)__double_as_longlong(z);
+  return hui_of_halves((uint32_t)(bits >> 32) | (high & grid.sign), (uint32_t)bits);
 }
 
-HU_DEVICE float hui_unfused_round(const hu_unfused_grid &, float t, bool *) { return t; }
+HU_DEVICE float hui_unfused_round(const hu_unfused_grid &, float x, bool *) { return x; }
 
 /* What an element keeps from one product to the next: its sum, and what a compensated sum carries. */
 template <class T>
 struct hu_unfused_sum {
-  T s, c;
+  T total, carried;
   bool open;
 
-  __device__ __forceinline__ T rounded_sum(const hu_unfused_grid &f, T x, T y) {
-    return hui_unfused_round(f, hui_unfused_add(x, y), &open);
+  __device__ __forceinline__ T rounded_sum(const hu_unfused_grid &grid, T x, T y) {
+    return hui_unfused_round(grid, hui_unfused_add(x, y), &open);
   }
-  __device__ __forceinline__ T rounded_difference(const hu_unfused_grid &f, T x, T y) {
-    return hui_unfused_round(f, hui_unfused_sub(x, y), &open);
+  __device__ __forceinline__ T rounded_difference(const hu_unfused_grid &grid, T x, T y) {
+    return hui_unfused_round(grid, hui_unfused_sub(x, y), &open);
   }
-  __device__ __forceinline__ T product(const hu_unfused_args &q, T a, T b) {
-    return hui_unfused_round(q.product, hui_unfused_mul(a, b), &open);
-  }
-
-  __device__ __forceinline__ void kahan(const hu_unfused_grid &f, T p) {
-    T y = rounded_difference(f, p, c), t = rounded_sum(f, s, y);
-    c = rounded_difference(f, rounded_difference(f, t, s), y);
-    s = t;
+  __device__ __forceinline__ T product(const hu_unfused_args &unfused, T a, T b) {
+    return hui_unfused_round(unfused.product, hui_unfused_mul(a, b), &open);
   }
 
-  __device__ __forceinline__ void neumaier(const hu_unfused_grid &f, T v) {
-    T t = rounded_sum(f, s, v);
-    bool first = fabs(s) >= fabs(v);
-    T large = first ? s : v, small = first ? v : s;
-    c = rounded_sum(f, c, rounded_sum(f, rounded_difference(f, large, t), small));
-    s = t;
+  __device__ __forceinline__ void kahan(const hu_unfused_grid &grid, T product_of) {
+    T y = rounded_difference(grid, product_of, carried), next = rounded_sum(grid, total, y);
+    carried = rounded_difference(grid, rounded_difference(grid, next, total), y);
+    total = next;
+  }
+
+  __device__ __forceinline__ void neumaier(const hu_unfused_grid &grid, T term) {
+    T next = rounded_sum(grid, total, term);
+    bool first = fabs(total) >= fabs(term);
+    T large = first ? total : term, small = first ? term : total;
+    carried = rounded_sum(grid, carried, rounded_sum(grid, rounded_difference(grid, large, next), small));
+    total = next;
   }
 
   template <int Kind>
-  __device__ __forceinline__ void add(const hu_unfused_args &q, T p) {
+  __device__ __forceinline__ void add(const hu_unfused_args &unfused, T product_of) {
     if (Kind == HU_UNFUSED_KAHAN) {
-      kahan(q.sum, p);
+      kahan(unfused.sum, product_of);
     } else if (Kind == HU_UNFUSED_NEUMAIER) {
-      neumaier(q.sum, p);
+      neumaier(unfused.sum, product_of);
     } else {
-      s = rounded_sum(q.sum, s, p);
+      total = rounded_sum(unfused.sum, total, product_of);
     }
   }
 };
@@ -118,8 +118,8 @@ struct hu_unfused_sum {
 /* ---- operands ---- */
 
 template <class T>
-HU_DEVICE T hui_unfused_bits(uint32_t u) {
-  return (T)__uint_as_float(u);
+HU_DEVICE T hui_unfused_bits(uint32_t bits) {
+  return (T)__uint_as_float(bits);
 }
 
 /* The element at `at`. */
@@ -129,9 +129,9 @@ HU_DEVICE T hui_unfused_read(const hu_device_matrix &x, const T *table, size_t a
   if (x.size == 0) return hui_unfused_bits<T>(raw);
   if (x.size == 1) return table[raw];
   if (!x.plain || magnitude > x.plain_most) return hui_value_of_code<T>(x, raw);
-  float v = __uint_as_float(magnitude << x.plain_shift);
-  if (x.plain > 1) v = __fmul_rn(v, __uint_as_float(x.plain_factor));
-  return hui_unfused_bits<T>(__float_as_uint(v) | (raw << 16 & 0x80000000u));
+  float value = __uint_as_float(magnitude << x.plain_shift);
+  if (x.plain > 1) value = __fmul_rn(value, __uint_as_float(x.plain_factor));
+  return hui_unfused_bits<T>(__float_as_uint(value) | (raw << 16 & 0x80000000u));
 }
 
 /* The product that leaf i of a part has: the one of that number, or of its `bits` reversed. */
@@ -149,13 +149,13 @@ HU_DEVICE void hui_unfused_fill(const hu_device_matrix &x, const T *table, T *z,
                                 size_t lines, uint64_t k0, uint64_t length, uint64_t p0, int count, uint32_t bits) {
 #pragma unroll 1
   for (int i = (int)threadIdx.x; i < Lines * HU_UNFUSED_DEPTH; i += HU_THREADS) {
-    int line = x.along ? i / HU_UNFUSED_DEPTH : i % Lines, t = x.along ? i % HU_UNFUSED_DEPTH : i / Lines;
-    if (t >= count) continue;
-    uint64_t p = hui_unfused_place(p0 + t, bits);
-    T v = 0;
-    if (line0 + line < lines && p < length)
-      v = hui_unfused_read<T>(x, table, (line0 + line) * x.line_step + (size_t)(k0 + p) * x.step);
-    z[line * pitch + t * next] = v;
+    int line = x.along ? i / HU_UNFUSED_DEPTH : i % Lines, leaf = x.along ? i % HU_UNFUSED_DEPTH : i / Lines;
+    if (leaf >= count) continue;
+    uint64_t place = hui_unfused_place(p0 + leaf, bits);
+    T values = 0;
+    if (line0 + line < lines && place < length)
+      values = hui_unfused_read<T>(x, table, (line0 + line) * x.line_step + (size_t)(k0 + place) * x.step);
+    z[line * pitch + leaf * next] = values;
   }
 }
 
@@ -192,175 +192,182 @@ HU_DEVICE int hui_unfused_column(void) { return (int)threadIdx.x % HU_UNFUSED_CO
 /* The values that wait for a sibling. */
 template <class T>
 struct hu_unfused_waiting {
-  T v[HU_UNFUSED_LEVELS + 1][HU_UNFUSED_TWO];
+  T values[HU_UNFUSED_LEVELS + 1][HU_UNFUSED_TWO];
   int top;
 };
 
 template <class T>
-HU_DEVICE void hui_unfused_leaf(const hu_unfused_args &q, const hu_unfused_shared<T> &z, int t,
-                                hu_unfused_sum<T> (&sum)[HU_UNFUSED_TWO], hu_unfused_waiting<T> *w, const T *a, T y) {
-  T v[HU_UNFUSED_TWO];
+HU_DEVICE void hui_unfused_leaf(const hu_unfused_args &unfused, const hu_unfused_shared<T> &shared, int leaf,
+                                hu_unfused_sum<T> (&sum)[HU_UNFUSED_TWO], hu_unfused_waiting<T> *waiting, const T *a,
+                                T y) {
+  T values[HU_UNFUSED_TWO];
 #pragma unroll
-  for (int r = 0; r < HU_UNFUSED_TWO; r++) v[r] = sum[r].product(q, a[r * HU_UNFUSED_PITCH], y);
+  for (int row = 0; row < HU_UNFUSED_TWO; row++) values[row] = sum[row].product(unfused, a[row * HU_UNFUSED_PITCH], y);
 #pragma unroll 1
-  for (int m = z.merges[t]; m > 0; m--) {
-    w->top--;
+  for (int m = shared.merges[leaf]; m > 0; m--) {
+    waiting->top--;
 #pragma unroll
-    for (int r = 0; r < HU_UNFUSED_TWO; r++) v[r] = sum[r].rounded_sum(q.sum, w->v[w->top][r], v[r]);
+    for (int row = 0; row < HU_UNFUSED_TWO; row++)
+      values[row] = sum[row].rounded_sum(unfused.sum, waiting->values[waiting->top][row], values[row]);
   }
 #pragma unroll
-  for (int r = 0; r < HU_UNFUSED_TWO; r++) w->v[w->top][r] = v[r];
-  w->top++;
+  for (int row = 0; row < HU_UNFUSED_TWO; row++) waiting->values[waiting->top][row] = values[row];
+  waiting->top++;
 }
 
 /* The `count` leaves in shared memory. */
 template <class T, int Kind>
-HU_DEVICE void hui_unfused_steps(const hu_unfused_args &q, const hu_unfused_shared<T> &z, int count,
-                                 hu_unfused_sum<T> (&sum)[HU_UNFUSED_TWO], hu_unfused_waiting<T> *w) {
-  const T *a = z.a + hui_unfused_row() * HU_UNFUSED_PITCH, *b = z.b + hui_unfused_column();
+HU_DEVICE void hui_unfused_steps(const hu_unfused_args &unfused, const hu_unfused_shared<T> &shared, int count,
+                                 hu_unfused_sum<T> (&sum)[HU_UNFUSED_TWO], hu_unfused_waiting<T> *waiting) {
+  const T *a = shared.a + hui_unfused_row() * HU_UNFUSED_PITCH, *b = shared.b + hui_unfused_column();
 #pragma unroll 1
-  for (int t = 0; t < count; t++) {
-    T y = b[t * HU_UNFUSED_COLS];
+  for (int leaf = 0; leaf < count; leaf++) {
+    T y = b[leaf * HU_UNFUSED_COLS];
     if (Kind == HU_UNFUSED_TREE) {
-      hui_unfused_leaf(q, z, t, sum, w, a + t, y);
+      hui_unfused_leaf(unfused, shared, leaf, sum, waiting, a + leaf, y);
     } else {
 #pragma unroll
-      for (int r = 0; r < HU_UNFUSED_TWO; r++)
-        sum[r].template add<Kind>(q, sum[r].product(q, a[t + r * HU_UNFUSED_PITCH], y));
+      for (int row = 0; row < HU_UNFUSED_TWO; row++)
+        sum[row].template add<Kind>(unfused, sum[row].product(unfused, a[leaf + row * HU_UNFUSED_PITCH], y));
     }
   }
 }
 
 /* The sums of products k0 ... k0 + length - 1 on top of what the elements have. */
 template <class T, int Kind>
-HU_DEVICE void hui_unfused_part(const hu_gemm_args &g, const hu_unfused_args &q, hu_unfused_shared<T> &z, size_t row0,
-                                size_t col0, uint64_t k0, uint64_t length, hu_unfused_sum<T> (&sum)[HU_UNFUSED_TWO]) {
-  hu_unfused_waiting<T> w;
+HU_DEVICE void hui_unfused_part(const hu_gemm_args &args, const hu_unfused_args &unfused, hu_unfused_shared<T> &shared,
+                                size_t row0, size_t col0, uint64_t k0, uint64_t length,
+                                hu_unfused_sum<T> (&sum)[HU_UNFUSED_TWO]) {
+  hu_unfused_waiting<T> waiting;
   uint64_t leaves = length;
   uint32_t bits = 0;
-  w.top = 0;
-  if (Kind == HU_UNFUSED_TREE && q.strided) {
+  waiting.top = 0;
+  if (Kind == HU_UNFUSED_TREE && unfused.strided) {
     while ((uint64_t)1 << bits < length) bits++;
     if (bits) leaves = (uint64_t)1 << bits;
   }
 #pragma unroll
-  for (int r = 0; r < HU_UNFUSED_TWO; r++) sum[r].c = 0;
+  for (int row = 0; row < HU_UNFUSED_TWO; row++) sum[row].carried = 0;
   for (uint64_t p0 = 0; p0 < leaves; p0 += HU_UNFUSED_DEPTH) {
     int count = leaves - p0 < HU_UNFUSED_DEPTH ? (int)(leaves - p0) : (int)HU_UNFUSED_DEPTH;
     __syncthreads();
-    hui_unfused_fill<T, HU_UNFUSED_ROWS>(g.a, z.table_a, z.a, HU_UNFUSED_PITCH, 1, row0, g.m, k0, length, p0, count,
-                                         bits);
-    hui_unfused_fill<T, HU_UNFUSED_COLS>(g.b, z.table_b, z.b, 1, HU_UNFUSED_COLS, col0, g.n, k0, length, p0, count,
-                                         bits);
+    hui_unfused_fill<T, HU_UNFUSED_ROWS>(args.a, shared.table_a, shared.a, HU_UNFUSED_PITCH, 1, row0, args.m, k0,
+                                         length, p0, count, bits);
+    hui_unfused_fill<T, HU_UNFUSED_COLS>(args.b, shared.table_b, shared.b, 1, HU_UNFUSED_COLS, col0, args.n, k0, length,
+                                         p0, count, bits);
     if (Kind == HU_UNFUSED_TREE && (int)threadIdx.x < count)
-      z.merges[threadIdx.x] = hui_unfused_merges(leaves, p0 + threadIdx.x);
+      shared.merges[threadIdx.x] = hui_unfused_merges(leaves, p0 + threadIdx.x);
     __syncthreads();
-    hui_unfused_steps<T, Kind>(q, z, count, sum, &w);
+    hui_unfused_steps<T, Kind>(unfused, shared, count, sum, &waiting);
   }
 #pragma unroll
-  for (int r = 0; r < HU_UNFUSED_TWO; r++) {
-    if (Kind == HU_UNFUSED_TREE) sum[r].s = sum[r].rounded_sum(q.sum, length ? w.v[0][r] : (T)0, sum[r].s);
-    if (Kind == HU_UNFUSED_NEUMAIER) sum[r].s = sum[r].rounded_sum(q.sum, sum[r].s, sum[r].c);
+  for (int row = 0; row < HU_UNFUSED_TWO; row++) {
+    if (Kind == HU_UNFUSED_TREE)
+      sum[row].total = sum[row].rounded_sum(unfused.sum, length ? waiting.values[0][row] : (T)0, sum[row].total);
+    if (Kind == HU_UNFUSED_NEUMAIER)
+      sum[row].total = sum[row].rounded_sum(unfused.sum, sum[row].total, sum[row].carried);
   }
 }
 
 template <class T, int Kind>
-HU_DEVICE void hui_unfused_sums(const hu_gemm_args &g, const hu_unfused_args &q, hu_unfused_shared<T> &z, size_t row0,
-                                size_t col0, hu_unfused_sum<T> (&sum)[HU_UNFUSED_TWO]) {
-  const bool parts = q.length != 0;
+HU_DEVICE void hui_unfused_sums(const hu_gemm_args &args, const hu_unfused_args &unfused, hu_unfused_shared<T> &shared,
+                                size_t row0, size_t col0, hu_unfused_sum<T> (&sum)[HU_UNFUSED_TWO]) {
+  const bool parts = unfused.length != 0;
   uint64_t k0 = 0, length;
-  if (parts && g.k == 0) return;
+  if (parts && args.k == 0) return;
   do {
     T outer[HU_UNFUSED_TWO];
-    length = parts && g.k - k0 > q.length ? q.length : g.k - k0;
+    length = parts && args.k - k0 > unfused.length ? unfused.length : args.k - k0;
 #pragma unroll
-    for (int r = 0; r < HU_UNFUSED_TWO; r++) {
-      outer[r] = sum[r].s;
-      if (parts) sum[r].s = 0;
+    for (int row = 0; row < HU_UNFUSED_TWO; row++) {
+      outer[row] = sum[row].total;
+      if (parts) sum[row].total = 0;
     }
-    hui_unfused_part<T, Kind>(g, q, z, row0, col0, k0, length, sum);
+    hui_unfused_part<T, Kind>(args, unfused, shared, row0, col0, k0, length, sum);
 #pragma unroll
-    for (int r = 0; r < HU_UNFUSED_TWO; r++)
-      if (parts) sum[r].s = sum[r].rounded_sum(q.joined, outer[r], sum[r].s);
+    for (int row = 0; row < HU_UNFUSED_TWO; row++)
+      if (parts) sum[row].total = sum[row].rounded_sum(unfused.joined, outer[row], sum[row].total);
     k0 += length;
-  } while (k0 < g.k);
+  } while (k0 < args.k);
 }
 
 /* ---- C and D ---- */
 
-HU_DEVICE void hui_unfused_start(float *s, hu_num c) { *s = __uint_as_float(hui_pack32(c)); }
-HU_DEVICE void hui_unfused_start(double *s, hu_num c) { *s = __longlong_as_double((long long)hui_pack64(c)); }
-HU_DEVICE hu_num hui_unfused_number(float s) { return hui_unpack32(__float_as_uint(s)); }
-HU_DEVICE hu_num hui_unfused_number(double s) { return hui_unpack64((uint64_t)__double_as_longlong(s)); }
+HU_DEVICE void hui_unfused_start(float *sum, hu_num c) { *sum = __uint_as_float(hui_pack32(c)); }
+HU_DEVICE void hui_unfused_start(double *sum, hu_num c) { *sum = __longlong_as_double((long long)hui_pack64(c)); }
+HU_DEVICE hu_num hui_unfused_number(float sum) { return hui_unpack32(__float_as_uint(sum)); }
+HU_DEVICE hu_num hui_unfused_number(double sum) { return hui_unpack64((uint64_t)__double_as_longlong(sum)); }
 
 /* The element in integers. */
-static __device__ __noinline__ hu_num hui_unfused_element(const hu_gemm_args &g, const hu_accum_args &m, size_t i,
-                                                          size_t j) {
-  hu_lines in = hui_lines_of(g, i, j);
-  hu_draw d = hui_accum_draw(g, i, j);
-  return hui_accum_sum(&m.plan, &in, g.k, hui_accum_start(g, m.c, i, j), &d);
+static __device__ __noinline__ hu_num hui_unfused_element(const hu_gemm_args &args, const hu_accum_args &model,
+                                                          size_t i, size_t j) {
+  hu_lines in = hui_lines_of(args, i, j);
+  hu_draw draw = hui_accum_draw(args, i, j);
+  return hui_accum_sum(&model.plan, &in, args.k, hui_accum_start(args, model.c, i, j), &draw);
 }
 
 template <class T, int Kind>
-HU_DEVICE void hui_unfused_tile(const hu_gemm_args &g, const hu_accum_args &m, const hu_unfused_args &q,
-                                hu_unfused_shared<T> &z, size_t row0, size_t col0, hu_counts *counts) {
+HU_DEVICE void hui_unfused_tile(const hu_gemm_args &args, const hu_accum_args &model, const hu_unfused_args &unfused,
+                                hu_unfused_shared<T> &shared, size_t row0, size_t col0, hu_counts *counts) {
   size_t i = row0 + hui_unfused_row(), j = col0 + hui_unfused_column();
   hu_unfused_sum<T> sum[HU_UNFUSED_TWO];
 #pragma unroll
-  for (int r = 0; r < HU_UNFUSED_TWO; r++) {
-    sum[r].open = false;
-    sum[r].s = 0;
-    if (i + r < g.m && j < g.n) hui_unfused_start(&sum[r].s, hui_accum_start(g, m.c, i + r, j));
+  for (int row = 0; row < HU_UNFUSED_TWO; row++) {
+    sum[row].open = false;
+    sum[row].total = 0;
+    if (i + row < args.m && j < args.n) hui_unfused_start(&sum[row].total, hui_accum_start(args, model.c, i + row, j));
   }
-  hui_unfused_sums<T, Kind>(g, q, z, row0, col0, sum);
+  hui_unfused_sums<T, Kind>(args, unfused, shared, row0, col0, sum);
 #pragma unroll 1
-  for (int r = 0; r < HU_UNFUSED_TWO && i + r < g.m && j < g.n; r++) {
-    T s = r == 0 ? sum[0].s : sum[1].s;
-    bool open = r == 0 ? sum[0].open : sum[1].open;
-    hu_num x = open ? hui_unfused_element(g, m, i + r, j) : hui_unfused_number(s);
-    uint32_t events = hui_accum_store(g, m, i + r, j, x);
-    if (g.events) hui_counts_add(counts, events);
+  for (int row = 0; row < HU_UNFUSED_TWO && i + row < args.m && j < args.n; row++) {
+    T total = row == 0 ? sum[0].total : sum[1].total;
+    bool open = row == 0 ? sum[0].open : sum[1].open;
+    hu_num x = open ? hui_unfused_element(args, model, i + row, j) : hui_unfused_number(total);
+    uint32_t events = hui_accum_store(args, model, i + row, j, x);
+    if (args.events) hui_counts_add(counts, events);
   }
 }
 
 /* In binary64 the integers of an open element take the registers. */
 template <class T, int Kind>
 HU_KERNEL __launch_bounds__(HU_THREADS, sizeof(T) == sizeof(float) ? 2 : 1)
-    hui_gemm_unfused_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_accum_args m,
-                            const __grid_constant__ hu_unfused_args q) {
-  __shared__ hu_unfused_shared<T> z;
-  size_t down = (g.m + HU_UNFUSED_ROWS - 1) / HU_UNFUSED_ROWS, across = (g.n + HU_UNFUSED_COLS - 1) / HU_UNFUSED_COLS;
+    hui_gemm_unfused_kernel(const __grid_constant__ hu_gemm_args args, const __grid_constant__ hu_accum_args model,
+                            const __grid_constant__ hu_unfused_args unfused) {
+  __shared__ hu_unfused_shared<T> shared;
+  size_t down = (args.m + HU_UNFUSED_ROWS - 1) / HU_UNFUSED_ROWS,
+         across = (args.n + HU_UNFUSED_COLS - 1) / HU_UNFUSED_COLS;
   hu_counts counts;
   hui_counts_clear(&counts);
-  if (g.a.size == 1) z.table_a[threadIdx.x] = hui_value_of_code<T>(g.a, threadIdx.x);
-  if (g.b.size == 1) z.table_b[threadIdx.x] = hui_value_of_code<T>(g.b, threadIdx.x);
+  if (args.a.size == 1) shared.table_a[threadIdx.x] = hui_value_of_code<T>(args.a, threadIdx.x);
+  if (args.b.size == 1) shared.table_b[threadIdx.x] = hui_value_of_code<T>(args.b, threadIdx.x);
   for (size_t tile = blockIdx.x; tile < down * across; tile += gridDim.x)
-    hui_unfused_tile<T, Kind>(g, m, q, z, tile / across * HU_UNFUSED_ROWS, tile % across * HU_UNFUSED_COLS, &counts);
-  if (g.events) {
+    hui_unfused_tile<T, Kind>(args, model, unfused, shared, tile / across * HU_UNFUSED_ROWS,
+                              tile % across * HU_UNFUSED_COLS, &counts);
+  if (args.events) {
     __shared__ unsigned long long sums[HU_EVENT_KINDS];
-    hui_counts_flush(&counts, g.events, sums);
+    hui_counts_flush(&counts, args.events, sums);
   }
 }
 
 template <class T>
-static void hui_unfused_launch(const hu_gemm_args *g, const hu_accum_args *m, const hu_unfused_args *q, unsigned blocks,
-                               void *stream) {
+static void hui_unfused_launch(const hu_gemm_args *args, const hu_accum_args *model, const hu_unfused_args *unfused,
+                               unsigned blocks, void *stream) {
   auto kernel = hui_gemm_unfused_kernel<T, HU_UNFUSED_SEQ2>;
-  if (q->kind == HU_UNFUSED_KAHAN) kernel = hui_gemm_unfused_kernel<T, HU_UNFUSED_KAHAN>;
-  if (q->kind == HU_UNFUSED_NEUMAIER) kernel = hui_gemm_unfused_kernel<T, HU_UNFUSED_NEUMAIER>;
-  if (q->kind == HU_UNFUSED_TREE) kernel = hui_gemm_unfused_kernel<T, HU_UNFUSED_TREE>;
-  HU_LAUNCH(kernel, blocks, 0, stream, *g, *m, *q);
+  if (unfused->kind == HU_UNFUSED_KAHAN) kernel = hui_gemm_unfused_kernel<T, HU_UNFUSED_KAHAN>;
+  if (unfused->kind == HU_UNFUSED_NEUMAIER) kernel = hui_gemm_unfused_kernel<T, HU_UNFUSED_NEUMAIER>;
+  if (unfused->kind == HU_UNFUSED_TREE) kernel = hui_gemm_unfused_kernel<T, HU_UNFUSED_TREE>;
+  HU_LAUNCH(kernel, blocks, 0, stream, *args, *model, *unfused);
 }
 
-hu_status hui_gemm_launch_unfused(const hu_gemm_args *g, const hu_accum_args *m, const hu_unfused_args *q,
+hu_status hui_gemm_launch_unfused(const hu_gemm_args *args, const hu_accum_args *model, const hu_unfused_args *unfused,
                                   void *stream) {
-  size_t down = (g->m - 1) / HU_UNFUSED_ROWS + 1, across = (g->n - 1) / HU_UNFUSED_COLS + 1;
+  size_t down = (args->m - 1) / HU_UNFUSED_ROWS + 1, across = (args->n - 1) / HU_UNFUSED_COLS + 1;
   size_t tiles = across > SIZE_MAX / down ? SIZE_MAX : down * across;
   unsigned blocks = hui_grid_size(tiles, 64);
-  if (q->single) {
-    hui_unfused_launch<float>(g, m, q, blocks, stream);
+  if (unfused->single) {
+    hui_unfused_launch<float>(args, model, unfused, blocks, stream);
   } else {
-    hui_unfused_launch<double>(g, m, q, blocks, stream);
+    hui_unfused_launch<double>(args, model, unfused, blocks, stream);
   }
   return hui_launched();
 }

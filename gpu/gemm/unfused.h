@@ -31,8 +31,8 @@ typedef struct hu_unfused_args {
   uint8_t strided; /* a tree: whose leaves are in the order of reversed bits */
 } hu_unfused_args;
 
-/* 1, and *q, if the kernels serve this model and these formats. fc: NULL, absent. */
-int hui_unfused_plan(hu_unfused_args *q, uint64_t k, hu_format fa, hu_format fb, const hu_format *fc,
+/* 1, and *unfused, if the kernels serve this model and these formats. fc: NULL, absent. */
+int hui_unfused_plan(hu_unfused_args *unfused, uint64_t k, hu_format fa, hu_format fb, const hu_format *fc,
                      const hu_accum *accum);
 
 #ifdef __cplusplus

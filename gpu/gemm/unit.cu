@@ -27,22 +27,23 @@ enum { HU_ALIGN_ZERO = -(1 << 16), HU_ALIGN_SPECIAL = 1 << 20 };
 /* Lines of a tile, decoded. */
 typedef struct hu_align_slab {
   float value[HU_ALIGN_SIDE * HU_ALIGN_PITCH];
-  int32_t e[HU_ALIGN_SIDE * HU_ALIGN_PITCH];
+  int32_t exponent[HU_ALIGN_SIDE * HU_ALIGN_PITCH];
 } hu_align_slab;
 
-HU_DEVICE void hui_align_fill(const hu_device_matrix &x, const hu_source &source, hu_align_slab *s, size_t line0,
+HU_DEVICE void hui_align_fill(const hu_device_matrix &x, const hu_source &source, hu_align_slab *slab, size_t line0,
                               size_t lines, size_t p0, size_t k) {
   size_t size = x.size ? x.size : 4;
 #pragma unroll 1
-  for (int t = (int)threadIdx.x; t < HU_ALIGN_SIDE * HU_ALIGN_DEPTH; t += HU_THREADS) {
-    int line = x.along ? t / HU_ALIGN_DEPTH : t % HU_ALIGN_SIDE, p = x.along ? t % HU_ALIGN_DEPTH : t / HU_ALIGN_SIDE;
-    if (line0 + line >= lines || p0 + p >= k) continue;
-    size_t at = (line0 + line) * x.line_step + (p0 + p) * x.step;
+  for (int i = (int)threadIdx.x; i < HU_ALIGN_SIDE * HU_ALIGN_DEPTH; i += HU_THREADS) {
+    int line = x.along ? i / HU_ALIGN_DEPTH : i % HU_ALIGN_SIDE,
+        term = x.along ? i % HU_ALIGN_DEPTH : i / HU_ALIGN_SIDE;
+    if (line0 + line >= lines || p0 + term >= k) continue;
+    size_t at = (line0 + line) * x.line_step + (p0 + term) * x.step;
     hu_num n = hui_source_read(&source, (const uint8_t *)x.data + at * size);
-    int32_t e = n.kind == HU_KIND_ZERO ? HU_ALIGN_ZERO : HU_ALIGN_SPECIAL;
-    if (n.kind == HU_KIND_FINITE) e = hui_later(hui_exponent(n), source.emin);
-    s->value[line * HU_ALIGN_PITCH + p] = __uint_as_float(hui_pack32(n));
-    s->e[line * HU_ALIGN_PITCH + p] = e;
+    int32_t exponent = n.kind == HU_KIND_ZERO ? HU_ALIGN_ZERO : HU_ALIGN_SPECIAL;
+    if (n.kind == HU_KIND_FINITE) exponent = hui_later(hui_exponent(n), source.emin);
+    slab->value[line * HU_ALIGN_PITCH + term] = __uint_as_float(hui_pack32(n));
+    slab->exponent[line * HU_ALIGN_PITCH + term] = exponent;
   }
 }
 
@@ -53,96 +54,100 @@ typedef struct hu_align_terms {
   uint64_t first;
 } hu_align_terms;
 
-HU_DEVICE hu_num hui_align_block(const hu_accum_plan *p, const hu_lines *in, const hu_align_terms &t, const hu_picks *b,
-                                 hu_num c, hu_draw *d) {
-  const hu_block *o = &p->model.block;
-  hu_term tc = hui_term_of_c(p, c);
+HU_DEVICE hu_num hui_align_block(const hu_accum_plan *plan, const hu_lines *in, const hu_align_terms &terms,
+                                 const hu_picks *picks, hu_num c, hu_draw *draw) {
+  const hu_block *block = &plan->model.block;
+  hu_term tc = hui_term_of_c(plan, c);
   int32_t largest = HU_ALIGN_ZERO;
-  for (uint32_t i = 0; i < b->count; i++) {
-    uint64_t k = hui_pick(b, i);
-    if (k < b->past) largest = hui_later(largest, t.ea[k - t.first] + t.eb[k - t.first]);
+  for (uint32_t i = 0; i < picks->count; i++) {
+    uint64_t k = hui_pick(picks, i);
+    if (k < picks->past) largest = hui_later(largest, terms.ea[k - terms.first] + terms.eb[k - terms.first]);
   }
   if (tc.kind == HU_KIND_FINITE) largest = hui_later(largest, tc.alignment);
-  if (largest <= HU_ALIGN_ZERO / 2 && tc.kind == HU_KIND_ZERO) return hui_block_out(p, 0, 0, d);
-  int32_t e = hui_later(largest, o->emin);
-  if (tc.kind > HU_KIND_FINITE || e > 100 || e < -90) return hui_block_align(p, in, b, c, d);
-  int32_t q = e - o->kept;
-  float scale = __uint_as_float((uint32_t)(127 - q) << 23);
-  int64_t s = tc.kind == HU_KIND_FINITE ? hui_cut(HU_BLOCK_CUT_TRUNC, tc.sign, tc.sig, q - tc.exp) : 0;
-  for (uint32_t i = 0; i < b->count; i++) {
-    uint64_t k = hui_pick(b, i);
-    if (k < b->past) s += __float2int_rz(__fmul_rn(__fmul_rn(t.a[k - t.first], t.b[k - t.first]), scale));
+  if (largest <= HU_ALIGN_ZERO / 2 && tc.kind == HU_KIND_ZERO) return hui_block_out(plan, 0, 0, draw);
+  int32_t exponent = hui_later(largest, block->emin);
+  if (tc.kind > HU_KIND_FINITE || exponent > 100 || exponent < -90) return hui_block_align(plan, in, picks, c, draw);
+  int32_t unit = exponent - block->kept;
+  float scale = __uint_as_float((uint32_t)(127 - unit) << 23);
+  int64_t sum = tc.kind == HU_KIND_FINITE ? hui_cut(HU_BLOCK_CUT_TRUNC, tc.sign, tc.sig, unit - tc.exp) : 0;
+  for (uint32_t i = 0; i < picks->count; i++) {
+    uint64_t k = hui_pick(picks, i);
+    if (k < picks->past)
+      sum += __float2int_rz(__fmul_rn(__fmul_rn(terms.a[k - terms.first], terms.b[k - terms.first]), scale));
   }
-  return hui_block_out(p, s, q, d);
+  return hui_block_out(plan, sum, unit, draw);
 }
 
 /* The blocks of products first ... past - 1, cut as by hui_blocks. */
-HU_DEVICE hu_num hui_align_blocks(const hu_accum_plan *p, const hu_lines *in, const hu_align_terms &t, uint64_t past,
-                                  uint64_t all, hu_num c, hu_draw *d) {
-  const hu_block *o = &p->model.block;
-  hu_picks b;
-  b.count = o->length;
-  b.mod4 = o->order == HU_BLOCK_ORDER_MOD4;
-  b.past = all;
-  for (uint64_t k = t.first; k < past; k += (uint64_t)b.count << b.mod4) {
-    hu_num s = o->join == HU_BLOCK_JOIN_LAST ? hui_num_special(HU_KIND_ZERO, 0) : c;
-    b.first = k;
-    for (b.half = 0; b.half <= b.mod4; b.half++) s = hui_align_block(p, in, t, &b, s, d);
-    c = o->join == HU_BLOCK_JOIN_LAST ? hui_grid_add(&p->join, s, c, d) : s;
+HU_DEVICE hu_num hui_align_blocks(const hu_accum_plan *plan, const hu_lines *in, const hu_align_terms &terms,
+                                  uint64_t past, uint64_t all, hu_num c, hu_draw *draw) {
+  const hu_block *block = &plan->model.block;
+  hu_picks picks;
+  picks.count = block->length;
+  picks.mod4 = block->order == HU_BLOCK_ORDER_MOD4;
+  picks.past = all;
+  for (uint64_t k = terms.first; k < past; k += (uint64_t)picks.count << picks.mod4) {
+    hu_num sum = block->join == HU_BLOCK_JOIN_LAST ? hui_num_special(HU_KIND_ZERO, 0) : c;
+    picks.first = k;
+    for (picks.half = 0; picks.half <= picks.mod4; picks.half++)
+      sum = hui_align_block(plan, in, terms, &picks, sum, draw);
+    c = block->join == HU_BLOCK_JOIN_LAST ? hui_grid_add(&plan->join, sum, c, draw) : sum;
   }
   return c;
 }
 
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hui_gemm_align_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_accum_args m) {
+    hui_gemm_align_kernel(const __grid_constant__ hu_gemm_args args, const __grid_constant__ hu_accum_args model) {
   __shared__ hu_align_slab a, b;
-  size_t down = (g.m + HU_ALIGN_SIDE - 1) / HU_ALIGN_SIDE, across = (g.n + HU_ALIGN_SIDE - 1) / HU_ALIGN_SIDE;
+  size_t down = (args.m + HU_ALIGN_SIDE - 1) / HU_ALIGN_SIDE, across = (args.n + HU_ALIGN_SIDE - 1) / HU_ALIGN_SIDE;
   int y = (int)threadIdx.x / HU_ALIGN_SIDE, x = (int)threadIdx.x % HU_ALIGN_SIDE;
   hu_counts counts;
   hui_counts_clear(&counts);
   for (size_t tile = blockIdx.x; tile < down * across; tile += gridDim.x) {
     size_t row0 = tile / across * HU_ALIGN_SIDE, col0 = tile % across * HU_ALIGN_SIDE, i = row0 + y, j = col0 + x;
-    bool there = i < g.m && j < g.n;
-    hu_lines in = hui_lines_of(g, there ? i : 0, there ? j : 0);
-    hu_draw d = hui_accum_draw(g, i, j);
-    hu_num c = there ? hui_accum_start(g, m.c, i, j) : hui_num_special(HU_KIND_ZERO, 0);
-    hu_align_terms t = {a.value + y * HU_ALIGN_PITCH, b.value + x * HU_ALIGN_PITCH, a.e + y * HU_ALIGN_PITCH,
-                        b.e + x * HU_ALIGN_PITCH, 0};
-    for (size_t p0 = 0; p0 < g.k; p0 += HU_ALIGN_DEPTH) {
+    bool there = i < args.m && j < args.n;
+    hu_lines in = hui_lines_of(args, there ? i : 0, there ? j : 0);
+    hu_draw draw = hui_accum_draw(args, i, j);
+    hu_num c = there ? hui_accum_start(args, model.c, i, j) : hui_num_special(HU_KIND_ZERO, 0);
+    hu_align_terms terms = {a.value + y * HU_ALIGN_PITCH, b.value + x * HU_ALIGN_PITCH, a.exponent + y * HU_ALIGN_PITCH,
+                            b.exponent + x * HU_ALIGN_PITCH, 0};
+    for (size_t p0 = 0; p0 < args.k; p0 += HU_ALIGN_DEPTH) {
       __syncthreads();
-      hui_align_fill(g.a, m.plan.a, &a, row0, g.m, p0, g.k);
-      hui_align_fill(g.b, m.plan.b, &b, col0, g.n, p0, g.k);
+      hui_align_fill(args.a, model.plan.a, &a, row0, args.m, p0, args.k);
+      hui_align_fill(args.b, model.plan.b, &b, col0, args.n, p0, args.k);
       __syncthreads();
-      t.first = p0;
+      terms.first = p0;
       if (there)
-        c = hui_align_blocks(&m.plan, &in, t, g.k - p0 < HU_ALIGN_DEPTH ? g.k : p0 + HU_ALIGN_DEPTH, g.k, c, &d);
+        c = hui_align_blocks(&model.plan, &in, terms, args.k - p0 < HU_ALIGN_DEPTH ? args.k : p0 + HU_ALIGN_DEPTH,
+                             args.k, c, &draw);
     }
     if (!there) continue;
-    uint32_t events = hui_accum_store(g, m, i, j, c);
-    if (g.events) hui_counts_add(&counts, events);
+    uint32_t events = hui_accum_store(args, model, i, j, c);
+    if (args.events) hui_counts_add(&counts, events);
   }
-  if (g.events) {
+  if (args.events) {
     __shared__ unsigned long long sums[HU_EVENT_KINDS];
-    hui_counts_flush(&counts, g.events, sums);
+    hui_counts_flush(&counts, args.events, sums);
   }
 }
 
-static int32_t hui_align_digits(const hu_source &s) {
-  return s.spec.fits_binary32 ? s.spec.m - (int32_t)s.cut + 1 : 25;
+static int32_t hui_align_digits(const hu_source &source) {
+  return source.spec.fits_binary32 ? source.spec.m - (int32_t)source.cut + 1 : 25;
 }
 
-int hui_gemm_align_serves(const hu_accum_args *m) {
-  const hu_accum &x = m->plan.model;
-  const hu_block &o = x.block;
-  if (x.kind != HU_ACCUM_BLOCK || o.rule != HU_BLOCK_ALIGN || x.promote || x.slices || o.every) return 0;
-  uint32_t span = (uint32_t)o.length << (o.order == HU_BLOCK_ORDER_MOD4);
-  if (o.cut != HU_BLOCK_CUT_TRUNC || o.kept > 28 || HU_ALIGN_DEPTH % span) return 0;
-  return hui_align_digits(m->plan.a) + hui_align_digits(m->plan.b) <= 24;
+int hui_gemm_align_serves(const hu_accum_args *model) {
+  const hu_accum &accum = model->plan.model;
+  const hu_block &block = accum.block;
+  if (accum.kind != HU_ACCUM_BLOCK || block.rule != HU_BLOCK_ALIGN || accum.promote || accum.slices || block.every)
+    return 0;
+  uint32_t span = (uint32_t)block.length << (block.order == HU_BLOCK_ORDER_MOD4);
+  if (block.cut != HU_BLOCK_CUT_TRUNC || block.kept > 28 || HU_ALIGN_DEPTH % span) return 0;
+  return hui_align_digits(model->plan.a) + hui_align_digits(model->plan.b) <= 24;
 }
 
-hu_status hui_gemm_launch_align(const hu_gemm_args *g, const hu_accum_args *m, void *stream) {
-  size_t down = (g->m - 1) / HU_ALIGN_SIDE + 1, across = (g->n - 1) / HU_ALIGN_SIDE + 1;
+hu_status hui_gemm_launch_align(const hu_gemm_args *args, const hu_accum_args *model, void *stream) {
+  size_t down = (args->m - 1) / HU_ALIGN_SIDE + 1, across = (args->n - 1) / HU_ALIGN_SIDE + 1;
   size_t tiles = across > SIZE_MAX / down ? SIZE_MAX : down * across;
-  HU_LAUNCH(hui_gemm_align_kernel, hui_grid_size(tiles, 64), 0, stream, *g, *m);
+  HU_LAUNCH(hui_gemm_align_kernel, hui_grid_size(tiles, 64), 0, stream, *args, *model);
   return hui_launched();
 }

@@ -68,38 +68,38 @@ const uint64_t *hui_host_exchange(unsigned mask, uint64_t value);
 static inline unsigned hui_host_lane(void) { return threadIdx.x & 31; }
 
 template <class T>
-static inline T hui_host_cast(uint64_t v) {
-  T t;
-  memcpy(&t, &v, sizeof t);
-  return t;
+static inline T hui_host_cast(uint64_t bits) {
+  T z;
+  memcpy(&z, &bits, sizeof z);
+  return z;
 }
 template <class T>
-static inline uint64_t hui_host_bits(T t) {
-  uint64_t v = 0;
-  static_assert(sizeof t <= sizeof v, "a shuffle moves at most 64 bits");
-  memcpy(&v, &t, sizeof t);
-  return v;
+static inline uint64_t hui_host_bits(T z) {
+  uint64_t bits = 0;
+  static_assert(sizeof z <= sizeof bits, "a shuffle moves at most 64 bits");
+  memcpy(&bits, &z, sizeof z);
+  return bits;
 }
 
 template <class T>
-static inline T __shfl_sync(unsigned mask, T v, int lane) {
-  return hui_host_cast<T>(hui_host_exchange(mask, hui_host_bits(v))[lane & 31]);
+static inline T __shfl_sync(unsigned mask, T x, int lane) {
+  return hui_host_cast<T>(hui_host_exchange(mask, hui_host_bits(x))[lane & 31]);
 }
 template <class T>
-static inline T __shfl_up_sync(unsigned mask, T v, unsigned by) {
-  const uint64_t *all = hui_host_exchange(mask, hui_host_bits(v));
+static inline T __shfl_up_sync(unsigned mask, T x, unsigned by) {
+  const uint64_t *all = hui_host_exchange(mask, hui_host_bits(x));
   unsigned lane = hui_host_lane();
-  return lane < by ? v : hui_host_cast<T>(all[lane - by]);
+  return lane < by ? x : hui_host_cast<T>(all[lane - by]);
 }
 template <class T>
-static inline T __shfl_down_sync(unsigned mask, T v, unsigned by) {
-  const uint64_t *all = hui_host_exchange(mask, hui_host_bits(v));
+static inline T __shfl_down_sync(unsigned mask, T x, unsigned by) {
+  const uint64_t *all = hui_host_exchange(mask, hui_host_bits(x));
   unsigned lane = hui_host_lane();
-  return lane + by > 31 ? v : hui_host_cast<T>(all[lane + by]);
+  return lane + by > 31 ? x : hui_host_cast<T>(all[lane + by]);
 }
 template <class T>
-static inline T __shfl_xor_sync(unsigned mask, T v, unsigned with) {
-  return hui_host_cast<T>(hui_host_exchange(mask, hui_host_bits(v))[(hui_host_lane() ^ with) & 31]);
+static inline T __shfl_xor_sync(unsigned mask, T x, unsigned with) {
+  return hui_host_cast<T>(hui_host_exchange(mask, hui_host_bits(x))[(hui_host_lane() ^ with) & 31]);
 }
 static inline unsigned __ballot_sync(unsigned mask, int c) {
   const uint64_t *all = hui_host_exchange(mask, c != 0);
@@ -109,41 +109,41 @@ static inline unsigned __ballot_sync(unsigned mask, int c) {
   return z;
 }
 static inline int __any_sync(unsigned mask, int c) { return __ballot_sync(mask, c) != 0; }
-static inline unsigned __reduce_add_sync(unsigned mask, unsigned v) {
-  const uint64_t *all = hui_host_exchange(mask, v);
+static inline unsigned __reduce_add_sync(unsigned mask, unsigned x) {
+  const uint64_t *all = hui_host_exchange(mask, x);
   unsigned z = 0;
   for (unsigned i = 0; i < 32; i++)
     if (mask >> i & 1) z += (unsigned)all[i];
   return z;
 }
-static inline unsigned __reduce_or_sync(unsigned mask, unsigned v) {
-  const uint64_t *all = hui_host_exchange(mask, v);
+static inline unsigned __reduce_or_sync(unsigned mask, unsigned x) {
+  const uint64_t *all = hui_host_exchange(mask, x);
   unsigned z = 0;
   for (unsigned i = 0; i < 32; i++)
     if (mask >> i & 1) z |= (unsigned)all[i];
   return z;
 }
 
-static inline unsigned atomicAdd(unsigned *p, unsigned v) {
-  unsigned old = *p;
-  *p += v;
+static inline unsigned atomicAdd(unsigned *at, unsigned x) {
+  unsigned old = *at;
+  *at += x;
   return old;
 }
-static inline unsigned long long atomicAdd(unsigned long long *p, unsigned long long v) {
-  unsigned long long old = *p;
-  *p += v;
-  return old;
-}
-
-static inline unsigned atomicMax(unsigned *p, unsigned v) {
-  unsigned old = *p;
-  *p = v > old ? v : old;
+static inline unsigned long long atomicAdd(unsigned long long *at, unsigned long long x) {
+  unsigned long long old = *at;
+  *at += x;
   return old;
 }
 
-static inline unsigned atomicOr(unsigned *p, unsigned v) {
-  unsigned old = *p;
-  *p |= v;
+static inline unsigned atomicMax(unsigned *at, unsigned x) {
+  unsigned old = *at;
+  *at = x > old ? x : old;
+  return old;
+}
+
+static inline unsigned atomicOr(unsigned *at, unsigned x) {
+  unsigned old = *at;
+  *at |= x;
   return old;
 }
 
@@ -165,11 +165,11 @@ static inline int __dp4a(int a, int b, int c) {
   for (int i = 0; i < 32; i += 8) z += (unsigned)((int8_t)(a >> i) * (int8_t)(b >> i));
   return (int)z;
 }
-static inline float __uint_as_float(unsigned u) { return hui_host_cast<float>(u); }
+static inline float __uint_as_float(unsigned bits) { return hui_host_cast<float>(bits); }
 static inline unsigned __float_as_uint(float x) { return (unsigned)hui_host_bits(x); }
-static inline double __longlong_as_double(long long u) { return hui_host_cast<double>((uint64_t)u); }
+static inline double __longlong_as_double(long long bits) { return hui_host_cast<double>((uint64_t)bits); }
 static inline long long __double_as_longlong(double x) { return (long long)hui_host_bits(x); }
-static inline float __uint2float_rn(unsigned v) { return (float)v; }
+static inline float __uint2float_rn(unsigned x) { return (float)x; }
 static inline unsigned __float2uint_rz(float x) { return (unsigned)x; }
 /* fma.rn.f16x2, or (brain) fma.rn.bf16x2. */
 uint32_t hui_host_fma_pair(int brain, uint32_t a, uint32_t b, uint32_t c);
@@ -234,19 +234,19 @@ struct cudaDeviceProp {
   int major, minor, multiProcessorCount;
 };
 
-cudaError_t cudaMalloc(void **p, size_t n);
-cudaError_t cudaFree(void *p);
+cudaError_t cudaMalloc(void **memory, size_t n);
+cudaError_t cudaFree(void *memory);
 cudaError_t cudaMemcpy(void *z, const void *x, size_t n, cudaMemcpyKind kind);
-cudaError_t cudaMemset(void *z, int v, size_t n);
-cudaError_t cudaStreamSynchronize(cudaStream_t s);
+cudaError_t cudaMemset(void *z, int value, size_t n);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaDeviceSynchronize(void);
 cudaError_t cudaGetLastError(void);
-const char *cudaGetErrorString(cudaError_t e);
+const char *cudaGetErrorString(cudaError_t error);
 cudaError_t cudaGetDeviceCount(int *n);
 cudaError_t cudaGetDevice(int *device);
-cudaError_t cudaDeviceGetAttribute(int *v, cudaDeviceAttr a, int device);
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device);
-cudaError_t cudaDriverGetVersion(int *v);
-cudaError_t cudaRuntimeGetVersion(int *v);
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr a, int device);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device);
+cudaError_t cudaDriverGetVersion(int *value);
+cudaError_t cudaRuntimeGetVersion(int *value);
 
 #endif

@@ -7,14 +7,14 @@
 
 #include "cuda_runtime.h"
 
-cudaError_t cudaMemcpyAsync(void *z, const void *x, size_t n, cudaMemcpyKind kind, cudaStream_t s);
-cudaError_t cudaMemsetAsync(void *z, int v, size_t n, cudaStream_t s);
-cudaError_t cudaMallocHost(void **p, size_t n);
-cudaError_t cudaFreeHost(void *p);
+cudaError_t cudaMemcpyAsync(void *z, const void *x, size_t n, cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t cudaMemsetAsync(void *z, int value, size_t n, cudaStream_t stream);
+cudaError_t cudaMallocHost(void **memory, size_t n);
+cudaError_t cudaFreeHost(void *memory);
 
 template <class T>
-static inline cudaError_t cudaGetSymbolAddress(void **p, const T &variable) {
-  *p = (void *)(uintptr_t)&variable;
+static inline cudaError_t cudaGetSymbolAddress(void **memory, const T &variable) {
+  *memory = (void *)(uintptr_t)&variable;
   return cudaSuccess;
 }
 

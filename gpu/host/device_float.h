@@ -12,19 +12,19 @@
 #include "cuda_runtime.h"
 
 struct hu_device_float {
-  float v;
+  float value;
   hu_device_float() = default;
   template <class T, class = typename std::enable_if<std::is_arithmetic<T>::value>::type>
-  constexpr hu_device_float(T x) : v((float)x) {}
+  constexpr hu_device_float(T x) : value((float)x) {}
   /* Only where the text has a cast: what is mixed with floats without one is made a hu_device_float. */
   template <class T, class = typename std::enable_if<std::is_arithmetic<T>::value>::type>
   constexpr explicit operator T() const {
-    return (T)v;
+    return (T)value;
   }
 
 #define HU_DEVICE_OPERATOR(op)                                                      \
   friend inline hu_device_float operator op(hu_device_float a, hu_device_float b) { \
-    return hu_device_float(hui_host_result(a.v op b.v));                            \
+    return hu_device_float(hui_host_result(a.value op b.value));                    \
   }                                                                                 \
   inline hu_device_float &operator op##=(hu_device_float b) { return *this = *this op b; }
   HU_DEVICE_OPERATOR(+)
@@ -32,10 +32,10 @@ struct hu_device_float {
   HU_DEVICE_OPERATOR(*)
   HU_DEVICE_OPERATOR(/)
 #undef HU_DEVICE_OPERATOR
-  friend inline hu_device_float operator-(hu_device_float a) { return hu_device_float(-a.v); }
+  friend inline hu_device_float operator-(hu_device_float a) { return hu_device_float(-a.value); }
 
 #define HU_DEVICE_COMPARISON(op) \
-  friend inline int operator op(hu_device_float a, hu_device_float b) { return a.v op b.v; }
+  friend inline int operator op(hu_device_float a, hu_device_float b) { return a.value op b.value; }
   HU_DEVICE_COMPARISON(==)
   HU_DEVICE_COMPARISON(!=)
   HU_DEVICE_COMPARISON(<)
@@ -47,11 +47,11 @@ struct hu_device_float {
 static_assert(sizeof(hu_device_float) == sizeof(float) && std::is_trivially_copyable<hu_device_float>::value,
               "tensors of floats are tensors of these");
 
-static inline hu_device_float fabsf(hu_device_float x) { return fabsf(x.v); }
-static inline hu_device_float sqrtf(hu_device_float x) { return hui_host_result(sqrtf(x.v)); }
+static inline hu_device_float fabsf(hu_device_float x) { return fabsf(x.value); }
+static inline hu_device_float sqrtf(hu_device_float x) { return hui_host_result(sqrtf(x.value)); }
 static inline hu_device_float fmaf(hu_device_float x, hu_device_float y, hu_device_float z) {
-  return __fmaf_rn(x.v, y.v, z.v);
+  return __fmaf_rn(x.value, y.value, z.value);
 }
-static inline unsigned __float_as_uint(hu_device_float x) { return __float_as_uint(x.v); }
+static inline unsigned __float_as_uint(hu_device_float x) { return __float_as_uint(x.value); }
 
 #endif

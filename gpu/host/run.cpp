@@ -65,7 +65,7 @@ struct machine {
   const std::function<void()> *kernel;
 
   ~machine() {
-    for (fiber &f : fibers) free(f.stack);
+    for (fiber &fiber_of : fibers) free(fiber_of.stack);
   }
 };
 
@@ -86,9 +86,9 @@ uint64_t draw(uint64_t *state) {
 void shuffle(std::vector<unsigned> &order, uint64_t *state) {
   for (size_t i = order.size(); i > 1; i--) {
     size_t j = (size_t)(draw(state) % i);
-    unsigned t = order[i - 1];
+    unsigned kept = order[i - 1];
     order[i - 1] = order[j];
-    order[j] = t;
+    order[j] = kept;
   }
 }
 
@@ -104,9 +104,9 @@ void change(place *from, place *to, bool enter) {
 }
 
 void wait_as(state at) {
-  fiber &f = the.fibers[the.current];
-  f.at = at;
-  change(&f.here, &the.scheduler, false);
+  fiber &fiber_of = the.fibers[the.current];
+  fiber_of.at = at;
+  change(&fiber_of.here, &the.scheduler, false);
 }
 
 /* Done with a block, a fiber waits for the next one. */
@@ -117,23 +117,23 @@ void body(void) {
   }
 }
 
-void run(unsigned t) {
-  fiber &f = the.fibers[t];
-  bool enter = !f.started;
-  the.current = t;
-  threadIdx.x = t;
-  f.started = true;
-  change(&the.scheduler, &f.here, enter);
+void run(unsigned thread) {
+  fiber &fiber_of = the.fibers[thread];
+  bool enter = !fiber_of.started;
+  the.current = thread;
+  threadIdx.x = thread;
+  fiber_of.started = true;
+  change(&the.scheduler, &fiber_of.here, enter);
 }
 
-void create(fiber *f) {
-  f->stack = (char *)malloc(STACK);
-  if (!f->stack) stop("no memory for a fiber's stack");
-  getcontext(&f->here.context);
-  f->here.context.uc_stack.ss_sp = f->stack;
-  f->here.context.uc_stack.ss_size = STACK;
-  f->here.context.uc_link = nullptr;
-  makecontext(&f->here.context, body, 0);
+void create(fiber *fiber_of) {
+  fiber_of->stack = (char *)malloc(STACK);
+  if (!fiber_of->stack) stop("no memory for a fiber's stack");
+  getcontext(&fiber_of->here.context);
+  fiber_of->here.context.uc_stack.ss_sp = fiber_of->stack;
+  fiber_of->here.context.uc_stack.ss_size = STACK;
+  fiber_of->here.context.uc_link = nullptr;
+  makecontext(&fiber_of->here.context, body, 0);
 }
 
 void prepare(unsigned block) {
@@ -167,9 +167,9 @@ void run_block(uint64_t *state) {
     unsigned ready = 0, done = 0;
     if (the.seed) shuffle(the.order, state);
     for (unsigned i = 0; i < the.block; i++) {
-      unsigned t = the.order[i];
-      if (the.fibers[t].at == READY) {
-        run(t);
+      unsigned thread = the.order[i];
+      if (the.fibers[thread].at == READY) {
+        run(thread);
         ready++;
       }
     }
@@ -234,9 +234,9 @@ void expect_stream(cudaStream_t stream, const char *else_why) {
 }
 
 /* The last error is what it was before, or this one. */
-cudaError_t said(cudaError_t e) {
-  if (e != cudaSuccess) last = e;
-  return e;
+cudaError_t said(cudaError_t error) {
+  if (error != cudaSuccess) last = error;
+  return error;
 }
 
 bool lacks(const char *what) {
@@ -259,9 +259,9 @@ void hui_host_queue(int on) {
   queued = on;
 }
 hu_host_calls hui_host_counted(void) {
-  hu_host_calls z = calls;
+  hu_host_calls counted = calls;
   calls = {};
-  return z;
+  return counted;
 }
 void hui_host_stale(int error) { last = (cudaError_t)error; }
 void hui_host_refuse(int error) { refusal = (cudaError_t)error; }
@@ -296,26 +296,26 @@ void __syncthreads(void) { wait_as(AT_BARRIER); }
 
 const uint64_t *hui_host_exchange(unsigned mask, uint64_t value) {
   unsigned self = the.current, lane = self & 31, first = self - lane;
-  warp &w = the.warps[self / 32];
-  fiber &f = the.fibers[self];
-  unsigned slot = f.exchange++ & 1;
+  warp &group = the.warps[self / 32];
+  fiber &fiber_of = the.fibers[self];
+  unsigned slot = fiber_of.exchange++ & 1;
   if (!(mask >> lane & 1)) stop("a lane outside its own mask");
-  f.mask = mask;
-  w.values[slot][lane] = value;
-  w.arrived[slot] |= 1u << lane;
-  if ((w.arrived[slot] & mask) != mask) {
+  fiber_of.mask = mask;
+  group.values[slot][lane] = value;
+  group.arrived[slot] |= 1u << lane;
+  if ((group.arrived[slot] & mask) != mask) {
     wait_as(AT_EXCHANGE);
-    return w.values[slot];
+    return group.values[slot];
   }
   /* The last one frees the others. */
-  w.arrived[slot] &= ~mask;
+  group.arrived[slot] &= ~mask;
   for (unsigned i = 0; i < 32; i++) {
     if (!(mask >> i & 1) || i == lane) continue;
-    fiber &g = the.fibers[first + i];
-    if (g.at != AT_EXCHANGE || g.mask != mask) stop("lanes name different masks");
-    g.at = READY;
+    fiber &other = the.fibers[first + i];
+    if (other.at != AT_EXCHANGE || other.mask != mask) stop("lanes name different masks");
+    other.at = READY;
   }
-  return w.values[slot];
+  return group.values[slot];
 }
 
 void __syncwarp(unsigned mask) { (void)hui_host_exchange(mask, 0); }
@@ -332,28 +332,28 @@ static double wide_of(int brain, uint32_t code) {
 }
 
 static uint32_t narrow_of(int brain, double x) {
-  int m = brain ? 7 : 10, bias = brain ? 127 : 15, e;
+  int m = brain ? 7 : 10, bias = brain ? 127 : 15, exponent;
   uint32_t sign = signbit(x) ? 0x8000u : 0, infinite = (uint32_t)(2 * bias + 1) << m;
   if (x != x) return 0x7FFF;
-  (void)frexp(x, &e);
+  (void)frexp(x, &exponent);
   if (x == 0 || isinf(x)) return sign | (x == 0 ? 0 : infinite);
-  if (e - 1 < 1 - bias) e = 2 - bias;
-  double n = nearbyint(ldexp(fabs(x), m + 1 - e)); /* in units of the last place; to nearest even */
-  uint32_t code = (uint32_t)(e - 2 + bias) * (1u << m) + (uint32_t)n;
+  if (exponent - 1 < 1 - bias) exponent = 2 - bias;
+  double n = nearbyint(ldexp(fabs(x), m + 1 - exponent)); /* in units of the last place; to nearest even */
+  uint32_t code = (uint32_t)(exponent - 2 + bias) * (1u << m) + (uint32_t)n;
   return sign | (code >= infinite ? infinite : code);
 }
 
 static uint32_t fma_narrow(int brain, uint32_t a, uint32_t b, uint32_t c) {
-  volatile double p = wide_of(brain, a) * wide_of(brain, b), w = wide_of(brain, c), down, up;
+  volatile double product = wide_of(brain, a) * wide_of(brain, b), addend = wide_of(brain, c), down, up;
   int usual = hui_host_turn(FE_DOWNWARD);
-  down = p + w;
+  down = product + addend;
   (void)hui_host_turn(FE_UPWARD);
-  up = p + w;
+  up = product + addend;
   hui_host_turn_back(usual);
   uint64_t odd;
-  double d = down, u = up;
-  memcpy(&odd, &d, 8);
-  return narrow_of(brain, d == u || d != d ? p + w : odd & 1 ? d : u);
+  double low = down, high = up;
+  memcpy(&odd, &low, 8);
+  return narrow_of(brain, low == high || low != low ? product + addend : odd & 1 ? low : high);
 }
 
 uint32_t hui_host_fma_pair(int brain, uint32_t a, uint32_t b, uint32_t c) {
@@ -363,19 +363,19 @@ uint32_t hui_host_fma_pair(int brain, uint32_t a, uint32_t b, uint32_t c) {
 
 /* ---- the runtime: device memory is memory ---- */
 
-cudaError_t cudaMalloc(void **p, size_t n) {
+cudaError_t cudaMalloc(void **memory, size_t n) {
   calls.allocations++;
-  *p = malloc(n ? n : 1);
-  return *p ? cudaSuccess : cudaErrorMemoryAllocation;
+  *memory = malloc(n ? n : 1);
+  return *memory ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 /* Waits, as a device's does. */
-cudaError_t cudaFree(void *p) {
-  if (p) wait();
-  free(p);
+cudaError_t cudaFree(void *memory) {
+  if (memory) wait();
+  free(memory);
   return cudaSuccess;
 }
-cudaError_t cudaMallocHost(void **p, size_t n) { return cudaMalloc(p, n); }
-cudaError_t cudaFreeHost(void *p) { return cudaFree(p); }
+cudaError_t cudaMallocHost(void **memory, size_t n) { return cudaMalloc(memory, n); }
+cudaError_t cudaFreeHost(void *memory) { return cudaFree(memory); }
 cudaError_t cudaMemcpy(void *z, const void *x, size_t n, cudaMemcpyKind kind) {
   count_copy(n, kind);
   wait();
@@ -389,13 +389,13 @@ cudaError_t cudaMemcpyAsync(void *z, const void *x, size_t n, cudaMemcpyKind kin
   if (n) in_order([=]() { memcpy(z, x, n); });
   return cudaSuccess;
 }
-cudaError_t cudaMemset(void *z, int v, size_t n) {
-  if (n) in_order([=]() { memset(z, v, n); });
+cudaError_t cudaMemset(void *z, int value, size_t n) {
+  if (n) in_order([=]() { memset(z, value, n); });
   return cudaSuccess;
 }
-cudaError_t cudaMemsetAsync(void *z, int v, size_t n, cudaStream_t stream) {
+cudaError_t cudaMemsetAsync(void *z, int value, size_t n, cudaStream_t stream) {
   expect_stream(stream, "a fill on another stream than the call was given");
-  return cudaMemset(z, v, n);
+  return cudaMemset(z, value, n);
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t) {
   wait();
@@ -406,11 +406,11 @@ cudaError_t cudaDeviceSynchronize(void) {
   return cudaSuccess;
 }
 cudaError_t cudaGetLastError(void) {
-  cudaError_t e = last;
+  cudaError_t error = last;
   last = cudaSuccess;
-  return e;
+  return error;
 }
-const char *cudaGetErrorString(cudaError_t e) { return e == cudaSuccess ? "no error" : "host-run error"; }
+const char *cudaGetErrorString(cudaError_t error) { return error == cudaSuccess ? "no error" : "host-run error"; }
 cudaError_t cudaGetDeviceCount(int *n) {
   *n = 0;
   if (lacks("driver") || lacks("old")) return said(cudaErrorInsufficientDriver);
@@ -423,24 +423,24 @@ cudaError_t cudaGetDevice(int *device) {
   *device = 0;
   return cudaSuccess;
 }
-cudaError_t cudaDeviceGetAttribute(int *v, cudaDeviceAttr, int) {
-  *v = 1; /* few blocks, so that their loops over the rest run */
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int) {
+  *value = 1; /* few blocks, so that their loops over the rest run */
   return cudaSuccess;
 }
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int) {
-  snprintf(p->name, sizeof p->name, "host-run of the CUDA kernels");
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int) {
+  snprintf(properties->name, sizeof properties->name, "host-run of the CUDA kernels");
   const char *capability = getenv("HU_HOST_CAPABILITY"); /* units.c */
   int is = capability ? atoi(capability) : 0;
-  p->major = is / 10;
-  p->minor = is % 10;
-  p->multiProcessorCount = 1;
+  properties->major = is / 10;
+  properties->minor = is % 10;
+  properties->multiProcessorCount = 1;
   return cudaSuccess;
 }
-cudaError_t cudaDriverGetVersion(int *v) {
-  *v = lacks("old") ? 11040 : 0;
+cudaError_t cudaDriverGetVersion(int *value) {
+  *value = lacks("old") ? 11040 : 0;
   return cudaSuccess;
 }
-cudaError_t cudaRuntimeGetVersion(int *v) {
-  *v = lacks("old") ? 13000 : 0;
+cudaError_t cudaRuntimeGetVersion(int *value) {
+  *value = lacks("old") ? 13000 : 0;
   return cudaSuccess;
 }

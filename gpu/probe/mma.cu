@@ -79,25 +79,25 @@ HU_DEVICE uint32_t hui_mma_load(const void *x, size_t at, uint32_t each) {
 }
 
 template <int Op>
-HU_KERNEL hui_mma_kernel(size_t tiles, void *d, const void *a, const void *b, const void *c) {
-  const hu_mma_shape s = hui_mma_shape_of(Op);
+HU_KERNEL hui_mma_kernel(size_t tiles, void *out, const void *a, const void *b, const void *c) {
+  const hu_mma_shape shape = hui_mma_shape_of(Op);
   uint32_t lane = threadIdx.x % 32, ra[4] = {0, 0, 0, 0}, rb[2] = {0, 0}, rc[4] = {0, 0, 0, 0}, rd[4];
   size_t tile = (size_t)blockIdx.x * (HU_THREADS / 32) + threadIdx.x / 32;
   if (tile >= tiles) return;
-  size_t at_a = tile * s.m * s.k, at_b = tile * s.n * s.k, at_c = tile * s.m * s.n;
+  size_t at_a = tile * shape.m * shape.k, at_b = tile * shape.n * shape.k, at_c = tile * shape.m * shape.n;
 #pragma unroll
-  for (uint32_t r = 0; r < hui_mma_registers_a(&s); r++) {
-    for (uint32_t i = 0; i < s.each; i++)
-      ra[r] |= hui_mma_load(a, at_a + hui_mma_place_a(&s, lane, r, i), s.each) << (32 / s.each * i);
+  for (uint32_t reg = 0; reg < hui_mma_registers_a(&shape); reg++) {
+    for (uint32_t i = 0; i < shape.each; i++)
+      ra[reg] |= hui_mma_load(a, at_a + hui_mma_place_a(&shape, lane, reg, i), shape.each) << (32 / shape.each * i);
   }
 #pragma unroll
-  for (uint32_t r = 0; r < hui_mma_registers_b(&s); r++) {
-    for (uint32_t i = 0; i < s.each; i++)
-      rb[r] |= hui_mma_load(b, at_b + hui_mma_place_b(&s, lane, r, i), s.each) << (32 / s.each * i);
+  for (uint32_t reg = 0; reg < hui_mma_registers_b(&shape); reg++) {
+    for (uint32_t i = 0; i < shape.each; i++)
+      rb[reg] |= hui_mma_load(b, at_b + hui_mma_place_b(&shape, lane, reg, i), shape.each) << (32 / shape.each * i);
   }
-  hui_mma_load_c(s, rc, c, at_c, lane);
+  hui_mma_load_c(shape, rc, c, at_c, lane);
   hui_mma<Op>(rd, ra, rb, rc);
-  hui_mma_store_d(s, rd, d, at_c, lane);
+  hui_mma_store_d(shape, rd, out, at_c, lane);
 }
 
 template <int Op>
@@ -107,10 +107,10 @@ static hu_mma_kernel_of hui_mma_find(int op) {
   return NULL;
 }
 
-hu_status hui_probe_mma(int op, size_t tiles, void *d, const void *a, const void *b, const void *c) {
+hu_status hui_probe_mma(int op, size_t tiles, void *out, const void *a, const void *b, const void *c) {
   hu_mma_kernel_of kernel = hui_mma_find<HU_WGMMA_F16_F32 - 1>(op);
   size_t blocks = (tiles - 1) / (HU_THREADS / 32) + 1;
   if (!kernel || blocks > 0x7FFFFFFF) return HU_E_SHAPE;
-  HU_LAUNCH(kernel, blocks, 0, NULL, tiles, d, a, b, c);
+  HU_LAUNCH(kernel, blocks, 0, NULL, tiles, out, a, b, c);
   return hui_launched();
 }

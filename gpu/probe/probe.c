@@ -72,12 +72,12 @@ static const family families[] = {{80, 88, "nv.ampere.", {ampere, NULL, NULL}},
 
 /* Unit number i of a device. */
 static const unit *unit_at(int capability, size_t i, const char **prefix) {
-  for (size_t f = 0; f < sizeof families / sizeof families[0]; f++) {
-    if (capability < families[f].from || capability > families[f].to) continue;
-    *prefix = families[f].prefix;
-    for (int g = 0; g < 3 && families[f].units[g]; g++) {
-      for (const unit *u = families[f].units[g]; u->suffix; u++) {
-        if (i-- == 0) return u;
+  for (size_t k = 0; k < sizeof families / sizeof families[0]; k++) {
+    if (capability < families[k].from || capability > families[k].to) continue;
+    *prefix = families[k].prefix;
+    for (int list = 0; list < 3 && families[k].units[list]; list++) {
+      for (const unit *one = families[k].units[list]; one->suffix; one++) {
+        if (i-- == 0) return one;
       }
     }
   }
@@ -86,21 +86,22 @@ static const unit *unit_at(int capability, size_t i, const char **prefix) {
 
 hu_status hui_mma_of_capability(hu_device_mma *mma, int *op, int capability, size_t i) {
   const char *prefix = "";
-  const unit *u = unit_at(capability, i, &prefix);
-  hu_accum_preset p;
-  if (!u) return HU_E_NAME;
+  const unit *one = unit_at(capability, i, &prefix);
+  hu_accum_preset preset;
+  if (!one) return HU_E_NAME;
   memset(mma, 0, sizeof *mma);
-  hu_mma_shape s = hui_mma_shape_of(u->op);
-  snprintf(mma->model, sizeof mma->model, "%s%s", prefix, u->suffix);
-  if (hu_accum_preset_find(&p, mma->model) != HU_OK) return HU_E_NAME;
-  snprintf(mma->instruction, sizeof mma->instruction, "%s.m%un%uk%u", s.wgmma ? "wgmma" : "mma.sync", s.m, s.n, s.k);
-  mma->m = s.m;
-  mma->n = s.n;
-  mma->k = s.k;
-  mma->a = p.a;
-  mma->b = p.b;
-  mma->c = p.c;
-  *op = u->op;
+  hu_mma_shape shape = hui_mma_shape_of(one->op);
+  snprintf(mma->model, sizeof mma->model, "%s%s", prefix, one->suffix);
+  if (hu_accum_preset_find(&preset, mma->model) != HU_OK) return HU_E_NAME;
+  snprintf(mma->instruction, sizeof mma->instruction, "%s.m%un%uk%u", shape.wgmma ? "wgmma" : "mma.sync", shape.m,
+           shape.n, shape.k);
+  mma->m = shape.m;
+  mma->n = shape.n;
+  mma->k = shape.k;
+  mma->a = preset.a;
+  mma->b = preset.b;
+  mma->c = preset.c;
+  *op = one->op;
   return HU_OK;
 }
 
@@ -112,39 +113,41 @@ hu_status hu_device_mma_at(hu_device_mma *mma, size_t i) {
 
 /* ---- host arrays ---- */
 
-static void *copied(const void *x, size_t bytes, hu_status *s) {
-  void *p = hui_memory_new(bytes);
-  if (!p) *s = HU_E_MEMORY;
-  if (p && x && *s == HU_OK) *s = hui_memory_put(p, x, bytes);
-  return p;
+static void *copied(const void *x, size_t bytes, hu_status *status) {
+  void *memory = hui_memory_new(bytes);
+  if (!memory) *status = HU_E_MEMORY;
+  if (memory && x && *status == HU_OK) *status = hui_memory_put(memory, x, bytes);
+  return memory;
 }
 
-static hu_status codes_check(const hu_element *e, const void *x, size_t n) {
-  hu_code_area all = {x, 1, n, 0, 1, hu_element_size(*e), hu_element_width(*e), e->kind == HU_ELEMENT_S4};
+static hu_status codes_check(const hu_element *element, const void *x, size_t n) {
+  hu_code_area all = {
+      x, 1, n, 0, 1, hu_element_size(*element), hu_element_width(*element), element->kind == HU_ELEMENT_S4};
   return hui_code_area_check(&all, 1);
 }
 
-hu_status hu_device_mma_run(size_t i, size_t tiles, void *d, const void *a, const void *b, const void *c) {
-  hu_device_mma t;
+hu_status hu_device_mma_run(size_t i, size_t tiles, void *out, const void *a, const void *b, const void *c) {
+  hu_device_mma mma;
   int op = 0, capability = hui_device_capability();
   if (!capability) return HU_E_DEVICE;
-  hu_status s = hui_mma_of_capability(&t, &op, capability, i);
-  if (s != HU_OK || tiles == 0) return s;
-  if (!d || !a || !b || !c) return HU_E_NULL;
-  s = codes_check(&t.a, a, t.m * t.k * tiles);
-  if (s == HU_OK) s = codes_check(&t.b, b, t.n * t.k * tiles);
-  if (s == HU_OK) s = codes_check(&t.c, c, t.m * t.n * tiles);
-  if (s != HU_OK) return s;
-  size_t size = hu_element_size(t.a), result = hu_element_size(t.c) * t.m * t.n * tiles;
-  void *da = copied(a, size * t.m * t.k * tiles, &s), *db = copied(b, size * t.n * t.k * tiles, &s);
-  void *dc = copied(c, result, &s), *dd = copied(NULL, result, &s);
-  if (s == HU_OK)
-    s = op < HU_WGMMA_F16_F32 ? hui_probe_mma(op, tiles, dd, da, db, dc) : hui_probe_wgmma(op, tiles, dd, da, db, dc);
-  if (s == HU_OK) s = hui_memory_wait();
-  if (s == HU_OK) s = hui_memory_get(d, dd, result);
+  hu_status status = hui_mma_of_capability(&mma, &op, capability, i);
+  if (status != HU_OK || tiles == 0) return status;
+  if (!out || !a || !b || !c) return HU_E_NULL;
+  status = codes_check(&mma.a, a, mma.m * mma.k * tiles);
+  if (status == HU_OK) status = codes_check(&mma.b, b, mma.n * mma.k * tiles);
+  if (status == HU_OK) status = codes_check(&mma.c, c, mma.m * mma.n * tiles);
+  if (status != HU_OK) return status;
+  size_t size = hu_element_size(mma.a), result = hu_element_size(mma.c) * mma.m * mma.n * tiles;
+  void *da = copied(a, size * mma.m * mma.k * tiles, &status), *db = copied(b, size * mma.n * mma.k * tiles, &status);
+  void *dc = copied(c, result, &status), *dd = copied(NULL, result, &status);
+  if (status == HU_OK)
+    status =
+        op < HU_WGMMA_F16_F32 ? hui_probe_mma(op, tiles, dd, da, db, dc) : hui_probe_wgmma(op, tiles, dd, da, db, dc);
+  if (status == HU_OK) status = hui_memory_wait();
+  if (status == HU_OK) status = hui_memory_get(out, dd, result);
   hui_memory_free(da);
   hui_memory_free(db);
   hui_memory_free(dc);
   hui_memory_free(dd);
-  return s;
+  return status;
 }

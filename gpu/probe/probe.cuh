@@ -7,25 +7,26 @@
 #include "gpu/probe/probe.h"
 
 /* The tile's C begins at element `first`; four registers, cleared. */
-HU_DEVICE void hui_mma_load_c(const hu_mma_shape &s, uint32_t *rc, const void *c, size_t first, uint32_t thread) {
+HU_DEVICE void hui_mma_load_c(const hu_mma_shape &shape, uint32_t *rc, const void *c, size_t first, uint32_t thread) {
 #pragma unroll
-  for (uint32_t r = 0; r < hui_mma_registers_c(&s); r++) {
-    for (uint32_t i = 0; i < (s.half ? 2u : 1u); i++) {
-      size_t at = first + hui_mma_place_c(&s, thread, r, i);
-      rc[r] |= (s.half ? ((const uint16_t *)c)[at] : ((const uint32_t *)c)[at]) << (16 * i);
+  for (uint32_t reg = 0; reg < hui_mma_registers_c(&shape); reg++) {
+    for (uint32_t i = 0; i < (shape.half ? 2u : 1u); i++) {
+      size_t at = first + hui_mma_place_c(&shape, thread, reg, i);
+      rc[reg] |= (shape.half ? ((const uint16_t *)c)[at] : ((const uint32_t *)c)[at]) << (16 * i);
     }
   }
 }
 
-HU_DEVICE void hui_mma_store_d(const hu_mma_shape &s, const uint32_t *rd, void *d, size_t first, uint32_t thread) {
+HU_DEVICE void hui_mma_store_d(const hu_mma_shape &shape, const uint32_t *rd, void *out, size_t first,
+                               uint32_t thread) {
 #pragma unroll
-  for (uint32_t r = 0; r < hui_mma_registers_c(&s); r++) {
-    for (uint32_t i = 0; i < (s.half ? 2u : 1u); i++) {
-      size_t at = first + hui_mma_place_c(&s, thread, r, i);
-      if (s.half) {
-        ((uint16_t *)d)[at] = (uint16_t)(rd[r] >> (16 * i));
+  for (uint32_t reg = 0; reg < hui_mma_registers_c(&shape); reg++) {
+    for (uint32_t i = 0; i < (shape.half ? 2u : 1u); i++) {
+      size_t at = first + hui_mma_place_c(&shape, thread, reg, i);
+      if (shape.half) {
+        ((uint16_t *)out)[at] = (uint16_t)(rd[reg] >> (16 * i));
       } else {
-        ((uint32_t *)d)[at] = rd[r];
+        ((uint32_t *)out)[at] = rd[reg];
       }
     }
   }

@@ -48,49 +48,49 @@ typedef struct hu_mma_shape {
 } hu_mma_shape;
 
 HU_FN hu_mma_shape hui_mma_shape_of(int32_t op) {
-  hu_mma_shape s;
-  s.wgmma = op >= HU_WGMMA_F16_F32;
-  s.m = s.wgmma ? 64 : 16;
-  s.n = 8;
-  s.half = 0;
+  hu_mma_shape shape;
+  shape.wgmma = op >= HU_WGMMA_F16_F32;
+  shape.m = shape.wgmma ? 64 : 16;
+  shape.n = 8;
+  shape.half = 0;
   if ((op >= HU_MMA_FP8_F32 && op < HU_WGMMA_F16_F32) || op >= HU_WGMMA_FP8_F32) {
-    s.each = 4;
-    s.k = 32;
-    s.half = (op >= HU_MMA_FP8_F16 && op < HU_WGMMA_F16_F32) || op >= HU_WGMMA_FP8_F16;
-    return s;
+    shape.each = 4;
+    shape.k = 32;
+    shape.half = (op >= HU_MMA_FP8_F16 && op < HU_WGMMA_F16_F32) || op >= HU_WGMMA_FP8_F16;
+    return shape;
   }
-  s.each = op == HU_MMA_TF32_K8 || op == HU_MMA_TF32_K4 || op == HU_WGMMA_TF32 ? 1 : 2;
-  s.k = s.each == 1 ? (op == HU_MMA_TF32_K4 ? 4 : 8)
-                    : (op == HU_MMA_F16_F32_K8 || op == HU_MMA_F16_F16_K8 || op == HU_MMA_BF16_K8 ? 8 : 16);
-  s.half = op == HU_MMA_F16_F16_K16 || op == HU_MMA_F16_F16_K8 || op == HU_WGMMA_F16_F16;
-  return s;
+  shape.each = op == HU_MMA_TF32_K8 || op == HU_MMA_TF32_K4 || op == HU_WGMMA_TF32 ? 1 : 2;
+  shape.k = shape.each == 1 ? (op == HU_MMA_TF32_K4 ? 4 : 8)
+                            : (op == HU_MMA_F16_F32_K8 || op == HU_MMA_F16_F16_K8 || op == HU_MMA_BF16_K8 ? 8 : 16);
+  shape.half = op == HU_MMA_F16_F16_K16 || op == HU_MMA_F16_F16_K8 || op == HU_WGMMA_F16_F16;
+  return shape;
 }
 
 /* ---- mma.sync: index of element i of register r of a lane, in A (m x k), B (n x k: columns one after another) and C
  * or D (m x n) ---- */
 
-HU_FN uint32_t hui_mma_place_a(const hu_mma_shape *s, uint32_t lane, uint32_t r, uint32_t i) {
-  return (lane / 4 + 8 * (r % 2)) * s->k + s->each * (lane % 4) + i + 4 * s->each * (r / 2);
+HU_FN uint32_t hui_mma_place_a(const hu_mma_shape *shape, uint32_t lane, uint32_t reg, uint32_t i) {
+  return (lane / 4 + 8 * (reg % 2)) * shape->k + shape->each * (lane % 4) + i + 4 * shape->each * (reg / 2);
 }
 
-HU_FN uint32_t hui_mma_place_b(const hu_mma_shape *s, uint32_t lane, uint32_t r, uint32_t i) {
-  return lane / 4 * s->k + s->each * (lane % 4) + i + 4 * s->each * r;
+HU_FN uint32_t hui_mma_place_b(const hu_mma_shape *shape, uint32_t lane, uint32_t reg, uint32_t i) {
+  return lane / 4 * shape->k + shape->each * (lane % 4) + i + 4 * shape->each * reg;
 }
 
 /* thread: 0 to 31, of wgmma 0 to 127. */
-HU_FN uint32_t hui_mma_place_c(const hu_mma_shape *s, uint32_t thread, uint32_t r, uint32_t i) {
-  uint32_t lane = thread % 32, row = 16 * (thread / 32) + lane / 4 + 8 * (s->half ? r : r / 2);
-  return row * s->n + 2 * (lane % 4) + (s->half ? i : r % 2);
+HU_FN uint32_t hui_mma_place_c(const hu_mma_shape *shape, uint32_t thread, uint32_t reg, uint32_t i) {
+  uint32_t lane = thread % 32, row = 16 * (thread / 32) + lane / 4 + 8 * (shape->half ? reg : reg / 2);
+  return row * shape->n + 2 * (lane % 4) + (shape->half ? i : reg % 2);
 }
 
-HU_FN uint32_t hui_mma_registers_a(const hu_mma_shape *s) { return s->m * s->k / (32u * s->each); }
-HU_FN uint32_t hui_mma_registers_b(const hu_mma_shape *s) { return s->n * s->k / (32u * s->each); }
-HU_FN uint32_t hui_mma_registers_c(const hu_mma_shape *s) { return s->half ? 2 : 4; }
+HU_FN uint32_t hui_mma_registers_a(const hu_mma_shape *shape) { return shape->m * shape->k / (32u * shape->each); }
+HU_FN uint32_t hui_mma_registers_b(const hu_mma_shape *shape) { return shape->n * shape->k / (32u * shape->each); }
+HU_FN uint32_t hui_mma_registers_c(const hu_mma_shape *shape) { return shape->half ? 2 : 4; }
 
 /* ---- wgmma: byte of element (row, k) in shared memory; 32 bytes along k ---- */
 
-HU_FN uint32_t hui_wgmma_place(const hu_mma_shape *s, uint32_t row, uint32_t k) {
-  uint32_t byte = k * (4 / s->each);
+HU_FN uint32_t hui_wgmma_place(const hu_mma_shape *shape, uint32_t row, uint32_t k) {
+  uint32_t byte = k * (4 / shape->each);
   return row / 8 * 256 + byte / 16 * 128 + row % 8 * 16 + byte % 16;
 }
 
@@ -103,8 +103,8 @@ hu_status hui_mma_of_capability(hu_device_mma *mma, int *op, int capability, siz
 /* 10 times major plus minor of the device's compute capability; 0: none. */
 int hui_device_capability(void);
 /* `tiles` instructions on device arrays. HU_E_DEVICE: not compiled for this device. */
-hu_status hui_probe_mma(int op, size_t tiles, void *d, const void *a, const void *b, const void *c);
-hu_status hui_probe_wgmma(int op, size_t tiles, void *d, const void *a, const void *b, const void *c);
+hu_status hui_probe_mma(int op, size_t tiles, void *out, const void *a, const void *b, const void *c);
+hu_status hui_probe_wgmma(int op, size_t tiles, void *out, const void *a, const void *b, const void *c);
 
 #ifdef __cplusplus
 }

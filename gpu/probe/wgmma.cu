@@ -56,30 +56,31 @@ HU_WGMMA_H(HU_WGMMA_FP8_F16 + 3, "m64n8k32.f16.e5m2.e5m2", "")
 enum { HU_WARPGROUP = 128, HU_GROUPS = HU_THREADS / HU_WARPGROUP, HU_BYTES_A = 64 * 32, HU_BYTES_B = 8 * 32 };
 
 /* rows lines of 32 bytes into the places that the descriptor says. */
-HU_DEVICE void hui_wgmma_fill(const hu_mma_shape &s, uint8_t *shared, const uint8_t *x, uint32_t rows,
+HU_DEVICE void hui_wgmma_fill(const hu_mma_shape &shape, uint8_t *shared, const uint8_t *x, uint32_t rows,
                               uint32_t thread) {
-  uint32_t size = 4u / s.each;
-  for (uint32_t e = thread; e < rows * s.k; e += HU_WARPGROUP) {
-    for (uint32_t i = 0; i < size; i++) shared[hui_wgmma_place(&s, e / s.k, e % s.k) + i] = x[e * size + i];
+  uint32_t size = 4u / shape.each;
+  for (uint32_t element = thread; element < rows * shape.k; element += HU_WARPGROUP) {
+    for (uint32_t i = 0; i < size; i++)
+      shared[hui_wgmma_place(&shape, element / shape.k, element % shape.k) + i] = x[element * size + i];
   }
 }
 
 template <int Op>
-HU_KERNEL hui_wgmma_kernel(size_t tiles, void *d, const void *a, const void *b, const void *c) {
+HU_KERNEL hui_wgmma_kernel(size_t tiles, void *out, const void *a, const void *b, const void *c) {
   __shared__ __align__(128) uint8_t sa[HU_GROUPS][HU_BYTES_A], sb[HU_GROUPS][HU_BYTES_B];
-  const hu_mma_shape s = hui_mma_shape_of(Op);
+  const hu_mma_shape shape = hui_mma_shape_of(Op);
   uint32_t group = threadIdx.x / HU_WARPGROUP, thread = threadIdx.x % HU_WARPGROUP, rd[4] = {0, 0, 0, 0};
   size_t tile = (size_t)blockIdx.x * HU_GROUPS + group;
   bool there = tile < tiles; /* the last block may have a warpgroup too many: for nothing */
   if (!there) tile = 0;
-  size_t at_c = tile * s.m * s.n;
-  hui_wgmma_fill(s, sa[group], (const uint8_t *)a + tile * HU_BYTES_A, s.m, thread);
-  hui_wgmma_fill(s, sb[group], (const uint8_t *)b + tile * HU_BYTES_B, s.n, thread);
-  hui_mma_load_c(s, rd, c, at_c, thread);
+  size_t at_c = tile * shape.m * shape.n;
+  hui_wgmma_fill(shape, sa[group], (const uint8_t *)a + tile * HU_BYTES_A, shape.m, thread);
+  hui_wgmma_fill(shape, sb[group], (const uint8_t *)b + tile * HU_BYTES_B, shape.n, thread);
+  hui_mma_load_c(shape, rd, c, at_c, thread);
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   __syncthreads();
   hui_wgmma<Op>(rd, hui_wgmma_descriptor(sa[group]), hui_wgmma_descriptor(sb[group]));
-  if (there) hui_mma_store_d(s, rd, d, at_c, thread);
+  if (there) hui_mma_store_d(shape, rd, out, at_c, thread);
 }
 
 template <int Op>
@@ -89,10 +90,10 @@ static hu_mma_kernel_of hui_wgmma_find(int op) {
   return NULL;
 }
 
-hu_status hui_probe_wgmma(int op, size_t tiles, void *d, const void *a, const void *b, const void *c) {
+hu_status hui_probe_wgmma(int op, size_t tiles, void *out, const void *a, const void *b, const void *c) {
   hu_mma_kernel_of kernel = hui_wgmma_find<HU_MMA_COUNT - 1>(op);
   size_t blocks = (tiles - 1) / HU_GROUPS + 1;
   if (!kernel || blocks > 0x7FFFFFFF) return HU_E_SHAPE;
-  HU_LAUNCH(kernel, blocks, 0, NULL, tiles, d, a, b, c);
+  HU_LAUNCH(kernel, blocks, 0, NULL, tiles, out, a, b, c);
   return hui_launched();
 }

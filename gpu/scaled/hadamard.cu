@@ -21,7 +21,7 @@ typedef struct hu_device_hadamard {
   size_t rows, cols, ldz, ldx, across, pieces;
   float *z;
   const float *x;
-  hu_hadamard t;
+  hu_hadamard transform;
   hu_stream stream;
   uint32_t inverse, factor, aligned;
   uint32_t words[HU_HADAMARD_WORDS]; /* of a vector that all blocks share and that is not in device memory */
@@ -29,19 +29,19 @@ typedef struct hu_device_hadamard {
 
 /* The sign words of the elements from number `first` of the axis on; bit 0 of the first word is that of element
  * first / 32 * 32. */
-HU_DEVICE void hui_find_signs(const hu_device_hadamard &c, size_t first, uint32_t count, uint32_t *words) {
+HU_DEVICE void hui_find_signs(const hu_device_hadamard &call, size_t first, uint32_t count, uint32_t *words) {
   __syncthreads(); /* whoever still reads those of the last piece */
   uint32_t i = threadIdx.x, n = ((uint32_t)(first & 31) + count - 1) / 32 + 1;
-  if (c.t.whole) {
-    if (i < n && c.t.signs == HU_HADAMARD_SIGNS_MASK) words[i] = c.t.mask[first / 32 + i];
-    if (i < n && c.t.signs == HU_HADAMARD_SIGNS_STREAM) words[i] = hui_word(c.stream, first / 32 + i);
-    if (i < n && c.t.signs == HU_HADAMARD_SIGNS_NONE) words[i] = 0;
+  if (call.transform.whole) {
+    if (i < n && call.transform.signs == HU_HADAMARD_SIGNS_MASK) words[i] = call.transform.mask[first / 32 + i];
+    if (i < n && call.transform.signs == HU_HADAMARD_SIGNS_STREAM) words[i] = hui_word(call.stream, first / 32 + i);
+    if (i < n && call.transform.signs == HU_HADAMARD_SIGNS_NONE) words[i] = 0;
   } else if (i == 0) {
-    if (c.t.signs == HU_HADAMARD_SIGNS_MASK) {
-      hui_hadamard_words(words, c.t.n, HU_HADAMARD_SIGNS_MASK, c.t.mask, 0, 0);
+    if (call.transform.signs == HU_HADAMARD_SIGNS_MASK) {
+      hui_hadamard_words(words, call.transform.n, HU_HADAMARD_SIGNS_MASK, call.transform.mask, 0, 0);
     } else {
 #pragma unroll
-      for (int j = 0; j < HU_HADAMARD_WORDS; j++) words[j] = c.words[j];
+      for (int j = 0; j < HU_HADAMARD_WORDS; j++) words[j] = call.words[j];
     }
   }
   __syncthreads();
@@ -61,64 +61,64 @@ HU_DEVICE void hui_hadamard_step(float *a, float *b) {
 /* ---- along rows ---- */
 
 struct alignas(16) hu_quad {
-  float v[4];
+  float value[4];
 };
 
 HU_DEVICE hu_quad hui_load_quad(const float *x, uint32_t aligned) {
-  hu_quad q;
+  hu_quad quad;
   if (aligned) return *(const hu_quad *)x;
 #pragma unroll
-  for (int i = 0; i < 4; i++) q.v[i] = x[i];
-  return q;
+  for (int i = 0; i < 4; i++) quad.value[i] = x[i];
+  return quad;
 }
 
-HU_DEVICE void hui_store_quad(float *z, uint32_t aligned, const hu_quad &q) {
+HU_DEVICE void hui_store_quad(float *z, uint32_t aligned, const hu_quad &quad) {
   if (aligned) {
-    *(hu_quad *)z = q;
+    *(hu_quad *)z = quad;
     return;
   }
 #pragma unroll
-  for (int i = 0; i < 4; i++) z[i] = q.v[i];
+  for (int i = 0; i < 4; i++) z[i] = quad.value[i];
 }
 
 /* The steps of a block that lies in n / 4 lanes. Every lane of the warp takes part. */
-HU_DEVICE void hui_row_steps(hu_quad &q, uint32_t n) {
-  hui_hadamard_step(&q.v[0], &q.v[1]);
-  hui_hadamard_step(&q.v[2], &q.v[3]);
-  hui_hadamard_step(&q.v[0], &q.v[2]);
-  hui_hadamard_step(&q.v[1], &q.v[3]);
-  for (uint32_t h = 4; h < n; h <<= 1) {
-    uint32_t upper = threadIdx.x * 4 & h;
+HU_DEVICE void hui_row_steps(hu_quad &quad, uint32_t n) {
+  hui_hadamard_step(&quad.value[0], &quad.value[1]);
+  hui_hadamard_step(&quad.value[2], &quad.value[3]);
+  hui_hadamard_step(&quad.value[0], &quad.value[2]);
+  hui_hadamard_step(&quad.value[1], &quad.value[3]);
+  for (uint32_t distance = 4; distance < n; distance <<= 1) {
+    uint32_t upper = threadIdx.x * 4 & distance;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      float other = __shfl_xor_sync(HU_ALL_LANES, q.v[i], h / 4);
-      q.v[i] = upper ? __fsub_rn(other, q.v[i]) : __fadd_rn(q.v[i], other);
+      float other = __shfl_xor_sync(HU_ALL_LANES, quad.value[i], distance / 4);
+      quad.value[i] = upper ? __fsub_rn(other, quad.value[i]) : __fadd_rn(quad.value[i], other);
     }
   }
 }
 
-HU_KERNEL __launch_bounds__(HU_THREADS) hui_hadamard_rows(const __grid_constant__ hu_device_hadamard c) {
+HU_KERNEL __launch_bounds__(HU_THREADS) hui_hadamard_rows(const __grid_constant__ hu_device_hadamard call) {
   __shared__ uint32_t words[HU_PIECE / 32];
-  size_t period = hui_hadamard_period(c.t.n, c.t.whole);
-  float factor = __uint_as_float(c.factor);
-  for (size_t p = blockIdx.x; p < c.pieces; p += gridDim.x) {
-    size_t row = p / c.across, first = p % c.across * HU_PIECE, col = first + threadIdx.x * 4;
-    size_t left = c.cols - first;
-    hui_find_signs(c, first, left < HU_PIECE ? (uint32_t)left : HU_PIECE, words);
-    hu_quad q = {{0, 0, 0, 0}};
-    uint32_t mine = col < c.cols, sign = 0;
+  size_t period = hui_hadamard_period(call.transform.n, call.transform.whole);
+  float factor = __uint_as_float(call.factor);
+  for (size_t piece = blockIdx.x; piece < call.pieces; piece += gridDim.x) {
+    size_t row = piece / call.across, first = piece % call.across * HU_PIECE, col = first + threadIdx.x * 4;
+    size_t left = call.cols - first;
+    hui_find_signs(call, first, left < HU_PIECE ? (uint32_t)left : HU_PIECE, words);
+    hu_quad quad = {{0, 0, 0, 0}};
+    uint32_t mine = col < call.cols, sign = 0;
     if (mine) {
-      q = hui_load_quad(c.x + row * c.ldx + col, c.aligned);
+      quad = hui_load_quad(call.x + row * call.ldx + col, call.aligned);
       sign = words[threadIdx.x / 8 & period] >> (threadIdx.x * 4 & 31);
     }
 #pragma unroll
-    for (int i = 0; i < 4; i++) q.v[i] = hui_inverted(q.v[i], c.inverse ? 0 : sign >> i << 31);
-    hui_row_steps(q, c.t.n);
+    for (int i = 0; i < 4; i++) quad.value[i] = hui_inverted(quad.value[i], call.inverse ? 0 : sign >> i << 31);
+    hui_row_steps(quad, call.transform.n);
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      q.v[i] = hui_one_nan(hui_inverted(__fmul_rn(q.v[i], factor), c.inverse ? sign >> i << 31 : 0));
+      quad.value[i] = hui_one_nan(hui_inverted(__fmul_rn(quad.value[i], factor), call.inverse ? sign >> i << 31 : 0));
     }
-    if (mine) hui_store_quad(c.z + row * c.ldz + col, c.aligned, q);
+    if (mine) hui_store_quad(call.z + row * call.ldz + col, call.aligned, quad);
   }
 }
 
@@ -126,107 +126,113 @@ HU_KERNEL __launch_bounds__(HU_THREADS) hui_hadamard_rows(const __grid_constant_
 
 /* A thread has N elements of a column; a block of 2 N is in two lanes, 16 apart, `half` saying which has what. */
 template <uint32_t N, uint32_t HALVES>
-HU_DEVICE void hui_column_steps(float u[N], uint32_t half) {
+HU_DEVICE void hui_column_steps(float elements[N], uint32_t half) {
 #pragma unroll
-  for (uint32_t h = 1; h < N; h <<= 1) {
+  for (uint32_t distance = 1; distance < N; distance <<= 1) {
 #pragma unroll
     for (uint32_t i = 0; i < N; i++)
-      if (!(i & h)) hui_hadamard_step(&u[i], &u[i + h]);
+      if (!(i & distance)) hui_hadamard_step(&elements[i], &elements[i + distance]);
   }
   if constexpr (HALVES == 2) {
 #pragma unroll
     for (uint32_t i = 0; i < N; i++) {
-      float other = __shfl_xor_sync(HU_ALL_LANES, u[i], 16);
-      u[i] = half ? __fsub_rn(other, u[i]) : __fadd_rn(u[i], other);
+      float other = __shfl_xor_sync(HU_ALL_LANES, elements[i], 16);
+      elements[i] = half ? __fsub_rn(other, elements[i]) : __fadd_rn(elements[i], other);
     }
   }
 }
 
 template <uint32_t N, uint32_t HALVES>
-HU_DEVICE void hui_column(const hu_device_hadamard &c, const uint32_t *words, size_t row, size_t col, uint32_t half) {
-  float u[N];
-  size_t period = hui_hadamard_period(N * HALVES, c.t.whole), at = (c.t.whole ? row & 31 : 0) + half * N;
-  const float *x = c.x + (row + half * N) * c.ldx + col;
-  float *z = c.z + (row + half * N) * c.ldz + col;
-  uint32_t mine = col < c.cols;
+HU_DEVICE void hui_column(const hu_device_hadamard &call, const uint32_t *words, size_t row, size_t col,
+                          uint32_t half) {
+  float elements[N];
+  size_t period = hui_hadamard_period(N * HALVES, call.transform.whole),
+         at = (call.transform.whole ? row & 31 : 0) + half * N;
+  const float *x = call.x + (row + half * N) * call.ldx + col;
+  float *z = call.z + (row + half * N) * call.ldz + col;
+  uint32_t mine = col < call.cols;
 #pragma unroll
   for (uint32_t i = 0; i < N; i++) {
-    u[i] = mine ? hui_inverted(x[i * c.ldx], c.inverse ? 0 : hui_hadamard_sign(words, period, at + i)) : 0;
+    elements[i] = mine ? hui_inverted(x[i * call.ldx], call.inverse ? 0 : hui_hadamard_sign(words, period, at + i)) : 0;
   }
-  hui_column_steps<N, HALVES>(u, half);
+  hui_column_steps<N, HALVES>(elements, half);
 #pragma unroll
   for (uint32_t i = 0; i < N; i++) {
-    float v = __fmul_rn(u[i], __uint_as_float(c.factor));
-    if (mine) z[i * c.ldz] = hui_one_nan(hui_inverted(v, c.inverse ? hui_hadamard_sign(words, period, at + i) : 0));
+    float value = __fmul_rn(elements[i], __uint_as_float(call.factor));
+    if (mine)
+      z[i * call.ldz] = hui_one_nan(hui_inverted(value, call.inverse ? hui_hadamard_sign(words, period, at + i) : 0));
   }
 }
 
 template <uint32_t N, uint32_t HALVES>
-HU_KERNEL __launch_bounds__(HU_THREADS) hui_hadamard_columns(const __grid_constant__ hu_device_hadamard c) {
+HU_KERNEL __launch_bounds__(HU_THREADS) hui_hadamard_columns(const __grid_constant__ hu_device_hadamard call) {
   __shared__ uint32_t words[HU_HADAMARD_WORDS];
-  uint32_t t = threadIdx.x, half = HALVES == 2 ? t >> 4 & 1 : 0, place = HALVES == 2 ? t >> 5 << 4 | (t & 15) : t;
-  for (size_t p = blockIdx.x; p < c.pieces; p += gridDim.x) {
-    size_t row = p / c.across * (N * HALVES), col = p % c.across * (HU_THREADS / HALVES) + place;
-    hui_find_signs(c, row, N * HALVES, words);
-    hui_column<N, HALVES>(c, words, row, col, half);
+  uint32_t thread = threadIdx.x, half = HALVES == 2 ? thread >> 4 & 1 : 0,
+           place = HALVES == 2 ? thread >> 5 << 4 | (thread & 15) : thread;
+  for (size_t piece = blockIdx.x; piece < call.pieces; piece += gridDim.x) {
+    size_t row = piece / call.across * (N * HALVES), col = piece % call.across * (HU_THREADS / HALVES) + place;
+    hui_find_signs(call, row, N * HALVES, words);
+    hui_column<N, HALVES>(call, words, row, col, half);
   }
 }
 
 /* ---- a call ---- */
 
-static hu_status hui_start_columns(hu_device_hadamard &c, void *stream) {
-  c.across = (c.cols - 1) / (c.t.n == 128 ? HU_THREADS / 2 : HU_THREADS) + 1;
-  c.pieces = c.rows / c.t.n * c.across;
-  unsigned grid = hui_grid_size(c.pieces, 16);
-  auto kernel = c.t.n == 16   ? hui_hadamard_columns<16, 1>
-                : c.t.n == 32 ? hui_hadamard_columns<32, 1>
-                : c.t.n == 64 ? hui_hadamard_columns<64, 1>
-                              : hui_hadamard_columns<64, 2>;
-  HU_LAUNCH(kernel, grid, 0, stream, c);
+static hu_status hui_start_columns(hu_device_hadamard &call, void *stream) {
+  call.across = (call.cols - 1) / (call.transform.n == 128 ? HU_THREADS / 2 : HU_THREADS) + 1;
+  call.pieces = call.rows / call.transform.n * call.across;
+  unsigned grid = hui_grid_size(call.pieces, 16);
+  auto kernel = call.transform.n == 16   ? hui_hadamard_columns<16, 1>
+                : call.transform.n == 32 ? hui_hadamard_columns<32, 1>
+                : call.transform.n == 64 ? hui_hadamard_columns<64, 1>
+                                         : hui_hadamard_columns<64, 2>;
+  HU_LAUNCH(kernel, grid, 0, stream, call);
   return hui_launched();
 }
 
 /* Rows one after another are one row, where every block has the same signs. */
-static hu_status hui_start_rows(hu_device_hadamard &c, void *stream) {
-  if ((!c.t.whole || c.t.signs == HU_HADAMARD_SIGNS_NONE) && c.ldz == c.cols && c.ldx == c.cols) {
-    c.cols *= c.rows;
-    c.rows = 1;
+static hu_status hui_start_rows(hu_device_hadamard &call, void *stream) {
+  if ((!call.transform.whole || call.transform.signs == HU_HADAMARD_SIGNS_NONE) && call.ldz == call.cols &&
+      call.ldx == call.cols) {
+    call.cols *= call.rows;
+    call.rows = 1;
   }
-  c.aligned = ((uintptr_t)c.z | (uintptr_t)c.x) % sizeof(hu_quad) == 0 && (c.rows == 1 || (c.ldz | c.ldx) % 4 == 0);
-  c.across = (c.cols - 1) / HU_PIECE + 1;
-  c.pieces = c.rows * c.across;
-  HU_LAUNCH(hui_hadamard_rows, hui_grid_size(c.pieces, 16), 0, stream, c);
+  call.aligned = ((uintptr_t)call.z | (uintptr_t)call.x) % sizeof(hu_quad) == 0 &&
+                 (call.rows == 1 || (call.ldz | call.ldx) % 4 == 0);
+  call.across = (call.cols - 1) / HU_PIECE + 1;
+  call.pieces = call.rows * call.across;
+  HU_LAUNCH(hui_hadamard_rows, hui_grid_size(call.pieces, 16), 0, stream, call);
   return hui_launched();
 }
 
 static hu_status hui_hadamard_start(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
-                                    const hu_hadamard *t, uint32_t inverse, const hu_exec *exec, void *stream) {
-  hu_status s = hui_hadamard_check(rows, cols, z, ldz, x, ldx, t);
-  if (s != HU_OK || rows == 0 || cols == 0) return s;
-  hu_device_hadamard c;
-  memset(&c, 0, sizeof c);
-  c.rows = rows;
-  c.cols = cols;
-  c.ldz = ldz;
-  c.ldx = ldx;
-  c.z = z;
-  c.x = x;
-  c.t = *t;
-  if (exec) c.stream = exec->stream;
-  c.inverse = inverse;
-  c.factor = hui_hadamard_factor(t->n, t->norm, inverse);
-  if (!t->whole && t->signs == HU_HADAMARD_SIGNS_STREAM) {
-    hui_hadamard_words(c.words, t->n, t->signs, NULL, c.stream.key, c.stream.counter);
+                                    const hu_hadamard *transform, uint32_t inverse, const hu_exec *exec, void *stream) {
+  hu_status status = hui_hadamard_check(rows, cols, z, ldz, x, ldx, transform);
+  if (status != HU_OK || rows == 0 || cols == 0) return status;
+  hu_device_hadamard call;
+  memset(&call, 0, sizeof call);
+  call.rows = rows;
+  call.cols = cols;
+  call.ldz = ldz;
+  call.ldx = ldx;
+  call.z = z;
+  call.x = x;
+  call.transform = *transform;
+  if (exec) call.stream = exec->stream;
+  call.inverse = inverse;
+  call.factor = hui_hadamard_factor(transform->n, transform->norm, inverse);
+  if (!transform->whole && transform->signs == HU_HADAMARD_SIGNS_STREAM) {
+    hui_hadamard_words(call.words, transform->n, transform->signs, NULL, call.stream.key, call.stream.counter);
   }
-  return t->axis == HU_HADAMARD_ALONG_COLUMNS ? hui_start_columns(c, stream) : hui_start_rows(c, stream);
+  return transform->axis == HU_HADAMARD_ALONG_COLUMNS ? hui_start_columns(call, stream) : hui_start_rows(call, stream);
 }
 
 hu_status hu_device_hadamard_forward(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
-                                     const hu_hadamard *t, const hu_exec *exec, void *stream) {
-  return hui_hadamard_start(rows, cols, z, ldz, x, ldx, t, 0, exec, stream);
+                                     const hu_hadamard *transform, const hu_exec *exec, void *stream) {
+  return hui_hadamard_start(rows, cols, z, ldz, x, ldx, transform, 0, exec, stream);
 }
 
 hu_status hu_device_hadamard_inverse(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
-                                     const hu_hadamard *t, const hu_exec *exec, void *stream) {
-  return hui_hadamard_start(rows, cols, z, ldz, x, ldx, t, 1, exec, stream);
+                                     const hu_hadamard *transform, const hu_exec *exec, void *stream) {
+  return hui_hadamard_start(rows, cols, z, ldz, x, ldx, transform, 1, exec, stream);
 }

@@ -18,66 +18,69 @@ typedef struct hu_dense {
 } hu_dense;
 
 HU_KERNEL __launch_bounds__(HU_THREADS)
-    hui_scaled_pack_kernel(const __grid_constant__ hu_dense d, uint8_t *z, const uint8_t *x) {
-  size_t runs = (d.row_bytes - 1) / d.width + 1, all = runs * d.down, step = (size_t)gridDim.x * HU_THREADS;
-  uint32_t mask = (1u << d.width) - 1;
+    hui_scaled_pack_kernel(const __grid_constant__ hu_dense dense, uint8_t *z, const uint8_t *x) {
+  size_t runs = (dense.row_bytes - 1) / dense.width + 1, all = runs * dense.down, step = (size_t)gridDim.x * HU_THREADS;
+  uint32_t mask = (1u << dense.width) - 1;
   for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < all; i += step) {
     size_t row = i / runs, run = i % runs;
     uint64_t bits = 0;
     for (uint32_t k = 0; k < 8; k++) {
-      if (row < d.rows && run * 8 + k < d.cols) {
-        bits |= (uint64_t)(x[row * d.ld + run * 8 + k] & mask) << (k * d.width);
+      if (row < dense.rows && run * 8 + k < dense.cols) {
+        bits |= (uint64_t)(x[row * dense.ld + run * 8 + k] & mask) << (k * dense.width);
       }
     }
-    for (uint32_t k = 0; k < d.width && run * d.width + k < d.row_bytes; k++) {
-      z[row * d.row_bytes + run * d.width + k] = (uint8_t)(bits >> (8 * k));
+    for (uint32_t k = 0; k < dense.width && run * dense.width + k < dense.row_bytes; k++) {
+      z[row * dense.row_bytes + run * dense.width + k] = (uint8_t)(bits >> (8 * k));
     }
   }
 }
 
 HU_KERNEL __launch_bounds__(HU_THREADS)
-    hui_scaled_unpack_kernel(const __grid_constant__ hu_dense d, uint8_t *z, const uint8_t *x) {
-  size_t runs = (d.cols - 1) / 8 + 1, all = runs * d.rows, step = (size_t)gridDim.x * HU_THREADS;
-  uint32_t mask = (1u << d.width) - 1;
+    hui_scaled_unpack_kernel(const __grid_constant__ hu_dense dense, uint8_t *z, const uint8_t *x) {
+  size_t runs = (dense.cols - 1) / 8 + 1, all = runs * dense.rows, step = (size_t)gridDim.x * HU_THREADS;
+  uint32_t mask = (1u << dense.width) - 1;
   for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < all; i += step) {
-    size_t row = i / runs, run = i % runs, codes = d.cols - run * 8 < 8 ? d.cols - run * 8 : 8;
+    size_t row = i / runs, run = i % runs, codes = dense.cols - run * 8 < 8 ? dense.cols - run * 8 : 8;
     uint64_t bits = 0;
-    for (uint32_t k = 0; k * 8 < codes * d.width; k++) {
-      bits |= (uint64_t)x[row * d.row_bytes + run * d.width + k] << (8 * k);
+    for (uint32_t k = 0; k * 8 < codes * dense.width; k++) {
+      bits |= (uint64_t)x[row * dense.row_bytes + run * dense.width + k] << (8 * k);
     }
     for (uint32_t k = 0; k < codes; k++)
-      z[row * d.ld + run * 8 + k] = (uint8_t)((uint32_t)(bits >> (k * d.width)) & mask);
+      z[row * dense.ld + run * 8 + k] = (uint8_t)((uint32_t)(bits >> (k * dense.width)) & mask);
   }
 }
 
-static hu_dense hui_dense_of(const hu_scaled_sizes *n, size_t rows, size_t cols, size_t ld, const hu_scaling *d) {
-  hu_dense z;
-  z.rows = rows;
-  z.cols = cols;
-  z.down = n->packed / n->packed_row;
-  z.row_bytes = n->packed_row;
-  z.ld = ld;
-  z.width = 1u + d->element.e + d->element.m;
-  return z;
+static hu_dense hui_dense_of(const hu_scaled_sizes *sizes, size_t rows, size_t cols, size_t ld,
+                             const hu_scaling *scaling) {
+  hu_dense dense;
+  dense.rows = rows;
+  dense.cols = cols;
+  dense.down = sizes->packed / sizes->packed_row;
+  dense.row_bytes = sizes->packed_row;
+  dense.ld = ld;
+  dense.width = 1u + scaling->element.e + scaling->element.m;
+  return dense;
 }
 
 hu_status hu_device_scaled_pack(size_t rows, size_t cols, uint8_t *z, const uint8_t *x, size_t ld,
                                 const hu_scaling *scaling, void *stream) {
-  hu_scaled_sizes n;
-  hu_status s = hui_scaled_pack_check(&n, rows, cols, x, ld, z, scaling);
-  if (s != HU_OK || rows == 0 || cols == 0) return s;
+  hu_scaled_sizes sizes;
+  hu_status status = hui_scaled_pack_check(&sizes, rows, cols, x, ld, z, scaling);
+  if (status != HU_OK || rows == 0 || cols == 0) return status;
   hui_look_at(hui_scaled_elements_of(rows, cols, x, ld, scaling), stream);
-  hu_dense d = hui_dense_of(&n, rows, cols, ld, scaling);
-  HU_LAUNCH(hui_scaled_pack_kernel, hui_grid_size(n.packed / (d.width * HU_THREADS) + 1, 16), 0, stream, d, z, x);
+  hu_dense dense = hui_dense_of(&sizes, rows, cols, ld, scaling);
+  HU_LAUNCH(hui_scaled_pack_kernel, hui_grid_size(sizes.packed / (dense.width * HU_THREADS) + 1, 16), 0, stream, dense,
+            z, x);
   return hui_launched();
 }
 
 hu_status hu_device_scaled_unpack(size_t rows, size_t cols, uint8_t *z, size_t ld, const uint8_t *x,
                                   const hu_scaling *scaling, void *stream) {
-  hu_scaled_sizes n;
-  hu_status s = hui_scaled_pack_check(&n, rows, cols, z, ld, x, scaling);
-  if (s != HU_OK || rows == 0 || cols == 0) return s;
-  hu_dense d = hui_dense_of(&n, rows, cols, ld, scaling);
-  HU_LAUNCH(hui_scaled_unpack_kernel, hui_grid_size(n.packed / (d.width * HU_THREADS) + 1, 16), 0, stream, d, z, x);
+  hu_scaled_sizes sizes;
+  hu_status status = hui_scaled_pack_check(&sizes, rows, cols, z, ld, x, scaling);
+  if (status != HU_OK || rows == 0 || cols == 0) return status;
+  hu_dense dense = hui_dense_of(&sizes, rows, cols, ld, scaling);
+  HU_LAUNCH(hui_scaled_unpack_kernel, hui_grid_size(sizes.packed / (dense.width * HU_THREADS) + 1, 16), 0, stream,
+            dense, z, x);
   return hui_launched();
 }

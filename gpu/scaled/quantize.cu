@@ -16,60 +16,62 @@
 
 /* ---- a block ---- */
 
-/* The better scale of a block whose elements are finite; one thread does it all. */
-static __device__ __noinline__ void hui_core_four_six(const hu_scaled_args &a, const hu_scaled_tensor &t,
-                                                      const hu_rect &r, uint32_t amax, hu_shared *b) {
-  hu_four_six_block block = {a.x + r.row * a.ldx + r.col, r.rows, r.cols, a.ldx, a.cols, a.stream.key, 0};
-  block.word = a.stream.counter + (uint64_t)r.row * a.cols + r.col;
-  *b = hui_four_six_choose(&t.four_six, &t.scaler, &block, amax, b);
+/* The better scale of args block whose elements are finite; one thread does it all. */
+static __device__ __noinline__ void hui_core_four_six(const hu_scaled_args &args, const hu_scaled_tensor &tensor,
+                                                      const hu_rect &rect, uint32_t amax, hu_shared *shared) {
+  hu_four_six_block block = {
+      args.x + rect.row * args.ldx + rect.col, rect.rows, rect.cols, args.ldx, args.cols, args.stream.key, 0};
+  block.word = args.stream.counter + (uint64_t)rect.row * args.cols + rect.col;
+  *shared = hui_four_six_choose(&tensor.four_six, &tensor.scaler, &block, amax, shared);
 }
 
 /* The way, and in *b the shared scale where the core goes it; every thread of the team must come here. */
-template <int G>
-HU_DEVICE hu_element_way hui_block_way(const hu_scaled_args &a, const hu_scaled_tensor &t, const hu_rect &r,
-                                       uint32_t own, uint64_t special, hu_shared *b) {
-  uint32_t amax = hui_block_amax(a, own);
-  hu_element_way w = hui_element_way_of(a, t, special ? 0x7F800000 : own, amax);
-  if (w.kind == HU_ELEMENT_WAY_SHORT) return w;
-  hui_team_wait<G>();
-  if (threadIdx.x % G == 0) {
-    hui_core_shared(&t.scaler, amax, special != 0, b);
-    if (a.four_six.on && special == 0 && (amax || a.scaler.amin)) hui_core_four_six(a, t, r, amax, b);
+template <int Team>
+HU_DEVICE hu_element_way hui_block_way(const hu_scaled_args &args, const hu_scaled_tensor &tensor, const hu_rect &rect,
+                                       uint32_t own, uint64_t special, hu_shared *shared) {
+  uint32_t amax = hui_block_amax(args, own);
+  hu_element_way way = hui_element_way_of(args, tensor, special ? 0x7F800000 : own, amax);
+  if (way.kind == HU_ELEMENT_WAY_SHORT) return way;
+  hui_team_wait<Team>();
+  if (threadIdx.x % Team == 0) {
+    hui_core_shared(&tensor.scaler, amax, special != 0, shared);
+    if (args.four_six.on && special == 0 && (amax || args.scaler.amin))
+      hui_core_four_six(args, tensor, rect, amax, shared);
   }
-  hui_team_wait<G>();
-  w.code = b->code;
-  return w;
+  hui_team_wait<Team>();
+  way.code = shared->code;
+  return way;
 }
 
 /* ---- blocks of at most HU_TEAM_MOST elements ---- */
 
-template <int G>
-HU_KERNEL __launch_bounds__(HU_THREADS, 1) hui_scaled_team_kernel(const __grid_constant__ hu_scaled_args a) {
+template <int Team>
+HU_KERNEL __launch_bounds__(HU_THREADS, 1) hui_scaled_team_kernel(const __grid_constant__ hu_scaled_args args) {
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
-  __shared__ hu_scaled_tensor t;
+  __shared__ hu_scaled_tensor tensor;
   __shared__ uint32_t parts[HU_THREADS / 32];
-  __shared__ hu_shared slots[HU_THREADS / G];
-  hu_counts c;
-  hui_counts_clear(&c);
-  hui_scaled_begin(a, &t);
-  size_t blocks = a.block_rows * a.block_cols, step = (size_t)gridDim.x * (HU_THREADS / G);
-  for (size_t k = (size_t)blockIdx.x * (HU_THREADS / G) + threadIdx.x / G; k < blocks; k += step) {
-    size_t p = a.block_rows > 1 ? k / a.block_cols : 0, q = k - p * a.block_cols;
-    hu_rect r = hui_block_rect(a, p, q);
-    uint32_t special, amax = hui_rect_amax<G>(a, r, &special, parts);
-    hu_shared *b = &slots[threadIdx.x / G];
-    hu_element_way w = hui_block_way<G>(a, t, r, amax, special, b);
-    if (threadIdx.x % G == 0) hui_block_store(a, p, q, w.code);
-    hu_rect_counts n = hui_rect_elements<G>(a, t, r, w, b, &c);
-    if (!a.stats) continue;
-    n.saturated = hui_team_sum<G>(n.saturated, parts);
-    n.to_zero = hui_team_sum<G>(n.to_zero, parts);
-    if (threadIdx.x % G) continue;
-    hui_stats_begin(&a.stats[k], amax, w.code, special);
-    a.stats[k].saturated = n.saturated;
-    a.stats[k].to_zero = n.to_zero;
+  __shared__ hu_shared slots[HU_THREADS / Team];
+  hu_counts counts;
+  hui_counts_clear(&counts);
+  hui_scaled_begin(args, &tensor);
+  size_t blocks = args.block_rows * args.block_cols, step = (size_t)gridDim.x * (HU_THREADS / Team);
+  for (size_t k = (size_t)blockIdx.x * (HU_THREADS / Team) + threadIdx.x / Team; k < blocks; k += step) {
+    size_t block_row = args.block_rows > 1 ? k / args.block_cols : 0, block_col = k - block_row * args.block_cols;
+    hu_rect rect = hui_block_rect(args, block_row, block_col);
+    uint32_t special, amax = hui_rect_amax<Team>(args, rect, &special, parts);
+    hu_shared *shared = &slots[threadIdx.x / Team];
+    hu_element_way way = hui_block_way<Team>(args, tensor, rect, amax, special, shared);
+    if (threadIdx.x % Team == 0) hui_block_store(args, block_row, block_col, way.code);
+    hu_rect_counts own = hui_rect_elements<Team>(args, tensor, rect, way, shared, &counts);
+    if (!args.stats) continue;
+    own.saturated = hui_team_sum<Team>(own.saturated, parts);
+    own.to_zero = hui_team_sum<Team>(own.to_zero, parts);
+    if (threadIdx.x % Team) continue;
+    hui_stats_begin(&args.stats[k], amax, way.code, special);
+    args.stats[k].saturated = own.saturated;
+    args.stats[k].to_zero = own.to_zero;
   }
-  if (a.events) hui_counts_flush(&c, a.events, sums);
+  if (args.events) hui_counts_flush(&counts, args.events, sums);
 }
 
 /* ---- larger ones, in pieces ---- */
@@ -80,28 +82,30 @@ typedef struct hu_pieces {
 } hu_pieces;
 
 static hu_pieces hui_pieces_of(size_t side_rows, size_t side_cols) {
-  hu_pieces s;
-  s.cols = side_cols < HU_PIECE ? side_cols : HU_PIECE;
-  s.rows = HU_PIECE / s.cols < side_rows ? HU_PIECE / s.cols : side_rows;
-  s.down = (side_rows - 1) / s.rows + 1;
-  s.across = (side_cols - 1) / s.cols + 1;
-  return s;
+  hu_pieces pieces;
+  pieces.cols = side_cols < HU_PIECE ? side_cols : HU_PIECE;
+  pieces.rows = HU_PIECE / pieces.cols < side_rows ? HU_PIECE / pieces.cols : side_rows;
+  pieces.down = (side_rows - 1) / pieces.rows + 1;
+  pieces.across = (side_cols - 1) / pieces.cols + 1;
+  return pieces;
 }
 
 /* Piece number i of all; *block: the one that it is of, *first: whether it is that one's first. */
-HU_DEVICE hu_rect hui_piece_rect(const hu_scaled_args &a, const hu_pieces &s, size_t i, size_t *block, int *first) {
-  size_t own = s.down * s.across, in = i % own, down = in / s.across * s.rows, across = in % s.across * s.cols;
+HU_DEVICE hu_rect hui_piece_rect(const hu_scaled_args &args, const hu_pieces &pieces, size_t i, size_t *block,
+                                 int *first) {
+  size_t own = pieces.down * pieces.across, in = i % own, down = in / pieces.across * pieces.rows,
+         across = in % pieces.across * pieces.cols;
   *block = i / own;
   *first = in == 0;
-  hu_rect r = hui_block_rect(a, *block / a.block_cols, *block % a.block_cols);
-  size_t rows = a.rows - r.row < a.side_rows ? a.rows - r.row : a.side_rows;
-  size_t cols = a.cols - r.col < a.side_cols ? a.cols - r.col : a.side_cols;
-  r.row += down;
-  r.col += across;
-  r.rows = (uint32_t)(down >= rows ? 0 : rows - down < s.rows ? rows - down : s.rows);
-  r.cols = (uint32_t)(across >= cols ? 0 : cols - across < s.cols ? cols - across : s.cols);
-  if (r.cols == 0) r.rows = 0;
-  return r;
+  hu_rect rect = hui_block_rect(args, *block / args.block_cols, *block % args.block_cols);
+  size_t rows = args.rows - rect.row < args.side_rows ? args.rows - rect.row : args.side_rows;
+  size_t cols = args.cols - rect.col < args.side_cols ? args.cols - rect.col : args.side_cols;
+  rect.row += down;
+  rect.col += across;
+  rect.rows = (uint32_t)(down >= rows ? 0 : rows - down < pieces.rows ? rows - down : pieces.rows);
+  rect.cols = (uint32_t)(across >= cols ? 0 : cols - across < pieces.cols ? cols - across : pieces.cols);
+  if (rect.cols == 0) rect.rows = 0;
+  return rect;
 }
 
 HU_KERNEL __launch_bounds__(HU_THREADS)
@@ -114,54 +118,56 @@ HU_KERNEL __launch_bounds__(HU_THREADS)
   for (size_t i = first; i < m; i += step) stats[i].saturated = stats[i].to_zero = 0;
 }
 
-/* tops: one for each block of `a`. */
-HU_KERNEL __launch_bounds__(HU_THREADS) hui_scaled_look_kernel(const __grid_constant__ hu_scaled_args a,
-                                                               const __grid_constant__ hu_pieces s, hu_top *tops) {
+/* tops: one for each block of `args`. */
+HU_KERNEL __launch_bounds__(HU_THREADS) hui_scaled_look_kernel(const __grid_constant__ hu_scaled_args args,
+                                                               const __grid_constant__ hu_pieces pieces, hu_top *tops) {
   __shared__ uint32_t parts[HU_THREADS / 32];
-  size_t all = a.block_rows * a.block_cols * s.down * s.across, block;
+  size_t all = args.block_rows * args.block_cols * pieces.down * pieces.across, block;
   for (size_t i = blockIdx.x; i < all; i += gridDim.x) {
     int first;
     uint32_t special;
-    hu_rect r = hui_piece_rect(a, s, i, &block, &first);
-    uint32_t amax = hui_rect_amax<HU_THREADS>(a, r, &special, parts);
+    hu_rect rect = hui_piece_rect(args, pieces, i, &block, &first);
+    uint32_t amax = hui_rect_amax<HU_THREADS>(args, rect, &special, parts);
     if (threadIdx.x) continue;
     if (amax) atomicMax(&tops[block].amax, amax);
     if (special) atomicAdd(&tops[block].special, (unsigned long long)special);
   }
 }
 
-/* The one record of n neighbours, four fours at a time. */
-HU_KERNEL __launch_bounds__(HU_THREADS) hui_scaled_amax_kernel(const __grid_constant__ hu_scaled_args a,
-                                                               const __grid_constant__ hu_map_extent e, hu_top *top) {
+/* The one record of n neighbours, four fours at args time. */
+HU_KERNEL __launch_bounds__(HU_THREADS)
+    hui_scaled_amax_kernel(const __grid_constant__ hu_scaled_args args, const __grid_constant__ hu_map_extent extent,
+                           hu_top *top) {
   __shared__ uint32_t parts[HU_THREADS / 32];
   uint32_t amax = 0, special = 0;
   size_t step = (size_t)gridDim.x * HU_THREADS, first = (size_t)blockIdx.x * HU_THREADS + threadIdx.x;
-  for (size_t g = first; g < e.groups; g += 4 * step) {
-    hu_four<uint32_t> v[4];
+  for (size_t group = first; group < extent.groups; group += 4 * step) {
+    hu_four<uint32_t> four[4];
     uint32_t most = 0;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-      v[j] =
-          *(const hu_four<uint32_t> *)(const void *)(a.x + e.head + (g + j * step < e.groups ? g + j * step : g) * 4);
+      four[j] =
+          *(const hu_four<uint32_t> *)(const void *)(args.x + extent.head +
+                                                     (group + j * step < extent.groups ? group + j * step : group) * 4);
     }
 #pragma unroll
-    for (int j = 0; j < 16; j++) most = hui_larger_magnitude(most, v[j / 4].v[j % 4]);
+    for (int j = 0; j < 16; j++) most = hui_larger_magnitude(most, four[j / 4].value[j % 4]);
     if (most < 0x7F800000) {
       amax = most > amax ? most : amax;
       continue;
     }
 #pragma unroll
     for (int j = 0; j < 16; j++) {
-      uint32_t u = v[j / 4].v[j % 4], m = hui_limited(a, u);
+      uint32_t x = four[j / 4].value[j % 4], m = hui_limited(args, x);
       amax = m > amax ? m : amax;
-      special += (j < 4 || g + j / 4 * step < e.groups) && (u & 0x7FFFFFFF) >= 0x7F800000;
+      special += (j < 4 || group + j / 4 * step < extent.groups) && (x & 0x7FFFFFFF) >= 0x7F800000;
     }
   }
-  size_t singles = e.n - e.groups * 4;
-  for (size_t s = first; s < singles; s += step) {
-    uint32_t u = a.x[s < e.head ? s : s + e.groups * 4], m = hui_limited(a, u);
+  size_t singles = extent.n - extent.groups * 4;
+  for (size_t single = first; single < singles; single += step) {
+    uint32_t x = args.x[single < extent.head ? single : single + extent.groups * 4], m = hui_limited(args, x);
     amax = m > amax ? m : amax;
-    special += (u & 0x7FFFFFFF) >= 0x7F800000;
+    special += (x & 0x7FFFFFFF) >= 0x7F800000;
   }
   special = hui_team_sum<HU_THREADS>(special, parts);
   amax = hui_team_largest<HU_THREADS>(amax, parts);
@@ -171,37 +177,37 @@ HU_KERNEL __launch_bounds__(HU_THREADS) hui_scaled_amax_kernel(const __grid_cons
 }
 
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hui_scaled_pieces_kernel(const __grid_constant__ hu_scaled_args a, const __grid_constant__ hu_pieces s) {
+    hui_scaled_pieces_kernel(const __grid_constant__ hu_scaled_args args, const __grid_constant__ hu_pieces pieces) {
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
-  __shared__ hu_scaled_tensor t;
+  __shared__ hu_scaled_tensor tensor;
   __shared__ uint32_t parts[HU_THREADS / 32];
-  __shared__ hu_shared b;
-  hu_counts c;
-  hui_counts_clear(&c);
-  hui_scaled_begin(a, &t);
-  size_t all = a.block_rows * a.block_cols * s.down * s.across, block;
+  __shared__ hu_shared shared;
+  hu_counts counts;
+  hui_counts_clear(&counts);
+  hui_scaled_begin(args, &tensor);
+  size_t all = args.block_rows * args.block_cols * pieces.down * pieces.across, block;
   for (size_t i = blockIdx.x; i < all; i += gridDim.x) {
     int first;
-    hu_rect r = hui_piece_rect(a, s, i, &block, &first);
-    const hu_top top = a.tops[block];
-    hu_element_way w = hui_block_way<HU_THREADS>(a, t, r, top.amax, top.special, &b);
-    if (first && threadIdx.x == 0) hui_block_store(a, block / a.block_cols, block % a.block_cols, w.code);
-    hu_rect_counts n = hui_rect_elements<HU_THREADS>(a, t, r, w, &b, &c);
-    if (!a.stats) continue;
-    n.saturated = hui_team_sum<HU_THREADS>(n.saturated, parts);
-    n.to_zero = hui_team_sum<HU_THREADS>(n.to_zero, parts);
+    hu_rect rect = hui_piece_rect(args, pieces, i, &block, &first);
+    const hu_top top = args.tops[block];
+    hu_element_way way = hui_block_way<HU_THREADS>(args, tensor, rect, top.amax, top.special, &shared);
+    if (first && threadIdx.x == 0) hui_block_store(args, block / args.block_cols, block % args.block_cols, way.code);
+    hu_rect_counts own = hui_rect_elements<HU_THREADS>(args, tensor, rect, way, &shared, &counts);
+    if (!args.stats) continue;
+    own.saturated = hui_team_sum<HU_THREADS>(own.saturated, parts);
+    own.to_zero = hui_team_sum<HU_THREADS>(own.to_zero, parts);
     if (threadIdx.x) continue;
-    if (first) hui_stats_begin(&a.stats[block], top.amax, w.code, top.special);
-    atomicAdd((unsigned long long *)&a.stats[block].saturated, (unsigned long long)n.saturated);
-    atomicAdd((unsigned long long *)&a.stats[block].to_zero, (unsigned long long)n.to_zero);
+    if (first) hui_stats_begin(&args.stats[block], top.amax, way.code, top.special);
+    atomicAdd((unsigned long long *)&args.stats[block].saturated, (unsigned long long)own.saturated);
+    atomicAdd((unsigned long long *)&args.stats[block].to_zero, (unsigned long long)own.to_zero);
   }
-  if (a.events) hui_counts_flush(&c, a.events, sums);
+  if (args.events) hui_counts_flush(&counts, args.events, sums);
 }
 
-/* An empty tensor has a second-level scale all the same. */
-HU_KERNEL __launch_bounds__(HU_THREADS, 1) hui_scaled_empty_kernel(const __grid_constant__ hu_scaled_args a) {
-  __shared__ hu_scaled_tensor t;
-  hui_scaled_begin(a, &t);
+/* An empty tensor has args second-level scale all the same. */
+HU_KERNEL __launch_bounds__(HU_THREADS, 1) hui_scaled_empty_kernel(const __grid_constant__ hu_scaled_args args) {
+  __shared__ hu_scaled_tensor tensor;
+  hui_scaled_begin(args, &tensor);
 }
 
 /* ---- a call ---- */
@@ -211,154 +217,162 @@ static hu_status hui_scaled_clear(hu_top *tops, size_t n, hu_scaled_stats *stats
   return hui_launched();
 }
 
-static hu_status hui_scaled_launch_look(const hu_scaled_args *a, hu_top *tops, void *stream) {
-  if (a->block_rows * a->block_cols == 1 && (a->rows == 1 || a->ldx == a->cols)) {
-    hu_map_extent e = hui_map_extent_of(a->rows * a->cols, a->x, 1, a->x, 1);
-    HU_LAUNCH(hui_scaled_amax_kernel, hui_grid_size(e.groups / (4 * HU_THREADS) + 1, 8), 0, stream, *a, e, tops);
+static hu_status hui_scaled_launch_look(const hu_scaled_args *args, hu_top *tops, void *stream) {
+  if (args->block_rows * args->block_cols == 1 && (args->rows == 1 || args->ldx == args->cols)) {
+    hu_map_extent extent = hui_map_extent_of(args->rows * args->cols, args->x, 1, args->x, 1);
+    HU_LAUNCH(hui_scaled_amax_kernel, hui_grid_size(extent.groups / (4 * HU_THREADS) + 1, 8), 0, stream, *args, extent,
+              tops);
     return hui_launched();
   }
-  hu_pieces s = hui_pieces_of(a->side_rows, a->side_cols);
-  HU_LAUNCH(hui_scaled_look_kernel, hui_grid_size(a->block_rows * a->block_cols * s.down * s.across, 16), 0, stream, *a,
-            s, tops);
+  hu_pieces pieces = hui_pieces_of(args->side_rows, args->side_cols);
+  HU_LAUNCH(hui_scaled_look_kernel,
+            hui_grid_size(args->block_rows * args->block_cols * pieces.down * pieces.across, 16), 0, stream, *args,
+            pieces, tops);
   return hui_launched();
 }
 
 /* The same matrix as one block. */
-static hu_status hui_scaled_launch_look_whole(const hu_scaled_args *a, void *stream) {
-  hu_scaled_args whole = *a;
-  whole.side_rows = a->rows;
-  whole.side_cols = a->cols;
+static hu_status hui_scaled_launch_look_whole(const hu_scaled_args *args, void *stream) {
+  hu_scaled_args whole = *args;
+  whole.side_rows = args->rows;
+  whole.side_cols = args->cols;
   whole.block_rows = whole.block_cols = 1;
-  return hui_scaled_launch_look(&whole, a->whole, stream);
+  return hui_scaled_launch_look(&whole, args->whole, stream);
 }
 
-static hu_status hui_scaled_teams(const hu_scaled_args *a, void *stream) {
-  size_t blocks = a->block_rows * a->block_cols, elements = a->side_rows * a->side_cols;
-  if (elements <= 8 || a->side_cols == 1) {
+static hu_status hui_scaled_teams(const hu_scaled_args *args, void *stream) {
+  size_t blocks = args->block_rows * args->block_cols, elements = args->side_rows * args->side_cols;
+  if (elements <= 8 || args->side_cols == 1) {
     auto kernel = hui_scaled_team_kernel<1>;
-    HU_LAUNCH(kernel, hui_grid_size(blocks / HU_THREADS + 1, 4), 0, stream, *a);
+    HU_LAUNCH(kernel, hui_grid_size(blocks / HU_THREADS + 1, 4), 0, stream, *args);
   } else if (elements <= HU_TEAM_WARP) {
     auto kernel = hui_scaled_team_kernel<32>;
-    HU_LAUNCH(kernel, hui_grid_size(blocks / (HU_THREADS / 32) + 1, 4), 0, stream, *a);
+    HU_LAUNCH(kernel, hui_grid_size(blocks / (HU_THREADS / 32) + 1, 4), 0, stream, *args);
   } else {
     auto kernel = hui_scaled_team_kernel<HU_THREADS>;
-    HU_LAUNCH(kernel, hui_grid_size(blocks, 4), 0, stream, *a);
+    HU_LAUNCH(kernel, hui_grid_size(blocks, 4), 0, stream, *args);
   }
   return hui_launched();
 }
 
-static hu_status hui_scaled_launch(hu_scaled_args *a, void *stream) {
-  size_t blocks = a->block_rows * a->block_cols;
-  hu_status s = HU_OK;
-  if (a->rows == 0 || a->cols == 0) {
-    if (!a->tensor) return HU_OK;
-    HU_LAUNCH(hui_scaled_empty_kernel, 1, 0, stream, *a);
+static hu_status hui_scaled_launch(hu_scaled_args *args, void *stream) {
+  size_t blocks = args->block_rows * args->block_cols;
+  hu_status status = HU_OK;
+  if (args->rows == 0 || args->cols == 0) {
+    if (!args->tensor) return HU_OK;
+    HU_LAUNCH(hui_scaled_empty_kernel, 1, 0, stream, *args);
     return hui_launched();
   }
-  if (a->whole) {
-    s = hui_scaled_clear(a->whole, 1, NULL, 0, stream);
-    if (s == HU_OK) s = hui_scaled_launch_look_whole(a, stream);
+  if (args->whole) {
+    status = hui_scaled_clear(args->whole, 1, NULL, 0, stream);
+    if (status == HU_OK) status = hui_scaled_launch_look_whole(args, stream);
   }
-  if (s != HU_OK) return s;
-  if (hui_scaled_eights_serves(a)) return hui_scaled_eights_launch(a, stream);
-  if (hui_scaled_rows_serves(a)) return hui_scaled_rows_launch(a, stream);
-  int tiles = hui_scaled_tiles_serves(a);
-  if (tiles && !hui_scaled_tiles_look(a)) a->tops = NULL;
-  if (!a->tops) return tiles ? hui_scaled_tiles_launch(a, stream) : hui_scaled_teams(a, stream);
-  s = hui_scaled_clear(a->tops, blocks, a->stats, a->stats ? blocks : 0, stream);
-  if (s == HU_OK) s = hui_scaled_launch_look(a, a->tops, stream);
-  if (s != HU_OK) return s;
-  if (tiles) return hui_scaled_tiles_launch(a, stream);
-  hu_pieces pieces = hui_pieces_of(a->side_rows, a->side_cols);
-  HU_LAUNCH(hui_scaled_pieces_kernel, hui_grid_size(blocks * pieces.down * pieces.across, 4), 0, stream, *a, pieces);
+  if (status != HU_OK) return status;
+  if (hui_scaled_eights_serves(args)) return hui_scaled_eights_launch(args, stream);
+  if (hui_scaled_rows_serves(args)) return hui_scaled_rows_launch(args, stream);
+  int tiles = hui_scaled_tiles_serves(args);
+  if (tiles && !hui_scaled_tiles_look(args)) args->tops = NULL;
+  if (!args->tops) return tiles ? hui_scaled_tiles_launch(args, stream) : hui_scaled_teams(args, stream);
+  status = hui_scaled_clear(args->tops, blocks, args->stats, args->stats ? blocks : 0, stream);
+  if (status == HU_OK) status = hui_scaled_launch_look(args, args->tops, stream);
+  if (status != HU_OK) return status;
+  if (tiles) return hui_scaled_tiles_launch(args, stream);
+  hu_pieces pieces = hui_pieces_of(args->side_rows, args->side_cols);
+  HU_LAUNCH(hui_scaled_pieces_kernel, hui_grid_size(blocks * pieces.down * pieces.across, 4), 0, stream, *args, pieces);
   return hui_launched();
 }
 
 /* ---- arguments ---- */
 
-static int hui_saturates(const hu_spec *f) { return f->saturate != HU_SAT_NONE || f->overflow == HU_OVERFLOW_MAX; }
+static int hui_saturates(const hu_spec *spec) {
+  return spec->saturate != HU_SAT_NONE || spec->overflow == HU_OVERFLOW_MAX;
+}
 
-static int hui_nearest_serves(const hu_spec *f, uint32_t round) {
-  return f->round == round && f->m >= 1 && f->zero == HU_ZERO_FIELD && f->subnormal == HU_SUBNORMAL_GRADUAL &&
-         hui_saturates(f);
+static int hui_nearest_serves(const hu_spec *spec, uint32_t round) {
+  return spec->round == round && spec->m >= 1 && spec->zero == HU_ZERO_FIELD &&
+         spec->subnormal == HU_SUBNORMAL_GRADUAL && hui_saturates(spec);
 }
 
 /* Can steps in binary32 make the scales? M and the scales must be binary32 numbers. */
-static int hui_ratios_serve(hu_scaled_args *a, const hu_scaling *d) {
-  a->scale_is_binary32 = (uint8_t)hu_format_equal(d->scale, hui_format_binary32());
-  if (a->scaler.rule != HU_SCALE_RATIO || a->scaler.steps == HU_STEPS_EXACT || a->four_six.on) return 0;
-  return a->scale_is_binary32 || hui_lane_constants_of(&a->scale_constants, &a->scaler.scale);
+static int hui_ratios_serve(hu_scaled_args *args, const hu_scaling *scaling) {
+  args->scale_is_binary32 = (uint8_t)hu_format_equal(scaling->scale, hui_format_binary32());
+  if (args->scaler.rule != HU_SCALE_RATIO || args->scaler.steps == HU_STEPS_EXACT || args->four_six.on) return 0;
+  return args->scale_is_binary32 || hui_lane_constants_of(&args->scale_constants, &args->scaler.scale);
 }
 
 /* Can nearest round numbers up to the largest scale? */
-static int hui_scale_nearest_serves(const hu_spec *f) {
-  int32_t d0 = 23 - f->m, most = hui_exponent(hui_unpack(f, f->max_code));
-  return hui_nearest_serves(f, HU_RNE) && f->m <= 22 && f->emin >= -125 && f->emin + d0 <= 126 && most + d0 <= 126;
+static int hui_scale_nearest_serves(const hu_spec *spec) {
+  int32_t d0 = 23 - spec->m, most = hui_exponent(hui_unpack(spec, spec->max_code));
+  return hui_nearest_serves(spec, HU_RNE) && spec->m <= 22 && spec->emin >= -125 && spec->emin + d0 <= 126 &&
+         most + d0 <= 126;
 }
 
 /* Exponents of scales under which every sum of nearest is finite and exact; or emu/scaled/quantize.c's conditions.
  * Scales are normal numbers of their format, and 2^e and 2^-e binary32 numbers. */
-static void hui_short_limits(hu_scaled_args *a) {
-  const hu_spec *f = &a->scaler.element, *s = &a->scaler.scale;
-  int32_t low = -125 - f->emin, high = 127 - a->scaler.emax;
-  if (a->nearest && high > 126 - a->constants.d0 - f->emin) high = 126 - a->constants.d0 - f->emin;
-  if (!a->nearest && low < f->m - f->emin - 92) low = f->m - f->emin - 92;
-  if (!a->nearest && f->emin - f->m < -92) high = INT32_MIN;
-  a->short_low = low > s->emin ? low : s->emin;
-  if (a->short_low < -126) a->short_low = -126;
-  a->short_high = high < 127 ? high : 127;
-  a->short_top = a->nearest ? 253 - a->constants.d0 : 254;
+static void hui_short_limits(hu_scaled_args *args) {
+  const hu_spec *element = &args->scaler.element, *scale = &args->scaler.scale;
+  int32_t low = -125 - element->emin, high = 127 - args->scaler.emax;
+  if (args->nearest && high > 126 - args->constants.d0 - element->emin) high = 126 - args->constants.d0 - element->emin;
+  if (!args->nearest && low < element->m - element->emin - 92) low = element->m - element->emin - 92;
+  if (!args->nearest && element->emin - element->m < -92) high = INT32_MIN;
+  args->short_low = low > scale->emin ? low : scale->emin;
+  if (args->short_low < -126) args->short_low = -126;
+  args->short_high = high < 127 ? high : 127;
+  args->short_top = args->nearest ? 253 - args->constants.d0 : 254;
 }
 
 /* What the kernels have to know of the element format beside its description. */
-static void hui_element_limits(hu_scaled_args *a) {
-  const hu_spec *f = &a->scaler.element;
-  a->top = hui_pack32(a->scaler.top);
-  a->low = (uint32_t)(f->emin + 127) << 23;
-  a->lanes = hui_lane_constants_of(&a->constants, f) && f->fits_binary32 && f->emin - f->m >= -126 && f->emin >= -125 &&
-             f->emin + a->constants.d0 <= 126 && a->scaler.emax + a->constants.d0 <= 126;
-  a->nearest = (uint8_t)hui_nearest_serves(f, HU_RNE);
-  a->added = a->lanes && hui_nearest_serves(f, HU_SRA);
-  a->not_tiny = a->low - (f->tiny == HU_TINY_AFTER && f->m <= 22 ? 1u << (22 - f->m) : 0);
+static void hui_element_limits(hu_scaled_args *args) {
+  const hu_spec *element = &args->scaler.element;
+  args->top = hui_pack32(args->scaler.top);
+  args->low = (uint32_t)(element->emin + 127) << 23;
+  args->lanes = hui_lane_constants_of(&args->constants, element) && element->fits_binary32 &&
+                element->emin - element->m >= -126 && element->emin >= -125 &&
+                element->emin + args->constants.d0 <= 126 && args->scaler.emax + args->constants.d0 <= 126;
+  args->nearest = (uint8_t)hui_nearest_serves(element, HU_RNE);
+  args->added = args->lanes && hui_nearest_serves(element, HU_SRA);
+  args->not_tiny = args->low - (element->tiny == HU_TINY_AFTER && element->m <= 22 ? 1u << (22 - element->m) : 0);
 }
 
-void hui_scaled_args_of(hu_scaled_args *a, size_t rows, size_t cols, const hu_scaling *d, hu_mode mode) {
-  memset(a, 0, sizeof *a);
-  hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, d);
-  a->rows = rows;
-  a->cols = cols;
-  a->side_rows = d->rows && d->rows < rows ? d->rows : rows;
-  a->side_cols = d->cols && d->cols < cols ? d->cols : cols;
-  a->block_rows = n.block_rows;
-  a->block_cols = n.block_cols;
-  a->code_size = (uint32_t)n.code_bytes;
-  a->scale_size = (uint32_t)n.scale_bytes;
-  a->scaler = hui_scaler_of(*d, mode);
-  a->four_six = hui_four_six_of(d, &a->scaler);
-  hui_element_limits(a);
-  a->carry = a->lanes ? hui_scale_carry(&a->scaler) : 0;
-  a->blank = d->blank == HU_BLANK_ZERO
-                 ? 0
-                 : hui_scale_code(&a->scaler, hui_power_of_two(d->blank == HU_BLANK_ONE ? 0 : a->scaler.low));
-  a->ratios = (uint8_t)hui_ratios_serve(a, d);
-  a->scale_nearest = (uint8_t)(a->ratios && !a->scale_is_binary32 && hui_scale_nearest_serves(&a->scaler.scale));
-  a->scale_low = (uint32_t)(a->scaler.scale.emin + 127) << 23;
-  a->scale_top = hui_pack32(hui_unpack(&a->scaler.scale, a->scaler.scale.max_code));
-  hui_short_limits(a);
-  a->stochastic = mode.round >= HU_SRA;
+void hui_scaled_args_of(hu_scaled_args *args, size_t rows, size_t cols, const hu_scaling *scaling, hu_mode mode) {
+  memset(args, 0, sizeof *args);
+  hu_scaled_sizes sizes = hu_scaled_sizes_of(rows, cols, scaling);
+  args->rows = rows;
+  args->cols = cols;
+  args->side_rows = scaling->rows && scaling->rows < rows ? scaling->rows : rows;
+  args->side_cols = scaling->cols && scaling->cols < cols ? scaling->cols : cols;
+  args->block_rows = sizes.block_rows;
+  args->block_cols = sizes.block_cols;
+  args->code_size = (uint32_t)sizes.code_bytes;
+  args->scale_size = (uint32_t)sizes.scale_bytes;
+  args->scaler = hui_scaler_of(*scaling, mode);
+  args->four_six = hui_four_six_of(scaling, &args->scaler);
+  hui_element_limits(args);
+  args->carry = args->lanes ? hui_scale_carry(&args->scaler) : 0;
+  args->blank =
+      scaling->blank == HU_BLANK_ZERO
+          ? 0
+          : hui_scale_code(&args->scaler, hui_power_of_two(scaling->blank == HU_BLANK_ONE ? 0 : args->scaler.low));
+  args->ratios = (uint8_t)hui_ratios_serve(args, scaling);
+  args->scale_nearest =
+      (uint8_t)(args->ratios && !args->scale_is_binary32 && hui_scale_nearest_serves(&args->scaler.scale));
+  args->scale_low = (uint32_t)(args->scaler.scale.emin + 127) << 23;
+  args->scale_top = hui_pack32(hui_unpack(&args->scaler.scale, args->scaler.scale.max_code));
+  hui_short_limits(args);
+  args->stochastic = mode.round >= HU_SRA;
 }
 
-static int hui_in_pieces(const hu_scaled_args *a) {
+static int hui_in_pieces(const hu_scaled_args *args) {
   size_t all;
-  return __builtin_mul_overflow(a->side_rows, a->side_cols, &all) || all > HU_TEAM_MOST;
+  return __builtin_mul_overflow(args->side_rows, args->side_cols, &all) || all > HU_TEAM_MOST;
 }
 
 size_t hu_device_scaled_work(size_t rows, size_t cols, const hu_scaling *scaling) {
-  hu_scaled_args a;
+  hu_scaled_args args;
   hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
   if (hu_scaling_check(scaling, NULL) != HU_OK || rows == 0 || cols == 0) return 0;
-  hui_scaled_args_of(&a, rows, cols, scaling, rne);
-  return sizeof(hu_top) * ((a.scaler.two ? 1 : 0) + (hui_in_pieces(&a) ? a.block_rows * a.block_cols : 0));
+  hui_scaled_args_of(&args, rows, cols, scaling, rne);
+  return sizeof(hu_top) * ((args.scaler.two ? 1 : 0) + (hui_in_pieces(&args) ? args.block_rows * args.block_cols : 0));
 }
 
 typedef struct hu_scaled_rest {
@@ -369,66 +383,67 @@ typedef struct hu_scaled_rest {
   void *work;
 } hu_scaled_rest;
 
-static hu_status hui_scaled_rest_check(size_t rows, size_t cols, const hu_scaling *scaling, const hu_scaled_rest *r) {
-  hu_status s = hui_check_events(r->events);
-  if (s != HU_OK) return s;
-  if (!r->work) return hu_device_scaled_work(rows, cols, scaling) ? HU_E_NULL : HU_OK;
-  return (uintptr_t)r->work % sizeof(uint64_t) ? HU_E_ALIGN : HU_OK;
+static hu_status hui_scaled_rest_check(size_t rows, size_t cols, const hu_scaling *scaling,
+                                       const hu_scaled_rest *rest) {
+  hu_status status = hui_check_events(rest->events);
+  if (status != HU_OK) return status;
+  if (!rest->work) return hu_device_scaled_work(rows, cols, scaling) ? HU_E_NULL : HU_OK;
+  return (uintptr_t)rest->work % sizeof(uint64_t) ? HU_E_ALIGN : HU_OK;
 }
 
-/* Pointers of a checked call; the matrix is not empty. */
-static void hui_scaled_set(hu_scaled_args *a, const float *x, size_t ldx, const hu_scaled_rest *r) {
-  hu_top *work = (hu_top *)r->work;
-  a->x = (const uint32_t *)(const void *)x;
-  a->ldx = ldx;
-  a->amax = (const uint32_t *)(const void *)r->amax;
-  a->stats = r->stats;
-  a->events = r->events;
-  a->stream.key = r->exec ? r->exec->stream.key : 0;
-  a->stream.counter = r->exec ? r->exec->stream.counter : 0;
-  if (a->rows == 0 || a->cols == 0) return;
-  if (a->scaler.two) {
-    a->whole = r->amax ? NULL : work;
+/* Pointers of args checked call; the matrix is not empty. */
+static void hui_scaled_set(hu_scaled_args *args, const float *x, size_t ldx, const hu_scaled_rest *rest) {
+  hu_top *work = (hu_top *)rest->work;
+  args->x = (const uint32_t *)(const void *)x;
+  args->ldx = ldx;
+  args->amax = (const uint32_t *)(const void *)rest->amax;
+  args->stats = rest->stats;
+  args->events = rest->events;
+  args->stream.key = rest->exec ? rest->exec->stream.key : 0;
+  args->stream.counter = rest->exec ? rest->exec->stream.counter : 0;
+  if (args->rows == 0 || args->cols == 0) return;
+  if (args->scaler.two) {
+    args->whole = rest->amax ? NULL : work;
     work++;
   }
-  if (hui_in_pieces(a)) a->tops = work;
-  hui_scaled_flatten(a);
-  while (a->side_cols > (size_t)4 << a->span_log && a->span_log < 5) a->span_log++;
-  if (a->events) a->added = 0;
-  a->x_vectors = (uint8_t)hui_scaled_vectors(a->x, a->ldx, a->rows, 4);
-  a->z_vectors =
-      (uint8_t)(a->z ? hui_scaled_vectors(a->z, a->ldz, a->rows, 4) : hui_scaled_vectors(a->codes, a->ld, a->rows, 1));
+  if (hui_in_pieces(args)) args->tops = work;
+  hui_scaled_flatten(args);
+  while (args->side_cols > (size_t)4 << args->span_log && args->span_log < 5) args->span_log++;
+  if (args->events) args->added = 0;
+  args->x_vectors = (uint8_t)hui_scaled_vectors(args->x, args->ldx, args->rows, 4);
+  args->z_vectors = (uint8_t)(args->z ? hui_scaled_vectors(args->z, args->ldz, args->rows, 4)
+                                      : hui_scaled_vectors(args->codes, args->ld, args->rows, 1));
 }
 
 hu_status hu_device_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const float *x, size_t ldx,
                                   const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
                                   const hu_exec *exec, hu_events *events, void *work, void *stream) {
-  hu_scaled_args a;
+  hu_scaled_args args;
   hu_scaled_rest rest = {amax, stats, exec, events, work};
-  hu_status s = hui_scaled_made_check(rows, cols, z, NULL, 0, x, ldx, scaling, mode, amax, stats);
-  if (s == HU_OK) s = z ? hui_scaled_rest_check(rows, cols, scaling, &rest) : HU_E_NULL;
-  if (s != HU_OK) return s;
-  hui_scaled_args_of(&a, rows, cols, scaling, mode);
-  a.codes = (uint8_t *)z->codes;
-  a.ld = z->ld;
-  a.scales = (uint8_t *)z->scales;
-  a.lds = z->lds;
-  a.tensor = a.scaler.two ? (uint32_t *)(void *)z->tensor : NULL;
-  hui_scaled_set(&a, x, ldx, &rest);
-  return hui_scaled_launch(&a, stream);
+  hu_status status = hui_scaled_made_check(rows, cols, z, NULL, 0, x, ldx, scaling, mode, amax, stats);
+  if (status == HU_OK) status = z ? hui_scaled_rest_check(rows, cols, scaling, &rest) : HU_E_NULL;
+  if (status != HU_OK) return status;
+  hui_scaled_args_of(&args, rows, cols, scaling, mode);
+  args.codes = (uint8_t *)z->codes;
+  args.ld = z->ld;
+  args.scales = (uint8_t *)z->scales;
+  args.lds = z->lds;
+  args.tensor = args.scaler.two ? (uint32_t *)(void *)z->tensor : NULL;
+  hui_scaled_set(&args, x, ldx, &rest);
+  return hui_scaled_launch(&args, stream);
 }
 
 hu_status hu_device_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
                                     const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
                                     const hu_exec *exec, hu_events *events, void *work, void *stream) {
-  hu_scaled_args a;
+  hu_scaled_args args;
   hu_scaled_rest rest = {amax, stats, exec, events, work};
-  hu_status s = hui_scaled_made_check(rows, cols, NULL, z, ldz, x, ldx, scaling, mode, amax, stats);
-  if (s == HU_OK) s = hui_scaled_rest_check(rows, cols, scaling, &rest);
-  if (s != HU_OK) return s;
-  hui_scaled_args_of(&a, rows, cols, scaling, mode);
-  a.z = (uint32_t *)(void *)z;
-  a.ldz = ldz;
-  hui_scaled_set(&a, x, ldx, &rest);
-  return hui_scaled_launch(&a, stream);
+  hu_status status = hui_scaled_made_check(rows, cols, NULL, z, ldz, x, ldx, scaling, mode, amax, stats);
+  if (status == HU_OK) status = hui_scaled_rest_check(rows, cols, scaling, &rest);
+  if (status != HU_OK) return status;
+  hui_scaled_args_of(&args, rows, cols, scaling, mode);
+  args.z = (uint32_t *)(void *)z;
+  args.ldz = ldz;
+  hui_scaled_set(&args, x, ldx, &rest);
+  return hui_scaled_launch(&args, stream);
 }

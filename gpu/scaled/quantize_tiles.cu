@@ -46,7 +46,7 @@ typedef struct hu_tiling {
 } hu_tiling;
 
 typedef struct hu_tile_memory {
-  hu_scaled_tensor t;
+  hu_scaled_tensor tensor;
   hu_row_sums sums;
   uint32_t parts[HU_THREADS / 32];
   hu_shared shared;
@@ -55,33 +55,36 @@ typedef struct hu_tile_memory {
 /* The vectors that wait, a column for each thread, which no other reads; one row, never used, where none wait. */
 template <int How>
 struct hu_tile_waiting {
-  hu_four<uint32_t> v[HU_TILE_KEPT == HU_TILE_VECTORS ? 1 : HU_TILE_VECTORS - HU_TILE_KEPT][HU_THREADS];
+  hu_four<uint32_t> vectors[HU_TILE_KEPT == HU_TILE_VECTORS ? 1 : HU_TILE_VECTORS - HU_TILE_KEPT][HU_THREADS];
 };
 
 /* ---- where a tile lies ---- */
 
 typedef struct hu_tile {
   hu_rect rect;
-  size_t p, q;        /* its block */
-  uint32_t block, in; /* the block's number; which of its tiles this is */
+  size_t block_row, block_col; /* its block */
+  uint32_t block, in;          /* the block's number; which of its tiles this is */
 } hu_tile;
 
-HU_DEVICE hu_tile hui_tile_of(const hu_scaled_args &a, const hu_tiling &s, uint32_t number) {
-  hu_tile z;
-  z.block = s.per > 1 ? number / s.per : number;
-  z.in = number - z.block * s.per;
-  z.p = a.block_rows > 1 ? z.block / (uint32_t)a.block_cols : 0;
-  z.q = z.block - z.p * a.block_cols;
-  if (a.side_rows > 1) {
-    z.rect = hui_block_rect(a, z.p, z.q);
-    return z;
+HU_DEVICE hu_tile hui_tile_of(const hu_scaled_args &args, const hu_tiling &tiling, uint32_t number) {
+  hu_tile tile;
+  tile.block = tiling.per > 1 ? number / tiling.per : number;
+  tile.in = number - tile.block * tiling.per;
+  tile.block_row = args.block_rows > 1 ? tile.block / (uint32_t)args.block_cols : 0;
+  tile.block_col = tile.block - tile.block_row * args.block_cols;
+  if (args.side_rows > 1) {
+    tile.rect = hui_block_rect(args, tile.block_row, tile.block_col);
+    return tile;
   }
-  size_t first = z.q * a.side_cols, end = a.cols - first < a.side_cols ? a.cols : first + a.side_cols;
-  z.rect.row = z.p;
-  z.rect.col = first + (size_t)z.in * HU_TILE;
-  z.rect.rows = 1;
-  z.rect.cols = z.rect.col >= end ? 0 : end - z.rect.col < HU_TILE ? (uint32_t)(end - z.rect.col) : (uint32_t)HU_TILE;
-  return z;
+  size_t first = tile.block_col * args.side_cols,
+         end = args.cols - first < args.side_cols ? args.cols : first + args.side_cols;
+  tile.rect.row = tile.block_row;
+  tile.rect.col = first + (size_t)tile.in * HU_TILE;
+  tile.rect.rows = 1;
+  tile.rect.cols = tile.rect.col >= end            ? 0
+                   : end - tile.rect.col < HU_TILE ? (uint32_t)(end - tile.rect.col)
+                                                   : (uint32_t)HU_TILE;
+  return tile;
 }
 
 /* A thread's part of a tile: `mine` vectors, each a step from the one before. */
@@ -91,40 +94,42 @@ typedef struct hui_tile_place {
   uint32_t mine;
 } hui_tile_place;
 
-HU_DEVICE hui_tile_place hui_tile_place_of(const hu_scaled_args &a, const hu_tiling &s, const hu_rect &r) {
-  hui_tile_place p;
+HU_DEVICE hui_tile_place hui_tile_place_of(const hu_scaled_args &args, const hu_tiling &tiling, const hu_rect &rect) {
+  hui_tile_place place;
   uint32_t at = 4 * threadIdx.x;
-  if (a.side_rows > 1) {
-    uint32_t down = HU_TILE_STEP >> s.wide, row = at >> s.wide, col = at & ((1u << s.wide) - 1);
-    p.row = r.row + row;
-    p.col = r.col + col;
-    p.x_step = down * a.ldx;
-    p.z_step = down * (a.z ? a.ldz : a.ld);
-    p.number_step = down * (uint64_t)a.cols;
-    p.mine = col >= r.cols || row >= r.rows ? 0 : ((r.rows - 1 - row) * (1u << s.wide)) / HU_TILE_STEP + 1;
+  if (args.side_rows > 1) {
+    uint32_t down = HU_TILE_STEP >> tiling.wide, row = at >> tiling.wide, col = at & ((1u << tiling.wide) - 1);
+    place.row = rect.row + row;
+    place.col = rect.col + col;
+    place.x_step = down * args.ldx;
+    place.z_step = down * (args.z ? args.ldz : args.ld);
+    place.number_step = down * (uint64_t)args.cols;
+    place.mine =
+        col >= rect.cols || row >= rect.rows ? 0 : ((rect.rows - 1 - row) * (1u << tiling.wide)) / HU_TILE_STEP + 1;
   } else {
-    p.row = r.row;
-    p.col = r.col + at;
-    p.x_step = p.z_step = p.number_step = HU_TILE_STEP;
-    p.mine = at >= r.cols ? 0 : (r.cols - 1 - at) / HU_TILE_STEP + 1;
+    place.row = rect.row;
+    place.col = rect.col + at;
+    place.x_step = place.z_step = place.number_step = HU_TILE_STEP;
+    place.mine = at >= rect.cols ? 0 : (rect.cols - 1 - at) / HU_TILE_STEP + 1;
   }
-  p.number = (uint64_t)p.row * a.cols + p.col;
-  return p;
+  place.number = (uint64_t)place.row * args.cols + place.col;
+  return place;
 }
 
-HU_DEVICE void hui_tile_load(const hu_scaled_args &a, const hui_tile_place &p, hu_four<uint32_t> x[HU_TILE_VECTORS]) {
-  const uint32_t *from = a.x + p.row * a.ldx + p.col;
+HU_DEVICE void hui_tile_load(const hu_scaled_args &args, const hui_tile_place &place,
+                             hu_four<uint32_t> x[HU_TILE_VECTORS]) {
+  const uint32_t *from = args.x + place.row * args.ldx + place.col;
 #pragma unroll
   for (uint32_t j = 0; j < HU_TILE_VECTORS; j++) {
-    x[j].v[0] = x[j].v[1] = x[j].v[2] = x[j].v[3] = 0;
-    if (j < p.mine) x[j] = *(const hu_four<uint32_t> *)(const void *)(from + j * p.x_step);
+    x[j].value[0] = x[j].value[1] = x[j].value[2] = x[j].value[3] = 0;
+    if (j < place.mine) x[j] = *(const hu_four<uint32_t> *)(const void *)(from + j * place.x_step);
   }
 }
 
 HU_DEVICE uint32_t hui_tile_top(const hu_four<uint32_t> x[HU_TILE_VECTORS]) {
   uint32_t top = 0;
 #pragma unroll
-  for (int i = 0; i < 4 * HU_TILE_VECTORS; i++) top = hui_larger_magnitude(top, x[i / 4].v[i % 4]);
+  for (int i = 0; i < 4 * HU_TILE_VECTORS; i++) top = hui_larger_magnitude(top, x[i / 4].value[i % 4]);
   return top;
 }
 
@@ -135,46 +140,46 @@ template <int N>
 HU_DEVICE void hui_tile_divide(float by, hu_four<uint32_t> x[N]) {
 #pragma unroll
   for (int i = 0; i < 4 * N; i++) {
-    uint32_t u = x[i / 4].v[i % 4];
-    float y = hui_bounded(__fdiv_rn(fabsf(__uint_as_float(u)), by));
-    x[i / 4].v[i % 4] = __float_as_uint(y) | (u & 0x80000000);
+    uint32_t bits = x[i / 4].value[i % 4];
+    float y = hui_bounded(__fdiv_rn(fabsf(__uint_as_float(bits)), by));
+    x[i / 4].value[i % 4] = __float_as_uint(y) | (bits & 0x80000000);
   }
 }
 
 template <bool Value, bool Powers, int How>
-HU_DEVICE void hui_tile_elements(const hu_scaled_args &a, const hu_word_keys &keys, const hui_tile_place &p,
-                                 hu_element_way w, uint32_t top, hu_four<uint32_t> x[HU_TILE_VECTORS],
-                                 const hu_tile_waiting<How> *waiting, hu_row_counts *r) {
+HU_DEVICE void hui_tile_elements(const hu_scaled_args &args, const hu_word_keys &keys, const hui_tile_place &place,
+                                 hu_element_way way, uint32_t top, hu_four<uint32_t> x[HU_TILE_VECTORS],
+                                 const hu_tile_waiting<How> *waiting, hu_row_counts *row_counts) {
   const bool added = How == HU_TILE_ADDED;
-  hu_row_constants q = hui_row_constants_of(a);
-  const bool divides = !Powers && q.divides;
-  const float by = w.by;
+  hu_row_constants constants = hui_row_constants_of(args);
+  const bool divides = !Powers && constants.divides;
+  const float by = way.by;
   if (divides) {
-    w.by = 1;
+    way.by = 1;
     top = HU_LARGEST32;
   }
-  q.divides = 0;
-  const uint32_t shift = Powers ? w.low - q.low : 0;
-  uint32_t *z = Value ? a.z + p.row * a.ldz + p.col : NULL;
-  uint8_t *codes = Value ? NULL : a.codes + p.row * a.ld + p.col;
+  constants.divides = 0;
+  const uint32_t shift = Powers ? way.low - constants.low : 0;
+  uint32_t *z = Value ? args.z + place.row * args.ldz + place.col : NULL;
+  uint8_t *codes = Value ? NULL : args.codes + place.row * args.ld + place.col;
 #pragma unroll 1
   for (uint32_t part = 0; part < HU_TILE_VECTORS / HU_TILE_KEPT; part++) {
     if (part) {
 #pragma unroll
-      for (uint32_t i = 0; i < HU_TILE_KEPT; i++) x[i] = waiting->v[i][threadIdx.x];
+      for (uint32_t i = 0; i < HU_TILE_KEPT; i++) x[i] = waiting->vectors[i][threadIdx.x];
     }
     if (divides) hui_tile_divide<HU_TILE_KEPT>(by, x);
 #pragma unroll
     for (uint32_t i = 0; i < HU_TILE_KEPT; i++) {
       uint32_t words[4] = {0, 0, 0, 0}, j = part * HU_TILE_KEPT + i;
-      if (j >= p.mine) break;
-      if (added) hui_words_run<1>(keys, a.stream.counter + p.number + j * p.number_step, words);
-      uint32_t joined =
-          hui_row_nearest<Value, Powers, added>(q, How == HU_TILE_COUNTED, shift, w.by, w.back, top, &x[i], words, r);
+      if (j >= place.mine) break;
+      if (added) hui_words_run<1>(keys, args.stream.counter + place.number + j * place.number_step, words);
+      uint32_t joined = hui_row_nearest<Value, Powers, added>(constants, How == HU_TILE_COUNTED, shift, way.by,
+                                                              way.back, top, &x[i], words, row_counts);
       if (Value)
-        hui_store_vector(z + j * p.z_step, x[i]);
+        hui_store_vector(z + j * place.z_step, x[i]);
       else
-        *(uint32_t *)(void *)(codes + j * p.z_step) = joined;
+        *(uint32_t *)(void *)(codes + j * place.z_step) = joined;
     }
   }
 }
@@ -187,107 +192,111 @@ typedef struct hu_tile_done {
   uint64_t special;
 } hu_tile_done;
 
-/* Of a tile whose largest magnitude is top. What others found of its block, or what this tile shows of it. */
-HU_DEVICE hu_tile_done hui_tile_begun(const hu_scaled_args &a, uint32_t block, uint32_t top) {
-  hu_tile_done d = {0, 0, 0, top, 0};
-  if (!a.tops) return d;
-  d.amax = a.tops[block].amax;
-  d.special = a.tops[block].special;
-  return d;
+/* Of args tile whose largest magnitude is top. What others found of its block, or what this tile shows of it. */
+HU_DEVICE hu_tile_done hui_tile_begun(const hu_scaled_args &args, uint32_t block, uint32_t top) {
+  hu_tile_done done = {0, 0, 0, top, 0};
+  if (!args.tops) return done;
+  done.amax = args.tops[block].amax;
+  done.special = args.tops[block].special;
+  return done;
 }
 
 /* Only where infinities and NaN decide on the scale do those of other tiles matter to this one. */
-HU_DEVICE uint32_t hui_tile_seen(const hu_scaled_args &a, uint64_t special, uint32_t top) {
-  return special && a.scaler.special == HU_SPECIAL_NAN ? 0x7F800000 : top;
+HU_DEVICE uint32_t hui_tile_seen(const hu_scaled_args &args, uint64_t special, uint32_t top) {
+  return special && args.scaler.special == HU_SPECIAL_NAN ? 0x7F800000 : top;
 }
 
-HU_DEVICE void hui_tile_store_scale(const hu_scaled_args &a, const hu_tile &tile, uint32_t code) {
-  if (tile.in == 0 && threadIdx.x == 0) hui_block_store(a, tile.p, tile.q, code);
+HU_DEVICE void hui_tile_store_scale(const hu_scaled_args &args, const hu_tile &tile, uint32_t code) {
+  if (tile.in == 0 && threadIdx.x == 0) hui_block_store(args, tile.block_row, tile.block_col, code);
 }
 
-/* The whole of such a tile, element by element. They are read again, so that the usual way need not keep them, nor
+/* The whole of such args tile, element by element. They are read again, so that the usual way need not keep them, nor
  * anything else. Every thread of the block must come here. */
-static __device__ __noinline__ hu_tile_done hui_tile_left(const hu_scaled_args &a, const hu_tiling &s,
-                                                          hu_tile_memory *k, uint32_t number, uint32_t top) {
-  const hu_tile tile = hui_tile_of(a, s, number);
-  hu_tile_done d = hui_tile_begun(a, tile.block, top);
-  if (!a.tops && top >= 0x7F800000) {
+static __device__ __noinline__ hu_tile_done hui_tile_left(const hu_scaled_args &args, const hu_tiling &tiling,
+                                                          hu_tile_memory *memory, uint32_t number, uint32_t top) {
+  const hu_tile tile = hui_tile_of(args, tiling, number);
+  hu_tile_done done = hui_tile_begun(args, tile.block, top);
+  if (!args.tops && top >= 0x7F800000) {
     uint32_t special;
-    d.amax = hui_rect_amax<HU_THREADS>(a, tile.rect, &special, k->parts);
-    d.special = special;
+    done.amax = hui_rect_amax<HU_THREADS>(args, tile.rect, &special, memory->parts);
+    done.special = special;
   }
-  hu_counts c;
-  hui_counts_clear(&c);
-  hu_element_way w = hui_element_way_of<true>(a, k->t, hui_tile_seen(a, d.special, top), hui_block_amax(a, d.amax));
-  if (w.kind == HU_ELEMENT_WAY_CORE) {
+  hu_counts counts;
+  hui_counts_clear(&counts);
+  hu_element_way way = hui_element_way_of<true>(args, memory->tensor, hui_tile_seen(args, done.special, top),
+                                                hui_block_amax(args, done.amax));
+  if (way.kind == HU_ELEMENT_WAY_CORE) {
     __syncthreads();
-    if (threadIdx.x == 0) hui_core_shared(&k->t.scaler, hui_block_amax(a, d.amax), d.special != 0, &k->shared);
+    if (threadIdx.x == 0)
+      hui_core_shared(&memory->tensor.scaler, hui_block_amax(args, done.amax), done.special != 0, &memory->shared);
     __syncthreads();
-    w.code = k->shared.code;
+    way.code = memory->shared.code;
   }
-  hui_tile_store_scale(a, tile, w.code);
-  hu_rect_counts n = hui_rect_elements<HU_THREADS>(a, k->t, tile.rect, w, &k->shared, &c);
-  d.code = w.code;
-  d.saturated = n.saturated;
-  d.to_zero = n.to_zero;
-  if (!a.events) return d;
-  hui_counts_add_up(&c);
+  hui_tile_store_scale(args, tile, way.code);
+  hu_rect_counts own = hui_rect_elements<HU_THREADS>(args, memory->tensor, tile.rect, way, &memory->shared, &counts);
+  done.code = way.code;
+  done.saturated = own.saturated;
+  done.to_zero = own.to_zero;
+  if (!args.events) return done;
+  hui_counts_add_up(&counts);
   for (int i = 0; i < HU_EVENT_KINDS; i++)
-    if (c.total[i]) atomicAdd(&k->sums.of[i], c.total[i]);
-  return d;
+    if (counts.total[i]) atomicAdd(&memory->sums.of[i], counts.total[i]);
+  return done;
 }
 
 /* ---- the kernel ---- */
 
-/* The block's statistics, from those of its tiles. Each thread adds its own: after calls the lanes of a warp need not
+/* The block's statistics, from those of its tiles. Each thread adds its own: after calls the lanes of args warp need not
  * be together (gpu/base/events.cuh). Every thread of the block of threads must come here. */
-HU_DEVICE void hui_tile_stats(const hu_scaled_args &a, const hu_tiling &s, uint32_t number, const hu_tile_done &d,
-                              uint32_t *parts) {
+HU_DEVICE void hui_tile_stats(const hu_scaled_args &args, const hu_tiling &tiling, uint32_t number,
+                              const hu_tile_done &done, uint32_t *parts) {
   __syncthreads();
   if (threadIdx.x < 2) parts[threadIdx.x] = 0;
   __syncthreads();
-  if (d.saturated) atomicAdd(&parts[0], d.saturated);
-  if (d.to_zero) atomicAdd(&parts[1], d.to_zero);
+  if (done.saturated) atomicAdd(&parts[0], done.saturated);
+  if (done.to_zero) atomicAdd(&parts[1], done.to_zero);
   __syncthreads();
   if (threadIdx.x) return;
   uint32_t saturated = parts[0], to_zero = parts[1];
-  const hu_tile tile = hui_tile_of(a, s, number);
-  hu_scaled_stats *z = &a.stats[tile.block];
-  if (tile.in == 0) hui_stats_begin(z, d.amax, d.code, d.special);
-  if (s.per == 1) {
-    z->saturated = saturated;
-    z->to_zero = to_zero;
+  const hu_tile tile = hui_tile_of(args, tiling, number);
+  hu_scaled_stats *stats = &args.stats[tile.block];
+  if (tile.in == 0) hui_stats_begin(stats, done.amax, done.code, done.special);
+  if (tiling.per == 1) {
+    stats->saturated = saturated;
+    stats->to_zero = to_zero;
   } else {
-    atomicAdd((unsigned long long *)&z->saturated, (unsigned long long)saturated);
-    atomicAdd((unsigned long long *)&z->to_zero, (unsigned long long)to_zero);
+    atomicAdd((unsigned long long *)&stats->saturated, (unsigned long long)saturated);
+    atomicAdd((unsigned long long *)&stats->to_zero, (unsigned long long)to_zero);
   }
 }
 
 template <bool Value, bool Powers, int How>
-HU_DEVICE void hui_tile_treat(const hu_scaled_args &a, const hu_tiling &s, const hu_word_keys &keys, hu_tile_memory *k,
-                              hu_tile_waiting<How> *waiting, uint32_t number, hu_row_counts *r) {
-  const hu_tile tile = hui_tile_of(a, s, number);
-  const hui_tile_place p = hui_tile_place_of(a, s, tile.rect);
+HU_DEVICE void hui_tile_treat(const hu_scaled_args &args, const hu_tiling &tiling, const hu_word_keys &keys,
+                              hu_tile_memory *memory, hu_tile_waiting<How> *waiting, uint32_t number,
+                              hu_row_counts *row_counts) {
+  const hu_tile tile = hui_tile_of(args, tiling, number);
+  const hui_tile_place place = hui_tile_place_of(args, tiling, tile.rect);
   hu_four<uint32_t> x[HU_TILE_VECTORS];
-  hui_tile_load(a, p, x);
+  hui_tile_load(args, place, x);
   uint32_t own = hui_tile_top(x);
 #pragma unroll
-  for (uint32_t i = HU_TILE_KEPT; i < HU_TILE_VECTORS; i++) waiting->v[i - HU_TILE_KEPT][threadIdx.x] = x[i];
-  const uint32_t top = hui_team_largest<HU_THREADS>(own, k->parts);
-  hu_tile_done d = hui_tile_begun(a, tile.block, top);
-  hu_element_way w = hui_element_way_of<false>(a, k->t, hui_tile_seen(a, d.special, top), hui_block_amax(a, d.amax));
-  if (w.kind == HU_ELEMENT_WAY_SHORT && (How != HU_TILE_ADDED || hui_row_may_add(a, w))) {
-    hui_tile_store_scale(a, tile, w.code);
-    d.code = w.code;
-    d.saturated = 0u - hui_bytes_sum(r->overflow); /* of this tile alone */
-    d.to_zero = 0u - hui_bytes_sum(r->to_zero);
-    hui_tile_elements<Value, Powers, How>(a, keys, p, w, top, x, waiting, r);
-    d.saturated += hui_bytes_sum(r->overflow);
-    d.to_zero += hui_bytes_sum(r->to_zero);
+  for (uint32_t i = HU_TILE_KEPT; i < HU_TILE_VECTORS; i++) waiting->vectors[i - HU_TILE_KEPT][threadIdx.x] = x[i];
+  const uint32_t top = hui_team_largest<HU_THREADS>(own, memory->parts);
+  hu_tile_done done = hui_tile_begun(args, tile.block, top);
+  hu_element_way way = hui_element_way_of<false>(args, memory->tensor, hui_tile_seen(args, done.special, top),
+                                                 hui_block_amax(args, done.amax));
+  if (way.kind == HU_ELEMENT_WAY_SHORT && (How != HU_TILE_ADDED || hui_row_may_add(args, way))) {
+    hui_tile_store_scale(args, tile, way.code);
+    done.code = way.code;
+    done.saturated = 0u - hui_bytes_sum(row_counts->overflow); /* of this tile alone */
+    done.to_zero = 0u - hui_bytes_sum(row_counts->to_zero);
+    hui_tile_elements<Value, Powers, How>(args, keys, place, way, top, x, waiting, row_counts);
+    done.saturated += hui_bytes_sum(row_counts->overflow);
+    done.to_zero += hui_bytes_sum(row_counts->to_zero);
   } else {
-    d = hui_tile_left(a, s, k, number, top);
+    done = hui_tile_left(args, tiling, memory, number, top);
   }
-  if (a.stats) hui_tile_stats(a, s, number, d, k->parts);
+  if (args.stats) hui_tile_stats(args, tiling, number, done, memory->parts);
 }
 
 /* Blocks of threads that a multiprocessor holds at once: with two of them ptxas spills where R is added. */
@@ -295,66 +304,70 @@ HU_DEVICE void hui_tile_treat(const hu_scaled_args &a, const hu_tiling &s, const
 
 template <bool Value, bool Powers, int How>
 HU_KERNEL __launch_bounds__(HU_THREADS, HU_TILE_BLOCKS)
-    hui_scaled_tiles_kernel(const __grid_constant__ hu_scaled_args a, const __grid_constant__ hu_tiling s,
+    hui_scaled_tiles_kernel(const __grid_constant__ hu_scaled_args args, const __grid_constant__ hu_tiling tiling,
                             const __grid_constant__ hu_word_keys keys) {
-  __shared__ hu_tile_memory k;
+  __shared__ hu_tile_memory memory;
   __shared__ hu_tile_waiting<How> waiting;
-  hu_row_counts r;
-  hui_row_counts_clear(&r);
-  if (threadIdx.x < HU_EVENT_KINDS) k.sums.of[threadIdx.x] = 0;
-  hui_scaled_begin(a, &k.t);
-  for (uint32_t i = blockIdx.x; i < s.all; i += gridDim.x) {
-    hui_tile_treat<Value, Powers, How>(a, s, keys, &k, &waiting, a.tops ? s.all - 1 - i : i, &r);
-    if (How == HU_TILE_COUNTED && ++r.strips == 240 / HU_TILE_VECTORS) hui_row_counts_add_up(&r, &k.sums);
+  hu_row_counts row_counts;
+  hui_row_counts_clear(&row_counts);
+  if (threadIdx.x < HU_EVENT_KINDS) memory.sums.of[threadIdx.x] = 0;
+  hui_scaled_begin(args, &memory.tensor);
+  for (uint32_t i = blockIdx.x; i < tiling.all; i += gridDim.x) {
+    hui_tile_treat<Value, Powers, How>(args, tiling, keys, &memory, &waiting, args.tops ? tiling.all - 1 - i : i,
+                                       &row_counts);
+    if (How == HU_TILE_COUNTED && ++row_counts.strips == 240 / HU_TILE_VECTORS)
+      hui_row_counts_add_up(&row_counts, &memory.sums);
   }
-  if (a.events) hui_row_counts_flush(&r, a.events, &k.sums);
+  if (args.events) hui_row_counts_flush(&row_counts, args.events, &memory.sums);
 }
 
 /* ---- a call ---- */
 
 /* Its tiles, or none: the blocks have another shape, or there are too many of them. */
-static hu_tiling hui_tiling_of(const hu_scaled_args *a) {
-  hu_tiling s = {0, 1, 0};
-  size_t blocks = a->block_rows * a->block_cols, most = (size_t)1 << 30;
-  if (a->cols % 4 || a->side_cols % 4 || blocks > most) return s;
-  if (a->side_rows == 1) {
-    size_t per = (a->side_cols - 1) / HU_TILE + 1;
-    if (a->side_cols <= HU_TEAM_WARP || per > most / blocks) return s;
-    s.per = (uint32_t)per;
+static hu_tiling hui_tiling_of(const hu_scaled_args *args) {
+  hu_tiling tiling = {0, 1, 0};
+  size_t blocks = args->block_rows * args->block_cols, most = (size_t)1 << 30;
+  if (args->cols % 4 || args->side_cols % 4 || blocks > most) return tiling;
+  if (args->side_rows == 1) {
+    size_t per = (args->side_cols - 1) / HU_TILE + 1;
+    if (args->side_cols <= HU_TEAM_WARP || per > most / blocks) return tiling;
+    tiling.per = (uint32_t)per;
   } else {
-    while (s.wide < 10 && (size_t)1 << s.wide < a->side_cols) s.wide++;
-    if ((size_t)1 << s.wide != a->side_cols || a->side_rows > HU_TILE >> s.wide) return s;
-    if (a->side_rows * a->side_cols <= HU_TEAM_WARP) return s;
+    while (tiling.wide < 10 && (size_t)1 << tiling.wide < args->side_cols) tiling.wide++;
+    if ((size_t)1 << tiling.wide != args->side_cols || args->side_rows > HU_TILE >> tiling.wide) return tiling;
+    if (args->side_rows * args->side_cols <= HU_TEAM_WARP) return tiling;
   }
-  s.all = (uint32_t)blocks * s.per;
-  return s;
+  tiling.all = (uint32_t)blocks * tiling.per;
+  return tiling;
 }
 
-int hui_scaled_tiles_serves(const hu_scaled_args *a) {
-  int short_ratio = a->ratios && (a->scale_is_binary32 || a->scale_nearest);
-  return a->lanes && (a->nearest || (a->added && !a->stats)) && a->code_size == 1 && a->top >= a->low &&
-         (a->scaler.rule != HU_SCALE_RATIO || short_ratio) && a->x_vectors && a->z_vectors && hui_tiling_of(a).all;
+int hui_scaled_tiles_serves(const hu_scaled_args *args) {
+  int short_ratio = args->ratios && (args->scale_is_binary32 || args->scale_nearest);
+  return args->lanes && (args->nearest || (args->added && !args->stats)) && args->code_size == 1 &&
+         args->top >= args->low && (args->scaler.rule != HU_SCALE_RATIO || short_ratio) && args->x_vectors &&
+         args->z_vectors && hui_tiling_of(args).all;
 }
 
-int hui_scaled_tiles_look(const hu_scaled_args *a) {
-  return hui_tiling_of(a).per > 1 && (!a->amax || a->scaler.two || a->stats || a->scaler.special == HU_SPECIAL_NAN);
+int hui_scaled_tiles_look(const hu_scaled_args *args) {
+  return hui_tiling_of(args).per > 1 &&
+         (!args->amax || args->scaler.two || args->stats || args->scaler.special == HU_SPECIAL_NAN);
 }
 
 template <bool Value, bool Powers>
-static void hui_tiles_start(const hu_scaled_args *a, void *stream) {
-  hu_tiling s = hui_tiling_of(a);
+static void hui_tiles_start(const hu_scaled_args *args, void *stream) {
+  hu_tiling tiling = hui_tiling_of(args);
   auto kernel = hui_scaled_tiles_kernel<Value, Powers, HU_TILE_COUNTED>; /* values leave time for it in any case */
-  if (a->added) kernel = hui_scaled_tiles_kernel<Value, Powers, HU_TILE_ADDED>;
+  if (args->added) kernel = hui_scaled_tiles_kernel<Value, Powers, HU_TILE_ADDED>;
   if constexpr (!Value)
-    if (!a->added && !a->events && !a->stats) kernel = hui_scaled_tiles_kernel<Value, Powers, HU_TILE_NEAREST>;
+    if (!args->added && !args->events && !args->stats) kernel = hui_scaled_tiles_kernel<Value, Powers, HU_TILE_NEAREST>;
   /* As many blocks as run at once: each has something to do before its first tile. */
-  HU_LAUNCH(kernel, hui_grid_size(s.all, 2), 0, stream, *a, s, hui_word_keys_of(a->stream.key));
+  HU_LAUNCH(kernel, hui_grid_size(tiling.all, 2), 0, stream, *args, tiling, hui_word_keys_of(args->stream.key));
 }
 
-hu_status hui_scaled_tiles_launch(const hu_scaled_args *a, void *stream) {
-  if (a->scaler.steps == HU_STEPS_EXACT)
-    a->z ? hui_tiles_start<true, true>(a, stream) : hui_tiles_start<false, true>(a, stream);
+hu_status hui_scaled_tiles_launch(const hu_scaled_args *args, void *stream) {
+  if (args->scaler.steps == HU_STEPS_EXACT)
+    args->z ? hui_tiles_start<true, true>(args, stream) : hui_tiles_start<false, true>(args, stream);
   else
-    a->z ? hui_tiles_start<true, false>(a, stream) : hui_tiles_start<false, false>(a, stream);
+    args->z ? hui_tiles_start<true, false>(args, stream) : hui_tiles_start<false, false>(args, stream);
   return hui_launched();
 }

@@ -17,122 +17,123 @@ typedef struct hu_rect {
 
 /* ---- a block ---- */
 
-HU_DEVICE uint32_t hui_block_amax(const hu_scaled_args &a, uint32_t own) {
-  return a.amax && !a.scaler.two ? hui_given_amax(a.amax) : own;
+HU_DEVICE uint32_t hui_block_amax(const hu_scaled_args &args, uint32_t own) {
+  return args.amax && !args.scaler.two ? hui_given_amax(args.amax) : own;
 }
 
-HU_DEVICE void hui_block_store(const hu_scaled_args &a, size_t p, size_t q, uint32_t code) {
-  if (a.scales) hui_code_put(a.scales, a.scale_size, p * a.lds + q, code);
+HU_DEVICE void hui_block_store(const hu_scaled_args &args, size_t block_row, size_t block_col, uint32_t code) {
+  if (args.scales) hui_code_put(args.scales, args.scale_size, block_row * args.lds + block_col, code);
 }
 
-HU_DEVICE hu_rect hui_block_rect(const hu_scaled_args &a, size_t p, size_t q) {
-  hu_rect r;
-  r.row = p * a.side_rows;
-  r.col = q * a.side_cols;
-  r.rows = (uint32_t)(a.rows - r.row < a.side_rows ? a.rows - r.row : a.side_rows);
-  r.cols = (uint32_t)(a.cols - r.col < a.side_cols ? a.cols - r.col : a.side_cols);
-  return r;
+HU_DEVICE hu_rect hui_block_rect(const hu_scaled_args &args, size_t block_row, size_t block_col) {
+  hu_rect rect;
+  rect.row = block_row * args.side_rows;
+  rect.col = block_col * args.side_cols;
+  rect.rows = (uint32_t)(args.rows - rect.row < args.side_rows ? args.rows - rect.row : args.side_rows);
+  rect.cols = (uint32_t)(args.cols - rect.col < args.side_cols ? args.cols - rect.col : args.side_cols);
+  return rect;
 }
 
-HU_DEVICE void hui_stats_begin(hu_scaled_stats *s, uint32_t amax, uint32_t code, uint64_t special) {
-  s->amax = __uint_as_float(amax);
-  s->scale = code;
-  s->special = special;
+HU_DEVICE void hui_stats_begin(hu_scaled_stats *stats, uint32_t amax, uint32_t code, uint64_t special) {
+  stats->amax = __uint_as_float(amax);
+  stats->scale = code;
+  stats->special = special;
 }
 
 /* ---- teams ---- */
 
 /* Every thread of the team must come here. */
-template <int G>
-HU_DEVICE uint32_t hui_team_largest(uint32_t v, uint32_t *parts) {
-  if constexpr (G > 1) {
+template <int Team>
+HU_DEVICE uint32_t hui_team_largest(uint32_t x, uint32_t *parts) {
+  if constexpr (Team > 1) {
 #pragma unroll
-    for (int d = 1; d < 32; d <<= 1) {
-      uint32_t other = __shfl_xor_sync(HU_ALL_LANES, v, d);
-      v = other > v ? other : v;
+    for (int distance = 1; distance < 32; distance <<= 1) {
+      uint32_t other = __shfl_xor_sync(HU_ALL_LANES, x, distance);
+      x = other > x ? other : x;
     }
   }
-  if constexpr (G > 32) {
+  if constexpr (Team > 32) {
     __syncthreads();
-    if ((threadIdx.x & 31) == 0) parts[threadIdx.x / 32] = v;
+    if ((threadIdx.x & 31) == 0) parts[threadIdx.x / 32] = x;
     __syncthreads();
-    for (int i = 0; i < HU_THREADS / 32; i++) v = parts[i] > v ? parts[i] : v;
+    for (int i = 0; i < HU_THREADS / 32; i++) x = parts[i] > x ? parts[i] : x;
   }
-  return v;
+  return x;
 }
 
 /* v up to 2^26 each. */
-template <int G>
-HU_DEVICE uint32_t hui_team_sum(uint32_t v, uint32_t *parts) {
-  if constexpr (G > 1) v = __reduce_add_sync(HU_ALL_LANES, v);
-  if constexpr (G > 32) {
+template <int Team>
+HU_DEVICE uint32_t hui_team_sum(uint32_t x, uint32_t *parts) {
+  if constexpr (Team > 1) x = __reduce_add_sync(HU_ALL_LANES, x);
+  if constexpr (Team > 32) {
     __syncthreads();
-    if ((threadIdx.x & 31) == 0) parts[threadIdx.x / 32] = v;
+    if ((threadIdx.x & 31) == 0) parts[threadIdx.x / 32] = x;
     __syncthreads();
-    v = 0;
-    for (int i = 0; i < HU_THREADS / 32; i++) v += parts[i];
+    x = 0;
+    for (int i = 0; i < HU_THREADS / 32; i++) x += parts[i];
   }
-  return v;
+  return x;
 }
 
-template <int G>
+template <int Team>
 HU_DEVICE void hui_team_wait(void) {
-  if (G == 32) __syncwarp();
-  if (G > 32) __syncthreads();
+  if (Team == 32) __syncwarp();
+  if (Team > 32) __syncthreads();
 }
 
-/* A thread's way through a rectangle: every Gth element, row by row. */
+/* A thread's way through a rectangle: every Team-th element, row by row. */
 typedef struct hu_rect_walk {
   uint32_t row, col, more_rows, more_cols;
 } hu_rect_walk;
 
-template <int G>
-HU_DEVICE hu_rect_walk hui_rect_walk_begin(const hu_rect &r) {
-  uint32_t rank = threadIdx.x % G, cols = r.cols ? r.cols : 1;
-  hu_rect_walk w;
-  w.row = rank / cols;
-  w.col = rank % cols;
-  w.more_rows = G / cols;
-  w.more_cols = G % cols;
-  return w;
+template <int Team>
+HU_DEVICE hu_rect_walk hui_rect_walk_begin(const hu_rect &rect) {
+  uint32_t rank = threadIdx.x % Team, cols = rect.cols ? rect.cols : 1;
+  hu_rect_walk walk;
+  walk.row = rank / cols;
+  walk.col = rank % cols;
+  walk.more_rows = Team / cols;
+  walk.more_cols = Team % cols;
+  return walk;
 }
 
-HU_DEVICE void hui_rect_walk_on(const hu_rect &r, hu_rect_walk *w) {
-  w->col += w->more_cols;
-  w->row += w->more_rows;
-  if (w->col < r.cols) return;
-  w->col -= r.cols;
-  w->row++;
+HU_DEVICE void hui_rect_walk_on(const hu_rect &rect, hu_rect_walk *walk) {
+  walk->col += walk->more_cols;
+  walk->row += walk->more_rows;
+  if (walk->col < rect.cols) return;
+  walk->col -= rect.cols;
+  walk->row++;
 }
 
-HU_DEVICE const uint32_t *hui_rect_x(const hu_scaled_args &a, const hu_rect &r, const hu_rect_walk &w) {
-  return a.x + (r.row + w.row) * a.ldx + r.col + w.col;
+HU_DEVICE const uint32_t *hui_rect_x(const hu_scaled_args &args, const hu_rect &rect, const hu_rect_walk &walk) {
+  return args.x + (rect.row + walk.row) * args.ldx + rect.col + walk.col;
 }
 
 /* ---- fours of neighbours: where rectangles lie aligned ---- */
 
 enum { HU_RECT_LOADS = 4 }; /* vectors that a thread loads before it looks at the first */
 
-HU_DEVICE bool hui_rect_in_fours(const hu_scaled_args &a, const hu_rect &r) {
-  return a.x_vectors && ((r.col | r.cols) & 3) == 0;
+HU_DEVICE bool hui_rect_in_fours(const hu_scaled_args &args, const hu_rect &rect) {
+  return args.x_vectors && ((rect.col | rect.cols) & 3) == 0;
 }
 
 /* The same rectangle of fours. */
-HU_DEVICE hu_rect hui_rect_fours(const hu_rect &r) {
-  hu_rect z = r;
-  z.cols = r.cols / 4;
-  return z;
+HU_DEVICE hu_rect hui_rect_fours(const hu_rect &rect) {
+  hu_rect fours = rect;
+  fours.cols = rect.cols / 4;
+  return fours;
 }
 
-/* Up to HU_RECT_LOADS vectors from a walk on; returns how many. f: hui_rect_fours(r). */
-HU_DEVICE int hui_rect_load(const hu_scaled_args &a, const hu_rect &f, hu_rect_walk *w,
+/* Up to HU_RECT_LOADS vectors from args walk on; returns how many. fours: hui_rect_fours(r). */
+HU_DEVICE int hui_rect_load(const hu_scaled_args &args, const hu_rect &fours, hu_rect_walk *walk,
                             hu_four<uint32_t> x[HU_RECT_LOADS]) {
   int n = 0;
 #pragma unroll
   for (int j = 0; j < HU_RECT_LOADS; j++) {
-    if (w->row < f.rows) {
-      x[j] = *(const hu_four<uint32_t> *)(const void *)(a.x + (f.row + w->row) * a.ldx + f.col + 4 * w->col);
-      hui_rect_walk_on(f, w);
+    if (walk->row < fours.rows) {
+      x[j] = *(const hu_four<uint32_t> *)(const void *)(args.x + (fours.row + walk->row) * args.ldx + fours.col +
+                                                        4 * walk->col);
+      hui_rect_walk_on(fours, walk);
       n = j + 1;
     }
   }
@@ -140,25 +141,25 @@ HU_DEVICE int hui_rect_load(const hu_scaled_args &a, const hu_rect &f, hu_rect_w
 }
 
 /* The largest magnitude of a thread's elements; infinities and NaN are larger than all others. */
-template <int G>
-HU_DEVICE uint32_t hui_rect_top(const hu_scaled_args &a, const hu_rect &r) {
+template <int Team>
+HU_DEVICE uint32_t hui_rect_top(const hu_scaled_args &args, const hu_rect &rect) {
   uint32_t top = 0;
-  if (!hui_rect_in_fours(a, r)) {
-    for (hu_rect_walk w = hui_rect_walk_begin<G>(r); w.row < r.rows; hui_rect_walk_on(r, &w)) {
-      uint32_t m = *hui_rect_x(a, r, w) & 0x7FFFFFFF;
+  if (!hui_rect_in_fours(args, rect)) {
+    for (hu_rect_walk walk = hui_rect_walk_begin<Team>(rect); walk.row < rect.rows; hui_rect_walk_on(rect, &walk)) {
+      uint32_t m = *hui_rect_x(args, rect, walk) & 0x7FFFFFFF;
       top = m > top ? m : top;
     }
     return top;
   }
-  const hu_rect f = hui_rect_fours(r);
-  hu_rect_walk w = hui_rect_walk_begin<G>(f);
+  const hu_rect fours = hui_rect_fours(rect);
+  hu_rect_walk walk = hui_rect_walk_begin<Team>(fours);
   hu_four<uint32_t> x[HU_RECT_LOADS];
-  for (int n; (n = hui_rect_load(a, f, &w, x)) > 0;) {
+  for (int n; (n = hui_rect_load(args, fours, &walk, x)) > 0;) {
 #pragma unroll
     for (int j = 0; j < HU_RECT_LOADS; j++) {
 #pragma unroll
       for (int i = 0; i < 4; i++) {
-        uint32_t m = x[j].v[i] & 0x7FFFFFFF;
+        uint32_t m = x[j].value[i] & 0x7FFFFFFF;
         top = j < n && m > top ? m : top;
       }
     }
@@ -167,18 +168,18 @@ HU_DEVICE uint32_t hui_rect_top(const hu_scaled_args &a, const hu_rect &r) {
 }
 
 /* amax of the rectangle, without infinities and NaN; counts those. */
-template <int G>
-HU_DEVICE uint32_t hui_rect_amax(const hu_scaled_args &a, const hu_rect &r, uint32_t *special, uint32_t *parts) {
-  uint32_t limited = 0, count = 0, top = hui_team_largest<G>(hui_rect_top<G>(a, r), parts);
+template <int Team>
+HU_DEVICE uint32_t hui_rect_amax(const hu_scaled_args &args, const hu_rect &rect, uint32_t *special, uint32_t *parts) {
+  uint32_t limited = 0, count = 0, top = hui_team_largest<Team>(hui_rect_top<Team>(args, rect), parts);
   *special = 0;
   if (top < 0x7F800000) return top;
-  for (hu_rect_walk w = hui_rect_walk_begin<G>(r); w.row < r.rows; hui_rect_walk_on(r, &w)) {
-    uint32_t x = *hui_rect_x(a, r, w), m = hui_limited(a, x);
+  for (hu_rect_walk walk = hui_rect_walk_begin<Team>(rect); walk.row < rect.rows; hui_rect_walk_on(rect, &walk)) {
+    uint32_t x = *hui_rect_x(args, rect, walk), m = hui_limited(args, x);
     limited = m > limited ? m : limited;
     count += (x & 0x7FFFFFFF) >= 0x7F800000;
   }
-  *special = hui_team_sum<G>(count, parts);
-  return hui_team_largest<G>(limited, parts);
+  *special = hui_team_sum<Team>(count, parts);
+  return hui_team_largest<Team>(limited, parts);
 }
 
 /* Elements saturated, and become zero, of one thread. */
@@ -186,70 +187,72 @@ typedef struct hu_rect_counts {
   uint32_t saturated, to_zero;
 } hu_rect_counts;
 
-HU_DEVICE void hui_rect_count(const hu_scaled_args &a, uint32_t events, hu_rect_counts *own, hu_counts *c) {
-  if (a.events) hui_counts_add(c, events);
+HU_DEVICE void hui_rect_count(const hu_scaled_args &args, uint32_t events, hu_rect_counts *own, hu_counts *counts) {
+  if (args.events) hui_counts_add(counts, events);
   own->saturated += (events & HU_EVENT_SATURATED) != 0;
   own->to_zero += (events & HU_EVENT_TO_ZERO) != 0;
 }
 
 /* Four neighbours at (row, col). */
-HU_DEVICE void hui_rect_four(const hu_scaled_args &a, const hu_element_way &way, size_t row, size_t col,
-                             hu_four<uint32_t> x, hu_rect_counts *own, hu_counts *c) {
+HU_DEVICE void hui_rect_four(const hu_scaled_args &args, const hu_element_way &way, size_t row, size_t col,
+                             hu_four<uint32_t> x, hu_rect_counts *own, hu_counts *counts) {
   uint32_t joined = 0;
 #pragma unroll
   for (int i = 0; i < 4; i++) {
-    uint64_t z = hui_nearest_element(a, way, x.v[i]);
-    if (a.events || a.stats) hui_rect_count(a, (uint32_t)(z >> 32), own, c);
-    x.v[i] = (uint32_t)z;
+    uint64_t z = hui_nearest_element(args, way, x.value[i]);
+    if (args.events || args.stats) hui_rect_count(args, (uint32_t)(z >> 32), own, counts);
+    x.value[i] = (uint32_t)z;
     joined |= (uint32_t)z << (8 * i);
   }
-  if (a.z)
-    hui_store_vector(a.z + row * a.ldz + col, x);
+  if (args.z)
+    hui_store_vector(args.z + row * args.ldz + col, x);
   else
-    *(uint32_t *)(void *)(a.codes + row * a.ld + col) = joined;
+    *(uint32_t *)(void *)(args.codes + row * args.ld + col) = joined;
 }
 
 /* By nearest, in fours: elements of 8 bits, or values. */
-template <int G>
-HU_DEVICE hu_rect_counts hui_rect_nearest(const hu_scaled_args &a, const hu_rect &r, const hu_element_way &way,
-                                          hu_counts *c) {
+template <int Team>
+HU_DEVICE hu_rect_counts hui_rect_nearest(const hu_scaled_args &args, const hu_rect &rect, const hu_element_way &way,
+                                          hu_counts *counts) {
   hu_rect_counts own = {0, 0};
-  const hu_rect f = hui_rect_fours(r);
-  hu_rect_walk w = hui_rect_walk_begin<G>(f), at = w;
+  const hu_rect fours = hui_rect_fours(rect);
+  hu_rect_walk walk = hui_rect_walk_begin<Team>(fours), at = walk;
   hu_four<uint32_t> x[HU_RECT_LOADS];
-  for (int n; (n = hui_rect_load(a, f, &w, x)) > 0;) {
+  for (int n; (n = hui_rect_load(args, fours, &walk, x)) > 0;) {
 #pragma unroll 1
     for (int j = 0; j < n; j++) { /* the long code is there once */
-      hu_four<uint32_t> v = x[0];
+      hu_four<uint32_t> four = x[0];
 #pragma unroll
-      for (int q = 1; q < HU_RECT_LOADS; q++)
-        if (j == q) v = x[q];
-      hui_rect_four(a, way, f.row + at.row, f.col + 4 * at.col, v, &own, c);
-      hui_rect_walk_on(f, &at);
+      for (int k = 1; k < HU_RECT_LOADS; k++)
+        if (j == k) four = x[k];
+      hui_rect_four(args, way, fours.row + at.row, fours.col + 4 * at.col, four, &own, counts);
+      hui_rect_walk_on(fours, &at);
     }
   }
   return own;
 }
 
-template <int G>
-HU_DEVICE hu_rect_counts hui_rect_elements(const hu_scaled_args &a, const hu_scaled_tensor &t, const hu_rect &r,
-                                           const hu_element_way &way, const hu_shared *b, hu_counts *c) {
+template <int Team>
+HU_DEVICE hu_rect_counts hui_rect_elements(const hu_scaled_args &args, const hu_scaled_tensor &tensor,
+                                           const hu_rect &rect, const hu_element_way &way, const hu_shared *shared,
+                                           hu_counts *counts) {
   hu_rect_counts own = {0, 0};
-  if (a.nearest && way.kind != HU_ELEMENT_WAY_CORE && hui_rect_in_fours(a, r) && a.z_vectors && a.code_size == 1)
-    return hui_rect_nearest<G>(a, r, way, c);
-  for (hu_rect_walk w = hui_rect_walk_begin<G>(r); w.row < r.rows; hui_rect_walk_on(r, &w)) {
-    uint32_t x = *hui_rect_x(a, r, w);
-    size_t row = r.row + w.row, col = r.col + w.col;
-    uint32_t word = a.stochastic ? hui_word(a.stream, (uint64_t)row * a.cols + col) : 0;
-    uint64_t z = way.kind == HU_ELEMENT_WAY_CORE ? hui_core_element(&t.scaler, b, x, word, a.z != NULL)
-                 : a.nearest                     ? hui_nearest_element(a, way, x)
-                                                 : hui_lanes_element(a, way, x, word);
-    if (a.z) {
-      a.z[row * a.ldz + col] = (uint32_t)z;
+  if (args.nearest && way.kind != HU_ELEMENT_WAY_CORE && hui_rect_in_fours(args, rect) && args.z_vectors &&
+      args.code_size == 1)
+    return hui_rect_nearest<Team>(args, rect, way, counts);
+  for (hu_rect_walk walk = hui_rect_walk_begin<Team>(rect); walk.row < rect.rows; hui_rect_walk_on(rect, &walk)) {
+    uint32_t x = *hui_rect_x(args, rect, walk);
+    size_t row = rect.row + walk.row, col = rect.col + walk.col;
+    uint32_t word = args.stochastic ? hui_word(args.stream, (uint64_t)row * args.cols + col) : 0;
+    uint64_t z = way.kind == HU_ELEMENT_WAY_CORE ? hui_core_element(&tensor.scaler, shared, x, word, args.z != NULL)
+                 : args.nearest                  ? hui_nearest_element(args, way, x)
+                                                 : hui_lanes_element(args, way, x, word);
+    if (args.z) {
+      args.z[row * args.ldz + col] = (uint32_t)z;
     } else {
-      hui_code_put(a.codes, a.code_size, row * a.ld + col, (uint32_t)z);
+      hui_code_put(args.codes, args.code_size, row * args.ld + col, (uint32_t)z);
     }
-    hui_rect_count(a, (uint32_t)(z >> 32), &own, c);
+    hui_rect_count(args, (uint32_t)(z >> 32), &own, counts);
   }
   return own;
 }

@@ -18,13 +18,14 @@ typedef struct hu_row_counts {
   uint32_t inexact, underflow, to_zero, subnormal, overflow, strips;
 } hu_row_counts;
 
-HU_DEVICE uint32_t hui_bytes_sum(uint32_t v) {
-  v = (v & 0x00FF00FF) + ((v >> 8) & 0x00FF00FF);
-  return (v + (v >> 16)) & 0xFFFF;
+HU_DEVICE uint32_t hui_bytes_sum(uint32_t x) {
+  x = (x & 0x00FF00FF) + ((x >> 8) & 0x00FF00FF);
+  return (x + (x >> 16)) & 0xFFFF;
 }
 
-HU_DEVICE void hui_row_counts_clear(hu_row_counts *r) {
-  r->inexact = r->underflow = r->to_zero = r->subnormal = r->overflow = r->strips = 0;
+HU_DEVICE void hui_row_counts_clear(hu_row_counts *row_counts) {
+  row_counts->inexact = row_counts->underflow = row_counts->to_zero = row_counts->subnormal = row_counts->overflow =
+      row_counts->strips = 0;
 }
 
 /* The counts of a block of threads, in shared memory: 32 bits each, which one instruction adds to, where 64 bits take a
@@ -34,22 +35,22 @@ typedef struct hu_row_sums {
 } hu_row_sums;
 
 /* Each thread adds its own: after calls the lanes of a warp need not be together (gpu/base/events.cuh). */
-HU_DEVICE void hui_row_counts_add_up(hu_row_counts *r, hu_row_sums *sums) {
+HU_DEVICE void hui_row_counts_add_up(hu_row_counts *row_counts, hu_row_sums *sums) {
   uint32_t counts[6];
-  counts[0] = counts[1] = hui_bytes_sum(r->overflow);
-  counts[2] = hui_bytes_sum(r->underflow);
-  counts[3] = hui_bytes_sum(r->to_zero);
-  counts[4] = hui_bytes_sum(r->subnormal);
-  counts[5] = hui_bytes_sum(r->inexact);
+  counts[0] = counts[1] = hui_bytes_sum(row_counts->overflow);
+  counts[2] = hui_bytes_sum(row_counts->underflow);
+  counts[3] = hui_bytes_sum(row_counts->to_zero);
+  counts[4] = hui_bytes_sum(row_counts->subnormal);
+  counts[5] = hui_bytes_sum(row_counts->inexact);
 #pragma unroll
   for (int i = 0; i < 6; i++)
     if (counts[i]) atomicAdd(&sums->of[i], counts[i]);
-  hui_row_counts_clear(r);
+  hui_row_counts_clear(row_counts);
 }
 
 /* The counts of all threads of the block, added to *events. Every thread of the block must come here. */
-HU_DEVICE void hui_row_counts_flush(hu_row_counts *r, hu_events *events, hu_row_sums *sums) {
-  hui_row_counts_add_up(r, sums);
+HU_DEVICE void hui_row_counts_flush(hu_row_counts *row_counts, hu_events *events, hu_row_sums *sums) {
+  hui_row_counts_add_up(row_counts, sums);
   __syncthreads();
   if (threadIdx.x < HU_EVENT_KINDS && sums->of[threadIdx.x])
     atomicAdd((unsigned long long *)events + threadIdx.x, (unsigned long long)sums->of[threadIdx.x]);
@@ -70,123 +71,125 @@ typedef struct hu_row_constants {
   uint32_t negzero, divides, counted;
 } hu_row_constants;
 
-HU_DEVICE hu_row_constants hui_row_constants_of(const hu_scaled_args &a) {
-  hu_row_constants k;
-  const hu_spec *f = &a.scaler.element;
-  uint32_t bits = a.constants.bits, d0 = (uint32_t)a.constants.d0;
-  k.low = a.low;
-  k.up = d0 << 23;
-  k.top = a.top;
-  k.over = a.top + (1u << (d0 - 1)) + (f->max_code & 1 ? 0 : 1); /* a tie goes to an even code */
-  k.not_tiny = a.not_tiny;
-  k.d0 = a.constants.d0;
-  k.spare = 32 - bits;
-  k.keep = bits < d0 ? (1u << d0) - (1u << (d0 - bits)) : 0xFFFFFFFFu;
-  k.first = 1u << a.constants.m;
-  k.sign_shift = (uint32_t)a.constants.sign_shift % 8;
-  k.twos = a.scaler.coding == HU_CODING_TWOS ? f->sign_mask << 1 : 0;
-  k.negzero = f->negzero;
-  k.divides = a.scaler.steps == HU_STEPS_DIVIDE;
-  k.counted = a.events != NULL;
-  return k;
+HU_DEVICE hu_row_constants hui_row_constants_of(const hu_scaled_args &args) {
+  hu_row_constants constants;
+  const hu_spec *element = &args.scaler.element;
+  uint32_t bits = args.constants.bits, d0 = (uint32_t)args.constants.d0;
+  constants.low = args.low;
+  constants.up = d0 << 23;
+  constants.top = args.top;
+  constants.over = args.top + (1u << (d0 - 1)) + (element->max_code & 1 ? 0 : 1); /* args tie goes to an even code */
+  constants.not_tiny = args.not_tiny;
+  constants.d0 = args.constants.d0;
+  constants.spare = 32 - bits;
+  constants.keep = bits < d0 ? (1u << d0) - (1u << (d0 - bits)) : 0xFFFFFFFFu;
+  constants.first = 1u << args.constants.m;
+  constants.sign_shift = (uint32_t)args.constants.sign_shift % 8;
+  constants.twos = args.scaler.coding == HU_CODING_TWOS ? element->sign_mask << 1 : 0;
+  constants.negzero = element->negzero;
+  constants.divides = args.scaler.steps == HU_STEPS_DIVIDE;
+  constants.counted = args.events != NULL;
+  return constants;
 }
 
 /* The magnitude y, at most the largest number, rounded to nearest, ties to even, as hui_nearest does it. Returns a word
  * whose lowest byte is the code: the 23 lower digits of the anchor, which hui_nearest takes off, are zeros. */
-HU_DEVICE uint32_t hui_row_rounded(const hu_row_constants &k, uint32_t low, float y, float *value) {
+HU_DEVICE uint32_t hui_row_rounded(const hu_row_constants &constants, uint32_t low, float y, float *value) {
   int32_t up = (int32_t)(__float_as_uint(y) & 0x7F800000) - (int32_t)low;
   uint32_t above = up > 0 ? (uint32_t)up : 0;
-  float anchor = __uint_as_float(above + (low + k.up)), sum = __fadd_rn(y, anchor);
+  float anchor = __uint_as_float(above + (low + constants.up)), sum = __fadd_rn(y, anchor);
   *value = __fsub_rn(sum, anchor);
-  return __float_as_uint(sum) + (above >> k.d0);
+  return __float_as_uint(sum) + (above >> constants.d0);
 }
 
 /* The same with R added, of four. Where none is subnormal, R's digits are added in the pattern: those below its last
  * digit meet zeros, and the largest number, whose fraction is zero, stays. */
-HU_DEVICE void hui_row_added(const hu_row_constants &k, uint32_t low, const uint32_t y[4], const uint32_t words[4],
-                             uint32_t code[4], float value[4]) {
+HU_DEVICE void hui_row_added(const hu_row_constants &constants, uint32_t low, const uint32_t y[4],
+                             const uint32_t words[4], uint32_t code[4], float value[4]) {
   uint32_t least = 0xFFFFFFFF;
 #pragma unroll
   for (int i = 0; i < 4; i++) least = y[i] < least ? y[i] : least;
   if (least >= low) {
-    uint32_t more = k.first - (low >> k.d0), mask = ~((1u << k.d0) - 1);
+    uint32_t more = constants.first - (low >> constants.d0), mask = ~((1u << constants.d0) - 1);
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      uint32_t r = y[i] + (words[i] >> (32 - k.d0) & k.keep);
-      code[i] = (r >> k.d0) + more;
-      value[i] = __uint_as_float(r & mask);
+      uint32_t sum = y[i] + (words[i] >> (32 - constants.d0) & constants.keep);
+      code[i] = (sum >> constants.d0) + more;
+      value[i] = __uint_as_float(sum & mask);
     }
     return;
   }
 #pragma unroll
-  for (int i = 0; i < 4; i++) code[i] = hui_nearest_added(low, k.d0, k.spare, y[i], words[i], &value[i]);
+  for (int i = 0; i < 4; i++)
+    code[i] = hui_nearest_added(low, constants.d0, constants.spare, y[i], words[i], &value[i]);
 }
 
 /* Of four elements whose codes are joined in a word: those that are small, where one is at most the code of 2^emin.
  * inexact: bytes of 0 and 1. */
-HU_DEVICE void hui_row_count_small(const hu_row_constants &k, uint32_t shift, uint32_t codes, uint32_t inexact,
-                                   const float y[4], hu_row_counts *r) {
-  if (((codes + (0x7F - k.first) * 0x01010101u) & 0x80808080) == 0x80808080) return;
+HU_DEVICE void hui_row_count_small(const hu_row_constants &constants, uint32_t shift, uint32_t codes, uint32_t inexact,
+                                   const float y[4], hu_row_counts *row_counts) {
+  if (((codes + (0x7F - constants.first) * 0x01010101u) & 0x80808080) == 0x80808080) return;
   uint32_t some = (codes + 0x7F7F7F7F) >> 7 & 0x01010101, small = 0;
-  uint32_t normal = (codes + (0x80 - k.first) * 0x01010101u) >> 7 & 0x01010101;
-  uint32_t below = k.not_tiny + shift;
+  uint32_t normal = (codes + (0x80 - constants.first) * 0x01010101u) >> 7 & 0x01010101;
+  uint32_t below = constants.not_tiny + shift;
   hui_add_if_below<0x1>(&small, __float_as_uint(y[0]), below);
   hui_add_if_below<0x100>(&small, __float_as_uint(y[1]), below);
   hui_add_if_below<0x10000>(&small, __float_as_uint(y[2]), below);
   hui_add_if_below<0x1000000>(&small, __float_as_uint(y[3]), below);
-  r->underflow += inexact & small;
-  r->to_zero += inexact & ~some;
-  r->subnormal += some & ~normal;
+  row_counts->underflow += inexact & small;
+  row_counts->to_zero += inexact & ~some;
+  row_counts->subnormal += some & ~normal;
 }
 
 /* Events of four magnitudes y and their values, none of y above `largest`. */
-HU_DEVICE void hui_row_count(const hu_row_constants &k, uint32_t shift, uint32_t largest, uint32_t codes,
-                             const float y[4], const float value[4], hu_row_counts *r) {
-  uint32_t before = r->inexact, over = k.over + shift;
-  hui_add_if_differ<0x1>(&r->inexact, y[0], value[0]);
-  hui_add_if_differ<0x100>(&r->inexact, y[1], value[1]);
-  hui_add_if_differ<0x10000>(&r->inexact, y[2], value[2]);
-  hui_add_if_differ<0x1000000>(&r->inexact, y[3], value[3]);
-  hui_row_count_small(k, shift, codes, r->inexact - before, y, r);
+HU_DEVICE void hui_row_count(const hu_row_constants &constants, uint32_t shift, uint32_t largest, uint32_t codes,
+                             const float y[4], const float value[4], hu_row_counts *row_counts) {
+  uint32_t before = row_counts->inexact, over = constants.over + shift;
+  hui_add_if_differ<0x1>(&row_counts->inexact, y[0], value[0]);
+  hui_add_if_differ<0x100>(&row_counts->inexact, y[1], value[1]);
+  hui_add_if_differ<0x10000>(&row_counts->inexact, y[2], value[2]);
+  hui_add_if_differ<0x1000000>(&row_counts->inexact, y[3], value[3]);
+  hui_row_count_small(constants, shift, codes, row_counts->inexact - before, y, row_counts);
   if (largest < over) return;
   uint32_t within = 0;
   hui_add_if_below<0x1>(&within, __float_as_uint(y[0]), over);
   hui_add_if_below<0x100>(&within, __float_as_uint(y[1]), over);
   hui_add_if_below<0x10000>(&within, __float_as_uint(y[2]), over);
   hui_add_if_below<0x1000000>(&within, __float_as_uint(y[3]), over);
-  r->overflow += 0x01010101 - within;
+  row_counts->overflow += 0x01010101 - within;
 }
 
-/* May R be added in hui_nearest_added under this block's scale? Sums are finite, and 2^32 over a step is a number. */
-HU_DEVICE bool hui_row_may_add(const hu_scaled_args &a, const hu_element_way &w) {
-  uint32_t largest = (a.top + (w.low - a.low)) >> 23;
-  return a.added && w.kind == HU_ELEMENT_WAY_SHORT && (int32_t)(w.low >> 23) >= 32 + a.constants.m &&
-         largest + (uint32_t)a.constants.d0 <= 252;
+/* May R be added in hui_nearest_added under this block's scale? Sums are finite, and 2^32 over args step is args number. */
+HU_DEVICE bool hui_row_may_add(const hu_scaled_args &args, const hu_element_way &way) {
+  uint32_t largest = (args.top + (way.low - args.low)) >> 23;
+  return args.added && way.kind == HU_ELEMENT_WAY_SHORT && (int32_t)(way.low >> 23) >= 32 + args.constants.m &&
+         largest + (uint32_t)args.constants.d0 <= 252;
 }
 
 /* The signs of words beside codes in bytes. */
-HU_DEVICE uint32_t hui_row_join(const hu_row_constants &k, uint32_t codes, const uint32_t signs[4]) {
+HU_DEVICE uint32_t hui_row_join(const hu_row_constants &constants, uint32_t codes, const uint32_t signs[4]) {
   uint32_t top = hui_join_bytes(signs, 0x0073) & 0x80808080;
-  if (!k.negzero) top &= codes + 0x7F7F7F7F;
-  return codes | top >> k.sign_shift;
+  if (!constants.negzero) top &= codes + 0x7F7F7F7F;
+  return codes | top >> constants.sign_shift;
 }
 
 /* Four neighbours of a block: under the scale 2^e, with shift e in the exponent field (Powers), or x by, or x / by.
  * Ties to even; Added: R added, without events. top: at least their magnitudes. Returns codes joined, or makes values
  * of x, times `back`. */
 template <bool Value, bool Powers, bool Added>
-HU_DEVICE uint32_t hui_row_nearest(const hu_row_constants &k, bool counted, uint32_t shift, float by, float back,
-                                   uint32_t top, hu_four<uint32_t> *x, const uint32_t words[4], hu_row_counts *r) {
-  uint32_t low = k.low + shift, code[4], limit = k.top + shift;
+HU_DEVICE uint32_t hui_row_nearest(const hu_row_constants &constants, bool counted, uint32_t shift, float by,
+                                   float back, uint32_t top, hu_four<uint32_t> *x, const uint32_t words[4],
+                                   hu_row_counts *row_counts) {
+  uint32_t low = constants.low + shift, code[4], limit = constants.top + shift;
   float y[4], value[4], largest = __uint_as_float(top);
-  if (!Powers && k.divides) {
+  if (!Powers && constants.divides) {
 #pragma unroll
-    for (int i = 0; i < 4; i++) y[i] = hui_bounded(__fdiv_rn(fabsf(__uint_as_float(x->v[i])), by));
+    for (int i = 0; i < 4; i++) y[i] = hui_bounded(__fdiv_rn(fabsf(__uint_as_float(x->value[i])), by));
     largest = __uint_as_float(HU_LARGEST32);
   } else {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      y[i] = fabsf(__uint_as_float(x->v[i]));
+      y[i] = fabsf(__uint_as_float(x->value[i]));
       if (!Powers) y[i] = __fmul_rn(y[i], by);
     }
     if (!Powers && !Added && counted) largest = __fmul_rn(largest, by);
@@ -195,30 +198,31 @@ HU_DEVICE uint32_t hui_row_nearest(const hu_row_constants &k, bool counted, uint
     uint32_t limited[4];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      limited[i] = Powers ? x->v[i] & 0x7FFFFFFF : __float_as_uint(y[i]);
+      limited[i] = Powers ? x->value[i] & 0x7FFFFFFF : __float_as_uint(y[i]);
       limited[i] = limited[i] < limit ? limited[i] : limit;
     }
-    hui_row_added(k, low, limited, words, code, value);
+    hui_row_added(constants, low, limited, words, code, value);
   } else {
 #pragma unroll
-    for (int i = 0; i < 4; i++) code[i] = hui_row_rounded(k, low, fminf(y[i], __uint_as_float(limit)), &value[i]);
+    for (int i = 0; i < 4; i++)
+      code[i] = hui_row_rounded(constants, low, fminf(y[i], __uint_as_float(limit)), &value[i]);
   }
   uint32_t codes = hui_join_bytes(code, 0x0040);
-  if (!Added && counted) hui_row_count(k, shift, __float_as_uint(largest), codes, y, value, r);
+  if (!Added && counted) hui_row_count(constants, shift, __float_as_uint(largest), codes, y, value, row_counts);
   if (Value) {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      uint32_t sign = value[i] != 0 || k.negzero ? x->v[i] & 0x80000000 : 0;
-      float v = __uint_as_float(__float_as_uint(value[i]) | sign);
-      x->v[i] = __float_as_uint(Powers ? v : __fmul_rn(v, back));
+      uint32_t sign = value[i] != 0 || constants.negzero ? x->value[i] & 0x80000000 : 0;
+      float result = __uint_as_float(__float_as_uint(value[i]) | sign);
+      x->value[i] = __float_as_uint(Powers ? result : __fmul_rn(result, back));
     }
     return 0;
   }
-  if (!k.twos) return hui_row_join(k, codes, x->v);
+  if (!constants.twos) return hui_row_join(constants, codes, x->value);
 #pragma unroll
   for (int i = 0; i < 4; i++) {
     uint32_t c = code[i] & 0xFF;
-    code[i] = (int32_t)x->v[i] < 0 && c ? k.twos - c : c;
+    code[i] = (int32_t)x->value[i] < 0 && c ? constants.twos - c : c;
   }
   return hui_join_bytes(code, 0x0040);
 }
@@ -227,60 +231,63 @@ HU_DEVICE uint32_t hui_row_nearest(const hu_row_constants &k, bool counted, uint
 
 /* A block's shared memory: with sums of events, and a place for a shared scale for each thread. */
 typedef struct hu_row_memory {
-  hu_scaled_tensor t;
+  hu_scaled_tensor tensor;
   hu_row_sums sums;
   hu_shared shared[HU_THREADS];
 } hu_row_memory;
 
 /* Every thread of the block must come here. */
-HU_DEVICE void hui_row_begin(const hu_scaled_args &a, hu_row_memory *k, hu_row_counts *r, hu_counts *c) {
-  hui_row_counts_clear(r);
-  hui_counts_clear(c);
-  if (threadIdx.x < HU_EVENT_KINDS) k->sums.of[threadIdx.x] = 0;
-  hui_scaled_begin(a, &k->t);
+HU_DEVICE void hui_row_begin(const hu_scaled_args &args, hu_row_memory *memory, hu_row_counts *row_counts,
+                             hu_counts *counts) {
+  hui_row_counts_clear(row_counts);
+  hui_counts_clear(counts);
+  if (threadIdx.x < HU_EVENT_KINDS) memory->sums.of[threadIdx.x] = 0;
+  hui_scaled_begin(args, &memory->tensor);
 }
 
-HU_DEVICE hu_shared *hui_row_core(hu_row_memory *k, uint32_t top) {
-  hu_shared *b = &k->shared[threadIdx.x];
-  hui_core_shared(&k->t.scaler, top & ~HU_SPECIAL_BLOCK, (top & HU_SPECIAL_BLOCK) != 0, b);
-  return b;
+HU_DEVICE hu_shared *hui_row_core(hu_row_memory *memory, uint32_t top) {
+  hu_shared *shared = &memory->shared[threadIdx.x];
+  hui_core_shared(&memory->tensor.scaler, top & ~HU_SPECIAL_BLOCK, (top & HU_SPECIAL_BLOCK) != 0, shared);
+  return shared;
 }
 
 /* A lane's four elements by the core; top: of their block, with its mark. They are read again, so that the usual way
  * need not keep them. */
 template <bool Value>
-static __device__ __noinline__ void hui_row_left(const hu_scaled_args &a, hu_row_memory *k, uint32_t top, size_t row,
-                                                 size_t col) {
-  size_t end = col >= a.cols ? col : a.cols - col < 4 ? a.cols : col + 4;
-  const hu_shared *b = hui_row_core(k, top);
+static __device__ __noinline__ void hui_row_left(const hu_scaled_args &args, hu_row_memory *memory, uint32_t top,
+                                                 size_t row, size_t col) {
+  size_t end = col >= args.cols ? col : args.cols - col < 4 ? args.cols : col + 4;
+  const hu_shared *shared = hui_row_core(memory, top);
   for (; col < end; col++) {
-    uint64_t z = hui_core_element(&k->t.scaler, b, a.x[row * a.ldx + col], 0, Value);
+    uint64_t z = hui_core_element(&memory->tensor.scaler, shared, args.x[row * args.ldx + col], 0, Value);
     if (Value) {
-      a.z[row * a.ldz + col] = (uint32_t)z;
+      args.z[row * args.ldz + col] = (uint32_t)z;
     } else {
-      a.codes[row * a.ld + col] = (uint8_t)z;
+      args.codes[row * args.ld + col] = (uint8_t)z;
     }
-    for (uint32_t e = a.events ? (uint32_t)(z >> 32) : 0; e; e &= e - 1) atomicAdd(&k->sums.of[__ffs((int)e) - 1], 1u);
+    for (uint32_t left = args.events ? (uint32_t)(z >> 32) : 0; left; left &= left - 1)
+      atomicAdd(&memory->sums.of[__ffs((int)left) - 1], 1u);
   }
 }
 
 /* Other modes: n elements from `number` on; returns the codes joined. */
 template <bool Value>
-HU_DEVICE uint32_t hui_row_singly(const hu_scaled_args &a, hu_row_memory *k, const hu_element_way &w, uint32_t top,
-                                  uint64_t number, int n, hu_four<uint32_t> *x, hu_counts *c) {
+HU_DEVICE uint32_t hui_row_singly(const hu_scaled_args &args, hu_row_memory *memory, const hu_element_way &way,
+                                  uint32_t top, uint64_t number, int n, hu_four<uint32_t> *x, hu_counts *counts) {
   uint32_t words[4] = {0, 0, 0, 0}, joined = 0;
-  if (a.stochastic) hui_words(a.stream, number, words);
-  const hu_shared *b = w.kind == HU_ELEMENT_WAY_CORE ? hui_row_core(k, top) : NULL;
+  if (args.stochastic) hui_words(args.stream, number, words);
+  const hu_shared *shared = way.kind == HU_ELEMENT_WAY_CORE ? hui_row_core(memory, top) : NULL;
 #pragma unroll 1
   for (int i = 0; i < n; i++) {
-    uint32_t u = i == 0 ? x->v[0] : i == 1 ? x->v[1] : i == 2 ? x->v[2] : x->v[3];
+    uint32_t element = i == 0 ? x->value[0] : i == 1 ? x->value[1] : i == 2 ? x->value[2] : x->value[3];
     uint32_t word = i == 0 ? words[0] : i == 1 ? words[1] : i == 2 ? words[2] : words[3];
-    uint64_t z = w.kind == HU_ELEMENT_WAY_CORE ? hui_core_element(&k->t.scaler, b, u, word, Value)
-                                               : hui_lanes_element(a, w, u, word);
-    if (a.events) hui_counts_add(c, (uint32_t)(z >> 32));
+    uint64_t z = way.kind == HU_ELEMENT_WAY_CORE
+                     ? hui_core_element(&memory->tensor.scaler, shared, element, word, Value)
+                     : hui_lanes_element(args, way, element, word);
+    if (args.events) hui_counts_add(counts, (uint32_t)(z >> 32));
     joined |= (uint32_t)z << (8 * i & 31);
 #pragma unroll
-    for (int j = 0; j < 4; j++) x->v[j] = i == j ? (uint32_t)z : x->v[j];
+    for (int j = 0; j < 4; j++) x->value[j] = i == j ? (uint32_t)z : x->value[j];
   }
   return joined;
 }

@@ -30,43 +30,45 @@ typedef struct hu_s2_logs {
   double factors[16], wholes[16], parts[16];
 } hu_s2_logs;
 
-static __device__ __noinline__ void hui_s2_logs_fill(hu_s2_logs *t, uint32_t i) {
+static __device__ __noinline__ void hui_s2_logs_fill(hu_s2_logs *logs, uint32_t i) {
   const double factors[16] = {HU_S2_FACTORS}, wholes[16] = {HU_S2_WHOLES}, parts[16] = {HU_S2_PARTS};
-  t->factors[i] = factors[i];
-  t->wholes[i] = wholes[i];
-  t->parts[i] = parts[i];
+  logs->factors[i] = factors[i];
+  logs->wholes[i] = wholes[i];
+  logs->parts[i] = parts[i];
 }
 
 static __device__ __noinline__ int64_t hui_s2_log2_called(uint32_t a) { return hui_s2_log2(a); }
 
 /* L as in emu/s2fp8/lanes_common.h: binary64 where that is sure, else integers. */
-HU_DEVICE void hui_s2_look(const hu_s2_logs *t, uint32_t u, hu_s2_mine *z) {
-  uint32_t a = u & 0x7FFFFFFF, i = a >> 19 & 15;
+HU_DEVICE void hui_s2_look(const hu_s2_logs *logs, uint32_t bits, hu_s2_mine *mine) {
+  uint32_t a = bits & 0x7FFFFFFF, i = a >> 19 & 15;
   if (a == 0) return;
   if (a >= 0x7F800000) {
-    z->special++;
+    mine->special++;
     return;
   }
-  z->count++;
-  z->top = a > z->top ? a : z->top;
-  double m = __uint_as_float((a & 0x7FFFFF) | 0x3F800000), r = m * t->factors[i] - 1;
-  double s = t->parts[i] + r * hui_polynomial_s2(r), n = (s + 0x1.8p52) - 0x1.8p52, d = s - n;
-  if (a < 0x800000 || d > 0.5 - 0x1p-15 || d < 0x1p-15 - 0.5) {
-    z->units += hui_s2_log2_called(a);
+  mine->count++;
+  mine->top = a > mine->top ? a : mine->top;
+  double m = __uint_as_float((a & 0x7FFFFF) | 0x3F800000), ratio = m * logs->factors[i] - 1;
+  double part = logs->parts[i] + ratio * hui_polynomial_s2(ratio), n = (part + 0x1.8p52) - 0x1.8p52,
+         distance = part - n;
+  if (a < 0x800000 || distance > 0.5 - 0x1p-15 || distance < 0x1p-15 - 0.5) {
+    mine->units += hui_s2_log2_called(a);
   } else {
-    z->exponents += (int32_t)(a >> 23) - 127;
-    z->units += (int64_t)(n + t->wholes[i]);
+    mine->exponents += (int32_t)(a >> 23) - 127;
+    mine->units += (int64_t)(n + logs->wholes[i]);
   }
 }
 
 /* Adds 128 bits. */
-HU_DEVICE void hui_s2_add_wide(unsigned long long *low, unsigned long long *high, uint64_t l, int64_t h) {
-  uint64_t old = atomicAdd(low, (unsigned long long)l);
-  uint64_t carried = (uint64_t)h + (old + l < old);
+HU_DEVICE void hui_s2_add_wide(unsigned long long *low, unsigned long long *high, uint64_t add_low, int64_t add_high) {
+  uint64_t old = atomicAdd(low, (unsigned long long)add_low);
+  uint64_t carried = (uint64_t)add_high + (old + add_low < old);
   if (carried) atomicAdd(high, (unsigned long long)carried);
 }
 
-HU_KERNEL __launch_bounds__(HU_THREADS, 1) hui_s2_sum_kernel(hu_map_extent e, const uint32_t *x, hu_s2fp8_sums *sums) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 1)
+    hui_s2_sum_kernel(hu_map_extent extent, const uint32_t *x, hu_s2fp8_sums *sums) {
   __shared__ hu_s2_logs logs;
   __shared__ unsigned long long all[4];
   __shared__ unsigned top;
@@ -75,15 +77,15 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1) hui_s2_sum_kernel(hu_map_extent e, co
   if (threadIdx.x == 4) top = 0;
   __syncthreads();
   hu_s2_mine mine = {0, 0, 0, 0, 0};
-  size_t step = (size_t)gridDim.x * HU_THREADS, singles = e.n - e.groups * 4;
-  for (size_t g = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; g < e.groups; g += step) {
-    hu_four<uint32_t> in = *(const hu_four<uint32_t> *)(x + e.head + g * 4);
+  size_t step = (size_t)gridDim.x * HU_THREADS, singles = extent.n - extent.groups * 4;
+  for (size_t group = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; group < extent.groups; group += step) {
+    hu_four<uint32_t> in = *(const hu_four<uint32_t> *)(x + extent.head + group * 4);
 #pragma unroll
-    for (int i = 0; i < 4; i++) hui_s2_look(&logs, in.v[i], &mine);
+    for (int i = 0; i < 4; i++) hui_s2_look(&logs, in.value[i], &mine);
   }
-  for (size_t s = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; s < singles; s += step) {
-    size_t i = s < e.head ? s : s + e.groups * 4;
-    hui_s2_look(&logs, x[(ptrdiff_t)i * e.incx], &mine);
+  for (size_t single = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; single < singles; single += step) {
+    size_t i = single < extent.head ? single : single + extent.groups * 4;
+    hui_s2_look(&logs, x[(ptrdiff_t)i * extent.incx], &mine);
   }
   /* A thread's own share: exponents below 2^8 and units below 2^40 an element, so 2^23 elements fit before the two meet
    * in 128 bits; more than that no thread gets of what fits a device. */
@@ -108,43 +110,43 @@ HU_KERNEL hui_s2_clear_kernel(hu_s2fp8_sums *sums) {
 /* ---- scales ---- */
 
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hui_s2_scale_kernel(hu_s2 t, const hu_s2fp8_sums *sums, hu_s2fp8_scale *scale) {
+    hui_s2_scale_kernel(hu_s2 tensor, const hu_s2fp8_sums *sums, hu_s2fp8_scale *scale) {
   if (threadIdx.x != 0) return;
   int64_t m;
   if (hui_s2_sums_fit(sums->high, sums->low, sums->count, sums->top)) {
-    hui_s2_moments(&t.mu, &m, sums->high, sums->low, sums->count, sums->top, t.target);
-    t.gap = m - t.mu;
+    hui_s2_moments(&tensor.mu, &m, sums->high, sums->low, sums->count, sums->top, tensor.target);
+    tensor.gap = m - tensor.mu;
   }
-  scale->mu = t.mu;
-  scale->m = t.mu + t.gap;
-  scale->alpha = __uint_as_float(hui_s2_alpha(&t));
-  scale->beta = __uint_as_float(hui_s2_beta(&t));
+  scale->mu = tensor.mu;
+  scale->m = tensor.mu + tensor.gap;
+  scale->alpha = __uint_as_float(hui_s2_alpha(&tensor));
+  scale->beta = __uint_as_float(hui_s2_beta(&tensor));
 }
 
-/* The host's t, with mu = 0 and m = T, gets the device's numbers. */
-HU_DEVICE void hui_s2_take(hu_s2 *t, const hu_s2fp8_scale *scale) {
+/* The host's tensor, with mu = 0 and m = T, gets the device's numbers. */
+HU_DEVICE void hui_s2_take(hu_s2 *tensor, const hu_s2fp8_scale *scale) {
   if (!hui_s2_scale_fits(scale->mu, scale->m)) return;
-  t->mu = scale->mu;
-  t->gap = scale->m - scale->mu;
+  tensor->mu = scale->mu;
+  tensor->gap = scale->m - scale->mu;
 }
 
 /* ---- tables: one block ---- */
 
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
     hui_s2_table_kernel(hu_s2 kind, const hu_s2fp8_scale *scale, hu_s2_search *work, uint32_t values_only) {
-  __shared__ hu_s2 t;
+  __shared__ hu_s2 tensor;
   if (threadIdx.x == 0) {
-    t = kind;
-    hui_s2_take(&t, scale);
+    tensor = kind;
+    hui_s2_take(&tensor, scale);
   }
   __syncthreads();
   if (values_only) {
-    work->table.value[threadIdx.x] = hui_s2_decoded(&t, threadIdx.x);
+    work->table.value[threadIdx.x] = hui_s2_decoded(&tensor, threadIdx.x);
     return;
   }
-  hui_s2_fill_entry(&work->table, &t, threadIdx.x);
+  hui_s2_fill_entry(&work->table, &tensor, threadIdx.x);
   __syncthreads();
-  if (threadIdx.x == 0) hui_s2_search_start(work, &t);
+  if (threadIdx.x == 0) hui_s2_search_start(work, &tensor);
   __syncthreads();
 #pragma unroll 1
   for (uint32_t i = threadIdx.x; i < 2 * HU_S2_BUCKETS; i += HU_THREADS) {
@@ -163,15 +165,16 @@ struct hu_s2_found_op {
   hu_stream stream;
   hu_events *events;
 
-  __device__ __forceinline__ Out one(uint32_t x, uint32_t, hu_counts *c) const {
+  __device__ __forceinline__ Out one(uint32_t x, uint32_t, hu_counts *counts) const {
     uint32_t set, code = hui_s2_found(search, x, &set);
-    if (events) hui_counts_add(c, set);
+    if (events) hui_counts_add(counts, set);
     return (Out)(Value ? search->table.value[code] : code);
   }
 
-  __device__ __forceinline__ int quick(const uint32_t x[4], const uint32_t words[4], Out z[4], hu_counts *c) const {
+  __device__ __forceinline__ int quick(const uint32_t x[4], const uint32_t words[4], Out z[4],
+                                       hu_counts *counts) const {
 #pragma unroll
-    for (int i = 0; i < 4; i++) z[i] = one(x[i], words[i], c);
+    for (int i = 0; i < 4; i++) z[i] = one(x[i], words[i], counts);
     return 1;
   }
 
@@ -180,7 +183,7 @@ struct hu_s2_found_op {
 
 template <class Out, bool Value>
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hui_s2_found_kernel(hu_map_extent e, Out *z, const uint32_t *x, const hu_s2_search *work, hu_events *events) {
+    hui_s2_found_kernel(hu_map_extent extent, Out *z, const uint32_t *x, const hu_s2_search *work, hu_events *events) {
   __shared__ hu_s2_search search;
   for (uint32_t i = threadIdx.x; i < sizeof search / 4; i += HU_THREADS) {
     ((uint32_t *)&search)[i] = ((const uint32_t *)work)[i];
@@ -190,29 +193,29 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1)
   op.search = &search;
   op.stream.key = op.stream.counter = 0;
   op.events = events;
-  hui_map(op, e, z, x);
+  hui_map(op, extent, z, x);
 }
 
 /* Kinds and modes without a table. */
 template <class Out, bool Value>
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hui_s2_core_kernel(hu_map_extent e, Out *z, const uint32_t *x, hu_s2 kind, const hu_s2fp8_scale *scale,
+    hui_s2_core_kernel(hu_map_extent extent, Out *z, const uint32_t *x, hu_s2 kind, const hu_s2fp8_scale *scale,
                        hu_stream stream, hu_events *events) {
-  __shared__ hu_s2 t;
+  __shared__ hu_s2 tensor;
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   if (threadIdx.x == 0) {
-    t = kind;
-    hui_s2_take(&t, scale);
+    tensor = kind;
+    hui_s2_take(&tensor, scale);
   }
   __syncthreads();
   hu_counts counts;
   hui_counts_clear(&counts);
   size_t step = (size_t)gridDim.x * HU_THREADS;
-  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < e.n; i += step) {
-    uint32_t events_of_one, random = t.spec.bits ? hui_word(stream, i) >> (32 - t.spec.bits) : 0;
-    uint32_t code = hui_s2_element(&t, x[(ptrdiff_t)i * e.incx], random, &events_of_one);
+  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < extent.n; i += step) {
+    uint32_t events_of_one, random = tensor.spec.bits ? hui_word(stream, i) >> (32 - tensor.spec.bits) : 0;
+    uint32_t code = hui_s2_element(&tensor, x[(ptrdiff_t)i * extent.incx], random, &events_of_one);
     if (events) hui_counts_add(&counts, events_of_one);
-    z[(ptrdiff_t)i * e.incz] = (Out)(Value ? hui_s2_decoded(&t, code) : code);
+    z[(ptrdiff_t)i * extent.incz] = (Out)(Value ? hui_s2_decoded(&tensor, code) : code);
   }
   if (events) hui_counts_flush(&counts, events, sums);
 }
@@ -228,9 +231,10 @@ struct hu_s2_listed_op {
 
   __device__ __forceinline__ uint32_t one(uint8_t x, uint32_t, hu_counts *) const { return values[x & mask]; }
 
-  __device__ __forceinline__ int quick(const uint8_t x[4], const uint32_t words[4], uint32_t z[4], hu_counts *c) const {
+  __device__ __forceinline__ int quick(const uint8_t x[4], const uint32_t words[4], uint32_t z[4],
+                                       hu_counts *counts) const {
 #pragma unroll
-    for (int i = 0; i < 4; i++) z[i] = one(x[i], words[i], c);
+    for (int i = 0; i < 4; i++) z[i] = one(x[i], words[i], counts);
     return 1;
   }
 
@@ -238,7 +242,7 @@ struct hu_s2_listed_op {
 };
 
 HU_KERNEL __launch_bounds__(HU_THREADS)
-    hui_s2_listed_kernel(hu_map_extent e, uint32_t *z, const uint8_t *x, uint32_t mask, const hu_s2_search *work) {
+    hui_s2_listed_kernel(hu_map_extent extent, uint32_t *z, const uint8_t *x, uint32_t mask, const hu_s2_search *work) {
   __shared__ uint32_t values[HU_THREADS];
   values[threadIdx.x] = work->table.value[threadIdx.x];
   __syncthreads();
@@ -247,42 +251,42 @@ HU_KERNEL __launch_bounds__(HU_THREADS)
   op.mask = mask;
   op.stream.key = op.stream.counter = 0;
   op.events = NULL;
-  hui_map(op, e, z, x);
+  hui_map(op, extent, z, x);
 }
 
 /* Of wider codes, one by one. */
 template <class In>
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hui_s2_value_kernel(hu_map_extent e, uint32_t *z, const In *x, hu_s2 kind, const hu_s2fp8_scale *scale) {
-  __shared__ hu_s2 t;
+    hui_s2_value_kernel(hu_map_extent extent, uint32_t *z, const In *x, hu_s2 kind, const hu_s2fp8_scale *scale) {
+  __shared__ hu_s2 tensor;
   if (threadIdx.x == 0) {
-    t = kind;
-    hui_s2_take(&t, scale);
+    tensor = kind;
+    hui_s2_take(&tensor, scale);
   }
   __syncthreads();
   size_t step = (size_t)gridDim.x * HU_THREADS;
-  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < e.n; i += step) {
-    z[(ptrdiff_t)i * e.incz] = hui_s2_decoded(&t, x[(ptrdiff_t)i * e.incx]);
+  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < extent.n; i += step) {
+    z[(ptrdiff_t)i * extent.incz] = hui_s2_decoded(&tensor, x[(ptrdiff_t)i * extent.incx]);
   }
 }
 
 /* ---- calls ---- */
 
-static unsigned hui_s2_grid(const hu_map_extent &e) {
-  uint64_t groups = e.groups / (HU_THREADS * 2) + 1, singles = (e.n - e.groups * 4) / HU_THREADS + 1;
+static unsigned hui_s2_grid(const hu_map_extent &extent) {
+  uint64_t groups = extent.groups / (HU_THREADS * 2) + 1, singles = (extent.n - extent.groups * 4) / HU_THREADS + 1;
   return hui_grid_size(groups > singles ? groups : singles, 8);
 }
 
-static hu_status hui_s2_aligned(const void *p, size_t size) {
-  if (!p) return HU_E_NULL;
-  return (uintptr_t)p % size ? HU_E_ALIGN : HU_OK;
+static hu_status hui_s2_aligned(const void *data, size_t size) {
+  if (!data) return HU_E_NULL;
+  return (uintptr_t)data % size ? HU_E_ALIGN : HU_OK;
 }
 
 /* The kind with mu = 0, m = T. */
 static hu_s2 hui_s2_kind(const hu_s2fp8 *kind, hu_mode mode) {
-  hu_s2 t;
-  hui_s2_make(&t, kind, 0, (int64_t)hu_s2fp8_target(kind) << HU_S2_DIGITS, mode);
-  return t;
+  hu_s2 tensor;
+  hui_s2_make(&tensor, kind, 0, (int64_t)hu_s2fp8_target(kind) << HU_S2_DIGITS, mode);
+  return tensor;
 }
 
 static hu_mode hui_s2_nearest_mode(void) {
@@ -294,107 +298,109 @@ static hu_mode hui_s2_nearest_mode(void) {
 /* Everything but the arrays. */
 static hu_status hui_s2_call_check(const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode,
                                    const hu_events *events, const void *work) {
-  hu_status s = hui_s2_check(kind, NULL, mode);
-  if (s == HU_OK) s = hui_s2_aligned(scale, 8);
-  if (s == HU_OK) s = hui_check_events(events);
-  return s == HU_OK ? hui_s2_aligned(work, 16) : s;
+  hu_status status = hui_s2_check(kind, NULL, mode);
+  if (status == HU_OK) status = hui_s2_aligned(scale, 8);
+  if (status == HU_OK) status = hui_check_events(events);
+  return status == HU_OK ? hui_s2_aligned(work, 16) : status;
 }
 
 static size_t hui_s2_code_size(const hu_s2fp8 *kind) { return hui_code_bytes(kind->element); }
 
 hu_status hu_device_s2fp8_sum_n(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums, void *stream) {
-  hu_status s = hui_s2_aligned(sums, 8);
-  if (s == HU_OK) s = hui_check_arrays(n, x, sizeof *x, incx ? incx : 1, x, sizeof *x, incx ? incx : 1);
-  if (s != HU_OK || n == 0) return s;
-  hu_map_extent e = hui_map_extent_of(n, (const uint32_t *)x, incx, (const uint32_t *)x, incx);
-  HU_LAUNCH(hui_s2_sum_kernel, hui_s2_grid(e), 0, stream, e, (const uint32_t *)x, sums);
+  hu_status status = hui_s2_aligned(sums, 8);
+  if (status == HU_OK) status = hui_check_arrays(n, x, sizeof *x, incx ? incx : 1, x, sizeof *x, incx ? incx : 1);
+  if (status != HU_OK || n == 0) return status;
+  hu_map_extent extent = hui_map_extent_of(n, (const uint32_t *)x, incx, (const uint32_t *)x, incx);
+  HU_LAUNCH(hui_s2_sum_kernel, hui_s2_grid(extent), 0, stream, extent, (const uint32_t *)x, sums);
   return hui_launched();
 }
 
 hu_status hu_device_s2fp8_scale_of(hu_s2fp8_scale *scale, const hu_s2fp8_sums *sums, const hu_s2fp8 *kind,
                                    void *stream) {
-  hu_status s = hui_s2_check(kind, NULL, hui_s2_nearest_mode());
-  if (s == HU_OK) s = hui_s2_aligned(scale, 8);
-  if (s == HU_OK) s = hui_s2_aligned(sums, 8);
-  if (s != HU_OK) return s;
+  hu_status status = hui_s2_check(kind, NULL, hui_s2_nearest_mode());
+  if (status == HU_OK) status = hui_s2_aligned(scale, 8);
+  if (status == HU_OK) status = hui_s2_aligned(sums, 8);
+  if (status != HU_OK) return status;
   HU_LAUNCH(hui_s2_scale_kernel, 1, 0, stream, hui_s2_kind(kind, hui_s2_nearest_mode()), sums, scale);
   return hui_launched();
 }
 
 template <class Out, bool Value>
-static hu_status hui_s2_launch(size_t n, Out *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, const hu_s2 &t,
+static hu_status hui_s2_launch(size_t n, Out *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, const hu_s2 &tensor,
                                const hu_s2fp8_scale *scale, const hu_exec *exec, hu_events *events, void *work,
                                void *stream) {
-  hu_map_extent e = hui_map_extent_of(n, z, incz, (const uint32_t *)x, incx);
+  hu_map_extent extent = hui_map_extent_of(n, z, incz, (const uint32_t *)x, incx);
   hu_s2_search *search = (hu_s2_search *)work;
   (void)search;
   if constexpr (Value || sizeof(Out) == 1) { /* what has a table has codes of a byte */
-    if (hui_s2_may_table(&t.spec)) {
-      HU_LAUNCH(hui_s2_table_kernel, 1, 0, stream, t, scale, search, 0u);
+    if (hui_s2_may_table(&tensor.spec)) {
+      HU_LAUNCH(hui_s2_table_kernel, 1, 0, stream, tensor, scale, search, 0u);
       auto found = hui_s2_found_kernel<Out, Value>;
-      HU_LAUNCH(found, hui_s2_grid(e), 0, stream, e, z, (const uint32_t *)x, search, events);
+      HU_LAUNCH(found, hui_s2_grid(extent), 0, stream, extent, z, (const uint32_t *)x, search, events);
       return hui_launched();
     }
   }
   hu_stream words = {0, 0};
   if (exec) words = exec->stream;
   auto core = hui_s2_core_kernel<Out, Value>;
-  HU_LAUNCH(core, hui_grid_size(n / HU_THREADS + 1, 16), 0, stream, e, z, (const uint32_t *)x, t, scale, words, events);
+  HU_LAUNCH(core, hui_grid_size(n / HU_THREADS + 1, 16), 0, stream, extent, z, (const uint32_t *)x, tensor, scale,
+            words, events);
   return hui_launched();
 }
 
 hu_status hu_device_s2fp8_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
                                    const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode, const hu_exec *exec,
                                    hu_events *events, void *work, void *stream) {
-  hu_status s = hui_s2_call_check(kind, scale, mode, events, work);
-  if (s == HU_OK) s = hui_check_arrays(n, z, hui_s2_code_size(kind), incz, x, sizeof *x, incx);
-  if (s != HU_OK || n == 0) return s;
-  hu_s2 t = hui_s2_kind(kind, mode);
+  hu_status status = hui_s2_call_check(kind, scale, mode, events, work);
+  if (status == HU_OK) status = hui_check_arrays(n, z, hui_s2_code_size(kind), incz, x, sizeof *x, incx);
+  if (status != HU_OK || n == 0) return status;
+  hu_s2 tensor = hui_s2_kind(kind, mode);
   switch (hui_s2_code_size(kind)) {
-    case 1: return hui_s2_launch<uint8_t, false>(n, (uint8_t *)z, incz, x, incx, t, scale, exec, events, work, stream);
+    case 1:
+      return hui_s2_launch<uint8_t, false>(n, (uint8_t *)z, incz, x, incx, tensor, scale, exec, events, work, stream);
     case 2:
-      return hui_s2_launch<uint16_t, false>(n, (uint16_t *)z, incz, x, incx, t, scale, exec, events, work, stream);
+      return hui_s2_launch<uint16_t, false>(n, (uint16_t *)z, incz, x, incx, tensor, scale, exec, events, work, stream);
     default:
-      return hui_s2_launch<uint32_t, false>(n, (uint32_t *)z, incz, x, incx, t, scale, exec, events, work, stream);
+      return hui_s2_launch<uint32_t, false>(n, (uint32_t *)z, incz, x, incx, tensor, scale, exec, events, work, stream);
   }
 }
 
 hu_status hu_device_s2fp8_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
                                      const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode,
                                      const hu_exec *exec, hu_events *events, void *work, void *stream) {
-  hu_status s = hui_s2_call_check(kind, scale, mode, events, work);
-  if (s == HU_OK) s = hui_check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
-  if (s != HU_OK || n == 0) return s;
+  hu_status status = hui_s2_call_check(kind, scale, mode, events, work);
+  if (status == HU_OK) status = hui_check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
+  if (status != HU_OK || n == 0) return status;
   return hui_s2_launch<uint32_t, true>(n, (uint32_t *)z, incz, x, incx, hui_s2_kind(kind, mode), scale, exec, events,
                                        work, stream);
 }
 
 static hu_status hui_s2_decode_bytes(size_t n, float *z, ptrdiff_t incz, const uint8_t *x, ptrdiff_t incx,
-                                     const hu_s2 &t, const hu_s2fp8_scale *scale, void *work, void *stream) {
-  hu_map_extent e = hui_map_extent_of(n, (uint32_t *)z, incz, x, incx);
+                                     const hu_s2 &tensor, const hu_s2fp8_scale *scale, void *work, void *stream) {
+  hu_map_extent extent = hui_map_extent_of(n, (uint32_t *)z, incz, x, incx);
   hu_s2_search *search = (hu_s2_search *)work;
-  HU_LAUNCH(hui_s2_table_kernel, 1, 0, stream, t, scale, search, 1u);
-  HU_LAUNCH(hui_s2_listed_kernel, hui_s2_grid(e), 0, stream, e, (uint32_t *)z, x, t.spec.mag_mask | t.spec.sign_mask,
-            search);
+  HU_LAUNCH(hui_s2_table_kernel, 1, 0, stream, tensor, scale, search, 1u);
+  HU_LAUNCH(hui_s2_listed_kernel, hui_s2_grid(extent), 0, stream, extent, (uint32_t *)z, x,
+            tensor.spec.mag_mask | tensor.spec.sign_mask, search);
   return hui_launched();
 }
 
 template <class In>
-static hu_status hui_s2_decode_wide(size_t n, float *z, ptrdiff_t incz, const In *x, ptrdiff_t incx, const hu_s2 &t,
-                                    const hu_s2fp8_scale *scale, void *stream) {
-  hu_map_extent e = hui_map_extent_of(n, (uint32_t *)z, incz, x, incx);
+static hu_status hui_s2_decode_wide(size_t n, float *z, ptrdiff_t incz, const In *x, ptrdiff_t incx,
+                                    const hu_s2 &tensor, const hu_s2fp8_scale *scale, void *stream) {
+  hu_map_extent extent = hui_map_extent_of(n, (uint32_t *)z, incz, x, incx);
   auto kernel = hui_s2_value_kernel<In>;
-  HU_LAUNCH(kernel, hui_grid_size(n / HU_THREADS + 1, 16), 0, stream, e, (uint32_t *)z, x, t, scale);
+  HU_LAUNCH(kernel, hui_grid_size(n / HU_THREADS + 1, 16), 0, stream, extent, (uint32_t *)z, x, tensor, scale);
   return hui_launched();
 }
 
 static hu_status hui_s2_decode(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, const hu_s2fp8 *kind,
                                const hu_s2fp8_scale *scale, void *work, void *stream) {
-  hu_s2 t = hui_s2_kind(kind, hui_s2_nearest_mode());
+  hu_s2 tensor = hui_s2_kind(kind, hui_s2_nearest_mode());
   switch (hui_s2_code_size(kind)) {
-    case 1: return hui_s2_decode_bytes(n, z, incz, (const uint8_t *)x, incx, t, scale, work, stream);
-    case 2: return hui_s2_decode_wide(n, z, incz, (const uint16_t *)x, incx, t, scale, stream);
-    default: return hui_s2_decode_wide(n, z, incz, (const uint32_t *)x, incx, t, scale, stream);
+    case 1: return hui_s2_decode_bytes(n, z, incz, (const uint8_t *)x, incx, tensor, scale, work, stream);
+    case 2: return hui_s2_decode_wide(n, z, incz, (const uint16_t *)x, incx, tensor, scale, stream);
+    default: return hui_s2_decode_wide(n, z, incz, (const uint32_t *)x, incx, tensor, scale, stream);
   }
 }
 
@@ -402,9 +408,9 @@ hu_status hu_device_s2fp8_decode_n(size_t n, float *z, ptrdiff_t incz, const voi
                                    const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, const hu_exec *exec, void *work,
                                    void *stream) {
   (void)exec;
-  hu_status s = hui_s2_call_check(kind, scale, hui_s2_nearest_mode(), NULL, work);
-  if (s == HU_OK) s = hui_check_arrays(n, z, sizeof *z, incz, x, hui_s2_code_size(kind), incx);
-  if (s != HU_OK || n == 0) return s;
+  hu_status status = hui_s2_call_check(kind, scale, hui_s2_nearest_mode(), NULL, work);
+  if (status == HU_OK) status = hui_check_arrays(n, z, sizeof *z, incz, x, hui_s2_code_size(kind), incx);
+  if (status != HU_OK || n == 0) return status;
   hui_look_at(hui_code_array_of(n, x, incx, kind->element), stream);
   return hui_s2_decode(n, z, incz, x, incx, kind, scale, work, stream);
 }
@@ -412,16 +418,17 @@ hu_status hu_device_s2fp8_decode_n(size_t n, float *z, ptrdiff_t incz, const voi
 hu_status hu_device_s2fp8_truncate_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
                                      const hu_s2fp8 *kind, hu_mode mode, hu_s2fp8_sums *sums, hu_s2fp8_scale *scale,
                                      const hu_exec *exec, hu_events *events, void *work, void *stream) {
-  hu_status s = hui_s2_call_check(kind, scale, mode, events, work);
-  if (s == HU_OK) s = hui_s2_aligned(sums, 8);
-  if (s == HU_OK) s = hui_check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
-  if (s != HU_OK) return s;
+  hu_status status = hui_s2_call_check(kind, scale, mode, events, work);
+  if (status == HU_OK) status = hui_s2_aligned(sums, 8);
+  if (status == HU_OK) status = hui_check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
+  if (status != HU_OK) return status;
   HU_LAUNCH(hui_s2_clear_kernel, 1, 0, stream, sums);
-  s = hui_launched();
-  if (s == HU_OK) s = hu_device_s2fp8_sum_n(n, x, incx, sums, stream);
-  if (s == HU_OK) s = hu_device_s2fp8_scale_of(scale, sums, kind, stream);
-  if (s == HU_OK) s = hu_device_s2fp8_quantize_n(n, z, incz, x, incx, kind, scale, mode, exec, events, work, stream);
-  return s;
+  status = hui_launched();
+  if (status == HU_OK) status = hu_device_s2fp8_sum_n(n, x, incx, sums, stream);
+  if (status == HU_OK) status = hu_device_s2fp8_scale_of(scale, sums, kind, stream);
+  if (status == HU_OK)
+    status = hu_device_s2fp8_quantize_n(n, z, incz, x, incx, kind, scale, mode, exec, events, work, stream);
+  return status;
 }
 
 /* ---- products ---- */
@@ -455,17 +462,17 @@ static hu_status hui_s2_fill(float *values, const hu_s2fp8_operand *x, size_t ro
 
 static hu_status hui_s2_operand_check(const hu_s2fp8_operand *x, size_t rows, size_t cols, const float *z, size_t zs) {
   if (!x) return HU_E_NULL;
-  hu_status s = hui_s2_call_check(x->kind, x->scale, hui_s2_nearest_mode(), NULL, x);
-  if (s == HU_E_ALIGN && (uintptr_t)x->scale % 8 == 0) s = HU_OK; /* x itself is no workspace */
-  if (s != HU_OK) return s;
+  hu_status status = hui_s2_call_check(x->kind, x->scale, hui_s2_nearest_mode(), NULL, x);
+  if (status == HU_E_ALIGN && (uintptr_t)x->scale % 8 == 0) status = HU_OK; /* x itself is no workspace */
+  if (status != HU_OK) return status;
   if (x->transposed > 1 || x->ld < (x->transposed ? rows : cols)) return HU_E_SHAPE;
   if (rows == 0 || cols == 0) return HU_OK;
   size_t size = hui_s2_code_size(x->kind), n = hui_s2_stored(x, rows, cols);
   if (n == SIZE_MAX) return HU_E_SHAPE;
-  s = hui_s2_aligned(x->codes, size);
-  if (s != HU_OK || zs == 0) return s;
-  uintptr_t p = (uintptr_t)x->codes, q = (uintptr_t)z;
-  return p + n * size <= q || q + zs <= p ? HU_OK : HU_E_OVERLAP;
+  status = hui_s2_aligned(x->codes, size);
+  if (status != HU_OK || zs == 0) return status;
+  uintptr_t codes = (uintptr_t)x->codes, result = (uintptr_t)z;
+  return codes + n * size <= result || result + zs <= codes ? HU_OK : HU_E_OVERLAP;
 }
 
 hu_status hu_device_s2fp8_gemm(size_t m, size_t n, size_t k, float *z, size_t ldz, const hu_s2fp8_operand *a,
@@ -475,19 +482,19 @@ hu_status hu_device_s2fp8_gemm(size_t m, size_t n, size_t k, float *z, size_t ld
       (__builtin_mul_overflow(m - 1, ldz, &zs) || __builtin_add_overflow(zs, n, &zs) || zs > PTRDIFF_MAX / 4)) {
     return HU_E_SHAPE;
   }
-  hu_status s = hui_s2_operand_check(a, m, k, z, 4 * zs);
-  if (s == HU_OK) s = hui_s2_operand_check(b, k, n, z, 4 * zs);
-  if (s == HU_OK) s = hui_s2_aligned(work, 16);
-  if (s != HU_OK) return s;
+  hu_status status = hui_s2_operand_check(a, m, k, z, 4 * zs);
+  if (status == HU_OK) status = hui_s2_operand_check(b, k, n, z, 4 * zs);
+  if (status == HU_OK) status = hui_s2_aligned(work, 16);
+  if (status != HU_OK) return status;
   float *va = (float *)((uint8_t *)work + HU_DEVICE_S2FP8_WORK), *vb = va + hui_s2_stored(a, m, k);
   hu_operand da = hui_s2_operand_of(va, a), db = hui_s2_operand_of(vb, b);
   hu_operand dc = {c, ldc, hui_format_binary32(), HU_STORAGE_VALUES, 0};
-  hu_result d = {z, ldz, hui_format_binary32(), HU_STORAGE_VALUES};
+  hu_result result = {z, ldz, hui_format_binary32(), HU_STORAGE_VALUES};
   hu_accum fp32;
   memset(&fp32, 0, sizeof fp32);
   fp32.kind = HU_ACCUM_FP32;
-  if (m && n) s = hui_s2_fill(va, a, m, k, work, stream);
-  if (s == HU_OK && m && n) s = hui_s2_fill(vb, b, k, n, work, stream);
-  if (s != HU_OK) return s;
-  return hu_device_gemm(m, n, k, &d, &da, &db, c ? &dc : NULL, &fp32, hui_s2_nearest_mode(), NULL, NULL, stream);
+  if (m && n) status = hui_s2_fill(va, a, m, k, work, stream);
+  if (status == HU_OK && m && n) status = hui_s2_fill(vb, b, k, n, work, stream);
+  if (status != HU_OK) return status;
+  return hu_device_gemm(m, n, k, &result, &da, &db, c ? &dc : NULL, &fp32, hui_s2_nearest_mode(), NULL, NULL, stream);
 }

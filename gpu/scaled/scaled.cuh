@@ -70,7 +70,7 @@ typedef struct hu_scaled_args {
 typedef struct hu_scaled_tensor {
   hu_scaler scaler;
   hu_four_six four_six;
-  float top, t, code, part; /* M; t; its encode scale; that times 1 / M */
+  float top, scale, code, part; /* M; scale; its encode scale; that times 1 / M */
 } hu_scaled_tensor;
 
 /* How the elements of a block go. */
@@ -82,19 +82,19 @@ typedef struct hu_element_way {
   float by, back; /* steps: x by or x / by; values are the element's times this */
 } hu_element_way;
 
-HU_DEVICE uint32_t hui_code_get(const uint8_t *p, uint32_t size, size_t i) {
-  if (size == 1) return p[i];
-  if (size == 2) return ((const uint16_t *)(const void *)p)[i];
-  return ((const uint32_t *)(const void *)p)[i];
+HU_DEVICE uint32_t hui_code_get(const uint8_t *codes, uint32_t size, size_t i) {
+  if (size == 1) return codes[i];
+  if (size == 2) return ((const uint16_t *)(const void *)codes)[i];
+  return ((const uint32_t *)(const void *)codes)[i];
 }
 
-HU_DEVICE void hui_code_put(uint8_t *p, uint32_t size, size_t i, uint32_t code) {
+HU_DEVICE void hui_code_put(uint8_t *codes, uint32_t size, size_t i, uint32_t code) {
   if (size == 1) {
-    p[i] = (uint8_t)code;
+    codes[i] = (uint8_t)code;
   } else if (size == 2) {
-    ((uint16_t *)(void *)p)[i] = (uint16_t)code;
+    ((uint16_t *)(void *)codes)[i] = (uint16_t)code;
   } else {
-    ((uint32_t *)(void *)p)[i] = code;
+    ((uint32_t *)(void *)codes)[i] = code;
   }
 }
 
@@ -102,8 +102,8 @@ HU_DEVICE void hui_code_put(uint8_t *p, uint32_t size, size_t i, uint32_t code) 
 
 /* What is not a number that a call may be given counts as the largest one. */
 HU_DEVICE uint32_t hui_given_amax(const uint32_t *amax) {
-  uint32_t u = *amax & 0x7FFFFFFF;
-  return u < 0x7F800000 ? u : HU_LARGEST32;
+  uint32_t bits = *amax & 0x7FFFFFFF;
+  return bits < 0x7F800000 ? bits : HU_LARGEST32;
 }
 
 HU_DEVICE float hui_float_of(hu_num x) { return __uint_as_float(hui_pack32(x)); }
@@ -111,23 +111,23 @@ HU_DEVICE float hui_float_of(hu_num x) { return __uint_as_float(hui_pack32(x)); 
 HU_DEVICE float hui_bounded(float y) { return fminf(y, __uint_as_float(HU_LARGEST32)); } /* y >= 0 */
 
 /* Every thread of the block must come here. */
-HU_DEVICE void hui_scaled_begin(const hu_scaled_args &a, hu_scaled_tensor *t) {
+HU_DEVICE void hui_scaled_begin(const hu_scaled_args &args, hu_scaled_tensor *tensor) {
   if (threadIdx.x == 0) {
-    t->scaler = a.scaler;
-    t->four_six = a.four_six;
-    if (a.scaler.two) {
-      uint32_t amax = a.amax ? hui_given_amax(a.amax) : a.whole ? a.whole->amax : 0;
-      if (a.four_six.on)
-        hui_four_six_tensor(&t->four_six, &t->scaler, amax);
+    tensor->scaler = args.scaler;
+    tensor->four_six = args.four_six;
+    if (args.scaler.two) {
+      uint32_t amax = args.amax ? hui_given_amax(args.amax) : args.whole ? args.whole->amax : 0;
+      if (args.four_six.on)
+        hui_four_six_tensor(&tensor->four_six, &tensor->scaler, amax);
       else
-        hui_scaler_tensor(&t->scaler, amax);
-      if (a.tensor && blockIdx.x == 0) *a.tensor = hui_pack32(t->scaler.tensor);
+        hui_scaler_tensor(&tensor->scaler, amax);
+      if (args.tensor && blockIdx.x == 0) *args.tensor = hui_pack32(tensor->scaler.tensor);
     }
-    if (a.ratios) {
-      t->top = __uint_as_float(a.top);
-      t->t = a.scaler.two ? hui_float_of(t->scaler.tensor) : 1.0f;
-      t->code = a.scaler.two ? hui_float_of(t->scaler.tensor_code) : 1.0f;
-      t->part = hui_bounded(__fmul_rn(t->code, hui_bounded(__fdiv_rn(1.0f, t->top))));
+    if (args.ratios) {
+      tensor->top = __uint_as_float(args.top);
+      tensor->scale = args.scaler.two ? hui_float_of(tensor->scaler.tensor) : 1.0f;
+      tensor->code = args.scaler.two ? hui_float_of(tensor->scaler.tensor_code) : 1.0f;
+      tensor->part = hui_bounded(__fmul_rn(tensor->code, hui_bounded(__fdiv_rn(1.0f, tensor->top))));
     }
   }
   __syncthreads();
@@ -145,120 +145,122 @@ HU_DEVICE uint32_t hui_nearest(uint32_t low, int32_t d0, uint32_t y, float *valu
 }
 
 /* The code above, the value's bits below. */
-static __device__ __noinline__ uint64_t hui_scale_rounded(const hu_lane_constants &t, uint32_t y) {
-  hu_lanes_result r = hui_lanes_round(&t, y, 0);
-  return (uint64_t)r.code << 32 | r.value;
+static __device__ __noinline__ uint64_t hui_scale_rounded(const hu_lane_constants &lanes, uint32_t y) {
+  hu_lanes_result rounded = hui_lanes_round(&lanes, y, 0);
+  return (uint64_t)rounded.code << 32 | rounded.value;
 }
 
-HU_DEVICE void hui_element_way_power(const hu_scaled_args &a, uint32_t top, uint32_t amax, hu_element_way *w) {
-  const hu_spec *s = &a.scaler.scale;
-  int32_t e = (int32_t)((amax + a.carry) >> 23) - 127 - a.scaler.emax, field = (int32_t)(top >> 23);
-  e = e < a.scaler.low ? a.scaler.low : e > a.scaler.high ? a.scaler.high : e;
-  if (amax < 0x800000 || e < a.short_low || e > a.short_high || (a.nearest ? field : field - e) > a.short_top) return;
-  w->code = (uint32_t)(e - s->emin + (s->zero == HU_ZERO_FIELD)) << s->m;
-  w->low = a.low + ((uint32_t)e << 23);
-  w->kind = HU_ELEMENT_WAY_SHORT;
+HU_DEVICE void hui_element_way_power(const hu_scaled_args &args, uint32_t top, uint32_t amax, hu_element_way *way) {
+  const hu_spec *scale = &args.scaler.scale;
+  int32_t exponent = (int32_t)((amax + args.carry) >> 23) - 127 - args.scaler.emax, field = (int32_t)(top >> 23);
+  exponent = exponent < args.scaler.low ? args.scaler.low : exponent > args.scaler.high ? args.scaler.high : exponent;
+  if (amax < 0x800000 || exponent < args.short_low || exponent > args.short_high ||
+      (args.nearest ? field : field - exponent) > args.short_top)
+    return;
+  way->code = (uint32_t)(exponent - scale->emin + (scale->zero == HU_ZERO_FIELD)) << scale->m;
+  way->low = args.low + ((uint32_t)exponent << 23);
+  way->kind = HU_ELEMENT_WAY_SHORT;
 }
 
 /* The steps of hui_scale_ratio, then s, d, and what elements are divided by or multiplied with. Any: also for scale
  * formats that neither are binary32 nor are rounded to by hui_nearest, which takes a call. */
 template <bool Any>
-HU_DEVICE void hui_element_way_ratio(const hu_scaled_args &a, const hu_scaled_tensor &t, uint32_t top, uint32_t amax,
-                                     hu_element_way *w) {
+HU_DEVICE void hui_element_way_ratio(const hu_scaled_args &args, const hu_scaled_tensor &tensor, uint32_t top,
+                                     uint32_t amax, hu_element_way *way) {
   float y = __uint_as_float(amax), least = __uint_as_float(1);
-  uint32_t steps = a.scaler.steps;
-  if (steps == HU_STEPS_ENCODE && !a.scaler.two) {
-    w->by = fmaxf(hui_bounded(__fdiv_rn(t.top, y)), least);
-    y = fmaxf(hui_bounded(__fdiv_rn(1.0f, w->by)), least);
+  uint32_t steps = args.scaler.steps;
+  if (steps == HU_STEPS_ENCODE && !args.scaler.two) {
+    way->by = fmaxf(hui_bounded(__fdiv_rn(tensor.top, y)), least);
+    y = fmaxf(hui_bounded(__fdiv_rn(1.0f, way->by)), least);
   } else if (steps == HU_STEPS_ENCODE) {
-    y = hui_bounded(__fmul_rn(y, t.part));
+    y = hui_bounded(__fmul_rn(y, tensor.part));
   } else {
-    y = hui_bounded(__fdiv_rn(y, t.top));
-    if (a.scaler.two && steps != HU_STEPS_MULTIPLY) y = hui_bounded(__fdiv_rn(y, t.t));
-    if (a.scaler.two && steps == HU_STEPS_MULTIPLY) y = hui_bounded(__fmul_rn(y, t.code));
+    y = hui_bounded(__fdiv_rn(y, tensor.top));
+    if (args.scaler.two && steps != HU_STEPS_MULTIPLY) y = hui_bounded(__fdiv_rn(y, tensor.scale));
+    if (args.scaler.two && steps == HU_STEPS_MULTIPLY) y = hui_bounded(__fmul_rn(y, tensor.code));
   }
-  w->code = __float_as_uint(y);
-  if (a.scale_nearest) {
-    uint32_t most = w->code < a.scale_top ? w->code : a.scale_top;
-    w->code = hui_nearest(a.scale_low, a.scale_constants.d0, most, &y);
-  } else if (Any && !a.scale_is_binary32) {
-    uint64_t z = hui_scale_rounded(a.scale_constants, w->code);
-    w->code = (uint32_t)(z >> 32);
+  way->code = __float_as_uint(y);
+  if (args.scale_nearest) {
+    uint32_t most = way->code < args.scale_top ? way->code : args.scale_top;
+    way->code = hui_nearest(args.scale_low, args.scale_constants.d0, most, &y);
+  } else if (Any && !args.scale_is_binary32) {
+    uint64_t z = hui_scale_rounded(args.scale_constants, way->code);
+    way->code = (uint32_t)(z >> 32);
     y = __uint_as_float((uint32_t)z);
   }
-  w->back = hui_bounded(__fmul_rn(y, t.t));
-  if (steps == HU_STEPS_DIVIDE) w->by = w->back;
-  if (steps == HU_STEPS_RECIPROCAL && a.scaler.two) {
-    w->by = hui_bounded(__fdiv_rn(t.code, y));
-  } else if (steps != HU_STEPS_DIVIDE && (steps != HU_STEPS_ENCODE || a.scaler.two)) {
-    w->by = hui_bounded(__fdiv_rn(1.0f, w->back));
+  way->back = hui_bounded(__fmul_rn(y, tensor.scale));
+  if (steps == HU_STEPS_DIVIDE) way->by = way->back;
+  if (steps == HU_STEPS_RECIPROCAL && args.scaler.two) {
+    way->by = hui_bounded(__fdiv_rn(tensor.code, y));
+  } else if (steps != HU_STEPS_DIVIDE && (steps != HU_STEPS_ENCODE || args.scaler.two)) {
+    way->by = hui_bounded(__fdiv_rn(1.0f, way->back));
   }
   float largest =
-      steps == HU_STEPS_DIVIDE ? __fdiv_rn(__uint_as_float(top), w->by) : __fmul_rn(__uint_as_float(top), w->by);
-  int fits = !a.nearest || (int32_t)(__float_as_uint(largest) >> 23) + a.constants.d0 <= 253;
-  if (w->back > 0 && fits) w->kind = HU_ELEMENT_WAY_SHORT;
+      steps == HU_STEPS_DIVIDE ? __fdiv_rn(__uint_as_float(top), way->by) : __fmul_rn(__uint_as_float(top), way->by);
+  int fits = !args.nearest || (int32_t)(__float_as_uint(largest) >> 23) + args.constants.d0 <= 253;
+  if (way->back > 0 && fits) way->kind = HU_ELEMENT_WAY_SHORT;
 }
 
 /* The way of a block whose largest magnitude pattern is `top` (infinity where there are specials) and whose scale comes
  * from amax; HU_ELEMENT_WAY_CORE: it is not a short one, and its scale is left to emu/core/scaled.h. */
 template <bool Any = true>
-HU_DEVICE hu_element_way hui_element_way_of(const hu_scaled_args &a, const hu_scaled_tensor &t, uint32_t top,
+HU_DEVICE hu_element_way hui_element_way_of(const hu_scaled_args &args, const hu_scaled_tensor &tensor, uint32_t top,
                                             uint32_t amax) {
-  hu_element_way w;
-  w.kind = HU_ELEMENT_WAY_CORE;
-  w.code = 0;
-  w.low = a.low;
-  w.by = w.back = 1;
-  if (!a.lanes || top >= 0x7F800000) return w;
-  if (amax < a.scaler.amin) amax = a.scaler.amin;
+  hu_element_way way;
+  way.kind = HU_ELEMENT_WAY_CORE;
+  way.code = 0;
+  way.low = args.low;
+  way.by = way.back = 1;
+  if (!args.lanes || top >= 0x7F800000) return way;
+  if (amax < args.scaler.amin) amax = args.scaler.amin;
   if (amax == 0) {
-    w.code = a.blank;
-    if (top == 0) w.kind = HU_ELEMENT_WAY_SHORT; /* zeros, under whatever scale */
-  } else if (a.scaler.rule != HU_SCALE_RATIO) {
-    hui_element_way_power(a, top, amax, &w);
-  } else if (a.ratios) {
-    hui_element_way_ratio<Any>(a, t, top, amax, &w);
+    way.code = args.blank;
+    if (top == 0) way.kind = HU_ELEMENT_WAY_SHORT; /* zeros, under whatever scale */
+  } else if (args.scaler.rule != HU_SCALE_RATIO) {
+    hui_element_way_power(args, top, amax, &way);
+  } else if (args.ratios) {
+    hui_element_way_ratio<Any>(args, tensor, top, amax, &way);
   }
-  return w;
+  return way;
 }
 
 /* ---- elements ---- */
 
 /* The binary32 number that steps round. */
-HU_DEVICE uint32_t hui_quotient_of(const hu_scaled_args &a, uint32_t x, float by) {
+HU_DEVICE uint32_t hui_quotient_of(const hu_scaled_args &args, uint32_t x, float by) {
   float y = fabsf(__uint_as_float(x));
-  y = a.scaler.steps == HU_STEPS_DIVIDE ? __fdiv_rn(y, by) : __fmul_rn(y, by);
+  y = args.scaler.steps == HU_STEPS_DIVIDE ? __fdiv_rn(y, by) : __fmul_rn(y, by);
   return __float_as_uint(hui_bounded(y)) | (x & 0x80000000);
 }
 
 /* Codes and values: the result below, the events above. */
 HU_DEVICE uint64_t hui_element_result(uint32_t events, uint32_t result) { return (uint64_t)events << 32 | result; }
 
-HU_DEVICE uint64_t hui_nearest_element(const hu_scaled_args &a, const hu_element_way &w, uint32_t x) {
-  int powers = a.scaler.steps == HU_STEPS_EXACT;
-  uint32_t y = powers ? x : hui_quotient_of(a, x, w.by), magnitude = y & 0x7FFFFFFF, sign = y & 0x80000000,
-           shift = w.low - a.low;
-  const hu_spec *f = &a.scaler.element;
+HU_DEVICE uint64_t hui_nearest_element(const hu_scaled_args &args, const hu_element_way &way, uint32_t x) {
+  int powers = args.scaler.steps == HU_STEPS_EXACT;
+  uint32_t y = powers ? x : hui_quotient_of(args, x, way.by), magnitude = y & 0x7FFFFFFF, sign = y & 0x80000000,
+           shift = way.low - args.low;
+  const hu_spec *element = &args.scaler.element;
   float value;
-  uint32_t code = hui_nearest(w.low, a.constants.d0, y, &value), events = 0;
-  if (code > f->max_code) {
+  uint32_t code = hui_nearest(way.low, args.constants.d0, y, &value), events = 0;
+  if (code > element->max_code) {
     events = HU_EVENT_OVERFLOW | HU_EVENT_SATURATED | HU_EVENT_INEXACT;
-    code = f->max_code;
-    value = __uint_as_float(a.top + shift);
+    code = element->max_code;
+    value = __uint_as_float(args.top + shift);
   } else {
     if (value != __uint_as_float(magnitude)) {
-      events = HU_EVENT_INEXACT | (magnitude < a.not_tiny + shift ? HU_EVENT_UNDERFLOW : 0);
+      events = HU_EVENT_INEXACT | (magnitude < args.not_tiny + shift ? HU_EVENT_UNDERFLOW : 0);
       if (code == 0) events |= HU_EVENT_TO_ZERO;
     }
-    if (code != 0 && code < (1u << f->m)) events |= HU_EVENT_SUBNORMAL;
+    if (code != 0 && code < (1u << element->m)) events |= HU_EVENT_SUBNORMAL;
   }
-  if (code == 0 && !f->negzero) sign = 0;
-  if (a.z) {
+  if (code == 0 && !element->negzero) sign = 0;
+  if (args.z) {
     value = __uint_as_float(__float_as_uint(value) | sign);
-    return hui_element_result(events, __float_as_uint(powers ? value : __fmul_rn(value, w.back)));
+    return hui_element_result(events, __float_as_uint(powers ? value : __fmul_rn(value, way.back)));
   }
-  if (sign) code |= f->sign_mask;
-  return hui_element_result(events, a.scaler.coding == HU_CODING_TWOS ? hui_twos_of(f, code) : code);
+  if (sign) code |= element->sign_mask;
+  return hui_element_result(events, args.scaler.coding == HU_CODING_TWOS ? hui_twos_of(element, code) : code);
 }
 
 /* x 2^-e; what is or would be subnormal becomes 2^-126 (emu/scaled/quantize.c). */
@@ -267,29 +269,32 @@ HU_DEVICE uint32_t hui_shifted(uint32_t x, uint32_t less) {
   return (x & 0x80000000) | (m == 0 ? 0 : y > 0x800000 ? (uint32_t)y : 0x800000);
 }
 
-static __device__ __noinline__ uint64_t hui_lanes_element(const hu_scaled_args &a, hu_element_way w, uint32_t x,
+static __device__ __noinline__ uint64_t hui_lanes_element(const hu_scaled_args &args, hu_element_way way, uint32_t x,
                                                           uint32_t word) {
-  int powers = a.scaler.steps == HU_STEPS_EXACT;
-  uint32_t less = w.low - a.low;
-  hu_lanes_result r = hui_lanes_round(&a.constants, powers ? hui_shifted(x, less) : hui_quotient_of(a, x, w.by), word);
-  uint32_t events = hui_lanes_events(r), code = r.code;
-  if (a.z) {
-    float back = powers ? __uint_as_float(0x3F800000 + less) : w.back;
-    float value = __fmul_rn(__uint_as_float(r.value), back); /* a device's own NaN is another */
+  int powers = args.scaler.steps == HU_STEPS_EXACT;
+  uint32_t less = way.low - args.low;
+  hu_lanes_result rounded =
+      hui_lanes_round(&args.constants, powers ? hui_shifted(x, less) : hui_quotient_of(args, x, way.by), word);
+  uint32_t events = hui_lanes_events(rounded), code = rounded.code;
+  if (args.z) {
+    float back = powers ? __uint_as_float(0x3F800000 + less) : way.back;
+    float value = __fmul_rn(__uint_as_float(rounded.value), back); /* args device's own NaN is another */
     return hui_element_result(events, value != value ? 0x7FC00000 : __float_as_uint(value));
   }
-  return hui_element_result(events, a.scaler.coding == HU_CODING_TWOS ? hui_twos_of(&a.scaler.element, code) : code);
+  return hui_element_result(events,
+                            args.scaler.coding == HU_CODING_TWOS ? hui_twos_of(&args.scaler.element, code) : code);
 }
 
-static __device__ __noinline__ uint64_t hui_core_element(const hu_scaler *s, const hu_shared *b, uint32_t x,
+static __device__ __noinline__ uint64_t hui_core_element(const hu_scaler *scaler, const hu_shared *shared, uint32_t x,
                                                          uint32_t word, int value) {
-  uint32_t events, code = hui_scaled_element(s, b, x, word >> ((32u - s->element.bits) & 31u), &events);
-  return hui_element_result(events, value ? hui_scaled_value(s, b, code) : code);
+  uint32_t events, code = hui_scaled_element(scaler, shared, x, word >> ((32u - scaler->element.bits) & 31u), &events);
+  return hui_element_result(events, value ? hui_scaled_value(scaler, shared, code) : code);
 }
 
 /* The shared scale by emu/core/scaled.h; amax as found, special: there are infinities or NaN. */
-static __device__ __noinline__ void hui_core_shared(const hu_scaler *s, uint32_t amax, int special, hu_shared *b) {
-  *b = hui_shared_of(s, amax, special && s->special == HU_SPECIAL_NAN);
+static __device__ __noinline__ void hui_core_shared(const hu_scaler *scaler, uint32_t amax, int special,
+                                                    hu_shared *shared) {
+  *shared = hui_shared_of(scaler, amax, special && scaler->special == HU_SPECIAL_NAN);
 }
 
 /* The larger magnitude; NaN is larger than everything. */
@@ -305,45 +310,45 @@ HU_DEVICE uint32_t hui_larger_magnitude(uint32_t most, uint32_t x) {
 }
 
 /* A magnitude as amax sees it. */
-HU_DEVICE uint32_t hui_limited(const hu_scaled_args &a, uint32_t x) {
+HU_DEVICE uint32_t hui_limited(const hu_scaled_args &args, uint32_t x) {
   uint32_t m = x & 0x7FFFFFFF;
   if (m < 0x7F800000) return m;
-  return m == 0x7F800000 && a.scaler.special == HU_SPECIAL_SATURATE ? HU_LARGEST32 : 0;
+  return m == 0x7F800000 && args.scaler.special == HU_SPECIAL_SATURATE ? HU_LARGEST32 : 0;
 }
 
 /* ---- a call's arguments ---- */
 
 /* Rows of whole blocks, one after another, are one row; so are those of one block. */
-static inline void hui_scaled_flatten(hu_scaled_args *a) {
-  int one = a->block_rows == 1 && a->block_cols == 1;
-  if (!one && (a->side_rows != 1 || a->cols % a->side_cols)) return;
-  if ((a->x && a->ldx != a->cols) || (a->z && a->ldz != a->cols)) return;
-  if (a->codes && (a->ld != a->cols || (!one && a->lds != a->block_cols))) return;
-  a->cols *= a->rows;
+static inline void hui_scaled_flatten(hu_scaled_args *args) {
+  int one = args->block_rows == 1 && args->block_cols == 1;
+  if (!one && (args->side_rows != 1 || args->cols % args->side_cols)) return;
+  if ((args->x && args->ldx != args->cols) || (args->z && args->ldz != args->cols)) return;
+  if (args->codes && (args->ld != args->cols || (!one && args->lds != args->block_cols))) return;
+  args->cols *= args->rows;
   if (one)
-    a->side_cols = a->cols;
+    args->side_cols = args->cols;
   else
-    a->block_cols *= a->rows;
-  a->rows = a->side_rows = a->block_rows = 1;
+    args->block_cols *= args->rows;
+  args->rows = args->side_rows = args->block_rows = 1;
 }
 
-static inline int hui_scaled_vectors(const void *p, size_t ld, size_t rows, size_t size) {
-  return (uintptr_t)p % (4 * size) == 0 && (rows == 1 || ld % 4 == 0);
+static inline int hui_scaled_vectors(const void *data, size_t ld, size_t rows, size_t size) {
+  return (uintptr_t)data % (4 * size) == 0 && (rows == 1 || ld % 4 == 0);
 }
 
 /* ---- the kernels, by file ---- */
 
 /* 1 if hui_scaled_eights_launch takes the call. */
-int hui_scaled_eights_serves(const hu_scaled_args *a);
-hu_status hui_scaled_eights_launch(const hu_scaled_args *a, void *stream);
+int hui_scaled_eights_serves(const hu_scaled_args *args);
+hu_status hui_scaled_eights_launch(const hu_scaled_args *args, void *stream);
 /* 1 if hui_scaled_rows_launch takes the call. */
-int hui_scaled_rows_serves(const hu_scaled_args *a);
-hu_status hui_scaled_rows_launch(const hu_scaled_args *a, void *stream);
-/* 1 if hui_scaled_tiles_launch takes the call; whether a->tops has to be found before. */
-int hui_scaled_tiles_serves(const hu_scaled_args *a);
-int hui_scaled_tiles_look(const hu_scaled_args *a);
-hu_status hui_scaled_tiles_launch(const hu_scaled_args *a, void *stream);
+int hui_scaled_rows_serves(const hu_scaled_args *args);
+hu_status hui_scaled_rows_launch(const hu_scaled_args *args, void *stream);
+/* 1 if hui_scaled_tiles_launch takes the call; whether args->tops has to be found before. */
+int hui_scaled_tiles_serves(const hu_scaled_args *args);
+int hui_scaled_tiles_look(const hu_scaled_args *args);
+hu_status hui_scaled_tiles_launch(const hu_scaled_args *args, void *stream);
 /* Everything of an args but the pointers of one call; shared by making and reading. */
-void hui_scaled_args_of(hu_scaled_args *a, size_t rows, size_t cols, const hu_scaling *scaling, hu_mode mode);
+void hui_scaled_args_of(hu_scaled_args *args, size_t rows, size_t cols, const hu_scaling *scaling, hu_mode mode);
 
 #endif

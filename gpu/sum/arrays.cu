@@ -20,25 +20,27 @@ typedef struct hu_device_sums {
   hu_sum_range range;
 } hu_device_sums;
 
-HU_DEVICE uint64_t *hui_device_sum_at(const hu_device_sums &s, size_t i) { return s.sums + i * (1 + s.range.words); }
+HU_DEVICE uint64_t *hui_device_sum_at(const hu_device_sums &array, size_t i) {
+  return array.sums + i * (1 + array.range.words);
+}
 
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hui_sum_add_kernel(const __grid_constant__ hu_device_sums s, const __grid_constant__ hu_device_terms t) {
+    hui_sum_add_kernel(const __grid_constant__ hu_device_sums array, const __grid_constant__ hu_device_terms terms) {
   size_t step = (size_t)gridDim.x * HU_THREADS;
-  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < s.n; i += step) {
-    uint64_t *sum = hui_device_sum_at(s, i);
-    sum[0] |= hui_device_add_term(sum + 1, s.range, t, i);
+  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < array.n; i += step) {
+    uint64_t *sum = hui_device_sum_at(array, i);
+    sum[0] |= hui_device_add_term(sum + 1, array.range, terms, i);
   }
 }
 
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hui_sum_merge_kernel(const __grid_constant__ hu_device_sums s, const uint64_t *x) {
+    hui_sum_merge_kernel(const __grid_constant__ hu_device_sums array, const uint64_t *x) {
   size_t step = (size_t)gridDim.x * HU_THREADS;
-  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < s.n; i += step) {
-    uint64_t *sum = hui_device_sum_at(s, i);
-    const uint64_t *other = x + (sum - s.sums);
+  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < array.n; i += step) {
+    uint64_t *sum = hui_device_sum_at(array, i);
+    const uint64_t *other = x + (sum - array.sums);
     sum[0] |= other[0];
-    hui_digits_merge(sum + 1, (int32_t)s.range.words, other + 1);
+    hui_digits_merge(sum + 1, (int32_t)array.range.words, other + 1);
   }
 }
 
@@ -52,36 +54,36 @@ typedef struct hu_device_rounded {
   hu_events *events;
 } hu_device_rounded;
 
-HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hui_sum_round_kernel(const __grid_constant__ hu_device_sums s, const __grid_constant__ hu_device_rounded r) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 1) hui_sum_round_kernel(const __grid_constant__ hu_device_sums array,
+                                                                const __grid_constant__ hu_device_rounded rounded) {
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   hu_counts counts;
   hui_counts_clear(&counts);
   size_t step = (size_t)gridDim.x * HU_THREADS;
-  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < s.n; i += step) {
-    const uint64_t *sum = hui_device_sum_at(s, i);
-    uint32_t set, random = r.stochastic ? hui_random_of(r.spec, hui_word(r.stream, i)) : 0;
-    uint32_t code =
-        hui_digits_round(&r.spec, sum + 1, (int32_t)s.range.words, s.range.low, (uint32_t)sum[0], random, &set);
-    hui_device_put_code(r.z, r.incz, r.zsize, i, code);
-    if (r.events) hui_counts_add(&counts, set);
+  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < array.n; i += step) {
+    const uint64_t *sum = hui_device_sum_at(array, i);
+    uint32_t set, random = rounded.stochastic ? hui_random_of(rounded.spec, hui_word(rounded.stream, i)) : 0;
+    uint32_t code = hui_digits_round(&rounded.spec, sum + 1, (int32_t)array.range.words, array.range.low,
+                                     (uint32_t)sum[0], random, &set);
+    hui_device_put_code(rounded.z, rounded.incz, rounded.zsize, i, code);
+    if (rounded.events) hui_counts_add(&counts, set);
   }
-  if (r.events) hui_counts_flush(&counts, r.events, sums);
+  if (rounded.events) hui_counts_flush(&counts, rounded.events, sums);
 }
 
 /* ---- calls ---- */
 
 static hu_device_sums hui_device_sums_of(size_t n, uint64_t *sums, hu_sum_range range) {
-  hu_device_sums s = {n, sums, range};
-  return s;
+  hu_device_sums array = {n, sums, range};
+  return array;
 }
 
 static unsigned hui_sums_grid(size_t n) { return hui_grid_size(n / HU_THREADS + 1, 16); }
 
 static hu_status hui_sums_add(size_t n, uint64_t *sums, hu_sum_range range, const hu_sum_codes *x, int operands,
                               void *stream) {
-  hu_status s = hui_sum_check_add(n, sums, range, x, operands);
-  if (s != HU_OK || n == 0) return s;
+  hu_status status = hui_sum_check_add(n, sums, range, x, operands);
+  if (status != HU_OK || n == 0) return status;
   for (int k = 0; k < operands; k++) hui_look_at(hui_code_array_of(n, x[k].data, x[k].stride, x[k].format), stream);
   HU_LAUNCH(hui_sum_add_kernel, hui_sums_grid(n), 0, stream, hui_device_sums_of(n, sums, range),
             hui_device_terms_of(x, operands));
@@ -101,8 +103,8 @@ hu_status hu_device_sum_add_product_n(size_t n, uint64_t *sums, hu_sum_range ran
 }
 
 hu_status hu_device_sum_merge_n(size_t n, uint64_t *sums, hu_sum_range range, const uint64_t *x, void *stream) {
-  hu_status s = hui_sum_check_merge(n, sums, range, x);
-  if (s != HU_OK || n == 0) return s;
+  hu_status status = hui_sum_check_merge(n, sums, range, x);
+  if (status != HU_OK || n == 0) return status;
   HU_LAUNCH(hui_sum_merge_kernel, hui_sums_grid(n), 0, stream, hui_device_sums_of(n, sums, range), x);
   return hui_launched();
 }
@@ -111,19 +113,19 @@ hu_status hu_device_sum_round_n(size_t n, void *z, ptrdiff_t incz, hu_format fz,
                                 hu_sum_range range, hu_mode mode, const hu_exec *exec, hu_events *events,
                                 void *stream) {
   hu_sum_codes codes = {z, incz, fz};
-  hu_device_rounded r;
-  hu_status s = hui_sum_check_round(n, &codes, sums, range, mode);
-  if (s == HU_OK) s = hui_check_events(events);
-  if (s != HU_OK || n == 0) return s;
-  memset(&r, 0, sizeof r);
-  r.z = (uint8_t *)z;
-  r.incz = incz;
-  r.zsize = hui_code_bytes(fz);
-  r.stochastic = mode.round >= HU_SRA;
-  r.spec = hui_spec_of(fz, mode);
-  r.stream = hui_exec_stream(exec);
-  r.events = events;
+  hu_device_rounded rounded;
+  hu_status status = hui_sum_check_round(n, &codes, sums, range, mode);
+  if (status == HU_OK) status = hui_check_events(events);
+  if (status != HU_OK || n == 0) return status;
+  memset(&rounded, 0, sizeof rounded);
+  rounded.z = (uint8_t *)z;
+  rounded.incz = incz;
+  rounded.zsize = hui_code_bytes(fz);
+  rounded.stochastic = mode.round >= HU_SRA;
+  rounded.spec = hui_spec_of(fz, mode);
+  rounded.stream = hui_exec_stream(exec);
+  rounded.events = events;
   uint64_t *read = (uint64_t *)(uintptr_t)sums; /* read only */
-  HU_LAUNCH(hui_sum_round_kernel, hui_sums_grid(n), 0, stream, hui_device_sums_of(n, read, range), r);
+  HU_LAUNCH(hui_sum_round_kernel, hui_sums_grid(n), 0, stream, hui_device_sums_of(n, read, range), rounded);
   return hui_launched();
 }

@@ -25,10 +25,10 @@ typedef struct hu_device_total {
   hu_sum *sum;
 } hu_device_total;
 
-/* Adds to word l of the record, or subtracts from it, and carries on. */
-HU_DEVICE void hui_total_add_word(hu_sum *sum, int32_t l, uint64_t add, uint32_t sign) {
-  for (; add && l < HU_SUM_WORDS; l++) {
-    uint64_t old = atomicAdd((unsigned long long *)&sum->word[l], (unsigned long long)(sign ? 0 - add : add));
+/* Adds to word k of the record, or subtracts from it, and carries on. */
+HU_DEVICE void hui_total_add_word(hu_sum *sum, int32_t k, uint64_t add, uint32_t sign) {
+  for (; add && k < HU_SUM_WORDS; k++) {
+    uint64_t old = atomicAdd((unsigned long long *)&sum->word[k], (unsigned long long)(sign ? 0 - add : add));
     add = sign ? old < add : old + add < add;
   }
 }
@@ -38,9 +38,9 @@ static __device__ __noinline__ void hui_total_add(hu_sum *sum, hu_sum_range rang
   int32_t words = (int32_t)range.words, first = 0;
   uint32_t sign = (uint32_t)(word[words - 1] >> 63);
   while (first < words && word[first] == 0) first++;
-  for (int32_t l = first; l < words; l++) {
-    uint64_t digits = hui_digits_magnitude(word, l, first, sign);
-    int32_t at = range.low - HU_SUM_LOW + 64 * l, up = at % 64;
+  for (int32_t k = first; k < words; k++) {
+    uint64_t digits = hui_digits_magnitude(word, k, first, sign);
+    int32_t at = range.low - HU_SUM_LOW + 64 * k, up = at % 64;
     hui_total_add_word(sum, at / 64, digits << up, sign);
     if (up) hui_total_add_word(sum, at / 64 + 1, digits >> (64 - up), sign);
   }
@@ -52,36 +52,36 @@ static __device__ __noinline__ void hui_total_merge_lanes(uint64_t *word, int32_
 #pragma unroll 1
   for (unsigned by = 16; by > 0; by /= 2) {
 #pragma unroll 1
-    for (int32_t l = 0; l < words; l++) other[l] = __shfl_down_sync(HU_ALL_LANES, (unsigned long long)word[l], by);
+    for (int32_t k = 0; k < words; k++) other[k] = __shfl_down_sync(HU_ALL_LANES, (unsigned long long)word[k], by);
     hui_digits_merge(word, words, other);
   }
 }
 
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
-    hui_sum_total_kernel(const __grid_constant__ hu_device_total c, const __grid_constant__ hu_device_terms t) {
+    hui_sum_total_kernel(const __grid_constant__ hu_device_total call, const __grid_constant__ hu_device_terms source) {
   __shared__ uint64_t parts[HU_TOTAL_WARPS][HU_SUM_WORDS];
   __shared__ unsigned terms;
   uint64_t mine[HU_SUM_WORDS];
-  int32_t words = (int32_t)c.range.words;
+  int32_t words = (int32_t)call.range.words;
   uint32_t seen = 0, lane = threadIdx.x & 31, warp = threadIdx.x / 32;
 #pragma unroll 1
-  for (int32_t l = 0; l < words; l++) mine[l] = 0;
+  for (int32_t k = 0; k < words; k++) mine[k] = 0;
   if (threadIdx.x == 0) terms = 0;
   __syncthreads();
   size_t step = (size_t)gridDim.x * HU_THREADS;
-  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < c.n; i += step)
-    seen |= hui_device_add_term(mine, c.range, t, i);
+  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < call.n; i += step)
+    seen |= hui_device_add_term(mine, call.range, source, i);
   hui_total_merge_lanes(mine, words);
   seen = __reduce_or_sync(HU_ALL_LANES, seen);
   if (lane == 0) {
-    for (int32_t l = 0; l < words; l++) parts[warp][l] = mine[l];
+    for (int32_t k = 0; k < words; k++) parts[warp][k] = mine[k];
     atomicOr(&terms, seen);
   }
   __syncthreads();
   if (threadIdx.x != 0) return;
-  for (uint32_t w = 1; w < HU_TOTAL_WARPS; w++) hui_digits_merge(parts[0], words, parts[w]);
-  hui_total_add(c.sum, c.range, parts[0]);
-  atomicOr(&c.sum->terms, terms);
+  for (uint32_t k = 1; k < HU_TOTAL_WARPS; k++) hui_digits_merge(parts[0], words, parts[k]);
+  hui_total_add(call.sum, call.range, parts[0]);
+  atomicOr(&call.sum->terms, terms);
 }
 
 /* ---- calls ---- */
@@ -90,29 +90,29 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1)
 static hu_status hui_total_check(const hu_sum *sum, size_t n, const hu_sum_codes *x) {
   hu_covered record, codes;
   hu_strided words = {sum, sizeof(uint64_t), 1}, all = {x->data, hui_code_bytes(x->format), x->stride};
-  hu_status s = hui_cover(&record, sizeof *sum / sizeof(uint64_t), &words);
-  if (s == HU_OK) s = hui_cover(&codes, n, &all);
-  if (s != HU_OK) return s;
+  hu_status status = hui_cover(&record, sizeof *sum / sizeof(uint64_t), &words);
+  if (status == HU_OK) status = hui_cover(&codes, n, &all);
+  if (status != HU_OK) return status;
   return hui_may_share(&words, &record, &all, &codes) ? HU_OK : HU_E_OVERLAP;
 }
 
 static hu_status hui_total_start(hu_sum *sum, size_t n, const hu_sum_codes *x, int operands, void *stream) {
-  hu_status s = hui_sum_check_total(sum, n, x, operands);
-  for (int k = 0; n && k < operands && s == HU_OK; k++) s = hui_total_check(sum, n, &x[k]);
-  if (s != HU_OK || n == 0) return s;
+  hu_status status = hui_sum_check_total(sum, n, x, operands);
+  for (int k = 0; n && k < operands && status == HU_OK; k++) status = hui_total_check(sum, n, &x[k]);
+  if (status != HU_OK || n == 0) return status;
   for (int k = 0; k < operands; k++) hui_look_at(hui_code_array_of(n, x[k].data, x[k].stride, x[k].format), stream);
-  hu_device_total c;
-  memset(&c, 0, sizeof c);
-  c.n = n;
-  c.range = operands > 1 ? hu_sum_range_of_product(x[0].format, x[1].format) : hu_sum_range_of(x[0].format);
-  c.sum = sum;
-  HU_LAUNCH(hui_sum_total_kernel, hui_grid_size(n / (HU_THREADS * HU_TOTAL_TERMS) + 1, 8), 0, stream, c,
+  hu_device_total call;
+  memset(&call, 0, sizeof call);
+  call.n = n;
+  call.range = operands > 1 ? hu_sum_range_of_product(x[0].format, x[1].format) : hu_sum_range_of(x[0].format);
+  call.sum = sum;
+  HU_LAUNCH(hui_sum_total_kernel, hui_grid_size(n / (HU_THREADS * HU_TOTAL_TERMS) + 1, 8), 0, stream, call,
             hui_device_terms_of(x, operands));
   return hui_launched();
 }
 
-hu_status hu_device_sum_add_all(hu_sum *sum, size_t n, const void *x, ptrdiff_t incx, hu_format f, void *stream) {
-  hu_sum_codes one = {x, incx, f};
+hu_status hu_device_sum_add_all(hu_sum *sum, size_t n, const void *x, ptrdiff_t incx, hu_format format, void *stream) {
+  hu_sum_codes one = {x, incx, format};
   return hui_total_start(sum, n, &one, 1, stream);
 }
 

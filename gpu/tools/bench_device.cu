@@ -27,9 +27,9 @@ void need(bool ok, const char *what) {
 
 template <class T>
 T *device_array(size_t n) {
-  void *p = nullptr;
-  need(cudaMalloc(&p, n * sizeof(T)) == cudaSuccess, "cudaMalloc");
-  return (T *)p;
+  void *memory = nullptr;
+  need(cudaMalloc(&memory, n * sizeof(T)) == cudaSuccess, "cudaMalloc");
+  return (T *)memory;
 }
 
 /* What a multiprocessor does in a clock, and how often it ticks. */
@@ -60,12 +60,12 @@ double median(int runs, const std::function<void()> &call) {
   cudaEvent_t from, to;
   need(cudaEventCreate(&from) == cudaSuccess && cudaEventCreate(&to) == cudaSuccess, "cudaEventCreate");
   for (int i = 0; i < 3; i++) call();
-  for (float &t : times) {
+  for (float &time : times) {
     cudaEventRecord(from, 0);
     call();
     cudaEventRecord(to, 0);
     need(cudaEventSynchronize(to) == cudaSuccess, "a timed call");
-    cudaEventElapsedTime(&t, from, to);
+    cudaEventElapsedTime(&time, from, to);
   }
   cudaEventDestroy(from);
   cudaEventDestroy(to);
@@ -77,12 +77,12 @@ double median(int runs, const std::function<void()> &call) {
  * range. */
 void fill(float *device, size_t n, float factor = 1) {
   std::vector<float> x(n);
-  uint64_t s = 1;
-  for (float &v : x) {
+  uint64_t state = 1;
+  for (float &value : x) {
     int32_t sum = 0;
-    s = s * 6364136223846793005u + 1442695040888963407u;
-    for (int i = 0; i < 4; i++) sum += (int32_t)((s >> (16 * i)) & 0xFFFF) - 32768;
-    v = (float)sum / 32768 * factor;
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    for (int i = 0; i < 4; i++) sum += (int32_t)((state >> (16 * i)) & 0xFFFF) - 32768;
+    value = (float)sum / 32768 * factor;
   }
   need(cudaMemcpy(device, x.data(), n * sizeof(float), cudaMemcpyHostToDevice) == cudaSuccess, "cudaMemcpy");
 }
@@ -105,31 +105,31 @@ void conversions(void) {
       hu_mode mode = {0, 0, 0, 0, 0, 0, {0, 0}};
       hu_exec exec = {0, 0, {1, 0}};
       const char *what[] = {"quantize rne", "quantize rne, no events", "quantize sra:32", "encode rne"};
-      hu_status s = HU_OK;
+      hu_status status = HU_OK;
       if (kind == 2) mode.round = HU_SRA, mode.bits = 32;
-      double t = median(20, [&]() {
+      double time = median(20, [&]() {
         if (kind == 3) {
-          s = hu_device_encode_n(n, z, 1, x, 1, formats[i], mode, &exec, events, NULL);
+          status = hu_device_encode_n(n, z, 1, x, 1, formats[i], mode, &exec, events, NULL);
         } else {
-          s = hu_device_quantize_n(n, z, 1, x, 1, formats[i], mode, &exec, kind == 1 ? NULL : events, NULL);
+          status = hu_device_quantize_n(n, z, 1, x, 1, formats[i], mode, &exec, kind == 1 ? NULL : events, NULL);
         }
       });
-      need(s == HU_OK, what[kind]);
+      need(status == HU_OK, what[kind]);
       double bytes = kind == 3 ? 4 + hu_limits_of(formats[i]).storage / 8 : 8;
       /* A copy moves each byte twice, so the same traffic is a copy of half of it. */
       double copy =
           median(20, [&]() { cudaMemcpyAsync(z, x, (size_t)(bytes / 2 * (double)n), cudaMemcpyDeviceToDevice, 0); });
-      line(std::string(what[kind]) + ", " + names[i], "speed / copy", copy / t);
+      line(std::string(what[kind]) + ", " + names[i], "speed / copy", copy / time);
     }
-    hu_status s = hu_device_encode_n(n, z, 1, x, 1, formats[i], hu_mode(), NULL, NULL, NULL);
-    double t = median(20, [&]() {
-      if (s == HU_OK) s = hu_device_decode_n(n, x, 1, z, 1, formats[i], NULL, NULL);
+    hu_status status = hu_device_encode_n(n, z, 1, x, 1, formats[i], hu_mode(), NULL, NULL, NULL);
+    double time = median(20, [&]() {
+      if (status == HU_OK) status = hu_device_decode_n(n, x, 1, z, 1, formats[i], NULL, NULL);
     });
-    need(s == HU_OK, "decode");
+    need(status == HU_OK, "decode");
     double bytes = 4 + hu_limits_of(formats[i]).storage / 8;
     double copy =
         median(20, [&]() { cudaMemcpyAsync(z, x, (size_t)(bytes / 2 * (double)n), cudaMemcpyDeviceToDevice, 0); });
-    line(std::string("decode, ") + names[i], "speed / copy", copy / t);
+    line(std::string("decode, ") + names[i], "speed / copy", copy / time);
     fill(x, n);
   }
   cudaFree(x);
@@ -156,37 +156,38 @@ void scaled(void) {
   need(cudaMemset(events, 0, sizeof *events) == cudaSuccess, "cudaMemset");
   need(cudaMemcpy(amax, &four, sizeof four, cudaMemcpyHostToDevice) == cudaSuccess, "cudaMemcpy");
   fill(x, n);
-  for (const scaled_case &t : cases) {
+  for (const scaled_case &each : cases) {
     const char *what[] = {"encode", "encode, events", "encode sra:32", "quantize", "decode"};
-    hu_scaling d;
-    need(hu_scaling_parse(&d, t.name, NULL) == HU_OK, t.name);
-    hu_scaled_sizes sizes = hu_scaled_sizes_of(side, side, &d);
-    need(hu_device_scaled_work(side, side, &d) <= 4096, "a place to work");
-    hu_scaled q = {codes, side, scales, sizes.block_cols, d.tensor ? tensor : NULL};
+    hu_scaling scaling;
+    need(hu_scaling_parse(&scaling, each.name, NULL) == HU_OK, each.name);
+    hu_scaled_sizes sizes = hu_scaled_sizes_of(side, side, &scaling);
+    need(hu_device_scaled_work(side, side, &scaling) <= 4096, "a place to work");
+    hu_scaled q = {codes, side, scales, sizes.block_cols, scaling.tensor ? tensor : NULL};
     double bytes = 4.0 + (double)(sizes.codes + sizes.scales) / (double)n;
     for (int kind = 0; kind < 5; kind++) {
       hu_mode mode = hu_mode();
       hu_exec exec = {0, 0, {1, 0}};
-      hu_status s = HU_OK;
-      const float *given = t.given ? amax : NULL;
+      hu_status status = HU_OK;
+      const float *given = each.given ? amax : NULL;
       if (kind == 2) mode.round = HU_SRA, mode.bits = 32;
       if (kind == 3) bytes = 8;
       if (kind == 4) bytes = 4.0 + (double)(sizes.codes + sizes.scales) / (double)n;
       double ms = median(20, [&]() {
         if (kind < 3) {
-          s = hu_device_scaled_encode(side, side, &q, x, side, &d, mode, given, NULL, &exec, kind == 1 ? events : NULL,
-                                      work, NULL);
+          status = hu_device_scaled_encode(side, side, &q, x, side, &scaling, mode, given, NULL, &exec,
+                                           kind == 1 ? events : NULL, work, NULL);
         } else if (kind == 3) {
-          s = hu_device_scaled_quantize(side, side, z, side, x, side, &d, mode, given, NULL, &exec, NULL, work, NULL);
+          status = hu_device_scaled_quantize(side, side, z, side, x, side, &scaling, mode, given, NULL, &exec, NULL,
+                                             work, NULL);
         } else {
-          s = hu_device_scaled_decode(side, side, z, side, &q, &d, &exec, NULL);
+          status = hu_device_scaled_decode(side, side, z, side, &q, &scaling, &exec, NULL);
         }
       });
-      need(s == HU_OK, t.name);
+      need(status == HU_OK, each.name);
       /* A copy moves each byte twice, so the same traffic is a copy of half of it. */
       size_t half = (size_t)(bytes / 2 * (double)n);
       double copy = median(20, [&]() { cudaMemcpyAsync(z, x, half, cudaMemcpyDeviceToDevice, 0); });
-      line(std::string(what[kind]) + ", " + t.name + (t.given ? ", amax given" : ""), "speed / copy", copy / ms);
+      line(std::string(what[kind]) + ", " + each.name + (each.given ? ", amax given" : ""), "speed / copy", copy / ms);
     }
   }
   cudaFree(x);
@@ -215,22 +216,23 @@ void sums(void) {
         hu_sum_range_of_both(hu_sum_range_of_product(formats[i], formats[i]), hu_sum_range_of(formats[i]));
     size_t words = 1 + range.words, width = hu_limits_of(formats[i]).storage / 8;
     uint64_t *each = device_array<uint64_t>(rows * words);
-    hu_status s = hu_device_encode_n(n, codes, 1, x, 1, formats[i], hu_mode(), NULL, NULL, NULL);
-    need(s == HU_OK && cudaMemset(each, 0, rows * words * 8) == cudaSuccess, "sums to begin with");
+    hu_status status = hu_device_encode_n(n, codes, 1, x, 1, formats[i], hu_mode(), NULL, NULL, NULL);
+    need(status == HU_OK && cudaMemset(each, 0, rows * words * 8) == cudaSuccess, "sums to begin with");
     const char *what[] = {"sum_add_all", "sum_add_dot", "sum_add_n", "sum_add_product_n", "sum_round_n"};
-    for (int kind = 0; kind < 5 && s == HU_OK; kind++) {
+    for (int kind = 0; kind < 5 && status == HU_OK; kind++) {
       double bytes = (double)((kind < 2 ? n : rows) * (kind == 1 || kind == 3 ? 2 : 1) * width);
       if (kind > 1) bytes += (double)rows * 8 * (double)words; /* of the sums; what is written is not counted */
       double ms = median(20, [&]() {
         const void *other = (const uint8_t *)(const void *)codes + n / 2 * width;
-        if (kind == 0) s = hu_device_sum_add_all(total, n, codes, 1, formats[i], NULL);
-        if (kind == 1) s = hu_device_sum_add_dot(total, n, codes, 1, formats[i], codes, 1, formats[i], NULL);
-        if (kind == 2) s = hu_device_sum_add_n(rows, each, range, codes, 1, formats[i], NULL);
+        if (kind == 0) status = hu_device_sum_add_all(total, n, codes, 1, formats[i], NULL);
+        if (kind == 1) status = hu_device_sum_add_dot(total, n, codes, 1, formats[i], codes, 1, formats[i], NULL);
+        if (kind == 2) status = hu_device_sum_add_n(rows, each, range, codes, 1, formats[i], NULL);
         if (kind == 3)
-          s = hu_device_sum_add_product_n(rows, each, range, codes, 1, formats[i], other, 1, formats[i], NULL);
-        if (kind == 4) s = hu_device_sum_round_n(rows, z, 1, formats[i], each, range, hu_mode(), NULL, events, NULL);
+          status = hu_device_sum_add_product_n(rows, each, range, codes, 1, formats[i], other, 1, formats[i], NULL);
+        if (kind == 4)
+          status = hu_device_sum_round_n(rows, z, 1, formats[i], each, range, hu_mode(), NULL, events, NULL);
       });
-      need(s == HU_OK, what[kind]);
+      need(status == HU_OK, what[kind]);
       size_t half = (size_t)(bytes / 2) < n * 4 ? (size_t)(bytes / 2) : n * 4;
       double copy = median(20, [&]() { cudaMemcpyAsync(codes, x, half, cudaMemcpyDeviceToDevice, 0); });
       need(hu_device_encode_n(n, codes, 1, x, 1, formats[i], hu_mode(), NULL, NULL, NULL) == HU_OK, "encode");
@@ -257,22 +259,22 @@ const int BLAS_PLAIN = 0, BLAS_PEDANTIC = 2; /* CUBLAS_OP_N; CUBLAS_PEDANTIC_MAT
 blas blas_open(void) {
   const char *names[] = {"libcublas.so", "libcublas.so.13", "libcublas.so.12", "libcublas.so.11"};
   void *library = nullptr;
-  blas b = {nullptr, nullptr};
+  blas blas_of = {nullptr, nullptr};
   for (const char *name : names)
     if (!library) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (!library) return b;
+  if (!library) return blas_of;
   auto create = (int (*)(void **))dlsym(library, "cublasCreate_v2");
   auto set_math = (int (*)(void *, int))dlsym(library, "cublasSetMathMode");
-  auto sgemm = (decltype(b.sgemm))dlsym(library, "cublasSgemm_v2");
-  if (!create || !set_math || !sgemm || create(&b.handle) != 0) return b;
-  need(set_math(b.handle, BLAS_PEDANTIC) == 0, "cublasSetMathMode");
-  b.sgemm = sgemm;
-  return b;
+  auto sgemm = (decltype(blas_of.sgemm))dlsym(library, "cublasSgemm_v2");
+  if (!create || !set_math || !sgemm || create(&blas_of.handle) != 0) return blas_of;
+  need(set_math(blas_of.handle, BLAS_PEDANTIC) == 0, "cublasSetMathMode");
+  blas_of.sgemm = sgemm;
+  return blas_of;
 }
 
 void products(const blas &cublas, int n) {
   size_t elements = (size_t)n * n;
-  float *a = device_array<float>(elements), *b = device_array<float>(elements), *d = device_array<float>(elements);
+  float *a = device_array<float>(elements), *b = device_array<float>(elements), *result = device_array<float>(elements);
   hu_format single = hu_format_ieee(8, 23, 0), eight = hu_format_fn(4, 3, 0);
   hu_mode rne = hu_mode();
   fill(a, elements);
@@ -282,11 +284,12 @@ void products(const blas &cublas, int n) {
   double flops = 2e-6 * n * n * n, reference = 0; /* of a millisecond: GFLOP/s */
   if (cublas.sgemm) {
     reference = median(10, [&]() {
-      need(cublas.sgemm(cublas.handle, BLAS_PLAIN, BLAS_PLAIN, n, n, n, &one, b, n, a, n, &zero, d, n) == 0, "SGEMM");
+      need(cublas.sgemm(cublas.handle, BLAS_PLAIN, BLAS_PLAIN, n, n, n, &one, b, n, a, n, &zero, result, n) == 0,
+           "SGEMM");
     });
     line("sgemm without TF32, " + size, "speed GFLOP/s", flops / reference);
   }
-  hu_result dd = {d, (size_t)n, single, HU_STORAGE_VALUES};
+  hu_result dd = {result, (size_t)n, single, HU_STORAGE_VALUES};
   hu_operand aa = {a, (size_t)n, single, HU_STORAGE_VALUES, 0}, bb = {b, (size_t)n, single, HU_STORAGE_VALUES, 0};
   uint8_t *codes = device_array<uint8_t>(elements); /* of the values; equal bytes everywhere would draw less power */
   need(hu_device_encode_n(elements, codes, 1, a, 1, eight, rne, NULL, NULL, NULL) == HU_OK, "encode");
@@ -294,30 +297,31 @@ void products(const blas &cublas, int n) {
   memset(&accum, 0, sizeof accum);
   for (int kind = 0; kind < 3; kind++) {
     const char *what[] = {"fp32, binary32 values", "fp32, e4m3fn codes", "exact, e4m3fn codes"};
-    hu_status s = HU_OK;
+    hu_status status = HU_OK;
     if (kind > 0) {
       aa = {codes, (size_t)n, eight, HU_STORAGE_CODES, 0};
       bb = aa;
     }
     accum.kind = kind < 2 ? HU_ACCUM_FP32 : HU_ACCUM_EXACT;
-    double t = median(10, [&]() { s = hu_device_gemm(n, n, n, &dd, &aa, &bb, NULL, &accum, rne, NULL, NULL, NULL); });
-    need(s == HU_OK, what[kind]);
+    double time =
+        median(10, [&]() { status = hu_device_gemm(n, n, n, &dd, &aa, &bb, NULL, &accum, rne, NULL, NULL, NULL); });
+    need(status == HU_OK, what[kind]);
     const std::string row = std::string("gemm ") + what[kind] + ", " + size;
-    line(row, "speed GFLOP/s", flops / t);
-    if (cublas.sgemm) line(row, "speed / sgemm", reference / t);
+    line(row, "speed GFLOP/s", flops / time);
+    if (cublas.sgemm) line(row, "speed / sgemm", reference / time);
   }
   cudaFree(codes);
   cudaFree(a);
   cudaFree(b);
-  cudaFree(d);
+  cudaFree(result);
 }
 
-/* A model on n^3. products: what a multiprocessor of compute capability 9.0 does in a clock at most, as the kernel's
+/* A model on side^3. products: what a multiprocessor of compute capability 9.0 does in a clock at most, as the kernel's
  * own text derives it; 0: no limit is derived. */
 struct model_case {
   const char *model;
   hu_format operands;
-  int n;
+  int side;
   double products;
 };
 
@@ -342,30 +346,31 @@ void models(void) {
                               {"kahan(binary16)", half, 512, 0},
                               {"pairwise(binary32)", half, 512, 0}};
   const size_t most = (size_t)4096 * 4096;
-  float *x = device_array<float>(most), *d = device_array<float>(most);
+  float *x = device_array<float>(most), *result = device_array<float>(most);
   uint8_t *a = device_array<uint8_t>(2 * most), *b = device_array<uint8_t>(2 * most);
   fill(x, most);
-  for (const model_case &t : cases) {
+  for (const model_case &each : cases) {
     hu_accum accum;
-    need(hu_accum_parse(&accum, t.model, NULL) == HU_OK, t.model);
-    size_t n = (size_t)t.n;
-    need(hu_device_encode_n(n * n, a, 1, x, 1, t.operands, hu_mode(), NULL, NULL, NULL) == HU_OK, "encode");
-    need(hu_device_encode_n(n * n, b, 1, x + (most - n * n), 1, t.operands, hu_mode(), NULL, NULL, NULL) == HU_OK,
+    need(hu_accum_parse(&accum, each.model, NULL) == HU_OK, each.model);
+    size_t n = (size_t)each.side;
+    need(hu_device_encode_n(n * n, a, 1, x, 1, each.operands, hu_mode(), NULL, NULL, NULL) == HU_OK, "encode");
+    need(hu_device_encode_n(n * n, b, 1, x + (most - n * n), 1, each.operands, hu_mode(), NULL, NULL, NULL) == HU_OK,
          "encode");
-    hu_operand aa = {a, n, t.operands, HU_STORAGE_CODES, 0}, bb = {b, n, t.operands, HU_STORAGE_CODES, 0};
-    hu_result dd = {d, n, single, HU_STORAGE_VALUES};
-    hu_status s = HU_OK;
-    double ms =
-        median(5, [&]() { s = hu_device_gemm(n, n, n, &dd, &aa, &bb, NULL, &accum, hu_mode(), NULL, NULL, NULL); });
-    need(s == HU_OK, t.model);
-    double rate = 1e3 * (double)n * (double)n * (double)n / ms, limit = t.products * gpu.sms * gpu.clock;
-    const std::string row = std::string("gemm ") + t.model + ", " + std::to_string(hu_limits_of(t.operands).width) +
-                            "-bit operands, " + std::to_string(t.n) + "^3";
+    hu_operand aa = {a, n, each.operands, HU_STORAGE_CODES, 0}, bb = {b, n, each.operands, HU_STORAGE_CODES, 0};
+    hu_result dd = {result, n, single, HU_STORAGE_VALUES};
+    hu_status status = HU_OK;
+    double ms = median(
+        5, [&]() { status = hu_device_gemm(n, n, n, &dd, &aa, &bb, NULL, &accum, hu_mode(), NULL, NULL, NULL); });
+    need(status == HU_OK, each.model);
+    double rate = 1e3 * (double)n * (double)n * (double)n / ms, limit = each.products * gpu.sms * gpu.clock;
+    const std::string row = std::string("gemm ") + each.model + ", " +
+                            std::to_string(hu_limits_of(each.operands).width) + "-bit operands, " +
+                            std::to_string(each.side) + "^3";
     line(row, "speed GFLOP/s", 2e-9 * rate);
     if (limit > 0 && gpu.major == 9) line(row, "speed / limit", rate / limit);
   }
   cudaFree(x);
-  cudaFree(d);
+  cudaFree(result);
   cudaFree(a);
   cudaFree(b);
 }

@@ -21,16 +21,17 @@ HU_FN uint64_t hui_digest_mix(uint64_t z) {
 
 HU_FN uint64_t hui_digest_pair(uint32_t input, uint32_t code) { return hui_digest_mix((uint64_t)input << 32 | code); }
 
-static inline uint64_t hui_digest_finish(uint64_t sum, const hu_events *e) {
-  const uint64_t counts[9] = {e->overflow, e->saturated, e->underflow, e->to_zero, e->subnormal,
-                              e->inexact,  e->invalid,   e->nan_in,    e->inf_in};
+static inline uint64_t hui_digest_finish(uint64_t sum, const hu_events *events) {
+  const uint64_t counts[9] = {events->overflow, events->saturated, events->underflow,
+                              events->to_zero,  events->subnormal, events->inexact,
+                              events->invalid,  events->nan_in,    events->inf_in};
   for (int i = 0; i < 9; i++) sum = hui_digest_mix(sum + counts[i] + 1);
   return sum;
 }
 
-static inline uint64_t hui_digest_sum(const hu_sum *s) {
-  uint64_t z = hui_digest_mix(s->terms + (uint64_t)1);
-  for (int i = 0; i < HU_SUM_WORDS; i++) z = hui_digest_mix(z + s->word[i] + 1);
+static inline uint64_t hui_digest_sum(const hu_sum *sum) {
+  uint64_t z = hui_digest_mix(sum->terms + (uint64_t)1);
+  for (int i = 0; i < HU_SUM_WORDS; i++) z = hui_digest_mix(z + sum->word[i] + 1);
   return z;
 }
 

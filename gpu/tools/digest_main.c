@@ -39,8 +39,8 @@ typedef struct options {
 } options;
 
 typedef struct task {
-  const options *o;
-  hu_format f;
+  const options *given;
+  hu_format format;
   hu_mode mode;
   unsigned number; /* of the thread: it takes every jobs-th chunk */
   uint64_t sum;
@@ -61,30 +61,31 @@ static uint64_t sum_codes(const void *codes, uint32_t storage, uint64_t first, u
 }
 
 static void *cpu_task(void *argument) {
-  task *t = argument;
-  const options *o = t->o;
-  uint32_t storage = hu_limits_of(t->f).storage;
+  task *work = argument;
+  const options *given = work->given;
+  uint32_t storage = hu_limits_of(work->format).storage;
   uint32_t *x = malloc(CPU_CHUNK * sizeof *x), *z = malloc(CPU_CHUNK * sizeof *z);
-  t->status = x && z ? HU_OK : HU_E_MEMORY;
-  for (uint64_t first = (uint64_t)t->number * CPU_CHUNK; t->status == HU_OK && first < o->inputs;
-       first += (uint64_t)o->jobs * CPU_CHUNK) {
-    size_t n = o->inputs - first < CPU_CHUNK ? (size_t)(o->inputs - first) : CPU_CHUNK;
-    for (size_t i = 0; i < n; i++) x[i] = (uint32_t)((first + i) * o->stride);
-    t->status = hu_encode_n(n, z, 1, (const float *)(const void *)x, 1, t->f, t->mode, NULL, &t->events);
-    t->sum += sum_codes(z, storage, first, o->stride, n);
-    if (o->only != SUMS) continue;
-    if (t->status == HU_OK) t->status = hu_sum_add_all(&t->exact, n, z, 1, t->f);
-    if (t->status == HU_OK) t->status = hu_sum_add_dot(&t->exact, n, x, 1, hu_binary32(), z, 1, t->f);
+  work->status = x && z ? HU_OK : HU_E_MEMORY;
+  for (uint64_t first = (uint64_t)work->number * CPU_CHUNK; work->status == HU_OK && first < given->inputs;
+       first += (uint64_t)given->jobs * CPU_CHUNK) {
+    size_t n = given->inputs - first < CPU_CHUNK ? (size_t)(given->inputs - first) : CPU_CHUNK;
+    for (size_t i = 0; i < n; i++) x[i] = (uint32_t)((first + i) * given->stride);
+    work->status =
+        hu_encode_n(n, z, 1, (const float *)(const void *)x, 1, work->format, work->mode, NULL, &work->events);
+    work->sum += sum_codes(z, storage, first, given->stride, n);
+    if (given->only != SUMS) continue;
+    if (work->status == HU_OK) work->status = hu_sum_add_all(&work->exact, n, z, 1, work->format);
+    if (work->status == HU_OK) work->status = hu_sum_add_dot(&work->exact, n, x, 1, hu_binary32(), z, 1, work->format);
   }
   free(x);
   free(z);
   return NULL;
 }
 
-static hu_status on_cpu(const options *o, hu_format f, hu_mode mode, uint64_t *digest) {
+static hu_status on_cpu(const options *given, hu_format format, hu_mode mode, uint64_t *digest) {
   pthread_t threads[JOBS_MAX];
   static task tasks[JOBS_MAX];
-  hu_status s = HU_OK;
+  hu_status status = HU_OK;
   uint64_t sum = 0;
   hu_events events;
   hu_sum exact;
@@ -92,23 +93,23 @@ static hu_status on_cpu(const options *o, hu_format f, hu_mode mode, uint64_t *d
   memset(&events, 0, sizeof events);
   memset(&exact, 0, sizeof exact);
   memset(tasks, 0, sizeof tasks);
-  for (unsigned i = 0; i < o->jobs; i++) {
-    tasks[i].o = o;
-    tasks[i].f = f;
+  for (unsigned i = 0; i < given->jobs; i++) {
+    tasks[i].given = given;
+    tasks[i].format = format;
     tasks[i].mode = mode;
     tasks[i].number = i;
   }
-  while (started < o->jobs && pthread_create(&threads[started], NULL, cpu_task, &tasks[started]) == 0) started++;
-  for (unsigned i = started; i < o->jobs; i++) cpu_task(&tasks[i]);
+  while (started < given->jobs && pthread_create(&threads[started], NULL, cpu_task, &tasks[started]) == 0) started++;
+  for (unsigned i = started; i < given->jobs; i++) cpu_task(&tasks[i]);
   for (unsigned i = 0; i < started; i++) pthread_join(threads[i], NULL);
-  for (unsigned i = 0; i < o->jobs; i++) {
-    if (tasks[i].status != HU_OK) s = tasks[i].status;
+  for (unsigned i = 0; i < given->jobs; i++) {
+    if (tasks[i].status != HU_OK) status = tasks[i].status;
     sum += tasks[i].sum;
     hu_events_add(&events, &tasks[i].events);
     hu_sum_merge(&exact, &tasks[i].exact);
   }
-  *digest = o->only == SUMS ? hui_digest_sum(&exact) : hui_digest_finish(sum, &events);
-  return s;
+  *digest = given->only == SUMS ? hui_digest_sum(&exact) : hui_digest_finish(sum, &events);
+  return status;
 }
 
 /* Device memory of a run. */
@@ -121,51 +122,55 @@ typedef struct arena {
   size_t chunk;
 } arena;
 
-static hu_status on_device(const options *o, const arena *a, hu_format f, hu_mode mode, uint64_t *digest) {
+static hu_status on_device(const options *given, const arena *memory, hu_format format, hu_mode mode,
+                           uint64_t *digest) {
   unsigned long long sum = 0;
   hu_events events;
   hu_sum exact;
-  uint32_t storage = hu_limits_of(f).storage;
+  uint32_t storage = hu_limits_of(format).storage;
   memset(&events, 0, sizeof events);
   memset(&exact, 0, sizeof exact);
-  hu_status s = hui_memory_put(a->sum, &sum, sizeof sum);
-  if (s == HU_OK) s = hui_memory_put(a->events, &events, sizeof events);
-  if (s == HU_OK) s = hui_memory_put(a->exact, &exact, sizeof exact);
-  for (uint64_t first = 0; s == HU_OK && first < o->inputs; first += a->chunk) {
-    size_t n = o->inputs - first < a->chunk ? (size_t)(o->inputs - first) : a->chunk;
-    s = hui_digest_inputs(a->x, first, o->stride, n);
-    if (s == HU_OK) {
-      s = hu_device_encode_n(n, a->codes, 1, (const float *)(const void *)a->x, 1, f, mode, NULL, a->events, NULL);
+  hu_status status = hui_memory_put(memory->sum, &sum, sizeof sum);
+  if (status == HU_OK) status = hui_memory_put(memory->events, &events, sizeof events);
+  if (status == HU_OK) status = hui_memory_put(memory->exact, &exact, sizeof exact);
+  for (uint64_t first = 0; status == HU_OK && first < given->inputs; first += memory->chunk) {
+    size_t n = given->inputs - first < memory->chunk ? (size_t)(given->inputs - first) : memory->chunk;
+    status = hui_digest_inputs(memory->x, first, given->stride, n);
+    if (status == HU_OK) {
+      status = hu_device_encode_n(n, memory->codes, 1, (const float *)(const void *)memory->x, 1, format, mode, NULL,
+                                  memory->events, NULL);
     }
-    if (s == HU_OK && o->only != SUMS) s = hui_digest_add(a->sum, a->codes, storage, first, o->stride, n);
-    if (o->only != SUMS) continue;
-    if (s == HU_OK) s = hu_device_sum_add_all(a->exact, n, a->codes, 1, f, NULL);
-    if (s == HU_OK) s = hu_device_sum_add_dot(a->exact, n, a->x, 1, hu_binary32(), a->codes, 1, f, NULL);
+    if (status == HU_OK && given->only != SUMS)
+      status = hui_digest_add(memory->sum, memory->codes, storage, first, given->stride, n);
+    if (given->only != SUMS) continue;
+    if (status == HU_OK) status = hu_device_sum_add_all(memory->exact, n, memory->codes, 1, format, NULL);
+    if (status == HU_OK)
+      status = hu_device_sum_add_dot(memory->exact, n, memory->x, 1, hu_binary32(), memory->codes, 1, format, NULL);
   }
-  if (s == HU_OK) s = hui_memory_wait();
-  if (s == HU_OK) s = hui_memory_get(&sum, a->sum, sizeof sum);
-  if (s == HU_OK) s = hui_memory_get(&events, a->events, sizeof events);
-  if (s == HU_OK) s = hui_memory_get(&exact, a->exact, sizeof exact);
-  *digest = o->only == SUMS ? hui_digest_sum(&exact) : hui_digest_finish(sum, &events);
-  return s;
+  if (status == HU_OK) status = hui_memory_wait();
+  if (status == HU_OK) status = hui_memory_get(&sum, memory->sum, sizeof sum);
+  if (status == HU_OK) status = hui_memory_get(&events, memory->events, sizeof events);
+  if (status == HU_OK) status = hui_memory_get(&exact, memory->exact, sizeof exact);
+  *digest = given->only == SUMS ? hui_digest_sum(&exact) : hui_digest_finish(sum, &events);
+  return status;
 }
 
-static hu_status arena_new(arena *a, size_t chunk) {
-  a->chunk = chunk;
-  a->x = hui_memory_new(chunk * sizeof *a->x);
-  a->codes = hui_memory_new(chunk * sizeof(uint32_t));
-  a->sum = hui_memory_new(sizeof *a->sum);
-  a->events = hui_memory_new(sizeof *a->events);
-  a->exact = hui_memory_new(sizeof *a->exact);
-  return a->x && a->codes && a->sum && a->events && a->exact ? HU_OK : HU_E_MEMORY;
+static hu_status arena_new(arena *memory, size_t chunk) {
+  memory->chunk = chunk;
+  memory->x = hui_memory_new(chunk * sizeof *memory->x);
+  memory->codes = hui_memory_new(chunk * sizeof(uint32_t));
+  memory->sum = hui_memory_new(sizeof *memory->sum);
+  memory->events = hui_memory_new(sizeof *memory->events);
+  memory->exact = hui_memory_new(sizeof *memory->exact);
+  return memory->x && memory->codes && memory->sum && memory->events && memory->exact ? HU_OK : HU_E_MEMORY;
 }
 
-static void arena_free(arena *a) {
-  hui_memory_free(a->x);
-  hui_memory_free(a->codes);
-  hui_memory_free(a->sum);
-  hui_memory_free(a->events);
-  hui_memory_free(a->exact);
+static void arena_free(arena *memory) {
+  hui_memory_free(memory->x);
+  hui_memory_free(memory->codes);
+  hui_memory_free(memory->sum);
+  hui_memory_free(memory->events);
+  hui_memory_free(memory->exact);
 }
 
 /* 1 if the line is one of the text's. */
@@ -176,27 +181,28 @@ static int stands_in(const char *text, const char *line) {
   return 0;
 }
 
-static int run(const options *o, const arena *a) {
+static int run(const options *given, const arena *memory) {
   int wrong = 0;
-  for (size_t i = 0; i < o->n; i++) {
+  for (size_t i = 0; i < given->n; i++) {
     for (unsigned round = 0; round <= SUMS; round++) {
-      if (o->only >= 0 ? (unsigned)o->only != round : round == SUMS) continue;
-      hu_format f;
+      if (given->only >= 0 ? (unsigned)given->only != round : round == SUMS) continue;
+      hu_format format;
       hu_mode mode;
       char line[256], name[8];
       uint64_t digest;
       memset(&mode, 0, sizeof mode);
       mode.round = (uint8_t)(round == SUMS ? HU_RNE : round);
-      hu_status s = hu_format_parse(&f, o->names[i], NULL);
-      if (s == HU_OK) s = o->cuda ? on_device(o, a, f, mode, &digest) : on_cpu(o, f, mode, &digest);
-      if (s != HU_OK) {
-        fprintf(stderr, "hu-digest: %s: %s\n", o->names[i], hu_status_text(s));
+      hu_status status = hu_format_parse(&format, given->names[i], NULL);
+      if (status == HU_OK)
+        status = given->cuda ? on_device(given, memory, format, mode, &digest) : on_cpu(given, format, mode, &digest);
+      if (status != HU_OK) {
+        fprintf(stderr, "hu-digest: %s: %s\n", given->names[i], hu_status_text(status));
         return 2;
       }
-      snprintf(line, sizeof line, "%s %s %llu %016llx", o->names[i],
-               round == SUMS ? "sum" : hu_mode_round_text(name, mode), (unsigned long long)o->inputs,
+      snprintf(line, sizeof line, "%s %s %llu %016llx", given->names[i],
+               round == SUMS ? "sum" : hu_mode_round_text(name, mode), (unsigned long long)given->inputs,
                (unsigned long long)digest);
-      int known = !o->expected || stands_in(o->expected, line);
+      int known = !given->expected || stands_in(given->expected, line);
       printf("%s%s\n", line, known ? "" : "  DIFFERS");
       fflush(stdout);
       wrong |= !known;
@@ -239,70 +245,70 @@ static int read_mode(const char *text) {
   return hu_mode_round_parse(&mode, text) == HU_OK && mode.round < HU_SRA ? mode.round : -1;
 }
 
-static int read_options(options *o, int argc, char **argv) {
+static int read_options(options *given, int argc, char **argv) {
   uint64_t limit = UINT64_MAX;
   for (int i = 1; i + 1 < argc; i += 2) {
     const char *key = argv[i], *value = argv[i + 1];
     uint64_t number = read_number(value, UINT64_MAX);
     if (strcmp(key, "--device") == 0) {
       if (strcmp(value, "cpu") != 0 && strcmp(value, "cuda") != 0) return usage();
-      o->cuda = value[1] == 'u';
+      given->cuda = value[1] == 'u';
     } else if (strcmp(key, "--stride") == 0 && number >= 1 && number <= UINT32_MAX) {
-      o->stride = (uint32_t)number;
+      given->stride = (uint32_t)number;
     } else if (strcmp(key, "--limit") == 0 && number >= 1) {
       limit = number;
     } else if (strcmp(key, "--jobs") == 0 && number >= 1 && number <= JOBS_MAX) {
-      o->jobs = (unsigned)number;
-    } else if (strcmp(key, "--format") == 0 && o->n < FORMATS_MAX) {
-      o->names[o->n++] = value;
+      given->jobs = (unsigned)number;
+    } else if (strcmp(key, "--format") == 0 && given->n < FORMATS_MAX) {
+      given->names[given->n++] = value;
     } else if (strcmp(key, "--mode") == 0 && read_mode(value) >= 0) {
-      o->only = read_mode(value);
-    } else if (strcmp(key, "--check") == 0 && !o->expected) {
-      o->expected = read_text(value);
+      given->only = read_mode(value);
+    } else if (strcmp(key, "--check") == 0 && !given->expected) {
+      given->expected = read_text(value);
     } else {
       return usage();
     }
   }
   if (argc % 2 == 0) return usage();
-  if (o->n == 0) {
-    o->n = sizeof usual / sizeof usual[0];
-    memcpy(o->names, usual, sizeof usual);
+  if (given->n == 0) {
+    given->n = sizeof usual / sizeof usual[0];
+    memcpy(given->names, usual, sizeof usual);
   }
-  o->inputs = (((uint64_t)1 << 32) - 1) / o->stride + 1;
-  if (limit < o->inputs) o->inputs = limit;
+  given->inputs = (((uint64_t)1 << 32) - 1) / given->stride + 1;
+  if (limit < given->inputs) given->inputs = limit;
   return 0;
 }
 
 int main(int argc, char **argv) {
-  options o;
-  arena a;
+  options given;
+  arena memory;
   char name[128];
-  memset(&o, 0, sizeof o);
-  memset(&a, 0, sizeof a);
-  o.stride = 1;
-  o.jobs = 1;
-  o.only = -1;
-  int status = read_options(&o, argc, argv);
+  memset(&given, 0, sizeof given);
+  memset(&memory, 0, sizeof memory);
+  given.stride = 1;
+  given.jobs = 1;
+  given.only = -1;
+  int status = read_options(&given, argc, argv);
   if (status) return status;
-  if (o.cuda) {
+  if (given.cuda) {
     if (hu_device_available(name, sizeof name) != HU_OK) {
       fprintf(stderr, "hu-digest: skipped: %s\n", name);
       return 77;
     }
     fprintf(stderr, "hu-digest: on %s\n", name);
-    size_t chunk = o.inputs < DEVICE_CHUNK ? (size_t)o.inputs : DEVICE_CHUNK;
-    if (arena_new(&a, chunk) != HU_OK) {
+    size_t chunk = given.inputs < DEVICE_CHUNK ? (size_t)given.inputs : DEVICE_CHUNK;
+    if (arena_new(&memory, chunk) != HU_OK) {
       fprintf(stderr, "hu-digest: %s\n", hu_status_text(HU_E_MEMORY));
       return 2;
     }
   }
-  setvbuf(stdout, NULL, _IOLBF, 0); /* a run that is stopped keeps its lines */
-  status = run(&o, &a);
+  setvbuf(stdout, NULL, _IOLBF, 0); /* memory run that is stopped keeps its lines */
+  status = run(&given, &memory);
   if (fflush(stdout) || ferror(stdout)) {
     fprintf(stderr, "hu-digest: standard output: cannot write\n");
     status = 2;
   }
-  if (o.cuda) arena_free(&a);
-  free(o.expected);
+  if (given.cuda) arena_free(&memory);
+  free(given.expected);
   return status;
 }

@@ -40,47 +40,47 @@ static hu_status device_open(void **self, uint32_t threads) {
 }
 
 static void device_close(void *self) {
-  device *d = self;
-  if (d->stage) {
-    hu_status s = hui_memory_wait(); /* copies may still be made from it */
-    (void)s;
-    hui_memory_unlock(d->stage);
+  device *gpu = self;
+  if (gpu->stage) {
+    hu_status status = hui_memory_wait(); /* copies may still be made from it */
+    (void)status;
+    hui_memory_unlock(gpu->stage);
   }
-  if (d->mask_there) hui_memory_free(d->mask_there);
-  if (d->room) hui_memory_free(d->room);
-  free(d);
+  if (gpu->mask_there) hui_memory_free(gpu->mask_there);
+  if (gpu->room) hui_memory_free(gpu->room);
+  free(gpu);
 }
 
 static void *device_allocate(void *self, size_t bytes) {
   (void)self;
-  void *p = hui_memory_new(bytes);
-  if (!p || hui_train_zero(p, bytes) == HU_OK) return p;
-  hui_memory_free(p);
+  void *memory = hui_memory_new(bytes);
+  if (!memory || hui_train_zero(memory, bytes) == HU_OK) return memory;
+  hui_memory_free(memory);
   return NULL;
 }
 
-static void device_release(void *self, void *p) {
+static void device_release(void *self, void *memory) {
   (void)self;
-  hui_memory_free(p);
+  hui_memory_free(memory);
 }
 
 /* A place for so many bytes, from which no copy is still to be made; NULL: the device failed. */
-static uint8_t *stage_for(device *d, size_t bytes) {
-  if (d->staged + bytes > STAGE) {
+static uint8_t *stage_for(device *gpu, size_t bytes) {
+  if (gpu->staged + bytes > STAGE) {
     if (hui_memory_wait() != HU_OK) return NULL;
-    d->staged = 0;
+    gpu->staged = 0;
   }
-  uint8_t *z = d->stage + d->staged;
-  d->staged += (bytes + STAGE_STEP - 1) / STAGE_STEP * STAGE_STEP;
+  uint8_t *z = gpu->stage + gpu->staged;
+  gpu->staged += (bytes + STAGE_STEP - 1) / STAGE_STEP * STAGE_STEP;
   return z;
 }
 
 static hu_status device_put(void *self, void *z, const void *host, size_t bytes) {
-  device *d = self;
+  device *gpu = self;
   if (bytes == 0) return HU_OK;
-  if (bytes <= STAGED_MOST && !d->stage) d->stage = hui_memory_locked(STAGE);
-  if (bytes > STAGED_MOST || !d->stage) return hui_memory_put(z, host, bytes);
-  uint8_t *from = stage_for(d, bytes);
+  if (bytes <= STAGED_MOST && !gpu->stage) gpu->stage = hui_memory_locked(STAGE);
+  if (bytes > STAGED_MOST || !gpu->stage) return hui_memory_put(z, host, bytes);
+  uint8_t *from = stage_for(gpu, bytes);
   if (!from) return HU_E_CUDA;
   memcpy(from, host, bytes);
   return hui_memory_send(z, from, bytes);
@@ -88,53 +88,57 @@ static hu_status device_put(void *self, void *z, const void *host, size_t bytes)
 
 /* Copies on the default stream wait for what is before them in it, and say what went wrong there. */
 static hu_status device_get(void *self, void *host, const void *x, size_t bytes) {
-  device *d = self;
-  hu_status s = hui_memory_get(host, x, bytes);
-  if (s == HU_OK && bytes) d->staged = 0;
-  return s;
+  device *gpu = self;
+  hu_status status = hui_memory_get(host, x, bytes);
+  if (status == HU_OK && bytes) gpu->staged = 0;
+  return status;
 }
 
-static hu_status device_run(void *self, int kernel, const hu_task *t) {
+static hu_status device_run(void *self, int kernel, const hu_task *task) {
   (void)self;
-  return hui_train_run(kernel, t);
+  return hui_train_run(kernel, task);
 }
 
 /* At least so many bytes of device memory; what used it before is done with it in the stream's order. */
-static hu_status want_room(device *d, size_t bytes) {
-  if (bytes <= d->bytes) return HU_OK;
-  if (d->room) hui_memory_free(d->room);
-  d->room = hui_memory_new(bytes);
-  d->bytes = d->room ? bytes : 0;
-  return d->room ? HU_OK : HU_E_MEMORY;
+static hu_status want_room(device *gpu, size_t bytes) {
+  if (bytes <= gpu->bytes) return HU_OK;
+  if (gpu->room) hui_memory_free(gpu->room);
+  gpu->room = hui_memory_new(bytes);
+  gpu->bytes = gpu->room ? bytes : 0;
+  return gpu->room ? HU_OK : HU_E_MEMORY;
 }
 
 static hu_exec exec_of(hu_stream words) {
-  hu_exec e;
-  memset(&e, 0, sizeof e);
-  e.stream = words;
-  return e;
+  hu_exec exec;
+  memset(&exec, 0, sizeof exec);
+  exec.stream = words;
+  return exec;
 }
 
 /* ---- products ---- */
 
 /* Many products in one launch. Their random words are those of hui_words_of_product. */
-static hu_status device_products(void *self, const hu_products *p) {
+static hu_status device_products(void *self, const hu_products *products) {
   const hu_mode rne = {0};
-  hu_result d = {p->z.data, p->z.ld, hu_binary32(), HU_STORAGE_VALUES};
-  hu_operand a = {p->a.data, p->a.ld, p->a.format, HU_STORAGE_VALUES, (uint8_t)p->a.transposed};
-  hu_operand b = {p->b.data, p->b.ld, p->b.format, HU_STORAGE_VALUES, (uint8_t)p->b.transposed};
+  hu_result result = {products->z.data, products->z.ld, hu_binary32(), HU_STORAGE_VALUES};
+  hu_operand a = {products->a.data, products->a.ld, products->a.format, HU_STORAGE_VALUES,
+                  (uint8_t)products->a.transposed};
+  hu_operand b = {products->b.data, products->b.ld, products->b.format, HU_STORAGE_VALUES,
+                  (uint8_t)products->b.transposed};
   (void)self;
-  if (p->outer * p->inner == 1) {
-    hu_exec e = exec_of(p->words);
-    return hu_device_gemm(p->m, p->n, p->k, &d, &a, &b, NULL, p->accum, rne, &e, NULL, NULL);
+  if (products->outer * products->inner == 1) {
+    hu_exec exec = exec_of(products->words);
+    return hu_device_gemm(products->m, products->n, products->k, &result, &a, &b, NULL, products->accum, rne, &exec,
+                          NULL, NULL);
   }
-  hu_gemm_batch batch = {p->outer,
-                         p->inner,
-                         {p->z.outer, p->z.inner},
-                         {p->a.outer, p->a.inner},
-                         {p->b.outer, p->b.inner},
-                         p->accum->mode.bits != 0};
-  return hui_device_gemm_batch(p->m, p->n, p->k, &d, &a, &b, &batch, p->accum, p->words, NULL);
+  hu_gemm_batch batch = {products->outer,
+                         products->inner,
+                         {products->z.outer, products->z.inner},
+                         {products->a.outer, products->a.inner},
+                         {products->b.outer, products->b.inner},
+                         products->accum->mode.bits != 0};
+  return hui_device_gemm_batch(products->m, products->n, products->k, &result, &a, &b, &batch, products->accum,
+                               products->words, NULL);
 }
 
 /* ---- arrays ---- */
@@ -150,141 +154,147 @@ static hu_status device_function(void *self, int which, size_t n, float *z, cons
   return functions[which](n, z, 1, hu_binary32(), x, 1, hu_binary32(), rne, NULL, NULL, NULL);
 }
 
-static hu_status device_quantize(void *self, size_t n, float *x, hu_format f, hu_mode mode, hu_stream words) {
-  hu_exec e = exec_of(words);
+static hu_status device_quantize(void *self, size_t n, float *x, hu_format format, hu_mode mode, hu_stream words) {
+  hu_exec exec = exec_of(words);
   (void)self;
-  return hu_device_quantize_n(n, x, 1, x, 1, f, mode, &e, NULL, NULL);
+  return hu_device_quantize_n(n, x, 1, x, 1, format, mode, &exec, NULL, NULL);
 }
 
-static hu_status into_scaled(device *d, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r,
-                             const hu_exec *e, hu_events *events) {
-  hu_scaling kind = r->scaling;
-  if (r->turned) {
-    kind.rows = r->scaling.cols;
-    kind.cols = r->scaling.rows;
+static hu_status into_scaled(device *gpu, size_t rows, size_t cols, float *z, const float *x,
+                             const hu_rounding *rounding, const hu_exec *exec, hu_events *events) {
+  hu_scaling kind = rounding->scaling;
+  if (rounding->turned) {
+    kind.rows = rounding->scaling.cols;
+    kind.cols = rounding->scaling.rows;
   }
   size_t work = (hu_device_scaled_work(rows, cols, &kind) + 15) / 16 * 16;
-  hu_status s = want_room(d, work + sizeof r->amax);
-  float *amax = r->amax != 0 && s == HU_OK ? (float *)(void *)((uint8_t *)d->room + work) : NULL;
-  if (amax) s = device_put(d, amax, &r->amax, sizeof *amax);
-  if (s != HU_OK) return s;
-  return hu_device_scaled_quantize(rows, cols, z, cols, x, cols, &kind, r->mode, amax, NULL, e, events, d->room, NULL);
+  hu_status status = want_room(gpu, work + sizeof rounding->amax);
+  float *amax = rounding->amax != 0 && status == HU_OK ? (float *)(void *)((uint8_t *)gpu->room + work) : NULL;
+  if (amax) status = device_put(gpu, amax, &rounding->amax, sizeof *amax);
+  if (status != HU_OK) return status;
+  return hu_device_scaled_quantize(rows, cols, z, cols, x, cols, &kind, rounding->mode, amax, NULL, exec, events,
+                                   gpu->room, NULL);
 }
 
 /* The room: work, then sums, then the scale. */
-static hu_status into_s2fp8(device *d, size_t n, float *z, const float *x, const hu_rounding *r, const hu_exec *e,
-                            hu_events *events) {
-  hu_status s = want_room(d, HU_DEVICE_S2FP8_WORK + sizeof(hu_s2fp8_sums) + sizeof(hu_s2fp8_scale));
-  if (s != HU_OK) return s;
-  uint8_t *room = d->room;
+static hu_status into_s2fp8(device *gpu, size_t n, float *z, const float *x, const hu_rounding *rounding,
+                            const hu_exec *exec, hu_events *events) {
+  hu_status status = want_room(gpu, HU_DEVICE_S2FP8_WORK + sizeof(hu_s2fp8_sums) + sizeof(hu_s2fp8_scale));
+  if (status != HU_OK) return status;
+  uint8_t *room = gpu->room;
   hu_s2fp8_sums *sums = (hu_s2fp8_sums *)(void *)(room + HU_DEVICE_S2FP8_WORK);
   hu_s2fp8_scale *scale = (hu_s2fp8_scale *)(void *)(sums + 1);
-  return hu_device_s2fp8_truncate_n(n, z, 1, x, 1, &r->s2fp8, r->mode, sums, scale, e, events, room, NULL);
+  return hu_device_s2fp8_truncate_n(n, z, 1, x, 1, &rounding->s2fp8, rounding->mode, sums, scale, exec, events, room,
+                                    NULL);
 }
 
 static hu_status keep(size_t n, float *z, const float *x) {
-  hu_task t = hui_task_of(1, n, z, x, NULL);
-  return hui_train_run(HU_RUN_KEEP, &t);
+  hu_task task = hui_task_of(1, n, z, x, NULL);
+  return hui_train_run(HU_RUN_KEEP, &task);
 }
 
 /* z may be x, which is wanted once more: a copy is in the room. */
-static hu_status into_format(device *d, size_t n, float *z, const float *x, const hu_rounding *r, const hu_exec *e,
-                             hu_events *events) {
-  if (!r->over_inf && !r->keep_nan) return hu_device_quantize_n(n, z, 1, x, 1, r->format, r->mode, e, events, NULL);
-  hu_status s = want_room(d, n * sizeof *x);
-  if (s != HU_OK) return s;
-  hu_task copy = hui_task_of(1, n, d->room, x, NULL);
-  s = hui_train_run(HU_RUN_COPY, &copy);
-  if (s == HU_OK) s = hu_device_quantize_n(n, z, 1, d->room, 1, r->format, r->mode, e, events, NULL);
-  return s == HU_OK ? hui_train_widen(n, z, d->room, r, e->stream, events) : s;
+static hu_status into_format(device *gpu, size_t n, float *z, const float *x, const hu_rounding *rounding,
+                             const hu_exec *exec, hu_events *events) {
+  if (!rounding->over_inf && !rounding->keep_nan)
+    return hu_device_quantize_n(n, z, 1, x, 1, rounding->format, rounding->mode, exec, events, NULL);
+  hu_status status = want_room(gpu, n * sizeof *x);
+  if (status != HU_OK) return status;
+  hu_task copy = hui_task_of(1, n, gpu->room, x, NULL);
+  status = hui_train_run(HU_RUN_COPY, &copy);
+  if (status == HU_OK)
+    status = hu_device_quantize_n(n, z, 1, gpu->room, 1, rounding->format, rounding->mode, exec, events, NULL);
+  return status == HU_OK ? hui_train_widen(n, z, gpu->room, rounding, exec->stream, events) : status;
 }
 
-static hu_status device_round(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r,
-                              hu_stream words, hu_rounding_counts *counts) {
-  hu_exec e = exec_of(words);
+static hu_status device_round(void *self, size_t rows, size_t cols, float *z, const float *x,
+                              const hu_rounding *rounding, hu_stream words, hu_rounding_counts *counts) {
+  hu_exec exec = exec_of(words);
   hu_events *events = counts ? &counts->events : NULL;
   size_t n = rows * cols;
   /* Before x, which z may be, is gone; only formats tell what is too large. */
-  float max = r->kind == HU_ROUND_FORMAT ? (float)hu_limits_of(r->format).max : HUGE_VALF;
-  hu_status s = counts ? hui_train_count(n, x, max, counts) : HU_OK;
-  if (s != HU_OK) return s;
-  switch (r->kind) {
+  float max = rounding->kind == HU_ROUND_FORMAT ? (float)hu_limits_of(rounding->format).max : HUGE_VALF;
+  hu_status status = counts ? hui_train_count(n, x, max, counts) : HU_OK;
+  if (status != HU_OK) return status;
+  switch (rounding->kind) {
     case HU_ROUND_KEEP: return keep(n, z, x);
-    case HU_ROUND_FORMAT: return into_format(self, n, z, x, r, &e, events);
-    case HU_ROUND_SCALED: return into_scaled(self, rows, cols, z, x, r, &e, events);
-    case HU_ROUND_S2FP8: return into_s2fp8(self, n, z, x, r, &e, events);
-    case HU_ROUND_NUMBER: return hu_device_number_quantize_n(n, z, 1, x, 1, r->number, r->mode, &e, events, NULL);
+    case HU_ROUND_FORMAT: return into_format(self, n, z, x, rounding, &exec, events);
+    case HU_ROUND_SCALED: return into_scaled(self, rows, cols, z, x, rounding, &exec, events);
+    case HU_ROUND_S2FP8: return into_s2fp8(self, n, z, x, rounding, &exec, events);
+    case HU_ROUND_NUMBER:
+      return hu_device_number_quantize_n(n, z, 1, x, 1, rounding->number, rounding->mode, &exec, events, NULL);
     default: return HU_E_TRAIN;
   }
 }
 
 static hu_status device_transform(void *self, size_t rows, size_t cols, float *z, const float *x,
                                   const hu_hadamard *transform) {
-  device *d = self;
-  hu_hadamard t = *transform;
-  hu_status s = HU_OK;
-  if (!d->mask_there || memcmp(d->mask, transform->mask, sizeof d->mask) != 0) {
-    if (!d->mask_there) d->mask_there = hui_memory_new(sizeof d->mask);
-    if (!d->mask_there) return HU_E_MEMORY;
-    memcpy(d->mask, transform->mask, sizeof d->mask);
-    s = device_put(d, d->mask_there, d->mask, sizeof d->mask);
+  device *gpu = self;
+  hu_hadamard copy = *transform;
+  hu_status status = HU_OK;
+  if (!gpu->mask_there || memcmp(gpu->mask, transform->mask, sizeof gpu->mask) != 0) {
+    if (!gpu->mask_there) gpu->mask_there = hui_memory_new(sizeof gpu->mask);
+    if (!gpu->mask_there) return HU_E_MEMORY;
+    memcpy(gpu->mask, transform->mask, sizeof gpu->mask);
+    status = device_put(gpu, gpu->mask_there, gpu->mask, sizeof gpu->mask);
   }
-  if (s != HU_OK) return s;
-  t.mask = d->mask_there;
-  return hu_device_hadamard_forward(rows, cols, z, cols, x, cols, &t, NULL, NULL);
+  if (status != HU_OK) return status;
+  copy.mask = gpu->mask_there;
+  return hu_device_hadamard_forward(rows, cols, z, cols, x, cols, &copy, NULL, NULL);
 }
 
-static hu_status device_unscale(void *self, size_t n, float *g, float scale, hu_gradient_found *found) {
+static hu_status device_unscale(void *self, size_t n, float *gradient, float scale, hu_gradient_found *found) {
   (void)self;
-  return hui_train_unscale(n, g, 1 / scale, found);
+  return hui_train_unscale(n, gradient, 1 / scale, found);
 }
 
-static hu_status device_compare(void *self, size_t n, const float *u, const float *before, const float *after,
+static hu_status device_compare(void *self, size_t n, const float *update, const float *before, const float *after,
                                 hu_update_counts *counts) {
   (void)self;
-  return hui_train_compare(n, u, before, after, counts);
+  return hui_train_compare(n, update, before, after, counts);
 }
 
 static hu_status device_squares(void *self, size_t count, hu_squares *x) {
-  device *d = self;
+  device *gpu = self;
   size_t bytes = count * sizeof *x;
-  hu_status s = want_room(d, bytes);
-  if (s == HU_OK) s = device_put(d, d->room, x, bytes);
-  if (s == HU_OK) s = hui_train_squares(count, d->room);
-  return s == HU_OK ? device_get(d, x, d->room, bytes) : s;
+  hu_status status = want_room(gpu, bytes);
+  if (status == HU_OK) status = device_put(gpu, gpu->room, x, bytes);
+  if (status == HU_OK) status = hui_train_squares(count, gpu->room);
+  return status == HU_OK ? device_get(gpu, x, gpu->room, bytes) : status;
 }
 
 /* Sums of so many numbers from x on, `ld` from one row to the next. */
-static hu_status sum_some(device *d, size_t rows, size_t ld, size_t n, float *z, const float *x) {
+static hu_status sum_some(device *gpu, size_t rows, size_t ld, size_t n, float *z, const float *x) {
   const hu_mode rne = {0};
-  const hu_format f = hu_binary32();
-  const hu_sum_range range = hu_sum_range_of(f);
-  uint64_t *sums = d->room;
-  hu_status s = hui_train_zero(sums, n * (1 + range.words) * sizeof *sums);
-  for (size_t k = 0; k < rows && s == HU_OK; k++) s = hu_device_sum_add_n(n, sums, range, x + k * ld, 1, f, NULL);
-  return s == HU_OK ? hu_device_sum_round_n(n, z, 1, f, sums, range, rne, NULL, NULL, NULL) : s;
+  const hu_format format = hu_binary32();
+  const hu_sum_range range = hu_sum_range_of(format);
+  uint64_t *sums = gpu->room;
+  hu_status status = hui_train_zero(sums, n * (1 + range.words) * sizeof *sums);
+  for (size_t k = 0; k < rows && status == HU_OK; k++)
+    status = hu_device_sum_add_n(n, sums, range, x + k * ld, 1, format, NULL);
+  return status == HU_OK ? hu_device_sum_round_n(n, z, 1, format, sums, range, rne, NULL, NULL, NULL) : status;
 }
 
 static hu_status device_sum_rows(void *self, size_t rows, size_t n, float *z, const float *x) {
-  device *d = self;
+  device *gpu = self;
   size_t most = n < SUMS ? n : SUMS;
-  hu_status s = want_room(d, most * (1 + hu_sum_range_of(hu_binary32()).words) * sizeof(uint64_t));
-  for (size_t i = 0; i < n && s == HU_OK; i += most)
-    s = sum_some(d, rows, n, n - i < most ? n - i : most, z + i, x + i);
-  return s;
+  hu_status status = want_room(gpu, most * (1 + hu_sum_range_of(hu_binary32()).words) * sizeof(uint64_t));
+  for (size_t i = 0; i < n && status == HU_OK; i += most)
+    status = sum_some(gpu, rows, n, n - i < most ? n - i : most, z + i, x + i);
+  return status;
 }
 
 static hu_status device_judge(void *self, size_t rows, size_t cols, const float *x, const uint32_t *labels,
                               hu_answers *answers) {
-  device *d = self;
+  device *gpu = self;
   hu_answers some = {0, 0};
-  hu_status s = want_room(d, sizeof some);
-  if (s == HU_OK) s = hui_train_zero(d->room, sizeof some);
-  if (s == HU_OK) s = hui_train_judge(rows, cols, x, labels, d->room);
-  if (s == HU_OK) s = device_get(d, &some, d->room, sizeof some);
+  hu_status status = want_room(gpu, sizeof some);
+  if (status == HU_OK) status = hui_train_zero(gpu->room, sizeof some);
+  if (status == HU_OK) status = hui_train_judge(rows, cols, x, labels, gpu->room);
+  if (status == HU_OK) status = device_get(gpu, &some, gpu->room, sizeof some);
   answers->asked += some.asked;
   answers->right += some.right;
-  return s;
+  return status;
 }
 
 static const hu_engine engine_of_device = {"cuda",
@@ -314,7 +324,7 @@ static const hu_engine engine_of_device = {"cuda",
 
 hu_status hu_engine_device(const hu_engine **engine) {
   if (!engine) return HU_E_NULL;
-  hu_status s = hu_device_available(NULL, 0);
-  *engine = s == HU_OK ? &engine_of_device : NULL;
-  return s;
+  hu_status status = hu_device_available(NULL, 0);
+  *engine = status == HU_OK ? &engine_of_device : NULL;
+  return status;
 }

@@ -18,23 +18,24 @@
 #include "train/engine/kernels_layers.h"
 
 #define HU_TRAIN_KERNEL(NAME, name, by)                                                                              \
-  HU_KERNEL __launch_bounds__(HU_THREADS) hui_train_##name(const __grid_constant__ hu_task t) {                      \
-    const size_t step = (size_t)gridDim.x * HU_THREADS, items = by == HU_BY_ROW ? t.rows : t.rows * t.cols;          \
+  HU_KERNEL __launch_bounds__(HU_THREADS) hui_train_##name(const __grid_constant__ hu_task task) {                   \
+    const size_t step = (size_t)gridDim.x * HU_THREADS, items = by == HU_BY_ROW ? task.rows : task.rows * task.cols; \
     for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < items; i += step) {                           \
-      const size_t r = by == HU_BY_ROW ? i : t.rows == 1 ? 0 : i / t.cols, j = by == HU_BY_ROW ? 0 : i - r * t.cols; \
-      hui_at_##name(&t, r, j, by == HU_BY_ROW ? t.cols : j + 1);                                                     \
+      const size_t row = by == HU_BY_ROW ? i : task.rows == 1 ? 0 : i / task.cols;                                   \
+      const size_t j = by == HU_BY_ROW ? 0 : i - row * task.cols;                                                    \
+      hui_at_##name(&task, row, j, by == HU_BY_ROW ? task.cols : j + 1);                                             \
     }                                                                                                                \
   }
 HU_KERNELS(HU_TRAIN_KERNEL)
 
 static unsigned grid_of(size_t items) { return hui_grid_size(items / HU_THREADS + 1, 16); }
 
-hu_status hui_train_run(int kernel, const hu_task *t) {
-  if (t->rows == 0 || t->cols == 0) return HU_OK;
+hu_status hui_train_run(int kernel, const hu_task *task) {
+  if (task->rows == 0 || task->cols == 0) return HU_OK;
   switch (kernel) {
-#define HU_TRAIN_CASE(NAME, name, by)                                                                 \
-  case HU_RUN_##NAME:                                                                                 \
-    HU_LAUNCH(hui_train_##name, grid_of(by == HU_BY_ROW ? t->rows : t->rows * t->cols), 0, NULL, *t); \
+#define HU_TRAIN_CASE(NAME, name, by)                                                                             \
+  case HU_RUN_##NAME:                                                                                             \
+    HU_LAUNCH(hui_train_##name, grid_of(by == HU_BY_ROW ? task->rows : task->rows * task->cols), 0, NULL, *task); \
     break;
     HU_KERNELS(HU_TRAIN_CASE)
     default: return HU_E_TRAIN;
@@ -46,12 +47,12 @@ hu_status hui_train_zero(void *x, size_t n) { return cudaMemset(x, 0, n) == cuda
 
 /* Magnitudes of binary32 numbers are ordered as their patterns. */
 HU_KERNEL __launch_bounds__(HU_THREADS)
-    hui_train_unscale_kernel(size_t n, float *g, float back, hu_gradient_found *found) {
+    hui_train_unscale_kernel(size_t n, float *gradient, float back, hu_gradient_found *found) {
   const size_t step = (size_t)gridDim.x * HU_THREADS;
   unsigned top = 0, bad = 0;
   for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < n; i += step) {
-    g[i] = hui_canonical(g[i] * back); /* a device's own NaN is another */
-    const unsigned size = __float_as_uint(g[i]) & 0x7FFFFFFFu;
+    gradient[i] = hui_canonical(gradient[i] * back); /* a device's own NaN is another */
+    const unsigned size = __float_as_uint(gradient[i]) & 0x7FFFFFFFu;
     bad |= size >= 0x7F800000u;
     if (size < 0x7F800000u && size > top) top = size;
   }
@@ -60,8 +61,8 @@ HU_KERNEL __launch_bounds__(HU_THREADS)
 }
 static_assert(sizeof(hu_gradient_found) == 8 && offsetof(hu_gradient_found, bad) == 4, "a word of its own");
 
-hu_status hui_train_unscale(size_t n, float *g, float back, hu_gradient_found *found) {
-  HU_LAUNCH(hui_train_unscale_kernel, grid_of(n), 0, NULL, n, g, back, found);
+hu_status hui_train_unscale(size_t n, float *gradient, float back, hu_gradient_found *found) {
+  HU_LAUNCH(hui_train_unscale_kernel, grid_of(n), 0, NULL, n, gradient, back, found);
   return hui_launched();
 }
 
@@ -69,21 +70,21 @@ HU_DEVICE void hui_train_add(uint64_t *sum, unsigned n) {
   if (n) atomicAdd((unsigned long long *)sum, (unsigned long long)n);
 }
 
-HU_KERNEL __launch_bounds__(HU_THREADS) hui_train_compare_kernel(size_t n, const float *u, const float *before,
+HU_KERNEL __launch_bounds__(HU_THREADS) hui_train_compare_kernel(size_t n, const float *update, const float *before,
                                                                  const float *after, hu_update_counts *counts) {
   const size_t step = (size_t)gridDim.x * HU_THREADS;
   unsigned moved = 0, lost = 0;
   for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < n; i += step) {
-    moved += u[i] != 0;
-    lost += u[i] != 0 && before[i] == after[i];
+    moved += update[i] != 0;
+    lost += update[i] != 0 && before[i] == after[i];
   }
   hui_train_add(&counts->moved, moved);
   hui_train_add(&counts->lost, lost);
 }
 
-hu_status hui_train_compare(size_t n, const float *u, const float *before, const float *after,
+hu_status hui_train_compare(size_t n, const float *update, const float *before, const float *after,
                             hu_update_counts *counts) {
-  HU_LAUNCH(hui_train_compare_kernel, grid_of(n), 0, NULL, n, u, before, after, counts);
+  HU_LAUNCH(hui_train_compare_kernel, grid_of(n), 0, NULL, n, update, before, after, counts);
   return hui_launched();
 }
 
@@ -101,15 +102,15 @@ HU_KERNEL __launch_bounds__(HU_THREADS) hui_train_squares_kernel(size_t count, h
     double sum = 0;
     size_t k = lane;
     for (; lane < HU_SQUARES_LANES && k + ahead - HU_SQUARES_LANES < n; k += ahead) {
-      double v[HU_SQUARES_AHEAD];
+      double value[HU_SQUARES_AHEAD];
 #pragma unroll
-      for (int j = 0; j < HU_SQUARES_AHEAD; j++) v[j] = (double)a[k + j * HU_SQUARES_LANES];
+      for (int j = 0; j < HU_SQUARES_AHEAD; j++) value[j] = (double)a[k + j * HU_SQUARES_LANES];
 #pragma unroll
-      for (int j = 0; j < HU_SQUARES_AHEAD; j++) sum += v[j] * v[j];
+      for (int j = 0; j < HU_SQUARES_AHEAD; j++) sum += value[j] * value[j];
     }
     for (; lane < HU_SQUARES_LANES && k < n; k += HU_SQUARES_LANES) {
-      const double v = (double)a[k];
-      sum += v * v;
+      const double value = (double)a[k];
+      sum += value * value;
     }
     __syncwarp();
     for (unsigned half = HU_SQUARES_LANES / 2; half; half /= 2) sum += __shfl_down_sync(HU_ALL_LANES, sum, half);
@@ -126,10 +127,10 @@ HU_KERNEL __launch_bounds__(HU_THREADS)
     hui_train_judge_kernel(size_t rows, size_t cols, const float *x, const uint32_t *labels, hu_answers *answers) {
   const size_t step = (size_t)gridDim.x * HU_THREADS;
   unsigned asked = 0, right = 0;
-  for (size_t r = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; r < rows; r += step) {
-    if (labels[r] == HU_LABEL_NONE) continue;
+  for (size_t row = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; row < rows; row += step) {
+    if (labels[row] == HU_LABEL_NONE) continue;
     asked++;
-    right += hui_first_largest(cols, x + r * cols) == labels[r];
+    right += hui_first_largest(cols, x + row * cols) == labels[row];
   }
   hui_train_add(&answers->asked, asked);
   hui_train_add(&answers->right, right);
@@ -166,40 +167,42 @@ typedef struct hu_widening {
 /* One event less. */
 HU_DEVICE void hui_train_take_back(uint64_t *count) { atomicAdd((unsigned long long *)count, ~0ull); }
 
-HU_DEVICE float hui_train_widened(const hu_widening &w, size_t i, float x, float z) {
-  const uint32_t u = __float_as_uint(x), size = u & 0x7FFFFFFFu;
+HU_DEVICE float hui_train_widened(const hu_widening &widening, size_t i, float x, float z) {
+  const uint32_t bits = __float_as_uint(x), size = bits & 0x7FFFFFFFu;
   if (size > 0x7F800000u) return hui_canonical(x);
-  if (!w.over_inf || (u >> 31 && !w.is_signed)) return z;
+  if (!widening.over_inf || (bits >> 31 && !widening.is_signed)) return z;
   if (size < 0x7F800000u) {
     uint32_t what = 0;
-    (void)hui_round(&w.spec, hui_unpack32(u), w.bits ? hui_word(w.words, i) >> (32 - w.bits) : 0, &what);
+    (void)hui_round(&widening.spec, hui_unpack32(bits),
+                    widening.bits ? hui_word(widening.words, i) >> (32 - widening.bits) : 0, &what);
     if (!(what & HU_EVENT_OVERFLOW)) return z;
-  } else if (w.events && z != z) {
-    hui_train_take_back(&w.events->invalid);
+  } else if (widening.events && z != z) {
+    hui_train_take_back(&widening.events->invalid);
   }
-  if (w.events && (__float_as_uint(z) & 0x7FFFFFFFu) < 0x7F800000u) hui_train_take_back(&w.events->saturated);
-  return __uint_as_float(0x7F800000u | (u & 0x80000000u));
+  if (widening.events && (__float_as_uint(z) & 0x7FFFFFFFu) < 0x7F800000u)
+    hui_train_take_back(&widening.events->saturated);
+  return __uint_as_float(0x7F800000u | (bits & 0x80000000u));
 }
 
 HU_KERNEL __launch_bounds__(HU_THREADS)
-    hui_train_widen_kernel(size_t n, float *z, const float *before, const __grid_constant__ hu_widening w) {
+    hui_train_widen_kernel(size_t n, float *z, const float *before, const __grid_constant__ hu_widening widening) {
   const size_t step = (size_t)gridDim.x * HU_THREADS;
   for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < n; i += step) {
     const float x = before[i];
-    if (!(fabsf(x) <= w.max)) z[i] = hui_train_widened(w, i, x, z[i]);
+    if (!(fabsf(x) <= widening.max)) z[i] = hui_train_widened(widening, i, x, z[i]);
   }
 }
 
-hu_status hui_train_widen(size_t n, float *z, const float *before, const hu_rounding *r, hu_stream words,
+hu_status hui_train_widen(size_t n, float *z, const float *before, const hu_rounding *rounding, hu_stream words,
                           hu_events *events) {
-  hu_widening w;
-  w.spec = hui_spec_of(r->format, r->mode);
-  w.max = (float)hu_limits_of(r->format).max;
-  w.over_inf = r->over_inf;
-  w.is_signed = r->format.sign;
-  w.bits = r->mode.bits;
-  w.words = words;
-  w.events = events;
-  HU_LAUNCH(hui_train_widen_kernel, grid_of(n), 0, NULL, n, z, before, w);
+  hu_widening widening;
+  widening.spec = hui_spec_of(rounding->format, rounding->mode);
+  widening.max = (float)hu_limits_of(rounding->format).max;
+  widening.over_inf = rounding->over_inf;
+  widening.is_signed = rounding->format.sign;
+  widening.bits = rounding->mode.bits;
+  widening.words = words;
+  widening.events = events;
+  HU_LAUNCH(hui_train_widen_kernel, grid_of(n), 0, NULL, n, z, before, widening);
   return hui_launched();
 }

@@ -11,13 +11,13 @@ extern "C" {
 #endif
 
 /* A kernel of train/engine/kernels.h. */
-hu_status hui_train_run(int kernel, const hu_task *t);
+hu_status hui_train_run(int kernel, const hu_task *task);
 /* x = 0 for n bytes. */
 hu_status hui_train_zero(void *x, size_t n);
-/* g = g back; *found takes the results in. */
-hu_status hui_train_unscale(size_t n, float *g, float back, hu_gradient_found *found);
-/* Adds how many u are not 0, and where of those before and after are equal. */
-hu_status hui_train_compare(size_t n, const float *u, const float *before, const float *after,
+/* gradient = gradient back; *found takes the results in. */
+hu_status hui_train_unscale(size_t n, float *gradient, float back, hu_gradient_found *found);
+/* Adds how many update are not 0, and where of those before and after are equal. */
+hu_status hui_train_compare(size_t n, const float *update, const float *before, const float *after,
                             hu_update_counts *counts);
 /* The sum of squares of each array, into the table. */
 hu_status hui_train_squares(size_t count, hu_squares *x);
@@ -27,7 +27,7 @@ hu_status hui_train_judge(size_t rows, size_t cols, const float *x, const uint32
 hu_status hui_train_count(size_t n, const float *x, float max, hu_rounding_counts *counts);
 /* over=inf and nan=keep of rounding.h: what z, which `before` was rounded to, is instead; events, which may be NULL, of
  * what it did not become are taken back. */
-hu_status hui_train_widen(size_t n, float *z, const float *before, const hu_rounding *r, hu_stream words,
+hu_status hui_train_widen(size_t n, float *z, const float *before, const hu_rounding *rounding, hu_stream words,
                           hu_events *events);
 
 #ifdef __cplusplus
