@@ -16,8 +16,8 @@
 typedef struct job {
   size_t n, bytes;
   int op;
-  void *x, *y, *w, *z, *from, *to; /* from, to: for memcpy */
-  hu_format f;
+  void *x, *y, *third, *z, *from, *to; /* from, to: for memcpy */
+  hu_format format;
   hu_mode mode;
   hu_exec exec;
   hu_events events;
@@ -28,63 +28,76 @@ enum { ADD, MUL, DIV, SQRT, FMA, OPERATIONS };
 static const char *const names[] = {"add", "mul", "div", "sqrt", "fma"};
 static const int operands[] = {2, 2, 2, 1, 3};
 
-static void run_arith(void *p) {
-  job *j = p;
-  const hu_format f = j->f;
-  switch (j->op) {
-    case ADD: j->status = hu_add_n(j->n, j->z, 1, f, j->x, 1, f, j->y, 1, f, j->mode, &j->exec, &j->events); break;
-    case MUL: j->status = hu_mul_n(j->n, j->z, 1, f, j->x, 1, f, j->y, 1, f, j->mode, &j->exec, &j->events); break;
-    case DIV: j->status = hu_div_n(j->n, j->z, 1, f, j->x, 1, f, j->y, 1, f, j->mode, &j->exec, &j->events); break;
-    case SQRT: j->status = hu_sqrt_n(j->n, j->z, 1, f, j->x, 1, f, j->mode, &j->exec, &j->events); break;
-    default: j->status = hu_fma_n(j->n, j->z, 1, f, j->x, 1, f, j->y, 1, f, j->w, 1, f, j->mode, &j->exec, &j->events);
+static void run_arith(void *context) {
+  job *work = context;
+  const hu_format format = work->format;
+  switch (work->op) {
+    case ADD:
+      work->status = hu_add_n(work->n, work->z, 1, format, work->x, 1, format, work->y, 1, format, work->mode,
+                              &work->exec, &work->events);
+      break;
+    case MUL:
+      work->status = hu_mul_n(work->n, work->z, 1, format, work->x, 1, format, work->y, 1, format, work->mode,
+                              &work->exec, &work->events);
+      break;
+    case DIV:
+      work->status = hu_div_n(work->n, work->z, 1, format, work->x, 1, format, work->y, 1, format, work->mode,
+                              &work->exec, &work->events);
+      break;
+    case SQRT:
+      work->status = hu_sqrt_n(work->n, work->z, 1, format, work->x, 1, format, work->mode, &work->exec, &work->events);
+      break;
+    default:
+      work->status = hu_fma_n(work->n, work->z, 1, format, work->x, 1, format, work->y, 1, format, work->third, 1,
+                              format, work->mode, &work->exec, &work->events);
   }
 }
 
-static void run_memcpy(void *p) {
-  job *j = p;
-  memcpy(j->to, j->from, j->bytes);
+static void run_memcpy(void *context) {
+  job *work = context;
+  memcpy(work->to, work->from, work->bytes);
 }
 
 /* Any codes, as bits of a generator. */
-static void fill(void *z, size_t bytes, uint64_t s) {
+static void fill(void *z, size_t bytes, uint64_t state) {
   for (size_t i = 0; i + 8 <= bytes; i += 8) {
-    uint64_t r = (s += 0x9E3779B97F4A7C15u);
-    r = (r ^ (r >> 30)) * 0xBF58476D1CE4E5B9u;
-    r ^= r >> 29;
-    memcpy((char *)z + i, &r, 8);
+    uint64_t random = (state += 0x9E3779B97F4A7C15u);
+    random = (random ^ (random >> 30)) * 0xBF58476D1CE4E5B9u;
+    random ^= random >> 29;
+    memcpy((char *)z + i, &random, 8);
   }
 }
 
-static double time_one(job *j, uint32_t off, size_t n, int rounds, double *copy) {
-  j->n = n;
-  j->exec.levels_off = off;
-  bench_pair t = bench_against(run_arith, run_memcpy, j, rounds, 1);
-  if (j->status != HU_OK) {
-    fprintf(stderr, "bench_arith: %s\n", hu_status_text(j->status));
+static double time_one(job *work, uint32_t off, size_t n, int rounds, double *copy) {
+  work->n = n;
+  work->exec.levels_off = off;
+  bench_pair times = bench_against(run_arith, run_memcpy, work, rounds, 1);
+  if (work->status != HU_OK) {
+    fprintf(stderr, "bench_arith: %s\n", hu_status_text(work->status));
     exit(2);
   }
-  *copy = t.reference;
-  return 1e9 * t.subject / (double)n;
+  *copy = times.reference;
+  return 1e9 * times.subject / (double)n;
 }
 
-static void row(job *j, const char *format, const char *mode, size_t n, int rounds, int csv) {
+static void row(job *work, const char *format, const char *mode, size_t n, int rounds, int csv) {
   double ns[BENCH_LEVELS], copy = 0;
   size_t levels = t_levels();
-  unsigned size = hu_limits_of(j->f).storage / 8;
-  j->bytes = n * size * (size_t)(operands[j->op] + 1) / 2; /* it reads and writes them */
+  unsigned size = hu_limits_of(work->format).storage / 8;
+  work->bytes = n * size * (size_t)(operands[work->op] + 1) / 2; /* it reads and writes them */
   for (size_t i = levels; i-- > 0;) {
-    if (bench_changes_arith(i)) ns[i] = time_one(j, t_levels_off(i), t_level_bit(i) ? n : n / 16, rounds, &copy);
+    if (bench_changes_arith(i)) ns[i] = time_one(work, t_levels_off(i), t_level_bit(i) ? n : n / 16, rounds, &copy);
   }
   double copied = 1e9 * copy / (double)n;
   if (csv) {
     char name[96];
-    snprintf(name, sizeof name, "%s, %s, %s", names[j->op], mode, format);
+    snprintf(name, sizeof name, "%s, %s, %s", names[work->op], mode, format);
     for (size_t i = 0; i < levels; i++) {
       if (bench_changes_arith(i)) bench_table_line(name, t_level_name(i), 1, "ns", ns[i]);
     }
     return;
   }
-  printf("%-6s %-16s %-6s", names[j->op], format, mode);
+  printf("%-6s %-16s %-6s", names[work->op], format, mode);
   for (size_t i = 0; i < levels; i++) {
     if (bench_changes_arith(i)) printf(" %8.3f", ns[i]);
   }
@@ -108,8 +121,8 @@ int main(int argc, char **argv) {
       return 2;
     }
   }
-  job j = {0};
-  void **room[] = {&j.x, &j.y, &j.w, &j.z, &j.from, &j.to};
+  job work = {0};
+  void **room[] = {&work.x, &work.y, &work.third, &work.z, &work.from, &work.to};
   for (int i = 0; i < 6; i++) {
     size_t bytes = i < 4 ? 4 * n : 8 * n;
     *room[i] = aligned_alloc(4096, bytes);
@@ -129,15 +142,15 @@ int main(int argc, char **argv) {
     puts("   memcpy  (ns per element; memcpy of as many bytes)");
   }
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-    if (hu_format_find(&j.f, formats[i]) != HU_OK) return 2;
-    memset(&j.mode, 0, sizeof j.mode);
-    for (j.op = 0; j.op < OPERATIONS; j.op++) row(&j, formats[i], "rne", n, rounds, csv);
-    j.op = FMA;
-    j.mode.round = HU_RTO;
-    row(&j, formats[i], "rto", n, rounds, csv);
-    j.mode.round = HU_SRA;
-    j.mode.bits = 32;
-    row(&j, formats[i], "sra:32", n, rounds, csv);
+    if (hu_format_find(&work.format, formats[i]) != HU_OK) return 2;
+    memset(&work.mode, 0, sizeof work.mode);
+    for (work.op = 0; work.op < OPERATIONS; work.op++) row(&work, formats[i], "rne", n, rounds, csv);
+    work.op = FMA;
+    work.mode.round = HU_RTO;
+    row(&work, formats[i], "rto", n, rounds, csv);
+    work.mode.round = HU_SRA;
+    work.mode.bits = 32;
+    row(&work, formats[i], "sra:32", n, rounds, csv);
   }
   for (int i = 0; i < 6; i++) free(*room[i]);
   return 0;

@@ -31,25 +31,26 @@ static const struct {
 typedef struct job {
   size_t n;
   uint16_t *x, *y, *z;
-  hu_format f;
+  hu_format format;
   hu_exec exec;
   function_n call;
   hu_status status;
 } job;
 
-static void run_memcpy(void *p) {
-  job *j = p;
-  memcpy(j->z, j->x, j->n * sizeof *j->x);
+static void run_memcpy(void *context) {
+  job *work = context;
+  memcpy(work->z, work->x, work->n * sizeof *work->x);
 }
 
-static void run_function(void *p) {
-  job *j = p;
+static void run_function(void *context) {
+  job *work = context;
   hu_mode rne = {0};
   hu_events events = {0};
-  if (j->call)
-    j->status = j->call(j->n, j->z, 1, j->f, j->x, 1, j->f, rne, &j->exec, &events);
+  if (work->call)
+    work->status = work->call(work->n, work->z, 1, work->format, work->x, 1, work->format, rne, &work->exec, &events);
   else
-    j->status = hu_pow_n(j->n, j->z, 1, j->f, j->x, 1, j->f, j->y, 1, j->f, rne, &j->exec, &events);
+    work->status = hu_pow_n(work->n, work->z, 1, work->format, work->x, 1, work->format, work->y, 1, work->format, rne,
+                            &work->exec, &events);
 }
 
 static uint64_t next(uint64_t *state) {
@@ -58,35 +59,35 @@ static uint64_t next(uint64_t *state) {
   return z ^ (z >> 29);
 }
 
-static void fill(job *j, int positive, int all) {
+static void fill(job *work, int positive, int all) {
   hu_mode rne = {0};
-  uint64_t s = 1;
-  for (size_t i = 0; i < j->n; i++) {
-    double v = (double)(next(&s) >> 40) * 0x1p-20 - 8, w = (double)(next(&s) >> 40) * 0x1p-20 - 8;
-    j->x[i] = all ? (uint16_t)i : (uint16_t)hu_encode64(j->f, rne, positive && v < 0 ? -v : v, 0, NULL);
-    j->y[i] = (uint16_t)hu_encode64(j->f, rne, w, 0, NULL);
+  uint64_t state = 1;
+  for (size_t i = 0; i < work->n; i++) {
+    double x = (double)(next(&state) >> 40) * 0x1p-20 - 8, y = (double)(next(&state) >> 40) * 0x1p-20 - 8;
+    work->x[i] = all ? (uint16_t)i : (uint16_t)hu_encode64(work->format, rne, positive && x < 0 ? -x : x, 0, NULL);
+    work->y[i] = (uint16_t)hu_encode64(work->format, rne, y, 0, NULL);
   }
 }
 
-static void row(job *j, size_t k, int all, const char *format, int rounds, int csv) {
+static void row(job *work, size_t k, int all, const char *format, int rounds, int csv) {
   double copy = 1e30;
   char name[96];
   snprintf(name, sizeof name, "%s, %s, %s", functions[k].name, all ? "all codes" : "ordinary", format);
   if (!csv) printf("%-10s %-9s %-10s", functions[k].name, format, all ? "all codes" : "ordinary");
-  fill(j, functions[k].positive, all);
-  j->call = functions[k].call;
+  fill(work, functions[k].positive, all);
+  work->call = functions[k].call;
   for (size_t level = bench_first(); t_level_bit(level); level++) {
-    j->exec.levels_off = t_levels_off(level);
-    bench_pair t = bench_against(run_function, run_memcpy, j, rounds, 1);
-    if (j->status != HU_OK) exit(2);
-    if (t.reference < copy) copy = t.reference;
-    double ns = 1e9 * t.subject / (double)j->n;
+    work->exec.levels_off = t_levels_off(level);
+    bench_pair times = bench_against(run_function, run_memcpy, work, rounds, 1);
+    if (work->status != HU_OK) exit(2);
+    if (times.reference < copy) copy = times.reference;
+    double ns = 1e9 * times.subject / (double)work->n;
     if (csv)
       bench_table_line(name, t_level_name(level), 1, "ns", ns);
     else
       printf(" %9.2f", ns);
   }
-  if (!csv) printf(" %9.3f\n", 1e9 * copy / (double)j->n);
+  if (!csv) printf(" %9.3f\n", 1e9 * copy / (double)work->n);
   fflush(stdout);
 }
 
@@ -107,26 +108,26 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: %s [--log2 4..28] [--rounds N] [--csv]\n", argv[0]);
     return 2;
   }
-  job j = {(size_t)1 << bits, NULL, NULL, NULL, hu_binary16(), {0}, NULL, HU_OK};
-  j.x = malloc(2 * j.n);
-  j.y = malloc(2 * j.n);
-  j.z = malloc(2 * j.n);
-  if (!j.x || !j.y || !j.z) return 2;
+  job work = {(size_t)1 << bits, NULL, NULL, NULL, hu_binary16(), {0}, NULL, HU_OK};
+  work.x = malloc(2 * work.n);
+  work.y = malloc(2 * work.n);
+  work.z = malloc(2 * work.n);
+  if (!work.x || !work.y || !work.z) return 2;
   if (csv) {
     bench_table_head();
   } else {
-    printf("ns an element; levels %x; %zu elements into the operands' format, ties to even\n", hu_levels(), j.n);
+    printf("ns an element; levels %x; %zu elements into the operands' format, ties to even\n", hu_levels(), work.n);
     printf("%-10s %-9s %-10s", "function", "format", "operands");
     for (size_t i = bench_first(); t_level_bit(i); i++) printf(" %9s", t_level_name(i));
     puts("    memcpy");
   }
-  for (int f = 0; f < 2; f++) {
-    j.f = f ? hu_bfloat16() : hu_binary16();
+  for (int which = 0; which < 2; which++) {
+    work.format = which ? hu_bfloat16() : hu_binary16();
     for (size_t k = 0; k < sizeof functions / sizeof functions[0]; k++)
-      for (int all = 0; all < 2; all++) row(&j, k, all, f ? "bfloat16" : "binary16", rounds, csv);
+      for (int all = 0; all < 2; all++) row(&work, k, all, which ? "bfloat16" : "binary16", rounds, csv);
   }
-  free(j.x);
-  free(j.y);
-  free(j.z);
+  free(work.x);
+  free(work.y);
+  free(work.z);
   return 0;
 }

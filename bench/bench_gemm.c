@@ -135,7 +135,7 @@ static const row rows[] = {
 typedef struct job {
   size_t n;
   hu_operand a, b, scales; /* scales: of both, the same for all products of a part; data NULL: none */
-  hu_result d;
+  hu_result result;
   hu_accum accum;
   hu_mode mode;
   hu_exec exec;
@@ -146,35 +146,36 @@ typedef struct job {
   double *x64, *y64, *z64;
 } job;
 
-static void run_gemm(void *p) {
-  job *j = p;
-  if (j->scales.data) {
-    j->status = hu_gemm_scaled(j->n, j->n, j->n, &j->d, &j->a, &j->b, NULL, &j->scales, &j->scales, &j->accum, j->mode,
-                               &j->exec, &j->events);
+static void run_gemm(void *context) {
+  job *work = context;
+  if (work->scales.data) {
+    work->status = hu_gemm_scaled(work->n, work->n, work->n, &work->result, &work->a, &work->b, NULL, &work->scales,
+                                  &work->scales, &work->accum, work->mode, &work->exec, &work->events);
     return;
   }
-  j->status = hu_gemm(j->n, j->n, j->n, &j->d, &j->a, &j->b, NULL, &j->accum, j->mode, &j->exec, &j->events);
+  work->status = hu_gemm(work->n, work->n, work->n, &work->result, &work->a, &work->b, NULL, &work->accum, work->mode,
+                         &work->exec, &work->events);
 }
 
-static void run_sgemm(void *p) {
+static void run_sgemm(void *context) {
 #if HU_HAVE_OPENBLAS
-  job *j = p;
-  int n = (int)j->n;
-  cblas_sgemm(CblasRowMajor, CblasNoTrans, j->b.transposed ? CblasTrans : CblasNoTrans, n, n, n, 1, j->x32, n, j->y32,
-              n, 0, j->z32, n);
+  job *work = context;
+  int n = (int)work->n;
+  cblas_sgemm(CblasRowMajor, CblasNoTrans, work->b.transposed ? CblasTrans : CblasNoTrans, n, n, n, 1, work->x32, n,
+              work->y32, n, 0, work->z32, n);
 #else
-  (void)p;
+  (void)context;
 #endif
 }
 
-static void run_dgemm(void *p) {
+static void run_dgemm(void *context) {
 #if HU_HAVE_OPENBLAS
-  job *j = p;
-  int n = (int)j->n;
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, j->b.transposed ? CblasTrans : CblasNoTrans, n, n, n, 1, j->x64, n, j->y64,
-              n, 0, j->z64, n);
+  job *work = context;
+  int n = (int)work->n;
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, work->b.transposed ? CblasTrans : CblasNoTrans, n, n, n, 1, work->x64, n,
+              work->y64, n, 0, work->z64, n);
 #else
-  (void)p;
+  (void)context;
 #endif
 }
 
@@ -191,25 +192,25 @@ static double normal(uint64_t *state) {
 }
 
 static void *must_have(size_t bytes) {
-  void *p = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
-  if (!p) {
+  void *memory = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  if (!memory) {
     fprintf(stderr, "bench_gemm: no memory\n");
     exit(1);
   }
-  memset(p, 0, bytes);
-  return p;
+  memset(memory, 0, bytes);
+  return memory;
 }
 
 /* Powers of two about 1: enough of them for every model. */
-static void fill_scales(hu_operand *to, size_t n, hu_format f) {
+static void fill_scales(hu_operand *to, size_t n, hu_format format) {
   static const double some[4] = {0.5, 1, 2, 1};
   hu_mode rne;
   memset(&rne, 0, sizeof rne);
-  float *p = must_have(n * n * 4);
-  for (size_t i = 0; i < n * n; i++) p[i] = hu_decode(f, hu_encode64(f, rne, some[i / 7 % 4], 0, NULL));
-  to->data = p;
+  float *scales = must_have(n * n * 4);
+  for (size_t i = 0; i < n * n; i++) scales[i] = hu_decode(format, hu_encode64(format, rne, some[i / 7 % 4], 0, NULL));
+  to->data = scales;
   to->ld = n;
-  to->format = f;
+  to->format = format;
   to->storage = HU_STORAGE_VALUES;
 }
 
@@ -218,107 +219,110 @@ static void fill(hu_operand *to, size_t n, const char *name, int codes, int data
   hu_mode rne;
   memset(&rne, 0, sizeof rne);
   if (hu_format_parse(&to->format, name, NULL) != HU_OK) exit(1);
-  hu_limits l = hu_limits_of(to->format);
-  uint8_t *p = must_have(n * n * 4);
+  hu_limits limits = hu_limits_of(to->format);
+  uint8_t *bytes = must_have(n * n * 4);
   for (size_t i = 0; i < n * n; i++) {
     uint32_t code = (uint32_t)(next(&seed) >> 32);
-    code = (uint32_t)(((uint64_t)code * ((uint64_t)l.max_code + 1)) >> 32) | (next(&seed) & 1 ? l.sign_mask : 0);
+    code =
+        (uint32_t)(((uint64_t)code * ((uint64_t)limits.max_code + 1)) >> 32) | (next(&seed) & 1 ? limits.sign_mask : 0);
     if (data == NORMAL) code = hu_encode64(to->format, rne, normal(&seed), 0, NULL);
     float value = hu_decode(to->format, code);
     uint16_t half = (uint16_t)code;
-    if (!codes) memcpy(p + 4 * i, &value, 4);
-    if (codes && l.storage == 8) p[i] = (uint8_t)code;
-    if (codes && l.storage == 16) memcpy(p + 2 * i, &half, 2);
-    if (codes && l.storage == 32) memcpy(p + 4 * i, &code, 4);
+    if (!codes) memcpy(bytes + 4 * i, &value, 4);
+    if (codes && limits.storage == 8) bytes[i] = (uint8_t)code;
+    if (codes && limits.storage == 16) memcpy(bytes + 2 * i, &half, 2);
+    if (codes && limits.storage == 32) memcpy(bytes + 4 * i, &code, 4);
   }
-  to->data = p;
+  to->data = bytes;
   to->ld = n;
   to->storage = codes ? HU_STORAGE_CODES : HU_STORAGE_VALUES;
 }
 
-static void run_row(const row *r, job *j, int rounds, int csv) {
-  fill(&j->a, j->n, r->fa, r->a_codes, r->data, 1);
-  fill(&j->b, j->n, r->fb, r->a_codes, r->data, 2);
-  j->b.transposed = (uint8_t)r->b_turned;
-  if (hu_format_parse(&j->d.format, r->fd, NULL) != HU_OK) exit(1);
-  j->d.data = must_have(j->n * j->n * 4);
-  j->d.ld = j->n;
-  j->d.storage = r->d_codes ? HU_STORAGE_CODES : HU_STORAGE_VALUES;
-  memset(&j->accum, 0, sizeof j->accum);
-  memset(&j->mode, 0, sizeof j->mode);
-  if (r->stochastic) {
-    j->mode.round = HU_SRA;
-    j->mode.bits = 32;
+static void run_row(const row *line, job *task, int rounds, int csv) {
+  fill(&task->a, task->n, line->fa, line->a_codes, line->data, 1);
+  fill(&task->b, task->n, line->fb, line->a_codes, line->data, 2);
+  task->b.transposed = (uint8_t)line->b_turned;
+  if (hu_format_parse(&task->result.format, line->fd, NULL) != HU_OK) exit(1);
+  task->result.data = must_have(task->n * task->n * 4);
+  task->result.ld = task->n;
+  task->result.storage = line->d_codes ? HU_STORAGE_CODES : HU_STORAGE_VALUES;
+  memset(&task->accum, 0, sizeof task->accum);
+  memset(&task->mode, 0, sizeof task->mode);
+  if (line->stochastic) {
+    task->mode.round = HU_SRA;
+    task->mode.bits = 32;
   }
-  if (hu_accum_parse(&j->accum, r->way, NULL) != HU_OK) j->accum.kind = HU_ACCUM_EXACT;
-  memset(&j->scales, 0, sizeof j->scales);
-  if (hu_accum_is_scaled(&j->accum)) {
-    fill_scales(&j->scales, j->n, j->accum.scaled ? j->d.format : j->accum.block.scale);
+  if (hu_accum_parse(&task->accum, line->way, NULL) != HU_OK) task->accum.kind = HU_ACCUM_EXACT;
+  memset(&task->scales, 0, sizeof task->scales);
+  if (hu_accum_is_scaled(&task->accum)) {
+    fill_scales(&task->scales, task->n, task->accum.scaled ? task->result.format : task->accum.block.scale);
   }
-  uint32_t off = j->exec.levels_off;
-  if (!strncmp(r->way, "binary", 6)) j->exec.levels_off |= HU_LEVEL_VNNI | HU_LEVEL_AVX_VNNI | HU_LEVEL_MADD;
-  bench_pair t = bench_against(run_gemm, r->dgemm ? run_dgemm : run_sgemm, j, rounds, 1);
-  j->exec.levels_off = off;
-  if (j->status != HU_OK) {
-    fprintf(stderr, "bench_gemm: %s\n", hu_status_name(j->status));
+  uint32_t off = task->exec.levels_off;
+  if (!strncmp(line->way, "binary", 6)) task->exec.levels_off |= HU_LEVEL_VNNI | HU_LEVEL_AVX_VNNI | HU_LEVEL_MADD;
+  bench_pair times = bench_against(run_gemm, line->dgemm ? run_dgemm : run_sgemm, task, rounds, 1);
+  task->exec.levels_off = off;
+  if (task->status != HU_OK) {
+    fprintf(stderr, "bench_gemm: %s\n", hu_status_name(task->status));
     exit(1);
   }
-  double work = 2e-9 * (double)j->n * (double)j->n * (double)j->n;
-  const char *storage = r->a_codes ? "codes" : "values", *data = r->data == NORMAL ? "normal" : "any";
+  double work = 2e-9 * (double)task->n * (double)task->n * (double)task->n;
+  const char *storage = line->a_codes ? "codes" : "values", *data = line->data == NORMAL ? "normal" : "any";
   if (csv) {
     char name[256];
-    snprintf(name, sizeof name, "%s, %s x %s to %s, %s %s, %s", r->way, r->fa, r->fb, r->fd, storage,
-             r->b_turned ? "nt" : "nn", data);
+    snprintf(name, sizeof name, "%s, %s x %s to %s, %s %s, %s", line->way, line->fa, line->fb, line->fd, storage,
+             line->b_turned ? "nt" : "nn", data);
     if (HU_HAVE_OPENBLAS)
-      bench_table_line(name, j->level, 1, r->dgemm ? "speed / dgemm" : "speed / sgemm", t.reference / t.subject);
+      bench_table_line(name, task->level, 1, line->dgemm ? "speed / dgemm" : "speed / sgemm",
+                       times.reference / times.subject);
   } else {
-    printf("%-36s %-14s x %-14s -> %-14s %-6s %-2s %-6s %8.1f", r->way, r->fa, r->fb, r->fd, storage,
-           r->b_turned ? "nt" : "nn", data, work / t.subject);
+    printf("%-36s %-14s x %-14s -> %-14s %-6s %-2s %-6s %8.1f", line->way, line->fa, line->fb, line->fd, storage,
+           line->b_turned ? "nt" : "nn", data, work / times.subject);
     if (HU_HAVE_OPENBLAS)
-      printf(" %8.1f %7.3f of %s", work / t.reference, t.reference / t.subject, r->dgemm ? "dgemm" : "sgemm");
+      printf(" %8.1f %7.3f of %s", work / times.reference, times.reference / times.subject,
+             line->dgemm ? "dgemm" : "sgemm");
     putchar('\n');
   }
   fflush(stdout);
-  free((void *)(uintptr_t)j->a.data);
-  free((void *)(uintptr_t)j->b.data);
-  free((void *)(uintptr_t)j->scales.data);
-  free(j->d.data);
+  free((void *)(uintptr_t)task->a.data);
+  free((void *)(uintptr_t)task->b.data);
+  free((void *)(uintptr_t)task->scales.data);
+  free(task->result.data);
 }
 
 /* Every preset of block(...), with its own operands and result. */
-static void run_presets(job *j, int rounds, int csv, const char *only) {
-  hu_accum_preset p;
-  for (size_t i = 0; hu_accum_preset_at(&p, i) == HU_OK; i++) {
+static void run_presets(job *work, int rounds, int csv, const char *only) {
+  hu_accum_preset preset;
+  for (size_t i = 0; hu_accum_preset_at(&preset, i) == HU_OK; i++) {
     char fa[HU_FORMAT_TEXT_MAX], fb[HU_FORMAT_TEXT_MAX], fd[HU_FORMAT_TEXT_MAX];
-    if (p.accum.kind != HU_ACCUM_BLOCK) continue;
-    if (only && strncmp(only, p.name, strlen(only))) continue;
-    hu_format_text(fa, sizeof fa, p.a.format);
-    hu_format_text(fb, sizeof fb, p.b.format);
-    hu_format_text(fd, sizeof fd, p.c.format);
-    row r = {p.name, fa, fb, fd, 1, 1, 0, NORMAL, 0, 0};
-    run_row(&r, j, rounds, csv);
+    if (preset.accum.kind != HU_ACCUM_BLOCK) continue;
+    if (only && strncmp(only, preset.name, strlen(only))) continue;
+    hu_format_text(fa, sizeof fa, preset.a.format);
+    hu_format_text(fb, sizeof fb, preset.b.format);
+    hu_format_text(fd, sizeof fd, preset.c.format);
+    row line = {preset.name, fa, fb, fd, 1, 1, 0, NORMAL, 0, 0};
+    run_row(&line, work, rounds, csv);
   }
 }
 
 int main(int argc, char **argv) {
-  job j;
+  job work;
   int csv = 0, rounds = 5, presets = 0;
   const char *only = NULL;
-  memset(&j, 0, sizeof j);
-  j.n = 1024;
-  j.level = t_level_name(0);
+  memset(&work, 0, sizeof work);
+  work.n = 1024;
+  work.level = t_level_name(0);
   for (int i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "--csv")) {
       csv = 1;
     } else if (!strcmp(argv[i], "--presets")) {
       presets = 1;
     } else if (i + 1 < argc && !strcmp(argv[i], "--size")) {
-      j.n = strtoul(argv[++i], NULL, 0);
+      work.n = strtoul(argv[++i], NULL, 0);
     } else if (i + 1 < argc && !strcmp(argv[i], "--rounds")) {
       rounds = atoi(argv[++i]);
     } else if (i + 1 < argc && !strcmp(argv[i], "--level")) {
-      j.level = argv[++i];
-      j.exec.levels_off = bench_levels_off(j.level);
+      work.level = argv[++i];
+      work.exec.levels_off = bench_levels_off(work.level);
     } else if (i + 1 < argc && !strcmp(argv[i], "--only")) {
       only = argv[++i];
     } else {
@@ -328,18 +332,18 @@ int main(int argc, char **argv) {
       return 2;
     }
   }
-  if (j.n == 0 || j.n > 1 << 14 || rounds < 1) return 2;
-  size_t elements = j.n * j.n;
+  if (work.n == 0 || work.n > 1 << 14 || rounds < 1) return 2;
+  size_t elements = work.n * work.n;
   uint64_t seed = 3;
-  j.x32 = must_have(elements * 4);
-  j.y32 = must_have(elements * 4);
-  j.z32 = must_have(elements * 4);
-  j.x64 = must_have(elements * 8);
-  j.y64 = must_have(elements * 8);
-  j.z64 = must_have(elements * 8);
+  work.x32 = must_have(elements * 4);
+  work.y32 = must_have(elements * 4);
+  work.z32 = must_have(elements * 4);
+  work.x64 = must_have(elements * 8);
+  work.y64 = must_have(elements * 8);
+  work.z64 = must_have(elements * 8);
   for (size_t i = 0; i < elements; i++) {
-    j.x32[i] = (float)(j.x64[i] = normal(&seed));
-    j.y32[i] = (float)(j.y64[i] = normal(&seed));
+    work.x32[i] = (float)(work.x64[i] = normal(&seed));
+    work.y32[i] = (float)(work.y64[i] = normal(&seed));
   }
   if (csv) {
     bench_table_head();
@@ -347,15 +351,15 @@ int main(int argc, char **argv) {
     printf("%-36s %-14s   %-14s    %-14s %-6s %-2s %-6s %8s %8s %7s\n", "way", "A", "B", "D", "A, B", "", "data",
            "GFlop/s", "BLAS", "ratio");
   }
-  if (presets) run_presets(&j, rounds, csv, only);
+  if (presets) run_presets(&work, rounds, csv, only);
   for (size_t i = 0; !presets && i < sizeof rows / sizeof rows[0]; i++) {
-    if (!only || !strncmp(only, rows[i].way, strlen(only))) run_row(&rows[i], &j, rounds, csv);
+    if (!only || !strncmp(only, rows[i].way, strlen(only))) run_row(&rows[i], &work, rounds, csv);
   }
-  free(j.x32);
-  free(j.y32);
-  free(j.z32);
-  free(j.x64);
-  free(j.y64);
-  free(j.z64);
+  free(work.x32);
+  free(work.y32);
+  free(work.z32);
+  free(work.x64);
+  free(work.y64);
+  free(work.z64);
   return 0;
 }

@@ -63,29 +63,31 @@ static const shape shapes[] = {{"digits: Z", 64, 64, 64, 0, 0},
                                {"gru: dX of h", 64, 32, 96, 0, 1}};
 
 typedef struct job {
-  shape s;
+  shape size;
   hu_operand a, b;
-  hu_result d;
+  hu_result result;
   float *x, *y, *z;
   hu_accum accum;
   hu_status status;
 } job;
 
-static void run_gemm(void *p) {
+static void run_gemm(void *context) {
   const hu_mode rne = {0};
-  job *j = p;
-  hu_status s = hu_gemm(j->s.m, j->s.n, j->s.k, &j->d, &j->a, &j->b, NULL, &j->accum, rne, NULL, NULL);
-  if (s != HU_OK) j->status = s;
+  job *work = context;
+  hu_status status = hu_gemm(work->size.m, work->size.n, work->size.k, &work->result, &work->a, &work->b, NULL,
+                             &work->accum, rne, NULL, NULL);
+  if (status != HU_OK) work->status = status;
 }
 
-static void run_sgemm(void *p) {
+static void run_sgemm(void *context) {
 #if HU_HAVE_OPENBLAS
-  job *j = p;
-  int m = (int)j->s.m, n = (int)j->s.n, k = (int)j->s.k;
-  cblas_sgemm(CblasRowMajor, j->s.a_turned ? CblasTrans : CblasNoTrans, j->s.b_turned ? CblasTrans : CblasNoTrans, m, n,
-              k, 1, j->x, (int)j->a.ld, j->y, (int)j->b.ld, 0, j->z, n);
+  job *work = context;
+  int m = (int)work->size.m, n = (int)work->size.n, k = (int)work->size.k;
+  cblas_sgemm(CblasRowMajor, work->size.a_turned ? CblasTrans : CblasNoTrans,
+              work->size.b_turned ? CblasTrans : CblasNoTrans, m, n, k, 1, work->x, (int)work->a.ld, work->y,
+              (int)work->b.ld, 0, work->z, n);
 #else
-  (void)p;
+  (void)context;
 #endif
 }
 
@@ -107,51 +109,52 @@ static hu_operand operand(const float *x, size_t rows, size_t cols, int turned) 
   return z;
 }
 
-static void row(const shape *s, const bench_options *o) {
-  job j;
-  memset(&j, 0, sizeof j);
-  j.s = *s;
-  j.x = numbers(s->m * s->k);
-  j.y = numbers(s->k * s->n);
-  j.z = numbers(s->m * s->n);
-  j.a = operand(j.x, s->m, s->k, s->a_turned);
-  j.b = operand(j.y, s->k, s->n, s->b_turned);
-  j.d.data = j.z;
-  j.d.ld = s->n;
-  j.d.format = j.a.format;
-  j.d.storage = HU_STORAGE_VALUES;
-  j.accum.kind = HU_ACCUM_FP32;
-  int repeat = 1 + (int)(2e8 / (2.0 * (double)(s->m * s->n * s->k) + 5e4));
-  bench_pair t = bench_against(run_gemm, run_sgemm, &j, o->rounds, repeat);
-  if (j.status != HU_OK) {
-    fprintf(stderr, "bench_gemm_shapes: %s: %s\n", s->net, hu_status_text(j.status));
+static void row(const shape *size, const bench_options *options) {
+  job work;
+  memset(&work, 0, sizeof work);
+  work.size = *size;
+  work.x = numbers(size->m * size->k);
+  work.y = numbers(size->k * size->n);
+  work.z = numbers(size->m * size->n);
+  work.a = operand(work.x, size->m, size->k, size->a_turned);
+  work.b = operand(work.y, size->k, size->n, size->b_turned);
+  work.result.data = work.z;
+  work.result.ld = size->n;
+  work.result.format = work.a.format;
+  work.result.storage = HU_STORAGE_VALUES;
+  work.accum.kind = HU_ACCUM_FP32;
+  int repeat = 1 + (int)(2e8 / (2.0 * (double)(size->m * size->n * size->k) + 5e4));
+  bench_pair times = bench_against(run_gemm, run_sgemm, &work, options->rounds, repeat);
+  if (work.status != HU_OK) {
+    fprintf(stderr, "bench_gemm_shapes: %s: %s\n", size->net, hu_status_text(work.status));
     exit(2);
   }
-  double ratio = t.subject / t.reference;
-  if (o->csv) {
+  double ratio = times.subject / times.reference;
+  if (options->csv) {
     char name[96];
-    snprintf(name, sizeof name, "%s, %zu x %zu over %zu", s->net, s->m, s->n, s->k);
+    snprintf(name, sizeof name, "%s, %zu x %zu over %zu", size->net, size->m, size->n, size->k);
     bench_table_line(name, t_level_name(0), 1, "time / sgemm", ratio);
   } else {
-    printf("  %-22s %5zu x %3zu over %5zu %c%c %9.2f us  sgemm %9.2f us %6.2f%s\n", s->net, s->m, s->n, s->k,
-           s->a_turned ? 't' : 'n', s->b_turned ? 't' : 'n', 1e6 * t.subject, 1e6 * t.reference, ratio,
-           ratio > 2 ? "  above 2" : "");
+    printf("  %-22s %5zu x %3zu over %5zu %c%c %9.2f us  sgemm %9.2f us %6.2f%s\n", size->net, size->m, size->n,
+           size->k, size->a_turned ? 't' : 'n', size->b_turned ? 't' : 'n', 1e6 * times.subject, 1e6 * times.reference,
+           ratio, ratio > 2 ? "  above 2" : "");
   }
   fflush(stdout);
-  free(j.x);
-  free(j.y);
-  free(j.z);
+  free(work.x);
+  free(work.y);
+  free(work.z);
 }
 
 int main(int argc, char **argv) {
-  bench_options o = bench_options_of(argc, argv, "bench_gemm_shapes");
-  if (o.bad) return 2;
-  if (o.csv) bench_table_head();
+  bench_options options = bench_options_of(argc, argv, "bench_gemm_shapes");
+  if (options.bad) return 2;
+  if (options.csv) bench_table_head();
   if (!HU_HAVE_OPENBLAS) {
     fprintf(stderr, "bench_gemm_shapes: built without OpenBLAS, nothing to compare with\n");
     return 0;
   }
-  if (!o.csv) printf("products of networks, binary32, time over sgemm's (no goal; the step as a whole has one)\n");
-  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) row(&shapes[i], &o);
+  if (!options.csv)
+    printf("products of networks, binary32, time over sgemm's (no goal; the step as a whole has one)\n");
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) row(&shapes[i], &options);
   return 0;
 }

@@ -24,35 +24,35 @@ typedef struct job {
   hu_status status;
 } job;
 
-static void run_transform(void *p) {
-  job *j = p;
-  j->status = hu_hadamard_forward(j->rows, COLS, j->z, COLS, j->x, COLS, &j->transform, &j->exec);
+static void run_transform(void *context) {
+  job *work = context;
+  work->status = hu_hadamard_forward(work->rows, COLS, work->z, COLS, work->x, COLS, &work->transform, &work->exec);
 }
 
-static void run_memcpy(void *p) {
-  job *j = p;
-  memcpy(j->z, j->x, j->rows * COLS * sizeof *j->z);
+static void run_memcpy(void *context) {
+  job *work = context;
+  memcpy(work->z, work->x, work->rows * COLS * sizeof *work->z);
 }
 
-static void row(int csv, int rounds, const char *level, const char *what, job *j) {
-  bench_pair t = bench_against(run_transform, run_memcpy, j, rounds, 1);
-  double n = (double)j->rows * COLS, ratio = t.subject / t.reference;
-  if (j->status != HU_OK) {
-    fprintf(stderr, "bench_hadamard: %s: %s\n", what, hu_status_text(j->status));
+static void row(int csv, int rounds, const char *level, const char *what, job *work) {
+  bench_pair times = bench_against(run_transform, run_memcpy, work, rounds, 1);
+  double n = (double)work->rows * COLS, ratio = times.subject / times.reference;
+  if (work->status != HU_OK) {
+    fprintf(stderr, "bench_hadamard: %s: %s\n", what, hu_status_text(work->status));
     exit(2);
   }
   if (csv) {
     char name[96];
-    snprintf(name, sizeof name, "%s, blocks of %u", what, (unsigned)j->transform.n);
+    snprintf(name, sizeof name, "%s, blocks of %u", what, (unsigned)work->transform.n);
     bench_table_line(name, level, 1, "time / memcpy", ratio);
   } else {
     printf("%-8s %-28s %3u %9.3f ms  memcpy %9.3f ms %7.2f  %6.2f ns an element\n", level, what,
-           (unsigned)j->transform.n, 1e3 * t.subject, 1e3 * t.reference, ratio, 1e9 * t.subject / n);
+           (unsigned)work->transform.n, 1e3 * times.subject, 1e3 * times.reference, ratio, 1e9 * times.subject / n);
   }
   fflush(stdout);
 }
 
-static void level_rows(int csv, int rounds, const char *level, job *j) {
+static void level_rows(int csv, int rounds, const char *level, job *work) {
   static const struct {
     const char *text;
     hu_hadamard transform;
@@ -68,8 +68,8 @@ static void level_rows(int csv, int rounds, const char *level, job *j) {
       {"columns, one vector of signs",
        {128, HU_HADAMARD_ALONG_COLUMNS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_STREAM, 0, NULL}}};
   for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
-    j->transform = subjects[i].transform;
-    row(csv, rounds, level, subjects[i].text, j);
+    work->transform = subjects[i].transform;
+    row(csv, rounds, level, subjects[i].text, work);
   }
 }
 
@@ -90,21 +90,21 @@ int main(int argc, char **argv) {
       return 2;
     }
   }
-  job j = {0};
-  j.rows = (size_t)1 << (log2 > 19 ? log2 - 12 : 7); /* 128 rows at least: a block of each size along columns */
-  j.x = malloc(j.rows * COLS * sizeof *j.x);
-  j.z = malloc(j.rows * COLS * sizeof *j.z);
-  if (!j.x || !j.z) return 2;
-  for (size_t i = 0; i < j.rows * COLS; i++) j.x[i] = (float)(i * 2654435761u % 65521) - 32760;
-  memset(j.z, 0, j.rows * COLS * sizeof *j.z);
-  j.exec.stream.key = 1;
+  job work = {0};
+  work.rows = (size_t)1 << (log2 > 19 ? log2 - 12 : 7); /* 128 rows at least: a block of each size along columns */
+  work.x = malloc(work.rows * COLS * sizeof *work.x);
+  work.z = malloc(work.rows * COLS * sizeof *work.z);
+  if (!work.x || !work.z) return 2;
+  for (size_t i = 0; i < work.rows * COLS; i++) work.x[i] = (float)(i * 2654435761u % 65521) - 32760;
+  memset(work.z, 0, work.rows * COLS * sizeof *work.z);
+  work.exec.stream.key = 1;
   if (csv) bench_table_head();
   for (size_t i = 0; t_level_bit(i); i++) {
     if (!bench_wants(only, i)) continue;
-    j.exec.levels_off = t_levels_off(i);
-    level_rows(csv, rounds, t_level_name(i), &j);
+    work.exec.levels_off = t_levels_off(i);
+    level_rows(csv, rounds, t_level_name(i), &work);
   }
-  free(j.x);
-  free(j.z);
+  free(work.x);
+  free(work.z);
   return 0;
 }

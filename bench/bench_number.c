@@ -27,53 +27,53 @@ typedef struct job {
 
 static const hu_mode rne;
 
-static void run_encode(void *p) {
-  job *j = p;
-  j->status = hu_number_encode_n(j->n, j->codes, 1, j->x, 1, j->number, rne, &j->exec, &j->events);
+static void run_encode(void *context) {
+  job *work = context;
+  work->status = hu_number_encode_n(work->n, work->codes, 1, work->x, 1, work->number, rne, &work->exec, &work->events);
 }
 
-static void run_decode(void *p) {
-  job *j = p;
-  j->status = hu_number_decode_n(j->n, j->z, 1, j->codes, 1, j->number, &j->exec);
+static void run_decode(void *context) {
+  job *work = context;
+  work->status = hu_number_decode_n(work->n, work->z, 1, work->codes, 1, work->number, &work->exec);
 }
 
-static void run_quantize(void *p) {
-  job *j = p;
-  j->status = hu_number_quantize_n(j->n, j->z, 1, j->x, 1, j->number, rne, &j->exec, &j->events);
+static void run_quantize(void *context) {
+  job *work = context;
+  work->status = hu_number_quantize_n(work->n, work->z, 1, work->x, 1, work->number, rne, &work->exec, &work->events);
 }
 
-static void run_reference(void *p) {
-  job *j = p;
+static void run_reference(void *context) {
+  job *work = context;
   hu_exec best = {0};
-  if (hu_encode_n(j->n, j->z, 1, j->x, 1, hu_float8_e4m3fn(), rne, &best, &j->events) != HU_OK) exit(2);
+  if (hu_encode_n(work->n, work->z, 1, work->x, 1, hu_float8_e4m3fn(), rne, &best, &work->events) != HU_OK) exit(2);
 }
 
-static void row(int csv, int rounds, const char *level, const char *name, const char *what, job *j,
+static void row(int csv, int rounds, const char *level, const char *name, const char *what, job *work,
                 void (*subject)(void *)) {
-  bench_pair t = bench_against(subject, run_reference, j, rounds, 1);
-  double n = (double)j->n;
-  if (j->status != HU_OK) {
-    fprintf(stderr, "bench_number: %s: %s\n", name, hu_status_text(j->status));
+  bench_pair times = bench_against(subject, run_reference, work, rounds, 1);
+  double n = (double)work->n;
+  if (work->status != HU_OK) {
+    fprintf(stderr, "bench_number: %s: %s\n", name, hu_status_text(work->status));
     exit(2);
   }
   if (csv) {
     char text[96];
     snprintf(text, sizeof text, "%s, %s", what, name);
-    bench_table_line(text, level, 1, "ns", 1e9 * t.subject / n);
+    bench_table_line(text, level, 1, "ns", 1e9 * times.subject / n);
   } else {
-    printf("%-8s %-14s %-9s %9.2f ns an element  (to 8-bit floats %5.2f)\n", level, name, what, 1e9 * t.subject / n,
-           1e9 * t.reference / n);
+    printf("%-8s %-14s %-9s %9.2f ns an element  (to 8-bit floats %5.2f)\n", level, name, what, 1e9 * times.subject / n,
+           1e9 * times.reference / n);
   }
   fflush(stdout);
 }
 
-static void level_rows(int csv, int rounds, const char *level, job *j) {
+static void level_rows(int csv, int rounds, const char *level, job *work) {
   static const char *const names[] = {"posit8", "posit16", "posit32", "lns8", "lns16", "nf4", "int8", "q15", "q31"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    if (hu_number_find(&j->number, names[i]) != HU_OK) exit(2);
-    row(csv, rounds, level, names[i], "encode", j, run_encode);
-    row(csv, rounds, level, names[i], "quantize", j, run_quantize);
-    row(csv, rounds, level, names[i], "decode", j, run_decode);
+    if (hu_number_find(&work->number, names[i]) != HU_OK) exit(2);
+    row(csv, rounds, level, names[i], "encode", work, run_encode);
+    row(csv, rounds, level, names[i], "quantize", work, run_quantize);
+    row(csv, rounds, level, names[i], "decode", work, run_decode);
   }
 }
 
@@ -94,23 +94,23 @@ int main(int argc, char **argv) {
       return 2;
     }
   }
-  job j = {0};
+  job work = {0};
   size_t most = (size_t)1 << log2;
-  j.x = malloc(most * sizeof *j.x);
-  j.z = malloc(most * sizeof *j.z);
-  j.codes = malloc(most * sizeof *j.x);
-  if (!j.x || !j.z || !j.codes) return 2;
-  for (size_t i = 0; i < most; i++) j.x[i] = (float)(i * 2654435761u % 65521 + 1) / 32760 - 1;
-  memset(j.codes, 0, most * sizeof *j.x);
+  work.x = malloc(most * sizeof *work.x);
+  work.z = malloc(most * sizeof *work.z);
+  work.codes = malloc(most * sizeof *work.x);
+  if (!work.x || !work.z || !work.codes) return 2;
+  for (size_t i = 0; i < most; i++) work.x[i] = (float)(i * 2654435761u % 65521 + 1) / 32760 - 1;
+  memset(work.codes, 0, most * sizeof *work.x);
   if (csv) bench_table_head();
   for (size_t i = 0; i < t_levels(); i++) {
     if (!bench_wants(only, i)) continue;
-    j.exec.levels_off = t_levels_off(i);
-    j.n = t_level_bit(i) || most < 4096 ? most : 4096;
-    level_rows(csv, rounds, t_level_name(i), &j);
+    work.exec.levels_off = t_levels_off(i);
+    work.n = t_level_bit(i) || most < 4096 ? most : 4096;
+    level_rows(csv, rounds, t_level_name(i), &work);
   }
-  free(j.x);
-  free(j.z);
-  free(j.codes);
+  free(work.x);
+  free(work.z);
+  free(work.codes);
   return 0;
 }

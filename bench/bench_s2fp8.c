@@ -35,123 +35,127 @@ typedef struct job {
 
 static const hu_mode rne;
 
-static void run_quantize_n(void *p) {
-  job *j = p;
-  j->status = hu_quantize_n(j->n, j->z, 1, j->x, 1, j->kind.element, rne, &j->exec, &j->events);
+static void run_quantize_n(void *context) {
+  job *work = context;
+  work->status = hu_quantize_n(work->n, work->z, 1, work->x, 1, work->kind.element, rne, &work->exec, &work->events);
 }
 
-static void run_memcpy(void *p) {
-  job *j = p;
-  memcpy(j->z, j->x, j->n * sizeof *j->x);
+static void run_memcpy(void *context) {
+  job *work = context;
+  memcpy(work->z, work->x, work->n * sizeof *work->x);
 }
 
-static void run_sum(void *p) {
-  job *j = p;
-  memset(&j->sums, 0, sizeof j->sums);
-  j->status = hu_s2fp8_sum_n(j->n, j->x, 1, &j->sums, &j->exec);
+static void run_sum(void *context) {
+  job *work = context;
+  memset(&work->sums, 0, sizeof work->sums);
+  work->status = hu_s2fp8_sum_n(work->n, work->x, 1, &work->sums, &work->exec);
 }
 
-static void run_encode(void *p) {
-  job *j = p;
-  j->status = hu_s2fp8_encode_n(j->n, j->codes, 1, j->x, 1, &j->kind, &j->scale, rne, &j->exec, &j->events);
+static void run_encode(void *context) {
+  job *work = context;
+  work->status = hu_s2fp8_encode_n(work->n, work->codes, 1, work->x, 1, &work->kind, &work->scale, rne, &work->exec,
+                                   &work->events);
 }
 
-static void run_decode(void *p) {
-  job *j = p;
-  j->status = hu_s2fp8_decode_n(j->n, j->z, 1, j->codes, 1, &j->kind, &j->scale, &j->exec);
+static void run_decode(void *context) {
+  job *work = context;
+  work->status = hu_s2fp8_decode_n(work->n, work->z, 1, work->codes, 1, &work->kind, &work->scale, &work->exec);
 }
 
-static void run_quantize(void *p) {
-  job *j = p;
-  j->status = hu_s2fp8_quantize_n(j->n, j->z, 1, j->x, 1, &j->kind, &j->scale, rne, &j->exec, &j->events);
+static void run_quantize(void *context) {
+  job *work = context;
+  work->status =
+      hu_s2fp8_quantize_n(work->n, work->z, 1, work->x, 1, &work->kind, &work->scale, rne, &work->exec, &work->events);
 }
 
-static void run_truncate(void *p) {
-  job *j = p;
-  j->status = hu_s2fp8_truncate_n(j->n, j->z, 1, j->x, 1, &j->kind, rne, &j->sums, &j->scale, &j->exec, &j->events);
+static void run_truncate(void *context) {
+  job *work = context;
+  work->status = hu_s2fp8_truncate_n(work->n, work->z, 1, work->x, 1, &work->kind, rne, &work->sums, &work->scale,
+                                     &work->exec, &work->events);
 }
 
 /* The same where nobody asks for sums and scale. */
-static void run_alone(void *p) {
-  job *j = p;
-  j->status = hu_s2fp8_truncate_n(j->n, j->z, 1, j->x, 1, &j->kind, rne, NULL, NULL, &j->exec, &j->events);
+static void run_alone(void *context) {
+  job *work = context;
+  work->status =
+      hu_s2fp8_truncate_n(work->n, work->z, 1, work->x, 1, &work->kind, rne, NULL, NULL, &work->exec, &work->events);
 }
 
-static void run_linear(void *p) {
-  job *j = p;
-  bench_linear(&j->exec, j->subject, j);
+static void run_linear(void *context) {
+  job *work = context;
+  bench_linear(&work->exec, work->subject, work);
 }
 
 /* Sums of four uniform numbers between -4 and 4: most of them normal in fp(5,2,0), so that hu_quantize_n goes its quick
  * way. */
 static void fill(float *x, size_t n) {
-  uint64_t s = 1;
+  uint64_t state = 1;
   for (size_t i = 0; i < n; i++) {
-    s = s * 6364136223846793005u + 1442695040888963407u;
+    state = state * 6364136223846793005u + 1442695040888963407u;
     float sum = 0;
-    for (int k = 0; k < 4; k++) sum += (float)(s >> (16 * k) & 0xFFFF) - 32767.5f;
+    for (int k = 0; k < 4; k++) sum += (float)(state >> (16 * k) & 0xFFFF) - 32767.5f;
     x[i] = sum * 0x1p-15f;
   }
 }
 
-static void check(const job *j, const char *what) {
-  if (j->status == HU_OK) return;
-  fprintf(stderr, "bench_s2fp8: %s: %s\n", what, hu_status_text(j->status));
+static void check(const job *work, const char *what) {
+  if (work->status == HU_OK) return;
+  fprintf(stderr, "bench_s2fp8: %s: %s\n", what, hu_status_text(work->status));
   exit(2);
 }
 
-static void row(int csv, int rounds, const char *level, const char *what, job *j, void (*subject)(void *)) {
-  if (j->streams) {
-    j->subject = subject;
-    bench_pair o = bench_against(subject, run_linear, j, rounds, 1);
-    check(j, what);
-    bench_table_orders(csv, what, level, j->n, o.subject, o.reference);
+static void row(int csv, int rounds, const char *level, const char *what, job *work, void (*subject)(void *)) {
+  if (work->streams) {
+    work->subject = subject;
+    bench_pair alone_times = bench_against(subject, run_linear, work, rounds, 1);
+    check(work, what);
+    bench_table_orders(csv, what, level, work->n, alone_times.subject, alone_times.reference);
     return;
   }
-  bench_pair t = bench_against(subject, run_quantize_n, j, rounds, 1),
-             c = bench_against(subject, run_memcpy, j, rounds, 1);
-  double best = t.subject < c.subject ? t.subject : c.subject;
-  check(j, what);
+  bench_pair times = bench_against(subject, run_quantize_n, work, rounds, 1),
+             copy_times = bench_against(subject, run_memcpy, work, rounds, 1);
+  double best = times.subject < copy_times.subject ? times.subject : copy_times.subject;
+  check(work, what);
   if (csv) {
-    bench_table_line(what, level, 1, "time / quantize_n", best / t.reference);
-    bench_table_line(what, level, 1, "time / memcpy", best / c.reference);
-    bench_table_line(what, level, 1, "ns", 1e9 * best / (double)j->n);
+    bench_table_line(what, level, 1, "time / quantize_n", best / times.reference);
+    bench_table_line(what, level, 1, "time / memcpy", best / copy_times.reference);
+    bench_table_line(what, level, 1, "ns", 1e9 * best / (double)work->n);
   } else {
     printf("%-8s %-10s %9.3f ms  quantize_n %9.3f ms %6.2f  memcpy %9.3f ms %6.2f  %6.2f ns an element\n", level, what,
-           1e3 * best, 1e3 * t.reference, best / t.reference, 1e3 * c.reference, best / c.reference,
-           1e9 * best / (double)j->n);
+           1e3 * best, 1e3 * times.reference, best / times.reference, 1e3 * copy_times.reference,
+           best / copy_times.reference, 1e9 * best / (double)work->n);
   }
   fflush(stdout);
 }
 
 int main(int argc, char **argv) {
-  bench_options o = bench_options_with(argc, argv, "bench_s2fp8", 1);
-  if (o.bad) return 2;
-  job j;
-  memset(&j, 0, sizeof j);
-  j.streams = bench_streams_of(o.order);
-  j.n = (size_t)1 << o.log2;
-  j.x = malloc(j.n * 4);
-  j.z = malloc(j.n * 4);
-  j.codes = malloc(j.n);
-  if (!j.x || !j.z || !j.codes || hu_s2fp8_parse(&j.kind, "s2fp8", NULL) != HU_OK) return 2;
-  fill(j.x, j.n);
-  memset(j.z, 0, j.n * 4);
-  memset(j.codes, 0, j.n);
-  if (o.csv) bench_table_head();
+  bench_options options = bench_options_with(argc, argv, "bench_s2fp8", 1);
+  if (options.bad) return 2;
+  job work;
+  memset(&work, 0, sizeof work);
+  work.streams = bench_streams_of(options.order);
+  work.n = (size_t)1 << options.log2;
+  work.x = malloc(work.n * 4);
+  work.z = malloc(work.n * 4);
+  work.codes = malloc(work.n);
+  if (!work.x || !work.z || !work.codes || hu_s2fp8_parse(&work.kind, "s2fp8", NULL) != HU_OK) return 2;
+  fill(work.x, work.n);
+  memset(work.z, 0, work.n * 4);
+  memset(work.codes, 0, work.n);
+  if (options.csv) bench_table_head();
   for (size_t i = bench_first(); t_level_bit(i); i++) {
     const char *name = t_level_name(i);
-    if (o.level && strcmp(o.level, name)) continue;
-    j.exec.levels_off = bench_off(i, j.streams);
-    row(o.csv, o.rounds, name, "sum", &j, run_sum);
-    row(o.csv, o.rounds, name, "truncate", &j, run_truncate);
-    row(o.csv, o.rounds, name, "alone", &j, run_alone);
-    row(o.csv, o.rounds, name, "quantize", &j, run_quantize);
-    row(o.csv, o.rounds, name, "encode", &j, run_encode);
-    row(o.csv, o.rounds, name, "decode", &j, run_decode);
+    if (options.level && strcmp(options.level, name)) continue;
+    work.exec.levels_off = bench_off(i, work.streams);
+    row(options.csv, options.rounds, name, "sum", &work, run_sum);
+    row(options.csv, options.rounds, name, "truncate", &work, run_truncate);
+    row(options.csv, options.rounds, name, "alone", &work, run_alone);
+    row(options.csv, options.rounds, name, "quantize", &work, run_quantize);
+    row(options.csv, options.rounds, name, "encode", &work, run_encode);
+    row(options.csv, options.rounds, name, "decode", &work, run_decode);
   }
-  free(j.x);
-  free(j.z);
-  free(j.codes);
+  free(work.x);
+  free(work.z);
+  free(work.codes);
   return 0;
 }

@@ -55,7 +55,7 @@ typedef struct job {
   size_t n, bytes;
   const char *level;
   hu_scaled_operand a, b;
-  hu_scaled_result d;
+  hu_scaled_result result;
   hu_scaled_sum sum;
   hu_scaling sa, sb, sd;
   void *space;
@@ -65,54 +65,54 @@ typedef struct job {
   float *x, *y, *z;
 } job;
 
-static void run_scaled(void *p) {
-  job *j = p;
+static void run_scaled(void *context) {
+  job *work = context;
   hu_mode rne = {0};
-  j->status = hu_scaled_gemm(j->n, j->n, j->n, &j->d, &j->a, &j->b, NULL, &j->sum, rne, j->space, j->bytes, &j->exec,
-                             &j->events);
+  work->status = hu_scaled_gemm(work->n, work->n, work->n, &work->result, &work->a, &work->b, NULL, &work->sum, rne,
+                                work->space, work->bytes, &work->exec, &work->events);
 }
 
-static void run_fp32(void *p) {
-  job *j = p;
+static void run_fp32(void *context) {
+  job *work = context;
   hu_mode rne = {0};
   hu_accum fp32;
   memset(&fp32, 0, sizeof fp32);
   fp32.kind = HU_ACCUM_FP32;
-  hu_operand a = {j->x, j->n, hu_binary32(), HU_STORAGE_VALUES, 0},
-             b = {j->y, j->n, hu_binary32(), HU_STORAGE_VALUES, 1};
-  hu_result d = {j->z, j->n, hu_binary32(), HU_STORAGE_VALUES};
-  j->status = hu_gemm(j->n, j->n, j->n, &d, &a, &b, NULL, &fp32, rne, &j->exec, &j->events);
+  hu_operand a = {work->x, work->n, hu_binary32(), HU_STORAGE_VALUES, 0},
+             b = {work->y, work->n, hu_binary32(), HU_STORAGE_VALUES, 1};
+  hu_result result = {work->z, work->n, hu_binary32(), HU_STORAGE_VALUES};
+  work->status = hu_gemm(work->n, work->n, work->n, &result, &a, &b, NULL, &fp32, rne, &work->exec, &work->events);
 }
 
-static void run_sgemm(void *p) {
+static void run_sgemm(void *context) {
 #if HU_HAVE_OPENBLAS
-  job *j = p;
-  int n = (int)j->n;
-  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, n, n, n, 1, j->x, n, j->y, n, 0, j->z, n);
+  job *work = context;
+  int n = (int)work->n;
+  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, n, n, n, 1, work->x, n, work->y, n, 0, work->z, n);
 #else
-  (void)p;
+  (void)context;
 #endif
 }
 
 static void *must_have(size_t bytes) {
-  void *p = aligned_alloc(4096, (bytes + 4096) / 4096 * 4096);
-  if (!p) {
+  void *memory = aligned_alloc(4096, (bytes + 4096) / 4096 * 4096);
+  if (!memory) {
     fprintf(stderr, "bench_scaled_gemm: no memory\n");
     exit(1);
   }
-  memset(p, 0, bytes);
-  return p;
+  memset(memory, 0, bytes);
+  return memory;
 }
 
-static void must(hu_status s) {
-  if (s == HU_OK) return;
-  fprintf(stderr, "bench_scaled_gemm: %s\n", hu_status_text(s));
+static void must(hu_status status) {
+  if (status == HU_OK) return;
+  fprintf(stderr, "bench_scaled_gemm: %s\n", hu_status_text(status));
   exit(1);
 }
 
-static hu_scaled place(size_t n, const hu_scaling *d) {
-  hu_scaled_sizes s = hu_scaled_sizes_of(n, n, d);
-  hu_scaled z = {must_have(s.codes), n, must_have(s.scales), s.block_cols, must_have(sizeof(float))};
+static hu_scaled place(size_t n, const hu_scaling *scaling) {
+  hu_scaled_sizes sizes = hu_scaled_sizes_of(n, n, scaling);
+  hu_scaled z = {must_have(sizes.codes), n, must_have(sizes.scales), sizes.block_cols, must_have(sizeof(float))};
   return z;
 }
 
@@ -122,68 +122,71 @@ static void drop(hu_scaled *z) {
   free(z->tensor);
 }
 
-static hu_scaled_operand encoded(size_t n, hu_scaling *d, const char *text, const float *x, int transposed) {
+static hu_scaled_operand encoded(size_t n, hu_scaling *scaling, const char *text, const float *x, int transposed) {
   hu_scaled_operand z;
   hu_mode rne = {0};
   memset(&z, 0, sizeof z);
-  must(hu_scaling_parse(d, text, NULL));
-  z.scaling = d;
+  must(hu_scaling_parse(scaling, text, NULL));
+  z.scaling = scaling;
   z.transposed = (uint8_t)transposed;
-  z.scaled = place(n, d);
-  must(hu_scaled_encode(n, n, &z.scaled, x, n, d, rne, NULL, NULL, NULL, NULL));
+  z.scaled = place(n, scaling);
+  must(hu_scaled_encode(n, n, &z.scaled, x, n, scaling, rne, NULL, NULL, NULL, NULL));
   return z;
 }
 
-static void table_lines(const job *j, const row *r, double of_fp32, double of_sgemm) {
+static void table_lines(const job *work, const row *line, double of_fp32, double of_sgemm) {
   char name[256];
-  int at = snprintf(name, sizeof name, "%s x %s to %s, %s", r->a, r->b, r->d ? r->d : "binary32", ways[r->way]);
+  int at = snprintf(name, sizeof name, "%s x %s to %s, %s", line->a, line->b, line->d ? line->d : "binary32",
+                    ways[line->way]);
   size_t left = sizeof name - (size_t)at;
-  if (r->way == HU_SCALED_PARTS)
-    snprintf(name + at, left, ", %s inside, %s across, factors %s", r->inside, r->across, factors[r->factor]);
+  if (line->way == HU_SCALED_PARTS)
+    snprintf(name + at, left, ", %s inside, %s across, factors %s", line->inside, line->across, factors[line->factor]);
   else
-    snprintf(name + at, left, ", %s", r->inside);
-  bench_table_line(name, j->level, 1, "speed / fp32", of_fp32);
-  if (HU_HAVE_OPENBLAS) bench_table_line(name, j->level, 1, "speed / sgemm", of_sgemm);
+    snprintf(name + at, left, ", %s", line->inside);
+  bench_table_line(name, work->level, 1, "speed / fp32", of_fp32);
+  if (HU_HAVE_OPENBLAS) bench_table_line(name, work->level, 1, "speed / sgemm", of_sgemm);
 }
 
-static void run_row(job *j, const row *r, int rounds, int csv) {
+static void run_row(job *work, const row *line, int rounds, int csv) {
   hu_accum inside, across;
-  j->a = encoded(j->n, &j->sa, r->a, j->x, 0);
-  j->b = encoded(j->n, &j->sb, r->b, j->y, 1);
-  must(hu_accum_parse(&inside, r->inside, NULL));
-  if (r->way == HU_SCALED_PARTS) must(hu_accum_parse(&across, r->across, NULL));
-  j->sum = r->way == HU_SCALED_PARTS  ? hu_scaled_sum_parts(inside, across, r->factor)
-           : r->way == HU_SCALED_UNIT ? hu_scaled_sum_unit(inside)
-                                      : hu_scaled_sum_decoded(inside);
-  memset(&j->d, 0, sizeof j->d);
-  float *z = must_have(j->n * j->n * sizeof *z);
-  if (r->d) {
-    must(hu_scaling_parse(&j->sd, r->d, NULL));
-    j->d.scaling = &j->sd;
-    j->d.scaled = place(j->n, &j->sd);
+  work->a = encoded(work->n, &work->sa, line->a, work->x, 0);
+  work->b = encoded(work->n, &work->sb, line->b, work->y, 1);
+  must(hu_accum_parse(&inside, line->inside, NULL));
+  if (line->way == HU_SCALED_PARTS) must(hu_accum_parse(&across, line->across, NULL));
+  work->sum = line->way == HU_SCALED_PARTS  ? hu_scaled_sum_parts(inside, across, line->factor)
+              : line->way == HU_SCALED_UNIT ? hu_scaled_sum_unit(inside)
+                                            : hu_scaled_sum_decoded(inside);
+  memset(&work->result, 0, sizeof work->result);
+  float *z = must_have(work->n * work->n * sizeof *z);
+  if (line->d) {
+    must(hu_scaling_parse(&work->sd, line->d, NULL));
+    work->result.scaling = &work->sd;
+    work->result.scaled = place(work->n, &work->sd);
   } else {
-    j->d.plain.data = z;
-    j->d.plain.ld = j->n;
-    j->d.plain.format = hu_binary32();
+    work->result.plain.data = z;
+    work->result.plain.ld = work->n;
+    work->result.plain.format = hu_binary32();
   }
-  j->bytes = hu_scaled_gemm_space(j->n, j->n, j->n, &j->d, &j->a, &j->b, NULL, &j->sum, &j->exec);
-  j->space = must_have(j->bytes);
-  bench_pair own = bench_against(run_scaled, run_fp32, j, rounds, 1), blas = {0, 0};
-  must(j->status);
-  if (HU_HAVE_OPENBLAS) blas = bench_against(run_scaled, run_sgemm, j, rounds, 1);
+  work->bytes =
+      hu_scaled_gemm_space(work->n, work->n, work->n, &work->result, &work->a, &work->b, NULL, &work->sum, &work->exec);
+  work->space = must_have(work->bytes);
+  bench_pair own = bench_against(run_scaled, run_fp32, work, rounds, 1), blas = {0, 0};
+  must(work->status);
+  if (HU_HAVE_OPENBLAS) blas = bench_against(run_scaled, run_sgemm, work, rounds, 1);
   double of_fp32 = own.reference / own.subject, of_sgemm = HU_HAVE_OPENBLAS ? blas.reference / blas.subject : 0.0;
   if (csv) {
-    table_lines(j, r, of_fp32, of_sgemm);
+    table_lines(work, line, of_fp32, of_sgemm);
   } else {
-    printf("%-12s %-12s %-10s %-7s %-7s %-48s %-14s %8.1f ms %7.3f %7.3f\n", r->a, r->b, r->d ? r->d : "binary32",
-           ways[r->way], r->way ? "" : factors[r->factor], r->inside, r->across, own.subject * 1e3, of_fp32, of_sgemm);
+    printf("%-12s %-12s %-10s %-7s %-7s %-48s %-14s %8.1f ms %7.3f %7.3f\n", line->a, line->b,
+           line->d ? line->d : "binary32", ways[line->way], line->way ? "" : factors[line->factor], line->inside,
+           line->across, own.subject * 1e3, of_fp32, of_sgemm);
     fflush(stdout);
   }
-  drop(&j->a.scaled);
-  drop(&j->b.scaled);
-  if (r->d) drop(&j->d.scaled);
+  drop(&work->a.scaled);
+  drop(&work->b.scaled);
+  if (line->d) drop(&work->result.scaled);
   free(z);
-  free(j->space);
+  free(work->space);
 }
 
 static double normal(uint64_t *state) {
@@ -196,22 +199,22 @@ static double normal(uint64_t *state) {
 }
 
 int main(int argc, char **argv) {
-  job j;
+  job work;
   int csv = 0, rounds = 3;
   const char *only = "";
-  memset(&j, 0, sizeof j);
-  j.n = 1024;
-  j.level = t_level_name(0);
+  memset(&work, 0, sizeof work);
+  work.n = 1024;
+  work.level = t_level_name(0);
   for (int i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "--csv")) {
       csv = 1;
     } else if (i + 1 < argc && !strcmp(argv[i], "--size")) {
-      j.n = strtoul(argv[++i], NULL, 0);
+      work.n = strtoul(argv[++i], NULL, 0);
     } else if (i + 1 < argc && !strcmp(argv[i], "--rounds")) {
       rounds = atoi(argv[++i]);
     } else if (i + 1 < argc && !strcmp(argv[i], "--level")) {
-      j.level = argv[++i];
-      j.exec.levels_off = bench_levels_off(j.level);
+      work.level = argv[++i];
+      work.exec.levels_off = bench_levels_off(work.level);
     } else if (i + 1 < argc && !strcmp(argv[i], "--only")) {
       only = argv[++i];
     } else {
@@ -222,25 +225,25 @@ int main(int argc, char **argv) {
       return 2;
     }
   }
-  if (j.n == 0 || j.n > 1 << 13 || rounds < 1) return 2;
+  if (work.n == 0 || work.n > 1 << 13 || rounds < 1) return 2;
   uint64_t seed = 5;
-  j.x = must_have(j.n * j.n * sizeof(float));
-  j.y = must_have(j.n * j.n * sizeof(float));
-  j.z = must_have(j.n * j.n * sizeof(float));
-  for (size_t i = 0; i < j.n * j.n; i++) {
-    j.x[i] = (float)normal(&seed);
-    j.y[i] = (float)normal(&seed);
+  work.x = must_have(work.n * work.n * sizeof(float));
+  work.y = must_have(work.n * work.n * sizeof(float));
+  work.z = must_have(work.n * work.n * sizeof(float));
+  for (size_t i = 0; i < work.n * work.n; i++) {
+    work.x[i] = (float)normal(&seed);
+    work.y[i] = (float)normal(&seed);
   }
   if (csv) bench_table_head();
-  if (!csv) printf("%zu^3, one thread; speed over hu_gemm fp32 and over OpenBLAS sgemm\n", j.n);
+  if (!csv) printf("%zu^3, one thread; speed over hu_gemm fp32 and over OpenBLAS sgemm\n", work.n);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char text[256];
     snprintf(text, sizeof text, "%s %s %s %s %s", rows[i].a, rows[i].b, ways[rows[i].way], rows[i].inside,
              rows[i].across);
-    if (strstr(text, only)) run_row(&j, &rows[i], rounds, csv);
+    if (strstr(text, only)) run_row(&work, &rows[i], rounds, csv);
   }
-  free(j.x);
-  free(j.y);
-  free(j.z);
+  free(work.x);
+  free(work.y);
+  free(work.z);
   return 0;
 }

@@ -26,14 +26,14 @@ typedef struct job {
   size_t streams, chunk;
 } job;
 
-static void run_copy(void *p) {
-  job *j = p;
-  j->copy(j->z, j->x, j->bytes, j->streams, j->chunk);
+static void run_copy(void *context) {
+  job *work = context;
+  work->copy(work->z, work->x, work->bytes, work->streams, work->chunk);
 }
 
-static void run_memcpy(void *p) {
-  job *j = p;
-  memcpy(j->z, j->x, j->bytes);
+static void run_memcpy(void *context) {
+  job *work = context;
+  memcpy(work->z, work->x, work->bytes);
 }
 
 #if defined __x86_64__
@@ -102,69 +102,70 @@ static const way ways[] = {{"stores", avx2_plain, avx512_plain},
 static int has_avx2(void) { return __builtin_cpu_supports("avx2"); }
 static int has_avx512(void) { return __builtin_cpu_supports("avx512f"); }
 
-static void row(const bench_options *o, const char *level, const char *name, job *j) {
-  bench_pair t = bench_against(run_copy, run_memcpy, j, o->rounds, 1);
-  double ratio = t.subject / t.reference;
+static void row(const bench_options *options, const char *level, const char *name, job *work) {
+  bench_pair times = bench_against(run_copy, run_memcpy, work, options->rounds, 1);
+  double ratio = times.subject / times.reference;
   char text[96];
-  if (j->streams == 1) {
+  if (work->streams == 1) {
     snprintf(text, sizeof text, "linear, %s", name);
   } else {
-    snprintf(text, sizeof text, "%zu streams of %zu bytes, %s", j->streams, j->chunk, name);
+    snprintf(text, sizeof text, "%zu streams of %zu bytes, %s", work->streams, work->chunk, name);
   }
-  if (memcmp(j->z, j->x, j->bytes) != 0) {
+  if (memcmp(work->z, work->x, work->bytes) != 0) {
     fprintf(stderr, "bench_streams: %s: the copy differs\n", text);
     exit(2);
   }
-  if (o->csv) {
+  if (options->csv) {
     bench_table_line(text, level, 1, "time / memcpy", ratio);
   } else {
-    printf("%-8s %-64s %9.3f ms  memcpy %9.3f ms %7.2f\n", level, text, 1e3 * t.subject, 1e3 * t.reference, ratio);
+    printf("%-8s %-64s %9.3f ms  memcpy %9.3f ms %7.2f\n", level, text, 1e3 * times.subject, 1e3 * times.reference,
+           ratio);
   }
   fflush(stdout);
 }
 
-static void level_rows(const bench_options *o, const char *level, job *j) {
+static void level_rows(const bench_options *options, const char *level, job *work) {
   static const size_t orders[][2] = {{1, PAGE}, {2, 64}, {2, 256}, {4, 64}, {4, 256}, {4, 1024}, {8, 64}, {8, 256}};
   int wide = level[3] == '5';
-  for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+  for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
-      j->copy = wide ? ways[w].avx512 : ways[w].avx2;
-      j->streams = orders[i][0];
-      j->chunk = orders[i][1];
-      memset(j->z, 0, j->bytes);
-      row(o, level, ways[w].name, j);
+      work->copy = wide ? ways[k].avx512 : ways[k].avx2;
+      work->streams = orders[i][0];
+      work->chunk = orders[i][1];
+      memset(work->z, 0, work->bytes);
+      row(options, level, ways[k].name, work);
     }
   }
 }
 
 int main(int argc, char **argv) {
-  bench_options o = bench_options_of(argc, argv, "bench_streams");
-  if (o.bad) return 2;
-  job j = {0};
-  j.bytes = (size_t)4 << (o.log2 > 14 ? o.log2 : 14);
-  j.x = aligned_alloc(PAGE, j.bytes + PAGE); /* what is asked for ahead of the end */
-  j.z = aligned_alloc(PAGE, j.bytes + PAGE);
-  if (!j.x || !j.z) {
-    fprintf(stderr, "bench_streams: no memory for twice %zu bytes\n", j.bytes);
+  bench_options options = bench_options_of(argc, argv, "bench_streams");
+  if (options.bad) return 2;
+  job work = {0};
+  work.bytes = (size_t)4 << (options.log2 > 14 ? options.log2 : 14);
+  work.x = aligned_alloc(PAGE, work.bytes + PAGE); /* what is asked for ahead of the end */
+  work.z = aligned_alloc(PAGE, work.bytes + PAGE);
+  if (!work.x || !work.z) {
+    fprintf(stderr, "bench_streams: no memory for twice %zu bytes\n", work.bytes);
     return 2;
   }
-  for (size_t i = 0; i < j.bytes; i++) j.x[i] = (uint8_t)(i * 2654435761u >> 13);
-  if (o.csv) bench_table_head();
-  int avx512 = has_avx512() && (!o.level || !strcmp(o.level, "avx512"));
-  int avx2 = has_avx2() && (!o.level || !strcmp(o.level, "avx2"));
-  if (avx512) level_rows(&o, "avx512", &j);
-  if (avx2) level_rows(&o, "avx2", &j);
+  for (size_t i = 0; i < work.bytes; i++) work.x[i] = (uint8_t)(i * 2654435761u >> 13);
+  if (options.csv) bench_table_head();
+  int avx512 = has_avx512() && (!options.level || !strcmp(options.level, "avx512"));
+  int avx2 = has_avx2() && (!options.level || !strcmp(options.level, "avx2"));
+  if (avx512) level_rows(&options, "avx512", &work);
+  if (avx2) level_rows(&options, "avx2", &work);
   if (!avx512 && !avx2)
     fprintf(stderr, "bench_streams: this CPU has no such level; these loops are for avx512 and avx2\n");
-  free(j.x);
-  free(j.z);
-  return avx512 || avx2 || !o.level ? 0 : 2;
+  free(work.x);
+  free(work.z);
+  return avx512 || avx2 || !options.level ? 0 : 2;
 }
 #else
 int main(int argc, char **argv) {
-  bench_options o = bench_options_of(argc, argv, "bench_streams");
-  if (o.bad) return 2;
+  bench_options options = bench_options_of(argc, argv, "bench_streams");
+  if (options.bad) return 2;
   fprintf(stderr, "bench_streams: these loops are written for x86-64 alone\n");
-  return o.csv ? (bench_table_head(), 0) : 0;
+  return options.csv ? (bench_table_head(), 0) : 0;
 }
 #endif

@@ -33,13 +33,14 @@ typedef struct trainee {
   hu_status status;
 } trainee;
 
-static void step(trainee *t) {
-  hu_status s = hu_model_feed(t->net, &t->ends, t->x);
-  if (s == HU_OK) s = hu_net_labels(t->net, t->labels);
-  if (s == HU_OK) s = hu_net_forward(t->net, 1, NULL);
-  if (s == HU_OK) s = hu_net_backward(t->net, t->scale.scale);
-  if (s == HU_OK) s = hu_net_update(t->net, &t->optimizer, &t->rule, &t->scale, NULL, NULL);
-  if (s != HU_OK) t->status = s;
+static void step(trainee *trained) {
+  hu_status status = hu_model_feed(trained->net, &trained->ends, trained->x);
+  if (status == HU_OK) status = hu_net_labels(trained->net, trained->labels);
+  if (status == HU_OK) status = hu_net_forward(trained->net, 1, NULL);
+  if (status == HU_OK) status = hu_net_backward(trained->net, trained->scale.scale);
+  if (status == HU_OK)
+    status = hu_net_update(trained->net, &trained->optimizer, &trained->rule, &trained->scale, NULL, NULL);
+  if (status != HU_OK) trained->status = status;
 }
 
 static uint32_t next(uint64_t *state) {
@@ -55,56 +56,59 @@ static float number_of(const bench_input *input, uint64_t *state) {
   return sum - 6;
 }
 
-static size_t numbers_of(const bench_network *n) {
+static size_t numbers_of(const bench_network *network) {
   size_t sum = 0;
-  for (int i = 0; i < BENCH_INPUTS; i++) sum += n->input[i].numbers;
+  for (int i = 0; i < BENCH_INPUTS; i++) sum += network->input[i].numbers;
   return sum;
 }
 
 /* A batch of noise: what a step costs does not depend on what there is to learn. */
-static hu_status fill(trainee *t, const bench_network *n) {
-  size_t labels = n->batch * n->labels;
+static hu_status fill(trainee *trained, const bench_network *network) {
+  size_t labels = network->batch * network->labels;
   uint64_t state = 1;
-  float *x = t->x = malloc(n->batch * numbers_of(n) * sizeof *t->x);
-  t->labels = malloc(labels * sizeof *t->labels);
-  if (!t->x || !t->labels) return HU_E_MEMORY;
-  for (size_t b = 0; b < n->batch; b++) {
+  float *x = trained->x = malloc(network->batch * numbers_of(network) * sizeof *trained->x);
+  trained->labels = malloc(labels * sizeof *trained->labels);
+  if (!trained->x || !trained->labels) return HU_E_MEMORY;
+  for (size_t b = 0; b < network->batch; b++) {
     for (int i = 0; i < BENCH_INPUTS; i++) {
-      for (size_t k = 0; k < n->input[i].numbers; k++) *x++ = number_of(&n->input[i], &state);
+      for (size_t k = 0; k < network->input[i].numbers; k++) *x++ = number_of(&network->input[i], &state);
     }
   }
   for (size_t i = 0; i < labels; i++) {
-    uint32_t label = next(&state) % n->classes;
-    t->labels[i] = n->every && i % n->every ? HU_LABEL_NONE : label;
+    uint32_t label = next(&state) % network->classes;
+    trained->labels[i] = network->every && i % network->every ? HU_LABEL_NONE : label;
   }
   return HU_OK;
 }
 
 /* The rate is small, so that thousands of steps on one batch leave gradients as they are at the start. */
-static hu_status open(trainee *t, const bench_network *n, const bench_precision *p, uint32_t threads) {
-  memset(t, 0, sizeof *t);
-  t->net = hu_net_new(n->batch, threads);
-  if (!t->net) return HU_E_MEMORY;
-  int built = bench_ends(n, t->net, &t->ends);
-  int loss = built ? hu_net_cross_entropy(t->net, t->ends.output, 1) : -1;
-  hu_status s = loss >= 0 ? bench_set(t->net, p) : built ? hu_net_status(t->net, NULL) : HU_E_TRAIN;
+static hu_status open(trainee *trained, const bench_network *network, const bench_precision *precision,
+                      uint32_t threads) {
+  memset(trained, 0, sizeof *trained);
+  trained->net = hu_net_new(network->batch, threads);
+  if (!trained->net) return HU_E_MEMORY;
+  int built = bench_ends(network, trained->net, &trained->ends);
+  int loss = built ? hu_net_cross_entropy(trained->net, trained->ends.output, 1) : -1;
+  hu_status status = loss >= 0 ? bench_set(trained->net, precision)
+                     : built   ? hu_net_status(trained->net, NULL)
+                               : HU_E_TRAIN;
   const hu_rounding keep = hu_rounding_keep();
-  for (int i = 0; i < t->ends.count && s == HU_OK; i++) {
-    if (n->input[i].tokens) s = hu_net_round_value(t->net, t->ends.inputs[i], &keep, &keep);
+  for (int i = 0; i < trained->ends.count && status == HU_OK; i++) {
+    if (network->input[i].tokens) status = hu_net_round_value(trained->net, trained->ends.inputs[i], &keep, &keep);
   }
-  if (s == HU_OK) s = hu_net_initialize(t->net, 1);
-  if (s == HU_OK) s = fill(t, n);
-  t->optimizer = n->adam ? hu_optimizer_adamw(hu_binary32()) : hu_optimizer_sgd(hu_binary32());
-  t->optimizer.rate = 1e-6;
-  if (s == HU_OK) s = hu_loss_rule_parse(&t->rule, "static(1024)", NULL);
-  t->scale = hu_loss_scale_start(&t->rule);
-  return s;
+  if (status == HU_OK) status = hu_net_initialize(trained->net, 1);
+  if (status == HU_OK) status = fill(trained, network);
+  trained->optimizer = network->adam ? hu_optimizer_adamw(hu_binary32()) : hu_optimizer_sgd(hu_binary32());
+  trained->optimizer.rate = 1e-6;
+  if (status == HU_OK) status = hu_loss_rule_parse(&trained->rule, "static(1024)", NULL);
+  trained->scale = hu_loss_scale_start(&trained->rule);
+  return status;
 }
 
-static void close_it(trainee *t) {
-  hu_net_free(t->net);
-  free(t->x);
-  free(t->labels);
+static void close_it(trainee *trained) {
+  hu_net_free(trained->net);
+  free(trained->x);
+  free(trained->labels);
 }
 
 /* ---- shares ---- */
@@ -123,33 +127,33 @@ typedef struct shares {
   int open;
 } shares;
 
-static share *kind_of(shares *s, const hu_net_phase *p) {
-  for (int i = 0; i < s->kinds; i++) {
-    if (strcmp(s->kind[i].kind, p->kind) == 0) return &s->kind[i];
+static share *kind_of(shares *seconds, const hu_net_phase *phase) {
+  for (int i = 0; i < seconds->kinds; i++) {
+    if (strcmp(seconds->kind[i].kind, phase->kind) == 0) return &seconds->kind[i];
   }
-  if (s->kinds == KINDS_MAX) return &s->kind[KINDS_MAX - 1];
-  share *k = &s->kind[s->kinds++];
-  k->kind = p->kind;
-  k->product = p->product;
-  return k;
+  if (seconds->kinds == KINDS_MAX) return &seconds->kind[KINDS_MAX - 1];
+  share *one = &seconds->kind[seconds->kinds++];
+  one->kind = phase->kind;
+  one->product = phase->product;
+  return one;
 }
 
-static void observe(void *context, const hu_net_phase *p, int ends) {
-  shares *s = context;
+static void observe(void *context, const hu_net_phase *phase, int ends) {
+  shares *seconds = context;
   double now = bench_now();
   if (!ends) {
-    s->begin[s->open++] = now;
+    seconds->begin[seconds->open++] = now;
     return;
   }
-  double took = now - s->begin[--s->open];
-  if (p->phase == HU_PHASE_UPDATE) {
-    s->update += took;
-  } else if (p->phase == HU_PHASE_ROUNDING) {
-    kind_of(s, p)->rounding += took;
-    s->inside += s->open ? took : 0;
+  double took = now - seconds->begin[--seconds->open];
+  if (phase->phase == HU_PHASE_UPDATE) {
+    seconds->update += took;
+  } else if (phase->phase == HU_PHASE_ROUNDING) {
+    kind_of(seconds, phase)->rounding += took;
+    seconds->inside += seconds->open ? took : 0;
   } else {
-    kind_of(s, p)->work += took - s->inside;
-    s->inside = 0;
+    kind_of(seconds, phase)->work += took - seconds->inside;
+    seconds->inside = 0;
   }
 }
 
@@ -159,15 +163,15 @@ typedef struct pair {
   trainee subject, reference;
 } pair;
 
-static void run_subject(void *p) { step(&((pair *)p)->subject); }
-static void run_reference(void *p) { step(&((pair *)p)->reference); }
+static void run_subject(void *context) { step(&((pair *)context)->subject); }
+static void run_reference(void *context) { step(&((pair *)context)->reference); }
 
 /* Steps that take about a fiftieth of a second; the first two, which touch memory, do not count. */
-static int repeats(trainee *t) {
+static int repeats(trainee *trained) {
   double one = 0;
   for (int i = 0; i < 3; i++) {
     double t0 = bench_now();
-    step(t);
+    step(trained);
     one = bench_now() - t0;
   }
   return one > 0.02 ? 1 : (int)(0.02 / one) + 1;
@@ -177,134 +181,136 @@ typedef struct totals {
   double product, product_rounding, operators, rounding, update, rest; /* shares of a step; rounding: all of it */
 } totals;
 
-static totals totals_of(const shares *s, double whole) {
-  totals t = {0, 0, 0, 0, s->update / whole, 1};
-  for (int i = 0; i < s->kinds; i++) {
-    const share *k = &s->kind[i];
-    if (k->product) t.product_rounding += k->rounding / whole;
-    *(k->product ? &t.product : &t.operators) += k->work / whole;
-    t.rounding += k->rounding / whole;
+static totals totals_of(const shares *seconds, double whole) {
+  totals sum = {0, 0, 0, 0, seconds->update / whole, 1};
+  for (int i = 0; i < seconds->kinds; i++) {
+    const share *one = &seconds->kind[i];
+    if (one->product) sum.product_rounding += one->rounding / whole;
+    *(one->product ? &sum.product : &sum.operators) += one->work / whole;
+    sum.rounding += one->rounding / whole;
   }
-  t.rest = 1 - t.product - t.operators - t.rounding - t.update;
-  return t;
+  sum.rest = 1 - sum.product - sum.operators - sum.rounding - sum.update;
+  return sum;
 }
 
 static const char *verdict(double is, double goal) { return is <= goal ? "met" : "missed"; }
 
-static void print_kinds(const shares *s, double whole) {
+static void print_kinds(const shares *seconds, double whole) {
   printf("    ");
-  for (int i = 0; i < s->kinds; i++) {
-    const share *k = &s->kind[i];
-    printf("%s %.1f", k->kind[0] ? k->kind : "(parameters, inputs)", 100 * k->work / whole);
-    if (k->rounding > 0) printf("+%.1f", 100 * k->rounding / whole);
-    printf("%s", i + 1 < s->kinds ? ", " : "\n");
+  for (int i = 0; i < seconds->kinds; i++) {
+    const share *one = &seconds->kind[i];
+    printf("%s %.1f", one->kind[0] ? one->kind : "(parameters, inputs)", 100 * one->work / whole);
+    if (one->rounding > 0) printf("+%.1f", 100 * one->rounding / whole);
+    printf("%s", i + 1 < seconds->kinds ? ", " : "\n");
   }
 }
 
-static void print_row(const options *o, const bench_network *n, const bench_precision *p, bench_pair t, const shares *s,
-                      double whole) {
-  totals a = totals_of(s, whole);
-  double ratio = t.subject / t.reference;
-  if (o->csv) {
+static void print_row(const options *given, const bench_network *network, const bench_precision *precision,
+                      bench_pair times, const shares *seconds, double whole) {
+  totals all = totals_of(seconds, whole);
+  double ratio = times.subject / times.reference;
+  if (given->csv) {
     char name[96];
-    snprintf(name, sizeof name, "%s, %s", n->name, p->name);
-    bench_table_line(name, "best", (unsigned)o->threads, "us", 1e6 * t.subject);
-    if (p->goal > 0) bench_table_line(name, "best", (unsigned)o->threads, "time / binary32", ratio);
-    if (p->goal > 0 && a.product_rounding > 0)
-      bench_table_line(name, "best", (unsigned)o->threads, "rounding / products", a.product_rounding / a.product);
+    snprintf(name, sizeof name, "%s, %s", network->name, precision->name);
+    bench_table_line(name, "best", (unsigned)given->threads, "us", 1e6 * times.subject);
+    if (precision->goal > 0) bench_table_line(name, "best", (unsigned)given->threads, "time / binary32", ratio);
+    if (precision->goal > 0 && all.product_rounding > 0)
+      bench_table_line(name, "best", (unsigned)given->threads, "rounding / products",
+                       all.product_rounding / all.product);
     return;
   }
-  printf("  %-25s %9.1f us", p->name, 1e6 * t.subject);
-  if (p->goal > 0) printf(" %5.2f of binary32 (goal %g, %s);", ratio, p->goal, verdict(ratio, p->goal));
-  printf(" products %.0f %%, operators %.0f %%, rounding %.0f %%, update %.0f %%, rest %.0f %%", 100 * a.product,
-         100 * a.operators, 100 * a.rounding, 100 * a.update, 100 * a.rest);
-  if (p->goal > 0) {
-    printf("; rounding of products over them %.2f (goal 1, %s)", a.product_rounding / a.product,
-           verdict(a.product_rounding, a.product));
+  printf("  %-25s %9.1f us", precision->name, 1e6 * times.subject);
+  if (precision->goal > 0)
+    printf(" %5.2f of binary32 (goal %g, %s);", ratio, precision->goal, verdict(ratio, precision->goal));
+  printf(" products %.0f %%, operators %.0f %%, rounding %.0f %%, update %.0f %%, rest %.0f %%", 100 * all.product,
+         100 * all.operators, 100 * all.rounding, 100 * all.update, 100 * all.rest);
+  if (precision->goal > 0) {
+    printf("; rounding of products over them %.2f (goal 1, %s)", all.product_rounding / all.product,
+           verdict(all.product_rounding, all.product));
   }
   printf("\n");
-  print_kinds(s, whole);
+  print_kinds(seconds, whole);
   fflush(stdout);
 }
 
 /* The quickest of several runs of steps, and where its time went. */
-static double watch(trainee *t, int rounds, int repeat, shares *best) {
+static double watch(trainee *trained, int rounds, int repeat, shares *best) {
   double least = 1e30;
   memset(best, 0, sizeof *best);
   for (int i = 0; i < rounds; i++) {
     shares seen;
     memset(&seen, 0, sizeof seen);
-    hu_net_observe(t->net, observe, &seen);
+    hu_net_observe(trained->net, observe, &seen);
     double t0 = bench_now();
-    for (int k = 0; k < repeat; k++) step(t);
+    for (int k = 0; k < repeat; k++) step(trained);
     double whole = bench_now() - t0;
     if (whole < least) *best = seen;
     if (whole < least) least = whole;
   }
-  hu_net_observe(t->net, NULL, NULL);
+  hu_net_observe(trained->net, NULL, NULL);
   return least;
 }
 
-static hu_status row(const options *o, const bench_network *n, const bench_precision *p) {
+static hu_status row(const options *given, const bench_network *network, const bench_precision *precision) {
   pair both;
-  hu_status s = open(&both.reference, n, &bench_precisions[0], o->threads);
-  hu_status other = open(&both.subject, n, p, o->threads);
-  if (s == HU_OK) s = other;
-  if (s == HU_OK) {
+  hu_status status = open(&both.reference, network, &bench_precisions[0], given->threads);
+  hu_status other = open(&both.subject, network, precision, given->threads);
+  if (status == HU_OK) status = other;
+  if (status == HU_OK) {
     int repeat = repeats(&both.reference);
     shares seen;
-    bench_pair t = bench_against(run_subject, run_reference, &both, o->rounds, repeat);
-    double whole = watch(&both.subject, o->rounds, repeat, &seen);
-    s = both.reference.status != HU_OK ? both.reference.status : both.subject.status;
-    if (s == HU_OK) print_row(o, n, p, t, &seen, whole);
+    bench_pair times = bench_against(run_subject, run_reference, &both, given->rounds, repeat);
+    double whole = watch(&both.subject, given->rounds, repeat, &seen);
+    status = both.reference.status != HU_OK ? both.reference.status : both.subject.status;
+    if (status == HU_OK) print_row(given, network, precision, times, &seen, whole);
   }
   close_it(&both.subject);
   close_it(&both.reference);
-  return s;
+  return status;
 }
 
 static options options_of(int argc, char **argv) {
-  options o = {0, 5, 0, 0, 1, NULL, NULL};
-  for (int i = 1; i < argc && !o.bad; i++) {
+  options given = {0, 5, 0, 0, 1, NULL, NULL};
+  for (int i = 1; i < argc && !given.bad; i++) {
     int more = i + 1 < argc;
     if (!strcmp(argv[i], "--csv")) {
-      o.csv = 1;
+      given.csv = 1;
     } else if (!strcmp(argv[i], "--binary32")) {
-      o.plain = 1;
+      given.plain = 1;
     } else if (more && !strcmp(argv[i], "--rounds")) {
-      o.rounds = atoi(argv[++i]);
+      given.rounds = atoi(argv[++i]);
     } else if (more && !strcmp(argv[i], "--threads")) {
-      o.threads = (uint32_t)atoi(argv[++i]);
+      given.threads = (uint32_t)atoi(argv[++i]);
     } else if (more && !strcmp(argv[i], "--only")) {
-      o.only = argv[++i];
+      given.only = argv[++i];
     } else if (more && !strcmp(argv[i], "--precision")) {
-      o.precision = argv[++i];
+      given.precision = argv[++i];
     } else {
-      o.bad = 1;
+      given.bad = 1;
       fprintf(
           stderr,
           "usage: bench_train [--threads 1] [--rounds 5] [--only NETWORK] [--precision NAME] [--binary32] [--csv]\n");
     }
   }
-  return o;
+  return given;
 }
 
 int main(int argc, char **argv) {
-  options o = options_of(argc, argv);
-  if (o.bad) return 2;
-  if (o.threads == 1) bench_clock = CLOCK_PROCESS_CPUTIME_ID;
-  if (o.csv) bench_table_head();
+  options given = options_of(argc, argv);
+  if (given.bad) return 2;
+  if (given.threads == 1) bench_clock = CLOCK_PROCESS_CPUTIME_ID;
+  if (given.csv) bench_table_head();
   for (int i = 0; i < BENCH_NETWORKS; i++) {
-    const bench_network *n = &bench_networks[i];
-    if (o.only && strcmp(o.only, n->name)) continue;
-    if (!o.csv)
-      printf("%s: %s, threads %u; shares of a step: work+rounding by kind of operator\n", n->name, n->what,
-             (unsigned)o.threads);
-    for (int k = 0; k < (o.plain ? 1 : BENCH_PRECISIONS); k++) {
-      if (o.precision && !strstr(bench_precisions[k].name, o.precision)) continue;
-      hu_status s = row(&o, n, &bench_precisions[k]);
-      if (s == HU_OK) continue;
-      fprintf(stderr, "bench_train: %s, %s: %s\n", n->name, bench_precisions[k].name, hu_status_text(s));
+    const bench_network *network = &bench_networks[i];
+    if (given.only && strcmp(given.only, network->name)) continue;
+    if (!given.csv)
+      printf("%s: %s, threads %u; shares of a step: work+rounding by kind of operator\n", network->name, network->what,
+             (unsigned)given.threads);
+    for (int k = 0; k < (given.plain ? 1 : BENCH_PRECISIONS); k++) {
+      if (given.precision && !strstr(bench_precisions[k].name, given.precision)) continue;
+      hu_status status = row(&given, network, &bench_precisions[k]);
+      if (status == HU_OK) continue;
+      fprintf(stderr, "bench_train: %s, %s: %s\n", network->name, bench_precisions[k].name, hu_status_text(status));
       return 1;
     }
   }

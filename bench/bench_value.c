@@ -32,47 +32,48 @@ typedef struct job {
 } job;
 
 #define EACH(name, expression)                            \
-  static void name(void *p) {                             \
-    job *j = p;                                           \
+  static void name(void *context) {                       \
+    job *work = context;                                  \
     uint32_t events, sum = 0;                             \
     (void)events;                                         \
     for (size_t i = 0; i < COUNT; i++) sum += expression; \
-    j->sum += sum;                                        \
+    work->sum += sum;                                     \
   }
 
-EACH(call_encode, hu_encode(j->out, j->mode, j->x[i], 0, &events))
-EACH(call_decode, (uint32_t)(int32_t)hu_decode(j->in, j->a[i]))
-EACH(call_quantize, (uint32_t)(int32_t)hu_quantize(j->out, j->mode, j->x[i], 0, &events))
-EACH(call_convert, hu_convert(j->out, j->mode, j->in, j->a[i], 0, &events))
-EACH(call_add, hu_add(j->out, j->mode, j->in, j->a[i], j->in, j->b[i], 0, &events))
-EACH(call_mul, hu_mul(j->out, j->mode, j->in, j->a[i], j->in, j->b[i], 0, &events))
-EACH(call_div, hu_div(j->out, j->mode, j->in, j->a[i], j->in, j->b[i], 0, &events))
-EACH(call_sqrt, hu_sqrt(j->out, j->mode, j->in, j->a[i] & 0x7fff, 0, &events))
-EACH(call_fma, hu_fma(j->out, j->mode, j->in, j->a[i], j->in, j->b[i], j->out, j->c[i], 0, &events))
+EACH(call_encode, hu_encode(work->out, work->mode, work->x[i], 0, &events))
+EACH(call_decode, (uint32_t)(int32_t)hu_decode(work->in, work->a[i]))
+EACH(call_quantize, (uint32_t)(int32_t)hu_quantize(work->out, work->mode, work->x[i], 0, &events))
+EACH(call_convert, hu_convert(work->out, work->mode, work->in, work->a[i], 0, &events))
+EACH(call_add, hu_add(work->out, work->mode, work->in, work->a[i], work->in, work->b[i], 0, &events))
+EACH(call_mul, hu_mul(work->out, work->mode, work->in, work->a[i], work->in, work->b[i], 0, &events))
+EACH(call_div, hu_div(work->out, work->mode, work->in, work->a[i], work->in, work->b[i], 0, &events))
+EACH(call_sqrt, hu_sqrt(work->out, work->mode, work->in, work->a[i] & 0x7fff, 0, &events))
+EACH(call_fma,
+     hu_fma(work->out, work->mode, work->in, work->a[i], work->in, work->b[i], work->out, work->c[i], 0, &events))
 
 #ifdef HU_USE_ONE_FILE
 #define CORE(name) NULL
 #else
 /* The formats are unfolded once for all COUNT calls. */
-#define EACH_CORE(name, expression)                                             \
-  static void name(void *p) {                                                   \
-    job *j = p;                                                                 \
-    hu_core in = hu_core_of(j->in, j->mode), out = hu_core_of(j->out, j->mode); \
-    uint32_t events, sum = 0;                                                   \
-    (void)in, (void)out, (void)events;                                          \
-    for (size_t i = 0; i < COUNT; i++) sum += expression;                       \
-    j->sum += sum;                                                              \
+#define EACH_CORE(name, expression)                                                         \
+  static void name(void *context) {                                                         \
+    job *work = context;                                                                    \
+    hu_core in = hu_core_of(work->in, work->mode), out = hu_core_of(work->out, work->mode); \
+    uint32_t events, sum = 0;                                                               \
+    (void)in, (void)out, (void)events;                                                      \
+    for (size_t i = 0; i < COUNT; i++) sum += expression;                                   \
+    work->sum += sum;                                                                       \
   }
 #define CORE(name) name
-EACH_CORE(core_encode, hu_core_encode(&out, j->x[i], 0, &events))
-EACH_CORE(core_quantize, (uint32_t)(int32_t)hu_core_quantize(&out, j->x[i], 0, &events))
-EACH_CORE(core_decode, (uint32_t)(int32_t)hu_core_decode(&in, j->a[i]))
-EACH_CORE(core_convert, hu_core_convert(&out, &in, j->a[i], 0, &events))
-EACH_CORE(core_add, hu_core_add(&out, &in, j->a[i], &in, j->b[i], 0, &events))
-EACH_CORE(core_mul, hu_core_mul(&out, &in, j->a[i], &in, j->b[i], 0, &events))
-EACH_CORE(core_div, hu_core_div(&out, &in, j->a[i], &in, j->b[i], 0, &events))
-EACH_CORE(core_sqrt, hu_core_sqrt(&out, &in, j->a[i] & 0x7fff, 0, &events))
-EACH_CORE(core_fma, hu_core_fma(&out, &in, j->a[i], &in, j->b[i], &out, j->c[i], 0, &events))
+EACH_CORE(core_encode, hu_core_encode(&out, work->x[i], 0, &events))
+EACH_CORE(core_quantize, (uint32_t)(int32_t)hu_core_quantize(&out, work->x[i], 0, &events))
+EACH_CORE(core_decode, (uint32_t)(int32_t)hu_core_decode(&in, work->a[i]))
+EACH_CORE(core_convert, hu_core_convert(&out, &in, work->a[i], 0, &events))
+EACH_CORE(core_add, hu_core_add(&out, &in, work->a[i], &in, work->b[i], 0, &events))
+EACH_CORE(core_mul, hu_core_mul(&out, &in, work->a[i], &in, work->b[i], 0, &events))
+EACH_CORE(core_div, hu_core_div(&out, &in, work->a[i], &in, work->b[i], 0, &events))
+EACH_CORE(core_sqrt, hu_core_sqrt(&out, &in, work->a[i] & 0x7fff, 0, &events))
+EACH_CORE(core_fma, hu_core_fma(&out, &in, work->a[i], &in, work->b[i], &out, work->c[i], 0, &events))
 #endif
 
 static const struct {
@@ -104,44 +105,44 @@ typedef struct instruction {
   hu_status status;
 } instruction;
 
-static void by_element(void *p) {
-  instruction *unit = p;
+static void by_element(void *context) {
+  instruction *unit = context;
   hu_element half = {.format = hu_binary16()}, single = {.format = hu_binary32()};
   hu_mode rne = {0};
   for (size_t i = 0; i < SIDE * SIDE; i++) {
     hu_dot_operands x = {.a = {.data = unit->a + i / SIDE * SIDE, .stride = 1, .element = half},
                          .b = {.data = unit->b + i % SIDE, .stride = SIDE, .element = half}};
-    hu_status s = hu_dot(SIDE, unit->d + i, single, &x, &unit->model, rne, NULL, NULL);
-    if (s != HU_OK) unit->status = s;
+    hu_status status = hu_dot(SIDE, unit->d + i, single, &x, &unit->model, rne, NULL, NULL);
+    if (status != HU_OK) unit->status = status;
   }
 }
 
-static void by_tile(void *p) {
-  instruction *unit = p;
+static void by_tile(void *context) {
+  instruction *unit = context;
   hu_operand a = {.data = unit->a, .ld = SIDE, .format = hu_binary16(), .storage = HU_STORAGE_CODES}, b = a;
-  hu_result d = {.data = unit->d, .ld = SIDE, .format = hu_binary32()};
+  hu_result result = {.data = unit->d, .ld = SIDE, .format = hu_binary32()};
   hu_mode rne = {0};
   b.data = unit->b;
-  hu_status s = hu_gemm(SIDE, SIDE, SIDE, &d, &a, &b, NULL, &unit->model, rne, NULL, NULL);
-  if (s != HU_OK) unit->status = s;
+  hu_status status = hu_gemm(SIDE, SIDE, SIDE, &result, &a, &b, NULL, &unit->model, rne, NULL, NULL);
+  if (status != HU_OK) unit->status = status;
 }
 
 static float number(uint64_t *state) {
   *state = *state * 6364136223846793005u + 1442695040888963407u;
-  uint32_t r = (uint32_t)(*state >> 32);
-  float x = 1 + (float)(r >> 9) * 0x1p-23f, scale = r & 1 ? 2.0f : r & 2 ? 1.0f : 0.5f;
-  return r & 4 ? -x * scale : x * scale;
+  uint32_t random = (uint32_t)(*state >> 32);
+  float x = 1 + (float)(random >> 9) * 0x1p-23f, scale = random & 1 ? 2.0f : random & 2 ? 1.0f : 0.5f;
+  return random & 4 ? -x * scale : x * scale;
 }
 
-static int fill(job *j, const char *in, const char *out) {
-  uint64_t s = 1;
-  memset(j, 0, sizeof *j);
-  if (hu_format_parse(&j->in, in, NULL) != HU_OK || hu_format_parse(&j->out, out, NULL) != HU_OK) return 0;
+static int fill(job *work, const char *in, const char *out) {
+  uint64_t state = 1;
+  memset(work, 0, sizeof *work);
+  if (hu_format_parse(&work->in, in, NULL) != HU_OK || hu_format_parse(&work->out, out, NULL) != HU_OK) return 0;
   for (size_t i = 0; i < COUNT; i++) {
-    j->x[i] = number(&s);
-    j->a[i] = hu_encode(j->in, j->mode, j->x[i], 0, NULL);
-    j->b[i] = hu_encode(j->in, j->mode, number(&s), 0, NULL);
-    j->c[i] = hu_encode(j->out, j->mode, number(&s), 0, NULL);
+    work->x[i] = number(&state);
+    work->a[i] = hu_encode(work->in, work->mode, work->x[i], 0, NULL);
+    work->b[i] = hu_encode(work->in, work->mode, number(&state), 0, NULL);
+    work->c[i] = hu_encode(work->out, work->mode, number(&state), 0, NULL);
   }
   return 1;
 }
@@ -156,18 +157,18 @@ static void table_lines(size_t i, double call, double core) {
 /* Nanoseconds per dot product; 0: a call failed. */
 static int print_instructions(int rounds, int csv) {
   static instruction unit;
-  uint64_t s = 1;
+  uint64_t state = 1;
   hu_mode rne = {0};
   for (size_t i = 0; i < SIDE * SIDE; i++) {
-    unit.a[i] = (uint16_t)hu_encode(hu_binary16(), rne, number(&s), 0, NULL);
-    unit.b[i] = (uint16_t)hu_encode(hu_binary16(), rne, number(&s), 0, NULL);
+    unit.a[i] = (uint16_t)hu_encode(hu_binary16(), rne, number(&state), 0, NULL);
+    unit.b[i] = (uint16_t)hu_encode(hu_binary16(), rne, number(&state), 0, NULL);
   }
   if (!csv) printf("\n%-28s %12s  %12s\n", "dot of 16 in a 16 x 16 tile", "hu_dot, ns", "hu_gemm, ns");
   for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
     char name[64];
     if (hu_accum_parse(&unit.model, models[i], NULL) != HU_OK) return 0;
-    bench_pair t = bench_against(by_element, by_tile, &unit, rounds, 4);
-    double dot = 1e9 * t.subject / (SIDE * SIDE), tile = 1e9 * t.reference / (SIDE * SIDE);
+    bench_pair times = bench_against(by_element, by_tile, &unit, rounds, 4);
+    double dot = 1e9 * times.subject / (SIDE * SIDE), tile = 1e9 * times.reference / (SIDE * SIDE);
     if (unit.status != HU_OK) return 0;
     snprintf(name, sizeof name, "dot of 16, %s", models[i]);
     if (csv) {
@@ -181,7 +182,7 @@ static int print_instructions(int rounds, int csv) {
 }
 
 int main(int argc, char **argv) {
-  static job j;
+  static job work;
   static volatile uint32_t sink;
   int csv = argc > 1 && !strcmp(argv[argc - 1], "--csv"), left = argc - csv;
   int rounds = left == 3 && !strcmp(argv[1], "--rounds") ? atoi(argv[2]) : left == 1 ? 9 : 0;
@@ -194,17 +195,17 @@ int main(int argc, char **argv) {
   else
     printf("%-10s %-14s %-14s %8s%s\n", "call", "operands", "result", "call, ns", COLUMNS > 1 ? "  core.h, ns" : "");
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    if (!fill(&j, rows[i].in, rows[i].out)) return 1;
+    if (!fill(&work, rows[i].in, rows[i].out)) return 1;
     void (*reference)(void *) = rows[i].call[1] ? rows[i].call[1] : rows[i].call[0];
-    bench_pair t = bench_against(rows[i].call[0], reference, &j, rounds, REPEAT);
+    bench_pair times = bench_against(rows[i].call[0], reference, &work, rounds, REPEAT);
     if (csv) {
-      table_lines(i, 1e9 * t.subject / COUNT, 1e9 * t.reference / COUNT);
+      table_lines(i, 1e9 * times.subject / COUNT, 1e9 * times.reference / COUNT);
     } else {
-      printf("%-10s %-14s %-14s %8.1f", rows[i].name, rows[i].in, rows[i].out, 1e9 * t.subject / COUNT);
-      if (rows[i].call[1]) printf("  %10.1f", 1e9 * t.reference / COUNT);
+      printf("%-10s %-14s %-14s %8.1f", rows[i].name, rows[i].in, rows[i].out, 1e9 * times.subject / COUNT);
+      if (rows[i].call[1]) printf("  %10.1f", 1e9 * times.reference / COUNT);
       printf("\n");
     }
-    sink = j.sum;
+    sink = work.sum;
   }
   (void)sink;
   return print_instructions(rounds, csv) ? 0 : 1;

@@ -15,26 +15,26 @@ typedef struct bench_options {
 
 /* bad: something else stood there; the usage has been printed. */
 static inline bench_options bench_options_with(int argc, char **argv, const char *name, int orders) {
-  bench_options o = {0, 5, 26, 0, NULL, "linear"};
-  for (int i = 1; i < argc && !o.bad; i++) {
+  bench_options options = {0, 5, 26, 0, NULL, "linear"};
+  for (int i = 1; i < argc && !options.bad; i++) {
     int more = i + 1 < argc;
     if (!strcmp(argv[i], "--csv")) {
-      o.csv = 1;
+      options.csv = 1;
     } else if (more && !strcmp(argv[i], "--rounds")) {
-      o.rounds = atoi(argv[++i]);
+      options.rounds = atoi(argv[++i]);
     } else if (more && !strcmp(argv[i], "--log2")) {
-      o.log2 = atoi(argv[++i]);
+      options.log2 = atoi(argv[++i]);
     } else if (more && !strcmp(argv[i], "--level")) {
-      o.level = argv[++i];
+      options.level = argv[++i];
     } else if (more && orders && !strcmp(argv[i], "--order")) {
-      o.order = argv[++i];
+      options.order = argv[++i];
     } else {
-      o.bad = 1;
+      options.bad = 1;
       fprintf(stderr, "usage: %s [--log2 26] [--rounds 5] [--csv] [--level avx512|avx2|vector]%s\n", name,
               orders ? " [--order linear|streams]" : "");
     }
   }
-  return o;
+  return options;
 }
 
 static inline bench_options bench_options_of(int argc, char **argv, const char *name) {

@@ -52,12 +52,12 @@ static inline int bench_images(hu_net *net, int *input) {
 
 static inline int bench_text(hu_net *net, int *input) {
   *input = hu_net_input(net, 32, 1);
-  int h = hu_net_position(net, hu_net_embedding(net, *input, 76, 32));
-  int qkv = hu_net_linear(net, hu_net_layer_norm(net, h), 96, 0);
-  h = hu_net_add(net, h, hu_net_linear(net, hu_net_attention(net, qkv, 2, 1), 32, 0));
-  int wide = hu_net_relu(net, hu_net_linear(net, hu_net_layer_norm(net, h), 128, 1));
-  h = hu_net_add(net, h, hu_net_linear(net, wide, 32, 1));
-  return hu_net_linear(net, hu_net_layer_norm(net, h), 76, 1);
+  int hidden = hu_net_position(net, hu_net_embedding(net, *input, 76, 32));
+  int qkv = hu_net_linear(net, hu_net_layer_norm(net, hidden), 96, 0);
+  hidden = hu_net_add(net, hidden, hu_net_linear(net, hu_net_attention(net, qkv, 2, 1), 32, 0));
+  int wide = hu_net_relu(net, hu_net_linear(net, hu_net_layer_norm(net, hidden), 128, 1));
+  hidden = hu_net_add(net, hidden, hu_net_linear(net, wide, 32, 1));
+  return hu_net_linear(net, hu_net_layer_norm(net, hidden), 76, 1);
 }
 
 static inline int bench_rows(hu_net *net, int *input) {
@@ -65,18 +65,18 @@ static inline int bench_rows(hu_net *net, int *input) {
 }
 
 /* What the data are: tokens, dense features and categories, or images of 32 x 32 x 3. */
-static inline hu_model_sizes bench_sizes(const bench_network *n, const hu_model *m) {
+static inline hu_model_sizes bench_sizes(const bench_network *network, const hu_model *model) {
   hu_model_sizes sizes;
   memset(&sizes, 0, sizeof sizes);
-  sizes.outputs = n->classes;
-  if (m->kind == HU_MODEL_DLRM) {
-    sizes.dense = n->input[0].numbers;
-    sizes.categories = n->input[1].numbers;
-    sizes.vocabulary = n->input[1].tokens;
-  } else if (n->input[0].tokens) {
-    sizes.steps = n->input[0].numbers;
-    sizes.vocabulary = n->classes;
-    sizes.source_vocabulary = n->input[0].tokens;
+  sizes.outputs = network->classes;
+  if (model->kind == HU_MODEL_DLRM) {
+    sizes.dense = network->input[0].numbers;
+    sizes.categories = network->input[1].numbers;
+    sizes.vocabulary = network->input[1].tokens;
+  } else if (network->input[0].tokens) {
+    sizes.steps = network->input[0].numbers;
+    sizes.vocabulary = network->classes;
+    sizes.source_vocabulary = network->input[0].tokens;
   } else {
     sizes.height = sizes.width = 32;
     sizes.channels = 3;
@@ -85,14 +85,14 @@ static inline hu_model_sizes bench_sizes(const bench_network *n, const hu_model 
 }
 
 /* Where a network begins and ends; 0: net has the error. */
-static inline int bench_ends(const bench_network *n, hu_net *net, hu_model_ends *ends) {
-  hu_model m;
+static inline int bench_ends(const bench_network *network, hu_net *net, hu_model_ends *ends) {
+  hu_model model;
   memset(ends, 0, sizeof *ends);
   ends->count = 1;
-  if (n->build) return (ends->output = n->build(net, &ends->inputs[0])) >= 0;
-  if (hu_model_parse(&m, n->model, NULL) != HU_OK) return 0;
-  hu_model_sizes sizes = bench_sizes(n, &m);
-  return hu_model_build(net, &m, &sizes, ends, NULL) == HU_OK;
+  if (network->build) return (ends->output = network->build(net, &ends->inputs[0])) >= 0;
+  if (hu_model_parse(&model, network->model, NULL) != HU_OK) return 0;
+  hu_model_sizes sizes = bench_sizes(network, &model);
+  return hu_model_build(net, &model, &sizes, ends, NULL) == HU_OK;
 }
 
 /* The last ones have the sizes of the papers: `seq2seq` is the tiny Transformer of Cambier et al. (2020), section 4.3,
@@ -187,35 +187,36 @@ static const bench_precision bench_precisions[] = {
     {"bfloat16, all tensors", "bfloat16", "bfloat16", "bfloat16", "bfloat16", NULL, NULL, 2}};
 enum { BENCH_PRECISIONS = sizeof bench_precisions / sizeof *bench_precisions };
 
-static inline hu_rounding bench_rounding(const char *text, hu_status *s) {
-  hu_rounding r = hu_rounding_keep();
-  if (text && *s == HU_OK) *s = hu_rounding_parse(&r, text, NULL);
-  return r;
+static inline hu_rounding bench_rounding(const char *text, hu_status *status) {
+  hu_rounding rounding = hu_rounding_keep();
+  if (text && *status == HU_OK) *status = hu_rounding_parse(&rounding, text, NULL);
+  return rounding;
 }
 
 /* Blocks of operands lie along the sum. */
-static inline hu_product_rounding bench_product(const bench_precision *p, hu_status *s) {
-  hu_product_rounding r = hu_product_rounding_plain();
-  hu_rounding along = bench_rounding(p->operand, s);
+static inline hu_product_rounding bench_product(const bench_precision *precision, hu_status *status) {
+  hu_product_rounding rounding = hu_product_rounding_plain();
+  hu_rounding along = bench_rounding(precision->operand, status);
   hu_rounding across = along;
   across.turned = along.kind == HU_ROUND_SCALED;
-  r.x = r.dz = r.w_back = along;
-  r.w = r.x_back = r.dz_w = across;
-  r.z_out = r.dx_out = r.dw_out = bench_rounding(p->result, s);
-  return r;
+  rounding.x = rounding.dz = rounding.w_back = along;
+  rounding.w = rounding.x_back = rounding.dz_w = across;
+  rounding.z_out = rounding.dx_out = rounding.dw_out = bench_rounding(precision->result, status);
+  return rounding;
 }
 
-static inline hu_status bench_set(hu_net *net, const bench_precision *p) {
-  hu_status s = hu_net_status(net, NULL);
-  hu_product_rounding product = bench_product(p, &s);
-  hu_rounding v = bench_rounding(p->v, &s), dv = bench_rounding(p->dv, &s);
-  hu_rounding theta = bench_rounding(p->theta, &s), dtheta = bench_rounding(p->dtheta, &s);
-  for (int i = 0; i < hu_net_parameters(net) && s == HU_OK; i++) s = hu_net_round_parameter(net, i, &theta, &dtheta);
-  for (int i = 0; i < hu_net_values(net) && s == HU_OK; i++) {
-    s = hu_net_round_value(net, i, &v, &dv);
-    if (s == HU_OK && hu_net_round_product(net, i, &product) != HU_OK) continue; /* no product makes it */
+static inline hu_status bench_set(hu_net *net, const bench_precision *precision) {
+  hu_status status = hu_net_status(net, NULL);
+  hu_product_rounding product = bench_product(precision, &status);
+  hu_rounding value = bench_rounding(precision->v, &status), dv = bench_rounding(precision->dv, &status);
+  hu_rounding theta = bench_rounding(precision->theta, &status), dtheta = bench_rounding(precision->dtheta, &status);
+  for (int i = 0; i < hu_net_parameters(net) && status == HU_OK; i++)
+    status = hu_net_round_parameter(net, i, &theta, &dtheta);
+  for (int i = 0; i < hu_net_values(net) && status == HU_OK; i++) {
+    status = hu_net_round_value(net, i, &value, &dv);
+    if (status == HU_OK && hu_net_round_product(net, i, &product) != HU_OK) continue; /* no product makes it */
   }
-  return s;
+  return status;
 }
 
 #endif

@@ -19,132 +19,132 @@ __attribute__((format(printf, 2, 3))) static int wrong(char *error, const char *
   return 0;
 }
 
-static void skip_blanks(scanner *s) {
-  while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\n')) s->at++;
+static void skip_blanks(scanner *scan) {
+  while (scan->at < scan->end && (*scan->at == ' ' || *scan->at == '\t' || *scan->at == '\n')) scan->at++;
 }
 
-static int take(scanner *s, char c) {
-  skip_blanks(s);
-  if (s->at >= s->end || *s->at != c) return 0;
-  s->at++;
+static int take(scanner *scan, char c) {
+  skip_blanks(scan);
+  if (scan->at >= scan->end || *scan->at != c) return 0;
+  scan->at++;
   return 1;
 }
 
 /* A string in either kind of quotes, without escapes; text has room for 32 bytes. */
-static int take_string(scanner *s, char text[32]) {
-  skip_blanks(s);
-  if (s->at >= s->end || (*s->at != '\'' && *s->at != '"'))
-    return wrong(s->error, "header: a quoted string is missing");
-  char quote = *s->at++;
+static int take_string(scanner *scan, char text[32]) {
+  skip_blanks(scan);
+  if (scan->at >= scan->end || (*scan->at != '\'' && *scan->at != '"'))
+    return wrong(scan->error, "header: a quoted string is missing");
+  char quote = *scan->at++;
   size_t n = 0;
-  while (s->at < s->end && *s->at != quote) {
-    unsigned char c = (unsigned char)*s->at++;
-    if (n == 31) return wrong(s->error, "header: a string is too long");
-    if (c < 0x20 || c > 0x7E || c == '\\') return wrong(s->error, "header: a string holds an unprintable character");
+  while (scan->at < scan->end && *scan->at != quote) {
+    unsigned char c = (unsigned char)*scan->at++;
+    if (n == 31) return wrong(scan->error, "header: a string is too long");
+    if (c < 0x20 || c > 0x7E || c == '\\') return wrong(scan->error, "header: a string holds an unprintable character");
     text[n++] = (char)c;
   }
   text[n] = 0;
-  if (s->at >= s->end) return wrong(s->error, "header: a string does not end");
-  s->at++;
+  if (scan->at >= scan->end) return wrong(scan->error, "header: a string does not end");
+  scan->at++;
   return 1;
 }
 
-static int take_word(scanner *s, const char *word) {
+static int take_word(scanner *scan, const char *word) {
   size_t n = strlen(word);
-  if ((size_t)(s->end - s->at) < n || memcmp(s->at, word, n)) return 0;
-  s->at += n;
+  if ((size_t)(scan->end - scan->at) < n || memcmp(scan->at, word, n)) return 0;
+  scan->at += n;
   return 1;
 }
 
-static int read_order(npy_info *info, scanner *s) {
-  skip_blanks(s);
-  if (take_word(s, "True")) return info->fortran = 1;
-  if (take_word(s, "False")) return 1;
-  return wrong(s->error, "header: fortran_order is neither True nor False");
+static int read_order(npy_info *info, scanner *scan) {
+  skip_blanks(scan);
+  if (take_word(scan, "True")) return info->fortran = 1;
+  if (take_word(scan, "False")) return 1;
+  return wrong(scan->error, "header: fortran_order is neither True nor False");
 }
 
-static int read_size(size_t *z, scanner *s) {
+static int read_size(size_t *z, scanner *scan) {
   size_t x = 0;
-  skip_blanks(s);
-  if (s->at >= s->end || *s->at < '0' || *s->at > '9')
-    return wrong(s->error, "header: shape holds something else than sizes");
-  while (s->at < s->end && *s->at >= '0' && *s->at <= '9') {
-    size_t digit = (size_t)(*s->at++ - '0');
-    if (x > (SIZE_MAX - digit) / 10) return wrong(s->error, "shape: a size does not fit the address space");
+  skip_blanks(scan);
+  if (scan->at >= scan->end || *scan->at < '0' || *scan->at > '9')
+    return wrong(scan->error, "header: shape holds something else than sizes");
+  while (scan->at < scan->end && *scan->at >= '0' && *scan->at <= '9') {
+    size_t digit = (size_t)(*scan->at++ - '0');
+    if (x > (SIZE_MAX - digit) / 10) return wrong(scan->error, "shape: a size does not fit the address space");
     x = 10 * x + digit;
   }
   *z = x;
   return 1;
 }
 
-static int read_shape(npy_info *info, scanner *s) {
-  if (!take(s, '(')) return wrong(s->error, "header: shape is not a tuple");
-  while (!take(s, ')')) {
-    if (info->dims == NPY_DIMS_MAX) return wrong(s->error, "shape: more than %d dimensions", NPY_DIMS_MAX);
-    if (!read_size(&info->shape[info->dims++], s)) return 0;
-    if (take(s, ',')) continue;
-    if (info->dims == 1) return wrong(s->error, "header: shape is not a tuple (a comma is missing)");
-    if (!take(s, ')')) return wrong(s->error, "header: shape is not closed");
+static int read_shape(npy_info *info, scanner *scan) {
+  if (!take(scan, '(')) return wrong(scan->error, "header: shape is not a tuple");
+  while (!take(scan, ')')) {
+    if (info->dims == NPY_DIMS_MAX) return wrong(scan->error, "shape: more than %d dimensions", NPY_DIMS_MAX);
+    if (!read_size(&info->shape[info->dims++], scan)) return 0;
+    if (take(scan, ',')) continue;
+    if (info->dims == 1) return wrong(scan->error, "header: shape is not a tuple (a comma is missing)");
+    if (!take(scan, ')')) return wrong(scan->error, "header: shape is not closed");
     break;
   }
   return 1;
 }
 
-static int read_descr(npy_info *info, scanner *s) {
+static int read_descr(npy_info *info, scanner *scan) {
   char text[32];
-  skip_blanks(s);
-  if (s->at < s->end && *s->at == '[') return wrong(s->error, "dtype: structured arrays are not supported");
-  if (!take_string(s, text)) return 0;
+  skip_blanks(scan);
+  if (scan->at < scan->end && *scan->at == '[') return wrong(scan->error, "dtype: structured arrays are not supported");
+  if (!take_string(scan, text)) return 0;
   if (strchr(text, 'O'))
-    return wrong(s->error, "dtype '%s': object arrays hold pickled Python objects and are not read", text);
+    return wrong(scan->error, "dtype '%s': object arrays hold pickled Python objects and are not read", text);
   static const char known[] = "f2f4f8i1i2i4i8u1u2u4u8b1";
   char order = text[0];
-  if (strlen(text) != 3 || !strchr("<>|=", order)) return wrong(s->error, "dtype '%s' is not supported", text);
-  for (const char *p = known; *p; p += 2) {
-    if (p[0] != text[1] || p[1] != text[2]) continue;
+  if (strlen(text) != 3 || !strchr("<>|=", order)) return wrong(scan->error, "dtype '%s' is not supported", text);
+  for (const char *pair = known; *pair; pair += 2) {
+    if (pair[0] != text[1] || pair[1] != text[2]) continue;
     info->kind = text[1];
     info->size = (uint8_t)(text[2] - '0');
     int native_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     info->big = info->size > 1 && (order == '>' || (order == '=' && native_big));
-    if (order == '|' && info->size > 1) return wrong(s->error, "dtype '%s' has no byte order", text);
+    if (order == '|' && info->size > 1) return wrong(scan->error, "dtype '%s' has no byte order", text);
     return 1;
   }
-  return wrong(s->error,
+  return wrong(scan->error,
                "dtype '%s' is not supported (float16, float32, float64, int8 to int64, uint8 to uint64 and bool are)",
                text);
 }
 
 enum { HAS_DESCR = 1, HAS_ORDER = 2, HAS_SHAPE = 4 };
 
-static int read_entry(npy_info *info, scanner *s, int *seen) {
+static int read_entry(npy_info *info, scanner *scan, int *seen) {
   char key[32];
   int bit = 0;
-  if (!take_string(s, key)) return 0;
+  if (!take_string(scan, key)) return 0;
   if (!strcmp(key, "descr")) bit = HAS_DESCR;
   if (!strcmp(key, "fortran_order")) bit = HAS_ORDER;
   if (!strcmp(key, "shape")) bit = HAS_SHAPE;
-  if (!bit) return wrong(s->error, "header: unknown key '%s'", key);
-  if (*seen & bit) return wrong(s->error, "header: key '%s' comes twice", key);
+  if (!bit) return wrong(scan->error, "header: unknown key '%s'", key);
+  if (*seen & bit) return wrong(scan->error, "header: key '%s' comes twice", key);
   *seen |= bit;
-  if (!take(s, ':')) return wrong(s->error, "header: no ':' after key '%s'", key);
-  if (bit == HAS_DESCR) return read_descr(info, s);
-  return bit == HAS_ORDER ? read_order(info, s) : read_shape(info, s);
+  if (!take(scan, ':')) return wrong(scan->error, "header: no ':' after key '%s'", key);
+  if (bit == HAS_DESCR) return read_descr(info, scan);
+  return bit == HAS_ORDER ? read_order(info, scan) : read_shape(info, scan);
 }
 
-static int read_dictionary(npy_info *info, scanner *s) {
+static int read_dictionary(npy_info *info, scanner *scan) {
   int seen = 0;
-  if (!take(s, '{')) return wrong(s->error, "header: not a dictionary");
-  while (!take(s, '}')) {
-    if (!read_entry(info, s, &seen)) return 0;
-    if (take(s, ',')) continue;
-    if (!take(s, '}')) return wrong(s->error, "header: the dictionary is not closed");
+  if (!take(scan, '{')) return wrong(scan->error, "header: not a dictionary");
+  while (!take(scan, '}')) {
+    if (!read_entry(info, scan, &seen)) return 0;
+    if (take(scan, ',')) continue;
+    if (!take(scan, '}')) return wrong(scan->error, "header: the dictionary is not closed");
     break;
   }
-  skip_blanks(s);
-  if (s->at != s->end) return wrong(s->error, "header: something follows the dictionary");
-  if (!(seen & HAS_DESCR)) return wrong(s->error, "header: key 'descr' is missing");
-  if (!(seen & HAS_ORDER)) return wrong(s->error, "header: key 'fortran_order' is missing");
-  return (seen & HAS_SHAPE) || wrong(s->error, "header: key 'shape' is missing");
+  skip_blanks(scan);
+  if (scan->at != scan->end) return wrong(scan->error, "header: something follows the dictionary");
+  if (!(seen & HAS_DESCR)) return wrong(scan->error, "header: key 'descr' is missing");
+  if (!(seen & HAS_ORDER)) return wrong(scan->error, "header: key 'fortran_order' is missing");
+  return (seen & HAS_SHAPE) || wrong(scan->error, "header: key 'shape' is missing");
 }
 
 static int count_elements(npy_info *info, char *error) {
@@ -174,8 +174,8 @@ int npy_parse(npy_info *info, const uint8_t *bytes, size_t size, char error[NPY_
   if (length > NPY_HEADER_MAX)
     return wrong(error, "header of %zu bytes: more than %d are not read", length, NPY_HEADER_MAX);
   if (size - start < length) return wrong(error, "truncated in the header");
-  scanner s = {(const char *)bytes + start, (const char *)bytes + start + length, error};
-  if (!read_dictionary(info, &s) || !count_elements(info, error)) return 0;
+  scanner scan = {(const char *)bytes + start, (const char *)bytes + start + length, error};
+  if (!read_dictionary(info, &scan) || !count_elements(info, error)) return 0;
   info->offset = start + length;
   size_t want = info->count * info->size, have = size - info->offset;
   if (have < want) return wrong(error, "truncated: %zu bytes of data, the shape wants %zu", have, want);

@@ -38,9 +38,9 @@ const char *spelling_nearest(const char *x, const char *const *words) {
   const char *best = NULL;
   size_t fewest = 3;
   for (; *words; words++) {
-    size_t d = spelling_distance(x, *words);
-    if (d >= fewest || 3 * d > strlen(x) || other_number(x, *words)) continue;
-    fewest = d;
+    size_t distance = spelling_distance(x, *words);
+    if (distance >= fewest || 3 * distance > strlen(x) || other_number(x, *words)) continue;
+    fewest = distance;
     best = *words;
   }
   return best;

@@ -14,11 +14,11 @@ typedef struct suggest {
   char begins[SUGGEST_LIKE][SUGGEST_WORD]; /* words that begin with the text */
   size_t beginners;                        /* their number, also beyond SUGGEST_LIKE */
 } suggest;
-void suggest_start(suggest *s, const char *text);
-void suggest_offer(suggest *s, const char *word);
+void suggest_start(suggest *search, const char *text);
+void suggest_offer(suggest *search, const char *word);
 /* Every one of the words with a blank between them. */
-void suggest_offer_all(suggest *s, const char *words);
+void suggest_offer_all(suggest *search, const char *words);
 /* "; perhaps float16 is meant", "; perhaps mxfp8_e4m3 or mxfp8_e5m2 is meant"; else "; " and `otherwise`. */
-const char *suggest_end(char text[SUGGEST_MAX], const suggest *s, const char *otherwise);
+const char *suggest_end(char text[SUGGEST_MAX], const suggest *search, const char *otherwise);
 
 #endif

@@ -9,9 +9,9 @@
 static clockid_t bench_clock = CLOCK_MONOTONIC;
 
 static inline double bench_now(void) {
-  struct timespec t;
-  clock_gettime(bench_clock, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+  struct timespec now;
+  clock_gettime(bench_clock, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 typedef struct bench_pair {

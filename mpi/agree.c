@@ -27,10 +27,10 @@ static const char *const same_names[SAMES] = {
 
 /* Returns a hash by FNV-1a, which distinguishes other arguments and no more. */
 static uint64_t digest(const void *data, size_t n) {
-  const unsigned char *p = data;
-  uint64_t h = 0xCBF29CE484222325u;
-  for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 0x100000001B3u;
-  return h;
+  const unsigned char *bytes = data;
+  uint64_t hash = 0xCBF29CE484222325u;
+  for (size_t i = 0; i < n; i++) hash = (hash ^ bytes[i]) * 0x100000001B3u;
+  return hash;
 }
 
 static uint64_t digest_of_model(const hu_collective *model) {
@@ -61,14 +61,14 @@ static hu_status refuse(hu_mpi *where, hu_status status, int rank, const char *f
 
 /* The first rank that is wrong by itself, then the first one that differs from rank 0. */
 static hu_status compare(mpi_call *call, const uint64_t *all) {
-  for (int r = 0; r < call->size; r++) {
-    hu_status status = (hu_status)(int64_t)all[r * WORDS + OWN_STATUS];
-    if (status != HU_OK) return refuse(call->where, status, r, "rank %d: %s", hu_status_text(status));
+  for (int rank = 0; rank < call->size; rank++) {
+    hu_status status = (hu_status)(int64_t)all[rank * WORDS + OWN_STATUS];
+    if (status != HU_OK) return refuse(call->where, status, rank, "rank %d: %s", hu_status_text(status));
   }
-  for (int r = 1; r < call->size; r++) {
+  for (int rank = 1; rank < call->size; rank++) {
     for (int i = 0; i < SAMES; i++) {
-      if (all[r * WORDS + i] != all[i])
-        return refuse(call->where, HU_E_SHAPE, r, "rank %d has another %s than rank 0", same_names[i]);
+      if (all[rank * WORDS + i] != all[i])
+        return refuse(call->where, HU_E_SHAPE, rank, "rank %d has another %s than rank 0", same_names[i]);
     }
   }
   return HU_OK;
@@ -76,9 +76,9 @@ static hu_status compare(mpi_call *call, const uint64_t *all) {
 
 static hu_status count_participants(mpi_call *call, const uint64_t *all) {
   call->reduce.ranks = 0;
-  for (int r = 0; r < call->size; r++) {
-    call->owns[r] = all[r * WORDS + OWN_COUNT];
-    call->reduce.ranks += call->owns[r];
+  for (int rank = 0; rank < call->size; rank++) {
+    call->owns[rank] = all[rank * WORDS + OWN_COUNT];
+    call->reduce.ranks += call->owns[rank];
   }
   if (call->reduce.ranks > 0 && call->reduce.ranks <= 1 << 24) return HU_OK;
   return refuse(call->where, HU_E_SHAPE, 0, "rank %d and all others: %s",

@@ -128,24 +128,25 @@ static hu_format sum_format(const sum_block *block) { return block->call->reduce
 /* ---- tree and pairwise: the sum ends up on rank 0 ---- */
 
 static hu_status tree(sum_block *block) {
-  int r = block->call->rank, size = block->call->size;
-  for (int s = 1; s < size; s *= 2) {
-    if (r & s) return give(block, r - s);
-    if (r + s >= size) continue;
-    hu_status status = take(block, r + s, r + s + 1 < size && s > 1 ? sum_format(block) : own_format(block));
+  int rank = block->call->rank, size = block->call->size;
+  for (int step = 1; step < size; step *= 2) {
+    if (rank & step) return give(block, rank - step);
+    if (rank + step >= size) continue;
+    hu_status status =
+        take(block, rank + step, rank + step + 1 < size && step > 1 ? sum_format(block) : own_format(block));
     if (status != HU_OK) return status;
   }
   return HU_OK;
 }
 
-/* Ranks l to h - 1, of which this is one. */
-static hu_status pairwise(sum_block *block, int l, int h) {
-  int r = block->call->rank, m = l + (h - l + 1) / 2;
-  if (h - l == 1) return HU_OK;
-  hu_status status = r < m ? pairwise(block, l, m) : pairwise(block, m, h);
+/* Ranks low to past - 1, of which this is one. */
+static hu_status pairwise(sum_block *block, int low, int past) {
+  int rank = block->call->rank, middle = low + (past - low + 1) / 2;
+  if (past - low == 1) return HU_OK;
+  hu_status status = rank < middle ? pairwise(block, low, middle) : pairwise(block, middle, past);
   if (status != HU_OK) return status;
-  if (r == l) return take(block, m, h - m > 1 ? sum_format(block) : own_format(block));
-  return r == m ? give(block, l) : HU_OK;
+  if (rank == low) return take(block, middle, past - middle > 1 ? sum_format(block) : own_format(block));
+  return rank == middle ? give(block, low) : HU_OK;
 }
 
 /* ---- doubling ---- */
@@ -154,23 +155,23 @@ static hu_status pairwise(sum_block *block, int l, int h) {
  * ranks that hold the same sum the first counts. */
 static hu_status exchange(sum_block *block, int other, hu_format format, int low, int high, int is_low) {
   hu_events none = {0};
-  int r = block->call->rank, counts = r == (is_low ? low : high);
+  int rank = block->call->rank, counts = rank == (is_low ? low : high);
   hu_partial mine = onto_wire(block, (uint64_t)high, is_low ? HU_STEP_OTHER_WIRE : HU_STEP_WIRE, block->message,
                               counts ? &block->call->events : &none);
   hu_partial theirs = {block->answer, wire_format(block, format)};
   hu_status status = swap(block, other, mine, block, other, theirs);
   if (status == HU_OK)
     join(block, is_low ? mine : theirs, is_low ? theirs : mine, (uint64_t)high,
-         r == low ? &block->call->events : &none);
+         rank == low ? &block->call->events : &none);
   return status;
 }
 
 /* The rank of number i of the power of two that is left: `extra` of them have taken in their neighbour. */
 static int rank_of(int i, int extra) { return i < extra ? 2 * i : extra + i; }
 
-/* Number i's sum before round s: in F once it has been joined. */
-static hu_format format_before(const sum_block *block, int i, int s, int extra) {
-  return s > 1 || i < extra ? sum_format(block) : own_format(block);
+/* Number i's sum before round step: in F once it has been joined. */
+static hu_format format_before(const sum_block *block, int i, int step, int extra) {
+  return step > 1 || i < extra ? sum_format(block) : own_format(block);
 }
 
 static int power_below(int size) {
@@ -180,13 +181,13 @@ static int power_below(int size) {
 }
 
 static hu_status doubling(sum_block *block) {
-  int r = block->call->rank, power = power_below(block->call->size), extra = block->call->size - power;
-  int beside = r < 2 * extra, i = beside ? r / 2 : r - extra;
-  if (beside && r % 2) return give(block, r - 1);
-  hu_status status = beside ? take(block, r + 1, own_format(block)) : HU_OK;
-  for (int s = 1; s < power && status == HU_OK; s *= 2) {
-    int first = i & ~(2 * s - 1), low = rank_of(first, extra), high = rank_of(first + s, extra), j = i ^ s;
-    status = exchange(block, rank_of(j, extra), format_before(block, j, s, extra), low, high, !(i & s));
+  int rank = block->call->rank, power = power_below(block->call->size), extra = block->call->size - power;
+  int beside = rank < 2 * extra, i = beside ? rank / 2 : rank - extra;
+  if (beside && rank % 2) return give(block, rank - 1);
+  hu_status status = beside ? take(block, rank + 1, own_format(block)) : HU_OK;
+  for (int step = 1; step < power && status == HU_OK; step *= 2) {
+    int first = i & ~(2 * step - 1), low = rank_of(first, extra), high = rank_of(first + step, extra), j = i ^ step;
+    status = exchange(block, rank_of(j, extra), format_before(block, j, step, extra), low, high, !(i & step));
   }
   return status;
 }
@@ -219,16 +220,16 @@ static hu_status spread(sum_block *block, int root) {
 /* All but the neighbours that were taken in hold the sum: these get it, if there are any, through the wire. */
 static hu_status spread_doubled(sum_block *block) {
   hu_events none = {0};
-  int r = block->call->rank, extra = block->call->size - power_below(block->call->size), beside = r < 2 * extra;
+  int rank = block->call->rank, extra = block->call->size - power_below(block->call->size), beside = rank < 2 * extra;
   hu_partial x = {block->message, wire_format(block, sum_format(block))};
   hu_status status = HU_OK;
   if (!extra) {
     x = block->sum;
-  } else if (beside && r % 2) {
-    status = take_from(block, r - 1, block->message, x.format);
+  } else if (beside && rank % 2) {
+    status = take_from(block, rank - 1, block->message, x.format);
   } else {
-    onto_wire(block, 0, HU_STEP_LAST_WIRE, block->message, r ? &none : &block->call->events);
-    if (beside) status = send_to(block, r + 1, block->message, x.format);
+    onto_wire(block, 0, HU_STEP_LAST_WIRE, block->message, rank ? &none : &block->call->events);
+    if (beside) status = send_to(block, rank + 1, block->message, x.format);
   }
   if (status == HU_OK) finish(block, x);
   return status;
@@ -250,16 +251,16 @@ static hu_partial own_numbers(const sum_block *block) {
 
 /* In round t this rank sends chunk rank - t + 1, the sum that it has so far, and takes chunk rank - t. */
 static hu_status ring(sum_block *block) {
-  size_t size = (size_t)block->call->size, r = (size_t)block->call->rank;
-  int next = (int)((r + 1) % size), before = (int)((r + size - 1) % size);
+  size_t size = (size_t)block->call->size, rank = (size_t)block->call->rank;
+  int next = (int)((rank + 1) % size), before = (int)((rank + size - 1) % size);
   hu_status status = HU_OK;
-  at_chunk(block, r);
+  at_chunk(block, rank);
   block->sum = own_numbers(block);
-  for (size_t t = 1; t < size && status == HU_OK; t++) {
+  for (size_t round = 1; round < size && status == HU_OK; round++) {
     sum_block out = *block;
-    hu_partial mine = onto_wire(&out, r, HU_STEP_WIRE, block->message, &block->call->events);
-    at_chunk(block, (r + size - t) % size);
-    hu_partial theirs = {block->answer, wire_format(block, t == 1 ? own_format(block) : sum_format(block))};
+    hu_partial mine = onto_wire(&out, rank, HU_STEP_WIRE, block->message, &block->call->events);
+    at_chunk(block, (rank + size - round) % size);
+    hu_partial theirs = {block->answer, wire_format(block, round == 1 ? own_format(block) : sum_format(block))};
     status = swap(&out, next, mine, block, before, theirs);
     if (status == HU_OK) join(block, own_numbers(block), theirs, (uint64_t)before, &block->call->events);
   }
@@ -285,8 +286,8 @@ static size_t ring_chunk(const mpi_call *call) { return call->reduce.n / call->r
 
 int mpi_can_follow(const mpi_call *call) {
   if (call->where->way == HU_MPI_SEGMENTS || call->reduce.model->group || call->size == 1) return 0;
-  for (int r = 0; r < call->size; r++) {
-    if (call->owns[r] != 1) return 0;
+  for (int rank = 0; rank < call->size; rank++) {
+    if (call->owns[rank] != 1) return 0;
   }
   if (call->reduce.model->base.kind == HU_COLLECTIVE_RING && ring_chunk(call) > INT32_MAX / sizeof(uint32_t)) return 0;
   return call->reduce.model->base.kind != HU_COLLECTIVE_EXACT;

@@ -20,18 +20,18 @@ typedef struct segment_rounds {
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Returns the number of elements of rank r's segment in the round that begins with element `first`. */
-static size_t length(const segment_rounds *rounds, size_t first, int r, size_t *from) {
+/* Returns the number of elements of this rank's segment in the round that begins with element `first`. */
+static size_t length(const segment_rounds *rounds, size_t first, int rank, size_t *from) {
   size_t n = rounds->call->reduce.n;
-  *from = least(n, first + (size_t)r * rounds->each);
+  *from = least(n, first + (size_t)rank * rounds->each);
   return least(n - *from, rounds->each);
 }
 
 /* The most segments that a rank sends or gets in a round. */
 static size_t most_segments(const mpi_call *call) {
   size_t ranks = (size_t)call->size, most = call->reduce.ranks;
-  for (size_t r = 0; r < ranks; r++) {
-    if (call->owns[r] * ranks > most) most = call->owns[r] * ranks;
+  for (size_t rank = 0; rank < ranks; rank++) {
+    if (call->owns[rank] * ranks > most) most = call->owns[rank] * ranks;
   }
   return most;
 }
@@ -74,10 +74,10 @@ static void pack(segment_rounds *rounds, size_t first) {
   const mpi_call *call = rounds->call;
   size_t size = call->reduce.size, from;
   uint8_t *at = rounds->out;
-  for (int r = 0; r < call->size; r++) {
-    size_t bytes = length(rounds, first, r, &from) * size;
-    rounds->sent[r] = (int)(call->own * bytes);
-    rounds->sent_at[r] = (int)(at - rounds->out);
+  for (int rank = 0; rank < call->size; rank++) {
+    size_t bytes = length(rounds, first, rank, &from) * size;
+    rounds->sent[rank] = (int)(call->own * bytes);
+    rounds->sent_at[rank] = (int)(at - rounds->out);
     for (size_t k = 0; k < call->own; k++, at += bytes)
       if (bytes) memcpy(at, (const uint8_t *)call->x[k] + from * size, bytes);
   }
@@ -85,13 +85,13 @@ static void pack(segment_rounds *rounds, size_t first) {
 
 static hu_status transpose(segment_rounds *rounds, size_t first, size_t own_length) {
   mpi_call *call = rounds->call;
-  size_t bytes = own_length * call->reduce.size, at = 0, p = 0;
+  size_t bytes = own_length * call->reduce.size, at = 0, part = 0;
   MPI_Request request;
   pack(rounds, first);
-  for (int r = 0; r < call->size; r++) {
-    rounds->got[r] = (int)(call->owns[r] * bytes);
-    rounds->got_at[r] = (int)at;
-    for (uint64_t k = 0; k < call->owns[r]; k++, at += bytes) rounds->x[p++] = rounds->in + at;
+  for (int rank = 0; rank < call->size; rank++) {
+    rounds->got[rank] = (int)(call->owns[rank] * bytes);
+    rounds->got_at[rank] = (int)at;
+    for (uint64_t k = 0; k < call->owns[rank]; k++, at += bytes) rounds->x[part++] = rounds->in + at;
   }
   int code = MPI_Ialltoallv(rounds->out, rounds->sent, rounds->sent_at, MPI_BYTE, rounds->in, rounds->got,
                             rounds->got_at, MPI_BYTE, call->where->comm, &request);
@@ -103,9 +103,9 @@ static hu_status hand_out(segment_rounds *rounds, size_t first, size_t own_lengt
   mpi_call *call = rounds->call;
   size_t size = call->reduce.size, from;
   MPI_Request request;
-  for (int r = 0; r < call->size; r++) {
-    rounds->got[r] = (int)(length(rounds, first, r, &from) * size);
-    rounds->got_at[r] = (int)((from - least(first, from)) * size);
+  for (int rank = 0; rank < call->size; rank++) {
+    rounds->got[rank] = (int)(length(rounds, first, rank, &from) * size);
+    rounds->got_at[rank] = (int)((from - least(first, from)) * size);
   }
   int code = MPI_Iallgatherv(rounds->z, (int)(own_length * size), MPI_BYTE, call->reduce.z + first * size, rounds->got,
                              rounds->got_at, MPI_BYTE, call->where->comm, &request);

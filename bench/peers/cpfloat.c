@@ -36,18 +36,18 @@ static cpfloat_rounding_t rounding_of(const char *text) {
   return CPFLOAT_NO_RND;
 }
 
-void peer_run(const peer_case *c, size_t n, void *z, const void *x, const void *y, const void *w) {
-  (void)y, (void)w;
-  optstruct *o = init_optstruct();
-  o->precision = formats[c->number].precision;
-  o->emin = formats[c->number].emin;
-  o->emax = formats[c->number].emax;
-  o->explim = CPFLOAT_EXPRANGE_TARG;
-  o->infinity = CPFLOAT_INF_USE;
-  o->saturation = CPFLOAT_SAT_NO;
-  o->subnormal = CPFLOAT_SUBN_USE;
-  o->round = rounding_of(c->round);
-  o->flip = CPFLOAT_SOFTERR_NO;
-  cpfloatf(z, x, n, o);
-  free_optstruct(o);
+void peer_run(const peer_case *asked, size_t n, void *z, const void *x, const void *y, const void *third) {
+  (void)y, (void)third;
+  optstruct *options = init_optstruct();
+  options->precision = formats[asked->number].precision;
+  options->emin = formats[asked->number].emin;
+  options->emax = formats[asked->number].emax;
+  options->explim = CPFLOAT_EXPRANGE_TARG;
+  options->infinity = CPFLOAT_INF_USE;
+  options->saturation = CPFLOAT_SAT_NO;
+  options->subnormal = CPFLOAT_SUBN_USE;
+  options->round = rounding_of(asked->round);
+  options->flip = CPFLOAT_SOFTERR_NO;
+  cpfloatf(z, x, n, options);
+  free_optstruct(options);
 }

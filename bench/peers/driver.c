@@ -19,34 +19,42 @@
 enum { RUNS = 3 };
 
 typedef struct job {
-  const peer_case *c;
+  const peer_case *asked;
   size_t n, size; /* bytes of a result */
-  hu_format f;
+  hu_format format;
   hu_mode mode;
-  void *x, *y, *w, *theirs, *ours;
+  void *x, *y, *third, *theirs, *ours;
   hu_status status;
 } job;
 
-static void run_theirs(void *p) {
-  job *j = p;
-  peer_run(j->c, j->n, j->theirs, j->x, j->y, j->w);
+static void run_theirs(void *context) {
+  job *work = context;
+  peer_run(work->asked, work->n, work->theirs, work->x, work->y, work->third);
 }
 
-static void run_ours(void *p) {
-  job *j = p;
-  const hu_format f = j->f;
-  void *z = j->ours;
-  hu_status s = HU_OK;
-  switch (j->c->op) {
-    case PEER_QUANTIZE: s = hu_quantize_n(j->n, z, 1, j->x, 1, f, j->mode, NULL, NULL); break;
-    case PEER_ENCODE: s = hu_encode_n(j->n, z, 1, j->x, 1, f, j->mode, NULL, NULL); break;
-    case PEER_ADD: s = hu_add_n(j->n, z, 1, f, j->x, 1, f, j->y, 1, f, j->mode, NULL, NULL); break;
-    case PEER_MUL: s = hu_mul_n(j->n, z, 1, f, j->x, 1, f, j->y, 1, f, j->mode, NULL, NULL); break;
-    case PEER_DIV: s = hu_div_n(j->n, z, 1, f, j->x, 1, f, j->y, 1, f, j->mode, NULL, NULL); break;
-    case PEER_SQRT: s = hu_sqrt_n(j->n, z, 1, f, j->x, 1, f, j->mode, NULL, NULL); break;
-    default: s = hu_fma_n(j->n, z, 1, f, j->x, 1, f, j->y, 1, f, j->w, 1, f, j->mode, NULL, NULL);
+static void run_ours(void *context) {
+  job *work = context;
+  const hu_format format = work->format;
+  void *z = work->ours;
+  hu_status status = HU_OK;
+  switch (work->asked->op) {
+    case PEER_QUANTIZE: status = hu_quantize_n(work->n, z, 1, work->x, 1, format, work->mode, NULL, NULL); break;
+    case PEER_ENCODE: status = hu_encode_n(work->n, z, 1, work->x, 1, format, work->mode, NULL, NULL); break;
+    case PEER_ADD:
+      status = hu_add_n(work->n, z, 1, format, work->x, 1, format, work->y, 1, format, work->mode, NULL, NULL);
+      break;
+    case PEER_MUL:
+      status = hu_mul_n(work->n, z, 1, format, work->x, 1, format, work->y, 1, format, work->mode, NULL, NULL);
+      break;
+    case PEER_DIV:
+      status = hu_div_n(work->n, z, 1, format, work->x, 1, format, work->y, 1, format, work->mode, NULL, NULL);
+      break;
+    case PEER_SQRT: status = hu_sqrt_n(work->n, z, 1, format, work->x, 1, format, work->mode, NULL, NULL); break;
+    default:
+      status = hu_fma_n(work->n, z, 1, format, work->x, 1, format, work->y, 1, format, work->third, 1, format,
+                        work->mode, NULL, NULL);
   }
-  if (s != HU_OK) j->status = s;
+  if (status != HU_OK) work->status = status;
 }
 
 static uint64_t next(uint64_t *state) {
@@ -56,23 +64,23 @@ static uint64_t next(uint64_t *state) {
 }
 
 /* binary32 numbers over the format's range and six powers of two beyond either end; every 64th any pattern. */
-static void fill_numbers(float *x, size_t n, hu_format f, uint64_t seed) {
-  const hu_limits l = hu_limits_of(f);
-  const int below = ilogb(l.min) - 6, low = below < -126 ? -126 : below;
-  const int high = l.emax + 6 > 127 ? 127 : l.emax + 6;
+static void fill_numbers(float *x, size_t n, hu_format format, uint64_t seed) {
+  const hu_limits limits = hu_limits_of(format);
+  const int below = ilogb(limits.min) - 6, low = below < -126 ? -126 : below;
+  const int high = limits.emax + 6 > 127 ? 127 : limits.emax + 6;
   for (size_t i = 0; i < n; i++) {
-    uint64_t r = next(&seed);
-    uint32_t u = (uint32_t)(r & 0x807FFFFF) | (uint32_t)(127 + low + (int)((r >> 40) % (uint64_t)(high - low + 1)))
-                                                  << 23;
-    if (i % 64 == 0) u = (uint32_t)(r >> 32);
-    memcpy(&x[i], &u, sizeof u);
+    uint64_t random = next(&seed);
+    uint32_t bits = (uint32_t)(random & 0x807FFFFF) |
+                    (uint32_t)(127 + low + (int)((random >> 40) % (uint64_t)(high - low + 1))) << 23;
+    if (i % 64 == 0) bits = (uint32_t)(random >> 32);
+    memcpy(&x[i], &bits, sizeof bits);
   }
 }
 
 static void fill_codes(void *x, size_t bytes, uint64_t seed) {
   for (size_t i = 0; i + 8 <= bytes; i += 8) {
-    uint64_t r = next(&seed);
-    memcpy((char *)x + i, &r, 8);
+    uint64_t random = next(&seed);
+    memcpy((char *)x + i, &random, 8);
   }
 }
 
@@ -81,105 +89,107 @@ typedef struct counts {
 } counts;
 
 static uint32_t pattern(const void *x, size_t i, size_t size) {
-  uint32_t u = 0;
-  memcpy(&u, (const char *)x + i * size, size);
-  return u;
+  uint32_t bits = 0;
+  memcpy(&bits, (const char *)x + i * size, size);
+  return bits;
 }
 
-static double value(const job *j, uint32_t u) {
+static double value(const job *work, uint32_t bits) {
   float x;
-  memcpy(&x, &u, sizeof x);
-  return (double)(j->c->op == PEER_QUANTIZE ? x : hu_decode(j->f, u));
+  memcpy(&x, &bits, sizeof x);
+  return (double)(work->asked->op == PEER_QUANTIZE ? x : hu_decode(work->format, bits));
 }
 
-static counts compare(const job *j) {
-  counts z = {0, 0, 0, 0, 0, 0};
-  const double least = ldexp(1, hu_limits_of(j->f).emin);
-  for (size_t i = 0; i < j->n; i++) {
-    uint32_t a = pattern(j->theirs, i, j->size), b = pattern(j->ours, i, j->size);
+static counts compare(const job *work) {
+  counts found = {0, 0, 0, 0, 0, 0};
+  const double least = ldexp(1, hu_limits_of(work->format).emin);
+  for (size_t i = 0; i < work->n; i++) {
+    uint32_t a = pattern(work->theirs, i, work->size), b = pattern(work->ours, i, work->size);
     if (a == b) continue;
-    double x = value(j, a), y = value(j, b);
-    z.different++;
+    double x = value(work, a), y = value(work, b);
+    found.different++;
     if (isnan(x) && isnan(y))
-      z.nan++;
+      found.nan++;
     else if (x == 0 && y == 0)
-      z.zero++;
+      found.zero++;
     else if (fabs(x) <= least && fabs(y) <= least)
-      z.subnormal++;
-    else if (z.other++ == 0)
-      z.first = i;
+      found.subnormal++;
+    else if (found.other++ == 0)
+      found.first = i;
   }
-  return z;
+  return found;
 }
 
-static hu_status open(job *j) {
-  hu_status s = hu_format_parse(&j->f, j->c->format, NULL);
-  if (s == HU_OK) s = hu_mode_round_parse(&j->mode, j->c->round);
-  if (s != HU_OK) return s;
-  j->mode.saturate = j->c->saturate ? HU_SAT_FINITE : HU_SAT_DEFAULT;
-  j->size = j->c->op == PEER_QUANTIZE ? 4 : hu_limits_of(j->f).storage / 8;
-  if (j->c->op <= PEER_ENCODE) {
-    fill_numbers(j->x, j->n, j->f, 1);
+static hu_status open(job *work) {
+  hu_status status = hu_format_parse(&work->format, work->asked->format, NULL);
+  if (status == HU_OK) status = hu_mode_round_parse(&work->mode, work->asked->round);
+  if (status != HU_OK) return status;
+  work->mode.saturate = work->asked->saturate ? HU_SAT_FINITE : HU_SAT_DEFAULT;
+  work->size = work->asked->op == PEER_QUANTIZE ? 4 : hu_limits_of(work->format).storage / 8;
+  if (work->asked->op <= PEER_ENCODE) {
+    fill_numbers(work->x, work->n, work->format, 1);
   } else {
-    void *const operands[] = {j->x, j->y, j->w};
-    for (uint64_t i = 0; i < 3; i++) fill_codes(operands[i], j->n * j->size, i);
+    void *const operands[] = {work->x, work->y, work->third};
+    for (uint64_t i = 0; i < 3; i++) fill_codes(operands[i], work->n * work->size, i);
   }
   return HU_OK;
 }
 
-static void measure(job *j, int rounds) {
+static void measure(job *work, int rounds) {
   double theirs = 1e30, ours = 1e30, best = 0, worst = 1e30;
   for (int i = 0; i < RUNS; i++) {
-    bench_pair t = bench_against(run_ours, run_theirs, j, rounds, 1);
-    double quotient = t.reference / t.subject;
-    if (t.reference < theirs) theirs = t.reference;
-    if (t.subject < ours) ours = t.subject;
+    bench_pair times = bench_against(run_ours, run_theirs, work, rounds, 1);
+    double quotient = times.reference / times.subject;
+    if (times.reference < theirs) theirs = times.reference;
+    if (times.subject < ours) ours = times.subject;
     if (quotient > best) best = quotient;
     if (quotient < worst) worst = quotient;
   }
-  const double ns = 1e9 / (double)j->n;
-  printf("\"%s\",%.4g,%.4g,%.4g,%.4g", j->c->name, ns * theirs, ns * ours, best, worst);
+  const double ns = 1e9 / (double)work->n;
+  printf("\"%s\",%.4g,%.4g,%.4g,%.4g", work->asked->name, ns * theirs, ns * ours, best, worst);
 }
 
-static void judge(const job *j) {
-  if (j->c->round[0] == 's') {
+static void judge(const job *work) {
+  if (work->asked->round[0] == 's') {
     printf(",0,0,0,0,0,0,\n"); /* other random numbers */
     return;
   }
-  counts z = compare(j);
-  printf(",%zu,%zu,%zu,%zu,%zu,%zu,", j->n, z.different, z.nan, z.zero, z.subnormal, z.other);
-  size_t size = j->c->op <= PEER_ENCODE ? 4 : j->size, i = z.first;
-  int operands = j->c->op == PEER_FMA ? 3 : j->c->op <= PEER_ENCODE || j->c->op == PEER_SQRT ? 1 : 2;
-  const void *const from[] = {j->x, j->y, j->w};
-  for (int k = 0; k < operands && z.other; k++) printf("%0*x ", 2 * (int)size, (unsigned)pattern(from[k], i, size));
-  if (z.other)
-    printf("-> %0*x not %0*x", 2 * (int)j->size, (unsigned)pattern(j->theirs, i, j->size), 2 * (int)j->size,
-           (unsigned)pattern(j->ours, i, j->size));
+  counts found = compare(work);
+  printf(",%zu,%zu,%zu,%zu,%zu,%zu,", work->n, found.different, found.nan, found.zero, found.subnormal, found.other);
+  size_t size = work->asked->op <= PEER_ENCODE ? 4 : work->size, i = found.first;
+  int operands = work->asked->op == PEER_FMA                                      ? 3
+                 : work->asked->op <= PEER_ENCODE || work->asked->op == PEER_SQRT ? 1
+                                                                                  : 2;
+  const void *const from[] = {work->x, work->y, work->third};
+  for (int k = 0; k < operands && found.other; k++) printf("%0*x ", 2 * (int)size, (unsigned)pattern(from[k], i, size));
+  if (found.other)
+    printf("-> %0*x not %0*x", 2 * (int)work->size, (unsigned)pattern(work->theirs, i, work->size), 2 * (int)work->size,
+           (unsigned)pattern(work->ours, i, work->size));
   printf("\n");
 }
 
 int main(int argc, char **argv) {
-  job j;
-  memset(&j, 0, sizeof j);
-  j.n = argc == 3 ? strtoul(argv[1], NULL, 10) : 0;
+  job work;
+  memset(&work, 0, sizeof work);
+  work.n = argc == 3 ? strtoul(argv[1], NULL, 10) : 0;
   int rounds = argc == 3 ? atoi(argv[2]) : 0;
-  if (j.n < 64 || rounds < 1) return 2;
-  void **const room[] = {&j.x, &j.y, &j.w, &j.theirs, &j.ours};
+  if (work.n < 64 || rounds < 1) return 2;
+  void **const room[] = {&work.x, &work.y, &work.third, &work.theirs, &work.ours};
   for (int i = 0; i < 5; i++) {
-    *room[i] = calloc(j.n, 4);
+    *room[i] = calloc(work.n, 4);
     if (!*room[i]) return 2;
   }
-  for (j.c = peer_cases; j.c->name; j.c++) {
-    memset(&j.mode, 0, sizeof j.mode);
-    hu_status s = open(&j);
-    if (s == HU_OK) {
-      measure(&j, rounds);
-      judge(&j);
+  for (work.asked = peer_cases; work.asked->name; work.asked++) {
+    memset(&work.mode, 0, sizeof work.mode);
+    hu_status status = open(&work);
+    if (status == HU_OK) {
+      measure(&work, rounds);
+      judge(&work);
       fflush(stdout);
-      s = j.status;
+      status = work.status;
     }
-    if (s != HU_OK) {
-      fprintf(stderr, "%s: %s\n", j.c->name, hu_status_text(s));
+    if (status != HU_OK) {
+      fprintf(stderr, "%s: %s\n", work.asked->name, hu_status_text(status));
       return 1;
     }
   }

@@ -13,13 +13,13 @@ extern const peer_case peer_cases[] = {CASE("cast_fp_nearest_even, binary16", "b
                                        CASE("cast_fp_stochastic, float8_e5m2", "float8_e5m2", "sra:21", 502),
                                        {nullptr, 0, nullptr, nullptr, 0, 0}};
 
-void peer_run(const peer_case *c, size_t n, void *z, const void *x, const void *, const void *) {
+void peer_run(const peer_case *asked, size_t n, void *z, const void *x, const void *, const void *) {
   const float *in = static_cast<const float *>(x);
   float *out = static_cast<float *>(z);
-  const int man = c->number % 100, exp = c->number / 100, bias = (1 << (exp - 1)) - 1;
+  const int man = asked->number % 100, exp = asked->number / 100, bias = (1 << (exp - 1)) - 1;
   const bool saturate = false;
   for (size_t i = 0; i < n; i++) {
-    switch (c->round[2]) {
+    switch (asked->round[2]) {
       case 'e': out[i] = cast_fp_nearest_even(in[i], man, exp, bias, saturate, SubnormalsMode::SUBNORMALS); break;
       case 'z': out[i] = cast_fp_zero(in[i], man, exp, bias, saturate, SubnormalsMode::SUBNORMALS); break;
       default: out[i] = cast_fp_stochastic(in[i], man, exp, bias, saturate, SubnormalsMode::SUBNORMALS);

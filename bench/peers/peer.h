@@ -27,7 +27,7 @@ typedef struct peer_case {
 /* Up to one without a name. */
 extern const peer_case peer_cases[];
 /* The other library's results z of n elements; the arrays have the elements that the case reads. */
-void peer_run(const peer_case *c, size_t n, void *z, const void *x, const void *y, const void *w);
+void peer_run(const peer_case *asked, size_t n, void *z, const void *x, const void *y, const void *third);
 
 #ifdef __cplusplus
 }

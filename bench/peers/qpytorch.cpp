@@ -18,9 +18,10 @@ extern const peer_case peer_cases[] = {
     CASE("float_quantize_stochastic, exp 5, man 2", "fp(5,2,0):finite", "sra:21", 502),
     {NULL, 0, NULL, NULL, 0, 0}};
 
-void peer_run(const peer_case *c, size_t n, void *z, const void *x, const void *, const void *) {
+void peer_run(const peer_case *asked, size_t n, void *z, const void *x, const void *, const void *) {
   at::Tensor in = at::Tensor::over(static_cast<const float *>(x), n);
-  int man = c->number % 100, exp = c->number / 100;
-  at::Tensor out = c->round[0] == 's' ? float_quantize_stochastic(in, man, exp) : float_quantize_nearest(in, man, exp);
+  int man = asked->number % 100, exp = asked->number / 100;
+  at::Tensor out =
+      asked->round[0] == 's' ? float_quantize_stochastic(in, man, exp) : float_quantize_nearest(in, man, exp);
   std::memcpy(z, out.data_ptr<float>(), n * sizeof(float));
 }

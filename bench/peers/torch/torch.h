@@ -32,17 +32,17 @@ enum Kind { kByte };
 class Tensor {
  public:
   static Tensor over(const float *x, size_t n) {
-    Tensor t;
-    t.at_ = const_cast<float *>(x);  // read alone
-    t.n_ = n;
-    return t;
+    Tensor tensor;
+    tensor.at_ = const_cast<float *>(x);  // read alone
+    tensor.n_ = n;
+    return tensor;
   }
   static Tensor zeros(size_t bytes, size_t n) {
-    Tensor t;
-    t.own_ = std::make_shared<std::vector<unsigned char>>(bytes);
-    t.at_ = t.own_->data();
-    t.n_ = n;
-    return t;
+    Tensor tensor;
+    tensor.own_ = std::make_shared<std::vector<unsigned char>>(bytes);
+    tensor.at_ = tensor.own_->data();
+    tensor.n_ = n;
+    return tensor;
   }
   template <typename T>
   T *data_ptr() const {
