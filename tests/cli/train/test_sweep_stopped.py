@@ -151,6 +151,7 @@ class Stopped(SweepCase):
             seen = [int(p[column]) for p in parts]
             self.assertEqual(seen, sorted(seen))
         self.assertTrue(all(0 <= int(p[2]) <= 2 for p in parts))
+        self.assertTrue(not parts or any(int(p[2]) for p in parts), shown)
 
     def test_failing_runs(self):
         nowhere = self.path("nowhere")

@@ -73,6 +73,10 @@ static void counts(void **state) {
       {"mlp", &digits, 2 * dense(64, 64) + dense(64, 10), 1, 10},
       {"mlp(layers=1,units=7,activation=tanh)", &small, dense(192, 7) + dense(7, 10), 1, 10},
       {"conv", &digits, conv(3, 1, 8) + conv(3, 8, 16) + conv(3, 16, 16) + dense(16, 10), 1, 10},
+      {"conv(channels=1/2/3/4/5/6/7/8,width=1.1)", &digits,
+       conv(3, 1, 1) + conv(3, 1, 2) + conv(3, 2, 3) + conv(3, 3, 4) + conv(3, 4, 6) + conv(3, 6, 7) + conv(3, 7, 8) +
+           conv(3, 8, 9) + dense(9, 10),
+       1, 10},
       {"conv(channels=3/5,width=1.5,kernel=5)", &small, conv(5, 3, 5) + conv(5, 5, 8) + dense(8, 10), 1, 10},
       {"resnet", &cifar, resnet(3, 3, 16, 0), 1, 10},
       {"resnet20(projection)", &cifar, resnet(3, 3, 16, 1), 1, 10},
@@ -371,14 +375,9 @@ static void sizes_of_data(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(counts),
-                                     cmocka_unit_test(residual_counts),
-                                     cmocka_unit_test(fire_counts),
-                                     cmocka_unit_test(names),
-                                     cmocka_unit_test(scopes),
-                                     cmocka_unit_test(side_by_side),
-                                     cmocka_unit_test(first_weights),
-                                     cmocka_unit_test(asked_for),
-                                     cmocka_unit_test(sizes_of_data)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(counts),        cmocka_unit_test(residual_counts), cmocka_unit_test(fire_counts),
+      cmocka_unit_test(names),         cmocka_unit_test(scopes),          cmocka_unit_test(side_by_side),
+      cmocka_unit_test(first_weights), cmocka_unit_test(asked_for),       cmocka_unit_test(sizes_of_data)};
   return cmocka_run_group_tests_name("model", tests, NULL, NULL);
 }
