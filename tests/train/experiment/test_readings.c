@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What an experiment reads off its rows and its numbers: the least accuracy of some rows, where a NaN is the least of
- * all, and the relative error of a vector. */
+ * all, the relative error of a vector, and statistics of the tensors of the runs that ask for them alone. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +10,8 @@
 #include <cmocka.h>
 
 #include "train/experiment/experiment.h"
+
+static const char *data; /* the folder */
 
 /* The least of rows `first` to `end` - 1 of these. */
 static double least(const double *accuracy, size_t n, size_t first, size_t end) {
@@ -45,7 +47,29 @@ static void relative_error(void **state) {
   assert_true(isnan(hui_relative_error(4, with_nan, exact)));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(least_accuracy), cmocka_unit_test(relative_error)};
+/* One step of each run of `s2fp8`, of which one run has S2FP8 and so two figures of each of two tensors. */
+static void statistics(void **state) {
+  const char *const pairs[] = {"run.steps", "1", NULL};
+  const hu_experiment_options how = {.data = data, .pairs = pairs};
+  hu_experiment_report report;
+  char why[HU_DATA_WHY_MAX];
+  size_t found = 0;
+  (void)state;
+  assert_int_equal(hu_experiment_run(&report, "s2fp8", &how, why), HU_OK);
+  for (size_t i = 0; i < report.figures; i++) {
+    const hu_experiment_figure *figure = &report.figure[i];
+    if (!strstr(figure->name, "linear1-weight")) continue;
+    found++;
+    assert_int_equal(figure->count, 2);
+    for (size_t j = 0; j < 2; j++) assert_int_equal(figure->series[j].count, 1);
+  }
+  assert_int_equal(found, 4);
+  hu_experiment_report_free(&report);
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(least_accuracy), cmocka_unit_test(relative_error),
+                                     cmocka_unit_test(statistics)};
+  data = argc > 1 ? argv[1] : NULL;
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
