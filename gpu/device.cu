@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/device.cu - what is there, and the device calls on host arrays. */
+/* gpu/device.cu - which device there is, and the device calls on host arrays. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static void say(char *name, size_t size, const char *text) {
   if (name && size) snprintf(name, size, "%s", text);
 }
 
-/* Why there is none. The runtime's own words for all of it are that the driver is too old. */
+/* Says why there is no device. The runtime itself reports each of these cases as a driver that is too old. */
 static void say_why(char *name, size_t size, cudaError_t error) {
   int driver = 0, runtime = 0;
   (void)cudaDriverGetVersion(&driver);
@@ -73,7 +73,7 @@ static void copy_free(device_copy *copy) {
   if (copy->device) hui_memory_free(copy->device);
 }
 
-/* Waits, then brings the result and the counts of this call back; either all of it or nothing. */
+/* Waits, then copies the result and the counts of this call back, either all of it or nothing. */
 static hu_status fetch(void *z, const device_copy *tz, hu_events *events, const device_copy *te) {
   hu_events counts;
   memset(&counts, 0, sizeof counts);
@@ -128,7 +128,7 @@ static size_t stored_bytes(size_t rows, size_t cols, size_t ld, hu_format format
   return rows == 0 || cols == 0 ? 0 : ((rows - 1) * ld + cols) * size;
 }
 
-/* Of a host operand. */
+/* Checks the codes of a host operand. */
 static hu_status codes_check(const hu_operand *x, size_t rows, size_t cols) {
   if (!x || x->storage != HU_STORAGE_CODES) return HU_OK;
   return hui_code_rows_check(x->transposed ? cols : rows, x->transposed ? rows : cols, x->data, x->ld, x->format, 1);
@@ -157,7 +157,7 @@ hu_status hu_device_host_gemm(size_t m, size_t n, size_t k, const hu_result *res
   status = operand_new(&ta, &da, a, m, k);
   if (status == HU_OK) status = operand_new(&tb, &db, b, k, n);
   if (status == HU_OK && c) status = operand_new(&tc, &dc, c, m, n);
-  /* D goes there too, so that what lies between its rows comes back as it was. */
+  /* D is copied to the device, too, so that what lies between its rows comes back unchanged. */
   if (status == HU_OK)
     status = copy_new(&td, result->data, stored_bytes(m, n, result->ld, result->format, result->storage));
   if (status == HU_OK) status = events_new(&te, events);

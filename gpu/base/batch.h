@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/base/batch.h - the library's own calls of products on a device. Many of one shape in one call, for the engine of
- * training: the heads of attention, the groups of a convolution. And one of operands whose codes have been looked at.
- * C programs that know no CUDA may include it. */
+/* gpu/base/batch.h - calls of products on a device for the library itself: one for many products of one shape (the
+ * engine of training has the heads of attention and the groups of a convolution), one for operands whose codes have
+ * been looked at. C programs without CUDA may include it. */
 #ifndef HALFULP_GPU_BASE_BATCH_H
 #define HALFULP_GPU_BASE_BATCH_H
 
@@ -11,8 +11,7 @@
 extern "C" {
 #endif
 
-/* outer x inner products; number o inner + i is of the matrices that lie o [0] + i [1] elements behind the first
- * ones. */
+/* outer x inner products: number o inner + i has the matrices that lie o [0] + i [1] elements behind the first. */
 typedef struct hu_gemm_batch {
   size_t outer, inner;
   size_t d[2], a[2], b[2];
@@ -20,15 +19,15 @@ typedef struct hu_gemm_batch {
                          on; 0: each draws from `words` */
 } hu_gemm_batch;
 
-/* Each product is that of hu_device_gemm without a C, of and into binary32 values, rounded to nearest even. The first
- * product's arguments are checked as there. Under `fp32` and every other model one kernel computes all of them. */
+/* Computes each product as hu_device_gemm does without a C, from binary32 values into such, rounded to nearest even,
+ * and checks the first product's arguments as it does. One kernel computes all of them. */
 HU_API HU_MUST_CHECK hu_status hui_device_gemm_batch(size_t m, size_t n, size_t k, const hu_result *result,
                                                      const hu_operand *a, const hu_operand *b,
                                                      const hu_gemm_batch *batch, const hu_accum *accum, hu_stream words,
                                                      void *stream);
 
-/* hu_device_gemm (sa and sb NULL) and hu_device_gemm_scaled without the looks at codes (look.h): the caller has
- * enqueued them, or made the codes itself. */
+/* Does what hu_device_gemm (sa and sb NULL) and hu_device_gemm_scaled do, but does not look at codes (look.h): the
+ * caller has enqueued the looks, or made the codes itself. */
 hu_status hui_gemm_enqueue(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
                            const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
                            const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream);

@@ -9,15 +9,14 @@
 extern "C" {
 #endif
 
-/* Format, mode and, if carrier is not 0, that binary32 holds the grid. */
+/* Checks format and mode and, if carrier is not 0, that binary32 holds the grid. */
 hu_status hui_check_rounding(hu_format format, hu_mode mode, int carrier);
-/* Pointers, strides and overlap of an element-wise call; sizes in bytes. */
+/* Checks pointers, strides and overlap of an element-wise call; sizes are in bytes. */
 hu_status hui_check_arrays(size_t n, const void *z, size_t zsize, ptrdiff_t incz, const void *x, size_t xsize,
                            ptrdiff_t incx);
 /* hu_events must be aligned like its 64-bit counts; NULL is fine. */
 hu_status hui_check_events(const hu_events *events);
-/* n codes of `width` bits, dense in one array of the two and a byte each in the other; sizes in bytes, SIZE_MAX: too
- * many. */
+/* Checks n codes of `width` bits, dense in one array and a byte each in the other; SIZE_MAX bytes are too many. */
 hu_status hui_check_pack(size_t n, const void *z, size_t zbytes, const void *x, size_t xbytes, unsigned width);
 
 #ifdef __cplusplus

@@ -25,7 +25,7 @@ HU_DEVICE hu_num hui_load_num(const hu_device_codes &x, size_t i) {
   return hui_unpack(&x.spec, hui_device_load_code(x, i));
 }
 
-/* Element i of z. */
+/* Stores element i of z. */
 HU_DEVICE void hui_device_put_code(uint8_t *z, ptrdiff_t stride, uint32_t size, size_t i, uint32_t code) {
   uint8_t *at = z + (ptrdiff_t)i * stride * (ptrdiff_t)size;
   if (size == 1) {

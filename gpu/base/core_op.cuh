@@ -8,10 +8,10 @@
 #include "gpu/base/map.cuh"
 #include "halfulp/array.h"
 
-/* R of an element: the high `bits` bits of its word; what deterministic modes get does not matter. */
+/* Returns R of an element, the high `bits` bits of its word; deterministic modes do not read it. */
 HU_DEVICE uint32_t hui_random_of(const hu_spec &spec, uint32_t word) { return word >> ((32u - spec.bits) & 31u); }
 
-/* Where an element comes from ... */
+/* What an element is read from ... */
 struct hu_from_binary32 {
   typedef uint32_t type;
   __device__ __forceinline__ hu_num operator()(uint32_t x) const { return hui_unpack32(x); }
@@ -42,7 +42,8 @@ struct hu_to_binary64 {
   HU_DEVICE uint64_t of(const hu_spec &spec, uint32_t code) { return hui_pack64(hui_unpack(&spec, code)); }
 };
 
-/* hui_round: the code below, the events above. Called, not inlined: every kernel of a file shares its long code. */
+/* Returns the code of hui_round in the low half, its events in the high half. It is called, not inlined, so that the
+ * kernels of a file share its long code. */
 static __device__ __noinline__ uint64_t hui_round_called(const hu_spec &spec, hu_num x, uint32_t random) {
   uint32_t events, code = hui_round(&spec, x, random, &events);
   return (uint64_t)events << 32 | code;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/base/events.cuh - event counts: per thread in registers, per block in shared memory, then one atomic per
+/* gpu/base/events.cuh - event counts, of threads in registers, of blocks in shared memory; then one atomic per
  * event. */
 #ifndef HALFULP_GPU_EVENTS_CUH
 #define HALFULP_GPU_EVENTS_CUH
@@ -14,7 +14,7 @@ typedef struct hu_tally {
   uint32_t low, high, last;
 } hu_tally;
 
-/* *n += One where a and b, of which neither is NaN, differ; where a < b. A comparison and an addition under it. */
+/* Add One to *n where a and b, neither of them NaN, differ; where a < b: a comparison and an addition under it. */
 template <uint32_t One>
 HU_DEVICE void hui_add_if_differ(uint32_t *n, float a, float b) {
 #if defined(__CUDA_ARCH__)
@@ -76,16 +76,16 @@ HU_DEVICE void hui_counts_add_up(hu_counts *counts) {
   counts->since = 0;
 }
 
-/* One element's events. */
+/* Adds the events of one element. */
 HU_DEVICE void hui_counts_add(hu_counts *counts, uint32_t events) {
   hui_tally_add(&counts->some, events);
   if (++counts->since == 255) hui_counts_add_up(counts);
 }
 
-/* Adds the counts of all threads of the block to *events, also what was added to counts->some alone. Every thread of the
- * block must come here; `sums` is shared. Each thread adds its own, low 16 digits and the rest apart, which stay below
- * 2^32 for 256 threads: after calls that diverge the lanes of a warp need not be together, and a sum over the warp
- * would miss those that are not. */
+/* Adds the counts of all threads of the block to *events, also what was added to counts->some alone. Every thread of
+ * the block must call it; `sums` is shared. Each thread adds its own counts, since after calls that diverge the lanes
+ * of a warp need not be together, and a sum over the warp would miss some. The low 16 digits are added apart from the
+ * rest, so that both stay below 2^32 for 256 threads. */
 HU_DEVICE void hui_counts_flush(hu_counts *counts, hu_events *events, unsigned long long sums[HU_EVENT_KINDS]) {
   unsigned int *part = (unsigned int *)(void *)sums;
   hui_counts_add_up(counts);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/base/lanes.cuh - emu/simd/round.h with one value a thread, and a shorter first step for the deterministic
+/* gpu/base/lanes.cuh - emu/simd/round.h with one value per thread, and a shorter first step for the deterministic
  * modes. */
 #ifndef HALFULP_GPU_LANES_CUH
 #define HALFULP_GPU_LANES_CUH
@@ -44,16 +44,16 @@ HU_DEVICE hu_lane hui_lane_uint(hu_lane x) { return __float2uint_rz(__uint_as_fl
 
 #include "emu/simd/round.h"
 
-/* hui_quick_add of every deterministic mode as one expression (hui_addend_of). No switch per element, so that ten
- * integer instructions round one. */
+/* Computes hui_quick_add of every deterministic mode as one expression (hui_addend_of): without a switch per element,
+ * ten integer instructions round one. */
 HU_DEVICE uint32_t hui_quick_stepped(const hu_lane_constants &lanes, const hu_addend &addend, uint32_t bits) {
   uint32_t fraction = ((uint32_t)1 << lanes.d0) - 1, odd = 0u - (((bits >> lanes.d0) ^ lanes.odd0) & 1);
   return (bits + ((int32_t)bits < 0 ? addend.base[1] : addend.base[0]) + (odd & addend.step)) & ~fraction;
 }
 
-/* sra of a binary32 pattern y, where low is the pattern of 2^emin: |y| rounded toward zero, and one step up where the
- * fraction and R's digits together reach a step (emu/simd/round.h). |y| is at most one step beyond the largest number.
- * spare: 32 less the digits of R. Returns a code, perhaps beyond the largest; *value is its value. */
+/* Rounds the binary32 pattern y by sra, where low is the pattern of 2^emin: |y| toward zero, and one step up where the
+ * fraction and R's digits together reach a step (emu/simd/round.h). |y| is at most one step beyond the largest number,
+ * `spare` is 32 less the digits of R. Returns a code, perhaps beyond the largest; *value is its value. */
 HU_DEVICE uint32_t hui_nearest_added(uint32_t low, int32_t d0, uint32_t spare, uint32_t y, uint32_t word,
                                      float *value) {
   uint32_t field = hui_mask_larger(y & 0x7F800000, low), above = field - low, anchor = field + ((uint32_t)d0 << 23);
@@ -64,7 +64,7 @@ HU_DEVICE uint32_t hui_nearest_added(uint32_t low, int32_t d0, uint32_t spare, u
   return anchored - anchor + (above >> d0);
 }
 
-/* A byte of each of four words; selector: of __byte_perm for two of them, 0x0040 for the lowest bytes, 0x0073 for the
+/* Joins a byte of each of four words. __byte_perm's `selector` for two: 0x0040 takes the lowest bytes, 0x0073 the
  * highest. */
 HU_DEVICE uint32_t hui_join_bytes(const uint32_t words[4], uint32_t selector) {
   return __byte_perm(__byte_perm(words[0], words[1], selector), __byte_perm(words[2], words[3], selector), 0x5410);

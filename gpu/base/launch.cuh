@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/base/launch.cuh - the one place that knows how a kernel is started.
+/* gpu/base/launch.cuh - how a kernel is started, for all of gpu/.
  *
  * nvcc's build calls cudaLaunchKernelEx; the host-run build (gpu/host) has its own cuda_runtime.h, which defines
  * HU_HOST_LAUNCH and runs the same kernel text on the CPU. Kernels are plain CUDA C and take everything by value.
@@ -20,8 +20,8 @@
 #define HU_THREADS 256 /* threads of a block in every kernel */
 #define HU_ALL_LANES 0xFFFFFFFFu
 
-/* What went wrong first since hui_launched was asked last: the launches' own words. cudaGetLastError would have the
- * errors of others, too: of a program that shares the runtime and did not ask for its own. */
+/* Returns where the first error of a launch since hui_launched is kept. cudaGetLastError would also return errors of a
+ * program that shares the runtime and has not fetched its own. */
 static inline cudaError_t *hui_launch_error(void) {
   static thread_local cudaError_t error = cudaSuccess;
   return &error;
@@ -29,7 +29,7 @@ static inline cudaError_t *hui_launch_error(void) {
 
 static inline void hui_launch_note(cudaError_t error) {
   if (error == cudaSuccess) return;
-  (void)cudaGetLastError(); /* the same once more, so that no other call is blamed for it */
+  (void)cudaGetLastError(); /* takes the error out of the runtime, so that no other call reports it */
   if (*hui_launch_error() == cudaSuccess) *hui_launch_error() = error;
 }
 
@@ -51,7 +51,7 @@ static inline cudaError_t hui_launch(void (*kernel)(Formal...), unsigned grid, s
   hui_launch_note(hui_launch(kernel, (unsigned)(grid), (shared), (stream), __VA_ARGS__))
 #endif
 
-/* What the launches just made said. */
+/* Returns the status of the launches since the last call. */
 static inline hu_status hui_launched(void) {
   cudaError_t error = *hui_launch_error();
   *hui_launch_error() = cudaSuccess;
@@ -63,8 +63,8 @@ static inline hu_status hui_launched(void) {
   }
 }
 
-/* Blocks for `work` block-sized pieces, at most what fills the device `waves` times over: kernels stride over the
- * rest. */
+/* Returns the blocks for `work` pieces of one block, at most what fills the device `waves` times: kernels have
+ * loops. */
 static inline unsigned hui_grid_size(uint64_t work, unsigned waves) {
   int device = 0, sms = 0;
   if (cudaGetDevice(&device) != cudaSuccess) return 1;

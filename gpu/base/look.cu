@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/base/look.cu - see look.h. A thread has 16 words, or codes, of a row in flight.
+/* gpu/base/look.cu - see look.h. A thread loads 16 words, or codes, of a row before it waits for the first.
  *
- * Bound: codes side by side are loaded by words and united, some five instructions each; memory moves 16 bytes, four
- * words, in the clock in which a multiprocessor starts 128, so memory is the bound of rows of thousands of words. A
- * block takes at most 4096 words of one row in a turn: of shorter rows the turns are the bound, each some hundred
- * instructions a warp, most of whose loads do not happen. Codes apart, signed ones and the last ones of a row take a
- * load each. */
+ * Bound: contiguous codes are loaded by words and united, some five instructions each. Memory moves 16 bytes, four
+ * words, in the clock in which a multiprocessor starts 128 instructions, and is the bound of rows of thousands of
+ * words. A block takes at most 4096 words of one row at a time. Shorter rows are bound by these pieces: each takes a
+ * warp some hundred instructions, and most of its loads are left out. Codes with a stride, signed ones and the last
+ * ones of a row take a load each. */
 #include "gpu/base/look.h"
 
 #include <cuda_runtime_api.h>
@@ -18,10 +18,10 @@ enum { HU_LOOK_EACH = 16, HU_LOOK_PIECE = HU_LOOK_EACH * HU_THREADS };
 /* 1: a kernel has seen such a code since hu_device_synchronize last asked. */
 static __device__ unsigned hu_wide_code_seen;
 
-/* Was anything ever enqueued? Graphs run without the host's knowledge, so this never goes back. */
+/* 1 once a look was enqueued. It is never cleared, since graphs run looks without the host. */
 static int hu_has_looked;
 
-/* Words of codes, `mask` the bits above the width in each. */
+/* Looks at words of codes; `mask` has the bits above the width in each. */
 HU_KERNEL __launch_bounds__(HU_THREADS) hui_look_words_kernel(const uint32_t *data, size_t rows, size_t words,
                                                               ptrdiff_t pitch, size_t across, uint32_t mask) {
   size_t pieces = across * rows;
@@ -63,7 +63,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS) hui_look_kernel(const __grid_constant__ 
 
 static size_t hui_look_pieces(size_t n) { return (n - 1) / HU_LOOK_PIECE + 1; }
 
-/* May the rows be read by words? */
+/* Can the rows be read by words? */
 static int hui_look_has_words(const hu_code_area &x) {
   if (x.is_signed || x.step != 1 || x.cols * x.size < 4) return 0;
   return (uintptr_t)x.data % 4 == 0 && (size_t)x.pitch * x.size % 4 == 0;
@@ -99,8 +99,8 @@ static hu_status hui_look_waited(cudaError_t enqueued, cudaStream_t stream) {
   return error == cudaSuccess ? HU_OK : HU_E_CUDA;
 }
 
-/* In the stream alone, so that other streams and their captures go on. The word stays as it is until it has been read,
- * and is cleared before the caller can enqueue a further look. */
+/* Asks in this stream alone, so that other streams and their captures continue. The word does not change until it has
+ * been read, and is cleared before the caller can enqueue a further look. */
 static hu_status hui_look_answer(cudaStream_t stream) {
   unsigned seen = 0;
   void *word = NULL;

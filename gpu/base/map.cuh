@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/base/map.cuh - the loop of every element-wise kernel: one read and one write per element.
  *
- * Dense arrays go four elements at a time through vectors of 4, 8 or 16 bytes, aligned on the reading side; the
- * elements before the first aligned one, the last n mod 4, and strided arrays go one at a time. Where z is aligned
- * differently from x its four elements are stored singly. An operation is a struct with
+ * Dense arrays are read four elements at a time, by aligned vectors of 4, 8 or 16 bytes; the elements before the first
+ * aligned one, the last n mod 4, and strided arrays are read one at a time. Where z is aligned differently from x, its
+ * four elements are stored one at a time. An operation is a struct with
  *
- *   int quick(const In x[4], const uint32_t words[4], Out z[4], hu_counts *c) const;  four elements, or 0: not these
- *   void slow(const In x[4], const uint32_t words[4], Out z[4], hu_counts *c) const;  any four elements
- *   Out one(In x, uint32_t word, hu_counts *c) const;                                 any element
+ *   int quick(const In x[4], const uint32_t words[4], Out z[4], hu_counts *counts) const;  four elements, or 0: not these
+ *   void slow(const In x[4], const uint32_t words[4], Out z[4], hu_counts *counts) const;  any four elements
+ *   Out one(In x, uint32_t word, hu_counts *counts) const;                                 any element
  *   static const int unroll;       vectors that a thread loads before it looks at the first
  *   uint32_t stochastic;           whether it requires random words
- *   hu_stream stream; hu_events *events;                                              events may be NULL */
+ *   hu_stream stream; hu_events *events;                                                   events may be NULL */
 #ifndef HALFULP_GPU_MAP_CUH
 #define HALFULP_GPU_MAP_CUH
 
@@ -22,7 +22,7 @@ struct alignas(sizeof(T) * 4 > 16 ? 16 : sizeof(T) * 4) hu_four {
   T value[4];
 };
 
-/* Which elements go which way: elements 0 .. head-1 singly, then `groups` fours, then the rest singly. */
+/* Elements 0 .. head-1 are taken singly, then `groups` groups of four, then the rest singly. */
 typedef struct hu_map_extent {
   size_t n, head, groups;
   ptrdiff_t incz, incx;
@@ -42,13 +42,13 @@ static inline hu_map_extent hui_map_extent_of(size_t n, const Out *z, ptrdiff_t 
   extent.head = (4 - (uintptr_t)x / sizeof(In) % 4) % 4;
   if (extent.head > n) extent.head = n;
   extent.groups = (n - extent.head) / 4;
-  /* hu_four<double> requires 16 bytes, which four elements' alignment gives. */
+  /* hu_four<double> must lie at a multiple of 16 bytes, as four aligned elements do. */
   extent.z_aligned = (uintptr_t)(z + extent.head) % alignof(hu_four<Out>) == 0;
   return extent;
 }
 
-/* One vector, aligned. By name on a device: nvcc merges a plain assignment with the single stores of the other branch,
- * and then stores singly. */
+/* Stores one aligned vector. On a device the instruction is named, since nvcc merges a plain assignment with the single
+ * stores of the other branch, and then stores singly. */
 template <class Out>
 HU_DEVICE void hui_store_vector(Out *z, const hu_four<Out> &out) {
 #if defined(__CUDA_ARCH__)
@@ -72,7 +72,7 @@ HU_DEVICE void hui_store_four(const hu_map_extent &extent, Out *z, size_t first,
   for (int i = 0; i < 4; i++) z[first + i] = out.value[i];
 }
 
-/* One vector; 0 if it has to go the slow way. */
+/* Treats one vector; returns 0 if hui_map_slow has to. */
 template <class Op, class Out, class In>
 HU_DEVICE int hui_map_quick(const Op &op, const hu_map_extent &extent, Out *z, size_t group, const hu_four<In> &in,
                             hu_counts *counts) {
@@ -96,7 +96,7 @@ HU_DEVICE void hui_map_slow(const Op &op, const hu_map_extent &extent, Out *z, s
   hui_store_four(extent, z, first, out);
 }
 
-/* slow() by one(): the long code is there once. */
+/* Makes a slow() of one(), so that the long code is there once. */
 template <class Op, class Out, class In>
 HU_DEVICE void hui_one_by_one(const Op &op, const In x[4], const uint32_t words[4], Out z[4], hu_counts *counts) {
 #pragma unroll 1

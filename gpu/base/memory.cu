@@ -7,7 +7,7 @@
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 
-/* What matrix instructions compute is what ptxas made of them: its version belongs to the result. */
+/* ptxas decides which matrix instructions run, so that its version belongs to their results. */
 #if defined(__CUDACC_VER_MAJOR__)
 #define HU_TEXT_OF(x) #x
 #define HU_TEXT(x) HU_TEXT_OF(x)
@@ -30,7 +30,7 @@ static hu_status status_of(cudaError_t error) {
 void *hui_memory_new(size_t n) {
   void *memory = NULL;
   if (cudaMalloc(&memory, n ? n : 1) != cudaSuccess) {
-    (void)cudaGetLastError(); /* said by NULL; a program's own next call is not blamed for it */
+    (void)cudaGetLastError(); /* NULL reports it; the program's next call must not */
     return NULL;
   }
   return memory;

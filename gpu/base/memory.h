@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/base/memory.h - device memory for programs that know no CUDA: tests, the digest, the calls on host arrays. */
+/* gpu/base/memory.h - device memory for sources without CUDA: tests, the digest, the calls on host arrays. */
 #ifndef HALFULP_GPU_BASE_MEMORY_H
 #define HALFULP_GPU_BASE_MEMORY_H
 
@@ -11,20 +11,20 @@
 extern "C" {
 #endif
 
-/* n bytes of device memory, NULL if there is none left. */
+/* Returns n bytes of device memory, NULL if there is none left. */
 HU_API void *hui_memory_new(size_t n);
 HU_API void hui_memory_free(void *memory);
-/* Host to device and back; each waits until it is done. */
+/* Copies from host to device and back; each waits until it is done. */
 HU_API HU_MUST_CHECK hu_status hui_memory_put(void *device, const void *host, size_t n);
 HU_API HU_MUST_CHECK hu_status hui_memory_get(void *host, const void *device, size_t n);
 /* Allocates n bytes of page-locked host memory, from which the device copies while the program continues; returns NULL
  * if the memory does not suffice. */
 HU_API void *hui_memory_locked(size_t n);
 HU_API void hui_memory_unlock(void *memory);
-/* From locked host memory to the device, on the default stream. Returns at once: the bytes must stay as they are until
- * one of the other calls has waited. */
+/* Copies from locked host memory to the device, on the default stream, and returns at once: the bytes must not change
+ * until one of the other calls has waited. */
 HU_API HU_MUST_CHECK hu_status hui_memory_send(void *device, const void *locked, size_t n);
-/* Waits for everything started; HU_E_CUDA if something went wrong on the way. */
+/* Waits for everything started; HU_E_CUDA if something of it failed. */
 HU_API HU_MUST_CHECK hu_status hui_memory_wait(void);
 
 #ifdef __cplusplus

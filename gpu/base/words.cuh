@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/base/words.cuh - random words on a device: those of emu/core/stream.h, whose products of 32 by 32 digits are
- * named, since nvcc makes more of them than one instruction each. */
+/* gpu/base/words.cuh - random words on a device: those of emu/core/stream.h. Instructions for products of 32 by 32
+ * digits are named, since nvcc makes more than one of each product. */
 #ifndef HALFULP_GPU_WORDS_CUH
 #define HALFULP_GPU_WORDS_CUH
 
 #include "emu/core/stream.h"
 #include "gpu/base/launch.cuh"
 
-/* The keys of all rounds. As a parameter of a kernel they are operands of its instructions, which no addition makes. */
+/* The keys of all rounds. As a parameter of a kernel they are operands of its instructions and need no addition. */
 typedef struct hu_word_keys {
   uint32_t k[2 * HU_PHILOX_ROUNDS];
 } hu_word_keys;
@@ -22,7 +22,7 @@ static __host__ __device__ inline hu_word_keys hui_word_keys_of(uint64_t key) {
 }
 
 #if defined(__CUDA_ARCH__)
-/* The two halves of M a. */
+/* Computes the two halves of M a. */
 template <uint32_t M>
 HU_DEVICE void hui_wide_product(uint32_t a, uint32_t *high, uint32_t *low) {
   asm("{\n\t.reg .b64 p;\n\tmul.wide.u32 p, %2, %3;\n\tmov.b64 {%0, %1}, p;\n\t}"
@@ -36,7 +36,7 @@ HU_DEVICE uint32_t hui_xor_of_three(uint32_t a, uint32_t b, uint32_t c) {
   return z;
 }
 
-/* hui_stream_block. The first round has a zero for the operand of its second product. */
+/* Computes hui_stream_block. In the first round the operand of the second product is zero. */
 HU_DEVICE hu_philox hui_words_block(const hu_word_keys &keys, uint64_t block) {
   uint32_t high, c0, c1 = 0, c2, c3;
   hui_wide_product<HU_PHILOX_M0>((uint32_t)block, &high, &c3);
@@ -61,7 +61,7 @@ HU_DEVICE hu_philox hui_words_block(const hu_word_keys &keys, uint64_t block) {
 }
 #endif
 
-/* The random words number c .. c + 4 Fours - 1, in as many blocks; where c is no multiple of four, in one more. */
+/* Makes random words c .. c + 4 Fours - 1 from `Fours` blocks, and one more where c is not a multiple of four. */
 template <int Fours>
 HU_DEVICE void hui_words_run(const hu_word_keys &keys, uint64_t c, uint32_t words[4 * Fours]) {
 #pragma unroll
@@ -81,12 +81,12 @@ HU_DEVICE void hui_words_run(const hu_word_keys &keys, uint64_t c, uint32_t word
   }
 }
 
-/* The random words of elements i .. i + 3. */
+/* Makes the random words of elements i .. i + 3. */
 HU_DEVICE void hui_words(hu_stream stream, uint64_t i, uint32_t words[4]) {
   hui_words_run<1>(hui_word_keys_of(stream.key), stream.counter + i, words);
 }
 
-/* Word i; run-time indices into registers would go through local memory. */
+/* Returns word i, without an index into registers, which would go through local memory. */
 HU_DEVICE uint32_t hui_word(hu_stream stream, uint64_t i) {
   uint64_t c = stream.counter + i;
   hu_philox block = hui_words_block(hui_word_keys_of(stream.key), c >> 2);

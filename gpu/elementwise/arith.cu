@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/elementwise/arith.cu - arithmetic over arrays of codes: emu/core/arith.h for every element, one kernel an
+/* gpu/elementwise/arith.cu - arithmetic over arrays of codes: emu/core/arith.h for every element, one kernel per
  * operation.
  *
  * Bound: of the 1100 to 1600 instructions of an operation's loop in the machine code for compute capability 9.0 a sum
  * of binary16 codes takes some 530, a product with a sum 700 (docs/device.md), so that a multiprocessor, which starts
  * 128 in a clock, computes 0.24 or 0.18 elements. Memory moves 16 bytes in that clock, 2.7 elements of 6 bytes: issue
- * slots are the bound. The next code, a class or a comparison are 90 to 220 instructions, 0.6 to 1.4 elements. */
+ * slots are the bound. The next code, a class or a comparison take 90 to 220 instructions, 0.6 to 1.4 elements. */
 #include "gpu/elementwise/arith.cuh"
 
-/* How many operands an operation below HU_OP_ROUNDED has. */
+/* Gives the number of operands of an operation below HU_OP_ROUNDED. */
 #define HU_OPERANDS(op) ((op) == HU_OP_SQRT ? 1 : (op) == HU_OP_FMA ? 3 : 2)
 
 template <int32_t Op>

@@ -43,7 +43,7 @@ static inline hu_array_of_codes hui_codes_at(const void *data, ptrdiff_t stride,
   return x;
 }
 
-/* bytes: the results are bytes whatever z's format. Checks in the order of the CPU's calls, and looks at operands. */
+/* Checks in the order of the CPU's calls, and looks at operands. bytes: 1 if results are bytes in any format. */
 static inline hu_status hui_arith_prepare(hu_device_arith *call, size_t n, void *z, hu_array_of_codes result, int bytes,
                                           const hu_array_of_codes *x, int operands, hu_mode mode, const hu_exec *exec,
                                           hu_events *events, void *stream) {

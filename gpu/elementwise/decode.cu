@@ -15,7 +15,7 @@
 #include "gpu/base/map.cuh"
 #include "halfulp/device.h"
 
-/* The bits of a code's value in Out's binary format. */
+/* Makes the bits of a code's value in the binary format of z. */
 HU_DEVICE void hui_value_of(const hu_spec &spec, uint32_t code, uint32_t *z) {
   *z = hui_pack32(hui_unpack(&spec, code));
 }
@@ -46,7 +46,7 @@ struct hu_decode_op {
   __device__ __forceinline__ void slow(const In[4], const uint32_t[4], Out[4], hu_counts *) const {}
 };
 
-/* Called, not inlined: the long way is there once. */
+/* Decodes by the core. It is called, not inlined, so that the long code is there once. */
 static __device__ __noinline__ uint32_t hui_value_called(hu_spec spec, uint32_t code) {
   uint32_t z;
   hui_value_of(spec, code, &z);
@@ -124,7 +124,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS)
 
 static unsigned hui_decode8_grid(const hu_map_extent &extent) {
   uint64_t groups = extent.groups / (HU_THREADS * 4) + 1, singles = (extent.n - extent.groups * 4) / HU_THREADS + 1;
-  return hui_grid_size(groups > singles ? groups : singles, 8); /* few blocks: each makes a table */
+  return hui_grid_size(groups > singles ? groups : singles, 8); /* few blocks, since each makes a table */
 }
 
 static hu_status hui_decode_bytes(size_t n, uint32_t *z, ptrdiff_t incz, const uint8_t *x, ptrdiff_t incx, hu_spec spec,

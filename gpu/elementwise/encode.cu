@@ -11,8 +11,8 @@
 #include "gpu/base/lanes.cuh"
 #include "halfulp/device.h"
 
-/* Any element: the grid value's bits (Value) or the code below, the events above. Called, not inlined, so that the
- * quick way keeps the registers that let many vectors be in flight. */
+/* Rounds any element: returns the grid value's bits (Value) or the code in the low half, the events in the high half.
+ * It is called, not inlined, so that quick() keeps the registers by which a thread loads many vectors ahead. */
 template <bool Value>
 static __device__ __noinline__ uint64_t hui_lanes_called(const hu_lane_constants &lanes, uint32_t x, uint32_t word) {
   hu_lanes_result rounded = hui_lanes_round(&lanes, x, word);
@@ -21,7 +21,7 @@ static __device__ __noinline__ uint64_t hui_lanes_called(const hu_lane_constants
 
 #include "gpu/elementwise/nearest.cuh"
 
-/* The same where hui_middle_ok. */
+/* Does the same for an element that hui_middle_ok accepts. */
 template <bool Value>
 static __device__ __noinline__ uint64_t hui_middle_called(const hu_lane_constants &lanes, uint32_t x, uint32_t word) {
   hu_middle_lanes middle = hui_middle_lanes_of(&lanes);
@@ -88,7 +88,7 @@ struct hu_encode_lanes {
   }
 };
 
-/* hui_map_launch with fewer blocks: a thread adds up its counts at the end. */
+/* Starts the kernel as hui_map_launch does, with fewer blocks, since a thread adds up its counts at the end. */
 template <class Out, bool Value, int Way, bool Counted>
 static hu_status hui_nearest_start(const hu_nearest_op<Out, Value, Way, Counted> &op, size_t n, Out *z, ptrdiff_t incz,
                                    const uint32_t *x, ptrdiff_t incx, void *stream) {

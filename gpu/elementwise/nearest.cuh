@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/elementwise/nearest.cuh - the operation of map.cuh for ties to even, and for `sra` (R added below the last
- * digit), in formats with gradual subnormals and zeros of both signs: every finite element in one way, also where the
- * result is subnormal or beyond the largest number.
+ * digit), in formats with gradual subnormals and zeros of both signs: one computation for all finite elements, also
+ * where the result is subnormal or beyond the largest number.
  *
- * It rounds as the middle functions of emu/simd/round.h do (its head has the proof). HU_WAY_PATTERN, where binary32's
- * own subnormals are the format's: the addend in the pattern. HU_WAY_ANCHOR: |x| + anchor - anchor. HU_WAY_STOCHASTIC:
- * the same toward zero; what that loses, as 32 digits, and R's decide on one step more. Elements beyond the largest
- * number are first lowered to `beyond`, a finite pattern that overflows however it is rounded, so that the sum stays
- * finite. The code of an overflow is the largest one or the next, so that a minimum makes it.
+ * It rounds as the middle functions of emu/simd/round.h do (its head has the proof). HU_WAY_PATTERN adds the addend to
+ * the pattern, where the format's subnormals are binary32's. HU_WAY_ANCHOR computes |x| + anchor - anchor.
+ * HU_WAY_STOCHASTIC does so toward zero; the 32 digits that are lost then, and R's, decide whether it is one step more.
+ * Elements beyond the largest number are first lowered to `beyond`, a finite pattern that overflows however it is
+ * rounded, so that the sum stays finite. The code of an overflow is the largest one or the next, so that one minimum
+ * suffices.
  *
  * Small and overflowing elements have their events counted apart, four at a time, where a vector has one.
  *
@@ -25,8 +26,8 @@
 
 enum { HU_WAY_NONE = 0, HU_WAY_PATTERN = 1, HU_WAY_ANCHOR = 2, HU_WAY_STOCHASTIC = 3 };
 
-/* Where result, a result, is not the magnitude a: *inexact += 1, and *tiny += 1 if probe < bound. Two comparisons, and two
- * additions under them. */
+/* Counts a result that is not the magnitude a: *inexact += 1, and *tiny += 1 if probe < bound. Two comparisons
+ * suffice. */
 HU_DEVICE void hui_nearest_count(uint32_t *inexact, uint32_t *tiny, uint32_t result, uint32_t a, uint32_t probe,
                                  uint32_t bound) {
 #if defined(__CUDA_ARCH__)
@@ -40,7 +41,7 @@ HU_DEVICE void hui_nearest_count(uint32_t *inexact, uint32_t *tiny, uint32_t res
 #endif
 }
 
-/* A hu_lane_constants as this operation needs it. */
+/* Lane constants as this operation needs them. */
 typedef struct hu_nearest_constants {
   uint32_t bottom;      /* the pattern of 2^emin */
   uint32_t hi;          /* of the largest number */
@@ -58,7 +59,7 @@ typedef struct hu_nearest_constants {
   uint32_t d0, sign_shift, saturates;
 } hu_nearest_constants;
 
-/* HU_WAY_. */
+/* Fills the constants; returns a HU_WAY_. */
 static inline int hui_nearest_of(hu_nearest_constants *constants, const hu_lane_constants *lanes) {
   int random = lanes->round == HU_SRA;
   memset(constants, 0, sizeof *constants);
@@ -83,7 +84,7 @@ static inline int hui_nearest_of(hu_nearest_constants *constants, const hu_lane_
   constants->d0 = (uint32_t)lanes->d0;
   constants->sign_shift = (uint32_t)lanes->sign_shift;
   constants->saturates = (lanes->events.overflow & HU_EVENT_SATURATED) != 0;
-  /* Overflows of both signs must be alike but for the sign; else they go another way, as do infinities and NaN. */
+  /* Overflows of both signs must be equal except for the sign; else slow() treats them, like infinities and NaN. */
   int alike = lanes->beyond && lanes->value.neg_overflow == (lanes->value.overflow | 0x80000000u) &&
               lanes->code.neg_overflow == (lanes->code.overflow | lanes->sign_code) &&
               lanes->events.overflow == lanes->events.neg_overflow && constants->code - lanes->max_code <= 1;
@@ -109,7 +110,7 @@ struct hu_nearest_op {
     return (Out)(uint32_t)z;
   }
 
-  /* The magnitude a <= beyond rounded, below 2^31 also where it overflows; and its code, or a word that ends in it. */
+  /* Rounds the magnitude a <= beyond, to a pattern below 2^31; *code gets its code, or a word that ends in it. */
   __device__ __forceinline__ uint32_t rounded(uint32_t a, uint32_t word, uint32_t *code) const {
     if (Way == HU_WAY_PATTERN) {
       uint32_t value = (a + constants.half + (a >> constants.d0 & 1)) & ~constants.mask;
@@ -128,7 +129,7 @@ struct hu_nearest_op {
     return __float_as_uint(__fsub_rn(sum, base));
   }
 
-  /* Four magnitudes from 2^emin on with R added: in the pattern, whose last digits are zeros where R has more. */
+  /* Adds R to four magnitudes from 2^emin on, in the pattern, whose last digits are zeros where R has more. */
   __device__ __forceinline__ void added(const uint32_t a[4], const uint32_t words[4], uint32_t results[4],
                                         uint32_t code[4]) const {
     uint32_t first = constants.first - (constants.bottom >> constants.d0);
@@ -140,7 +141,7 @@ struct hu_nearest_op {
     }
   }
 
-  /* Events of a vector with elements below 2^emin; results: a rounded; codes: of one byte, joined. */
+  /* Counts the events of a vector with elements below 2^emin. results: a rounded; codes: of one byte, joined. */
   __device__ __forceinline__ void count_small(const uint32_t a[4], const uint32_t results[4], const uint32_t words[4],
                                               uint32_t codes, uint32_t least, hu_counts *counts) const {
 #pragma unroll
@@ -162,7 +163,7 @@ struct hu_nearest_op {
     }
   }
 
-  /* Those of a vector with elements beyond the largest number, which are inexact even where `beyond` is not. */
+  /* Counts those of a vector with elements beyond the largest number, inexact even where `beyond` is exact. */
   __device__ __forceinline__ void count_large(const uint32_t a[4], const uint32_t results[4], hu_counts *counts) const {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -201,7 +202,7 @@ struct hu_nearest_op {
       for (int i = 0; i < 4; i++) /* inexact */
         hui_add_if_differ<1>(&counts->total[5], __uint_as_float(results[i]), __uint_as_float(a[i]));
     }
-    /* A code of one byte that is beyond the largest one's, at most 127, by one. */
+    /* A code of one byte overflows where it is one more than the largest, which is at most 127. */
     if (bytes ? ((codes + constants.beyond_code) & 0x80808080) != 0 : most > constants.hi) {
       if (Counted) count_large(a, results, counts);
 #pragma unroll

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/elementwise/number.cu - number systems over arrays. One kernel for all of them: what an element is read from and
- * written to is the same for every thread of a launch.
+/* gpu/elementwise/number.cu - number systems over arrays. One kernel for all of them: which kinds of element are read
+ * and written is the same for every thread of a launch.
  *
  * A result that depends on nothing but a code of up to 8 bits comes from a table: the 256 threads of a block make one
- * entry each. Every other element goes through emu/core/number.h, which is long and called, not inlined.
+ * entry each. emu/core/number.h computes every other element; it is long, and called instead of inlined.
  *
  * Bound: a posit of 16 bits takes some 300 instructions, an element from a table 39 with the making of the table for
  * 2^16 of them (docs/device.md), so that a multiprocessor, which starts 128 in a clock, makes 0.43 or 3.3. Memory moves
@@ -23,14 +23,14 @@ typedef struct hu_device_number {
   void *z;
   const void *x;
   ptrdiff_t incz, incx;
-  uint32_t reads, writes;           /* what they are */
+  uint32_t reads, writes;           /* HU_VALUES32, HU_VALUES64 or HU_NUMBER_CODES */
   uint32_t read_bytes, write_bytes; /* of an element */
   uint32_t rounds, stochastic;      /* rounds 0: only decoded */
   hu_stream stream;
   hu_events *events;
 } hu_device_number;
 
-/* What is written, and the events: the low half of a code's or binary32's word is all of it. */
+/* What is written, and the events. A code or a binary32 value is the low half of `bits`. */
 typedef struct hu_number_result {
   uint64_t bits;
   uint32_t events;
@@ -82,7 +82,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1) hui_number_kernel(const __grid_consta
   if (call.events) hui_counts_flush(&counts, call.events, sums);
 }
 
-/* Codes of up to 8 bits, one byte each; those above the width are their low bits. */
+/* Converts codes of up to 8 bits, a byte each, by a table; bits above the width do not count. */
 HU_KERNEL __launch_bounds__(HU_THREADS, 1) hui_number_table_kernel(const __grid_constant__ hu_device_number call) {
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   __shared__ uint64_t bits[HU_THREADS];
@@ -109,7 +109,7 @@ static const hu_mode hu_number_rne = {0, 0, 0, 0, 0, 0, {0, 0}};
 static hu_status hui_number_unfolded(hu_number_spec *spec, hu_number number, hu_mode mode) {
   uint32_t values[HU_TABLE_MAX];
   hu_status status = hu_number_check(number, NULL);
-  if (status == HU_OK && number.kind > HU_NUMBER_TABLE) status = HU_E_NUMBER; /* takums and HiFloat8 are the CPU's */
+  if (status == HU_OK && number.kind > HU_NUMBER_TABLE) status = HU_E_NUMBER; /* takums, HiFloat8: on the CPU alone */
   if (status == HU_OK) status = hu_mode_check(mode);
   if (status != HU_OK) return status;
   if (number.kind == HU_NUMBER_TABLE) memcpy(values, number.table, hui_table_length(number) * sizeof *values);
@@ -117,8 +117,7 @@ static hu_status hui_number_unfolded(hu_number_spec *spec, hu_number number, hu_
   return HU_OK;
 }
 
-/* A call whose ends are set but for specs and sizes. to: NULL where nothing is rounded; from: NULL where no codes are
- * read. */
+/* Starts a call whose specs and sizes are not set yet. to: NULL without rounding; from: NULL without codes to read. */
 static hu_status hui_number_start(hu_device_number &call, const hu_number *to, const hu_number *from, hu_mode mode,
                                   const hu_exec *exec, hu_events *events, void *stream) {
   hu_status status = to ? hui_number_unfolded(&call.to, *to, mode) : HU_OK;

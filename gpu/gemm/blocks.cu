@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/gemm/blocks.cu - block(...) in binary64, two elements of D a thread: the steps are emu/gemm/unit_steps.h, which
- * the CPU's lanes compile, too.
+/* gpu/gemm/blocks.cu - block(...) in binary64, two elements of D per thread. The steps are those of
+ * emu/gemm/unit_steps.h, which the CPU's lanes compile, too.
  *
- * A block of threads has 32 x 16 elements, and slabs of 32 products in shared memory, of 64 for the rule groups: their
- * values and powers, in the order of the steps; with scales, times them. A sum that is no number at the end stands for
- * an element that emu/core/accum.h computes, as on the CPU.
+ * A block of threads has 32 x 16 elements, and slabs of 32 products in shared memory, of 64 for the rule groups. A slab
+ * has values and powers in the order of the steps, both times the scales if there are some. Where a sum ends as
+ * infinity or NaN, emu/core/accum.h computes the element, as on the CPU.
  *
- * A product takes 10 to 20 operations of binary64, of which a multiprocessor of compute capability 9.0 starts 64 a
- * clock; 132 of them at 1.98 GHz start 1.7 10^13, so that 2 TFLOP/s is what they allow. With loads, places and reading,
- * which takes some 200 instructions for an element of a slab and as many for its scale, 48 / 512 of them a product, it
- * is 48 instructions in all for align (61 with scales of MX, 50 for groups), 128 a clock: 2.1 to 2.7 products, 1.1 to
- * 1.4 TFLOP/s. Memory is no limit: a slab has 48 elements for 512 products. */
+ * A product takes 10 to 20 operations of binary64, of which a multiprocessor of compute capability 9.0 starts 64 per
+ * clock; 132 of them at 1.98 GHz start 1.7 10^13, so that 2 TFLOP/s is what they allow. Reading takes some 200
+ * instructions for an element of a slab and as many for its scale, for 48 elements of 512 products. With it, loads and
+ * addresses a product takes 48 instructions for align (61 with scales of MX, 50 for groups), of which 128 start per
+ * clock: 2.1 to 2.7 products, 1.1 to 1.4 TFLOP/s. Memory is no limit: a slab has 48 elements for 512 products. */
 #include "emu/gemm/unit_plan.h"
 #include "gpu/gemm/by_model.cuh"
 
@@ -54,7 +54,7 @@ HU_DEVICE blk_d blk_sticky(blk_d x, uint64_t low) {
   uint64_t bits = blk_bits(x);
   return blk_value((bits & ~low) | (bits & low ? low + 1 : 0));
 }
-/* x + y to odd, by Knuth's two-sum: the sum, and one step toward its error where it is even. */
+/* Rounds x + y to odd by Knuth's two-sum: takes the sum, and one step toward its error where the sum is even. */
 HU_DEVICE blk_d blk_odd_sum(blk_d x, blk_d y) {
   double sum = x + y, part = sum - x, error = (x - (sum - part)) + (y - part);
   uint64_t bits = blk_bits(sum), apart = (int64_t)(bits ^ blk_bits(error)) < 0;
@@ -62,13 +62,13 @@ HU_DEVICE blk_d blk_odd_sum(blk_d x, blk_d y) {
   return blk_value(apart ? bits - 1 : bits + 1);
 }
 
-/* Names of the steps are short. A pitch of 33 for 32 products is without bank conflicts. */
+/* The names of the steps are short, hence a namespace. A pitch of 33 for 32 products avoids bank conflicts. */
 namespace hu_steps {
 enum { hu_pitch = 33 };
 #include "emu/gemm/unit_steps.h"
 }  // namespace hu_steps
 
-/* Once more for 64 products: slabs of 64 are all that the 48 KB of a block hold. */
+/* The steps again for 64 products: slabs of 64 fill the 48 KB of a block. */
 #undef HALFULP_EMU_GEMM_UNIT_STEPS_H
 namespace hu_steps_64 {
 enum { hu_pitch = 64 };
@@ -77,7 +77,7 @@ enum { hu_pitch = 64 };
 
 enum { HU_BLOCKS_ROWS = HU_UNIT_MB, HU_BLOCKS_COLS = HU_UNIT_NB };
 
-/* Slabs of 32 products: the rules but groups. Of 64: groups, as blocks of NVFP4 have as many. */
+/* All rules except groups have slabs of 32 products; groups has 64, as many as a block of NVFP4. */
 template <int Depth>
 struct hu_blocks_slab {
   static constexpr int pitch = hu_steps::hu_pitch;
@@ -97,7 +97,7 @@ struct hu_blocks_slab<64> {
   }
 };
 
-/* The product of a slab that position position of the steps has; count or more: none. */
+/* Returns which product of a slab stands at `position` of the steps; count or more: none. */
 HU_DEVICE int hui_blocks_at(const hu_block &block, int position, int count) {
   int length = block.length, step = length << (block.order == HU_BLOCK_ORDER_MOD4), first = position / step * step,
       i = position % step;
@@ -106,7 +106,7 @@ HU_DEVICE int hui_blocks_at(const hu_block &block, int position, int count) {
   return first + i;
 }
 
-/* The value of an element and its power: 0 for a zero, infinity for what is no number. */
+/* Stores the value of an element and its power, which is 0 for a zero and infinity for an infinity or a NaN. */
 static __device__ __noinline__ void hui_blocks_put(const hu_source &source, const uint8_t *at, double *value,
                                                    double *power) {
   hu_num n = hui_source_read(&source, at);
@@ -117,7 +117,7 @@ static __device__ __noinline__ void hui_blocks_put(const hu_source &source, cons
   *power = blk_value((uint64_t)(exponent + 1023) << 52);
 }
 
-/* An element of a slab times its scale. align: its power, too. groups: a product that is not zero has its scales'
+/* Multiplies an element of a slab by its scale, for align its power, too; for groups products have their scales'
  * power. */
 HU_DEVICE void hui_blocks_scale(const hu_block &block, const hu_source &source, const uint8_t *at, double *value,
                                 double *power) {
@@ -138,7 +138,7 @@ HU_DEVICE const uint8_t *hui_blocks_address(const hu_device_matrix &x, size_t li
   return (const uint8_t *)x.data + (line * x.line_step + term * x.step) * (x.size ? x.size : 4);
 }
 
-/* A slab of Lines lines, `padded` positions of Depth; line l at z + l `pitch`, position t at t `next` from there. */
+/* Fills a slab of Lines lines, `padded` positions of Depth: line i begins at z + i pitch, position j j next behind. */
 template <int Lines, int Depth>
 HU_DEVICE void hui_blocks_fill(const hu_blocks_side &side, const hu_block &block, double *z, int pitch, int next,
                                size_t line0, size_t p0, int count, int padded) {
@@ -160,7 +160,7 @@ HU_DEVICE void hui_blocks_fill(const hu_blocks_side &side, const hu_block &block
   }
 }
 
-/* C as block(...) reads it. */
+/* Returns C as block(...) reads it. */
 HU_DEVICE double hui_blocks_start(const hu_gemm_args &args, const hu_accum_args &model, const hu_unit_plan &plan,
                                   size_t i, size_t j) {
   double c = blk_value(hui_pack64(hui_accum_start(args, model.c, i, j)));
@@ -176,7 +176,7 @@ static __device__ __noinline__ hu_num hui_blocks_left(const hu_gemm_args &args, 
   return hui_accum_sum(&model.plan, &in, args.k, hui_accum_start(args, model.c, i, j), &draw);
 }
 
-/* The last rounding of a sum; its events. */
+/* Rounds a sum for the last time, stores it and returns the events. */
 HU_DEVICE uint32_t hui_blocks_store(const hu_gemm_args &args, const hu_accum_args &model, const hu_accum_scales &scales,
                                     size_t i, size_t j, double c) {
   hu_num x = c - c == 0 ? hui_unpack64(blk_bits(c)) : hui_blocks_left(args, model, scales, i, j);
@@ -210,7 +210,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1)
       hui_blocks_fill<HU_BLOCKS_ROWS, Depth>(sa, block, a, pitch, 1, row0, p0, count, padded);
       hui_blocks_fill<HU_BLOCKS_COLS, Depth>(sb, block, b, 1, HU_UNIT_NR, col0, p0, count, padded);
       __syncthreads();
-      /* Rows beyond the matrix take what lies there, and are not stored. */
+      /* Rows beyond the matrix compute with whatever is there, and are not stored. */
       if (i < args.m && j < args.n)
         hu_blocks_slab<Depth>::template run<Kind>(plan, (size_t)padded, a + y * pitch, b + x, c);
     }
@@ -221,14 +221,14 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1)
       if (args.events) hui_counts_add(&counts, events);
     }
   }
-  if (args.events) { /* with 64 products, shared memory has no room for more than slabs */
+  if (args.events) { /* with 64 products, shared memory holds slabs alone */
     __syncthreads();
     hui_counts_flush(&counts, args.events, (unsigned long long *)(void *)a);
   }
 }
 
-/* Products with their scales are well inside binary64's range, and less than 2^1000 apart, so that no cut loses a sign;
- * scales have no infinities. */
+/* Returns 1 if products with their scales are well inside binary64's range and less than 2^1000 apart, so that no cut
+ * loses a sign, and if scales have no infinities. */
 static int hui_blocks_scales_fit(const hu_gemm_args *args, const hu_accum_scales *scales) {
   const hu_spec *specs[4] = {&args->a.spec, &args->b.spec, &scales->a.spec, &scales->b.spec};
   int32_t low = 0, high = 0;

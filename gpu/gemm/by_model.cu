@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/gemm/by_model.cu - every accumulation model, one thread an element: matrix products and dot products.
+/* gpu/gemm/by_model.cu - matrix products and dot products under every accumulation model, one thread per element.
  *
- * The text is emu/core/accum.h, so the steps are those of the CPU. Its functions are called, not inlined, and take what
- * they share by address: an element's state (lines, random words) lies in local memory, as do the waiting nodes of
- * pairwise and strided and the wide integer of exact. Nothing is spilled. A block computes 16 x 16 elements; their
+ * The text is emu/core/accum.h, so that the steps are those of the CPU. Its functions are called, not inlined, and take
+ * addresses, so that an element's state (lines, random words) lies in local memory, as do the waiting nodes of pairwise
+ * and strided and the wide integer of exact. No registers are spilled. A block computes 16 x 16 elements; their
  * operands stay in the first-level cache from one step to the next.
  *
  * Limit. A product takes 630 (seq) to 2000 (kahan) instructions, of which a multiprocessor of compute capability 9.0
- * starts 128 a clock: 0.2 to 0.06 products, with 132 multiprocessors at 1.98 GHz 107 to 33 GFLOP/s. Eight warps of a
- * multiprocessor, each waiting for its own last step, reach a fifth of that. So what models are used much have kernels
- * of their own. */
+ * starts 128 per clock: 0.2 to 0.06 products, with 132 multiprocessors at 1.98 GHz 107 to 33 GFLOP/s. Eight warps of a
+ * multiprocessor, each waiting for its own last step, reach a fifth of that. Therefore models that are used much have
+ * kernels of their own. */
 #include "gpu/base/look.h"
 #include "gpu/gemm/by_model.cuh"
 
@@ -27,7 +27,7 @@ HU_DEVICE uint32_t hui_accum_element(const hu_gemm_args &args, const hu_accum_ar
                          hui_accum_sum(&model.plan, &in, args.k, hui_accum_start(args, model.c, i, j), &draw));
 }
 
-/* The tiles of a product that block `block` of `blocks` computes. */
+/* Computes the tiles of a product that are those of block `block` of `blocks`. */
 HU_DEVICE void hui_model_tiles(const hu_gemm_args &args, const hu_accum_args &model, unsigned block, unsigned blocks) {
   size_t down = (args.m + HU_ACCUM_SIDE - 1) / HU_ACCUM_SIDE, across = (args.n + HU_ACCUM_SIDE - 1) / HU_ACCUM_SIDE;
   hu_counts counts;

@@ -12,13 +12,13 @@ typedef struct hu_accum_args {
   hu_source c;
 } hu_accum_args;
 
-/* hu_gemm_scaled: scales as A and B lie, `count` to a row or column. */
+/* The scales of hu_gemm_scaled, which lie as A and B do, `count` to a row or column. */
 typedef struct hu_accum_scales {
   hu_device_matrix a, b;
   uint64_t count;
 } hu_accum_scales;
 
-/* Line `line` of A or B: a row, a column. */
+/* Returns line `line` of a matrix: a row of A, a column of B. */
 HU_DEVICE hu_line hui_line_of(const hu_device_matrix &x, size_t line) {
   ptrdiff_t size = x.size ? x.size : 4;
   hu_line z;
@@ -37,7 +37,7 @@ HU_DEVICE hu_lines hui_lines_of(const hu_gemm_args &args, size_t i, size_t j) {
   return in;
 }
 
-/* Likewise with scales, if there are some. */
+/* Returns the same with scales, if there are some. */
 HU_DEVICE hu_lines hui_scaled_lines_of(const hu_gemm_args &args, const hu_accum_scales &scales, size_t i, size_t j) {
   hu_lines in = hui_lines_of(args, i, j);
   if (scales.count) {
@@ -47,7 +47,7 @@ HU_DEVICE hu_lines hui_scaled_lines_of(const hu_gemm_args &args, const hu_accum_
   return in;
 }
 
-/* C where the sum of element (i, j) begins. */
+/* Reads C, with which the sum of element (i, j) begins. */
 HU_DEVICE hu_num hui_accum_start(const hu_gemm_args &args, const hu_source &c, size_t i, size_t j) {
   if (!args.c.present) return hui_num_special(HU_KIND_ZERO, 0);
   hu_line row = hui_line_of(args.c, i);
@@ -58,13 +58,13 @@ HU_DEVICE hu_draw hui_accum_draw(const hu_gemm_args &args, size_t i, size_t j) {
   return hui_draw_of(args.stream.key, args.stream.counter + (uint64_t)i * args.n + j, NULL);
 }
 
-/* The last rounding of a sum of a model that reads operands as they are; its events. */
+/* Rounds a sum for the last time and returns the events, where the model reads operands as they are. */
 HU_DEVICE uint32_t hui_plain_store(const hu_gemm_args &args, size_t i, size_t j, hu_num x) {
   uint32_t made = x.kind == HU_KIND_NAN && !(hui_sum_flags(args, i, j) & HU_TERM_NAN);
   return hui_gemm_store(args, i, j, x, made);
 }
 
-/* Likewise of any model: a NaN operand is one as the model reads it. */
+/* Does so for any model: a NaN operand is one as the model reads it. */
 HU_DEVICE uint32_t hui_accum_store(const hu_gemm_args &args, const hu_accum_args &model, size_t i, size_t j, hu_num x) {
   uint32_t made = 0;
   if (x.kind == HU_KIND_NAN) {
@@ -75,7 +75,7 @@ HU_DEVICE uint32_t hui_accum_store(const hu_gemm_args &args, const hu_accum_args
   return hui_gemm_store(args, i, j, x, made);
 }
 
-/* Likewise with scales, if there are some: their NaN are operands, too. */
+/* Does so with scales, if there are some: their NaN are operands, too. */
 HU_DEVICE uint32_t hui_scaled_store(const hu_gemm_args &args, const hu_accum_args &model, const hu_accum_scales &scales,
                                     size_t i, size_t j, hu_num x) {
   uint32_t made = 0;

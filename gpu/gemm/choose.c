@@ -5,7 +5,7 @@
 #include "emu/core/accum_plan.h"
 #include "emu/gemm/check.h"
 
-/* Bits of the integers that F's finite numbers are, times a power of two. */
+/* Returns the bits of the integers that F's finite numbers are, times a power of two. */
 static int32_t bits_of(hu_format format) {
   hu_spec spec = hui_spec_of(format, hui_plain_mode());
   return spec.emax + 1 - (spec.emin - spec.m);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/gemm/exact32.cu - the model `exact` where the formats and k prove that no sum in binary32 is ever rounded: all
- * terms are multiples of one 2^q and add up to at most 2^24 2^q. A product costs one multiply-add, 128 a clock and
- * multiprocessor of compute capability 9.0: twice what binary64 has there. With loads and places it takes 1.25
- * instructions, 102 a clock, as in fp32.cu: 53 TFLOP/s of an H200. */
+ * terms are multiples of one 2^q and add up to at most 2^24 2^q. A product costs one multiply-add, of which a
+ * multiprocessor of compute capability 9.0 starts 128 per clock, twice as many as in binary64. With loads and addresses
+ * it takes 1.25 instructions, 102 per clock, as in fp32.cu: 53 TFLOP/s of an H200. */
 #include "gpu/gemm/tile.cuh"
 
-/* R: 8, tiles of 128 x 128; 4, of 64 x 64, where there are few. */
+/* Computes tiles of 128 x 128 (R = 8), or of 64 x 64 (R = 4), where there are few. */
 template <int R>
 HU_KERNEL __launch_bounds__(HU_THREADS, R == 8 ? 2 : 3)
     hui_gemm_exact32_kernel(const __grid_constant__ hu_gemm_args args) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/gemm/exact64.cu - the model `exact` where hu_gemm_exact64 proves that no sum in binary64 is ever rounded.
  *
- * Limit, in the machine code for compute capability 9.0. A product is one multiply-add of FP64, 64 lanes a clock and
- * multiprocessor; with 132 multiprocessors at 1.98 GHz 33 TFLOP/s. A step of a warp has 16 of them a lane, 8 clocks,
- * and reads shared memory for 6 (its 64 columns are 512 bytes, its two rows of threads 64 each, 128 bytes a clock), 27
- * instructions in all. Memory is no limit: a slab has 128 elements for 4096 products. */
+ * Limit, in the machine code for compute capability 9.0. A product is one multiply-add of FP64, of which a
+ * multiprocessor starts 64 lanes per clock: 33 TFLOP/s with 132 multiprocessors at 1.98 GHz. A step of a warp has 16 of
+ * them in each lane, 8 clocks, and reads shared memory for 6 clocks (its 64 columns are 512 bytes, its two rows of
+ * threads 64 each, at 128 bytes per clock), 27 instructions in all. Memory is no limit: a slab has 128 elements for
+ * 4096 products. */
 #include "gpu/gemm/tile.cuh"
 
 typedef hu_device_tile<double, 4, hu_rule_exact<double>> tile64;

@@ -4,36 +4,36 @@
  * (mma.m16n8k32.s32.s8.s8.s32). They also take codes of 8 bits whose sums binary64 would hold.
  *
  * A number is V 2^low, low = emin - m, V = sum of digit[d] 2^(7 d), each digit a signed byte of at most 127 with V's
- * sign; D digits hold 7 D bits. So a product is the sum of D^2 products of digits, and those with the same weight
- * 2^(7 w), w = d + e, go into one sum of 32 bits: at most D products for each k, each below 2^14, so that 2^14 terms of
- * k stay below D 2^28 < 2^31, D <= 6. After as many, and at the end, the sums go into a number of 128 bits: below
- * 2^84 for each k, it holds 2^43 of them. Integers: every order gives the same sum, also that of an instruction, which
- * never saturates here. C is added at the end, exactly (hui_long_add keeps what a rounding sees). An infinity or a NaN
- * counts as 0 in the sum and marks its row or column; the marked elements, and zero sums, are decided by the kinds and
- * signs of their terms.
+ * sign; D digits hold 7 D bits. So a product is the sum of D^2 products of digits, and those with the same weight 2^(7
+ * w), w = d + e, go into one sum of 32 bits: at most D products for each k, each below 2^14, so that 2^14 terms of k
+ * stay below D 2^28 < 2^31, D <= 6. After as many, and at the end, the sums go into a number of 128 bits: below 2^84
+ * for each k, it holds 2^43 of them. These are integers, so that every order gives the same sum, also that of an
+ * instruction, which never saturates here. C is added at the end, exactly (hui_long_add keeps what a rounding sees). An
+ * infinity or a NaN counts as 0 in the sum and marks its row or column; the kinds and signs of terms decide marked
+ * elements, and sums of zero.
  *
  * Codes of 8 bits are looked up in a table of digits in shared memory; codes of 16 bits with the sign on top and
  * gradual subnormals become digits by shifts; all others go through hui_unpack.
  *
  * Limit, for compute capability 9.0. A slab of 32 k gives each of the eight warps 4096 products by D^2 instructions of
  * the matrix unit and 6 D loads of their operands from shared memory, and each thread four elements of A and of B to
- * make digits of. With all that, the PTX has 1.5 instructions a product with D = 3 (e4m3), 1.9 with D = 5 (e5m2), 4.6
- * with D = 6 (binary16, whose digits take some 60 for an element), of which a multiprocessor starts 128 lanes a clock;
- * and 530 for each element of D. The machine code has one IMMA.16832.S8.S8 for each matrix instruction, of which a
- * multiprocessor of an H200 does one a clock (its 1979 TOPS of the data sheet): 9, 25 and 36 clocks a slab and warp, so
- * that the unit would allow 455, 164 and 114 products a clock. Issue slots are the bound: 85, 67 and 28 products, with
- * 132 multiprocessors at 1.98 GHz 44, 35 and 15 TFLOP/s. Memory is no limit: a slab has 1/16 element a product. */
+ * make digits of. With all that, the PTX has 1.5 instructions for a product with D = 3 (e4m3), 1.9 with D = 5 (e5m2),
+ * 4.6 with D = 6 (binary16, whose digits take some 60 for an element), of which a multiprocessor starts 128 lanes per
+ * clock; and 530 for each element of D. The machine code has one IMMA.16832.S8.S8 for each matrix instruction, of which
+ * a multiprocessor of an H200 does one per clock (the 1979 TOPS of its data sheet): 9, 25 and 36 clocks for a slab and
+ * warp, so that the unit would allow 455, 164 and 114 products per clock. Issue slots are the bound: 85, 67 and 28
+ * products, with 132 multiprocessors at 1.98 GHz 44, 35 and 15 TFLOP/s. Memory is no limit: a slab has 1/16 element for
+ * a product. */
 #include "gpu/gemm/gemm.cuh"
 
 #include "emu/core/accum_step.h"
 
 enum { HU_BYTES_SIDE = 32, HU_BYTES_QUADS = 8, HU_BYTES_OFTEN = 1 << 14 };
 enum { HU_BYTES_DEPTH = 4 * HU_BYTES_QUADS };
-/* The lanes of a warp read four quads of eight lines at once: with 8 words more than there are banks, each from a bank
- * of its own. */
+/* The lanes of a warp read four quads of eight lines at once, from different banks with 8 words more than banks. */
 enum { HU_BYTES_PITCH = HU_BYTES_SIDE + 8 };
 
-/* Digits of a slab: [digit][quad][line], a word has those of four neighbours along k. */
+/* Digits of a slab: [digit][quad][line]. A word has those of four neighbours along k. */
 template <int D>
 struct hu_bytes_slab {
   uint32_t word[D][HU_BYTES_QUADS][HU_BYTES_PITCH];
@@ -48,7 +48,7 @@ struct alignas(D > 3 ? 8 : 4) hui_bytes_digits {
   uint32_t word[last + 1];
 };
 
-/* Four digits of integer, below 2^28. */
+/* Makes four digits of an integer below 2^28. */
 HU_DEVICE uint32_t hui_bytes_four(uint32_t integer, bool minus) {
   uint32_t x = (integer & 0x3FFF) | (integer & 0x0FFFC000) << 2;
   x = (x & 0x007F007F) | (x & 0x3F803F80) << 1;
@@ -64,13 +64,13 @@ HU_DEVICE hui_bytes_digits<D> hui_bytes_digits_of(uint64_t integer, bool minus, 
   return z;
 }
 
-/* |x| / 2^low, an integer: where a binary32 pattern says it, its last digits are zeros. */
+/* Returns |x| / 2^low, an integer: where x is read from a binary32 pattern, digits that the shift drops are zeros. */
 HU_DEVICE uint64_t hui_bytes_integer(hu_num x, int32_t low) {
   if (x.kind != HU_KIND_FINITE) return 0;
   return x.exp >= low ? x.sig << (x.exp - low) : x.sig >> (low - x.exp);
 }
 
-/* Any code. Called, not inlined: it is long, and most codes do not come here. */
+/* Makes the digits of any code. It is called, not inlined: it is long, and few codes take it. */
 template <int D>
 static __device__ __noinline__ hui_bytes_digits<D> hui_bytes_unpacked(const hu_device_matrix &x, int32_t low,
                                                                       uint32_t raw) {
@@ -87,21 +87,21 @@ HU_DEVICE void hui_bytes_fill(hui_bytes_digits<D> *table, const hu_device_matrix
   if (x.size == 1) table[threadIdx.x] = hui_bytes_unpacked<D>(x, low, threadIdx.x);
 }
 
-/* Four neighbours along k of a line, as they lie in memory. Those outside of the matrix, from number `in` on, are 0,
- * and in place of a code of 8 bits HU_BYTES_CODES. */
+/* Four neighbours along k of a line, as they lie in memory. From number `in` on they are outside of the matrix: 0, or
+ * HU_BYTES_CODES instead of a code of 8 bits. */
 typedef struct hu_bytes_quad {
   uint32_t raw[4];
   uint32_t in;
 } hu_bytes_quad;
 
-/* The quad of a slab that this thread fetches: neighbouring threads have neighbours in memory. */
+/* Finds the quad of a slab that this thread fetches: neighbouring threads have neighbours in memory. */
 HU_DEVICE void hui_bytes_place(const hu_device_matrix &x, int *line, int *quad) {
   int thread = (int)threadIdx.x;
   *line = x.along ? thread / HU_BYTES_QUADS : thread % HU_BYTES_SIDE;
   *quad = x.along ? thread % HU_BYTES_QUADS : thread / HU_BYTES_SIDE;
 }
 
-/* Where that quad of the next slab lies; and whether all of it is there wherever the slab is whole along k. */
+/* Where that quad of the next slab lies, and whether all of it exists wherever the slab is whole along k. */
 typedef struct hu_bytes_track {
   const uint8_t *at;
   bool inside;
@@ -119,7 +119,7 @@ HU_DEVICE hu_bytes_track hui_bytes_start(const hu_device_matrix &x, size_t line0
   return track;
 }
 
-/* All four of them. */
+/* Loads a quad that is inside the matrix. */
 HU_DEVICE hu_bytes_quad hui_bytes_whole(const hu_device_matrix &x, const uint8_t *at) {
   hu_bytes_quad quad;
   quad.in = 4;
@@ -166,8 +166,8 @@ HU_DEVICE hu_bytes_quad hui_bytes_fetch(const hu_device_matrix &x, hu_bytes_trac
   return four;
 }
 
-/* Codes of 16 bits with x.plain: V is the fraction, with the leading digit in all binades but the lowest, shifted by
- * the binade. False where a code is not one of a finite number. */
+/* Makes the digits of codes of 16 bits with x.plain. V is the fraction, with the leading digit in all binades except
+ * the lowest, shifted by the binade. Returns false where a code is not that of a finite number. */
 template <int D>
 HU_DEVICE bool hui_bytes_shifted(const hu_device_matrix &x, const hu_bytes_quad &quad, hui_bytes_digits<D> z[4]) {
   uint32_t m = 23u - x.plain_shift, one = 1u << m;
@@ -201,14 +201,14 @@ HU_DEVICE void hui_bytes_convert(const hu_device_matrix &x, const hui_bytes_digi
   }
 }
 
-/* Bytes 2 upper and 2 upper + 1 of four words, each as a word. */
+/* Makes a word of bytes 0 of four words, and a word of bytes 1; upper: of bytes 2 and 3. */
 HU_DEVICE void hui_bytes_turn(uint32_t a, uint32_t b, uint32_t c, uint32_t d, int upper, uint32_t z[2]) {
   uint32_t ab = __byte_perm(a, b, upper ? 0x7362 : 0x5140), cd = __byte_perm(c, d, upper ? 0x7362 : 0x5140);
   z[0] = __byte_perm(ab, cd, 0x5410);
   z[1] = __byte_perm(ab, cd, 0x7632);
 }
 
-/* A quad's digits into the slab. */
+/* Stores a quad's digits into the slab. */
 template <int D>
 HU_DEVICE void hui_bytes_put(hu_bytes_slab<D> &z, const hu_device_matrix &x, const hui_bytes_digits<D> *table,
                              int32_t low, const hu_bytes_quad &four) {
@@ -257,7 +257,7 @@ HU_DEVICE hu_long hui_wide_sum_number(hu_wide_sum sum, int32_t exp) {
   return z;
 }
 
-/* A sum whose terms decide: some of them are no numbers, or all products and C add up to zero. */
+/* Decides a sum by its terms, where some of them are infinities or NaN, or all products and C add up to zero. */
 static __device__ __noinline__ hu_num hui_bytes_special(const hu_gemm_args &args, size_t i, size_t j, hu_num x,
                                                         uint32_t *made) {
   const uint32_t flags = hui_sum_flags(args, i, j), both = HU_TERM_INF | HU_TERM_MINUS_INF;
@@ -276,7 +276,7 @@ HU_DEVICE uint32_t hui_bytes_store(const hu_gemm_args &args, size_t i, size_t j,
   hu_num c = args.c.present ? hui_matrix_num(args.c, i, j) : hui_num_special(HU_KIND_ZERO, 0);
   hu_num x = hui_long_add(hui_wide_sum_number(sum, args.low), hui_long_of(c), 0);
   uint32_t made = 0, minus = c.kind == HU_KIND_ZERO && c.sign;
-  if (x.kind == HU_KIND_ZERO) x.sign = 0; /* unless all terms are -0, or it goes toward negative */
+  if (x.kind == HU_KIND_ZERO) x.sign = 0; /* unless all terms are -0, or the rounding is toward negative */
   if (special || x.kind > HU_KIND_FINITE || (x.kind == HU_KIND_ZERO && (minus || args.dspec.round == HU_RTN)))
     x = hui_bytes_special(args, i, j, x, &made);
   return hui_gemm_store(args, i, j, x, made);
@@ -295,8 +295,8 @@ HU_DEVICE void hui_bytes_settle(int32_t (&acc)[2 * D - 1][4], hu_wide_sum (&sum)
   }
 }
 
-/* Row and column of the tile of sum i of this thread, i = 0 to 3: a warp has 16 rows and 8 columns, each lane those
- * that the instruction's result gives it (PTX ISA, "Matrix Fragments for mma.m16n8k32"). */
+/* Return row and column of the tile of sum i of this thread, i = 0 to 3. A warp has 16 rows and 8 columns; which of
+ * them a lane has is the instruction's layout of results (PTX ISA, "Matrix Fragments for mma.m16n8k32"). */
 HU_DEVICE int hui_bytes_row(int i) {
   int thread = (int)threadIdx.x;
   return thread / 128 * 16 + thread % 32 / 4 + i / 2 * 8;
@@ -306,7 +306,7 @@ HU_DEVICE int hui_bytes_column(int i) {
   return thread / 32 % 4 * 8 + thread % 4 * 2 + i % 2;
 }
 
-/* The products of a slab: 16 x 8 sums of 32 products each by one instruction for each pair of digits. */
+/* Adds the products of a slab: one instruction for each pair of digits makes 16 x 8 sums of 32 products each. */
 template <int D>
 HU_DEVICE void hui_bytes_products(const hu_bytes_slab<D> &a, const hu_bytes_slab<D> &b, int32_t (&acc)[2 * D - 1][4]) {
 #if defined(__CUDA_ARCH__)
@@ -344,8 +344,7 @@ HU_DEVICE void hui_bytes_products(const hu_bytes_slab<D> &a, const hu_bytes_slab
 #endif
 }
 
-/* Blocks of threads that a multiprocessor holds at once. With two blocks ptxas would spill registers for compute
- * capability 10.0. */
+/* Blocks of threads that a multiprocessor holds at once. With two, ptxas spills for compute capability 10.0. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
 #define HU_BYTES_BLOCKS (D == 3 ? 2 : 1)
 #else
@@ -377,7 +376,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS, HU_BYTES_BLOCKS)
       hui_bytes_put<D>(a, args.a, table_a, low_a, qa);
       hui_bytes_put<D>(b, args.b, table_b, low_b, qb);
       __syncthreads();
-      if (p0 + HU_BYTES_DEPTH < args.k) { /* on their way while the products are made */
+      if (p0 + HU_BYTES_DEPTH < args.k) { /* loads that run while the products are made */
         qa = hui_bytes_fetch(args.a, ta, row0, args.m, p0 + HU_BYTES_DEPTH, args.k);
         qb = hui_bytes_fetch(args.b, tb, col0, args.n, p0 + HU_BYTES_DEPTH, args.k);
       }
@@ -398,7 +397,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS, HU_BYTES_BLOCKS)
   if (args.events) hui_counts_flush(&counts, args.events, sums);
 }
 
-/* Bits of the integers that numbers of the format are. */
+/* Returns the bits of the integers that numbers of the format are. */
 static inline int32_t hui_bytes_bits(const hu_spec &spec) { return spec.emax + 1 - (spec.emin - spec.m); }
 
 int hui_gemm_bytes_serve(const hu_gemm_args *args) {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/gemm/exact_wide.cu - the model `exact` for every pair of formats: a wide integer, its limbs spread over a warp.
+/* gpu/gemm/exact_wide.cu - the model `exact` for every pair of formats: a wide integer whose limbs are spread over a
+ * warp.
  *
- * Limb q has weight 2^(low + 32 q) and sits in lane q / SLOTS as a signed 64-bit number. Lanes read and multiply 32
- * terms at a time; then each term goes round, and every lane adds to its limbs the 32 bits of the product that belong
- * there. A limb takes 2^30 such pieces without overflow; carries move up after that many terms and at the end.
- * Integers: any order gives the same sum.
+ * Limb number i has weight 2^(low + 32 i) and is in lane i / SLOTS as a signed 64-bit number. Lanes read and multiply
+ * 32 terms at a time; then all lanes get each term in turn, and add to their limbs the 32 bits of the product that
+ * belong there. A limb takes 2^30 such pieces without overflow; carries move up after that many terms and at the end.
+ * These are integers, so that any order gives the same sum.
  *
- * Limit. A term takes its turn in all 32 lanes: three words by shuffles, and their piece shifted and added, some 35
- * instructions of the warp in all, 1140 of lanes by count. A multiprocessor of compute capability 9.0 starts 128 a
- * clock: 0.11 products, with 132 multiprocessors at 1.98 GHz 59 GFLOP/s. No use of this text can reach 100. Memory is
- * no limit: each operand is read once an element of D, from the caches, 4 bytes for 1140 instructions. */
+ * Limit. Every lane takes part in each term: three shuffles, a shift and an addition, some 35 instructions of the warp
+ * in all, 1140 of lanes by count. A multiprocessor of compute capability 9.0 starts 128 per clock: 0.11 products, with
+ * 132 multiprocessors at 1.98 GHz 59 GFLOP/s. Memory is no limit: each operand is read once for an element of D, from
+ * the caches, 4 bytes for 1140 instructions. */
 #include "gpu/gemm/gemm.cuh"
 
 template <int SLOTS>
@@ -21,7 +22,7 @@ struct hu_warp_integer {
     for (int slot = 0; slot < SLOTS; slot++) limb[slot] = 0;
   }
 
-  /* sig 2^(low + at), minus if negative. */
+  /* Adds sig 2^(low + at), or subtracts it if negative. */
   __device__ __forceinline__ void add(uint64_t sig, int32_t at, int32_t negative) {
     int32_t distance = at - 32 * SLOTS * (int32_t)(threadIdx.x & 31);
 #pragma unroll
@@ -58,7 +59,7 @@ struct hu_warp_integer {
     }
   }
 
-  /* Limb number of a settled number >= 0, in all lanes; 0 below the lowest. */
+  /* Returns, in all lanes, limb `number` of an integer >= 0 without carries; 0 below the lowest. */
   __device__ __forceinline__ uint32_t at(int32_t number) const {
     uint32_t own = 0;
 #pragma unroll
@@ -67,7 +68,7 @@ struct hu_warp_integer {
     return number < 0 ? 0 : found;
   }
 
-  /* The number's 64 leading digits and whether there are more. Settles. */
+  /* Returns the 64 leading digits and whether there are more. Propagates all carries. */
   __device__ __forceinline__ hu_num number(int32_t low) {
     uint32_t lane = threadIdx.x & 31;
     propagate_carries();
@@ -100,9 +101,9 @@ struct hu_warp_integer {
   }
 };
 
-/* Term term of element (i, j): product term for term < k, C for term = k. */
+/* Returns term number `term` of element (i, j): a product where it is below k, C where it is k. */
 HU_DEVICE hu_num hui_wide_term(const hu_gemm_args &args, size_t i, size_t j, size_t term, uint32_t *flags) {
-  if (term > args.k) return hui_num_special(HU_KIND_ZERO, 0); /* past the end: no flags */
+  if (term > args.k) return hui_num_special(HU_KIND_ZERO, 0); /* past the end, without flags */
   if (term == args.k) {
     hu_num c = args.c.present ? hui_matrix_num(args.c, i, j) : hui_num_special(HU_KIND_ZERO, 0);
     *flags |= hui_term_flags(c.kind, c.sign);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/gemm/gemm.cu - hu_device_gemm: which kernel a product goes to. */
+/* gpu/gemm/gemm.cu - hu_device_gemm chooses the kernel of a product. */
 #include "gpu/base/look.h"
 #include "gpu/gemm/by_model.cuh"
 
@@ -18,8 +18,8 @@ static uint8_t code_size(hu_format format, uint8_t storage) {
   return storage == HU_STORAGE_VALUES ? 0 : (uint8_t)(hui_code_bytes(format));
 }
 
-/* With d0 = 23 - m, a magnitude's code times 2^d0 is the pattern of the value times 2^(1 - low), low = emin + 127; so
- * it is for subnormals. */
+/* With d0 = 23 - m, low = emin + 127, a magnitude's code 2^d0 is the pattern of its value 2^(1 - low), subnormal or
+ * not. */
 static void set_plain(hu_device_matrix *matrix) {
   const hu_spec *spec = &matrix->spec;
   int32_t low = spec->emin + 127;
@@ -33,7 +33,7 @@ static void set_plain(hu_device_matrix *matrix) {
   matrix->plain_factor = (uint32_t)(low - 1 + 127) << 23;
 }
 
-/* along: whether the stored rows run along k (A as it is, B transposed). */
+/* Describes an operand. along: 1 if its stored rows run along k (A as it is, B transposed). */
 static hu_device_matrix matrix_of(const hu_operand *x, int along) {
   hu_device_matrix matrix;
   memset(&matrix, 0, sizeof matrix);
@@ -60,7 +60,7 @@ static range range_of(hu_format format) {
   return extent;
 }
 
-/* Bits of a two's complement number that holds every sum, and the weight of the lowest. */
+/* Returns the bits of a two's complement number that holds every sum; the lowest has weight 2^*low. */
 static int32_t sum_bits(size_t k, hu_format fa, hu_format fb, const hu_format *fc, int32_t *low) {
   range a = range_of(fa), b = range_of(fb);
   range sum = {a.low + b.low, a.high + b.high};
@@ -75,7 +75,7 @@ static int32_t sum_bits(size_t k, hu_format fa, hu_format fb, const hu_format *f
   return sum.high - sum.low + log + 1;
 }
 
-/* Does the device's own fused multiply-add of pairs serve (seq_half.cu)? */
+/* Whether the device's own fused multiply-add of pairs serves (seq_half.cu). */
 enum { PAIR_NONE = 0, PAIR_HALF = 1, PAIR_BRAIN = 2 };
 
 static int pair_of(const hu_accum *accum, const hu_operand *a, const hu_operand *b, const hu_operand *c) {
@@ -96,7 +96,7 @@ static hu_source source_of(const hu_operand *x) {
                        (uint8_t)(values ? 4 : code_size(x->format, x->storage)));
 }
 
-/* seq2(binary32,binary32), ties to even, of operands that binary32 holds. */
+/* Returns 1 for seq2(binary32,binary32), ties to even, of operands that binary32 holds. */
 static int is_rounded32(const hu_accum *accum, hu_format a, hu_format b, const hu_format *c) {
   hu_format single = hui_format_binary32();
   return accum->kind == HU_ACCUM_SEQ2 && !accum->promote && !accum->slices && hu_format_equal(accum->product, single) &&
@@ -133,7 +133,7 @@ static void fill(hu_gemm_args *args, size_t m, size_t n, size_t k, const hu_resu
   args->events = events;
 }
 
-/* Of operands that are right. */
+/* Runs a product whose operands have been checked. */
 static hu_status run(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a, const hu_operand *b,
                      const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events,
                      void *stream) {

@@ -8,25 +8,25 @@
 #include "gpu/base/batch.h"
 #include "halfulp/gemm.h"
 
-/* One matrix as a kernel sees it. Lines are rows of A, C and D but columns of B: element (line, p) of A and B, p along
- * k, is at line * line_step + p * step. */
+/* One matrix as a kernel sees it. Lines are rows of A, C and D but columns of B: element (line, term) of A and B, term
+ * along k, is at line * line_step + term * step. */
 typedef struct hu_device_matrix {
   const void *data;
   size_t line_step, step;
   hu_spec spec;
   uint8_t size;    /* bytes of a code; 0: binary32 values */
   uint8_t along;   /* 1: neighbours in memory are neighbours along k */
-  uint8_t quads;   /* 1: fours of neighbours, from multiples of four on, may be loaded at once */
+  uint8_t quads;   /* 1: four neighbours from a multiple of four on may be loaded at once */
   uint8_t present; /* 0: C is absent */
   /* Codes of 16 bits with the sign on top and gradual subnormals: the magnitude shifted up is the value (plain = 1), or
-   * the value times a power of two, which one product takes away (2), also where it is subnormal; up to plain_most. */
+   * the value times a power of two, which one product removes (2), subnormal or not, up to plain_most. */
   uint8_t plain, plain_shift;
   uint32_t plain_mask, plain_most, plain_factor;
 } hu_device_matrix;
 
 typedef struct hu_gemm_args {
   size_t m, n, k;
-  hu_device_matrix a, b, c; /* c: lines are rows, p the column */
+  hu_device_matrix a, b, c; /* c: lines are rows, terms are columns */
   void *d;
   size_t ldd;
   hu_spec dspec;
@@ -52,15 +52,15 @@ HU_DEVICE hu_num hui_matrix_num(const hu_device_matrix &x, size_t line, size_t t
 
 /* ---- products of a batch ---- */
 
-/* Which products a launch computes: from `first` on, `blocks` blocks each. */
+/* The products that a launch computes: from `first` on, `blocks` blocks each. */
 typedef struct hu_gemm_range {
   hu_gemm_batch batch;
   uint64_t first;
   uint32_t blocks;
 } hu_gemm_range;
 
-/* What this block's product is, in shared memory: kernels then read it as they read what they are given. Every thread
- * of the block must come here. */
+/* Stores the arguments of this block's product in shared memory, where kernels read them as if they were their own.
+ * Every thread of the block must call it. */
 HU_DEVICE void hui_gemm_pick(hu_gemm_args *own, const hu_gemm_args &args, const hu_gemm_range &range) {
   if (threadIdx.x == 0) {
     const uint64_t product = range.first + blockIdx.x / range.blocks;
@@ -78,8 +78,8 @@ HU_DEVICE void hui_gemm_pick(hu_gemm_args *own, const hu_gemm_args &args, const 
   __syncthreads();
 }
 
-/* Calls launch(range, products) until all products are computed: a grid has at most 2^31 - 1 blocks. blocks: of one
- * product. */
+/* Calls launch(range, products) until all products are computed: a grid has at most 2^31 - 1 blocks, a product
+ * `blocks`. */
 template <class Launch>
 static inline hu_status hui_gemm_each_range(const hu_gemm_batch *batch, uint32_t blocks, Launch launch) {
   const uint64_t all = (uint64_t)batch->outer * batch->inner, most = 0x7FFFFFFFu / blocks;
@@ -119,7 +119,7 @@ HU_DEVICE uint32_t hui_product_flags(hu_num a, hu_num b) {
   return hui_term_flags(a.kind == HU_KIND_ZERO || b.kind == HU_KIND_ZERO ? HU_KIND_ZERO : HU_KIND_FINITE, sign);
 }
 
-/* The flags of all terms of element (i, j); only for sums that turned out NaN or zero. */
+/* Returns the flags of all terms of element (i, j), for sums that are NaN or zero. */
 static __device__ __noinline__ uint32_t hui_sum_flags(const hu_gemm_args &args, size_t i, size_t j) {
   uint32_t flags = HU_TERM_NOT_MINUS_ZERO; /* an absent C is +0 */
   if (args.c.present) {
@@ -133,8 +133,8 @@ static __device__ __noinline__ uint32_t hui_sum_flags(const hu_gemm_args &args, 
 
 /* ---- the last rounding ---- */
 
-/* Rounds the sum x of element (i, j) into D and returns the events; a NaN that no operand brought in (made) is an
- * invalid operation. Called, not inlined: around it the sums of a tile hold most of the registers. */
+/* Rounds the sum x of element (i, j) into D and returns the events; a NaN that is not that of an operand (made) is an
+ * invalid operation. It is called, not inlined, since the sums of a tile hold most of the registers around it. */
 static __device__ __noinline__ uint32_t hui_gemm_store(const hu_gemm_args &args, size_t i, size_t j, hu_num x,
                                                        uint32_t made) {
   uint32_t ev, word = args.stochastic ? hui_word(args.stream, (uint64_t)i * args.n + j) : 0;
@@ -156,11 +156,11 @@ hu_status hui_gemm_launch_fp32_batch(const hu_gemm_args *args, const hu_gemm_bat
 hu_status hui_gemm_launch_rounded(const hu_gemm_args *args, void *stream);
 hu_status hui_gemm_launch_exact32(const hu_gemm_args *args, void *stream);
 hu_status hui_gemm_launch_exact64(const hu_gemm_args *args, void *stream);
-/* 1 if codes of 8 bits of A and B have so few digits that this is faster than hui_gemm_launch_exact64. */
+/* Returns 1 if codes of 8 bits of A and B have so few digits that this is faster than hui_gemm_launch_exact64. */
 int hui_gemm_bytes_serve(const hu_gemm_args *args);
 hu_status hui_gemm_launch_bytes(const hu_gemm_args *args, void *stream);
 hu_status hui_gemm_launch_wide(const hu_gemm_args *args, int32_t bits,
-                               void *stream); /* bits: of the widest sum, sign included */
+                               void *stream); /* bits of the widest sum, sign included */
 struct hu_accum_args;                         /* by_model.cuh */
 struct hu_accum_scales;                       /* by_model.cuh */
 struct hu_seq_args;                           /* seq.h */
@@ -170,7 +170,7 @@ struct hu_unfused_args; /* unfused.h */
 hu_status hui_gemm_launch_unfused(const hu_gemm_args *args, const struct hu_accum_args *model,
                                   const struct hu_unfused_args *unfused, void *stream);
 hu_status hui_gemm_launch_half(const hu_gemm_args *args, const hu_spec *spec, int brain, void *stream);
-/* 1 if hui_gemm_launch_blocks takes the model: its plan. scales: NULL, no scales. */
+/* Returns 1 and *plan if hui_gemm_launch_blocks takes the model. scales may be NULL. */
 int hui_gemm_blocks_plan(struct hu_unit_plan *plan, const hu_gemm_args *args, const struct hu_accum_args *model,
                          const struct hu_accum_scales *scales);
 hu_status hui_gemm_launch_blocks(const hu_gemm_args *args, const struct hu_accum_args *model,

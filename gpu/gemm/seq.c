@@ -6,7 +6,7 @@
 
 #include "emu/core/round.h"
 
-/* 2^exponent, |exponent| <= 126. */
+/* Returns 2^exponent, |exponent| <= 126. */
 static float power_of_two(int32_t exponent) {
   uint32_t bits = (uint32_t)(exponent + 127) << 23;
   float x;

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/gemm/seq.cu - the model seq(F), ties to even, F of 2 to 12 digits, in binary32 arithmetic.
  *
- * Step: x = acc + a b exactly, acc = rnd_F(x). t is x in binary32 rounded to odd: of x rounded down and up, which are
- * equal or neighbours, the odd one. Grid points of F and midpoints between them are even in binary32, which has two
- * digits more than they require, so t lies on x's side of each of them. E = the larger of t's exponent and emin; the
- * anchor A = 1.5 2^(E + 23 - m) is an even multiple of F's step there, in a binade where binary32 has that same step,
- * so that A + t to nearest even is A + rnd_F(t); A is taken away exactly. (emu/gemm/seq.h proves the same for the CPU's
- * lanes.)
+ * Step: x = acc + a b exactly, acc = rnd_F(x). t is x rounded to odd in binary32: of x rounded down and x rounded up,
+ * which are equal or neighbours, it is the odd one. Grid points of F and midpoints between them are even in binary32,
+ * which has two digits more than they require, so t lies on x's side of each of them. E = the larger of t's exponent
+ * and emin; the anchor A = 1.5 2^(E + 23 - m) is an even multiple of F's step there, in a binade where binary32 has
+ * that same step, so that A + t to nearest even is A + rnd_F(t); A is taken away exactly. (emu/gemm/seq.h has the same
+ * proof for the CPU's lanes.)
  *
- * All of it is done 2^shift as large, which is exact, with 105 + m - emax <= shift: a sum of 2^emax and more then makes
- * the anchor 1.5 2^128, that is infinite, and acc infinite or NaN to the end, whatever follows. Nothing has to be
- * watched in between; so do infinities and NaN among the operands end, and operands that their power of two would
- * round, which are taken as NaN. What ends as infinity or NaN is computed again by emu/core/accum.h. And m - 147 <=
- * emin + shift: at the lower end, too, binary32 has the two digits more; -126 <= emin + shift: 2^E is normal. x = 0 has
- * the sign of IEEE 754 (rounded up: +0, or both -0), and so has a small x that rounds to zero: acc takes t's.
+ * All numbers are 2^shift times as large, which is exact. 105 + m - emax <= shift: a sum of 2^emax and more makes the
+ * anchor 1.5 2^128, infinity, and acc infinite or NaN to the end, whatever follows. Therefore no step has to test for
+ * it. Infinities and NaN among the operands end likewise; operands that their power of two would round are taken as
+ * NaN. emu/core/accum.h computes again what ends as infinity or NaN. m - 147 <= emin + shift: at the lower end, too,
+ * binary32 has the two digits more. -126 <= emin + shift: 2^E is normal. x = 0 has the sign of IEEE 754 (rounded up:
+ * +0, or both -0), and so has a small x that rounds to zero: acc takes that of t.
  *
- * Limit. A product costs four operations of the FP32 pipe (two multiply-adds rounded apart, A + t, - A) and, in the
+ * Limit. A product costs four operations of the FP32 pipe (two multiply-adds in two directions, A + t, - A) and, in the
  * machine code for compute capability 9.0, six of the integer pipe (for t's parity, the choice, t's exponent, the
- * floor, the sign). A multiprocessor starts 128 lanes a clock, 128 of FP32, 64 of such integer operations (CUDA C++
- * Programming Guide, arithmetic instructions): 64 / 6 = 10.7 products a clock. 132 multiprocessors at 1.98 GHz: 2.8
- * 10^12 products a second, 5.6 TFLOP/s. bench_device prints it for the device it finds. */
+ * floor, the sign). A multiprocessor starts 128 lanes per clock, 128 of FP32, 64 of such integer operations (CUDA C++
+ * Programming Guide, arithmetic instructions): 64 / 6 = 10.7 products per clock. 132 multiprocessors at 1.98 GHz make
+ * 2.8 10^12 products per second, 5.6 TFLOP/s. bench_device prints it for the device it finds. */
 #include "gpu/gemm/by_model.cuh"
 #include "gpu/gemm/seq.h"
 #include "gpu/gemm/tile.cuh"
 
-/* The element in integers. */
+/* Computes the element in integers. */
 static __device__ __noinline__ hu_num hui_seq_element(const hu_gemm_args &args, const hu_accum_args &model, size_t i,
                                                       size_t j) {
   hu_lines in = hui_lines_of(args, i, j);
@@ -37,7 +37,7 @@ struct hu_rule_seq {
   const hu_seq_args &seq; /* kernel arguments: constants of the instructions that use them */
   const hu_accum_args &model;
 
-  /* x times a power of two; NaN if that is not exact. */
+  /* Returns x times a power of two, NaN if that is not exact. */
   static __device__ __forceinline__ float moved(float x, float up, float down) {
     float product = __fmul_rn(x, up);
     return __fmul_rn(product, down) == x ? product : __uint_as_float(0x7FC00000);

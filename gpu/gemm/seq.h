@@ -9,16 +9,16 @@
 extern "C" {
 #endif
 
-/* Everything is computed 2^shift as large as it is: A times up_a, B times up_b. */
+/* All sums are computed 2^shift times as large: A is multiplied by up_a, B by up_b. */
 typedef struct hu_seq_args {
-  float up_a, up_b, down_a, down_b; /* powers of two; down undoes up */
+  float up_a, up_b, down_a, down_b; /* powers of two; down = 1 / up */
   float scale;                      /* 1.5 2^(23 - m) */
   uint32_t floor;                   /* the pattern of 2^(emin + shift) */
   uint32_t sign;                    /* 0x80000000 if F has -0, else 0 */
   int32_t shift;
 } hu_seq_args;
 
-/* 1, and *seq, if the kernel serves this model and these formats. */
+/* Returns 1, and *seq, if the kernel serves this model and these formats. */
 int hui_seq_plan(hu_seq_args *seq, hu_format fa, hu_format fb, const hu_format *fc, const hu_accum *accum);
 
 #ifdef __cplusplus

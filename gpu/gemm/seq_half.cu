@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/gemm/seq_half.cu - seq(binary16) and seq(bfloat16), ties to even, of codes of the same format: the device's own
- * fma.rn.f16x2 and fma.rn.bf16x2, two sums an instruction.
+ * fma.rn.f16x2 and fma.rn.bf16x2, two sums per instruction.
  *
  * PTX ISA, "Half precision floating point instructions: fma": no loss of precision in the product and the addition, one
  * rounding to nearest even; subnormal numbers are supported where .ftz is not written. That is a step of the model,
  * overflow to infinity and signs of zeros as in IEEE 754 included; the payload of a NaN is no part of a sum. So the
  * policy of F's overflow must be infinity. Compute capability 8.0 has both.
  *
- * A product costs half an instruction of a pipe that starts 128 lanes a clock and multiprocessor on compute capability
- * 9.0 (CUDA C++ Programming Guide: 256 results of half2 instructions): 256 products a clock. With loads and places, a
- * slab of 8 takes 610 instructions of a thread for 512 products in the machine code, so that issue allows 107 a clock;
- * with 132 multiprocessors at 1.98 GHz 57 TFLOP/s. Memory is no limit: a slab has 256 codes for 16384 products. */
+ * A product costs half an instruction of a pipe of which a multiprocessor of compute capability 9.0 starts 128 lanes
+ * per clock (CUDA C++ Programming Guide: 256 results of half2 instructions): 256 products per clock. With loads and
+ * addresses, a slab of 8 takes 610 instructions of a thread for 512 products in the machine code, so that issue allows
+ * 107 per clock; with 132 multiprocessors at 1.98 GHz 57 TFLOP/s. Memory is no limit: a slab has 256 codes for 16384
+ * products. */
 #include "gpu/gemm/by_model.cuh"
 
 #if !defined(HU_HOST_LAUNCH)
@@ -31,8 +32,8 @@ HU_DEVICE uint32_t hui_fma_pair(uint32_t a, uint32_t b, uint32_t c) {
 }
 #endif
 
-/* 256 threads, 8 x 8 sums each, columns in pairs. Thread (ty, tx) has rows 64 h + 4 ty + r, columns 64 h + 4 tx + r.
- * A lies in shared memory with each code twice in a word, B as codes; two slabs of HU_PAIR_DEPTH along k. */
+/* 256 threads have 8 x 8 sums each, columns in pairs: thread (ty, tx) rows 64 h + 4 ty + r, columns 64 h + 4 tx + r.
+ * Shared memory holds two slabs of HU_PAIR_DEPTH along k: of A, with each code twice in a word, and of B, as codes. */
 enum { HU_PAIR_LINES = 128, HU_PAIR_DEPTH = 8, HU_PAIR_A = HU_PAIR_LINES + 4, HU_PAIR_B = HU_PAIR_LINES + 8 };
 
 typedef struct hu_pair_shared {
@@ -44,7 +45,7 @@ typedef struct hu_pair_codes {
   uint16_t code[4];
 } hu_pair_codes;
 
-/* This thread's four codes of a slab: number n is element (line, term). */
+/* Finds number n of this thread's four codes of a slab: element (line, term). */
 HU_DEVICE void hui_pair_place(const hu_device_matrix &x, int n, int *line, int *term) {
   int thread = (int)threadIdx.x + HU_THREADS * n;
   *line = x.along ? thread / HU_PAIR_DEPTH : thread % HU_PAIR_LINES;
@@ -112,14 +113,14 @@ HU_DEVICE void hui_pair_products(const hu_gemm_args &args, hu_pair_shared &share
       }
     }
     if (next >= args.k) break;
-    /* The other side was last read before the barrier that opened this round. */
+    /* The last barrier stands between this store and the reads of the other side. */
     hui_pair_keep_a(args.a, a, shared.a[side ^ 1]);
     hui_pair_keep_b(args.b, b, shared.b[side ^ 1]);
     __syncthreads();
   }
 }
 
-/* C, element by element. */
+/* Starts the sums with C, element by element. */
 HU_DEVICE void hui_pair_start(const hu_gemm_args &args, size_t row0, size_t col0, uint32_t (&sum)[8][4]) {
 #pragma unroll
   for (int row = 0; row < 8; row++) {
@@ -174,7 +175,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 2)
   hui_counts_clear(&counts);
   hui_pair_start(args, row0, col0, sum);
   hui_pair_products<Brain>(args, s, row0, col0, sum);
-  hui_pair_finish(args, spec, stage, row0, col0, sum, &counts.some); /* 64 elements a thread: no count overflows */
+  hui_pair_finish(args, spec, stage, row0, col0, sum, &counts.some); /* a thread has 64 elements: no count overflows */
   if (args.events) hui_counts_flush(&counts, args.events, sums);
 }
 

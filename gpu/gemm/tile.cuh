@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/gemm/tile.cuh - a block's tile of D, for sums in binary32 (T = float, R = 8) and in binary64 (T = double, R = 4).
  *
- * 256 threads hold R x R sums each: a tile of 16 R x 16 R. Operands come in slabs of 64 / R along k, decoded on their
- * way into shared memory, two slabs deep. Each sum takes its products in ascending order of k, one fused multiply-add
- * each, and exactly k of them: nothing is padded along k, since adding the product +0 would turn -0 into +0. Thread
- * (ty, tx) holds rows 64 h + 4 ty + r and columns 64 h + 4 tx + r, so that a warp's reads of shared memory are vectors
- * without bank conflicts.
+ * 256 threads hold R x R sums each: a tile of 16 R x 16 R. Operands are decoded into slabs of 64 / R along k, two of
+ * which lie in shared memory. Each sum takes its products in ascending order of k, one fused multiply-add each, and
+ * exactly k of them: k is not padded, since adding the product +0 would turn -0 into +0. Thread (ty, tx) holds rows 64
+ * h + 4 ty + r and columns 64 h + 4 tx + r, so that a warp's reads of shared memory are vectors without bank conflicts.
  *
- * A Rule says what a step is, and what becomes of operands on their way in and of sums on their way out:
+ * A Rule says what a step is, and how operands and sums are converted:
  *
- *   T a(T v), b(T v), c(T v)     an element of A, B, C
+ *   T a(T v), b(T v), c(T v)        an element of A, B, C
  *   T step(T a, T b, T sum)
- *   hu_num number(g, i, j, T v)  the sum of element (i, j)
- *   bool zeros                   whether an exact zero is -0 toward negative
- *   bool open(T v)               whether this sum says nothing, and
- *   hu_num element(g, i, j)      is to be computed otherwise, at the end, when no thread holds sums any more
+ *   hu_num number(args, i, j, T v)  the sum of element (i, j)
+ *   bool zeros                      whether an exact zero is -0 toward negative
+ *   bool open(T v)                  whether this sum does not decide the element, and
+ *   hu_num element(args, i, j)      computes it at the end, when the threads' sums are stored
  *
- * C enters and D leaves through shared memory two register rows (32 tile rows) at a time: neighbouring threads then
- * touch neighbouring elements, and the long code of the last rounding is there once. */
+ * C and D pass through shared memory two register rows (32 tile rows) at a time, so that neighbouring threads read and
+ * store neighbours, and the long code of the last rounding is there once. */
 #ifndef HALFULP_GPU_GEMM_TILE_CUH
 #define HALFULP_GPU_GEMM_TILE_CUH
 
 #include "gpu/gemm/gemm.cuh"
 
-/* A code's value. Called, not inlined: the sums hold most of the registers where it is needed. */
+/* Returns a code's value. It is called, not inlined, since the sums hold most of the registers around it. */
 template <class T>
 static __device__ __noinline__ T hui_value_of_code(const hu_device_matrix &x, uint32_t raw);
 template <>
@@ -80,7 +79,7 @@ struct hu_device_tile {
     T value[4];
   };
 
-  /* In binary64 exact, subnormals too. */
+  /* Converts exactly to binary64, subnormals too. */
   static __device__ __forceinline__ T from_bits(uint32_t bits) { return (T)__uint_as_float(bits); }
 
   static __device__ __forceinline__ T value(const hu_device_matrix &x, const T *table, uint32_t raw) {
@@ -93,8 +92,7 @@ struct hu_device_tile {
     return hui_value_of_code<T>(x, raw);
   }
 
-  /* Four codes of 16 bits: in the exponent field of binary32 where x.plain says so, infinities, NaN and others by the
-   * core. */
+  /* Decodes four codes of 16 bits: by a shift into the fields of binary32 where x.plain allows, else by the core. */
   static __device__ __forceinline__ quad words(const hu_device_matrix &x, const hu_four<uint16_t> &raw) {
     quad elements;
     bool odd = !x.plain;
@@ -119,7 +117,7 @@ struct hu_device_tile {
 
   /* ---- slabs ---- */
 
-  /* The four elements of this thread: along k or along the lines, as they lie in memory. */
+  /* Finds the four elements of this thread: along k or along the lines, as they lie in memory. */
   static __device__ __forceinline__ void place(const hu_device_matrix &x, int *line, int *term) {
     int thread = (int)threadIdx.x;
     if (x.along) {
@@ -131,7 +129,7 @@ struct hu_device_tile {
     }
   }
 
-  /* The address of this thread's four elements in the next slab, which moves on by one distance from slab to slab; and
+  /* The address of this thread's four elements in the next slab, the same distance behind those of the slab before, and
    * whether they may be loaded at once where the slab is whole along k. */
   struct track {
     const uint8_t *at;
@@ -167,7 +165,7 @@ struct hu_device_tile {
     return elements;
   }
 
-  /* One after another, where some are outside or they do not lie together. */
+  /* Loads the elements one by one, where some are outside or they are not neighbours. */
   static __device__ __forceinline__ quad singly(const hu_device_matrix &x, const T *table, size_t line0,
                                                 size_t lines_all, size_t p0, size_t k) {
     int line, term;
@@ -248,7 +246,7 @@ struct hu_device_tile {
         for (int i = 0; i < rest; i++) step(sa + i * pitch, sb + i * pitch);
       }
       if (next >= args.k) break;
-      /* The other side was last read before the barrier that opened this round. */
+      /* The last barrier stands between this store and the reads of the other side. */
       keep(args.a, qa, a + (side ^ 1) * slab, true);
       keep(args.b, qb, b + (side ^ 1) * slab, false);
       __syncthreads();
@@ -284,7 +282,7 @@ struct hu_device_tile {
     }
   }
 
-  /* Stage row stage_row of a pass is this row of the tile. */
+  /* Returns the row of the tile that is row stage_row of a pass's stage. */
   static __device__ __forceinline__ int tile_row(int pass, int stage_row) {
     int row = 2 * pass + (stage_row & 1);
     return row / 4 * 64 + stage_row / 2 * 4 + row % 4;
@@ -324,7 +322,7 @@ struct hu_device_tile {
     return hui_gemm_store(args, i, j, x, x.kind == HU_KIND_NAN && !(flags & HU_TERM_NAN));
   }
 
-  /* The marked elements. */
+  /* Computes the marked elements. */
   __device__ __forceinline__ void close(const hu_gemm_args &args, hu_tally *tally) {
     __syncthreads();
 #pragma unroll 1
@@ -359,7 +357,7 @@ struct hu_device_tile {
   }
 };
 
-/* Tiles in bands of eight tile rows, so that blocks that run together share slabs in the second-level cache. */
+/* Places tiles in bands of eight tile rows, so that blocks that run at once share slabs in the second-level cache. */
 HU_DEVICE void hui_tile_place(size_t index, size_t rows, size_t cols, size_t *row, size_t *col) {
   size_t band = index / (8 * cols), height = rows - band * 8 < 8 ? rows - band * 8 : 8, in = index - band * 8 * cols;
   *row = band * 8 + in % height;
@@ -393,13 +391,13 @@ HU_DEVICE void hui_gemm_tile(const hu_gemm_args &args, const Rule &rule, T *buff
   if (args.events) hui_counts_flush(&counts, args.events, sums);
 }
 
-/* Are there so few large tiles that a multiprocessor would not have two? */
+/* Returns 1 if there are so few large tiles that a multiprocessor would not have two. */
 static inline bool hui_tile_small(const hu_gemm_args *args, size_t lines) {
   size_t rows = (args->m - 1) / lines + 1, cols = (args->n - 1) / lines + 1, sms = hui_grid_size(UINT32_MAX, 1);
   return rows < 2 * sms && cols < 2 * sms && rows * cols < 2 * sms;
 }
 
-/* Tiles of D, one a block; 0: more than a grid has blocks. */
+/* Returns the number of tiles of D, each of which takes a block; 0: more than a grid has blocks. */
 static inline unsigned hui_tile_count(const hu_gemm_args *args, size_t lines) {
   size_t rows = (args->m - 1) / lines + 1, cols = (args->n - 1) / lines + 1;
   return cols > 0x7FFFFFFFu / rows ? 0 : (unsigned)(rows * cols);

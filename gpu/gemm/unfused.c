@@ -5,10 +5,10 @@
 #include "emu/core/accum_plan.h"
 #include "emu/core/bits.h"
 
-/* The upper half of the pattern of 2^exponent, |exponent| <= 1022. */
+/* Returns the upper half of the pattern of 2^exponent, |exponent| <= 1022. */
 static uint32_t power_high(int32_t exponent) { return (uint32_t)(exponent + 1023) << 20; }
 
-/* 1 if binary64 rounds into the format by an anchor. */
+/* Returns 1 if binary64 rounds into the format by an anchor. */
 static int grid_of(hu_unfused_grid *grid, const hu_spec *spec) {
   if (!hui_spec_is_plain(spec) || spec->m < 1 || spec->m > 25) return 0;
   if (spec->emin < -300 || spec->emax > 300 || spec->emax <= spec->emin) return 0;
@@ -31,7 +31,7 @@ static int kind_of(const hu_accum *x) {
   }
 }
 
-/* Digits and places of F's finite numbers are among those of G, whose range may be the smaller one. */
+/* Returns 1 if digits of the coarse format's finite numbers are among the fine one's, whose range may be smaller. */
 static int digits_of(const hu_spec *coarse, const hu_spec *fine) {
   return coarse->m <= fine->m && coarse->emin - coarse->m >= fine->emin - fine->m;
 }

@@ -2,10 +2,10 @@
 /* gpu/gemm/unfused.cu - models that round each product before they add it, ties to even: seq2, chunk, kahan, neumaier,
  * pairwise, strided, and promotions of them.
  *
- * If all their formats are binary32, the device's own multiplication and addition are the steps. Other formats F, of
- * D = 2 to 26 digits with a sign and gradual subnormals, are rounded into in binary64. There the product of two
- * binary32 numbers is exact. A sum x = u + v is rounded to nearest first, to t, and t is rounded into F by an anchor:
- * E = the larger of t's exponent and emin; A = 1.5 2^(E + 52 - m) is an even multiple of F's step there, in a binade
+ * If all their formats are binary32, the device's own multiplication and addition are the steps. Into other formats F,
+ * of D = 2 to 26 digits with a sign and gradual subnormals, binary64 arithmetic rounds. There the product of two
+ * binary32 numbers is exact. A sum x = u + v is rounded to nearest first, to t, and t is rounded into F by an anchor: E
+ * = the larger of t's exponent and emin; A = 1.5 2^(E + 52 - m) is an even multiple of F's step there, in a binade
  * where binary64 has that same step, so that A + t is A + rnd_F(t), and A is taken away exactly. The two roundings of a
  * sum are one where u and v have at most D digits (emu/gemm/unfused.h has this argument for binary32):
  *
@@ -23,24 +23,24 @@
  * computes it at the end.
  *
  * A thread has two elements of D, in one column. Slabs of 32 products lie in shared memory in the order in which the
- * leaves of a tree are visited. What waits for its sibling is in local memory, where all lanes take the same place at
- * the same time.
+ * leaves of a tree are visited. Values that wait for their siblings are in local memory, where all lanes use the same
+ * index at the same time.
  *
  * Limit, in the machine code for compute capability 9.0. A rounding in binary64 takes 2 operations of FP64 and 4 of the
- * integer pipe (the exponent's field, its floor, the watch, the sign), of which a multiprocessor starts 64 lanes a
- * clock each, and of all instructions together 128. Reading takes 87 instructions for an element of a slab: with 48 of
- * those for 512 products, 8 a product, which "all" includes.
+ * integer pipe (the exponent's field, its floor, the comparison with 2^emax, the sign), of each of which a
+ * multiprocessor starts 64 lanes per clock, and 128 of all instructions together. Reading takes 87 instructions for an
+ * element of a slab, 8 for a product, which "all" includes.
  *
- *   a product             FP64   integer   all   products a clock, with 132 multiprocessors at 1.98 GHz
+ *   a product             FP64   integer   all   products per clock, with 132 multiprocessors at 1.98 GHz
  *   seq2                    6       11      33   3.9, 2.0 TFLOP/s
  *   kahan                  15       24      62   2.1, 1.1 TFLOP/s
  *   neumaier               16       27      65   2.0, 1.0 TFLOP/s
  *   pairwise                6       14      50   2.6, 1.3 TFLOP/s
  *
- * So issue is the bound of each. In binary32 a step takes 5 operations of FP32 (kahan) or 2 (pairwise), and with
- * places, loads and reading 19 and 28 instructions: 3.5 and 2.4 TFLOP/s. pairwise writes and reads 8 bytes of local
- * memory each a product, 4 in binary32: the first-level cache moves 128 a clock, enough for 8 products. The matrices
- * are no bound: a slab has 48 elements for 512 products. */
+ * Issue is the bound of each. In binary32 a step takes 5 operations of FP32 (kahan) or 2 (pairwise), and with
+ * addresses, loads and reading 19 and 28 instructions: 3.5 and 2.4 TFLOP/s. pairwise writes 8 bytes of local memory for
+ * a product and reads as many, in binary32 4: the first-level cache moves 128 per clock, enough for 8 products. The
+ * matrices are no bound: a slab has 48 elements for 512 products. */
 #include "gpu/gemm/by_model.cuh"
 #include "gpu/gemm/tile.cuh"
 #include "gpu/gemm/unfused.h"
@@ -61,7 +61,7 @@ HU_DEVICE double hui_of_halves(uint32_t high, uint32_t low) {
   return __longlong_as_double((long long)((uint64_t)high << 32 | low));
 }
 
-/* x rounded into the format. */
+/* Rounds x into the format. */
 HU_DEVICE double hui_unfused_round(const hu_unfused_grid &grid, double x, bool *open) {
   uint32_t high = (uint32_t)((uint64_t)__double_as_longlong(x) >> 32), field = high & 0x7FF00000u;
   *open = *open || field >= grid.top;
@@ -122,7 +122,7 @@ HU_DEVICE T hui_unfused_bits(uint32_t bits) {
   return (T)__uint_as_float(bits);
 }
 
-/* The element at `at`. */
+/* Returns the element at `at`. */
 template <class T>
 HU_DEVICE T hui_unfused_read(const hu_device_matrix &x, const T *table, size_t at) {
   uint32_t raw = hui_matrix_raw(x, at), magnitude = raw & x.plain_mask;
@@ -134,7 +134,7 @@ HU_DEVICE T hui_unfused_read(const hu_device_matrix &x, const T *table, size_t a
   return hui_unfused_bits<T>(__float_as_uint(value) | (raw << 16 & 0x80000000u));
 }
 
-/* The product that leaf i of a part has: the one of that number, or of its `bits` reversed. */
+/* Returns the number of the product that is leaf i of a part: i, or i with its `bits` reversed. */
 HU_DEVICE uint64_t hui_unfused_place(uint64_t i, uint32_t bits) {
   uint64_t z = 0;
   if (!bits) return i;
@@ -142,8 +142,8 @@ HU_DEVICE uint64_t hui_unfused_place(uint64_t i, uint32_t bits) {
   return z;
 }
 
-/* Leaves p0 ... p0 + count - 1 of the part of `length` products from k0 on, Lines lines of them; zeros where there are
- * none. Line l at z + l pitch, leaf t at t next from there. */
+/* Fills Lines lines with leaves p0 ... p0 + count - 1 of the part of `length` products from k0 on, and zeros beyond it.
+ * Line i begins at z + i pitch, leaf j is j next behind. */
 template <class T, int Lines>
 HU_DEVICE void hui_unfused_fill(const hu_device_matrix &x, const T *table, T *z, int pitch, int next, size_t line0,
                                 size_t lines, uint64_t k0, uint64_t length, uint64_t p0, int count, uint32_t bits) {
@@ -159,8 +159,7 @@ HU_DEVICE void hui_unfused_fill(const hu_device_matrix &x, const T *table, T *z,
   }
 }
 
-/* How many nodes of pairwise halves of n leaves are complete with leaf i: the turns to the right with which the way to
- * it ends. */
+/* Returns how many nodes of pairwise halves of n leaves end with leaf i: the right turns at its path's end. */
 HU_DEVICE int hui_unfused_merges(uint64_t n, uint64_t i) {
   uint64_t x = 0, y = n;
   int turns = 0;
@@ -215,7 +214,7 @@ HU_DEVICE void hui_unfused_leaf(const hu_unfused_args &unfused, const hu_unfused
   waiting->top++;
 }
 
-/* The `count` leaves in shared memory. */
+/* Adds the `count` leaves in shared memory. */
 template <class T, int Kind>
 HU_DEVICE void hui_unfused_steps(const hu_unfused_args &unfused, const hu_unfused_shared<T> &shared, int count,
                                  hu_unfused_sum<T> (&sum)[HU_UNFUSED_TWO], hu_unfused_waiting<T> *waiting) {
@@ -233,7 +232,7 @@ HU_DEVICE void hui_unfused_steps(const hu_unfused_args &unfused, const hu_unfuse
   }
 }
 
-/* The sums of products k0 ... k0 + length - 1 on top of what the elements have. */
+/* Adds products k0 ... k0 + length - 1 to what the elements have. */
 template <class T, int Kind>
 HU_DEVICE void hui_unfused_part(const hu_gemm_args &args, const hu_unfused_args &unfused, hu_unfused_shared<T> &shared,
                                 size_t row0, size_t col0, uint64_t k0, uint64_t length,
@@ -298,7 +297,7 @@ HU_DEVICE void hui_unfused_start(double *sum, hu_num c) { *sum = __longlong_as_d
 HU_DEVICE hu_num hui_unfused_number(float sum) { return hui_unpack32(__float_as_uint(sum)); }
 HU_DEVICE hu_num hui_unfused_number(double sum) { return hui_unpack64((uint64_t)__double_as_longlong(sum)); }
 
-/* The element in integers. */
+/* Computes the element in integers. */
 static __device__ __noinline__ hu_num hui_unfused_element(const hu_gemm_args &args, const hu_accum_args &model,
                                                           size_t i, size_t j) {
   hu_lines in = hui_lines_of(args, i, j);
@@ -328,7 +327,7 @@ HU_DEVICE void hui_unfused_tile(const hu_gemm_args &args, const hu_accum_args &m
   }
 }
 
-/* In binary64 the integers of an open element take the registers. */
+/* Computes tiles. In binary64 one block runs at once, since the integers of an open element take the registers. */
 template <class T, int Kind>
 HU_KERNEL __launch_bounds__(HU_THREADS, sizeof(T) == sizeof(float) ? 2 : 1)
     hui_gemm_unfused_kernel(const __grid_constant__ hu_gemm_args args, const __grid_constant__ hu_accum_args model,

@@ -12,7 +12,7 @@ extern "C" {
 
 enum { HU_UNFUSED_SEQ2 = 0, HU_UNFUSED_KAHAN = 1, HU_UNFUSED_NEUMAIER = 2, HU_UNFUSED_TREE = 3 };
 
-/* A tree has at most 2^HU_UNFUSED_LEVELS leaves: as many values of a thread may wait for a sibling. */
+/* A tree has at most 2^HU_UNFUSED_LEVELS leaves: HU_UNFUSED_LEVELS + 1 values of a thread may wait for siblings. */
 enum { HU_UNFUSED_LEVELS = 31 };
 
 /* A format, as binary64 rounds into it. The words are upper halves of patterns. */
@@ -24,14 +24,14 @@ typedef struct hu_unfused_grid {
 } hu_unfused_grid;
 
 typedef struct hu_unfused_args {
-  hu_unfused_grid product, sum, joined; /* joined: of the sum of parts */
+  hu_unfused_grid product, sum, joined; /* joined: the format of sums of parts */
   uint64_t length;                      /* products of a part; 0: there are no parts */
   uint32_t kind;
   uint8_t single;  /* every format is binary32, and the device's own operations serve */
-  uint8_t strided; /* a tree: whose leaves are in the order of reversed bits */
+  uint8_t strided; /* the leaves of the tree are in the order of reversed bits */
 } hu_unfused_args;
 
-/* 1, and *unfused, if the kernels serve this model and these formats. fc: NULL, absent. */
+/* Returns 1, and *unfused, if the kernels serve this model and these formats. fc is NULL without a C. */
 int hui_unfused_plan(hu_unfused_args *unfused, uint64_t k, hu_format fa, hu_format fb, const hu_format *fc,
                      const hu_accum *accum);
 

@@ -3,22 +3,22 @@
  *
  * A block of L products and c: every term cut to F digits below the largest exponent E, then added (docs/numerics.md
  * section 11.5). Operands come into shared memory as the value in binary32 and the exponent e = max(floor(log2), emin);
- * a zero has an e that makes no product the largest, NaN and infinity one that makes it too large. Then
+ * the e of a zero is so low that its products are never the largest, that of NaN and infinity too large. Then
  *
  *   E = max(emin, e(c), e(a) + e(b));  s = cut(c) + sum of int(a b 2^(F - E)), toward zero;  c = rnd_out(s 2^(E - F))
  *
- * a b is exact in binary32 where the operands have 24 digits together, but for its range: |a b| < 2^(E + 2), and
- * E > 100 is left; a product with digits below 2^-149 is below 2^-125, so where E - F >= -124 it is cut to 0 however
- * binary32 has rounded it, and E < -90 is left (F <= 28). For the same reason a b 2^(F - E) is exact or below 1; it is
- * below 2^(F + 2), which an int holds, and s has 64 bits. What is left goes to emu/core/accum_block.h, block by block;
- * cut(c) and rnd_out are its text in any case.
+ * a b is exact in binary32 where the operands have 24 digits together, except for its range. |a b| < 2^(E + 2), and
+ * blocks with E > 100 are left. A product with digits below 2^-149 is below 2^-125: where E - F >= -124 it is cut to 0
+ * however binary32 has rounded it, and blocks with E < -90 are left (F <= 28). For the same reason a b 2^(F - E) is
+ * exact or below 1; it is below 2^(F + 2), which an int holds, and s has 64 bits. emu/core/accum_block.h computes
+ * blocks that are left, and cut(c) and rnd_out of all.
  *
- * Count, lane instructions a product: 8 loads from shared memory, 2 to add exponents and keep the largest, 2
- * multiplications, a conversion, 2 to add it, as many again for loops and places: some 30; and some 250 a block for c
- * and rnd_out, 16 a product with L = 16. Loads are the narrowest: 32 lanes a clock and multiprocessor, 4 products a
- * clock. 132 multiprocessors at 1.98 GHz: 10^12 products a second, 2 TFLOP/s, is the limit of loads. With random words,
- * a rounding takes some 150 more, and 105 are counted a product: 128 a clock, 1.2 products, 0.6 TFLOP/s. Memory is no
- * limit: a slab has 32 elements for 256 products. */
+ * Count of lane instructions for a product: 8 loads from shared memory, 2 to add exponents and keep the largest, 2
+ * multiplications, a conversion, 2 to add it, as many again for loops and addresses: some 30. c and rnd_out take some
+ * 250 per block, 16 for a product with L = 16. Loads are the limit: a multiprocessor does 32 lanes per clock, 4
+ * products; 132 multiprocessors at 1.98 GHz make 10^12 products per second, 2 TFLOP/s. With random words, a rounding
+ * takes some 150 more, and 105 are counted for a product: 128 per clock, 1.2 products, 0.6 TFLOP/s. Memory is no limit:
+ * a slab has 32 elements for 256 products. */
 #include "gpu/gemm/by_model.cuh"
 
 enum { HU_ALIGN_SIDE = 16, HU_ALIGN_DEPTH = 32, HU_ALIGN_PITCH = HU_ALIGN_DEPTH + 1 };
@@ -78,7 +78,7 @@ HU_DEVICE hu_num hui_align_block(const hu_accum_plan *plan, const hu_lines *in, 
   return hui_block_out(plan, sum, unit, draw);
 }
 
-/* The blocks of products first ... past - 1, cut as by hui_blocks. */
+/* Adds the blocks of products first ... past - 1, divided as hui_blocks does. */
 HU_DEVICE hu_num hui_align_blocks(const hu_accum_plan *plan, const hu_lines *in, const hu_align_terms &terms,
                                   uint64_t past, uint64_t all, hu_num c, hu_draw *draw) {
   const hu_block *block = &plan->model.block;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/host/cuda_runtime.h - what the kernels of gpu/ use of CUDA, on the CPU.
  *
- * One fiber per CUDA thread, one block at a time, all in the calling thread: barriers, shuffles and votes hold a fiber
- * until the others have arrived, so a run is deterministic. The order in which fibers and blocks get their turn is a
- * permutation drawn from a seed (order.h), so that a kernel that requires a barrier it does not have gives
- * different results under different seeds. Shared memory is filled with a pattern before each block. Misuse (a thread
- * that leaves while others wait at a block barrier, a shuffle that does not name its own lane) stops the program with
- * a message. */
+ * Each CUDA thread is a fiber. Blocks run one at a time, all in the calling thread, and barriers, shuffles and votes
+ * hold a fiber until the others have arrived, so that a run is deterministic. The order of fibers and blocks is a
+ * permutation drawn from a seed (order.h), so that a kernel without a barrier that it requires gives different results
+ * under different seeds. Shared memory is filled with a pattern before each block. Misuse (a thread that leaves while
+ * others wait at a block barrier, a shuffle that does not name its own lane) stops the program with a message. */
 #ifndef HALFULP_GPU_HOST_CUDA_RUNTIME_H
 #define HALFULP_GPU_HOST_CUDA_RUNTIME_H
 
@@ -61,8 +60,7 @@ static inline cudaError_t hui_host_start(void (*kernel)(Formal...), unsigned gri
 
 void __syncthreads(void);
 void __syncwarp(unsigned mask = 0xFFFFFFFFu);
-/* All lanes of the mask arrive with a value; returns the array of the 32 values, valid until the lane's
- * next exchange. */
+/* Waits for all lanes of the mask; returns the array of their values, valid until the lane's next exchange. */
 const uint64_t *hui_host_exchange(unsigned mask, uint64_t value);
 
 static inline unsigned hui_host_lane(void) { return threadIdx.x & 31; }
@@ -159,7 +157,7 @@ static inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   for (unsigned i = 0; i < 4; i++) z |= (unsigned)(bytes >> (8 * (selector >> (4 * i) & 7)) & 0xFF) << (8 * i);
   return z;
 }
-/* c + the sum of the products of four signed bytes. */
+/* Returns c plus the sum of the products of four signed bytes. */
 static inline int __dp4a(int a, int b, int c) {
   unsigned z = (unsigned)c;
   for (int i = 0; i < 32; i += 8) z += (unsigned)((int8_t)(a >> i) * (int8_t)(b >> i));
@@ -171,46 +169,46 @@ static inline double __longlong_as_double(long long bits) { return hui_host_cast
 static inline long long __double_as_longlong(double x) { return (long long)hui_host_bits(x); }
 static inline float __uint2float_rn(unsigned x) { return (float)x; }
 static inline unsigned __float2uint_rz(float x) { return (unsigned)x; }
-/* fma.rn.f16x2, or (brain) fma.rn.bf16x2. */
+/* Computes fma.rn.f16x2, or fma.rn.bf16x2 if brain is 1. */
 uint32_t hui_host_fma_pair(int brain, uint32_t a, uint32_t b, uint32_t c);
-static inline int __float2int_rz(float x) { /* the nearest int of what has none; NaN: 0 */
+static inline int __float2int_rz(float x) { /* saturates; NaN: 0 */
   if (x != x) return 0;
   return x >= 2147483648.0f ? 2147483647 : x < -2147483648.0f ? -2147483647 - 1 : (int)x;
 }
-/* Binary32 arithmetic of a device has one NaN, whatever its operands' are. */
+/* Returns z, or the one NaN of a device's binary32 arithmetic, whatever the operands' NaN are. */
 static inline float hui_host_result(float z) { return z == z ? z : __uint_as_float(0x7FFFFFFFu); }
-/* fesetround and its undoing, both to the vector unit alone: the C library's also reach for the x87 unit, and a test's
- * time is half theirs. */
+/* Set and restore the direction of rounding in the vector unit alone. fesetround also sets the x87 unit's: half of a
+ * test's time. */
 static inline int hui_host_turn(int direction) {
 #if defined(__x86_64__)
-  unsigned usual = __builtin_ia32_stmxcsr();
-  __builtin_ia32_ldmxcsr((usual & ~0x6000u) | (unsigned)direction << 3);
-  return (int)usual;
+  unsigned before = __builtin_ia32_stmxcsr();
+  __builtin_ia32_ldmxcsr((before & ~0x6000u) | (unsigned)direction << 3);
+  return (int)before;
 #else
-  int usual = fegetround();
+  int before = fegetround();
   fesetround(direction);
-  return usual;
+  return before;
 #endif
 }
-static inline void hui_host_turn_back(int usual) {
+static inline void hui_host_turn_back(int before) {
 #if defined(__x86_64__)
-  __builtin_ia32_ldmxcsr((unsigned)usual);
+  __builtin_ia32_ldmxcsr((unsigned)before);
 #else
-  fesetround(usual);
+  fesetround(before);
 #endif
 }
 static inline float hui_host_add(float a, float b, int direction) {
-  volatile float x = a, y = b; /* so that the sum is made here, in this direction */
-  int usual = hui_host_turn(direction);
+  volatile float x = a, y = b; /* volatile, so that the sum is made here, in this direction */
+  int before = hui_host_turn(direction);
   volatile float sum = x + y;
-  hui_host_turn_back(usual);
+  hui_host_turn_back(before);
   return hui_host_result(sum);
 }
 static inline float hui_host_fma(float a, float b, float c, int direction) {
   volatile float x = a, y = b, z = c;
-  int usual = hui_host_turn(direction);
+  int before = hui_host_turn(direction);
   volatile float sum = fmaf(x, y, z);
-  hui_host_turn_back(usual);
+  hui_host_turn_back(before);
   return hui_host_result(sum);
 }
 static inline float __fmaf_rd(float a, float b, float c) { return hui_host_fma(a, b, c, FE_DOWNWARD); }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/host/cuda_runtime_api.h - calls of the runtime that no kernel's file makes but gpu/base/memory.cu
- * and gpu/base/look.cu: copies and fills that the host does not wait for, locked memory for them, and where a variable
- * of the device is. The proof of the kernels' roundings (theorem L10) reads cuda_runtime.h alone. */
+/* gpu/host/cuda_runtime_api.h - calls of the runtime that of the kernels' files only gpu/base/memory.cu and
+ * gpu/base/look.cu make: copies and fills for which the host does not wait, locked memory for them, and the address of
+ * a device's variable. The proof of the kernels' roundings (theorem L10) reads cuda_runtime.h alone. */
 #ifndef HALFULP_GPU_HOST_CUDA_RUNTIME_API_H
 #define HALFULP_GPU_HOST_CUDA_RUNTIME_API_H
 

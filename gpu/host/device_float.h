@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/host/device_float.h - binary32 numbers whose plain operators do what a device's do: a NaN result is
- * 0x7FFFFFFF, while a processor passes an operand's on.
+/* gpu/host/device_float.h - binary32 numbers whose plain operators do what a device's do: a NaN result is 0x7FFFFFFF,
+ * while a CPU returns an operand's NaN.
  *
- * For kernels that write a + b instead of __fadd_rn(a, b): kernels_train.cpp compiles them with this class in place of
- * float. It has float's size and place in arrays, and is passed to functions as a float is. */
+ * For kernels that write a + b instead of __fadd_rn(a, b): kernels_train.cpp compiles them with this class instead of
+ * float. It has float's size and alignment, and is passed to functions like a float. */
 #ifndef HALFULP_GPU_HOST_DEVICE_FLOAT_H
 #define HALFULP_GPU_HOST_DEVICE_FLOAT_H
 
@@ -16,7 +16,7 @@ struct hu_device_float {
   hu_device_float() = default;
   template <class T, class = typename std::enable_if<std::is_arithmetic<T>::value>::type>
   constexpr hu_device_float(T x) : value((float)x) {}
-  /* Only where the text has a cast: what is mixed with floats without one is made a hu_device_float. */
+  /* Explicit, so that other numbers beside a hu_device_float become one, unless the source has a cast. */
   template <class T, class = typename std::enable_if<std::is_arithmetic<T>::value>::type>
   constexpr explicit operator T() const {
     return (T)value;

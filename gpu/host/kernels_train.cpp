@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/host/kernels_train.cpp - the kernels of training, compiled for the CPU; their plain operators are a
- * device's. */
+/* gpu/host/kernels_train.cpp - the kernels of training for the CPU, with a device's plain operators. */
 #include "gpu/host/device_float.h"
 
 #include <limits.h>

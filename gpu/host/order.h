@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/host/order.h - what a test sets of a host run: the order in which threads and blocks get their turn,
- * the streams that it expects, the errors that the runtime has, and when work is done; and how many calls there were.
- * With HU_HOST_DEVICE=none, driver or old in the environment there is no device, no driver, one too old. */
+/* gpu/host/order.h - what a test sets of a host run: the order of threads and blocks, the streams that it expects, the
+ * errors of the runtime, and when work is done; and counts of calls. HU_HOST_DEVICE=none, driver or old in the
+ * environment stands for no device, no driver, or a driver that is too old. */
 #ifndef HALFULP_GPU_HOST_ORDER_H
 #define HALFULP_GPU_HOST_ORDER_H
 
@@ -11,37 +11,35 @@
 extern "C" {
 #endif
 
-/* A permutation drawn from this seed, a new one after each barrier; 0: ascending. */
+/* Sets the order: permutations drawn from this seed, a new one after each barrier; 0: ascending. */
 void hui_host_order(uint64_t seed);
 
-/* A stream that none was before; each launch, cudaMemcpyAsync and cudaMemsetAsync until the next call must be on it, or
- * the program stops with a message. */
+/* Returns a new stream; each launch, cudaMemcpyAsync and cudaMemsetAsync until the next call must be on it, or the
+ * program stops with a message. */
 void *hui_host_stream(void);
-/* Each of them must be on this one. */
+/* Expects each of them on this stream. */
 void hui_host_expect(void *stream);
-/* How many kernels were launched. */
+/* Returns how many kernels were launched. */
 uint64_t hui_host_launches(void);
 
-/* 1: what a program need not wait for (kernels, cudaMemset, the Async calls) is done in order when it waits, and no
- * sooner; 0: at once. So a program that reads a result, or changes the source of a copy, before it has waited gets
- * another result than it should. What is left is done by this call. */
+/* Sets when kernels, cudaMemset and the Async calls are done: 1: in order, when the program waits; 0: at once. With 1 a
+ * program that reads a result, or changes the source of a copy, too soon gets a wrong result. Does what is left. */
 void hui_host_queue(int on);
 
-/* Calls of the runtime. A copy by cudaMemcpy counts as a wait, too: the program goes on when it is done. */
+/* Calls of the runtime. A copy by cudaMemcpy counts as a wait, too, since the program continues when it is done. */
 typedef struct hu_host_calls {
   uint64_t launches, waits, allocations;
   uint64_t copies_in, copies_out; /* to the device, from it */
   uint64_t bytes_in, bytes_out, largest_in, largest_out;
 } hu_host_calls;
-/* Those since the last call of this. */
+/* Returns the calls since the last call of this function. */
 hu_host_calls hui_host_counted(void);
 
-/* What cudaGetLastError is to say next, as a program's own mistake leaves it: of a stream not ready, a code of
- * cudaError. */
+/* Sets what cudaGetLastError returns next, a code of cudaError, as an error of the program itself leaves it. */
 void hui_host_stale(int error);
-/* What launches return, without running: 0, or a code of cudaError. */
+/* Sets what launches return, without running: 0, or a code of cudaError. */
 void hui_host_refuse(int error);
-/* What cudaMemcpyAsync returns, without copying. */
+/* Sets what cudaMemcpyAsync returns, without copying. */
 void hui_host_refuse_copies(int error);
 
 #ifdef __cplusplus

@@ -47,7 +47,7 @@ struct fiber {
   char *stack;
   state at;
   unsigned mask;     /* of the exchange it waits in */
-  unsigned exchange; /* how many exchanges it has entered */
+  unsigned exchange; /* the number of exchanges that it has entered */
 };
 
 struct warp {
@@ -65,7 +65,7 @@ struct machine {
   const std::function<void()> *kernel;
 
   ~machine() {
-    for (fiber &fiber_of : fibers) free(fiber_of.stack);
+    for (fiber &own : fibers) free(own.stack);
   }
 };
 
@@ -104,12 +104,12 @@ void change(place *from, place *to, bool enter) {
 }
 
 void wait_as(state at) {
-  fiber &fiber_of = the.fibers[the.current];
-  fiber_of.at = at;
-  change(&fiber_of.here, &the.scheduler, false);
+  fiber &own = the.fibers[the.current];
+  own.at = at;
+  change(&own.here, &the.scheduler, false);
 }
 
-/* Done with a block, a fiber waits for the next one. */
+/* Runs a fiber: when it is done with a block, it waits for the next one. */
 void body(void) {
   for (;;) {
     (*the.kernel)();
@@ -118,22 +118,22 @@ void body(void) {
 }
 
 void run(unsigned thread) {
-  fiber &fiber_of = the.fibers[thread];
-  bool enter = !fiber_of.started;
+  fiber &own = the.fibers[thread];
+  bool enter = !own.started;
   the.current = thread;
   threadIdx.x = thread;
-  fiber_of.started = true;
-  change(&the.scheduler, &fiber_of.here, enter);
+  own.started = true;
+  change(&the.scheduler, &own.here, enter);
 }
 
-void create(fiber *fiber_of) {
-  fiber_of->stack = (char *)malloc(STACK);
-  if (!fiber_of->stack) stop("no memory for a fiber's stack");
-  getcontext(&fiber_of->here.context);
-  fiber_of->here.context.uc_stack.ss_sp = fiber_of->stack;
-  fiber_of->here.context.uc_stack.ss_size = STACK;
-  fiber_of->here.context.uc_link = nullptr;
-  makecontext(&fiber_of->here.context, body, 0);
+void create(fiber *own) {
+  own->stack = (char *)malloc(STACK);
+  if (!own->stack) stop("no memory for a fiber's stack");
+  getcontext(&own->here.context);
+  own->here.context.uc_stack.ss_sp = own->stack;
+  own->here.context.uc_stack.ss_size = STACK;
+  own->here.context.uc_link = nullptr;
+  makecontext(&own->here.context, body, 0);
 }
 
 void prepare(unsigned block) {
@@ -156,7 +156,7 @@ void begin_block(void) {
     the.fibers[i].exchange = 0;
   }
   for (unsigned i = 0; i < the.block / 32; i++) the.warps[i].arrived[0] = the.warps[i].arrived[1] = 0;
-  /* What a block finds in shared memory is not defined: make it look like nothing. */
+  /* A block's shared memory is undefined at first: fill it with a pattern. */
   if (__start_hu_host_shared)
     memset(__start_hu_host_shared, 0xC7, (size_t)(__stop_hu_host_shared - __start_hu_host_shared));
 }
@@ -176,7 +176,7 @@ void run_block(uint64_t *state) {
     for (unsigned i = 0; i < the.block; i++) done += the.fibers[i].at == DONE;
     if (done == the.block) return;
     if (ready) continue;
-    /* Nobody can run: either all wait at the block barrier, or the kernel is wrong. */
+    /* No fiber can run: either all wait at the block barrier, or the kernel is wrong. */
     for (unsigned i = 0; i < the.block; i++) {
       the.current = i;
       if (the.fibers[i].at == AT_EXCHANGE) stop("lanes of an exchange never arrive");
@@ -201,7 +201,7 @@ hu_host_calls calls;
 std::vector<std::function<void()>> queue; /* in the order of the calls */
 bool queued;
 
-/* What a stream would do on its own. */
+/* Does work of a stream at once, or when the program waits. */
 void in_order(const std::function<void()> &work) {
   if (queued) {
     queue.push_back(work);
@@ -228,12 +228,12 @@ void count_copy(size_t n, cudaMemcpyKind kind) {
   if (n > largest) largest = n;
 }
 
-/* What a call is given must be the stream that the test expects. */
+/* Stops unless the stream is the one that the test expects. */
 void expect_stream(cudaStream_t stream, const char *else_why) {
   if (expecting && stream != expected) stop(else_why);
 }
 
-/* The last error is what it was before, or this one. */
+/* Returns an error, and keeps it for cudaGetLastError. */
 cudaError_t said(cudaError_t error) {
   if (error != cudaSuccess) last = error;
   return error;
@@ -297,17 +297,17 @@ void __syncthreads(void) { wait_as(AT_BARRIER); }
 const uint64_t *hui_host_exchange(unsigned mask, uint64_t value) {
   unsigned self = the.current, lane = self & 31, first = self - lane;
   warp &group = the.warps[self / 32];
-  fiber &fiber_of = the.fibers[self];
-  unsigned slot = fiber_of.exchange++ & 1;
+  fiber &own = the.fibers[self];
+  unsigned slot = own.exchange++ & 1;
   if (!(mask >> lane & 1)) stop("a lane outside its own mask");
-  fiber_of.mask = mask;
+  own.mask = mask;
   group.values[slot][lane] = value;
   group.arrived[slot] |= 1u << lane;
   if ((group.arrived[slot] & mask) != mask) {
     wait_as(AT_EXCHANGE);
     return group.values[slot];
   }
-  /* The last one frees the others. */
+  /* The last lane to arrive releases the others. */
   group.arrived[slot] &= ~mask;
   for (unsigned i = 0; i < 32; i++) {
     if (!(mask >> i & 1) || i == lane) continue;
@@ -345,11 +345,11 @@ static uint32_t narrow_of(int brain, double x) {
 
 static uint32_t fma_narrow(int brain, uint32_t a, uint32_t b, uint32_t c) {
   volatile double product = wide_of(brain, a) * wide_of(brain, b), addend = wide_of(brain, c), down, up;
-  int usual = hui_host_turn(FE_DOWNWARD);
+  int before = hui_host_turn(FE_DOWNWARD);
   down = product + addend;
   (void)hui_host_turn(FE_UPWARD);
   up = product + addend;
-  hui_host_turn_back(usual);
+  hui_host_turn_back(before);
   uint64_t odd;
   double low = down, high = up;
   memcpy(&odd, &low, 8);
@@ -424,7 +424,7 @@ cudaError_t cudaGetDevice(int *device) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int) {
-  *value = 1; /* few blocks, so that their loops over the rest run */
+  *value = 1; /* few blocks, so that their loops run more than once */
   return cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int) {

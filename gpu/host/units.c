@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The CPU that runs the kernels has no matrix instructions. For tests of who calls them: with HU_HOST_CAPABILITY=90 in
- * the environment it passes for a device of compute capability 9.0, whose instructions are the models themselves; with
- * HU_HOST_WRONG=N besides, the lowest bit of every Nth result is wrong. */
+/* Matrix instructions for tests of their callers, since the CPU that runs the kernels has none. With
+ * HU_HOST_CAPABILITY=90 in the environment the device has compute capability 9.0, and its instructions are the models
+ * themselves. With HU_HOST_WRONG=N, too, the lowest bit of every Nth result is wrong. */
 #include <stdlib.h>
 #include <string.h>
 

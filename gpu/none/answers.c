@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libhalfulp-cuda where there is no nvcc: the functions that answer more than HU_E_DEVICE, or 0 bytes of room for work.
+/* libhalfulp-cuda without nvcc: the functions whose answer is neither HU_E_DEVICE nor 0 bytes of working space.
  * scripts/without_cuda.py makes the others from the public headers. */
 #include "halfulp/device.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/probe/mma.cu - mma.sync as the device executes it, one instruction a warp; layouts: probe.h. */
+/* gpu/probe/mma.cu - mma.sync as the device executes it, one instruction per warp; layouts: probe.h. */
 #include "gpu/probe/probe.cuh"
 
 template <int Op>
@@ -12,7 +12,7 @@ static __device__ __forceinline__ void hui_mma(uint32_t *d, const uint32_t *a, c
 #define HU_SINGLE_D(f) \
   d[0] = __float_as_uint(f[0]), d[1] = __float_as_uint(f[1]), d[2] = __float_as_uint(f[2]), d[3] = __float_as_uint(f[3])
 
-/* A in four registers, B in two; C and D binary32. */
+/* Defines an instruction with A in four registers, B in two, and C and D in binary32. */
 #define HU_MMA_42F(op, text)                                                                                           \
   HU_MMA(op) {                                                                                                         \
     float f[4];                                                                                                        \
@@ -22,7 +22,7 @@ static __device__ __forceinline__ void hui_mma(uint32_t *d, const uint32_t *a, c
                    "f"(HU_F(c[2])), "f"(HU_F(c[3])));                                                                  \
     HU_SINGLE_D(f);                                                                                                    \
   }
-/* A in two, B in one. */
+/* Defines one with A in two registers, B in one. */
 #define HU_MMA_21F(op, text)                                                                           \
   HU_MMA(op) {                                                                                         \
     float f[4];                                                                                        \
@@ -32,7 +32,7 @@ static __device__ __forceinline__ void hui_mma(uint32_t *d, const uint32_t *a, c
                    "f"(HU_F(c[3])));                                                                   \
     HU_SINGLE_D(f);                                                                                    \
   }
-/* The same with C and D binary16. */
+/* Define the same with C and D in binary16. */
 #define HU_MMA_42H(op, text)                                                                                \
   HU_MMA(op) {                                                                                              \
     asm volatile("mma.sync.aligned." text " {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%8,%9};"                      \
@@ -55,7 +55,7 @@ HU_MMA_21F(HU_MMA_BF16_K8, "m16n8k8.row.col.f32.bf16.bf16.f32")
 HU_MMA_42F(HU_MMA_TF32_K8, "m16n8k8.row.col.f32.tf32.tf32.f32")
 HU_MMA_21F(HU_MMA_TF32_K4, "m16n8k4.row.col.f32.tf32.tf32.f32")
 
-/* 8-bit formats: from compute capability 8.9 on. */
+/* Instructions for 8-bit formats, which compute capability 8.9 and newer have. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 890
 #undef HU_MMA_42F
 #undef HU_MMA_42H
@@ -73,7 +73,7 @@ HU_MMA_42H(HU_MMA_FP8_F16 + 1, "m16n8k32.row.col.f16.e4m3.e5m2.f16")
 HU_MMA_42H(HU_MMA_FP8_F16 + 2, "m16n8k32.row.col.f16.e5m2.e4m3.f16")
 HU_MMA_42H(HU_MMA_FP8_F16 + 3, "m16n8k32.row.col.f16.e5m2.e5m2.f16")
 
-/* Element `at` of an array of codes of 4 / each bytes. */
+/* Returns element `at` of an array of codes of 4 / each bytes. */
 HU_DEVICE uint32_t hui_mma_load(const void *x, size_t at, uint32_t each) {
   return each == 4 ? ((const uint8_t *)x)[at] : each == 2 ? ((const uint16_t *)x)[at] : ((const uint32_t *)x)[at];
 }

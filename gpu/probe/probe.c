@@ -47,7 +47,7 @@ static const unit wgmma[] = {{"f16.f32", HU_WGMMA_F16_F32},
                              {"e5m2xe4m3.f16.wgmma", HU_WGMMA_FP8_F16 + 2},
                              {"e5m2.f16.wgmma", HU_WGMMA_FP8_F16 + 3},
                              {NULL, 0}};
-/* mma.sync of 8-bit formats is one instruction there, with C among the terms. */
+/* There mma.sync of 8-bit formats is one instruction, which adds C as one of the terms. */
 static const unit rtx8[] = {{"e4m3.f32", HU_MMA_FP8_F32},
                             {"e4m3xe5m2.f32", HU_MMA_FP8_F32 + 1},
                             {"e5m2xe4m3.f32", HU_MMA_FP8_F32 + 2},
@@ -70,7 +70,7 @@ static const family families[] = {{80, 88, "nv.ampere.", {ampere, NULL, NULL}},
                                   {100, 109, "nv.blackwell.", {hopper, hopper8, NULL}},
                                   {120, 129, "nv.rtxblackwell.", {hopper, rtx8, NULL}}};
 
-/* Unit number i of a device. */
+/* Returns unit number i of a device. */
 static const unit *unit_at(int capability, size_t i, const char **prefix) {
   for (size_t k = 0; k < sizeof families / sizeof families[0]; k++) {
     if (capability < families[k].from || capability > families[k].to) continue;
@@ -121,8 +121,13 @@ static void *copied(const void *x, size_t bytes, hu_status *status) {
 }
 
 static hu_status codes_check(const hu_element *element, const void *x, size_t n) {
-  hu_code_area all = {
-      x, 1, n, 0, 1, hu_element_size(*element), hu_element_width(*element), element->kind == HU_ELEMENT_S4};
+  hu_code_area all = {.data = x,
+                      .rows = 1,
+                      .cols = n,
+                      .step = 1,
+                      .size = hu_element_size(*element),
+                      .width = hu_element_width(*element),
+                      .is_signed = element->kind == HU_ELEMENT_S4};
   return hui_code_area_check(&all, 1);
 }
 

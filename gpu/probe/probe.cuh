@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/probe/probe.cuh - C and D of a matrix instruction between memory and registers. */
+/* gpu/probe/probe.cuh - loads and stores C and D of a matrix instruction. */
 #ifndef HALFULP_GPU_PROBE_CUH
 #define HALFULP_GPU_PROBE_CUH
 
 #include "gpu/base/launch.cuh"
 #include "gpu/probe/probe.h"
 
-/* The tile's C begins at element `first`; four registers, cleared. */
+/* Loads the tile's C, which begins at element `first`, into four cleared registers. */
 HU_DEVICE void hui_mma_load_c(const hu_mma_shape &shape, uint32_t *rc, const void *c, size_t first, uint32_t thread) {
 #pragma unroll
   for (uint32_t reg = 0; reg < hui_mma_registers_c(&shape); reg++) {
@@ -32,7 +32,7 @@ HU_DEVICE void hui_mma_store_d(const hu_mma_shape &shape, const uint32_t *rd, vo
   }
 }
 
-/* A kernel of one instruction: tiles, D, A, B, C. */
+/* A kernel of one instruction; its parameters are tiles, D, A, B, C. */
 typedef void (*hu_mma_kernel_of)(size_t, void *, const void *, const void *, const void *);
 
 #endif

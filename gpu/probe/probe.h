@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/probe/probe.h - matrix instructions of the device, and which element of A, B, C and D is where in their
- * registers.
+/* gpu/probe/probe.h - matrix instructions of the device, and which register holds which element of A, B, C and D.
  *
  * The layouts are those of the PTX ISA, "Warp-level matrix instructions" (mma.m16n8k*) and "Asynchronous warpgroup
  * level matrix instructions" (wgmma.m64n8k*). A register of 32 bits holds e elements of A or B: 4 of 8 bits, 2 of 16, 1
@@ -11,9 +10,9 @@
  *   C, D of binary32, r        row group + 8 (r / 2),     column 2 t + r mod 2
  *   C, D of binary16, r, i     row group + 8 r,           column 2 t + i
  *
- * C and D of wgmma: warp w of the four has rows 16 w ... 16 w + 15 so. Its A and B lie in shared memory, without
- * swizzle, in 8 rows (of A; columns of B) times 16 bytes along k that are contiguous; those of the next 16 bytes along
- * k follow 128 bytes on, the next 8 rows 256 bytes on. */
+ * C and D of wgmma have the same layout, with rows 16 w ... 16 w + 15 in warp w of the four. Its A and B lie in shared
+ * memory without swizzle: 8 rows of A (columns of B) times 16 bytes along k are contiguous; the next 16 bytes along k
+ * begin 128 bytes behind, the next 8 rows 256 bytes. */
 #ifndef HALFULP_GPU_PROBE_PROBE_H
 #define HALFULP_GPU_PROBE_PROBE_H
 
@@ -77,7 +76,7 @@ HU_FN uint32_t hui_mma_place_b(const hu_mma_shape *shape, uint32_t lane, uint32_
   return lane / 4 * shape->k + shape->each * (lane % 4) + i + 4 * shape->each * reg;
 }
 
-/* thread: 0 to 31, of wgmma 0 to 127. */
+/* Returns the index in C or D; thread is 0 to 31, for wgmma 0 to 127. */
 HU_FN uint32_t hui_mma_place_c(const hu_mma_shape *shape, uint32_t thread, uint32_t reg, uint32_t i) {
   uint32_t lane = thread % 32, row = 16 * (thread / 32) + lane / 4 + 8 * (shape->half ? reg : reg / 2);
   return row * shape->n + 2 * (lane % 4) + (shape->half ? i : reg % 2);
@@ -98,11 +97,11 @@ HU_FN uint32_t hui_wgmma_place(const hu_mma_shape *shape, uint32_t row, uint32_t
 extern "C" {
 #endif
 
-/* hu_device_mma_at for a compute capability; *op gets its number above. */
+/* Does what hu_device_mma_at does, for a compute capability; *op gets the number above. */
 hu_status hui_mma_of_capability(hu_device_mma *mma, int *op, int capability, size_t i);
-/* 10 times major plus minor of the device's compute capability; 0: none. */
+/* Returns 10 major + minor of the device's compute capability; 0: no device. */
 int hui_device_capability(void);
-/* `tiles` instructions on device arrays. HU_E_DEVICE: not compiled for this device. */
+/* Run `tiles` instructions on device arrays. HU_E_DEVICE: not compiled for this device. */
 hu_status hui_probe_mma(int op, size_t tiles, void *out, const void *a, const void *b, const void *c);
 hu_status hui_probe_wgmma(int op, size_t tiles, void *out, const void *a, const void *b, const void *c);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/probe/wgmma.cu - wgmma as the device executes it, one instruction a warpgroup (four warps); layouts: probe.h.
+/* gpu/probe/wgmma.cu - wgmma as the device executes it, one instruction per warpgroup (four warps); layouts: probe.h.
  * Compiled for sm_90a alone, which has these instructions. */
 #include "gpu/probe/probe.cuh"
 
-/* A descriptor of shared memory without swizzle: address, 128 bytes to the next 16 bytes along k, 256 to the next 8
- * rows, in units of 16 bytes. */
+/* Makes a descriptor of shared memory without swizzle: address, 128 bytes to the next 16 bytes along k, 256 to the next
+ * 8 rows, in units of 16 bytes. */
 HU_DEVICE uint64_t hui_wgmma_descriptor(const void *shared) {
   uint64_t at = (uint64_t)__cvta_generic_to_shared(shared) & 0x3FFFF;
   return at >> 4 | (uint64_t)(128 >> 4) << 16 | (uint64_t)(256 >> 4) << 32;
@@ -55,7 +55,7 @@ HU_WGMMA_H(HU_WGMMA_FP8_F16 + 3, "m64n8k32.f16.e5m2.e5m2", "")
 
 enum { HU_WARPGROUP = 128, HU_GROUPS = HU_THREADS / HU_WARPGROUP, HU_BYTES_A = 64 * 32, HU_BYTES_B = 8 * 32 };
 
-/* rows lines of 32 bytes into the places that the descriptor says. */
+/* Stores `rows` lines of 32 bytes where the descriptor says. */
 HU_DEVICE void hui_wgmma_fill(const hu_mma_shape &shape, uint8_t *shared, const uint8_t *x, uint32_t rows,
                               uint32_t thread) {
   uint32_t size = 4u / shape.each;
@@ -71,7 +71,7 @@ HU_KERNEL hui_wgmma_kernel(size_t tiles, void *out, const void *a, const void *b
   const hu_mma_shape shape = hui_mma_shape_of(Op);
   uint32_t group = threadIdx.x / HU_WARPGROUP, thread = threadIdx.x % HU_WARPGROUP, rd[4] = {0, 0, 0, 0};
   size_t tile = (size_t)blockIdx.x * HU_GROUPS + group;
-  bool there = tile < tiles; /* the last block may have a warpgroup too many: for nothing */
+  bool there = tile < tiles; /* the last block may have a warpgroup without a tile */
   if (!there) tile = 0;
   size_t at_c = tile * shape.m * shape.n;
   hui_wgmma_fill(shape, sa[group], (const uint8_t *)a + tile * HU_BYTES_A, shape.m, thread);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/scaled/decode.cu - decodes scaled tensors: one product in binary32 where the scale (times the tensor's) is a
- * binary32 number and elements are, too, for rounding that product is the one rounding; else emu/core/scaled.h. Values
+/* gpu/scaled/decode.cu - decodes scaled tensors. Where the scale (times the tensor's) and the elements are binary32
+ * numbers, a value is their product in binary32, whose rounding is the only one; else emu/core/scaled.h decodes. Values
  * of 8-bit codes and of 8-bit scales come from tables that every block of threads makes with the core.
  *
  * Bound: an element takes some 30 instructions under scales of 8 bits, 64 to 68 under binary32 ones, so that a
@@ -11,15 +11,15 @@
 #include "gpu/scaled/scaled.cuh"
 
 enum { HU_UNROLL_FOURS = 4 };
-#define HU_NO_BACK 0x7F800001u /* a signalling NaN: no binary32 number */
+#define HU_NO_BACK 0x7F800001u /* a signalling NaN, which is not the pattern of a number */
 
 typedef struct hu_undo_tables {
   hu_scaled_tensor tensor;
   uint32_t value[HU_THREADS]; /* of element codes */
-  uint32_t back[HU_THREADS];  /* of scale codes; HU_NO_BACK: the core */
+  uint32_t back[HU_THREADS];  /* of scale codes; HU_NO_BACK: the core decodes */
 } hu_undo_tables;
 
-/* What elements of a scale are multiplied by. */
+/* Returns what elements under a scale are multiplied by. */
 static __device__ __noinline__ uint32_t hui_back_of(const hu_scaler *scaler, uint32_t code) {
   hu_shared shared;
   shared.code = code;
@@ -54,8 +54,8 @@ HU_DEVICE void hui_undo_begin(const hu_scaled_args &args, hu_undo_tables *tables
   __syncthreads();
 }
 
-/* shift: of scaled block's columns where they are scaled power of two, else -1; fours: scaled block has whole fours of columns;
- * direct: the scale's code is the pattern that elements are multiplied by, where it is that of scaled normal number. */
+/* shift: log2 of a block's columns, or -1; fours: 1 if a block's columns are a multiple of four; direct: 1 if elements
+ * are multiplied by the pattern that is the scale's code, where it is that of a normal number. */
 typedef struct hu_undo_args {
   hu_scaled_args scaled;
   int32_t shift, fours, direct;
@@ -65,7 +65,7 @@ typedef struct hu_undo_scale {
   uint32_t code, back;
 } hu_undo_scale;
 
-/* The code of the scale of the block of (row, col). */
+/* Returns the code of the scale of the block of (row, col). */
 HU_DEVICE uint32_t hui_undo_code_at(const hu_undo_args &undo, size_t row, size_t col) {
   const hu_scaled_args &args = undo.scaled;
   size_t block_row = args.side_rows == 1 ? row : args.side_rows >= args.rows ? 0 : row / args.side_rows;
@@ -93,7 +93,7 @@ HU_DEVICE uint32_t hui_undo_element(const hu_scaled_args &args, const hu_undo_ta
   return value != value ? 0x7FC00000 : __float_as_uint(value);
 }
 
-/* Four neighbours of bytes under one scale. */
+/* Decodes four neighbouring bytes under one scale. */
 HU_DEVICE void hui_undo_four(const hu_undo_args &undo, const hu_undo_tables &tables, size_t row, size_t col,
                              uint32_t codes, uint32_t scale) {
   hu_undo_scale own = hui_undo_scale_of(undo, tables, scale);

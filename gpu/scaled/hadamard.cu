@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/scaled/hadamard.cu - the random Hadamard transform: one read and one write per element.
  *
- * Along rows a thread has four neighbours of a block and does the steps of distance 1 and 2 among them; the further
- * ones exchange with the lanes that have the rest of the block, 4 to 32 of a warp. Along columns a thread has a block
- * of one column, of 128 elements half a block. A piece is what a thread block does at a time: 1024 elements of a row,
- * or 256 (128) columns of one block's rows; the sign words of a piece are made or loaded once, into shared memory.
+ * Along rows a thread has four neighbours of a block and does the steps of distance 1 and 2 among them; in further
+ * steps it exchanges with the lanes that have the rest of the block, 4 to 32 of a warp. Along columns a thread has a
+ * block of one column, or half a block of 128 elements. A piece is what a thread block does at a time: 1024 elements of
+ * a row, or 256 (128) columns of one block's rows. The sign words of a piece are made or loaded once, into shared
+ * memory.
  *
  * Bound, from the machine code for compute capability 9.0: along rows a thread takes 327 instructions for four
  * elements, all branches included, of which docs/device.md counts 62 for an element of a block of 32; along columns
@@ -27,10 +28,10 @@ typedef struct hu_device_hadamard {
   uint32_t words[HU_HADAMARD_WORDS]; /* of a vector that all blocks share and that is not in device memory */
 } hu_device_hadamard;
 
-/* The sign words of the elements from number `first` of the axis on; bit 0 of the first word is that of element
+/* Makes the sign words of the elements from number `first` of the axis on; bit 0 of the first word is that of element
  * first / 32 * 32. */
 HU_DEVICE void hui_find_signs(const hu_device_hadamard &call, size_t first, uint32_t count, uint32_t *words) {
-  __syncthreads(); /* whoever still reads those of the last piece */
+  __syncthreads(); /* other threads may still read those of the last piece */
   uint32_t i = threadIdx.x, n = ((uint32_t)(first & 31) + count - 1) / 32 + 1;
   if (call.transform.whole) {
     if (i < n && call.transform.signs == HU_HADAMARD_SIGNS_MASK) words[i] = call.transform.mask[first / 32 + i];
@@ -81,7 +82,7 @@ HU_DEVICE void hui_store_quad(float *z, uint32_t aligned, const hu_quad &quad) {
   for (int i = 0; i < 4; i++) z[i] = quad.value[i];
 }
 
-/* The steps of a block that lies in n / 4 lanes. Every lane of the warp takes part. */
+/* Does the steps of a block that lies in n / 4 lanes. Every lane of the warp must call it. */
 HU_DEVICE void hui_row_steps(hu_quad &quad, uint32_t n) {
   hui_hadamard_step(&quad.value[0], &quad.value[1]);
   hui_hadamard_step(&quad.value[2], &quad.value[3]);
@@ -124,7 +125,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS) hui_hadamard_rows(const __grid_constant_
 
 /* ---- along columns ---- */
 
-/* A thread has N elements of a column; a block of 2 N is in two lanes, 16 apart, `half` saying which has what. */
+/* Does the steps of N elements of a column; a block of 2 N is in two lanes, 16 apart: `half` is 1 in the second. */
 template <uint32_t N, uint32_t HALVES>
 HU_DEVICE void hui_column_steps(float elements[N], uint32_t half) {
 #pragma unroll
@@ -190,7 +191,7 @@ static hu_status hui_start_columns(hu_device_hadamard &call, void *stream) {
   return hui_launched();
 }
 
-/* Rows one after another are one row, where every block has the same signs. */
+/* Starts the kernel along rows. Contiguous rows become one row, where every block has the same signs. */
 static hu_status hui_start_rows(hu_device_hadamard &call, void *stream) {
   if ((!call.transform.whole || call.transform.signs == HU_HADAMARD_SIGNS_NONE) && call.ldz == call.cols &&
       call.ldx == call.cols) {

@@ -12,7 +12,7 @@
 #include "halfulp/device_scaled.h"
 
 typedef struct hu_dense {
-  size_t rows, cols, down; /* down: rows that are packed, with `pad` more than there are */
+  size_t rows, cols, down; /* down: rows that are packed, those of padding included */
   size_t row_bytes, ld;
   uint32_t width;
 } hu_dense;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/scaled/quantize.cu - encodes scaled tensors with blocks of any shape, where no kernel beside this file does: a
- * team of 1, 32 or 256 threads has a block and looks at it twice, the second time in the caches. Blocks of more than
- * HU_TEAM_MOST elements are shared out over the device in pieces, in two kernels: their amax, then their elements; so
- * is the tensor's amax. The largest of patterns needs no order, counts neither: same bits on every run.
+/* gpu/scaled/quantize.cu - encodes scaled tensors with blocks of any shape that no faster kernel takes: a team of 1, 32
+ * or 256 threads has a block and reads it twice, the second time from the caches. Blocks of more than HU_TEAM_MOST
+ * elements, and the tensor for its amax, are divided into pieces over the device; one kernel finds their amax, another
+ * makes their elements. Maxima of patterns and counts do not depend on the order, so that all runs give the same bits.
  *
  * Bound: an element takes some 109 instructions in blocks of 32x32, 163 in those of 8x1 (docs/device.md), so that a
  * multiprocessor, which starts 128 in a clock, makes 1.2 or 0.8. Memory moves 16 bytes in that clock, 3.2 elements of 5
@@ -16,7 +16,7 @@
 
 /* ---- a block ---- */
 
-/* The better scale of args block whose elements are finite; one thread does it all. */
+/* Chooses the better scale of a block whose elements are finite; one thread does it all. */
 static __device__ __noinline__ void hui_core_four_six(const hu_scaled_args &args, const hu_scaled_tensor &tensor,
                                                       const hu_rect &rect, uint32_t amax, hu_shared *shared) {
   hu_four_six_block block = {
@@ -25,7 +25,7 @@ static __device__ __noinline__ void hui_core_four_six(const hu_scaled_args &args
   *shared = hui_four_six_choose(&tensor.four_six, &tensor.scaler, &block, amax, shared);
 }
 
-/* The way, and in *b the shared scale where the core goes it; every thread of the team must come here. */
+/* Returns the way of a block, and *shared if it is the core's. Every thread of the team must call it. */
 template <int Team>
 HU_DEVICE hu_element_way hui_block_way(const hu_scaled_args &args, const hu_scaled_tensor &tensor, const hu_rect &rect,
                                        uint32_t own, uint64_t special, hu_shared *shared) {
@@ -90,7 +90,7 @@ static hu_pieces hui_pieces_of(size_t side_rows, size_t side_cols) {
   return pieces;
 }
 
-/* Piece number i of all; *block: the one that it is of, *first: whether it is that one's first. */
+/* Returns piece number i of all; *block is its block, *first is 1 for the block's first piece. */
 HU_DEVICE hu_rect hui_piece_rect(const hu_scaled_args &args, const hu_pieces &pieces, size_t i, size_t *block,
                                  int *first) {
   size_t own = pieces.down * pieces.across, in = i % own, down = in / pieces.across * pieces.rows,
@@ -118,7 +118,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS)
   for (size_t i = first; i < m; i += step) stats[i].saturated = stats[i].to_zero = 0;
 }
 
-/* tops: one for each block of `args`. */
+/* Finds the amax of the blocks of `args`: tops has one for each. */
 HU_KERNEL __launch_bounds__(HU_THREADS) hui_scaled_look_kernel(const __grid_constant__ hu_scaled_args args,
                                                                const __grid_constant__ hu_pieces pieces, hu_top *tops) {
   __shared__ uint32_t parts[HU_THREADS / 32];
@@ -134,7 +134,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS) hui_scaled_look_kernel(const __grid_cons
   }
 }
 
-/* The one record of n neighbours, four fours at args time. */
+/* Finds the amax of one array, four groups of four at a time. */
 HU_KERNEL __launch_bounds__(HU_THREADS)
     hui_scaled_amax_kernel(const __grid_constant__ hu_scaled_args args, const __grid_constant__ hu_map_extent extent,
                            hu_top *top) {
@@ -204,7 +204,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1)
   if (args.events) hui_counts_flush(&counts, args.events, sums);
 }
 
-/* An empty tensor has args second-level scale all the same. */
+/* Stores the second-level scale of an empty tensor, which has one, too. */
 HU_KERNEL __launch_bounds__(HU_THREADS, 1) hui_scaled_empty_kernel(const __grid_constant__ hu_scaled_args args) {
   __shared__ hu_scaled_tensor tensor;
   hui_scaled_begin(args, &tensor);
@@ -231,7 +231,7 @@ static hu_status hui_scaled_launch_look(const hu_scaled_args *args, hu_top *tops
   return hui_launched();
 }
 
-/* The same matrix as one block. */
+/* Looks at the same matrix as one block. */
 static hu_status hui_scaled_launch_look_whole(const hu_scaled_args *args, void *stream) {
   hu_scaled_args whole = *args;
   whole.side_rows = args->rows;
@@ -293,22 +293,22 @@ static int hui_nearest_serves(const hu_spec *spec, uint32_t round) {
          spec->subnormal == HU_SUBNORMAL_GRADUAL && hui_saturates(spec);
 }
 
-/* Can steps in binary32 make the scales? M and the scales must be binary32 numbers. */
+/* Returns 1 if steps in binary32 can make the scales: M and the scales must be binary32 numbers. */
 static int hui_ratios_serve(hu_scaled_args *args, const hu_scaling *scaling) {
   args->scale_is_binary32 = (uint8_t)hu_format_equal(scaling->scale, hui_format_binary32());
   if (args->scaler.rule != HU_SCALE_RATIO || args->scaler.steps == HU_STEPS_EXACT || args->four_six.on) return 0;
   return args->scale_is_binary32 || hui_lane_constants_of(&args->scale_constants, &args->scaler.scale);
 }
 
-/* Can nearest round numbers up to the largest scale? */
+/* Returns 1 if hui_nearest can round numbers up to the largest scale. */
 static int hui_scale_nearest_serves(const hu_spec *spec) {
   int32_t d0 = 23 - spec->m, most = hui_exponent(hui_unpack(spec, spec->max_code));
   return hui_nearest_serves(spec, HU_RNE) && spec->m <= 22 && spec->emin >= -125 && spec->emin + d0 <= 126 &&
          most + d0 <= 126;
 }
 
-/* Exponents of scales under which every sum of nearest is finite and exact; or emu/scaled/quantize.c's conditions.
- * Scales are normal numbers of their format, and 2^e and 2^-e binary32 numbers. */
+/* Sets the exponents e of scales under which every sum of hui_nearest is finite and exact, or that
+ * emu/scaled/quantize.c takes. Scales are normal numbers of their format, and 2^e and 2^-e are binary32 numbers. */
 static void hui_short_limits(hu_scaled_args *args) {
   const hu_spec *element = &args->scaler.element, *scale = &args->scaler.scale;
   int32_t low = -125 - element->emin, high = 127 - args->scaler.emax;
@@ -321,7 +321,7 @@ static void hui_short_limits(hu_scaled_args *args) {
   args->short_top = args->nearest ? 253 - args->constants.d0 : 254;
 }
 
-/* What the kernels have to know of the element format beside its description. */
+/* Sets what the kernels need of the element format beside its description. */
 static void hui_element_limits(hu_scaled_args *args) {
   const hu_spec *element = &args->scaler.element;
   args->top = hui_pack32(args->scaler.top);
@@ -391,7 +391,7 @@ static hu_status hui_scaled_rest_check(size_t rows, size_t cols, const hu_scalin
   return (uintptr_t)rest->work % sizeof(uint64_t) ? HU_E_ALIGN : HU_OK;
 }
 
-/* Pointers of args checked call; the matrix is not empty. */
+/* Sets the pointers of a checked call. */
 static void hui_scaled_set(hu_scaled_args *args, const float *x, size_t ldx, const hu_scaled_rest *rest) {
   hu_top *work = (hu_top *)rest->work;
   args->x = (const uint32_t *)(const void *)x;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/scaled/quantize_eights.cu - codes of blocks of 16, 32, 64 or 128 along rows that lie one after another, under
- * scales that are powers of two: a thread has eight neighbours, and 2, 4, 8 or 16 threads a block.
+/* gpu/scaled/quantize_eights.cu - codes of blocks of 16, 32, 64 or 128 along contiguous rows, under scales that are
+ * powers of two: a thread has eight neighbours, and a block 2, 4, 8 or 16 threads.
  *
  * The threads of a block exchange its amax by shuffles, and each of them makes the scale again, which takes fewer
- * instructions than passing it on. (Ratios take divisions; there it is the other way round, and quantize_rows.cu is
- * faster.) The first of them stores it. Two loads of 16 bytes for each thread are on their way while others are
- * treated. A warp goes the usual way together: where one of its blocks has a special or an unusual scale, all of them
- * are left to a function that is called.
+ * instructions than to pass it on. (Ratios take divisions, and more instructions; there quantize_rows.cu is faster.)
+ * The first of them stores it. Two loads of 16 bytes per thread run while other elements are treated. A warp takes the
+ * common path together: where one of its blocks has an infinity, a NaN or a rare scale, all of them are left to a
+ * function that is called.
  *
  * Counted from the machine code for compute capability 9.0 (docs/device.md), eight elements of MX take some 172
  * instructions of a thread, 22 for an element, of which 14 take the integer pipe: at most 5.8 elements per clock of a
@@ -15,8 +15,7 @@
 
 enum { HU_EIGHTS_AHEAD = 2 };
 
-/* Blocks of threads that a multiprocessor holds at once. With three of them ptxas spills for compute capability 10, and
- * where R is added. */
+/* Blocks of threads that a multiprocessor holds at once. With three, ptxas spills for 10.0, and where R is added. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
 #define HU_EIGHTS_BLOCKS 2
 #else
@@ -41,7 +40,7 @@ HU_DEVICE hu_eight hui_eight_load(const hu_scaled_args &args, size_t group, size
   return eight;
 }
 
-/* The largest magnitude of the block, in all its lanes; NaN where it has one. */
+/* Returns the largest magnitude of the block in all its lanes; NaN where it has one. */
 HU_DEVICE uint32_t hui_eight_top(const hu_eight &eight, uint32_t log) {
   uint32_t top = eight.x[0].value[0] & 0x7FFFFFFF;
 #pragma unroll
@@ -54,15 +53,15 @@ HU_DEVICE uint32_t hui_eight_top(const hu_eight &eight, uint32_t log) {
   return top;
 }
 
-/* ---- the usual way ---- */
+/* ---- common blocks ---- */
 
-/* Scales 2^e, with e the exponent field of amax + carry less `base`, limited; and which blocks go the usual way. */
+/* Scales 2^e, where e is the exponent field of amax + carry less `base`, limited; and which blocks are common. */
 typedef struct hu_eight_scales {
   uint32_t amin, carry, blank;
   int32_t base, lowest, highest; /* limits of the field */
-  int32_t least;                 /* fields from here on, `span` more of them, are the usual way's */
-  uint32_t span, normal;         /* and patterns of amax from 2^-126 on, fewer than `normal` */
-  int32_t code_base;             /* what a field is more than the exponent in the scale's code */
+  int32_t least;                 /* fields of common blocks are from here to `span` more */
+  uint32_t span, normal;         /* their patterns of amax are from 2^-126 on, fewer than `normal` */
+  int32_t code_base;             /* a field less the exponent in the scale's code */
   uint32_t code_shift;
 } hu_eight_scales;
 
@@ -77,8 +76,8 @@ static __host__ __device__ inline hu_eight_words hui_eight_words_of(hu_stream st
   return words;
 }
 
-/* By the conditions of hui_element_way_power, and of hui_row_may_add where R is added, whose elements are limited
- * before they are added to anything: any finite amax will do. */
+/* Takes the conditions of hui_element_way_power, and those of hui_row_may_add where R is added, whose elements are
+ * limited before anything is added to them, so that any finite amax serves. */
 static hu_eight_scales hui_eight_scales_of(const hu_scaled_args *args) {
   const hu_spec *scale = &args->scaler.scale, *element = &args->scaler.element;
   hu_eight_scales scales;
@@ -93,7 +92,7 @@ static hu_eight_scales hui_eight_scales_of(const hu_scaled_args *args) {
   scales.carry = args->carry;
   scales.blank = args->blank;
   scales.base = 127 + args->scaler.emax;
-  /* Where the limits of the scale lie within those of the usual way, so do all fields beyond them. */
+  /* Where the limits of the scale are within those of common blocks, all fields beyond are limited to common ones. */
   int32_t from = args->scaler.low >= low ? 0 : scales.base + low,
           to = args->scaler.high <= high ? 255 : scales.base + high;
   scales.lowest = scales.base + (args->scaler.low > low ? args->scaler.low : low);
@@ -107,14 +106,14 @@ static hu_eight_scales hui_eight_scales_of(const hu_scaled_args *args) {
   return scales;
 }
 
-/* Does a block with this amax go the usual way? *field: of its scale, limited. A block of zeros does: any scale is
- * as good as its own for its elements. */
-HU_DEVICE bool hui_eight_usual(const hu_eight_scales &scales, uint32_t amax, int32_t *field) {
+/* Returns whether a block with this amax is common; *field is that of its scale, limited. Blocks of zeros are, since
+ * their elements are the same under any scale. */
+HU_DEVICE bool hui_eight_common(const hu_eight_scales &scales, uint32_t amax, int32_t *field) {
   int32_t own = (int32_t)((amax + scales.carry) >> 23);
-  bool usual = (uint32_t)(own - scales.least) <= scales.span && amax - 0x800000 < scales.normal;
+  bool common = (uint32_t)(own - scales.least) <= scales.span && amax - 0x800000 < scales.normal;
   own = own < scales.lowest ? scales.lowest : own;
   *field = own > scales.highest ? scales.highest : own;
-  return usual || (amax == 0 && scales.normal);
+  return common || (amax == 0 && scales.normal);
 }
 
 template <bool Added, bool Counted>
@@ -130,9 +129,9 @@ HU_DEVICE hu_eight_bytes hui_eight_codes(const hu_row_constants &constants, cons
   return codes;
 }
 
-/* ---- blocks with infinities or NaN, or under an unusual scale ---- */
+/* ---- blocks with infinities or NaN, or under a rare scale ---- */
 
-/* The word of args block with infinities or NaN: what counts of its elements, and args mark. Every lane must come here. */
+/* Returns the word of a block with infinities or NaN: its amax and a mark. Every lane must call it. */
 HU_DEVICE uint32_t hui_eight_special(const hu_scaled_args &args, uint32_t log, uint32_t top, size_t group,
                                      size_t groups) {
   uint32_t limited = 0;
@@ -143,11 +142,11 @@ HU_DEVICE uint32_t hui_eight_special(const hu_scaled_args &args, uint32_t log, u
   return top >= 0x7F800000 ? limited | HU_SPECIAL_BLOCK : top;
 }
 
-/* All of a warp's blocks, element by element where hui_row_nearest cannot. Every lane must come here. The elements are
- * read again, so that the usual way need not keep them. */
+/* Treats all of a warp's blocks, element by element where hui_row_nearest cannot. Every lane must call it. The elements
+ * are read again, so that the common path need not keep them. */
 template <bool Added>
-static __device__ __noinline__ void hui_eight_unusual(const hu_scaled_args &args, hu_row_memory *memory, uint32_t log,
-                                                      size_t group, size_t groups, uint32_t top) {
+static __device__ __noinline__ void hui_eight_rare(const hu_scaled_args &args, hu_row_memory *memory, uint32_t log,
+                                                   size_t group, size_t groups, uint32_t top) {
   top = hui_eight_special(args, log, top, group, groups);
   if (group >= groups) return;
   uint32_t special = top & HU_SPECIAL_BLOCK;
@@ -191,9 +190,9 @@ HU_KERNEL __launch_bounds__(HU_THREADS, HU_EIGHTS_BLOCKS)
   hui_row_begin(args, &memory, &row_counts, &counts);
   const hu_row_constants constants = hui_row_constants_of(args);
   const hu_eight_scales kept = scales;
-  uint32_t log = args.span_log - 1; /* of four elements args lane there */
+  uint32_t log = args.span_log - 1; /* span_log is for four elements per lane */
   size_t groups = args.cols / 8, step = (size_t)gridDim.x * (HU_THREADS * HU_EIGHTS_AHEAD);
-  /* Warps go through it together. */
+  /* The threads of a warp leave this loop together. */
   for (size_t first = (size_t)blockIdx.x * (HU_THREADS * HU_EIGHTS_AHEAD) + threadIdx.x; (first & ~(size_t)31) < groups;
        first += step) {
     hu_eight eight[HU_EIGHTS_AHEAD];
@@ -204,8 +203,8 @@ HU_KERNEL __launch_bounds__(HU_THREADS, HU_EIGHTS_BLOCKS)
       size_t group = first + i * HU_THREADS;
       uint32_t top = hui_eight_top(eight[i], log), amax = top > kept.amin ? top : kept.amin;
       int32_t field;
-      if (__any_sync(HU_ALL_LANES, !hui_eight_usual(kept, amax, &field))) {
-        hui_eight_unusual<Added>(args, &memory, log, group, groups, top);
+      if (__any_sync(HU_ALL_LANES, !hui_eight_common(kept, amax, &field))) {
+        hui_eight_rare<Added>(args, &memory, log, group, groups, top);
         continue;
       }
       if (group >= groups) continue;

@@ -3,9 +3,9 @@
  * MSFP, 1x128.
  *
  * A warp takes strips of 512 neighbours, and fetches the next one while it treats one: four vectors of 128, four
- * elements a lane. Blocks lie within vectors; their amax goes round their lanes by shuffles. There are at most 32
- * blocks in a strip: lane b makes the scale of block b and stores it, then every lane fetches what its elements need.
- * Bytes are joined, and events counted in bytes, four elements at a time. docs/device.md counts the instructions.
+ * elements per lane. Blocks lie within vectors; their lanes find the amax by shuffles. There are at most 32 blocks in a
+ * strip: lane b makes the scale of block b and stores it, then every lane fetches that of its elements. Codes are
+ * joined, and events counted in bytes, four elements at a time. docs/device.md counts the instructions.
  *
  * Bound: an element takes 46 instructions (values under MX) to 50 (codes of NVFP4), 63 with events and 88 with R
  * (docs/device.md), so that a multiprocessor, which starts 128 in a clock, makes 2.8, 2.6, 2.0 and 1.5. Memory moves 16
@@ -16,7 +16,7 @@
 #define HU_VECTOR 128u
 #define HU_ROW_STRIP (HU_STRIP_VECTORS * HU_VECTOR)
 
-/* A lane's first four elements of a strip; those of vector u are u HU_VECTOR columns on. */
+/* A lane's first four elements of a strip; those of vector i are i HU_VECTOR columns further. */
 typedef struct hu_row_place {
   size_t row, col;
   const uint32_t *x;
@@ -35,13 +35,13 @@ HU_DEVICE hu_row_place hui_row_place_of(const hu_scaled_args &args, size_t row, 
   return place;
 }
 
-/* How many of vector vector's four there are. */
+/* Returns how many of the lane's four elements of a vector exist. */
 HU_DEVICE int hui_row_count_of(const hu_scaled_args &args, const hu_row_place &place, uint32_t vector) {
   size_t col = place.col + vector * HU_VECTOR;
   return col >= args.cols ? 0 : args.cols - col < 4 ? (int)(args.cols - col) : 4;
 }
 
-/* Whole: all of the strip is there, its vectors lie aligned. */
+/* Loads a vector. Whole: all of the strip exists, and its vectors are aligned. */
 template <bool Whole>
 HU_DEVICE hu_four<uint32_t> hui_row_load(const hu_scaled_args &args, const hu_row_place &place, uint32_t vector) {
   const uint32_t *x = place.x + vector * HU_VECTOR;
@@ -72,7 +72,7 @@ HU_DEVICE void hui_row_store(const hu_scaled_args &args, const hu_row_place &pla
 
 /* ---- a strip ---- */
 
-/* The largest of the block's lanes, for every vector: span lanes hold a block. */
+/* Finds for every vector the largest magnitude of the block, which `span` lanes hold. */
 HU_DEVICE void hui_row_tops(uint32_t span, uint32_t top[HU_STRIP_VECTORS]) {
 #pragma unroll
   for (uint32_t distance = 1; distance < 32; distance <<= 1) {
@@ -83,7 +83,7 @@ HU_DEVICE void hui_row_tops(uint32_t span, uint32_t top[HU_STRIP_VECTORS]) {
   }
 }
 
-/* The word of args block with infinities or NaN: what counts of its elements, and args mark. Every lane must come here. */
+/* Returns the word of a block with infinities or NaN: its amax and a mark. Every lane must call it. */
 static __device__ __noinline__ uint32_t hui_row_special(const hu_scaled_args &args, uint32_t span, uint32_t top,
                                                         size_t row, size_t col) {
   uint32_t limited = 0;
@@ -94,10 +94,10 @@ static __device__ __noinline__ uint32_t hui_row_special(const hu_scaled_args &ar
   return top >= 0x7F800000 ? limited | HU_SPECIAL_BLOCK : top;
 }
 
-/* The way of block number `lane` of the strip, its scale stored. */
+/* Returns the way of block number `lane` of the strip, and stores its scale. */
 HU_DEVICE hu_element_way hui_row_scale(const hu_scaled_args &args, hu_row_memory *memory, uint32_t log,
                                        const uint32_t top[HU_STRIP_VECTORS], size_t row, size_t col) {
-  uint32_t lane = threadIdx.x & 31, in = 5 - log, own = 0; /* 2^in blocks in args vector */
+  uint32_t lane = threadIdx.x & 31, in = 5 - log, own = 0; /* a vector has 2^in blocks */
   int from = (int)((lane & ((1u << in) - 1)) << log);
 #pragma unroll
   for (uint32_t vector = 0; vector < HU_STRIP_VECTORS; vector++) {
@@ -113,7 +113,7 @@ HU_DEVICE hu_element_way hui_row_scale(const hu_scaled_args &args, hu_row_memory
   return way;
 }
 
-/* What lane `from` found for the block that this lane's elements are of. */
+/* Fetches what lane `from` found for the block of this lane's elements. */
 HU_DEVICE hu_element_way hui_row_way(const hu_scaled_args &args, int powers, uint32_t key, float back, int from) {
   hu_element_way way;
   key = __shfl_sync(HU_ALL_LANES, key, from);
@@ -165,7 +165,7 @@ HU_DEVICE void hui_row_strip(const hu_scaled_args &args, const hu_row_constants 
       hui_row_store<Value, Whole>(args, place, vector, x[vector], codes);
     } else if (hui_row_may_add(args, way)) {
       hui_words(args.stream, (uint64_t)row * args.cols + place.col + vector * HU_VECTOR, words);
-      const hu_row_constants here = hui_row_constants_of(args); /* registers are few */
+      const hu_row_constants here = hui_row_constants_of(args); /* made here, since registers are few */
       uint32_t shift = way.low - here.low;
       uint32_t codes = powers ? hui_row_nearest<Value, true, true>(here, false, shift, way.by, way.back, top[vector],
                                                                    &x[vector], words, row_counts)
@@ -181,7 +181,7 @@ HU_DEVICE void hui_row_strip(const hu_scaled_args &args, const hu_row_constants 
   }
 }
 
-/* Strip number i. */
+/* The strips of a matrix. */
 typedef struct hu_row_strips {
   size_t across, all;
 } hu_row_strips;
@@ -207,14 +207,14 @@ HU_DEVICE void hui_row_fetch(const hu_scaled_args &args, size_t row, size_t col,
   }
 }
 
-/* Blocks of threads that a multiprocessor holds at once; where two make ptxas spill, one. */
+/* Blocks of threads that a multiprocessor holds at once: one where ptxas would spill with two. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
 #define HU_ROWS_BLOCKS (Value && !Nearest && !Powers ? 1 : 2)
 #else
 #define HU_ROWS_BLOCKS 2
 #endif
 
-/* While a strip is treated the next one is on its way. */
+/* Treats a strip while the next one is loaded. */
 template <bool Value, bool Nearest, bool Powers>
 HU_KERNEL __launch_bounds__(HU_THREADS, HU_ROWS_BLOCKS)
     hui_scaled_rows_kernel(const __grid_constant__ hu_scaled_args args) {
@@ -262,7 +262,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS, HU_ROWS_BLOCKS)
 int hui_scaled_rows_serves(const hu_scaled_args *args) {
   int sides = args->side_rows == 1 &&
               (args->side_cols == 16 || args->side_cols == 32 || args->side_cols == 64 || args->side_cols == 128);
-  int own = !args->amax || args->scaler.two; /* args given amax that makes the only scale is not looked at here */
+  int own = !args->amax || args->scaler.two; /* this kernel does not read a given amax that makes the only scale */
   return sides && own && args->lanes && !args->stats && !args->tops && args->code_size == 1 && args->top >= args->low &&
          (args->scaler.rule != HU_SCALE_RATIO || args->ratios);
 }
@@ -271,7 +271,7 @@ template <bool Value, bool Nearest, bool Powers>
 static hu_status hui_rows_start(const hu_scaled_args *args, void *stream) {
   uint64_t strips = ((args->cols - 1) / HU_ROW_STRIP + 1) * (uint64_t)args->rows;
   auto kernel = hui_scaled_rows_kernel<Value, Nearest, Powers>;
-  /* As many blocks as run at once: each has something to do before its first strip. */
+  /* As many blocks as run at once, since each prepares something before its first strip. */
   HU_LAUNCH(kernel, hui_grid_size(strips / (HU_THREADS / 32) + 1, 2), 0, stream, *args);
   return hui_launched();
 }

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/scaled/quantize_tiles.cu - blocks of 2049 to 16384 elements, made in one read and one write: 128x128 and other
- * blocks whose width is a power of two, long blocks along rows, small tensors. And the second read of larger ones.
+ * blocks whose width is a power of two, long blocks along rows, small tensors; and the second read of larger blocks.
  *
  * A block of 256 threads has one tile, in 16 vectors of four neighbours for each thread, which stay in registers (for
- * compute capability 10.0 and newer half of them wait in shared memory): all of a thread's loads are on their way
- * before it looks at the first. Warps exchange the largest magnitude by shuffles, the block of threads in shared
- * memory; every thread makes the scale again, and rounds its own elements.
+ * compute capability 10.0 and newer half of them wait in shared memory): a thread starts all its loads before it waits
+ * for the first. Warps exchange the largest magnitude by shuffles, the block of threads in shared memory; every thread
+ * makes the scale again, and rounds its own elements.
  *
- * A block of more than 16384 elements is several tiles, of which no thread sees more than its own. Its amax takes a
- * read of its own (hui_scaled_amax_kernel, hui_scaled_look_kernel): at two blocks of threads for each of 132
- * multiprocessors this kernel's registers hold 2^22 elements, and a grid that waits for its last block would
- * have to be as small as that on every device. The tiles are then taken from the last to the first, so that the end of
- * a tensor, which the first read has just left in the caches, is read before it is replaced there. Where the caller
- * gives the amax of a tensor, nothing else is asked of the whole of it, unless infinities and NaN decide on its scale,
- * or there are statistics: then it is read once.
+ * A block of more than 16384 elements is several tiles, and a thread has one of them. Its amax takes another read
+ * (hui_scaled_amax_kernel, hui_scaled_look_kernel): with two blocks of threads on each of 132 multiprocessors this
+ * kernel's registers hold 2^22 elements, and a grid in which blocks wait for each other could not be larger on any
+ * device. The tiles are then taken from the last to the first, so that the end of a tensor, which the first read has
+ * left in the caches, is read before it is replaced there. With an amax from the caller the tensor is read once, unless
+ * infinities and NaN decide on its scale, or statistics are counted.
  *
  * Bound, from the machine code for compute capability 9.0: of the 64 elements of a thread, loading and the largest
- * magnitude take some 500 instructions with the scale, rounding 1100 (17 an element), a division 960 (15) where the
- * steps divide; events 700 (11). So an element takes 25, with division 40, of 128 issue slots in a clock: 5.1 or 3.2
+ * magnitude take some 500 instructions with the scale, rounding 1100 (17 for an element), a division 960 (15) where the
+ * steps divide; events 700 (11). An element takes 25, with division 40, of 128 issue slots in a clock: 5.1 or 3.2
  * elements per clock of a multiprocessor of an H200. Memory moves 16 bytes per clock, 3.2 elements of 5 bytes: it is
- * the bound. Two blocks of threads have 128 KiB on their way, while 20 KiB keep the memory busy; one loads while the
- * other computes. */
+ * the bound. Two blocks of threads have loads of 128 KiB, while 20 KiB keep the memory busy; one loads while the other
+ * computes. */
 #include "gpu/scaled/rect.cuh"
 #include "gpu/scaled/rows.cuh"
 
@@ -28,19 +27,18 @@
 #define HU_TILE ((size_t)4 * HU_THREADS * HU_TILE_VECTORS)
 #define HU_TILE_STEP (4 * HU_THREADS) /* elements from one vector of a thread to its next one */
 
-/* To nearest; the same with events or statistics counted; R added, which counts nothing. */
+/* Rounds to nearest; does so and counts events or statistics; adds R, and counts nothing. */
 enum { HU_TILE_NEAREST = 0, HU_TILE_COUNTED = 1, HU_TILE_ADDED = 2 };
 
-/* Vectors of a thread that stay in registers. The others wait in shared memory until these are done: with all of them
- * in registers ptxas would spill for compute capability 10.0 and newer. The same on the CPU, so that its tests see both
- * parts. */
+/* Vectors of a thread that stay in registers. The others wait in shared memory until these are done: with all in
+ * registers ptxas would spill for compute capability 10.0 and newer. The CPU does the same, for its tests. */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 1000
 #define HU_TILE_KEPT (How == HU_TILE_ADDED ? HU_TILE_VECTORS : HU_TILE_VECTORS / 2)
 #else
 #define HU_TILE_KEPT HU_TILE_VECTORS
 #endif
 
-/* Tiles of a call; per: of a block. wide: log2 of a tile's width, where it has several rows. */
+/* Tiles of a call; per: tiles of a block. wide: log2 of a tile's width, where it has several rows. */
 typedef struct hu_tiling {
   uint32_t all, per, wide;
 } hu_tiling;
@@ -52,7 +50,7 @@ typedef struct hu_tile_memory {
   hu_shared shared;
 } hu_tile_memory;
 
-/* The vectors that wait, a column for each thread, which no other reads; one row, never used, where none wait. */
+/* The vectors that wait, a column for each thread, which no other reads. Where none wait, there is an unused row. */
 template <int How>
 struct hu_tile_waiting {
   hu_four<uint32_t> vectors[HU_TILE_KEPT == HU_TILE_VECTORS ? 1 : HU_TILE_VECTORS - HU_TILE_KEPT][HU_THREADS];
@@ -88,14 +86,14 @@ HU_DEVICE hu_tile hui_tile_of(const hu_scaled_args &args, const hu_tiling &tilin
 }
 
 /* A thread's part of a tile: `mine` vectors, each a step from the one before. */
-typedef struct hui_tile_place {
+typedef struct hu_tile_place {
   size_t row, col, x_step, z_step;
   uint64_t number, number_step;
   uint32_t mine;
-} hui_tile_place;
+} hu_tile_place;
 
-HU_DEVICE hui_tile_place hui_tile_place_of(const hu_scaled_args &args, const hu_tiling &tiling, const hu_rect &rect) {
-  hui_tile_place place;
+HU_DEVICE hu_tile_place hui_tile_place_of(const hu_scaled_args &args, const hu_tiling &tiling, const hu_rect &rect) {
+  hu_tile_place place;
   uint32_t at = 4 * threadIdx.x;
   if (args.side_rows > 1) {
     uint32_t down = HU_TILE_STEP >> tiling.wide, row = at >> tiling.wide, col = at & ((1u << tiling.wide) - 1);
@@ -116,7 +114,7 @@ HU_DEVICE hui_tile_place hui_tile_place_of(const hu_scaled_args &args, const hu_
   return place;
 }
 
-HU_DEVICE void hui_tile_load(const hu_scaled_args &args, const hui_tile_place &place,
+HU_DEVICE void hui_tile_load(const hu_scaled_args &args, const hu_tile_place &place,
                              hu_four<uint32_t> x[HU_TILE_VECTORS]) {
   const uint32_t *from = args.x + place.row * args.ldx + place.col;
 #pragma unroll
@@ -135,7 +133,7 @@ HU_DEVICE uint32_t hui_tile_top(const hu_four<uint32_t> x[HU_TILE_VECTORS]) {
 
 /* ---- its elements ---- */
 
-/* |x| / by with the sign of x, for a product by 1 afterwards, so that the division is there once. Of N vectors. */
+/* Makes |x| / by with the sign of x, of N vectors. A product by 1 follows: the division is there once. */
 template <int N>
 HU_DEVICE void hui_tile_divide(float by, hu_four<uint32_t> x[N]) {
 #pragma unroll
@@ -147,7 +145,7 @@ HU_DEVICE void hui_tile_divide(float by, hu_four<uint32_t> x[N]) {
 }
 
 template <bool Value, bool Powers, int How>
-HU_DEVICE void hui_tile_elements(const hu_scaled_args &args, const hu_word_keys &keys, const hui_tile_place &place,
+HU_DEVICE void hui_tile_elements(const hu_scaled_args &args, const hu_word_keys &keys, const hu_tile_place &place,
                                  hu_element_way way, uint32_t top, hu_four<uint32_t> x[HU_TILE_VECTORS],
                                  const hu_tile_waiting<How> *waiting, hu_row_counts *row_counts) {
   const bool added = How == HU_TILE_ADDED;
@@ -184,15 +182,15 @@ HU_DEVICE void hui_tile_elements(const hu_scaled_args &args, const hu_word_keys 
   }
 }
 
-/* ---- tiles with infinities or NaN, or under an unusual scale ---- */
+/* ---- tiles with infinities or NaN, or under a rare scale ---- */
 
-/* What became of a tile: its scale's code, what this thread counted, and of its block the amax and the specials. */
+/* The code of a tile's scale, what this thread counted, and the block's amax, infinities and NaN. */
 typedef struct hu_tile_done {
   uint32_t code, saturated, to_zero, amax;
   uint64_t special;
 } hu_tile_done;
 
-/* Of args tile whose largest magnitude is top. What others found of its block, or what this tile shows of it. */
+/* Begins a tile whose largest magnitude is top, with what its block's record, or this tile, shows of the block. */
 HU_DEVICE hu_tile_done hui_tile_begun(const hu_scaled_args &args, uint32_t block, uint32_t top) {
   hu_tile_done done = {0, 0, 0, top, 0};
   if (!args.tops) return done;
@@ -201,7 +199,7 @@ HU_DEVICE hu_tile_done hui_tile_begun(const hu_scaled_args &args, uint32_t block
   return done;
 }
 
-/* Only where infinities and NaN decide on the scale do those of other tiles matter to this one. */
+/* Returns the largest magnitude: other tiles count only where infinities and NaN decide on the scale. */
 HU_DEVICE uint32_t hui_tile_seen(const hu_scaled_args &args, uint64_t special, uint32_t top) {
   return special && args.scaler.special == HU_SPECIAL_NAN ? 0x7F800000 : top;
 }
@@ -210,8 +208,8 @@ HU_DEVICE void hui_tile_store_scale(const hu_scaled_args &args, const hu_tile &t
   if (tile.in == 0 && threadIdx.x == 0) hui_block_store(args, tile.block_row, tile.block_col, code);
 }
 
-/* The whole of such args tile, element by element. They are read again, so that the usual way need not keep them, nor
- * anything else. Every thread of the block must come here. */
+/* Treats such a tile, element by element. They are read again, so that the common path need not keep anything. Every
+ * thread of the block must call it. */
 static __device__ __noinline__ hu_tile_done hui_tile_left(const hu_scaled_args &args, const hu_tiling &tiling,
                                                           hu_tile_memory *memory, uint32_t number, uint32_t top) {
   const hu_tile tile = hui_tile_of(args, tiling, number);
@@ -246,8 +244,8 @@ static __device__ __noinline__ hu_tile_done hui_tile_left(const hu_scaled_args &
 
 /* ---- the kernel ---- */
 
-/* The block's statistics, from those of its tiles. Each thread adds its own: after calls the lanes of args warp need not
- * be together (gpu/base/events.cuh). Every thread of the block of threads must come here. */
+/* Adds a tile to the statistics of its block. Each thread adds its own counts, since after calls the lanes of a warp
+ * need not be together (gpu/base/events.cuh). Every thread of the block of threads must call it. */
 HU_DEVICE void hui_tile_stats(const hu_scaled_args &args, const hu_tiling &tiling, uint32_t number,
                               const hu_tile_done &done, uint32_t *parts) {
   __syncthreads();
@@ -275,7 +273,7 @@ HU_DEVICE void hui_tile_treat(const hu_scaled_args &args, const hu_tiling &tilin
                               hu_tile_memory *memory, hu_tile_waiting<How> *waiting, uint32_t number,
                               hu_row_counts *row_counts) {
   const hu_tile tile = hui_tile_of(args, tiling, number);
-  const hui_tile_place place = hui_tile_place_of(args, tiling, tile.rect);
+  const hu_tile_place place = hui_tile_place_of(args, tiling, tile.rect);
   hu_four<uint32_t> x[HU_TILE_VECTORS];
   hui_tile_load(args, place, x);
   uint32_t own = hui_tile_top(x);
@@ -288,7 +286,7 @@ HU_DEVICE void hui_tile_treat(const hu_scaled_args &args, const hu_tiling &tilin
   if (way.kind == HU_ELEMENT_WAY_SHORT && (How != HU_TILE_ADDED || hui_row_may_add(args, way))) {
     hui_tile_store_scale(args, tile, way.code);
     done.code = way.code;
-    done.saturated = 0u - hui_bytes_sum(row_counts->overflow); /* of this tile alone */
+    done.saturated = 0u - hui_bytes_sum(row_counts->overflow); /* less what earlier tiles counted */
     done.to_zero = 0u - hui_bytes_sum(row_counts->to_zero);
     hui_tile_elements<Value, Powers, How>(args, keys, place, way, top, x, waiting, row_counts);
     done.saturated += hui_bytes_sum(row_counts->overflow);
@@ -299,7 +297,7 @@ HU_DEVICE void hui_tile_treat(const hu_scaled_args &args, const hu_tiling &tilin
   if (args.stats) hui_tile_stats(args, tiling, number, done, memory->parts);
 }
 
-/* Blocks of threads that a multiprocessor holds at once: with two of them ptxas spills where R is added. */
+/* Gives the blocks of threads that a multiprocessor holds at once: with two, ptxas spills where R is added. */
 #define HU_TILE_BLOCKS (How == HU_TILE_ADDED ? 1 : 2)
 
 template <bool Value, bool Powers, int How>
@@ -323,7 +321,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS, HU_TILE_BLOCKS)
 
 /* ---- a call ---- */
 
-/* Its tiles, or none: the blocks have another shape, or there are too many of them. */
+/* Returns the tiles of a call, or none where the blocks have another shape, or there are too many. */
 static hu_tiling hui_tiling_of(const hu_scaled_args *args) {
   hu_tiling tiling = {0, 1, 0};
   size_t blocks = args->block_rows * args->block_cols, most = (size_t)1 << 30;
@@ -356,11 +354,11 @@ int hui_scaled_tiles_look(const hu_scaled_args *args) {
 template <bool Value, bool Powers>
 static void hui_tiles_start(const hu_scaled_args *args, void *stream) {
   hu_tiling tiling = hui_tiling_of(args);
-  auto kernel = hui_scaled_tiles_kernel<Value, Powers, HU_TILE_COUNTED>; /* values leave time for it in any case */
+  auto kernel = hui_scaled_tiles_kernel<Value, Powers, HU_TILE_COUNTED>; /* values leave time to count */
   if (args->added) kernel = hui_scaled_tiles_kernel<Value, Powers, HU_TILE_ADDED>;
   if constexpr (!Value)
     if (!args->added && !args->events && !args->stats) kernel = hui_scaled_tiles_kernel<Value, Powers, HU_TILE_NEAREST>;
-  /* As many blocks as run at once: each has something to do before its first tile. */
+  /* As many blocks as run at once, since each prepares something before its first tile. */
   HU_LAUNCH(kernel, hui_grid_size(tiling.all, 2), 0, stream, *args, tiling, hui_word_keys_of(args->stream.key));
 }
 

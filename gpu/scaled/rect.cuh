@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/scaled/rect.cuh - part of a block, and the team of 1, 32 or 256 threads that has it: what the team adds up, how
- * it goes through the elements, one by one or in fours of neighbours, their amax, and their codes or values. */
+/* gpu/scaled/rect.cuh - part of a block, and the team of 1, 32 or 256 threads that has it: sums over the team, its
+ * order of elements, one by one or four neighbours at a time, their amax, and their codes or values. */
 #ifndef HALFULP_GPU_RECT_CUH
 #define HALFULP_GPU_RECT_CUH
 
@@ -9,7 +9,7 @@
 #define HU_TEAM_MOST ((size_t)1 << 14)
 #define HU_TEAM_WARP ((size_t)1 << 11) /* what a team of a warp has at most */
 
-/* Part of a block, at most HU_TEAM_MOST elements, none where there is nothing. */
+/* Part of a block, at most HU_TEAM_MOST elements, perhaps none. */
 typedef struct hu_rect {
   size_t row, col;
   uint32_t rows, cols;
@@ -42,7 +42,7 @@ HU_DEVICE void hui_stats_begin(hu_scaled_stats *stats, uint32_t amax, uint32_t c
 
 /* ---- teams ---- */
 
-/* Every thread of the team must come here. */
+/* Returns the largest x of the team. Every thread of it must call it. */
 template <int Team>
 HU_DEVICE uint32_t hui_team_largest(uint32_t x, uint32_t *parts) {
   if constexpr (Team > 1) {
@@ -61,7 +61,7 @@ HU_DEVICE uint32_t hui_team_largest(uint32_t x, uint32_t *parts) {
   return x;
 }
 
-/* v up to 2^26 each. */
+/* Adds the x of the team, each up to 2^26. */
 template <int Team>
 HU_DEVICE uint32_t hui_team_sum(uint32_t x, uint32_t *parts) {
   if constexpr (Team > 1) x = __reduce_add_sync(HU_ALL_LANES, x);
@@ -81,7 +81,7 @@ HU_DEVICE void hui_team_wait(void) {
   if (Team > 32) __syncthreads();
 }
 
-/* A thread's way through a rectangle: every Team-th element, row by row. */
+/* A thread's position in a rectangle, of which it takes every Team-th element, row by row. */
 typedef struct hu_rect_walk {
   uint32_t row, col, more_rows, more_cols;
 } hu_rect_walk;
@@ -117,14 +117,14 @@ HU_DEVICE bool hui_rect_in_fours(const hu_scaled_args &args, const hu_rect &rect
   return args.x_vectors && ((rect.col | rect.cols) & 3) == 0;
 }
 
-/* The same rectangle of fours. */
+/* Returns the rectangle, counted in groups of four columns. */
 HU_DEVICE hu_rect hui_rect_fours(const hu_rect &rect) {
   hu_rect fours = rect;
   fours.cols = rect.cols / 4;
   return fours;
 }
 
-/* Up to HU_RECT_LOADS vectors from args walk on; returns how many. fours: hui_rect_fours(r). */
+/* Loads up to HU_RECT_LOADS vectors from `walk` on; returns how many. fours: hui_rect_fours(rect). */
 HU_DEVICE int hui_rect_load(const hu_scaled_args &args, const hu_rect &fours, hu_rect_walk *walk,
                             hu_four<uint32_t> x[HU_RECT_LOADS]) {
   int n = 0;
@@ -140,7 +140,7 @@ HU_DEVICE int hui_rect_load(const hu_scaled_args &args, const hu_rect &fours, hu
   return n;
 }
 
-/* The largest magnitude of a thread's elements; infinities and NaN are larger than all others. */
+/* Returns the largest magnitude of a thread's elements; infinities and NaN are larger than all others. */
 template <int Team>
 HU_DEVICE uint32_t hui_rect_top(const hu_scaled_args &args, const hu_rect &rect) {
   uint32_t top = 0;
@@ -167,7 +167,7 @@ HU_DEVICE uint32_t hui_rect_top(const hu_scaled_args &args, const hu_rect &rect)
   return top;
 }
 
-/* amax of the rectangle, without infinities and NaN; counts those. */
+/* Returns the amax of the rectangle, without infinities and NaN; counts those. */
 template <int Team>
 HU_DEVICE uint32_t hui_rect_amax(const hu_scaled_args &args, const hu_rect &rect, uint32_t *special, uint32_t *parts) {
   uint32_t limited = 0, count = 0, top = hui_team_largest<Team>(hui_rect_top<Team>(args, rect), parts);
@@ -182,7 +182,7 @@ HU_DEVICE uint32_t hui_rect_amax(const hu_scaled_args &args, const hu_rect &rect
   return hui_team_largest<Team>(limited, parts);
 }
 
-/* Elements saturated, and become zero, of one thread. */
+/* Elements of one thread that were saturated, or became zero. */
 typedef struct hu_rect_counts {
   uint32_t saturated, to_zero;
 } hu_rect_counts;
@@ -193,7 +193,7 @@ HU_DEVICE void hui_rect_count(const hu_scaled_args &args, uint32_t events, hu_re
   own->to_zero += (events & HU_EVENT_TO_ZERO) != 0;
 }
 
-/* Four neighbours at (row, col). */
+/* Rounds and stores four neighbours at (row, col). */
 HU_DEVICE void hui_rect_four(const hu_scaled_args &args, const hu_element_way &way, size_t row, size_t col,
                              hu_four<uint32_t> x, hu_rect_counts *own, hu_counts *counts) {
   uint32_t joined = 0;
@@ -210,7 +210,7 @@ HU_DEVICE void hui_rect_four(const hu_scaled_args &args, const hu_element_way &w
     *(uint32_t *)(void *)(args.codes + row * args.ld + col) = joined;
 }
 
-/* By nearest, in fours: elements of 8 bits, or values. */
+/* Rounds elements of 8 bits, or values, by hui_nearest, four neighbours at a time. */
 template <int Team>
 HU_DEVICE hu_rect_counts hui_rect_nearest(const hu_scaled_args &args, const hu_rect &rect, const hu_element_way &way,
                                           hu_counts *counts) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/scaled/rows.cuh - what the kernels of blocks along rows share: four neighbours of a block rounded to nearest, or
- * with R added; their events, counted in bytes; and the ones that are left to emu/core/scaled.h.
+ * with R added; their events, counted in bytes; and elements that are left to emu/core/scaled.h.
  *
- * Elements are limited to the largest number before they are rounded, so that codes need no limit after it. An element
- * takes some nine instructions in hui_row_rounded and two for its sign and its byte. Events: two for inexact; small and
- * overflowing elements are counted where a vector of four has one, which four joined codes and the block's largest
- * element tell. A small one is at most the code of 2^emin, and one that overflows is at least hu_row_constants.over. */
+ * Elements are limited to the largest number before they are rounded, so that codes need no limit. An element takes
+ * some nine instructions in hui_row_rounded and two for its sign and its byte. Of events, inexact takes two; small and
+ * overflowing elements are counted only where four joined codes or the block's largest element show that a vector of
+ * four has one. A small one is at most the code of 2^emin, and one that overflows is at least hu_row_constants.over. */
 #ifndef HALFULP_GPU_ROWS_CUH
 #define HALFULP_GPU_ROWS_CUH
 
@@ -13,7 +13,7 @@
 
 #define HU_SPECIAL_BLOCK 0x80000000u
 
-/* Counts in bytes, one for each of a lane's four elements: at most 4 a strip. */
+/* Counts in bytes, one for each of a lane's four elements, at most 4 for a strip. */
 typedef struct hu_row_counts {
   uint32_t inexact, underflow, to_zero, subnormal, overflow, strips;
 } hu_row_counts;
@@ -28,13 +28,13 @@ HU_DEVICE void hui_row_counts_clear(hu_row_counts *row_counts) {
       row_counts->strips = 0;
 }
 
-/* The counts of a block of threads, in shared memory: 32 bits each, which one instruction adds to, where 64 bits take a
- * loop in which the threads wait for each other. 2^32 elements for one block would be 16 GiB for each of the grid. */
+/* The counts of a block of threads, in shared memory. One instruction adds to 32 bits; with 64, threads would wait for
+ * each other in a loop. 2^32 elements would be 16 GiB for each block of the grid. */
 typedef struct hu_row_sums {
   unsigned int of[HU_EVENT_KINDS];
 } hu_row_sums;
 
-/* Each thread adds its own: after calls the lanes of a warp need not be together (gpu/base/events.cuh). */
+/* Adds each thread's own counts, since after calls the lanes of a warp need not be together (gpu/base/events.cuh). */
 HU_DEVICE void hui_row_counts_add_up(hu_row_counts *row_counts, hu_row_sums *sums) {
   uint32_t counts[6];
   counts[0] = counts[1] = hui_bytes_sum(row_counts->overflow);
@@ -48,7 +48,7 @@ HU_DEVICE void hui_row_counts_add_up(hu_row_counts *row_counts, hu_row_sums *sum
   hui_row_counts_clear(row_counts);
 }
 
-/* The counts of all threads of the block, added to *events. Every thread of the block must come here. */
+/* Adds the counts of all threads of the block to *events. Every thread of the block must call it. */
 HU_DEVICE void hui_row_counts_flush(hu_row_counts *row_counts, hu_events *events, hu_row_sums *sums) {
   hui_row_counts_add_up(row_counts, sums);
   __syncthreads();
@@ -58,7 +58,7 @@ HU_DEVICE void hui_row_counts_flush(hu_row_counts *row_counts, hu_events *events
 
 /* ---- the four elements of a lane ---- */
 
-/* What rounds elements, in registers: parameters are fetched anew after every call of a function. */
+/* What rounds elements, in registers, since parameters are fetched again after every call of a function. */
 typedef struct hu_row_constants {
   uint32_t low, up;     /* the pattern of 2^emin; from an element's field to that of its anchor */
   uint32_t top, over;   /* of the largest number; of the least that is rounded beyond it */
@@ -78,7 +78,7 @@ HU_DEVICE hu_row_constants hui_row_constants_of(const hu_scaled_args &args) {
   constants.low = args.low;
   constants.up = d0 << 23;
   constants.top = args.top;
-  constants.over = args.top + (1u << (d0 - 1)) + (element->max_code & 1 ? 0 : 1); /* args tie goes to an even code */
+  constants.over = args.top + (1u << (d0 - 1)) + (element->max_code & 1 ? 0 : 1); /* a tie is rounded to an even code */
   constants.not_tiny = args.not_tiny;
   constants.d0 = args.constants.d0;
   constants.spare = 32 - bits;
@@ -92,8 +92,8 @@ HU_DEVICE hu_row_constants hui_row_constants_of(const hu_scaled_args &args) {
   return constants;
 }
 
-/* The magnitude y, at most the largest number, rounded to nearest, ties to even, as hui_nearest does it. Returns a word
- * whose lowest byte is the code: the 23 lower digits of the anchor, which hui_nearest takes off, are zeros. */
+/* Rounds the magnitude y, at most the largest number, to nearest, ties to even, as hui_nearest does. Returns a word
+ * whose lowest byte is the code, since the 23 lower digits of the anchor, which hui_nearest subtracts, are zeros. */
 HU_DEVICE uint32_t hui_row_rounded(const hu_row_constants &constants, uint32_t low, float y, float *value) {
   int32_t up = (int32_t)(__float_as_uint(y) & 0x7F800000) - (int32_t)low;
   uint32_t above = up > 0 ? (uint32_t)up : 0;
@@ -102,8 +102,8 @@ HU_DEVICE uint32_t hui_row_rounded(const hu_row_constants &constants, uint32_t l
   return __float_as_uint(sum) + (above >> constants.d0);
 }
 
-/* The same with R added, of four. Where none is subnormal, R's digits are added in the pattern: those below its last
- * digit meet zeros, and the largest number, whose fraction is zero, stays. */
+/* Does so for four elements with R added. Where none is subnormal, R's digits are added to the pattern: those below its
+ * last digit are added to zeros, and the largest number, whose fraction is zero, does not change. */
 HU_DEVICE void hui_row_added(const hu_row_constants &constants, uint32_t low, const uint32_t y[4],
                              const uint32_t words[4], uint32_t code[4], float value[4]) {
   uint32_t least = 0xFFFFFFFF;
@@ -124,7 +124,7 @@ HU_DEVICE void hui_row_added(const hu_row_constants &constants, uint32_t low, co
     code[i] = hui_nearest_added(low, constants.d0, constants.spare, y[i], words[i], &value[i]);
 }
 
-/* Of four elements whose codes are joined in a word: those that are small, where one is at most the code of 2^emin.
+/* Counts the small ones of four elements whose codes are joined in a word, where one is at most the code of 2^emin.
  * inexact: bytes of 0 and 1. */
 HU_DEVICE void hui_row_count_small(const hu_row_constants &constants, uint32_t shift, uint32_t codes, uint32_t inexact,
                                    const float y[4], hu_row_counts *row_counts) {
@@ -141,7 +141,7 @@ HU_DEVICE void hui_row_count_small(const hu_row_constants &constants, uint32_t s
   row_counts->subnormal += some & ~normal;
 }
 
-/* Events of four magnitudes y and their values, none of y above `largest`. */
+/* Counts the events of four magnitudes y and their values; no y is above `largest`. */
 HU_DEVICE void hui_row_count(const hu_row_constants &constants, uint32_t shift, uint32_t largest, uint32_t codes,
                              const float y[4], const float value[4], hu_row_counts *row_counts) {
   uint32_t before = row_counts->inexact, over = constants.over + shift;
@@ -159,23 +159,23 @@ HU_DEVICE void hui_row_count(const hu_row_constants &constants, uint32_t shift, 
   row_counts->overflow += 0x01010101 - within;
 }
 
-/* May R be added in hui_nearest_added under this block's scale? Sums are finite, and 2^32 over args step is args number. */
+/* Returns whether hui_nearest_added may add R under this block's scale: sums and 2^32 over a step are finite. */
 HU_DEVICE bool hui_row_may_add(const hu_scaled_args &args, const hu_element_way &way) {
   uint32_t largest = (args.top + (way.low - args.low)) >> 23;
   return args.added && way.kind == HU_ELEMENT_WAY_SHORT && (int32_t)(way.low >> 23) >= 32 + args.constants.m &&
          largest + (uint32_t)args.constants.d0 <= 252;
 }
 
-/* The signs of words beside codes in bytes. */
+/* Joins the signs of four words to codes in bytes. */
 HU_DEVICE uint32_t hui_row_join(const hu_row_constants &constants, uint32_t codes, const uint32_t signs[4]) {
   uint32_t top = hui_join_bytes(signs, 0x0073) & 0x80808080;
   if (!constants.negzero) top &= codes + 0x7F7F7F7F;
   return codes | top >> constants.sign_shift;
 }
 
-/* Four neighbours of a block: under the scale 2^e, with shift e in the exponent field (Powers), or x by, or x / by.
- * Ties to even; Added: R added, without events. top: at least their magnitudes. Returns codes joined, or makes values
- * of x, times `back`. */
+/* Rounds four neighbours of a block: under the scale 2^e, where `shift` is e in the exponent field (Powers), or x by,
+ * or x / by; ties to even, or with R added and without events (Added). Their magnitudes are at most top. Returns codes
+ * joined, or makes values of x, times `back`. */
 template <bool Value, bool Powers, bool Added>
 HU_DEVICE uint32_t hui_row_nearest(const hu_row_constants &constants, bool counted, uint32_t shift, float by,
                                    float back, uint32_t top, hu_four<uint32_t> *x, const uint32_t words[4],
@@ -229,14 +229,14 @@ HU_DEVICE uint32_t hui_row_nearest(const hu_row_constants &constants, bool count
 
 /* ---- one element after another ---- */
 
-/* A block's shared memory: with sums of events, and a place for a shared scale for each thread. */
+/* A block's shared memory: sums of events, and a shared scale for each thread. */
 typedef struct hu_row_memory {
   hu_scaled_tensor tensor;
   hu_row_sums sums;
   hu_shared shared[HU_THREADS];
 } hu_row_memory;
 
-/* Every thread of the block must come here. */
+/* Prepares a block's shared memory. Every thread of the block must call it. */
 HU_DEVICE void hui_row_begin(const hu_scaled_args &args, hu_row_memory *memory, hu_row_counts *row_counts,
                              hu_counts *counts) {
   hui_row_counts_clear(row_counts);
@@ -251,8 +251,8 @@ HU_DEVICE hu_shared *hui_row_core(hu_row_memory *memory, uint32_t top) {
   return shared;
 }
 
-/* A lane's four elements by the core; top: of their block, with its mark. They are read again, so that the usual way
- * need not keep them. */
+/* Makes a lane's four elements by the core; top is their block's, with its mark. They are read again, so that the
+ * common path need not keep them. */
 template <bool Value>
 static __device__ __noinline__ void hui_row_left(const hu_scaled_args &args, hu_row_memory *memory, uint32_t top,
                                                  size_t row, size_t col) {
@@ -270,7 +270,7 @@ static __device__ __noinline__ void hui_row_left(const hu_scaled_args &args, hu_
   }
 }
 
-/* Other modes: n elements from `number` on; returns the codes joined. */
+/* Makes n elements from `number` on in any mode; returns the codes joined. */
 template <bool Value>
 HU_DEVICE uint32_t hui_row_singly(const hu_scaled_args &args, hu_row_memory *memory, const hu_element_way &way,
                                   uint32_t top, uint64_t number, int n, hu_four<uint32_t> *x, hu_counts *counts) {

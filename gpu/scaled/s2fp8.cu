@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/scaled/s2fp8.cu - shifted and squeezed tensors: sums of logarithms; tables made by one block; elements looked up
- * in them, one read and one write. Sums are integers, so the order in which blocks add does not affect the result.
+ * in them, one read and one write. Sums are integers, so that the order in which blocks add does not affect the result.
  *
  * Bound, from the machine code for compute capability 9.0, whose multiprocessor starts 128 instructions in a clock, 64
  * of binary64, and on an H200 moves 16 bytes: a logarithm takes 344 for four elements, 86 each, of which 65 are run and
@@ -25,7 +25,7 @@ typedef struct hu_s2_mine {
   uint32_t top;
 } hu_s2_mine;
 
-/* Where the logarithms of sixteen intervals lie in shared memory. */
+/* The logarithms of sixteen intervals, in shared memory. */
 typedef struct hu_s2_logs {
   double factors[16], wholes[16], parts[16];
 } hu_s2_logs;
@@ -39,7 +39,7 @@ static __device__ __noinline__ void hui_s2_logs_fill(hu_s2_logs *logs, uint32_t 
 
 static __device__ __noinline__ int64_t hui_s2_log2_called(uint32_t a) { return hui_s2_log2(a); }
 
-/* L as in emu/s2fp8/lanes_common.h: binary64 where that is sure, else integers. */
+/* Adds L as emu/s2fp8/lanes_common.h does: by binary64 where that suffices, else by integers. */
 HU_DEVICE void hui_s2_look(const hu_s2_logs *logs, uint32_t bits, hu_s2_mine *mine) {
   uint32_t a = bits & 0x7FFFFFFF, i = a >> 19 & 15;
   if (a == 0) return;
@@ -87,8 +87,8 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1)
     size_t i = single < extent.head ? single : single + extent.groups * 4;
     hui_s2_look(&logs, x[(ptrdiff_t)i * extent.incx], &mine);
   }
-  /* A thread's own share: exponents below 2^8 and units below 2^40 an element, so 2^23 elements fit before the two meet
-   * in 128 bits; more than that no thread gets of what fits a device. */
+  /* An element adds exponents below 2^8 and units below 2^40, so that 2^23 elements fit before both go into 128 bits;
+   * no thread gets more elements of an array that fits a device. */
   uint64_t low = ((uint64_t)mine.exponents << HU_S2_DIGITS) + (uint64_t)mine.units;
   int64_t high = (mine.exponents >> (64 - HU_S2_DIGITS)) + (mine.units >> 63) + (low < (uint64_t)mine.units);
   hui_s2_add_wide(&all[0], &all[1], low, high);
@@ -123,7 +123,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1)
   scale->beta = __uint_as_float(hui_s2_beta(&tensor));
 }
 
-/* The host's tensor, with mu = 0 and m = T, gets the device's numbers. */
+/* Puts the device's numbers into the host's tensor, which has mu = 0 and m = T. */
 HU_DEVICE void hui_s2_take(hu_s2 *tensor, const hu_s2fp8_scale *scale) {
   if (!hui_s2_scale_fits(scale->mu, scale->m)) return;
   tensor->mu = scale->mu;
@@ -196,7 +196,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1)
   hui_map(op, extent, z, x);
 }
 
-/* Kinds and modes without a table. */
+/* Converts by kinds and modes without a table. */
 template <class Out, bool Value>
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
     hui_s2_core_kernel(hu_map_extent extent, Out *z, const uint32_t *x, hu_s2 kind, const hu_s2fp8_scale *scale,
@@ -220,7 +220,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1)
   if (events) hui_counts_flush(&counts, events, sums);
 }
 
-/* Values of codes of a byte, by the table's list. */
+/* Reads values of codes of a byte from the table's list. */
 struct hu_s2_listed_op {
   static const int unroll = 4;
   static const uint32_t stochastic = 0;
@@ -254,7 +254,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS)
   hui_map(op, extent, z, x);
 }
 
-/* Of wider codes, one by one. */
+/* Decodes wider codes, one by one. */
 template <class In>
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
     hui_s2_value_kernel(hu_map_extent extent, uint32_t *z, const In *x, hu_s2 kind, const hu_s2fp8_scale *scale) {
@@ -282,7 +282,7 @@ static hu_status hui_s2_aligned(const void *data, size_t size) {
   return (uintptr_t)data % size ? HU_E_ALIGN : HU_OK;
 }
 
-/* The kind with mu = 0, m = T. */
+/* Makes the kind with mu = 0, m = T. */
 static hu_s2 hui_s2_kind(const hu_s2fp8 *kind, hu_mode mode) {
   hu_s2 tensor;
   hui_s2_make(&tensor, kind, 0, (int64_t)hu_s2fp8_target(kind) << HU_S2_DIGITS, mode);
@@ -295,7 +295,7 @@ static hu_mode hui_s2_nearest_mode(void) {
   return rne;
 }
 
-/* Everything but the arrays. */
+/* Checks everything except the arrays. */
 static hu_status hui_s2_call_check(const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode,
                                    const hu_events *events, const void *work) {
   hu_status status = hui_s2_check(kind, NULL, mode);
@@ -332,7 +332,7 @@ static hu_status hui_s2_launch(size_t n, Out *z, ptrdiff_t incz, const float *x,
   hu_map_extent extent = hui_map_extent_of(n, z, incz, (const uint32_t *)x, incx);
   hu_s2_search *search = (hu_s2_search *)work;
   (void)search;
-  if constexpr (Value || sizeof(Out) == 1) { /* what has a table has codes of a byte */
+  if constexpr (Value || sizeof(Out) == 1) { /* kinds with a table have codes of a byte */
     if (hui_s2_may_table(&tensor.spec)) {
       HU_LAUNCH(hui_s2_table_kernel, 1, 0, stream, tensor, scale, search, 0u);
       auto found = hui_s2_found_kernel<Out, Value>;
@@ -433,7 +433,7 @@ hu_status hu_device_s2fp8_truncate_n(size_t n, float *z, ptrdiff_t incz, const f
 
 /* ---- products ---- */
 
-/* The elements of a stored matrix, gaps between its rows among them; SIZE_MAX: too many. */
+/* Returns the number of elements of a stored matrix, gaps between rows included; SIZE_MAX: too many. */
 static size_t hui_s2_stored(const hu_s2fp8_operand *x, size_t rows, size_t cols) {
   size_t down = x->transposed ? cols : rows, across = x->transposed ? rows : cols, z;
   if (down == 0 || across == 0) return 0;
@@ -463,7 +463,7 @@ static hu_status hui_s2_fill(float *values, const hu_s2fp8_operand *x, size_t ro
 static hu_status hui_s2_operand_check(const hu_s2fp8_operand *x, size_t rows, size_t cols, const float *z, size_t zs) {
   if (!x) return HU_E_NULL;
   hu_status status = hui_s2_call_check(x->kind, x->scale, hui_s2_nearest_mode(), NULL, x);
-  if (status == HU_E_ALIGN && (uintptr_t)x->scale % 8 == 0) status = HU_OK; /* x itself is no workspace */
+  if (status == HU_E_ALIGN && (uintptr_t)x->scale % 8 == 0) status = HU_OK; /* x stands for a workspace */
   if (status != HU_OK) return status;
   if (x->transposed > 1 || x->ld < (x->transposed ? rows : cols)) return HU_E_SHAPE;
   if (rows == 0 || cols == 0) return HU_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/scaled/scaled.cuh - scaled tensors on a device: the scale of a block, and its elements.
  *
- * emu/core/scaled.h says what is computed. Its shorter ways here, for blocks of finite elements:
+ * emu/core/scaled.h defines what is computed. Shorter methods for blocks of finite elements:
  *
  *   scales   of powers of two: amax + carry, in the binary32 pattern, has the exponent that the rule needs (carry takes
  *            what is at or above the rule's boundary over into the exponent field). Ratios: the steps are binary32
@@ -16,7 +16,7 @@
  *            emu/scaled/quantize.c proves, or y; values times the scale, one product, which is the one rounding that
  *            decoding has.
  *
- * Everything else goes through emu/core/scaled.h, element by element. */
+ * emu/core/scaled.h computes everything else, element by element. */
 #ifndef HALFULP_GPU_SCALED_CUH
 #define HALFULP_GPU_SCALED_CUH
 
@@ -25,7 +25,7 @@
 #include "gpu/base/map.cuh"
 #include "halfulp/device_scaled.h"
 
-/* The amax of a large block or of the tensor, collected by many: without infinities and NaN, which are counted. */
+/* The amax of a large block or of the tensor, without infinities and NaN, which are counted. */
 typedef struct hu_top {
   unsigned int amax, unused;
   unsigned long long special;
@@ -53,30 +53,30 @@ typedef struct hu_scaled_args {
   uint32_t top;                             /* of M */
   uint32_t not_tiny;                        /* of the least number that is not tiny */
   uint32_t carry, blank;                    /* rules of powers of two; the scale's code of a block of zeros */
-  int32_t short_low, short_high, short_top; /* e, and the field of a block's largest element, that short ways take */
-  uint8_t lanes;                            /* the shorter ways may be taken at all */
-  uint8_t nearest, ratios;                  /* ... with nearest for lanes; for scales that are ratios */
-  uint8_t added;                            /* R added below the last digit: nearest's way with R, without events */
-  uint8_t scale_is_binary32;                /* which lanes do not take */
-  uint8_t scale_nearest;                    /* nearest serves the scale format */
+  int32_t short_low, short_high, short_top; /* shorter methods: limits of e, and of a largest element's field */
+  uint8_t lanes;                            /* 1 if shorter methods serve at all */
+  uint8_t nearest, ratios;                  /* 1 if nearest rounds elements; if scales are ratios made in binary32 */
+  uint8_t added;                            /* 1 if R is added below the last digit and no events are counted */
+  uint8_t scale_is_binary32;                /* 1 if the scale format is binary32, into which lanes do not round */
+  uint8_t scale_nearest;                    /* 1 if nearest serves the scale format */
   uint8_t span_log;             /* log2 of the lanes, four elements each, that a block has in quantize_rows.cu */
-  uint8_t x_vectors, z_vectors; /* fours of elements from multiples of four on lie aligned */
+  uint8_t x_vectors, z_vectors; /* four neighbours from a multiple of four on are aligned */
   hu_scaler scaler;
   hu_four_six four_six;
   hu_lane_constants constants, scale_constants;
 } hu_scaled_args;
 
-/* A scaler with its second level, and the same as binary32 numbers; in shared memory. */
+/* A scaler with its second level, and its numbers in binary32; in shared memory. */
 typedef struct hu_scaled_tensor {
   hu_scaler scaler;
   hu_four_six four_six;
-  float top, scale, code, part; /* M; scale; its encode scale; that times 1 / M */
+  float top, scale, code, part; /* M; the second-level scale; its encode scale; that times 1 / M */
 } hu_scaled_tensor;
 
-/* How the elements of a block go. */
+/* How the elements of a block are made. */
 enum { HU_ELEMENT_WAY_CORE = 0, HU_ELEMENT_WAY_SHORT = 1 };
 typedef struct hu_element_way {
-  uint32_t kind;  /* HU_WAY_ */
+  uint32_t kind;  /* HU_ELEMENT_WAY_ */
   uint32_t code;  /* of the scale, where the way is short */
   uint32_t low;   /* powers of two: the pattern of 2^(emin + e) */
   float by, back; /* steps: x by or x / by; values are the element's times this */
@@ -100,7 +100,7 @@ HU_DEVICE void hui_code_put(uint8_t *codes, uint32_t size, size_t i, uint32_t co
 
 /* ---- the second level ---- */
 
-/* What is not a number that a call may be given counts as the largest one. */
+/* Reads a given amax; an infinity or a NaN counts as the largest number. */
 HU_DEVICE uint32_t hui_given_amax(const uint32_t *amax) {
   uint32_t bits = *amax & 0x7FFFFFFF;
   return bits < 0x7F800000 ? bits : HU_LARGEST32;
@@ -110,7 +110,7 @@ HU_DEVICE float hui_float_of(hu_num x) { return __uint_as_float(hui_pack32(x)); 
 
 HU_DEVICE float hui_bounded(float y) { return fminf(y, __uint_as_float(HU_LARGEST32)); } /* y >= 0 */
 
-/* Every thread of the block must come here. */
+/* Makes the tensor's numbers. Every thread of the block must call it. */
 HU_DEVICE void hui_scaled_begin(const hu_scaled_args &args, hu_scaled_tensor *tensor) {
   if (threadIdx.x == 0) {
     tensor->scaler = args.scaler;
@@ -135,7 +135,7 @@ HU_DEVICE void hui_scaled_begin(const hu_scaled_args &args, hu_scaled_tensor *te
 
 /* ---- the scale of a block ---- */
 
-/* |y| rounded to nearest, ties to even: a code that may be beyond the largest, and the value. low: hu_element_way. */
+/* Rounds |y| to nearest, ties to even; returns a code, perhaps beyond the largest, and *value. low: hu_element_way. */
 HU_DEVICE uint32_t hui_nearest(uint32_t low, int32_t d0, uint32_t y, float *value) {
   int32_t up = (int32_t)(y & 0x7F800000) - (int32_t)low;
   uint32_t above = up > 0 ? (uint32_t)up : 0, anchor = above + (low + ((uint32_t)d0 << 23));
@@ -144,7 +144,7 @@ HU_DEVICE uint32_t hui_nearest(uint32_t low, int32_t d0, uint32_t y, float *valu
   return __float_as_uint(sum) - anchor + (above >> d0);
 }
 
-/* The code above, the value's bits below. */
+/* Returns the code in the high half, the value's bits in the low half. */
 static __device__ __noinline__ uint64_t hui_scale_rounded(const hu_lane_constants &lanes, uint32_t y) {
   hu_lanes_result rounded = hui_lanes_round(&lanes, y, 0);
   return (uint64_t)rounded.code << 32 | rounded.value;
@@ -162,8 +162,8 @@ HU_DEVICE void hui_element_way_power(const hu_scaled_args &args, uint32_t top, u
   way->kind = HU_ELEMENT_WAY_SHORT;
 }
 
-/* The steps of hui_scale_ratio, then s, d, and what elements are divided by or multiplied with. Any: also for scale
- * formats that neither are binary32 nor are rounded to by hui_nearest, which takes a call. */
+/* Does the steps of hui_scale_ratio, then makes s, d, and what elements are divided by or multiplied by. Any: also for
+ * scale formats that neither are binary32 nor served by hui_nearest, which takes a call. */
 template <bool Any>
 HU_DEVICE void hui_element_way_ratio(const hu_scaled_args &args, const hu_scaled_tensor &tensor, uint32_t top,
                                      uint32_t amax, hu_element_way *way) {
@@ -201,8 +201,8 @@ HU_DEVICE void hui_element_way_ratio(const hu_scaled_args &args, const hu_scaled
   if (way->back > 0 && fits) way->kind = HU_ELEMENT_WAY_SHORT;
 }
 
-/* The way of a block whose largest magnitude pattern is `top` (infinity where there are specials) and whose scale comes
- * from amax; HU_ELEMENT_WAY_CORE: it is not a short one, and its scale is left to emu/core/scaled.h. */
+/* Returns the way of a block whose largest magnitude pattern is `top` (infinity where it has infinities or NaN) and
+ * whose scale is made from amax. HU_ELEMENT_WAY_CORE leaves its scale to emu/core/scaled.h, too. */
 template <bool Any = true>
 HU_DEVICE hu_element_way hui_element_way_of(const hu_scaled_args &args, const hu_scaled_tensor &tensor, uint32_t top,
                                             uint32_t amax) {
@@ -215,7 +215,7 @@ HU_DEVICE hu_element_way hui_element_way_of(const hu_scaled_args &args, const hu
   if (amax < args.scaler.amin) amax = args.scaler.amin;
   if (amax == 0) {
     way.code = args.blank;
-    if (top == 0) way.kind = HU_ELEMENT_WAY_SHORT; /* zeros, under whatever scale */
+    if (top == 0) way.kind = HU_ELEMENT_WAY_SHORT; /* zeros, under any scale */
   } else if (args.scaler.rule != HU_SCALE_RATIO) {
     hui_element_way_power(args, top, amax, &way);
   } else if (args.ratios) {
@@ -226,14 +226,14 @@ HU_DEVICE hu_element_way hui_element_way_of(const hu_scaled_args &args, const hu
 
 /* ---- elements ---- */
 
-/* The binary32 number that steps round. */
+/* Returns the binary32 number that steps round. */
 HU_DEVICE uint32_t hui_quotient_of(const hu_scaled_args &args, uint32_t x, float by) {
   float y = fabsf(__uint_as_float(x));
   y = args.scaler.steps == HU_STEPS_DIVIDE ? __fdiv_rn(y, by) : __fmul_rn(y, by);
   return __float_as_uint(hui_bounded(y)) | (x & 0x80000000);
 }
 
-/* Codes and values: the result below, the events above. */
+/* Packs a code or a value into the low half, its events into the high half. */
 HU_DEVICE uint64_t hui_element_result(uint32_t events, uint32_t result) { return (uint64_t)events << 32 | result; }
 
 HU_DEVICE uint64_t hui_nearest_element(const hu_scaled_args &args, const hu_element_way &way, uint32_t x) {
@@ -263,7 +263,7 @@ HU_DEVICE uint64_t hui_nearest_element(const hu_scaled_args &args, const hu_elem
   return hui_element_result(events, args.scaler.coding == HU_CODING_TWOS ? hui_twos_of(element, code) : code);
 }
 
-/* x 2^-e; what is or would be subnormal becomes 2^-126 (emu/scaled/quantize.c). */
+/* Returns x 2^-e; what is or would be subnormal becomes 2^-126 (emu/scaled/quantize.c). */
 HU_DEVICE uint32_t hui_shifted(uint32_t x, uint32_t less) {
   int32_t m = (int32_t)(x & 0x7FFFFFFF), y = m - (int32_t)less;
   return (x & 0x80000000) | (m == 0 ? 0 : y > 0x800000 ? (uint32_t)y : 0x800000);
@@ -278,7 +278,7 @@ static __device__ __noinline__ uint64_t hui_lanes_element(const hu_scaled_args &
   uint32_t events = hui_lanes_events(rounded), code = rounded.code;
   if (args.z) {
     float back = powers ? __uint_as_float(0x3F800000 + less) : way.back;
-    float value = __fmul_rn(__uint_as_float(rounded.value), back); /* args device's own NaN is another */
+    float value = __fmul_rn(__uint_as_float(rounded.value), back); /* a device's own NaN is another */
     return hui_element_result(events, value != value ? 0x7FC00000 : __float_as_uint(value));
   }
   return hui_element_result(events,
@@ -291,13 +291,13 @@ static __device__ __noinline__ uint64_t hui_core_element(const hu_scaler *scaler
   return hui_element_result(events, value ? hui_scaled_value(scaler, shared, code) : code);
 }
 
-/* The shared scale by emu/core/scaled.h; amax as found, special: there are infinities or NaN. */
+/* Makes the shared scale by emu/core/scaled.h. special: 1 if there are infinities or NaN. */
 static __device__ __noinline__ void hui_core_shared(const hu_scaler *scaler, uint32_t amax, int special,
                                                     hu_shared *shared) {
   *shared = hui_shared_of(scaler, amax, special && scaler->special == HU_SPECIAL_NAN);
 }
 
-/* The larger magnitude; NaN is larger than everything. */
+/* Returns the larger magnitude; NaN is larger than everything. */
 HU_DEVICE uint32_t hui_larger_magnitude(uint32_t most, uint32_t x) {
 #if defined(__CUDA_ARCH__)
   float z;
@@ -309,7 +309,7 @@ HU_DEVICE uint32_t hui_larger_magnitude(uint32_t most, uint32_t x) {
 #endif
 }
 
-/* A magnitude as amax sees it. */
+/* Returns a magnitude as amax counts it. */
 HU_DEVICE uint32_t hui_limited(const hu_scaled_args &args, uint32_t x) {
   uint32_t m = x & 0x7FFFFFFF;
   if (m < 0x7F800000) return m;
@@ -318,7 +318,7 @@ HU_DEVICE uint32_t hui_limited(const hu_scaled_args &args, uint32_t x) {
 
 /* ---- a call's arguments ---- */
 
-/* Rows of whole blocks, one after another, are one row; so are those of one block. */
+/* Makes one row of contiguous rows of whole blocks, or of one block. */
 static inline void hui_scaled_flatten(hu_scaled_args *args) {
   int one = args->block_rows == 1 && args->block_cols == 1;
   if (!one && (args->side_rows != 1 || args->cols % args->side_cols)) return;
@@ -338,17 +338,17 @@ static inline int hui_scaled_vectors(const void *data, size_t ld, size_t rows, s
 
 /* ---- the kernels, by file ---- */
 
-/* 1 if hui_scaled_eights_launch takes the call. */
+/* Returns 1 if hui_scaled_eights_launch takes the call. */
 int hui_scaled_eights_serves(const hu_scaled_args *args);
 hu_status hui_scaled_eights_launch(const hu_scaled_args *args, void *stream);
-/* 1 if hui_scaled_rows_launch takes the call. */
+/* Returns 1 if hui_scaled_rows_launch takes the call. */
 int hui_scaled_rows_serves(const hu_scaled_args *args);
 hu_status hui_scaled_rows_launch(const hu_scaled_args *args, void *stream);
-/* 1 if hui_scaled_tiles_launch takes the call; whether args->tops has to be found before. */
+/* Returns 1 if hui_scaled_tiles_launch takes the call; the second says whether args->tops has to be found before. */
 int hui_scaled_tiles_serves(const hu_scaled_args *args);
 int hui_scaled_tiles_look(const hu_scaled_args *args);
 hu_status hui_scaled_tiles_launch(const hu_scaled_args *args, void *stream);
-/* Everything of an args but the pointers of one call; shared by making and reading. */
+/* Sets all of *args except the pointers of one call, for encoding and decoding. */
 void hui_scaled_args_of(hu_scaled_args *args, size_t rows, size_t cols, const hu_scaling *scaling, hu_mode mode);
 
 #endif

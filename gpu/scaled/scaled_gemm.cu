@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/scaled/scaled_gemm.cu - products of scaled tensors: hu_device_gemm for the parts, emu/core/scaled_sum.h for what
- * becomes of them, one thread an element.
+/* gpu/scaled/scaled_gemm.cu - products of scaled tensors: hu_device_gemm makes the parts, emu/core/scaled_sum.h adds
+ * them up, one thread per element.
  *
- * Where `across` is a chain of binary32 steps, each run's parts are joined to the sums as soon as they are there. Else
- * the parts of all runs stay, for as many rows of D as working space has room for.
+ * Where `across` is a chain of binary32 steps, each run's parts are added to the sums at once. Otherwise the parts of
+ * all runs are kept, for as many rows of D as fit the working space.
  *
- * Bound: joining a run takes up to 807 instructions of machine code for an element of D, 6 for a product in runs of
- * 128, beside those of the product itself; docs/device.md counts 13 for `fp32`, of which a multiprocessor starts 128 in
- * a clock. Of memory an element and run take 12 bytes, 0.1 for a product: issue slots are the bound. */
+ * Bound: adding a run takes up to 807 instructions of machine code for an element of D, 6 for a product in runs of 128,
+ * beside those of the product itself; docs/device.md counts 13 for `fp32`, of which a multiprocessor starts 128 in a
+ * clock. An element and run move 12 bytes of memory, 0.1 for a product: issue slots are the bound. */
 #include "emu/core/stream.h"
 #include "emu/scaled/check.h"
 #include "emu/scaled_gemm/plan.h"
@@ -19,7 +19,7 @@
 
 #define HU_SLAB_BYTES ((size_t)1 << 28)
 
-/* What every kernel of a call knows. Element (i, j) of an operand is at at + i down + j right, bytes. */
+/* Element (i, j) of an operand lies at at + i down + j right, in bytes. */
 typedef struct hu_strides {
   const uint8_t *at;
   ptrdiff_t down, right;
@@ -27,18 +27,18 @@ typedef struct hu_strides {
 
 typedef struct hu_sums_args {
   hu_scaled_sums sums;
-  hu_strides a, b, c; /* c.at NULL: absent */
+  hu_strides a, b, c; /* c.at is NULL without a C */
   size_t n;
   hu_spec spec; /* of a plain D */
   uint8_t *result;
   size_t ldd;
   uint8_t dsize; /* bytes of a code; 0: values */
-  float *y;      /* m x n where the result is encoded; else NULL */
-  uint8_t how;   /* steps: 1: the products are rounded, too */
+  float *y;      /* m x n sums that are encoded afterwards; else NULL */
+  uint8_t how;   /* 1: the steps round products, too */
   hu_events *events;
 } hu_sums_args;
 
-/* Rows row ... row + rows - 1 of D in work: `count` elements. */
+/* Rows from `row` on of D in working space: `count` elements. */
 typedef struct hu_slab {
   size_t row, count;
   hu_num *factors;
@@ -76,7 +76,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS) hui_twos_kernel(size_t rows, size_t cols
   }
 }
 
-/* One scale for each line and `every` products; one: the code of 1. */
+/* Stores one scale for each line and `every` products; one: the code of 1. */
 HU_KERNEL __launch_bounds__(HU_THREADS)
     hui_spread_kernel(const __grid_constant__ hu_scale_source source, uint8_t *z, size_t ld, uint32_t size,
                       size_t lines, size_t count, size_t every, int rows, uint32_t one) {
@@ -98,7 +98,7 @@ static __device__ __noinline__ uint32_t hui_scaled_nan_made(const hu_sums_args &
   return !hui_scaled_nan_given(&args.sums, &in, i, j, c);
 }
 
-/* The sum of element (i, j) into D, or into what is encoded afterwards; its events. */
+/* Stores the sum of element (i, j) into D, or into what is encoded afterwards; returns the events. */
 static __device__ __noinline__ uint32_t hui_scaled_store(const hu_sums_args &args, size_t i, size_t j, hu_num sum,
                                                          hu_num c) {
   uint32_t set = 0, random = 0;
@@ -118,7 +118,7 @@ static __device__ __noinline__ uint32_t hui_scaled_store(const hu_sums_args &arg
   return set;
 }
 
-/* Sums in binary32 (of a whole matrix or a slab): the epilogue, if there is one, and the last rounding. */
+/* Finishes sums in binary32, of a matrix or a slab: does the epilogue, if there is one, and the last rounding. */
 HU_KERNEL __launch_bounds__(HU_THREADS, 1)
     hui_scaled_finish_kernel(const __grid_constant__ hu_sums_args args, const __grid_constant__ hu_slab slab) {
   hu_counts counts;
@@ -145,7 +145,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS)
   }
 }
 
-/* The parts of the run that begins at first. */
+/* Adds the parts of the run that begins at first. */
 HU_KERNEL __launch_bounds__(HU_THREADS) hui_scaled_join_kernel(const __grid_constant__ hu_sums_args args,
                                                                const __grid_constant__ hu_slab slab, size_t first) {
   HU_FOR_EACH(element, slab.count) {
@@ -269,7 +269,7 @@ static void fill_args(hu_sums_args *args, const hu_scaled_plan *plan, const hu_e
   args->dsize = (uint8_t)(result->storage == HU_STORAGE_VALUES ? 0 : hui_code_bytes(result->format));
 }
 
-/* Run first ... end - 1 of `rows` rows from `row` on. */
+/* Computes the parts of run first ... end - 1, in `rows` rows from `row` on. */
 static hu_status run_part(const hu_scaled_plan *plan, size_t row, size_t rows, size_t first, size_t end, void *part,
                           const hu_exec *exec, void *stream) {
   hu_operand a = part_of_operand(&plan->a.operand, row, first), b = part_of_operand(&plan->b.operand, first, 0);
@@ -288,7 +288,7 @@ static int is_chain(const hu_scaled_plan *plan) {
          (plan->alpha || carried);
 }
 
-/* Bytes for one row of D in work. */
+/* Returns the bytes for one row of D in working space. */
 static size_t row_bytes(const hu_scaled_plan *plan) {
   size_t runs = plan->runs ? plan->runs : 1, each = is_chain(plan) ? 8 : runs * (sizeof(hu_num) + sizeof(uint32_t)),
          bytes;
@@ -348,7 +348,7 @@ static hu_status run_parts(const hu_scaled_plan *plan, hu_sums_args *args, const
   return status;
 }
 
-/* unit and decoded. */
+/* Runs HU_SCALED_UNIT and HU_SCALED_DECODED. */
 static hu_status run_whole(const hu_scaled_plan *plan, const hu_sums_args *args, const hu_exec *exec, hu_events *events,
                            void *stream) {
   hu_result encoded;
@@ -376,7 +376,7 @@ static hu_status run_whole(const hu_scaled_plan *plan, const hu_sums_args *args,
   return hui_launched();
 }
 
-/* The working space is that of the plan, with room for whole rows of parts, and behind it that of encoding D. */
+/* Returns the bytes of working space for whole rows of parts. Space for encoding D follows it. */
 static size_t work_for(const hu_scaled_plan *plan) {
   if (plan->sum.way != HU_SCALED_PARTS) return 64;
   size_t row = row_bytes(plan), rows = row ? HU_SLAB_BYTES / row : 1, bytes;
@@ -399,7 +399,7 @@ size_t hu_device_scaled_gemm_space(size_t m, size_t n, size_t k, const hu_scaled
   return plan.bytes + encode_work(&plan);
 }
 
-/* Decoding looks by itself. */
+/* Looks at an operand's codes, except where decoding does so itself. */
 static void look_at(const hu_scaled_view *view, void *stream) {
   const hu_operand *x = &view->from.plain;
   const hu_scaling *scaling = view->from.scaling;

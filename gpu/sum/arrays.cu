@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/sum/arrays.cu - arrays of sums: one thread per sum, by the integers of emu/core/exact_digits.h.
  *
- * A sum is read and written where it lies, and only the words that change are: two or three of a sum's for a term, as
- * long as no carry goes further.
+ * A kernel reads and writes a sum in place, and only the words that change: two or three for a term, if no carry
+ * propagates further.
  *
  * Bound: a term of bfloat16 takes some 277 instructions, merging 111, rounding 237 (docs/device.md), so that a
- * multiprocessor, which starts 128 in a clock, does 0.46, 1.2 and 0.54. Memory moves 16 bytes in that clock: 0.32 of 50
- * bytes (a sum's mark and two of its words, read and written), 0.1 of 168, 0.28 of 58. It is the bound of all three. */
+ * multiprocessor, which starts 128 in a clock, does 0.46, 1.2 and 0.54. Memory moves 16 bytes in that clock: 0.32 terms
+ * of 50 bytes (a sum's mark and two of its words, read and written), 0.1 sums of 168, 0.28 of 58, and is the bound of
+ * all. */
 #include "emu/base/exec.h"
 #include "gpu/base/check.h"
 #include "gpu/base/core_op.cuh"
@@ -44,7 +45,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1)
   }
 }
 
-/* Where the roundings of sums go. */
+/* Where rounded sums are stored. */
 typedef struct hu_device_rounded {
   uint8_t *z;
   ptrdiff_t incz;

@@ -7,7 +7,7 @@
 #include "emu/sum/term.h"
 #include "gpu/base/codes.cuh"
 
-/* Values (one operand) or products (two). */
+/* Terms: values of one operand, or products of two. */
 typedef struct hu_device_terms {
   hu_device_codes x[2];
   int32_t operands;

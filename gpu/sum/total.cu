@@ -2,13 +2,13 @@
 /* gpu/sum/total.cu - the exact sum of a whole array, added to one record.
  *
  * Each thread has a sum of its own with the narrow range of its terms. Lanes of a warp, then the warps of a block merge
- * theirs, and the block adds what it has to the record. All of this is addition of integers, so the order in which
- * threads and blocks come does not affect the result.
+ * theirs, and the block adds its sum to the record. All of this is addition of integers, so that the order of threads
+ * and blocks does not affect the result.
  *
- * Blocks add to the record's words at the same time, by atomic additions: each one returns the word before, and so
- * tells whether this very addition carried out of the word. The carry is a further addition to the next word. Every
- * addition and its carry keep the sum of words, times their places, and of carries on their way; when the last block is
- * done, no carry is on its way. The words are then the digits of the sum, which are unique.
+ * Blocks add to the record's words at the same time, by atomic additions. Each returns the word before it, which shows
+ * whether this addition carried out of the word; the carry is then added to the next word. The sum of words, times
+ * their places, and of carries not yet added is right after every addition. When the last block is done, all carries
+ * have been added, and the words are the digits of the sum, which are unique.
  *
  * Bound: a term of bfloat16 takes some 250 instructions (docs/device.md), so that a multiprocessor, which starts 128 in
  * a clock, adds 0.5. Memory moves 16 bytes in that clock, 8 terms of 2 bytes: issue slots are the bound. */
@@ -17,7 +17,7 @@
 #include "gpu/sum/sum.cuh"
 #include "halfulp/device_sum.h"
 
-enum { HU_TOTAL_WARPS = HU_THREADS / 32, HU_TOTAL_TERMS = 16 }; /* terms of a thread that make it worth while */
+enum { HU_TOTAL_WARPS = HU_THREADS / 32, HU_TOTAL_TERMS = 16 }; /* terms for which another thread is worthwhile */
 
 typedef struct hu_device_total {
   size_t n;
@@ -25,7 +25,7 @@ typedef struct hu_device_total {
   hu_sum *sum;
 } hu_device_total;
 
-/* Adds to word k of the record, or subtracts from it, and carries on. */
+/* Adds to word k of the record, or subtracts from it, and propagates the carry. */
 HU_DEVICE void hui_total_add_word(hu_sum *sum, int32_t k, uint64_t add, uint32_t sign) {
   for (; add && k < HU_SUM_WORDS; k++) {
     uint64_t old = atomicAdd((unsigned long long *)&sum->word[k], (unsigned long long)(sign ? 0 - add : add));
@@ -46,7 +46,7 @@ static __device__ __noinline__ void hui_total_add(hu_sum *sum, hu_sum_range rang
   }
 }
 
-/* Lane 0 gets the sum of the warp's sums. */
+/* Gives lane 0 the sum of the warp's sums. */
 static __device__ __noinline__ void hui_total_merge_lanes(uint64_t *word, int32_t words) {
   uint64_t other[HU_SUM_WORDS];
 #pragma unroll 1
@@ -86,7 +86,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1)
 
 /* ---- calls ---- */
 
-/* The record is aligned, and apart from what is read: n >= 1. */
+/* Checks that the record is aligned and does not overlap what is read; n >= 1. */
 static hu_status hui_total_check(const hu_sum *sum, size_t n, const hu_sum_codes *x) {
   hu_covered record, codes;
   hu_strided words = {sum, sizeof(uint64_t), 1}, all = {x->data, hui_code_bytes(x->format), x->stride};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/tools/bench_device.cu - times on a device: conversions and scaled tensors against cudaMemcpy of the same bytes,
  * the fp32 model against cuBLAS SGEMM without TF32, where there is a libcublas, the other models against the limits
- * that their kernels derive. Medians of events around single calls, after a warm-up. Prints lines of the form that
- * bench/table.h has, behind one with the device's name. Exit 77 without a device. */
+ * that their kernels derive. Times are medians of events around single calls, after a warm-up. Prints a line with the
+ * device's name, then lines in the form of bench/table.h. Exits with 77 without a device. */
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ T *device_array(size_t n) {
   return (T *)memory;
 }
 
-/* What a multiprocessor does in a clock, and how often it ticks. */
+/* The device: multiprocessors, compute capability and clock. */
 struct chip {
   int sms, major, minor;
   double clock; /* Hz */
@@ -49,12 +49,12 @@ void know_gpu(void) {
   gpu.clock = 1e3 * khz;
 }
 
-/* One figure. A name has commas, and no quotes. */
+/* Prints one figure. A name has commas, and no quotes. */
 void line(const std::string &row, const char *unit, double figure) {
   printf("\"%s\",sm_%d%d,1,%s,%.4g\n", row.c_str(), gpu.major, gpu.minor, unit, figure);
 }
 
-/* Median milliseconds of one call. */
+/* Returns the median milliseconds of one call. */
 double median(int runs, const std::function<void()> &call) {
   std::vector<float> times((size_t)runs);
   cudaEvent_t from, to;
@@ -73,8 +73,7 @@ double median(int runs, const std::function<void()> &call) {
   return times[times.size() / 2];
 }
 
-/* Values like a layer's weights: sums of four uniform numbers, scaled so that some fall below the 8-bit formats' normal
- * range. */
+/* Fills with values like weights: sums of four uniform numbers, some below the 8-bit formats' normal range. */
 void fill(float *device, size_t n, float factor = 1) {
   std::vector<float> x(n);
   uint64_t state = 1;
@@ -87,7 +86,7 @@ void fill(float *device, size_t n, float factor = 1) {
   need(cudaMemcpy(device, x.data(), n * sizeof(float), cudaMemcpyHostToDevice) == cudaSuccess, "cudaMemcpy");
 }
 
-/* e4m3fn once more with values of standard deviation 0.02, which a layer has: a third of them is subnormal there. */
+/* Times conversions; e4m3fn also with standard deviation 0.02, as a layer has: a third is subnormal. */
 void conversions(void) {
   const size_t n = (size_t)1 << 28;
   const hu_format formats[] = {hu_format_fn(4, 3, 0), hu_format_ieee(5, 2, 0), hu_format_ieee(5, 10, 0),
@@ -137,7 +136,7 @@ void conversions(void) {
   cudaFree(events);
 }
 
-/* Scaled tensors of side x side values. given: with an amax, so that a second level does not look for it. */
+/* A scaling of tensors of side x side values. given: 1 if the caller gives an amax to the second level. */
 struct scaled_case {
   const char *name;
   int given;
@@ -200,7 +199,7 @@ void scaled(void) {
   cudaFree(events);
 }
 
-/* A figure is the time of a copy of as many bytes as are read over the call's. */
+/* Times sums: a figure is the time of a copy of as many bytes as are read, over the call's. */
 void sums(void) {
   const size_t n = (size_t)1 << 28, rows = (size_t)1 << 24;
   const hu_format formats[] = {hu_format_fn(4, 3, 0), hu_format_ieee(8, 7, 0), hu_format_ieee(8, 23, 0)};
@@ -221,7 +220,7 @@ void sums(void) {
     const char *what[] = {"sum_add_all", "sum_add_dot", "sum_add_n", "sum_add_product_n", "sum_round_n"};
     for (int kind = 0; kind < 5 && status == HU_OK; kind++) {
       double bytes = (double)((kind < 2 ? n : rows) * (kind == 1 || kind == 3 ? 2 : 1) * width);
-      if (kind > 1) bytes += (double)rows * 8 * (double)words; /* of the sums; what is written is not counted */
+      if (kind > 1) bytes += (double)rows * 8 * (double)words; /* the sums; bytes that are written are not counted */
       double ms = median(20, [&]() {
         const void *other = (const uint8_t *)(const void *)codes + n / 2 * width;
         if (kind == 0) status = hu_device_sum_add_all(total, n, codes, 1, formats[i], NULL);
@@ -247,8 +246,7 @@ void sums(void) {
   cudaFree(events);
 }
 
-/* cuBLAS, declared as in its documentation and opened while this runs: a CUDA toolkit has libcublas.so, Python's
- * packages only the name with a number. */
+/* cuBLAS, opened at run time: a CUDA toolkit has libcublas.so, Python's packages only the name with a number. */
 struct blas {
   void *handle;
   int (*sgemm)(void *, int, int, int, int, int, const float *, const float *, int, const float *, int, const float *,
@@ -259,17 +257,17 @@ const int BLAS_PLAIN = 0, BLAS_PEDANTIC = 2; /* CUBLAS_OP_N; CUBLAS_PEDANTIC_MAT
 blas blas_open(void) {
   const char *names[] = {"libcublas.so", "libcublas.so.13", "libcublas.so.12", "libcublas.so.11"};
   void *library = nullptr;
-  blas blas_of = {nullptr, nullptr};
+  blas found = {nullptr, nullptr};
   for (const char *name : names)
     if (!library) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (!library) return blas_of;
+  if (!library) return found;
   auto create = (int (*)(void **))dlsym(library, "cublasCreate_v2");
   auto set_math = (int (*)(void *, int))dlsym(library, "cublasSetMathMode");
-  auto sgemm = (decltype(blas_of.sgemm))dlsym(library, "cublasSgemm_v2");
-  if (!create || !set_math || !sgemm || create(&blas_of.handle) != 0) return blas_of;
-  need(set_math(blas_of.handle, BLAS_PEDANTIC) == 0, "cublasSetMathMode");
-  blas_of.sgemm = sgemm;
-  return blas_of;
+  auto sgemm = (decltype(found.sgemm))dlsym(library, "cublasSgemm_v2");
+  if (!create || !set_math || !sgemm || create(&found.handle) != 0) return found;
+  need(set_math(found.handle, BLAS_PEDANTIC) == 0, "cublasSetMathMode");
+  found.sgemm = sgemm;
+  return found;
 }
 
 void products(const blas &cublas, int n) {
@@ -281,7 +279,7 @@ void products(const blas &cublas, int n) {
   fill(b, elements);
   const float one = 1, zero = 0;
   const std::string size = std::to_string(n) + "^3";
-  double flops = 2e-6 * n * n * n, reference = 0; /* of a millisecond: GFLOP/s */
+  double flops = 2e-6 * n * n * n, reference = 0; /* per millisecond: GFLOP/s */
   if (cublas.sgemm) {
     reference = median(10, [&]() {
       need(cublas.sgemm(cublas.handle, BLAS_PLAIN, BLAS_PLAIN, n, n, n, &one, b, n, a, n, &zero, result, n) == 0,
@@ -291,7 +289,7 @@ void products(const blas &cublas, int n) {
   }
   hu_result dd = {result, (size_t)n, single, HU_STORAGE_VALUES};
   hu_operand aa = {a, (size_t)n, single, HU_STORAGE_VALUES, 0}, bb = {b, (size_t)n, single, HU_STORAGE_VALUES, 0};
-  uint8_t *codes = device_array<uint8_t>(elements); /* of the values; equal bytes everywhere would draw less power */
+  uint8_t *codes = device_array<uint8_t>(elements); /* codes of the values: equal bytes would draw less power */
   need(hu_device_encode_n(elements, codes, 1, a, 1, eight, rne, NULL, NULL, NULL) == HU_OK, "encode");
   hu_accum accum;
   memset(&accum, 0, sizeof accum);
@@ -316,8 +314,8 @@ void products(const blas &cublas, int n) {
   cudaFree(result);
 }
 
-/* A model on side^3. products: what a multiprocessor of compute capability 9.0 does in a clock at most, as the kernel's
- * own text derives it; 0: no limit is derived. */
+/* A model on side^3. products: the most that a multiprocessor of compute capability 9.0 does in a clock, as the comment
+ * of the kernel derives it; 0: no limit is derived. */
 struct model_case {
   const char *model;
   hu_format operands;
@@ -328,23 +326,24 @@ struct model_case {
 void models(void) {
   const hu_format half = hu_format_ieee(5, 10, 0), brain = hu_format_ieee(8, 7, 0), e4m3 = hu_format_fn(4, 3, 0);
   const hu_format single = hu_format_ieee(8, 23, 0), e2m1 = hu_format_finite(2, 1, 0);
-  const model_case cases[] = {{"seq(binary32)", half, 4096, 128},
-                              {"seq(binary16)", half, 4096, 256},
-                              {"seq(bfloat16)", brain, 4096, 256},
-                              {"seq(fp(6,9,0))", half, 4096, 64.0 / 6},
-                              {"seq(fp(5,7,0))", e4m3, 4096, 64.0 / 6},
-                              {"seq(dlfloat16)", half, 1024, 0}, /* no subnormals: by_model.cu, as what follows */
-                              {"exact", e4m3, 4096, 0},
-                              {"exact", e2m1, 4096, 128},
-                              {"exact", half, 512, 0},
-                              {"nv.ampere.f16.f32", half, 1024, 0},
-                              {"nv.hopper.f16.f32", half, 1024, 0},
-                              {"nv.hopper.bf16.f32", brain, 1024, 0},
-                              {"nv.hopper.e4m3.f32.wgmma", e4m3, 1024, 0},
-                              {"amd.cdna3.f16", half, 1024, 0},
-                              {"seq2(binary32)", half, 1024, 0},
-                              {"kahan(binary16)", half, 512, 0},
-                              {"pairwise(binary32)", half, 512, 0}};
+  const model_case cases[] = {
+      {"seq(binary32)", half, 4096, 128},
+      {"seq(binary16)", half, 4096, 256},
+      {"seq(bfloat16)", brain, 4096, 256},
+      {"seq(fp(6,9,0))", half, 4096, 64.0 / 6},
+      {"seq(fp(5,7,0))", e4m3, 4096, 64.0 / 6},
+      {"seq(dlfloat16)", half, 1024, 0}, /* no subnormals, hence by_model.cu, like the next ones */
+      {"exact", e4m3, 4096, 0},
+      {"exact", e2m1, 4096, 128},
+      {"exact", half, 512, 0},
+      {"nv.ampere.f16.f32", half, 1024, 0},
+      {"nv.hopper.f16.f32", half, 1024, 0},
+      {"nv.hopper.bf16.f32", brain, 1024, 0},
+      {"nv.hopper.e4m3.f32.wgmma", e4m3, 1024, 0},
+      {"amd.cdna3.f16", half, 1024, 0},
+      {"seq2(binary32)", half, 1024, 0},
+      {"kahan(binary16)", half, 512, 0},
+      {"pairwise(binary32)", half, 512, 0}};
   const size_t most = (size_t)4096 * 4096;
   float *x = device_array<float>(most), *result = device_array<float>(most);
   uint8_t *a = device_array<uint8_t>(2 * most), *b = device_array<uint8_t>(2 * most);

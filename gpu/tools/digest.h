@@ -2,9 +2,9 @@
 /* gpu/tools/digest.h - computes one number from the codes and event counts of very many inputs, the same on the CPU and
  * on a device.
  *
- * Inputs are the binary32 patterns 0, stride, 2 stride, ... Each (input, code) pair is mixed into 64 bits; the mixed
- * words are added mod 2^64, so that the order does not matter; at the end the nine event counts that a conversion can
- * have are mixed in, in their order. The digest of a sum without rounding is that of the words of its record. */
+ * Inputs are the binary32 patterns 0, stride, 2 stride, ... Each (input, code) pair is mixed into 64 bits, and these
+ * words are added mod 2^64, so that the order does not matter. At the end the nine event counts of a conversion are
+ * mixed in, in their order. The digest of a sum without rounding is that of the words of its record. */
 #ifndef HALFULP_GPU_TOOLS_DIGEST_H
 #define HALFULP_GPU_TOOLS_DIGEST_H
 
@@ -39,8 +39,8 @@ static inline uint64_t hui_digest_sum(const hu_sum *sum) {
 extern "C" {
 #endif
 
-/* On the device, default stream. x[i] = pattern of input number first + i; then, from their codes of `storage` bits,
- * *sum (device memory) grows by the mixed pairs. */
+/* Run on the device, in the default stream. The first makes x[i] = the pattern of input number first + i; the second
+ * takes their codes of `storage` bits and adds the mixed pairs to *sum (device memory). */
 hu_status hui_digest_inputs(uint32_t *x, uint64_t first, uint32_t stride, size_t n);
 hu_status hui_digest_add(unsigned long long *sum, const void *codes, uint32_t storage, uint64_t first, uint32_t stride,
                          size_t n);

@@ -22,10 +22,10 @@
 
 enum { FORMATS_MAX = 32, JOBS_MAX = 256, CPU_CHUNK = 1 << 16, DEVICE_CHUNK = 1 << 26, SUMS = HU_SRA };
 
-static const char *const usual[] = {"float8_e4m3fn",   "float8_e5m2",   "float8_e4m3fnuz", "float8_e5m2fnuz",
-                                    "float6_e3m2fn",   "float6_e2m3fn", "float4_e2m1fn",   "float8_e8m0fnu",
-                                    "binary8p4se",     "binary16",      "bfloat16",        "dlfloat16",
-                                    "fp(6,9,0):finite"};
+static const char *const presets[] = {"float8_e4m3fn",   "float8_e5m2",   "float8_e4m3fnuz", "float8_e5m2fnuz",
+                                      "float6_e3m2fn",   "float6_e2m3fn", "float4_e2m1fn",   "float8_e8m0fnu",
+                                      "binary8p4se",     "binary16",      "bfloat16",        "dlfloat16",
+                                      "fp(6,9,0):finite"};
 
 typedef struct options {
   int cuda;
@@ -112,7 +112,7 @@ static hu_status on_cpu(const options *given, hu_format format, hu_mode mode, ui
   return status;
 }
 
-/* Device memory of a run. */
+/* The device memory of a run. */
 typedef struct arena {
   uint32_t *x;
   void *codes;
@@ -173,7 +173,7 @@ static void arena_free(arena *memory) {
   hui_memory_free(memory->exact);
 }
 
-/* 1 if the line is one of the text's. */
+/* Returns 1 if the line is one of the text's. */
 static int stands_in(const char *text, const char *line) {
   size_t n = strlen(line);
   for (const char *at = text; (at = strstr(at, line)) != NULL; at++)
@@ -229,7 +229,7 @@ static int usage(void) {
   return 2;
 }
 
-/* A whole number from 1 to max; 0 if the text is anything else. */
+/* Reads a whole number from 1 to max; returns 0 if the text is anything else. */
 static uint64_t read_number(const char *text, uint64_t max) {
   char *end;
   errno = 0;
@@ -237,7 +237,7 @@ static uint64_t read_number(const char *text, uint64_t max) {
   return *text < '0' || *text > '9' || *end || errno || number > max ? 0 : number;
 }
 
-/* A deterministic mode's number, SUMS, or -1. */
+/* Returns a deterministic mode's number, SUMS, or -1. */
 static int read_mode(const char *text) {
   hu_mode mode;
   memset(&mode, 0, sizeof mode);
@@ -271,8 +271,8 @@ static int read_options(options *given, int argc, char **argv) {
   }
   if (argc % 2 == 0) return usage();
   if (given->n == 0) {
-    given->n = sizeof usual / sizeof usual[0];
-    memcpy(given->names, usual, sizeof usual);
+    given->n = sizeof presets / sizeof presets[0];
+    memcpy(given->names, presets, sizeof presets);
   }
   given->inputs = (((uint64_t)1 << 32) - 1) / given->stride + 1;
   if (limit < given->inputs) given->inputs = limit;
@@ -302,7 +302,7 @@ int main(int argc, char **argv) {
       return 2;
     }
   }
-  setvbuf(stdout, NULL, _IOLBF, 0); /* memory run that is stopped keeps its lines */
+  setvbuf(stdout, NULL, _IOLBF, 0); /* a run that is stopped keeps its lines */
   status = run(&given, &memory);
   if (fflush(stdout) || ferror(stdout)) {
     fprintf(stderr, "hu-digest: standard output: cannot write\n");

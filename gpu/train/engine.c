@@ -2,10 +2,9 @@
 /* gpu/train/engine.c - a CUDA device as an engine: the table of train/engine/engine.h by the device calls of
  * libhalfulp-cuda.
  *
- * Everything goes through the default stream, in order. `get` waits for it; `put` does not, unless much is to be put:
- * the bytes are copied into locked memory of the host, from which the device fetches them when it gets there. What the
- * calls need as work, the statistics of a tensor among it, is in one room, which grows: a step allocates nothing that
- * the step before it had. */
+ * All calls use the default stream, in order. `get` waits for it. `put` waits only for large arrays: others are copied
+ * into locked memory of the host, from which the device fetches them in the stream's order. One buffer is the working
+ * space of all calls; it grows, so that a step allocates nothing that the last one had. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,22 +18,22 @@
 #include "halfulp/formats/ieee.h"
 #include "halfulp/train/device.h"
 
-/* Room for the batches and tables of some steps; what is larger gains nothing by a second copy. */
+/* The stage holds batches and tables of some steps; larger arrays gain nothing by a second copy. */
 enum { STAGE = 1 << 20, STAGED_MOST = STAGE / 4, STAGE_STEP = 16 };
-/* Sums of rows that are made at a time: their digits, 56 bytes each, stay in the device's cache. */
+/* Sums of rows that are made at a time, so that their digits, 56 bytes each, stay in the device's cache. */
 enum { SUMS = 1 << 18 };
 
 typedef struct device {
-  void *room;
+  void *buffer;
   size_t bytes;
   uint8_t *stage;                    /* locked memory of the host; NULL: none yet */
   size_t staged;                     /* bytes of it that copies may still be made from */
-  uint8_t mask[HU_HADAMARD_MAX / 8]; /* of the transform before, which is there, too */
+  uint8_t mask[HU_HADAMARD_MAX / 8]; /* of the last transform; the device has it at `mask_there` */
   void *mask_there;
 } device;
 
 static hu_status device_open(void **self, uint32_t threads) {
-  (void)threads; /* are the processor's */
+  (void)threads; /* they are for the CPU */
   *self = calloc(1, sizeof(device));
   return *self ? HU_OK : HU_E_MEMORY;
 }
@@ -47,7 +46,7 @@ static void device_close(void *self) {
     hui_memory_unlock(gpu->stage);
   }
   if (gpu->mask_there) hui_memory_free(gpu->mask_there);
-  if (gpu->room) hui_memory_free(gpu->room);
+  if (gpu->buffer) hui_memory_free(gpu->buffer);
   free(gpu);
 }
 
@@ -64,7 +63,7 @@ static void device_release(void *self, void *memory) {
   hui_memory_free(memory);
 }
 
-/* A place for so many bytes, from which no copy is still to be made; NULL: the device failed. */
+/* Returns where the stage has so many free bytes; NULL: the device failed. */
 static uint8_t *stage_for(device *gpu, size_t bytes) {
   if (gpu->staged + bytes > STAGE) {
     if (hui_memory_wait() != HU_OK) return NULL;
@@ -86,7 +85,7 @@ static hu_status device_put(void *self, void *z, const void *host, size_t bytes)
   return hui_memory_send(z, from, bytes);
 }
 
-/* Copies on the default stream wait for what is before them in it, and say what went wrong there. */
+/* Copies to the host. Copies on the default stream wait for what is before them in it, and report its errors. */
 static hu_status device_get(void *self, void *host, const void *x, size_t bytes) {
   device *gpu = self;
   hu_status status = hui_memory_get(host, x, bytes);
@@ -99,13 +98,13 @@ static hu_status device_run(void *self, int kernel, const hu_task *task) {
   return hui_train_run(kernel, task);
 }
 
-/* At least so many bytes of device memory; what used it before is done with it in the stream's order. */
-static hu_status want_room(device *gpu, size_t bytes) {
+/* Makes the buffer so many bytes at least. In the stream's order its former user has finished. */
+static hu_status grow_buffer(device *gpu, size_t bytes) {
   if (bytes <= gpu->bytes) return HU_OK;
-  if (gpu->room) hui_memory_free(gpu->room);
-  gpu->room = hui_memory_new(bytes);
-  gpu->bytes = gpu->room ? bytes : 0;
-  return gpu->room ? HU_OK : HU_E_MEMORY;
+  if (gpu->buffer) hui_memory_free(gpu->buffer);
+  gpu->buffer = hui_memory_new(bytes);
+  gpu->bytes = gpu->buffer ? bytes : 0;
+  return gpu->buffer ? HU_OK : HU_E_MEMORY;
 }
 
 static hu_exec exec_of(hu_stream words) {
@@ -117,26 +116,30 @@ static hu_exec exec_of(hu_stream words) {
 
 /* ---- products ---- */
 
-/* Many products in one launch. Their random words are those of hui_words_of_product. */
+/* Computes many products in one launch, with the random words of hui_words_of_product. */
 static hu_status device_products(void *self, const hu_products *products) {
   const hu_mode rne = {0};
-  hu_result result = {products->z.data, products->z.ld, hu_binary32(), HU_STORAGE_VALUES};
-  hu_operand a = {products->a.data, products->a.ld, products->a.format, HU_STORAGE_VALUES,
-                  (uint8_t)products->a.transposed};
-  hu_operand b = {products->b.data, products->b.ld, products->b.format, HU_STORAGE_VALUES,
-                  (uint8_t)products->b.transposed};
+  hu_result result = {.data = products->z.data, .ld = products->z.ld, .format = hu_binary32()};
+  hu_operand a = {.data = products->a.data,
+                  .ld = products->a.ld,
+                  .format = products->a.format,
+                  .transposed = (uint8_t)products->a.transposed};
+  hu_operand b = {.data = products->b.data,
+                  .ld = products->b.ld,
+                  .format = products->b.format,
+                  .transposed = (uint8_t)products->b.transposed};
   (void)self;
   if (products->outer * products->inner == 1) {
     hu_exec exec = exec_of(products->words);
     return hu_device_gemm(products->m, products->n, products->k, &result, &a, &b, NULL, products->accum, rne, &exec,
                           NULL, NULL);
   }
-  hu_gemm_batch batch = {products->outer,
-                         products->inner,
-                         {products->z.outer, products->z.inner},
-                         {products->a.outer, products->a.inner},
-                         {products->b.outer, products->b.inner},
-                         products->accum->mode.bits != 0};
+  hu_gemm_batch batch = {.outer = products->outer,
+                         .inner = products->inner,
+                         .d = {products->z.outer, products->z.inner},
+                         .a = {products->a.outer, products->a.inner},
+                         .b = {products->b.outer, products->b.inner},
+                         .own_words = products->accum->mode.bits != 0};
   return hui_device_gemm_batch(products->m, products->n, products->k, &result, &a, &b, &batch, products->accum,
                                products->words, NULL);
 }
@@ -168,23 +171,23 @@ static hu_status into_scaled(device *gpu, size_t rows, size_t cols, float *z, co
     kind.cols = rounding->scaling.rows;
   }
   size_t work = (hu_device_scaled_work(rows, cols, &kind) + 15) / 16 * 16;
-  hu_status status = want_room(gpu, work + sizeof rounding->amax);
-  float *amax = rounding->amax != 0 && status == HU_OK ? (float *)(void *)((uint8_t *)gpu->room + work) : NULL;
+  hu_status status = grow_buffer(gpu, work + sizeof rounding->amax);
+  float *amax = rounding->amax != 0 && status == HU_OK ? (float *)(void *)((uint8_t *)gpu->buffer + work) : NULL;
   if (amax) status = device_put(gpu, amax, &rounding->amax, sizeof *amax);
   if (status != HU_OK) return status;
   return hu_device_scaled_quantize(rows, cols, z, cols, x, cols, &kind, rounding->mode, amax, NULL, exec, events,
-                                   gpu->room, NULL);
+                                   gpu->buffer, NULL);
 }
 
-/* The room: work, then sums, then the scale. */
+/* Rounds by s2fp8: the buffer has working space, then sums, then the scale. */
 static hu_status into_s2fp8(device *gpu, size_t n, float *z, const float *x, const hu_rounding *rounding,
                             const hu_exec *exec, hu_events *events) {
-  hu_status status = want_room(gpu, HU_DEVICE_S2FP8_WORK + sizeof(hu_s2fp8_sums) + sizeof(hu_s2fp8_scale));
+  hu_status status = grow_buffer(gpu, HU_DEVICE_S2FP8_WORK + sizeof(hu_s2fp8_sums) + sizeof(hu_s2fp8_scale));
   if (status != HU_OK) return status;
-  uint8_t *room = gpu->room;
-  hu_s2fp8_sums *sums = (hu_s2fp8_sums *)(void *)(room + HU_DEVICE_S2FP8_WORK);
+  uint8_t *buffer = gpu->buffer;
+  hu_s2fp8_sums *sums = (hu_s2fp8_sums *)(void *)(buffer + HU_DEVICE_S2FP8_WORK);
   hu_s2fp8_scale *scale = (hu_s2fp8_scale *)(void *)(sums + 1);
-  return hu_device_s2fp8_truncate_n(n, z, 1, x, 1, &rounding->s2fp8, rounding->mode, sums, scale, exec, events, room,
+  return hu_device_s2fp8_truncate_n(n, z, 1, x, 1, &rounding->s2fp8, rounding->mode, sums, scale, exec, events, buffer,
                                     NULL);
 }
 
@@ -193,18 +196,18 @@ static hu_status keep(size_t n, float *z, const float *x) {
   return hui_train_run(HU_RUN_KEEP, &task);
 }
 
-/* z may be x, which is wanted once more: a copy is in the room. */
+/* Rounds into a format. z may be x, which is needed again: the buffer has a copy. */
 static hu_status into_format(device *gpu, size_t n, float *z, const float *x, const hu_rounding *rounding,
                              const hu_exec *exec, hu_events *events) {
   if (!rounding->over_inf && !rounding->keep_nan)
     return hu_device_quantize_n(n, z, 1, x, 1, rounding->format, rounding->mode, exec, events, NULL);
-  hu_status status = want_room(gpu, n * sizeof *x);
+  hu_status status = grow_buffer(gpu, n * sizeof *x);
   if (status != HU_OK) return status;
-  hu_task copy = hui_task_of(1, n, gpu->room, x, NULL);
+  hu_task copy = hui_task_of(1, n, gpu->buffer, x, NULL);
   status = hui_train_run(HU_RUN_COPY, &copy);
   if (status == HU_OK)
-    status = hu_device_quantize_n(n, z, 1, gpu->room, 1, rounding->format, rounding->mode, exec, events, NULL);
-  return status == HU_OK ? hui_train_widen(n, z, gpu->room, rounding, exec->stream, events) : status;
+    status = hu_device_quantize_n(n, z, 1, gpu->buffer, 1, rounding->format, rounding->mode, exec, events, NULL);
+  return status == HU_OK ? hui_train_widen(n, z, gpu->buffer, rounding, exec->stream, events) : status;
 }
 
 static hu_status device_round(void *self, size_t rows, size_t cols, float *z, const float *x,
@@ -212,7 +215,7 @@ static hu_status device_round(void *self, size_t rows, size_t cols, float *z, co
   hu_exec exec = exec_of(words);
   hu_events *events = counts ? &counts->events : NULL;
   size_t n = rows * cols;
-  /* Before x, which z may be, is gone; only formats tell what is too large. */
+  /* Counts first, since z may be x. Only a format has a largest number. */
   float max = rounding->kind == HU_ROUND_FORMAT ? (float)hu_limits_of(rounding->format).max : HUGE_VALF;
   hu_status status = counts ? hui_train_count(n, x, max, counts) : HU_OK;
   if (status != HU_OK) return status;
@@ -257,18 +260,18 @@ static hu_status device_compare(void *self, size_t n, const float *update, const
 static hu_status device_squares(void *self, size_t count, hu_squares *x) {
   device *gpu = self;
   size_t bytes = count * sizeof *x;
-  hu_status status = want_room(gpu, bytes);
-  if (status == HU_OK) status = device_put(gpu, gpu->room, x, bytes);
-  if (status == HU_OK) status = hui_train_squares(count, gpu->room);
-  return status == HU_OK ? device_get(gpu, x, gpu->room, bytes) : status;
+  hu_status status = grow_buffer(gpu, bytes);
+  if (status == HU_OK) status = device_put(gpu, gpu->buffer, x, bytes);
+  if (status == HU_OK) status = hui_train_squares(count, gpu->buffer);
+  return status == HU_OK ? device_get(gpu, x, gpu->buffer, bytes) : status;
 }
 
-/* Sums of so many numbers from x on, `ld` from one row to the next. */
+/* Makes the sums of n columns from x on, with rows `ld` numbers apart. */
 static hu_status sum_some(device *gpu, size_t rows, size_t ld, size_t n, float *z, const float *x) {
   const hu_mode rne = {0};
   const hu_format format = hu_binary32();
   const hu_sum_range range = hu_sum_range_of(format);
-  uint64_t *sums = gpu->room;
+  uint64_t *sums = gpu->buffer;
   hu_status status = hui_train_zero(sums, n * (1 + range.words) * sizeof *sums);
   for (size_t k = 0; k < rows && status == HU_OK; k++)
     status = hu_device_sum_add_n(n, sums, range, x + k * ld, 1, format, NULL);
@@ -278,7 +281,7 @@ static hu_status sum_some(device *gpu, size_t rows, size_t ld, size_t n, float *
 static hu_status device_sum_rows(void *self, size_t rows, size_t n, float *z, const float *x) {
   device *gpu = self;
   size_t most = n < SUMS ? n : SUMS;
-  hu_status status = want_room(gpu, most * (1 + hu_sum_range_of(hu_binary32()).words) * sizeof(uint64_t));
+  hu_status status = grow_buffer(gpu, most * (1 + hu_sum_range_of(hu_binary32()).words) * sizeof(uint64_t));
   for (size_t i = 0; i < n && status == HU_OK; i += most)
     status = sum_some(gpu, rows, n, n - i < most ? n - i : most, z + i, x + i);
   return status;
@@ -288,39 +291,33 @@ static hu_status device_judge(void *self, size_t rows, size_t cols, const float 
                               hu_answers *answers) {
   device *gpu = self;
   hu_answers some = {0, 0};
-  hu_status status = want_room(gpu, sizeof some);
-  if (status == HU_OK) status = hui_train_zero(gpu->room, sizeof some);
-  if (status == HU_OK) status = hui_train_judge(rows, cols, x, labels, gpu->room);
-  if (status == HU_OK) status = device_get(gpu, &some, gpu->room, sizeof some);
+  hu_status status = grow_buffer(gpu, sizeof some);
+  if (status == HU_OK) status = hui_train_zero(gpu->buffer, sizeof some);
+  if (status == HU_OK) status = hui_train_judge(rows, cols, x, labels, gpu->buffer);
+  if (status == HU_OK) status = device_get(gpu, &some, gpu->buffer, sizeof some);
   answers->asked += some.asked;
   answers->right += some.right;
   return status;
 }
 
-static const hu_engine engine_of_device = {"cuda",
-                                           0,
-                                           device_open,
-                                           device_close,
-                                           device_allocate,
-                                           device_release,
-                                           device_put,
-                                           device_get,
-                                           device_run,
-                                           device_products,
-                                           device_function,
-                                           device_round,
-                                           device_quantize,
-                                           device_transform,
-                                           device_unscale,
-                                           device_compare,
-                                           NULL,
-                                           NULL,
-                                           NULL,
-                                           device_squares,
-                                           device_sum_rows,
-                                           device_judge,
-                                           NULL,
-                                           NULL};
+static const hu_engine engine_of_device = {.name = "cuda",
+                                           .open = device_open,
+                                           .close = device_close,
+                                           .allocate = device_allocate,
+                                           .release = device_release,
+                                           .put = device_put,
+                                           .get = device_get,
+                                           .run = device_run,
+                                           .products = device_products,
+                                           .function = device_function,
+                                           .round = device_round,
+                                           .quantize = device_quantize,
+                                           .transform = device_transform,
+                                           .unscale = device_unscale,
+                                           .compare = device_compare,
+                                           .squares = device_squares,
+                                           .sum_rows = device_sum_rows,
+                                           .judge = device_judge};
 
 hu_status hu_engine_device(const hu_engine **engine) {
   if (!engine) return HU_E_NULL;

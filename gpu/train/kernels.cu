@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/train/kernels.cu - the kernels of train/engine/kernels.h, a thread a number or a row; and what is counted over
+/* gpu/train/kernels.cu - the kernels of train/engine/kernels.h, with a thread per number or per row; and counts over
  * whole tensors, by integer sums and maxima, so that the order does not affect the result.
  *
  * Bound, from the machine code for compute capability 9.0. A number takes 11 to 83 instructions (most 16 to 36) where
@@ -45,7 +45,7 @@ hu_status hui_train_run(int kernel, const hu_task *task) {
 
 hu_status hui_train_zero(void *x, size_t n) { return cudaMemset(x, 0, n) == cudaSuccess ? HU_OK : HU_E_CUDA; }
 
-/* Magnitudes of binary32 numbers are ordered as their patterns. */
+/* Finds the largest magnitude, since patterns of binary32 numbers are ordered as their magnitudes. */
 HU_KERNEL __launch_bounds__(HU_THREADS)
     hui_train_unscale_kernel(size_t n, float *gradient, float back, hu_gradient_found *found) {
   const size_t step = (size_t)gridDim.x * HU_THREADS;
@@ -57,7 +57,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS)
     if (size < 0x7F800000u && size > top) top = size;
   }
   if (top) atomicMax((unsigned *)&found->amax, top);
-  if (bad) atomicOr((unsigned *)&found->bad, 1u); /* with the three bytes behind it, which nothing is in */
+  if (bad) atomicOr((unsigned *)&found->bad, 1u); /* with the three bytes behind it, which are padding */
 }
 static_assert(sizeof(hu_gradient_found) == 8 && offsetof(hu_gradient_found, bad) == 4, "a word of its own");
 
@@ -90,9 +90,9 @@ hu_status hui_train_compare(size_t n, const float *update, const float *before, 
 
 enum { HU_SQUARES_LANES = 16, HU_SQUARES_AHEAD = 8 };
 
-/* An array a warp. hu_gradient_squares_n adds number i to partial sum i mod 16, in order: here lane i mod 16 has that
- * sum, and loads several numbers before it adds the first. Then come the sums k and k + 8, 4, 2, 1. Squares of binary32
- * numbers are exact in binary64, so that each addition is its one rounding. */
+/* Sums the squares of an array per warp. hu_gradient_squares_n adds number i to partial sum i mod 16, in order: here
+ * lane i mod 16 has that sum, and loads several numbers before it adds the first. Then partial sums k and k + 8 are
+ * added, 4, 2, 1. Squares of binary32 numbers are exact in binary64, so that each addition is its one rounding. */
 HU_KERNEL __launch_bounds__(HU_THREADS) hui_train_squares_kernel(size_t count, hu_squares *x) {
   const size_t warps = (size_t)gridDim.x * (HU_THREADS / 32);
   const unsigned lane = threadIdx.x & 31;
@@ -155,7 +155,7 @@ hu_status hui_train_count(size_t n, const float *x, float max, hu_rounding_count
   return hui_launched();
 }
 
-/* What rounding needs to know of elements that their format has no number for. */
+/* What rounding needs for elements beyond their format's numbers. */
 typedef struct hu_widening {
   hu_spec spec;
   float max;
@@ -164,7 +164,7 @@ typedef struct hu_widening {
   hu_events *events;
 } hu_widening;
 
-/* One event less. */
+/* Counts one event less. */
 HU_DEVICE void hui_train_take_back(uint64_t *count) { atomicAdd((unsigned long long *)count, ~0ull); }
 
 HU_DEVICE float hui_train_widened(const hu_widening &widening, size_t i, float x, float z) {
