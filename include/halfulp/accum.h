@@ -229,9 +229,9 @@ HU_API size_t hu_accum_takes(char *text, size_t size, const hu_accum *accum);
 /* 1 if the model requires scales (hu_dot and hu_gemm_scaled take them, hu_gemm does not). */
 HU_API int hu_accum_is_scaled(const hu_accum *accum);
 
-/* Bytes of an element in memory, 0 if `e` is invalid; and bits of its pattern. */
-HU_API size_t hu_element_size(hu_element e);    /* bytes of an element in memory; 0: e is invalid */
-HU_API unsigned hu_element_width(hu_element e); /* bits of an element's pattern */
+/* Bytes of an element in memory, 0 if `element` is invalid; and bits of its pattern. */
+HU_API size_t hu_element_size(hu_element element);    /* bytes of an element in memory; 0: element is invalid */
+HU_API unsigned hu_element_width(hu_element element); /* bits of an element's pattern */
 
 /* A model with the operands that its hardware takes. */
 typedef struct hu_accum_preset {

@@ -74,7 +74,7 @@ HU_API int hu_compare(hu_format fa, uint32_t a, hu_format fb, uint32_t b);
 /* The integer that x rounds to in the mode's way (stochastic modes with R too), as a code of the same format: IEEE
  * 754's roundToIntegralExact. `inexact` if the result is not x. The integer may lie beyond max (7.5 in a format that
  * ends there): overflow, section 3. The sign of x stays on a zero. */
-HU_API uint32_t hu_round_to_integral(hu_format f, hu_mode mode, uint32_t x, uint32_t random, uint32_t *events);
+HU_API uint32_t hu_round_to_integral(hu_format format, hu_mode mode, uint32_t x, uint32_t random, uint32_t *events);
 
 /* The remainder x - y n, n the integer nearest to x / y, of two the even one (IEEE 754-2019 5.3.1): exact, so in a
  * format that holds both operands' values nothing is rounded. Of zero it has the sign of x; x infinite or y zero:
@@ -82,10 +82,11 @@ HU_API uint32_t hu_round_to_integral(hu_format f, hu_mode mode, uint32_t x, uint
 HU_API uint32_t hu_remainder(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, hu_format fy, uint32_t y,
                              uint32_t random, uint32_t *events);
 
-/* The next value of f above, below x (IEEE 754-2019 5.3.1); x itself where there is none (above the last finite value
- * comes the infinity, if f has one); of a NaN the canonical NaN. A zero from below is -0 if f has -0. No events. */
-HU_API uint32_t hu_next_up(hu_format f, uint32_t x);   /* the least value above x */
-HU_API uint32_t hu_next_down(hu_format f, uint32_t x); /* the largest value below x */
+/* The next value of format above, below x (IEEE 754-2019 5.3.1); x itself where there is none (above the last finite
+ * value comes the infinity, if format has one); of a NaN the canonical NaN. A zero from below is -0 if format has -0.
+ * No events. */
+HU_API uint32_t hu_next_up(hu_format format, uint32_t x);   /* the least value above x */
+HU_API uint32_t hu_next_down(hu_format format, uint32_t x); /* the largest value below x */
 
 /* Classes of codes. */
 enum {
@@ -120,10 +121,12 @@ typedef struct hu_integer {
 } hu_integer;
 /* The integer that x rounds to in the mode's way (all modes; the other policies play no part), a negative one in two's
  * complement of 64 digits: cast to int64_t. `invalid` and the rule's result if x is a NaN, or the rounded integer is
- * not of the type (5.8, 7.1: then neither overflow nor inexact); else `inexact`, if t.exact, where the integer is not
- * x, and `to_zero` where x is not zero and the integer is; nan_in, inf_in. A wrong t: as a wrong mode. TestFloat's
- * f16_to_i32, _ui32, _i64, _ui64 are {32, 1}, {32, 0}, {64, 1}, {64, 0}, with `exact` as its option -exact. */
-HU_API uint64_t hu_to_integer(hu_integer t, hu_mode mode, hu_format f, uint32_t x, uint32_t random, uint32_t *events);
+ * not of the type (5.8, 7.1: then neither overflow nor inexact); else `inexact`, if integer.exact, where the integer is
+ * not x, and `to_zero` where x is not zero and the integer is; nan_in, inf_in. A wrong integer: as a wrong mode.
+ * TestFloat's f16_to_i32, _ui32, _i64, _ui64 are {32, 1}, {32, 0}, {64, 1}, {64, 0}, with `exact` as its option
+ * -exact. */
+HU_API uint64_t hu_to_integer(hu_integer integer, hu_mode mode, hu_format format, uint32_t x, uint32_t random,
+                              uint32_t *events);
 /* The code of an integer: rounded once like any number, +0 for 0. TestFloat's i32_to_f16, i64_to_f16; ui32_, ui64_. */
 HU_API uint32_t hu_from_signed(hu_format fz, hu_mode mode, int64_t x, uint32_t random,
                                uint32_t *events); /* x: -2^63 to 2^63 - 1 */
@@ -131,13 +134,13 @@ HU_API uint32_t hu_from_unsigned(hu_format fz, hu_mode mode, uint64_t x, uint32_
                                  uint32_t *events); /* x: 0 to 2^64 - 1 */
 
 /* The HU_CLASS_ of a code (IEEE 754-2019 5.7.2). A NaN has one class. */
-HU_API int hu_class(hu_format f, uint32_t x);
+HU_API int hu_class(hu_format format, uint32_t x);
 
-/* 1 if x is a signalling NaN (IEEE 754-2019 6.2.1): f has NaN `ieee` or `ieee1` and m >= 1, x is a NaN, and its first
- * trailing digit, bit m - 1, is 0; else 0, for a descriptor that its check refuses too. The operations of this library
- * treat a signalling NaN like a quiet one, without `invalid`; for IEEE 754's exception (7.2 a) ask this function about
- * each operand and add HU_EVENT_INVALID. */
-HU_API int hu_is_signalling(hu_format f, uint32_t x);
+/* 1 if x is a signalling NaN (IEEE 754-2019 6.2.1): format has NaN `ieee` or `ieee1` and m >= 1, x is a NaN, and its
+ * first trailing digit, bit m - 1, is 0; else 0, for a descriptor that its check refuses too. The operations of this
+ * library treat a signalling NaN like a quiet one, without `invalid`; for IEEE 754's exception (7.2 a) ask this
+ * function about each operand and add HU_EVENT_INVALID. */
+HU_API int hu_is_signalling(hu_format format, uint32_t x);
 
 #ifdef __cplusplus
 }

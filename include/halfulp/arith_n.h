@@ -62,12 +62,13 @@ HU_API HU_MUST_CHECK hu_status hu_fma_n(size_t n, void *z, ptrdiff_t incz, hu_fo
                                         ptrdiff_t incc, hu_format fc, hu_mode mode, const hu_exec *exec,
                                         hu_events *events); /* z[i] = a[i] b[i] + c[i], one rounding */
 HU_API HU_MUST_CHECK hu_status hu_round_to_integral_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                                      hu_format f, hu_mode mode, const hu_exec *exec,
+                                                      hu_format format, hu_mode mode, const hu_exec *exec,
                                                       hu_events *events); /* z[i] = x[i] rounded to an integer */
 HU_API HU_MUST_CHECK hu_status hu_next_up_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                            hu_format f, const hu_exec *exec); /* z[i] = the least value above x[i] */
+                                            hu_format format,
+                                            const hu_exec *exec); /* z[i] = the least value above x[i] */
 HU_API HU_MUST_CHECK hu_status hu_next_down_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                              hu_format f,
+                                              hu_format format,
                                               const hu_exec *exec); /* z[i] = the largest value below x[i] */
 /* z[i] = HU_LESS, HU_EQUAL, HU_GREATER or HU_UNORDERED. */
 HU_API HU_MUST_CHECK hu_status hu_compare_n(size_t n, int8_t *z, ptrdiff_t incz, const void *a, ptrdiff_t inca,
@@ -75,7 +76,7 @@ HU_API HU_MUST_CHECK hu_status hu_compare_n(size_t n, int8_t *z, ptrdiff_t incz,
                                             const hu_exec *exec);
 /* z[i] = HU_CLASS_... */
 HU_API HU_MUST_CHECK hu_status hu_class_n(size_t n, uint8_t *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                          hu_format f, const hu_exec *exec);
+                                          hu_format format, const hu_exec *exec);
 
 #ifdef __cplusplus
 }

@@ -63,34 +63,35 @@ typedef struct hu_exec {
   hu_stream stream;    /* random words of the stochastic modes */
 } hu_exec;
 
-/* z[i] = the value of f that x[i] rounds to. -0, infinities and NaN become what f has for them (NaN is 0x7FC00000). */
+/* z[i] = the value of format that x[i] rounds to. -0, infinities and NaN become what format has for them (NaN is
+ * 0x7FC00000). */
 HU_API HU_MUST_CHECK hu_status hu_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                             hu_format f, hu_mode mode, const hu_exec *exec,
+                                             hu_format format, hu_mode mode, const hu_exec *exec,
                                              hu_events *events); /* binary32 to binary32 */
 HU_API HU_MUST_CHECK hu_status hu_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x, ptrdiff_t incx,
-                                               hu_format f, hu_mode mode, const hu_exec *exec,
+                                               hu_format format, hu_mode mode, const hu_exec *exec,
                                                hu_events *events); /* binary64 to binary64 */
-/* z[i] = the code of f that x[i] rounds to. */
+/* z[i] = the code of format that x[i] rounds to. */
 HU_API HU_MUST_CHECK hu_status hu_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                           hu_format f, hu_mode mode, const hu_exec *exec,
+                                           hu_format format, hu_mode mode, const hu_exec *exec,
                                            hu_events *events); /* binary32 to codes */
 HU_API HU_MUST_CHECK hu_status hu_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x, ptrdiff_t incx,
-                                             hu_format f, hu_mode mode, const hu_exec *exec,
+                                             hu_format format, hu_mode mode, const hu_exec *exec,
                                              hu_events *events); /* binary64 to codes */
-/* z[i] = the value of code x[i] of f; exact (binary32: HU_E_CARRIER if the grid does not fit). */
+/* z[i] = the value of code x[i] of format; exact (binary32: HU_E_CARRIER if the grid does not fit). */
 HU_API HU_MUST_CHECK hu_status hu_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                           hu_format f, const hu_exec *exec); /* codes to binary32 */
+                                           hu_format format, const hu_exec *exec); /* codes to binary32 */
 HU_API HU_MUST_CHECK hu_status hu_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                             hu_format f, const hu_exec *exec); /* codes to binary64 */
+                                             hu_format format, const hu_exec *exec); /* codes to binary64 */
 /* Codes of fx to codes of fz, one rounding. binary16 and bfloat16 arrays are codes of those formats. */
 HU_API HU_MUST_CHECK hu_status hu_convert_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
                                             ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
                                             hu_events *events);
 
-/* HU_OK if no code of x has bits above the width of f, else HU_E_CODE, and *first, if not NULL, becomes the number of
- * the first one that has. Calls with a status on arrays of the host look at their codes themselves; a caller asks
+/* HU_OK if no code of x has bits above the width of format, else HU_E_CODE, and *first, if not NULL, becomes the number
+ * of the first one that has. Calls with a status on arrays of the host look at their codes themselves; a caller asks
  * for a message that names the code, or before a call on a device (device.h). */
-HU_API HU_MUST_CHECK hu_status hu_codes_check_n(size_t n, const void *x, ptrdiff_t incx, hu_format f,
+HU_API HU_MUST_CHECK hu_status hu_codes_check_n(size_t n, const void *x, ptrdiff_t incx, hu_format format,
                                                 const hu_exec *exec, size_t *first);
 
 /* Dense packing of codes of `width` bits (1..8): code i occupies bits i*width .. i*width + width - 1 of the output seen

@@ -35,15 +35,15 @@
 /* Plain data of some 50 bytes; fields are not for users. */
 typedef hu_spec hu_core;
 
-/* f and mode valid. Host or device; does some twenty operations, so not once an element. */
-HU_FN hu_core hu_core_of(hu_format f, hu_mode mode) { return hui_spec_of(f, mode); }
+/* format and mode valid. Host or device; does some twenty operations, so not once an element. */
+HU_FN hu_core hu_core_of(hu_format format, hu_mode mode) { return hui_spec_of(format, mode); }
 
 /* The same with a look at both, by the library: HU_OK, HU_E_FORMAT or HU_E_MODE, and then *z is untouched. Host. */
-static inline HU_MUST_CHECK hu_status hu_core_make(hu_core *z, hu_format f, hu_mode mode) {
-  hu_status s = hu_format_check(f, NULL);
-  if (s == HU_OK) s = hu_mode_check(mode);
-  if (s == HU_OK) *z = hui_spec_of(f, mode);
-  return s;
+static inline HU_MUST_CHECK hu_status hu_core_make(hu_core *z, hu_format format, hu_mode mode) {
+  hu_status status = hu_format_check(format, NULL);
+  if (status == HU_OK) status = hu_mode_check(mode);
+  if (status == HU_OK) *z = hui_spec_of(format, mode);
+  return status;
 }
 
 /* R for element i of an array call with the stream (key, counter) is hu_core_random(c, key, counter + i): the high N

@@ -48,26 +48,26 @@ HU_API void hu_device_versions(char *text, size_t size);
 
 /* hu_quantize_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                                    hu_format f, hu_mode mode, const hu_exec *exec, hu_events *events,
-                                                    void *stream);
+                                                    hu_format format, hu_mode mode, const hu_exec *exec,
+                                                    hu_events *events, void *stream);
 /* hu_quantize64_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x,
-                                                      ptrdiff_t incx, hu_format f, hu_mode mode, const hu_exec *exec,
-                                                      hu_events *events, void *stream);
+                                                      ptrdiff_t incx, hu_format format, hu_mode mode,
+                                                      const hu_exec *exec, hu_events *events, void *stream);
 /* hu_encode_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                                  hu_format f, hu_mode mode, const hu_exec *exec, hu_events *events,
-                                                  void *stream);
+                                                  hu_format format, hu_mode mode, const hu_exec *exec,
+                                                  hu_events *events, void *stream);
 /* hu_encode64_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x, ptrdiff_t incx,
-                                                    hu_format f, hu_mode mode, const hu_exec *exec, hu_events *events,
-                                                    void *stream);
+                                                    hu_format format, hu_mode mode, const hu_exec *exec,
+                                                    hu_events *events, void *stream);
 /* hu_decode_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                                  hu_format f, const hu_exec *exec, void *stream);
+                                                  hu_format format, const hu_exec *exec, void *stream);
 /* hu_decode64_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                                    hu_format f, const hu_exec *exec, void *stream);
+                                                    hu_format format, const hu_exec *exec, void *stream);
 /* hu_convert_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_convert_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
                                                    ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
@@ -128,21 +128,21 @@ HU_API HU_MUST_CHECK hu_status hu_device_fma_n(size_t n, void *z, ptrdiff_t incz
                                                const hu_exec *exec, hu_events *events, void *stream);
 /* hu_round_to_integral_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_round_to_integral_n(size_t n, void *z, ptrdiff_t incz, const void *x,
-                                                             ptrdiff_t incx, hu_format f, hu_mode mode,
+                                                             ptrdiff_t incx, hu_format format, hu_mode mode,
                                                              const hu_exec *exec, hu_events *events, void *stream);
 /* hu_next_up_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_next_up_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                                   hu_format f, const hu_exec *exec, void *stream);
+                                                   hu_format format, const hu_exec *exec, void *stream);
 /* hu_next_down_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_next_down_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                                     hu_format f, const hu_exec *exec, void *stream);
+                                                     hu_format format, const hu_exec *exec, void *stream);
 /* hu_compare_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_compare_n(size_t n, int8_t *z, ptrdiff_t incz, const void *a, ptrdiff_t inca,
                                                    hu_format fa, const void *b, ptrdiff_t incb, hu_format fb,
                                                    const hu_exec *exec, void *stream);
 /* hu_class_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_class_n(size_t n, uint8_t *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                                 hu_format f, const hu_exec *exec, void *stream);
+                                                 hu_format format, const hu_exec *exec, void *stream);
 
 /* hu_exp_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_exp_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
@@ -235,11 +235,11 @@ HU_API HU_MUST_CHECK hu_status hu_device_mma_run(size_t i, size_t tiles, void *d
 
 /* The same work on HOST arrays: copies in, runs, synchronises, copies out. For programs that try the device, not for
  * speed; allocates device memory for the call (HU_E_MEMORY). */
-HU_API HU_MUST_CHECK hu_status hu_device_host_quantize_n(size_t n, float *z, const float *x, hu_format f, hu_mode mode,
-                                                         const hu_exec *exec,
+HU_API HU_MUST_CHECK hu_status hu_device_host_quantize_n(size_t n, float *z, const float *x, hu_format format,
+                                                         hu_mode mode, const hu_exec *exec,
                                                          hu_events *events); /* hu_quantize_n by way of the device */
-HU_API HU_MUST_CHECK hu_status hu_device_host_encode_n(size_t n, void *z, const float *x, hu_format f, hu_mode mode,
-                                                       const hu_exec *exec,
+HU_API HU_MUST_CHECK hu_status hu_device_host_encode_n(size_t n, void *z, const float *x, hu_format format,
+                                                       hu_mode mode, const hu_exec *exec,
                                                        hu_events *events); /* hu_encode_n by way of the device */
 HU_API HU_MUST_CHECK hu_status hu_device_host_gemm(size_t m, size_t n, size_t k, const hu_result *d,
                                                    const hu_operand *a, const hu_operand *b, const hu_operand *c,

@@ -17,27 +17,27 @@ extern "C" {
 
 /* hu_number_quantize_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_number_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x,
-                                                           ptrdiff_t incx, hu_number f, hu_mode mode,
+                                                           ptrdiff_t incx, hu_number number, hu_mode mode,
                                                            const hu_exec *exec, hu_events *events, void *stream);
 /* hu_number_quantize64_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_number_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x,
-                                                             ptrdiff_t incx, hu_number f, hu_mode mode,
+                                                             ptrdiff_t incx, hu_number number, hu_mode mode,
                                                              const hu_exec *exec, hu_events *events, void *stream);
 /* hu_number_encode_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_number_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x,
-                                                         ptrdiff_t incx, hu_number f, hu_mode mode, const hu_exec *exec,
-                                                         hu_events *events, void *stream);
+                                                         ptrdiff_t incx, hu_number number, hu_mode mode,
+                                                         const hu_exec *exec, hu_events *events, void *stream);
 /* hu_number_encode64_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_number_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x,
-                                                           ptrdiff_t incx, hu_number f, hu_mode mode,
+                                                           ptrdiff_t incx, hu_number number, hu_mode mode,
                                                            const hu_exec *exec, hu_events *events, void *stream);
 /* hu_number_decode_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_number_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x,
-                                                         ptrdiff_t incx, hu_number f, const hu_exec *exec,
+                                                         ptrdiff_t incx, hu_number number, const hu_exec *exec,
                                                          void *stream);
 /* hu_number_decode64_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_number_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x,
-                                                           ptrdiff_t incx, hu_number f, const hu_exec *exec,
+                                                           ptrdiff_t incx, hu_number number, const hu_exec *exec,
                                                            void *stream);
 /* hu_number_convert_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_number_convert_n(size_t n, void *z, ptrdiff_t incz, hu_number fz,

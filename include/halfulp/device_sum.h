@@ -42,8 +42,8 @@ HU_API HU_MUST_CHECK hu_status hu_device_sum_round_n(size_t n, void *z, ptrdiff_
  * with the bits of the CPU's calls whatever the order in which the device adds. Additions to the record are atomic, so
  * that calls on several streams may add to one record at the same time. Beside the errors of sum.h: HU_E_ALIGN, the
  * record is not aligned to 8 bytes; HU_E_OVERLAP, it shares bytes with what is read. */
-HU_API HU_MUST_CHECK hu_status hu_device_sum_add_all(hu_sum *sum, size_t n, const void *x, ptrdiff_t incx, hu_format f,
-                                                     void *stream); /* adds n values */
+HU_API HU_MUST_CHECK hu_status hu_device_sum_add_all(hu_sum *sum, size_t n, const void *x, ptrdiff_t incx,
+                                                     hu_format format, void *stream); /* adds n values */
 HU_API HU_MUST_CHECK hu_status hu_device_sum_add_dot(hu_sum *sum, size_t n, const void *a, ptrdiff_t inca, hu_format fa,
                                                      const void *b, ptrdiff_t incb, hu_format fb,
                                                      void *stream); /* adds n products */

@@ -99,13 +99,13 @@ typedef struct hu_limits {
 
 /* HU_OK, or HU_E_FORMAT; then, if axis is not NULL, *axis points to a static sentence naming the wrong axis ("m: 31
  * is more than 30"). */
-HU_API HU_MUST_CHECK hu_status hu_format_check(hu_format f, const char **axis);
+HU_API HU_MUST_CHECK hu_status hu_format_check(hu_format format, const char **axis);
 /* Limits of a valid descriptor; all zero for an invalid one. */
-HU_API hu_limits hu_limits_of(hu_format f);
+HU_API hu_limits hu_limits_of(hu_format format);
 /* 1 if the two descriptors are the same format (all axes equal), else 0. */
 HU_API int hu_format_equal(hu_format a, hu_format b);
-/* 1 if every finite value of f is exact in binary32, so that float arrays can hold its grid. */
-HU_API int hu_format_fits_binary32(hu_format f);
+/* 1 if every finite value of format is exact in binary32, so that float arrays can hold its grid. */
+HU_API int hu_format_fits_binary32(hu_format format);
 
 /* Constructors of the common families, fp(e,m,b) with the edges of: */
 HU_API hu_format hu_format_ieee(unsigned e, unsigned m, int b);   /* IEEE 754: infinities, NaNs, -0 */
@@ -142,11 +142,12 @@ HU_API hu_format hu_format_p3109(unsigned k, unsigned p, int is_signed, int exte
  * "unsigned" takes the sign and -0 away, and sets neg=stop in the P3109 presets. Errors: HU_E_TEXT (not the
  * grammar), HU_E_NAME (unknown name), HU_E_FORMAT (well-formed but no format); then, if where is not NULL, *where is
  * the offset in text of the part that is wrong: the number, separator or suffix, the value behind a known key and
- * '='; 0 for HU_E_NAME and HU_E_FORMAT. f is untouched on failure. */
-HU_API HU_MUST_CHECK hu_status hu_format_parse(hu_format *f, const char *text, size_t *where);
+ * '='; 0 for HU_E_NAME and HU_E_FORMAT. format is untouched on failure. */
+HU_API HU_MUST_CHECK hu_status hu_format_parse(hu_format *format, const char *text, size_t *where);
 /* The same; and with HU_E_FORMAT, if axis is not NULL, *axis is hu_format_check's sentence that names the wrong
  * axis. */
-HU_API HU_MUST_CHECK hu_status hu_format_parse_axis(hu_format *f, const char *text, size_t *where, const char **axis);
+HU_API HU_MUST_CHECK hu_status hu_format_parse_axis(hu_format *format, const char *text, size_t *where,
+                                                    const char **axis);
 
 /* Descriptor to its fp(...) text; hu_format_parse gives the descriptor back. Of the six presets the one that makes the
  * shortest text, among equals the earlier of the table above; then "unsigned"; then the axes in which the descriptor
@@ -154,7 +155,7 @@ HU_API HU_MUST_CHECK hu_status hu_format_parse_axis(hu_format *f, const char *te
  * and returns the length needed without it (like snprintf); 0 if f is not valid. HU_FORMAT_TEXT_MAX bytes always
  * suffice. */
 #define HU_FORMAT_TEXT_MAX 128
-HU_API size_t hu_format_text(char *text, size_t size, hu_format f);
+HU_API size_t hu_format_text(char *text, size_t size, hu_format format);
 
 /* The catalogue (formats/): entries in a fixed order, entry 0 first. */
 typedef struct hu_format_entry {
@@ -168,10 +169,10 @@ typedef struct hu_format_entry {
 HU_API size_t hu_format_count(void);           /* the number of catalogue formats */
 HU_API hu_format_entry hu_format_at(size_t i); /* format i of the catalogue */
 /* By id or alias, exact spelling. HU_E_NAME if the name is unknown. P3109 names beyond the catalogue are found too
- * (HU_E_FORMAT for those that need more than 11 exponent bits). *f is untouched on failure. */
-HU_API HU_MUST_CHECK hu_status hu_format_find(hu_format *f, const char *name);
+ * (HU_E_FORMAT for those that need more than 11 exponent bits). *format is untouched on failure. */
+HU_API HU_MUST_CHECK hu_status hu_format_find(hu_format *format, const char *name);
 /* The id of the first entry with this descriptor, or NULL. */
-HU_API const char *hu_format_id(hu_format f);
+HU_API const char *hu_format_id(hu_format format);
 
 #ifdef __cplusplus
 }

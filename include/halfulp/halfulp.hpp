@@ -32,16 +32,16 @@ namespace halfulp {
 /* A status that is not HU_OK, with its sentence. */
 class error : public std::runtime_error {
  public:
-  explicit error(hu_status s, const std::string &about = std::string())
-      : std::runtime_error((about.empty() ? about : about + ": ") + hu_status_text(s)), status_(s) {}
+  explicit error(hu_status status, const std::string &about = std::string())
+      : std::runtime_error((about.empty() ? about : about + ": ") + hu_status_text(status)), status_(status) {}
   hu_status status() const noexcept { return status_; }
 
  private:
   hu_status status_;
 };
 
-inline void check(hu_status s, const std::string &about = std::string()) {
-  if (s != HU_OK) throw error(s, about);
+inline void check(hu_status status, const std::string &about = std::string()) {
+  if (status != HU_OK) throw error(status, about);
 }
 
 /* ---- formats and modes ---- */
@@ -51,8 +51,8 @@ class format {
  public:
   format(hu_format axes) : axes_(axes) {
     const char *wrong = nullptr;
-    hu_status s = hu_format_check(axes, &wrong);
-    check(s, wrong ? wrong : "");
+    hu_status status = hu_format_check(axes, &wrong);
+    check(status, wrong ? wrong : "");
   }
   explicit format(const std::string &text) : axes_() { check(hu_format_parse(&axes_, text.c_str(), nullptr), text); }
 
@@ -142,8 +142,8 @@ class number {
   }
   static number fma(number a, number b, number c, hu_mode m = hu_mode{}, std::uint32_t random = 0,
                     std::uint32_t *events = nullptr) noexcept {
-    hu_format f = Format::make();
-    return from_code(hu_fma(f, m, f, a.code_, f, b.code_, f, c.code_, random, events));
+    hu_format format = Format::make();
+    return from_code(hu_fma(format, m, format, a.code_, format, b.code_, format, c.code_, random, events));
   }
   static int compare(number a, number b) noexcept {
     return hu_compare(Format::make(), a.code_, Format::make(), b.code_);
@@ -169,8 +169,8 @@ class number {
   static code_type narrow(std::uint32_t code) noexcept { return static_cast<code_type>(code); }
   template <class Call>
   static number two(Call call, number a, number b, hu_mode m, std::uint32_t random, std::uint32_t *events) noexcept {
-    hu_format f = Format::make();
-    return from_code(call(f, m, f, a.code_, f, b.code_, random, events));
+    hu_format format = Format::make();
+    return from_code(call(format, m, format, a.code_, format, b.code_, random, events));
   }
 
   code_type code_ = 0;
@@ -366,53 +366,53 @@ bool stores(hu_format f) noexcept {
 
 /* hu_quantize_n, hu_quantize64_n: float to float, double to double. All of these: HU_E_SHAPE where sizes differ. */
 template <class X, class Z>
-HU_MUST_CHECK hu_status try_quantize(const X &x, Z &&z, hu_format f, hu_mode m = hu_mode{},
+HU_MUST_CHECK hu_status try_quantize(const X &x, Z &&z, hu_format format, hu_mode m = hu_mode{},
                                      const hu_exec *exec = nullptr, hu_events *events = nullptr) noexcept {
   if (x.size() != z.size()) return HU_E_SHAPE;
   if constexpr (std::is_same_v<inside::element_of<const X>, double>) {
-    return hu_quantize64_n(x.size(), z.data(), 1, x.data(), 1, f, m, exec, events);
+    return hu_quantize64_n(x.size(), z.data(), 1, x.data(), 1, format, m, exec, events);
   } else {
-    return hu_quantize_n(x.size(), z.data(), 1, x.data(), 1, f, m, exec, events);
+    return hu_quantize_n(x.size(), z.data(), 1, x.data(), 1, format, m, exec, events);
   }
 }
 /* hu_encode_n, hu_encode64_n: float or double to unsigned integers or numbers of the storage's width, else HU_E_SHAPE.
  */
 template <class X, class Z>
-HU_MUST_CHECK hu_status try_encode(const X &x, Z &&z, hu_format f, hu_mode m = hu_mode{}, const hu_exec *exec = nullptr,
-                                   hu_events *events = nullptr) noexcept {
-  if (hu_format_check(f, nullptr) != HU_OK) return HU_E_FORMAT;
-  if (x.size() != z.size() || !inside::stores<Z>(f)) return HU_E_SHAPE;
+HU_MUST_CHECK hu_status try_encode(const X &x, Z &&z, hu_format format, hu_mode m = hu_mode{},
+                                   const hu_exec *exec = nullptr, hu_events *events = nullptr) noexcept {
+  if (hu_format_check(format, nullptr) != HU_OK) return HU_E_FORMAT;
+  if (x.size() != z.size() || !inside::stores<Z>(format)) return HU_E_SHAPE;
   if constexpr (std::is_same_v<inside::element_of<const X>, double>) {
-    return hu_encode64_n(x.size(), z.data(), 1, x.data(), 1, f, m, exec, events);
+    return hu_encode64_n(x.size(), z.data(), 1, x.data(), 1, format, m, exec, events);
   } else {
-    return hu_encode_n(x.size(), z.data(), 1, x.data(), 1, f, m, exec, events);
+    return hu_encode_n(x.size(), z.data(), 1, x.data(), 1, format, m, exec, events);
   }
 }
 /* hu_decode_n, hu_decode64_n. */
 template <class X, class Z>
-HU_MUST_CHECK hu_status try_decode(const X &x, Z &&z, hu_format f, const hu_exec *exec = nullptr) noexcept {
-  if (hu_format_check(f, nullptr) != HU_OK) return HU_E_FORMAT;
-  if (x.size() != z.size() || !inside::stores<const X>(f)) return HU_E_SHAPE;
+HU_MUST_CHECK hu_status try_decode(const X &x, Z &&z, hu_format format, const hu_exec *exec = nullptr) noexcept {
+  if (hu_format_check(format, nullptr) != HU_OK) return HU_E_FORMAT;
+  if (x.size() != z.size() || !inside::stores<const X>(format)) return HU_E_SHAPE;
   if constexpr (std::is_same_v<inside::element_of<Z>, double>) {
-    return hu_decode64_n(x.size(), z.data(), 1, x.data(), 1, f, exec);
+    return hu_decode64_n(x.size(), z.data(), 1, x.data(), 1, format, exec);
   } else {
-    return hu_decode_n(x.size(), z.data(), 1, x.data(), 1, f, exec);
+    return hu_decode_n(x.size(), z.data(), 1, x.data(), 1, format, exec);
   }
 }
 
 template <class X, class Z>
-void quantize(const X &x, Z &&z, hu_format f, hu_mode m = hu_mode{}, const hu_exec *exec = nullptr,
+void quantize(const X &x, Z &&z, hu_format format, hu_mode m = hu_mode{}, const hu_exec *exec = nullptr,
               hu_events *events = nullptr) {
-  check(try_quantize(x, z, f, m, exec, events), "quantize");
+  check(try_quantize(x, z, format, m, exec, events), "quantize");
 }
 template <class X, class Z>
-void encode(const X &x, Z &&z, hu_format f, hu_mode m = hu_mode{}, const hu_exec *exec = nullptr,
+void encode(const X &x, Z &&z, hu_format format, hu_mode m = hu_mode{}, const hu_exec *exec = nullptr,
             hu_events *events = nullptr) {
-  check(try_encode(x, z, f, m, exec, events), "encode");
+  check(try_encode(x, z, format, m, exec, events), "encode");
 }
 template <class X, class Z>
-void decode(const X &x, Z &&z, hu_format f, const hu_exec *exec = nullptr) {
-  check(try_decode(x, z, f, exec), "decode");
+void decode(const X &x, Z &&z, hu_format format, const hu_exec *exec = nullptr) {
+  check(try_decode(x, z, format, exec), "decode");
 }
 
 }  // namespace halfulp

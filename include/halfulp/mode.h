@@ -93,8 +93,8 @@ typedef struct hu_stream {
   uint64_t counter;
 } hu_stream;
 /* Word i of a stream; and words 0 ... n - 1 into z. */
-HU_API uint32_t hu_stream_word(hu_stream s, uint64_t i);           /* word i */
-HU_API void hu_stream_words_n(size_t n, uint32_t *z, hu_stream s); /* words 0 to n - 1 */
+HU_API uint32_t hu_stream_word(hu_stream stream, uint64_t i);           /* word i */
+HU_API void hu_stream_words_n(size_t n, uint32_t *z, hu_stream stream); /* words 0 to n - 1 */
 
 /* Events of one operation: a set of bits (section 5). */
 enum {

@@ -57,17 +57,17 @@ typedef struct hu_mpi {
 } hu_mpi;
 
 /* z = what every participant holds after an all-reduce of x over all ranks: rank r is participant r. Arguments as those
- * of hu_collective_reduce; z may be x. All ranks give the same n, f, model, mode, stream and way; each may have threads
- * and levels of its own, and events or NULL. Errors: those of hu_collective_reduce, on all ranks; HU_E_SHAPE: the ranks
- * do not agree, or 512 elements of one rank's participants, times the ranks, are above 2 GiB; HU_E_MEMORY; HU_E_MPI: a
- * call of MPI failed, or a rank did not answer in time. where->rank and where->why say who and what. */
-HU_API HU_MUST_CHECK hu_status hu_mpi_allreduce(hu_mpi *where, size_t n, void *z, hu_format f, const void *x,
+ * of hu_collective_reduce; z may be x. All ranks give the same n, format, model, mode, stream and way; each may have
+ * threads and levels of its own, and events or NULL. Errors: those of hu_collective_reduce, on all ranks; HU_E_SHAPE:
+ * the ranks do not agree, or 512 elements of one rank's participants, times the ranks, are above 2 GiB; HU_E_MEMORY;
+ * HU_E_MPI: a call of MPI failed, or a rank did not answer in time. where->rank and where->why say who and what. */
+HU_API HU_MUST_CHECK hu_status hu_mpi_allreduce(hu_mpi *where, size_t n, void *z, hu_format format, const void *x,
                                                 const hu_collective *model, hu_mode mode, const hu_exec *exec,
                                                 hu_events *events);
 /* The same with `own` participants on this rank, whose buffers are x[0] ... x[own - 1]; ranks may have different
  * numbers of them, also none, but not all none. Participants are counted from rank 0 on, and on a rank in the order
  * of x. */
-HU_API HU_MUST_CHECK hu_status hu_mpi_allreduce_many(hu_mpi *where, size_t n, void *z, hu_format f, size_t own,
+HU_API HU_MUST_CHECK hu_status hu_mpi_allreduce_many(hu_mpi *where, size_t n, void *z, hu_format format, size_t own,
                                                      const void *const *x, const hu_collective *model, hu_mode mode,
                                                      const hu_exec *exec, hu_events *events);
 

@@ -112,7 +112,7 @@ typedef struct hu_number {
 } hu_number;
 
 /* Records of a kind; hu_number_check says whether they make sense. */
-HU_API hu_number hu_number_float(hu_format f);                           /* a floating-point format */
+HU_API hu_number hu_number_float(hu_format format);                      /* a floating-point format */
 HU_API hu_number hu_number_posit(unsigned n, unsigned es);               /* posit<n, es> */
 HU_API hu_number hu_number_lns(unsigned w, unsigned f, unsigned coding); /* a logarithmic number system */
 /* q(m.n) (signed, 1 + m + n bits) or uq(m.n) (m + n bits). Some write the sign among the m: Arm's Q1.15 is q(0.15). */
@@ -129,7 +129,7 @@ HU_API hu_number hu_number_table(size_t count, const float *values, unsigned tie
  *   fixed   1 to 32 bits, signed ones at least 2; m and n up to 32
  *   table   values finite or NaN (which is then the table's NaN), at least one of them finite; ties given: at most half
  *           of HU_TABLE_MAX, and every limit looked at is not below its value and below the next larger one */
-HU_API HU_MUST_CHECK hu_status hu_number_check(hu_number x, const char **why);
+HU_API HU_MUST_CHECK hu_status hu_number_check(hu_number number, const char **why);
 /* 1 if the two are the same number system: all fields equal, tables by the bits of their values. */
 HU_API int hu_number_equal(hu_number a, hu_number b);
 
@@ -146,19 +146,19 @@ typedef struct hu_number_limits {
   double max, low, min;       /* values of the codes above as hu_number_decode64 gives them */
 } hu_number_limits;
 /* All zero for a number that is not valid. */
-HU_API hu_number_limits hu_number_limits_of(hu_number x);
+HU_API hu_number_limits hu_number_limits_of(hu_number number);
 
 /* Text to record. Values of a table written out in the text go to room[0 .. HU_TABLE_MAX-1] (on success, as many as
- * there are) and z->table is room; with room NULL such a text is HU_E_SPACE. Named tables lie in the library. HU_E_TEXT
- * (not the grammar), HU_E_NAME, HU_E_FORMAT, HU_E_NUMBER (well-formed, but hu_number_check refuses it); then, if where
- * is not NULL, *where is the offset of the part that is wrong (0 for HU_E_NAME, HU_E_FORMAT, HU_E_NUMBER, HU_E_SPACE).
- * *z is untouched on failure. */
-HU_API HU_MUST_CHECK hu_status hu_number_parse(hu_number *z, const char *text, float *room, size_t *where);
+ * there are) and number->table is room; with room NULL such a text is HU_E_SPACE. Named tables lie in the library.
+ * HU_E_TEXT (not the grammar), HU_E_NAME, HU_E_FORMAT, HU_E_NUMBER (well-formed, but hu_number_check refuses it); then,
+ * if where is not NULL, *where is the offset of the part that is wrong (0 for HU_E_NAME, HU_E_FORMAT, HU_E_NUMBER,
+ * HU_E_SPACE). *number is untouched on failure. */
+HU_API HU_MUST_CHECK hu_status hu_number_parse(hu_number *number, const char *text, float *room, size_t *where);
 /* Record to its one canonical text, which parses to an equal record: defaults (twos, saturate, even) left out, tables
  * as patterns, floats in the form of hu_format_text. Returns the length needed, like snprintf; 0 if the record is not
  * valid. HU_NUMBER_TEXT_MAX bytes always suffice. */
 #define HU_NUMBER_TEXT_MAX 3072
-HU_API size_t hu_number_text(char *text, size_t size, hu_number x);
+HU_API size_t hu_number_text(char *text, size_t size, hu_number number);
 
 /* The catalogue, entry 0 first: posit8 posit16 posit32 (es = 2), posit8_es0 posit16_es1 posit32_es2 (as they were
  * before the standard), takum8 takum16 takum32, takum_linear8 takum_linear16 takum_linear32, hifloat8, lns8 lns8_madam
@@ -172,26 +172,26 @@ typedef struct hu_number_entry {
 /* The number of systems; and one of them: i < hu_number_count(), else name is NULL. */
 HU_API size_t hu_number_count(void);           /* the number of named systems */
 HU_API hu_number_entry hu_number_at(size_t i); /* named system i */
-/* By name, of this catalogue first, then hu_format_find's. *z is untouched on failure. */
-HU_API HU_MUST_CHECK hu_status hu_number_find(hu_number *z, const char *name);
+/* By name, of this catalogue first, then hu_format_find's. *number is untouched on failure. */
+HU_API HU_MUST_CHECK hu_status hu_number_find(hu_number *number, const char *name);
 /* The first name of a number system, in this catalogue (tables by their values) or hu_format_id's; NULL if none. */
-HU_API const char *hu_number_id(hu_number x);
+HU_API const char *hu_number_id(hu_number number);
 
 /* One value at a time, as scalar.h's calls: `random` is R, *events is set to the operation's HU_EVENT_ bits (may be
  * NULL). Any bit pattern gives the documented result. Something that a check refuses: code 0 (value NaN) and
  * HU_EVENT_INVALID. Bits above the width of a code are ignored: these calls have no status. */
-HU_API uint32_t hu_number_encode(hu_number z, hu_mode mode, float x, uint32_t random,
+HU_API uint32_t hu_number_encode(hu_number number, hu_mode mode, float x, uint32_t random,
                                  uint32_t *events); /* a binary32 number to its code */
-HU_API uint32_t hu_number_encode64(hu_number z, hu_mode mode, double x, uint32_t random,
+HU_API uint32_t hu_number_encode64(hu_number number, hu_mode mode, double x, uint32_t random,
                                    uint32_t *events); /* a binary64 number to its code */
-/* The code in z of the value of code x of fx: one rounding, whatever the two kinds, irrational values included. */
-HU_API uint32_t hu_number_convert(hu_number z, hu_mode mode, hu_number fx, uint32_t x, uint32_t random,
+/* The code in number of the value of code x of fx: one rounding, whatever the two kinds, irrational values included. */
+HU_API uint32_t hu_number_convert(hu_number number, hu_mode mode, hu_number fx, uint32_t x, uint32_t random,
                                   uint32_t *events);
 /* The value of a code; exact, except for lns and takum, whose irrational values are rounded to nearest (limits:
  * exact64). NaN, NaR and codes of a table beyond its last value: 0x7FF8000000000000. */
-HU_API double hu_number_decode64(hu_number f, uint32_t code);
+HU_API double hu_number_decode64(hu_number number, uint32_t code);
 /* The same, the value itself rounded once to binary32, ties to even, IEEE overflow and underflow. */
-HU_API float hu_number_decode(hu_number f, uint32_t code);
+HU_API float hu_number_decode(hu_number number, uint32_t code);
 
 /* Arrays: everything of array.h (strides, storage by hu_number_limits.storage, threads, random words, events, errors;
  * `exec` NULL means stream (0, 0), the same random words in every such call)
@@ -199,21 +199,22 @@ HU_API float hu_number_decode(hu_number f, uint32_t code);
  * into the array's own type. There is no HU_E_CARRIER here: values that binary32 lacks are rounded as hu_number_decode
  * does it. A table must not overlap an output. */
 HU_API HU_MUST_CHECK hu_status hu_number_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                                    hu_number f, hu_mode mode, const hu_exec *exec,
+                                                    hu_number number, hu_mode mode, const hu_exec *exec,
                                                     hu_events *events); /* binary32 to binary32 */
 HU_API HU_MUST_CHECK hu_status hu_number_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x,
-                                                      ptrdiff_t incx, hu_number f, hu_mode mode, const hu_exec *exec,
+                                                      ptrdiff_t incx, hu_number number, hu_mode mode,
+                                                      const hu_exec *exec,
                                                       hu_events *events); /* binary64 to binary64 */
 HU_API HU_MUST_CHECK hu_status hu_number_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                                  hu_number f, hu_mode mode, const hu_exec *exec,
+                                                  hu_number number, hu_mode mode, const hu_exec *exec,
                                                   hu_events *events); /* binary32 to codes */
 HU_API HU_MUST_CHECK hu_status hu_number_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x, ptrdiff_t incx,
-                                                    hu_number f, hu_mode mode, const hu_exec *exec,
+                                                    hu_number number, hu_mode mode, const hu_exec *exec,
                                                     hu_events *events); /* binary64 to codes */
 HU_API HU_MUST_CHECK hu_status hu_number_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                                  hu_number f, const hu_exec *exec); /* codes to binary32 */
+                                                  hu_number number, const hu_exec *exec); /* codes to binary32 */
 HU_API HU_MUST_CHECK hu_status hu_number_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                                    hu_number f, const hu_exec *exec); /* codes to binary64 */
+                                                    hu_number number, const hu_exec *exec); /* codes to binary64 */
 HU_API HU_MUST_CHECK hu_status hu_number_convert_n(size_t n, void *z, ptrdiff_t incz, hu_number fz, const void *x,
                                                    ptrdiff_t incx, hu_number fx, hu_mode mode, const hu_exec *exec,
                                                    hu_events *events); /* codes to codes */

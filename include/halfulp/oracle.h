@@ -18,13 +18,13 @@ extern "C" {
 
 /* What hu_encode64 must return for x, code and events, in every mode. Any format of up to 32 bits (values are computed
  * from codes one at a time, found by bisection). Also hu_encode: a float is exact as a double. */
-HU_API HU_MUST_CHECK hu_status hu_oracle_encode64(uint32_t *code, uint32_t *events, hu_format f, hu_mode mode, double x,
-                                                  uint32_t random);
+HU_API HU_MUST_CHECK hu_status hu_oracle_encode64(uint32_t *code, uint32_t *events, hu_format format, hu_mode mode,
+                                                  double x, uint32_t random);
 /* What hu_convert must return. */
 HU_API HU_MUST_CHECK hu_status hu_oracle_convert(uint32_t *code, uint32_t *events, hu_format fz, hu_mode mode,
                                                  hu_format fx, uint32_t x, uint32_t random);
 /* What hu_decode64 must return. */
-HU_API HU_MUST_CHECK hu_status hu_oracle_decode64(double *z, hu_format f, uint32_t code);
+HU_API HU_MUST_CHECK hu_status hu_oracle_decode64(double *z, hu_format format, uint32_t code);
 
 /* Where |x| lies among the magnitudes of a format, for explanations and golden files. */
 typedef struct hu_place {
@@ -37,7 +37,7 @@ typedef struct hu_place {
    * code, so that zero is ('<' 'h' '>' with below 0: between 2^emin and code 1). */
   char where;
 } hu_place;
-HU_API HU_MUST_CHECK hu_status hu_oracle_place(hu_place *place, hu_format f, double x); /* x finite */
+HU_API HU_MUST_CHECK hu_status hu_oracle_place(hu_place *place, hu_format format, double x); /* x finite */
 
 /* The exact sum c + sum of a[i] b[i] (codes in uint32_t; fc NULL: absent), rounded once into fz: what hu_gemm's `exact`
  * must return for one element, events included (hu_dot's where mode.nan_fma is not 0). */
@@ -115,14 +115,14 @@ HU_API HU_MUST_CHECK hu_status hu_oracle_functions(uint32_t *codes, uint32_t *ev
 
 /* Number systems (number.h, docs/numbers.md). HU_E_NUMBER and HU_E_FORMAT as hu_number_check, but that fields of other
  * kinds are not looked at. What hu_number_encode64, hu_number_convert must return. */
-HU_API HU_MUST_CHECK hu_status hu_oracle_number_encode64(uint32_t *code, uint32_t *events, hu_number f, hu_mode mode,
-                                                         double x,
+HU_API HU_MUST_CHECK hu_status hu_oracle_number_encode64(uint32_t *code, uint32_t *events, hu_number number,
+                                                         hu_mode mode, double x,
                                                          uint32_t random); /* a code and events of hu_number_encode64 */
 HU_API HU_MUST_CHECK hu_status hu_oracle_number_convert(uint32_t *code, uint32_t *events, hu_number fz, hu_mode mode,
                                                         hu_number fx, uint32_t x,
                                                         uint32_t random); /* a code and events of hu_number_convert */
 /* What hu_number_decode64 and, if z32 is not NULL, hu_number_decode must return. */
-HU_API HU_MUST_CHECK hu_status hu_oracle_number_decode64(double *z, float *z32, hu_number f, uint32_t code);
+HU_API HU_MUST_CHECK hu_status hu_oracle_number_decode64(double *z, float *z32, hu_number number, uint32_t code);
 
 #ifdef __cplusplus
 }

@@ -171,11 +171,11 @@ typedef struct hu_p3109_projection {
 /* HU_OK, HU_E_MODE (hu_mode_check, or rules without a name). */
 HU_API HU_MUST_CHECK hu_status hu_p3109_projection_check(hu_p3109_projection projection);
 
-/* The code, truth value or class that the operation gives for the operands x[i] of the formats f[i]. fz and projection
- * play no part where the operation gives none of HU_P3109_NUMBER. `random` is R of the stochastic modes, as in
- * scalar.h. Bits above the width of a code are ignored, here alone: the calls below refuse them. What is refused (no
+/* The code, truth value or class that the operation gives for the operands x[i] of the formats format[i]. fz and
+ * projection play no part where the operation gives none of HU_P3109_NUMBER. `random` is R of the stochastic modes, as
+ * in scalar.h. Bits above the width of a code are ignored, here alone: the calls below refuse them. What is refused (no
  * such operation, a format or projection that its check refuses, NULL) gives 0. */
-HU_API uint32_t hu_p3109_compute(int op, hu_format fz, hu_p3109_projection projection, const hu_format *f,
+HU_API uint32_t hu_p3109_compute(int op, hu_format fz, hu_p3109_projection projection, const hu_format *format,
                                  const uint32_t *x, uint32_t random);
 /* The code of a binary64 number, infinity or NaN: ConvertFromIEEE754, and the draft's Project. */
 HU_API uint32_t hu_p3109_project(hu_format fz, hu_p3109_projection projection, double x, uint32_t random);

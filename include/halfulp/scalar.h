@@ -18,21 +18,21 @@
 extern "C" {
 #endif
 
-/* The code of x rounded into f. */
-HU_API uint32_t hu_encode(hu_format f, hu_mode mode, float x, uint32_t random,
+/* The code of x rounded into format. */
+HU_API uint32_t hu_encode(hu_format format, hu_mode mode, float x, uint32_t random,
                           uint32_t *events); /* the code of a binary32 number */
-HU_API uint32_t hu_encode64(hu_format f, hu_mode mode, double x, uint32_t random,
+HU_API uint32_t hu_encode64(hu_format format, hu_mode mode, double x, uint32_t random,
                             uint32_t *events); /* the code of a binary64 number */
 /* The code in fz of the value of code x of format fx: one rounding, whatever the two formats. */
 HU_API uint32_t hu_convert(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events);
 /* The value of a code; always exact. NaN: 0x7FF8000000000000. */
-HU_API double hu_decode64(hu_format f, uint32_t code);
-/* The same in binary32, exact if hu_format_fits_binary32(f); else rounded once, ties to even, IEEE overflow. */
-HU_API float hu_decode(hu_format f, uint32_t code);
-/* decode(encode(x)): the value of f that x rounds to. */
-HU_API float hu_quantize(hu_format f, hu_mode mode, float x, uint32_t random,
+HU_API double hu_decode64(hu_format format, uint32_t code);
+/* The same in binary32, exact if hu_format_fits_binary32(format); else rounded once, ties to even, IEEE overflow. */
+HU_API float hu_decode(hu_format format, uint32_t code);
+/* decode(encode(x)): the value of format that x rounds to. */
+HU_API float hu_quantize(hu_format format, hu_mode mode, float x, uint32_t random,
                          uint32_t *events); /* the value for a binary32 number */
-HU_API double hu_quantize64(hu_format f, hu_mode mode, double x, uint32_t random,
+HU_API double hu_quantize64(hu_format format, hu_mode mode, double x, uint32_t random,
                             uint32_t *events); /* the value for a binary64 number */
 
 #ifdef __cplusplus

@@ -50,8 +50,8 @@ typedef enum hu_status {
 } hu_status;
 
 /* The enumerator's name ("HU_E_FORMAT") and one sentence; never NULL, static storage. */
-HU_API const char *hu_status_name(hu_status s); /* the name */
-HU_API const char *hu_status_text(hu_status s); /* the sentence */
+HU_API const char *hu_status_name(hu_status status); /* the name */
+HU_API const char *hu_status_text(hu_status status); /* the sentence */
 
 #ifdef __cplusplus
 }

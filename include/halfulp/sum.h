@@ -55,25 +55,25 @@ typedef struct hu_sum {
   uint32_t reserved;           /* 0 */
 } hu_sum;
 
-/* Adds the value of a code of f; a binary32, a binary64 number; a product. Bits above the width of one code are
+/* Adds the value of a code of format; a binary32, a binary64 number; a product. Bits above the width of one code are
  * ignored, as these calls have no status. A format that hu_format_check refuses counts as a NaN term. */
-HU_API void hu_sum_add(hu_sum *sum, hu_format f, uint32_t code); /* the value of a code */
-HU_API void hu_sum_add32(hu_sum *sum, float x);                  /* a binary32 number */
-HU_API void hu_sum_add64(hu_sum *sum, double x);                 /* a binary64 number */
+HU_API void hu_sum_add(hu_sum *sum, hu_format format, uint32_t code); /* the value of a code */
+HU_API void hu_sum_add32(hu_sum *sum, float x);                       /* a binary32 number */
+HU_API void hu_sum_add64(hu_sum *sum, double x);                      /* a binary64 number */
 HU_API void hu_sum_add_product(hu_sum *sum, hu_format fa, uint32_t a, hu_format fb,
                                uint32_t b);                        /* the product of two codes' values */
 HU_API void hu_sum_add_product64(hu_sum *sum, double a, double b); /* the product of two binary64 numbers */
-/* Adds n values of f; n products of values of fa and fb. Codes are stored as in array.h, with its errors (HU_E_CODE,
- * too); x is read as it is stored, and the sum is untouched after an error. */
+/* Adds n values of format; n products of values of fa and fb. Codes are stored as in array.h, with its errors
+ * (HU_E_CODE, too); x is read as it is stored, and the sum is untouched after an error. */
 HU_API HU_MUST_CHECK hu_status hu_sum_add_all(hu_sum *sum, size_t n, const void *x, ptrdiff_t incx,
-                                              hu_format f); /* n values */
+                                              hu_format format); /* n values */
 HU_API HU_MUST_CHECK hu_status hu_sum_add_dot(hu_sum *sum, size_t n, const void *a, ptrdiff_t inca, hu_format fa,
                                               const void *b, ptrdiff_t incb, hu_format fb); /* n products */
 /* Adds all terms of x. sum may be x. */
 HU_API void hu_sum_merge(hu_sum *sum, const hu_sum *x);
-/* The code of f that the sum rounds to, with R = `random` in stochastic modes; *events, if not NULL, becomes its
+/* The code of format that the sum rounds to, with R = `random` in stochastic modes; *events, if not NULL, becomes its
  * HU_EVENT_ bits. A format or mode that its check refuses: 0, and HU_EVENT_INVALID, as in arith.h. */
-HU_API uint32_t hu_sum_round(const hu_sum *sum, hu_format f, hu_mode mode, uint32_t random, uint32_t *events);
+HU_API uint32_t hu_sum_round(const hu_sum *sum, hu_format format, hu_mode mode, uint32_t random, uint32_t *events);
 /* The binary64 number that the sum rounds to, ties to even. */
 HU_API double hu_sum_round64(const hu_sum *sum);
 
@@ -95,9 +95,9 @@ typedef struct hu_sum_range {
   int32_t low;
   uint32_t words; /* 1 to HU_SUM_WORDS */
 } hu_sum_range;
-/* The least range for values of f; for products of values of fa and fb; for what either of two ranges holds. words is 0
- * for a format that hu_format_check refuses. */
-HU_API hu_sum_range hu_sum_range_of(hu_format f);                         /* values of f */
+/* The least range for values of format; for products of values of fa and fb; for what either of two ranges holds. words
+ * is 0 for a format that hu_format_check refuses. */
+HU_API hu_sum_range hu_sum_range_of(hu_format format);                    /* values of format */
 HU_API hu_sum_range hu_sum_range_of_product(hu_format fa, hu_format fb);  /* products of values of fa and fb */
 HU_API hu_sum_range hu_sum_range_of_both(hu_sum_range a, hu_sum_range b); /* what a or b holds */
 

@@ -60,8 +60,8 @@ enum {
 
 /* num / den in lowest terms; 0 / 1 if den is 0. */
 HU_API hu_ratio hu_ratio_of(uint64_t num, uint64_t den);
-/* 1 if r is between 0 and 1 with a denominator up to 10^6, as demotion and promotion require it. */
-HU_API int hu_ratio_usable(hu_ratio r);
+/* 1 if ratio is between 0 and 1 with a denominator up to 10^6, as demotion and promotion require it. */
+HU_API int hu_ratio_usable(hu_ratio ratio);
 /* HU_OK, HU_E_NULL, or HU_E_SHAPE: no operators, an input that is not there yet, or more than 2^42 elements. */
 HU_API HU_MUST_CHECK hu_status hu_layout_check(const hu_layout *layout);
 /* Numbers of elements of all tensors: values and their gradients, parameters and theirs; of a layout that is right. */
@@ -78,10 +78,10 @@ HU_API HU_MUST_CHECK hu_status hu_assign_operator_prime(const hu_layout *layout,
                                                         hu_assignment *a); /* operator_prime: above */
 /* Algorithm 1. A group holds v_i, dv_i, theta_i, dtheta_i of consecutive operators up to and with a matrix product; the
  * last group ends with the last value. From all high, groups become low one after another while the ratio of low
- * elements is below r. HU_DEMOTE_RANDOM: by the words of `stream`, group k has word k, smallest first. HU_E_SHAPE: r is
- * not between 0 and 1, or its denominator above 10^6. */
+ * elements is below ratio. HU_DEMOTE_RANDOM: by the words of `stream`, group k has word k, smallest first. HU_E_SHAPE:
+ * ratio is not between 0 and 1, or its denominator above 10^6. */
 HU_API HU_MUST_CHECK hu_status
-hu_assign_demote(const hu_layout *layout, hu_assignment *a, hu_ratio r, unsigned order,
+hu_assign_demote(const hu_layout *layout, hu_assignment *a, hu_ratio ratio, unsigned order,
                  hu_stream stream); /* demote: groups low until the ratio of low elements is r */
 HU_API void hu_assign_keep_parameter_gradients(const hu_layout *layout,
                                                hu_assignment *a); /* sets every dtheta to high */

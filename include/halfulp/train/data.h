@@ -211,25 +211,25 @@ HU_API HU_MUST_CHECK hu_status hu_movielens_load(hu_movielens *z, const char *pa
 /* Pairs for training as examples of two features, the user's and the item's number, of two classes. For each rating
  * that is not held out, in the order of the record: the pair itself, with the label 1, then `negatives` pairs of its
  * user with other items, with the label 0. Let the rating be number i of these. Its negatives are the first numbers
- * below items, drawn from child i of s (hu_stream_below), that are no item of the user's ratings for training. So they
- * may repeat, and may be what is held out, since training does not know it (He et al. 2017). HU_E_SHAPE: 2^32 pairs or
- * more. */
+ * below items, drawn from child i of stream (hu_stream_below), that are no item of the user's ratings for training. So
+ * they may repeat, and may be what is held out, since training does not know it (He et al. 2017). HU_E_SHAPE: 2^32
+ * pairs or more. */
 HU_API HU_MUST_CHECK hu_status hu_movielens_training(hu_data *z, const hu_movielens *x, uint32_t negatives,
-                                                     hu_stream s);
+                                                     hu_stream stream);
 /* The same pairs with the negatives of another stream, in place. HU_E_SHAPE: z is not of hu_movielens_training with the
  * same x and negatives. */
 HU_API HU_MUST_CHECK hu_status hu_movielens_negatives(hu_data *z, const hu_movielens *x, uint32_t negatives,
-                                                      hu_stream s);
+                                                      hu_stream stream);
 /* Pairs for testing, 1 + candidates of each tested user u, users in order: what is held out, with the label 1, then the
- * user with the first `candidates` different numbers below items, drawn from child u of s, that are no item of any of
- * the user's ratings, with the label 0. HU_E_SHAPE: a tested user has fewer such items, or 2^32 pairs or more. */
-HU_API HU_MUST_CHECK hu_status hu_movielens_test(hu_data *z, const hu_movielens *x, uint32_t candidates, hu_stream s,
-                                                 char *why);
+ * user with the first `candidates` different numbers below items, drawn from child u of stream, that are no item of any
+ * of the user's ratings, with the label 0. HU_E_SHAPE: a tested user has fewer such items, or 2^32 pairs or more. */
+HU_API HU_MUST_CHECK hu_status hu_movielens_test(hu_data *z, const hu_movielens *x, uint32_t candidates,
+                                                 hu_stream stream, char *why);
 
 /* ---- random numbers ---- */
 
-/* A stream of its own for each i: the key is words 2i and 2i + 1 of s (the low half first), the counter 0. */
-HU_API hu_stream hu_stream_child(hu_stream s, uint64_t i);
+/* A stream of its own for each i: the key is words 2i and 2i + 1 of stream (the low half first), the counter 0. */
+HU_API hu_stream hu_stream_child(hu_stream stream, uint64_t i);
 /* Child `use` of the stream (seed, 0). Numbers from 64 on are free for other purposes. */
 enum {
   HU_USE_ORDER = 0,       /* child e of it: the permutation of epoch e */
@@ -247,21 +247,22 @@ enum {
   HU_USE_OTHER = 64       /* the first free one */
 };
 HU_API hu_stream hu_stream_of_use(uint64_t seed, uint64_t use);
-/* A number from 0 ... n - 1, each with the same probability (n >= 1): takes words from *s, whose counter moves. */
-HU_API uint32_t hu_stream_below(hu_stream *s, uint32_t n);
+/* A number from 0 ... n - 1, each with the same probability (n >= 1): takes words from *stream, whose counter moves. */
+HU_API uint32_t hu_stream_below(hu_stream *stream, uint32_t n);
 /* z = 0 ... n - 1 in random order, each order with the same probability (Fisher, Yates). */
-HU_API void hu_permutation(uint32_t n, uint32_t *z, hu_stream s);
+HU_API void hu_permutation(uint32_t n, uint32_t *z, hu_stream stream);
 /* z[i] = low + (high - low) u, u = floor(word i / 2^8) / 2^24, in binary32: from low to below high where low is
  * 0; else high may be met by rounding. */
-HU_API void hu_uniform_n(size_t n, float *z, float low, float high, hu_stream s);
+HU_API void hu_uniform_n(size_t n, float *z, float low, float high, hu_stream stream);
 /* z[i] = deviation times normal number i of the stream, a binary32 product: mean 0, variance 1 (Box, Muller), within
  * +-5.77. Numbers 2j and 2j + 1 are made from words 2j and 2j + 1. */
-HU_API void hu_normal_n(size_t n, float *z, float deviation, hu_stream s);
+HU_API void hu_normal_n(size_t n, float *z, float deviation, hu_stream stream);
 
 /* First weights: N(0, gain / fan_in), gain 2 before a ReLU, 1 else; uniform between +-1/sqrt(hidden), both ends open.
  * A size of 0 counts as 1. */
-HU_API void hu_init_normal(size_t n, float *z, unsigned gain, size_t fan_in, hu_stream s); /* N(0, gain / fan_in) */
-HU_API void hu_init_uniform(size_t n, float *z, size_t hidden, hu_stream s);               /* uniform */
+HU_API void hu_init_normal(size_t n, float *z, unsigned gain, size_t fan_in,
+                           hu_stream stream);                                     /* N(0, gain / fan_in) */
+HU_API void hu_init_uniform(size_t n, float *z, size_t hidden, hu_stream stream); /* uniform */
 
 /* ---- generated data ---- */
 
@@ -359,15 +360,15 @@ HU_API char *hu_batch_state_text(char text[HU_BATCH_STATE_TEXT_MAX], hu_batch_st
 HU_API HU_MUST_CHECK hu_status hu_batch_state_parse(hu_batch_state *z, const char *text);   /* text to state */
 
 /* n images, each padded by `pad` pixels of fill[c] (NULL: 0) on all sides, cropped at a random place to its size, and
- * mirrored from left to right with probability 1/2 if `flip`. Image i draws from child i of s. z and x do not overlap.
- * (CIFAR: pad 4, flip; fill (0 - mean) / deviation where the images were normalised before.) */
+ * mirrored from left to right with probability 1/2 if `flip`. Image i draws from child i of stream. z and x do not
+ * overlap. (CIFAR: pad 4, flip; fill (0 - mean) / deviation where the images were normalised before.) */
 HU_API HU_MUST_CHECK hu_status hu_augment(size_t n, float *z, const float *x, size_t height, size_t width,
-                                          size_t channels, size_t pad, int flip, const float *fill, hu_stream s);
+                                          size_t channels, size_t pad, int flip, const float *fill, hu_stream stream);
 
 /* n windows of `length` tokens from random places within tokens first ... first + count - 1, one after another into z;
- * window i draws from child i of s. HU_E_SHAPE: no window fits, or there are not so many tokens. */
+ * window i draws from child i of stream. HU_E_SHAPE: no window fits, or there are not so many tokens. */
 HU_API HU_MUST_CHECK hu_status hu_text_windows(size_t n, uint32_t *z, const hu_text *x, size_t first, size_t count,
-                                               size_t length, hu_stream s);
+                                               size_t length, hu_stream stream);
 
 #ifdef __cplusplus
 }

@@ -127,7 +127,7 @@ typedef struct hu_experiment_report {
   hu_experiment_table *table;
 } hu_experiment_report;
 /* All of its memory; then it is all zero. NULL: nothing. */
-HU_API void hu_experiment_report_free(hu_experiment_report *r);
+HU_API void hu_experiment_report_free(hu_experiment_report *report);
 
 /* ---- running ---- */
 

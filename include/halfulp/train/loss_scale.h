@@ -112,7 +112,7 @@ HU_API size_t hu_loss_rule_text(char *text, size_t size, const hu_loss_rule *rul
 /* The state before the first step; all zero for a rule that is not valid. */
 HU_API hu_loss_scale hu_loss_scale_start(const hu_loss_rule *rule);
 /* One step's gradients were as found: moves the state and returns 1 if the step is to be taken, 0 if not. */
-HU_API int hu_loss_scale_update(hu_loss_scale *s, const hu_loss_rule *rule, hu_gradient_found found);
+HU_API int hu_loss_scale_update(hu_loss_scale *scale, const hu_loss_rule *rule, hu_gradient_found found);
 
 /* g[i] = g[i] (1/scale), 1/scale rounded to binary32, the product rounded to binary32, ties to even (exact for powers
  * of two but where the product is subnormal); *found, to be zero before the first array of a step, takes the results

@@ -194,7 +194,7 @@ HU_API int hu_net_values(const hu_net *net);     /* the number of values */
 HU_API int hu_net_parameters(const hu_net *net); /* the number of parameters */
 
 /* HU_E_SHAPE: no tensor of that number; else a rounding's own errors. Roundings are keep before. */
-HU_API HU_MUST_CHECK hu_status hu_net_round_value(hu_net *net, int value, const hu_rounding *v,
+HU_API HU_MUST_CHECK hu_status hu_net_round_value(hu_net *net, int value, const hu_rounding *rounding,
                                                   const hu_rounding *dv); /* a value and its gradient */
 HU_API HU_MUST_CHECK hu_status hu_net_round_parameter(hu_net *net, int parameter, const hu_rounding *theta,
                                                       const hu_rounding *dtheta); /* a parameter and its gradient */
@@ -282,7 +282,7 @@ HU_API hu_product_rounding hu_product_rounding_plain(void);
 /* For the operator that makes `value`. HU_E_SHAPE: no product makes it, or `hadamard` is another number; HU_E_TRAIN:
  * by_window or twice is above 1, quartet above 2, w_average is not from 0 to below 1, or one of them does not go with
  * another field or with the kind of the operator; HU_E_MEMORY; else the parts' own errors. */
-HU_API HU_MUST_CHECK hu_status hu_net_round_product(hu_net *net, int value, const hu_product_rounding *r);
+HU_API HU_MUST_CHECK hu_status hu_net_round_product(hu_net *net, int value, const hu_product_rounding *rounding);
 
 /* Delayed scaling (NVIDIA Transformer Engine: recipe DelayedScaling, common/recipe/delayed_scaling.cu): the scale of an
  * operand comes from the largest magnitudes of earlier steps, so that it is known before the operand is. Of each
@@ -317,7 +317,7 @@ typedef struct hu_delayed {
  * HU_E_SHAPE: no product makes it; HU_E_TRAIN: a number out of range, no operand with one scale, `hadamard`, or
  * `by_window` of a convolution; HU_E_SCALING: an operand with several scales, two levels or another rule; HU_E_MEMORY.
  * hu_net_initialize forgets all records. */
-HU_API HU_MUST_CHECK hu_status hu_net_delay_product(hu_net *net, int value, const hu_delayed *d);
+HU_API HU_MUST_CHECK hu_status hu_net_delay_product(hu_net *net, int value, const hu_delayed *delayed);
 /* The record of X (0), W (1) or dZ (2) of the product that makes `value`: 1 + history numbers, the amax in force (0:
  * none), then those of the steps, the last one first. They are the net's own, to be read, or written to continue a run.
  * NULL: there is none. */
@@ -348,7 +348,7 @@ HU_API HU_MUST_CHECK hu_status hu_net_forward(hu_net *net, int training, float *
 HU_API HU_MUST_CHECK hu_status hu_net_backward(hu_net *net, float scale);
 /* One step of the optimizer for all parameters: gradients times 1 / scale; where the rule does not take the step (an
  * infinity or a NaN among them) only the loss scale moves. *taken, if not NULL: 1 if weights were updated. */
-HU_API HU_MUST_CHECK hu_status hu_net_update(hu_net *net, const hu_optimizer *o, const hu_loss_rule *rule,
+HU_API HU_MUST_CHECK hu_status hu_net_update(hu_net *net, const hu_optimizer *optimizer, const hu_loss_rule *rule,
                                              hu_loss_scale *scale, hu_update_counts *counts, int *taken);
 /* The same with what gradient.h defines in between: penalties on the master weights, clipping by the global norm, LARC
  * (the rate is o->rate). with NULL: hu_net_update. Errors too: HU_E_MEMORY, those of hu_gradient_prepare. */
@@ -358,7 +358,7 @@ typedef struct hu_net_gradient_rules {
   hu_gradient_norms norms;     /* of the last update; written by it, as is `found` */
   hu_gradient_found found;     /* what the unscaled gradients contained: the loss scale's input */
 } hu_net_gradient_rules;
-HU_API HU_MUST_CHECK hu_status hu_net_update_with(hu_net *net, const hu_optimizer *o, const hu_loss_rule *rule,
+HU_API HU_MUST_CHECK hu_status hu_net_update_with(hu_net *net, const hu_optimizer *optimizer, const hu_loss_rule *rule,
                                                   hu_loss_scale *scale, hu_net_gradient_rules *with,
                                                   hu_update_counts *counts, int *taken);
 

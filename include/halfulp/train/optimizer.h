@@ -114,28 +114,28 @@ typedef struct hu_update_counts {
 /* Rate 0.01, momentum 0.9; AdamW: rate 0.001, beta 0.9 and 0.999, eps 1e-8; Adagrad: rate 0.01, eps 1e-10; no decay;
  * weights in the same format, rounded to nearest even. Narrow formats do not keep all of these numbers, and
  * hu_optimizer_check then refuses them: 0.999 is 1 in bfloat16, 1e-8 is 0 in binary16. */
-HU_API hu_optimizer hu_optimizer_sgd(hu_format f);     /* gradient descent with momentum */
-HU_API hu_optimizer hu_optimizer_adamw(hu_format f);   /* AdamW */
-HU_API hu_optimizer hu_optimizer_adagrad(hu_format f); /* Adagrad */
+HU_API hu_optimizer hu_optimizer_sgd(hu_format format);     /* gradient descent with momentum */
+HU_API hu_optimizer hu_optimizer_adamw(hu_format format);   /* AdamW */
+HU_API hu_optimizer hu_optimizer_adagrad(hu_format format); /* Adagrad */
 /* HU_OK; HU_E_FORMAT or HU_E_CARRIER (a format that is invalid, or not within binary32), HU_E_MODE, or HU_E_TRAIN: a
  * number out of range, or one of those that `kind` uses (rate, decay, momentum, beta1, beta2, eps) that is not 0 and 0
  * in `state`, or below 1 and 1 there: an eps of 0 divides 0 by 0, and with a beta of 1 nothing would ever be forgotten.
  * Then *why, if why is not NULL, is a sentence that names the field, and of such a number the smallest above 0 or the
  * largest below 1; it stands until this thread's next call. */
-HU_API HU_MUST_CHECK hu_status hu_optimizer_check(const hu_optimizer *o, const char **why);
+HU_API HU_MUST_CHECK hu_status hu_optimizer_check(const hu_optimizer *optimizer, const char **why);
 /* The same of a record whose rate is that of one step: a schedule may end so low that it is 0 in `state`. What takes a
  * step (hu_optimizer_step, hu_net_update) and hu_optimizer_bytes ask for this. */
-HU_API HU_MUST_CHECK hu_status hu_optimizer_check_step(const hu_optimizer *o, const char **why);
+HU_API HU_MUST_CHECK hu_status hu_optimizer_check_step(const hu_optimizer *optimizer, const char **why);
 /* The next step begins. */
-HU_API void hu_optimizer_tick(hu_optimizer_time *now, const hu_optimizer *o);
+HU_API void hu_optimizer_tick(hu_optimizer_time *now, const hu_optimizer *optimizer);
 /* One step of a tensor of n elements, which happens wholly or, on an error, not at all: those of
  * hu_optimizer_check_step, HU_E_NULL (an array that is wanted, or one that is not, the counts excepted: NULL or added
  * to), HU_E_SHAPE (t is 0). */
-HU_API HU_MUST_CHECK hu_status hu_optimizer_step(size_t n, const hu_optimizer_arrays *x, const hu_optimizer *o,
+HU_API HU_MUST_CHECK hu_status hu_optimizer_step(size_t n, const hu_optimizer_arrays *x, const hu_optimizer *optimizer,
                                                  const hu_optimizer_time *now, hu_stream stream,
                                                  hu_update_counts *counts);
 /* Bytes of storage that an element takes: weight, momenta and Kahan term, as codes. */
-HU_API size_t hu_optimizer_bytes(const hu_optimizer *o);
+HU_API size_t hu_optimizer_bytes(const hu_optimizer *optimizer);
 
 #ifdef __cplusplus
 }

@@ -125,9 +125,9 @@ typedef struct hu_precision_memory {
   uint64_t master;    /* master weights, as they are stored (hu_limits.storage) */
   uint64_t state;     /* momenta, second moments, Kahan terms */
 } hu_precision_memory;
-/* HU_E_NULL, hu_optimizer_check's. o may be NULL: then master and state are 0. */
+/* HU_E_NULL, hu_optimizer_check's. optimizer may be NULL: then master and state are 0. */
 HU_API HU_MUST_CHECK hu_status hu_precision_memory_of(hu_precision_memory *z, const hu_precision *plan,
-                                                      const hu_optimizer *o);
+                                                      const hu_optimizer *optimizer);
 
 /* ---- other assignments, and resuming a run ---- */
 

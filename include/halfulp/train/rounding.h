@@ -61,23 +61,24 @@ typedef struct hu_rounding_counts {
 } hu_rounding_counts;
 
 /* Roundings that keep, and that go into a format by a mode. */
-HU_API hu_rounding hu_rounding_keep(void);                        /* keeps every number */
-HU_API hu_rounding hu_rounding_format(hu_format f, hu_mode mode); /* rounds into f by a mode */
+HU_API hu_rounding hu_rounding_keep(void);                             /* keeps every number */
+HU_API hu_rounding hu_rounding_format(hu_format format, hu_mode mode); /* rounds into format by a mode */
 /* HU_OK, or what the parts' own checks return; HU_E_CARRIER: a format beyond binary32; HU_E_TRAIN: an unknown kind, or
  * over_inf or keep_nan of another kind than HU_ROUND_FORMAT or with a policy for NaN, or an amax of another kind than
  * HU_ROUND_SCALED, negative or not finite. hu_rounding_apply: HU_E_SCALING: an amax that the scaling does not take. */
-HU_API HU_MUST_CHECK hu_status hu_rounding_check(const hu_rounding *r);
+HU_API HU_MUST_CHECK hu_status hu_rounding_check(const hu_rounding *rounding);
 /* z = x rounded, rows x cols, both contiguous; z may be x. keep: x itself, NaN as 0x7FC00000, as everywhere. exec as in
  * array.h: stochastic modes draw word i cols + j of its stream for element (i, j), of stream (0, 0) where exec is NULL.
  * counts may be NULL. */
 HU_API HU_MUST_CHECK hu_status hu_rounding_apply(size_t rows, size_t cols, float *z, const float *x,
-                                                 const hu_rounding *r, const hu_exec *exec, hu_rounding_counts *counts);
+                                                 const hu_rounding *rounding, const hu_exec *exec,
+                                                 hu_rounding_counts *counts);
 /* What rows x cols numbers take so rounded, codes packed densely, in bits: the width of a code for each (keep: 32); for
  * scaled tensors their scales, too (hu_limits.storage each), and 32 bits for a second-level one; for shifted and
  * squeezed ones 64 bits more. 0 for a rounding that is not valid. */
-HU_API uint64_t hu_rounding_bits(size_t rows, size_t cols, const hu_rounding *r);
+HU_API uint64_t hu_rounding_bits(size_t rows, size_t cols, const hu_rounding *rounding);
 /* HU_E_TEXT, HU_E_NAME, or a check's status; then *where, if not NULL, is the offset of the part that is wrong. */
-HU_API HU_MUST_CHECK hu_status hu_rounding_parse(hu_rounding *r, const char *text, size_t *where);
+HU_API HU_MUST_CHECK hu_status hu_rounding_parse(hu_rounding *rounding, const char *text, size_t *where);
 
 #ifdef __cplusplus
 }

@@ -48,18 +48,18 @@ HU_API hu_trainer_key hu_trainer_key_at(size_t i); /* key i */
 /* NULL: no memory. Every key has its default. */
 HU_API hu_trainer *hu_trainer_new(void);
 /* Frees a trainer; NULL is allowed. */
-HU_API void hu_trainer_free(hu_trainer *t);
+HU_API void hu_trainer_free(hu_trainer *trainer);
 /* HU_E_NAME: no such key; HU_E_TRAIN or what the value's own parser returns: not a value for it; HU_E_SHAPE: the run
  * has begun. Then why, if not NULL, has room for HU_DATA_WHY_MAX bytes and gets a sentence that names the key, what is
  * wrong and what the key takes; nothing is changed. "precision.system" sets several keys at once, later calls change
  * them again. */
-HU_API HU_MUST_CHECK hu_status hu_trainer_set(hu_trainer *t, const char *key, const char *value, char *why);
+HU_API HU_MUST_CHECK hu_status hu_trainer_set(hu_trainer *trainer, const char *key, const char *value, char *why);
 /* The value in force; NULL: no such key. It lives until the key is set again. */
-HU_API const char *hu_trainer_get(const hu_trainer *t, const char *key);
+HU_API const char *hu_trainer_get(const hu_trainer *trainer, const char *key);
 
 /* What run.device = cuda runs on: hu_engine_device of train/device.h, a library of its own. HU_E_SHAPE: the run has
  * begun. */
-HU_API HU_MUST_CHECK hu_status hu_trainer_set_engine(hu_trainer *t, const hu_engine *engine);
+HU_API HU_MUST_CHECK hu_status hu_trainer_set_engine(hu_trainer *trainer, const hu_engine *engine);
 
 /* ---- shards and processes ----
  *
@@ -123,7 +123,7 @@ typedef struct hu_trainer_ranks {
 } hu_trainer_ranks;
 /* Before hu_trainer_begin, which fails with HU_E_TRAIN where there are more processes than shards. HU_E_NULL: no calls,
  * and size is above 1; HU_E_SHAPE: the run has begun, or rank is not from 0 to size - 1. */
-HU_API HU_MUST_CHECK hu_status hu_trainer_set_ranks(hu_trainer *t, const hu_trainer_ranks *ranks);
+HU_API HU_MUST_CHECK hu_status hu_trainer_set_ranks(hu_trainer *trainer, const hu_trainer_ranks *ranks);
 
 /* ---- accumulated gradients ----
  *
@@ -153,7 +153,7 @@ HU_API HU_MUST_CHECK hu_status hu_trainer_set_ranks(hu_trainer *t, const hu_trai
 /* Loads or makes the data (files are looked for in `folder` unless their path is absolute), builds the net, draws first
  * weights. Errors of data.h, model.h, net.h; HU_E_TRAIN: keys that do not go together; HU_E_DEVICE: run.device
  * is cuda, and no engine was set. why as in hu_trainer_set. */
-HU_API HU_MUST_CHECK hu_status hu_trainer_begin(hu_trainer *t, const char *folder, char *why);
+HU_API HU_MUST_CHECK hu_status hu_trainer_begin(hu_trainer *trainer, const char *folder, char *why);
 
 /* What a step was like. */
 typedef struct hu_trainer_report {
@@ -177,12 +177,12 @@ typedef struct hu_trainer_report {
  * the net's own errors, and those of hu_trainer_ranks. A step that failed has moved the order of the batches on, and
  * running statistics are those of one shard. The run continues only from a state: hu_trainer_write and
  * hu_trainer_resume. */
-HU_API HU_MUST_CHECK hu_status hu_trainer_step(hu_trainer *t, hu_trainer_report *report);
+HU_API HU_MUST_CHECK hu_status hu_trainer_step(hu_trainer *trainer, hu_trainer_report *report);
 /* Steps of the whole run (0: not begun), of an epoch, done so far; and 1 where all are done. */
-HU_API uint64_t hu_trainer_steps(const hu_trainer *t);          /* steps of the whole run */
-HU_API uint64_t hu_trainer_steps_an_epoch(const hu_trainer *t); /* steps of an epoch */
-HU_API uint64_t hu_trainer_at(const hu_trainer *t);             /* steps done so far */
-HU_API int hu_trainer_done(const hu_trainer *t);                /* 1: all are done */
+HU_API uint64_t hu_trainer_steps(const hu_trainer *trainer);          /* steps of the whole run */
+HU_API uint64_t hu_trainer_steps_an_epoch(const hu_trainer *trainer); /* steps of an epoch */
+HU_API uint64_t hu_trainer_at(const hu_trainer *trainer);             /* steps done so far */
+HU_API int hu_trainer_done(const hu_trainer *trainer);                /* 1: all are done */
 
 /* Sets that an evaluation can be on. */
 enum {
@@ -214,7 +214,7 @@ typedef struct hu_trainer_seen {
  *
  * Of parallel text the training set is seen in up to 8 batches, the first ones. Its BLEU is that of greedy translations
  * of all test sentences (docs/training-data.md, section 6; data.translate = no: NaN). */
-HU_API HU_MUST_CHECK hu_status hu_trainer_evaluate(hu_trainer *t, int on, hu_trainer_seen *seen);
+HU_API HU_MUST_CHECK hu_status hu_trainer_evaluate(hu_trainer *trainer, int on, hu_trainer_seen *seen);
 
 /* Files that the run has read, in order: what the key data.checksum compares with. */
 typedef struct hu_trainer_file {
@@ -222,17 +222,18 @@ typedef struct hu_trainer_file {
   size_t bytes;
   const char *sha256; /* 64 small hexadecimal digits: FIPS 180-4; lives as long as the run */
 } hu_trainer_file;
-HU_API size_t hu_trainer_file_count(const hu_trainer *t);                 /* the number of files; 0: it has not begun */
-HU_API hu_trainer_file hu_trainer_file_at(const hu_trainer *t, size_t i); /* file i; all zero where there is none */
+HU_API size_t hu_trainer_file_count(const hu_trainer *trainer); /* the number of files; 0: it has not begun */
+HU_API hu_trainer_file hu_trainer_file_at(const hu_trainer *trainer,
+                                          size_t i); /* file i; all zero where there is none */
 /* Pairs of sentences for training that data.set = parallel has left out, because they are longer than data.window. */
-HU_API size_t hu_trainer_left_out(const hu_trainer *t);
+HU_API size_t hu_trainer_left_out(const hu_trainer *trainer);
 /* A digest of the numbers, labels and tokens that the run reads (64 bits, FNV-1a over words of 64 bits), by which
  * processes tell that they have the same data; 0 before hu_trainer_begin. */
-HU_API uint64_t hu_trainer_data_digest(const hu_trainer *t);
+HU_API uint64_t hu_trainer_data_digest(const hu_trainer *trainer);
 /* The net, for looking; NULL before hu_trainer_begin. */
-HU_API hu_net *hu_trainer_net(const hu_trainer *t);
+HU_API hu_net *hu_trainer_net(const hu_trainer *trainer);
 /* hu_net_digest of it. */
-HU_API uint64_t hu_trainer_digest(const hu_trainer *t);
+HU_API uint64_t hu_trainer_digest(const hu_trainer *trainer);
 /* Bytes of the tensors of a step. weights: master weights, and the copy that operators see where it is narrower.
  * state: the optimizer's, with its storage (8, 16 or 32 bits). values; gradients: of values and parameters. Each
  * element counts with the bits of its format, scales included. With shards these are the values and gradients of one;
@@ -246,10 +247,10 @@ typedef struct hu_trainer_memory {
  * dW. Of these and the tensor's own rounding the narrowest counts (Cambier et al. 2020: N bytes and two numbers for a
  * tensor). Attention's scores and sums count with the wider of their two operands. All are 0 where there is no memory
  * to count. */
-HU_API hu_trainer_memory hu_trainer_memory_of(const hu_trainer *t);
+HU_API hu_trainer_memory hu_trainer_memory_of(const hu_trainer *trainer);
 /* As this library keeps them: tensors by their own roundings alone (precision.values, gradients, parameters ...),
  * operands of products as the binary32 numbers that they are made from. */
-HU_API hu_trainer_memory hu_trainer_stored_of(const hu_trainer *t);
+HU_API hu_trainer_memory hu_trainer_stored_of(const hu_trainer *trainer);
 
 /* ---- looking at tensors ---- */
 
@@ -299,25 +300,27 @@ typedef struct hu_trainer_tensor {
   const char *name; /* lives as long as the trainer */
   size_t rows, cols;
 } hu_trainer_tensor;
-HU_API size_t hu_trainer_tensor_count(const hu_trainer *t);                   /* the number of tensors */
-HU_API hu_trainer_tensor hu_trainer_tensor_at(const hu_trainer *t, size_t i); /* tensor i */
+HU_API size_t hu_trainer_tensor_count(const hu_trainer *trainer);                   /* the number of tensors */
+HU_API hu_trainer_tensor hu_trainer_tensor_at(const hu_trainer *trainer, size_t i); /* tensor i */
 /* Residuals of parallel.feedback = own are with the processes that compute their shards. After this call, which all
  * processes make, process 0 can read them until its next step. Does nothing where there is nothing to be collected.
  * HU_E_NULL, HU_E_TRAIN (the run has not begun), or what the call `sum` returns. */
-HU_API HU_MUST_CHECK hu_status hu_trainer_collect(hu_trainer *t);
+HU_API HU_MUST_CHECK hu_status hu_trainer_collect(hu_trainer *trainer);
 /* Its numbers copied out, or in. HU_E_SHAPE: no tensor i. HU_E_TRAIN: residuals that have to be collected before they
  * are read, or are read by another process than 0; a residual that is not finite is written: nothing is changed. */
-HU_API HU_MUST_CHECK hu_status hu_trainer_read(const hu_trainer *t, size_t i, float *numbers); /* copies tensor i out */
-HU_API HU_MUST_CHECK hu_status hu_trainer_write(hu_trainer *t, size_t i, const float *numbers); /* copies tensor i in */
+HU_API HU_MUST_CHECK hu_status hu_trainer_read(const hu_trainer *trainer, size_t i,
+                                               float *numbers); /* copies tensor i out */
+HU_API HU_MUST_CHECK hu_status hu_trainer_write(hu_trainer *trainer, size_t i,
+                                                const float *numbers); /* copies tensor i in */
 /* "key=value" lines: step, batches, loss scale, times, which tensors are low, and the keys of the run that weights
  * depend on. Returns the length needed without the final 0, like snprintf. */
-HU_API size_t hu_trainer_state(const hu_trainer *t, char *text, size_t size);
+HU_API size_t hu_trainer_state(const hu_trainer *trainer, char *text, size_t size);
 /* After hu_trainer_begin with the same keys, and after the tensors were written: continues from there. run.epochs and
  * run.steps may differ: a run is prolonged, or ends earlier, with the weights of a run that had this length from the
  * beginning. HU_E_TEXT; HU_E_TRAIN for a run of other keys (why names the first one that differs), for a length below
  * the steps that are done, and for one with which these steps would have had other rates (optimizer.schedule); nothing
  * is changed then. */
-HU_API HU_MUST_CHECK hu_status hu_trainer_resume(hu_trainer *t, const char *text, char *why);
+HU_API HU_MUST_CHECK hu_status hu_trainer_resume(hu_trainer *trainer, const char *text, char *why);
 
 #ifdef __cplusplus
 }
