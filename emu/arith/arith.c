@@ -5,25 +5,25 @@
 
 #include "emu/core/arith.h"
 
-static int refused(hu_format f) { return hu_format_check(f, NULL) != HU_OK; }
+static int refused(hu_format format) { return hu_format_check(format, NULL) != HU_OK; }
 
 static uint32_t misuse(uint32_t *events) {
   if (events) *events = HU_EVENT_INVALID;
   return 0;
 }
 
-static hu_num number(hu_format f, uint32_t code) {
+static hu_num number(hu_format format, uint32_t code) {
   hu_mode rne = {0};
-  hu_spec s = hui_spec_of(f, rne);
-  return hui_unpack(&s, code);
+  hu_spec spec = hui_spec_of(format, rne);
+  return hui_unpack(&spec, code);
 }
 
 static uint32_t two(int32_t op, hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
                     uint32_t random, uint32_t *events) {
   uint32_t ignored, *ev = events ? events : &ignored;
   if (refused(fz) || refused(fa) || refused(fb) || hu_mode_check(mode) != HU_OK) return misuse(events);
-  hu_spec s = hui_spec_of(fz, mode);
-  return hui_arith_one(&s, op, number(fa, a), number(fb, b), hui_num_special(HU_KIND_ZERO, 0), random, ev);
+  hu_spec spec = hui_spec_of(fz, mode);
+  return hui_arith_one(&spec, op, number(fa, a), number(fb, b), hui_num_special(HU_KIND_ZERO, 0), random, ev);
 }
 
 uint32_t hu_add(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
@@ -69,17 +69,17 @@ uint32_t hu_maximum_number(hu_format fz, hu_mode mode, hu_format fa, uint32_t a,
 uint32_t hu_sqrt(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events) {
   uint32_t ignored, *ev = events ? events : &ignored;
   if (refused(fz) || refused(fx) || hu_mode_check(mode) != HU_OK) return misuse(events);
-  hu_spec s = hui_spec_of(fz, mode);
+  hu_spec spec = hui_spec_of(fz, mode);
   hu_num none = hui_num_special(HU_KIND_ZERO, 0);
-  return hui_arith_one(&s, HU_OP_SQRT, number(fx, x), none, none, random, ev);
+  return hui_arith_one(&spec, HU_OP_SQRT, number(fx, x), none, none, random, ev);
 }
 
 uint32_t hu_fma(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, hu_format fc,
                 uint32_t c, uint32_t random, uint32_t *events) {
   uint32_t ignored, *ev = events ? events : &ignored;
   if (refused(fz) || refused(fa) || refused(fb) || refused(fc) || hu_mode_check(mode) != HU_OK) return misuse(events);
-  hu_spec s = hui_spec_of(fz, mode);
-  return hui_arith_one(&s, HU_OP_FMA, number(fa, a), number(fb, b), number(fc, c), random, ev);
+  hu_spec spec = hui_spec_of(fz, mode);
+  return hui_arith_one(&spec, HU_OP_FMA, number(fa, a), number(fb, b), number(fc, c), random, ev);
 }
 
 int hu_compare(hu_format fa, uint32_t a, hu_format fb, uint32_t b) {
@@ -89,71 +89,73 @@ int hu_compare(hu_format fa, uint32_t a, hu_format fb, uint32_t b) {
   return hui_compare_numbers(x, y);
 }
 
-uint32_t hu_round_to_integral(hu_format f, hu_mode mode, uint32_t x, uint32_t random, uint32_t *events) {
+uint32_t hu_round_to_integral(hu_format format, hu_mode mode, uint32_t x, uint32_t random, uint32_t *events) {
   uint32_t ignored, *ev = events ? events : &ignored;
-  if (refused(f) || hu_mode_check(mode) != HU_OK) return misuse(events);
-  hu_spec s = hui_spec_of(f, mode);
-  return hui_round_to_integral_code(&s, x, random, ev);
+  if (refused(format) || hu_mode_check(mode) != HU_OK) return misuse(events);
+  hu_spec spec = hui_spec_of(format, mode);
+  return hui_round_to_integral_code(&spec, x, random, ev);
 }
 
-static uint32_t next(hu_format f, uint32_t x, uint32_t down) {
+static uint32_t next(hu_format format, uint32_t x, uint32_t down) {
   hu_mode rne = {0};
-  if (refused(f)) return 0;
-  hu_spec s = hui_spec_of(f, rne);
-  return hui_next_code(&s, x, down);
+  if (refused(format)) return 0;
+  hu_spec spec = hui_spec_of(format, rne);
+  return hui_next_code(&spec, x, down);
 }
 
-uint32_t hu_next_up(hu_format f, uint32_t x) { return next(f, x, 0); }
-uint32_t hu_next_down(hu_format f, uint32_t x) { return next(f, x, 1); }
+uint32_t hu_next_up(hu_format format, uint32_t x) { return next(format, x, 0); }
+uint32_t hu_next_down(hu_format format, uint32_t x) { return next(format, x, 1); }
 
-int hu_class(hu_format f, uint32_t x) {
+int hu_class(hu_format format, uint32_t x) {
   hu_mode rne = {0};
-  if (refused(f)) return HU_CLASS_NAN;
-  hu_spec s = hui_spec_of(f, rne);
-  return (int)hui_class_of(&s, x);
+  if (refused(format)) return HU_CLASS_NAN;
+  hu_spec spec = hui_spec_of(format, rne);
+  return (int)hui_class_of(&spec, x);
 }
 
-int hu_is_signalling(hu_format f, uint32_t x) {
+int hu_is_signalling(hu_format format, uint32_t x) {
   hu_mode rne = {0};
-  if (refused(f)) return 0;
-  hu_spec s = hui_spec_of(f, rne);
-  return (int)hui_is_signalling_code(&s, x);
+  if (refused(format)) return 0;
+  hu_spec spec = hui_spec_of(format, rne);
+  return (int)hui_is_signalling_code(&spec, x);
 }
 
 uint32_t hu_remainder(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, hu_format fy, uint32_t y, uint32_t random,
                       uint32_t *events) {
   uint32_t ignored, raised = 0, *ev = events ? events : &ignored;
   if (refused(fz) || refused(fx) || refused(fy) || hu_mode_check(mode) != HU_OK) return misuse(events);
-  hu_spec s = hui_spec_of(fz, mode);
+  hu_spec spec = hui_spec_of(fz, mode);
   hu_num a = number(fx, x), b = number(fy, y), z = hui_exact_remainder(a, b, &raised);
-  return hui_arith_round(&s, z, raised, hui_operand_events(a) | hui_operand_events(b), random, ev);
+  return hui_arith_round(&spec, z, raised, hui_operand_events(a) | hui_operand_events(b), random, ev);
 }
 
 /* ---- integers ---- */
 
 /* Returns the result of an invalid conversion: below, above, NaN. */
-static uint64_t invalid_integer(hu_integer t, hu_num x) {
-  uint64_t low = (uint64_t)0 - hui_integer_limit(t.width, t.is_signed, 1),
-           high = hui_integer_limit(t.width, t.is_signed, 0);
-  if (t.invalid == HU_INTEGER_X86) return t.is_signed ? low : high;
-  if (x.kind == HU_KIND_NAN) return t.invalid == HU_INTEGER_ARM ? 0 : high;
+static uint64_t invalid_integer(hu_integer integer, hu_num x) {
+  uint64_t low = (uint64_t)0 - hui_integer_limit(integer.width, integer.is_signed, 1),
+           high = hui_integer_limit(integer.width, integer.is_signed, 0);
+  if (integer.invalid == HU_INTEGER_X86) return integer.is_signed ? low : high;
+  if (x.kind == HU_KIND_NAN) return integer.invalid == HU_INTEGER_ARM ? 0 : high;
   return x.sign ? low : high;
 }
 
-uint64_t hu_to_integer(hu_integer t, hu_mode mode, hu_format f, uint32_t x, uint32_t random, uint32_t *events) {
+uint64_t hu_to_integer(hu_integer integer, hu_mode mode, hu_format format, uint32_t x, uint32_t random,
+                       uint32_t *events) {
   uint32_t ignored, inexact, fits, *ev = events ? events : &ignored;
-  if (t.width < 1 || t.width > 64 || t.is_signed > 1 || t.invalid > HU_INTEGER_X86 || t.exact > 1)
+  if (integer.width < 1 || integer.width > 64 || integer.is_signed > 1 || integer.invalid > HU_INTEGER_X86 ||
+      integer.exact > 1)
     return misuse(events);
-  if (refused(f) || hu_mode_check(mode) != HU_OK) return misuse(events);
-  hu_spec s = hui_spec_of(f, mode);
-  hu_num from = hui_unpack(&s, x), i = hui_exact_integer(&s, from, random, &inexact);
-  uint64_t z = hui_integer_of(i, t.width, t.is_signed, &fits);
+  if (refused(format) || hu_mode_check(mode) != HU_OK) return misuse(events);
+  hu_spec spec = hui_spec_of(format, mode);
+  hu_num from = hui_unpack(&spec, x), i = hui_exact_integer(&spec, from, random, &inexact);
+  uint64_t z = hui_integer_of(i, integer.width, integer.is_signed, &fits);
   *ev = hui_operand_events(from);
   if (!fits) {
     *ev |= HU_EVENT_INVALID;
-    return invalid_integer(t, from);
+    return invalid_integer(integer, from);
   }
-  if (inexact && t.exact) *ev |= HU_EVENT_INEXACT;
+  if (inexact && integer.exact) *ev |= HU_EVENT_INEXACT;
   if (inexact && z == 0) *ev |= HU_EVENT_TO_ZERO;
   return z;
 }
@@ -161,13 +163,13 @@ uint64_t hu_to_integer(hu_integer t, hu_mode mode, hu_format f, uint32_t x, uint
 static uint32_t from_integer(hu_format fz, hu_mode mode, uint32_t sign, uint64_t x, uint32_t random, uint32_t *events) {
   uint32_t ignored;
   if (refused(fz) || hu_mode_check(mode) != HU_OK) return misuse(events);
-  hu_spec s = hui_spec_of(fz, mode);
-  return hui_round(&s, hui_num_finite(sign, x, 0), random, events ? events : &ignored);
+  hu_spec spec = hui_spec_of(fz, mode);
+  return hui_round(&spec, hui_num_finite(sign, x, 0), random, events ? events : &ignored);
 }
 
 uint32_t hu_from_signed(hu_format fz, hu_mode mode, int64_t x, uint32_t random, uint32_t *events) {
-  uint64_t u = (uint64_t)x;
-  return from_integer(fz, mode, x < 0, x < 0 ? 0 - u : u, random, events);
+  uint64_t pattern = (uint64_t)x;
+  return from_integer(fz, mode, x < 0, x < 0 ? 0 - pattern : pattern, random, events);
 }
 
 uint32_t hu_from_unsigned(hu_format fz, hu_mode mode, uint64_t x, uint32_t random, uint32_t *events) {

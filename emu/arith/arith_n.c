@@ -7,70 +7,71 @@
 #include "emu/base/codes.h"
 #include "emu/base/exec.h"
 
-static hu_strided strided(const hu_codes *x) {
-  hu_strided z = {x->data, x->size, x->stride};
+static hu_strided strided(const hu_codes *codes) {
+  hu_strided z = {codes->data, codes->size, codes->stride};
   return z;
 }
 
-static hu_status check_arrays(const hu_arith_call *c) {
-  hu_strided z = strided(&c->result);
+static hu_status check_arrays(const hu_arith_call *call) {
+  hu_strided z = strided(&call->result);
   hu_covered sz, sx[3];
   if (z.stride == 0) return HU_E_SHAPE;
-  if (c->n == 0) return HU_OK;
-  hu_status s = hui_cover(&sz, c->n, &z);
-  for (int k = 0; k < c->operands && s == HU_OK; k++) {
-    hu_strided x = strided(&c->x[k]);
-    s = hui_cover(&sx[k], c->n, &x);
+  if (call->n == 0) return HU_OK;
+  hu_status status = hui_cover(&sz, call->n, &z);
+  for (int k = 0; k < call->operands && status == HU_OK; k++) {
+    hu_strided x = strided(&call->x[k]);
+    status = hui_cover(&sx[k], call->n, &x);
   }
-  for (int k = 0; k < c->operands && s == HU_OK; k++) {
-    hu_strided x = strided(&c->x[k]);
-    if (!hui_may_share(&z, &sz, &x, &sx[k])) s = HU_E_OVERLAP;
+  for (int k = 0; k < call->operands && status == HU_OK; k++) {
+    hu_strided x = strided(&call->x[k]);
+    if (!hui_may_share(&z, &sz, &x, &sx[k])) status = HU_E_OVERLAP;
   }
-  return s;
+  return status;
 }
 
-hu_codes hui_codes_of(const void *data, ptrdiff_t stride, hu_format f) {
-  hu_codes x = {data, hui_code_bytes(f), stride, f};
-  return x;
+hu_codes hui_codes_of(const void *data, ptrdiff_t stride, hu_format format) {
+  hu_codes codes = {data, hui_code_bytes(format), stride, format};
+  return codes;
 }
 
 hu_arith_call hui_arith_call_of(int32_t op, size_t n, void *z, hu_codes result, int operands, hu_mode mode) {
-  hu_arith_call c;
-  memset(&c, 0, sizeof c);
-  c.op = op;
-  c.n = n;
-  c.z = z;
-  c.result = result;
-  c.operands = operands;
-  c.mode = mode;
-  return c;
+  hu_arith_call call;
+  memset(&call, 0, sizeof call);
+  call.op = op;
+  call.n = n;
+  call.z = z;
+  call.result = result;
+  call.operands = operands;
+  call.mode = mode;
+  return call;
 }
 
-hu_status hui_arith_operate(const hu_arith_call *c, const hu_exec *exec, hu_events *events) {
-  if (hu_format_check(c->result.format, NULL) != HU_OK) return HU_E_FORMAT;
-  for (int k = 0; k < c->operands; k++)
-    if (hu_format_check(c->x[k].format, NULL) != HU_OK) return HU_E_FORMAT;
-  if (hu_mode_check(c->mode) != HU_OK) return HU_E_MODE;
-  hu_status s = check_arrays(c);
-  for (int k = 0; k < c->operands && s == HU_OK; k++)
-    s = hui_code_array_check(c->n, c->x[k].data, c->x[k].stride, c->x[k].format, hui_exec_threads(exec));
-  if (s == HU_OK && c->n) hui_arith_run(c, exec, events);
-  return s;
+hu_status hui_arith_operate(const hu_arith_call *call, const hu_exec *exec, hu_events *events) {
+  if (hu_format_check(call->result.format, NULL) != HU_OK) return HU_E_FORMAT;
+  for (int k = 0; k < call->operands; k++)
+    if (hu_format_check(call->x[k].format, NULL) != HU_OK) return HU_E_FORMAT;
+  if (hu_mode_check(call->mode) != HU_OK) return HU_E_MODE;
+  hu_status status = check_arrays(call);
+  for (int k = 0; k < call->operands && status == HU_OK; k++)
+    status =
+        hui_code_array_check(call->n, call->x[k].data, call->x[k].stride, call->x[k].format, hui_exec_threads(exec));
+  if (status == HU_OK && call->n) hui_arith_run(call, exec, events);
+  return status;
 }
 
 static hu_status two(int32_t op, size_t n, void *z, hu_codes result, hu_codes a, hu_codes b, hu_mode mode,
                      const hu_exec *exec, hu_events *events) {
-  hu_arith_call c = hui_arith_call_of(op, n, z, result, 2, mode);
-  c.x[0] = a;
-  c.x[1] = b;
-  return hui_arith_operate(&c, exec, events);
+  hu_arith_call call = hui_arith_call_of(op, n, z, result, 2, mode);
+  call.x[0] = a;
+  call.x[1] = b;
+  return hui_arith_operate(&call, exec, events);
 }
 
-static hu_status one(int32_t op, size_t n, void *z, hu_codes result, hu_codes x, hu_mode mode, const hu_exec *exec,
+static hu_status one(int32_t op, size_t n, void *z, hu_codes result, hu_codes codes, hu_mode mode, const hu_exec *exec,
                      hu_events *events) {
-  hu_arith_call c = hui_arith_call_of(op, n, z, result, 1, mode);
-  c.x[0] = x;
-  return hui_arith_operate(&c, exec, events);
+  hu_arith_call call = hui_arith_call_of(op, n, z, result, 1, mode);
+  call.x[0] = codes;
+  return hui_arith_operate(&call, exec, events);
 }
 
 hu_status hu_add_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca, hu_format fa,
@@ -140,9 +141,9 @@ hu_status hu_fma_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *
   return hui_arith_operate(&call, exec, events);
 }
 
-hu_status hu_round_to_integral_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
+hu_status hu_round_to_integral_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format format,
                                  hu_mode mode, const hu_exec *exec, hu_events *events) {
-  return one(HU_OP_INTEGRAL, n, z, hui_codes_of(z, incz, f), hui_codes_of(x, incx, f), mode, exec, events);
+  return one(HU_OP_INTEGRAL, n, z, hui_codes_of(z, incz, format), hui_codes_of(x, incx, format), mode, exec, events);
 }
 
 /* ---- no rounding, no events ---- */
@@ -153,19 +154,20 @@ static hu_mode no_mode(void) {
 }
 
 /* Results of a byte each; the format only has to be a valid one. */
-static hu_codes bytes(const void *z, ptrdiff_t incz, hu_format f) {
-  hu_codes x = {z, 1, incz, f};
-  return x;
+static hu_codes bytes(const void *z, ptrdiff_t incz, hu_format format) {
+  hu_codes codes = {z, 1, incz, format};
+  return codes;
 }
 
-hu_status hu_next_up_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
+hu_status hu_next_up_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format format,
                        const hu_exec *exec) {
-  return one(HU_OP_NEXT_UP, n, z, hui_codes_of(z, incz, f), hui_codes_of(x, incx, f), no_mode(), exec, NULL);
+  return one(HU_OP_NEXT_UP, n, z, hui_codes_of(z, incz, format), hui_codes_of(x, incx, format), no_mode(), exec, NULL);
 }
 
-hu_status hu_next_down_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
+hu_status hu_next_down_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format format,
                          const hu_exec *exec) {
-  return one(HU_OP_NEXT_DOWN, n, z, hui_codes_of(z, incz, f), hui_codes_of(x, incx, f), no_mode(), exec, NULL);
+  return one(HU_OP_NEXT_DOWN, n, z, hui_codes_of(z, incz, format), hui_codes_of(x, incx, format), no_mode(), exec,
+             NULL);
 }
 
 hu_status hu_compare_n(size_t n, int8_t *z, ptrdiff_t incz, const void *a, ptrdiff_t inca, hu_format fa, const void *b,
@@ -174,7 +176,7 @@ hu_status hu_compare_n(size_t n, int8_t *z, ptrdiff_t incz, const void *a, ptrdi
              exec, NULL);
 }
 
-hu_status hu_class_n(size_t n, uint8_t *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
+hu_status hu_class_n(size_t n, uint8_t *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format format,
                      const hu_exec *exec) {
-  return one(HU_OP_CLASS, n, z, bytes(z, incz, f), hui_codes_of(x, incx, f), no_mode(), exec, NULL);
+  return one(HU_OP_CLASS, n, z, bytes(z, incz, format), hui_codes_of(x, incx, format), no_mode(), exec, NULL);
 }

@@ -7,15 +7,15 @@
 #include "emu/arith/function_one.h"
 #include "emu/base/float_env.h"
 
-uint32_t hui_function_code(const hu_spec *s, int32_t op, hu_num x, hu_num y, uint32_t random, uint32_t *events) {
-  if (hui_quick_may(s, op, x, y)) {
+uint32_t hui_function_code(const hu_spec *spec, int32_t op, hu_num x, hu_num y, uint32_t random, uint32_t *events) {
+  if (hui_quick_may(spec, op, x, y)) {
     hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
-    hu_quick_result q;
-    hui_quick_of(&q, op, hui_double64(hui_pack64(x)), hui_double64(hui_pack64(y)));
+    hu_quick_result result;
+    hui_quick_of(&result, op, hui_double64(hui_pack64(x)), hui_double64(hui_pack64(y)));
     hui_float_env_leave(saved);
-    if (q.known) return hui_function_quickly_rounded(s, q, random, events);
+    if (result.known) return hui_function_quickly_rounded(spec, result, random, events);
   }
-  return hui_function_one(s, op, x, y, random, events);
+  return hui_function_one(spec, op, x, y, random, events);
 }
 
 static uint32_t misuse(uint32_t *events) {
@@ -23,10 +23,10 @@ static uint32_t misuse(uint32_t *events) {
   return 0;
 }
 
-static hu_num number(hu_format f, uint32_t code) {
+static hu_num number(hu_format format, uint32_t code) {
   hu_mode rne = {0};
-  hu_spec s = hui_spec_of(f, rne);
-  return hui_unpack(&s, code);
+  hu_spec spec = hui_spec_of(format, rne);
+  return hui_unpack(&spec, code);
 }
 
 static uint32_t one(int32_t op, hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random,
@@ -34,9 +34,9 @@ static uint32_t one(int32_t op, hu_format fz, hu_mode mode, hu_format fx, uint32
   uint32_t ignored;
   if (hu_format_check(fz, NULL) != HU_OK || hu_format_check(fx, NULL) != HU_OK || hu_mode_check(mode) != HU_OK)
     return misuse(events);
-  hu_spec s = hui_spec_of(fz, mode);
+  hu_spec spec = hui_spec_of(fz, mode);
   hu_num none = hui_num_special(HU_KIND_ZERO, 0);
-  return hui_function_code(&s, op, number(fx, x), none, random, events ? events : &ignored);
+  return hui_function_code(&spec, op, number(fx, x), none, random, events ? events : &ignored);
 }
 
 uint32_t hu_exp(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events) {
@@ -101,6 +101,6 @@ uint32_t hu_pow(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, hu_format 
   if (hu_format_check(fz, NULL) != HU_OK || hu_format_check(fx, NULL) != HU_OK || hu_format_check(fy, NULL) != HU_OK)
     return misuse(events);
   if (hu_mode_check(mode) != HU_OK) return misuse(events);
-  hu_spec s = hui_spec_of(fz, mode);
-  return hui_function_code(&s, HU_OP_POW, number(fx, x), number(fy, y), random, events ? events : &ignored);
+  hu_spec spec = hui_spec_of(fz, mode);
+  return hui_function_code(&spec, HU_OP_POW, number(fx, x), number(fy, y), random, events ? events : &ignored);
 }

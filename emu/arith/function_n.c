@@ -4,11 +4,11 @@
 
 #include "emu/arith/run.h"
 
-static hu_status one(int32_t op, size_t n, void *z, hu_codes result, hu_codes x, hu_mode mode, const hu_exec *exec,
+static hu_status one(int32_t op, size_t n, void *z, hu_codes result, hu_codes codes, hu_mode mode, const hu_exec *exec,
                      hu_events *events) {
-  hu_arith_call c = hui_arith_call_of(op, n, z, result, 1, mode);
-  c.x[0] = x;
-  return hui_arith_operate(&c, exec, events);
+  hu_arith_call call = hui_arith_call_of(op, n, z, result, 1, mode);
+  call.x[0] = codes;
+  return hui_arith_operate(&call, exec, events);
 }
 
 hu_status hu_exp_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx, hu_format fx,
@@ -83,8 +83,8 @@ hu_status hu_cos_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *
 
 hu_status hu_pow_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx, hu_format fx,
                    const void *y, ptrdiff_t incy, hu_format fy, hu_mode mode, const hu_exec *exec, hu_events *events) {
-  hu_arith_call c = hui_arith_call_of(HU_OP_POW, n, z, hui_codes_of(z, incz, fz), 2, mode);
-  c.x[0] = hui_codes_of(x, incx, fx);
-  c.x[1] = hui_codes_of(y, incy, fy);
-  return hui_arith_operate(&c, exec, events);
+  hu_arith_call call = hui_arith_call_of(HU_OP_POW, n, z, hui_codes_of(z, incz, fz), 2, mode);
+  call.x[0] = hui_codes_of(x, incx, fx);
+  call.x[1] = hui_codes_of(y, incy, fy);
+  return hui_arith_operate(&call, exec, events);
 }

@@ -51,11 +51,11 @@ typedef struct hu_half_arith {
    * i < n, a multiple of HU_HALF_STEP. Operands that the operation does not have are not read. z may be an operand. */
   void (*operate)(int32_t op, uint32_t round, size_t n, uint16_t *z, const uint16_t *const x[3]);
   /* Adds the events of the elements; 1 if some are left to the caller. */
-  int (*settle)(const hu_half_piece *p, hu_events *events);
+  int (*settle)(const hu_half_piece *piece, hu_events *events);
 } hu_half_arith;
 extern const hu_half_arith hu_half_arith_fp16, hu_half_arith_neon;
 
-/* halves.c. 1 if the kernels serve a rounding into s: binary16 in one of the four modes. */
-int hui_half_serves(const hu_spec *s);
+/* halves.c. 1 if the kernels serve a rounding into spec: binary16 in one of the four modes. */
+int hui_half_serves(const hu_spec *spec);
 
 #endif

@@ -6,18 +6,19 @@
 #include "emu/core/bits.h"
 #include "halfulp/format.h"
 
-int hui_half_serves(const hu_spec *s) {
-  if (!hui_spec_is_plain(s) || !s->negzero || s->m != 10 || s->emin != -14 || s->max_code != 0x7BFF) return 0;
-  if (!s->has_inf || !s->has_nan || s->saturate != HU_SAT_NONE) return 0;
-  return s->round == HU_RNE || s->round == HU_RTZ || s->round == HU_RTP || s->round == HU_RTN;
+int hui_half_serves(const hu_spec *spec) {
+  if (!hui_spec_is_plain(spec) || !spec->negzero || spec->m != 10 || spec->emin != -14 || spec->max_code != 0x7BFF)
+    return 0;
+  if (!spec->has_inf || !spec->has_nan || spec->saturate != HU_SAT_NONE) return 0;
+  return spec->round == HU_RNE || spec->round == HU_RTZ || spec->round == HU_RTP || spec->round == HU_RTN;
 }
 
 static int is_operation(int32_t op) { return op <= HU_OP_DIV || op == HU_OP_SQRT || op == HU_OP_FMA; }
 
-int hui_halves_serve(const hu_arith_call *call, const hu_spec *s) {
+int hui_halves_serve(const hu_arith_call *call, const hu_spec *spec) {
   const hu_format binary16 = hu_format_ieee(5, 10, 0);
-  if (!is_operation(call->op) || !hui_half_serves(s) || !hu_format_equal(call->result.format, binary16)) return 0;
-  if (call->op == HU_OP_FMA && s->nan_fma) return 0; /* an invalid that no result shows */
+  if (!is_operation(call->op) || !hui_half_serves(spec) || !hu_format_equal(call->result.format, binary16)) return 0;
+  if (call->op == HU_OP_FMA && spec->nan_fma) return 0; /* an invalid that no result shows */
   for (int k = 0; k < call->operands; k++) {
     if (!hu_format_equal(call->x[k].format, binary16)) return 0;
   }
@@ -32,12 +33,12 @@ typedef struct halves {
 static size_t room_of(size_t n) { return (n + HU_HALF_STEP - 1) / HU_HALF_STEP * HU_HALF_STEP; }
 
 /* Elements behind n are 1: what becomes of them is 0, 1 or 2, exact, without an event. */
-static void load(const hu_codes *x, size_t first, size_t n, size_t room, uint16_t *z) {
-  const uint16_t *from = (const uint16_t *)x->data + (ptrdiff_t)first * x->stride;
-  if (x->stride == 1) {
+static void load(const hu_codes *codes, size_t first, size_t n, size_t room, uint16_t *z) {
+  const uint16_t *from = (const uint16_t *)codes->data + (ptrdiff_t)first * codes->stride;
+  if (codes->stride == 1) {
     memcpy(z, from, n * sizeof *z);
   } else {
-    for (size_t i = 0; i < n; i++) z[i] = from[(ptrdiff_t)i * x->stride];
+    for (size_t i = 0; i < n; i++) z[i] = from[(ptrdiff_t)i * codes->stride];
   }
   for (size_t i = n; i < room; i++) z[i] = 0x3C00;
 }
@@ -47,38 +48,39 @@ static void store(const hu_arith_call *call, size_t first, size_t n, const uint1
   for (size_t i = 0; i < n; i++) to[(ptrdiff_t)i * call->result.stride] = z[i];
 }
 
-static void redo(const hu_arith_call *call, const hu_spec *s, halves *p, size_t i, hu_events *events) {
+static void redo(const hu_arith_call *call, const hu_spec *spec, halves *work, size_t i, hu_events *events) {
   hu_num x[3];
   uint32_t raised;
   for (int k = 0; k < 3; k++) {
-    x[k] = k < call->operands ? hui_unpack(s, p->x[k][i]) : hui_num_special(HU_KIND_ZERO, 0);
+    x[k] = k < call->operands ? hui_unpack(spec, work->x[k][i]) : hui_num_special(HU_KIND_ZERO, 0);
   }
-  p->z[i] = (uint16_t)hui_arith_one(s, call->op, x[0], x[1], x[2], 0, &raised);
+  work->z[i] = (uint16_t)hui_arith_one(spec, call->op, x[0], x[1], x[2], 0, &raised);
   hu_events_count(events, raised);
 }
 
-static void run_piece(const hu_half_arith *kernels, const hu_arith_call *call, const hu_spec *s, size_t n, halves *p,
-                      hu_events *events) {
+static void run_piece(const hu_half_arith *kernels, const hu_arith_call *call, const hu_spec *spec, size_t n,
+                      halves *work, hu_events *events) {
   const size_t room = room_of(n);
   const int operands = call->operands;
-  hu_half_piece q = {call->op, s->round, s->tiny, room,   {p->x[0], p->x[operands > 1], p->x[operands > 2 ? 2 : 0]},
-                     p->up,    p->down,  p->z,    p->left};
-  kernels->operate(call->op, HU_RTP, room, p->up, q.x);
-  kernels->operate(call->op, HU_RTN, room, p->down, q.x);
-  kernels->operate(call->op, s->round, room, p->z, q.x);
-  if (!kernels->settle(&q, events)) return;
+  hu_half_piece piece = {
+      call->op, spec->round, spec->tiny, room,      {work->x[0], work->x[operands > 1], work->x[operands > 2 ? 2 : 0]},
+      work->up, work->down,  work->z,    work->left};
+  kernels->operate(call->op, HU_RTP, room, work->up, piece.x);
+  kernels->operate(call->op, HU_RTN, room, work->down, piece.x);
+  kernels->operate(call->op, spec->round, room, work->z, piece.x);
+  if (!kernels->settle(&piece, events)) return;
   for (size_t i = 0; i < n; i++) {
-    if (p->left[i]) redo(call, s, p, i, events);
+    if (work->left[i]) redo(call, spec, work, i, events);
   }
 }
 
-void hui_halves_run(const hu_half_arith *kernels, const hu_arith_call *call, const hu_spec *s, size_t first, size_t n,
-                    hu_events *events) {
-  halves p;
+void hui_halves_run(const hu_half_arith *kernels, const hu_arith_call *call, const hu_spec *spec, size_t first,
+                    size_t n, hu_events *events) {
+  halves work;
   for (size_t end = first + n; first < end; first += HU_HALF_PIECE) {
     const size_t k = end - first < HU_HALF_PIECE ? end - first : HU_HALF_PIECE;
-    for (int i = 0; i < call->operands; i++) load(&call->x[i], first, k, room_of(k), p.x[i]);
-    run_piece(kernels, call, s, k, &p, events);
-    store(call, first, k, p.z);
+    for (int i = 0; i < call->operands; i++) load(&call->x[i], first, k, room_of(k), work.x[i]);
+    run_piece(kernels, call, spec, k, &work, events);
+    store(call, first, k, work.z);
   }
 }

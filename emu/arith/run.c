@@ -46,43 +46,45 @@ typedef struct run {
   hu_events *counts; /* one a part */
 } run;
 
-static const uint8_t *at(const hu_codes *x, size_t i) {
-  return (const uint8_t *)x->data + (ptrdiff_t)i * x->stride * (ptrdiff_t)x->size;
+static const uint8_t *at(const hu_codes *codes, size_t i) {
+  return (const uint8_t *)codes->data + (ptrdiff_t)i * codes->stride * (ptrdiff_t)codes->size;
 }
 
-static uint8_t *z_at(const run *c, size_t i) {
-  return (uint8_t *)c->call.z + (ptrdiff_t)i * c->call.result.stride * (ptrdiff_t)c->call.result.size;
+static uint8_t *z_at(const run *task, size_t i) {
+  return (uint8_t *)task->call.z + (ptrdiff_t)i * task->call.result.stride * (ptrdiff_t)task->call.result.size;
 }
 
-static uint32_t load_code(const hu_codes *x, size_t i) { return hui_load_code(at(x, i), x->size); }
+static uint32_t load_code(const hu_codes *codes, size_t i) { return hui_load_code(at(codes, i), codes->size); }
 
-static void store_code(const run *c, size_t i, uint32_t code) { hui_store_code(z_at(c, i), c->call.result.size, code); }
+static void store_code(const run *task, size_t i, uint32_t code) {
+  hui_store_code(z_at(task, i), task->call.result.size, code);
+}
 
-static uint32_t random_at(const run *c, size_t i) {
-  return c->stochastic ? hui_stream_at(c->stream.key, c->stream.counter + i) >> (32 - c->spec.bits) : 0;
+static uint32_t random_at(const run *task, size_t i) {
+  return task->stochastic ? hui_stream_at(task->stream.key, task->stream.counter + i) >> (32 - task->spec.bits) : 0;
 }
 
 /* ---- the core, an element at a time ---- */
 
-static hu_num number(const run *c, int k, size_t i) {
-  if (k >= c->call.operands) return hui_num_special(HU_KIND_ZERO, 0);
-  return hui_unpack(&c->source[k], load_code(&c->call.x[k], i));
+static hu_num number(const run *task, int k, size_t i) {
+  if (k >= task->call.operands) return hui_num_special(HU_KIND_ZERO, 0);
+  return hui_unpack(&task->source[k], load_code(&task->call.x[k], i));
 }
 
-static void run_rounded(const run *c, size_t first, size_t n, hu_events *counts) {
+static void run_rounded(const run *task, size_t first, size_t n, hu_events *counts) {
   for (size_t i = first; i < first + n; i++) {
-    uint32_t events, code = hui_arith_one(&c->spec, c->call.op, number(c, 0, i), number(c, 1, i), number(c, 2, i),
-                                          random_at(c, i), &events);
-    store_code(c, i, code);
+    uint32_t events, code = hui_arith_one(&task->spec, task->call.op, number(task, 0, i), number(task, 1, i),
+                                          number(task, 2, i), random_at(task, i), &events);
+    store_code(task, i, code);
     hu_events_count(counts, events);
   }
 }
 
-static void run_functions(const run *c, size_t first, size_t n, hu_events *counts) {
+static void run_functions(const run *task, size_t first, size_t n, hu_events *counts) {
   for (size_t i = first; i < first + n; i++) {
-    uint32_t events,
-        code = hui_function_code(&c->spec, c->call.op, number(c, 0, i), number(c, 1, i), random_at(c, i), &events);
-    store_code(c, i, code);
+    uint32_t events, code = hui_function_code(&task->spec, task->call.op, number(task, 0, i), number(task, 1, i),
+                                              random_at(task, i), &events);
+    store_code(task, i, code);
     hu_events_count(counts, events);
   }
 }
@@ -92,17 +94,17 @@ static uint32_t compare(hu_num a, hu_num b) {
   return (uint32_t)hui_compare_numbers(a, b);
 }
 
-static void run_other(const run *c, size_t first, size_t n, hu_events *counts) {
+static void run_other(const run *task, size_t first, size_t n, hu_events *counts) {
   for (size_t i = first; i < first + n; i++) {
-    uint32_t events = 0, x = load_code(&c->call.x[0], i), z;
-    switch (c->call.op) {
-      case HU_OP_INTEGRAL: z = hui_round_to_integral_code(&c->spec, x, random_at(c, i), &events); break;
-      case HU_OP_NEXT_UP: z = hui_next_code(&c->source[0], x, 0); break;
-      case HU_OP_NEXT_DOWN: z = hui_next_code(&c->source[0], x, 1); break;
-      case HU_OP_CLASS: z = hui_class_of(&c->source[0], x); break;
-      default: z = compare(number(c, 0, i), number(c, 1, i)); break;
+    uint32_t events = 0, x = load_code(&task->call.x[0], i), z;
+    switch (task->call.op) {
+      case HU_OP_INTEGRAL: z = hui_round_to_integral_code(&task->spec, x, random_at(task, i), &events); break;
+      case HU_OP_NEXT_UP: z = hui_next_code(&task->source[0], x, 0); break;
+      case HU_OP_NEXT_DOWN: z = hui_next_code(&task->source[0], x, 1); break;
+      case HU_OP_CLASS: z = hui_class_of(&task->source[0], x); break;
+      default: z = compare(number(task, 0, i), number(task, 1, i)); break;
     }
-    store_code(c, i, z);
+    store_code(task, i, z);
     hu_events_count(counts, events);
   }
 }
@@ -115,214 +117,217 @@ typedef struct piece {
   uint64_t wide[PIECE], wide_left[PIECE]; /* of the elementary functions */
 } piece;
 
-static void load_operand(const run *c, int k, size_t first, size_t n, uint32_t *z) {
-  const hu_codes *x = &c->call.x[k];
+static void load_operand(const run *task, int k, size_t first, size_t n, uint32_t *z) {
+  const hu_codes *x = &task->call.x[k];
   uint32_t gathered[PIECE];
   const void *codes = at(x, first);
   if (x->stride != 1) {
     for (size_t i = 0; i < n; i++) memcpy((uint8_t *)gathered + i * x->size, at(x, first + i), x->size);
     codes = gathered;
   }
-  if (c->raw[k]) {
+  if (task->raw[k]) {
     memcpy(z, codes, n * 4);
   } else {
-    c->kernels->decode[hui_by_size(x->size)](&c->source_constants[k], n, z, codes);
+    task->kernels->decode[hui_by_size(x->size)](&task->source_constants[k], n, z, codes);
   }
 }
 
-static int not_finite(uint32_t u) { return (u & 0x7FFFFFFF) >= 0x7F800000; }
+static int not_finite(uint32_t pattern) { return (pattern & 0x7FFFFFFF) >= 0x7F800000; }
 
 /* Chooses an extreme, which needs no wider lanes: as integers with the negative ones' digits turned over, -0 < +0. */
-static int choose(int32_t op, size_t n, piece *p) {
+static int choose(int32_t op, size_t n, piece *work) {
   int larger = op == HU_OP_MAXIMUM || op == HU_OP_MAXIMUM_NUMBER;
-  const uint32_t *a = p->x[0], *b = p->x[1];
+  const uint32_t *a = work->x[0], *b = work->x[1];
   uint32_t any = 0;
   for (size_t i = 0; i < n; i++) {
     uint32_t ka = a[i] ^ ((0 - (a[i] >> 31)) >> 1), kb = b[i] ^ ((0 - (b[i] >> 31)) >> 1);
     uint32_t left = (uint32_t)0 - (uint32_t)(not_finite(a[i]) | not_finite(b[i]));
     uint32_t first = ((int32_t)ka > (int32_t)kb) == larger;
-    p->odd[i] = (first ? a[i] : b[i]) & ~left;
-    p->left[i] = left;
+    work->odd[i] = (first ? a[i] : b[i]) & ~left;
+    work->left[i] = left;
     any |= left;
   }
   return any != 0;
 }
 
-static int is_function(const run *c) { return c->function || c->pair; }
+static int is_function(const run *task) { return task->function || task->pair; }
 
-static int to_wide(const run *c, size_t n, piece *p) {
-  if (c->pair) return c->pair(n, p->wide, p->wide_left, p->x[0], p->x[1]);
-  return c->function(n, p->wide, p->wide_left, p->x[0]);
+static int to_wide(const run *task, size_t n, piece *work) {
+  if (task->pair) return task->pair(n, work->wide, work->wide_left, work->x[0], work->x[1]);
+  return task->function(n, work->wide, work->wide_left, work->x[0]);
 }
 
 /* Functions leave what lies beyond binary32. */
-static int call_function(const run *c, size_t n, piece *p) {
-  int left = to_wide(c, n, p);
-  (void)c->kernels->to_odd(n, p->odd, p->wide);
-  for (size_t i = 0; left && i < n; i++) p->left[i] = (uint32_t)p->wide_left[i];
+static int call_function(const run *task, size_t n, piece *work) {
+  int left = to_wide(task, n, work);
+  (void)task->kernels->to_odd(n, work->odd, work->wide);
+  for (size_t i = 0; left && i < n; i++) work->left[i] = (uint32_t)work->wide_left[i];
   return left;
 }
 
-static int compute(const run *c, size_t n, piece *p) {
-  const hu_wide_arith *w = c->wide;
-  if (is_function(c)) return call_function(c, n, p);
-  uint32_t down = c->spec.round == HU_RTN;
-  switch (c->call.op) {
-    case HU_OP_ADD: return w->add(n, p->odd, p->left, p->x[0], p->x[1], down);
-    case HU_OP_SUB: return w->sub(n, p->odd, p->left, p->x[0], p->x[1], down);
-    case HU_OP_MUL: return w->mul(n, p->odd, p->left, p->x[0], p->x[1]);
-    case HU_OP_DIV: return w->div(n, p->odd, p->left, p->x[0], p->x[1]);
-    case HU_OP_SQRT: return w->sqrt(n, p->odd, p->left, p->x[0]);
-    case HU_OP_FMA: return w->fma(n, p->odd, p->left, p->x[0], p->x[1], p->x[2], down);
-    default: return choose(c->call.op, n, p);
+static int compute(const run *task, size_t n, piece *work) {
+  const hu_wide_arith *arith = task->wide;
+  if (is_function(task)) return call_function(task, n, work);
+  uint32_t down = task->spec.round == HU_RTN;
+  switch (task->call.op) {
+    case HU_OP_ADD: return arith->add(n, work->odd, work->left, work->x[0], work->x[1], down);
+    case HU_OP_SUB: return arith->sub(n, work->odd, work->left, work->x[0], work->x[1], down);
+    case HU_OP_MUL: return arith->mul(n, work->odd, work->left, work->x[0], work->x[1]);
+    case HU_OP_DIV: return arith->div(n, work->odd, work->left, work->x[0], work->x[1]);
+    case HU_OP_SQRT: return arith->sqrt(n, work->odd, work->left, work->x[0]);
+    case HU_OP_FMA: return arith->fma(n, work->odd, work->left, work->x[0], work->x[1], work->x[2], down);
+    default: return choose(task->call.op, n, work);
   }
 }
 
 /* Is an operand NaN and none infinite, which would be an event more? For operations that NaN passes through. */
-static int is_nan(const run *c, const piece *p, size_t i) {
+static int is_nan(const run *task, const piece *work, size_t i) {
   int nan = 0, infinite = 0;
-  for (int k = 0; k < c->call.operands; k++) {
-    uint32_t size = p->x[k][i] & 0x7FFFFFFF;
+  for (int k = 0; k < task->call.operands; k++) {
+    uint32_t size = work->x[k][i] & 0x7FFFFFFF;
     nan |= size > 0x7F800000;
     infinite |= size == 0x7F800000;
   }
   return nan && !infinite;
 }
 
-static int is_normal_or_subnormal(uint32_t u) { return (u & 0x7FFFFFFF) - 1 < 0x7F7FFFFF; }
+static int is_normal_or_subnormal(uint32_t pattern) { return (pattern & 0x7FFFFFFF) - 1 < 0x7F7FFFFF; }
 
 /* Has such a number digits behind the point? */
-static int has_fraction(uint32_t u) {
-  uint32_t exponent = u >> 23 & 0xFF;
-  return exponent < 127 || (exponent < 150 && (u & 0x7FFFFFu >> (exponent - 127)));
+static int has_fraction(uint32_t pattern) {
+  uint32_t exponent = pattern >> 23 & 0xFF;
+  return exponent < 127 || (exponent < 150 && (pattern & 0x7FFFFFu >> (exponent - 127)));
 }
 
 /* Is it a root of a number below 0, or its power with an exponent that is not an integer? */
-static int is_invalid(const run *c, const piece *p, size_t i) {
-  uint32_t x = p->x[0][i], y = p->x[1][i];
+static int is_invalid(const run *task, const piece *work, size_t i) {
+  uint32_t x = work->x[0][i], y = work->x[1][i];
   if (!(x >> 31) || !is_normal_or_subnormal(x)) return 0;
-  if (c->call.op == HU_OP_SQRT) return 1;
-  return c->call.op == HU_OP_POW && is_normal_or_subnormal(y) && has_fraction(y);
+  if (task->call.op == HU_OP_SQRT) return 1;
+  return task->call.op == HU_OP_POW && is_normal_or_subnormal(y) && has_fraction(y);
 }
 
 /* A power of finite numbers above 2^200, and so beyond all formats that the lanes serve: with 2^k <= |x| < 2^(k+1), if
  * 2^(k y) and 2^((k+1) y) are. */
-static int is_beyond(const run *c, const piece *p, size_t i) {
-  uint32_t x = p->x[0][i] & 0x7FFFFFFF;
-  if (c->call.op != HU_OP_POW || !is_normal_or_subnormal(x) || !is_normal_or_subnormal(p->x[1][i])) return 0;
-  double y = (double)hui_float_of_bits(p->x[1][i]), k = hui_exponent(hui_unpack32(x));
+static int is_beyond(const run *task, const piece *work, size_t i) {
+  uint32_t x = work->x[0][i] & 0x7FFFFFFF;
+  if (task->call.op != HU_OP_POW || !is_normal_or_subnormal(x) || !is_normal_or_subnormal(work->x[1][i])) return 0;
+  double y = (double)hui_float_of_bits(work->x[1][i]), k = hui_exponent(hui_unpack32(x));
   return k * y > 200 && (k + 1) * y > 200;
 }
 
-static uint32_t beyond_sign(const piece *p, size_t i) {
-  return p->x[0][i] >> 31 && hui_integer_kind(hui_unpack32(p->x[1][i])) == 1;
+static uint32_t beyond_sign(const piece *work, size_t i) {
+  return work->x[0][i] >> 31 && hui_integer_kind(hui_unpack32(work->x[1][i])) == 1;
 }
 
 /* From the patterns, for the result may have been written over the operands already. */
-static void redo(const run *c, const piece *p, size_t first, size_t i, hu_events *counts) {
+static void redo(const run *task, const piece *work, size_t first, size_t i, hu_events *counts) {
   hu_num x[3] = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}};
   uint32_t events, code;
   int prefers_numbers =
-      c->call.op == HU_OP_MINIMUM_NUMBER || c->call.op == HU_OP_MAXIMUM_NUMBER || c->call.op == HU_OP_POW;
-  if (!prefers_numbers && is_nan(c, p, i)) {
-    code = c->nan;
-    events = c->nan_events;
-  } else if (is_invalid(c, p, i)) {
-    code = c->no_root;
-    events = c->no_root_events;
-  } else if (is_beyond(c, p, i)) {
-    hu_num z = hui_beyond_all(beyond_sign(p, i));
-    code = hui_arith_round(&c->spec, z, 0, 0, random_at(c, first + i), &events);
+      task->call.op == HU_OP_MINIMUM_NUMBER || task->call.op == HU_OP_MAXIMUM_NUMBER || task->call.op == HU_OP_POW;
+  if (!prefers_numbers && is_nan(task, work, i)) {
+    code = task->nan;
+    events = task->nan_events;
+  } else if (is_invalid(task, work, i)) {
+    code = task->no_root;
+    events = task->no_root_events;
+  } else if (is_beyond(task, work, i)) {
+    hu_num z = hui_beyond_all(beyond_sign(work, i));
+    code = hui_arith_round(&task->spec, z, 0, 0, random_at(task, first + i), &events);
   } else {
-    for (int k = 0; k < c->call.operands; k++) x[k] = hui_unpack32(p->x[k][i]);
-    uint32_t r = random_at(c, first + i);
-    code = is_function(c) ? hui_function_code(&c->spec, c->call.op, x[0], x[1], r, &events)
-                          : hui_arith_one(&c->spec, c->call.op, x[0], x[1], x[2], r, &events);
+    for (int k = 0; k < task->call.operands; k++) x[k] = hui_unpack32(work->x[k][i]);
+    uint32_t r = random_at(task, first + i);
+    code = is_function(task) ? hui_function_code(&task->spec, task->call.op, x[0], x[1], r, &events)
+                             : hui_arith_one(&task->spec, task->call.op, x[0], x[1], x[2], r, &events);
   }
-  store_code(c, first + i, code);
+  store_code(task, first + i, code);
   hu_events_count(counts, events);
 }
 
-static void redo_left(const run *c, const piece *p, size_t first, size_t n, hu_events *counts) {
+static void redo_left(const run *task, const piece *work, size_t first, size_t n, hu_events *counts) {
   for (size_t i = 0; i < n; i += HU_WIDE_LANES) {
     uint32_t any = 0;
-    for (size_t k = i; k < i + HU_WIDE_LANES; k++) any |= p->left[k];
+    for (size_t k = i; k < i + HU_WIDE_LANES; k++) any |= work->left[k];
     for (size_t k = i; any && k < i + HU_WIDE_LANES && k < n; k++) {
-      if (p->left[k]) redo(c, p, first, k, counts);
+      if (work->left[k]) redo(task, work, first, k, counts);
     }
   }
 }
 
-static void round_piece(const run *c, size_t first, size_t n, piece *p, hu_events *counts) {
-  int direct = c->call.result.stride == 1;
-  hu_piece q = {n, direct ? (void *)z_at(c, first) : p->out, p->odd, c->stream.key, c->stream.counter + first, 0};
-  size_t size = c->call.result.size;
-  c->kernels->encode[hui_by_size(size)](&c->constants, &q, counts);
-  for (size_t i = 0; !direct && i < n; i++) memcpy(z_at(c, first + i), (const uint8_t *)p->out + i * size, size);
+static void round_piece(const run *task, size_t first, size_t n, piece *work, hu_events *counts) {
+  int direct = task->call.result.stride == 1;
+  hu_piece piece = {
+      n, direct ? (void *)z_at(task, first) : work->out, work->odd, task->stream.key, task->stream.counter + first, 0};
+  size_t size = task->call.result.size;
+  task->kernels->encode[hui_by_size(size)](&task->constants, &piece, counts);
+  for (size_t i = 0; !direct && i < n; i++) memcpy(z_at(task, first + i), (const uint8_t *)work->out + i * size, size);
 }
 
 /* Rounds a function's digits into binary32 at once, which the kernels do not take as a format. */
-static int nearest32(const run *c, size_t first, size_t n, piece *p, hu_events *counts) {
-  int direct = c->call.result.stride == 1;
-  uint32_t *out = direct ? (uint32_t *)(void *)z_at(c, first) : p->out;
-  (void)to_wide(c, n, p);
-  int left = c->nearest32(n, out, p->left, p->wide, p->wide_left, &counts->inexact);
-  for (size_t i = 0; !direct && i < n; i++) memcpy(z_at(c, first + i), out + i, sizeof *out);
+static int nearest32(const run *task, size_t first, size_t n, piece *work, hu_events *counts) {
+  int direct = task->call.result.stride == 1;
+  uint32_t *out = direct ? (uint32_t *)(void *)z_at(task, first) : work->out;
+  (void)to_wide(task, n, work);
+  int left = task->nearest32(n, out, work->left, work->wide, work->wide_left, &counts->inexact);
+  for (size_t i = 0; !direct && i < n; i++) memcpy(z_at(task, first + i), out + i, sizeof *out);
   return left;
 }
 
-static void run_lanes(const run *c, size_t first, size_t n, hu_events *counts) {
-  piece p;
-  memset(p.x, 0, sizeof p.x); /* lanes behind n are computed, and looked at, too */
-  memset(p.left, 0, sizeof p.left);
+static void run_lanes(const run *task, size_t first, size_t n, hu_events *counts) {
+  piece work;
+  memset(work.x, 0, sizeof work.x); /* lanes behind n are computed, and looked at, too */
+  memset(work.left, 0, sizeof work.left);
   for (size_t end = first + n; first < end; first += PIECE) {
     size_t k = end - first < PIECE ? end - first : PIECE;
-    for (int i = 0; i < c->call.operands; i++) load_operand(c, i, first, k, p.x[i]);
+    for (int i = 0; i < task->call.operands; i++) load_operand(task, i, first, k, work.x[i]);
     int left;
-    if (c->nearest32) {
-      left = nearest32(c, first, k, &p, counts);
+    if (task->nearest32) {
+      left = nearest32(task, first, k, &work, counts);
     } else {
-      left = compute(c, k, &p);
-      round_piece(c, first, k, &p, counts);
+      left = compute(task, k, &work);
+      round_piece(task, first, k, &work, counts);
     }
-    if (left) redo_left(c, &p, first, k, counts);
+    if (left) redo_left(task, &work, first, k, counts);
   }
 }
 
 static void run_part(void *context, size_t part) {
-  const run *c = context;
-  size_t first = part * c->part, n = c->call.n - first < c->part ? c->call.n - first : c->part;
+  const run *task = context;
+  size_t first = part * task->part, n = task->call.n - first < task->part ? task->call.n - first : task->part;
   hu_events counts = {0};
-  if (c->halves) {
-    hui_halves_run(c->halves, &c->call, &c->spec, first, n, &counts);
-  } else if (c->kernels) {
+  if (task->halves) {
+    hui_halves_run(task->halves, &task->call, &task->spec, first, n, &counts);
+  } else if (task->kernels) {
     hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
-    run_lanes(c, first, n, &counts);
+    run_lanes(task, first, n, &counts);
     hui_float_env_leave(saved);
-  } else if (c->call.op < HU_OP_ROUNDED) {
-    run_rounded(c, first, n, &counts);
-  } else if (c->call.op >= HU_OP_FUNCTION) {
-    run_functions(c, first, n, &counts);
+  } else if (task->call.op < HU_OP_ROUNDED) {
+    run_rounded(task, first, n, &counts);
+  } else if (task->call.op >= HU_OP_FUNCTION) {
+    run_functions(task, first, n, &counts);
   } else {
-    run_other(c, first, n, &counts);
+    run_other(task, first, n, &counts);
   }
-  c->counts[part] = counts;
+  task->counts[part] = counts;
 }
 
 /* ---- what lanes can do ---- */
 
-static int lanes_can(run *c) {
+static int lanes_can(run *task) {
   hu_format binary32 = hui_format_binary32();
-  int extreme = c->call.op >= HU_OP_MINIMUM && c->call.op <= HU_OP_MAXIMUM_NUMBER;
-  if (!is_function(c) && (c->call.op >= HU_OP_ROUNDED || (c->call.op == HU_OP_SQRT && !c->wide->sqrt))) return 0;
-  if (c->spec.zero == HU_ZERO_NONE) return 0; /* there +0 would have an event */
-  int narrow = hui_lane_constants_of(&c->constants, &c->spec) && (extreme || hui_odd_is_enough(&c->spec));
-  if (narrow) c->nearest32 = NULL;
-  if (!narrow && !c->nearest32) return 0;
-  for (int k = 0; k < c->call.operands; k++) {
-    hu_format f = c->call.x[k].format;
-    c->raw[k] = hu_format_equal(f, binary32);
-    if (!c->raw[k] && (!c->source[k].fits_binary32 || !hui_lane_constants_of(&c->source_constants[k], &c->source[k])))
+  int extreme = task->call.op >= HU_OP_MINIMUM && task->call.op <= HU_OP_MAXIMUM_NUMBER;
+  if (!is_function(task) && (task->call.op >= HU_OP_ROUNDED || (task->call.op == HU_OP_SQRT && !task->wide->sqrt)))
+    return 0;
+  if (task->spec.zero == HU_ZERO_NONE) return 0; /* there +0 would have an event */
+  int narrow = hui_lane_constants_of(&task->constants, &task->spec) && (extreme || hui_odd_is_enough(&task->spec));
+  if (narrow) task->nearest32 = NULL;
+  if (!narrow && !task->nearest32) return 0;
+  for (int k = 0; k < task->call.operands; k++) {
+    hu_format format = task->call.x[k].format;
+    task->raw[k] = hu_format_equal(format, binary32);
+    if (!task->raw[k] &&
+        (!task->source[k].fits_binary32 || !hui_lane_constants_of(&task->source_constants[k], &task->source[k])))
       return 0;
   }
   return 1;
@@ -334,37 +339,38 @@ static hu_function_lane function_for(const hu_level *level, int32_t op) {
 }
 
 /* Returns the kernel of functions into binary32, ties to even. */
-static hu_function_nearest32 nearest32_for(const hu_level *level, const run *c) {
-  if (!is_function(c) || c->call.mode.round != HU_RNE || !hu_format_equal(c->call.result.format, hui_format_binary32()))
+static hu_function_nearest32 nearest32_for(const hu_level *level, const run *task) {
+  if (!is_function(task) || task->call.mode.round != HU_RNE ||
+      !hu_format_equal(task->call.result.format, hui_format_binary32()))
     return NULL;
   return level->function ? level->function->nearest32 : NULL;
 }
 
 void hui_arith_run(const hu_arith_call *call, const hu_exec *exec, hu_events *events) {
-  run c;
+  run task;
   hu_events counts[HU_THREADS_MAX];
   hu_mode rne = {0};
   uint32_t threads = hui_exec_threads(exec);
   const hu_level *level = hui_level_for(exec);
-  memset(&c, 0, sizeof c);
-  c.call = *call;
-  c.spec = hui_spec_of(call->result.format, call->mode);
-  for (int k = 0; k < call->operands; k++) c.source[k] = hui_spec_of(call->x[k].format, rne);
+  memset(&task, 0, sizeof task);
+  task.call = *call;
+  task.spec = hui_spec_of(call->result.format, call->mode);
+  for (int k = 0; k < call->operands; k++) task.source[k] = hui_spec_of(call->x[k].format, rne);
   hu_num nan = hui_num_special(HU_KIND_NAN, 0), minus = hui_num_finite(1, 1, 0);
-  c.nan = hui_arith_one(&c.spec, HU_OP_ADD, nan, nan, nan, 0, &c.nan_events);
-  c.no_root = hui_arith_one(&c.spec, HU_OP_SQRT, minus, minus, minus, 0, &c.no_root_events);
-  c.stochastic = call->mode.round >= HU_SRA;
-  c.kernels = level->convert;
-  c.wide = level->wide;
-  c.function = function_for(level, call->op);
-  c.pair = call->op == HU_OP_POW && level->function ? level->function->pow : NULL;
-  c.nearest32 = nearest32_for(level, &c);
-  if (c.kernels && (!c.wide || !lanes_can(&c))) c.kernels = NULL;
-  c.halves = hui_halves_serve(call, &c.spec) ? hui_extensions_for(exec).half_arith : NULL;
-  c.stream = hui_exec_stream(exec);
-  c.counts = counts;
-  c.part = hui_part_size(call->n, threads, PART_MIN);
-  size_t parts = hui_parts(call->n, c.part);
-  hui_parallel(threads, parts, run_part, &c);
+  task.nan = hui_arith_one(&task.spec, HU_OP_ADD, nan, nan, nan, 0, &task.nan_events);
+  task.no_root = hui_arith_one(&task.spec, HU_OP_SQRT, minus, minus, minus, 0, &task.no_root_events);
+  task.stochastic = call->mode.round >= HU_SRA;
+  task.kernels = level->convert;
+  task.wide = level->wide;
+  task.function = function_for(level, call->op);
+  task.pair = call->op == HU_OP_POW && level->function ? level->function->pow : NULL;
+  task.nearest32 = nearest32_for(level, &task);
+  if (task.kernels && (!task.wide || !lanes_can(&task))) task.kernels = NULL;
+  task.halves = hui_halves_serve(call, &task.spec) ? hui_extensions_for(exec).half_arith : NULL;
+  task.stream = hui_exec_stream(exec);
+  task.counts = counts;
+  task.part = hui_part_size(call->n, threads, PART_MIN);
+  size_t parts = hui_parts(call->n, task.part);
+  hui_parallel(threads, parts, run_part, &task);
   for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &counts[i]);
 }

@@ -26,8 +26,8 @@ typedef struct hu_arith_call {
   hu_mode mode;
 } hu_arith_call;
 
-/* An array of codes of f in its storage; a call of `operands` arrays, x to be filled in. */
-hu_codes hui_codes_of(const void *data, ptrdiff_t stride, hu_format f);
+/* An array of codes of format in its storage; a call of `operands` arrays, x to be filled in. */
+hu_codes hui_codes_of(const void *data, ptrdiff_t stride, hu_format format);
 hu_arith_call hui_arith_call_of(int32_t op, size_t n, void *z, hu_codes result, int operands, hu_mode mode);
 /* Checks everything, then runs. */
 hu_status hui_arith_operate(const hu_arith_call *call, const hu_exec *exec, hu_events *events);

@@ -25,15 +25,15 @@ static hu_status check(size_t n, const uint8_t *z, size_t nz, const uint8_t *x, 
 
 /* Eight codes are `width` whole bytes, so the string is made of groups of eight. */
 static void pack_group(uint8_t *z, const uint8_t *x, unsigned codes, unsigned width) {
-  uint64_t bits = 0, mask = (1u << width) - 1;
-  for (unsigned i = 0; i < codes; i++) bits |= (x[i] & mask) << (i * width);
-  for (unsigned i = 0; i < (codes * width + 7) / 8; i++) z[i] = (uint8_t)(bits >> (8 * i));
+  uint64_t pattern = 0, mask = (1u << width) - 1;
+  for (unsigned i = 0; i < codes; i++) pattern |= (x[i] & mask) << (i * width);
+  for (unsigned i = 0; i < (codes * width + 7) / 8; i++) z[i] = (uint8_t)(pattern >> (8 * i));
 }
 
 static void unpack_group(uint8_t *z, const uint8_t *x, unsigned codes, unsigned width) {
-  uint64_t bits = 0, mask = (1u << width) - 1;
-  for (unsigned i = 0; i < (codes * width + 7) / 8; i++) bits |= (uint64_t)x[i] << (8 * i);
-  for (unsigned i = 0; i < codes; i++) z[i] = (uint8_t)(bits >> (i * width) & mask);
+  uint64_t pattern = 0, mask = (1u << width) - 1;
+  for (unsigned i = 0; i < (codes * width + 7) / 8; i++) pattern |= (uint64_t)x[i] << (8 * i);
+  for (unsigned i = 0; i < codes; i++) z[i] = (uint8_t)(pattern >> (i * width) & mask);
 }
 
 void hui_pack_run(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
@@ -48,15 +48,15 @@ void hui_pack_run(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
 
 hu_status hu_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
   hu_code_area codes = {x, 1, n, 0, 1, 1, width, 0};
-  hu_status s = check(n, z, hu_pack_size(n, width), x, n, width);
-  if (s == HU_OK) s = hui_code_area_check(&codes, 1);
-  if (s == HU_OK && n) hui_pack_run(n, z, x, width);
-  return s;
+  hu_status status = check(n, z, hu_pack_size(n, width), x, n, width);
+  if (status == HU_OK) status = hui_code_area_check(&codes, 1);
+  if (status == HU_OK && n) hui_pack_run(n, z, x, width);
+  return status;
 }
 
 hu_status hu_unpack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
-  hu_status s = check(n, z, n, x, hu_pack_size(n, width), width);
-  if (s != HU_OK) return s;
+  hu_status status = check(n, z, n, x, hu_pack_size(n, width), width);
+  if (status != HU_OK) return status;
   if (width == 4) {
     for (size_t i = 0; i < n / 2; i++) {
       z[2 * i] = x[i] & 15;

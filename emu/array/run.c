@@ -32,42 +32,42 @@ typedef struct conversion {
   hu_events *counts; /* one a part */
 } conversion;
 
-static const uint8_t *x_at(const conversion *c, size_t i) {
-  return c->x + (ptrdiff_t)i * c->ex.stride * (ptrdiff_t)c->ex.size;
+static const uint8_t *x_at(const conversion *call, size_t i) {
+  return call->x + (ptrdiff_t)i * call->ex.stride * (ptrdiff_t)call->ex.size;
 }
 
-static uint8_t *z_at(const conversion *c, size_t i) {
-  return c->z + (ptrdiff_t)i * c->ez.stride * (ptrdiff_t)c->ez.size;
+static uint8_t *z_at(const conversion *call, size_t i) {
+  return call->z + (ptrdiff_t)i * call->ez.stride * (ptrdiff_t)call->ez.size;
 }
 
 /* ---- the core, an element at a time ---- */
 
-static hu_num load_num(const conversion *c, size_t i) {
-  const uint8_t *x = x_at(c, i);
-  uint64_t u;
-  if (c->ex.kind == HU_ARRAY_END_CODES) return hui_unpack(&c->source, hui_load_code(x, c->ex.size));
-  if (c->ex.kind == HU_ARRAY_END_BINARY32) return hui_unpack32(hui_load_code(x, 4));
-  memcpy(&u, x, sizeof u);
-  return hui_unpack64(u);
+static hu_num load_num(const conversion *call, size_t i) {
+  const uint8_t *x = x_at(call, i);
+  uint64_t pattern;
+  if (call->ex.kind == HU_ARRAY_END_CODES) return hui_unpack(&call->source, hui_load_code(x, call->ex.size));
+  if (call->ex.kind == HU_ARRAY_END_BINARY32) return hui_unpack32(hui_load_code(x, 4));
+  memcpy(&pattern, x, sizeof pattern);
+  return hui_unpack64(pattern);
 }
 
-static void store_num(const conversion *c, size_t i, uint32_t code) {
-  uint8_t *z = z_at(c, i);
-  if (c->ez.kind == HU_ARRAY_END_CODES) {
-    hui_store_code(z, c->ez.size, code);
-  } else if (c->ez.kind == HU_ARRAY_END_BINARY32) {
-    hui_store_code(z, 4, hui_pack32(hui_unpack(&c->spec, code)));
+static void store_num(const conversion *call, size_t i, uint32_t code) {
+  uint8_t *z = z_at(call, i);
+  if (call->ez.kind == HU_ARRAY_END_CODES) {
+    hui_store_code(z, call->ez.size, code);
+  } else if (call->ez.kind == HU_ARRAY_END_BINARY32) {
+    hui_store_code(z, 4, hui_pack32(hui_unpack(&call->spec, code)));
   } else {
-    uint64_t u = hui_pack64(hui_unpack(&c->spec, code));
-    memcpy(z, &u, sizeof u);
+    uint64_t pattern = hui_pack64(hui_unpack(&call->spec, code));
+    memcpy(z, &pattern, sizeof pattern);
   }
 }
 
-static void run_core(const conversion *c, size_t first, size_t n, hu_events *counts) {
+static void run_core(const conversion *call, size_t first, size_t n, hu_events *counts) {
   for (size_t i = first; i < first + n; i++) {
     uint32_t events, r = 0;
-    if (c->stochastic) r = hui_stream_at(c->stream.key, c->stream.counter + i) >> (32 - c->spec.bits);
-    store_num(c, i, hui_round(&c->spec, load_num(c, i), r, &events));
+    if (call->stochastic) r = hui_stream_at(call->stream.key, call->stream.counter + i) >> (32 - call->spec.bits);
+    store_num(call, i, hui_round(&call->spec, load_num(call, i), r, &events));
     hu_events_count(counts, events);
   }
 }
@@ -75,68 +75,68 @@ static void run_core(const conversion *c, size_t first, size_t n, hu_events *cou
 /* ---- the kernels, a piece at a time ---- */
 
 /* Reads n elements of the source as binary32 patterns, in buffer or in place; NULL if this piece needs the core. */
-static const uint32_t *load_piece(const conversion *c, size_t first, size_t n, uint32_t *buffer) {
+static const uint32_t *load_piece(const conversion *call, size_t first, size_t n, uint32_t *buffer) {
   union {
     uint8_t b[PIECE];
     uint16_t h[PIECE];
     uint32_t w[PIECE];
     uint64_t d[PIECE];
   } raw;
-  const void *x = x_at(c, first);
-  if (c->ex.stride != 1) {
-    for (size_t i = 0; i < n; i++) memcpy((uint8_t *)&raw + i * c->ex.size, x_at(c, first + i), c->ex.size);
+  const void *x = x_at(call, first);
+  if (call->ex.stride != 1) {
+    for (size_t i = 0; i < n; i++) memcpy((uint8_t *)&raw + i * call->ex.size, x_at(call, first + i), call->ex.size);
     x = raw.b;
   }
-  switch (c->ex.kind) {
+  switch (call->ex.kind) {
     case HU_ARRAY_END_BINARY32:
-      if (c->ex.stride == 1) return (const uint32_t *)(const void *)x_at(c, first);
+      if (call->ex.stride == 1) return (const uint32_t *)(const void *)x_at(call, first);
       memcpy(buffer, x, n * 4);
       return buffer;
-    case HU_ARRAY_END_BINARY64: return c->kernels->to_odd(n, buffer, x) ? NULL : buffer;
-    default: c->kernels->decode[hui_by_size(c->ex.size)](&c->source_constants, n, buffer, x); return buffer;
+    case HU_ARRAY_END_BINARY64: return call->kernels->to_odd(n, buffer, x) ? NULL : buffer;
+    default: call->kernels->decode[hui_by_size(call->ex.size)](&call->source_constants, n, buffer, x); return buffer;
   }
 }
 
-static void call_kernel(const conversion *c, const hu_piece *p, hu_events *counts) {
-  if (c->ez.kind != HU_ARRAY_END_CODES) {
-    c->kernels->quantize(&c->constants, p, counts);
+static void call_kernel(const conversion *call, const hu_piece *piece, hu_events *counts) {
+  if (call->ez.kind != HU_ARRAY_END_CODES) {
+    call->kernels->quantize(&call->constants, piece, counts);
   } else {
-    c->kernels->encode[hui_by_size(c->ez.size)](&c->constants, p, counts);
+    call->kernels->encode[hui_by_size(call->ez.size)](&call->constants, piece, counts);
   }
 }
 
 /* A finite or special binary32 pattern as the same value's binary64 pattern; NaN is canonical in both. */
-static uint64_t widen(uint32_t u) { return hui_pack64(hui_unpack32(u)); }
+static uint64_t widen(uint32_t pattern) { return hui_pack64(hui_unpack32(pattern)); }
 
-static void store_piece(const conversion *c, size_t first, size_t n, const void *piece) {
+static void store_piece(const conversion *call, size_t first, size_t n, const void *piece) {
   for (size_t i = 0; i < n; i++) {
-    if (c->ez.kind == HU_ARRAY_END_BINARY64) {
-      uint64_t u = widen(((const uint32_t *)piece)[i]);
-      memcpy(z_at(c, first + i), &u, sizeof u);
+    if (call->ez.kind == HU_ARRAY_END_BINARY64) {
+      uint64_t pattern = widen(((const uint32_t *)piece)[i]);
+      memcpy(z_at(call, first + i), &pattern, sizeof pattern);
     } else {
-      memcpy(z_at(c, first + i), (const uint8_t *)piece + i * c->ez.size, c->ez.size);
+      memcpy(z_at(call, first + i), (const uint8_t *)piece + i * call->ez.size, call->ez.size);
     }
   }
 }
 
-static void run_buffered(const conversion *c, size_t first, size_t n, hu_events *counts) {
+static void run_buffered(const conversion *call, size_t first, size_t n, hu_events *counts) {
   uint32_t in[PIECE], out[PIECE];
-  int direct = c->ez.stride == 1 && c->ez.kind != HU_ARRAY_END_BINARY64;
+  int direct = call->ez.stride == 1 && call->ez.kind != HU_ARRAY_END_BINARY64;
   for (size_t end = first + n; first < end; first += PIECE) {
     size_t k = end - first < PIECE ? end - first : PIECE;
-    hu_piece p = {k,
-                  direct ? (void *)z_at(c, first) : out,
-                  load_piece(c, first, k, in),
-                  c->stream.key,
-                  c->stream.counter + first,
-                  c->bypass};
-    if (!p.x) {
-      run_core(c, first, k, counts);
+    hu_piece piece = {k,
+                      direct ? (void *)z_at(call, first) : out,
+                      load_piece(call, first, k, in),
+                      call->stream.key,
+                      call->stream.counter + first,
+                      call->bypass};
+    if (!piece.x) {
+      run_core(call, first, k, counts);
       continue;
     }
-    if (!direct) p.bypass = 0;
-    call_kernel(c, &p, counts);
-    if (!direct) store_piece(c, first, k, out);
+    if (!direct) piece.bypass = 0;
+    call_kernel(call, &piece, counts);
+    if (!direct) store_piece(call, first, k, out);
   }
 }
 
@@ -146,162 +146,162 @@ static uint32_t *words(void *z) { return z; }
 static const uint32_t *words_of(const void *x) { return x; }
 
 /* A call's operands are binary32 and need no buffer, nor do its results. */
-static int is_plain(const conversion *c) {
-  return c->ex.kind == HU_ARRAY_END_BINARY32 && c->ex.stride == 1 && c->ez.stride == 1 &&
-         c->ez.kind != HU_ARRAY_END_BINARY64;
+static int is_plain(const conversion *call) {
+  return call->ex.kind == HU_ARRAY_END_BINARY32 && call->ex.stride == 1 && call->ez.stride == 1 &&
+         call->ez.kind != HU_ARRAY_END_BINARY64;
 }
 
-static void run_plain(const conversion *c, size_t first, size_t n, void *z, int bypass, hu_events *counts) {
-  hu_piece p = {n, z, words_of(x_at(c, first)), c->stream.key, c->stream.counter + first, bypass};
-  call_kernel(c, &p, counts);
+static void run_plain(const conversion *call, size_t first, size_t n, void *z, int bypass, hu_events *counts) {
+  hu_piece piece = {n, z, words_of(x_at(call, first)), call->stream.key, call->stream.counter + first, bypass};
+  call_kernel(call, &piece, counts);
 }
 
-static void decode_plain(const conversion *c, size_t first, size_t n, uint32_t *z) {
-  c->kernels->decode[hui_by_size(c->ex.size)](&c->source_constants, n, z, x_at(c, first));
+static void decode_plain(const conversion *call, size_t first, size_t n, uint32_t *z) {
+  call->kernels->decode[hui_by_size(call->ex.size)](&call->source_constants, n, z, x_at(call, first));
 }
 
 /* The same in the order of emu/array/streams.h. */
 typedef struct walking {
-  const conversion *c;
+  const conversion *call;
   hu_events *counts;
 } walking;
 
 static void walk_plain(void *context, size_t first, size_t n, uint32_t *z) {
-  const walking *w = context;
-  run_plain(w->c, first, n, z ? (void *)z : z_at(w->c, first), 0, w->counts);
+  const walking *walk = context;
+  run_plain(walk->call, first, n, z ? (void *)z : z_at(walk->call, first), 0, walk->counts);
 }
 
 static void walk_decode(void *context, size_t first, size_t n, uint32_t *z) {
-  const walking *w = context;
-  decode_plain(w->c, first, n, z);
+  const walking *walk = context;
+  decode_plain(walk->call, first, n, z);
 }
 
-static void in_streams(const conversion *c, size_t first, size_t n, hu_events *counts) {
-  walking w = {c, counts};
-  hu_streams_part p = {NULL, NULL, walk_plain, &w};
-  if (c->ex.kind == HU_ARRAY_END_BINARY32) p.x = words_of(c->x);
-  if (c->ez.kind == HU_ARRAY_END_BINARY32) p.z = words(c->z);
-  if (!p.x) p.run = walk_decode;
-  c->streams->walk(&p, first, n);
+static void in_streams(const conversion *call, size_t first, size_t n, hu_events *counts) {
+  walking walk = {call, counts};
+  hu_streams_part part = {NULL, NULL, walk_plain, &walk};
+  if (call->ex.kind == HU_ARRAY_END_BINARY32) part.x = words_of(call->x);
+  if (call->ez.kind == HU_ARRAY_END_BINARY32) part.z = words(call->z);
+  if (!part.x) part.run = walk_decode;
+  call->streams->walk(&part, first, n);
 }
 
 /* How a large call goes through memory; an array that is changed in place comes from there and goes there once. */
-static const hu_streams *streams_of(const conversion *c, const hu_exec *exec) {
-  int large = c->kernels && c->n >= HU_STREAMS_LEAST && c->z != c->x;
+static const hu_streams *streams_of(const conversion *call, const hu_exec *exec) {
+  int large = call->kernels && call->n >= HU_STREAMS_LEAST && call->z != call->x;
   return large ? hui_streams_for(exec) : NULL;
 }
 
 static void run_part(void *context, size_t part) {
-  const conversion *c = context;
-  size_t first = part * c->part, n = c->n - first < c->part ? c->n - first : c->part;
+  const conversion *call = context;
+  size_t first = part * call->part, n = call->n - first < call->part ? call->n - first : call->part;
   hu_events counts = {0};
-  if (!c->kernels) {
-    run_core(c, first, n, &counts);
-  } else if (c->streams) {
-    in_streams(c, first, n, &counts);
-  } else if (is_plain(c)) {
-    run_plain(c, first, n, z_at(c, first), c->bypass, &counts);
+  if (!call->kernels) {
+    run_core(call, first, n, &counts);
+  } else if (call->streams) {
+    in_streams(call, first, n, &counts);
+  } else if (is_plain(call)) {
+    run_plain(call, first, n, z_at(call, first), call->bypass, &counts);
   } else {
-    run_buffered(c, first, n, &counts);
+    run_buffered(call, first, n, &counts);
   }
-  c->counts[part] = counts;
+  call->counts[part] = counts;
 }
 
 /* ---- what kernels can do ---- */
 
-static int kernels_can(conversion *c) {
+static int kernels_can(conversion *call) {
   hu_mode rne = {0};
   hu_spec exact;
-  if (!hui_lane_constants_of(&c->constants, &c->spec)) return 0;
-  if (c->ez.kind != HU_ARRAY_END_CODES && !c->spec.fits_binary32) return 0;
-  if (c->ex.kind == HU_ARRAY_END_BINARY64) return hui_odd_is_enough(&c->spec);
-  if (c->ex.kind != HU_ARRAY_END_CODES) return 1;
-  exact = hui_spec_of(c->ex.format, rne);
-  return exact.fits_binary32 && hui_lane_constants_of(&c->source_constants, &exact);
+  if (!hui_lane_constants_of(&call->constants, &call->spec)) return 0;
+  if (call->ez.kind != HU_ARRAY_END_CODES && !call->spec.fits_binary32) return 0;
+  if (call->ex.kind == HU_ARRAY_END_BINARY64) return hui_odd_is_enough(&call->spec);
+  if (call->ex.kind != HU_ARRAY_END_CODES) return 1;
+  exact = hui_spec_of(call->ex.format, rne);
+  return exact.fits_binary32 && hui_lane_constants_of(&call->source_constants, &exact);
 }
 
 void hui_array_run(size_t n, void *z, hu_array_end ez, const void *x, hu_array_end ex, hu_mode mode,
                    const hu_exec *exec, hu_events *events) {
-  conversion c;
+  conversion call;
   hu_events counts[HU_THREADS_MAX];
   hu_mode rne = {0};
   uint32_t threads = hui_exec_threads(exec);
-  memset(&c, 0, sizeof c);
-  c.n = n;
-  c.z = z;
-  c.x = x;
-  c.ez = ez;
-  c.ex = ex;
-  c.spec = hui_spec_of(ez.format, mode);
-  if (ex.kind == HU_ARRAY_END_CODES) c.source = hui_spec_of(ex.format, rne);
-  c.kernels = hui_level_for(exec)->convert;
-  if (c.kernels && !kernels_can(&c)) c.kernels = NULL;
-  c.stream = hui_exec_stream(exec);
-  c.stochastic = mode.round >= HU_SRA;
-  c.bypass = z != x && n >= BYPASS_BYTES / ez.size;
-  if (is_plain(&c)) c.streams = streams_of(&c, exec);
-  c.counts = counts;
-  c.part = hui_part_size(n, threads, PART_MIN);
-  size_t parts = hui_parts(n, c.part);
-  hui_parallel(threads, parts, run_part, &c);
+  memset(&call, 0, sizeof call);
+  call.n = n;
+  call.z = z;
+  call.x = x;
+  call.ez = ez;
+  call.ex = ex;
+  call.spec = hui_spec_of(ez.format, mode);
+  if (ex.kind == HU_ARRAY_END_CODES) call.source = hui_spec_of(ex.format, rne);
+  call.kernels = hui_level_for(exec)->convert;
+  if (call.kernels && !kernels_can(&call)) call.kernels = NULL;
+  call.stream = hui_exec_stream(exec);
+  call.stochastic = mode.round >= HU_SRA;
+  call.bypass = z != x && n >= BYPASS_BYTES / ez.size;
+  if (is_plain(&call)) call.streams = streams_of(&call, exec);
+  call.counts = counts;
+  call.part = hui_part_size(n, threads, PART_MIN);
+  size_t parts = hui_parts(n, call.part);
+  hui_parallel(threads, parts, run_part, &call);
   for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &counts[i]);
 }
 
 /* ---- decoding ---- */
 
-static void decode_core(const conversion *c, size_t first, size_t n) {
+static void decode_core(const conversion *call, size_t first, size_t n) {
   for (size_t i = first; i < first + n; i++) {
-    hu_num x = hui_unpack(&c->source, hui_load_code(x_at(c, i), c->ex.size));
-    if (c->ez.kind == HU_ARRAY_END_BINARY64) {
-      uint64_t u = hui_pack64(x);
-      memcpy(z_at(c, i), &u, sizeof u);
+    hu_num x = hui_unpack(&call->source, hui_load_code(x_at(call, i), call->ex.size));
+    if (call->ez.kind == HU_ARRAY_END_BINARY64) {
+      uint64_t pattern = hui_pack64(x);
+      memcpy(z_at(call, i), &pattern, sizeof pattern);
     } else {
-      hui_store_code(z_at(c, i), 4, hui_pack32(x));
+      hui_store_code(z_at(call, i), 4, hui_pack32(x));
     }
   }
 }
 
-static int is_plain_decode(const conversion *c) {
-  return c->ex.stride == 1 && c->ez.stride == 1 && c->ez.kind == HU_ARRAY_END_BINARY32;
+static int is_plain_decode(const conversion *call) {
+  return call->ex.stride == 1 && call->ez.stride == 1 && call->ez.kind == HU_ARRAY_END_BINARY32;
 }
 
 static void decode_part(void *context, size_t part) {
-  const conversion *c = context;
-  size_t first = part * c->part, end = c->n - first < c->part ? c->n : first + c->part;
+  const conversion *call = context;
+  size_t first = part * call->part, end = call->n - first < call->part ? call->n : first + call->part;
   uint32_t piece[PIECE];
-  if (!c->kernels) {
-    decode_core(c, first, end - first);
+  if (!call->kernels) {
+    decode_core(call, first, end - first);
     return;
   }
-  if (c->streams) {
-    in_streams(c, first, end - first, NULL);
+  if (call->streams) {
+    in_streams(call, first, end - first, NULL);
     return;
   }
-  if (is_plain_decode(c)) {
-    decode_plain(c, first, end - first, words(z_at(c, first)));
+  if (is_plain_decode(call)) {
+    decode_plain(call, first, end - first, words(z_at(call, first)));
     return;
   }
   for (; first < end; first += PIECE) {
     size_t k = end - first < PIECE ? end - first : PIECE;
-    store_piece(c, first, k, load_piece(c, first, k, piece));
+    store_piece(call, first, k, load_piece(call, first, k, piece));
   }
 }
 
 void hui_array_decode(size_t n, void *z, hu_array_end ez, const void *x, hu_array_end ex, const hu_exec *exec) {
-  conversion c;
+  conversion call;
   hu_mode rne = {0};
   uint32_t threads = hui_exec_threads(exec);
-  memset(&c, 0, sizeof c);
-  c.n = n;
-  c.z = z;
-  c.x = x;
-  c.ez = ez;
-  c.ex = ex;
-  c.source = hui_spec_of(ex.format, rne);
-  c.kernels = hui_level_for(exec)->convert;
-  if (c.kernels && (!c.source.fits_binary32 || !hui_lane_constants_of(&c.source_constants, &c.source)))
-    c.kernels = NULL;
-  if (is_plain_decode(&c)) c.streams = streams_of(&c, exec);
-  c.part = hui_part_size(n, threads, PART_MIN);
-  hui_parallel(threads, hui_parts(n, c.part), decode_part, &c);
+  memset(&call, 0, sizeof call);
+  call.n = n;
+  call.z = z;
+  call.x = x;
+  call.ez = ez;
+  call.ex = ex;
+  call.source = hui_spec_of(ex.format, rne);
+  call.kernels = hui_level_for(exec)->convert;
+  if (call.kernels && (!call.source.fits_binary32 || !hui_lane_constants_of(&call.source_constants, &call.source)))
+    call.kernels = NULL;
+  if (is_plain_decode(&call)) call.streams = streams_of(&call, exec);
+  call.part = hui_part_size(n, threads, PART_MIN);
+  hui_parallel(threads, hui_parts(n, call.part), decode_part, &call);
 }

@@ -33,7 +33,7 @@ typedef struct hu_streams_part {
 
 typedef struct hu_streams {
   /* Runs elements first ... first + n - 1, each once. */
-  void (*walk)(const hu_streams_part *p, size_t first, size_t n);
+  void (*walk)(const hu_streams_part *part, size_t first, size_t n);
   /* For calls whose results go to memory otherwise: asks for the block of operands that is next. */
   void (*ask)(const uint32_t *x);
 } hu_streams;

@@ -21,9 +21,9 @@ static inline void ask_turn(const uint32_t *x) {
 /* Copies one turn. z is aligned to a page. */
 static inline void copy_turn(uint32_t *z, const uint32_t *from) {
   HU_UNROLL for (size_t i = 0; i < HU_STREAMS_TURN; i += HU_W) {
-    hu_lane v;
-    memcpy(&v, from + i, sizeof v);
-    hui_bypass(z + i, v);
+    hu_lane value;
+    memcpy(&value, from + i, sizeof value);
+    hui_bypass(z + i, value);
   }
 }
 
@@ -37,26 +37,26 @@ static void in_turns(uint32_t *z, const uint32_t *from, const uint32_t *next) {
   }
 }
 
-static uint32_t *z_at(const hu_streams_part *p, size_t i) { return p->z ? p->z + i : NULL; }
+static uint32_t *z_at(const hu_streams_part *part, size_t i) { return part->z ? part->z + i : NULL; }
 
 /* Elements before the first page of the results, or, where these are codes, of the operands. */
-static size_t head_of(const hu_streams_part *p, size_t first) {
-  uintptr_t place = (uintptr_t)(p->z ? p->z + first : p->x + first);
+static size_t head_of(const hu_streams_part *part, size_t first) {
+  uintptr_t place = (uintptr_t)(part->z ? part->z + first : part->x + first);
   return (size_t)(-place / sizeof(uint32_t) & (HU_STREAMS_PAGE - 1));
 }
 
-static void walk(const hu_streams_part *p, size_t first, size_t n) {
+static void walk(const hu_streams_part *part, size_t first, size_t n) {
   _Alignas(64) uint32_t block[HU_STREAMS_BLOCK];
-  size_t end = first + n, head = head_of(p, first);
+  size_t end = first + n, head = head_of(part, first);
   if (head > n) head = n;
-  if (head) p->run(p->context, first, head, z_at(p, first));
+  if (head) part->run(part->context, first, head, z_at(part, first));
   for (first += head; end - first >= HU_STREAMS_BLOCK; first += HU_STREAMS_BLOCK) {
     int more = end - first >= 2 * HU_STREAMS_BLOCK;
-    p->run(p->context, first, HU_STREAMS_BLOCK, p->z ? block : NULL);
-    in_turns(z_at(p, first), block, p->x && more ? p->x + first + HU_STREAMS_BLOCK : NULL);
+    part->run(part->context, first, HU_STREAMS_BLOCK, part->z ? block : NULL);
+    in_turns(z_at(part, first), block, part->x && more ? part->x + first + HU_STREAMS_BLOCK : NULL);
   }
   hui_fence();
-  if (first < end) p->run(p->context, first, end - first, z_at(p, first));
+  if (first < end) part->run(part->context, first, end - first, z_at(part, first));
 }
 
 static void ask(const uint32_t *x) { in_turns(NULL, NULL, x); }

@@ -25,7 +25,7 @@ static inline size_t hui_strided_step(const hu_strided *x) {
 }
 
 /* n >= 1. HU_E_NULL, HU_E_ALIGN, HU_E_SHAPE (beyond the address space). */
-static inline hu_status hui_cover(hu_covered *s, size_t n, const hu_strided *x) {
+static inline hu_status hui_cover(hu_covered *covered, size_t n, const hu_strided *x) {
   size_t bytes;
   if (!x->data) return HU_E_NULL;
   if ((uintptr_t)x->data % x->size) return HU_E_ALIGN;
@@ -33,9 +33,9 @@ static inline hu_status hui_cover(hu_covered *s, size_t n, const hu_strided *x) 
     return HU_E_SHAPE;
   }
   if (bytes > PTRDIFF_MAX - x->size) return HU_E_SHAPE;
-  s->first = (uintptr_t)x->data - (x->stride < 0 ? bytes : 0);
-  s->past = s->first + bytes + x->size;
-  return s->past < s->first ? HU_E_SHAPE : HU_OK;
+  covered->first = (uintptr_t)x->data - (x->stride < 0 ? bytes : 0);
+  covered->past = covered->first + bytes + x->size;
+  return covered->past < covered->first ? HU_E_SHAPE : HU_OK;
 }
 
 /* May z (stride not 0) be written while x is read? Arrays apart, the same array, and equally strided ones that
@@ -54,9 +54,9 @@ static inline hu_status hui_check_pair(size_t n, const hu_strided *z, const hu_s
   hu_covered sz, sx;
   if (z->stride == 0) return HU_E_SHAPE;
   if (n == 0) return HU_OK;
-  hu_status s = hui_cover(&sz, n, z);
-  if (s == HU_OK) s = hui_cover(&sx, n, x);
-  if (s != HU_OK) return s;
+  hu_status status = hui_cover(&sz, n, z);
+  if (status == HU_OK) status = hui_cover(&sx, n, x);
+  if (status != HU_OK) return status;
   return hui_may_share(z, &sz, x, &sx) ? HU_OK : HU_E_OVERLAP;
 }
 

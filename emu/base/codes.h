@@ -21,14 +21,15 @@ typedef struct hu_code_area {
 /* Is a pattern of the storage a code: without bits above the width, or an integer that repeats its sign there? Counted
  * from the least integer on, the negative ones and the 2^width patterns without such bits are the first. The storage
  * is wider than the codes. */
-HU_FN int hui_code_fits(const hu_code_area *x, uint32_t pattern) {
-  uint32_t half = x->is_signed ? (uint32_t)1 << (x->width - 1) : 0, all = ~(uint32_t)0 >> (32 - 8 * (uint32_t)x->size);
-  return ((pattern + half) & all) < ((uint32_t)1 << x->width) + half;
+HU_FN int hui_code_fits(const hu_code_area *area, uint32_t pattern) {
+  uint32_t half = area->is_signed ? (uint32_t)1 << (area->width - 1) : 0,
+           all = ~(uint32_t)0 >> (32 - 8 * (uint32_t)area->size);
+  return ((pattern + half) & all) < ((uint32_t)1 << area->width) + half;
 }
 
 /* Are there codes, and can one be none? */
-static inline int hui_codes_have_room(const hu_code_area *x) {
-  return x->rows && x->cols && x->width < 8 * (uint32_t)x->size;
+static inline int hui_codes_have_room(const hu_code_area *area) {
+  return area->rows && area->cols && area->width < 8 * (uint32_t)area->size;
 }
 
 #ifdef __cplusplus
@@ -36,37 +37,39 @@ extern "C" {
 #endif
 
 /* The same codes, each once, in rows that are as much one piece as they can be; pitch 0 where there is one row. */
-hu_code_area hui_code_area_in_order(hu_code_area x);
+hu_code_area hui_code_area_in_order(hu_code_area area);
 /* HU_OK; HU_E_CODE: one has a bit above its width. Where the width fills the storage nothing is read. */
-hu_status hui_code_area_check(const hu_code_area *x, uint32_t threads);
+hu_status hui_code_area_check(const hu_code_area *area, uint32_t threads);
 
 #ifdef __cplusplus
 }
 #endif
 
-/* The same for one code of f, given by value. */
-static inline hu_status hui_code_check(uint32_t code, hu_format f) {
-  uint32_t width = (uint32_t)f.sign + f.e + f.m;
+/* The same for one code of format, given by value. */
+static inline hu_status hui_code_check(uint32_t code, hu_format format) {
+  uint32_t width = (uint32_t)format.sign + format.e + format.m;
   return width < 32 && code >> width ? HU_E_CODE : HU_OK;
 }
 
-/* n codes of f, `stride` apart; rows of codes of f, `ld` apart. */
-static inline hu_code_area hui_code_array_of(size_t n, const void *x, ptrdiff_t stride, hu_format f) {
-  hu_code_area all = {x, 1, n, 0, stride, hui_code_bytes(f), (uint32_t)f.sign + f.e + f.m, 0};
+/* n codes of format, `stride` apart; rows of codes of format, `ld` apart. */
+static inline hu_code_area hui_code_array_of(size_t n, const void *x, ptrdiff_t stride, hu_format format) {
+  hu_code_area all = {x, 1, n, 0, stride, hui_code_bytes(format), (uint32_t)format.sign + format.e + format.m, 0};
   return all;
 }
-static inline hu_code_area hui_code_rows_of(size_t rows, size_t cols, const void *x, size_t ld, hu_format f) {
-  hu_code_area all = {x, rows, cols, (ptrdiff_t)ld, 1, hui_code_bytes(f), (uint32_t)f.sign + f.e + f.m, 0};
+static inline hu_code_area hui_code_rows_of(size_t rows, size_t cols, const void *x, size_t ld, hu_format format) {
+  hu_code_area all = {
+      x, rows, cols, (ptrdiff_t)ld, 1, hui_code_bytes(format), (uint32_t)format.sign + format.e + format.m, 0};
   return all;
 }
 
-static inline hu_status hui_code_array_check(size_t n, const void *x, ptrdiff_t stride, hu_format f, uint32_t threads) {
-  hu_code_area all = hui_code_array_of(n, x, stride, f);
+static inline hu_status hui_code_array_check(size_t n, const void *x, ptrdiff_t stride, hu_format format,
+                                             uint32_t threads) {
+  hu_code_area all = hui_code_array_of(n, x, stride, format);
   return hui_code_area_check(&all, threads);
 }
-static inline hu_status hui_code_rows_check(size_t rows, size_t cols, const void *x, size_t ld, hu_format f,
+static inline hu_status hui_code_rows_check(size_t rows, size_t cols, const void *x, size_t ld, hu_format format,
                                             uint32_t threads) {
-  hu_code_area all = hui_code_rows_of(rows, cols, x, ld, f);
+  hu_code_area all = hui_code_rows_of(rows, cols, x, ld, format);
   return hui_code_area_check(&all, threads);
 }
 

@@ -16,21 +16,21 @@ typedef struct hu_matrix_extent {
   size_t width, pitch;
 } hu_matrix_extent;
 
-static inline hu_status hui_matrix_extent_of(hu_matrix_extent *e, const void *data, size_t rows, size_t cols, size_t ld,
-                                             size_t size, size_t align) {
+static inline hu_status hui_matrix_extent_of(hu_matrix_extent *extent, const void *data, size_t rows, size_t cols,
+                                             size_t ld, size_t size, size_t align) {
   size_t bytes;
-  memset(e, 0, sizeof *e);
+  memset(extent, 0, sizeof *extent);
   if (ld < cols) return HU_E_SHAPE;
   if (rows == 0 || cols == 0) return HU_OK;
   if (!data) return HU_E_NULL;
   if ((uintptr_t)data % align) return HU_E_ALIGN;
   if (__builtin_mul_overflow(rows - 1, ld, &bytes) || __builtin_add_overflow(bytes, cols, &bytes)) return HU_E_SHAPE;
   if (__builtin_mul_overflow(bytes, size, &bytes) || bytes > PTRDIFF_MAX) return HU_E_SHAPE;
-  e->first = (uintptr_t)data;
-  if (__builtin_add_overflow(e->first, bytes, &e->past)) return HU_E_SHAPE;
-  e->width = cols * size;
+  extent->first = (uintptr_t)data;
+  if (__builtin_add_overflow(extent->first, bytes, &extent->past)) return HU_E_SHAPE;
+  extent->width = cols * size;
   /* A single row has no pitch: any that holds it will do, and ld may not fit the address space. */
-  e->pitch = rows == 1 ? e->width : ld * size;
+  extent->pitch = rows == 1 ? extent->width : ld * size;
   return HU_OK;
 }
 

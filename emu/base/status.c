@@ -42,12 +42,12 @@ static const status_row rows[] = {
 /* A value that no call returns gets a row of its own. */
 static const status_row unknown = {HU_OK, "HU_E_UNKNOWN", "not a status of this library"};
 
-static const status_row *find_row(hu_status s) {
+static const status_row *find_row(hu_status status) {
   for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    if (rows[i].status == s) return &rows[i];
+    if (rows[i].status == status) return &rows[i];
   }
   return &unknown;
 }
 
-const char *hu_status_name(hu_status s) { return find_row(s)->name; }
-const char *hu_status_text(hu_status s) { return find_row(s)->text; }
+const char *hu_status_name(hu_status status) { return find_row(status)->name; }
+const char *hu_status_text(hu_status status) { return find_row(status)->text; }

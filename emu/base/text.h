@@ -11,29 +11,29 @@ typedef struct hu_writer {
   size_t length;
 } hu_writer;
 
-static inline void hui_put(hu_writer *w, const char *s) {
-  for (; *s; s++, w->length++) {
-    if (w->length + 1 < w->size) w->text[w->length] = *s;
+static inline void hui_put(hu_writer *writer, const char *text) {
+  for (; *text; text++, writer->length++) {
+    if (writer->length + 1 < writer->size) writer->text[writer->length] = *text;
   }
 }
 
-static inline void hui_put_number(hu_writer *w, int n) {
+static inline void hui_put_number(hu_writer *writer, int n) {
   char digits[16];
-  char *s = digits + sizeof digits;
-  unsigned u = n < 0 ? 0u - (unsigned)n : (unsigned)n;
-  *--s = 0;
+  char *text = digits + sizeof digits;
+  unsigned number = n < 0 ? 0u - (unsigned)n : (unsigned)n;
+  *--text = 0;
   do {
-    *--s = (char)('0' + u % 10);
-    u /= 10;
-  } while (u > 0);
-  if (n < 0) *--s = '-';
-  hui_put(w, s);
+    *--text = (char)('0' + number % 10);
+    number /= 10;
+  } while (number > 0);
+  if (n < 0) *--text = '-';
+  hui_put(writer, text);
 }
 
 /* Puts the final 0; returns the length needed without it. */
-static inline size_t hui_put_end(hu_writer *w) {
-  if (w->size > 0) w->text[w->length < w->size ? w->length : w->size - 1] = 0;
-  return w->length;
+static inline size_t hui_put_end(hu_writer *writer) {
+  if (writer->size > 0) writer->text[writer->length < writer->size ? writer->length : writer->size - 1] = 0;
+  return writer->length;
 }
 
 #endif

@@ -50,16 +50,16 @@ typedef struct work {
 } work;
 
 static void *take_parts(void *argument) {
-  work *w = argument;
+  work *shared = argument;
   for (;;) {
-    size_t part = atomic_fetch_add(&w->next, 1);
-    if (part >= w->parts) return NULL;
-    w->run(w->context, part);
+    size_t part = atomic_fetch_add(&shared->next, 1);
+    if (part >= shared->parts) return NULL;
+    shared->run(shared->context, part);
   }
 }
 
 void hui_parallel(uint32_t threads, size_t parts, void (*run)(void *context, size_t part), void *context) {
-  work w;
+  work shared;
   pthread_t others[HU_THREADS_MAX];
   uint32_t wanted = threads > HU_THREADS_MAX ? HU_THREADS_MAX : threads, started = 0;
   if (wanted > parts) wanted = (uint32_t)parts;
@@ -68,12 +68,12 @@ void hui_parallel(uint32_t threads, size_t parts, void (*run)(void *context, siz
     return;
   }
   if (helped(parts, run, context)) return;
-  atomic_init(&w.next, 0);
-  w.parts = parts;
-  w.run = run;
-  w.context = context;
-  while (started + 1 < wanted && pthread_create(&others[started], NULL, take_parts, &w) == 0) started++;
-  take_parts(&w);
+  atomic_init(&shared.next, 0);
+  shared.parts = parts;
+  shared.run = run;
+  shared.context = context;
+  while (started + 1 < wanted && pthread_create(&others[started], NULL, take_parts, &shared) == 0) started++;
+  take_parts(&shared);
   for (uint32_t i = 0; i < started; i++) pthread_join(others[i], NULL);
 }
 

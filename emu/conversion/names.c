@@ -51,39 +51,39 @@ static const char *split(char head[HU_FORMAT_TEXT_MAX], const char *text) {
   return slash ? slash + 1 : "";
 }
 
-static void put_more(hu_conversion *c, const char *name) {
-  c->through = "";
+static void put_more(hu_conversion *conversion, const char *name) {
+  conversion->through = "";
   for (size_t i = 0; i < hu_conversion_more_count; i++) {
     const hu_conversion_more *more = &hu_conversion_more_rows[i];
     if (strcmp(more->name, name) != 0) continue;
-    c->through = more->through;
-    c->codes = more->codes;
+    conversion->through = more->through;
+    conversion->codes = more->codes;
   }
 }
 
 /* The rows are right, which the tests look at; a wrong one would become a record that the check refuses. */
 static hu_conversion record_of(const hu_conversion_row *row) {
-  hu_conversion c;
+  hu_conversion conversion;
   char head[HU_FORMAT_TEXT_MAX];
-  memset(&c, 0, sizeof c);
+  memset(&conversion, 0, sizeof conversion);
   const char *rest = split(head, row->mode);
-  hu_status s = hu_format_parse(&c.format, row->format, NULL);
-  if (s == HU_OK) s = hu_mode_round_parse(&c.mode, head);
+  hu_status status = hu_format_parse(&conversion.format, row->format, NULL);
+  if (status == HU_OK) status = hu_mode_round_parse(&conversion.mode, head);
   rest = split(head, rest);
-  if (s == HU_OK && *head) s = hu_mode_saturate_parse(&c.mode, head);
-  c.nan_made = strcmp(rest, "canonical") == 0;
-  if (s == HU_OK && *row->first) {
+  if (status == HU_OK && *head) status = hu_mode_saturate_parse(&conversion.mode, head);
+  conversion.nan_made = strcmp(rest, "canonical") == 0;
+  if (status == HU_OK && *row->first) {
     rest = split(head, row->first);
-    if (*head) s = hu_format_parse(&c.first, head, NULL);
-    if (s == HU_OK) s = hu_mode_round_parse(&c.first_mode, rest);
+    if (*head) status = hu_format_parse(&conversion.first, head, NULL);
+    if (status == HU_OK) status = hu_mode_round_parse(&conversion.first_mode, rest);
   }
-  c.operand = row->operand;
-  c.nan = s == HU_OK ? row->nan : UINT8_MAX;
-  c.nan64 = row->nan64;
-  c.nan_code = row->nan_code;
-  c.scaling = row->scaling;
-  put_more(&c, row->name);
-  return c;
+  conversion.operand = row->operand;
+  conversion.nan = status == HU_OK ? row->nan : UINT8_MAX;
+  conversion.nan64 = row->nan64;
+  conversion.nan_code = row->nan_code;
+  conversion.scaling = row->scaling;
+  put_more(&conversion, row->name);
+  return conversion;
 }
 
 static const char *tested_of(const char *name) {
@@ -118,37 +118,37 @@ static const char *read_number(unsigned *z, const char *text, unsigned low, unsi
  * is added to 2^emin in binary32 first, which rounds it to multiples of 2^(emin - 23), ties to even: the same as one
  * rounding into a format of 23 digits with this emin. A NaN ends as max, with its sign. */
 static hu_conversion qtorch_float(unsigned e, unsigned m) {
-  hu_conversion c;
-  memset(&c, 0, sizeof c);
-  c.format = hu_format_finite(e, m, 0);
-  c.format.negzero = 0;
-  c.mode.round = HU_RNA;
-  c.mode.saturate = HU_SAT_FINITE;
-  c.first = hu_format_ieee(8, 23, (1 << (e - 1)) - 128);
-  c.nan = c.nan64 = HU_NAN_BY_SIGN;
-  c.nan_code = HU_NO_CODE;
-  c.scaling = c.through = "";
-  return c;
+  hu_conversion conversion;
+  memset(&conversion, 0, sizeof conversion);
+  conversion.format = hu_format_finite(e, m, 0);
+  conversion.format.negzero = 0;
+  conversion.mode.round = HU_RNA;
+  conversion.mode.saturate = HU_SAT_FINITE;
+  conversion.first = hu_format_ieee(8, 23, (1 << (e - 1)) - 128);
+  conversion.nan = conversion.nan64 = HU_NAN_BY_SIGN;
+  conversion.nan_code = HU_NO_CODE;
+  conversion.scaling = conversion.through = "";
+  return conversion;
 }
 
-static hu_status find_qtorch(hu_conversion *c, const char *name) {
+static hu_status find_qtorch(hu_conversion *conversion, const char *name) {
   static const char begin[] = "qtorch.float(";
   unsigned e = 0, m = 0;
   if (strncmp(name, begin, sizeof begin - 1) != 0) return HU_E_NAME;
   const char *at = read_number(&e, name + sizeof begin - 1, 2, 7);
   at = at && *at == ',' ? read_number(&m, at + 1, 1, 22) : NULL;
   if (!at || strcmp(at, ")") != 0) return HU_E_NAME;
-  *c = qtorch_float(e, m);
+  *conversion = qtorch_float(e, m);
   return HU_OK;
 }
 
-hu_status hu_conversion_find(hu_conversion *c, const char *name) {
-  if (!c || !name) return HU_E_NULL;
+hu_status hu_conversion_find(hu_conversion *conversion, const char *name) {
+  if (!conversion || !name) return HU_E_NULL;
   for (size_t i = 0; i < hu_conversion_count(); i++) {
     hu_conversion_row row = row_at(i);
     if (strcmp(row.name, name) != 0) continue;
-    *c = record_of(&row);
+    *conversion = record_of(&row);
     return HU_OK;
   }
-  return find_qtorch(c, name);
+  return find_qtorch(conversion, name);
 }

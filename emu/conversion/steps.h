@@ -5,11 +5,13 @@
 
 #include "halfulp/conversion.h"
 
-static inline int hui_conversion_has_first(const hu_conversion *c) {
+static inline int hui_conversion_has_first(const hu_conversion *conversion) {
   static const hu_format none;
-  return !hu_format_equal(c->first, none);
+  return !hu_format_equal(conversion->first, none);
 }
 
-static inline int hui_conversion_has_through(const hu_conversion *c) { return c->through && *c->through; }
+static inline int hui_conversion_has_through(const hu_conversion *conversion) {
+  return conversion->through && *conversion->through;
+}
 
 #endif

@@ -13,19 +13,23 @@ typedef struct hu_total {
   uint32_t terms;     /* HU_SUM_ */
 } hu_total;
 
-HU_FN void hui_total_start(hu_total *s, int32_t low, int32_t limbs) {
-  for (int32_t i = 0; i < limbs; i++) s->limb[i] = 0;
-  s->limbs = limbs;
-  s->low = low;
-  s->terms = 0;
+HU_FN void hui_total_start(hu_total *total, int32_t low, int32_t limbs) {
+  for (int32_t i = 0; i < limbs; i++) total->limb[i] = 0;
+  total->limbs = limbs;
+  total->low = low;
+  total->terms = 0;
 }
 
-HU_FN void hui_total_add(hu_total *s, hu_long x) { s->terms |= hui_digits_add_term(s->limb, s->limbs, s->low, x); }
+HU_FN void hui_total_add(hu_total *total, hu_long x) {
+  total->terms |= hui_digits_add_term(total->limb, total->limbs, total->low, x);
+}
 
 /* The sum's leading digits; +0 where it is zero. */
-HU_FN hu_num hui_total_value(const hu_total *s) { return hui_digits_value(s->limb, s->limbs, s->low, s->terms); }
+HU_FN hu_num hui_total_value(const hu_total *total) {
+  return hui_digits_value(total->limb, total->limbs, total->low, total->terms);
+}
 
 /* Returns a zero sum of the model `exact` with its sign: docs/numerics.md section 8. */
-HU_FN hu_num hui_total_zero(const hu_total *s, uint32_t down) { return hui_digits_zero(s->terms, down); }
+HU_FN hu_num hui_total_zero(const hu_total *total, uint32_t down) { return hui_digits_zero(total->terms, down); }
 
 #endif

@@ -47,119 +47,122 @@ HU_FN hu_mode hui_plain_mode(void) {
   return rne;
 }
 
-HU_FN hu_source hui_source_of(hu_format f, uint8_t kind, uint8_t size) {
-  hu_source s;
-  memset(&s, 0, sizeof s);
-  s.kind = kind;
-  s.size = size;
+HU_FN hu_source hui_source_of(hu_format format, uint8_t kind, uint8_t size) {
+  hu_source source;
+  memset(&source, 0, sizeof source);
+  source.kind = kind;
+  source.size = size;
   if (kind == HU_STORED_BINARY64) {
-    s.emin = -1022;
-    return s;
+    source.emin = -1022;
+    return source;
   }
-  s.spec = hui_spec_of(f, hui_plain_mode());
-  s.emin = s.spec.emin;
+  source.spec = hui_spec_of(format, hui_plain_mode());
+  source.emin = source.spec.emin;
   /* Values of binary32 itself are its codes. */
-  if (f.e == 8 && f.m == 23 && f.b == 0 && f.inf == HU_INF_IEEE) s.kind = HU_STORED_CODES;
-  return s;
+  if (format.e == 8 && format.m == 23 && format.b == 0 && format.inf == HU_INF_IEEE) source.kind = HU_STORED_CODES;
+  return source;
 }
 
-/* What block(...) does to operands when it reads them. */
-HU_FN void hui_source_block(hu_source *s, const hu_block *b) {
-  if (b->input && s->spec.m > b->input) s->cut = (uint32_t)(s->spec.m - b->input);
-  if (b->as.sign || b->as.e || b->as.m) s->emin = hui_spec_of(b->as, hui_plain_mode()).emin;
-  s->daz = b->daz;
-  s->nan = b->nan;
+/* What rule(...) does to operands when it reads them. */
+HU_FN void hui_source_block(hu_source *source, const hu_block *rule) {
+  if (rule->input && source->spec.m > rule->input) source->cut = (uint32_t)(source->spec.m - rule->input);
+  if (rule->as.sign || rule->as.e || rule->as.m) source->emin = hui_spec_of(rule->as, hui_plain_mode()).emin;
+  source->daz = rule->daz;
+  source->nan = rule->nan;
 }
 
-HU_FN hu_grid hui_grid_of(hu_format f, hu_mode mode) {
-  hu_grid g;
-  memset(&g, 0, sizeof g);
-  g.spec = hui_spec_of(f, mode);
-  return g;
+HU_FN hu_grid hui_grid_of(hu_format format, hu_mode mode) {
+  hu_grid grid;
+  memset(&grid, 0, sizeof grid);
+  grid.spec = hui_spec_of(format, mode);
+  return grid;
 }
 
 /* Sets the lowest place of an operand, and where its numbers end. */
-HU_FN void hui_source_range(const hu_source *s, int32_t *low, int32_t *high) {
-  *low = s->kind == HU_STORED_BINARY64 ? -1074 : s->spec.emin - s->spec.m;
+HU_FN void hui_source_range(const hu_source *source, int32_t *low, int32_t *high) {
+  *low = source->kind == HU_STORED_BINARY64 ? -1074 : source->spec.emin - source->spec.m;
   *high = 1024;
-  if (s->kind == HU_STORED_BINARY64) return;
-  hu_num max = hui_unpack(&s->spec, s->spec.max_code);
+  if (source->kind == HU_STORED_BINARY64) return;
+  hu_num max = hui_unpack(&source->spec, source->spec.max_code);
   *high = hui_exponent(max) + 1;
 }
 
 /* Sets the range of digits that holds n products (n < 2^63) and c. */
-HU_FN void hui_plan_exact(hu_accum_plan *p, uint64_t n, const hu_source *c) {
+HU_FN void hui_plan_exact(hu_accum_plan *plan, uint64_t n, const hu_source *c) {
   int32_t la, ha, lb, hb, lc, hc;
-  hui_source_range(&p->a, &la, &ha);
-  hui_source_range(&p->b, &lb, &hb);
+  hui_source_range(&plan->a, &la, &ha);
+  hui_source_range(&plan->b, &lb, &hb);
   hui_source_range(c, &lc, &hc);
-  p->low = la + lb < lc ? la + lb : lc;
+  plan->low = la + lb < lc ? la + lb : lc;
   int32_t high = ha + hb > hc ? ha + hb : hc;
   high += 66 - hui_clz64(n | 1);
-  p->limbs = (high - p->low) / 64 + 2;
+  plan->limbs = (high - plan->low) / 64 + 2;
 }
 
 /* The format that a model's sums have before the last rounding; all zero: none (exact, fp64, int32). */
-HU_FN hu_format hui_accum_result(const hu_accum *x) {
-  if (x->promote) return x->promoted;
-  if (x->kind == HU_ACCUM_FP32) return hui_format_binary32();
-  return x->kind == HU_ACCUM_BLOCK && (x->product.e || x->product.m) ? x->product : x->sum;
+HU_FN hu_format hui_accum_result(const hu_accum *accum) {
+  if (accum->promote) return accum->promoted;
+  if (accum->kind == HU_ACCUM_FP32) return hui_format_binary32();
+  return accum->kind == HU_ACCUM_BLOCK && (accum->product.e || accum->product.m) ? accum->product : accum->sum;
 }
 
 /* The format in which a block adds c last. */
-HU_FN hu_format hui_accum_joined(const hu_accum *x) { return x->block.rule >= HU_BLOCK_EXACT ? x->sum : x->product; }
+HU_FN hu_format hui_accum_joined(const hu_accum *accum) {
+  return accum->block.rule >= HU_BLOCK_EXACT ? accum->sum : accum->product;
+}
 
 /* Returns the mode of that rounding: `last` instead of the model's. */
-HU_FN hu_mode hui_accum_last(const hu_accum *x) {
+HU_FN hu_mode hui_accum_last(const hu_accum *accum) {
   hu_mode mode = hui_plain_mode();
-  mode.round = x->block.last;
-  mode.saturate = x->mode.saturate;
+  mode.round = accum->block.last;
+  mode.saturate = accum->mode.saturate;
   return mode;
 }
 
 /* The rest of the plan, where a, b (sa, sb) and the formats are valid. c: also where a block takes its own former
  * result for c. */
-HU_FN void hui_plan_model(hu_accum_plan *p, const hu_accum *x, uint64_t n, const hu_source *c) {
+HU_FN void hui_plan_model(hu_accum_plan *plan, const hu_accum *accum, uint64_t n, const hu_source *c) {
   hu_mode rne = hui_plain_mode();
-  p->model = *x;
-  p->product = hui_grid_of(x->product, x->mode);
-  p->sum = hui_grid_of(x->sum, x->mode);
-  p->plain = hui_grid_of(hui_accum_result(x), rne);
-  p->acc_emin = p->product.spec.emin;
-  p->down = 0;
-  p->low = 0;
-  p->limbs = 0;
-  if (x->kind == HU_ACCUM_FP32) p->sum = hui_grid_of(hui_format_binary32(), rne);
-  if (x->kind == HU_ACCUM_EXACT) hui_plan_exact(p, n, c);
-  if (x->kind != HU_ACCUM_BLOCK) return;
-  hui_source_block(&p->a, &x->block);
-  hui_source_block(&p->b, &x->block);
-  p->join = hui_grid_of(hui_accum_joined(x), hui_accum_last(x));
-  p->join.over = x->block.over && x->block.last == HU_RTO;
-  p->join.ftz = x->block.ftz;
-  p->sum.over = x->block.over;
-  p->sum.plus = x->block.zero == HU_BLOCK_ZERO_PLUS;
-  p->sum.ftz = x->block.ftz;
-  if (x->block.rule == HU_BLOCK_EXACT) {
-    hu_source back = hui_source_of(x->sum, HU_STORED_CODES, 4);
+  plan->model = *accum;
+  plan->product = hui_grid_of(accum->product, accum->mode);
+  plan->sum = hui_grid_of(accum->sum, accum->mode);
+  plan->plain = hui_grid_of(hui_accum_result(accum), rne);
+  plan->acc_emin = plan->product.spec.emin;
+  plan->down = 0;
+  plan->low = 0;
+  plan->limbs = 0;
+  if (accum->kind == HU_ACCUM_FP32) plan->sum = hui_grid_of(hui_format_binary32(), rne);
+  if (accum->kind == HU_ACCUM_EXACT) hui_plan_exact(plan, n, c);
+  if (accum->kind != HU_ACCUM_BLOCK) return;
+  hui_source_block(&plan->a, &accum->block);
+  hui_source_block(&plan->b, &accum->block);
+  plan->join = hui_grid_of(hui_accum_joined(accum), hui_accum_last(accum));
+  plan->join.over = accum->block.over && accum->block.last == HU_RTO;
+  plan->join.ftz = accum->block.ftz;
+  plan->sum.over = accum->block.over;
+  plan->sum.plus = accum->block.zero == HU_BLOCK_ZERO_PLUS;
+  plan->sum.ftz = accum->block.ftz;
+  if (accum->block.rule == HU_BLOCK_EXACT) {
+    hu_source back = hui_source_of(accum->sum, HU_STORED_CODES, 4);
     int32_t low, limbs;
-    hui_plan_exact(p, x->block.length, &back);
-    low = p->low;
-    limbs = p->limbs;
-    hui_plan_exact(p, x->block.length, c);
-    int32_t high = p->low + 64 * p->limbs > low + 64 * limbs ? p->low + 64 * p->limbs : low + 64 * limbs;
-    p->low = low < p->low ? low : p->low;
-    p->limbs = (high - p->low + 63) / 64;
+    hui_plan_exact(plan, accum->block.length, &back);
+    low = plan->low;
+    limbs = plan->limbs;
+    hui_plan_exact(plan, accum->block.length, c);
+    int32_t high = plan->low + 64 * plan->limbs > low + 64 * limbs ? plan->low + 64 * plan->limbs : low + 64 * limbs;
+    plan->low = low < plan->low ? low : plan->low;
+    plan->limbs = (high - plan->low + 63) / 64;
   }
 }
 
 /* ---- operands ---- */
 
-/* x, a value of s's grid unpacked from binary32, rescaled so that its exponent is that of the format's last place. */
-HU_FN hu_num hui_rescaled_to_grid(const hu_source *s, hu_num x) {
+/* x, a value of source's grid unpacked from binary32, rescaled so that its exponent is that of the format's last
+ * place. */
+HU_FN hu_num hui_rescaled_to_grid(const hu_source *source, hu_num x) {
   if (x.kind != HU_KIND_FINITE) return x;
   int32_t e = hui_exponent(x);
-  int32_t down = (e > s->spec.emin ? e : s->spec.emin) - s->spec.m - x.exp;
+  int32_t down = (e > source->spec.emin ? e : source->spec.emin) - source->spec.m - x.exp;
   if (down <= 0) return x;
   return hui_num_finite(x.sign, x.sig >> down, x.exp + down);
 }
@@ -170,50 +173,50 @@ HU_FN hu_num hui_flushed(uint8_t daz, int32_t emin, hu_num x) {
   return hui_num_special(HU_KIND_ZERO, daz == HU_BLOCK_DAZ_SIGN ? x.sign : 0);
 }
 
-HU_STEP hu_num hui_source_read(const hu_source *s, const uint8_t *at) {
+HU_STEP hu_num hui_source_read(const hu_source *source, const uint8_t *at) {
   hu_num x;
-  uint32_t mask = ((uint32_t)1 << s->cut) - 1;
-  if (s->kind == HU_STORED_NUMBERS) {
+  uint32_t mask = ((uint32_t)1 << source->cut) - 1;
+  if (source->kind == HU_STORED_NUMBERS) {
     memcpy(&x, at, sizeof x);
     return x;
   }
-  if (s->kind == HU_STORED_BINARY64) {
-    uint64_t u;
-    memcpy(&u, at, 8);
-    x = hui_unpack64(u);
-  } else if (s->kind == HU_STORED_VALUES) {
-    x = hui_rescaled_to_grid(s, hui_unpack32(hui_load_code(at, 4)));
-    if (mask && !(s->nan && x.kind == HU_KIND_NAN)) {
+  if (source->kind == HU_STORED_BINARY64) {
+    uint64_t pattern;
+    memcpy(&pattern, at, 8);
+    x = hui_unpack64(pattern);
+  } else if (source->kind == HU_STORED_VALUES) {
+    x = hui_rescaled_to_grid(source, hui_unpack32(hui_load_code(at, 4)));
+    if (mask && !(source->nan && x.kind == HU_KIND_NAN)) {
       /* digits of a code, which may be that of a zero or an infinity without them */
       uint32_t events;
-      x = hui_unpack(&s->spec, hui_round(&s->spec, x, 0, &events) & ~mask);
+      x = hui_unpack(&source->spec, hui_round(&source->spec, x, 0, &events) & ~mask);
     }
   } else {
-    uint32_t code = hui_load_code(at, s->size);
-    int32_t whole = s->nan && hui_unpack(&s->spec, code).kind == HU_KIND_NAN;
-    x = hui_unpack(&s->spec, whole ? code : code & ~mask);
+    uint32_t code = hui_load_code(at, source->size);
+    int32_t whole = source->nan && hui_unpack(&source->spec, code).kind == HU_KIND_NAN;
+    x = hui_unpack(&source->spec, whole ? code : code & ~mask);
   }
-  return hui_flushed(s->daz, s->emin, x);
+  return hui_flushed(source->daz, source->emin, x);
 }
 
 /* Does the model read a NaN among the n elements of a line? */
-HU_STEP int32_t hui_line_has_nan(const hu_source *s, const hu_line *l, uint64_t n) {
-  for (uint64_t k = 0; l->at && k < n; k++) {
-    if (hui_source_read(s, l->at + (ptrdiff_t)k * l->step).kind == HU_KIND_NAN) return 1;
+HU_STEP int32_t hui_line_has_nan(const hu_source *source, const hu_line *line, uint64_t n) {
+  for (uint64_t k = 0; line->at && k < n; k++) {
+    if (hui_source_read(source, line->at + (ptrdiff_t)k * line->step).kind == HU_KIND_NAN) return 1;
   }
   return 0;
 }
 
-HU_FN hu_num hui_read_a(const hu_accum_plan *p, const hu_lines *in, uint64_t k) {
-  return hui_source_read(&p->a, in->a.at + (ptrdiff_t)k * in->a.step);
+HU_FN hu_num hui_read_a(const hu_accum_plan *plan, const hu_lines *in, uint64_t k) {
+  return hui_source_read(&plan->a, in->a.at + (ptrdiff_t)k * in->a.step);
 }
 
-HU_FN hu_num hui_read_b(const hu_accum_plan *p, const hu_lines *in, uint64_t k) {
-  return hui_source_read(&p->b, in->b.at + (ptrdiff_t)k * in->b.step);
+HU_FN hu_num hui_read_b(const hu_accum_plan *plan, const hu_lines *in, uint64_t k) {
+  return hui_source_read(&plan->b, in->b.at + (ptrdiff_t)k * in->b.step);
 }
 
-HU_FN hu_long hui_product_at(const hu_accum_plan *p, const hu_lines *in, uint64_t k) {
-  return hui_long_product(hui_read_a(p, in, k), hui_read_b(p, in, k));
+HU_FN hu_long hui_product_at(const hu_accum_plan *plan, const hu_lines *in, uint64_t k) {
+  return hui_long_product(hui_read_a(plan, in, k), hui_read_b(plan, in, k));
 }
 
 #endif

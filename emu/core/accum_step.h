@@ -177,44 +177,44 @@ typedef struct hu_draw {
 } hu_draw;
 
 HU_FN hu_draw hui_draw_of(uint64_t key, uint64_t element, hu_watch *watch) {
-  hu_draw d;
-  d.key = key;
-  d.element = element;
-  d.next = 0;
-  d.watch = watch;
-  d.trace = NULL;
-  d.words = NULL;
-  d.count = 0;
-  d.events = 0;
-  return d;
+  hu_draw draw;
+  draw.key = key;
+  draw.element = element;
+  draw.next = 0;
+  draw.watch = watch;
+  draw.trace = NULL;
+  draw.words = NULL;
+  draw.count = 0;
+  draw.events = 0;
+  return draw;
 }
 
-HU_FN uint32_t hui_draw_word(const hu_draw *d) {
-  uint64_t block = 1 + (d->next >> 2);
-  hu_philox c;
-  c.words[0] = (uint32_t)d->element;
-  c.words[1] = (uint32_t)(d->element >> 32);
-  c.words[2] = (uint32_t)block;
-  c.words[3] = (uint32_t)(block >> 32);
-  return hui_philox4x32(c, (uint32_t)d->key, (uint32_t)(d->key >> 32)).words[d->next & 3];
+HU_FN uint32_t hui_draw_word(const hu_draw *draw) {
+  uint64_t block = 1 + (draw->next >> 2);
+  hu_philox counter;
+  counter.words[0] = (uint32_t)draw->element;
+  counter.words[1] = (uint32_t)(draw->element >> 32);
+  counter.words[2] = (uint32_t)block;
+  counter.words[3] = (uint32_t)(block >> 32);
+  return hui_philox4x32(counter, (uint32_t)draw->key, (uint32_t)(draw->key >> 32)).words[draw->next & 3];
 }
 
 /* R of the next rounding, `bits` digits: of a stream's word the high ones, of a word brought along the low ones. Device
  * code has streams only, which the compiler can use. */
-HU_FN uint32_t hui_draw_digits(const hu_draw *d, uint32_t bits) {
+HU_FN uint32_t hui_draw_digits(const hu_draw *draw, uint32_t bits) {
 #ifndef __CUDA_ARCH__
-  if (d->words) return d->next < d->count ? d->words[d->next] : 0;
+  if (draw->words) return draw->next < draw->count ? draw->words[draw->next] : 0;
 #endif
-  return hui_draw_word(d) >> (32 - bits);
+  return hui_draw_word(draw) >> (32 - bits);
 }
 
 /* Is 0 in device code, so that the compiler leaves traces out. */
-HU_FN int32_t hui_is_traced(const hu_draw *d) {
+HU_FN int32_t hui_is_traced(const hu_draw *draw) {
 #ifdef __CUDA_ARCH__
-  (void)d;
+  (void)draw;
   return 0;
 #else
-  return d->trace != NULL;
+  return draw->trace != NULL;
 #endif
 }
 
@@ -228,82 +228,82 @@ typedef struct hu_grid {
   uint8_t ftz;  /* HU_BLOCK_FTZ_ of halfulp/accum.h */
 } hu_grid;
 
-HU_FN int32_t hui_grid_below(const hu_grid *g, hu_num x) {
-  return x.kind == HU_KIND_FINITE && hui_exponent(x) < g->spec.emin;
+HU_FN int32_t hui_grid_below(const hu_grid *grid, hu_num x) {
+  return x.kind == HU_KIND_FINITE && hui_exponent(x) < grid->spec.emin;
 }
 
 /* The rounding that comes next has product k. */
-HU_FN void hui_trace_product(uint64_t k, hu_draw *d) {
-  if (hui_is_traced(d)) hui_trace_products(d->trace, k, k + 1);
+HU_FN void hui_trace_product(uint64_t k, hu_draw *draw) {
+  if (hui_is_traced(draw)) hui_trace_products(draw->trace, k, k + 1);
 }
 
 /* Products k to past - 1 follow, added on their own. */
-HU_FN void hui_trace_inner(uint32_t kind, uint64_t k, uint64_t past, hu_draw *d) {
-  if (hui_is_traced(d)) hui_trace_begin(d->trace, kind, k, past);
+HU_FN void hui_trace_inner(uint32_t kind, uint64_t k, uint64_t past, hu_draw *draw) {
+  if (hui_is_traced(draw)) hui_trace_begin(draw->trace, kind, k, past);
 }
 
 /* x rounded onto the grid; its random word is counted whether the mode uses it or not. */
-HU_FN hu_num hui_grid_rounded(const hu_grid *g, hu_num x, hu_draw *d) {
+HU_FN hu_num hui_grid_rounded(const hu_grid *grid, hu_num x, hu_draw *draw) {
   uint32_t events, random = 0;
-  if (g->spec.round >= HU_SRA) random = hui_draw_digits(d, g->spec.bits);
-  d->next++;
-  d->events = 0;
-  if (g->ftz == 3 && hui_grid_below(g, x)) return hui_num_special(HU_KIND_ZERO, x.sign);
-  uint32_t code = hui_round(&g->spec, x, random, &events);
-  d->events = events;
-  if (g->over && (events & HU_EVENT_OVERFLOW)) return hui_num_special(HU_KIND_INF, x.sign);
-  hu_num z = hui_unpack(&g->spec, code);
-  if (g->ftz == 1 && hui_grid_below(g, z)) return hui_num_special(HU_KIND_ZERO, z.sign);
-  if (g->ftz == 2 && (hui_grid_below(g, z) || (events & HU_EVENT_UNDERFLOW)))
+  if (grid->spec.round >= HU_SRA) random = hui_draw_digits(draw, grid->spec.bits);
+  draw->next++;
+  draw->events = 0;
+  if (grid->ftz == 3 && hui_grid_below(grid, x)) return hui_num_special(HU_KIND_ZERO, x.sign);
+  uint32_t code = hui_round(&grid->spec, x, random, &events);
+  draw->events = events;
+  if (grid->over && (events & HU_EVENT_OVERFLOW)) return hui_num_special(HU_KIND_INF, x.sign);
+  hu_num z = hui_unpack(&grid->spec, code);
+  if (grid->ftz == 1 && hui_grid_below(grid, z)) return hui_num_special(HU_KIND_ZERO, z.sign);
+  if (grid->ftz == 2 && (hui_grid_below(grid, z) || (events & HU_EVENT_UNDERFLOW)))
     return hui_num_special(HU_KIND_ZERO, x.sign);
-  if (g->plus && z.kind == HU_KIND_ZERO) z.sign = 0;
+  if (grid->plus && z.kind == HU_KIND_ZERO) z.sign = 0;
   return z;
 }
 
 /* Returns R of the latest rounding. */
-HU_FN uint32_t hui_draw_latest(const hu_grid *g, const hu_draw *d) {
-  hu_draw before = *d;
+HU_FN uint32_t hui_draw_latest(const hu_grid *grid, const hu_draw *draw) {
+  hu_draw before = *draw;
   before.next--;
-  return g->spec.round >= HU_SRA ? hui_draw_digits(&before, g->spec.bits) : 0;
+  return grid->spec.round >= HU_SRA ? hui_draw_digits(&before, grid->spec.bits) : 0;
 }
 
-HU_STEP hu_num hui_grid_round(const hu_grid *g, hu_num x, hu_draw *d) {
-  hu_num z = hui_grid_rounded(g, x, d);
-  if (hui_is_traced(d)) {
-    hui_trace_element(d->trace, g);
-    hui_trace_result(d->trace, x, z, d->events, hui_draw_latest(g, d));
+HU_STEP hu_num hui_grid_round(const hu_grid *grid, hu_num x, hu_draw *draw) {
+  hu_num z = hui_grid_rounded(grid, x, draw);
+  if (hui_is_traced(draw)) {
+    hui_trace_element(draw->trace, grid);
+    hui_trace_result(draw->trace, x, z, draw->events, hui_draw_latest(grid, draw));
   }
   return z;
 }
 
-HU_FN uint32_t hui_grid_down(const hu_grid *g) { return g->spec.round == HU_RTN; }
+HU_FN uint32_t hui_grid_down(const hu_grid *grid) { return grid->spec.round == HU_RTN; }
 
-HU_FN hu_num hui_grid_add(const hu_grid *g, hu_num x, hu_num y, hu_draw *d) {
-  if (hui_is_traced(d)) hui_trace_operands(d->trace, HU_TRACE_ADD, x, y, hui_num_special(HU_KIND_ZERO, 0));
-  return hui_grid_round(g, hui_long_add(hui_long_of(x), hui_long_of(y), hui_grid_down(g)), d);
+HU_FN hu_num hui_grid_add(const hu_grid *grid, hu_num x, hu_num y, hu_draw *draw) {
+  if (hui_is_traced(draw)) hui_trace_operands(draw->trace, HU_TRACE_ADD, x, y, hui_num_special(HU_KIND_ZERO, 0));
+  return hui_grid_round(grid, hui_long_add(hui_long_of(x), hui_long_of(y), hui_grid_down(grid)), draw);
 }
 
-HU_FN hu_num hui_grid_sub(const hu_grid *g, hu_num x, hu_num y, hu_draw *d) {
-  return hui_grid_add(g, x, hui_negated(y), d);
+HU_FN hu_num hui_grid_sub(const hu_grid *grid, hu_num x, hu_num y, hu_draw *draw) {
+  return hui_grid_add(grid, x, hui_negated(y), draw);
 }
 
-HU_FN hu_num hui_grid_fma(const hu_grid *g, hu_num a, hu_num b, hu_num c, hu_draw *d) {
-  if (hui_is_traced(d)) hui_trace_operands(d->trace, HU_TRACE_FMA, a, b, c);
-  return hui_grid_round(g, hui_long_add(hui_long_product(a, b), hui_long_of(c), hui_grid_down(g)), d);
+HU_FN hu_num hui_grid_fma(const hu_grid *grid, hu_num a, hu_num b, hu_num c, hu_draw *draw) {
+  if (hui_is_traced(draw)) hui_trace_operands(draw->trace, HU_TRACE_FMA, a, b, c);
+  return hui_grid_round(grid, hui_long_add(hui_long_product(a, b), hui_long_of(c), hui_grid_down(grid)), draw);
 }
 
-HU_FN hu_num hui_grid_mul(const hu_grid *g, hu_num a, hu_num b, hu_draw *d) {
-  if (hui_is_traced(d)) hui_trace_operands(d->trace, HU_TRACE_MUL, a, b, hui_num_special(HU_KIND_ZERO, 0));
-  return hui_grid_round(g, hui_long_num(hui_long_product(a, b)), d);
+HU_FN hu_num hui_grid_mul(const hu_grid *grid, hu_num a, hu_num b, hu_draw *draw) {
+  if (hui_is_traced(draw)) hui_trace_operands(draw->trace, HU_TRACE_MUL, a, b, hui_num_special(HU_KIND_ZERO, 0));
+  return hui_grid_round(grid, hui_long_num(hui_long_product(a, b)), draw);
 }
 
 /* ---- additions watched: docs/numerics.md section 11.7 ---- */
 
-HU_FN void hui_watch_add(hu_watch *sum, const hu_watch *x) {
-  sum->additions += x->additions;
-  sum->swamped += x->swamped;
-  sum->overflows += x->overflows;
-  sum->gap = sum->gap > x->gap ? sum->gap : x->gap;
+HU_FN void hui_watch_add(hu_watch *sum, const hu_watch *watch) {
+  sum->additions += watch->additions;
+  sum->swamped += watch->swamped;
+  sum->overflows += watch->overflows;
+  sum->gap = sum->gap > watch->gap ? sum->gap : watch->gap;
 }
 
 HU_FN int32_t hui_same_value(hu_num x, hu_num y) {
@@ -313,61 +313,61 @@ HU_FN int32_t hui_same_value(hu_num x, hu_num y) {
          x.sig << hui_clz64(x.sig) == y.sig << hui_clz64(y.sig);
 }
 
-HU_FN void hui_watch_gap(hu_watch *w, int32_t gap) {
+HU_FN void hui_watch_gap(hu_watch *watch, int32_t gap) {
   uint64_t binades = (uint64_t)(gap < 0 ? -gap : gap);
-  if (binades > w->gap) w->gap = binades;
+  if (binades > watch->gap) watch->gap = binades;
 }
 
 /* Is 0 in device code, so that the compiler leaves watching out. */
-HU_FN int32_t hui_watched(const hu_draw *d) {
+HU_FN int32_t hui_watched(const hu_draw *draw) {
 #ifdef __CUDA_ARCH__
-  (void)d;
+  (void)draw;
   return 0;
 #else
-  return d->watch != NULL;
+  return draw->watch != NULL;
 #endif
 }
 
-/* Notes that an addend of exponent e, finite and not 0, was added to s, and that the latest rounding gave z. */
-HU_FN void hui_watch_sum(hu_draw *d, hu_num s, int32_t e, hu_num z) {
-  hu_watch *w = d->watch;
-  if (s.kind > HU_KIND_FINITE) return;
-  w->additions++;
-  if (d->events & HU_EVENT_OVERFLOW) {
-    w->overflows++;
-  } else if (hui_same_value(s, z)) {
-    w->swamped++;
+/* Notes that an addend of exponent e, finite and not 0, was added to total, and that the latest rounding gave z. */
+HU_FN void hui_watch_sum(hu_draw *draw, hu_num total, int32_t e, hu_num z) {
+  hu_watch *watch = draw->watch;
+  if (total.kind > HU_KIND_FINITE) return;
+  watch->additions++;
+  if (draw->events & HU_EVENT_OVERFLOW) {
+    watch->overflows++;
+  } else if (hui_same_value(total, z)) {
+    watch->swamped++;
   }
-  if (s.kind == HU_KIND_FINITE) hui_watch_gap(w, hui_exponent(s) - e);
+  if (total.kind == HU_KIND_FINITE) hui_watch_gap(watch, hui_exponent(total) - e);
 }
 
 /* One of the terms of a block that are cut: `kept` is what is left of it, e its exponent and top the largest. */
-HU_FN void hui_watch_cut(hu_draw *d, int32_t top, int32_t e, int64_t kept) {
-  hu_watch *w = d->watch;
-  if (!hui_watched(d)) return;
-  w->additions++;
-  if (kept == 0) w->swamped++;
-  hui_watch_gap(w, top - e);
+HU_FN void hui_watch_cut(hu_draw *draw, int32_t top, int32_t e, int64_t kept) {
+  hu_watch *watch = draw->watch;
+  if (!hui_watched(draw)) return;
+  watch->additions++;
+  if (kept == 0) watch->swamped++;
+  hui_watch_gap(watch, top - e);
 }
 
-/* rnd(s + t): t goes into the accumulator s. */
-HU_FN hu_num hui_accumulate(const hu_grid *g, hu_num s, hu_num t, hu_draw *d) {
-  hu_num z = hui_grid_add(g, s, t, d);
-  if (hui_watched(d) && t.kind == HU_KIND_FINITE) hui_watch_sum(d, s, hui_exponent(t), z);
+/* rnd(total + t): t goes into the accumulator total. */
+HU_FN hu_num hui_accumulate(const hu_grid *grid, hu_num total, hu_num t, hu_draw *draw) {
+  hu_num z = hui_grid_add(grid, total, t, draw);
+  if (hui_watched(draw) && t.kind == HU_KIND_FINITE) hui_watch_sum(draw, total, hui_exponent(t), z);
   return z;
 }
 
 /* rnd(x + y) of two that are each other's addend: the larger is the accumulator. */
-HU_FN hu_num hui_accumulate_pair(const hu_grid *g, hu_num x, hu_num y, hu_draw *d) {
-  int32_t first = !hui_watched(d) || hui_magnitude_least(x, y);
-  return first ? hui_accumulate(g, x, y, d) : hui_accumulate(g, y, x, d);
+HU_FN hu_num hui_accumulate_pair(const hu_grid *grid, hu_num x, hu_num y, hu_draw *draw) {
+  int32_t first = !hui_watched(draw) || hui_magnitude_least(x, y);
+  return first ? hui_accumulate(grid, x, y, draw) : hui_accumulate(grid, y, x, draw);
 }
 
-/* Returns rnd(a b + s). */
-HU_FN hu_num hui_accumulate_product(const hu_grid *g, hu_num a, hu_num b, hu_num s, hu_draw *d) {
-  hu_num z = hui_grid_fma(g, a, b, s, d);
-  if (hui_watched(d) && a.kind == HU_KIND_FINITE && b.kind == HU_KIND_FINITE) {
-    hui_watch_sum(d, s, hui_exponent(hui_long_num(hui_long_product(a, b))), z);
+/* Returns rnd(a b + total). */
+HU_FN hu_num hui_accumulate_product(const hu_grid *grid, hu_num a, hu_num b, hu_num total, hu_draw *draw) {
+  hu_num z = hui_grid_fma(grid, a, b, total, draw);
+  if (hui_watched(draw) && a.kind == HU_KIND_FINITE && b.kind == HU_KIND_FINITE) {
+    hui_watch_sum(draw, total, hui_exponent(hui_long_num(hui_long_product(a, b))), z);
   }
   return z;
 }

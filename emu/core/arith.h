@@ -33,11 +33,11 @@ typedef struct hu_moved {
   uint32_t lost;
 } hu_moved;
 
-HU_FN hu_moved hui_move_down(uint64_t sig, int32_t d) {
+HU_FN hu_moved hui_move_down(uint64_t sig, int32_t digits) {
   hu_moved x;
-  x.hi = d > 63 ? 0 : sig >> d;
-  x.lo = d == 0 || d > 127 ? 0 : d < 64 ? sig << (64 - d) : sig >> (d - 64);
-  x.lost = d > 127 || (d > 64 && sig << (128 - d) != 0);
+  x.hi = digits > 63 ? 0 : sig >> digits;
+  x.lo = digits == 0 || digits > 127 ? 0 : digits < 64 ? sig << (64 - digits) : sig >> (digits - 64);
+  x.lost = digits > 127 || (digits > 64 && sig << (128 - digits) != 0);
   return x;
 }
 
@@ -198,16 +198,16 @@ HU_FN hu_num hui_exact_extreme(hu_num a, hu_num b, uint32_t larger, uint32_t num
 
 /* ---- to an integer ---- */
 
-/* The integer that x rounds to by the mode of s. A code that is no integer lies below 2^30, so that the 34 or more
+/* The integer that x rounds to by the mode of spec. A code that is no integer lies below 2^30, so that the 34 or more
  * digits behind its point are enough for every mode. */
-HU_FN hu_num hui_exact_integer(const hu_spec *s, hu_num x, uint32_t random, uint32_t *inexact) {
+HU_FN hu_num hui_exact_integer(const hu_spec *spec, hu_num x, uint32_t random, uint32_t *inexact) {
   *inexact = 0;
   if (x.kind != HU_KIND_FINITE) return x;
   int32_t lead = hui_clz64(x.sig), cut = lead - x.exp; /* places behind the point, sig normalised */
   if (cut <= 0) return x;
   uint64_t sig = x.sig << lead, f = hui_shift_right(sig, cut);
   *inexact = cut > 63 || sig << (64 - cut) != 0;
-  f += (uint64_t)hui_round_up(s, sig, 0, cut, (uint32_t)f & 1, x.sign, random);
+  f += (uint64_t)hui_round_up(spec, sig, 0, cut, (uint32_t)f & 1, x.sign, random);
   return hui_num_finite(x.sign, f, 0);
 }
 
@@ -237,15 +237,15 @@ HU_FN uint64_t hui_integer_of(hu_num x, uint32_t width, uint32_t is_signed, uint
 
 /* ---- remainder ---- */
 
-/* The remainder r of A 2^d by B, A and B below 2^32, and whether the quotient is odd. */
-HU_FN uint64_t hui_remainder_digits(uint64_t a, int32_t d, uint64_t b, uint32_t *odd) {
+/* The remainder r of A 2^digits by B, A and B below 2^32, and whether the quotient is odd. */
+HU_FN uint64_t hui_remainder_digits(uint64_t a, int32_t digits, uint64_t b, uint32_t *odd) {
   uint64_t r = a % b;
   *odd = (uint32_t)(a / b) & 1;
-  while (d > 0) {
-    int32_t step = d < 32 ? d : 32;
+  while (digits > 0) {
+    int32_t step = digits < 32 ? digits : 32;
     *odd = (uint32_t)((r << step) / b) & 1;
     r = (r << step) % b;
-    d -= step;
+    digits -= step;
   }
   return r;
 }
@@ -330,75 +330,75 @@ HU_FN uint32_t hui_operand_events(hu_num x) {
 }
 
 /* Rounds the exact result; sets *events from the rounding's own, what the operation raised and what came in. */
-HU_FN uint32_t hui_arith_round(const hu_spec *s, hu_num exact, uint32_t raised, uint32_t operands, uint32_t random,
+HU_FN uint32_t hui_arith_round(const hu_spec *spec, hu_num exact, uint32_t raised, uint32_t operands, uint32_t random,
                                uint32_t *events) {
-  uint32_t code = hui_round(s, exact, random, events);
+  uint32_t code = hui_round(spec, exact, random, events);
   *events = (*events & ~(uint32_t)(HU_EVENT_NAN_IN | HU_EVENT_INF_IN)) | raised | operands;
   return code;
 }
 
 /* One operation below HU_OP_ROUNDED; what operands it does not have are zeros. */
-HU_FN uint32_t hui_arith_one(const hu_spec *s, int32_t op, hu_num a, hu_num b, hu_num c, uint32_t random,
+HU_FN uint32_t hui_arith_one(const hu_spec *spec, int32_t op, hu_num a, hu_num b, hu_num c, uint32_t random,
                              uint32_t *events) {
   uint32_t raised = 0, operands = hui_operand_events(a) | hui_operand_events(b) | hui_operand_events(c);
-  hu_num z = hui_exact_of(op, a, b, c, s->round == HU_RTN, &raised);
-  if (op == HU_OP_FMA && s->nan_fma && hui_infinity_times_zero(a, b)) raised |= HU_EVENT_INVALID;
-  return hui_arith_round(s, z, raised, operands, random, events);
+  hu_num z = hui_exact_of(op, a, b, c, spec->round == HU_RTN, &raised);
+  if (op == HU_OP_FMA && spec->nan_fma && hui_infinity_times_zero(a, b)) raised |= HU_EVENT_INVALID;
+  return hui_arith_round(spec, z, raised, operands, random, events);
 }
 
-HU_FN uint32_t hui_round_to_integral_code(const hu_spec *s, uint32_t code, uint32_t random, uint32_t *events) {
+HU_FN uint32_t hui_round_to_integral_code(const hu_spec *spec, uint32_t code, uint32_t random, uint32_t *events) {
   uint32_t inexact;
-  hu_num x = hui_unpack(s, code), i = hui_exact_integer(s, x, random, &inexact);
-  uint32_t z = hui_round(s, i, random, events);
+  hu_num x = hui_unpack(spec, code), i = hui_exact_integer(spec, x, random, &inexact);
+  uint32_t z = hui_round(spec, i, random, events);
   if (inexact) *events |= HU_EVENT_INEXACT;
-  if (inexact && z == hui_signed(s, 0, x.sign) && s->zero != HU_ZERO_NONE) *events |= HU_EVENT_TO_ZERO;
+  if (inexact && z == hui_signed(spec, 0, x.sign) && spec->zero != HU_ZERO_NONE) *events |= HU_EVENT_TO_ZERO;
   return z;
 }
 
 /* ---- neighbours and classes ---- */
 
 /* Returns the next magnitude code above c with a value of its own; c itself at the top. */
-HU_FN uint32_t hui_magnitude_above(const hu_spec *s, uint32_t c) {
-  uint32_t hidden = (uint32_t)1 << s->m, top = s->has_inf ? s->inf_code : s->max_code;
-  if (s->zero == HU_ZERO_FIELD && s->subnormal != HU_SUBNORMAL_GRADUAL && c < hidden) return hidden;
+HU_FN uint32_t hui_magnitude_above(const hu_spec *spec, uint32_t c) {
+  uint32_t hidden = (uint32_t)1 << spec->m, top = spec->has_inf ? spec->inf_code : spec->max_code;
+  if (spec->zero == HU_ZERO_FIELD && spec->subnormal != HU_SUBNORMAL_GRADUAL && c < hidden) return hidden;
   return c < top ? c + 1 : c;
 }
 
 /* The next below c > 0 (c > the smallest value where there is no zero). */
-HU_FN uint32_t hui_magnitude_below(const hu_spec *s, uint32_t c) {
-  uint32_t hidden = (uint32_t)1 << s->m;
-  if (s->zero == HU_ZERO_FIELD && s->subnormal != HU_SUBNORMAL_GRADUAL && c <= hidden) return 0;
+HU_FN uint32_t hui_magnitude_below(const hu_spec *spec, uint32_t c) {
+  uint32_t hidden = (uint32_t)1 << spec->m;
+  if (spec->zero == HU_ZERO_FIELD && spec->subnormal != HU_SUBNORMAL_GRADUAL && c <= hidden) return 0;
   return c - 1;
 }
 
 /* Returns the neighbour of a code above it (below it, if `down`). */
-HU_FN uint32_t hui_next_code(const hu_spec *s, uint32_t code, uint32_t down) {
-  hu_num x = hui_unpack(s, code);
-  uint32_t c = x.kind == HU_KIND_ZERO ? 0 : code & s->mag_mask;
-  if (x.kind == HU_KIND_NAN) return s->nan_code;
+HU_FN uint32_t hui_next_code(const hu_spec *spec, uint32_t code, uint32_t down) {
+  hu_num x = hui_unpack(spec, code);
+  uint32_t c = x.kind == HU_KIND_ZERO ? 0 : code & spec->mag_mask;
+  if (x.kind == HU_KIND_NAN) return spec->nan_code;
   if (x.kind == HU_KIND_ZERO) {
-    if (down && !s->sign_mask) return 0;
-    return hui_signed(s, hui_magnitude_above(s, 0), down);
+    if (down && !spec->sign_mask) return 0;
+    return hui_signed(spec, hui_magnitude_above(spec, 0), down);
   }
-  if (x.sign == down) return hui_signed(s, hui_magnitude_above(s, c), x.sign);
-  if (s->zero == HU_ZERO_NONE && c == 0) return 0;
-  return hui_signed(s, hui_magnitude_below(s, c), x.sign);
+  if (x.sign == down) return hui_signed(spec, hui_magnitude_above(spec, c), x.sign);
+  if (spec->zero == HU_ZERO_NONE && c == 0) return 0;
+  return hui_signed(spec, hui_magnitude_below(spec, c), x.sign);
 }
 
 /* Returns HU_CLASS_ of arith.h: NaN is 0, then from negative to positive infinity. */
-HU_FN uint32_t hui_class_of(const hu_spec *s, uint32_t code) {
-  hu_num x = hui_unpack(s, code);
+HU_FN uint32_t hui_class_of(const hu_spec *spec, uint32_t code) {
+  hu_num x = hui_unpack(spec, code);
   uint32_t size; /* 3 infinite, 2 normal, 1 subnormal, 0 zero */
   if (x.kind == HU_KIND_NAN) return 0;
   size = x.kind == HU_KIND_INF ? 3 : x.kind == HU_KIND_ZERO ? 0 : 2;
-  if (size == 2 && s->zero == HU_ZERO_FIELD && (code & s->mag_mask) < (uint32_t)1 << s->m) size = 1;
+  if (size == 2 && spec->zero == HU_ZERO_FIELD && (code & spec->mag_mask) < (uint32_t)1 << spec->m) size = 1;
   return x.sign ? 4 - size : 5 + size;
 }
 
 /* Is the code a NaN of IEEE 754's kind with its first trailing digit 0? */
-HU_FN uint32_t hui_is_signalling_code(const hu_spec *s, uint32_t code) {
-  if ((s->nan != HU_NAN_IEEE && s->nan != HU_NAN_IEEE_ONES) || s->m == 0) return 0;
-  return (code & s->mag_mask) >= s->nan_from && !(code >> (s->m - 1) & 1);
+HU_FN uint32_t hui_is_signalling_code(const hu_spec *spec, uint32_t code) {
+  if ((spec->nan != HU_NAN_IEEE && spec->nan != HU_NAN_IEEE_ONES) || spec->m == 0) return 0;
+  return (code & spec->mag_mask) >= spec->nan_from && !(code >> (spec->m - 1) & 1);
 }
 
 #endif

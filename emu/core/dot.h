@@ -28,20 +28,20 @@ typedef struct hu_dot_plan {
   uint64_t key, counter;
 } hu_dot_plan;
 
-HU_FN hu_walk hui_walk_of(const hu_vector *v, size_t size) {
-  hu_walk w;
-  w.at = (const uint8_t *)v->data;
-  w.step = v->data ? (ptrdiff_t)((size_t)v->step * size) : 0;
-  w.stride = v->data ? (ptrdiff_t)((size_t)v->stride * size) : 0;
-  w.kind = v->element.kind;
-  w.size = (uint8_t)size;
-  return w;
+HU_FN hu_walk hui_walk_of(const hu_vector *vector, size_t size) {
+  hu_walk walk;
+  walk.at = (const uint8_t *)vector->data;
+  walk.step = vector->data ? (ptrdiff_t)((size_t)vector->step * size) : 0;
+  walk.stride = vector->data ? (ptrdiff_t)((size_t)vector->stride * size) : 0;
+  walk.kind = vector->element.kind;
+  walk.size = (uint8_t)size;
+  return walk;
 }
 
-HU_FN hu_line hui_walk_line(const hu_walk *w, uint64_t i) {
+HU_FN hu_line hui_walk_line(const hu_walk *walk, uint64_t i) {
   hu_line z;
-  z.at = w->at ? w->at + (ptrdiff_t)i * w->step : w->at;
-  z.step = w->stride;
+  z.at = walk->at ? walk->at + (ptrdiff_t)i * walk->step : walk->at;
+  z.step = walk->stride;
   return z;
 }
 
@@ -71,68 +71,70 @@ HU_FN uint32_t hui_events64(hu_num x, uint64_t code) {
 
 /* ---- the last rounding ---- */
 
-HU_FN int32_t hui_dot_nan_given(const hu_dot_plan *t, const hu_lines *in, hu_num c) {
-  const hu_accum *x = &t->model.model;
-  uint64_t every = x->scaled ? x->promote : x->block.every, scales = every ? (t->n + every - 1) / every : 0;
-  return c.kind == HU_KIND_NAN || hui_line_has_nan(&t->model.a, &in->a, t->n) ||
-         hui_line_has_nan(&t->model.b, &in->b, t->n) || hui_line_has_nan(&t->model.sa, &in->sa, scales) ||
-         hui_line_has_nan(&t->model.sb, &in->sb, scales);
+HU_FN int32_t hui_dot_nan_given(const hu_dot_plan *plan, const hu_lines *in, hu_num c) {
+  const hu_accum *accum = &plan->model.model;
+  uint64_t every = accum->scaled ? accum->promote : accum->block.every,
+           scales = every ? (plan->n + every - 1) / every : 0;
+  return c.kind == HU_KIND_NAN || hui_line_has_nan(&plan->model.a, &in->a, plan->n) ||
+         hui_line_has_nan(&plan->model.b, &in->b, plan->n) || hui_line_has_nan(&plan->model.sa, &in->sa, scales) ||
+         hui_line_has_nan(&plan->model.sb, &in->sb, scales);
 }
 
 /* Is a product of dot product i, as the model reads its operands, infinity times zero? */
-HU_FN int32_t hui_dot_infinity_times_zero(const hu_dot_plan *t, const hu_lines *in) {
-  for (uint64_t k = 0; in->a.at && in->b.at && k < t->n; k++)
-    if (hui_infinity_times_zero(hui_read_a(&t->model, in, k), hui_read_b(&t->model, in, k))) return 1;
+HU_FN int32_t hui_dot_infinity_times_zero(const hu_dot_plan *plan, const hu_lines *in) {
+  for (uint64_t k = 0; in->a.at && in->b.at && k < plan->n; k++)
+    if (hui_infinity_times_zero(hui_read_a(&plan->model, in, k), hui_read_b(&plan->model, in, k))) return 1;
   return 0;
 }
 
-HU_FN void hui_dot_store(const hu_dot_plan *t, uint64_t i, uint64_t code) {
-  uint8_t *z = t->z + (ptrdiff_t)i * t->z_step;
+HU_FN void hui_dot_store(const hu_dot_plan *plan, uint64_t i, uint64_t code) {
+  uint8_t *z = plan->z + (ptrdiff_t)i * plan->z_step;
   uint16_t h = (uint16_t)code;
   uint32_t w = (uint32_t)code;
-  if (t->size == 1) *z = (uint8_t)code;
-  if (t->size == 2) memcpy(z, &h, 2);
-  if (t->size == 4) memcpy(z, &w, 4);
-  if (t->size == 8) memcpy(z, &code, 8);
+  if (plan->size == 1) *z = (uint8_t)code;
+  if (plan->size == 2) memcpy(z, &h, 2);
+  if (plan->size == 4) memcpy(z, &w, 4);
+  if (plan->size == 8) memcpy(z, &code, 8);
 }
 
 /* Sets the operands of dot product i; returns its C. */
-HU_FN hu_num hui_dot_lines(const hu_dot_plan *t, uint64_t i, hu_lines *in) {
-  in->a = hui_walk_line(&t->a, i);
-  in->b = hui_walk_line(&t->b, i);
-  in->sa = hui_walk_line(&t->sa, i);
-  in->sb = hui_walk_line(&t->sb, i);
-  if (!t->c.at) return hui_num_special(HU_KIND_ZERO, 0);
-  return hui_source_read(&t->c_source, hui_walk_line(&t->c, i).at);
+HU_FN hu_num hui_dot_lines(const hu_dot_plan *plan, uint64_t i, hu_lines *in) {
+  in->a = hui_walk_line(&plan->a, i);
+  in->b = hui_walk_line(&plan->b, i);
+  in->sa = hui_walk_line(&plan->sa, i);
+  in->sb = hui_walk_line(&plan->sb, i);
+  if (!plan->c.at) return hui_num_special(HU_KIND_ZERO, 0);
+  return hui_source_read(&plan->c_source, hui_walk_line(&plan->c, i).at);
 }
 
-/* The sum of dot product i rounded and stored; its events. `random`: R where that is stochastic. */
-HU_FN uint32_t hui_dot_finish(const hu_dot_plan *t, uint64_t i, const hu_lines *in, hu_num c, hu_num sum,
+/* The total of dot product i rounded and stored; its events. `random`: R where that is stochastic. */
+HU_FN uint32_t hui_dot_finish(const hu_dot_plan *plan, uint64_t i, const hu_lines *in, hu_num c, hu_num total,
                               uint32_t random) {
   uint32_t set;
   uint64_t code;
-  if (t->kind == HU_ELEMENT_BINARY64) {
-    code = hui_round64(sum);
-    set = hui_events64(sum, code);
+  if (plan->kind == HU_ELEMENT_BINARY64) {
+    code = hui_round64(total);
+    set = hui_events64(total, code);
   } else {
-    code = hui_round(&t->spec, sum, random, &set);
+    code = hui_round(&plan->spec, total, random, &set);
   }
-  hui_dot_store(t, i, code);
-  if (sum.kind == HU_KIND_NAN && !hui_dot_nan_given(t, in, c)) {
+  hui_dot_store(plan, i, code);
+  if (total.kind == HU_KIND_NAN && !hui_dot_nan_given(plan, in, c)) {
     set = (set & ~(uint32_t)HU_EVENT_NAN_IN) | HU_EVENT_INVALID;
-  } else if (sum.kind == HU_KIND_NAN && t->spec.nan_fma && hui_dot_infinity_times_zero(t, in)) {
+  } else if (total.kind == HU_KIND_NAN && plan->spec.nan_fma && hui_dot_infinity_times_zero(plan, in)) {
     set |= HU_EVENT_INVALID;
   }
   return set;
 }
 
 /* Dot product i; its events. watch: NULL, or where its additions are counted. */
-HU_STEP uint32_t hui_dot_sum(const hu_dot_plan *t, uint64_t i, hu_watch *watch) {
+HU_STEP uint32_t hui_dot_sum(const hu_dot_plan *plan, uint64_t i, hu_watch *watch) {
   hu_lines in;
-  hu_draw d = hui_draw_of(t->key, t->counter + i, watch);
-  hu_num c = hui_dot_lines(t, i, &in), sum = hui_accum_sum(&t->model, &in, t->n, c, &d);
-  uint32_t random = t->spec.round >= HU_SRA ? hui_stream_at(t->key, t->counter + i) >> (32 - t->spec.bits) : 0;
-  return hui_dot_finish(t, i, &in, c, sum, random);
+  hu_draw draw = hui_draw_of(plan->key, plan->counter + i, watch);
+  hu_num c = hui_dot_lines(plan, i, &in), total = hui_accum_sum(&plan->model, &in, plan->n, c, &draw);
+  uint32_t random =
+      plan->spec.round >= HU_SRA ? hui_stream_at(plan->key, plan->counter + i) >> (32 - plan->spec.bits) : 0;
+  return hui_dot_finish(plan, i, &in, c, total, random);
 }
 
 /* ---- integers ---- */
@@ -150,46 +152,47 @@ HU_FN hu_num hui_num_of_s32(uint32_t x) {
   return hui_num_of_integer((int64_t)(x ^ 0x80000000u) - (int64_t)0x80000000u, 0);
 }
 
-/* Products k to past - 1, whose sum is s, went into c and made z. */
-HU_FN void hui_trace_integers(uint64_t k, uint64_t past, uint32_t c, int64_t s, uint32_t z, uint32_t events,
-                              hu_draw *d) {
-  hu_num x = hui_num_of_s32(c), y = hui_num_of_integer(s, 0);
-  hui_trace_products(d->trace, k, past);
-  hui_trace_operands(d->trace, HU_TRACE_ADD, x, y, hui_num_special(HU_KIND_ZERO, 0));
-  d->trace->step.element.kind = HU_ELEMENT_S32;
-  hui_trace_result(d->trace, hui_long_add(hui_long_of(x), hui_long_of(y), 0), hui_num_of_s32(z), events, 0);
+/* Shows that products k to past - 1, whose total is `total`, were added to c and gave z. */
+HU_FN void hui_trace_integers(uint64_t k, uint64_t past, uint32_t c, int64_t total, uint32_t z, uint32_t events,
+                              hu_draw *draw) {
+  hu_num x = hui_num_of_s32(c), y = hui_num_of_integer(total, 0);
+  hui_trace_products(draw->trace, k, past);
+  hui_trace_operands(draw->trace, HU_TRACE_ADD, x, y, hui_num_special(HU_KIND_ZERO, 0));
+  draw->trace->step.element.kind = HU_ELEMENT_S32;
+  hui_trace_result(draw->trace, hui_long_add(hui_long_of(x), hui_long_of(y), 0), hui_num_of_s32(z), events, 0);
 }
 
-/* The sum s of an instruction, of products k to past - 1, goes into c. d: NULL on a device. */
-HU_FN uint32_t hui_join_integer(uint64_t k, uint64_t past, uint32_t c, int64_t s, uint32_t length, uint32_t *events,
-                                hu_draw *d) {
+/* Adds the total of an instruction, of products k to past - 1, to c. draw: NULL on a device. */
+HU_FN uint32_t hui_join_integer(uint64_t k, uint64_t past, uint32_t c, int64_t total, uint32_t length, uint32_t *events,
+                                hu_draw *draw) {
   uint32_t beyond = 0, saturated = 0;
-  if (d && hui_watched(d) && s) {
-    (void)hui_int_join(c, s, 1, &beyond);
-    d->watch->additions++;
-    d->watch->overflows += beyond != 0;
+  if (draw && hui_watched(draw) && total) {
+    (void)hui_int_join(c, total, 1, &beyond);
+    draw->watch->additions++;
+    draw->watch->overflows += beyond != 0;
   }
-  uint32_t z = hui_int_join(c, s, length != 0, &saturated);
-  if (d && hui_is_traced(d) && k < past) hui_trace_integers(k, past, c, s, z, saturated, d);
+  uint32_t z = hui_int_join(c, total, length != 0, &saturated);
+  if (draw && hui_is_traced(draw) && k < past) hui_trace_integers(k, past, c, total, z, saturated, draw);
   *events |= saturated;
   return z;
 }
 
-/* Dot product i of integers; its events. d: what goes along, NULL on a device. */
-HU_FN uint32_t hui_dot_integers(const hu_dot_plan *t, uint64_t i, hu_draw *d) {
-  hu_line a = hui_walk_line(&t->a, i), b = hui_walk_line(&t->b, i);
-  uint32_t c = t->c.at ? hui_load_code(hui_walk_line(&t->c, i).at, 4) : 0, set = 0, length = t->model.model.length;
-  int64_t s = 0;
+/* Dot product i of integers; its events. draw: what goes along, NULL on a device. */
+HU_FN uint32_t hui_dot_integers(const hu_dot_plan *plan, uint64_t i, hu_draw *draw) {
+  hu_line a = hui_walk_line(&plan->a, i), b = hui_walk_line(&plan->b, i);
+  uint32_t c = plan->c.at ? hui_load_code(hui_walk_line(&plan->c, i).at, 4) : 0, set = 0,
+           length = plan->model.model.length;
+  int64_t total = 0;
   uint64_t first = 0;
-  for (uint64_t k = 0; k < t->n; k++) {
-    s += (int64_t)hui_read_integer(a.at + (ptrdiff_t)k * a.step, t->a.kind) *
-         hui_read_integer(b.at + (ptrdiff_t)k * b.step, t->b.kind);
+  for (uint64_t k = 0; k < plan->n; k++) {
+    total += (int64_t)hui_read_integer(a.at + (ptrdiff_t)k * a.step, plan->a.kind) *
+             hui_read_integer(b.at + (ptrdiff_t)k * b.step, plan->b.kind);
     if (length && (k + 1) % length) continue;
-    c = hui_join_integer(first, k + 1, c, s, length, &set, d);
+    c = hui_join_integer(first, k + 1, c, total, length, &set, draw);
     first = k + 1;
-    s = 0;
+    total = 0;
   }
-  hui_dot_store(t, i, hui_join_integer(first, t->n, c, s, length, &set, d));
+  hui_dot_store(plan, i, hui_join_integer(first, plan->n, c, total, length, &set, draw));
   return set;
 }
 

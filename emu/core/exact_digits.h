@@ -15,20 +15,20 @@
 HU_FN void hui_digits_add(uint64_t *word, int32_t words, uint64_t digits, int32_t at, uint32_t sign) {
   int32_t i = at / 64, up = at % 64;
   uint64_t part = digits << up, above = up ? digits >> (64 - up) : 0, carry = 0;
-  for (int32_t l = i; l < words && (l < i + 2 || carry); l++) {
-    uint64_t add = l == i ? part : l == i + 1 ? above : 0, old = word[l];
-    word[l] = sign ? old - add - carry : old + add + carry;
-    carry = sign ? old < add || (carry && old == add) : word[l] < old || (carry && word[l] == old);
+  for (int32_t limb = i; limb < words && (limb < i + 2 || carry); limb++) {
+    uint64_t add = limb == i ? part : limb == i + 1 ? above : 0, old = word[limb];
+    word[limb] = sign ? old - add - carry : old + add + carry;
+    carry = sign ? old < add || (carry && old == add) : word[limb] < old || (carry && word[limb] == old);
   }
 }
 
 /* Adds all words of x. */
 HU_FN void hui_digits_merge(uint64_t *word, int32_t words, const uint64_t *x) {
   uint64_t carry = 0;
-  for (int32_t l = 0; l < words; l++) {
-    uint64_t add = x[l], sum = word[l] + add, with = sum + carry;
+  for (int32_t limb = 0; limb < words; limb++) {
+    uint64_t add = x[limb], sum = word[limb] + add, with = sum + carry;
     carry = (uint64_t)(sum < add) | (uint64_t)(with < sum);
-    word[l] = with;
+    word[limb] = with;
   }
 }
 
@@ -62,10 +62,10 @@ HU_STEP uint32_t hui_digits_add_term(uint64_t *word, int32_t words, int32_t low,
   return term;
 }
 
-/* Word l of the magnitude; `first` is the lowest word that is not zero. */
-HU_FN uint64_t hui_digits_magnitude(const uint64_t *word, int32_t l, int32_t first, uint32_t sign) {
-  if (!sign || l < first) return word[l];
-  return l == first ? (uint64_t)0 - word[l] : ~word[l];
+/* Word limb of the magnitude; `first` is the lowest word that is not zero. */
+HU_FN uint64_t hui_digits_magnitude(const uint64_t *word, int32_t limb, int32_t first, uint32_t sign) {
+  if (!sign || limb < first) return word[limb];
+  return limb == first ? (uint64_t)0 - word[limb] : ~word[limb];
 }
 
 /* The sum's leading digits, with sticky; +0 where it is zero. */
@@ -92,15 +92,15 @@ HU_FN hu_num hui_digits_zero(uint32_t terms, uint32_t down) {
 }
 
 /* The code that a sum rounds to, and its events: a NaN sum without a NaN term is invalid. */
-HU_STEP uint32_t hui_digits_round(const hu_spec *s, const uint64_t *word, int32_t words, int32_t low, uint32_t terms,
+HU_STEP uint32_t hui_digits_round(const hu_spec *spec, const uint64_t *word, int32_t words, int32_t low, uint32_t terms,
                                   uint32_t random, uint32_t *events) {
   hu_num x = hui_digits_value(word, words, low, terms);
-  if (x.kind == HU_KIND_ZERO) x = hui_digits_zero(terms, s->round == HU_RTN);
-  uint32_t code = hui_round(s, x, random, events);
+  if (x.kind == HU_KIND_ZERO) x = hui_digits_zero(terms, spec->round == HU_RTN);
+  uint32_t code = hui_round(spec, x, random, events);
   if (x.kind != HU_KIND_NAN) return code;
   if (!(terms & HU_SUM_NAN)) {
     *events = (*events & ~(uint32_t)HU_EVENT_NAN_IN) | HU_EVENT_INVALID;
-  } else if (s->nan_fma && (terms & HU_SUM_INVALID)) {
+  } else if (spec->nan_fma && (terms & HU_SUM_INVALID)) {
     *events |= HU_EVENT_INVALID;
   }
   return code;

@@ -32,29 +32,30 @@ typedef struct hu_four_six_block {
 } hu_four_six_block;
 
 /* What the rule is; makes of the scaler one of rule ratio. */
-HU_OUTLINE hu_four_six hui_four_six_of(const hu_scaling *d, hu_scaler *s) {
-  hu_four_six f;
-  memset(&f, 0, sizeof f);
-  if (d->rule < HU_SCALE_4OVER6_MAE) return f;
-  f.on = 1;
-  f.squares = d->rule == HU_SCALE_4OVER6_MSE || d->rule == HU_SCALE_4OVER6_MSE_FAST;
-  f.sweep = d->rule == HU_SCALE_SWEEP_MSE;
-  f.squares |= f.sweep;
-  f.fast = d->rule == HU_SCALE_4OVER6_MAE_FAST || d->rule == HU_SCALE_4OVER6_MSE_FAST;
-  hu_num most = d->tensor == HU_TENSOR_256 ? hui_power_of_two(8) : hui_unpack(&s->scale, s->scale.max_code);
-  f.both = hui_product(0, s->top, most);
-  f.amax = hui_num_special(HU_KIND_ZERO, 0);
-  s->rule = HU_SCALE_RATIO;
-  return f;
+HU_OUTLINE hu_four_six hui_four_six_of(const hu_scaling *scaling, hu_scaler *scaler) {
+  hu_four_six rule;
+  memset(&rule, 0, sizeof rule);
+  if (scaling->rule < HU_SCALE_4OVER6_MAE) return rule;
+  rule.on = 1;
+  rule.squares = scaling->rule == HU_SCALE_4OVER6_MSE || scaling->rule == HU_SCALE_4OVER6_MSE_FAST;
+  rule.sweep = scaling->rule == HU_SCALE_SWEEP_MSE;
+  rule.squares |= rule.sweep;
+  rule.fast = scaling->rule == HU_SCALE_4OVER6_MAE_FAST || scaling->rule == HU_SCALE_4OVER6_MSE_FAST;
+  hu_num most =
+      scaling->tensor == HU_TENSOR_256 ? hui_power_of_two(8) : hui_unpack(&scaler->scale, scaler->scale.max_code);
+  rule.both = hui_product(0, scaler->top, most);
+  rule.amax = hui_num_special(HU_KIND_ZERO, 0);
+  scaler->rule = HU_SCALE_RATIO;
+  return rule;
 }
 
 /* Sets the second level from the tensor's amax, a pattern: instead of hui_scaler_tensor. */
-HU_OUTLINE void hui_four_six_tensor(hu_four_six *f, hu_scaler *s, uint32_t amax) {
-  f->amax = hui_unpack32(amax);
-  if (f->sweep) hui_scaler_tensor(s, amax);
-  if (f->sweep || amax == 0) return;
-  s->tensor_code = hui_step32_some(hui_quotient(0, f->both, f->amax));
-  s->tensor = hui_step32_some(hui_quotient(0, hui_power_of_two(0), s->tensor_code));
+HU_OUTLINE void hui_four_six_tensor(hu_four_six *rule, hu_scaler *scaler, uint32_t amax) {
+  rule->amax = hui_unpack32(amax);
+  if (rule->sweep) hui_scaler_tensor(scaler, amax);
+  if (rule->sweep || amax == 0) return;
+  scaler->tensor_code = hui_step32_some(hui_quotient(0, rule->both, rule->amax));
+  scaler->tensor = hui_step32_some(hui_quotient(0, hui_power_of_two(0), scaler->tensor_code));
 }
 
 /* hui_X32 computes as IEEE 754 in binary32, ties to even, with overflow to infinity. */
@@ -73,35 +74,36 @@ HU_FN hu_num hui_quotient32(hu_num a, hu_num b) {
 }
 
 /* What an element of the number p under a scale adds to the error. p times the scale has six digits. */
-HU_OUTLINE hu_num hui_four_six_error(const hu_four_six *f, const hu_scaler *s, const hu_shared *under, hu_num scale,
-                                     hu_num p, hu_num x) {
-  hu_num y = hui_product32(p, f->sweep ? under->back : scale);
-  if (f->fast)
-    x = hui_product32(x, s->tensor_code);
-  else if (!f->sweep)
-    y = hui_quotient32(hui_product32(y, f->amax), f->both);
+HU_OUTLINE hu_num hui_four_six_error(const hu_four_six *rule, const hu_scaler *scaler, const hu_shared *under,
+                                     hu_num scale, hu_num p, hu_num x) {
+  hu_num y = hui_product32(p, rule->sweep ? under->back : scale);
+  if (rule->fast)
+    x = hui_product32(x, scaler->tensor_code);
+  else if (!rule->sweep)
+    y = hui_quotient32(hui_product32(y, rule->amax), rule->both);
   x.sign = !x.sign;
   hu_num e = hui_sum32(y, x);
   e.sign = 0;
-  return f->squares ? hui_product32(e, e) : e;
+  return rule->squares ? hui_product32(e, e) : e;
 }
 
-/* The error of a block under a scale, the pattern of a number from 0 up to infinity: each row from its first element
+/* The error of a values under a scale, the pattern of a number from 0 up to infinity: each row from its first element
  * on, then the rows, 16 of them, in a tree; +0 for those that are not there. No term takes a sum down: where a row is
- * above `most`, the block is, and any number above `most` is the result. */
-HU_OUTLINE uint32_t hui_four_six_sum(const hu_four_six *f, const hu_scaler *s, const hu_four_six_block *b,
+ * above `most`, the values is, and any number above `most` is the result. */
+HU_OUTLINE uint32_t hui_four_six_sum(const hu_four_six *rule, const hu_scaler *scaler, const hu_four_six_block *values,
                                      const hu_shared *under, uint32_t most) {
   uint32_t row[HU_FOUR_SIX_SIDE];
-  hu_num scale = hui_unpack(&s->scale, under->code);
+  hu_num scale = hui_unpack(&scaler->scale, under->code);
   for (uint32_t i = 0; i < HU_FOUR_SIX_SIDE; i++) {
-    hu_num sum = hui_num_special(HU_KIND_ZERO, 0);
-    for (uint32_t j = 0; i < b->rows && j < b->cols; j++) {
-      uint32_t u = b->x[i * b->ldx + j], random = 0, ignored;
-      if (s->element.bits) random = hui_stream_at(b->key, b->word + i * b->next + j) >> (32 - s->element.bits);
-      hu_num p = hui_scaled_number(s, hui_scaled_element(s, under, u, random, &ignored));
-      sum = hui_sum32(sum, hui_four_six_error(f, s, under, scale, p, hui_unpack32(u)));
+    hu_num total = hui_num_special(HU_KIND_ZERO, 0);
+    for (uint32_t j = 0; i < values->rows && j < values->cols; j++) {
+      uint32_t pattern = values->x[i * values->ldx + j], random = 0, ignored;
+      if (scaler->element.bits)
+        random = hui_stream_at(values->key, values->word + i * values->next + j) >> (32 - scaler->element.bits);
+      hu_num p = hui_scaled_number(scaler, hui_scaled_element(scaler, under, pattern, random, &ignored));
+      total = hui_sum32(total, hui_four_six_error(rule, scaler, under, scale, p, hui_unpack32(pattern)));
     }
-    row[i] = hui_pack32(sum);
+    row[i] = hui_pack32(total);
     if (row[i] > most) return row[i];
   }
   for (uint32_t half = HU_FOUR_SIX_SIDE / 2; half; half /= 2) {
@@ -112,22 +114,22 @@ HU_OUTLINE uint32_t hui_four_six_sum(const hu_four_six *f, const hu_scaler *s, c
 }
 
 /* Returns the scale of this code. */
-HU_FN hu_shared hui_four_six_shared(const hu_scaler *s, uint32_t code) {
-  hu_shared b;
-  memset(&b, 0, sizeof b);
-  b.code = code;
-  hui_shared_finish(s, &b);
-  return b;
+HU_FN hu_shared hui_four_six_shared(const hu_scaler *scaler, uint32_t code) {
+  hu_shared shared;
+  memset(&shared, 0, sizeof shared);
+  shared.code = code;
+  hui_shared_finish(scaler, &shared);
+  return shared;
 }
 
 /* Finds the best of all positive scales, of equal ones the smallest; first: one to begin with, which rules out most. */
-HU_OUTLINE hu_shared hui_four_six_sweep(const hu_four_six *f, const hu_scaler *s, const hu_four_six_block *b,
-                                        const hu_shared *first) {
+HU_OUTLINE hu_shared hui_four_six_sweep(const hu_four_six *rule, const hu_scaler *scaler,
+                                        const hu_four_six_block *values, const hu_shared *first) {
   hu_shared best = *first;
-  uint32_t least = best.code ? hui_four_six_sum(f, s, b, first, 0x7F800000) : 0xFFFFFFFF;
-  for (uint32_t code = 1; code <= s->scale.max_code; code++) {
-    hu_shared under = hui_four_six_shared(s, code);
-    uint32_t error = hui_four_six_sum(f, s, b, &under, least);
+  uint32_t least = best.code ? hui_four_six_sum(rule, scaler, values, first, 0x7F800000) : 0xFFFFFFFF;
+  for (uint32_t code = 1; code <= scaler->scale.max_code; code++) {
+    hu_shared under = hui_four_six_shared(scaler, code);
+    uint32_t error = hui_four_six_sum(rule, scaler, values, &under, least);
     if (error > least || (error == least && code >= best.code)) continue;
     best = under;
     least = error;
@@ -135,17 +137,17 @@ HU_OUTLINE hu_shared hui_four_six_sweep(const hu_four_six *f, const hu_scaler *s
   return best;
 }
 
-/* The best scale of a block: of *six, what rule ratio gives for amax > 0, a pattern, and the scale 1.5 times as large;
+/* The best scale of a values: of *six, what rule ratio gives for amax > 0, a pattern, and the scale 1.5 times as large;
  * or of all. */
-HU_OUTLINE hu_shared hui_four_six_choose(const hu_four_six *f, const hu_scaler *s, const hu_four_six_block *b,
-                                         uint32_t amax, const hu_shared *six) {
-  if (f->sweep) return hui_four_six_sweep(f, s, b, six);
-  hu_num ratio = hui_scale_ratio(s, hui_unpack32(amax < s->amin ? s->amin : amax));
+HU_OUTLINE hu_shared hui_four_six_choose(const hu_four_six *rule, const hu_scaler *scaler,
+                                         const hu_four_six_block *values, uint32_t amax, const hu_shared *six) {
+  if (rule->sweep) return hui_four_six_sweep(rule, scaler, values, six);
+  hu_num ratio = hui_scale_ratio(scaler, hui_unpack32(amax < scaler->amin ? scaler->amin : amax));
   if (ratio.kind == HU_KIND_ZERO) return *six;
   hu_shared four =
-      hui_four_six_shared(s, hui_scale_code(s, hui_step32(hui_product(0, ratio, hui_num_finite(0, 3, -1)))));
-  uint32_t error = hui_four_six_sum(f, s, b, six, 0x7F800000);
-  return hui_four_six_sum(f, s, b, &four, error) < error ? four : *six;
+      hui_four_six_shared(scaler, hui_scale_code(scaler, hui_step32(hui_product(0, ratio, hui_num_finite(0, 3, -1)))));
+  uint32_t error = hui_four_six_sum(rule, scaler, values, six, 0x7F800000);
+  return hui_four_six_sum(rule, scaler, values, &four, error) < error ? four : *six;
 }
 
 #endif

@@ -178,11 +178,11 @@ HU_OUTLINE hu_num hui_power(hu_num x, hu_num y) {
   x.sign = 0;
   if (hui_pow_rational(&z, x, y)) return z;
   for (int32_t f = 6; f <= HU_BIG_FRACTION; f *= 2) {
-    hu_real v;
-    int32_t size = hui_real_pow(&v, x, y, f);
-    if (size < 0) return hui_beside(hui_one(0), !v.sign);
-    if (size > 0) return v.sign ? hui_below_all(0) : hui_beyond_all(0);
-    if (hui_real_decided(&z, &v, f)) break;
+    hu_real value;
+    int32_t size = hui_real_pow(&value, x, y, f);
+    if (size < 0) return hui_beside(hui_one(0), !value.sign);
+    if (size > 0) return value.sign ? hui_below_all(0) : hui_beyond_all(0);
+    if (hui_real_decided(&z, &value, f)) break;
   }
   return z;
 }
@@ -275,29 +275,29 @@ HU_OUTLINE int32_t hui_function_quickly(hu_num *z, int32_t op, hu_num x, uint32_
 
 /* f(x) to f limbs; 0 if they are not enough. */
 HU_OUTLINE int32_t hui_function_value(hu_num *z, int32_t op, hu_num x, int32_t f) {
-  hu_real v;
+  hu_real value;
   hu_big a;
   int32_t known = 1;
   switch (op) {
     case HU_OP_EXP:
       a = hui_magnitude(x, f);
-      hui_real_exp(&v, &a, x.sign, 0, f);
+      hui_real_exp(&value, &a, x.sign, 0, f);
       break;
     case HU_OP_EXP2:
       a = hui_magnitude(x, f);
-      hui_real_exp2(&v, &a, x.sign, 0, f);
+      hui_real_exp2(&value, &a, x.sign, 0, f);
       break;
-    case HU_OP_EXPM1: hui_real_expm1(&v, x, f); break;
-    case HU_OP_LOG: hui_real_log_of(&v, x, 0, f); break;
-    case HU_OP_LOG2: hui_real_log_of(&v, x, 1, f); break;
-    case HU_OP_LOG1P: hui_real_log1p(&v, x, f); break;
-    case HU_OP_TANH: hui_real_tanh(&v, x, f); break;
-    case HU_OP_SIGMOID: hui_real_sigmoid(&v, x, f); break;
-    case HU_OP_ERF: known = hui_real_erf(&v, x, f); break;
-    case HU_OP_GELU: known = hui_real_gelu(&v, x, f); break;
-    default: hui_real_sin(&v, x, op == HU_OP_COS, f); break;
+    case HU_OP_EXPM1: hui_real_expm1(&value, x, f); break;
+    case HU_OP_LOG: hui_real_log_of(&value, x, 0, f); break;
+    case HU_OP_LOG2: hui_real_log_of(&value, x, 1, f); break;
+    case HU_OP_LOG1P: hui_real_log1p(&value, x, f); break;
+    case HU_OP_TANH: hui_real_tanh(&value, x, f); break;
+    case HU_OP_SIGMOID: hui_real_sigmoid(&value, x, f); break;
+    case HU_OP_ERF: known = hui_real_erf(&value, x, f); break;
+    case HU_OP_GELU: known = hui_real_gelu(&value, x, f); break;
+    default: hui_real_sin(&value, x, op == HU_OP_COS, f); break;
   }
-  return hui_real_decided(z, &v, f) && known;
+  return hui_real_decided(z, &value, f) && known;
 }
 
 /* The exact result of an operation from HU_OP_FUNCTION on; y is looked at by pow alone. Adds to *raised. */

@@ -17,17 +17,17 @@ typedef struct hu_real {
 
 /* Are the 64 leading digits known? Then *z has them, with sticky. The value lies strictly between the ends, so it has
  * more than 64 digits if both ends begin with the same ones. If not, *z has those of the lower end. */
-HU_OUTLINE int32_t hui_real_decided(hu_num *z, const hu_real *v, int32_t f) {
+HU_OUTLINE int32_t hui_real_decided(hu_num *z, const hu_real *value, int32_t f) {
   hu_big reach = hui_big_of(0, f), low, high;
-  reach.limb[v->error >> 5] = (uint32_t)1 << (v->error & 31);
-  *z = hui_num_finite(v->sign, (uint64_t)1 << 63, v->exp);
+  reach.limb[value->error >> 5] = (uint32_t)1 << (value->error & 31);
+  *z = hui_num_finite(value->sign, (uint64_t)1 << 63, value->exp);
   z->sticky = 1;
-  if (hui_big_compare(&v->z, &reach, f) <= 0) return 0;
-  hui_big_sub(&low, &v->z, &reach, f);
-  hui_big_add(&high, &v->z, &reach, f);
+  if (hui_big_compare(&value->z, &reach, f) <= 0) return 0;
+  hui_big_sub(&low, &value->z, &reach, f);
+  hui_big_add(&high, &value->z, &reach, f);
   int32_t place = hui_big_lead(&low, f);
   z->sig = hui_big_digits(&low, place, f);
-  z->exp = v->exp + place - 63 - 32 * f;
+  z->exp = value->exp + place - 63 - 32 * f;
   return place == hui_big_lead(&high, f) && z->sig == hui_big_digits(&high, place, f);
 }
 
@@ -35,7 +35,7 @@ HU_OUTLINE int32_t hui_real_decided(hu_num *z, const hu_real *v, int32_t f) {
 
 /* e^a, or e^-a if `down`, for 0 <= a < 2^13 that is off by less than 2^error ulps: 1 <= z <= 2.1 and exp < 0 if `down`.
  * The whole ln 2 in a, of which each is off by an ulp, make 2^14 ulps; e^r doubles what the remainder is off. */
-HU_OUTLINE void hui_real_exp(hu_real *v, const hu_big *a, uint32_t down, int32_t error, int32_t f) {
+HU_OUTLINE void hui_real_exp(hu_real *value, const hu_big *a, uint32_t down, int32_t error, int32_t f) {
   hu_big r, ln2 = hui_big_constant(HU_CONSTANT_LN2, f), turns = hui_big_constant(HU_CONSTANT_LOG2E, f);
   hui_big_mul(&turns, &turns, a, f);
   uint32_t k = turns.limb[f] + down;
@@ -45,79 +45,79 @@ HU_OUTLINE void hui_real_exp(hu_real *v, const hu_big *a, uint32_t down, int32_t
     k++;
   }
   (void)hui_big_distance(&r, &r, a, f);
-  hui_series_exp(&v->z, &r, f);
-  v->exp = down ? -(int32_t)k : (int32_t)k;
-  v->error = error <= 14 ? 16 : error + 2;
-  v->sign = 0;
+  hui_series_exp(&value->z, &r, f);
+  value->exp = down ? -(int32_t)k : (int32_t)k;
+  value->error = error <= 14 ? 16 : error + 2;
+  value->sign = 0;
 }
 
 /* 2^a, or 2^-a if `down`, for 0 <= a < 2^15. */
-HU_OUTLINE void hui_real_exp2(hu_real *v, const hu_big *a, uint32_t down, int32_t error, int32_t f) {
+HU_OUTLINE void hui_real_exp2(hu_real *value, const hu_big *a, uint32_t down, int32_t error, int32_t f) {
   hu_big r = *a, ln2 = hui_big_constant(HU_CONSTANT_LN2, f), one = hui_big_of(1, f);
-  v->exp = (int32_t)a->limb[f];
+  value->exp = (int32_t)a->limb[f];
   r.limb[f] = 0;
   if (down) {
-    v->exp = -v->exp - 1;
+    value->exp = -value->exp - 1;
     hui_big_sub(&r, &one, &r, f);
   }
   hui_big_mul(&r, &r, &ln2, f);
-  hui_series_exp(&v->z, &r, f);
-  v->error = error <= 10 ? 14 : error + 3;
-  v->sign = 0;
+  hui_series_exp(&value->z, &r, f);
+  value->error = error <= 10 ? 14 : error + 3;
+  value->sign = 0;
 }
 
 HU_FN hu_big hui_magnitude(hu_num x, int32_t f) { return hui_big_scaled(x.sig, x.exp, f); }
 
-/* v = e^x - 1. */
-HU_OUTLINE void hui_real_expm1(hu_real *v, hu_num x, int32_t f) {
+/* value = e^x - 1. */
+HU_OUTLINE void hui_real_expm1(hu_real *value, hu_num x, int32_t f) {
   hu_big a = hui_magnitude(x, f), one = hui_big_of(1, f);
-  hui_real_exp(v, &a, x.sign, 0, f);
+  hui_real_exp(value, &a, x.sign, 0, f);
   if (x.sign) {
-    hui_big_down(&v->z, &v->z, -v->exp, f);
-    hui_big_sub(&v->z, &one, &v->z, f);
-    v->exp = 0;
+    hui_big_down(&value->z, &value->z, -value->exp, f);
+    hui_big_sub(&value->z, &one, &value->z, f);
+    value->exp = 0;
   } else {
-    hui_big_down(&one, &one, v->exp, f);
-    hui_big_sub(&v->z, &v->z, &one, f);
+    hui_big_down(&one, &one, value->exp, f);
+    hui_big_sub(&value->z, &value->z, &one, f);
   }
-  v->sign = x.sign;
-  v->error = 17;
+  value->sign = x.sign;
+  value->error = 17;
 }
 
 /* tanh x = (1 - e) / (1 + e), e = e^(-2|x|); e is off by 2^15 ulps, and so are its two neighbours. */
-HU_OUTLINE void hui_real_tanh(hu_real *v, hu_num x, int32_t f) {
+HU_OUTLINE void hui_real_tanh(hu_real *value, hu_num x, int32_t f) {
   hu_big a = hui_magnitude(x, f), one = hui_big_of(1, f), e;
   hui_big_add(&a, &a, &a, f);
-  hui_real_exp(v, &a, 1, 1, f);
-  hui_big_down(&e, &v->z, -v->exp, f);
-  hui_big_sub(&v->z, &one, &e, f);
+  hui_real_exp(value, &a, 1, 1, f);
+  hui_big_down(&e, &value->z, -value->exp, f);
+  hui_big_sub(&value->z, &one, &e, f);
   hui_big_add(&e, &one, &e, f);
-  hui_big_div(&v->z, &v->z, &e, f);
-  v->exp = 0;
-  v->error = 18;
-  v->sign = x.sign;
+  hui_big_div(&value->z, &value->z, &e, f);
+  value->exp = 0;
+  value->error = 18;
+  value->sign = x.sign;
 }
 
 /* 1 / (1 + e^-x); below 0 it is e / (1 + e), e = e^-|x|, with e's own exponent. */
-HU_OUTLINE void hui_real_sigmoid(hu_real *v, hu_num x, int32_t f) {
+HU_OUTLINE void hui_real_sigmoid(hu_real *value, hu_num x, int32_t f) {
   hu_big a = hui_magnitude(x, f), one = hui_big_of(1, f), e;
-  hui_real_exp(v, &a, 1, 1, f);
-  hui_big_down(&e, &v->z, -v->exp, f);
+  hui_real_exp(value, &a, 1, 1, f);
+  hui_big_down(&e, &value->z, -value->exp, f);
   hui_big_add(&e, &one, &e, f);
   if (x.sign) {
-    hui_big_div(&v->z, &v->z, &e, f);
+    hui_big_div(&value->z, &value->z, &e, f);
   } else {
-    hui_big_div(&v->z, &one, &e, f);
-    v->exp = 0;
+    hui_big_div(&value->z, &one, &e, f);
+    value->exp = 0;
   }
-  v->error = 18;
+  value->error = 18;
 }
 
 /* ---- logarithms ---- */
 
 /* ln(m 2^k), or log2, for 1 <= m < 2 off by less than three ulps and |k| < 2^11. m and k are moved so that m is near 1:
  * then |ln m| < ln(2)/2 + 2^-60 cancels less than one digit of k ln 2. */
-HU_OUTLINE void hui_real_log(hu_real *v, hu_big m, int32_t k, uint32_t binary, int32_t f) {
+HU_OUTLINE void hui_real_log(hu_real *value, hu_big m, int32_t k, uint32_t binary, int32_t f) {
   hu_big l, whole;
   if (hui_big_digits(&m, 32 * f, f) > 0xB504F333F9DE6484u) { /* sqrt 2 */
     hui_big_down(&m, &m, 1, f);
@@ -131,25 +131,25 @@ HU_OUTLINE void hui_real_log(hu_real *v, hu_big m, int32_t k, uint32_t binary, i
     hui_big_mul(&l, &l, &unit, f);
     whole = hui_big_of(steps, f);
   }
-  v->exp = 0;
-  v->error = 12; /* 2^11 for k times ln 2 and 2^6 */
-  v->sign = k == 0 ? below : k < 0;
+  value->exp = 0;
+  value->error = 12; /* 2^11 for k times ln 2 and 2^6 */
+  value->sign = k == 0 ? below : k < 0;
   if (k == 0) {
-    v->z = l;
+    value->z = l;
   } else if (below == (k < 0)) {
-    hui_big_add(&v->z, &whole, &l, f);
+    hui_big_add(&value->z, &whole, &l, f);
   } else {
-    hui_big_sub(&v->z, &whole, &l, f);
+    hui_big_sub(&value->z, &whole, &l, f);
   }
 }
 
-HU_OUTLINE void hui_real_log_of(hu_real *v, hu_num x, uint32_t binary, int32_t f) {
+HU_OUTLINE void hui_real_log_of(hu_real *value, hu_num x, uint32_t binary, int32_t f) {
   int32_t k = hui_exponent(x);
-  hui_real_log(v, hui_big_scaled(x.sig, x.exp - k, f), k, binary, f);
+  hui_real_log(value, hui_big_scaled(x.sig, x.exp - k, f), k, binary, f);
 }
 
 /* ln(1 + x), x > -1: the sum is exact in fixed point, but of a large x the one is added to the digits of x. */
-HU_OUTLINE void hui_real_log1p(hu_real *v, hu_num x, int32_t f) {
+HU_OUTLINE void hui_real_log1p(hu_real *value, hu_num x, int32_t f) {
   hu_big m, one = hui_big_of(1, f);
   int32_t k = hui_exponent(x);
   if (!x.sign && k >= 30) {
@@ -170,24 +170,24 @@ HU_OUTLINE void hui_real_log1p(hu_real *v, hu_num x, int32_t f) {
       hui_big_up(&m, &m, -k, f);
     }
   }
-  hui_real_log(v, m, k, 0, f);
+  hui_real_log(value, m, k, 0, f);
 }
 
-/* x^y = 2^(y log2 x) for x > 0. Returns -1 if |y log2 x| < 2^-67, 1 if it is 2^13 or more, else 0 and *v. */
-HU_OUTLINE int32_t hui_real_pow(hu_real *v, hu_num x, hu_num y, int32_t f) {
-  hu_real l;
-  hui_real_log_of(&l, x, 1, f);
-  v->sign = l.sign ^ y.sign; /* of the exponent: for the callers of the two ends */
-  int32_t size = hui_big_lead(&l.z, f) - 32 * f + hui_exponent(y); /* the product is below 2^(size + 2) */
+/* x^y = 2^(y log2 x) for x > 0. Returns -1 if |y log2 x| < 2^-67, 1 if it is 2^13 or more, else 0 and *value. */
+HU_OUTLINE int32_t hui_real_pow(hu_real *value, hu_num x, hu_num y, int32_t f) {
+  hu_real logarithm;
+  hui_real_log_of(&logarithm, x, 1, f);
+  value->sign = logarithm.sign ^ y.sign; /* of the exponent: for the callers of the two ends */
+  int32_t size = hui_big_lead(&logarithm.z, f) - 32 * f + hui_exponent(y); /* the product is below 2^(size + 2) */
   if (size < -69) return -1;
   if (size >= 13) return 1;
-  hui_big_times(&l.z, &l.z, (uint32_t)y.sig, f);
+  hui_big_times(&logarithm.z, &logarithm.z, (uint32_t)y.sig, f);
   if (0 > y.exp) {
-    hui_big_down(&l.z, &l.z, -y.exp, f);
+    hui_big_down(&logarithm.z, &logarithm.z, -y.exp, f);
   } else {
-    hui_big_up(&l.z, &l.z, y.exp, f);
+    hui_big_up(&logarithm.z, &logarithm.z, y.exp, f);
   }
-  hui_real_exp2(v, &l.z, v->sign, 44 + (y.exp > 0 ? y.exp : 0), f);
+  hui_real_exp2(value, &logarithm.z, value->sign, 44 + (y.exp > 0 ? y.exp : 0), f);
   return 0;
 }
 
@@ -196,38 +196,38 @@ HU_OUTLINE int32_t hui_real_pow(hu_real *v, hu_num x, hu_num y, int32_t f) {
 /* What erf and gelu have in common, for u = (sig 2^exp)^2 2^twice: z 2^exp = e^(-u/2) S(u) below `limit`, off by less
  * than 2^43 ulps (S < 2^26 times 2^16 of e and 2^12), or e^(-u/2) R(u) from there, off by 2^25. Returns 1 for the
  * latter, -1 if R is not known well enough. */
-HU_OUTLINE int32_t hui_real_normal(hu_real *v, hu_num x, int32_t twice, uint32_t limit, int32_t f) {
+HU_OUTLINE int32_t hui_real_normal(hu_real *value, hu_num x, int32_t twice, uint32_t limit, int32_t f) {
   hu_big u = hui_big_scaled(x.sig * x.sig, 2 * x.exp + twice, f), half;
   hui_big_down(&half, &u, 1, f);
-  hui_real_exp(v, &half, 1, 1, f);
+  hui_real_exp(value, &half, 1, 1, f);
   int32_t tail = u.limb[f] >= limit, known = 1;
   if (tail) {
     known = hui_series_tail(&u, &u, f);
   } else {
     hui_series_normal(&u, &u, f);
   }
-  hui_big_mul(&v->z, &v->z, &u, f);
-  v->error = tail ? 25 : 43;
-  v->sign = x.sign;
+  hui_big_mul(&value->z, &value->z, &u, f);
+  value->error = tail ? 25 : 43;
+  value->sign = x.sign;
   return known ? tail : -1;
 }
 
 /* erf x = x (2/sqrt pi) e^(-x^2) S(2 x^2), or 1 - e^(-x^2) R(2 x^2) / (x sqrt pi) for larger x. */
-HU_OUTLINE int32_t hui_real_erf(hu_real *v, hu_num x, int32_t f) {
+HU_OUTLINE int32_t hui_real_erf(hu_real *value, hu_num x, int32_t f) {
   hu_big unit = hui_big_constant(HU_CONSTANT_INV_ROOT_PI, f), one = hui_big_of(1, f), a;
-  int32_t tail = hui_real_normal(v, x, 1, 32, f);
+  int32_t tail = hui_real_normal(value, x, 1, 32, f);
   if (tail < 0) return 0;
-  hui_big_mul(&v->z, &v->z, &unit, f);
+  hui_big_mul(&value->z, &value->z, &unit, f);
   if (tail) {
     a = hui_magnitude(x, f);
-    hui_big_div(&v->z, &v->z, &a, f);
-    hui_big_down(&v->z, &v->z, -v->exp, f);
-    hui_big_sub(&v->z, &one, &v->z, f);
-    v->exp = 0;
+    hui_big_div(&value->z, &value->z, &a, f);
+    hui_big_down(&value->z, &value->z, -value->exp, f);
+    hui_big_sub(&value->z, &one, &value->z, f);
+    value->exp = 0;
   } else {
-    hui_big_times(&v->z, &v->z, (uint32_t)x.sig, f); /* below 2^26 2.1 0.6 2^31 */
-    v->exp += x.exp + 1;
-    v->error = 75;
+    hui_big_times(&value->z, &value->z, (uint32_t)x.sig, f); /* below 2^26 2.1 0.6 2^31 */
+    value->exp += x.exp + 1;
+    value->error = 75;
   }
   return 1;
 }
@@ -235,27 +235,27 @@ HU_OUTLINE int32_t hui_real_erf(hu_real *v, hu_num x, int32_t f) {
 /* x Phi(x): Phi(x) = 1/2 + x e^(-u/2) S(u) / sqrt(2 pi), u = x^2, for |x| < 6; beyond it is 1 - e^(-u/2) R(u) /
  * (x sqrt(2 pi)), and below 0 the x of the quotient goes against the one outside. S e^(-u/2) |x| < 1.3, so that Phi is
  * off by less than 2^20 ulps. */
-HU_OUTLINE int32_t hui_real_gelu(hu_real *v, hu_num x, int32_t f) {
+HU_OUTLINE int32_t hui_real_gelu(hu_real *value, hu_num x, int32_t f) {
   hu_big unit = hui_big_constant(HU_CONSTANT_INV_ROOT_2PI, f), one = hui_big_of(1, f), a = hui_magnitude(x, f);
-  int32_t tail = hui_real_normal(v, x, 0, 36, f);
+  int32_t tail = hui_real_normal(value, x, 0, 36, f);
   if (tail < 0) return 0;
-  hui_big_mul(&v->z, &v->z, &unit, f);
+  hui_big_mul(&value->z, &value->z, &unit, f);
   if (tail && x.sign) return 1;
   if (tail) {
-    hui_big_div(&v->z, &v->z, &a, f);
+    hui_big_div(&value->z, &value->z, &a, f);
   } else {
-    hui_big_mul(&v->z, &v->z, &a, f);
+    hui_big_mul(&value->z, &value->z, &a, f);
     hui_big_down(&one, &one, 1, f);
   }
-  hui_big_down(&v->z, &v->z, -v->exp, f);
+  hui_big_down(&value->z, &value->z, -value->exp, f);
   if (tail || x.sign) {
-    hui_big_sub(&v->z, &one, &v->z, f);
+    hui_big_sub(&value->z, &one, &value->z, f);
   } else {
-    hui_big_add(&v->z, &one, &v->z, f);
+    hui_big_add(&value->z, &one, &value->z, f);
   }
-  hui_big_times(&v->z, &v->z, (uint32_t)x.sig, f);
-  v->exp = x.exp;
-  v->error = 54;
+  hui_big_times(&value->z, &value->z, (uint32_t)x.sig, f);
+  value->exp = x.exp;
+  value->error = 54;
   return 1;
 }
 
@@ -271,7 +271,7 @@ HU_FN uint32_t hui_two_over_pi_bits(int32_t last) {
 
 /* sin x or cos x. Of |x| 2/pi only the fraction and two bits above it matter, so 2/pi is read from where its product
  * with 2^exp begins to have weights below 2^32: what is cut off is an ulp, and sig of them below 2^31. */
-HU_OUTLINE void hui_real_sin(hu_real *v, hu_num x, uint32_t cosine, int32_t f) {
+HU_OUTLINE void hui_real_sin(hu_real *value, hu_num x, uint32_t cosine, int32_t f) {
   hu_big a = hui_big_of(0, f), half_pi = hui_big_constant(HU_CONSTANT_HALF_PI, f), one = hui_big_of(1, f);
   for (int32_t i = 0; i <= f; i++) a.limb[i] = hui_two_over_pi_bits(x.exp + 32 * (f - i));
   hui_big_times(&a, &a, (uint32_t)x.sig, f);
@@ -281,10 +281,10 @@ HU_OUTLINE void hui_real_sin(hu_real *v, hu_num x, uint32_t cosine, int32_t f) {
   turned = a.limb[f - 1] >> 31; /* more than an eighth of a turn: from the other end */
   if (turned) hui_big_sub(&a, &one, &a, f);
   hui_big_mul(&a, &a, &half_pi, f);
-  hui_series_sin(&v->z, &a, (quarter & 1) ^ turned, f);
-  v->exp = 0;
-  v->error = 33;
-  v->sign = (quarter >> 1 & 1) ^ (cosine ? 0 : x.sign);
+  hui_series_sin(&value->z, &a, (quarter & 1) ^ turned, f);
+  value->exp = 0;
+  value->error = 33;
+  value->sign = (quarter >> 1 & 1) ^ (cosine ? 0 : x.sign);
 }
 
 #endif

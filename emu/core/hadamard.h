@@ -54,17 +54,17 @@ HU_FN uint32_t hui_hadamard_mul(uint32_t a, uint32_t b) {
 }
 
 /* Does the steps between the signs, on n patterns. */
-HU_OUTLINE void hui_hadamard_block(uint32_t *u, uint32_t n, uint32_t factor) {
+HU_OUTLINE void hui_hadamard_block(uint32_t *pattern, uint32_t n, uint32_t factor) {
   for (uint32_t step = 1; step < n; step <<= 1) {
     uint32_t h = step;
     for (uint32_t i = 0; i < n; i++) {
       if (i & h) continue;
-      uint32_t a = u[i], b = u[i + h];
-      u[i] = hui_hadamard_add(a, b);
-      u[i + h] = hui_hadamard_add(a, b ^ 0x80000000);
+      uint32_t a = pattern[i], b = pattern[i + h];
+      pattern[i] = hui_hadamard_add(a, b);
+      pattern[i + h] = hui_hadamard_add(a, b ^ 0x80000000);
     }
   }
-  for (uint32_t i = 0; i < n; i++) u[i] = hui_hadamard_mul(u[i], factor);
+  for (uint32_t i = 0; i < n; i++) pattern[i] = hui_hadamard_mul(pattern[i], factor);
 }
 
 #endif

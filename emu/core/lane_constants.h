@@ -44,24 +44,25 @@ struct hu_lane_constants {
 
 /* Finds from where on values below 2^emin round to 2^emin at full precision: the least such fraction of the last step,
  * `digits` fraction digits, of a positive (negative) value. 2^digits: none does. */
-static inline uint32_t hui_last_step(const hu_spec *s, int32_t digits, uint32_t sign) {
-  uint32_t one = (uint32_t)1 << digits, odd = s->m > 0 || s->zero != HU_ZERO_FIELD;
+static inline uint32_t hui_last_step(const hu_spec *spec, int32_t digits, uint32_t sign) {
+  uint32_t one = (uint32_t)1 << digits, odd = spec->m > 0 || spec->zero != HU_ZERO_FIELD;
   for (uint32_t k = 0; k < 3; k++) { /* the least fraction that goes up is 1, the half or just above it */
     uint32_t frac = k == 0 ? 1 : (one >> 1) + (k == 2);
-    if (hui_round_up(s, frac, 0, digits, odd, sign, 0)) return frac;
+    if (hui_round_up(spec, frac, 0, digits, odd, sign, 0)) return frac;
   }
   return one;
 }
 
 /* Which middle way serves: parity must be that of the last digit (m > 0), and of the sums of way 2 the largest, below
  * 2^(1 + d0) times the binade of max, must be a float, as must 2^32 / Q for the stochastic modes. */
-static inline uint8_t hui_middle_of(const hu_lane_constants *t) {
-  int32_t stochastic = t->round >= HU_SRA;
-  if (!t->way.quick || t->m == 0 || t->d0 < 2 || t->zero != HU_ZERO_FIELD || t->subnormal == HU_SUBNORMAL_NONE)
+static inline uint8_t hui_middle_of(const hu_lane_constants *lanes) {
+  int32_t stochastic = lanes->round >= HU_SRA;
+  if (!lanes->way.quick || lanes->m == 0 || lanes->d0 < 2 || lanes->zero != HU_ZERO_FIELD ||
+      lanes->subnormal == HU_SUBNORMAL_NONE)
     return 0;
-  if (t->low == 1 && !stochastic) return 1;
-  if (t->low < (stochastic ? 32 + t->m : 1)) return 0;
-  return (int32_t)(t->max_pattern >> 23) + t->d0 <= 253 ? 2 : 0;
+  if (lanes->low == 1 && !stochastic) return 1;
+  if (lanes->low < (stochastic ? 32 + lanes->m : 1)) return 0;
+  return (int32_t)(lanes->max_pattern >> 23) + lanes->d0 <= 253 ? 2 : 0;
 }
 
 /* What a deterministic mode adds to a magnitude before its lowest d digits are dropped, 1 <= d < 32: base of the
@@ -69,20 +70,22 @@ static inline uint8_t hui_middle_of(const hu_lane_constants *t) {
 typedef struct hu_addend {
   uint32_t base[2], step;
 } hu_addend;
-HU_FN hu_addend hui_addend_of(uint32_t round, int32_t d) {
-  uint32_t rest = ((uint32_t)1 << d) - 1, half = (uint32_t)1 << (d - 1);
-  hu_addend z = {{0, 0}, 0}; /* toward zero nothing; the stochastic modes add random digits */
+HU_FN hu_addend hui_addend_of(uint32_t round, int32_t digits) {
+  uint32_t rest = ((uint32_t)1 << digits) - 1, half = (uint32_t)1 << (digits - 1);
+  hu_addend addend = {{0, 0}, 0}; /* toward zero nothing; the stochastic modes add random digits */
   switch (round) {
-    case HU_RNE: z.base[0] = z.base[1] = half - 1, z.step = 1; break;
-    case HU_RNA: z.base[0] = z.base[1] = half; break;
-    case HU_RNZ: z.base[0] = z.base[1] = half - 1; break;
-    case HU_RTP: z.base[0] = rest; break;
-    case HU_RTN: z.base[1] = rest; break;
-    case HU_RAZ: z.base[0] = z.base[1] = rest; break;
-    case HU_RTO: z.base[0] = z.base[1] = rest, z.step = 0 - rest; break; /* up if the last digit kept is 0 */
+    case HU_RNE: addend.base[0] = addend.base[1] = half - 1, addend.step = 1; break;
+    case HU_RNA: addend.base[0] = addend.base[1] = half; break;
+    case HU_RNZ: addend.base[0] = addend.base[1] = half - 1; break;
+    case HU_RTP: addend.base[0] = rest; break;
+    case HU_RTN: addend.base[1] = rest; break;
+    case HU_RAZ: addend.base[0] = addend.base[1] = rest; break;
+    case HU_RTO:
+      addend.base[0] = addend.base[1] = rest, addend.step = 0 - rest;
+      break; /* up if the last digit kept is 0 */
     default: break;
   }
-  return z;
+  return addend;
 }
 
 /* The direction in which the sums of way 2 are rounded (emu/simd/round.h). */
@@ -93,91 +96,91 @@ HU_FN uint32_t hui_direction_of(int round) {
   return round == HU_RNZ || round == HU_RTP || round == HU_RAZ ? HU_LANE_UP : HU_LANE_ZERO;
 }
 
-/* 1 if lanes can do what s asks. */
-static inline int hui_lane_constants_of(hu_lane_constants *t, const hu_spec *s) {
-  int32_t low = s->emin + 127;
-  memset(t, 0, sizeof *t);
-  if (s->m > 22 || s->mag_mask > 0x3FFFFFFF) return 0;
-  if ((s->round == HU_SRB || s->round == HU_SRC) && s->bits == 32) return 0;
-  t->m = s->m;
-  t->d0 = 23 - s->m;
-  t->low = low;
-  t->hidden = (int32_t)1 << s->m;
-  t->max_code = s->max_code;
-  t->mag_mask = s->mag_mask;
-  t->has_inf = s->has_inf;
-  t->nan_at_negzero = s->nan == HU_NAN_NEGZERO;
-  t->inf_code = s->inf_code;
-  t->nan_code = s->nan_code;
-  t->sign_code = s->sign_mask;
-  t->sign_shift = 0;
-  while (s->sign_mask && s->sign_mask << t->sign_shift != 0x80000000u) t->sign_shift++;
-  t->round = s->round;
-  t->bits = s->bits;
-  t->tiny = s->tiny;
-  t->zero = s->zero;
-  t->subnormal = s->subnormal;
-  t->negzero = s->negzero;
-  t->is_unsigned = s->sign_mask == 0;
-  t->flush_below = s->subnormal != HU_SUBNORMAL_FLUSH ? 0 : s->zero == HU_ZERO_CODE ? 1 : t->hidden;
-  t->code.nan = hui_from_nan(s, &t->events.nan);
-  t->code.inf = hui_from_inf(s, 0, &t->events.inf);
-  t->code.neg_inf = hui_from_inf(s, 1, &t->events.neg_inf);
-  t->code.below = hui_from_below(s, 0, &t->events.below);
-  t->events.below |= HU_EVENT_INEXACT;
-  t->code.overflow = hui_from_overflow(s, 0, &t->events.overflow);
-  t->code.neg_overflow = hui_from_overflow(s, 1, &t->events.neg_overflow);
+/* 1 if lanes can do what spec asks. */
+static inline int hui_lane_constants_of(hu_lane_constants *lanes, const hu_spec *spec) {
+  int32_t low = spec->emin + 127;
+  memset(lanes, 0, sizeof *lanes);
+  if (spec->m > 22 || spec->mag_mask > 0x3FFFFFFF) return 0;
+  if ((spec->round == HU_SRB || spec->round == HU_SRC) && spec->bits == 32) return 0;
+  lanes->m = spec->m;
+  lanes->d0 = 23 - spec->m;
+  lanes->low = low;
+  lanes->hidden = (int32_t)1 << spec->m;
+  lanes->max_code = spec->max_code;
+  lanes->mag_mask = spec->mag_mask;
+  lanes->has_inf = spec->has_inf;
+  lanes->nan_at_negzero = spec->nan == HU_NAN_NEGZERO;
+  lanes->inf_code = spec->inf_code;
+  lanes->nan_code = spec->nan_code;
+  lanes->sign_code = spec->sign_mask;
+  lanes->sign_shift = 0;
+  while (spec->sign_mask && spec->sign_mask << lanes->sign_shift != 0x80000000u) lanes->sign_shift++;
+  lanes->round = spec->round;
+  lanes->bits = spec->bits;
+  lanes->tiny = spec->tiny;
+  lanes->zero = spec->zero;
+  lanes->subnormal = spec->subnormal;
+  lanes->negzero = spec->negzero;
+  lanes->is_unsigned = spec->sign_mask == 0;
+  lanes->flush_below = spec->subnormal != HU_SUBNORMAL_FLUSH ? 0 : spec->zero == HU_ZERO_CODE ? 1 : lanes->hidden;
+  lanes->code.nan = hui_from_nan(spec, &lanes->events.nan);
+  lanes->code.inf = hui_from_inf(spec, 0, &lanes->events.inf);
+  lanes->code.neg_inf = hui_from_inf(spec, 1, &lanes->events.neg_inf);
+  lanes->code.below = hui_from_below(spec, 0, &lanes->events.below);
+  lanes->events.below |= HU_EVENT_INEXACT;
+  lanes->code.overflow = hui_from_overflow(spec, 0, &lanes->events.overflow);
+  lanes->code.neg_overflow = hui_from_overflow(spec, 1, &lanes->events.neg_overflow);
   /* zero = field: the code of pattern p is (p >> d0) - ((low - 1) << m); where field 0 is a normal binade, one binade
    * more. */
-  int32_t base = s->zero == HU_ZERO_FIELD ? low - 1 : low;
-  t->quick.base = (uint32_t)base << s->m;
-  t->odd0 = s->m == 0 && (base & 1);
-  int32_t lo = s->zero == HU_ZERO_CODE ? low + 1 : low;
-  int64_t hi = ((int64_t)s->max_code << t->d0) + (int64_t)base * 0x800000; /* the pattern of max */
+  int32_t base = spec->zero == HU_ZERO_FIELD ? low - 1 : low;
+  lanes->quick.base = (uint32_t)base << spec->m;
+  lanes->odd0 = spec->m == 0 && (base & 1);
+  int32_t lo = spec->zero == HU_ZERO_CODE ? low + 1 : low;
+  int64_t hi = ((int64_t)spec->max_code << lanes->d0) + (int64_t)base * 0x800000; /* the pattern of max */
   if (hi > 0x7F7FFFFF) hi = 0x7F7FFFFF;
-  t->quick_zero = low >= 1 && s->zero == HU_ZERO_FIELD ? 0xFFFFFFFFu : 0;
+  lanes->quick_zero = low >= 1 && spec->zero == HU_ZERO_FIELD ? 0xFFFFFFFFu : 0;
   if (lo < 1) lo = 1; /* binary32's normal numbers are all normal in such a format */
-  t->way.quick = lo <= 254 && hi >= (int64_t)lo << 23;
-  t->max_pattern = (uint32_t)hi;
+  lanes->way.quick = lo <= 254 && hi >= (int64_t)lo << 23;
+  lanes->max_pattern = (uint32_t)hi;
   /* One step beyond max; not where max is subnormal, and not in unsigned formats, whose negative values are another
    * matter. */
-  int64_t next = hi + ((int64_t)1 << t->d0);
-  if (t->way.quick && s->sign_mask && next <= 0x7F7FFFFF) t->beyond = (uint32_t)next;
-  if (t->way.quick) {
-    t->quick.lo = (uint32_t)lo << 23;
-    t->quick.span = (uint32_t)hi - t->quick.lo;
+  int64_t next = hi + ((int64_t)1 << lanes->d0);
+  if (lanes->way.quick && spec->sign_mask && next <= 0x7F7FFFFF) lanes->beyond = (uint32_t)next;
+  if (lanes->way.quick) {
+    lanes->quick.lo = (uint32_t)lo << 23;
+    lanes->quick.span = (uint32_t)hi - lanes->quick.lo;
   }
-  t->quick.mask = t->is_unsigned ? 0xFFFFFFFFu : 0x7FFFFFFFu;
-  t->quick.zero_mask = s->negzero ? 0x7FFFFFFFu : 0xFFFFFFFFu;
-  t->not_tiny = t->not_tiny_neg = low >= 1 && low <= 254 ? (uint32_t)low << 23 : 0;
-  if (s->tiny == HU_TINY_AFTER && s->round < HU_SRA && t->not_tiny && t->d0 >= 2) {
-    int32_t digits = low == 1 ? t->d0 - 1 : t->d0; /* binary32's own subnormals have one digit less there */
-    t->not_tiny -= ((uint32_t)1 << digits) - hui_last_step(s, digits, 0);
-    t->not_tiny_neg -= ((uint32_t)1 << digits) - hui_last_step(s, digits, 1);
+  lanes->quick.mask = lanes->is_unsigned ? 0xFFFFFFFFu : 0x7FFFFFFFu;
+  lanes->quick.zero_mask = spec->negzero ? 0x7FFFFFFFu : 0xFFFFFFFFu;
+  lanes->not_tiny = lanes->not_tiny_neg = low >= 1 && low <= 254 ? (uint32_t)low << 23 : 0;
+  if (spec->tiny == HU_TINY_AFTER && spec->round < HU_SRA && lanes->not_tiny && lanes->d0 >= 2) {
+    int32_t digits = low == 1 ? lanes->d0 - 1 : lanes->d0; /* binary32's own subnormals have one digit less there */
+    lanes->not_tiny -= ((uint32_t)1 << digits) - hui_last_step(spec, digits, 0);
+    lanes->not_tiny_neg -= ((uint32_t)1 << digits) - hui_last_step(spec, digits, 1);
   }
-  t->way.middle = hui_middle_of(t);
-  if (s->zero == HU_ZERO_FIELD && s->subnormal == HU_SUBNORMAL_GRADUAL)
-    t->way.plain = low == 1 ? 1 : low > s->m ? 2 : 0;
-  if (s->max_code >= 0x1000000) t->way.plain = t->way.plain == 1;
-  t->value.inf = hui_pack32(hui_unpack(s, t->code.inf));
-  t->value.neg_inf = hui_pack32(hui_unpack(s, t->code.neg_inf));
-  t->value.nan = hui_pack32(hui_unpack(s, t->code.nan));
-  t->value.below = hui_pack32(hui_unpack(s, t->code.below));
-  t->value.overflow = hui_pack32(hui_unpack(s, t->code.overflow));
-  t->value.neg_overflow = hui_pack32(hui_unpack(s, t->code.neg_overflow));
-  if (s->round >= HU_SRA) {
-    int32_t spare = t->d0 - s->bits; /* fraction digits below the random ones */
-    t->stochastic.keep = spare > 0 ? ~(((uint32_t)1 << spare) - 1) : 0xFFFFFFFFu;
-    t->stochastic.half = spare > 0 ? (uint32_t)1 << (spare - 1) : 0;
+  lanes->way.middle = hui_middle_of(lanes);
+  if (spec->zero == HU_ZERO_FIELD && spec->subnormal == HU_SUBNORMAL_GRADUAL)
+    lanes->way.plain = low == 1 ? 1 : low > spec->m ? 2 : 0;
+  if (spec->max_code >= 0x1000000) lanes->way.plain = lanes->way.plain == 1;
+  lanes->value.inf = hui_pack32(hui_unpack(spec, lanes->code.inf));
+  lanes->value.neg_inf = hui_pack32(hui_unpack(spec, lanes->code.neg_inf));
+  lanes->value.nan = hui_pack32(hui_unpack(spec, lanes->code.nan));
+  lanes->value.below = hui_pack32(hui_unpack(spec, lanes->code.below));
+  lanes->value.overflow = hui_pack32(hui_unpack(spec, lanes->code.overflow));
+  lanes->value.neg_overflow = hui_pack32(hui_unpack(spec, lanes->code.neg_overflow));
+  if (spec->round >= HU_SRA) {
+    int32_t spare = lanes->d0 - spec->bits; /* fraction digits below the random ones */
+    lanes->stochastic.keep = spare > 0 ? ~(((uint32_t)1 << spare) - 1) : 0xFFFFFFFFu;
+    lanes->stochastic.half = spare > 0 ? (uint32_t)1 << (spare - 1) : 0;
   }
   return 1;
 }
 
 /* Rounding to odd in binary32 first changes nothing if binary32 has two digits more than any rounding looks at: than
  * the grid, the grid of tininess (one binade finer), and the random digits. */
-static inline int hui_odd_is_enough(const hu_spec *s) {
-  int32_t digits = s->m + 2 + (s->round >= HU_SRA ? s->bits : 0);
-  return digits <= 23 && s->emin - digits >= -148 && s->emin <= 120;
+static inline int hui_odd_is_enough(const hu_spec *spec) {
+  int32_t digits = spec->m + 2 + (spec->round >= HU_SRA ? spec->bits : 0);
+  return digits <= 23 && spec->emin - digits >= -148 && spec->emin <= 120;
 }
 
 #endif

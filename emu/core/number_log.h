@@ -8,61 +8,63 @@
 
 #include "emu/core/function.h"
 
-HU_FN uint32_t hui_power_is_whole(int32_t k, int32_t f) { return ((uint32_t)k & (((uint32_t)1 << f) - 1)) == 0; }
-
-/* Returns floor(k / 2^f). */
-HU_FN int32_t hui_power_exponent(int32_t k, int32_t f) {
-  int32_t whole = (int32_t)((uint32_t)(k < 0 ? -(int64_t)k : k) >> f);
-  return k < 0 ? -whole - !hui_power_is_whole(k, f) : whole;
+HU_FN uint32_t hui_power_is_whole(int32_t k, int32_t fraction) {
+  return ((uint32_t)k & (((uint32_t)1 << fraction) - 1)) == 0;
 }
 
-/* 2^(k / 2^f), |k / 2^f| <= 512. */
-HU_FN void hui_power_real(hu_real *v, int32_t k, int32_t f, int32_t limbs) {
-  hu_big a = hui_big_scaled((uint64_t)(k < 0 ? -(int64_t)k : k), -f, limbs);
-  hui_real_exp2(v, &a, k < 0, 0, limbs);
+/* Returns floor(k / 2^fraction). */
+HU_FN int32_t hui_power_exponent(int32_t k, int32_t fraction) {
+  int32_t whole = (int32_t)((uint32_t)(k < 0 ? -(int64_t)k : k) >> fraction);
+  return k < 0 ? -whole - !hui_power_is_whole(k, fraction) : whole;
 }
 
-/* Returns all of (-1)^sign 2^(k / 2^f), or its 64 leading digits and sticky. */
-HU_OUTLINE hu_num hui_power_num(uint32_t sign, int32_t k, int32_t f) {
-  hu_num z = hui_num_finite(sign, 1, hui_power_exponent(k, f));
-  if (hui_power_is_whole(k, f)) return z;
+/* 2^(k / 2^fraction), |k / 2^fraction| <= 512. */
+HU_FN void hui_power_real(hu_real *value, int32_t k, int32_t fraction, int32_t limbs) {
+  hu_big a = hui_big_scaled((uint64_t)(k < 0 ? -(int64_t)k : k), -fraction, limbs);
+  hui_real_exp2(value, &a, k < 0, 0, limbs);
+}
+
+/* Returns all of (-1)^sign 2^(k / 2^fraction), or its 64 leading digits and sticky. */
+HU_OUTLINE hu_num hui_power_num(uint32_t sign, int32_t k, int32_t fraction) {
+  hu_num z = hui_num_finite(sign, 1, hui_power_exponent(k, fraction));
+  if (hui_power_is_whole(k, fraction)) return z;
   for (int32_t limbs = 6; limbs <= HU_BIG_FRACTION; limbs *= 2) {
-    hu_real v;
-    hui_power_real(&v, k, f, limbs);
-    v.sign = sign;
-    if (hui_real_decided(&z, &v, limbs)) break;
+    hu_real value;
+    hui_power_real(&value, k, fraction, limbs);
+    value.sign = sign;
+    if (hui_real_decided(&z, &value, limbs)) break;
   }
   z.sticky = 1;
   return z;
 }
 
-/* floor(2^(k / 2^f + low)) modulo 2^(64 count), the lowest word first, for an irrational power. low + k / 2^f may be up
- * to 700 where the highest precision still settles the digits. */
-HU_OUTLINE void hui_power_words(uint64_t *w, int32_t count, int32_t k, int32_t f, int32_t low) {
+/* floor(2^(k / 2^fraction + low)) modulo 2^(64 count), the lowest word first, for an irrational power. low + k /
+ * 2^fraction may be up to 700 where the highest precision still settles the digits. */
+HU_OUTLINE void hui_power_words(uint64_t *w, int32_t count, int32_t k, int32_t fraction, int32_t low) {
   for (int32_t i = 0; i < count; i++) w[i] = 0;
   for (int32_t limbs = 6; limbs <= HU_BIG_FRACTION; limbs *= 2) {
-    hu_real v;
+    hu_real value;
     hu_big reach = hui_big_of(0, limbs), above;
-    hui_power_real(&v, k, f, limbs);
-    int32_t from = 32 * limbs - low - v.exp, settled = 1; /* the place of the lowest digit */
+    hui_power_real(&value, k, fraction, limbs);
+    int32_t from = 32 * limbs - low - value.exp, settled = 1; /* the place of the lowest digit */
     if (from < 0) continue;
-    reach.limb[v.error >> 5] = (uint32_t)1 << (v.error & 31);
-    hui_big_add(&above, &v.z, &reach, limbs);
-    hui_big_sub(&v.z, &v.z, &reach, limbs);
+    reach.limb[value.error >> 5] = (uint32_t)1 << (value.error & 31);
+    hui_big_add(&above, &value.z, &reach, limbs);
+    hui_big_sub(&value.z, &value.z, &reach, limbs);
     for (int32_t i = 0; i < count; i++) {
-      w[i] = hui_big_digits(&v.z, from + 64 * i + 63, limbs);
+      w[i] = hui_big_digits(&value.z, from + 64 * i + 63, limbs);
       if (w[i] != hui_big_digits(&above, from + 64 * i + 63, limbs)) settled = 0;
     }
     if (settled) return;
   }
 }
 
-/* 2^f log2 |x| of a finite x that is not 0: all of it, or 64 digits and sticky. */
-HU_OUTLINE hu_num hui_log_scaled(hu_num x, int32_t f) {
+/* 2^fraction log2 |x| of a finite x that is not 0: all of it, or 64 digits and sticky. */
+HU_OUTLINE hu_num hui_log_scaled(hu_num x, int32_t fraction) {
   uint32_t ignored = 0;
   x.sign = 0;
   hu_num z = hui_function_of(HU_OP_LOG2, x, x, &ignored);
-  z.exp += f;
+  z.exp += fraction;
   return z;
 }
 
@@ -100,14 +102,14 @@ HU_FN hu_split hui_floor_split(hu_num t) {
   return z;
 }
 
-/* floor and `digits` (1 to 34) digits of 2^f log2 |x| for a finite x that is not 0 and not sticky; 0 if they are not
- * settled by 64 digits of the powers, or x is a power of two. A square of m from 1 to below 4 is 2 or more just if the
- * next digit of log2 m is 1; two numbers around m are squared, one cut off and one rounded up. */
-HU_FN int32_t hui_log_quickly(hu_split *z, hu_num x, int32_t f, int32_t digits) {
+/* floor and `digits` (1 to 34) digits of 2^fraction log2 |x| for a finite x that is not 0 and not sticky; 0 if they are
+ * not settled by 64 digits of the powers, or x is a power of two. A square of m from 1 to below 4 is 2 or more just if
+ * the next digit of log2 m is 1; two numbers around m are squared, one cut off and one rounded up. */
+HU_FN int32_t hui_log_quickly(hu_split *z, hu_num x, int32_t fraction, int32_t digits) {
   int32_t lead = hui_clz64(x.sig);
   uint64_t found = 0, low = x.sig << lead, high = low;
   if (low << 1 == 0) return 0;
-  for (int32_t i = 0; i < f + digits; i++) {
+  for (int32_t i = 0; i < fraction + digits; i++) {
     hu_num a = hui_num_finite(0, low, -63), b = hui_num_finite(0, high, -63);
     a = hui_product(0, a, a);
     b = hui_product(0, b, b);
@@ -116,7 +118,7 @@ HU_FN int32_t hui_log_quickly(hu_split *z, hu_num x, int32_t f, int32_t digits) 
     if (a.exp != b.exp || high == 0) return 0;
     found = found << 1 | (hui_exponent(a) > 0);
   }
-  z->whole = ((int64_t)x.exp + 63 - lead) * ((int64_t)1 << f) + (int64_t)(found >> digits);
+  z->whole = ((int64_t)x.exp + 63 - lead) * ((int64_t)1 << fraction) + (int64_t)(found >> digits);
   z->part = found << (64 - digits);
   z->sticky = 1; /* log2 x is irrational */
   return 1;

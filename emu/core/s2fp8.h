@@ -73,11 +73,12 @@ HU_FN int64_t hui_s2_nearest(hu_num x) {
 HU_FN uint64_t hui_s2_size(int64_t x) { return x < 0 ? 0 - (uint64_t)x : (uint64_t)x; }
 
 /* Return alpha and beta as binary32 patterns. */
-HU_FN uint32_t hui_s2_alpha(const hu_s2 *t) {
-  return hui_pack32(hui_s2_quotient(0, (uint64_t)t->target << HU_S2_DIGITS, (uint64_t)t->gap));
+HU_FN uint32_t hui_s2_alpha(const hu_s2 *tensor) {
+  return hui_pack32(hui_s2_quotient(0, (uint64_t)tensor->target << HU_S2_DIGITS, (uint64_t)tensor->gap));
 }
-HU_FN uint32_t hui_s2_beta(const hu_s2 *t) {
-  return hui_pack32(hui_s2_quotient(t->mu > 0, hui_s2_size(t->mu) * (uint64_t)t->target, (uint64_t)t->gap));
+HU_FN uint32_t hui_s2_beta(const hu_s2 *tensor) {
+  return hui_pack32(
+      hui_s2_quotient(tensor->mu > 0, hui_s2_size(tensor->mu) * (uint64_t)tensor->target, (uint64_t)tensor->gap));
 }
 
 /* ---- y of an element ---- */
@@ -89,11 +90,11 @@ HU_FN hu_num hui_s2_far(uint32_t sign, int64_t whole) { return whole > 0 ? hui_b
 HU_OUTLINE hu_num hui_s2_y_digits(uint64_t rest, uint64_t gap) {
   hu_num z = hui_num_special(HU_KIND_ZERO, 0);
   for (int32_t f = 6; f <= HU_BIG_FRACTION; f *= 2) {
-    hu_real v;
+    hu_real value;
     hu_big a = hui_big_scaled(rest, 0, f), b = hui_big_scaled(gap, 0, f);
     hui_big_div(&a, &a, &b, f);
-    hui_real_exp2(&v, &a, 0, 0, f);
-    if (hui_real_decided(&z, &v, f)) break;
+    hui_real_exp2(&value, &a, 0, 0, f);
+    if (hui_real_decided(&z, &value, f)) break;
   }
   return z;
 }
@@ -108,25 +109,26 @@ HU_FN uint32_t hui_s2_known(hu_num *z, uint64_t sig, uint64_t reach) {
 }
 
 /* Returns how many digits the rounding of an element looks at. */
-HU_FN int32_t hui_s2_looks_at(const hu_spec *s) { return s->m + 3 + s->bits; }
+HU_FN int32_t hui_s2_looks_at(const hu_spec *spec) { return spec->m + 3 + spec->bits; }
 
 /* Returns sign 2^(target (l - mu) / gap). */
-HU_FN hu_num hui_s2_y(const hu_s2 *t, uint32_t sign, int64_t l) {
+HU_FN hu_num hui_s2_y(const hu_s2 *tensor, uint32_t sign, int64_t l) {
   uint64_t rest;
-  int64_t whole = hui_s2_floor(t->target * (l - t->mu), t->gap, &rest);
+  int64_t whole = hui_s2_floor(tensor->target * (l - tensor->mu), tensor->gap, &rest);
   hu_num z;
   if (whole > HU_S2_FAR || whole < -HU_S2_FAR) return hui_s2_far(sign, whole);
   if (rest == 0) return hui_num_finite(sign, 1, (int32_t)whole);
-  uint64_t sig = hui_s2_exp2(hui_s2_fraction(rest, (uint64_t)t->gap));
-  if (hui_s2_looks_at(&t->spec) > 46 || !hui_s2_known(&z, sig, 64)) z = hui_s2_y_digits(rest, (uint64_t)t->gap);
+  uint64_t sig = hui_s2_exp2(hui_s2_fraction(rest, (uint64_t)tensor->gap));
+  if (hui_s2_looks_at(&tensor->spec) > 46 || !hui_s2_known(&z, sig, 64))
+    z = hui_s2_y_digits(rest, (uint64_t)tensor->gap);
   z.exp += (int32_t)whole;
   z.sign = (uint8_t)sign;
   return z;
 }
 
 /* The code of an infinity that becomes NaN, or in a format without NaN the end of the numbers. */
-HU_FN uint32_t hui_s2_infinity(const hu_s2 *t, uint32_t sign, uint32_t *events) {
-  hu_spec finite = t->spec;
+HU_FN uint32_t hui_s2_infinity(const hu_s2 *tensor, uint32_t sign, uint32_t *events) {
+  hu_spec finite = tensor->spec;
   if (finite.has_nan) {
     *events = HU_EVENT_INF_IN | HU_EVENT_INVALID;
     return hui_nan_signed(&finite, sign);
@@ -136,12 +138,12 @@ HU_FN uint32_t hui_s2_infinity(const hu_s2 *t, uint32_t sign, uint32_t *events) 
   return hui_from_inf(&finite, sign, events);
 }
 
-/* Returns the code of the binary32 pattern u; sets *events. */
-HU_OUTLINE uint32_t hui_s2_element(const hu_s2 *t, uint32_t u, uint32_t random, uint32_t *events) {
-  hu_num x = hui_unpack32(u);
-  if (x.kind == HU_KIND_INF && t->special_is_nan) return hui_s2_infinity(t, x.sign, events);
-  if (x.kind == HU_KIND_FINITE) x = hui_s2_y(t, x.sign, hui_s2_log2(u & 0x7FFFFFFF));
-  return hui_round(&t->spec, x, random, events);
+/* Returns the code of a binary32 pattern; sets *events. */
+HU_OUTLINE uint32_t hui_s2_element(const hu_s2 *tensor, uint32_t pattern, uint32_t random, uint32_t *events) {
+  hu_num x = hui_unpack32(pattern);
+  if (x.kind == HU_KIND_INF && tensor->special_is_nan) return hui_s2_infinity(tensor, x.sign, events);
+  if (x.kind == HU_KIND_FINITE) x = hui_s2_y(tensor, x.sign, hui_s2_log2(pattern & 0x7FFFFFFF));
+  return hui_round(&tensor->spec, x, random, events);
 }
 
 /* ---- the value of a code ---- */
@@ -166,9 +168,9 @@ HU_FN uint64_t hui_s2_raised(uint64_t q, uint64_t n) {
 /* If 2^mu |P|^(gap / target), in units, is a dyadic number: it is. With A = target 2^40 its A-th power is
  * 2^(target mu + gap j) s^gap, which it is only if that is the A-th power of an odd number times one of two: if
  * s^(w/u) is an integer for the reduced fraction w/u = gap/A, so s a u-th power, and A divides the exponent. */
-HU_OUTLINE uint32_t hui_s2_value_ends(hu_num *z, const hu_s2 *t, hu_s2_power p) {
-  uint64_t a = (uint64_t)t->target << HU_S2_DIGITS, b = (uint64_t)t->gap, x = a, y = b, rest, root = 1;
-  int64_t exponent = hui_s2_floor(t->target * t->mu + t->gap * p.j, (int64_t)a, &rest);
+HU_OUTLINE uint32_t hui_s2_value_ends(hu_num *z, const hu_s2 *tensor, hu_s2_power given) {
+  uint64_t a = (uint64_t)tensor->target << HU_S2_DIGITS, b = (uint64_t)tensor->gap, x = a, y = b, rest, root = 1;
+  int64_t exponent = hui_s2_floor(tensor->target * tensor->mu + tensor->gap * given.j, (int64_t)a, &rest);
   if (rest) return 0;
   while (y) {
     uint64_t r = x % y;
@@ -177,18 +179,18 @@ HU_OUTLINE uint32_t hui_s2_value_ends(hu_num *z, const hu_s2 *t, hu_s2_power p) 
   }
   a /= x;
   b /= x;
-  if (p.odd > 1) {
+  if (given.odd > 1) {
     if (a > 31) return 0;
     uint64_t low = 1; /* low^a < s <= root^a */
-    for (root = p.odd; root - low > 1;) {
+    for (root = given.odd; root - low > 1;) {
       uint64_t middle = low + (root - low) / 2, power = hui_s2_raised(middle, a);
-      if (power && power < p.odd) {
+      if (power && power < given.odd) {
         low = middle;
       } else {
         root = middle;
       }
     }
-    if (hui_s2_raised(root, a) != p.odd) return 0;
+    if (hui_s2_raised(root, a) != given.odd) return 0;
     root = hui_s2_raised(root, b);
     if (!root) return 0;
   }
@@ -197,59 +199,59 @@ HU_OUTLINE uint32_t hui_s2_value_ends(hu_num *z, const hu_s2 *t, hu_s2_power p) 
 }
 
 /* The same where it does not end. The logarithm of s is off by 2^12 ulps, times gap 2^-40 < 2^11. */
-HU_OUTLINE hu_num hui_s2_value_digits(const hu_s2 *t, hu_s2_power p) {
+HU_OUTLINE hu_num hui_s2_value_digits(const hu_s2 *tensor, hu_s2_power power) {
   hu_num z = hui_num_special(HU_KIND_ZERO, 0);
   uint64_t rest;
-  int64_t whole =
-      hui_s2_floor(t->target * t->mu + t->gap * p.j, (int64_t)t->target * ((int64_t)1 << HU_S2_DIGITS), &rest);
+  int64_t whole = hui_s2_floor(tensor->target * tensor->mu + tensor->gap * power.j,
+                               (int64_t)tensor->target * ((int64_t)1 << HU_S2_DIGITS), &rest);
   for (int32_t f = 6; f <= HU_BIG_FRACTION; f *= 2) {
-    hu_real v;
-    hu_big part = hui_big_scaled(rest, -HU_S2_DIGITS, f), gap = hui_big_scaled((uint64_t)t->gap, -HU_S2_DIGITS, f);
-    if (p.odd > 1) {
-      hui_real_log_of(&v, hui_num_finite(0, p.odd, 0), 1, f);
-      hui_big_mul(&v.z, &v.z, &gap, f);
-      hui_big_add(&part, &part, &v.z, f);
+    hu_real value;
+    hu_big part = hui_big_scaled(rest, -HU_S2_DIGITS, f), gap = hui_big_scaled((uint64_t)tensor->gap, -HU_S2_DIGITS, f);
+    if (power.odd > 1) {
+      hui_real_log_of(&value, hui_num_finite(0, power.odd, 0), 1, f);
+      hui_big_mul(&value.z, &value.z, &gap, f);
+      hui_big_add(&part, &part, &value.z, f);
     }
-    hui_big_over(&part, &part, (uint32_t)t->target, f);
-    hui_real_exp2(&v, &part, 0, 25, f);
-    v.exp += (int32_t)whole;
-    if (hui_real_decided(&z, &v, f)) break;
+    hui_big_over(&part, &part, (uint32_t)tensor->target, f);
+    hui_real_exp2(&value, &part, 0, 25, f);
+    value.exp += (int32_t)whole;
+    if (hui_real_decided(&z, &value, f)) break;
   }
   return z;
 }
 
 HU_FN hu_s2_power hui_s2_power_of(hu_num x) {
-  hu_s2_power p;
+  hu_s2_power power;
   x = hui_stripped(x);
-  p.odd = x.sig;
-  p.j = x.exp;
-  return p;
+  power.odd = x.sig;
+  power.j = x.exp;
+  return power;
 }
 
 /* gap log2(s 2^j) = *whole + *part / 2^64, too small by at most gap + 1 units of *part; exact for s = 1. */
-HU_FN int64_t hui_s2_width(const hu_s2 *t, hu_s2_power p, uint64_t *part) {
-  int32_t lead = hui_clz64(p.odd);
+HU_FN int64_t hui_s2_width(const hu_s2 *tensor, hu_s2_power power, uint64_t *part) {
+  int32_t lead = hui_clz64(power.odd);
   uint32_t next;
   *part = 0;
-  if (p.odd == 1) return t->gap * p.j;
-  uint64_t digits = hui_s2_log2_digits(p.odd << lead, 64, &next);
-  *part = (uint64_t)t->gap * digits;
-  return t->gap * (p.j + 63 - lead) + (int64_t)hui_mul_high64((uint64_t)t->gap, digits);
+  if (power.odd == 1) return tensor->gap * power.j;
+  uint64_t digits = hui_s2_log2_digits(power.odd << lead, 64, &next);
+  *part = (uint64_t)tensor->gap * digits;
+  return tensor->gap * (power.j + 63 - lead) + (int64_t)hui_mul_high64((uint64_t)tensor->gap, digits);
 }
 
 /* Returns 2^mu |P|^(gap / target) of a finite P other than 0. */
-HU_FN hu_num hui_s2_value(const hu_s2 *t, hu_num x) {
-  hu_s2_power p = hui_s2_power_of(x);
+HU_FN hu_num hui_s2_value(const hu_s2 *tensor, hu_num x) {
+  hu_s2_power power = hui_s2_power_of(x);
   hu_num z;
   uint64_t part, rest;
-  int64_t units = t->mu + hui_s2_floor(hui_s2_width(t, p, &part), t->target, &rest);
+  int64_t units = tensor->mu + hui_s2_floor(hui_s2_width(tensor, power, &part), tensor->target, &rest);
   int64_t whole = units >> HU_S2_DIGITS;
   if (whole > 400 || whole < -400) return hui_s2_far(x.sign, whole);
   /* What lies below the units adds less than two units of 2^-40 2^-24, and is too small by as much at most. */
   uint64_t f = ((uint64_t)units & (((uint64_t)1 << HU_S2_DIGITS) - 1)) << 24 |
-               ((rest << 40 | part >> 24) / (uint64_t)t->target & 0xFFFFFFFFFFu) >> 16;
+               ((rest << 40 | part >> 24) / (uint64_t)tensor->target & 0xFFFFFFFFFFu) >> 16;
   if (!hui_s2_known(&z, hui_s2_exp2(f), 8192)) {
-    if (!hui_s2_value_ends(&z, t, p)) z = hui_s2_value_digits(t, p);
+    if (!hui_s2_value_ends(&z, tensor, power)) z = hui_s2_value_digits(tensor, power);
   } else {
     z.exp += (int32_t)whole;
   }
@@ -258,9 +260,9 @@ HU_FN hu_num hui_s2_value(const hu_s2 *t, hu_num x) {
 }
 
 /* Returns the binary32 pattern of a code's value. */
-HU_OUTLINE uint32_t hui_s2_decoded(const hu_s2 *t, uint32_t code) {
-  hu_num x = hui_unpack(&t->spec, code);
-  return hui_pack32(x.kind == HU_KIND_FINITE ? hui_s2_value(t, x) : x);
+HU_OUTLINE uint32_t hui_s2_decoded(const hu_s2 *tensor, uint32_t code) {
+  hu_num x = hui_unpack(&tensor->spec, code);
+  return hui_pack32(x.kind == HU_KIND_FINITE ? hui_s2_value(tensor, x) : x);
 }
 
 #endif

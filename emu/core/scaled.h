@@ -40,9 +40,9 @@ HU_FN uint64_t hui_digits_of(hu_num x) { return x.sig << hui_clz64(x.sig); }
 
 /* One step in binary32, ties to even; a finite x beyond the range gives the largest number. */
 HU_OUTLINE hu_num hui_step32(hu_num x) {
-  uint32_t u = hui_pack32(x);
-  if (x.kind == HU_KIND_FINITE && (u & 0x7FFFFFFF) == 0x7F800000) u = (u & 0x80000000) | HU_LARGEST32;
-  return hui_unpack32(u);
+  uint32_t pattern = hui_pack32(x);
+  if (x.kind == HU_KIND_FINITE && (pattern & 0x7FFFFFFF) == 0x7F800000) pattern = (pattern & 0x80000000) | HU_LARGEST32;
+  return hui_unpack32(pattern);
 }
 
 /* Does the same, but replaces 0. */
@@ -54,211 +54,221 @@ HU_FN hu_num hui_step32_some(hu_num x) {
 /* Returns how many blocks n rows or columns make; side 0: one. */
 HU_FN size_t hui_blocks_along(size_t n, size_t side) { return n == 0 ? 0 : side == 0 ? 1 : (n - 1) / side + 1; }
 
-HU_OUTLINE hu_scaler hui_scaler_of(hu_scaling d, hu_mode mode) {
-  hu_scaler s;
+HU_OUTLINE hu_scaler hui_scaler_of(hu_scaling scaling, hu_mode mode) {
+  hu_scaler scaler;
   hu_mode shared;
-  memset(&s, 0, sizeof s);
+  memset(&scaler, 0, sizeof scaler);
   memset(&shared, 0, sizeof shared);
-  shared.round = d.round;
+  shared.round = scaling.round;
   shared.saturate = HU_SAT_FINITE;
   if (mode.saturate == HU_SAT_DEFAULT) mode.saturate = HU_SAT_FINITE;
-  s.element = hui_spec_of(d.element, mode);
-  s.scale = hui_spec_of(d.scale, shared);
-  s.top = hui_unpack(&s.element, s.element.max_code);
-  s.emax = hui_exponent(s.top);
-  s.high = hui_exponent(hui_unpack(&s.scale, s.scale.max_code));
-  s.low = s.scale.emin - (s.scale.zero == HU_ZERO_FIELD && s.scale.subnormal == HU_SUBNORMAL_GRADUAL ? s.scale.m : 0) +
-          (s.scale.zero == HU_ZERO_CODE);
-  s.tensor = hui_power_of_two(0);
-  s.tensor_code = s.tensor;
-  s.amin = d.amin;
-  s.rule = d.rule;
-  s.steps = d.steps;
-  s.two = d.tensor;
-  s.coding = d.coding;
-  s.special = d.special;
-  s.blank = d.blank;
-  return s;
+  scaler.element = hui_spec_of(scaling.element, mode);
+  scaler.scale = hui_spec_of(scaling.scale, shared);
+  scaler.top = hui_unpack(&scaler.element, scaler.element.max_code);
+  scaler.emax = hui_exponent(scaler.top);
+  scaler.high = hui_exponent(hui_unpack(&scaler.scale, scaler.scale.max_code));
+  scaler.low =
+      scaler.scale.emin -
+      (scaler.scale.zero == HU_ZERO_FIELD && scaler.scale.subnormal == HU_SUBNORMAL_GRADUAL ? scaler.scale.m : 0) +
+      (scaler.scale.zero == HU_ZERO_CODE);
+  scaler.tensor = hui_power_of_two(0);
+  scaler.tensor_code = scaler.tensor;
+  scaler.amin = scaling.amin;
+  scaler.rule = scaling.rule;
+  scaler.steps = scaling.steps;
+  scaler.two = scaling.tensor;
+  scaler.coding = scaling.coding;
+  scaler.special = scaling.special;
+  scaler.blank = scaling.blank;
+  return scaler;
 }
 
 /* ---- the second level ---- */
 
 /* Sets t from the tensor's amax, a pattern; for a scaling with two levels. */
-HU_OUTLINE void hui_scaler_tensor(hu_scaler *s, uint32_t amax) {
+HU_OUTLINE void hui_scaler_tensor(hu_scaler *scaler, uint32_t amax) {
   hu_num a = hui_unpack32(amax), one = hui_power_of_two(0);
-  hu_num both = hui_product(0, s->top, hui_unpack(&s->scale, s->scale.max_code));
-  s->tensor = s->tensor_code = one;
+  hu_num both = hui_product(0, scaler->top, hui_unpack(&scaler->scale, scaler->scale.max_code));
+  scaler->tensor = scaler->tensor_code = one;
   if (amax == 0) return;
-  if (s->steps == HU_STEPS_EXACT || s->steps == HU_STEPS_DIVIDE) {
-    s->tensor = hui_step32_some(hui_quotient(0, a, both));
+  if (scaler->steps == HU_STEPS_EXACT || scaler->steps == HU_STEPS_DIVIDE) {
+    scaler->tensor = hui_step32_some(hui_quotient(0, a, both));
     return;
   }
-  if (s->steps == HU_STEPS_RECIPROCAL) {
-    s->tensor = hui_step32_some(hui_quotient(0, a, both));
-    s->tensor_code = hui_step32_some(hui_quotient(0, one, s->tensor));
+  if (scaler->steps == HU_STEPS_RECIPROCAL) {
+    scaler->tensor = hui_step32_some(hui_quotient(0, a, both));
+    scaler->tensor_code = hui_step32_some(hui_quotient(0, one, scaler->tensor));
     return;
   }
-  s->tensor_code = hui_step32_some(hui_quotient(0, both, a));
-  s->tensor = hui_step32_some(hui_quotient(0, one, s->tensor_code));
+  scaler->tensor_code = hui_step32_some(hui_quotient(0, both, a));
+  scaler->tensor = hui_step32_some(hui_quotient(0, one, scaler->tensor_code));
 }
 
 /* ---- the scale of a block ---- */
 
 /* Returns the exponent of the scale for amax a > 0 under a rule of powers of two. */
-HU_FN int32_t hui_scale_exponent(const hu_scaler *s, hu_num a) {
+HU_FN int32_t hui_scale_exponent(const hu_scaler *scaler, hu_num a) {
   uint64_t digits = hui_digits_of(a);
-  int32_t e = hui_exponent(a) - s->emax;
-  if (s->rule == HU_SCALE_CEIL) e += digits << 1 != 0;
-  if (s->rule == HU_SCALE_EVEN) e += digits + ((uint64_t)1 << (62 - s->element.m)) < digits;
-  if (s->rule == HU_SCALE_RCEIL) e += digits > hui_digits_of(s->top);
-  if (e < s->low) return s->low;
-  return e > s->high ? s->high : e;
+  int32_t e = hui_exponent(a) - scaler->emax;
+  if (scaler->rule == HU_SCALE_CEIL) e += digits << 1 != 0;
+  if (scaler->rule == HU_SCALE_EVEN) e += digits + ((uint64_t)1 << (62 - scaler->element.m)) < digits;
+  if (scaler->rule == HU_SCALE_RCEIL) e += digits > hui_digits_of(scaler->top);
+  if (e < scaler->low) return scaler->low;
+  return e > scaler->high ? scaler->high : e;
 }
 
 /* The same in binary32 patterns: what takes that of A into the next binade where the rule goes up (docs/scaled.md
  * section 3). m <= 22. */
-HU_FN uint32_t hui_scale_carry(const hu_scaler *s) {
-  if (s->rule == HU_SCALE_CEIL) return 0x7FFFFF;
-  if (s->rule == HU_SCALE_EVEN) return (uint32_t)1 << (22 - s->element.m);
-  if (s->rule == HU_SCALE_RCEIL) return 0x7FFFFF - (hui_pack32(s->top) & 0x7FFFFF);
+HU_FN uint32_t hui_scale_carry(const hu_scaler *scaler) {
+  if (scaler->rule == HU_SCALE_CEIL) return 0x7FFFFF;
+  if (scaler->rule == HU_SCALE_EVEN) return (uint32_t)1 << (22 - scaler->element.m);
+  if (scaler->rule == HU_SCALE_RCEIL) return 0x7FFFFF - (hui_pack32(scaler->top) & 0x7FFFFF);
   return 0;
 }
 
 /* Returns what rule ratio rounds into the scale format, for amax a > 0. */
-HU_OUTLINE hu_num hui_scale_ratio(const hu_scaler *s, hu_num a) {
+HU_OUTLINE hu_num hui_scale_ratio(const hu_scaler *scaler, hu_num a) {
   hu_num q;
-  if (s->steps == HU_STEPS_EXACT) return hui_quotient(0, a, s->two ? hui_product(0, s->top, s->tensor) : s->top);
-  if (s->steps == HU_STEPS_ENCODE) {
-    q = hui_step32(hui_quotient(0, hui_power_of_two(0), s->top));
-    q = hui_step32(hui_product(0, s->tensor_code, q));
+  if (scaler->steps == HU_STEPS_EXACT)
+    return hui_quotient(0, a, scaler->two ? hui_product(0, scaler->top, scaler->tensor) : scaler->top);
+  if (scaler->steps == HU_STEPS_ENCODE) {
+    q = hui_step32(hui_quotient(0, hui_power_of_two(0), scaler->top));
+    q = hui_step32(hui_product(0, scaler->tensor_code, q));
     return q.kind == HU_KIND_ZERO ? q : hui_step32(hui_product(0, a, q));
   }
-  q = hui_step32(hui_quotient(0, a, s->top));
-  if (!s->two || q.kind == HU_KIND_ZERO) return q;
-  if (s->steps == HU_STEPS_MULTIPLY) return hui_step32(hui_product(0, q, s->tensor_code));
-  return hui_step32(hui_quotient(0, q, s->tensor));
+  q = hui_step32(hui_quotient(0, a, scaler->top));
+  if (!scaler->two || q.kind == HU_KIND_ZERO) return q;
+  if (scaler->steps == HU_STEPS_MULTIPLY) return hui_step32(hui_product(0, q, scaler->tensor_code));
+  return hui_step32(hui_quotient(0, q, scaler->tensor));
 }
 
 /* Returns s t, as decoding uses it: exact, or a binary32 number. */
-HU_FN hu_num hui_scale_back(const hu_scaler *s, hu_num scale) {
+HU_FN hu_num hui_scale_back(const hu_scaler *scaler, hu_num scale) {
   uint32_t ignored = 0;
-  hu_num x = hui_exact_mul(scale, s->tensor, &ignored);
-  return s->steps == HU_STEPS_EXACT ? x : hui_step32(x);
+  hu_num x = hui_exact_mul(scale, scaler->tensor, &ignored);
+  return scaler->steps == HU_STEPS_EXACT ? x : hui_step32(x);
 }
 
-HU_FN uint32_t hui_scale_code(const hu_scaler *s, hu_num x) {
+HU_FN uint32_t hui_scale_code(const hu_scaler *scaler, hu_num x) {
   uint32_t ignored;
-  return hui_round(&s->scale, x, 0, &ignored);
+  return hui_round(&scaler->scale, x, 0, &ignored);
 }
 
 /* All that elements need, once the scale's code is there. */
-HU_FN void hui_shared_finish(const hu_scaler *s, hu_shared *b) {
-  hu_num scale = hui_unpack(&s->scale, b->code);
-  b->back = hui_scale_back(s, scale);
-  b->by = b->back;
-  b->multiply = s->steps >= HU_STEPS_MULTIPLY;
-  b->under = scale.kind == HU_KIND_NAN ? HU_UNDER_NAN : b->back.kind == HU_KIND_ZERO ? HU_UNDER_ZERO : HU_UNDER_SCALE;
-  if (b->multiply && b->under == HU_UNDER_SCALE && b->back.kind == HU_KIND_FINITE) { /* read scales may be infinite */
-    b->by = hui_step32(hui_quotient(0, hui_power_of_two(0), b->back));
+HU_FN void hui_shared_finish(const hu_scaler *scaler, hu_shared *shared) {
+  hu_num scale = hui_unpack(&scaler->scale, shared->code);
+  shared->back = hui_scale_back(scaler, scale);
+  shared->by = shared->back;
+  shared->multiply = scaler->steps >= HU_STEPS_MULTIPLY;
+  shared->under = scale.kind == HU_KIND_NAN           ? HU_UNDER_NAN
+                  : shared->back.kind == HU_KIND_ZERO ? HU_UNDER_ZERO
+                                                      : HU_UNDER_SCALE;
+  if (shared->multiply && shared->under == HU_UNDER_SCALE &&
+      shared->back.kind == HU_KIND_FINITE) { /* read scales may be infinite */
+    shared->by = hui_step32(hui_quotient(0, hui_power_of_two(0), shared->back));
   }
 }
 
 /* Returns the factor of steps reciprocal with two levels, (1 / t) / s. */
-HU_OUTLINE hu_num hui_shared_reciprocal(const hu_scaler *s, uint32_t code) {
-  hu_num scale = hui_unpack(&s->scale, code);
+HU_OUTLINE hu_num hui_shared_reciprocal(const hu_scaler *scaler, uint32_t code) {
+  hu_num scale = hui_unpack(&scaler->scale, code);
   scale.sig += scale.sig == 0; /* of a scale that is 0 or no number no element takes the factor */
-  return hui_step32(hui_quotient(0, s->tensor_code, scale));
+  return hui_step32(hui_quotient(0, scaler->tensor_code, scale));
 }
 
 /* Returns the scale 2^e. */
-HU_FN hu_shared hui_shared_power(const hu_scaler *s, int32_t e) {
-  hu_shared b;
-  memset(&b, 0, sizeof b);
-  b.code = hui_scale_code(s, hui_power_of_two(e));
-  hui_shared_finish(s, &b);
-  return b;
+HU_FN hu_shared hui_shared_power(const hu_scaler *scaler, int32_t e) {
+  hu_shared shared;
+  memset(&shared, 0, sizeof shared);
+  shared.code = hui_scale_code(scaler, hui_power_of_two(e));
+  hui_shared_finish(scaler, &shared);
+  return shared;
 }
 
 /* The scale of a block with amax a, a pattern; nan: of one with infinities or NaN under special=nan. */
-HU_OUTLINE hu_shared hui_shared_of(const hu_scaler *s, uint32_t a, uint32_t nan) {
-  hu_shared b;
-  memset(&b, 0, sizeof b);
-  if (a < s->amin) a = s->amin;
+HU_OUTLINE hu_shared hui_shared_of(const hu_scaler *scaler, uint32_t a, uint32_t nan) {
+  hu_shared shared;
+  memset(&shared, 0, sizeof shared);
+  if (a < scaler->amin) a = scaler->amin;
   hu_num amax = hui_unpack32(a);
   hu_num by = hui_power_of_two(0); /* where it is not 1 / (s t) */
   if (nan) {
-    b.code = s->scale.nan_code;
+    shared.code = scaler->scale.nan_code;
   } else if (a == 0) {
-    b.code = s->blank == HU_BLANK_ZERO ? 0 : hui_scale_code(s, hui_power_of_two(s->blank == HU_BLANK_ONE ? 0 : s->low));
-  } else if (s->rule != HU_SCALE_RATIO) {
-    return hui_shared_power(s, hui_scale_exponent(s, amax));
-  } else if (s->steps == HU_STEPS_ENCODE && !s->two) {
-    by = hui_step32_some(hui_quotient(0, s->top, amax));
-    b.code = hui_scale_code(s, hui_step32_some(hui_quotient(0, hui_power_of_two(0), by)));
+    shared.code = scaler->blank == HU_BLANK_ZERO
+                      ? 0
+                      : hui_scale_code(scaler, hui_power_of_two(scaler->blank == HU_BLANK_ONE ? 0 : scaler->low));
+  } else if (scaler->rule != HU_SCALE_RATIO) {
+    return hui_shared_power(scaler, hui_scale_exponent(scaler, amax));
+  } else if (scaler->steps == HU_STEPS_ENCODE && !scaler->two) {
+    by = hui_step32_some(hui_quotient(0, scaler->top, amax));
+    shared.code = hui_scale_code(scaler, hui_step32_some(hui_quotient(0, hui_power_of_two(0), by)));
   } else {
-    b.code = hui_scale_code(s, hui_scale_ratio(s, amax));
-    if (s->steps == HU_STEPS_RECIPROCAL && s->two) by = hui_shared_reciprocal(s, b.code);
+    shared.code = hui_scale_code(scaler, hui_scale_ratio(scaler, amax));
+    if (scaler->steps == HU_STEPS_RECIPROCAL && scaler->two) by = hui_shared_reciprocal(scaler, shared.code);
   }
-  hui_shared_finish(s, &b);
-  if (s->steps == (s->two ? HU_STEPS_RECIPROCAL : HU_STEPS_ENCODE) && a && b.under == HU_UNDER_SCALE) b.by = by;
-  return b;
+  hui_shared_finish(scaler, &shared);
+  if (scaler->steps == (scaler->two ? HU_STEPS_RECIPROCAL : HU_STEPS_ENCODE) && a && shared.under == HU_UNDER_SCALE)
+    shared.by = by;
+  return shared;
 }
 
 /* ---- elements ---- */
 
 /* Convert between the codes of a fixed-point format, sign and magnitude, and two's complement of the same width. */
-HU_FN uint32_t hui_twos_of(const hu_spec *s, uint32_t code) {
-  return code & s->sign_mask ? (s->sign_mask << 1) - (code & s->mag_mask) : code;
+HU_FN uint32_t hui_twos_of(const hu_spec *spec, uint32_t code) {
+  return code & spec->sign_mask ? (spec->sign_mask << 1) - (code & spec->mag_mask) : code;
 }
 
-HU_FN hu_num hui_scaled_number(const hu_scaler *s, uint32_t code) {
-  const hu_spec *f = &s->element;
-  if (s->coding != HU_CODING_TWOS || !(code & f->sign_mask)) return hui_unpack(f, code);
-  return hui_num_finite(1, f->sign_mask - (code & f->mag_mask), f->emin - f->m);
+HU_FN hu_num hui_scaled_number(const hu_scaler *scaler, uint32_t code) {
+  const hu_spec *spec = &scaler->element;
+  if (scaler->coding != HU_CODING_TWOS || !(code & spec->sign_mask)) return hui_unpack(spec, code);
+  return hui_num_finite(1, spec->sign_mask - (code & spec->mag_mask), spec->emin - spec->m);
 }
 
 /* An element whose block has no scale to divide by. */
-HU_FN uint32_t hui_scaled_lost(const hu_scaler *s, const hu_shared *b, hu_num x, uint32_t random, uint32_t *events) {
-  if (b->under == HU_UNDER_NAN) {
+HU_FN uint32_t hui_scaled_lost(const hu_scaler *scaler, const hu_shared *shared, hu_num x, uint32_t random,
+                               uint32_t *events) {
+  if (shared->under == HU_UNDER_NAN) {
     *events = x.kind == HU_KIND_NAN   ? HU_EVENT_NAN_IN
               : x.kind == HU_KIND_INF ? HU_EVENT_INF_IN | HU_EVENT_INVALID
                                       : HU_EVENT_INEXACT;
-    return x.kind == HU_KIND_NAN && s->element.has_nan ? s->element.nan_code : 0;
+    return x.kind == HU_KIND_NAN && scaler->element.has_nan ? scaler->element.nan_code : 0;
   }
   uint32_t lost = x.kind == HU_KIND_FINITE ? HU_EVENT_INEXACT | HU_EVENT_UNDERFLOW | HU_EVENT_TO_ZERO : 0;
   if (lost) x = hui_num_special(HU_KIND_ZERO, x.sign);
-  uint32_t code = hui_round(&s->element, x, random, events);
+  uint32_t code = hui_round(&scaler->element, x, random, events);
   *events |= lost;
   return code;
 }
 
-/* The code, as it is stored, of the element with pattern u. */
-HU_OUTLINE uint32_t hui_scaled_element(const hu_scaler *s, const hu_shared *b, uint32_t u, uint32_t random,
-                                       uint32_t *events) {
-  hu_num x = hui_unpack32(u);
+/* The code, as it is stored, of the element with pattern pattern. */
+HU_OUTLINE uint32_t hui_scaled_element(const hu_scaler *scaler, const hu_shared *shared, uint32_t pattern,
+                                       uint32_t random, uint32_t *events) {
+  hu_num x = hui_unpack32(pattern);
   uint32_t more = 0;
-  if (x.kind == HU_KIND_INF && s->special == HU_SPECIAL_SATURATE) {
-    x = hui_unpack32((u & 0x80000000) | HU_LARGEST32);
+  if (x.kind == HU_KIND_INF && scaler->special == HU_SPECIAL_SATURATE) {
+    x = hui_unpack32((pattern & 0x80000000) | HU_LARGEST32);
     more = HU_EVENT_INF_IN;
   }
   uint32_t code;
-  if (b->under != HU_UNDER_SCALE) {
-    code = hui_scaled_lost(s, b, x, random, events);
+  if (shared->under != HU_UNDER_SCALE) {
+    code = hui_scaled_lost(scaler, shared, x, random, events);
   } else {
     if (x.kind == HU_KIND_FINITE) {
-      x = b->multiply ? hui_product(x.sign, x, b->by) : hui_quotient(x.sign, x, b->by);
-      if (s->steps != HU_STEPS_EXACT) x = hui_step32(x);
+      x = shared->multiply ? hui_product(x.sign, x, shared->by) : hui_quotient(x.sign, x, shared->by);
+      if (scaler->steps != HU_STEPS_EXACT) x = hui_step32(x);
     }
-    code = hui_round(&s->element, x, random, events);
+    code = hui_round(&scaler->element, x, random, events);
   }
   *events |= more;
-  return s->coding == HU_CODING_TWOS ? hui_twos_of(&s->element, code) : code;
+  return scaler->coding == HU_CODING_TWOS ? hui_twos_of(&scaler->element, code) : code;
 }
 
 /* Returns the value, a pattern, of an element's code. */
-HU_OUTLINE uint32_t hui_scaled_value(const hu_scaler *s, const hu_shared *b, uint32_t code) {
+HU_OUTLINE uint32_t hui_scaled_value(const hu_scaler *scaler, const hu_shared *shared, uint32_t code) {
   uint32_t ignored = 0;
-  hu_num x = hui_exact_mul(hui_scaled_number(s, code), b->back, &ignored);
+  hu_num x = hui_exact_mul(hui_scaled_number(scaler, code), shared->back, &ignored);
   return hui_pack32(x);
 }
 

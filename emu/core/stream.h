@@ -18,30 +18,30 @@ typedef struct hu_philox {
   uint32_t words[4];
 } hu_philox;
 
-HU_FN hu_philox hui_philox4x32(hu_philox c, uint32_t k0, uint32_t k1) {
+HU_FN hu_philox hui_philox4x32(hu_philox counter, uint32_t k0, uint32_t k1) {
   for (int r = 0; r < HU_PHILOX_ROUNDS; r++) {
-    uint64_t p0 = (uint64_t)HU_PHILOX_M0 * c.words[0];
-    uint64_t p1 = (uint64_t)HU_PHILOX_M1 * c.words[2];
-    hu_philox d;
-    d.words[0] = (uint32_t)(p1 >> 32) ^ c.words[1] ^ k0;
-    d.words[1] = (uint32_t)p1;
-    d.words[2] = (uint32_t)(p0 >> 32) ^ c.words[3] ^ k1;
-    d.words[3] = (uint32_t)p0;
-    c = d;
+    uint64_t p0 = (uint64_t)HU_PHILOX_M0 * counter.words[0];
+    uint64_t p1 = (uint64_t)HU_PHILOX_M1 * counter.words[2];
+    hu_philox digits;
+    digits.words[0] = (uint32_t)(p1 >> 32) ^ counter.words[1] ^ k0;
+    digits.words[1] = (uint32_t)p1;
+    digits.words[2] = (uint32_t)(p0 >> 32) ^ counter.words[3] ^ k1;
+    digits.words[3] = (uint32_t)p0;
+    counter = digits;
     k0 += HU_PHILOX_W0;
     k1 += HU_PHILOX_W1;
   }
-  return c;
+  return counter;
 }
 
 /* Returns the four words number 4 block ... 4 block + 3 of a key. */
 HU_FN hu_philox hui_stream_block(uint64_t key, uint64_t block) {
-  hu_philox c;
-  c.words[0] = (uint32_t)block;
-  c.words[1] = (uint32_t)(block >> 32);
-  c.words[2] = 0;
-  c.words[3] = 0;
-  return hui_philox4x32(c, (uint32_t)key, (uint32_t)(key >> 32));
+  hu_philox counter;
+  counter.words[0] = (uint32_t)block;
+  counter.words[1] = (uint32_t)(block >> 32);
+  counter.words[2] = 0;
+  counter.words[3] = 0;
+  return hui_philox4x32(counter, (uint32_t)key, (uint32_t)(key >> 32));
 }
 
 /* Word number c of a key (c = counter + i). */

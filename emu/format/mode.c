@@ -13,12 +13,12 @@ hu_status hu_mode_check(hu_mode mode) {
   return HU_OK;
 }
 
-uint32_t hu_stream_word(hu_stream s, uint64_t i) { return hui_stream_at(s.key, s.counter + i); }
+uint32_t hu_stream_word(hu_stream stream, uint64_t i) { return hui_stream_at(stream.key, stream.counter + i); }
 
-void hu_stream_words_n(size_t n, uint32_t *z, hu_stream s) {
+void hu_stream_words_n(size_t n, uint32_t *z, hu_stream stream) {
   for (size_t i = 0; i < n;) {
-    uint64_t c = s.counter + i;
-    hu_philox block = hui_stream_block(s.key, c >> 2);
+    uint64_t c = stream.counter + i;
+    hu_philox block = hui_stream_block(stream.key, c >> 2);
     for (uint32_t j = c & 3; j < 4 && i < n; j++) z[i++] = block.words[j];
   }
 }

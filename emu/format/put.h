@@ -7,11 +7,11 @@
 #include "halfulp/format.h"
 
 /* Puts the format's first name, or its own text. */
-static inline void hui_put_format(hu_writer *w, hu_format f) {
+static inline void hui_put_format(hu_writer *writer, hu_format format) {
   char text[HU_FORMAT_TEXT_MAX];
-  const char *id = hu_format_id(f);
-  if (!id) (void)hu_format_text(text, sizeof text, f);
-  hui_put(w, id ? id : text);
+  const char *id = hu_format_id(format);
+  if (!id) (void)hu_format_text(text, sizeof text, format);
+  hui_put(writer, id ? id : text);
 }
 
 #endif

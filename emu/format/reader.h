@@ -14,22 +14,22 @@ typedef struct hu_reader {
 } hu_reader;
 
 /* Notes a failure; returns 0. */
-int hui_reader_failed(hu_reader *r, size_t at, hu_status wrong);
+int hui_reader_failed(hu_reader *reader, size_t at, hu_status wrong);
 /* The character c must stand here; or may: then 0 is no failure. */
-int hui_reader_mark(hu_reader *r, char c);
-int hui_reader_passed(hu_reader *r, char c);
+int hui_reader_mark(hu_reader *reader, char c);
+int hui_reader_passed(hu_reader *reader, char c);
 /* This word, up to a comma, a closing parenthesis or the end; this name, also up to an opening one. 0 is no failure. */
-int hui_reader_word(hu_reader *r, const char *word);
-int hui_reader_passed_name(hu_reader *r, const char *word);
+int hui_reader_word(hu_reader *reader, const char *word);
+int hui_reader_passed_name(hu_reader *reader, const char *word);
 /* Decimal from low to high, no leading zero, a minus where low is negative; 1 to 2^31 - 1. */
-int hui_reader_number(hu_reader *r, int64_t low, int64_t high, int64_t *z);
-int hui_reader_length(hu_reader *r, uint32_t *z);
+int hui_reader_number(hu_reader *reader, int64_t low, int64_t high, int64_t *z);
+int hui_reader_length(hu_reader *reader, uint32_t *z);
 /* A format, whose suffixes may have commas of their own: the longest piece that is one. */
-int hui_reader_format(hu_reader *r, hu_format *f);
+int hui_reader_format(hu_reader *reader, hu_format *format);
 /* A word up to the next comma or parenthesis, by a reader of hu_mode's texts. */
 typedef hu_status (*hu_mode_reader)(hu_mode *mode, const char *text);
-int hui_reader_mode_word(hu_reader *r, hu_mode *mode, hu_mode_reader parse);
+int hui_reader_mode_word(hu_reader *reader, hu_mode *mode, hu_mode_reader parse);
 /* [","MODE][",sat="POLICY] ")" */
-int hui_reader_rounding(hu_reader *r, hu_mode *mode);
+int hui_reader_rounding(hu_reader *reader, hu_mode *mode);
 
 #endif

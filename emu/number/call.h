@@ -5,7 +5,7 @@
 
 #include "emu/core/number.h"
 
-/* *s for a valid number and mode: its table is read here and not needed any more. */
-void hui_number_unfold(hu_number_spec *s, hu_number n, hu_mode mode);
+/* *spec for a valid number and mode: its table is read here and not needed any more. */
+void hui_number_unfold(hu_number_spec *spec, hu_number number, hu_mode mode);
 
 #endif

@@ -143,42 +143,42 @@ static const named_row rows[] = {
 size_t hu_number_count(void) { return sizeof rows / sizeof *rows; }
 
 hu_number_entry hu_number_at(size_t i) {
-  hu_number_entry e;
-  memset(&e, 0, sizeof e);
-  if (i >= hu_number_count()) return e;
-  const named_row *r = &rows[i];
-  e.name = r->name;
-  e.source = r->source;
-  e.open = r->open;
-  switch (r->kind) {
-    case HU_NUMBER_POSIT: e.number = hu_number_posit(r->width, r->part); break;
-    case HU_NUMBER_LNS: e.number = hu_number_lns(r->width, r->part, r->rule); break;
+  hu_number_entry entry;
+  memset(&entry, 0, sizeof entry);
+  if (i >= hu_number_count()) return entry;
+  const named_row *row = &rows[i];
+  entry.name = row->name;
+  entry.source = row->source;
+  entry.open = row->open;
+  switch (row->kind) {
+    case HU_NUMBER_POSIT: entry.number = hu_number_posit(row->width, row->part); break;
+    case HU_NUMBER_LNS: entry.number = hu_number_lns(row->width, row->part, row->rule); break;
     case HU_NUMBER_TAKUM_LINEAR:
-    case HU_NUMBER_TAKUM: e.number = hu_number_takum(r->width, r->kind == HU_NUMBER_TAKUM_LINEAR); break;
-    case HU_NUMBER_HIFLOAT8: e.number = hu_number_hifloat8(); break;
-    case HU_NUMBER_TABLE: e.number = hu_number_table(r->part, r->values, r->rule); break;
-    default: e.number = hu_number_fixed(1, r->width - 1u - r->part, r->part, HU_FIXED_SATURATE);
+    case HU_NUMBER_TAKUM: entry.number = hu_number_takum(row->width, row->kind == HU_NUMBER_TAKUM_LINEAR); break;
+    case HU_NUMBER_HIFLOAT8: entry.number = hu_number_hifloat8(); break;
+    case HU_NUMBER_TABLE: entry.number = hu_number_table(row->part, row->values, row->rule); break;
+    default: entry.number = hu_number_fixed(1, row->width - 1u - row->part, row->part, HU_FIXED_SATURATE);
   }
-  return e;
+  return entry;
 }
 
-hu_status hu_number_find(hu_number *z, const char *name) {
-  hu_format f;
-  if (!z || !name) return HU_E_NULL;
+hu_status hu_number_find(hu_number *number, const char *name) {
+  hu_format format;
+  if (!number || !name) return HU_E_NULL;
   for (size_t i = 0; i < hu_number_count(); i++) {
     if (strcmp(rows[i].name, name) != 0) continue;
-    *z = hu_number_at(i).number;
+    *number = hu_number_at(i).number;
     return HU_OK;
   }
-  hu_status s = hu_format_find(&f, name);
-  if (s == HU_OK) *z = hu_number_float(f);
-  return s;
+  hu_status status = hu_format_find(&format, name);
+  if (status == HU_OK) *number = hu_number_float(format);
+  return status;
 }
 
-const char *hu_number_id(hu_number x) {
-  if (x.kind == HU_NUMBER_FLOAT) return hu_format_id(x.format);
+const char *hu_number_id(hu_number number) {
+  if (number.kind == HU_NUMBER_FLOAT) return hu_format_id(number.format);
   for (size_t i = 0; i < hu_number_count(); i++) {
-    if (hu_number_equal(x, hu_number_at(i).number)) return rows[i].name;
+    if (hu_number_equal(number, hu_number_at(i).number)) return rows[i].name;
   }
   return NULL;
 }

@@ -29,12 +29,12 @@ typedef struct hu_number_fast {
 
 /* values: what is written, 0 codes, else the bits of a float; reads32: binary32 operands are read. n: elements of the
  * call, which a table has to be worth. */
-void hui_number_fast_make(hu_number_fast *f, const hu_number_spec *to, const hu_number_spec *from, int reads32,
+void hui_number_fast_make(hu_number_fast *fast, const hu_number_spec *to, const hu_number_spec *from, int reads32,
                           unsigned values, size_t n, const hu_number_lanes *lanes);
 /* At most HU_NUMBER_PIECE elements. encode: of deterministic modes. */
-void hui_number_fast_encode(const hu_number_fast *f, size_t n, uint32_t *z, const uint32_t *x, hu_events *events);
-void hui_number_fast_decode(const hu_number_fast *f, size_t n, uint32_t *z, const uint32_t *x);
+void hui_number_fast_encode(const hu_number_fast *fast, size_t n, uint32_t *z, const uint32_t *x, hu_events *events);
+void hui_number_fast_decode(const hu_number_fast *fast, size_t n, uint32_t *z, const uint32_t *x);
 /* Returns the binary64 pattern of a code's value. */
-uint64_t hui_number_fast_value64(const hu_number_fast *f, uint32_t code);
+uint64_t hui_number_fast_value64(const hu_number_fast *fast, uint32_t code);
 
 #endif

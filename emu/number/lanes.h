@@ -39,7 +39,7 @@ typedef struct hu_lane_counts {
 
 /* x: binary32 patterns, z: codes; elements that are not for here are counted in the result, their z means nothing.
  * counts: added to; of no use if the result is not 0. */
-typedef uint64_t (*hu_number_encode_lanes)(const hu_number_lane *c, size_t n, uint32_t *z, const uint32_t *x,
+typedef uint64_t (*hu_number_encode_lanes)(const hu_number_lane *lane, size_t n, uint32_t *z, const uint32_t *x,
                                            hu_lane_counts *counts);
 typedef struct hu_number_lanes {
   hu_number_encode_lanes posit; /* (n - 2) 2^es <= 126 */
@@ -47,16 +47,16 @@ typedef struct hu_number_lanes {
   hu_number_encode_lanes takum[2]; /* logarithmic in the surroundings of emu/base/float_env.h; linear */
   hu_number_encode_lanes hif8;
   /* z: how many thresholds the key of x is not below. */
-  void (*places)(const hu_number_lane *c, size_t n, uint32_t *z, const uint32_t *x);
+  void (*places)(const hu_number_lane *lane, size_t n, uint32_t *z, const uint32_t *x);
   /* z: binary32 patterns, in the surroundings of emu/base/float_env.h, rounded to nearest. posit: n <= 25 besides;
    * takum: logarithmic, and linear with n <= 28; HU_LANE_LEFT where a value is not for here. */
-  void (*posit_values)(const hu_number_lane *c, size_t n, uint32_t *z, const uint32_t *x);
-  void (*fixed_values)(const hu_number_lane *c, size_t n, uint32_t *z, const uint32_t *x);
-  void (*takum_values[2])(const hu_number_lane *c, size_t n, uint32_t *z, const uint32_t *x);
+  void (*posit_values)(const hu_number_lane *lane, size_t n, uint32_t *z, const uint32_t *x);
+  void (*fixed_values)(const hu_number_lane *lane, size_t n, uint32_t *z, const uint32_t *x);
+  void (*takum_values[2])(const hu_number_lane *lane, size_t n, uint32_t *z, const uint32_t *x);
 } hu_number_lanes;
 extern const hu_number_lanes HU_OF_LEVEL(hu_number_lanes);
 
 /* Binary32 patterns in the order of their values, as signed integers; -0 lies just below +0. */
-static inline int32_t hui_key_of(uint32_t u) { return (int32_t)(u ^ (0 - (u >> 31)) >> 1); }
+static inline int32_t hui_key_of(uint32_t pattern) { return (int32_t)(pattern ^ (0 - (pattern >> 31)) >> 1); }
 
 #endif

@@ -43,13 +43,13 @@ HU_FN uint64_t sum_of(wide x) {
 }
 
 /* P 2^-d rounded; *part: all ones where digits were lost. */
-HU_FN wide rounded(const hu_lane_rounding *r, wide p, wide d, wide minus, wide *part) {
+HU_FN wide rounded(const hu_lane_rounding *rounding, wide p, wide d, wide minus, wide *part) {
   wide half = all_of(1) << (d - 1), low = half + half - 1, cut = p >> d;
-  wide full = picked(minus, all_of(r->full[1]), all_of(r->full[0]));
-  wide add = (half & r->nearest) + ((half + half) & full) + (cut & r->even);
-  add += picked(minus, all_of(r->minus[1]), all_of(r->minus[0]));
+  wide full = picked(minus, all_of(rounding->full[1]), all_of(rounding->full[0]));
+  wide add = (half & rounding->nearest) + ((half + half) & full) + (cut & rounding->even);
+  add += picked(minus, all_of(rounding->minus[1]), all_of(rounding->minus[0]));
   *part = MASK((p & low) != 0);
-  return ((p + add) >> d) | (*part & r->odd);
+  return ((p + add) >> d) | (*part & rounding->odd);
 }
 
 /* Sums of lanes over a piece. */
@@ -57,18 +57,18 @@ typedef struct tally {
   wide left, inexact, over, saturated, under, to_zero, invalid;
 } tally;
 
-static uint64_t add_tallies(const tally *t, hu_lane_counts *counts) {
-  counts->inexact += sum_of(t->inexact);
-  counts->overflow += sum_of(t->over);
-  counts->saturated += sum_of(t->saturated);
-  counts->underflow += sum_of(t->under);
-  counts->to_zero += sum_of(t->to_zero);
-  counts->invalid += sum_of(t->invalid);
-  return sum_of(t->left);
+static uint64_t add_tallies(const tally *all, hu_lane_counts *counts) {
+  counts->inexact += sum_of(all->inexact);
+  counts->overflow += sum_of(all->over);
+  counts->saturated += sum_of(all->saturated);
+  counts->underflow += sum_of(all->under);
+  counts->to_zero += sum_of(all->to_zero);
+  counts->invalid += sum_of(all->invalid);
+  return sum_of(all->left);
 }
 
-HU_FN narrow posits_of(const hu_number_lane *c, wide u, tally *t) {
-  uint32_t es = c->es, w = c->width;
+HU_FN narrow posits_of(const hu_number_lane *lane, wide u, tally *counts) {
+  uint32_t es = lane->es, w = lane->width;
   uint64_t top = (uint64_t)(w - 2) << es, more = w > 25 + es ? w - 25 - es : 0, tail = es + 23 + more;
   uint64_t origin = 1024 >> es; /* k counts from -1024 */
   wide minus = MASK(u >> 31 != 0), a = u & 0x7FFFFFFF, k = (a >> 23) + (1024 - 127), part;
@@ -79,32 +79,33 @@ HU_FN narrow posits_of(const hu_number_lane *c, wide u, tally *t) {
   wide bits = picked(up, q - origin + 2, origin - q + 1);
   wide regime = picked(up, (all_of(1) << bits) - 2, all_of(1));
   wide p = (regime << (es + 23) | e << 23 | (a & 0x7FFFFF)) << more;
-  wide code = rounded(&c->rounding, p, bits + (tail - (w - 1)), minus, &part);
-  code = picked(above, all_of(c->max_code), picked(below, all_of(1), code)) & ~zero;
-  t->left -= MASK(a >> 23 == 255);
-  t->over -= above & ~exact;
-  t->saturated -= above & ~exact;
-  t->under -= below & ~zero;
-  t->inexact -= picked(above, ~exact, picked(below, ~zero, part));
-  return NARROW(((code ^ minus) - minus) & c->mask);
+  wide code = rounded(&lane->rounding, p, bits + (tail - (w - 1)), minus, &part);
+  code = picked(above, all_of(lane->max_code), picked(below, all_of(1), code)) & ~zero;
+  counts->left -= MASK(a >> 23 == 255);
+  counts->over -= above & ~exact;
+  counts->saturated -= above & ~exact;
+  counts->under -= below & ~zero;
+  counts->inexact -= picked(above, ~exact, picked(below, ~zero, part));
+  return NARROW(((code ^ minus) - minus) & lane->mask);
 }
 
-HU_FN narrow fixed_of(const hu_number_lane *c, wide u, tally *t) {
-  uint64_t wrap = 0 - (uint64_t)c->wrap, is_signed = 0 - (uint64_t)c->is_signed;
-  wide minus = MASK(u >> 31 != 0), a = u & 0x7FFFFFFF, k = (a >> 23) + (c->fraction + 1024 - 127), part;
+HU_FN narrow fixed_of(const hu_number_lane *lane, wide u, tally *counts) {
+  uint64_t wrap = 0 - (uint64_t)lane->wrap, is_signed = 0 - (uint64_t)lane->is_signed;
+  wide minus = MASK(u >> 31 != 0), a = u & 0x7FFFFFFF, k = (a >> 23) + (lane->fraction + 1024 - 127), part;
   wide tiny = MASK(k < 1024 - 1), big = MASK(k > 1024 + 34), zero = MASK(a == 0); /* tiny: below a half */
   k = picked(big, all_of(1024 + 34), picked(tiny, all_of(1024 - 1), k));
   wide p = picked(tiny, all_of(1), ((a & 0x7FFFFF) | 0x800000) << 39);
-  wide whole = rounded(&c->rounding, p, 62 + 1024 - k, minus, &part) & ~zero;
-  wide beyond = MASK(whole > picked(minus, all_of(c->top & is_signed), all_of(c->max_code)));
+  wide whole = rounded(&lane->rounding, p, 62 + 1024 - k, minus, &part) & ~zero;
+  wide beyond = MASK(whole > picked(minus, all_of(lane->top & is_signed), all_of(lane->max_code)));
   wide none = beyond & minus & ~is_signed & ~wrap; /* below the range of unsigned numbers */
-  wide end = picked(minus, all_of(c->low_code), all_of(c->max_code)), code = ((whole ^ minus) - minus) & c->mask;
-  t->left -= MASK(a >> 23 == 255) | (big & wrap);
-  t->over -= beyond & ~none;
-  t->saturated -= beyond & ~wrap;
-  t->invalid -= none;
-  t->inexact -= beyond | (part & ~zero);
-  t->to_zero -= ~beyond & ~zero & MASK(whole == 0);
+  wide end = picked(minus, all_of(lane->low_code), all_of(lane->max_code)),
+       code = ((whole ^ minus) - minus) & lane->mask;
+  counts->left -= MASK(a >> 23 == 255) | (big & wrap);
+  counts->over -= beyond & ~none;
+  counts->saturated -= beyond & ~wrap;
+  counts->invalid -= none;
+  counts->inexact -= beyond | (part & ~zero);
+  counts->to_zero -= ~beyond & ~zero & MASK(whole == 0);
   return NARROW(picked(beyond & ~wrap, end, code));
 }
 
@@ -114,23 +115,23 @@ HU_FN narrow fixed_of(const hu_number_lane *c, wide u, tally *t) {
 #define ENCODE(name, code_of)                                                                 \
   static uint64_t name(const hu_number_lane *given, size_t n, uint32_t *z, const uint32_t *x, \
                        hu_lane_counts *counts) {                                              \
-    const hu_number_lane c = *given;                                                          \
-    tally t;                                                                                  \
+    const hu_number_lane lane = *given;                                                       \
+    tally all;                                                                                \
     narrow v;                                                                                 \
     size_t i = 0;                                                                             \
-    memset(&t, 0, sizeof t);                                                                  \
+    memset(&all, 0, sizeof all);                                                              \
     for (; n - i >= W; i += W) {                                                              \
       memcpy(&v, x + i, sizeof v);                                                            \
-      v = code_of(&c, WIDE(v), &t);                                                           \
+      v = code_of(&lane, WIDE(v), &all);                                                      \
       memcpy(z + i, &v, sizeof v);                                                            \
     }                                                                                         \
     if (i < n) {                                                                              \
       memset(&v, 0, sizeof v);                                                                \
       memcpy(&v, x + i, (n - i) * sizeof *x);                                                 \
-      v = code_of(&c, WIDE(v), &t);                                                           \
+      v = code_of(&lane, WIDE(v), &all);                                                      \
       memcpy(z + i, &v, (n - i) * sizeof *z);                                                 \
     }                                                                                         \
-    return add_tallies(&t, counts);                                                           \
+    return add_tallies(&all, counts);                                                         \
   }
 
 ENCODE(encode_posit, posits_of)
@@ -139,16 +140,18 @@ ENCODE(encode_takum_linear, takums_linear_of)
 ENCODE(encode_takum, takums_of)
 ENCODE(find_hif8_places, hif8_places_of)
 
-static uint64_t encode_hif8(const hu_number_lane *c, size_t n, uint32_t *z, const uint32_t *x, hu_lane_counts *counts) {
-  uint64_t left = find_hif8_places(c, n, z, x, counts);
-  for (size_t i = 0; i < n; i++) z[i] = c->codes[z[i] & 0xFF];
+static uint64_t encode_hif8(const hu_number_lane *lane, size_t n, uint32_t *z, const uint32_t *x,
+                            hu_lane_counts *counts) {
+  uint64_t left = find_hif8_places(lane, n, z, x, counts);
+  for (size_t i = 0; i < n; i++) z[i] = lane->codes[z[i] & 0xFF];
   return left;
 }
 
-static void find_places(const hu_number_lane *restrict c, size_t n, uint32_t *restrict z, const uint32_t *restrict x) {
+static void find_places(const hu_number_lane *restrict lane, size_t n, uint32_t *restrict z,
+                        const uint32_t *restrict x) {
   for (size_t i = 0; i < n; i++) z[i] = 0;
-  for (uint32_t j = 0; j < c->thresholds; j++) {
-    int32_t t = c->threshold[j];
+  for (uint32_t j = 0; j < lane->thresholds; j++) {
+    int32_t t = lane->threshold[j];
     for (size_t i = 0; i < n; i++) z[i] += (uint32_t)(hui_key_of(x[i]) >= t);
   }
 }
@@ -157,11 +160,11 @@ static void find_places(const hu_number_lane *restrict c, size_t n, uint32_t *re
 
 /* The place of the first bit that differs from the first one is that of the leading one of an integer of up to 24
  * digits, which its binary32 exponent holds. */
-static void values_of_posit(const hu_number_lane *restrict c, size_t n, uint32_t *restrict z,
+static void values_of_posit(const hu_number_lane *restrict lane, size_t n, uint32_t *restrict z,
                             const uint32_t *restrict x) {
-  uint32_t w = c->width, es = c->es, mask = (uint32_t)c->mask, top = (uint32_t)c->top, body = top - 1;
+  uint32_t w = lane->width, es = lane->es, mask = (uint32_t)lane->mask, top = (uint32_t)lane->top, body = top - 1;
   for (size_t i = 0; i < n; i++) {
-    uint32_t u = x[i] & mask, minus = 0 - (u >> (w - 1)), a = ((u ^ minus) - minus) & body;
+    uint32_t pattern = x[i] & mask, minus = 0 - (pattern >> (w - 1)), a = ((pattern ^ minus) - minus) & body;
     uint32_t ones = 0 - (a >> (w - 2) & 1), run = (a ^ ones) & body, bits;
     float f = (float)(int32_t)run;
     memcpy(&bits, &f, sizeof bits);
@@ -173,15 +176,15 @@ static void values_of_posit(const hu_number_lane *restrict c, size_t n, uint32_t
   }
 }
 
-static void values_of_fixed(const hu_number_lane *restrict c, size_t n, uint32_t *restrict z,
+static void values_of_fixed(const hu_number_lane *restrict lane, size_t n, uint32_t *restrict z,
                             const uint32_t *restrict x) {
-  uint64_t scale_bits = (uint64_t)(1023 - c->fraction) << 52;
-  uint32_t up = 32 - c->width, sign = c->is_signed ? 0x80000000u : 0;
-  double scale, offset = c->is_signed ? 0 : 2147483648.0;
+  uint64_t scale_bits = (uint64_t)(1023 - lane->fraction) << 52;
+  uint32_t up = 32 - lane->width, sign = lane->is_signed ? 0x80000000u : 0;
+  double scale, offset = lane->is_signed ? 0 : 2147483648.0;
   memcpy(&scale, &scale_bits, sizeof scale);
   for (size_t i = 0; i < n; i++) {
     /* Unsigned codes less 2^31 are signed, and 2^31 comes back in binary64 without rounding. */
-    int32_t k = sign ? (int32_t)(x[i] << up) >> up : (int32_t)((x[i] & (uint32_t)c->mask) ^ 0x80000000u);
+    int32_t k = sign ? (int32_t)(x[i] << up) >> up : (int32_t)((x[i] & (uint32_t)lane->mask) ^ 0x80000000u);
     float v = (float)(((double)k + offset) * scale);
     memcpy(z + i, &v, sizeof v);
   }

@@ -9,40 +9,40 @@
 /* ---- records ---- */
 
 static hu_number of_kind(unsigned kind, unsigned width) {
-  hu_number n;
-  memset(&n, 0, sizeof n);
-  n.kind = (uint8_t)kind;
-  n.width = (uint8_t)(width > 255 ? 255 : width);
-  return n;
+  hu_number number;
+  memset(&number, 0, sizeof number);
+  number.kind = (uint8_t)kind;
+  number.width = (uint8_t)(width > 255 ? 255 : width);
+  return number;
 }
 
 static uint8_t byte(unsigned x) { return (uint8_t)(x > 255 ? 255 : x); }
 
-hu_number hu_number_float(hu_format f) {
-  hu_number n = of_kind(HU_NUMBER_FLOAT, 0);
-  n.format = f;
-  return n;
+hu_number hu_number_float(hu_format format) {
+  hu_number number = of_kind(HU_NUMBER_FLOAT, 0);
+  number.format = format;
+  return number;
 }
 
 hu_number hu_number_posit(unsigned n, unsigned es) {
-  hu_number z = of_kind(HU_NUMBER_POSIT, n);
-  z.es = byte(es);
-  return z;
+  hu_number number = of_kind(HU_NUMBER_POSIT, n);
+  number.es = byte(es);
+  return number;
 }
 
 hu_number hu_number_lns(unsigned w, unsigned f, unsigned coding) {
-  hu_number z = of_kind(HU_NUMBER_LNS, w);
-  z.fraction = byte(f);
-  z.coding = byte(coding);
-  return z;
+  hu_number number = of_kind(HU_NUMBER_LNS, w);
+  number.fraction = byte(f);
+  number.coding = byte(coding);
+  return number;
 }
 
 hu_number hu_number_fixed(int is_signed, unsigned m, unsigned n, unsigned overflow) {
-  hu_number z = of_kind(HU_NUMBER_FIXED, m > 255 || n > 255 ? 255 : (is_signed != 0) + m + n);
-  z.sign = is_signed != 0;
-  z.fraction = byte(n);
-  z.overflow = byte(overflow);
-  return z;
+  hu_number number = of_kind(HU_NUMBER_FIXED, m > 255 || n > 255 ? 255 : (is_signed != 0) + m + n);
+  number.sign = is_signed != 0;
+  number.fraction = byte(n);
+  number.overflow = byte(overflow);
+  return number;
 }
 
 hu_number hu_number_takum(unsigned n, int linear) {
@@ -52,52 +52,53 @@ hu_number hu_number_takum(unsigned n, int linear) {
 hu_number hu_number_hifloat8(void) { return of_kind(HU_NUMBER_HIFLOAT8, 8); }
 
 hu_number hu_number_table(size_t count, const float *values, unsigned ties) {
-  hu_number z = of_kind(HU_NUMBER_TABLE, 0);
-  z.count = (uint16_t)(count > HU_TABLE_MAX ? HU_TABLE_MAX + 1 : count);
-  z.table = values;
-  z.ties = byte(ties);
-  return z;
+  hu_number number = of_kind(HU_NUMBER_TABLE, 0);
+  number.count = (uint16_t)(count > HU_TABLE_MAX ? HU_TABLE_MAX + 1 : count);
+  number.table = values;
+  number.ties = byte(ties);
+  return number;
 }
 
 /* ---- which make sense ---- */
 
-static const char *wrong_posit(hu_number n) {
-  if (n.width < 2 || n.width > 32) return "n: not 2 to 32";
-  if (n.es > 5) return "es: more than 5";
-  return (n.width - 2) << n.es > 1022 ? "es: maxPos is beyond 2^1022" : NULL;
+static const char *wrong_posit(hu_number number) {
+  if (number.width < 2 || number.width > 32) return "n: not 2 to 32";
+  if (number.es > 5) return "es: more than 5";
+  return (number.width - 2) << number.es > 1022 ? "es: maxPos is beyond 2^1022" : NULL;
 }
 
-static const char *wrong_lns(hu_number n) {
-  if (n.width < 3 || n.width > 32) return "w: not 3 to 32";
-  if (n.fraction > n.width - 2) return "f: more than w - 2";
-  if (n.coding > HU_LNS_UNSIGNED) return "coding: unknown";
-  int most = n.coding == HU_LNS_UNSIGNED ? 10 : 11;
-  return n.width - n.fraction > most ? "f: values are beyond 2^512" : NULL;
+static const char *wrong_lns(hu_number number) {
+  if (number.width < 3 || number.width > 32) return "w: not 3 to 32";
+  if (number.fraction > number.width - 2) return "f: more than w - 2";
+  if (number.coding > HU_LNS_UNSIGNED) return "coding: unknown";
+  int most = number.coding == HU_LNS_UNSIGNED ? 10 : 11;
+  return number.width - number.fraction > most ? "f: values are beyond 2^512" : NULL;
 }
 
-static const char *wrong_fixed(hu_number n) {
-  if (n.sign > 1) return "sign: not 0 or 1";
-  if (n.width < 1u + n.sign || n.width > 32) return "m + n: the codes do not have 1 to 32 bits, or 2 with a sign";
-  if (n.fraction > n.width - n.sign) return "n: more than the bits of a code";
-  return n.overflow > HU_FIXED_WRAP ? "overflow: unknown" : NULL;
+static const char *wrong_fixed(hu_number number) {
+  if (number.sign > 1) return "sign: not 0 or 1";
+  if (number.width < 1u + number.sign || number.width > 32)
+    return "m + n: the codes do not have 1 to 32 bits, or 2 with a sign";
+  if (number.fraction > number.width - number.sign) return "n: more than the bits of a code";
+  return number.overflow > HU_FIXED_WRAP ? "overflow: unknown" : NULL;
 }
 
 /* A place in the order of binary32 numbers that no control register changes; -0 and +0 share one, NaN has the last. */
 static int64_t order_of(float x) {
-  uint32_t u = hui_bits_of_float(x), magnitude = u & 0x7FFFFFFF;
+  uint32_t pattern = hui_bits_of_float(x), magnitude = pattern & 0x7FFFFFFF;
   if (magnitude > 0x7F800000) return INT64_MAX;
-  return u >> 31 ? -(int64_t)magnitude : (int64_t)magnitude;
+  return pattern >> 31 ? -(int64_t)magnitude : (int64_t)magnitude;
 }
 
 /* Is the limit of every value between it and the next larger one? Codes that share a value look at the lowest's. */
-static int limits_fit(hu_number n) {
-  for (unsigned i = 0; i < n.count; i++) {
+static int limits_fit(hu_number number) {
+  for (unsigned i = 0; i < number.count; i++) {
     int shared = 0;
-    int64_t next = INT64_MAX, v = order_of(n.table[i]), limit = order_of(n.table[n.count + i]);
+    int64_t next = INT64_MAX, v = order_of(number.table[i]), limit = order_of(number.table[number.count + i]);
     if (v == INT64_MAX) continue;
-    for (unsigned j = 0; j < i; j++) shared |= order_of(n.table[j]) == v;
-    for (unsigned j = 0; j < n.count; j++) {
-      int64_t other = order_of(n.table[j]);
+    for (unsigned j = 0; j < i; j++) shared |= order_of(number.table[j]) == v;
+    for (unsigned j = 0; j < number.count; j++) {
+      int64_t other = order_of(number.table[j]);
       if (other > v && other < next) next = other;
     }
     if (next != INT64_MAX && !shared && !(v <= limit && limit < next)) return 0;
@@ -105,35 +106,35 @@ static int limits_fit(hu_number n) {
   return 1;
 }
 
-static const char *wrong_table(hu_number n) {
+static const char *wrong_table(hu_number number) {
   unsigned finite = 0;
-  if (n.count < 1 || n.count > HU_TABLE_MAX) return "count: not 1 to 256";
-  if (!n.table) return "table: NULL";
-  if (n.ties > HU_TIES_GIVEN) return "ties: unknown";
-  if (n.ties == HU_TIES_GIVEN && n.count > HU_TABLE_MAX / 2) return "count: not 1 to 128, with limits";
-  for (unsigned i = 0; i < n.count; i++) {
-    uint32_t magnitude = hui_bits_of_float(n.table[i]) & 0x7FFFFFFF;
+  if (number.count < 1 || number.count > HU_TABLE_MAX) return "count: not 1 to 256";
+  if (!number.table) return "table: NULL";
+  if (number.ties > HU_TIES_GIVEN) return "ties: unknown";
+  if (number.ties == HU_TIES_GIVEN && number.count > HU_TABLE_MAX / 2) return "count: not 1 to 128, with limits";
+  for (unsigned i = 0; i < number.count; i++) {
+    uint32_t magnitude = hui_bits_of_float(number.table[i]) & 0x7FFFFFFF;
     if (magnitude == 0x7F800000) return "table: an infinity";
     finite += magnitude < 0x7F800000;
   }
   if (!finite) return "table: no finite value";
-  return n.ties == HU_TIES_GIVEN && !limits_fit(n) ? "table: a limit is not between its values" : NULL;
+  return number.ties == HU_TIES_GIVEN && !limits_fit(number) ? "table: a limit is not between its values" : NULL;
 }
 
 /* Clears the fields of other kinds. */
-static hu_number stripped(hu_number n) {
-  hu_number z = of_kind(n.kind, 0);
-  if (n.kind != HU_NUMBER_FLOAT && n.kind != HU_NUMBER_TABLE) z.width = n.width;
-  if (n.kind == HU_NUMBER_POSIT) z.es = n.es;
-  if (n.kind == HU_NUMBER_LNS || n.kind == HU_NUMBER_FIXED) z.fraction = n.fraction;
-  if (n.kind == HU_NUMBER_FIXED) z.sign = n.sign;
-  if (n.kind == HU_NUMBER_LNS) z.coding = n.coding;
-  if (n.kind == HU_NUMBER_FIXED) z.overflow = n.overflow;
-  if (n.kind == HU_NUMBER_FLOAT) z.format = n.format;
-  if (n.kind == HU_NUMBER_TABLE) {
-    z.ties = n.ties;
-    z.count = n.count;
-    z.table = n.table;
+static hu_number stripped(hu_number number) {
+  hu_number z = of_kind(number.kind, 0);
+  if (number.kind != HU_NUMBER_FLOAT && number.kind != HU_NUMBER_TABLE) z.width = number.width;
+  if (number.kind == HU_NUMBER_POSIT) z.es = number.es;
+  if (number.kind == HU_NUMBER_LNS || number.kind == HU_NUMBER_FIXED) z.fraction = number.fraction;
+  if (number.kind == HU_NUMBER_FIXED) z.sign = number.sign;
+  if (number.kind == HU_NUMBER_LNS) z.coding = number.coding;
+  if (number.kind == HU_NUMBER_FIXED) z.overflow = number.overflow;
+  if (number.kind == HU_NUMBER_FLOAT) z.format = number.format;
+  if (number.kind == HU_NUMBER_TABLE) {
+    z.ties = number.ties;
+    z.count = number.count;
+    z.table = number.table;
   }
   return z;
 }
@@ -148,24 +149,24 @@ static int same_fields(hu_number a, hu_number b) {
          hu_format_equal(a.format, b.format);
 }
 
-hu_status hu_number_check(hu_number n, const char **why) {
+hu_status hu_number_check(hu_number number, const char **why) {
   const char *wrong = NULL;
-  switch (n.kind) {
+  switch (number.kind) {
     case HU_NUMBER_FLOAT: {
-      hu_status s = hu_format_check(n.format, why);
-      if (s != HU_OK) return s;
+      hu_status status = hu_format_check(number.format, why);
+      if (status != HU_OK) return status;
       break;
     }
-    case HU_NUMBER_POSIT: wrong = wrong_posit(n); break;
-    case HU_NUMBER_LNS: wrong = wrong_lns(n); break;
-    case HU_NUMBER_FIXED: wrong = wrong_fixed(n); break;
-    case HU_NUMBER_TABLE: wrong = wrong_table(n); break;
+    case HU_NUMBER_POSIT: wrong = wrong_posit(number); break;
+    case HU_NUMBER_LNS: wrong = wrong_lns(number); break;
+    case HU_NUMBER_FIXED: wrong = wrong_fixed(number); break;
+    case HU_NUMBER_TABLE: wrong = wrong_table(number); break;
     case HU_NUMBER_TAKUM_LINEAR:
-    case HU_NUMBER_TAKUM: wrong = n.width < 8 || n.width > 32 ? "n: not 8 to 32" : NULL; break;
-    case HU_NUMBER_HIFLOAT8: wrong = n.width != 8 ? "width: not 8" : NULL; break;
+    case HU_NUMBER_TAKUM: wrong = number.width < 8 || number.width > 32 ? "n: not 8 to 32" : NULL; break;
+    case HU_NUMBER_HIFLOAT8: wrong = number.width != 8 ? "width: not 8" : NULL; break;
     default: wrong = "kind: unknown";
   }
-  if (!wrong && (!same_fields(n, stripped(n)) || (n.table && n.kind != HU_NUMBER_TABLE))) {
+  if (!wrong && (!same_fields(number, stripped(number)) || (number.table && number.kind != HU_NUMBER_TABLE))) {
     wrong = "kind: a field of another kind is not 0";
   }
   if (wrong && why) *why = wrong;
@@ -181,74 +182,74 @@ int hu_number_equal(hu_number a, hu_number b) {
 
 /* ---- what they have ---- */
 
-void hui_number_unfold(hu_number_spec *s, hu_number n, hu_mode mode) {
+void hui_number_unfold(hu_number_spec *spec, hu_number number, hu_mode mode) {
   uint32_t values[HU_TABLE_MAX];
-  int table = n.kind == HU_NUMBER_TABLE;
-  if (table) memcpy(values, n.table, hui_table_length(n) * sizeof *values);
-  hui_number_spec_make(s, n, table ? values : NULL, mode);
-  if (hui_is_tapered(n.kind)) hui_tapered_spec(s, mode);
+  int table = number.kind == HU_NUMBER_TABLE;
+  if (table) memcpy(values, number.table, hui_table_length(number) * sizeof *values);
+  hui_number_spec_make(spec, number, table ? values : NULL, mode);
+  if (hui_is_tapered(number.kind)) hui_tapered_spec(spec, mode);
 }
 
-static double value_of(const hu_number_spec *s, uint32_t code) {
-  return hui_double_of_bits(hui_any_pack64(hui_any_unpack(s, code)));
+static double value_of(const hu_number_spec *spec, uint32_t code) {
+  return hui_double_of_bits(hui_any_pack64(hui_any_unpack(spec, code)));
 }
 
 /* Of the smallest positive value, where there is one. */
-static uint32_t smallest(const hu_number_spec *s) {
-  switch (s->kind) {
-    case HU_NUMBER_LNS: return hui_lns_code(s, 0, s->low_k);
+static uint32_t smallest(const hu_number_spec *spec) {
+  switch (spec->kind) {
+    case HU_NUMBER_LNS: return hui_lns_code(spec, 0, spec->low_k);
     case HU_NUMBER_TABLE:
-      for (int place = 0; place <= s->places_end; place++) {
-        uint32_t u = s->pattern[s->order[place]];
-        if (u > 0 && u < 0x80000000u) return s->order[place];
+      for (int place = 0; place <= spec->places_end; place++) {
+        uint32_t pattern = spec->pattern[spec->order[place]];
+        if (pattern > 0 && pattern < 0x80000000u) return spec->order[place];
       }
       return HU_NO_CODE;
-    default: return s->max_code ? 1 : HU_NO_CODE;
+    default: return spec->max_code ? 1 : HU_NO_CODE;
   }
 }
 
-static void limits_of_float(hu_number_limits *l, hu_format f) {
-  hu_limits of = hu_limits_of(f);
+static void limits_of_float(hu_number_limits *limits, hu_format format) {
+  hu_limits of = hu_limits_of(format);
   hu_mode rne = {0};
-  l->max_code = of.max_code;
-  l->min_code = of.min_code;
-  l->low_code = hu_encode64(f, rne, of.low, 0, NULL);
-  l->has_zero = f.zero != HU_ZERO_NONE;
-  l->zero_code = 0;
-  l->has_nan = of.has_nan;
-  l->nan_code = of.nan_code;
+  limits->max_code = of.max_code;
+  limits->min_code = of.min_code;
+  limits->low_code = hu_encode64(format, rne, of.low, 0, NULL);
+  limits->has_zero = format.zero != HU_ZERO_NONE;
+  limits->zero_code = 0;
+  limits->has_nan = of.has_nan;
+  limits->nan_code = of.nan_code;
 }
 
-hu_number_limits hu_number_limits_of(hu_number n) {
-  hu_number_limits l;
-  hu_number_spec s;
+hu_number_limits hu_number_limits_of(hu_number number) {
+  hu_number_limits limits;
+  hu_number_spec spec;
   hu_mode rne = {0};
-  memset(&l, 0, sizeof l);
-  if (hu_number_check(n, NULL) != HU_OK) return l;
-  hui_number_unfold(&s, n, rne);
-  l.width = s.width;
-  l.storage = s.width <= 8 ? 8 : s.width <= 16 ? 16 : 32;
-  l.max_code = s.max_code;
-  l.low_code = s.low_code;
-  l.min_code = smallest(&s);
-  l.has_zero = s.has_zero;
-  l.zero_code = s.zero_code;
-  l.has_nan = s.has_nan;
-  l.nan_code = s.nan_code;
-  if (n.kind == HU_NUMBER_FLOAT) limits_of_float(&l, n.format);
-  if (!l.has_zero) l.zero_code = HU_NO_CODE;
-  if (!l.has_nan) l.nan_code = HU_NO_CODE;
-  l.exact64 = n.kind != HU_NUMBER_TAKUM && (n.kind != HU_NUMBER_LNS || n.fraction == 0);
-  l.max = value_of(&s, l.max_code);
-  l.low = value_of(&s, l.low_code);
-  l.min = l.min_code == HU_NO_CODE ? 0 : value_of(&s, l.min_code);
-  return l;
+  memset(&limits, 0, sizeof limits);
+  if (hu_number_check(number, NULL) != HU_OK) return limits;
+  hui_number_unfold(&spec, number, rne);
+  limits.width = spec.width;
+  limits.storage = spec.width <= 8 ? 8 : spec.width <= 16 ? 16 : 32;
+  limits.max_code = spec.max_code;
+  limits.low_code = spec.low_code;
+  limits.min_code = smallest(&spec);
+  limits.has_zero = spec.has_zero;
+  limits.zero_code = spec.zero_code;
+  limits.has_nan = spec.has_nan;
+  limits.nan_code = spec.nan_code;
+  if (number.kind == HU_NUMBER_FLOAT) limits_of_float(&limits, number.format);
+  if (!limits.has_zero) limits.zero_code = HU_NO_CODE;
+  if (!limits.has_nan) limits.nan_code = HU_NO_CODE;
+  limits.exact64 = number.kind != HU_NUMBER_TAKUM && (number.kind != HU_NUMBER_LNS || number.fraction == 0);
+  limits.max = value_of(&spec, limits.max_code);
+  limits.low = value_of(&spec, limits.low_code);
+  limits.min = limits.min_code == HU_NO_CODE ? 0 : value_of(&spec, limits.min_code);
+  return limits;
 }
 
 /* ---- one value ---- */
 
-static int refused(hu_number n, hu_mode mode) {
-  return hu_number_check(n, NULL) != HU_OK || hu_mode_check(mode) != HU_OK;
+static int refused(hu_number number, hu_mode mode) {
+  return hu_number_check(number, NULL) != HU_OK || hu_mode_check(mode) != HU_OK;
 }
 
 static uint32_t misuse(uint32_t *events) {
@@ -256,43 +257,44 @@ static uint32_t misuse(uint32_t *events) {
   return 0;
 }
 
-static uint32_t round_into(hu_number z, hu_mode mode, hu_quantity q, uint32_t random, uint32_t *events) {
+static uint32_t round_into(hu_number number, hu_mode mode, hu_quantity quantity, uint32_t random, uint32_t *events) {
   uint32_t ignored;
-  hu_number_spec s;
-  hui_number_unfold(&s, z, mode);
-  return hui_any_round(&s, q, random, events ? events : &ignored);
+  hu_number_spec spec;
+  hui_number_unfold(&spec, number, mode);
+  return hui_any_round(&spec, quantity, random, events ? events : &ignored);
 }
 
-uint32_t hu_number_encode(hu_number z, hu_mode mode, float x, uint32_t random, uint32_t *events) {
-  if (refused(z, mode)) return misuse(events);
-  return round_into(z, mode, hui_quantity_of(hui_unpack32(hui_bits_of_float(x))), random, events);
+uint32_t hu_number_encode(hu_number number, hu_mode mode, float x, uint32_t random, uint32_t *events) {
+  if (refused(number, mode)) return misuse(events);
+  return round_into(number, mode, hui_quantity_of(hui_unpack32(hui_bits_of_float(x))), random, events);
 }
 
-uint32_t hu_number_encode64(hu_number z, hu_mode mode, double x, uint32_t random, uint32_t *events) {
-  if (refused(z, mode)) return misuse(events);
-  return round_into(z, mode, hui_quantity_of(hui_unpack64(hui_bits_of_double(x))), random, events);
+uint32_t hu_number_encode64(hu_number number, hu_mode mode, double x, uint32_t random, uint32_t *events) {
+  if (refused(number, mode)) return misuse(events);
+  return round_into(number, mode, hui_quantity_of(hui_unpack64(hui_bits_of_double(x))), random, events);
 }
 
-uint32_t hu_number_convert(hu_number z, hu_mode mode, hu_number fx, uint32_t x, uint32_t random, uint32_t *events) {
+uint32_t hu_number_convert(hu_number number, hu_mode mode, hu_number fx, uint32_t x, uint32_t random,
+                           uint32_t *events) {
   hu_mode rne = {0};
-  hu_number_spec s;
-  if (refused(z, mode) || refused(fx, rne)) return misuse(events);
-  hui_number_unfold(&s, fx, rne);
-  return round_into(z, mode, hui_any_unpack(&s, x), random, events);
+  hu_number_spec spec;
+  if (refused(number, mode) || refused(fx, rne)) return misuse(events);
+  hui_number_unfold(&spec, fx, rne);
+  return round_into(number, mode, hui_any_unpack(&spec, x), random, events);
 }
 
-double hu_number_decode64(hu_number f, uint32_t code) {
+double hu_number_decode64(hu_number number, uint32_t code) {
   hu_mode rne = {0};
-  hu_number_spec s;
-  if (refused(f, rne)) return hui_double_of_bits(0x7FF8000000000000u);
-  hui_number_unfold(&s, f, rne);
-  return value_of(&s, code);
+  hu_number_spec spec;
+  if (refused(number, rne)) return hui_double_of_bits(0x7FF8000000000000u);
+  hui_number_unfold(&spec, number, rne);
+  return value_of(&spec, code);
 }
 
-float hu_number_decode(hu_number f, uint32_t code) {
+float hu_number_decode(hu_number number, uint32_t code) {
   hu_mode rne = {0};
-  hu_number_spec s;
-  if (refused(f, rne)) return hui_float_of_bits(0x7FC00000);
-  hui_number_unfold(&s, f, rne);
-  return hui_float_of_bits(hui_any_pack32(hui_any_unpack(&s, code)));
+  hu_number_spec spec;
+  if (refused(number, rne)) return hui_float_of_bits(0x7FC00000);
+  hui_number_unfold(&spec, number, rne);
+  return hui_float_of_bits(hui_any_pack32(hui_any_unpack(&spec, code)));
 }

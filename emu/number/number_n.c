@@ -37,89 +37,89 @@ typedef struct conversion {
   hu_events *counts; /* one a part */
 } conversion;
 
-static hu_quantity load(const conversion *c, size_t i) {
-  const uint8_t *x = c->x + (ptrdiff_t)i * c->ex.stride * (ptrdiff_t)c->ex.size;
-  uint64_t u;
-  if (c->ex.kind == CODES) return hui_any_unpack(&c->source, hui_load_code(x, c->ex.size));
-  if (c->ex.kind == VALUES32) return hui_quantity_of(hui_unpack32(hui_load_code(x, 4)));
-  memcpy(&u, x, sizeof u);
-  return hui_quantity_of(hui_unpack64(u));
+static hu_quantity load(const conversion *call, size_t i) {
+  const uint8_t *x = call->x + (ptrdiff_t)i * call->ex.stride * (ptrdiff_t)call->ex.size;
+  uint64_t pattern;
+  if (call->ex.kind == CODES) return hui_any_unpack(&call->source, hui_load_code(x, call->ex.size));
+  if (call->ex.kind == VALUES32) return hui_quantity_of(hui_unpack32(hui_load_code(x, 4)));
+  memcpy(&pattern, x, sizeof pattern);
+  return hui_quantity_of(hui_unpack64(pattern));
 }
 
-static void store_value(const conversion *c, uint8_t *z, hu_quantity q) {
-  if (c->ez.kind == VALUES32) {
-    hui_store_code(z, 4, hui_any_pack32(q));
+static void store_value(const conversion *call, uint8_t *z, hu_quantity quantity) {
+  if (call->ez.kind == VALUES32) {
+    hui_store_code(z, 4, hui_any_pack32(quantity));
   } else {
-    uint64_t u = hui_any_pack64(q);
-    memcpy(z, &u, sizeof u);
+    uint64_t pattern = hui_any_pack64(quantity);
+    memcpy(z, &pattern, sizeof pattern);
   }
 }
 
-static void run_one(const conversion *c, size_t i, uint32_t bits, hu_events *counts) {
-  uint8_t *z = c->z + (ptrdiff_t)i * c->ez.stride * (ptrdiff_t)c->ez.size;
-  hu_quantity q = load(c, i);
-  if (!c->rounds) {
-    store_value(c, z, q);
+static void run_one(const conversion *call, size_t i, uint32_t bits, hu_events *counts) {
+  uint8_t *z = call->z + (ptrdiff_t)i * call->ez.stride * (ptrdiff_t)call->ez.size;
+  hu_quantity quantity = load(call, i);
+  if (!call->rounds) {
+    store_value(call, z, quantity);
     return;
   }
-  uint32_t events, random = bits ? hui_stream_at(c->stream.key, c->stream.counter + i) >> (32 - bits) : 0;
-  uint32_t code = hui_any_round(&c->spec, q, random, &events);
+  uint32_t events, random = bits ? hui_stream_at(call->stream.key, call->stream.counter + i) >> (32 - bits) : 0;
+  uint32_t code = hui_any_round(&call->spec, quantity, random, &events);
   hu_events_count(counts, events);
-  if (c->ez.kind == CODES) {
-    hui_store_code(z, c->ez.size, code);
+  if (call->ez.kind == CODES) {
+    hui_store_code(z, call->ez.size, code);
   } else {
-    store_value(c, z, hui_any_unpack(&c->spec, code));
+    store_value(call, z, hui_any_unpack(&call->spec, code));
   }
 }
 
 /* ---- pieces ---- */
 
-static void load_words(const conversion *c, size_t first, size_t n, uint32_t *words) {
-  const uint8_t *x = c->x + (ptrdiff_t)first * c->ex.stride * (ptrdiff_t)c->ex.size;
-  ptrdiff_t step = c->ex.stride * (ptrdiff_t)c->ex.size;
-  if (step == 4 && c->ex.size == 4) {
+static void load_words(const conversion *call, size_t first, size_t n, uint32_t *words) {
+  const uint8_t *x = call->x + (ptrdiff_t)first * call->ex.stride * (ptrdiff_t)call->ex.size;
+  ptrdiff_t step = call->ex.stride * (ptrdiff_t)call->ex.size;
+  if (step == 4 && call->ex.size == 4) {
     memcpy(words, x, n * 4);
-  } else if (step == 2 && c->ex.size == 2) {
+  } else if (step == 2 && call->ex.size == 2) {
     for (size_t i = 0; i < n; i++) words[i] = hui_load_code(x + 2 * i, 2);
   } else if (step == 1) {
     for (size_t i = 0; i < n; i++) words[i] = x[i];
   } else {
-    for (size_t i = 0; i < n; i++, x += step) words[i] = hui_load_code(x, c->ex.size);
+    for (size_t i = 0; i < n; i++, x += step) words[i] = hui_load_code(x, call->ex.size);
   }
 }
 
-static void store_words(const conversion *c, size_t first, size_t n, const uint32_t *words) {
-  uint8_t *z = c->z + (ptrdiff_t)first * c->ez.stride * (ptrdiff_t)c->ez.size;
-  ptrdiff_t step = c->ez.stride * (ptrdiff_t)c->ez.size;
-  if (step == 4 && c->ez.size == 4) {
+static void store_words(const conversion *call, size_t first, size_t n, const uint32_t *words) {
+  uint8_t *z = call->z + (ptrdiff_t)first * call->ez.stride * (ptrdiff_t)call->ez.size;
+  ptrdiff_t step = call->ez.stride * (ptrdiff_t)call->ez.size;
+  if (step == 4 && call->ez.size == 4) {
     memcpy(z, words, n * 4);
-  } else if (step == 2 && c->ez.size == 2) {
+  } else if (step == 2 && call->ez.size == 2) {
     for (size_t i = 0; i < n; i++) hui_store_code(z + 2 * i, 2, words[i]);
   } else if (step == 1) {
     for (size_t i = 0; i < n; i++) z[i] = (uint8_t)words[i];
   } else {
-    for (size_t i = 0; i < n; i++, z += step) hui_store_code(z, c->ez.size, words[i]);
+    for (size_t i = 0; i < n; i++, z += step) hui_store_code(z, call->ez.size, words[i]);
   }
 }
 
 /* What a code of up to 8 bits alone decides. */
-static void run_codes(const conversion *c, size_t first, size_t past, hu_events *counts) {
-  const hu_number_fast *f = &c->fast;
+static void run_codes(const conversion *call, size_t first, size_t past, hu_events *counts) {
+  const hu_number_fast *fast = &call->fast;
   uint64_t seen[256] = {0};
   for (size_t i = first; i < past; i++) {
-    uint8_t *z = c->z + (ptrdiff_t)i * c->ez.stride * (ptrdiff_t)c->ez.size;
-    uint32_t code = c->x[(ptrdiff_t)i * c->ex.stride];
-    seen[code] += f->events[code] != 0;
-    if (c->ez.size == 8) {
-      memcpy(z, &f->bits[code], 8);
+    uint8_t *z = call->z + (ptrdiff_t)i * call->ez.stride * (ptrdiff_t)call->ez.size;
+    uint32_t code = call->x[(ptrdiff_t)i * call->ex.stride];
+    seen[code] += fast->events[code] != 0;
+    if (call->ez.size == 8) {
+      memcpy(z, &fast->bits[code], 8);
     } else {
-      hui_store_code(z, c->ez.size, (uint32_t)f->bits[code]);
+      hui_store_code(z, call->ez.size, (uint32_t)fast->bits[code]);
     }
   }
   for (uint32_t code = 0; code < 256; code++) {
     hu_events one = {0};
     if (!seen[code]) continue;
-    hu_events_count(&one, f->events[code]);
+    hu_events_count(&one, fast->events[code]);
     for (uint64_t times = seen[code]; times; times >>= 1) { /* one * seen by doubling */
       if (times & 1) hu_events_add(counts, &one);
       hu_events_add(&one, &one);
@@ -127,208 +127,208 @@ static void run_codes(const conversion *c, size_t first, size_t past, hu_events 
   }
 }
 
-static void store_value64(const conversion *c, size_t i, uint64_t u) {
-  memcpy(c->z + (ptrdiff_t)i * c->ez.stride * (ptrdiff_t)c->ez.size, &u, sizeof u);
+static void store_value64(const conversion *call, size_t i, uint64_t pattern) {
+  memcpy(call->z + (ptrdiff_t)i * call->ez.stride * (ptrdiff_t)call->ez.size, &pattern, sizeof pattern);
 }
 
 /* Converts from binary32 numbers, or codes to numbers. */
-static void run_pieces(const conversion *c, size_t first, size_t past, hu_events *counts) {
+static void run_pieces(const conversion *call, size_t first, size_t past, hu_events *counts) {
   uint32_t x[HU_NUMBER_PIECE], codes[HU_NUMBER_PIECE];
   for (size_t i = first; i < past; i += HU_NUMBER_PIECE) {
     size_t n = past - i < HU_NUMBER_PIECE ? past - i : HU_NUMBER_PIECE;
-    load_words(c, i, n, x);
-    if (c->ez.kind == VALUES64) {
-      for (size_t j = 0; j < n; j++) store_value64(c, i + j, hui_number_fast_value64(&c->fast, x[j]));
+    load_words(call, i, n, x);
+    if (call->ez.kind == VALUES64) {
+      for (size_t j = 0; j < n; j++) store_value64(call, i + j, hui_number_fast_value64(&call->fast, x[j]));
       continue;
     }
-    if (!c->rounds) {
-      hui_number_fast_decode(&c->fast, n, codes, x);
-      store_words(c, i, n, codes);
+    if (!call->rounds) {
+      hui_number_fast_decode(&call->fast, n, codes, x);
+      store_words(call, i, n, codes);
       continue;
     }
-    hui_number_fast_encode(&c->fast, n, codes, x, counts);
-    if (c->ez.kind == CODES) {
-      store_words(c, i, n, codes);
+    hui_number_fast_encode(&call->fast, n, codes, x, counts);
+    if (call->ez.kind == CODES) {
+      store_words(call, i, n, codes);
     } else {
-      hui_number_fast_decode(&c->fast, n, x, codes);
-      store_words(c, i, n, x);
+      hui_number_fast_decode(&call->fast, n, x, codes);
+      store_words(call, i, n, x);
     }
   }
 }
 
 static void run_part(void *context, size_t part) {
-  const conversion *c = context;
-  const hu_number_fast *f = &c->fast;
-  size_t first = part * c->part, past = c->n - first < c->part ? c->n : first + c->part;
-  uint32_t bits = c->spec.floating.round >= HU_SRA ? c->spec.floating.bits : 0;
-  int small = c->ex.kind == CODES && c->ex.size == 1 && f->decode == HU_NUMBER_TABLE_OF_CODES;
-  int values = c->ex.kind == VALUES32 && f->encode != HU_NUMBER_ONE && c->ez.kind != VALUES64;
-  int decodes = !c->rounds && f->decode != HU_NUMBER_ONE;
+  const conversion *call = context;
+  const hu_number_fast *fast = &call->fast;
+  size_t first = part * call->part, past = call->n - first < call->part ? call->n : first + call->part;
+  uint32_t bits = call->spec.floating.round >= HU_SRA ? call->spec.floating.bits : 0;
+  int small = call->ex.kind == CODES && call->ex.size == 1 && fast->decode == HU_NUMBER_TABLE_OF_CODES;
+  int values = call->ex.kind == VALUES32 && fast->encode != HU_NUMBER_ONE && call->ez.kind != VALUES64;
+  int decodes = !call->rounds && fast->decode != HU_NUMBER_ONE;
   hu_events counts = {0};
   if (small) {
-    run_codes(c, first, past, &counts);
+    run_codes(call, first, past, &counts);
   } else if (values || decodes) {
-    run_pieces(c, first, past, &counts);
+    run_pieces(call, first, past, &counts);
   } else {
-    for (size_t i = first; i < past; i++) run_one(c, i, bits, &counts);
+    for (size_t i = first; i < past; i++) run_one(call, i, bits, &counts);
   }
-  c->counts[part] = counts;
+  call->counts[part] = counts;
 }
 
-static void run(conversion *c, const hu_exec *exec, hu_events *events) {
+static void run(conversion *call, const hu_exec *exec, hu_events *events) {
   hu_events counts[HU_THREADS_MAX];
   uint32_t threads = hui_exec_threads(exec);
-  c->stream = hui_exec_stream(exec);
-  hui_number_fast_make(&c->fast, c->rounds ? &c->spec : NULL, c->ex.kind == CODES ? &c->source : NULL,
-                       c->ex.kind == VALUES32,
-                       c->ez.kind == CODES      ? 0
-                       : c->ez.kind == VALUES32 ? 32
-                                                : 64,
-                       c->n, hui_level_for(exec)->number);
-  c->counts = counts;
-  c->part = hui_part_size(c->n, threads, PART_MIN);
-  size_t parts = hui_parts(c->n, c->part);
-  hui_parallel(threads, parts, run_part, c);
+  call->stream = hui_exec_stream(exec);
+  hui_number_fast_make(&call->fast, call->rounds ? &call->spec : NULL, call->ex.kind == CODES ? &call->source : NULL,
+                       call->ex.kind == VALUES32,
+                       call->ez.kind == CODES      ? 0
+                       : call->ez.kind == VALUES32 ? 32
+                                                   : 64,
+                       call->n, hui_level_for(exec)->number);
+  call->counts = counts;
+  call->part = hui_part_size(call->n, threads, PART_MIN);
+  size_t parts = hui_parts(call->n, call->part);
+  hui_parallel(threads, parts, run_part, call);
   for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &counts[i]);
 }
 
 /* ---- floating-point formats alone ---- */
 
-static int is_float(const conversion *c) {
-  hu_format f = c->rounds ? c->to.format : c->from.format;
-  if (c->rounds && c->to.kind != HU_NUMBER_FLOAT) return 0;
-  if (c->ex.kind == CODES && c->from.kind != HU_NUMBER_FLOAT) return 0;
-  return c->ez.kind != VALUES32 || hu_format_fits_binary32(f);
+static int is_float(const conversion *call) {
+  hu_format format = call->rounds ? call->to.format : call->from.format;
+  if (call->rounds && call->to.kind != HU_NUMBER_FLOAT) return 0;
+  if (call->ex.kind == CODES && call->from.kind != HU_NUMBER_FLOAT) return 0;
+  return call->ez.kind != VALUES32 || hu_format_fits_binary32(format);
 }
 
-static hu_array_end as_ends(end e, hu_format f) {
-  hu_array_end z = {HU_ARRAY_END_CODES, e.size, e.stride, f};
-  if (e.kind == VALUES32) z.kind = HU_ARRAY_END_BINARY32;
-  if (e.kind == VALUES64) z.kind = HU_ARRAY_END_BINARY64;
+static hu_array_end as_ends(end side, hu_format format) {
+  hu_array_end z = {HU_ARRAY_END_CODES, side.size, side.stride, format};
+  if (side.kind == VALUES32) z.kind = HU_ARRAY_END_BINARY32;
+  if (side.kind == VALUES64) z.kind = HU_ARRAY_END_BINARY64;
   return z;
 }
 
-static void run_float(const conversion *c, const hu_exec *exec, hu_events *events) {
-  hu_array_end ex = as_ends(c->ex, c->ex.kind == CODES ? c->from.format : c->to.format);
-  if (c->rounds) {
-    hui_array_run(c->n, c->z, as_ends(c->ez, c->to.format), c->x, ex, c->mode, exec, events);
+static void run_float(const conversion *call, const hu_exec *exec, hu_events *events) {
+  hu_array_end ex = as_ends(call->ex, call->ex.kind == CODES ? call->from.format : call->to.format);
+  if (call->rounds) {
+    hui_array_run(call->n, call->z, as_ends(call->ez, call->to.format), call->x, ex, call->mode, exec, events);
   } else {
-    hui_array_decode(c->n, c->z, as_ends(c->ez, c->from.format), c->x, ex, exec);
+    hui_array_decode(call->n, call->z, as_ends(call->ez, call->from.format), call->x, ex, exec);
   }
 }
 
 /* ---- calls ---- */
 
-static end end_of(int kind, const hu_number_spec *s, ptrdiff_t stride) {
-  size_t code = hui_bytes_of_width(s->width);
-  end e = {kind, kind == VALUES32 ? 4 : kind == VALUES64 ? 8 : code, stride};
-  return e;
+static end end_of(int kind, const hu_number_spec *spec, ptrdiff_t stride) {
+  size_t code = hui_bytes_of_width(spec->width);
+  end side = {kind, kind == VALUES32 ? 4 : kind == VALUES64 ? 8 : code, stride};
+  return side;
 }
 
 /* Signed fixed-point numbers may be stored as integers are. */
-static hu_status check_codes(const conversion *c, const hu_exec *exec) {
-  int is_signed = c->from.kind == HU_NUMBER_FIXED && c->from.sign;
-  hu_code_area x = {c->x, 1, c->n, 0, c->ex.stride, c->ex.size, (uint32_t)c->source.width, is_signed};
-  return c->ex.kind == CODES ? hui_code_area_check(&x, hui_exec_threads(exec)) : HU_OK;
+static hu_status check_codes(const conversion *call, const hu_exec *exec) {
+  int is_signed = call->from.kind == HU_NUMBER_FIXED && call->from.sign;
+  hu_code_area area = {call->x, 1, call->n, 0, call->ex.stride, call->ex.size, (uint32_t)call->source.width, is_signed};
+  return call->ex.kind == CODES ? hui_code_area_check(&area, hui_exec_threads(exec)) : HU_OK;
 }
 
 /* Ends are set and specs unfolded. */
-static hu_status convert(conversion *c, size_t n, void *z, const void *x, const hu_exec *exec, hu_events *events) {
-  hu_strided az = {z, c->ez.size, c->ez.stride}, ax = {x, c->ex.size, c->ex.stride};
-  hu_status s = hui_check_pair(n, &az, &ax);
-  c->n = n;
-  c->z = z;
-  c->x = x;
-  if (s == HU_OK) s = check_codes(c, exec);
-  if (s != HU_OK || n == 0) return s;
-  if (is_float(c))
-    run_float(c, exec, events);
+static hu_status convert(conversion *call, size_t n, void *z, const void *x, const hu_exec *exec, hu_events *events) {
+  hu_strided az = {z, call->ez.size, call->ez.stride}, ax = {x, call->ex.size, call->ex.stride};
+  hu_status status = hui_check_pair(n, &az, &ax);
+  call->n = n;
+  call->z = z;
+  call->x = x;
+  if (status == HU_OK) status = check_codes(call, exec);
+  if (status != HU_OK || n == 0) return status;
+  if (is_float(call))
+    run_float(call, exec, events);
   else
-    run(c, exec, events);
-  return s;
+    run(call, exec, events);
+  return status;
 }
 
-/* Sets a conversion that rounds into f. */
-static hu_status begin(conversion *c, hu_number f, hu_mode mode) {
-  hu_status s = hu_number_check(f, NULL);
-  if (s != HU_OK) return s;
-  s = hu_mode_check(mode);
-  if (s != HU_OK) return s;
-  memset(c, 0, sizeof *c);
-  c->rounds = 1;
-  c->to = f;
-  c->mode = mode;
-  hui_number_unfold(&c->spec, f, mode);
+/* Sets a conversion that rounds into number. */
+static hu_status begin(conversion *call, hu_number number, hu_mode mode) {
+  hu_status status = hu_number_check(number, NULL);
+  if (status != HU_OK) return status;
+  status = hu_mode_check(mode);
+  if (status != HU_OK) return status;
+  memset(call, 0, sizeof *call);
+  call->rounds = 1;
+  call->to = number;
+  call->mode = mode;
+  hui_number_unfold(&call->spec, number, mode);
   return HU_OK;
 }
 
-/* Sets a conversion that reads codes of f. */
-static hu_status begin_reading(conversion *c, hu_number f) {
+/* Sets a conversion that reads codes of number. */
+static hu_status begin_reading(conversion *call, hu_number number) {
   hu_mode rne = {0};
-  hu_status s = hu_number_check(f, NULL);
-  c->from = f;
-  if (s == HU_OK) hui_number_unfold(&c->source, f, rne);
-  return s;
+  hu_status status = hu_number_check(number, NULL);
+  call->from = number;
+  if (status == HU_OK) hui_number_unfold(&call->source, number, rne);
+  return status;
 }
 
 static hu_status from_values(size_t n, void *z, int zkind, ptrdiff_t incz, const void *x, int xkind, ptrdiff_t incx,
-                             hu_number f, hu_mode mode, const hu_exec *exec, hu_events *events) {
-  conversion c;
-  hu_status s = begin(&c, f, mode);
-  if (s != HU_OK) return s;
-  c.ez = end_of(zkind, &c.spec, incz);
-  c.ex = end_of(xkind, &c.spec, incx);
-  return convert(&c, n, z, x, exec, events);
+                             hu_number number, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  conversion call;
+  hu_status status = begin(&call, number, mode);
+  if (status != HU_OK) return status;
+  call.ez = end_of(zkind, &call.spec, incz);
+  call.ex = end_of(xkind, &call.spec, incx);
+  return convert(&call, n, z, x, exec, events);
 }
 
-hu_status hu_number_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, hu_number f,
+hu_status hu_number_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, hu_number number,
                                hu_mode mode, const hu_exec *exec, hu_events *events) {
-  return from_values(n, z, VALUES32, incz, x, VALUES32, incx, f, mode, exec, events);
+  return from_values(n, z, VALUES32, incz, x, VALUES32, incx, number, mode, exec, events);
 }
 
-hu_status hu_number_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x, ptrdiff_t incx, hu_number f,
+hu_status hu_number_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x, ptrdiff_t incx, hu_number number,
                                  hu_mode mode, const hu_exec *exec, hu_events *events) {
-  return from_values(n, z, VALUES64, incz, x, VALUES64, incx, f, mode, exec, events);
+  return from_values(n, z, VALUES64, incz, x, VALUES64, incx, number, mode, exec, events);
 }
 
-hu_status hu_number_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, hu_number f,
+hu_status hu_number_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, hu_number number,
                              hu_mode mode, const hu_exec *exec, hu_events *events) {
-  return from_values(n, z, CODES, incz, x, VALUES32, incx, f, mode, exec, events);
+  return from_values(n, z, CODES, incz, x, VALUES32, incx, number, mode, exec, events);
 }
 
-hu_status hu_number_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x, ptrdiff_t incx, hu_number f,
+hu_status hu_number_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x, ptrdiff_t incx, hu_number number,
                                hu_mode mode, const hu_exec *exec, hu_events *events) {
-  return from_values(n, z, CODES, incz, x, VALUES64, incx, f, mode, exec, events);
+  return from_values(n, z, CODES, incz, x, VALUES64, incx, number, mode, exec, events);
 }
 
-static hu_status to_values(size_t n, void *z, int zkind, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_number f,
-                           const hu_exec *exec) {
-  conversion c;
-  memset(&c, 0, sizeof c);
-  hu_status s = begin_reading(&c, f);
-  if (s != HU_OK) return s;
-  c.ez = end_of(zkind, &c.source, incz);
-  c.ex = end_of(CODES, &c.source, incx);
-  return convert(&c, n, z, x, exec, NULL);
+static hu_status to_values(size_t n, void *z, int zkind, ptrdiff_t incz, const void *x, ptrdiff_t incx,
+                           hu_number number, const hu_exec *exec) {
+  conversion call;
+  memset(&call, 0, sizeof call);
+  hu_status status = begin_reading(&call, number);
+  if (status != HU_OK) return status;
+  call.ez = end_of(zkind, &call.source, incz);
+  call.ex = end_of(CODES, &call.source, incx);
+  return convert(&call, n, z, x, exec, NULL);
 }
 
-hu_status hu_number_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_number f,
+hu_status hu_number_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_number number,
                              const hu_exec *exec) {
-  return to_values(n, z, VALUES32, incz, x, incx, f, exec);
+  return to_values(n, z, VALUES32, incz, x, incx, number, exec);
 }
 
-hu_status hu_number_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_number f,
+hu_status hu_number_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_number number,
                                const hu_exec *exec) {
-  return to_values(n, z, VALUES64, incz, x, incx, f, exec);
+  return to_values(n, z, VALUES64, incz, x, incx, number, exec);
 }
 
 hu_status hu_number_convert_n(size_t n, void *z, ptrdiff_t incz, hu_number fz, const void *x, ptrdiff_t incx,
                               hu_number fx, hu_mode mode, const hu_exec *exec, hu_events *events) {
-  conversion c;
-  hu_status s = begin(&c, fz, mode);
-  if (s == HU_OK) s = begin_reading(&c, fx);
-  if (s != HU_OK) return s;
-  c.ez = end_of(CODES, &c.spec, incz);
-  c.ex = end_of(CODES, &c.source, incx);
-  return convert(&c, n, z, x, exec, events);
+  conversion call;
+  hu_status status = begin(&call, fz, mode);
+  if (status == HU_OK) status = begin_reading(&call, fx);
+  if (status != HU_OK) return status;
+  call.ez = end_of(CODES, &call.spec, incz);
+  call.ex = end_of(CODES, &call.source, incx);
+  return convert(&call, n, z, x, exec, events);
 }

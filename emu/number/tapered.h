@@ -16,12 +16,13 @@ HU_FN uint32_t hui_is_tapered(uint32_t kind) { return kind > HU_NUMBER_TABLE; }
 /* ---- powers of e ---- */
 
 /* All of a quantity, or 64 digits and sticky. e^x is irrational for a rational x that is not 0. */
-HU_FN hu_num hui_any_num(hu_quantity q) {
+HU_FN hu_num hui_any_num(hu_quantity quantity) {
   uint32_t ignored = 0;
-  if (q.power != HU_POWER_OF_E) return hui_quantity_num(q);
-  hu_num x = hui_num_finite(q.k < 0, (uint64_t)(q.k < 0 ? -(int64_t)q.k : q.k), -(int32_t)q.fraction);
+  if (quantity.power != HU_POWER_OF_E) return hui_quantity_num(quantity);
+  hu_num x = hui_num_finite(quantity.k < 0, (uint64_t)(quantity.k < 0 ? -(int64_t)quantity.k : quantity.k),
+                            -(int32_t)quantity.fraction);
   x = hui_function_of(HU_OP_EXP, x, x, &ignored);
-  x.sign = q.x.sign;
+  x.sign = quantity.x.sign;
   return x;
 }
 
@@ -37,13 +38,14 @@ HU_OUTLINE hu_num hui_times_constant(int32_t which, int32_t k, int32_t exp) {
 }
 
 /* 2 ln |x| of a finite quantity that is not 0: all of it, or 64 digits and sticky. */
-HU_OUTLINE hu_num hui_twice_log(hu_quantity q) {
+HU_OUTLINE hu_num hui_twice_log(hu_quantity quantity) {
   uint32_t ignored = 0;
-  if (q.power == HU_POWER_OF_E)
-    return hui_num_finite(q.k < 0, (uint64_t)(q.k < 0 ? -(int64_t)q.k : q.k), 1 - q.fraction);
-  if (q.power) return hui_times_constant(HU_CONSTANT_LN2, q.k, 1 - q.fraction);
-  q.x.sign = 0;
-  hu_num z = hui_function_of(HU_OP_LOG, q.x, q.x, &ignored);
+  if (quantity.power == HU_POWER_OF_E)
+    return hui_num_finite(quantity.k < 0, (uint64_t)(quantity.k < 0 ? -(int64_t)quantity.k : quantity.k),
+                          1 - quantity.fraction);
+  if (quantity.power) return hui_times_constant(HU_CONSTANT_LN2, quantity.k, 1 - quantity.fraction);
+  quantity.x.sign = 0;
+  hu_num z = hui_function_of(HU_OP_LOG, quantity.x, quantity.x, &ignored);
   z.exp++;
   return z;
 }
@@ -58,38 +60,38 @@ typedef struct hu_takum_fields {
   int32_t digits; /* of m that the code has, 0 to 27 */
 } hu_takum_fields;
 
-HU_FN hu_takum_fields hui_takum_split(const hu_number_spec *s, uint32_t code) {
-  hu_takum_fields t;
-  uint64_t full = (uint64_t)code << (64 - s->width);
+HU_FN hu_takum_fields hui_takum_split(const hu_number_spec *spec, uint32_t code) {
+  hu_takum_fields fields;
+  uint64_t full = (uint64_t)code << (64 - spec->width);
   int32_t up = (int32_t)(full >> 62), r = (int32_t)(full >> 59) & 7;
   if (!up) r = 7 - r;
   uint64_t body = full << 5;
   int32_t field = r ? (int32_t)(body >> (64 - r)) : 0;
-  t.c = up ? (1 << r) - 1 + field : field + 1 - (2 << r);
-  t.m = body << r;
-  t.digits = s->width - 5 - r < 0 ? 0 : s->width - 5 - r;
-  return t;
+  fields.c = up ? (1 << r) - 1 + field : field + 1 - (2 << r);
+  fields.m = body << r;
+  fields.digits = spec->width - 5 - r < 0 ? 0 : spec->width - 5 - r;
+  return fields;
 }
 
-HU_FN hu_quantity hui_takum_unpack(const hu_number_spec *s, uint32_t code) {
-  uint32_t c = code & s->mask, sign = (c & s->top) != 0;
-  if ((c & ~s->top) == 0) return hui_quantity_of(hui_num_special(c ? HU_KIND_NAN : HU_KIND_ZERO, 0));
-  hu_takum_fields t = hui_takum_split(s, sign ? (~c + 1) & s->mask : c);
-  if (s->kind == HU_NUMBER_TAKUM_LINEAR) {
-    return hui_quantity_of(hui_num_finite(sign, (uint64_t)1 << 63 | t.m >> 1, t.c - 63));
+HU_FN hu_quantity hui_takum_unpack(const hu_number_spec *spec, uint32_t code) {
+  uint32_t c = code & spec->mask, sign = (c & spec->top) != 0;
+  if ((c & ~spec->top) == 0) return hui_quantity_of(hui_num_special(c ? HU_KIND_NAN : HU_KIND_ZERO, 0));
+  hu_takum_fields fields = hui_takum_split(spec, sign ? (~c + 1) & spec->mask : c);
+  if (spec->kind == HU_NUMBER_TAKUM_LINEAR) {
+    return hui_quantity_of(hui_num_finite(sign, (uint64_t)1 << 63 | fields.m >> 1, fields.c - 63));
   }
-  hu_quantity q = hui_quantity_of(hui_num_finite(sign, 1, 0));
-  q.k = t.c * (1 << t.digits) + (t.digits ? (int32_t)(t.m >> (64 - t.digits)) : 0);
-  q.fraction = (uint8_t)(t.digits + 1);
-  q.power = q.k ? HU_POWER_OF_E : 0;
-  return q;
+  hu_quantity quantity = hui_quantity_of(hui_num_finite(sign, 1, 0));
+  quantity.k = fields.c * (1 << fields.digits) + (fields.digits ? (int32_t)(fields.m >> (64 - fields.digits)) : 0);
+  quantity.fraction = (uint8_t)(fields.digits + 1);
+  quantity.power = quantity.k ? HU_POWER_OF_E : 0;
+  return quantity;
 }
 
 /* Returns c + m of a magnitude. */
-HU_FN hu_split hui_takum_place(const hu_number_spec *s, hu_quantity q) {
+HU_FN hu_split hui_takum_place(const hu_number_spec *spec, hu_quantity quantity) {
   hu_split z = {0, 0, 0};
-  if (s->kind == HU_NUMBER_TAKUM) return hui_floor_split(hui_twice_log(q));
-  hu_num x = hui_any_num(q);
+  if (spec->kind == HU_NUMBER_TAKUM) return hui_floor_split(hui_twice_log(quantity));
+  hu_num x = hui_any_num(quantity);
   z.whole = hui_exponent(x);
   z.part = x.sig << hui_clz64(x.sig) << 1;
   z.sticky = x.sticky;
@@ -97,8 +99,8 @@ HU_FN hu_split hui_takum_place(const hu_number_spec *s, hu_quantity q) {
 }
 
 /* The code of the bits that begin the endless bit string of c + m, -255 <= c <= 254, and what is cut off. */
-HU_FN uint32_t hui_takum_cut(const hu_number_spec *s, hu_split *z) {
-  int32_t c = (int32_t)z->whole, up = c >= 0, r = 31 - hui_clz32((uint32_t)(up ? c + 1 : -c)), n = s->width;
+HU_FN uint32_t hui_takum_cut(const hu_number_spec *spec, hu_split *z) {
+  int32_t c = (int32_t)z->whole, up = c >= 0, r = 31 - hui_clz32((uint32_t)(up ? c + 1 : -c)), n = spec->width;
   int32_t field = up ? c + 1 - (1 << r) : c - 1 + (2 << r);
   uint64_t head = (uint64_t)((uint32_t)up << (3 + r) | (uint32_t)(up ? r : 7 - r) << r | (uint32_t)field);
   uint64_t high = head << (59 - r) | z->part >> (5 + r), low = z->part << (59 - r);
@@ -108,24 +110,24 @@ HU_FN uint32_t hui_takum_cut(const hu_number_spec *s, hu_split *z) {
 }
 
 /* Rounds, never to zero, never beyond the largest number. */
-HU_FN uint32_t hui_takum_round(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
-  hu_split z = hui_takum_place(s, q);
-  uint32_t c = 0, sign = q.x.sign, beyond = z.whole > 254;
+HU_FN uint32_t hui_takum_round(const hu_number_spec *spec, hu_quantity quantity, uint32_t random, uint32_t *events) {
+  hu_split z = hui_takum_place(spec, quantity);
+  uint32_t c = 0, sign = quantity.x.sign, beyond = z.whole > 254;
   if (!beyond && z.whole >= -255) {
-    c = hui_takum_cut(s, &z);
-    beyond = c == s->max_code && (z.part || z.sticky);
+    c = hui_takum_cut(spec, &z);
+    beyond = c == spec->max_code && (z.part || z.sticky);
   }
   if (beyond) {
-    c = s->max_code;
+    c = spec->max_code;
     *events |= HU_EVENT_OVERFLOW | HU_EVENT_SATURATED | HU_EVENT_INEXACT;
   } else if (c == 0) {
     c = 1;
     *events |= HU_EVENT_UNDERFLOW | HU_EVENT_INEXACT;
   } else if (z.part || z.sticky) {
     *events |= HU_EVENT_INEXACT;
-    c += (uint32_t)hui_round_up(&s->floating, z.part, z.sticky, 64, c & 1, sign, random);
+    c += (uint32_t)hui_round_up(&spec->floating, z.part, z.sticky, 64, c & 1, sign, random);
   }
-  return sign ? (~c + 1) & s->mask : c;
+  return sign ? (~c + 1) & spec->mask : c;
 }
 
 /* ---- HiFloat8 ---- */
@@ -198,24 +200,24 @@ HU_FN hu_split hui_hif8_place(hu_num x) {
   return z;
 }
 
-/* s->wrap: an infinity becomes the largest number; s->coding: what is beyond it does. */
-HU_FN uint32_t hui_hif8_beyond(const hu_number_spec *s, uint32_t sign, uint32_t *events) {
-  uint32_t round = s->floating.round, stops = round == HU_RTZ || round == (sign ? HU_RTP : HU_RTN);
+/* spec->wrap: an infinity becomes the largest number; spec->coding: what is beyond it does. */
+HU_FN uint32_t hui_hif8_beyond(const hu_number_spec *spec, uint32_t sign, uint32_t *events) {
+  uint32_t round = spec->floating.round, stops = round == HU_RTZ || round == (sign ? HU_RTP : HU_RTN);
   *events |= HU_EVENT_OVERFLOW | HU_EVENT_INEXACT;
-  if (!s->coding && !stops) return HU_HIF8_INF | sign << 7;
+  if (!spec->coding && !stops) return HU_HIF8_INF | sign << 7;
   *events |= HU_EVENT_SATURATED;
   return HU_HIF8_MAX | sign << 7;
 }
 
-HU_FN uint32_t hui_hif8_round(const hu_number_spec *s, hu_num x, uint32_t random, uint32_t *events) {
+HU_FN uint32_t hui_hif8_round(const hu_number_spec *spec, hu_num x, uint32_t random, uint32_t *events) {
   hu_split z = hui_hif8_place(x);
   int32_t place = (int32_t)z.whole;
   if (place < HU_HIF8_INF_PLACE) {
     if (z.part || z.sticky) *events |= HU_EVENT_INEXACT;
     if (place == 0) *events |= HU_EVENT_UNDERFLOW; /* |x| < 2^-22 */
-    place += hui_round_up(&s->floating, z.part, z.sticky, 64, (uint32_t)place & 1, x.sign, random);
+    place += hui_round_up(&spec->floating, z.part, z.sticky, 64, (uint32_t)place & 1, x.sign, random);
   }
-  if (place == HU_HIF8_INF_PLACE) return hui_hif8_beyond(s, x.sign, events);
+  if (place == HU_HIF8_INF_PLACE) return hui_hif8_beyond(spec, x.sign, events);
   if (place == 0) *events |= HU_EVENT_TO_ZERO;
   return place ? hui_hif8_code(place) | (uint32_t)x.sign << 7 : 0;
 }
@@ -223,98 +225,108 @@ HU_FN uint32_t hui_hif8_round(const hu_number_spec *s, hu_num x, uint32_t random
 /* ---- any kind ---- */
 
 /* Of a tapered kind; the fields of the others are set. */
-HU_FN void hui_tapered_spec(hu_number_spec *s, hu_mode mode) {
-  s->has_zero = s->has_nan = 1;
-  s->nan_code = s->top;
-  if (s->kind == HU_NUMBER_HIFLOAT8) {
-    s->max_code = HU_HIF8_MAX;
-    s->low_code = HU_HIF8_MAX | HU_HIF8_NAN;
-    s->wrap = mode.saturate == HU_SAT_FINITE;
-    s->coding = mode.saturate == HU_SAT_FINITE || mode.saturate == HU_SAT_PROPAGATE;
+HU_FN void hui_tapered_spec(hu_number_spec *spec, hu_mode mode) {
+  spec->has_zero = spec->has_nan = 1;
+  spec->nan_code = spec->top;
+  if (spec->kind == HU_NUMBER_HIFLOAT8) {
+    spec->max_code = HU_HIF8_MAX;
+    spec->low_code = HU_HIF8_MAX | HU_HIF8_NAN;
+    spec->wrap = mode.saturate == HU_SAT_FINITE;
+    spec->coding = mode.saturate == HU_SAT_FINITE || mode.saturate == HU_SAT_PROPAGATE;
     return;
   }
-  s->max_code = s->top - 1;
-  s->low_code = s->top + 1;
-  s->inf_to_nan = mode.saturate != HU_SAT_FINITE;
+  spec->max_code = spec->top - 1;
+  spec->low_code = spec->top + 1;
+  spec->inf_to_nan = mode.saturate != HU_SAT_FINITE;
 }
 
-HU_FN hu_quantity hui_any_unpack(const hu_number_spec *s, uint32_t code) {
-  if (!hui_is_tapered(s->kind)) return hui_number_unpack(s, code);
-  return s->kind == HU_NUMBER_HIFLOAT8 ? hui_quantity_of(hui_hif8_unpack(code & s->mask)) : hui_takum_unpack(s, code);
+HU_FN hu_quantity hui_any_unpack(const hu_number_spec *spec, uint32_t code) {
+  if (!hui_is_tapered(spec->kind)) return hui_number_unpack(spec, code);
+  return spec->kind == HU_NUMBER_HIFLOAT8 ? hui_quantity_of(hui_hif8_unpack(code & spec->mask))
+                                          : hui_takum_unpack(spec, code);
 }
 
-HU_FN uint32_t hui_tapered_round(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
+HU_FN uint32_t hui_tapered_round(const hu_number_spec *spec, hu_quantity quantity, uint32_t random, uint32_t *events) {
   *events = 0;
-  if (q.x.kind == HU_KIND_NAN) return hui_number_from_nan(s, events);
-  if (q.x.kind == HU_KIND_ZERO) return 0;
-  if (q.x.kind == HU_KIND_INF && (s->kind != HU_NUMBER_HIFLOAT8 || s->wrap)) {
-    return hui_number_from_inf(s, q.x.sign, events);
+  if (quantity.x.kind == HU_KIND_NAN) return hui_number_from_nan(spec, events);
+  if (quantity.x.kind == HU_KIND_ZERO) return 0;
+  if (quantity.x.kind == HU_KIND_INF && (spec->kind != HU_NUMBER_HIFLOAT8 || spec->wrap)) {
+    return hui_number_from_inf(spec, quantity.x.sign, events);
   }
-  if (q.x.kind == HU_KIND_INF) {
+  if (quantity.x.kind == HU_KIND_INF) {
     *events = HU_EVENT_INF_IN;
-    return HU_HIF8_INF | (uint32_t)q.x.sign << 7;
+    return HU_HIF8_INF | (uint32_t)quantity.x.sign << 7;
   }
-  if (s->kind == HU_NUMBER_HIFLOAT8) return hui_hif8_round(s, hui_any_num(q), random, events);
-  return hui_takum_round(s, q, random, events);
+  if (spec->kind == HU_NUMBER_HIFLOAT8) return hui_hif8_round(spec, hui_any_num(quantity), random, events);
+  return hui_takum_round(spec, quantity, random, events);
 }
 
 /* Rounds a power of e to a logarithmic number. */
-HU_FN uint32_t hui_lns_of_e(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
-  hu_split z = hui_floor_split(hui_times_constant(HU_CONSTANT_LOG2E, q.k, (int32_t)s->fraction - q.fraction));
-  uint32_t sign = q.x.sign;
+HU_FN uint32_t hui_lns_of_e(const hu_number_spec *spec, hu_quantity quantity, uint32_t random, uint32_t *events) {
+  hu_split z =
+      hui_floor_split(hui_times_constant(HU_CONSTANT_LOG2E, quantity.k, (int32_t)spec->fraction - quantity.fraction));
+  uint32_t sign = quantity.x.sign;
   *events = HU_EVENT_INEXACT;
-  z.whole += hui_round_up(&s->floating, z.part, z.sticky, 64, (uint32_t)z.whole & 1, sign, random);
-  if (z.whole > s->high_k) return hui_number_beyond(s, sign, events);
-  return z.whole < s->low_k ? hui_lns_below(s, sign, events) : hui_lns_code(s, sign, z.whole);
+  z.whole += hui_round_up(&spec->floating, z.part, z.sticky, 64, (uint32_t)z.whole & 1, sign, random);
+  if (z.whole > spec->high_k) return hui_number_beyond(spec, sign, events);
+  return z.whole < spec->low_k ? hui_lns_below(spec, sign, events) : hui_lns_code(spec, sign, z.whole);
 }
 
 /* Returns |x| 2^n of a power of e, from 2^62 on: its integer part modulo 2^64, and 64 digits behind the point. */
-HU_OUTLINE hu_units hui_units_of_e(hu_quantity q, int32_t n) {
-  hu_units u = {0, 0, 1, 1};
+HU_OUTLINE hu_units hui_units_of_e(hu_quantity quantity, int32_t n) {
+  hu_units units = {0, 0, 1, 1};
   for (int32_t limbs = 12; limbs <= HU_BIG_FRACTION; limbs *= 2) {
-    hu_real v;
-    hu_big a = hui_big_scaled((uint64_t)q.k, -(int32_t)q.fraction, limbs), reach = hui_big_of(0, limbs), above;
-    hui_real_exp(&v, &a, 0, 0, limbs);
-    int32_t from = 32 * limbs - n - 64 - v.exp; /* the place of the lowest digit */
+    hu_real value;
+    hu_big a = hui_big_scaled((uint64_t)quantity.k, -(int32_t)quantity.fraction, limbs), reach = hui_big_of(0, limbs),
+           above;
+    hui_real_exp(&value, &a, 0, 0, limbs);
+    int32_t from = 32 * limbs - n - 64 - value.exp; /* the place of the lowest digit */
     if (from < 0) continue;
-    reach.limb[v.error >> 5] = (uint32_t)1 << (v.error & 31);
-    hui_big_add(&above, &v.z, &reach, limbs);
-    hui_big_sub(&v.z, &v.z, &reach, limbs);
-    u.part = hui_big_digits(&v.z, from + 63, limbs);
-    u.whole = hui_big_digits(&v.z, from + 127, limbs);
-    if (u.part == hui_big_digits(&above, from + 63, limbs) && u.whole == hui_big_digits(&above, from + 127, limbs))
+    reach.limb[value.error >> 5] = (uint32_t)1 << (value.error & 31);
+    hui_big_add(&above, &value.z, &reach, limbs);
+    hui_big_sub(&value.z, &value.z, &reach, limbs);
+    units.part = hui_big_digits(&value.z, from + 63, limbs);
+    units.whole = hui_big_digits(&value.z, from + 127, limbs);
+    if (units.part == hui_big_digits(&above, from + 63, limbs) &&
+        units.whole == hui_big_digits(&above, from + 127, limbs))
       break;
   }
-  return u;
+  return units;
 }
 
 /* Rounds a power of e to a fixed-point number. */
-HU_FN uint32_t hui_fixed_of_e(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
-  hu_num x = hui_any_num(q);
-  if (!s->wrap || hui_exponent(x) + s->fraction < 62) return hui_number_round(s, hui_quantity_of(x), random, events);
-  hu_units u = hui_units_of_e(q, s->fraction);
-  u.whole += (uint64_t)hui_round_up(&s->floating, u.part, u.sticky, 64, (uint32_t)u.whole & 1, q.x.sign, random);
+HU_FN uint32_t hui_fixed_of_e(const hu_number_spec *spec, hu_quantity quantity, uint32_t random, uint32_t *events) {
+  hu_num x = hui_any_num(quantity);
+  if (!spec->wrap || hui_exponent(x) + spec->fraction < 62)
+    return hui_number_round(spec, hui_quantity_of(x), random, events);
+  hu_units units = hui_units_of_e(quantity, spec->fraction);
+  units.whole += (uint64_t)hui_round_up(&spec->floating, units.part, units.sticky, 64, (uint32_t)units.whole & 1,
+                                        quantity.x.sign, random);
   *events = HU_EVENT_OVERFLOW | HU_EVENT_INEXACT;
-  return (uint32_t)(q.x.sign ? ~u.whole + 1 : u.whole) & s->mask;
+  return (uint32_t)(quantity.x.sign ? ~units.whole + 1 : units.whole) & spec->mask;
 }
 
-/* The code of q in any number system; sets (not adds) *events. Tables get a power of e in 64 digits, of which the last
- * one is odd: no limit that has fewer digits lies between it and the power. */
-HU_FN uint32_t hui_any_round(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {
-  if (hui_is_tapered(s->kind)) return hui_tapered_round(s, q, random, events);
-  if (q.power != HU_POWER_OF_E) return hui_number_round(s, q, random, events);
-  if (s->kind == HU_NUMBER_LNS) return hui_lns_of_e(s, q, random, events);
-  if (s->kind == HU_NUMBER_FIXED) return hui_fixed_of_e(s, q, random, events);
-  hu_num x = hui_any_num(q);
-  if (s->kind == HU_NUMBER_TABLE) {
+/* The code of quantity in any number system; sets (not adds) *events. Tables get a power of e in 64 digits, of which
+ * the last one is odd: no limit that has fewer digits lies between it and the power. */
+HU_FN uint32_t hui_any_round(const hu_number_spec *spec, hu_quantity quantity, uint32_t random, uint32_t *events) {
+  if (hui_is_tapered(spec->kind)) return hui_tapered_round(spec, quantity, random, events);
+  if (quantity.power != HU_POWER_OF_E) return hui_number_round(spec, quantity, random, events);
+  if (spec->kind == HU_NUMBER_LNS) return hui_lns_of_e(spec, quantity, random, events);
+  if (spec->kind == HU_NUMBER_FIXED) return hui_fixed_of_e(spec, quantity, random, events);
+  hu_num x = hui_any_num(quantity);
+  if (spec->kind == HU_NUMBER_TABLE) {
     x.sig |= 1;
     x.sticky = 0;
   }
-  return hui_number_round(s, hui_quantity_of(x), random, events);
+  return hui_number_round(spec, hui_quantity_of(x), random, events);
 }
 
 /* Round the value to binary64 and binary32 patterns, ties to even. */
-HU_FN uint64_t hui_any_pack64(hu_quantity q) { return hui_quantity_pack64(hui_quantity_of(hui_any_num(q))); }
-HU_FN uint32_t hui_any_pack32(hu_quantity q) { return hui_quantity_pack32(hui_quantity_of(hui_any_num(q))); }
+HU_FN uint64_t hui_any_pack64(hu_quantity quantity) {
+  return hui_quantity_pack64(hui_quantity_of(hui_any_num(quantity)));
+}
+HU_FN uint32_t hui_any_pack32(hu_quantity quantity) {
+  return hui_quantity_pack32(hui_quantity_of(hui_any_num(quantity)));
+}
 
 #endif

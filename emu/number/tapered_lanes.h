@@ -6,22 +6,23 @@
 
 /* ---- takums ---- */
 
-/* D, R, C and 40 digits of m, for c = whole - 256 from -255 to 254; *d: how many of these digits the code cuts off. */
-HU_FN wide takum_digits(const hu_number_lane *c, wide whole, wide part, wide *d) {
+/* D, R, C and 40 digits of m, for c = whole - 256 from -255 to 254; *d: how many of these digits the code cuts
+ * off. */
+HU_FN wide takum_digits(const hu_number_lane *lane, wide whole, wide part, wide *d) {
   wide up = MASK(whole >= 256), v = picked(up, whole - 255, 256 - whole), r = all_of(0);
   for (uint32_t i = 1; i < 8; i++) r -= MASK(v >= (uint64_t)1 << i); /* floor(log2 v) */
   wide first = all_of(1) << r, field = picked(up, v - first, first + first - 1 - v);
-  *d = r + (45 - (uint64_t)c->width);
+  *d = r + (45 - (uint64_t)lane->width);
   return (picked(up, r + 8, 7 - r) << r | field) << 40 | part;
 }
 
-HU_FN narrow takums_linear_of(const hu_number_lane *c, wide u, tally *t) {
+HU_FN narrow takums_linear_of(const hu_number_lane *lane, wide u, tally *counts) {
   wide minus = MASK(u >> 31 != 0), a = u & 0x7FFFFFFF, e = a >> 23, zero = MASK(a == 0), part, d;
-  wide p = takum_digits(c, e + (256 - 127), (a & 0x7FFFFF) << 17, &d);
-  wide code = rounded(&c->rounding, p, d, minus, &part) & ~zero;
-  t->left -= MASK(e == 255) | (MASK(e == 0) & ~zero);
-  t->inexact -= part & ~zero;
-  return NARROW(((code ^ minus) - minus) & c->mask);
+  wide p = takum_digits(lane, e + (256 - 127), (a & 0x7FFFFF) << 17, &d);
+  wide code = rounded(&lane->rounding, p, d, minus, &part) & ~zero;
+  counts->left -= MASK(e == 255) | (MASK(e == 0) & ~zero);
+  counts->inexact -= part & ~zero;
+  return NARROW(((code ^ minus) - minus) & lane->mask);
 }
 
 HU_FN real real_of_bits(wide x) {
@@ -41,7 +42,7 @@ HU_FN wide bits_of_real(real x) {
  * 2^-43. Adding 4096 + 256 leaves 40 digits behind the point, with an error below one unit of them: P is at most two
  * units from the digits of the exact number, which are endless unless x is 1. So the rounding of P is the right one
  * where no limit, a multiple of half the last digit kept, lies within two units; the rest is left. */
-HU_FN narrow takums_of(const hu_number_lane *c, wide u, tally *t) {
+HU_FN narrow takums_of(const hu_number_lane *lane, wide u, tally *counts) {
   static const double odd[8] = {1.0 / 3, 1.0 / 5, 1.0 / 7, 1.0 / 9, 1.0 / 11, 1.0 / 13, 1.0 / 15, 1.0 / 17};
   wide minus = MASK(u >> 31 != 0), a = u & 0x7FFFFFFF, e = a >> 23, digits = a & 0x7FFFFF, zero = MASK(a == 0);
   wide high = MASK(digits > 0x3504F3), part, d; /* of sqrt 2 */
@@ -51,12 +52,12 @@ HU_FN narrow takums_of(const hu_number_lane *c, wide u, tally *t) {
   for (int i = 6; i >= 0; i--) sum = (sum + odd[i]) * square;
   real y = k * 0x1.62e42fefa39efp+0 + s * 4.0 * (sum + 1.0);
   wide q = bits_of_real(y + (4096.0 + 256.0)) & (((uint64_t)1 << 52) - 1);
-  wide p = takum_digits(c, q >> 40, q & (((uint64_t)1 << 40) - 1), &d);
-  wide code = rounded(&c->rounding, p, d, minus, &part) & ~zero;
+  wide p = takum_digits(lane, q >> 40, q & (((uint64_t)1 << 40) - 1), &d);
+  wide code = rounded(&lane->rounding, p, d, minus, &part) & ~zero;
   wide near = MASK(((p + 2) & ((all_of(1) << (d - 1)) - 1)) <= 4);
-  t->left -= (MASK(e == 255) | MASK(e == 0) | near) & ~zero;
-  t->inexact -= ~zero;
-  return NARROW(((code ^ minus) - minus) & c->mask);
+  counts->left -= (MASK(e == 255) | MASK(e == 0) | near) & ~zero;
+  counts->inexact -= ~zero;
+  return NARROW(((code ^ minus) - minus) & lane->mask);
 }
 
 /* ---- HiFloat8 ---- */
@@ -80,16 +81,16 @@ HU_FN wide hif8_place(wide e, wide fraction) {
 }
 
 /* Returns the place, 127 from there on, and 128 more for negative numbers. */
-HU_FN narrow hif8_places_of(const hu_number_lane *c, wide u, tally *t) {
+HU_FN narrow hif8_places_of(const hu_number_lane *lane, wide u, tally *counts) {
   wide minus = MASK(u >> 31 != 0), a = u & 0x7FFFFFFF, e = a >> 23, zero = MASK(a == 0), part;
-  wide place = rounded(&c->rounding, hif8_place(e, a & 0x7FFFFF), all_of(55), minus, &part) & ~zero;
+  wide place = rounded(&lane->rounding, hif8_place(e, a & 0x7FFFFF), all_of(55), minus, &part) & ~zero;
   wide over = MASK(place >= 127);
-  t->left -= MASK(e == 255);
-  t->over -= over;
-  t->saturated -= over & picked(minus, all_of(c->stops[1]), all_of(c->stops[0]));
-  t->inexact -= (over | part) & ~zero;
-  t->under -= MASK(e < 127 - 22) & ~zero;
-  t->to_zero -= MASK(place == 0) & ~zero;
+  counts->left -= MASK(e == 255);
+  counts->over -= over;
+  counts->saturated -= over & picked(minus, all_of(lane->stops[1]), all_of(lane->stops[0]));
+  counts->inexact -= (over | part) & ~zero;
+  counts->under -= MASK(e < 127 - 22) & ~zero;
+  counts->to_zero -= MASK(place == 0) & ~zero;
   return NARROW(picked(over, all_of(127), place) | (minus & 128));
 }
 
@@ -97,15 +98,16 @@ HU_FN narrow hif8_places_of(const hu_number_lane *c, wide u, tally *t) {
 
 /* A takum's fields: the rest behind R from the top of 32 bits, c, and m from the top. */
 #define TAKUM_FIELDS                                                                                       \
-  uint32_t u = x[i] & mask, minus = 0 - (u >> (w - 1)), a = (((u ^ minus) - minus) & body) << (32 - w);    \
+  uint32_t pattern = x[i] & mask, minus = 0 - (pattern >> (w - 1)),                                        \
+           a = (((pattern ^ minus) - minus) & body) << (32 - w);                                           \
   uint32_t up = 0 - (a >> 30 & 1), r = (a >> 27 & 7) ^ (~up & 7), rest = a << 5, first = (uint32_t)1 << r; \
   uint32_t field = rest >> 1 >> (31 - r), whole = field + ((up & (first - 1)) | (~up & (1 - 2 * first)));  \
   uint32_t m = rest << r, none = 0 - (uint32_t)(a == 0)
 
 /* Up to 28 bits m has at most 23 digits. */
-static void values_of_takum_linear(const hu_number_lane *restrict c, size_t n, uint32_t *restrict z,
+static void values_of_takum_linear(const hu_number_lane *restrict lane, size_t n, uint32_t *restrict z,
                                    const uint32_t *restrict x) {
-  uint32_t w = c->width, mask = (uint32_t)c->mask, body = (uint32_t)c->top - 1;
+  uint32_t w = lane->width, mask = (uint32_t)lane->mask, body = (uint32_t)lane->top - 1;
   for (size_t i = 0; i < n; i++) {
     TAKUM_FIELDS;
     uint32_t e = whole + 127, left = 0 - (uint32_t)(e - 1 >= 254);
@@ -114,30 +116,31 @@ static void values_of_takum_linear(const hu_number_lane *restrict c, size_t n, u
   }
 }
 
-/* e^((c + m) / 2) = 2^k e^f with |f| <= 1/2 ln 2 and k an integer, which the addition of 1.5 2^52 leaves in the lowest
- * digits. k times the upper half of ln 2 is exact, and so is the difference. The series ends with f^12 / 12!: the terms
- * behind it and all roundings together are below 2^-50 of the value. The value in binary32 is sure where no middle
- * between two of them lies within 2^-46; the rest is left, as are values that binary32 has not as normal numbers. */
-static void values_of_takum(const hu_number_lane *restrict c, size_t n, uint32_t *restrict z,
+/* e^((c + m) / 2) = 2^k e^f with |f| <= 1/2 ln 2 and k an integer, which the addition of 1.5 2^52 leaves in the
+ * lowest digits. k times the upper half of ln 2 is exact, and so is the difference. The series ends with f^12 / 12!:
+ * the terms behind it and all roundings together are below 2^-50 of the value. The value in binary32 is sure where no
+ * middle between two of them lies within 2^-46; the rest is left, as are values that binary32 has not as normal
+ * numbers. */
+static void values_of_takum(const hu_number_lane *restrict lane, size_t n, uint32_t *restrict z,
                             const uint32_t *restrict x) {
   static const double over[13] = {
       1.0,        1.0,         1.0 / 2,      1.0 / 6,       1.0 / 24,       1.0 / 120,      1.0 / 720,
       1.0 / 5040, 1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600};
   const double whole_of = 0x1.8p52;
-  uint32_t w = c->width, mask = (uint32_t)c->mask, body = (uint32_t)c->top - 1;
+  uint32_t w = lane->width, mask = (uint32_t)lane->mask, body = (uint32_t)lane->top - 1;
   for (size_t i = 0; i < n; i++) {
     TAKUM_FIELDS;
     double half = 0.5 * ((double)(int32_t)whole + 0x1p-31 * (double)(int32_t)(m >> 1));
     double shifted = half * 0x1.71547652b82fep+0 + whole_of, k = shifted - whole_of;
     double f = half - k * 0x1.62e42fefa0000p-1 - k * 0x1.cf79abc9e3b3ap-40, sum = over[12];
-    uint64_t bits, up_by;
+    uint64_t pattern, up_by;
     for (int j = 11; j >= 0; j--) sum = sum * f + over[j];
-    memcpy(&bits, &sum, sizeof bits);
+    memcpy(&pattern, &sum, sizeof pattern);
     memcpy(&up_by, &shifted, sizeof up_by);
-    bits += up_by << 52;
-    uint32_t near = (uint32_t)((bits & 0x1FFFFFFF) - 0x10000000 + 64) <= 128;
+    pattern += up_by << 52;
+    uint32_t near = (uint32_t)((pattern & 0x1FFFFFFF) - 0x10000000 + 64) <= 128;
     uint32_t left = 0 - (uint32_t)(near || half > 87 || half < -87);
-    uint32_t value = (uint32_t)((bits + 0x10000000) >> 29) - ((1023u - 127u) << 23) + (minus & 0x80000000);
+    uint32_t value = (uint32_t)((pattern + 0x10000000) >> 29) - ((1023u - 127u) << 23) + (minus & 0x80000000);
     z[i] = (((value & ~left) | (left & HU_LANE_LEFT)) & ~none) | (none & minus & 0x7FC00000);
   }
 }

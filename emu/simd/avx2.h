@@ -30,14 +30,15 @@ typedef int32_t hu_ilane __attribute__((vector_size(32)));
 static inline uint32_t mask_bits(hu_lane m) { return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps((__m256i)m)); }
 static inline int hui_lane_any(hu_lane m) { return !_mm256_testz_si256((__m256i)m, (__m256i)m); }
 static inline uint32_t hui_lane_count(hu_lane m) { return (uint32_t)__builtin_popcount(mask_bits(m)); }
-static inline int hui_all_within(hu_lane v, hu_lane s) {
-  __m256i within = _mm256_cmpeq_epi32(_mm256_min_epu32((__m256i)v, (__m256i)s), (__m256i)v);
+static inline int hui_all_within(hu_lane value, hu_lane span) {
+  __m256i within = _mm256_cmpeq_epi32(_mm256_min_epu32((__m256i)value, (__m256i)span), (__m256i)value);
   return mask_bits((hu_lane)within) == 0xFF;
 }
 
-static inline int hui_all_within4(const hu_lane v[4], hu_lane s) {
-  __m256i a = _mm256_max_epu32((__m256i)v[0], (__m256i)v[1]), b = _mm256_max_epu32((__m256i)v[2], (__m256i)v[3]);
-  return hui_all_within((hu_lane)_mm256_max_epu32(a, b), s);
+static inline int hui_all_within4(const hu_lane value[4], hu_lane span) {
+  __m256i a = _mm256_max_epu32((__m256i)value[0], (__m256i)value[1]),
+          b = _mm256_max_epu32((__m256i)value[2], (__m256i)value[3]);
+  return hui_all_within((hu_lane)_mm256_max_epu32(a, b), span);
 }
 
 /* Lanes counted in lanes: a mask's lanes are -1. */
@@ -58,7 +59,7 @@ static inline hu_mask hui_mask_andnot(hu_mask a, hu_mask b) { return a & ~b; }
 static inline hu_lane hui_mask_sel(hu_mask m, hu_lane yes, hu_lane no) {
   return (hu_lane)_mm256_blendv_epi8((__m256i)no, (__m256i)yes, (__m256i)m);
 }
-static inline hu_lane hui_mask_keep(hu_mask m, hu_lane v) { return m & v; }
+static inline hu_lane hui_mask_keep(hu_mask m, hu_lane value) { return m & value; }
 static inline hu_count hui_count_mask(hu_count c, hu_mask m) { return c - m; }
 
 static inline hu_lane hui_mask_larger(hu_lane a, hu_lane b) {
@@ -80,23 +81,23 @@ static inline hu_lane hui_lane_smaller(hu_lane a, hu_lane b) {
 }
 static inline hu_lane hui_lane_over(hu_lane a, hu_lane b) { return bits(_mm256_div_ps(floats(a), floats(b))); }
 /* From 2^31 on less 2^31, which is exact, and its bit put back. */
-static inline hu_lane hui_lane_uint(hu_lane v) {
-  hu_lane big = (hu_lane)((hu_ilane)v > (hu_ilane)HU_ALL(0x4EFFFFFF));
-  hu_lane rest = hui_lane_minus(v, big & HU_ALL(0x4F000000));
+static inline hu_lane hui_lane_uint(hu_lane value) {
+  hu_lane big = (hu_lane)((hu_ilane)value > (hu_ilane)HU_ALL(0x4EFFFFFF));
+  hu_lane rest = hui_lane_minus(value, big & HU_ALL(0x4F000000));
   return (hu_lane)_mm256_cvttps_epi32(floats(rest)) | (big & 0x80000000u);
 }
-static inline hu_lane hui_lane_float(hu_lane v) { return bits(_mm256_cvtepi32_ps((__m256i)v)); }
+static inline hu_lane hui_lane_float(hu_lane value) { return bits(_mm256_cvtepi32_ps((__m256i)value)); }
 
-static inline void hui_store8(uint8_t *z, hu_lane v) {
+static inline void hui_store8(uint8_t *z, hu_lane value) {
   const __m256i pick = _mm256_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 4, 8, 12, -1,
                                         -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
-  __m256i b = _mm256_shuffle_epi8((__m256i)v, pick);
+  __m256i b = _mm256_shuffle_epi8((__m256i)value, pick);
   _mm_storel_epi64((__m128i *)(void *)z, _mm_unpacklo_epi32(_mm256_castsi256_si128(b), _mm256_extracti128_si256(b, 1)));
 }
-static inline void hui_store16(uint16_t *z, hu_lane v) {
+static inline void hui_store16(uint16_t *z, hu_lane value) {
   const __m256i pick = _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1, 0, 1, 4, 5, 8, 9, 12,
                                         13, -1, -1, -1, -1, -1, -1, -1, -1);
-  __m256i b = _mm256_shuffle_epi8((__m256i)v, pick);
+  __m256i b = _mm256_shuffle_epi8((__m256i)value, pick);
   _mm_storeu_si128((__m128i *)(void *)z, _mm256_castsi256_si128(_mm256_permute4x64_epi64(b, 0x08)));
 }
 static inline hu_lane hui_load8(const uint8_t *x) {
@@ -107,7 +108,7 @@ static inline hu_lane hui_load16(const uint16_t *x) {
 }
 #define HU_BYPASSES 1
 #define HU_LOOP_PER_WIDTH 1
-static inline void hui_bypass(uint32_t *z, hu_lane v) { _mm256_stream_si256((__m256i *)(void *)z, (__m256i)v); }
+static inline void hui_bypass(uint32_t *z, hu_lane value) { _mm256_stream_si256((__m256i *)(void *)z, (__m256i)value); }
 static inline void hui_fence(void) { _mm_sfence(); }
 
 /* Returns the largest lane, signed. */
@@ -117,8 +118,8 @@ static inline uint32_t hui_lane_largest(hu_lane a) {
   return (uint32_t)_mm_cvtsi128_si32(_mm_max_epi32(h, _mm_shuffle_epi32(h, 0xB1)));
 }
 
-/* a, whose sign is 0, under the sign of u. */
-static inline hu_lane hui_lane_signed(hu_lane a, hu_lane u) { return a | (u & HU_ALL(0x80000000u)); }
+/* a, whose sign is 0, under the sign of x. */
+static inline hu_lane hui_lane_signed(hu_lane a, hu_lane x) { return a | (x & HU_ALL(0x80000000u)); }
 
 /* Masks the first n < 8 lanes. */
 static inline __m256i first_lanes(size_t n) {
@@ -127,8 +128,8 @@ static inline __m256i first_lanes(size_t n) {
 static inline hu_lane hui_load_few(const uint32_t *x, size_t n) {
   return (hu_lane)_mm256_maskload_epi32((const int *)(const void *)x, first_lanes(n));
 }
-static inline void hui_store_few(uint32_t *z, hu_lane v, size_t n) {
-  _mm256_maskstore_epi32((int *)(void *)z, first_lanes(n), (__m256i)v);
+static inline void hui_store_few(uint32_t *z, hu_lane value, size_t n) {
+  _mm256_maskstore_epi32((int *)(void *)z, first_lanes(n), (__m256i)value);
 }
 
 typedef uint64_t hu_lane64 __attribute__((vector_size(32)));
@@ -155,7 +156,7 @@ typedef __m256 seq_f;
 typedef __m256i seq_u;
 
 SEQ_OP seq_f seq_all(float x) { return _mm256_set1_ps(x); }
-SEQ_OP seq_u seq_each(uint32_t u) { return _mm256_set1_epi32((int)u); }
+SEQ_OP seq_u seq_each(uint32_t pattern) { return _mm256_set1_epi32((int)pattern); }
 SEQ_OP seq_f seq_load(const float *x) { return _mm256_loadu_ps(x); }
 SEQ_OP void seq_store(float *z, seq_f x) { _mm256_storeu_ps(z, x); }
 SEQ_OP seq_u seq_bits(seq_f x) { return _mm256_castps_si256(x); }
@@ -184,8 +185,8 @@ SEQ_OP seq_f seq_if_larger(seq_f x, seq_f y, seq_f yes, seq_f no) {
   seq_u less = _mm256_cmpgt_epi32(_mm256_and_si256(seq_bits(y), size), _mm256_and_si256(seq_bits(x), size));
   return _mm256_blendv_ps(yes, no, seq_value(less));
 }
-SEQ_OP int seq_any_from(seq_u x, uint32_t u, size_t n) {
-  seq_u least = _mm256_cmpeq_epi32(_mm256_max_epu32(x, seq_each(u)), x);
+SEQ_OP int seq_any_from(seq_u x, uint32_t pattern, size_t n) {
+  seq_u least = _mm256_cmpeq_epi32(_mm256_max_epu32(x, seq_each(pattern)), x);
   return (_mm256_movemask_ps(seq_value(least)) & ((1 << n) - 1)) != 0;
 }
 
@@ -193,9 +194,9 @@ SEQ_OP seq_f seq_first(size_t n, seq_f x, seq_f y) {
   seq_u lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   return _mm256_blendv_ps(y, x, seq_value(_mm256_cmpgt_epi32(seq_each((uint32_t)n), lane)));
 }
-SEQ_OP int seq_any_tie(seq_u x, int word, seq_u y, uint32_t u) {
+SEQ_OP int seq_any_tie(seq_u x, int word, seq_u y, uint32_t pattern) {
   seq_u least = _mm256_cmpeq_epi32(word ? _mm256_slli_epi32(x, 16) : x, seq_each(0x80000000u));
-  if (u) least = _mm256_or_si256(least, _mm256_cmpgt_epi32(seq_each(u), y));
+  if (pattern) least = _mm256_or_si256(least, _mm256_cmpgt_epi32(seq_each(pattern), y));
   return !_mm256_testz_si256(least, least);
 }
 
@@ -258,7 +259,7 @@ typedef __m256d blk_d;
 typedef __m256i blk_u;
 
 BLK_OP blk_d blk_all(double x) { return _mm256_set1_pd(x); }
-BLK_OP blk_u blk_each(uint64_t u) { return _mm256_set1_epi64x((long long)u); }
+BLK_OP blk_u blk_each(uint64_t pattern) { return _mm256_set1_epi64x((long long)pattern); }
 BLK_OP blk_d blk_load(const double *x) { return _mm256_loadu_pd(x); }
 BLK_OP void blk_store(double *z, blk_d x) { _mm256_storeu_pd(z, x); }
 BLK_OP blk_u blk_bits(blk_d x) { return _mm256_castpd_si256(x); }

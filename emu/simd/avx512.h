@@ -30,15 +30,15 @@ typedef int32_t hu_ilane __attribute__((vector_size(64)));
 static inline uint32_t mask_bits(hu_lane m) { return _mm512_movepi32_mask((__m512i)m); }
 static inline int hui_lane_any(hu_lane m) { return mask_bits(m) != 0; }
 static inline uint32_t hui_lane_count(hu_lane m) { return (uint32_t)__builtin_popcount(mask_bits(m)); }
-static inline int hui_all_within(hu_lane v, hu_lane s) {
-  return _mm512_cmple_epu32_mask((__m512i)v, (__m512i)s) == 0xFFFF;
+static inline int hui_all_within(hu_lane value, hu_lane span) {
+  return _mm512_cmple_epu32_mask((__m512i)value, (__m512i)span) == 0xFFFF;
 }
 
-static inline int hui_all_within4(const hu_lane v[4], hu_lane s) {
-  __mmask16 a = _mm512_cmpgt_epu32_mask((__m512i)v[0], (__m512i)s),
-            b = _mm512_cmpgt_epu32_mask((__m512i)v[1], (__m512i)s);
-  __mmask16 c = _mm512_cmpgt_epu32_mask((__m512i)v[2], (__m512i)s),
-            d = _mm512_cmpgt_epu32_mask((__m512i)v[3], (__m512i)s);
+static inline int hui_all_within4(const hu_lane value[4], hu_lane span) {
+  __mmask16 a = _mm512_cmpgt_epu32_mask((__m512i)value[0], (__m512i)span),
+            b = _mm512_cmpgt_epu32_mask((__m512i)value[1], (__m512i)span);
+  __mmask16 c = _mm512_cmpgt_epu32_mask((__m512i)value[2], (__m512i)span),
+            d = _mm512_cmpgt_epu32_mask((__m512i)value[3], (__m512i)span);
   return _kortestz_mask16_u8(_kor_mask16(a, b), _kor_mask16(c, d));
 }
 
@@ -55,7 +55,9 @@ static inline hu_mask hui_mask_andnot(hu_mask a, hu_mask b) { return _kandn_mask
 static inline hu_lane hui_mask_sel(hu_mask m, hu_lane yes, hu_lane no) {
   return (hu_lane)_mm512_mask_blend_epi32(m, (__m512i)no, (__m512i)yes);
 }
-static inline hu_lane hui_mask_keep(hu_mask m, hu_lane v) { return (hu_lane)_mm512_maskz_mov_epi32(m, (__m512i)v); }
+static inline hu_lane hui_mask_keep(hu_mask m, hu_lane value) {
+  return (hu_lane)_mm512_maskz_mov_epi32(m, (__m512i)value);
+}
 static inline hu_count hui_count_mask(hu_count c, hu_mask m) { return c + (uint64_t)__builtin_popcount(m); }
 
 static inline hu_lane hui_mask_larger(hu_lane a, hu_lane b) {
@@ -76,14 +78,14 @@ static inline hu_lane hui_lane_smaller(hu_lane a, hu_lane b) {
   return (hu_lane)_mm512_min_epi32((__m512i)a, (__m512i)b);
 }
 static inline hu_lane hui_lane_over(hu_lane a, hu_lane b) { return bits(_mm512_div_ps(floats(a), floats(b))); }
-static inline hu_lane hui_lane_uint(hu_lane v) { return (hu_lane)_mm512_cvttps_epu32(floats(v)); }
-static inline hu_lane hui_lane_float(hu_lane v) { return bits(_mm512_cvtepi32_ps((__m512i)v)); }
+static inline hu_lane hui_lane_uint(hu_lane value) { return (hu_lane)_mm512_cvttps_epu32(floats(value)); }
+static inline hu_lane hui_lane_float(hu_lane value) { return bits(_mm512_cvtepi32_ps((__m512i)value)); }
 
-static inline void hui_store8(uint8_t *z, hu_lane v) {
-  _mm_storeu_si128((__m128i *)(void *)z, _mm512_cvtepi32_epi8((__m512i)v));
+static inline void hui_store8(uint8_t *z, hu_lane value) {
+  _mm_storeu_si128((__m128i *)(void *)z, _mm512_cvtepi32_epi8((__m512i)value));
 }
-static inline void hui_store16(uint16_t *z, hu_lane v) {
-  _mm256_storeu_si256((__m256i *)(void *)z, _mm512_cvtepi32_epi16((__m512i)v));
+static inline void hui_store16(uint16_t *z, hu_lane value) {
+  _mm256_storeu_si256((__m256i *)(void *)z, _mm512_cvtepi32_epi16((__m512i)value));
 }
 static inline hu_lane hui_load8(const uint8_t *x) {
   return (hu_lane)_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)x));
@@ -93,23 +95,23 @@ static inline hu_lane hui_load16(const uint16_t *x) {
 }
 #define HU_BYPASSES 1
 #define HU_LOOP_PER_WIDTH 1
-static inline void hui_bypass(uint32_t *z, hu_lane v) { _mm512_stream_si512((__m512i *)(void *)z, (__m512i)v); }
+static inline void hui_bypass(uint32_t *z, hu_lane value) { _mm512_stream_si512((__m512i *)(void *)z, (__m512i)value); }
 static inline void hui_fence(void) { _mm_sfence(); }
 
 /* Returns the largest lane, signed. */
 static inline uint32_t hui_lane_largest(hu_lane a) { return (uint32_t)_mm512_reduce_max_epi32((__m512i)a); }
 
-/* a, whose sign is 0, under the sign of u. */
-static inline hu_lane hui_lane_signed(hu_lane a, hu_lane u) {
-  return (hu_lane)_mm512_ternarylogic_epi32((__m512i)a, (__m512i)u, (__m512i)HU_ALL(0x80000000u), 0xF8);
+/* a, whose sign is 0, under the sign of x. */
+static inline hu_lane hui_lane_signed(hu_lane a, hu_lane x) {
+  return (hu_lane)_mm512_ternarylogic_epi32((__m512i)a, (__m512i)x, (__m512i)HU_ALL(0x80000000u), 0xF8);
 }
 
 /* Load and store the first n < 16 lanes. */
 static inline hu_lane hui_load_few(const uint32_t *x, size_t n) {
   return (hu_lane)_mm512_maskz_loadu_epi32((__mmask16)((1u << n) - 1), x);
 }
-static inline void hui_store_few(uint32_t *z, hu_lane v, size_t n) {
-  _mm512_mask_storeu_epi32(z, (__mmask16)((1u << n) - 1), (__m512i)v);
+static inline void hui_store_few(uint32_t *z, hu_lane value, size_t n) {
+  _mm512_mask_storeu_epi32(z, (__mmask16)((1u << n) - 1), (__m512i)value);
 }
 
 typedef uint64_t hu_lane64 __attribute__((vector_size(64)));
@@ -138,7 +140,7 @@ typedef __m512 seq_f;
 typedef __m512i seq_u;
 
 SEQ_OP seq_f seq_all(float x) { return _mm512_set1_ps(x); }
-SEQ_OP seq_u seq_each(uint32_t u) { return _mm512_set1_epi32((int)u); }
+SEQ_OP seq_u seq_each(uint32_t pattern) { return _mm512_set1_epi32((int)pattern); }
 SEQ_OP seq_f seq_load(const float *x) { return _mm512_loadu_ps(x); }
 SEQ_OP void seq_store(float *z, seq_f x) { _mm512_storeu_ps(z, x); }
 SEQ_OP seq_u seq_bits(seq_f x) { return _mm512_castps_si512(x); }
@@ -166,13 +168,13 @@ SEQ_OP seq_f seq_if_larger(seq_f x, seq_f y, seq_f yes, seq_f no) {
   seq_u u = _mm512_slli_epi32(seq_bits(x), 1), v = _mm512_slli_epi32(seq_bits(y), 1);
   return _mm512_mask_mov_ps(no, _mm512_cmpge_epu32_mask(u, v), yes);
 }
-SEQ_OP int seq_any_from(seq_u x, uint32_t u, size_t n) {
-  return (_mm512_cmpge_epu32_mask(x, seq_each(u)) & ((1u << n) - 1)) != 0;
+SEQ_OP int seq_any_from(seq_u x, uint32_t pattern, size_t n) {
+  return (_mm512_cmpge_epu32_mask(x, seq_each(pattern)) & ((1u << n) - 1)) != 0;
 }
 SEQ_OP seq_f seq_first(size_t n, seq_f x, seq_f y) { return _mm512_mask_mov_ps(y, (__mmask16)((1u << n) - 1), x); }
-SEQ_OP int seq_any_tie(seq_u x, int word, seq_u y, uint32_t u) {
+SEQ_OP int seq_any_tie(seq_u x, int word, seq_u y, uint32_t pattern) {
   __mmask16 least = _mm512_cmpeq_epi32_mask(word ? _mm512_slli_epi32(x, 16) : x, seq_each(0x80000000u));
-  if (u) return !_kortestz_mask16_u8(least, _mm512_cmplt_epi32_mask(y, seq_each(u)));
+  if (pattern) return !_kortestz_mask16_u8(least, _mm512_cmplt_epi32_mask(y, seq_each(pattern)));
   return !_kortestz_mask16_u8(least, least);
 }
 SEQ_OP seq_f seq_odd(seq_f a, seq_f b, seq_f c) {
@@ -208,7 +210,7 @@ typedef __m512d blk_d;
 typedef __m512i blk_u;
 
 BLK_OP blk_d blk_all(double x) { return _mm512_set1_pd(x); }
-BLK_OP blk_u blk_each(uint64_t u) { return _mm512_set1_epi64((long long)u); }
+BLK_OP blk_u blk_each(uint64_t pattern) { return _mm512_set1_epi64((long long)pattern); }
 BLK_OP blk_d blk_load(const double *x) { return _mm512_loadu_pd(x); }
 BLK_OP void blk_store(double *z, blk_d x) { _mm512_storeu_pd(z, x); }
 BLK_OP blk_u blk_bits(blk_d x) { return _mm512_castpd_si512(x); }

@@ -24,10 +24,10 @@ typedef struct hu_piece {
 
 typedef struct hu_kernels {
   /* Grid values; then codes in 1, 2, 4 bytes, by hui_by_size. Events are added. */
-  void (*quantize)(const hu_lane_constants *t, const hu_piece *p, hu_events *events);
-  void (*encode[3])(const hu_lane_constants *t, const hu_piece *p, hu_events *events);
+  void (*quantize)(const hu_lane_constants *lanes, const hu_piece *piece, hu_events *events);
+  void (*encode[3])(const hu_lane_constants *lanes, const hu_piece *piece, hu_events *events);
   /* n codes of 1, 2, 4 bytes to binary32 patterns; the format fits binary32. */
-  void (*decode[3])(const hu_lane_constants *t, size_t n, uint32_t *z, const void *x);
+  void (*decode[3])(const hu_lane_constants *lanes, size_t n, uint32_t *z, const void *x);
   /* binary64 to binary32 patterns, rounded to odd; returns 1 if an element was finite and at or beyond 2^127. */
   int (*to_odd)(size_t n, uint32_t *z, const uint64_t *x);
 } hu_kernels;

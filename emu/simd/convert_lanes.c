@@ -18,25 +18,26 @@ typedef struct piece_events {
 } piece_events;
 
 /* Rounds a vector by hui_lanes_round; counts the lanes in `live`, and the others hold zeros. */
-static HU_NOINLINE rounded slow(const hu_lane_constants *t, hu_lane u, hu_lane random, hu_lane live, piece_events *n) {
-  hu_lanes_result r = hui_lanes_round(t, u, random);
-  rounded z = {r.value, r.code};
-  n->inexact += hui_lane_count(r.inexact & live);
-  n->underflow += hui_lane_count(r.underflow & live);
-  n->to_zero += hui_lane_count(r.to_zero & live);
-  n->subnormal += hui_lane_count(r.subnormal & live);
-  if (hui_lane_any((r.overflow | r.saturated | r.invalid | r.nan_in | r.inf_in) & live)) {
-    n->rest.overflow += hui_lane_count(r.overflow & live);
-    n->rest.saturated += hui_lane_count(r.saturated & live);
-    n->rest.invalid += hui_lane_count(r.invalid & live);
-    n->rest.nan_in += hui_lane_count(r.nan_in & live);
-    n->rest.inf_in += hui_lane_count(r.inf_in & live);
+static HU_NOINLINE rounded slow(const hu_lane_constants *lanes, hu_lane x, hu_lane random, hu_lane live,
+                                piece_events *counts) {
+  hu_lanes_result result = hui_lanes_round(lanes, x, random);
+  rounded z = {result.value, result.code};
+  counts->inexact += hui_lane_count(result.inexact & live);
+  counts->underflow += hui_lane_count(result.underflow & live);
+  counts->to_zero += hui_lane_count(result.to_zero & live);
+  counts->subnormal += hui_lane_count(result.subnormal & live);
+  if (hui_lane_any((result.overflow | result.saturated | result.invalid | result.nan_in | result.inf_in) & live)) {
+    counts->rest.overflow += hui_lane_count(result.overflow & live);
+    counts->rest.saturated += hui_lane_count(result.saturated & live);
+    counts->rest.invalid += hui_lane_count(result.invalid & live);
+    counts->rest.nan_in += hui_lane_count(result.nan_in & live);
+    counts->rest.inf_in += hui_lane_count(result.inf_in & live);
   }
   return z;
 }
 
 /* Fewer than HU_W elements, or the first few: through a padded copy. */
-static HU_NOINLINE void few(const hu_lane_constants *t, int to, size_t n, void *z, const uint32_t *x,
+static HU_NOINLINE void few(const hu_lane_constants *lanes, int to, size_t n, void *z, const uint32_t *x,
                             const uint32_t *words, piece_events *counts) {
   uint32_t in[HU_W] = {0}, random[HU_W] = {0}, live[HU_W] = {0};
   union {
@@ -47,8 +48,8 @@ static HU_NOINLINE void few(const hu_lane_constants *t, int to, size_t n, void *
   memcpy(in, x, n * sizeof *in);
   if (words) memcpy(random, words, n * sizeof *random);
   memset(live, 0xFF, n * sizeof *live);
-  rounded r = slow(t, load(in), load(random), load(live), counts);
-  put(&out, 0, to, 0, r);
+  rounded result = slow(lanes, load(in), load(random), load(live), counts);
+  put(&out, 0, to, 0, result);
   memcpy(z, &out, n * (to == HU_TO_VALUE ? 4u : (unsigned)to));
 }
 
@@ -60,135 +61,139 @@ typedef struct cursor {
 } cursor;
 
 /* Rounds one vector by hui_quick. */
-static inline __attribute__((always_inline)) hu_count quick_one(const hu_lane_constants *t, int round, int to,
-                                                                int bypass, void *z, size_t i, hu_lane u,
+static inline __attribute__((always_inline)) hu_count quick_one(const hu_lane_constants *lanes, int round, int to,
+                                                                int bypass, void *z, size_t i, hu_lane x,
                                                                 hu_lane random, hu_count exact) {
-  rounded r;
-  r.value = hui_quick(t, round, u, random);
-  r.code = to == HU_TO_VALUE ? r.value : hui_quick_code(t, r.value);
-  put(z, i, to, bypass, r);
-  return hui_count_mask(exact, hui_mask_eq(u, r.value));
+  rounded result;
+  result.value = hui_quick(lanes, round, x, random);
+  result.code = to == HU_TO_VALUE ? result.value : hui_quick_code(lanes, result.value);
+  put(z, i, to, bypass, result);
+  return hui_count_mask(exact, hui_mask_eq(x, result.value));
 }
 
 /* Quick vectors until one is not. No calls and no stores but z's in here, so that all constants stay in registers. */
 static inline __attribute__((always_inline)) void run_quick(const hu_lane_constants *given, int round, int to,
-                                                            int bypass, cursor *p, piece_events *n) {
-  const hu_lane_constants copy = *given, *t = &copy; /* its own, so that no store can be thought to change it */
-  const hu_lane lo = HU_ALL(t->quick.lo), span = HU_ALL(t->quick.span), range = HU_ALL(t->quick.mask);
-  const hu_lane zero_mask = HU_ALL(t->quick.zero_mask), zero_ok = HU_ALL(t->quick_zero);
+                                                            int bypass, cursor *here, piece_events *counts) {
+  const hu_lane_constants copy = *given, *lanes = &copy; /* its own, so that no store can be thought to change it */
+  const hu_lane lo = HU_ALL(lanes->quick.lo), span = HU_ALL(lanes->quick.span), range = HU_ALL(lanes->quick.mask);
+  const hu_lane zero_mask = HU_ALL(lanes->quick.zero_mask), zero_ok = HU_ALL(lanes->quick_zero);
   hu_count exact = hui_count_none();
-  size_t i = p->i, end = p->end;
+  size_t i = here->i, end = here->end;
   for (; end - i >= 4 * HU_W; i += 4 * HU_W) {
-    hu_lane u[4], offset[4];
-    HU_UNROLL for (int j = 0; j < 4; j++) u[j] = load(p->x + i + j * HU_W);
-    HU_UNROLL for (int j = 0; j < 4; j++) offset[j] = (u[j] & range) - lo;
+    hu_lane x[4], offset[4];
+    HU_UNROLL for (int j = 0; j < 4; j++) x[j] = load(here->x + i + j * HU_W);
+    HU_UNROLL for (int j = 0; j < 4; j++) offset[j] = (x[j] & range) - lo;
     if (HU_UNLIKELY(!hui_all_within4(offset, span))) break;
     HU_UNROLL for (int j = 0; j < 4; j++) {
-      exact = quick_one(t, round, to, bypass, p->z, i + (size_t)j * HU_W, u[j], HU_ALL(0), exact);
+      exact = quick_one(lanes, round, to, bypass, here->z, i + (size_t)j * HU_W, x[j], HU_ALL(0), exact);
     }
   }
   for (; i < end; i += HU_W) {
-    hu_lane u = load(p->x + i), offset = (u & range) - lo;
+    hu_lane x = load(here->x + i), offset = (x & range) - lo;
     if (HU_UNLIKELY(!hui_all_within(offset, span))) {
-      hu_lane zero = HU_MASK((u & zero_mask) == HU_ALL(0)) & zero_ok;
+      hu_lane zero = HU_MASK((x & zero_mask) == HU_ALL(0)) & zero_ok;
       if (!hui_all_within(offset & ~zero, span)) break;
     }
-    exact = quick_one(t, round, to, bypass, p->z, i, u, HU_ALL(0), exact);
+    exact = quick_one(lanes, round, to, bypass, here->z, i, x, HU_ALL(0), exact);
   }
-  n->inexact += i - p->i - hui_count_sum(exact);
-  p->i = i;
+  counts->inexact += i - here->i - hui_count_sum(exact);
+  here->i = i;
 }
 
-static inline __attribute__((always_inline)) void middle_one(const hu_lane_constants *t, const hu_middle_lanes *k,
-                                                             int round, int way, int to, int bypass, void *z, size_t i,
-                                                             hu_lane u, hu_lane a, hu_lane random, middle_counts *c) {
-  hu_middle_result m = hui_middle(t, k, round, way, u, a, random);
-  hu_mask exact = hui_mask_eq(m.result, m.operand);
-  c->exact = hui_count_mask(c->exact, exact);
-  c->underflow = hui_count_mask(c->underflow, hui_mask_andnot(hui_mask_lt(m.probe, m.limit), exact));
-  c->small = hui_count_mask(c->small, hui_mask_lt(m.result, k->bottom));
-  c->zero = hui_count_mask(c->zero, hui_mask_eq(m.result, HU_ALL(0)));
-  c->zero_in = hui_count_mask(c->zero_in, hui_mask_eq(m.operand, HU_ALL(0)));
-  rounded r = {m.value, m.code};
-  put(z, i, to, bypass, r);
+static inline __attribute__((always_inline)) void middle_one(const hu_lane_constants *lanes,
+                                                             const hu_middle_lanes *constants, int round, int way,
+                                                             int to, int bypass, void *z, size_t i, hu_lane x,
+                                                             hu_lane a, hu_lane random, middle_counts *seen) {
+  hu_middle_result rounding = hui_middle(lanes, constants, round, way, x, a, random);
+  hu_mask exact = hui_mask_eq(rounding.result, rounding.operand);
+  seen->exact = hui_count_mask(seen->exact, exact);
+  seen->underflow =
+      hui_count_mask(seen->underflow, hui_mask_andnot(hui_mask_lt(rounding.probe, rounding.limit), exact));
+  seen->small = hui_count_mask(seen->small, hui_mask_lt(rounding.result, constants->bottom));
+  seen->zero = hui_count_mask(seen->zero, hui_mask_eq(rounding.result, HU_ALL(0)));
+  seen->zero_in = hui_count_mask(seen->zero_in, hui_mask_eq(rounding.operand, HU_ALL(0)));
+  rounded result = {rounding.value, rounding.code};
+  put(z, i, to, bypass, result);
 }
 
-static inline void add_middle(piece_events *n, uint64_t all, const middle_counts *c) {
-  uint64_t zero = hui_count_sum(c->zero);
-  n->inexact += all - hui_count_sum(c->exact);
-  n->underflow += hui_count_sum(c->underflow);
-  n->to_zero += zero - hui_count_sum(c->zero_in);
-  n->subnormal += hui_count_sum(c->small) - zero;
+static inline void add_middle(piece_events *counts, uint64_t all, const middle_counts *seen) {
+  uint64_t zero = hui_count_sum(seen->zero);
+  counts->inexact += all - hui_count_sum(seen->exact);
+  counts->underflow += hui_count_sum(seen->underflow);
+  counts->to_zero += zero - hui_count_sum(seen->zero_in);
+  counts->subnormal += hui_count_sum(seen->small) - zero;
 }
 
 /* Rounds vectors by hui_middle: those that need it, and at most `most` in all. */
 static inline __attribute__((always_inline)) void run_middle(const hu_lane_constants *given, int round, int way, int to,
-                                                             int bypass, cursor *p, size_t most, piece_events *n) {
-  const hu_lane_constants copy = *given, *t = &copy;
-  const hu_lane hi = HU_HOLD(HU_ALL(t->max_pattern));
-  const hu_middle_lanes k = hui_middle_lanes_of(t);
-  middle_counts c = no_middle_counts();
-  size_t i = p->i, end = p->end - i < most * HU_W ? p->end : i + most * HU_W;
+                                                             int bypass, cursor *here, size_t most,
+                                                             piece_events *counts) {
+  const hu_lane_constants copy = *given, *lanes = &copy;
+  const hu_lane hi = HU_HOLD(HU_ALL(lanes->max_pattern));
+  const hu_middle_lanes constants = hui_middle_lanes_of(lanes);
+  middle_counts seen = no_middle_counts();
+  size_t i = here->i, end = here->end - i < most * HU_W ? here->end : i + most * HU_W;
   for (; end - i >= 4 * HU_W; i += 4 * HU_W) {
-    hu_lane u[4], a[4];
-    HU_UNROLL for (int j = 0; j < 4; j++) u[j] = load(p->x + i + j * HU_W);
-    HU_UNROLL for (int j = 0; j < 4; j++) a[j] = hui_middle_operand(t, u[j]);
+    hu_lane x[4], a[4];
+    HU_UNROLL for (int j = 0; j < 4; j++) x[j] = load(here->x + i + j * HU_W);
+    HU_UNROLL for (int j = 0; j < 4; j++) a[j] = hui_middle_operand(lanes, x[j]);
     if (HU_UNLIKELY(!hui_all_within4(a, hi))) break;
     HU_UNROLL for (int j = 0; j < 4; j++) {
-      middle_one(t, &k, round, way, to, bypass, p->z, i + (size_t)j * HU_W, u[j], a[j], HU_ALL(0), &c);
+      middle_one(lanes, &constants, round, way, to, bypass, here->z, i + (size_t)j * HU_W, x[j], a[j], HU_ALL(0),
+                 &seen);
     }
   }
   for (; i < end; i += HU_W) {
-    hu_lane u = load(p->x + i), a = hui_middle_operand(t, u);
+    hu_lane x = load(here->x + i), a = hui_middle_operand(lanes, x);
     if (HU_UNLIKELY(!hui_all_within(a, hi))) break;
-    middle_one(t, &k, round, way, to, bypass, p->z, i, u, a, HU_ALL(0), &c);
+    middle_one(lanes, &constants, round, way, to, bypass, here->z, i, x, a, HU_ALL(0), &seen);
   }
-  add_middle(n, i - p->i, &c);
-  p->i = i;
+  add_middle(counts, i - here->i, &seen);
+  here->i = i;
 }
 
 /* Vectors whose every lane is finite and so far out that it overflows in any mode. */
-static inline __attribute__((always_inline)) void run_beyond(const hu_lane_constants *t, int to, int bypass, cursor *p,
-                                                             size_t last, piece_events *n) {
-  const hu_lane range = HU_ALL(0x7FFFFFFFu), lo = HU_ALL(t->beyond), span = HU_ALL(0x7F7FFFFFu - t->beyond);
-  const rounded plus = {HU_ALL(t->value.overflow), HU_ALL(t->code.overflow)};
-  const rounded minus = {HU_ALL(t->value.neg_overflow), HU_ALL(t->code.neg_overflow)};
+static inline __attribute__((always_inline)) void run_beyond(const hu_lane_constants *lanes, int to, int bypass,
+                                                             cursor *here, size_t last, piece_events *counts) {
+  const hu_lane range = HU_ALL(0x7FFFFFFFu), lo = HU_ALL(lanes->beyond), span = HU_ALL(0x7F7FFFFFu - lanes->beyond);
+  const rounded plus = {HU_ALL(lanes->value.overflow), HU_ALL(lanes->code.overflow)};
+  const rounded minus = {HU_ALL(lanes->value.neg_overflow), HU_ALL(lanes->code.neg_overflow)};
   hu_count negative = hui_count_none();
-  size_t i = p->i;
+  size_t i = here->i;
   for (; i < last; i += HU_W) {
-    hu_lane u = load(p->x + i);
-    if (!hui_all_within((u & range) - lo, span)) break;
-    hu_mask sign = hui_mask_lt(u, HU_ALL(0));
-    rounded r = {hui_mask_sel(sign, minus.value, plus.value), hui_mask_sel(sign, minus.code, plus.code)};
+    hu_lane x = load(here->x + i);
+    if (!hui_all_within((x & range) - lo, span)) break;
+    hu_mask sign = hui_mask_lt(x, HU_ALL(0));
+    rounded result = {hui_mask_sel(sign, minus.value, plus.value), hui_mask_sel(sign, minus.code, plus.code)};
     negative = hui_count_mask(negative, sign);
-    put(p->z, i, to, bypass, r);
+    put(here->z, i, to, bypass, result);
   }
-  uint64_t all = i - p->i, below = hui_count_sum(negative);
-  n->rest.overflow += all;
-  n->inexact += all;
-  n->rest.saturated += (t->events.overflow & HU_EVENT_SATURATED ? all - below : 0) +
-                       (t->events.neg_overflow & HU_EVENT_SATURATED ? below : 0);
-  p->i = i;
+  uint64_t all = i - here->i, below = hui_count_sum(negative);
+  counts->rest.overflow += all;
+  counts->inexact += all;
+  counts->rest.saturated += (lanes->events.overflow & HU_EVENT_SATURATED ? all - below : 0) +
+                            (lanes->events.neg_overflow & HU_EVENT_SATURATED ? below : 0);
+  here->i = i;
 }
 
 /* Vectors whose every lane lies so far below zero, finite, that no mode could make zero of it in an unsigned format:
  * one result for all. Without a zero that is every negative number. */
-static HU_NOINLINE void run_below(const hu_lane_constants *t, int to, int bypass, cursor *p, size_t last,
-                                  piece_events *n) {
-  const int32_t field = t->zero == HU_ZERO_CODE ? t->low + 1 : t->low;
-  const uint32_t least = t->zero == HU_ZERO_NONE ? 1 : (uint32_t)(field > 1 ? field : 1) << 23;
+static HU_NOINLINE void run_below(const hu_lane_constants *lanes, int to, int bypass, cursor *here, size_t last,
+                                  piece_events *counts) {
+  const int32_t field = lanes->zero == HU_ZERO_CODE ? lanes->low + 1 : lanes->low;
+  const uint32_t least = lanes->zero == HU_ZERO_NONE ? 1 : (uint32_t)(field > 1 ? field : 1) << 23;
   const hu_lane lo = HU_ALL(least | 0x80000000u), span = HU_ALL(0x7F7FFFFFu - least);
-  const rounded r = {HU_ALL(t->value.below), HU_ALL(t->code.below)};
-  size_t i = p->i;
+  const rounded result = {HU_ALL(lanes->value.below), HU_ALL(lanes->code.below)};
+  size_t i = here->i;
   for (; i < last; i += HU_W) {
-    if (!hui_all_within(load(p->x + i) - lo, span)) break;
-    put(p->z, i, to, bypass, r);
+    if (!hui_all_within(load(here->x + i) - lo, span)) break;
+    put(here->z, i, to, bypass, result);
   }
-  uint64_t all = i - p->i;
-  n->inexact += all;
-  n->rest.invalid += all;
-  n->rest.saturated += t->events.below & HU_EVENT_SATURATED ? all : 0;
-  p->i = i;
+  uint64_t all = i - here->i;
+  counts->inexact += all;
+  counts->rest.invalid += all;
+  counts->rest.saturated += lanes->events.below & HU_EVENT_SATURATED ? all : 0;
+  here->i = i;
 }
 
 enum {
@@ -196,60 +201,62 @@ enum {
   QUICK_RUN = 1 << 16 /* vectors until counts are emptied */
 };
 
-/* Rounds whole vectors from p->i to last, each by the cheapest way that its lanes allow. */
-static inline __attribute__((always_inline)) void run_vectors(const hu_lane_constants *t, int round, int to, int bypass,
-                                                              cursor *p, size_t last, piece_events *n) {
-  while (p->i < last) {
-    p->end = last - p->i < (size_t)QUICK_RUN * HU_W ? last : p->i + (size_t)QUICK_RUN * HU_W;
-    if (t->way.quick) run_quick(t, round, to, bypass, p, n);
-    if (p->i == p->end) continue;
-    size_t before = p->i;
-    if (t->way.middle == 1) run_middle(t, round, 1, to, bypass, p, MIDDLE_RUN, n);
-    if (t->way.middle == 2) run_middle(t, round, 2, to, bypass, p, MIDDLE_RUN, n);
-    if (p->i == before && t->beyond) run_beyond(t, to, bypass, p, p->end, n);
-    if (p->i == before && t->is_unsigned && t->low < 254) run_below(t, to, bypass, p, p->end, n);
-    if (p->i != before) continue;
-    put(p->z, p->i, to, bypass, slow(t, load(p->x + p->i), HU_ALL(0), HU_ALL(0xFFFFFFFFu), n));
-    p->i += HU_W;
+/* Rounds whole vectors from here->i to last, each by the cheapest way that its lanes allow. */
+static inline __attribute__((always_inline)) void run_vectors(const hu_lane_constants *lanes, int round, int to,
+                                                              int bypass, cursor *here, size_t last,
+                                                              piece_events *counts) {
+  while (here->i < last) {
+    here->end = last - here->i < (size_t)QUICK_RUN * HU_W ? last : here->i + (size_t)QUICK_RUN * HU_W;
+    if (lanes->way.quick) run_quick(lanes, round, to, bypass, here, counts);
+    if (here->i == here->end) continue;
+    size_t before = here->i;
+    if (lanes->way.middle == 1) run_middle(lanes, round, 1, to, bypass, here, MIDDLE_RUN, counts);
+    if (lanes->way.middle == 2) run_middle(lanes, round, 2, to, bypass, here, MIDDLE_RUN, counts);
+    if (here->i == before && lanes->beyond) run_beyond(lanes, to, bypass, here, here->end, counts);
+    if (here->i == before && lanes->is_unsigned && lanes->low < 254)
+      run_below(lanes, to, bypass, here, here->end, counts);
+    if (here->i != before) continue;
+    put(here->z, here->i, to, bypass, slow(lanes, load(here->x + here->i), HU_ALL(0), HU_ALL(0xFFFFFFFFu), counts));
+    here->i += HU_W;
   }
 }
 
-static inline void add_piece_events(hu_events *events, piece_events *n) {
-  n->rest.inexact += n->inexact;
-  n->rest.underflow += n->underflow;
-  n->rest.to_zero += n->to_zero;
-  n->rest.subnormal += n->subnormal;
-  hu_events_add(events, &n->rest);
+static inline void add_piece_events(hu_events *events, piece_events *counts) {
+  counts->rest.inexact += counts->inexact;
+  counts->rest.underflow += counts->underflow;
+  counts->rest.to_zero += counts->to_zero;
+  counts->rest.subnormal += counts->subnormal;
+  hu_events_add(events, &counts->rest);
 }
 
 /* Elements before the first whole vector of z, where stores are to bypass the caches. */
-static inline size_t unaligned_head(const hu_piece *p) {
-  size_t head = (size_t)(-(uintptr_t)p->z & (sizeof(hu_lane) - 1)) / 4;
-  return head < p->n ? head : p->n;
+static inline size_t unaligned_head(const hu_piece *piece) {
+  size_t head = (size_t)(-(uintptr_t)piece->z & (sizeof(hu_lane) - 1)) / 4;
+  return head < piece->n ? head : piece->n;
 }
 
 static inline __attribute__((always_inline)) void loop(const hu_lane_constants *given, int round, int to,
-                                                       const hu_piece *p, hu_events *events) {
-  const hu_lane_constants t = *given;
-  piece_events n = {0};
-  cursor at_vector = {0, 0, p->z, p->x};
-  if (HU_BYPASSES && to == HU_TO_VALUE && p->bypass) {
-    size_t head = unaligned_head(p);
-    if (head) few(&t, to, head, p->z, p->x, NULL, &n);
+                                                       const hu_piece *piece, hu_events *events) {
+  const hu_lane_constants lanes = *given;
+  piece_events counts = {0};
+  cursor at_vector = {0, 0, piece->z, piece->x};
+  if (HU_BYPASSES && to == HU_TO_VALUE && piece->bypass) {
+    size_t head = unaligned_head(piece);
+    if (head) few(&lanes, to, head, piece->z, piece->x, NULL, &counts);
     at_vector.i = head;
-    run_vectors(&t, round, to, 1, &at_vector, head + (p->n - head) / HU_W * HU_W, &n);
+    run_vectors(&lanes, round, to, 1, &at_vector, head + (piece->n - head) / HU_W * HU_W, &counts);
     hui_fence();
   } else {
-    run_vectors(&t, round, to, 0, &at_vector, p->n / HU_W * HU_W, &n);
+    run_vectors(&lanes, round, to, 0, &at_vector, piece->n / HU_W * HU_W, &counts);
   }
   size_t i = at_vector.i;
-  if (i < p->n) few(&t, to, p->n - i, at(p->z, i, to), p->x + i, NULL, &n);
-  add_piece_events(events, &n);
+  if (i < piece->n) few(&lanes, to, piece->n - i, at(piece->z, i, to), piece->x + i, NULL, &counts);
+  add_piece_events(events, &counts);
 }
 
 static inline void first_words(uint32_t *words, uint64_t key, uint64_t word, size_t n) {
-  hu_stream s = {key, word};
-  hu_stream_words_n(n, words, s);
+  hu_stream stream = {key, word};
+  hu_stream_words_n(n, words, stream);
 }
 
 /* Element i of the loop draws word number word + i of the key. */
@@ -259,173 +266,181 @@ typedef struct random_words {
 } random_words;
 
 /* Vectors that all go one way (0: quick; 2: middle), four at a time, each element with its random word, until one
- * cannot; p->i stands at the first word of a block. Words are made here, between the loads and stores that wait for
+ * cannot; here->i stands at the first word of a block. Words are made here, between the loads and stores that wait for
  * memory. */
 static inline __attribute__((always_inline)) void run_way_random(const hu_lane_constants *given, int round, int way,
-                                                                 int to, int bypass, cursor *p, size_t last,
-                                                                 const random_words *words, piece_events *n) {
-  const hu_lane_constants copy = *given, *t = &copy;
-  const hu_lane lo = HU_ALL(way ? 0 : t->quick.lo), span = HU_ALL(way ? t->max_pattern : t->quick.span);
-  const hu_lane range = HU_ALL(t->quick.mask);
-  const hu_middle_lanes k = hui_middle_lanes_of(t);
+                                                                 int to, int bypass, cursor *here, size_t last,
+                                                                 const random_words *words, piece_events *counts) {
+  const hu_lane_constants copy = *given, *lanes = &copy;
+  const hu_lane lo = HU_ALL(way ? 0 : lanes->quick.lo), span = HU_ALL(way ? lanes->max_pattern : lanes->quick.span);
+  const hu_lane range = HU_ALL(lanes->quick.mask);
+  const hu_middle_lanes constants = hui_middle_lanes_of(lanes);
   hu_count exact = hui_count_none();
-  middle_counts c = no_middle_counts();
-  uint64_t block = (words->word + p->i) >> 2, most = hui_philox_run_length(block);
-  hu_philox_run run = hui_philox_run_at(words->key, block);
-  size_t i = p->i, end = (last - i) / (4 * HU_W) <= most ? last : i + (size_t)most * 4 * HU_W;
+  middle_counts seen = no_middle_counts();
+  uint64_t block = (words->word + here->i) >> 2, most = hui_philox_run_length(block);
+  hu_philox_run series = hui_philox_run_at(words->key, block);
+  size_t i = here->i, end = (last - i) / (4 * HU_W) <= most ? last : i + (size_t)most * 4 * HU_W;
   for (; end - i >= 4 * HU_W; i += 4 * HU_W) {
-    hu_lane u[4], offset[4], random[4];
-    HU_UNROLL for (int j = 0; j < 4; j++) u[j] = load(p->x + i + j * HU_W);
-    HU_UNROLL for (int j = 0; j < 4; j++) offset[j] = (u[j] & range) - lo;
+    hu_lane x[4], offset[4], random[4];
+    HU_UNROLL for (int j = 0; j < 4; j++) x[j] = load(here->x + i + j * HU_W);
+    HU_UNROLL for (int j = 0; j < 4; j++) offset[j] = (x[j] & range) - lo;
     if (HU_UNLIKELY(!hui_all_within4(offset, span))) break;
-    hui_philox_words(random, &words->schedule, hui_philox_run_next(&run, &words->schedule));
+    hui_philox_words(random, &words->schedule, hui_philox_run_next(&series, &words->schedule));
     HU_UNROLL for (int j = 0; j < 4; j++) {
       if (way)
-        middle_one(t, &k, round, way, to, bypass, p->z, i + (size_t)j * HU_W, u[j], offset[j], random[j], &c);
+        middle_one(lanes, &constants, round, way, to, bypass, here->z, i + (size_t)j * HU_W, x[j], offset[j], random[j],
+                   &seen);
       else
-        exact = quick_one(t, round, to, bypass, p->z, i + (size_t)j * HU_W, u[j], random[j], exact);
+        exact = quick_one(lanes, round, to, bypass, here->z, i + (size_t)j * HU_W, x[j], random[j], exact);
     }
   }
   if (way)
-    add_middle(n, i - p->i, &c);
+    add_middle(counts, i - here->i, &seen);
   else
-    n->inexact += i - p->i - hui_count_sum(exact);
-  p->i = i;
+    counts->inexact += i - here->i - hui_count_sum(exact);
+  here->i = i;
 }
 
 /* Four vectors with their random words, each as it allows. */
-static inline __attribute__((always_inline)) void four_random(const hu_lane_constants *t, int round, int to, int bypass,
-                                                              cursor *p, const random_words *words, piece_events *n) {
+static inline __attribute__((always_inline)) void four_random(const hu_lane_constants *lanes, int round, int to,
+                                                              int bypass, cursor *here, const random_words *words,
+                                                              piece_events *counts) {
   hu_lane random[4];
-  hui_philox_words(random, &words->schedule, hui_philox_blocks_at(&words->schedule, (words->word + p->i) >> 2));
-  for (int j = 0; j < 4; j++, p->i += HU_W) {
-    hu_lane u = load(p->x + p->i);
-    if (t->way.quick && !hui_lane_any(~hui_quick_ok(t, u))) {
-      n->inexact += HU_W - hui_count_sum(quick_one(t, round, to, bypass, p->z, p->i, u, random[j], hui_count_none()));
+  hui_philox_words(random, &words->schedule, hui_philox_blocks_at(&words->schedule, (words->word + here->i) >> 2));
+  for (int j = 0; j < 4; j++, here->i += HU_W) {
+    hu_lane x = load(here->x + here->i);
+    if (lanes->way.quick && !hui_lane_any(~hui_quick_ok(lanes, x))) {
+      counts->inexact +=
+          HU_W - hui_count_sum(quick_one(lanes, round, to, bypass, here->z, here->i, x, random[j], hui_count_none()));
     } else {
-      put(p->z, p->i, to, bypass, slow(t, u, random[j], HU_ALL(0xFFFFFFFFu), n));
+      put(here->z, here->i, to, bypass, slow(lanes, x, random[j], HU_ALL(0xFFFFFFFFu), counts));
     }
   }
 }
 
-static inline __attribute__((always_inline)) void run_random(const hu_lane_constants *t, int round, int to, int bypass,
-                                                             cursor *p, size_t last, const random_words *words,
-                                                             piece_events *n) {
-  while (last - p->i >= 4 * HU_W) {
-    size_t before = p->i, left = (last - before) / HU_W;
-    if (t->way.quick) {
-      run_way_random(t, round, 0, to, bypass, p, before + hui_min_size(left, QUICK_RUN) * HU_W, words, n);
+static inline __attribute__((always_inline)) void run_random(const hu_lane_constants *lanes, int round, int to,
+                                                             int bypass, cursor *here, size_t last,
+                                                             const random_words *words, piece_events *counts) {
+  while (last - here->i >= 4 * HU_W) {
+    size_t before = here->i, left = (last - before) / HU_W;
+    if (lanes->way.quick) {
+      run_way_random(lanes, round, 0, to, bypass, here, before + hui_min_size(left, QUICK_RUN) * HU_W, words, counts);
     }
-    if (t->way.middle && p->i == before) {
-      run_way_random(t, round, 2, to, bypass, p, before + hui_min_size(left, MIDDLE_RUN) * HU_W, words, n);
+    if (lanes->way.middle && here->i == before) {
+      run_way_random(lanes, round, 2, to, bypass, here, before + hui_min_size(left, MIDDLE_RUN) * HU_W, words, counts);
     }
-    if (p->i == before) four_random(t, round, to, bypass, p, words, n);
+    if (here->i == before) four_random(lanes, round, to, bypass, here, words, counts);
   }
 }
 
 /* Does as loop, but draws a random word for each element, 4 HU_W of them at a time. */
 static inline __attribute__((always_inline)) void loop_random(const hu_lane_constants *given, int round, int to,
-                                                              const hu_piece *p, hu_events *events) {
-  const hu_lane_constants t = *given;
-  piece_events n = {0};
+                                                              const hu_piece *piece, hu_events *events) {
+  const hu_lane_constants lanes = *given;
+  piece_events counts = {0};
   uint32_t words[HU_W];
-  size_t head = (size_t)(-p->word & 3), aligned = unaligned_head(p); /* head: elements before a block's first word */
-  int bypass = HU_BYPASSES && to == HU_TO_VALUE && p->bypass && ((aligned - head) & 3) == 0;
+  size_t head = (size_t)(-piece->word & 3),
+         aligned = unaligned_head(piece); /* head: elements before a block's first word */
+  int bypass = HU_BYPASSES && to == HU_TO_VALUE && piece->bypass && ((aligned - head) & 3) == 0;
   if (bypass) head = aligned;
-  if (head > p->n) head = p->n;
+  if (head > piece->n) head = piece->n;
   if (head) {
-    first_words(words, p->key, p->word, head);
-    few(&t, to, head, p->z, p->x, words, &n);
+    first_words(words, piece->key, piece->word, head);
+    few(&lanes, to, head, piece->z, piece->x, words, &counts);
   }
-  cursor q = {head, 0, p->z, p->x};
-  const random_words random = {p->key, p->word, hui_schedule_of(p->key)};
+  cursor here = {head, 0, piece->z, piece->x};
+  const random_words random = {piece->key, piece->word, hui_schedule_of(piece->key)};
   if (bypass) {
-    run_random(&t, round, to, 1, &q, p->n, &random, &n);
+    run_random(&lanes, round, to, 1, &here, piece->n, &random, &counts);
     hui_fence();
   } else {
-    run_random(&t, round, to, 0, &q, p->n, &random, &n);
+    run_random(&lanes, round, to, 0, &here, piece->n, &random, &counts);
   }
-  for (size_t i = q.i; i < p->n; i += HU_W) {
-    size_t left = p->n - i < HU_W ? p->n - i : HU_W;
-    first_words(words, p->key, p->word + i, left);
-    few(&t, to, left, at(p->z, i, to), p->x + i, words, &n);
+  for (size_t i = here.i; i < piece->n; i += HU_W) {
+    size_t left = piece->n - i < HU_W ? piece->n - i : HU_W;
+    first_words(words, piece->key, piece->word + i, left);
+    few(&lanes, to, left, at(piece->z, i, to), piece->x + i, words, &counts);
   }
-  add_piece_events(events, &n);
+  add_piece_events(events, &counts);
 }
 
 #if HU_PORTABLE
 /* Eleven loops for each kind of result, twice where stores may go around the caches, take a compiler long: common
  * modes have their own, the others share one, and stores go through the caches. */
-static inline __attribute__((always_inline)) void modes(const hu_lane_constants *t, int to, const hu_piece *p,
+static inline __attribute__((always_inline)) void modes(const hu_lane_constants *lanes, int to, const hu_piece *piece,
                                                         hu_events *events) {
-  switch (t->round) {
-    case HU_RNE: loop(t, HU_RNE, to, p, events); return;
-    case HU_SRA: loop_random(t, HU_SRA, to, p, events); return;
+  switch (lanes->round) {
+    case HU_RNE: loop(lanes, HU_RNE, to, piece, events); return;
+    case HU_SRA: loop_random(lanes, HU_SRA, to, piece, events); return;
     case HU_SRB:
-    case HU_SRC: loop_random(t, t->round, to, p, events); return;
-    default: loop(t, t->round, to, p, events); return;
+    case HU_SRC: loop_random(lanes, lanes->round, to, piece, events); return;
+    default: loop(lanes, lanes->round, to, piece, events); return;
   }
 }
 #else
 /* Calls a loop in which the mode is a constant. */
-static inline __attribute__((always_inline)) void modes(const hu_lane_constants *t, int to, const hu_piece *p,
+static inline __attribute__((always_inline)) void modes(const hu_lane_constants *lanes, int to, const hu_piece *piece,
                                                         hu_events *events) {
-  switch (t->round) {
-    case HU_RNE: loop(t, HU_RNE, to, p, events); return;
-    case HU_RNA: loop(t, HU_RNA, to, p, events); return;
-    case HU_RNZ: loop(t, HU_RNZ, to, p, events); return;
-    case HU_RTZ: loop(t, HU_RTZ, to, p, events); return;
-    case HU_RTP: loop(t, HU_RTP, to, p, events); return;
-    case HU_RTN: loop(t, HU_RTN, to, p, events); return;
-    case HU_RAZ: loop(t, HU_RAZ, to, p, events); return;
-    case HU_RTO: loop(t, HU_RTO, to, p, events); return;
-    case HU_SRA: loop_random(t, HU_SRA, to, p, events); return;
-    case HU_SRB: loop_random(t, HU_SRB, to, p, events); return;
-    default: loop_random(t, HU_SRC, to, p, events); return;
+  switch (lanes->round) {
+    case HU_RNE: loop(lanes, HU_RNE, to, piece, events); return;
+    case HU_RNA: loop(lanes, HU_RNA, to, piece, events); return;
+    case HU_RNZ: loop(lanes, HU_RNZ, to, piece, events); return;
+    case HU_RTZ: loop(lanes, HU_RTZ, to, piece, events); return;
+    case HU_RTP: loop(lanes, HU_RTP, to, piece, events); return;
+    case HU_RTN: loop(lanes, HU_RTN, to, piece, events); return;
+    case HU_RAZ: loop(lanes, HU_RAZ, to, piece, events); return;
+    case HU_RTO: loop(lanes, HU_RTO, to, piece, events); return;
+    case HU_SRA: loop_random(lanes, HU_SRA, to, piece, events); return;
+    case HU_SRB: loop_random(lanes, HU_SRB, to, piece, events); return;
+    default: loop_random(lanes, HU_SRC, to, piece, events); return;
   }
 }
 #endif
 
 #if HU_LOOP_PER_WIDTH
-static inline __attribute__((always_inline)) void to_codes(const hu_lane_constants *t, int to, const hu_piece *p,
-                                                           hu_events *events) {
-  modes(t, to, p, events);
+static inline __attribute__((always_inline)) void to_codes(const hu_lane_constants *lanes, int to,
+                                                           const hu_piece *piece, hu_events *events) {
+  modes(lanes, to, piece, events);
 }
 #else
-static HU_NOINLINE void to_codes(const hu_lane_constants *t, int to, const hu_piece *p, hu_events *events) {
-  modes(t, to, p, events);
+static HU_NOINLINE void to_codes(const hu_lane_constants *lanes, int to, const hu_piece *piece, hu_events *events) {
+  modes(lanes, to, piece, events);
 }
 #endif
 
-static HU_NOINLINE void to_values(const hu_lane_constants *t, const hu_piece *p, hu_events *events) {
-  modes(t, HU_TO_VALUE, p, events);
+static HU_NOINLINE void to_values(const hu_lane_constants *lanes, const hu_piece *piece, hu_events *events) {
+  modes(lanes, HU_TO_VALUE, piece, events);
 }
-static HU_NOINLINE void to_codes8(const hu_lane_constants *t, const hu_piece *p, hu_events *events) {
-  to_codes(t, HU_TO_CODE8, p, events);
+static HU_NOINLINE void to_codes8(const hu_lane_constants *lanes, const hu_piece *piece, hu_events *events) {
+  to_codes(lanes, HU_TO_CODE8, piece, events);
 }
-static HU_NOINLINE void to_codes16(const hu_lane_constants *t, const hu_piece *p, hu_events *events) {
-  to_codes(t, HU_TO_CODE16, p, events);
+static HU_NOINLINE void to_codes16(const hu_lane_constants *lanes, const hu_piece *piece, hu_events *events) {
+  to_codes(lanes, HU_TO_CODE16, piece, events);
 }
-static HU_NOINLINE void to_codes32(const hu_lane_constants *t, const hu_piece *p, hu_events *events) {
-  to_codes(t, HU_TO_CODE32, p, events);
+static HU_NOINLINE void to_codes32(const hu_lane_constants *lanes, const hu_piece *piece, hu_events *events) {
+  to_codes(lanes, HU_TO_CODE32, piece, events);
 }
 
 /* Sets the CPU's rounding direction to the one that the mode's sums need, whatever the caller had set. */
 static inline void in_direction(void (*work)(const hu_lane_constants *, const hu_piece *, hu_events *),
-                                const hu_lane_constants *t, const hu_piece *p, hu_events *events) {
-  hu_float_env saved = hui_float_env_enter(hui_direction_of(t->round));
-  work(t, p, events);
+                                const hu_lane_constants *lanes, const hu_piece *piece, hu_events *events) {
+  hu_float_env saved = hui_float_env_enter(hui_direction_of(lanes->round));
+  work(lanes, piece, events);
   hui_float_env_leave(saved);
 }
 
-static void quantize(const hu_lane_constants *t, const hu_piece *p, hu_events *events) {
-  in_direction(to_values, t, p, events);
+static void quantize(const hu_lane_constants *lanes, const hu_piece *piece, hu_events *events) {
+  in_direction(to_values, lanes, piece, events);
 }
-static void encode8(const hu_lane_constants *t, const hu_piece *p, hu_events *events) {
-  in_direction(to_codes8, t, p, events);
+static void encode8(const hu_lane_constants *lanes, const hu_piece *piece, hu_events *events) {
+  in_direction(to_codes8, lanes, piece, events);
 }
-static void encode16(const hu_lane_constants *t, const hu_piece *p, hu_events *e) { in_direction(to_codes16, t, p, e); }
-static void encode32(const hu_lane_constants *t, const hu_piece *p, hu_events *e) { in_direction(to_codes32, t, p, e); }
+static void encode16(const hu_lane_constants *lanes, const hu_piece *piece, hu_events *events) {
+  in_direction(to_codes16, lanes, piece, events);
+}
+static void encode32(const hu_lane_constants *lanes, const hu_piece *piece, hu_events *events) {
+  in_direction(to_codes32, lanes, piece, events);
+}
 
 /* binary64 to binary32, rounded to odd: a later rounding to at most 22 digits on a grid that binary32 has two more
  * digits for sees the same order, halves and inexactness as in the binary64 value (emu/array/run.c has the
@@ -433,8 +448,8 @@ static void encode32(const hu_lane_constants *t, const hu_piece *p, hu_events *e
 static int to_odd(size_t n, uint32_t *z, const uint64_t *x) {
   uint64_t big = 0;
   for (size_t i = 0; i < n; i++) {
-    uint64_t u = x[i], a = u & 0x7FFFFFFFFFFFFFFFu, e = a >> 52;
-    uint32_t sign = (uint32_t)(u >> 63) << 31;
+    uint64_t pattern = x[i], a = pattern & 0x7FFFFFFFFFFFFFFFu, e = a >> 52;
+    uint32_t sign = (uint32_t)(pattern >> 63) << 31;
     uint64_t sig = (a & 0xFFFFFFFFFFFFFu) | 0x10000000000000u;
     /* Normal range: cut 29 digits; binary32's subnormals (field <= 896): more; the last kept digit takes what was
      * lost. */
@@ -450,16 +465,18 @@ static int to_odd(size_t n, uint32_t *z, const uint64_t *x) {
   return big != 0;
 }
 
-static HU_NOINLINE hu_lane decode_slow(const hu_lane_constants *t, hu_lane code) { return hui_lanes_decode(t, code); }
+static HU_NOINLINE hu_lane decode_slow(const hu_lane_constants *lanes, hu_lane code) {
+  return hui_lanes_decode(lanes, code);
+}
 
 /* Plain vectors from i until one is not; like run_quick without calls. */
 static inline __attribute__((always_inline)) size_t decode_plain(const hu_lane_constants *given, int plain, size_t i,
                                                                  size_t n, uint32_t *z, const void *x, int size) {
-  const hu_plain_lanes k = hui_plain_lanes_of(given);
+  const hu_plain_lanes constants = hui_plain_lanes_of(given);
   for (; i + HU_W <= n; i += HU_W) {
     hu_lane code = load_codes(x, i, size);
-    if (HU_UNLIKELY(hui_mask_any(hui_plain_not(&k, code)))) break;
-    store(z + i, hui_plain_decode(&k, plain, code));
+    if (HU_UNLIKELY(hui_mask_any(hui_plain_not(&constants, code)))) break;
+    store(z + i, hui_plain_decode(&constants, plain, code));
   }
   return i;
 }
@@ -486,33 +503,33 @@ static inline __attribute__((always_inline)) void decode(const hu_lane_constants
   memcpy(z + i, out, left * sizeof *z);
 }
 
-static HU_NOINLINE void of_codes8(const hu_lane_constants *t, size_t n, uint32_t *z, const void *x) {
-  decode(t, n, z, x, 1);
+static HU_NOINLINE void of_codes8(const hu_lane_constants *lanes, size_t n, uint32_t *z, const void *x) {
+  decode(lanes, n, z, x, 1);
 }
-static HU_NOINLINE void of_codes16(const hu_lane_constants *t, size_t n, uint32_t *z, const void *x) {
-  decode(t, n, z, x, 2);
+static HU_NOINLINE void of_codes16(const hu_lane_constants *lanes, size_t n, uint32_t *z, const void *x) {
+  decode(lanes, n, z, x, 2);
 }
-static HU_NOINLINE void of_codes32(const hu_lane_constants *t, size_t n, uint32_t *z, const void *x) {
-  decode(t, n, z, x, 4);
+static HU_NOINLINE void of_codes32(const hu_lane_constants *lanes, size_t n, uint32_t *z, const void *x) {
+  decode(lanes, n, z, x, 4);
 }
 
 /* The text above computes in integers, but a compiler may make a shift by lanes a conversion of powers of two (clang
  * for SSE2), which raises the flag invalid, or a trap: neither may reach the caller. */
 static inline void without_flags(void (*work)(const hu_lane_constants *, size_t, uint32_t *, const void *),
-                                 const hu_lane_constants *t, size_t n, uint32_t *z, const void *x) {
+                                 const hu_lane_constants *lanes, size_t n, uint32_t *z, const void *x) {
   hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
-  work(t, n, z, x);
+  work(lanes, n, z, x);
   hui_float_env_leave(saved);
 }
 
-static void decode8(const hu_lane_constants *t, size_t n, uint32_t *z, const void *x) {
-  without_flags(of_codes8, t, n, z, x);
+static void decode8(const hu_lane_constants *lanes, size_t n, uint32_t *z, const void *x) {
+  without_flags(of_codes8, lanes, n, z, x);
 }
-static void decode16(const hu_lane_constants *t, size_t n, uint32_t *z, const void *x) {
-  without_flags(of_codes16, t, n, z, x);
+static void decode16(const hu_lane_constants *lanes, size_t n, uint32_t *z, const void *x) {
+  without_flags(of_codes16, lanes, n, z, x);
 }
-static void decode32(const hu_lane_constants *t, size_t n, uint32_t *z, const void *x) {
-  without_flags(of_codes32, t, n, z, x);
+static void decode32(const hu_lane_constants *lanes, size_t n, uint32_t *z, const void *x) {
+  without_flags(of_codes32, lanes, n, z, x);
 }
 
 const hu_kernels HU_OF_LEVEL(hu_kernels) = {

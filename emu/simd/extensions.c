@@ -14,45 +14,49 @@ static const hu_extension *const known[] = {
     &hu_extension_madd, &hu_extension_avx_vnni,     &hu_extension_bf16,
     &hu_extension_vnni, &hu_extension_amx_bf16,     &hu_extension_amx_int8,
     &hu_extension_fp16, &hu_extension_streams_avx2, &hu_extension_streams_avx512};
-static int has_level(const hu_extension *x) { return x->bits & HU_LEVEL_AVX512 ? HU_RUNS_avx512 : HU_RUNS_avx2; }
+static int has_level(const hu_extension *extension) {
+  return extension->bits & HU_LEVEL_AVX512 ? HU_RUNS_avx512 : HU_RUNS_avx2;
+}
 #elif HU_ARM_LEVELS
 extern const hu_extension hu_extension_fp16_neon;
 static const hu_extension *const known[] = {&hu_extension_fp16_neon};
-static int has_level(const hu_extension *x) { return (x->bits & HU_LEVEL_NEON) && HU_RUNS_neon; }
+static int has_level(const hu_extension *extension) { return (extension->bits & HU_LEVEL_NEON) && HU_RUNS_neon; }
 #endif
 
 #if HU_X86_LEVELS || HU_ARM_LEVELS
 enum { KNOWN = sizeof known / sizeof *known };
 
-static int is_there(const hu_extension *x) { return x->runs && has_level(x) && x->runs(); }
+static int is_there(const hu_extension *extension) {
+  return extension->runs && has_level(extension) && extension->runs();
+}
 
 /* 0: it is a switch alone. */
-static uint32_t own_bit(const hu_extension *x) {
-  return (uint32_t)((uint64_t)1 << (63 - hui_clz64(x->bits))) & ~(uint32_t)HU_LEVEL_MADD;
+static uint32_t own_bit(const hu_extension *extension) {
+  return (uint32_t)((uint64_t)1 << (63 - hui_clz64(extension->bits))) & ~(uint32_t)HU_LEVEL_MADD;
 }
 
 hu_extensions hui_extensions_for(const hu_exec *exec) {
-  hu_extensions z = {NULL, NULL, NULL, NULL, NULL, NULL};
+  hu_extensions extensions = {NULL, NULL, NULL, NULL, NULL, NULL};
   uint32_t off = exec ? exec->levels_off : 0;
   for (size_t i = 0; i < KNOWN; i++) {
     if ((known[i]->bits & off) || !is_there(known[i])) continue;
-    if (known[i]->pairs) z.pairs = known[i]->pairs;
-    if (known[i]->pair_tiles) z.pair_tiles = known[i]->pair_tiles;
-    if (known[i]->shorts) z.shorts = known[i]->shorts;
-    if (known[i]->halves) z.halves = known[i]->halves;
-    if (known[i]->half_arith) z.half_arith = known[i]->half_arith;
-    if (known[i]->byte_tiles) z.byte_tiles = known[i]->byte_tiles;
+    if (known[i]->pairs) extensions.pairs = known[i]->pairs;
+    if (known[i]->pair_tiles) extensions.pair_tiles = known[i]->pair_tiles;
+    if (known[i]->shorts) extensions.shorts = known[i]->shorts;
+    if (known[i]->halves) extensions.halves = known[i]->halves;
+    if (known[i]->half_arith) extensions.half_arith = known[i]->half_arith;
+    if (known[i]->byte_tiles) extensions.byte_tiles = known[i]->byte_tiles;
   }
-  return z;
+  return extensions;
 }
 
 const struct hu_streams *hui_streams_for(const hu_exec *exec) {
-  const struct hu_streams *z = NULL;
+  const struct hu_streams *streams = NULL;
   uint32_t off = exec ? exec->levels_off : 0;
   for (size_t i = 0; i < KNOWN; i++) {
-    if (known[i]->streams && !(known[i]->bits & off) && is_there(known[i])) z = known[i]->streams;
+    if (known[i]->streams && !(known[i]->bits & off) && is_there(known[i])) streams = known[i]->streams;
   }
-  return z;
+  return streams;
 }
 
 uint32_t hui_extension_bits(void) {

@@ -16,7 +16,7 @@
  *                        vector; hui_fence() puts what was stored so before all that follows
  *   HU_LOOP_PER_WIDTH    1: codes of each width have loops of their own; 0: the same loops store all widths
  *   hui_load_few(x, n), hui_store_few(z, v, n)   the first n < HU_W lanes, others 0
- *   hui_lane_signed(a, u) a, whose sign is 0, under the sign of u
+ *   hui_lane_signed(a, x) a, whose sign is 0, under the sign of x
  *   hui_lane_larger(a, b), hui_lane_smaller(a, b)  of signed lanes
  *   hui_lane_largest(a)  the largest signed lane
  *   hui_lane_over(a, b)  the bits of the quotient of two floats, as the CPU rounds
@@ -31,17 +31,17 @@
 enum { HU_TO_VALUE = 0, HU_TO_CODE8 = 1, HU_TO_CODE16 = 2, HU_TO_CODE32 = 4 };
 
 static inline hu_lane load(const uint32_t *x) {
-  hu_lane v;
-  memcpy(&v, x, sizeof v);
-  return v;
+  hu_lane value;
+  memcpy(&value, x, sizeof value);
+  return value;
 }
 
 static inline size_t hui_min_size(size_t a, size_t b) { return a < b ? a : b; }
 
-static inline void store(uint32_t *z, hu_lane v) { memcpy(z, &v, sizeof v); }
+static inline void store(uint32_t *z, hu_lane value) { memcpy(z, &value, sizeof value); }
 
 #if !HU_BYPASSES /* for the compiler alone: loops ask HU_BYPASSES first */
-static inline void hui_bypass(uint32_t *z, hu_lane v) { store(z, v); }
+static inline void hui_bypass(uint32_t *z, hu_lane value) { store(z, value); }
 static inline void hui_fence(void) {}
 #endif
 
@@ -49,18 +49,18 @@ typedef struct rounded {
   hu_lane value, code;
 } rounded;
 
-static inline __attribute__((always_inline)) void put(void *z, size_t i, int to, int bypass, rounded r) {
+static inline __attribute__((always_inline)) void put(void *z, size_t i, int to, int bypass, rounded result) {
   switch (to) {
     case HU_TO_VALUE:
       if (bypass) {
-        hui_bypass((uint32_t *)z + i, r.value);
+        hui_bypass((uint32_t *)z + i, result.value);
       } else {
-        store((uint32_t *)z + i, r.value);
+        store((uint32_t *)z + i, result.value);
       }
       return;
-    case HU_TO_CODE8: hui_store8((uint8_t *)z + i, r.code); return;
-    case HU_TO_CODE16: hui_store16((uint16_t *)z + i, r.code); return;
-    default: store((uint32_t *)z + i, r.code); return;
+    case HU_TO_CODE8: hui_store8((uint8_t *)z + i, result.code); return;
+    case HU_TO_CODE16: hui_store16((uint16_t *)z + i, result.code); return;
+    default: store((uint32_t *)z + i, result.code); return;
   }
 }
 
@@ -78,8 +78,8 @@ typedef struct middle_counts {
 } middle_counts;
 
 static inline middle_counts no_middle_counts(void) {
-  middle_counts c = {hui_count_none(), hui_count_none(), hui_count_none(), hui_count_none(), hui_count_none()};
-  return c;
+  middle_counts seen = {hui_count_none(), hui_count_none(), hui_count_none(), hui_count_none(), hui_count_none()};
+  return seen;
 }
 
 #endif

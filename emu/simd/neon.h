@@ -30,13 +30,14 @@ typedef int32_t hu_ilane __attribute__((vector_size(16)));
 /* Masks are all ones or all zeros in every lane; their sum is minus the number of lanes that are set. */
 static inline int hui_lane_any(hu_lane m) { return vmaxvq_u32((uint32x4_t)m) != 0; }
 static inline uint32_t hui_lane_count(hu_lane m) { return 0 - vaddvq_u32((uint32x4_t)m); }
-static inline int hui_all_within(hu_lane v, hu_lane s) {
-  return vminvq_u32(vcleq_u32((uint32x4_t)v, (uint32x4_t)s)) != 0;
+static inline int hui_all_within(hu_lane value, hu_lane span) {
+  return vminvq_u32(vcleq_u32((uint32x4_t)value, (uint32x4_t)span)) != 0;
 }
 
-static inline int hui_all_within4(const hu_lane v[4], hu_lane s) {
-  uint32x4_t a = vmaxq_u32((uint32x4_t)v[0], (uint32x4_t)v[1]), b = vmaxq_u32((uint32x4_t)v[2], (uint32x4_t)v[3]);
-  return hui_all_within((hu_lane)vmaxq_u32(a, b), s);
+static inline int hui_all_within4(const hu_lane value[4], hu_lane span) {
+  uint32x4_t a = vmaxq_u32((uint32x4_t)value[0], (uint32x4_t)value[1]),
+             b = vmaxq_u32((uint32x4_t)value[2], (uint32x4_t)value[3]);
+  return hui_all_within((hu_lane)vmaxq_u32(a, b), span);
 }
 
 /* Lanes counted in lanes: a mask's lanes are -1. */
@@ -53,7 +54,7 @@ static inline hu_mask hui_mask_andnot(hu_mask a, hu_mask b) { return a & ~b; }
 static inline hu_lane hui_mask_sel(hu_mask m, hu_lane yes, hu_lane no) {
   return (hu_lane)vbslq_u32((uint32x4_t)m, (uint32x4_t)yes, (uint32x4_t)no);
 }
-static inline hu_lane hui_mask_keep(hu_mask m, hu_lane v) { return m & v; }
+static inline hu_lane hui_mask_keep(hu_mask m, hu_lane value) { return m & value; }
 static inline hu_count hui_count_mask(hu_count c, hu_mask m) { return c - m; }
 
 static inline float32x4_t floats(hu_lane a) { return (float32x4_t)a; }
@@ -68,15 +69,15 @@ static inline hu_lane hui_lane_larger(hu_lane a, hu_lane b) { return (hu_lane)vm
 static inline hu_lane hui_lane_smaller(hu_lane a, hu_lane b) { return (hu_lane)vminq_s32((int32x4_t)a, (int32x4_t)b); }
 static inline hu_lane hui_mask_larger(hu_lane a, hu_lane b) { return hui_lane_larger(a, b); }
 static inline hu_lane hui_lane_over(hu_lane a, hu_lane b) { return bits(vdivq_f32(floats(a), floats(b))); }
-static inline hu_lane hui_lane_uint(hu_lane v) { return (hu_lane)vcvtq_u32_f32(floats(v)); }
-static inline hu_lane hui_lane_float(hu_lane v) { return bits(vcvtq_f32_s32((int32x4_t)v)); }
+static inline hu_lane hui_lane_uint(hu_lane value) { return (hu_lane)vcvtq_u32_f32(floats(value)); }
+static inline hu_lane hui_lane_float(hu_lane value) { return bits(vcvtq_f32_s32((int32x4_t)value)); }
 
-static inline void hui_store8(uint8_t *z, hu_lane v) {
-  uint8x16_t b = vuzp1q_u8((uint8x16_t)v, (uint8x16_t)v);
+static inline void hui_store8(uint8_t *z, hu_lane value) {
+  uint8x16_t b = vuzp1q_u8((uint8x16_t)value, (uint8x16_t)value);
   uint32_t w = vgetq_lane_u32((uint32x4_t)vuzp1q_u8(b, b), 0);
   memcpy(z, &w, sizeof w);
 }
-static inline void hui_store16(uint16_t *z, hu_lane v) { vst1_u16(z, vmovn_u32((uint32x4_t)v)); }
+static inline void hui_store16(uint16_t *z, hu_lane value) { vst1_u16(z, vmovn_u32((uint32x4_t)value)); }
 static inline hu_lane hui_load8(const uint8_t *x) {
   uint32_t w;
   memcpy(&w, x, sizeof w);
@@ -89,16 +90,16 @@ static inline hu_lane hui_load16(const uint16_t *x) { return (hu_lane)vmovl_u16(
 /* Returns the largest lane, signed. */
 static inline uint32_t hui_lane_largest(hu_lane a) { return (uint32_t)vmaxvq_s32((int32x4_t)a); }
 
-/* a, whose sign is 0, under the sign of u. */
-static inline hu_lane hui_lane_signed(hu_lane a, hu_lane u) { return hui_mask_sel(HU_ALL(0x80000000u), u, a); }
+/* a, whose sign is 0, under the sign of x. */
+static inline hu_lane hui_lane_signed(hu_lane a, hu_lane x) { return hui_mask_sel(HU_ALL(0x80000000u), x, a); }
 
 /* Load and store the first n < 4 lanes. */
 static inline hu_lane hui_load_few(const uint32_t *x, size_t n) {
   uint32_t v[4] = {n > 0 ? x[0] : 0, n > 1 ? x[1] : 0, n > 2 ? x[2] : 0, 0};
   return (hu_lane)vld1q_u32(v);
 }
-static inline void hui_store_few(uint32_t *z, hu_lane v, size_t n) {
-  for (size_t i = 0; i < n; i++) z[i] = v[i];
+static inline void hui_store_few(uint32_t *z, hu_lane value, size_t n) {
+  for (size_t i = 0; i < n; i++) z[i] = value[i];
 }
 
 typedef uint64_t hu_lane64 __attribute__((vector_size(16)));
@@ -125,7 +126,7 @@ typedef float32x4_t seq_f;
 typedef uint32x4_t seq_u;
 
 SEQ_OP seq_f seq_all(float x) { return vdupq_n_f32(x); }
-SEQ_OP seq_u seq_each(uint32_t u) { return vdupq_n_u32(u); }
+SEQ_OP seq_u seq_each(uint32_t pattern) { return vdupq_n_u32(pattern); }
 SEQ_OP seq_f seq_load(const float *x) { return vld1q_f32(x); }
 SEQ_OP void seq_store(float *z, seq_f x) { vst1q_f32(z, x); }
 SEQ_OP seq_u seq_bits(seq_f x) { return (seq_u)x; }
@@ -156,13 +157,13 @@ SEQ_OP seq_u seq_lanes_below(size_t n) {
   const seq_u lane = {0, 1, 2, 3};
   return vcltq_u32(lane, seq_each((uint32_t)n));
 }
-SEQ_OP int seq_any_from(seq_u x, uint32_t u, size_t n) {
-  return vmaxvq_u32(vandq_u32(vcgeq_u32(x, seq_each(u)), seq_lanes_below(n))) != 0;
+SEQ_OP int seq_any_from(seq_u x, uint32_t pattern, size_t n) {
+  return vmaxvq_u32(vandq_u32(vcgeq_u32(x, seq_each(pattern)), seq_lanes_below(n))) != 0;
 }
 SEQ_OP seq_f seq_first(size_t n, seq_f x, seq_f y) { return vbslq_f32(seq_lanes_below(n), x, y); }
-SEQ_OP int seq_any_tie(seq_u x, int word, seq_u y, uint32_t u) {
+SEQ_OP int seq_any_tie(seq_u x, int word, seq_u y, uint32_t pattern) {
   seq_u least = vceqq_u32(word ? vshlq_n_u32(x, 16) : x, seq_each(0x80000000u));
-  if (u) least = vorrq_u32(least, vcltq_s32((int32x4_t)y, vdupq_n_s32((int32_t)u)));
+  if (pattern) least = vorrq_u32(least, vcltq_s32((int32x4_t)y, vdupq_n_s32((int32_t)pattern)));
   return vmaxvq_u32(least) != 0;
 }
 
@@ -213,7 +214,7 @@ typedef float64x2_t blk_d;
 typedef uint64x2_t blk_u;
 
 BLK_OP blk_d blk_all(double x) { return vdupq_n_f64(x); }
-BLK_OP blk_u blk_each(uint64_t u) { return vdupq_n_u64(u); }
+BLK_OP blk_u blk_each(uint64_t pattern) { return vdupq_n_u64(pattern); }
 BLK_OP blk_d blk_load(const double *x) { return vld1q_f64(x); }
 BLK_OP void blk_store(double *z, blk_d x) { vst1q_f64(z, x); }
 BLK_OP blk_u blk_bits(blk_d x) { return (blk_u)x; }

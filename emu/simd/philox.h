@@ -23,12 +23,12 @@ typedef struct hu_schedule {
 } hu_schedule;
 
 static inline hu_schedule hui_schedule_of(uint64_t key) {
-  hu_schedule s;
+  hu_schedule schedule;
   for (uint32_t r = 0; r < HU_PHILOX_ROUNDS; r++) {
-    s.k0[r] = hui_lane64_all((uint32_t)key + r * HU_PHILOX_W0);
-    s.k1[r] = hui_lane64_all((uint32_t)(key >> 32) + r * HU_PHILOX_W1);
+    schedule.k0[r] = hui_lane64_all((uint32_t)key + r * HU_PHILOX_W0);
+    schedule.k1[r] = hui_lane64_all((uint32_t)(key >> 32) + r * HU_PHILOX_W1);
   }
-  return s;
+  return schedule;
 }
 
 /* Two groups of HU_W / 2 blocks side by side, as each waits for its own products. */
@@ -40,33 +40,34 @@ typedef struct hu_philox_blocks {
 static inline __attribute__((always_inline)) hu_philox_blocks hui_philox_blocks_at(const hu_schedule *key,
                                                                                    uint64_t block) {
   const hu_lane64 m0 = hui_lane64_all(HU_PHILOX_M0), m1 = hui_lane64_all(HU_PHILOX_M1);
-  hu_philox_blocks b;
-  HU_UNROLL for (int g = 0; g < 2; g++) {
-    hu_lane64 counter = hui_lane64_all(block + (uint64_t)g * (HU_W / 2)) + hui_lane64_order();
+  hu_philox_blocks state;
+  HU_UNROLL for (int group = 0; group < 2; group++) {
+    hu_lane64 counter = hui_lane64_all(block + (uint64_t)group * (HU_W / 2)) + hui_lane64_order();
     counter &= hui_lane64_all(0x3FFFFFFFFFFFFFFFu);
     hu_lane64 first = hui_lane64_mul(counter, m0), second = hui_lane64_mul(hui_lane64_high(counter) ^ key->k0[0], m0);
-    b.c1[g] = hui_lane64_mul(hui_lane64_high(first) ^ key->k1[0], m1);
-    b.c0[g] = hui_lane64_high(b.c1[g]) ^ key->k0[1];
-    b.c2[g] = hui_lane64_xor3(hui_lane64_high(second), first, key->k1[1]);
-    b.c3[g] = second;
+    state.c1[group] = hui_lane64_mul(hui_lane64_high(first) ^ key->k1[0], m1);
+    state.c0[group] = hui_lane64_high(state.c1[group]) ^ key->k0[1];
+    state.c2[group] = hui_lane64_xor3(hui_lane64_high(second), first, key->k1[1]);
+    state.c3[group] = second;
   }
-  return b;
+  return state;
 }
 
 /* Computes the remaining rounds; returns the 4 HU_W words, in order. */
 static inline __attribute__((always_inline)) void hui_philox_words(hu_lane z[4], const hu_schedule *key,
-                                                                   hu_philox_blocks b) {
+                                                                   hu_philox_blocks state) {
   const hu_lane64 m0 = hui_lane64_all(HU_PHILOX_M0), m1 = hui_lane64_all(HU_PHILOX_M1);
   HU_UNROLL for (int r = 2; r < HU_PHILOX_ROUNDS; r++) {
-    HU_UNROLL for (int g = 0; g < 2; g++) {
-      hu_lane64 p0 = hui_lane64_mul(b.c0[g], m0), p1 = hui_lane64_mul(b.c2[g], m1);
-      b.c0[g] = hui_lane64_xor3(hui_lane64_high(p1), b.c1[g], key->k0[r]);
-      b.c2[g] = hui_lane64_xor3(hui_lane64_high(p0), b.c3[g], key->k1[r]);
-      b.c1[g] = p1;
-      b.c3[g] = p0;
+    HU_UNROLL for (int group = 0; group < 2; group++) {
+      hu_lane64 p0 = hui_lane64_mul(state.c0[group], m0), p1 = hui_lane64_mul(state.c2[group], m1);
+      state.c0[group] = hui_lane64_xor3(hui_lane64_high(p1), state.c1[group], key->k0[r]);
+      state.c2[group] = hui_lane64_xor3(hui_lane64_high(p0), state.c3[group], key->k1[r]);
+      state.c1[group] = p1;
+      state.c3[group] = p0;
     }
   }
-  HU_UNROLL for (int g = 0; g < 2; g++) hui_lane64_join(z + 2 * g, b.c0[g], b.c1[g], b.c2[g], b.c3[g]);
+  HU_UNROLL for (int group = 0; group < 2; group++)
+      hui_lane64_join(z + 2 * group, state.c0[group], state.c1[group], state.c2[group], state.c3[group]);
 }
 
 /* A run of consecutive blocks whose numbers have one upper half: what follows from it alone is made once, and the
@@ -79,27 +80,28 @@ typedef struct hu_philox_run {
 static inline uint64_t hui_philox_run_length(uint64_t block) { return (0x100000000u - (uint32_t)block) / HU_W; }
 
 static inline __attribute__((always_inline)) hu_philox_run hui_philox_run_at(uint64_t key, uint64_t block) {
-  hu_philox_run r;
+  hu_philox_run series;
   uint32_t upper = (uint32_t)(block >> 32) & 0x3FFFFFFFu;
   uint64_t second = (uint64_t)HU_PHILOX_M0 * (upper ^ (uint32_t)key);
-  for (int g = 0; g < 2; g++) {
-    r.first[g] = hui_lane64_mul(hui_lane64_all((uint32_t)block + (uint64_t)g * (HU_W / 2)) + hui_lane64_order(),
-                                hui_lane64_all(HU_PHILOX_M0));
+  for (int group = 0; group < 2; group++) {
+    series.first[group] =
+        hui_lane64_mul(hui_lane64_all((uint32_t)block + (uint64_t)group * (HU_W / 2)) + hui_lane64_order(),
+                       hui_lane64_all(HU_PHILOX_M0));
   }
-  r.c3 = hui_lane64_all((uint32_t)second);
-  r.c2 = hui_lane64_all((uint32_t)(second >> 32) ^ ((uint32_t)(key >> 32) + HU_PHILOX_W1));
-  return r;
+  series.c3 = hui_lane64_all((uint32_t)second);
+  series.c2 = hui_lane64_all((uint32_t)(second >> 32) ^ ((uint32_t)(key >> 32) + HU_PHILOX_W1));
+  return series;
 }
 
-static inline __attribute__((always_inline)) hu_philox_blocks hui_philox_run_next(hu_philox_run *r,
+static inline __attribute__((always_inline)) hu_philox_blocks hui_philox_run_next(hu_philox_run *series,
                                                                                   const hu_schedule *key) {
-  hu_philox_blocks b;
-  HU_UNROLL for (int g = 0; g < 2; g++) {
-    b.c1[g] = hui_lane64_mul(hui_lane64_high(r->first[g]) ^ key->k1[0], hui_lane64_all(HU_PHILOX_M1));
-    b.c0[g] = hui_lane64_high(b.c1[g]) ^ key->k0[1];
-    b.c2[g] = r->first[g] ^ r->c2;
-    b.c3[g] = r->c3;
-    r->first[g] += hui_lane64_all((uint64_t)HU_W * HU_PHILOX_M0);
+  hu_philox_blocks state;
+  HU_UNROLL for (int group = 0; group < 2; group++) {
+    state.c1[group] = hui_lane64_mul(hui_lane64_high(series->first[group]) ^ key->k1[0], hui_lane64_all(HU_PHILOX_M1));
+    state.c0[group] = hui_lane64_high(state.c1[group]) ^ key->k0[1];
+    state.c2[group] = series->first[group] ^ series->c2;
+    state.c3[group] = series->c3;
+    series->first[group] += hui_lane64_all((uint64_t)HU_W * HU_PHILOX_M0);
   }
-  return b;
+  return state;
 }

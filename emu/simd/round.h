@@ -22,9 +22,9 @@
  *   hui_lane_uint(v)     floor of the float v, 0 <= v < 2^32
  *
  * Why it is exact: nothing rounds but the steps below, which are emu/core/round.h's in another arrangement. In the slow
- * functions the significand has 24 digits, d of them (and zeros above, if d > 24) lie below the grid; f = sig >> d and
- * the fraction nu = (sig mod 2^d) / 2^d is held as `frac` = floor(nu 2^32), exact for d <= 32; for d > 32 the digits
- * lost are zero unless `lost` is set, and then nu < 2^-8, so `frac` is never the one half that a tie needs.
+ * functions the significand has 24 digits, d of them (and zeros above, if d > 24) lie below the grid; `digits` = sig >>
+ * d and the fraction nu = (sig mod 2^d) / 2^d is held as `frac` = floor(nu 2^32), exact for d <= 32; for d > 32 the
+ * digits lost are zero unless `lost` is set, and then nu < 2^-8, so `frac` is never the one half that a tie needs.
  * hui_lane_constants_of says no to the few cases (m > 22, B and C with 32 bits) where this reasoning does not hold;
  * those go to the core.
  *
@@ -63,60 +63,60 @@ HU_LANE_FN hu_lane hui_min(hu_lane a, hu_lane b) { return hui_sel(hui_lt(a, b), 
 
 /* ---- quick: every lane either zero or 2^emin <= |x| <= max ---- */
 
-HU_LANE_FN hu_lane hui_quick_ok(const hu_lane_constants *t, hu_lane u) {
-  hu_lane range = HU_MASK((u & HU_ALL(t->quick.mask)) - HU_ALL(t->quick.lo) <= HU_ALL(t->quick.span));
-  return range | (HU_MASK((u & HU_ALL(t->quick.zero_mask)) == HU_ALL(0)) & HU_ALL(t->quick_zero));
+HU_LANE_FN hu_lane hui_quick_ok(const hu_lane_constants *lanes, hu_lane x) {
+  hu_lane range = HU_MASK((x & HU_ALL(lanes->quick.mask)) - HU_ALL(lanes->quick.lo) <= HU_ALL(lanes->quick.span));
+  return range | (HU_MASK((x & HU_ALL(lanes->quick.zero_mask)) == HU_ALL(0)) & HU_ALL(lanes->quick_zero));
 }
 
 /* hui_addend_of for each lane. round is a constant, so that of the conditions one way is left. */
-HU_LANE_FN hu_lane hui_deterministic_add(int round, int32_t d, uint32_t odd0, hu_lane u) {
-  const hu_addend q = hui_addend_of((uint32_t)round, d);
-  hu_lane add = HU_ALL(q.base[0]), last = (u >> d) ^ odd0;
-  if (round == HU_RTP) add &= ~(hu_lane)((hu_ilane)u >> 31);
-  if (round == HU_RTN) add = HU_ALL(q.base[1]) & (hu_lane)((hu_ilane)u >> 31);
-  if (q.step == 1) return add + (last & 1);
-  if (q.step) return add + (q.step & (0 - (last & 1)));
+HU_LANE_FN hu_lane hui_deterministic_add(int round, int32_t digits, uint32_t odd0, hu_lane x) {
+  const hu_addend addend = hui_addend_of((uint32_t)round, digits);
+  hu_lane add = HU_ALL(addend.base[0]), last = (x >> digits) ^ odd0;
+  if (round == HU_RTP) add &= ~(hu_lane)((hu_ilane)x >> 31);
+  if (round == HU_RTN) add = HU_ALL(addend.base[1]) & (hu_lane)((hu_ilane)x >> 31);
+  if (addend.step == 1) return add + (last & 1);
+  if (addend.step) return add + (addend.step & (0 - (last & 1)));
   return add;
 }
 
-/* What to add to the pattern u before its lowest d digits, the fraction, are dropped. Works in the magnitude: no sum
- * reaches the sign. */
-HU_LANE_FN hu_lane hui_quick_add(const hu_lane_constants *t, int round, int32_t d, uint32_t odd0, hu_lane u,
+/* What to add to the pattern x before its fraction, the lowest digits, is dropped. Works in the magnitude:
+ * no sum reaches the sign. */
+HU_LANE_FN hu_lane hui_quick_add(const hu_lane_constants *lanes, int round, int32_t digits, uint32_t odd0, hu_lane x,
                                  hu_lane random) {
-  if (round < HU_SRA) return hui_deterministic_add(round, d, odd0, u);
+  if (round < HU_SRA) return hui_deterministic_add(round, digits, odd0, x);
   switch (round) {
-    /* floor(nu 2^N) + R >= 2^N, both sides scaled to the d digits of the fraction: what R has below them cannot carry,
-     * what the fraction has below R cannot either. */
-    case HU_SRA: return (random >> (32 - d)) & t->stochastic.keep;
-    case HU_SRB: return ((random >> (32 - d)) & t->stochastic.keep) + t->stochastic.half;
+    /* floor(nu 2^N) + R >= 2^N, both sides scaled to the digits of the fraction: what R has below them cannot
+     * carry, what the fraction has below R cannot either. */
+    case HU_SRA: return (random >> (32 - digits)) & lanes->stochastic.keep;
+    case HU_SRB: return ((random >> (32 - digits)) & lanes->stochastic.keep) + lanes->stochastic.half;
     default: {
-      hu_lane add = (random >> (32 - d)) & t->stochastic.keep;
-      if (!t->stochastic.half) return add;
-      /* C: the fraction first rounded to N digits, ties to even: (u' - u) joins the addend. */
-      uint32_t keep = t->stochastic.keep;
-      hu_lane even = (u & (t->stochastic.half << 1)) >> (d - t->bits);
-      hu_lane rounded = (u + HU_ALL(t->stochastic.half - 1) + even) & keep;
-      return add + (rounded - u);
+      hu_lane add = (random >> (32 - digits)) & lanes->stochastic.keep;
+      if (!lanes->stochastic.half) return add;
+      /* C: the fraction first rounded to N digits, ties to even: (x' - x) joins the addend. */
+      uint32_t keep = lanes->stochastic.keep;
+      hu_lane even = (x & (lanes->stochastic.half << 1)) >> (digits - lanes->bits);
+      hu_lane rounded = (x + HU_ALL(lanes->stochastic.half - 1) + even) & keep;
+      return add + (rounded - x);
     }
   }
 }
 
-/* The rounded pattern, with its sign; it differs from u where the result is inexact. */
-HU_LANE_FN hu_lane hui_quick(const hu_lane_constants *t, int round, hu_lane u, hu_lane random) {
-  return (u + hui_quick_add(t, round, t->d0, t->odd0, u, random)) & ~(((uint32_t)1 << t->d0) - 1);
+/* The rounded pattern, with its sign; it differs from x where the result is inexact. */
+HU_LANE_FN hu_lane hui_quick(const hu_lane_constants *lanes, int round, hu_lane x, hu_lane random) {
+  return (x + hui_quick_add(lanes, round, lanes->d0, lanes->odd0, x, random)) & ~(((uint32_t)1 << lanes->d0) - 1);
 }
 
-HU_LANE_FN hu_lane hui_quick_code(const hu_lane_constants *t, hu_lane rounded) {
-  hu_lane a = rounded & 0x7FFFFFFFu, c = (a >> t->d0) - HU_ALL(t->quick.base);
-  if (t->zero == HU_ZERO_FIELD) c &= ~HU_MASK(a == HU_ALL(0));
-  if (t->is_unsigned) return c;
-  return c | ((rounded & 0x80000000u) >> t->sign_shift);
+HU_LANE_FN hu_lane hui_quick_code(const hu_lane_constants *lanes, hu_lane rounded) {
+  hu_lane a = rounded & 0x7FFFFFFFu, c = (a >> lanes->d0) - HU_ALL(lanes->quick.base);
+  if (lanes->zero == HU_ZERO_FIELD) c &= ~HU_MASK(a == HU_ALL(0));
+  if (lanes->is_unsigned) return c;
+  return c | ((rounded & 0x80000000u) >> lanes->sign_shift);
 }
 
 /* ---- the fraction in lanes ---- */
 
 /* Decides from the fraction which lanes go up. `lost` marks lanes with non-zero digits below frac. */
-HU_LANE_FN hu_lane hui_lanes_up(const hu_lane_constants *t, int round, hu_lane u, hu_lane frac, hu_lane lost,
+HU_LANE_FN hu_lane hui_lanes_up(const hu_lane_constants *lanes, int round, hu_lane x, hu_lane frac, hu_lane lost,
                                 hu_lane odd, hu_lane random) {
   hu_lane some = HU_MASK(frac != HU_ALL(0)) | lost;
   hu_lane half = HU_ALL(0x80000000u);
@@ -125,18 +125,18 @@ HU_LANE_FN hu_lane hui_lanes_up(const hu_lane_constants *t, int round, hu_lane u
     case HU_RNA: return HU_MASK(frac >= half);
     case HU_RNZ: return HU_MASK(frac > half);
     case HU_RTZ: return HU_ALL(0);
-    case HU_RTP: return some & ~(hu_lane)((hu_ilane)u >> 31);
-    case HU_RTN: return some & (hu_lane)((hu_ilane)u >> 31);
+    case HU_RTP: return some & ~(hu_lane)((hu_ilane)x >> 31);
+    case HU_RTN: return some & (hu_lane)((hu_ilane)x >> 31);
     case HU_RAZ: return some;
     case HU_RTO: return some & ~odd;
     default: break;
   }
   /* z + R >= 2^N is z > 2^N - 1 - R; B and C add one to z when z is just there and the digits behind say so. */
-  int32_t spare = 32 - t->bits;
+  int32_t spare = 32 - lanes->bits;
   hu_lane z = frac >> spare, limit = ~random >> spare;
   hu_lane up = HU_MASK(z > limit);
   if (round == HU_SRA) return up;
-  hu_lane rest = frac << t->bits; /* bits < 32 here */
+  hu_lane rest = frac << lanes->bits; /* bits < 32 here */
   hu_lane more = HU_MASK(rest >= half);
   if (round == HU_SRC) {
     hu_lane tie = HU_MASK(rest == half) & ~lost;
@@ -149,10 +149,12 @@ HU_LANE_FN hu_lane hui_lanes_up(const hu_lane_constants *t, int round, hu_lane u
  * head of this file, where it may be used ---- */
 
 /* |x| where there is a sign; a negative x of an unsigned format stays, and is above all. */
-HU_LANE_FN hu_lane hui_middle_operand(const hu_lane_constants *t, hu_lane u) { return u & HU_ALL(t->quick.mask); }
+HU_LANE_FN hu_lane hui_middle_operand(const hu_lane_constants *lanes, hu_lane x) {
+  return x & HU_ALL(lanes->quick.mask);
+}
 
-HU_LANE_FN hu_lane hui_middle_ok(const hu_lane_constants *t, hu_lane u) {
-  return HU_MASK(hui_middle_operand(t, u) <= HU_ALL(t->max_pattern));
+HU_LANE_FN hu_lane hui_middle_ok(const hu_lane_constants *lanes, hu_lane x) {
+  return HU_MASK(hui_middle_operand(lanes, x) <= HU_ALL(lanes->max_pattern));
 }
 
 /* What hui_middle needs in every lane, made once a loop. HU_HOLD hides where a constant came from, so that a compiler
@@ -162,22 +164,23 @@ typedef struct hu_middle_lanes {
   int32_t flush, has_sign, has_negzero, tiny_after; /* whole words: a compiler merges bytes in ways that stall */
 } hu_middle_lanes;
 
-HU_LANE_FN hu_middle_lanes hui_middle_lanes_of(const hu_lane_constants *t) {
-  hu_middle_lanes k;
-  uint32_t digits = t->round == HU_RNA || t->round == HU_RNZ; /* that are kept below the grid */
-  k.magnitude = HU_HOLD(HU_ALL(0x7FFFFFFFu));
-  k.field = HU_HOLD(HU_ALL(0x7F800000u));
-  k.up = HU_HOLD(HU_ALL(((uint32_t)t->d0 - digits) << 23));
-  k.bottom = HU_HOLD(HU_ALL((uint32_t)t->low << 23)); /* the pattern of 2^emin */
-  k.fraction = HU_HOLD(HU_ALL(((uint32_t)1 << t->d0) - 1));
-  k.not_tiny = HU_HOLD(HU_ALL(t->not_tiny));
-  k.not_tiny_neg = HU_HOLD(HU_ALL(t->not_tiny_neg));
-  k.scale = HU_HOLD(HU_ALL((uint32_t)(286 + t->m) << 23)); /* less the field of 2^E: the pattern of 2^32 / Q */
-  k.flush = t->subnormal == HU_SUBNORMAL_FLUSH;
-  k.has_sign = !t->is_unsigned;
-  k.has_negzero = t->negzero;
-  k.tiny_after = t->tiny == HU_TINY_AFTER;
-  return k;
+HU_LANE_FN hu_middle_lanes hui_middle_lanes_of(const hu_lane_constants *lanes) {
+  hu_middle_lanes constants;
+  uint32_t digits = lanes->round == HU_RNA || lanes->round == HU_RNZ; /* that are kept below the grid */
+  constants.magnitude = HU_HOLD(HU_ALL(0x7FFFFFFFu));
+  constants.field = HU_HOLD(HU_ALL(0x7F800000u));
+  constants.up = HU_HOLD(HU_ALL(((uint32_t)lanes->d0 - digits) << 23));
+  constants.bottom = HU_HOLD(HU_ALL((uint32_t)lanes->low << 23)); /* the pattern of 2^emin */
+  constants.fraction = HU_HOLD(HU_ALL(((uint32_t)1 << lanes->d0) - 1));
+  constants.not_tiny = HU_HOLD(HU_ALL(lanes->not_tiny));
+  constants.not_tiny_neg = HU_HOLD(HU_ALL(lanes->not_tiny_neg));
+  constants.scale =
+      HU_HOLD(HU_ALL((uint32_t)(286 + lanes->m) << 23)); /* less the field of 2^E: the pattern of 2^32 / Q */
+  constants.flush = lanes->subnormal == HU_SUBNORMAL_FLUSH;
+  constants.has_sign = !lanes->is_unsigned;
+  constants.has_negzero = lanes->negzero;
+  constants.tiny_after = lanes->tiny == HU_TINY_AFTER;
+  return constants;
 }
 
 typedef struct hu_middle_result {
@@ -187,54 +190,57 @@ typedef struct hu_middle_result {
   hu_lane code;            /* full code */
 } hu_middle_result;
 
-/* Way 2: |x| + anchor, rounded as the mode asks. a = |x|; *anchor gets x's sign, u ^ a, in the modes that look at
+/* Way 2: |x| + anchor, rounded as the mode asks. a = |x|; *anchor gets x's sign, x ^ a, in the modes that look at
  * it. */
-HU_LANE_FN hu_lane hui_anchored(const hu_lane_constants *t, const hu_middle_lanes *k, int round, hu_lane u, hu_lane a,
-                                hu_lane field, hu_lane *anchor, hu_lane random) {
+HU_LANE_FN hu_lane hui_anchored(const hu_lane_constants *lanes, const hu_middle_lanes *constants, int round, hu_lane x,
+                                hu_lane a, hu_lane field, hu_lane *anchor, hu_lane random) {
   if (round == HU_RTP || round == HU_RTN) {
-    *anchor |= u ^ a;
-    return hui_lane_plus(round, u, *anchor);
+    *anchor |= x ^ a;
+    return hui_lane_plus(round, x, *anchor);
   }
-  hu_lane s = hui_lane_plus(round, a, *anchor);
-  if (round == HU_RNA) return (s + 1) & ~HU_ALL(1);
-  if (round == HU_RNZ) return s & ~HU_ALL(1);
-  if (round < HU_RTO) return s;
-  hu_lane kept = hui_lane_minus(s, *anchor);
-  if (round == HU_RTO) return s | (HU_MASK(kept != a) & 1);
-  hu_lane nu = hui_lane_times(hui_lane_minus(a, kept), k->scale - field), frac = hui_lane_uint(nu), lost = HU_ALL(0);
+  hu_lane total = hui_lane_plus(round, a, *anchor);
+  if (round == HU_RNA) return (total + 1) & ~HU_ALL(1);
+  if (round == HU_RNZ) return total & ~HU_ALL(1);
+  if (round < HU_RTO) return total;
+  hu_lane kept = hui_lane_minus(total, *anchor);
+  if (round == HU_RTO) return total | (HU_MASK(kept != a) & 1);
+  hu_lane nu = hui_lane_times(hui_lane_minus(a, kept), constants->scale - field), frac = hui_lane_uint(nu),
+          lost = HU_ALL(0);
   if (round == HU_SRC) lost = hui_lt(nu, HU_ALL(0x4B000000u)) & HU_MASK(hui_lane_float(frac & 0xFFFFFFu) != nu);
-  return s - hui_lanes_up(t, round, u, frac, lost, HU_ALL(0), random);
+  return total - hui_lanes_up(lanes, round, x, frac, lost, HU_ALL(0), random);
 }
 
-/* a = hui_middle_operand(t, u). */
-HU_LANE_FN hu_middle_result hui_middle(const hu_lane_constants *t, const hu_middle_lanes *k, int round, int way,
-                                       hu_lane u, hu_lane a, hu_lane random) {
-  hu_middle_result r;
+/* a = hui_middle_operand(lanes, x). */
+HU_LANE_FN hu_middle_result hui_middle(const hu_lane_constants *lanes, const hu_middle_lanes *constants, int round,
+                                       int way, hu_lane x, hu_lane a, hu_lane random) {
+  hu_middle_result out;
   if (way == 1) {
-    r.result = (a + hui_quick_add(t, round, t->d0, 0, u, HU_ALL(0))) & ~k->fraction;
-    r.code = r.result >> t->d0;
+    out.result = (a + hui_quick_add(lanes, round, lanes->d0, 0, x, HU_ALL(0))) & ~constants->fraction;
+    out.code = out.result >> lanes->d0;
   } else {
-    hu_lane field = hui_mask_larger(a & k->field, k->bottom), anchor = field + k->up;
-    hu_lane s = hui_anchored(t, k, round, u, a, field, &anchor, random);
-    r.result = hui_lane_minus(s, anchor);
-    if (round == HU_RTP || round == HU_RTN) r.result &= k->magnitude; /* x's sign, or that of a zero difference */
-    r.code = ((s - anchor) >> (round == HU_RNA || round == HU_RNZ)) + ((field - k->bottom) >> t->d0);
+    hu_lane field = hui_mask_larger(a & constants->field, constants->bottom), anchor = field + constants->up;
+    hu_lane total = hui_anchored(lanes, constants, round, x, a, field, &anchor, random);
+    out.result = hui_lane_minus(total, anchor);
+    if (round == HU_RTP || round == HU_RTN)
+      out.result &= constants->magnitude; /* x's sign, or that of a zero difference */
+    out.code = ((total - anchor) >> (round == HU_RNA || round == HU_RNZ)) + ((field - constants->bottom) >> lanes->d0);
   }
-  if (k->flush) {
-    hu_mask small = hui_mask_lt(r.result, k->bottom);
-    r.result = hui_mask_sel(small, HU_ALL(0), r.result);
-    r.code = hui_mask_sel(small, HU_ALL(0), r.code);
+  if (constants->flush) {
+    hu_mask small = hui_mask_lt(out.result, constants->bottom);
+    out.result = hui_mask_sel(small, HU_ALL(0), out.result);
+    out.code = hui_mask_sel(small, HU_ALL(0), out.code);
   }
-  r.operand = r.probe = a;
-  r.limit = k->not_tiny;
-  if (round == HU_RTP || round == HU_RTN) r.limit = hui_mask_sel(hui_mask_lt(u, HU_ALL(0)), k->not_tiny_neg, r.limit);
+  out.operand = out.probe = a;
+  out.limit = constants->not_tiny;
+  if (round == HU_RTP || round == HU_RTN)
+    out.limit = hui_mask_sel(hui_mask_lt(x, HU_ALL(0)), constants->not_tiny_neg, out.limit);
   /* not_tiny knows no random words: full precision is that of hui_quick, whatever the exponent. */
-  if (round >= HU_SRA && k->tiny_after) r.probe = a + hui_quick_add(t, round, t->d0, 0, a, random);
-  hu_lane sign = u ^ a;
-  if (!k->has_negzero) sign = hui_mask_keep(hui_mask_test(r.result, k->magnitude), sign);
-  r.value = r.result | sign;
-  if (k->has_sign) r.code |= sign >> t->sign_shift;
-  return r;
+  if (round >= HU_SRA && constants->tiny_after) out.probe = a + hui_quick_add(lanes, round, lanes->d0, 0, a, random);
+  hu_lane sign = x ^ a;
+  if (!constants->has_negzero) sign = hui_mask_keep(hui_mask_test(out.result, constants->magnitude), sign);
+  out.value = out.result | sign;
+  if (constants->has_sign) out.code |= sign >> lanes->sign_shift;
+  return out;
 }
 
 /* ---- slow: every lane whatever it holds ---- */
@@ -247,139 +253,141 @@ typedef struct hu_lanes_result {
 
 /* |u| as 24 digits and the exponent field they belong to; binary32's subnormals are normalised if the target's bottom
  * is near theirs, else they keep the place of field 1. */
-HU_LANE_FN void hui_lanes_unpack(const hu_lane_constants *t, hu_lane a, hu_lane *sig, hu_lane *field) {
-  hu_lane e = a >> 23, tiny = HU_MASK(e == HU_ALL(0));
-  *field = e + (tiny & 1);
+HU_LANE_FN void hui_lanes_unpack(const hu_lane_constants *lanes, hu_lane a, hu_lane *sig, hu_lane *field) {
+  hu_lane exponent = a >> 23, tiny = HU_MASK(exponent == HU_ALL(0));
+  *field = exponent + (tiny & 1);
   *sig = (a & 0x7FFFFFu) | (~tiny & 0x800000u);
-  if (t->low > 1) return;
+  if (lanes->low > 1) return;
   hu_lane nonzero = tiny & HU_MASK(a != HU_ALL(0));
-  *field = hui_sel(tiny & ~nonzero, HU_ALL(t->low), *field); /* zero lies below the lowest binade, wherever that is */
+  *field =
+      hui_sel(tiny & ~nonzero, HU_ALL(lanes->low), *field); /* zero lies below the lowest binade, wherever that is */
   if (!hui_lane_any(nonzero)) return;
-  hu_lane v = hui_lane_float(a & tiny); /* a 2^-149 with a < 2^23, seen as the float a */
-  *sig = hui_sel(nonzero, (v & 0x7FFFFFu) | 0x800000u, *sig);
-  *field = hui_sel(nonzero, (v >> 23) - HU_ALL(149), *field);
+  hu_lane value = hui_lane_float(a & tiny); /* a 2^-149 with a < 2^23, seen as the float a */
+  *sig = hui_sel(nonzero, (value & 0x7FFFFFu) | 0x800000u, *sig);
+  *field = hui_sel(nonzero, (value >> 23) - HU_ALL(149), *field);
 }
 
-/* Returns f 2^q as binary32 bits, q the exponent of the last place: exact, because the format fits. */
-HU_LANE_FN hu_lane hui_lanes_pack(hu_lane f, hu_lane q) {
-  hu_lane v = hui_lane_float(f), normal = v + (q << 23);
-  hu_lane field = (v >> 23) + q;
+/* Returns digits 2^unit as binary32 bits, unit the exponent of the last place: exact, because the format fits. */
+HU_LANE_FN hu_lane hui_lanes_pack(hu_lane digits, hu_lane unit) {
+  hu_lane value = hui_lane_float(digits), normal = value + (unit << 23);
+  hu_lane field = (value >> 23) + unit;
   hu_lane small = hui_lt(field, HU_ALL(1));
-  hu_lane shift = hui_min(hui_max(q + HU_ALL(149), HU_ALL(0)), HU_ALL(31));
-  return hui_sel(HU_MASK(f == HU_ALL(0)), HU_ALL(0), hui_sel(small, f << shift, normal));
+  hu_lane shift = hui_min(hui_max(unit + HU_ALL(149), HU_ALL(0)), HU_ALL(31));
+  return hui_sel(HU_MASK(digits == HU_ALL(0)), HU_ALL(0), hui_sel(small, digits << shift, normal));
 }
 
 /* Does rounding to full precision carry lanes of the binade below 2^emin (field low - 1) up to 2^emin? */
-HU_LANE_FN hu_lane hui_lanes_reaches_normal(const hu_lane_constants *t, hu_lane u, hu_lane sig, hu_lane random) {
-  hu_lane f = sig >> t->d0, frac = sig << (32 - t->d0);
-  hu_lane odd = t->m ? HU_MASK((f & 1) != HU_ALL(0)) : HU_ALL(t->zero == HU_ZERO_FIELD ? 0 : 0xFFFFFFFFu);
-  f -= hui_lanes_up(t, t->round, u, frac, HU_ALL(0), odd, random);
-  return HU_MASK(f == HU_ALL(2u << t->m));
+HU_LANE_FN hu_lane hui_lanes_reaches_normal(const hu_lane_constants *lanes, hu_lane x, hu_lane sig, hu_lane random) {
+  hu_lane digits = sig >> lanes->d0, frac = sig << (32 - lanes->d0);
+  hu_lane odd = lanes->m ? HU_MASK((digits & 1) != HU_ALL(0)) : HU_ALL(lanes->zero == HU_ZERO_FIELD ? 0 : 0xFFFFFFFFu);
+  digits -= hui_lanes_up(lanes, lanes->round, x, frac, HU_ALL(0), odd, random);
+  return HU_MASK(digits == HU_ALL(2u << lanes->m));
 }
 
-HU_LANE_FN hu_lanes_result hui_lanes_round(const hu_lane_constants *t, hu_lane u, hu_lane random) {
-  hu_lanes_result r;
+HU_LANE_FN hu_lanes_result hui_lanes_round(const hu_lane_constants *lanes, hu_lane x, hu_lane random) {
+  hu_lanes_result result;
   hu_lane zero = HU_ALL(0), sig, field;
-  hu_lane a = u & 0x7FFFFFFFu, negative = (hu_lane)((hu_ilane)u >> 31), nonzero = HU_MASK(a != zero);
+  hu_lane a = x & 0x7FFFFFFFu, negative = (hu_lane)((hu_ilane)x >> 31), nonzero = HU_MASK(a != zero);
   hu_lane finite = hui_lt(a, HU_ALL(0x7F800000u));
-  hui_lanes_unpack(t, a, &sig, &field);
-  hu_lane low = HU_ALL(t->low), below = hui_max(low - field, zero), deep = hui_gt(below, zero) | ~nonzero;
-  hu_lane d = HU_ALL(t->d0) + below;
-  if (t->subnormal == HU_SUBNORMAL_NONE) d += deep & (uint32_t)t->m;
+  hui_lanes_unpack(lanes, a, &sig, &field);
+  hu_lane low = HU_ALL(lanes->low), below = hui_max(low - field, zero), deep = hui_gt(below, zero) | ~nonzero;
+  hu_lane d = HU_ALL(lanes->d0) + below;
+  if (lanes->subnormal == HU_SUBNORMAL_NONE) d += deep & (uint32_t)lanes->m;
   d = hui_min(d, HU_ALL(63));
-  hu_lane f = sig >> hui_min(d, HU_ALL(31));
+  hu_lane digits = sig >> hui_min(d, HU_ALL(31));
   hu_lane right = hui_max(d - HU_ALL(32), zero), far = hui_gt(d, HU_ALL(32));
   hu_lane frac = hui_sel(far, sig >> right, sig << (hui_max(HU_ALL(32) - d, zero)));
   hu_lane lost = far & HU_MASK(((sig >> right) << right) != sig);
   hu_lane top = hui_max(field, low);
   /* Limited so that the code cannot wrap in a format of few exponents far down; it is beyond max_code < 2^30
    * nevertheless. */
-  hu_lane up_field = hui_min(top - low, HU_ALL((uint32_t)1 << (30 - t->m)));
-  hu_lane base = up_field << t->m;
-  if (t->zero != HU_ZERO_FIELD) base -= HU_ALL(t->hidden);
-  hu_lane odd_bit = t->m ? f : f & (up_field + HU_ALL(t->zero == HU_ZERO_FIELD));
+  hu_lane up_field = hui_min(top - low, HU_ALL((uint32_t)1 << (30 - lanes->m)));
+  hu_lane base = up_field << lanes->m;
+  if (lanes->zero != HU_ZERO_FIELD) base -= HU_ALL(lanes->hidden);
+  hu_lane odd_bit = lanes->m ? digits : digits & (up_field + HU_ALL(lanes->zero == HU_ZERO_FIELD));
   hu_lane odd = HU_MASK((odd_bit & 1) != zero);
-  r.inexact = HU_MASK(frac != zero) | lost;
-  hu_lane up = hui_lanes_up(t, t->round, u, frac, lost, odd, random);
-  f -= up;
-  hu_lane c = f + base;
-  if (t->subnormal == HU_SUBNORMAL_NONE) c = hui_sel(deep, f << t->m, c);
-  hu_lane q = top - HU_ALL(127 + t->m);
-  if (t->subnormal == HU_SUBNORMAL_NONE) q += deep & (uint32_t)t->m;
+  result.inexact = HU_MASK(frac != zero) | lost;
+  hu_lane up = hui_lanes_up(lanes, lanes->round, x, frac, lost, odd, random);
+  digits -= up;
+  hu_lane c = digits + base;
+  if (lanes->subnormal == HU_SUBNORMAL_NONE) c = hui_sel(deep, digits << lanes->m, c);
+  hu_lane unit = top - HU_ALL(127 + lanes->m);
+  if (lanes->subnormal == HU_SUBNORMAL_NONE) unit += deep & (uint32_t)lanes->m;
 
   /* tiny */
   hu_lane tiny = deep & nonzero;
-  if (t->zero == HU_ZERO_CODE) {
+  if (lanes->zero == HU_ZERO_CODE) {
     hu_lane edge = HU_MASK(field == low) & nonzero;
-    tiny |= edge & (t->tiny == HU_TINY_BEFORE ? HU_MASK((sig >> t->d0) == HU_ALL(t->hidden)) : hui_lt(c, HU_ALL(1)));
-  } else if (t->tiny == HU_TINY_AFTER) {
+    tiny |= edge & (lanes->tiny == HU_TINY_BEFORE ? HU_MASK((sig >> lanes->d0) == HU_ALL(lanes->hidden))
+                                                  : hui_lt(c, HU_ALL(1)));
+  } else if (lanes->tiny == HU_TINY_AFTER) {
     hu_lane near = HU_MASK(field + HU_ALL(1) == low) & HU_MASK(sig >= HU_ALL(0x800000u)) & nonzero;
-    if (hui_lane_any(near)) tiny &= ~(near & hui_lanes_reaches_normal(t, u, sig, random));
+    if (hui_lane_any(near)) tiny &= ~(near & hui_lanes_reaches_normal(lanes, x, sig, random));
   }
-  if (t->zero == HU_ZERO_NONE) { /* nothing below 2^emin: the result is 2^emin */
+  if (lanes->zero == HU_ZERO_NONE) { /* nothing below 2^emin: the result is 2^emin */
     hu_lane under = deep;
     c &= ~under;
-    q = hui_sel(under, low - HU_ALL(127), q);
-    f = hui_sel(under, HU_ALL(1), f);
-    r.inexact |= under;
+    unit = hui_sel(under, low - HU_ALL(127), unit);
+    digits = hui_sel(under, HU_ALL(1), digits);
+    result.inexact |= under;
   }
-  if (t->flush_below) {
-    hu_lane flush = hui_lt(c, HU_ALL(t->flush_below));
+  if (lanes->flush_below) {
+    hu_lane flush = hui_lt(c, HU_ALL(lanes->flush_below));
     c &= ~flush;
-    f &= ~flush;
-    r.inexact |= flush & nonzero;
+    digits &= ~flush;
+    result.inexact |= flush & nonzero;
   }
-  r.underflow = tiny & r.inexact;
-  r.to_zero = t->zero == HU_ZERO_NONE ? zero : HU_MASK(c == zero) & nonzero;
-  r.subnormal = t->zero == HU_ZERO_FIELD ? hui_gt(c, zero) & hui_lt(c, HU_ALL(t->hidden)) : zero;
-  r.value = hui_lanes_pack(f, q);
-  if (t->negzero) {
-    r.value |= u & 0x80000000u;
+  result.underflow = tiny & result.inexact;
+  result.to_zero = lanes->zero == HU_ZERO_NONE ? zero : HU_MASK(c == zero) & nonzero;
+  result.subnormal = lanes->zero == HU_ZERO_FIELD ? hui_gt(c, zero) & hui_lt(c, HU_ALL(lanes->hidden)) : zero;
+  result.value = hui_lanes_pack(digits, unit);
+  if (lanes->negzero) {
+    result.value |= x & 0x80000000u;
   } else {
-    r.value |= u & 0x80000000u & HU_MASK(c != zero);
+    result.value |= x & 0x80000000u & HU_MASK(c != zero);
   }
-  hu_lane signed_code = (u & 0x80000000u) >> t->sign_shift;
-  if (!t->negzero) signed_code &= HU_MASK(c != zero);
-  if (t->is_unsigned) signed_code = zero;
+  hu_lane signed_code = (x & 0x80000000u) >> lanes->sign_shift;
+  if (!lanes->negzero) signed_code &= HU_MASK(c != zero);
+  if (lanes->is_unsigned) signed_code = zero;
 
   /* Beyond the range. */
-  hu_lane over = hui_gt(c, HU_ALL(t->max_code)) & finite;
+  hu_lane over = hui_gt(c, HU_ALL(lanes->max_code)) & finite;
   hu_lane low_side = zero;
-  if (t->is_unsigned) {
-    low_side = negative & (t->zero == HU_ZERO_NONE ? nonzero : HU_MASK(c != zero)) & finite;
+  if (lanes->is_unsigned) {
+    low_side = negative & (lanes->zero == HU_ZERO_NONE ? nonzero : HU_MASK(c != zero)) & finite;
     over &= ~low_side;
   }
   hu_lane inf = HU_MASK(a == HU_ALL(0x7F800000u)), nan = ~finite & ~inf;
-  r.code = c | signed_code;
+  result.code = c | signed_code;
   hu_lane special = over | low_side | ~finite;
-  r.overflow = over;
-  r.nan_in = nan;
-  r.inf_in = inf;
-  r.saturated = zero;
-  r.invalid = zero;
+  result.overflow = over;
+  result.nan_in = nan;
+  result.inf_in = inf;
+  result.saturated = zero;
+  result.invalid = zero;
   if (hui_lane_any(special)) {
     hu_lane none = ~special, minus_over = over & negative, plus_over = over & ~negative;
     hu_lane minus_inf = inf & negative, plus_inf = inf & ~negative;
-    r.inexact = (r.inexact & none) | over | low_side;
-    r.underflow &= none;
-    r.to_zero &= none;
-    r.subnormal &= none;
-    r.code = (r.code & none) | (plus_over & t->code.overflow) | (minus_over & t->code.neg_overflow) |
-             (plus_inf & t->code.inf) | (minus_inf & t->code.neg_inf) | (nan & t->code.nan) |
-             (low_side & t->code.below);
-    r.value = (r.value & none) | (plus_over & t->value.overflow) | (minus_over & t->value.neg_overflow) |
-              (plus_inf & t->value.inf) | (minus_inf & t->value.neg_inf) | (nan & t->value.nan) |
-              (low_side & t->value.below);
-    r.saturated = (t->events.overflow & HU_EVENT_SATURATED ? plus_over : zero) |
-                  (t->events.neg_overflow & HU_EVENT_SATURATED ? minus_over : zero) |
-                  (t->events.inf & HU_EVENT_SATURATED ? plus_inf : zero) |
-                  (t->events.neg_inf & HU_EVENT_SATURATED ? minus_inf : zero) |
-                  (t->events.below & HU_EVENT_SATURATED ? low_side : zero);
-    r.invalid = low_side | (t->events.nan & HU_EVENT_INVALID ? nan : zero) |
-                (t->events.inf & HU_EVENT_INVALID ? plus_inf : zero) |
-                (t->events.neg_inf & HU_EVENT_INVALID ? minus_inf : zero);
+    result.inexact = (result.inexact & none) | over | low_side;
+    result.underflow &= none;
+    result.to_zero &= none;
+    result.subnormal &= none;
+    result.code = (result.code & none) | (plus_over & lanes->code.overflow) | (minus_over & lanes->code.neg_overflow) |
+                  (plus_inf & lanes->code.inf) | (minus_inf & lanes->code.neg_inf) | (nan & lanes->code.nan) |
+                  (low_side & lanes->code.below);
+    result.value = (result.value & none) | (plus_over & lanes->value.overflow) |
+                   (minus_over & lanes->value.neg_overflow) | (plus_inf & lanes->value.inf) |
+                   (minus_inf & lanes->value.neg_inf) | (nan & lanes->value.nan) | (low_side & lanes->value.below);
+    result.saturated = (lanes->events.overflow & HU_EVENT_SATURATED ? plus_over : zero) |
+                       (lanes->events.neg_overflow & HU_EVENT_SATURATED ? minus_over : zero) |
+                       (lanes->events.inf & HU_EVENT_SATURATED ? plus_inf : zero) |
+                       (lanes->events.neg_inf & HU_EVENT_SATURATED ? minus_inf : zero) |
+                       (lanes->events.below & HU_EVENT_SATURATED ? low_side : zero);
+    result.invalid = low_side | (lanes->events.nan & HU_EVENT_INVALID ? nan : zero) |
+                     (lanes->events.inf & HU_EVENT_INVALID ? plus_inf : zero) |
+                     (lanes->events.neg_inf & HU_EVENT_INVALID ? minus_inf : zero);
   }
-  return r;
+  return result;
 }
 
 /* ---- decode: the binary32 bits of codes of a format that fits binary32 ---- */
@@ -391,68 +399,69 @@ typedef struct hu_plain_lanes {
   int32_t has_sign, odd_negzero, d0, sign_shift; /* odd_negzero: 10...0 is not negative zero */
 } hu_plain_lanes;
 
-HU_LANE_FN hu_plain_lanes hui_plain_lanes_of(const hu_lane_constants *t) {
-  hu_plain_lanes k;
-  k.mag_mask = HU_HOLD(HU_ALL(t->mag_mask));
-  k.sign_code = HU_HOLD(HU_ALL(t->sign_code));
-  k.max_code = HU_HOLD(HU_ALL(t->max_code));
-  k.hidden = HU_HOLD(HU_ALL(t->hidden));
-  k.base = HU_HOLD(HU_ALL((uint32_t)(t->low - 1) << 23));
-  k.scale = HU_HOLD(HU_ALL((uint32_t)(t->low - 127 - t->m) << 23));
-  k.has_sign = !t->is_unsigned;
-  k.odd_negzero = !t->is_unsigned && !t->negzero;
-  k.d0 = t->d0;
-  k.sign_shift = t->sign_shift;
-  return k;
+HU_LANE_FN hu_plain_lanes hui_plain_lanes_of(const hu_lane_constants *lanes) {
+  hu_plain_lanes constants;
+  constants.mag_mask = HU_HOLD(HU_ALL(lanes->mag_mask));
+  constants.sign_code = HU_HOLD(HU_ALL(lanes->sign_code));
+  constants.max_code = HU_HOLD(HU_ALL(lanes->max_code));
+  constants.hidden = HU_HOLD(HU_ALL(lanes->hidden));
+  constants.base = HU_HOLD(HU_ALL((uint32_t)(lanes->low - 1) << 23));
+  constants.scale = HU_HOLD(HU_ALL((uint32_t)(lanes->low - 127 - lanes->m) << 23));
+  constants.has_sign = !lanes->is_unsigned;
+  constants.odd_negzero = !lanes->is_unsigned && !lanes->negzero;
+  constants.d0 = lanes->d0;
+  constants.sign_shift = lanes->sign_shift;
+  return constants;
 }
 
 /* Lanes that are not plain: infinities, NaN, and 10...0 where it is not negative zero. */
-HU_LANE_FN hu_mask hui_plain_not(const hu_plain_lanes *k, hu_lane code) {
-  hu_mask beyond = hui_mask_lt(k->max_code, code & k->mag_mask);
-  if (!k->odd_negzero) return beyond;
-  hu_lane bits = code & (k->mag_mask | k->sign_code);
-  return hui_mask_or(beyond, hui_mask_andnot(hui_mask_test(bits, k->sign_code), hui_mask_test(bits, k->mag_mask)));
+HU_LANE_FN hu_mask hui_plain_not(const hu_plain_lanes *constants, hu_lane code) {
+  hu_mask beyond = hui_mask_lt(constants->max_code, code & constants->mag_mask);
+  if (!constants->odd_negzero) return beyond;
+  hu_lane bits = code & (constants->mag_mask | constants->sign_code);
+  return hui_mask_or(beyond,
+                     hui_mask_andnot(hui_mask_test(bits, constants->sign_code), hui_mask_test(bits, constants->mag_mask)));
 }
 
-HU_LANE_FN hu_lane hui_plain_decode(const hu_plain_lanes *k, int plain, hu_lane code) {
-  hu_lane mag = code & k->mag_mask, v = (mag << k->d0) + k->base;
+HU_LANE_FN hu_lane hui_plain_decode(const hu_plain_lanes *constants, int plain, hu_lane code) {
+  hu_lane mag = code & constants->mag_mask, value = (mag << constants->d0) + constants->base;
   if (plain == 2) {
-    hu_mask sub = hui_mask_lt(mag, k->hidden);
-    hu_lane s = hui_mask_keep(hui_mask_test(mag, k->mag_mask), hui_lane_float(mag) + k->scale);
-    v = hui_mask_sel(sub, s, v);
+    hu_mask sub = hui_mask_lt(mag, constants->hidden);
+    hu_lane subnormal = hui_mask_keep(hui_mask_test(mag, constants->mag_mask), hui_lane_float(mag) + constants->scale);
+    value = hui_mask_sel(sub, subnormal, value);
   }
-  if (!k->has_sign) return v;
-  return v | (code & k->sign_code) << k->sign_shift;
+  if (!constants->has_sign) return value;
+  return value | (code & constants->sign_code) << constants->sign_shift;
 }
 
-HU_LANE_FN hu_lane hui_lanes_decode(const hu_lane_constants *t, hu_lane code) {
-  hu_lane zero = HU_ALL(0), mag = code & t->mag_mask, sign = code & t->sign_code, v;
-  int32_t base = t->zero == HU_ZERO_FIELD ? t->low - 1 : t->low;
-  hu_lane sub = HU_MASK(mag < HU_ALL(t->hidden));
-  if (t->low >= 1) {
-    v = (mag << t->d0) + HU_ALL((uint32_t)base << 23);
+HU_LANE_FN hu_lane hui_lanes_decode(const hu_lane_constants *lanes, hu_lane code) {
+  hu_lane zero = HU_ALL(0), mag = code & lanes->mag_mask, sign = code & lanes->sign_code, value;
+  int32_t base = lanes->zero == HU_ZERO_FIELD ? lanes->low - 1 : lanes->low;
+  hu_lane sub = HU_MASK(mag < HU_ALL(lanes->hidden));
+  if (lanes->low >= 1) {
+    value = (mag << lanes->d0) + HU_ALL((uint32_t)base << 23);
   } else {
-    hu_lane f = (mag & (uint32_t)(t->hidden - 1)) | (uint32_t)t->hidden;
-    v = hui_lanes_pack(f, (mag >> t->m) + HU_ALL(base - 127 - t->m));
+    hu_lane digits = (mag & (uint32_t)(lanes->hidden - 1)) | (uint32_t)lanes->hidden;
+    value = hui_lanes_pack(digits, (mag >> lanes->m) + HU_ALL(base - 127 - lanes->m));
   }
-  if (t->zero == HU_ZERO_FIELD) {
+  if (lanes->zero == HU_ZERO_FIELD) {
     hu_lane s = zero;
-    if (t->subnormal == HU_SUBNORMAL_GRADUAL) s = hui_lanes_pack(mag & sub, HU_ALL(t->low - 127 - t->m));
-    v = hui_sel(sub, s, v);
-  } else if (t->zero == HU_ZERO_CODE) {
-    v &= ~HU_MASK(mag == zero);
+    if (lanes->subnormal == HU_SUBNORMAL_GRADUAL) s = hui_lanes_pack(mag & sub, HU_ALL(lanes->low - 127 - lanes->m));
+    value = hui_sel(sub, s, value);
+  } else if (lanes->zero == HU_ZERO_CODE) {
+    value &= ~HU_MASK(mag == zero);
   }
-  hu_lane beyond = hui_gt(mag, HU_ALL(t->max_code));
-  hu_lane inf = t->has_inf ? HU_MASK(mag == HU_ALL(t->inf_code)) : zero;
-  v = hui_sel(beyond, HU_ALL(0x7F800000u), v);
-  if (t->sign_code) {
-    hu_lane s = sign << t->sign_shift;
-    if (!t->negzero) s &= HU_MASK(v != zero);
-    v |= s;
+  hu_lane beyond = hui_gt(mag, HU_ALL(lanes->max_code));
+  hu_lane inf = lanes->has_inf ? HU_MASK(mag == HU_ALL(lanes->inf_code)) : zero;
+  value = hui_sel(beyond, HU_ALL(0x7F800000u), value);
+  if (lanes->sign_code) {
+    hu_lane s = sign << lanes->sign_shift;
+    if (!lanes->negzero) s &= HU_MASK(value != zero);
+    value |= s;
   }
   hu_lane nan = beyond & ~inf;
-  if (t->nan_at_negzero) nan |= HU_MASK((mag | sign) == HU_ALL(t->sign_code));
-  return hui_sel(nan, HU_ALL(0x7FC00000u), v);
+  if (lanes->nan_at_negzero) nan |= HU_MASK((mag | sign) == HU_ALL(lanes->sign_code));
+  return hui_sel(nan, HU_ALL(0x7FC00000u), value);
 }
 
 #endif

@@ -47,10 +47,11 @@ static inline uint32_t hui_lane_count(hu_lane m) {
   /* bit counts of 0..15, four bits each: popcnt is not in the baseline instruction set */
   return (uint32_t)(0x4332322132212110u >> (4 * mask_bits(m))) & 15;
 }
-static inline int hui_all_within(hu_lane v, hu_lane s) { return mask_bits((hu_lane)(v <= s)) == 15; }
+static inline int hui_all_within(hu_lane value, hu_lane span) { return mask_bits((hu_lane)(value <= span)) == 15; }
 
-static inline int hui_all_within4(const hu_lane v[4], hu_lane s) {
-  return hui_all_within(v[0], s) & hui_all_within(v[1], s) & hui_all_within(v[2], s) & hui_all_within(v[3], s);
+static inline int hui_all_within4(const hu_lane value[4], hu_lane span) {
+  return hui_all_within(value[0], span) & hui_all_within(value[1], span) & hui_all_within(value[2], span) &
+         hui_all_within(value[3], span);
 }
 
 /* Lanes counted in lanes: a mask's lanes are -1. */
@@ -65,7 +66,7 @@ static inline int hui_mask_any(hu_mask m) { return hui_lane_any(m); }
 static inline hu_mask hui_mask_or(hu_mask a, hu_mask b) { return a | b; }
 static inline hu_mask hui_mask_andnot(hu_mask a, hu_mask b) { return a & ~b; }
 static inline hu_lane hui_mask_sel(hu_mask m, hu_lane yes, hu_lane no) { return (m & yes) | (~m & no); }
-static inline hu_lane hui_mask_keep(hu_mask m, hu_lane v) { return m & v; }
+static inline hu_lane hui_mask_keep(hu_mask m, hu_lane value) { return m & value; }
 static inline hu_count hui_count_mask(hu_count c, hu_mask m) { return c - m; }
 
 #if HU_X86
@@ -87,19 +88,21 @@ static inline hu_lane hui_lane_larger(hu_lane a, hu_lane b) { return hui_mask_se
 static inline hu_lane hui_lane_smaller(hu_lane a, hu_lane b) { return hui_mask_sel(hui_mask_lt(a, b), a, b); }
 static inline hu_lane hui_lane_over(hu_lane a, hu_lane b) { return (hu_lane)((lane_floats)a / (lane_floats)b); }
 /* From 2^31 on less 2^31, which is exact, and its bit put back. */
-static inline hu_lane hui_lane_uint(hu_lane v) {
-  hu_lane big = (hu_lane)((hu_ilane)v > (hu_ilane)HU_ALL(0x4EFFFFFF));
-  hu_lane rest = hui_lane_minus(v, big & HU_ALL(0x4F000000));
+static inline hu_lane hui_lane_uint(hu_lane value) {
+  hu_lane big = (hu_lane)((hu_ilane)value > (hu_ilane)HU_ALL(0x4EFFFFFF));
+  hu_lane rest = hui_lane_minus(value, big & HU_ALL(0x4F000000));
   return (hu_lane) __builtin_convertvector((lane_floats)rest, hu_ilane) | (big & 0x80000000u);
 }
-static inline hu_lane hui_lane_float(hu_lane v) { return (hu_lane) __builtin_convertvector((hu_ilane)v, lane_floats); }
+static inline hu_lane hui_lane_float(hu_lane value) {
+  return (hu_lane) __builtin_convertvector((hu_ilane)value, lane_floats);
+}
 
-static inline void hui_store8(uint8_t *z, hu_lane v) {
-  uint32_t w = (v[0] & 255) | (v[1] & 255) << 8 | (v[2] & 255) << 16 | v[3] << 24;
+static inline void hui_store8(uint8_t *z, hu_lane value) {
+  uint32_t w = (value[0] & 255) | (value[1] & 255) << 8 | (value[2] & 255) << 16 | value[3] << 24;
   memcpy(z, &w, sizeof w);
 }
-static inline void hui_store16(uint16_t *z, hu_lane v) {
-  uint64_t w = (v[0] & 0xFFFF) | (v[1] << 16) | (uint64_t)((v[2] & 0xFFFF) | (v[3] << 16)) << 32;
+static inline void hui_store16(uint16_t *z, hu_lane value) {
+  uint64_t w = (value[0] & 0xFFFF) | (value[1] << 16) | (uint64_t)((value[2] & 0xFFFF) | (value[3] << 16)) << 32;
   memcpy(z, &w, sizeof w);
 }
 static inline hu_lane hui_load8(const uint8_t *x) { return (hu_lane){x[0], x[1], x[2], x[3]}; }
@@ -107,7 +110,7 @@ static inline hu_lane hui_load16(const uint16_t *x) { return (hu_lane){x[0], x[1
 
 #if HU_X86 && !HU_PORTABLE
 #define HU_BYPASSES 1
-static inline void hui_bypass(uint32_t *z, hu_lane v) { _mm_stream_si128((__m128i *)(void *)z, (__m128i)v); }
+static inline void hui_bypass(uint32_t *z, hu_lane value) { _mm_stream_si128((__m128i *)(void *)z, (__m128i)value); }
 static inline void hui_fence(void) { _mm_sfence(); }
 #else
 #define HU_BYPASSES 0
@@ -121,17 +124,17 @@ static inline uint32_t hui_lane_largest(hu_lane a) {
   return last[0];
 }
 
-/* a, whose sign is 0, under the sign of u. */
-static inline hu_lane hui_lane_signed(hu_lane a, hu_lane u) { return a | (u & HU_ALL(0x80000000u)); }
+/* a, whose sign is 0, under the sign of x. */
+static inline hu_lane hui_lane_signed(hu_lane a, hu_lane x) { return a | (x & HU_ALL(0x80000000u)); }
 
 /* Load and store the first n < 4 lanes. */
 static inline hu_lane hui_load_few(const uint32_t *x, size_t n) {
-  hu_lane v = HU_ALL(0);
-  for (size_t i = 0; i < n; i++) v[i] = x[i];
-  return v;
+  hu_lane value = HU_ALL(0);
+  for (size_t i = 0; i < n; i++) value[i] = x[i];
+  return value;
 }
-static inline void hui_store_few(uint32_t *z, hu_lane v, size_t n) {
-  for (size_t i = 0; i < n; i++) z[i] = v[i];
+static inline void hui_store_few(uint32_t *z, hu_lane value, size_t n) {
+  for (size_t i = 0; i < n; i++) z[i] = value[i];
 }
 
 typedef uint64_t hu_lane64 __attribute__((vector_size(16)));
