@@ -41,21 +41,21 @@ static HU_NOINLINE uint64_t finish(size_t n, const double *sum, double *lost, fl
   return inexact;
 }
 
-void hui_quick_sums_begin(hu_quick_sums *s, size_t n, const float *x) {
+void hui_quick_sums_begin(hu_quick_sums *sums, size_t n, const float *x) {
   hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
-  begin(n, s->sum, s->lost, x);
+  begin(n, sums->sum, sums->lost, x);
   hui_float_env_leave(saved);
 }
 
-void hui_quick_sums_add(hu_quick_sums *s, size_t n, const float *x) {
+void hui_quick_sums_add(hu_quick_sums *sums, size_t n, const float *x) {
   hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
-  add(n, s->sum, s->lost, x);
+  add(n, sums->sum, sums->lost, x);
   hui_float_env_leave(saved);
 }
 
-uint64_t hui_quick_sums_round(hu_quick_sums *s, size_t n, float *z) {
+uint64_t hui_quick_sums_round(hu_quick_sums *sums, size_t n, float *z) {
   hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
-  uint64_t inexact = finish(n, s->sum, s->lost, z);
+  uint64_t inexact = finish(n, sums->sum, sums->lost, z);
   hui_float_env_leave(saved);
   return inexact;
 }

@@ -22,10 +22,10 @@ typedef struct hu_quick_sums {
 /* 1 if this processor adds as the argument needs. */
 int hui_quick_sums_possible(void);
 /* Sums of n numbers begin with x, and have x added, whatever the caller's floating-point environment is. */
-void hui_quick_sums_begin(hu_quick_sums *s, size_t n, const float *x);
-void hui_quick_sums_add(hu_quick_sums *s, size_t n, const float *x);
+void hui_quick_sums_begin(hu_quick_sums *sums, size_t n, const float *x);
+void hui_quick_sums_add(hu_quick_sums *sums, size_t n, const float *x);
 /* z = the sums rounded to nearest even; lost[i] becomes 1 where z[i] is not to be used, else 0. Returns how many of the
  * others are inexact. */
-uint64_t hui_quick_sums_round(hu_quick_sums *s, size_t n, float *z);
+uint64_t hui_quick_sums_round(hu_quick_sums *sums, size_t n, float *z);
 
 #endif

@@ -31,9 +31,9 @@ enum { HU_STEP_WIRE = 0, HU_STEP_OTHER_WIRE = 1, HU_STEP_SUM = 2, HU_STEP_LAST_W
 
 /* What arrives where x is sent; participant b's rounding number `which`. Without a wire it is x itself, else it lies in
  * z. */
-hu_partial hui_step_send(const hu_step *s, hu_partial x, uint64_t b, int which, hu_collective_room *z);
-/* z = rnd_F(p + q), q having arrived from participant b. p may lie in z, if its format is F. */
-hu_partial hui_step_join(const hu_step *s, hu_partial p, hu_partial q, uint64_t b, hu_collective_room *z);
+hu_partial hui_step_send(const hu_step *step, hu_partial x, uint64_t b, int which, hu_collective_room *z);
+/* z = rnd_F(x + y), y having arrived from participant b. x may lie in z, if its format is F. */
+hu_partial hui_step_join(const hu_step *step, hu_partial x, hu_partial y, uint64_t b, hu_collective_room *z);
 
 /* Chunks of a ring of `count` participants: that of element i, and where a chunk begins. */
 size_t hui_chunk_of(size_t i, size_t n, size_t count);
@@ -54,8 +54,8 @@ typedef struct hu_collective_call {
 } hu_collective_call;
 
 /* The first element behind `first` where a piece of the model must end. */
-size_t hui_piece_end(const hu_collective_call *c, size_t first);
+size_t hui_piece_end(const hu_collective_call *call, size_t first);
 /* The last rounding, into the format of the buffers: x's piece into element `first` on of z. */
-void hui_piece_finish(const hu_collective_call *c, size_t first, size_t n, hu_partial x, hu_events *events);
+void hui_piece_finish(const hu_collective_call *call, size_t first, size_t n, hu_partial x, hu_events *events);
 
 #endif

@@ -21,9 +21,9 @@ typedef struct hu_hadamard_piece {
 
 typedef struct hu_hadamard_lanes {
   /* `count` elements next to each other, whole blocks. z may be x. */
-  void (*along_rows)(const hu_hadamard_piece *p, size_t count, float *z, const float *x);
+  void (*along_rows)(const hu_hadamard_piece *piece, size_t count, float *z, const float *x);
   /* One block in each of up to HU_HADAMARD_PANEL / n columns, n rows. z may be x with ldz = ldx. */
-  void (*along_columns)(const hu_hadamard_piece *p, size_t cols, float *z, size_t ldz, const float *x, size_t ldx);
+  void (*along_columns)(const hu_hadamard_piece *piece, size_t cols, float *z, size_t ldz, const float *x, size_t ldx);
 } hu_hadamard_lanes;
 extern const hu_hadamard_lanes HU_OF_LEVEL(hu_hadamard_lanes);
 

@@ -15,10 +15,10 @@
 enum { QUOTIENT = 190 };
 
 /* What an operation makes of its operands, besides the events of the rounding. */
-typedef struct result {
+typedef struct exact_result {
   exact value;
   uint32_t raised;
-} result;
+} exact_result;
 
 static int is_zero(const exact *x) { return x->kind == CODE_FINITE && mpfr_zero_p(x->value); }
 static int is_number(const exact *x) { return x->kind != CODE_NAN; }
@@ -30,21 +30,21 @@ static void copy(exact *z, const exact *x) {
   (void)mpfr_set(z->value, x->value, MPFR_RNDN);
 }
 
-static void nan_result(result *r, int invalid) {
-  exact_init(&r->value, EXACT_SMALL);
-  r->value.kind = CODE_NAN;
-  if (invalid) r->raised |= HU_EVENT_INVALID;
+static void nan_result(exact_result *result, int invalid) {
+  exact_init(&result->value, EXACT_SMALL);
+  result->value.kind = CODE_NAN;
+  if (invalid) result->raised |= HU_EVENT_INVALID;
 }
 
-static void infinite_result(result *r, int negative) {
-  exact_init(&r->value, EXACT_SMALL);
-  r->value.kind = CODE_INFINITE;
-  r->value.negative = negative;
+static void infinite_result(exact_result *result, int negative) {
+  exact_init(&result->value, EXACT_SMALL);
+  result->value.kind = CODE_INFINITE;
+  result->value.negative = negative;
 }
 
-static void zero_result(result *r, int negative) {
-  exact_init(&r->value, EXACT_SMALL);
-  r->value.negative = negative;
+static void zero_result(exact_result *result, int negative) {
+  exact_init(&result->value, EXACT_SMALL);
+  result->value.negative = negative;
 }
 
 /* ---- Sums. */
@@ -56,61 +56,61 @@ static mpfr_prec_t sum_digits(const exact *a, const exact *b) {
   return (mpfr_prec_t)((ea > eb ? ea : eb) - (la < lb ? la : lb) + 1);
 }
 
-static void add(result *r, const exact *a, const exact *b, hu_mode mode) {
+static void add(exact_result *result, const exact *a, const exact *b, hu_mode mode) {
   if (!is_number(a) || !is_number(b)) {
-    nan_result(r, 0);
+    nan_result(result, 0);
     return;
   }
   if (a->kind == CODE_INFINITE || b->kind == CODE_INFINITE) {
     int both = a->kind == b->kind;
     if (both && a->negative != b->negative)
-      nan_result(r, 1);
+      nan_result(result, 1);
     else
-      infinite_result(r, a->kind == CODE_INFINITE ? a->negative : b->negative);
+      infinite_result(result, a->kind == CODE_INFINITE ? a->negative : b->negative);
     return;
   }
   if (is_zero(a) && is_zero(b)) {
-    zero_result(r, a->negative == b->negative ? a->negative : mode.round == HU_RTN);
+    zero_result(result, a->negative == b->negative ? a->negative : mode.round == HU_RTN);
     return;
   }
   if (is_zero(a) || is_zero(b)) {
-    copy(&r->value, is_zero(a) ? b : a);
+    copy(&result->value, is_zero(a) ? b : a);
     return;
   }
-  exact_init(&r->value, sum_digits(a, b));
+  exact_init(&result->value, sum_digits(a, b));
   if (a->negative == b->negative)
-    (void)mpfr_add(r->value.value, a->value, b->value, MPFR_RNDN);
+    (void)mpfr_add(result->value.value, a->value, b->value, MPFR_RNDN);
   else
-    (void)mpfr_sub(r->value.value, a->value, b->value, MPFR_RNDN);
-  if (mpfr_zero_p(r->value.value))
-    r->value.negative = mode.round == HU_RTN;
+    (void)mpfr_sub(result->value.value, a->value, b->value, MPFR_RNDN);
+  if (mpfr_zero_p(result->value.value))
+    result->value.negative = mode.round == HU_RTN;
   else
-    r->value.negative = mpfr_signbit(r->value.value) ? !a->negative : a->negative;
-  (void)mpfr_setsign(r->value.value, r->value.value, 0, MPFR_RNDN);
+    result->value.negative = mpfr_signbit(result->value.value) ? !a->negative : a->negative;
+  (void)mpfr_setsign(result->value.value, result->value.value, 0, MPFR_RNDN);
 }
 
-static void subtract(result *r, const exact *a, const exact *b, hu_mode mode) {
+static void subtract(exact_result *result, const exact *a, const exact *b, hu_mode mode) {
   exact minus;
   copy(&minus, b);
   minus.negative = !b->negative;
-  add(r, a, &minus, mode);
+  add(result, a, &minus, mode);
 }
 
 /* ---- Products, quotients, roots. */
 
-static void multiply(result *r, const exact *a, const exact *b) {
+static void multiply(exact_result *result, const exact *a, const exact *b) {
   int negative = a->negative != b->negative;
   if (!is_number(a) || !is_number(b))
-    nan_result(r, 0);
+    nan_result(result, 0);
   else if (a->kind == CODE_INFINITE || b->kind == CODE_INFINITE) {
     if (is_zero(a) || is_zero(b))
-      nan_result(r, 1);
+      nan_result(result, 1);
     else
-      infinite_result(r, negative);
+      infinite_result(result, negative);
   } else {
-    exact_init(&r->value, 2 * EXACT_SMALL);
-    (void)mpfr_mul(r->value.value, a->value, b->value, MPFR_RNDN);
-    r->value.negative = negative;
+    exact_init(&result->value, 2 * EXACT_SMALL);
+    (void)mpfr_mul(result->value.value, a->value, b->value, MPFR_RNDN);
+    result->value.negative = negative;
   }
 }
 
@@ -121,64 +121,64 @@ static void stand_in(exact *z, mpfr_srcptr cut, int ternary) {
   if (ternary != 0) mpfr_nextabove(z->value);
 }
 
-static void divide(result *r, const exact *a, const exact *b) {
+static void divide(exact_result *result, const exact *a, const exact *b) {
   int negative = a->negative != b->negative;
   if (!is_number(a) || !is_number(b))
-    nan_result(r, 0);
+    nan_result(result, 0);
   else if (a->kind == CODE_INFINITE && b->kind == CODE_INFINITE)
-    nan_result(r, 1);
+    nan_result(result, 1);
   else if (is_zero(a) && is_zero(b))
-    nan_result(r, 1);
+    nan_result(result, 1);
   else if (a->kind == CODE_INFINITE)
-    infinite_result(r, negative);
+    infinite_result(result, negative);
   else if (b->kind == CODE_INFINITE || is_zero(a))
-    zero_result(r, negative);
+    zero_result(result, negative);
   else if (is_zero(b)) {
-    infinite_result(r, negative);
-    r->raised |= HU_EVENT_DIVIDE_BY_ZERO;
+    infinite_result(result, negative);
+    result->raised |= HU_EVENT_DIVIDE_BY_ZERO;
   } else {
-    exact q;
-    exact_init(&q, QUOTIENT);
-    int ternary = mpfr_div(q.value, a->value, b->value, MPFR_RNDZ);
-    stand_in(&r->value, q.value, ternary);
-    r->value.negative = negative;
+    exact quotient;
+    exact_init(&quotient, QUOTIENT);
+    int ternary = mpfr_div(quotient.value, a->value, b->value, MPFR_RNDZ);
+    stand_in(&result->value, quotient.value, ternary);
+    result->value.negative = negative;
   }
 }
 
-static void root(result *r, const exact *x) {
+static void root(exact_result *result, const exact *x) {
   if (!is_number(x))
-    nan_result(r, 0);
+    nan_result(result, 0);
   else if (is_zero(x))
-    zero_result(r, x->negative);
+    zero_result(result, x->negative);
   else if (x->negative)
-    nan_result(r, 1);
+    nan_result(result, 1);
   else if (x->kind == CODE_INFINITE)
-    infinite_result(r, 0);
+    infinite_result(result, 0);
   else {
-    exact q;
-    exact_init(&q, QUOTIENT);
-    int ternary = mpfr_sqrt(q.value, x->value, MPFR_RNDZ);
-    stand_in(&r->value, q.value, ternary);
+    exact cut;
+    exact_init(&cut, QUOTIENT);
+    int ternary = mpfr_sqrt(cut.value, x->value, MPFR_RNDZ);
+    stand_in(&result->value, cut.value, ternary);
   }
 }
 
-static void fused(result *r, const exact *a, const exact *b, const exact *c, hu_mode mode) {
-  result product;
+static void fused(exact_result *result, const exact *a, const exact *b, const exact *c, hu_mode mode) {
+  exact_result product;
   product.raised = 0;
   if (!is_number(a) || !is_number(b)) {
-    nan_result(r, 0);
+    nan_result(result, 0);
     return;
   }
   multiply(&product, a, b);
   if (!is_number(c)) {
-    nan_result(r, !is_number(&product.value) && mode.nan_fma == HU_NAN_FMA_INVALID);
+    nan_result(result, !is_number(&product.value) && mode.nan_fma == HU_NAN_FMA_INVALID);
     return;
   }
   if (!is_number(&product.value)) {
-    nan_result(r, 1);
+    nan_result(result, 1);
     return;
   }
-  add(r, &product.value, c, mode);
+  add(result, &product.value, c, mode);
 }
 
 /* ---- The smaller and the larger one. */
@@ -192,51 +192,51 @@ static int below(const exact *a, const exact *b) {
   return a->negative ? greater > 0 : greater < 0;
 }
 
-static void extreme(result *r, int operation, const exact *a, const exact *b) {
+static void extreme(exact_result *result, int operation, const exact *a, const exact *b) {
   int larger = operation == HU_ORACLE_MAXIMUM || operation == HU_ORACLE_MAXIMUM_NUMBER;
   int number = operation == HU_ORACLE_MINIMUM_NUMBER || operation == HU_ORACLE_MAXIMUM_NUMBER;
   if (is_number(a) && is_number(b))
-    copy(&r->value, below(a, b) != larger ? a : b);
+    copy(&result->value, below(a, b) != larger ? a : b);
   else if (number && (is_number(a) || is_number(b)))
-    copy(&r->value, is_number(a) ? a : b);
+    copy(&result->value, is_number(a) ? a : b);
   else
-    nan_result(r, 0);
+    nan_result(result, 0);
 }
 
 /* ---- To an integer. */
 
-static void integer(result *r, const exact *x, hu_mode mode, uint32_t random, int *changed) {
+static void integer(exact_result *result, const exact *x, hu_mode mode, uint32_t random, int *changed) {
   exact nu;
-  copy(&r->value, x);
+  copy(&result->value, x);
   *changed = 0;
   if (x->kind != CODE_FINITE || mpfr_integer_p(x->value)) return;
   exact_init(&nu, EXACT_SMALL);
   (void)mpfr_frac(nu.value, x->value, MPFR_RNDN);
-  (void)mpfr_rint_trunc(r->value.value, x->value, MPFR_RNDN);
-  int odd = (int)(mpfr_get_uj(r->value.value, MPFR_RNDN) & 1);
+  (void)mpfr_rint_trunc(result->value.value, x->value, MPFR_RNDN);
+  int odd = (int)(mpfr_get_uj(result->value.value, MPFR_RNDN) & 1);
   if (round_takes_upper(mode, x->negative, &nu, odd, random))
-    (void)mpfr_add_ui(r->value.value, r->value.value, 1, MPFR_RNDN);
+    (void)mpfr_add_ui(result->value.value, result->value.value, 1, MPFR_RNDN);
   *changed = 1;
 }
 
 /* ---- The calls. */
 
-static void operate(result *r, int operation, hu_mode mode, const exact x[3]) {
+static void operate(exact_result *result, int operation, hu_mode mode, const exact x[3]) {
   switch (operation) {
-    case HU_ORACLE_ADD: add(r, &x[0], &x[1], mode); break;
-    case HU_ORACLE_SUB: subtract(r, &x[0], &x[1], mode); break;
-    case HU_ORACLE_MUL: multiply(r, &x[0], &x[1]); break;
-    case HU_ORACLE_DIV: divide(r, &x[0], &x[1]); break;
-    case HU_ORACLE_SQRT: root(r, &x[0]); break;
-    case HU_ORACLE_FMA: fused(r, &x[0], &x[1], &x[2], mode); break;
-    default: extreme(r, operation, &x[0], &x[1]); break;
+    case HU_ORACLE_ADD: add(result, &x[0], &x[1], mode); break;
+    case HU_ORACLE_SUB: subtract(result, &x[0], &x[1], mode); break;
+    case HU_ORACLE_MUL: multiply(result, &x[0], &x[1]); break;
+    case HU_ORACLE_DIV: divide(result, &x[0], &x[1]); break;
+    case HU_ORACLE_SQRT: root(result, &x[0]); break;
+    case HU_ORACLE_FMA: fused(result, &x[0], &x[1], &x[2], mode); break;
+    default: extreme(result, operation, &x[0], &x[1]); break;
   }
 }
 
-static int is_zero_code(const table *t, uint32_t code) {
+static int is_zero_code(const table *values, uint32_t code) {
   int negative;
-  magnitude v = {0, 0};
-  return table_read(t, code, &negative, &v) == CODE_FINITE && v.significand == 0;
+  magnitude value = {0, 0};
+  return table_read(values, code, &negative, &value) == CODE_FINITE && value.significand == 0;
 }
 
 static int operand_count(int operation) {
@@ -248,7 +248,7 @@ hu_status hu_oracle_arith(uint32_t *code, uint32_t *events, int operation, hu_fo
                           const hu_oracle_code *x) {
   table tz, tx;
   exact operand[3];
-  result r;
+  exact_result result;
   uint32_t set, in = 0;
   if (code == NULL || x == NULL) return HU_E_NULL;
   if (operation < 0 || operation >= HU_ORACLE_OPERATIONS) return HU_E_SHAPE;
@@ -265,15 +265,15 @@ hu_status hu_oracle_arith(uint32_t *code, uint32_t *events, int operation, hu_fo
     if (operand[i].kind == CODE_NAN) in |= HU_EVENT_NAN_IN;
     if (operand[i].kind == CODE_INFINITE) in |= HU_EVENT_INF_IN;
   }
-  r.raised = 0;
+  result.raised = 0;
   int changed = 0;
   if (operation == HU_ORACLE_ROUND_TO_INTEGRAL)
-    integer(&r, &operand[0], mode, random, &changed);
+    integer(&result, &operand[0], mode, random, &changed);
   else
-    operate(&r, operation, mode, operand);
-  round_exact(&tz, mode, &r.value, random, code, &set);
+    operate(&result, operation, mode, operand);
+  round_exact(&tz, mode, &result.value, random, code, &set);
   set &= ~(uint32_t)(HU_EVENT_NAN_IN | HU_EVENT_INF_IN);
-  set |= in | r.raised;
+  set |= in | result.raised;
   if (changed) set |= HU_EVENT_INEXACT;
   if (changed && is_zero_code(&tz, *code)) set |= HU_EVENT_TO_ZERO;
   if (events != NULL) *events = set;

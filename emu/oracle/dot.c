@@ -9,30 +9,30 @@ typedef struct dot_tables {
   table z, a, b, c;
 } dot_tables;
 
-static int is_wide(hu_format f, size_t n, const uint32_t *x) {
-  uint64_t codes = UINT64_C(1) << (f.sign + f.e + f.m);
+static int is_wide(hu_format format, size_t n, const uint32_t *x) {
+  uint64_t codes = UINT64_C(1) << (format.sign + format.e + format.m);
   for (size_t i = 0; i < n; i++) {
     if (x[i] >= codes) return 1;
   }
   return 0;
 }
 
-static hu_status check(dot_tables *t, hu_format fz, hu_mode mode, size_t n, hu_format fa, const uint32_t *a,
+static hu_status check(dot_tables *tables, hu_format fz, hu_mode mode, size_t n, hu_format fa, const uint32_t *a,
                        hu_format fb, const uint32_t *b, const hu_format *fc, uint32_t c, const uint32_t *code) {
   if (code == NULL || (n > 0 && (a == NULL || b == NULL))) return HU_E_NULL;
-  if (table_make(&t->z, fz) != HU_OK || table_make(&t->a, fa) != HU_OK || table_make(&t->b, fb) != HU_OK)
+  if (table_make(&tables->z, fz) != HU_OK || table_make(&tables->a, fa) != HU_OK || table_make(&tables->b, fb) != HU_OK)
     return HU_E_FORMAT;
-  if (fc != NULL && table_make(&t->c, *fc) != HU_OK) return HU_E_FORMAT;
+  if (fc != NULL && table_make(&tables->c, *fc) != HU_OK) return HU_E_FORMAT;
   if (round_check_mode(mode) != HU_OK) return HU_E_MODE;
   return is_wide(fa, n, a) || is_wide(fb, n, b) || (fc != NULL && is_wide(*fc, 1, &c)) ? HU_E_CODE : HU_OK;
 }
 
 /* The one rounding of a sum. A NaN that no operand brought is invalid, not nan_in; one that an operand brought is
  * invalid besides, if the mode says so and `product`: some product is infinity times zero. */
-static void deliver(const table *t, hu_mode mode, const exact *sum, int nan_operand, int product, uint32_t random,
+static void deliver(const table *values, hu_mode mode, const exact *sum, int nan_operand, int product, uint32_t random,
                     uint32_t *code, uint32_t *events) {
   uint32_t set;
-  round_exact(t, mode, sum, random, code, &set);
+  round_exact(values, mode, sum, random, code, &set);
   if (sum->kind == CODE_NAN && !nan_operand) set = (set & ~(uint32_t)HU_EVENT_NAN_IN) | HU_EVENT_INVALID;
   if (sum->kind == CODE_NAN && product && mode.nan_fma == HU_NAN_FMA_INVALID) set |= HU_EVENT_INVALID;
   if (events != NULL) *events = set;
@@ -40,75 +40,75 @@ static void deliver(const table *t, hu_mode mode, const exact *sum, int nan_oper
 
 /* ---- Exact. */
 
-typedef struct terms {
+typedef struct sum_terms {
   int nan_operand, invalid;          /* a NaN among the operands; infinity times zero */
   int plus_inf, minus_inf;           /* infinite terms of each sign */
   int all_minus_zero, all_plus_zero; /* of every term so far */
   exact sum;                         /* of the finite terms, with its sign in the MPFR number */
-} terms;
+} sum_terms;
 
-static void note_zero(terms *s, int is_zero, int negative) {
-  if (!is_zero || !negative) s->all_minus_zero = 0;
-  if (!is_zero || negative) s->all_plus_zero = 0;
+static void note_zero(sum_terms *terms, int is_zero, int negative) {
+  if (!is_zero || !negative) terms->all_minus_zero = 0;
+  if (!is_zero || negative) terms->all_plus_zero = 0;
 }
 
-static void note_infinity(terms *s, int negative) {
+static void note_infinity(sum_terms *terms, int negative) {
   if (negative)
-    s->minus_inf = 1;
+    terms->minus_inf = 1;
   else
-    s->plus_inf = 1;
-  note_zero(s, 0, 0);
+    terms->plus_inf = 1;
+  note_zero(terms, 0, 0);
 }
 
-static void add_value(terms *s, const exact *x) {
+static void add_value(sum_terms *terms, const exact *x) {
   if (x->kind == CODE_NAN)
-    s->nan_operand = 1;
+    terms->nan_operand = 1;
   else if (x->kind == CODE_INFINITE)
-    note_infinity(s, x->negative);
+    note_infinity(terms, x->negative);
   else {
-    note_zero(s, mpfr_zero_p(x->value), x->negative);
+    note_zero(terms, mpfr_zero_p(x->value), x->negative);
     if (x->negative)
-      (void)mpfr_sub(s->sum.value, s->sum.value, x->value, MPFR_RNDN);
+      (void)mpfr_sub(terms->sum.value, terms->sum.value, x->value, MPFR_RNDN);
     else
-      (void)mpfr_add(s->sum.value, s->sum.value, x->value, MPFR_RNDN);
+      (void)mpfr_add(terms->sum.value, terms->sum.value, x->value, MPFR_RNDN);
   }
 }
 
-static void add_product(terms *s, const exact *a, const exact *b) {
-  exact p;
+static void add_product(sum_terms *terms, const exact *a, const exact *b) {
+  exact product;
   if (a->kind == CODE_NAN || b->kind == CODE_NAN) {
-    s->nan_operand = 1;
+    terms->nan_operand = 1;
     return; /* no infinity times zero: one of the two is neither */
   }
   int infinite = a->kind == CODE_INFINITE || b->kind == CODE_INFINITE;
   int zero = (a->kind == CODE_FINITE && mpfr_zero_p(a->value)) || (b->kind == CODE_FINITE && mpfr_zero_p(b->value));
   if (infinite && zero) {
-    s->invalid = 1;
+    terms->invalid = 1;
     return;
   }
-  exact_init(&p, 2 * EXACT_SMALL);
-  p.negative = a->negative != b->negative;
+  exact_init(&product, 2 * EXACT_SMALL);
+  product.negative = a->negative != b->negative;
   if (infinite)
-    p.kind = CODE_INFINITE;
+    product.kind = CODE_INFINITE;
   else
-    (void)mpfr_mul(p.value, a->value, b->value, MPFR_RNDN);
-  add_value(s, &p);
+    (void)mpfr_mul(product.value, a->value, b->value, MPFR_RNDN);
+  add_value(terms, &product);
 }
 
 /* From the terms to one number: kind, sign, magnitude. */
-static void conclude(terms *s, hu_mode mode) {
-  exact *sum = &s->sum;
-  if (s->nan_operand || s->invalid || (s->plus_inf && s->minus_inf)) {
+static void conclude(sum_terms *terms, hu_mode mode) {
+  exact *sum = &terms->sum;
+  if (terms->nan_operand || terms->invalid || (terms->plus_inf && terms->minus_inf)) {
     sum->kind = CODE_NAN;
     return;
   }
-  if (s->plus_inf || s->minus_inf) {
+  if (terms->plus_inf || terms->minus_inf) {
     sum->kind = CODE_INFINITE;
-    sum->negative = s->minus_inf;
+    sum->negative = terms->minus_inf;
     return;
   }
   if (mpfr_zero_p(sum->value))
-    sum->negative = s->all_minus_zero || (mode.round == HU_RTN && !s->all_plus_zero);
+    sum->negative = terms->all_minus_zero || (mode.round == HU_RTN && !terms->all_plus_zero);
   else
     sum->negative = mpfr_signbit(sum->value) != 0;
   (void)mpfr_setsign(sum->value, sum->value, 0, MPFR_RNDN);
@@ -117,25 +117,25 @@ static void conclude(terms *s, hu_mode mode) {
 hu_status hu_oracle_dot(uint32_t *code, uint32_t *events, hu_format fz, hu_mode mode, uint32_t random, size_t n,
                         hu_format fa, const uint32_t *a, hu_format fb, const uint32_t *b, const hu_format *fc,
                         uint32_t c) {
-  dot_tables t;
-  hu_status status = check(&t, fz, mode, n, fa, a, fb, b, fc, c, code);
+  dot_tables tables;
+  hu_status status = check(&tables, fz, mode, n, fa, a, fb, b, fc, c, code);
   if (status != HU_OK) return status;
   exact_state saved = exact_enter();
-  terms s = {.all_minus_zero = 1, .all_plus_zero = 1};
+  sum_terms terms = {.all_minus_zero = 1, .all_plus_zero = 1};
   exact x, y;
-  exact_init(&s.sum, EXACT_SUM);
+  exact_init(&terms.sum, EXACT_SUM);
   if (fc != NULL)
-    exact_from_code(&x, &t.c, c);
+    exact_from_code(&x, &tables.c, c);
   else
     exact_init(&x, EXACT_SMALL); /* absent: +0 */
-  add_value(&s, &x);
+  add_value(&terms, &x);
   for (size_t i = 0; i < n; i++) {
-    exact_from_code(&x, &t.a, a[i]);
-    exact_from_code(&y, &t.b, b[i]);
-    add_product(&s, &x, &y);
+    exact_from_code(&x, &tables.a, a[i]);
+    exact_from_code(&y, &tables.b, b[i]);
+    add_product(&terms, &x, &y);
   }
-  conclude(&s, mode);
-  deliver(&t.z, mode, &s.sum, s.nan_operand, s.invalid, random, code, events);
+  conclude(&terms, mode);
+  deliver(&tables.z, mode, &terms.sum, terms.nan_operand, terms.invalid, random, code, events);
   exact_leave(saved);
   return HU_OK;
 }
@@ -147,8 +147,8 @@ hu_status hu_oracle_dot(uint32_t *code, uint32_t *events, hu_format fz, hu_mode 
 enum { FP32_PRECISION = 24, FP32_EMIN = -148, FP32_EMAX = 128 };
 
 /* An operand with its sign as MPFR number; returns 1 for a NaN. */
-static int fp32_operand(exact *x, const table *t, uint32_t code) {
-  exact_from_code(x, t, code);
+static int fp32_operand(exact *x, const table *values, uint32_t code) {
+  exact_from_code(x, values, code);
   if (x->kind == CODE_NAN)
     mpfr_set_nan(x->value);
   else if (x->kind == CODE_INFINITE)
@@ -171,24 +171,25 @@ static void fp32_conclude(exact *acc) {
 hu_status hu_oracle_dot_fp32(uint32_t *code, uint32_t *events, hu_format fz, hu_mode mode, uint32_t random, size_t n,
                              hu_format fa, const uint32_t *a, hu_format fb, const uint32_t *b, const hu_format *fc,
                              uint32_t c) {
-  dot_tables t;
-  hu_status status = check(&t, fz, mode, n, fa, a, fb, b, fc, c, code);
+  dot_tables tables;
+  hu_status status = check(&tables, fz, mode, n, fa, a, fb, b, fc, c, code);
   if (status != HU_OK) return status;
-  if (!table_fits_binary32(&t.a) || !table_fits_binary32(&t.b) || (fc != NULL && !table_fits_binary32(&t.c)))
+  if (!table_fits_binary32(&tables.a) || !table_fits_binary32(&tables.b) ||
+      (fc != NULL && !table_fits_binary32(&tables.c)))
     return HU_E_CARRIER;
   exact_state saved = exact_enter();
   exact acc, x, y;
   int nan_operand = 0, product = 0;
   exact_init(&acc, FP32_PRECISION);
   if (fc != NULL) {
-    nan_operand = fp32_operand(&x, &t.c, c);
+    nan_operand = fp32_operand(&x, &tables.c, c);
     (void)mpfr_set(acc.value, x.value, MPFR_RNDN); /* fits binary32: exact */
   }
   mpfr_set_emin(FP32_EMIN);
   mpfr_set_emax(FP32_EMAX);
   for (size_t i = 0; i < n; i++) {
-    nan_operand |= fp32_operand(&x, &t.a, a[i]);
-    nan_operand |= fp32_operand(&y, &t.b, b[i]);
+    nan_operand |= fp32_operand(&x, &tables.a, a[i]);
+    nan_operand |= fp32_operand(&y, &tables.b, b[i]);
     product |= infinity_times_zero(&x, &y);
     /* The ternary value goes on to mpfr_subnormalize, which needs it to undo the first rounding where the result has
      * fewer than 24 bits: together they are one rounding. */
@@ -199,7 +200,7 @@ hu_status hu_oracle_dot_fp32(uint32_t *code, uint32_t *events, hu_format fz, hu_
   /* The last rounding is exact arithmetic again. */
   mpfr_set_emin(mpfr_get_emin_min());
   mpfr_set_emax(mpfr_get_emax_max());
-  deliver(&t.z, mode, &acc, nan_operand, product, random, code, events);
+  deliver(&tables.z, mode, &acc, nan_operand, product, random, code, events);
   exact_leave(saved);
   return HU_OK;
 }

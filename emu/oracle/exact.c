@@ -34,12 +34,14 @@ void exact_from_double(exact *x, double value) {
   (void)mpfr_setsign(x->value, x->value, 0, MPFR_RNDN);
 }
 
-void exact_from_code(exact *x, const table *t, uint32_t code) {
-  magnitude v = {0, 0};
+void exact_from_code(exact *x, const table *values, uint32_t code) {
+  magnitude value = {0, 0};
   exact_init(x, EXACT_SMALL);
-  x->kind = table_read(t, code, &x->negative, &v);
+  x->kind = table_read(values, code, &x->negative, &value);
   if (x->kind == CODE_NAN) x->negative = 0;
-  if (x->kind == CODE_FINITE) (void)mpfr_set_ui_2exp(x->value, v.significand, v.exponent, MPFR_RNDN);
+  if (x->kind == CODE_FINITE) (void)mpfr_set_ui_2exp(x->value, value.significand, value.exponent, MPFR_RNDN);
 }
 
-int exact_compare(const exact *x, magnitude v) { return mpfr_cmp_ui_2exp(x->value, v.significand, v.exponent); }
+int exact_compare(const exact *x, magnitude value) {
+  return mpfr_cmp_ui_2exp(x->value, value.significand, value.exponent);
+}

@@ -35,8 +35,8 @@ void exact_leave(exact_state saved);
 /* A positive zero with room for this many bits. The struct must not move afterwards. */
 void exact_init(exact *x, mpfr_prec_t precision);
 void exact_from_double(exact *x, double value);
-void exact_from_code(exact *x, const table *t, uint32_t code);
+void exact_from_code(exact *x, const table *values, uint32_t code);
 /* |x| against a value of the table: < 0, 0, > 0. */
-int exact_compare(const exact *x, magnitude v);
+int exact_compare(const exact *x, magnitude value);
 
 #endif

@@ -12,32 +12,32 @@ static uint32_t operand_events(const exact *x) {
 
 /* ---- Remainder. */
 
-/* Into r, of |x| and |y|; sets *invalid. mpfr_remainder's result has at most y's digits, or x's: exact. */
-static void remainder_of(exact *r, const exact *x, const exact *y, int *invalid) {
-  exact_init(r, EXACT_SMALL);
+/* Into rest, of |x| and |y|; sets *invalid. mpfr_remainder's result has at most y's digits, or x's: exact. */
+static void remainder_of(exact *rest, const exact *x, const exact *y, int *invalid) {
+  exact_init(rest, EXACT_SMALL);
   *invalid = 0;
   if (x->kind == CODE_NAN || y->kind == CODE_NAN) {
-    r->kind = CODE_NAN;
+    rest->kind = CODE_NAN;
   } else if (x->kind == CODE_INFINITE || (y->kind == CODE_FINITE && mpfr_zero_p(y->value))) {
-    r->kind = CODE_NAN;
+    rest->kind = CODE_NAN;
     *invalid = 1;
   } else {
     int ternary = 0;
     if (y->kind == CODE_INFINITE)
-      (void)mpfr_set(r->value, x->value, MPFR_RNDN);
+      (void)mpfr_set(rest->value, x->value, MPFR_RNDN);
     else
-      ternary = mpfr_remainder(r->value, x->value, y->value, MPFR_RNDN);
-    if (ternary != 0) r->kind = CODE_NAN; /* never */
-    int flipped = !mpfr_zero_p(r->value) && mpfr_signbit(r->value) != 0;
-    r->negative = flipped ? !x->negative : x->negative;
-    (void)mpfr_setsign(r->value, r->value, 0, MPFR_RNDN);
+      ternary = mpfr_remainder(rest->value, x->value, y->value, MPFR_RNDN);
+    if (ternary != 0) rest->kind = CODE_NAN; /* never */
+    int flipped = !mpfr_zero_p(rest->value) && mpfr_signbit(rest->value) != 0;
+    rest->negative = flipped ? !x->negative : x->negative;
+    (void)mpfr_setsign(rest->value, rest->value, 0, MPFR_RNDN);
   }
 }
 
 hu_status hu_oracle_remainder(uint32_t *code, uint32_t *events, hu_format fz, hu_mode mode, uint32_t random,
                               const hu_oracle_code *x) {
   table tz, tx, ty;
-  exact a, b, r;
+  exact a, b, rest;
   uint32_t set;
   int invalid;
   if (code == NULL || x == NULL) return HU_E_NULL;
@@ -47,8 +47,8 @@ hu_status hu_oracle_remainder(uint32_t *code, uint32_t *events, hu_format fz, hu
   exact_state saved = exact_enter();
   exact_from_code(&a, &tx, x[0].code);
   exact_from_code(&b, &ty, x[1].code);
-  remainder_of(&r, &a, &b, &invalid);
-  round_exact(&tz, mode, &r, random, code, &set);
+  remainder_of(&rest, &a, &b, &invalid);
+  round_exact(&tz, mode, &rest, random, code, &set);
   set &= ~(uint32_t)(HU_EVENT_NAN_IN | HU_EVENT_INF_IN);
   set |= operand_events(&a) | operand_events(&b) | (invalid ? (uint32_t)HU_EVENT_INVALID : 0u);
   if (events != NULL) *events = set;
@@ -96,14 +96,14 @@ static uint64_t by_rule(const exact *x, unsigned width, int is_signed, int rule)
 
 hu_status hu_oracle_to_integer(uint64_t *z, uint32_t *events, unsigned width, int is_signed, int rule, int exactly,
                                hu_mode mode, uint32_t random, hu_oracle_code x) {
-  table t;
+  table values;
   exact from, to;
   if (z == NULL) return HU_E_NULL;
   if (width < 1 || width > 64 || rule < RULE_RISCV || rule > RULE_X86) return HU_E_SHAPE;
-  if (table_make(&t, x.format) != HU_OK) return HU_E_FORMAT;
+  if (table_make(&values, x.format) != HU_OK) return HU_E_FORMAT;
   if (round_check_mode(mode) != HU_OK) return HU_E_MODE;
   exact_state saved = exact_enter();
-  exact_from_code(&from, &t, x.code);
+  exact_from_code(&from, &values, x.code);
   uint32_t set = operand_events(&from);
   int changed = from.kind == CODE_FINITE && rounded(&to, &from, mode, random);
   if (from.kind != CODE_FINITE || !of_type(&to, from.negative, width, is_signed)) {
@@ -124,17 +124,17 @@ hu_status hu_oracle_to_integer(uint64_t *z, uint32_t *events, unsigned width, in
 
 hu_status hu_oracle_from_integer(uint32_t *code, uint32_t *events, hu_format fz, hu_mode mode, int is_signed,
                                  uint64_t x, uint32_t random) {
-  table t;
+  table values;
   exact from;
   uint32_t set;
   if (code == NULL) return HU_E_NULL;
-  if (table_make(&t, fz) != HU_OK) return HU_E_FORMAT;
+  if (table_make(&values, fz) != HU_OK) return HU_E_FORMAT;
   if (round_check_mode(mode) != HU_OK) return HU_E_MODE;
   exact_state saved = exact_enter();
   exact_init(&from, EXACT_SMALL);
   from.negative = is_signed && x >> 63;
   (void)mpfr_set_uj(from.value, from.negative ? 0 - x : x, MPFR_RNDN);
-  round_exact(&t, mode, &from, random, code, &set);
+  round_exact(&values, mode, &from, random, code, &set);
   if (events != NULL) *events = set;
   exact_leave(saved);
   return HU_OK;

@@ -22,19 +22,19 @@ typedef struct outcome {
 } outcome;
 
 static outcome made(uint32_t code, uint32_t events) {
-  outcome o = {code, events};
-  return o;
+  outcome rounded = {code, events};
+  return rounded;
 }
 
 enum { BEYOND = HU_EVENT_OVERFLOW | HU_EVENT_SATURATED | HU_EVENT_INEXACT };
 
-/* nu = t - floor(t); the floor, as far as it fits a long. */
-static long split(exact *nu, const mpfr_t t) {
+/* nu = y - floor(y); the floor, as far as it fits a long. */
+static long split(exact *nu, const mpfr_t y) {
   mpfr_t whole;
   exact_init(nu, NUMBER_DIGITS + 64);
   mpfr_init2(whole, NUMBER_DIGITS + 64);
-  (void)mpfr_floor(whole, t);
-  (void)mpfr_sub(nu->value, t, whole, MPFR_RNDZ);
+  (void)mpfr_floor(whole, y);
+  (void)mpfr_sub(nu->value, y, whole, MPFR_RNDZ);
   long k = mpfr_get_si(whole, MPFR_RNDZ);
   mpfr_clear(whole);
   return k;
@@ -48,9 +48,9 @@ static int up(const target *z, int negative, const exact *nu, long lower) {
 
 /* The code's value against |x|. */
 static int posit_against(const target *z, uint32_t code, const exact *x) {
-  quantity v;
-  number_value(&v, z->n, code);
-  return mpfr_cmp(v.x.value, x->value);
+  quantity real;
+  number_value(&real, z->n, code);
+  return mpfr_cmp(real.x.value, x->value);
 }
 
 static outcome posit(const target *z, const exact *x) {
@@ -70,16 +70,16 @@ static outcome posit(const target *z, const exact *x) {
         high = middle;
     }
     /* What is cut off the bit string: t = (e + phi) 2^(p - es), of which only the fraction is looked at here. */
-    long E = mpfr_get_exp(x->value) - 1, step = 1L << z->n.es;
-    long r = E >= 0 ? E / step : -((-E + step - 1) / step), e = E - r * step;
-    long p = (long)z->width - 1 - (r >= 0 ? r + 2 : 1 - r);
-    mpfr_t t;
-    mpfr_init2(t, NUMBER_DIGITS + 64);
-    (void)mpfr_mul_2si(t, x->value, -E, MPFR_RNDN);
-    (void)mpfr_add_si(t, t, e - 1, MPFR_RNDZ);
-    (void)mpfr_mul_2si(t, t, p - z->n.es, MPFR_RNDN);
-    (void)split(&nu, t);
-    mpfr_clear(t);
+    long exponent = mpfr_get_exp(x->value) - 1, step = 1L << z->n.es;
+    long regime = exponent >= 0 ? exponent / step : -((-exponent + step - 1) / step), within = exponent - regime * step;
+    long places = (long)z->width - 1 - (regime >= 0 ? regime + 2 : 1 - regime);
+    mpfr_t y;
+    mpfr_init2(y, NUMBER_DIGITS + 64);
+    (void)mpfr_mul_2si(y, x->value, -exponent, MPFR_RNDN);
+    (void)mpfr_add_si(y, y, within - 1, MPFR_RNDZ);
+    (void)mpfr_mul_2si(y, y, places - z->n.es, MPFR_RNDN);
+    (void)split(&nu, y);
+    mpfr_clear(y);
     if (!mpfr_zero_p(nu.value)) events = HU_EVENT_INEXACT;
     low += (uint32_t)up(z, x->negative, &nu, (long)low);
   }
@@ -103,25 +103,25 @@ static int lns_away(const target *z, int negative) {
   }
 }
 
-static outcome lns(const target *z, const quantity *q) {
-  int has_zero = z->n.coding != HU_LNS_UNSIGNED, negative = q->x.negative;
+static outcome lns(const target *z, const quantity *real) {
+  int has_zero = z->n.coding != HU_LNS_UNSIGNED, negative = real->x.negative;
   long low = has_zero ? 1 - (long)(z->top / 2) : 0, high = (long)(has_zero ? z->top / 2 : z->top) - 1;
   uint32_t events = 0;
-  mpfr_t t;
+  mpfr_t y;
   exact nu;
-  if (mpfr_zero_p(q->x.value)) {
+  if (mpfr_zero_p(real->x.value)) {
     if (!has_zero) return made(lns_code(z, negative, low), HU_EVENT_INEXACT);
     return made(z->n.coding == HU_LNS_TWOS ? z->top / 2 : 0, 0);
   }
-  mpfr_init2(t, NUMBER_DIGITS);
-  if (q->power)
-    (void)mpfr_set_si_2exp(t, q->j, (long)z->n.fraction - (long)q->g, MPFR_RNDN);
+  mpfr_init2(y, NUMBER_DIGITS);
+  if (real->power)
+    (void)mpfr_set_si_2exp(y, real->j, (long)z->n.fraction - (long)real->fraction, MPFR_RNDN);
   else {
-    (void)mpfr_log2(t, q->x.value, MPFR_RNDN);
-    (void)mpfr_mul_2ui(t, t, z->n.fraction, MPFR_RNDN);
+    (void)mpfr_log2(y, real->x.value, MPFR_RNDN);
+    (void)mpfr_mul_2ui(y, y, z->n.fraction, MPFR_RNDN);
   }
-  long k = split(&nu, t);
-  mpfr_clear(t);
+  long k = split(&nu, y);
+  mpfr_clear(y);
   if (!mpfr_zero_p(nu.value)) events |= HU_EVENT_INEXACT;
   k += up(z, negative, &nu, k);
   if (k > high) return made(lns_code(z, negative, high), BEYOND);
@@ -134,36 +134,36 @@ static outcome lns(const target *z, const quantity *q) {
 /* ---- fixed ---- */
 
 static outcome fixed(const target *z, const exact *x) {
-  mpz_t I, least, most;
-  mpfr_t t;
+  mpz_t integer, least, most;
+  mpfr_t y;
   exact nu;
   uint32_t events = 0, code;
   int is_zero = mpfr_zero_p(x->value);
-  mpfr_init2(t, NUMBER_DIGITS);
-  mpz_inits(I, least, most, NULL);
-  (void)mpfr_mul_2ui(t, x->value, z->n.fraction, MPFR_RNDN);
-  (void)mpfr_get_z(I, t, MPFR_RNDZ);
-  (void)split(&nu, t);
+  mpfr_init2(y, NUMBER_DIGITS);
+  mpz_inits(integer, least, most, NULL);
+  (void)mpfr_mul_2ui(y, x->value, z->n.fraction, MPFR_RNDN);
+  (void)mpfr_get_z(integer, y, MPFR_RNDZ);
+  (void)split(&nu, y);
   if (!mpfr_zero_p(nu.value)) events |= HU_EVENT_INEXACT;
-  mpz_add_ui(I, I, (unsigned long)up(z, x->negative, &nu, (long)mpz_tstbit(I, 0)));
-  if (x->negative) mpz_neg(I, I);
+  mpz_add_ui(integer, integer, (unsigned long)up(z, x->negative, &nu, (long)mpz_tstbit(integer, 0)));
+  if (x->negative) mpz_neg(integer, integer);
   mpz_set_ui(most, z->n.sign ? z->top - 1 : z->mask);
   mpz_set_si(least, z->n.sign ? -(long)z->top : 0);
-  int below = mpz_cmp(I, least)<0, above = mpz_cmp(I, most)> 0;
-  if (mpz_sgn(I) == 0 && !is_zero) events |= HU_EVENT_TO_ZERO;
+  int below = mpz_cmp(integer, least)<0, above = mpz_cmp(integer, most)> 0;
+  if (mpz_sgn(integer) == 0 && !is_zero) events |= HU_EVENT_TO_ZERO;
   if (below || above) {
     events |= HU_EVENT_INEXACT;
     if (z->n.overflow == HU_FIXED_WRAP)
       events |= HU_EVENT_OVERFLOW;
     else {
       events |= below && !z->n.sign ? HU_EVENT_INVALID | HU_EVENT_SATURATED : BEYOND;
-      mpz_set(I, below ? least : most);
+      mpz_set(integer, below ? least : most);
     }
   }
-  mpz_fdiv_r_2exp(I, I, z->width);
-  code = (uint32_t)mpz_get_ui(I);
-  mpz_clears(I, least, most, NULL);
-  mpfr_clear(t);
+  mpz_fdiv_r_2exp(integer, integer, z->width);
+  code = (uint32_t)mpz_get_ui(integer);
+  mpz_clears(integer, least, most, NULL);
+  mpfr_clear(y);
   return made(code, events);
 }
 
@@ -175,57 +175,57 @@ typedef struct neighbours {
 } neighbours;
 
 /* x with its sign against a value. */
-static int against(const exact *x, double v) {
-  mpfr_t s;
-  mpfr_init2(s, NUMBER_DIGITS);
-  (void)mpfr_setsign(s, x->value, x->negative, MPFR_RNDN);
-  int c = mpfr_cmp_d(s, v);
-  mpfr_clear(s);
+static int against(const exact *x, double value) {
+  mpfr_t y;
+  mpfr_init2(y, NUMBER_DIGITS);
+  (void)mpfr_setsign(y, x->value, x->negative, MPFR_RNDN);
+  int c = mpfr_cmp_d(y, value);
+  mpfr_clear(y);
   return c;
 }
 
 static neighbours find(hu_number n, const exact *x) {
-  neighbours w = {0, 0, 0, 0, 0};
+  neighbours near = {0, 0, 0, 0, 0};
   for (int i = 0; i < n.count; i++) {
-    double v = (double)n.table[i];
-    if (isnan(v)) continue;
-    int c = against(x, v);
-    if (c >= 0 && (!w.has_a || v > w.a)) w.a = v, w.has_a = 1;
-    if (c <= 0 && (!w.has_b || v < w.b)) w.b = v, w.has_b = 1;
+    double value = (double)n.table[i];
+    if (isnan(value)) continue;
+    int c = against(x, value);
+    if (c >= 0 && (!near.has_a || value > near.a)) near.a = value, near.has_a = 1;
+    if (c <= 0 && (!near.has_b || value < near.b)) near.b = value, near.has_b = 1;
   }
   for (int i = 0; i < n.count; i++) {
-    int first = w.has_a && (double)n.table[i] < w.a;
+    int first = near.has_a && (double)n.table[i] < near.a;
     for (int j = 0; j < i; j++) first &= !(n.table[j] == n.table[i]);
-    w.places += first;
+    near.places += first;
   }
-  return w;
+  return near;
 }
 
 /* The lowest code of a value; of zero the lowest with the sign of x, if it has both. */
-static uint32_t table_code(hu_number n, double v, const exact *x) {
+static uint32_t table_code(hu_number n, double value, const exact *x) {
   uint32_t any = HU_NO_CODE;
   for (int i = 0; i < n.count; i++) {
-    if ((double)n.table[i] != v) continue;
+    if ((double)n.table[i] != value) continue;
     if (any == HU_NO_CODE) any = (uint32_t)i;
-    if (v != 0 || !signbit(n.table[i]) == !x->negative) return (uint32_t)i;
+    if (value != 0 || !signbit(n.table[i]) == !x->negative) return (uint32_t)i;
   }
   return any;
 }
 
-static int table_up(const target *z, const exact *x, const neighbours *w) {
+static int table_up(const target *z, const exact *x, const neighbours *near) {
   int toward_a = !x->negative;
-  double lower = toward_a ? w->a : w->b;
+  double lower = toward_a ? near->a : near->b;
   mpfr_t distance, gap;
   exact nu;
   int high;
   mpfr_init2(distance, NUMBER_DIGITS + 64);
   mpfr_init2(gap, 320);
-  (void)mpfr_set_d(gap, w->a, MPFR_RNDN);
-  (void)mpfr_add_d(gap, gap, w->b, MPFR_RNDN);
+  (void)mpfr_set_d(gap, near->a, MPFR_RNDN);
+  (void)mpfr_add_d(gap, gap, near->b, MPFR_RNDN);
   (void)mpfr_div_2ui(gap, gap, 1, MPFR_RNDN);
   high = against(x, (double)mpfr_get_flt(gap, MPFR_RNDN)) > 0;
-  (void)mpfr_set_d(gap, w->b, MPFR_RNDN);
-  (void)mpfr_sub_d(gap, gap, w->a, MPFR_RNDN);
+  (void)mpfr_set_d(gap, near->b, MPFR_RNDN);
+  (void)mpfr_sub_d(gap, gap, near->a, MPFR_RNDN);
   (void)mpfr_setsign(distance, x->value, x->negative, MPFR_RNDN);
   (void)mpfr_sub_d(distance, distance, lower, MPFR_RNDZ);
   (void)mpfr_abs(distance, distance, MPFR_RNDN);
@@ -238,26 +238,26 @@ static int table_up(const target *z, const exact *x, const neighbours *w) {
   if (z->mode.round == HU_RNE && z->n.ties == HU_TIES_LOW && half) return !toward_a;
   if (z->mode.round == HU_RNE && z->n.ties == HU_TIES_GIVEN) {
     int code = 0;
-    while ((double)z->n.table[code] != w->a) code++;
+    while ((double)z->n.table[code] != near->a) code++;
     return (against(x, (double)z->n.table[z->n.count + code]) > 0) == toward_a;
   }
-  return up(z, x->negative, &nu, toward_a ? w->places : w->places + 1);
+  return up(z, x->negative, &nu, toward_a ? near->places : near->places + 1);
 }
 
 static outcome table_round(const target *z, const exact *x) {
-  neighbours w = find(z->n, x);
+  neighbours near = find(z->n, x);
   uint32_t events = HU_EVENT_INEXACT;
-  double v;
-  if (!w.has_a || !w.has_b) {
-    v = w.has_a ? w.a : w.b;
-    return made(table_code(z->n, v, x), BEYOND | (v == 0 ? HU_EVENT_TO_ZERO : 0));
+  double value;
+  if (!near.has_a || !near.has_b) {
+    value = near.has_a ? near.a : near.b;
+    return made(table_code(z->n, value, x), BEYOND | (value == 0 ? HU_EVENT_TO_ZERO : 0));
   }
-  if (w.a == w.b)
-    v = w.a, events = 0;
+  if (near.a == near.b)
+    value = near.a, events = 0;
   else
-    v = table_up(z, x, &w) == !x->negative ? w.b : w.a;
-  if (v == 0 && !mpfr_zero_p(x->value)) events |= HU_EVENT_TO_ZERO;
-  return made(table_code(z->n, v, x), events);
+    value = table_up(z, x, &near) == !x->negative ? near.b : near.a;
+  if (value == 0 && !mpfr_zero_p(x->value)) events |= HU_EVENT_TO_ZERO;
+  return made(table_code(z->n, value, x), events);
 }
 
 /* ---- any ---- */
@@ -277,25 +277,25 @@ static int has_nan(hu_number n, uint32_t *code, uint32_t top) {
   }
 }
 
-static outcome number_finite(const target *z, const quantity *q) {
+static outcome number_finite(const target *z, const quantity *real) {
   switch (z->n.kind) {
-    case HU_NUMBER_POSIT: return mpfr_zero_p(q->x.value) ? made(0, 0) : posit(z, &q->x);
-    case HU_NUMBER_LNS: return lns(z, q);
-    case HU_NUMBER_FIXED: return fixed(z, &q->x);
-    default: return table_round(z, &q->x);
+    case HU_NUMBER_POSIT: return mpfr_zero_p(real->x.value) ? made(0, 0) : posit(z, &real->x);
+    case HU_NUMBER_LNS: return lns(z, real);
+    case HU_NUMBER_FIXED: return fixed(z, &real->x);
+    default: return table_round(z, &real->x);
   }
 }
 
 /* The end of a sign: what a number far beyond becomes, but for wrapping. */
 static uint32_t end_of(const target *z, int negative) {
-  target w = *z;
+  target open = *z;
   quantity far;
   memset(&far, 0, sizeof far);
-  w.n.overflow = 0;
+  open.n.overflow = 0;
   exact_init(&far.x, 64);
   (void)mpfr_set_ui_2exp(far.x.value, 1, 1024, MPFR_RNDN);
   far.x.negative = negative;
-  return number_finite(&w, &far).code;
+  return number_finite(&open, &far).code;
 }
 
 static outcome infinite(const target *z, int negative) {
@@ -320,54 +320,55 @@ static outcome not_a_number(const target *z) {
   return made(number_finite(&rne, &zero).code, events);
 }
 
-static outcome number_round(hu_number n, hu_mode mode, const quantity *q, uint32_t random) {
+static outcome number_round(hu_number n, hu_mode mode, const quantity *real, uint32_t random) {
   target z = {n, mode, random, number_width(n), 0, 0};
-  table t;
+  table values;
   z.mask = (uint32_t)((UINT64_C(1) << z.width) - 1);
   z.top = (z.mask >> 1) + 1;
   if (n.kind == HU_NUMBER_FLOAT) {
-    outcome o;
-    (void)table_make(&t, n.format);
-    round_exact(&t, mode, &q->x, random, &o.code, &o.events);
-    return o;
+    outcome rounded;
+    (void)table_make(&values, n.format);
+    round_exact(&values, mode, &real->x, random, &rounded.code, &rounded.events);
+    return rounded;
   }
-  if (q->x.kind == CODE_NAN) return not_a_number(&z);
-  if (q->x.kind == CODE_INFINITE) return infinite(&z, q->x.negative);
-  return number_finite(&z, q);
+  if (real->x.kind == CODE_NAN) return not_a_number(&z);
+  if (real->x.kind == CODE_INFINITE) return infinite(&z, real->x.negative);
+  return number_finite(&z, real);
 }
 
-static void deliver(hu_number n, hu_mode mode, const quantity *q, uint32_t random, uint32_t *code, uint32_t *events) {
-  outcome o = number_round(n, mode, q, random);
-  *code = o.code;
-  if (events != NULL) *events = o.events;
+static void deliver(hu_number n, hu_mode mode, const quantity *real, uint32_t random, uint32_t *code,
+                    uint32_t *events) {
+  outcome rounded = number_round(n, mode, real, random);
+  *code = rounded.code;
+  if (events != NULL) *events = rounded.events;
 }
 
 hu_status hu_oracle_number_encode64(uint32_t *code, uint32_t *events, hu_number n, hu_mode mode, double x,
                                     uint32_t random) {
-  quantity q;
+  quantity real;
   if (code == NULL) return HU_E_NULL;
-  hu_status s = number_valid(n);
-  if (s != HU_OK) return s;
+  hu_status status = number_valid(n);
+  if (status != HU_OK) return status;
   if (round_check_mode(mode) != HU_OK) return HU_E_MODE;
   exact_state saved = exact_enter();
-  memset(&q, 0, sizeof q);
-  exact_from_double(&q.x, x);
-  deliver(n, mode, &q, random, code, events);
+  memset(&real, 0, sizeof real);
+  exact_from_double(&real.x, x);
+  deliver(n, mode, &real, random, code, events);
   exact_leave(saved);
   return HU_OK;
 }
 
 hu_status hu_oracle_number_convert(uint32_t *code, uint32_t *events, hu_number n, hu_mode mode, hu_number fx,
                                    uint32_t x, uint32_t random) {
-  quantity q;
+  quantity real;
   if (code == NULL) return HU_E_NULL;
-  hu_status s = number_valid(n);
-  if (s == HU_OK) s = number_valid(fx);
-  if (s != HU_OK) return s;
+  hu_status status = number_valid(n);
+  if (status == HU_OK) status = number_valid(fx);
+  if (status != HU_OK) return status;
   if (round_check_mode(mode) != HU_OK) return HU_E_MODE;
   exact_state saved = exact_enter();
-  number_value(&q, fx, x);
-  deliver(n, mode, &q, random, code, events);
+  number_value(&real, fx, x);
+  deliver(n, mode, &real, random, code, events);
   exact_leave(saved);
   return HU_OK;
 }
@@ -375,20 +376,20 @@ hu_status hu_oracle_number_convert(uint32_t *code, uint32_t *events, hu_number n
 hu_status hu_oracle_number_decode64(double *z, float *z32, hu_number n, uint32_t code) {
   static const uint64_t quiet = UINT64_C(0x7FF8000000000000);
   static const uint32_t quiet32 = UINT32_C(0x7FC00000);
-  quantity q;
+  quantity real;
   if (z == NULL) return HU_E_NULL;
-  hu_status s = number_valid(n);
-  if (s != HU_OK) return s;
+  hu_status status = number_valid(n);
+  if (status != HU_OK) return status;
   exact_state saved = exact_enter();
-  number_value(&q, n, code);
-  if (q.x.kind == CODE_INFINITE) mpfr_set_inf(q.x.value, 1);
-  (void)mpfr_setsign(q.x.value, q.x.value, q.x.negative, MPFR_RNDN);
-  if (q.x.kind == CODE_NAN) {
+  number_value(&real, n, code);
+  if (real.x.kind == CODE_INFINITE) mpfr_set_inf(real.x.value, 1);
+  (void)mpfr_setsign(real.x.value, real.x.value, real.x.negative, MPFR_RNDN);
+  if (real.x.kind == CODE_NAN) {
     memcpy(z, &quiet, sizeof *z);
     if (z32 != NULL) memcpy(z32, &quiet32, sizeof *z32);
   } else {
-    *z = mpfr_get_d(q.x.value, MPFR_RNDN);
-    if (z32 != NULL) *z32 = mpfr_get_flt(q.x.value, MPFR_RNDN);
+    *z = mpfr_get_d(real.x.value, MPFR_RNDN);
+    if (z32 != NULL) *z32 = mpfr_get_flt(real.x.value, MPFR_RNDN);
   }
   exact_leave(saved);
   return HU_OK;

@@ -9,18 +9,19 @@
 /* Digits of irrational numbers. Rational ones here have fewer than 1400, so that the two are never taken for equal. */
 #define NUMBER_DIGITS 2048
 
-/* An exact number; an irrational power, and then x.value is it to NUMBER_DIGITS digits, is (-1)^s 2^(j / 2^g). */
+/* An exact number; an irrational power, and then x.value is it to NUMBER_DIGITS digits, is (-1)^s 2^(j /
+ * 2^fraction). */
 typedef struct quantity {
   exact x;
-  int power; /* j and g hold, whether the number is irrational or not */
+  int power; /* j and fraction hold, whether the number is irrational or not */
   long j;
-  unsigned g;
+  unsigned fraction;
 } quantity;
 
 /* HU_OK, HU_E_FORMAT, HU_E_NUMBER. */
 hu_status number_valid(hu_number n);
 unsigned number_width(hu_number n);
 /* The value of a code. */
-void number_value(quantity *q, hu_number n, uint32_t code);
+void number_value(quantity *real, hu_number n, uint32_t code);
 
 #endif

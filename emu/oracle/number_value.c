@@ -19,17 +19,18 @@ static int valid_table(hu_number n) {
 }
 
 hu_status number_valid(hu_number n) {
-  table t;
-  int good = 0, w = n.width;
+  table values;
+  int good = 0, width = n.width;
   switch (n.kind) {
-    case HU_NUMBER_FLOAT: return table_make(&t, n.format);
-    case HU_NUMBER_POSIT: good = w >= 2 && w <= 32 && n.es <= 5 && (w - 2) * (1 << n.es) <= 1022; break;
+    case HU_NUMBER_FLOAT: return table_make(&values, n.format);
+    case HU_NUMBER_POSIT: good = width >= 2 && width <= 32 && n.es <= 5 && (width - 2) * (1 << n.es) <= 1022; break;
     case HU_NUMBER_LNS:
-      good = w >= 3 && w <= 32 && n.fraction <= w - 2 && n.coding <= HU_LNS_UNSIGNED &&
-             w - n.fraction <= (n.coding == HU_LNS_UNSIGNED ? 10 : 11);
+      good = width >= 3 && width <= 32 && n.fraction <= width - 2 && n.coding <= HU_LNS_UNSIGNED &&
+             width - n.fraction <= (n.coding == HU_LNS_UNSIGNED ? 10 : 11);
       break;
     case HU_NUMBER_FIXED:
-      good = n.sign <= 1 && w >= 1 + n.sign && w <= 32 && n.fraction <= w - n.sign && n.overflow <= HU_FIXED_WRAP;
+      good = n.sign <= 1 && width >= 1 + n.sign && width <= 32 && n.fraction <= width - n.sign &&
+             n.overflow <= HU_FIXED_WRAP;
       break;
     case HU_NUMBER_TABLE: good = valid_table(n); break;
     default: break;
@@ -38,11 +39,11 @@ hu_status number_valid(hu_number n) {
 }
 
 unsigned number_width(hu_number n) {
-  unsigned w = 1;
+  unsigned width = 1;
   if (n.kind == HU_NUMBER_FLOAT) return (unsigned)n.format.sign + n.format.e + n.format.m;
   if (n.kind != HU_NUMBER_TABLE) return n.width;
-  while (low_bits(w) + 1 < n.count) w++;
-  return w;
+  while (low_bits(width) + 1 < n.count) width++;
+  return width;
 }
 
 /* |significand| 2^exponent. */
@@ -67,24 +68,24 @@ static int lns_special(hu_number n, uint32_t field) {
   return n.coding == HU_LNS_OFFSET && field == 0;
 }
 
-static void lns_value(quantity *q, hu_number n, uint32_t c) {
+static void lns_value(quantity *real, hu_number n, uint32_t c) {
   uint32_t field = c & low_bits(n.width - 1u);
   long span = 1L << (n.width - 1);
   mpfr_t logarithm;
-  q->x.negative = (int)(c >> (n.width - 1));
+  real->x.negative = (int)(c >> (n.width - 1));
   if (lns_special(n, field)) {
-    if (q->x.negative) q->x.kind = CODE_NAN;
-    q->x.negative = 0;
+    if (real->x.negative) real->x.kind = CODE_NAN;
+    real->x.negative = 0;
     return;
   }
-  q->j = (long)field;
-  if (n.coding == HU_LNS_TWOS && q->j >= span / 2) q->j -= span;
-  if (n.coding == HU_LNS_OFFSET) q->j -= span / 2;
-  q->g = n.fraction;
-  q->power = 1;
+  real->j = (long)field;
+  if (n.coding == HU_LNS_TWOS && real->j >= span / 2) real->j -= span;
+  if (n.coding == HU_LNS_OFFSET) real->j -= span / 2;
+  real->fraction = n.fraction;
+  real->power = 1;
   mpfr_init2(logarithm, 64);
-  (void)mpfr_set_si_2exp(logarithm, q->j, -(long)q->g, MPFR_RNDN);
-  (void)mpfr_exp2(q->x.value, logarithm, MPFR_RNDN);
+  (void)mpfr_set_si_2exp(logarithm, real->j, -(long)real->fraction, MPFR_RNDN);
+  (void)mpfr_exp2(real->x.value, logarithm, MPFR_RNDN);
   mpfr_clear(logarithm);
 }
 
@@ -95,31 +96,31 @@ static void fixed_value(exact *x, hu_number n, uint32_t c) {
   set_scaled(x, (uint64_t)(value < 0 ? -value : value), -(long)n.fraction);
 }
 
-void number_value(quantity *q, hu_number n, uint32_t code) {
-  table t;
+void number_value(quantity *real, hu_number n, uint32_t code) {
+  table values;
   uint32_t c = code & low_bits(number_width(n));
-  memset(q, 0, sizeof *q);
-  exact_init(&q->x, NUMBER_DIGITS);
+  memset(real, 0, sizeof *real);
+  exact_init(&real->x, NUMBER_DIGITS);
   switch (n.kind) {
     case HU_NUMBER_FLOAT:
-      (void)table_make(&t, n.format);
-      exact_from_code(&q->x, &t, code);
+      (void)table_make(&values, n.format);
+      exact_from_code(&real->x, &values, code);
       break;
     case HU_NUMBER_POSIT:
       if (c == UINT32_C(1) << (n.width - 1)) {
-        q->x.kind = CODE_NAN;
+        real->x.kind = CODE_NAN;
       } else if (c != 0) {
-        q->x.negative = (int)(c >> (n.width - 1));
-        posit_value(&q->x, n, q->x.negative ? (0 - c) & low_bits(n.width) : c);
+        real->x.negative = (int)(c >> (n.width - 1));
+        posit_value(&real->x, n, real->x.negative ? (0 - c) & low_bits(n.width) : c);
       }
       break;
-    case HU_NUMBER_LNS: lns_value(q, n, c); break;
-    case HU_NUMBER_FIXED: fixed_value(&q->x, n, c); break;
+    case HU_NUMBER_LNS: lns_value(real, n, c); break;
+    case HU_NUMBER_FIXED: fixed_value(&real->x, n, c); break;
     default:
       if (c < n.count) {
-        exact_from_double(&q->x, (double)n.table[c]);
+        exact_from_double(&real->x, (double)n.table[c]);
       } else {
-        q->x.kind = CODE_NAN;
+        real->x.kind = CODE_NAN;
       }
   }
 }

@@ -11,17 +11,17 @@ enum { OPERANDS = 3, EXPONENTS_MAX = 1000 };
 
 /* ---- checks ---- */
 
-static hu_spec spec_of(hu_format f) {
+static hu_spec spec_of(hu_format format) {
   const hu_mode rne = {0};
-  return hui_spec_of(f, rne);
+  return hui_spec_of(format, rne);
 }
 
 /* Are these formats of a block? */
-static int is_pair(hu_format scale_format, hu_format f, int transcendental) {
-  if (hu_format_check(scale_format, NULL) != HU_OK || hu_format_check(f, NULL) != HU_OK) return 0;
-  hu_spec s = spec_of(scale_format), x = spec_of(f);
-  if (s.code_bytes > 2 || x.code_bytes > 2 || s.m > 14 || x.m > 15) return 0;
-  int32_t high = s.emax + x.emax, low = s.emin - s.m + x.emin - x.m;
+static int is_pair(hu_format scale_format, hu_format format, int transcendental) {
+  if (hu_format_check(scale_format, NULL) != HU_OK || hu_format_check(format, NULL) != HU_OK) return 0;
+  hu_spec spec = spec_of(scale_format), x = spec_of(format);
+  if (spec.code_bytes > 2 || x.code_bytes > 2 || spec.m > 14 || x.m > 15) return 0;
+  int32_t high = spec.emax + x.emax, low = spec.emin - spec.m + x.emin - x.m;
   return !transcendental || (high <= EXPONENTS_MAX && low >= -EXPONENTS_MAX);
 }
 
@@ -32,12 +32,12 @@ static hu_status check_block(const hu_p3109_block *in, int transcendental) {
 
 /* The codes of some blocks, and their scales. */
 static hu_status check_codes(size_t count, const hu_p3109_block *in, unsigned blocks) {
-  hu_status s = HU_OK;
-  for (unsigned k = 0; k < blocks && s == HU_OK; k++) {
-    s = hui_code_check(in[k].scale, in[k].scale_format);
-    if (s == HU_OK) s = hui_code_array_check(count, in[k].x, 1, in[k].format, 1);
+  hu_status status = HU_OK;
+  for (unsigned k = 0; k < blocks && status == HU_OK; k++) {
+    status = hui_code_check(in[k].scale, in[k].scale_format);
+    if (status == HU_OK) status = hui_code_array_check(count, in[k].x, 1, in[k].format, 1);
   }
-  return s;
+  return status;
 }
 
 /* ---- elements ---- */
@@ -48,8 +48,8 @@ typedef struct codes {
   const uint8_t *at;
 } codes;
 
-static codes codes_of(hu_format f, const void *x) {
-  codes z = {spec_of(f), x};
+static codes codes_of(hu_format format, const void *x) {
+  codes z = {spec_of(format), x};
   return z;
 }
 
@@ -81,9 +81,9 @@ typedef struct results {
   hu_stream stream;
 } results;
 
-static results results_of(hu_format f, hu_p3109_projection projection, void *z, hu_stream stream) {
-  results r = {hui_p3109_target_of(f, projection), z, stream};
-  return r;
+static results results_of(hu_format format, hu_p3109_projection projection, void *z, hu_stream stream) {
+  results to = {hui_p3109_target_of(format, projection), z, stream};
+  return to;
 }
 
 static void store(const results *z, size_t i, hu_num x) {
@@ -91,59 +91,59 @@ static void store(const results *z, size_t i, hu_num x) {
   hui_store_code(z->at + i * size, size, hui_p3109_projected(&z->target, x, hu_stream_word(z->stream, i)));
 }
 
-/* r / s for a scale s > 0 or below, finite: of an r of 64 digits and sticky, 49 or more and sticky, more than any
- * rounding to 16 digits looks at. The remainder and what follows r stay below s. */
-static hu_num divided(hu_num r, hu_num s) {
+/* Returns x / scale, a finite scale > 0 or below: of an x of 64 digits and sticky, 49 or more and sticky, more than any
+ * rounding to 16 digits looks at. The remainder and what follows x stay below the scale. */
+static hu_num divided(hu_num x, hu_num scale) {
   uint32_t raised = 0;
-  if (r.kind != HU_KIND_FINITE || !r.sticky) return hui_exact_div(r, s, &raised);
-  uint64_t q = r.sig / s.sig;
-  int32_t lead = hui_clz64(q);
-  hu_num z = hui_num_finite(r.sign ^ s.sign, q << lead, r.exp - s.exp - lead);
+  if (x.kind != HU_KIND_FINITE || !x.sticky) return hui_exact_div(x, scale, &raised);
+  uint64_t quotient = x.sig / scale.sig;
+  int32_t lead = hui_clz64(quotient);
+  hu_num z = hui_num_finite(x.sign ^ scale.sign, quotient << lead, x.exp - scale.exp - lead);
   z.sticky = 1;
   return z;
 }
 
 /* What BlockProject rounds. */
-static hu_num over_scale(hu_num r, hu_num s) {
-  if (r.kind == HU_KIND_NAN || s.kind == HU_KIND_NAN) return hui_num_special(HU_KIND_NAN, 0);
-  if (s.kind == HU_KIND_ZERO) return s;
-  if (s.kind == HU_KIND_INF) return hui_num_finite(0, 1, 0);
-  return divided(r, s);
+static hu_num over_scale(hu_num x, hu_num scale) {
+  if (x.kind == HU_KIND_NAN || scale.kind == HU_KIND_NAN) return hui_num_special(HU_KIND_NAN, 0);
+  if (scale.kind == HU_KIND_ZERO) return scale;
+  if (scale.kind == HU_KIND_INF) return hui_num_finite(0, 1, 0);
+  return divided(x, scale);
 }
 
 /* ---- elementwise ---- */
 
 hu_status hu_p3109_block_compute(int op, size_t count, void *z, hu_format scale_format, uint32_t scale, hu_format fz,
                                  hu_p3109_projection projection, const hu_p3109_block *in, hu_stream stream) {
-  hu_p3109_operation o = hu_p3109_at(op);
+  hu_p3109_operation operation = hu_p3109_at(op);
   if (!z || !in) return HU_E_NULL;
-  if (!o.name || !o.block || count == 0) return HU_E_SHAPE;
+  if (!operation.name || !operation.block || count == 0) return HU_E_SHAPE;
   int transcendental = op >= HU_P3109_EXP && op <= HU_P3109_ARC_TANH;
-  for (unsigned k = 0; k < o.operands; k++) {
+  for (unsigned k = 0; k < operation.operands; k++) {
     hu_status wrong = check_block(&in[k], transcendental);
     if (wrong != HU_OK) return wrong;
   }
   if (!is_pair(scale_format, fz, transcendental)) return HU_E_FORMAT;
   if (hu_p3109_projection_check(projection) != HU_OK) return HU_E_MODE;
   if (hui_code_check(scale, scale_format) != HU_OK) return HU_E_CODE;
-  if (check_codes(count, in, o.operands) != HU_OK) return HU_E_CODE;
+  if (check_codes(count, in, operation.operands) != HU_OK) return HU_E_CODE;
   elements from[OPERANDS];
-  for (unsigned k = 0; k < o.operands; k++) from[k] = elements_of(&in[k]);
-  hu_num s = hui_p3109_value(scale_format, scale), x[OPERANDS];
+  for (unsigned k = 0; k < operation.operands; k++) from[k] = elements_of(&in[k]);
+  hu_num scale_value = hui_p3109_value(scale_format, scale), x[OPERANDS];
   results to = results_of(fz, projection, z, stream);
   for (size_t i = 0; i < count; i++) {
-    for (unsigned k = 0; k < o.operands; k++) x[k] = element_at(&from[k], i);
-    store(&to, i, over_scale(hui_p3109_exact(op, x), s));
+    for (unsigned k = 0; k < operation.operands; k++) x[k] = element_at(&from[k], i);
+    store(&to, i, over_scale(hui_p3109_exact(op, x), scale_value));
   }
   return HU_OK;
 }
 
 /* ---- conversions ---- */
 
-static hu_status check_conversion(size_t count, const void *z, const void *x, hu_format scale_format, hu_format f,
+static hu_status check_conversion(size_t count, const void *z, const void *x, hu_format scale_format, hu_format format,
                                   hu_format other, hu_p3109_projection projection) {
   if (!z || !x) return HU_E_NULL;
-  if (!is_pair(scale_format, f, 0) || !is_pair(scale_format, other, 0)) return HU_E_FORMAT;
+  if (!is_pair(scale_format, format, 0) || !is_pair(scale_format, other, 0)) return HU_E_FORMAT;
   if (hu_p3109_projection_check(projection) != HU_OK) return HU_E_MODE;
   return count ? HU_OK : HU_E_SHAPE;
 }
@@ -156,8 +156,8 @@ hu_status hu_p3109_to_block(size_t count, void *z, hu_format scale_format, uint3
   if (wrong != HU_OK) return wrong;
   codes from = codes_of(fx, x);
   results to = results_of(fz, projection, z, stream);
-  hu_num s = hui_p3109_value(scale_format, scale);
-  for (size_t i = 0; i < count; i++) store(&to, i, over_scale(code_at(&from, i), s));
+  hu_num scale_value = hui_p3109_value(scale_format, scale);
+  for (size_t i = 0; i < count; i++) store(&to, i, over_scale(code_at(&from, i), scale_value));
   return HU_OK;
 }
 
@@ -253,33 +253,33 @@ typedef struct product {
   int64_t exp;
 } product;
 
-static void times(product *p, uint32_t factor) {
+static void times(product *number, uint32_t factor) {
   uint64_t carry = 0;
-  for (size_t l = 0; l < p->limbs; l++) {
-    carry += (uint64_t)p->limb[l] * factor;
-    p->limb[l] = (uint32_t)carry;
+  for (size_t i = 0; i < number->limbs; i++) {
+    carry += (uint64_t)number->limb[i] * factor;
+    number->limb[i] = (uint32_t)carry;
     carry >>= 32;
   }
-  if (carry) p->limb[p->limbs++] = (uint32_t)carry;
+  if (carry) number->limb[number->limbs++] = (uint32_t)carry;
 }
 
 /* Its leading digits and sticky, the exponent held where no format is. */
-static hu_num leading(const product *p, uint32_t sign) {
+static hu_num leading(const product *number, uint32_t sign) {
   uint32_t rest = 0;
   uint64_t word[2] = {0, 0};
-  size_t low = p->limbs > 4 ? p->limbs - 4 : 0;
-  for (size_t l = 0; l < p->limbs; l++) {
-    if (l < low) rest |= p->limb[l];
-    if (l >= low) word[(l - low) / 2] |= (uint64_t)p->limb[l] << 32 * ((l - low) % 2);
+  size_t low = number->limbs > 4 ? number->limbs - 4 : 0;
+  for (size_t i = 0; i < number->limbs; i++) {
+    if (i < low) rest |= number->limb[i];
+    if (i >= low) word[(i - low) / 2] |= (uint64_t)number->limb[i] << 32 * ((i - low) % 2);
   }
-  int64_t exp = p->exp + 32 * (int64_t)low;
+  int64_t exp = number->exp + 32 * (int64_t)low;
   int32_t held = (int32_t)(exp > 100000 ? 100000 : exp < -100000 ? -100000 : exp);
   if (word[1] == 0) return hui_num_finite(sign, word[0], held);
   return hui_num_two_words(sign, word[1], word[0], rest != 0, held);
 }
 
 static hu_num product_of(size_t count, const hu_p3109_block *in) {
-  product p = {{1}, 1, 0};
+  product number = {{1}, 1, 0};
   hu_num z = hui_num_finite(0, 1, 0); /* what is not finite goes into it, and the sign */
   uint32_t raised = 0, sign = 0;
   elements from = elements_of(in);
@@ -289,12 +289,12 @@ static hu_num product_of(size_t count, const hu_p3109_block *in) {
     if (x.kind != HU_KIND_FINITE || z.kind != HU_KIND_FINITE) {
       z = hui_exact_mul(z, x.kind == HU_KIND_FINITE ? hui_num_finite(x.sign, 1, 0) : x, &raised);
     } else {
-      times(&p, (uint32_t)x.sig);
-      p.exp += x.exp;
+      times(&number, (uint32_t)x.sig);
+      number.exp += x.exp;
     }
   }
   if (z.kind == HU_KIND_INF) z.sign = (uint8_t)sign;
-  return z.kind == HU_KIND_FINITE ? leading(&p, sign) : z;
+  return z.kind == HU_KIND_FINITE ? leading(&number, sign) : z;
 }
 
 hu_status hu_p3109_block_multiply(size_t count, uint32_t *z, hu_format fz, hu_p3109_projection projection,

@@ -17,12 +17,12 @@ static hu_num unsigned_zero(hu_num x) {
   return x;
 }
 
-hu_num hui_p3109_value_of(const hu_spec *s, uint32_t code) { return unsigned_zero(hui_unpack(s, code)); }
+hu_num hui_p3109_value_of(const hu_spec *spec, uint32_t code) { return unsigned_zero(hui_unpack(spec, code)); }
 
-hu_num hui_p3109_value(hu_format f, uint32_t code) {
+hu_num hui_p3109_value(hu_format format, uint32_t code) {
   const hu_mode rne = {0};
-  hu_spec s = hui_spec_of(f, rne);
-  return hui_p3109_value_of(&s, code);
+  hu_spec spec = hui_spec_of(format, rne);
+  return hui_p3109_value_of(&spec, code);
 }
 
 /* Of neither of which is NaN. */
@@ -151,23 +151,23 @@ hu_num hui_p3109_exact(int op, const hu_num *x) { return unsigned_zero(computed(
 /* ---- projection ---- */
 
 /* Does the formal specification of July 2026 have NaN, where nothing saturates in a format without infinities? */
-static int is_lost(const hu_spec *s, hu_num x, uint32_t events) {
-  if (s->saturate != HU_SAT_NONE || s->has_inf || !s->has_nan) return 0;
+static int is_lost(const hu_spec *spec, hu_num x, uint32_t events) {
+  if (spec->saturate != HU_SAT_NONE || spec->has_inf || !spec->has_nan) return 0;
   if (x.kind == HU_KIND_INF) return 1;
   if (!(events & HU_EVENT_OVERFLOW)) return 0;
-  return s->round != HU_RTZ && s->round != (x.sign ? HU_RTP : HU_RTN);
+  return spec->round != HU_RTZ && spec->round != (x.sign ? HU_RTP : HU_RTN);
 }
 
-hu_p3109_target hui_p3109_target_of(hu_format f, hu_p3109_projection projection) {
+hu_p3109_target hui_p3109_target_of(hu_format format, hu_p3109_projection projection) {
   if (projection.mode.saturate == HU_SAT_DEFAULT) projection.mode.saturate = HU_SAT_NONE;
-  hu_p3109_target z = {hui_spec_of(f, projection.mode), projection.rules};
+  hu_p3109_target z = {hui_spec_of(format, projection.mode), projection.rules};
   return z;
 }
 
 uint32_t hui_p3109_projected(const hu_p3109_target *z, hu_num x, uint32_t random) {
-  const hu_spec *s = &z->spec;
-  uint32_t events, code = hui_round(s, x, random, &events);
-  if (z->rules == HU_P3109_JULY_2026 && is_lost(s, x, events)) return s->nan_code;
+  const hu_spec *spec = &z->spec;
+  uint32_t events, code = hui_round(spec, x, random, &events);
+  if (z->rules == HU_P3109_JULY_2026 && is_lost(spec, x, events)) return spec->nan_code;
   /* What a negative number rounds to is 0 without a sign. */
-  return s->negzero && code == s->sign_mask ? 0 : code;
+  return spec->negzero && code == spec->sign_mask ? 0 : code;
 }

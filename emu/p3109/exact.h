@@ -7,8 +7,8 @@
 #include "halfulp/p3109.h"
 
 /* The value of a code of a format, unfolded or not; zeros are +0. */
-hu_num hui_p3109_value_of(const hu_spec *s, uint32_t code);
-hu_num hui_p3109_value(hu_format f, uint32_t code);
+hu_num hui_p3109_value_of(const hu_spec *spec, uint32_t code);
+hu_num hui_p3109_value(hu_format format, uint32_t code);
 
 /* The exact result of an operation that gives HU_P3109_NUMBER: all of it, or 64 digits and sticky. Operands have at
  * most 31 digits. A zero result is +0. */
@@ -19,7 +19,7 @@ typedef struct hu_p3109_target {
   hu_spec spec;
   uint8_t rules;
 } hu_p3109_target;
-hu_p3109_target hui_p3109_target_of(hu_format f, hu_p3109_projection projection);
+hu_p3109_target hui_p3109_target_of(hu_format format, hu_p3109_projection projection);
 
 /* Rounds and saturates: the draft's Project. */
 uint32_t hui_p3109_projected(const hu_p3109_target *z, hu_num x, uint32_t random);

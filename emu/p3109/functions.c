@@ -15,230 +15,230 @@ static hu_num not_a_number(void) { return hui_num_special(HU_KIND_NAN, 0); }
 
 /* ---- building blocks ---- */
 
-/* The root of a < 2^62, cut off: binary digits of the root from pairs of those of a 2^32f. */
-static void root(hu_big *z, const hu_big *a, int32_t f) {
-  hu_big r = hui_big_of(0, f), rest = r, trial;
-  for (int32_t i = 32 * f + 31; i >= 0; i--) {
-    int32_t at = 2 * i - 32 * f; /* the place in `a` of the pair's lower digit */
+/* Finds the root of a < 2^62, cut off: binary digits of the root from pairs of those of a 2^(32 limbs). */
+static void root(hu_big *z, const hu_big *a, int32_t limbs) {
+  hu_big found = hui_big_of(0, limbs), rest = found, trial;
+  for (int32_t i = 32 * limbs + 31; i >= 0; i--) {
+    int32_t at = 2 * i - 32 * limbs; /* the place in `a` of the pair's lower digit */
     uint32_t pair = at < 0 ? 0 : a->limb[at >> 5] >> (at & 31) & 3;
-    hui_big_up(&rest, &rest, 2, f);
+    hui_big_up(&rest, &rest, 2, limbs);
     rest.limb[0] |= pair;
-    hui_big_up(&trial, &r, 2, f);
+    hui_big_up(&trial, &found, 2, limbs);
     trial.limb[0] |= 1;
-    hui_big_up(&r, &r, 1, f);
-    if (hui_big_compare(&rest, &trial, f) < 0) continue;
-    hui_big_sub(&rest, &rest, &trial, f);
-    r.limb[0] |= 1;
+    hui_big_up(&found, &found, 1, limbs);
+    if (hui_big_compare(&rest, &trial, limbs) < 0) continue;
+    hui_big_sub(&rest, &rest, &trial, limbs);
+    found.limb[0] |= 1;
   }
-  *z = r;
+  *z = found;
 }
 
-/* 1 - u/3 + u^2/5 - u^3/7 + ... (arctan t = t times this, u = t^2 <= 1/64), within 4 ulps more than u's error. */
-static void arc_series(hu_big *z, const hu_big *u, int32_t f) {
-  hu_big one = hui_big_of(1, f), sum = hui_big_of(0, f), term;
-  for (int32_t k = 6 * f; k >= 0; k--) {
-    hui_big_mul(&sum, &sum, u, f);
-    hui_big_over(&term, &one, 2 * (uint32_t)k + 1, f);
-    hui_big_sub(&sum, &term, &sum, f);
-  }
-  *z = sum;
-}
-
-/* 1 + u/6 + 3 u^2/40 + ... (arcsin t = t times this, u = t^2 <= 2^-16), within 4 ulps more than u's error. */
-static void arc_sine_series(hu_big *z, const hu_big *u, int32_t f) {
-  hu_big one = hui_big_of(1, f), sum = one;
-  for (uint32_t n = 2 * (uint32_t)f + 2; n > 0; n--) {
-    hui_big_mul(&sum, &sum, u, f);
-    hui_big_times(&sum, &sum, (2 * n - 1) * (2 * n - 1), f);
-    hui_big_over(&sum, &sum, 2 * n * (2 * n + 1), f);
-    hui_big_add(&sum, &sum, &one, f);
+/* Sums 1 - y/3 + y^2/5 - y^3/7 + ... (arctan x = x times this, y = x^2 <= 1/64), within 4 ulps more than y's error. */
+static void arc_series(hu_big *z, const hu_big *y, int32_t limbs) {
+  hu_big one = hui_big_of(1, limbs), sum = hui_big_of(0, limbs), term;
+  for (int32_t k = 6 * limbs; k >= 0; k--) {
+    hui_big_mul(&sum, &sum, y, limbs);
+    hui_big_over(&term, &one, 2 * (uint32_t)k + 1, limbs);
+    hui_big_sub(&sum, &term, &sum, limbs);
   }
   *z = sum;
 }
 
-/* 1 - u/(2 3) + u^2/(2 3 4 5) - ... (sin t = t times this, u = t^2 < 1), within 4 ulps more than u's error. */
-static void sine_series(hu_big *z, const hu_big *u, int32_t f) {
-  hu_big one = hui_big_of(1, f), sum = one;
-  for (uint32_t n = 2 * (3 * (uint32_t)f + 6); n > 0; n -= 2) {
-    hui_big_mul(&sum, &sum, u, f);
-    hui_big_over(&sum, &sum, n * (n + 1), f);
-    hui_big_sub(&sum, &one, &sum, f);
+/* Sums 1 + y/6 + 3 y^2/40 + ... (arcsin x = x times this, y = x^2 <= 2^-16), within 4 ulps more than y's error. */
+static void arc_sine_series(hu_big *z, const hu_big *y, int32_t limbs) {
+  hu_big one = hui_big_of(1, limbs), sum = one;
+  for (uint32_t n = 2 * (uint32_t)limbs + 2; n > 0; n--) {
+    hui_big_mul(&sum, &sum, y, limbs);
+    hui_big_times(&sum, &sum, (2 * n - 1) * (2 * n - 1), limbs);
+    hui_big_over(&sum, &sum, 2 * n * (2 * n + 1), limbs);
+    hui_big_add(&sum, &sum, &one, limbs);
   }
   *z = sum;
 }
 
-/* arctan t for 0 <= t <= 1, within 2^8 ulps if t is within 8: three times arctan t = 2 arctan(t / (1 + sqrt(1 + t^2))),
- * which halves t's error and adds less than 4 ulps, leaves t < 0.0985. */
-static void arc_tangent(hu_big *z, hu_big t, int32_t f) {
-  hu_big one = hui_big_of(1, f), s;
+/* Sums 1 - y/(2 3) + y^2/(2 3 4 5) - ... (sin x = x times this, y = x^2 < 1), within 4 ulps more than y's error. */
+static void sine_series(hu_big *z, const hu_big *y, int32_t limbs) {
+  hu_big one = hui_big_of(1, limbs), sum = one;
+  for (uint32_t n = 2 * (3 * (uint32_t)limbs + 6); n > 0; n -= 2) {
+    hui_big_mul(&sum, &sum, y, limbs);
+    hui_big_over(&sum, &sum, n * (n + 1), limbs);
+    hui_big_sub(&sum, &one, &sum, limbs);
+  }
+  *z = sum;
+}
+
+/* arctan x for 0 <= x <= 1, within 2^8 ulps if x is within 8: three times arctan x = 2 arctan(x / (1 + sqrt(1 + x^2))),
+ * which halves x's error and adds less than 4 ulps, leaves x < 0.0985. */
+static void arc_tangent(hu_big *z, hu_big x, int32_t limbs) {
+  hu_big one = hui_big_of(1, limbs), y;
   for (int i = 0; i < 3; i++) {
-    hui_big_mul(&s, &t, &t, f);
-    hui_big_add(&s, &s, &one, f);
-    root(&s, &s, f);
-    hui_big_add(&s, &s, &one, f);
-    hui_big_div(&t, &t, &s, f);
+    hui_big_mul(&y, &x, &x, limbs);
+    hui_big_add(&y, &y, &one, limbs);
+    root(&y, &y, limbs);
+    hui_big_add(&y, &y, &one, limbs);
+    hui_big_div(&x, &x, &y, limbs);
   }
-  hui_big_mul(&s, &t, &t, f);
-  arc_series(&s, &s, f);
-  hui_big_mul(&s, &s, &t, f);
-  hui_big_up(z, &s, 3, f);
+  hui_big_mul(&y, &x, &x, limbs);
+  arc_series(&y, &y, limbs);
+  hui_big_mul(&y, &y, &x, limbs);
+  hui_big_up(z, &y, 3, limbs);
 }
 
 /* The angle, 0 to pi/2, of the point (x, y): x and y from 0 to 2, within 2 ulps, the larger of them at least 1/2. */
-static void angle(hu_big *z, const hu_big *x, const hu_big *y, int32_t f) {
-  hu_big half_pi = hui_big_constant(HU_CONSTANT_HALF_PI, f), t;
-  uint32_t steep = hui_big_compare(y, x, f) > 0;
-  hui_big_div(&t, steep ? x : y, steep ? y : x, f);
-  arc_tangent(z, t, f);
-  if (steep) hui_big_sub(z, &half_pi, z, f);
+static void angle(hu_big *z, const hu_big *x, const hu_big *y, int32_t limbs) {
+  hu_big half_pi = hui_big_constant(HU_CONSTANT_HALF_PI, limbs), ratio;
+  uint32_t steep = hui_big_compare(y, x, limbs) > 0;
+  hui_big_div(&ratio, steep ? x : y, steep ? y : x, limbs);
+  arc_tangent(z, ratio, limbs);
+  if (steep) hui_big_sub(z, &half_pi, z, limbs);
 }
 
-static void set(hu_real *v, hu_big z, int32_t exp, int32_t error, uint32_t sign) {
-  v->z = z;
-  v->exp = exp;
-  v->error = error;
-  v->sign = sign;
+static void set(hu_real *real, hu_big z, int32_t exp, int32_t error, uint32_t sign) {
+  real->z = z;
+  real->exp = exp;
+  real->error = error;
+  real->sign = sign;
 }
 
 /* turns / 2 times pi. */
-static hu_big pi_halves(uint32_t halves, int32_t f) {
-  hu_big z = hui_big_constant(HU_CONSTANT_HALF_PI, f);
-  hui_big_times(&z, &z, halves, f);
+static hu_big pi_halves(uint32_t halves, int32_t limbs) {
+  hu_big z = hui_big_constant(HU_CONSTANT_HALF_PI, limbs);
+  hui_big_times(&z, &z, halves, limbs);
   return z;
 }
 
-static hu_big one_over_pi(int32_t f) {
-  hu_big z = hui_big_of(0, f);
-  for (int32_t i = 0; i <= f; i++) z.limb[i] = hui_two_over_pi_bits(32 * (f - i) - 1);
+static hu_big one_over_pi(int32_t limbs) {
+  hu_big z = hui_big_of(0, limbs);
+  for (int32_t i = 0; i <= limbs; i++) z.limb[i] = hui_two_over_pi_bits(32 * (limbs - i) - 1);
   return z;
 }
 
 /* z divided by pi. z is below 4. */
-static void over_pi(hu_real *v, int32_t f) {
-  hu_big unit = one_over_pi(f);
-  hui_big_mul(&v->z, &v->z, &unit, f);
-  v->error = v->error < 3 ? 4 : v->error + 1;
+static void over_pi(hu_real *real, int32_t limbs) {
+  hu_big unit = one_over_pi(limbs);
+  hui_big_mul(&real->z, &real->z, &unit, limbs);
+  real->error = real->error < 3 ? 4 : real->error + 1;
 }
 
-/* s / c for s, c <= 1 within 2^error ulps; 0: c is not known well enough. */
-static int32_t quotient(hu_real *v, const hu_real *s, hu_real *c, int32_t error, int32_t f) {
-  int32_t up = 32 * f - hui_big_lead(&c->z, f);
-  if (error + up + 3 >= 32 * f) return 0;
-  hui_big_up(&c->z, &c->z, up, f);
-  hui_big_div(&v->z, &s->z, &c->z, f);
-  set(v, v->z, up, error + up + 2, s->sign ^ c->sign);
+/* Divides sine by c, both at most 1 and within 2^error ulps; 0: c is not known well enough. */
+static int32_t quotient(hu_real *real, const hu_real *sine, hu_real *c, int32_t error, int32_t limbs) {
+  int32_t up = 32 * limbs - hui_big_lead(&c->z, limbs);
+  if (error + up + 3 >= 32 * limbs) return 0;
+  hui_big_up(&c->z, &c->z, up, limbs);
+  hui_big_div(&real->z, &sine->z, &c->z, limbs);
+  set(real, real->z, up, error + up + 2, sine->sign ^ c->sign);
   return 1;
 }
 
 /* ---- tangent, hyperbolic sine and cosine ---- */
 
-static int32_t tangent(hu_real *v, hu_num x, int32_t f) {
-  hu_real s, c;
-  hui_real_sin(&s, x, 0, f);
-  hui_real_sin(&c, x, 1, f);
-  return quotient(v, &s, &c, 33, f);
+static int32_t tangent(hu_real *real, hu_num x, int32_t limbs) {
+  hu_real sine, c;
+  hui_real_sin(&sine, x, 0, limbs);
+  hui_real_sin(&c, x, 1, limbs);
+  return quotient(real, &sine, &c, 33, limbs);
 }
 
 /* (e^a + e^-a) / 2, or the difference. */
-static void hyperbolic(hu_real *v, hu_num x, uint32_t cosine, int32_t f) {
-  hu_big a = hui_magnitude(x, f);
+static void hyperbolic(hu_real *real, hu_num x, uint32_t cosine, int32_t limbs) {
+  hu_big a = hui_magnitude(x, limbs);
   hu_real down;
-  hui_real_exp(v, &a, 0, 0, f);
-  hui_real_exp(&down, &a, 1, 0, f);
-  hui_big_down(&down.z, &down.z, v->exp - down.exp, f);
+  hui_real_exp(real, &a, 0, 0, limbs);
+  hui_real_exp(&down, &a, 1, 0, limbs);
+  hui_big_down(&down.z, &down.z, real->exp - down.exp, limbs);
   if (cosine) {
-    hui_big_add(&v->z, &v->z, &down.z, f);
+    hui_big_add(&real->z, &real->z, &down.z, limbs);
   } else {
-    hui_big_sub(&v->z, &v->z, &down.z, f);
+    hui_big_sub(&real->z, &real->z, &down.z, limbs);
   }
-  v->exp--;
-  v->error = 18;
-  v->sign = cosine ? 0 : x.sign;
+  real->exp--;
+  real->error = 18;
+  real->sign = cosine ? 0 : x.sign;
 }
 
 /* ---- inverse hyperbolic functions, softplus: logarithms ---- */
 
 /* ln(m 2^k) for 1 <= m < 2^33 within a few ulps. */
-static void logarithm(hu_real *v, hu_big m, int32_t k, int32_t f) {
-  int32_t place = hui_big_lead(&m, f) - 32 * f;
-  hui_big_down(&m, &m, place, f);
-  hui_real_log(v, m, k + place, 0, f);
-  v->error = 14; /* k may be twice what hui_real_log provides for */
+static void logarithm(hu_real *real, hu_big m, int32_t k, int32_t limbs) {
+  int32_t place = hui_big_lead(&m, limbs) - 32 * limbs;
+  hui_big_down(&m, &m, place, limbs);
+  hui_real_log(real, m, k + place, 0, limbs);
+  real->error = 14; /* k may be twice what hui_real_log provides for */
 }
 
 /* ln(|x| + sqrt(x^2 + 1)), or with - 1: of m = |x| 2^-k, k = max(0, exponent of x), and sqrt(m^2 + 2^-2k). */
-static void inverse_hyperbolic(hu_real *v, hu_num x, uint32_t cosine, int32_t f) {
+static void inverse_hyperbolic(hu_real *real, hu_num x, uint32_t cosine, int32_t limbs) {
   int32_t k = hui_exponent(x) < 0 ? 0 : hui_exponent(x);
-  hu_big m = hui_big_scaled(x.sig, x.exp - k, f), unit = hui_big_of(1, f), s;
-  hui_big_down(&unit, &unit, 2 * k, f);
-  hui_big_mul(&s, &m, &m, f);
+  hu_big m = hui_big_scaled(x.sig, x.exp - k, limbs), unit = hui_big_of(1, limbs), y;
+  hui_big_down(&unit, &unit, 2 * k, limbs);
+  hui_big_mul(&y, &m, &m, limbs);
   if (cosine) {
-    hui_big_sub(&s, &s, &unit, f);
+    hui_big_sub(&y, &y, &unit, limbs);
   } else {
-    hui_big_add(&s, &s, &unit, f);
+    hui_big_add(&y, &y, &unit, limbs);
   }
-  root(&s, &s, f);
-  hui_big_add(&m, &m, &s, f);
-  logarithm(v, m, k, f);
-  v->sign = cosine ? 0 : x.sign;
+  root(&y, &y, limbs);
+  hui_big_add(&m, &m, &y, limbs);
+  logarithm(real, m, k, limbs);
+  real->sign = cosine ? 0 : x.sign;
 }
 
 /* ln((1 + x) / (1 - x)) / 2, 2^-33 <= |x| < 1: both sums are exact. */
-static void inverse_tangent_hyperbolic(hu_real *v, hu_num x, int32_t f) {
-  hu_big a = hui_magnitude(x, f), one = hui_big_of(1, f), below;
-  hui_big_sub(&below, &one, &a, f);
-  hui_big_add(&a, &one, &a, f);
-  hui_big_div(&a, &a, &below, f);
-  logarithm(v, a, 0, f);
-  v->exp--;
-  v->sign = x.sign;
+static void inverse_tangent_hyperbolic(hu_real *real, hu_num x, int32_t limbs) {
+  hu_big a = hui_magnitude(x, limbs), one = hui_big_of(1, limbs), below;
+  hui_big_sub(&below, &one, &a, limbs);
+  hui_big_add(&a, &one, &a, limbs);
+  hui_big_div(&a, &a, &below, limbs);
+  logarithm(real, a, 0, limbs);
+  real->exp--;
+  real->sign = x.sign;
 }
 
 /* ln(1 + e^x). Above 0 it is x + ln(1 + e^-x); far below, e^x (1 - e^x/2 + e^2x/3 - ...). */
-static void softplus(hu_real *v, hu_num x, int32_t f) {
-  hu_big a = hui_magnitude(x, f), one = hui_big_of(1, f), e, sum = hui_big_of(0, f), term;
+static void softplus(hu_real *real, hu_num x, int32_t limbs) {
+  hu_big a = hui_magnitude(x, limbs), one = hui_big_of(1, limbs), y, sum = hui_big_of(0, limbs), term;
   hu_real power;
-  hui_real_exp(&power, &a, 1, 1, f);
-  hui_big_down(&e, &power.z, -power.exp, f);
+  hui_real_exp(&power, &a, 1, 1, limbs);
+  hui_big_down(&y, &power.z, -power.exp, limbs);
   if (x.sign && hui_exponent(x) >= 3) {
-    for (int32_t k = 3 * f + 3; k >= 0; k--) { /* e < 2^-11 */
-      hui_big_mul(&sum, &sum, &e, f);
-      hui_big_over(&term, &one, (uint32_t)k + 1, f);
-      hui_big_sub(&sum, &term, &sum, f);
+    for (int32_t k = 3 * limbs + 3; k >= 0; k--) { /* y < 2^-11 */
+      hui_big_mul(&sum, &sum, &y, limbs);
+      hui_big_over(&term, &one, (uint32_t)k + 1, limbs);
+      hui_big_sub(&sum, &term, &sum, limbs);
     }
-    hui_big_mul(&sum, &sum, &power.z, f);
-    set(v, sum, power.exp, 20, 0);
+    hui_big_mul(&sum, &sum, &power.z, limbs);
+    set(real, sum, power.exp, 20, 0);
     return;
   }
-  hui_big_add(&e, &one, &e, f);
-  logarithm(v, e, 0, f);
-  if (!x.sign) hui_big_add(&v->z, &v->z, &a, f);
-  v->error = 19; /* e is off by 2^16 ulps */
+  hui_big_add(&y, &one, &y, limbs);
+  logarithm(real, y, 0, limbs);
+  if (!x.sign) hui_big_add(&real->z, &real->z, &a, limbs);
+  real->error = 19; /* y is off by 2^16 ulps */
 }
 
 /* ---- angles ---- */
 
 /* sqrt(1 - x^2), 2^-33 <= |x| < 1: the square is exact. */
-static hu_big other_leg(const hu_big *a, int32_t f) {
-  hu_big one = hui_big_of(1, f), s;
-  hui_big_mul(&s, a, a, f);
-  hui_big_sub(&s, &one, &s, f);
-  root(&s, &s, f);
-  return s;
+static hu_big other_leg(const hu_big *a, int32_t limbs) {
+  hu_big one = hui_big_of(1, limbs), y;
+  hui_big_mul(&y, a, a, limbs);
+  hui_big_sub(&y, &one, &y, limbs);
+  root(&y, &y, limbs);
+  return y;
 }
 
-static void arc_sine(hu_real *v, hu_num x, int32_t f) {
-  hu_big a = hui_magnitude(x, f), c = other_leg(&a, f), z;
-  angle(&z, &c, &a, f);
-  set(v, z, 0, 10, x.sign);
+static void arc_sine(hu_real *real, hu_num x, int32_t limbs) {
+  hu_big a = hui_magnitude(x, limbs), c = other_leg(&a, limbs), z;
+  angle(&z, &c, &a, limbs);
+  set(real, z, 0, 10, x.sign);
 }
 
 /* From 0 to pi; of a tiny x its square is cut off, and the angle with it is off by less than an ulp. */
-static void arc_cosine(hu_real *v, hu_num x, int32_t f) {
-  hu_big a = hui_magnitude(x, f), c = other_leg(&a, f), z, pi = pi_halves(2, f);
-  angle(&z, &a, &c, f);
-  if (x.sign) hui_big_sub(&z, &pi, &z, f);
-  set(v, z, 0, 11, 0);
+static void arc_cosine(hu_real *real, hu_num x, int32_t limbs) {
+  hu_big a = hui_magnitude(x, limbs), c = other_leg(&a, limbs), z, pi = pi_halves(2, limbs);
+  angle(&z, &a, &c, limbs);
+  if (x.sign) hui_big_sub(&z, &pi, &z, limbs);
+  set(real, z, 0, 11, 0);
 }
 
 /* The number of digits behind which a result relative to its operand is wanted: t = z 2^exp with exp < -8. */
@@ -246,89 +246,90 @@ enum { SMALL = -8 };
 
 /* The angle of (x, y), finite and not 0: of the quotient t of the smaller by the larger. A small angle keeps the
  * exponent of t. */
-static void arc_tangent2(hu_real *v, hu_num y, hu_num x, int32_t f) {
+static void arc_tangent2(hu_real *real, hu_num y, hu_num x, int32_t limbs) {
   uint32_t steep = hui_compare_magnitude(y, x) > 0;
-  hu_num n = steep ? x : y, d = steep ? y : x;
-  int32_t kn = hui_exponent(n), kd = hui_exponent(d), exp = kn - kd;
-  hu_big t, below = hui_big_scaled(d.sig, d.exp - kd, f), u, half = pi_halves(1, f), pi = pi_halves(2, f);
-  t = hui_big_scaled(n.sig, n.exp - kn, f);
-  hui_big_div(&t, &t, &below, f); /* 1/2 to 2 */
+  hu_num smaller = steep ? x : y, larger = steep ? y : x;
+  int32_t kn = hui_exponent(smaller), kd = hui_exponent(larger), exp = kn - kd;
+  hu_big ratio, below = hui_big_scaled(larger.sig, larger.exp - kd, limbs), square, half = pi_halves(1, limbs),
+                pi = pi_halves(2, limbs);
+  ratio = hui_big_scaled(smaller.sig, smaller.exp - kn, limbs);
+  hui_big_div(&ratio, &ratio, &below, limbs); /* 1/2 to 2 */
   if (!steep && !x.sign && exp < SMALL) {
-    hui_big_mul(&u, &t, &t, f);
-    hui_big_down(&u, &u, -2 * exp, f);
-    arc_series(&u, &u, f);
-    hui_big_mul(&t, &t, &u, f);
-    set(v, t, exp, 5, y.sign);
+    hui_big_mul(&square, &ratio, &ratio, limbs);
+    hui_big_down(&square, &square, -2 * exp, limbs);
+    arc_series(&square, &square, limbs);
+    hui_big_mul(&ratio, &ratio, &square, limbs);
+    set(real, ratio, exp, 5, y.sign);
     return;
   }
-  hui_big_down(&t, &t, -exp, f);
-  arc_tangent(&t, t, f);
-  if (steep) hui_big_sub(&t, &half, &t, f);
-  if (x.sign) hui_big_sub(&t, &pi, &t, f);
-  set(v, t, 0, 10, y.sign);
+  hui_big_down(&ratio, &ratio, -exp, limbs);
+  arc_tangent(&ratio, ratio, limbs);
+  if (steep) hui_big_sub(&ratio, &half, &ratio, limbs);
+  if (x.sign) hui_big_sub(&ratio, &pi, &ratio, limbs);
+  set(real, ratio, 0, 10, y.sign);
 }
 
 /* arcsin(x) / pi for a small x: x/pi times the series. */
-static void small_arc_sine_pi(hu_real *v, hu_num x, int32_t f) {
-  hu_big a = hui_magnitude(x, f), unit = one_over_pi(f);
-  hui_big_mul(&a, &a, &a, f);
-  arc_sine_series(&a, &a, f);
-  hui_big_mul(&a, &a, &unit, f);
-  hui_big_times(&a, &a, (uint32_t)x.sig, f);
-  set(v, a, x.exp, 36, x.sign);
+static void small_arc_sine_pi(hu_real *real, hu_num x, int32_t limbs) {
+  hu_big a = hui_magnitude(x, limbs), unit = one_over_pi(limbs);
+  hui_big_mul(&a, &a, &a, limbs);
+  arc_sine_series(&a, &a, limbs);
+  hui_big_mul(&a, &a, &unit, limbs);
+  hui_big_times(&a, &a, (uint32_t)x.sig, limbs);
+  set(real, a, x.exp, 36, x.sign);
 }
 
 /* ---- functions of pi x ---- */
 
-/* Twice |x| as `quarter`, its integer part modulo 4, and g, its fraction: an angle of (quarter + g) pi/2. |x| < 2^33 or
- * an integer, which is told by g = 0. */
-static uint32_t quarters(hu_num *g, hu_num x) {
+/* Splits twice |x| into an integer part, returned modulo 4, and a fraction: an angle of (quarter + fraction) pi/2. |x|
+ * < 2^33 or an integer, whose fraction is 0. */
+static uint32_t quarters(hu_num *fraction, hu_num x) {
   x.exp++;
   if (x.exp >= 0) {
-    *g = ZERO;
+    *fraction = ZERO;
     return x.exp > 1 ? 0 : (uint32_t)(x.sig << x.exp) & 3;
   }
   if (x.exp < -63) {
-    *g = hui_num_finite(0, x.sig, x.exp);
+    *fraction = hui_num_finite(0, x.sig, x.exp);
     return 0;
   }
-  *g = hui_num_finite(0, x.sig & (((uint64_t)1 << -x.exp) - 1), x.exp);
+  *fraction = hui_num_finite(0, x.sig & (((uint64_t)1 << -x.exp) - 1), x.exp);
   return (uint32_t)(x.sig >> -x.exp) & 3;
 }
 
-/* sin(pi x), or cos(pi x), g not 0. */
-static void sine_pi(hu_real *v, hu_num x, uint32_t cosine, int32_t f) {
-  hu_num g;
-  uint32_t quarter = quarters(&g, x) + cosine, turned;
-  hu_big a = hui_magnitude(g, f), half_pi = pi_halves(1, f), one = hui_big_of(1, f);
-  turned = a.limb[f - 1] >> 31;
-  if (turned) hui_big_sub(&a, &one, &a, f);
-  hui_big_mul(&a, &a, &half_pi, f);
-  hui_series_sin(&a, &a, (quarter & 1) ^ turned, f);
-  set(v, a, 0, 5, (quarter >> 1 & 1) ^ (cosine ? 0 : x.sign));
+/* Computes sin(pi x), or cos(pi x), where the fraction of `quarters` is not 0. */
+static void sine_pi(hu_real *real, hu_num x, uint32_t cosine, int32_t limbs) {
+  hu_num fraction;
+  uint32_t quarter = quarters(&fraction, x) + cosine, turned;
+  hu_big a = hui_magnitude(fraction, limbs), half_pi = pi_halves(1, limbs), one = hui_big_of(1, limbs);
+  turned = a.limb[limbs - 1] >> 31;
+  if (turned) hui_big_sub(&a, &one, &a, limbs);
+  hui_big_mul(&a, &a, &half_pi, limbs);
+  hui_series_sin(&a, &a, (quarter & 1) ^ turned, limbs);
+  set(real, a, 0, 5, (quarter >> 1 & 1) ^ (cosine ? 0 : x.sign));
 }
 
 /* sin(pi x) of a small x: pi x times the series. */
-static void small_sine_pi(hu_real *v, hu_num x, int32_t f) {
-  hu_big a = hui_magnitude(x, f), pi = pi_halves(2, f);
-  hui_big_mul(&a, &a, &pi, f);
-  hui_big_mul(&a, &a, &a, f);
-  sine_series(&a, &a, f);
-  hui_big_mul(&a, &a, &pi, f);
-  hui_big_times(&a, &a, (uint32_t)x.sig, f);
-  set(v, a, x.exp, 38, x.sign);
+static void small_sine_pi(hu_real *real, hu_num x, int32_t limbs) {
+  hu_big a = hui_magnitude(x, limbs), pi = pi_halves(2, limbs);
+  hui_big_mul(&a, &a, &pi, limbs);
+  hui_big_mul(&a, &a, &a, limbs);
+  sine_series(&a, &a, limbs);
+  hui_big_mul(&a, &a, &pi, limbs);
+  hui_big_times(&a, &a, (uint32_t)x.sig, limbs);
+  set(real, a, x.exp, 38, x.sign);
 }
 
-static int32_t tangent_pi(hu_real *v, hu_num x, int32_t f) {
-  hu_real s, c;
-  sine_pi(&c, x, 1, f);
+static int32_t tangent_pi(hu_real *real, hu_num x, int32_t limbs) {
+  hu_real sine, c;
+  sine_pi(&c, x, 1, limbs);
   if (hui_exponent(x) >= SMALL) {
-    sine_pi(&s, x, 0, f);
-    return quotient(v, &s, &c, 5, f);
+    sine_pi(&sine, x, 0, limbs);
+    return quotient(real, &sine, &c, 5, limbs);
   }
-  small_sine_pi(&s, x, f);
-  hui_big_div(&v->z, &s.z, &c.z, f); /* c > 0.99, s within 2^38 ulps of up to 2^33 */
-  set(v, v->z, s.exp, 41, x.sign);
+  small_sine_pi(&sine, x, limbs);
+  hui_big_div(&real->z, &sine.z, &c.z, limbs); /* c > 0.99, sine within 2^38 ulps of up to 2^33 */
+  set(real, real->z, sine.exp, 41, x.sign);
   return 1;
 }
 
@@ -343,10 +344,10 @@ static int32_t against_one(hu_num x) { return hui_compare_magnitude(x, hui_one(0
 /* halves pi/2 with a sign, or halves/2 where it is divided by pi. */
 static hu_num right_angles(uint32_t halves, uint32_t sign, uint32_t divided) {
   hu_num z;
-  hu_real v;
+  hu_real real;
   if (divided) return hui_num_finite(sign, halves, -1);
-  set(&v, pi_halves(halves, HU_BIG_FRACTION), 0, 3, sign);
-  (void)hui_real_decided(&z, &v, HU_BIG_FRACTION);
+  set(&real, pi_halves(halves, HU_BIG_FRACTION), 0, 3, sign);
+  (void)hui_real_decided(&z, &real, HU_BIG_FRACTION);
   return z;
 }
 
@@ -390,14 +391,14 @@ static hu_num special(int op, hu_num x) {
 
 /* Functions of pi x where twice x is an integer, or tan of a quarter: 1 and the result. */
 static int32_t quickly_pi(hu_num *z, int op, hu_num x) {
-  hu_num g;
-  uint32_t turn = quarters(&g, x), odd = turn & 1;
-  uint32_t eighth = g.kind == HU_KIND_FINITE && hui_is_power_of_two(g) && hui_exponent(g) == -1;
+  hu_num fraction;
+  uint32_t turn = quarters(&fraction, x), odd = turn & 1;
+  uint32_t eighth = fraction.kind == HU_KIND_FINITE && hui_is_power_of_two(fraction) && hui_exponent(fraction) == -1;
   if (op == HU_P3109_TAN_PI && eighth) {
     *z = hui_one(odd ^ x.sign);
     return 1;
   }
-  if (g.kind != HU_KIND_ZERO) return 0;
+  if (fraction.kind != HU_KIND_ZERO) return 0;
   if (op == HU_P3109_TAN_PI) {
     *z = odd ? not_a_number() : ZERO;
   } else if (op == HU_P3109_SIN_PI) {
@@ -450,44 +451,44 @@ static int32_t quickly(hu_num *z, int op, hu_num x) {
   }
 }
 
-/* f(x) to f limbs; 0 if they are not enough. */
-static int32_t value(hu_num *z, int op, hu_num x, hu_num y, int32_t f) {
-  hu_real v;
+/* Computes the function's value to so many limbs; 0 if they are not enough. */
+static int32_t value(hu_num *z, int op, hu_num x, hu_num y, int32_t limbs) {
+  hu_real real;
   int32_t known = 1, small = hui_exponent(x) < SMALL;
   switch (op) {
-    case HU_P3109_TAN: known = tangent(&v, x, f); break;
-    case HU_P3109_SINH: hyperbolic(&v, x, 0, f); break;
-    case HU_P3109_COSH: hyperbolic(&v, x, 1, f); break;
-    case HU_P3109_ARC_SINH: inverse_hyperbolic(&v, x, 0, f); break;
-    case HU_P3109_ARC_COSH: inverse_hyperbolic(&v, x, 1, f); break;
-    case HU_P3109_ARC_TANH: inverse_tangent_hyperbolic(&v, x, f); break;
-    case HU_P3109_SOFTPLUS: softplus(&v, x, f); break;
+    case HU_P3109_TAN: known = tangent(&real, x, limbs); break;
+    case HU_P3109_SINH: hyperbolic(&real, x, 0, limbs); break;
+    case HU_P3109_COSH: hyperbolic(&real, x, 1, limbs); break;
+    case HU_P3109_ARC_SINH: inverse_hyperbolic(&real, x, 0, limbs); break;
+    case HU_P3109_ARC_COSH: inverse_hyperbolic(&real, x, 1, limbs); break;
+    case HU_P3109_ARC_TANH: inverse_tangent_hyperbolic(&real, x, limbs); break;
+    case HU_P3109_SOFTPLUS: softplus(&real, x, limbs); break;
     case HU_P3109_SIN_PI:
       if (small) {
-        small_sine_pi(&v, x, f);
+        small_sine_pi(&real, x, limbs);
       } else {
-        sine_pi(&v, x, 0, f);
+        sine_pi(&real, x, 0, limbs);
       }
       break;
-    case HU_P3109_COS_PI: sine_pi(&v, x, 1, f); break;
-    case HU_P3109_TAN_PI: known = tangent_pi(&v, x, f); break;
-    case HU_P3109_ARC_SIN: arc_sine(&v, x, f); break;
+    case HU_P3109_COS_PI: sine_pi(&real, x, 1, limbs); break;
+    case HU_P3109_TAN_PI: known = tangent_pi(&real, x, limbs); break;
+    case HU_P3109_ARC_SIN: arc_sine(&real, x, limbs); break;
     case HU_P3109_ARC_COS:
-    case HU_P3109_ARC_COS_PI: arc_cosine(&v, x, f); break;
+    case HU_P3109_ARC_COS_PI: arc_cosine(&real, x, limbs); break;
     case HU_P3109_ARC_SIN_PI:
       if (small) {
-        small_arc_sine_pi(&v, x, f);
+        small_arc_sine_pi(&real, x, limbs);
       } else {
-        arc_sine(&v, x, f);
+        arc_sine(&real, x, limbs);
       }
       break;
-    default: arc_tangent2(&v, x, y, f); break;
+    default: arc_tangent2(&real, x, y, limbs); break;
   }
   if (!known) return 0;
   if ((op == HU_P3109_ARC_SIN_PI && !small) || op == HU_P3109_ARC_COS_PI || op == HU_P3109_ARC_TAN_PI ||
       op == HU_P3109_ARC_TAN2_PI)
-    over_pi(&v, f);
-  return hui_real_decided(z, &v, f);
+    over_pi(&real, limbs);
+  return hui_real_decided(z, &real, limbs);
 }
 
 /* ---- sqrt(x^2 + y^2) ---- */
@@ -510,13 +511,13 @@ static hu_num hypotenuse(hu_num x, hu_num y) {
   hu_big sum = hui_big_scaled(x.sig * x.sig, 2 * (x.exp - k), F),
          other = hui_big_scaled(y.sig * y.sig, 2 * (y.exp - k), F);
   hui_big_add(&sum, &sum, &other, F);
-  hu_big r;
-  root(&r, &sum, F);
-  int32_t place = hui_big_lead(&r, F), unit = place - 63 - 32 * F;
-  hu_num z = hui_num_finite(0, hui_big_digits(&r, place, F), k + unit);
-  r = hui_big_scaled(z.sig, unit, F);
-  hui_big_mul(&r, &r, &r, F);
-  z.sticky = hui_big_compare(&r, &sum, F) != 0;
+  hu_big found;
+  root(&found, &sum, F);
+  int32_t place = hui_big_lead(&found, F), unit = place - 63 - 32 * F;
+  hu_num z = hui_num_finite(0, hui_big_digits(&found, place, F), k + unit);
+  found = hui_big_scaled(z.sig, unit, F);
+  hui_big_mul(&found, &found, &found, F);
+  z.sticky = hui_big_compare(&found, &sum, F) != 0;
   return z;
 }
 
@@ -542,7 +543,7 @@ hu_num hui_p3109_function(int op, hu_num x, hu_num y) {
     if (x.kind != HU_KIND_FINITE) return special(op, x);
     if (quickly(&z, op, x)) return z;
   }
-  for (int32_t f = 6; f <= HU_BIG_FRACTION; f *= 2)
-    if (value(&z, op, x, y, f)) break;
+  for (int32_t limbs = 6; limbs <= HU_BIG_FRACTION; limbs *= 2)
+    if (value(&z, op, x, y, limbs)) break;
   return z;
 }

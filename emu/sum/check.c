@@ -12,21 +12,21 @@ typedef struct span {
   int32_t low, high;
 } span;
 
-static span span_of(hu_format f) {
-  hu_spec s = hui_sum_spec(f);
-  span z = {s.emin - s.m, s.emax + 1};
+static span span_of(hu_format format) {
+  hu_spec spec = hui_sum_spec(format);
+  span z = {spec.emin - spec.m, spec.emax + 1};
   return z;
 }
 
 /* Room for 2^63 terms and a sign. */
-static hu_sum_range range_of(span s) {
-  hu_sum_range z = {s.low, (uint32_t)(s.high + 64 - s.low + 63) / 64};
+static hu_sum_range range_of(span exponents) {
+  hu_sum_range z = {exponents.low, (uint32_t)(exponents.high + 64 - exponents.low + 63) / 64};
   return z;
 }
 
-hu_sum_range hu_sum_range_of(hu_format f) {
+hu_sum_range hu_sum_range_of(hu_format format) {
   hu_sum_range none = {0, 0};
-  return hu_format_check(f, NULL) == HU_OK ? range_of(span_of(f)) : none;
+  return hu_format_check(format, NULL) == HU_OK ? range_of(span_of(format)) : none;
 }
 
 hu_sum_range hu_sum_range_of_product(hu_format fa, hu_format fb) {
@@ -36,7 +36,7 @@ hu_sum_range hu_sum_range_of_product(hu_format fa, hu_format fb) {
   return range_of(both);
 }
 
-static int32_t range_end(hu_sum_range r) { return r.low + 64 * (int32_t)r.words; }
+static int32_t range_end(hu_sum_range range) { return range.low + 64 * (int32_t)range.words; }
 
 hu_sum_range hu_sum_range_of_both(hu_sum_range a, hu_sum_range b) {
   hu_sum_range z = a;
@@ -47,25 +47,27 @@ hu_sum_range hu_sum_range_of_both(hu_sum_range a, hu_sum_range b) {
   return z;
 }
 
-static int is_range(hu_sum_range r) {
-  return r.words >= 1 && r.words <= HU_SUM_WORDS && r.low >= HU_SUM_LOW && r.low <= -HU_SUM_LOW;
+static int is_range(hu_sum_range range) {
+  return range.words >= 1 && range.words <= HU_SUM_WORDS && range.low >= HU_SUM_LOW && range.low <= -HU_SUM_LOW;
 }
 
-static int holds(hu_sum_range r, hu_sum_range inner) { return r.low <= inner.low && range_end(r) >= range_end(inner); }
+static int holds(hu_sum_range range, hu_sum_range inner) {
+  return range.low <= inner.low && range_end(range) >= range_end(inner);
+}
 
 /* ---- arrays ---- */
 
 /* The words of n sums as one element each. */
-static hu_status cover_sums(hu_covered *s, size_t n, const uint64_t *sums, hu_sum_range range) {
+static hu_status cover_sums(hu_covered *covered, size_t n, const uint64_t *sums, hu_sum_range range) {
   hu_strided words = {sums, sizeof *sums, 1};
   size_t count;
   if (__builtin_mul_overflow(n, (size_t)range.words + 1, &count)) return HU_E_SHAPE;
-  return hui_cover(s, count, &words);
+  return hui_cover(covered, count, &words);
 }
 
-static hu_status cover_codes(hu_covered *s, size_t n, const hu_sum_codes *x) {
+static hu_status cover_codes(hu_covered *covered, size_t n, const hu_sum_codes *x) {
   hu_strided codes = {x->data, hui_code_bytes(x->format), x->stride};
-  return hui_cover(s, n, &codes);
+  return hui_cover(covered, n, &codes);
 }
 
 static int apart(const hu_covered *a, const hu_covered *b) { return a->past <= b->first || b->past <= a->first; }
@@ -74,9 +76,9 @@ static int apart(const hu_covered *a, const hu_covered *b) { return a->past <= b
 static hu_status check_codes(size_t n, const uint64_t *sums, hu_sum_range range, const hu_sum_codes *x) {
   hu_covered sz, sx;
   if (n == 0) return HU_OK;
-  hu_status s = cover_sums(&sz, n, sums, range);
-  if (s == HU_OK) s = cover_codes(&sx, n, x);
-  if (s != HU_OK) return s;
+  hu_status status = cover_sums(&sz, n, sums, range);
+  if (status == HU_OK) status = cover_codes(&sx, n, x);
+  if (status != HU_OK) return status;
   return apart(&sz, &sx) ? HU_OK : HU_E_OVERLAP;
 }
 
@@ -88,37 +90,37 @@ static hu_status check_formats(const hu_sum_codes *x, int operands) {
 }
 
 hu_status hui_sum_check_add(size_t n, const uint64_t *sums, hu_sum_range range, const hu_sum_codes *x, int operands) {
-  hu_status s = check_formats(x, operands);
-  if (s != HU_OK) return s;
+  hu_status status = check_formats(x, operands);
+  if (status != HU_OK) return status;
   hu_sum_range least = operands > 1 ? hu_sum_range_of_product(x[0].format, x[1].format) : hu_sum_range_of(x[0].format);
   if (!is_range(range) || !holds(range, least)) return HU_E_SHAPE;
-  for (int i = 0; i < operands && s == HU_OK; i++) s = check_codes(n, sums, range, &x[i]);
-  return s;
+  for (int i = 0; i < operands && status == HU_OK; i++) status = check_codes(n, sums, range, &x[i]);
+  return status;
 }
 
 hu_status hui_sum_check_merge(size_t n, const uint64_t *sums, hu_sum_range range, const uint64_t *x) {
   hu_covered sz, sx;
   if (!is_range(range)) return HU_E_SHAPE;
   if (n == 0) return HU_OK;
-  hu_status s = cover_sums(&sz, n, sums, range);
-  if (s == HU_OK) s = cover_sums(&sx, n, x, range);
-  if (s != HU_OK) return s;
+  hu_status status = cover_sums(&sz, n, sums, range);
+  if (status == HU_OK) status = cover_sums(&sx, n, x, range);
+  if (status != HU_OK) return status;
   return sums == x || apart(&sz, &sx) ? HU_OK : HU_E_OVERLAP;
 }
 
 hu_status hui_sum_check_round(size_t n, const hu_sum_codes *z, const uint64_t *sums, hu_sum_range range, hu_mode mode) {
-  hu_status s = check_formats(z, 1);
-  if (s == HU_OK) s = hu_mode_check(mode);
-  if (s != HU_OK) return s;
+  hu_status status = check_formats(z, 1);
+  if (status == HU_OK) status = hu_mode_check(mode);
+  if (status != HU_OK) return status;
   if (!is_range(range) || z->stride == 0) return HU_E_SHAPE;
   return check_codes(n, sums, range, z);
 }
 
 hu_status hui_sum_check_total(const hu_sum *sum, size_t n, const hu_sum_codes *x, int operands) {
   hu_covered covered;
-  hu_status s = check_formats(x, operands);
-  if (s != HU_OK) return s;
+  hu_status status = check_formats(x, operands);
+  if (status != HU_OK) return status;
   if (!sum) return HU_E_NULL;
-  for (int i = 0; n && i < operands && s == HU_OK; i++) s = cover_codes(&covered, n, &x[i]);
-  return s;
+  for (int i = 0; n && i < operands && status == HU_OK; i++) status = cover_codes(&covered, n, &x[i]);
+  return status;
 }

@@ -4,12 +4,12 @@
 #include "emu/core/exact_digits.h"
 #include "halfulp/sum.h"
 
-static hu_num number_of(hu_format f, uint32_t code) {
+static hu_num number_of(hu_format format, uint32_t code) {
   hu_mode rne;
   memset(&rne, 0, sizeof rne);
-  if (hu_format_check(f, NULL) != HU_OK) return hui_num_special(HU_KIND_NAN, 0);
-  hu_spec s = hui_spec_of(f, rne);
-  return hui_unpack(&s, code);
+  if (hu_format_check(format, NULL) != HU_OK) return hui_num_special(HU_KIND_NAN, 0);
+  hu_spec spec = hui_spec_of(format, rne);
+  return hui_unpack(&spec, code);
 }
 
 static void add(hu_sum *sum, hu_long x) { sum->terms |= hui_digits_add_term(sum->word, HU_SUM_WORDS, HU_SUM_LOW, x); }
@@ -22,7 +22,7 @@ static void add_product(hu_sum *sum, hu_num a, hu_num b) {
   }
 }
 
-void hu_sum_add(hu_sum *sum, hu_format f, uint32_t code) { add(sum, hui_long_of(number_of(f, code))); }
+void hu_sum_add(hu_sum *sum, hu_format format, uint32_t code) { add(sum, hui_long_of(number_of(format, code))); }
 
 void hu_sum_add32(hu_sum *sum, float x) { add(sum, hui_long_of(hui_unpack32(hui_bits_of_float(x)))); }
 
@@ -41,11 +41,11 @@ void hu_sum_merge(hu_sum *sum, const hu_sum *x) {
   hui_digits_merge(sum->word, HU_SUM_WORDS, x->word);
 }
 
-uint32_t hu_sum_round(const hu_sum *sum, hu_format f, hu_mode mode, uint32_t random, uint32_t *events) {
+uint32_t hu_sum_round(const hu_sum *sum, hu_format format, hu_mode mode, uint32_t random, uint32_t *events) {
   uint32_t set = HU_EVENT_INVALID, code = 0;
-  if (hu_format_check(f, NULL) == HU_OK && hu_mode_check(mode) == HU_OK) {
-    hu_spec s = hui_spec_of(f, mode);
-    code = hui_digits_round(&s, sum->word, HU_SUM_WORDS, HU_SUM_LOW, sum->terms, random, &set);
+  if (hu_format_check(format, NULL) == HU_OK && hu_mode_check(mode) == HU_OK) {
+    hu_spec spec = hui_spec_of(format, mode);
+    code = hui_digits_round(&spec, sum->word, HU_SUM_WORDS, HU_SUM_LOW, sum->terms, random, &set);
   }
   if (events) *events = set;
   return code;

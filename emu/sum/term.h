@@ -6,10 +6,10 @@
 #include "emu/core/exact_digits.h"
 
 /* What a format's codes mean; nothing is rounded to it. */
-HU_FN hu_spec hui_sum_spec(hu_format f) {
+HU_FN hu_spec hui_sum_spec(hu_format format) {
   hu_mode rne;
   memset(&rne, 0, sizeof rne);
-  return hui_spec_of(f, rne);
+  return hui_spec_of(format, rne);
 }
 
 /* Adds a (one operand) or a b (two); returns its bit of hu_sum.terms. Infinity times zero is no term. */

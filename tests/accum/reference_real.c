@@ -135,8 +135,8 @@ static void operand(const engine *g, real *z, const table *t, hu_element e, uint
   }
   real_from_code(z, t, (uint32_t)pattern);
   int kept = b->nan == HU_BLOCK_NAN_KEPT && z->kind == NOT_A_NUMBER;
-  if (!kept && b->input && t->f.m > b->input) {
-    real_from_code(z, t, (uint32_t)(pattern >> (t->f.m - b->input) << (t->f.m - b->input)));
+  if (!kept && b->input && t->format.m > b->input) {
+    real_from_code(z, t, (uint32_t)(pattern >> (t->format.m - b->input) << (t->format.m - b->input)));
   }
   if (b->as.sign) assert_int_equal(table_make(&as, b->as), HU_OK);
   real_flush(z, b->daz, as.emin);
